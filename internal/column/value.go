@@ -1,0 +1,52 @@
+package column
+
+import "github.com/apache/arrow/go/v15/arrow/decimal256"
+
+// Value is one value of any type: a literal, a bound from statistics, a
+// constant column. Which of the fields counts follows from Type.Rep().
+type Value struct {
+	Type  Type
+	Null  bool
+	Int   int64
+	Float float64
+	Wide  decimal256.Num
+	Bytes string
+}
+
+// Bounds is what a file says about the values of a column in a row group or
+// page. It serves to skip data, never to decide whether a value is NULL or
+// whether there is one at all: real files lie about both.
+type Bounds struct {
+	Rows    int64 // rows in the row group
+	Nulls   int64 // rows that are NULL; -1: not known
+	HasMin  bool  // every non-NULL value is >= Min (NaN never counts)
+	HasMax  bool  // every non-NULL value is <= Max
+	Min     Value
+	Max     Value
+	MaybeIn func(Value) bool // bloom filter: false means no row holds the value; nil: none
+}
+
+// At returns row i of a flat or dictionary-coded vector as a Value. It
+// copies bytes, and is for edges and tests, not for loops over rows.
+func (v *Vector) At(i int) Value {
+	if v.IsNull(i) {
+		return Value{Type: v.Type, Null: true}
+	}
+	if v.Dict != nil {
+		d := v.Dict.Values.At(int(v.Codes[i]))
+		d.Type = v.Type
+		return d
+	}
+	out := Value{Type: v.Type}
+	switch v.Type.Rep() {
+	case RepInt64:
+		out.Int = v.Int[i]
+	case RepFloat64:
+		out.Float = v.Float[i]
+	case RepWide:
+		out.Wide = v.Wide[i]
+	case RepBytes:
+		out.Bytes = string(v.Bytes(i))
+	}
+	return out
+}

@@ -1,0 +1,65 @@
+package column
+
+import "github.com/apache/arrow/go/v15/arrow/decimal256"
+
+// Span is the place of one value of a Bytes vector in its Data.
+type Span struct {
+	Off, Len uint32
+}
+
+// SpanPadding is how many bytes past the end of the last span of a Data
+// buffer may be read (their value means nothing): loops that take a value
+// apart in 8-byte words need no careful tail. A Data slice always has
+// capacity for it.
+const SpanPadding = 16
+
+// Vector is a column of values. Exactly one of the value slices is set for
+// a flat vector, by Type.Rep(); Codes and Dict are set for a
+// dictionary-coded one. The owner of the memory is whoever made the vector;
+// its doc says how long it stays valid.
+type Vector struct {
+	Type Type
+	Len  int
+	Null []bool // nil: no row is NULL; else one element a row
+
+	Codes []int32 // 0 <= code < Dict.Len() on every row, NULL rows included; Dict is never empty
+	Dict  *Dict
+
+	Int   []int64
+	Float []float64
+	Wide  []decimal256.Num
+	Span  []Span
+	Data  []byte // what Span points into
+}
+
+// Dict is the values that codes stand for. It does not change once made, and
+// its pointer identifies it: two vectors with the same Dict share codes. The
+// entries need not be distinct, and not every entry need occur.
+type Dict struct {
+	Values Vector // flat, without NULLs, at least one entry
+}
+
+// Len is the number of entries.
+func (d *Dict) Len() int { return d.Values.Len }
+
+// IsNull reports whether row i is NULL.
+func (v *Vector) IsNull(i int) bool { return v.Null != nil && v.Null[i] }
+
+// Bytes returns the bytes of row i of a flat Bytes vector. They alias Data.
+func (v *Vector) Bytes(i int) []byte {
+	s := v.Span[i]
+	return v.Data[s.Off : s.Off+s.Len : s.Off+s.Len]
+}
+
+// Batch is a run of rows, one vector a column, all of the same length.
+type Batch struct {
+	Rows  int
+	Cols  []Vector
+	First int64 // number of the first row in the input: file order, then row order
+}
+
+// Constant returns a vector of n rows that all hold the only entry of dict.
+// zeros must hold at least n zero codes and is aliased.
+func Constant(dict *Dict, n int, zeros []int32) Vector {
+	return Vector{Type: dict.Values.Type, Len: n, Codes: zeros[:n], Dict: dict}
+}
