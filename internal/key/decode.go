@@ -1,0 +1,163 @@
+package key
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"math"
+
+	"github.com/apache/arrow/go/v15/arrow/decimal256"
+
+	"github.com/gagg-dev/gagg/internal/column"
+)
+
+// Decoder turns key words back into values, reusing the memory of the
+// vectors it fills. It must not run while strings are still being interned.
+type Decoder struct {
+	Layout *Layout
+	Intern *Interner
+	Base   int // index of the first key word in a row
+}
+
+// Type is the type of field i.
+func (d *Decoder) Type(i int) column.Type { return d.Layout.fields[i].typ }
+
+// Decode sets out to the values of field i of the rows.
+func (d *Decoder) Decode(i int, rows [][]uint64, out *column.Vector) {
+	f := &d.Layout.fields[i]
+	*out = column.Vector{
+		Type: f.typ, Len: len(rows), Null: d.nulls(f, rows, out.Null),
+		Int: out.Int[:0], Float: out.Float[:0], Wide: out.Wide[:0], Span: out.Span[:0], Data: out.Data[:0],
+	}
+	w := d.Base + f.word
+	switch f.form {
+	case formBits:
+		decodeBits(f, w, rows, out)
+	case formID:
+		for _, r := range rows {
+			if d.isNull(f, r) { // numbers of NULL rows stand for nothing
+				appendString(out, "")
+			} else {
+				appendString(out, d.Intern.get(uint32(r[w]>>f.shift)))
+			}
+		}
+	case formInline:
+		d.decodeInline(w, rows, out)
+	case formRaw:
+		for _, r := range rows {
+			out.Span = append(out.Span, column.Span{Off: uint32(len(out.Data)), Len: 16})
+			out.Data = binary.LittleEndian.AppendUint64(out.Data, r[w])
+			out.Data = binary.LittleEndian.AppendUint64(out.Data, r[w+1])
+		}
+	case formWide:
+		for _, r := range rows {
+			out.Wide = append(out.Wide, decimal256.New(r[w+3], r[w+2], r[w+1], r[w]))
+		}
+	}
+}
+
+func (d *Decoder) isNull(f *field, row []uint64) bool {
+	return row[d.Base+f.nullWord]&f.nullBit != 0
+}
+
+// nulls collects the NULL bits of a field; nil if there are none.
+func (d *Decoder) nulls(f *field, rows [][]uint64, buf []bool) []bool {
+	found := false
+	for _, r := range rows {
+		if d.isNull(f, r) {
+			found = true
+			break
+		}
+	}
+	if !found {
+		return nil
+	}
+	buf = buf[:0]
+	for _, r := range rows {
+		buf = append(buf, d.isNull(f, r))
+	}
+	return buf
+}
+
+func decodeBits(f *field, w int, rows [][]uint64, out *column.Vector) {
+	mask := uint64(1)<<f.bits - 1
+	switch {
+	case f.typ.IsFloat() && f.bits == 32:
+		for _, r := range rows {
+			out.Float = append(out.Float, float64(math.Float32frombits(uint32(r[w]>>f.shift))))
+		}
+	case f.typ.IsFloat():
+		for _, r := range rows {
+			out.Float = append(out.Float, math.Float64frombits(r[w]))
+		}
+	case f.typ.IsSigned() || f.typ.Kind == column.Date:
+		up := 64 - f.bits // sign extension
+		for _, r := range rows {
+			out.Int = append(out.Int, int64(r[w]>>f.shift<<up)>>up)
+		}
+	default:
+		for _, r := range rows {
+			out.Int = append(out.Int, int64(r[w]>>f.shift&mask))
+		}
+	}
+}
+
+func appendString(out *column.Vector, s string) {
+	out.Span = append(out.Span, column.Span{Off: uint32(len(out.Data)), Len: uint32(len(s))})
+	out.Data = append(out.Data, s...)
+}
+
+func (d *Decoder) decodeInline(w int, rows [][]uint64, out *column.Vector) {
+	for _, r := range rows {
+		lo, hi := r[w], r[w+1]
+		n := hi >> 56
+		if n == longMark {
+			appendString(out, d.Intern.get(uint32(lo)))
+			continue
+		}
+		off := len(out.Data)
+		out.Span = append(out.Span, column.Span{Off: uint32(off), Len: uint32(n)})
+		out.Data = binary.LittleEndian.AppendUint64(out.Data, lo)
+		out.Data = binary.LittleEndian.AppendUint64(out.Data, hi)
+		out.Data = out.Data[:off+int(n)]
+	}
+}
+
+// Compare orders two keys whose hashes are equal, by their values.
+func (d *Decoder) Compare(a, b []uint64) int {
+	for i := range d.Layout.fields {
+		f := &d.Layout.fields[i]
+		w := d.Base + f.word
+		var c int
+		switch {
+		case d.isNull(f, a) || d.isNull(f, b):
+			c = cmp.Compare(a[d.Base+f.nullWord]&f.nullBit, b[d.Base+f.nullWord]&f.nullBit)
+		case f.form == formID || f.form == formInline:
+			c = bytes.Compare(d.stringOf(f, a), d.stringOf(f, b))
+		case f.form == formBits:
+			mask := uint64(1)<<f.bits - 1
+			c = cmp.Compare(a[w]>>f.shift&mask, b[w]>>f.shift&mask)
+		default:
+			for k := 0; k < f.words() && c == 0; k++ {
+				c = cmp.Compare(a[w+k], b[w+k])
+			}
+		}
+		if c != 0 {
+			return c
+		}
+	}
+	return 0
+}
+
+func (d *Decoder) stringOf(f *field, row []uint64) []byte {
+	w := d.Base + f.word
+	switch {
+	case f.form == formID:
+		return []byte(d.Intern.get(uint32(row[w] >> f.shift)))
+	case row[w+1]>>56 == longMark:
+		return []byte(d.Intern.get(uint32(row[w])))
+	}
+	buf := binary.LittleEndian.AppendUint64(nil, row[w])
+	buf = binary.LittleEndian.AppendUint64(buf, row[w+1])
+	return buf[:row[w+1]>>56]
+}

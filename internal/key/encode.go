@@ -1,0 +1,227 @@
+package key
+
+import (
+	"encoding/binary"
+
+	"github.com/gagg-dev/gagg/internal/column"
+)
+
+// Encoder turns batches of key columns into key words and hashes. One a
+// worker; the results are valid until the next Encode.
+type Encoder struct {
+	Words [][]uint64 // Words[w][i] is word w of the key of row i
+	Hash  []uint64   // hash of the key of row i
+
+	layout *Layout
+	intern *Interner
+	dicts  []entries // by field: the translation of the last dictionary seen
+	flat   entries   // scratch for a flat vector
+}
+
+// entries is the field words and field hashes of a run of values.
+type entries struct {
+	dict  *column.Dict
+	words [4][]uint64
+	hash  []uint64
+}
+
+// NewEncoder returns an encoder for keys of layout l; in numbers the strings
+// of the whole query.
+func NewEncoder(l *Layout, in *Interner) *Encoder {
+	return &Encoder{
+		Words:  make([][]uint64, l.Words),
+		layout: l, intern: in,
+		dicts: make([]entries, len(l.fields)),
+	}
+}
+
+// Encode computes Words and Hash for the n rows of the key columns.
+func (e *Encoder) Encode(cols []column.Vector, n int) {
+	for w := range e.Words {
+		e.Words[w] = zeroed(e.Words[w], n)
+	}
+	e.Hash = zeroed(e.Hash, n)
+	for i := range e.Hash {
+		e.Hash[i] = hashSeed
+	}
+	for i := range cols {
+		e.field(i, &cols[i])
+	}
+}
+
+func zeroed(s []uint64, n int) []uint64 {
+	if cap(s) < n {
+		return make([]uint64, n)
+	}
+	s = s[:n]
+	clear(s)
+	return s
+}
+
+func (e *Encoder) field(i int, v *column.Vector) {
+	f := &e.layout.fields[i]
+	switch {
+	case v.Type.Kind == column.Null:
+		e.allNull(f, v.Len)
+	case v.Dict != nil:
+		d := &e.dicts[i]
+		if d.dict != v.Dict {
+			d.dict = v.Dict
+			e.translate(f, &v.Dict.Values, d)
+		}
+		e.coded(f, v, d)
+	case v.Null == nil && f.form == formBits && !v.Type.IsFloat():
+		e.ints(f, v)
+	case v.Null == nil && f.form == formInline:
+		e.inline(f, v)
+	default:
+		e.translate(f, v, &e.flat)
+		e.placed(f, v, &e.flat)
+	}
+}
+
+func (e *Encoder) allNull(f *field, n int) {
+	w := e.Words[f.nullWord]
+	for i := range n {
+		w[i] |= f.nullBit
+		e.Hash[i] = mix(e.Hash[i], hashNull)
+	}
+}
+
+// coded places the entries that the codes name.
+func (e *Encoder) coded(f *field, v *column.Vector, d *entries) {
+	for k := range f.words() {
+		w, src := e.Words[f.word+k], d.words[k]
+		if v.Null != nil {
+			for i, c := range v.Codes {
+				if !v.Null[i] {
+					w[i] |= src[c]
+				}
+			}
+			continue
+		}
+		w = w[:len(v.Codes)]
+		for i, c := range v.Codes {
+			w[i] |= src[c]
+		}
+	}
+	h := e.Hash[:len(v.Codes)]
+	if v.Null == nil {
+		for i, c := range v.Codes {
+			h[i] = mix(h[i], d.hash[c])
+		}
+		return
+	}
+	nulls := e.Words[f.nullWord]
+	for i, c := range v.Codes {
+		if v.Null[i] {
+			nulls[i] |= f.nullBit
+			h[i] = mix(h[i], hashNull)
+		} else {
+			h[i] = mix(h[i], d.hash[c])
+		}
+	}
+}
+
+// placed places translated values, one a row.
+func (e *Encoder) placed(f *field, v *column.Vector, d *entries) {
+	nulls := e.Words[f.nullWord]
+	for i := range v.Len {
+		if v.Null != nil && v.Null[i] {
+			nulls[i] |= f.nullBit
+			e.Hash[i] = mix(e.Hash[i], hashNull)
+			continue
+		}
+		for k := range f.words() {
+			e.Words[f.word+k][i] |= d.words[k][i]
+		}
+		e.Hash[i] = mix(e.Hash[i], d.hash[i])
+	}
+}
+
+// ints is the fast way of integers without NULLs.
+func (e *Encoder) ints(f *field, v *column.Vector) {
+	mask := uint64(1)<<f.bits - 1
+	vals := v.Int[:v.Len]
+	w, h := e.Words[f.word][:len(vals)], e.Hash[:len(vals)]
+	for i, x := range vals {
+		b := uint64(x) & mask
+		w[i] |= b << f.shift
+		h[i] = mix(h[i], b)
+	}
+}
+
+// inline is the fast way of strings without NULLs.
+func (e *Encoder) inline(f *field, v *column.Vector) {
+	spans := v.Span[:v.Len]
+	lo, hi, h := e.Words[f.word][:len(spans)], e.Words[f.word+1][:len(spans)], e.Hash[:len(spans)]
+	for i, s := range spans {
+		if s.Len <= MaxInline {
+			a, b := inlineAt(v.Data, s.Off, s.Len)
+			lo[i], hi[i] = a, b
+			h[i] = mix(h[i], hashWords(a, b))
+			continue
+		}
+		fh := hashBytes(v.Bytes(i))
+		lo[i], hi[i] = uint64(e.intern.id(v.Bytes(i), fh)), longMark<<56
+		h[i] = mix(h[i], fh)
+	}
+}
+
+// words is the number of words that hold the value.
+func (f *field) words() int {
+	switch f.form {
+	case formInline, formRaw:
+		return 2
+	case formWide:
+		return 4
+	}
+	return 1
+}
+
+// translate computes the field words, in place within their word, and the
+// field hash of each value of a flat vector. Slots of NULL rows come out
+// unspecified.
+func (e *Encoder) translate(f *field, v *column.Vector, d *entries) {
+	for k := range f.words() {
+		d.words[k] = zeroed(d.words[k], v.Len)
+	}
+	d.hash = zeroed(d.hash, v.Len)
+	for i := range v.Len {
+		if v.IsNull(i) {
+			continue
+		}
+		e.value(f, v, d, i)
+	}
+}
+
+func (e *Encoder) value(f *field, v *column.Vector, d *entries, i int) {
+	w := &d.words
+	switch f.form {
+	case formBits:
+		b := scalarBits(v, i, f.bits)
+		w[0][i], d.hash[i] = b<<f.shift, b
+	case formID:
+		b := v.Bytes(i)
+		d.hash[i] = hashBytes(b)
+		w[0][i] = uint64(e.intern.id(b, d.hash[i])) << f.shift
+	case formInline:
+		b := v.Bytes(i)
+		d.hash[i] = hashBytes(b)
+		if len(b) <= MaxInline {
+			w[0][i], w[1][i] = inlineWords(b)
+		} else {
+			w[0][i], w[1][i] = uint64(e.intern.id(b, d.hash[i])), longMark<<56
+		}
+	case formRaw:
+		b := v.Bytes(i)
+		w[0][i], w[1][i] = binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])
+		d.hash[i] = hashWords(w[0][i], w[1][i])
+	case formWide:
+		a := v.Wide[i].Array()
+		for k := range a {
+			w[k][i] = a[k]
+		}
+		d.hash[i] = mix(hashWords(a[0], a[1]), hashWords(a[2], a[3]))
+	}
+}

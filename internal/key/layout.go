@@ -1,0 +1,160 @@
+// Package key turns group keys of any types into fixed key words, exactly and
+// reversibly, and hashes them.
+//
+// # Key words
+//
+// A key is a tuple of fields. Each field has a place in W 64-bit words, given
+// by a [Layout] before the first row is read:
+//
+//	form      bits   holds
+//	bits      1..64  the value of an integer, date, time, bool or decimal of
+//	                 up to 18 digits; the normalised bits of a float
+//	id        32     the number that an [Interner] gave to a string
+//	inline    128    a string of up to 15 bytes with its length in the top
+//	                 byte, or a longer one's number with longMark there
+//	raw       128    16 bytes: UUID and other binary of that width
+//	wide      256    a decimal of more than 18 digits
+//
+// and one bit that says NULL, whose value bits are then zero. Fields share
+// words where they fit: (id1, id2) of interned strings and their NULL bits
+// need two words, an int32 and its NULL bit one.
+//
+// KEY-EXACT: two keys are equal if and only if all their words are equal.
+// Floats are normalised first (one NaN, one zero), strings have one form
+// for each value within a query. A hash is never taken for the key.
+//
+// # Hash
+//
+// The hash of a key depends on its values alone, not on interned numbers,
+// dictionary codes or the layout, so it is the same in every worker and every
+// run. HASH-ORDER: the groups of a result come in order of their hash (ties
+// by the key's values), which makes the output order independent of threads
+// and partitions. Its top bits choose the partition, the bits below them the
+// slot in a table, the low 32 bits are the table's tag.
+package key
+
+import (
+	"slices"
+
+	"github.com/gagg-dev/gagg/internal/column"
+)
+
+type form uint8
+
+const (
+	formBits form = iota
+	formID
+	formInline
+	formRaw
+	formWide
+)
+
+// MaxInline is the length of the longest string held in the key itself.
+const MaxInline = 15
+
+// longMark stands in the length byte of an inline field whose string is
+// interned, its number being the first word.
+const longMark = 0xff
+
+// field is the place of one key column.
+type field struct {
+	typ      column.Type
+	form     form
+	word     int  // first word
+	shift    uint // of the value in its word, for forms of less than a word
+	bits     uint // of the value, for formBits and formID
+	nullWord int
+	nullBit  uint64
+}
+
+// Column is what a layout needs to know of a key column.
+type Column struct {
+	Type   column.Type
+	Intern bool // strings are mostly dictionary codes: hold numbers, not bytes
+}
+
+// Layout places the fields of a key in words.
+type Layout struct {
+	Words  int
+	fields []field
+}
+
+// NewLayout places the columns. Fields of whole words come first, then the
+// small ones, largest first, each in the first word that has room.
+func NewLayout(cols []Column) *Layout {
+	l := &Layout{fields: make([]field, len(cols))}
+	var small []int
+	for i, c := range cols {
+		f := &l.fields[i]
+		f.typ, f.form, f.bits = c.Type, formOf(c), 0
+		switch f.form {
+		case formInline, formRaw:
+			f.word, l.Words = l.Words, l.Words+2
+		case formWide:
+			f.word, l.Words = l.Words, l.Words+4
+		case formID:
+			f.bits = 32
+			small = append(small, i)
+		case formBits:
+			f.bits = uint(c.Type.Bits())
+			if f.bits == 64 {
+				f.word, l.Words = l.Words, l.Words+1
+			} else {
+				small = append(small, i)
+			}
+		}
+	}
+	l.pack(small)
+	return l
+}
+
+// pack places the small fields with their NULL bits, then the NULL bits of
+// the others.
+func (l *Layout) pack(small []int) {
+	used := make([]uint, l.Words) // bits taken, by word
+	for i := range used {
+		used[i] = 64
+	}
+	place := func(n uint) (word int, shift uint) {
+		for w, u := range used {
+			if u+n <= 64 {
+				used[w] += n
+				return w, u
+			}
+		}
+		used = append(used, n)
+		return len(used) - 1, 0
+	}
+	slices.SortStableFunc(small, func(a, b int) int {
+		return int(l.fields[b].bits) - int(l.fields[a].bits)
+	})
+	for _, i := range small {
+		f := &l.fields[i]
+		f.word, f.shift = place(f.bits + 1)
+		f.nullWord, f.nullBit = f.word, 1<<(f.shift+f.bits)
+	}
+	for i := range l.fields {
+		f := &l.fields[i]
+		if f.nullBit == 0 {
+			w, s := place(1)
+			f.nullWord, f.nullBit = w, 1<<s
+		}
+	}
+	l.Words = len(used)
+}
+
+func formOf(c Column) form {
+	switch c.Type.Rep() {
+	case column.RepWide:
+		return formWide
+	case column.RepBytes:
+		if c.Type.Kind == column.UUID || c.Type.Kind == column.FixedBinary && c.Type.Width == 16 {
+			return formRaw
+		}
+		if c.Intern {
+			return formID
+		}
+		return formInline
+	}
+	return formBits
+}
