@@ -6,9 +6,9 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/decimal256"
 )
 
-// resize returns s with length n, reusing its memory where it is large
+// sized returns s with length n, reusing its memory where it is large
 // enough. The values are unspecified.
-func resize[T any](s []T, n int) []T {
+func sized[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n)
 	}
@@ -26,7 +26,7 @@ type Buffer struct {
 }
 
 func pick[T any](dst, src []T, rows []int32) []T {
-	dst = resize(dst, len(rows))
+	dst = sized(dst, len(rows))
 	for i, r := range rows {
 		dst[i] = src[r]
 	}
@@ -88,7 +88,7 @@ func Flatten(v *Vector, buf *Buffer) Vector {
 }
 
 func decode[T any](dst, values []T, codes []int32) []T {
-	dst = resize(dst, len(codes))
+	dst = sized(dst, len(codes))
 	for i, c := range codes {
 		dst[i] = values[c]
 	}
