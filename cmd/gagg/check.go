@@ -1,0 +1,88 @@
+package main
+
+import (
+	"slices"
+	"strings"
+)
+
+// check finds settings that make no sense alone or together. typed holds the
+// flags of the command line itself: a GAGG_* variable set for good must not
+// make a command fail that does not need it.
+func (s *settings) check(typed map[string]bool) error {
+	for _, c := range []func(map[string]bool) error{s.checkValues, s.checkCombinations, s.checkDevice} {
+		if err := c(typed); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *settings) checkValues(typed map[string]bool) error {
+	switch {
+	case s.limit < 0:
+		return usagef("--limit %d: want 0 or more", s.limit)
+	case s.threads < 0 || s.threads == 0 && typed["threads"]:
+		return usagef("--threads %d: want 1 or more; leave the flag out for all CPUs", s.threads)
+	case s.partitions < 0 || s.partitions == 0 && typed["partitions"]:
+		return usagef("--partitions %d: want 1 or more; leave the flag out for what the plan says", s.partitions)
+	case s.output == "":
+		return usagef("--output is empty: name a file, or - for stdout")
+	}
+	if err := oneOf("progress", s.progress, "auto", "always", "never"); err != nil {
+		return err
+	}
+	if s.explain == "" {
+		return nil
+	}
+	return oneOf("explain", s.explain, explainText, explainJSON)
+}
+
+func oneOf(flag, value string, allowed ...string) error {
+	if slices.Contains(allowed, value) {
+		return nil
+	}
+	return usagef("--%s=%s: want one of %s", flag, value, strings.Join(allowed, ", "))
+}
+
+// exclusive lists pairs of flags that cannot be meant together, and why.
+var exclusive = []struct{ a, b, hint string }{
+	{"quiet", "verbose", "drop one"},
+	{"schema", "explain", "--schema describes the inputs, --explain a query on them; run one after the other"},
+	{"schema", "by", "--schema describes the inputs and runs no query; drop -k"},
+	{"schema", "agg", "--schema describes the inputs and runs no query; drop -a"},
+	{"schema", "stats", "--schema runs no query, so there is nothing to measure; drop --stats"},
+	{"explain", "stats", "--explain runs no query, so there is nothing to measure; drop one of them"},
+}
+
+func (s *settings) checkCombinations(typed map[string]bool) error {
+	for _, e := range exclusive {
+		if typed[e.a] && typed[e.b] {
+			return usagef("--%s and --%s exclude each other: %s", e.a, e.b, e.hint)
+		}
+	}
+	switch {
+	case s.quiet && typed["progress"] && s.progress == "always":
+		return usagef("--quiet and --progress=always exclude each other: drop one")
+	case s.format == "none" && typed["output"] && s.output != "-":
+		return usagef("--format none writes nothing, so --output %s would stay away: drop one of them", s.output)
+	case len(s.inputs) == 0:
+		return usagef("no input: name Parquet files, folders or globs, or - for stdin; gagg --help shows an example")
+	case len(s.by) == 0 && len(s.aggs) == 0 && !s.schema:
+		return usagef("nothing to compute: name keys with -k, aggregates with -a, or ask for --schema")
+	}
+	return nil
+}
+
+// checkDevice refuses devices that this build cannot use. A demand that
+// cannot be met is an error, never a silent fallback to the CPU.
+func (s *settings) checkDevice(map[string]bool) error {
+	switch s.device {
+	case "auto", "cpu":
+		return nil
+	}
+	numbers := strings.Trim(s.device, "0123456789,") == "" && s.device != ""
+	if s.device != "gpu" && !numbers {
+		return usagef("--device %s: want auto, cpu, gpu, or device numbers such as 0,1", s.device)
+	}
+	return &deviceError{device: s.device}
+}

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"syscall"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/gagg-dev/gagg"
+)
+
+// Exit statuses. Scripts rely on them: they are part of the interface.
+const (
+	statusDone       = 0
+	statusFailed     = 1   // failed while running
+	statusUsage      = 2   // wrong flags, columns or expressions
+	statusInput      = 3   // an input cannot be read or is not valid
+	statusOverflow   = 4   // a value does not fit its type
+	statusBudget     = 5   // out of memory or disk budget
+	statusDevice     = 6   // no usable device though one was demanded
+	statusPipeClosed = 141 // the reader of the output went away
+)
+
+// usageError is a mistake in flags or arguments that the command itself sees.
+type usageError struct {
+	text string
+}
+
+func (e *usageError) Error() string { return e.text }
+
+// Is makes a usageError the same thing as a mistake that the library finds.
+func (e *usageError) Is(target error) bool { return target == gagg.ErrUsage }
+
+func usagef(format string, args ...any) error {
+	return &usageError{text: fmt.Sprintf(format, args...)}
+}
+
+// deviceError is a demand for a device that cannot be met.
+type deviceError struct {
+	device string
+}
+
+func (e *deviceError) Error() string {
+	return "no usable device for --device " + e.device + ": this build has no GPU engine yet; use --device cpu or auto"
+}
+
+func (e *deviceError) Is(target error) bool { return target == gagg.ErrDevice }
+
+// outputError is a failure to create or write the result.
+type outputError struct {
+	err error
+}
+
+func (e *outputError) Error() string { return e.err.Error() }
+func (e *outputError) Unwrap() error { return e.err }
+
+// exitStatus maps the error that ended a run to the status of the process.
+func exitStatus(ctx context.Context, err error) int {
+	var output *outputError
+	var signalled *interruption
+	switch {
+	case err == nil:
+		return statusDone
+	case errors.As(err, &output) && errors.Is(err, syscall.EPIPE):
+		return statusPipeClosed
+	case errors.As(context.Cause(ctx), &signalled):
+		return signalled.status()
+	case errors.Is(err, gagg.ErrUsage):
+		return statusUsage
+	case errors.Is(err, gagg.ErrOverflow):
+		return statusOverflow
+	case errors.Is(err, gagg.ErrBudget):
+		return statusBudget
+	case errors.Is(err, gagg.ErrDevice):
+		return statusDevice
+	case errors.Is(err, gagg.ErrInput):
+		return statusInput
+	}
+	return statusFailed
+}
+
+// fail reports err, which ended the run, as one line on stderr, and returns
+// the exit status. A closed pipe is not worth a word: `gagg … | head` is not
+// a failure that anybody wants to read about.
+func fail(ctx context.Context, stderr io.Writer, err error) int {
+	status := exitStatus(ctx, err)
+	if status == statusPipeClosed || err == nil {
+		return status
+	}
+	text := err.Error()
+	var signalled *interruption
+	if errors.As(context.Cause(ctx), &signalled) && status == signalled.status() {
+		text = signalled.Error()
+	}
+	fmt.Fprintf(stderr, "gagg: %s\n", oneLine(strings.TrimPrefix(text, "gagg: ")))
+	return status
+}
+
+// oneLine makes text fit to be shown on a terminal: names of columns and
+// files come from strangers, so whatever is not printable (line ends, escape
+// sequences, marks that turn the writing direction, bytes that are not
+// UTF-8) is shown as a Go escape.
+func oneLine(text string) string {
+	var b strings.Builder
+	for i := 0; i < len(text); {
+		r, n := utf8.DecodeRuneInString(text[i:])
+		switch {
+		case r == utf8.RuneError && n == 1:
+			fmt.Fprintf(&b, `\x%02x`, text[i])
+		case unicode.IsPrint(r):
+			b.WriteRune(r)
+		default:
+			quoted := strconv.QuoteRune(r)
+			b.WriteString(quoted[1 : len(quoted)-1])
+		}
+		i += n
+	}
+	return b.String()
+}

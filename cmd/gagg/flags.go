@@ -1,0 +1,200 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/pflag"
+)
+
+// settings is what the flags say, before anything is opened.
+type settings struct {
+	by, aggs, orderBy []string
+	where, having     string
+	limit             int64
+	limited           bool // --limit was given; 0 then means no rows
+
+	output, format, compression, null string
+
+	threads, partitions    int
+	memory                 memoryLimit
+	device                 string
+	unionByName, noPruning bool
+
+	explain, stats string // empty: not asked for
+	schema         bool
+
+	progress       string
+	quiet, verbose bool
+
+	help, version bool
+	completion    string
+
+	inputs []string
+}
+
+// Values that --stats and --explain take when they stand alone.
+const (
+	statsToStderr = "-"
+	explainText   = "text"
+	explainJSON   = "json"
+)
+
+// flagSet binds the flags to s. The usage texts are what --help prints; a
+// word in backquotes there names the value.
+func flagSet(s *settings) *pflag.FlagSet {
+	f := pflag.NewFlagSet("gagg", pflag.ContinueOnError)
+	f.SortFlags = false
+	f.Usage = func() {}
+
+	f.StringArrayVarP(&s.by, "by", "k", nil, "keys: a `list` of columns or expressions, each with \"as name\" if wanted; none: one group of all rows")
+	f.StringArrayVarP(&s.aggs, "agg", "a", nil, "aggregates: a `list` such as 'sum(v1), mean(v3) as m'; none: the distinct keys")
+	f.StringVar(&s.where, "where", "", "keep the rows for which `expr` is true")
+	f.StringVar(&s.having, "having", "", "keep the groups for which `expr` is true")
+	f.StringArrayVar(&s.orderBy, "order-by", nil, "order of the result: a `list` of name, -name or \"name desc nulls last\"")
+	f.Int64Var(&s.limit, "limit", 0, "at most `n` groups")
+
+	f.StringVarP(&s.output, "output", "o", "-", "write the result to `path`; - is stdout")
+	f.StringVarP(&s.format, "format", "f", "", "`format` of the result: "+formatNames+" (default: from the output's extension, else table on a terminal, else csv)")
+	f.StringVar(&s.compression, "compression", "", "compression of Parquet output: `codec`")
+	f.StringVar(&s.null, "null", "", "`text` that stands for NULL in CSV and TSV")
+
+	f.IntVarP(&s.threads, "threads", "j", 0, "CPU workers: `n` (default: all that the process may use)")
+	f.Var(&s.memory, "memory-limit", "memory to use at most: a `size` such as 4GiB or 60% (default 80%)")
+	f.StringVar(&s.device, "device", "auto", "`device` to compute on: auto, cpu, gpu, or device numbers")
+	f.IntVar(&s.partitions, "partitions", 0, "cut the groups into `n` partitions instead of what the plan says; for experiments")
+	f.BoolVar(&s.unionByName, "union-by-name", false, "take a column that a file lacks as NULL")
+	f.BoolVar(&s.noPruning, "no-pruning", false, "read row groups even where statistics say that none of their rows matters")
+
+	f.StringVar(&s.explain, "explain", "", "print the plan and why, do not run it; `form` is text or json")
+	f.Lookup("explain").NoOptDefVal = explainText
+	f.StringVar(&s.stats, "stats", "", "after the run, write what it did as JSON to `file` (default stderr)")
+	f.Lookup("stats").NoOptDefVal = statsToStderr
+	f.BoolVar(&s.schema, "schema", false, "print columns, types, rows, row groups and sizes of the inputs, do not run")
+
+	f.StringVar(&s.progress, "progress", "auto", "a bar on stderr: auto, always or never; auto: `when` stderr is a terminal")
+	f.BoolVarP(&s.quiet, "quiet", "q", false, "no progress, no warnings")
+	f.BoolVarP(&s.verbose, "verbose", "v", false, "log what is done on stderr")
+
+	f.StringVar(&s.completion, "completion", "", "print the completion script of a `shell`: bash, zsh or fish")
+	f.BoolVarP(&s.help, "help", "h", false, "print this help")
+	f.BoolVar(&s.version, "version", false, "print the version")
+	return f
+}
+
+// notFromEnvironment are the flags that ask for something other than a run.
+// A variable such as GAGG_VERSION is what an install script would set, and
+// must not turn every run into a printed version.
+var notFromEnvironment = map[string]bool{"help": true, "version": true, "completion": true}
+
+// variable is the name of the environment variable of a flag.
+func variable(flag string) string {
+	return "GAGG_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}
+
+// parseSettings reads the command line, then the GAGG_* variables of flags
+// that the command line leaves alone. An empty variable counts as unset.
+func parseSettings(args, env []string) (*settings, *pflag.FlagSet, error) {
+	s := &settings{}
+	f := flagSet(s)
+	if err := f.Parse(args); err != nil {
+		return nil, nil, flagError(err)
+	}
+	s.inputs = f.Args()
+	typed := map[string]bool{}
+	f.Visit(func(flag *pflag.Flag) { typed[flag.Name] = true })
+	if err := setFromEnvironment(f, env); err != nil {
+		return nil, nil, err
+	}
+	s.limited = f.Changed("limit")
+	if s.help || s.version || s.completion != "" {
+		return s, f, nil
+	}
+	return s, f, s.check(typed)
+}
+
+// flagError says what is wrong with the command line in terms of what was
+// typed.
+func flagError(err error) error {
+	var invalid *pflag.InvalidValueError
+	if errors.As(err, &invalid) {
+		return usagef("--%s %s: %s", invalid.GetFlag().Name, invalid.GetValue(), reason(err))
+	}
+	return usagef("%v; gagg --help lists the flags", err)
+}
+
+// reason is why a flag does not take a value.
+func reason(err error) string {
+	var number *strconv.NumError
+	var invalid *pflag.InvalidValueError
+	switch {
+	case errors.As(err, &number) && number.Func == "ParseBool":
+		return "want true or false"
+	case errors.As(err, &number):
+		return "want a whole number"
+	case errors.As(err, &invalid):
+		return invalid.Unwrap().Error()
+	}
+	return err.Error()
+}
+
+func setFromEnvironment(f *pflag.FlagSet, env []string) error {
+	values := map[string]string{}
+	for _, e := range env {
+		if name, value, ok := strings.Cut(e, "="); ok && strings.HasPrefix(name, "GAGG_") {
+			values[name] = value
+		}
+	}
+	var failure error
+	f.VisitAll(func(flag *pflag.Flag) {
+		value := values[variable(flag.Name)]
+		if flag.Changed || value == "" || failure != nil || notFromEnvironment[flag.Name] {
+			return
+		}
+		if err := f.Set(flag.Name, value); err != nil {
+			failure = usagef("%s=%s: %s", variable(flag.Name), value, reason(err))
+		}
+	})
+	return failure
+}
+
+// memoryLimit is the value of --memory-limit: bytes, or a share of what the
+// process may use.
+type memoryLimit struct {
+	bytes   int64
+	percent float64 // 0: bytes counts
+}
+
+func (m *memoryLimit) Type() string { return "size" }
+
+func (m *memoryLimit) String() string {
+	switch {
+	case m.percent != 0:
+		return fmt.Sprintf("%g%%", m.percent)
+	case m.bytes != 0:
+		return humanize.IBytes(uint64(m.bytes))
+	}
+	return ""
+}
+
+// Set reads 4GB (4·10^9), 4GiB (4·2^30), a number of bytes, or 60%.
+func (m *memoryLimit) Set(text string) error {
+	if number, isPercent := strings.CutSuffix(strings.TrimSpace(text), "%"); isPercent {
+		var percent float64
+		if _, err := fmt.Sscanf(number+"\n", "%g\n", &percent); err != nil || !(percent > 0 && percent <= 100) {
+			return fmt.Errorf("a percentage must be more than 0%% and at most 100%%")
+		}
+		*m = memoryLimit{percent: percent}
+		return nil
+	}
+	n, err := humanize.ParseBytes(text)
+	if err != nil || n == 0 || n > math.MaxInt64 {
+		return fmt.Errorf("want a size such as 4GiB, 500MB or 60%%")
+	}
+	*m = memoryLimit{bytes: int64(n)}
+	return nil
+}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/pflag"
+)
+
+// formatNames are the values of --format, as they are typed.
+const formatNames = "parquet csv tsv json ndjson arrow markdown table none"
+
+const helpHead = `gagg groups and aggregates Parquet files.
+
+Usage:
+  gagg [-k KEYS] [-a AGGREGATES] [flags] INPUT...
+
+An INPUT is a Parquet file, a folder (all Parquet files below it), a glob
+(** crosses folders), or - for stdin. Many inputs are one table.
+
+Examples:
+  gagg -k id1,id2 -a 'sum(v1), mean(v3) as m' data/*.parquet -o out.parquet
+  gagg -k city -a 'count(*) as n' --where 'fare > 10' --order-by -n --limit 5 taxi/
+  gagg --schema data/*.parquet
+
+Aggregates:
+  count(*) count(x) sum min max mean avg product var_samp var_pop stddev
+  stddev_samp stddev_pop covar_samp covar_pop corr bool_and bool_or bit_and
+  bit_or bit_xor any_value first last arg_min(a,b) arg_max(a,b)
+
+Flags:
+`
+
+const helpTail = `
+Flags also come from variables: GAGG_MEMORY_LIMIT=4GiB stands for
+--memory-limit 4GiB. The command line wins.
+
+Exit status:
+  0 done; 1 failed while running; 2 wrong usage; 3 input cannot be read or is
+  not valid; 4 a value overflowed; 5 out of memory or disk budget; 6 no usable
+  device; 130 interrupted; 141 the reader of the output went away; 143 terminated
+`
+
+// helpColumns is the width of the help text: what any terminal shows.
+const helpColumns = 80
+
+func writeHelp(w io.Writer, f *pflag.FlagSet) error {
+	_, err := io.WriteString(w, helpHead+f.FlagUsagesWrapped(helpColumns)+helpTail)
+	return err
+}
+
+func writeVersion(w io.Writer) error {
+	_, err := fmt.Fprintf(w, "gagg %s (%s %s/%s)\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return err
+}
+
+// version is the module version of a released build, else the revision that
+// the working tree was built from.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	if v := info.Main.Version; v != "" && v != "(devel)" {
+		return v
+	}
+	revision, dirty := "", ""
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision":
+			revision = s.Value
+		case s.Key == "vcs.modified" && s.Value == "true":
+			dirty = "+dirty"
+		}
+	}
+	if revision == "" {
+		return "devel"
+	}
+	return "devel-" + revision[:min(12, len(revision))] + dirty
+}

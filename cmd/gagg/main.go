@@ -1,0 +1,32 @@
+// Command gagg groups and aggregates Parquet files.
+//
+//	gagg -k id1,id2 -a 'sum(v1), mean(v3) as m' data/*.parquet -o out.parquet
+//
+// The command owns what a person or a script sees, and nothing else:
+//
+//	flags.go     the flags, GAGG_* variables, and what may not go together
+//	query.go     flags → gagg.Query and gagg.Options
+//	input.go     arguments → gagg.Source; stdin; output that is an input too
+//	run.go       one run from arguments to exit status
+//	result.go    where the result goes and in which format
+//	report.go    --schema, --explain, --stats
+//	progress.go  the bar on stderr
+//	failure.go   error → one line on stderr and an exit status
+//	signals.go   Ctrl-C and its kin → a cancelled context
+//
+// Results go to stdout or to --output; everything else goes to stderr. All
+// the work is done by the package gagg at the root of this module, which
+// prints nothing and reads no environment.
+package main
+
+import (
+	"context"
+	"os"
+)
+
+func main() {
+	ctx, stop := withSignals(context.Background())
+	status := run(ctx, os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr)
+	stop()
+	os.Exit(status)
+}

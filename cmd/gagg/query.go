@@ -1,0 +1,61 @@
+package main
+
+import (
+	"io"
+	"log/slog"
+
+	"github.com/gagg-dev/gagg"
+)
+
+// query is what the settings ask the library for. The library parses the
+// lists and expressions: their mistakes are its errors.
+func (s *settings) query(from gagg.Source) gagg.Query {
+	q := gagg.Query{
+		From:    from,
+		By:      s.by,
+		Where:   s.where,
+		Having:  s.having,
+		OrderBy: s.orderBy,
+		Limit:   s.limit,
+	}
+	for _, list := range s.aggs {
+		q.Aggs = append(q.Aggs, gagg.Expr(list))
+	}
+	if s.limited && s.limit == 0 {
+		q.Limit = gagg.NoRows
+	}
+	return q
+}
+
+func (s *settings) options(stderr io.Writer, observer gagg.Observer) gagg.Options {
+	return gagg.Options{
+		Threads:     s.threads,
+		MemoryLimit: s.memory.bytes,
+		Partitions:  s.partitions,
+		UnionByName: s.unionByName,
+		NoPruning:   s.noPruning,
+		Observer:    observer,
+		Logger:      s.logger(stderr),
+	}
+}
+
+// logger writes what the library logs to stderr: warnings, with --verbose
+// everything, with --quiet nothing.
+func (s *settings) logger(stderr io.Writer) *slog.Logger {
+	if s.quiet {
+		return slog.New(slog.DiscardHandler)
+	}
+	level := slog.LevelWarn
+	if s.verbose {
+		level = slog.LevelDebug
+	}
+	return slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{
+		Level: level,
+		ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
+			if len(groups) == 0 && a.Key == slog.TimeKey {
+				return slog.Attr{}
+			}
+			return a
+		},
+	}))
+}

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/gagg-dev/gagg"
+	"github.com/gagg-dev/gagg/internal/sink"
+)
+
+// describe prints what the inputs hold.
+func (c *command) describe(ctx context.Context) error {
+	from, err := c.source()
+	if err != nil {
+		return err
+	}
+	d, err := gagg.Describe(ctx, from, c.options(c.stderr, nil))
+	if err != nil {
+		return err
+	}
+	if c.format == "json" || c.format == "ndjson" {
+		return output(writeJSON(c.stdout, d))
+	}
+	return output(writeDescription(c.stdout, d))
+}
+
+func writeDescription(w io.Writer, d *gagg.Description) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "column\ttype")
+	for _, column := range d.Columns {
+		fmt.Fprintf(t, "%s\t%s\n", oneLine(column.Name), column.Type)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "\n%d files, %s rows, %s row groups, %s\n", d.Files,
+		humanize.Comma(d.Rows), humanize.Comma(int64(d.RowGroups)), humanize.IBytes(uint64(d.Bytes)))
+	return err
+}
+
+// explainPlan prints the plan of the query and does not run it.
+func (c *command) explainPlan(ctx context.Context) error {
+	from, err := c.source()
+	if err != nil {
+		return err
+	}
+	plan, err := gagg.Plan(ctx, c.query(from), c.options(c.stderr, nil))
+	if err != nil {
+		return err
+	}
+	if c.explain == explainJSON {
+		return output(writeJSON(c.stdout, plan))
+	}
+	_, err = fmt.Fprintln(c.stdout, plan)
+	return output(err)
+}
+
+func writeJSON(w io.Writer, v any) error {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(text, '\n'))
+	return err
+}
+
+// statistics is where --stats goes.
+type statistics struct {
+	out  io.Writer  // nil: not asked for
+	file *sink.File // nil: out is stderr
+}
+
+func (c *command) createStats() (*statistics, error) {
+	switch c.stats {
+	case "":
+		return &statistics{}, nil
+	case statsToStderr:
+		return &statistics{out: c.stderr}, nil
+	}
+	if err := checkNotInput(c.stats, c.inputs); err != nil {
+		return nil, err
+	}
+	f, err := createFile(c.stats)
+	return &statistics{out: f, file: f}, err
+}
+
+func (s *statistics) write(stats gagg.Stats) error {
+	if s.out == nil {
+		return nil
+	}
+	if err := writeJSON(s.out, stats); err != nil {
+		return output(err)
+	}
+	if s.file == nil {
+		return nil
+	}
+	return output(s.file.Commit())
+}
+
+func (s *statistics) abort() {
+	if s.file != nil {
+		s.file.Abort()
+	}
+}

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/apache/arrow/go/v15/arrow"
+
+	"github.com/gagg-dev/gagg"
+	"github.com/gagg-dev/gagg/internal/sink"
+)
+
+// result is where the rows of the run go.
+type result struct {
+	format  sink.Format
+	options sink.Options
+	out     io.Writer
+	file    *sink.File // nil: out is stdout, or nothing
+}
+
+// createResult decides the format and creates the output.
+func (c *command) createResult() (*result, error) {
+	format, err := c.resultFormat()
+	if err != nil {
+		return nil, err
+	}
+	r := &result{format: format, options: sink.Options{Null: c.null, Compression: c.compression}, out: c.stdout}
+	if c.output == "-" || format == sink.None {
+		return r, nil
+	}
+	if err := checkNotInput(c.output, c.inputs); err != nil {
+		return nil, err
+	}
+	r.file, err = createFile(c.output)
+	r.out = r.file
+	return r, err
+}
+
+// createFile begins to write path; what failed is the output.
+func createFile(path string) (*sink.File, error) {
+	f, err := sink.Create(path)
+	if err != nil {
+		return nil, &outputError{err: fmt.Errorf("cannot create the output: %w", err)}
+	}
+	return f, nil
+}
+
+// resultFormat is the format that --format names, else that of the
+// extension, else a table for people and CSV for programs.
+func (c *command) resultFormat() (sink.Format, error) {
+	if c.format != "" {
+		f, err := sink.ParseFormat(c.format)
+		if err != nil {
+			return f, usagef("--format %s: want one of %s", c.format, formatNames)
+		}
+		return f, nil
+	}
+	if c.output != "-" {
+		if f, ok := sink.FormatForPath(c.output); ok {
+			return f, nil
+		}
+		return sink.CSV, nil
+	}
+	if c.onTerminal(c.stdout) {
+		return sink.Table, nil
+	}
+	return sink.CSV, nil
+}
+
+// writeAll writes every row and makes the output final. The first batch is
+// awaited before a byte is written, so that an input that turns out bad
+// never leaves half an answer in a pipe.
+func (r *result) writeAll(ctx context.Context, rows *gagg.Rows, b *bar) error {
+	more := rows.Next()
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	w, err := sink.NewWriter(r.out, r.format, rows.Schema(), r.options)
+	if err != nil {
+		return output(err)
+	}
+	for ; more; more = rows.Next() {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		if err := writeRecord(w, rows.Record(), b); err != nil {
+			return errors.Join(output(err), w.Close())
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	if err := w.Close(); err != nil {
+		return output(err)
+	}
+	if r.file == nil {
+		return nil
+	}
+	return output(r.file.Commit())
+}
+
+func writeRecord(w sink.Writer, record arrow.Record, b *bar) error {
+	if err := w.Write(record); err != nil {
+		return err
+	}
+	if b != nil {
+		b.wrote(record.NumRows())
+	}
+	return nil
+}
+
+// abort removes an output that is not final.
+func (r *result) abort() {
+	if r.file != nil {
+		r.file.Abort()
+	}
+}
