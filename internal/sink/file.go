@@ -1,0 +1,202 @@
+package sink
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// File is an output that appears whole or not at all.
+//
+//	Create            Write …          Commit
+//	.out.gagg-6f3a…   (grows)          sync, mode, close, rename to out, sync folder
+//	mode 0600                          the mode out had, or what the umask gives
+//
+// Until the rename nothing at the output's own name has changed; a failure
+// anywhere leaves what was there before and removes the hidden file. Only
+// when the very last step, the sync of the folder, fails is the new output
+// already in place, and Commit says so with an error all the same: it might
+// not survive a power cut.
+//
+// Hard links to an old output keep the old content. Pipes, terminals and
+// devices have no hidden file: they get the bytes as they come.
+//
+// google/renameio does the same in fewer lines, but leaves out the sync of
+// the folder, keeps no hidden mode, writes over the file behind a read-only
+// name, and gives a test no way to make its calls fail.
+type File struct {
+	fsys   fileSystem
+	path   string // as the user named it
+	target string // where it goes in the end, links followed
+	hidden string // the file that grows; empty for a stream
+	mode   fs.FileMode
+	out    handle
+	err    error // of the first failure, which is final
+	done   bool
+}
+
+// Create opens the output at path, so that a folder that is missing or may
+// not be written is found before any input is read. The caller ends with
+// Commit or Abort. The error is an *Error.
+func Create(path string) (*File, error) { return create(osFS{}, path) }
+
+func create(fsys fileSystem, path string) (*File, error) {
+	f := &File{fsys: fsys, path: path}
+	t, err := resolve(path)
+	if err == nil && t.stream {
+		f.out, err = openStream(fsys, path)
+	} else if err == nil {
+		f.target = t.path
+		err = f.createHidden(t)
+	}
+	if err != nil {
+		return nil, &Error{Path: path, Op: "create", Err: err}
+	}
+	return f, nil
+}
+
+// createHidden makes the hidden file beside the target and settles the mode
+// of the finished file. What the umask gives can only be learned by making a
+// file with it: reading the umask means setting it, which other threads
+// would feel. The file is empty while it has that mode.
+func (f *File) createHidden(t target) error {
+	if t.exists {
+		if err := f.probeWritable(); err != nil {
+			return err
+		}
+	}
+	perm := fs.FileMode(0o666)
+	if t.exists {
+		perm = 0o600
+	}
+	f.hidden = hiddenName(f.target)
+	out, err := f.fsys.OpenFile(f.hidden, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+	if err != nil {
+		return err
+	}
+	f.out, f.mode = out, t.mode
+	if !t.exists {
+		info, statErr := out.Stat()
+		if err = statErr; err == nil {
+			f.mode = info.Mode().Perm()
+			err = out.Chmod(0o600)
+		}
+	}
+	if err != nil {
+		f.Abort()
+	}
+	return err
+}
+
+// probeWritable refuses to replace a file that may not be written, although
+// a rename could.
+func (f *File) probeWritable() error {
+	h, err := f.fsys.OpenFile(f.target, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	return h.Close()
+}
+
+// maxBase keeps the hidden name below the 255 bytes that file systems allow.
+const maxBase = 200
+
+func hiddenName(target string) string {
+	var random [8]byte
+	rand.Read(random[:]) // never fails: see its doc
+	dir, base := filepath.Split(target)
+	return filepath.Join(dir, fmt.Sprintf(".%s.gagg-%x", base[:min(len(base), maxBase)], random))
+}
+
+// Write appends p. After a failure every later call fails with its error.
+func (f *File) Write(p []byte) (int, error) {
+	if f.err != nil {
+		return 0, f.err
+	}
+	n, err := f.out.Write(p)
+	if err != nil {
+		f.err = &Error{Path: f.path, Op: "write", Err: err}
+	}
+	return n, f.err
+}
+
+// Commit makes the output appear at its name. After a failed Write, or a
+// failure of its own, it aborts and returns the error. A second call returns
+// what the first did.
+func (f *File) Commit() error {
+	if f.done {
+		return f.err
+	}
+	if f.hidden == "" {
+		f.done = true
+		f.step("close", f.out.Close)
+		return f.err
+	}
+	f.step("sync", f.out.Sync)
+	f.step("set the mode of", func() error { return f.out.Chmod(f.mode) })
+	if f.err != nil {
+		f.Abort()
+		return f.err
+	}
+	f.done = true
+	f.step("close", f.out.Close)
+	f.step("rename to", func() error { return f.fsys.Rename(f.hidden, f.target) })
+	if f.err != nil {
+		f.fsys.Remove(f.hidden) // the error that matters is kept already
+		return f.err
+	}
+	f.step("sync the folder of", f.syncFolder)
+	return f.err
+}
+
+// step does one step unless an earlier one failed.
+func (f *File) step(op string, do func() error) {
+	if f.err != nil {
+		return
+	}
+	if err := do(); err != nil {
+		f.err = &Error{Path: f.path, Op: op, Err: err}
+	}
+}
+
+// syncFolder makes the rename survive a power cut, as far as the system
+// lets us: a folder may be writable but not readable, and some file systems
+// do not sync folders.
+func (f *File) syncFolder() error {
+	dir, err := f.fsys.OpenFile(filepath.Dir(f.target), os.O_RDONLY, 0)
+	if errors.Is(err, fs.ErrPermission) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	err = dir.Sync()
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) {
+		err = nil
+	}
+	return errors.Join(err, dir.Close())
+}
+
+// Abort gives the output up: the hidden file goes, what was there before
+// stays. After Commit or Abort it does nothing, so it may be deferred.
+func (f *File) Abort() {
+	if f.done {
+		return
+	}
+	f.done = true
+	f.out.Close() // the content is given up: no error of it matters
+	if f.hidden != "" {
+		f.fsys.Remove(f.hidden)
+	}
+	if f.err == nil {
+		f.err = &Error{Path: f.path, Op: "finish", Err: errors.New("given up")}
+	}
+}
+
+// IsStream reports whether the output is a pipe, a terminal or a device,
+// which gets its bytes at once and cannot be taken back.
+func (f *File) IsStream() bool { return f.hidden == "" }

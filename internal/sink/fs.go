@@ -1,0 +1,38 @@
+package sink
+
+import (
+	"io/fs"
+	"os"
+)
+
+// fileSystem is the calls by which a result file comes to be. A test puts
+// its own in place, and makes any of them fail.
+type fileSystem interface {
+	// OpenFile opens a file or a folder; a folder is opened to be synced.
+	OpenFile(name string, flag int, perm fs.FileMode) (handle, error)
+	Rename(oldName, newName string) error
+	Remove(name string) error
+}
+
+// handle is what is needed of an open file.
+type handle interface {
+	Write(p []byte) (int, error)
+	Stat() (fs.FileInfo, error)
+	Chmod(mode fs.FileMode) error
+	Sync() error
+	Close() error
+}
+
+// osFS is the real file system.
+type osFS struct{}
+
+func (osFS) OpenFile(name string, flag int, perm fs.FileMode) (handle, error) {
+	f, err := os.OpenFile(name, flag, perm)
+	if err != nil {
+		return nil, err // not a nil *os.File in a non-nil interface
+	}
+	return f, nil
+}
+
+func (osFS) Rename(oldName, newName string) error { return os.Rename(oldName, newName) }
+func (osFS) Remove(name string) error             { return os.Remove(name) }
