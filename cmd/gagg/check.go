@@ -5,25 +5,25 @@ import (
 	"strings"
 )
 
-// check finds settings that make no sense alone or together. typed holds the
-// flags of the command line itself: a GAGG_* variable set for good must not
-// make a command fail that does not need it.
-func (s *settings) check(typed map[string]bool) error {
-	for _, c := range []func(map[string]bool) error{s.checkValues, s.checkCombinations, s.checkDevice} {
-		if err := c(typed); err != nil {
+// check finds settings that make no sense alone or together. Combinations
+// count only if they were typed: a GAGG_* variable set for good must not make
+// a command fail that does not need it.
+func (s *settings) check() error {
+	for _, c := range []func() error{s.checkValues, s.checkCombinations, s.checkDevice} {
+		if err := c(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *settings) checkValues(typed map[string]bool) error {
+func (s *settings) checkValues() error {
 	switch {
 	case s.limit < 0:
 		return usagef("--limit %d: want 0 or more", s.limit)
-	case s.threads < 0 || s.threads == 0 && typed["threads"]:
+	case s.threads < 0 || s.threads == 0 && s.typed["threads"]:
 		return usagef("--threads %d: want 1 or more; leave the flag out for all CPUs", s.threads)
-	case s.partitions < 0 || s.partitions == 0 && typed["partitions"]:
+	case s.partitions < 0 || s.partitions == 0 && s.typed["partitions"]:
 		return usagef("--partitions %d: want 1 or more; leave the flag out for what the plan says", s.partitions)
 	case s.output == "":
 		return usagef("--output is empty: name a file, or - for stdout")
@@ -31,11 +31,19 @@ func (s *settings) checkValues(typed map[string]bool) error {
 	if err := oneOf("progress", s.progress, "auto", "always", "never"); err != nil {
 		return err
 	}
+	if s.compression != "" {
+		if err := oneOf("compression", s.compression, compressions...); err != nil {
+			return err
+		}
+	}
 	if s.explain == "" {
 		return nil
 	}
 	return oneOf("explain", s.explain, explainText, explainJSON)
 }
+
+// compressions are the codecs of Parquet output.
+var compressions = []string{"snappy", "zstd", "gzip", "brotli", "none"}
 
 func oneOf(flag, value string, allowed ...string) error {
 	if slices.Contains(allowed, value) {
@@ -54,16 +62,16 @@ var exclusive = []struct{ a, b, hint string }{
 	{"explain", "stats", "--explain runs no query, so there is nothing to measure; drop one of them"},
 }
 
-func (s *settings) checkCombinations(typed map[string]bool) error {
+func (s *settings) checkCombinations() error {
 	for _, e := range exclusive {
-		if typed[e.a] && typed[e.b] {
+		if s.typed[e.a] && s.typed[e.b] {
 			return usagef("--%s and --%s exclude each other: %s", e.a, e.b, e.hint)
 		}
 	}
 	switch {
-	case s.quiet && typed["progress"] && s.progress == "always":
+	case s.quiet && s.typed["progress"] && s.progress == "always":
 		return usagef("--quiet and --progress=always exclude each other: drop one")
-	case s.format == "none" && typed["output"] && s.output != "-":
+	case s.format == "none" && s.typed["output"] && s.output != "-":
 		return usagef("--format none writes nothing, so --output %s would stay away: drop one of them", s.output)
 	case len(s.inputs) == 0:
 		return usagef("no input: name Parquet files, folders or globs, or - for stdin; gagg --help shows an example")
@@ -75,7 +83,7 @@ func (s *settings) checkCombinations(typed map[string]bool) error {
 
 // checkDevice refuses devices that this build cannot use. A demand that
 // cannot be met is an error, never a silent fallback to the CPU.
-func (s *settings) checkDevice(map[string]bool) error {
+func (s *settings) checkDevice() error {
 	switch s.device {
 	case "auto", "cpu":
 		return nil

@@ -12,11 +12,12 @@ import (
 // name files are left to the shell.
 func flagChoices() map[string]string {
 	return map[string]string{
-		"format":     formatNames,
-		"device":     "auto cpu gpu",
-		"progress":   "auto always never",
-		"completion": "bash zsh fish",
-		"explain":    explainText + " " + explainJSON,
+		"format":      formatNames,
+		"compression": strings.Join(compressions, " "),
+		"device":      "auto cpu gpu",
+		"progress":    "auto always never",
+		"completion":  "bash zsh fish",
+		"explain":     explainText + " " + explainJSON,
 	}
 }
 

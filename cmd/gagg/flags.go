@@ -35,6 +35,7 @@ type settings struct {
 	completion    string
 
 	inputs []string
+	typed  map[string]bool // the flags that the command line itself holds
 }
 
 // Values that --stats and --explain take when they stand alone.
@@ -60,7 +61,7 @@ func flagSet(s *settings) *pflag.FlagSet {
 
 	f.StringVarP(&s.output, "output", "o", "-", "write the result to `path`; - is stdout")
 	f.StringVarP(&s.format, "format", "f", "", "`format` of the result: "+formatNames+" (default: from the output's extension, else table on a terminal, else csv)")
-	f.StringVar(&s.compression, "compression", "", "compression of Parquet output: `codec`")
+	f.StringVar(&s.compression, "compression", "", "compression of Parquet output: `codec` is "+strings.Join(compressions, ", "))
 	f.StringVar(&s.null, "null", "", "`text` that stands for NULL in CSV and TSV")
 
 	f.IntVarP(&s.threads, "threads", "j", 0, "CPU workers: `n` (default: all that the process may use)")
@@ -105,8 +106,8 @@ func parseSettings(args, env []string) (*settings, *pflag.FlagSet, error) {
 		return nil, nil, flagError(err)
 	}
 	s.inputs = f.Args()
-	typed := map[string]bool{}
-	f.Visit(func(flag *pflag.Flag) { typed[flag.Name] = true })
+	s.typed = map[string]bool{}
+	f.Visit(func(flag *pflag.Flag) { s.typed[flag.Name] = true })
 	if err := setFromEnvironment(f, env); err != nil {
 		return nil, nil, err
 	}
@@ -114,7 +115,7 @@ func parseSettings(args, env []string) (*settings, *pflag.FlagSet, error) {
 	if s.help || s.version || s.completion != "" {
 		return s, f, nil
 	}
-	return s, f, s.check(typed)
+	return s, f, s.check()
 }
 
 // flagError says what is wrong with the command line in terms of what was

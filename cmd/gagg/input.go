@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +15,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/gagg-dev/gagg"
+	"github.com/gagg-dev/gagg/internal/sink"
 )
 
 // inputError is an input that the command itself cannot use.
@@ -64,71 +64,34 @@ func stdinSource(stdin io.Reader) (gagg.Source, error) {
 const parquetMagic = "PAR1"
 
 // checkNotInput refuses an output that is one of the inputs, or that the same
-// command would read the next time. Files are compared by device and inode:
-// hard links, symlinks and file systems that ignore case make different names
-// of one file.
+// command would read the next time: one in an input folder, or one whose name
+// an input glob matches.
 func checkNotInput(path string, inputs []string) error {
-	existing, err := os.Stat(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil // creating it will say what is wrong
-	}
+	var files []string
 	for _, input := range inputs {
-		info, err := os.Stat(input)
-		switch {
-		case err != nil:
-			err = checkNotMatched(path, existing, input)
-		case info.IsDir():
-			err = checkNotBelow(path, info, input)
-		case os.SameFile(info, existing):
-			err = usagef("--output %s is the input %s: name another file", path, input)
+		if _, err := os.Lstat(input); err == nil || !strings.ContainsAny(input, "*?[{") {
+			files = append(files, input)
+			continue
 		}
-		if err != nil {
-			return err
+		if matches(input, path) {
+			return usagef("the output %s is matched by the input %s; write it elsewhere", path, input)
 		}
+		found, _ := doublestar.FilepathGlob(input) // a bad pattern is reported when it is read
+		files = append(files, found...)
+	}
+	if err := sink.SameFile(path, files); err != nil {
+		return usagef("%v", err)
 	}
 	return nil
 }
 
-// checkNotBelow refuses a path inside a folder that is an input.
-func checkNotBelow(path string, folder fs.FileInfo, input string) error {
-	absolute, err := filepath.Abs(path)
-	if err != nil {
-		return nil
-	}
-	for dir := filepath.Dir(absolute); ; dir = filepath.Dir(dir) {
-		if info, err := os.Stat(dir); err == nil && os.SameFile(info, folder) {
-			return usagef("--output %s lies inside the input folder %s: name a file outside it", path, input)
-		}
-		if dir == filepath.Dir(dir) {
-			return nil
-		}
-	}
-}
-
-// checkNotMatched refuses a path that a glob finds, now or once it exists.
-func checkNotMatched(path string, existing fs.FileInfo, pattern string) error {
-	if !strings.ContainsAny(pattern, "*?[{") {
-		return nil
-	}
-	absolutePath, err1 := filepath.Abs(path)
-	absolutePattern, err2 := filepath.Abs(pattern)
+// matches reports whether a glob matches path, wherever both start from.
+func matches(pattern, path string) bool {
+	absolutePattern, err1 := filepath.Abs(pattern)
+	absolutePath, err2 := filepath.Abs(path)
 	if err1 != nil || err2 != nil {
-		return nil
+		return false
 	}
-	if matched, err := doublestar.PathMatch(absolutePattern, absolutePath); err == nil && matched {
-		return usagef("--output %s is matched by the input %s: name a file that it does not match", path, pattern)
-	}
-	if existing == nil {
-		return nil
-	}
-	found, err := doublestar.FilepathGlob(pattern)
-	if err != nil {
-		return nil // the library names what is wrong with the pattern
-	}
-	for _, name := range found {
-		if info, err := os.Stat(name); err == nil && os.SameFile(info, existing) {
-			return usagef("--output %s is the input %s: name another file", path, name)
-		}
-	}
-	return nil
+	matched, err := doublestar.PathMatch(absolutePattern, absolutePath)
+	return matched && err == nil
 }

@@ -4,14 +4,18 @@
 //
 // The command owns what a person or a script sees, and nothing else:
 //
-//	flags.go     the flags, GAGG_* variables, and what may not go together
+//	flags.go     the flags and GAGG_* variables
+//	check.go     settings that make no sense alone or together
 //	query.go     flags → gagg.Query and gagg.Options
 //	input.go     arguments → gagg.Source; stdin; output that is an input too
 //	run.go       one run from arguments to exit status
 //	result.go    where the result goes and in which format
 //	report.go    --schema, --explain, --stats
+//	memory.go    how much memory there is
 //	progress.go  the bar on stderr
 //	failure.go   error → one line on stderr and an exit status
+//	help.go      --help, --version
+//	completion.go
 //	signals.go   Ctrl-C and its kin → a cancelled context
 //
 // Results go to stdout or to --output; everything else goes to stderr. All

@@ -27,16 +27,16 @@ func (s *settings) query(from gagg.Source) gagg.Query {
 	return q
 }
 
-func (s *settings) options(stderr io.Writer, observer gagg.Observer) gagg.Options {
+func (s *settings) libraryOptions(stderr io.Writer) (gagg.Options, error) {
+	limit, err := s.memory.limitBytes()
 	return gagg.Options{
 		Threads:     s.threads,
-		MemoryLimit: s.memory.bytes,
+		MemoryLimit: limit,
 		Partitions:  s.partitions,
 		UnionByName: s.unionByName,
 		NoPruning:   s.noPruning,
-		Observer:    observer,
 		Logger:      s.logger(stderr),
-	}
+	}, err
 }
 
 // logger writes what the library logs to stderr: warnings, with --verbose

@@ -15,11 +15,11 @@ import (
 
 // describe prints what the inputs hold.
 func (c *command) describe(ctx context.Context) error {
-	from, err := c.source()
+	q, o, err := c.ask()
 	if err != nil {
 		return err
 	}
-	d, err := gagg.Describe(ctx, from, c.options(c.stderr, nil))
+	d, err := gagg.Describe(ctx, q.From, o)
 	if err != nil {
 		return err
 	}
@@ -45,11 +45,11 @@ func writeDescription(w io.Writer, d *gagg.Description) error {
 
 // explainPlan prints the plan of the query and does not run it.
 func (c *command) explainPlan(ctx context.Context) error {
-	from, err := c.source()
+	q, o, err := c.ask()
 	if err != nil {
 		return err
 	}
-	plan, err := gagg.Plan(ctx, c.query(from), c.options(c.stderr, nil))
+	plan, err := gagg.Plan(ctx, q, o)
 	if err != nil {
 		return err
 	}

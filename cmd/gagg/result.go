@@ -3,10 +3,11 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
+	"os"
 
 	"github.com/apache/arrow/go/v15/arrow"
+	"golang.org/x/term"
 
 	"github.com/gagg-dev/gagg"
 	"github.com/gagg-dev/gagg/internal/sink"
@@ -26,25 +27,47 @@ func (c *command) createResult() (*result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &result{format: format, options: sink.Options{Null: c.null, Compression: c.compression}, out: c.stdout}
+	if err := c.checkFormat(format); err != nil {
+		return nil, err
+	}
+	r := &result{format: format, out: c.stdout, options: sink.Options{
+		Null:        c.null,
+		Compression: c.compression,
+		Width:       c.terminalWidth(),
+		Stream:      true,
+		CreatedBy:   "gagg " + version(),
+	}}
 	if c.output == "-" || format == sink.None {
 		return r, nil
 	}
 	if err := checkNotInput(c.output, c.inputs); err != nil {
 		return nil, err
 	}
-	r.file, err = createFile(c.output)
-	r.out = r.file
-	return r, err
+	if r.file, err = createFile(c.output); err != nil {
+		return nil, err
+	}
+	r.out, r.options.Stream = r.file, r.file.IsStream()
+	return r, nil
 }
 
 // createFile begins to write path; what failed is the output.
 func createFile(path string) (*sink.File, error) {
 	f, err := sink.Create(path)
 	if err != nil {
-		return nil, &outputError{err: fmt.Errorf("cannot create the output: %w", err)}
+		return nil, output(err)
 	}
 	return f, nil
+}
+
+// checkFormat refuses flags that the format of the result has no use for.
+func (c *command) checkFormat(f sink.Format) error {
+	switch {
+	case c.typed["compression"] && f != sink.Parquet:
+		return usagef("--compression is for Parquet output, and this is %s: drop it, or add -f parquet", f)
+	case c.typed["null"] && f != sink.CSV && f != sink.TSV:
+		return usagef("--null is for CSV and TSV output, and this is %s: drop it, or add -f csv", f)
+	}
+	return nil
 }
 
 // resultFormat is the format that --format names, else that of the
@@ -69,6 +92,18 @@ func (c *command) resultFormat() (sink.Format, error) {
 	return sink.CSV, nil
 }
 
+// terminalWidth is how wide a table on stdout may be; 0: as wide as it is.
+func (c *command) terminalWidth() int {
+	if c.output != "-" || !c.onTerminal(c.stdout) {
+		return 0
+	}
+	width, _, err := term.GetSize(int(c.stdout.(*os.File).Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
+}
+
 // writeAll writes every row and makes the output final. The first batch is
 // awaited before a byte is written, so that an input that turns out bad
 // never leaves half an answer in a pipe.
@@ -77,7 +112,7 @@ func (r *result) writeAll(ctx context.Context, rows *gagg.Rows, b *bar) error {
 	if err := rows.Err(); err != nil {
 		return err
 	}
-	w, err := sink.NewWriter(r.out, r.format, rows.Schema(), r.options)
+	w, err := sink.NewWriter(r.format, r.out, rows.Schema(), r.options)
 	if err != nil {
 		return output(err)
 	}

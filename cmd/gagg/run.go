@@ -68,7 +68,7 @@ func output(err error) error {
 // for statistics are created first: a folder that cannot be written to is
 // found before hours of work, not after them.
 func (c *command) aggregate(ctx context.Context) error {
-	from, err := c.source()
+	q, o, err := c.ask()
 	if err != nil {
 		return err
 	}
@@ -83,9 +83,9 @@ func (c *command) aggregate(ctx context.Context) error {
 	}
 	defer stats.abort()
 
-	observer := c.startProgress()
+	o.Observer = c.startProgress()
 	defer c.stopProgress()
-	rows, err := gagg.Run(ctx, c.query(from), c.options(c.stderr, observer))
+	rows, err := gagg.Run(ctx, q, o)
 	if err != nil {
 		return err
 	}
@@ -95,6 +95,16 @@ func (c *command) aggregate(ctx context.Context) error {
 	}
 	c.stopProgress()
 	return stats.write(rows.Stats())
+}
+
+// ask is the query and the options for the library.
+func (c *command) ask() (gagg.Query, gagg.Options, error) {
+	o, err := c.libraryOptions(c.stderr)
+	if err != nil {
+		return gagg.Query{}, o, err
+	}
+	from, err := c.source()
+	return c.query(from), o, err
 }
 
 // startProgress shows the bar if it is wanted. With --verbose the log tells
