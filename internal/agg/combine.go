@@ -1,0 +1,123 @@
+package agg
+
+import "github.com/gagg-dev/gagg/internal/arena"
+
+// Combine merges the state of src into dst: two rows of the same group, from
+// other workers or other parts of the data. It is associative, and for exact
+// slots commutative too. Afterwards dst may hold refs of src, so src must
+// not be updated any more. reg is where the refs of both are valid; nil will do
+// for layouts without strings.
+//
+// If dst belongs to a Table that is updated later, see Table.Unseen.
+func (l *Layout) Combine(dst, src []uint64, reg *arena.Arenas) {
+	one := [1]uint32{}
+	l.combine(dst, len(dst), one[:], src, reg)
+}
+
+// CombineRows merges the rows of src, which lie one after another, Stride
+// words each, into groups of t: row i into group gids[i], which must hold a
+// state: a copy of another row, or the words of InitEmpty. What Combine says
+// about src holds here too.
+func (l *Layout) CombineRows(t *Table, gids []uint32, src []uint64) {
+	if len(gids) == 0 {
+		return
+	}
+	var reg *arena.Arenas
+	if t.Arena != nil {
+		reg = t.Arena.Registry()
+	}
+	l.combine(t.Rows, t.Stride, gids, src, reg)
+	for _, off := range l.flags {
+		for i := off; i < len(gids)*t.Stride && !t.Unseen; i += t.Stride {
+			t.Unseen = src[i] != 0
+		}
+	}
+}
+
+// combine runs one loop for each slot over all rows, as update does.
+func (l *Layout) combine(dst []uint64, stride int, gids []uint32, src []uint64, reg *arena.Arenas) {
+	for _, off := range l.counts {
+		combineAdd(dst[off:], src[off:], stride, gids)
+	}
+	for _, off := range l.flags {
+		combineAnd(dst[off:], src[off:], stride, gids)
+	}
+	for i := range l.slots {
+		s := &l.slots[i]
+		to, from, cold := dst[s.hot:], src[s.hot:], s.cold-s.hot
+		switch s.op {
+		case opAddInt:
+			combineAdd(to, from, stride, gids)
+		case opAddInt128:
+			for i, g := range gids {
+				w, f := to[int(g)*stride:], from[i*stride:]
+				addSigned128(&w[0], &w[cold], int64(f[cold]), int64(f[0]))
+			}
+		case opAddUint128:
+			for i, g := range gids {
+				w, f := to[int(g)*stride:], from[i*stride:]
+				addUnsigned128(&w[0], &w[cold], f[cold], f[0])
+			}
+		case opAddWide192:
+			combineWords(to, from, stride, gids, 3)
+		case opAddWide320:
+			combineWords(to, from, stride, gids, 5)
+		case opAddFloat:
+			for i, g := range gids {
+				mergeFloat(to[int(g)*stride:], loadFloat(from[i*stride:]))
+			}
+		case opMinInt:
+			for i, g := range gids {
+				w := &to[int(g)*stride]
+				*w = uint64(min(int64(*w), int64(from[i*stride])))
+			}
+		case opMaxInt:
+			for i, g := range gids {
+				w := &to[int(g)*stride]
+				*w = uint64(max(int64(*w), int64(from[i*stride])))
+			}
+		case opMinWide:
+			for i, g := range gids {
+				combineWide(to[int(g)*stride:], from[i*stride:], false)
+			}
+		case opMaxWide:
+			for i, g := range gids {
+				combineWide(to[int(g)*stride:], from[i*stride:], true)
+			}
+		case opMinBytes, opMaxBytes:
+			for i, g := range gids {
+				combineBytes(to[int(g)*stride:], from[i*stride:], reg, s.op == opMaxBytes)
+			}
+		}
+	}
+}
+
+func combineAdd(dst, src []uint64, stride int, gids []uint32) {
+	for i, g := range gids {
+		dst[int(g)*stride] += src[i*stride]
+	}
+}
+
+func combineAnd(dst, src []uint64, stride int, gids []uint32) {
+	for i, g := range gids {
+		dst[int(g)*stride] &= src[i*stride]
+	}
+}
+
+// combineWords adds numbers of n words.
+func combineWords(dst, src []uint64, stride int, gids []uint32, n int) {
+	for i, g := range gids {
+		addWords(dst[int(g)*stride:][:n], src[i*stride:][:n])
+	}
+}
+
+// combineWide keeps the lesser, or the greater, of two numbers in w.
+func combineWide(w, from []uint64, greatest bool) {
+	a, b := loadWide(w), loadWide(from)
+	if greatest {
+		a, b = b, a
+	}
+	if b.Less(a) {
+		copy(w[:4], from[:4])
+	}
+}

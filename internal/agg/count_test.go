@@ -1,0 +1,62 @@
+package agg
+
+import (
+	"math/big"
+	"testing"
+
+	"github.com/gagg-dev/gagg/internal/column"
+)
+
+func wantCount(vals [][]column.Value) column.Value {
+	return column.Value{Type: column.Type{Kind: column.Int64}, Int: int64(len(present(vals)[0]))}
+}
+
+// count(*) has no arguments, so its rows come from another call's.
+func TestCount(t *testing.T) {
+	gens := []generator{ints(column.Int32), stringsOf(column.Type{Kind: column.String}), oddFloats(column.Float64)}
+	tables(t, gens, func(t *testing.T, d *testData) {
+		rows := make([]int64, d.groups)
+		for _, g := range d.gids {
+			rows[g]++
+		}
+		calls := []Call{callOf(t, d, "count", 0), callOf(t, d, "count", 1), callOf(t, d, "count", 2)}
+		check(t, d, calls, []want{wantCount, wantCount, wantCount}, 0)
+
+		next := 0
+		star := func([][]column.Value) column.Value {
+			next++
+			return column.Value{Type: column.Type{Kind: column.Int64}, Int: rows[next-1]}
+		}
+		check(t, d, []Call{callOf(t, d, "count")}, []want{star}, 0)
+	})
+}
+
+func wantMean(vals [][]column.Value) column.Value {
+	rows := present(vals)[0]
+	result := column.Value{Type: column.Type{Kind: column.Float64}}
+	if len(rows) == 0 {
+		result.Null = true
+		return result
+	}
+	scale := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(rows[0].Type.Scale)), nil)
+	mean := new(big.Rat).SetInt(bigSum(rows))
+	mean.Quo(mean, new(big.Rat).SetInt(scale.Mul(scale, big.NewInt(int64(len(rows))))))
+	result.Float, _ = mean.Float64()
+	return result
+}
+
+// The exact sum is divided last: the mean of 64-bit integers keeps all digits
+// that a double has.
+func TestMeanExact(t *testing.T) {
+	for name, gen := range map[string]generator{
+		"int8": ints(column.Int8), "int32": ints(column.Int32), "uint32": ints(column.Uint32),
+		"int64": ints(column.Int64), "uint64": ints(column.Uint64), "decimal(9,2)": decimals(9, 2),
+		"decimal(18,9)": decimals(18, 9), "decimal(30,4)": decimals(30, 4), "decimal(75,30)": decimals(75, 30),
+	} {
+		t.Run(name, func(t *testing.T) {
+			tables(t, []generator{gen}, func(t *testing.T, d *testData) {
+				check(t, d, []Call{callOf(t, d, "mean", 0)}, []want{wantMean}, 0x1p-52)
+			})
+		})
+	}
+}

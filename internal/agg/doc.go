@@ -1,0 +1,65 @@
+// Package agg owns what each aggregate means: how it is held in fixed 64-bit
+// words of a group's row, how a batch of values updates these words, how two
+// rows combine, and how the result comes out.
+//
+// # Rows, slots, sets
+//
+// A group is a row of stride words, [hash | key words | state words]. This
+// package owns the state words, which begin at word base:
+//
+//	base                                                 base+Words()
+//	| hot words: one loop touches each of them per row | cold words |
+//
+// An aggregate is not a state of its own. [Compile] splits it into slots: an
+// operation on a word or a few (add, min, max, count ...) with its arguments.
+// Equal slots are shared: sum(x), mean(x) and stddev(x) share the sum of x,
+// and everything that divides shares the count of rows. The example
+//
+//	sum(v1), mean(v3)      v1 int32, v3 double
+//
+// becomes five words: rows and NULLs of v3 (two halves of one word), the sum of
+// v1, the sum of v3 and its compensation, flags. Words that change only in
+// rare cases (the high half of a wide sum, flags) are cold and stand last, so
+// that the hot ones share cache lines with the key.
+//
+// The arguments of an aggregate are a set: a row with a NULL in any of them is
+// passed over. The kernels never see a NULL. When a batch has NULLs, the rows
+// of each set without one are gathered first (view.go); a batch without NULLs
+// pays nothing for the possibility.
+//
+// # Was there a value?
+//
+// sum of nothing is NULL, but no word is written per row to know it:
+//
+//   - A set whose NULLs are counted anyway (for count or mean) has seen a
+//     value when rows > nulls.
+//   - Other sets have a flag bit, "unseen". Rows begin with 0, and every group
+//     is made by the first row that belongs to it. So only a batch with NULLs
+//     sets the bit, for the groups which it made; then its other rows clear it.
+//     Later batches clear it too, once a table has ever set one (Table.Unseen).
+//
+// Combining rows ands the flags.
+//
+// # Exactness
+//
+// Sums of integers and decimals are exact in 64, 128, 192 or 320 bits, so
+// partial sums may pass the limit of the result and come back: only the final
+// value counts. Moments (var, stddev, covar, corr) of integers and of decimals
+// up to 18 digits are exact sums of products. Sums of floats are compensated
+// (two words, Neumaier's scheme with a branch-free TwoSum); their moments are
+// sums of exact products, compensated likewise: twice the precision of a
+// double, so that a mean of 1e9 with a variance of 1 loses nothing. min and max
+// order floats by a key that makes NaN the greatest and turns -0 into 0.
+//
+// Results of exact slots do not depend on the order of rows and merges. Those
+// of float sums may differ in the last bit, those of product in its last digits.
+// first, last, any_value, arg_min and arg_max depend on row numbers in file
+// order, never on the order of arrival.
+//
+// Where SPEC.md is silent the results are DuckDB's: corr without variance is
+// NaN, var_samp of one row is NULL, sum(boolean) counts. What DuckDB refuses
+// as out of range (variance of infinities) is NaN here.
+//
+// The trap: a caller that copies or combines rows into a [Table] which is
+// updated afterwards must keep Table.Unseen: see there.
+package agg

@@ -1,0 +1,56 @@
+package agg
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gagg-dev/gagg/internal/column"
+)
+
+// UnknownError reports a name that is no aggregate.
+type UnknownError struct {
+	Name    string
+	Near    string // the aggregate it may be a misspelling of; "" if none is near
+	Planned bool   // an aggregate of the language that this version does not have
+}
+
+func (e *UnknownError) Error() string {
+	switch {
+	case e.Planned:
+		return fmt.Sprintf("aggregate %s is not supported yet", e.Name)
+	case e.Near != "":
+		return fmt.Sprintf("unknown aggregate %q; did you mean %s?", e.Name, e.Near)
+	}
+	return fmt.Sprintf("unknown aggregate %q; the aggregates are %s", e.Name, strings.Join(Names(), ", "))
+}
+
+// TypeError reports arguments that an aggregate does not take.
+type TypeError struct {
+	Func  string
+	Arg   int // which argument, from 0; -1: their number is wrong
+	Types []column.Type
+	Takes string // what the aggregate takes, as in "numbers and booleans"
+}
+
+func (e *TypeError) Error() string {
+	if e.Arg < 0 {
+		return fmt.Sprintf("%s takes %s, not %d", e.Func, e.Takes, len(e.Types))
+	}
+	name, article := e.Types[e.Arg].String(), "a"
+	if strings.ContainsRune("aeiou", rune(name[0])) && name[:2] != "ui" && name[:2] != "uu" {
+		article = "an"
+	}
+	return fmt.Sprintf("%s does not take %s %s; it takes %s", e.Func, article, name, e.Takes)
+}
+
+// OverflowError reports a result that does not fit its type.
+type OverflowError struct {
+	Call int // index of the aggregate among the calls of the layout
+	Row  int // index of the group among the rows given to Finish
+	Func string
+	Type column.Type // the type of the result
+}
+
+func (e *OverflowError) Error() string {
+	return fmt.Sprintf("the result of %s does not fit %s", e.Func, e.Type)
+}

@@ -1,0 +1,109 @@
+package agg
+
+import (
+	"github.com/gagg-dev/gagg/internal/arena"
+	"github.com/gagg-dev/gagg/internal/column"
+)
+
+// Finish computes the results of one call for groups: rows are their whole
+// rows, reg is where the refs of states are valid (nil will do for layouts
+// without strings). It overwrites out, whose memory it reuses and which shares
+// no memory with the rows. The error is an *OverflowError, or one that says
+// that the strings of a result exceed 4 GiB: then ask for fewer rows.
+func (l *Layout) Finish(call int, rows [][]uint64, reg *arena.Arenas, out *column.Vector) error {
+	c := &l.calls[call]
+	prepare(out, c.result, len(rows))
+	if c.null {
+		finishNull(c, out)
+		return nil
+	}
+	f := finisher{Layout: l, call: c, rows: rows, reg: reg, out: out}
+	bad := none
+	switch c.fn {
+	case fnCount:
+		f.count()
+	case fnSum:
+		bad = f.sum()
+	case fnMean:
+		f.mean()
+	case fnMin, fnMax:
+		return f.extreme()
+	}
+	if bad != none {
+		return &OverflowError{Call: call, Row: bad, Func: signatures[c.fn].name, Type: c.result}
+	}
+	return nil
+}
+
+// finisher is one call of Finish.
+type finisher struct {
+	*Layout
+	call *call
+	rows [][]uint64
+	reg  *arena.Arenas
+	out  *column.Vector
+}
+
+// prepare makes out a flat vector of n values of t, none of them NULL.
+func prepare(out *column.Vector, t column.Type, n int) {
+	out.Type, out.Len, out.Null, out.Codes, out.Dict = t, n, nil, nil, nil
+	switch t.Rep() {
+	case column.RepInt64:
+		out.Int = grow(out.Int, n)
+	case column.RepFloat64:
+		out.Float = grow(out.Float, n)
+	case column.RepWide:
+		out.Wide = grow(out.Wide, n)
+	case column.RepBytes:
+		out.Span, out.Data = grow(out.Span, n), out.Data[:0]
+	}
+}
+
+// setNull makes result i NULL. Its value must have been set to something.
+func (f *finisher) setNull(i int) {
+	if f.out.Null == nil {
+		f.out.Null = make([]bool, f.out.Len)
+	}
+	f.out.Null[i] = true
+}
+
+// finishNull writes the results of a call on a literal NULL.
+func finishNull(c *call, out *column.Vector) {
+	clear(out.Int)
+	clear(out.Span)
+	if c.fn == fnCount {
+		return
+	}
+	out.Null = make([]bool, out.Len)
+	for i := range out.Null {
+		out.Null[i] = true
+	}
+}
+
+// seen reports whether any row without NULL in the set of the call belongs
+// to the group.
+func (f *finisher) seen(row []uint64) bool {
+	s := &f.sets[f.call.set]
+	if s.unseen.in() {
+		return s.unseen.get(row) == 0
+	}
+	return f.Layout.rows.get(row) > s.nulls.get(row)
+}
+
+// valid is the number of rows of a group without NULL in the set of the call.
+func (f *finisher) valid(row []uint64) int64 {
+	return int64(f.Layout.rows.get(row) - f.sets[f.call.set].nulls.get(row))
+}
+
+// slot returns the k-th slot that the call needs.
+func (f *finisher) slot(k int) *slot { return &f.slots[f.call.slots[k]] }
+
+func (f *finisher) count() {
+	for i, row := range f.rows {
+		if f.call.set == allRows {
+			f.out.Int[i] = int64(f.Layout.rows.get(row))
+		} else {
+			f.out.Int[i] = f.valid(row)
+		}
+	}
+}

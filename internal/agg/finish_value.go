@@ -1,0 +1,54 @@
+package agg
+
+import (
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/gagg-dev/gagg/internal/column"
+)
+
+// extreme writes the results of min and max.
+func (f *finisher) extreme() error {
+	s := f.slot(0)
+	for i, row := range f.rows {
+		w := row[s.hot:]
+		switch f.out.Type.Rep() {
+		case column.RepInt64:
+			f.out.Int[i] = int64(w[0])
+			if f.out.Type.Kind == column.Uint64 {
+				f.out.Int[i] ^= math.MinInt64
+			}
+		case column.RepFloat64:
+			f.out.Float[i] = keyFloat(int64(w[0]))
+		case column.RepWide:
+			f.out.Wide[i] = loadWide(w)
+		case column.RepBytes:
+			if err := f.setBytes(i, w[1]); err != nil {
+				return err
+			}
+		}
+		if !f.seen(row) {
+			f.setNull(i)
+		}
+	}
+	f.out.Data = slices.Grow(f.out.Data, column.SpanPadding)
+	return nil
+}
+
+var errResultBytes = errors.New("the strings of one result batch exceed 4 GiB")
+
+// setBytes makes the value of ref result i.
+func (f *finisher) setBytes(i int, ref uint64) error {
+	var b []byte
+	if ref != 0 {
+		b = f.reg.Get(ref)
+	}
+	off := len(f.out.Data)
+	if uint64(off)+uint64(len(b)) > math.MaxUint32 {
+		return errResultBytes
+	}
+	f.out.Span[i] = column.Span{Off: uint32(off), Len: uint32(len(b))}
+	f.out.Data = append(f.out.Data, b...)
+	return nil
+}

@@ -1,0 +1,169 @@
+package agg
+
+import (
+	"slices"
+
+	"github.com/gagg-dev/gagg/internal/column"
+)
+
+// Func is an aggregate function as [Resolve] found it.
+type Func struct{ id funcID }
+
+// Name is the canonical name: mean for avg, stddev_samp for stddev.
+func (f Func) Name() string { return signatures[f.id].name }
+
+type funcID uint8
+
+const (
+	fnCount funcID = iota
+	fnSum
+	fnMin
+	fnMax
+	fnMean
+	fnVarSamp
+	fnVarPop
+	fnStddevSamp
+	fnStddevPop
+	fnCovarSamp
+	fnCovarPop
+	fnCorr
+	fnSkewness
+	fnKurtosis
+	fnProduct
+	fnBoolAnd
+	fnBoolOr
+	fnBitAnd
+	fnBitOr
+	fnBitXor
+	fnAnyValue
+	fnFirst
+	fnLast
+	fnArgMin
+	fnArgMax
+)
+
+// class is what arguments a function takes.
+type class uint8
+
+const (
+	anything class = iota
+	numbers
+	summable
+	integers
+	booleans
+)
+
+func (c class) takes(t column.Type) bool {
+	if t.Kind == column.Null {
+		return true // a NULL literal fits everywhere
+	}
+	switch c {
+	case anything:
+		return t.Kind != column.Invalid
+	case numbers:
+		return t.IsNumeric()
+	case summable:
+		return t.IsNumeric() || t.Kind == column.Bool
+	case integers:
+		return t.IsInteger()
+	case booleans:
+		return t.Kind == column.Bool
+	}
+	return false
+}
+
+func (c class) String() string {
+	return [...]string{"values", "numbers", "numbers and booleans", "integers", "booleans"}[c]
+}
+
+// signature says how a function is called. The type of the result is that of
+// the first argument where result is nil.
+type signature struct {
+	name     string
+	synonyms []string
+	args     int
+	class    class
+	result   func(column.Type) column.Type
+}
+
+var signatures = [...]signature{
+	fnCount:      {name: "count", args: 1, result: always(column.Int64)},
+	fnSum:        {name: "sum", args: 1, class: summable, result: sumType},
+	fnMin:        {name: "min", args: 1},
+	fnMax:        {name: "max", args: 1},
+	fnMean:       {name: "mean", synonyms: []string{"avg"}, args: 1, class: numbers, result: always(column.Float64)},
+	fnVarSamp:    {name: "var_samp", synonyms: []string{"variance"}, args: 1, class: numbers, result: always(column.Float64)},
+	fnVarPop:     {name: "var_pop", args: 1, class: numbers, result: always(column.Float64)},
+	fnStddevSamp: {name: "stddev_samp", synonyms: []string{"stddev"}, args: 1, class: numbers, result: always(column.Float64)},
+	fnStddevPop:  {name: "stddev_pop", args: 1, class: numbers, result: always(column.Float64)},
+	fnCovarSamp:  {name: "covar_samp", args: 2, class: numbers, result: always(column.Float64)},
+	fnCovarPop:   {name: "covar_pop", args: 2, class: numbers, result: always(column.Float64)},
+	fnCorr:       {name: "corr", args: 2, class: numbers, result: always(column.Float64)},
+	fnSkewness:   {name: "skewness", args: 1, class: numbers, result: always(column.Float64)},
+	fnKurtosis:   {name: "kurtosis", args: 1, class: numbers, result: always(column.Float64)},
+	fnProduct:    {name: "product", args: 1, class: numbers, result: always(column.Float64)},
+	fnBoolAnd:    {name: "bool_and", args: 1, class: booleans, result: always(column.Bool)},
+	fnBoolOr:     {name: "bool_or", args: 1, class: booleans, result: always(column.Bool)},
+	fnBitAnd:     {name: "bit_and", args: 1, class: integers},
+	fnBitOr:      {name: "bit_or", args: 1, class: integers},
+	fnBitXor:     {name: "bit_xor", args: 1, class: integers},
+	fnAnyValue:   {name: "any_value", synonyms: []string{"arbitrary"}, args: 1},
+	fnFirst:      {name: "first", args: 1},
+	fnLast:       {name: "last", args: 1},
+	fnArgMin:     {name: "arg_min", synonyms: []string{"argmin", "min_by"}, args: 2},
+	fnArgMax:     {name: "arg_max", synonyms: []string{"argmax", "max_by"}, args: 2},
+}
+
+// planned are the aggregates of SPEC.md that carry all their values.
+var planned = []string{
+	"median", "quantile", "quantile_disc", "mode", "mad", "entropy", "count_distinct",
+	"approx_count_distinct", "approx_quantile", "list", "string_agg", "histogram",
+}
+
+var byName = func() map[string]funcID {
+	m := map[string]funcID{}
+	for id, s := range signatures {
+		m[s.name] = funcID(id)
+		for _, synonym := range s.synonyms {
+			m[synonym] = funcID(id)
+		}
+	}
+	return m
+}()
+
+// Names lists all names and synonyms of aggregates, sorted.
+func Names() []string {
+	names := make([]string, 0, len(byName))
+	for name := range byName {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// IsAggregate reports whether name (lower case) is an aggregate, be it one
+// that Resolve refuses as not supported yet.
+func IsAggregate(name string) bool {
+	_, ok := byName[name]
+	return ok || slices.Contains(planned, name)
+}
+
+func always(k column.Kind) func(column.Type) column.Type {
+	return func(column.Type) column.Type { return column.Type{Kind: k} }
+}
+
+// sumType: int64 for what 2^31 rows cannot overflow, else the widest decimal
+// of the same scale.
+func sumType(t column.Type) column.Type {
+	switch {
+	case t.IsFloat():
+		return column.Type{Kind: column.Float64}
+	case t.Kind == column.Decimal && t.Precision > 38:
+		return column.DecimalType(76, int(t.Scale))
+	case t.Kind == column.Decimal:
+		return column.DecimalType(38, int(t.Scale))
+	case t.Kind == column.Int64 || t.Kind == column.Uint64:
+		return column.DecimalType(38, 0)
+	}
+	return column.Type{Kind: column.Int64}
+}

@@ -1,0 +1,332 @@
+package agg
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow/decimal256"
+
+	"github.com/gagg-dev/gagg/internal/arena"
+	"github.com/gagg-dev/gagg/internal/column"
+)
+
+// testData is a table with the group of every row.
+type testData struct {
+	groups int
+	gids   []uint32
+	args   [][]column.Value
+}
+
+// subset returns the values of some rows as an Input.
+func (d *testData) input(rows []int) *Input {
+	in := &Input{Rows: len(rows)}
+	for _, col := range d.args {
+		vals := make([]column.Value, len(rows))
+		for i, r := range rows {
+			vals[i] = col[r]
+		}
+		in.Args = append(in.Args, vectorOf(col[0].Type, vals))
+	}
+	for _, r := range rows {
+		in.Pos = append(in.Pos, int64(r))
+	}
+	return in
+}
+
+// vectorOf makes a flat vector. Slots of NULL hold rubbish.
+func vectorOf(t column.Type, vals []column.Value) column.Vector {
+	v := column.Vector{Type: t, Len: len(vals)}
+	for i, x := range vals {
+		if x.Null {
+			if v.Null == nil {
+				v.Null = make([]bool, len(vals))
+			}
+			v.Null[i] = true
+			x = column.Value{Int: -77, Float: math.Inf(-1), Wide: decimal256.FromI64(-77), Bytes: "\x00rubbish"}
+		}
+		switch t.Rep() {
+		case column.RepInt64:
+			v.Int = append(v.Int, x.Int)
+		case column.RepFloat64:
+			v.Float = append(v.Float, x.Float)
+		case column.RepWide:
+			v.Wide = append(v.Wide, x.Wide)
+		case column.RepBytes:
+			v.Span = append(v.Span, column.Span{Off: uint32(len(v.Data)), Len: uint32(len(x.Bytes))})
+			v.Data = append(v.Data, x.Bytes...)
+		}
+	}
+	v.Data = append(v.Data, make([]byte, column.SpanPadding)...)[:len(v.Data)]
+	return v
+}
+
+// worker is a table that grows as an executor's does.
+type worker struct {
+	l     *Layout
+	t     Table
+	local map[uint32]uint32 // group of the data to group of the table
+}
+
+const testBase = 3 // as if there were a hash and two key words
+
+func newWorker(l *Layout, reg *arena.Arenas) *worker {
+	return &worker{l: l, t: Table{Stride: testBase + l.Words(), Arena: reg.New()}, local: map[uint32]uint32{}}
+}
+
+func (w *worker) group(g uint32) (id uint32, isNew bool) {
+	if id, ok := w.local[g]; ok {
+		return id, false
+	}
+	id = uint32(len(w.local))
+	w.local[g] = id
+	w.t.Rows = append(w.t.Rows, make([]uint64, w.t.Stride)...)
+	return id, true
+}
+
+func (w *worker) row(id uint32) []uint64 { return w.t.Rows[int(id)*w.t.Stride:][:w.t.Stride] }
+
+// update feeds rows as one batch.
+func (w *worker) update(d *testData, rows []int) {
+	firstNew := uint32(len(w.local))
+	gids := make([]uint32, len(rows))
+	for i, r := range rows {
+		id, isNew := w.group(d.gids[r])
+		if isNew {
+			w.l.Init(w.row(id))
+		}
+		gids[i] = id
+	}
+	w.l.Update(&w.t, gids, firstNew, d.input(rows))
+}
+
+// updateOne feeds rows of the same group as one batch.
+func (w *worker) updateOne(d *testData, rows []int) {
+	if len(rows) == 0 {
+		return
+	}
+	id, isNew := w.group(d.gids[rows[0]])
+	if isNew {
+		w.l.Init(w.row(id))
+	}
+	w.l.UpdateOne(&w.t, id, isNew, d.input(rows))
+}
+
+// merge combines the groups of o into those of w.
+func (w *worker) merge(o *worker, rng *rand.Rand) {
+	var src []uint64
+	var gids []uint32
+	for g, from := range o.local {
+		id, isNew := w.group(g)
+		switch {
+		case isNew && rng.IntN(2) == 0:
+			w.l.InitEmpty(w.row(id))
+			w.t.Unseen = true
+			fallthrough
+		case !isNew:
+			if rng.IntN(2) == 0 {
+				w.l.Combine(w.row(id), o.row(from), w.t.Arena.Registry())
+				w.t.Unseen = true
+				continue
+			}
+			src, gids = append(src, o.row(from)...), append(gids, id)
+		default:
+			copy(w.row(id), o.row(from))
+			w.t.Unseen = true
+		}
+	}
+	w.l.CombineRows(&w.t, gids, src)
+}
+
+// results finishes all calls; element [c][g] is that of call c for group g.
+func (w *worker) results(t *testing.T, groups int) ([][]column.Value, error) {
+	t.Helper()
+	rows := make([][]uint64, groups)
+	for g := range rows {
+		id, isNew := w.group(uint32(g))
+		if isNew {
+			w.l.InitEmpty(w.row(id))
+		}
+		rows[g] = w.row(id)
+	}
+	var out [][]column.Value
+	var vec column.Vector // shared on purpose: Finish must overwrite all of it
+	for c := range w.l.calls {
+		if err := w.l.Finish(c, rows, w.t.Arena.Registry(), &vec); err != nil {
+			return nil, err
+		}
+		vals := make([]column.Value, groups)
+		for g := range vals {
+			vals[g] = vec.At(g)
+		}
+		out = append(out, vals)
+	}
+	return out, nil
+}
+
+// ways are the roads on which rows may reach a result.
+var ways = map[string]func(*Layout, *testData, *rand.Rand) *worker{
+	"one batch": func(l *Layout, d *testData, _ *rand.Rand) *worker {
+		w := newWorker(l, &arena.Arenas{})
+		w.update(d, seq(len(d.gids)))
+		return w
+	},
+	"batches": func(l *Layout, d *testData, rng *rand.Rand) *worker {
+		w := newWorker(l, &arena.Arenas{})
+		for _, rows := range split(seq(len(d.gids)), rng) {
+			w.update(d, rows)
+		}
+		return w
+	},
+	"group by group": func(l *Layout, d *testData, rng *rand.Rand) *worker {
+		w := newWorker(l, &arena.Arenas{})
+		for _, rows := range byGroup(d) {
+			for _, part := range split(rows, rng) {
+				w.updateOne(d, part)
+			}
+		}
+		return w
+	},
+	// Batches reach workers in any order, whose tables then merge in any
+	// order; some workers go on after they took over the state of others.
+	"workers": func(l *Layout, d *testData, rng *rand.Rand) *worker {
+		var reg arena.Arenas
+		workers := make([]*worker, 1+rng.IntN(6))
+		for i := range workers {
+			workers[i] = newWorker(l, &reg)
+		}
+		batches := split(seq(len(d.gids)), rng)
+		rng.Shuffle(len(batches), func(i, j int) { batches[i], batches[j] = batches[j], batches[i] })
+		for _, rows := range batches {
+			workers[rng.IntN(len(workers))].update(d, rows)
+			if len(workers) > 1 && rng.IntN(5) == 0 {
+				workers = mergeTwo(workers, rng)
+			}
+		}
+		for len(workers) > 1 {
+			workers = mergeTwo(workers, rng)
+		}
+		return workers[0]
+	},
+}
+
+func mergeTwo(workers []*worker, rng *rand.Rand) []*worker {
+	rng.Shuffle(len(workers), func(i, j int) { workers[i], workers[j] = workers[j], workers[i] })
+	last := len(workers) - 1
+	workers[0].merge(workers[last], rng)
+	return workers[:last]
+}
+
+func seq(n int) []int {
+	s := make([]int, n)
+	for i := range s {
+		s[i] = i
+	}
+	return s
+}
+
+// split cuts rows into batches of random sizes, empty ones included.
+func split(rows []int, rng *rand.Rand) [][]int {
+	var out [][]int
+	most := 1 + rng.IntN(1+len(rows))
+	for len(rows) > 0 {
+		n := min(rng.IntN(most+1), len(rows))
+		out = append(out, rows[:n])
+		rows = rows[n:]
+	}
+	return out
+}
+
+func byGroup(d *testData) [][]int {
+	out := make([][]int, d.groups)
+	for r, g := range d.gids {
+		out[g] = append(out[g], r)
+	}
+	return out
+}
+
+// callOf resolves a call of name on columns of d.
+func callOf(t testing.TB, d *testData, name string, args ...int) Call {
+	t.Helper()
+	c := Call{Args: args}
+	for _, a := range args {
+		c.Types = append(c.Types, d.args[a][0].Type)
+	}
+	var err error
+	if c.Func, _, err = Resolve(name, c.Types); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// want gives the expected result of a call for the rows of one group, in file
+// order: vals[k] are the values of the k-th argument.
+type want func(vals [][]column.Value) column.Value
+
+// check runs calls on d in every way and compares with wants; tolerance is
+// relative to the result, 0 asks for the very bits.
+func check(t *testing.T, d *testData, calls []Call, wants []want, tolerance float64) {
+	t.Helper()
+	expected := make([][]column.Value, len(calls))
+	for c, call := range calls {
+		for _, rows := range byGroup(d) {
+			vals := make([][]column.Value, len(call.Args))
+			for k, a := range call.Args {
+				for _, r := range rows {
+					vals[k] = append(vals[k], d.args[a][r])
+				}
+			}
+			expected[c] = append(expected[c], wants[c](vals))
+		}
+	}
+	for _, maxRows := range []int64{-1, int64(len(d.gids)), 1 << 40} {
+		l := Compile(calls, testBase, Options{MaxRows: maxRows})
+		for name, way := range ways {
+			for seed := range uint64(2) {
+				rng := rand.New(rand.NewPCG(seed, 1))
+				got, err := way(l, d, rng).results(t, d.groups)
+				if err != nil {
+					t.Fatalf("%s: %v", name, err)
+				}
+				for c := range calls {
+					for g := range expected[c] {
+						if !same(got[c][g], expected[c][g], tolerance) {
+							t.Fatalf("%s, seed %d, at most %d rows: %s of group %d = %s, want %s", name, seed, maxRows,
+								calls[c].Func.Name(), g, show(got[c][g]), show(expected[c][g]))
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+func same(a, b column.Value, tolerance float64) bool {
+	if a.Null || b.Null {
+		return a.Null == b.Null && a.Type == b.Type
+	}
+	if a.Type != b.Type || a.Int != b.Int || a.Wide != b.Wide || a.Bytes != b.Bytes {
+		return false
+	}
+	if a.Float == b.Float {
+		return true
+	}
+	return a.Float != a.Float && b.Float != b.Float ||
+		math.Abs(a.Float-b.Float) <= tolerance*math.Abs(b.Float)
+}
+
+func show(v column.Value) string {
+	if v.Null {
+		return "NULL " + v.Type.String()
+	}
+	switch v.Type.Rep() {
+	case column.RepFloat64:
+		return fmt.Sprintf("%v %s", v.Float, v.Type)
+	case column.RepWide:
+		return fmt.Sprintf("%v %s", v.Wide.BigInt(), v.Type)
+	case column.RepBytes:
+		return fmt.Sprintf("%q %s", v.Bytes, v.Type)
+	}
+	return fmt.Sprintf("%d %s", v.Int, v.Type)
+}

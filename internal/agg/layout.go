@@ -1,0 +1,143 @@
+package agg
+
+import (
+	"math"
+	"slices"
+
+	"github.com/gagg-dev/gagg/internal/column"
+)
+
+// Call is one aggregate of a query.
+type Call struct {
+	Func  Func
+	Args  []int         // which vectors of Input.Args; empty for count(*)
+	Types []column.Type // their types
+}
+
+// Options tells Compile what it may rely on.
+type Options struct {
+	// MaxRows is the most rows that any state can see, in all batches and
+	// merges together; -1: not known. Fewer words suffice when it is small.
+	MaxRows int64
+}
+
+// Layout is the compiled aggregates of a query: which words a row has and
+// what each of them means. It does not change, so all workers share it.
+type Layout struct {
+	base     int
+	template []uint64 // the state words of a new group
+	empty    []uint64 // the state words of a group without rows
+	types    []column.Type
+	rows     field // the count of rows; off is none if nobody needs it
+	sets     []argSet
+	slots    []slot
+	calls    []call
+	counts   []int // words that hold counts: rows, nulls
+	flags    []int // words that hold unseen bits
+	needsPos bool
+}
+
+// argSet is the arguments of one or more aggregates.
+type argSet struct {
+	args   []int // ascending, distinct
+	nulls  field // how many rows have a NULL among them; off is none if not counted
+	unseen field // one bit: all rows had one; off is none if not kept
+
+	wantNulls, wantSeen bool // what the calls ask for, before words are given out
+}
+
+// field is a count or a flag in a word of a row.
+type field struct {
+	off   int
+	shift uint8
+	mask  uint64 // of the value, before it is shifted
+}
+
+func (f field) in() bool                  { return f.off != none }
+func (f field) get(row []uint64) uint64   { return row[f.off] >> f.shift & f.mask }
+func (f field) one() uint64               { return 1 << f.shift }
+func word(off int) field                  { return field{off: off, mask: math.MaxUint64} }
+func half(off int, shift uint8) field     { return field{off: off, shift: shift, mask: math.MaxUint32} }
+func bit(off int, number int) field       { return field{off: off, shift: uint8(number), mask: 1} }
+func (l *Layout) init(row, from []uint64) { copy(row[l.base:l.base+len(from)], from) }
+
+// Words is the number of state words of a row.
+func (l *Layout) Words() int { return len(l.template) }
+
+// NeedsPos reports whether Update needs Input.Pos.
+func (l *Layout) NeedsPos() bool { return l.needsPos }
+
+// Init writes the state words of a new group, one whose first row is in the
+// batch that Update gets next, into row[base:base+Words()].
+func (l *Layout) Init(row []uint64) { l.init(row, l.template) }
+
+// InitEmpty writes the state words of a group without any row: the one group
+// of a query without keys. It is not new for Update, and a table that holds
+// it must have Unseen set. Combining it with a row does not change that row.
+func (l *Layout) InitEmpty(row []uint64) { l.init(row, l.empty) }
+
+// Compile lays out the state words of calls, which begin at word base of a row.
+func Compile(calls []Call, base int, o Options) *Layout {
+	b := builder{Layout: &Layout{base: base, rows: field{off: none}}, maxRows: o.MaxRows}
+	for _, c := range calls {
+		b.declare(c)
+	}
+	for _, c := range calls {
+		b.calls = append(b.calls, b.compile(c))
+	}
+	b.place()
+	return b.Layout
+}
+
+// builder is a layout in the making.
+type builder struct {
+	*Layout
+	maxRows  int64
+	wantRows bool
+}
+
+func (b *builder) declare(c Call) {
+	for i, arg := range c.Args {
+		if arg >= len(b.types) {
+			b.types = append(b.types, make([]column.Type, arg+1-len(b.types))...)
+		}
+		b.types[arg] = c.Types[i]
+	}
+}
+
+// set returns the index of the set of args.
+func (b *builder) set(args ...int) int {
+	args = slices.Compact(slices.Sorted(slices.Values(args)))
+	for i := range b.sets {
+		if slices.Equal(b.sets[i].args, args) {
+			return i
+		}
+	}
+	b.sets = append(b.sets, argSet{args: args, nulls: field{off: none}, unseen: field{off: none}})
+	return len(b.sets) - 1
+}
+
+// counted returns the set of args and has its rows counted.
+func (b *builder) counted(args ...int) int {
+	i := b.set(args...)
+	b.wantRows, b.sets[i].wantNulls = true, true
+	return i
+}
+
+// seen returns the set of args and has it known whether there was a row.
+func (b *builder) seen(args ...int) int {
+	i := b.set(args...)
+	b.sets[i].wantSeen = true
+	return i
+}
+
+// slot returns the index of the slot that does op, a new one if need be.
+func (b *builder) slot(o op, set, x, y int) int {
+	for i, s := range b.slots {
+		if s.op == o && s.set == set && s.x == x && s.y == y {
+			return i
+		}
+	}
+	b.slots = append(b.slots, slot{op: o, x: x, y: y, set: set})
+	return len(b.slots) - 1
+}

@@ -1,0 +1,79 @@
+package agg
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/gagg-dev/gagg/internal/column"
+)
+
+// Resolve finds the aggregate of a name (lower case, synonyms included) for
+// arguments of the given types, and the type of its result. count(*) is count
+// without arguments. The error is an *UnknownError or a *TypeError.
+func Resolve(name string, args []column.Type) (Func, column.Type, error) {
+	id, ok := byName[name]
+	if !ok {
+		return Func{}, column.Type{}, unknown(name)
+	}
+	s := &signatures[id]
+	f := Func{id}
+	if id == fnCount && len(args) == 0 {
+		return f, column.Type{Kind: column.Int64}, nil
+	}
+	fail := func(arg int, takes string) (Func, column.Type, error) {
+		return Func{}, column.Type{}, &TypeError{Func: name, Arg: arg, Types: slices.Clone(args), Takes: takes}
+	}
+	if len(args) != s.args {
+		return fail(-1, argCount(s.args))
+	}
+	for i, t := range args {
+		if !s.class.takes(t) {
+			return fail(i, s.class.String())
+		}
+	}
+	if s.result == nil {
+		return f, args[0], nil
+	}
+	return f, s.result(args[0]), nil
+}
+
+func argCount(n int) string {
+	if n == 1 {
+		return "1 argument"
+	}
+	return strconv.Itoa(n) + " arguments"
+}
+
+func unknown(name string) error {
+	if slices.Contains(planned, name) {
+		return &UnknownError{Name: name, Planned: true}
+	}
+	best, bestDistance := "", 3 // more than two edits away is another word
+	for _, candidate := range Names() {
+		if d := distance(name, candidate); d < bestDistance && d < len(candidate)-1 {
+			best, bestDistance = candidate, d
+		}
+	}
+	return &UnknownError{Name: name, Near: best}
+}
+
+// distance is the number of single-character edits between two names.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

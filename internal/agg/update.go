@@ -1,0 +1,154 @@
+package agg
+
+import (
+	"slices"
+
+	"github.com/gagg-dev/gagg/internal/arena"
+	"github.com/gagg-dev/gagg/internal/column"
+)
+
+// Input is a batch of rows to aggregate.
+type Input struct {
+	Rows int
+	Args []column.Vector // the arguments, by Call.Args: flat, Rows values each
+	Pos  []int64         // number of each row in file order, below 2^62; only if Layout.NeedsPos
+}
+
+// Table is the group rows that a worker updates, and its working memory. One
+// goroutine at a time may use it.
+type Table struct {
+	Rows   []uint64     // group g is Rows[g*Stride : (g+1)*Stride]; the caller makes it grow
+	Stride int          // words of a row
+	Arena  *arena.Arena // where strings of states are put; may be nil for layouts without any
+
+	// Unseen tells that a row of this table may have an unseen flag set.
+	// Update and CombineRows keep it. Set it when you copy rows with state
+	// into the table, or write one with InitEmpty, and update it afterwards.
+	Unseen bool
+
+	scratch scratch
+}
+
+// Update adds the rows of in to their groups: row i belongs to group gids[i].
+// The groups from firstNew on were made for this very batch, with the words
+// of Init, and each of them has a row in it.
+func (l *Layout) Update(t *Table, gids []uint32, firstNew uint32, in *Input) {
+	gids = gids[:in.Rows]
+	if in.Rows == 0 {
+		return
+	}
+	if l.rows.in() {
+		addOne(t.Rows[l.rows.off:], t.Stride, gids)
+	}
+	raw := view{rows: in.Rows, gids: gids, args: in.Args, pos: in.Pos}
+	for i := range l.sets {
+		set := &l.sets[i]
+		v := raw
+		if set.hasNulls(in) {
+			v = t.scratch.gather(set, &raw)
+			l.noteNulls(t, set, &raw, firstNew, v.gids)
+		} else if t.Unseen && set.unseen.in() {
+			clearBit(t.Rows[set.unseen.off:], t.Stride, set.unseen.one(), gids)
+		}
+		l.updateSlots(t, i, &v)
+	}
+	l.updateSlots(t, allRows, &raw)
+}
+
+// noteNulls counts the NULLs of a set, or keeps its flags: valid are the
+// groups of its rows without NULL.
+func (l *Layout) noteNulls(t *Table, set *argSet, raw *view, firstNew uint32, valid []uint32) {
+	isNull := t.scratch.isNull
+	if set.nulls.in() {
+		words, one := t.Rows[set.nulls.off:], set.nulls.one()
+		for i, g := range raw.gids {
+			if isNull[i] {
+				words[int(g)*t.Stride] += one
+			}
+		}
+	}
+	if set.unseen.in() {
+		words, bit := t.Rows[set.unseen.off:], set.unseen.one()
+		for i, g := range raw.gids {
+			if isNull[i] && g >= firstNew {
+				words[int(g)*t.Stride] |= bit
+				t.Unseen = true
+			}
+		}
+		if t.Unseen {
+			clearBit(words, t.Stride, bit, valid)
+		}
+	}
+}
+
+// UpdateOne adds all rows of in to one group, which isNew if it was made for
+// this very batch. It does what Update does, without a trip through memory
+// for each row.
+func (l *Layout) UpdateOne(t *Table, group uint32, isNew bool, in *Input) {
+	if in.Rows == 0 {
+		return
+	}
+	row := t.Rows[int(group)*t.Stride:][:t.Stride]
+	if l.rows.in() {
+		row[l.rows.off] += uint64(in.Rows) * l.rows.one()
+	}
+	raw := view{rows: in.Rows, args: in.Args, pos: in.Pos}
+	for i := range l.sets {
+		set := &l.sets[i]
+		v := raw
+		if set.hasNulls(in) {
+			v = t.scratch.gather(set, &raw)
+		}
+		if set.nulls.in() {
+			row[set.nulls.off] += uint64(in.Rows-v.rows) * set.nulls.one()
+		}
+		switch {
+		case !set.unseen.in():
+		case v.rows > 0:
+			row[set.unseen.off] &^= set.unseen.one()
+		case isNew:
+			row[set.unseen.off] |= set.unseen.one()
+			t.Unseen = true
+		}
+		l.reduceSlots(t, group, row, i, &v)
+	}
+	l.reduceSlots(t, group, row, allRows, &raw)
+}
+
+// reduceSlots updates the slots of a set in one row.
+func (l *Layout) reduceSlots(t *Table, group uint32, row []uint64, set int, v *view) {
+	if v.rows == 0 {
+		return
+	}
+	for i := range l.slots {
+		s := &l.slots[i]
+		if s.set != set || l.reduce(t, s, row, v) {
+			continue
+		}
+		if v.gids == nil {
+			v.gids = t.scratch.repeat(group, v.rows)
+		}
+		l.update(t, s, v)
+	}
+}
+
+func (l *Layout) updateSlots(t *Table, set int, v *view) {
+	if v.rows == 0 {
+		return
+	}
+	for i := range l.slots {
+		if s := &l.slots[i]; s.set == set {
+			l.update(t, s, v)
+		}
+	}
+}
+
+// hasNulls reports whether a row of in has a NULL in the set.
+func (s *argSet) hasNulls(in *Input) bool {
+	for _, arg := range s.args {
+		if null := in.Args[arg].Null; null != nil && slices.Contains(null[:in.Rows], true) {
+			return true
+		}
+	}
+	return false
+}

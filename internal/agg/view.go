@@ -1,0 +1,152 @@
+package agg
+
+import (
+	"math"
+
+	"github.com/apache/arrow/go/v15/arrow/decimal256"
+
+	"github.com/gagg-dev/gagg/internal/column"
+)
+
+// view is the rows of a batch that a set of slots looks at: the batch itself,
+// or what scratch.gather made of it. It has no NULLs, save in the view of allRows.
+type view struct {
+	rows int
+	gids []uint32 // group of each row; nil in UpdateOne until someone needs it
+	args []column.Vector
+	pos  []int64
+}
+
+// scratch is working memory of a table. What its methods return is valid
+// until the next call of the same method, gather's until the next gather.
+type scratch struct {
+	isNull []bool
+	sel    []int32
+	gids   []uint32
+	same   []uint32
+	pos    []int64
+	args   []column.Vector
+	keys   []int64
+}
+
+// grow returns s with n elements, whose values mean nothing.
+func grow[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n, n+n/4)
+	}
+	return s[:n]
+}
+
+// gather returns the rows of v that have no NULL in the set, and leaves in
+// isNull which rows have one.
+func (c *scratch) gather(set *argSet, v *view) view {
+	c.isNull = grow(c.isNull, v.rows)
+	clear(c.isNull)
+	for _, arg := range set.args {
+		if null := v.args[arg].Null; null != nil {
+			for i, n := range null[:v.rows] {
+				c.isNull[i] = c.isNull[i] || n
+			}
+		}
+	}
+	c.sel = grow(c.sel, v.rows)
+	n := 0
+	for i, null := range c.isNull {
+		c.sel[n] = int32(i)
+		if !null {
+			n++
+		}
+	}
+	sel := c.sel[:n]
+
+	out := view{rows: n}
+	if v.gids != nil {
+		c.gids = pick(c.gids, v.gids, sel)
+		out.gids = c.gids
+	}
+	if v.pos != nil {
+		c.pos = pick(c.pos, v.pos, sel)
+		out.pos = c.pos
+	}
+	if len(c.args) < len(v.args) {
+		c.args = append(c.args, make([]column.Vector, len(v.args)-len(c.args))...)
+	}
+	for _, arg := range set.args {
+		gatherVector(&c.args[arg], &v.args[arg], sel)
+	}
+	out.args = c.args
+	return out
+}
+
+func gatherVector(dst, src *column.Vector, sel []int32) {
+	dst.Type, dst.Len = src.Type, len(sel)
+	switch src.Type.Rep() {
+	case column.RepInt64:
+		dst.Int = pick(dst.Int, src.Int, sel)
+	case column.RepFloat64:
+		dst.Float = pick(dst.Float, src.Float, sel)
+	case column.RepWide:
+		dst.Wide = pick(dst.Wide, src.Wide, sel)
+	case column.RepBytes:
+		dst.Span, dst.Data = pick(dst.Span, src.Span, sel), src.Data
+	}
+}
+
+func pick[T int64 | uint32 | float64 | decimal256.Num | column.Span](dst, src []T, sel []int32) []T {
+	dst = grow(dst, len(sel))
+	for i, s := range sel {
+		dst[i] = src[s]
+	}
+	return dst
+}
+
+// repeat returns group n times; n is not 0.
+func (c *scratch) repeat(group uint32, n int) []uint32 {
+	if len(c.same) < n || c.same[0] != group {
+		c.same = grow(c.same, n)
+		for i := range c.same {
+			c.same[i] = group
+		}
+	}
+	return c.same[:n]
+}
+
+// keysOf returns int64 keys that sort like the values of an argument held as
+// int64 or float64, with NaN the greatest and -0 equal to 0.
+func (c *scratch) keysOf(v *column.Vector) []int64 {
+	switch {
+	case v.Type.IsFloat():
+		c.keys = grow(c.keys, v.Len)
+		for i, f := range v.Float[:v.Len] {
+			c.keys[i] = floatKey(f)
+		}
+		return c.keys
+	case v.Type.Kind == column.Uint64:
+		c.keys = grow(c.keys, v.Len)
+		for i, u := range v.Int[:v.Len] {
+			c.keys[i] = u ^ math.MinInt64
+		}
+		return c.keys
+	}
+	return v.Int[:v.Len]
+}
+
+// floatKey returns a key that sorts like f. The bits of a positive float sort
+// like the float; those of a negative one the other way round.
+func floatKey(f float64) int64 {
+	k := int64(math.Float64bits(f + 0)) // -0 + 0 = 0
+	k ^= int64(uint64(k>>63) >> 1)
+	if f != f {
+		return math.MaxInt64 // above the key of +Inf
+	}
+	return k
+}
+
+// keyFloat is the inverse of floatKey, save for the payload of a NaN and the
+// sign of zero.
+func keyFloat(k int64) float64 {
+	if k == math.MaxInt64 {
+		return math.NaN()
+	}
+	return math.Float64frombits(uint64(k ^ int64(uint64(k>>63)>>1)))
+}
