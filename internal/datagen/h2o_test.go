@@ -47,8 +47,15 @@ func TestH2O(t *testing.T) {
 func checkH2ORows(t *testing.T, file *parquet.File) {
 	t.Helper()
 	bounds := []struct{ low, high string }{
-		{"id001", "id100"}, {"id001", "id100"}, {"id0000000001", "id0000003000"},
-		{"1", "100"}, {"1", "100"}, {"1", "3000"}, {"1", "5"}, {"1", "15"}, {"0", "100"},
+		{"id001", "id100"},
+		{"id001", "id100"},
+		{"id0000000001", "id0000003000"},
+		{"1", "100"},
+		{"1", "100"},
+		{"1", "3000"},
+		{"1", "5"},
+		{"1", "15"},
+		{"0", "100"},
 	}
 	row := make([]parquet.Row, 1)
 	rows := file.RowGroups()[2].Rows()
