@@ -1,0 +1,216 @@
+package parquetio
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"runtime"
+	"sync"
+
+	"github.com/gagg-dev/gagg/internal/column"
+)
+
+// Input is one thing to read: a path or a reader.
+type Input struct {
+	// Path is a file, a folder (all *.parquet, *.parq and *.pq below it), or
+	// a glob with * ? [a-z] {a,b} and **. It is used when Reader is nil.
+	Path string
+
+	// Name stands for a reader in messages.
+	Name   string
+	Reader io.ReaderAt // safe for concurrent use; stays the caller's to close
+	Size   int64       // bytes in Reader
+}
+
+// Options says how to open a dataset.
+type Options struct {
+	Limits
+
+	// UnionByName takes a column that a file lacks as NULL. Without it such a
+	// column cannot be scanned.
+	UnionByName bool
+
+	// BatchRows is the most rows of a batch; 0 means DefaultBatchRows.
+	BatchRows int
+}
+
+// DefaultBatchRows keeps a few columns of a batch within the first-level
+// cache.
+const DefaultBatchRows = 4096
+
+// maxOpening is how many footers are read at once.
+const maxOpening = 16
+
+// A Dataset is several Parquet files as one table. Its methods may be called
+// concurrently. Whoever opens it closes it, after the last of its readers.
+type Dataset struct {
+	opt   Options
+	files []*dataFile
+	hive  []hiveColumn
+	table *table
+	rows  int64
+	pool  *filePool
+}
+
+// dataFile is a file and its place in the dataset.
+type dataFile struct {
+	*file
+	src    *source
+	layout int
+	first  int64 // row number of its first row in the dataset
+}
+
+// FileInfo describes a file of a dataset.
+type FileInfo struct {
+	Name      string
+	Rows      int64
+	RowGroups int
+	Bytes     int64  // size of the file
+	CreatedBy string // the writer, as it calls itself
+}
+
+// Open finds the files of all inputs, reads and checks their footers, and
+// brings their schemas together. It does all of that before it fails: the
+// error names every input and file that has one. A *UsageError in it is a
+// mistake in naming the inputs, an *Error a fault of a file.
+func Open(ctx context.Context, inputs []Input, opt Options) (_ *Dataset, err error) {
+	if opt.BatchRows <= 0 {
+		opt.BatchRows = DefaultBatchRows
+	}
+	found, err := listInputs(ctx, inputs)
+	if err == nil && len(found) == 0 {
+		err = &UsageError{"no input files"}
+	}
+	if err != nil {
+		// The files that were found are not opened: they may be many.
+		return nil, err
+	}
+	d := &Dataset{opt: opt, pool: &filePool{limit: maxOpenFiles}}
+	defer func() {
+		if err != nil {
+			d.Close()
+		}
+	}()
+	if err := d.openFiles(ctx, found); err != nil {
+		return nil, err
+	}
+	paths := make([]string, len(found))
+	for i, in := range found {
+		paths[i] = in.Path
+	}
+	if d.hive, err = hiveColumns(paths); err != nil {
+		return nil, err
+	}
+	d.unify()
+	return d, nil
+}
+
+// openFiles reads the footers, several at a time.
+func (d *Dataset) openFiles(ctx context.Context, found []Input) error {
+	d.files = make([]*dataFile, len(found))
+	errs := make([]error, len(found))
+	for i, in := range found {
+		d.files[i] = &dataFile{src: &source{path: in.Path, reader: in.Reader, pool: d.pool}}
+	}
+	var wg sync.WaitGroup
+	next := make(chan int)
+	for range min(len(found), maxOpening, 2*runtime.GOMAXPROCS(0)) {
+		wg.Go(func() {
+			for i := range next {
+				d.files[i].file, errs[i] = openInput(d.files[i].src, found[i], d.opt.Limits)
+			}
+		})
+	}
+	for i := range found {
+		if ctx.Err() != nil {
+			break
+		}
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return joinErrors(errs)
+}
+
+func openInput(src *source, in Input, lim Limits) (f *file, err error) {
+	defer fence(in.Name, &err)
+	size := in.Size
+	if src.reader == nil {
+		if size, err = src.size(); err != nil {
+			return nil, pathError(in.Path, err)
+		}
+	}
+	return openFile(in.Name, src, size, lim)
+}
+
+// unify numbers the rows of all files and makes one table of their columns.
+func (d *Dataset) unify() {
+	d.table = newTable()
+	for i, f := range d.files {
+		f.first = d.rows
+		d.rows += f.rows
+		f.layout = d.table.add(d.files, i)
+	}
+	d.table.addHive(d.hive)
+}
+
+// Schema returns the columns of all files, nested ones by their leaves, and
+// those of the folder names. A column whose values cannot be read is
+// there too; Find and Scan tell why.
+func (d *Dataset) Schema() column.Schema {
+	s := column.Schema{Fields: make([]column.Field, len(d.table.cols))}
+	for i, c := range d.table.cols {
+		s.Fields[i] = column.Field{Name: c.name, Type: c.typ}
+	}
+	return s
+}
+
+// Find returns the index in the schema of the column that name means: its
+// name, exactly or, if only one fits, without regard to case; the dotted path
+// of a nested column; or # and a position counted from 1. The error is a
+// *ColumnError.
+func (d *Dataset) Find(name string) (int, error) { return d.table.find(name) }
+
+// Rows is the number of rows in all files, by their footers.
+func (d *Dataset) Rows() int64 { return d.rows }
+
+// Files describes the files in the order in which they are read.
+func (d *Dataset) Files() []FileInfo {
+	infos := make([]FileInfo, len(d.files))
+	for i, f := range d.files {
+		infos[i] = FileInfo{Name: f.name, Rows: f.rows, RowGroups: len(f.groups), Bytes: f.size, CreatedBy: f.meta.CreatedBy}
+	}
+	return infos
+}
+
+// Close closes all files. It may be called again.
+func (d *Dataset) Close() error {
+	d.pool.closed.Store(true)
+	for _, f := range d.files {
+		f.src.close()
+	}
+	return nil
+}
+
+// unchanged compares all files with what they were when they were opened.
+func (d *Dataset) unchanged() error {
+	errs := make([]error, len(d.files))
+	for i, f := range d.files {
+		if f.src.reader != nil {
+			continue
+		}
+		now, err := os.Stat(f.src.path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist), err == nil && !unchanged(f.src.info, now):
+			errs[i] = &Error{File: f.name, RowGroup: -1, Err: errChanged}
+		case err != nil:
+			errs[i] = pathError(f.name, err)
+		}
+	}
+	return joinErrors(errs)
+}

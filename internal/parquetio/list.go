@@ -1,0 +1,182 @@
+package parquetio
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// UsageError is a mistake in how the inputs were named, not in the inputs.
+type UsageError struct{ Msg string }
+
+func (e *UsageError) Error() string { return e.Msg }
+
+// errorList is several errors on one line. errors.Is and errors.As look into
+// all of them.
+type errorList []error
+
+func (l errorList) Error() string {
+	text := make([]string, len(l))
+	for i, err := range l {
+		text[i] = err.Error()
+	}
+	return strings.Join(text, "; ")
+}
+
+func (l errorList) Unwrap() []error { return l }
+
+// joinErrors makes one error of those in errs that are not nil.
+func joinErrors(errs []error) error {
+	var list errorList
+	for _, err := range errs {
+		if err != nil {
+			list = append(list, err)
+		}
+	}
+	switch len(list) {
+	case 0:
+		return nil
+	case 1:
+		return list[0]
+	}
+	return list
+}
+
+var errNotRegular = errors.New("not a regular file; Parquet needs one that can be read at any place")
+
+// pathError names the file of an error of the operating system once.
+func pathError(p string, err error) error {
+	return &Error{File: p, RowGroup: -1, Err: withoutPath(err)}
+}
+
+// withoutPath takes the operation and the path off an error.
+func withoutPath(err error) error {
+	var inner *fs.PathError
+	if errors.As(err, &inner) {
+		return inner.Err
+	}
+	return err
+}
+
+// listing collects the files of all inputs in order. A file is read twice
+// only if the inputs name it twice in so many words: what a folder or glob
+// finds is left out where it is already there.
+type listing struct {
+	files []Input         // each one a single file or a reader
+	named map[string]bool // by absolute path: true when an input named the file itself
+}
+
+func (l *listing) add(p string, named bool) {
+	key := p
+	if abs, err := filepath.Abs(p); err == nil {
+		key = abs
+	}
+	before, there := l.named[key]
+	if !there || before && named {
+		l.files = append(l.files, Input{Path: p, Name: p})
+	}
+	l.named[key] = before || named
+}
+
+// listInputs turns paths, folders and globs into files, in the order of the
+// inputs and by the bytes of the path within a folder or glob. The error
+// names every input that gives nothing.
+func listInputs(ctx context.Context, inputs []Input) ([]Input, error) {
+	l := listing{named: map[string]bool{}}
+	errs := make([]error, 0, len(inputs))
+	for _, in := range inputs {
+		if in.Reader != nil {
+			l.files = append(l.files, in)
+			continue
+		}
+		errs = append(errs, l.addPath(ctx, in.Path))
+	}
+	return l.files, joinErrors(errs)
+}
+
+var urlScheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://`)
+
+func (l *listing) addPath(ctx context.Context, in string) error {
+	if in == "" {
+		return &UsageError{"an input path is empty"}
+	}
+	info, err := os.Stat(in)
+	switch {
+	case err == nil && info.IsDir():
+		return l.addFolder(ctx, in)
+	case err == nil && !info.Mode().IsRegular():
+		return &Error{File: in, RowGroup: -1, Err: errNotRegular}
+	case err == nil:
+		l.add(in, true)
+		return nil
+	case urlScheme.MatchString(in):
+		return &UsageError{fmt.Sprintf("cannot read %s: URLs are not supported; give the path of a local file", in)}
+	case isGlob(in) && errors.Is(err, fs.ErrNotExist):
+		return l.addGlob(ctx, in)
+	}
+	return pathError(in, err)
+}
+
+// addFolder adds all Parquet files below a folder.
+func (l *listing) addFolder(ctx context.Context, dir string) error {
+	files, err := filesBelow(ctx, dir)
+	if err != nil {
+		return err
+	}
+	if len(files) == 0 {
+		return &Error{File: dir, RowGroup: -1, Err: errors.New("no Parquet files (*.parquet, *.parq, *.pq) in this folder")}
+	}
+	for _, f := range files {
+		l.add(f, false)
+	}
+	return nil
+}
+
+func filesBelow(ctx context.Context, dir string) ([]string, error) {
+	w := walk{
+		ctx:   ctx,
+		file:  func(rel string) bool { return !isHidden(filepath.Base(rel)) && hasParquetName(rel) },
+		enter: func(rel string) bool { return !isHidden(filepath.Base(rel)) },
+	}
+	return w.walkBelow(dir)
+}
+
+func hasParquetName(p string) bool {
+	switch strings.ToLower(filepath.Ext(p)) {
+	case ".parquet", ".parq", ".pq":
+		return true
+	}
+	return false
+}
+
+// addGlob adds the files that a pattern matches, and all Parquet files below
+// the folders that it matches.
+func (l *listing) addGlob(ctx context.Context, pattern string) error {
+	g, err := newGlob(pattern)
+	if err != nil {
+		return err
+	}
+	files, dirs, err := g.find(ctx)
+	if err != nil {
+		return err
+	}
+	for _, d := range dirs {
+		below, err := filesBelow(ctx, d)
+		if err != nil {
+			return err
+		}
+		files = append(files, below...)
+	}
+	if len(files) == 0 {
+		return &Error{File: pattern, RowGroup: -1, Err: errors.New("no file matches the pattern")}
+	}
+	for _, f := range sortedUnique(files) {
+		l.add(f, false)
+	}
+	return nil
+}

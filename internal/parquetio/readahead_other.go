@@ -1,0 +1,7 @@
+//go:build !linux
+
+package parquetio
+
+import "os"
+
+func willNeed(*os.File, int64, int64) {}

@@ -1,0 +1,217 @@
+package parquetio
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/apache/arrow/go/v15/arrow/decimal256"
+
+	"github.com/gagg-dev/gagg/internal/column"
+)
+
+// A Reader reads units of a scan, one at a time. It owns the memory of its
+// batches and uses it again. It is not safe for concurrent use.
+type Reader struct {
+	scan  *Scan
+	vecs  []column.Vector
+	cols  []*columnReader // of the open file; nil: constant
+	file  int             // what cols read; -1: none
+	unit  int             // -1: none is open
+	done  int64           // rows of the unit that were read
+	zeros []int32         // codes of constants
+}
+
+var errNoUnit = errors.New("no unit is open")
+
+// NewReader returns a reader without an open unit. The caller closes it.
+func (s *Scan) NewReader() *Reader {
+	return &Reader{
+		scan:  s,
+		vecs:  make([]column.Vector, len(s.cols)),
+		cols:  make([]*columnReader, len(s.cols)),
+		file:  -1,
+		unit:  -1,
+		zeros: make([]int32, s.batchRows),
+	}
+}
+
+// Open starts a unit, an index in the scan's Units. It may be called before
+// the last one was read to its end. It also asks the system to read the next
+// unit ahead.
+func (r *Reader) Open(unit int) (err error) {
+	u := &r.scan.units[unit]
+	defer fence(u.File, &err)
+	r.unit, r.done = -1, 0
+	if err := r.openFile(r.scan.fileOf[unit]); err != nil {
+		return err
+	}
+	r.scan.readAhead(unit + 1)
+	for _, c := range r.cols {
+		if c == nil {
+			continue
+		}
+		if err := c.open(u.Group); err != nil {
+			return err
+		}
+	}
+	r.unit = unit
+	return nil
+}
+
+// openFile makes the column readers of a file, unless they are there.
+func (r *Reader) openFile(i int) error {
+	if i == r.file {
+		return nil
+	}
+	r.closeColumns()
+	f := r.scan.d.files[i]
+	for c, leaf := range r.scan.leaves[f.layout] {
+		if leaf < 0 {
+			r.vecs[c] = r.constant(c, i)
+			continue
+		}
+		var err error
+		if r.cols[c], err = newColumnReader(f.file, leaf, r.scan.types[c]); err != nil {
+			return err
+		}
+		r.vecs[c] = column.Vector{}
+	}
+	r.file = i
+	return nil
+}
+
+// constant makes a vector of the most rows of a batch for a column that is
+// the same in the whole file.
+func (r *Reader) constant(c, file int) column.Vector {
+	n := r.scan.batchRows
+	if dicts := r.scan.dicts[c]; dicts != nil && dicts[file] != nil {
+		return column.Constant(dicts[file], n, r.zeros)
+	}
+	return nullVector(r.scan.types[c], n)
+}
+
+// Next fills b with the next rows of the unit. They stay valid until the next
+// call of Next, Open or Close. It returns false at the end of the unit. After
+// an error, only Open and Close may be called.
+func (r *Reader) Next(b *column.Batch) (ok bool, err error) {
+	if r.unit < 0 {
+		return false, errNoUnit
+	}
+	u := &r.scan.units[r.unit]
+	defer fence(u.File, &err)
+	n, err := r.batchSize(u)
+	if err != nil {
+		r.unit = -1
+		return false, err
+	}
+	for i, c := range r.cols {
+		v := &r.vecs[i]
+		if c == nil {
+			resizeConstant(v, n)
+		} else if err := c.read(v, n); err != nil {
+			r.unit = -1
+			return false, err
+		}
+	}
+	b.Rows, b.Cols, b.First = n, r.vecs, u.First+r.done
+	r.done += int64(n)
+	return n > 0, nil
+}
+
+// batchSize is how many rows all columns can give at once, without passing the
+// end of a page. It makes sure that the columns end with the row group.
+func (r *Reader) batchSize(u *Unit) (int, error) {
+	left := u.Rows - r.done
+	n := int(min(int64(r.scan.batchRows), left))
+	for i, c := range r.cols {
+		if c == nil {
+			continue
+		}
+		have, err := c.available()
+		switch {
+		case err != nil:
+			return 0, err
+		case have == 0 && left > 0:
+			return 0, r.mismatch(u, i, fmt.Errorf("the column ends after %d of the %d rows of the row group", r.done, u.Rows))
+		case have > 0 && left == 0:
+			return 0, r.mismatch(u, i, fmt.Errorf("the column goes on after the %d rows of the row group", u.Rows))
+		}
+		n = min(n, have)
+	}
+	return n, nil
+}
+
+func (r *Reader) mismatch(u *Unit, i int, err error) error {
+	return &Error{File: u.File, RowGroup: u.Group, Column: r.scan.d.table.cols[r.scan.cols[i]].name, Err: err}
+}
+
+// Close gives back what the reader holds. It may be called again.
+func (r *Reader) Close() {
+	r.closeColumns()
+	r.unit = -1
+}
+
+func (r *Reader) closeColumns() {
+	for i, c := range r.cols {
+		if c != nil {
+			c.close()
+			r.cols[i] = nil
+		}
+	}
+	r.file = -1
+}
+
+// resizeConstant sets the length of a vector that was made for full batches.
+func resizeConstant(v *column.Vector, n int) {
+	v.Len = n
+	v.Null = v.Null[:min(n, cap(v.Null))]
+	v.Codes = v.Codes[:min(n, cap(v.Codes))]
+	v.Int = v.Int[:min(n, cap(v.Int))]
+	v.Float = v.Float[:min(n, cap(v.Float))]
+	v.Wide = v.Wide[:min(n, cap(v.Wide))]
+	v.Span = v.Span[:min(n, cap(v.Span))]
+}
+
+// nullVector returns n rows of NULL.
+func nullVector(t column.Type, n int) column.Vector {
+	v := flatVector(t, n)
+	v.Null = make([]bool, n)
+	for i := range v.Null {
+		v.Null[i] = true
+	}
+	return v
+}
+
+// singleValue returns a flat vector of one row.
+func singleValue(val column.Value) column.Vector {
+	v := flatVector(val.Type, 1)
+	switch val.Type.Rep() {
+	case column.RepInt64:
+		v.Int[0] = val.Int
+	case column.RepFloat64:
+		v.Float[0] = val.Float
+	case column.RepWide:
+		v.Wide[0] = val.Wide
+	case column.RepBytes:
+		v.Data = append(make([]byte, 0, len(val.Bytes)+column.SpanPadding), val.Bytes...)
+		v.Span[0].Len = uint32(len(val.Bytes))
+	}
+	return v
+}
+
+// flatVector returns n rows of zeros or empty strings.
+func flatVector(t column.Type, n int) column.Vector {
+	v := column.Vector{Type: t, Len: n}
+	switch t.Rep() {
+	case column.RepInt64:
+		v.Int = make([]int64, n)
+	case column.RepFloat64:
+		v.Float = make([]float64, n)
+	case column.RepWide:
+		v.Wide = make([]decimal256.Num, n)
+	case column.RepBytes:
+		v.Span = make([]column.Span, n)
+		v.Data = make([]byte, 0, column.SpanPadding)
+	}
+	return v
+}

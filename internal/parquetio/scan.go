@@ -1,0 +1,220 @@
+package parquetio
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"github.com/gagg-dev/gagg/internal/column"
+)
+
+// ScanOptions says what to read of a dataset.
+type ScanOptions struct {
+	// Columns are indexes in the fields of the schema. None: the batches
+	// carry numbers of rows only.
+	Columns []int
+
+	// Skip is asked for each row group whether none of its rows can match;
+	// then it is not read. bounds tells what is known about Columns[i] there.
+	// nil: read everything.
+	Skip func(bounds func(i int) column.Bounds) bool
+
+	// BatchRows overrides that of the dataset where it is not 0.
+	BatchRows int
+}
+
+// Unit is a row group to read: what a worker takes at a time.
+type Unit struct {
+	File  string
+	Group int   // number of the row group in its file
+	Rows  int64 // at least 1
+	First int64 // number of its first row in the dataset, skipped row groups counted
+	Bytes int64 // compressed size of the wanted columns
+}
+
+// A Scan is a choice of columns and row groups. It does not change and may be
+// used concurrently; each worker makes a Reader of its own.
+type Scan struct {
+	d         *Dataset
+	cols      []int
+	types     []column.Type // by wanted column
+	leaves    [][]int       // by layout, by wanted column: the leaf, or -1
+	dicts     [][]*column.Dict
+	batchRows int
+
+	units   []Unit
+	fileOf  []int         // by unit
+	hinted  []atomic.Bool // by unit: the kernel was asked to read it ahead
+	skipped struct {
+		groups      int
+		rows, bytes int64
+	}
+}
+
+// Scan chooses what is to be read. The error is a *ColumnError for a column
+// that cannot be read, and an *Error for one that a file lacks or whose
+// types do not agree.
+func (d *Dataset) Scan(o ScanOptions) (_ *Scan, err error) {
+	s := &Scan{d: d, cols: o.Columns, batchRows: o.BatchRows}
+	if s.batchRows <= 0 {
+		s.batchRows = d.opt.BatchRows
+	}
+	if err := s.chooseColumns(); err != nil {
+		return nil, err
+	}
+	for i, f := range d.files {
+		if err := s.chooseGroups(i, f, o.Skip); err != nil {
+			return nil, err
+		}
+	}
+	s.hinted = make([]atomic.Bool, len(s.units))
+	return s, nil
+}
+
+// chooseColumns finds the leaf of each wanted column in each layout.
+func (s *Scan) chooseColumns() error {
+	t := s.d.table
+	for _, c := range s.cols {
+		col := &t.cols[c]
+		if err := t.readable(col.name, c); err != nil {
+			return err
+		}
+		if col.clash != nil {
+			return col.clash
+		}
+		s.types = append(s.types, col.typ)
+	}
+	s.leaves = make([][]int, len(t.layouts))
+	for l := range t.layouts {
+		s.leaves[l] = t.leavesOf(l, s.cols)
+	}
+	if !s.d.opt.UnionByName {
+		if err := s.missing(); err != nil {
+			return err
+		}
+	}
+	s.makeDicts()
+	return nil
+}
+
+// missing is the error for the first column that a file lacks.
+func (s *Scan) missing() error {
+	for _, f := range s.d.files {
+		for i, c := range s.cols {
+			if col := &s.d.table.cols[c]; col.hive < 0 && s.leaves[f.layout][i] < 0 {
+				return &Error{File: f.name, RowGroup: -1, Column: col.name, Err: fmt.Errorf(
+					"missing (present in %s); use --union-by-name to read it as NULL", s.d.files[col.seenIn].name)}
+			}
+		}
+	}
+	return nil
+}
+
+// makeDicts makes, by wanted column and file, the dictionary of a hive column:
+// one for each value, so that files of one folder share it. nil is NULL.
+func (s *Scan) makeDicts() {
+	s.dicts = make([][]*column.Dict, len(s.cols))
+	for i, c := range s.cols {
+		h := s.d.table.cols[c].hive
+		if h < 0 {
+			continue
+		}
+		byValue := map[column.Value]*column.Dict{}
+		for _, v := range s.d.hive[h].values {
+			dict, ok := byValue[v]
+			if !ok && !v.Null {
+				dict = &column.Dict{Values: singleValue(v)}
+				byValue[v] = dict
+			}
+			s.dicts[i] = append(s.dicts[i], dict)
+		}
+	}
+}
+
+// chooseGroups makes units of the row groups of a file that skip leaves.
+func (s *Scan) chooseGroups(i int, f *dataFile, skip func(func(int) column.Bounds) bool) (err error) {
+	defer fence(f.name, &err)
+	for g := range f.groups {
+		if f.groups[g].rows == 0 {
+			continue
+		}
+		u := Unit{File: f.name, Group: g, Rows: f.groups[g].rows, First: f.first + f.groups[g].first}
+		for _, leaf := range s.leaves[f.layout] {
+			if leaf >= 0 {
+				u.Bytes += f.chunkFacts(g, leaf).bytes
+			}
+		}
+		if skip != nil && skip(func(c int) column.Bounds { return s.bounds(i, g, c) }) {
+			s.skipped.groups++
+			s.skipped.rows += u.Rows
+			s.skipped.bytes += u.Bytes
+			continue
+		}
+		s.units = append(s.units, u)
+		s.fileOf = append(s.fileOf, i)
+	}
+	return nil
+}
+
+// bounds tells what is known about a wanted column in a row group.
+func (s *Scan) bounds(fileIndex, group, i int) column.Bounds {
+	f := s.d.files[fileIndex]
+	col := &s.d.table.cols[s.cols[i]]
+	leaf := s.leaves[f.layout][i]
+	switch {
+	case col.hive >= 0:
+		return constantBounds(s.d.hive[col.hive].values[fileIndex], f.groups[group].rows)
+	case leaf < 0:
+		return constantBounds(column.Value{Null: true}, f.groups[group].rows)
+	}
+	return groupBounds(f.file, group, leaf, col.typ)
+}
+
+// Units returns what is to be read, in file order. Row groups without rows
+// are not in it. The slice is the scan's own.
+func (s *Scan) Units() []Unit { return s.units }
+
+// Skipped tells what Skip left out: row groups, their rows, and the compressed
+// bytes of the wanted columns.
+func (s *Scan) Skipped() (groups int, rows, bytes int64) {
+	return s.skipped.groups, s.skipped.rows, s.skipped.bytes
+}
+
+// DictAll reports whether the footers promise that column i of Columns is
+// dictionary-coded, or constant, in all units. It is a hint: the pages decide.
+func (s *Scan) DictAll(i int) bool {
+	for u := range s.units {
+		f := s.d.files[s.fileOf[u]]
+		leaf := s.leaves[f.layout][i]
+		if leaf >= 0 && !f.chunkFacts(s.units[u].Group, leaf).dictAll {
+			return false
+		}
+	}
+	return true
+}
+
+// maxPeeks is how many dictionaries DictEntries looks at.
+const maxPeeks = 16
+
+// DictEntries is the greatest number of dictionary entries that column i of
+// Columns has in a unit, 0 if it has no dictionary, 1 if it is constant, and
+// -1 if that cannot be told. It is a hint: it reads the headers of
+// dictionaries, of a few units spread over the scan if there are many.
+func (s *Scan) DictEntries(i int) int {
+	most, step := 0, 1+(len(s.units)-1)/maxPeeks
+	for u := 0; u < len(s.units); u += step {
+		n, err := 1, error(nil)
+		f := s.d.files[s.fileOf[u]]
+		if leaf := s.leaves[f.layout][i]; leaf >= 0 {
+			n, err = peekDictionary(f.file, s.units[u].Group, leaf)
+		}
+		if err != nil {
+			return -1 // reading the unit will tell what is wrong
+		}
+		most = max(most, n)
+	}
+	return most
+}
+
+// Unchanged fails if a file is not what it was when the dataset was opened:
+// then an answer made from it is not to be trusted.
+func (s *Scan) Unchanged() error { return s.d.unchanged() }
