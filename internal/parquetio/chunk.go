@@ -1,0 +1,167 @@
+package parquetio
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// chunkFacts is what the footer tells about a chunk; hints, not promises.
+type chunkFacts struct {
+	bytes       int64 // in the file, compressed
+	dictAll     bool  // all data pages are dictionary-coded
+	dictEntries int   // entries of the dictionary, about; -1: not known
+}
+
+// chunkFacts returns the facts about the chunk of a leaf in a row group.
+func (f *file) chunkFacts(group, leaf int) chunkFacts {
+	m := &f.meta.RowGroups[group].Columns[leaf].MetaData
+	facts := chunkFacts{bytes: m.TotalCompressedSize, dictAll: allDictionary(m), dictEntries: -1}
+	// DuckDB sets the count of distinct values to the dictionary's size.
+	if n := m.Statistics.DistinctCount; facts.dictAll && n > 0 && n <= math.MaxInt32 {
+		facts.dictEntries = int(n)
+	}
+	return facts
+}
+
+// allDictionary goes by the counts of pages by encoding where there are any.
+// Else it can be sure only for the older name of the encoding, which covers
+// the dictionary page too: beside the newer one, PLAIN may mean that page or
+// data pages.
+func allDictionary(m *format.ColumnMetaData) bool {
+	if len(m.EncodingStats) > 0 {
+		data, dict := int64(0), int64(0)
+		for _, s := range m.EncodingStats {
+			if s.PageType != format.DataPage && s.PageType != format.DataPageV2 {
+				continue
+			}
+			data += int64(s.Count)
+			if isDictionary(s.Encoding) {
+				dict += int64(s.Count)
+			}
+		}
+		return dict > 0 && dict == data
+	}
+	old := false
+	for _, e := range m.Encoding {
+		switch e {
+		case format.PlainDictionary, format.RLEDictionary:
+			old = true
+		case format.RLE, format.BitPacked: // of the levels
+		default:
+			return false
+		}
+	}
+	return old
+}
+
+func isDictionary(e format.Encoding) bool {
+	return e == format.PlainDictionary || e == format.RLEDictionary
+}
+
+// columnReader reads one column of a file, row group by row group, in steps
+// of any size within a page. It is for one goroutine. All memory is reused
+// from chunk to chunk, except dictionaries: those stay valid for whoever
+// keeps them.
+type columnReader struct {
+	f     *file
+	leaf  *leaf
+	want  column.Type
+	group int
+
+	// The chunk.
+	buf  []byte // its bytes; PAD
+	rest []byte // those of the pages not yet loaded
+	id   format.CompressionCodec
+	rows int64 // rows in the row group
+	seen int64 // rows in the pages loaded so far
+	dict *column.Dict
+	// hasDict tells that a dictionary page has been met: dict is nil if it
+	// was empty.
+	hasDict bool
+
+	// The page.
+	left   int    // rows not yet read
+	coded  bool   // its values are dictionary codes
+	page   []byte // its body, decompressed; PAD
+	levels levels
+	codes  hybrid
+
+	codec   codec
+	header  format.PageHeader
+	thrift  thrift.BytesReader
+	decoder decoder
+	streams streams
+	out     output
+}
+
+// newColumnReader returns a reader of a leaf (a number in f.leaves) that
+// makes vectors of type want, which the leaf's type must widen to.
+func newColumnReader(f *file, leaf int, want column.Type) (*columnReader, error) {
+	l := &f.leaves[leaf]
+	if l.err != nil {
+		return nil, &Error{File: f.name, RowGroup: -1, Column: l.name, Err: l.err}
+	}
+	if !widens(l.typ, want) {
+		return nil, &Error{File: f.name, RowGroup: -1, Column: l.name, Err: fmt.Errorf("%v cannot be read as %v", l.typ, want)}
+	}
+	var protocol thrift.CompactProtocol
+	c := &columnReader{f: f, leaf: l, want: want, decoder: newDecoder(l, want), thrift: protocol.NewReaderFromBytes(nil)}
+	c.levels.max = int32(l.maxDef)
+	return c, nil
+}
+
+// open reads the chunk of a row group and stands before its first data page.
+// Errors are *Error.
+func (c *columnReader) open(group int) (err error) {
+	c.group = group
+	defer c.fence(&err)
+	c.rows, c.seen, c.left = c.f.groups[group].rows, 0, 0
+	c.rest, c.dict, c.hasDict = nil, nil, false
+	if c.rows == 0 {
+		return nil
+	}
+	m := &c.f.meta.RowGroups[group].Columns[c.leaf.index].MetaData
+	c.id = m.Codec
+	start, size, err := c.f.chunkRange(m)
+	if err != nil {
+		return err
+	}
+	if int64(int(size)) != size {
+		return fmt.Errorf("a column chunk of %d bytes is too large", size)
+	}
+	c.buf = padded(c.buf, int(size))
+	if err := readAt(c.f.r, c.buf, start); err != nil {
+		return err
+	}
+	c.rest = c.buf
+	return c.loadDictionary()
+}
+
+// available returns how many rows of the current page are left, loading the
+// next page when none is; 0 means that all rows of the row group have been
+// read, no more and no fewer. Errors are *Error.
+func (c *columnReader) available() (n int, err error) {
+	if c.left > 0 {
+		return c.left, nil
+	}
+	defer c.fence(&err)
+	for c.left == 0 && c.seen < c.rows {
+		if err := c.loadPage(); err != nil {
+			return 0, err
+		}
+	}
+	if c.left == 0 {
+		return 0, c.checkEnd()
+	}
+	return c.left, nil
+}
+
+// close drops the reader's memory.
+func (c *columnReader) close() {
+	c.codec.close()
+	c.buf, c.rest, c.page, c.dict, c.left, c.seen, c.rows = nil, nil, nil, nil, 0, 0, 0
+}

@@ -1,0 +1,172 @@
+package parquetio
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/snappy"
+	"github.com/klauspost/compress/zstd"
+	"github.com/parquet-go/parquet-go/format"
+	"github.com/pierrec/lz4/v4"
+)
+
+// codec decompresses pages. The state of the stream formats is kept from
+// page to page. The zero value is ready; close drops the state.
+type codec struct {
+	src    bytes.Reader
+	gzip   *gzip.Reader
+	brotli *brotli.Reader
+	zstd   *zstd.Decoder
+}
+
+// maxRatio bounds what a codec can make of a byte, where its format has a
+// bound. It stops a small file from asking for a large buffer (SIZE).
+var maxRatio = map[format.CompressionCodec]int64{
+	format.Snappy: 24,   // 64 bytes by a copy of 3
+	format.Lz4Raw: 256,  // 255 by a length byte
+	format.Lz4:    256,  //
+	format.Gzip:   1040, // 258 by two bits
+}
+
+// check tells, without decompressing, why size bytes cannot come out of src.
+func (*codec) check(id format.CompressionCodec, src []byte, size int) error {
+	switch id {
+	case format.Uncompressed:
+		if size != len(src) {
+			return fmt.Errorf("damaged: %d bytes of uncompressed data that should be %d", len(src), size)
+		}
+	case format.Snappy:
+		if n, err := snappy.DecodedLen(src); err != nil || n != size {
+			return fmt.Errorf("damaged: SNAPPY data that should give %d bytes", size)
+		}
+	case format.LZO:
+		return errors.New("compression codec LZO is not supported")
+	}
+	if ratio, ok := maxRatio[id]; ok && int64(size) > 64+ratio*int64(len(src)) {
+		return fmt.Errorf("damaged: %d bytes of %v cannot give %d", len(src), id, size)
+	}
+	return nil
+}
+
+// decompress fills dst, whose length is the exact size that must come out.
+func (c *codec) decompress(id format.CompressionCodec, dst, src []byte) error {
+	n, err := c.decode(id, dst, src)
+	if err != nil {
+		return fmt.Errorf("damaged %v data: %w", id, err)
+	}
+	if n != len(dst) {
+		return fmt.Errorf("damaged: %v data gives %d bytes, not %d", id, n, len(dst))
+	}
+	return nil
+}
+
+func (c *codec) decode(id format.CompressionCodec, dst, src []byte) (int, error) {
+	switch id {
+	case format.Snappy:
+		out, err := snappy.Decode(dst, src)
+		return len(out), err
+	case format.Gzip:
+		return c.readGzip(dst, src)
+	case format.Brotli:
+		c.src.Reset(src)
+		if c.brotli == nil {
+			c.brotli = brotli.NewReader(&c.src)
+		} else if err := c.brotli.Reset(&c.src); err != nil {
+			return 0, err
+		}
+		return readExactly(c.brotli, dst)
+	case format.Zstd:
+		return c.decodeZstd(dst, src)
+	case format.Lz4Raw:
+		return lz4.UncompressBlock(src, dst)
+	case format.Lz4:
+		return decodeOldLz4(dst, src)
+	}
+	return 0, errors.New("codec not supported")
+}
+
+func (c *codec) readGzip(dst, src []byte) (n int, err error) {
+	c.src.Reset(src)
+	if c.gzip == nil {
+		c.gzip, err = gzip.NewReader(&c.src)
+	} else {
+		err = c.gzip.Reset(&c.src)
+	}
+	if err != nil {
+		return 0, err
+	}
+	return readExactly(c.gzip, dst)
+}
+
+func (c *codec) decodeZstd(dst, src []byte) (n int, err error) {
+	if c.zstd == nil {
+		// One decoder at a time, so it starts no goroutine; the capacity of
+		// dst is the limit.
+		c.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecodeAllCapLimit(true))
+		if err != nil {
+			return 0, err
+		}
+	}
+	out, err := c.zstd.DecodeAll(src, dst[:0:len(dst)])
+	return len(out), err
+}
+
+// readExactly fills dst from r, which must end there.
+func readExactly(r io.Reader, dst []byte) (int, error) {
+	n, err := io.ReadFull(r, dst)
+	if err != nil {
+		return n, err
+	}
+	var more [1]byte
+	if k, err := io.ReadFull(r, more[:]); k > 0 {
+		return n + k, errors.New("more data than promised")
+	} else if !errors.Is(err, io.EOF) {
+		return n, err
+	}
+	return n, nil
+}
+
+// decodeOldLz4 reads the codec once called LZ4, which never said how its
+// blocks are framed. Hadoop's way is before each block its size and its
+// compressed size, big-endian; some writers have one block without a frame.
+func decodeOldLz4(dst, src []byte) (int, error) {
+	if n, ok := decodeHadoopLz4(dst, src); ok {
+		return n, nil
+	}
+	return lz4.UncompressBlock(src, dst)
+}
+
+func decodeHadoopLz4(dst, src []byte) (int, bool) {
+	done := 0
+	for len(src) > 0 {
+		if len(src) < 8 {
+			return 0, false
+		}
+		size := int64(binary.BigEndian.Uint32(src))
+		packed := int64(binary.BigEndian.Uint32(src[4:]))
+		src = src[8:]
+		if size > int64(len(dst)-done) || packed > int64(len(src)) {
+			return 0, false
+		}
+		n, err := lz4.UncompressBlock(src[:packed], dst[done:done+int(size)])
+		if err != nil || n != int(size) {
+			return 0, false
+		}
+		done += n
+		src = src[packed:]
+	}
+	return done, done == len(dst)
+}
+
+// close drops the state of the stream formats.
+func (c *codec) close() {
+	if c.zstd != nil {
+		c.zstd.Close()
+	}
+	*c = codec{}
+}

@@ -1,0 +1,45 @@
+// Package parquetio reads Parquet files into [column.Vector]s. It is the
+// only package that knows the format; it borrows parquet-go's Thrift types,
+// bit unpacking and codecs, but none of its readers, since a reader that
+// must stay within a memory budget and must not panic has to see every count
+// before anything is allocated from it.
+//
+// The package has two levels. The file level (this walk) turns one column of
+// one row group of one file into vectors; the dataset level lists files,
+// unites their schemas, skips row groups and makes batches of several
+// columns.
+//
+// # The walk of a chunk
+//
+// A column chunk is the values of one column in one row group:
+//
+//	chunk:      [dictionary page]? [data page]*
+//	page:       header (Thrift) | body, compressed as a whole (v1)
+//	                            | levels, then compressed values (v2)
+//	body:       definition levels (which rows are NULL) | encoded values
+//
+// A [columnReader] takes it apart in these steps, each of which trusts
+// nothing that an earlier one has not checked:
+//
+//  1. open reads the chunk's bytes in one piece and decodes the dictionary,
+//     if there is one, into a column.Dict of its own.
+//  2. available loads the next data page: header, CRC, decompression to
+//     exactly the size the header promised, then the set-up of two streams:
+//     the levels and the values. Nothing is expanded yet.
+//  3. read takes n rows off both streams: levels tell how many of the rows
+//     hold a value, so many values are decoded densely, then spread over the
+//     rows. Dictionary codes stay codes.
+//
+// Rules that hold throughout, cited by their labels:
+//
+//	PAD    every buffer that values are decoded from can be read for padding
+//	       bytes past its length, so that word-wise loops need no tail. No
+//	       slice of such a buffer may cap its capacity.
+//	LAZY   what a run length or count promises is expanded only for the rows
+//	       asked for: a kilobyte may hold a billion rows.
+//	SIZE   memory is asked for only up to Limits, or in proportion to bytes
+//	       that are really in the file.
+//
+// Numbers in a page are little-endian and are read in place; the package
+// does not run on big-endian machines.
+package parquetio

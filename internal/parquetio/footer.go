@@ -1,0 +1,149 @@
+package parquetio
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// Limits bounds what a file may ask for. A zero field means its default.
+type Limits struct {
+	MaxPage   int64 // bytes of one decompressed page or dictionary; default 256 MiB
+	MaxFooter int64 // bytes of the footer; default 256 MiB
+	MaxDepth  int   // levels of nesting in the schema; default 64
+}
+
+func (l Limits) withDefaults() Limits {
+	if l.MaxPage <= 0 {
+		l.MaxPage = 256 << 20
+	}
+	if l.MaxFooter <= 0 {
+		l.MaxFooter = 256 << 20
+	}
+	if l.MaxDepth <= 0 {
+		l.MaxDepth = 64
+	}
+	return l
+}
+
+// file is an open Parquet file whose footer has passed validation. It is
+// immutable, and so safe for many column readers at once.
+type file struct {
+	name   string
+	r      io.ReaderAt
+	size   int64
+	limits Limits
+	rows   int64
+	leaves []leaf
+	groups []rowGroup
+	meta   *format.FileMetaData
+	end    int64 // where the footer begins: chunks end before it
+}
+
+// rowGroup is the place of a row group in the file.
+type rowGroup struct {
+	rows  int64
+	first int64 // number of its first row in the file
+}
+
+const (
+	magic          = "PAR1"
+	magicEncrypted = "PARE"
+	trailerSize    = 8 // footer length and magic
+)
+
+var errEncrypted = errors.New("encrypted; not supported")
+
+// openFile reads and validates the footer of the file in r, and nothing
+// else. The caller keeps r open as long as the file is used. Errors are
+// *Error.
+func openFile(name string, r io.ReaderAt, size int64, lim Limits) (f *file, err error) {
+	defer fence(name, &err)
+	f = &file{name: name, r: r, size: size, limits: lim.withDefaults()}
+	footer, err := f.readFooter()
+	if err != nil {
+		return nil, &Error{File: name, RowGroup: -1, Err: err}
+	}
+	if f.meta, err = decodeFooter(footer); err != nil {
+		return nil, &Error{File: name, RowGroup: -1, Err: err}
+	}
+	if f.meta.EncryptionAlgorithm.Value != nil {
+		return nil, &Error{File: name, RowGroup: -1, Err: errEncrypted}
+	}
+	if f.leaves, err = schemaLeaves(f.meta.Schema, f.limits.MaxDepth, len(footer)); err != nil {
+		return nil, &Error{File: name, RowGroup: -1, Err: err}
+	}
+	if err := f.validateGroups(); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// readFooter checks both magics and returns the bytes of the footer.
+func (f *file) readFooter() ([]byte, error) {
+	if f.size < int64(len(magic)+trailerSize) {
+		return nil, fmt.Errorf("not a Parquet file: only %d bytes", f.size)
+	}
+	var head [len(magic)]byte
+	if err := readAt(f.r, head[:], 0); err != nil {
+		return nil, err
+	}
+	switch string(head[:]) {
+	case magic:
+	case magicEncrypted:
+		return nil, errEncrypted
+	default:
+		return nil, fmt.Errorf("not a Parquet file: begins with %q", head[:])
+	}
+	var trailer [trailerSize]byte
+	if err := readAt(f.r, trailer[:], f.size-trailerSize); err != nil {
+		return nil, err
+	}
+	switch tail := string(trailer[4:]); tail {
+	case magic:
+	case magicEncrypted:
+		return nil, errEncrypted
+	default:
+		return nil, fmt.Errorf("not a complete Parquet file: ends with %q", tail)
+	}
+	length := int64(binary.LittleEndian.Uint32(trailer[:]))
+	if max := f.size - trailerSize - int64(len(magic)); length == 0 || length > max {
+		return nil, fmt.Errorf("damaged: footer of %d bytes in a file of %d", length, f.size)
+	}
+	if length > f.limits.MaxFooter {
+		return nil, fmt.Errorf("footer of %d bytes; the limit is %d", length, f.limits.MaxFooter)
+	}
+	f.end = f.size - trailerSize - length
+	footer := make([]byte, length)
+	return footer, readAt(f.r, footer, f.end)
+}
+
+// decodeFooter decodes the Thrift of the footer. The result refers to data.
+func decodeFooter(data []byte) (*format.FileMetaData, error) {
+	walk := thriftWalk{data: data}
+	if err := walk.footer(); err != nil {
+		return nil, fmt.Errorf("damaged footer: %w", err)
+	}
+	var protocol thrift.CompactProtocol
+	meta := new(format.FileMetaData)
+	if err := thrift.NewDecoder(protocol.NewReaderFromBytes(data)).Decode(meta); err != nil {
+		return nil, fmt.Errorf("damaged footer: %w", err)
+	}
+	return meta, nil
+}
+
+// readAt fills b from offset off.
+func readAt(r io.ReaderAt, b []byte, off int64) error {
+	n, err := r.ReadAt(b, off)
+	if n == len(b) {
+		return nil
+	}
+	if err == nil || errors.Is(err, io.EOF) {
+		return fmt.Errorf("file ends at byte %d, inside data it should hold (was it changed?): %w", off+int64(n), io.ErrUnexpectedEOF)
+	}
+	return err
+}

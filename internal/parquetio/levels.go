@@ -1,0 +1,125 @@
+package parquetio
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/bits"
+
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// levels is the stream of a page's definition levels. For a column outside
+// lists they tell no more than which rows hold a value: those at the highest
+// level. A lower level says which of the structs around the value is NULL.
+type levels struct {
+	max    int32
+	runs   hybrid
+	legacy []byte // BIT_PACKED levels: most significant bit first, no runs
+	bit    int    // next bit of legacy
+	mode   levelMode
+	buf    []int32
+}
+
+type levelMode uint8
+
+const (
+	levelsNone   levelMode = iota // every row holds a value
+	levelsRuns                    // in runs
+	levelsLegacy                  // in legacy
+)
+
+// start takes the levels off the head of a v1 page's body and returns the
+// rest, the values.
+func (l *levels) start(body []byte, enc format.Encoding, rows int) ([]byte, error) {
+	if l.max == 0 {
+		l.mode = levelsNone
+		return body, nil
+	}
+	width := bits.Len32(uint32(l.max))
+	switch enc {
+	case format.RLE:
+		if len(body) < 4 {
+			return nil, errors.New("damaged: no definition levels")
+		}
+		n := binary.LittleEndian.Uint32(body)
+		body = body[4:]
+		if int64(n) > int64(len(body)) {
+			return nil, fmt.Errorf("damaged: %d bytes of definition levels in %d", n, len(body))
+		}
+		l.startRuns(body[:n])
+		return body[n:], nil
+	case format.BitPacked:
+		n := (int64(rows)*int64(width) + 7) / 8
+		if n > int64(len(body)) {
+			return nil, fmt.Errorf("damaged: %d bytes of definition levels in %d", n, len(body))
+		}
+		l.mode, l.legacy, l.bit = levelsLegacy, body[:n], 0
+		return body[n:], nil
+	}
+	return nil, fmt.Errorf("definition levels encoded as %v; not supported", enc)
+}
+
+// startRuns takes the levels of a v2 page, which are always runs.
+func (l *levels) startRuns(data []byte) {
+	l.mode = levelsNone
+	if l.max > 0 {
+		l.mode = levelsRuns
+		l.runs.reset(data, uint(bits.Len32(uint32(l.max))))
+	}
+}
+
+// read takes n levels. valid holds a 1 for each row with a value and a 0 for
+// each NULL, and is nil where all rows hold one; count is how many do. valid
+// is good until the next read.
+func (l *levels) read(n int) (valid []int32, count int, err error) {
+	if l.mode == levelsNone {
+		return nil, n, nil
+	}
+	if cap(l.buf) < n {
+		l.buf = make([]int32, n)
+	}
+	buf := l.buf[:n]
+	if l.mode == levelsLegacy {
+		l.readLegacy(buf)
+	} else if v, ok := l.runs.constant(n); ok {
+		if v == l.max {
+			return nil, n, nil
+		}
+		fill(buf, v)
+	} else if err := l.runs.read(buf); err != nil {
+		return nil, 0, fmt.Errorf("damaged definition levels: %w", err)
+	}
+	if count, err = l.fold(buf); err != nil || count == n {
+		return nil, count, err
+	}
+	return buf, count, nil
+}
+
+// fold turns levels into ones (at the highest level) and zeros, and counts
+// the ones.
+func (l *levels) fold(buf []int32) (int, error) {
+	count, above := int32(0), int32(0)
+	for i, v := range buf {
+		above |= l.max - v
+		one := int32((uint32(v^l.max) - 1) >> 31)
+		buf[i] = one
+		count += one
+	}
+	if above < 0 {
+		return 0, fmt.Errorf("damaged: definition level above %d", l.max)
+	}
+	return int(count), nil
+}
+
+func (l *levels) readLegacy(dst []int32) {
+	width := bits.Len32(uint32(l.max))
+	for i := range dst {
+		v := int32(0)
+		for range width {
+			v = v<<1 | int32(l.legacy[l.bit/8]>>(7-l.bit%8)&1)
+			l.bit++
+		}
+		dst[i] = v
+	}
+}

@@ -1,0 +1,179 @@
+package parquetio
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/apache/arrow/go/v15/arrow/decimal256"
+	"github.com/gagg-dev/gagg/internal/column"
+)
+
+// lane is the memory for the values of one representation: as decoded,
+// without NULLs, and spread over the rows.
+type lane[T any] struct {
+	dense, placed []T
+}
+
+// room returns space for n dense values.
+func (l *lane[T]) room(n int) []T {
+	if cap(l.dense) < n+1 { // one more: see place
+		l.dense = make([]T, n+1, max(n+1, 1024))
+	}
+	return l.dense[:n]
+}
+
+// place spreads the first count dense values over the rows where valid is 1,
+// without branches. A NULL row gets the next value, or a zero behind the
+// last: harmless values both.
+func (l *lane[T]) place(valid []int32, count int) []T {
+	if valid == nil {
+		return l.dense[:count]
+	}
+	if cap(l.placed) < len(valid) {
+		l.placed = make([]T, len(valid), max(len(valid), 1024))
+	}
+	var zero T
+	src, dst := l.dense[:count+1], l.placed[:len(valid)]
+	src[count] = zero
+	next := 0
+	for i, one := range valid {
+		dst[i] = src[next]
+		next += int(one)
+	}
+	return dst
+}
+
+// output is the memory that a reader's vectors point into.
+type output struct {
+	null   []bool
+	codes  lane[int32]
+	ints   lane[int64]
+	floats lane[float64]
+	wides  lane[decimal256.Num]
+	spans  lane[column.Span]
+	none   []byte // the Data of vectors whose spans are all empty
+}
+
+// read fills v with the next n rows, n being at most what available
+// returned. v's memory belongs to the reader and is good until the next call
+// of read, available (where it loads a page), open or close; its Dict is
+// good for ever. Errors are *Error.
+func (c *columnReader) read(v *column.Vector, n int) (err error) {
+	defer c.fence(&err)
+	if n > c.left {
+		return fmt.Errorf("read of %d rows where %d are available", n, c.left)
+	}
+	valid, count, err := c.levels.read(n)
+	if err != nil {
+		return err
+	}
+	*v = column.Vector{Type: c.want, Len: n, Null: c.nulls(valid)}
+	switch {
+	case c.coded && c.dict != nil:
+		err = c.readCodes(v, valid, count)
+	case count == 0:
+		c.allNull(v)
+	case c.leaf.typ.Kind == column.Null:
+		err = errors.New("damaged: a column of the NULL type holds values")
+	case c.coded && c.hasDict:
+		err = errors.New("damaged: a row refers to an empty dictionary")
+	case c.coded:
+		err = errors.New("damaged: dictionary page missing")
+	default:
+		err = c.readFlat(v, valid, count)
+	}
+	var bad *valueError
+	if errors.As(err, &bad) {
+		err = fmt.Errorf("row %d %s", c.rowNumber(n, valid, bad.index), bad.reason)
+	}
+	c.left -= n
+	return err
+}
+
+// rowNumber is the row in the file of a dense value of the n rows at hand.
+func (c *columnReader) rowNumber(n int, valid []int32, dense int) int64 {
+	row := dense
+	for i, one := range valid {
+		if one == 1 {
+			if dense == 0 {
+				row = i
+				break
+			}
+			dense--
+		}
+	}
+	return c.f.groups[c.group].first + c.seen - int64(c.left) + int64(row)
+}
+
+func (c *columnReader) nulls(valid []int32) []bool {
+	if valid == nil {
+		return nil
+	}
+	c.out.null = grown(c.out.null, len(valid))
+	null := c.out.null
+	for i, one := range valid {
+		null[i] = one == 0
+	}
+	return null
+}
+
+func (c *columnReader) readCodes(v *column.Vector, valid []int32, count int) error {
+	codes := c.out.codes.room(count)
+	if err := c.codes.read(codes); err != nil {
+		return fmt.Errorf("damaged dictionary codes: %w", err)
+	}
+	if !codesBelow(codes, c.dict.Len()) {
+		return fmt.Errorf("damaged: a code beyond the %d entries of the dictionary", c.dict.Len())
+	}
+	v.Codes, v.Dict = c.out.codes.place(valid, count), c.dict
+	return nil
+}
+
+func (c *columnReader) readFlat(v *column.Vector, valid []int32, count int) error {
+	switch c.want.Rep() {
+	case column.RepInt64:
+		if err := c.decoder.ints(c.out.ints.room(count)); err != nil {
+			return err
+		}
+		v.Int = c.out.ints.place(valid, count)
+	case column.RepFloat64:
+		if err := c.decoder.floats(c.out.floats.room(count)); err != nil {
+			return err
+		}
+		v.Float = c.out.floats.place(valid, count)
+	case column.RepWide:
+		if err := c.decoder.wides(c.out.wides.room(count)); err != nil {
+			return err
+		}
+		v.Wide = c.out.wides.place(valid, count)
+	case column.RepBytes:
+		data, err := c.decoder.bytes(c.out.spans.room(count))
+		if err != nil {
+			return err
+		}
+		v.Span, v.Data = c.out.spans.place(valid, count), data
+	}
+	return nil
+}
+
+// allNull gives v values, harmless ones, for rows that are all NULL.
+func (c *columnReader) allNull(v *column.Vector) {
+	switch c.want.Rep() {
+	case column.RepInt64:
+		v.Int = c.out.ints.room(v.Len)
+		clear(v.Int)
+	case column.RepFloat64:
+		v.Float = c.out.floats.room(v.Len)
+		clear(v.Float)
+	case column.RepWide:
+		v.Wide = c.out.wides.room(v.Len)
+		clear(v.Wide)
+	case column.RepBytes:
+		v.Span = c.out.spans.room(v.Len)
+		clear(v.Span)
+		if c.out.none == nil {
+			c.out.none = padded(nil, 0)
+		}
+		v.Data = c.out.none
+	}
+}

@@ -1,0 +1,81 @@
+package parquetio
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// validateGroups checks every number of the footer's row groups against the
+// schema, the file's size and one another, and fills groups. Errors are
+// *Error.
+func (f *file) validateGroups() error {
+	f.groups = make([]rowGroup, len(f.meta.RowGroups))
+	for g := range f.meta.RowGroups {
+		rg := &f.meta.RowGroups[g]
+		if rg.NumRows < 0 {
+			return f.groupError(g, fmt.Errorf("damaged: %d rows", rg.NumRows))
+		}
+		if rg.NumRows > math.MaxInt64-f.rows {
+			return f.groupError(g, errors.New("damaged: more rows than can be counted"))
+		}
+		if len(rg.Columns) != len(f.leaves) {
+			return f.groupError(g, fmt.Errorf("damaged: %d column chunks for %d columns", len(rg.Columns), len(f.leaves)))
+		}
+		f.groups[g] = rowGroup{rows: rg.NumRows, first: f.rows}
+		f.rows += rg.NumRows
+		for i := range rg.Columns {
+			if err := f.validateChunk(&rg.Columns[i], &f.leaves[i], rg.NumRows); err != nil {
+				return &Error{File: f.name, RowGroup: g, Column: f.leaves[i].name, Err: err}
+			}
+		}
+	}
+	if f.rows != f.meta.NumRows {
+		return fileError(f.name, "damaged: the footer says %d rows, its row groups %d", f.meta.NumRows, f.rows)
+	}
+	return nil
+}
+
+func (f *file) groupError(group int, err error) error {
+	return &Error{File: f.name, RowGroup: group, Err: err}
+}
+
+func (f *file) validateChunk(chunk *format.ColumnChunk, l *leaf, rows int64) error {
+	m := &chunk.MetaData
+	switch {
+	case chunk.CryptoMetadata.Value != nil:
+		return errEncrypted
+	case chunk.FilePath != "":
+		return fmt.Errorf("its data is in another file (%q); not supported", chunk.FilePath)
+	case m.Type != l.physical:
+		return fmt.Errorf("damaged: %v in the schema, %v in the row group", l.physical, m.Type)
+	case m.Codec < format.Uncompressed || m.Codec > format.Lz4Raw:
+		return fmt.Errorf("unknown compression codec %d", m.Codec)
+	case m.NumValues < 0 || (l.maxRep == 0 && m.NumValues != rows):
+		return fmt.Errorf("damaged: %d values in %d rows", m.NumValues, rows)
+	}
+	if rows == 0 {
+		return nil // never read, and writers leave the offsets at zero
+	}
+	_, _, err := f.chunkRange(m)
+	return err
+}
+
+// chunkRange returns where the bytes of a chunk lie: within the file, after
+// the magic and before the footer.
+//
+// Real files lie about the dictionary page: its offset may be 0 although
+// there is one (then the "data page" offset points at it), or a number
+// without meaning. It counts only where it could be true.
+func (f *file) chunkRange(m *format.ColumnMetaData) (start, size int64, err error) {
+	start, size = m.DataPageOffset, m.TotalCompressedSize
+	if d := m.DictionaryPageOffset; d >= int64(len(magic)) && d < start {
+		start = d
+	}
+	if start < int64(len(magic)) || size < 0 || start > f.end || size > f.end-start {
+		return 0, 0, fmt.Errorf("damaged: %d bytes at %d lie outside the data of the file, which ends at %d", size, start, f.end)
+	}
+	return start, size, nil
+}
