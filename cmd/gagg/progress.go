@@ -14,12 +14,11 @@ import (
 const redrawEvery = 100 * time.Millisecond
 
 // bar shows how far a run is: bytes read of all bytes to read, then groups
-// written. Workers only store counters; one goroutine draws.
+// written, whose number is only known at the end. Workers only store
+// counters; one goroutine draws.
 type bar struct {
 	read, total atomic.Int64 // bytes
-	groups      atomic.Int64 // found so far, or all of them once writing
 	written     atomic.Int64 // groups
-	writing     atomic.Bool
 
 	stop, stopped chan struct{}
 }
@@ -35,7 +34,6 @@ func startBar(w io.Writer) *bar {
 func (b *bar) Progress(p gagg.Progress) {
 	raise(&b.read, p.BytesDone)
 	raise(&b.total, p.BytesTotal)
-	raise(&b.groups, p.Groups)
 }
 
 // raise sets a to v unless it is larger already: reports of several workers
@@ -49,10 +47,7 @@ func raise(a *atomic.Int64, v int64) {
 }
 
 // wrote counts groups of the result that were written.
-func (b *bar) wrote(groups int64) {
-	b.writing.Store(true)
-	b.written.Add(groups)
-}
+func (b *bar) wrote(groups int64) { b.written.Add(groups) }
 
 // finish removes the bar from the screen. The bar may be nil.
 func (b *bar) finish() {
@@ -67,18 +62,17 @@ func (b *bar) draw(w io.Writer) {
 	defer close(b.stopped)
 	ticker := time.NewTicker(redrawEvery)
 	defer ticker.Stop()
-	reading := newPhase(w, "reading", progressbar.OptionShowBytes(true))
-	writing := newPhase(w, "writing", progressbar.OptionShowCount(), progressbar.OptionSetItsString("groups"), progressbar.OptionShowIts())
-	current := reading
-	for {
-		if b.writing.Load() && current == reading {
-			_ = reading.Clear()
-			current = writing
-		}
-		if current == reading {
-			show(reading, b.read.Load(), b.total.Load())
+	reading := newPhase(w, "reading", 1, progressbar.OptionShowBytes(true), progressbar.OptionSetPredictTime(true))
+	writing := newPhase(w, "writing", -1, progressbar.OptionShowCount(), progressbar.OptionSetItsString("groups"))
+	for current := reading; ; {
+		if written := b.written.Load(); written > 0 {
+			if current == reading {
+				_ = reading.Clear()
+				current = writing
+			}
+			_ = writing.Set64(written)
 		} else {
-			show(writing, b.written.Load(), b.groups.Load())
+			show(reading, b.read.Load(), b.total.Load())
 		}
 		select {
 		case <-b.stop:
@@ -89,13 +83,13 @@ func (b *bar) draw(w io.Writer) {
 	}
 }
 
-func newPhase(w io.Writer, name string, more ...progressbar.Option) *progressbar.ProgressBar {
-	return progressbar.NewOptions64(1, append([]progressbar.Option{
+// newPhase makes the bar of one phase; -1 stands for a total that is not
+// known.
+func newPhase(w io.Writer, name string, total int64, more ...progressbar.Option) *progressbar.ProgressBar {
+	return progressbar.NewOptions64(total, append([]progressbar.Option{
 		progressbar.OptionSetWriter(w),
 		progressbar.OptionSetDescription(name),
 		progressbar.OptionSetWidth(30),
-		progressbar.OptionSetPredictTime(true),
-		progressbar.OptionSetRenderBlankState(false),
 	}, more...)...)
 }
 

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A malformed or hostile file may take this much of a process, and no more.
+const (
+	hostileTime   = 10 * time.Second
+	hostileMemory = 1 << 30 // bytes, at the peak
+)
+
+// TestCorpusBad runs a query over every flat column of every malformed or
+// hostile file, each in a process of its own, whose time and memory are
+// measured.
+func TestCorpusBad(t *testing.T) {
+	dir, cases := loadCorpus(t, "bad/")
+	passed := 0
+	for _, c := range cases {
+		if t.Run(c.ID, func(t *testing.T) { c.runBad(t, dir) }) {
+			passed++
+		}
+	}
+	t.Logf("%d of %d cases on malformed files passed", passed, len(cases))
+}
+
+func (c *corpusCase) runBad(t *testing.T, dir string) {
+	c.askAllColumns(t, dir)
+	p := startMeasured(t, c.args(dir)...)
+	defer func() {
+		if t.Failed() {
+			t.Logf("gagg %q: status %d after %v, %d MiB at the peak; %s", p.args, p.status, p.took, p.peak>>20, p.stderr)
+		}
+	}()
+	if p.took > hostileTime {
+		t.Errorf("took %v, the limit is %v", p.took, hostileTime)
+	}
+	if p.peak > hostileMemory {
+		t.Errorf("%d MiB at the peak, the limit is %d", p.peak>>20, hostileMemory>>20)
+	}
+	switch {
+	case p.status == statusDone && c.Expect == "error":
+		t.Errorf("an answer where only an error is right: %s", p.stdout)
+	case p.status == statusDone && c.ExpectedCSV != "":
+		c.check(t, dir, []byte(p.stdout))
+	case p.status == statusDone:
+	case c.Expect == "resource":
+		checkStatus(t, p.status, statusInput, statusBudget)
+		checkOneLine(t, p.stderr)
+	default:
+		checkStatus(t, p.status, statusInput)
+		checkOneLine(t, p.stderr)
+	}
+}
+
+// askAllColumns makes the query of a case touch every flat column, at most
+// 40, where the corpus knows no column names because the engine that made it
+// could not read the footer, and gagg can.
+func (c *corpusCase) askAllColumns(t *testing.T, dir string) {
+	t.Helper()
+	if len(c.Aggs) != 1 || c.ExpectedCSV != "" {
+		return
+	}
+	p := startMeasured(t, "--schema", "-f", "json", filepath.Join(dir, c.File))
+	if p.status != statusDone {
+		checkStatus(t, p.status, statusInput)
+		checkOneLine(t, p.stderr)
+		return // count(*) alone must fail as well, or be right
+	}
+	var schema struct {
+		Columns []struct{ Name, Type string }
+	}
+	if err := json.Unmarshal([]byte(p.stdout), &schema); err != nil {
+		t.Fatalf("--schema -f json: %v", err)
+	}
+	for _, column := range schema.Columns[:min(40, len(schema.Columns))] {
+		for _, f := range []string{"count", "min", "max"} {
+			c.Aggs = append(c.Aggs, f+"("+column.Name+")")
+		}
+	}
+}
+
+// measured is a process that has ended.
+type measured struct {
+	args           []string
+	status         int
+	stdout, stderr string
+	took           time.Duration
+	peak           int64 // bytes of resident memory
+}
+
+// startMeasured runs gagg in a process of its own. A process that does not
+// end is killed some seconds after the limit. Its peak memory is what the
+// kernel counted, which is no less than what this process had when it
+// started the other.
+func startMeasured(t *testing.T, args ...string) measured {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), hostileTime+5*time.Second)
+	defer cancel()
+	var stdout, stderr bytes.Buffer
+	command := exec.CommandContext(ctx, os.Args[0], args...)
+	command.Env = []string{asCommand, "GOTRACEBACK=single"}
+	command.Stdout, command.Stderr = &stdout, &stderr
+	started := time.Now()
+	err := command.Run()
+	if command.ProcessState == nil {
+		t.Fatal(err)
+	}
+	p := measured{
+		args: args, status: command.ProcessState.ExitCode(), took: time.Since(started),
+		stdout: stdout.String(), stderr: strings.ToValidUTF8(stderr.String(), "?"),
+	}
+	if usage, ok := command.ProcessState.SysUsage().(*syscall.Rusage); ok {
+		p.peak = usage.Maxrss << 10
+	}
+	return p
+}

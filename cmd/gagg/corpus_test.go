@@ -1,0 +1,221 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gagg-dev/gagg/internal/oracle"
+)
+
+// corpusCase is one line of cases.jsonl: a query on real files that nobody
+// on this project wrote, and what a correct engine says. The folder's README
+// explains the fields.
+type corpusCase struct {
+	ID         string   `json:"id"`
+	File       string   `json:"file"`
+	Keys       []string `json:"keys"`
+	Aggs       []string `json:"aggs"`
+	WhereParts []struct {
+		Col   string `json:"col"`
+		Op    string `json:"op"`
+		Value any    `json:"value"`
+	} `json:"where_parts"`
+	Expect      string            `json:"expect"`
+	ExpectedCSV string            `json:"expected_csv"`
+	Mode        string            `json:"mode"`
+	Groups      int               `json:"groups"`
+	Totals      map[string]string `json:"totals"`
+	KeyTypes    []string          `json:"key_types"`
+	AggTypes    []string          `json:"agg_types"`
+	UnionByName bool              `json:"union_by_name"`
+}
+
+// corpusNull is how the corpus writes NULL.
+const corpusNull = `\N`
+
+// loadCorpus returns the folder of the corpus and its cases below prefix.
+func loadCorpus(t *testing.T, prefix string) (dir string, cases []corpusCase) {
+	t.Helper()
+	dir = os.Getenv("GAGG_CORPUS")
+	if dir == "" {
+		t.Skip("GAGG_CORPUS does not name the corpus folder")
+	}
+	f, err := os.Open(filepath.Join(dir, "cases.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var c corpusCase
+		d := json.NewDecoder(bytes.NewReader(lines.Bytes()))
+		d.UseNumber()
+		if err := d.Decode(&c); err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasPrefix(c.File, prefix) {
+			cases = append(cases, c)
+		}
+	}
+	if err := lines.Err(); err != nil || len(cases) == 0 {
+		t.Fatalf("%d cases below %s: %v", len(cases), prefix, err)
+	}
+	return dir, cases
+}
+
+// args is the command line of the case, its result in CSV on stdout.
+func (c *corpusCase) args(dir string) []string {
+	args := []string{"-f", "csv", "--null", corpusNull}
+	for _, k := range c.Keys {
+		args = append(args, "-k", quoteName(k))
+	}
+	for _, a := range c.Aggs {
+		args = append(args, "-a", quoteCall(a))
+	}
+	var where []string
+	for _, w := range c.WhereParts {
+		term := quoteName(w.Col) + " " + w.Op
+		switch v := w.Value.(type) {
+		case nil: // is null
+		case string:
+			term += " '" + strings.ReplaceAll(v, "'", "''") + "'"
+		default:
+			term += fmt.Sprint(" ", v)
+		}
+		where = append(where, term)
+	}
+	if len(where) > 0 {
+		args = append(args, "--where", strings.Join(where, " and "))
+	}
+	if c.UnionByName {
+		args = append(args, "--union-by-name")
+	}
+	return append(args, filepath.Join(dir, c.File))
+}
+
+func quoteName(name string) string {
+	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
+}
+
+// quoteCall quotes the column of sum(c); it is everything between the first
+// and the last bracket.
+func quoteCall(call string) string {
+	name, rest, _ := strings.Cut(call, "(")
+	column := strings.TrimSuffix(rest, ")")
+	if column == "*" {
+		return call
+	}
+	return name + "(" + quoteName(column) + ")"
+}
+
+// expectation reads what the answer should be.
+func (c *corpusCase) expectation(t *testing.T, dir string) oracle.Expectation {
+	t.Helper()
+	f, err := os.Open(filepath.Join(dir, c.ExpectedCSV))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	table, err := oracle.ReadCSV(f, corpusNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return oracle.Expectation{
+		Table: table, Types: append(append([]string{}, c.KeyTypes...), c.AggTypes...), Keys: len(c.Keys),
+		Sampled: c.Mode == "sample", Groups: c.Groups, Totals: c.Totals,
+	}
+}
+
+// check compares the CSV in stdout with the expected answer.
+func (c *corpusCase) check(t *testing.T, dir string, stdout []byte) {
+	t.Helper()
+	got, err := oracle.ReadCSV(bytes.NewReader(stdout), corpusNull)
+	if err != nil {
+		t.Fatalf("the answer is not CSV: %v", err)
+	}
+	if err := c.expectation(t, dir).Check(got); err != nil {
+		t.Error(err)
+	}
+}
+
+// checkOneLine wants what every failure must say.
+func checkOneLine(t *testing.T, stderr string) {
+	t.Helper()
+	if !strings.HasPrefix(stderr, "gagg: ") || strings.Count(stderr, "\n") != 1 || !strings.HasSuffix(stderr, "\n") {
+		t.Errorf("stderr is not one line beginning with \"gagg: \":\n%s", stderr)
+	}
+}
+
+// corpusVariants are the ways in which every case must give the same answer.
+var corpusVariants = [][]string{
+	nil,
+	{"-j", "1"},
+	{"-j", "2", "--partitions", "2", "--no-pruning"},
+}
+
+// TestCorpusValid runs every query on a valid file.
+func TestCorpusValid(t *testing.T) {
+	dir, cases := loadCorpus(t, "valid/")
+	passed := 0
+	for _, c := range cases {
+		ok := t.Run(c.ID, func(t *testing.T) {
+			for _, variant := range corpusVariants {
+				c.runValid(t, dir, variant)
+			}
+		})
+		if ok {
+			passed++
+		}
+	}
+	t.Logf("%d of %d cases on valid files passed, each in %d variants", passed, len(cases), len(corpusVariants))
+}
+
+func (c *corpusCase) runValid(t *testing.T, dir string, variant []string) {
+	t.Helper()
+	args := append(append([]string{}, variant...), c.args(dir)...)
+	var stdout, stderr bytes.Buffer
+	status := run(context.Background(), args, nil, nil, &stdout, &stderr)
+	if t.Failed() {
+		return
+	}
+	defer func() {
+		if t.Failed() {
+			t.Logf("gagg %q: status %d, %s", args, status, stderr.String())
+		}
+	}()
+	switch {
+	case status == statusDone && c.Expect != "error":
+		if stderr.Len() > 0 {
+			t.Errorf("a run that succeeds says something on stderr")
+		}
+		c.check(t, dir, stdout.Bytes())
+	case status == statusDone:
+		t.Errorf("an answer where only an error is right")
+	case c.Expect == "error":
+		checkStatus(t, status, statusInput, statusUsage)
+		checkOneLine(t, stderr.String())
+	case c.Expect == "error_or_exact":
+		checkStatus(t, status, statusInput, statusOverflow)
+		checkOneLine(t, stderr.String())
+	default:
+		t.Errorf("an error where the answer is known")
+	}
+}
+
+func checkStatus(t *testing.T, got int, allowed ...int) {
+	t.Helper()
+	for _, a := range allowed {
+		if got == a {
+			return
+		}
+	}
+	t.Errorf("exit status %d, want one of %v", got, allowed)
+}
