@@ -38,7 +38,7 @@ func (d *Decoder) Decode(i int, rows [][]uint64, out *column.Vector) {
 			if d.isNull(f, r) { // numbers of NULL rows stand for nothing
 				appendString(out, "")
 			} else {
-				appendString(out, d.Intern.get(uint32(r[w]>>f.shift)))
+				appendString(out, d.Intern.get(f.id(r[w])))
 			}
 		}
 	case formInline:
@@ -59,6 +59,9 @@ func (d *Decoder) Decode(i int, rows [][]uint64, out *column.Vector) {
 func (d *Decoder) isNull(f *field, row []uint64) bool {
 	return row[d.Base+f.nullWord]&f.nullBit != 0
 }
+
+// id is the interned number in a word of the field.
+func (f *field) id(word uint64) uint32 { return uint32(word >> f.shift & (1<<idBits - 1)) }
 
 // nulls collects the NULL bits of a field; nil if there are none.
 func (d *Decoder) nulls(f *field, rows [][]uint64, buf []bool) []bool {
@@ -111,8 +114,8 @@ func (d *Decoder) decodeInline(w int, rows [][]uint64, out *column.Vector) {
 	for _, r := range rows {
 		lo, hi := r[w], r[w+1]
 		n := hi >> 56
-		if n == longMark {
-			appendString(out, d.Intern.get(uint32(lo)))
+		if n > MaxInline {
+			d.appendMarked(out, n, uint32(lo))
 			continue
 		}
 		off := len(out.Data)
@@ -120,6 +123,15 @@ func (d *Decoder) decodeInline(w int, rows [][]uint64, out *column.Vector) {
 		out.Data = binary.LittleEndian.AppendUint64(out.Data, lo)
 		out.Data = binary.LittleEndian.AppendUint64(out.Data, hi)
 		out.Data = out.Data[:off+int(n)]
+	}
+}
+
+// appendMarked appends the string of an inline field with a mark.
+func (d *Decoder) appendMarked(out *column.Vector, mark uint64, id uint32) {
+	if mark == nullMark {
+		appendString(out, "")
+	} else {
+		appendString(out, d.Intern.get(id))
 	}
 }
 
@@ -153,7 +165,7 @@ func (d *Decoder) stringOf(f *field, row []uint64) []byte {
 	w := d.Base + f.word
 	switch {
 	case f.form == formID:
-		return []byte(d.Intern.get(uint32(row[w] >> f.shift)))
+		return []byte(d.Intern.get(f.id(row[w])))
 	case row[w+1]>>56 == longMark:
 		return []byte(d.Intern.get(uint32(row[w])))
 	}

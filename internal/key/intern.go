@@ -41,7 +41,7 @@ func NewInterner() *Interner { return &Interner{} }
 // Bytes is how much memory the strings and tables take, about.
 func (t *Interner) Bytes() int64 { return t.bytes.Load() }
 
-// ID returns the number of b, whose hash is hashBytes(b), adding a copy of b
+// id returns the number of b, of idBits bits, whose hash is hashBytes(b), adding a copy of b
 // if it is new. It may be called from several goroutines.
 func (t *Interner) id(b []byte, hash uint64) uint32 {
 	s := &t.shards[hash>>(64-internShardBits)]

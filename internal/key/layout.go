@@ -9,15 +9,17 @@
 //	form      bits   holds
 //	bits      1..64  the value of an integer, date, time, bool or decimal of
 //	                 up to 18 digits; the normalised bits of a float
-//	id        32     the number that an [Interner] gave to a string
+//	id        31     the number that an [Interner] gave to a string
 //	inline    128    a string of up to 15 bytes with its length in the top
-//	                 byte, or a longer one's number with longMark there
+//	                 byte, or a longer one's number with longMark there, or
+//	                 nullMark there alone
 //	raw       128    16 bytes: UUID and other binary of that width
 //	wide      256    a decimal of more than 18 digits
 //
-// and one bit that says NULL, whose value bits are then zero. Fields share
-// words where they fit: (id1, id2) of interned strings and their NULL bits
-// need two words, an int32 and its NULL bit one.
+// and one bit that says NULL, whose value bits are then zero (an inline field
+// has room for it in its length byte). Fields share
+// words where they fit: two interned strings and their NULL bits need one
+// word, an int64 and its NULL bit two.
 //
 // KEY-EXACT: two keys are equal if and only if all their words are equal.
 // Floats are normalised first (one NaN, one zero), strings have one form
@@ -52,9 +54,11 @@ const (
 // MaxInline is the length of the longest string held in the key itself.
 const MaxInline = 15
 
-// longMark stands in the length byte of an inline field whose string is
-// interned, its number being the first word.
-const longMark = 0xff
+// Marks in the length byte of an inline field.
+const (
+	longMark = 0x80 // the string is interned, its number is the first word
+	nullMark = 0x40 // NULL
+)
 
 // field is the place of one key column.
 type field struct {
@@ -66,6 +70,10 @@ type field struct {
 	nullWord int
 	nullBit  uint64
 }
+
+// idBits is the width of an interned string's number: with its NULL bit, two
+// of them fit a word.
+const idBits = 31
 
 // Column is what a layout needs to know of a key column.
 type Column struct {
@@ -88,12 +96,15 @@ func NewLayout(cols []Column) *Layout {
 		f := &l.fields[i]
 		f.typ, f.form, f.bits = c.Type, formOf(c), 0
 		switch f.form {
-		case formInline, formRaw:
+		case formInline:
+			f.word, l.Words = l.Words, l.Words+2
+			f.nullWord, f.nullBit = f.word+1, nullMark<<56
+		case formRaw:
 			f.word, l.Words = l.Words, l.Words+2
 		case formWide:
 			f.word, l.Words = l.Words, l.Words+4
 		case formID:
-			f.bits = 32
+			f.bits = idBits
 			small = append(small, i)
 		case formBits:
 			f.bits = uint(c.Type.Bits())
@@ -108,8 +119,8 @@ func NewLayout(cols []Column) *Layout {
 	return l
 }
 
-// pack places the small fields with their NULL bits, then the NULL bits of
-// the others.
+// pack places the values of the small fields, then all NULL bits that have
+// no place yet where bits are left.
 func (l *Layout) pack(small []int) {
 	used := make([]uint, l.Words) // bits taken, by word
 	for i := range used {
@@ -130,8 +141,7 @@ func (l *Layout) pack(small []int) {
 	})
 	for _, i := range small {
 		f := &l.fields[i]
-		f.word, f.shift = place(f.bits + 1)
-		f.nullWord, f.nullBit = f.word, 1<<(f.shift+f.bits)
+		f.word, f.shift = place(f.bits)
 	}
 	for i := range l.fields {
 		f := &l.fields[i]
