@@ -1,0 +1,78 @@
+// Package feedback decides from counts how a run goes on: whether
+// aggregating a tile before it is partitioned pays, and how much to load
+// next. Arithmetic only: counts in, a decision out, no clock, no memory.
+package feedback
+
+import "math"
+
+// TileConfig holds the thresholds of DecideTile.
+type TileConfig struct {
+	// MinRows is how many rows a table must have seen before its count of
+	// groups says anything.
+	MinRows int64
+	// MinReduction is the least rows for each group, over the whole input of
+	// a worker, for which a table is kept: below it, most rows would only be
+	// copied into the table and out of it again. Measured on db-benchmark
+	// q10 (1.0, must scatter) and q3 (50, must not); in between a guess.
+	MinReduction float64
+	// MaxTableBytes is how large a worker's table may be expected to grow.
+	// A table far beyond the last-level cache costs two misses a row;
+	// partitioned rows are written once and then aggregated in cache.
+	MaxTableBytes float64
+}
+
+// DefaultTileConfig is the configuration that measurements chose.
+var DefaultTileConfig = TileConfig{
+	MinRows:       32 << 10,
+	MinReduction:  3,
+	MaxTableBytes: 64 << 20,
+}
+
+// TileDecision is what a worker does with its next rows.
+type TileDecision uint8
+
+const (
+	KeepTable TileDecision = iota // aggregate in the worker's table
+	Scatter                       // skip the table: partition the rows at once
+)
+
+// DecideTile says whether a worker keeps aggregating into its table, having
+// seen rows rows that made groups groups, of total rows that it is to see
+// (negative: nobody knows), with rowBytes bytes for each group.
+func (c TileConfig) DecideTile(rows, groups, total int64, rowBytes int) TileDecision {
+	if rows < c.MinRows {
+		return KeepTable
+	}
+	if total < 0 {
+		total = math.MaxInt64
+	}
+	distinct := EstimateGroups(rows, groups)
+	if math.IsInf(distinct, 1) || distinct > float64(total) {
+		distinct = float64(total)
+	}
+	expected := distinct * -math.Expm1(-float64(total)/distinct) // groups after total rows
+	if float64(total) < c.MinReduction*expected || expected*float64(rowBytes) > c.MaxTableBytes {
+		return Scatter
+	}
+	return KeepTable
+}
+
+// EstimateGroups estimates how many groups there are in all, if rows drawn
+// from them at random show groups different ones: the D with
+// groups = D·(1 − e^(−rows/D)). It is +Inf where every row was a new group.
+func EstimateGroups(rows, groups int64) float64 {
+	if groups >= rows {
+		return math.Inf(1)
+	}
+	n, g := float64(rows), float64(groups)
+	lo, hi := g, g*n // the answer grows as g/n nears 1: at most about n²/(2(n−g))
+	for range 64 {
+		d := (lo + hi) / 2
+		if d*-math.Expm1(-n/d) < g {
+			lo = d
+		} else {
+			hi = d
+		}
+	}
+	return hi
+}

@@ -1,0 +1,52 @@
+package feedback
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// The estimate must find the number of groups that a uniform sample came from.
+func TestEstimateGroups(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, d := range []int{1, 10, 1000, 50_000} {
+		for _, n := range []int64{int64(d) / 2, int64(d), 4 * int64(d)} {
+			if n < 10 {
+				continue
+			}
+			seen := map[int]bool{}
+			for range n {
+				seen[rng.IntN(d)] = true
+			}
+			got := EstimateGroups(n, int64(len(seen)))
+			if n >= 1000 && math.Abs(got-float64(d)) > 0.15*float64(d) {
+				t.Errorf("groups=%d rows=%d: estimate %.0f", d, n, got)
+			}
+		}
+	}
+	if got := EstimateGroups(100, 100); !math.IsInf(got, 1) {
+		t.Errorf("all rows distinct: estimate %v, want +Inf", got)
+	}
+}
+
+func TestDecideTile(t *testing.T) {
+	c := DefaultTileConfig
+	for _, x := range []struct {
+		why                 string
+		rows, groups, total int64
+		rowBytes            int
+		want                TileDecision
+	}{
+		{"too few rows seen to tell", 100, 100, 1e9, 64, KeepTable},
+		{"every row a group", 65536, 65536, 5e6, 72, Scatter},
+		{"1e5 groups in 5e6 rows", 65536, 48000, 5e6, 72, KeepTable},
+		{"one group", 65536, 1, 5e6, 72, KeepTable},
+		{"the rest of the input is too short to repeat", 65536, 63000, 70000, 72, Scatter},
+		{"an unknown number of rows is taken for many", 65536, 48000, -1, 72, KeepTable},
+		{"reduces tenfold, but in a table of gigabytes", 65536, 65520, 1e10, 72, Scatter},
+	} {
+		if got := c.DecideTile(x.rows, x.groups, x.total, x.rowBytes); got != x.want {
+			t.Errorf("%s: got %d, want %d", x.why, got, x.want)
+		}
+	}
+}
