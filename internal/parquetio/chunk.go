@@ -62,6 +62,10 @@ func isDictionary(e format.Encoding) bool {
 	return e == format.PlainDictionary || e == format.RLEDictionary
 }
 
+// maxOver is by how many bytes a chunk may be longer than it says: old
+// writers did not count the header of the dictionary page (PARQUET-816).
+const maxOver = 100
+
 // columnReader reads one column of a file, row group by row group, in steps
 // of any size within a page. It is for one goroutine. All memory is reused
 // from chunk to chunk, except dictionaries: those stay valid for whoever
@@ -75,6 +79,7 @@ type columnReader struct {
 	// The chunk.
 	buf  []byte // its bytes; PAD
 	rest []byte // those of the pages not yet loaded
+	over int    // bytes after rest that may belong to the chunk; see maxOver
 	id   format.CompressionCodec
 	rows int64 // rows in the row group
 	seen int64 // rows in the pages loaded so far
@@ -90,12 +95,13 @@ type columnReader struct {
 	levels levels
 	codes  hybrid
 
-	codec   codec
-	header  format.PageHeader
-	thrift  thrift.BytesReader
-	decoder decoder
-	streams streams
-	out     output
+	codec       codec
+	header      format.PageHeader
+	thrift      thrift.BytesReader
+	pageDecoder *thrift.Decoder // of thrift
+	decoder     decoder
+	streams     streams
+	out         output
 }
 
 // newColumnReader returns a reader of a leaf (a number in f.leaves) that
@@ -110,6 +116,7 @@ func newColumnReader(f *file, leaf int, want column.Type) (*columnReader, error)
 	}
 	var protocol thrift.CompactProtocol
 	c := &columnReader{f: f, leaf: l, want: want, decoder: newDecoder(l, want), thrift: protocol.NewReaderFromBytes(nil)}
+	c.pageDecoder = thrift.NewDecoder(c.thrift)
 	c.levels.max = int32(l.maxDef)
 	return c, nil
 }
@@ -133,11 +140,12 @@ func (c *columnReader) open(group int) (err error) {
 	if int64(int(size)) != size {
 		return fmt.Errorf("a column chunk of %d bytes is too large", size)
 	}
-	c.buf = padded(c.buf, int(size))
+	c.over = int(min(maxOver, c.f.end-start-size))
+	c.buf = padded(c.buf, int(size)+c.over)
 	if err := readAt(c.f.r, c.buf, start); err != nil {
 		return err
 	}
-	c.rest = c.buf
+	c.rest = c.buf[:size]
 	return c.loadDictionary()
 }
 

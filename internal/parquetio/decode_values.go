@@ -68,6 +68,8 @@ const (
 
 // int96 reads timestamps of 12 bytes, nanoseconds of the day and a Julian
 // day, as microseconds since 1970; what is finer is cut off, as in DuckDB.
+// One that 64 bits cannot hold (overflowed Spark jobs write such) becomes the
+// least or greatest int64: that keeps its order, so a filter can sort it out.
 func (d *decoder) int96(dst []int64) error {
 	b, err := d.blockSrc.block(len(dst))
 	if err != nil {
@@ -76,11 +78,17 @@ func (d *decoder) int96(dst []int64) error {
 	for i := range dst {
 		micros := int64(binary.LittleEndian.Uint64(b[12*i:])) / 1000
 		day := int64(int32(binary.LittleEndian.Uint32(b[12*i+8:]))) - julianEpoch
+		if day < 0 { // the first day that has a number at all begins before it
+			day, micros = day+1, micros-microsPerDay
+		}
 		start := day * microsPerDay
 		v := start + micros
 		overflow := (start^v)&(micros^v) < 0
 		if overflow || day > math.MaxInt64/microsPerDay || day < math.MinInt64/microsPerDay {
-			return &valueError{index: i, reason: "does not fit timestamp[us]"}
+			v = math.MaxInt64
+			if day < 0 {
+				v = math.MinInt64
+			}
 		}
 		dst[i] = v
 	}

@@ -129,6 +129,7 @@ func decodeFooter(data []byte) (*format.FileMetaData, error) {
 		return nil, fmt.Errorf("damaged footer: %w", err)
 	}
 	var protocol thrift.CompactProtocol
+	data = walk.withValues()
 	meta := new(format.FileMetaData)
 	if err := thrift.NewDecoder(protocol.NewReaderFromBytes(data)).Decode(meta); err != nil {
 		return nil, fmt.Errorf("damaged footer: %w", err)

@@ -6,7 +6,6 @@ import (
 	"hash/crc32"
 
 	"github.com/gagg-dev/gagg/internal/column"
-	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 )
 
@@ -14,19 +13,18 @@ var errPagesEnd = errors.New("damaged: fewer rows in the pages than the row grou
 
 // nextPage takes a page off rest, header and body, without decompressing it.
 func (c *columnReader) nextPage() (body []byte, err error) {
-	if len(c.rest) == 0 {
+	if len(c.rest) == 0 && c.over == 0 {
 		return nil, errPagesEnd
 	}
-	walk := thriftWalk{data: c.rest}
-	if err := walk.structure(0, 0); err != nil {
+	size, err := c.pageHeader()
+	if c.over > 0 && (err != nil || int(c.header.CompressedPageSize) > len(c.rest)-size) {
+		c.rest, c.over = c.rest[:len(c.rest)+c.over], 0
+		size, err = c.pageHeader()
+	}
+	if err != nil {
 		return nil, fmt.Errorf("damaged page header: %w", err)
 	}
-	c.header = format.PageHeader{}
-	c.thrift.ResetBytes(c.rest[:walk.pos])
-	if err := thrift.NewDecoder(c.thrift).Decode(&c.header); err != nil {
-		return nil, fmt.Errorf("damaged page header: %w", err)
-	}
-	c.rest = c.rest[walk.pos:]
+	c.rest = c.rest[size:]
 	h := &c.header
 	if h.CompressedPageSize < 0 || int(h.CompressedPageSize) > len(c.rest) {
 		return nil, fmt.Errorf("damaged: a page of %d bytes where %d are left in its chunk", h.CompressedPageSize, len(c.rest))
@@ -42,6 +40,17 @@ func (c *columnReader) nextPage() (body []byte, err error) {
 		return nil, errors.New("damaged: the checksum of a page does not match")
 	}
 	return body, nil
+}
+
+// pageHeader decodes the header that rest begins with and returns its size.
+func (c *columnReader) pageHeader() (size int, err error) {
+	walk := thriftWalk{data: c.rest}
+	if err := walk.structure(0, 0); err != nil {
+		return 0, err
+	}
+	c.header = format.PageHeader{}
+	c.thrift.ResetBytes(c.rest[:walk.pos])
+	return walk.pos, c.pageDecoder.Decode(&c.header)
 }
 
 // expand decompresses src to exactly size bytes, in *buf if need be, and
@@ -181,6 +190,7 @@ func (c *columnReader) startCodes(values []byte, rows int) error {
 // checkEnd checks that no data page follows when all rows have been seen.
 // Other bytes may: some writers count more than the pages into the chunk.
 func (c *columnReader) checkEnd() error {
+	c.over = 0 // what lies there need not be of this chunk
 	for len(c.rest) > 0 {
 		if _, err := c.nextPage(); err != nil {
 			return nil

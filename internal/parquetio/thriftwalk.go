@@ -18,6 +18,10 @@ type thriftWalk struct {
 	data []byte
 	pos  int
 	cost int64 // bytes that the lists seen make the decoder allocate
+
+	// bare is where the structs end that are a key without a value: allowed
+	// by the format, not by parquet-go's decoder.
+	bare []int
 }
 
 var (
@@ -62,22 +66,50 @@ func elementSize(path uint64) int64 {
 	return int64(unsafe.Sizeof(format.KeyValue{})) // the largest of the others
 }
 
+// Paths of lists of KeyValue.
+const (
+	pathFileKeys  = 0x05       // FileMetaData.key_value_metadata
+	pathChunkKeys = 0x04010308 // RowGroup.columns.meta_data.key_value_metadata
+)
+
+// withValues returns data with an empty value for every bare key.
+func (w *thriftWalk) withValues() []byte {
+	if len(w.bare) == 0 {
+		return w.data
+	}
+	out := make([]byte, 0, len(w.data)+3*len(w.bare))
+	from := 0
+	for _, end := range w.bare {
+		out = append(out, w.data[from:end]...)
+		out = append(out, thriftBinary, 2<<1, 0) // field 2, no bytes
+		from = end
+	}
+	return append(out, w.data[from:]...)
+}
+
 // structure walks the fields of one struct up to and including its stop.
 func (w *thriftWalk) structure(path uint64, depth int) error {
 	if depth > maxThriftDepth {
 		return errThriftDepth
 	}
-	id := int64(0)
+	id, hasValue := int64(0), false
 	for {
 		b, err := w.byte()
-		if err != nil || b == 0 {
+		if err != nil {
 			return err
+		}
+		if b == 0 {
+			if (path == pathFileKeys || path == pathChunkKeys) && !hasValue {
+				w.bare = append(w.bare, w.pos-1)
+			}
+			return nil
 		}
 		if delta := b >> 4; delta != 0 {
 			id += int64(delta)
 		} else if id, err = w.varint(); err != nil {
 			return err
 		}
+		hasValue = hasValue || id == 2
 		if t := b & 0xF; t == thriftTrue || t == thriftFalse {
 			continue // the field header is the value
 		}

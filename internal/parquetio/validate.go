@@ -32,7 +32,7 @@ func (f *file) validateGroups() error {
 			}
 		}
 	}
-	if f.rows != f.meta.NumRows {
+	if f.rows != f.meta.NumRows && f.meta.NumRows != 0 { // some writers leave it at 0
 		return fileError(f.name, "damaged: the footer says %d rows, its row groups %d", f.meta.NumRows, f.rows)
 	}
 	return nil
