@@ -1,6 +1,10 @@
 package agg
 
-import "github.com/gagg-dev/gagg/internal/arena"
+import (
+	"math"
+
+	"github.com/gagg-dev/gagg/internal/arena"
+)
 
 // Combine merges the state of src into dst: two rows of the same group, from
 // other workers or other parts of the data. It is associative, and for exact
@@ -76,6 +80,10 @@ func (l *Layout) combine(dst []uint64, stride int, gids []uint32, src []uint64, 
 				w := &to[int(g)*stride]
 				*w = uint64(max(int64(*w), int64(from[i*stride])))
 			}
+		case opMinFloat, opMaxFloat:
+			for i, g := range gids {
+				combineFloat(&to[int(g)*stride], from[i*stride], s.op == opMaxFloat)
+			}
 		case opMinWide:
 			for i, g := range gids {
 				combineWide(to[int(g)*stride:], from[i*stride:], false)
@@ -108,6 +116,13 @@ func combineAnd(dst, src []uint64, stride int, gids []uint32) {
 func combineWords(dst, src []uint64, stride int, gids []uint32, n int) {
 	for i, g := range gids {
 		addWords(dst[int(g)*stride:][:n], src[i*stride:][:n])
+	}
+}
+
+// combineFloat keeps the lesser, or the greater, of two floats in w.
+func combineFloat(w *uint64, from uint64, greatest bool) {
+	if k := floatKey(math.Float64frombits(from)); (k > floatKey(math.Float64frombits(*w))) == greatest {
+		*w = from
 	}
 }
 

@@ -20,7 +20,10 @@ func (f *finisher) extreme() error {
 				f.out.Int[i] ^= math.MinInt64
 			}
 		case column.RepFloat64:
-			f.out.Float[i] = keyFloat(int64(w[0]))
+			f.out.Float[i] = math.Float64frombits(w[0]) + 0 // no -0
+			if f.out.Float[i] != f.out.Float[i] {
+				f.out.Float[i] = math.NaN() // whichever NaN it was
+			}
 		case column.RepWide:
 			f.out.Wide[i] = loadWide(w)
 		case column.RepBytes:

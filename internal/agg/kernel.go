@@ -23,6 +23,10 @@ func (l *Layout) update(t *Table, s *slot, v *view) {
 		minInt(words, stride, v.gids, t.scratch.keysOf(x))
 	case opMaxInt:
 		maxInt(words, stride, v.gids, t.scratch.keysOf(x))
+	case opMinFloat:
+		minFloat(words, stride, v.gids, x.Float)
+	case opMaxFloat:
+		maxFloat(words, stride, v.gids, x.Float)
 	case opMinWide:
 		minWide(words, stride, v.gids, x.Wide)
 	case opMaxWide:
@@ -49,6 +53,20 @@ func (l *Layout) reduce(t *Table, s *slot, row []uint64, v *view) bool {
 		words[0] = uint64(min(int64(words[0]), lowest(t.scratch.keysOf(x))))
 	case opMaxInt:
 		words[0] = uint64(max(int64(words[0]), highest(t.scratch.keysOf(x))))
+	case opMinFloat:
+		w := asFloats(words)
+		for _, f := range x.Float[:v.rows] {
+			if f < w[0] || w[0] != w[0] {
+				w[0] = f
+			}
+		}
+	case opMaxFloat:
+		w := asFloats(words)
+		for _, f := range x.Float[:v.rows] {
+			if f > w[0] || f != f {
+				w[0] = f
+			}
+		}
 	default:
 		return false
 	}

@@ -20,6 +20,30 @@ func maxInt(words []uint64, stride int, gids []uint32, keys []int64) {
 	}
 }
 
+// minFloat begins with NaN, the greatest of all, which any value replaces.
+func minFloat(words []uint64, stride int, gids []uint32, vals []float64) {
+	w := asFloats(words)
+	vals = vals[:len(gids)]
+	for i, g := range gids {
+		at := int(g) * stride
+		if m := w[at]; vals[i] < m || m != m {
+			w[at] = vals[i]
+		}
+	}
+}
+
+// maxFloat begins with -Inf; a NaN replaces everything and stays.
+func maxFloat(words []uint64, stride int, gids []uint32, vals []float64) {
+	w := asFloats(words)
+	vals = vals[:len(gids)]
+	for i, g := range gids {
+		at := int(g) * stride
+		if v := vals[i]; v > w[at] || v != v {
+			w[at] = v
+		}
+	}
+}
+
 func minWide(words []uint64, stride int, gids []uint32, vals []decimal256.Num) {
 	for i, g := range gids {
 		if w := words[int(g)*stride:]; vals[i].Less(loadWide(w)) {

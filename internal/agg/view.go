@@ -141,12 +141,3 @@ func floatKey(f float64) int64 {
 	}
 	return k
 }
-
-// keyFloat is the inverse of floatKey, save for the payload of a NaN and the
-// sign of zero.
-func keyFloat(k int64) float64 {
-	if k == math.MaxInt64 {
-		return math.NaN()
-	}
-	return math.Float64frombits(uint64(k ^ int64(uint64(k>>63)>>1)))
-}
