@@ -16,8 +16,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
-// corpusFolder returns the folder of real files by other projects, or skips.
-func corpusFolder(t testing.TB) string {
+// corpus returns the folder of real files by other projects, or skips.
+func corpus(t testing.TB) string {
 	dir := os.Getenv("GAGG_CORPUS")
 	if dir == "" {
 		t.Skip("GAGG_CORPUS does not name a folder")
@@ -125,7 +125,7 @@ func eachFile(t *testing.T, dir, sub string, do func(t *testing.T, name string, 
 // TestFileCorpusValid: every column outside lists of every good file can be read,
 // gives as many rows as others found, and the same values whatever the steps.
 func TestFileCorpusValid(t *testing.T) {
-	dir := corpusFolder(t)
+	dir := corpus(t)
 	rows := manifestRows(t, dir)
 	eachFile(t, dir, "valid", func(t *testing.T, name string, data []byte) {
 		var sums []uint64
@@ -152,7 +152,7 @@ func TestFileCorpusValid(t *testing.T) {
 // TestFileCorpusBad: a bad file gives an error, or data where others read it too,
 // in bounded time and memory.
 func TestFileCorpusBad(t *testing.T) {
-	dir := corpusFolder(t)
+	dir := corpus(t)
 	expect := map[string]string{}
 	data, err := os.ReadFile(filepath.Join(dir, "cases.jsonl"))
 	if err != nil {
