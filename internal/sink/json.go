@@ -1,0 +1,137 @@
+package sink
+
+import (
+	"io"
+	"math"
+	"unicode/utf8"
+
+	"github.com/apache/arrow/go/v15/arrow"
+
+	"github.com/gagg-dev/gagg/internal/column"
+)
+
+// jsonWriter writes one object a row, members in column order: each on a
+// line of its own (NDJSON), or all in one array. Integers and decimals are JSON
+// numbers with all their digits, so that a reader that keeps digits loses
+// none; NaN and infinities are strings. Two columns of one name give two
+// members of one name.
+type jsonWriter struct {
+	out   io.Writer
+	rows  *rowReader
+	array bool
+	buf   []byte
+	field []byte
+	count int64
+	open  [][]byte // `{"name":` of the first column, `,"name":` of the others
+	forms []textForm
+	value []appender
+}
+
+func newJSONWriter(out io.Writer, rows *rowReader, array bool) *jsonWriter {
+	w := &jsonWriter{out: out, rows: rows, array: array}
+	for i, f := range rows.fields {
+		open := []byte{','}
+		if i == 0 {
+			open[0] = '{'
+		}
+		open = append(appendJSONString(open, appendUTF8(nil, []byte(f.Name))), ':')
+		w.open = append(w.open, open)
+		form, value := formOf(f.Type)
+		w.forms, w.value = append(w.forms, form), append(w.value, value)
+	}
+	if array {
+		w.buf = append(w.buf, '[')
+	}
+	return w
+}
+
+func (w *jsonWriter) Write(rec arrow.Record) error {
+	n, err := w.rows.read(rec)
+	for i := 0; i < n && err == nil; i++ {
+		w.beginRow()
+		for c := range w.rows.vectors {
+			w.buf = append(w.buf, w.open[c]...)
+			w.appendValue(c, &w.rows.vectors[c], i)
+		}
+		w.buf = append(w.buf, '}')
+		if len(w.buf) >= flushAt {
+			err = w.flush()
+		}
+	}
+	return err
+}
+
+// beginRow separates rows: a line end before each but the first, and for an
+// array a comma.
+func (w *jsonWriter) beginRow() {
+	switch {
+	case w.array && w.count > 0:
+		w.buf = append(w.buf, ",\n"...)
+	case w.array || w.count > 0:
+		w.buf = append(w.buf, '\n')
+	}
+	if w.count++; len(w.open) == 0 {
+		w.buf = append(w.buf, '{')
+	}
+}
+
+func (w *jsonWriter) appendValue(c int, v *column.Vector, i int) {
+	switch form := w.forms[c]; {
+	case v.IsNull(i):
+		w.buf = append(w.buf, "null"...)
+	case form == plain, form == float && (math.IsNaN(v.Float[i]) || math.IsInf(v.Float[i], 0)):
+		w.buf = append(w.buf, '"')
+		w.buf = append(w.value[c](w.buf, v, i), '"')
+	case form == freeText && v.Type.Kind == column.String && utf8.Valid(v.Bytes(i)):
+		w.buf = appendJSONString(w.buf, v.Bytes(i))
+	case form == freeText:
+		w.field = w.value[c](w.field[:0], v, i)
+		w.buf = appendJSONString(w.buf, w.field)
+	default:
+		w.buf = w.value[c](w.buf, v, i)
+	}
+}
+
+// appendJSONString quotes valid UTF-8. Only what must be escaped is.
+func appendJSONString(dst, s []byte) []byte {
+	dst = append(dst, '"')
+	start := 0
+	for i, c := range s {
+		if c >= ' ' && c != '"' && c != '\\' {
+			continue
+		}
+		dst = append(dst, s[start:i]...)
+		start = i + 1
+		switch c {
+		case '"', '\\':
+			dst = append(dst, '\\', c)
+		case '\n':
+			dst = append(dst, `\n`...)
+		case '\r':
+			dst = append(dst, `\r`...)
+		case '\t':
+			dst = append(dst, `\t`...)
+		default:
+			dst = append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
+		}
+	}
+	dst = append(dst, s[start:]...)
+	return append(dst, '"')
+}
+
+func (w *jsonWriter) flush() error {
+	_, err := w.out.Write(w.buf)
+	w.buf = w.buf[:0]
+	return err
+}
+
+func (w *jsonWriter) Close() error {
+	if w.array && w.count > 0 {
+		w.buf = append(w.buf, "\n]\n"...)
+	} else if w.array {
+		w.buf = append(w.buf, "]\n"...)
+	} else if w.count > 0 {
+		w.buf = append(w.buf, '\n')
+	}
+	return w.flush()
+}

@@ -1,0 +1,154 @@
+package sink
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/parquet-go/parquet-go/compress"
+	"github.com/parquet-go/parquet-go/compress/brotli"
+	"github.com/parquet-go/parquet-go/compress/gzip"
+	"github.com/parquet-go/parquet-go/compress/lz4"
+	"github.com/parquet-go/parquet-go/compress/snappy"
+	"github.com/parquet-go/parquet-go/compress/uncompressed"
+	"github.com/parquet-go/parquet-go/compress/zstd"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// parquetWriter writes Parquet with parquet-go's codecs and footer structures
+// but not with its Writer, which (v0.32.0) sorts columns by name when the
+// schema is made at run time, orders decimals of more than 18 digits wrongly
+// in statistics, so that ClickHouse refuses the file and others skip data,
+// and reaches the columns only through 24-byte values or reflection.
+//
+//	PAR1
+//	row group 0:  column 0: page page …   column 1: …     at most rowGroupRows rows
+//	row group 1:  …
+//	footer, its length, PAR1
+//
+// A row group grows as one buffer of finished pages a column, and is written
+// when it is full, so memory is bounded by rowGroupBytes. Pages are version 1,
+// which every reader knows, PLAIN or by dictionary, with a CRC. Every column
+// is optional. Statistics are of whole column chunks.
+type parquetWriter struct {
+	out    io.Writer
+	rows   *rowReader
+	cols   []*parquetColumn
+	meta   format.FileMetaData
+	offset int64
+	open   int64 // rows in the open row group
+}
+
+const (
+	rowGroupRows  = 1 << 20
+	rowGroupBytes = 128 << 20
+	parquetMagic  = "PAR1"
+)
+
+// codecs are the compressions by name.
+var codecs = map[string]compress.Codec{
+	"": &snappy.Codec{}, "snappy": &snappy.Codec{}, "zstd": &zstd.Codec{}, "gzip": &gzip.Codec{},
+	"brotli": &brotli.Codec{Quality: 4, LGWin: 22}, "lz4": &lz4.Codec{}, "none": &uncompressed.Codec{},
+}
+
+func newParquetWriter(out io.Writer, rows *rowReader, o Options) (Writer, error) {
+	codec, ok := codecs[strings.ToLower(o.Compression)]
+	if !ok {
+		return nil, fmt.Errorf("unknown compression %q; use one of snappy, zstd, gzip, brotli, lz4, none", o.Compression)
+	}
+	if len(rows.fields) == 0 {
+		return nil, fmt.Errorf("a Parquet file needs at least one column")
+	}
+	w := &parquetWriter{out: out, rows: rows}
+	w.meta = format.FileMetaData{Version: 2, CreatedBy: o.CreatedBy}
+	if o.CreatedBy == "" {
+		w.meta.CreatedBy = "gagg"
+	}
+	root := format.SchemaElement{Name: "schema", NumChildren: thrift.New(int32(len(rows.fields)))}
+	w.meta.Schema = append(w.meta.Schema, root)
+	for _, f := range rows.fields {
+		s := storageOf(f.Type)
+		w.cols = append(w.cols, newParquetColumn(f, s, codec))
+		w.meta.Schema = append(w.meta.Schema, s.element(f))
+		w.meta.ColumnOrders = append(w.meta.ColumnOrders, format.ColumnOrder{Value: &format.TypeDefinedOrder{}})
+	}
+	return w, nil
+}
+
+func (w *parquetWriter) Write(rec arrow.Record) error {
+	n, err := w.rows.read(rec)
+	for from := 0; from < n && err == nil; {
+		to := int(min(int64(n), int64(from)+rowGroupRows-w.open))
+		var bytes int64
+		for i, c := range w.cols {
+			if err := c.add(&w.rows.vectors[i], from, to); err != nil {
+				return err
+			}
+			bytes += c.size()
+		}
+		w.open += int64(to - from)
+		from = to
+		if w.open == rowGroupRows || bytes >= rowGroupBytes {
+			err = w.flush()
+		}
+	}
+	return err
+}
+
+// flush writes the open row group.
+func (w *parquetWriter) flush() error {
+	if err := w.begin(); err != nil || w.open == 0 {
+		return err
+	}
+	group := format.RowGroup{NumRows: w.open, FileOffset: w.offset, Ordinal: int16(len(w.meta.RowGroups))}
+	if len(w.meta.RowGroups) > 1<<15-1 {
+		return fmt.Errorf("more than %d row groups in a Parquet file", len(w.meta.RowGroups))
+	}
+	for _, c := range w.cols {
+		chunk, pages, err := c.finish(w.offset)
+		if err != nil {
+			return err
+		}
+		for _, part := range pages {
+			if err := w.write(part); err != nil {
+				return err
+			}
+		}
+		group.Columns = append(group.Columns, chunk)
+		group.TotalByteSize += chunk.MetaData.TotalUncompressedSize
+		group.TotalCompressedSize += chunk.MetaData.TotalCompressedSize
+		c.reset()
+	}
+	w.meta.RowGroups = append(w.meta.RowGroups, group)
+	w.meta.NumRows += w.open
+	w.open = 0
+	return nil
+}
+
+func (w *parquetWriter) begin() error {
+	if w.offset > 0 {
+		return nil
+	}
+	return w.write([]byte(parquetMagic))
+}
+
+func (w *parquetWriter) write(p []byte) error {
+	n, err := w.out.Write(p)
+	w.offset += int64(n)
+	return err
+}
+
+func (w *parquetWriter) Close() error {
+	if err := w.flush(); err != nil {
+		return err
+	}
+	footer, err := thrift.Marshal(&thrift.CompactProtocol{}, &w.meta)
+	if err != nil {
+		return err
+	}
+	footer = binary.LittleEndian.AppendUint32(footer, uint32(len(footer)))
+	return w.write(append(footer, parquetMagic...))
+}

@@ -1,0 +1,201 @@
+package sink
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"math"
+
+	"github.com/parquet-go/parquet-go/compress"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/gagg-dev/gagg/internal/column"
+)
+
+const (
+	pageRows  = 128 << 10 // a page of 64-bit numbers is a MiB, as usual
+	pageBytes = 1 << 20
+	stepRows  = 1 << 10 // rows encoded between two looks at the size
+)
+
+// parquetColumn builds the chunk of one column in one row group: values
+// gather in an open page, which when full is compressed and put behind the
+// finished pages.
+type parquetColumn struct {
+	field   column.Field
+	storage parquetStorage
+	codec   compress.Codec
+	encode  plainEncoder
+	bounds  bounds
+
+	// the open page
+	plain    []byte // its values
+	null     []bool // nil: none is NULL so far
+	rows     int
+	pageNull int
+
+	// the chunk
+	pages    []byte
+	values   int64 // NULLs included, as the format counts
+	nulls    int64
+	unpacked int64 // size of the chunk if it were not compressed
+
+	body, packed []byte // scratch
+}
+
+func newParquetColumn(f column.Field, s parquetStorage, codec compress.Codec) *parquetColumn {
+	c := &parquetColumn{field: f, storage: s, codec: codec, encode: encoderOf(f.Type, s), bounds: bounds{typ: f.Type}}
+	c.reset()
+	return c
+}
+
+func (c *parquetColumn) reset() {
+	c.pages, c.values, c.nulls, c.unpacked = c.pages[:0], 0, 0, 0
+	c.bounds.reset()
+}
+
+// size is how much memory the chunk takes so far.
+func (c *parquetColumn) size() int64 { return int64(len(c.pages) + len(c.plain)) }
+
+// add appends the rows from..to of v.
+func (c *parquetColumn) add(v *column.Vector, from, to int) error {
+	c.bounds.add(v, from, to)
+	for from < to {
+		var next int
+		var err error
+		c.plain, next, err = c.encode(c.plain, v, from, min(to, from+stepRows, from+pageRows-c.rows))
+		if err != nil {
+			return fmt.Errorf("column %q: %w", c.field.Name, err)
+		}
+		c.addNulls(v, from, next)
+		c.rows += next - from
+		if from = next; c.rows >= pageRows || len(c.plain) >= pageBytes {
+			if err := c.closePage(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (c *parquetColumn) addNulls(v *column.Vector, from, to int) {
+	if v.Null == nil {
+		if c.pageNull > 0 {
+			c.null = append(c.null, make([]bool, to-from)...)
+		}
+		return
+	}
+	for i, isNull := range v.Null[from:to] {
+		if !isNull {
+			continue
+		}
+		if c.pageNull == 0 {
+			c.null = append(c.null[:0], make([]bool, c.rows)...)
+		}
+		for len(c.null) < c.rows+i { // since the last NULL
+			c.null = append(c.null, false)
+		}
+		c.null = append(c.null, true)
+		c.pageNull++
+	}
+	for c.pageNull > 0 && len(c.null) < c.rows+to-from {
+		c.null = append(c.null, false)
+	}
+}
+
+// closePage compresses the open page and appends it to the chunk.
+func (c *parquetColumn) closePage() error {
+	if c.rows == 0 {
+		return nil
+	}
+	c.body = c.appendLevels(c.body[:0])
+	if c.storage.physical == format.Boolean {
+		c.body = appendPacked(c.body, c.plain)
+	} else {
+		c.body = append(c.body, c.plain...)
+	}
+	header := format.PageHeader{Type: format.DataPage, DataPageHeader: thrift.New(format.DataPageHeader{
+		NumValues: int32(c.rows), Encoding: format.Plain, DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE,
+	})}
+	c.values += int64(c.rows)
+	c.nulls += int64(c.pageNull)
+	c.plain, c.null, c.rows, c.pageNull = c.plain[:0], c.null[:0], 0, 0
+	return c.appendPage(header)
+}
+
+// appendPage appends header and c.body, compressed.
+func (c *parquetColumn) appendPage(header format.PageHeader) error {
+	var err error
+	if c.packed, err = c.codec.Encode(c.packed[:0], c.body); err != nil {
+		return fmt.Errorf("column %q: compressing: %w", c.field.Name, err)
+	}
+	if len(c.body) > math.MaxInt32 || len(c.packed) > math.MaxInt32 {
+		return fmt.Errorf("column %q: a value of %d bytes is too large for Parquet", c.field.Name, len(c.body))
+	}
+	header.UncompressedPageSize, header.CompressedPageSize = int32(len(c.body)), int32(len(c.packed))
+	header.CRC = int32(crc32.ChecksumIEEE(c.packed))
+	h, err := thrift.Marshal(&thrift.CompactProtocol{}, &header)
+	if err != nil {
+		return err
+	}
+	c.unpacked += int64(len(h) + len(c.body))
+	c.pages = append(append(c.pages, h...), c.packed...)
+	return nil
+}
+
+// appendLevels writes the definition levels, 1 for a value and 0 for NULL: a
+// length, then one run, of equal levels or of packed bits.
+func (c *parquetColumn) appendLevels(dst []byte) []byte {
+	start := len(dst)
+	dst = append(dst, 0, 0, 0, 0)
+	if c.pageNull == 0 || c.pageNull == c.rows {
+		dst = binary.AppendUvarint(dst, uint64(c.rows)<<1)
+		if c.pageNull == 0 {
+			dst = append(dst, 1)
+		} else {
+			dst = append(dst, 0)
+		}
+	} else {
+		groups := (c.rows + 7) / 8
+		dst = binary.AppendUvarint(dst, uint64(groups)<<1|1)
+		at := len(dst)
+		dst = append(dst, make([]byte, groups)...)
+		for i, isNull := range c.null {
+			if !isNull {
+				dst[at+i>>3] |= 1 << (i & 7)
+			}
+		}
+	}
+	binary.LittleEndian.PutUint32(dst[start:], uint32(len(dst)-start-4))
+	return dst
+}
+
+// appendPacked packs one boolean a byte into one a bit.
+func appendPacked(dst, bools []byte) []byte {
+	at := len(dst)
+	dst = append(dst, make([]byte, (len(bools)+7)/8)...)
+	for i, b := range bools {
+		dst[at+i>>3] |= b << (i & 7)
+	}
+	return dst
+}
+
+// finish closes the last page and returns the chunk's metadata, given where
+// in the file it begins, and its bytes, which are valid until reset.
+func (c *parquetColumn) finish(offset int64) (format.ColumnChunk, [][]byte, error) {
+	if err := c.closePage(); err != nil {
+		return format.ColumnChunk{}, nil, err
+	}
+	return format.ColumnChunk{MetaData: format.ColumnMetaData{
+		Type:                  c.storage.physical,
+		Encoding:              thrift.Slice[format.Encoding]{format.Plain, format.RLE},
+		PathInSchema:          thrift.Slice[string]{c.field.Name},
+		Codec:                 c.codec.CompressionCodec(),
+		NumValues:             c.values,
+		TotalUncompressedSize: c.unpacked,
+		TotalCompressedSize:   int64(len(c.pages)),
+		DataPageOffset:        offset,
+		Statistics:            c.bounds.statistics(c.storage, c.nulls),
+	}}, [][]byte{c.pages}, nil
+}

@@ -1,0 +1,144 @@
+// Package sink writes results: batches of Arrow records go in, a document in
+// one of the output formats comes out.
+//
+//	Create ─▶ File ────────┐                 (file.go, target.go, fs.go)
+//	                       ▼
+//	NewWriter(format, io.Writer, schema) ─▶ Write(record)… ─▶ Close ─▶ File.Commit
+//	      │
+//	      ├─ csv, tsv, json, ndjson, markdown, table: rows.go turns a record into
+//	      │  vectors, text.go gives each column a function that appends the text of a
+//	      │  row; the format adds quotes and separators
+//	      ├─ arrow: IPC, as a file or as a stream
+//	      └─ parquet: parquet.go and the files beside it
+//
+// It knows nothing of flags or queries. The trap: Close ends the document but
+// neither closes nor commits what is below it; a File that is not committed
+// never appears.
+package sink
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/apache/arrow/go/v15/arrow"
+)
+
+// Format names an output format.
+type Format string
+
+// The output formats.
+const (
+	Parquet  Format = "parquet"
+	CSV      Format = "csv"
+	TSV      Format = "tsv"
+	JSON     Format = "json"   // one array of objects
+	NDJSON   Format = "ndjson" // one object a line
+	Arrow    Format = "arrow"  // Arrow IPC
+	Markdown Format = "markdown"
+	Table    Format = "table" // for a terminal
+	None     Format = "none"  // every batch is dropped, for measuring
+)
+
+// Formats lists every format, in the order of the documentation.
+var Formats = []Format{Parquet, CSV, TSV, JSON, NDJSON, Arrow, Markdown, Table, None}
+
+// ParseFormat returns the format named s, in any letter case.
+func ParseFormat(s string) (Format, error) {
+	names := make([]string, len(Formats))
+	for i, f := range Formats {
+		if strings.EqualFold(s, string(f)) {
+			return f, nil
+		}
+		names[i] = string(f)
+	}
+	return "", fmt.Errorf("unknown format %q; use one of %s", s, strings.Join(names, ", "))
+}
+
+var formatsByExtension = map[string]Format{
+	".parquet": Parquet, ".pq": Parquet, ".parq": Parquet,
+	".csv": CSV, ".tsv": TSV, ".tab": TSV,
+	".json": JSON, ".ndjson": NDJSON, ".jsonl": NDJSON,
+	".arrow": Arrow, ".arrows": Arrow, ".feather": Arrow, ".ipc": Arrow,
+	".md": Markdown, ".markdown": Markdown, ".txt": Table,
+}
+
+// FormatForPath returns the format that the extension of path stands for;
+// false if it stands for none.
+func FormatForPath(path string) (Format, bool) {
+	f, ok := formatsByExtension[strings.ToLower(filepath.Ext(path))]
+	return f, ok
+}
+
+// Writer turns records into a document. All records have the schema that the
+// writer was made with. A writer is for one goroutine; it keeps no reference
+// to a record after Write.
+type Writer interface {
+	// Write adds the rows of a record. After an error the writer is of no
+	// more use.
+	Write(arrow.Record) error
+	// Close ends the document (a closing bracket, a footer). It does not
+	// close the io.Writer. It is called once, and not after an error.
+	Close() error
+}
+
+// Options are the settings of all formats; each format takes what concerns it.
+type Options struct {
+	// Null is the text of NULL in CSV and TSV, written without quotes. A
+	// value with the same text is written in quotes.
+	Null string
+	// Compression of Parquet: snappy (also the default, ""), zstd, gzip,
+	// brotli, none.
+	Compression string
+	// Width is the number of terminal columns that a table may take; 0: any.
+	Width int
+	// MaxRows is how many rows a table shows before it only counts; default
+	// 10,000. All rows of a table are held until Close, since the widest value
+	// makes the column.
+	MaxRows int
+	// Stream makes Arrow output an IPC stream, which a reader takes from a
+	// pipe, in place of an IPC file, which needs seeking.
+	Stream bool
+	// CreatedBy is the name of the writing program in Parquet files; default
+	// "gagg".
+	CreatedBy string
+}
+
+// NewWriter returns a writer of format f to w. Nothing is buffered past
+// Close. The error is about a column type that has no output form, or about
+// an option.
+func NewWriter(f Format, w io.Writer, schema *arrow.Schema, o Options) (Writer, error) {
+	switch f {
+	case None:
+		return discard{}, nil
+	case Arrow:
+		return newArrowWriter(w, schema, o)
+	}
+	rows, err := newRowReader(schema)
+	if err != nil {
+		return nil, err
+	}
+	switch f {
+	case Parquet:
+		return newParquetWriter(w, rows, o)
+	case CSV:
+		return newCSVWriter(w, rows, ',', o), nil
+	case TSV:
+		return newCSVWriter(w, rows, '\t', o), nil
+	case JSON:
+		return newJSONWriter(w, rows, true), nil
+	case NDJSON:
+		return newJSONWriter(w, rows, false), nil
+	case Markdown:
+		return newMarkdownWriter(w, rows), nil
+	case Table:
+		return newTableWriter(w, rows, o), nil
+	}
+	return nil, fmt.Errorf("unknown format %q", f)
+}
+
+type discard struct{}
+
+func (discard) Write(arrow.Record) error { return nil }
+func (discard) Close() error             { return nil }
