@@ -161,7 +161,8 @@ func (d *Dataset) unify() {
 
 // Schema returns the columns of all files, nested ones by their leaves, and
 // those of the folder names. A column whose values cannot be read is
-// there too; Find and Scan tell why.
+// there too, and so is one whose types do not agree, with the type of the first
+// file; Find and Scan tell what is wrong.
 func (d *Dataset) Schema() column.Schema {
 	s := column.Schema{Fields: make([]column.Field, len(d.table.cols))}
 	for i, c := range d.table.cols {

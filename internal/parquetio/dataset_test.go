@@ -8,10 +8,13 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/parquet-go/parquet-go"
+	"golang.org/x/sys/unix"
 
 	"github.com/gagg-dev/gagg/internal/column"
 )
@@ -302,6 +305,107 @@ func TestDatasetManyDescriptors(t *testing.T) {
 	}
 	if err := eachBatch(s, func(*column.Batch) {}); !errors.Is(err, errClosed) {
 		t.Error(err)
+	}
+}
+
+// Where the system gives out fewer descriptors than the pool would use, it
+// makes do with those.
+func TestDatasetFewDescriptors(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for i := range 60 {
+		writeRows(t, fmt.Sprintf("d/%03d.parquet", i), 10, []idName{{int64(i), nil}})
+	}
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		t.Skip(err)
+	}
+	defer unix.Setrlimit(unix.RLIMIT_NOFILE, &limit)
+	low := limit
+	low.Cur = uint64(openDescriptors(t) + 30)
+	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &low); err != nil {
+		t.Skip(err)
+	}
+	rows, err := countRows(t, mustOpen(t, Options{}, "d"), ScanOptions{Columns: []int{0}})
+	if err != nil || rows != 60 {
+		t.Error(rows, err)
+	}
+}
+
+// Workers that share a scan read each unit whole, while the pool closes and
+// opens the files under them.
+func TestReadersInParallel(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for i := range 40 {
+		writeRows(t, fmt.Sprintf("d/%03d.parquet", i), 2, []idName{{int64(i), str("x")}, {int64(i), nil}, {int64(i), str("y")}})
+	}
+	d := mustOpen(t, Options{}, "d")
+	d.pool.limit = 3
+	s, err := d.Scan(ScanOptions{Columns: []int{0, 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var next, sum atomic.Int64
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			r := s.NewReader()
+			defer r.Close()
+			var b column.Batch
+			for u := next.Add(1) - 1; u < int64(len(s.Units())); u = next.Add(1) - 1 {
+				if err := r.Open(int(u)); err != nil {
+					t.Error(err)
+					return
+				}
+				for ok, err := r.Next(&b); ok || err != nil; ok, err = r.Next(&b) {
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					for i := range b.Rows {
+						sum.Add(b.Cols[0].At(i).Int)
+					}
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if sum.Load() != 3*39*40/2 {
+		t.Error(sum.Load())
+	}
+}
+
+// F38: row groups without rows are no units, but count in the numbering of
+// row groups.
+func TestEmptyRowGroups(t *testing.T) {
+	f := &dataFile{file: &file{name: "f", groups: []rowGroup{{0, 0}, {2, 0}, {0, 2}, {1, 2}}}, src: &source{reader: strings.NewReader("")}}
+	d := &Dataset{files: []*dataFile{f}, table: newTable(), opt: Options{BatchRows: 10}}
+	d.unify()
+	s, err := d.Scan(ScanOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if u := s.Units(); len(u) != 2 || u[0].Group != 1 || u[1].Group != 3 || u[1].First != 2 {
+		t.Errorf("%+v", u)
+	}
+	rows, err := countRows(t, d, ScanOptions{})
+	if err != nil || rows != 3 {
+		t.Error(rows, err)
+	}
+}
+
+// F33: a column that gives fewer or more rows than its row group has is an
+// error whichever of the columns it is.
+func TestReaderRowCounts(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeRows(t, "f.parquet", 10, []idName{{1, str("x")}, {2, str("y")}})
+	for _, rows := range []int64{1, 3} {
+		d := mustOpen(t, Options{}, "f.parquet")
+		d.files[0].groups[0].rows = rows
+		_, err := countRows(t, d, ScanOptions{Columns: []int{0, 1}})
+		var fault *Error
+		if !errors.As(err, &fault) || fault.RowGroup != 0 || fault.Column == "" {
+			t.Errorf("%d rows: %v", rows, err)
+		}
 	}
 }
 

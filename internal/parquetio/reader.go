@@ -45,7 +45,7 @@ func (r *Reader) Open(unit int) (err error) {
 	if err := r.openFile(r.scan.fileOf[unit]); err != nil {
 		return err
 	}
-	r.scan.readAhead(unit + 1)
+	r.scan.hinted[unit].Store(true)
 	for _, c := range r.cols {
 		if c == nil {
 			continue
@@ -54,6 +54,7 @@ func (r *Reader) Open(unit int) (err error) {
 			return err
 		}
 	}
+	r.scan.readAhead(unit + 1)
 	r.unit = unit
 	return nil
 }

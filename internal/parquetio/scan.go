@@ -43,7 +43,7 @@ type Scan struct {
 
 	units   []Unit
 	fileOf  []int         // by unit
-	hinted  []atomic.Bool // by unit: the kernel was asked to read it ahead
+	hinted  []atomic.Bool // by unit: reading it ahead is of no more use
 	skipped struct {
 		groups      int
 		rows, bytes int64
