@@ -1,0 +1,280 @@
+package cpu
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/gagg-dev/gagg/feedback"
+	"github.com/gagg-dev/gagg/internal/agg"
+	"github.com/gagg-dev/gagg/internal/arena"
+	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/key"
+)
+
+// columnAt evaluates to a column of the batch.
+type columnAt int
+
+func (c columnAt) Eval(b *column.Batch, out *column.Vector) error {
+	*out = b.Cols[c]
+	return nil
+}
+
+// evenRows is a filter that passes rows whose number in the batch is even.
+type evenRows struct{}
+
+func (evenRows) Filter(b *column.Batch, sel []int32) ([]int32, error) {
+	for i := 0; i < b.Rows; i += 2 {
+		sel = append(sel, int32(i))
+	}
+	return sel, nil
+}
+
+// batches is an input of prepared batches, one a unit.
+type batches []column.Batch
+
+type batchReader struct {
+	all  batches
+	next *column.Batch
+}
+
+func (r *batchReader) Open(unit int) error { r.next = &r.all[unit]; return nil }
+func (r *batchReader) Close()              {}
+func (r *batchReader) Next(b *column.Batch) (bool, error) {
+	if r.next == nil {
+		return false, nil
+	}
+	*b, r.next = *r.next, nil
+	return true, nil
+}
+
+var int64Type = column.Type{Kind: column.Int64}
+
+// data makes batches of two key columns, coded if dict, and one value column,
+// with about the given number of groups, and the sums that are right.
+func data(rng *rand.Rand, nbatches, rows, groups int, dict bool, filter bool) (batches, map[[2]int64]int64) {
+	var out batches
+	want := map[[2]int64]int64{}
+	first := int64(0)
+	for range nbatches {
+		var a, b, v column.Vector
+		for i := range rows {
+			g := rng.IntN(groups)
+			x, y, z := int64(g%97), int64(g/97), rng.Int64N(1000)-500
+			a.Int, b.Int, v.Int = append(a.Int, x), append(b.Int, y), append(v.Int, z)
+			if !filter || i%2 == 0 {
+				want[[2]int64{x, y}] += z
+			}
+		}
+		for _, c := range []*column.Vector{&a, &b, &v} {
+			c.Type, c.Len = int64Type, rows
+		}
+		if dict {
+			a, b = coded(a), coded(b)
+		}
+		out = append(out, column.Batch{Rows: rows, First: first, Cols: []column.Vector{a, b, v}})
+		first += int64(rows)
+	}
+	return out, want
+}
+
+func coded(v column.Vector) column.Vector {
+	out := column.Vector{Type: v.Type, Len: v.Len, Dict: &column.Dict{Values: column.Vector{Type: v.Type}}}
+	index := map[int64]int32{}
+	for _, x := range v.Int {
+		c, ok := index[x]
+		if !ok {
+			c = int32(len(index))
+			index[x] = c
+			out.Dict.Values.Int = append(out.Dict.Values.Int, x)
+			out.Dict.Values.Len++
+		}
+		out.Codes = append(out.Codes, c)
+	}
+	return out
+}
+
+// config is a run of sum by two keys.
+func config(bits uint, tile feedback.TileConfig, grow func(int64) error) *Config {
+	l := key.NewLayout([]key.Column{{Type: int64Type}, {Type: int64Type}})
+	sum, _, err := agg.Resolve("sum", []column.Type{int64Type})
+	if err != nil {
+		panic(err)
+	}
+	states := agg.Compile([]agg.Call{{Func: sum, Args: []int{0}, Types: []column.Type{int64Type}}}, 1+l.Words, agg.Options{MaxRows: -1})
+	return &Config{
+		Keys: l, Intern: key.NewInterner(), States: states, Arenas: &arena.Arenas{},
+		Bits: bits, Rows: 1 << 40, Tile: tile, Grow: grow,
+	}
+}
+
+func run(ctx context.Context, cfg *Config, in batches, filter bool, threads int) (Groups, error) {
+	return Run(ctx, cfg, Input{
+		Units:  len(in),
+		Reader: func() Reader { return &batchReader{all: in} },
+		Pipeline: func() (Pipeline, error) {
+			p := Pipeline{Used: []int{0, 1, 2}, Keys: []Evaluator{columnAt(0), columnAt(1)}, Args: []Evaluator{columnAt(2)}}
+			if filter {
+				p.Where = evenRows{}
+			}
+			return p, nil
+		},
+		Done: func(int, int64) {},
+	}, threads)
+}
+
+// Every road gives the same sums, each group once, in order of hash: coded
+// and plain keys, tables and forced partitioning, one and several workers.
+func TestRoads(t *testing.T) {
+	never := feedback.TileConfig{MinRows: 1 << 62}
+	always := feedback.TileConfig{MinRows: 1, MinReduction: 1e18}
+	for _, groups := range []int{1, 50, 5000, 200_000} {
+		for _, dict := range []bool{false, true} {
+			for _, tile := range []feedback.TileConfig{never, always} {
+				for _, bits := range []uint{0, 1, 8} {
+					for _, threads := range []int{1, 3} {
+						for _, filter := range []bool{false, true} {
+							name := fmt.Sprintf("groups=%d/dict=%t/scatter=%t/bits=%d/threads=%d/filter=%t",
+								groups, dict, tile == always, bits, threads, filter)
+							t.Run(name, func(t *testing.T) {
+								checkRoad(t, groups, dict, filter, config(bits, tile, noLimit), threads)
+							})
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+func noLimit(int64) error { return nil }
+
+func checkRoad(t *testing.T, groups int, dict, filter bool, cfg *Config, threads int) {
+	in, want := data(rand.New(rand.NewPCG(7, uint64(groups))), 9, 1000, groups, dict, filter)
+	g, err := run(t.Context(), cfg, in, filter, threads)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := NewMerger(cfg, g.Buckets)
+	var last uint64
+	for p := range g.Buckets[0].Partitions() {
+		rows, err := m.Merge(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var a, b, sum column.Vector
+		d := key.Decoder{Layout: cfg.Keys, Intern: cfg.Intern, Base: 1}
+		d.Decode(0, rows, &a)
+		d.Decode(1, rows, &b)
+		if err := cfg.States.Finish(0, rows, cfg.Arenas, &sum); err != nil {
+			t.Fatal(err)
+		}
+		for i, r := range rows {
+			if r[0] < last {
+				t.Fatalf("partition %d: hash %x after %x", p, r[0], last)
+			}
+			last = r[0]
+			k := [2]int64{a.Int[i], b.Int[i]}
+			w, ok := want[k]
+			if !ok {
+				t.Fatalf("group %v twice, or never in the input", k)
+			}
+			if got := sum.At(i).Wide.LowBits(); int64(got) != w {
+				t.Fatalf("group %v: sum %d, want %d", k, int64(got), w)
+			}
+			delete(want, k)
+		}
+		if err := m.Release(p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(want) > 0 {
+		t.Fatalf("%d groups are missing", len(want))
+	}
+}
+
+// Memory that is refused ends the run with that error, at whatever request;
+// and what is taken is given back.
+func TestBudget(t *testing.T) {
+	refused := errors.New("refused")
+	for _, tile := range []feedback.TileConfig{{MinRows: 1 << 62}, {MinRows: 1, MinReduction: 1e18}} {
+		for n := 0; ; n++ {
+			requests, held := 0, int64(0)
+			cfg := config(4, tile, func(bytes int64) error {
+				if bytes > 0 {
+					if requests++; requests == n+1 {
+						return refused
+					}
+				}
+				held += bytes
+				return nil
+			})
+			in, _ := data(rand.New(rand.NewPCG(1, 1)), 4, 1000, 20_000, false, false)
+			g, err := run(t.Context(), cfg, in, false, 1)
+			if err == nil {
+				err = mergeAll(cfg, g)
+			}
+			if requests <= n { // nothing was refused
+				if err != nil || held != 0 {
+					t.Fatalf("without refusal: error %v, %d bytes held", err, held)
+				}
+				if n < 5 {
+					t.Fatalf("only %d requests for memory", n)
+				}
+				break
+			}
+			if !errors.Is(err, refused) {
+				t.Fatalf("request %d refused: error %v", n, err)
+			}
+		}
+	}
+}
+
+func mergeAll(cfg *Config, g Groups) error {
+	m := NewMerger(cfg, g.Buckets)
+	for p := range g.Buckets[0].Partitions() {
+		if _, err := m.Merge(p); err != nil {
+			return err
+		}
+		if err := m.Release(p); err != nil {
+			return err
+		}
+	}
+	return m.Close()
+}
+
+// A cancelled context stops the run with the context's error.
+func TestCancel(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	in, _ := data(rand.New(rand.NewPCG(1, 1)), 4, 100, 10, false, false)
+	if _, err := run(ctx, config(4, feedback.DefaultTileConfig, noLimit), in, false, 2); !errors.Is(err, context.Canceled) {
+		t.Fatalf("error %v", err)
+	}
+}
+
+// Hashes that crowd at the end of a directory wrap around to its front.
+func TestCrowdedEnd(t *testing.T) {
+	tab, err := newTable(2, 1, make([]uint64, 2), noLimit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n = 500
+	hash, w := make([]uint64, n), [][]uint64{make([]uint64, n)}
+	for i := range hash {
+		hash[i], w[0][i] = ^uint64(0)-uint64(n-i), uint64(i)
+	}
+	groups := make([]uint32, n)
+	for range 2 {
+		if _, err := tab.find(hash, w, groups); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, g := range groups {
+		if int(g) != i {
+			t.Fatalf("key %d has group %d", i, g)
+		}
+	}
+}

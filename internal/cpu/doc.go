@@ -1,0 +1,32 @@
+// Package cpu is the CPU executor: it groups and aggregates batches of
+// columns with one [Worker] a thread and merges what the workers have made.
+//
+// # Terms
+//
+//	row        one group: [hash | key words | state words], stride words
+//	table      the groups of one worker, found by key (table.go)
+//	tile       rows made from the rows of one batch without looking for
+//	           equal keys: each a group of its own
+//	bucket     the rows of one partition that one worker has placed
+//	           (package partition)
+//	partition  the groups whose hashes begin with the same bits
+//
+// # Phases of a run
+//
+//  1. Each worker takes batches. It filters, computes keys and arguments, and
+//     finds the group of each row: by dictionary codes alone where all keys
+//     are coded (codes.go), else by hash in its table. Its state words are
+//     updated one aggregate at a time.
+//  2. When the counts say that the table does not reduce the rows
+//     (feedback.DecideTile), the worker empties it into buckets and from
+//     then on places tiles directly. Nothing is lost by deciding wrongly:
+//     every road ends in rows with mergeable states.
+//  3. When the input is at its end the tables are emptied into buckets too.
+//  4. Each partition is merged by one goroutine (merge.go): the pages of all
+//     workers' buckets are walked, the first row of a key becomes its group,
+//     in place, and later ones are combined into it.
+//  5. The groups of a partition are emitted in order of hash (HASH-ORDER), so
+//     that the output does not depend on workers, partitions or timing.
+//
+// A Worker is used by one goroutine. Merging begins when all have finished.
+package cpu

@@ -1,0 +1,159 @@
+package cpu
+
+import (
+	"slices"
+
+	"github.com/gagg-dev/gagg/internal/key"
+	"github.com/gagg-dev/gagg/partition"
+)
+
+// Merger merges partitions, one after the other, reusing its memory. One a
+// goroutine.
+type Merger struct {
+	cfg     *Config
+	buckets []*partition.Buckets
+	decoder key.Decoder
+	dir     directory
+	pages   [][]uint64
+	page    uint // a page has 2^page rows
+	stride  int
+	held    int64 // bytes of the directory
+	rows    [][]uint64
+}
+
+// NewMerger returns a merger for the buckets of all workers.
+func NewMerger(cfg *Config, buckets []*partition.Buckets) *Merger {
+	return &Merger{
+		cfg: cfg, buckets: buckets, stride: cfg.stride(), page: buckets[0].PageBits,
+		decoder: key.Decoder{Layout: cfg.Keys, Intern: cfg.Intern, Base: 1},
+	}
+}
+
+// Merge returns the groups of partition p, whole rows in order of their hash.
+// They stay valid until the next Merge or Release.
+func (m *Merger) Merge(p int) ([][]uint64, error) {
+	m.pages = m.pages[:0]
+	n := 0
+	for _, b := range m.buckets {
+		// A bucket's last page may be part full: numbering rows by page
+		// keeps that apart from its successor's rows.
+		m.pages = append(m.pages, b.Pages(p)...)
+		n += b.Rows(p)
+	}
+	if err := m.reset(max(1, n)); err != nil {
+		return nil, err
+	}
+	for page := range m.pages {
+		m.addPage(page)
+	}
+	m.collect()
+	return m.rows, nil
+}
+
+// Release lets go of partition p in all buckets.
+func (m *Merger) Release(p int) error {
+	var n int64
+	for _, b := range m.buckets {
+		n += b.Release(p)
+	}
+	return m.cfg.Grow(-n)
+}
+
+// Close lets go of the merger's own memory.
+func (m *Merger) Close() error {
+	held := m.held
+	m.dir, m.held = directory{}, 0
+	return m.cfg.Grow(-held)
+}
+
+// reset empties the directory and makes it large enough for n groups.
+func (m *Merger) reset(n int) error {
+	d := 1 << dirBits(n)
+	if len(m.dir.slots) == d {
+		clear(m.dir.slots)
+		return nil
+	}
+	if err := m.cfg.Grow(int64(d)*8 - m.held); err != nil {
+		return err
+	}
+	m.held = int64(d) * 8
+	m.dir = newDirectory(n, m.skip())
+	return nil
+}
+
+// skip is the number of hash bits that the groups of a partition share.
+func (m *Merger) skip() uint { return m.buckets[0].Bits() }
+
+func (m *Merger) row(group uint32) []uint64 {
+	at := int(group) & (1<<m.page - 1) * m.stride
+	return m.pages[group>>m.page][at : at+m.stride]
+}
+
+// addPage enters or combines the rows of one page.
+func (m *Merger) addPage(page int) {
+	rows := m.pages[page]
+	for i, at := 0, 0; at < len(rows); i, at = i+1, at+m.stride {
+		m.enter(rows[at:at+m.stride:at+m.stride], uint32(page<<m.page+i))
+	}
+}
+
+// enter finds the group of a row and combines the row into it, or makes the
+// row its group.
+func (m *Merger) enter(row []uint64, group uint32) {
+	hash, words := row[0], m.cfg.Keys.Words
+	s := m.dir.home(hash)
+	for ; m.dir.slots[s] != 0; s = m.dir.next(s) {
+		e := m.dir.slots[s]
+		if uint32(e>>32) != uint32(hash) {
+			continue
+		}
+		if dst := m.row(uint32(e) - 1); slices.Equal(dst[1:1+words], row[1:1+words]) {
+			m.cfg.States.Combine(dst, row, m.cfg.Arenas)
+			return
+		}
+	}
+	m.dir.slots[s] = entry(hash, uint64(group))
+}
+
+// collect lists the groups in order of hash: each run of occupied slots
+// sorted, the runs being in order already (see table), and those that have
+// wrapped around to the front put after all others.
+func (m *Merger) collect() {
+	m.rows = m.rows[:0]
+	var wrapped [][]uint64
+	slots := m.dir.slots
+	i := 0
+	for ; i < len(slots) && slots[i] != 0; i++ {
+		if row := m.row(uint32(slots[i]) - 1); m.dir.home(row[0]) > uint64(i) {
+			wrapped = append(wrapped, row)
+		} else {
+			m.insert(0, row)
+		}
+	}
+	run := len(m.rows) // where the current run begins
+	for ; i < len(slots); i++ {
+		if slots[i] == 0 {
+			run = len(m.rows)
+		} else {
+			m.insert(run, m.row(uint32(slots[i])-1))
+		}
+	}
+	for _, row := range wrapped {
+		m.insert(run, row)
+	}
+}
+
+// insert puts a row in its place among m.rows[run:].
+func (m *Merger) insert(run int, row []uint64) {
+	m.rows = append(m.rows, row)
+	for i := len(m.rows) - 1; i > run && m.less(m.rows[i], m.rows[i-1]); i-- {
+		m.rows[i], m.rows[i-1] = m.rows[i-1], m.rows[i]
+	}
+}
+
+func (m *Merger) less(a, b []uint64) bool {
+	if a[0] != b[0] {
+		return a[0] < b[0]
+	}
+	return m.decoder.Compare(a, b) < 0
+}

@@ -1,0 +1,153 @@
+package cpu
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+
+	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/partition"
+)
+
+// Reader gives the batches of the units of a scan, one unit at a time.
+// Batches are valid until the next call. One a worker.
+type Reader interface {
+	Open(unit int) error
+	Next(b *column.Batch) (bool, error)
+	Close()
+}
+
+// Input is what a run reads and how.
+type Input struct {
+	Units    int
+	Reader   func() Reader
+	Pipeline func() (Pipeline, error)
+	Done     func(unit int, rows int64) // a unit was read; may be called from several workers at once
+}
+
+// Groups is the outcome of a run: the groups of all workers, partitioned.
+type Groups struct {
+	Buckets     []*partition.Buckets // of each worker
+	Partitioned bool                 // some worker's table was given up for partitions
+}
+
+// smallResult is how many groups, over all workers, are merged by one
+// goroutine: below it, starting others costs more than it gains. A guess.
+const smallResult = 16 << 10
+
+// Run aggregates the input with the given number of workers. It returns the
+// first error of any worker, or the context's, once all have stopped.
+func Run(ctx context.Context, cfg *Config, in Input, threads int) (Groups, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	workers := make([]*Worker, threads)
+	var next atomic.Int64
+	each(threads, func(i int) {
+		var err error
+		if workers[i], err = work(ctx, cfg, in, &next); err != nil {
+			cancel(err)
+		}
+	})
+	if err := context.Cause(ctx); err != nil {
+		return Groups{}, err
+	}
+	return finish(cfg, workers)
+}
+
+// each calls f(0) … f(n-1) at once and waits for all.
+func each(n int, f func(i int)) {
+	var wg sync.WaitGroup
+	for i := 1; i < n; i++ {
+		wg.Go(func() { f(i) })
+	}
+	f(0)
+	wg.Wait()
+}
+
+// PanicError is a panic of a worker: a mistake in gagg.
+type PanicError struct {
+	Value any
+	Stack []byte
+}
+
+func (e *PanicError) Error() string { return fmt.Sprintf("internal error: %v", e.Value) }
+
+// Recovered turns a panic of the calling function into a *PanicError; for
+// defer. A goroutine that does not recover would end the whole process.
+func Recovered(err *error) {
+	if p := recover(); p != nil {
+		*err = &PanicError{Value: p, Stack: debug.Stack()}
+	}
+}
+
+// work is the life of one worker: it takes units until none is left.
+func work(ctx context.Context, cfg *Config, in Input, next *atomic.Int64) (_ *Worker, err error) {
+	defer Recovered(&err)
+	pipe, err := in.Pipeline()
+	if err != nil {
+		return nil, err
+	}
+	w, err := NewWorker(cfg, pipe)
+	if err != nil {
+		return nil, err
+	}
+	r := in.Reader()
+	defer r.Close()
+	for {
+		unit := int(next.Add(1)) - 1
+		if unit >= in.Units {
+			return w, nil
+		}
+		rows, err := w.unit(ctx, r, unit)
+		if err != nil {
+			return nil, err
+		}
+		in.Done(unit, rows)
+	}
+}
+
+func (w *Worker) unit(ctx context.Context, r Reader, unit int) (rows int64, err error) {
+	if err := r.Open(unit); err != nil {
+		return 0, err
+	}
+	var b column.Batch
+	for ctx.Err() == nil {
+		ok, err := r.Next(&b)
+		if err != nil || !ok {
+			return rows, err
+		}
+		rows += int64(b.Rows)
+		if err := w.Add(&b); err != nil {
+			return rows, err
+		}
+	}
+	return rows, context.Cause(ctx)
+}
+
+// finish empties all workers into buckets of one number of partitions.
+func finish(cfg *Config, workers []*Worker) (Groups, error) {
+	var g Groups
+	total := 0
+	for _, w := range workers {
+		n, partitioned := w.Groups()
+		total += n
+		g.Partitioned = g.Partitioned || partitioned
+	}
+	bits := cfg.Bits
+	if !g.Partitioned && total <= smallResult {
+		bits = 0
+	}
+	g.Buckets = make([]*partition.Buckets, len(workers))
+	errs := make([]error, len(workers))
+	each(len(workers), func(i int) {
+		g.Buckets[i], errs[i] = workers[i].Finish(bits)
+	})
+	for _, err := range errs {
+		if err != nil {
+			return Groups{}, err
+		}
+	}
+	return g, nil
+}

@@ -1,0 +1,245 @@
+package cpu
+
+import (
+	"math/bits"
+
+	"github.com/gagg-dev/gagg/internal/agg"
+)
+
+// table finds the group of a key.
+//
+// # Layout
+//
+// Group g is row g of rows.Rows, stride words; rows are appended and stay in
+// the order of their first appearance. The directory dir is an array of
+// 64-bit entries with open addressing: tag<<32 | group+1, 0 being free. The
+// home slot of a hash is its top bits, the tag its low 32 bits, so that a
+// probe looks at a row only for an equal tag (a wrong one in 2^32).
+//
+// Linear probing wraps around at the end. Without deletions the occupied slots
+// are the same whatever the order of insertion, and each run of occupied
+// slots holds exactly the groups whose home slots are in it: reading the
+// directory from front to back, each run sorted by hash and what has wrapped
+// around taken last, gives the groups in order of hash (HASH-ORDER).
+//
+// # Looking up a batch
+//
+// One pass loads the directory entry of every row's home slot, a second
+// compares keys, so that the cache misses of different rows overlap; rows
+// whose first entry does not settle the matter (an insertion or a collision)
+// are put on a list and probed one by one.
+//
+// The directory is at most half full.
+type table struct {
+	rows  agg.Table
+	words int    // key words
+	n     uint32 // groups
+	dir   directory
+
+	template []uint64 // a fresh row
+	grow     func(bytes int64) error
+	first    []uint64 // scratch: entry of the home slot of each row
+	slow     []int32  // scratch: rows to probe one by one
+}
+
+// directory is the open addressing index of a table or a merge.
+type directory struct {
+	slots []uint64
+	shift uint // home slot of a hash: hash<<skip >> shift
+	skip  uint // top bits that all hashes share
+}
+
+const (
+	minDirBits = 10
+	minRows    = 1 << 9 // rows that a table has room for at first
+)
+
+// newDirectory returns an empty directory for n groups whose hashes share
+// their top skip bits.
+func newDirectory(n int, skip uint) directory {
+	b := dirBits(n)
+	return directory{slots: make([]uint64, 1<<b), shift: 64 - b, skip: skip}
+}
+
+// dirBits gives n groups at most half of 2^dirBits slots.
+func dirBits(n int) uint { return uint(max(minDirBits, bits.Len(uint(2*n-1)))) }
+
+func (d *directory) home(hash uint64) uint64 { return hash << d.skip >> d.shift }
+
+// next is the slot to look at after slot s.
+func (d *directory) next(s uint64) uint64 { return (s + 1) & uint64(len(d.slots)-1) }
+
+// capacity is how many groups fit before the directory is half full.
+func (d *directory) capacity() int { return len(d.slots) / 2 }
+
+// place enters a group that is known to be new.
+func (d *directory) place(hash, group uint64) {
+	s := d.home(hash)
+	for d.slots[s] != 0 {
+		s = d.next(s)
+	}
+	d.slots[s] = entry(hash, group)
+}
+
+func entry(hash, group uint64) uint64 { return hash<<32 | group + 1 }
+
+const noGroup = ^uint32(0)
+
+func newTable(stride, words int, template []uint64, grow func(int64) error) (*table, error) {
+	t := &table{
+		rows: agg.Table{Stride: stride}, words: words,
+		dir: newDirectory(1, 0), template: template, grow: grow,
+	}
+	return t, grow(t.bytes())
+}
+
+// bytes is the memory that the table holds.
+func (t *table) bytes() int64 {
+	return int64(cap(t.rows.Rows)+len(t.dir.slots)) * 8
+}
+
+// find sets groups[i] to the group of the key of row i, given by its hash and
+// words w[0][i], w[1][i] …, and makes the groups that do not exist yet. They
+// are those from the returned number on.
+func (t *table) find(hash []uint64, w [][]uint64, groups []uint32) (firstNew uint32, err error) {
+	firstNew = t.n
+	t.first = append(t.first[:0], hash...)
+	first, slots := t.first, t.dir.slots
+	shift := t.dir.shift & 63
+	for i, h := range first {
+		first[i] = slots[h>>shift]
+	}
+	t.slow = t.slow[:0]
+	switch t.words {
+	case 1:
+		t.match1(hash, w[0], groups)
+	case 2:
+		t.match2(hash, w[0], w[1], groups)
+	default:
+		t.matchN(hash, w, groups)
+	}
+	for _, i := range t.slow {
+		if groups[i], err = t.probe(hash[i], w, int(i)); err != nil {
+			return firstNew, err
+		}
+	}
+	return firstNew, nil
+}
+
+func (t *table) match1(hash, w0 []uint64, groups []uint32) {
+	rows, stride := t.rows.Rows, t.rows.Stride
+	w0, groups = w0[:len(hash)], groups[:len(hash)]
+	for i, e := range t.first[:len(hash)] {
+		if e != 0 && uint32(e>>32) == uint32(hash[i]) {
+			g := uint32(e) - 1
+			if rows[int(g)*stride+1] == w0[i] {
+				groups[i] = g
+				continue
+			}
+		}
+		t.slow = append(t.slow, int32(i))
+	}
+}
+
+func (t *table) match2(hash, w0, w1 []uint64, groups []uint32) {
+	rows, stride := t.rows.Rows, t.rows.Stride
+	w0, w1, groups = w0[:len(hash)], w1[:len(hash)], groups[:len(hash)]
+	for i, e := range t.first[:len(hash)] {
+		if e != 0 && uint32(e>>32) == uint32(hash[i]) {
+			g := uint32(e) - 1
+			r := rows[int(g)*stride:]
+			if r[1] == w0[i] && r[2] == w1[i] {
+				groups[i] = g
+				continue
+			}
+		}
+		t.slow = append(t.slow, int32(i))
+	}
+}
+
+func (t *table) matchN(hash []uint64, w [][]uint64, groups []uint32) {
+	for i, e := range t.first[:len(hash)] {
+		if e != 0 && uint32(e>>32) == uint32(hash[i]) {
+			if g := uint32(e) - 1; t.equal(g, w, i) {
+				groups[i] = g
+				continue
+			}
+		}
+		t.slow = append(t.slow, int32(i))
+	}
+}
+
+func (t *table) equal(g uint32, w [][]uint64, i int) bool {
+	row := t.rows.Rows[int(g)*t.rows.Stride+1:]
+	for k := range w {
+		if row[k] != w[k][i] {
+			return false
+		}
+	}
+	return true
+}
+
+// probe finds or makes the group of one row.
+func (t *table) probe(hash uint64, w [][]uint64, i int) (uint32, error) {
+	s := t.dir.home(hash)
+	for ; t.dir.slots[s] != 0; s = t.dir.next(s) {
+		if e := t.dir.slots[s]; uint32(e>>32) == uint32(hash) {
+			if g := uint32(e) - 1; t.equal(g, w, i) {
+				return g, nil
+			}
+		}
+	}
+	group := t.n
+	if int(group) < t.dir.capacity() {
+		t.dir.slots[s] = entry(hash, uint64(group))
+	} else {
+		if err := t.growDir(); err != nil {
+			return 0, err
+		}
+		t.dir.place(hash, uint64(group))
+	}
+	return group, t.add(hash, w, i)
+}
+
+// add appends a fresh row for the key.
+func (t *table) add(hash uint64, w [][]uint64, i int) error {
+	r := t.rows.Rows
+	if len(r)+t.rows.Stride > cap(r) {
+		words := max(minRows*t.rows.Stride, 2*cap(r))
+		if err := t.grow(int64(words-cap(r)) * 8); err != nil {
+			return err
+		}
+		r = append(make([]uint64, 0, words), r...)
+	}
+	at := len(r)
+	r = append(r, t.template...)
+	r[at] = hash
+	for k := range w {
+		r[at+1+k] = w[k][i]
+	}
+	t.rows.Rows = r
+	t.n++
+	return nil
+}
+
+// addEmpty makes the one group of a query without keys, which exists even if
+// no row does.
+func (t *table) addEmpty(states *agg.Layout) error {
+	t.rows.Rows = make([]uint64, t.rows.Stride)
+	states.InitEmpty(t.rows.Rows)
+	t.rows.Unseen = true
+	t.n = 1
+	return t.grow(int64(t.rows.Stride) * 8)
+}
+
+// growDir doubles the directory.
+func (t *table) growDir() error {
+	if err := t.grow(int64(len(t.dir.slots)) * 8); err != nil {
+		return err
+	}
+	t.dir = newDirectory(len(t.dir.slots), 0)
+	for g := range t.n {
+		t.dir.place(t.rows.Rows[int(g)*t.rows.Stride], uint64(g))
+	}
+	return nil
+}

@@ -1,0 +1,328 @@
+package cpu
+
+import (
+	"github.com/gagg-dev/gagg/feedback"
+	"github.com/gagg-dev/gagg/internal/agg"
+	"github.com/gagg-dev/gagg/internal/arena"
+	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/key"
+	"github.com/gagg-dev/gagg/partition"
+)
+
+// Filter appends to sel the rows of a batch that pass.
+type Filter interface {
+	Filter(b *column.Batch, sel []int32) ([]int32, error)
+}
+
+// Evaluator computes a column from a batch. out is valid until the next call
+// and may alias the batch.
+type Evaluator interface {
+	Eval(b *column.Batch, out *column.Vector) error
+}
+
+// Config is what all workers of a run share.
+type Config struct {
+	Keys   *key.Layout
+	Intern *key.Interner
+	States *agg.Layout // its words begin at 1+Keys.Words
+	Arenas *arena.Arenas
+	Bits   uint  // 2^Bits partitions once groups are partitioned
+	Rows   int64 // rows that one worker is expected to see; -1: not known
+	Tile   feedback.TileConfig
+
+	// Grow is told of memory before it is allocated, and of memory that is
+	// let go as a negative number. It may refuse to give more.
+	Grow func(bytes int64) error
+}
+
+// stride is the number of words of a row.
+func (c *Config) stride() int { return 1 + c.Keys.Words + c.States.Words() }
+
+// Pipeline is how one worker computes what it needs from a batch; its parts
+// hold state and are not shared.
+type Pipeline struct {
+	Where Filter // nil: all rows
+	Used  []int  // columns that Keys and Args use
+	Keys  []Evaluator
+	Args  []Evaluator
+}
+
+// phase is what a worker does with its rows.
+type phase uint8
+
+const (
+	phaseGlobal  phase = iota // no keys: one group until the end
+	phaseTable                // into the table; ends when feedback says Scatter
+	phaseScatter              // tiles into buckets, until the end
+)
+
+// Worker groups and aggregates the batches it is given.
+type Worker struct {
+	cfg     *Config
+	pipe    Pipeline
+	phase   phase
+	table   *table
+	buckets *partition.Buckets // nil until groups are partitioned
+	codes   codes
+	encoder *key.Encoder
+	arena   *arena.Arena
+
+	rows, nextCheck int64 // rows taken, and at how many the table is judged
+
+	sel      []int32
+	compact  column.Batch
+	compBuf  []column.Buffer
+	keys     []column.Vector
+	keyBuf   []column.Buffer
+	argBuf   []column.Buffer
+	in       agg.Input
+	groups   []uint32
+	found    []uint32
+	missing  []int32
+	missKeys []column.Vector
+	tile     agg.Table
+	fresh    []uint64 // as many fresh rows as the largest tile had
+	identity []uint32
+}
+
+// NewWorker returns a worker that takes its input through pipe.
+func NewWorker(cfg *Config, pipe Pipeline) (*Worker, error) {
+	template := make([]uint64, cfg.stride())
+	cfg.States.Init(template)
+	t, err := newTable(cfg.stride(), cfg.Keys.Words, template, cfg.Grow)
+	if err != nil {
+		return nil, err
+	}
+	w := &Worker{
+		cfg: cfg, pipe: pipe, phase: phaseTable,
+		table:    t,
+		encoder:  key.NewEncoder(cfg.Keys, cfg.Intern),
+		arena:    cfg.Arenas.New(),
+		keys:     make([]column.Vector, len(pipe.Keys)),
+		keyBuf:   make([]column.Buffer, len(pipe.Keys)),
+		missKeys: make([]column.Vector, len(pipe.Keys)),
+		argBuf:   make([]column.Buffer, len(pipe.Args)),
+	}
+	w.table.rows.Arena = w.arena
+	w.tile = agg.Table{Stride: cfg.stride(), Arena: w.arena}
+	w.in.Args = make([]column.Vector, len(pipe.Args))
+	w.nextCheck = cfg.Tile.MinRows
+	if len(pipe.Keys) == 0 {
+		w.phase = phaseGlobal
+		err = w.table.addEmpty(cfg.States)
+	}
+	return w, err
+}
+
+// Add takes the rows of a batch.
+func (w *Worker) Add(b *column.Batch) error {
+	b, err := w.filter(b)
+	if err != nil || b.Rows == 0 {
+		return err
+	}
+	for i, e := range w.pipe.Keys {
+		if err := e.Eval(b, &w.keys[i]); err != nil {
+			return err
+		}
+	}
+	for i, e := range w.pipe.Args {
+		var v column.Vector
+		if err := e.Eval(b, &v); err != nil {
+			return err
+		}
+		w.in.Args[i] = column.Flatten(&v, &w.argBuf[i])
+	}
+	w.in.Rows = b.Rows
+	w.rows += int64(b.Rows)
+	switch w.phase {
+	case phaseGlobal:
+		w.cfg.States.UpdateOne(&w.table.rows, 0, false, &w.in)
+		return nil
+	case phaseScatter:
+		return w.scatter(b.Rows)
+	default:
+		return w.addTable(b.Rows)
+	}
+}
+
+// filter returns the batch of the rows that pass, with only the used columns
+// in it where some do not.
+func (w *Worker) filter(b *column.Batch) (*column.Batch, error) {
+	if w.pipe.Where != nil {
+		var err error
+		if w.sel, err = w.pipe.Where.Filter(b, w.sel[:0]); err != nil {
+			return b, err
+		}
+		if len(w.sel) < b.Rows {
+			b = w.gather(b)
+			w.positions(b.First, w.sel)
+			return b, nil
+		}
+	}
+	w.positions(b.First, w.all(b.Rows))
+	return b, nil
+}
+
+func (w *Worker) gather(b *column.Batch) *column.Batch {
+	if len(w.compBuf) < len(b.Cols) {
+		w.compBuf = make([]column.Buffer, len(b.Cols))
+		w.compact.Cols = make([]column.Vector, len(b.Cols))
+	}
+	w.compact.Rows, w.compact.First = len(w.sel), b.First
+	for _, c := range w.pipe.Used {
+		w.compact.Cols[c] = column.Gather(&b.Cols[c], w.sel, &w.compBuf[c])
+	}
+	return &w.compact
+}
+
+// all returns the row numbers 0..n-1, where positions are wanted.
+func (w *Worker) all(n int) []int32 {
+	if !w.cfg.States.NeedsPos() {
+		return nil
+	}
+	w.sel = w.sel[:0]
+	for i := range n {
+		w.sel = append(w.sel, int32(i))
+	}
+	return w.sel
+}
+
+// positions sets the place in the input of each row taken.
+func (w *Worker) positions(first int64, sel []int32) {
+	if !w.cfg.States.NeedsPos() {
+		return
+	}
+	w.in.Pos = w.in.Pos[:0]
+	for _, r := range sel {
+		w.in.Pos = append(w.in.Pos, first+int64(r))
+	}
+}
+
+func (w *Worker) addTable(n int) error {
+	w.groups = sized(w.groups, n)
+	var firstNew uint32
+	var err error
+	if w.codes.prepare(w.keys) {
+		firstNew, err = w.findByCode()
+	} else {
+		w.encoder.Encode(w.keys, n)
+		firstNew, err = w.table.find(w.encoder.Hash, w.encoder.Words, w.groups)
+	}
+	if err != nil {
+		return err
+	}
+	w.cfg.States.Update(&w.table.rows, w.groups, firstNew, &w.in)
+	if w.rows >= w.nextCheck {
+		return w.judge()
+	}
+	return nil
+}
+
+// findByCode sets groups from the codes of the keys, and looks those rows up
+// in the table whose tuples are met for the first time.
+func (w *Worker) findByCode() (firstNew uint32, err error) {
+	w.missing = w.codes.find(w.keys, w.groups, w.missing[:0])
+	if len(w.missing) == 0 {
+		return w.table.n, nil
+	}
+	for i := range w.keys {
+		w.missKeys[i] = column.Gather(&w.keys[i], w.missing, &w.keyBuf[i])
+	}
+	w.encoder.Encode(w.missKeys, len(w.missing))
+	w.found = sized(w.found, len(w.missing))
+	firstNew, err = w.table.find(w.encoder.Hash, w.encoder.Words, w.found)
+	if err == nil {
+		w.codes.learn(w.keys, w.missing, w.found, w.groups)
+	}
+	return firstNew, err
+}
+
+// judge decides whether the table is worth keeping, each time the rows seen
+// have doubled.
+func (w *Worker) judge() error {
+	w.nextCheck = 2 * w.rows
+	if w.cfg.Tile.DecideTile(w.rows, int64(w.table.n), w.cfg.Rows, w.cfg.stride()*8+16) == feedback.KeepTable {
+		return nil
+	}
+	if err := w.flush(w.cfg.Bits); err != nil {
+		return err
+	}
+	w.phase = phaseScatter
+	return nil
+}
+
+// flush empties the table into buckets of 2^bits partitions.
+func (w *Worker) flush(bits uint) error {
+	if w.buckets == nil {
+		w.buckets = partition.New(bits, w.cfg.stride(), w.cfg.Grow)
+	}
+	err := w.buckets.Scatter(w.table.rows.Rows)
+	held := w.table.bytes()
+	w.table, w.codes = nil, codes{}
+	if err == nil {
+		err = w.cfg.Grow(-held)
+	}
+	return err
+}
+
+// scatter makes a tile of the n rows and places it.
+func (w *Worker) scatter(n int) error {
+	w.encoder.Encode(w.keys, n)
+	stride := w.cfg.stride()
+	w.growTile(n)
+	tile := w.tile.Rows[:n*stride]
+	copy(tile, w.fresh)
+	for i, h := range w.encoder.Hash {
+		tile[i*stride] = h
+	}
+	for k, words := range w.encoder.Words {
+		for i, x := range words {
+			tile[i*stride+1+k] = x
+		}
+	}
+	w.tile.Unseen = false
+	w.cfg.States.Update(&w.tile, w.identity[:n], 0, &w.in)
+	return w.buckets.Scatter(tile)
+}
+
+// growTile makes room for a tile of n rows.
+func (w *Worker) growTile(n int) {
+	stride := w.cfg.stride()
+	if cap(w.tile.Rows) >= n*stride {
+		return
+	}
+	w.tile.Rows = make([]uint64, n*stride)
+	w.fresh = make([]uint64, n*stride)
+	w.identity = make([]uint32, n)
+	for i := range n {
+		w.cfg.States.Init(w.fresh[i*stride : (i+1)*stride])
+		w.identity[i] = uint32(i)
+	}
+}
+
+// Groups is how many groups the worker's table holds, and whether the worker
+// has begun to partition.
+func (w *Worker) Groups() (n int, partitioned bool) {
+	if w.phase == phaseScatter {
+		return 0, true
+	}
+	return int(w.table.n), false
+}
+
+// Finish ends the input of the worker: all its groups are in the returned
+// buckets, of 2^bits partitions unless it has partitioned before.
+func (w *Worker) Finish(bits uint) (*partition.Buckets, error) {
+	if w.phase != phaseScatter {
+		if err := w.flush(bits); err != nil {
+			return nil, err
+		}
+	}
+	return w.buckets, nil
+}
+
+func sized[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
+	}
+	return s[:n]
+}
