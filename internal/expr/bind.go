@@ -1,0 +1,150 @@
+package expr
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/gagg-dev/gagg/internal/column"
+)
+
+// binder turns nodes into bound nodes.
+type binder struct {
+	text   string
+	lookup func(name string) (int, column.Type, error)
+}
+
+// typeError is a mistake whose place the caller adds.
+type typeError string
+
+func (e typeError) Error() string { return string(e) }
+
+func typeErrorf(format string, args ...any) error {
+	return typeError(fmt.Sprintf(format, args...))
+}
+
+// at makes err an *Error at pos, unless it is one already.
+func (b *binder) at(pos int, err error) error {
+	var located *Error
+	if errors.As(err, &located) {
+		return err
+	}
+	return &Error{Text: b.text, Pos: pos, Msg: err.Error(), err: err}
+}
+
+func (b *binder) bind(n Node) (*bound, error) {
+	x, err := b.node(n)
+	if err != nil {
+		return nil, b.at(n.Pos(), err)
+	}
+	return x, nil
+}
+
+func (b *binder) bindAll(nodes ...Node) ([]*bound, error) {
+	var out []*bound
+	for _, n := range nodes {
+		x, err := b.bind(n)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, x)
+	}
+	return out, nil
+}
+
+func (b *binder) node(n Node) (*bound, error) {
+	switch n := n.(type) {
+	case *Column:
+		col, t, err := b.lookup(n.Name)
+		if err != nil {
+			return nil, err
+		}
+		return newColumn(col, t), nil
+	case *Literal:
+		return newConst(n.Value), nil
+	case *Unary:
+		return b.unary(n)
+	case *Binary:
+		return b.binary(n)
+	case *IsNull:
+		x, err := b.bind(n.X)
+		if err != nil {
+			return nil, err
+		}
+		return isNullOf(x, n.Not), nil
+	case *In:
+		return b.in(n)
+	case *Between:
+		return b.between(n)
+	case *Like:
+		return b.like(n)
+	case *Cast:
+		x, err := b.bind(n.X)
+		if err != nil {
+			return nil, err
+		}
+		return explicitCast(x, n.To, n.String())
+	case *Case:
+		return b.caseWhen(n)
+	case *Call:
+		return b.call(n)
+	}
+	return nil, typeErrorf("cannot evaluate %s", n)
+}
+
+func (b *binder) unary(n *Unary) (*bound, error) {
+	x, err := b.bind(n.X)
+	if err != nil {
+		return nil, err
+	}
+	if n.Op == "not" {
+		if x, err = asBool(x, "not"); err != nil {
+			return nil, err
+		}
+		return not(x, n.String()), nil
+	}
+	return negate(x, n.String())
+}
+
+func (b *binder) binary(n *Binary) (*bound, error) {
+	args, err := b.bindAll(n.L, n.R)
+	if err != nil {
+		return nil, err
+	}
+	l, r := args[0], args[1]
+	if op, ok := compareOps[n.Op]; ok {
+		return b.compare(op, l, r, n.L, n.R, n.String())
+	}
+	switch n.Op {
+	case "and", "or":
+		return logic(n.Op, l, r)
+	case "||":
+		return concat(l, r, n.String())
+	}
+	return arithmetic(n.Op, l, r, n.String())
+}
+
+func (b *binder) between(n *Between) (*bound, error) {
+	args, err := b.bindAll(n.X, n.Lo, n.Hi)
+	if err != nil {
+		return nil, err
+	}
+	text := n.String()
+	lo, err := b.compare(opGE, args[0], args[1], n.X, n.Lo, text)
+	if err != nil {
+		return nil, err
+	}
+	hi, err := b.compare(opLE, args[0], args[2], n.X, n.Hi, text)
+	if err != nil {
+		return nil, err
+	}
+	x, err := logic("and", lo, hi)
+	if err == nil && n.Not {
+		x = not(x, text)
+	}
+	return x, err
+}
+
+func isNullOf(x *bound, negate bool) *bound {
+	n := &bound{kind: boundIsNull, typ: boolType, args: []*bound{x}, negate: negate}
+	return n.finish()
+}

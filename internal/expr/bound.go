@@ -1,0 +1,135 @@
+package expr
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/gagg-dev/gagg/internal/column"
+)
+
+// boundKind tells how a bound node is computed.
+type boundKind uint8
+
+const (
+	boundColumn boundKind = iota // the batch's column col
+	boundConst                   // value
+	boundStrict                  // kernel over all arguments; NULL where one is NULL
+	boundAnd                     // kernel looks at NULL itself
+	boundOr                      // likewise
+	boundIsNull                  // is null of args[0]; with negate is not null
+	boundChoose                  // case, coalesce: choose
+)
+
+// bound is a node of a bound expression. The nodes make a graph without
+// cycles: one that is used twice (the operand of between) is computed once a
+// batch.
+type bound struct {
+	kind   boundKind
+	typ    column.Type
+	args   []*bound
+	text   string // canonical, for errors while running
+	col    int
+	value  column.Value
+	negate bool
+	kernel kernel
+	choose *choice
+	skip   skipper // what bounds say about it; nil: nothing is known
+
+	// single is the one column that the node depends on, noColumn or
+	// manyColumns. nullIn: where that column is NULL, so is the node.
+	single int
+	nullIn bool
+}
+
+const (
+	noColumn    = -1
+	manyColumns = -2
+)
+
+// kernel computes the rows of a node. It returns errOverflow or a
+// *ValueError, for rows that are not NULL only.
+type kernel func(f *frame) error
+
+// errOverflow is turned into an *OverflowError by the step, which knows the
+// text.
+var errOverflow = errors.New("overflow")
+
+func newColumn(col int, t column.Type) *bound {
+	return &bound{kind: boundColumn, typ: t, col: col, single: col, nullIn: true}
+}
+
+func newConst(v column.Value) *bound {
+	return &bound{kind: boundConst, typ: v.Type, value: v, single: noColumn}
+}
+
+func newNull(t column.Type) *bound {
+	return newConst(column.Value{Type: t, Null: true})
+}
+
+// finish fills in what follows from the arguments, and folds a node over
+// constants to a constant.
+func (n *bound) finish() *bound {
+	n.single = noColumn
+	logic := n.kind == boundAnd || n.kind == boundOr
+	n.nullIn = logic
+	constant := true
+	for _, a := range n.args {
+		constant = constant && a.kind == boundConst
+		switch {
+		case n.single == noColumn:
+			n.single = a.single
+		case a.single != noColumn && a.single != n.single:
+			n.single = manyColumns
+		}
+		switch {
+		case n.kind == boundStrict:
+			n.nullIn = n.nullIn || a.nullIn
+		case logic:
+			n.nullIn = n.nullIn && a.nullIn
+		}
+	}
+	if !constant {
+		return n
+	}
+	return n.fold()
+}
+
+// fold computes a node over constants. One that fails stays as it is: it
+// fails again when, and only if, there is a row.
+func (n *bound) fold() *bound {
+	var out column.Vector
+	if err := newEval(n).Eval(&column.Batch{Rows: 1}, &out); err != nil {
+		return n
+	}
+	v := out.At(0)
+	v.Type = n.typ
+	return newConst(v)
+}
+
+// strict makes a node of a kernel.
+func strict(t column.Type, text string, k kernel, args ...*bound) *bound {
+	n := &bound{kind: boundStrict, typ: t, text: text, kernel: k, args: args}
+	return n.finish()
+}
+
+// columns collects the columns that n uses, ascending.
+func (n *bound) columns() []int {
+	seen := map[*bound]bool{}
+	var cols []int
+	var visit func(*bound)
+	visit = func(n *bound) {
+		if seen[n] {
+			return
+		}
+		seen[n] = true
+		if n.kind == boundColumn {
+			cols = append(cols, n.col)
+		}
+		for _, a := range n.args {
+			visit(a)
+		}
+	}
+	visit(n)
+	slices.Sort(cols)
+	return slices.Compact(cols)
+}

@@ -1,0 +1,270 @@
+package expr
+
+import (
+	"encoding/hex"
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+
+	"github.com/gagg-dev/gagg/internal/column"
+)
+
+// explicitCast binds cast(x as t). Conversions other than those of castTo go
+// value by value.
+func explicitCast(x *bound, t column.Type, text string) (*bound, error) {
+	switch {
+	case x.typ == t:
+		return x, nil
+	case x.typ.Kind == column.Null:
+		return newNull(t), nil
+	case !convertible(x.typ, t):
+		return nil, typeErrorf("cannot cast %s to %s", x.typ, t)
+	case t.IsFloat() && familyOf(x.typ) == familyNumber:
+		return castTo(x, t, text), nil
+	}
+	return strict(t, text, func(f *frame) error {
+		for i := range f.n {
+			if f.out.IsNull(i) {
+				f.clearRow(i)
+				continue
+			}
+			v := f.args[0].At(i)
+			to, ok := convert(v, t)
+			if !ok {
+				return &ValueError{Value: textOf(v), Type: t.String()}
+			}
+			if err := f.set(i, to); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, x), nil
+}
+
+// convertible reports whether any value of from can be cast to t.
+func convertible(from, t column.Type) bool {
+	a, b := familyOf(from), familyOf(t)
+	return a != familyNone && (a == b || t.Kind == column.String || from.Kind == column.String)
+}
+
+// set stores v in row i. Bytes are appended, so rows come in order.
+func (f *frame) set(i int, v column.Value) error {
+	switch f.out.Type.Rep() {
+	case column.RepInt64:
+		f.out.Int[i] = v.Int
+	case column.RepFloat64:
+		f.out.Float[i] = v.Float
+	case column.RepWide:
+		f.out.Wide[i] = v.Wide
+	case column.RepBytes:
+		start := len(f.out.Data)
+		f.out.Data = append(f.out.Data, v.Bytes...)
+		return f.closeSpan(i, start)
+	}
+	return nil
+}
+
+// clearRow makes row i, which is NULL, harmless.
+func (f *frame) clearRow(i int) {
+	if f.out.Type.Rep() == column.RepBytes {
+		f.out.Span[i] = column.Span{}
+	}
+}
+
+// closeSpan makes the bytes appended since start the value of row i.
+func (f *frame) closeSpan(i, start int) error {
+	if len(f.out.Data) > maxData {
+		return errOverflow
+	}
+	f.out.Span[i] = column.Span{Off: uint32(start), Len: uint32(len(f.out.Data) - start)}
+	if spare := cap(f.out.Data) - len(f.out.Data); spare < column.SpanPadding {
+		f.out.Data = append(f.out.Data, make([]byte, column.SpanPadding)...)[:len(f.out.Data)]
+	}
+	return nil
+}
+
+// convert casts v, which is not NULL, to a type that is convertible.
+func convert(v column.Value, t column.Type) (column.Value, bool) {
+	switch {
+	case v.Type.Kind == column.String && t.Rep() != column.RepBytes:
+		w, ok := parseAs(strings.TrimSpace(v.Bytes), withoutFraction(t))
+		if !ok {
+			return w, false
+		}
+		return convert(w, t)
+	case t.Kind == column.String:
+		return stringValue(textOf(v)), true
+	case t.Rep() == column.RepBytes:
+		return column.Value{Type: t, Bytes: v.Bytes}, true
+	case t.Kind == column.Bool:
+		return boolValue(v.Int != 0 || v.Float != 0 || v.Type.Rep() == column.RepWide && v.Wide.Sign() != 0), true
+	}
+	e := exactOf(v)
+	if t.IsFloat() {
+		f, _ := e.toDouble()
+		if v.Type.IsFloat() {
+			f = v.Float
+		}
+		if t.Kind != column.Float64 {
+			f = float64(float32(f))
+		}
+		return column.Value{Type: t, Float: f}, true
+	}
+	if e.inf != 0 {
+		return column.Value{}, false
+	}
+	n := e.round(t, v.Type.IsFloat())
+	lo, hi := valueRange(t)
+	if n.Cmp(lo) < 0 || n.Cmp(hi) > 0 {
+		return column.Value{}, false
+	}
+	return stored(n, t), true
+}
+
+// withoutFraction is the type that text is read as on its way to t: for an
+// integer any number, which is rounded then.
+func withoutFraction(t column.Type) column.Type {
+	if t.IsInteger() {
+		return column.DecimalType(maxDigits, 0)
+	}
+	return t
+}
+
+// round gives the stored integer of t for c: temporal values are cut,
+// numbers rounded, halves away from zero or, for floats, to even.
+func (c exact) round(t column.Type, halfEven bool) *big.Int {
+	n, same := c.floor(t)
+	if same || familyOf(t) != familyNumber {
+		return n
+	}
+	rest := new(big.Rat).Sub(new(big.Rat).Quo(c.rat, grid(t)), new(big.Rat).SetInt(n))
+	up := rest.Cmp(big.NewRat(1, 2))
+	if up > 0 || up == 0 && (halfEven && n.Bit(0) == 1 || !halfEven && c.rat.Sign() > 0) {
+		n.Add(n, big.NewInt(1))
+	}
+	return n
+}
+
+// valueRange is what values of t may be, as stored integers.
+func valueRange(t column.Type) (lo, hi *big.Int) {
+	switch {
+	case t.Kind == column.Decimal:
+		hi = pow10(int(t.Precision))
+		hi.Sub(hi, big.NewInt(1))
+		return new(big.Int).Neg(hi), hi
+	case t.IsSigned() || t.Kind == column.Date:
+		hi = new(big.Int).Lsh(big.NewInt(1), uint(t.Bits()-1))
+		return new(big.Int).Neg(hi), new(big.Int).Sub(hi, big.NewInt(1))
+	case t.IsUnsigned():
+		hi = new(big.Int).Lsh(big.NewInt(1), uint(t.Bits()))
+		return new(big.Int), hi.Sub(hi, big.NewInt(1))
+	}
+	return storedRange(t)
+}
+
+// parseAs reads text as a value that compares with values of type t. It may
+// be of another type of the same family, if that holds it exactly.
+func parseAs(text string, t column.Type) (column.Value, bool) {
+	switch {
+	case t.Kind == column.Bool:
+		switch strings.ToLower(text) {
+		case "true", "t", "1":
+			return boolValue(true), true
+		case "false", "f", "0":
+			return boolValue(false), true
+		}
+		return column.Value{}, false
+	case t.IsFloat():
+		f, err := strconv.ParseFloat(text, 64)
+		return doubleValue(f), err == nil || math.IsInf(f, 0) && !strings.ContainsAny(text, "0123456789")
+	case t.IsNumeric():
+		return parseSigned(text, t)
+	case t.Kind == column.Date || t.Kind == column.Timestamp:
+		return parseTemporal("timestamp", text)
+	case t.Kind == column.Time:
+		return parseTemporal("time", text)
+	case t.Kind == column.UUID:
+		b, err := hex.DecodeString(strings.ReplaceAll(text, "-", ""))
+		return column.Value{Type: t, Bytes: string(b)}, err == nil && len(b) == 16
+	case t.Rep() == column.RepBytes:
+		s, ok := unescape(text)
+		return column.Value{Type: t, Bytes: s}, ok
+	}
+	return column.Value{}, false
+}
+
+// parseSigned reads a number with an optional sign; for an integer type it
+// has to be whole.
+func parseSigned(text string, t column.Type) (column.Value, bool) {
+	digits := strings.TrimPrefix(text, "-")
+	tokens, err := lex(digits)
+	if err != nil || tokens[0].kind != tokNumber || tokens[0].text != digits {
+		return column.Value{}, false
+	}
+	v, ok := parseNumber(digits)
+	if !ok {
+		return v, false
+	}
+	if digits != text {
+		v = negateLiteral(v)
+	}
+	return v, !t.IsInteger() || exactOf(v).rat.IsInt()
+}
+
+// unescape resolves \xNN, the text form of bytes.
+func unescape(text string) (string, bool) {
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		if text[i] != '\\' {
+			b.WriteByte(text[i])
+			continue
+		}
+		if i+4 > len(text) || text[i+1] != 'x' {
+			return "", false
+		}
+		n, err := strconv.ParseUint(text[i+2:i+4], 16, 8)
+		if err != nil {
+			return "", false
+		}
+		b.WriteByte(byte(n))
+		i += 3
+	}
+	return b.String(), true
+}
+
+// textOf is the text form of v, which is not NULL.
+func textOf(v column.Value) string {
+	switch t := v.Type; {
+	case t.Kind == column.Decimal:
+		return strings.TrimSuffix(formatDecimal(v), ".")
+	case t.IsFloat():
+		return formatFloat(v)
+	case t.Kind == column.Date:
+		return formatDate(v.Int)
+	case t.Kind == column.Timestamp:
+		return formatTimestamp(v.Int, t)
+	case t.Kind == column.Time:
+		return formatTime(v.Int, t.Unit)
+	case t.Kind == column.UUID && len(v.Bytes) == 16:
+		h := hex.EncodeToString([]byte(v.Bytes))
+		return strings.Join([]string{h[:8], h[8:12], h[12:16], h[16:20], h[20:]}, "-")
+	case t.Rep() == column.RepBytes:
+		return v.Bytes
+	}
+	return formatLiteral(v)
+}
+
+func formatFloat(v column.Value) string {
+	switch bits := 64; {
+	case math.IsInf(v.Float, 1):
+		return "Infinity"
+	case math.IsInf(v.Float, -1):
+		return "-Infinity"
+	default:
+		if v.Type.Kind != column.Float64 {
+			bits = 32
+		}
+		return strconv.FormatFloat(v.Float, 'g', -1, bits)
+	}
+}

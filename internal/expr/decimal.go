@@ -1,0 +1,182 @@
+package expr
+
+import (
+	"github.com/apache/arrow/go/v15/arrow/decimal256"
+
+	"github.com/gagg-dev/gagg/internal/column"
+)
+
+// maxCommonDigits is the precision that results stay within if the operands
+// do: what Parquet readers commonly hold in 128 bits. Wider operands give
+// results of up to maxDigits. What exceeds the precision is an overflow.
+const maxCommonDigits = 38
+
+// asDecimal is the decimal type that holds x exactly, x an integer or a
+// decimal. A constant integer has just the digits it needs, which keeps
+// `1 - discount` in 64 bits.
+func asDecimal(x *bound) column.Type {
+	if x.typ.Kind == column.Decimal {
+		return x.typ
+	}
+	if x.kind == boundConst && !x.value.Null && x.typ.Kind != column.Uint64 {
+		digits := 1
+		for m := magnitude(x.value.Int); m >= 10; m /= 10 {
+			digits++
+		}
+		return column.DecimalType(digits, 0)
+	}
+	return column.DecimalType(integerDigits[x.typ.Kind], 0)
+}
+
+// integerDigits is the number of decimal digits that a kind can have.
+var integerDigits = map[column.Kind]int{
+	column.Bool: 1,
+	column.Int8: 3, column.Int16: 5, column.Int32: 10, column.Int64: 19,
+	column.Uint8: 3, column.Uint16: 5, column.Uint32: 10, column.Uint64: 20,
+}
+
+// decimalArithmetic binds + - * % of integers and decimals, one a decimal or
+// an integer of 64 unsigned bits.
+func decimalArithmetic(op string, l, r *bound, text string) (*bound, error) {
+	lt, rt := asDecimal(l), asDecimal(r)
+	limit := maxCommonDigits
+	if max(lt.Precision, rt.Precision) > maxCommonDigits {
+		limit = maxDigits
+	}
+	if op == "*" {
+		return multiplyDecimals(l, r, lt, rt, limit, text)
+	}
+	scale := int(max(lt.Scale, rt.Scale))
+	digits := max(int(lt.Precision-lt.Scale), int(rt.Precision-rt.Scale)) + scale
+	if op != "%" {
+		digits++
+	}
+	if scale > limit {
+		return nil, typeErrorf("%s and %s have no common decimal type; cast one to double", lt, rt)
+	}
+	t := column.DecimalType(min(digits, limit), scale)
+	l, r = castTo(l, t, text), castTo(r, t, text)
+	if t.Rep() == column.RepInt64 {
+		return strict(t, text, withinPrecision(t, digits, intKernels[op]), l, r), nil
+	}
+	return strict(t, text, withinPrecision(t, digits, wideKernels[op]), l, r), nil
+}
+
+func multiplyDecimals(l, r *bound, lt, rt column.Type, limit int, text string) (*bound, error) {
+	digits, scale := int(lt.Precision)+int(rt.Precision), int(lt.Scale)+int(rt.Scale)
+	if scale > limit {
+		return nil, typeErrorf("the product of %s and %s has more than %d digits after the point; cast one to double", lt, rt, limit)
+	}
+	t := column.DecimalType(min(digits, limit), scale)
+	l, r = castTo(l, lt, text), castTo(r, rt, text)
+	switch {
+	case t.Rep() == column.RepInt64:
+		return strict(t, text, mulInts, l, r), nil
+	case lt.Rep() == column.RepInt64 && rt.Rep() == column.RepInt64:
+		return strict(t, text, withinPrecision(t, digits, mulIntsWide), l, r), nil
+	}
+	return strict(t, text, withinPrecision(t, digits, mulWides), castTo(l, widened(lt), text), castTo(r, widened(rt), text)), nil
+}
+
+// widened is t with at least the precision that is stored in 256 bits.
+func widened(t column.Type) column.Type {
+	return column.DecimalType(max(int(t.Precision), column.MaxInt64Digits+1), int(t.Scale))
+}
+
+// withinPrecision adds to k the check that the result has t's digits, if
+// digits, what it may have, are more.
+func withinPrecision(t column.Type, digits int, k kernel) kernel {
+	if digits <= int(t.Precision) {
+		return k
+	}
+	limit := decimal256.GetScaleMultiplier(int(t.Precision))
+	least := limit.Negate()
+	return func(f *frame) error {
+		if err := k(f); err != nil {
+			return err
+		}
+		return f.check(func(i int) bool {
+			v := f.out.Wide[i]
+			return !v.Less(limit) || !least.Less(v)
+		})
+	}
+}
+
+var wideKernels = map[string]kernel{"+": addWides, "-": subWides, "%": modWides}
+
+func addWides(f *frame) error {
+	out, a, b := f.out.Wide, f.args[0].Wide, f.args[1].Wide
+	alarm := false
+	for i := range out {
+		r, over := addWide(a[i], b[i])
+		out[i] = r
+		alarm = alarm || over
+	}
+	if !alarm {
+		return nil
+	}
+	return f.check(func(i int) bool {
+		_, over := addWide(a[i], b[i])
+		return over
+	})
+}
+
+func subWides(f *frame) error {
+	out, a, b := f.out.Wide, f.args[0].Wide, f.args[1].Wide
+	alarm := false
+	for i := range out {
+		r, over := subWide(a[i], b[i])
+		out[i] = r
+		alarm = alarm || over
+	}
+	if !alarm {
+		return nil
+	}
+	return f.check(func(i int) bool {
+		_, over := subWide(a[i], b[i])
+		return over
+	})
+}
+
+func mulWides(f *frame) error {
+	out, a, b := f.out.Wide, f.args[0].Wide, f.args[1].Wide
+	alarm := false
+	for i := range out {
+		r, over := mulWide(a[i], b[i])
+		out[i] = r
+		alarm = alarm || over
+	}
+	if !alarm {
+		return nil
+	}
+	return f.check(func(i int) bool {
+		_, over := mulWide(a[i], b[i])
+		return over
+	})
+}
+
+// mulIntsWide multiplies stored 64-bit integers to 128 bits, which always
+// fit.
+func mulIntsWide(f *frame) error {
+	out, a, b := f.out.Wide, f.args[0].Int[:f.n], f.args[1].Int[:f.n]
+	for i := range out {
+		out[i] = mul64(a[i], b[i])
+	}
+	return nil
+}
+
+func modWides(f *frame) error {
+	out, a, b := f.out.Wide, f.args[0].Wide, f.args[1].Wide
+	for i := range out {
+		out[i] = decimal256.Num{}
+		switch {
+		case b[i].Sign() == 0:
+			f.setNull(i)
+		case !f.out.IsNull(i):
+			// The remainder has the sign of the dividend, in Go and in SQL.
+			n := a[i].BigInt()
+			out[i] = wideFromBig(n.Rem(n, b[i].BigInt()))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,264 @@
+package expr
+
+import (
+	"errors"
+	"math"
+
+	"github.com/gagg-dev/gagg/internal/column"
+)
+
+// Eval evaluates an expression batch by batch. It belongs to one goroutine.
+type Eval struct {
+	batch     *column.Batch
+	gen       uint64 // counts batches: a step with this gen has its result
+	root      *step
+	conjuncts []*step // the root's operands of and; Filter takes them one by one
+	zeros     []int32 // codes of constants
+	nulls     []bool  // all true
+}
+
+func newEval(n *bound) *Eval {
+	v := &Eval{}
+	shared := map[*bound]*step{}
+	v.root = v.newStep(n, shared)
+	v.conjuncts = v.root.conjuncts(nil)
+	return v
+}
+
+// Eval computes the expression on the rows of b. out stays valid until the
+// next call. Its memory is the Eval's, or, for a plain column, that of the
+// batch. It may be dictionary-coded.
+func (v *Eval) Eval(b *column.Batch, out *column.Vector) error {
+	v.begin(b)
+	r, err := v.root.run()
+	if err != nil {
+		return err
+	}
+	*out = *r
+	return nil
+}
+
+func (v *Eval) begin(b *column.Batch) {
+	v.batch = b
+	v.gen++
+}
+
+// step computes one bound node. Its memory is used again for every batch.
+type step struct {
+	node *bound
+	eval *Eval
+	args []*step
+
+	gen     uint64 // batch of res
+	res     column.Vector
+	flatGen uint64 // batch of decoded
+	decoded column.Vector
+
+	f       frame
+	entries *entryCache
+	branch  *branches
+}
+
+func (v *Eval) newStep(n *bound, shared map[*bound]*step) *step {
+	if s := shared[n]; s != nil {
+		return s
+	}
+	s := &step{node: n, eval: v}
+	shared[n] = s
+	if n.kind == boundChoose {
+		s.branch = newBranches(n)
+		return s
+	}
+	for _, a := range n.args {
+		s.args = append(s.args, v.newStep(a, shared))
+	}
+	s.f.args = make([]*column.Vector, len(s.args))
+	return s
+}
+
+// run gives the result for the current batch, computing it once.
+func (s *step) run() (*column.Vector, error) {
+	if s.gen == s.eval.gen {
+		return &s.res, nil
+	}
+	if err := s.compute(); err != nil {
+		return nil, err
+	}
+	s.gen = s.eval.gen
+	return &s.res, nil
+}
+
+func (s *step) compute() error {
+	b := s.eval.batch
+	switch s.node.kind {
+	case boundColumn:
+		s.res = b.Cols[s.node.col]
+		return nil
+	case boundConst:
+		s.constant(b.Rows)
+		return nil
+	case boundChoose:
+		return s.choose()
+	}
+	if done, err := s.byEntry(); done || err != nil {
+		return err
+	}
+	return s.byRow()
+}
+
+// byRow computes the rows from the flat arguments.
+func (s *step) byRow() error {
+	n := s.eval.batch.Rows
+	for i, a := range s.args {
+		v, err := a.flat()
+		if err != nil {
+			return err
+		}
+		s.f.args[i] = v
+	}
+	s.f.reset(n, s.node.typ)
+	switch s.node.kind {
+	case boundIsNull:
+		s.f.isNull(s.node.negate)
+	case boundStrict:
+		s.f.mergeNulls()
+		if err := s.node.kernel(&s.f); err != nil {
+			return s.located(err)
+		}
+	case boundAnd, boundOr:
+		if err := s.node.kernel(&s.f); err != nil {
+			return err
+		}
+	}
+	s.res = s.f.out
+	return nil
+}
+
+// located gives a kernel's error the text that it came from.
+func (s *step) located(err error) error {
+	if errors.Is(err, errOverflow) {
+		return &OverflowError{Text: s.node.text, Type: s.node.typ.String()}
+	}
+	var bad *ValueError
+	if errors.As(err, &bad) {
+		bad.Text = s.node.text
+	}
+	return err
+}
+
+// constant makes a dictionary of one entry, or a column of NULLs.
+func (s *step) constant(n int) {
+	v := s.node.value
+	if s.res.Dict == nil {
+		s.res = column.Vector{Dict: &column.Dict{Values: vectorOf(v)}}
+	}
+	if len(s.eval.zeros) < n {
+		s.eval.zeros = make([]int32, n)
+	}
+	s.res = column.Constant(s.res.Dict, n, s.eval.zeros)
+	s.res.Type = v.Type
+	if v.Null {
+		s.res.Null = s.eval.allNull(n)
+	}
+}
+
+func (v *Eval) allNull(n int) []bool {
+	for len(v.nulls) < n {
+		v.nulls = append(v.nulls, true)
+	}
+	return v.nulls[:n]
+}
+
+// vectorOf makes a flat vector of one row, without NULL.
+func vectorOf(v column.Value) column.Vector {
+	out := column.Vector{Type: v.Type, Len: 1}
+	switch v.Type.Rep() {
+	case column.RepInt64:
+		out.Int = []int64{v.Int}
+	case column.RepFloat64:
+		out.Float = []float64{v.Float}
+	case column.RepWide:
+		out.Wide = append(out.Wide, v.Wide)
+	case column.RepBytes:
+		out.Data = append(make([]byte, 0, len(v.Bytes)+column.SpanPadding), v.Bytes...)
+		out.Span = []column.Span{{Len: uint32(len(v.Bytes))}}
+	}
+	return out
+}
+
+// flat is run with the dictionary resolved.
+func (s *step) flat() (*column.Vector, error) {
+	v, err := s.run()
+	if err != nil || v.Dict == nil {
+		return v, err
+	}
+	if s.flatGen == s.eval.gen {
+		return &s.decoded, nil
+	}
+	s.flatGen = s.eval.gen
+	if s.node.kind == boundConst {
+		s.repeat(v)
+	} else {
+		decode(v, &s.decoded)
+	}
+	return &s.decoded, nil
+}
+
+// repeat is decode for a constant: what is there from a longer batch is
+// right already.
+func (s *step) repeat(v *column.Vector) {
+	d, n := &s.decoded, v.Len
+	if max(cap(d.Int), cap(d.Float), cap(d.Wide), cap(d.Span)) < n {
+		decode(v, d)
+	}
+	d.Len, d.Null = n, v.Null
+	switch d.Type.Rep() {
+	case column.RepInt64:
+		d.Int = d.Int[:n]
+	case column.RepFloat64:
+		d.Float = d.Float[:n]
+	case column.RepWide:
+		d.Wide = d.Wide[:n]
+	case column.RepBytes:
+		d.Span = d.Span[:n]
+	}
+}
+
+// decode resolves the dictionary of v into out, whose memory is used again.
+// Bytes stay where they are, in the dictionary.
+func decode(v, out *column.Vector) {
+	from := &v.Dict.Values
+	out.Type, out.Len, out.Null = v.Type, v.Len, v.Null
+	switch v.Type.Rep() {
+	case column.RepInt64:
+		out.Int = gather(out.Int, from.Int, v.Codes)
+	case column.RepFloat64:
+		out.Float = gather(out.Float, from.Float, v.Codes)
+	case column.RepWide:
+		out.Wide = gather(out.Wide, from.Wide, v.Codes)
+	case column.RepBytes:
+		out.Span = gather(out.Span, from.Span, v.Codes)
+		out.Data = from.Data
+	}
+}
+
+// gather sets dst to from[codes[i]].
+func gather[T any](dst, from []T, codes []int32) []T {
+	dst = sized(dst, len(codes))
+	for i, c := range codes {
+		dst[i] = from[c]
+	}
+	return dst
+}
+
+// sized gives s with length n, keeping its memory if it is large enough.
+// What it holds is unspecified.
+func sized[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
+	}
+	return s[:n]
+}
+
+// maxData is how many bytes the spans of one vector reach.
+const maxData = math.MaxUint32 - column.SpanPadding

@@ -1,0 +1,72 @@
+package expr
+
+import (
+	"fmt"
+
+	"github.com/gagg-dev/gagg/internal/column"
+)
+
+// Expr is a bound expression. It is immutable; any number of workers may use
+// it, each through an Eval of its own.
+type Expr struct {
+	root *bound
+}
+
+// Bind resolves the names and types of n, which was parsed from text (for
+// the places in errors). lookup gives the index of a column in the batches
+// to come and its type; its error is taken over as the message. A column
+// written by place (#3) is looked up as "#3".
+//
+// Errors are of type *Error.
+func Bind(n Node, text string, lookup func(name string) (int, column.Type, error)) (*Expr, error) {
+	b := binder{text: text, lookup: lookup}
+	root, err := b.bind(n)
+	if err != nil {
+		return nil, err
+	}
+	return &Expr{root: root}, nil
+}
+
+// BindFilter is Bind for where and having: the expression has to be boolean.
+func BindFilter(n Node, text string, lookup func(name string) (int, column.Type, error)) (*Expr, error) {
+	e, err := Bind(n, text, lookup)
+	if err != nil {
+		return nil, err
+	}
+	switch e.root.typ.Kind {
+	case column.Bool:
+	case column.Null:
+		e = &Expr{root: newNull(boolType)}
+	default:
+		return nil, &Error{Text: text, Pos: n.Pos(), Msg: fmt.Sprintf("a condition must be boolean, this is %s", e.root.typ)}
+	}
+	return e, nil
+}
+
+// Type is the type of the values.
+func (e *Expr) Type() column.Type { return e.root.typ }
+
+// Columns gives the distinct columns that are used, ascending.
+func (e *Expr) Columns() []int { return e.root.columns() }
+
+// Column reports whether the expression is just a column, and which.
+func (e *Expr) Column() (int, bool) {
+	return e.root.col, e.root.kind == boundColumn
+}
+
+// Const reports whether the expression has the same value on every row, and
+// which.
+func (e *Expr) Const() (column.Value, bool) {
+	return e.root.value, e.root.kind == boundConst
+}
+
+// NewEval makes the work place of one worker.
+func (e *Expr) NewEval() *Eval { return newEval(e.root) }
+
+// CanSkip reports that no row can make the boolean expression true, by what
+// bounds says about the columns (by batch index). It never concludes from a
+// count of NULLs or from an absent bound, and knows that NaN is not within
+// bounds.
+func (e *Expr) CanSkip(bounds func(i int) column.Bounds) bool {
+	return !e.root.outcomes(bounds).canBeTrue
+}

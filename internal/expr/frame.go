@@ -1,0 +1,100 @@
+package expr
+
+import (
+	"github.com/gagg-dev/gagg/internal/column"
+)
+
+// frame is what a kernel works on: flat arguments of n rows, and a vector
+// to fill. For a strict node out.Null is set already.
+type frame struct {
+	n     int
+	args  []*column.Vector
+	out   column.Vector
+	nulls []bool // memory for out.Null
+	own   bool   // out.Null is nulls, not that of an argument
+}
+
+// reset sizes out for n rows of type t.
+func (f *frame) reset(n int, t column.Type) {
+	f.n, f.own = n, false
+	f.out.Type, f.out.Len, f.out.Null = t, n, nil
+	switch t.Rep() {
+	case column.RepInt64:
+		f.out.Int = sized(f.out.Int, n)
+	case column.RepFloat64:
+		f.out.Float = sized(f.out.Float, n)
+	case column.RepWide:
+		f.out.Wide = sized(f.out.Wide, n)
+	case column.RepBytes:
+		f.out.Span = sized(f.out.Span, n)
+		f.out.Data = f.out.Data[:0]
+	}
+}
+
+// mergeNulls makes NULL what is NULL in any argument. The flags of a single
+// argument are shared, not copied.
+func (f *frame) mergeNulls() {
+	for _, a := range f.args {
+		if a.Null == nil {
+			continue
+		}
+		null := a.Null[:f.n]
+		if f.out.Null == nil {
+			f.out.Null = null
+			continue
+		}
+		to := f.ownNulls()
+		for i, is := range null {
+			to[i] = to[i] || is
+		}
+	}
+}
+
+// ownNulls gives out.Null as memory that may be written.
+func (f *frame) ownNulls() []bool {
+	if f.own {
+		return f.out.Null
+	}
+	f.nulls = sized(f.nulls, f.n)
+	if f.out.Null == nil {
+		clear(f.nulls)
+	} else {
+		copy(f.nulls, f.out.Null)
+	}
+	f.own, f.out.Null = true, f.nulls
+	return f.nulls
+}
+
+// setNull makes row i NULL.
+func (f *frame) setNull(i int) { f.ownNulls()[i] = true }
+
+// isNull fills the result of is null, or of is not null.
+func (f *frame) isNull(negate bool) {
+	null := f.args[0].Null
+	if null == nil {
+		fill(f.out.Int, truth(negate))
+		return
+	}
+	for i := range f.out.Int {
+		f.out.Int[i] = truth(null[i] != negate)
+	}
+}
+
+// fill sets all of s to v.
+func fill[T any](s []T, v T) {
+	for i := range s {
+		s[i] = v
+	}
+}
+
+// check returns errOverflow if bad holds for a row that is not NULL. Kernels
+// call it when their quick test, which covers NULL rows too, has raised an
+// alarm.
+func (f *frame) check(bad func(i int) bool) error {
+	for i := range f.n {
+		if !f.out.IsNull(i) && bad(i) {
+			return errOverflow
+		}
+	}
+	return nil
+}

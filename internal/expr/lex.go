@@ -1,0 +1,245 @@
+package expr
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+type tokenKind uint8
+
+const (
+	tokEnd    tokenKind = iota
+	tokName             // bare identifier or keyword; text as typed
+	tokQuoted           // "quoted identifier"; text without quotes and doubling
+	tokNumber           // text as typed
+	tokString           // 'string'; text without quotes and doubling
+	tokOp               // operator or punctuation, canonical: "==" is "=", "!=" is "<>"
+	tokPlace            // #3; text as typed
+)
+
+type token struct {
+	kind     tokenKind
+	text     string
+	pos, end int // byte offsets in the text
+}
+
+// is reports whether t is the keyword word, in any case.
+func (t token) is(word string) bool {
+	return t.kind == tokName && strings.EqualFold(t.text, word)
+}
+
+func (t token) isOp(op string) bool { return t.kind == tokOp && t.text == op }
+
+// String names t in an error message.
+func (t token) String() string {
+	switch t.kind {
+	case tokEnd:
+		return "end of text"
+	case tokString:
+		return fmt.Sprintf("string '%s'", oneLine(t.text))
+	case tokQuoted:
+		return fmt.Sprintf("name %q", t.text)
+	case tokNumber:
+		return "number " + t.text
+	}
+	return "\"" + t.text + "\""
+}
+
+// lex cuts text into tokens. The last one is always tokEnd.
+func lex(text string) ([]token, error) {
+	l := lexer{text: text}
+	for {
+		t, err := l.next()
+		if err != nil {
+			return nil, err
+		}
+		l.tokens = append(l.tokens, t)
+		if t.kind == tokEnd {
+			return l.tokens, nil
+		}
+	}
+}
+
+type lexer struct {
+	text   string
+	pos    int
+	tokens []token
+}
+
+func (l *lexer) next() (token, error) {
+	for l.pos < len(l.text) {
+		r, size := utf8.DecodeRuneInString(l.text[l.pos:])
+		if !unicode.IsSpace(r) {
+			break
+		}
+		l.pos += size
+	}
+	start := l.pos
+	if start == len(l.text) {
+		return token{kind: tokEnd, pos: start, end: start}, nil
+	}
+	switch c := l.text[start]; {
+	case isNameStart(l.text[start:]) > 0:
+		for n := isNameStart(l.text[l.pos:]); n > 0; n = isNamePart(l.text[l.pos:]) {
+			l.pos += n
+		}
+		return l.token(tokName, start), nil
+	case c == '"':
+		return l.quoted(tokQuoted, "name")
+	case c == '\'':
+		return l.quoted(tokString, "string")
+	case isDigit(c), c == '.' && start+1 < len(l.text) && isDigit(l.text[start+1]):
+		return l.number()
+	case c == '#':
+		return l.place()
+	}
+	return l.operator()
+}
+
+func (l *lexer) token(kind tokenKind, start int) token {
+	return token{kind: kind, text: l.text[start:l.pos], pos: start, end: l.pos}
+}
+
+// quoted reads to the closing quote; a doubled quote stands for itself.
+func (l *lexer) quoted(kind tokenKind, what string) (token, error) {
+	start, q := l.pos, l.text[l.pos]
+	var b strings.Builder
+	for i := start + 1; i < len(l.text); i++ {
+		if l.text[i] != q {
+			b.WriteByte(l.text[i])
+			continue
+		}
+		if i+1 < len(l.text) && l.text[i+1] == q {
+			b.WriteByte(q)
+			i++
+			continue
+		}
+		l.pos = i + 1
+		if kind == tokQuoted && b.Len() == 0 {
+			return token{}, l.fail(start, "empty name")
+		}
+		return token{kind: kind, text: b.String(), pos: start, end: l.pos}, nil
+	}
+	return token{}, l.fail(start, "%s without a closing %c", what, q)
+}
+
+// number reads digits [. digits] [e [sign] digits] or . digits ….
+func (l *lexer) number() (token, error) {
+	start := l.pos
+	l.digits()
+	if l.peek() == '.' {
+		l.pos++
+		l.digits()
+	}
+	if c := l.peek(); c == 'e' || c == 'E' {
+		l.pos++
+		if c := l.peek(); c == '+' || c == '-' {
+			l.pos++
+		}
+		if !isDigit(l.peek()) {
+			return token{}, l.fail(start, "number without digits in its exponent")
+		}
+		l.digits()
+	}
+	if isNamePart(l.text[l.pos:]) > 0 {
+		return token{}, l.fail(l.pos, "a name cannot begin with a digit; quote it with \"")
+	}
+	return l.token(tokNumber, start), nil
+}
+
+func (l *lexer) place() (token, error) {
+	start := l.pos
+	l.pos++
+	l.digits()
+	if l.pos == start+1 {
+		return token{}, l.fail(start, "# needs the number of a column")
+	}
+	return l.token(tokPlace, start), nil
+}
+
+// operators are tried in this order: longer ones first.
+var operators = []string{"<>", "!=", "<=", ">=", "==", "||", "::", "+", "-", "*", "/", "%", "=", "<", ">", "(", ")", ",", "."}
+
+func (l *lexer) operator() (token, error) {
+	rest := l.text[l.pos:]
+	for _, op := range operators {
+		if !strings.HasPrefix(rest, op) {
+			continue
+		}
+		t := token{kind: tokOp, text: op, pos: l.pos, end: l.pos + len(op)}
+		l.pos = t.end
+		switch op {
+		case "!=":
+			t.text = "<>"
+		case "==":
+			t.text = "="
+		}
+		return t, nil
+	}
+	r, _ := utf8.DecodeRuneInString(rest)
+	return token{}, l.fail(l.pos, "unexpected character %q", r)
+}
+
+func (l *lexer) digits() {
+	for isDigit(l.peek()) {
+		l.pos++
+	}
+}
+
+// peek is the next byte, 0 at the end.
+func (l *lexer) peek() byte {
+	if l.pos < len(l.text) {
+		return l.text[l.pos]
+	}
+	return 0
+}
+
+func (l *lexer) fail(pos int, format string, args ...any) error {
+	return &Error{Text: l.text, Pos: pos, Msg: fmt.Sprintf(format, args...)}
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+// isNameStart gives the size of the character at the start of s if a bare
+// name may begin with it, else 0. Letters of all scripts count.
+func isNameStart(s string) int {
+	r, size := utf8.DecodeRuneInString(s)
+	if r == '_' || r != utf8.RuneError && unicode.IsLetter(r) {
+		return size
+	}
+	return 0
+}
+
+func isNamePart(s string) int {
+	r, size := utf8.DecodeRuneInString(s)
+	if r == '_' || r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)) {
+		return size
+	}
+	return 0
+}
+
+// plainName reports whether name needs no quotes. It allows ASCII only, so
+// that canonical text is safe to paste anywhere.
+func plainName(name string) bool {
+	if name == "" || isDigit(name[0]) || reserved[strings.ToLower(name)] {
+		return false
+	}
+	for i := range len(name) {
+		c := name[i]
+		if c != '_' && !isDigit(c) && (c|0x20 < 'a' || c|0x20 > 'z') {
+			return false
+		}
+	}
+	return true
+}
+
+// reserved are the words that a bare column cannot be named. Other keywords
+// (date, filter, desc) are known by what follows them, since data has
+// columns of these names.
+var reserved = map[string]bool{
+	"and": true, "or": true, "not": true, "is": true, "in": true, "between": true,
+	"like": true, "ilike": true, "null": true, "true": true, "false": true,
+	"case": true, "when": true, "then": true, "else": true, "end": true, "as": true, "distinct": true,
+}

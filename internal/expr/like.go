@@ -1,0 +1,129 @@
+package expr
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/gagg-dev/gagg/internal/column"
+)
+
+// like binds x [not] [i]like pattern: % stands for any characters, _ for one.
+// There is no escape character.
+func (b *binder) like(n *Like) (*bound, error) {
+	args, err := b.bindAll(n.X, n.Pattern)
+	if err != nil {
+		return nil, err
+	}
+	for _, x := range args {
+		if x.typ.Kind != column.String && x.typ.Kind != column.Null {
+			return nil, typeErrorf("like needs strings, not %s", x.typ)
+		}
+		if isNullConst(x) {
+			return newNull(boolType), nil
+		}
+	}
+	x, text := args[0], n.String()
+	var result *bound
+	if p := args[1]; p.kind == boundConst {
+		result = strict(boolType, text, likeConst(p.value.Bytes, n.Fold), x)
+	} else {
+		result = strict(boolType, text, likeEach(n.Fold), x, p)
+	}
+	if n.Not {
+		result = not(result, text)
+	}
+	return result, nil
+}
+
+// likeConst matches a known pattern: by its pieces between % if it has no _.
+func likeConst(pattern string, fold bool) kernel {
+	if fold {
+		pattern = strings.ToLower(pattern)
+	}
+	match := func(s []byte) bool { return matchLike([]byte(pattern), s) }
+	if !strings.Contains(pattern, "_") {
+		match = matchPieces(strings.Split(pattern, "%"))
+	}
+	return func(f *frame) error {
+		for i := range f.n {
+			s := f.args[0].Bytes(i)
+			if fold {
+				s = bytes.ToLower(s)
+			}
+			f.out.Int[i] = truth(match(s))
+		}
+		return nil
+	}
+}
+
+func likeEach(fold bool) kernel {
+	return func(f *frame) error {
+		for i := range f.n {
+			s, p := f.args[0].Bytes(i), f.args[1].Bytes(i)
+			if fold {
+				s, p = bytes.ToLower(s), bytes.ToLower(p)
+			}
+			f.out.Int[i] = truth(matchLike(p, s))
+		}
+		return nil
+	}
+}
+
+// matchPieces matches the first piece at the beginning, the last at the end,
+// and those between anywhere, in order.
+func matchPieces(pieces []string) func([]byte) bool {
+	var list [][]byte
+	for _, p := range pieces {
+		list = append(list, []byte(p))
+	}
+	first, last := list[0], list[len(list)-1]
+	if len(list) == 1 {
+		return func(s []byte) bool { return bytes.Equal(s, first) }
+	}
+	middle := list[1 : len(list)-1]
+	return func(s []byte) bool {
+		if len(s) < len(first)+len(last) || !bytes.HasPrefix(s, first) || !bytes.HasSuffix(s, last) {
+			return false
+		}
+		s = s[len(first) : len(s)-len(last)]
+		for _, m := range middle {
+			i := bytes.Index(s, m)
+			if i < 0 {
+				return false
+			}
+			s = s[i+len(m):]
+		}
+		return true
+	}
+}
+
+// matchLike matches with one point to come back to: the last % seen. That is
+// enough, since a later % can do all that an earlier one could.
+func matchLike(p, s []byte) bool {
+	i, j, back, from := 0, 0, -1, 0
+	for j < len(s) {
+		switch {
+		case i < len(p) && p[i] == '%':
+			back, from = i+1, j
+			i++
+			continue
+		case i < len(p) && p[i] == '_':
+			_, size := utf8.DecodeRune(s[j:])
+			i, j = i+1, j+size
+			continue
+		case i < len(p) && p[i] == s[j]:
+			i, j = i+1, j+1
+			continue
+		case back < 0:
+			return false
+		}
+		_, size := utf8.DecodeRune(s[from:])
+		from += size
+		i, j = back, from
+	}
+	for i < len(p) && p[i] == '%' {
+		i++
+	}
+	return i == len(p)
+}

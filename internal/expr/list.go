@@ -1,0 +1,91 @@
+package expr
+
+import "strings"
+
+// ParseKeys reads a list of group keys: expressions between commas, each with
+// an optional `as name`.
+func ParseKeys(text string) ([]Item, error) { return parseItems(text, (*parser).alias) }
+
+// ParseAggs reads a list of aggregates. The grammar is that of keys: which
+// calls are aggregates is not decided here.
+func ParseAggs(text string) ([]Item, error) { return parseItems(text, (*parser).alias) }
+
+// ParseOrder reads a list of orders: expressions between commas, each with
+// an optional asc or desc and nulls first or nulls last. `-x` of a column or
+// call is `x desc`, so that strings too can be ordered that way.
+func ParseOrder(text string) ([]Item, error) { return parseItems(text, (*parser).order) }
+
+// parseItems reads a list; suffix reads what may follow an expression.
+func parseItems(text string, suffix func(*parser, *Item) error) ([]Item, error) {
+	p, err := newParser(text)
+	if err != nil {
+		return nil, err
+	}
+	var items []Item
+	for {
+		start := p.peek(0).pos
+		n, err := p.expr(levelNone)
+		if err != nil {
+			return nil, err
+		}
+		item := Item{Expr: n, Pos: start, Text: strings.TrimSpace(text[start:p.tokens[p.i-1].end])}
+		if err := suffix(p, &item); err != nil {
+			return nil, err
+		}
+		items = append(items, item)
+		if !p.acceptOp(",") {
+			return items, p.end()
+		}
+	}
+}
+
+// alias reads [as name].
+func (p *parser) alias(item *Item) error {
+	if !p.accept("as") {
+		return nil
+	}
+	t := p.peek(0)
+	if t.kind != tokName && t.kind != tokQuoted {
+		return p.unexpected("a name")
+	}
+	p.advance()
+	item.Alias = t.text
+	return nil
+}
+
+// order reads [asc|desc] [nulls first|last].
+func (p *parser) order(item *Item) error {
+	switch {
+	case p.accept("asc"):
+	case p.accept("desc"):
+		item.Desc = true
+	default:
+		item.minusIsDesc()
+	}
+	if !p.accept("nulls") {
+		return nil
+	}
+	switch {
+	case p.accept("first"):
+		item.Nulls = NullsFirst
+	case p.accept("last"):
+		item.Nulls = NullsLast
+	default:
+		return p.unexpected("\"first\" or \"last\"")
+	}
+	return nil
+}
+
+// minusIsDesc turns `-x` into `x desc`, where x is a column or a call.
+func (item *Item) minusIsDesc() {
+	minus, ok := item.Expr.(*Unary)
+	if !ok || minus.Op != "-" || !strings.HasPrefix(item.Text, "-") {
+		return
+	}
+	switch minus.X.(type) {
+	case *Column, *Call:
+		text := strings.TrimSpace(item.Text[1:])
+		item.Pos += len(item.Text) - len(text)
+		item.Expr, item.Text, item.Desc = minus.X, text, true
+	}
+}

@@ -1,0 +1,220 @@
+package expr
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Limits that keep hostile text from exhausting the stack: recursion is
+// bounded by maxDepth brackets and prefix operators, and the height of a tree
+// (operators chain to the left) by the length of the text.
+const (
+	maxDepth = 200
+	maxText  = 1 << 20
+)
+
+// Parse reads one expression.
+func Parse(text string) (Node, error) {
+	p, err := newParser(text)
+	if err != nil {
+		return nil, err
+	}
+	n, err := p.expr(levelNone)
+	if err != nil {
+		return nil, err
+	}
+	return n, p.end()
+}
+
+type parser struct {
+	text   string
+	tokens []token
+	i      int
+	depth  int
+}
+
+func newParser(text string) (*parser, error) {
+	if len(text) > maxText {
+		return nil, &Error{Text: text, Pos: maxText, Msg: fmt.Sprintf("expression longer than %d bytes", maxText)}
+	}
+	tokens, err := lex(text)
+	if err != nil {
+		return nil, err
+	}
+	return &parser{text: text, tokens: tokens}, nil
+}
+
+// peek is the token k places ahead, the end token past the end.
+func (p *parser) peek(k int) token {
+	return p.tokens[min(p.i+k, len(p.tokens)-1)]
+}
+
+func (p *parser) advance() token {
+	t := p.peek(0)
+	p.i = min(p.i+1, len(p.tokens)-1)
+	return t
+}
+
+// accept takes the next token if it is the keyword word.
+func (p *parser) accept(word string) bool {
+	if p.peek(0).is(word) {
+		p.advance()
+		return true
+	}
+	return false
+}
+
+func (p *parser) acceptOp(op string) bool {
+	if p.peek(0).isOp(op) {
+		p.advance()
+		return true
+	}
+	return false
+}
+
+func (p *parser) expect(word string) error {
+	if p.accept(word) {
+		return nil
+	}
+	return p.unexpected("\"" + word + "\"")
+}
+
+func (p *parser) expectOp(op string) error {
+	if p.acceptOp(op) {
+		return nil
+	}
+	return p.unexpected("\"" + op + "\"")
+}
+
+func (p *parser) end() error {
+	if p.peek(0).kind == tokEnd {
+		return nil
+	}
+	return p.unexpected("end of text")
+}
+
+func (p *parser) unexpected(want string) error {
+	t := p.peek(0)
+	return p.fail(t.pos, "expected %s, found %s", want, t)
+}
+
+func (p *parser) fail(pos int, format string, args ...any) error {
+	return &Error{Text: p.text, Pos: pos, Msg: fmt.Sprintf(format, args...)}
+}
+
+// expr reads an expression whose operators all bind more tightly than lv
+// does (precedence climbing).
+func (p *parser) expr(lv level) (Node, error) {
+	if p.depth++; p.depth > maxDepth {
+		return nil, p.fail(p.peek(0).pos, "nested deeper than %d levels", maxDepth)
+	}
+	defer func() { p.depth-- }()
+	left, err := p.prefix(lv)
+	for err == nil {
+		op := p.infixLevel()
+		if op <= lv {
+			return left, nil
+		}
+		left, err = p.infix(left, op)
+	}
+	return nil, err
+}
+
+// infixLevel is the level of the infix or postfix operator that comes next,
+// levelNone if there is none.
+func (p *parser) infixLevel() level {
+	t := p.peek(0)
+	if t.kind != tokOp && t.kind != tokName {
+		return levelNone
+	}
+	if t.isOp("::") {
+		return levelCast
+	}
+	if t.is("is") {
+		return levelIs
+	}
+	member := t
+	if t.is("not") { // x not in, x not between, x not like
+		member = p.peek(1)
+	}
+	for _, word := range []string{"in", "between", "like", "ilike"} {
+		if member.is(word) {
+			return levelIn
+		}
+	}
+	return binaryLevels[strings.ToLower(t.text)]
+}
+
+func (p *parser) infix(left Node, lv level) (Node, error) {
+	switch lv {
+	case levelIs:
+		return p.isNull(left)
+	case levelIn:
+		return p.membership(left)
+	case levelCast:
+		at := p.advance().pos
+		to, err := p.typeName()
+		return &Cast{At: at, X: left, To: to}, err
+	}
+	t := p.advance()
+	right, err := p.expr(lv)
+	if err != nil {
+		return nil, err
+	}
+	if next := p.peek(0); lv == levelCompare && p.infixLevel() == levelCompare {
+		return nil, p.fail(next.pos, "comparisons do not chain; join them with \"and\"")
+	}
+	return &Binary{At: t.pos, Op: strings.ToLower(t.text), L: left, R: right}, nil
+}
+
+// isNull reads `is [not] null`.
+func (p *parser) isNull(x Node) (Node, error) {
+	n := &IsNull{At: p.advance().pos, X: x, Not: p.accept("not")}
+	return n, p.expect("null")
+}
+
+// membership reads `[not] in (…)`, `[not] between … and …` and
+// `[not] [i]like …`.
+func (p *parser) membership(x Node) (Node, error) {
+	at := p.peek(0).pos
+	not := p.accept("not")
+	switch t := p.advance(); {
+	case t.is("in"):
+		if err := p.expectOp("("); err != nil {
+			return nil, err
+		}
+		list, err := p.exprs()
+		if err != nil {
+			return nil, err
+		}
+		return &In{At: at, X: x, List: list, Not: not}, p.expectOp(")")
+	case t.is("between"):
+		lo, err := p.expr(levelIn)
+		if err == nil {
+			err = p.expect("and")
+		}
+		if err != nil {
+			return nil, err
+		}
+		hi, err := p.expr(levelIn)
+		return &Between{At: at, X: x, Lo: lo, Hi: hi, Not: not}, err
+	default:
+		pattern, err := p.expr(levelIn)
+		return &Like{At: at, X: x, Pattern: pattern, Fold: t.is("ilike"), Not: not}, err
+	}
+}
+
+// exprs reads expressions between commas, at least one.
+func (p *parser) exprs() ([]Node, error) {
+	var list []Node
+	for {
+		n, err := p.expr(levelNone)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, n)
+		if !p.acceptOp(",") {
+			return list, nil
+		}
+	}
+}

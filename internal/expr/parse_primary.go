@@ -1,0 +1,248 @@
+package expr
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/gagg-dev/gagg/internal/column"
+)
+
+// prefix reads an operand: a primary, or a prefix operator and its operand.
+// lv is the level of the operator to the left.
+func (p *parser) prefix(lv level) (Node, error) {
+	t := p.peek(0)
+	switch {
+	case t.isOp("-"):
+		p.advance()
+		x, err := p.expr(levelProduct)
+		if err != nil {
+			return nil, err
+		}
+		if lit, ok := x.(*Literal); ok && lit.Value.Type.IsNumeric() {
+			return &Literal{At: t.pos, Value: negateLiteral(lit.Value)}, nil
+		}
+		return &Unary{At: t.pos, Op: "-", X: x}, nil
+	case t.is("not"):
+		if lv > levelNot {
+			return nil, p.fail(t.pos, "\"not\" needs parentheses here")
+		}
+		p.advance()
+		x, err := p.expr(levelAnd)
+		if err != nil {
+			return nil, err
+		}
+		return &Unary{At: t.pos, Op: "not", X: x}, nil
+	}
+	return p.primary()
+}
+
+func (p *parser) primary() (Node, error) {
+	t := p.peek(0)
+	switch t.kind {
+	case tokNumber:
+		p.advance()
+		v, ok := parseNumber(t.text)
+		if !ok {
+			return nil, p.fail(t.pos, "number out of range")
+		}
+		return &Literal{At: t.pos, Value: v}, nil
+	case tokString:
+		p.advance()
+		return &Literal{At: t.pos, Value: stringValue(t.text)}, nil
+	case tokPlace:
+		p.advance()
+		return &Column{At: t.pos, Name: t.text}, nil
+	case tokQuoted:
+		return p.column()
+	case tokName:
+		return p.word()
+	}
+	if !p.acceptOp("(") {
+		return nil, p.unexpected("an expression")
+	}
+	n, err := p.expr(levelNone)
+	if err != nil {
+		return nil, err
+	}
+	return n, p.expectOp(")")
+}
+
+// word reads what begins with a bare word: a constant, case, cast, a typed
+// literal, a call or a column.
+func (p *parser) word() (Node, error) {
+	t, next := p.peek(0), p.peek(1)
+	word := strings.ToLower(t.text)
+	switch {
+	case word == "null":
+		p.advance()
+		return &Literal{At: t.pos, Value: nullValue}, nil
+	case word == "true", word == "false":
+		p.advance()
+		return &Literal{At: t.pos, Value: boolValue(word == "true")}, nil
+	case word == "case":
+		return p.caseWhen()
+	case reserved[word]:
+		return nil, p.unexpected("an expression")
+	case word == "cast" && next.isOp("("):
+		return p.cast()
+	case next.isOp("("):
+		return p.call()
+	case next.kind == tokString && (word == "date" || word == "time" || word == "timestamp" || word == "timestamptz"):
+		p.advance()
+		s := p.advance()
+		v, ok := parseTemporal(word, s.text)
+		if !ok {
+			return nil, p.fail(s.pos, "'%s' is not a %s", oneLine(s.text), word)
+		}
+		return &Literal{At: t.pos, Value: v}, nil
+	}
+	return p.column()
+}
+
+// column reads name [. name …].
+func (p *parser) column() (Node, error) {
+	t := p.advance()
+	n := &Column{At: t.pos, Name: t.text}
+	for p.acceptOp(".") {
+		part := p.peek(0)
+		if part.kind != tokName && part.kind != tokQuoted {
+			return nil, p.unexpected("a name")
+		}
+		p.advance()
+		n.Name += "." + part.text
+	}
+	return n, nil
+}
+
+// call reads name ( [distinct] args ) [filter (where …)].
+func (p *parser) call() (Node, error) {
+	t := p.advance()
+	n := &Call{At: t.pos, Name: strings.ToLower(t.text)}
+	p.advance() // (
+	if !p.acceptOp(")") {
+		if err := p.arguments(n); err != nil {
+			return nil, err
+		}
+	}
+	if !p.peek(0).is("filter") || !p.peek(1).isOp("(") {
+		return n, nil
+	}
+	p.advance()
+	p.advance()
+	if err := p.expect("where"); err != nil {
+		return nil, err
+	}
+	var err error
+	if n.Filter, err = p.expr(levelNone); err != nil {
+		return nil, err
+	}
+	return n, p.expectOp(")")
+}
+
+func (p *parser) arguments(n *Call) error {
+	n.Distinct = p.accept("distinct")
+	if !n.Distinct && p.peek(0).isOp("*") && p.peek(1).isOp(")") {
+		p.advance()
+		n.Star = true
+	} else {
+		var err error
+		if n.Args, err = p.exprs(); err != nil {
+			return err
+		}
+	}
+	return p.expectOp(")")
+}
+
+// caseWhen reads case [x] when … then … [else …] end.
+func (p *parser) caseWhen() (Node, error) {
+	n := &Case{At: p.advance().pos}
+	var err error
+	if !p.peek(0).is("when") {
+		if n.Operand, err = p.expr(levelNone); err != nil {
+			return nil, err
+		}
+	}
+	for len(n.Whens) == 0 || p.peek(0).is("when") {
+		var w When
+		if err = p.expect("when"); err != nil {
+			return nil, err
+		}
+		if w.If, err = p.expr(levelNone); err != nil {
+			return nil, err
+		}
+		if err = p.expect("then"); err != nil {
+			return nil, err
+		}
+		if w.Then, err = p.expr(levelNone); err != nil {
+			return nil, err
+		}
+		n.Whens = append(n.Whens, w)
+	}
+	if p.accept("else") {
+		if n.Else, err = p.expr(levelNone); err != nil {
+			return nil, err
+		}
+	}
+	return n, p.expect("end")
+}
+
+// cast reads cast(x as type).
+func (p *parser) cast() (Node, error) {
+	at := p.advance().pos
+	p.advance() // (
+	x, err := p.expr(levelNone)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.expect("as"); err != nil {
+		return nil, err
+	}
+	to, err := p.typeName()
+	if err != nil {
+		return nil, err
+	}
+	return &Cast{At: at, X: x, To: to}, p.expectOp(")")
+}
+
+// typeName reads a type: a word, or decimal(p, s).
+func (p *parser) typeName() (column.Type, error) {
+	t := p.peek(0)
+	if t.kind != tokName {
+		return column.Type{}, p.unexpected("a type")
+	}
+	p.advance()
+	word := strings.ToLower(t.text)
+	if word == "decimal" || word == "numeric" {
+		return p.decimalType()
+	}
+	typ, ok := castTypes[word]
+	if !ok {
+		return typ, p.fail(t.pos, "unknown type %q%s", t.text, didYouMean(word, castTypeNames()))
+	}
+	return typ, nil
+}
+
+// decimalType reads [(precision [, scale])].
+func (p *parser) decimalType() (column.Type, error) {
+	size := [2]int{defaultPrecision, defaultScale}
+	if !p.acceptOp("(") {
+		return column.DecimalType(size[0], size[1]), nil
+	}
+	size[1] = 0
+	for i := range size {
+		t := p.peek(0)
+		n, err := strconv.Atoi(t.text)
+		if t.kind != tokNumber || err != nil {
+			return column.Type{}, p.unexpected("a number of digits")
+		}
+		if n > maxDigits || i == 0 && n < 1 || i == 1 && n > size[0] {
+			return column.Type{}, p.fail(t.pos, "a decimal has 1 to %d digits, and no more than these after the point", maxDigits)
+		}
+		p.advance()
+		size[i] = n
+		if !p.acceptOp(",") {
+			break
+		}
+	}
+	return column.DecimalType(size[0], size[1]), p.expectOp(")")
+}

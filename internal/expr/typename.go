@@ -1,0 +1,57 @@
+package expr
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/gagg-dev/gagg/internal/column"
+)
+
+// The size of a decimal whose cast names none, as DuckDB has it.
+const (
+	defaultPrecision = 18
+	defaultScale     = 3
+)
+
+// castTypes are the type names of casts, except decimal. The names with a
+// number of bits are those that --schema shows; SQL's names stand beside
+// them.
+var castTypes = map[string]column.Type{
+	"boolean": boolType, "bool": boolType,
+	"int8": {Kind: column.Int8}, "tinyint": {Kind: column.Int8},
+	"int16": {Kind: column.Int16}, "smallint": {Kind: column.Int16},
+	"int32": {Kind: column.Int32}, "integer": {Kind: column.Int32}, "int": {Kind: column.Int32},
+	"int64": int64Type, "bigint": int64Type, "long": int64Type,
+	"uint8": {Kind: column.Uint8}, "utinyint": {Kind: column.Uint8},
+	"uint16": {Kind: column.Uint16}, "usmallint": {Kind: column.Uint16},
+	"uint32": {Kind: column.Uint32}, "uinteger": {Kind: column.Uint32},
+	"uint64": uint64Type, "ubigint": uint64Type,
+	"float": floatType, "real": floatType, "float32": floatType,
+	"double": doubleType, "float64": doubleType,
+	"string": stringType, "varchar": stringType, "text": stringType,
+	"date":         dateType,
+	"timestamp":    column.TimestampType(column.Micro, false),
+	"timestamp_s":  column.TimestampType(column.Second, false),
+	"timestamp_ms": column.TimestampType(column.Milli, false),
+	"timestamp_us": column.TimestampType(column.Micro, false),
+	"timestamp_ns": column.TimestampType(column.Nano, false),
+	"timestamptz":  column.TimestampType(column.Micro, true),
+}
+
+func castTypeNames() []string {
+	return append(slices.Sorted(maps.Keys(castTypes)), "decimal")
+}
+
+// castName is the canonical name of a type that a cast may name.
+func castName(t column.Type) string {
+	switch {
+	case t.Kind == column.Timestamp && t.UTC:
+		return "timestamptz"
+	case t.Kind == column.Timestamp && t.Unit == column.Micro:
+		return "timestamp"
+	case t.Kind == column.Timestamp:
+		return fmt.Sprintf("timestamp_%s", t.Unit)
+	}
+	return t.String()
+}
