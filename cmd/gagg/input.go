@@ -2,7 +2,7 @@ package main
 
 import (
 	"bufio"
-	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -28,20 +28,20 @@ func (e *inputError) Unwrap() error        { return e.err }
 func (e *inputError) Is(target error) bool { return target == gagg.ErrInput }
 
 // source is what the arguments name.
-func (c *command) source() (gagg.Source, error) {
+func (c *command) source(ctx context.Context) (gagg.Source, error) {
 	if !slices.Contains(c.inputs, "-") {
 		return gagg.Files(c.inputs...), nil
 	}
 	if len(c.inputs) > 1 {
 		return nil, usagef("- (stdin) cannot be read together with other inputs: name it alone")
 	}
-	return stdinSource(c.stdin)
+	return stdinSource(ctx, c.stdin)
 }
 
 // stdinSource reads stdin as what it is: a Parquet file if it is a file
 // (Parquet is read from its end, so it must be seekable), an Arrow IPC stream
 // otherwise.
-func stdinSource(stdin io.Reader) (gagg.Source, error) {
+func stdinSource(ctx context.Context, stdin io.Reader) (gagg.Source, error) {
 	if f, ok := stdin.(*os.File); ok {
 		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
 			magic := make([]byte, len(parquetMagic))
@@ -50,8 +50,15 @@ func stdinSource(stdin io.Reader) (gagg.Source, error) {
 			}
 		}
 	}
-	buffered := bufio.NewReader(stdin)
-	if start, _ := buffered.Peek(len(parquetMagic)); bytes.Equal(start, []byte(parquetMagic)) {
+	buffered := bufio.NewReader(interruptible(ctx, stdin))
+	start, err := buffered.Peek(len(parquetMagic))
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if err != nil {
+		return nil, &inputError{errors.New("stdin: it is empty; send a Parquet file with <, or an Arrow IPC stream")}
+	}
+	if string(start) == parquetMagic {
 		return nil, &inputError{errors.New("stdin: a Parquet file cannot be read from a pipe: use < file.parquet, or send an Arrow IPC stream")}
 	}
 	records, err := ipc.NewReader(buffered)
@@ -62,6 +69,18 @@ func stdinSource(stdin io.Reader) (gagg.Source, error) {
 }
 
 const parquetMagic = "PAR1"
+
+// interruptible reads from r until ctx ends: a read from a pipe that nobody
+// writes to would otherwise wait for ever.
+func interruptible(ctx context.Context, r io.Reader) io.Reader {
+	out, in := io.Pipe()
+	context.AfterFunc(ctx, func() { out.CloseWithError(context.Cause(ctx)) })
+	go func() {
+		_, err := io.Copy(in, r)
+		in.CloseWithError(err)
+	}()
+	return out
+}
 
 // checkNotInput refuses an output that is one of the inputs, or that the same
 // command would read the next time: one in an input folder, or one whose name

@@ -15,7 +15,7 @@ import (
 
 // describe prints what the inputs hold.
 func (c *command) describe(ctx context.Context) error {
-	q, o, err := c.ask()
+	q, o, err := c.ask(ctx)
 	if err != nil {
 		return err
 	}
@@ -38,14 +38,18 @@ func writeDescription(w io.Writer, d *gagg.Description) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "\n%d files, %s rows, %s row groups, %s\n", d.Files,
-		humanize.Comma(d.Rows), humanize.Comma(int64(d.RowGroups)), humanize.IBytes(uint64(d.Bytes)))
+	rows := "not known"
+	if d.Rows >= 0 {
+		rows = humanize.Comma(d.Rows)
+	}
+	_, err := fmt.Fprintf(w, "\nfiles: %s; rows: %s; row groups: %s; size: %s\n", humanize.Comma(int64(d.Files)),
+		rows, humanize.Comma(int64(d.RowGroups)), humanize.IBytes(uint64(d.Bytes)))
 	return err
 }
 
 // explainPlan prints the plan of the query and does not run it.
 func (c *command) explainPlan(ctx context.Context) error {
-	q, o, err := c.ask()
+	q, o, err := c.ask(ctx)
 	if err != nil {
 		return err
 	}
@@ -86,7 +90,10 @@ func (c *command) createStats() (*statistics, error) {
 		return nil, err
 	}
 	f, err := createFile(c.stats)
-	return &statistics{out: f, file: f}, err
+	if err != nil {
+		return nil, err
+	}
+	return &statistics{out: f, file: f}, nil
 }
 
 func (s *statistics) write(stats gagg.Stats) error {

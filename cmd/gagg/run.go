@@ -68,10 +68,6 @@ func output(err error) error {
 // for statistics are created first: a folder that cannot be written to is
 // found before hours of work, not after them.
 func (c *command) aggregate(ctx context.Context) error {
-	q, o, err := c.ask()
-	if err != nil {
-		return err
-	}
 	result, err := c.createResult()
 	if err != nil {
 		return err
@@ -83,6 +79,10 @@ func (c *command) aggregate(ctx context.Context) error {
 	}
 	defer stats.abort()
 
+	q, o, err := c.ask(ctx)
+	if err != nil {
+		return err
+	}
 	o.Observer = c.startProgress()
 	defer c.stopProgress()
 	rows, err := gagg.Run(ctx, q, o)
@@ -98,12 +98,12 @@ func (c *command) aggregate(ctx context.Context) error {
 }
 
 // ask is the query and the options for the library.
-func (c *command) ask() (gagg.Query, gagg.Options, error) {
+func (c *command) ask(ctx context.Context) (gagg.Query, gagg.Options, error) {
 	o, err := c.libraryOptions(c.stderr)
 	if err != nil {
 		return gagg.Query{}, o, err
 	}
-	from, err := c.source()
+	from, err := c.source(ctx)
 	return c.query(from), o, err
 }
 

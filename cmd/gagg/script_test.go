@@ -1,0 +1,187 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestScripts runs the stories in testdata/script. Beside the commands of
+// testscript they have
+//
+//	status N COMMAND…      runs COMMAND, which must end with exit status N
+//	parquet OUT TABLE      writes the table in the file TABLE as Parquet
+//	only DIR NAME…         wants DIR to hold these names (hidden ones too) and no other
+//
+// and $ORDERS, the Parquet file of the README.
+func TestScripts(t *testing.T) {
+	orders, err := filepath.Abs("../../testdata/orders.parquet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("ORDERS", orders)
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"status":  scriptStatus,
+			"parquet": scriptParquet,
+			"only":    scriptOnly,
+		},
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+	})
+}
+
+func scriptStatus(ts *testscript.TestScript, _ bool, args []string) {
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	err = ts.Exec(args[1], args[2:]...)
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit):
+		got = exit.ExitCode()
+	case err != nil:
+		ts.Fatalf("%v", err)
+	}
+	if got != want {
+		ts.Fatalf("exit status %d, want %d", got, want)
+	}
+	// Every failure is one line, beginning "gagg: "; no stack, ever.
+	stderr := ts.ReadFile("stderr")
+	if got == 0 || args[1] != "gagg" {
+		return
+	}
+	if got == statusPipeClosed && stderr == "" {
+		return
+	}
+	if !strings.HasPrefix(stderr, "gagg: ") || strings.Count(stderr, "\n") != 1 {
+		ts.Fatalf("stderr is not one line beginning with \"gagg: \"")
+	}
+}
+
+// scriptParquet writes a table such as
+//
+//	k string | v int64
+//	a        | 1
+//	NULL     | 2
+//	"a\nb"   | 3
+//
+// as Parquet. All columns are optional, and ordered by name: that is how
+// parquet-go orders them.
+func scriptParquet(ts *testscript.TestScript, _ bool, args []string) {
+	lines := strings.Split(strings.TrimSpace(ts.ReadFile(args[1])), "\n")
+	root := parquet.Group{}
+	var names, types []string
+	for _, head := range cells(lines[0]) {
+		i := strings.LastIndex(head, " ")
+		name, kind := unquoted(head[:i]), head[i+1:]
+		names, types = append(names, name), append(types, kind)
+		root[name] = parquet.Optional(nodeOf(ts, kind))
+	}
+	out, err := os.Create(ts.MkAbs(args[0]))
+	ts.Check(err)
+	schema := parquet.NewSchema("table", root)
+	w := parquet.NewWriter(out, schema)
+	for _, line := range lines[1:] {
+		row := make(parquet.Row, len(names))
+		for i, text := range cells(line) {
+			leaf, _ := schema.Lookup(names[i])
+			row[leaf.ColumnIndex] = valueOf(ts, types[i], text, leaf.ColumnIndex)
+		}
+		_, err := w.WriteRows([]parquet.Row{row})
+		ts.Check(err)
+	}
+	ts.Check(w.Close())
+	ts.Check(out.Close())
+}
+
+func cells(line string) []string {
+	all := strings.Split(line, "|")
+	for i := range all {
+		all[i] = strings.TrimSpace(all[i])
+	}
+	return all
+}
+
+func unquoted(text string) string {
+	if plain, err := strconv.Unquote(text); err == nil {
+		return plain
+	}
+	return text
+}
+
+func nodeOf(ts *testscript.TestScript, kind string) parquet.Node {
+	nodes := map[string]parquet.Node{
+		"string": parquet.String(),
+		"binary": parquet.Leaf(parquet.ByteArrayType),
+		"int32":  parquet.Int(32),
+		"int64":  parquet.Int(64),
+		"double": parquet.Leaf(parquet.DoubleType),
+		"bool":   parquet.Leaf(parquet.BooleanType),
+		"list":   parquet.List(parquet.Int(64)),
+	}
+	node, ok := nodes[kind]
+	if !ok {
+		ts.Fatalf("no type %s", kind)
+	}
+	return node
+}
+
+func valueOf(ts *testscript.TestScript, kind, text string, column int) parquet.Value {
+	if text == "NULL" {
+		return parquet.NullValue().Level(0, 0, column)
+	}
+	text = unquoted(text)
+	var v parquet.Value
+	var err error
+	switch kind {
+	case "int32":
+		var n int64
+		n, err = strconv.ParseInt(text, 10, 32)
+		v = parquet.Int32Value(int32(n))
+	case "int64":
+		var n int64
+		n, err = strconv.ParseInt(text, 10, 64)
+		v = parquet.Int64Value(n)
+	case "double":
+		var x float64
+		x, err = strconv.ParseFloat(text, 64)
+		v = parquet.DoubleValue(x)
+	case "bool":
+		v = parquet.BooleanValue(text == "true")
+	default:
+		v = parquet.ByteArrayValue([]byte(text))
+	}
+	ts.Check(err)
+	return v.Level(0, 1, column)
+}
+
+func scriptOnly(ts *testscript.TestScript, _ bool, args []string) {
+	entries, err := os.ReadDir(ts.MkAbs(args[0]))
+	ts.Check(err)
+	want := map[string]bool{}
+	for _, name := range args[1:] {
+		want[name] = true
+	}
+	for _, e := range entries {
+		if !want[e.Name()] {
+			ts.Fatalf("%s holds %s", args[0], e.Name())
+		}
+		delete(want, e.Name())
+	}
+	for name := range want {
+		ts.Fatalf("%s: %v", filepath.Join(args[0], name), fs.ErrNotExist)
+	}
+}
