@@ -1,0 +1,397 @@
+package gagg
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gagg-dev/gagg/internal/agg"
+	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/expr"
+)
+
+// compiled is a query resolved against the columns of its input.
+//
+// It has two stages. The scan stage computes, from a batch of input columns
+// (cols), the filter, the keys and the arguments of the aggregates. The
+// result stage sees a batch of groups whose columns are the keys and then
+// the aggregates, and computes from it the having filter, the output columns
+// and what to order by.
+type compiled struct {
+	cols  []int // columns of the input's schema that are read
+	types []column.Type
+
+	where    *expr.Expr // nil: none
+	keys     []*expr.Expr
+	keyTexts []string
+	args     []*expr.Expr
+	calls    []agg.Call
+	texts    []string // of the calls
+
+	having *expr.Expr // nil: none
+	out    []outputColumn
+	order  []orderTerm
+}
+
+// outputColumn is a column of the result.
+type outputColumn struct {
+	name string
+	expr *expr.Expr
+}
+
+// orderTerm is an element of OrderBy.
+type orderTerm struct {
+	expr      *expr.Expr
+	desc      bool
+	nullFirst bool
+}
+
+// compiler builds a compiled query.
+type compiler struct {
+	in  input
+	q   Query
+	out compiled
+
+	batchCol  map[int]int    // column of the schema -> column of the batch
+	argIndex  map[string]int // argument by its canonical text
+	callIndex map[string]int // aggregate by its canonical text
+	keyIndex  map[string]int // key by its canonical text
+	callTypes []column.Type
+	items     []outputItem
+}
+
+// outputItem is an element of By or Aggs, before it is bound.
+type outputItem struct {
+	name string
+	node expr.Node
+	text string
+}
+
+// compile resolves the query.
+func compile(in input, q Query) (*compiled, error) {
+	c := &compiler{
+		in: in, q: q,
+		batchCol: map[int]int{}, argIndex: map[string]int{}, callIndex: map[string]int{}, keyIndex: map[string]int{},
+	}
+	for _, step := range []func() error{c.where, c.keys, c.aggs, c.having, c.outputs, c.orderBy} {
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	return &c.out, nil
+}
+
+// inputColumn is the lookup of the scan stage.
+func (c *compiler) inputColumn(name string) (int, column.Type, error) {
+	i, err := c.in.find(name)
+	if err != nil {
+		return 0, column.Type{}, err
+	}
+	t := c.in.schema().Fields[i].Type
+	b, ok := c.batchCol[i]
+	if !ok {
+		b = len(c.out.cols)
+		c.batchCol[i] = b
+		c.out.cols = append(c.out.cols, i)
+		c.out.types = append(c.out.types, t)
+	}
+	return b, t, nil
+}
+
+func (c *compiler) where() (err error) {
+	if strings.TrimSpace(c.q.Where) == "" {
+		return nil
+	}
+	n, err := expr.Parse(c.q.Where)
+	if err != nil {
+		return err
+	}
+	if call := findAggregate(n); call != nil {
+		return &expr.Error{Text: c.q.Where, Pos: call.Pos(), Msg: fmt.Sprintf("where cannot use the aggregate %s: use having", call.Name)}
+	}
+	c.out.where, err = c.condition(n, c.q.Where, c.inputColumn)
+	return err
+}
+
+type lookup = func(name string) (int, column.Type, error)
+
+func (c *compiler) condition(n expr.Node, text string, look lookup) (*expr.Expr, error) {
+	e, err := expr.Bind(n, text, look)
+	if err != nil {
+		return nil, err
+	}
+	if k := e.Type().Kind; k != column.Bool && k != column.Null {
+		return nil, &expr.Error{Text: text, Pos: n.Pos(), Msg: fmt.Sprintf("a condition is wanted, this is %s", e.Type())}
+	}
+	return e, nil
+}
+
+func findAggregate(n expr.Node) (found *expr.Call) {
+	expr.Walk(n, func(n expr.Node) bool {
+		if call, ok := n.(*expr.Call); ok && found == nil && agg.IsAggregate(call.Name) {
+			found = call
+		}
+		return found == nil
+	})
+	return found
+}
+
+func (c *compiler) keys() error {
+	for _, list := range c.q.By {
+		items, err := expr.ParseKeys(list)
+		if err != nil {
+			return err
+		}
+		for _, it := range items {
+			if err := c.key(list, it); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (c *compiler) key(list string, it expr.Item) error {
+	if call := findAggregate(it.Expr); call != nil {
+		return &expr.Error{Text: list, Pos: call.Pos(), Msg: fmt.Sprintf("the aggregate %s cannot be a key", call.Name)}
+	}
+	e, err := expr.Bind(it.Expr, list, c.inputColumn)
+	if err != nil {
+		return err
+	}
+	c.items = append(c.items, outputItem{c.nameOf(it), it.Expr, list})
+	if _, ok := c.keyIndex[it.Expr.String()]; !ok {
+		c.keyIndex[it.Expr.String()] = len(c.out.keys)
+		c.out.keys = append(c.out.keys, e)
+		c.out.keyTexts = append(c.out.keyTexts, it.Expr.String())
+	}
+	return nil
+}
+
+// nameOf is the name of an output column: its alias, the column's own name
+// for a plain column, else its text in lower case.
+func (c *compiler) nameOf(it expr.Item) string {
+	if it.Alias != "" {
+		return it.Alias
+	}
+	if col, ok := it.Expr.(*expr.Column); ok {
+		if i, err := c.in.find(col.Name); err == nil {
+			return c.in.schema().Fields[i].Name
+		}
+	}
+	return strings.ToLower(it.Text)
+}
+
+func (c *compiler) aggs() error {
+	for _, a := range c.q.Aggs {
+		items, err := expr.ParseAggs(a.text)
+		if err != nil {
+			return err
+		}
+		if a.alias != "" && len(items) != 1 {
+			return usagef("the name %q is for one aggregate, but %q is %d of them", a.alias, a.text, len(items))
+		}
+		for _, it := range items {
+			if a.alias != "" {
+				it.Alias = a.alias
+			}
+			c.items = append(c.items, outputItem{c.nameOf(it), it.Expr, a.text})
+		}
+	}
+	if len(c.items) == 0 {
+		return usagef("nothing to do: name keys to group by, aggregates, or both")
+	}
+	return nil
+}
+
+// Names of the result stage: a character that no column name of a user's
+// query can begin with, since it would be found only by quoting it.
+const (
+	keyPrefix  = "\x00k"
+	callPrefix = "\x00a"
+)
+
+// toResult rewrites an expression over the input and its aggregates to one
+// over the columns of the result stage.
+func (c *compiler) toResult(n expr.Node, text string) (expr.Node, error) {
+	var failed error
+	n = expr.Rewrite(n, func(n expr.Node) (expr.Node, bool) {
+		if call, ok := n.(*expr.Call); ok && agg.IsAggregate(call.Name) {
+			i, err := c.call(call, text)
+			if err != nil && failed == nil {
+				failed = err
+			}
+			return &expr.Column{At: n.Pos(), Name: fmt.Sprintf("%s%d", callPrefix, i)}, true
+		}
+		if i, ok := c.keyIndex[n.String()]; ok {
+			return &expr.Column{At: n.Pos(), Name: fmt.Sprintf("%s%d", keyPrefix, i)}, true
+		}
+		return n, false
+	})
+	return n, failed
+}
+
+// call returns the index of an aggregate, resolving it if it is new.
+func (c *compiler) call(n *expr.Call, text string) (int, error) {
+	name := n.String()
+	if i, ok := c.callIndex[name]; ok {
+		return i, nil
+	}
+	if n.Distinct {
+		return 0, &expr.Error{Text: text, Pos: n.Pos(), Msg: "distinct in aggregates is not supported yet"}
+	}
+	call := agg.Call{}
+	for _, a := range n.Args {
+		if inner := findAggregate(a); inner != nil {
+			return 0, &expr.Error{Text: text, Pos: inner.Pos(), Msg: fmt.Sprintf("the aggregate %s cannot be inside the aggregate %s", inner.Name, n.Name)}
+		}
+		i, err := c.argument(filtered(a, n.Filter), text)
+		if err != nil {
+			return 0, err
+		}
+		call.Args = append(call.Args, i)
+		call.Types = append(call.Types, c.out.args[i].Type())
+	}
+	if len(n.Args) == 0 && n.Filter != nil {
+		i, err := c.argument(filtered(&expr.Literal{At: n.Pos(), Value: one}, n.Filter), text)
+		if err != nil {
+			return 0, err
+		}
+		call.Args, call.Types = []int{i}, []column.Type{one.Type}
+	}
+	f, t, err := agg.Resolve(n.Name, call.Types)
+	if err != nil {
+		return 0, &expr.Error{Text: text, Pos: n.Pos(), Msg: err.Error()}
+	}
+	call.Func = f
+	c.callIndex[name] = len(c.out.calls)
+	c.out.calls = append(c.out.calls, call)
+	c.out.texts = append(c.out.texts, strings.ToLower(name))
+	c.callTypes = append(c.callTypes, t)
+	return len(c.out.calls) - 1, nil
+}
+
+var one = column.Value{Type: column.Type{Kind: column.Int64}, Int: 1}
+
+// filtered is arg where the filter is true, else NULL, which aggregates pass
+// over.
+func filtered(arg, filter expr.Node) expr.Node {
+	if filter == nil {
+		return arg
+	}
+	return &expr.Case{At: filter.Pos(), Whens: []expr.When{{If: filter, Then: arg}}}
+}
+
+func (c *compiler) argument(n expr.Node, text string) (int, error) {
+	key := n.String()
+	if i, ok := c.argIndex[key]; ok {
+		return i, nil
+	}
+	e, err := expr.Bind(n, text, c.inputColumn)
+	if err != nil {
+		return 0, err
+	}
+	c.argIndex[key] = len(c.out.args)
+	c.out.args = append(c.out.args, e)
+	return len(c.out.args) - 1, nil
+}
+
+// resultColumn is the lookup of the result stage.
+func (c *compiler) resultColumn(name string) (int, column.Type, error) {
+	var i int
+	if n, err := fmt.Sscanf(name, keyPrefix+"%d", &i); n == 1 && err == nil {
+		return i, c.out.keys[i].Type(), nil
+	}
+	if n, err := fmt.Sscanf(name, callPrefix+"%d", &i); n == 1 && err == nil {
+		return len(c.out.keys) + i, c.callTypes[i], nil
+	}
+	return 0, column.Type{}, usagef("column %q must be a key or inside an aggregate", name)
+}
+
+// bindResult binds an expression that may name keys, aggregates and, if
+// aliases is set, output columns.
+func (c *compiler) bindResult(n expr.Node, text string, aliases bool) (expr.Node, error) {
+	if aliases {
+		n = expr.Rewrite(n, func(n expr.Node) (expr.Node, bool) {
+			if col, ok := n.(*expr.Column); ok {
+				if node := c.outputNamed(col.Name); node != nil {
+					return node, true
+				}
+			}
+			if call, ok := n.(*expr.Call); ok && agg.IsAggregate(call.Name) {
+				return n, true
+			}
+			return n, false
+		})
+	}
+	return c.toResult(n, text)
+}
+
+// outputNamed is the expression of the output column of that name; nil if
+// there is none.
+func (c *compiler) outputNamed(name string) expr.Node {
+	for _, same := range []func(string) bool{
+		func(s string) bool { return s == name },
+		func(s string) bool { return strings.EqualFold(s, name) },
+	} {
+		for _, it := range c.items {
+			if same(it.name) {
+				return it.node
+			}
+		}
+	}
+	return nil
+}
+
+func (c *compiler) having() error {
+	if strings.TrimSpace(c.q.Having) == "" {
+		return nil
+	}
+	n, err := expr.Parse(c.q.Having)
+	if err != nil {
+		return err
+	}
+	if n, err = c.bindResult(n, c.q.Having, true); err != nil {
+		return err
+	}
+	c.out.having, err = c.condition(n, c.q.Having, c.resultColumn)
+	return err
+}
+
+func (c *compiler) outputs() error {
+	for _, it := range c.items {
+		n, err := c.bindResult(it.node, it.text, false)
+		if err != nil {
+			return err
+		}
+		e, err := expr.Bind(n, it.text, c.resultColumn)
+		if err != nil {
+			return err
+		}
+		c.out.out = append(c.out.out, outputColumn{it.name, e})
+	}
+	return nil
+}
+
+func (c *compiler) orderBy() error {
+	for _, list := range c.q.OrderBy {
+		items, err := expr.ParseOrder(list)
+		if err != nil {
+			return err
+		}
+		for _, it := range items {
+			n := c.outputNamed(it.Text)
+			if n == nil {
+				n = it.Expr
+			}
+			if n, err = c.bindResult(n, list, true); err != nil {
+				return err
+			}
+			e, err := expr.Bind(n, list, c.resultColumn)
+			if err != nil {
+				return err
+			}
+			c.out.order = append(c.out.order, orderTerm{e, it.Desc, it.Nulls == expr.NullsFirst})
+		}
+	}
+	return nil
+}

@@ -1,0 +1,89 @@
+package gagg
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/gagg-dev/gagg/internal/agg"
+	"github.com/gagg-dev/gagg/internal/expr"
+	"github.com/gagg-dev/gagg/internal/parquetio"
+)
+
+// The kinds of errors, for errors.Is. An error of Run, Plan, Describe or
+// Rows.Err is of one kind at most; one of none is a failure while running. A
+// context's error passes through as it is.
+var (
+	ErrUsage    = errors.New("wrong usage")                  // the query or the options make no sense
+	ErrInput    = errors.New("input not valid")              // a file cannot be read or is not valid
+	ErrOverflow = errors.New("value overflowed")             // a result does not fit its type
+	ErrBudget   = errors.New("out of memory or disk budget") // Options.MemoryLimit is too small
+	ErrDevice   = errors.New("no usable device")             // a GPU was demanded and there is none
+)
+
+// kindError is an error of one kind whose text is that of its cause alone.
+type kindError struct {
+	kind  error
+	cause error
+}
+
+func (e *kindError) Error() string   { return e.cause.Error() }
+func (e *kindError) Unwrap() []error { return []error{e.kind, e.cause} }
+
+func usagef(format string, args ...any) error {
+	return &kindError{ErrUsage, fmt.Errorf(format, args...)}
+}
+
+// BudgetError says that a query needs more memory than it may have.
+type BudgetError struct {
+	Limit int64 // bytes
+	Want  int64 // bytes in use, had the request been granted
+}
+
+func (e *BudgetError) Error() string {
+	return fmt.Sprintf("out of memory: %d MiB wanted, the limit is %d MiB; give a larger memory limit", e.Want>>20, e.Limit>>20)
+}
+
+// classify gives an error from below its kind.
+func classify(err error) error {
+	var kinded *kindError
+	if err == nil || errors.As(err, &kinded) {
+		return err
+	}
+	for _, k := range []struct {
+		kind error
+		is   func(error) bool
+	}{
+		{ErrOverflow, isA[*expr.OverflowError]},
+		{ErrOverflow, isA[*agg.OverflowError]},
+		{ErrBudget, isA[*BudgetError]},
+		{ErrUsage, isA[*expr.Error]},
+		{ErrUsage, isA[*agg.TypeError]},
+		{ErrUsage, isA[*agg.UnknownError]},
+		{ErrUsage, isA[*parquetio.ColumnError]},
+		{ErrUsage, isA[*parquetio.UsageError]},
+		{ErrInput, isA[*parquetio.Error]},
+	} {
+		if k.is(err) {
+			return &kindError{k.kind, err}
+		}
+	}
+	return err
+}
+
+func isA[T error](err error) bool {
+	var target T
+	return errors.As(err, &target)
+}
+
+// problems collects what is wrong, so that all of it is told at once.
+type problems []string
+
+func (p *problems) add(format string, args ...any) { *p = append(*p, fmt.Sprintf(format, args...)) }
+
+func (p problems) err() error {
+	if len(p) == 0 {
+		return nil
+	}
+	return usagef("%s", strings.Join(p, "; "))
+}

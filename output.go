@@ -1,0 +1,161 @@
+package gagg
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+
+	"github.com/gagg-dev/gagg/internal/agg"
+	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/cpu"
+	"github.com/gagg-dev/gagg/internal/expr"
+	"github.com/gagg-dev/gagg/internal/key"
+)
+
+// resultRows is how many groups a result batch holds at most: large enough
+// to pay for the calls, small enough to stay in cache.
+const resultRows = 8192
+
+// producer turns merged groups into result batches. One a goroutine.
+type producer struct {
+	r      *run
+	merger *cpu.Merger
+	keys   key.Decoder
+	having *expr.Eval
+	out    []*expr.Eval
+	order  []*expr.Eval
+
+	batch   column.Batch // keys, then aggregates
+	sel     []int32
+	compact column.Batch
+	bufs    []column.Buffer
+}
+
+func newProducer(r *run) *producer {
+	n := len(r.query.keys) + len(r.query.calls)
+	p := &producer{
+		r: r, merger: cpu.NewMerger(r.cfg, r.groups.Buckets),
+		keys:    key.Decoder{Layout: r.layout, Intern: r.cfg.Intern, Base: 1},
+		batch:   column.Batch{Cols: make([]column.Vector, n)},
+		compact: column.Batch{Cols: make([]column.Vector, n)},
+		bufs:    make([]column.Buffer, n),
+	}
+	if r.query.having != nil {
+		p.having = r.query.having.NewEval()
+	}
+	for _, c := range r.query.out {
+		p.out = append(p.out, c.expr.NewEval())
+	}
+	for _, t := range r.query.order {
+		p.order = append(p.order, t.expr.NewEval())
+	}
+	return p
+}
+
+// partition calls emit with the result batches of partition number n, in
+// order. A batch is valid until emit returns.
+func (p *producer) partition(n int, emit func(*column.Batch) error) error {
+	rows, err := p.merger.Merge(n)
+	if err != nil {
+		return err
+	}
+	for len(rows) > 0 {
+		k := min(len(rows), resultRows)
+		b, err := p.result(rows[:k])
+		if err != nil {
+			return err
+		}
+		if b.Rows > 0 {
+			if err := emit(b); err != nil {
+				return err
+			}
+		}
+		rows = rows[k:]
+	}
+	return p.merger.Release(n)
+}
+
+// result makes the batch of keys and aggregates of some groups, those that
+// pass the having filter.
+func (p *producer) result(rows [][]uint64) (*column.Batch, error) {
+	nkeys := len(p.r.query.keys)
+	for i := range nkeys {
+		p.keys.Decode(i, rows, &p.batch.Cols[i])
+	}
+	for i := range p.r.query.calls {
+		if err := p.r.cfg.States.Finish(i, rows, p.r.cfg.Arenas, &p.batch.Cols[nkeys+i]); err != nil {
+			return nil, p.explain(err)
+		}
+	}
+	p.batch.Rows = len(rows)
+	if p.having == nil {
+		return &p.batch, nil
+	}
+	var err error
+	if p.sel, err = p.having.Filter(&p.batch, p.sel[:0]); err != nil || len(p.sel) == len(rows) {
+		return &p.batch, err
+	}
+	for i := range p.batch.Cols {
+		p.compact.Cols[i] = column.Gather(&p.batch.Cols[i], p.sel, &p.bufs[i])
+	}
+	p.compact.Rows = len(p.sel)
+	return &p.compact, nil
+}
+
+// explain names the aggregate and the group of an overflow.
+func (p *producer) explain(err error) error {
+	var over *agg.OverflowError
+	if !errors.As(err, &over) {
+		return err
+	}
+	var group []string
+	for i, name := range p.r.query.keyTexts {
+		v := column.Gather(&p.batch.Cols[i], []int32{int32(over.Row)}, &column.Buffer{})
+		text := "NULL"
+		if arr, err := column.ToArrow(&v, memory.NewGoAllocator()); err == nil {
+			text = arr.ValueStr(0)
+			arr.Release()
+		}
+		group = append(group, fmt.Sprintf("%s = %s", name, text))
+	}
+	where := "all rows"
+	if len(group) > 0 {
+		where = "the group " + strings.Join(group, ", ")
+	}
+	return fmt.Errorf("%s overflows in %s: %w", p.r.query.texts[over.Call], where, err)
+}
+
+// record computes the output columns of a result batch.
+func (p *producer) record(schema *arrow.Schema, b *column.Batch) (arrow.Record, error) {
+	cols := make([]arrow.Array, 0, len(p.out))
+	defer func() {
+		for _, c := range cols {
+			c.Release()
+		}
+	}()
+	for _, e := range p.out {
+		var v column.Vector
+		if err := e.Eval(b, &v); err != nil {
+			return nil, err
+		}
+		arr, err := column.ToArrow(&v, p.r.opt.allocator())
+		if err != nil {
+			return nil, err
+		}
+		cols = append(cols, arr)
+	}
+	return array.NewRecord(schema, cols, int64(b.Rows)), nil
+}
+
+// schema is the Arrow schema of the result.
+func (r *run) schema() *arrow.Schema {
+	fields := make([]arrow.Field, len(r.query.out))
+	for i, c := range r.query.out {
+		fields[i] = column.ArrowField(c.name, c.expr.Type(), true)
+	}
+	return arrow.NewSchema(fields, nil)
+}

@@ -1,0 +1,101 @@
+// Package gagg groups and aggregates Parquet files, also such as are larger
+// than memory:
+//
+//	rows, err := gagg.Run(ctx, gagg.Query{
+//		From: gagg.Files("data/*.parquet"),
+//		By:   []string{"id1"},
+//		Aggs: []gagg.Agg{gagg.Sum("v1"), gagg.Mean("v3").As("m")},
+//	}, gagg.Options{})
+//
+// The result is an Arrow record reader. [Plan] tells how a query would run,
+// [Describe] what its input holds. The language of the expressions and the
+// meaning of the aggregates are in docs/semantics.md.
+//
+// The package prints nothing, reads no environment and keeps no state
+// between calls. What a caller can do about an error is told by [ErrUsage],
+// [ErrInput], [ErrOverflow], [ErrBudget] and [ErrDevice].
+package gagg
+
+import (
+	"strings"
+)
+
+// NoRows as a Query's Limit asks for no rows at all.
+const NoRows = -1
+
+// Query is `SELECT By, Aggs FROM From WHERE Where GROUP BY By HAVING Having
+// ORDER BY OrderBy LIMIT Limit`. By, Aggs and OrderBy elements may each hold
+// a list separated by commas.
+type Query struct {
+	From    Source
+	By      []string // key columns or expressions, `as NAME`; none: one group of all rows
+	Aggs    []Agg    // none: the distinct keys
+	Where   string   // "": all rows
+	Having  string   // over keys, aggregates and output names; "": all groups
+	OrderBy []string // `name`, `-name`, `name desc nulls last`; none: in order of the keys' hash
+	Limit   int64    // the most rows of the result; 0: all; NoRows: none
+}
+
+// Agg is an aggregate, or an expression over aggregates, with its name.
+type Agg struct {
+	text  string
+	alias string
+}
+
+// Expr is an aggregate, an expression over aggregates or a list of them, as
+// on the command line: `max(v1)-min(v2) as range, count(*)`.
+func Expr(text string) Agg { return Agg{text: text} }
+
+// As gives the result column a name. Without it, the name is the text of the
+// expression in lower case: `sum(v1)`.
+func (a Agg) As(name string) Agg {
+	a.alias = name
+	return a
+}
+
+// CountAll counts rows.
+func CountAll() Agg { return Expr("count(*)") }
+
+// Count counts the values of an expression that are not NULL.
+func Count(x string) Agg { return call("count", x) }
+
+// Sum adds: int64 for integers of up to 32 bits, decimal(38,0) for those of
+// 64, decimal(38,s) for decimals, double for floats.
+func Sum(x string) Agg { return call("sum", x) }
+
+// Mean is the arithmetic mean, a double.
+func Mean(x string) Agg { return call("mean", x) }
+
+// Min is the least value.
+func Min(x string) Agg { return call("min", x) }
+
+// Max is the greatest value; NaN is greater than any number.
+func Max(x string) Agg { return call("max", x) }
+
+// VarSamp is the variance of a sample, a double.
+func VarSamp(x string) Agg { return call("var_samp", x) }
+
+// Stddev is the standard deviation of a sample, a double.
+func Stddev(x string) Agg { return call("stddev_samp", x) }
+
+// Corr is the correlation of two expressions, a double.
+func Corr(x, y string) Agg { return call("corr", x, y) }
+
+// First is the value of the first row in file order, be it NULL.
+func First(x string) Agg { return call("first", x) }
+
+// Last is the value of the last row in file order, be it NULL.
+func Last(x string) Agg { return call("last", x) }
+
+// AnyValue is the first value in file order that is not NULL.
+func AnyValue(x string) Agg { return call("any_value", x) }
+
+// ArgMin is the value of x in the row where y is least.
+func ArgMin(x, y string) Agg { return call("arg_min", x, y) }
+
+// ArgMax is the value of x in the row where y is greatest.
+func ArgMax(x, y string) Agg { return call("arg_max", x, y) }
+
+func call(name string, args ...string) Agg {
+	return Agg{text: name + "(" + strings.Join(args, ", ") + ")"}
+}

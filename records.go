@@ -1,0 +1,163 @@
+package gagg
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+
+	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/cpu"
+)
+
+// recordInput is a stream of Arrow records as an input. Its units stand
+// for nothing: whoever has one takes the next record until none is left.
+type recordInput struct {
+	r      array.RecordReader
+	fields column.Schema
+	unread []error // by column: why it cannot be read
+}
+
+func newRecordInput(r array.RecordReader) (*recordInput, error) {
+	in := &recordInput{r: r}
+	for _, f := range r.Schema().Fields() {
+		t, err := column.FromArrowField(f)
+		in.fields.Fields = append(in.fields.Fields, column.Field{Name: f.Name, Type: t})
+		in.unread = append(in.unread, err)
+	}
+	return in, nil
+}
+
+func (in *recordInput) schema() column.Schema { return in.fields }
+func (in *recordInput) rows() int64           { return -1 }
+func (in *recordInput) describe() Description { return Description{Rows: -1} }
+func (in *recordInput) Close() error          { return nil }
+
+// find looks a column up: by its exact name, without regard to case, or by
+// position (#2).
+func (in *recordInput) find(name string) (int, error) {
+	for _, same := range []func(a, b string) bool{
+		func(a, b string) bool { return a == b },
+		strings.EqualFold,
+	} {
+		found := -1
+		for i, f := range in.fields.Fields {
+			if !same(f.Name, name) {
+				continue
+			}
+			if found >= 0 {
+				return 0, usagef("column %q is ambiguous: it could be #%d or #%d", name, found+1, i+1)
+			}
+			found = i
+		}
+		if found >= 0 {
+			return in.readable(name, found)
+		}
+	}
+	if n, err := strconv.Atoi(strings.TrimPrefix(name, "#")); err == nil && name[0] == '#' && n >= 1 && n <= len(in.fields.Fields) {
+		return in.readable(name, n-1)
+	}
+	return 0, usagef("column %q does not exist in the records", name)
+}
+
+func (in *recordInput) readable(name string, i int) (int, error) {
+	if err := in.unread[i]; err != nil {
+		return 0, &kindError{ErrUsage, fmt.Errorf("column %q cannot be used: %w", name, err)}
+	}
+	return i, nil
+}
+
+func (in *recordInput) scan(cols []int, _ func(func(int) column.Bounds) bool, batchRows int) (scan, error) {
+	if batchRows == 0 {
+		batchRows = defaultBatchRows
+	}
+	return &recordScan{in: in, cols: cols, batchRows: batchRows}, nil
+}
+
+// recordScan hands out the records of a stream, in order, to its readers.
+type recordScan struct {
+	in        *recordInput
+	cols      []int
+	batchRows int
+
+	mu    sync.Mutex
+	first int64 // row number of the next record
+	ended bool
+}
+
+// recordUnits is more than there are ever workers to take records.
+const recordUnits = 1 << 10
+
+func (s *recordScan) units() int          { return recordUnits }
+func (s *recordScan) unitBytes(int) int64 { return 0 }
+func (s *recordScan) facts() scanFacts    { return scanFacts{rows: -1} }
+func (s *recordScan) dictAll(int) bool    { return false }
+func (s *recordScan) dictEntries(int) int { return -1 }
+func (s *recordScan) unchanged() error    { return nil }
+func (s *recordScan) reader() cpu.Reader  { return &recordReader{scan: s} }
+
+func (s *recordScan) next() (arrow.Record, int64, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended || !s.in.r.Next() {
+		s.ended = true
+		if err := s.in.r.Err(); err != nil {
+			return nil, 0, &kindError{ErrInput, fmt.Errorf("arrow records: %w", err)}
+		}
+		return nil, 0, nil
+	}
+	rec := s.in.r.Record()
+	rec.Retain()
+	first := s.first
+	s.first += rec.NumRows()
+	return rec, first, nil
+}
+
+// recordReader cuts records into batches.
+type recordReader struct {
+	scan  *recordScan
+	rec   arrow.Record // nil: none at hand
+	first int64        // row number of its first row
+	at    int64        // rows of it already given out
+}
+
+func (r *recordReader) Open(int) error { return nil }
+
+func (r *recordReader) Close() {
+	if r.rec != nil {
+		r.rec.Release()
+		r.rec = nil
+	}
+}
+
+func (r *recordReader) Next(b *column.Batch) (bool, error) {
+	for r.rec == nil || r.at == r.rec.NumRows() {
+		r.Close()
+		var err error
+		if r.rec, r.first, err = r.scan.next(); err != nil || r.rec == nil {
+			return false, err
+		}
+		r.at = 0
+	}
+	n := min(int64(r.scan.batchRows), r.rec.NumRows()-r.at)
+	if len(b.Cols) != len(r.scan.cols) {
+		b.Cols = make([]column.Vector, len(r.scan.cols))
+	}
+	for i, c := range r.scan.cols {
+		if err := convert(r.rec.Column(c), r.at, n, &b.Cols[i]); err != nil {
+			return false, &kindError{ErrInput, fmt.Errorf("arrow records: column %q: %w", r.scan.in.fields.Fields[c].Name, err)}
+		}
+	}
+	b.Rows, b.First = int(n), r.first+r.at
+	r.at += n
+	return true, nil
+}
+
+func convert(col arrow.Array, at, n int64, v *column.Vector) error {
+	part := array.NewSlice(col, at, at+n)
+	defer part.Release()
+	return column.FromArrow(part, v)
+}

@@ -1,0 +1,201 @@
+package gagg
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math/bits"
+	"sync/atomic"
+	"time"
+
+	"github.com/gagg-dev/gagg/feedback"
+	"github.com/gagg-dev/gagg/internal/agg"
+	"github.com/gagg-dev/gagg/internal/arena"
+	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/cpu"
+	"github.com/gagg-dev/gagg/internal/expr"
+	"github.com/gagg-dev/gagg/internal/key"
+)
+
+const (
+	defaultBatchRows  = 4096
+	maxBatchRows      = 64 << 10 // so that the strings of a result batch fit Arrow's 32-bit offsets
+	defaultPartitions = 256      // a partition of 1e7 groups fits the second-level cache; a guess for more
+	maxPartitions     = 1 << 12
+
+	// maxInternEntries is the largest dictionary whose strings are numbered
+	// rather than held in the key: beyond it, numbering costs a cache miss
+	// for each entry and the numbers save little.
+	maxInternEntries = 64 << 10
+)
+
+// prepared is a query ready to run: all that Plan tells and Run needs.
+type prepared struct {
+	opt   Options
+	in    input
+	query *compiled
+	scan  scan
+	facts scanFacts
+
+	layout    *key.Layout
+	interned  []bool // by key
+	threads   int
+	bits      uint
+	batchRows int
+}
+
+// prepare opens the input and resolves the query against it. The caller
+// closes p.in.
+func prepare(ctx context.Context, q Query, o Options) (_ *prepared, err error) {
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	if q.From == nil {
+		return nil, usagef("no input: set From")
+	}
+	if q.Limit < NoRows {
+		return nil, usagef("limit: %d is negative", q.Limit)
+	}
+	p := &prepared{opt: o, batchRows: o.BatchRows}
+	if p.in, err = q.From.open(ctx, o); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, p.in.Close())
+		}
+	}()
+	if p.query, err = compile(p.in, q); err != nil {
+		return nil, err
+	}
+	if p.scan, err = p.in.scan(p.query.cols, p.skip(), o.BatchRows); err != nil {
+		return nil, err
+	}
+	p.facts = p.scan.facts()
+	p.threads = max(1, min(o.threads(), p.scan.units()))
+	p.bits = uint(bits.Len(uint(max(1, o.Partitions)) - 1))
+	if o.Partitions == 0 {
+		p.bits = uint(bits.Len(defaultPartitions) - 1)
+	}
+	p.placeKeys()
+	return p, nil
+}
+
+// skip is the test that row groups must pass; nil: none.
+func (p *prepared) skip() func(func(int) column.Bounds) bool {
+	if p.query.where == nil || p.opt.NoPruning {
+		return nil
+	}
+	return p.query.where.CanSkip
+}
+
+// placeKeys chooses the form of each key.
+func (p *prepared) placeKeys() {
+	cols := make([]key.Column, len(p.query.keys))
+	p.interned = make([]bool, len(cols))
+	for i, e := range p.query.keys {
+		cols[i].Type = e.Type()
+		if c, ok := e.Column(); ok && e.Type().Rep() == column.RepBytes {
+			n := p.scan.dictEntries(c)
+			p.interned[i] = p.scan.dictAll(c) && n >= 0 && n <= maxInternEntries
+			cols[i].Intern = p.interned[i]
+		}
+	}
+	p.layout = key.NewLayout(cols)
+}
+
+// Run runs the query until its groups are complete; the rows come from the
+// returned reader. The caller releases it, also when not all rows were read.
+// Cancelling the context stops the run and the reader.
+func Run(ctx context.Context, q Query, o Options) (_ *Rows, err error) {
+	defer func() { err = classify(err) }()
+	started := time.Now()
+	p, err := prepare(ctx, q, o)
+	if err != nil {
+		return nil, err
+	}
+	r := &run{prepared: p, limit: q.Limit, started: started}
+	r.budget.limit = o.MemoryLimit
+	if err := r.aggregate(ctx); err != nil {
+		return nil, errors.Join(err, p.in.Close())
+	}
+	return newRows(ctx, r), nil
+}
+
+// run is a query that runs.
+type run struct {
+	*prepared
+	limit   int64
+	started time.Time
+	budget  budget
+	cfg     *cpu.Config
+	groups  cpu.Groups
+
+	bytesRead, rowsRead atomic.Int64
+	scanTime            time.Duration
+}
+
+// aggregate reads the input and groups it.
+func (r *run) aggregate(ctx context.Context) error {
+	r.cfg = &cpu.Config{
+		Keys: r.layout, Intern: key.NewInterner(), Arenas: &arena.Arenas{},
+		States: r.states(),
+		Bits:   r.bits, Tile: feedback.DefaultTileConfig, Grow: r.budget.grow,
+		Rows: -1,
+	}
+	if r.facts.rows >= 0 {
+		r.cfg.Rows = r.facts.rows / int64(r.threads)
+	}
+	in := cpu.Input{
+		Units: r.scan.units(), Reader: r.scan.reader, Done: r.unitDone,
+		Pipeline: func() (cpu.Pipeline, error) { return r.pipeline(), nil },
+	}
+	var err error
+	if r.groups, err = cpu.Run(ctx, r.cfg, in, r.threads); err != nil {
+		return err
+	}
+	r.scanTime = time.Since(r.started)
+	r.opt.logger().Debug("aggregated", slog.Int64("rows", r.rowsRead.Load()), slog.Bool("partitioned", r.groups.Partitioned))
+	return r.scan.unchanged()
+}
+
+// states lays out the aggregates behind the hash and the key.
+func (p *prepared) states() *agg.Layout {
+	return agg.Compile(p.query.calls, 1+p.layout.Words, agg.Options{MaxRows: p.facts.rows})
+}
+
+func (r *run) unitDone(unit int, rows int64) {
+	bytes := r.bytesRead.Add(r.scan.unitBytes(unit))
+	done := r.rowsRead.Add(rows)
+	r.observe(Progress{Phase: PhaseScan, BytesDone: bytes, BytesTotal: r.facts.bytes, RowsDone: done})
+}
+
+func (r *run) observe(p Progress) {
+	if r.opt.Observer != nil {
+		r.opt.Observer.Progress(p)
+	}
+}
+
+// pipeline makes the evaluators of one worker.
+func (r *run) pipeline() cpu.Pipeline {
+	var p cpu.Pipeline
+	used := map[int]bool{}
+	evals := func(exprs []*expr.Expr) []cpu.Evaluator {
+		out := make([]cpu.Evaluator, len(exprs))
+		for i, e := range exprs {
+			out[i] = e.NewEval()
+			for _, c := range e.Columns() {
+				if !used[c] {
+					used[c] = true
+					p.Used = append(p.Used, c)
+				}
+			}
+		}
+		return out
+	}
+	p.Keys, p.Args = evals(r.query.keys), evals(r.query.args)
+	if r.query.where != nil {
+		p.Where = r.query.where.NewEval()
+	}
+	return p
+}

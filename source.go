@@ -1,0 +1,138 @@
+package gagg
+
+import (
+	"context"
+	"io"
+
+	"github.com/apache/arrow/go/v15/arrow/array"
+
+	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/cpu"
+	"github.com/gagg-dev/gagg/internal/parquetio"
+)
+
+// Source is what a query reads: Files, Parquet or Records.
+type Source interface {
+	open(ctx context.Context, o Options) (input, error)
+}
+
+// input is an open source: a table of columns.
+type input interface {
+	schema() column.Schema
+	find(name string) (int, error) // position in the schema
+	rows() int64                   // -1: not known
+	scan(cols []int, skip func(func(int) column.Bounds) bool, batchRows int) (scan, error)
+	describe() Description
+	io.Closer
+}
+
+// scan is the reading of some columns of an input.
+type scan interface {
+	units() int
+	unitBytes(i int) int64
+	facts() scanFacts
+	dictAll(col int) bool    // column col of the scan is dictionary-coded throughout, as far as known
+	dictEntries(col int) int // the most entries of a dictionary, -1: not known
+	reader() cpu.Reader
+	unchanged() error // the input is still what it was when it was opened
+}
+
+// scanFacts is what a scan will read and what it need not.
+type scanFacts struct {
+	rows, bytes                             int64 // rows is -1 if not known
+	skippedGroups, skippedRows, skippedByte int64
+}
+
+// Files reads Parquet files: paths, globs (** and {a,b} too) and directories
+// with all Parquet files below them. Names like year=2024 in their paths
+// become columns. Many files are one table, columns matched by name.
+func Files(paths ...string) Source { return fileSource(paths) }
+
+type fileSource []string
+
+func (s fileSource) open(ctx context.Context, o Options) (input, error) {
+	if len(s) == 0 {
+		return nil, usagef("no input: name a Parquet file, a directory or a glob")
+	}
+	inputs := make([]parquetio.Input, len(s))
+	for i, p := range s {
+		inputs[i].Path = p
+	}
+	return openParquet(ctx, inputs, o)
+}
+
+// Parquet reads one Parquet file of size bytes from r; errors call it name.
+func Parquet(name string, r io.ReaderAt, size int64) Source {
+	return readerSource{Name: name, Reader: r, Size: size}
+}
+
+type readerSource parquetio.Input
+
+func (s readerSource) open(ctx context.Context, o Options) (input, error) {
+	return openParquet(ctx, []parquetio.Input{parquetio.Input(s)}, o)
+}
+
+func openParquet(ctx context.Context, inputs []parquetio.Input, o Options) (input, error) {
+	d, err := parquetio.Open(ctx, inputs, parquetio.Options{UnionByName: o.UnionByName, BatchRows: o.BatchRows})
+	if err != nil {
+		return nil, err
+	}
+	return &parquetInput{d}, nil
+}
+
+type parquetInput struct{ d *parquetio.Dataset }
+
+func (p *parquetInput) schema() column.Schema         { return p.d.Schema() }
+func (p *parquetInput) find(name string) (int, error) { return p.d.Find(name) }
+func (p *parquetInput) rows() int64                   { return p.d.Rows() }
+func (p *parquetInput) Close() error                  { return p.d.Close() }
+
+func (p *parquetInput) describe() Description {
+	var d Description
+	for _, f := range p.d.Files() {
+		d.Files++
+		d.Rows += f.Rows
+		d.RowGroups += f.RowGroups
+		d.Bytes += f.Bytes
+	}
+	return d
+}
+
+func (p *parquetInput) scan(cols []int, skip func(func(int) column.Bounds) bool, batchRows int) (scan, error) {
+	s, err := p.d.Scan(parquetio.ScanOptions{Columns: cols, Skip: skip, BatchRows: batchRows})
+	if err != nil {
+		return nil, err
+	}
+	return &parquetScan{s, s.Units()}, nil
+}
+
+type parquetScan struct {
+	s    *parquetio.Scan
+	list []parquetio.Unit
+}
+
+func (p *parquetScan) units() int              { return len(p.list) }
+func (p *parquetScan) unitBytes(i int) int64   { return p.list[i].Bytes }
+func (p *parquetScan) dictAll(col int) bool    { return p.s.DictAll(col) }
+func (p *parquetScan) dictEntries(col int) int { return p.s.DictEntries(col) }
+func (p *parquetScan) reader() cpu.Reader      { return p.s.NewReader() }
+func (p *parquetScan) unchanged() error        { return p.s.Unchanged() }
+
+func (p *parquetScan) facts() (f scanFacts) {
+	for i := range p.list {
+		f.rows += p.list[i].Rows
+		f.bytes += p.list[i].Bytes
+	}
+	groups, rows, bytes := p.s.Skipped()
+	f.skippedGroups, f.skippedRows, f.skippedByte = int64(groups), rows, bytes
+	return f
+}
+
+// Records reads Arrow records. They are read once: a query from them cannot
+// be run a second time. The caller keeps the reader and releases it after
+// the run.
+func Records(r array.RecordReader) Source { return recordSource{r} }
+
+type recordSource struct{ r array.RecordReader }
+
+func (s recordSource) open(context.Context, Options) (input, error) { return newRecordInput(s.r) }

@@ -1,0 +1,55 @@
+package gagg
+
+import (
+	"time"
+)
+
+// Stats is what a run did.
+type Stats struct {
+	Device        string       `json:"device"`
+	Threads       int          `json:"threads"`
+	Rows          int64        `json:"rows"`           // read, before the filter
+	Groups        int64        `json:"groups"`         // put out
+	BytesRead     int64        `json:"bytes_read"`     // compressed bytes of the wanted columns
+	RowGroups     int          `json:"row_groups"`     // read
+	GroupsSkipped int64        `json:"groups_skipped"` // row groups that statistics ruled out
+	RowsSkipped   int64        `json:"rows_skipped"`
+	BytesSkipped  int64        `json:"bytes_skipped"`
+	RowsPerSecond float64      `json:"rows_per_second"`
+	Partitions    int          `json:"partitions"`
+	Partitioned   bool         `json:"partitioned"` // tables were given up for partitions while reading
+	Phases        []PhaseStats `json:"phases"`
+	PeakMemory    int64        `json:"peak_memory"` // bytes of tables and pages
+	SpilledBytes  int64        `json:"spilled_bytes"`
+}
+
+// PhaseStats is how long a phase took.
+type PhaseStats struct {
+	Phase   Phase   `json:"phase"`
+	Seconds float64 `json:"seconds"`
+}
+
+// Stats tells what the run did; complete once Next has returned false.
+func (r *Rows) Stats() Stats {
+	run := r.run
+	ended := r.ended
+	if ended.IsZero() {
+		ended = time.Now()
+	}
+	total := ended.Sub(run.started)
+	return Stats{
+		Device: deviceCPU, Threads: run.threads,
+		Rows: run.rowsRead.Load(), Groups: r.groups,
+		BytesRead: run.bytesRead.Load(), RowGroups: run.scan.units(),
+		GroupsSkipped: run.facts.skippedGroups, RowsSkipped: run.facts.skippedRows, BytesSkipped: run.facts.skippedByte,
+		RowsPerSecond: float64(run.rowsRead.Load()) / total.Seconds(),
+		Partitions:    len(r.slots), Partitioned: run.groups.Partitioned,
+		Phases: []PhaseStats{
+			{PhaseScan, run.scanTime.Seconds()},
+			{PhaseOutput, (total - run.scanTime).Seconds()},
+		},
+		PeakMemory: run.budget.peak.Load(),
+	}
+}
+
+const deviceCPU = "cpu"
