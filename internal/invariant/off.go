@@ -1,0 +1,6 @@
+//go:build !invariant
+
+package invariant
+
+// Enabled tells whether checks run.
+const Enabled = false

@@ -1,0 +1,118 @@
+package lint
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// allowed is the table of docs/architecture.md: what a package may import of
+// ours, outside its tests. A new package gets a line here, and below the
+// packages that use it. internal/invariant is free to all.
+var allowed = map[string][]string{
+	".": {
+		"partition", "feedback", "internal/column", "internal/key", "internal/agg", "internal/expr",
+		"internal/parquetio", "internal/arena", "internal/cpu",
+	},
+	"cmd/gagg": {".", "internal/sink"}, // the library hands out records, the command writes them
+
+	"partition": {"internal/agg", "internal/column", "internal/key"},
+	"feedback":  {}, // arithmetic only
+
+	"internal/column":    {},
+	"internal/arena":     {},
+	"internal/key":       {"internal/column", "internal/arena"},
+	"internal/agg":       {"internal/column", "internal/arena"},
+	"internal/expr":      {"internal/column"},
+	"internal/parquetio": {"internal/column"},
+	"internal/sink":      {"internal/column"},
+	"internal/cpu": {
+		"partition", "feedback", "internal/agg", "internal/arena", "internal/column", "internal/key",
+	},
+
+	"internal/oracle":    {"internal/column"},
+	"internal/datagen":   {"internal/column"},
+	"internal/invariant": {},
+	"internal/lint":      {},
+
+	"bench/h2o":    {"internal/datagen"},
+	"bench/orders": {"internal/datagen"},
+}
+
+// testOnly is packages that only tests and bench/ use.
+var testOnly = []string{"internal/oracle", "internal/datagen", "internal/gputest"}
+
+func TestImportTable(t *testing.T) {
+	missing := maps.Clone(allowed)
+	for _, p := range module(t) {
+		may, listed := allowed[p.dir()]
+		delete(missing, p.dir())
+		if !listed {
+			t.Errorf("%s is not in the import table of internal/lint", p.dir())
+			continue
+		}
+		for _, imp := range p.Imports {
+			dir, ours := inModule(imp)
+			if ours && dir != "internal/invariant" && !slices.Contains(may, dir) {
+				t.Errorf("%s imports %s, which the import table does not allow", p.dir(), dir)
+			}
+		}
+	}
+	for dir := range missing {
+		t.Errorf("the import table of internal/lint has a line for %s, which does not exist", dir)
+	}
+}
+
+func TestTestOnlyPackages(t *testing.T) {
+	for dir, may := range allowed {
+		if strings.HasPrefix(dir, "bench/") || slices.Contains(testOnly, dir) {
+			continue
+		}
+		for _, imp := range may {
+			if slices.Contains(testOnly, imp) {
+				t.Errorf("the import table lets %s import %s, which is for tests and bench/", dir, imp)
+			}
+		}
+	}
+}
+
+// The packages that meet Parquet files. Whoever else needs something of a
+// file asks internal/parquetio, behind whose fence a library may panic.
+var parquetImporters = []string{"internal/parquetio", "internal/sink", "internal/datagen"}
+
+func TestParquetLibraryStaysBehindItsFence(t *testing.T) {
+	for _, p := range module(t) {
+		for _, imp := range p.Imports {
+			if strings.HasPrefix(imp, "github.com/parquet-go/parquet-go") && !slices.Contains(parquetImporters, p.dir()) {
+				t.Errorf("%s imports %s; only %v may", p.dir(), imp, parquetImporters)
+			}
+		}
+	}
+}
+
+const arrow = "github.com/apache/arrow/go/v15/arrow"
+
+// The packages of Arrow that link beside a newer Arrow in one program: its
+// Parquet and Flight packages do not.
+var arrowPackages = []string{"", "/array", "/ipc", "/memory", "/decimal128", "/decimal256", "/bitutil", "/float16"}
+
+func TestArrowImports(t *testing.T) {
+	for _, p := range module(t) {
+		for _, imp := range p.everyImport() {
+			rest, isArrow := strings.CutPrefix(imp, arrow)
+			if strings.HasPrefix(imp, "github.com/apache/arrow") && (!isArrow || !slices.Contains(arrowPackages, rest)) {
+				t.Errorf("%s imports %s, which does not link beside newer Arrow modules", p.dir(), imp)
+			}
+		}
+	}
+}
+
+func TestPackageNames(t *testing.T) {
+	for _, p := range module(t) {
+		switch p.Name {
+		case "util", "utils", "common", "types", "helpers", "helper", "misc":
+			t.Errorf("%s: a package is named after the concept it owns, not %q", p.dir(), p.Name)
+		}
+	}
+}
