@@ -3,6 +3,7 @@ package parquetio
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"unsafe"
 
 	"github.com/gagg-dev/gagg/internal/column"
@@ -113,7 +114,7 @@ func (b *bools) ints(dst []int64) error {
 	}
 	buf := b.buf[:len(dst)]
 	if err := b.runs.read(buf); err != nil {
-		return errValuesEnd
+		return fmt.Errorf("damaged booleans: %w", err)
 	}
 	for i, v := range buf {
 		dst[i] = int64(v)

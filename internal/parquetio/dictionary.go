@@ -100,8 +100,15 @@ func codesBelow(codes []int32, n int) bool {
 		seen |= seen << 32
 		codes = codes[:len(codes)-1]
 	}
-	for _, x := range unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(codes))), len(codes)/2) {
+	pairs := unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(codes))), len(codes)/2)
+	other := uint64(0) // a second chain of or, to do two words a cycle
+	for ; len(pairs) >= 4; pairs = pairs[4:] {
+		p := pairs[:4:4]
+		seen |= p[0] | (p[0] + add) | p[1] | (p[1] + add)
+		other |= p[2] | (p[2] + add) | p[3] | (p[3] + add)
+	}
+	for _, x := range pairs {
 		seen |= x | (x + add)
 	}
-	return seen&top == 0
+	return (seen|other)&top == 0
 }

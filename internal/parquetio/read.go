@@ -82,16 +82,24 @@ func (c *columnReader) read(v *column.Vector, n int) (err error) {
 	default:
 		err = c.readFlat(v, valid, count)
 	}
-	var bad *valueError
-	if errors.As(err, &bad) {
-		err = fmt.Errorf("row %d %s", c.rowNumber(n, valid, bad.index), bad.reason)
+	if err != nil {
+		err = c.rowError(err, valid)
 	}
 	c.left -= n
 	return err
 }
 
-// rowNumber is the row in the file of a dense value of the n rows at hand.
-func (c *columnReader) rowNumber(n int, valid []int32, dense int) int64 {
+// rowError names the row where err is about one value of the rows at hand.
+func (c *columnReader) rowError(err error, valid []int32) error {
+	var bad *valueError
+	if errors.As(err, &bad) {
+		return fmt.Errorf("row %d %s", c.rowNumber(valid, bad.index), bad.reason)
+	}
+	return err
+}
+
+// rowNumber is the row in the file of a dense value of the rows at hand.
+func (c *columnReader) rowNumber(valid []int32, dense int) int64 {
 	row := dense
 	for i, one := range valid {
 		if one == 1 {

@@ -21,6 +21,7 @@ type hybrid struct {
 	left   int    // values left in the current run
 	packed bool   // the current run is bit-packed
 	value  int32  // the value of an RLE run
+	truth  bool   // booleans: parquet-go writes 255 for true in RLE runs
 
 	// A group of which only a part has been asked for.
 	group [8]int32
@@ -96,6 +97,9 @@ func (h *hybrid) next() error {
 	var value uint32
 	for i := range size {
 		value |= uint32(h.data[i]) << (8 * i)
+	}
+	if h.truth {
+		value = min(value, 1)
 	}
 	if h.width < 32 && value>>h.width != 0 {
 		return fmt.Errorf("damaged: value %d in a run of %d bits", value, h.width)

@@ -96,5 +96,6 @@ func (s *streams) startBoolRuns(values []byte) error {
 		return fmt.Errorf("damaged: %d bytes of booleans in %d", n, len(values))
 	}
 	s.bools.runs.reset(values[:n], 1)
+	s.bools.runs.truth = true
 	return nil
 }
