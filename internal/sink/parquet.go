@@ -40,6 +40,7 @@ type parquetWriter struct {
 	meta   format.FileMetaData
 	offset int64
 	open   int64 // rows in the open row group
+	most   int64 // rows in a full one
 }
 
 const (
@@ -48,9 +49,10 @@ const (
 	parquetMagic  = "PAR1"
 )
 
-// codecs are the compressions by name.
+// codecs are the compressions by name. lz4 is LZ4_RAW: parquet-go reads it
+// wrong, but writes what DuckDB and ClickHouse read right.
 var codecs = map[string]compress.Codec{
-	"": &snappy.Codec{}, "snappy": &snappy.Codec{}, "zstd": &zstd.Codec{}, "gzip": &gzip.Codec{},
+	"": &snappy.Codec{}, "snappy": &snappy.Codec{}, "zstd": &zstd.Codec{}, "gzip": &gzip.Codec{Level: gzip.DefaultCompression},
 	"brotli": &brotli.Codec{Quality: 4, LGWin: 22}, "lz4": &lz4.Codec{}, "none": &uncompressed.Codec{},
 }
 
@@ -62,7 +64,7 @@ func newParquetWriter(out io.Writer, rows *rowReader, o Options) (Writer, error)
 	if len(rows.fields) == 0 {
 		return nil, fmt.Errorf("a Parquet file needs at least one column")
 	}
-	w := &parquetWriter{out: out, rows: rows}
+	w := &parquetWriter{out: out, rows: rows, most: rowGroupRows}
 	w.meta = format.FileMetaData{Version: 2, CreatedBy: o.CreatedBy}
 	if o.CreatedBy == "" {
 		w.meta.CreatedBy = "gagg"
@@ -81,7 +83,7 @@ func newParquetWriter(out io.Writer, rows *rowReader, o Options) (Writer, error)
 func (w *parquetWriter) Write(rec arrow.Record) error {
 	n, err := w.rows.read(rec)
 	for from := 0; from < n && err == nil; {
-		to := int(min(int64(n), int64(from)+rowGroupRows-w.open))
+		to := int(min(int64(n), int64(from)+w.most-w.open))
 		var bytes int64
 		for i, c := range w.cols {
 			if err := c.add(&w.rows.vectors[i], from, to); err != nil {
@@ -91,7 +93,7 @@ func (w *parquetWriter) Write(rec arrow.Record) error {
 		}
 		w.open += int64(to - from)
 		from = to
-		if w.open == rowGroupRows || bytes >= rowGroupBytes {
+		if w.open == w.most || bytes >= rowGroupBytes {
 			err = w.flush()
 		}
 	}

@@ -17,12 +17,14 @@ const maxBoundBytes = 64
 
 // bounds follows the smallest and largest value of a column chunk, in the
 // order that Parquet defines for the type: signed or unsigned for integers,
-// by number for decimals however they are stored, bytewise for text. Float
-// bounds leave NaN out, as the format demands. Float16 has no bounds: no
-// reader uses them.
+// by number for decimals however they are stored, bytewise for text. Floats
+// with a NaN among them have no bounds, as DuckDB does it: the format leaves
+// NaN out of them, and then a reader to which NaN is the greatest number skips
+// it. Float16 has none either: no reader uses them.
 type bounds struct {
 	typ                column.Type
 	some               bool
+	nan                bool
 	minInt, maxInt     int64 // of uint64: with the highest bit flipped, which makes signed order right
 	minFloat, maxFloat float64
 	minWide, maxWide   decimal256.Num
@@ -72,18 +74,19 @@ func (b *bounds) addInts(v *column.Vector, from, to int) {
 	b.minInt, b.maxInt = lo, hi
 }
 
-// addFloats passes over NaN by itself: no comparison with it is true.
 func (b *bounds) addFloats(v *column.Vector, from, to int) {
 	for i, x := range v.Float[from:to] {
-		if v.IsNull(from + i) {
+		if v.Null != nil && v.Null[from+i] {
 			continue
 		}
-		if x <= b.minFloat {
-			b.minFloat, b.some = x, true
+		if x < b.minFloat {
+			b.minFloat = x
 		}
-		if x >= b.maxFloat {
-			b.maxFloat, b.some = x, true
+		if x > b.maxFloat {
+			b.maxFloat = x
 		}
+		b.nan = b.nan || x != x
+		b.some = true
 	}
 }
 
@@ -122,7 +125,7 @@ func (b *bounds) addTexts(v *column.Vector, from, to int) {
 // and +0 above, since -0 and +0 are one value to some readers.
 func (b *bounds) statistics(s parquetStorage, nulls int64) format.Statistics {
 	out := format.Statistics{NullCount: nulls}
-	if !b.some {
+	if !b.some || b.nan {
 		return out
 	}
 	switch b.typ.Rep() {

@@ -145,7 +145,7 @@ func TestParquetEveryType(t *testing.T) {
 
 // Pages and row groups end at any row, NULLs begin and end anywhere.
 func TestParquetManyPages(t *testing.T) {
-	const rows = rowGroupRows + pageRows + 77
+	const rows, group = 3*pageRows + 77, 2*pageRows + 1001
 	rng := rand.New(rand.NewPCG(3, 4))
 	cols := []testColumn{
 		{name: "dense", typ: column.Type{Kind: column.Int64}},
@@ -156,8 +156,8 @@ func TestParquetManyPages(t *testing.T) {
 	for i := range rows {
 		cols[0].values = append(cols[0].values, integer(int64(i)))
 		sparse, bit, text := integer(int64(rng.Int32())), integer(int64(rng.IntN(2))), str(fmt.Sprint("text ", rng.IntN(1000)))
-		if i > 200_000 && i < 600_000 {
-			sparse = null() // whole pages of NULL
+		if i > pageRows && i < 2*pageRows+9 {
+			sparse = null() // a whole page of NULL
 		}
 		if rng.IntN(10) == 0 {
 			sparse, bit = null(), null()
@@ -167,9 +167,24 @@ func TestParquetManyPages(t *testing.T) {
 		}
 		cols[1].values, cols[2].values, cols[3].values = append(cols[1].values, sparse), append(cols[2].values, bit), append(cols[3].values, text)
 	}
-	f := expectColumns(t, render(t, Parquet, cols, 60_001, Options{}), cols)
-	if n := len(f.RowGroups()); n != 2 {
-		t.Errorf("%d row groups", n)
+	rec := recordOf(t, memory.DefaultAllocator, cols)
+	var out bytes.Buffer
+	w, err := NewWriter(Parquet, &out, rec.Schema(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.(*parquetWriter).most = group
+	for from := int64(0); from < rows; from += 60_001 {
+		if err := w.Write(rec.NewSlice(from, min(from+60_001, rows))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	f := expectColumns(t, out.Bytes(), cols)
+	if groups := f.RowGroups(); len(groups) != 2 || groups[0].NumRows() != group {
+		t.Errorf("%d row groups", len(groups))
 	}
 }
 
@@ -217,7 +232,8 @@ func TestParquetStatistics(t *testing.T) {
 		{kind(column.Int8), []column.Value{integer(3), integer(-5)}, i32(-5), i32(3)},
 		{kind(column.Uint32), []column.Value{integer(math.MaxUint32), integer(3)}, i32(3), i32(-1)},
 		{kind(column.Bool), []column.Value{integer(1), integer(1)}, "\x01", "\x01"},
-		{kind(column.Float64), []column.Value{double(math.NaN()), double(2), double(-2)}, f64(-2), f64(2)},
+		{kind(column.Float64), []column.Value{double(math.NaN()), double(2), double(-2)}, "", ""},
+		{kind(column.Float64), []column.Value{double(2), null(), double(-2)}, f64(-2), f64(2)},
 		{kind(column.Float64), []column.Value{double(0), double(negZero)}, f64(negZero), f64(0)},
 		{kind(column.Float64), []column.Value{double(negZero)}, f64(negZero), f64(0)},
 		{kind(column.Float64), []column.Value{double(math.NaN())}, "", ""},

@@ -1,0 +1,297 @@
+package sink
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/ipc"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+
+	"github.com/gagg-dev/gagg/internal/column"
+)
+
+func strings1(name string, values ...column.Value) []testColumn {
+	return []testColumn{{name: name, typ: column.Type{Kind: column.String}, values: values}}
+}
+
+// What an independent CSV reader makes of our text is what went in.
+func TestCSVReadsBack(t *testing.T) {
+	words := []string{"a", "", ",", `"`, "a\nb", "a\r\nb", "\t", " x ", "ü", "\x00", "NULL", "a;b", `""`}
+	cols := []testColumn{{name: "first,", typ: column.Type{Kind: column.String}}, {name: "", typ: column.Type{Kind: column.String}}}
+	for i := range words {
+		cols[0].values = append(cols[0].values, str(words[i]))
+		cols[1].values = append(cols[1].values, str(words[len(words)-1-i]))
+	}
+	for format, sep := range map[Format]rune{CSV: ',', TSV: '\t'} {
+		r := csv.NewReader(bytes.NewReader(render(t, format, cols, 4, Options{})))
+		r.Comma = sep
+		got, err := r.ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(got) != len(words)+1 || got[0][0] != "first," || got[0][1] != "" {
+			t.Fatalf("%s: got %q", format, got)
+		}
+		for i, row := range got[1:] {
+			want := strings.ReplaceAll(words[i], "\r\n", "\n") // encoding/csv folds line ends
+			if row[0] != want || row[1] != strings.ReplaceAll(words[len(words)-1-i], "\r\n", "\n") {
+				t.Errorf("%s row %d: got %q", format, i, row)
+			}
+		}
+	}
+}
+
+// F55: NULL, an empty string and the NULL text as a value stay apart.
+func TestCSVNull(t *testing.T) {
+	cols := append(strings1("s", null(), str(""), str("NA"), str("a\xff")), testColumn{
+		name: "n", typ: column.Type{Kind: column.Int64}, values: []column.Value{null(), integer(0), integer(-1), integer(7)},
+	})
+	for opt, want := range map[string]string{
+		"":   "s,n\n,\n\"\",0\nNA,-1\na\\xFF,7\n",
+		"NA": "s,n\nNA,NA\n\"\",0\n\"NA\",-1\na\\xFF,7\n",
+		"0":  "s,n\n0,0\n\"\",\"0\"\nNA,-1\na\\xFF,7\n",
+	} {
+		if got := string(render(t, CSV, cols, 10, Options{Null: opt})); got != want {
+			t.Errorf("--null %q: got %q, want %q", opt, got, want)
+		}
+	}
+}
+
+// Any byte in a name or a value gives valid JSON that decodes to it.
+func TestJSONReadsBack(t *testing.T) {
+	var words []column.Value
+	for c := range 0x180 {
+		words = append(words, str("x"+string(rune(c))+"y"))
+	}
+	for _, f := range []Format{JSON, NDJSON} {
+		text := render(t, f, strings1("a\"\\\x01", words...), 7, Options{})
+		var rows []map[string]string
+		if f == JSON {
+			if err := json.Unmarshal(text, &rows); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			for _, line := range bytes.Split(bytes.TrimSuffix(text, []byte("\n")), []byte("\n")) {
+				var row map[string]string
+				if err := json.Unmarshal(line, &row); err != nil {
+					t.Fatalf("%s: %v", line, err)
+				}
+				rows = append(rows, row)
+			}
+		}
+		if len(rows) != len(words) {
+			t.Fatalf("%d rows", len(rows))
+		}
+		for i, row := range rows {
+			if got := row["a\"\\\x01"]; got != words[i].Bytes {
+				t.Errorf("got %q, want %q", got, words[i].Bytes)
+			}
+		}
+	}
+	if !json.Valid(render(t, JSON, everyType(), 2, Options{})) {
+		t.Error("the JSON of every type is not valid")
+	}
+}
+
+// A result without rows is still a whole document.
+func TestNoRows(t *testing.T) {
+	cols := strings1("s")
+	cols = append(cols, testColumn{name: "n", typ: column.Type{Kind: column.Int64}})
+	for f, want := range map[Format]string{
+		CSV: "s,n\n", TSV: "s\tn\n", JSON: "[]\n", NDJSON: "", None: "",
+		Markdown: "| s | n |\n| --- | ---: |\n", Table: "╭───┬───╮\n│ s │ n │\n├───┼───┤\n╰───┴───╯\n",
+	} {
+		if got := string(render(t, f, cols, 1, Options{})); got != want {
+			t.Errorf("%s: got %q, want %q", f, got, want)
+		}
+	}
+}
+
+// Arrow output, file and stream, holds the same arrays, and knows UUIDs.
+func TestArrowReadsBack(t *testing.T) {
+	for _, stream := range []bool{false, true} {
+		for _, cols := range [][]testColumn{everyType(), strings1("s")} {
+			out := render(t, Arrow, cols, 3, Options{Stream: stream})
+			want := recordOf(t, memory.DefaultAllocator, cols)
+			got := readIPC(t, out, stream)
+			if want.NumRows() == 0 {
+				if len(got) != 0 {
+					t.Errorf("stream=%t: %d records of no rows", stream, len(got))
+				}
+				continue
+			}
+			if !got[0].Schema().Equal(want.Schema()) {
+				t.Errorf("stream=%t: schema %s", stream, got[0].Schema())
+			}
+			row := 0
+			for _, rec := range got {
+				for c := range cols {
+					var v column.Vector
+					if err := column.FromArrow(rec.Column(c), &v); err != nil {
+						t.Fatal(err)
+					}
+					for i := range v.Len {
+						if g, w := v.At(i), cols[c].values[row+i]; !sameValue(g, w) {
+							t.Errorf("stream=%t: column %s row %d: got %+v, want %+v", stream, cols[c].name, row+i, g, w)
+						}
+					}
+				}
+				row += int(rec.NumRows())
+			}
+			if len(cols) > 31 {
+				if typ, err := column.FromArrowField(got[0].Schema().Field(31)); err != nil || typ.Kind != column.UUID {
+					t.Errorf("the UUID came back as %s, %v", typ, err)
+				}
+			}
+		}
+	}
+}
+
+func readIPC(t *testing.T, b []byte, stream bool) []arrow.Record {
+	t.Helper()
+	var out []arrow.Record
+	if stream {
+		r, err := ipc.NewReader(bytes.NewReader(b))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for r.Next() {
+			rec := r.Record()
+			rec.Retain()
+			out = append(out, rec)
+		}
+		return out
+	}
+	r, err := ipc.NewFileReader(bytes.NewReader(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range r.NumRecords() {
+		rec, err := r.RecordAt(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, rec)
+	}
+	return out
+}
+
+// A table keeps to the terminal: text gives way, the widest column first, and
+// numbers stay whole.
+func TestTableWidth(t *testing.T) {
+	cols := []testColumn{
+		{name: "name", typ: column.Type{Kind: column.String}, values: []column.Value{str(strings.Repeat("long ", 20)), str("short")}},
+		{name: "other", typ: column.Type{Kind: column.String}, values: []column.Value{str("twenty letters at all"), null()}},
+		{name: "sum", typ: column.Type{Kind: column.Int64}, values: []column.Value{integer(1234567890123), integer(1)}},
+	}
+	const want = `
+╭──────────────┬──────────────┬───────────────╮
+│ name         │ other        │           sum │
+├──────────────┼──────────────┼───────────────┤
+│ long long l… │ twenty lett… │ 1234567890123 │
+│ short        │ NULL         │             1 │
+╰──────────────┴──────────────┴───────────────╯
+`
+	if got := "\n" + string(render(t, Table, cols, 1, Options{Width: 47})); got != want {
+		t.Errorf("got %s", got)
+	}
+	for _, width := range []int{1, 10, 20, 33, 80} {
+		for line := range strings.Lines(string(render(t, Table, cols, 1, Options{Width: width}))) {
+			if n := len([]rune(strings.TrimSuffix(line, "\n"))); n > width {
+				t.Errorf("width %d: a line of %d: %s", width, n, line)
+			}
+		}
+	}
+}
+
+func TestTableMaxRows(t *testing.T) {
+	c := testColumn{name: "n", typ: column.Type{Kind: column.Int64}}
+	for i := range 2500 {
+		c.values = append(c.values, integer(int64(i)))
+	}
+	got := string(render(t, Table, []testColumn{c}, 7, Options{MaxRows: 100}))
+	if !strings.Contains(got, "│ 99 │\n") || strings.Contains(got, " 100 │") || !strings.HasSuffix(got, "╯\n2,400 more rows not shown\n") {
+		t.Errorf("got %s", got)
+	}
+}
+
+// F78: nothing in a table can move the cursor or turn the text.
+func TestTableEscapes(t *testing.T) {
+	cols := strings1("na\x1bme", str("\x1b[31mred\a"), str("tab\tnew\nline"), str("\u202eright"), str("\u009bC1"), str("|`*"))
+	for _, f := range []Format{Table, Markdown} {
+		got := string(render(t, f, cols, 9, Options{}))
+		if strings.ContainsAny(got, "\x1b\a\t\u202e\u009b") {
+			t.Errorf("%s: got %q", f, got)
+		}
+	}
+	if got := string(appendVisible(nil, []byte("\x1b\n\u202e ü"))); got != `\x1b\n\u202e ü` {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestRecordOfOtherSchema(t *testing.T) {
+	a := recordOf(t, memory.DefaultAllocator, strings1("s", str("x")))
+	b := recordOf(t, memory.DefaultAllocator, everyType()[:1])
+	for _, f := range Formats {
+		if f == None {
+			continue
+		}
+		w, err := NewWriter(f, io.Discard, a.Schema(), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Write(b); err == nil {
+			t.Errorf("%s took a record of another schema", f)
+		}
+	}
+}
+
+func BenchmarkWriter(b *testing.B) {
+	const n = 64 << 10
+	ints := testColumn{typ: column.Type{Kind: column.Int64}}
+	floats := testColumn{typ: column.Type{Kind: column.Float64}}
+	texts := testColumn{typ: column.Type{Kind: column.String}}
+	for i := range int64(n) {
+		x := i * 2654435761 % 1000003
+		ints.values = append(ints.values, integer(x))
+		floats.values = append(floats.values, double(float64(x)/1e4))
+		texts.values = append(texts.values, str(fmt.Sprintf("id%010d", x)))
+	}
+	named := func(cols ...testColumn) []testColumn {
+		for i := range cols {
+			cols[i].name = fmt.Sprint("c", i)
+		}
+		return cols
+	}
+	for _, set := range []struct {
+		name string
+		cols []testColumn
+	}{{"numbers", named(ints, ints, floats, ints)}, {"ints", named(ints, ints, ints, ints)}, {"texts", named(texts, ints)}} {
+		rec := recordOf(b, memory.DefaultAllocator, set.cols)
+		for _, f := range []Format{CSV, NDJSON, Parquet, Arrow} {
+			b.Run(fmt.Sprintf("cols=%s/format=%s", set.name, f), func(b *testing.B) {
+				w, err := NewWriter(f, io.Discard, rec.Schema(), Options{})
+				if err != nil {
+					b.Fatal(err)
+				}
+				for b.Loop() {
+					if err := w.Write(rec); err != nil {
+						b.Fatal(err)
+					}
+				}
+				if err := w.Close(); err != nil {
+					b.Fatal(err)
+				}
+				rows := float64(n) * float64(b.N) / b.Elapsed().Seconds() / 1e6
+				b.ReportMetric(rows, "Mrows/s")
+				b.ReportMetric(rows*float64(len(set.cols)), "Mvalues/s")
+			})
+		}
+	}
+}
