@@ -24,10 +24,10 @@ import (
 //
 // # Looking up a batch
 //
-// One pass loads the directory entry of every row's home slot, a second
-// compares keys, so that the cache misses of different rows overlap; rows
-// whose first entry does not settle the matter (an insertion or a collision)
-// are put on a list and probed one by one.
+// One pass loads the directory entry of every row's home slot, so that the
+// cache misses of different rows overlap; a second goes on from there to the
+// first entry with the tag and compares keys. Rows that meet a free slot, or
+// an equal tag of another key, are put on a list and probed one by one.
 //
 // The directory is at most half full.
 type table struct {
@@ -126,11 +126,24 @@ func (t *table) find(hash []uint64, w [][]uint64, groups []uint32) (firstNew uin
 	return firstNew, nil
 }
 
+// tagged returns the first entry from e, at the home slot of hash, on that
+// has the tag of hash or is free.
+func (d *directory) tagged(e, hash uint64) uint64 {
+	if uint32(e>>32) == uint32(hash) || e == 0 {
+		return e
+	}
+	for s := d.next(d.home(hash)); ; s = d.next(s) {
+		if e = d.slots[s]; uint32(e>>32) == uint32(hash) || e == 0 {
+			return e
+		}
+	}
+}
+
 func (t *table) match1(hash, w0 []uint64, groups []uint32) {
 	rows, stride := t.rows.Rows, t.rows.Stride
 	w0, groups = w0[:len(hash)], groups[:len(hash)]
 	for i, e := range t.first[:len(hash)] {
-		if e != 0 && uint32(e>>32) == uint32(hash[i]) {
+		if e = t.dir.tagged(e, hash[i]); e != 0 {
 			g := uint32(e) - 1
 			if rows[int(g)*stride+1] == w0[i] {
 				groups[i] = g
@@ -145,7 +158,7 @@ func (t *table) match2(hash, w0, w1 []uint64, groups []uint32) {
 	rows, stride := t.rows.Rows, t.rows.Stride
 	w0, w1, groups = w0[:len(hash)], w1[:len(hash)], groups[:len(hash)]
 	for i, e := range t.first[:len(hash)] {
-		if e != 0 && uint32(e>>32) == uint32(hash[i]) {
+		if e = t.dir.tagged(e, hash[i]); e != 0 {
 			g := uint32(e) - 1
 			r := rows[int(g)*stride:]
 			if r[1] == w0[i] && r[2] == w1[i] {
@@ -159,7 +172,7 @@ func (t *table) match2(hash, w0, w1 []uint64, groups []uint32) {
 
 func (t *table) matchN(hash []uint64, w [][]uint64, groups []uint32) {
 	for i, e := range t.first[:len(hash)] {
-		if e != 0 && uint32(e>>32) == uint32(hash[i]) {
+		if e = t.dir.tagged(e, hash[i]); e != 0 {
 			if g := uint32(e) - 1; t.equal(g, w, i) {
 				groups[i] = g
 				continue
