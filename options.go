@@ -15,8 +15,8 @@ type Options struct {
 	// buffers may take; 0: no limit. A query that needs more ends with
 	// ErrBudget.
 	MemoryLimit int64
-	// Partitions is how many partitions groups are divided into once they
-	// are partitioned, a power of two; 0: chosen. For experiments.
+	// Partitions, a power of two, has groups partitioned from the first row
+	// on into as many partitions; 0: when it pays. For experiments.
 	Partitions int
 	// BatchRows is the most rows processed at a time; 0: chosen. For
 	// experiments.

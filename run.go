@@ -40,7 +40,8 @@ type prepared struct {
 	layout    *key.Layout
 	interned  []bool // by key
 	threads   int
-	bits      uint
+	bits      uint // 2^bits partitions
+	tile      feedback.TileConfig
 	batchRows int
 }
 
@@ -73,9 +74,9 @@ func prepare(ctx context.Context, q Query, o Options) (_ *prepared, err error) {
 	}
 	p.facts = p.scan.facts()
 	p.threads = max(1, min(o.threads(), p.scan.units()))
-	p.bits = uint(bits.Len(uint(max(1, o.Partitions)) - 1))
-	if o.Partitions == 0 {
-		p.bits = uint(bits.Len(defaultPartitions) - 1)
+	p.tile, p.bits = feedback.DefaultTileConfig, uint(bits.TrailingZeros(defaultPartitions))
+	if o.Partitions > 0 {
+		p.tile, p.bits = feedback.NoTiles, uint(bits.TrailingZeros(uint(o.Partitions)))
 	}
 	p.placeKeys()
 	return p, nil
@@ -140,7 +141,7 @@ func (r *run) aggregate(ctx context.Context) error {
 	r.cfg = &cpu.Config{
 		Keys: r.layout, Intern: key.NewInterner(), Arenas: &arena.Arenas{},
 		States: r.states(),
-		Bits:   r.bits, Tile: feedback.DefaultTileConfig, Grow: r.budget.grow,
+		Bits:   r.bits, Tile: r.tile, Grow: r.budget.grow,
 		Rows: -1,
 	}
 	if r.facts.rows >= 0 {

@@ -28,6 +28,9 @@ var DefaultTileConfig = TileConfig{
 	MaxTableBytes: 64 << 20,
 }
 
+// NoTiles never finds that a table pays.
+var NoTiles = TileConfig{MinReduction: math.Inf(1)}
+
 // TileDecision is what a worker does with its next rows.
 type TileDecision uint8
 

@@ -129,7 +129,7 @@ func run(ctx context.Context, cfg *Config, in batches, filter bool, threads int)
 // and plain keys, tables and forced partitioning, one and several workers.
 func TestRoads(t *testing.T) {
 	never := feedback.TileConfig{MinRows: 1 << 62}
-	always := feedback.TileConfig{MinRows: 1, MinReduction: 1e18}
+	always := feedback.TileConfigfeedback.NoTiles
 	for _, groups := range []int{1, 50, 5000, 200_000} {
 		for _, dict := range []bool{false, true} {
 			for _, tile := range []feedback.TileConfig{never, always} {
@@ -199,7 +199,7 @@ func checkRoad(t *testing.T, groups int, dict, filter bool, cfg *Config, threads
 // and what is taken is given back.
 func TestBudget(t *testing.T) {
 	refused := errors.New("refused")
-	for _, tile := range []feedback.TileConfig{{MinRows: 1 << 62}, {MinRows: 1, MinReduction: 1e18}} {
+	for _, tile := range []feedback.TileConfig{{MinRows: 1 << 62}, feedback.NoTiles} {
 		for n := 0; ; n++ {
 			requests, held := 0, int64(0)
 			cfg := config(4, tile, func(bytes int64) error {

@@ -1,0 +1,207 @@
+package gagg_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+
+	"github.com/gagg-dev/gagg"
+	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/datagen"
+	"github.com/gagg-dev/gagg/internal/oracle"
+)
+
+// trial is a random query over a random table, from one seed.
+type trial struct {
+	seed  uint64
+	table *datagen.Table
+	query gagg.Query
+	want  oracle.Query
+}
+
+var distincts = []int{1, 2, 33, 400, 0}
+
+// aggregates that are tried on a column, by what it holds; the queries hold
+// those only that the type takes.
+func aggregatesOf(t column.Type) []string {
+	out := []string{"count", "min", "max", "any_value", "first", "last"}
+	switch {
+	case t.Kind == column.Bool:
+		return append(out, "bool_and", "bool_or")
+	case t.IsInteger():
+		return append(out, "sum", "mean", "var_samp", "stddev_pop", "bit_and", "bit_or", "bit_xor")
+	case t.IsFloat():
+		return append(out, "sum", "mean", "var_pop", "stddev_samp")
+	case t.Kind == column.Decimal:
+		return append(out, "sum", "mean")
+	}
+	return out
+}
+
+func newTrial(seed uint64) *trial {
+	rng := rand.New(rand.NewPCG(seed, 0))
+	types := datagen.Types()
+	spec := datagen.Spec{Rows: []int{0, 1, 31, 33, 3000}[rng.IntN(5)], Seed: seed}
+	for i := range 2 + rng.IntN(5) {
+		t := types[rng.IntN(len(types))]
+		spec.Columns = append(spec.Columns, datagen.Column{
+			Name: fmt.Sprintf("c%d", i), Type: t, Distinct: distincts[rng.IntN(len(distincts))],
+			Nulls: []float64{0, 0.1, 0.9, 1}[rng.IntN(4)], Skew: []float64{0, 1.5}[rng.IntN(2)],
+			// Extremes overflow sums and lose all digits of a variance:
+			// that is what the tests of agg are for.
+			Special: !t.IsNumeric(), Coded: rng.IntN(2) == 0,
+		})
+	}
+	tr := &trial{seed: seed, table: datagen.New(spec)}
+	for i := range spec.Columns {
+		if len(tr.query.By) < 4 && rng.IntN(2) == 0 {
+			tr.query.By = append(tr.query.By, spec.Columns[i].Name)
+			tr.want.Keys = append(tr.want.Keys, i)
+		}
+	}
+	tr.addAgg("count")
+	for range 1 + rng.IntN(5) {
+		i := rng.IntN(len(spec.Columns))
+		names := aggregatesOf(spec.Columns[i].Type)
+		tr.addAgg(names[rng.IntN(len(names))], i)
+	}
+	if i := rng.IntN(len(spec.Columns)); rng.IntN(3) == 0 {
+		tr.query.Where = spec.Columns[i].Name + " is not null"
+		tr.want.Where = func(row []column.Value) bool { return !row[i].Null }
+	}
+	return tr
+}
+
+func (tr *trial) addAgg(name string, args ...int) {
+	text := "*"
+	if len(args) > 0 {
+		text = tr.table.Columns[args[0]].Name
+	}
+	tr.query.Aggs = append(tr.query.Aggs, gagg.Expr(name+"("+text+")"))
+	tr.want.Aggs = append(tr.want.Aggs, oracle.Agg{Func: name, Args: args})
+}
+
+// configuration is one way of running a trial.
+type configuration struct {
+	name   string
+	source func(t *testing.T, tr *trial) gagg.Source
+	opt    gagg.Options
+}
+
+func parquetAs(l datagen.Layout) func(*testing.T, *trial) gagg.Source {
+	return func(t *testing.T, tr *trial) gagg.Source {
+		var b bytes.Buffer
+		if err := tr.table.WriteParquet(&b, l); err != nil {
+			t.Fatal(err)
+		}
+		return gagg.Parquet("trial", bytes.NewReader(b.Bytes()), int64(b.Len()))
+	}
+}
+
+func recordsOf(t *testing.T, tr *trial) gagg.Source {
+	var fields []arrow.Field
+	for _, f := range tr.table.Schema().Fields {
+		fields = append(fields, column.ArrowField(f.Name, f.Type, true))
+	}
+	schema := arrow.NewSchema(fields, nil)
+	var records []arrow.Record
+	for _, b := range tr.table.Batches(700) {
+		var cols []arrow.Array
+		for i := range b.Cols {
+			arr, err := column.ToArrow(&b.Cols[i], memory.DefaultAllocator)
+			if err != nil {
+				t.Fatal(err)
+			}
+			cols = append(cols, arr)
+		}
+		records = append(records, array.NewRecord(schema, cols, int64(b.Rows)))
+	}
+	r, err := array.NewRecordReader(schema, records)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return gagg.Records(r)
+}
+
+var configurations = []configuration{
+	{"one row group", parquetAs(datagen.Layout{}), gagg.Options{Threads: 1}},
+	{"many row groups", parquetAs(datagen.Layout{RowGroup: 100, Codec: "snappy"}), gagg.Options{Threads: 4}},
+	{"tiny pages, v2", parquetAs(datagen.Layout{RowGroup: 1000, Page: 7, V2: true, Codec: "zstd", Encoding: datagen.Delta}), gagg.Options{Threads: 2}},
+	{"tiny batches", parquetAs(datagen.Layout{RowGroup: 500, Encoding: datagen.Split}), gagg.Options{Threads: 2, BatchRows: 3}},
+	{"partitioned at once", parquetAs(datagen.Layout{RowGroup: 300}), gagg.Options{Threads: 3, Partitions: 16}},
+	{"one partition, small batches", parquetAs(datagen.Layout{RowGroup: 300, Required: true}), gagg.Options{Threads: 2, Partitions: 1, BatchRows: 33}},
+	{"no pruning", parquetAs(datagen.Layout{RowGroup: 50}), gagg.Options{Threads: 2, NoPruning: true}},
+	{"arrow records", recordsOf, gagg.Options{Threads: 2}},
+}
+
+// One query and one data set, many ways to run it, one answer: the oracle's,
+// in one order.
+func TestMetamorphic(t *testing.T) {
+	trials := uint64(150)
+	if testing.Short() {
+		trials = 30
+	}
+	for seed := range trials {
+		tr := newTrial(seed)
+		want, err := oracle.Run(tr.table.Batches(1000), tr.table.Schema(), tr.want)
+		if err != nil && !errors.Is(err, oracle.ErrOverflow) {
+			t.Fatal(err)
+		}
+		for _, c := range configurations {
+			t.Run(fmt.Sprintf("seed=%d/%s", seed, strings.ReplaceAll(c.name, " ", "_")), func(t *testing.T) {
+				got, runErr := tr.run(t, c)
+				if err != nil || runErr != nil {
+					if !errors.Is(runErr, gagg.ErrOverflow) || err == nil {
+						t.Fatalf("%s\nerror %v, the oracle's %v", tr, runErr, err)
+					}
+					return
+				}
+				if err := oracle.Equal(got, want); err != nil {
+					t.Fatalf("%s\n%v", tr, err)
+				}
+			})
+		}
+	}
+}
+
+func (tr *trial) String() string {
+	var cols []string
+	for _, c := range tr.table.Columns {
+		cols = append(cols, fmt.Sprintf("%s %s nulls=%g distinct=%d coded=%t", c.Name, c.Type, c.Nulls, c.Distinct, c.Coded))
+	}
+	return fmt.Sprintf("seed %d, %d rows of %s\nby %v, aggregates %v, where %q", tr.seed, tr.table.Rows, strings.Join(cols, "; "), tr.query.By, tr.want.Aggs, tr.query.Where)
+}
+
+// run runs the trial and checks that nothing allocated is left.
+func (tr *trial) run(t *testing.T, c configuration) (oracle.Result, error) {
+	t.Helper()
+	mem := memory.NewCheckedAllocator(memory.NewGoAllocator())
+	defer mem.AssertSize(t, 0)
+	q, o := tr.query, c.opt
+	q.From, o.Allocator = c.source(t, tr), mem
+	rows, err := gagg.Run(t.Context(), q, o)
+	if err != nil {
+		return oracle.Result{}, err
+	}
+	defer rows.Release()
+	var batches []column.Batch
+	for rows.Next() {
+		rec := rows.Record()
+		b := column.Batch{Rows: int(rec.NumRows()), Cols: make([]column.Vector, rec.NumCols())}
+		for i := range b.Cols {
+			if err := column.FromArrow(rec.Column(i), &b.Cols[i]); err != nil {
+				t.Fatal(err)
+			}
+			b.Cols[i] = column.Concat(b.Cols[i : i+1])
+		}
+		batches = append(batches, b)
+	}
+	return oracle.Rows(batches, len(tr.want.Keys)), rows.Err()
+}
