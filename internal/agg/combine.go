@@ -47,55 +47,83 @@ func (l *Layout) combine(dst []uint64, stride int, gids []uint32, src []uint64, 
 		combineAnd(dst[off:], src[off:], stride, gids)
 	}
 	for i := range l.slots {
-		s := &l.slots[i]
-		to, from, cold := dst[s.hot:], src[s.hot:], s.cold-s.hot
-		switch s.op {
-		case opAddInt:
-			combineAdd(to, from, stride, gids)
-		case opAddInt128:
-			for i, g := range gids {
-				w, f := to[int(g)*stride:], from[i*stride:]
-				addSigned128(&w[0], &w[cold], int64(f[cold]), int64(f[0]))
-			}
-		case opAddUint128:
-			for i, g := range gids {
-				w, f := to[int(g)*stride:], from[i*stride:]
-				addUnsigned128(&w[0], &w[cold], f[cold], f[0])
-			}
-		case opAddWide192:
-			combineWords(to, from, stride, gids, 3)
-		case opAddWide320:
-			combineWords(to, from, stride, gids, 5)
-		case opAddFloat:
-			for i, g := range gids {
-				mergeFloat(to[int(g)*stride:], loadFloat(from[i*stride:]))
-			}
-		case opMinInt:
-			for i, g := range gids {
-				w := &to[int(g)*stride]
-				*w = uint64(min(int64(*w), int64(from[i*stride])))
-			}
-		case opMaxInt:
-			for i, g := range gids {
-				w := &to[int(g)*stride]
-				*w = uint64(max(int64(*w), int64(from[i*stride])))
-			}
-		case opMinFloat, opMaxFloat:
-			for i, g := range gids {
-				combineFloat(&to[int(g)*stride], from[i*stride], s.op == opMaxFloat)
-			}
-		case opMinWide:
-			for i, g := range gids {
-				combineWide(to[int(g)*stride:], from[i*stride:], false)
-			}
-		case opMaxWide:
-			for i, g := range gids {
-				combineWide(to[int(g)*stride:], from[i*stride:], true)
-			}
-		case opMinBytes, opMaxBytes:
-			for i, g := range gids {
-				combineBytes(to[int(g)*stride:], from[i*stride:], reg, s.op == opMaxBytes)
-			}
+		l.combineSlot(&l.slots[i], dst, stride, gids, src, reg)
+	}
+}
+
+// combineSlot is combine for one slot.
+func (l *Layout) combineSlot(s *slot, dst []uint64, stride int, gids []uint32, src []uint64, reg *arena.Arenas) {
+	to, from, cold := dst[s.hot:], src[s.hot:], s.cold-s.hot
+	switch s.op {
+	case opAddInt, opMulInt:
+		combineAdd(to, from, stride, gids)
+	case opAddInt128:
+		for i, g := range gids {
+			w, f := to[int(g)*stride:], from[i*stride:]
+			addSigned128(&w[0], &w[cold], int64(f[cold]), int64(f[0]))
+		}
+	case opAddUint128:
+		for i, g := range gids {
+			w, f := to[int(g)*stride:], from[i*stride:]
+			addUnsigned128(&w[0], &w[cold], f[cold], f[0])
+		}
+	case opAddWide192:
+		combineWords(to, from, stride, gids, 3)
+	case opAddWide320:
+		combineWords(to, from, stride, gids, 5)
+	case opAddFloat, opAddDouble, opMulFloat, opPowFloat3, opPowFloat4:
+		for i, g := range gids {
+			addCompensated(asFloats(to), int(g)*stride, loadFloat(from[i*stride:]))
+		}
+	case opMinInt:
+		for i, g := range gids {
+			w := &to[int(g)*stride]
+			*w = uint64(min(int64(*w), int64(from[i*stride])))
+		}
+	case opMaxInt:
+		for i, g := range gids {
+			w := &to[int(g)*stride]
+			*w = uint64(max(int64(*w), int64(from[i*stride])))
+		}
+	case opMinFloat, opMaxFloat:
+		for i, g := range gids {
+			combineFloat(&to[int(g)*stride], from[i*stride], s.op == opMaxFloat)
+		}
+	case opMinWide:
+		for i, g := range gids {
+			combineWide(to[int(g)*stride:], from[i*stride:], false)
+		}
+	case opMaxWide:
+		for i, g := range gids {
+			combineWide(to[int(g)*stride:], from[i*stride:], true)
+		}
+	case opMinBytes, opMaxBytes:
+		for i, g := range gids {
+			combineBytes(to[int(g)*stride:], from[i*stride:], reg, s.op == opMaxBytes)
+		}
+	case opAnd:
+		combineAnd(to, from, stride, gids)
+	case opOr:
+		for i, g := range gids {
+			to[int(g)*stride] |= from[i*stride]
+		}
+	case opXor:
+		for i, g := range gids {
+			to[int(g)*stride] ^= from[i*stride]
+		}
+	case opProduct:
+		w, f := asFloats(to), asFloats(from)
+		for i, g := range gids {
+			w[int(g)*stride] *= f[i*stride]
+		}
+	case opMulInt192:
+		for i, g := range gids {
+			w, f := to[int(g)*stride:], from[i*stride:]
+			addSigned192(w, cold, int64(f[0]), f[cold], f[cold+1])
+		}
+	case opFirst, opLast, opAny, opArgMin, opArgMax:
+		for i, g := range gids {
+			s.combineKept(to[int(g)*stride:], from[i*stride:], reg)
 		}
 	}
 }

@@ -27,21 +27,85 @@ func (b *builder) compile(c Call) call {
 			return out
 		}
 	}
-	switch id {
+	b.split(&out, c.Args)
+	return out
+}
+
+// split gives c the slots that it needs. The order of the slots is what the
+// functions in finish*.go expect.
+func (b *builder) split(c *call, args []int) {
+	one := func(o op) {
+		c.set = b.seen(args...)
+		c.slots[0] = b.slot(o, c.set, args[0], none)
+	}
+	switch c.fn {
 	case fnCount:
 		b.wantRows = true
-		if len(c.Args) > 0 {
-			out.set = b.counted(c.Args...)
+		if len(args) > 0 {
+			c.set = b.counted(args...)
 		}
 	case fnSum:
-		out.set = b.seen(c.Args...)
-		out.slots[0] = b.slot(sumOp(c.Types[0], b.maxRows), out.set, c.Args[0], none)
+		one(sumOp(c.types[0], b.maxRows))
 	case fnMean:
-		out.set = b.counted(c.Args...)
-		out.slots[0] = b.slot(sumOp(c.Types[0], b.maxRows), out.set, c.Args[0], none)
+		c.set = b.counted(args...)
+		c.slots[0] = b.slot(sumOp(c.types[0], b.maxRows), c.set, args[0], none)
 	case fnMin, fnMax:
-		out.set = b.seen(c.Args...)
-		out.slots[0] = b.slot(extremeOp(c.Types[0], id == fnMax), out.set, c.Args[0], none)
+		one(extremeOp(c.types[0], c.fn == fnMax))
+	case fnProduct:
+		one(opProduct)
+	case fnBoolAnd, fnBitAnd:
+		one(opAnd)
+	case fnBoolOr, fnBitOr:
+		one(opOr)
+	case fnBitXor:
+		one(opXor)
+	case fnFirst, fnLast:
+		b.needsPos = true
+		c.slots[0] = b.slot(opFirst+op(c.fn-fnFirst), allRows, args[0], none)
+	case fnAnyValue:
+		b.needsPos = true
+		c.slots[0] = b.slot(opAny, b.set(args...), args[0], none)
+	case fnArgMin, fnArgMax:
+		b.needsPos = true
+		c.slots[0] = b.slot(opArgMin+op(c.fn-fnArgMin), b.set(args...), args[0], args[1])
+	default:
+		b.splitMoments(c, args)
 	}
-	return out
+}
+
+// splitMoments needs the count of rows, the sums of x and y, of their squares
+// and of their product, as far as the function asks for them.
+func (b *builder) splitMoments(c *call, args []int) {
+	c.set = b.counted(args...)
+	exact := true
+	for _, t := range c.types {
+		exact = exact && exactMoments(t)
+	}
+	sum := func(k int) int {
+		if !exact || c.fn == fnSkewness || c.fn == fnKurtosis {
+			return b.slot(opAddDouble, c.set, args[k], none)
+		}
+		return b.slot(sumOp(c.types[k], b.maxRows), c.set, args[k], none)
+	}
+	product := func(j, k int) int {
+		o := productOp(c.types[j], c.types[k], b.maxRows)
+		if !exact || c.fn == fnSkewness || c.fn == fnKurtosis {
+			o = opMulFloat
+		}
+		return b.slot(o, c.set, args[j], args[k])
+	}
+	switch c.fn {
+	case fnVarSamp, fnVarPop, fnStddevSamp, fnStddevPop:
+		c.slots = [5]int{sum(0), product(0, 0), none, none, none}
+	case fnCovarSamp, fnCovarPop:
+		c.slots = [5]int{sum(0), sum(1), product(0, 1), none, none}
+	case fnCorr:
+		c.slots = [5]int{sum(0), sum(1), product(0, 1), product(0, 0), product(1, 1)}
+	case fnSkewness, fnKurtosis:
+		cube := b.slot(opPowFloat3, c.set, args[0], none)
+		c.slots = [5]int{sum(0), product(0, 0), cube, none, none}
+		if c.fn == fnKurtosis {
+			c.slots[3] = b.slot(opPowFloat4, c.set, args[0], none)
+		}
+	}
 }

@@ -1,6 +1,8 @@
 package agg
 
 import (
+	"slices"
+
 	"github.com/gagg-dev/gagg/internal/arena"
 	"github.com/gagg-dev/gagg/internal/column"
 )
@@ -27,7 +29,20 @@ func (l *Layout) Finish(call int, rows [][]uint64, reg *arena.Arenas, out *colum
 	case fnMean:
 		f.mean()
 	case fnMin, fnMax:
+		defer f.seal()
 		return f.extreme()
+	case fnProduct:
+		f.product()
+	case fnBoolAnd, fnBoolOr, fnBitAnd, fnBitOr, fnBitXor:
+		f.bits()
+	case fnFirst, fnLast, fnAnyValue:
+		defer f.seal()
+		return f.place()
+	case fnArgMin, fnArgMax:
+		defer f.seal()
+		return f.arg()
+	default:
+		f.moments()
 	}
 	if bad != none {
 		return &OverflowError{Call: call, Row: bad, Func: signatures[c.fn].name, Type: c.result}
@@ -97,6 +112,11 @@ func (f *finisher) valid(row []uint64) int64 {
 
 // slot returns the k-th slot that the call needs.
 func (f *finisher) slot(k int) *slot { return &f.slots[f.call.slots[k]] }
+
+// seal leaves behind a result of strings the bytes that may be read past its end.
+func (f *finisher) seal() {
+	f.out.Data = slices.Grow(f.out.Data, column.SpanPadding)
+}
 
 func (f *finisher) count() {
 	for i, row := range f.rows {

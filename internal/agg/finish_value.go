@@ -3,7 +3,6 @@ package agg
 import (
 	"errors"
 	"math"
-	"slices"
 
 	"github.com/gagg-dev/gagg/internal/column"
 )
@@ -35,7 +34,6 @@ func (f *finisher) extreme() error {
 			f.setNull(i)
 		}
 	}
-	f.out.Data = slices.Grow(f.out.Data, column.SpanPadding)
 	return nil
 }
 
@@ -54,4 +52,29 @@ func (f *finisher) setBytes(i int, ref uint64) error {
 	f.out.Span[i] = column.Span{Off: uint32(off), Len: uint32(len(b))}
 	f.out.Data = append(f.out.Data, b...)
 	return nil
+}
+
+// bits writes the results of bit_* and bool_*.
+func (f *finisher) bits() {
+	s := f.slot(0)
+	mask := int64(-1)
+	if f.out.Type.Kind == column.Bool {
+		mask = 1 // bool_and begins with all bits set
+	}
+	for i, row := range f.rows {
+		f.out.Int[i] = int64(row[s.hot]) & mask
+		if !f.seen(row) {
+			f.setNull(i)
+		}
+	}
+}
+
+func (f *finisher) product() {
+	s := f.slot(0)
+	for i, row := range f.rows {
+		f.out.Float[i] = math.Float64frombits(row[s.hot])
+		if !f.seen(row) {
+			f.setNull(i)
+		}
+	}
 }

@@ -18,7 +18,9 @@ func (l *Layout) update(t *Table, s *slot, v *view) {
 	case opAddWide320:
 		addWide320(words, stride, v.gids, x.Wide)
 	case opAddFloat:
-		addFloat(words, stride, v.gids, x.Float)
+		addFloat(words, stride, v.gids, t.scratch.floatsOf(0, x))
+	case opAddDouble:
+		addDouble(words, stride, v.gids, t.scratch.floatsOf(0, x))
 	case opMinInt:
 		minInt(words, stride, v.gids, t.scratch.keysOf(x))
 	case opMaxInt:
@@ -33,6 +35,31 @@ func (l *Layout) update(t *Table, s *slot, v *view) {
 		maxWide(words, stride, v.gids, x.Wide)
 	case opMinBytes, opMaxBytes:
 		extremeBytes(t, s, v.gids, x, s.op == opMaxBytes)
+	case opAnd:
+		andInt(words, stride, v.gids, x.Int)
+	case opOr:
+		orInt(words, stride, v.gids, x.Int)
+	case opXor:
+		xorInt(words, stride, v.gids, x.Int)
+	case opProduct:
+		mulFloat(words, stride, v.gids, t.scratch.floatsOf(0, x))
+	case opMulInt:
+		addMulInt(words, stride, v.gids, x.Int, v.args[s.y].Int)
+	case opMulInt192:
+		addMulInt192(words, stride, s.cold-s.hot, v.gids, x, &v.args[s.y])
+	case opMulFloat:
+		a := t.scratch.floatsOf(0, x)
+		b := a
+		if s.y != s.x {
+			b = t.scratch.floatsOf(1, &v.args[s.y])
+		}
+		addMulFloat(words, stride, v.gids, a, b)
+	case opPowFloat3, opPowFloat4:
+		addPowFloat(words, stride, v.gids, t.scratch.floatsOf(0, x), s.op == opPowFloat4)
+	case opFirst, opLast, opAny:
+		updatePlace(t, s, v)
+	case opArgMin, opArgMax:
+		updateArg(t, s, v)
 	}
 }
 
@@ -47,30 +74,38 @@ func (l *Layout) reduce(t *Table, s *slot, row []uint64, v *view) bool {
 	case opAddInt128:
 		hi, lo := sumInt128(x.Int[:v.rows])
 		addSigned128(&words[0], &row[s.cold], hi, lo)
-	case opAddFloat:
-		mergeFloat(words, sumFloat(x.Float[:v.rows]))
 	case opMinInt:
 		words[0] = uint64(min(int64(words[0]), lowest(t.scratch.keysOf(x))))
 	case opMaxInt:
 		words[0] = uint64(max(int64(words[0]), highest(t.scratch.keysOf(x))))
-	case opMinFloat:
-		w := asFloats(words)
-		for _, f := range x.Float[:v.rows] {
-			if f < w[0] || w[0] != w[0] {
-				w[0] = f
-			}
-		}
-	case opMaxFloat:
-		w := asFloats(words)
-		for _, f := range x.Float[:v.rows] {
-			if f > w[0] || f != f {
-				w[0] = f
-			}
-		}
 	default:
 		return false
 	}
 	return true
+}
+
+// lanes is over how many rows updateLanes spreads a batch.
+const lanes = 8
+
+// updateLanes updates slot s of one group by way of several rows in scratch,
+// which then combine. The loops of floats have long chains of additions: with
+// one row, every step would wait for the one before.
+func (l *Layout) updateLanes(t *Table, s *slot, group uint32, v *view) {
+	c := &t.scratch
+	if c.lanes == nil {
+		c.lanes = &Table{Stride: t.Stride}
+	}
+	c.lanes.Rows = grow(c.lanes.Rows, lanes*t.Stride)
+	for k := range lanes {
+		l.Init(c.lanes.Rows[k*t.Stride:])
+	}
+	for len(c.laneGids) < v.rows {
+		c.laneGids = append(c.laneGids, uint32(len(c.laneGids)%lanes))
+	}
+	spread := *v
+	spread.gids = c.laneGids[:v.rows]
+	l.update(c.lanes, s, &spread)
+	l.combineSlot(s, t.Rows, t.Stride, c.repeat(group, lanes), c.lanes.Rows, nil)
 }
 
 // addOne counts rows.

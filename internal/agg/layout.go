@@ -133,11 +133,22 @@ func (b *builder) seen(args ...int) int {
 
 // slot returns the index of the slot that does op, a new one if need be.
 func (b *builder) slot(o op, set, x, y int) int {
-	for i, s := range b.slots {
-		if s.op == o && s.set == set && s.x == x && s.y == y {
+	for i := range b.slots {
+		s := &b.slots[i]
+		if s.set != set || s.x != x || s.y != y {
+			continue
+		}
+		if o == opAddDouble && s.op == opAddFloat {
+			s.op = opAddDouble
+		}
+		if s.op == o || s.op == opAddDouble && o == opAddFloat {
 			return i
 		}
 	}
-	b.slots = append(b.slots, slot{op: o, x: x, y: y, set: set})
+	s := slot{op: o, x: x, y: y, set: set, xRep: b.types[x].Rep()}
+	if y != none {
+		s.yRep = b.types[y].Rep()
+	}
+	b.slots = append(b.slots, s)
 	return len(b.slots) - 1
 }

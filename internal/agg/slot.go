@@ -1,10 +1,6 @@
 package agg
 
-import (
-	"math"
-
-	"github.com/gagg-dev/gagg/internal/column"
-)
+import "github.com/gagg-dev/gagg/internal/column"
 
 // op is what a slot does with its words. "hot lo, cold hi" tells the words,
 // in order; see layout.go for where they stand.
@@ -17,6 +13,7 @@ const (
 	opAddWide192           // hot 3 words, two's complement, low word first
 	opAddWide320           // hot 5 words, the same
 	opAddFloat             // hot s, c: sum = s + c
+	opAddDouble            // the same, with c kept small; serves opAddFloat too
 
 	opMinInt // hot key, sorted as int64: see keysOf
 	opMaxInt
@@ -26,6 +23,23 @@ const (
 	opMaxWide
 	opMinBytes // hot prefix, ref: see bytes.go
 	opMaxBytes
+
+	opAnd // hot bits
+	opOr
+	opXor
+	opProduct // hot float
+
+	opMulInt    // hot sum of x*y; proven not to overflow by types and number of rows
+	opMulInt192 // hot lo (int64), cold hi (two words): sum of x*y = hi<<64 + lo, lo being signed
+	opMulFloat  // hot s, c: sum of x*y = s + c
+	opPowFloat3 // hot s, c: sum of x*x*x
+	opPowFloat4 // hot s, c: sum of x*x*x*x
+
+	opFirst  // hot position, cold value of x: see position.go
+	opLast   //
+	opAny    //
+	opArgMin // hot key of y, position, cold value of x: see arg.go
+	opArgMax
 )
 
 // slot is one operation of a layout with its place in the row.
@@ -34,44 +48,14 @@ type slot struct {
 	x, y      int // arguments, as indexes into Input.Args; -1: none
 	set       int // index of the argument set whose NULLs it passes over; allRows: none
 	hot, cold int // index of the first word of each kind in the row
+
+	xRep, yRep column.Rep // of the arguments
 }
 
 const (
 	none    = -1 // no argument, no slot, no place
 	allRows = -1 // the set of a slot that looks at NULL itself
 )
-
-// words tells how many hot and cold words s has and what they begin with.
-func (s *slot) words() (hot, cold []uint64) {
-	zeros := [5]uint64{}
-	switch s.op {
-	case opAddInt:
-		return zeros[:1], nil
-	case opAddInt128, opAddUint128:
-		return zeros[:1], zeros[1:2]
-	case opAddWide192:
-		return zeros[:3], nil
-	case opAddWide320:
-		return zeros[:5], nil
-	case opAddFloat:
-		return zeros[:2], nil
-	case opMinInt:
-		return []uint64{math.MaxInt64}, nil
-	case opMaxInt:
-		return []uint64{1 << 63}, nil
-	case opMinFloat:
-		return []uint64{math.Float64bits(math.NaN())}, nil
-	case opMaxFloat:
-		return []uint64{math.Float64bits(math.Inf(-1))}, nil
-	case opMinWide:
-		return []uint64{math.MaxUint64, math.MaxUint64, math.MaxUint64, math.MaxInt64}, nil
-	case opMaxWide:
-		return []uint64{0, 0, 0, 1 << 63}, nil
-	case opMinBytes, opMaxBytes:
-		return zeros[:2], nil
-	}
-	panic("agg: slot without words")
-}
 
 // sumOp chooses the narrowest sum of values of t that maxRows rows cannot
 // overflow. Decimals are taken by their storage, not by their precision: a
@@ -107,4 +91,29 @@ func extremeOp(t column.Type, greatest bool) op {
 		o++
 	}
 	return o
+}
+
+// productOp chooses the slot of the sum of x*y.
+func productOp(x, y column.Type, maxRows int64) op {
+	switch {
+	case !exactMoments(x) || !exactMoments(y):
+		return opMulFloat
+	case x.Bits()+y.Bits() <= 32 && 0 <= maxRows && maxRows <= 1<<31:
+		return opMulInt
+	}
+	return opMulInt192
+}
+
+// exactMoments reports whether sums of products of values of t are kept as
+// integers.
+func exactMoments(t column.Type) bool { return t.Rep() == column.RepInt64 }
+
+// isFloat reports whether the loop of s is a chain of floating-point
+// operations.
+func (s *slot) isFloat() bool {
+	switch s.op {
+	case opAddFloat, opAddDouble, opMulFloat, opPowFloat3, opPowFloat4, opProduct, opMinFloat, opMaxFloat:
+		return true
+	}
+	return false
 }

@@ -125,6 +125,10 @@ func (l *Layout) reduceSlots(t *Table, group uint32, row []uint64, set int, v *v
 		if s.set != set || l.reduce(t, s, row, v) {
 			continue
 		}
+		if s.isFloat() {
+			l.updateLanes(t, s, group, v)
+			continue
+		}
 		if v.gids == nil {
 			v.gids = t.scratch.repeat(group, v.rows)
 		}

@@ -5,9 +5,8 @@ import (
 	"unsafe"
 )
 
-// compensated is a sum of floats as s + c: s is the sum in a double, c the sum
-// of what its roundings lost (Neumaier). Once s is infinite or NaN, c means
-// nothing.
+// compensated is a sum of floats as s + c: s is the sum in a double, c what
+// its roundings lost. Once s is infinite or NaN, c means nothing.
 type compensated struct{ s, c float64 }
 
 // twoSum returns s = a + b as a double rounds it and its exact error (Knuth),
@@ -16,17 +15,6 @@ func twoSum(a, b float64) (s, e float64) {
 	s = a + b
 	t := s - a
 	return s, (a - (s - t)) + (b - t)
-}
-
-func (a *compensated) add(v float64) {
-	s, e := twoSum(a.s, v)
-	a.s = s
-	a.c += e
-}
-
-func (a *compensated) merge(b compensated) {
-	a.add(b.s)
-	a.c += b.c
 }
 
 // value is the sum rounded to a double.
@@ -42,19 +30,14 @@ func loadFloat(words []uint64) compensated {
 	return compensated{w[0], w[1]}
 }
 
-func mergeFloat(words []uint64, b compensated) {
-	a := loadFloat(words)
-	a.merge(b)
-	w := asFloats(words)
-	w[0], w[1] = a.s, a.c
-}
-
 // asFloats is the same words seen as doubles: loads straight into floating-
 // point registers make the loops a third faster than math.Float64frombits.
 func asFloats(words []uint64) []float64 {
 	return unsafe.Slice((*float64)(unsafe.Pointer(unsafe.SliceData(words))), len(words))
 }
 
+// addFloat adds to sums of float: their low words gather errors as they come,
+// which is good for far more than the 1e-12 that sum and mean promise.
 func addFloat(words []uint64, stride int, gids []uint32, vals []float64) {
 	w := asFloats(words)
 	vals = vals[:len(gids)]
@@ -66,21 +49,31 @@ func addFloat(words []uint64, stride int, gids []uint32, vals []float64) {
 	}
 }
 
-// sumFloat adds up values in four independent sums, which hides the latency
-// of the additions.
-func sumFloat(vals []float64) compensated {
-	var a, b, c, d compensated
-	for ; len(vals) >= 4; vals = vals[4:] {
-		a.add(vals[0])
-		b.add(vals[1])
-		c.add(vals[2])
-		d.add(vals[3])
+// addDouble adds to sums for moments, which subtract almost equal numbers.
+func addDouble(words []uint64, stride int, gids []uint32, vals []float64) {
+	w := asFloats(words)
+	vals = vals[:len(gids)]
+	for i, g := range gids {
+		at := int(g) * stride
+		s, e := twoSum(w[at], vals[i])
+		w[at], w[at+1] = settle(s, e+w[at+1])
 	}
-	for _, v := range vals {
-		a.add(v)
+}
+
+// settle makes the low word c of a sum small again, so that n additions err by
+// less than n * 2^-105 of the sum of absolute values. Without it the error
+// would grow with the square of n.
+func settle(s, c float64) (float64, float64) {
+	r := s + c
+	c -= r - s
+	if c != c { // the sum is infinite or NaN: only s knows which
+		return s, 0
 	}
-	a.merge(b)
-	c.merge(d)
-	a.merge(c)
-	return a
+	return r, c
+}
+
+// addCompensated adds b to the sum in w[at] + w[at+1].
+func addCompensated(w []float64, at int, b compensated) {
+	s, e := twoSum(w[at], b.s)
+	w[at], w[at+1] = settle(s, e+b.c+w[at+1])
 }

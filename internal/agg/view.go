@@ -27,6 +27,11 @@ type scratch struct {
 	pos    []int64
 	args   []column.Vector
 	keys   []int64
+	wins   []int32      // rows of the batch that won against the state
+	floats [2][]float64 // arguments converted to doubles
+
+	lanes    *Table // see updateLanes
+	laneGids []uint32
 }
 
 // grow returns s with n elements, whose values mean nothing.
@@ -129,6 +134,36 @@ func (c *scratch) keysOf(v *column.Vector) []int64 {
 		return c.keys
 	}
 	return v.Int[:v.Len]
+}
+
+// floatsOf returns the values of a number as doubles, in buffer k of two.
+func (c *scratch) floatsOf(k int, v *column.Vector) []float64 {
+	if v.Type.IsFloat() {
+		return v.Float[:v.Len]
+	}
+	out := grow(c.floats[k], v.Len)
+	c.floats[k] = out
+	switch {
+	case v.Type.Rep() == column.RepWide:
+		for i, n := range v.Wide[:v.Len] {
+			out[i] = n.ToFloat64(0)
+		}
+	case v.Type.Kind == column.Uint64:
+		for i, n := range v.Int[:v.Len] {
+			out[i] = float64(uint64(n))
+		}
+	default:
+		for i, n := range v.Int[:v.Len] {
+			out[i] = float64(n)
+		}
+	}
+	if v.Type.Scale > 0 {
+		power := math.Pow10(int(v.Type.Scale))
+		for i := range out {
+			out[i] /= power
+		}
+	}
+	return out
 }
 
 // floatKey returns a key that sorts like f. The bits of a positive float sort

@@ -1,0 +1,75 @@
+package agg
+
+import (
+	"math"
+
+	"github.com/gagg-dev/gagg/internal/arena"
+	"github.com/gagg-dev/gagg/internal/column"
+)
+
+// A value that a state keeps as it is: 64 bits, 4 words of a wide decimal, or
+// the ref of a string.
+
+func valueWords(r column.Rep) int {
+	if r == column.RepWide {
+		return 4
+	}
+	return 1
+}
+
+// storeValues keeps the values of x of the rows that won (scratch.wins). The rows whose
+// position is no longer in the state have lost again in the same batch.
+//
+// at is the distance from the position to the value, both in words, and
+// words begins with the positions.
+func storeValues(t *Table, words []uint64, at int, v *view, x *column.Vector, null []bool) {
+	for _, i := range t.scratch.wins {
+		w := words[int(v.gids[i])*t.Stride:]
+		if w[0] != place(v, null, int(i)) {
+			continue
+		}
+		switch x.Type.Rep() {
+		case column.RepInt64:
+			w[at] = uint64(x.Int[i])
+		case column.RepFloat64:
+			w[at] = math.Float64bits(x.Float[i])
+		case column.RepWide:
+			storeWide(w[at:], x.Wide[i])
+		case column.RepBytes:
+			if !x.IsNull(int(i)) {
+				w[at] = t.Arena.Replace(w[at], x.Bytes(int(i)))
+			}
+		}
+	}
+}
+
+// combineKept takes over key, place and value from another row if they win.
+func (s *slot) combineKept(w, from []uint64, reg *arena.Arenas) {
+	hot := 1
+	if s.op == opArgMin || s.op == opArgMax {
+		hot += s.keyWords()
+		if !s.betterArg(w, from, reg) {
+			return
+		}
+	} else if !earlier(from[0], w[0], s.op == opLast) {
+		return
+	}
+	copy(w[:hot], from[:hot])
+	cold, n := s.cold-s.hot, valueWords(s.xRep)
+	copy(w[cold:cold+n], from[cold:cold+n])
+}
+
+// setValue makes the value in w result i.
+func (f *finisher) setValue(i int, w []uint64) error {
+	switch f.out.Type.Rep() {
+	case column.RepInt64:
+		f.out.Int[i] = int64(w[0])
+	case column.RepFloat64:
+		f.out.Float[i] = math.Float64frombits(w[0])
+	case column.RepWide:
+		f.out.Wide[i] = loadWide(w)
+	case column.RepBytes:
+		return f.setBytes(i, w[0])
+	}
+	return nil
+}
