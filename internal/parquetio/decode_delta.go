@@ -147,15 +147,11 @@ func (d *deltas) nextMini() error {
 	return nil
 }
 
-// end returns what follows the stream in its page, without unpacking it. The
-// stream itself stays where it is.
+// end returns what follows the stream in its page, without unpacking it. It
+// serves before the first read, and leaves the stream where it is.
 func (d *deltas) end() ([]byte, error) {
 	s := *d
-	left := s.left
-	if s.first && left > 0 {
-		left--
-	}
-	for left > 0 {
+	for left := s.left - 1; left > 0; { // the first value is in the header
 		if err := s.nextMini(); err != nil {
 			return nil, err
 		}

@@ -261,7 +261,7 @@ func TestEncodings(t *testing.T) {
 					name := fmt.Sprintf("%s/%v/v%d/nulls=%v", c.name, enc, version, nulls)
 					t.Run(name, func(t *testing.T) {
 						r := rand.New(rand.NewPCG(1, uint64(len(name))))
-						in, want := makeColumn(c, r, 2000, nulls)
+						in, want := makeColumn(c, r, 1000, nulls)
 						node := parquet.Encoded(c.node, enc)
 						if nulls >= 0 {
 							node = parquet.Optional(node)
@@ -285,7 +285,7 @@ func TestCodecs(t *testing.T) {
 			for _, enc := range []encoding.Encoding{&parquet.Plain, &parquet.RLEDictionary} {
 				for version := 1; version <= 2; version++ {
 					t.Run(fmt.Sprintf("%s/%v/%v/v%d", c.name, codec, enc, version), func(t *testing.T) {
-						in, want := makeColumn(c, rand.New(rand.NewPCG(2, 3)), 3000, 0.2)
+						in, want := makeColumn(c, rand.New(rand.NewPCG(2, 3)), 2000, 0.2)
 						node := parquet.Optional(parquet.Compressed(parquet.Encoded(c.node, enc), codec))
 						wantColumn(t, writeColumn(t, node, version, in), want)
 					})

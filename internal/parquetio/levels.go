@@ -80,20 +80,38 @@ func (l *levels) read(n int) (valid []int32, count int, err error) {
 		l.buf = make([]int32, n)
 	}
 	buf := l.buf[:n]
-	if l.mode == levelsLegacy {
+	switch l.mode {
+	case levelsLegacy:
 		l.readLegacy(buf)
-	} else if v, ok := l.runs.constant(n); ok {
-		if v == l.max {
+	case levelsRuns:
+		all, err := l.readRuns(buf)
+		if err != nil {
+			return nil, 0, fmt.Errorf("damaged definition levels: %w", err)
+		}
+		if all {
 			return nil, n, nil
 		}
-		fill(buf, v)
-	} else if err := l.runs.read(buf); err != nil {
-		return nil, 0, fmt.Errorf("damaged definition levels: %w", err)
 	}
 	if count, err = l.fold(buf); err != nil || count == n {
 		return nil, count, err
 	}
 	return buf, count, nil
+}
+
+// readRuns fills buf, or only reports that all of its levels are the highest
+// where one look shows it.
+func (l *levels) readRuns(buf []int32) (all bool, err error) {
+	v, ok, err := l.runs.constant(len(buf))
+	switch {
+	case err != nil:
+		return false, err
+	case !ok:
+		return false, l.runs.read(buf)
+	case v == l.max:
+		return true, nil
+	}
+	fill(buf, v)
+	return false, nil
 }
 
 // fold turns levels into ones (at the highest level) and zeros, and counts

@@ -65,17 +65,17 @@ func (h *hybrid) read(dst []int32) error {
 
 // constant reports whether the next n values all come from one RLE run, and
 // which value it holds. It consumes them only if so.
-func (h *hybrid) constant(n int) (value int32, ok bool) {
+func (h *hybrid) constant(n int) (value int32, ok bool, err error) {
 	for h.left == 0 {
-		if h.next() != nil {
-			return 0, false // read will say so
+		if err := h.next(); err != nil {
+			return 0, false, err
 		}
 	}
 	if h.packed || h.left < n {
-		return 0, false
+		return 0, false, nil
 	}
 	h.left -= n
-	return h.value, true
+	return h.value, true, nil
 }
 
 // next reads the header of the next run.
