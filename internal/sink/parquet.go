@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/klauspost/compress/s2"
 	"github.com/parquet-go/parquet-go/compress"
 	"github.com/parquet-go/parquet-go/compress/brotli"
 	"github.com/parquet-go/parquet-go/compress/gzip"
@@ -52,9 +53,15 @@ const (
 // codecs are the compressions by name. lz4 is LZ4_RAW: parquet-go reads it
 // wrong, but writes what DuckDB and ClickHouse read right.
 var codecs = map[string]compress.Codec{
-	"": &snappy.Codec{}, "snappy": &snappy.Codec{}, "zstd": &zstd.Codec{}, "gzip": &gzip.Codec{Level: gzip.DefaultCompression},
+	"": &fastSnappy{}, "snappy": &fastSnappy{}, "zstd": &zstd.Codec{}, "gzip": &gzip.Codec{Level: gzip.DefaultCompression},
 	"brotli": &brotli.Codec{Quality: 4, LGWin: 22}, "lz4": &lz4.Codec{}, "none": &uncompressed.Codec{},
 }
+
+// fastSnappy takes the encoder that a Snappy of other languages has:
+// parquet-go's choice compresses a little better at half the speed.
+type fastSnappy struct{ snappy.Codec }
+
+func (*fastSnappy) Encode(dst, src []byte) ([]byte, error) { return s2.EncodeSnappy(dst, src), nil }
 
 func newParquetWriter(out io.Writer, rows *rowReader, o Options) (Writer, error) {
 	codec, ok := codecs[strings.ToLower(o.Compression)]

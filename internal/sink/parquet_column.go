@@ -16,7 +16,8 @@ import (
 const (
 	pageRows  = 128 << 10 // a page of 64-bit numbers is a MiB, as usual
 	pageBytes = 1 << 20
-	stepRows  = 1 << 10 // rows encoded between two looks at the size
+	stepRows  = 1 << 10               // rows encoded between two looks at the size
+	maxPage   = math.MaxInt32 - 1<<28 // what a codec cannot make larger than the format allows
 )
 
 // parquetColumn builds the chunk of one column in one row group: values
@@ -28,10 +29,12 @@ type parquetColumn struct {
 	codec   compress.Codec
 	encode  plainEncoder
 	bounds  bounds
+	dict    *dictionary // of texts; else nil
 
 	// the open page
-	plain    []byte // its values
-	null     []bool // nil: none is NULL so far
+	plain    []byte  // its values
+	codes    []int32 // or, while the dictionary is open, their codes
+	null     []bool  // nil: none is NULL so far
 	rows     int
 	pageNull int
 
@@ -41,42 +44,68 @@ type parquetColumn struct {
 	nulls    int64
 	unpacked int64 // size of the chunk if it were not compressed
 
-	body, packed []byte // scratch
+	body, packed, coded []byte // scratch
 }
 
 func newParquetColumn(f column.Field, s parquetStorage, codec compress.Codec) *parquetColumn {
 	c := &parquetColumn{field: f, storage: s, codec: codec, encode: encoderOf(f.Type, s), bounds: bounds{typ: f.Type}}
+	if f.Type.Rep() == column.RepBytes {
+		c.dict = &dictionary{}
+	}
 	c.reset()
 	return c
 }
 
 func (c *parquetColumn) reset() {
+	if c.dict != nil {
+		c.dict.reset()
+	}
 	c.pages, c.values, c.nulls, c.unpacked = c.pages[:0], 0, 0, 0
 	c.bounds.reset()
 }
 
 // size is how much memory the chunk takes so far.
-func (c *parquetColumn) size() int64 { return int64(len(c.pages) + len(c.plain)) }
+func (c *parquetColumn) size() int64 {
+	n := len(c.pages) + len(c.plain) + 4*len(c.codes)
+	if c.dict != nil {
+		n += len(c.dict.plain)
+	}
+	return int64(n)
+}
 
 // add appends the rows from..to of v.
 func (c *parquetColumn) add(v *column.Vector, from, to int) error {
 	c.bounds.add(v, from, to)
 	for from < to {
-		var next int
-		var err error
-		c.plain, next, err = c.encode(c.plain, v, from, min(to, from+stepRows, from+pageRows-c.rows))
+		next, err := c.addStep(v, from, min(to, from+stepRows, from+pageRows-c.rows))
 		if err != nil {
 			return fmt.Errorf("column %q: %w", c.field.Name, err)
 		}
 		c.addNulls(v, from, next)
 		c.rows += next - from
-		if from = next; c.rows >= pageRows || len(c.plain) >= pageBytes {
+		from = next
+		dictFull := c.dict != nil && !c.dict.closed && c.dict.isFull()
+		if c.rows >= pageRows || len(c.plain) >= pageBytes || dictFull {
 			if err := c.closePage(); err != nil {
 				return err
 			}
 		}
+		if dictFull {
+			c.dict.closed = true
+		}
 	}
 	return nil
+}
+
+// addStep encodes rows into the open page and returns the row after the last
+// it took.
+func (c *parquetColumn) addStep(v *column.Vector, from, to int) (next int, err error) {
+	if c.dict != nil && !c.dict.closed {
+		c.codes, next = c.dict.encode(c.codes, v, from, to, c.storage)
+		return next, nil
+	}
+	c.plain, next, err = c.encode(c.plain, v, from, to)
+	return next, err
 }
 
 func (c *parquetColumn) addNulls(v *column.Vector, from, to int) {
@@ -110,38 +139,47 @@ func (c *parquetColumn) closePage() error {
 		return nil
 	}
 	c.body = c.appendLevels(c.body[:0])
-	if c.storage.physical == format.Boolean {
+	encoding := format.Plain
+	switch {
+	case len(c.codes) > 0: // a page of NULLs needs no dictionary, and there may be none
+		encoding = format.RLEDictionary
+		var err error
+		if c.body, err = appendCodes(c.body, c.codes, &c.coded); err != nil {
+			return err
+		}
+	case c.storage.physical == format.Boolean:
 		c.body = appendPacked(c.body, c.plain)
-	} else {
+	default:
 		c.body = append(c.body, c.plain...)
 	}
 	header := format.PageHeader{Type: format.DataPage, DataPageHeader: thrift.New(format.DataPageHeader{
-		NumValues: int32(c.rows), Encoding: format.Plain, DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE,
+		NumValues: int32(c.rows), Encoding: encoding, DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE,
 	})}
 	c.values += int64(c.rows)
 	c.nulls += int64(c.pageNull)
-	c.plain, c.null, c.rows, c.pageNull = c.plain[:0], c.null[:0], 0, 0
-	return c.appendPage(header)
+	c.plain, c.codes, c.null, c.rows, c.pageNull = c.plain[:0], c.codes[:0], c.null[:0], 0, 0
+	var err error
+	c.pages, err = c.appendPage(c.pages, header, c.body)
+	return err
 }
 
-// appendPage appends header and c.body, compressed.
-func (c *parquetColumn) appendPage(header format.PageHeader) error {
+// appendPage appends header and body, compressed, to pages.
+func (c *parquetColumn) appendPage(pages []byte, header format.PageHeader, body []byte) ([]byte, error) {
+	if len(body) > maxPage {
+		return pages, fmt.Errorf("column %q: a value of %d bytes is too large for Parquet", c.field.Name, len(body))
+	}
 	var err error
-	if c.packed, err = c.codec.Encode(c.packed[:0], c.body); err != nil {
-		return fmt.Errorf("column %q: compressing: %w", c.field.Name, err)
+	if c.packed, err = c.codec.Encode(c.packed[:0], body); err != nil {
+		return pages, fmt.Errorf("column %q: compressing: %w", c.field.Name, err)
 	}
-	if len(c.body) > math.MaxInt32 || len(c.packed) > math.MaxInt32 {
-		return fmt.Errorf("column %q: a value of %d bytes is too large for Parquet", c.field.Name, len(c.body))
-	}
-	header.UncompressedPageSize, header.CompressedPageSize = int32(len(c.body)), int32(len(c.packed))
+	header.UncompressedPageSize, header.CompressedPageSize = int32(len(body)), int32(len(c.packed))
 	header.CRC = int32(crc32.ChecksumIEEE(c.packed))
 	h, err := thrift.Marshal(&thrift.CompactProtocol{}, &header)
 	if err != nil {
-		return err
+		return pages, err
 	}
-	c.unpacked += int64(len(h) + len(c.body))
-	c.pages = append(append(c.pages, h...), c.packed...)
-	return nil
+	c.unpacked += int64(len(h) + len(body))
+	return append(append(pages, h...), c.packed...), nil
 }
 
 // appendLevels writes the definition levels, 1 for a value and 0 for NULL: a
@@ -184,18 +222,30 @@ func appendPacked(dst, bools []byte) []byte {
 // finish closes the last page and returns the chunk's metadata, given where
 // in the file it begins, and its bytes, which are valid until reset.
 func (c *parquetColumn) finish(offset int64) (format.ColumnChunk, [][]byte, error) {
+	meta := format.ColumnMetaData{
+		Type:           c.storage.physical,
+		Encoding:       thrift.Slice[format.Encoding]{format.Plain, format.RLE},
+		PathInSchema:   thrift.Slice[string]{c.field.Name},
+		Codec:          c.codec.CompressionCodec(),
+		DataPageOffset: offset,
+	}
 	if err := c.closePage(); err != nil {
 		return format.ColumnChunk{}, nil, err
 	}
-	return format.ColumnChunk{MetaData: format.ColumnMetaData{
-		Type:                  c.storage.physical,
-		Encoding:              thrift.Slice[format.Encoding]{format.Plain, format.RLE},
-		PathInSchema:          thrift.Slice[string]{c.field.Name},
-		Codec:                 c.codec.CompressionCodec(),
-		NumValues:             c.values,
-		TotalUncompressedSize: c.unpacked,
-		TotalCompressedSize:   int64(len(c.pages)),
-		DataPageOffset:        offset,
-		Statistics:            c.bounds.statistics(c.storage, c.nulls),
-	}}, [][]byte{c.pages}, nil
+	parts := [][]byte{c.pages}
+	if c.dict != nil && len(c.dict.index) > 0 {
+		page, err := c.appendPage(nil, c.dict.page(), c.dict.plain)
+		if err != nil {
+			return format.ColumnChunk{}, nil, err
+		}
+		parts = [][]byte{page, c.pages}
+		meta.Encoding = append(meta.Encoding, format.RLEDictionary)
+		meta.DictionaryPageOffset, meta.DataPageOffset = offset, offset+int64(len(page))
+	}
+	for _, p := range parts {
+		meta.TotalCompressedSize += int64(len(p))
+	}
+	meta.NumValues, meta.TotalUncompressedSize = c.values, c.unpacked
+	meta.Statistics = c.bounds.statistics(c.storage, c.nulls)
+	return format.ColumnChunk{MetaData: meta}, parts, nil
 }

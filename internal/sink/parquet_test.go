@@ -197,6 +197,41 @@ func TestParquetLargeValues(t *testing.T) {
 	expectColumns(t, render(t, Parquet, []testColumn{c}, 7, Options{}), []testColumn{c})
 }
 
+// Texts that repeat become codes, texts that do not stop being codes in the
+// middle of a chunk, and a chunk of NULLs has no dictionary at all.
+func TestParquetDictionary(t *testing.T) {
+	cols := []testColumn{
+		{name: "few", typ: column.Type{Kind: column.String}},
+		{name: "one", typ: column.Type{Kind: column.FixedBinary, Width: 2}},
+		{name: "unique", typ: column.Type{Kind: column.Binary}},
+		{name: "late", typ: column.Type{Kind: column.String}}, // unique after many repeats
+		{name: "long", typ: column.Type{Kind: column.String}},
+		{name: "none", typ: column.Type{Kind: column.String}},
+	}
+	for i := range 50_000 {
+		late := "same"
+		if i > 30_000 {
+			late = fmt.Sprint(i)
+		}
+		row := []column.Value{
+			str(fmt.Sprint("few ", i%7)), str("xy"), str(fmt.Sprint(i)), str(late), str(strings.Repeat(fmt.Sprint(i%100), 200)[:i%200]), null(),
+		}
+		for c := range cols {
+			if (i+c)%11 == 0 {
+				row[c] = null()
+			}
+			cols[c].values = append(cols[c].values, row[c])
+		}
+	}
+	file := render(t, Parquet, cols, 9_999, Options{})
+	f := expectColumns(t, file, cols)
+	for c, want := range []bool{true, true, true, true, true, false} {
+		if meta := f.Metadata().RowGroups[0].Columns[c].MetaData; (meta.DictionaryPageOffset > 0) != want {
+			t.Errorf("column %q: dictionary at %d", cols[c].name, meta.DictionaryPageOffset)
+		}
+	}
+}
+
 func TestParquetEmpty(t *testing.T) {
 	cols := everyType()
 	for i := range cols {
