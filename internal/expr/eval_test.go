@@ -1,0 +1,347 @@
+package expr
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/gagg-dev/gagg/internal/column"
+)
+
+// evalText evaluates text on one row without columns.
+func evalText(text string) (column.Value, error) {
+	n, err := Parse(text)
+	if err != nil {
+		return column.Value{}, err
+	}
+	e, err := Bind(n, text, testLookup)
+	if err != nil {
+		return column.Value{}, err
+	}
+	var out column.Vector
+	if err := e.NewEval().Eval(&column.Batch{Rows: 1}, &out); err != nil {
+		return column.Value{}, err
+	}
+	return out.At(0), nil
+}
+
+// TestValues protects results and their types on constants: a sentence each
+// for what the random test does not reach or what a rule of SPEC.md says.
+func TestValues(t *testing.T) {
+	cases := []struct{ text, typ, want, why string }{
+		{"1 + 2", "int64", "3", "integers add to int64"},
+		{"7 / 2", "double", "3.5", "division is never integer division"},
+		{"1 / 0", "double", "NULL", "division by zero is NULL"},
+		{"5 % 0", "int64", "NULL", "so is the remainder"},
+		{"-7 % 3", "int64", "-1", "the remainder has the sign of the dividend"},
+		{"1.50 + 0.005", "decimal(5,3)", "1.505", "decimals align their scales"},
+		{"1.5 * 1.25", "decimal(5,3)", "1.875", "scales of factors add up"},
+		{"1 - 0.05", "decimal(4,2)", "0.95", "an integer constant takes the digits it needs"},
+		{"9223372036854775807 * 1.0", "decimal(21,1)", "9223372036854775807.0", "a product beyond 64 bits is exact"},
+		{"1.5 + 1e0", "double", "2.5", "a decimal meets a double as a double"},
+		{"0.1 + 0.2 = 0.3", "boolean", "true", "decimals are exact"},
+		{"0.1e0 + 0.2e0 = 0.3", "boolean", "false", "doubles are not"},
+		{"null + 1", "int64", "NULL", "NULL in arithmetic"},
+		{"null = null", "boolean", "NULL", "NULL equals nothing"},
+		{"null is null", "boolean", "true", "but is null"},
+		{"null and false", "boolean", "false", "false decides and"},
+		{"null or true", "boolean", "true", "true decides or"},
+		{"null and true", "boolean", "NULL", "true does not"},
+		{"not null", "boolean", "NULL", "not NULL is NULL"},
+		{"1 in (2, null)", "boolean", "NULL", "not found among NULL"},
+		{"1 in (1, null)", "boolean", "true", "found beside NULL"},
+		{"1 not in (2, null)", "boolean", "NULL", "nor is not in sure"},
+		{"2 between 1 and null", "boolean", "NULL", "half a range"},
+		{"2 between 3 and null", "boolean", "false", "decided by the other half"},
+		{"true = 1", "boolean", "true", "booleans are 0 and 1"},
+		{"true > false", "boolean", "true", "false comes first"},
+		{"9007199254740993 = 9007199254740992e0", "boolean", "false", "an integer is not rounded to meet a double"},
+		{"18446744073709551615 > -1", "boolean", "true", "great integers have a sign"},
+		{"'b' > 'a'", "boolean", "true", "strings by bytes"},
+		{"'B' < 'a'", "boolean", "true", "capital letters come first"},
+		{"date '2000-01-01' = timestamp '2000-01-01 00:00:00'", "boolean", "true", "a date is its midnight"},
+		{"date '2000-01-01' + 31", "date", "2000-02-01", "days added to a date"},
+		{"date '2000-03-01' - date '2000-02-01'", "int64", "29", "days between dates"},
+		{"timestamp '2000-01-01 12:00:00+02' = '2000-01-01T10:00:00Z'", "boolean", "true", "zones are resolved"},
+		{"date '2000-01-01' = '2000-01-01'", "boolean", "true", "a string is read as what it meets"},
+		{"1 = '1'", "boolean", "true", "a number too"},
+		{"1.50 < '1.505'", "boolean", "true", "with all its digits"},
+		{"true = 'TRUE'", "boolean", "true", "and a boolean"},
+		{"'a' || 1 || null", "string", "NULL", "NULL in a concatenation"},
+		{"'a' || 1.50 || true", "string", "a1.50true", "other types by their text"},
+		{"'hello' like 'h%o'", "boolean", "true", "pieces at both ends"},
+		{"'hello' like 'h%l%l%o'", "boolean", "true", "pieces in order"},
+		{"'hello' like 'hel%llo'", "boolean", "false", "pieces do not overlap"},
+		{"'hello' like 'h_llo'", "boolean", "true", "one character"},
+		{"'€xz' like '%__x%'", "boolean", "false", "a character is not a byte"},
+		{"'héllo' ilike 'HÉ%'", "boolean", "true", "ilike knows letters"},
+		{"'a%' not like 'a'", "boolean", "true", "% in the text is no wildcard"},
+		{"case when 1 > 2 then 'x' end", "string", "NULL", "no branch, no else"},
+		{"case 3 when 1 then 'a' when 3 then 'c' else 'z' end", "string", "c", "case with an operand"},
+		{"case when true then 1 else 2.5 end", "decimal(20,1)", "1.0", "branches have one type"},
+		{"case when false then cast('x' as int) else 7 end", "int64", "7", "a branch not taken is not computed"},
+		{"coalesce(null, 1, 2)", "int64", "1", "the first that is not NULL"},
+		{"coalesce(null, null)", "null", "NULL", "nothing but NULL"},
+		{"nullif(1, 1)", "int64", "NULL", "equal"},
+		{"nullif('a', 'b')", "string", "a", "not equal"},
+		{"abs(-3)", "int64", "3", "abs of an integer"},
+		{"abs(-1.50)", "decimal(3,2)", "1.50", "abs of a decimal"},
+		{"abs(-2e0)", "double", "2", "abs of a double"},
+		{"upper('é') || lower('ÀB')", "string", "Éàb", "letters of other scripts"},
+		{"length('héé')", "int64", "3", "characters, not bytes"},
+		{"year(date '2024-02-29') * 10000 + month(date '2024-02-29') * 100 + day(date '2024-02-29')", "int64", "20240229", "parts of a date"},
+		{"year(timestamp '1969-12-31 23:59:59.999')", "int64", "1969", "before 1970 days are counted down"},
+		{"year(date '-0044-03-15')", "int64", "-44", "years before the first"},
+		{"'42'::int", "int32", "42", "text to a number"},
+		{"'4.5'::int", "int32", "5", "rounded"},
+		{"2.5::int", "int32", "3", "decimals round halves up"},
+		{"-2.5::int", "int64", "-3", "(minus is applied after the cast)"},
+		{"2.5e0::int", "int32", "2", "doubles round halves to even"},
+		{"1.005::decimal(5,2)", "decimal(5,2)", "1.01", "to fewer digits"},
+		{"1::decimal(5,2)", "decimal(5,2)", "1.00", "to more digits"},
+		{"'0.1'::float", "float", "0.1", "a float32 prints as such"},
+		{"'nan'::double > 1e308", "boolean", "true", "NaN is the greatest"},
+		{"'nan'::double = 'nan'::double", "boolean", "true", "NaN equals NaN"},
+		{"-0e0 = 0", "boolean", "true", "zero has no sign"},
+		{"timestamp '2000-01-01 23:59:59'::date", "date", "2000-01-01", "a timestamp's day"},
+		{"timestamp '1969-12-31 23:59:59.9'::timestamp_s", "timestamp[s]", "1969-12-31 23:59:59", "coarser units cut downwards"},
+		{"'2000-01-01 12:00:00.5'::timestamp_ms", "timestamp[ms]", "2000-01-01 12:00:00.5", "text to a timestamp"},
+		{"date '2000-01-01'::timestamptz", "timestamp[us, UTC]", "2000-01-01 00:00:00+00", "midnight in UTC"},
+		{"1::boolean and not 0::boolean", "boolean", "true", "numbers to booleans"},
+	}
+	for _, c := range cases {
+		v, err := evalText(c.text)
+		if err != nil {
+			t.Errorf("%s: %s: %v", c.why, c.text, err)
+			continue
+		}
+		got := "NULL"
+		if !v.Null {
+			got = textOf(v)
+		}
+		if got != c.want || v.Type.String() != c.typ {
+			t.Errorf("%s: %s = %s %s, want %s %s", c.why, c.text, v.Type, got, c.typ, c.want)
+		}
+	}
+}
+
+// TestBindErrors protects the wording and place of mistakes of meaning.
+func TestBindErrors(t *testing.T) {
+	cases := []struct{ text, want string }{
+		{"i + x", `unknown column "x" at column 5 of "i + x"`},
+		{"s + i", `cannot add string and int64 at column 3 of "s + i"`},
+		{"i - b", `cannot subtract int64 and boolean at column 3 of "i - b"`},
+		{"s = 1", `cannot compare string and int64 at column 3 of "s = 1"`},
+		{"s = i", `cannot compare string and int64 at column 3 of "s = i"`},
+		{"day > 5", `cannot compare date and int64 at column 5 of "day > 5"`},
+		{"i = 'x'", `'x' is not a value of type int64 at column 5 of "i = 'x'"`},
+		{"i = '4.5'", `'4.5' is not a value of type int64 at column 5 of "i = '4.5'"`},
+		{"day between '2000-01-01' and 'soon'", `'soon' is not a value of type date at column 30 of "day between '2000-01-01' and 'soon'"`},
+		{"ms in ('2000-01-01', 'x')", `'x' is not a value of type timestamp[ms] at column 22 of "ms in ('2000-01-01', 'x')"`},
+		{"i and b", `and needs boolean operands, not int64 at column 3 of "i and b"`},
+		{"not s", `not needs boolean operands, not string at column 1 of "not s"`},
+		{"-s", `cannot negate string at column 1 of "-s"`},
+		{"lowwer(s)", `unknown function "lowwer" (did you mean "lower"?) at column 1 of "lowwer(s)"`},
+		{"sum(i) + 1", `unknown function "sum" at column 1 of "sum(i) + 1"`},
+		{"abs(distinct i)", `abs is not an aggregate: it takes no *, distinct or filter at column 1 of "abs(distinct i)"`},
+		{"abs(i, i)", `abs takes 1 argument(s), not 2 at column 1 of "abs(i, i)"`},
+		{"upper(i)", `upper needs a string, not int64 at column 1 of "upper(i)"`},
+		{"i like 'x'", `like needs strings, not int64 at column 3 of "i like 'x'"`},
+		{"i::date", `cannot cast int64 to date at column 2 of "i::date"`},
+		{"case when b then i else s end", `int64 and string have no common type at column 1 of "case when b then i else s end"`},
+		{"case when i then 1 end", `when needs boolean operands, not int64 at column 11 of "case when i then 1 end"`},
+		{"w*w*w*w*w*w*w*w*w*w", `the product of decimal(38,36) and decimal(30,4) has more than 38 digits after the point; cast one to double at column 18 of "w*w*w*w*w*w*w*w*w*w"`},
+	}
+	for _, c := range cases {
+		n, err := Parse(c.text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = Bind(n, c.text, testLookup)
+		var located *Error
+		if !errors.As(err, &located) {
+			t.Errorf("Bind(%q) gives %v, want an *Error", c.text, err)
+		} else if err.Error() != c.want {
+			t.Errorf("Bind(%q):\n got %s\nwant %s", c.text, err, c.want)
+		}
+	}
+	n, _ := Parse("i + 1")
+	if _, err := BindFilter(n, "i + 1", testLookup); err == nil || err.Error() != `a condition must be boolean, this is int64 at column 3 of "i + 1"` {
+		t.Errorf("BindFilter of a number: %v", err)
+	}
+}
+
+// TestRunErrors protects that what goes wrong on values is typed, and that it
+// goes wrong when a row is computed, not before.
+func TestRunErrors(t *testing.T) {
+	for _, text := range []string{
+		"9223372036854775807 + 1", "-9223372036854775807 - 2", "4611686018427387904 * 2", "abs(-9223372036854775808)",
+		"date '2000-01-01' + 9000000000", "99999999999999999999999999999999999999. + 1",
+	} {
+		_, err := evalText(text)
+		var over *OverflowError
+		if !errors.As(err, &over) {
+			t.Errorf("%s: %v, want an *OverflowError", text, err)
+		}
+	}
+	for text, want := range map[string]string{
+		"'abc'::int":             `cast('abc' as int32): cannot convert "abc" to int32`,
+		"300::tinyint":           `cast(300 as int8): cannot convert "300" to int8`,
+		"-1e0::uint8 + 'x'::int": `cast('x' as int32): cannot convert "x" to int32`,
+		"1e300::decimal(5,2)":    `cast(1e+300 as decimal(5,2)): cannot convert "1e+300" to decimal(5,2)`,
+	} {
+		_, err := evalText(text)
+		var bad *ValueError
+		if !errors.As(err, &bad) || err.Error() != want {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+	n, _ := Parse("9223372036854775807 + 1")
+	e, err := Bind(n, "", testLookup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out column.Vector
+	if err := e.NewEval().Eval(&column.Batch{}, &out); err != nil {
+		t.Errorf("no rows, but %v", err)
+	}
+}
+
+// bindText binds text or fails the test.
+func bindText(t testing.TB, text string) *Expr {
+	t.Helper()
+	n, err := Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := Bind(n, text, testLookup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// TestColumnIsAliased protects that a plain column costs nothing.
+func TestColumnIsAliased(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	b := randomRows(r, 10, false).batch(r, false)
+	e := bindText(t, "(i)")
+	var out column.Vector
+	if err := e.NewEval().Eval(b, &out); err != nil {
+		t.Fatal(err)
+	}
+	if &out.Int[0] != &b.Cols[0].Int[0] {
+		t.Error("the column was copied")
+	}
+	if c, ok := e.Column(); c != 0 || !ok {
+		t.Errorf("Column() = %d, %t", c, ok)
+	}
+	if _, ok := bindText(t, "i + 1").Column(); ok {
+		t.Error("i + 1 is a column")
+	}
+	if cols := bindText(t, "s = 'a' or i + p > i").Columns(); len(cols) != 3 || cols[0] != 0 || cols[1] != 5 || cols[2] != 8 {
+		t.Errorf("Columns() = %v", cols)
+	}
+	if v, ok := bindText(t, "1 + 2 * 3").Const(); !ok || v.Int != 7 {
+		t.Errorf("Const() = %v, %t", v, ok)
+	}
+}
+
+// TestDictionary protects the identity of translated dictionaries, which
+// consumers use as a key: one for each Dict that comes by, kept when the
+// Dict comes again, never one for two.
+func TestDictionary(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	str := func(s string) column.Value { return column.Value{Type: stringType, Bytes: s} }
+	values := []column.Value{str("a"), str("b"), {Type: stringType, Null: true}, str("c")}
+	batch := func(v column.Vector) *column.Batch {
+		return &column.Batch{Rows: v.Len, Cols: []column.Vector{8: v}}
+	}
+	first, second := dictVector(r, stringType, values), dictVector(r, stringType, values)
+	v := bindText(t, "upper(s) || '!'").NewEval()
+	var out [3]column.Vector
+	for i, in := range []column.Vector{first, second, first} {
+		if err := v.Eval(batch(in), &out[i]); err != nil {
+			t.Fatal(err)
+		}
+		if out[i].Dict == nil || &out[i].Codes[0] != &in.Codes[0] {
+			t.Fatal("the codes of the column were not kept")
+		}
+		if got := out[i].At(1).Bytes; got != "B!" || !out[i].IsNull(2) {
+			t.Errorf("row 1 is %q", got)
+		}
+	}
+	if out[0].Dict != out[2].Dict || out[0].Dict == out[1].Dict {
+		t.Error("the identity of the dictionaries is lost")
+	}
+}
+
+// TestLargeDictionary protects from translating a large dictionary for the
+// sake of a few rows, and that it is done when the dictionary stays.
+func TestLargeDictionary(t *testing.T) {
+	dict := column.Vector{Type: int64Type, Len: 1000, Int: make([]int64, 1000)}
+	dict.Int[7] = math.MaxInt64
+	in := column.Vector{Type: int64Type, Len: 3, Codes: []int32{1, 2, 3}, Dict: &column.Dict{Values: dict}}
+	b := &column.Batch{Rows: 3, Cols: []column.Vector{in}}
+	for text, wantDict := range map[string]bool{"i - 1": true, "i + 1": false} {
+		v := bindText(t, text).NewEval()
+		for round := range 3 {
+			var out column.Vector
+			if err := v.Eval(b, &out); err != nil {
+				t.Fatalf("%s: %v: only an entry without a row overflows", text, err)
+			}
+			if got := out.Dict != nil; got != (wantDict && round > 0) {
+				t.Errorf("%s, round %d: dictionary-coded is %t", text, round, got)
+			}
+		}
+	}
+}
+
+// TestUnits protects comparisons of timestamps whose conversion to one unit
+// would overflow.
+func TestUnits(t *testing.T) {
+	ms, ns := testColumns[10].Type, testColumns[11].Type
+	for _, c := range []struct{ ms, ns, want int64 }{
+		{math.MaxInt64, math.MaxInt64, 0}, {math.MinInt64, math.MinInt64, 1}, {-1, -1, 1}, {-1, -1_000_000, 0}, {0, 1, 1}, {1, 1_000_000, 0},
+	} {
+		b := &column.Batch{Rows: 1, Cols: []column.Vector{
+			10: flatVector(ms, []column.Value{{Type: ms, Int: c.ms}}), 11: flatVector(ns, []column.Value{{Type: ns, Int: c.ns}}),
+		}}
+		var out column.Vector
+		if err := bindText(t, "ms < ns").NewEval().Eval(b, &out); err != nil {
+			t.Fatal(err)
+		}
+		if out.Int[0] != c.want {
+			t.Errorf("%d ms < %d ns is %d, want %d", c.ms, c.ns, out.Int[0], c.want)
+		}
+	}
+}
+
+// TestSteadyState protects from allocating for every batch.
+func TestSteadyState(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	data := randomRows(r, 1000, false)
+	for _, dict := range []bool{false, true} {
+		b := data.batch(r, dict)
+		for _, text := range []string{
+			"i * 2 + j", "p * (1 - p)", "d / i", "s = 'a' or i < 3 and not b", "s like 'a%' and day <= '2000-01-02'", "w + p", "i in (1, 2, 3)",
+			"upper(s)", "case when i > 0 then d else f end",
+		} {
+			v := bindText(t, text).NewEval()
+			var out column.Vector
+			run := func() {
+				if err := v.Eval(b, &out); err != nil {
+					t.Fatal(err)
+				}
+			}
+			limit := 0.0
+			if text == "upper(s)" {
+				limit = 1000 // the library makes a string a row
+			}
+			if n := testing.AllocsPerRun(10, run); n > limit {
+				t.Errorf("%s: %v allocations a batch", text, n)
+			}
+		}
+	}
+}
