@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -82,9 +83,14 @@ func (c *corpusCase) askAllColumns(t *testing.T, dir string) {
 	if err := json.Unmarshal([]byte(p.stdout), &schema); err != nil {
 		t.Fatalf("--schema -f json: %v", err)
 	}
-	for _, column := range schema.Columns[:min(40, len(schema.Columns))] {
+	asked := 0
+	for i, column := range schema.Columns {
+		if column.Type == "invalid" || asked == 40 {
+			continue // a list, or of a type that there is not
+		}
+		asked++
 		for _, f := range []string{"count", "min", "max"} {
-			c.Aggs = append(c.Aggs, f+"("+column.Name+")")
+			c.Aggs = append(c.Aggs, fmt.Sprintf("%s(#%d)", f, i+1)) // by position: names may be twice, or no text at all
 		}
 	}
 }

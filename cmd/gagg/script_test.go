@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -21,7 +22,7 @@ import (
 //	parquet OUT TABLE      writes the table in the file TABLE as Parquet
 //	only DIR NAME…         wants DIR to hold these names (hidden ones too) and no other
 //
-// and $ORDERS, the Parquet file of the README.
+// and the condition root, and $ORDERS, the Parquet file of the README.
 func TestScripts(t *testing.T) {
 	orders, err := filepath.Abs("../../testdata/orders.parquet")
 	if err != nil {
@@ -31,12 +32,19 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata/script",
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("ORDERS", orders)
+			e.Setenv("ESCAPE", "no\x1b[31mfile\x1b]") // a name that would colour the terminal
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"status":  scriptStatus,
 			"parquet": scriptParquet,
 			"only":    scriptOnly,
+		},
+		Condition: func(name string) (bool, error) {
+			if name != "root" {
+				return false, fmt.Errorf("no condition %s", name)
+			}
+			return os.Geteuid() == 0, nil
 		},
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,

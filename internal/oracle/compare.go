@@ -9,7 +9,7 @@ func Equal(got, want Result) error {
 	for _, row := range got.Rows {
 		key := keyText(row[:want.Keys])
 		if _, twice := gotByKey[key]; twice {
-			return fmt.Errorf("group %s occurs twice", key)
+			return fmt.Errorf("group %q occurs twice", key)
 		}
 		gotByKey[key] = row
 	}
@@ -17,15 +17,15 @@ func Equal(got, want Result) error {
 		key := keyText(row[:want.Keys])
 		g, ok := gotByKey[key]
 		if !ok {
-			return fmt.Errorf("group %s is missing; %d groups, want %d", key, len(got.Rows), len(want.Rows))
+			return fmt.Errorf("group %q is missing; %d groups, want %d", key, len(got.Rows), len(want.Rows))
 		}
 		if err := equalRows(g, row); err != nil {
-			return fmt.Errorf("group %s: %w", key, err)
+			return fmt.Errorf("group %q: %w", key, err)
 		}
 		delete(gotByKey, key)
 	}
 	for key := range gotByKey {
-		return fmt.Errorf("group %s should not be there; %d groups, want %d", key, len(got.Rows), len(want.Rows))
+		return fmt.Errorf("group %q should not be there; %d groups, want %d", key, len(got.Rows), len(want.Rows))
 	}
 	return nil
 }

@@ -76,7 +76,7 @@ func pickGroups(all, sample Result) (Result, error) {
 	for _, row := range all.Rows {
 		key := keyText(row[:all.Keys])
 		if seen[key] {
-			return picked, fmt.Errorf("group %s occurs twice", key)
+			return picked, fmt.Errorf("group %q occurs twice", key)
 		}
 		seen[key] = true
 		if wanted[key] {

@@ -68,7 +68,7 @@ func Run(batches []column.Batch, schema column.Schema, q Query) (Result, error) 
 		for _, a := range q.Aggs {
 			cell, err := aggregate(a, schema, group.rows)
 			if err != nil {
-				return Result{}, fmt.Errorf("%s of group %s: %w", a.Func, keyText(group.key), err)
+				return Result{}, fmt.Errorf("%s of group %q: %w", a.Func, keyText(group.key), err)
 			}
 			cells = append(cells, cell)
 		}
@@ -137,16 +137,23 @@ func groups(rows [][]column.Value, keys []int) []*group {
 }
 
 // keyText is a text that two keys share if, and only if, they are the same
-// group.
+// group. It is also what failures show.
 func keyText(key []Cell) string {
 	var b strings.Builder
+	b.WriteByte('(')
 	for i, c := range key {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		b.WriteString(c.String())
+		if c.Kind != Text {
+			b.WriteString(c.String())
+			continue
+		}
+		fmt.Fprintf(&b, "%d:", len(c.Text)) // its length tells where it ends
+		b.WriteString(c.Text)
 	}
-	return "(" + b.String() + ")"
+	b.WriteByte(')')
+	return b.String()
 }
 
 // aggregate computes a over the rows of one group: rows with a NULL argument

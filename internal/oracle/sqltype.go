@@ -47,7 +47,7 @@ func cellOf(f Field, sqlType string) (Cell, error) {
 func exactCell(n *big.Rat) Cell { return Cell{Kind: Exact, Exact: n} }
 
 func parseFloat(text string, bits int) (Cell, error) {
-	x, err := strconv.ParseFloat(text, bits)
+	x, err := strconv.ParseFloat(strings.Replace(text, "-nan", "nan", 1), bits) // the sign of NaN means nothing
 	return float(x), err
 }
 

@@ -1,7 +1,6 @@
 package oracle
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,7 +23,11 @@ type Field struct {
 // ReadCSV reads RFC 4180 text with a header line. A field without quotes that
 // equals null is NULL; encoding/csv does not tell quoted fields from others.
 func ReadCSV(r io.Reader, null string) (Table, error) {
-	p := csvReader{in: bufio.NewReader(r), null: null}
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return Table{}, err
+	}
+	p := csvReader{rest: string(text), null: null}
 	header, err := p.record()
 	if err != nil {
 		return Table{}, fmt.Errorf("header: %w", err)
@@ -33,11 +36,8 @@ func ReadCSV(r io.Reader, null string) (Table, error) {
 	for _, f := range header {
 		t.Header = append(t.Header, f.Text)
 	}
-	for {
+	for p.rest != "" {
 		record, err := p.record()
-		if errors.Is(err, io.EOF) {
-			return t, nil
-		}
 		if err != nil {
 			return t, fmt.Errorf("record %d: %w", len(t.Rows)+1, err)
 		}
@@ -46,75 +46,77 @@ func ReadCSV(r io.Reader, null string) (Table, error) {
 		}
 		t.Rows = append(t.Rows, record)
 	}
+	return t, nil
 }
 
 type csvReader struct {
-	in   *bufio.Reader
+	rest string
 	null string
 }
 
-// record reads one record. io.EOF is returned between records only.
+// record takes one record off the rest.
 func (p *csvReader) record() ([]Field, error) {
-	if _, err := p.in.Peek(1); err != nil {
-		return nil, err
+	if p.rest == "" {
+		return nil, io.ErrUnexpectedEOF
 	}
 	var record []Field
 	for {
-		f, end, err := p.field()
+		f, err := p.field()
 		if err != nil {
 			return nil, err
 		}
 		record = append(record, f)
-		if end {
-			return record, nil
-		}
-	}
-}
-
-// field reads one field and what ends it: a comma, or the end of the record.
-func (p *csvReader) field() (f Field, endOfRecord bool, err error) {
-	var b strings.Builder
-	quoted := false
-	if next, _ := p.in.Peek(1); len(next) == 1 && next[0] == '"' {
-		quoted = true
-		if err := p.quoted(&b); err != nil {
-			return f, false, err
-		}
-	}
-	for {
-		c, err := p.in.ReadByte()
 		switch {
-		case errors.Is(err, io.EOF), err == nil && c == '\n':
-			text := strings.TrimSuffix(b.String(), "\r")
-			return Field{Text: text, Null: !quoted && text == p.null}, true, nil
-		case err != nil:
-			return f, false, err
-		case c == ',':
-			return Field{Text: b.String(), Null: !quoted && b.String() == p.null}, false, nil
-		case quoted && c != '\r':
-			return f, false, fmt.Errorf("%q after a closing quote", c)
-		case !quoted:
-			b.WriteByte(c)
+		case strings.HasPrefix(p.rest, ","):
+			p.rest = p.rest[1:]
+			continue
+		case strings.HasPrefix(p.rest, "\r\n"):
+			p.rest = p.rest[2:]
+		case strings.HasPrefix(p.rest, "\n"):
+			p.rest = p.rest[1:]
+		case p.rest != "":
+			return nil, fmt.Errorf("%.10q after a field", p.rest)
 		}
+		return record, nil
 	}
 }
 
-// quoted reads a quoted field up to and with its closing quote.
-func (p *csvReader) quoted(b *strings.Builder) error {
-	_, _ = p.in.Discard(1)
+// field takes one field off the rest, up to what ends it.
+func (p *csvReader) field() (Field, error) {
+	if strings.HasPrefix(p.rest, `"`) {
+		text, err := p.quoted()
+		return Field{Text: text}, err
+	}
+	end := strings.IndexAny(p.rest, ",\n")
+	if end < 0 {
+		end = len(p.rest)
+	}
+	if end > 0 && end < len(p.rest) && p.rest[end] == '\n' && p.rest[end-1] == '\r' {
+		end--
+	}
+	text := p.rest[:end]
+	p.rest = p.rest[end:]
+	return Field{Text: text, Null: text == p.null}, nil
+}
+
+// quoted takes a quoted field off the rest.
+func (p *csvReader) quoted() (string, error) {
+	var b strings.Builder
 	for {
-		c, err := p.in.ReadByte()
-		if err != nil {
-			return errors.New("a quote is not closed")
+		end := strings.IndexByte(p.rest[1:], '"') // behind the opening quote, or the second of a pair
+		if end < 0 {
+			return "", errors.New("a quote is not closed")
 		}
-		if c != '"' {
-			b.WriteByte(c)
-			continue
+		part := p.rest[1 : 1+end]
+		p.rest = p.rest[2+end:]
+		if !strings.HasPrefix(p.rest, `"`) {
+			if b.Len() == 0 {
+				return part, nil
+			}
+			b.WriteString(part)
+			return b.String(), nil
 		}
-		if next, _ := p.in.Peek(1); len(next) != 1 || next[0] != '"' {
-			return nil
-		}
-		_, _ = p.in.Discard(1)
+		b.WriteString(part)
 		b.WriteByte('"')
 	}
 }
