@@ -173,7 +173,7 @@ func TestParquetManyPages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.(*parquetWriter).most = group
+	w.(*guarded).document.(*parquetWriter).most = group
 	for from := int64(0); from < rows; from += 60_001 {
 		if err := w.Write(rec.NewSlice(from, min(from+60_001, rows))); err != nil {
 			t.Fatal(err)

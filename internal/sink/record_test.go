@@ -226,6 +226,9 @@ func TestWriterErrors(t *testing.T) {
 				if err = w.Write(rec); err == nil {
 					err = w.Close()
 				}
+				if w.Close() != nil {
+					t.Error("a second Close has an error")
+				}
 				if f == None && err != nil || f != None && !errors.Is(err, io.ErrClosedPipe) {
 					t.Errorf("got %v", err)
 				}

@@ -75,11 +75,11 @@ func FormatForPath(path string) (Format, bool) {
 // writer was made with. A writer is for one goroutine; it keeps no reference
 // to a record after Write.
 type Writer interface {
-	// Write adds the rows of a record. After an error the writer is of no
-	// more use.
+	// Write adds the rows of a record. After an error the document cannot be
+	// finished, and every later Write returns the same error.
 	Write(arrow.Record) error
 	// Close ends the document (a closing bracket, a footer). It does not
-	// close the io.Writer. It is called once, and not after an error.
+	// close the io.Writer. After an error, and a second time, it does nothing.
 	Close() error
 }
 
@@ -109,6 +109,14 @@ type Options struct {
 // Close. The error is about a column type that has no output form, or about
 // an option.
 func NewWriter(f Format, w io.Writer, schema *arrow.Schema, o Options) (Writer, error) {
+	document, err := newWriter(f, w, schema, o)
+	if err != nil {
+		return nil, err
+	}
+	return &guarded{document: document}, nil
+}
+
+func newWriter(f Format, w io.Writer, schema *arrow.Schema, o Options) (Writer, error) {
 	switch f {
 	case None:
 		return discard{}, nil
@@ -136,6 +144,29 @@ func NewWriter(f Format, w io.Writer, schema *arrow.Schema, o Options) (Writer, 
 		return newTableWriter(w, rows, o), nil
 	}
 	return nil, fmt.Errorf("unknown format %q", f)
+}
+
+// guarded keeps the part of Writer's promise that concerns errors, for all
+// formats.
+type guarded struct {
+	document Writer
+	err      error // the first
+	closed   bool
+}
+
+func (g *guarded) Write(rec arrow.Record) error {
+	if g.err == nil {
+		g.err = g.document.Write(rec)
+	}
+	return g.err
+}
+
+func (g *guarded) Close() error {
+	if g.err != nil || g.closed {
+		return nil
+	}
+	g.closed = true
+	return g.document.Close()
 }
 
 type discard struct{}
