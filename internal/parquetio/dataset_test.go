@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/parquet-go/parquet-go"
-	"golang.org/x/sys/unix"
 
 	"github.com/gagg-dev/gagg/internal/column"
 )
@@ -305,29 +304,6 @@ func TestDatasetManyDescriptors(t *testing.T) {
 	}
 	if err := eachBatch(s, func(*column.Batch) {}); !errors.Is(err, errClosed) {
 		t.Error(err)
-	}
-}
-
-// Where the system gives out fewer descriptors than the pool would use, it
-// makes do with those.
-func TestDatasetFewDescriptors(t *testing.T) {
-	t.Chdir(t.TempDir())
-	for i := range 60 {
-		writeRows(t, fmt.Sprintf("d/%03d.parquet", i), 10, []idName{{int64(i), nil}})
-	}
-	var limit unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
-		t.Skip(err)
-	}
-	defer unix.Setrlimit(unix.RLIMIT_NOFILE, &limit)
-	low := limit
-	low.Cur = uint64(openDescriptors(t) + 30)
-	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &low); err != nil {
-		t.Skip(err)
-	}
-	rows, err := countRows(t, mustOpen(t, Options{}, "d"), ScanOptions{Columns: []int{0}})
-	if err != nil || rows != 60 {
-		t.Error(rows, err)
 	}
 }
 

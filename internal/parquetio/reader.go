@@ -103,6 +103,8 @@ func (r *Reader) Next(b *column.Batch) (ok bool, err error) {
 	n, err := r.batchSize(u)
 	if err != nil {
 		r.unit = -1
+	}
+	if n == 0 || err != nil {
 		return false, err
 	}
 	for i, c := range r.cols {
@@ -116,7 +118,7 @@ func (r *Reader) Next(b *column.Batch) (ok bool, err error) {
 	}
 	b.Rows, b.Cols, b.First = n, r.vecs, u.First+r.done
 	r.done += int64(n)
-	return n > 0, nil
+	return true, nil
 }
 
 // batchSize is how many rows all columns can give at once, without passing the
