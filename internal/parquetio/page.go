@@ -71,13 +71,13 @@ func (c *columnReader) expand(buf *[]byte, id format.CompressionCodec, src []byt
 
 // loadDictionary decodes the chunk's dictionary if it begins with one.
 func (c *columnReader) loadDictionary() error {
-	rest := c.rest
+	rest, over := c.rest, c.over
 	body, err := c.nextPage()
 	if err != nil {
 		return err
 	}
 	if c.header.Type != format.DictionaryPage {
-		c.rest = rest
+		c.rest, c.over = rest, over
 		return nil
 	}
 	return c.dictionary(body)
