@@ -149,7 +149,7 @@ func TestThriftBombs(t *testing.T) {
 	}{
 		"list without elements": {list(4, 1<<31-1), "ends inside"},
 		"list beyond 31 bits":   {list(4, 1<<40), "ends inside"},
-		"tiny row groups":       {append(list(4, 1<<20, 0), 0), "ask for"},
+		"tiny column chunks":    {cat([]byte{4<<4 | thriftList, 1<<4 | thriftStruct}, list(1, 1<<20, 0), []byte{0, 0}), "ask for"},
 		"nested structs":        {deep, "nested too deeply"},
 		"nested lists":          {append([]byte{9<<4 | thriftList}, bytes.Repeat([]byte{1<<4 | thriftList}, 1<<20)...), "nested too deeply"},
 		"map without elements":  {append([]byte{9<<4 | thriftMap}, 0xFF, 0xFF, 0xFF, 0x7F), "ends inside"},
