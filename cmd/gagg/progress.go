@@ -90,13 +90,14 @@ func newPhase(w io.Writer, name string, total int64, more ...progressbar.Option)
 		progressbar.OptionSetWriter(w),
 		progressbar.OptionSetDescription(name),
 		progressbar.OptionSetWidth(30),
+		progressbar.OptionSetSpinnerChangeInterval(0), // else a goroutine of its own draws on, even after Clear
 	}, more...)...)
 }
 
 // show draws done of total. The end is left to finish: a bar that reaches
 // its total counts as complete and would end the line.
 func show(p *progressbar.ProgressBar, done, total int64) {
-	total = max(total, done) + 1
+	total = max(total, done+1)
 	if p.GetMax64() != total {
 		p.ChangeMax64(total)
 	}
