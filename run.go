@@ -15,6 +15,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/expr"
 	"github.com/gagg-dev/gagg/internal/key"
+	"github.com/gagg-dev/gagg/partition"
 )
 
 const (
@@ -138,10 +139,11 @@ type run struct {
 
 // aggregate reads the input and groups it.
 func (r *run) aggregate(ctx context.Context) error {
+	states := r.states()
 	r.cfg = &cpu.Config{
-		Keys: r.layout, Intern: key.NewInterner(), Arenas: &arena.Arenas{},
-		States: r.states(),
-		Bits:   r.bits, Tile: r.tile, Grow: r.budget.grow,
+		Keys: r.layout, Intern: key.NewInterner(), States: states, Arenas: &arena.Arenas{},
+		Pool: partition.NewPool(cpu.Stride(r.layout, states), r.budget.grow),
+		Bits: r.bits, Tile: r.tile, Grow: r.budget.grow,
 		Rows: -1,
 	}
 	if r.facts.rows >= 0 {

@@ -15,64 +15,42 @@
 // goroutine that owns its partition.
 package partition
 
-import "math/bits"
-
-// pageBytes is about the size of a page (its rows are a power of two): large enough that a chain is mostly whole
-// cache lines and few allocations, small enough that 256 half-empty last
-// pages for each worker do not count (8 MiB).
-const pageBytes = 32 << 10
-
 // Buckets is the rows placed by one worker.
 type Buckets struct {
-	Stride   int  // words a row
-	PageBits uint // a page has 2^PageBits rows
-	shift    uint
-	chains   []chain
-	grow     func(bytes int64) error
+	pool   *Pool
+	shift  uint
+	chains []chain
 }
 
 type chain struct {
-	pages [][]uint64 // each at most Stride<<PageBits words long
+	pages [][]uint64
 	rows  int
 }
 
-// New returns 2^partitionBits empty buckets for rows of stride words. grow is told of
-// each page before it is allocated, and may refuse.
-func New(partitionBits uint, stride int, grow func(bytes int64) error) *Buckets {
-	return &Buckets{
-		Stride:   stride,
-		PageBits: uint(bits.Len(uint(pageBytes / 8 / stride))),
-		shift:    64 - partitionBits,
-		chains:   make([]chain, 1<<partitionBits),
-		grow:     grow,
-	}
+// New returns 2^bits empty buckets whose pages come from pool.
+func New(bits uint, pool *Pool) *Buckets {
+	return &Buckets{pool: pool, shift: 64 - bits, chains: make([]chain, 1<<bits)}
 }
 
 // Scatter copies the rows of a tile to the ends of their buckets. On an
-// error, which is grow's, some of them may have been placed.
+// error, the pool's, some of them may have been placed.
 func (b *Buckets) Scatter(tile []uint64) error {
+	stride := b.pool.Stride
 	for len(tile) > 0 {
-		row := tile[:b.Stride]
-		tile = tile[b.Stride:]
+		row := tile[:stride]
+		tile = tile[stride:]
 		c := &b.chains[row[0]>>b.shift]
-		if c.rows == len(c.pages)<<b.PageBits {
-			if err := b.addPage(c); err != nil {
+		if c.rows == len(c.pages)<<b.pool.PageBits {
+			page, err := b.pool.get()
+			if err != nil {
 				return err
 			}
+			c.pages = append(c.pages, page)
 		}
 		last := &c.pages[len(c.pages)-1]
 		*last = append(*last, row...)
 		c.rows++
 	}
-	return nil
-}
-
-func (b *Buckets) addPage(c *chain) error {
-	words := b.Stride << b.PageBits
-	if err := b.grow(int64(words) * 8); err != nil {
-		return err
-	}
-	c.pages = append(c.pages, make([]uint64, 0, words))
 	return nil
 }
 
@@ -88,9 +66,8 @@ func (b *Buckets) Rows(p int) int { return b.chains[p].rows }
 // Pages returns the pages of partition p, in the order they were filled.
 func (b *Buckets) Pages(p int) [][]uint64 { return b.chains[p].pages }
 
-// Release drops the pages of partition p and returns how many bytes they had.
-func (b *Buckets) Release(p int) int64 {
-	n := int64(len(b.chains[p].pages)) * int64(b.Stride<<b.PageBits) * 8
+// Release gives the pages of partition p back to the pool.
+func (b *Buckets) Release(p int) {
+	b.pool.put(b.chains[p].pages)
 	b.chains[p] = chain{}
-	return n
 }

@@ -24,7 +24,7 @@ type Merger struct {
 // NewMerger returns a merger for the buckets of all workers.
 func NewMerger(cfg *Config, buckets []*partition.Buckets) *Merger {
 	return &Merger{
-		cfg: cfg, buckets: buckets, stride: cfg.stride(), page: buckets[0].PageBits,
+		cfg: cfg, buckets: buckets, stride: cfg.Pool.Stride, page: cfg.Pool.PageBits,
 		decoder: key.Decoder{Layout: cfg.Keys, Intern: cfg.Intern, Base: 1},
 	}
 }
@@ -51,12 +51,10 @@ func (m *Merger) Merge(p int) ([][]uint64, error) {
 }
 
 // Release lets go of partition p in all buckets.
-func (m *Merger) Release(p int) error {
-	var n int64
+func (m *Merger) Release(p int) {
 	for _, b := range m.buckets {
-		n += b.Release(p)
+		b.Release(p)
 	}
-	return m.cfg.Grow(-n)
 }
 
 // Close lets go of the merger's own memory.

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"github.com/gagg-dev/gagg/internal/agg"
+	"github.com/gagg-dev/gagg/internal/hostmem"
 )
 
 // table finds the group of a key.
@@ -58,7 +59,7 @@ const (
 // their top skip bits.
 func newDirectory(n int, skip uint) directory {
 	b := dirBits(n)
-	return directory{slots: make([]uint64, 1<<b), shift: 64 - b, skip: skip}
+	return directory{slots: hostmem.Words(1 << b), shift: 64 - b, skip: skip}
 }
 
 // dirBits gives n groups at most half of 2^dirBits slots.
@@ -222,7 +223,7 @@ func (t *table) add(hash uint64, w [][]uint64, i int) error {
 		if err := t.grow(int64(words-cap(r)) * 8); err != nil {
 			return err
 		}
-		r = append(make([]uint64, 0, words), r...)
+		r = append(hostmem.Words(words)[:0], r...)
 	}
 	at := len(r)
 	r = append(r, t.template...)

@@ -26,8 +26,9 @@ type Config struct {
 	Intern *key.Interner
 	States *agg.Layout // its words begin at 1+Keys.Words
 	Arenas *arena.Arenas
-	Bits   uint  // 2^Bits partitions once groups are partitioned
-	Rows   int64 // rows that one worker is expected to see; -1: not known
+	Pool   *partition.Pool // of pages for rows of Stride words
+	Bits   uint            // 2^Bits partitions once groups are partitioned
+	Rows   int64           // rows that one worker is expected to see; -1: not known
 	Tile   feedback.TileConfig
 
 	// Grow is told of memory before it is allocated, and of memory that is
@@ -35,8 +36,20 @@ type Config struct {
 	Grow func(bytes int64) error
 }
 
-// stride is the number of words of a row.
-func (c *Config) stride() int { return 1 + c.Keys.Words + c.States.Words() }
+// Stride is the number of words of a row with the given key and state. Rows
+// that nearly fill a cache line fill it, so that none lies across two.
+func Stride(keys *key.Layout, states *agg.Layout) int {
+	n := 1 + keys.Words + states.Words()
+	switch {
+	case n == 3:
+		return 4
+	case n%8 >= 6:
+		return (n + 7) &^ 7
+	}
+	return n
+}
+
+func (c *Config) stride() int { return c.Pool.Stride }
 
 // Pipeline is how one worker computes what it needs from a batch; its parts
 // hold state and are not shared.
@@ -254,7 +267,7 @@ func (w *Worker) judge() error {
 // flush empties the table into buckets of 2^bits partitions.
 func (w *Worker) flush(bits uint) error {
 	if w.buckets == nil {
-		w.buckets = partition.New(bits, w.cfg.stride(), w.cfg.Grow)
+		w.buckets = partition.New(bits, w.cfg.Pool)
 	}
 	err := w.buckets.Scatter(w.table.rows.Rows)
 	held := w.table.bytes()
