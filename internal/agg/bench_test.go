@@ -34,6 +34,12 @@ func BenchmarkUpdate(b *testing.B) {
 		{"max(string)", []generator{id}, calls{"max"}},
 		{"mean(int32)", []generator{small}, calls{"mean"}},
 		{"mean(double)", []generator{price}, calls{"mean"}},
+		{"stddev(double)", []generator{price}, calls{"stddev"}},
+		{"stddev(int32)", []generator{small}, calls{"stddev"}},
+		{"corr(int32)", []generator{small, small}, calls{"corr"}},
+		{"corr(double)", []generator{price, price}, calls{"corr"}},
+		{"first(int32)", []generator{small}, calls{"first"}},
+		{"arg_max(int32)", []generator{small, price}, calls{"arg_max"}},
 	}
 	for _, c := range cases {
 		for _, groups := range []int{1, 100, 100_000} {

@@ -11,8 +11,6 @@ import (
 // slots commutative too. Afterwards dst may hold refs of src, so src must
 // not be updated any more. reg is where the refs of both are valid; nil will do
 // for layouts without strings.
-//
-// If dst belongs to a Table that is updated later, see Table.Unseen.
 func (l *Layout) Combine(dst, src []uint64, reg *arena.Arenas) {
 	one := [1]uint32{}
 	l.combine(dst, len(dst), one[:], src, reg)
@@ -31,11 +29,6 @@ func (l *Layout) CombineRows(t *Table, gids []uint32, src []uint64) {
 		reg = t.Arena.Registry()
 	}
 	l.combine(t.Rows, t.Stride, gids, src, reg)
-	for _, off := range l.flags {
-		for i := off; i < len(gids)*t.Stride && !t.Unseen; i += t.Stride {
-			t.Unseen = src[i] != 0
-		}
-	}
 }
 
 // combine runs one loop for each slot over all rows, as update does.

@@ -46,10 +46,10 @@
 // partial sums may pass the limit of the result and come back: only the final
 // value counts. Moments (var, stddev, covar, corr) of integers and of decimals
 // up to 18 digits are exact sums of products. Sums of floats are compensated
-// (two words, Neumaier's scheme with a branch-free TwoSum); their moments are
-// sums of exact products, compensated likewise: twice the precision of a
-// double, so that a mean of 1e9 with a variance of 1 loses nothing. min and max
-// order floats by a key that makes NaN the greatest and turns -0 into 0.
+// (two words, with a branch-free TwoSum); their moments are sums of exact
+// products with twice the precision of a double, so that a mean of 1e9 with a
+// variance of 1 loses nothing. For min and max NaN is the greatest, and -0
+// comes out as 0.
 //
 // Results of exact slots do not depend on the order of rows and merges. Those
 // of float sums may differ in the last bit, those of product in its last digits.
@@ -60,6 +60,6 @@
 // NaN, var_samp of one row is NULL, sum(boolean) counts. What DuckDB refuses
 // as out of range (variance of infinities) is NaN here.
 //
-// The trap: a caller that copies or combines rows into a [Table] which is
-// updated afterwards must keep Table.Unseen: see there.
+// The trap: a caller that copies rows with state into a [Table] which is updated
+// afterwards must set Table.Unseen.
 package agg

@@ -127,7 +127,6 @@ func (w *worker) merge(o *worker, rng *rand.Rand) {
 		case !isNew:
 			if rng.IntN(2) == 0 {
 				w.l.Combine(w.row(id), o.row(from), w.t.Arena.Registry())
-				w.t.Unseen = true
 				continue
 			}
 			src, gids = append(src, o.row(from)...), append(gids, id)

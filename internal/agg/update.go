@@ -22,8 +22,8 @@ type Table struct {
 	Arena  *arena.Arena // where strings of states are put; may be nil for layouts without any
 
 	// Unseen tells that a row of this table may have an unseen flag set.
-	// Update and CombineRows keep it. Set it when you copy rows with state
-	// into the table, or write one with InitEmpty, and update it afterwards.
+	// Update keeps it; combining sets no flag. Set it when you copy rows with
+	// state into the table, or write one with InitEmpty, and update it afterwards.
 	Unseen bool
 
 	scratch scratch
