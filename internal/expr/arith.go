@@ -97,7 +97,8 @@ func intArithmetic(op string, t column.Type, l, r *bound, text string) *bound {
 var intKernels = map[string]kernel{"+": addInts, "-": subInts, "*": mulInts, "%": modInts}
 
 func addInts(f *frame) error {
-	out, a, b := f.out.Int, f.args[0].Int[:f.n], f.args[1].Int[:f.n]
+	out := f.out.Int
+	a, b := f.args[0].Int[:len(out)], f.args[1].Int[:len(out)]
 	alarm := int64(0) // negative where a sum has another sign than both operands
 	for i := range out {
 		r := a[i] + b[i]
@@ -111,7 +112,8 @@ func addInts(f *frame) error {
 }
 
 func subInts(f *frame) error {
-	out, a, b := f.out.Int, f.args[0].Int[:f.n], f.args[1].Int[:f.n]
+	out := f.out.Int
+	a, b := f.args[0].Int[:len(out)], f.args[1].Int[:len(out)]
 	alarm := int64(0)
 	for i := range out {
 		r := a[i] - b[i]
@@ -127,7 +129,8 @@ func subInts(f *frame) error {
 // mulInts raises its alarm if an operand has more than 31 bits, so that the
 // loop stays free of wide products.
 func mulInts(f *frame) error {
-	out, a, b := f.out.Int, f.args[0].Int[:f.n], f.args[1].Int[:f.n]
+	out := f.out.Int
+	a, b := f.args[0].Int[:len(out)], f.args[1].Int[:len(out)]
 	alarm := uint64(0)
 	for i := range out {
 		alarm |= uint64(a[i]+1<<31) | uint64(b[i]+1<<31)
@@ -149,7 +152,8 @@ func mulOverflows(a, b int64) bool {
 }
 
 func modInts(f *frame) error {
-	out, a, b := f.out.Int, f.args[0].Int[:f.n], f.args[1].Int[:f.n]
+	out := f.out.Int
+	a, b := f.args[0].Int[:len(out)], f.args[1].Int[:len(out)]
 	for i := range out {
 		if b[i] == 0 {
 			out[i] = 0
@@ -164,7 +168,8 @@ func modInts(f *frame) error {
 var uintKernels = map[string]kernel{"+": addUints, "-": subUints, "*": mulUints, "%": modUints}
 
 func addUints(f *frame) error {
-	out, a, b := uints(f.out.Int), uints(f.args[0].Int), uints(f.args[1].Int)
+	out := uints(f.out.Int)
+	a, b := uints(f.args[0].Int)[:len(out)], uints(f.args[1].Int)[:len(out)]
 	carry := uint64(0)
 	for i := range out {
 		r, c := bits.Add64(a[i], b[i], 0)
@@ -178,7 +183,8 @@ func addUints(f *frame) error {
 }
 
 func subUints(f *frame) error {
-	out, a, b := uints(f.out.Int), uints(f.args[0].Int), uints(f.args[1].Int)
+	out := uints(f.out.Int)
+	a, b := uints(f.args[0].Int)[:len(out)], uints(f.args[1].Int)[:len(out)]
 	borrow := uint64(0)
 	for i := range out {
 		r, c := bits.Sub64(a[i], b[i], 0)
@@ -192,7 +198,8 @@ func subUints(f *frame) error {
 }
 
 func mulUints(f *frame) error {
-	out, a, b := uints(f.out.Int), uints(f.args[0].Int), uints(f.args[1].Int)
+	out := uints(f.out.Int)
+	a, b := uints(f.args[0].Int)[:len(out)], uints(f.args[1].Int)[:len(out)]
 	over := uint64(0)
 	for i := range out {
 		hi, lo := bits.Mul64(a[i], b[i])
@@ -209,7 +216,8 @@ func mulUints(f *frame) error {
 }
 
 func modUints(f *frame) error {
-	out, a, b := uints(f.out.Int), uints(f.args[0].Int), uints(f.args[1].Int)
+	out := uints(f.out.Int)
+	a, b := uints(f.args[0].Int)[:len(out)], uints(f.args[1].Int)[:len(out)]
 	for i := range out {
 		if b[i] == 0 {
 			out[i] = 0
@@ -245,7 +253,8 @@ func roundToFloat(s []float64) {
 var floatKernels = map[string]kernel{"+": addDoubles, "-": subDoubles, "*": mulDoubles, "%": modDoubles}
 
 func addDoubles(f *frame) error {
-	out, a, b := f.out.Float, f.args[0].Float[:f.n], f.args[1].Float[:f.n]
+	out := f.out.Float
+	a, b := f.args[0].Float[:len(out)], f.args[1].Float[:len(out)]
 	for i := range out {
 		out[i] = a[i] + b[i]
 	}
@@ -253,7 +262,8 @@ func addDoubles(f *frame) error {
 }
 
 func subDoubles(f *frame) error {
-	out, a, b := f.out.Float, f.args[0].Float[:f.n], f.args[1].Float[:f.n]
+	out := f.out.Float
+	a, b := f.args[0].Float[:len(out)], f.args[1].Float[:len(out)]
 	for i := range out {
 		out[i] = a[i] - b[i]
 	}
@@ -261,7 +271,8 @@ func subDoubles(f *frame) error {
 }
 
 func mulDoubles(f *frame) error {
-	out, a, b := f.out.Float, f.args[0].Float[:f.n], f.args[1].Float[:f.n]
+	out := f.out.Float
+	a, b := f.args[0].Float[:len(out)], f.args[1].Float[:len(out)]
 	for i := range out {
 		out[i] = a[i] * b[i]
 	}
@@ -269,7 +280,8 @@ func mulDoubles(f *frame) error {
 }
 
 func modDoubles(f *frame) error {
-	out, a, b := f.out.Float, f.args[0].Float[:f.n], f.args[1].Float[:f.n]
+	out := f.out.Float
+	a, b := f.args[0].Float[:len(out)], f.args[1].Float[:len(out)]
 	for i := range out {
 		out[i] = math.Mod(a[i], b[i])
 	}
@@ -277,7 +289,8 @@ func modDoubles(f *frame) error {
 }
 
 func divideDoubles(f *frame) error {
-	out, a, b := f.out.Float, f.args[0].Float[:f.n], f.args[1].Float[:f.n]
+	out := f.out.Float
+	a, b := f.args[0].Float[:len(out)], f.args[1].Float[:len(out)]
 	for i := range out {
 		out[i] = a[i] / b[i]
 	}

@@ -125,9 +125,27 @@ func rescale(from, t column.Type, shift int) kernel {
 		power, limit := pow10(shift).Int64(), pow10(int(t.Precision)).Int64()
 		return func(f *frame) error { return rescaleInts(f, power, limit) }
 	}
+	if integer := from.Rep() == column.RepInt64 && from.Kind != column.Uint64; integer && shift <= column.MaxInt64Digits &&
+		digitsOf(from)+shift <= int(t.Precision) {
+		power := pow10(shift).Int64()
+		return func(f *frame) error {
+			for i, v := range f.args[0].Int[:f.n] {
+				f.out.Wide[i] = mul64(v, power)
+			}
+			return nil
+		}
+	}
 	power, limit := decimal256.GetScaleMultiplier(shift), decimal256.GetScaleMultiplier(int(t.Precision))
 	narrow := t.Rep() == column.RepInt64
 	return func(f *frame) error { return rescaleWides(f, from, power, limit, narrow) }
+}
+
+// digitsOf is the greatest number of digits of a stored integer of t.
+func digitsOf(t column.Type) int {
+	if t.Kind == column.Decimal {
+		return int(t.Precision)
+	}
+	return integerDigits[t.Kind]
 }
 
 func rescaleInts(f *frame, power, limit int64) error {

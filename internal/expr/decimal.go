@@ -105,7 +105,8 @@ func withinPrecision(t column.Type, digits int, k kernel) kernel {
 var wideKernels = map[string]kernel{"+": addWides, "-": subWides, "%": modWides}
 
 func addWides(f *frame) error {
-	out, a, b := f.out.Wide, f.args[0].Wide, f.args[1].Wide
+	out := f.out.Wide
+	a, b := f.args[0].Wide[:len(out)], f.args[1].Wide[:len(out)]
 	alarm := false
 	for i := range out {
 		r, over := addWide(a[i], b[i])
@@ -122,7 +123,8 @@ func addWides(f *frame) error {
 }
 
 func subWides(f *frame) error {
-	out, a, b := f.out.Wide, f.args[0].Wide, f.args[1].Wide
+	out := f.out.Wide
+	a, b := f.args[0].Wide[:len(out)], f.args[1].Wide[:len(out)]
 	alarm := false
 	for i := range out {
 		r, over := subWide(a[i], b[i])
@@ -139,7 +141,8 @@ func subWides(f *frame) error {
 }
 
 func mulWides(f *frame) error {
-	out, a, b := f.out.Wide, f.args[0].Wide, f.args[1].Wide
+	out := f.out.Wide
+	a, b := f.args[0].Wide[:len(out)], f.args[1].Wide[:len(out)]
 	alarm := false
 	for i := range out {
 		r, over := mulWide(a[i], b[i])
@@ -158,7 +161,8 @@ func mulWides(f *frame) error {
 // mulIntsWide multiplies stored 64-bit integers to 128 bits, which always
 // fit.
 func mulIntsWide(f *frame) error {
-	out, a, b := f.out.Wide, f.args[0].Int[:f.n], f.args[1].Int[:f.n]
+	out := f.out.Wide
+	a, b := f.args[0].Int[:len(out)], f.args[1].Int[:len(out)]
 	for i := range out {
 		out[i] = mul64(a[i], b[i])
 	}
@@ -166,7 +170,8 @@ func mulIntsWide(f *frame) error {
 }
 
 func modWides(f *frame) error {
-	out, a, b := f.out.Wide, f.args[0].Wide, f.args[1].Wide
+	out := f.out.Wide
+	a, b := f.args[0].Wide[:len(out)], f.args[1].Wide[:len(out)]
 	for i := range out {
 		out[i] = decimal256.Num{}
 		switch {

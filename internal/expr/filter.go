@@ -50,17 +50,24 @@ func appendTrue(sel []int32, v *column.Vector) []int32 {
 		is := v.Dict.Values.Int
 		for i, c := range v.Codes {
 			sel[k] = int32(i)
-			k += int(is[c])
+			k += int(is[c] & 1)
 		}
 	case v.Null == nil:
 		for i, is := range v.Int {
 			sel[k] = int32(i)
 			k += int(is & 1)
 		}
-	default:
-		for i := range v.Len {
+	case v.Dict != nil:
+		is, null := v.Dict.Values.Int, v.Null[:len(v.Codes)]
+		for i, c := range v.Codes {
 			sel[k] = int32(i)
-			k += int(trueAt(v, i))
+			k += int(is[c] & truth(!null[i]))
+		}
+	default:
+		null := v.Null[:len(v.Int)]
+		for i, is := range v.Int {
+			sel[k] = int32(i)
+			k += int(is & truth(!null[i]))
 		}
 	}
 	return sel[:k]

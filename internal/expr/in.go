@@ -147,12 +147,14 @@ func inFewInts(set []column.Value) kernel {
 		list = append(list, v.Int)
 	}
 	return func(f *frame) error {
-		out, in := f.out.Int, f.args[0].Int[:f.n]
-		clear(out)
-		for _, c := range list {
-			for i := range out {
-				out[i] |= truth(in[i] == c)
+		out := f.out.Int
+		in := f.args[0].Int[:len(out)]
+		for i, v := range in {
+			hit := int64(0)
+			for _, c := range list {
+				hit |= truth(v == c)
 			}
+			out[i] = hit
 		}
 		return nil
 	}

@@ -42,7 +42,8 @@ func logic(op string, l, r *bound) (*bound, error) {
 
 func andRows(f *frame) error {
 	a, b := f.args[0], f.args[1]
-	out, x, y := f.out.Int, a.Int[:f.n], b.Int[:f.n]
+	out := f.out.Int
+	x, y := a.Int[:len(out)], b.Int[:len(out)]
 	for i := range out {
 		out[i] = x[i] & y[i]
 	}
@@ -51,7 +52,8 @@ func andRows(f *frame) error {
 
 func orRows(f *frame) error {
 	a, b := f.args[0], f.args[1]
-	out, x, y := f.out.Int, a.Int[:f.n], b.Int[:f.n]
+	out := f.out.Int
+	x, y := a.Int[:len(out)], b.Int[:len(out)]
 	for i := range out {
 		out[i] = x[i] | y[i]
 	}

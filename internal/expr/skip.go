@@ -34,7 +34,11 @@ func (n *bound) outcomes(bounds func(int) column.Bounds) outcomes {
 		}
 		return outcomes{a.canBeTrue || b.canBeTrue, a.canBeFalse && b.canBeFalse}
 	case n.kind == boundColumn && n.typ == boolType:
-		return newInterval(bounds(n.col), boolType).compare(opEQ, boolValue(true))
+		i := newInterval(bounds(n.col), boolType)
+		return outcomes{
+			canBeTrue:  i.compare(opEQ, boolValue(true)).canBeTrue,
+			canBeFalse: i.compare(opEQ, boolValue(false)).canBeTrue,
+		}
 	case n.skip != nil:
 		return n.skip(bounds)
 	}

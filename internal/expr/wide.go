@@ -10,13 +10,21 @@ import (
 // go through math/big; these do not allocate, and tell overflow.
 
 func addWide(a, b decimal256.Num) (r decimal256.Num, overflow bool) {
-	r = a.Add(b)
-	return r, isNegativeWide(a) == isNegativeWide(b) && isNegativeWide(a) != isNegativeWide(r)
+	x, y := a.Array(), b.Array()
+	w0, c := bits.Add64(x[0], y[0], 0)
+	w1, c := bits.Add64(x[1], y[1], c)
+	w2, c := bits.Add64(x[2], y[2], c)
+	w3, _ := bits.Add64(x[3], y[3], c)
+	return decimal256.New(w3, w2, w1, w0), int64((x[3]^w3)&(y[3]^w3)) < 0
 }
 
 func subWide(a, b decimal256.Num) (r decimal256.Num, overflow bool) {
-	r = a.Sub(b)
-	return r, isNegativeWide(a) != isNegativeWide(b) && isNegativeWide(a) != isNegativeWide(r)
+	x, y := a.Array(), b.Array()
+	w0, c := bits.Sub64(x[0], y[0], 0)
+	w1, c := bits.Sub64(x[1], y[1], c)
+	w2, c := bits.Sub64(x[2], y[2], c)
+	w3, _ := bits.Sub64(x[3], y[3], c)
+	return decimal256.New(w3, w2, w1, w0), int64((x[3]^y[3])&(x[3]^w3)) < 0
 }
 
 func isNegativeWide(a decimal256.Num) bool { return int64(a.Array()[3]) < 0 }
