@@ -50,7 +50,7 @@ func (l *Layout) combineSlot(s *slot, dst []uint64, stride int, gids []uint32, s
 	switch s.op {
 	case opAddInt, opMulInt:
 		combineAdd(to, from, stride, gids)
-	case opAddInt128:
+	case opAddInt128, opMulInt128:
 		for i, g := range gids {
 			w, f := to[int(g)*stride:], from[i*stride:]
 			addSigned128(&w[0], &w[cold], int64(f[cold]), int64(f[0]))

@@ -61,7 +61,7 @@ func exactSum(s *slot, row []uint64) wide {
 	switch s.op {
 	case opAddInt, opMulInt:
 		return wide{lo, sign, sign, sign, sign}
-	case opAddInt128:
+	case opAddInt128, opMulInt128:
 		hi := row[s.cold] + sign // the low word has a sign of its own
 		top := uint64(int64(hi) >> 63)
 		return wide{lo, hi, top, top, top}

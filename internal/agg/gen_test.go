@@ -20,7 +20,7 @@ type generator func(rng *rand.Rand) column.Value
 // groups whose rows are all NULL or begin with many NULLs, NULLs only.
 func tables(t *testing.T, gens []generator, f func(t *testing.T, d *testData)) {
 	t.Helper()
-	for _, n := range []int{0, 1, 33, 500} {
+	for _, n := range []int{0, 1, 33, 200} {
 		for _, groups := range []int{1, 7, n + 1} {
 			for _, nulls := range []string{"none", "some", "groups", "first", "all"} {
 				name := fmt.Sprintf("rows=%d/groups=%d/nulls=%s", n, groups, nulls)

@@ -45,6 +45,8 @@ func (l *Layout) update(t *Table, s *slot, v *view) {
 		mulFloat(words, stride, v.gids, t.scratch.floatsOf(0, x))
 	case opMulInt:
 		addMulInt(words, stride, v.gids, x.Int, v.args[s.y].Int)
+	case opMulInt128:
+		addMulInt128(words, stride, s.cold-s.hot, v.gids, x.Int, v.args[s.y].Int)
 	case opMulInt192:
 		addMulInt192(words, stride, s.cold-s.hot, v.gids, x, &v.args[s.y])
 	case opMulFloat:

@@ -19,6 +19,21 @@ func addMulInt(words []uint64, stride int, gids []uint32, x, y []int64) {
 	}
 }
 
+// addMulInt128 adds x*y of values in the range of an int32, whose product has
+// 63 bits with its sign. Only an overflow of the low word touches the high one.
+func addMulInt128(words []uint64, stride, cold int, gids []uint32, x, y []int64) {
+	x, y = x[:len(gids)], y[:len(gids)]
+	for i, g := range gids {
+		at, v := int(g)*stride, x[i]*y[i]
+		old := int64(words[at])
+		sum := old + v
+		words[at] = uint64(sum)
+		if (old^sum)&(v^sum) < 0 {
+			words[at+cold] += overflowCarry(v)
+		}
+	}
+}
+
 // addMulInt192 adds x*y to sums of 192 bits. Where all values of the batch
 // are below 2^31 in size, their products fit a signed word, and only an
 // overflow of the low word of the sum touches the others.

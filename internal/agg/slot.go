@@ -30,6 +30,7 @@ const (
 	opProduct // hot float
 
 	opMulInt    // hot sum of x*y; proven not to overflow by types and number of rows
+	opMulInt128 // hot lo (int64), cold hi (int64): sum of x*y = hi<<64 + lo, lo being signed
 	opMulInt192 // hot lo (int64), cold hi (two words): sum of x*y = hi<<64 + lo, lo being signed
 	opMulFloat  // hot s, c: sum of x*y = s + c
 	opPowFloat3 // hot s, c: sum of x*x*x
@@ -100,9 +101,14 @@ func productOp(x, y column.Type, maxRows int64) op {
 		return opMulFloat
 	case x.Bits()+y.Bits() <= 32 && 0 <= maxRows && maxRows <= 1<<31:
 		return opMulInt
+	case fitsInt32(x) && fitsInt32(y):
+		return opMulInt128
 	}
 	return opMulInt192
 }
+
+// fitsInt32 reports whether all values of t do.
+func fitsInt32(t column.Type) bool { return t.Bits() <= 32 && t.Kind != column.Uint32 }
 
 // exactMoments reports whether sums of products of values of t are kept as
 // integers.

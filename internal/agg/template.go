@@ -12,7 +12,7 @@ func (s *slot) words() (hot, cold []uint64) {
 	switch s.op {
 	case opAddInt, opMulInt, opOr, opXor:
 		return zeros[:1], nil
-	case opAddInt128, opAddUint128:
+	case opAddInt128, opAddUint128, opMulInt128:
 		return zeros[:1], zeros[1:2]
 	case opMulInt192:
 		return zeros[:1], zeros[1:3]
