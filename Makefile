@@ -75,9 +75,12 @@ bench:
 
 # gagg beside DuckDB, ClickHouse and Polars on db-benchmark's data; see bench/README.md.
 .PHONY: bench-peers
-bench-peers:
+bench-peers: bench/peers/node_modules
 	$(GO) build -o build/gagg ./cmd/gagg
 	$(GO) run ./bench/peers -rows $(ROWS) -rounds $(ROUNDS) -threads $(THREADS)
+
+bench/peers/node_modules:
+	npm install --prefix bench/peers --no-package-lock --no-audit --no-fund
 
 # Not part of ci: it asks a database on the internet.
 .PHONY: vulncheck

@@ -13,22 +13,23 @@ import (
 var allowed = map[string][]string{
 	".": {
 		"partition", "feedback", "internal/column", "internal/key", "internal/agg", "internal/expr",
-		"internal/parquetio", "internal/arena", "internal/cpu",
+		"internal/parquetio", "internal/arena", "internal/hostmem", "internal/cpu",
 	},
 	"cmd/gagg": {".", "internal/sink"}, // the library hands out records, the command writes them
 
-	"partition": {"internal/agg", "internal/column", "internal/key"},
+	"partition": {"internal/agg", "internal/column", "internal/key", "internal/hostmem"},
 	"feedback":  {}, // arithmetic only
 
 	"internal/column":    {},
 	"internal/arena":     {},
+	"internal/hostmem":   {},
 	"internal/key":       {"internal/column", "internal/arena"},
 	"internal/agg":       {"internal/column", "internal/arena"},
 	"internal/expr":      {"internal/column"},
 	"internal/parquetio": {"internal/column"},
 	"internal/sink":      {"internal/column"},
 	"internal/cpu": {
-		"partition", "feedback", "internal/agg", "internal/arena", "internal/column", "internal/key",
+		"partition", "feedback", "internal/agg", "internal/arena", "internal/column", "internal/hostmem", "internal/key",
 	},
 
 	"internal/oracle":    {"internal/column"},
@@ -38,6 +39,7 @@ var allowed = map[string][]string{
 
 	"bench/h2o":    {"internal/datagen"},
 	"bench/orders": {"internal/datagen"},
+	"bench/peers":  {}, // measures commands
 }
 
 // testOnly is packages that only tests and bench/ use.

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+)
+
+// peer is an engine in a warm process; see peer.mjs for what it is asked.
+type peer struct {
+	engine  string
+	process *exec.Cmd
+	ask     *json.Encoder
+	close   func() error
+	replies *bufio.Reader
+}
+
+// request is one line to peer.mjs. Exactly one of Run, Write, Query and Facts
+// is set.
+type request struct {
+	Run   string   `json:"run,omitempty"`
+	By    []string `json:"by,omitempty"`
+	Aggs  []term   `json:"aggs,omitempty"`
+	Write string   `json:"write,omitempty"`
+	Query string   `json:"query,omitempty"`
+	Facts bool     `json:"facts,omitempty"`
+}
+
+// reply is one line from peer.mjs.
+type reply struct {
+	Error   string  `json:"error"`
+	Seconds float64 `json:"seconds"`
+	Version string  `json:"version"`
+	Peak    int64   `json:"peak"` // bytes
+	Rows    [][]any `json:"rows"`
+}
+
+// startPeer starts a process for one engine, which answers from then on.
+func startPeer(engine, file string, threads int) (*peer, error) {
+	count := strconv.Itoa(threads)
+	process := exec.Command("node", "bench/peers/peer.mjs", engine, file, count)
+	process.Env = append(os.Environ(), "POLARS_MAX_THREADS="+count)
+	process.Stderr = os.Stderr
+	in, err := process.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := process.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := process.Start(); err != nil {
+		return nil, fmt.Errorf("starting %s: %w", engine, err)
+	}
+	return &peer{engine: engine, process: process, ask: json.NewEncoder(in), close: in.Close, replies: bufio.NewReader(out)}, nil
+}
+
+func (p *peer) do(r request) (reply, error) {
+	if err := p.ask.Encode(r); err != nil {
+		return reply{}, fmt.Errorf("asking %s: %w", p.engine, err)
+	}
+	line, err := p.replies.ReadBytes('\n')
+	if err != nil {
+		return reply{}, fmt.Errorf("%s gave up (is it installed? npm install --prefix bench/peers): %w", p.engine, err)
+	}
+	var answer reply
+	if err := json.Unmarshal(line, &answer); err != nil {
+		return reply{}, fmt.Errorf("%s: %w", p.engine, err)
+	}
+	if answer.Error != "" {
+		return reply{}, fmt.Errorf("%s: %w", p.engine, errors.New(answer.Error))
+	}
+	return answer, nil
+}
+
+// run answers a question and returns its seconds.
+func (p *peer) run(q question) (float64, error) {
+	answer, err := p.do(request{Run: q.sql(), By: q.by, Aggs: q.aggs})
+	return answer.Seconds, err
+}
+
+// stop ends the process.
+func (p *peer) stop() {
+	if p.close() != nil || p.process.Wait() != nil {
+		fmt.Fprintf(os.Stderr, "peers: %s did not end well\n", p.engine)
+	}
+}

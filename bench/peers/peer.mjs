@@ -1,0 +1,100 @@
+// One engine in one warm process: node peer.mjs ENGINE FILE THREADS
+//
+// Answers requests, one JSON object a line on stdin, with one JSON object a
+// line on stdout:
+//
+//   {"run": SQL, "by": KEYS, "aggs": [[FUNCTION, COLUMN...]...]}
+//                    runs a query and keeps its result in memory as r; the
+//                    table is {table} in SQL    -> {"seconds": S}
+//   {"write": PATH}  writes r as Parquet         -> {}
+//   {"query": SQL}   DuckDB only                 -> {"rows": [[...]]}
+//   {"facts": true}  -> {"version": V, "peak": highest resident bytes}
+//
+// A request that fails is answered with {"error": TEXT}.
+import fs from 'node:fs';
+import readline from 'node:readline';
+
+const [engine, file, threads] = process.argv.slice(2);
+const quoted = (text) => `'${text.replaceAll("'", "''")}'`;
+
+async function duckdb() {
+  const { DuckDBInstance, version } = await import('@duckdb/node-api');
+  const db = await DuckDBInstance.create(':memory:', { threads });
+  const connection = await db.connect();
+  return {
+    version: version(),
+    run: (sql) => connection.run(`create or replace temp table r as ${sql.replace('{table}', quoted(file))}`),
+    write: (path) => connection.run(`copy r to ${quoted(path)} (format parquet)`),
+    query: async (sql) => (await connection.runAndReadAll(sql)).getRowsJson(),
+  };
+}
+
+async function clickhouse() {
+  const { Session } = await import('chdb');
+  const session = new Session();
+  const query = (sql) => session.query(`${sql} settings max_threads = ${threads}, engine_file_truncate_on_insert = 1`);
+  return {
+    version: session.query('select version()').trim().replaceAll('"', ''),
+    run: async (sql) => {
+      session.query('drop table if exists r');
+      query(`create table r engine = Memory as ${sql.replace('{table}', `file(${quoted(file)}, Parquet)`)}`);
+    },
+    write: async (path) => query(`insert into function file(${quoted(path)}, Parquet) select * from r`),
+    close: () => session.close(),
+  };
+}
+
+// The number of threads comes from POLARS_MAX_THREADS. Its SQL takes more than
+// twice the time of its expressions, so these are what runs.
+async function polars() {
+  const { default: pl } = await import('nodejs-polars');
+  const functions = {
+    sum: (x) => pl.col(x).sum(),
+    avg: (x) => pl.col(x).mean(),
+    range: (x, y) => pl.col(x).max().sub(pl.col(y).min()),
+    corr: (x, y) => pl.pearsonCorr(x, y),
+    count: () => pl.len(),
+  };
+  let r;
+  return {
+    version: pl.version,
+    run: async (sql, by, aggs) => {
+      const terms = aggs.map(([name, ...columns], i) => functions[name](...columns).as(`a${i}`));
+      r = await pl.scanParquet(file).groupBy(by).agg(...terms).collect();
+    },
+    write: async (path) => r.writeParquet(path),
+  };
+}
+
+function peakBytes() {
+  const status = fs.readFileSync('/proc/self/status', 'utf8');
+  return Number(/VmHWM:\s+(\d+) kB/.exec(status)[1]) * 1024;
+}
+
+async function answer(peer, request) {
+  if (request.run) {
+    const start = performance.now();
+    await peer.run(request.run, request.by, request.aggs);
+    return { seconds: (performance.now() - start) / 1000 };
+  }
+  if (request.write) {
+    await peer.write(request.write);
+    return {};
+  }
+  if (request.query) {
+    return { rows: await peer.query(request.query) };
+  }
+  return { version: peer.version, peak: peakBytes() };
+}
+
+const peer = await { duckdb, clickhouse, polars }[engine]();
+for await (const line of readline.createInterface({ input: process.stdin })) {
+  let reply;
+  try {
+    reply = await answer(peer, JSON.parse(line));
+  } catch (error) {
+    reply = { error: String(error.message ?? error).split('\n')[0] };
+  }
+  fs.writeSync(1, JSON.stringify(reply) + '\n');
+}
+peer.close?.();

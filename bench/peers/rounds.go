@@ -1,0 +1,122 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// cell is what one engine made of one question.
+type cell struct {
+	Seconds []float64 `json:"seconds"` // of every round
+	Peak    int64     `json:"peak"`    // resident bytes of the process
+	Failed  string    `json:"failed,omitempty"`
+	Differs string    `json:"differs,omitempty"` // from DuckDB's answer
+}
+
+// median is the median of the rounds; 0 if there is none.
+func (c *cell) median() float64 {
+	if c == nil || len(c.Seconds) == 0 {
+		return 0
+	}
+	s := slices.Sorted(slices.Values(c.Seconds))
+	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
+}
+
+// bench runs questions on the engines side by side.
+type bench struct {
+	gagg     gagg
+	engines  []string // without gagg
+	rounds   int
+	versions map[string]string
+}
+
+// answer measures one question. Every engine has a process of its own for
+// it, so that peak memory belongs to the question, and answers once before
+// the clock counts. A round asks all of them in turn: what the machine does
+// besides falls on all alike.
+func (b *bench) answer(q question) (map[string]*cell, error) {
+	cells := map[string]*cell{"gagg": {}}
+	var peers []*peer
+	for _, engine := range b.engines {
+		p, err := startPeer(engine, b.gagg.file, b.gagg.threads)
+		if err != nil {
+			return nil, err
+		}
+		defer p.stop()
+		cells[engine] = &cell{}
+		peers = append(peers, p)
+	}
+	for round := range b.rounds + 1 {
+		seconds, peak, err := b.gagg.run(q, "-f", "none")
+		cells["gagg"].add(round, seconds, peak, err)
+		for _, p := range peers {
+			if cells[p.engine].Failed == "" {
+				seconds, err := p.run(q)
+				cells[p.engine].add(round, seconds, 0, err)
+			}
+		}
+	}
+	for _, p := range peers {
+		facts, err := p.do(request{Facts: true})
+		if err != nil {
+			return nil, err
+		}
+		cells[p.engine].Peak = facts.Peak
+		b.versions[p.engine] = facts.Version
+	}
+	return cells, b.compare(q, peers, cells)
+}
+
+func (c *cell) add(round int, seconds float64, peak int64, err error) {
+	c.Peak = max(c.Peak, peak)
+	switch {
+	case err != nil:
+		c.Failed = err.Error()
+	case round > 0: // the first one warms up
+		c.Seconds = append(c.Seconds, seconds)
+	}
+}
+
+// compare checks every answer against DuckDB's.
+func (b *bench) compare(q question, peers []*peer, cells map[string]*cell) error {
+	at := slices.IndexFunc(peers, func(p *peer) bool { return p.engine == "duckdb" })
+	if at < 0 {
+		return nil
+	}
+	dir, err := os.MkdirTemp("", "gagg-peers-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // what stays is in the system's folder for temporary files
+	path := func(engine string) string { return filepath.Join(dir, engine+".parquet") }
+
+	for _, p := range peers {
+		if cells[p.engine].Failed == "" {
+			if _, err := p.do(request{Write: path(p.engine)}); err != nil {
+				return err
+			}
+		}
+	}
+	if cells["gagg"].Failed == "" {
+		if _, _, err := b.gagg.run(q, "-o", path("gagg")); err != nil {
+			return err
+		}
+	}
+	want, err := fingerprintOf(peers[at], q, path("duckdb"))
+	if err != nil {
+		return err
+	}
+	for engine, c := range cells {
+		if c.Failed != "" {
+			continue
+		}
+		got, err := fingerprintOf(peers[at], q, path(engine))
+		if err != nil {
+			return fmt.Errorf("the answer of %s: %w", engine, err)
+		}
+		c.Differs = want.differs(got)
+	}
+	return nil
+}
