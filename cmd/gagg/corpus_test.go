@@ -154,11 +154,34 @@ func checkOneLine(t *testing.T, stderr string) {
 	}
 }
 
-// corpusVariants are the ways in which every case must give the same answer.
-var corpusVariants = [][]string{
-	nil,
-	{"-j", "1"},
-	{"-j", "2", "--partitions", "2", "--no-pruning"},
+// corpusVariant is a way to run a case that must not change the answer.
+type corpusVariant struct {
+	args      []string
+	batchRows int // 0: the library's choice
+}
+
+var corpusVariants = []corpusVariant{
+	{},
+	{args: []string{"-j", "1"}},
+	{args: []string{"-j", "2", "--partitions", "2", "--no-pruning"}},
+	{args: []string{"-j", "2", "--partitions", "64"}, batchRows: 61},
+}
+
+// run is the function of the same name, with batches of the variant's size,
+// for which the command has no flag.
+func (v corpusVariant) run(args []string, stdout, stderr *bytes.Buffer) (status int) {
+	ctx := context.Background()
+	args = append(append([]string{}, v.args...), args...)
+	if v.batchRows == 0 {
+		return run(ctx, args, nil, nil, stdout, stderr)
+	}
+	s, _, err := parseSettings(args, nil)
+	if err != nil {
+		return fail(ctx, stderr, err)
+	}
+	s.batchRows = v.batchRows
+	c := &command{settings: *s, stdout: stdout, stderr: stderr}
+	return fail(ctx, stderr, c.aggregate(ctx))
 }
 
 // TestCorpusValid runs every query on a valid file.
@@ -178,17 +201,17 @@ func TestCorpusValid(t *testing.T) {
 	t.Logf("%d of %d cases on valid files passed, each in %d variants", passed, len(cases), len(corpusVariants))
 }
 
-func (c *corpusCase) runValid(t *testing.T, dir string, variant []string) {
+func (c *corpusCase) runValid(t *testing.T, dir string, variant corpusVariant) {
 	t.Helper()
-	args := append(append([]string{}, variant...), c.args(dir)...)
+	args := c.args(dir)
 	var stdout, stderr bytes.Buffer
-	status := run(context.Background(), args, nil, nil, &stdout, &stderr)
+	status := variant.run(args, &stdout, &stderr)
 	if t.Failed() {
 		return
 	}
 	defer func() {
 		if t.Failed() {
-			t.Logf("gagg %q: status %d, %s", args, status, stderr.String())
+			t.Logf("gagg %q, %+v: status %d, %s", args, variant, status, stderr.String())
 		}
 	}()
 	switch {

@@ -21,6 +21,7 @@ type settings struct {
 	output, format, compression, null string
 
 	threads, partitions    int
+	batchRows              int // no flag: only tests have a use for other batches
 	memory                 memoryLimit
 	device                 string
 	unionByName, noPruning bool

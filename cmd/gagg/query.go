@@ -33,6 +33,7 @@ func (s *settings) libraryOptions(stderr io.Writer) (gagg.Options, error) {
 		Threads:     s.threads,
 		MemoryLimit: limit,
 		Partitions:  s.partitions,
+		BatchRows:   s.batchRows,
 		UnionByName: s.unionByName,
 		NoPruning:   s.noPruning,
 		Logger:      s.logger(stderr),
