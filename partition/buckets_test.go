@@ -1,0 +1,106 @@
+package partition
+
+import (
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+func noLimit(int64) error { return nil }
+
+// Every row lands in the partition that its top hash bits name, once, whole
+// and in the order in which it was placed, whatever the tiles.
+func TestScatter(t *testing.T) {
+	for _, stride := range []int{1, 3, 8, 5000} {
+		for _, bits := range []uint{0, 1, 5} {
+			rng := rand.New(rand.NewPCG(uint64(stride), uint64(bits)))
+			b := New(bits, NewPool(stride, noLimit))
+			want := make([][]uint64, 1<<bits)
+			for range 20 {
+				tile := make([]uint64, stride*rng.IntN(300))
+				for i := range tile {
+					tile[i] = rng.Uint64()
+				}
+				if err := b.Scatter(tile); err != nil {
+					t.Fatal(err)
+				}
+				for row := range slices.Chunk(tile, stride) {
+					p := row[0] >> (64 - bits)
+					want[p] = append(want[p], row...)
+				}
+			}
+			for p := range want {
+				var got []uint64
+				for _, page := range b.Pages(p) {
+					got = append(got, page...)
+				}
+				if !slices.Equal(got, want[p]) || b.Rows(p)*stride != len(got) {
+					t.Fatalf("stride %d, bits %d: partition %d holds other rows", stride, bits, p)
+				}
+			}
+		}
+	}
+}
+
+// All pages but a bucket's last are full: rows are numbered by page.
+func TestPagesAreFull(t *testing.T) {
+	pool := NewPool(3, noLimit)
+	b := New(0, pool)
+	if err := b.Scatter(make([]uint64, 3*10_001)); err != nil {
+		t.Fatal(err)
+	}
+	pages := b.Pages(0)
+	for _, page := range pages[:len(pages)-1] {
+		if len(page) != 3<<pool.PageBits {
+			t.Fatalf("a page of %d words, full is %d", len(page), 3<<pool.PageBits)
+		}
+	}
+}
+
+// Pages that were put back are used again before memory is asked for, and
+// come empty.
+func TestRelease(t *testing.T) {
+	pool := NewPool(2, noLimit)
+	b := New(1, pool)
+	tile := make([]uint64, 2*10_000)
+	if err := b.Scatter(tile); err != nil {
+		t.Fatal(err)
+	}
+	held := pool.Bytes()
+	for range 5 {
+		b.Release(0)
+		if b.Rows(0) != 0 || len(b.Pages(0)) != 0 {
+			t.Fatal("a released partition has rows")
+		}
+		if err := b.Scatter(tile); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if pool.Bytes() != held || b.Rows(0) != 10_000 {
+		t.Fatalf("%d bytes held, then %d; %d rows", held, pool.Bytes(), b.Rows(0))
+	}
+}
+
+// Memory that is refused is an error of Scatter, and rows placed before stay.
+func TestRefused(t *testing.T) {
+	refused := errors.New("refused")
+	left := int64(1 << 20)
+	b := New(2, NewPool(4, func(bytes int64) error {
+		if left -= bytes; left < 0 {
+			return refused
+		}
+		return nil
+	}))
+	for {
+		if err := b.Scatter(make([]uint64, 4*1000)); err != nil {
+			if !errors.Is(err, refused) {
+				t.Fatal(err)
+			}
+			break
+		}
+	}
+	if b.Rows(0) < 1000 {
+		t.Fatalf("%d rows left", b.Rows(0))
+	}
+}
