@@ -145,7 +145,7 @@ func dictVector(r *rand.Rand, t column.Type, values []column.Value) column.Vecto
 			v.Null[i] = true
 		} else {
 			for k := range entries[1:] {
-				if compareStored(entries[k+1], x) == 0 && r.IntN(3) > 0 {
+				if entries[k+1] == x && r.IntN(3) > 0 {
 					code = int32(k + 1)
 				}
 			}

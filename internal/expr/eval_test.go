@@ -208,6 +208,21 @@ func TestRunErrors(t *testing.T) {
 	}
 }
 
+// TestBeyondPrecision protects against wrong numbers from files whose values
+// have more digits than their type admits.
+func TestBeyondPrecision(t *testing.T) {
+	typ := testColumns[5].Type
+	b := &column.Batch{Rows: 1, Cols: []column.Vector{5: flatVector(typ, []column.Value{{Type: typ, Int: 1e17}})}}
+	for _, text := range []string{"p + 0.00001", "p * 1000000", "p + p * 0.00000001"} {
+		var out column.Vector
+		err := bindText(t, text).NewEval().Eval(b, &out)
+		var over *OverflowError
+		if !errors.As(err, &over) {
+			t.Errorf("%s: %v, want an *OverflowError", text, err)
+		}
+	}
+}
+
 // bindText binds text or fails the test.
 func bindText(t testing.TB, text string) *Expr {
 	t.Helper()

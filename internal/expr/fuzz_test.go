@@ -1,0 +1,49 @@
+package expr
+
+import (
+	"errors"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/gagg-dev/gagg/internal/column"
+)
+
+// FuzzEval protects against panics in binding and evaluation, and that flat
+// and dictionary-coded columns give the same values and the same failures.
+func FuzzEval(f *testing.F) {
+	for _, s := range []string{
+		"i + j * u", "p * w % 0.3", "case s when 'a' then d else f end", "day + j = ms", "upper(s) || ns", "w::double < d", "s::int8 + 1",
+		"u in (1, 2.5, null) or b", "ms::date between '2000-01-01' and day", "abs(-i) = length(s)", "coalesce(p, i, 0.00001)", "s like '%a_' and not b",
+	} {
+		f.Add(s, uint64(1))
+	}
+	f.Fuzz(func(t *testing.T, s string, seed uint64) {
+		n, err := Parse(s)
+		if err != nil {
+			return
+		}
+		e, err := Bind(n, s, testLookup)
+		if err != nil {
+			var located *Error
+			if !errors.As(err, &located) {
+				t.Fatalf("%q: %T, want *Error", s, err)
+			}
+			return
+		}
+		r := rand.New(rand.NewPCG(seed, 3))
+		data := randomRows(r, 20, seed%2 == 0)
+		e.CanSkip(func(i int) column.Bounds { return boundsOf(r, data, i) })
+		var flat, dict column.Vector
+		errFlat := e.NewEval().Eval(data.batch(r, false), &flat)
+		errDict := e.NewEval().Eval(data.batch(r, true), &dict)
+		if (errFlat == nil) != (errDict == nil) {
+			t.Fatalf("%q: flat %v, dictionary %v", s, errFlat, errDict)
+		}
+		for i := 0; errFlat == nil && i < data.n; i++ {
+			a, b := flat.At(i), dict.At(i)
+			if a.Null != b.Null || !a.Null && compareStored(a, b) != 0 {
+				t.Fatalf("%q, row %d: flat %+v, dictionary %+v", s, i, a, b)
+			}
+		}
+	})
+}
