@@ -84,6 +84,7 @@ func (p *producer) partition(n int, emit func(*column.Batch) error) error {
 // pass the having filter.
 func (p *producer) result(rows [][]uint64) (*column.Batch, error) {
 	nkeys := len(p.r.query.keys)
+	p.keys.Begin(rows)
 	for i := range nkeys {
 		p.keys.Decode(i, rows, &p.batch.Cols[i])
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -14,7 +15,7 @@ type QueryPlan struct {
 	Reason     string     `json:"reason"` // why that device
 	Threads    int        `json:"threads"`
 	BatchRows  int        `json:"batch_rows"`
-	Partitions int        `json:"partitions"` // once groups are partitioned
+	Partitions int        `json:"partitions"` // 0: by the number of groups met, when partitioning pays
 	Columns    []string   `json:"columns"`    // read from the input
 	Where      string     `json:"where,omitempty"`
 	Keys       []KeyPlan  `json:"keys"`
@@ -66,7 +67,7 @@ func (p *prepared) plan(q Query) *QueryPlan {
 	states := p.states()
 	plan := &QueryPlan{
 		Device: deviceCPU, Reason: "this version has no GPU engine",
-		Threads: p.threads, BatchRows: p.batchRows, Partitions: 1 << p.bits,
+		Threads: p.threads, BatchRows: p.batchRows, Partitions: p.opt.Partitions,
 		Where: q.Where, Having: q.Having, KeyWords: p.layout.Words,
 		Aggregates: p.query.texts, StateWords: states.Words(),
 		OrderBy: len(p.query.order), Limit: q.Limit, Memory: MemoryPlan{Limit: p.opt.MemoryLimit},
@@ -110,7 +111,11 @@ func (p *QueryPlan) String() string {
 	for _, a := range p.Aggregates {
 		line("aggregate", "%s", a)
 	}
-	line("group", "%d key words, %d state words, %d partitions", p.KeyWords, p.StateWords, p.Partitions)
+	partitions := "as the groups ask for"
+	if p.Partitions > 0 {
+		partitions = strconv.Itoa(p.Partitions) + " from the first row on"
+	}
+	line("group", "%d key words, %d state words; partitions: %s", p.KeyWords, p.StateWords, partitions)
 	if p.Having != "" {
 		line("having", "%s", p.Having)
 	}

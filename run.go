@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"math/bits"
 	"sync/atomic"
 	"time"
 
@@ -19,10 +18,9 @@ import (
 )
 
 const (
-	defaultBatchRows  = 4096
-	maxBatchRows      = 64 << 10 // so that the strings of a result batch fit Arrow's 32-bit offsets
-	defaultPartitions = 256      // a partition of 1e7 groups fits the second-level cache; a guess for more
-	maxPartitions     = 1 << 12
+	defaultBatchRows = 4096
+	maxBatchRows     = 64 << 10 // so that the strings of a result batch fit Arrow's 32-bit offsets
+	maxPartitions    = 1 << 12
 
 	// maxInternEntries is the largest dictionary whose strings are numbered
 	// rather than held in the key: beyond it, numbering costs a cache miss
@@ -41,7 +39,6 @@ type prepared struct {
 	layout    *key.Layout
 	interned  []bool // by key
 	threads   int
-	bits      uint // 2^bits partitions
 	tile      feedback.TileConfig
 	batchRows int
 }
@@ -75,9 +72,9 @@ func prepare(ctx context.Context, q Query, o Options) (_ *prepared, err error) {
 	}
 	p.facts = p.scan.facts()
 	p.threads = max(1, min(o.threads(), p.scan.units()))
-	p.tile, p.bits = feedback.DefaultTileConfig, uint(bits.TrailingZeros(defaultPartitions))
+	p.tile = feedback.DefaultTileConfig
 	if o.Partitions > 0 {
-		p.tile, p.bits = feedback.NoTiles, uint(bits.TrailingZeros(uint(o.Partitions)))
+		p.tile = feedback.NoTiles
 	}
 	p.placeKeys()
 	return p, nil
@@ -142,8 +139,8 @@ func (r *run) aggregate(ctx context.Context) error {
 	states := r.states()
 	r.cfg = &cpu.Config{
 		Keys: r.layout, Intern: key.NewInterner(), States: states, Arenas: &arena.Arenas{},
-		Pool: partition.NewPool(cpu.Stride(r.layout, states), r.budget.grow),
-		Bits: r.bits, Tile: r.tile, Grow: r.budget.grow,
+		Pool:       partition.NewPool(cpu.Stride(r.layout, states), r.budget.grow),
+		Partitions: r.opt.Partitions, Tile: r.tile, Grow: r.budget.grow,
 		Rows: -1,
 	}
 	if r.facts.rows >= 0 {

@@ -39,6 +39,20 @@ const (
 	Scatter                       // skip the table: partition the rows at once
 )
 
+// ExpectedGroups is how many groups total rows will have made, when rows of
+// them have made groups; total negative: nobody knows.
+func ExpectedGroups(rows, groups, total int64) float64 {
+	if total < 0 {
+		total = math.MaxInt64
+	}
+	n := float64(total)
+	distinct := EstimateGroups(rows, groups)
+	if distinct > n {
+		return n
+	}
+	return distinct * -math.Expm1(-n/distinct)
+}
+
 // DecideTile says whether a worker keeps aggregating into its table, having
 // seen rows rows that made groups groups, of total rows that it is to see
 // (negative: nobody knows), with rowBytes bytes for each group.
@@ -49,11 +63,7 @@ func (c TileConfig) DecideTile(rows, groups, total int64, rowBytes int) TileDeci
 	if total < 0 {
 		total = math.MaxInt64
 	}
-	distinct := EstimateGroups(rows, groups)
-	if math.IsInf(distinct, 1) || distinct > float64(total) {
-		distinct = float64(total)
-	}
-	expected := distinct * -math.Expm1(-float64(total)/distinct) // groups after total rows
+	expected := ExpectedGroups(rows, groups, total)
 	if float64(total) < c.MinReduction*expected || expected*float64(rowBytes) > c.MaxTableBytes {
 		return Scatter
 	}

@@ -2,6 +2,7 @@ package partition
 
 import (
 	"errors"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -18,7 +19,7 @@ func TestScatter(t *testing.T) {
 			b := New(bits, NewPool(stride, noLimit))
 			want := make([][]uint64, 1<<bits)
 			for range 20 {
-				tile := make([]uint64, stride*rng.IntN(300))
+				tile := make([]uint64, stride*rng.IntN(3000/stride+3))
 				for i := range tile {
 					tile[i] = rng.Uint64()
 				}
@@ -102,5 +103,20 @@ func TestRefused(t *testing.T) {
 	}
 	if b.Rows(0) < 1000 {
 		t.Fatalf("%d rows left", b.Rows(0))
+	}
+}
+
+// The number of partitions follows the groups, within its bounds.
+func TestBits(t *testing.T) {
+	for _, x := range []struct {
+		groups   float64
+		rowBytes int
+		want     uint
+	}{
+		{0, 64, minBits}, {1e4, 64, minBits}, {1e7, 72, 11}, {1e8, 72, maxBits}, {math.Inf(1), 72, maxBits},
+	} {
+		if got := Bits(x.groups, x.rowBytes); got != x.want {
+			t.Errorf("%g groups of %d bytes: 2^%d partitions, want 2^%d", x.groups, x.rowBytes, got, x.want)
+		}
 	}
 }

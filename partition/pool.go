@@ -9,9 +9,9 @@ import (
 
 const (
 	// pageBytes is about the size of a page (its rows are a power of two):
-	// large enough that a chain is mostly whole cache lines, small enough
-	// that 256 half-empty last pages for each worker do not count (8 MiB).
-	pageBytes = 32 << 10
+	// large enough that getting pages costs nothing, small enough that the
+	// half-empty last page of each partition and worker does not count.
+	pageBytes = 8 << 10
 	// slabBytes is how much is allocated at once: some huge pages. The first
 	// slabs are smaller, so that a small run stays small.
 	slabBytes      = 16 << 20

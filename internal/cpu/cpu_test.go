@@ -98,7 +98,7 @@ func coded(v column.Vector) column.Vector {
 }
 
 // config is a run of sum by two keys.
-func config(bits uint, tile feedback.TileConfig, grow func(int64) error) *Config {
+func config(partitions int, tile feedback.TileConfig, grow func(int64) error) *Config {
 	l := key.NewLayout([]key.Column{{Type: int64Type}, {Type: int64Type}})
 	sum, _, err := agg.Resolve("sum", []column.Type{int64Type})
 	if err != nil {
@@ -107,8 +107,8 @@ func config(bits uint, tile feedback.TileConfig, grow func(int64) error) *Config
 	states := agg.Compile([]agg.Call{{Func: sum, Args: []int{0}, Types: []column.Type{int64Type}}}, 1+l.Words, agg.Options{MaxRows: -1})
 	return &Config{
 		Keys: l, Intern: key.NewInterner(), States: states, Arenas: &arena.Arenas{},
-		Pool: partition.NewPool(Stride(l, states), grow),
-		Bits: bits, Rows: 1 << 40, Tile: tile, Grow: grow,
+		Pool:       partition.NewPool(Stride(l, states), grow),
+		Partitions: partitions, Rows: 1 << 40, Tile: tile, Grow: grow,
 	}
 }
 
@@ -135,13 +135,13 @@ func TestRoads(t *testing.T) {
 	for _, groups := range []int{1, 50, 5000, 200_000} {
 		for _, dict := range []bool{false, true} {
 			for _, tile := range []feedback.TileConfig{never, always} {
-				for _, bits := range []uint{0, 1, 8} {
+				for _, partitions := range []int{0, 1, 2, 256} {
 					for _, threads := range []int{1, 3} {
 						for _, filter := range []bool{false, true} {
-							name := fmt.Sprintf("groups=%d/dict=%t/scatter=%t/bits=%d/threads=%d/filter=%t",
-								groups, dict, tile == always, bits, threads, filter)
+							name := fmt.Sprintf("groups=%d/dict=%t/scatter=%t/partitions=%d/threads=%d/filter=%t",
+								groups, dict, tile == always, partitions, threads, filter)
 							t.Run(name, func(t *testing.T) {
-								checkRoad(t, groups, dict, filter, config(bits, tile, noLimit), threads)
+								checkRoad(t, groups, dict, filter, config(partitions, tile, noLimit), threads)
 							})
 						}
 					}
@@ -168,6 +168,7 @@ func checkRoad(t *testing.T, groups int, dict, filter bool, cfg *Config, threads
 		}
 		var a, b, sum column.Vector
 		d := key.Decoder{Layout: cfg.Keys, Intern: cfg.Intern, Base: 1}
+		d.Begin(rows)
 		d.Decode(0, rows, &a)
 		d.Decode(1, rows, &b)
 		if err := cfg.States.Finish(0, rows, cfg.Arenas, &sum); err != nil {

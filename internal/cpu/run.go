@@ -135,9 +135,9 @@ func finish(cfg *Config, workers []*Worker) (Groups, error) {
 		total += n
 		g.Partitioned = g.Partitioned || partitioned
 	}
-	bits := cfg.Bits
-	if !g.Partitioned && total <= smallResult {
-		bits = 0
+	bits := uint(0)
+	if g.Partitioned || total > smallResult {
+		bits = cfg.choose(float64(total))
 	}
 	g.Buckets = make([]*partition.Buckets, len(workers))
 	errs := make([]error, len(workers))

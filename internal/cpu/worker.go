@@ -1,6 +1,9 @@
 package cpu
 
 import (
+	"math/bits"
+	"sync/atomic"
+
 	"github.com/gagg-dev/gagg/feedback"
 	"github.com/gagg-dev/gagg/internal/agg"
 	"github.com/gagg-dev/gagg/internal/arena"
@@ -22,18 +25,20 @@ type Evaluator interface {
 
 // Config is what all workers of a run share.
 type Config struct {
-	Keys   *key.Layout
-	Intern *key.Interner
-	States *agg.Layout // its words begin at 1+Keys.Words
-	Arenas *arena.Arenas
-	Pool   *partition.Pool // of pages for rows of Stride words
-	Bits   uint            // 2^Bits partitions once groups are partitioned
-	Rows   int64           // rows that one worker is expected to see; -1: not known
-	Tile   feedback.TileConfig
+	Keys       *key.Layout
+	Intern     *key.Interner
+	States     *agg.Layout // its words begin at 1+Keys.Words
+	Arenas     *arena.Arenas
+	Pool       *partition.Pool // of pages for rows of Stride words
+	Partitions int             // a power of two; 0: as many as the groups ask for
+	Rows       int64           // rows that one worker is expected to see; -1: not known
+	Tile       feedback.TileConfig
 
 	// Grow is told of memory before it is allocated, and of memory that is
 	// let go as a negative number. It may refuse to give more.
 	Grow func(bytes int64) error
+
+	chosen atomic.Uint32 // hash bits for partitions, plus one; 0: not chosen yet
 }
 
 // Stride is the number of words of a row with the given key and state. Rows
@@ -50,6 +55,19 @@ func Stride(keys *key.Layout, states *agg.Layout) int {
 }
 
 func (c *Config) stride() int { return c.Pool.Stride }
+
+// choose returns the number of hash bits for partitions, which is the same
+// for all workers: the first that asks decides.
+func (c *Config) choose(groups float64) uint {
+	n := partition.Bits(groups, 8*c.stride())
+	if c.Partitions > 0 {
+		n = uint(bits.TrailingZeros(uint(c.Partitions)))
+	}
+	if c.chosen.CompareAndSwap(0, uint32(n)+1) {
+		return n
+	}
+	return uint(c.chosen.Load()) - 1
+}
 
 // Pipeline is how one worker computes what it needs from a batch; its parts
 // hold state and are not shared.
@@ -257,17 +275,18 @@ func (w *Worker) judge() error {
 	if w.cfg.Tile.DecideTile(w.rows, int64(w.table.n), w.cfg.Rows, w.cfg.stride()*8+16) == feedback.KeepTable {
 		return nil
 	}
-	if err := w.flush(w.cfg.Bits); err != nil {
+	groups := feedback.ExpectedGroups(w.rows, int64(w.table.n), w.cfg.Rows)
+	if err := w.flush(w.cfg.choose(groups)); err != nil {
 		return err
 	}
 	w.phase = phaseScatter
 	return nil
 }
 
-// flush empties the table into buckets of 2^bits partitions.
-func (w *Worker) flush(bits uint) error {
+// flush empties the table into buckets of 2^hashBits partitions.
+func (w *Worker) flush(hashBits uint) error {
 	if w.buckets == nil {
-		w.buckets = partition.New(bits, w.cfg.Pool)
+		w.buckets = partition.New(hashBits, w.cfg.Pool)
 	}
 	err := w.buckets.Scatter(w.table.rows.Rows)
 	held := w.table.bytes()
@@ -323,10 +342,10 @@ func (w *Worker) Groups() (n int, partitioned bool) {
 }
 
 // Finish ends the input of the worker: all its groups are in the returned
-// buckets, of 2^bits partitions unless it has partitioned before.
-func (w *Worker) Finish(bits uint) (*partition.Buckets, error) {
+// buckets, of 2^hashBits partitions unless it has partitioned before.
+func (w *Worker) Finish(hashBits uint) (*partition.Buckets, error) {
 	if w.phase != phaseScatter {
-		if err := w.flush(bits); err != nil {
+		if err := w.flush(hashBits); err != nil {
 			return nil, err
 		}
 	}

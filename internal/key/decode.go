@@ -17,10 +17,22 @@ type Decoder struct {
 	Layout *Layout
 	Intern *Interner
 	Base   int // index of the first key word in a row
+
+	any []uint64 // the key words of all rows or-ed: which fields have a NULL
 }
 
 // Type is the type of field i.
 func (d *Decoder) Type(i int) column.Type { return d.Layout.fields[i].typ }
+
+// Begin readies the decoder for rows, which Decode is then called with.
+func (d *Decoder) Begin(rows [][]uint64) {
+	d.any = zeroed(d.any, d.Layout.Words)
+	for _, r := range rows {
+		for w, x := range r[d.Base:][:len(d.any)] {
+			d.any[w] |= x
+		}
+	}
+}
 
 // Decode sets out to the values of field i of the rows.
 func (d *Decoder) Decode(i int, rows [][]uint64, out *column.Vector) {
@@ -35,7 +47,7 @@ func (d *Decoder) Decode(i int, rows [][]uint64, out *column.Vector) {
 		decodeBits(f, w, rows, out)
 	case formID:
 		for _, r := range rows {
-			if d.isNull(f, r) { // numbers of NULL rows stand for nothing
+			if out.Null != nil && d.isNull(f, r) { // numbers of NULL rows stand for nothing
 				appendString(out, "")
 			} else {
 				appendString(out, d.Intern.get(f.id(r[w])))
@@ -65,14 +77,7 @@ func (f *field) id(word uint64) uint32 { return uint32(word >> f.shift & (1<<idB
 
 // nulls collects the NULL bits of a field; nil if there are none.
 func (d *Decoder) nulls(f *field, rows [][]uint64, buf []bool) []bool {
-	found := false
-	for _, r := range rows {
-		if d.isNull(f, r) {
-			found = true
-			break
-		}
-	}
-	if !found {
+	if d.any[f.nullWord]&f.nullBit == 0 {
 		return nil
 	}
 	buf = buf[:0]

@@ -168,6 +168,7 @@ func checkTuples(t *testing.T, rng *rand.Rand, cols []Column) {
 		}
 	}
 	d := Decoder{Layout: l, Intern: in, Base: 1}
+	d.Begin(rows)
 	for c := range cols {
 		var v column.Vector
 		d.Decode(c, rows, &v)

@@ -1,0 +1,21 @@
+package partition
+
+import "math"
+
+const (
+	// bucketBytes is how large the groups of a partition should be: with the
+	// directory that finds them they stay in the second-level cache while
+	// they are merged and put out. Measured in docs/experiments/0001.
+	bucketBytes = 512 << 10
+
+	minBits = 4
+	// maxBits bounds the pages being filled at a time: 4096 for each worker.
+	maxBits = 12
+)
+
+// Bits is the number of hash bits that divide groups groups, each a row of
+// rowBytes bytes, into partitions of a good size.
+func Bits(groups float64, rowBytes int) uint {
+	n := math.Ceil(math.Log2(groups * float64(rowBytes) / bucketBytes))
+	return uint(min(max(n, minBits), maxBits))
+}
