@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -20,12 +21,15 @@ type bar struct {
 	read, total atomic.Int64 // bytes
 	written     atomic.Int64 // groups
 
-	stop, stopped chan struct{}
+	stop     func() // ends draw; the second call does nothing
+	stopping chan struct{}
+	stopped  chan struct{}
 }
 
 // startBar begins to draw on w.
 func startBar(w io.Writer) *bar {
-	b := &bar{stop: make(chan struct{}), stopped: make(chan struct{})}
+	b := &bar{stopping: make(chan struct{}), stopped: make(chan struct{})}
+	b.stop = sync.OnceFunc(func() { close(b.stopping) })
 	go b.draw(w)
 	return b
 }
@@ -49,12 +53,13 @@ func raise(a *atomic.Int64, v int64) {
 // wrote counts groups of the result that were written.
 func (b *bar) wrote(groups int64) { b.written.Add(groups) }
 
-// finish removes the bar from the screen. The bar may be nil.
+// finish removes the bar from the screen. The bar may be nil, or finished
+// already.
 func (b *bar) finish() {
 	if b == nil {
 		return
 	}
-	close(b.stop)
+	b.stop()
 	<-b.stopped
 }
 
@@ -75,7 +80,7 @@ func (b *bar) draw(w io.Writer) {
 			show(reading, b.read.Load(), b.total.Load())
 		}
 		select {
-		case <-b.stop:
+		case <-b.stopping:
 			_ = current.Clear()
 			return
 		case <-ticker.C:

@@ -41,6 +41,7 @@ func TestBar(t *testing.T) {
 	b.wrote(5)
 	waitFor(t, screen.shows("writing (12/-"))
 	b.finish()
+	b.finish()
 	if screen.shows("reading  20%")() || screen.shows("\n")() || !strings.HasSuffix(screen.text.String(), "\r") {
 		t.Errorf("%q", screen.text.String())
 	}

@@ -19,6 +19,7 @@ type result struct {
 	options sink.Options
 	out     io.Writer
 	file    *sink.File // nil: out is stdout, or nothing
+	screen  bool       // out is the terminal on which the bar is drawn
 }
 
 // createResult decides the format and creates the output.
@@ -30,7 +31,7 @@ func (c *command) createResult() (*result, error) {
 	if err := c.checkFormat(format); err != nil {
 		return nil, err
 	}
-	r := &result{format: format, out: c.stdout, options: sink.Options{
+	r := &result{format: format, out: c.stdout, screen: c.output == "-" && c.onTerminal(c.stdout), options: sink.Options{
 		Null:        c.null,
 		Compression: c.compression,
 		Width:       c.terminalWidth(),
@@ -59,9 +60,12 @@ func createFile(path string) (*sink.File, error) {
 	return f, nil
 }
 
-// checkFormat refuses flags that the format of the result has no use for.
+// checkFormat refuses a format that its output cannot show, and flags that it
+// has no use for.
 func (c *command) checkFormat(f sink.Format) error {
 	switch {
+	case (f == sink.Parquet || f == sink.Arrow) && c.output == "-" && c.onTerminal(c.stdout):
+		return usagef("%s is not text, and stdout is a terminal: add -o FILE, or redirect stdout", f)
 	case c.typed["compression"] && f != sink.Parquet:
 		return usagef("--compression is for Parquet output, and this is %s: drop it, or add -f parquet", f)
 	case c.typed["null"] && f != sink.CSV && f != sink.TSV:
@@ -111,6 +115,9 @@ func (r *result) writeAll(ctx context.Context, rows *gagg.Rows, b *bar) error {
 	more := rows.Next()
 	if err := rows.Err(); err != nil {
 		return err
+	}
+	if r.screen {
+		b.finish()
 	}
 	w, err := sink.NewWriter(r.format, r.out, rows.Schema(), r.options)
 	if err != nil {
