@@ -15,9 +15,9 @@ import (
 //	float op any        float if both have at most its digits, else double
 //	any / any           double; by zero: NULL
 //	date ± int          date; date - date: int64, days
-func arithmetic(op string, l, r *bound, text string) (*bound, error) {
+func arithmetic(op string, l, r *bound, src Node) (*bound, error) {
 	if t, ok := dateArithmetic(op, l.typ, r.typ); ok {
-		return intArithmetic(op, t, l, r, text), nil
+		return intArithmetic(op, t, l, r, src), nil
 	}
 	for _, x := range []*bound{l, r} {
 		if !x.typ.IsNumeric() && x.typ.Kind != column.Null {
@@ -37,18 +37,18 @@ func arithmetic(op string, l, r *bound, text string) (*bound, error) {
 	}
 	switch {
 	case op == "/":
-		return strict(doubleType, text, divideDoubles, castTo(l, doubleType, text), castTo(r, doubleType, text)), nil
+		return strict(doubleType, src, divideDoubles, castTo(l, doubleType, src), castTo(r, doubleType, src)), nil
 	case lt.IsFloat() || rt.IsFloat():
-		return floatArithmetic(op, commonFloat(lt, rt), l, r, text), nil
+		return floatArithmetic(op, commonFloat(lt, rt), l, r, src), nil
 	case lt.Kind == column.Decimal || rt.Kind == column.Decimal:
-		return decimalArithmetic(op, l, r, text)
+		return decimalArithmetic(op, l, r, src)
 	case lt.Kind == column.Uint64 || rt.Kind == column.Uint64:
 		if isUnsigned(l) && isUnsigned(r) {
-			return strict(uint64Type, text, uintKernels[op], l, r), nil
+			return strict(uint64Type, src, uintKernels[op], l, r), nil
 		}
-		return decimalArithmetic(op, l, r, text)
+		return decimalArithmetic(op, l, r, src)
 	}
-	return intArithmetic(op, int64Type, l, r, text), nil
+	return intArithmetic(op, int64Type, l, r, src), nil
 }
 
 var verbs = map[string]string{"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "%": "take the remainder of"}
@@ -81,12 +81,12 @@ func commonFloat(l, r column.Type) column.Type {
 	return floatType
 }
 
-func intArithmetic(op string, t column.Type, l, r *bound, text string) *bound {
+func intArithmetic(op string, t column.Type, l, r *bound, src Node) *bound {
 	k := intKernels[op]
 	if t.Kind != column.Date {
-		return strict(t, text, k, l, r)
+		return strict(t, src, k, l, r)
 	}
-	return strict(t, text, func(f *frame) error {
+	return strict(t, src, func(f *frame) error {
 		if err := k(f); err != nil {
 			return err
 		}
@@ -229,13 +229,13 @@ func modUints(f *frame) error {
 	return nil
 }
 
-func floatArithmetic(op string, t column.Type, l, r *bound, text string) *bound {
-	l, r = castTo(l, t, text), castTo(r, t, text)
+func floatArithmetic(op string, t column.Type, l, r *bound, src Node) *bound {
+	l, r = castTo(l, t, src), castTo(r, t, src)
 	k := floatKernels[op]
 	if t.Kind == column.Float64 {
-		return strict(t, text, k, l, r)
+		return strict(t, src, k, l, r)
 	}
-	return strict(t, text, func(f *frame) error {
+	return strict(t, src, func(f *frame) error {
 		err := k(f)
 		roundToFloat(f.out.Float)
 		return err

@@ -82,7 +82,7 @@ func (b *binder) node(n Node) (*bound, error) {
 		if err != nil {
 			return nil, err
 		}
-		return explicitCast(x, n.To, n.String())
+		return explicitCast(x, n.To, n)
 	case *Case:
 		return b.caseWhen(n)
 	case *Call:
@@ -100,9 +100,9 @@ func (b *binder) unary(n *Unary) (*bound, error) {
 		if x, err = asBool(x, "not"); err != nil {
 			return nil, err
 		}
-		return not(x, n.String()), nil
+		return not(x, n), nil
 	}
-	return negate(x, n.String())
+	return negate(x, n)
 }
 
 func (b *binder) binary(n *Binary) (*bound, error) {
@@ -112,15 +112,15 @@ func (b *binder) binary(n *Binary) (*bound, error) {
 	}
 	l, r := args[0], args[1]
 	if op, ok := compareOps[n.Op]; ok {
-		return b.compare(op, l, r, n.L, n.R, n.String())
+		return b.compare(op, l, r, n.L, n.R, n)
 	}
 	switch n.Op {
 	case "and", "or":
 		return logic(n.Op, l, r)
 	case "||":
-		return concat(l, r, n.String())
+		return concat(l, r, n)
 	}
-	return arithmetic(n.Op, l, r, n.String())
+	return arithmetic(n.Op, l, r, n)
 }
 
 func (b *binder) between(n *Between) (*bound, error) {
@@ -128,18 +128,17 @@ func (b *binder) between(n *Between) (*bound, error) {
 	if err != nil {
 		return nil, err
 	}
-	text := n.String()
-	lo, err := b.compare(opGE, args[0], args[1], n.X, n.Lo, text)
+	lo, err := b.compare(opGE, args[0], args[1], n.X, n.Lo, n)
 	if err != nil {
 		return nil, err
 	}
-	hi, err := b.compare(opLE, args[0], args[2], n.X, n.Hi, text)
+	hi, err := b.compare(opLE, args[0], args[2], n.X, n.Hi, n)
 	if err != nil {
 		return nil, err
 	}
 	x, err := logic("and", lo, hi)
 	if err == nil && n.Not {
-		x = not(x, text)
+		x = not(x, n)
 	}
 	return x, err
 }

@@ -22,7 +22,7 @@ func (b *binder) caseWhen(n *Case) (*bound, error) {
 		}
 		cond := pair[0]
 		if operand != nil {
-			cond, err = b.compare(opEQ, operand, cond, n.Operand, w.If, n.String())
+			cond, err = b.compare(opEQ, operand, cond, n.Operand, w.If, n)
 		} else {
 			cond, err = asBool(cond, "when")
 		}
@@ -36,7 +36,7 @@ func (b *binder) caseWhen(n *Case) (*bound, error) {
 			return nil, err
 		}
 	}
-	return b.unified(c, n.String())
+	return b.unified(c, n)
 }
 
 // coalesce binds coalesce(a, b, …): the first that is not NULL.
@@ -45,12 +45,12 @@ func coalesce(b *binder, n *Call, args []*bound) (*bound, error) {
 	for _, a := range args[:len(args)-1] {
 		c.conds, c.thens = append(c.conds, isNullOf(a, true)), append(c.thens, a)
 	}
-	return b.unified(c, n.String())
+	return b.unified(c, n)
 }
 
 // nullIf binds nullif(a, b): NULL where they are equal, else a.
 func nullIf(b *binder, n *Call, args []*bound) (*bound, error) {
-	eq, err := b.compare(opEQ, args[0], args[1], n.Args[0], n.Args[1], n.String())
+	eq, err := b.compare(opEQ, args[0], args[1], n.Args[0], n.Args[1], n)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func nullIf(b *binder, n *Call, args []*bound) (*bound, error) {
 }
 
 // unified gives all values of c one type.
-func (b *binder) unified(c *choice, text string) (*bound, error) {
+func (b *binder) unified(c *choice, src Node) (*bound, error) {
 	values := append(append([]*bound(nil), c.thens...), c.els)
 	t := nullType
 	for _, v := range values {
@@ -69,7 +69,7 @@ func (b *binder) unified(c *choice, text string) (*bound, error) {
 		}
 	}
 	for i, v := range values {
-		v, err := convertTo(v, t, text)
+		v, err := convertTo(v, t, src)
 		if err != nil {
 			return nil, err
 		}
@@ -119,15 +119,15 @@ func commonDay(t, u column.Type) column.Type {
 }
 
 // convertTo converts x to the common type t.
-func convertTo(x *bound, t column.Type, text string) (*bound, error) {
+func convertTo(x *bound, t column.Type, src Node) (*bound, error) {
 	if x.typ == t || familyOf(t) == familyNone {
 		return x, nil
 	}
 	if t.IsFloat() || t.Kind == column.Decimal {
-		return castTo(x, t, text), nil
+		return castTo(x, t, src), nil
 	}
 	if x.typ.IsInteger() && t == int64Type {
-		return strict(t, text, retype, x), nil
+		return strict(t, src, retype, x), nil
 	}
-	return explicitCast(x, t, text)
+	return explicitCast(x, t, src)
 }

@@ -31,7 +31,7 @@ func familyOf(t column.Type) family {
 
 // compare binds l op r; ln and rn are their nodes, for the place of a bad
 // literal.
-func (b *binder) compare(op compareOp, l, r *bound, ln, rn Node, text string) (*bound, error) {
+func (b *binder) compare(op compareOp, l, r *bound, ln, rn Node, src Node) (*bound, error) {
 	if isNullConst(l) || isNullConst(r) {
 		return newNull(boolType), nil
 	}
@@ -47,11 +47,11 @@ func (b *binder) compare(op compareOp, l, r *bound, ln, rn Node, text string) (*
 	}
 	switch {
 	case r.kind == boundConst:
-		return compareWithConst(op, l, r.value, text), nil
+		return compareWithConst(op, l, r.value, src), nil
 	case l.kind == boundConst:
-		return compareWithConst(op.flip(), r, l.value, text), nil
+		return compareWithConst(op.flip(), r, l.value, src), nil
 	}
-	return compareColumns(op, l, r, text), nil
+	return compareColumns(op, l, r, src), nil
 }
 
 func isNullConst(x *bound) bool { return x.kind == boundConst && x.value.Null }
@@ -70,47 +70,47 @@ func literalAs(x *bound, t column.Type) (*bound, error) {
 }
 
 // compareColumns compares two expressions that vary.
-func compareColumns(op compareOp, l, r *bound, text string) *bound {
+func compareColumns(op compareOp, l, r *bound, src Node) *bound {
 	lt, rt := l.typ, r.typ
 	switch familyOf(lt) {
 	case familyBytes:
-		return strict(boolType, text, func(f *frame) error {
+		return strict(boolType, src, func(f *frame) error {
 			compareBytes(op, f.out.Int, f.args[0], f.args[1])
 			return nil
 		}, l, r)
 	case familyDay, familyClock:
-		return compareTemporal(op, l, r, text)
+		return compareTemporal(op, l, r, src)
 	}
 	switch {
 	case lt.IsFloat() || rt.IsFloat():
-		return compareWithFloat(op, l, r, text)
+		return compareWithFloat(op, l, r, src)
 	case lt.Kind == column.Decimal || rt.Kind == column.Decimal:
-		return compareDecimals(op, l, r, text)
+		return compareDecimals(op, l, r, src)
 	case lt.Kind == column.Uint64 && rt.Kind == column.Uint64:
-		return strict(boolType, text, func(f *frame) error {
+		return strict(boolType, src, func(f *frame) error {
 			compareEach(op, f.out.Int, uints(f.args[0].Int), uints(f.args[1].Int))
 			return nil
 		}, l, r)
 	case lt.Kind == column.Uint64:
-		return compareColumns(op.flip(), r, l, text)
+		return compareColumns(op.flip(), r, l, src)
 	case rt.Kind == column.Uint64:
-		return strict(boolType, text, compareFunc(op, func(a, b *column.Vector, i int) int {
+		return strict(boolType, src, compareFunc(op, func(a, b *column.Vector, i int) int {
 			return compareIntUint(a.Int[i], uint64(b.Int[i]))
 		}), l, r)
 	}
-	return compareInts(op, l, r, text)
+	return compareInts(op, l, r, src)
 }
 
 // compareInts compares the stored integers.
-func compareInts(op compareOp, l, r *bound, text string) *bound {
-	return strict(boolType, text, func(f *frame) error {
+func compareInts(op compareOp, l, r *bound, src Node) *bound {
+	return strict(boolType, src, func(f *frame) error {
 		compareEach(op, f.out.Int, f.args[0].Int, f.args[1].Int)
 		return nil
 	}, l, r)
 }
 
 // compareWithFloat compares where one side at least is a float.
-func compareWithFloat(op compareOp, l, r *bound, text string) *bound {
+func compareWithFloat(op compareOp, l, r *bound, src Node) *bound {
 	if !l.typ.IsFloat() {
 		l, r, op = r, l, op.flip()
 	}
@@ -120,16 +120,16 @@ func compareWithFloat(op compareOp, l, r *bound, text string) *bound {
 		if r.typ.Kind == column.Decimal {
 			to = floatLike(l.typ)
 		}
-		return strict(boolType, text, func(f *frame) error {
+		return strict(boolType, src, func(f *frame) error {
 			compareEachDouble(op, f.out.Int, f.args[0].Float, f.args[1].Float)
 			return nil
-		}, l, castTo(r, to, text))
+		}, l, castTo(r, to, src))
 	case r.typ.Kind == column.Uint64:
-		return strict(boolType, text, compareFunc(op.flip(), func(a, b *column.Vector, i int) int {
+		return strict(boolType, src, compareFunc(op.flip(), func(a, b *column.Vector, i int) int {
 			return compareUintDouble(uint64(a.Int[i]), b.Float[i])
 		}), r, l)
 	}
-	return strict(boolType, text, compareFunc(op.flip(), func(a, b *column.Vector, i int) int {
+	return strict(boolType, src, compareFunc(op.flip(), func(a, b *column.Vector, i int) int {
 		return compareIntDouble(a.Int[i], b.Float[i])
 	}), r, l)
 }
@@ -144,7 +144,7 @@ func floatLike(t column.Type) column.Type {
 
 // compareDecimals aligns the scales. Values that fit no common decimal are
 // compared as products with a power of ten, without overflow.
-func compareDecimals(op compareOp, l, r *bound, text string) *bound {
+func compareDecimals(op compareOp, l, r *bound, src Node) *bound {
 	lt, rt := asDecimal(l), asDecimal(r)
 	scale := int(max(lt.Scale, rt.Scale))
 	whole := max(int(lt.Precision-lt.Scale), int(rt.Precision-rt.Scale))
@@ -152,36 +152,36 @@ func compareDecimals(op compareOp, l, r *bound, text string) *bound {
 	case l.typ.Rep() == column.RepInt64 && r.typ.Rep() == column.RepInt64 &&
 		l.typ.Kind != column.Uint64 && r.typ.Kind != column.Uint64:
 		if lt.Scale == rt.Scale {
-			return compareInts(op, l, r, text)
+			return compareInts(op, l, r, src)
 		}
 		ml, mr := pow10(scale-int(lt.Scale)).Uint64(), pow10(scale-int(rt.Scale)).Uint64()
-		return strict(boolType, text, compareFunc(op, func(a, b *column.Vector, i int) int {
+		return strict(boolType, src, compareFunc(op, func(a, b *column.Vector, i int) int {
 			return compareScaled(a.Int[i], ml, b.Int[i], mr)
 		}), l, r)
 	case whole+scale <= maxDigits:
 		t := column.DecimalType(max(whole+scale, column.MaxInt64Digits+1), scale)
-		l, r = castTo(l, t, text), castTo(r, t, text)
-		return strict(boolType, text, compareFunc(op, func(a, b *column.Vector, i int) int {
+		l, r = castTo(l, t, src), castTo(r, t, src)
+		return strict(boolType, src, compareFunc(op, func(a, b *column.Vector, i int) int {
 			return a.Wide[i].Cmp(b.Wide[i])
 		}), l, r)
 	}
-	return strict(boolType, text, compareFunc(op, func(a, b *column.Vector, i int) int {
+	return strict(boolType, src, compareFunc(op, func(a, b *column.Vector, i int) int {
 		return exactOf(a.At(i)).rat.Cmp(exactOf(b.At(i)).rat)
 	}), l, r)
 }
 
 // compareTemporal compares dates, timestamps or times as instants, whatever
 // their units.
-func compareTemporal(op compareOp, l, r *bound, text string) *bound {
+func compareTemporal(op compareOp, l, r *bound, src Node) *bound {
 	a, b := stepsPerDay(l.typ), stepsPerDay(r.typ)
 	switch {
 	case a == b:
-		return compareInts(op, l, r, text)
+		return compareInts(op, l, r, src)
 	case a > b:
 		l, r, op, a, b = r, l, op.flip(), b, a
 	}
 	ratio := b / a
-	return strict(boolType, text, compareFunc(op, func(x, y *column.Vector, i int) int {
+	return strict(boolType, src, compareFunc(op, func(x, y *column.Vector, i int) int {
 		return compareCoarse(x.Int[i], y.Int[i], ratio)
 	}), l, r)
 }

@@ -27,7 +27,7 @@ type bound struct {
 	kind   boundKind
 	typ    column.Type
 	args   []*bound
-	text   string // canonical, for errors while running
+	src    Node // for errors while running; its text is made only then
 	col    int
 	value  column.Value
 	negate bool
@@ -107,8 +107,8 @@ func (n *bound) fold() *bound {
 }
 
 // strict makes a node of a kernel.
-func strict(t column.Type, text string, k kernel, args ...*bound) *bound {
-	n := &bound{kind: boundStrict, typ: t, text: text, kernel: k, args: args}
+func strict(t column.Type, src Node, k kernel, args ...*bound) *bound {
+	n := &bound{kind: boundStrict, typ: t, src: src, kernel: k, args: args}
 	return n.finish()
 }
 

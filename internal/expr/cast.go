@@ -12,23 +12,23 @@ import (
 // castTo converts a number (or boolean) to a float or to a decimal of at
 // least its scale. These are the conversions that operators make on their
 // own; explicitCast has the others.
-func castTo(x *bound, t column.Type, text string) *bound {
+func castTo(x *bound, t column.Type, src Node) *bound {
 	switch {
 	case x.typ == t:
 		return x
 	case isNullConst(x):
 		return newNull(t)
 	case t.IsFloat():
-		return strict(t, text, toFloat(x.typ, t), x)
+		return strict(t, src, toFloat(x.typ, t), x)
 	}
 	shift := int(t.Scale)
 	if x.typ.Kind == column.Decimal {
 		shift -= int(x.typ.Scale)
 	}
 	if shift == 0 && x.typ.Rep() == t.Rep() && x.typ.Kind == column.Decimal && x.typ.Precision <= t.Precision {
-		return strict(t, text, retype, x)
+		return strict(t, src, retype, x)
 	}
-	return strict(t, text, rescale(x.typ, t, shift), x)
+	return strict(t, src, rescale(x.typ, t, shift), x)
 }
 
 // retype gives the values another type with the same representation.
@@ -200,18 +200,18 @@ func wideAt(v *column.Vector, t column.Type, i int) decimal256.Num {
 }
 
 // negate binds unary minus.
-func negate(x *bound, text string) (*bound, error) {
+func negate(x *bound, src Node) (*bound, error) {
 	switch t := x.typ; {
 	case t.Kind == column.Null:
 		return x, nil
 	case t.IsFloat():
-		return strict(t, text, mulDoubles, x, newConst(column.Value{Type: t, Float: -1})), nil
+		return strict(t, src, mulDoubles, x, newConst(column.Value{Type: t, Float: -1})), nil
 	case t.Kind == column.Decimal && t.Rep() == column.RepInt64:
-		return strict(t, text, subInts, newConst(column.Value{Type: t}), x), nil
+		return strict(t, src, subInts, newConst(column.Value{Type: t}), x), nil
 	case t.Kind == column.Decimal:
-		return strict(t, text, subWides, newConst(column.Value{Type: t}), x), nil
+		return strict(t, src, subWides, newConst(column.Value{Type: t}), x), nil
 	case t.IsInteger():
-		return arithmetic("-", newConst(intValue(0)), x, text)
+		return arithmetic("-", newConst(intValue(0)), x, src)
 	}
 	return nil, typeErrorf("cannot negate %s", x.typ)
 }

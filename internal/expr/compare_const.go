@@ -9,41 +9,41 @@ import (
 // compareWithConst compares x with a constant that is not NULL and has been
 // made comparable with x's type. The constant moves into the domain of x:
 // `n < 1.5` of an integer becomes `n <= 1`, `d >= 2.005` of a decimal(5,2)
-// becomes `d > 2.00`, `n = 1.5` can never be true. text is for errors.
-func compareWithConst(op compareOp, x *bound, c column.Value, text string) *bound {
+// becomes `d > 2.00`, `n = 1.5` can never be true. src is for errors.
+func compareWithConst(op compareOp, x *bound, c column.Value, src Node) *bound {
 	t := x.typ
 	switch {
 	case t.Rep() == column.RepBytes:
 		c.Type = t
-		return constCompare(op, x, c, text)
+		return constCompare(op, x, c, src)
 	case t.IsFloat():
-		return compareFloatConst(op, x, c, text)
+		return compareFloatConst(op, x, c, src)
 	case t.Kind == column.Decimal && c.Type.IsFloat():
 		// As DuckDB does it: a decimal meets a double as a double.
-		return compareFloatConst(op, castTo(x, floatLike(c.Type), text), c, text)
+		return compareFloatConst(op, castTo(x, floatLike(c.Type), src), c, src)
 	}
 	e := exactOf(c)
 	if e.inf != 0 {
-		return outOfRange(op, x, e.inf, text)
+		return outOfRange(op, x, e.inf, src)
 	}
 	n, same := e.floor(t)
 	lo, hi := storedRange(t)
 	switch {
 	case n.Cmp(lo) < 0:
-		return outOfRange(op, x, -1, text)
+		return outOfRange(op, x, -1, src)
 	case n.Cmp(hi) > 0:
-		return outOfRange(op, x, 1, text)
+		return outOfRange(op, x, 1, src)
 	}
 	if !same { // c lies between n and n+1
 		switch op {
 		case opEQ, opNE:
-			return decided(x, op == opNE, text)
+			return decided(x, op == opNE, src)
 		case opLT, opGE:
 			// x < c if x <= n, x >= c if x > n
 			op = map[compareOp]compareOp{opLT: opLE, opGE: opGT}[op]
 		}
 	}
-	return constCompare(op, x, stored(n, t), text)
+	return constCompare(op, x, stored(n, t), src)
 }
 
 // nearest gives the value of the float type t for a constant to compare
@@ -65,14 +65,14 @@ func nearest(c column.Value, t column.Type) (f float64, side int) {
 }
 
 // compareFloatConst compares a float expression with a constant.
-func compareFloatConst(op compareOp, x *bound, c column.Value, text string) *bound {
+func compareFloatConst(op compareOp, x *bound, c column.Value, src Node) *bound {
 	f, side := nearest(c, x.typ)
 	// With f not c itself, no float lies between f and c: only whether f is
 	// on this or that side of c counts.
 	if side != 0 {
 		switch op {
 		case opEQ, opNE:
-			return decided(x, op == opNE, text)
+			return decided(x, op == opNE, src)
 		case opLT, opLE:
 			op = opLT
 			if side < 0 {
@@ -85,19 +85,19 @@ func compareFloatConst(op compareOp, x *bound, c column.Value, text string) *bou
 			}
 		}
 	}
-	return constCompare(op, x, column.Value{Type: x.typ, Float: f}, text)
+	return constCompare(op, x, column.Value{Type: x.typ, Float: f}, src)
 }
 
 // outOfRange compares with a constant that lies above (side 1) or below
 // (side -1) all that x can be.
-func outOfRange(op compareOp, x *bound, side int, text string) *bound {
-	return decided(x, op.holds()[1-side] != 0, text)
+func outOfRange(op compareOp, x *bound, side int, src Node) *bound {
+	return decided(x, op.holds()[1-side] != 0, src)
 }
 
 // decided is a comparison whose outcome is the same for all x but NULL.
-func decided(x *bound, outcome bool, text string) *bound {
+func decided(x *bound, outcome bool, src Node) *bound {
 	v := truth(outcome)
-	n := &bound{kind: boundStrict, typ: boolType, text: text, args: []*bound{x}, kernel: func(f *frame) error {
+	n := &bound{kind: boundStrict, typ: boolType, src: src, args: []*bound{x}, kernel: func(f *frame) error {
 		fill(f.out.Int, v)
 		return nil
 	}}
@@ -106,8 +106,8 @@ func decided(x *bound, outcome bool, text string) *bound {
 }
 
 // constCompare compares x with a constant of x's own type.
-func constCompare(op compareOp, x *bound, c column.Value, text string) *bound {
-	n := &bound{kind: boundStrict, typ: boolType, text: text, args: []*bound{x}, kernel: constKernel(op, x.typ, c)}
+func constCompare(op compareOp, x *bound, c column.Value, src Node) *bound {
+	n := &bound{kind: boundStrict, typ: boolType, src: src, args: []*bound{x}, kernel: constKernel(op, x.typ, c)}
 	if x.kind == boundColumn {
 		n.skip = skipCompare(op, x.col, c)
 	}

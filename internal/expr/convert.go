@@ -12,7 +12,7 @@ import (
 
 // explicitCast binds cast(x as t). Conversions other than those of castTo go
 // value by value.
-func explicitCast(x *bound, t column.Type, text string) (*bound, error) {
+func explicitCast(x *bound, t column.Type, src Node) (*bound, error) {
 	switch {
 	case x.typ == t:
 		return x, nil
@@ -21,9 +21,9 @@ func explicitCast(x *bound, t column.Type, text string) (*bound, error) {
 	case !convertible(x.typ, t):
 		return nil, typeErrorf("cannot cast %s to %s", x.typ, t)
 	case t.IsFloat() && familyOf(x.typ) == familyNumber:
-		return castTo(x, t, text), nil
+		return castTo(x, t, src), nil
 	}
-	return strict(t, text, func(f *frame) error {
+	return strict(t, src, func(f *frame) error {
 		for i := range f.n {
 			if f.out.IsNull(i) {
 				f.clearRow(i)

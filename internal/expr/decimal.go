@@ -37,14 +37,14 @@ var integerDigits = map[column.Kind]int{
 
 // decimalArithmetic binds + - * % of integers and decimals, one a decimal or
 // an integer of 64 unsigned bits.
-func decimalArithmetic(op string, l, r *bound, text string) (*bound, error) {
+func decimalArithmetic(op string, l, r *bound, src Node) (*bound, error) {
 	lt, rt := asDecimal(l), asDecimal(r)
 	limit := maxCommonDigits
 	if max(lt.Precision, rt.Precision) > maxCommonDigits {
 		limit = maxDigits
 	}
 	if op == "*" {
-		return multiplyDecimals(l, r, lt, rt, limit, text)
+		return multiplyDecimals(l, r, lt, rt, limit, src)
 	}
 	scale := int(max(lt.Scale, rt.Scale))
 	digits := max(int(lt.Precision-lt.Scale), int(rt.Precision-rt.Scale)) + scale
@@ -55,27 +55,27 @@ func decimalArithmetic(op string, l, r *bound, text string) (*bound, error) {
 		return nil, typeErrorf("%s and %s have no common decimal type; cast one to double", lt, rt)
 	}
 	t := column.DecimalType(min(digits, limit), scale)
-	l, r = castTo(l, t, text), castTo(r, t, text)
+	l, r = castTo(l, t, src), castTo(r, t, src)
 	if t.Rep() == column.RepInt64 {
-		return strict(t, text, withinPrecision(t, digits, intKernels[op]), l, r), nil
+		return strict(t, src, withinPrecision(t, digits, intKernels[op]), l, r), nil
 	}
-	return strict(t, text, withinPrecision(t, digits, wideKernels[op]), l, r), nil
+	return strict(t, src, withinPrecision(t, digits, wideKernels[op]), l, r), nil
 }
 
-func multiplyDecimals(l, r *bound, lt, rt column.Type, limit int, text string) (*bound, error) {
+func multiplyDecimals(l, r *bound, lt, rt column.Type, limit int, src Node) (*bound, error) {
 	digits, scale := int(lt.Precision)+int(rt.Precision), int(lt.Scale)+int(rt.Scale)
 	if scale > limit {
 		return nil, typeErrorf("the product of %s and %s has more than %d digits after the point; cast one to double", lt, rt, limit)
 	}
 	t := column.DecimalType(min(digits, limit), scale)
-	l, r = castTo(l, lt, text), castTo(r, rt, text)
+	l, r = castTo(l, lt, src), castTo(r, rt, src)
 	switch {
 	case t.Rep() == column.RepInt64:
-		return strict(t, text, mulInts, l, r), nil
+		return strict(t, src, mulInts, l, r), nil
 	case lt.Rep() == column.RepInt64 && rt.Rep() == column.RepInt64:
-		return strict(t, text, withinPrecision(t, digits, mulIntsWide), l, r), nil
+		return strict(t, src, withinPrecision(t, digits, mulIntsWide), l, r), nil
 	}
-	return strict(t, text, withinPrecision(t, digits, mulWides), castTo(l, widened(lt), text), castTo(r, widened(rt), text)), nil
+	return strict(t, src, withinPrecision(t, digits, mulWides), castTo(l, widened(lt), src), castTo(r, widened(rt), src)), nil
 }
 
 // widened is t with at least the precision that is stored in 256 bits.

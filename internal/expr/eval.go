@@ -137,11 +137,11 @@ func (s *step) byRow() error {
 // located gives a kernel's error the text that it came from.
 func (s *step) located(err error) error {
 	if errors.Is(err, errOverflow) {
-		return &OverflowError{Text: s.node.text, Type: s.node.typ.String()}
+		return &OverflowError{Text: s.node.src.String(), Type: s.node.typ.String()}
 	}
 	var bad *ValueError
 	if errors.As(err, &bad) {
-		bad.Text = s.node.text
+		bad.Text = s.node.src.String()
 	}
 	return err
 }

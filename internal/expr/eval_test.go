@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/gagg-dev/gagg/internal/column"
@@ -220,6 +221,21 @@ func TestBeyondPrecision(t *testing.T) {
 		if !errors.As(err, &over) {
 			t.Errorf("%s: %v, want an *OverflowError", text, err)
 		}
+	}
+}
+
+// TestLongChain protects against work that grows with the square of an
+// expression: programs write long ones.
+func TestLongChain(t *testing.T) {
+	const terms = 100_000
+	typ := testColumns[0].Type
+	b := &column.Batch{Rows: 1, Cols: []column.Vector{flatVector(typ, []column.Value{intValue(1)})}}
+	var out column.Vector
+	if err := bindText(t, "i"+strings.Repeat("+i", terms-1)).NewEval().Eval(b, &out); err != nil {
+		t.Fatal(err)
+	}
+	if out.Int[0] != terms {
+		t.Errorf("the sum of %d ones is %d", terms, out.Int[0])
 	}
 }
 

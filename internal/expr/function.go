@@ -56,23 +56,23 @@ func (b *binder) call(n *Call) (*bound, error) {
 
 // absolute binds abs(x).
 func absolute(_ *binder, n *Call, args []*bound) (*bound, error) {
-	x, text := args[0], n.String()
+	x := args[0]
 	switch t := x.typ; {
 	case t.Kind == column.Null || t.IsUnsigned():
 		return x, nil
 	case t.IsFloat():
-		return strict(t, text, absDoubles, x), nil
+		return strict(t, n, absDoubles, x), nil
 	case t.Rep() == column.RepWide:
-		return strict(t, text, func(f *frame) error {
+		return strict(t, n, func(f *frame) error {
 			for i, v := range f.args[0].Wide[:f.n] {
 				f.out.Wide[i] = v.Abs()
 			}
 			return nil
 		}, x), nil
 	case t.Kind == column.Decimal:
-		return strict(t, text, absInts, x), nil
+		return strict(t, n, absInts, x), nil
 	case t.IsInteger():
-		return strict(int64Type, text, absInts, x), nil
+		return strict(int64Type, n, absInts, x), nil
 	}
 	return nil, typeErrorf("abs needs a number, not %s", x.typ)
 }
@@ -110,7 +110,7 @@ func mapString(m func([]byte) []byte) func(*binder, *Call, []*bound) (*bound, er
 		if x.typ.Kind != column.String {
 			return nil, typeErrorf("%s needs a string, not %s", n.Name, x.typ)
 		}
-		return strict(stringType, n.String(), func(f *frame) error {
+		return strict(stringType, n, func(f *frame) error {
 			return f.eachBytes(func(i int, to []byte) []byte { return append(to, m(f.args[0].Bytes(i))...) })
 		}, x), nil
 	}
@@ -133,15 +133,15 @@ func (f *frame) eachBytes(add func(i int, to []byte) []byte) error {
 }
 
 // concat binds l || r; what is not a string becomes its text.
-func concat(l, r *bound, text string) (*bound, error) {
+func concat(l, r *bound, src Node) (*bound, error) {
 	var err error
-	if l, err = explicitCast(l, stringType, text); err != nil {
+	if l, err = explicitCast(l, stringType, src); err != nil {
 		return nil, err
 	}
-	if r, err = explicitCast(r, stringType, text); err != nil {
+	if r, err = explicitCast(r, stringType, src); err != nil {
 		return nil, err
 	}
-	return strict(stringType, text, func(f *frame) error {
+	return strict(stringType, src, func(f *frame) error {
 		return f.eachBytes(func(i int, to []byte) []byte {
 			return append(append(to, f.args[0].Bytes(i)...), f.args[1].Bytes(i)...)
 		})
@@ -160,7 +160,7 @@ func length(_ *binder, n *Call, args []*bound) (*bound, error) {
 	case x.typ.Rep() != column.RepBytes:
 		return nil, typeErrorf("length needs a string, not %s", x.typ)
 	}
-	return strict(int64Type, n.String(), func(f *frame) error {
+	return strict(int64Type, n, func(f *frame) error {
 		for i := range f.n {
 			f.out.Int[i] = int64(count(f.args[0].Bytes(i)))
 		}
@@ -179,7 +179,7 @@ func datePart(part func(year, month, day int64) int64) func(*binder, *Call, []*b
 			return nil, typeErrorf("%s needs a date or a timestamp, not %s", n.Name, x.typ)
 		}
 		perDay := stepsPerDay(x.typ)
-		return strict(int64Type, n.String(), func(f *frame) error {
+		return strict(int64Type, n, func(f *frame) error {
 			for i, v := range f.args[0].Int[:f.n] {
 				f.out.Int[i] = part(civilFromDays(clampDays(floorDiv(v, perDay))))
 			}

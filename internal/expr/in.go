@@ -14,21 +14,20 @@ func (b *binder) in(n *In) (*bound, error) {
 	if err != nil {
 		return nil, err
 	}
-	text := n.String()
-	x, err := b.inSet(n, args[0], args[1:], text)
+	x, err := b.inSet(n, args[0], args[1:])
 	if x == nil && err == nil {
-		x, err = b.inAny(n, args[0], args[1:], text)
+		x, err = b.inAny(n, args[0], args[1:])
 	}
 	if err == nil && n.Not {
-		x = not(x, text)
+		x = not(x, n)
 	}
 	return x, err
 }
 
-func (b *binder) inAny(n *In, x *bound, list []*bound, text string) (*bound, error) {
+func (b *binder) inAny(n *In, x *bound, list []*bound) (*bound, error) {
 	var any *bound
 	for i, e := range list {
-		eq, err := b.compare(opEQ, x, e, n.X, n.List[i], text)
+		eq, err := b.compare(opEQ, x, e, n.X, n.List[i], n)
 		if err != nil {
 			return nil, b.at(n.List[i].Pos(), err)
 		}
@@ -43,7 +42,7 @@ func (b *binder) inAny(n *In, x *bound, list []*bound, text string) (*bound, err
 
 // inSet binds x in (constants) as a look-up. It gives nil where the list is
 // not of that kind.
-func (b *binder) inSet(n *In, x *bound, list []*bound, text string) (*bound, error) {
+func (b *binder) inSet(n *In, x *bound, list []*bound) (*bound, error) {
 	if x.kind == boundConst || x.typ.Kind == column.Null {
 		return nil, nil
 	}
@@ -68,7 +67,7 @@ func (b *binder) inSet(n *In, x *bound, list []*bound, text string) (*bound, err
 			set = append(set, v)
 		}
 	}
-	node := &bound{kind: boundStrict, typ: boolType, text: text, args: []*bound{x}, kernel: inKernel(x.typ, set)}
+	node := &bound{kind: boundStrict, typ: boolType, src: n, args: []*bound{x}, kernel: inKernel(x.typ, set)}
 	if withNull {
 		node.kernel = nullUnlessTrue(node.kernel)
 	}

@@ -23,15 +23,15 @@ func (b *binder) like(n *Like) (*bound, error) {
 			return newNull(boolType), nil
 		}
 	}
-	x, text := args[0], n.String()
+	x := args[0]
 	var result *bound
 	if p := args[1]; p.kind == boundConst {
-		result = strict(boolType, text, likeConst(p.value.Bytes, n.Fold), x)
+		result = strict(boolType, n, likeConst(p.value.Bytes, n.Fold), x)
 	} else {
-		result = strict(boolType, text, likeEach(n.Fold), x, p)
+		result = strict(boolType, n, likeEach(n.Fold), x, p)
 	}
 	if n.Not {
-		result = not(result, text)
+		result = not(result, n)
 	}
 	return result, nil
 }

@@ -13,8 +13,8 @@ func asBool(x *bound, op string) (*bound, error) {
 	return nil, typeErrorf("%s needs boolean operands, not %s", op, x.typ)
 }
 
-func not(x *bound, text string) *bound {
-	n := &bound{kind: boundStrict, typ: boolType, text: text, args: []*bound{x}, skip: skipNot(x), kernel: func(f *frame) error {
+func not(x *bound, src Node) *bound {
+	n := &bound{kind: boundStrict, typ: boolType, src: src, args: []*bound{x}, skip: skipNot(x), kernel: func(f *frame) error {
 		in := f.args[0].Int[:f.n]
 		for i := range f.out.Int {
 			f.out.Int[i] = in[i] ^ 1
