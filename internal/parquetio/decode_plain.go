@@ -42,8 +42,11 @@ func padded(b []byte, n int) []byte {
 
 // cast views bytes as little-endian numbers.
 func cast[T int32 | int64 | float32 | float64 | uint16](b []byte) []T {
-	var zero T
-	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b))/unsafe.Sizeof(zero))
+	size := int(unsafe.Sizeof(*new(T)))
+	if len(b) < size {
+		return nil
+	}
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/size)
 }
 
 // plainBlocks is PLAIN values of a fixed width.

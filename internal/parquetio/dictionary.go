@@ -100,6 +100,9 @@ func codesBelow(codes []int32, n int) bool {
 		seen |= seen << 32
 		codes = codes[:len(codes)-1]
 	}
+	if len(codes) == 0 { // nothing that a pointer to a pair may point to
+		return seen&top == 0
+	}
 	pairs := unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(codes))), len(codes)/2)
 	other := uint64(0) // a second chain of or, to do two words a cycle
 	for ; len(pairs) >= 4; pairs = pairs[4:] {

@@ -1,11 +1,11 @@
 package parquetio
 
 import (
-	"encoding/binary"
-	"hash/fnv"
 	"math"
+	"math/bits"
 
 	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/zeebo/xxh3"
 )
 
 // digest hashes the values of columns, not how they came: flat or coded, in
@@ -16,23 +16,19 @@ func newDigest() digest { return digest{} }
 
 func (d digest) add(leaf int, v *column.Vector) {
 	h := d[leaf]
-	var word [8]byte
+	mix := func(w uint64) { h = bits.RotateLeft64((h^w)*0x9E3779B97F4A7C15, 31) }
 	for i := range v.Len {
 		x := v.At(i)
-		f := fnv.New64a()
-		binary.LittleEndian.PutUint64(word[:], h)
-		f.Write(word[:])
 		if x.Null {
-			f.Write([]byte{1})
-		} else {
-			wide := x.Wide.Array()
-			for _, w := range append(wide[:], uint64(x.Int), math.Float64bits(x.Float)) {
-				binary.LittleEndian.PutUint64(word[:], w)
-				f.Write(word[:])
-			}
-			f.Write([]byte(x.Bytes))
+			mix(1)
+			continue
 		}
-		h = f.Sum64()
+		for _, w := range x.Wide.Array() {
+			mix(w)
+		}
+		mix(uint64(x.Int))
+		mix(math.Float64bits(x.Float))
+		mix(xxh3.HashString(x.Bytes))
 	}
 	d[leaf] = h
 }
