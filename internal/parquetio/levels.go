@@ -19,6 +19,7 @@ type levels struct {
 	bit    int    // next bit of legacy
 	mode   levelMode
 	buf    []int32
+	null   []bool
 }
 
 type levelMode uint8
@@ -69,33 +70,38 @@ func (l *levels) startRuns(data []byte) {
 	}
 }
 
-// read takes n levels. valid holds a 1 for each row with a value and a 0 for
-// each NULL, and is nil where all rows hold one; count is how many do. valid
-// is good until the next read.
-func (l *levels) read(n int) (valid []int32, count int, err error) {
+// rowSet tells which of some rows hold a value. Where all do, valid and null
+// are nil.
+type rowSet struct {
+	valid []int32 // 1 for a row with a value, 0 for NULL
+	null  []bool  // the same, the other way round
+	count int     // rows with a value
+}
+
+// read takes n levels. The result is good until the next read.
+func (l *levels) read(n int) (rowSet, error) {
 	if l.mode == levelsNone {
-		return nil, n, nil
+		return rowSet{count: n}, nil
 	}
-	if cap(l.buf) < n {
-		l.buf = make([]int32, n)
-	}
-	buf := l.buf[:n]
+	l.buf = grown(l.buf, n)
 	switch l.mode {
 	case levelsLegacy:
-		l.readLegacy(buf)
+		l.readLegacy(l.buf)
 	case levelsRuns:
-		all, err := l.readRuns(buf)
+		all, err := l.readRuns(l.buf)
 		if err != nil {
-			return nil, 0, fmt.Errorf("damaged definition levels: %w", err)
+			return rowSet{}, fmt.Errorf("damaged definition levels: %w", err)
 		}
 		if all {
-			return nil, n, nil
+			return rowSet{count: n}, nil
 		}
 	}
-	if count, err = l.fold(buf); err != nil || count == n {
-		return nil, count, err
+	l.null = grown(l.null, n)
+	count, err := l.fold(l.buf, l.null)
+	if err != nil || count == n {
+		return rowSet{count: count}, err
 	}
-	return buf, count, nil
+	return rowSet{valid: l.buf, null: l.null, count: count}, nil
 }
 
 // readRuns fills buf, or only reports that all of its levels are the highest
@@ -114,15 +120,25 @@ func (l *levels) readRuns(buf []int32) (all bool, err error) {
 	return false, nil
 }
 
-// fold turns levels into ones (at the highest level) and zeros, and counts
-// the ones.
-func (l *levels) fold(buf []int32) (int, error) {
+// fold turns levels into ones (at the highest level) and zeros, sets null
+// for the zeros, and counts the ones.
+func (l *levels) fold(buf []int32, null []bool) (int, error) {
+	null = null[:len(buf)]
 	count, above := int32(0), int32(0)
-	for i, v := range buf {
-		above |= l.max - v
-		one := int32((uint32(v^l.max) - 1) >> 31)
-		buf[i] = one
-		count += one
+	if l.max == 1 { // the levels are the ones and zeros
+		for i, v := range buf {
+			above |= 1 - v
+			count += v
+			null[i] = v == 0
+		}
+	} else {
+		for i, v := range buf {
+			above |= l.max - v
+			one := int32((uint32(v^l.max) - 1) >> 31)
+			buf[i] = one
+			count += one
+			null[i] = one == 0
+		}
 	}
 	if above < 0 {
 		return 0, fmt.Errorf("damaged: definition level above %d", l.max)

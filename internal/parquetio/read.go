@@ -22,21 +22,22 @@ func (l *lane[T]) room(n int) []T {
 	return l.dense[:n]
 }
 
-// place spreads the first count dense values over the rows where valid is 1,
-// without branches. A NULL row gets the next value, or a zero behind the
-// last: harmless values both.
-func (l *lane[T]) place(valid []int32, count int) []T {
-	if valid == nil {
-		return l.dense[:count]
+// place spreads the dense values over the rows that hold one, without
+// branches. A NULL row gets the next value, or a zero behind the last:
+// harmless values both.
+func (l *lane[T]) place(rows rowSet) []T {
+	if rows.valid == nil {
+		return l.dense[:rows.count]
 	}
-	if cap(l.placed) < len(valid) {
-		l.placed = make([]T, len(valid), max(len(valid), 1024))
+	n := len(rows.valid)
+	if cap(l.placed) < n {
+		l.placed = make([]T, n, max(n, 1024))
 	}
 	var zero T
-	src, dst := l.dense[:count+1], l.placed[:len(valid)]
-	src[count] = zero
+	src, dst := l.dense[:rows.count+1], l.placed[:n]
+	src[rows.count] = zero
 	next := 0
-	for i, one := range valid {
+	for i, one := range rows.valid {
 		dst[i] = src[next]
 		next += int(one)
 	}
@@ -45,7 +46,6 @@ func (l *lane[T]) place(valid []int32, count int) []T {
 
 // output is the memory that a reader's vectors point into.
 type output struct {
-	null   []bool
 	codes  lane[int32]
 	ints   lane[int64]
 	floats lane[float64]
@@ -63,15 +63,15 @@ func (c *columnReader) read(v *column.Vector, n int) (err error) {
 	if n > c.left {
 		return fmt.Errorf("read of %d rows where %d are available", n, c.left)
 	}
-	valid, count, err := c.levels.read(n)
+	rows, err := c.levels.read(n)
 	if err != nil {
 		return err
 	}
-	*v = column.Vector{Type: c.want, Len: n, Null: c.nulls(valid)}
+	*v = column.Vector{Type: c.want, Len: n, Null: rows.null}
 	switch {
 	case c.coded && c.dict != nil:
-		err = c.readCodes(v, valid, count)
-	case count == 0:
+		err = c.readCodes(v, rows)
+	case rows.count == 0:
 		c.allNull(v)
 	case c.leaf.typ.Kind == column.Null:
 		err = errors.New("damaged: a column of the NULL type holds values")
@@ -80,10 +80,10 @@ func (c *columnReader) read(v *column.Vector, n int) (err error) {
 	case c.coded:
 		err = errors.New("damaged: dictionary page missing")
 	default:
-		err = c.readFlat(v, valid, count)
+		err = c.readFlat(v, rows)
 	}
 	if err != nil {
-		err = c.rowError(err, valid)
+		err = c.rowError(err, rows.valid)
 	}
 	c.left -= n
 	return err
@@ -113,53 +113,41 @@ func (c *columnReader) rowNumber(valid []int32, dense int) int64 {
 	return c.f.groups[c.group].first + c.seen - int64(c.left) + int64(row)
 }
 
-func (c *columnReader) nulls(valid []int32) []bool {
-	if valid == nil {
-		return nil
-	}
-	c.out.null = grown(c.out.null, len(valid))
-	null := c.out.null
-	for i, one := range valid {
-		null[i] = one == 0
-	}
-	return null
-}
-
-func (c *columnReader) readCodes(v *column.Vector, valid []int32, count int) error {
-	codes := c.out.codes.room(count)
+func (c *columnReader) readCodes(v *column.Vector, rows rowSet) error {
+	codes := c.out.codes.room(rows.count)
 	if err := c.codes.read(codes); err != nil {
 		return fmt.Errorf("damaged dictionary codes: %w", err)
 	}
 	if !codesBelow(codes, c.dict.Len()) {
 		return fmt.Errorf("damaged: a code beyond the %d entries of the dictionary", c.dict.Len())
 	}
-	v.Codes, v.Dict = c.out.codes.place(valid, count), c.dict
+	v.Codes, v.Dict = c.out.codes.place(rows), c.dict
 	return nil
 }
 
-func (c *columnReader) readFlat(v *column.Vector, valid []int32, count int) error {
+func (c *columnReader) readFlat(v *column.Vector, rows rowSet) error {
 	switch c.want.Rep() {
 	case column.RepInt64:
-		if err := c.decoder.ints(c.out.ints.room(count)); err != nil {
+		if err := c.decoder.ints(c.out.ints.room(rows.count)); err != nil {
 			return err
 		}
-		v.Int = c.out.ints.place(valid, count)
+		v.Int = c.out.ints.place(rows)
 	case column.RepFloat64:
-		if err := c.decoder.floats(c.out.floats.room(count)); err != nil {
+		if err := c.decoder.floats(c.out.floats.room(rows.count)); err != nil {
 			return err
 		}
-		v.Float = c.out.floats.place(valid, count)
+		v.Float = c.out.floats.place(rows)
 	case column.RepWide:
-		if err := c.decoder.wides(c.out.wides.room(count)); err != nil {
+		if err := c.decoder.wides(c.out.wides.room(rows.count)); err != nil {
 			return err
 		}
-		v.Wide = c.out.wides.place(valid, count)
+		v.Wide = c.out.wides.place(rows)
 	case column.RepBytes:
-		data, err := c.decoder.bytes(c.out.spans.room(count))
+		data, err := c.decoder.bytes(c.out.spans.room(rows.count))
 		if err != nil {
 			return err
 		}
-		v.Span, v.Data = c.out.spans.place(valid, count), data
+		v.Span, v.Data = c.out.spans.place(rows), data
 	}
 	return nil
 }
