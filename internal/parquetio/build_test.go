@@ -80,13 +80,17 @@ func (b fileBuilder) build(t testing.TB) []byte {
 		out = append(append(out, marshal(t, &h)...), p.body...)
 	}
 	leaf := b.schema[len(b.schema)-1]
+	var path []string
+	for _, e := range b.schema {
+		path = append(path, e.Name)
+	}
 	root := format.SchemaElement{Name: "schema", NumChildren: thrift.New(int32(1))}
 	size := int64(len(out) - len(magic))
 	meta := format.FileMetaData{
 		Version: 1, NumRows: b.rows,
 		Schema: append([]format.SchemaElement{root}, b.schema...),
 		RowGroups: []format.RowGroup{{NumRows: b.rows, Columns: []format.ColumnChunk{{MetaData: format.ColumnMetaData{
-			Type: leaf.Type.V, Encoding: []format.Encoding{format.Plain}, PathInSchema: []string{leaf.Name}, Codec: b.codec,
+			Type: leaf.Type.V, Encoding: []format.Encoding{format.Plain}, PathInSchema: path, Codec: b.codec,
 			NumValues: b.rows, TotalCompressedSize: size, TotalUncompressedSize: size, DataPageOffset: int64(len(magic)),
 		}}}}},
 	}

@@ -68,6 +68,7 @@ func TestFooterLies(t *testing.T) {
 		"no chunk":             {func(m *format.FileMetaData) { m.RowGroups[0].Columns = []format.ColumnChunk{} }, "0 column chunks for 1 columns"},
 		"two chunks":           {func(m *format.FileMetaData) { rg := &m.RowGroups[0]; rg.Columns = append(rg.Columns, rg.Columns[0]) }, "2 column chunks for 1 columns"},
 		"type":                 {chunk(func(c *format.ColumnChunk) { c.MetaData.Type = format.Int64 }), "INT32 in the schema, INT64"},
+		"name":                 {chunk(func(c *format.ColumnChunk) { c.MetaData.PathInSchema = []string{"y"} }), `the row group calls it "y"`},
 		"codec":                {chunk(func(c *format.ColumnChunk) { c.MetaData.Codec = 5000 }), "unknown compression codec 5000"},
 		"negative values":      {chunk(func(c *format.ColumnChunk) { c.MetaData.NumValues = -1 }), "-1 values"},
 		"offset in the magic":  {chunk(func(c *format.ColumnChunk) { c.MetaData.DataPageOffset = 3 }), "outside the data"},

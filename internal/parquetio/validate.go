@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/parquet-go/parquet-go/format"
 )
@@ -51,9 +53,11 @@ func (f *file) validateChunk(chunk *format.ColumnChunk, l *leaf, rows int64) err
 		return fmt.Errorf("its data is in another file (%q); not supported", chunk.FilePath)
 	case m.Type != l.physical:
 		return fmt.Errorf("damaged: %v in the schema, %v in the row group", l.physical, m.Type)
+	case !slices.Equal(m.PathInSchema, l.path):
+		return fmt.Errorf("damaged: the row group calls it %q", strings.Join(m.PathInSchema, "."))
 	case m.Codec < format.Uncompressed || m.Codec > format.Lz4Raw:
 		return fmt.Errorf("unknown compression codec %d", m.Codec)
-	case m.NumValues < 0 || (l.maxRep == 0 && m.NumValues != rows):
+	case m.NumValues < rows || (l.maxRep == 0 && m.NumValues > rows): // an empty list counts as a value
 		return fmt.Errorf("damaged: %d values in %d rows", m.NumValues, rows)
 	}
 	if rows == 0 {
