@@ -108,21 +108,8 @@ func (c *compiler) where() (err error) {
 	if call := findAggregate(n); call != nil {
 		return &expr.Error{Text: c.q.Where, Pos: call.Pos(), Msg: fmt.Sprintf("where cannot use the aggregate %s: use having", call.Name)}
 	}
-	c.out.where, err = c.condition(n, c.q.Where, c.inputColumn)
+	c.out.where, err = expr.BindFilter(n, c.q.Where, c.inputColumn)
 	return err
-}
-
-type lookup = func(name string) (int, column.Type, error)
-
-func (c *compiler) condition(n expr.Node, text string, look lookup) (*expr.Expr, error) {
-	e, err := expr.Bind(n, text, look)
-	if err != nil {
-		return nil, err
-	}
-	if k := e.Type().Kind; k != column.Bool && k != column.Null {
-		return nil, &expr.Error{Text: text, Pos: n.Pos(), Msg: fmt.Sprintf("a condition is wanted, this is %s", e.Type())}
-	}
-	return e, nil
 }
 
 func findAggregate(n expr.Node) (found *expr.Call) {
@@ -353,7 +340,7 @@ func (c *compiler) having() error {
 	if n, err = c.bindResult(n, c.q.Having, true); err != nil {
 		return err
 	}
-	c.out.having, err = c.condition(n, c.q.Having, c.resultColumn)
+	c.out.having, err = expr.BindFilter(n, c.q.Having, c.resultColumn)
 	return err
 }
 

@@ -3,6 +3,10 @@ package gagg
 import (
 	"context"
 	"errors"
+	"fmt"
+
+	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/parquetio"
 )
 
 // Description is what an input holds.
@@ -17,7 +21,8 @@ type Description struct {
 // ColumnDescription is a column of an input.
 type ColumnDescription struct {
 	Name string `json:"name"`
-	Type string `json:"type"`
+	Type string `json:"type"`            // "" if the column cannot be read
+	Err  string `json:"error,omitempty"` // why it cannot be read
 }
 
 // Describe tells the columns and sizes of an input.
@@ -28,8 +33,24 @@ func Describe(ctx context.Context, src Source, o Options) (_ *Description, err e
 		return nil, err
 	}
 	d := in.describe()
-	for _, f := range in.schema().Fields {
-		d.Columns = append(d.Columns, ColumnDescription{f.Name, f.Type.String()})
+	for i, f := range in.schema().Fields {
+		c := ColumnDescription{Name: f.Name, Type: f.Type.String()}
+		if f.Type.Kind == column.Invalid {
+			c.Type, c.Err = "", "not supported"
+			if _, err := in.find(fmt.Sprintf("#%d", i+1)); err != nil {
+				c.Err = cause(err)
+			}
+		}
+		d.Columns = append(d.Columns, c)
 	}
 	return &d, errors.Join(in.Close())
+}
+
+// cause is why a column cannot be read, without its name.
+func cause(err error) string {
+	var c *parquetio.ColumnError
+	if errors.As(err, &c) && c.Err != nil {
+		return c.Err.Error()
+	}
+	return err.Error()
 }

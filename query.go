@@ -81,13 +81,13 @@ func Stddev(x string) Agg { return call("stddev_samp", x) }
 // Corr is the correlation of two expressions, a double.
 func Corr(x, y string) Agg { return call("corr", x, y) }
 
-// First is the value of the first row in file order, be it NULL.
+// First is the first value in file order that is not NULL.
 func First(x string) Agg { return call("first", x) }
 
-// Last is the value of the last row in file order, be it NULL.
+// Last is the last value in file order that is not NULL.
 func Last(x string) Agg { return call("last", x) }
 
-// AnyValue is the first value in file order that is not NULL.
+// AnyValue is any value that is not NULL: in fact the first.
 func AnyValue(x string) Agg { return call("any_value", x) }
 
 // ArgMin is the value of x in the row where y is least.

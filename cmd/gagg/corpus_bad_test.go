@@ -85,7 +85,7 @@ func (c *corpusCase) askAllColumns(t *testing.T, dir string) {
 	}
 	asked := 0
 	for i, column := range schema.Columns {
-		if column.Type == "invalid" || asked == 40 {
+		if column.Type == "" || asked == 40 {
 			continue // a list, or of a type that there is not
 		}
 		asked++

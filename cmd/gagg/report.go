@@ -33,7 +33,11 @@ func writeDescription(w io.Writer, d *gagg.Description) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "column\ttype")
 	for _, column := range d.Columns {
-		fmt.Fprintf(t, "%s\t%s\n", oneLine(column.Name), column.Type)
+		typ := column.Type
+		if typ == "" {
+			typ = "(cannot be used: " + oneLine(column.Err) + ")"
+		}
+		fmt.Fprintf(t, "%s\t%s\n", oneLine(column.Name), typ)
 	}
 	if err := t.Flush(); err != nil {
 		return err

@@ -29,17 +29,17 @@ type ColumnError struct {
 func (e *ColumnError) Error() string {
 	switch e.Kind {
 	case AmbiguousColumn:
-		return fmt.Sprintf("column %q is ambiguous: it could be %s; name one by its position, such as #1", e.Name, strings.Join(e.Candidates, ", "))
+		return fmt.Sprintf("column %q is ambiguous (it could be %s; name one by its position, such as #1)", e.Name, strings.Join(e.Candidates, ", "))
 	case UnsupportedColumn:
 		if len(e.Candidates) > 0 {
-			return fmt.Sprintf("column %q cannot be used: %v; use a field of it, such as %s", e.Name, e.Err, strings.Join(e.Candidates, ", "))
+			return fmt.Sprintf("column %q cannot be used (%v; use a field of it, such as %s)", e.Name, e.Err, strings.Join(e.Candidates, ", "))
 		}
-		return fmt.Sprintf("column %q cannot be used: %v", e.Name, e.Err)
+		return fmt.Sprintf("column %q cannot be used (%v)", e.Name, e.Err)
 	}
 	if len(e.Candidates) > 0 {
-		return fmt.Sprintf("column %q does not exist; similar names: %s", e.Name, strings.Join(e.Candidates, ", "))
+		return fmt.Sprintf("column %q does not exist (similar names: %s)", e.Name, strings.Join(e.Candidates, ", "))
 	}
-	return fmt.Sprintf("column %q does not exist; --schema lists the columns", e.Name)
+	return fmt.Sprintf("column %q does not exist (--schema lists the columns)", e.Name)
 }
 
 func (e *ColumnError) Unwrap() error { return e.Err }

@@ -1,0 +1,293 @@
+package gagg_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/apache/arrow/go/v15/arrow/memory"
+
+	"github.com/gagg-dev/gagg"
+	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/datagen"
+)
+
+// answer runs a query and returns its rows as lines of text.
+func answer(t *testing.T, q gagg.Query, o gagg.Options) ([]string, error) {
+	t.Helper()
+	mem := memory.NewCheckedAllocator(memory.NewGoAllocator())
+	defer mem.AssertSize(t, 0)
+	o.Allocator = mem
+	rows, err := gagg.Run(t.Context(), q, o)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Release()
+	var lines []string
+	for rows.Next() {
+		rec := rows.Record()
+		for i := range int(rec.NumRows()) {
+			var cells []string
+			for _, col := range rec.Columns() {
+				cells = append(cells, col.ValueStr(i))
+			}
+			lines = append(lines, strings.Join(cells, "|"))
+		}
+	}
+	return lines, rows.Err()
+}
+
+func mustAnswer(t *testing.T, q gagg.Query, o gagg.Options) []string {
+	t.Helper()
+	lines, err := answer(t, q, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lines
+}
+
+const orders = "testdata/orders.parquet"
+
+func exprs(texts ...string) (out []gagg.Agg) {
+	for _, s := range texts {
+		out = append(out, gagg.Expr(s))
+	}
+	return out
+}
+
+// randomFile writes a table of many groups and returns its path.
+func randomFile(t testing.TB, rows int) string {
+	t.Helper()
+	table := datagen.New(datagen.Spec{Rows: rows, Seed: 3, Columns: []datagen.Column{
+		{Name: "k", Type: column.Type{Kind: column.String}, Distinct: rows / 3, Nulls: 0.01},
+		{Name: "s", Type: column.Type{Kind: column.String}, Distinct: 20, Coded: true},
+		{Name: "i", Type: column.Type{Kind: column.Int32}, Distinct: 1000, Skew: 1.1},
+		{Name: "x", Type: column.Type{Kind: column.Float64}},
+	}})
+	var b bytes.Buffer
+	if err := table.WriteParquet(&b, datagen.Layout{RowGroup: max(1, rows/20), Codec: "snappy"}); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "random.parquet")
+	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// HASH-ORDER: the output order is the same whatever threads, batches and
+// partitions.
+func TestSameOrder(t *testing.T) {
+	q := gagg.Query{From: gagg.Files(randomFile(t, 60_000)), By: []string{"k", "i"}, Aggs: exprs("count(*)", "min(s)")}
+	want := mustAnswer(t, q, gagg.Options{Threads: 1})
+	for _, o := range []gagg.Options{
+		{Threads: 1, Partitions: 64}, {Threads: 4}, {Threads: 3, Partitions: 1, BatchRows: 100}, {Threads: 2, Partitions: 4096},
+	} {
+		if got := mustAnswer(t, q, o); !slices.Equal(got, want) {
+			t.Errorf("%+v: another order or other rows (%d and %d)", o, len(got), len(want))
+		}
+	}
+}
+
+// TLP: a condition, its negation and "unknown" split the rows of every group
+// (SQLancer's ternary logic partitioning), with and without pruning.
+func TestConditionsPartitionRows(t *testing.T) {
+	file := gagg.Files(randomFile(t, 20_000))
+	total := mustAnswer(t, gagg.Query{From: file, Aggs: exprs("count(*)", "sum(i)")}, gagg.Options{})
+	for _, cond := range []string{"i < 300", "k > 'm'", "s = s", "x between 0.2 and 0.7", "k is null or i in (1, 2, 3)", "i % 7 = 0 and x > 0.5"} {
+		for _, noPruning := range []bool{false, true} {
+			var count, sum int64
+			for _, where := range []string{cond, "not (" + cond + ")", "(" + cond + ") is null"} {
+				got := mustAnswer(t, gagg.Query{From: file, Aggs: exprs("count(*)", "sum(i)"), Where: where}, gagg.Options{NoPruning: noPruning})
+				var c, s int64
+				if _, err := fmt.Sscanf(strings.ReplaceAll(strings.ReplaceAll(got[0], "(null)", "0"), "|", " "), "%d %d", &c, &s); err != nil {
+					t.Fatalf("%q: %v", got[0], err)
+				}
+				count, sum = count+c, sum+s
+			}
+			if got := fmt.Sprintf("%d|%d", count, sum); got != total[0] {
+				t.Errorf("%s, pruning off %t: the three parts give %s, all rows %s", cond, noPruning, got, total[0])
+			}
+		}
+	}
+}
+
+// Order, limit and having see keys, aggregates, aliases and expressions.
+func TestOrderLimitHaving(t *testing.T) {
+	for _, x := range []struct {
+		why  string
+		q    gagg.Query
+		want []string
+	}{
+		{
+			"descending by alias, cut", gagg.Query{By: []string{"region"}, Aggs: exprs("count(*) as n"), OrderBy: []string{"-n"}, Limit: 2},
+			[]string{"Oceania|2462", "Asia|2423"},
+		},
+		{
+			"by an aggregate that is not put out", gagg.Query{By: []string{"region"}, OrderBy: []string{"count(*) desc"}, Limit: 1},
+			[]string{"Oceania"},
+		},
+		{
+			"having over an aggregate and a key", gagg.Query{By: []string{"region as r"}, Having: "count(*) < 2380 and r <> 'Africa'", OrderBy: []string{"r"}},
+			[]string{"Europe"},
+		},
+		{
+			"an expression over aggregates, by position of its text", gagg.Query{Aggs: exprs("max(quantity) - min(quantity)", "count(distinct_is_no_column)")}, nil,
+		},
+		{"no rows asked for", gagg.Query{By: []string{"region"}, Limit: gagg.NoRows}, nil},
+		{"a limit without order", gagg.Query{By: []string{"customer"}, Aggs: exprs("count(*) as n"), Having: "n > 1000000", Limit: 5}, nil},
+	} {
+		x.q.From = gagg.Files(orders)
+		got, err := answer(t, x.q, gagg.Options{})
+		if x.why == "an expression over aggregates, by position of its text" {
+			if !errors.Is(err, gagg.ErrUsage) {
+				t.Errorf("%s: error %v", x.why, err)
+			}
+			continue
+		}
+		if err != nil || !slices.Equal(got, x.want) {
+			t.Errorf("%s: %v, error %v; want %v", x.why, got, err, x.want)
+		}
+	}
+}
+
+// Each kind of mistake has its kind of error, in one line.
+func TestErrorKinds(t *testing.T) {
+	bad := filepath.Join(t.TempDir(), "bad.parquet")
+	if err := os.WriteFile(bad, []byte("PAR1 but not really"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	count := exprs("count(*)")
+	for _, x := range []struct {
+		q    gagg.Query
+		o    gagg.Options
+		want error
+	}{
+		{gagg.Query{Aggs: count}, gagg.Options{}, gagg.ErrUsage},
+		{gagg.Query{From: gagg.Files()}, gagg.Options{}, gagg.ErrUsage},
+		{gagg.Query{From: gagg.Files(orders)}, gagg.Options{}, gagg.ErrUsage},
+		{gagg.Query{From: gagg.Files(orders), Aggs: count, Where: "price"}, gagg.Options{}, gagg.ErrUsage},
+		{gagg.Query{From: gagg.Files(orders), Aggs: count, Where: "count(*) > 1"}, gagg.Options{}, gagg.ErrUsage},
+		{gagg.Query{From: gagg.Files(orders), Aggs: exprs("sum(count(*))")}, gagg.Options{}, gagg.ErrUsage},
+		{gagg.Query{From: gagg.Files(orders), Aggs: exprs("sum(region)")}, gagg.Options{}, gagg.ErrUsage},
+		{gagg.Query{From: gagg.Files(orders), Aggs: exprs("frobnicate(price)")}, gagg.Options{}, gagg.ErrUsage},
+		{gagg.Query{From: gagg.Files(orders), Aggs: exprs("price + 1")}, gagg.Options{}, gagg.ErrUsage},
+		{gagg.Query{From: gagg.Files(orders), By: []string{"sum(price)"}}, gagg.Options{}, gagg.ErrUsage},
+		{gagg.Query{From: gagg.Files(orders), By: []string{"nowhere"}}, gagg.Options{}, gagg.ErrUsage},
+		{gagg.Query{From: gagg.Files(orders), Aggs: count, Limit: -2}, gagg.Options{}, gagg.ErrUsage},
+		{gagg.Query{From: gagg.Files(orders), Aggs: count}, gagg.Options{Partitions: 3, Threads: -1}, gagg.ErrUsage},
+		{gagg.Query{From: gagg.Files(bad), Aggs: count}, gagg.Options{}, gagg.ErrInput},
+		{gagg.Query{From: gagg.Files(bad + ".not"), Aggs: count}, gagg.Options{}, gagg.ErrInput},
+		{gagg.Query{From: gagg.Files(orders), By: []string{"customer", "price"}}, gagg.Options{MemoryLimit: 100 << 10}, gagg.ErrBudget},
+		{gagg.Query{From: gagg.Files(orders), Aggs: exprs("sum(quantity * 9000000000000000000)")}, gagg.Options{}, gagg.ErrOverflow},
+	} {
+		_, err := answer(t, x.q, x.o)
+		if !errors.Is(err, x.want) {
+			t.Errorf("%+v %+v: error %v, want %v", x.q, x.o, err, x.want)
+		} else if strings.Contains(err.Error(), "\n") {
+			t.Errorf("more than a line: %q", err)
+		}
+	}
+}
+
+// countingObserver cancels a run after some reports of progress.
+type countingObserver struct {
+	n      atomic.Int64
+	after  int64
+	cancel context.CancelFunc
+}
+
+func (o *countingObserver) Progress(gagg.Progress) {
+	if o.n.Add(1) == o.after {
+		o.cancel()
+	}
+}
+
+// A cancelled context ends scan and output, in Run or in Next, at whatever
+// point, and leaves no goroutine and no open file.
+func TestCancel(t *testing.T) {
+	file := randomFile(t, 30_000)
+	before := runtime.NumGoroutine()
+	for after := int64(1); after < 40; after += 3 {
+		ctx, cancel := context.WithCancel(t.Context())
+		o := &countingObserver{after: after, cancel: cancel}
+		rows, err := gagg.Run(ctx, gagg.Query{From: gagg.Files(file), By: []string{"k", "x"}}, gagg.Options{Threads: 2, Observer: o})
+		if err == nil {
+			for rows.Next() {
+			}
+			err = rows.Err()
+			rows.Release()
+		}
+		if o.n.Load() >= after && err != nil && !errors.Is(err, context.Canceled) {
+			t.Errorf("after %d reports: error %v", after, err)
+		}
+		if after < 15 && err == nil {
+			t.Errorf("after %d reports of a run of more: no error", after)
+		}
+		cancel()
+	}
+	for range 100 { // goroutines end shortly after what they signal
+		if runtime.NumGoroutine() <= before {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Errorf("%d goroutines, %d before", runtime.NumGoroutine(), before)
+}
+
+// A reader that is released early stops the rest.
+func TestReleaseEarly(t *testing.T) {
+	mem := memory.NewCheckedAllocator(memory.NewGoAllocator())
+	defer mem.AssertSize(t, 0)
+	rows, err := gagg.Run(t.Context(), gagg.Query{From: gagg.Files(randomFile(t, 60_000)), By: []string{"k", "x"}},
+		gagg.Options{Allocator: mem, Partitions: 64})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows.Next()
+	rows.Release()
+}
+
+// The library links and starts in one program with a newer Arrow, Parquet
+// included, which arrow/go/v15's own Parquet package does not.
+func TestLinksBesideNewerArrow(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds another module")
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS("testdata/newerarrow")); err != nil {
+		t.Fatal(err)
+	}
+	run := func(name string, args ...string) string {
+		cmd := exec.Command(name, args...)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "CGO_ENABLED=0")
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s %v: %v\n%s", name, args, err, out)
+		}
+		return string(out)
+	}
+	if err := os.Rename(filepath.Join(dir, "go.mod.txt"), filepath.Join(dir, "go.mod")); err != nil {
+		t.Fatal(err)
+	}
+	run("go", "mod", "edit", "-replace", "github.com/gagg-dev/gagg="+here)
+	run("go", "build", "-o", "program", ".")
+	if out := run("./program", filepath.Join(here, orders)); out != "5 groups\n" {
+		t.Errorf("the program printed %q", out)
+	}
+}
