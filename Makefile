@@ -53,9 +53,10 @@ race:
 		echo "CGO_ENABLED=1 $(GO) test -race ./..."; CGO_ENABLED=1 $(GO) test -race ./...; \
 	else echo "race: SKIPPED, no C compiler ($$($(GO) env CC)) on this machine"; fi
 
+# With our own checks (invariant) and those of Arrow's buffers (assert).
 .PHONY: test-invariant
 test-invariant:
-	$(GO) test -tags invariant ./...
+	$(GO) test -tags invariant,assert ./...
 
 # Each fuzz target for a short while. `go test -fuzz` takes one target at a time.
 .PHONY: fuzz-short
