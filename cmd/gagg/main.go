@@ -10,6 +10,7 @@
 //	input.go     arguments → gagg.Source; stdin; output that is an input too
 //	run.go       one run from arguments to exit status
 //	result.go    where the result goes and in which format
+//	hold.go      no half answer in a pipe
 //	report.go    --schema, --explain, --stats
 //	memory.go    how much memory there is
 //	progress.go  the bar on stderr

@@ -109,8 +109,8 @@ func (c *command) terminalWidth() int {
 }
 
 // writeAll writes every row and makes the output final. The first batch is
-// awaited before a byte is written, so that an input that turns out bad
-// never leaves half an answer in a pipe.
+// awaited before a writer is made, so that an input that turns out bad leaves
+// nothing in a pipe, and what goes to a pipe is held back for a while.
 func (r *result) writeAll(ctx context.Context, rows *gagg.Rows, b *bar) error {
 	more := rows.Next()
 	if err := rows.Err(); err != nil {
@@ -119,7 +119,8 @@ func (r *result) writeAll(ctx context.Context, rows *gagg.Rows, b *bar) error {
 	if r.screen {
 		b.finish()
 	}
-	w, err := sink.NewWriter(r.format, r.out, rows.Schema(), r.options)
+	out := heldBack{out: r.out, flowing: r.file != nil && !r.file.IsStream()}
+	w, err := sink.NewWriter(r.format, &out, rows.Schema(), r.options)
 	if err != nil {
 		return output(err)
 	}
@@ -135,6 +136,9 @@ func (r *result) writeAll(ctx context.Context, rows *gagg.Rows, b *bar) error {
 		return err
 	}
 	if err := w.Close(); err != nil {
+		return output(err)
+	}
+	if err := out.release(); err != nil {
 		return output(err)
 	}
 	if r.file == nil {

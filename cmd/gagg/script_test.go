@@ -136,6 +136,10 @@ func nodeOf(ts *testscript.TestScript, kind string) parquet.Node {
 		"binary": parquet.Leaf(parquet.ByteArrayType),
 		"int32":  parquet.Int(32),
 		"int64":  parquet.Int(64),
+		"uint64": parquet.Uint(64),
+		"date":   parquet.Date(),
+		"micros": parquet.Timestamp(parquet.Microsecond),
+		"nanos":  parquet.Timestamp(parquet.Nanosecond),
 		"double": parquet.Leaf(parquet.DoubleType),
 		"bool":   parquet.Leaf(parquet.BooleanType),
 		"list":   parquet.List(parquet.Int(64)),
@@ -155,14 +159,18 @@ func valueOf(ts *testscript.TestScript, kind, text string, column int) parquet.V
 	var v parquet.Value
 	var err error
 	switch kind {
-	case "int32":
+	case "int32", "date": // days since 1970
 		var n int64
 		n, err = strconv.ParseInt(text, 10, 32)
 		v = parquet.Int32Value(int32(n))
-	case "int64":
+	case "int64", "micros", "nanos": // since 1970
 		var n int64
 		n, err = strconv.ParseInt(text, 10, 64)
 		v = parquet.Int64Value(n)
+	case "uint64":
+		var n uint64
+		n, err = strconv.ParseUint(text, 10, 64)
+		v = parquet.Int64Value(int64(n))
 	case "double":
 		var x float64
 		x, err = strconv.ParseFloat(text, 64)
