@@ -48,6 +48,40 @@ func TestSignals(t *testing.T) {
 	}
 }
 
+// F21: whenever the process is killed, the output is what it was, or whole.
+func TestKill(t *testing.T) {
+	orders, err := filepath.Abs("../../testdata/orders.parquet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	query := []string{"-k", "customer,ordered_at,product", "-a", "sum(price)", orders}
+	whole := startMeasured(t, append(query, "-f", "csv")...)
+	path := filepath.Join(t.TempDir(), "out.csv")
+	const old = "the old content\n"
+	seen := map[bool]int{}
+	for i := range 12 {
+		if err := os.WriteFile(path, []byte(old), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		command := exec.Command(os.Args[0], append(query, "-o", path)...)
+		command.Env = []string{asCommand}
+		if err := command.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(whole.took * time.Duration(i) / 10)
+		_ = command.Process.Kill()
+		_ = command.Wait()
+		got, err := os.ReadFile(path)
+		if err != nil || string(got) != old && string(got) != whole.stdout {
+			t.Fatalf("killed after %d/10 of its time: %d bytes of output, %v", i, len(got), err)
+		}
+		seen[string(got) == old]++
+	}
+	if seen[true] == 0 {
+		t.Error("every run had ended before it was killed")
+	}
+}
+
 func waitFor(t *testing.T, done func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); !done(); time.Sleep(time.Millisecond) {
