@@ -123,13 +123,27 @@ func (c *codes) forget() { c.keys = c.keys[:0] }
 // find sets groups[i] to the group of row i where its tuple has been seen,
 // and appends the other rows to missing.
 func (c *codes) find(keys []column.Vector, groups []uint32, missing []int32) []int32 {
+	all := uint32(0) // or of all groups: of them only noGroup has the top bit
 	if c.single(keys) {
-		return c.findOne(keys[0].Codes, groups, missing)
+		codes, byCode := keys[0].Codes[:len(groups)], c.groups
+		for i, k := range codes {
+			g := byCode[k]
+			groups[i] = g
+			all |= g
+		}
+	} else {
+		c.index(keys, len(groups))
+		byTuple := c.groups
+		for i, t := range c.tuple[:len(groups)] {
+			g := byTuple[t]
+			groups[i] = g
+			all |= g
+		}
 	}
-	c.index(keys, len(groups))
-	for i, t := range c.tuple {
-		g := c.groups[t]
-		groups[i] = g
+	if all>>31 == 0 {
+		return missing
+	}
+	for i, g := range groups {
 		if g == noGroup {
 			missing = append(missing, int32(i))
 		}
@@ -140,18 +154,6 @@ func (c *codes) find(keys []column.Vector, groups []uint32, missing []int32) []i
 // single reports that the codes of one key are the tuples.
 func (c *codes) single(keys []column.Vector) bool {
 	return len(keys) == 1 && keys[0].Dict != nil && keys[0].Null == nil
-}
-
-func (c *codes) findOne(keys []int32, groups []uint32, missing []int32) []int32 {
-	keys = keys[:len(groups)]
-	for i, k := range keys {
-		g := c.groups[k]
-		groups[i] = g
-		if g == noGroup {
-			missing = append(missing, int32(i))
-		}
-	}
-	return missing
 }
 
 // index computes the tuple of each of n rows.

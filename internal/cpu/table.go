@@ -25,10 +25,12 @@ import (
 //
 // # Looking up a batch
 //
-// One pass loads the directory entry of every row's home slot, so that the
-// cache misses of different rows overlap; a second goes on from there to the
-// first entry with the tag and compares keys. Rows that meet a free slot, or
-// an equal tag of another key, are put on a list and probed one by one.
+// Three passes, so that the cache misses of different rows overlap and
+// mispredicted branches do not hold up the misses behind them: the first
+// loads the directory entry of each row's home slot, the second goes on from
+// there to the first entry with the tag, the third compares keys, which are
+// nearly always equal. Rows that meet a free slot, or an equal tag of another
+// key, are put on a list and probed one by one.
 //
 // The directory is at most half full.
 type table struct {
@@ -104,20 +106,15 @@ func (t *table) bytes() int64 {
 // are those from the returned number on.
 func (t *table) find(hash []uint64, w [][]uint64, groups []uint32) (firstNew uint32, err error) {
 	firstNew = t.n
-	t.first = append(t.first[:0], hash...)
-	first, slots := t.first, t.dir.slots
-	shift := t.dir.shift & 63
-	for i, h := range first {
-		first[i] = slots[h>>shift]
-	}
+	t.candidates(hash, groups)
 	t.slow = t.slow[:0]
 	switch t.words {
 	case 1:
-		t.match1(hash, w[0], groups)
+		t.match1(w[0], groups)
 	case 2:
-		t.match2(hash, w[0], w[1], groups)
+		t.match2(w[0], w[1], groups)
 	default:
-		t.matchN(hash, w, groups)
+		t.matchN(w, groups)
 	}
 	for _, i := range t.slow {
 		if groups[i], err = t.probe(hash[i], w, int(i)); err != nil {
@@ -127,43 +124,43 @@ func (t *table) find(hash []uint64, w [][]uint64, groups []uint32) (firstNew uin
 	return firstNew, nil
 }
 
-// tagged returns the first entry from e, at the home slot of hash, on that
-// has the tag of hash or is free.
-func (d *directory) tagged(e, hash uint64) uint64 {
-	if uint32(e>>32) == uint32(hash) || e == 0 {
-		return e
+// candidates sets groups[i] to the first group from the home slot of hash[i]
+// on with its tag, or noGroup if a free slot comes before.
+func (t *table) candidates(hash []uint64, groups []uint32) {
+	t.first = sized(t.first, len(hash))
+	first, slots, shift := t.first, t.dir.slots, t.dir.shift&63
+	for i, h := range hash {
+		first[i] = slots[h>>shift]
 	}
-	for s := d.next(d.home(hash)); ; s = d.next(s) {
-		if e = d.slots[s]; uint32(e>>32) == uint32(hash) || e == 0 {
-			return e
+	groups = groups[:len(hash)]
+	for i, e := range first {
+		h := hash[i]
+		for s := h >> shift; uint32(e>>32) != uint32(h) && e != 0; e = slots[s] {
+			s = t.dir.next(s)
+		}
+		groups[i] = uint32(e) - 1
+	}
+}
+
+// The match functions put the rows on the slow list whose candidate is none
+// or has another key.
+func (t *table) match1(w0 []uint64, groups []uint32) {
+	rows, stride := t.rows.Rows, t.rows.Stride
+	groups = groups[:len(w0)]
+	for i, g := range groups {
+		if g == noGroup || rows[int(g)*stride+1] != w0[i] {
+			t.slow = append(t.slow, int32(i))
 		}
 	}
 }
 
-func (t *table) match1(hash, w0 []uint64, groups []uint32) {
+func (t *table) match2(w0, w1 []uint64, groups []uint32) {
 	rows, stride := t.rows.Rows, t.rows.Stride
-	w0, groups = w0[:len(hash)], groups[:len(hash)]
-	for i, e := range t.first[:len(hash)] {
-		if e = t.dir.tagged(e, hash[i]); e != 0 {
-			g := uint32(e) - 1
-			if rows[int(g)*stride+1] == w0[i] {
-				groups[i] = g
-				continue
-			}
-		}
-		t.slow = append(t.slow, int32(i))
-	}
-}
-
-func (t *table) match2(hash, w0, w1 []uint64, groups []uint32) {
-	rows, stride := t.rows.Rows, t.rows.Stride
-	w0, w1, groups = w0[:len(hash)], w1[:len(hash)], groups[:len(hash)]
-	for i, e := range t.first[:len(hash)] {
-		if e = t.dir.tagged(e, hash[i]); e != 0 {
-			g := uint32(e) - 1
+	groups, w1 = groups[:len(w0)], w1[:len(w0)]
+	for i, g := range groups {
+		if g != noGroup {
 			r := rows[int(g)*stride:]
-			if r[1] == w0[i] && r[2] == w1[i] {
-				groups[i] = g
+			if (r[1]^w0[i])|(r[2]^w1[i]) == 0 {
 				continue
 			}
 		}
@@ -171,15 +168,11 @@ func (t *table) match2(hash, w0, w1 []uint64, groups []uint32) {
 	}
 }
 
-func (t *table) matchN(hash []uint64, w [][]uint64, groups []uint32) {
-	for i, e := range t.first[:len(hash)] {
-		if e = t.dir.tagged(e, hash[i]); e != 0 {
-			if g := uint32(e) - 1; t.equal(g, w, i) {
-				groups[i] = g
-				continue
-			}
+func (t *table) matchN(w [][]uint64, groups []uint32) {
+	for i, g := range groups[:len(w[0])] {
+		if g == noGroup || !t.equal(g, w, i) {
+			t.slow = append(t.slow, int32(i))
 		}
-		t.slow = append(t.slow, int32(i))
 	}
 }
 
