@@ -96,6 +96,7 @@ func (s *recordScan) unitBytes(int) int64 { return 0 }
 func (s *recordScan) facts() scanFacts    { return scanFacts{rows: -1} }
 func (s *recordScan) dictAll(int) bool    { return false }
 func (s *recordScan) dictEntries(int) int { return -1 }
+func (s *recordScan) int96(int) bool      { return false }
 func (s *recordScan) unchanged() error    { return nil }
 func (s *recordScan) reader() cpu.Reader  { return &recordReader{scan: s} }
 

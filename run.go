@@ -183,7 +183,7 @@ func (r *run) pipeline() cpu.Pipeline {
 	evals := func(exprs []*expr.Expr) []cpu.Evaluator {
 		out := make([]cpu.Evaluator, len(exprs))
 		for i, e := range exprs {
-			out[i] = e.NewEval()
+			out[i] = r.evaluator(e)
 			for _, c := range e.Columns() {
 				if !used[c] {
 					used[c] = true

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"sync/atomic"
 
+	"github.com/parquet-go/parquet-go/format"
+
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
@@ -190,6 +192,18 @@ func (s *Scan) DictAll(i int) bool {
 		}
 	}
 	return true
+}
+
+// Int96 reports whether column i of Columns holds INT96 timestamps in a file.
+// One that microseconds in 64 bits cannot hold comes as the least or greatest
+// int64.
+func (s *Scan) Int96(i int) bool {
+	for _, f := range s.d.files {
+		if leaf := s.leaves[f.layout][i]; leaf >= 0 && f.leaves[leaf].physical == format.Int96 {
+			return true
+		}
+	}
+	return false
 }
 
 // maxPeeks is how many dictionaries DictEntries looks at.

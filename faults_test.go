@@ -1,0 +1,206 @@
+package gagg_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/deprecated"
+
+	"github.com/gagg-dev/gagg"
+)
+
+// The faults of docs/faults.md that only a whole run shows.
+
+// writeValues makes a Parquet file of one column, x, in memory.
+func writeValues(t *testing.T, node parquet.Node, rowGroup int, values ...parquet.Value) gagg.Source {
+	t.Helper()
+	var b bytes.Buffer
+	w := parquet.NewWriter(&b, parquet.NewSchema("table", parquet.Group{"x": node}), parquet.MaxRowsPerRowGroup(int64(rowGroup)))
+	for _, v := range values {
+		if _, err := w.WriteRows([]parquet.Row{{v}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return gagg.Parquet("x.parquet", bytes.NewReader(b.Bytes()), int64(b.Len()))
+}
+
+// changer changes the input after some reports of progress.
+type changer struct {
+	n, after atomic.Int64
+	change   func()
+}
+
+func (c *changer) Progress(gagg.Progress) {
+	if c.n.Add(1) == c.after.Load() {
+		c.change()
+	}
+}
+
+// F31: a file that is cut, written over or replaced while it is read, early
+// or late, is an input error that names it, never an answer.
+func TestInputChanges(t *testing.T) {
+	whole, err := os.ReadFile(randomFile(t, 20_000))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "changing.parquet")
+	write := func(name string, data []byte) {
+		if err := os.WriteFile(name, data, 0o600); err != nil {
+			t.Error(err)
+		}
+	}
+	changes := map[string]func(){
+		"cut":       func() { write(path, whole[:len(whole)/2]) },
+		"emptied":   func() { write(path, nil) },
+		"scribbled": func() { write(path, bytes.Repeat([]byte{0xA5}, len(whole))) },
+		"longer":    func() { write(path, append(slices.Clone(whole), "more"...)) },
+		"replaced": func() {
+			write(path+".new", whole)
+			if err := os.Rename(path+".new", path); err != nil {
+				t.Error(err)
+			}
+		},
+		"removed": func() {
+			if err := os.Remove(path); err != nil {
+				t.Error(err)
+			}
+		},
+	}
+	for name, change := range changes {
+		for _, after := range []int64{1, 10, 20} { // of 20 row groups
+			write(path, whole)
+			long := time.Now().Add(-time.Hour) // whatever the grain of the file system's clock
+			if err := os.Chtimes(path, long, long); err != nil {
+				t.Fatal(err)
+			}
+			c := &changer{change: change}
+			c.after.Store(after)
+			q := gagg.Query{From: gagg.Files(path), By: []string{"s", "i"}, Aggs: exprs("sum(x)")}
+			lines, err := answer(t, q, gagg.Options{Threads: 2, Observer: c})
+			if !errors.Is(err, gagg.ErrInput) || !strings.Contains(err.Error(), path) || len(lines) > 0 {
+				t.Errorf("%s after %d row groups: %d rows, error %v", name, after, len(lines), err)
+			}
+		}
+	}
+}
+
+// F48, F49: a sum that passes 38 digits names itself and its group, and one
+// that comes back is exact.
+func TestSumBeyondDecimal(t *testing.T) {
+	top := new(big.Int).Exp(big.NewInt(10), big.NewInt(38), nil)
+	top.Sub(top, big.NewInt(1))
+	var fixed, negative [16]byte
+	top.FillBytes(fixed[:])
+	new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 128), top).FillBytes(negative[:])
+	plus, minus := parquet.FixedLenByteArrayValue(fixed[:]), parquet.FixedLenByteArrayValue(negative[:])
+	file := writeValues(t, parquet.Decimal(2, 38, parquet.FixedLenByteArrayType(16)), 2, plus, plus, plus, minus, minus)
+	for _, threads := range []int{1, 3} {
+		o := gagg.Options{Threads: threads}
+		got, err := answer(t, gagg.Query{From: file, Aggs: exprs("sum(x)")}, o)
+		if want := strings.Repeat("9", 36) + ".99"; err != nil || len(got) != 1 || got[0] != want {
+			t.Errorf("%v, %v; want %s", got, err, want)
+		}
+		_, err = answer(t, gagg.Query{From: file, By: []string{"x > 0 as positive"}, Aggs: exprs("sum(x)")}, o)
+		if !errors.Is(err, gagg.ErrOverflow) || !strings.Contains(err.Error(), "sum(x)") || !strings.Contains(err.Error(), "the group x > 0 = ") {
+			t.Errorf("error %v", err)
+		}
+	}
+}
+
+// F52: sums of floats may differ from run to run, but by no more than the
+// bound of SPEC.md, whatever the threads, batches and partitions.
+func TestFloatSumsWithinBound(t *testing.T) {
+	var values []parquet.Value
+	sum, size := new(big.Float).SetPrec(2000), 0.0
+	for i := range 20_000 {
+		x := math.Ldexp(math.Sin(float64(i*i)), i%120-60)
+		values = append(values, parquet.DoubleValue(x))
+		sum.Add(sum, big.NewFloat(x))
+		size += math.Abs(x)
+	}
+	file := writeValues(t, parquet.Leaf(parquet.DoubleType), 500, values...)
+	want, _ := sum.Float64()
+	for i := range 100 {
+		o := gagg.Options{Threads: 1 + i%16, BatchRows: []int{0, 100, 33}[i%3], Partitions: []int{0, 1, 8}[i/3%3]}
+		got := mustAnswer(t, gagg.Query{From: file, By: []string{"1 as one"}, Aggs: exprs("sum(x)")}, o)
+		var x float64
+		if _, err := fmt.Sscanf(got[0], "1|%g", &x); err != nil || math.Abs(x-want) > 1e-12*size {
+			t.Fatalf("%+v: %s, want %v within %g; %v", o, got[0], want, 1e-12*size, err)
+		}
+	}
+}
+
+// F56: keys that share 64 KiB and differ in the last byte, or in their length
+// alone, are different keys.
+func TestLongKeys(t *testing.T) {
+	common := strings.Repeat("p", 64<<10)
+	var values []parquet.Value
+	want := map[string]int{}
+	for i := range 300 {
+		k := common + string(rune('a'+i%7))
+		if i%5 == 0 {
+			k = common[:len(common)-i%2]
+		}
+		want[k]++
+		values = append(values, parquet.ByteArrayValue([]byte(k)))
+	}
+	for _, node := range []parquet.Node{parquet.String(), parquet.Encoded(parquet.String(), &parquet.RLEDictionary)} {
+		file := writeValues(t, node, 100, values...)
+		for _, partitions := range []int{0, 16} {
+			got := mustAnswer(t, gagg.Query{From: file, By: []string{"x"}, Aggs: exprs("count(*)")}, gagg.Options{Threads: 2, Partitions: partitions})
+			if len(got) != len(want) {
+				t.Fatalf("%d groups, want %d", len(got), len(want))
+			}
+			for _, line := range got {
+				k, n, _ := strings.Cut(line, "|")
+				if fmt.Sprint(want[k]) != n {
+					t.Errorf("the key of %d bytes that ends in %s: %s, want %d", len(k), k[len(k)-1:], n, want[k])
+				}
+			}
+		}
+	}
+}
+
+// F57: an INT96 timestamp that does not fit is an error where it would be
+// seen, and no concern where a condition leaves it out.
+func TestInt96BeyondInt64(t *testing.T) {
+	at := func(day, nanos uint32) parquet.Value { return parquet.Int96Value(deprecated.Int96{nanos, 0, day}) }
+	plain := parquet.Leaf(parquet.Int96Type)
+	for _, node := range []parquet.Node{plain, parquet.Encoded(plain, &parquet.RLEDictionary)} {
+		file := writeValues(t, node, 10, at(2440588, 7000), at(math.MaxInt32, 0), at(1<<31, 0))
+		for _, x := range []struct{ by, agg, where, want string }{
+			{"", "count(*)", "", "3"},
+			{"", "count(*)", "x > '2000-01-01'", "1"},
+			{"", "max(x)", "x between '1900-01-01' and '2000-01-01'", "1970-01-01 00:00:00.000007Z"},
+			{"x", "count(*)", "", ""},
+			{"", "min(x)", "x < '2000-01-01'", ""},
+			{"x is null", "count(*)", "", ""},
+		} {
+			q := gagg.Query{From: file, Aggs: exprs(x.agg), Where: x.where}
+			if x.by != "" {
+				q.By = []string{x.by}
+			}
+			got, err := answer(t, q, gagg.Options{})
+			switch {
+			case x.want == "" && (!errors.Is(err, gagg.ErrInput) || !strings.Contains(err.Error(), `column "x" holds INT96`)):
+				t.Errorf("%+v: %v, error %v", x, got, err)
+			case x.want != "" && (err != nil || len(got) != 1 || got[0] != x.want):
+				t.Errorf("%+v: %v, error %v", x, got, err)
+			}
+		}
+	}
+}
