@@ -1,0 +1,109 @@
+package cpu
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/gagg-dev/gagg/feedback"
+	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/key"
+)
+
+// collidingKeys returns n different pairs of integers with one hash. The hash
+// of a pair mixes the hash of its first field with the second, so a second
+// field that cancels the first one's hash makes any number of them.
+func collidingKeys(t *testing.T, n int) (a, b column.Vector) {
+	t.Helper()
+	a, b = column.Vector{Type: int64Type, Len: n}, column.Vector{Type: int64Type, Len: n}
+	for i := range n {
+		a.Int = append(a.Int, int64(i))
+	}
+	one := key.NewEncoder(key.NewLayout([]key.Column{{Type: int64Type}}), key.NewInterner())
+	one.Encode([]column.Vector{a}, n)
+	for _, h := range one.Hash {
+		b.Int = append(b.Int, int64(h^0x0123456789abcdef))
+	}
+	two := key.NewEncoder(key.NewLayout([]key.Column{{Type: int64Type}, {Type: int64Type}}), key.NewInterner())
+	two.Encode([]column.Vector{a, b}, n)
+	for i, h := range two.Hash {
+		if h != two.Hash[0] {
+			t.Fatalf("the hash has changed: key %d collides no more", i)
+		}
+	}
+	return a, b
+}
+
+// F56: keys with equal hashes, all 64 bits of them, are still different
+// groups, in tables, codes, partitions and merges.
+func TestEqualHashes(t *testing.T) {
+	const n, batchesOf = 600, 4
+	a, b := collidingKeys(t, n)
+	ones := column.Vector{Type: int64Type, Len: n, Int: make([]int64, n)}
+	want := map[[2]int64]int64{}
+	for i := range n {
+		ones.Int[i] = int64(i) + 1
+		want[[2]int64{a.Int[i], b.Int[i]}] = batchesOf * ones.Int[i]
+	}
+	for _, dict := range []bool{false, true} {
+		var in batches
+		for k := range batchesOf {
+			cols := []column.Vector{a, b, ones}
+			if dict {
+				cols[0], cols[1] = coded(a), coded(b)
+			}
+			in = append(in, column.Batch{Rows: n, First: int64(k * n), Cols: cols})
+		}
+		for _, tile := range []feedback.TileConfig{{MinRows: 1 << 62}, feedback.NoTiles} {
+			for _, partitions := range []int{0, 1, 16} {
+				for _, threads := range []int{1, 3} {
+					name := fmt.Sprintf("dict=%t/scatter=%t/partitions=%d/threads=%d", dict, tile == feedback.NoTiles, partitions, threads)
+					t.Run(name, func(t *testing.T) {
+						got := sumsOf(t, config(partitions, tile, noLimit), in, threads)
+						if len(got) != len(want) {
+							t.Fatalf("%d groups, want %d", len(got), len(want))
+						}
+						for k, w := range want {
+							if got[k] != w {
+								t.Fatalf("group %v: sum %d, want %d", k, got[k], w)
+							}
+						}
+					})
+				}
+			}
+		}
+	}
+}
+
+// sumsOf runs the sum by two keys, and wants each group once.
+func sumsOf(t *testing.T, cfg *Config, in batches, threads int) map[[2]int64]int64 {
+	t.Helper()
+	g, err := run(t.Context(), cfg, in, false, threads)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[[2]int64]int64{}
+	m := NewMerger(cfg, g.Buckets)
+	for p := range g.Buckets[0].Partitions() {
+		rows, err := m.Merge(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var a, b, sum column.Vector
+		d := key.Decoder{Layout: cfg.Keys, Intern: cfg.Intern, Base: 1}
+		d.Begin(rows)
+		d.Decode(0, rows, &a)
+		d.Decode(1, rows, &b)
+		if err := cfg.States.Finish(0, rows, cfg.Arenas, &sum); err != nil {
+			t.Fatal(err)
+		}
+		for i := range rows {
+			k := [2]int64{a.Int[i], b.Int[i]}
+			if _, twice := out[k]; twice {
+				t.Fatalf("group %v twice", k)
+			}
+			out[k] = int64(sum.At(i).Wide.LowBits())
+		}
+		m.Release(p)
+	}
+	return out
+}
