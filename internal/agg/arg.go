@@ -9,11 +9,11 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
-// arg_min(a, b) and arg_max(a, b) keep the best key b so far, the place of its
+// arg_min(a, b) and arg_max(a, b) keep the best key b so far, the position of its
 // row and the value of a there. Of equal keys the first row in file order
 // wins. Rows with a NULL in a or b never get here.
 //
-//	key words | place || value of a
+//	key words | position || value of a
 //
 // A key is an int64 (its complement for arg_max, so that less is better in
 // both), the 4 words of a wide decimal, or prefix and ref of a string.
@@ -42,7 +42,7 @@ func updateArg(t *Table, s *slot, v *view) {
 		bestInt(t, words, v, t.scratch.keysOf(y), s.op == opArgMax)
 	}
 	k := s.keyWords()
-	storeValues(t, words[k:], s.cold-s.hot-k, v, &v.args[s.x], nil)
+	storeValues(t, words[k:], s.cold-s.hot-k, v, &v.args[s.x])
 }
 
 func bestInt(t *Table, words []uint64, v *view, keys []int64, greatest bool) {
@@ -52,7 +52,7 @@ func bestInt(t *Table, words []uint64, v *view, keys []int64, greatest bool) {
 	}
 	for i, g := range v.gids {
 		w := words[int(g)*t.Stride:][:2]
-		k, p := keys[i]^flip, place(v, nil, i)
+		k, p := keys[i]^flip, uint64(v.pos[i])
 		if best := int64(w[0]); k < best || k == best && p < w[1] {
 			w[0], w[1] = uint64(k), p
 			t.scratch.wins = append(t.scratch.wins, int32(i))
@@ -63,7 +63,7 @@ func bestInt(t *Table, words []uint64, v *view, keys []int64, greatest bool) {
 func bestWide(t *Table, words []uint64, v *view, keys []decimal256.Num, greatest bool) {
 	for i, g := range v.gids {
 		w := words[int(g)*t.Stride:][:5]
-		c, p := keys[i].Cmp(loadWide(w)), place(v, nil, i)
+		c, p := keys[i].Cmp(loadWide(w)), uint64(v.pos[i])
 		if c < 0 && !greatest || c > 0 && greatest || c == 0 && p < w[4] {
 			storeWide(w, keys[i])
 			w[4] = p
@@ -75,7 +75,7 @@ func bestWide(t *Table, words []uint64, v *view, keys []decimal256.Num, greatest
 func bestBytes(t *Table, words []uint64, v *view, keys *column.Vector, greatest bool) {
 	for i, g := range v.gids {
 		w := words[int(g)*t.Stride:][:3]
-		k, p := prefix(keys, i), place(v, nil, i)
+		k, p := prefix(keys, i), uint64(v.pos[i])
 		switch {
 		case w[1] == 0:
 		case k != w[0]:
@@ -93,7 +93,7 @@ func bestBytes(t *Table, words []uint64, v *view, keys *column.Vector, greatest 
 	}
 }
 
-// betterArg reports whether the key and place at from win against those at w.
+// betterArg reports whether the key and position at from win against those at w.
 func (s *slot) betterArg(w, from []uint64, reg *arena.Arenas) bool {
 	greatest := s.op == opArgMax
 	k := s.keyWords()

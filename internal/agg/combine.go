@@ -114,7 +114,7 @@ func (l *Layout) combineSlot(s *slot, dst []uint64, stride int, gids []uint32, s
 			w, f := to[int(g)*stride:], from[i*stride:]
 			addSigned192(w, cold, int64(f[0]), f[cold], f[cold+1])
 		}
-	case opFirst, opLast, opAny, opArgMin, opArgMax:
+	case opFirst, opLast, opArgMin, opArgMax:
 		for i, g := range gids {
 			s.combineKept(to[int(g)*stride:], from[i*stride:], reg)
 		}

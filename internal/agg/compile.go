@@ -59,12 +59,12 @@ func (b *builder) split(c *call, args []int) {
 		one(opOr)
 	case fnBitXor:
 		one(opXor)
-	case fnFirst, fnLast:
+	case fnFirst, fnAnyValue:
 		b.needsPos = true
-		c.slots[0] = b.slot(opFirst+op(c.fn-fnFirst), allRows, args[0], none)
-	case fnAnyValue:
+		c.slots[0] = b.slot(opFirst, b.set(args...), args[0], none)
+	case fnLast:
 		b.needsPos = true
-		c.slots[0] = b.slot(opAny, b.set(args...), args[0], none)
+		c.slots[0] = b.slot(opLast, b.set(args...), args[0], none)
 	case fnArgMin, fnArgMax:
 		b.needsPos = true
 		c.slots[0] = b.slot(opArgMin+op(c.fn-fnArgMin), b.set(args...), args[0], args[1])

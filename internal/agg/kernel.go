@@ -8,7 +8,11 @@ func (l *Layout) update(t *Table, s *slot, v *view) {
 	x := &v.args[s.x]
 	switch s.op {
 	case opAddInt:
-		addInt(words, stride, v.gids, x.Int)
+		if x.Dict != nil {
+			addCoded(words, stride, v.gids, x)
+		} else {
+			addInt(words, stride, v.gids, x.Int)
+		}
 	case opAddInt128:
 		addInt128(words, stride, s.cold-s.hot, v.gids, x.Int)
 	case opAddUint128:
@@ -58,7 +62,7 @@ func (l *Layout) update(t *Table, s *slot, v *view) {
 		addMulFloat(words, stride, v.gids, a, b)
 	case opPowFloat3, opPowFloat4:
 		addPowFloat(words, stride, v.gids, t.scratch.floatsOf(0, x), s.op == opPowFloat4)
-	case opFirst, opLast, opAny:
+	case opFirst, opLast:
 		updatePlace(t, s, v)
 	case opArgMin, opArgMax:
 		updateArg(t, s, v)

@@ -71,8 +71,8 @@ func TestAllTogether(t *testing.T) {
 		for k := range gens {
 			add(wantCount, "count", k)
 			add(wantExtreme(typ(k), false), "min", k)
-			add(wantFirst(typ(k)), "first", k)
-			add(wantAny(typ(k)), "any_value", k)
+			add(wantLast(typ(k)), "last", k)
+			add(wantFirst(typ(k)), "any_value", k)
 			for j := range gens {
 				add(wantArg(typ(k), true), "arg_max", k, j)
 			}

@@ -47,6 +47,9 @@ func (b *builder) place() {
 			s.cold = b.words(cold...)
 		}
 	}
+	for i := range b.slots {
+		b.slots[i].fused = b.fusesCorr(i)
+	}
 	b.empty = append([]uint64(nil), b.template...)
 	for _, s := range b.sets {
 		if s.unseen.in() {

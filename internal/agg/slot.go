@@ -38,7 +38,6 @@ const (
 
 	opFirst  // hot position, cold value of x: see position.go
 	opLast   //
-	opAny    //
 	opArgMin // hot key of y, position, cold value of x: see arg.go
 	opArgMax
 )
@@ -46,16 +45,17 @@ const (
 // slot is one operation of a layout with its place in the row.
 type slot struct {
 	op        op
-	x, y      int // arguments, as indexes into Input.Args; -1: none
-	set       int // index of the argument set whose NULLs it passes over; allRows: none
-	hot, cold int // index of the first word of each kind in the row
+	x, y      int  // arguments, as indexes into Input.Args; -1: none
+	set       int  // index of the argument set whose NULLs it passes over
+	hot, cold int  // index of the first word of each kind in the row
+	fused     bool // the first of slots that updateCorr serves in one pass
 
 	xRep, yRep column.Rep // of the arguments
 }
 
 const (
 	none    = -1 // no argument, no slot, no place
-	allRows = -1 // the set of a slot that looks at NULL itself
+	allRows = -1 // the set of count(*), which passes over no row
 )
 
 // sumOp chooses the narrowest sum of values of t that maxRows rows cannot

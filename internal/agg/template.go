@@ -38,7 +38,7 @@ func (s *slot) words() (hot, cold []uint64) {
 		return []uint64{math.MaxUint64}, nil
 	case opProduct:
 		return []uint64{math.Float64bits(1)}, nil
-	case opFirst, opAny:
+	case opFirst:
 		return []uint64{neverFirst}, make([]uint64, valueWords(s.xRep))
 	case opLast:
 		return []uint64{neverLast}, make([]uint64, valueWords(s.xRep))

@@ -10,7 +10,7 @@ import (
 // Input is a batch of rows to aggregate.
 type Input struct {
 	Rows int
-	Args []column.Vector // the arguments, by Call.Args: flat, Rows values each
+	Args []column.Vector // the arguments, by Call.Args: flat (see TakesCodes), Rows values each
 	Pos  []int64         // number of each row in file order, below 2^62; only if Layout.NeedsPos
 }
 
@@ -52,7 +52,6 @@ func (l *Layout) Update(t *Table, gids []uint32, firstNew uint32, in *Input) {
 		}
 		l.updateSlots(t, i, &v)
 	}
-	l.updateSlots(t, allRows, &raw)
 }
 
 // noteNulls counts the NULLs of a set, or keeps its flags: valid are the
@@ -112,7 +111,6 @@ func (l *Layout) UpdateOne(t *Table, group uint32, isNew bool, in *Input) {
 		}
 		l.reduceSlots(t, group, row, i, &v)
 	}
-	l.reduceSlots(t, group, row, allRows, &raw)
 }
 
 // reduceSlots updates the slots of a set in one row.
@@ -140,8 +138,13 @@ func (l *Layout) updateSlots(t *Table, set int, v *view) {
 	if v.rows == 0 {
 		return
 	}
-	for i := range l.slots {
-		if s := &l.slots[i]; s.set == set {
+	for i := 0; i < len(l.slots); i++ {
+		switch s := &l.slots[i]; {
+		case s.set != set:
+		case s.fused:
+			l.updateCorr(t, i, v)
+			i += corrSlots - 1
+		default:
 			l.update(t, s, v)
 		}
 	}

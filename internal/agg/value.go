@@ -22,10 +22,10 @@ func valueWords(r column.Rep) int {
 //
 // at is the distance from the position to the value, both in words, and
 // words begins with the positions.
-func storeValues(t *Table, words []uint64, at int, v *view, x *column.Vector, null []bool) {
+func storeValues(t *Table, words []uint64, at int, v *view, x *column.Vector) {
 	for _, i := range t.scratch.wins {
 		w := words[int(v.gids[i])*t.Stride:]
-		if w[0] != place(v, null, int(i)) {
+		if w[0] != uint64(v.pos[i]) {
 			continue
 		}
 		switch x.Type.Rep() {
@@ -36,14 +36,12 @@ func storeValues(t *Table, words []uint64, at int, v *view, x *column.Vector, nu
 		case column.RepWide:
 			storeWide(w[at:], x.Wide[i])
 		case column.RepBytes:
-			if !x.IsNull(int(i)) {
-				w[at] = t.Arena.Replace(w[at], x.Bytes(int(i)))
-			}
+			w[at] = t.Arena.Replace(w[at], x.Bytes(int(i)))
 		}
 	}
 }
 
-// combineKept takes over key, place and value from another row if they win.
+// combineKept takes over key, position and value from another row if they win.
 func (s *slot) combineKept(w, from []uint64, reg *arena.Arenas) {
 	hot := 1
 	if s.op == opArgMin || s.op == opArgMax {

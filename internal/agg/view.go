@@ -9,7 +9,7 @@ import (
 )
 
 // view is the rows of a batch that a set of slots looks at: the batch itself,
-// or what scratch.gather made of it. It has no NULLs, save in the view of allRows.
+// or what scratch.gather made of it. It has no NULLs.
 type view struct {
 	rows int
 	gids []uint32 // group of each row; nil in UpdateOne until someone needs it
