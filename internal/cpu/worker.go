@@ -106,6 +106,7 @@ type Worker struct {
 	keys     []column.Vector
 	keyBuf   []column.Buffer
 	argBuf   []column.Buffer
+	coded    []bool // by argument: it may stay dictionary-coded
 	in       agg.Input
 	groups   []uint32
 	found    []uint32
@@ -137,6 +138,10 @@ func NewWorker(cfg *Config, pipe Pipeline) (*Worker, error) {
 	w.table.rows.Arena = w.arena
 	w.tile = agg.Table{Stride: cfg.stride(), Arena: w.arena}
 	w.in.Args = make([]column.Vector, len(pipe.Args))
+	w.coded = make([]bool, len(pipe.Args))
+	for i := range w.coded {
+		w.coded[i] = len(pipe.Keys) > 0 && cfg.States.TakesCodes(i)
+	}
 	w.nextCheck = cfg.Tile.MinRows
 	if len(pipe.Keys) == 0 {
 		w.phase = phaseGlobal
@@ -161,7 +166,10 @@ func (w *Worker) Add(b *column.Batch) error {
 		if err := e.Eval(b, &v); err != nil {
 			return err
 		}
-		w.in.Args[i] = column.Flatten(&v, &w.argBuf[i])
+		if v.Null != nil || !w.coded[i] {
+			v = column.Flatten(&v, &w.argBuf[i])
+		}
+		w.in.Args[i] = v
 	}
 	w.in.Rows = b.Rows
 	w.rows += int64(b.Rows)
