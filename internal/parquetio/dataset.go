@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"os"
 	"runtime"
 	"sync"
 
@@ -141,9 +140,12 @@ func openInput(src *source, in Input, lim Limits) (f *file, err error) {
 	defer fence(in.Name, &err)
 	size := in.Size
 	if src.reader == nil {
-		if size, err = src.size(); err != nil {
-			return nil, pathError(in.Path, err)
-		}
+		size, err = src.size()
+	} else {
+		src.info, err = src.stat()
+	}
+	if err != nil {
+		return nil, pathError(in.Name, err)
 	}
 	return openFile(in.Name, src, size, lim)
 }
@@ -202,11 +204,9 @@ func (d *Dataset) Close() error {
 func (d *Dataset) unchanged() error {
 	errs := make([]error, len(d.files))
 	for i, f := range d.files {
-		if f.src.reader != nil {
-			continue
-		}
-		now, err := os.Stat(f.src.path)
+		now, err := f.src.stat()
 		switch {
+		case f.src.info == nil: // a reader that is no file
 		case errors.Is(err, fs.ErrNotExist), err == nil && !unchanged(f.src.info, now):
 			errs[i] = &Error{File: f.name, RowGroup: -1, Err: errChanged}
 		case err != nil:

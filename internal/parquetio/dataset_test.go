@@ -268,6 +268,35 @@ func TestDatasetUnchanged(t *testing.T) {
 	}
 }
 
+// F31: so is one that was handed over open, as stdin is.
+func TestReaderUnchanged(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeRows(t, "f.parquet", 10, []idName{{1, nil}, {2, nil}})
+	f, err := os.Open("f.parquet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := Open(context.Background(), []Input{{Name: "stdin", Reader: f, Size: info.Size()}}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	if err := d.unchanged(); err != nil {
+		t.Error(err)
+	}
+	if err := os.Truncate("f.parquet", 50); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.unchanged(); !errors.Is(err, errChanged) || !strings.HasPrefix(err.Error(), "stdin: ") {
+		t.Error(err)
+	}
+}
+
 // Many files need few descriptors, and a file that was closed meanwhile and
 // replaced is noticed when it is opened again.
 func TestDatasetManyDescriptors(t *testing.T) {

@@ -28,7 +28,7 @@ type source struct {
 
 	mu   sync.RWMutex // held for reading while f is in use
 	f    *os.File
-	info fs.FileInfo // as it was when first opened
+	info fs.FileInfo // as it was when first opened; nil: a reader that is no file
 	used atomic.Bool // since the pool last looked
 }
 
@@ -169,4 +169,16 @@ func (p *filePool) victim(keep int) *source {
 func (s *source) size() (n int64, err error) {
 	err = s.use(func(*os.File) { n = s.info.Size() })
 	return n, err
+}
+
+// stat tells what is at the path now, or of a reader that is a file, as stdin
+// may be, what that file is now; nil for other readers.
+func (s *source) stat() (fs.FileInfo, error) {
+	if s.reader == nil {
+		return os.Stat(s.path)
+	}
+	if f, ok := s.reader.(*os.File); ok {
+		return f.Stat()
+	}
+	return nil, nil
 }
