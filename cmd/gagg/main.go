@@ -35,11 +35,11 @@ const (
 	// large heap is pages and tables without pointers, so that a collection
 	// costs next to nothing, while the default of 100 would double the
 	// resident size.
-	gcPercent = 25
+	gcPercent = 10
 	// gcBallast is memory that is never touched, and so never resident, but
 	// counts as heap: a small run, whose heap is mostly the footers, is not
-	// collected again and again. The first collection comes at 80 MiB.
-	gcBallast = 64 << 20
+	// collected again and again. The first collection comes at a heap of 26 MiB.
+	gcBallast = 256 << 20
 )
 
 // ballast is held for as long as the process lives.

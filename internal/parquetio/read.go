@@ -6,6 +6,7 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow/decimal256"
 	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/parquet-go/parquet-go/format"
 )
 
 // lane is the memory for the values of one representation: as decoded,
@@ -133,6 +134,11 @@ func (c *columnReader) readFlat(v *column.Vector, rows rowSet) error {
 		}
 		v.Int = c.out.ints.place(rows)
 	case column.RepFloat64:
+		if rows.valid == nil && c.decoder.physical == format.Double {
+			b, err := c.decoder.blockSrc.block(rows.count)
+			v.Float = cast[float64](b) // as they lie in the page
+			return err
+		}
 		if err := c.decoder.floats(c.out.floats.room(rows.count)); err != nil {
 			return err
 		}
