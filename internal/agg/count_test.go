@@ -31,6 +31,20 @@ func TestCount(t *testing.T) {
 	})
 }
 
+// F50: no test has 2^32 rows, so the count is put into the row.
+func TestCountBeyond32Bits(t *testing.T) {
+	d := &testData{groups: 1, args: [][]column.Value{{{Type: column.Type{Kind: column.Int32}, Int: 1}}}, gids: []uint32{0}}
+	for _, maxRows := range []int64{-1, 1 << 33} {
+		l := Compile([]Call{callOf(t, d, "count", 0), callOf(t, d, "count")}, testBase, Options{MaxRows: maxRows})
+		w := ways["one batch"](l, d, nil)
+		w.t.Rows[l.rows.off] += (1<<33 - 1) * l.rows.one()
+		got, err := w.results(t, 1)
+		if err != nil || got[0][0].Int != 1<<33 || got[1][0].Int != 1<<33 {
+			t.Errorf("at most %d rows: %v, error %v", maxRows, got, err)
+		}
+	}
+}
+
 func wantMean(vals [][]column.Value) column.Value {
 	rows := present(vals)[0]
 	result := column.Value{Type: column.Type{Kind: column.Float64}}
