@@ -2,6 +2,7 @@ package expr
 
 import (
 	"encoding/hex"
+	"fmt"
 	"math"
 	"math/big"
 	"strconv"
@@ -96,7 +97,7 @@ func convert(v column.Value, t column.Type) (column.Value, bool) {
 	case t.Kind == column.String:
 		return stringValue(textOf(v)), true
 	case t.Rep() == column.RepBytes:
-		return column.Value{Type: t, Bytes: v.Bytes}, true
+		return convertBytes(v, t)
 	case t.Kind == column.Bool:
 		return boolValue(v.Int != 0 || v.Float != 0 || v.Type.Rep() == column.RepWide && v.Wide.Sign() != 0), true
 	}
@@ -114,12 +115,29 @@ func convert(v column.Value, t column.Type) (column.Value, bool) {
 	if e.inf != 0 {
 		return column.Value{}, false
 	}
+	if v.Type.IsFloat() && t.Kind == column.Decimal {
+		// As DuckDB does it: 1.45 is a bit less than that, and still 1.5
+		// with one digit.
+		if e = exactOf(doubleValue(math.Round(v.Float * math.Pow10(int(t.Scale))))); e.inf != 0 {
+			return column.Value{}, false
+		}
+		e.rat.Mul(e.rat, grid(t))
+	}
 	n := e.round(t, v.Type.IsFloat())
 	lo, hi := valueRange(t)
 	if n.Cmp(lo) < 0 || n.Cmp(hi) > 0 {
 		return column.Value{}, false
 	}
 	return stored(n, t), true
+}
+
+// convertBytes casts text or bytes to bytes; text holds \xNN for what it
+// cannot hold itself.
+func convertBytes(v column.Value, t column.Type) (column.Value, bool) {
+	if v.Type.Kind == column.String {
+		return parseAs(v.Bytes, t)
+	}
+	return column.Value{Type: t, Bytes: v.Bytes}, true
 }
 
 // withoutFraction is the type that text is read as on its way to t: for an
@@ -249,22 +267,44 @@ func textOf(v column.Value) string {
 	case t.Kind == column.UUID && len(v.Bytes) == 16:
 		h := hex.EncodeToString([]byte(v.Bytes))
 		return strings.Join([]string{h[:8], h[8:12], h[12:16], h[16:20], h[20:]}, "-")
-	case t.Rep() == column.RepBytes:
+	case t.Kind == column.String:
 		return v.Bytes
+	case t.Rep() == column.RepBytes:
+		return escape(v.Bytes)
 	}
 	return formatLiteral(v)
 }
 
+// escape is the text form of bytes, which unescape reads: \xNN for what is
+// not printable ASCII, for the backslash and for both quotes.
+func escape(b string) string {
+	var to strings.Builder
+	for _, c := range []byte(b) {
+		if c < ' ' || c > '~' || strings.IndexByte(`\'"`, c) >= 0 {
+			fmt.Fprintf(&to, `\x%02X`, c)
+		} else {
+			to.WriteByte(c)
+		}
+	}
+	return to.String()
+}
+
+// formatFloat gives the shortest digits that read back as v, in the form that
+// results have: with a point, or with an exponent from 1e16 on and below 1e-4.
 func formatFloat(v column.Value) string {
-	switch bits := 64; {
+	bits := 64
+	if v.Type.Kind != column.Float64 {
+		bits = 32
+	}
+	switch abs := math.Abs(v.Float); {
 	case math.IsInf(v.Float, 1):
 		return "Infinity"
 	case math.IsInf(v.Float, -1):
 		return "-Infinity"
-	default:
-		if v.Type.Kind != column.Float64 {
-			bits = 32
-		}
-		return strconv.FormatFloat(v.Float, 'g', -1, bits)
+	case abs != 0 && (abs < 1e-4 || abs >= 1e16):
+		return strconv.FormatFloat(v.Float, 'e', -1, bits)
+	case v.Float == math.Trunc(v.Float):
+		return strconv.FormatFloat(v.Float, 'f', -1, bits) + ".0"
 	}
+	return strconv.FormatFloat(v.Float, 'f', -1, bits)
 }

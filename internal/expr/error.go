@@ -19,7 +19,7 @@ type Error struct {
 // from 1.
 func (e *Error) Error() string {
 	pos := min(max(e.Pos, 0), len(e.Text))
-	return fmt.Sprintf("%s at column %d of \"%s\"", e.Msg, utf8.RuneCountInString(e.Text[:pos])+1, oneLine(e.Text))
+	return fmt.Sprintf("%s, at character %d of \"%s\"", e.Msg, utf8.RuneCountInString(e.Text[:pos])+1, oneLine(e.Text))
 }
 
 // Unwrap gives the error of the lookup function, if that was the cause.

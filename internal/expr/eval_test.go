@@ -88,7 +88,7 @@ func TestValues(t *testing.T) {
 		{"nullif('a', 'b')", "string", "a", "not equal"},
 		{"abs(-3)", "int64", "3", "abs of an integer"},
 		{"abs(-1.50)", "decimal(3,2)", "1.50", "abs of a decimal"},
-		{"abs(-2e0)", "double", "2", "abs of a double"},
+		{"abs(-2e0)", "double", "2.0", "abs of a double"},
 		{"upper('é') || lower('ÀB')", "string", "Éàb", "letters of other scripts"},
 		{"length('héé')", "int64", "3", "characters, not bytes"},
 		{"year(date '2024-02-29') * 10000 + month(date '2024-02-29') * 100 + day(date '2024-02-29')", "int64", "20240229", "parts of a date"},
@@ -109,6 +109,12 @@ func TestValues(t *testing.T) {
 		{"timestamp '1969-12-31 23:59:59.9'::timestamp_s", "timestamp[s]", "1969-12-31 23:59:59", "coarser units cut downwards"},
 		{"'2000-01-01 12:00:00.5'::timestamp_ms", "timestamp[ms]", "2000-01-01 12:00:00.5", "text to a timestamp"},
 		{"date '2000-01-01'::timestamptz", "timestamp[us, UTC]", "2000-01-01 00:00:00+00", "midnight in UTC"},
+		{"1.45e0::decimal(5,1)", "decimal(5,1)", "1.5", "a double rounds as it prints"},
+		{"-1.45e0::decimal(5,1)", "decimal(5,1)", "-1.5", "away from zero"},
+		{"'inf'::double::string || 2e0 || 1e16", "string", "Infinity2.01e+16", "doubles as text look like those of a result"},
+		{"'\\x00\\xff'::blob", "binary", `\x00\xFF`, "text to bytes"},
+		{"'\\x00\\xff'::binary::string || 'x'", "string", `\x00\xFFx`, "bytes to text, which is UTF-8"},
+		{"+1 - +2", "int64", "-1", "a plus sign"},
 		{"1::boolean and not 0::boolean", "boolean", "true", "numbers to booleans"},
 	}
 	for _, c := range cases {
@@ -130,29 +136,29 @@ func TestValues(t *testing.T) {
 // TestBindErrors protects the wording and place of mistakes of meaning.
 func TestBindErrors(t *testing.T) {
 	cases := []struct{ text, want string }{
-		{"i + x", `unknown column "x" at column 5 of "i + x"`},
-		{"s + i", `cannot add string and int64 at column 3 of "s + i"`},
-		{"i - b", `cannot subtract int64 and boolean at column 3 of "i - b"`},
-		{"s = 1", `cannot compare string and int64 at column 3 of "s = 1"`},
-		{"s = i", `cannot compare string and int64 at column 3 of "s = i"`},
-		{"day > 5", `cannot compare date and int64 at column 5 of "day > 5"`},
-		{"i = 'x'", `'x' is not a value of type int64 at column 5 of "i = 'x'"`},
-		{"i = '4.5'", `'4.5' is not a value of type int64 at column 5 of "i = '4.5'"`},
-		{"day between '2000-01-01' and 'soon'", `'soon' is not a value of type date at column 30 of "day between '2000-01-01' and 'soon'"`},
-		{"ms in ('2000-01-01', 'x')", `'x' is not a value of type timestamp[ms] at column 22 of "ms in ('2000-01-01', 'x')"`},
-		{"i and b", `and needs boolean operands, not int64 at column 3 of "i and b"`},
-		{"not s", `not needs boolean operands, not string at column 1 of "not s"`},
-		{"-s", `cannot negate string at column 1 of "-s"`},
-		{"lowwer(s)", `unknown function "lowwer" (did you mean "lower"?) at column 1 of "lowwer(s)"`},
-		{"sum(i) + 1", `unknown function "sum" at column 1 of "sum(i) + 1"`},
-		{"abs(distinct i)", `abs is not an aggregate: it takes no *, distinct or filter at column 1 of "abs(distinct i)"`},
-		{"abs(i, i)", `abs takes 1 argument(s), not 2 at column 1 of "abs(i, i)"`},
-		{"upper(i)", `upper needs a string, not int64 at column 1 of "upper(i)"`},
-		{"i like 'x'", `like needs strings, not int64 at column 3 of "i like 'x'"`},
-		{"i::date", `cannot cast int64 to date at column 2 of "i::date"`},
-		{"case when b then i else s end", `int64 and string have no common type at column 1 of "case when b then i else s end"`},
-		{"case when i then 1 end", `when needs boolean operands, not int64 at column 11 of "case when i then 1 end"`},
-		{"w*w*w*w*w*w*w*w*w*w", `the product of decimal(38,36) and decimal(30,4) has more than 38 digits after the point; cast one to double at column 18 of "w*w*w*w*w*w*w*w*w*w"`},
+		{"i + x", `unknown column "x", at character 5 of "i + x"`},
+		{"s + i", `cannot add string and int64, at character 3 of "s + i"`},
+		{"i - b", `cannot subtract int64 and boolean, at character 3 of "i - b"`},
+		{"s = 1", `cannot compare string and int64, at character 3 of "s = 1"`},
+		{"s = i", `cannot compare string and int64, at character 3 of "s = i"`},
+		{"day > 5", `cannot compare date and int64, at character 5 of "day > 5"`},
+		{"i = 'x'", `'x' is not a value of type int64, at character 5 of "i = 'x'"`},
+		{"i = '4.5'", `'4.5' is not a value of type int64, at character 5 of "i = '4.5'"`},
+		{"day between '2000-01-01' and 'soon'", `'soon' is not a value of type date, at character 30 of "day between '2000-01-01' and 'soon'"`},
+		{"ms in ('2000-01-01', 'x')", `'x' is not a value of type timestamp[ms], at character 22 of "ms in ('2000-01-01', 'x')"`},
+		{"i and b", `and needs boolean operands, not int64, at character 3 of "i and b"`},
+		{"not s", `not needs boolean operands, not string, at character 1 of "not s"`},
+		{"-s", `cannot negate string, at character 1 of "-s"`},
+		{"lowwer(s)", `unknown function "lowwer" (did you mean "lower"?), at character 1 of "lowwer(s)"`},
+		{"sum(i) + 1", `unknown function "sum", at character 1 of "sum(i) + 1"`},
+		{"abs(distinct i)", `abs is not an aggregate: it takes no *, distinct or filter, at character 1 of "abs(distinct i)"`},
+		{"abs(i, i)", `abs takes 1 argument(s), not 2, at character 1 of "abs(i, i)"`},
+		{"upper(i)", `upper needs a string, not int64, at character 1 of "upper(i)"`},
+		{"i like 'x'", `like needs strings, not int64, at character 3 of "i like 'x'"`},
+		{"i::date", `cannot cast int64 to date, at character 2 of "i::date"`},
+		{"case when b then i else s end", `int64 and string have no common type, at character 1 of "case when b then i else s end"`},
+		{"case when i then 1 end", `when needs boolean operands, not int64, at character 11 of "case when i then 1 end"`},
+		{"w*w*w*w*w*w*w*w*w*w", `the product of decimal(38,36) and decimal(30,4) has more than 38 digits after the point; cast one to double, at character 18 of "w*w*w*w*w*w*w*w*w*w"`},
 	}
 	for _, c := range cases {
 		n, err := Parse(c.text)
@@ -168,7 +174,7 @@ func TestBindErrors(t *testing.T) {
 		}
 	}
 	n, _ := Parse("i + 1")
-	if _, err := BindFilter(n, "i + 1", testLookup); err == nil || err.Error() != `a condition must be boolean, this is int64 at column 3 of "i + 1"` {
+	if _, err := BindFilter(n, "i + 1", testLookup); err == nil || err.Error() != `a condition must be boolean, this is int64, at character 3 of "i + 1"` {
 		t.Errorf("BindFilter of a number: %v", err)
 	}
 }

@@ -4,19 +4,20 @@ import "strings"
 
 // ParseKeys reads a list of group keys: expressions between commas, each with
 // an optional `as name`.
-func ParseKeys(text string) ([]Item, error) { return parseItems(text, (*parser).alias) }
+func ParseKeys(text string) ([]Item, error) { return parseItems(text, (*parser).alias, `"," or "as NAME"`) }
 
 // ParseAggs reads a list of aggregates. The grammar is that of keys: which
 // calls are aggregates is not decided here.
-func ParseAggs(text string) ([]Item, error) { return parseItems(text, (*parser).alias) }
+func ParseAggs(text string) ([]Item, error) { return parseItems(text, (*parser).alias, `"," or "as NAME"`) }
 
 // ParseOrder reads a list of orders: expressions between commas, each with
 // an optional asc or desc and nulls first or nulls last. `-x` of a column or
 // call is `x desc`, so that strings too can be ordered that way.
-func ParseOrder(text string) ([]Item, error) { return parseItems(text, (*parser).order) }
+func ParseOrder(text string) ([]Item, error) { return parseItems(text, (*parser).order, `",", "asc", "desc" or "nulls"`) }
 
-// parseItems reads a list; suffix reads what may follow an expression.
-func parseItems(text string, suffix func(*parser, *Item) error) ([]Item, error) {
+// parseItems reads a list; suffix reads what may follow an expression, follow
+// names it in an error.
+func parseItems(text string, suffix func(*parser, *Item) error, follow string) ([]Item, error) {
 	p, err := newParser(text)
 	if err != nil {
 		return nil, err
@@ -33,9 +34,13 @@ func parseItems(text string, suffix func(*parser, *Item) error) ([]Item, error) 
 			return nil, err
 		}
 		items = append(items, item)
-		if !p.acceptOp(",") {
-			return items, p.end()
+		if p.acceptOp(",") {
+			continue
 		}
+		if t := p.peek(0); t.kind == tokName || t.kind == tokQuoted {
+			return nil, p.unexpected(follow)
+		}
+		return items, p.end()
 	}
 }
 

@@ -21,6 +21,7 @@ var (
 	floatType  = column.Type{Kind: column.Float32}
 	doubleType = column.Type{Kind: column.Float64}
 	stringType = column.Type{Kind: column.String}
+	binaryType = column.Type{Kind: column.Binary}
 	dateType   = column.Type{Kind: column.Date}
 	nullType   = column.Type{Kind: column.Null}
 

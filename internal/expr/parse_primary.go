@@ -22,6 +22,9 @@ func (p *parser) prefix(lv level) (Node, error) {
 			return &Literal{At: t.pos, Value: negateLiteral(lit.Value)}, nil
 		}
 		return &Unary{At: t.pos, Op: "-", X: x}, nil
+	case t.isOp("+"): // a sign that changes nothing
+		p.advance()
+		return p.expr(levelProduct)
 	case t.is("not"):
 		if lv > levelNot {
 			return nil, p.fail(t.pos, "\"not\" needs parentheses here")

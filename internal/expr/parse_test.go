@@ -97,34 +97,42 @@ func roundTrip(t *testing.T, n Node) {
 	}
 }
 
+// A name without as is a mistake that SQL allows and many will make.
+func TestNameWithoutAs(t *testing.T) {
+	_, err := ParseAggs("sum(price) p")
+	if want := `expected "," or "as NAME", found "p", at character 12 of "sum(price) p"`; err == nil || err.Error() != want {
+		t.Errorf("error %v, want %s", err, want)
+	}
+}
+
 // TestParseErrors protects the place and wording of mistakes.
 func TestParseErrors(t *testing.T) {
 	cases := []struct{ text, want string }{
-		{"", `expected an expression, found end of text at column 1 of ""`},
-		{"a +", `expected an expression, found end of text at column 4 of "a +"`},
-		{"a b", `expected end of text, found "b" at column 3 of "a b"`},
-		{"(a", `expected ")", found end of text at column 3 of "(a"`},
-		{"a)", `expected end of text, found ")" at column 2 of "a)"`},
-		{"'abc", `string without a closing ' at column 1 of "'abc"`},
-		{`x + "abc`, `name without a closing " at column 5 of "x + "abc"`},
-		{`""`, `empty name at column 1 of """"`},
-		{"a < b < c", `comparisons do not chain; join them with "and" at column 7 of "a < b < c"`},
-		{"1 + not a", `"not" needs parentheses here at column 5 of "1 + not a"`},
-		{"a is 3", `expected "null", found number 3 at column 6 of "a is 3"`},
-		{"a not 3", `expected end of text, found "not" at column 3 of "a not 3"`},
-		{"a not 'in'", `expected end of text, found "not" at column 3 of "a not 'in'"`},
-		{"a in ()", `expected an expression, found ")" at column 7 of "a in ()"`},
-		{"a between 1", `expected "and", found end of text at column 12 of "a between 1"`},
-		{"ä + $", `unexpected character '$' at column 5 of "ä + $"`},
-		{"1abc", `a name cannot begin with a digit; quote it with " at column 2 of "1abc"`},
-		{"1e", `number without digits in its exponent at column 1 of "1e"`},
-		{"1e999", `number out of range at column 1 of "1e999"`},
-		{"#x", `# needs the number of a column at column 1 of "#x"`},
-		{"a::intt", `unknown type "intt" (did you mean "int"?) at column 4 of "a::intt"`},
-		{"a::decimal(80)", `a decimal has 1 to 76 digits, and no more than these after the point at column 12 of "a::decimal(80)"`},
-		{"date '2023-02-29'", `'2023-02-29' is not a date at column 6 of "date '2023-02-29'"`},
-		{"case end", `expected an expression, found "end" at column 6 of "case end"`},
-		{"a\n$", `unexpected character '$' at column 3 of "a $"`},
+		{"", `expected an expression, found end of text, at character 1 of ""`},
+		{"a +", `expected an expression, found end of text, at character 4 of "a +"`},
+		{"a b", `expected end of text, found "b", at character 3 of "a b"`},
+		{"(a", `expected ")", found end of text, at character 3 of "(a"`},
+		{"a)", `expected end of text, found ")", at character 2 of "a)"`},
+		{"'abc", `string without a closing ', at character 1 of "'abc"`},
+		{`x + "abc`, `name without a closing ", at character 5 of "x + "abc"`},
+		{`""`, `empty name, at character 1 of """"`},
+		{"a < b < c", `comparisons do not chain; join them with "and", at character 7 of "a < b < c"`},
+		{"1 + not a", `"not" needs parentheses here, at character 5 of "1 + not a"`},
+		{"a is 3", `expected "null", found number 3, at character 6 of "a is 3"`},
+		{"a not 3", `expected end of text, found "not", at character 3 of "a not 3"`},
+		{"a not 'in'", `expected end of text, found "not", at character 3 of "a not 'in'"`},
+		{"a in ()", `expected an expression, found ")", at character 7 of "a in ()"`},
+		{"a between 1", `expected "and", found end of text, at character 12 of "a between 1"`},
+		{"ä + $", `unexpected character '$', at character 5 of "ä + $"`},
+		{"1abc", `a name cannot begin with a digit; quote it with ", at character 2 of "1abc"`},
+		{"1e", `number without digits in its exponent, at character 1 of "1e"`},
+		{"1e999", `number out of range, at character 1 of "1e999"`},
+		{"#x", `# needs the number of a column, at character 1 of "#x"`},
+		{"a::intt", `unknown type "intt" (did you mean "int"?), at character 4 of "a::intt"`},
+		{"a::decimal(80)", `a decimal has 1 to 76 digits, and no more than these after the point, at character 12 of "a::decimal(80)"`},
+		{"date '2023-02-29'", `'2023-02-29' is not a date, at character 6 of "date '2023-02-29'"`},
+		{"case end", `expected an expression, found "end", at character 6 of "case end"`},
+		{"a\n$", `unexpected character '$', at character 3 of "a $"`},
 	}
 	for _, c := range cases {
 		n, err := Parse(c.text)

@@ -30,6 +30,7 @@ var castTypes = map[string]column.Type{
 	"float": floatType, "real": floatType, "float32": floatType,
 	"double": doubleType, "float64": doubleType,
 	"string": stringType, "varchar": stringType, "text": stringType,
+	"binary": binaryType, "blob": binaryType,
 	"date":         dateType,
 	"timestamp":    column.TimestampType(column.Micro, false),
 	"timestamp_s":  column.TimestampType(column.Second, false),
