@@ -1,12 +1,15 @@
 package gagg
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gagg-dev/gagg/internal/agg"
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/expr"
+	"github.com/gagg-dev/gagg/internal/parquetio"
 )
 
 // compiled is a query resolved against the columns of its input.
@@ -108,8 +111,19 @@ func (c *compiler) where() (err error) {
 	if call := findAggregate(n); call != nil {
 		return &expr.Error{Text: c.q.Where, Pos: call.Pos(), Msg: fmt.Sprintf("where cannot use the aggregate %s: use having", call.Name)}
 	}
-	c.out.where, err = expr.BindFilter(n, c.q.Where, c.inputColumn)
+	c.out.where, err = expr.BindFilter(n, c.q.Where, c.filterColumn)
 	return err
+}
+
+// filterColumn is the lookup of where. Text in double quotes, or in none,
+// is what a name that does not exist most often is there.
+func (c *compiler) filterColumn(name string) (int, column.Type, error) {
+	i, t, err := c.inputColumn(name)
+	var missing *parquetio.ColumnError
+	if errors.As(err, &missing) && missing.Kind == parquetio.UnknownColumn {
+		err = fmt.Errorf("%w; if it is text, write '%s'", err, name)
+	}
+	return i, t, err
 }
 
 func findAggregate(n expr.Node) (found *expr.Call) {
@@ -139,7 +153,7 @@ func (c *compiler) keys() error {
 
 func (c *compiler) key(list string, it expr.Item) error {
 	if call := findAggregate(it.Expr); call != nil {
-		return &expr.Error{Text: list, Pos: call.Pos(), Msg: fmt.Sprintf("the aggregate %s cannot be a key", call.Name)}
+		return &expr.Error{Text: list, Pos: call.Pos(), Msg: fmt.Sprintf("the aggregate %s cannot be a key; list it with the aggregates", call.Name)}
 	}
 	e, err := expr.Bind(it.Expr, list, c.inputColumn)
 	if err != nil {
@@ -291,6 +305,9 @@ func (c *compiler) resultColumn(name string) (int, column.Type, error) {
 	if n, err := fmt.Sscanf(name, callPrefix+"%d", &i); n == 1 && err == nil {
 		return len(c.out.keys) + i, c.callTypes[i], nil
 	}
+	if _, err := c.in.find(name); err != nil {
+		return 0, column.Type{}, err
+	}
 	return 0, column.Type{}, usagef("column %q must be a key or inside an aggregate", name)
 }
 
@@ -310,7 +327,27 @@ func (c *compiler) bindResult(n expr.Node, text string, aliases bool) (expr.Node
 			return n, false
 		})
 	}
+	if err := checkCalls(n, text); err != nil {
+		return nil, err
+	}
 	return c.toResult(n, text)
+}
+
+// checkCalls finds a call of what is neither an aggregate nor a function.
+func checkCalls(n expr.Node, text string) (err error) {
+	expr.Walk(n, func(n expr.Node) bool {
+		call, ok := n.(*expr.Call)
+		if !ok || err != nil || agg.IsAggregate(call.Name) || slices.Contains(expr.Functions(), call.Name) {
+			return err == nil
+		}
+		msg := fmt.Sprintf("there is no aggregate or function %q", call.Name)
+		if near := expr.Nearest(call.Name, slices.Concat(agg.Names(), expr.Functions())); near != "" {
+			msg += fmt.Sprintf(" (did you mean %q?)", near)
+		}
+		err = &expr.Error{Text: text, Pos: call.Pos(), Msg: msg}
+		return false
+	})
+	return err
 }
 
 // outputNamed is the expression of the output column of that name; nil if

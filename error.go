@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/gagg-dev/gagg/internal/agg"
 	"github.com/gagg-dev/gagg/internal/expr"
 	"github.com/gagg-dev/gagg/internal/parquetio"
@@ -41,7 +43,7 @@ type BudgetError struct {
 }
 
 func (e *BudgetError) Error() string {
-	return fmt.Sprintf("out of memory: %d MiB wanted, the limit is %d MiB; give a larger memory limit", e.Want>>20, e.Limit>>20)
+	return fmt.Sprintf("out of memory: %s wanted, the limit is %s; give a larger memory limit", humanize.IBytes(uint64(e.Want)), humanize.IBytes(uint64(e.Limit)))
 }
 
 // classify gives an error from below its kind.
