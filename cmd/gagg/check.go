@@ -49,7 +49,7 @@ func oneOf(flag, value string, allowed ...string) error {
 	if slices.Contains(allowed, value) {
 		return nil
 	}
-	return usagef("--%s=%s: want one of %s", flag, value, strings.Join(allowed, ", "))
+	return usagef("--%s %s: want one of %s", flag, value, strings.Join(allowed, ", "))
 }
 
 // exclusive lists pairs of flags that cannot be meant together, and why.

@@ -44,14 +44,18 @@ func bashCompletion(f *pflag.FlagSet) string {
 	f.VisitAll(func(flag *pflag.Flag) {
 		flags = append(flags, "--"+flag.Name)
 		if choices := flagChoices()[flag.Name]; choices != "" {
+			if flag.NoOptDefVal != "" { // the value follows = or not at all
+				cases.WriteString("    " + spellings(flag, "|") + `) if [[ $equals ]]; then COMPREPLY=($(compgen -W '` + choices + `' -- "$word")); return; fi ;;` + "\n")
+				return
+			}
 			fmt.Fprintf(&cases, "    %s) COMPREPLY=($(compgen -W '%s' -- \"$word\")); return ;;\n", spellings(flag, "|"), choices)
 		}
 	})
 	return fmt.Sprintf(`# bash completion for gagg: source <(gagg --completion bash)
 _gagg() {
-  local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
-  if [[ $word == "=" ]]; then word=; fi
-  if [[ $previous == "=" ]]; then previous=${COMP_WORDS[COMP_CWORD-2]}; fi
+  local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} equals=
+  if [[ $word == "=" ]]; then word= equals=1; fi
+  if [[ $previous == "=" ]]; then previous=${COMP_WORDS[COMP_CWORD-2]} equals=1; fi
   case $previous in
 %s  esac
   if [[ $word == -* ]]; then
@@ -109,7 +113,11 @@ func fishCompletion(f *pflag.FlagSet) string {
 			fmt.Fprintf(&b, " -s %s", flag.Shorthand)
 		}
 		if choices := flagChoices()[flag.Name]; choices != "" {
-			fmt.Fprintf(&b, " -x -a '%s'", choices)
+			exclusive := "-x" // a value of its own, and no file
+			if flag.NoOptDefVal != "" {
+				exclusive = "-f"
+			}
+			fmt.Fprintf(&b, " %s -a '%s'", exclusive, choices)
 		} else if flag.NoOptDefVal == "" {
 			b.WriteString(" -r")
 		}

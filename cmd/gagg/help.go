@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"regexp"
 	"runtime"
 	"runtime/debug"
 
@@ -28,7 +29,15 @@ Examples:
 Aggregates:
   count(*) count(x) sum min max mean avg product var_samp var_pop stddev
   stddev_samp stddev_pop covar_samp covar_pop corr bool_and bool_or bit_and
-  bit_or bit_xor any_value first last arg_min(a,b) arg_max(a,b)
+  bit_or bit_xor any_value first last arg_min(a,b) arg_max(a,b) skewness
+  kurtosis; each with "filter (where …)" if wanted. They pass over NULL.
+
+Expressions (keys, arguments, conditions):
+  'text' 1 2.5 1e3 true null date '2024-01-31' timestamp '2024-01-31 12:00:00'
+  column "a column" struct.field #3 (the third column)
+  + - * / % || = <> < <= > >= and or not is null in (…) between … and …
+  like ilike case when … then … else … end cast(x as t) x::t
+  abs coalesce nullif length lower upper year month day
 
 Flags:
 `
@@ -47,8 +56,16 @@ Exit status:
 const helpColumns = 80
 
 func writeHelp(w io.Writer, f *pflag.FlagSet) error {
-	_, err := io.WriteString(w, helpHead+f.FlagUsagesWrapped(helpColumns)+helpTail)
+	_, err := io.WriteString(w, helpHead+optionalValue.ReplaceAllStringFunc(f.FlagUsagesWrapped(helpColumns), plainOptional)+helpTail)
 	return err
+}
+
+// optionalValue is how pflag shows a value that may be left out.
+var optionalValue = regexp.MustCompile(` (\w+)\[="[^"]*"\]`)
+
+// plainOptional shows it as [=value], in the same width.
+func plainOptional(shown string) string {
+	return fmt.Sprintf("%-*s", len(shown), "[="+optionalValue.FindStringSubmatch(shown)[1]+"]")
 }
 
 func writeVersion(w io.Writer) error {

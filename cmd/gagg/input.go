@@ -39,8 +39,9 @@ func (c *command) source(ctx context.Context) (gagg.Source, error) {
 }
 
 // stdinSource reads stdin as what it is: a Parquet file if it is a file
-// (Parquet is read from its end, so it must be seekable), an Arrow IPC stream
-// otherwise.
+// (Parquet is read from its end, so it must be seekable), otherwise an Arrow
+// IPC stream, or an Arrow IPC file, which is a stream between its magic and a
+// footer.
 func stdinSource(ctx context.Context, stdin io.Reader) (gagg.Source, error) {
 	if f, ok := stdin.(*os.File); ok {
 		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
@@ -61,14 +62,20 @@ func stdinSource(ctx context.Context, stdin io.Reader) (gagg.Source, error) {
 	if string(start) == parquetMagic {
 		return nil, &inputError{errors.New("stdin: a Parquet file cannot be read from a pipe: use < file.parquet, or send an Arrow IPC stream")}
 	}
+	if start, _ := buffered.Peek(len(arrowMagic)); string(start) == arrowMagic {
+		buffered.Discard(len(arrowMagic)) // cannot fail: these bytes are in the buffer
+	}
 	records, err := ipc.NewReader(buffered)
 	if err != nil {
-		return nil, &inputError{fmt.Errorf("stdin: neither a Parquet file nor an Arrow IPC stream: %w", err)}
+		return nil, &inputError{fmt.Errorf("stdin: neither a Parquet file nor an Arrow IPC stream: begins with %q", start)}
 	}
 	return gagg.Records(records), nil
 }
 
-const parquetMagic = "PAR1"
+const (
+	parquetMagic = "PAR1"
+	arrowMagic   = "ARROW1\x00\x00" // of an Arrow IPC file, padded
+)
 
 // interruptible reads from r until ctx ends: a read from a pipe that nobody
 // writes to would otherwise wait for ever.

@@ -42,12 +42,12 @@ func writeDescription(w io.Writer, d *gagg.Description) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	rows := "not known"
-	if d.Rows >= 0 {
-		rows = humanize.Comma(d.Rows)
+	if d.Rows < 0 {
+		_, err := fmt.Fprintln(w, "\na stream; rows: not known")
+		return err
 	}
 	_, err := fmt.Fprintf(w, "\nfiles: %s; rows: %s; row groups: %s; size: %s\n", humanize.Comma(int64(d.Files)),
-		rows, humanize.Comma(int64(d.RowGroups)), humanize.IBytes(uint64(d.Bytes)))
+		humanize.Comma(d.Rows), humanize.Comma(int64(d.RowGroups)), humanize.IBytes(uint64(d.Bytes)))
 	return err
 }
 

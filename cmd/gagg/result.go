@@ -5,6 +5,9 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"golang.org/x/term"
@@ -88,6 +91,9 @@ func (c *command) resultFormat() (sink.Format, error) {
 		if f, ok := sink.FormatForPath(c.output); ok {
 			return f, nil
 		}
+		if ext := strings.ToLower(filepath.Ext(c.output)); slices.Contains(foreignExtensions, ext) {
+			return "", usagef("--output %s: gagg does not write %s files: take another extension, or say with -f which format to write under this name", c.output, ext)
+		}
 		return sink.CSV, nil
 	}
 	if c.onTerminal(c.stdout) {
@@ -95,6 +101,10 @@ func (c *command) resultFormat() (sink.Format, error) {
 	}
 	return sink.CSV, nil
 }
+
+// foreignExtensions promise formats that gagg does not write. CSV under such
+// a name would surprise whoever opens it.
+var foreignExtensions = []string{".xlsx", ".xls", ".ods", ".orc", ".avro", ".gz", ".zst", ".bz2", ".xz", ".zip", ".html", ".xml", ".yaml", ".db", ".sqlite", ".duckdb"}
 
 // terminalWidth is how wide a table on stdout may be; 0: as wide as it is.
 func (c *command) terminalWidth() int {
