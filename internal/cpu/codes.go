@@ -7,98 +7,149 @@ import (
 )
 
 // codes finds groups by small numbers alone: where every key is either coded
-// by a small dictionary or an integer from a small range, the tuple of codes
-// (one more code standing for NULL) and of places in the ranges is an index
-// into an array of groups. A row costs one load then, and neither a hash nor
-// a comparison.
+// by a small dictionary or an integer from a small range, the tuple of the
+// keys' numbers is an index into an array of groups. A row costs one load
+// then, and neither a hash nor a comparison.
 //
-// The array starts empty for each new set of dictionaries and ranges and is
-// filled through the table, so that it never holds anything of its own: it
-// may be dropped at any time. Ranges are learnt from the rows themselves, not
-// from statistics, and are given up for good once they are too wide.
+// The number of a value is
+//
+//	in a key coded by a dictionary, alone:        its code; one more is NULL
+//	in a key coded by a dictionary, among others: in order of appearance,
+//	                                              from 1 on; 0 is NULL
+//	in a key of integers:                         its distance from the least
+//
+// Codes hold for one dictionary, that is one row group, after which the array
+// starts empty again; that costs as many look-ups as there are groups, which
+// are few for one key. With several keys they are many more than entries, so
+// there the entries are numbered for good. Ranges are learnt from the rows
+// themselves, not from statistics.
+//
+// The array is filled through the table and never holds anything of its own:
+// it may be dropped at any time. Keys that turn out to have too many values
+// are given up for good.
 type codes struct {
 	keys   []codedKey
 	groups []uint32 // by tuple; noGroup: not looked up yet
 	tuple  []uint32 // scratch: tuple of each row
-	wide   bool     // a range was too wide
+	wide   bool     // given up
 }
 
-// codedKey is how one key is numbered: by dict, or from lo on.
+// codedKey is how one key is numbered.
 type codedKey struct {
-	dict *column.Dict
-	lo   int64
-	size int // numbers in use, that of NULL included
+	size int    // numbers in use, that of NULL included
+	step uint32 // what one more makes in the tuple
+
+	dict    *column.Dict            // nil: a range
+	numbers map[column.Value]uint32 // nil: codes are the numbers
+	number  []uint32                // by code
+	part    []uint32                // by code: number times step
+
+	lo int64 // of a range
 }
 
 const (
-	// maxTuples bounds the array if dictionaries are in it, which change with
-	// every row group: 256 KiB are filled anew in 10 µs.
-	maxTuples = 64 << 10
-	// maxRange bounds the array of ranges alone, which stays: 4 MiB are still
-	// fewer than the table's directory for as many groups.
-	maxRange = 1 << 20
+	// maxCodes bounds the entries of a dictionary: 256 KiB of array are
+	// filled anew for each row group in 10 µs.
+	maxCodes = 64 << 10
+	// maxNumbered bounds the entries of a dictionary that are numbered for
+	// good, since each is looked up in a map for each row group.
+	maxNumbered = 4 << 10
+	// maxTuples bounds the array: 4 MiB are still fewer than the table's
+	// directory for as many groups.
+	maxTuples = 1 << 20
 )
 
 // prepare reports whether the keys can be found by code, and makes ready for
 // their dictionaries and ranges.
 func (c *codes) prepare(keys []column.Vector) bool {
-	limit := maxRange
+	if c.wide {
+		return false
+	}
 	for i := range keys {
-		switch v := &keys[i]; {
-		case v.Dict != nil:
-			limit = maxTuples
-		case c.wide || v.Null != nil || v.Type.Rep() != column.RepInt64 || v.Type.Kind == column.Null:
+		if !codable(&keys[i], len(keys) == 1) {
 			return false
 		}
 	}
-	changed := len(c.keys) != len(keys)
-	if changed {
+	anew := len(c.keys) != len(keys) // the tuples change their meaning
+	if anew {
 		c.keys = make([]codedKey, len(keys))
 	}
-	tuples := 1
+	moved := false // a dictionary is another one
 	for i := range keys {
-		if c.keys[i].adapt(&keys[i]) {
-			changed = true
-		}
-		if size := c.keys[i].size; size <= limit {
-			tuples *= size
-		} else {
-			tuples = limit + 1
-		}
-		if tuples > limit {
-			c.wide = c.wide || keys[i].Dict == nil
-			c.forget()
-			return false
-		}
+		a, m := c.keys[i].adapt(&keys[i], len(keys) == 1)
+		anew, moved = anew || a, moved || m
 	}
-	if changed {
-		c.clear(tuples)
+	if anew && !c.clear() {
+		c.wide = true
+		return false
+	}
+	if anew || moved {
+		for i := range c.keys {
+			c.keys[i].scale()
+		}
 	}
 	return true
 }
 
-// adapt makes k number the values of v; it reports whether it changed.
-func (k *codedKey) adapt(v *column.Vector) bool {
-	if v.Dict != nil {
-		if k.dict == v.Dict {
-			return false
-		}
-		*k = codedKey{dict: v.Dict, size: v.Dict.Len() + 1}
-		return true
+// codable reports whether the numbers of v can be few.
+func codable(v *column.Vector, alone bool) bool {
+	switch {
+	case v.Dict != nil && alone:
+		return v.Dict.Len() < maxCodes
+	case v.Dict != nil:
+		return v.Dict.Len() <= maxNumbered
 	}
-	lo, hi := v.Int[0], v.Int[0]
-	for _, x := range v.Int[:v.Len] {
+	return v.Null == nil && v.Type.Rep() == column.RepInt64 && v.Type.Kind != column.Null
+}
+
+// adapt makes k number the values of v. It reports whether numbers change
+// their meaning (or their count), and whether the dictionary is another one.
+func (k *codedKey) adapt(v *column.Vector, alone bool) (anew, moved bool) {
+	switch {
+	case v.Dict == nil:
+		return k.widen(v.Int[:v.Len]), false
+	case v.Dict == k.dict:
+		return false, false
+	case alone:
+		*k = codedKey{dict: v.Dict, size: v.Dict.Len() + 1}
+		return true, false
+	}
+	if k.numbers == nil {
+		*k = codedKey{numbers: map[column.Value]uint32{}}
+	}
+	k.dict = v.Dict
+	k.number = sized(k.number, v.Dict.Len())
+	for code := range k.number {
+		value := v.Dict.Values.At(code)
+		n, ok := k.numbers[value]
+		if !ok {
+			n = uint32(len(k.numbers)) + 1
+			k.numbers[value] = n
+		}
+		k.number[code] = n
+	}
+	if used := len(k.numbers) + 1; used > k.size {
+		k.size = used + used/4 // so that few row groups make it grow
+		return true, true
+	}
+	return false, true
+}
+
+// widen makes the range hold the values, which are at least one.
+func (k *codedKey) widen(vals []int64) (anew bool) {
+	lo, hi := vals[0], vals[0]
+	for _, x := range vals {
 		lo, hi = min(lo, x), max(hi, x)
 	}
-	if k.size > 0 {
+	if k.size > 0 && k.dict == nil {
 		if lo >= k.lo && uint64(hi)-uint64(k.lo) < uint64(k.size) {
 			return false
 		}
 		lo, hi = min(lo, k.lo), max(hi, k.lo+int64(k.size)-1)
 	}
 	span := uint64(hi) - uint64(lo)
-	if span >= maxRange {
-		k.size = maxRange + 1
+	if span >= maxTuples {
+		*k = codedKey{size: maxTuples + 1}
 		return true
 	}
 	// The next power of two, so that few batches widen it, with room at both ends.
@@ -107,18 +158,32 @@ func (k *codedKey) adapt(v *column.Vector) bool {
 	return true
 }
 
-func (c *codes) clear(tuples int) {
-	if cap(c.groups) < tuples {
-		c.groups = make([]uint32, tuples)
+// clear makes an empty array for the keys; false: there are too many tuples.
+func (c *codes) clear() bool {
+	tuples := 1
+	for i := len(c.keys) - 1; i >= 0; i-- {
+		c.keys[i].step = uint32(tuples)
+		if c.keys[i].size > maxTuples {
+			return false
+		}
+		if tuples *= c.keys[i].size; tuples > maxTuples {
+			return false
+		}
 	}
-	c.groups = c.groups[:tuples]
+	c.groups = sized(c.groups, tuples)
 	for i := range c.groups {
 		c.groups[i] = noGroup
 	}
+	return true
 }
 
-// forget makes the array empty.
-func (c *codes) forget() { c.keys = c.keys[:0] }
+// scale computes what the codes make in the tuple.
+func (k *codedKey) scale() {
+	k.part = sized(k.part, len(k.number))
+	for i, n := range k.number {
+		k.part[i] = n * k.step
+	}
+}
 
 // find sets groups[i] to the group of row i where its tuple has been seen,
 // and appends the other rows to missing.
@@ -160,10 +225,10 @@ func (c *codes) single(keys []column.Vector) bool {
 func (c *codes) index(keys []column.Vector, n int) {
 	c.tuple = sized(c.tuple, n)
 	if len(keys) == 2 && keys[0].Dict != nil && keys[1].Dict != nil && keys[0].Null == nil && keys[1].Null == nil {
-		size := int32(c.keys[1].size)
+		first, second := c.keys[0].part, c.keys[1].part
 		a, b := keys[0].Codes[:n], keys[1].Codes[:n]
 		for i := range c.tuple {
-			c.tuple[i] = uint32(a[i]*size + b[i])
+			c.tuple[i] = first[a[i]] + second[b[i]]
 		}
 		return
 	}
@@ -173,26 +238,25 @@ func (c *codes) index(keys []column.Vector, n int) {
 	}
 }
 
-// add makes the number of each row of v the last of its tuple.
+// add adds the number of each row of v to its tuple.
 func (k *codedKey) add(v *column.Vector, tuple []uint32) {
-	size := uint32(k.size)
 	switch {
 	case v.Dict == nil:
-		vals := v.Int[:len(tuple)]
-		for i, x := range vals {
-			tuple[i] = tuple[i]*size + uint32(x-k.lo)
+		for i, x := range v.Int[:len(tuple)] {
+			tuple[i] += uint32(x-k.lo) * k.step
 		}
-	case v.Null == nil:
-		vals := v.Codes[:len(tuple)]
-		for i, x := range vals {
-			tuple[i] = tuple[i]*size + uint32(x)
+	case k.numbers == nil: // a key alone, with NULLs
+		for i, x := range v.Codes[:len(tuple)] {
+			if v.IsNull(i) {
+				x = int32(k.size - 1)
+			}
+			tuple[i] = uint32(x)
 		}
 	default:
 		for i, x := range v.Codes[:len(tuple)] {
-			if v.Null[i] {
-				x = int32(k.size - 1)
+			if !v.IsNull(i) {
+				tuple[i] += k.part[x]
 			}
-			tuple[i] = tuple[i]*size + uint32(x)
 		}
 	}
 }

@@ -53,13 +53,14 @@ func (r *batchReader) Next(b *column.Batch) (bool, error) {
 
 var int64Type = column.Type{Kind: column.Int64}
 
-// data makes batches of two key columns, coded if dict, and one value column,
+// data makes batches of two key columns, flat, coded or (mixed) coded in every
+// other batch, and one value column,
 // with about the given number of groups, and the sums that are right.
-func data(rng *rand.Rand, nbatches, rows, groups int, dict bool, filter bool) (batches, map[[2]int64]int64) {
+func data(rng *rand.Rand, nbatches, rows, groups int, keys string, filter bool) (batches, map[[2]int64]int64) {
 	var out batches
 	want := map[[2]int64]int64{}
 	first := int64(0)
-	for range nbatches {
+	for n := range nbatches {
 		var a, b, v column.Vector
 		for i := range rows {
 			g := rng.IntN(groups)
@@ -72,7 +73,7 @@ func data(rng *rand.Rand, nbatches, rows, groups int, dict bool, filter bool) (b
 		for _, c := range []*column.Vector{&a, &b, &v} {
 			c.Type, c.Len = int64Type, rows
 		}
-		if dict {
+		if keys == "coded" || keys == "mixed" && n%2 == 0 {
 			a, b = coded(a), coded(b)
 		}
 		out = append(out, column.Batch{Rows: rows, First: first, Cols: []column.Vector{a, b, v}})
@@ -133,15 +134,15 @@ func TestRoads(t *testing.T) {
 	never := feedback.TileConfig{MinRows: 1 << 62}
 	always := feedback.NoTiles
 	for _, groups := range []int{1, 50, 5000, 200_000} {
-		for _, dict := range []bool{false, true} {
+		for _, keys := range []string{"flat", "coded", "mixed"} {
 			for _, tile := range []feedback.TileConfig{never, always} {
 				for _, partitions := range []int{0, 1, 2, 256} {
 					for _, threads := range []int{1, 3} {
 						for _, filter := range []bool{false, true} {
-							name := fmt.Sprintf("groups=%d/dict=%t/scatter=%t/partitions=%d/threads=%d/filter=%t",
-								groups, dict, tile == always, partitions, threads, filter)
+							name := fmt.Sprintf("groups=%d/keys=%s/scatter=%t/partitions=%d/threads=%d/filter=%t",
+								groups, keys, tile == always, partitions, threads, filter)
 							t.Run(name, func(t *testing.T) {
-								checkRoad(t, groups, dict, filter, config(partitions, tile, noLimit), threads)
+								checkRoad(t, groups, keys, filter, config(partitions, tile, noLimit), threads)
 							})
 						}
 					}
@@ -153,8 +154,8 @@ func TestRoads(t *testing.T) {
 
 func noLimit(int64) error { return nil }
 
-func checkRoad(t *testing.T, groups int, dict, filter bool, cfg *Config, threads int) {
-	in, want := data(rand.New(rand.NewPCG(7, uint64(groups))), 9, 1000, groups, dict, filter)
+func checkRoad(t *testing.T, groups int, keys string, filter bool, cfg *Config, threads int) {
+	in, want := data(rand.New(rand.NewPCG(7, uint64(groups))), 9, 1000, groups, keys, filter)
 	g, err := run(t.Context(), cfg, in, filter, threads)
 	if err != nil {
 		t.Fatal(err)
@@ -212,7 +213,7 @@ func TestBudget(t *testing.T) {
 				held += bytes
 				return nil
 			})
-			in, _ := data(rand.New(rand.NewPCG(1, 1)), 4, 1000, 20_000, false, false)
+			in, _ := data(rand.New(rand.NewPCG(1, 1)), 4, 1000, 20_000, "flat", false)
 			g, err := run(t.Context(), cfg, in, false, 1)
 			if err == nil {
 				err = mergeAll(cfg, g)
@@ -248,7 +249,7 @@ func mergeAll(cfg *Config, g Groups) error {
 func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	in, _ := data(rand.New(rand.NewPCG(1, 1)), 4, 100, 10, false, false)
+	in, _ := data(rand.New(rand.NewPCG(1, 1)), 4, 100, 10, "flat", false)
 	if _, err := run(ctx, config(4, feedback.DefaultTileConfig, noLimit), in, false, 2); !errors.Is(err, context.Canceled) {
 		t.Fatalf("error %v", err)
 	}

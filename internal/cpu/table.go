@@ -210,14 +210,12 @@ func (t *table) probe(hash uint64, w [][]uint64, i int) (uint32, error) {
 
 // add appends a fresh row for the key.
 func (t *table) add(hash uint64, w [][]uint64, i int) error {
-	r := t.rows.Rows
-	if len(r)+t.rows.Stride > cap(r) {
-		words := max(minRows*t.rows.Stride, 2*cap(r))
-		if err := t.grow(int64(words-cap(r)) * 8); err != nil {
+	if len(t.rows.Rows)+t.rows.Stride > cap(t.rows.Rows) {
+		if err := t.growRows(max(minRows*t.rows.Stride, 2*cap(t.rows.Rows))); err != nil {
 			return err
 		}
-		r = append(hostmem.Words(words)[:0], r...)
 	}
+	r := t.rows.Rows
 	at := len(r)
 	r = append(r, t.template...)
 	r[at] = hash
@@ -239,14 +237,40 @@ func (t *table) addEmpty(states *agg.Layout) error {
 	return t.grow(int64(t.rows.Stride) * 8)
 }
 
-// growDir doubles the directory.
-func (t *table) growDir() error {
-	if err := t.grow(int64(len(t.dir.slots)) * 8); err != nil {
+// growRows makes room for rows of so many words in all.
+func (t *table) growRows(words int) error {
+	if err := t.grow(int64(words-cap(t.rows.Rows)) * 8); err != nil {
 		return err
 	}
-	t.dir = newDirectory(len(t.dir.slots), 0)
+	t.rows.Rows = append(hostmem.Words(words)[:0], t.rows.Rows...)
+	return nil
+}
+
+// growDir doubles the directory.
+func (t *table) growDir() error { return t.resizeDir(2 * t.dir.capacity()) }
+
+// resizeDir makes a directory for n groups.
+func (t *table) resizeDir(n int) error {
+	if err := t.grow(int64(1<<dirBits(n)-len(t.dir.slots)) * 8); err != nil {
+		return err
+	}
+	t.dir = newDirectory(n, 0)
 	for g := range t.n {
 		t.dir.place(t.rows.Rows[int(g)*t.rows.Stride], uint64(g))
+	}
+	return nil
+}
+
+// reserve makes room for n groups at once, if that is more than there is: a
+// table that doubles its way there touches twice the memory.
+func (t *table) reserve(n int) error {
+	if words := n * t.rows.Stride; words > cap(t.rows.Rows) {
+		if err := t.growRows(words); err != nil {
+			return err
+		}
+	}
+	if n > t.dir.capacity() {
+		return t.resizeDir(n)
 	}
 	return nil
 }

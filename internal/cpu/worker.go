@@ -276,14 +276,18 @@ func (w *Worker) findByCode() (firstNew uint32, err error) {
 	return firstNew, err
 }
 
+// reserveFactor is how much more room a table gets than it is expected to
+// need: estimates are a few per cent off.
+const reserveFactor = 1.1
+
 // judge decides whether the table is worth keeping, each time the rows seen
 // have doubled.
 func (w *Worker) judge() error {
 	w.nextCheck = 2 * w.rows
-	if w.cfg.Tile.DecideTile(w.rows, int64(w.table.n), w.cfg.Rows, w.cfg.stride()*8+16) == feedback.KeepTable {
-		return nil
-	}
 	groups := feedback.ExpectedGroups(w.rows, int64(w.table.n), w.cfg.Rows)
+	if w.cfg.Tile.DecideTile(w.rows, int64(w.table.n), w.cfg.Rows, w.cfg.stride()*8+16) == feedback.KeepTable {
+		return w.table.reserve(int(groups * reserveFactor))
+	}
 	if err := w.flush(w.cfg.choose(groups)); err != nil {
 		return err
 	}
