@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 	"github.com/bmatcuk/doublestar/v4"
 
@@ -38,16 +39,19 @@ func (c *command) source(ctx context.Context) (gagg.Source, error) {
 	return stdinSource(ctx, c.stdin)
 }
 
-// stdinSource reads stdin as what it is: a Parquet file if it is a file
-// (Parquet is read from its end, so it must be seekable), otherwise an Arrow
-// IPC stream, or an Arrow IPC file, which is a stream between its magic and a
-// footer.
+// stdinSource reads stdin as what it is: a Parquet or Arrow IPC file if it is
+// a file (both are read from their ends, so it must be seekable), an Arrow
+// IPC stream otherwise.
 func stdinSource(ctx context.Context, stdin io.Reader) (gagg.Source, error) {
 	if f, ok := stdin.(*os.File); ok {
 		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-			magic := make([]byte, len(parquetMagic))
-			if n, _ := f.ReadAt(magic, 0); n == len(magic) && string(magic) == parquetMagic {
+			magic := make([]byte, len(arrowMagic))
+			n, _ := f.ReadAt(magic, 0)
+			switch start := string(magic[:n]); {
+			case strings.HasPrefix(start, parquetMagic):
 				return gagg.Parquet("stdin", f, info.Size()), nil
+			case start == arrowMagic:
+				return records(openArrowFile(f))
 			}
 		}
 	}
@@ -59,22 +63,28 @@ func stdinSource(ctx context.Context, stdin io.Reader) (gagg.Source, error) {
 	if err != nil {
 		return nil, &inputError{errors.New("stdin: it is empty; send a Parquet file with <, or an Arrow IPC stream")}
 	}
-	if string(start) == parquetMagic {
-		return nil, &inputError{errors.New("stdin: a Parquet file cannot be read from a pipe: use < file.parquet, or send an Arrow IPC stream")}
+	for magic, name := range map[string]string{parquetMagic: "a Parquet file", arrowMagic: "an Arrow IPC file"} {
+		if head, _ := buffered.Peek(len(magic)); string(head) == magic {
+			return nil, &inputError{fmt.Errorf("stdin: %s cannot be read from a pipe: use < FILE, or send an Arrow IPC stream", name)}
+		}
 	}
-	if start, _ := buffered.Peek(len(arrowMagic)); string(start) == arrowMagic {
-		buffered.Discard(len(arrowMagic)) // cannot fail: these bytes are in the buffer
-	}
-	records, err := ipc.NewReader(buffered)
+	stream, err := ipc.NewReader(buffered)
 	if err != nil {
-		return nil, &inputError{fmt.Errorf("stdin: neither a Parquet file nor an Arrow IPC stream: begins with %q", start)}
+		err = fmt.Errorf("stdin: neither a Parquet file nor an Arrow IPC stream: begins with %q", start)
 	}
-	return gagg.Records(records), nil
+	return records(stream, err)
+}
+
+func records(r array.RecordReader, err error) (gagg.Source, error) {
+	if err != nil {
+		return nil, &inputError{err}
+	}
+	return gagg.Records(r), nil
 }
 
 const (
 	parquetMagic = "PAR1"
-	arrowMagic   = "ARROW1\x00\x00" // of an Arrow IPC file, padded
+	arrowMagic   = "ARROW1"
 )
 
 // interruptible reads from r until ctx ends: a read from a pipe that nobody

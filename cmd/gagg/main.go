@@ -8,6 +8,7 @@
 //	check.go     settings that make no sense alone or together
 //	query.go     flags → gagg.Query and gagg.Options
 //	input.go     arguments → gagg.Source; stdin; output that is an input too
+//	arrowfile.go an Arrow IPC file as records
 //	run.go       one run from arguments to exit status
 //	result.go    where the result goes and in which format
 //	hold.go      no half answer in a pipe
