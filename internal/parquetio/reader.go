@@ -54,6 +54,11 @@ func (r *Reader) Open(unit int) (err error) {
 			return err
 		}
 	}
+	if len(r.cols) == 0 {
+		if err := r.scan.d.files[r.file].verify(u.Group, r.scan.batchRows); err != nil {
+			return err
+		}
+	}
 	r.scan.readAhead(unit + 1)
 	r.unit = unit
 	return nil
