@@ -57,7 +57,7 @@ func (p *Pool) get() ([]uint64, error) {
 			return nil, err
 		}
 		p.held += int64(p.next) * 8
-		p.slab = hostmem.Words(p.next)
+		p.slab = hostmem.Make[uint64](p.next)
 		p.next = max(min(2*p.next, slabBytes/8), n)
 	}
 	page := p.slab[:0:n]

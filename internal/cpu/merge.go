@@ -66,16 +66,16 @@ func (m *Merger) Close() error {
 
 // reset empties the directory and makes it large enough for n groups.
 func (m *Merger) reset(n int) error {
-	d := 1 << dirBits(n)
-	if len(m.dir.slots) == d {
+	slots, numbers := 1<<dirBits(n), len(m.pages)<<m.page
+	if len(m.dir.slots) == slots && numbers>>m.dir.groupBits == 0 {
 		clear(m.dir.slots)
 		return nil
 	}
-	if err := m.cfg.Grow(int64(d)*8 - m.held); err != nil {
+	if err := m.cfg.Grow(int64(slots)*4 - m.held); err != nil {
 		return err
 	}
-	m.held = int64(d) * 8
-	m.dir = newDirectory(n, m.skip())
+	m.held = int64(slots) * 4
+	m.dir = newDirectory(n, numbers, m.skip())
 	return nil
 }
 
@@ -102,15 +102,15 @@ func (m *Merger) enter(row []uint64, group uint32) {
 	s := m.dir.home(hash)
 	for ; m.dir.slots[s] != 0; s = m.dir.next(s) {
 		e := m.dir.slots[s]
-		if uint32(e>>32) != uint32(hash) {
+		if !m.dir.tagged(e, hash) {
 			continue
 		}
-		if dst := m.row(uint32(e) - 1); slices.Equal(dst[1:1+words], row[1:1+words]) {
+		if dst := m.row(m.dir.group(e)); slices.Equal(dst[1:1+words], row[1:1+words]) {
 			m.cfg.States.Combine(dst, row, m.cfg.Arenas)
 			return
 		}
 	}
-	m.dir.slots[s] = entry(hash, uint64(group))
+	m.dir.slots[s] = m.dir.entry(hash, group)
 }
 
 // collect lists the groups in order of hash: each run of occupied slots
@@ -122,7 +122,7 @@ func (m *Merger) collect() {
 	slots := m.dir.slots
 	i := 0
 	for ; i < len(slots) && slots[i] != 0; i++ {
-		if row := m.row(uint32(slots[i]) - 1); m.dir.home(row[0]) > uint64(i) {
+		if row := m.row(m.dir.group(slots[i])); m.dir.home(row[0]) > uint64(i) {
 			wrapped = append(wrapped, row)
 		} else {
 			m.insert(0, row)
@@ -133,7 +133,7 @@ func (m *Merger) collect() {
 		if slots[i] == 0 {
 			run = len(m.rows)
 		} else {
-			m.insert(run, m.row(uint32(slots[i])-1))
+			m.insert(run, m.row(m.dir.group(slots[i])))
 		}
 	}
 	for _, row := range wrapped {

@@ -13,9 +13,10 @@ import (
 //
 // Group g is row g of rows.Rows, stride words; rows are appended and stay in
 // the order of their first appearance. The directory dir is an array of
-// 64-bit entries with open addressing: tag<<32 | group+1, 0 being free. The
-// home slot of a hash is its top bits, the tag its low 32 bits, so that a
-// probe looks at a row only for an equal tag (a wrong one in 2^32).
+// 32-bit entries with open addressing: tag<<groupBits | group+1, 0 being free.
+// The home slot of a hash is its top bits, the tag as many of its low bits as
+// the number of a group leaves (15 of 32 for 1e5 groups), so that a probe
+// looks at a row only for an equal tag.
 //
 // Linear probing wraps around at the end. Without deletions the occupied slots
 // are the same whatever the order of insertion, and each run of occupied
@@ -41,15 +42,15 @@ type table struct {
 
 	template []uint64 // a fresh row
 	grow     func(bytes int64) error
-	first    []uint64 // scratch: entry of the home slot of each row
-	slow     []int32  // scratch: rows to probe one by one
+	slow     []int32 // scratch: rows to probe one by one
 }
 
 // directory is the open addressing index of a table or a merge.
 type directory struct {
-	slots []uint64
-	shift uint // home slot of a hash: hash<<skip >> shift
-	skip  uint // top bits that all hashes share
+	slots     []uint32
+	shift     uint // home slot of a hash: hash<<skip >> shift
+	skip      uint // top bits that all hashes share
+	groupBits uint // of an entry; the others are the tag
 }
 
 const (
@@ -57,11 +58,14 @@ const (
 	minRows    = 1 << 9 // rows that a table has room for at first
 )
 
-// newDirectory returns an empty directory for n groups whose hashes share
-// their top skip bits.
-func newDirectory(n int, skip uint) directory {
+// newDirectory returns an empty directory for n groups with numbers below
+// numbers, whose hashes share their top skip bits.
+func newDirectory(n, numbers int, skip uint) directory {
 	b := dirBits(n)
-	return directory{slots: hostmem.Words(1 << b), shift: 64 - b, skip: skip}
+	return directory{
+		slots: hostmem.Make[uint32](1 << b), shift: 64 - b, skip: skip,
+		groupBits: uint(bits.Len(uint(numbers))),
+	}
 }
 
 // dirBits gives n groups at most half of 2^dirBits slots.
@@ -76,29 +80,39 @@ func (d *directory) next(s uint64) uint64 { return (s + 1) & uint64(len(d.slots)
 func (d *directory) capacity() int { return len(d.slots) / 2 }
 
 // place enters a group that is known to be new.
-func (d *directory) place(hash, group uint64) {
+func (d *directory) place(hash uint64, group uint32) {
 	s := d.home(hash)
 	for d.slots[s] != 0 {
 		s = d.next(s)
 	}
-	d.slots[s] = entry(hash, group)
+	d.slots[s] = d.entry(hash, group)
 }
 
-func entry(hash, group uint64) uint64 { return hash<<32 | group + 1 }
+func (d *directory) entry(hash uint64, group uint32) uint32 {
+	return uint32(hash)<<d.groupBits | group + 1
+}
+
+// tagged reports whether entry e has the tag of hash.
+func (d *directory) tagged(e uint32, hash uint64) bool {
+	return (e^uint32(hash)<<d.groupBits)>>d.groupBits == 0
+}
+
+// group is the group of an entry; that of a free slot is noGroup.
+func (d *directory) group(e uint32) uint32 { return e&(1<<d.groupBits-1) - 1 }
 
 const noGroup = ^uint32(0)
 
 func newTable(stride, words int, template []uint64, grow func(int64) error) (*table, error) {
 	t := &table{
 		rows: agg.Table{Stride: stride}, words: words,
-		dir: newDirectory(1, 0), template: template, grow: grow,
+		dir: newDirectory(1, 1<<minDirBits, 0), template: template, grow: grow,
 	}
 	return t, grow(t.bytes())
 }
 
 // bytes is the memory that the table holds.
 func (t *table) bytes() int64 {
-	return int64(cap(t.rows.Rows)+len(t.dir.slots)) * 8
+	return int64(cap(t.rows.Rows))*8 + int64(len(t.dir.slots))*4
 }
 
 // find sets groups[i] to the group of the key of row i, given by its hash and
@@ -127,18 +141,17 @@ func (t *table) find(hash []uint64, w [][]uint64, groups []uint32) (firstNew uin
 // candidates sets groups[i] to the first group from the home slot of hash[i]
 // on with its tag, or noGroup if a free slot comes before.
 func (t *table) candidates(hash []uint64, groups []uint32) {
-	t.first = sized(t.first, len(hash))
-	first, slots, shift := t.first, t.dir.slots, t.dir.shift&63
+	d := &t.dir
+	slots, shift, entries := d.slots, d.shift&63, groups[:len(hash)]
 	for i, h := range hash {
-		first[i] = slots[h>>shift]
+		entries[i] = slots[h>>shift]
 	}
-	groups = groups[:len(hash)]
-	for i, e := range first {
+	for i, e := range entries {
 		h := hash[i]
-		for s := h >> shift; uint32(e>>32) != uint32(h) && e != 0; e = slots[s] {
-			s = t.dir.next(s)
+		for s := h >> shift; e != 0 && !d.tagged(e, h); e = slots[s] {
+			s = d.next(s)
 		}
-		groups[i] = uint32(e) - 1
+		groups[i] = d.group(e)
 	}
 }
 
@@ -188,22 +201,21 @@ func (t *table) equal(g uint32, w [][]uint64, i int) bool {
 
 // probe finds or makes the group of one row.
 func (t *table) probe(hash uint64, w [][]uint64, i int) (uint32, error) {
-	s := t.dir.home(hash)
-	for ; t.dir.slots[s] != 0; s = t.dir.next(s) {
-		if e := t.dir.slots[s]; uint32(e>>32) == uint32(hash) {
-			if g := uint32(e) - 1; t.equal(g, w, i) {
-				return g, nil
-			}
+	d := &t.dir
+	s := d.home(hash)
+	for ; d.slots[s] != 0; s = d.next(s) {
+		if e := d.slots[s]; d.tagged(e, hash) && t.equal(d.group(e), w, i) {
+			return d.group(e), nil
 		}
 	}
 	group := t.n
-	if int(group) < t.dir.capacity() {
-		t.dir.slots[s] = entry(hash, uint64(group))
+	if int(group) < d.capacity() {
+		d.slots[s] = d.entry(hash, group)
 	} else {
 		if err := t.growDir(); err != nil {
 			return 0, err
 		}
-		t.dir.place(hash, uint64(group))
+		d.place(hash, group)
 	}
 	return group, t.add(hash, w, i)
 }
@@ -242,7 +254,7 @@ func (t *table) growRows(words int) error {
 	if err := t.grow(int64(words-cap(t.rows.Rows)) * 8); err != nil {
 		return err
 	}
-	t.rows.Rows = append(hostmem.Words(words)[:0], t.rows.Rows...)
+	t.rows.Rows = append(hostmem.Make[uint64](words)[:0], t.rows.Rows...)
 	return nil
 }
 
@@ -251,12 +263,12 @@ func (t *table) growDir() error { return t.resizeDir(2 * t.dir.capacity()) }
 
 // resizeDir makes a directory for n groups.
 func (t *table) resizeDir(n int) error {
-	if err := t.grow(int64(1<<dirBits(n)-len(t.dir.slots)) * 8); err != nil {
+	if err := t.grow(int64(1<<dirBits(n)-len(t.dir.slots)) * 4); err != nil {
 		return err
 	}
-	t.dir = newDirectory(n, 0)
+	t.dir = newDirectory(n, 1<<dirBits(n), 0)
 	for g := range t.n {
-		t.dir.place(t.rows.Rows[int(g)*t.rows.Stride], uint64(g))
+		t.dir.place(t.rows.Rows[int(g)*t.rows.Stride], g)
 	}
 	return nil
 }

@@ -6,10 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// advise asks for huge pages for the whole huge pages within s. It is a hint:
+// advise asks for huge pages for the whole huge pages within b. It is a hint:
 // its failure means nothing.
-func advise(s []uint64) {
-	b := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*8)
+func advise(b []byte) {
 	lead := int(-uintptr(unsafe.Pointer(unsafe.SliceData(b))) & (hugePage - 1))
 	if whole := (len(b) - lead) &^ (hugePage - 1); lead < len(b) && whole > 0 {
 		_ = unix.Madvise(b[lead:lead+whole], unix.MADV_HUGEPAGE)

@@ -2,4 +2,4 @@
 
 package hostmem
 
-func advise([]uint64) {}
+func advise([]byte) {}

@@ -8,15 +8,18 @@
 // 512. Measured in docs/experiments/0001.
 package hostmem
 
+import "unsafe"
+
 // hugePage is the size of the pages asked for, and the alignment that they
 // need.
 const hugePage = 2 << 20
 
-// Words returns n zero words.
-func Words(n int) []uint64 {
-	s := make([]uint64, n)
-	if n*8 >= 2*hugePage { // else it may hold no whole huge page
-		advise(s)
+// Make returns n zeros.
+func Make[T uint32 | uint64](n int) []T {
+	s := make([]T, n)
+	size := n * int(unsafe.Sizeof(s[0]))
+	if size >= 2*hugePage { // else it may hold no whole huge page
+		advise(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), size))
 	}
 	return s
 }
