@@ -396,6 +396,23 @@ func (c *compiler) outputs() error {
 	return nil
 }
 
+// ordered is what an element of OrderBy orders by: an output column of that
+// name, the n-th output column for a number n, or an expression.
+func (c *compiler) ordered(it expr.Item, list string) (expr.Node, error) {
+	if n := c.outputNamed(it.Text); n != nil {
+		return n, nil
+	}
+	lit, ok := it.Expr.(*expr.Literal)
+	if !ok {
+		return it.Expr, nil
+	}
+	if n := lit.Value.Int; lit.Value.Type.Kind == column.Int64 && n >= 1 && n <= int64(len(c.items)) {
+		return c.items[n-1].node, nil
+	}
+	return nil, &expr.Error{Text: list, Pos: it.Pos, Msg: fmt.Sprintf(
+		"order by %s orders nothing: give a name, an expression, or the number of an output column (1 to %d)", it.Text, len(c.items))}
+}
+
 func (c *compiler) orderBy() error {
 	for _, list := range c.q.OrderBy {
 		items, err := expr.ParseOrder(list)
@@ -403,9 +420,9 @@ func (c *compiler) orderBy() error {
 			return err
 		}
 		for _, it := range items {
-			n := c.outputNamed(it.Text)
-			if n == nil {
-				n = it.Expr
+			n, err := c.ordered(it, list)
+			if err != nil {
+				return err
 			}
 			if n, err = c.bindResult(n, list, true); err != nil {
 				return err

@@ -130,15 +130,22 @@ func TestOrderLimitHaving(t *testing.T) {
 		want []string
 	}{
 		{
-			"descending by alias, cut", gagg.Query{By: []string{"region"}, Aggs: exprs("count(*) as n"), OrderBy: []string{"-n"}, Limit: 2},
+			"descending by alias, cut",
+			gagg.Query{By: []string{"region"}, Aggs: exprs("count(*) as n"), OrderBy: []string{"-n"}, Limit: 2},
 			[]string{"Oceania|2462", "Asia|2423"},
 		},
 		{
-			"by an aggregate that is not put out", gagg.Query{By: []string{"region"}, OrderBy: []string{"count(*) desc"}, Limit: 1},
+			"by an aggregate that is not put out",
+			gagg.Query{By: []string{"region"}, OrderBy: []string{"count(*) desc"}, Limit: 1},
 			[]string{"Oceania"},
 		},
 		{
-			"having over an aggregate and a key", gagg.Query{By: []string{"region as r"}, Having: "count(*) < 2380 and r <> 'Africa'", OrderBy: []string{"r"}},
+			"by the number of an output column", gagg.Query{By: []string{"region"}, Aggs: exprs("count(*) as n"), OrderBy: []string{"2 desc"}, Limit: 1},
+			[]string{"Oceania|2462"},
+		},
+		{
+			"having over an aggregate and a key",
+			gagg.Query{By: []string{"region as r"}, Having: "count(*) < 2380 and r <> 'Africa'", OrderBy: []string{"r"}},
 			[]string{"Europe"},
 		},
 		{
