@@ -28,6 +28,7 @@ package main
 import (
 	"context"
 	"os"
+	"runtime"
 	"runtime/debug"
 )
 
@@ -43,14 +44,12 @@ const (
 	gcBallast = 256 << 20
 )
 
-// ballast is held for as long as the process lives.
-var ballast []byte
-
 func main() {
 	debug.SetGCPercent(gcPercent)
-	ballast = make([]byte, gcBallast)
+	ballast := make([]byte, gcBallast)
 	ctx, stop := withSignals(context.Background())
 	status := run(ctx, os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr)
 	stop()
+	runtime.KeepAlive(ballast)
 	os.Exit(status)
 }

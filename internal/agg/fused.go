@@ -18,8 +18,11 @@ func (l *Layout) fusesCorr(i int) bool {
 	s := l.slots[i : i+corrSlots]
 	x, y := s[0].x, s[1].x
 	want := [corrSlots]slot{
-		{op: opAddInt, x: x, y: none}, {op: opAddInt, x: y, y: none},
-		{op: opMulInt128, x: x, y: y}, {op: opMulInt128, x: x, y: x}, {op: opMulInt128, x: y, y: y},
+		{op: opAddInt, x: x, y: none},
+		{op: opAddInt, x: y, y: none},
+		{op: opMulInt128, x: x, y: y},
+		{op: opMulInt128, x: x, y: x},
+		{op: opMulInt128, x: y, y: y},
 	}
 	for k := range s {
 		if s[k].op != want[k].op || s[k].x != want[k].x || s[k].y != want[k].y ||

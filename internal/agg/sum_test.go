@@ -86,7 +86,10 @@ func TestSumOverflow(t *testing.T) {
 	minus := column.Value{Type: column.DecimalType(38, 3), Wide: decimal256.FromI64(-1)}
 	many := column.Value{Type: column.DecimalType(76, 3), Wide: decimal256.GetMaxValue(76)}
 	for _, vals := range [][]column.Value{
-		{top, one}, {low, minus}, {top, top}, {low, low, low},
+		{top, one},
+		{low, minus},
+		{top, top},
+		{low, low, low},
 		{many, many, many, many, many, many, many, many, many, many, many, many}, // more than 256 bits
 	} {
 		d := &testData{groups: 3, args: [][]column.Value{vals}}

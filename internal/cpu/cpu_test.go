@@ -242,7 +242,8 @@ func mergeAll(cfg *Config, g Groups) error {
 		}
 		m.Release(p)
 	}
-	return m.Close()
+	m.Close()
+	return nil
 }
 
 // A cancelled context stops the run with the context's error.

@@ -4,16 +4,22 @@ import "strings"
 
 // ParseKeys reads a list of group keys: expressions between commas, each with
 // an optional `as name`.
-func ParseKeys(text string) ([]Item, error) { return parseItems(text, (*parser).alias, `"," or "as NAME"`) }
+func ParseKeys(text string) ([]Item, error) {
+	return parseItems(text, (*parser).alias, `"," or "as NAME"`)
+}
 
 // ParseAggs reads a list of aggregates. The grammar is that of keys: which
 // calls are aggregates is not decided here.
-func ParseAggs(text string) ([]Item, error) { return parseItems(text, (*parser).alias, `"," or "as NAME"`) }
+func ParseAggs(text string) ([]Item, error) {
+	return parseItems(text, (*parser).alias, `"," or "as NAME"`)
+}
 
 // ParseOrder reads a list of orders: expressions between commas, each with
 // an optional asc or desc and nulls first or nulls last. `-x` of a column or
 // call is `x desc`, so that strings too can be ordered that way.
-func ParseOrder(text string) ([]Item, error) { return parseItems(text, (*parser).order, `",", "asc", "desc" or "nulls"`) }
+func ParseOrder(text string) ([]Item, error) {
+	return parseItems(text, (*parser).order, `",", "asc", "desc" or "nulls"`)
+}
 
 // parseItems reads a list; suffix reads what may follow an expression, follow
 // names it in an error.

@@ -65,7 +65,7 @@ var canonicalNaN = math.Float64bits(math.NaN())
 // floatBits gives equal bits to equal floats: NaN equals NaN, -0 equals 0.
 func floatBits(f float64) uint64 {
 	switch {
-	case f != f: //nolint:staticcheck // the test for NaN that inlines
+	case f != f: // NaN, by a test that inlines
 		return canonicalNaN
 	case f == 0:
 		return 0
@@ -76,7 +76,7 @@ func floatBits(f float64) uint64 {
 // float32Bits is floatBits for values that are exact in 32 bits.
 func float32Bits(f float64) uint64 {
 	switch {
-	case f != f: //nolint:staticcheck // the test for NaN that inlines
+	case f != f: // NaN, by a test that inlines
 		return uint64(math.Float32bits(float32(math.NaN())))
 	case f == 0:
 		return 0

@@ -83,10 +83,21 @@ func vector(t column.Type, rows []column.Value, dict bool) column.Vector {
 }
 
 var types = []column.Type{
-	{Kind: column.Bool}, {Kind: column.Int8}, {Kind: column.Int16}, {Kind: column.Int32}, {Kind: column.Int64},
-	{Kind: column.Uint8}, {Kind: column.Uint32}, {Kind: column.Uint64}, {Kind: column.Date},
-	{Kind: column.Float32}, {Kind: column.Float64}, column.DecimalType(18, 2), column.DecimalType(38, 2),
-	column.TimestampType(column.Micro, true), {Kind: column.String}, {Kind: column.UUID},
+	{Kind: column.Bool},
+	{Kind: column.Int8},
+	{Kind: column.Int16},
+	{Kind: column.Int32},
+	{Kind: column.Int64},
+	{Kind: column.Uint8},
+	{Kind: column.Uint32},
+	{Kind: column.Uint64},
+	{Kind: column.Date},
+	{Kind: column.Float32},
+	{Kind: column.Float64},
+	column.DecimalType(18, 2), column.DecimalType(38, 2),
+	column.TimestampType(column.Micro, true),
+	{Kind: column.String},
+	{Kind: column.UUID},
 }
 
 // canonical is the text of a value; equal keys have equal texts.

@@ -89,7 +89,7 @@ func Open(ctx context.Context, inputs []Input, opt Options) (_ *Dataset, err err
 	d := &Dataset{opt: opt, pool: &filePool{limit: maxOpenFiles}}
 	defer func() {
 		if err != nil {
-			d.Close()
+			_ = d.Close()
 		}
 	}()
 	if err := d.openFiles(ctx, found); err != nil {

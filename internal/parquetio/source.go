@@ -96,7 +96,7 @@ func (s *source) openLocked() error {
 		err = errChanged
 	}
 	if err != nil {
-		f.Close() // only read from: nothing can be lost
+		_ = f.Close() // only read from: nothing can be lost
 		return err
 	}
 	s.f, s.info = f, info
@@ -114,7 +114,7 @@ func (s *source) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.f != nil {
-		s.f.Close() // only read from: nothing can be lost
+		_ = s.f.Close() // only read from: nothing can be lost
 		s.f = nil
 	}
 }

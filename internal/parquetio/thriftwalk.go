@@ -26,7 +26,7 @@ type thriftWalk struct {
 
 var (
 	errThriftEnd   = errors.New("ends inside a Thrift value")
-	errThriftDepth = errors.New("Thrift values nested too deeply")
+	errThriftDepth = errors.New("values of Thrift nested too deeply")
 )
 
 // maxThriftDepth is well above the deepest struct that the format defines

@@ -146,7 +146,7 @@ func (f *File) Commit() error {
 	f.step("close", f.out.Close)
 	f.step("rename to", func() error { return f.fsys.Rename(f.hidden, f.target) })
 	if f.err != nil {
-		f.fsys.Remove(f.hidden) // the error that matters is kept already
+		_ = f.fsys.Remove(f.hidden) // the error that matters is kept already
 		return f.err
 	}
 	f.step("sync the folder of", f.syncFolder)
@@ -188,9 +188,9 @@ func (f *File) Abort() {
 		return
 	}
 	f.done = true
-	f.out.Close() // the content is given up: no error of it matters
+	_ = f.out.Close() // the content is given up: no error of it matters
 	if f.hidden != "" {
-		f.fsys.Remove(f.hidden)
+		_ = f.fsys.Remove(f.hidden) // nobody is left to be told
 	}
 	if f.err == nil {
 		f.err = &Error{Path: f.path, Op: "finish", Err: errors.New("given up")}
