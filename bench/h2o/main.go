@@ -10,9 +10,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/google/renameio/v2"
-
 	"github.com/gagg-dev/gagg/internal/datagen"
+	"github.com/gagg-dev/gagg/internal/sink"
 )
 
 func main() {
@@ -31,11 +30,11 @@ func write(path string, table datagen.H2O) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	file, err := renameio.NewPendingFile(path, renameio.WithPermissions(0o644))
+	file, err := sink.Create(path)
 	if err != nil {
 		return err
 	}
-	defer file.Cleanup() //nolint:errcheck // nothing to do about a temporary file that stays
+	defer file.Abort()
 	buffered := bufio.NewWriterSize(file, 1<<20)
 	if err := table.WriteParquet(buffered); err != nil {
 		return err
@@ -43,5 +42,5 @@ func write(path string, table datagen.H2O) error {
 	if err := buffered.Flush(); err != nil {
 		return err
 	}
-	return file.CloseAtomicallyReplace()
+	return file.Commit()
 }

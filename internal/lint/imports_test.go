@@ -37,7 +37,7 @@ var allowed = map[string][]string{
 	"internal/invariant": {},
 	"internal/lint":      {},
 
-	"bench/h2o":    {"internal/datagen"},
+	"bench/h2o":    {"internal/datagen", "internal/sink"},
 	"bench/orders": {"internal/datagen"},
 	"bench/peers":  {}, // measures commands
 }
