@@ -23,13 +23,3 @@ func xorInt(words []uint64, stride int, gids []uint32, vals []int64) {
 		words[int(g)*stride] ^= uint64(vals[i])
 	}
 }
-
-// mulFloat multiplies. The result depends on the order in its last digits:
-// every factor adds an error of at most 2^-53.
-func mulFloat(words []uint64, stride int, gids []uint32, vals []float64) {
-	w := asFloats(words)
-	vals = vals[:len(gids)]
-	for i, g := range gids {
-		w[int(g)*stride] *= vals[i]
-	}
-}

@@ -105,9 +105,9 @@ func (l *Layout) combineSlot(s *slot, dst []uint64, stride int, gids []uint32, s
 			to[int(g)*stride] ^= from[i*stride]
 		}
 	case opProduct:
-		w, f := asFloats(to), asFloats(from)
 		for i, g := range gids {
-			w[int(g)*stride] *= f[i*stride]
+			f := from[i*stride:]
+			mulProduct(to[int(g)*stride:], math.Float64frombits(f[0]), int64(f[1]))
 		}
 	case opMulInt192:
 		for i, g := range gids {

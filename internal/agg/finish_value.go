@@ -68,13 +68,3 @@ func (f *finisher) bits() {
 		}
 	}
 }
-
-func (f *finisher) product() {
-	s := f.slot(0)
-	for i, row := range f.rows {
-		f.out.Float[i] = math.Float64frombits(row[s.hot])
-		if !f.seen(row) {
-			f.setNull(i)
-		}
-	}
-}

@@ -27,7 +27,7 @@ const (
 	opAnd // hot bits
 	opOr
 	opXor
-	opProduct // hot float
+	opProduct // hot fraction, exponent: see product.go
 
 	opMulInt    // hot sum of x*y; proven not to overflow by types and number of rows
 	opMulInt128 // hot lo (int64), cold hi (int64): sum of x*y = hi<<64 + lo, lo being signed

@@ -37,7 +37,7 @@ func (s *slot) words() (hot, cold []uint64) {
 	case opAnd:
 		return []uint64{math.MaxUint64}, nil
 	case opProduct:
-		return []uint64{math.Float64bits(1)}, nil
+		return []uint64{math.Float64bits(1), 0}, nil
 	case opFirst:
 		return []uint64{neverFirst}, make([]uint64, valueWords(s.xRep))
 	case opLast:

@@ -169,21 +169,27 @@ func correlation(args [][]column.Value, _ column.Type) (Cell, error) {
 	return c, nil
 }
 
-// product multiplies doubles, so it may become infinite on the way where the
-// true product is not; tests keep clear of that.
+// product multiplies with more digits and a wider range than doubles have, so
+// that only the result may be infinite.
 func product(args [][]column.Value, _ column.Type) (Cell, error) {
 	if len(args) == 0 {
 		return Cell{}, nil
 	}
-	total := 1.0
+	total, special := new(big.Float).SetPrec(exactBits).SetInt64(1), 1.0
 	for _, row := range args {
-		exact, special := number(row[0])
-		if exact != nil {
-			special = double(exact)
+		exact, notFinite := number(row[0])
+		if exact == nil {
+			special *= notFinite
+			continue
 		}
-		total *= special
+		total.Mul(total, exact)
+		special *= float64(exact.Sign())
 	}
-	return float(total), nil
+	if math.IsNaN(special) || math.IsInf(special, 0) {
+		return float(special), nil
+	}
+	result, _ := total.Float64()
+	return float(result), nil
 }
 
 // fold joins the integers or booleans of the rows. The bits of an unsigned
