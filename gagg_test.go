@@ -140,7 +140,8 @@ func TestOrderLimitHaving(t *testing.T) {
 			[]string{"Oceania"},
 		},
 		{
-			"by the number of an output column", gagg.Query{By: []string{"region"}, Aggs: exprs("count(*) as n"), OrderBy: []string{"2 desc"}, Limit: 1},
+			"by the number of an output column",
+			gagg.Query{By: []string{"region"}, Aggs: exprs("count(*) as n"), OrderBy: []string{"2 desc"}, Limit: 1},
 			[]string{"Oceania|2462"},
 		},
 		{
