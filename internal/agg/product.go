@@ -31,7 +31,7 @@ func (f *finisher) product() {
 	for i, row := range f.rows {
 		// Beyond these limits a double is 0 or infinite anyway.
 		exponent := min(max(int64(row[s.hot+1]), math.MinInt32), math.MaxInt32)
-		f.out.Float[i] = math.Ldexp(math.Float64frombits(row[s.hot]), int(exponent))
+		f.out.Float[i] = math.Ldexp(math.Float64frombits(row[s.hot]), int(exponent)) + 0 // -0 + 0 = 0
 		if !f.seen(row) {
 			f.setNull(i)
 		}
