@@ -306,6 +306,9 @@ func (c *compiler) resultColumn(name string) (int, column.Type, error) {
 		return len(c.out.keys) + i, c.callTypes[i], nil
 	}
 	if _, err := c.in.find(name); err != nil {
+		if agg.IsAggregate(strings.ToLower(name)) {
+			err = usagef("%s is an aggregate: give it an argument, as in %s(x)", name, name)
+		}
 		return 0, column.Type{}, err
 	}
 	return 0, column.Type{}, usagef("column %q must be a key or inside an aggregate", name)

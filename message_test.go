@@ -20,6 +20,7 @@ func TestMessages(t *testing.T) {
 		{gagg.Query{By: []string{"region"}, OrderBy: []string{"price"}}, `column "price" must be a key or inside an aggregate`},
 		{gagg.Query{By: []string{"region"}, OrderBy: []string{"region", "-1"}}, `order by -1 orders nothing: give a name, an expression, or the number of an output column (1 to 1)`},
 		{gagg.Query{By: []string{"region"}, OrderBy: []string{"2"}}, `order by 2 orders nothing`},
+		{gagg.Query{Aggs: exprs("count")}, `count is an aggregate: give it an argument, as in count(x)`},
 		{gagg.Query{Aggs: exprs("summ(price)")}, `there is no aggregate or function "summ" (did you mean "sum"?), at character 1 of`},
 		{gagg.Query{Aggs: exprs("1 + yaar(ordered_at)")}, `there is no aggregate or function "yaar" (did you mean "year"?), at character 5 of`},
 		{gagg.Query{Aggs: exprs("sum(price) revenue")}, `expected "," or "as NAME", found "revenue"`},
