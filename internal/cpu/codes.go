@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"math"
 	"math/bits"
 
 	"github.com/gagg-dev/gagg/internal/column"
@@ -154,7 +155,10 @@ func (k *codedKey) widen(vals []int64) (anew bool) {
 	}
 	// The next power of two, so that few batches widen it, with room at both ends.
 	size := 1 << bits.Len64(span)
-	*k = codedKey{lo: max(lo-int64(size-int(span)-1)/2, -1<<62), size: size}
+	if room := int64(size-int(span)-1) / 2; lo >= math.MinInt64+room {
+		lo -= room
+	}
+	*k = codedKey{lo: lo, size: size}
 	return true
 }
 
