@@ -46,17 +46,18 @@ lint:
 imports:
 	$(GO) test -count=1 ./internal/lint
 
-# The race detector is the one thing here that needs cgo, and so a C compiler.
+# With fewer rounds of the random tests, being ten times slower. It is the one
+# thing here that needs cgo, and so a C compiler.
 .PHONY: race
 race:
 	@if command -v "$$($(GO) env CC)" >/dev/null; then \
-		echo "CGO_ENABLED=1 $(GO) test -race ./..."; CGO_ENABLED=1 $(GO) test -race ./...; \
+		echo "CGO_ENABLED=1 $(GO) test -race -short ./..."; CGO_ENABLED=1 $(GO) test -race -short ./...; \
 	else echo "race: SKIPPED, no C compiler ($$($(GO) env CC)) on this machine"; fi
 
 # With our own checks (invariant) and those of Arrow's buffers (assert).
 .PHONY: test-invariant
 test-invariant:
-	$(GO) test -tags invariant,assert ./...
+	$(GO) test -tags invariant,assert -short ./...
 
 # Each fuzz target for a short while. `go test -fuzz` takes one target at a time.
 .PHONY: fuzz-short

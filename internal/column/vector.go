@@ -51,6 +51,41 @@ func (v *Vector) Bytes(i int) []byte {
 	return v.Data[s.Off : s.Off+s.Len : s.Off+s.Len]
 }
 
+// Valid reports whether v keeps the contract of this package
+// (VECTOR-VALID): the slices that its representation needs hold Len elements,
+// every code names an entry, every span lies in Data and may be read
+// SpanPadding bytes past its end.
+func (v *Vector) Valid() bool {
+	if v.Null != nil && len(v.Null) < v.Len {
+		return false
+	}
+	if v.Type.Kind == Null {
+		return true
+	}
+	if v.Dict != nil {
+		for _, c := range v.Codes[:min(v.Len, len(v.Codes))] {
+			if c < 0 || int(c) >= v.Dict.Len() {
+				return false
+			}
+		}
+		return len(v.Codes) >= v.Len
+	}
+	switch v.Type.Rep() {
+	case RepInt64:
+		return len(v.Int) >= v.Len
+	case RepFloat64:
+		return len(v.Float) >= v.Len
+	case RepWide:
+		return len(v.Wide) >= v.Len
+	}
+	for _, s := range v.Span[:min(v.Len, len(v.Span))] {
+		if uint64(s.Off)+uint64(s.Len) > uint64(len(v.Data)) || uint64(s.Off)+SpanPadding > uint64(cap(v.Data)) {
+			return false
+		}
+	}
+	return len(v.Span) >= v.Len
+}
+
 // Batch is a run of rows, one vector a column, all of the same length.
 type Batch struct {
 	Rows  int

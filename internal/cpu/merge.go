@@ -3,6 +3,7 @@ package cpu
 import (
 	"slices"
 
+	"github.com/gagg-dev/gagg/internal/invariant"
 	"github.com/gagg-dev/gagg/internal/key"
 	"github.com/gagg-dev/gagg/partition"
 )
@@ -47,7 +48,19 @@ func (m *Merger) Merge(p int) ([][]uint64, error) {
 		m.addPage(page)
 	}
 	m.collect()
+	if invariant.Enabled {
+		m.checkOrder(p)
+	}
 	return m.rows, nil
+}
+
+// checkOrder checks that the groups are in order of hash, each once, and all
+// of partition p.
+func (m *Merger) checkOrder(p int) {
+	for i, row := range m.rows {
+		invariant.Check(i == 0 || m.less(m.rows[i-1], row), "HASH-ORDER")
+		invariant.Check(row[0]>>(64-m.skip()) == uint64(p), "HASH-BITS")
+	}
 }
 
 // Release lets go of partition p in all buckets.

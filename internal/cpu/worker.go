@@ -8,6 +8,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/agg"
 	"github.com/gagg-dev/gagg/internal/arena"
 	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/invariant"
 	"github.com/gagg-dev/gagg/internal/key"
 	"github.com/gagg-dev/gagg/partition"
 )
@@ -171,6 +172,9 @@ func (w *Worker) Add(b *column.Batch) error {
 		}
 		w.in.Args[i] = v
 	}
+	if invariant.Enabled {
+		w.checkBatch(b)
+	}
 	w.in.Rows = b.Rows
 	w.rows += int64(b.Rows)
 	switch w.phase {
@@ -181,6 +185,16 @@ func (w *Worker) Add(b *column.Batch) error {
 		return w.scatter(b.Rows)
 	default:
 		return w.addTable(b.Rows)
+	}
+}
+
+// checkBatch checks what the loops over keys and arguments rely on.
+func (w *Worker) checkBatch(b *column.Batch) {
+	for _, cols := range [][]column.Vector{w.keys, w.in.Args} {
+		for i := range cols {
+			invariant.Check(cols[i].Len == b.Rows, "VECTOR-LENGTH")
+			invariant.Check(cols[i].Valid(), "VECTOR-VALID")
+		}
 	}
 }
 
