@@ -33,7 +33,7 @@ func TestScatter(t *testing.T) {
 			}
 			for p := range want {
 				var got []uint64
-				for _, page := range b.Pages(p) {
+				for _, page := range b.Pages(nil, p) {
 					got = append(got, page...)
 				}
 				if !slices.Equal(got, want[p]) || b.Rows(p)*stride != len(got) {
@@ -51,7 +51,7 @@ func TestPagesAreFull(t *testing.T) {
 	if err := b.Scatter(make([]uint64, 3*10_001)); err != nil {
 		t.Fatal(err)
 	}
-	pages := b.Pages(0)
+	pages := b.Pages(nil, 0)
 	for _, page := range pages[:len(pages)-1] {
 		if len(page) != 3<<pool.PageBits {
 			t.Fatalf("a page of %d words, full is %d", len(page), 3<<pool.PageBits)
@@ -71,7 +71,7 @@ func TestRelease(t *testing.T) {
 	held := pool.Bytes()
 	for range 5 {
 		b.Release(0)
-		if b.Rows(0) != 0 || len(b.Pages(0)) != 0 {
+		if b.Rows(0) != 0 || len(b.Pages(nil, 0)) != 0 {
 			t.Fatal("a released partition has rows")
 		}
 		if err := b.Scatter(tile); err != nil {

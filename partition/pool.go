@@ -42,7 +42,7 @@ func NewPool(stride int, grow func(bytes int64) error) *Pool {
 // words is the size of a page.
 func (p *Pool) words() int { return p.Stride << p.PageBits }
 
-// get returns an empty page.
+// get returns a page whose words mean nothing.
 func (p *Pool) get() ([]uint64, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -60,7 +60,7 @@ func (p *Pool) get() ([]uint64, error) {
 		p.slab = hostmem.Make[uint64](p.next)
 		p.next = max(min(2*p.next, slabBytes/8), n)
 	}
-	page := p.slab[:0:n]
+	page := p.slab[:n:n]
 	p.slab = p.slab[n:]
 	return page, nil
 }
@@ -69,9 +69,7 @@ func (p *Pool) get() ([]uint64, error) {
 func (p *Pool) put(pages [][]uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, page := range pages {
-		p.free = append(p.free, page[:0])
-	}
+	p.free = append(p.free, pages...)
 }
 
 // Bytes is the memory that the pool has taken; it keeps what is put back.

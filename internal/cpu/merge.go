@@ -38,7 +38,7 @@ func (m *Merger) Merge(p int) ([][]uint64, error) {
 	for _, b := range m.buckets {
 		// A bucket's last page may be part full: numbering rows by page
 		// keeps that apart from its successor's rows.
-		m.pages = append(m.pages, b.Pages(p)...)
+		m.pages = b.Pages(m.pages, p)
 		n += b.Rows(p)
 	}
 	if err := m.reset(max(1, n)); err != nil {
