@@ -119,17 +119,20 @@ func TestCodesBelow(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 20000 {
 		n := 1 + int(r.Uint32()>>1>>r.IntN(31))
-		codes := make([]int32, r.IntN(20))
+		codes := make([]int32, r.IntN(150))
 		want := true
 		for i := range codes {
 			codes[i] = int32(r.IntN(n))
-			if r.IntN(40) == 0 {
+			if r.IntN(200) == 0 {
 				codes[i] = []int32{int32(n - 1), int32(n), -1, -1 << 31, 1<<31 - 1}[r.IntN(5)]
 			}
 			want = want && codes[i] >= 0 && int(codes[i]) < n
 		}
 		if got := codesBelow(codes, n); got != want {
 			t.Fatalf("codesBelow(%v, %d) = %v", codes, n, got)
+		}
+		if got := codesBelowGeneric(codes, n); got != want {
+			t.Fatalf("codesBelowGeneric(%v, %d) = %v", codes, n, got)
 		}
 	}
 }
