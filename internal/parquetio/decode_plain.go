@@ -32,10 +32,12 @@ var errValuesEnd = errors.New("damaged: fewer values than promised")
 // input (a group of 64-bit values and 32 bytes), and column.SpanPadding.
 const padding = 128
 
-// padded returns a buffer of n bytes that satisfies PAD, reusing b.
+// padded returns a buffer of n bytes that satisfies PAD, reusing b. A new one
+// has room for an eighth more: pages and chunks of a column are of nearly the
+// same size, and each new buffer is memory to be touched for the first time.
 func padded(b []byte, n int) []byte {
 	if cap(b) < n+padding {
-		b = make([]byte, n+padding)
+		b = make([]byte, n+n/8+padding)
 	}
 	return b[:n]
 }
