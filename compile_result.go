@@ -1,0 +1,247 @@
+package gagg
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gagg-dev/gagg/internal/agg"
+	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/expr"
+)
+
+// Names of the result stage: a character that no column name of a user's
+// query can begin with, since it would be found only by quoting it.
+const (
+	keyPrefix  = "\x00k"
+	callPrefix = "\x00a"
+)
+
+// toResult rewrites an expression over the input and its aggregates to one
+// over the columns of the result stage.
+func (c *compiler) toResult(n expr.Node, text string) (expr.Node, error) {
+	var failed error
+	n = expr.Rewrite(n, func(n expr.Node) (expr.Node, bool) {
+		if call, ok := n.(*expr.Call); ok && agg.IsAggregate(call.Name) {
+			i, err := c.call(call, text)
+			if err != nil && failed == nil {
+				failed = err
+			}
+			return &expr.Column{At: n.Pos(), Name: fmt.Sprintf("%s%d", callPrefix, i)}, true
+		}
+		if i, ok := c.keyIndex[n.String()]; ok {
+			return &expr.Column{At: n.Pos(), Name: fmt.Sprintf("%s%d", keyPrefix, i)}, true
+		}
+		return n, false
+	})
+	return n, failed
+}
+
+// call returns the index of an aggregate, resolving it if it is new.
+func (c *compiler) call(n *expr.Call, text string) (int, error) {
+	name := n.String()
+	if i, ok := c.callIndex[name]; ok {
+		return i, nil
+	}
+	if n.Distinct {
+		return 0, &expr.Error{Text: text, Pos: n.Pos(), Msg: "distinct in aggregates is not supported yet"}
+	}
+	call := agg.Call{}
+	for _, a := range n.Args {
+		if inner := findAggregate(a); inner != nil {
+			return 0, &expr.Error{Text: text, Pos: inner.Pos(), Msg: fmt.Sprintf("the aggregate %s cannot be inside the aggregate %s", inner.Name, n.Name)}
+		}
+		i, err := c.argument(filtered(a, n.Filter), text)
+		if err != nil {
+			return 0, err
+		}
+		call.Args = append(call.Args, i)
+		call.Types = append(call.Types, c.out.args[i].Type())
+	}
+	if len(n.Args) == 0 && n.Filter != nil {
+		i, err := c.argument(filtered(&expr.Literal{At: n.Pos(), Value: one}, n.Filter), text)
+		if err != nil {
+			return 0, err
+		}
+		call.Args, call.Types = []int{i}, []column.Type{one.Type}
+	}
+	f, t, err := agg.Resolve(n.Name, call.Types)
+	if err != nil {
+		return 0, &expr.Error{Text: text, Pos: n.Pos(), Msg: err.Error()}
+	}
+	call.Func = f
+	c.callIndex[name] = len(c.out.calls)
+	c.out.calls = append(c.out.calls, call)
+	c.out.texts = append(c.out.texts, strings.ToLower(name))
+	c.callTypes = append(c.callTypes, t)
+	return len(c.out.calls) - 1, nil
+}
+
+var one = column.Value{Type: column.Type{Kind: column.Int64}, Int: 1}
+
+// filtered is arg where the filter is true, else NULL, which aggregates pass
+// over.
+func filtered(arg, filter expr.Node) expr.Node {
+	if filter == nil {
+		return arg
+	}
+	return &expr.Case{At: filter.Pos(), Whens: []expr.When{{If: filter, Then: arg}}}
+}
+
+func (c *compiler) argument(n expr.Node, text string) (int, error) {
+	key := n.String()
+	if i, ok := c.argIndex[key]; ok {
+		return i, nil
+	}
+	e, err := expr.Bind(n, text, c.inputColumn)
+	if err != nil {
+		return 0, err
+	}
+	c.argIndex[key] = len(c.out.args)
+	c.out.args = append(c.out.args, e)
+	return len(c.out.args) - 1, nil
+}
+
+// resultColumn is the lookup of the result stage.
+func (c *compiler) resultColumn(name string) (int, column.Type, error) {
+	var i int
+	if n, err := fmt.Sscanf(name, keyPrefix+"%d", &i); n == 1 && err == nil {
+		return i, c.out.keys[i].Type(), nil
+	}
+	if n, err := fmt.Sscanf(name, callPrefix+"%d", &i); n == 1 && err == nil {
+		return len(c.out.keys) + i, c.callTypes[i], nil
+	}
+	if _, err := c.in.find(name); err != nil {
+		if agg.IsAggregate(strings.ToLower(name)) {
+			err = usagef("%s is an aggregate: give it an argument, as in %s(x)", name, name)
+		}
+		return 0, column.Type{}, err
+	}
+	return 0, column.Type{}, usagef("column %q must be a key or inside an aggregate", name)
+}
+
+// bindResult binds an expression that may name keys, aggregates and, if
+// aliases is set, output columns.
+func (c *compiler) bindResult(n expr.Node, text string, aliases bool) (expr.Node, error) {
+	if aliases {
+		n = expr.Rewrite(n, func(n expr.Node) (expr.Node, bool) {
+			if col, ok := n.(*expr.Column); ok {
+				if node := c.outputNamed(col.Name); node != nil {
+					return node, true
+				}
+			}
+			if call, ok := n.(*expr.Call); ok && agg.IsAggregate(call.Name) {
+				return n, true
+			}
+			return n, false
+		})
+	}
+	if err := checkCalls(n, text); err != nil {
+		return nil, err
+	}
+	return c.toResult(n, text)
+}
+
+// checkCalls finds a call of what is neither an aggregate nor a function.
+func checkCalls(n expr.Node, text string) (err error) {
+	expr.Walk(n, func(n expr.Node) bool {
+		call, ok := n.(*expr.Call)
+		if !ok || err != nil || agg.IsAggregate(call.Name) || slices.Contains(expr.Functions(), call.Name) {
+			return err == nil
+		}
+		msg := fmt.Sprintf("there is no aggregate or function %q", call.Name)
+		if near := expr.Nearest(call.Name, slices.Concat(agg.Names(), expr.Functions())); near != "" {
+			msg += fmt.Sprintf(" (did you mean %q?)", near)
+		}
+		err = &expr.Error{Text: text, Pos: call.Pos(), Msg: msg}
+		return false
+	})
+	return err
+}
+
+// outputNamed is the expression of the output column of that name; nil if
+// there is none.
+func (c *compiler) outputNamed(name string) expr.Node {
+	for _, same := range []func(string) bool{
+		func(s string) bool { return s == name },
+		func(s string) bool { return strings.EqualFold(s, name) },
+	} {
+		for _, it := range c.items {
+			if same(it.name) {
+				return it.node
+			}
+		}
+	}
+	return nil
+}
+
+func (c *compiler) having() error {
+	if strings.TrimSpace(c.q.Having) == "" {
+		return nil
+	}
+	n, err := expr.Parse(c.q.Having)
+	if err != nil {
+		return err
+	}
+	if n, err = c.bindResult(n, c.q.Having, true); err != nil {
+		return err
+	}
+	c.out.having, err = expr.BindFilter(n, c.q.Having, c.resultColumn)
+	return err
+}
+
+func (c *compiler) outputs() error {
+	for _, it := range c.items {
+		n, err := c.bindResult(it.node, it.text, false)
+		if err != nil {
+			return err
+		}
+		e, err := expr.Bind(n, it.text, c.resultColumn)
+		if err != nil {
+			return err
+		}
+		c.out.out = append(c.out.out, outputColumn{it.name, e})
+	}
+	return nil
+}
+
+// ordered is what an element of OrderBy orders by: an output column of that
+// name, the n-th output column for a number n, or an expression.
+func (c *compiler) ordered(it expr.Item, list string) (expr.Node, error) {
+	if n := c.outputNamed(it.Text); n != nil {
+		return n, nil
+	}
+	lit, ok := it.Expr.(*expr.Literal)
+	if !ok {
+		return it.Expr, nil
+	}
+	if n := lit.Value.Int; lit.Value.Type.Kind == column.Int64 && n >= 1 && n <= int64(len(c.items)) {
+		return c.items[n-1].node, nil
+	}
+	return nil, &expr.Error{Text: list, Pos: it.Pos, Msg: fmt.Sprintf(
+		"order by %s orders nothing: give a name, an expression, or the number of an output column (1 to %d)", it.Text, len(c.items))}
+}
+
+func (c *compiler) orderBy() error {
+	for _, list := range c.q.OrderBy {
+		items, err := expr.ParseOrder(list)
+		if err != nil {
+			return err
+		}
+		for _, it := range items {
+			n, err := c.ordered(it, list)
+			if err != nil {
+				return err
+			}
+			if n, err = c.bindResult(n, list, true); err != nil {
+				return err
+			}
+			e, err := expr.Bind(n, list, c.resultColumn)
+			if err != nil {
+				return err
+			}
+			c.out.order = append(c.out.order, orderTerm{e, it.Desc, it.Nulls == expr.NullsFirst})
+		}
+	}
+	return nil
+}
