@@ -34,18 +34,18 @@ func TestDecideTile(t *testing.T) {
 	for _, x := range []struct {
 		why                 string
 		rows, groups, total int64
-		rowBytes            int
 		want                TileDecision
 	}{
-		{"too few rows seen to tell", 100, 100, 1e9, 64, KeepTable},
-		{"every row a group", 65536, 65536, 5e6, 72, Scatter},
-		{"1e5 groups in 5e6 rows", 65536, 48000, 5e6, 72, KeepTable},
-		{"one group", 65536, 1, 5e6, 72, KeepTable},
-		{"the rest of the input is too short to repeat", 65536, 63000, 70000, 72, Scatter},
-		{"an unknown number of rows is taken for many", 65536, 48000, -1, 72, KeepTable},
-		{"reduces tenfold, but in a table of gigabytes", 65536, 65520, 1e10, 72, Scatter},
+		{"too few rows seen to tell", 100, 100, 1e9, KeepTable},
+		{"every row a group", 65536, 65536, 5e6, Scatter},
+		{"1e5 groups in 5e6 rows", 65536, 48000, 5e6, KeepTable},
+		{"one group", 65536, 1, 5e6, KeepTable},
+		{"the rest of the input is too short to repeat", 65536, 63000, 70000, Scatter},
+		{"an unknown number of rows is taken for many", 65536, 48000, -1, KeepTable},
+		{"reduces tenfold, in a table of gigabytes", 65536, 65520, 1e10, KeepTable},
+		{"two rows a group", 65536, 64900, 6.6e6, Scatter},
 	} {
-		if got := c.DecideTile(x.rows, x.groups, x.total, x.rowBytes); got != x.want {
+		if got := c.DecideTile(x.rows, x.groups, x.total); got != x.want {
 			t.Errorf("%s: got %d, want %d", x.why, got, x.want)
 		}
 	}

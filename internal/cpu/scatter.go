@@ -7,17 +7,22 @@ import (
 
 // This file is how a worker comes to partition its groups, and does.
 
-// reserveFactor is how much more room a table gets than it is expected to
-// need: estimates are a few per cent off.
-const reserveFactor = 1.1
+const (
+	// reserveFactor is how much more room a table gets than it is expected
+	// to need: estimates are a few per cent off.
+	reserveFactor = 1.1
+	// reserveMost is how many times its present groups a table gets room for
+	// at most: while most rows are new groups, the estimate means little.
+	reserveMost = 4
+)
 
 // judge decides whether the table is worth keeping, each time the rows seen
 // have doubled.
 func (w *Worker) judge() error {
 	w.nextCheck = 2 * w.rows
 	groups := feedback.ExpectedGroups(w.rows, int64(w.table.n), w.cfg.Rows)
-	if w.cfg.Tile.DecideTile(w.rows, int64(w.table.n), w.cfg.Rows, w.cfg.stride()*8+16) == feedback.KeepTable {
-		w.table.reserve(int(groups * reserveFactor))
+	if w.cfg.Tile.DecideTile(w.rows, int64(w.table.n), w.cfg.Rows) == feedback.KeepTable {
+		w.table.reserve(int(min(groups*reserveFactor, reserveMost*float64(w.table.n))))
 		return nil
 	}
 	if err := w.flush(w.cfg.choose(groups)); err != nil {
