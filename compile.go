@@ -19,8 +19,7 @@ import (
 // the aggregates, and computes from it the having filter, the output columns
 // and what to order by.
 type compiled struct {
-	cols  []int // columns of the input's schema that are read
-	types []column.Type
+	cols []int // columns of the input's schema that are read
 
 	where    *expr.Expr // nil: none
 	keys     []*expr.Expr
@@ -94,7 +93,6 @@ func (c *compiler) inputColumn(name string) (int, column.Type, error) {
 		b = len(c.out.cols)
 		c.batchCol[i] = b
 		c.out.cols = append(c.out.cols, i)
-		c.out.types = append(c.out.types, t)
 	}
 	return b, t, nil
 }

@@ -67,7 +67,7 @@ func (p *prepared) plan(q Query) *QueryPlan {
 	states := p.states()
 	plan := &QueryPlan{
 		Device: deviceCPU, Reason: "this version has no GPU engine",
-		Threads: p.threads, BatchRows: p.batchRows, Partitions: p.opt.Partitions,
+		Threads: p.threads, BatchRows: p.opt.BatchRows, Partitions: p.opt.Partitions,
 		Where: q.Where, Having: q.Having, KeyWords: p.layout.Words,
 		Aggregates: p.query.texts, StateWords: states.Words(),
 		OrderBy: len(p.query.order), Limit: q.Limit, Memory: MemoryPlan{Limit: p.opt.MemoryLimit},

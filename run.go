@@ -36,11 +36,10 @@ type prepared struct {
 	scan  scan
 	facts scanFacts
 
-	layout    *key.Layout
-	interned  []bool // by key
-	threads   int
-	tile      feedback.TileConfig
-	batchRows int
+	layout   *key.Layout
+	interned []bool // by key
+	threads  int
+	tile     feedback.TileConfig
 }
 
 // prepare opens the input and resolves the query against it. The caller
@@ -55,7 +54,7 @@ func prepare(ctx context.Context, q Query, o Options) (_ *prepared, err error) {
 	if q.Limit < NoRows {
 		return nil, usagef("limit: %d is negative", q.Limit)
 	}
-	p := &prepared{opt: o, batchRows: o.BatchRows}
+	p := &prepared{opt: o}
 	if p.in, err = q.From.open(ctx, o); err != nil {
 		return nil, err
 	}
@@ -147,8 +146,7 @@ func (r *run) aggregate(ctx context.Context) error {
 		r.cfg.Rows = r.facts.rows / int64(r.threads)
 	}
 	in := cpu.Input{
-		Units: r.scan.units(), Reader: r.scan.reader, Done: r.unitDone,
-		Pipeline: func() (cpu.Pipeline, error) { return r.pipeline(), nil },
+		Units: r.scan.units(), Reader: r.scan.reader, Pipeline: r.pipeline, Done: r.unitDone,
 	}
 	var err error
 	if r.groups, err = cpu.Run(ctx, r.cfg, in, r.threads); err != nil {

@@ -58,7 +58,7 @@ func TestEqualHashes(t *testing.T) {
 				for _, threads := range []int{1, 3} {
 					name := fmt.Sprintf("dict=%t/scatter=%t/partitions=%d/threads=%d", dict, tile == feedback.NoTiles, partitions, threads)
 					t.Run(name, func(t *testing.T) {
-						got := sumsOf(t, config(partitions, tile, noLimit), in, threads)
+						got := sumsOf(t, config(partitions, tile, noLimit), in, false, threads)
 						if len(got) != len(want) {
 							t.Fatalf("%d groups, want %d", len(got), len(want))
 						}
@@ -72,38 +72,4 @@ func TestEqualHashes(t *testing.T) {
 			}
 		}
 	}
-}
-
-// sumsOf runs the sum by two keys, and wants each group once.
-func sumsOf(t *testing.T, cfg *Config, in batches, threads int) map[[2]int64]int64 {
-	t.Helper()
-	g, err := run(t.Context(), cfg, in, false, threads)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out := map[[2]int64]int64{}
-	m := NewMerger(cfg, g.Buckets)
-	for p := range g.Buckets[0].Partitions() {
-		rows, err := m.Merge(p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var a, b, sum column.Vector
-		d := key.Decoder{Layout: cfg.Keys, Intern: cfg.Intern, Base: 1}
-		d.Begin(rows)
-		d.Decode(0, rows, &a)
-		d.Decode(1, rows, &b)
-		if err := cfg.States.Finish(0, rows, cfg.Arenas, &sum); err != nil {
-			t.Fatal(err)
-		}
-		for i := range rows {
-			k := [2]int64{a.Int[i], b.Int[i]}
-			if _, twice := out[k]; twice {
-				t.Fatalf("group %v twice", k)
-			}
-			out[k] = int64(sum.At(i).Wide.LowBits())
-		}
-		m.Release(p)
-	}
-	return out
 }

@@ -23,7 +23,7 @@ type Reader interface {
 type Input struct {
 	Units    int
 	Reader   func() Reader
-	Pipeline func() (Pipeline, error)
+	Pipeline func() Pipeline
 	Done     func(unit int, rows int64) // a unit was read; may be called from several workers at once
 }
 
@@ -85,11 +85,7 @@ func Recovered(err *error) {
 // work is the life of one worker: it takes units until none is left.
 func work(ctx context.Context, cfg *Config, in Input, next *atomic.Int64) (_ *Worker, err error) {
 	defer Recovered(&err)
-	pipe, err := in.Pipeline()
-	if err != nil {
-		return nil, err
-	}
-	w, err := NewWorker(cfg, pipe)
+	w, err := NewWorker(cfg, in.Pipeline())
 	if err != nil {
 		return nil, err
 	}
