@@ -46,13 +46,16 @@ type sorter struct {
 // is thrown away: enough that sorting them is rare.
 const pruneRows = 64 << 10
 
-func (s *sorter) add(parts []part) {
+func (s *sorter) add(parts []part) error {
 	for _, p := range parts {
 		s.parts = append(s.parts, p)
 		s.rows += p.rows
 	}
 	if s.keep >= 0 && int64(s.rows) > 2*s.keep+pruneRows {
-		cols, order := s.sort()
+		cols, order, err := s.sort()
+		if err != nil {
+			return err
+		}
 		order = order[:min(int64(len(order)), s.keep)]
 		kept := part{rows: len(order)}
 		for i := range cols {
@@ -61,10 +64,14 @@ func (s *sorter) add(parts []part) {
 		}
 		s.parts, s.rows = []part{kept}, kept.rows
 	}
+	return nil
 }
 
 // sort returns all columns in one piece and the order of their rows.
-func (s *sorter) sort() (cols []column.Vector, order []int32) {
+func (s *sorter) sort() (cols []column.Vector, order []int32, err error) {
+	if s.rows > math.MaxInt32 || s.textBytes() > math.MaxUint32 {
+		return nil, nil, &kindError{ErrBudget, fmt.Errorf("order by: the result is too large to be sorted in memory (%d rows); give a limit", s.rows)}
+	}
 	terms, nout := s.run.query.order, len(s.run.query.out)
 	cols = make([]column.Vector, nout+len(terms))
 	for i := range cols {
@@ -90,7 +97,7 @@ func (s *sorter) sort() (cols []column.Vector, order []int32) {
 		}
 		return 0
 	})
-	return cols, order
+	return cols, order, nil
 }
 
 // records are the sorted rows.
@@ -98,10 +105,10 @@ func (s *sorter) records(schema *arrow.Schema) ([]arrow.Record, error) {
 	if s.rows == 0 {
 		return nil, nil
 	}
-	if s.rows > math.MaxInt32 || s.textBytes() > math.MaxUint32 {
-		return nil, &kindError{ErrBudget, fmt.Errorf("order by: the result is too large to be sorted in memory (%d rows); give a limit", s.rows)}
+	cols, order, err := s.sort()
+	if err != nil {
+		return nil, err
 	}
-	cols, order := s.sort()
 	if s.keep >= 0 {
 		order = order[:min(int64(len(order)), s.keep)]
 	}
@@ -120,7 +127,7 @@ func (s *sorter) records(schema *arrow.Schema) ([]arrow.Record, error) {
 
 // textBytes is the bytes of the largest column of strings.
 func (s *sorter) textBytes() (most int) {
-	for i := range s.run.query.out {
+	for i := range s.parts[0].cols {
 		n := 0
 		for _, p := range s.parts {
 			n += len(p.cols[i].Data)

@@ -163,7 +163,10 @@ func (r *Rows) fetch() {
 	}
 	s := sorter{run: r.run, keep: r.left}
 	for r.err == nil && r.at < len(r.slots) {
-		s.add(r.receive().parts)
+		parts := r.receive().parts
+		if r.err == nil {
+			r.err = classify(s.add(parts))
+		}
 	}
 	if r.err == nil {
 		r.queue, r.err = s.records(r.schema)
