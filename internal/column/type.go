@@ -3,7 +3,7 @@
 //
 // A logical [Type] (what the user sees: decimal(10,2), timestamp[us, UTC]) is
 // stored in one of four representations ([Rep]), so that every loop of the
-// engine exists at most four times:
+// engine exists at most four times; results have a fifth:
 //
 //	Rep      Go slice          logical kinds
 //	Int64    []int64           bool, int8..int64, uint8..uint64 (bits), date,
@@ -11,6 +11,12 @@
 //	Float64  []float64         float16, float32, float64 (widening is exact)
 //	Wide     []decimal256.Num  decimal of 19 to 76 digits
 //	Bytes    []Span + []byte   string, binary, fixed-size binary, UUID
+//	List     []Span + *Vector  list and map, which aggregates give
+//
+// Nesting is a mark beside the kind ([Nest]): the kind of a list is that of
+// its elements, the kind of a map that of its keys, so code that asks a type
+// for its Kind alone first makes sure that it is no nested one. Elements are
+// never nested and never NULL. Keys and arguments are always scalars.
 //
 // A vector is either flat or dictionary-coded. The codes of a
 // dictionary-coded vector index a [Dict], whose identity (the pointer) lasts
@@ -78,6 +84,7 @@ const (
 	RepFloat64
 	RepWide
 	RepBytes
+	RepList
 )
 
 // MaxInt64Digits is the largest decimal precision stored in an int64.
@@ -92,6 +99,7 @@ type Type struct {
 	Precision uint8 // Decimal: digits in all, 1..76
 	Scale     uint8 // Decimal: digits after the point, 0..Precision
 	Width     int32 // FixedBinary: bytes
+	Nest      Nest  // a list or map of what the other fields say
 }
 
 // DecimalType returns decimal(precision, scale).
@@ -106,6 +114,9 @@ func TimestampType(unit Unit, utc bool) Type {
 
 // Rep tells how values of t are stored.
 func (t Type) Rep() Rep {
+	if t.IsNested() {
+		return RepList
+	}
 	switch t.Kind {
 	case Float16, Float32, Float64:
 		return RepFloat64
@@ -120,23 +131,28 @@ func (t Type) Rep() Rep {
 }
 
 // IsSigned reports whether t is a signed integer.
-func (t Type) IsSigned() bool { return t.Kind >= Int8 && t.Kind <= Int64 }
+func (t Type) IsSigned() bool { return t.Kind >= Int8 && t.Kind <= Int64 && t.Nest == Scalar }
 
 // IsUnsigned reports whether t is an unsigned integer.
-func (t Type) IsUnsigned() bool { return t.Kind >= Uint8 && t.Kind <= Uint64 }
+func (t Type) IsUnsigned() bool { return t.Kind >= Uint8 && t.Kind <= Uint64 && t.Nest == Scalar }
 
 // IsInteger reports whether t is an integer, signed or not.
-func (t Type) IsInteger() bool { return t.Kind >= Int8 && t.Kind <= Uint64 }
+func (t Type) IsInteger() bool { return t.IsSigned() || t.IsUnsigned() }
 
 // IsFloat reports whether t is a floating-point number.
 func (t Type) IsFloat() bool { return t.Rep() == RepFloat64 }
 
 // IsNumeric reports whether t is an integer, a float or a decimal.
-func (t Type) IsNumeric() bool { return t.IsInteger() || t.IsFloat() || t.Kind == Decimal }
+func (t Type) IsNumeric() bool {
+	return t.IsInteger() || t.IsFloat() || t.Kind == Decimal && t.Nest == Scalar
+}
 
 // Bits is the number of bits that hold any value of t exactly; 0 for
-// representations without a fixed size in words (Wide, Bytes).
+// representations without a fixed size in words (Wide, Bytes, List).
 func (t Type) Bits() int {
+	if t.IsNested() {
+		return 0
+	}
 	switch t.Kind {
 	case Null:
 		return 0
@@ -166,6 +182,12 @@ var kindNames = [...]string{
 
 // String gives the name that --schema and error messages show.
 func (t Type) String() string {
+	switch t.Nest {
+	case List:
+		return t.Elem().String() + "[]"
+	case Map:
+		return "map(" + t.Elem().String() + ", " + kindNames[Int64] + ")"
+	}
 	switch t.Kind {
 	case Decimal:
 		return fmt.Sprintf("decimal(%d,%d)", t.Precision, t.Scale)

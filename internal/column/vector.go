@@ -2,7 +2,8 @@ package column
 
 import "github.com/apache/arrow/go/v15/arrow/decimal256"
 
-// Span is the place of one value of a Bytes vector in its Data.
+// Span is the place of one value of a Bytes vector in its Data, or of one
+// list or map in the rows of its Elem.
 type Span struct {
 	Off, Len uint32
 }
@@ -30,6 +31,9 @@ type Vector struct {
 	Wide  []decimal256.Num
 	Span  []Span
 	Data  []byte // what Span points into
+
+	Elem   *Vector // what Span points into for a list or map: flat, of type Type.Elem(), without NULLs
+	Counts []int64 // of a map: beside the rows of Elem
 }
 
 // Dict is the values that codes stand for. It does not change once made, and
