@@ -1,99 +1,78 @@
-// Package arena stores byte strings of any length so that a fixed 64-bit
-// word, a ref, stands for each of them: group rows and keys are fixed words,
-// and strings live here.
-//
-// An [Arenas] is a registry of chunks, shared by all workers of a run. Each
-// worker puts its strings into an [Arena] of its own, which takes the lock of
-// the registry only for a new chunk. A ref is valid in the whole registry:
-//
-//	ref   = chunk number (32 bits) | offset of the value / 8 (32 bits)
-//	chunk = ... | length (4 bytes) capacity (4 bytes) | bytes, up to capacity | ...
-//
-// Values begin at a multiple of 8, and offset 0 of a chunk is never one,
-// because the header lies before it. So ref 0 stands for no value.
-//
-// Nothing is freed before the registry is dropped. A value that is replaced
-// keeps its space when the new one fits, else the new space is at least twice
-// the old, so that replacing costs space in proportion to the longest value.
-//
-// The trap: a goroutine may read what another one wrote only after both met
-// at a barrier (a channel, a mutex, a WaitGroup), and only the owner of the
-// row that holds a ref may replace its value.
 package arena
 
-import (
-	"encoding/binary"
-	"math"
-	"sync"
-	"sync/atomic"
-)
+import "encoding/binary"
 
 const (
-	header     = 8
 	firstChunk = 16 << 10 // small, so that a run of few strings on many workers stays small
 	lastChunk  = 1 << 20  // large enough that the lock of the registry does not matter
-	maxLen     = math.MaxUint32 - 2*header
-
-	// Padding is how many bytes past the end of a value may be read; what
-	// they hold means nothing.
-	Padding = 16
 )
-
-// Arenas is the chunks of a run. The zero value is ready to use.
-type Arenas struct {
-	mu     sync.Mutex
-	chunks atomic.Pointer[[][]byte] // grows at its end only
-	bytes  atomic.Int64
-}
-
-// Bytes is the memory that the chunks take, in bytes.
-func (r *Arenas) Bytes() int64 { return r.bytes.Load() }
-
-// Get returns the value of ref. The slice aliases the arena: it holds the
-// value until the value is replaced. Ref 0 gives nil.
-func (r *Arenas) Get(ref uint64) []byte {
-	if ref == 0 {
-		return nil
-	}
-	chunk := (*r.chunks.Load())[ref>>32]
-	at := int(uint32(ref)) * 8
-	n := int(binary.LittleEndian.Uint32(chunk[at-header:]))
-	return chunk[at : at+n : at+n]
-}
-
-// add registers a new chunk of n bytes and returns it with its number.
-func (r *Arenas) add(n int) ([]byte, uint64) {
-	chunk := make([]byte, n)
-	r.bytes.Add(int64(n))
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	var chunks [][]byte
-	if p := r.chunks.Load(); p != nil {
-		chunks = *p
-	}
-	// Appending in place is safe for readers: they hold the shorter slice.
-	chunks = append(chunks, chunk)
-	r.chunks.Store(&chunks)
-	return chunk, uint64(len(chunks)-1) << 32
-}
 
 // Arena is where one worker puts its values. It is not safe for concurrent use.
 type Arena struct {
 	reg   *Arenas
-	chunk []byte // the chunk being filled
-	base  uint64 // its number, as the high half of a ref
-	used  int
-	next  int // size of the next chunk
+	chunk chunk   // the chunk being filled
+	used  int     // bytes of it
+	spare chunk   // empty: made by Reserve for values that do not fit the rest of chunk
+	full  []chunk // those before
+	next  int     // size of the next chunk
+	debt  int64   // bytes that the budget refused, and that are used all the same
 }
 
+// chunk is a registered chunk that an arena has made.
+type chunk struct {
+	data []byte
+	base uint64 // its number, as the high half of a ref
+}
+
+// room is how many bytes of values, headers included, fit behind the first
+// used bytes.
+func (c *chunk) room(used int) int { return len(c.data) - Padding - used }
+
 // New returns an arena whose refs are valid in all of r.
-func (r *Arenas) New() *Arena { return &Arena{reg: r, next: firstChunk} }
+func (r *Arenas) New() *Arena {
+	a := &Arena{reg: r, next: firstChunk}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.arenas = append(r.arenas, a)
+	return a
+}
 
 // Registry is where the refs of a are valid.
 func (a *Arena) Registry() *Arenas { return a.reg }
 
 // Get returns the value of ref, from this or any other arena of the registry.
 func (a *Arena) Get(ref uint64) []byte { return a.reg.Get(ref) }
+
+// Reserve asks the budget for room for n bytes in all, as [Size] counts them,
+// and makes it: Puts of so many do not take more. The error is the budget's;
+// the arena is then as it was, less memory that it did not use yet.
+func (a *Arena) Reserve(n int) error {
+	if err := a.settle(); err != nil {
+		return err
+	}
+	if a.chunk.room(a.used) >= n || a.spare.room(0) >= n {
+		return nil
+	}
+	a.drop(&a.spare)
+	size := a.sizeFor(n)
+	if err := a.ask(size); err != nil {
+		return err
+	}
+	a.spare = a.make(size)
+	return nil
+}
+
+// settle asks for what was taken without leave.
+func (a *Arena) settle() error {
+	if a.debt == 0 {
+		return nil
+	}
+	if err := a.reg.grow(a.debt); err != nil {
+		return err
+	}
+	a.debt = 0
+	return nil
+}
 
 // Put stores a copy of b, which must be shorter than 4 GiB, and returns its
 // ref, which is never 0.
@@ -116,24 +95,84 @@ func (a *Arena) Replace(ref uint64, b []byte) uint64 {
 	return ref
 }
 
-func (a *Arena) put(b []byte, room int) uint64 {
-	room = (room + 7) &^ 7
-	need := header + room
-	if a.used+need+Padding > len(a.chunk) {
-		a.grow(need + Padding)
+// Reset frees all chunks of the arena: no ref into them may be used any more.
+func (a *Arena) Reset() {
+	for i := range a.full {
+		a.drop(&a.full[i])
 	}
-	at := a.used + header
-	binary.LittleEndian.PutUint32(a.chunk[a.used:], uint32(len(b)))
-	binary.LittleEndian.PutUint32(a.chunk[a.used+4:], uint32(room))
-	copy(a.chunk[at:], b)
-	a.used += need
-	return a.base | uint64(at/8)
+	a.drop(&a.chunk)
+	a.drop(&a.spare)
+	a.full, a.used = a.full[:0], 0
 }
 
-// grow starts a chunk with room for at least n bytes.
-func (a *Arena) grow(n int) {
-	size := max(a.next, (n+7)&^7)
-	a.next = min(2*a.next, lastChunk)
-	a.chunk, a.base = a.reg.add(size)
+// put stores b with room for so many bytes.
+func (a *Arena) put(b []byte, room int) uint64 {
+	need := Size(room)
+	if a.chunk.room(a.used) < need {
+		a.turn(need)
+	}
+	at := place(a.chunk.data, a.used, b, need)
+	a.used += need
+	return a.chunk.base | uint64(at/8)
+}
+
+// place writes a value of need bytes in all to chunk[used:] and returns the
+// offset of its bytes.
+func place(chunk []byte, used int, b []byte, need int) (at int) {
+	at = used + header
+	binary.LittleEndian.PutUint32(chunk[used:], uint32(len(b)))
+	binary.LittleEndian.PutUint32(chunk[used+4:], uint32(need-header))
+	copy(chunk[at:], b)
+	return at
+}
+
+// turn goes on to a chunk with room for n bytes: the spare one, or one taken
+// whether or not the budget likes it.
+func (a *Arena) turn(n int) {
+	if a.chunk.data != nil {
+		a.full = append(a.full, a.chunk)
+	}
 	a.used = 0
+	if a.spare.room(0) >= n {
+		a.chunk, a.spare = a.spare, chunk{}
+		return
+	}
+	size := a.sizeFor(n)
+	if a.ask(size) != nil {
+		a.debt += int64(size)
+	}
+	a.chunk = a.make(size)
+}
+
+// sizeFor is the size of a chunk with room for n bytes.
+func (a *Arena) sizeFor(n int) int { return max(a.next, (n+Padding+7)&^7) }
+
+func (a *Arena) ask(size int) error {
+	if a.reg.grow == nil {
+		return nil
+	}
+	return a.reg.grow(int64(size))
+}
+
+func (a *Arena) make(size int) chunk {
+	a.next = min(2*a.next, lastChunk)
+	data := make([]byte, size)
+	a.reg.bytes.Add(int64(size))
+	return chunk{data, a.reg.register(data)}
+}
+
+// drop frees a chunk, if there is one.
+func (a *Arena) drop(c *chunk) {
+	if c.data == nil {
+		return
+	}
+	size := int64(len(c.data))
+	a.reg.Drop(c.base)
+	*c = chunk{}
+	a.reg.bytes.Add(-size)
+	paid := min(size, a.debt)
+	a.debt -= paid
+	if a.reg.grow != nil && size > paid {
+		_ = a.reg.grow(paid - size) // only asking for more can fail
+	}
 }

@@ -2,7 +2,9 @@ package arena
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"sync"
 	"testing"
@@ -80,5 +82,180 @@ func TestWorkersShareRegistry(t *testing.T) {
 				t.Fatalf("got %q, want %q", got, want)
 			}
 		}
+	}
+}
+
+// account is a budget that knows how much is held.
+type account struct {
+	limit, held int64
+	refused     int
+}
+
+var errRefused = errors.New("refused")
+
+func (c *account) grow(n int64) error {
+	if n > 0 && c.held+n > c.limit {
+		c.refused++
+		return errRefused
+	}
+	c.held += n
+	return nil
+}
+
+// What was reserved is put without asking for more, whatever the sizes of the
+// values and of the chunk's rest; and the budget knows of every byte.
+func TestReserve(t *testing.T) {
+	for seed := range uint64(50) {
+		rng := rand.New(rand.NewPCG(seed, 3))
+		c := account{limit: math.MaxInt64}
+		r := New(c.grow)
+		a := r.New()
+		want := map[uint64][]byte{}
+		for range 30 {
+			var vals [][]byte
+			need := 0
+			for range rng.IntN(50) {
+				b := bytes.Repeat([]byte{byte(rng.Uint32())}, rng.IntN(1<<rng.IntN(17)))
+				vals, need = append(vals, b), need+Size(len(b))
+			}
+			if err := a.Reserve(need); err != nil {
+				t.Fatal(err)
+			}
+			held := c.held
+			for _, b := range vals {
+				want[a.Put(b)] = b
+			}
+			if c.held != held || c.held != r.Bytes() {
+				t.Fatalf("seed %d: %d bytes reserved, %d taken, %d held", seed, held, c.held, r.Bytes())
+			}
+			if rng.IntN(10) == 0 {
+				a.Reset()
+				clear(want)
+				if c.held != 0 || r.Bytes() != 0 {
+					t.Fatalf("seed %d: %d bytes held after Reset", seed, c.held)
+				}
+			}
+		}
+		for ref, b := range want {
+			if !bytes.Equal(r.Get(ref), b) {
+				t.Fatalf("seed %d: a value has changed", seed)
+			}
+		}
+		r.Close()
+		if c.held != 0 {
+			t.Fatalf("seed %d: %d bytes held after Close", seed, c.held)
+		}
+	}
+}
+
+// A refused Reserve is an error and takes nothing; Puts go on, and what they
+// took without leave is asked for before anything else, and freed first.
+func TestRefused(t *testing.T) {
+	c := account{limit: 100_000}
+	r := New(c.grow)
+	a := r.New()
+	if err := a.Reserve(200_000); !errors.Is(err, errRefused) || c.held != 0 || r.Bytes() != 0 {
+		t.Fatalf("error %v, %d held, %d in chunks", err, c.held, r.Bytes())
+	}
+	b := bytes.Repeat([]byte("x"), 1000)
+	var refs []uint64
+	for range 300 {
+		refs = append(refs, a.Put(b))
+	}
+	for _, ref := range refs {
+		if !bytes.Equal(r.Get(ref), b) {
+			t.Fatal("a value has changed")
+		}
+	}
+	if c.refused == 0 || r.Bytes() < 300*1000 || c.held > c.limit {
+		t.Fatalf("%d refusals, %d bytes, %d held", c.refused, r.Bytes(), c.held)
+	}
+	if err := a.Reserve(0); !errors.Is(err, errRefused) {
+		t.Fatalf("a debt is not asked for: %v", err)
+	}
+	c.limit = 1 << 30
+	if err := a.Reserve(0); err != nil || c.held != r.Bytes() {
+		t.Fatalf("error %v, %d held of %d", err, c.held, r.Bytes())
+	}
+	c.limit = c.held
+	for range 300 {
+		a.Put(b)
+	}
+	a.Reset()
+	if c.held != 0 || r.Bytes() != 0 {
+		t.Fatalf("%d held, %d in chunks after Reset", c.held, r.Bytes())
+	}
+}
+
+// A section is a chunk: adopted as it is, its values are found from its base,
+// and its number is used again after Drop.
+func TestAdopt(t *testing.T) {
+	var r Arenas
+	a := r.New()
+	mine := a.Put([]byte("mine"))
+	var s Section
+	if len(s.Bytes()) != 0 {
+		t.Fatal("an empty section has bytes")
+	}
+	bases := map[uint64]bool{}
+	for round := range 50 {
+		s.Reset()
+		var want []string
+		var refs []uint64
+		for i := range round * 20 {
+			v := fmt.Sprintf("%*d", 1+i%100, i)
+			want, refs = append(want, v), append(refs, s.Put([]byte(v)))
+		}
+		chunk := bytes.Clone(s.Bytes())
+		if len(chunk) != s.Len() || len(chunk)%8 != 0 {
+			t.Fatalf("a chunk of %d bytes, Len %d", len(chunk), s.Len())
+		}
+		base := r.Adopt(chunk)
+		bases[base] = true
+		for i, ref := range refs {
+			if ref == 0 || ref>>32 != 0 || string(r.Get(base+ref)) != want[i] {
+				t.Fatalf("round %d: value %d has ref %#x and reads %q", round, i, ref, r.Get(base+ref))
+			}
+			if room := cap(chunk) - int(ref)*8 - len(want[i]); room < Padding {
+				t.Fatalf("%d bytes behind a value", room)
+			}
+		}
+		if round%5 != 0 { // some stay
+			r.Drop(base)
+		}
+	}
+	if len(bases) > 15 {
+		t.Errorf("%d numbers for at most 11 chunks at a time", len(bases))
+	}
+	if r.Bytes() != firstChunk || string(a.Get(mine)) != "mine" {
+		t.Errorf("%d bytes, %q", r.Bytes(), a.Get(mine))
+	}
+}
+
+// Chunks come and go in some goroutines while others read theirs.
+func TestResetBesideReaders(t *testing.T) {
+	var r Arenas
+	var wg sync.WaitGroup
+	for w := range 4 {
+		wg.Go(func() {
+			a := r.New()
+			for range 30 {
+				var refs []uint64
+				for i := range 3000 {
+					refs = append(refs, a.Put(fmt.Appendf(nil, "worker %d value %d", w, i)))
+				}
+				for i, ref := range refs {
+					if got, want := string(a.Get(ref)), fmt.Sprintf("worker %d value %d", w, i); got != want {
+						t.Errorf("got %q, want %q", got, want)
+						return
+					}
+				}
+				a.Reset()
+			}
+		})
+	}
+	wg.Wait()
+	if r.Bytes() != 0 {
+		t.Errorf("%d bytes held", r.Bytes())
 	}
 }

@@ -1,0 +1,102 @@
+package arena
+
+import (
+	"encoding/binary"
+	"math"
+	"sync"
+	"sync/atomic"
+)
+
+const (
+	header = 8
+	maxLen = math.MaxUint32 - 2*header
+
+	// Padding is how many bytes past the end of a value may be read; what
+	// they hold means nothing.
+	Padding = 16
+)
+
+// Putter stores byte strings: an *[Arena] or a *[Section].
+type Putter interface {
+	// Put stores a copy of b and returns its ref, which is never 0.
+	Put(b []byte) uint64
+}
+
+// Size is how many bytes of a chunk Put takes for a string of n bytes.
+func Size(n int) int { return header + (n+7)&^7 }
+
+// Arenas is the chunks of a run. The zero value is ready to use and has no
+// budget.
+type Arenas struct {
+	grow   func(bytes int64) error // nil: no budget
+	mu     sync.Mutex
+	chunks atomic.Pointer[[][]byte] // by number; nil: the number is free
+	free   []uint64                 // bases of numbers to use again
+	arenas []*Arena
+	bytes  atomic.Int64
+}
+
+// New returns an empty registry whose arenas ask grow for the memory of their
+// chunks before they make them, and tell it, as a negative number, what they
+// have freed. It is called from several goroutines.
+func New(grow func(bytes int64) error) *Arenas { return &Arenas{grow: grow} }
+
+// Bytes is the memory that the chunks of all arenas take, in bytes. Adopted
+// chunks are not among them.
+func (r *Arenas) Bytes() int64 { return r.bytes.Load() }
+
+// Get returns the value of ref. The slice aliases the arena: it holds the
+// value until the value is replaced or its chunk freed. Ref 0 gives nil.
+func (r *Arenas) Get(ref uint64) []byte {
+	if ref == 0 {
+		return nil
+	}
+	chunk := (*r.chunks.Load())[ref>>32]
+	at := int(uint32(ref)) * 8
+	n := int(binary.LittleEndian.Uint32(chunk[at-header:]))
+	return chunk[at : at+n : at+n]
+}
+
+// Adopt registers a chunk that a [Section] made, without copying it, and
+// returns its base: what is to be added to the refs of the section. The chunk
+// must stay as it is until Drop; its memory remains the caller's.
+func (r *Arenas) Adopt(chunk []byte) (base uint64) { return r.register(chunk) }
+
+// Drop takes back Adopt. No ref into the chunk may be used any more.
+func (r *Arenas) Drop(base uint64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	(*r.chunks.Load())[base>>32] = nil
+	r.free = append(r.free, base)
+}
+
+// Close frees the chunks of all arenas, none of which may be used any more.
+func (r *Arenas) Close() {
+	for _, a := range r.arenas {
+		a.Reset()
+	}
+}
+
+// register gives a number to a chunk and returns it as the high half of a
+// ref.
+//
+// Writing the registry beside its readers is safe: a number is entered where
+// no reader looks, since no ref holds it yet, and a reader that still has the
+// slice from before append moved it finds all its own chunks in there.
+func (r *Arenas) register(chunk []byte) (base uint64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var chunks [][]byte
+	if p := r.chunks.Load(); p != nil {
+		chunks = *p
+	}
+	if n := len(r.free); n > 0 {
+		base, r.free = r.free[n-1], r.free[:n-1]
+		chunks[base>>32] = chunk
+		return base
+	}
+	base = uint64(len(chunks)) << 32
+	chunks = append(chunks, chunk)
+	r.chunks.Store(&chunks)
+	return base
+}
