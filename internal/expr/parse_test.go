@@ -121,6 +121,8 @@ func TestParseErrors(t *testing.T) {
 		{"a is 3", `expected "null", found number 3, at character 6 of "a is 3"`},
 		{"a not 3", `expected end of text, found "not", at character 3 of "a not 3"`},
 		{"a not 'in'", `expected end of text, found "not", at character 3 of "a not 'in'"`},
+		{"list(a order by b)", `list takes no "order by": values come in the order of the rows, at character 8 of "list(a order by b)"`},
+		{"list(a order b)", `expected ")", found "order", at character 8 of "list(a order b)"`},
 		{"a in ()", `expected an expression, found ")", at character 7 of "a in ()"`},
 		{"a between 1", `expected "and", found end of text, at character 12 of "a between 1"`},
 		{"ä + $", `unexpected character '$', at character 5 of "ä + $"`},
