@@ -19,12 +19,16 @@ type recordInput struct {
 	r      array.RecordReader
 	fields column.Schema
 	unread []error // by column: why it cannot be read
+	grow   func(bytes int64) error // the budget; nil: none
 }
 
-func newRecordInput(r array.RecordReader) (*recordInput, error) {
-	in := &recordInput{r: r}
+func newRecordInput(r array.RecordReader, grow func(int64) error) (*recordInput, error) {
+	in := &recordInput{r: r, grow: grow}
 	for _, f := range r.Schema().Fields() {
 		t, err := column.FromArrowField(f)
+		if err == nil && t.IsNested() {
+			err = fmt.Errorf("%w as input: %s", column.ErrNoArrowType, f.Type)
+		}
 		in.fields.Fields = append(in.fields.Fields, column.Field{Name: f.Name, Type: t})
 		in.unread = append(in.unread, err)
 	}

@@ -21,7 +21,8 @@ const millisPerDay = 24 * 60 * 60 * 1000
 // array becomes codes of a new Dict.
 //
 // The error wraps ErrNoArrowType, or says that arr breaks the rules of its
-// type: a code outside its dictionary, a decimal beyond its precision.
+// type: a code outside its dictionary, a decimal beyond its precision. A
+// NULL in a list is an error too, since no vector holds one.
 func FromArrow(arr arrow.Array, v *Vector) error {
 	arr = storage(arr)
 	t, err := FromArrowType(arr.DataType())
@@ -31,6 +32,10 @@ func FromArrow(arr arrow.Array, v *Vector) error {
 	*v = Vector{
 		Type: t, Len: arr.Len(), Null: nulls(arr, v.Null),
 		Codes: v.Codes[:0], Int: v.Int[:0], Float: v.Float[:0], Wide: v.Wide[:0], Span: v.Span[:0], Data: v.Data[:0],
+		Elem: v.Elem, Counts: v.Counts[:0],
+	}
+	if t.IsNested() {
+		return listFromArrow(arr, v)
 	}
 	if v.Len == 0 || t.Kind == Null {
 		return nil

@@ -2,6 +2,7 @@ package column
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"math/bits"
@@ -15,14 +16,22 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 )
 
+// ErrTooLarge is wrapped by errors about values that are more than one Arrow
+// array can hold, whose offsets have 32 bits.
+var ErrTooLarge = errors.New("too large for an Arrow array")
+
 // ToArrow copies a flat or dictionary-coded vector to a plain Arrow array of
 // type ArrowType(v.Type); the caller releases it. Slots of NULL rows are
 // zero or empty, so that equal columns give equal bytes. The error says that
-// the strings of one array pass 2 GiB (callers cut batches of rows, so only
-// huge values get there), or that a value has not the width of its type.
+// the strings of one array pass 2 GiB, or the elements of its lists 2^31
+// (callers cut batches of rows, so only huge values get there; it wraps
+// [ErrTooLarge]), or that a value has not the width of its type.
 func ToArrow(v *Vector, mem memory.Allocator) (arrow.Array, error) {
 	n := v.Len
-	if v.Type.Kind == Null || v.Type.Kind == Invalid {
+	switch {
+	case v.Type.IsNested():
+		return listToArrow(v, mem)
+	case v.Type.Kind == Null || v.Type.Kind == Invalid:
 		return array.NewNull(n), nil
 	}
 	validity, nulls := validityBitmap(v.Null, n, mem)
@@ -249,7 +258,7 @@ func totalBytes(v *Vector, spans []Span) (int, error) {
 		}
 	}
 	if total > math.MaxInt32 {
-		return 0, fmt.Errorf("%d bytes of text in %d rows do not fit in one Arrow array of 2 GiB", total, v.Len)
+		return 0, fmt.Errorf("%w: %d bytes of text in %d rows, and one array holds 2 GiB", ErrTooLarge, total, v.Len)
 	}
 	return total, nil
 }

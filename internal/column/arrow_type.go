@@ -16,7 +16,7 @@ const (
 )
 
 // ErrNoArrowType is wrapped by errors about Arrow types that gagg does not
-// hold in a vector (nested types, durations, intervals).
+// hold in a vector (structs, lists of lists, durations, intervals).
 var ErrNoArrowType = fmt.Errorf("arrow type not supported")
 
 var arrowTypes = [...]arrow.DataType{
@@ -36,6 +36,9 @@ var arrowTypes = [...]arrow.DataType{
 // ArrowType returns the Arrow type of the arrays that ToArrow makes for t.
 // The UTC mark of a Time has no place in Arrow and is lost.
 func ArrowType(t Type) arrow.DataType {
+	if t.IsNested() {
+		return nestedArrowType(t)
+	}
 	switch t.Kind {
 	case Decimal:
 		if t.Precision <= decimal128.MaxPrecision {
@@ -62,7 +65,7 @@ func ArrowType(t Type) arrow.DataType {
 // other 16-byte values by the extension name in the field's metadata.
 func ArrowField(name string, t Type, nullable bool) arrow.Field {
 	f := arrow.Field{Name: name, Type: ArrowType(t), Nullable: nullable || t.Kind == Null}
-	if t.Kind == UUID {
+	if t == (Type{Kind: UUID}) {
 		f.Metadata = arrow.NewMetadata([]string{extensionKey, extensionDataKey}, []string{uuidExtension, ""})
 	}
 	return f
@@ -107,6 +110,10 @@ func FromArrowType(dt arrow.DataType) (Type, error) {
 		return TimestampType(Unit(dt.Unit), dt.TimeZone != ""), nil
 	case *arrow.FixedSizeBinaryType:
 		return Type{Kind: FixedBinary, Width: int32(dt.ByteWidth)}, nil
+	case *arrow.ListType:
+		return fromListType(dt)
+	case *arrow.MapType:
+		return fromMapType(dt)
 	case arrow.ExtensionType:
 		t, err := FromArrowType(dt.StorageType())
 		if dt.ExtensionName() == uuidExtension && t.Width == 16 {

@@ -34,9 +34,10 @@ func pick[T any](dst, src []T, rows []int32) []T {
 }
 
 // Gather returns the rows of v named by rows, in that order. The result
-// lives in buf until its next use, but shares Dict and Data with v.
+// lives in buf until its next use, but shares Dict, Data, Elem and Counts
+// with v.
 func Gather(v *Vector, rows []int32, buf *Buffer) Vector {
-	out := Vector{Type: v.Type, Len: len(rows), Dict: v.Dict, Data: v.Data}
+	out := Vector{Type: v.Type, Len: len(rows), Dict: v.Dict, Data: v.Data, Elem: v.Elem, Counts: v.Counts}
 	if v.Null != nil {
 		buf.null = pick(buf.null, v.Null, rows)
 		out.Null = buf.null
@@ -63,13 +64,13 @@ func Gather(v *Vector, rows []int32, buf *Buffer) Vector {
 
 // Flatten returns v with each code replaced by the value it stands for. A
 // flat vector is returned as it is. The result lives in buf until its next
-// use, but shares Null and Data with v and its Dict.
+// use, but shares Null, and Data, Elem and Counts, with v and its Dict.
 func Flatten(v *Vector, buf *Buffer) Vector {
 	if v.Dict == nil {
 		return *v
 	}
 	d := &v.Dict.Values
-	out := Vector{Type: v.Type, Len: v.Len, Null: v.Null, Data: d.Data}
+	out := Vector{Type: v.Type, Len: v.Len, Null: v.Null, Data: d.Data, Elem: d.Elem, Counts: d.Counts}
 	switch v.Type.Rep() {
 	case RepInt64:
 		buf.ints = decode(buf.ints, d.Int, v.Codes)
@@ -96,7 +97,9 @@ func decode[T any](dst, values []T, codes []int32) []T {
 }
 
 // Concat copies the vectors, all of one type, into one flat vector that
-// shares no memory with them.
+// shares no memory with them. Lists come to lie end to end. The caller sees
+// to it that the bytes of all values, and the elements of all lists, number
+// less than 2^32.
 func Concat(parts []Vector) Vector {
 	if len(parts) == 0 {
 		return Vector{}
@@ -115,8 +118,16 @@ func Concat(parts []Vector) Vector {
 		var buf Buffer
 		out.append(Flatten(&parts[i], &buf))
 	}
-	out.Data = slices.Grow(out.Data, SpanPadding)
+	out.pad()
 	return out
+}
+
+// pad gives Data what the owner of spans owes.
+func (v *Vector) pad() {
+	v.Data = slices.Grow(v.Data, SpanPadding)
+	if v.Elem != nil {
+		v.Elem.pad()
+	}
 }
 
 func (v *Vector) append(p Vector) {
@@ -127,15 +138,25 @@ func (v *Vector) append(p Vector) {
 			v.Null = append(v.Null, p.Null[:p.Len]...)
 		}
 	}
+	if v.Type.Rep() == RepList {
+		v.appendLists(&p)
+	} else {
+		v.appendValues(&p, 0, p.Len)
+	}
+}
+
+// appendValues appends the values of the rows from..to of p, a flat vector
+// of a scalar type, but not their NULLs.
+func (v *Vector) appendValues(p *Vector, from, to int) {
 	switch v.Type.Rep() {
 	case RepInt64:
-		v.Int = append(v.Int, p.Int[:p.Len]...)
+		v.Int = append(v.Int, p.Int[from:to]...)
 	case RepFloat64:
-		v.Float = append(v.Float, p.Float[:p.Len]...)
+		v.Float = append(v.Float, p.Float[from:to]...)
 	case RepWide:
-		v.Wide = append(v.Wide, p.Wide[:p.Len]...)
+		v.Wide = append(v.Wide, p.Wide[from:to]...)
 	default:
-		for i := range p.Len {
+		for i := from; i < to; i++ {
 			var b []byte
 			if !p.IsNull(i) {
 				b = p.Bytes(i)

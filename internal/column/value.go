@@ -3,7 +3,9 @@ package column
 import "github.com/apache/arrow/go/v15/arrow/decimal256"
 
 // Value is one value of any type: a literal, a bound from statistics, a
-// constant column. Which of the fields counts follows from Type.Rep().
+// constant column. Which of the fields counts follows from Type.Rep(). Two
+// values of a scalar type are compared with ==; lists are not, as List is a
+// pointer.
 type Value struct {
 	Type  Type
 	Null  bool
@@ -11,6 +13,7 @@ type Value struct {
 	Float float64
 	Wide  decimal256.Num
 	Bytes string
+	List  *Vector // a list or map: a flat vector of one row, which holds it
 }
 
 // Bounds is what a file says about the values of a column in a row group or
@@ -47,6 +50,9 @@ func (v *Vector) At(i int) Value {
 		out.Wide = v.Wide[i]
 	case RepBytes:
 		out.Bytes = string(v.Bytes(i))
+	case RepList:
+		row := Concat([]Vector{Gather(v, []int32{int32(i)}, &Buffer{})})
+		out.List = &row
 	}
 	return out
 }

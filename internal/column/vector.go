@@ -32,7 +32,7 @@ type Vector struct {
 	Span  []Span
 	Data  []byte // what Span points into
 
-	Elem   *Vector // what Span points into for a list or map: flat, of type Type.Elem(), without NULLs
+	Elem   *Vector // what Span points into for a list or map: flat, of type Type.Elem(), without NULLs; nil: no row has elements
 	Counts []int64 // of a map: beside the rows of Elem
 }
 
@@ -58,7 +58,8 @@ func (v *Vector) Bytes(i int) []byte {
 // Valid reports whether v keeps the contract of this package
 // (VECTOR-VALID): the slices that its representation needs hold Len elements,
 // every code names an entry, every span lies in Data and may be read
-// SpanPadding bytes past its end.
+// SpanPadding bytes past its end, or lies in the rows of Elem, which is flat
+// and without NULLs.
 func (v *Vector) Valid() bool {
 	if v.Null != nil && len(v.Null) < v.Len {
 		return false
@@ -81,6 +82,8 @@ func (v *Vector) Valid() bool {
 		return len(v.Float) >= v.Len
 	case RepWide:
 		return len(v.Wide) >= v.Len
+	case RepList:
+		return v.validLists()
 	}
 	for _, s := range v.Span[:min(v.Len, len(v.Span))] {
 		if uint64(s.Off)+uint64(s.Len) > uint64(len(v.Data)) || uint64(s.Off)+SpanPadding > uint64(cap(v.Data)) {

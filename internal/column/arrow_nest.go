@@ -1,0 +1,259 @@
+package column
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+)
+
+// Names of the fields in a list and in the entries of a map, as the Arrow
+// format recommends them.
+const (
+	itemName  = "item"
+	keyName   = "key"
+	countName = "value"
+)
+
+// nestedArrowType is list<item: T> or map<T, int64>. Items and counts are
+// declared nullable, as is usual; keys are not, as the format demands.
+func nestedArrowType(t Type) arrow.DataType {
+	if t.Nest == List {
+		return arrow.ListOfField(ArrowField(itemName, t.Elem(), true))
+	}
+	key := ArrowField(keyName, t.Elem(), false)
+	return arrow.MapOfWithMetadata(key.Type, key.Metadata, arrow.PrimitiveTypes.Int64, arrow.Metadata{})
+}
+
+func fromListType(dt *arrow.ListType) (Type, error) {
+	t, err := fromElemField(dt, dt.ElemField())
+	return ListOf(t), err
+}
+
+func fromMapType(dt *arrow.MapType) (Type, error) {
+	t, err := fromElemField(dt, dt.KeyField())
+	if err == nil && dt.ItemType().ID() != arrow.INT64 {
+		err = fmt.Errorf("%w: %s", ErrNoArrowType, dt)
+	}
+	return MapOf(t), err
+}
+
+func fromElemField(dt arrow.DataType, f arrow.Field) (Type, error) {
+	t, err := FromArrowField(f)
+	if err != nil || t.IsNested() {
+		return Type{}, fmt.Errorf("%w: %s", ErrNoArrowType, dt)
+	}
+	return t, nil
+}
+
+// listToArrow is ToArrow for lists and maps.
+func listToArrow(v *Vector, mem memory.Allocator) (arrow.Array, error) {
+	var buf Buffer
+	flat := Flatten(v, &buf)
+	if err := flat.fitsArrow(); err != nil {
+		return nil, err
+	}
+	if !flat.endToEnd() {
+		flat = Concat([]Vector{flat})
+	}
+	elems, counts := flat.used()
+	child, err := ToArrow(&elems, mem)
+	if err != nil {
+		return nil, err
+	}
+	defer child.Release()
+	data := child.Data()
+	if v.Type.Nest == Map {
+		data = entries(v.Type, child, counts, mem)
+		defer data.Release()
+	}
+	validity, nulls := validityBitmap(flat.Null, flat.Len, mem)
+	offsets := offsetBuffer(&flat, mem)
+	if validity != nil {
+		defer validity.Release()
+	}
+	defer offsets.Release()
+	out := array.NewData(ArrowType(v.Type), v.Len, []*memory.Buffer{validity, offsets}, []arrow.ArrayData{data}, nulls, 0)
+	defer out.Release()
+	return array.MakeFromData(out), nil
+}
+
+// entries are the pairs of a map array: a struct of keys and counts.
+func entries(t Type, keys arrow.Array, counts []int64, mem memory.Allocator) arrow.ArrayData {
+	n := keys.Len()
+	buf := intBuffer[int64](&Vector{Len: n, Int: counts}, mem)
+	defer buf.Release()
+	items := array.NewData(arrow.PrimitiveTypes.Int64, n, []*memory.Buffer{nil, buf}, nil, 0, 0)
+	defer items.Release()
+	pair := ArrowType(t).(*arrow.MapType).Elem()
+	return array.NewData(pair, n, []*memory.Buffer{nil}, []arrow.ArrayData{keys.Data(), items}, 0, 0)
+}
+
+func offsetBuffer(v *Vector, mem memory.Allocator) *memory.Buffer {
+	buf, offsets := newBuffer[int32](v.Len+1, mem)
+	at := int32(0)
+	for i := range v.Len {
+		offsets[i] = at
+		from, to := v.Range(i)
+		at += int32(to - from)
+	}
+	offsets[v.Len] = at
+	return buf
+}
+
+// fitsArrow checks that the lists of v do not pass the 32-bit offsets of an
+// Arrow array, laid end to end.
+func (v *Vector) fitsArrow() error {
+	elems, bytes := 0, 0
+	for i := range v.Len {
+		from, to := v.Range(i)
+		elems += to - from
+		if v.Type.Elem().Rep() != RepBytes {
+			continue
+		}
+		for j := from; j < to; j++ {
+			bytes += int(v.Elem.Span[j].Len)
+		}
+	}
+	if elems > math.MaxInt32 {
+		return fmt.Errorf("%w: %d elements in the lists of %d rows, and one array holds 2^31-1", ErrTooLarge, elems, v.Len)
+	}
+	if bytes > math.MaxInt32 {
+		return fmt.Errorf("%w: %d bytes of text in the lists of %d rows, and one array holds 2 GiB", ErrTooLarge, bytes, v.Len)
+	}
+	return nil
+}
+
+// endToEnd reports whether each list of v begins where the one before it
+// ends, as those of an Arrow array do.
+func (v *Vector) endToEnd() bool {
+	at := -1
+	for i := range v.Len {
+		from, to := v.Range(i)
+		if from == to {
+			continue
+		}
+		if at >= 0 && from != at {
+			return false
+		}
+		at = to
+	}
+	return true
+}
+
+// used is the part of Elem and Counts that the lists of v, which lie end to
+// end, hold.
+func (v *Vector) used() (elems Vector, counts []int64) {
+	first, last := 0, 0
+	for i := range v.Len {
+		from, to := v.Range(i)
+		if from == to {
+			continue
+		}
+		if last == 0 {
+			first = from
+		}
+		last = to
+	}
+	if first == last {
+		return Vector{Type: v.Type.Elem()}, nil
+	}
+	if v.Type.Nest == Map {
+		counts = v.Counts[first:last]
+	}
+	return v.Elem.rows(first, last), counts
+}
+
+// rows is the rows from..to of a flat vector without NULLs, in its memory.
+func (v *Vector) rows(from, to int) Vector {
+	out := Vector{Type: v.Type, Len: to - from, Data: v.Data}
+	switch v.Type.Rep() {
+	case RepInt64:
+		if v.Type.Kind != Null {
+			out.Int = v.Int[from:to]
+		}
+	case RepFloat64:
+		out.Float = v.Float[from:to]
+	case RepWide:
+		out.Wide = v.Wide[from:to]
+	default:
+		out.Span = v.Span[from:to]
+	}
+	return out
+}
+
+// listFromArrow sets the lists or maps of v, whose type, length and NULLs
+// are set, to those of arr.
+func listFromArrow(arr arrow.Array, v *Vector) error {
+	if v.Elem == nil {
+		v.Elem = &Vector{}
+	}
+	list, keys := listOf(arr)
+	if v.Len == 0 {
+		*v.Elem = Vector{Type: v.Type.Elem()}
+		return nil
+	}
+	first, last, err := spansOfLists(list, v)
+	if err != nil {
+		return err
+	}
+	if last > int64(keys.Len()) {
+		return fmt.Errorf("arrow array: an offset of %d in %d elements", last, keys.Len())
+	}
+	part := array.NewSlice(keys, first, last)
+	defer part.Release()
+	if err := flatFromArrow(part, v.Elem); err != nil {
+		return err
+	}
+	v.Elem.Type = v.Type.Elem() // knows UUIDs
+	if m, ok := arr.(*array.Map); ok {
+		counts := array.NewSlice(m.Items(), first, last)
+		defer counts.Release()
+		if counts.NullN() > 0 {
+			return fmt.Errorf("arrow array: a NULL in a map")
+		}
+		v.Counts = intsOf(counts, v.Counts)
+	}
+	return nil
+}
+
+// listOf returns arr as a list, and the array of its elements or keys.
+func listOf(arr arrow.Array) (list *array.List, elems arrow.Array) {
+	if m, ok := arr.(*array.Map); ok {
+		return m.List, m.Keys()
+	}
+	list = arr.(*array.List)
+	return list, list.ListValues()
+}
+
+// spansOfLists sets v.Span and returns the range of elements that the lists
+// of arr hold; the spans count from its start.
+func spansOfLists(arr *array.List, v *Vector) (first, last int64, err error) {
+	offsets := arr.Offsets()[arr.Data().Offset():][:v.Len+1]
+	v.Span = sized(v.Span, v.Len)
+	for i := range v.Span {
+		if offsets[i+1] < offsets[i] || offsets[i] < offsets[0] || offsets[0] < 0 {
+			return 0, 0, fmt.Errorf("arrow array: offset of row %d is not in order", i)
+		}
+		v.Span[i] = Span{Off: uint32(offsets[i] - offsets[0]), Len: uint32(offsets[i+1] - offsets[i])}
+	}
+	return int64(offsets[0]), int64(offsets[v.Len]), nil
+}
+
+// flatFromArrow is FromArrow for elements: no codes and no NULLs.
+func flatFromArrow(arr arrow.Array, v *Vector) error {
+	if err := FromArrow(arr, v); err != nil {
+		return err
+	}
+	if slices.Contains(v.Null, true) {
+		return fmt.Errorf("arrow array: a NULL in a list")
+	}
+	v.Null = nil
+	if v.Dict != nil {
+		*v = Flatten(v, &Buffer{})
+	}
+	return nil
+}
