@@ -1,48 +1,52 @@
-// Package partition divides groups into partitions by the top bits of their
-// hash and keeps each partition as a chain of pages.
-//
-// Terms: a row is one group, Stride 64-bit words, of which the first is the
-// hash of its key; a tile is some rows that lie one after the other; a
-// bucket is the rows of one partition that one worker has placed, a chain of
-// pages of 2^PageBits rows each, all full but the last.
-//
-// HASH-BITS: the partition of a row is the top Bits bits of its hash; tables
-// within a partition use the bits below them.
-//
-// A Buckets value belongs to one worker while it is filled. Once all workers
-// have stopped filling, partition p of all of them together is read by
-// whoever merges p: pages may then be changed in place, each row by the one
-// goroutine that owns its partition.
 package partition
 
-// Buckets is the rows placed by one worker.
+import "math/bits"
+
+// Buckets is the rows placed by one owner.
 type Buckets struct {
 	pool  *Pool
+	disk  *Disk // nil: there is none to spill to
+	skip  uint  // hash bits that the levels above have spent
 	shift uint
-	free  [][]uint64   // by partition: what is left of its last page
-	pages [][][]uint64 // by partition: whole pages, the last one filled but for free
+
+	free   [][]uint64   // by partition: what is left of its last page
+	pages  [][][]uint64 // by partition: whole pages, the last one filled but for free
+	blocks [][]Block    // by partition: its rows on disk
+
+	first, differ []uint64 // by partition, below level 0: see HashRange
 }
 
-// New returns 2^bits empty buckets whose pages come from pool.
-func New(bits uint, pool *Pool) *Buckets {
-	return &Buckets{pool: pool, shift: 64 - bits, free: make([][]uint64, 1<<bits), pages: make([][][]uint64, 1<<bits)}
+// New returns 2^n empty buckets for rows that share their top skip hash bits,
+// with pages from pool. They can be spilled if there is a disk.
+func New(skip, n uint, pool *Pool, disk *Disk) *Buckets {
+	b := &Buckets{
+		pool: pool, disk: disk, skip: skip, shift: 64 - n,
+		free: make([][]uint64, 1<<n), pages: make([][][]uint64, 1<<n), blocks: make([][]Block, 1<<n),
+	}
+	if skip > 0 {
+		b.first, b.differ = make([]uint64, 1<<n), make([]uint64, 1<<n)
+	}
+	return b
 }
 
-// Scatter copies the rows of a tile to the ends of their buckets. On an
-// error, the pool's, some of them may have been placed.
+// Scatter copies the rows of a tile to the ends of their buckets. It returns
+// how many it placed, which is all of them unless the pool refused a page.
 //
 // The loop over words is faster than copy for rows of a cache line or two,
 // and what it needs of a partition is 24 bytes, so that those of a thousand
 // partitions stay in the first-level cache.
-func (b *Buckets) Scatter(tile []uint64) error {
+func (b *Buckets) Scatter(tile []uint64) (placed int, err error) {
 	stride := b.pool.Stride
+	if b.differ != nil {
+		b.note(tile)
+	}
 	for ; len(tile) > 0; tile = tile[stride:] {
-		p := tile[0] >> b.shift
+		p := tile[0] << b.skip >> b.shift
 		dst := b.free[p]
 		if len(dst) < stride {
 			page, err := b.pool.get()
 			if err != nil {
-				return err
+				return placed, err
 			}
 			b.pages[p] = append(b.pages[p], page)
 			dst = page
@@ -51,17 +55,39 @@ func (b *Buckets) Scatter(tile []uint64) error {
 		for i, w := range tile[:stride] { //nolint:staticcheck // a copy is a call: 4 % of q10
 			dst[i] = w
 		}
+		placed++
 	}
-	return nil
+	return placed, nil
+}
+
+// note keeps what HashRange tells.
+func (b *Buckets) note(tile []uint64) {
+	for ; len(tile) > 0; tile = tile[b.pool.Stride:] {
+		p := tile[0] << b.skip >> b.shift
+		if b.pages[p] == nil && b.blocks[p] == nil && b.differ[p] == 0 {
+			b.first[p] = tile[0]
+		}
+		b.differ[p] |= tile[0] ^ b.first[p]
+	}
+}
+
+// SharedBits is how many top hash bits all rows of partition p share, 64 if
+// their hashes are equal. At level 0 nobody looks: it is the bits that chose
+// the partition.
+func (b *Buckets) SharedBits(p int) uint {
+	if b.differ == nil {
+		return b.skip + b.Bits()
+	}
+	return uint(bits.LeadingZeros64(b.differ[p]))
 }
 
 // Partitions is the number of partitions.
 func (b *Buckets) Partitions() int { return len(b.pages) }
 
-// Bits is the number of hash bits that choose the partition.
+// Bits is the number of hash bits that choose the partition at this level.
 func (b *Buckets) Bits() uint { return 64 - b.shift }
 
-// Rows is how many rows partition p holds.
+// Rows is how many rows of partition p are in memory.
 func (b *Buckets) Rows(p int) int {
 	return len(b.pages[p])<<b.pool.PageBits - len(b.free[p])/b.pool.Stride
 }
@@ -76,8 +102,15 @@ func (b *Buckets) Pages(dst [][]uint64, p int) [][]uint64 {
 	return dst
 }
 
-// Release gives the pages of partition p back to the pool.
+// Blocks is the blocks of partition p, in the order they were written.
+func (b *Buckets) Blocks(p int) []Block { return b.blocks[p] }
+
+// Release lets go of partition p: its pages go back to the pool, the space of
+// its blocks to the disk.
 func (b *Buckets) Release(p int) {
 	b.pool.put(b.pages[p])
-	b.pages[p], b.free[p] = nil, nil
+	for _, blk := range b.blocks[p] {
+		b.disk.Free(blk)
+	}
+	b.pages[p], b.free[p], b.blocks[p] = nil, nil, nil
 }

@@ -8,33 +8,38 @@ import (
 )
 
 const (
-	// pageBytes is about the size of a page (its rows are a power of two):
+	// PageBytes is about the size of a page (its rows are a power of two):
 	// large enough that getting pages costs nothing, small enough that the
 	// half-empty last page of each partition and worker does not count.
-	pageBytes = 8 << 10
+	PageBytes = 8 << 10
 	// slabBytes is how much is allocated at once: some huge pages. The first
-	// slabs are smaller, so that a small run stays small.
+	// slabs are smaller, so that a small run stays small, and so are those
+	// that fill up a budget.
 	slabBytes      = 16 << 20
 	firstSlabBytes = 256 << 10
+	leastSlabBytes = 64 << 10
 )
 
-// Pool gives out pages, all of one size, for the buckets of all workers.
+// Pool gives out pages, all of one size. Each owner of buckets has its own:
+// what it fills and spills gives its memory back as a whole.
 type Pool struct {
 	Stride   int  // words a row
 	PageBits uint // a page has 2^PageBits rows
 
-	grow func(bytes int64) error
-	mu   sync.Mutex
-	slab []uint64 // what is left of the slab at hand
-	next int      // words of the next slab
-	free [][]uint64
-	held int64 // bytes of all slabs
+	grow  func(bytes int64) error
+	mu    sync.Mutex
+	slabs [][]uint64
+	slab  []uint64 // what is left of the last slab
+	next  int      // words of the next slab
+	free  [][]uint64
+	held  int64 // bytes of all slabs
 }
 
 // NewPool returns a pool of pages for rows of stride words. grow is told of
-// memory before it is allocated, and may refuse.
+// memory before it is allocated, and may refuse; and of memory that is let
+// go, as a negative number.
 func NewPool(stride int, grow func(bytes int64) error) *Pool {
-	p := &Pool{Stride: stride, PageBits: uint(bits.Len(uint(pageBytes / 8 / stride))), grow: grow}
+	p := &Pool{Stride: stride, PageBits: uint(bits.Len(uint(PageBytes / 8 / stride))), grow: grow}
 	p.next = max(firstSlabBytes/8, p.words())
 	return p
 }
@@ -53,16 +58,34 @@ func (p *Pool) get() ([]uint64, error) {
 	}
 	n := p.words()
 	if len(p.slab) < n {
-		if err := p.grow(int64(p.next) * 8); err != nil {
+		if err := p.addSlab(); err != nil {
 			return nil, err
 		}
-		p.held += int64(p.next) * 8
-		p.slab = hostmem.Make[uint64](p.next)
-		p.next = max(min(2*p.next, slabBytes/8), n)
 	}
 	page := p.slab[:n:n]
 	p.slab = p.slab[n:]
 	return page, nil
+}
+
+// addSlab allocates a slab: the next size, or the largest that is not refused.
+func (p *Pool) addSlab() error {
+	least := max(leastSlabBytes/8, p.words())
+	words := p.next
+	for {
+		err := p.grow(int64(words) * 8)
+		if err == nil {
+			break
+		}
+		if words == least {
+			return err
+		}
+		words = max(words/4, least)
+	}
+	p.held += int64(words) * 8
+	p.slab = hostmem.Make[uint64](words)
+	p.slabs = append(p.slabs, p.slab)
+	p.next = max(min(2*p.next, slabBytes/8), p.words())
+	return nil
 }
 
 // put takes pages back.
@@ -77,4 +100,16 @@ func (p *Pool) Bytes() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.held
+}
+
+// Reset lets go of all memory. No page may be in use any more.
+func (p *Pool) Reset() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, s := range p.slabs {
+		hostmem.Free(s)
+	}
+	_ = p.grow(-p.held) // only asking for more can fail
+	p.slabs, p.slab, p.free, p.held = nil, nil, nil, 0
+	p.next = max(firstSlabBytes/8, p.words())
 }

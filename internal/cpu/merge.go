@@ -1,7 +1,7 @@
 package cpu
 
 import (
-	"slices"
+	"context"
 
 	"github.com/gagg-dev/gagg/internal/invariant"
 	"github.com/gagg-dev/gagg/internal/key"
@@ -10,155 +10,356 @@ import (
 
 // Merger merges partitions, one after the other, reusing its memory. One a
 // goroutine.
+//
+// The rows of a partition lie in pages and in blocks. Those in pages are
+// merged where they are: the first row of a key becomes its group, later ones
+// are combined into it. Blocks are read one at a time, by the feedback loading
+// of EGA (paper 003, section 4.2.2): as long as the directory has room for a
+// block of nothing but new groups, it is loaded; rows whose group exists are
+// combined into it, the others are appended to pages of the merger. So what
+// must fit in memory is the groups of a partition, not its rows. When they do
+// not, the partition is divided (divide.go), or sorted if all its rows have
+// one hash (equal.go).
 type Merger struct {
 	cfg     *Config
-	buckets []*partition.Buckets
+	sources []*partition.Buckets
 	decoder key.Decoder
-	dir     directory
-	pages   [][]uint64
-	page    uint // a page has 2^page rows
-	stride  int
-	held    int64 // bytes of the directory
-	rows    [][]uint64
+
+	in    source
+	store *store // rows from blocks, and their values
+	dir   directory
+	held  int64      // bytes of the directory
+	pages [][]uint64 // those of in, then those of the store
+	tail  []uint64   // what is left of the last one, if it is the store's
+	block partition.Page
+	out   emitter
+}
+
+// source is the rows of a partition that have not been merged yet.
+type source struct {
+	buckets []*partition.Buckets
+	number  int
+	shared  uint // top bits that all its hashes share
+	blocks  []sourceBlock
+}
+
+type sourceBlock struct {
+	partition.Block
+	disk *partition.Disk
 }
 
 // NewMerger returns a merger for the buckets of all workers.
-func NewMerger(cfg *Config, buckets []*partition.Buckets) *Merger {
+func NewMerger(cfg *Config, buckets []*partition.Buckets) (*Merger, error) {
+	s, err := newStore(cfg, asking(cfg.MergeGrow))
 	return &Merger{
-		cfg: cfg, buckets: buckets, stride: cfg.Pool.Stride, page: cfg.Pool.PageBits,
-		decoder: key.Decoder{Layout: cfg.Keys, Intern: cfg.Intern, Base: 1},
+		cfg: cfg, sources: buckets, store: s,
+		decoder: key.Decoder{Layout: cfg.Keys, Intern: cfg.Intern, Arenas: cfg.Arenas, Base: 1},
+		out:     emitter{stride: cfg.Stride},
+	}, err
+}
+
+// Merge calls emit with the groups of partition p, whole rows in order of
+// their hash, some at a time; they are valid until emit returns. The
+// partition is gone afterwards.
+func (m *Merger) Merge(ctx context.Context, p int, emit func(rows [][]uint64) error) error {
+	m.out.emit = func(rows [][]uint64) error {
+		if invariant.Enabled {
+			m.checkOrder(p, rows)
+		}
+		return emit(rows)
+	}
+	return m.merge(ctx, m.sources, p, m.sources[0].Bits())
+}
+
+// Prefetch tells that partition p will be merged soon.
+func (m *Merger) Prefetch(p int) {
+	for _, b := range m.sources {
+		b.Prefetch(p)
 	}
 }
 
-// Merge returns the groups of partition p, whole rows in order of their hash.
-// They stay valid until the next Merge or Release.
-func (m *Merger) Merge(p int) ([][]uint64, error) {
-	m.pages = m.pages[:0]
-	n := 0
-	for _, b := range m.buckets {
+// Close lets go of the merger's memory.
+func (m *Merger) Close() error {
+	m.freeDirectory()
+	return m.store.close()
+}
+
+// checkOrder checks that groups are in order of hash and all of partition p.
+func (m *Merger) checkOrder(p int, rows [][]uint64) {
+	for i, row := range rows {
+		invariant.Check(i == 0 || m.less(rows[i-1], row), "HASH-ORDER")
+		invariant.Check(row[0]>>(64-m.sources[0].Bits()) == uint64(p), "HASH-BITS")
+	}
+}
+
+// merge merges partition p of the buckets, whose hashes share their top bits.
+func (m *Merger) merge(ctx context.Context, buckets []*partition.Buckets, p int, shared uint) error {
+	if err := ctx.Err(); err != nil {
+		return context.Cause(ctx)
+	}
+	m.begin(buckets, p, shared)
+	if shared == 64 && len(m.in.blocks) > 0 {
+		return m.mergeEqual(ctx)
+	}
+	err := m.load(ctx)
+	switch {
+	case err == nil:
+		err = m.collect()
+	case refused(err) && m.store.disk != nil:
+		return m.divide(ctx)
+	}
+	m.end()
+	return err
+}
+
+// begin makes ready to merge a partition. Its blocks are the merger's from
+// now on.
+func (m *Merger) begin(buckets []*partition.Buckets, p int, shared uint) {
+	m.in = source{buckets: buckets, number: p, shared: shared, blocks: m.in.blocks[:0]}
+	m.pages, m.tail = m.pages[:0], nil
+	for _, b := range buckets {
 		// A bucket's last page may be part full: numbering rows by page
 		// keeps that apart from its successor's rows.
 		m.pages = b.Pages(m.pages, p)
-		n += b.Rows(p)
-	}
-	if err := m.reset(max(1, n)); err != nil {
-		return nil, err
-	}
-	for page := range m.pages {
-		m.addPage(page)
-	}
-	m.collect()
-	if invariant.Enabled {
-		m.checkOrder(p)
-	}
-	return m.rows, nil
-}
-
-// checkOrder checks that the groups are in order of hash, each once, and all
-// of partition p.
-func (m *Merger) checkOrder(p int) {
-	for i, row := range m.rows {
-		invariant.Check(i == 0 || m.less(m.rows[i-1], row), "HASH-ORDER")
-		invariant.Check(row[0]>>(64-m.skip()) == uint64(p), "HASH-BITS")
+		for _, blk := range b.TakeBlocks(p) {
+			m.in.blocks = append(m.in.blocks, sourceBlock{blk, b.Disk()})
+		}
 	}
 }
 
-// Release lets go of partition p in all buckets.
-func (m *Merger) Release(p int) {
-	for _, b := range m.buckets {
-		b.Release(p)
+// end lets go of what the partition held.
+func (m *Merger) end() {
+	for _, b := range m.in.buckets {
+		b.Release(m.in.number)
 	}
+	m.pages, m.tail = m.pages[:0], nil
+	m.store.arena.Reset()
+	m.store.pool.Recycle()
 }
 
-// Close lets go of the merger's own memory.
-func (m *Merger) Close() {
-	held := m.held
-	m.dir, m.held = directory{}, 0
-	_ = m.cfg.Grow(-held) // only asking for more can fail
-}
-
-// reset empties the directory and makes it large enough for n groups.
-func (m *Merger) reset(n int) error {
-	slots, numbers := 1<<dirBits(n), len(m.pages)<<m.page
-	if len(m.dir.slots) == slots && numbers>>m.dir.groupBits == 0 {
-		clear(m.dir.slots)
-		return nil
+// load enters all rows of the partition. If memory is refused, the directory
+// names the groups so far, and in.blocks is what was not loaded.
+func (m *Merger) load(ctx context.Context) error {
+	resident := 0
+	for _, page := range m.pages {
+		resident += len(page) / m.cfg.Stride
 	}
-	if err := m.cfg.Grow(int64(slots)*4 - m.held); err != nil {
+	if err := m.reset(resident); err != nil {
 		return err
 	}
-	m.held = int64(slots) * 4
-	m.dir = newDirectory(n, numbers, m.skip())
+	for page := range m.pages {
+		m.enterPage(page)
+	}
+	for len(m.in.blocks) > 0 {
+		if err := ctx.Err(); err != nil {
+			return context.Cause(ctx)
+		}
+		if err := m.loadBlock(); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
-// skip is the number of hash bits that the groups of a partition share.
-func (m *Merger) skip() uint { return m.buckets[0].Bits() }
-
-func (m *Merger) row(group uint32) []uint64 {
-	at := int(group) & (1<<m.page - 1) * m.stride
-	return m.pages[group>>m.page][at : at+m.stride]
+// reset empties the directory and makes it large enough for the rows in
+// memory, and for those of the blocks as far as the memory for it goes.
+func (m *Merger) reset(resident int) error {
+	pageRows := 1 << m.store.pool.PageBits
+	rows, most := resident, resident+m.cfg.directoryGroups()
+	for _, b := range m.in.blocks {
+		rows += b.Rows
+	}
+	if m.cfg.MergeBytes > 0 && len(m.in.blocks) > 0 {
+		rows = min(rows, most)
+	}
+	rows = max(rows, 1)
+	slots, numbers := 1<<dirBits(rows), (len(m.pages)+rows/pageRows+2)*pageRows
+	if len(m.dir.slots) == slots && numbers>>m.dir.groupBits == 0 && m.dir.skip == m.in.shared {
+		clear(m.dir.slots)
+		m.dir.n = 0
+		return nil
+	}
+	m.freeDirectory()
+	if err := m.store.ask(int64(slots) * 4); err != nil {
+		return err
+	}
+	m.held = int64(slots) * 4
+	m.dir = newDirectory(rows, numbers, min(m.in.shared, 63))
+	return nil
 }
 
-// addPage enters or combines the rows of one page.
-func (m *Merger) addPage(page int) {
-	rows := m.pages[page]
-	for i, at := 0, 0; at < len(rows); i, at = i+1, at+m.stride {
-		m.enter(rows[at:at+m.stride:at+m.stride], uint32(page<<m.page+i))
+func (m *Merger) freeDirectory() {
+	m.dir.free()
+	_ = m.cfg.MergeGrow(-m.held) // only asking for more can fail
+	m.dir, m.held = directory{}, 0
+}
+
+func (m *Merger) row(group uint32) []uint64 {
+	page, stride := m.store.pool.PageBits, m.cfg.Stride
+	at := int(group) & (1<<page - 1) * stride
+	return m.pages[group>>page][at : at+stride : at+stride]
+}
+
+// enterPage enters or combines the rows of one page where they are.
+func (m *Merger) enterPage(page int) {
+	rows, stride := m.pages[page], m.cfg.Stride
+	for i, at := 0, 0; at < len(rows); i, at = i+1, at+stride {
+		row := rows[at : at+stride : at+stride]
+		slot, dst := m.find(row)
+		if dst != nil {
+			m.cfg.States.Combine(dst, row, m.cfg.Arenas, nil)
+			continue
+		}
+		m.dir.set(slot, row[0], uint32(page<<m.store.pool.PageBits+i))
 	}
 }
 
-// enter finds the group of a row and combines the row into it, or makes the
-// row its group.
-func (m *Merger) enter(row []uint64, group uint32) {
-	hash, words := row[0], m.cfg.Keys.Words
+// find returns the group of a row, or the free slot for it.
+func (m *Merger) find(row []uint64) (slot uint64, dst []uint64) {
+	hash := row[0]
 	s := m.dir.home(hash)
 	for ; m.dir.slots[s] != 0; s = m.dir.next(s) {
 		e := m.dir.slots[s]
 		if !m.dir.tagged(e, hash) {
 			continue
 		}
-		if dst := m.row(m.dir.group(e)); slices.Equal(dst[1:1+words], row[1:1+words]) {
-			m.cfg.States.Combine(dst, row, m.cfg.Arenas)
-			return
+		if dst := m.row(m.dir.group(e)); m.cfg.Keys.Equal(dst, row, 1, m.cfg.Arenas) {
+			return s, dst
 		}
 	}
-	m.dir.slots[s] = m.dir.entry(hash, group)
+	return s, nil
 }
 
-// collect lists the groups in order of hash: each run of occupied slots
+// loadBlock loads the first block of the source and takes it off.
+func (m *Merger) loadBlock() error {
+	b := m.in.blocks[0]
+	if m.dir.n+b.Rows > m.dir.capacity() {
+		return &RefusedError{errDirectoryFull}
+	}
+	if err := m.reserve(b.Block); err != nil {
+		return err
+	}
+	base, err := m.open(b)
+	if err != nil {
+		return err
+	}
+	defer m.shut(base)
+	stride := m.cfg.Stride
+	for rows := m.block.Rows; len(rows) > 0; rows = rows[stride:] {
+		if err := m.enter(rows[:stride:stride]); err != nil {
+			return err
+		}
+	}
+	b.disk.Free(b.Block)
+	m.in.blocks = m.in.blocks[1:]
+	return nil
+}
+
+// reserve makes sure of memory for the rows of a block and their values, so
+// that loading it does not stop halfway.
+func (m *Merger) reserve(b partition.Block) error {
+	if err := m.store.pool.Reserve(b.Rows); err != nil {
+		return err
+	}
+	if !m.cfg.HasRefs() {
+		return nil
+	}
+	section := int(b.Bytes()) - b.Rows*m.cfg.Stride*8
+	return m.store.arena.Reserve(section + m.cfg.States.CombineNeed(section, b.Rows))
+}
+
+// open reads a block, so that its rows refer to values in memory. The block
+// is in use until shut.
+func (m *Merger) open(b sourceBlock) (base uint64, err error) {
+	if err := b.disk.Read(b.Block, &m.block); err != nil || !m.cfg.HasRefs() {
+		return 0, err
+	}
+	base = m.cfg.Arenas.Adopt(m.block.Section)
+	for rows := m.block.Rows; len(rows) > 0; rows = rows[m.cfg.Stride:] {
+		refs{m.cfg}.Rebase(rows[:m.cfg.Stride], base)
+	}
+	return base, nil
+}
+
+func (m *Merger) shut(base uint64) {
+	if m.cfg.HasRefs() {
+		m.cfg.Arenas.Drop(base)
+	}
+}
+
+// enter combines a row of a block into its group, or appends it.
+func (m *Merger) enter(row []uint64) error {
+	slot, dst := m.find(row)
+	if dst != nil {
+		m.cfg.States.Combine(dst, row, m.cfg.Arenas, m.store.arena)
+		return nil
+	}
+	group, err := m.append(row)
+	if err == nil {
+		m.dir.set(slot, row[0], group)
+	}
+	return err
+}
+
+// append copies a row and its values to the merger's own memory.
+func (m *Merger) append(row []uint64) (group uint32, err error) {
+	if len(m.tail) == 0 {
+		page, err := m.store.pool.Get()
+		if err != nil {
+			return 0, err
+		}
+		m.pages, m.tail = append(m.pages, page), page
+	}
+	dst := m.tail[:m.cfg.Stride]
+	m.tail = m.tail[m.cfg.Stride:]
+	copy(dst, row)
+	if m.cfg.HasRefs() {
+		if err := (refs{m.cfg}).Move(dst, m.store.arena); err != nil {
+			return 0, err
+		}
+	}
+	last := len(m.pages) - 1
+	used := (len(m.pages[last]) - len(m.tail)) / m.cfg.Stride
+	return uint32(last<<m.store.pool.PageBits + used - 1), nil
+}
+
+// collect emits the groups in order of hash: each run of occupied slots
 // sorted, the runs being in order already (see table), and those that have
 // wrapped around to the front put after all others.
-func (m *Merger) collect() {
-	m.rows = m.rows[:0]
+func (m *Merger) collect() error {
 	var wrapped [][]uint64
+	run := m.out.begin() // where the current run begins
 	slots := m.dir.slots
 	i := 0
 	for ; i < len(slots) && slots[i] != 0; i++ {
 		if row := m.row(m.dir.group(slots[i])); m.dir.home(row[0]) > uint64(i) {
 			wrapped = append(wrapped, row)
 		} else {
-			m.insert(0, row)
+			m.insert(run, row)
 		}
 	}
-	run := len(m.rows) // where the current run begins
 	for ; i < len(slots); i++ {
-		if slots[i] == 0 {
-			run = len(m.rows)
-		} else {
+		if slots[i] != 0 {
 			m.insert(run, m.row(m.dir.group(slots[i])))
+			continue
+		}
+		var err error
+		if run, err = m.out.settle(); err != nil {
+			return err
 		}
 	}
 	for _, row := range wrapped {
 		m.insert(run, row)
 	}
+	return m.out.flush()
 }
 
-// insert puts a row in its place among m.rows[run:].
+// insert puts a row in its place among those of the run.
 func (m *Merger) insert(run int, row []uint64) {
-	m.rows = append(m.rows, row)
-	for i := len(m.rows) - 1; i > run && m.less(m.rows[i], m.rows[i-1]); i-- {
-		m.rows[i], m.rows[i-1] = m.rows[i-1], m.rows[i]
+	m.out.rows = append(m.out.rows, row)
+	rows := m.out.rows
+	for i := len(rows) - 1; i > run && m.less(rows[i], rows[i-1]); i-- {
+		rows[i], rows[i-1] = rows[i-1], rows[i]
 	}
 }
 
@@ -167,4 +368,40 @@ func (m *Merger) less(a, b []uint64) bool {
 		return a[0] < b[0]
 	}
 	return m.decoder.Compare(a, b) < 0
+}
+
+// emitRows is how many groups are emitted at a time, about: large enough to
+// pay for the calls, small enough that what is made of them stays in cache.
+const emitRows = 4096
+
+// emitter collects rows and emits them, many at a time.
+type emitter struct {
+	rows [][]uint64
+	emit func(rows [][]uint64) error
+}
+
+func (e *emitter) begin() int {
+	e.rows = e.rows[:0]
+	return 0
+}
+
+// settle says that the rows so far are in order, and returns where the next
+// ones begin.
+func (e *emitter) settle() (int, error) {
+	if len(e.rows) < emitRows {
+		return len(e.rows), nil
+	}
+	return 0, e.flush()
+}
+
+func (e *emitter) flush() error {
+	for rows := e.rows; len(rows) > 0; {
+		n := min(len(rows), emitRows)
+		if err := e.emit(rows[:n]); err != nil {
+			return err
+		}
+		rows = rows[n:]
+	}
+	e.rows = e.rows[:0]
+	return nil
 }

@@ -1,0 +1,148 @@
+package cpu
+
+import (
+	"context"
+	"errors"
+	"math/bits"
+
+	"github.com/gagg-dev/gagg/internal/key"
+	"github.com/gagg-dev/gagg/partition"
+)
+
+var errDirectoryFull = errors.New("the groups of a partition do not fit in memory")
+
+// loadShare is what part of a merger's memory the groups may take before
+// their partition is divided; the rest is for the buckets they go to.
+const loadShare = 0.75
+
+// divide is the road of a partition whose groups do not fit in memory: those
+// merged so far and the rows not loaded yet are placed in buckets by hash
+// bits that all of them do not share, which go to disk and are merged one
+// after the other.
+//
+// It ends: rows of a bucket share more bits than those of the partition, and
+// where they share all 64, mergeEqual takes over.
+func (m *Merger) divide(ctx context.Context) error {
+	sub, err := newStore(m.cfg, m.askAll)
+	if err != nil {
+		return err
+	}
+	m.sub = sub
+	shared := m.in.shared
+	sub.open(shared, m.divideBits())
+	err = m.moveAll(ctx, sub)
+	m.sub = nil
+	if err != nil {
+		return errors.Join(err, sub.close())
+	}
+	for q := range sub.buckets.Partitions() {
+		if len(sub.buckets.Blocks(q)) == 0 {
+			continue
+		}
+		if err := m.merge(ctx, []*partition.Buckets{sub.buckets}, q, sub.buckets.SharedBits(q)); err != nil {
+			return errors.Join(err, sub.close())
+		}
+	}
+	return sub.close()
+}
+
+// divideBits is the number of hash bits to divide by: as many as there can be
+// open pages for in an eighth of the merger's memory.
+func (m *Merger) divideBits() uint {
+	pages := max(m.cfg.MergeBytes/8/partition.PageBytes, 2)
+	return min(uint(bits.Len64(uint64(pages)))-1, maxDivideBits, 64-m.in.shared)
+}
+
+// maxDivideBits bounds the buckets of a division: what does not fit in memory
+// seldom misses it by more than a factor of a few hundred.
+const maxDivideBits = 8
+
+// moveAll places the groups so far and all rows not loaded yet in buckets on
+// disk. The partition is gone afterwards.
+func (m *Merger) moveAll(ctx context.Context, sub *store) error {
+	for _, e := range m.dir.slots {
+		if e == 0 {
+			continue
+		}
+		if err := sub.place(m.row(m.dir.group(e))); err != nil {
+			return err
+		}
+	}
+	// What the groups refer to is let go with the groups.
+	if err := sub.clear(); err != nil {
+		return err
+	}
+	m.end()
+	m.store.pool.Reset()
+	m.freeDirectory()
+	for _, b := range m.in.blocks {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err := m.moveBlock(b, sub); err != nil {
+			return err
+		}
+	}
+	return sub.clear()
+}
+
+// moveBlock places the rows of a block with their values.
+func (m *Merger) moveBlock(b sourceBlock, sub *store) error {
+	base, err := m.open(b)
+	if err != nil {
+		return err
+	}
+	defer m.shut(base)
+	if m.cfg.HasRefs() {
+		if err := sub.reserve(len(m.block.Section)); err != nil {
+			return err
+		}
+		for rows := m.block.Rows; len(rows) > 0; rows = rows[m.cfg.Stride:] {
+			if err := (refs{m.cfg}).Move(rows[:m.cfg.Stride], sub.arena); err != nil {
+				return err
+			}
+		}
+	}
+	if err := sub.place(m.block.Rows); err != nil {
+		return err
+	}
+	b.disk.Free(b.Block)
+	return nil
+}
+
+// used is the memory that the merger holds, in bytes.
+func (m *Merger) used() int64 {
+	n := m.held + m.store.bytes()
+	if m.sub != nil {
+		n += m.sub.bytes()
+	}
+	return n
+}
+
+// ask takes memory for the groups of a partition.
+func (m *Merger) ask(bytes int64) error {
+	if most := m.cfg.MergeBytes; bytes > 0 && most > 0 && m.used()+bytes > int64(loadShare*float64(most)) {
+		return &RefusedError{errDirectoryFull}
+	}
+	return asking(m.cfg.Grow)(bytes)
+}
+
+// askAll takes memory for buckets that a partition is divided into.
+func (m *Merger) askAll(bytes int64) error {
+	if most := m.cfg.MergeBytes; bytes > 0 && most > 0 && m.used()+bytes > most {
+		return &RefusedError{errDirectoryFull}
+	}
+	return asking(m.cfg.Grow)(bytes)
+}
+
+// directoryGroups is for how many groups a merger's directory is made at
+// most, unless more are in memory anyway.
+func (c *Config) directoryGroups() int {
+	room := int64(loadShare * float64(c.MergeBytes))
+	return int(room / int64(8*c.Stride+8))
+}
+
+// decoderOf decodes the keys of rows.
+func decoderOf(c *Config) key.Decoder {
+	return key.Decoder{Layout: c.Keys, Intern: c.Intern, Arenas: c.Arenas, Base: 1}
+}

@@ -1,0 +1,133 @@
+package cpu
+
+import (
+	"errors"
+
+	"github.com/gagg-dev/gagg/internal/arena"
+	"github.com/gagg-dev/gagg/partition"
+)
+
+// A store is the rows that one owner, a worker or a merger, has placed in
+// buckets: pages from a pool of its own, values in an arena of its own, and a
+// disk of its own for when memory is refused.
+//
+// SPILL-EPOCH: values are not freed one by one. Rows that go to disk take
+// copies of their values with them, and when no row of the owner is left in
+// memory, the arena and the pool are emptied as a whole.
+type store struct {
+	cfg     *Config
+	pool    *partition.Pool
+	arena   *arena.Arena
+	disk    *partition.Disk    // nil: there is nowhere to spill to
+	buckets *partition.Buckets // nil until it is known how many there are
+}
+
+// RefusedError is memory that the budget refused and that could not be made
+// free.
+type RefusedError struct{ Err error }
+
+func (e *RefusedError) Error() string { return e.Err.Error() }
+func (e *RefusedError) Unwrap() error { return e.Err }
+
+func refused(err error) bool {
+	var r *RefusedError
+	return errors.As(err, &r)
+}
+
+// asking is grow with refusals marked as such.
+func asking(grow func(int64) error) func(int64) error {
+	return func(bytes int64) error {
+		if err := grow(bytes); err != nil {
+			return &RefusedError{err}
+		}
+		return nil
+	}
+}
+
+func newStore(cfg *Config, grow func(int64) error) (*store, error) {
+	s := &store{cfg: cfg, pool: partition.NewPool(cfg.Stride, grow), arena: cfg.Arenas.New()}
+	if cfg.Disk == nil {
+		return s, nil
+	}
+	var err error
+	s.disk, err = cfg.Disk()
+	return s, err
+}
+
+// open makes the buckets: 2^n of them, for rows that share their top skip
+// hash bits.
+func (s *store) open(skip, n uint) { s.buckets = partition.New(skip, n, s.pool, s.disk) }
+
+// place puts rows into their buckets, and buckets to disk while there is no
+// memory. The rows must be in no bucket yet.
+func (s *store) place(rows []uint64) error {
+	for {
+		n, err := s.buckets.Scatter(rows)
+		if err == nil {
+			return nil
+		}
+		rows = rows[n*s.cfg.Stride:]
+		if err := s.spill(err); err != nil {
+			return err
+		}
+	}
+}
+
+// spillShare is what part of the pages is spilled when another is refused:
+// the others stay, and may stay for good if the input ends soon.
+const spillShare = 4
+
+// spill makes pages free because of a refusal.
+func (s *store) spill(cause error) error {
+	held := s.buckets.Bytes()
+	if s.disk == nil || held == 0 {
+		return cause
+	}
+	return s.buckets.Spill(held/spillShare + 1)
+}
+
+// clear puts all buckets to disk and lets go of all memory.
+func (s *store) clear() error {
+	if err := s.buckets.Spill(s.buckets.Bytes()); err != nil {
+		return err
+	}
+	s.arena.Reset()
+	s.pool.Reset()
+	return nil
+}
+
+// close lets go of everything, rows and files included.
+func (s *store) close() error {
+	s.buckets = nil
+	s.arena.Reset()
+	s.pool.Reset()
+	if s.disk == nil {
+		return nil
+	}
+	return s.disk.Close()
+}
+
+// refs tells package partition what a row refers to.
+type refs struct{ cfg *Config }
+
+func (r refs) Move(row []uint64, to arena.Putter) error {
+	r.cfg.Keys.Move(row, 1, r.cfg.Arenas, to)
+	return r.cfg.States.Move(row, r.cfg.Arenas, to)
+}
+
+func (r refs) Rebase(row []uint64, add uint64) {
+	r.cfg.Keys.Rebase(row, 1, add)
+	r.cfg.States.Rebase(row, add)
+}
+
+// HasRefs reports whether rows may refer to values in an arena.
+func (c *Config) HasRefs() bool { return c.Keys.HasRefs() || c.States.HasRefs() }
+
+// Refs is what package partition needs to move rows; nil if they refer to
+// nothing.
+func (c *Config) Refs() partition.Refs {
+	if !c.HasRefs() {
+		return nil
+	}
+	return refs{c}
+}

@@ -1,0 +1,160 @@
+package partition
+
+import (
+	"unsafe"
+
+	"github.com/gagg-dev/gagg/internal/arena"
+	"github.com/gagg-dev/gagg/internal/hostmem"
+	"github.com/gagg-dev/gagg/internal/spill"
+)
+
+// BlockBytes is about the size of a block: large enough that a disk streams
+// and a checksum or a codec costs little to start, small enough that many
+// blocks can be open at a time. A row whose values are longer makes a longer
+// block.
+const BlockBytes = 256 << 10
+
+// Block is rows on disk.
+type Block struct {
+	extent spill.Extent
+	Rows   int
+}
+
+// Bytes is the size of a block in memory.
+func (b Block) Bytes() int64 { return int64(b.extent.Raw) }
+
+// Refs knows the words of a row that refer to values in an arena.
+type Refs interface {
+	// Move copies all values of a row to another place and makes the row
+	// refer to the copies.
+	Move(row []uint64, to arena.Putter) error
+	// Rebase adds to all refs of a row.
+	Rebase(row []uint64, add uint64)
+}
+
+// Disk is where the buckets of one owner are spilled: one file, and the
+// memory to write blocks to it. It is for one goroutine, but for Read.
+type Disk struct {
+	file   *spill.File
+	refs   Refs // nil: rows refer to nothing
+	stride int
+
+	rows    []uint64 // of the block being packed
+	n       int      // words of rows in use
+	section arena.Section
+	block   []byte
+}
+
+// DiskBytes is the memory that a Disk holds at most, unless single values are
+// longer than a block.
+const DiskBytes = 3 * BlockBytes
+
+// NewDisk returns a disk that writes to file. refs is nil if rows refer to
+// nothing.
+func NewDisk(file *spill.File, refs Refs, stride int) *Disk {
+	return &Disk{file: file, refs: refs, stride: stride}
+}
+
+// Close closes the file, whose blocks are gone then.
+func (d *Disk) Close() error {
+	hostmem.Free(d.rows)
+	d.rows = nil
+	return d.file.Close()
+}
+
+// Write makes blocks of rows that lie one after the other and appends them to
+// dst. The rows are changed: what they refer to has moved.
+func (d *Disk) Write(dst []Block, rows []uint64) ([]Block, error) {
+	for len(rows) > 0 {
+		n, err := d.pack(rows)
+		if err != nil {
+			return dst, err
+		}
+		rows = rows[n:]
+		if len(rows) > 0 || d.full() {
+			if dst, err = d.Flush(dst); err != nil {
+				return dst, err
+			}
+		}
+	}
+	return dst, nil
+}
+
+// pack adds as many of the rows to the block as there is room for, and
+// returns how many words they are.
+func (d *Disk) pack(rows []uint64) (int, error) {
+	if d.rows == nil {
+		d.rows = hostmem.Make[uint64](max(BlockBytes/8/d.stride, 1) * d.stride)
+	}
+	if d.refs == nil {
+		n := copy(d.rows[d.n:], rows)
+		d.n += n
+		return n, nil
+	}
+	at := 0
+	for ; at < len(rows) && !d.full(); at += d.stride {
+		row := d.rows[d.n : d.n+d.stride]
+		copy(row, rows[at:])
+		if err := d.refs.Move(row, &d.section); err != nil {
+			return at, err
+		}
+		d.n += d.stride
+	}
+	return at, nil
+}
+
+func (d *Disk) full() bool {
+	return d.n == len(d.rows) || d.n*8+len(d.section.Bytes()) >= BlockBytes
+}
+
+// Flush writes the block being packed, if it has rows, and appends it to dst.
+func (d *Disk) Flush(dst []Block) ([]Block, error) {
+	if d.n == 0 {
+		return dst, nil
+	}
+	b := bytesOf(d.rows[:d.n])
+	if d.refs != nil {
+		d.block = append(append(d.block[:0], b...), d.section.Bytes()...)
+		b = d.block
+	}
+	n := d.n / d.stride
+	e, err := d.file.Append(b, n, d.stride)
+	if err != nil {
+		return dst, err
+	}
+	d.n = 0
+	d.section.Reset()
+	return append(dst, Block{e, n}), nil
+}
+
+// Prefetch tells that the block will be read soon.
+func (d *Disk) Prefetch(b Block) { d.file.Prefetch(b.extent) }
+
+// Free gives the space of a block back.
+func (d *Disk) Free(b Block) { d.file.Free(b.extent) }
+
+// Page is a block that was read: its rows, whose refs are offsets into the
+// section.
+type Page struct {
+	Rows    []uint64
+	Section []byte
+
+	buf []byte
+}
+
+// Read reads a block into p, reusing its memory. Several goroutines may read
+// at once.
+func (d *Disk) Read(b Block, p *Page) error {
+	var err error
+	if p.buf, err = d.file.Read(b.extent, p.buf); err != nil {
+		return err
+	}
+	n := b.Rows * d.stride
+	p.Rows = unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(p.buf))), n)
+	p.Section = p.buf[8*n:]
+	return nil
+}
+
+func bytesOf(words []uint64) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), 8*len(words))
+}
