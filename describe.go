@@ -28,7 +28,7 @@ type ColumnDescription struct {
 // Describe tells the columns and sizes of an input.
 func Describe(ctx context.Context, src Source, o Options) (_ *Description, err error) {
 	defer func() { err = classify(err) }()
-	in, err := src.open(ctx, o)
+	in, err := src.open(ctx, o, nil)
 	if err != nil {
 		return nil, err
 	}

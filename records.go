@@ -18,7 +18,7 @@ import (
 type recordInput struct {
 	r      array.RecordReader
 	fields column.Schema
-	unread []error // by column: why it cannot be read
+	unread []error                 // by column: why it cannot be read
 	grow   func(bytes int64) error // the budget; nil: none
 }
 
@@ -127,11 +127,20 @@ type recordReader struct {
 	rec   arrow.Record // nil: none at hand
 	first int64        // row number of its first row
 	at    int64        // rows of it already given out
+	drawn int64        // from the budget, for the vectors of the largest batch
 }
 
 func (r *recordReader) Open(int) error { return nil }
 
 func (r *recordReader) Close() {
+	r.drop()
+	if r.drawn > 0 && r.scan.in.grow != nil {
+		_ = r.scan.in.grow(-r.drawn) // never refused
+	}
+	r.drawn = 0
+}
+
+func (r *recordReader) drop() {
 	if r.rec != nil {
 		r.rec.Release()
 		r.rec = nil
@@ -140,7 +149,7 @@ func (r *recordReader) Close() {
 
 func (r *recordReader) Next(b *column.Batch) (bool, error) {
 	for r.rec == nil || r.at == r.rec.NumRows() {
-		r.Close()
+		r.drop()
 		var err error
 		if r.rec, r.first, err = r.scan.next(); err != nil || r.rec == nil {
 			return false, err
@@ -148,21 +157,75 @@ func (r *recordReader) Next(b *column.Batch) (bool, error) {
 		r.at = 0
 	}
 	n := min(int64(r.scan.batchRows), r.rec.NumRows()-r.at)
-	if len(b.Cols) != len(r.scan.cols) {
-		b.Cols = make([]column.Vector, len(r.scan.cols))
-	}
-	for i, c := range r.scan.cols {
-		if err := convert(r.rec.Column(c), r.at, n, &b.Cols[i]); err != nil {
-			return false, &kindError{ErrInput, fmt.Errorf("arrow records: column %q: %w", r.scan.in.fields.Fields[c].Name, err)}
-		}
+	if err := r.convert(b, n); err != nil {
+		return false, err
 	}
 	b.Rows, b.First = int(n), r.first+r.at
 	r.at += n
 	return true, nil
 }
 
-func convert(col arrow.Array, at, n int64, v *column.Vector) error {
-	part := array.NewSlice(col, at, at+n)
+// convert makes b of the next n rows of the record.
+func (r *recordReader) convert(b *column.Batch, n int64) error {
+	if len(b.Cols) != len(r.scan.cols) {
+		b.Cols = make([]column.Vector, len(r.scan.cols))
+	}
+	part := r.rec.NewSlice(r.at, r.at+n)
 	defer part.Release()
-	return column.FromArrow(part, v)
+	if err := r.draw(part); err != nil {
+		return fmt.Errorf("arrow records: a batch of %d rows: %w", n, err)
+	}
+	for i, c := range r.scan.cols {
+		if err := column.FromArrow(part.Column(c), &b.Cols[i]); err != nil {
+			return &kindError{ErrInput, fmt.Errorf("arrow records: column %q: %w", r.scan.in.fields.Fields[c].Name, err)}
+		}
+	}
+	return nil
+}
+
+// draw takes the memory of the vectors of part from the budget. They are used
+// again for later batches. The records are the caller's memory and do not count.
+func (r *recordReader) draw(part arrow.Record) error {
+	if r.scan.in.grow == nil {
+		return nil
+	}
+	need := int64(0)
+	for _, c := range r.scan.cols {
+		need += vectorBytes(part.Column(c))
+	}
+	more := need - r.drawn
+	if more <= 0 {
+		return nil
+	}
+	if err := r.scan.in.grow(more); err != nil {
+		return err
+	}
+	r.drawn += more
+	return nil
+}
+
+// vectorBytes is about what a vector of the values of arr takes.
+func vectorBytes(arr arrow.Array) int64 {
+	const row, wide = 16, 40 // bytes a row: a value or its place, and its NULL; decimals beyond 64 bits
+	n := int64(arr.Len())
+	switch a := arr.(type) {
+	case array.ExtensionArray:
+		return vectorBytes(a.Storage())
+	case *array.Dictionary:
+		return row*n + vectorBytes(a.Dictionary())
+	case array.BinaryLike:
+		return row*n + int64(len(a.ValueBytes()))
+	case array.ListLike:
+		if n == 0 {
+			return 0
+		}
+		first, _ := a.ValueOffsets(0)
+		_, end := a.ValueOffsets(int(n - 1))
+		elems := array.NewSlice(a.ListValues(), first, end)
+		defer elems.Release()
+		return row*n + vectorBytes(elems)
+	case *array.Decimal128, *array.Decimal256:
+		return wide * n
+	}
+	return row * n
 }

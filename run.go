@@ -36,6 +36,8 @@ type prepared struct {
 	scan  scan
 	facts scanFacts
 
+	budget budget // of the whole run, the input's metadata included
+
 	layout   *key.Layout
 	interned []bool // by key
 	threads  int
@@ -54,8 +56,8 @@ func prepare(ctx context.Context, q Query, o Options) (_ *prepared, err error) {
 	if q.Limit < NoRows {
 		return nil, usagef("limit: %d is negative", q.Limit)
 	}
-	p := &prepared{opt: o}
-	if p.in, err = q.From.open(ctx, o); err != nil {
+	p := &prepared{opt: o, budget: budget{limit: o.MemoryLimit}}
+	if p.in, err = q.From.open(ctx, o, p.budget.grow); err != nil {
 		return nil, err
 	}
 	defer func() {
@@ -113,7 +115,6 @@ func Run(ctx context.Context, q Query, o Options) (_ *Rows, err error) {
 		return nil, err
 	}
 	r := &run{prepared: p, limit: q.Limit, started: started}
-	r.budget.limit = o.MemoryLimit
 	if err := r.aggregate(ctx); err != nil {
 		return nil, errors.Join(err, p.in.Close())
 	}
@@ -125,7 +126,6 @@ type run struct {
 	*prepared
 	limit   int64
 	started time.Time
-	budget  budget
 	cfg     *cpu.Config
 	groups  cpu.Groups
 

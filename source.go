@@ -13,7 +13,9 @@ import (
 
 // Source is what a query reads: Files, Parquet or Records.
 type Source interface {
-	open(ctx context.Context, o Options) (input, error)
+	// open draws the memory of the input, and of its scans, from grow: see
+	// budget. nil: there is no budget.
+	open(ctx context.Context, o Options, grow func(bytes int64) error) (input, error)
 }
 
 // input is an open source: a table of columns.
@@ -51,7 +53,7 @@ func Files(paths ...string) Source { return fileSource(paths) }
 
 type fileSource []string
 
-func (s fileSource) open(ctx context.Context, o Options) (input, error) {
+func (s fileSource) open(ctx context.Context, o Options, grow func(int64) error) (input, error) {
 	if len(s) == 0 {
 		return nil, usagef("no input: name a Parquet file, a directory or a glob")
 	}
@@ -59,7 +61,7 @@ func (s fileSource) open(ctx context.Context, o Options) (input, error) {
 	for i, p := range s {
 		inputs[i].Path = p
 	}
-	return openParquet(ctx, inputs, o)
+	return openParquet(ctx, inputs, o, grow)
 }
 
 // Parquet reads one Parquet file of size bytes from r; errors call it name.
@@ -69,12 +71,14 @@ func Parquet(name string, r io.ReaderAt, size int64) Source {
 
 type readerSource parquetio.Input
 
-func (s readerSource) open(ctx context.Context, o Options) (input, error) {
-	return openParquet(ctx, []parquetio.Input{parquetio.Input(s)}, o)
+func (s readerSource) open(ctx context.Context, o Options, grow func(int64) error) (input, error) {
+	return openParquet(ctx, []parquetio.Input{parquetio.Input(s)}, o, grow)
 }
 
-func openParquet(ctx context.Context, inputs []parquetio.Input, o Options) (input, error) {
-	d, err := parquetio.Open(ctx, inputs, parquetio.Options{UnionByName: o.UnionByName, BatchRows: o.BatchRows})
+func openParquet(ctx context.Context, inputs []parquetio.Input, o Options, grow func(int64) error) (input, error) {
+	d, err := parquetio.Open(ctx, inputs, parquetio.Options{
+		Limits: parquetio.Limits{Grow: grow}, UnionByName: o.UnionByName, BatchRows: o.BatchRows,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -137,4 +141,6 @@ func Records(r array.RecordReader) Source { return recordSource{r} }
 
 type recordSource struct{ r array.RecordReader }
 
-func (s recordSource) open(context.Context, Options) (input, error) { return newRecordInput(s.r) }
+func (s recordSource) open(_ context.Context, _ Options, grow func(int64) error) (input, error) {
+	return newRecordInput(s.r, grow)
+}

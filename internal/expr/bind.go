@@ -31,10 +31,25 @@ func (b *binder) at(pos int, err error) error {
 	return &Error{Text: b.text, Pos: pos, Msg: err.Error(), err: err}
 }
 
-func (b *binder) bind(n Node) (*bound, error) {
+// whole binds what may be of any type: a whole expression, and what is asked
+// whether it is NULL.
+func (b *binder) whole(n Node) (*bound, error) {
 	x, err := b.node(n)
 	if err != nil {
 		return nil, b.at(n.Pos(), err)
+	}
+	return x, nil
+}
+
+// bind binds an operand. No operation takes lists and maps, so this is where
+// they end, and the rules of types below may look at kinds alone.
+func (b *binder) bind(n Node) (*bound, error) {
+	x, err := b.whole(n)
+	if err != nil {
+		return nil, err
+	}
+	if x.typ.IsNested() {
+		return nil, b.at(n.Pos(), typeErrorf("nothing can be computed with %s: it can only be put out, ordered by, or tested with is null", x.typ))
 	}
 	return x, nil
 }
@@ -66,7 +81,7 @@ func (b *binder) node(n Node) (*bound, error) {
 	case *Binary:
 		return b.binary(n)
 	case *IsNull:
-		x, err := b.bind(n.X)
+		x, err := b.whole(n.X)
 		if err != nil {
 			return nil, err
 		}

@@ -20,7 +20,7 @@ type Expr struct {
 // Errors are of type *Error.
 func Bind(n Node, text string, lookup func(name string) (int, column.Type, error)) (*Expr, error) {
 	b := binder{text: text, lookup: lookup}
-	root, err := b.bind(n)
+	root, err := b.whole(n)
 	if err != nil {
 		return nil, err
 	}
@@ -33,9 +33,9 @@ func BindFilter(n Node, text string, lookup func(name string) (int, column.Type,
 	if err != nil {
 		return nil, err
 	}
-	switch e.root.typ.Kind {
-	case column.Bool:
-	case column.Null:
+	switch e.root.typ {
+	case boolType:
+	case nullType:
 		e = &Expr{root: newNull(boolType)}
 	default:
 		return nil, &Error{Text: text, Pos: n.Pos(), Msg: fmt.Sprintf("a condition must be boolean, this is %s", e.root.typ)}

@@ -191,11 +191,15 @@ func (d *Dataset) Files() []FileInfo {
 	return infos
 }
 
-// Close closes all files. It may be called again.
+// Close closes all files and gives the memory of their footers back to the
+// budget. It may be called again.
 func (d *Dataset) Close() error {
 	d.pool.closed.Store(true)
 	for _, f := range d.files {
 		f.src.close()
+		if f.file != nil { // else it could not be opened
+			f.metadata.close()
+		}
 	}
 	return nil
 }

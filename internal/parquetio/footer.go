@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"unsafe"
 
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
@@ -15,6 +16,12 @@ type Limits struct {
 	MaxPage   int64 // bytes of one decompressed page or dictionary; default 256 MiB
 	MaxFooter int64 // bytes of the footer; default 256 MiB
 	MaxDepth  int   // levels of nesting in the schema; default 64
+
+	// Grow is the memory budget; nil: none. It is told of memory before it is
+	// allocated, and of memory that is let go as a negative number. It may
+	// refuse to give more: then reading fails with its error, wrapped in an
+	// *Error. It is called from several goroutines.
+	Grow func(bytes int64) error
 }
 
 func (l Limits) withDefaults() Limits {
@@ -42,7 +49,13 @@ type file struct {
 	groups []rowGroup
 	meta   *format.FileMetaData
 	end    int64 // where the footer begins: chunks end before it
+
+	metadata account // for the footer and what is made of it
 }
+
+// groupBytes is what a row group takes in the lists of its file and of a
+// scan.
+const groupBytes = int64(unsafe.Sizeof(rowGroup{}) + unsafe.Sizeof(Unit{}) + 16)
 
 // rowGroup is the place of a row group in the file.
 type rowGroup struct {
@@ -61,26 +74,47 @@ var errEncrypted = errors.New("encrypted; not supported")
 // openFile reads and validates the footer of the file in r, and nothing
 // else. The caller keeps r open as long as the file is used. Errors are
 // *Error.
-func openFile(name string, r io.ReaderAt, size int64, lim Limits) (f *file, err error) {
+func openFile(name string, r io.ReaderAt, size int64, lim Limits) (_ *file, err error) {
 	defer fence(name, &err)
-	f = &file{name: name, r: r, size: size, limits: lim.withDefaults()}
-	footer, err := f.readFooter()
-	if err != nil {
-		return nil, &Error{File: name, RowGroup: -1, Err: err}
-	}
-	if f.meta, err = decodeFooter(footer); err != nil {
-		return nil, &Error{File: name, RowGroup: -1, Err: err}
-	}
-	if f.meta.EncryptionAlgorithm.Value != nil {
-		return nil, &Error{File: name, RowGroup: -1, Err: errEncrypted}
-	}
-	if f.leaves, err = schemaLeaves(f.meta.Schema, f.limits.MaxDepth, len(footer)); err != nil {
+	f := &file{name: name, r: r, size: size, limits: lim.withDefaults(), metadata: account{grow: lim.Grow}}
+	// After a panic too, whose fence is outside.
+	opened := false
+	defer func() {
+		if !opened {
+			f.metadata.close()
+		}
+	}()
+	if err := f.open(); err != nil {
 		return nil, &Error{File: name, RowGroup: -1, Err: err}
 	}
 	if err := f.validateGroups(); err != nil {
 		return nil, err
 	}
+	opened = true
 	return f, nil
+}
+
+// open reads and decodes the footer and the schema in it.
+func (f *file) open() error {
+	footer, err := f.readFooter()
+	if err != nil {
+		return err
+	}
+	if f.meta, err = f.decodeFooter(footer); err != nil {
+		return err
+	}
+	if f.meta.EncryptionAlgorithm.Value != nil {
+		return errEncrypted
+	}
+	// The next two are no larger than what the footer's lists were drawn for,
+	// but for names and paths, which are bounded by the footer's size too.
+	if f.leaves, err = schemaLeaves(f.meta.Schema, f.limits.MaxDepth, len(footer)); err != nil {
+		return err
+	}
+	if err := f.metadata.draw(sizeOfLeaves(f.leaves), "a schema"); err != nil {
+		return err
+	}
+	return f.metadata.draw(int64(len(f.meta.RowGroups))*groupBytes, "a list of row groups")
 }
 
 // readFooter checks both magics and returns the bytes of the footer.
@@ -118,15 +152,21 @@ func (f *file) readFooter() ([]byte, error) {
 		return nil, fmt.Errorf("footer of %d bytes; the limit is %d", length, f.limits.MaxFooter)
 	}
 	f.end = f.size - trailerSize - length
+	if err := f.metadata.draw(length, "a footer"); err != nil {
+		return nil, err
+	}
 	footer := make([]byte, length)
 	return footer, readAt(f.r, footer, f.end)
 }
 
 // decodeFooter decodes the Thrift of the footer. The result refers to data.
-func decodeFooter(data []byte) (*format.FileMetaData, error) {
+func (f *file) decodeFooter(data []byte) (*format.FileMetaData, error) {
 	walk := thriftWalk{data: data}
 	if err := walk.footer(); err != nil {
 		return nil, fmt.Errorf("damaged footer: %w", err)
+	}
+	if err := f.metadata.draw(walk.cost, "the decoded form of a footer"); err != nil {
+		return nil, err
 	}
 	var protocol thrift.CompactProtocol
 	data = walk.withValues()

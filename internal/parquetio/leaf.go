@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"unsafe"
 
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/parquet-go/parquet-go/deprecated"
@@ -80,6 +81,16 @@ func schemaLeaves(schema []format.SchemaElement, maxDepth, footer int) ([]leaf, 
 		return nil, errors.New("the file has no columns")
 	}
 	return leaves, nil
+}
+
+// sizeOfLeaves is the memory that leaves take, with their names.
+func sizeOfLeaves(leaves []leaf) int64 {
+	size := int64(cap(leaves)) * int64(unsafe.Sizeof(leaf{}))
+	for i := range leaves {
+		l := &leaves[i]
+		size += int64(len(l.path))*int64(unsafe.Sizeof(l.name)) + int64(len(l.name))
+	}
+	return size
 }
 
 func isGroup(e *format.SchemaElement) bool {

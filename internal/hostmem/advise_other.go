@@ -1,5 +1,0 @@
-//go:build !linux
-
-package hostmem
-
-func advise([]byte) {}
