@@ -44,7 +44,7 @@ func (b *Buckets) Scatter(tile []uint64) (placed int, err error) {
 		p := tile[0] << b.skip >> b.shift
 		dst := b.free[p]
 		if len(dst) < stride {
-			page, err := b.pool.get()
+			page, err := b.pool.Get()
 			if err != nil {
 				return placed, err
 			}
@@ -105,12 +105,25 @@ func (b *Buckets) Pages(dst [][]uint64, p int) [][]uint64 {
 // Blocks is the blocks of partition p, in the order they were written.
 func (b *Buckets) Blocks(p int) []Block { return b.blocks[p] }
 
-// Release lets go of partition p: its pages go back to the pool, the space of
-// its blocks to the disk.
+// TakeBlocks is Blocks, which are the caller's to free from now on.
+func (b *Buckets) TakeBlocks(p int) []Block {
+	blocks := b.blocks[p]
+	b.blocks[p] = nil
+	return blocks
+}
+
+// Disk is where the blocks lie.
+func (b *Buckets) Disk() *Disk { return b.disk }
+
+// Prefetch tells that the blocks of partition p will be read soon.
+func (b *Buckets) Prefetch(p int) {
+	for _, blk := range b.blocks[p] {
+		b.disk.Prefetch(blk)
+	}
+}
+
+// Release gives the pages of partition p back to the pool.
 func (b *Buckets) Release(p int) {
 	b.pool.put(b.pages[p])
-	for _, blk := range b.blocks[p] {
-		b.disk.Free(blk)
-	}
-	b.pages[p], b.free[p], b.blocks[p] = nil, nil, nil
+	b.pages[p], b.free[p] = nil, nil
 }

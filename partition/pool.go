@@ -47,8 +47,8 @@ func NewPool(stride int, grow func(bytes int64) error) *Pool {
 // words is the size of a page.
 func (p *Pool) words() int { return p.Stride << p.PageBits }
 
-// get returns a page whose words mean nothing.
-func (p *Pool) get() ([]uint64, error) {
+// Get returns a page whose words mean nothing.
+func (p *Pool) Get() ([]uint64, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if n := len(p.free); n > 0 {
@@ -62,9 +62,32 @@ func (p *Pool) get() ([]uint64, error) {
 			return nil, err
 		}
 	}
+	return p.cut(), nil
+}
+
+// cut takes a page off the last slab.
+func (p *Pool) cut() []uint64 {
+	n := p.words()
 	page := p.slab[:n:n]
 	p.slab = p.slab[n:]
-	return page, nil
+	return page
+}
+
+// Reserve makes sure that so many rows, if they lie in pages of their own,
+// get pages.
+func (p *Pool) Reserve(rows int) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	pages := rows>>p.PageBits + 1
+	for len(p.free)+len(p.slab)/p.words() < pages {
+		for len(p.slab) >= p.words() {
+			p.free = append(p.free, p.cut())
+		}
+		if err := p.addSlab(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // addSlab allocates a slab: the next size, or the largest that is not refused.
@@ -100,6 +123,19 @@ func (p *Pool) Bytes() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.held
+}
+
+// Recycle makes all pages free, and keeps their memory. None may be in use
+// any more.
+func (p *Pool) Recycle() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.free, p.slab = p.free[:0], nil
+	for _, s := range p.slabs {
+		for n := p.words(); len(s) >= n; s = s[n:] {
+			p.free = append(p.free, s[:n:n])
+		}
+	}
 }
 
 // Reset lets go of all memory. No page may be in use any more.

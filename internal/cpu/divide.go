@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math/bits"
 
-	"github.com/gagg-dev/gagg/internal/key"
 	"github.com/gagg-dev/gagg/partition"
 )
 
@@ -121,7 +120,7 @@ func (m *Merger) used() int64 {
 
 // ask takes memory for the groups of a partition.
 func (m *Merger) ask(bytes int64) error {
-	if most := m.cfg.MergeBytes; bytes > 0 && most > 0 && m.used()+bytes > int64(loadShare*float64(most)) {
+	if most := m.cfg.MergeBytes; bytes >= 0 && most > 0 && m.used()+bytes > int64(loadShare*float64(most)) {
 		return &RefusedError{errDirectoryFull}
 	}
 	return asking(m.cfg.Grow)(bytes)
@@ -129,7 +128,7 @@ func (m *Merger) ask(bytes int64) error {
 
 // askAll takes memory for buckets that a partition is divided into.
 func (m *Merger) askAll(bytes int64) error {
-	if most := m.cfg.MergeBytes; bytes > 0 && most > 0 && m.used()+bytes > most {
+	if most := m.cfg.MergeBytes; bytes >= 0 && most > 0 && m.used()+bytes > most {
 		return &RefusedError{errDirectoryFull}
 	}
 	return asking(m.cfg.Grow)(bytes)
@@ -140,9 +139,4 @@ func (m *Merger) askAll(bytes int64) error {
 func (c *Config) directoryGroups() int {
 	room := int64(loadShare * float64(c.MergeBytes))
 	return int(room / int64(8*c.Stride+8))
-}
-
-// decoderOf decodes the keys of rows.
-func decoderOf(c *Config) key.Decoder {
-	return key.Decoder{Layout: c.Keys, Intern: c.Intern, Arenas: c.Arenas, Base: 1}
 }

@@ -27,6 +27,7 @@ type Merger struct {
 
 	in    source
 	store *store // rows from blocks, and their values
+	sub   *store // while a partition is divided: where to
 	dir   directory
 	held  int64      // bytes of the directory
 	pages [][]uint64 // those of in, then those of the store
@@ -50,12 +51,13 @@ type sourceBlock struct {
 
 // NewMerger returns a merger for the buckets of all workers.
 func NewMerger(cfg *Config, buckets []*partition.Buckets) (*Merger, error) {
-	s, err := newStore(cfg, asking(cfg.MergeGrow))
-	return &Merger{
-		cfg: cfg, sources: buckets, store: s,
+	m := &Merger{
+		cfg: cfg, sources: buckets,
 		decoder: key.Decoder{Layout: cfg.Keys, Intern: cfg.Intern, Arenas: cfg.Arenas, Base: 1},
-		out:     emitter{stride: cfg.Stride},
-	}, err
+	}
+	var err error
+	m.store, err = newStore(cfg, m.ask)
+	return m, err
 }
 
 // Merge calls emit with the groups of partition p, whole rows in order of
@@ -134,7 +136,11 @@ func (m *Merger) end() {
 	}
 	m.pages, m.tail = m.pages[:0], nil
 	m.store.arena.Reset()
-	m.store.pool.Recycle()
+	if m.store.pool.Bytes() > m.cfg.MergeBytes/2 {
+		m.store.pool.Reset()
+	} else {
+		m.store.pool.Recycle()
+	}
 }
 
 // load enters all rows of the partition. If memory is refused, the directory
@@ -180,7 +186,7 @@ func (m *Merger) reset(resident int) error {
 		return nil
 	}
 	m.freeDirectory()
-	if err := m.store.ask(int64(slots) * 4); err != nil {
+	if err := m.ask(int64(slots) * 4); err != nil {
 		return err
 	}
 	m.held = int64(slots) * 4
@@ -190,7 +196,7 @@ func (m *Merger) reset(resident int) error {
 
 func (m *Merger) freeDirectory() {
 	m.dir.free()
-	_ = m.cfg.MergeGrow(-m.held) // only asking for more can fail
+	_ = m.cfg.Grow(-m.held) // only asking for more can fail
 	m.dir, m.held = directory{}, 0
 }
 
@@ -265,6 +271,9 @@ func (m *Merger) reserve(b partition.Block) error {
 		return nil
 	}
 	section := int(b.Bytes()) - b.Rows*m.cfg.Stride*8
+	if err := m.ask(0); err != nil {
+		return err
+	}
 	return m.store.arena.Reserve(section + m.cfg.States.CombineNeed(section, b.Rows))
 }
 

@@ -86,6 +86,28 @@ func (s *store) spill(cause error) error {
 	return s.buckets.Spill(held/spillShare + 1)
 }
 
+// reserve makes sure of memory for so many bytes of values, if need be by
+// putting all buckets to disk. Their rows must all be in buckets.
+func (s *store) reserve(bytes int) error {
+	err := s.arena.Reserve(bytes)
+	if err == nil || s.disk == nil || s.buckets == nil {
+		return err
+	}
+	if err := s.clear(); err != nil {
+		return err
+	}
+	return s.arena.Reserve(bytes)
+}
+
+// bytes is the memory that the store holds.
+func (s *store) bytes() int64 {
+	n := s.pool.Bytes() + s.arena.Bytes()
+	if s.disk != nil {
+		n += partition.DiskBytes
+	}
+	return n
+}
+
 // clear puts all buckets to disk and lets go of all memory.
 func (s *store) clear() error {
 	if err := s.buckets.Spill(s.buckets.Bytes()); err != nil {

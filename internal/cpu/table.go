@@ -41,7 +41,7 @@ type table struct {
 	dir   directory
 
 	template []uint64 // a fresh row
-	grow     func(bytes int64) error
+	room              // see table_memory.go
 	slow     []int32 // scratch: rows to probe one by one
 }
 
@@ -107,12 +107,7 @@ func newTable(stride, words int, template []uint64, grow func(int64) error) (*ta
 		rows: agg.Table{Stride: stride}, words: words,
 		dir: newDirectory(1, 1<<minDirBits, 0), template: template, grow: grow,
 	}
-	return t, grow(t.bytes())
-}
-
-// bytes is the memory that the table holds.
-func (t *table) bytes() int64 {
-	return int64(cap(t.rows.Rows))*8 + int64(len(t.dir.slots))*4
+	return t, t.secure(0)
 }
 
 // find sets groups[i] to the group of the key of row i, given by its hash and
@@ -247,40 +242,4 @@ func (t *table) addEmpty(states *agg.Layout) error {
 	t.rows.Unseen = true
 	t.n = 1
 	return t.grow(int64(t.rows.Stride) * 8)
-}
-
-// growRows makes room for rows of so many words in all.
-func (t *table) growRows(words int) error {
-	if err := t.grow(int64(words-cap(t.rows.Rows)) * 8); err != nil {
-		return err
-	}
-	t.rows.Rows = append(hostmem.Make[uint64](words)[:0], t.rows.Rows...)
-	return nil
-}
-
-// growDir doubles the directory.
-func (t *table) growDir() error { return t.resizeDir(2 * t.dir.capacity()) }
-
-// resizeDir makes a directory for n groups.
-func (t *table) resizeDir(n int) error {
-	if err := t.grow(int64(1<<dirBits(n)-len(t.dir.slots)) * 4); err != nil {
-		return err
-	}
-	t.dir = newDirectory(n, 1<<dirBits(n), 0)
-	for g := range t.n {
-		t.dir.place(t.rows.Rows[int(g)*t.rows.Stride], g)
-	}
-	return nil
-}
-
-// reserve makes room for n groups at once, if that is more than there is and
-// memory allows: a table that doubles its way there touches twice the memory.
-// n is an estimate, so a refusal is no error.
-func (t *table) reserve(n int) {
-	if words := n * t.rows.Stride; words > cap(t.rows.Rows) && t.growRows(words) != nil {
-		return
-	}
-	if n > t.dir.capacity() {
-		_ = t.resizeDir(n)
-	}
 }

@@ -1,0 +1,102 @@
+package cpu
+
+import (
+	"errors"
+
+	"github.com/gagg-dev/gagg/internal/hostmem"
+)
+
+// room is the memory of a table, and what it may become.
+//
+// TABLE-ROOM: before rows are looked up, secure takes from the budget what
+// the table needs if each of them is a new group. So looking up cannot fail
+// halfway, and nothing is allocated for groups that do not come.
+type room struct {
+	grow  func(bytes int64) error
+	limit int64 // bytes; 0: none
+	held  int64 // bytes taken from the budget
+	words int   // of rows, when they grow next
+	slots int   // of the directory, when it grows next
+}
+
+// errTableFull is the refusal of a table's own limit.
+var errTableFull = errors.New("a table is as large as it may get")
+
+// secure takes memory for n more groups.
+func (t *table) secure(n int) error {
+	n += int(t.n)
+	words, slots := cap(t.rows.Rows), len(t.dir.slots)
+	if n*t.rows.Stride > words {
+		words = max(n*t.rows.Stride, 2*words, minRows*t.rows.Stride)
+	}
+	beside := 0 // the old directory, while the new one is filled
+	if n > slots/2 {
+		beside, slots = slots, 1<<dirBits(n)
+	}
+	need := int64(words)*8 + int64(slots+beside)*4
+	if over := need - t.limit; t.limit > 0 && over > 0 {
+		least := n * t.rows.Stride
+		words = max(words-int(over/8)-t.rows.Stride, least)
+		if need = int64(words)*8 + int64(slots+beside)*4; need > t.limit {
+			return &RefusedError{errTableFull}
+		}
+	}
+	if need > t.held {
+		if err := t.grow(need - t.held); err != nil {
+			return err
+		}
+		t.held = need
+	}
+	t.room.words, t.room.slots = words, slots
+	return nil
+}
+
+// growRows makes room for the rows that were secured.
+func (t *table) growRows() {
+	n := len(t.rows.Rows)
+	t.rows.Rows = hostmem.Grow(t.rows.Rows[:cap(t.rows.Rows)], t.room.words)[:n]
+}
+
+// growDir makes the directory that was secured.
+func (t *table) growDir() {
+	t.dir.free()
+	t.dir = newDirectory(t.room.slots/2, t.room.slots, 0)
+	for g := range t.n {
+		t.dir.place(t.rows.Rows[int(g)*t.rows.Stride], g)
+	}
+}
+
+// reserve makes room for n groups at once, if that is more than there is and
+// memory allows: a table that doubles its way there touches twice the memory.
+// n is an estimate, so a refusal is no error.
+func (t *table) reserve(n int) {
+	if n <= int(t.n) || t.secure(n-int(t.n)) != nil {
+		return
+	}
+	if t.room.words > cap(t.rows.Rows) {
+		t.growRows()
+	}
+	if t.room.slots > len(t.dir.slots) {
+		t.growDir()
+	}
+}
+
+// empty takes all groups out and keeps the memory.
+func (t *table) empty() {
+	t.rows.Rows, t.rows.Unseen, t.n = t.rows.Rows[:0], false, 0
+	clear(t.dir.slots)
+}
+
+// free lets go of the memory.
+func (t *table) free() {
+	hostmem.Free(t.rows.Rows[:cap(t.rows.Rows)])
+	t.dir.free()
+	_ = t.grow(-t.held) // only asking for more can fail
+	t.rows.Rows, t.dir, t.n, t.held = nil, directory{}, 0, 0
+}
+
+// free lets go of the memory of a directory.
+func (d *directory) free() {
+	hostmem.Free(d.slots)
+	d.slots = nil
+}
