@@ -1,10 +1,17 @@
 package arena
 
-import "encoding/binary"
+import (
+	"encoding/binary"
 
+	"github.com/gagg-dev/gagg/internal/hostmem"
+)
+
+// A chunk is an eighth of what the arena holds, so that at most that much
+// lies idle, within these bounds.
 const (
-	firstChunk = 16 << 10 // small, so that a run of few strings on many workers stays small
-	lastChunk  = 1 << 20  // large enough that the lock of the registry does not matter
+	minChunk = 16 << 10 // small, so that a run of few strings on many workers stays small
+	maxChunk = 4 << 20  // large enough for huge pages (package hostmem)
+	idlePart = 8
 )
 
 // Arena is where one worker puts its values. It is not safe for concurrent use.
@@ -14,8 +21,8 @@ type Arena struct {
 	used  int     // bytes of it
 	spare chunk   // empty: made by Reserve for values that do not fit the rest of chunk
 	full  []chunk // those before
-	next  int     // size of the next chunk
-	debt  int64   // bytes that the budget refused, and that are used all the same
+	held  int     // bytes of all of them
+	debt  int64   // those that the budget refused
 }
 
 // chunk is a registered chunk that an arena has made.
@@ -30,7 +37,7 @@ func (c *chunk) room(used int) int { return len(c.data) - Padding - used }
 
 // New returns an arena whose refs are valid in all of r.
 func (r *Arenas) New() *Arena {
-	a := &Arena{reg: r, next: firstChunk}
+	a := &Arena{reg: r}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.arenas = append(r.arenas, a)
@@ -145,7 +152,10 @@ func (a *Arena) turn(n int) {
 }
 
 // sizeFor is the size of a chunk with room for n bytes.
-func (a *Arena) sizeFor(n int) int { return max(a.next, (n+Padding+7)&^7) }
+func (a *Arena) sizeFor(n int) int {
+	size := min(max(minChunk, a.held/idlePart), maxChunk)
+	return (max(size, n+Padding) + 7) &^ 7
+}
 
 func (a *Arena) ask(size int) error {
 	if a.reg.grow == nil {
@@ -155,8 +165,8 @@ func (a *Arena) ask(size int) error {
 }
 
 func (a *Arena) make(size int) chunk {
-	a.next = min(2*a.next, lastChunk)
-	data := make([]byte, size)
+	data := hostmem.Make[byte](size)
+	a.held += size
 	a.reg.bytes.Add(int64(size))
 	return chunk{data, a.reg.register(data)}
 }
@@ -168,7 +178,9 @@ func (a *Arena) drop(c *chunk) {
 	}
 	size := int64(len(c.data))
 	a.reg.Drop(c.base)
+	hostmem.Free(c.data)
 	*c = chunk{}
+	a.held -= int(size)
 	a.reg.bytes.Add(-size)
 	paid := min(size, a.debt)
 	a.debt -= paid

@@ -12,14 +12,15 @@ import (
 
 func TestPutGet(t *testing.T) {
 	var r Arenas
+	defer r.Close()
 	a := r.New()
 	if got := r.Get(0); got != nil {
 		t.Errorf("Get(0) = %q, want nil", got)
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
 	want := map[uint64][]byte{}
-	for _, n := range []int{0, 1, 7, 8, 9, 15, 16, 17, 1000, firstChunk, lastChunk, 3 * lastChunk, 0, 5} {
-		for range 20 {
+	for _, n := range []int{0, 1, 7, 8, 9, 15, 16, 17, 1000, minChunk, maxChunk, 3 * maxChunk / 2, 0, 5} {
+		for range 5 {
 			b := make([]byte, n)
 			for i := range b {
 				b[i] = byte(rng.Uint32())
@@ -42,6 +43,7 @@ func TestPutGet(t *testing.T) {
 // in proportion to the longest of them.
 func TestReplaceReusesSpace(t *testing.T) {
 	var r Arenas
+	defer r.Close()
 	a := r.New()
 	neighbour := a.Put([]byte("before"))
 	ref := uint64(0)
@@ -55,7 +57,7 @@ func TestReplaceReusesSpace(t *testing.T) {
 	if got := r.Get(neighbour); string(got) != "before" {
 		t.Errorf("neighbour became %q", got)
 	}
-	if r.Bytes() > firstChunk {
+	if r.Bytes() > minChunk {
 		t.Errorf("%d bytes for values of at most 1000", r.Bytes())
 	}
 }
@@ -191,9 +193,11 @@ func TestRefused(t *testing.T) {
 // and its number is used again after Drop.
 func TestAdopt(t *testing.T) {
 	var r Arenas
+	defer r.Close()
 	a := r.New()
 	mine := a.Put([]byte("mine"))
 	var s Section
+	defer s.Free()
 	if len(s.Bytes()) != 0 {
 		t.Fatal("an empty section has bytes")
 	}
@@ -207,7 +211,7 @@ func TestAdopt(t *testing.T) {
 			want, refs = append(want, v), append(refs, s.Put([]byte(v)))
 		}
 		chunk := bytes.Clone(s.Bytes())
-		if len(chunk) != s.Len() || len(chunk)%8 != 0 {
+		if len(chunk) != s.Len() || len(chunk)%8 != 0 || s.Held() < s.Len() {
 			t.Fatalf("a chunk of %d bytes, Len %d", len(chunk), s.Len())
 		}
 		base := r.Adopt(chunk)
@@ -227,7 +231,7 @@ func TestAdopt(t *testing.T) {
 	if len(bases) > 15 {
 		t.Errorf("%d numbers for at most 11 chunks at a time", len(bases))
 	}
-	if r.Bytes() != firstChunk || string(a.Get(mine)) != "mine" {
+	if r.Bytes() != minChunk || string(a.Get(mine)) != "mine" {
 		t.Errorf("%d bytes, %q", r.Bytes(), a.Get(mine))
 	}
 }

@@ -21,11 +21,12 @@ var allowed = map[string][]string{
 	"feedback":  {}, // arithmetic only
 
 	"internal/column":    {},
-	"internal/arena":     {},
+	"internal/arena":     {"internal/hostmem"},
 	"internal/hostmem":   {},
 	"internal/key":       {"internal/column", "internal/arena"},
 	"internal/agg":       {"internal/column", "internal/arena"},
 	"internal/expr":      {"internal/column"},
+	"internal/spill":     {}, // the standard library, hashes and compression
 	"internal/parquetio": {"internal/column"},
 	"internal/sink":      {"internal/column"},
 	"internal/cpu": {

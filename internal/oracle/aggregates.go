@@ -39,6 +39,14 @@ var functions = map[string]function{
 	"bit_and":     fold(func(a, b int64) int64 { return a & b }),
 	"bit_or":      fold(func(a, b int64) int64 { return a | b }),
 	"bit_xor":     fold(func(a, b int64) int64 { return a ^ b }),
+
+	"median":         quantile(half),
+	"mad":            medianDeviation,
+	"mode":           mode,
+	"entropy":        entropy,
+	"count_distinct": countDistinct,
+	"histogram":      histogram,
+	"list":           list,
 }
 
 func sumOf(args [][]column.Value, t column.Type) (Cell, error) {

@@ -6,7 +6,8 @@
 //
 //	oracle.go      query and grouping
 //	cell.go        one value of a result, and when two are the same
-//	aggregates.go  what each aggregate means, one function each
+//	aggregates.go  what each aggregate means, one function each; those that
+//	               need all values at once are in aggregates_*.go
 //	exact.go       arithmetic on floats without rounding
 //	compare.go     results against results, order aside
 //	table.go       CSV and NDJSON text → rows of fields
@@ -37,10 +38,14 @@ type Query struct {
 }
 
 // Agg is one aggregate over columns. Func is its name or a synonym, in lower
-// case; count without Args is count(*).
+// case; count without Args is count(*). Param is the constant that quantile,
+// quantile_disc (a decimal), string_agg (a text), min and max (an integer)
+// take behind the columns, min and max if they are lists; else its Type is
+// Invalid.
 type Agg struct {
-	Func string
-	Args []int
+	Func  string
+	Args  []int
+	Param column.Value
 }
 
 // Result is the answer: one row a group, keys first, in the order in which
@@ -163,6 +168,9 @@ func aggregate(a Agg, schema column.Schema, rows [][]column.Value) (Cell, error)
 		return integer(int64(len(rows))), nil
 	}
 	f, ok := functions[a.Func]
+	if with, takes := parameterized[a.Func]; takes && a.Param.Type.Kind != column.Invalid {
+		f, ok = with(a.Param), true
+	}
 	if !ok {
 		return Cell{}, fmt.Errorf("the oracle does not know %s", a.Func)
 	}

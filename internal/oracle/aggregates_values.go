@@ -1,0 +1,144 @@
+package oracle
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/gagg-dev/gagg/internal/column"
+)
+
+// parameterized are the aggregates whose last argument is a constant.
+var parameterized = map[string]func(param column.Value) function{
+	"quantile":      func(p column.Value) function { return quantile(exactOf(p)) },
+	"quantile_disc": func(p column.Value) function { return quantileDisc(exactOf(p)) },
+	"string_agg":    func(separator column.Value) function { return join(separator.Bytes) },
+	"min":           func(n column.Value) function { return extremes(n.Int, false) },
+	"max":           func(n column.Value) function { return extremes(n.Int, true) },
+}
+
+// tally is a distinct value, first of its rows, and how many these are.
+type tally struct {
+	value column.Value
+	rows  int64
+}
+
+// tallies are in the order of their first rows.
+func tallies(args [][]column.Value) (all []*tally) {
+	byKey := map[string]*tally{}
+	for _, row := range args {
+		key := keyText([]Cell{CellOf(row[0])})
+		if byKey[key] == nil {
+			byKey[key] = &tally{value: row[0]}
+			all = append(all, byKey[key])
+		}
+		byKey[key].rows++
+	}
+	return all
+}
+
+func countDistinct(args [][]column.Value, _ column.Type) (Cell, error) {
+	return integer(int64(len(tallies(args)))), nil
+}
+
+// mode is the most frequent value; of several the one that comes first.
+func mode(args [][]column.Value, _ column.Type) (Cell, error) {
+	best := &tally{value: column.Value{Null: true}}
+	for _, t := range tallies(args) {
+		if t.rows > best.rows {
+			best = t
+		}
+	}
+	return CellOf(best.value), nil
+}
+
+// entropy is Shannon's, in bits.
+func entropy(args [][]column.Value, _ column.Type) (Cell, error) {
+	if len(args) == 0 {
+		return Cell{}, nil
+	}
+	bits := 0.0
+	for _, t := range tallies(args) {
+		share := float64(t.rows) / float64(len(args))
+		bits -= share * math.Log2(share)
+	}
+	return Cell{Kind: Float, Float: bits, Magnitude: 1 + bits}, nil
+}
+
+func histogram(args [][]column.Value, t column.Type) (Cell, error) {
+	if len(args) == 0 {
+		return Cell{}, nil
+	}
+	all := tallies(args)
+	slices.SortFunc(all, func(a, b *tally) int { return compare(a.value, b.value) })
+	var keys []column.Value
+	var counts []int64
+	for _, t := range all {
+		keys, counts = append(keys, t.value), append(counts, t.rows)
+	}
+	return CellOf(nested(column.MapOf(t), keys, counts)), nil
+}
+
+func list(args [][]column.Value, t column.Type) (Cell, error) {
+	if len(args) == 0 {
+		return Cell{}, nil
+	}
+	var values []column.Value
+	for _, row := range args {
+		values = append(values, row[0])
+	}
+	return CellOf(nested(column.ListOf(t), values, nil)), nil
+}
+
+func join(separator string) function {
+	return func(args [][]column.Value, t column.Type) (Cell, error) {
+		if t.Kind != column.String {
+			return Cell{}, fmt.Errorf("string_agg of %s", t)
+		}
+		if len(args) == 0 {
+			return Cell{}, nil
+		}
+		var texts []string
+		for _, row := range args {
+			texts = append(texts, row[0].Bytes)
+		}
+		return Cell{Kind: Text, Text: strings.Join(texts, separator)}, nil
+	}
+}
+
+// extremes is a list of the n least values, ascending, or the n greatest,
+// descending; of all if there are fewer.
+func extremes(n int64, greatest bool) function {
+	return func(args [][]column.Value, t column.Type) (Cell, error) {
+		if len(args) == 0 {
+			return Cell{}, nil
+		}
+		sorted := sortedValues(args)
+		if greatest {
+			slices.Reverse(sorted)
+		}
+		return CellOf(nested(column.ListOf(t), sorted[:min(n, int64(len(sorted)))], nil)), nil
+	}
+}
+
+// nested is a list or map as a value.
+func nested(t column.Type, values []column.Value, counts []int64) column.Value {
+	elem := column.Vector{Type: t.Elem(), Len: len(values)}
+	for _, v := range values {
+		switch elem.Type.Rep() {
+		case column.RepFloat64:
+			elem.Float = append(elem.Float, v.Float)
+		case column.RepWide:
+			elem.Wide = append(elem.Wide, v.Wide)
+		case column.RepBytes:
+			elem.Span = append(elem.Span, column.Span{Off: uint32(len(elem.Data)), Len: uint32(len(v.Bytes))})
+			elem.Data = append(elem.Data, v.Bytes...)
+		default:
+			elem.Int = append(elem.Int, v.Int)
+		}
+	}
+	elem.Data = slices.Grow(elem.Data, column.SpanPadding)
+	one := []column.Span{{Len: uint32(len(values))}}
+	return column.Value{Type: t, List: &column.Vector{Type: t, Len: 1, Span: one, Elem: &elem, Counts: counts}}
+}

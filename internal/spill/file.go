@@ -1,0 +1,258 @@
+package spill
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"sync"
+)
+
+// fsBlock is the unit in which file systems can give bytes in the middle of
+// a file back.
+const fsBlock = 4096
+
+// File is an appended file of blocks. One goroutine appends; reading,
+// prefetching, freeing and closing may overlap with it and each other.
+type File struct {
+	space  *Space
+	number uint32
+	handle Handle
+
+	writing sync.Mutex // held by Append; guards the two below
+	buf     []byte     // header and payload of the block being written
+	seq     uint32     // number of the next block
+
+	mu      sync.Mutex // guards the rest; never held while data is written or read
+	closed  bool
+	end     int64     // where the next block goes
+	live    int64     // bytes of blocks that are not freed
+	held    int64     // bytes that count as used
+	readers []*reader // not in use
+}
+
+// reader is the memory of one Read.
+type reader struct {
+	head [headerSize]byte
+	buf  []byte
+}
+
+// Append writes a block: rows of stride 64-bit words each, which are its
+// first rows*stride*8 bytes, and any bytes behind them. The block is not
+// kept. After an error the file is as it was before.
+func (f *File) Append(block []byte, rows, stride int) (Extent, error) {
+	if err := checkShape(len(block), rows, stride); err != nil {
+		return Extent{}, err
+	}
+	f.writing.Lock()
+	defer f.writing.Unlock()
+	f.buf = append(f.buf[:0], make([]byte, headerSize)...)
+	var h header
+	f.buf, h = f.encode(f.buf, block, rows, stride)
+	h.rows, h.stride = uint32(rows), uint16(stride)
+	h.seq, h.file = f.seq, f.number
+	h.raw, h.stored = uint32(len(block)), uint32(len(f.buf))
+	return f.write(&h)
+}
+
+func checkShape(n, rows, stride int) error {
+	if n > MaxBlock {
+		return fmt.Errorf("spill: a block of %d bytes, more than %d", n, int64(MaxBlock))
+	}
+	if rows < 0 || stride < 0 || stride > math.MaxUint16 || stride > 0 && rows > n/8/stride {
+		return fmt.Errorf("spill: %d rows of %d words do not fit a block of %d bytes", rows, stride, n)
+	}
+	return nil
+}
+
+// write puts the block in f.buf behind the others.
+func (f *File) write(h *header) (Extent, error) {
+	n := int64(h.stored)
+	off, err := f.take(n)
+	if err != nil {
+		return Extent{}, err
+	}
+	h.off = off
+	h.seal(f.buf, f.space.seed)
+	if err := writeAll(f.handle, f.buf, off); err != nil {
+		f.giveBack(n)
+		return Extent{}, f.space.failure(err, "write")
+	}
+	f.seq++
+	f.mu.Lock()
+	f.end = off + n
+	f.mu.Unlock()
+	f.space.written.Add(n)
+	f.space.raw.Add(int64(h.raw))
+	return Extent{Off: off, Stored: h.stored, Raw: h.raw}, nil
+}
+
+// take counts n bytes for a block and says where it goes.
+func (f *File) take(n int64) (int64, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return 0, ErrClosed
+	}
+	if err := f.space.reserve(n); err != nil {
+		return 0, err
+	}
+	f.live += n
+	f.held += n
+	return f.end, nil
+}
+
+// giveBack undoes take.
+func (f *File) giveBack(n int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return // close gave everything back
+	}
+	f.live -= n
+	f.held -= n
+	f.space.release(n)
+}
+
+// Read returns the block, in dst's memory if that is large enough. Whatever
+// is not as it was written is a *DamagedError.
+func (f *File) Read(e Extent, dst []byte) ([]byte, error) {
+	if uint64(cap(dst)) < uint64(e.Raw) {
+		dst = make([]byte, e.Raw)
+	}
+	dst = dst[:e.Raw]
+	r, err := f.reader()
+	if err != nil {
+		return nil, err
+	}
+	defer f.done(r)
+	if e.Stored < headerSize {
+		return nil, f.damaged(header{seq: math.MaxUint32}, "its extent is too small")
+	}
+	payload, err := f.fetch(r, e, dst)
+	if err != nil {
+		return nil, err
+	}
+	h, wrong := verify(r.head[:], payload, e, f.number, f.space.seed)
+	if wrong != "" {
+		return nil, f.damaged(h, wrong)
+	}
+	if !decode(dst, payload, h) {
+		return nil, f.damaged(h, "its payload")
+	}
+	return dst, nil
+}
+
+// fetch reads the header and the payload of a block.
+func (f *File) fetch(r *reader, e Extent, dst []byte) ([]byte, error) {
+	n := int(e.Stored)
+	if cap(r.buf) < n {
+		r.buf = make([]byte, n)
+	}
+	b := r.buf[:n]
+	if err := f.readAll(b, e.Off); err != nil {
+		return nil, err
+	}
+	copy(r.head[:], b)
+	return b[headerSize:], nil
+}
+
+// readAll is one ReadAt; the end of the file is damage.
+func (f *File) readAll(b []byte, off int64) error {
+	n, err := f.handle.ReadAt(b, off)
+	switch {
+	case n == len(b):
+		return nil
+	case err == nil || errors.Is(err, io.EOF):
+		return f.damaged(header{seq: math.MaxUint32}, "the file ends before it does")
+	}
+	return f.space.failure(err, "read")
+}
+
+func (f *File) damaged(h header, what string) error {
+	block := int64(h.seq)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if block*headerSize >= f.end { // then the number is damaged itself
+		block = -1
+	}
+	return &DamagedError{Dir: f.space.config.Dir, Block: block, What: what}
+}
+
+// reader returns memory for one Read.
+func (f *File) reader() (*reader, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return nil, ErrClosed
+	}
+	if n := len(f.readers); n > 0 {
+		r := f.readers[n-1]
+		f.readers = f.readers[:n-1]
+		return r, nil
+	}
+	return &reader{}, nil
+}
+
+func (f *File) done(r *reader) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.closed {
+		f.readers = append(f.readers, r)
+	}
+}
+
+// Prefetch says that the block is read soon.
+func (f *File) Prefetch(e Extent) { f.handle.Prefetch(e.Off, int64(e.Stored)) }
+
+// Free gives the bytes of a block that is not needed again back to the disk
+// and the limit, as far as the file system can: whole blocks of it within the
+// block, and the rest with the last block of the file. Bytes that it cannot
+// give back stay counted until the file is closed.
+func (f *File) Free(e Extent) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return
+	}
+	f.live -= int64(e.Stored)
+	from := (e.Off + fsBlock - 1) &^ (fsBlock - 1)
+	n := (e.Off+int64(e.Stored))&^(fsBlock-1) - from
+	back := n
+	if f.live == 0 { // and nothing is being written, since take counts it first
+		from, n, back = 0, f.end, f.held
+	}
+	if n <= 0 || f.handle.Punch(from, n) != nil {
+		return
+	}
+	f.held -= back
+	f.space.release(back)
+}
+
+// Close closes the file, which removes it, and gives its bytes back to the
+// limit. A second call does nothing.
+func (f *File) Close() error {
+	f.space.mu.Lock()
+	defer f.space.mu.Unlock()
+	delete(f.space.files, f)
+	if err := f.close(); err != nil {
+		return f.space.failure(err, "close")
+	}
+	return nil
+}
+
+// close waits for an Append. f.space.mu is held.
+func (f *File) close() error {
+	f.writing.Lock()
+	defer f.writing.Unlock()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return nil
+	}
+	f.closed = true
+	f.buf, f.readers = nil, nil
+	f.space.release(f.held)
+	f.live, f.held = 0, 0
+	return f.space.drop(f.number, f.handle)
+}
