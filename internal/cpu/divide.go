@@ -48,7 +48,7 @@ func (m *Merger) divide(ctx context.Context) error {
 // divideBits is the number of hash bits to divide by: as many as there can be
 // open pages for in an eighth of the merger's memory.
 func (m *Merger) divideBits() uint {
-	pages := max(m.cfg.MergeBytes/8/partition.PageBytes, 2)
+	pages := max(m.cfg.Memory.Merge/8/partition.PageBytes, 2)
 	return min(uint(bits.Len64(uint64(pages)))-1, maxDivideBits, 64-m.in.shared)
 }
 
@@ -120,7 +120,7 @@ func (m *Merger) used() int64 {
 
 // ask takes memory for the groups of a partition.
 func (m *Merger) ask(bytes int64) error {
-	if most := m.cfg.MergeBytes; bytes >= 0 && most > 0 && m.used()+bytes > int64(loadShare*float64(most)) {
+	if most := m.cfg.Memory.Merge; bytes >= 0 && most > 0 && m.used()+bytes > int64(loadShare*float64(most)) {
 		return &RefusedError{errDirectoryFull}
 	}
 	return asking(m.cfg.Grow)(bytes)
@@ -128,7 +128,7 @@ func (m *Merger) ask(bytes int64) error {
 
 // askAll takes memory for buckets that a partition is divided into.
 func (m *Merger) askAll(bytes int64) error {
-	if most := m.cfg.MergeBytes; bytes >= 0 && most > 0 && m.used()+bytes > most {
+	if most := m.cfg.Memory.Merge; bytes >= 0 && most > 0 && m.used()+bytes > most {
 		return &RefusedError{errDirectoryFull}
 	}
 	return asking(m.cfg.Grow)(bytes)
@@ -137,6 +137,6 @@ func (m *Merger) askAll(bytes int64) error {
 // directoryGroups is for how many groups a merger's directory is made at
 // most, unless more are in memory anyway.
 func (c *Config) directoryGroups() int {
-	room := int64(loadShare * float64(c.MergeBytes))
+	room := int64(loadShare * float64(c.Memory.Merge))
 	return int(room / int64(8*c.Stride+8))
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/gagg-dev/gagg/internal/arena"
 	"github.com/gagg-dev/gagg/partition"
 )
 
@@ -48,7 +47,7 @@ func (m *Merger) mergeEqual(ctx context.Context) error {
 // fanIn is how many runs are merged at a time: each has a block in memory,
 // with room for its codec.
 func (m *Merger) fanIn() int {
-	return int(max(2, m.cfg.MergeBytes/4/(2*partition.BlockBytes)))
+	return int(max(2, m.cfg.Memory.Merge/4/(2*partition.BlockBytes)))
 }
 
 // sortRuns makes sorted runs of all rows of the source.
@@ -238,7 +237,8 @@ func (m *Merger) takeGroup(h *runHeap, group []uint64) error {
 	for h.Len() > 0 && m.decoder.Compare(group, h.readers[0].row) == 0 {
 		r := h.readers[0]
 		if m.cfg.HasRefs() {
-			if err := m.makeRoom(group, len(r.page.Section)); err != nil {
+			section := len(r.page.Section)
+			if err := m.store.makeRoom(group, section+m.cfg.States.CombineNeed(section, 1)); err != nil {
 				return err
 			}
 		}
@@ -248,27 +248,6 @@ func (m *Merger) takeGroup(h *runHeap, group []uint64) error {
 		}
 	}
 	return nil
-}
-
-// makeRoom makes sure of memory for combining a row of so many bytes of
-// values into the group, whose own long chains are put on disk if need be.
-func (m *Merger) makeRoom(group []uint64, section int) error {
-	need := section + m.cfg.States.CombineNeed(section, 1)
-	if m.store.arena.Bytes()+int64(need) < m.cfg.MergeBytes/2 && m.store.arena.Reserve(need) == nil {
-		return nil
-	}
-	var s arena.Section
-	if err := (refs{m.cfg}).Move(group, &s); err != nil {
-		return err
-	}
-	m.store.arena.Reset()
-	base := m.cfg.Arenas.Adopt(s.Bytes())
-	defer m.cfg.Arenas.Drop(base)
-	refs{m.cfg}.Rebase(group, base)
-	if err := (refs{m.cfg}).Move(group, m.store.arena); err != nil {
-		return err
-	}
-	return m.store.arena.Reserve(need)
 }
 
 // advance moves the first reader on.

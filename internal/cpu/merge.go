@@ -136,7 +136,7 @@ func (m *Merger) end() {
 	}
 	m.pages, m.tail = m.pages[:0], nil
 	m.store.arena.Reset()
-	if m.store.pool.Bytes() > m.cfg.MergeBytes/2 {
+	if m.store.pool.Bytes() > m.cfg.Memory.Merge/2 {
 		m.store.pool.Reset()
 	} else {
 		m.store.pool.Recycle()
@@ -175,7 +175,7 @@ func (m *Merger) reset(resident int) error {
 	for _, b := range m.in.blocks {
 		rows += b.Rows
 	}
-	if m.cfg.MergeBytes > 0 && len(m.in.blocks) > 0 {
+	if m.cfg.Memory.Merge > 0 && len(m.in.blocks) > 0 {
 		rows = min(rows, most)
 	}
 	rows = max(rows, 1)

@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"sync"
@@ -30,7 +31,19 @@ type Input struct {
 // Groups is the outcome of a run: the groups of all workers, partitioned.
 type Groups struct {
 	Buckets     []*partition.Buckets // of each worker
-	Partitioned bool                 // some worker's table was given up for partitions
+	Partitioned bool                 // groups went to partitions before the end of the input
+
+	stores []*store
+}
+
+// Close lets go of all groups.
+func (g *Groups) Close() error {
+	var errs []error
+	for _, s := range g.stores {
+		errs = append(errs, s.close())
+	}
+	g.stores, g.Buckets = nil, nil
+	return errors.Join(errs...)
 }
 
 // smallResult is how many groups, over all workers, are merged by one
@@ -50,10 +63,24 @@ func Run(ctx context.Context, cfg *Config, in Input, threads int) (Groups, error
 			cancel(err)
 		}
 	})
-	if err := context.Cause(ctx); err != nil {
-		return Groups{}, err
+	g := Groups{stores: stores(workers)}
+	err := context.Cause(ctx)
+	if err == nil {
+		err = g.finish(ctx, cfg, workers)
 	}
-	return finish(cfg, workers)
+	if err != nil {
+		return Groups{}, errors.Join(err, g.Close())
+	}
+	return g, nil
+}
+
+func stores(workers []*Worker) (all []*store) {
+	for _, w := range workers {
+		if w != nil {
+			all = append(all, w.store)
+		}
+	}
+	return all
 }
 
 // each calls f(0) … f(n-1) at once and waits for all.
@@ -98,7 +125,7 @@ func work(ctx context.Context, cfg *Config, in Input, next *atomic.Int64) (_ *Wo
 		}
 		rows, err := w.unit(ctx, r, unit)
 		if err != nil {
-			return nil, err
+			return w, err
 		}
 		in.Done(unit, rows)
 	}
@@ -123,8 +150,7 @@ func (w *Worker) unit(ctx context.Context, r Reader, unit int) (rows int64, err 
 }
 
 // finish empties all workers into buckets of one number of partitions.
-func finish(cfg *Config, workers []*Worker) (Groups, error) {
-	var g Groups
+func (g *Groups) finish(ctx context.Context, cfg *Config, workers []*Worker) error {
 	total := 0
 	for _, w := range workers {
 		n, partitioned := w.Groups()
@@ -135,15 +161,13 @@ func finish(cfg *Config, workers []*Worker) (Groups, error) {
 	if g.Partitioned || total > smallResult {
 		bits = cfg.choose(float64(total))
 	}
-	g.Buckets = make([]*partition.Buckets, len(workers))
 	errs := make([]error, len(workers))
 	each(len(workers), func(i int) {
-		g.Buckets[i], errs[i] = workers[i].Finish(bits)
+		defer Recovered(&errs[i])
+		errs[i] = workers[i].Finish(bits)
 	})
-	for _, err := range errs {
-		if err != nil {
-			return Groups{}, err
-		}
+	for _, w := range workers {
+		g.Buckets = append(g.Buckets, w.store.buckets)
 	}
-	return g, nil
+	return errors.Join(errs...)
 }

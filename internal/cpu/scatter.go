@@ -25,31 +25,65 @@ func (w *Worker) judge() error {
 		w.table.reserve(int(min(groups*reserveFactor, reserveMost*float64(w.table.n))))
 		return nil
 	}
-	if err := w.flush(w.cfg.choose(groups)); err != nil {
+	if err := w.flush(groups); err != nil {
 		return err
 	}
-	w.phase = phaseScatter
+	w.giveUpTable()
 	return nil
 }
 
-// flush empties the table into buckets of 2^hashBits partitions.
-func (w *Worker) flush(hashBits uint) error {
-	if w.buckets == nil {
-		w.buckets = partition.New(hashBits, w.cfg.Pool)
+// giveUpTable has tiles placed directly from now on.
+func (w *Worker) giveUpTable() {
+	w.table.free()
+	w.phase = phaseScatter
+}
+
+// yield makes memory free that was refused: the table's groups go to buckets,
+// and those to disk where their values keep an arena full.
+func (w *Worker) yield(cause error) error {
+	if w.store.disk == nil {
+		return cause
 	}
-	err := w.buckets.Scatter(w.table.rows.Rows)
-	held := w.table.bytes()
-	w.table, w.codes = nil, codes{}
-	if err == nil {
-		err = w.cfg.Grow(-held)
+	if w.table.n > 0 {
+		rows, groups := w.rows, int64(w.table.n)
+		if err := w.flush(feedback.ExpectedGroups(rows, groups, w.cfg.Rows)); err != nil {
+			return err
+		}
+		if w.cfg.Tile.DecideFlush(rows, groups) == feedback.Scatter {
+			w.giveUpTable()
+		}
+		if !w.cfg.HasRefs() {
+			return nil
+		}
+	} else if w.store.buckets == nil || w.store.bytes() <= partition.DiskBytes {
+		return cause
 	}
+	return w.store.clear()
+}
+
+// flush empties the table into buckets, for about as many groups in all as
+// are given if there are none yet.
+func (w *Worker) flush(groups float64) error {
+	if w.store.buckets == nil {
+		w.store.open(0, w.cfg.choose(groups))
+	}
+	err := w.store.place(w.table.rows.Rows)
+	w.table.empty()
+	w.codes = codes{}
+	w.rows, w.nextCheck = 0, w.cfg.Tile.MinRows
 	return err
 }
 
 // scatter makes a tile of the n rows and places it.
 func (w *Worker) scatter(n int) error {
 	w.encoder.Encode(w.keys, n)
-	stride := w.cfg.stride()
+	if w.cfg.HasRefs() {
+		if err := w.store.reserve(w.cfg.States.Need(&w.in) + w.encoder.LongBytes()); err != nil {
+			return err
+		}
+		w.encoder.Store(w.store.arena)
+	}
+	stride := w.cfg.Stride
 	w.growTile(n)
 	tile := w.tile.Rows[:n*stride]
 	copy(tile, w.fresh)
@@ -63,12 +97,12 @@ func (w *Worker) scatter(n int) error {
 	}
 	w.tile.Unseen = false
 	w.cfg.States.Update(&w.tile, w.identity[:n], 0, &w.in)
-	return w.buckets.Scatter(tile)
+	return w.store.place(tile)
 }
 
 // growTile makes room for a tile of n rows.
 func (w *Worker) growTile(n int) {
-	stride := w.cfg.stride()
+	stride := w.cfg.Stride
 	if cap(w.tile.Rows) >= n*stride {
 		return
 	}
@@ -87,16 +121,19 @@ func (w *Worker) Groups() (n int, partitioned bool) {
 	if w.phase == phaseScatter {
 		return 0, true
 	}
-	return int(w.table.n), false
+	return int(w.table.n), w.store.buckets != nil
 }
 
-// Finish ends the input of the worker: all its groups are in the returned
-// buckets, of 2^hashBits partitions unless it has partitioned before.
-func (w *Worker) Finish(hashBits uint) (*partition.Buckets, error) {
-	if w.phase != phaseScatter {
-		if err := w.flush(hashBits); err != nil {
-			return nil, err
-		}
+// Finish ends the input of the worker: all its groups are in buckets, of
+// 2^hashBits partitions unless it has partitioned before.
+func (w *Worker) Finish(hashBits uint) error {
+	if w.phase == phaseScatter {
+		return nil
 	}
-	return w.buckets, nil
+	if w.store.buckets == nil {
+		w.store.open(0, hashBits)
+	}
+	err := w.store.place(w.table.rows.Rows)
+	w.table.free()
+	return err
 }

@@ -99,6 +99,28 @@ func (s *store) reserve(bytes int) error {
 	return s.arena.Reserve(bytes)
 }
 
+// makeRoom makes sure of memory for so many bytes of values for one row in no
+// bucket, the only one that refers to the arena: if need be, what lies in the
+// arena and belongs to the row no more is let go, and its long chains of
+// values go to disk.
+func (s *store) makeRoom(row []uint64, bytes int) error {
+	if s.arena.Reserve(bytes) == nil {
+		return nil
+	}
+	var sec arena.Section
+	if err := (refs{s.cfg}).Move(row, &sec); err != nil {
+		return err
+	}
+	s.arena.Reset()
+	base := s.cfg.Arenas.Adopt(sec.Bytes())
+	defer s.cfg.Arenas.Drop(base)
+	refs{s.cfg}.Rebase(row, base)
+	if err := s.arena.Reserve(bytes + sec.Len()); err != nil {
+		return &RefusedError{err}
+	}
+	return refs{s.cfg}.Move(row, s.arena)
+}
+
 // bytes is the memory that the store holds.
 func (s *store) bytes() int64 {
 	n := s.pool.Bytes() + s.arena.Bytes()

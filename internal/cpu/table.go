@@ -207,9 +207,7 @@ func (t *table) probe(hash uint64, w [][]uint64, i int) (uint32, error) {
 	if int(group) < d.capacity() {
 		d.slots[s] = d.entry(hash, group)
 	} else {
-		if err := t.growDir(); err != nil {
-			return 0, err
-		}
+		t.growDir()
 		d.place(hash, group)
 	}
 	return group, t.add(hash, w, i)
@@ -218,9 +216,7 @@ func (t *table) probe(hash uint64, w [][]uint64, i int) (uint32, error) {
 // add appends a fresh row for the key.
 func (t *table) add(hash uint64, w [][]uint64, i int) error {
 	if len(t.rows.Rows)+t.rows.Stride > cap(t.rows.Rows) {
-		if err := t.growRows(max(minRows*t.rows.Stride, 2*cap(t.rows.Rows))); err != nil {
-			return err
-		}
+		t.growRows()
 	}
 	r := t.rows.Rows
 	at := len(r)
@@ -237,9 +233,13 @@ func (t *table) add(hash uint64, w [][]uint64, i int) error {
 // addEmpty makes the one group of a query without keys, which exists even if
 // no row does.
 func (t *table) addEmpty(states *agg.Layout) error {
-	t.rows.Rows = make([]uint64, t.rows.Stride)
+	if err := t.secure(1); err != nil {
+		return err
+	}
+	t.growRows()
+	t.rows.Rows = t.rows.Rows[:t.rows.Stride]
 	states.InitEmpty(t.rows.Rows)
 	t.rows.Unseen = true
 	t.n = 1
-	return t.grow(int64(t.rows.Stride) * 8)
+	return nil
 }

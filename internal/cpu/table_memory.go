@@ -29,15 +29,14 @@ func (t *table) secure(n int) error {
 	if n*t.rows.Stride > words {
 		words = max(n*t.rows.Stride, 2*words, minRows*t.rows.Stride)
 	}
-	beside := 0 // the old directory, while the new one is filled
 	if n > slots/2 {
-		beside, slots = slots, 1<<dirBits(n)
+		slots = 1 << dirBits(n)
 	}
-	need := int64(words)*8 + int64(slots+beside)*4
+	need := int64(words)*8 + int64(slots)*4
 	if over := need - t.limit; t.limit > 0 && over > 0 {
 		least := n * t.rows.Stride
 		words = max(words-int(over/8)-t.rows.Stride, least)
-		if need = int64(words)*8 + int64(slots+beside)*4; need > t.limit {
+		if need = int64(words)*8 + int64(slots)*4; need > t.limit {
 			return &RefusedError{errTableFull}
 		}
 	}

@@ -30,16 +30,28 @@ type Config struct {
 	Intern     *key.Interner
 	States     *agg.Layout // its words begin at 1+Keys.Words
 	Arenas     *arena.Arenas
-	Pool       *partition.Pool // of pages for rows of Stride words
-	Partitions int             // a power of two; 0: as many as the groups ask for
-	Rows       int64           // rows that one worker is expected to see; -1: not known
+	Stride     int   // words of a row: see Stride
+	Partitions int   // a power of two; 0: as many as the groups ask for
+	Rows       int64 // rows that one worker is expected to see; -1: not known
 	Tile       feedback.TileConfig
+	Memory     Memory
 
 	// Grow is told of memory before it is allocated, and of memory that is
 	// let go as a negative number. It may refuse to give more.
 	Grow func(bytes int64) error
 
+	// Disk gives a place for rows when Grow refuses memory. nil: there is
+	// none, and a refusal ends the run.
+	Disk func() (*partition.Disk, error)
+
 	chosen atomic.Uint32 // hash bits for partitions, plus one; 0: not chosen yet
+}
+
+// Memory is how the memory of a run is shared out, in bytes; 0: no limit.
+type Memory struct {
+	Table int64 // the most that a worker's table may take
+	Pages int64 // what pages that are being filled may take, over all workers
+	Merge int64 // the most that a merger may take
 }
 
 // Stride is the number of words of a row with the given key and state. Rows
@@ -55,12 +67,10 @@ func Stride(keys *key.Layout, states *agg.Layout) int {
 	return n
 }
 
-func (c *Config) stride() int { return c.Pool.Stride }
-
 // choose returns the number of hash bits for partitions, which is the same
 // for all workers: the first that asks decides.
 func (c *Config) choose(groups float64) uint {
-	n := partition.Bits(groups, 8*c.stride())
+	n := partition.Bits(groups, 8*c.Stride)
 	if c.Partitions > 0 {
 		n = uint(bits.TrailingZeros(uint(c.Partitions)))
 	}
@@ -94,12 +104,11 @@ type Worker struct {
 	pipe    Pipeline
 	phase   phase
 	table   *table
-	buckets *partition.Buckets // nil until groups are partitioned
+	store   *store // its arena holds the values of the table too
 	codes   codes
 	encoder *key.Encoder
-	arena   *arena.Arena
 
-	rows, nextCheck int64 // rows taken, and at how many the table is judged
+	rows, nextCheck int64 // rows taken into the table as it is, and at how many it is judged
 
 	sel      []int32
 	compact  column.Batch
@@ -120,24 +129,28 @@ type Worker struct {
 
 // NewWorker returns a worker that takes its input through pipe.
 func NewWorker(cfg *Config, pipe Pipeline) (*Worker, error) {
-	template := make([]uint64, cfg.stride())
+	template := make([]uint64, cfg.Stride)
 	cfg.States.Init(template)
-	t, err := newTable(cfg.stride(), cfg.Keys.Words, template, cfg.Grow)
+	t, err := newTable(cfg.Stride, cfg.Keys.Words, template, asking(cfg.Grow))
+	if err != nil {
+		return nil, err
+	}
+	t.limit = cfg.Memory.Table
+	s, err := newStore(cfg, asking(cfg.Grow))
 	if err != nil {
 		return nil, err
 	}
 	w := &Worker{
 		cfg: cfg, pipe: pipe, phase: phaseTable,
-		table:    t,
+		table: t, store: s,
 		encoder:  key.NewEncoder(cfg.Keys, cfg.Intern),
-		arena:    cfg.Arenas.New(),
 		keys:     make([]column.Vector, len(pipe.Keys)),
 		keyBuf:   make([]column.Buffer, len(pipe.Keys)),
 		missKeys: make([]column.Vector, len(pipe.Keys)),
 		argBuf:   make([]column.Buffer, len(pipe.Args)),
 	}
-	w.table.rows.Arena = w.arena
-	w.tile = agg.Table{Stride: cfg.stride(), Arena: w.arena}
+	w.table.rows.Arena = s.arena
+	w.tile = agg.Table{Stride: cfg.Stride, Arena: s.arena}
 	w.in.Args = make([]column.Vector, len(pipe.Args))
 	w.coded = make([]bool, len(pipe.Args))
 	for i := range w.coded {
@@ -176,16 +189,25 @@ func (w *Worker) Add(b *column.Batch) error {
 		w.checkBatch(b)
 	}
 	w.in.Rows = b.Rows
-	w.rows += int64(b.Rows)
 	switch w.phase {
 	case phaseGlobal:
-		w.cfg.States.UpdateOne(&w.table.rows, 0, false, &w.in)
-		return nil
+		return w.addGlobal()
 	case phaseScatter:
 		return w.scatter(b.Rows)
 	default:
 		return w.addTable(b.Rows)
 	}
+}
+
+// addGlobal adds all rows to the one group that there is.
+func (w *Worker) addGlobal() error {
+	if w.cfg.HasRefs() {
+		if err := w.store.makeRoom(w.table.rows.Rows, w.cfg.States.Need(&w.in)); err != nil {
+			return err
+		}
+	}
+	w.cfg.States.UpdateOne(&w.table.rows, 0, false, &w.in)
+	return nil
 }
 
 // checkBatch checks what the loops over keys and arguments rely on.
@@ -251,24 +273,58 @@ func (w *Worker) positions(first int64, sel []int32) {
 	}
 }
 
+// addTable adds the rows to their groups in the table. When memory is refused
+// the table is emptied into buckets first, or given up for them.
 func (w *Worker) addTable(n int) error {
-	w.groups = sized(w.groups, n)
-	var firstNew uint32
-	var err error
-	if w.codes.prepare(w.keys) {
-		firstNew, err = w.findByCode()
-	} else {
-		w.encoder.Encode(w.keys, n)
-		firstNew, err = w.table.find(w.encoder.Hash, w.encoder.Words, w.groups)
+	for {
+		firstNew, err := w.find(n)
+		if err == nil {
+			w.rows += int64(n)
+			w.cfg.States.Update(&w.table.rows, w.groups, firstNew, &w.in)
+			break
+		}
+		if !refused(err) {
+			return err
+		}
+		if err := w.yield(err); err != nil {
+			return err
+		}
+		if w.phase == phaseScatter {
+			return w.scatter(n)
+		}
 	}
-	if err != nil {
-		return err
-	}
-	w.cfg.States.Update(&w.table.rows, w.groups, firstNew, &w.in)
 	if w.rows >= w.nextCheck {
 		return w.judge()
 	}
 	return nil
+}
+
+// find sets groups to the groups of the rows, with room for what they will
+// put into the arena. If memory is refused, nothing has changed.
+func (w *Worker) find(n int) (firstNew uint32, err error) {
+	if err := w.table.secure(n); err != nil {
+		return 0, err
+	}
+	if w.cfg.HasRefs() {
+		if err := w.store.arena.Reserve(w.cfg.States.Need(&w.in)); err != nil {
+			return 0, err
+		}
+	}
+	w.groups = sized(w.groups, n)
+	if w.codes.prepare(w.keys) {
+		return w.findByCode()
+	}
+	return w.findByHash(w.keys, n, w.groups)
+}
+
+func (w *Worker) findByHash(keys []column.Vector, n int, groups []uint32) (firstNew uint32, err error) {
+	w.encoder.Encode(keys, n)
+	if w.encoder.HasLong() {
+		if err := w.store.arena.Reserve(w.cfg.States.Need(&w.in) + w.encoder.LongBytes()); err != nil {
+			return 0, err
+		}
+	}
+	return w.table.find(w.encoder, groups, w.store.arena), nil
 }
 
 // findByCode sets groups from the codes of the keys, and looks those rows up
@@ -281,9 +337,8 @@ func (w *Worker) findByCode() (firstNew uint32, err error) {
 	for i := range w.keys {
 		w.missKeys[i] = column.Gather(&w.keys[i], w.missing, &w.keyBuf[i])
 	}
-	w.encoder.Encode(w.missKeys, len(w.missing))
 	w.found = sized(w.found, len(w.missing))
-	firstNew, err = w.table.find(w.encoder.Hash, w.encoder.Words, w.found)
+	firstNew, err = w.findByHash(w.missKeys, len(w.missing), w.found)
 	if err == nil {
 		w.codes.learn(w.keys, w.missing, w.found, w.groups)
 	}
