@@ -119,7 +119,7 @@ func (m *Merger) enter(row []uint64, group uint32) {
 			continue
 		}
 		if dst := m.row(m.dir.group(e)); slices.Equal(dst[1:1+words], row[1:1+words]) {
-			m.cfg.States.Combine(dst, row, m.cfg.Arenas)
+			m.cfg.States.Combine(dst, row, m.cfg.Arenas, nil)
 			return
 		}
 	}
