@@ -65,7 +65,7 @@ func (c *compiler) call(n *expr.Call, text string) (int, error) {
 		}
 		call.Args, call.Types = []int{i}, []column.Type{one.Type}
 	}
-	f, t, err := agg.Resolve(n.Name, call.Types)
+	f, t, err := agg.Resolve(n.Name, call.Types, call.Params)
 	if err != nil {
 		return 0, &expr.Error{Text: text, Pos: n.Pos(), Msg: err.Error()}
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 
-	"github.com/gagg-dev/gagg/internal/arena"
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
@@ -60,7 +59,7 @@ func better(b, than []byte, greatest bool) bool {
 }
 
 // combineBytes keeps the better of two strings in w.
-func combineBytes(w, from []uint64, reg *arena.Arenas, greatest bool) {
+func combineBytes(w, from []uint64, take taker, greatest bool) {
 	switch {
 	case from[1] == 0:
 		return
@@ -69,8 +68,8 @@ func combineBytes(w, from []uint64, reg *arena.Arenas, greatest bool) {
 		if (from[0] < w[0]) == greatest {
 			return
 		}
-	case !better(reg.Get(from[1]), reg.Get(w[1]), greatest):
+	case !better(take.reg.Get(from[1]), take.reg.Get(w[1]), greatest):
 		return
 	}
-	w[0], w[1] = from[0], from[1]
+	w[0], w[1] = from[0], take.ref(w[1], from[1])
 }

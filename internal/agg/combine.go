@@ -8,44 +8,27 @@ import (
 
 // Combine merges the state of src into dst: two rows of the same group, from
 // other workers or other parts of the data. It is associative, and for exact
-// slots commutative too. Afterwards dst may hold refs of src, so src must
-// not be updated any more. reg is where the refs of both are valid; nil will do
-// for layouts without strings.
-func (l *Layout) Combine(dst, src []uint64, reg *arena.Arenas) {
-	one := [1]uint32{}
-	l.combine(dst, len(dst), one[:], src, reg)
-}
-
-// CombineRows merges the rows of src, which lie one after another, Stride
-// words each, into groups of t: row i into group gids[i], which must hold a
-// state: a copy of another row, or the words of InitEmpty. What Combine says
-// about src holds here too.
-func (l *Layout) CombineRows(t *Table, gids []uint32, src []uint64) {
-	if len(gids) == 0 {
-		return
-	}
-	var reg *arena.Arenas
-	if t.Arena != nil {
-		reg = t.Arena.Registry()
-	}
-	l.combine(t.Rows, t.Stride, gids, src, reg)
-}
-
-// combine runs one loop for each slot over all rows, as update does.
-func (l *Layout) combine(dst []uint64, stride int, gids []uint32, src []uint64, reg *arena.Arenas) {
+// slots commutative too. reg is where the refs of both are valid; nil will do
+// for layouts without refs (HasRefs).
+//
+// With to, the arena that holds the values of dst, values taken from src are
+// copied into it: at most CombineNeed bytes. Without it, dst takes the refs of
+// src over, so that src must not be updated any more.
+func (l *Layout) Combine(dst, src []uint64, reg *arena.Arenas, to *arena.Arena) {
 	for _, off := range l.counts {
-		combineAdd(dst[off:], src[off:], stride, gids)
+		dst[off] += src[off]
 	}
 	for _, off := range l.flags {
-		combineAnd(dst[off:], src[off:], stride, gids)
+		dst[off] &= src[off]
 	}
+	one := [1]uint32{}
 	for i := range l.slots {
-		l.combineSlot(&l.slots[i], dst, stride, gids, src, reg)
+		l.combineSlot(&l.slots[i], dst, len(dst), one[:], src, taker{reg, to})
 	}
 }
 
-// combineSlot is combine for one slot.
-func (l *Layout) combineSlot(s *slot, dst []uint64, stride int, gids []uint32, src []uint64, reg *arena.Arenas) {
+// combineSlot merges the words of one slot: row i of src into group gids[i].
+func (l *Layout) combineSlot(s *slot, dst []uint64, stride int, gids []uint32, src []uint64, take taker) {
 	to, from, cold := dst[s.hot:], src[s.hot:], s.cold-s.hot
 	switch s.op {
 	case opAddInt, opMulInt:
@@ -92,7 +75,7 @@ func (l *Layout) combineSlot(s *slot, dst []uint64, stride int, gids []uint32, s
 		}
 	case opMinBytes, opMaxBytes:
 		for i, g := range gids {
-			combineBytes(to[int(g)*stride:], from[i*stride:], reg, s.op == opMaxBytes)
+			combineBytes(to[int(g)*stride:], from[i*stride:], take, s.op == opMaxBytes)
 		}
 	case opAnd:
 		combineAnd(to, from, stride, gids)
@@ -116,7 +99,7 @@ func (l *Layout) combineSlot(s *slot, dst []uint64, stride int, gids []uint32, s
 		}
 	case opFirst, opLast, opArgMin, opArgMax:
 		for i, g := range gids {
-			s.combineKept(to[int(g)*stride:], from[i*stride:], reg)
+			s.combineKept(to[int(g)*stride:], from[i*stride:], take)
 		}
 	}
 }

@@ -20,7 +20,7 @@ type call struct {
 func (b *builder) compile(c Call) call {
 	id := c.Func.id
 	out := call{fn: id, types: slices.Clone(c.Types), set: allRows, slots: [5]int{none, none, none, none, none}}
-	_, out.result, _ = Resolve(signatures[id].name, c.Types) // checked before
+	_, out.result, _ = Resolve(signatures[id].name, c.Types, c.Params) // checked before
 	for _, t := range c.Types {
 		if t.Kind == column.Null {
 			out.null = true

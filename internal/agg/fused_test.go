@@ -20,7 +20,7 @@ func layoutOf(t *testing.T, names ...string) *Layout {
 		if name == "corr" {
 			types, args = []column.Type{int32Type, int32Type}, []int{0, 1}
 		}
-		f, _, err := Resolve(name, types)
+		f, _, err := Resolve(name, types, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -115,8 +115,6 @@ func (w *worker) updateOne(d *testData, rows []int) {
 
 // merge combines the groups of o into those of w.
 func (w *worker) merge(o *worker, rng *rand.Rand) {
-	var src []uint64
-	var gids []uint32
 	for g, from := range o.local {
 		id, isNew := w.group(g)
 		switch {
@@ -125,17 +123,16 @@ func (w *worker) merge(o *worker, rng *rand.Rand) {
 			w.t.Unseen = true
 			fallthrough
 		case !isNew:
+			var to *arena.Arena
 			if rng.IntN(2) == 0 {
-				w.l.Combine(w.row(id), o.row(from), w.t.Arena.Registry())
-				continue
+				to = w.t.Arena
 			}
-			src, gids = append(src, o.row(from)...), append(gids, id)
+			w.l.Combine(w.row(id), o.row(from), w.t.Arena.Registry(), to)
 		default:
 			copy(w.row(id), o.row(from))
 			w.t.Unseen = true
 		}
 	}
-	w.l.CombineRows(&w.t, gids, src)
 }
 
 // results finishes all calls; element [c][g] is that of call c for group g.
@@ -253,7 +250,7 @@ func callOf(t testing.TB, d *testData, name string, args ...int) Call {
 		c.Types = append(c.Types, d.args[a][0].Type)
 	}
 	var err error
-	if c.Func, _, err = Resolve(name, c.Types); err != nil {
+	if c.Func, _, err = Resolve(name, c.Types, c.Params); err != nil {
 		t.Fatal(err)
 	}
 	return c

@@ -111,7 +111,7 @@ func (l *Layout) updateLanes(t *Table, s *slot, group uint32, v *view) {
 	spread := *v
 	spread.gids = c.laneGids[:v.rows]
 	l.update(c.lanes, s, &spread)
-	l.combineSlot(s, t.Rows, t.Stride, c.repeat(group, lanes), c.lanes.Rows, nil)
+	l.combineSlot(s, t.Rows, t.Stride, c.repeat(group, lanes), c.lanes.Rows, taker{})
 }
 
 // addOne counts rows.

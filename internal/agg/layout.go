@@ -12,6 +12,8 @@ type Call struct {
 	Func  Func
 	Args  []int         // which vectors of Input.Args; empty for count(*)
 	Types []column.Type // their types
+
+	Params []column.Value // the literals behind them, as quantile(x, 0.9) has one
 }
 
 // Options tells Compile what it may rely on.
@@ -19,6 +21,20 @@ type Options struct {
 	// MaxRows is the most rows that any state can see, in all batches and
 	// merges together; -1: not known. Fewer words suffice when it is small.
 	MaxRows int64
+
+	// Runs is where long chains go when their rows are moved; nil: chains
+	// stay with their rows, whatever their length.
+	Runs Runs
+}
+
+// Runs keeps blocks of at most 1 MiB outside of memory. Its methods may be
+// called from several goroutines.
+type Runs interface {
+	// Write stores a block and returns its ref.
+	Write(block []byte) (ref uint64, err error)
+	// Read returns a block that Write stored, in the memory of buf if that is
+	// large enough.
+	Read(ref uint64, buf []byte) ([]byte, error)
 }
 
 // Layout is the compiled aggregates of a query: which words a row has and
@@ -34,6 +50,7 @@ type Layout struct {
 	calls    []call
 	counts   []int // words that hold counts: rows, nulls
 	flags    []int // words that hold unseen bits
+	refs     []int // words that hold refs of values in the arena
 	needsPos bool
 }
 

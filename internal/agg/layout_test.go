@@ -11,7 +11,7 @@ import (
 func TestLayoutWords(t *testing.T) {
 	int32s, int64s, doubles := column.Type{Kind: column.Int32}, column.Type{Kind: column.Int64}, column.Type{Kind: column.Float64}
 	call := func(name string, arg int, typ column.Type) Call {
-		f, _, err := Resolve(name, []column.Type{typ})
+		f, _, err := Resolve(name, []column.Type{typ}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -49,6 +49,7 @@ func (b *builder) place() {
 	}
 	for i := range b.slots {
 		b.slots[i].fused = b.fusesCorr(i)
+		b.refs = append(b.refs, b.slots[i].refs()...)
 	}
 	b.empty = append([]uint64(nil), b.template...)
 	for _, s := range b.sets {

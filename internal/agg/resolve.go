@@ -9,8 +9,9 @@ import (
 
 // Resolve finds the aggregate of a name (lower case, synonyms included) for
 // arguments of the given types, and the type of its result. count(*) is count
-// without arguments. The error is an *UnknownError or a *TypeError.
-func Resolve(name string, args []column.Type) (Func, column.Type, error) {
+// without arguments. params are the literals that follow the arguments: see
+// ValueArgs. The error is an *UnknownError or a *TypeError.
+func Resolve(name string, args []column.Type, params []column.Value) (Func, column.Type, error) {
 	id, ok := byName[name]
 	if !ok {
 		return Func{}, column.Type{}, unknown(name)
@@ -23,7 +24,7 @@ func Resolve(name string, args []column.Type) (Func, column.Type, error) {
 	fail := func(arg int, takes string) (Func, column.Type, error) {
 		return Func{}, column.Type{}, &TypeError{Func: name, Arg: arg, Types: slices.Clone(args), Takes: takes}
 	}
-	if len(args) != s.args {
+	if len(args) != s.args || len(params) > 0 {
 		return fail(-1, argCount(s.args))
 	}
 	for i, t := range args {
@@ -36,6 +37,10 @@ func Resolve(name string, args []column.Type) (Func, column.Type, error) {
 	}
 	return f, s.result(args[0]), nil
 }
+
+// ValueArgs tells how many of the n arguments in a call of name (lower case,
+// synonyms included) are values; those behind them must be literals.
+func ValueArgs(_ string, n int) int { return n }
 
 func argCount(n int) string {
 	if n == 1 {

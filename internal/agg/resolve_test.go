@@ -31,7 +31,7 @@ func TestResolve(t *testing.T) {
 		{"arg_max", []column.Type{kind(column.String), kind(column.Float64)}, "arg_max", kind(column.String)},
 		{"first", []column.Type{kind(column.Null)}, "first", kind(column.Null)},
 	} {
-		f, result, err := Resolve(c.name, c.args)
+		f, result, err := Resolve(c.name, c.args, nil)
 		if err != nil || f.Name() != c.canon || result != c.result {
 			t.Errorf("Resolve(%s, %v) = %s, %v, %v; want %s, %v", c.name, c.args, f.Name(), result, err, c.canon, c.result)
 		}
@@ -54,7 +54,7 @@ func TestResolveErrors(t *testing.T) {
 		{"stdev", []column.Type{num}, `unknown aggregate "stdev"; did you mean stddev?`},
 		{"median", []column.Type{num}, "aggregate median is not supported yet"},
 	} {
-		_, _, err := Resolve(c.name, c.args)
+		_, _, err := Resolve(c.name, c.args, nil)
 		if err == nil || err.Error() != c.want {
 			t.Errorf("Resolve(%s, %v): %v, want %s", c.name, c.args, err, c.want)
 		}
@@ -63,7 +63,7 @@ func TestResolveErrors(t *testing.T) {
 			t.Errorf("Resolve(%s): %T", c.name, err)
 		}
 	}
-	if _, _, err := Resolve("frobnicate", nil); err == nil || !strings.Contains(err.Error(), "the aggregates are any_value, ") {
+	if _, _, err := Resolve("frobnicate", nil, nil); err == nil || !strings.Contains(err.Error(), "the aggregates are any_value, ") {
 		t.Errorf("error %v does not list the aggregates", err)
 	}
 }
@@ -77,7 +77,7 @@ func TestNullLiteral(t *testing.T) {
 	for name := range byName {
 		args := []int{0, 1}[:signatures[byName[name]].args]
 		call := callOf(t, d, name, args...)
-		_, result, err := Resolve(name, call.Types)
+		_, result, err := Resolve(name, call.Types, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,7 +3,6 @@ package agg
 import (
 	"math"
 
-	"github.com/gagg-dev/gagg/internal/arena"
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
@@ -42,19 +41,26 @@ func storeValues(t *Table, words []uint64, at int, v *view, x *column.Vector) {
 }
 
 // combineKept takes over key, position and value from another row if they win.
-func (s *slot) combineKept(w, from []uint64, reg *arena.Arenas) {
+func (s *slot) combineKept(w, from []uint64, take taker) {
 	hot := 1
 	if s.op == opArgMin || s.op == opArgMax {
 		hot += s.keyWords()
-		if !s.betterArg(w, from, reg) {
+		if !s.betterArg(w, from, take.reg) {
 			return
 		}
 	} else if !earlier(from[0], w[0], s.op == opLast) {
 		return
 	}
-	copy(w[:hot], from[:hot])
 	cold, n := s.cold-s.hot, valueWords(s.xRep)
+	key, value := w[1], w[cold] // where they are refs
+	copy(w[:hot], from[:hot])
 	copy(w[cold:cold+n], from[cold:cold+n])
+	if hot > 1 && s.yRep == column.RepBytes {
+		w[1] = take.ref(key, from[1])
+	}
+	if s.xRep == column.RepBytes {
+		w[cold] = take.ref(value, from[cold])
+	}
 }
 
 // setValue makes the value in w result i.

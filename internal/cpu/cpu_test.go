@@ -101,7 +101,7 @@ func coded(v column.Vector) column.Vector {
 // config is a run of sum by two keys.
 func config(partitions int, tile feedback.TileConfig, grow func(int64) error) *Config {
 	l := key.NewLayout([]key.Column{{Type: int64Type}, {Type: int64Type}})
-	sum, _, err := agg.Resolve("sum", []column.Type{int64Type})
+	sum, _, err := agg.Resolve("sum", []column.Type{int64Type}, nil)
 	if err != nil {
 		panic(err)
 	}

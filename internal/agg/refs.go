@@ -1,0 +1,121 @@
+package agg
+
+import (
+	"github.com/gagg-dev/gagg/internal/arena"
+	"github.com/gagg-dev/gagg/internal/column"
+)
+
+// Some state words are refs of values in an arena. What follows copies these
+// values from one arena to another, and says how much room that takes.
+
+// HasRefs reports whether rows hold refs.
+func (l *Layout) HasRefs() bool { return len(l.refs) > 0 }
+
+// Move copies every value that the state of row refers to, from from to to,
+// and has row refer to the copies.
+func (l *Layout) Move(row []uint64, from *arena.Arenas, to arena.Putter) error {
+	for _, off := range l.refs {
+		if row[off] != 0 {
+			row[off] = to.Put(from.Get(row[off]))
+		}
+	}
+	return nil
+}
+
+// Rebase adds add to the refs of row, as after [arena.Arenas.Adopt].
+func (l *Layout) Rebase(row []uint64, add uint64) {
+	for _, off := range l.refs {
+		if row[off] != 0 {
+			row[off] += add
+		}
+	}
+}
+
+// Need is how many bytes, as [arena.Size] counts them, Update of in puts into
+// the arena at most.
+func (l *Layout) Need(in *Input) int {
+	n := 0
+	for i := range l.slots {
+		n += l.slots[i].need(in)
+	}
+	return n
+}
+
+// CombineNeed is how many bytes, as [arena.Size] counts them, Combine of that
+// many rows puts into to at most, if all values that the rows refer to take
+// varBytes.
+func (l *Layout) CombineNeed(varBytes, rows int) int {
+	if !l.HasRefs() {
+		return 0
+	}
+	// A value in a place that is too small for it takes up to twice its own
+	// size: see arena.Arena.Replace.
+	return 2 * varBytes
+}
+
+// refs lists the words of s that hold refs.
+func (s *slot) refs() []int {
+	var words []int
+	switch s.op {
+	case opMinBytes, opMaxBytes:
+		words = append(words, s.hot+1)
+	case opArgMin, opArgMax:
+		if s.yRep == column.RepBytes {
+			words = append(words, s.hot+1)
+		}
+	}
+	switch s.op {
+	case opFirst, opLast, opArgMin, opArgMax:
+		if s.xRep == column.RepBytes {
+			words = append(words, s.cold)
+		}
+	}
+	return words
+}
+
+// need is Need of one slot.
+func (s *slot) need(in *Input) int {
+	switch s.op {
+	case opMinBytes, opMaxBytes:
+		return needBytes(&in.Args[s.x], in.Rows)
+	case opFirst, opLast:
+		return needKept(s.xRep, &in.Args[s.x], in.Rows)
+	case opArgMin, opArgMax:
+		return needKept(s.xRep, &in.Args[s.x], in.Rows) + needKept(s.yRep, &in.Args[s.y], in.Rows)
+	}
+	return 0
+}
+
+func needKept(r column.Rep, v *column.Vector, rows int) int {
+	if r != column.RepBytes {
+		return 0
+	}
+	return needBytes(v, rows)
+}
+
+// needBytes bounds what keeping any of the first rows strings of v takes: a
+// new place has up to twice the size of the string (arena.Arena.Replace).
+func needBytes(v *column.Vector, rows int) int {
+	n := 0
+	for i, s := range v.Span[:rows] {
+		if !v.IsNull(i) {
+			n += arena.Size(2 * int(s.Len))
+		}
+	}
+	return n
+}
+
+// taker is how a row takes values over from another one.
+type taker struct {
+	reg *arena.Arenas
+	to  *arena.Arena // nil: refs are taken over, values stay where they are
+}
+
+// ref returns what a word with ref old has to hold to stand for the value of
+// ref from.
+func (k taker) ref(old, from uint64) uint64 {
+	if k.to == nil || from == 0 {
+		return from
+	}
+	return k.to.Replace(old, k.reg.Get(from))
+}
