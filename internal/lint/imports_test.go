@@ -17,8 +17,9 @@ var allowed = map[string][]string{
 	},
 	"cmd/gagg": {".", "internal/sink"}, // the library hands out records, the command writes them
 
-	"partition": {"internal/agg", "internal/column", "internal/key", "internal/hostmem"},
+	"partition": {"feedback", "internal/agg", "internal/column", "internal/key", "internal/hostmem"},
 	"feedback":  {}, // arithmetic only
+	"merge":     {}, // arithmetic only
 
 	"internal/column":    {},
 	"internal/arena":     {"internal/hostmem"},

@@ -1,0 +1,146 @@
+package gagg
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gagg-dev/gagg/internal/agg"
+	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/expr"
+)
+
+// call returns the index of an aggregate, resolving it if it is new.
+func (c *compiler) call(n *expr.Call, text string) (int, error) {
+	n, err := withoutDistinct(n, text)
+	if err != nil {
+		return 0, err
+	}
+	name := n.String()
+	if i, ok := c.callIndex[name]; ok {
+		return i, nil
+	}
+	for _, a := range n.Args {
+		if inner := findAggregate(a); inner != nil {
+			return 0, &expr.Error{Text: text, Pos: inner.Pos(), Msg: fmt.Sprintf("the aggregate %s cannot be inside the aggregate %s", inner.Name, n.Name)}
+		}
+	}
+	var call agg.Call
+	if err := c.callArguments(n, text, &call); err != nil {
+		return 0, err
+	}
+	f, t, err := agg.Resolve(n.Name, call.Types, call.Params)
+	if err != nil {
+		return 0, &expr.Error{Text: text, Pos: n.Pos(), Msg: err.Error()}
+	}
+	call.Func = f
+	c.callIndex[name] = len(c.out.calls)
+	c.out.calls = append(c.out.calls, call)
+	c.out.texts = append(c.out.texts, strings.ToLower(name))
+	c.callTypes = append(c.callTypes, t)
+	return len(c.out.calls) - 1, nil
+}
+
+// sameOverDistinct are the aggregates to which it is all one how often a
+// value occurs.
+var sameOverDistinct = []string{"min", "max", "any_value", "first", "bool_and", "bool_or", "bit_and", "bit_or", "count_distinct", "approx_count_distinct"}
+
+// withoutDistinct says count(distinct x) as count_distinct(x).
+func withoutDistinct(n *expr.Call, text string) (*expr.Call, error) {
+	if !n.Distinct {
+		return n, nil
+	}
+	plain := *n
+	plain.Distinct = false
+	switch {
+	case n.Name == "count" && len(n.Args) == 1:
+		plain.Name = "count_distinct"
+	case n.Name == "count":
+		return nil, &expr.Error{Text: text, Pos: n.Pos(), Msg: "count(distinct x) takes 1 argument"}
+	case !slices.Contains(sameOverDistinct, n.Name):
+		return nil, &expr.Error{Text: text, Pos: n.Pos(), Msg: "distinct is supported in count only: count(distinct x)"}
+	}
+	return &plain, nil
+}
+
+// callArguments fills in the arguments of a call, which are computed for
+// each row, and its parameters, which are the same for all.
+func (c *compiler) callArguments(n *expr.Call, text string, call *agg.Call) error {
+	values := agg.ValueArgs(n.Name, len(n.Args))
+	for _, a := range n.Args[:values] {
+		a, err := c.asText(n, a, text)
+		if err != nil {
+			return err
+		}
+		if err := c.callArgument(filtered(a, n.Filter), text, call); err != nil {
+			return err
+		}
+	}
+	if len(n.Args) == 0 && n.Filter != nil {
+		if err := c.callArgument(filtered(&expr.Literal{At: n.Pos(), Value: one}, n.Filter), text, call); err != nil {
+			return err
+		}
+	}
+	for _, a := range n.Args[values:] {
+		p, err := parameter(n.Name, a, text)
+		if err != nil {
+			return err
+		}
+		call.Params = append(call.Params, p)
+	}
+	if joinsText(n.Name) && len(n.Args) == 1 {
+		call.Params = append(call.Params, comma)
+	}
+	return nil
+}
+
+func (c *compiler) callArgument(n expr.Node, text string, call *agg.Call) error {
+	i, err := c.argument(n, text)
+	if err != nil {
+		return err
+	}
+	call.Args = append(call.Args, i)
+	call.Types = append(call.Types, c.out.args[i].Type())
+	return nil
+}
+
+func joinsText(name string) bool {
+	return name == "string_agg" || name == "group_concat" || name == "listagg"
+}
+
+// asText is the argument a of n, as text if n joins texts and it is none.
+func (c *compiler) asText(n *expr.Call, a expr.Node, text string) (expr.Node, error) {
+	if !joinsText(n.Name) {
+		return a, nil
+	}
+	e, err := expr.Bind(a, text, c.inputColumn)
+	if err != nil || e.Type().Kind == column.String {
+		return a, err
+	}
+	return &expr.Cast{At: a.Pos(), X: a, To: column.Type{Kind: column.String}}, nil
+}
+
+var one = column.Value{Type: column.Type{Kind: column.Int64}, Int: 1}
+
+// filtered is arg where the filter is true, else NULL, which aggregates pass
+// over.
+func filtered(arg, filter expr.Node) expr.Node {
+	if filter == nil {
+		return arg
+	}
+	return &expr.Case{At: filter.Pos(), Whens: []expr.When{{If: filter, Then: arg}}}
+}
+
+func (c *compiler) argument(n expr.Node, text string) (int, error) {
+	key := n.String()
+	if i, ok := c.argIndex[key]; ok {
+		return i, nil
+	}
+	e, err := expr.Bind(n, text, c.inputColumn)
+	if err != nil {
+		return 0, err
+	}
+	c.argIndex[key] = len(c.out.args)
+	c.out.args = append(c.out.args, e)
+	return len(c.out.args) - 1, nil
+}
