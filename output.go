@@ -1,6 +1,7 @@
 package gagg
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -58,26 +59,26 @@ func newProducer(r *run) *producer {
 
 // partition calls emit with the result batches of partition number n, in
 // order. A batch is valid until emit returns.
-func (p *producer) partition(n int, emit func(*column.Batch) error) error {
-	rows, err := p.merger.Merge(n)
-	if err != nil {
-		return err
-	}
-	for len(rows) > 0 {
-		k := min(len(rows), resultRows)
-		b, err := p.result(rows[:k])
-		if err != nil {
-			return err
-		}
-		if b.Rows > 0 {
-			if err := emit(b); err != nil {
+func (p *producer) partition(ctx context.Context, n int, emit func(*column.Batch) error) error {
+	return p.merger.Merge(ctx, n, func(rows [][]uint64) error {
+		for len(rows) > 0 {
+			if err := ctx.Err(); err != nil {
 				return err
 			}
+			k := min(len(rows), resultRows)
+			b, err := p.result(rows[:k])
+			if err != nil {
+				return err
+			}
+			if b.Rows > 0 {
+				if err := emit(b); err != nil {
+					return err
+				}
+			}
+			rows = rows[k:]
 		}
-		rows = rows[k:]
-	}
-	p.merger.Release(n)
-	return nil
+		return nil
+	})
 }
 
 // result makes the batch of keys and aggregates of some groups, those that

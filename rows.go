@@ -21,7 +21,9 @@ var _ array.RecordReader = (*Rows)(nil)
 // for one goroutine.
 //
 // Partitions are merged and turned into records by several goroutines ahead
-// of the reader, a bounded number of them, and come in order.
+// of the reader and come in order. How far ahead is bounded: in partitions,
+// and in the bytes of the records that wait. The partition that the reader
+// waits for is never held up.
 type Rows struct {
 	refs   atomic.Int64
 	run    *run
@@ -29,13 +31,16 @@ type Rows struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	done   sync.WaitGroup
+	tokens chan struct{} // one for each partition being made or waiting
+	next   atomic.Int64  // the next partition to make
 
-	slots  []chan outcome // by partition
-	tokens chan struct{}  // one for each partition being made or waiting
-	next   atomic.Int64   // the next partition to make
+	mu      sync.Mutex // guards what follows up to changed
+	slots   []slot     // by partition
+	at      int        // the partition that is read
+	waiting int64      // bytes of records in slots
+	changed sync.Cond  // on mu
 
-	at     int            // the next partition to read
-	queue  []arrow.Record // records made and not yet given out
+	queue  []arrow.Record // records taken and not yet given out
 	sorted bool           // the queue holds all that is left
 	left   int64          // rows that may still be given out; -1: all
 	rec    arrow.Record
@@ -44,15 +49,17 @@ type Rows struct {
 	ended  time.Time
 }
 
-// outcome is a partition as records, or as parts to be sorted.
-type outcome struct {
+// slot is what has been made of a partition and was not taken yet.
+type slot struct {
 	records []arrow.Record
-	parts   []part
+	parts   []part // instead of records, if they are to be sorted
+	done    bool
 	err     error
 }
 
 func newRows(ctx context.Context, r *run) *Rows {
 	rows := &Rows{run: r, schema: r.schema(), left: -1}
+	rows.changed.L = &rows.mu
 	rows.refs.Store(1)
 	rows.ctx, rows.cancel = context.WithCancel(ctx)
 	switch {
@@ -62,54 +69,100 @@ func newRows(ctx context.Context, r *run) *Rows {
 		rows.left = r.limit
 	}
 	partitions := r.groups.Buckets[0].Partitions()
-	rows.slots = make([]chan outcome, partitions)
-	for i := range rows.slots {
-		rows.slots[i] = make(chan outcome, 1)
-	}
+	rows.slots = make([]slot, partitions)
 	rows.tokens = make(chan struct{}, 2*r.threads)
+	context.AfterFunc(rows.ctx, rows.wake)
 	for range min(r.threads, partitions) {
 		rows.done.Go(rows.produce)
 	}
 	return rows
 }
 
+// wake makes all who wait look again.
+func (r *Rows) wake() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.changed.Broadcast()
+}
+
 // produce makes partitions until none is left.
 func (r *Rows) produce() {
 	p := newProducer(r.run)
-	defer p.merger.Close()
-	for {
+	var err error
+	for err == nil {
 		select {
 		case r.tokens <- struct{}{}:
 		case <-r.ctx.Done():
-			return
+			err = r.ctx.Err()
+			continue
 		}
 		n := int(r.next.Add(1)) - 1
 		if n >= len(r.slots) {
-			return
+			break
 		}
-		r.slots[n] <- r.make(p, n)
+		p.merger.Prefetch(min(n+r.run.threads, len(r.slots)-1))
+		err = r.make(p, n)
+		r.finish(n, err)
+	}
+	if err := p.merger.Close(); err != nil {
+		r.finish(len(r.slots)-1, err)
 	}
 }
 
 // make turns partition n into records, or into parts if they are to be sorted.
-func (r *Rows) make(p *producer, n int) (o outcome) {
-	defer cpu.Recovered(&o.err)
-	o.err = p.partition(n, func(b *column.Batch) error {
-		if err := r.ctx.Err(); err != nil {
-			return err
-		}
+func (r *Rows) make(p *producer, n int) (err error) {
+	defer cpu.Recovered(&err)
+	return p.partition(r.ctx, n, func(b *column.Batch) error {
 		if len(r.run.query.order) > 0 {
 			part, err := p.part(b)
-			o.parts = append(o.parts, part)
-			return err
+			if err != nil {
+				return err
+			}
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.slots[n].parts = append(r.slots[n].parts, part)
+			return nil
 		}
 		rec, err := p.record(r.schema, b)
-		if err == nil {
-			o.records = append(o.records, rec)
+		if err != nil {
+			return err
 		}
-		return err
+		return r.put(n, rec)
 	})
-	return o
+}
+
+// put adds a record to slot n, once few enough wait.
+func (r *Rows) put(n int, rec arrow.Record) error {
+	size := recordBytes(rec)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for n != r.at && r.waiting > 0 && r.waiting+size > r.run.memory.Output/2 && r.ctx.Err() == nil {
+		r.changed.Wait()
+	}
+	if err := r.ctx.Err(); err != nil {
+		rec.Release()
+		return err
+	}
+	// The partition being read may run ahead of its reader by as much.
+	for n == r.at && len(r.slots[n].records) > 1 && r.waiting+size > r.run.memory.Output && r.ctx.Err() == nil {
+		r.changed.Wait()
+	}
+	r.waiting += size
+	r.slots[n].records = append(r.slots[n].records, rec)
+	r.changed.Broadcast()
+	return nil
+}
+
+// finish says that slot n is complete.
+func (r *Rows) finish(n int, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := &r.slots[n]
+	s.done = true
+	if s.err == nil {
+		s.err = err
+	}
+	r.changed.Broadcast()
 }
 
 // Schema is the schema of the records.
@@ -126,7 +179,7 @@ func (r *Rows) Next() bool {
 			r.give()
 			return true
 		}
-		if r.sorted || r.at == len(r.slots) {
+		if r.sorted || r.at == len(r.slots) { // at is the reader's own to change
 			break
 		}
 		r.fetch()
@@ -155,7 +208,8 @@ func (r *Rows) give() {
 	})
 }
 
-// fetch puts the next partition, or all of them sorted, into the queue.
+// fetch puts records of the next partition, or all of them sorted, into the
+// queue.
 func (r *Rows) fetch() {
 	if len(r.run.query.order) == 0 {
 		r.queue = r.receive().records
@@ -175,18 +229,49 @@ func (r *Rows) fetch() {
 	r.sorted = true
 }
 
-// receive waits for the next partition.
-func (r *Rows) receive() outcome {
-	select {
-	case o := <-r.slots[r.at]:
+// receive waits for something of the next partition and takes it.
+func (r *Rows) receive() slot {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := &r.slots[r.at]
+	for len(s.records) == 0 && !s.done && r.ctx.Err() == nil {
+		r.changed.Wait()
+	}
+	got := *s
+	s.records, s.parts = nil, nil
+	for _, rec := range got.records {
+		r.waiting -= recordBytes(rec)
+	}
+	switch {
+	case r.ctx.Err() != nil && !got.done:
+		r.err = context.Cause(r.ctx)
+	case got.done:
+		r.err = classify(got.err)
 		<-r.tokens
 		r.at++
-		r.err = classify(o.err)
-		return o
-	case <-r.ctx.Done():
-		r.err = context.Cause(r.ctx)
-		return outcome{}
 	}
+	r.changed.Broadcast()
+	return got
+}
+
+// recordBytes is the memory of a record.
+func recordBytes(rec arrow.Record) (n int64) {
+	for _, c := range rec.Columns() {
+		n += dataBytes(c.Data())
+	}
+	return n
+}
+
+func dataBytes(d arrow.ArrayData) (n int64) {
+	for _, b := range d.Buffers() {
+		if b != nil {
+			n += int64(b.Len())
+		}
+	}
+	for _, c := range d.Children() {
+		n += dataBytes(c)
+	}
+	return n
 }
 
 // Record is the current record.
@@ -198,8 +283,8 @@ func (r *Rows) Err() error { return r.err }
 // Retain adds a reference.
 func (r *Rows) Retain() { r.refs.Add(1) }
 
-// Release drops a reference; the last one stops what still runs and closes
-// the input.
+// Release drops a reference; the last one stops what still runs, closes the
+// input and removes what was spilled.
 func (r *Rows) Release() {
 	if r.refs.Add(-1) != 0 {
 		return
@@ -214,14 +299,11 @@ func (r *Rows) Release() {
 		rec.Release()
 	}
 	r.queue = nil
-	for _, slot := range r.slots {
-		select {
-		case o := <-slot:
-			for _, rec := range o.records {
-				rec.Release()
-			}
-		default:
+	for i := range r.slots {
+		for _, rec := range r.slots[i].records {
+			rec.Release()
 		}
 	}
-	r.err = errors.Join(r.err, r.run.in.Close())
+	r.slots = nil
+	r.err = errors.Join(r.err, r.run.close())
 }

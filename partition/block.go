@@ -35,7 +35,8 @@ type Refs interface {
 // Disk is where the buckets of one owner are spilled: one file, and the
 // memory to write blocks to it. It is for one goroutine, but for Read.
 type Disk struct {
-	file   *spill.File
+	open   func() (*spill.File, error)
+	file   *spill.File // nil: nothing was written yet
 	refs   Refs // nil: rows refer to nothing
 	stride int
 
@@ -49,16 +50,19 @@ type Disk struct {
 // longer than a block.
 const DiskBytes = 3 * BlockBytes
 
-// NewDisk returns a disk that writes to file. refs is nil if rows refer to
-// nothing.
-func NewDisk(file *spill.File, refs Refs, stride int) *Disk {
-	return &Disk{file: file, refs: refs, stride: stride}
+// NewDisk returns a disk that writes to the file that open gives when the
+// first block is written. refs is nil if rows refer to nothing.
+func NewDisk(open func() (*spill.File, error), refs Refs, stride int) *Disk {
+	return &Disk{open: open, refs: refs, stride: stride}
 }
 
 // Close closes the file, whose blocks are gone then.
 func (d *Disk) Close() error {
 	hostmem.Free(d.rows)
 	d.rows = nil
+	if d.file == nil {
+		return nil
+	}
 	return d.file.Close()
 }
 
@@ -104,7 +108,7 @@ func (d *Disk) pack(rows []uint64) (int, error) {
 }
 
 func (d *Disk) full() bool {
-	return d.n == len(d.rows) || d.n*8+len(d.section.Bytes()) >= BlockBytes
+	return d.n == len(d.rows) || d.n*8+d.section.Len() >= BlockBytes
 }
 
 // Flush writes the block being packed, if it has rows, and appends it to dst.
@@ -116,6 +120,12 @@ func (d *Disk) Flush(dst []Block) ([]Block, error) {
 	if d.refs != nil {
 		d.block = append(append(d.block[:0], b...), d.section.Bytes()...)
 		b = d.block
+	}
+	if d.file == nil {
+		var err error
+		if d.file, err = d.open(); err != nil {
+			return dst, err
+		}
 	}
 	n := d.n / d.stride
 	e, err := d.file.Append(b, n, d.stride)

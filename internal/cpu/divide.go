@@ -22,14 +22,11 @@ const loadShare = 0.75
 // It ends: rows of a bucket share more bits than those of the partition, and
 // where they share all 64, mergeEqual takes over.
 func (m *Merger) divide(ctx context.Context) error {
-	sub, err := newStore(m.cfg, m.askAll)
-	if err != nil {
-		return err
-	}
+	sub := newStore(m.cfg, m.askAll)
 	m.sub = sub
 	shared := m.in.shared
 	sub.open(shared, m.divideBits())
-	err = m.moveAll(ctx, sub)
+	err := m.moveAll(ctx, sub)
 	m.sub = nil
 	if err != nil {
 		return errors.Join(err, sub.close())
@@ -92,12 +89,12 @@ func (m *Merger) moveBlock(b sourceBlock, sub *store) error {
 		return err
 	}
 	defer m.shut(base)
-	if m.cfg.HasRefs() {
+	if m.cfg.hasRefs() {
 		if err := sub.reserve(len(m.block.Section)); err != nil {
 			return err
 		}
 		for rows := m.block.Rows; len(rows) > 0; rows = rows[m.cfg.Stride:] {
-			if err := (refs{m.cfg}).Move(rows[:m.cfg.Stride], sub.arena); err != nil {
+			if err := (rowRefs{m.cfg}).Move(rows[:m.cfg.Stride], sub.arena); err != nil {
 				return err
 			}
 		}

@@ -14,8 +14,8 @@ import (
 // sorted and written to disk, and the runs merged. It always ends: a run holds
 // at least one block, and each merge of runs makes one of several.
 
-// run is rows on disk in order of their keys, each key once.
-type run []partition.Block
+// sortedRun is rows on disk in order of their keys, each key once.
+type sortedRun []partition.Block
 
 func (m *Merger) mergeEqual(ctx context.Context) error {
 	runs, err := m.sortRuns(ctx)
@@ -24,7 +24,7 @@ func (m *Merger) mergeEqual(ctx context.Context) error {
 	}
 	m.freeDirectory()
 	for fanIn := m.fanIn(); len(runs) > fanIn; {
-		var merged run
+		var merged sortedRun
 		err := m.mergeRuns(ctx, runs[:fanIn], func(row []uint64) (err error) {
 			merged, err = m.store.disk.Write(merged, row)
 			return err
@@ -51,7 +51,7 @@ func (m *Merger) fanIn() int {
 }
 
 // sortRuns makes sorted runs of all rows of the source.
-func (m *Merger) sortRuns(ctx context.Context) (runs []run, err error) {
+func (m *Merger) sortRuns(ctx context.Context) (runs []sortedRun, err error) {
 	var rows [][]uint64
 	for _, page := range m.pages {
 		for at := 0; at < len(page); at += m.cfg.Stride {
@@ -105,7 +105,7 @@ func (m *Merger) appendBlock(rows [][]uint64, b sourceBlock) ([][]uint64, error)
 }
 
 // writeRun sorts rows in memory by key, combines equal keys and writes them.
-func (m *Merger) writeRun(rows [][]uint64) (r run, err error) {
+func (m *Merger) writeRun(rows [][]uint64) (r sortedRun, err error) {
 	slices.SortStableFunc(rows, m.decoder.Compare)
 	for len(rows) > 0 {
 		first := rows[0]
@@ -124,7 +124,7 @@ func (m *Merger) writeRun(rows [][]uint64) (r run, err error) {
 // runReader reads the rows of a run, one after the other.
 type runReader struct {
 	m      *Merger
-	blocks run
+	blocks sortedRun
 	page   partition.Page
 	base   uint64
 	open   bool
@@ -155,12 +155,12 @@ func (r *runReader) read(b partition.Block) error {
 		return err
 	}
 	r.rest = r.page.Rows
-	if !r.m.cfg.HasRefs() {
+	if !r.m.cfg.hasRefs() {
 		return nil
 	}
 	r.base, r.open = r.m.cfg.Arenas.Adopt(r.page.Section), true
 	for rows := r.page.Rows; len(rows) > 0; rows = rows[r.m.cfg.Stride:] {
-		refs{r.m.cfg}.Rebase(rows[:r.m.cfg.Stride], r.base)
+		rowRefs{r.m.cfg}.Rebase(rows[:r.m.cfg.Stride], r.base)
 	}
 	return nil
 }
@@ -192,7 +192,7 @@ func (h *runHeap) Pop() any {
 }
 
 // mergeRuns calls sink with the groups of all runs in order of their keys.
-func (m *Merger) mergeRuns(ctx context.Context, runs []run, sink func(row []uint64) error) error {
+func (m *Merger) mergeRuns(ctx context.Context, runs []sortedRun, sink func(row []uint64) error) error {
 	h := &runHeap{m: m}
 	defer func() {
 		for _, r := range h.readers {
@@ -226,8 +226,8 @@ func (m *Merger) mergeRuns(ctx context.Context, runs []run, sink func(row []uint
 // takeGroup takes the least key off the heap, all its rows combined.
 func (m *Merger) takeGroup(h *runHeap, group []uint64) error {
 	copy(group, h.readers[0].row)
-	if m.cfg.HasRefs() {
-		if err := (refs{m.cfg}).Move(group, m.store.arena); err != nil {
+	if m.cfg.hasRefs() {
+		if err := (rowRefs{m.cfg}).Move(group, m.store.arena); err != nil {
 			return err
 		}
 	}
@@ -236,7 +236,7 @@ func (m *Merger) takeGroup(h *runHeap, group []uint64) error {
 	}
 	for h.Len() > 0 && m.decoder.Compare(group, h.readers[0].row) == 0 {
 		r := h.readers[0]
-		if m.cfg.HasRefs() {
+		if m.cfg.hasRefs() {
 			section := len(r.page.Section)
 			if err := m.store.makeRoom(group, section+m.cfg.States.CombineNeed(section, 1)); err != nil {
 				return err

@@ -50,14 +50,13 @@ type sourceBlock struct {
 }
 
 // NewMerger returns a merger for the buckets of all workers.
-func NewMerger(cfg *Config, buckets []*partition.Buckets) (*Merger, error) {
+func NewMerger(cfg *Config, buckets []*partition.Buckets) *Merger {
 	m := &Merger{
 		cfg: cfg, sources: buckets,
 		decoder: key.Decoder{Layout: cfg.Keys, Intern: cfg.Intern, Arenas: cfg.Arenas, Base: 1},
 	}
-	var err error
-	m.store, err = newStore(cfg, m.ask)
-	return m, err
+	m.store = newStore(cfg, m.ask)
+	return m
 }
 
 // Merge calls emit with the groups of partition p, whole rows in order of
@@ -267,7 +266,7 @@ func (m *Merger) reserve(b partition.Block) error {
 	if err := m.store.pool.Reserve(b.Rows); err != nil {
 		return err
 	}
-	if !m.cfg.HasRefs() {
+	if !m.cfg.hasRefs() {
 		return nil
 	}
 	section := int(b.Bytes()) - b.Rows*m.cfg.Stride*8
@@ -280,18 +279,18 @@ func (m *Merger) reserve(b partition.Block) error {
 // open reads a block, so that its rows refer to values in memory. The block
 // is in use until shut.
 func (m *Merger) open(b sourceBlock) (base uint64, err error) {
-	if err := b.disk.Read(b.Block, &m.block); err != nil || !m.cfg.HasRefs() {
+	if err := b.disk.Read(b.Block, &m.block); err != nil || !m.cfg.hasRefs() {
 		return 0, err
 	}
 	base = m.cfg.Arenas.Adopt(m.block.Section)
 	for rows := m.block.Rows; len(rows) > 0; rows = rows[m.cfg.Stride:] {
-		refs{m.cfg}.Rebase(rows[:m.cfg.Stride], base)
+		rowRefs{m.cfg}.Rebase(rows[:m.cfg.Stride], base)
 	}
 	return base, nil
 }
 
 func (m *Merger) shut(base uint64) {
-	if m.cfg.HasRefs() {
+	if m.cfg.hasRefs() {
 		m.cfg.Arenas.Drop(base)
 	}
 }
@@ -322,8 +321,8 @@ func (m *Merger) append(row []uint64) (group uint32, err error) {
 	dst := m.tail[:m.cfg.Stride]
 	m.tail = m.tail[m.cfg.Stride:]
 	copy(dst, row)
-	if m.cfg.HasRefs() {
-		if err := (refs{m.cfg}).Move(dst, m.store.arena); err != nil {
+	if m.cfg.hasRefs() {
+		if err := (rowRefs{m.cfg}).Move(dst, m.store.arena); err != nil {
 			return 0, err
 		}
 	}

@@ -52,7 +52,7 @@ func (w *Worker) yield(cause error) error {
 		if w.cfg.Tile.DecideFlush(rows, groups) == feedback.Scatter {
 			w.giveUpTable()
 		}
-		if !w.cfg.HasRefs() {
+		if !w.cfg.hasRefs() {
 			return nil
 		}
 	} else if w.store.buckets == nil || w.store.bytes() <= partition.DiskBytes {
@@ -77,7 +77,7 @@ func (w *Worker) flush(groups float64) error {
 // scatter makes a tile of the n rows and places it.
 func (w *Worker) scatter(n int) error {
 	w.encoder.Encode(w.keys, n)
-	if w.cfg.HasRefs() {
+	if w.cfg.hasRefs() {
 		if err := w.store.reserve(w.cfg.States.Need(&w.in) + w.encoder.LongBytes()); err != nil {
 			return err
 		}

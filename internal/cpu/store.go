@@ -44,14 +44,12 @@ func asking(grow func(int64) error) func(int64) error {
 	}
 }
 
-func newStore(cfg *Config, grow func(int64) error) (*store, error) {
+func newStore(cfg *Config, grow func(int64) error) *store {
 	s := &store{cfg: cfg, pool: partition.NewPool(cfg.Stride, grow), arena: cfg.Arenas.New()}
-	if cfg.Disk == nil {
-		return s, nil
+	if cfg.Spill != nil {
+		s.disk = partition.NewDisk(cfg.Spill, cfg.refs(), cfg.Stride)
 	}
-	var err error
-	s.disk, err = cfg.Disk()
-	return s, err
+	return s
 }
 
 // open makes the buckets: 2^n of them, for rows that share their top skip
@@ -108,17 +106,17 @@ func (s *store) makeRoom(row []uint64, bytes int) error {
 		return nil
 	}
 	var sec arena.Section
-	if err := (refs{s.cfg}).Move(row, &sec); err != nil {
+	if err := (rowRefs{s.cfg}).Move(row, &sec); err != nil {
 		return err
 	}
 	s.arena.Reset()
 	base := s.cfg.Arenas.Adopt(sec.Bytes())
 	defer s.cfg.Arenas.Drop(base)
-	refs{s.cfg}.Rebase(row, base)
+	rowRefs{s.cfg}.Rebase(row, base)
 	if err := s.arena.Reserve(bytes + sec.Len()); err != nil {
 		return &RefusedError{err}
 	}
-	return refs{s.cfg}.Move(row, s.arena)
+	return rowRefs{s.cfg}.Move(row, s.arena)
 }
 
 // bytes is the memory that the store holds.
@@ -151,27 +149,27 @@ func (s *store) close() error {
 	return s.disk.Close()
 }
 
-// refs tells package partition what a row refers to.
-type refs struct{ cfg *Config }
+// rowRefs tells package partition what a row refers to.
+type rowRefs struct{ cfg *Config }
 
-func (r refs) Move(row []uint64, to arena.Putter) error {
+func (r rowRefs) Move(row []uint64, to arena.Putter) error {
 	r.cfg.Keys.Move(row, 1, r.cfg.Arenas, to)
 	return r.cfg.States.Move(row, r.cfg.Arenas, to)
 }
 
-func (r refs) Rebase(row []uint64, add uint64) {
+func (r rowRefs) Rebase(row []uint64, add uint64) {
 	r.cfg.Keys.Rebase(row, 1, add)
 	r.cfg.States.Rebase(row, add)
 }
 
-// HasRefs reports whether rows may refer to values in an arena.
-func (c *Config) HasRefs() bool { return c.Keys.HasRefs() || c.States.HasRefs() }
+// hasRefs reports whether rows may refer to values in an arena.
+func (c *Config) hasRefs() bool { return c.Keys.HasRefs() || c.States.HasRefs() }
 
-// Refs is what package partition needs to move rows; nil if they refer to
+// refs is what package partition needs to move rows; nil if they refer to
 // nothing.
-func (c *Config) Refs() partition.Refs {
-	if !c.HasRefs() {
+func (c *Config) refs() partition.Refs {
+	if !c.hasRefs() {
 		return nil
 	}
-	return refs{c}
+	return rowRefs{c}
 }

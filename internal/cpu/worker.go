@@ -10,7 +10,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/invariant"
 	"github.com/gagg-dev/gagg/internal/key"
-	"github.com/gagg-dev/gagg/partition"
+	"github.com/gagg-dev/gagg/internal/spill"
 )
 
 // Filter appends to sel the rows of a batch that pass.
@@ -40,9 +40,9 @@ type Config struct {
 	// let go as a negative number. It may refuse to give more.
 	Grow func(bytes int64) error
 
-	// Disk gives a place for rows when Grow refuses memory. nil: there is
-	// none, and a refusal ends the run.
-	Disk func() (*partition.Disk, error)
+	// Spill makes a file for rows when Grow refuses memory. nil: there is
+	// nowhere to spill to, and a refusal ends the run.
+	Spill func() (*spill.File, error)
 
 	chosen atomic.Uint32 // hash bits for partitions, plus one; 0: not chosen yet
 }
@@ -136,10 +136,7 @@ func NewWorker(cfg *Config, pipe Pipeline) (*Worker, error) {
 		return nil, err
 	}
 	t.limit = cfg.Memory.Table
-	s, err := newStore(cfg, asking(cfg.Grow))
-	if err != nil {
-		return nil, err
-	}
+	s := newStore(cfg, asking(cfg.Grow))
 	w := &Worker{
 		cfg: cfg, pipe: pipe, phase: phaseTable,
 		table: t, store: s,
@@ -201,7 +198,7 @@ func (w *Worker) Add(b *column.Batch) error {
 
 // addGlobal adds all rows to the one group that there is.
 func (w *Worker) addGlobal() error {
-	if w.cfg.HasRefs() {
+	if w.cfg.hasRefs() {
 		if err := w.store.makeRoom(w.table.rows.Rows, w.cfg.States.Need(&w.in)); err != nil {
 			return err
 		}
@@ -305,7 +302,7 @@ func (w *Worker) find(n int) (firstNew uint32, err error) {
 	if err := w.table.secure(n); err != nil {
 		return 0, err
 	}
-	if w.cfg.HasRefs() {
+	if w.cfg.hasRefs() {
 		if err := w.store.arena.Reserve(w.cfg.States.Need(&w.in)); err != nil {
 			return 0, err
 		}

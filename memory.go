@@ -1,0 +1,64 @@
+package gagg
+
+import (
+	"fmt"
+
+	"github.com/gagg-dev/gagg/internal/cpu"
+)
+
+// MemoryPlan is how the memory of a query is shared out, in bytes.
+type MemoryPlan struct {
+	Limit  int64 `json:"limit"`  // of all; 0: none, and so are the others
+	Read   int64 `json:"read"`   // for a worker to read and decode its columns
+	Table  int64 `json:"table"`  // the most that a worker's table may take
+	Pages  int64 `json:"pages"`  // for pages that are being filled, over all workers
+	Merge  int64 `json:"merge"`  // for a goroutine that merges partitions
+	Output int64 `json:"output"` // for results that wait to be read
+	Spill  bool  `json:"spill"`  // groups go to disk when memory is short
+}
+
+// Shares of the memory that is left after reading. Guesses that q10 of
+// db-benchmark at limits from 512 MiB to 8 GiB did not contradict.
+const (
+	mergeShare  = 4  // a quarter: what is merged at a time
+	outputShare = 16 // and a sixteenth for results
+	tableShare  = 2  // half of what a worker may take while reading
+	pageShare   = 8  // an eighth: pages being filled, half empty
+
+	mostOutput = 64 << 20
+	// leastWorker is what a worker needs beside its reader's buffers: a
+	// table, a tile, a page for each of few partitions, a block to write.
+	leastWorker = 4 << 20
+)
+
+// planMemory shares out limit bytes among so many workers or fewer, each of
+// which needs read bytes for its columns. It returns how many there may be.
+func planMemory(limit int64, threads int, read int64, columns int) (MemoryPlan, int, error) {
+	if limit == 0 {
+		return MemoryPlan{Output: mostOutput}, threads, nil
+	}
+	m := MemoryPlan{Limit: limit, Read: read, Spill: true}
+	need := func(threads int) int64 { return int64(threads) * (read + leastWorker) * 4 / 3 }
+	for threads > 1 && need(threads) > limit {
+		threads--
+	}
+	if need(1) > limit {
+		return m, 0, &kindError{ErrBudget, fmt.Errorf("memory limit %s: at least %s are needed to read %d columns", mib(limit), mib(need(1)), columns)}
+	}
+	n := int64(threads)
+	rest := limit - n*read
+	m.Merge = rest / mergeShare / n
+	m.Output = min(rest/outputShare, mostOutput)
+	scan := rest - n*m.Merge - m.Output
+	m.Table = scan / tableShare / n
+	m.Pages = scan / pageShare
+	return m, threads, nil
+}
+
+func mib(bytes int64) string { return fmt.Sprintf("%.1f MiB", float64(bytes)/(1<<20)) }
+
+// shares is what the executor needs to know of it.
+func (m MemoryPlan) shares() cpu.Memory {
+	return cpu.Memory{Table: m.Table, Pages: m.Pages, Merge: m.Merge}
+}
+
