@@ -137,7 +137,7 @@ type run struct {
 func (r *run) aggregate(ctx context.Context) error {
 	states := r.states()
 	r.cfg = &cpu.Config{
-		Keys: r.layout, Intern: key.NewInterner(), States: states, Arenas: &arena.Arenas{},
+		Keys: r.layout, Intern: key.NewInterner(r.budget.grow), States: states, Arenas: arena.New(r.budget.grow),
 		Pool:       partition.NewPool(cpu.Stride(r.layout, states), r.budget.grow),
 		Partitions: r.opt.Partitions, Tile: r.tile, Grow: r.budget.grow,
 		Rows: -1,

@@ -1,8 +1,6 @@
 package cpu
 
 import (
-	"slices"
-
 	"github.com/gagg-dev/gagg/internal/invariant"
 	"github.com/gagg-dev/gagg/internal/key"
 	"github.com/gagg-dev/gagg/partition"
@@ -26,7 +24,7 @@ type Merger struct {
 func NewMerger(cfg *Config, buckets []*partition.Buckets) *Merger {
 	return &Merger{
 		cfg: cfg, buckets: buckets, stride: cfg.Pool.Stride, page: cfg.Pool.PageBits,
-		decoder: key.Decoder{Layout: cfg.Keys, Intern: cfg.Intern, Base: 1},
+		decoder: key.Decoder{Layout: cfg.Keys, Intern: cfg.Intern, Arenas: cfg.Arenas, Base: 1},
 	}
 }
 
@@ -111,14 +109,14 @@ func (m *Merger) addPage(page int) {
 // enter finds the group of a row and combines the row into it, or makes the
 // row its group.
 func (m *Merger) enter(row []uint64, group uint32) {
-	hash, words := row[0], m.cfg.Keys.Words
+	hash := row[0]
 	s := m.dir.home(hash)
 	for ; m.dir.slots[s] != 0; s = m.dir.next(s) {
 		e := m.dir.slots[s]
 		if !m.dir.tagged(e, hash) {
 			continue
 		}
-		if dst := m.row(m.dir.group(e)); slices.Equal(dst[1:1+words], row[1:1+words]) {
+		if dst := m.row(m.dir.group(e)); m.cfg.Keys.Equal(dst, row, 1, m.cfg.Arenas) {
 			m.cfg.States.Combine(dst, row, m.cfg.Arenas, nil)
 			return
 		}

@@ -48,7 +48,10 @@ func (w *Worker) flush(hashBits uint) error {
 
 // scatter makes a tile of the n rows and places it.
 func (w *Worker) scatter(n int) error {
-	w.encoder.Encode(w.keys, n)
+	if err := w.encode(w.keys, n); err != nil {
+		return err
+	}
+	w.encoder.Store(w.arena)
 	stride := w.cfg.stride()
 	w.growTile(n)
 	tile := w.tile.Rows[:n*stride]

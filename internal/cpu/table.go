@@ -208,7 +208,18 @@ func (t *table) probe(hash uint64, w [][]uint64, i int) (uint32, error) {
 			return d.group(e), nil
 		}
 	}
-	group := t.n
+	return t.enter(s, hash, w, i)
+}
+
+// enter makes the group of a row whose key has none, s being the free slot
+// where its probing ended. When memory is refused the table is as it was.
+func (t *table) enter(s, hash uint64, w [][]uint64, i int) (uint32, error) {
+	d, group := &t.dir, t.n
+	if len(t.rows.Rows)+t.rows.Stride > cap(t.rows.Rows) {
+		if err := t.growRows(max(minRows*t.rows.Stride, 2*cap(t.rows.Rows))); err != nil {
+			return 0, err
+		}
+	}
 	if int(group) < d.capacity() {
 		d.slots[s] = d.entry(hash, group)
 	} else {
@@ -217,16 +228,12 @@ func (t *table) probe(hash uint64, w [][]uint64, i int) (uint32, error) {
 		}
 		d.place(hash, group)
 	}
-	return group, t.add(hash, w, i)
+	t.add(hash, w, i)
+	return group, nil
 }
 
 // add appends a fresh row for the key.
-func (t *table) add(hash uint64, w [][]uint64, i int) error {
-	if len(t.rows.Rows)+t.rows.Stride > cap(t.rows.Rows) {
-		if err := t.growRows(max(minRows*t.rows.Stride, 2*cap(t.rows.Rows))); err != nil {
-			return err
-		}
-	}
+func (t *table) add(hash uint64, w [][]uint64, i int) {
 	r := t.rows.Rows
 	at := len(r)
 	r = append(r, t.template...)
@@ -236,7 +243,6 @@ func (t *table) add(hash uint64, w [][]uint64, i int) error {
 	}
 	t.rows.Rows = r
 	t.n++
-	return nil
 }
 
 // addEmpty makes the one group of a query without keys, which exists even if

@@ -258,8 +258,9 @@ func (w *Worker) addTable(n int) error {
 	if w.codes.prepare(w.keys) {
 		firstNew, err = w.findByCode()
 	} else {
-		w.encoder.Encode(w.keys, n)
-		firstNew, err = w.table.find(w.encoder.Hash, w.encoder.Words, w.groups)
+		if err = w.encode(w.keys, n); err == nil {
+			firstNew, err = w.table.findKeys(w.encoder, w.groups)
+		}
 	}
 	if err != nil {
 		return err
@@ -281,13 +282,24 @@ func (w *Worker) findByCode() (firstNew uint32, err error) {
 	for i := range w.keys {
 		w.missKeys[i] = column.Gather(&w.keys[i], w.missing, &w.keyBuf[i])
 	}
-	w.encoder.Encode(w.missKeys, len(w.missing))
+	if err := w.encode(w.missKeys, len(w.missing)); err != nil {
+		return w.table.n, err
+	}
 	w.found = sized(w.found, len(w.missing))
-	firstNew, err = w.table.find(w.encoder.Hash, w.encoder.Words, w.found)
+	firstNew, err = w.table.findKeys(w.encoder, w.found)
 	if err == nil {
 		w.codes.learn(w.keys, w.missing, w.found, w.groups)
 	}
 	return firstNew, err
+}
+
+// encode encodes n keys, and makes room for what they put in the arena.
+func (w *Worker) encode(keys []column.Vector, n int) error {
+	w.encoder.Encode(keys, n)
+	if err := w.cfg.Intern.Settle(); err != nil {
+		return err
+	}
+	return w.arena.Reserve(w.encoder.LongBytes())
 }
 
 func sized[T any](s []T, n int) []T {
