@@ -6,6 +6,12 @@ ROWS   ?= 1e7
 ROUNDS ?= 5
 THREADS ?= 2
 
+# Of make bench-memory: limits, questions (empty: all of db-benchmark), and
+# the time after which a run is killed.
+MEMORY    ?= default,8GiB,4GiB,2GiB,1GiB,512MiB
+QUESTIONS ?= q10
+TIMEOUT   ?= 20m
+
 export CGO_ENABLED = 0
 
 # A fuzz target runs this long in `make fuzz-short` and `make ci`.
@@ -75,11 +81,17 @@ fuzz-short:
 bench:
 	$(GO) test -run '^$$' -bench . -benchtime 1x ./...
 
-# gagg beside DuckDB, ClickHouse and Polars on db-benchmark's data; see bench/README.md.
+# gagg beside DuckDB, ClickHouse and Polars on db-benchmark's data; see bench/peers/README.md.
 .PHONY: bench-peers
 bench-peers: bench/peers/node_modules
 	$(GO) build -o build/gagg ./cmd/gagg
 	$(GO) run ./bench/peers -rows $(ROWS) -rounds $(ROUNDS) -threads $(THREADS)
+
+# gagg beside DuckDB under one memory limit after another: table, plot, result file.
+.PHONY: bench-memory
+bench-memory: bench/peers/node_modules
+	$(GO) build -o build/gagg ./cmd/gagg
+	$(GO) run ./bench/peers -memory $(MEMORY) -questions "$(QUESTIONS)" -rows $(ROWS) -rounds $(ROUNDS) -threads $(THREADS) -timeout $(TIMEOUT)
 
 bench/peers/node_modules:
 	npm install --prefix bench/peers --no-package-lock --no-audit --no-fund

@@ -11,10 +11,17 @@ import (
 type Options struct {
 	// Threads is the number of CPU workers; 0: all that the process may use.
 	Threads int
-	// MemoryLimit is the most bytes that tables, pages, interned strings and
-	// buffers may take; 0: no limit. A query that needs more ends with
-	// ErrBudget.
+	// MemoryLimit is the most bytes that a query may take for all it holds:
+	// tables, pages, values, buffers to read, to sort and to put out; 0: no
+	// limit. What does not fit goes to TempDir. A limit that is too small
+	// even for that is an ErrBudget.
 	MemoryLimit int64
+	// TempDir is an existing folder for what does not fit in memory; "": that
+	// of the system for temporary files. Nothing is left in it.
+	TempDir string
+	// TempLimit is the most bytes that may lie there; 0: no limit. A query
+	// that needs more ends with ErrBudget.
+	TempLimit int64
 	// Partitions, a power of two, has groups partitioned from the first row
 	// on into as many partitions; 0: when it pays. For experiments.
 	Partitions int
@@ -85,6 +92,9 @@ func (o Options) validate() error {
 	}
 	if o.MemoryLimit < 0 {
 		p.add("memory limit: %d is negative", o.MemoryLimit)
+	}
+	if o.TempLimit < 0 {
+		p.add("temp limit: %d is negative", o.TempLimit)
 	}
 	if n := o.Partitions; n < 0 || n > maxPartitions || n&(n-1) != 0 {
 		p.add("partitions: %d is not a power of two up to %d", n, maxPartitions)

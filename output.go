@@ -40,7 +40,7 @@ func newProducer(r *run) *producer {
 	n := len(r.query.keys) + len(r.query.calls)
 	p := &producer{
 		r: r, merger: cpu.NewMerger(r.cfg, r.groups.Buckets),
-		keys:    key.Decoder{Layout: r.layout, Intern: r.cfg.Intern, Base: 1},
+		keys:    key.Decoder{Layout: r.layout, Intern: r.cfg.Intern, Arenas: r.cfg.Arenas, Base: 1},
 		batch:   column.Batch{Cols: make([]column.Vector, n)},
 		compact: column.Batch{Cols: make([]column.Vector, n)},
 		bufs:    make([]column.Buffer, n),

@@ -46,11 +46,6 @@ type ScanPlan struct {
 	BytesSkipped     int64 `json:"bytes_skipped"`
 }
 
-// MemoryPlan is the memory that the query may take.
-type MemoryPlan struct {
-	Limit int64 `json:"limit"` // bytes; 0: none
-}
-
 // Plan resolves a query and says how it would run, without reading more than
 // the footers of its input.
 func Plan(ctx context.Context, q Query, o Options) (_ *QueryPlan, err error) {
@@ -70,7 +65,7 @@ func (p *prepared) plan(q Query) *QueryPlan {
 		Threads: p.threads, BatchRows: p.opt.BatchRows, Partitions: p.opt.Partitions,
 		Where: q.Where, Having: q.Having, KeyWords: p.layout.Words,
 		Aggregates: p.query.texts, StateWords: states.Words(),
-		OrderBy: len(p.query.order), Limit: q.Limit, Memory: MemoryPlan{Limit: p.opt.MemoryLimit},
+		OrderBy: len(p.query.order), Limit: q.Limit, Memory: p.memory,
 		Scan: ScanPlan{
 			Rows: p.facts.rows, RowGroups: p.scan.units(), Bytes: p.facts.bytes,
 			RowGroupsSkipped: p.facts.skippedGroups, BytesSkipped: p.facts.skippedByte,

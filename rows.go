@@ -136,21 +136,27 @@ func (r *Rows) put(n int, rec arrow.Record) error {
 	size := recordBytes(rec)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for n != r.at && r.waiting > 0 && r.waiting+size > r.run.memory.Output/2 && r.ctx.Err() == nil {
+	for r.ctx.Err() == nil && r.mustWait(n, size) {
 		r.changed.Wait()
 	}
 	if err := r.ctx.Err(); err != nil {
 		rec.Release()
 		return err
 	}
-	// The partition being read may run ahead of its reader by as much.
-	for n == r.at && len(r.slots[n].records) > 1 && r.waiting+size > r.run.memory.Output && r.ctx.Err() == nil {
-		r.changed.Wait()
-	}
 	r.waiting += size
 	r.slots[n].records = append(r.slots[n].records, rec)
 	r.changed.Broadcast()
 	return nil
+}
+
+// mustWait reports whether there is no room for another record of slot n. The
+// slot that the reader waits for always has room for one. Half of the room is
+// for what waits here, the other half for what the reader has taken.
+func (r *Rows) mustWait(n int, size int64) bool {
+	if n == r.at && len(r.slots[n].records) == 0 {
+		return false
+	}
+	return r.waiting+size > r.run.memory.Output/2
 }
 
 // finish says that slot n is complete.

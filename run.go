@@ -14,7 +14,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/expr"
 	"github.com/gagg-dev/gagg/internal/key"
-	"github.com/gagg-dev/gagg/partition"
+	"github.com/gagg-dev/gagg/internal/spill"
 )
 
 const (
@@ -37,6 +37,7 @@ type prepared struct {
 	facts scanFacts
 
 	budget budget // of the whole run, the input's metadata included
+	memory MemoryPlan
 
 	layout   *key.Layout
 	interned []bool // by key
@@ -73,6 +74,9 @@ func prepare(ctx context.Context, q Query, o Options) (_ *prepared, err error) {
 	}
 	p.facts = p.scan.facts()
 	p.threads = max(1, min(o.threads(), p.scan.units()))
+	if p.memory, p.threads, err = planMemory(o.MemoryLimit, p.threads, p.scan.workerBytes(), len(p.query.cols)); err != nil {
+		return nil, err
+	}
 	p.tile = feedback.DefaultTileConfig
 	if o.Partitions > 0 {
 		p.tile = feedback.NoTiles
@@ -116,7 +120,7 @@ func Run(ctx context.Context, q Query, o Options) (_ *Rows, err error) {
 	}
 	r := &run{prepared: p, limit: q.Limit, started: started}
 	if err := r.aggregate(ctx); err != nil {
-		return nil, errors.Join(err, p.in.Close())
+		return nil, errors.Join(err, r.close())
 	}
 	return newRows(ctx, r), nil
 }
@@ -126,6 +130,7 @@ type run struct {
 	*prepared
 	limit   int64
 	started time.Time
+	disk    *spill.Space
 	cfg     *cpu.Config
 	groups  cpu.Groups
 
@@ -135,16 +140,11 @@ type run struct {
 
 // aggregate reads the input and groups it.
 func (r *run) aggregate(ctx context.Context) error {
-	states := r.states()
-	r.cfg = &cpu.Config{
-		Keys: r.layout, Intern: key.NewInterner(), States: states, Arenas: &arena.Arenas{},
-		Pool:       partition.NewPool(cpu.Stride(r.layout, states), r.budget.grow),
-		Partitions: r.opt.Partitions, Tile: r.tile, Grow: r.budget.grow,
-		Rows: -1,
+	if err := r.openDisk(); err != nil {
+		return err
 	}
-	if r.facts.rows >= 0 {
-		r.cfg.Rows = r.facts.rows / int64(r.threads)
-	}
+	r.configure()
+	r.budget.heldBack.Store(int64(r.threads)*(r.memory.Merge-r.memory.Read) + r.memory.Output)
 	in := cpu.Input{
 		Units: r.scan.units(), Reader: r.scan.reader, Pipeline: r.pipeline, Done: r.unitDone,
 	}
@@ -152,9 +152,48 @@ func (r *run) aggregate(ctx context.Context) error {
 	if r.groups, err = cpu.Run(ctx, r.cfg, in, r.threads); err != nil {
 		return err
 	}
+	r.budget.heldBack.Store(0)
 	r.scanTime = time.Since(r.started)
-	r.opt.logger().Debug("aggregated", slog.Int64("rows", r.rowsRead.Load()), slog.Bool("partitioned", r.groups.Partitioned))
+	r.opt.logger().Debug("aggregated", slog.Int64("rows", r.rowsRead.Load()),
+		slog.Bool("partitioned", r.groups.Partitioned), slog.Int64("spilled", r.disk.Written()))
 	return r.scan.unchanged()
+}
+
+// openDisk makes the place for what does not fit in memory. A folder that was
+// asked for must be usable before hours of work, not after them.
+func (r *run) openDisk() (err error) {
+	r.disk, err = spill.Open(spill.Config{Dir: r.opt.TempDir, Limit: r.opt.TempLimit})
+	if err == nil && r.opt.TempDir != "" {
+		err = r.disk.Probe()
+	}
+	return err
+}
+
+func (r *run) configure() {
+	states := r.states()
+	r.cfg = &cpu.Config{
+		Keys: r.layout, Intern: key.NewInterner(), States: states, Arenas: arena.New(r.budget.grow),
+		Stride: cpu.Stride(r.layout, states), Partitions: r.opt.Partitions, Tile: r.tile,
+		Memory: r.memory.shares(), Grow: r.budget.grow, Rows: -1,
+	}
+	if r.memory.Spill {
+		r.cfg.Spill = r.disk.File
+	}
+	if r.facts.rows >= 0 {
+		r.cfg.Rows = r.facts.rows / int64(r.threads)
+	}
+}
+
+// close lets go of everything that the run holds.
+func (r *run) close() error {
+	err := r.groups.Close()
+	if r.cfg != nil {
+		r.cfg.Arenas.Close()
+	}
+	if r.disk != nil {
+		err = errors.Join(err, r.disk.Close())
+	}
+	return errors.Join(err, r.in.Close())
 }
 
 // states lays out the aggregates behind the hash and the key.

@@ -36,6 +36,7 @@ type scan interface {
 	dictAll(col int) bool    // column col of the scan is dictionary-coded throughout, as far as known
 	dictEntries(col int) int // the most entries of a dictionary, -1: not known
 	int96(col int) bool      // column col of the scan holds timestamps that may not fit (boundedTimes)
+	workerBytes() int64      // what a reader holds at most, about
 	reader() cpu.Reader
 	unchanged() error // the input is still what it was when it was opened
 }

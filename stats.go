@@ -19,8 +19,8 @@ type Stats struct {
 	Partitions    int          `json:"partitions"`
 	Partitioned   bool         `json:"partitioned"` // tables were given up for partitions while reading
 	Phases        []PhaseStats `json:"phases"`
-	PeakMemory    int64        `json:"peak_memory"` // bytes of tables and pages
-	SpilledBytes  int64        `json:"spilled_bytes"`
+	PeakMemory    int64        `json:"peak_memory"` // bytes drawn from the memory limit
+	SpilledBytes  int64        `json:"spilled_bytes"` // written to the temp folder, as stored
 }
 
 // PhaseStats is how long a phase took.
@@ -43,12 +43,12 @@ func (r *Rows) Stats() Stats {
 		BytesRead: run.bytesRead.Load(), RowGroups: run.scan.units(),
 		GroupsSkipped: run.facts.skippedGroups, RowsSkipped: run.facts.skippedRows, BytesSkipped: run.facts.skippedByte,
 		RowsPerSecond: float64(run.rowsRead.Load()) / total.Seconds(),
-		Partitions:    len(r.slots), Partitioned: run.groups.Partitioned,
+		Partitions:    run.partitions, Partitioned: run.groups.Partitioned,
 		Phases: []PhaseStats{
 			{PhaseScan, run.scanTime.Seconds()},
 			{PhaseOutput, (total - run.scanTime).Seconds()},
 		},
-		PeakMemory: run.budget.peak.Load(),
+		PeakMemory: run.budget.peak.Load(), SpilledBytes: run.disk.Written(),
 	}
 }
 

@@ -27,10 +27,14 @@ func fingerprintOf(duckdb *peer, q question, path string) (fingerprint, error) {
 	for _, k := range q.by {
 		keys = append(keys, k+"::varchar") // ClickHouse writes other integer types
 	}
+	if len(keys) == 0 {
+		keys = []string{"0"}
+	}
 	hash := "hash(" + strings.Join(keys, ", ") + ")"
 	sql := "select count(*)::varchar, bit_xor(" + hash + ")::varchar"
-	for i := range q.aggs {
-		value, weighted := fmt.Sprintf("a%d::double", i), fmt.Sprintf("a%d::double * (1 + %s %% 1009)", i, hash)
+	for i, t := range q.aggs {
+		value := t.value(fmt.Sprintf("a%d", i))
+		weighted := fmt.Sprintf("%s * (1 + %s %% 1009)", value, hash)
 		sql += fmt.Sprintf(", sum(%s), sum(%s), sum(abs(%s)), sum(abs(%s))", value, weighted, value, weighted)
 	}
 	answer, err := duckdb.do(request{Query: sql + " from '" + path + "'"})
@@ -46,6 +50,11 @@ func fingerprintOf(duckdb *peer, q question, path string) (fingerprint, error) {
 		}
 	}
 	return f, nil
+}
+
+// String is the fingerprint for a result file.
+func (a fingerprint) String() string {
+	return fmt.Sprintf("%s groups, keys %s, sums %v", a.groups, a.keys, a.sums)
 }
 
 // number reads a double of DuckDB's JSON: a number, or a string for what JSON

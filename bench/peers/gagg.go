@@ -1,11 +1,11 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os/exec"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -16,25 +16,22 @@ type gagg struct {
 	threads int
 }
 
-// run answers q as a whole process, from its start to its end, and returns the
-// seconds and its peak resident bytes. output is what `gagg` is told to do
-// with the answer.
-func (g gagg) run(q question, output ...string) (seconds float64, peak int64, err error) {
-	args := append([]string{"-k", strings.Join(q.by, ","), "-a", q.columns(), "-j", strconv.Itoa(g.threads)}, output...)
-	command := exec.Command(g.path, append(args, g.file)...)
+// run answers q as a whole process, from its start to its end; flags say under
+// which limits and what becomes of the answer.
+func (g gagg) run(ctx context.Context, q question, flags ...string) (spent, error) {
+	args := append([]string{"-a", q.columns("gagg"), "-j", strconv.Itoa(g.threads)}, flags...)
+	if len(q.by) > 0 {
+		args = append(args, "-k", strings.Join(q.by, ","))
+	}
+	command := exec.CommandContext(ctx, g.path, append(args, g.file)...)
 	start := time.Now()
 	out, err := command.CombinedOutput()
-	seconds = time.Since(start).Seconds()
+	s := spentBy(command.ProcessState)
+	s.seconds = time.Since(start).Seconds()
 	if err != nil {
-		return 0, 0, fmt.Errorf("gagg: %w: %s", err, strings.TrimSpace(string(out)))
+		err = fmt.Errorf("gagg: %w: %s", err, strings.TrimSpace(string(out)))
 	}
-	// Linux counts this process's own peak as the child's until it has
-	// grown past it, so this program has to stay small.
-	usage, ok := command.ProcessState.SysUsage().(*syscall.Rusage)
-	if !ok {
-		return seconds, 0, nil
-	}
-	return seconds, usage.Maxrss * 1024, nil
+	return s, err
 }
 
 // version is what --version says.

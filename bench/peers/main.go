@@ -1,85 +1,137 @@
 // Command peers answers the group-by questions of db-benchmark with gagg and
-// with DuckDB, ClickHouse and Polars beside it, and prints one table. See
-// README.md in this folder for how it is fair; `make bench-peers` runs it.
+// with DuckDB, ClickHouse and Polars beside it, and prints one table; or, with
+// -memory, answers a question under one memory limit after another with gagg
+// and DuckDB. See README.md in this folder for how it is fair;
+// `make bench-peers` and `make bench-memory` run it.
 package main
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strings"
+	"syscall"
 	"time"
 )
 
 func main() {
-	if err := run(); err != nil {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "peers:", err)
+		stop()
 		os.Exit(1)
 	}
 }
 
-func run() error {
-	rows := flag.Float64("rows", 1e7, "rows of the table")
-	rounds := flag.Int("rounds", 5, "timed rounds, after one that warms up")
-	threads := flag.Int("threads", 2, "threads of every engine")
-	only := flag.String("questions", "", "for example q1,q3; empty: all")
-	engines := flag.String("engines", "duckdb,clickhouse,polars", "what to run beside gagg")
-	path := flag.String("gagg", "build/gagg", "the command to measure")
-	file := flag.String("file", "", "data to use; empty: bench/data, made where it is missing")
-	results := flag.String("results", "bench/results", "folder of the result files; empty: none")
-	flag.Parse()
+// settings is the command line.
+type settings struct {
+	rows      float64
+	rounds    int
+	threads   int
+	questions string
+	engines   string
+	gagg      string
+	file      string
+	results   string
+	memory    string
+	timeout   time.Duration
+	temp      string
+}
 
-	asked, err := pick(*only)
+func parse() settings {
+	var s settings
+	flag.Float64Var(&s.rows, "rows", 1e7, "rows of the table")
+	flag.IntVar(&s.rounds, "rounds", 5, "timed rounds")
+	flag.IntVar(&s.threads, "threads", 2, "threads of every engine")
+	flag.StringVar(&s.questions, "questions", "", "for example q1,q3; empty: all of db-benchmark")
+	flag.StringVar(&s.engines, "engines", "duckdb,clickhouse,polars", "what to run beside gagg")
+	flag.StringVar(&s.gagg, "gagg", "build/gagg", "the command to measure")
+	flag.StringVar(&s.file, "file", "", "data to use; empty: bench/data, made where it is missing")
+	flag.StringVar(&s.results, "results", "bench/results", "folder of the result files; empty: none")
+	flag.StringVar(&s.memory, "memory", "", "memory limits, for example default,2GiB,512MiB: gagg beside DuckDB under each")
+	flag.DurationVar(&s.timeout, "timeout", 20*time.Minute, "with -memory: kill a run that takes longer")
+	flag.StringVar(&s.temp, "temp", "bench/data", "with -memory: folder for temporary files and answers, on a disk")
+	flag.Parse()
+	return s
+}
+
+func run(ctx context.Context) error {
+	s := parse()
+	asked, err := pick(s.questions)
 	if err != nil {
 		return err
 	}
-	data := *file
-	if data == "" {
-		if data, err = makeData(int64(*rows)); err != nil {
-			return err
-		}
-	}
 	b := bench{
-		gagg:     gagg{path: *path, file: data, threads: *threads},
-		engines:  strings.FieldsFunc(*engines, func(r rune) bool { return r == ',' }),
-		rounds:   *rounds,
+		gagg:     gagg{path: s.gagg, threads: s.threads},
+		engines:  splitList(s.engines),
+		rounds:   s.rounds,
 		versions: map[string]string{},
 	}
-	r := report{
+	b.versions["gagg"] = b.gagg.version()
+	at := setting{
 		Machine: thisMachine(), Commit: said("git", "describe", "--always", "--dirty"),
 		Command: strings.Join(os.Args[1:], " "), Date: time.Now().UTC().Format(time.DateOnly),
-		Rows: int64(*rows), Threads: *threads, Versions: b.versions,
+		Rows: int64(s.rows), Threads: s.threads, Versions: b.versions,
 	}
+	if s.memory != "" {
+		return runMemory(ctx, s, b, at, asked)
+	}
+	return runPeers(ctx, s, b, at, asked)
+}
+
+func splitList(list string) []string {
+	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' })
+}
+
+func runPeers(ctx context.Context, s settings, b bench, at setting, asked []question) error {
+	r := report{setting: at}
 	for _, q := range asked {
-		fmt.Fprintf(os.Stderr, "%s: %s\n", q.name, q.sql())
-		cells, err := b.answer(q)
+		if q.data != "" {
+			return fmt.Errorf("%s is a question for -memory", q.name)
+		}
+		var err error
+		if b.gagg.file, err = dataFor(s, q); err != nil {
+			return err
+		}
+		fmt.Fprintf(os.Stderr, "%s: %s\n", q.name, q.sql("gagg"))
+		cells, err := b.answer(ctx, q)
 		if err != nil {
 			return fmt.Errorf("%s: %w", q.name, err)
 		}
-		r.Results = append(r.Results, result{q.name, q.sql(), cells})
+		r.Results = append(r.Results, result{q.name, q.sql("gagg"), cells})
 	}
-	b.versions["gagg"] = b.gagg.version()
 	r.print(os.Stdout, b.engines)
-	if *results == "" {
+	if s.results == "" {
 		return nil
 	}
-	saved, err := r.save(*results)
+	saved, err := r.save(s.results)
 	if err == nil {
 		fmt.Println("result file:", saved)
 	}
 	return err
 }
 
-// makeData makes the table in a process of its own: this one has to stay
-// small (see gagg.run).
-func makeData(rows int64) (string, error) {
-	path := fmt.Sprintf("bench/data/h2o_%d.parquet", rows)
+// dataFor is the file that a question is about. It is made in a process of its
+// own: this one has to stay small (see spentBy).
+func dataFor(s settings, q question) (string, error) {
+	if s.file != "" {
+		return s.file, nil
+	}
+	rows := fmt.Sprint(int64(s.rows))
+	name, maker := "h2o", []string{"./bench/h2o"}
+	if q.data != "" {
+		name, maker = q.data, []string{"./bench/shapes", "-kind", q.data}
+	}
+	path := fmt.Sprintf("bench/data/%s_%s.parquet", name, rows)
 	if _, err := os.Stat(path); err == nil {
 		return path, nil
 	}
 	fmt.Fprintln(os.Stderr, "making", path)
-	command := exec.Command("go", "run", "./bench/h2o", "-rows", fmt.Sprint(rows), "-o", path)
+	command := exec.Command("go", append(append([]string{"run"}, maker...), "-rows", rows, "-o", path)...)
 	command.Stdout, command.Stderr = os.Stderr, os.Stderr
 	return path, command.Run()
 }

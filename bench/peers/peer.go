@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,9 +21,10 @@ type peer struct {
 }
 
 // request is one line to peer.mjs. Exactly one of Run, Write, Query and Facts
-// is set.
+// is set, and To with Run alone.
 type request struct {
 	Run   string   `json:"run,omitempty"`
+	To    string   `json:"to,omitempty"`
 	By    []string `json:"by,omitempty"`
 	Aggs  []term   `json:"aggs,omitempty"`
 	Write string   `json:"write,omitempty"`
@@ -39,10 +41,17 @@ type reply struct {
 	Rows    [][]any `json:"rows"`
 }
 
-// startPeer starts a process for one engine, which answers from then on.
-func startPeer(engine, file string, threads int) (*peer, error) {
+// bounds is what DuckDB is told to keep to; empty: its defaults.
+type bounds struct {
+	memory string // a size such as 512MiB
+	temp   string // folder
+}
+
+// startPeer starts a process for one engine, which answers from then on. The
+// end of ctx kills it.
+func startPeer(ctx context.Context, engine, file string, threads int, b bounds) (*peer, error) {
 	count := strconv.Itoa(threads)
-	process := exec.Command("node", "bench/peers/peer.mjs", engine, file, count)
+	process := exec.CommandContext(ctx, "node", "bench/peers/peer.mjs", engine, file, count, b.memory, b.temp)
 	process.Env = append(os.Environ(), "POLARS_MAX_THREADS="+count)
 	process.Stderr = os.Stderr
 	in, err := process.StdinPipe()
@@ -79,13 +88,13 @@ func (p *peer) do(r request) (reply, error) {
 
 // run answers a question and returns its seconds.
 func (p *peer) run(q question) (float64, error) {
-	answer, err := p.do(request{Run: q.sql(), By: q.by, Aggs: q.aggs})
+	answer, err := p.do(request{Run: q.sql(p.engine), By: q.by, Aggs: q.aggs})
 	return answer.Seconds, err
 }
 
 // stop ends the process.
 func (p *peer) stop() {
 	if p.close() != nil || p.process.Wait() != nil {
-		fmt.Fprintf(os.Stderr, "peers: %s did not end well\n", p.engine)
+		fmt.Fprintf(os.Stderr, "peers: %s did not end well: %v\n", p.engine, p.process.ProcessState)
 	}
 }

@@ -1,4 +1,6 @@
-// One engine in one warm process: node peer.mjs ENGINE FILE THREADS
+// One engine in one process: node peer.mjs ENGINE FILE THREADS [MEMORY TEMP]
+//
+// MEMORY and TEMP are DuckDB's memory limit and its folder for temporary files.
 //
 // Answers requests, one JSON object a line on stdin, with one JSON object a
 // line on stdout:
@@ -6,6 +8,8 @@
 //   {"run": SQL, "by": KEYS, "aggs": [[FUNCTION, COLUMN...]...]}
 //                    runs a query and keeps its result in memory as r; the
 //                    table is {table} in SQL    -> {"seconds": S}
+//   {"run": SQL, "to": PATH}  DuckDB only: its result goes to a Parquet file;
+//                    without a PATH ("none") it is made and dropped
 //   {"write": PATH}  writes r as Parquet         -> {}
 //   {"query": SQL}   DuckDB only                 -> {"rows": [[...]]}
 //   {"facts": true}  -> {"version": V, "peak": highest resident bytes}
@@ -14,16 +18,27 @@
 import fs from 'node:fs';
 import readline from 'node:readline';
 
-const [engine, file, threads] = process.argv.slice(2);
+const [engine, file, threads, memory, temp] = process.argv.slice(2);
 const quoted = (text) => `'${text.replaceAll("'", "''")}'`;
 
 async function duckdb() {
   const { DuckDBInstance, version } = await import('@duckdb/node-api');
   const db = await DuckDBInstance.create(':memory:', { threads });
   const connection = await db.connect();
+  if (memory) {
+    // The order of the rows costs memory, and nobody asks for it.
+    await connection.run('set preserve_insertion_order = false');
+    await connection.run(`set temp_directory = ${quoted(temp)}`);
+    if (memory !== 'default') await connection.run(`set memory_limit = ${quoted(memory)}`);
+  }
+  const into = (query, to) => {
+    if (!to) return `create or replace temp table r as ${query}`;
+    if (to === 'none') return `explain analyze ${query}`; // drops the result, faster than streaming it here
+    return `copy (${query}) to ${quoted(to)} (format parquet)`;
+  };
   return {
     version: version(),
-    run: (sql) => connection.run(`create or replace temp table r as ${sql.replace('{table}', quoted(file))}`),
+    run: (sql, by, aggs, to) => connection.run(into(sql.replace('{table}', quoted(file)), to)),
     write: (path) => connection.run(`copy r to ${quoted(path)} (format parquet)`),
     query: async (sql) => (await connection.runAndReadAll(sql)).getRowsJson(),
   };
@@ -54,6 +69,9 @@ async function polars() {
     range: (x, y) => pl.col(x).max().sub(pl.col(y).min()),
     corr: (x, y) => pl.pearsonCorr(x, y),
     count: () => pl.len(),
+    median: (x) => pl.col(x).median(),
+    stddev: (x) => pl.col(x).std(),
+    largest: (x) => pl.col(x).sort({ descending: true }).head(2),
   };
   let r;
   return {
@@ -74,7 +92,7 @@ function peakBytes() {
 async function answer(peer, request) {
   if (request.run) {
     const start = performance.now();
-    await peer.run(request.run, request.by, request.aggs);
+    await peer.run(request.run, request.by, request.aggs, request.to);
     return { seconds: (performance.now() - start) / 1000 };
   }
   if (request.write) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"math"
 	"strings"
 	"testing"
@@ -8,21 +9,57 @@ import (
 
 func TestQuestions(t *testing.T) {
 	all, err := pick("")
-	if err != nil || len(all) != 8 {
+	if err != nil || len(all) != 10 {
 		t.Fatalf("%d questions, %v", len(all), err)
 	}
-	some, err := pick("q7,q10")
-	if err != nil {
-		t.Fatal(err)
+	for _, c := range []struct{ question, engine, want string }{
+		{"q7", "gagg", "select id3, max(v1) - min(v2) as a0 from {table} group by id3"},
+		{"q6", "duckdb", "select id4, id5, median(v3) as a0, stddev(v3) as a1 from {table} group by id4, id5"},
+		{"q6", "clickhouse", "select id4, id5, quantileExactInclusive(0.5)(v3) as a0, stddevSamp(v3) as a1 from {table} group by id4, id5"},
+		{"q8", "gagg", "select id6, max(v3, 2) as a0 from {table} group by id6"},
+		{"q9", "clickhouse", "select id2, id4, corr(v1, v2) as a0 from {table} group by id2, id4"},
+		{"distinct", "duckdb", "select count(distinct v) as a0 from {table}"},
+		{"string_agg", "gagg", "select k, string_agg(v, '|') as a0 from {table} group by k"},
+	} {
+		some, err := pick("q1," + c.question)
+		if err != nil || len(some) != 2 {
+			t.Fatalf("%s: %d questions, %v", c.question, len(some), err)
+		}
+		if got := some[1].sql(c.engine); got != c.want {
+			t.Errorf("%s for %s is %q, want %q", c.question, c.engine, got, c.want)
+		}
 	}
-	if got, want := some[0].sql(), "select id3, max(v1) - min(v2) as a0 from {table} group by id3"; got != want {
-		t.Errorf("q7 is %q, want %q", got, want)
+	if _, err := pick("q1,q11"); err == nil || !strings.Contains(err.Error(), "q11") {
+		t.Errorf("q11: %v", err)
 	}
-	if got, want := some[1].columns(), "sum(v3) as a0, count(*) as a1"; got != want {
-		t.Errorf("the aggregates of q10 are %q, want %q", got, want)
+}
+
+// Lists are compared by their elements.
+func TestValue(t *testing.T) {
+	for name, want := range map[string]string{
+		"sum":        "a0::double",
+		"count":      "a0::double",
+		"largest":    "(coalesce(a0[1], 0) + 2 * coalesce(a0[2], 0) + len(a0))::double",
+		"list":       "list_sum(list_transform(a0, lambda x: hash(x) % 100003))::double",
+		"string_agg": "list_sum(list_transform(string_split(a0, '|'), lambda x: hash(x) % 100003))::double",
+	} {
+		if got := (term{name, "v"}).value("a0"); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
 	}
-	if _, err := pick("q1,q6"); err == nil || !strings.Contains(err.Error(), "q6") {
-		t.Errorf("q6: %v", err)
+}
+
+// A run that fails keeps its peak; one that warms up has no time.
+func TestAdd(t *testing.T) {
+	var c cell
+	c.add(false, spent{seconds: 9, peak: 7}, nil)
+	c.add(true, spent{seconds: 2, peak: 5, written: 3}, nil)
+	if len(c.Seconds) != 1 || c.median() != 2 || c.Peak != 7 || c.Written != 3 || c.Failed != "" {
+		t.Errorf("two runs: %+v", c)
+	}
+	c.add(true, spent{seconds: 1, peak: 8}, errors.New("no"))
+	if len(c.Seconds) != 1 || c.Peak != 8 || c.Failed != "no" {
+		t.Errorf("a failure: %+v", c)
 	}
 }
 

@@ -11,8 +11,8 @@ import (
 	"text/tabwriter"
 )
 
-// report is the result file of a run.
-type report struct {
+// setting is what has to be known to measure the same again.
+type setting struct {
 	Machine  machine           `json:"machine"`
 	Commit   string            `json:"commit"`
 	Command  string            `json:"command"`
@@ -20,7 +20,12 @@ type report struct {
 	Rows     int64             `json:"rows"`
 	Threads  int               `json:"threads"`
 	Versions map[string]string `json:"versions"`
-	Results  []result          `json:"results"`
+}
+
+// report is the result file of a run.
+type report struct {
+	setting
+	Results []result `json:"results"`
 }
 
 // result is the line of one question.
@@ -110,15 +115,24 @@ func orDash(format string, f float64) string {
 	return fmt.Sprintf(format, f)
 }
 
-// save writes the report below dir, in a folder named after the processor.
 func (r *report) save(dir string) (path string, err error) {
-	path = filepath.Join(dir, r.Machine.slug(), fmt.Sprintf("peers-%drows-%dthreads.json", r.Rows, r.Threads))
+	return r.setting.save(dir, "peers", ".json", indented(r))
+}
+
+// indented is v as a text file of JSON.
+func indented(v any) []byte {
+	text, err := json.MarshalIndent(v, "", "\t")
+	if err != nil {
+		panic(err) // numbers and texts: a fault of this program
+	}
+	return append(text, '\n')
+}
+
+// save writes a file below dir, in a folder named after the processor.
+func (s *setting) save(dir, name, extension string, content []byte) (path string, err error) {
+	path = filepath.Join(dir, s.Machine.slug(), fmt.Sprintf("%s-%drows-%dthreads%s", name, s.Rows, s.Threads, extension))
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return "", err
 	}
-	text, err := json.MarshalIndent(r, "", "\t")
-	if err != nil {
-		return "", err
-	}
-	return path, os.WriteFile(path, append(text, '\n'), 0o644)
+	return path, os.WriteFile(path, content, 0o644)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,15 +10,17 @@ import (
 
 // cell is what one engine made of one question.
 type cell struct {
-	Seconds []float64 `json:"seconds"` // of every round
-	Peak    int64     `json:"peak"`    // resident bytes of the process
+	Seconds []float64 `json:"seconds"`           // of every round
+	Peak    int64     `json:"peak"`              // resident bytes of the process
+	Written int64     `json:"written,omitempty"` // bytes written to files in a round
 	Failed  string    `json:"failed,omitempty"`
 	Differs string    `json:"differs,omitempty"` // from DuckDB's answer
+	Answer  string    `json:"answer,omitempty"`  // its fingerprint
 }
 
-// median is the median of the rounds; 0 if there is none.
+// median is the median of the rounds; 0 if there is none or one failed.
 func (c *cell) median() float64 {
-	if c == nil || len(c.Seconds) == 0 {
+	if c == nil || len(c.Seconds) == 0 || c.Failed != "" {
 		return 0
 	}
 	s := slices.Sorted(slices.Values(c.Seconds))
@@ -36,11 +39,11 @@ type bench struct {
 // it, so that peak memory belongs to the question, and answers once before
 // the clock counts. A round asks all of them in turn: what the machine does
 // besides falls on all alike.
-func (b *bench) answer(q question) (map[string]*cell, error) {
+func (b *bench) answer(ctx context.Context, q question) (map[string]*cell, error) {
 	cells := map[string]*cell{"gagg": {}}
 	var peers []*peer
 	for _, engine := range b.engines {
-		p, err := startPeer(engine, b.gagg.file, b.gagg.threads)
+		p, err := startPeer(ctx, engine, b.gagg.file, b.gagg.threads, bounds{})
 		if err != nil {
 			return nil, err
 		}
@@ -49,12 +52,13 @@ func (b *bench) answer(q question) (map[string]*cell, error) {
 		peers = append(peers, p)
 	}
 	for round := range b.rounds + 1 {
-		seconds, peak, err := b.gagg.run(q, "-f", "none")
-		cells["gagg"].add(round, seconds, peak, err)
+		counts := round > 0 // the first one warms up
+		s, err := b.gagg.run(ctx, q, "-f", "none")
+		cells["gagg"].add(counts, s, err)
 		for _, p := range peers {
 			if cells[p.engine].Failed == "" {
 				seconds, err := p.run(q)
-				cells[p.engine].add(round, seconds, 0, err)
+				cells[p.engine].add(counts, spent{seconds: seconds}, err)
 			}
 		}
 	}
@@ -66,21 +70,23 @@ func (b *bench) answer(q question) (map[string]*cell, error) {
 		cells[p.engine].Peak = facts.Peak
 		b.versions[p.engine] = facts.Version
 	}
-	return cells, b.compare(q, peers, cells)
+	return cells, b.compare(ctx, q, peers, cells)
 }
 
-func (c *cell) add(round int, seconds float64, peak int64, err error) {
-	c.Peak = max(c.Peak, peak)
+// add takes in a run, whose time counts or not.
+func (c *cell) add(counts bool, s spent, err error) {
+	c.Peak = max(c.Peak, s.peak)
 	switch {
 	case err != nil:
 		c.Failed = err.Error()
-	case round > 0: // the first one warms up
-		c.Seconds = append(c.Seconds, seconds)
+	case counts:
+		c.Seconds = append(c.Seconds, s.seconds)
+		c.Written = max(c.Written, s.written)
 	}
 }
 
 // compare checks every answer against DuckDB's.
-func (b *bench) compare(q question, peers []*peer, cells map[string]*cell) error {
+func (b *bench) compare(ctx context.Context, q question, peers []*peer, cells map[string]*cell) error {
 	at := slices.IndexFunc(peers, func(p *peer) bool { return p.engine == "duckdb" })
 	if at < 0 {
 		return nil
@@ -100,7 +106,7 @@ func (b *bench) compare(q question, peers []*peer, cells map[string]*cell) error
 		}
 	}
 	if cells["gagg"].Failed == "" {
-		if _, _, err := b.gagg.run(q, "-o", path("gagg")); err != nil {
+		if _, err := b.gagg.run(ctx, q, "-o", path("gagg")); err != nil {
 			return err
 		}
 	}

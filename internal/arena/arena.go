@@ -57,7 +57,7 @@ func (a *Arena) Reserve(n int) error {
 	if err := a.settle(); err != nil {
 		return err
 	}
-	if a.chunk.room(a.used) >= n || a.spare.room(0) >= n {
+	if n == 0 || a.chunk.room(a.used) >= n || a.spare.room(0) >= n {
 		return nil
 	}
 	a.drop(&a.spare)

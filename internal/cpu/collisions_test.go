@@ -18,12 +18,12 @@ func collidingKeys(t *testing.T, n int) (a, b column.Vector) {
 	for i := range n {
 		a.Int = append(a.Int, int64(i))
 	}
-	one := key.NewEncoder(key.NewLayout([]key.Column{{Type: int64Type}}), key.NewInterner())
+	one := key.NewEncoder(key.NewLayout([]key.Column{{Type: int64Type}}), key.NewInterner(nil))
 	one.Encode([]column.Vector{a}, n)
 	for _, h := range one.Hash {
 		b.Int = append(b.Int, int64(h^0x0123456789abcdef))
 	}
-	two := key.NewEncoder(key.NewLayout([]key.Column{{Type: int64Type}, {Type: int64Type}}), key.NewInterner())
+	two := key.NewEncoder(key.NewLayout([]key.Column{{Type: int64Type}, {Type: int64Type}}), key.NewInterner(nil))
 	two.Encode([]column.Vector{a, b}, n)
 	for i, h := range two.Hash {
 		if h != two.Hash[0] {

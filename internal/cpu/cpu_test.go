@@ -98,16 +98,21 @@ func coded(v column.Vector) column.Vector {
 	return out
 }
 
-// config is a run of sum by two keys.
+// config is a run of sum by two integers.
 func config(partitions int, tile feedback.TileConfig, grow func(int64) error) *Config {
-	l := key.NewLayout([]key.Column{{Type: int64Type}, {Type: int64Type}})
+	return configOf([]key.Column{{Type: int64Type}, {Type: int64Type}}, partitions, tile, grow)
+}
+
+// configOf is a run of sum by the keys.
+func configOf(keys []key.Column, partitions int, tile feedback.TileConfig, grow func(int64) error) *Config {
+	l := key.NewLayout(keys)
 	sum, _, err := agg.Resolve("sum", []column.Type{int64Type}, nil)
 	if err != nil {
 		panic(err)
 	}
 	states := agg.Compile([]agg.Call{{Func: sum, Args: []int{0}, Types: []column.Type{int64Type}}}, 1+l.Words, agg.Options{MaxRows: -1})
 	return &Config{
-		Keys: l, Intern: key.NewInterner(), States: states, Arenas: &arena.Arenas{},
+		Keys: l, Intern: key.NewInterner(nil), States: states, Arenas: arena.New(grow),
 		Pool:       partition.NewPool(Stride(l, states), grow),
 		Partitions: partitions, Rows: 1 << 40, Tile: tile, Grow: grow,
 	}
@@ -188,7 +193,7 @@ func sumsOf(t *testing.T, cfg *Config, in batches, filter bool, threads int) map
 			t.Fatal(err)
 		}
 		var a, b, sum column.Vector
-		d := key.Decoder{Layout: cfg.Keys, Intern: cfg.Intern, Base: 1}
+		d := key.Decoder{Layout: cfg.Keys, Intern: cfg.Intern, Arenas: cfg.Arenas, Base: 1}
 		d.Begin(rows)
 		d.Decode(0, rows, &a)
 		d.Decode(1, rows, &b)

@@ -77,6 +77,9 @@ func (w *Worker) flush(groups float64) error {
 // scatter makes a tile of the n rows and places it.
 func (w *Worker) scatter(n int) error {
 	w.encoder.Encode(w.keys, n)
+	if err := w.cfg.Intern.Settle(); err != nil {
+		return err
+	}
 	if w.cfg.hasRefs() {
 		if err := w.store.reserve(w.cfg.States.Need(&w.in) + w.encoder.LongBytes()); err != nil {
 			return err

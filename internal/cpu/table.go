@@ -105,15 +105,16 @@ const noGroup = ^uint32(0)
 func newTable(stride, words int, template []uint64, grow func(int64) error) (*table, error) {
 	t := &table{
 		rows: agg.Table{Stride: stride}, words: words,
-		dir: newDirectory(1, 1<<minDirBits, 0), template: template, grow: grow,
+		dir: newDirectory(1, 1<<minDirBits, 0), template: template, room: room{grow: grow},
 	}
 	return t, t.secure(0)
 }
 
 // find sets groups[i] to the group of the key of row i, given by its hash and
-// words w[0][i], w[1][i] …, and makes the groups that do not exist yet. They
-// are those from the returned number on.
-func (t *table) find(hash []uint64, w [][]uint64, groups []uint32) (firstNew uint32, err error) {
+// words w[0][i], w[1][i] …, and makes the groups that do not exist yet, for
+// which room was secured (TABLE-ROOM). They are those from the returned number
+// on.
+func (t *table) find(hash []uint64, w [][]uint64, groups []uint32) (firstNew uint32) {
 	firstNew = t.n
 	t.candidates(hash, groups)
 	t.slow = t.slow[:0]
@@ -126,11 +127,9 @@ func (t *table) find(hash []uint64, w [][]uint64, groups []uint32) (firstNew uin
 		t.matchN(w, groups)
 	}
 	for _, i := range t.slow {
-		if groups[i], err = t.probe(hash[i], w, int(i)); err != nil {
-			return firstNew, err
-		}
+		groups[i] = t.probe(hash[i], w, int(i))
 	}
-	return firstNew, nil
+	return firstNew
 }
 
 // candidates sets groups[i] to the first group from the home slot of hash[i]
@@ -195,29 +194,36 @@ func (t *table) equal(g uint32, w [][]uint64, i int) bool {
 }
 
 // probe finds or makes the group of one row.
-func (t *table) probe(hash uint64, w [][]uint64, i int) (uint32, error) {
+func (t *table) probe(hash uint64, w [][]uint64, i int) uint32 {
 	d := &t.dir
 	s := d.home(hash)
 	for ; d.slots[s] != 0; s = d.next(s) {
 		if e := d.slots[s]; d.tagged(e, hash) && t.equal(d.group(e), w, i) {
-			return d.group(e), nil
+			return d.group(e)
 		}
 	}
-	group := t.n
+	return t.enter(s, hash, w, i)
+}
+
+// enter makes the group of a row whose key has none, s being the free slot
+// where its probing ended.
+func (t *table) enter(s, hash uint64, w [][]uint64, i int) uint32 {
+	d, group := &t.dir, t.n
+	if len(t.rows.Rows)+t.rows.Stride > cap(t.rows.Rows) {
+		t.growRows()
+	}
 	if int(group) < d.capacity() {
 		d.slots[s] = d.entry(hash, group)
 	} else {
 		t.growDir()
 		d.place(hash, group)
 	}
-	return group, t.add(hash, w, i)
+	t.add(hash, w, i)
+	return group
 }
 
 // add appends a fresh row for the key.
-func (t *table) add(hash uint64, w [][]uint64, i int) error {
-	if len(t.rows.Rows)+t.rows.Stride > cap(t.rows.Rows) {
-		t.growRows()
-	}
+func (t *table) add(hash uint64, w [][]uint64, i int) {
 	r := t.rows.Rows
 	at := len(r)
 	r = append(r, t.template...)
@@ -227,7 +233,6 @@ func (t *table) add(hash uint64, w [][]uint64, i int) error {
 	}
 	t.rows.Rows = r
 	t.n++
-	return nil
 }
 
 // addEmpty makes the one group of a query without keys, which exists even if

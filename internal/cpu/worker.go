@@ -316,12 +316,15 @@ func (w *Worker) find(n int) (firstNew uint32, err error) {
 
 func (w *Worker) findByHash(keys []column.Vector, n int, groups []uint32) (firstNew uint32, err error) {
 	w.encoder.Encode(keys, n)
+	if err := w.cfg.Intern.Settle(); err != nil {
+		return 0, err
+	}
 	if w.encoder.HasLong() {
 		if err := w.store.arena.Reserve(w.cfg.States.Need(&w.in) + w.encoder.LongBytes()); err != nil {
 			return 0, err
 		}
 	}
-	return w.table.find(w.encoder, groups, w.store.arena), nil
+	return w.table.findKeys(w.encoder, groups), nil
 }
 
 // findByCode sets groups from the codes of the keys, and looks those rows up

@@ -8,6 +8,7 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow/decimal256"
 
+	"github.com/gagg-dev/gagg/internal/arena"
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
@@ -16,7 +17,8 @@ import (
 type Decoder struct {
 	Layout *Layout
 	Intern *Interner
-	Base   int // index of the first key word in a row
+	Arenas *arena.Arenas // where the refs of the rows are valid
+	Base   int           // index of the first key word in a row
 
 	any []uint64 // the key words of all rows or-ed: which fields have a NULL
 }
@@ -110,7 +112,7 @@ func decodeBits(f *field, w int, rows [][]uint64, out *column.Vector) {
 	}
 }
 
-func appendString(out *column.Vector, s string) {
+func appendString[S string | []byte](out *column.Vector, s S) {
 	out.Span = append(out.Span, column.Span{Off: uint32(len(out.Data)), Len: uint32(len(s))})
 	out.Data = append(out.Data, s...)
 }
@@ -119,8 +121,11 @@ func (d *Decoder) decodeInline(w int, rows [][]uint64, out *column.Vector) {
 	for _, r := range rows {
 		lo, hi := r[w], r[w+1]
 		n := hi >> 56
-		if n > MaxInline {
-			d.appendMarked(out, n, uint32(lo))
+		switch {
+		case n == nullMark:
+			n = 0
+		case n > MaxInline:
+			appendString(out, longBytes(d.Arenas, lo, hi))
 			continue
 		}
 		off := len(out.Data)
@@ -128,15 +133,6 @@ func (d *Decoder) decodeInline(w int, rows [][]uint64, out *column.Vector) {
 		out.Data = binary.LittleEndian.AppendUint64(out.Data, lo)
 		out.Data = binary.LittleEndian.AppendUint64(out.Data, hi)
 		out.Data = out.Data[:off+int(n)]
-	}
-}
-
-// appendMarked appends the string of an inline field with a mark.
-func (d *Decoder) appendMarked(out *column.Vector, mark uint64, id uint32) {
-	if mark == nullMark {
-		appendString(out, "")
-	} else {
-		appendString(out, d.Intern.get(id))
 	}
 }
 
@@ -171,8 +167,8 @@ func (d *Decoder) stringOf(f *field, row []uint64) []byte {
 	switch {
 	case f.form == formID:
 		return []byte(d.Intern.get(f.id(row[w])))
-	case row[w+1]>>56 == longMark:
-		return []byte(d.Intern.get(uint32(row[w])))
+	case isLong(row[w+1]):
+		return longBytes(d.Arenas, row[w], row[w+1])
 	}
 	buf := binary.LittleEndian.AppendUint64(nil, row[w])
 	buf = binary.LittleEndian.AppendUint64(buf, row[w+1])

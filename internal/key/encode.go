@@ -14,8 +14,10 @@ type Encoder struct {
 
 	layout *Layout
 	intern *Interner
-	dicts  []entries // by field: the translation of the last dictionary seen
-	flat   entries   // scratch for a flat vector
+	dicts  []entries        // by field: the translation of the last dictionary seen
+	flat   entries          // scratch for a flat vector
+	long   []*column.Vector // by the field's first word: what the numbers of long strings count in
+	some   bool             // some of them may be in the batch
 }
 
 // entries is the field words and field hashes of a run of values.
@@ -23,19 +25,23 @@ type entries struct {
 	dict  *column.Dict
 	words [4][]uint64
 	hash  []uint64
+	long  bool // some are long strings
 }
 
 // NewEncoder returns an encoder for keys of layout l; in numbers the strings
-// of the whole query.
+// that are interned, for the whole query.
 func NewEncoder(l *Layout, in *Interner) *Encoder {
 	return &Encoder{
 		Words:  make([][]uint64, l.Words),
 		layout: l, intern: in,
 		dicts: make([]entries, len(l.fields)),
+		long:  make([]*column.Vector, l.Words),
 	}
 }
 
-// Encode computes Words and Hash for the n rows of the key columns.
+// Encode computes Words and Hash for the n rows of the key columns. The
+// columns must stay as they are until the next Encode: long strings are not
+// copied.
 func (e *Encoder) Encode(cols []column.Vector, n int) {
 	for w := range e.Words {
 		e.Words[w] = zeroed(e.Words[w], n)
@@ -44,6 +50,7 @@ func (e *Encoder) Encode(cols []column.Vector, n int) {
 	for i := range e.Hash {
 		e.Hash[i] = hashSeed
 	}
+	e.some = false
 	for i := range cols {
 		e.field(i, &cols[i])
 	}
@@ -70,6 +77,7 @@ func (e *Encoder) field(i int, v *column.Vector) {
 			e.translate(f, &v.Dict.Values, d)
 		}
 		e.coded(f, v, d)
+		e.refer(f, &v.Dict.Values, d.long)
 	case v.Null == nil && f.form == formBits && !v.Type.IsFloat():
 		e.ints(f, v)
 	case v.Null == nil && f.form == formInline:
@@ -77,6 +85,7 @@ func (e *Encoder) field(i int, v *column.Vector) {
 	default:
 		e.translate(f, v, &e.flat)
 		e.placed(f, v, &e.flat)
+		e.refer(f, v, e.flat.long)
 	}
 }
 
@@ -153,7 +162,7 @@ func (e *Encoder) ints(f *field, v *column.Vector) {
 
 // inline is the fast way of strings without NULLs.
 func (e *Encoder) inline(f *field, v *column.Vector) {
-	spans := v.Span[:v.Len]
+	spans, long := v.Span[:v.Len], false
 	lo, hi, h := e.Words[f.word][:len(spans)], e.Words[f.word+1][:len(spans)], e.Hash[:len(spans)]
 	for i, s := range spans {
 		if s.Len <= MaxInline {
@@ -163,9 +172,11 @@ func (e *Encoder) inline(f *field, v *column.Vector) {
 			continue
 		}
 		fh := hashBytes(v.Bytes(i))
-		lo[i], hi[i] = uint64(e.intern.id(v.Bytes(i), fh)), longMark<<56
+		lo[i], hi[i] = uint64(i), longWord(fh, s.Len)
 		h[i] = mix(h[i], fh)
+		long = true
 	}
+	e.refer(f, v, long)
 }
 
 // words is the number of words that hold the value.
@@ -186,7 +197,7 @@ func (e *Encoder) translate(f *field, v *column.Vector, d *entries) {
 	for k := range f.words() {
 		d.words[k] = zeroed(d.words[k], v.Len)
 	}
-	d.hash = zeroed(d.hash, v.Len)
+	d.hash, d.long = zeroed(d.hash, v.Len), false
 	for i := range v.Len {
 		if v.IsNull(i) {
 			continue
@@ -211,7 +222,8 @@ func (e *Encoder) value(f *field, v *column.Vector, d *entries, i int) {
 		if len(b) <= MaxInline {
 			w[0][i], w[1][i] = inlineWords(b)
 		} else {
-			w[0][i], w[1][i] = uint64(e.intern.id(b, d.hash[i])), longMark<<56
+			w[0][i], w[1][i] = uint64(i), longWord(d.hash[i], uint32(len(b)))
+			d.long = true
 		}
 	case formRaw:
 		b := v.Bytes(i)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow/decimal256"
 
+	"github.com/gagg-dev/gagg/internal/arena"
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
@@ -115,9 +116,9 @@ func canonical(v column.Value) string {
 	return fmt.Sprint(v.Int)
 }
 
-// Random tuples of all types: equal words if and only if equal values, equal
-// hashes for equal values, and decoding gives the values back, whether the
-// vectors are flat, coded, or in a layout with interned strings.
+// Random tuples of all types: keys are equal if and only if the values are,
+// equal values have equal hashes, and decoding gives the values back, whether
+// the vectors are flat, coded, or in a layout with interned strings.
 func TestEncodeDecode(t *testing.T) {
 	for seed := range uint64(60) {
 		rng := rand.New(rand.NewPCG(seed, 1))
@@ -130,82 +131,100 @@ func TestEncodeDecode(t *testing.T) {
 	}
 }
 
-func checkTuples(t *testing.T, rng *rand.Rand, cols []Column) {
-	const n = 200
-	l, in := NewLayout(cols), NewInterner()
-	data := make([][]column.Value, len(cols))
+// tuples is random tuples of the edge cases of some columns.
+type tuples struct {
+	cols   []Column
+	layout *Layout
+	intern *Interner
+	data   [][]column.Value // by column and row
+	text   []string         // by row; equal for equal tuples
+}
+
+func newTuples(rng *rand.Rand, cols []Column, n int) *tuples {
+	u := &tuples{
+		cols: cols, layout: NewLayout(cols), intern: NewInterner(nil),
+		data: make([][]column.Value, len(cols)), text: make([]string, n),
+	}
 	for c := range cols {
 		edge := append(values(cols[c].Type), column.Value{Type: cols[c].Type, Null: true})
-		for range n {
-			data[c] = append(data[c], edge[rng.IntN(len(edge))])
+		for i := range n {
+			v := edge[rng.IntN(len(edge))]
+			u.data[c] = append(u.data[c], v)
+			u.text[i] += canonical(v) + "|"
 		}
 	}
-	encode := func() *Encoder {
-		e := NewEncoder(l, in)
-		vs := make([]column.Vector, len(cols))
-		for c := range cols {
-			vs[c] = vector(cols[c].Type, data[c], rng.IntN(2) == 0)
-		}
-		e.Encode(vs, n)
-		return e
+	return u
+}
+
+// encode encodes the tuples, each column coded or not by chance.
+func (u *tuples) encode(rng *rand.Rand) *Encoder {
+	e := NewEncoder(u.layout, u.intern)
+	vs := make([]column.Vector, len(u.cols))
+	for c := range u.cols {
+		vs[c] = vector(u.cols[c].Type, u.data[c], rng.IntN(2) == 0)
 	}
-	a, b := encode(), encode()
-	rows := make([][]uint64, n)
-	seen := map[string]int{}
-	for i := range n {
-		rows[i] = []uint64{a.Hash[i]}
-		text := ""
-		for w := range l.Words {
-			if a.Words[w][i] != b.Words[w][i] {
-				t.Fatalf("row %d word %d depends on how the vectors are coded", i, w)
-			}
-			rows[i] = append(rows[i], a.Words[w][i])
-		}
-		for c := range cols {
-			text += canonical(data[c][i]) + "|"
-		}
-		words := fmt.Sprint(rows[i][1:])
-		if j, ok := seen[text]; ok && fmt.Sprint(rows[j]) != fmt.Sprint(rows[i]) {
-			t.Fatalf("equal keys %q: %v and %v", text, rows[j], rows[i])
-		}
-		if j, ok := seen[words]; ok && j >= 0 {
-			if prev := textOf(data, j); prev != text {
-				t.Fatalf("different keys %q and %q have the words %s", prev, text, words)
-			}
-		}
-		seen[text], seen[words] = i, i
-		if a.Hash[i] != b.Hash[i] {
-			t.Fatalf("row %d: the hash depends on how the vectors are coded", i)
+	e.Encode(vs, len(u.text))
+	return e
+}
+
+// rows is the rows that a worker would make: hash, key words.
+func rows(e *Encoder, a *arena.Arena) [][]uint64 {
+	out := make([][]uint64, len(e.Hash))
+	e.Store(a)
+	for i, h := range e.Hash {
+		out[i] = []uint64{h}
+		for w := range e.Words {
+			out[i] = append(out[i], e.Words[w][i])
 		}
 	}
-	d := Decoder{Layout: l, Intern: in, Base: 1}
+	return out
+}
+
+// mustDecode fails unless the rows are the tuples.
+func (u *tuples) mustDecode(t *testing.T, rows [][]uint64, reg *arena.Arenas) {
+	t.Helper()
+	d := Decoder{Layout: u.layout, Intern: u.intern, Arenas: reg, Base: 1}
 	d.Begin(rows)
-	for c := range cols {
+	for c := range u.cols {
 		var v column.Vector
 		d.Decode(c, rows, &v)
-		for i := range n {
-			got := v.At(i)
-			if canonical(got) != canonical(data[c][i]) {
-				t.Fatalf("column %d (%s) row %d: got %s, want %s", c, cols[c].Type, i, canonical(got), canonical(data[c][i]))
+		for i := range rows {
+			if got, want := canonical(v.At(i)), canonical(u.data[c][i]); got != want {
+				t.Fatalf("column %d (%s) row %d: got %s, want %s", c, u.cols[c].Type, i, got, want)
 			}
-		}
-	}
-	for range 500 {
-		i, j := rng.IntN(n), rng.IntN(n)
-		if equal := textOf(data, i) == textOf(data, j); equal != (d.Compare(rows[i], rows[j]) == 0) {
-			t.Fatalf("Compare(%q, %q) = %d", textOf(data, i), textOf(data, j), d.Compare(rows[i], rows[j]))
-		}
-		if d.Compare(rows[i], rows[j]) != -d.Compare(rows[j], rows[i]) {
-			t.Fatalf("Compare is not antisymmetric for %q, %q", textOf(data, i), textOf(data, j))
 		}
 	}
 }
 
-func textOf(data [][]column.Value, i int) (text string) {
-	for c := range data {
-		text += canonical(data[c][i]) + "|"
+func checkTuples(t *testing.T, rng *rand.Rand, cols []Column) {
+	const n = 200
+	u := newTuples(rng, cols, n)
+	reg := &arena.Arenas{}
+	defer reg.Close()
+	a, b := rows(u.encode(rng), reg.New()), rows(u.encode(rng), reg.New())
+	batch := u.encode(rng)
+	u.mustDecode(t, a, reg)
+	d := Decoder{Layout: u.layout, Intern: u.intern, Arenas: reg, Base: 1}
+	for i := range n {
+		if a[i][0] != b[i][0] || a[i][0] != batch.Hash[i] {
+			t.Fatalf("row %d: the hash depends on how the vectors are coded", i)
+		}
+		for j := range n {
+			equal := u.text[i] == u.text[j]
+			if equal && a[i][0] != b[j][0] {
+				t.Fatalf("%q has the hashes %#x and %#x", u.text[i], a[i][0], b[j][0])
+			}
+			if u.layout.Equal(a[i], b[j], 1, reg) != equal {
+				t.Fatalf("Equal(%q, %q) is %t", u.text[i], u.text[j], !equal)
+			}
+			if same := batch.SameWords(i, b[j][1:]) && batch.SameLong(i, b[j][1:], reg); same != equal {
+				t.Fatalf("%q of the batch and %q of a row: same is %t", u.text[i], u.text[j], same)
+			}
+			if c := d.Compare(a[i], b[j]); (c == 0) != equal || c != -d.Compare(b[j], a[i]) {
+				t.Fatalf("Compare(%q, %q) = %d, %d the other way", u.text[i], u.text[j], c, d.Compare(b[j], a[i]))
+			}
+		}
 	}
-	return text
 }
 
 // The hash fixes the output order, so it must not change by accident: golden
@@ -224,7 +243,7 @@ func TestHashGolden(t *testing.T) {
 	} {
 		typ := column.Type{Kind: x.typ}
 		l := NewLayout([]Column{{Type: typ}})
-		e := NewEncoder(l, NewInterner())
+		e := NewEncoder(l, NewInterner(nil))
 		e.Encode([]column.Vector{vector(typ, []column.Value{x.v}, false)}, 1)
 		if e.Hash[0] != x.want {
 			t.Errorf("%v %+v: hash %#x, want %#x", typ, x.v, e.Hash[0], x.want)

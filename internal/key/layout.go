@@ -11,8 +11,7 @@
 //	                 up to 18 digits; the normalised bits of a float
 //	id        31     the number that an [Interner] gave to a string
 //	inline    128    a string of up to 15 bytes with its length in the top
-//	                 byte, or a longer one's number with longMark there, or
-//	                 nullMark there alone
+//	                 byte, or a long one (below), or nullMark there alone
 //	raw       128    16 bytes: UUID and other binary of that width
 //	wide      256    a decimal of more than 18 digits
 //
@@ -21,9 +20,22 @@
 // words where they fit: two interned strings and their NULL bits need one
 // word, an int64 and its NULL bit two.
 //
-// KEY-EXACT: two keys are equal if and only if all their words are equal.
-// Floats are normalised first (one NaN, one zero), strings have one form
-// for each value within a query. A hash is never taken for the key.
+// A long string, of more than 15 bytes, lies in an arena (package arena):
+//
+//	first word   its ref
+//	second word  longMark (8 bits) | top bits of its hash (24) | length (32)
+//
+// KEY-EXACT: two keys are equal if and only if all their words are equal,
+// where the first words of two long strings are compared by the bytes that
+// they stand for. Floats are normalised first (one NaN, one zero), and strings
+// have one form for each value. A hash is never taken for the key: it only
+// spares most comparisons of bytes.
+//
+// KEY-LONG: the string of a ref has the length that the second word says.
+//
+// Only rows hold refs. In the words of an [Encoder] the first word of a long
+// string says where in its batch the string lies; it becomes a ref when the
+// key is kept (Encoder.Keep, Encoder.Store).
 //
 // # Hash
 //
@@ -56,7 +68,7 @@ const MaxInline = 15
 
 // Marks in the length byte of an inline field.
 const (
-	longMark = 0x80 // the string is interned, its number is the first word
+	longMark = 0x80 // the string is long
 	nullMark = 0x40 // NULL
 )
 
@@ -85,6 +97,8 @@ type Column struct {
 type Layout struct {
 	Words  int
 	fields []field
+	inline []int // first words of the inline fields
+	plain  []int // the words of no inline field
 }
 
 // NewLayout places the columns. Fields of whole words come first, then the
@@ -116,7 +130,24 @@ func NewLayout(cols []Column) *Layout {
 		}
 	}
 	l.pack(small)
+	l.sort()
 	return l
+}
+
+// sort tells the words of inline fields from the others.
+func (l *Layout) sort() {
+	inline := make([]bool, l.Words)
+	for i := range l.fields {
+		if f := &l.fields[i]; f.form == formInline {
+			l.inline = append(l.inline, f.word)
+			inline[f.word], inline[f.word+1] = true, true
+		}
+	}
+	for w, is := range inline {
+		if !is {
+			l.plain = append(l.plain, w)
+		}
+	}
 }
 
 // pack places the values of the small fields, then all NULL bits that have

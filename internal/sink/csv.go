@@ -76,14 +76,14 @@ func (w *csvWriter) appendValue(c int, v *column.Vector, i int) {
 	switch {
 	case v.IsNull(i):
 		w.buf = append(w.buf, w.null...)
-	case w.forms[c] != freeText:
+	case w.forms[c] < freeText:
 		start := len(w.buf)
 		w.buf = w.value[c](w.buf, v, i)
 		if w.null != "" && string(w.buf[start:]) == w.null {
 			w.field = append(w.field[:0], w.buf[start:]...)
 			w.buf = appendQuoted(w.buf[:start], w.field)
 		}
-	case v.Type.Kind == column.String:
+	case v.Type == column.Type{Kind: column.String}:
 		w.appendField(v.Bytes(i), true)
 	default:
 		w.field = w.value[c](w.field[:0], v, i)

@@ -34,7 +34,7 @@ func (s *shown) append(dst []byte, c int, v *column.Vector, i int) []byte {
 	if v.IsNull(i) {
 		return append(dst, nullShown...)
 	}
-	if s.forms[c] != freeText {
+	if s.forms[c] < freeText {
 		return s.value[c](dst, v, i)
 	}
 	s.raw = s.value[c](s.raw[:0], v, i)

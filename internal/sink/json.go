@@ -2,29 +2,24 @@ package sink
 
 import (
 	"io"
-	"math"
-	"unicode/utf8"
 
 	"github.com/apache/arrow/go/v15/arrow"
-
-	"github.com/gagg-dev/gagg/internal/column"
 )
 
 // jsonWriter writes one object a row, members in column order: each on a
 // line of its own (NDJSON), or all in one array. Integers and decimals are JSON
 // numbers with all their digits, so that a reader that keeps digits loses
-// none; NaN and infinities are strings. Two columns of one name give two
+// none; NaN and infinities are strings. A list is an array and a map an
+// object. Two columns of one name give two
 // members of one name.
 type jsonWriter struct {
 	out   io.Writer
 	rows  *rowReader
 	array bool
 	buf   []byte
-	field []byte
 	count int64
 	open  [][]byte // `{"name":` of the first column, `,"name":` of the others
-	forms []textForm
-	value []appender
+	value []*jsonValue
 }
 
 func newJSONWriter(out io.Writer, rows *rowReader, array bool) *jsonWriter {
@@ -36,8 +31,7 @@ func newJSONWriter(out io.Writer, rows *rowReader, array bool) *jsonWriter {
 		}
 		open = append(appendJSONString(open, appendUTF8(nil, []byte(f.Name))), ':')
 		w.open = append(w.open, open)
-		form, value := formOf(f.Type)
-		w.forms, w.value = append(w.forms, form), append(w.value, value)
+		w.value = append(w.value, newJSONValue(f.Type))
 	}
 	if array {
 		w.buf = append(w.buf, '[')
@@ -51,7 +45,7 @@ func (w *jsonWriter) Write(rec arrow.Record) error {
 		w.beginRow()
 		for c := range w.rows.vectors {
 			w.buf = append(w.buf, w.open[c]...)
-			w.appendValue(c, &w.rows.vectors[c], i)
+			w.buf = w.value[c].append(w.buf, &w.rows.vectors[c], i)
 		}
 		w.buf = append(w.buf, '}')
 		if len(w.buf) >= flushAt {
@@ -72,23 +66,6 @@ func (w *jsonWriter) beginRow() {
 	}
 	if w.count++; len(w.open) == 0 {
 		w.buf = append(w.buf, '{')
-	}
-}
-
-func (w *jsonWriter) appendValue(c int, v *column.Vector, i int) {
-	switch form := w.forms[c]; {
-	case v.IsNull(i):
-		w.buf = append(w.buf, "null"...)
-	case form == plain, form == float && (math.IsNaN(v.Float[i]) || math.IsInf(v.Float[i], 0)):
-		w.buf = append(w.buf, '"')
-		w.buf = append(w.value[c](w.buf, v, i), '"')
-	case form == freeText && v.Type.Kind == column.String && utf8.Valid(v.Bytes(i)):
-		w.buf = appendJSONString(w.buf, v.Bytes(i))
-	case form == freeText:
-		w.field = w.value[c](w.field[:0], v, i)
-		w.buf = appendJSONString(w.buf, w.field)
-	default:
-		w.buf = w.value[c](w.buf, v, i)
 	}
 }
 

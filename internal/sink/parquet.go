@@ -33,11 +33,12 @@ import (
 // A row group grows as one buffer of finished pages a column, and is written
 // when it is full, so memory is bounded by rowGroupBytes. Pages are version 1,
 // which every reader knows, PLAIN or by dictionary, with a CRC. Every column
-// is optional. Statistics are of whole column chunks.
+// is optional. A list is one column in the file and a map two, see
+// parquetField. Statistics are of whole column chunks.
 type parquetWriter struct {
 	out    io.Writer
 	rows   *rowReader
-	cols   []*parquetColumn
+	fields []*parquetField
 	meta   format.FileMetaData
 	offset int64
 	open   int64 // rows in the open row group
@@ -79,10 +80,12 @@ func newParquetWriter(out io.Writer, rows *rowReader, o Options) (Writer, error)
 	root := format.SchemaElement{Name: "schema", NumChildren: thrift.New(int32(len(rows.fields)))}
 	w.meta.Schema = append(w.meta.Schema, root)
 	for _, f := range rows.fields {
-		s := storageOf(f.Type)
-		w.cols = append(w.cols, newParquetColumn(f, s, codec))
-		w.meta.Schema = append(w.meta.Schema, s.element(f))
-		w.meta.ColumnOrders = append(w.meta.ColumnOrders, format.ColumnOrder{Value: &format.TypeDefinedOrder{}})
+		field := newParquetField(f, codec)
+		w.fields = append(w.fields, field)
+		w.meta.Schema = append(w.meta.Schema, field.schema...)
+		for range field.leaves {
+			w.meta.ColumnOrders = append(w.meta.ColumnOrders, format.ColumnOrder{Value: &format.TypeDefinedOrder{}})
+		}
 	}
 	return w, nil
 }
@@ -90,13 +93,13 @@ func newParquetWriter(out io.Writer, rows *rowReader, o Options) (Writer, error)
 func (w *parquetWriter) Write(rec arrow.Record) error {
 	n, err := w.rows.read(rec)
 	for from := 0; from < n && err == nil; {
-		to := int(min(int64(n), int64(from)+w.most-w.open))
+		to := w.cut(from, int(min(int64(n), int64(from)+w.most-w.open)))
 		var bytes int64
-		for i, c := range w.cols {
-			if err := c.add(&w.rows.vectors[i], from, to); err != nil {
+		for i, f := range w.fields {
+			if err := f.add(&w.rows.vectors[i], from, to); err != nil {
 				return err
 			}
-			bytes += c.size()
+			bytes += f.size()
 		}
 		w.open += int64(to - from)
 		from = to
@@ -105,6 +108,18 @@ func (w *parquetWriter) Write(rec arrow.Record) error {
 		}
 	}
 	return err
+}
+
+// cut is how many of the rows from..to are added before the next look at the
+// size of the row group: those whose lists hold the elements of a full one,
+// and at least one.
+func (w *parquetWriter) cut(from, to int) int {
+	for i := range w.rows.vectors {
+		if v := &w.rows.vectors[i]; v.Type.IsNested() {
+			to = cutLists(v, from, to)
+		}
+	}
+	return to
 }
 
 // flush writes the open row group.
@@ -116,24 +131,34 @@ func (w *parquetWriter) flush() error {
 	if len(w.meta.RowGroups) > 1<<15-1 {
 		return fmt.Errorf("more than %d row groups in a Parquet file", len(w.meta.RowGroups))
 	}
-	for _, c := range w.cols {
-		chunk, pages, err := c.finish(w.offset)
-		if err != nil {
-			return err
-		}
-		for _, part := range pages {
-			if err := w.write(part); err != nil {
+	for _, f := range w.fields {
+		for _, c := range f.leaves {
+			if err := w.flushColumn(c, &group); err != nil {
 				return err
 			}
 		}
-		group.Columns = append(group.Columns, chunk)
-		group.TotalByteSize += chunk.MetaData.TotalUncompressedSize
-		group.TotalCompressedSize += chunk.MetaData.TotalCompressedSize
-		c.reset()
 	}
 	w.meta.RowGroups = append(w.meta.RowGroups, group)
 	w.meta.NumRows += w.open
 	w.open = 0
+	return nil
+}
+
+// flushColumn writes the chunk of one column.
+func (w *parquetWriter) flushColumn(c *parquetColumn, group *format.RowGroup) error {
+	chunk, pages, err := c.finish(w.offset)
+	if err != nil {
+		return err
+	}
+	for _, part := range pages {
+		if err := w.write(part); err != nil {
+			return err
+		}
+	}
+	group.Columns = append(group.Columns, chunk)
+	group.TotalByteSize += chunk.MetaData.TotalUncompressedSize
+	group.TotalCompressedSize += chunk.MetaData.TotalCompressedSize
+	c.reset()
 	return nil
 }
 

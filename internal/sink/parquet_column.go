@@ -22,10 +22,12 @@ const (
 
 // parquetColumn builds the chunk of one column in one row group: values
 // gather in an open page, which when full is compressed and put behind the
-// finished pages.
+// finished pages. What is a row here is a slot in a column of elements.
 type parquetColumn struct {
 	field   column.Field
+	path    []string // in the schema
 	storage parquetStorage
+	nest    *levels // of elements; else nil
 	codec   compress.Codec
 	encode  plainEncoder
 	bounds  bounds
@@ -48,7 +50,9 @@ type parquetColumn struct {
 }
 
 func newParquetColumn(f column.Field, s parquetStorage, codec compress.Codec) *parquetColumn {
-	c := &parquetColumn{field: f, storage: s, codec: codec, encode: encoderOf(f.Type, s), bounds: bounds{typ: f.Type}}
+	c := &parquetColumn{
+		field: f, path: []string{f.Name}, storage: s, codec: codec, encode: encoderOf(f.Type, s), bounds: bounds{typ: f.Type},
+	}
 	if f.Type.Rep() == column.RepBytes {
 		c.dict = &dictionary{}
 	}
@@ -66,7 +70,7 @@ func (c *parquetColumn) reset() {
 
 // size is how much memory the chunk takes so far.
 func (c *parquetColumn) size() int64 {
-	n := len(c.pages) + len(c.plain) + 4*len(c.codes)
+	n := len(c.pages) + len(c.plain) + 4*len(c.codes) + c.nest.size()
 	if c.dict != nil {
 		n += len(c.dict.plain)
 	}
@@ -82,6 +86,7 @@ func (c *parquetColumn) add(v *column.Vector, from, to int) error {
 			return fmt.Errorf("column %q: %w", c.field.Name, err)
 		}
 		c.addNulls(v, from, next)
+		c.nest.take(next - from)
 		c.rows += next - from
 		from = next
 		dictFull := c.dict != nil && !c.dict.closed && c.dict.isFull()
@@ -138,12 +143,19 @@ func (c *parquetColumn) closePage() error {
 	if c.rows == 0 {
 		return nil
 	}
-	c.body = c.appendLevels(c.body[:0])
+	var err error
+	if c.nest != nil {
+		c.body, err = c.nest.appendTo(c.body[:0])
+	} else {
+		c.body = c.appendLevels(c.body[:0])
+	}
+	if err != nil {
+		return err
+	}
 	encoding := format.Plain
 	switch {
 	case len(c.codes) > 0: // a page of NULLs needs no dictionary, and there may be none
 		encoding = format.RLEDictionary
-		var err error
 		if c.body, err = appendCodes(c.body, c.codes, &c.coded); err != nil {
 			return err
 		}
@@ -158,7 +170,6 @@ func (c *parquetColumn) closePage() error {
 	c.values += int64(c.rows)
 	c.nulls += int64(c.pageNull)
 	c.plain, c.codes, c.null, c.rows, c.pageNull = c.plain[:0], c.codes[:0], c.null[:0], 0, 0
-	var err error
 	c.pages, err = c.appendPage(c.pages, header, c.body)
 	return err
 }
@@ -225,7 +236,7 @@ func (c *parquetColumn) finish(offset int64) (format.ColumnChunk, [][]byte, erro
 	meta := format.ColumnMetaData{
 		Type:           c.storage.physical,
 		Encoding:       thrift.Slice[format.Encoding]{format.Plain, format.RLE},
-		PathInSchema:   thrift.Slice[string]{c.field.Name},
+		PathInSchema:   thrift.Slice[string](c.path),
 		Codec:          c.codec.CompressionCodec(),
 		DataPageOffset: offset,
 	}

@@ -114,12 +114,12 @@ func timeStorage(t column.Type) parquetStorage {
 	return s
 }
 
-// element is the column in the file's schema.
-func (s parquetStorage) element(f column.Field) format.SchemaElement {
+// element is a column in the file's schema.
+func (s parquetStorage) element(f column.Field, repetition format.FieldRepetitionType) format.SchemaElement {
 	e := format.SchemaElement{
 		Name:           f.Name,
 		Type:           thrift.New(s.physical),
-		RepetitionType: thrift.New(format.Optional),
+		RepetitionType: thrift.New(repetition),
 		LogicalType:    format.LogicalType{Value: s.logical},
 	}
 	if s.physical == format.FixedLenByteArray {

@@ -35,6 +35,9 @@ func str(s string) column.Value          { return column.Value{Bytes: s} }
 func wide(x decimal256.Num) column.Value { return column.Value{Wide: x} }
 
 func vectorOf(t column.Type, values []column.Value) *column.Vector {
+	if t.IsNested() {
+		return listsOf(t, values)
+	}
 	v := &column.Vector{Type: t, Len: len(values), Null: make([]bool, len(values))}
 	for i, x := range values {
 		v.Null[i] = x.Null
@@ -258,7 +261,7 @@ func TestFormats(t *testing.T) {
 
 // A type without an output form is refused before anything is written.
 func TestNestedRefused(t *testing.T) {
-	schema := arrow.NewSchema([]arrow.Field{{Name: "l", Type: arrow.ListOf(arrow.PrimitiveTypes.Int8)}}, nil)
+	schema := arrow.NewSchema([]arrow.Field{{Name: "l", Type: arrow.ListOf(arrow.ListOf(arrow.PrimitiveTypes.Int8))}}, nil)
 	for _, f := range Formats {
 		if f == None || f == Arrow {
 			continue

@@ -20,6 +20,7 @@ const (
 	boolean                  // a JSON literal
 	plain                    // a JSON string, but made of characters that need no escape: dates, UUIDs
 	freeText                 // any characters
+	nested                   // a list or map: any characters, a JSON array or object
 )
 
 // appender appends the text of row i of v. It is not called for NULL.
@@ -27,6 +28,9 @@ type appender func(dst []byte, v *column.Vector, i int) []byte
 
 // formOf returns how the values of t are written.
 func formOf(t column.Type) (textForm, appender) {
+	if t.IsNested() {
+		return nested, nestedAppender(t)
+	}
 	switch t.Kind {
 	case column.Bool:
 		return boolean, appendBool
@@ -51,8 +55,10 @@ func formOf(t column.Type) (textForm, appender) {
 	case column.String:
 		return freeText, func(dst []byte, v *column.Vector, i int) []byte { return appendUTF8(dst, v.Bytes(i)) }
 	}
-	return number, func(dst []byte, v *column.Vector, i int) []byte { return strconv.AppendInt(dst, v.Int[i], 10) }
+	return number, func(dst []byte, v *column.Vector, i int) []byte { return appendInt(dst, v.Int[i]) }
 }
+
+func appendInt(dst []byte, x int64) []byte { return strconv.AppendInt(dst, x, 10) }
 
 func appendBool(dst []byte, v *column.Vector, i int) []byte {
 	return strconv.AppendBool(dst, v.Int[i] != 0)

@@ -1,0 +1,201 @@
+package cpu
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/gagg-dev/gagg/feedback"
+	"github.com/gagg-dev/gagg/internal/arena"
+	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/key"
+)
+
+var stringType = column.Type{Kind: column.String}
+
+// stringVector is a flat vector of strings.
+func stringVector(strs []string) column.Vector {
+	v := column.Vector{Type: stringType, Len: len(strs)}
+	for _, s := range strs {
+		v.Span = append(v.Span, column.Span{Off: uint32(len(v.Data)), Len: uint32(len(s))})
+		v.Data = append(v.Data, s...)
+	}
+	v.Data = append(v.Data, make([]byte, column.SpanPadding)...)[:len(v.Data)]
+	return v
+}
+
+// codedStrings is v coded by a dictionary of its rows.
+func codedStrings(v column.Vector) column.Vector {
+	out := column.Vector{Type: v.Type, Len: v.Len, Dict: &column.Dict{Values: v}}
+	for i := range v.Len {
+		out.Codes = append(out.Codes, int32(i))
+	}
+	return out
+}
+
+// randomKey is one of many strings: short and long ones of the same beginning,
+// of few lengths, so that some have equal words but for the ref.
+func randomKey(rng *rand.Rand, groups int) string {
+	n := rng.IntN(groups)
+	return fmt.Sprintf("%s%0*d", strings.Repeat("p", []int{0, 1, 200}[n%3]), 9+n%9, n)
+}
+
+// Strings whose hashes are all equal are groups of their own, found again in
+// every batch, however they are coded.
+func TestLongKeysOfOneHash(t *testing.T) {
+	cfg := configOf([]key.Column{{Type: stringType}, {Type: int64Type}}, 1, feedback.NoTiles, noLimit)
+	defer cfg.Arenas.Close()
+	w, err := NewWorker(cfg, Pipeline{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tab, err := newTable(cfg.stride(), cfg.Keys.Words, make([]uint64, cfg.stride()), noLimit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tab.rows.Arena = w.arena
+	rng := rand.New(rand.NewPCG(1, 1))
+	want := map[string]uint32{}
+	for batch := range 20 {
+		const n = 100
+		strs, ints := make([]string, n), column.Vector{Type: int64Type, Len: n}
+		for i := range strs {
+			strs[i] = randomKey(rng, 300)
+			ints.Int = append(ints.Int, rng.Int64N(2))
+		}
+		v := stringVector(strs)
+		if batch%2 == 1 {
+			v = codedStrings(v)
+		}
+		if err := w.encode([]column.Vector{v, ints}, n); err != nil {
+			t.Fatal(err)
+		}
+		for i := range w.encoder.Hash {
+			w.encoder.Hash[i] = 42
+		}
+		groups := make([]uint32, n)
+		firstNew, err := tab.findKeys(w.encoder, groups)
+		if err != nil || int(firstNew) != len(want) {
+			t.Fatalf("error %v, %d groups before, want %d", err, firstNew, len(want))
+		}
+		for i, g := range groups {
+			k := fmt.Sprint(strs[i], ints.Int[i])
+			if old, ok := want[k]; ok && old != g {
+				t.Fatalf("%s has the groups %d and %d", k, old, g)
+			}
+			want[k] = g
+		}
+		if int(tab.n) != len(want) {
+			t.Fatalf("%d groups, want %d", tab.n, len(want))
+		}
+	}
+}
+
+// longInput is batches of a string, an integer and a value of 1, and how many
+// rows there are of each key.
+func longInput(nbatches, rows, groups int, keys string) (batches, map[string]int64) {
+	rng := rand.New(rand.NewPCG(3, uint64(groups)))
+	var out batches
+	want := map[string]int64{}
+	for n := range nbatches {
+		strs := make([]string, rows)
+		b, ones := column.Vector{Type: int64Type, Len: rows}, column.Vector{Type: int64Type, Len: rows}
+		for i := range strs {
+			strs[i] = randomKey(rng, groups)
+			b.Int, ones.Int = append(b.Int, rng.Int64N(3)), append(ones.Int, 1)
+			want[fmt.Sprint(strs[i], b.Int[i])]++
+		}
+		a := stringVector(strs)
+		if keys == "coded" || keys == "mixed" && n%2 == 0 {
+			a, b = codedStrings(a), coded(b)
+		}
+		out = append(out, column.Batch{Rows: rows, First: int64(n * rows), Cols: []column.Vector{a, b, ones}})
+	}
+	return out, want
+}
+
+// Every road counts the rows of each long key right, and the budget knows of
+// the strings.
+func TestLongKeyRoads(t *testing.T) {
+	for _, groups := range []int{1, 100, 20_000} {
+		for _, keys := range []string{"flat", "coded", "mixed"} {
+			for _, tile := range []feedback.TileConfig{{MinRows: 1 << 62}, feedback.NoTiles} {
+				for _, partitions := range []int{1, 16} {
+					for _, threads := range []int{1, 3} {
+						name := fmt.Sprintf("groups=%d/keys=%s/scatter=%t/partitions=%d/threads=%d", groups, keys, tile == feedback.NoTiles, partitions, threads)
+						t.Run(name, func(t *testing.T) {
+							cfg := configOf([]key.Column{{Type: stringType}, {Type: int64Type}}, partitions, tile, noLimit)
+							defer cfg.Arenas.Close()
+							in, want := longInput(9, 500, groups, keys)
+							mustCount(t, cfg, in, threads, want)
+						})
+					}
+				}
+			}
+		}
+	}
+}
+
+func mustCount(t *testing.T, cfg *Config, in batches, threads int, want map[string]int64) {
+	t.Helper()
+	g, err := run(t.Context(), cfg, in, false, threads)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := NewMerger(cfg, g.Buckets)
+	defer m.Close()
+	n := 0
+	for p := range g.Buckets[0].Partitions() {
+		rows, err := m.Merge(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var a, b, sum column.Vector
+		d := key.Decoder{Layout: cfg.Keys, Intern: cfg.Intern, Arenas: cfg.Arenas, Base: 1}
+		d.Begin(rows)
+		d.Decode(0, rows, &a)
+		d.Decode(1, rows, &b)
+		if err := cfg.States.Finish(0, rows, cfg.Arenas, &sum); err != nil {
+			t.Fatal(err)
+		}
+		for i := range rows {
+			k := fmt.Sprint(string(a.Bytes(i)), b.Int[i])
+			if got := int64(sum.At(i).Wide.LowBits()); got != want[k] {
+				t.Fatalf("group %q has %d rows, want %d", k, got, want[k])
+			}
+		}
+		n += len(rows)
+		m.Release(p)
+	}
+	if n != len(want) {
+		t.Fatalf("%d groups, want %d", n, len(want))
+	}
+}
+
+// A budget that has no room for the strings refuses them by an error, and no
+// more memory is taken for them than it granted.
+func TestLongKeysBudget(t *testing.T) {
+	refused := errors.New("refused")
+	for _, tile := range []feedback.TileConfig{{MinRows: 1 << 62}, feedback.NoTiles} {
+		cfg := configOf([]key.Column{{Type: stringType}, {Type: int64Type}}, 4, tile, noLimit)
+		left := int64(1 << 20)
+		cfg.Arenas = arena.New(func(bytes int64) error {
+			if left < bytes {
+				return refused
+			}
+			left -= bytes
+			return nil
+		})
+		in, _ := longInput(40, 500, 1_000_000, "flat")
+		_, err := run(t.Context(), cfg, in, false, 1)
+		if !errors.Is(err, refused) || cfg.Arenas.Bytes() > 1<<20 {
+			t.Errorf("error %v, %d bytes of strings", err, cfg.Arenas.Bytes())
+		}
+		cfg.Arenas.Close()
+		if left != 1<<20 {
+			t.Errorf("%d bytes were not given back", 1<<20-left)
+		}
+	}
+}

@@ -1,0 +1,80 @@
+package key
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/gagg-dev/gagg/internal/arena"
+	"github.com/gagg-dev/gagg/internal/invariant"
+)
+
+// This file is what rows that hold refs to long strings need beside the
+// decoder: to be compared, and to be moved between arenas and blocks on disk.
+
+// longWord is the second word of a long string of n bytes with the given hash.
+func longWord(hash uint64, n uint32) uint64 {
+	return longMark<<56 | hash>>40<<32 | uint64(n)
+}
+
+// isLong reports whether the second word of an inline field is that of a
+// long string.
+func isLong(hi uint64) bool { return hi>>63 != 0 }
+
+// longBytes is the string of the two words.
+func longBytes(reg *arena.Arenas, lo, hi uint64) []byte {
+	b := reg.Get(lo)
+	invariant.Check(len(b) == int(uint32(hi)), "KEY-LONG")
+	return b
+}
+
+// HasRefs reports whether keys may hold refs into an arena.
+func (l *Layout) HasRefs() bool { return len(l.inline) > 0 }
+
+// Equal reports whether the keys of two rows, whose key words begin at base,
+// are equal. The refs of both are valid in reg.
+func (l *Layout) Equal(a, b []uint64, base int, reg *arena.Arenas) bool {
+	a, b = a[base:base+l.Words], b[base:base+l.Words]
+	if slices.Equal(a, b) {
+		return true
+	}
+	if len(l.inline) == 0 {
+		return false
+	}
+	for _, w := range l.plain {
+		if a[w] != b[w] {
+			return false
+		}
+	}
+	for _, w := range l.inline {
+		if a[w+1] != b[w+1] || a[w] != b[w] && !isLong(a[w+1]) {
+			return false
+		}
+	}
+	for _, w := range l.inline {
+		if a[w] != b[w] && !bytes.Equal(longBytes(reg, a[w], a[w+1]), longBytes(reg, b[w], b[w+1])) {
+			return false
+		}
+	}
+	return true
+}
+
+// Move copies the long strings of a row, whose key words begin at base, from
+// one registry to another or to a section, and makes the row refer to the
+// copies.
+func (l *Layout) Move(row []uint64, base int, from *arena.Arenas, to arena.Putter) {
+	for _, w := range l.inline {
+		if lo, hi := row[base+w], row[base+w+1]; isLong(hi) {
+			row[base+w] = to.Put(longBytes(from, lo, hi))
+		}
+	}
+}
+
+// Rebase adds add, the base of an adopted section, to the refs of a row whose
+// key words begin at base.
+func (l *Layout) Rebase(row []uint64, base int, add uint64) {
+	for _, w := range l.inline {
+		if isLong(row[base+w+1]) {
+			row[base+w] += add
+		}
+	}
+}
