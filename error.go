@@ -8,8 +8,10 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/gagg-dev/gagg/internal/agg"
+	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/expr"
 	"github.com/gagg-dev/gagg/internal/parquetio"
+	"github.com/gagg-dev/gagg/internal/spill"
 )
 
 // The kinds of errors, for errors.Is. An error of Run, Plan, Describe or
@@ -59,6 +61,9 @@ func classify(err error) error {
 		{ErrOverflow, isA[*expr.OverflowError]},
 		{ErrOverflow, isA[*agg.OverflowError]},
 		{ErrBudget, isA[*BudgetError]},
+		{ErrBudget, isA[*cpu.RefusedError]},
+		{ErrBudget, func(err error) bool { return errors.Is(err, spill.ErrExhausted) }},
+		{ErrUsage, func(err error) bool { return errors.Is(err, spill.ErrUsage) }},
 		{ErrUsage, isA[*expr.Error]},
 		{ErrUsage, isA[*agg.TypeError]},
 		{ErrUsage, isA[*agg.UnknownError]},

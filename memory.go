@@ -61,4 +61,3 @@ func mib(bytes int64) string { return fmt.Sprintf("%.1f MiB", float64(bytes)/(1<
 func (m MemoryPlan) shares() cpu.Memory {
 	return cpu.Memory{Table: m.Table, Pages: m.Pages, Merge: m.Merge}
 }
-

@@ -98,6 +98,10 @@ const recordUnits = 1 << 10
 func (s *recordScan) units() int          { return recordUnits }
 func (s *recordScan) unitBytes(int) int64 { return 0 }
 func (s *recordScan) facts() scanFacts    { return scanFacts{rows: -1} }
+
+// workerBytes: the records are the caller's memory.
+func (s *recordScan) workerBytes() int64 { return 0 }
+
 func (s *recordScan) dictAll(int) bool    { return false }
 func (s *recordScan) dictEntries(int) int { return -1 }
 func (s *recordScan) int96(int) bool      { return false }

@@ -68,11 +68,10 @@ func newRows(ctx context.Context, r *run) *Rows {
 	case r.limit > 0:
 		rows.left = r.limit
 	}
-	partitions := r.groups.Buckets[0].Partitions()
-	rows.slots = make([]slot, partitions)
+	rows.slots = make([]slot, r.partitions)
 	rows.tokens = make(chan struct{}, 2*r.threads)
 	context.AfterFunc(rows.ctx, rows.wake)
-	for range min(r.threads, partitions) {
+	for range min(r.threads, r.partitions) {
 		rows.done.Go(rows.produce)
 	}
 	return rows

@@ -128,11 +128,12 @@ func Run(ctx context.Context, q Query, o Options) (_ *Rows, err error) {
 // run is a query that runs.
 type run struct {
 	*prepared
-	limit   int64
-	started time.Time
-	disk    *spill.Space
-	cfg     *cpu.Config
-	groups  cpu.Groups
+	limit      int64
+	started    time.Time
+	partitions int
+	disk       *spill.Space
+	cfg        *cpu.Config
+	groups     cpu.Groups
 
 	bytesRead, rowsRead atomic.Int64
 	scanTime            time.Duration
@@ -153,6 +154,7 @@ func (r *run) aggregate(ctx context.Context) error {
 		return err
 	}
 	r.budget.heldBack.Store(0)
+	r.partitions = r.groups.Buckets[0].Partitions()
 	r.scanTime = time.Since(r.started)
 	r.opt.logger().Debug("aggregated", slog.Int64("rows", r.rowsRead.Load()),
 		slog.Bool("partitioned", r.groups.Partitioned), slog.Int64("spilled", r.disk.Written()))
@@ -172,7 +174,7 @@ func (r *run) openDisk() (err error) {
 func (r *run) configure() {
 	states := r.states()
 	r.cfg = &cpu.Config{
-		Keys: r.layout, Intern: key.NewInterner(), States: states, Arenas: arena.New(r.budget.grow),
+		Keys: r.layout, Intern: key.NewInterner(r.budget.grow), States: states, Arenas: arena.New(r.budget.grow),
 		Stride: cpu.Stride(r.layout, states), Partitions: r.opt.Partitions, Tile: r.tile,
 		Memory: r.memory.shares(), Grow: r.budget.grow, Rows: -1,
 	}

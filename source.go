@@ -119,6 +119,7 @@ type parquetScan struct {
 
 func (p *parquetScan) units() int              { return len(p.list) }
 func (p *parquetScan) unitBytes(i int) int64   { return p.list[i].Bytes }
+func (p *parquetScan) workerBytes() int64      { return 16 << 20 } // TODO
 func (p *parquetScan) dictAll(col int) bool    { return p.s.DictAll(col) }
 func (p *parquetScan) dictEntries(col int) int { return p.s.DictEntries(col) }
 func (p *parquetScan) int96(col int) bool      { return p.s.Int96(col) }

@@ -37,7 +37,7 @@ type Refs interface {
 type Disk struct {
 	open   func() (*spill.File, error)
 	file   *spill.File // nil: nothing was written yet
-	refs   Refs // nil: rows refer to nothing
+	refs   Refs        // nil: rows refer to nothing
 	stride int
 
 	rows    []uint64 // of the block being packed

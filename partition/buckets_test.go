@@ -16,14 +16,14 @@ func TestScatter(t *testing.T) {
 	for _, stride := range []int{1, 3, 8, 5000} {
 		for _, bits := range []uint{0, 1, 5} {
 			rng := rand.New(rand.NewPCG(uint64(stride), uint64(bits)))
-			b := New(bits, NewPool(stride, noLimit))
+			b := New(0, bits, NewPool(stride, noLimit), nil)
 			want := make([][]uint64, 1<<bits)
 			for range 20 {
 				tile := make([]uint64, stride*rng.IntN(3000/stride+3))
 				for i := range tile {
 					tile[i] = rng.Uint64()
 				}
-				if err := b.Scatter(tile); err != nil {
+				if _, err := b.Scatter(tile); err != nil {
 					t.Fatal(err)
 				}
 				for row := range slices.Chunk(tile, stride) {
@@ -47,8 +47,8 @@ func TestScatter(t *testing.T) {
 // All pages but a bucket's last are full: rows are numbered by page.
 func TestPagesAreFull(t *testing.T) {
 	pool := NewPool(3, noLimit)
-	b := New(0, pool)
-	if err := b.Scatter(make([]uint64, 3*10_001)); err != nil {
+	b := New(0, 0, pool, nil)
+	if _, err := b.Scatter(make([]uint64, 3*10_001)); err != nil {
 		t.Fatal(err)
 	}
 	pages := b.Pages(nil, 0)
@@ -63,9 +63,9 @@ func TestPagesAreFull(t *testing.T) {
 // come empty.
 func TestRelease(t *testing.T) {
 	pool := NewPool(2, noLimit)
-	b := New(1, pool)
+	b := New(0, 1, pool, nil)
 	tile := make([]uint64, 2*10_000)
-	if err := b.Scatter(tile); err != nil {
+	if _, err := b.Scatter(tile); err != nil {
 		t.Fatal(err)
 	}
 	held := pool.Bytes()
@@ -74,7 +74,7 @@ func TestRelease(t *testing.T) {
 		if b.Rows(0) != 0 || len(b.Pages(nil, 0)) != 0 {
 			t.Fatal("a released partition has rows")
 		}
-		if err := b.Scatter(tile); err != nil {
+		if _, err := b.Scatter(tile); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -87,22 +87,25 @@ func TestRelease(t *testing.T) {
 func TestRefused(t *testing.T) {
 	refused := errors.New("refused")
 	left := int64(1 << 20)
-	b := New(2, NewPool(4, func(bytes int64) error {
+	b := New(0, 2, NewPool(4, func(bytes int64) error {
 		if left -= bytes; left < 0 {
 			return refused
 		}
 		return nil
-	}))
+	}), nil)
+	placed := 0
 	for {
-		if err := b.Scatter(make([]uint64, 4*1000)); err != nil {
+		n, err := b.Scatter(make([]uint64, 4*1000))
+		placed += n
+		if err != nil {
 			if !errors.Is(err, refused) {
 				t.Fatal(err)
 			}
 			break
 		}
 	}
-	if b.Rows(0) < 1000 {
-		t.Fatalf("%d rows left", b.Rows(0))
+	if b.Rows(0) != placed || placed < 1000 {
+		t.Fatalf("%d rows left of %d placed", b.Rows(0), placed)
 	}
 }
 

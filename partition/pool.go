@@ -3,6 +3,7 @@ package partition
 import (
 	"math/bits"
 	"sync"
+	"sync/atomic"
 
 	"github.com/gagg-dev/gagg/internal/hostmem"
 )
@@ -32,7 +33,7 @@ type Pool struct {
 	slab  []uint64 // what is left of the last slab
 	next  int      // words of the next slab
 	free  [][]uint64
-	held  int64 // bytes of all slabs
+	held  atomic.Int64 // bytes of all slabs; grow may ask for it
 }
 
 // NewPool returns a pool of pages for rows of stride words. grow is told of
@@ -104,7 +105,7 @@ func (p *Pool) addSlab() error {
 		}
 		words = max(words/4, least)
 	}
-	p.held += int64(words) * 8
+	p.held.Add(int64(words) * 8)
 	p.slab = hostmem.Make[uint64](words)
 	p.slabs = append(p.slabs, p.slab)
 	p.next = max(min(2*p.next, slabBytes/8), p.words())
@@ -119,11 +120,7 @@ func (p *Pool) put(pages [][]uint64) {
 }
 
 // Bytes is the memory that the pool has taken; it keeps what is put back.
-func (p *Pool) Bytes() int64 {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.held
-}
+func (p *Pool) Bytes() int64 { return p.held.Load() }
 
 // Recycle makes all pages free, and keeps their memory. None may be in use
 // any more.
@@ -145,7 +142,7 @@ func (p *Pool) Reset() {
 	for _, s := range p.slabs {
 		hostmem.Free(s)
 	}
-	_ = p.grow(-p.held) // only asking for more can fail
-	p.slabs, p.slab, p.free, p.held = nil, nil, nil, 0
+	p.slabs, p.slab, p.free = nil, nil, nil
+	_ = p.grow(-p.held.Swap(0)) // only asking for more can fail
 	p.next = max(firstSlabBytes/8, p.words())
 }

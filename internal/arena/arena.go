@@ -44,6 +44,9 @@ func (r *Arenas) New() *Arena {
 	return a
 }
 
+// Bytes is the memory that the chunks of the arena take.
+func (a *Arena) Bytes() int64 { return int64(a.held) }
+
 // Registry is where the refs of a are valid.
 func (a *Arena) Registry() *Arenas { return a.reg }
 

@@ -12,7 +12,6 @@ import (
 	"github.com/gagg-dev/gagg/internal/arena"
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/key"
-	"github.com/gagg-dev/gagg/partition"
 )
 
 // columnAt evaluates to a column of the batch.
@@ -113,7 +112,7 @@ func configOf(keys []key.Column, partitions int, tile feedback.TileConfig, grow 
 	states := agg.Compile([]agg.Call{{Func: sum, Args: []int{0}, Types: []column.Type{int64Type}}}, 1+l.Words, agg.Options{MaxRows: -1})
 	return &Config{
 		Keys: l, Intern: key.NewInterner(nil), States: states, Arenas: arena.New(grow),
-		Pool:       partition.NewPool(Stride(l, states), grow),
+		Stride:     Stride(l, states),
 		Partitions: partitions, Rows: 1 << 40, Tile: tile, Grow: grow,
 	}
 }
@@ -184,36 +183,47 @@ func sumsOf(t *testing.T, cfg *Config, in batches, filter bool, threads int) map
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer closed(t, &g)
 	out := map[[2]int64]int64{}
 	m := NewMerger(cfg, g.Buckets)
 	var last uint64
 	for p := range g.Buckets[0].Partitions() {
-		rows, err := m.Merge(p)
+		err := m.Merge(t.Context(), p, func(rows [][]uint64) error {
+			var a, b, sum column.Vector
+			d := key.Decoder{Layout: cfg.Keys, Intern: cfg.Intern, Arenas: cfg.Arenas, Base: 1}
+			d.Begin(rows)
+			d.Decode(0, rows, &a)
+			d.Decode(1, rows, &b)
+			if err := cfg.States.Finish(0, rows, cfg.Arenas, &sum); err != nil {
+				return err
+			}
+			for i, r := range rows {
+				if r[0] < last {
+					t.Fatalf("partition %d: hash %x after %x", p, r[0], last)
+				}
+				last = r[0]
+				k := [2]int64{a.Int[i], b.Int[i]}
+				if _, twice := out[k]; twice {
+					t.Fatalf("group %v twice", k)
+				}
+				out[k] = int64(sum.At(i).Wide.LowBits())
+			}
+			return nil
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		var a, b, sum column.Vector
-		d := key.Decoder{Layout: cfg.Keys, Intern: cfg.Intern, Arenas: cfg.Arenas, Base: 1}
-		d.Begin(rows)
-		d.Decode(0, rows, &a)
-		d.Decode(1, rows, &b)
-		if err := cfg.States.Finish(0, rows, cfg.Arenas, &sum); err != nil {
-			t.Fatal(err)
-		}
-		for i, r := range rows {
-			if r[0] < last {
-				t.Fatalf("partition %d: hash %x after %x", p, r[0], last)
-			}
-			last = r[0]
-			k := [2]int64{a.Int[i], b.Int[i]}
-			if _, twice := out[k]; twice {
-				t.Fatalf("group %v twice", k)
-			}
-			out[k] = int64(sum.At(i).Wide.LowBits())
-		}
-		m.Release(p)
+	}
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
 	}
 	return out
+}
+
+func closed(t *testing.T, g *Groups) {
+	if err := g.Close(); err != nil {
+		t.Error(err)
+	}
 }
 
 // Memory that is refused ends the run with that error, at whatever request;
@@ -237,9 +247,12 @@ func TestBudget(t *testing.T) {
 			if err == nil {
 				err = mergeAll(cfg, g)
 			}
+			if held != 0 {
+				t.Fatalf("request %d refused: %d bytes are still held", n, held)
+			}
 			if requests <= n { // nothing was refused
-				if err != nil || held != cfg.Pool.Bytes() {
-					t.Fatalf("without refusal: error %v, %d bytes held, %d of them pages", err, held, cfg.Pool.Bytes())
+				if err != nil {
+					t.Fatalf("without refusal: error %v", err)
 				}
 				if n < 3 {
 					t.Fatalf("only %d requests for memory", n)
@@ -255,14 +268,13 @@ func TestBudget(t *testing.T) {
 
 func mergeAll(cfg *Config, g Groups) error {
 	m := NewMerger(cfg, g.Buckets)
+	var err error
 	for p := range g.Buckets[0].Partitions() {
-		if _, err := m.Merge(p); err != nil {
-			return err
+		if err = m.Merge(context.Background(), p, func([][]uint64) error { return nil }); err != nil {
+			break
 		}
-		m.Release(p)
 	}
-	m.Close()
-	return nil
+	return errors.Join(err, m.Close(), g.Close())
 }
 
 // A cancelled context stops the run with the context's error.
@@ -288,9 +300,10 @@ func TestCrowdedEnd(t *testing.T) {
 	}
 	groups := make([]uint32, n)
 	for range 2 {
-		if _, err := tab.find(hash, w, groups); err != nil {
+		if err := tab.secure(n); err != nil {
 			t.Fatal(err)
 		}
+		tab.find(hash, w, groups)
 	}
 	for i, g := range groups {
 		if int(g) != i {

@@ -29,7 +29,8 @@ type Merger struct {
 	store *store // rows from blocks, and their values
 	sub   *store // while a partition is divided: where to
 	dir   directory
-	held  int64      // bytes of the directory
+	n     int        // groups in it
+	held  int64      // bytes of it
 	pages [][]uint64 // those of in, then those of the store
 	tail  []uint64   // what is left of the last one, if it is the store's
 	block partition.Page
@@ -177,11 +178,10 @@ func (m *Merger) reset(resident int) error {
 	if m.cfg.Memory.Merge > 0 && len(m.in.blocks) > 0 {
 		rows = min(rows, most)
 	}
-	rows = max(rows, 1)
+	m.n, rows = 0, max(rows, 1)
 	slots, numbers := 1<<dirBits(rows), (len(m.pages)+rows/pageRows+2)*pageRows
 	if len(m.dir.slots) == slots && numbers>>m.dir.groupBits == 0 && m.dir.skip == m.in.shared {
 		clear(m.dir.slots)
-		m.dir.n = 0
 		return nil
 	}
 	m.freeDirectory()
@@ -215,7 +215,7 @@ func (m *Merger) enterPage(page int) {
 			m.cfg.States.Combine(dst, row, m.cfg.Arenas, nil)
 			continue
 		}
-		m.dir.set(slot, row[0], uint32(page<<m.store.pool.PageBits+i))
+		m.claim(slot, row[0], uint32(page<<m.store.pool.PageBits+i))
 	}
 }
 
@@ -235,10 +235,16 @@ func (m *Merger) find(row []uint64) (slot uint64, dst []uint64) {
 	return s, nil
 }
 
+// claim makes a free slot that of a group.
+func (m *Merger) claim(slot, hash uint64, group uint32) {
+	m.dir.slots[slot] = m.dir.entry(hash, group)
+	m.n++
+}
+
 // loadBlock loads the first block of the source and takes it off.
 func (m *Merger) loadBlock() error {
 	b := m.in.blocks[0]
-	if m.dir.n+b.Rows > m.dir.capacity() {
+	if m.n+b.Rows > m.dir.capacity() {
 		return &RefusedError{errDirectoryFull}
 	}
 	if err := m.reserve(b.Block); err != nil {
@@ -273,7 +279,7 @@ func (m *Merger) reserve(b partition.Block) error {
 	if err := m.ask(0); err != nil {
 		return err
 	}
-	return m.store.arena.Reserve(section + m.cfg.States.CombineNeed(section, b.Rows))
+	return m.store.room(section + m.cfg.States.CombineNeed(section, b.Rows))
 }
 
 // open reads a block, so that its rows refer to values in memory. The block
@@ -304,7 +310,7 @@ func (m *Merger) enter(row []uint64) error {
 	}
 	group, err := m.append(row)
 	if err == nil {
-		m.dir.set(slot, row[0], group)
+		m.claim(slot, row[0], group)
 	}
 	return err
 }

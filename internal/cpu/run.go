@@ -63,24 +63,20 @@ func Run(ctx context.Context, cfg *Config, in Input, threads int) (Groups, error
 			cancel(err)
 		}
 	})
-	g := Groups{stores: stores(workers)}
 	err := context.Cause(ctx)
 	if err == nil {
-		err = g.finish(ctx, cfg, workers)
-	}
-	if err != nil {
-		return Groups{}, errors.Join(err, g.Close())
-	}
-	return g, nil
-}
-
-func stores(workers []*Worker) (all []*store) {
-	for _, w := range workers {
-		if w != nil {
-			all = append(all, w.store)
+		var g Groups
+		if g, err = finish(cfg, workers); err == nil {
+			return g, nil
 		}
 	}
-	return all
+	for _, w := range workers {
+		if w != nil {
+			w.table.free()
+			err = errors.Join(err, w.store.close())
+		}
+	}
+	return Groups{}, err
 }
 
 // each calls f(0) … f(n-1) at once and waits for all.
@@ -150,7 +146,7 @@ func (w *Worker) unit(ctx context.Context, r Reader, unit int) (rows int64, err 
 }
 
 // finish empties all workers into buckets of one number of partitions.
-func (g *Groups) finish(ctx context.Context, cfg *Config, workers []*Worker) error {
+func finish(cfg *Config, workers []*Worker) (g Groups, err error) {
 	total := 0
 	for _, w := range workers {
 		n, partitioned := w.Groups()
@@ -168,6 +164,7 @@ func (g *Groups) finish(ctx context.Context, cfg *Config, workers []*Worker) err
 	})
 	for _, w := range workers {
 		g.Buckets = append(g.Buckets, w.store.buckets)
+		g.stores = append(g.stores, w.store)
 	}
-	return errors.Join(errs...)
+	return g, errors.Join(errs...)
 }

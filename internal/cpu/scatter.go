@@ -49,7 +49,7 @@ func (w *Worker) yield(cause error) error {
 		if err := w.flush(feedback.ExpectedGroups(rows, groups, w.cfg.Rows)); err != nil {
 			return err
 		}
-		if w.cfg.Tile.DecideFlush(rows, groups) == feedback.Scatter {
+		if float64(rows) < 1.5*float64(groups) {
 			w.giveUpTable()
 		}
 		if !w.cfg.hasRefs() {
@@ -77,7 +77,7 @@ func (w *Worker) flush(groups float64) error {
 // scatter makes a tile of the n rows and places it.
 func (w *Worker) scatter(n int) error {
 	w.encoder.Encode(w.keys, n)
-	if err := w.cfg.Intern.Settle(); err != nil {
+	if err := w.settle(); err != nil {
 		return err
 	}
 	if w.cfg.hasRefs() {
@@ -101,6 +101,18 @@ func (w *Worker) scatter(n int) error {
 	w.tile.Unseen = false
 	w.cfg.States.Update(&w.tile, w.identity[:n], 0, &w.in)
 	return w.store.place(tile)
+}
+
+// settle takes the memory for strings that were just numbered.
+func (w *Worker) settle() error {
+	err := w.cfg.Intern.Settle()
+	if err != nil && w.store.disk != nil {
+		if err := w.store.clear(); err != nil {
+			return err
+		}
+		err = w.cfg.Intern.Settle()
+	}
+	return err
 }
 
 // growTile makes room for a tile of n rows.

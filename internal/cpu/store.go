@@ -87,14 +87,22 @@ func (s *store) spill(cause error) error {
 // reserve makes sure of memory for so many bytes of values, if need be by
 // putting all buckets to disk. Their rows must all be in buckets.
 func (s *store) reserve(bytes int) error {
-	err := s.arena.Reserve(bytes)
+	err := s.room(bytes)
 	if err == nil || s.disk == nil || s.buckets == nil {
 		return err
 	}
 	if err := s.clear(); err != nil {
 		return err
 	}
-	return s.arena.Reserve(bytes)
+	return s.room(bytes)
+}
+
+// room makes sure of memory for so many bytes of values.
+func (s *store) room(bytes int) error {
+	if err := s.arena.Reserve(bytes); err != nil {
+		return &RefusedError{err}
+	}
+	return nil
 }
 
 // makeRoom makes sure of memory for so many bytes of values for one row in no
@@ -102,7 +110,7 @@ func (s *store) reserve(bytes int) error {
 // arena and belongs to the row no more is let go, and its long chains of
 // values go to disk.
 func (s *store) makeRoom(row []uint64, bytes int) error {
-	if s.arena.Reserve(bytes) == nil {
+	if s.room(bytes) == nil {
 		return nil
 	}
 	var sec arena.Section
@@ -113,8 +121,8 @@ func (s *store) makeRoom(row []uint64, bytes int) error {
 	base := s.cfg.Arenas.Adopt(sec.Bytes())
 	defer s.cfg.Arenas.Drop(base)
 	rowRefs{s.cfg}.Rebase(row, base)
-	if err := s.arena.Reserve(bytes + sec.Len()); err != nil {
-		return &RefusedError{err}
+	if err := s.room(bytes + sec.Len()); err != nil {
+		return err
 	}
 	return rowRefs{s.cfg}.Move(row, s.arena)
 }

@@ -42,7 +42,7 @@ type table struct {
 
 	template []uint64 // a fresh row
 	room              // see table_memory.go
-	slow     []int32 // scratch: rows to probe one by one
+	slow     []int32  // scratch: rows to probe one by one
 }
 
 // directory is the open addressing index of a table or a merge.

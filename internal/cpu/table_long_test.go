@@ -51,11 +51,11 @@ func TestLongKeysOfOneHash(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tab, err := newTable(cfg.stride(), cfg.Keys.Words, make([]uint64, cfg.stride()), noLimit)
+	tab, err := newTable(cfg.Stride, cfg.Keys.Words, make([]uint64, cfg.Stride), noLimit)
 	if err != nil {
 		t.Fatal(err)
 	}
-	tab.rows.Arena = w.arena
+	tab.rows.Arena = w.store.arena
 	rng := rand.New(rand.NewPCG(1, 1))
 	want := map[string]uint32{}
 	for batch := range 20 {
@@ -69,16 +69,16 @@ func TestLongKeysOfOneHash(t *testing.T) {
 		if batch%2 == 1 {
 			v = codedStrings(v)
 		}
-		if err := w.encode([]column.Vector{v, ints}, n); err != nil {
+		w.encoder.Encode([]column.Vector{v, ints}, n)
+		if err := errors.Join(w.store.room(w.encoder.LongBytes()), tab.secure(n)); err != nil {
 			t.Fatal(err)
 		}
 		for i := range w.encoder.Hash {
 			w.encoder.Hash[i] = 42
 		}
 		groups := make([]uint32, n)
-		firstNew, err := tab.findKeys(w.encoder, groups)
-		if err != nil || int(firstNew) != len(want) {
-			t.Fatalf("error %v, %d groups before, want %d", err, firstNew, len(want))
+		if firstNew := tab.findKeys(w.encoder, groups); int(firstNew) != len(want) {
+			t.Fatalf("%d groups before, want %d", firstNew, len(want))
 		}
 		for i, g := range groups {
 			k := fmt.Sprint(strs[i], ints.Int[i])
@@ -144,30 +144,34 @@ func mustCount(t *testing.T, cfg *Config, in batches, threads int, want map[stri
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer closed(t, &g)
 	m := NewMerger(cfg, g.Buckets)
-	defer m.Close()
 	n := 0
 	for p := range g.Buckets[0].Partitions() {
-		rows, err := m.Merge(p)
+		err := m.Merge(t.Context(), p, func(rows [][]uint64) error {
+			var a, b, sum column.Vector
+			d := key.Decoder{Layout: cfg.Keys, Intern: cfg.Intern, Arenas: cfg.Arenas, Base: 1}
+			d.Begin(rows)
+			d.Decode(0, rows, &a)
+			d.Decode(1, rows, &b)
+			if err := cfg.States.Finish(0, rows, cfg.Arenas, &sum); err != nil {
+				return err
+			}
+			for i := range rows {
+				k := fmt.Sprint(string(a.Bytes(i)), b.Int[i])
+				if got := int64(sum.At(i).Wide.LowBits()); got != want[k] {
+					t.Fatalf("group %q has %d rows, want %d", k, got, want[k])
+				}
+			}
+			n += len(rows)
+			return nil
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		var a, b, sum column.Vector
-		d := key.Decoder{Layout: cfg.Keys, Intern: cfg.Intern, Arenas: cfg.Arenas, Base: 1}
-		d.Begin(rows)
-		d.Decode(0, rows, &a)
-		d.Decode(1, rows, &b)
-		if err := cfg.States.Finish(0, rows, cfg.Arenas, &sum); err != nil {
-			t.Fatal(err)
-		}
-		for i := range rows {
-			k := fmt.Sprint(string(a.Bytes(i)), b.Int[i])
-			if got := int64(sum.At(i).Wide.LowBits()); got != want[k] {
-				t.Fatalf("group %q has %d rows, want %d", k, got, want[k])
-			}
-		}
-		n += len(rows)
-		m.Release(p)
+	}
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
 	}
 	if n != len(want) {
 		t.Fatalf("%d groups, want %d", n, len(want))

@@ -11,6 +11,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/invariant"
 	"github.com/gagg-dev/gagg/internal/key"
 	"github.com/gagg-dev/gagg/internal/spill"
+	"github.com/gagg-dev/gagg/partition"
 )
 
 // Filter appends to sel the rows of a batch that pass.
@@ -303,7 +304,7 @@ func (w *Worker) find(n int) (firstNew uint32, err error) {
 		return 0, err
 	}
 	if w.cfg.hasRefs() {
-		if err := w.store.arena.Reserve(w.cfg.States.Need(&w.in)); err != nil {
+		if err := w.store.room(w.cfg.States.Need(&w.in)); err != nil {
 			return 0, err
 		}
 	}
@@ -317,10 +318,10 @@ func (w *Worker) find(n int) (firstNew uint32, err error) {
 func (w *Worker) findByHash(keys []column.Vector, n int, groups []uint32) (firstNew uint32, err error) {
 	w.encoder.Encode(keys, n)
 	if err := w.cfg.Intern.Settle(); err != nil {
-		return 0, err
+		return 0, &RefusedError{err}
 	}
 	if w.encoder.HasLong() {
-		if err := w.store.arena.Reserve(w.cfg.States.Need(&w.in) + w.encoder.LongBytes()); err != nil {
+		if err := w.store.room(w.cfg.States.Need(&w.in) + w.encoder.LongBytes()); err != nil {
 			return 0, err
 		}
 	}

@@ -1,0 +1,129 @@
+package cpu
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+
+	"github.com/gagg-dev/gagg/feedback"
+	"github.com/gagg-dev/gagg/internal/arena"
+	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/key"
+	"github.com/gagg-dev/gagg/internal/spill"
+)
+
+// ledger is a budget that knows what is held and what was held at most.
+type ledger struct {
+	mu               sync.Mutex
+	limit, used, max int64
+}
+
+func (l *ledger) grow(bytes int64) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if bytes > 0 && l.used+bytes > l.limit {
+		return fmt.Errorf("%d bytes are wanted beside %d of %d", bytes, l.used, l.limit)
+	}
+	l.used += bytes
+	l.max = max(l.max, l.used)
+	return nil
+}
+
+// tight gives a configuration a budget of so many bytes and a disk.
+func tight(t *testing.T, cfg *Config, limit int64, threads int) (*ledger, *spill.Space) {
+	l := &ledger{limit: limit}
+	n := int64(threads)
+	cfg.Memory = Memory{Table: limit / 4 / n, Pages: limit / 8, Merge: limit / 4 / n}
+	cfg.Grow, cfg.Arenas = l.grow, arena.New(l.grow)
+	space, err := spill.Open(spill.Config{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.Spill = space.File
+	t.Cleanup(func() {
+		if err := space.Close(); err != nil {
+			t.Error(err)
+		}
+		if l.used != 0 {
+			t.Errorf("%d bytes are still held", l.used)
+		}
+	})
+	return l, space
+}
+
+// Whatever the limit, groups go to disk and come back: the same sums, each
+// group once, in order of hash.
+func TestSpillRoads(t *testing.T) {
+	for _, groups := range []int{1, 5000, 60_000} {
+		for _, limit := range []int64{2 << 20, 4 << 20, 64 << 20} {
+			for _, tile := range []feedback.TileConfig{{MinRows: 1 << 62}, feedback.NoTiles} {
+				for _, threads := range []int{1, 3} {
+					name := fmt.Sprintf("groups=%d/limit=%dMiB/scatter=%t/threads=%d", groups, limit>>20, tile == feedback.NoTiles, threads)
+					t.Run(name, func(t *testing.T) {
+						cfg := config(0, tile, nil)
+						_, space := tight(t, cfg, limit*int64(threads), threads)
+						in, want := data(rand.New(rand.NewPCG(7, uint64(groups))), 200, 1000, groups, "flat", false)
+						got := sumsOf(t, cfg, in, false, threads)
+						for k, sum := range got {
+							if sum != want[k] {
+								t.Fatalf("group %v: sum %d, want %d", k, sum, want[k])
+							}
+						}
+						if len(got) != len(want) {
+							t.Fatalf("%d groups, want %d", len(got), len(want))
+						}
+						if spills := space.Written() > 0; spills != (limit < 64<<20 && (groups == 60_000 || tile == feedback.NoTiles)) {
+							t.Fatalf("%d bytes were spilled", space.Written())
+						}
+					})
+				}
+			}
+		}
+	}
+}
+
+// Long keys travel with their rows to disk and back.
+func TestSpillLongKeys(t *testing.T) {
+	for _, keys := range []string{"flat", "mixed"} {
+		for _, tile := range []feedback.TileConfig{{MinRows: 1 << 62}, feedback.NoTiles} {
+			for _, threads := range []int{1, 3} {
+				t.Run(fmt.Sprintf("keys=%s/scatter=%t/threads=%d", keys, tile == feedback.NoTiles, threads), func(t *testing.T) {
+					cfg := configOf([]key.Column{{Type: stringType}, {Type: int64Type}}, 0, tile, nil)
+					_, space := tight(t, cfg, int64(threads)*3<<20, threads)
+					in, want := longInput(60, 1000, 20_000, keys)
+					mustCount(t, cfg, in, threads, want)
+					if space.Written() == 0 {
+						t.Fatal("nothing was spilled")
+					}
+				})
+			}
+		}
+	}
+}
+
+// Rows whose hashes are all equal cannot be divided: they are sorted.
+func TestSpillEqualHashes(t *testing.T) {
+	const n, batchesOf = 3000, 20
+	a, b := collidingKeys(t, n)
+	ones := column.Vector{Type: int64Type, Len: n, Int: make([]int64, n)}
+	for i := range n {
+		ones.Int[i] = 1
+	}
+	var in batches
+	for k := range batchesOf {
+		in = append(in, column.Batch{Rows: n, First: int64(k * n), Cols: []column.Vector{a, b, ones}})
+	}
+	cfg := config(0, feedback.NoTiles, nil)
+	tight(t, cfg, 2<<20, 1)
+	cfg.Memory.Merge = 100 << 10
+	got := sumsOf(t, cfg, in, false, 1)
+	if len(got) != n {
+		t.Fatalf("%d groups, want %d", len(got), n)
+	}
+	for k, sum := range got {
+		if sum != batchesOf {
+			t.Fatalf("group %v: sum %d, want %d", k, sum, batchesOf)
+		}
+	}
+}
