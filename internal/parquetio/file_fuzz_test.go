@@ -115,7 +115,9 @@ func readSomeOf(t *testing.T, f *file, leaf int) error {
 	if f.leaves[leaf].err != nil {
 		return nil
 	}
-	c, err := newColumnReader(f, leaf, f.leaves[leaf].typ)
+	work := newWorkspace(f.limits.Grow, 1000)
+	defer work.close()
+	c, err := newColumnReader(f, leaf, f.leaves[leaf].typ, work)
 	if err != nil {
 		return err
 	}
