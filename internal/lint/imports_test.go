@@ -42,6 +42,7 @@ var allowed = map[string][]string{
 
 	"bench/h2o":    {"internal/datagen", "internal/sink"},
 	"bench/orders": {"internal/datagen"},
+	"bench/shapes": {"internal/datagen", "internal/sink"},
 	"bench/peers":  {}, // measures commands
 }
 

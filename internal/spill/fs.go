@@ -50,7 +50,9 @@ type Handle interface {
 	Punch(off, n int64) error
 }
 
-// osFS is the real file system.
+// System returns the real file system.
+func System() FS { return osFS{} }
+
 type osFS struct{}
 
 func (osFS) OpenDir(name string) (Dir, error) {
