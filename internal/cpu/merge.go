@@ -71,7 +71,8 @@ func (m *Merger) Release(p int) {
 // Close lets go of the merger's own memory.
 func (m *Merger) Close() {
 	held := m.held
-	m.dir, m.held = directory{}, 0
+	m.dir.drop()
+	m.held = 0
 	_ = m.cfg.Grow(-held) // only asking for more can fail
 }
 
@@ -86,6 +87,7 @@ func (m *Merger) reset(n int) error {
 		return err
 	}
 	m.held = int64(slots) * 4
+	m.dir.drop()
 	m.dir = newDirectory(n, numbers, m.skip())
 	return nil
 }

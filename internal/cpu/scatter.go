@@ -38,11 +38,8 @@ func (w *Worker) flush(hashBits uint) error {
 		w.buckets = partition.New(hashBits, w.cfg.Pool)
 	}
 	err := w.buckets.Scatter(w.table.rows.Rows)
-	held := w.table.bytes()
+	w.table.drop()
 	w.table, w.codes = nil, codes{}
-	if err == nil {
-		err = w.cfg.Grow(-held)
-	}
 	return err
 }
 

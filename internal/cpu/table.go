@@ -71,6 +71,12 @@ func newDirectory(n, numbers int, skip uint) directory {
 // dirBits gives n groups at most half of 2^dirBits slots.
 func dirBits(n int) uint { return uint(max(minDirBits, bits.Len(uint(2*n-1)))) }
 
+// drop frees the directory.
+func (d *directory) drop() {
+	hostmem.Free(d.slots)
+	*d = directory{}
+}
+
 func (d *directory) home(hash uint64) uint64 { return hash << d.skip >> d.shift }
 
 // next is the slot to look at after slot s.
@@ -113,6 +119,15 @@ func newTable(stride, words int, template []uint64, grow func(int64) error) (*ta
 // bytes is the memory that the table holds.
 func (t *table) bytes() int64 {
 	return int64(cap(t.rows.Rows))*8 + int64(len(t.dir.slots))*4
+}
+
+// drop frees the table.
+func (t *table) drop() {
+	held := t.bytes()
+	hostmem.Free(t.rows.Rows)
+	t.rows.Rows, t.n = nil, 0
+	t.dir.drop()
+	_ = t.grow(-held) // only asking for more can fail
 }
 
 // find sets groups[i] to the group of the key of row i, given by its hash and
@@ -248,7 +263,7 @@ func (t *table) add(hash uint64, w [][]uint64, i int) {
 // addEmpty makes the one group of a query without keys, which exists even if
 // no row does.
 func (t *table) addEmpty(states *agg.Layout) error {
-	t.rows.Rows = make([]uint64, t.rows.Stride)
+	t.rows.Rows = hostmem.Make[uint64](t.rows.Stride)
 	states.InitEmpty(t.rows.Rows)
 	t.rows.Unseen = true
 	t.n = 1
@@ -260,7 +275,7 @@ func (t *table) growRows(words int) error {
 	if err := t.grow(int64(words-cap(t.rows.Rows)) * 8); err != nil {
 		return err
 	}
-	t.rows.Rows = append(hostmem.Make[uint64](words)[:0], t.rows.Rows...)
+	t.rows.Rows = hostmem.Grow(t.rows.Rows, words)[:len(t.rows.Rows)]
 	return nil
 }
 
@@ -272,6 +287,7 @@ func (t *table) resizeDir(n int) error {
 	if err := t.grow(int64(1<<dirBits(n)-len(t.dir.slots)) * 4); err != nil {
 		return err
 	}
+	t.dir.drop() // the rows know all that is in it
 	t.dir = newDirectory(n, 1<<dirBits(n), 0)
 	for g := range t.n {
 		t.dir.place(t.rows.Rows[int(g)*t.rows.Stride], g)
