@@ -223,5 +223,6 @@ func (r *Rows) Release() {
 		default:
 		}
 	}
+	r.run.cfg.Arenas.Close()
 	r.err = errors.Join(r.err, r.run.in.Close())
 }

@@ -116,6 +116,7 @@ func Run(ctx context.Context, q Query, o Options) (_ *Rows, err error) {
 	}
 	r := &run{prepared: p, limit: q.Limit, started: started}
 	if err := r.aggregate(ctx); err != nil {
+		r.cfg.Arenas.Close()
 		return nil, errors.Join(err, p.in.Close())
 	}
 	return newRows(ctx, r), nil
