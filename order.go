@@ -162,7 +162,7 @@ func (s *sorter) record(schema *arrow.Schema, cols []column.Vector, rows []int32
 		v := column.Gather(&cols[i], rows, &column.Buffer{})
 		arr, err := column.ToArrow(&v, s.run.opt.allocator())
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("column %q: %w", schema.Field(i).Name, err)
 		}
 		arrays = append(arrays, arr)
 	}

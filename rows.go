@@ -103,10 +103,8 @@ func (r *Rows) make(p *producer, n int) (o outcome) {
 			o.parts = append(o.parts, part)
 			return err
 		}
-		rec, err := p.record(r.schema, b)
-		if err == nil {
-			o.records = append(o.records, rec)
-		}
+		recs, err := p.records(r.schema, b)
+		o.records = append(o.records, recs...)
 		return err
 	})
 	return o
