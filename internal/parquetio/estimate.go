@@ -19,6 +19,11 @@ const (
 	// taken to be no larger than this, or than a quarter more than the
 	// largest of those looked at.
 	usualPage = 1 << 20
+
+	// deltaValue is the length taken for values in DELTA_BYTE_ARRAY, of
+	// which a batch is put together at a time: nothing in the file tells
+	// what shared prefixes amount to.
+	deltaValue = 128
 )
 
 // columnPeek is what was seen of a column at some of a scan's units.
@@ -111,7 +116,7 @@ func (s *Scan) columnBytes(i int) (b columnBytes) {
 		page := peek.pageOf(chunk)
 		b.vectors = max(b.vectors, vectorBytes(l, s.types[i], s.batchRows))
 		b.window = max(b.window, min(m.TotalCompressedSize+maxOver, max(minWindow, peek.packedOf(page, m))))
-		b.pages = max(b.pages, page*pageBuffers(m))
+		b.pages = max(b.pages, s.pageBuffers(page, m))
 		b.dict = max(b.dict, peek.dictOf(s.types[i], page, m))
 		b.state = max(b.state, codecState(m.Codec))
 	}
@@ -143,14 +148,17 @@ func (p *columnPeek) packedOf(page int64, m *format.ColumnMetaData) int64 {
 	return max(packed, p.packed) + firstHeader
 }
 
-// pageBuffers is in how many forms a page of a chunk lies in memory beside
-// the one in the file.
-func pageBuffers(m *format.ColumnMetaData) (n int64) {
+// pageBuffers is what the other forms of a page of a chunk take, beside the
+// one in the file.
+func (s *Scan) pageBuffers(page int64, m *format.ColumnMetaData) (n int64) {
 	if m.Codec != format.Uncompressed {
-		n++
+		n += page
 	}
-	if slices.Contains(m.Encoding, format.ByteStreamSplit) || slices.Contains(m.Encoding, format.DeltaByteArray) {
-		n++
+	if slices.Contains(m.Encoding, format.ByteStreamSplit) {
+		n += page
+	}
+	if slices.Contains(m.Encoding, format.DeltaByteArray) {
+		n += deltaValue * int64(s.batchRows)
 	}
 	return n
 }
