@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"math/bits"
 	"math/rand/v2"
 	"testing"
@@ -197,7 +198,7 @@ func TestRest(t *testing.T) {
 // error.
 func TestWrongShape(t *testing.T) {
 	f := openFile(t, openSpace(t, Config{}))
-	for _, c := range []struct{ n, rows, stride int }{{71, 1, 9}, {72, -1, 9}, {72, 1, -9}, {72, 2, 9}, {72, 1 << 62, 2}, {1 << 20, 1, 1 << 16}} {
+	for _, c := range []struct{ n, rows, stride int }{{71, 1, 9}, {72, -1, 9}, {72, 1, -9}, {72, 2, 9}, {72, math.MaxInt / 2, 2}, {1 << 20, 1, 1 << 16}} {
 		if _, err := f.Append(make([]byte, c.n), c.rows, c.stride); err == nil {
 			t.Errorf("%+v: no error", c)
 		}
