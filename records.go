@@ -27,7 +27,7 @@ func newRecordInput(r array.RecordReader, grow func(int64) error) (*recordInput,
 	for _, f := range r.Schema().Fields() {
 		t, err := column.FromArrowField(f)
 		if err == nil && t.IsNested() {
-			err = fmt.Errorf("%w as input: %s", column.ErrNoArrowType, f.Type)
+			t, err = column.Type{}, fmt.Errorf("%w as input: %s", column.ErrNoArrowType, f.Type)
 		}
 		in.fields.Fields = append(in.fields.Fields, column.Field{Name: f.Name, Type: t})
 		in.unread = append(in.unread, err)

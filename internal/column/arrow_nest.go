@@ -30,7 +30,10 @@ func nestedArrowType(t Type) arrow.DataType {
 
 func fromListType(dt *arrow.ListType) (Type, error) {
 	t, err := fromElemField(dt, dt.ElemField())
-	return ListOf(t), err
+	if err != nil {
+		return Type{}, err
+	}
+	return ListOf(t), nil
 }
 
 func fromMapType(dt *arrow.MapType) (Type, error) {
@@ -38,7 +41,10 @@ func fromMapType(dt *arrow.MapType) (Type, error) {
 	if err == nil && dt.ItemType().ID() != arrow.INT64 {
 		err = fmt.Errorf("%w: %s", ErrNoArrowType, dt)
 	}
-	return MapOf(t), err
+	if err != nil {
+		return Type{}, err
+	}
+	return MapOf(t), nil
 }
 
 func fromElemField(dt arrow.DataType, f arrow.Field) (Type, error) {
