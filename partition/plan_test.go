@@ -17,43 +17,53 @@ func TestPlan(t *testing.T) {
 	}{
 		{
 			"few groups: partitions for all workers",
-			Level{Groups: 1000, RowBytes: 64, Left: 64}, 4, ByMinimum, false,
+			Level{Groups: 1000, RowBytes: 64, Left: 64},
+			4, ByMinimum, false,
 		},
 		{
 			"without a limit of memory partitions are of cache size",
-			Level{Groups: 1e7, RowBytes: 72, Left: 64}, 11, ByCache, false,
+			Level{Groups: 1e7, RowBytes: 72, Left: 64},
+			11, ByCache, false,
 		},
 		{
 			"nor does a generous limit change that",
-			Level{Groups: 1e7, RowBytes: 72, MergeBytes: 64 * mib, Left: 64}, 11, ByCache, false,
+			Level{Groups: 1e7, RowBytes: 72, MergeBytes: 64 * mib, Left: 64},
+			11, ByCache, false,
 		},
 		{
 			"the size wanted of a partition is the caller's if he names one",
-			Level{Groups: 1e7, RowBytes: 72, CacheBytes: 8 * mib, Left: 64}, 7, ByCache, false,
+			Level{Groups: 1e7, RowBytes: 72, CacheBytes: 8 * mib, Left: 64},
+			7, ByCache, false,
 		},
 		{
 			"no more partitions than are quick to fill",
-			Level{Groups: 1e9, RowBytes: 72, Left: 64}, maxBits, ByMaximum, false,
+			Level{Groups: 1e9, RowBytes: 72, Left: 64},
+			maxBits, ByMaximum, false,
 		},
 		{
 			"a number of groups that nobody knows",
-			Level{Groups: math.Inf(1), RowBytes: 72, Left: 64}, maxBits, ByMaximum, false,
+			Level{Groups: math.Inf(1), RowBytes: 72, Left: 64},
+			maxBits, ByMaximum, false,
 		},
 		{
 			"little memory to merge asks for smaller partitions than the cache does",
-			Level{Groups: 1e6, RowBytes: 64, MergeBytes: mib / 8, Left: 64}, 10, ByMerge, false,
+			Level{Groups: 1e6, RowBytes: 64, MergeBytes: mib / 8, Left: 64},
+			10, ByMerge, false,
 		},
 		{
 			"what a group takes while it is merged counts, not its row alone",
-			Level{Groups: 1e6, RowBytes: 64, GroupBytes: 200, MergeBytes: mib / 4, Left: 64}, 10, ByMerge, false,
+			Level{Groups: 1e6, RowBytes: 64, GroupBytes: 200, MergeBytes: mib / 4, Left: 64},
+			10, ByMerge, false,
 		},
 		{
 			"pages being filled have a memory of their own: 2 workers, 8 KiB each, 1024 partitions fit 16 MiB",
-			Level{Groups: 1e8, RowBytes: 72, PageBytes: 8192, Workers: 2, OpenBytes: 16 * mib, Left: 64}, 10, ByPages, false,
+			Level{Groups: 1e8, RowBytes: 72, PageBytes: 8192, Workers: 2, OpenBytes: 16 * mib, Left: 64},
+			10, ByPages, false,
 		},
 		{
 			"a byte less, and only half as many do",
-			Level{Groups: 1e8, RowBytes: 72, PageBytes: 8192, Workers: 2, OpenBytes: 16*mib - 1, Left: 64}, 9, ByPages, false,
+			Level{Groups: 1e8, RowBytes: 72, PageBytes: 8192, Workers: 2, OpenBytes: 16*mib - 1, Left: 64},
+			9, ByPages, false,
 		},
 		{
 			"what pages do not allow is left to the next level",
@@ -62,19 +72,23 @@ func TestPlan(t *testing.T) {
 		},
 		{
 			"nor is the most enough for very many groups",
-			Level{Groups: 1e11, RowBytes: 72, MergeBytes: 16 * mib, Left: 64}, maxBits, ByMaximum, true,
+			Level{Groups: 1e11, RowBytes: 72, MergeBytes: 16 * mib, Left: 64},
+			maxBits, ByMaximum, true,
 		},
 		{
 			"no memory for two pages: a level divides nevertheless",
-			Level{Groups: 1e8, RowBytes: 72, PageBytes: 8192, Workers: 2, OpenBytes: 1, Left: 64}, 1, ByPages, false,
+			Level{Groups: 1e8, RowBytes: 72, PageBytes: 8192, Workers: 2, OpenBytes: 1, Left: 64},
+			1, ByPages, false,
 		},
 		{
 			"the last bits of the hash",
-			Level{Groups: 1e8, RowBytes: 72, MergeBytes: mib, Left: 3}, 3, ByHash, true,
+			Level{Groups: 1e8, RowBytes: 72, MergeBytes: mib, Left: 3},
+			3, ByHash, true,
 		},
 		{
 			"all bits are spent: the road for equal hashes",
-			Level{Groups: 1e8, RowBytes: 72, MergeBytes: mib, OpenBytes: 1, PageBytes: 1, Workers: 1, Left: 0}, 0, ByHash, true,
+			Level{Groups: 1e8, RowBytes: 72, MergeBytes: mib, OpenBytes: 1, PageBytes: 1, Workers: 1, Left: 0},
+			0, ByHash, true,
 		},
 	} {
 		p := x.level.Plan()
