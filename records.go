@@ -100,9 +100,13 @@ func (s *recordScan) unitBytes(int) int64 { return 0 }
 func (s *recordScan) facts() scanFacts    { return scanFacts{rows: -1} }
 func (s *recordScan) dictAll(int) bool    { return false }
 func (s *recordScan) dictEntries(int) int { return -1 }
+func (s *recordScan) dictBytes(int) int64 { return -1 }
 func (s *recordScan) int96(int) bool      { return false }
 func (s *recordScan) unchanged() error    { return nil }
 func (s *recordScan) reader() cpu.Reader  { return &recordReader{scan: s} }
+
+// workerBytes guesses values of 16 bytes.
+func (s *recordScan) workerBytes() int64 { return 16 * int64(s.batchRows) * int64(len(s.cols)) }
 
 func (s *recordScan) next() (arrow.Record, int64, error) {
 	s.mu.Lock()

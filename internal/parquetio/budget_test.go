@@ -258,7 +258,7 @@ func TestLargeChunk(t *testing.T) {
 // F14: a page, a dictionary or a value larger than the budget is refused
 // before memory is taken, and the error says where and how large it is.
 func TestTooLarge(t *testing.T) {
-	const size = 200 << 20
+	const size = 1200 << 20
 	huge := func(p page) page {
 		p.header.UncompressedPageSize = size
 		return p
@@ -270,10 +270,10 @@ func TestTooLarge(t *testing.T) {
 		file fileBuilder
 		want string
 	}{
-		{"value", fileBuilder{rows: 1, pages: []page{huge(pageV1(format.Plain, 1, body...))}}, "a value of 200 MiB: "},
-		{"page", fileBuilder{rows: 2, pages: []page{huge(pageV1(format.Plain, 2, body...))}}, "a page of 200 MiB: "},
-		{"page v2", fileBuilder{rows: 2, pages: []page{huge(compressed(pageV2(format.Plain, 2, 0, body...)))}}, "a page of 200 MiB: "},
-		{"dictionary", fileBuilder{rows: 1, pages: []page{huge(dictPage(1, body...))}}, "a dictionary of 200 MiB: "},
+		{"value", fileBuilder{rows: 1, pages: []page{huge(pageV1(format.Plain, 1, body...))}}, "a value of 1.2 GiB: "},
+		{"page", fileBuilder{rows: 2, pages: []page{huge(pageV1(format.Plain, 2, body...))}}, "a page of 1.2 GiB: "},
+		{"page v2", fileBuilder{rows: 2, pages: []page{huge(compressed(pageV2(format.Plain, 2, 0, body...)))}}, "a page of 1.2 GiB: "},
+		{"dictionary", fileBuilder{rows: 1, pages: []page{huge(dictPage(1, body...))}}, "a dictionary of 1.2 GiB: "},
 	} {
 		test.file.codec, test.file.schema = format.Zstd, schema
 		l := &ledger{limit: 1 << 20}

@@ -20,6 +20,10 @@ const (
 	// largest of those looked at.
 	usualPage = 1 << 20
 
+	// unknownPage is taken for the size of pages of which none could be
+	// looked at.
+	unknownPage = 16 << 20
+
 	// deltaValue is the length taken for values in DELTA_BYTE_ARRAY, of
 	// which a batch is put together at a time: nothing in the file tells
 	// what shared prefixes amount to.
@@ -112,8 +116,7 @@ func (s *Scan) columnBytes(i int) (b columnBytes) {
 		}
 		l := &f.leaves[leaf]
 		m := &f.meta.RowGroups[s.units[u].Group].Columns[l.index].MetaData
-		chunk := min(max(m.TotalUncompressedSize, 0), f.limits.MaxPage)
-		page := peek.pageOf(chunk)
+		page := min(peek.pageOf(max(m.TotalUncompressedSize, 0)), f.limits.MaxPage)
 		b.vectors = max(b.vectors, vectorBytes(l, s.types[i], s.batchRows))
 		b.window = max(b.window, min(m.TotalCompressedSize+maxOver, max(minWindow, peek.packedOf(page, m))))
 		b.pages = max(b.pages, s.pageBuffers(page, m))
@@ -133,7 +136,7 @@ func (s *Scan) constantBytes(i int) int64 {
 // bytes.
 func (p *columnPeek) pageOf(chunk int64) int64 {
 	if p.page < 0 {
-		return chunk
+		return min(chunk, unknownPage)
 	}
 	return min(chunk, max(usualPage, p.page+p.page/4, p.dictBytes))
 }
