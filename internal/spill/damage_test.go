@@ -3,6 +3,7 @@ package spill
 import (
 	"bytes"
 	"errors"
+	"math"
 	"testing"
 )
 
@@ -131,6 +132,7 @@ func TestTruncated(t *testing.T) {
 	for _, e := range []Extent{
 		{}, {Stored: headerSize - 1}, {Off: 1 << 40, Stored: 100, Raw: 100}, {Off: -1, Stored: 100, Raw: 100},
 		{Off: extents[0].Off, Stored: extents[0].Stored + 1, Raw: extents[0].Raw},
+		{Off: extents[0].Off, Stored: math.MaxUint32, Raw: 8},
 		{Off: extents[0].Off, Stored: extents[0].Stored, Raw: extents[0].Raw + 1},
 		{Off: extents[0].Off + 1, Stored: extents[0].Stored, Raw: extents[0].Raw},
 	} {

@@ -229,17 +229,20 @@ func (g *gather) scatter(x uint64) uint64 {
 }
 
 // packRows appends the packed rows to dst, whose capacity must hold limit
-// bytes more and slack. It reports false if they would take more.
+// bytes more and slack. It reports false if they would take more; it is then
+// quick: it stops as soon as the rows so far take a frame more than their
+// share of the limit.
 func (f *frame) packRows(dst, rows []byte, stride, limit int) ([]byte, bool) {
-	limit += len(dst)
-	for len(rows) > 0 {
-		part := rows[:min(frameRows*stride*8, len(rows))]
+	begin, step := len(dst), frameRows*stride*8
+	for done := 0; done < len(rows); {
+		part := rows[done:min(done+step, len(rows))]
+		done += len(part)
 		f.survey(part, stride)
-		if len(dst)+f.size(len(part)/(stride*8)) > limit {
-			return dst, false
+		share := int(float64(limit)*float64(done)/float64(len(rows))) + step
+		if len(dst)-begin+f.size(len(part)/(stride*8)) > min(share, limit) {
+			return dst[:begin], false
 		}
 		dst = f.pack(dst, part)
-		rows = rows[len(part):]
 	}
 	return dst, true
 }
