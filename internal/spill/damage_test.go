@@ -130,7 +130,10 @@ func TestTruncated(t *testing.T) {
 		wantDamaged(t, f, last, "truncated")
 	}
 	for _, e := range []Extent{
-		{}, {Stored: headerSize - 1}, {Off: 1 << 40, Stored: 100, Raw: 100}, {Off: -1, Stored: 100, Raw: 100},
+		{},
+		{Stored: headerSize - 1},
+		{Off: 1 << 40, Stored: 100, Raw: 100},
+		{Off: -1, Stored: 100, Raw: 100},
 		{Off: extents[0].Off, Stored: extents[0].Stored + 1, Raw: extents[0].Raw},
 		{Off: extents[0].Off, Stored: math.MaxUint32, Raw: 8},
 		{Off: extents[0].Off, Stored: extents[0].Stored, Raw: extents[0].Raw + 1},

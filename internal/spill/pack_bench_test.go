@@ -76,8 +76,10 @@ func compressors() []compressor {
 	return []compressor{
 		{"s2", func(d, s []byte) []byte { return s2.Encode(d[:cap(d)], s) }, func(d, s []byte) []byte { d, _ = s2.Decode(d[:cap(d)], s); return d }},
 		{"s2better", func(d, s []byte) []byte { return s2.EncodeBetter(d[:cap(d)], s) }, func(d, s []byte) []byte { d, _ = s2.Decode(d[:cap(d)], s); return d }},
-		{"lz4", func(d, s []byte) []byte { n, _ := lz.CompressBlock(s, d[:cap(d)]); sized = len(s); return d[:n] },
-			func(d, s []byte) []byte { n, _ := lz4.UncompressBlock(s, d[:sized]); return d[:n] }},
+		{
+			"lz4", func(d, s []byte) []byte { n, _ := lz.CompressBlock(s, d[:cap(d)]); sized = len(s); return d[:n] },
+			func(d, s []byte) []byte { n, _ := lz4.UncompressBlock(s, d[:sized]); return d[:n] },
+		},
 		{"zstd", func(d, s []byte) []byte { return enc.EncodeAll(s, d[:0]) }, func(d, s []byte) []byte { d, _ = dec.DecodeAll(s, d[:0]); return d }},
 	}
 }
