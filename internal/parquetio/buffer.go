@@ -53,7 +53,7 @@ func (b *buffer) move(head []byte, n int, what string) ([]byte, error) {
 }
 
 func (b *buffer) make(n int, what string) error {
-	size := n + n/8 + padding
+	size := int(withSlack(int64(n)))
 	if b.mem.draw(int64(size), what) != nil {
 		size = n + padding
 		if err := b.mem.draw(int64(size), what); err != nil {
@@ -63,6 +63,9 @@ func (b *buffer) make(n int, what string) error {
 	b.b = hostmem.Make[byte](size)
 	return nil
 }
+
+// withSlack is the size of a new buffer for n bytes.
+func withSlack(n int64) int64 { return n + n/8 + padding }
 
 // trim lets go of a large buffer of which little was used since the last
 // call, so that one large page does not keep its memory to the end.

@@ -92,7 +92,7 @@ func (s *Scan) WorkerBytes() int64 {
 	total, state := int64(0), int64(0)
 	for i := range s.cols {
 		b := s.columnBytes(i)
-		total += b.vectors + b.window + b.pages + 2*b.dict // see retireDictionary
+		total += b.vectors + withSlack(b.window+b.pages) + 2*b.dict // see retireDictionary
 		state = max(state, b.state)
 	}
 	return total + state
