@@ -277,3 +277,39 @@ func TestNames(t *testing.T) {
 		}
 	}
 }
+
+// LOCKED: the lock of a file that the directory no longer names is worth
+// nothing, whether there is no lock file or another one.
+func TestClaimOfReplacedLock(t *testing.T) {
+	if !unlinkOpen {
+		return // no file can be removed while it is open, and none is locked
+	}
+	dir, err := osFS{}.OpenDir(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.Close()
+	create := func() Handle {
+		t.Helper()
+		h, err := dir.Create(lockName)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { h.Close() })
+		return h
+	}
+	old := create()
+	if err := dir.Remove(lockName); err != nil {
+		t.Fatal(err)
+	}
+	if mine, err := claim(dir, old); mine || !lostToSweep(err) {
+		t.Errorf("of a removed file: %t, %v", mine, err)
+	}
+	now := create()
+	if mine, err := claim(dir, old); mine || err != nil {
+		t.Errorf("of a replaced file: %t, %v", mine, err)
+	}
+	if mine, err := claim(dir, now); !mine || err != nil {
+		t.Errorf("of the file that is there: %t, %v", mine, err)
+	}
+}
