@@ -10,7 +10,8 @@ import (
 type MemoryPlan struct {
 	Limit  int64 `json:"limit"`  // of all; 0: none, and so are the others
 	Read   int64 `json:"read"`   // for a worker to read and decode its columns
-	Table  int64 `json:"table"`  // the most that a worker's table may take
+	Worker int64 `json:"worker"` // for a worker's groups: table, pages, values
+	Table  int64 `json:"table"`  // the most of it that the table may take
 	Pages  int64 `json:"pages"`  // for pages that are being filled, over all workers
 	Merge  int64 `json:"merge"`  // for a goroutine that merges partitions
 	Output int64 `json:"output"` // for results that wait to be read
@@ -50,7 +51,8 @@ func planMemory(limit int64, threads int, read int64, columns int) (MemoryPlan, 
 	m.Merge = rest / mergeShare / n
 	m.Output = min(rest/outputShare, mostOutput)
 	scan := rest - n*m.Merge - m.Output
-	m.Table = scan / tableShare / n
+	m.Worker = scan / n
+	m.Table = m.Worker / tableShare
 	m.Pages = scan / pageShare
 	return m, threads, nil
 }
@@ -59,5 +61,5 @@ func mib(bytes int64) string { return fmt.Sprintf("%.1f MiB", float64(bytes)/(1<
 
 // shares is what the executor needs to know of it.
 func (m MemoryPlan) shares() cpu.Memory {
-	return cpu.Memory{Table: m.Table, Pages: m.Pages, Merge: m.Merge}
+	return cpu.Memory{Worker: m.Worker, Table: m.Table, Pages: m.Pages, Merge: m.Merge}
 }

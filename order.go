@@ -3,6 +3,7 @@ package gagg
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -69,7 +70,7 @@ func (s *sorter) add(parts []part) error {
 
 // sort returns all columns in one piece and the order of their rows.
 func (s *sorter) sort() (cols []column.Vector, order []int32, err error) {
-	if s.rows > math.MaxInt32 || s.textBytes() > math.MaxUint32 {
+	if s.rows > math.MaxInt32 || !s.fits() {
 		return nil, nil, &kindError{ErrBudget, fmt.Errorf("order by: the result is too large to be sorted in memory (%d rows); give a limit", s.rows)}
 	}
 	terms, nout := s.run.query.order, len(s.run.query.out)
@@ -116,6 +117,10 @@ func (s *sorter) records(schema *arrow.Schema) ([]arrow.Record, error) {
 	for len(order) > 0 {
 		n := min(len(order), resultRows)
 		rec, err := s.record(schema, cols, order[:n])
+		for n > 1 && errors.Is(err, column.ErrTooLarge) { // long values
+			n /= 2
+			rec, err = s.record(schema, cols, order[:n])
+		}
 		if err != nil {
 			return out, err
 		}
@@ -125,16 +130,25 @@ func (s *sorter) records(schema *arrow.Schema) ([]arrow.Record, error) {
 	return out, nil
 }
 
-// textBytes is the bytes of the largest column of strings.
-func (s *sorter) textBytes() (most int) {
+// fits reports whether each column, in one piece, stays within the offsets of
+// a vector: 32 bits for the bytes of strings, and 31 for the elements of
+// lists, whose rows are compared by number.
+func (s *sorter) fits() bool {
 	for i := range s.parts[0].cols {
-		n := 0
+		bytes, elems := 0, 0
 		for _, p := range s.parts {
-			n += len(p.cols[i].Data)
+			v := &p.cols[i]
+			bytes += len(v.Data)
+			if v.Elem != nil {
+				bytes += len(v.Elem.Data)
+				elems += v.Elem.Len
+			}
 		}
-		most = max(most, n)
+		if bytes > math.MaxUint32 || elems > math.MaxInt32 {
+			return false
+		}
 	}
-	return most
+	return true
 }
 
 func (s *sorter) record(schema *arrow.Schema, cols []column.Vector, rows []int32) (arrow.Record, error) {
@@ -148,7 +162,7 @@ func (s *sorter) record(schema *arrow.Schema, cols []column.Vector, rows []int32
 		v := column.Gather(&cols[i], rows, &column.Buffer{})
 		arr, err := column.ToArrow(&v, s.run.opt.allocator())
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("column %q: %w", schema.Field(i).Name, err)
 		}
 		arrays = append(arrays, arr)
 	}
@@ -186,11 +200,36 @@ func valueComparison(v *column.Vector) func(a, b int32) int {
 		return func(a, b int32) int { return v.Wide[a].Cmp(v.Wide[b]) }
 	case column.RepBytes:
 		return func(a, b int32) int { return bytes.Compare(v.Bytes(int(a)), v.Bytes(int(b))) }
+	case column.RepList:
+		return listComparison(v)
 	}
 	if v.Type.Kind == column.Uint64 {
 		return func(a, b int32) int { return cmp.Compare(uint64(v.Int[a]), uint64(v.Int[b])) }
 	}
 	return func(a, b int32) int { return cmp.Compare(v.Int[a], v.Int[b]) }
+}
+
+// listComparison orders lists by the first element in which they differ, maps
+// by the first key or count; a list that the other begins with comes first.
+func listComparison(v *column.Vector) func(a, b int32) int {
+	if v.Elem == nil {
+		return func(a, b int32) int { return 0 }
+	}
+	elems, counted := valueComparison(v.Elem), v.Type.Nest == column.Map
+	return func(a, b int32) int {
+		i, iEnd := v.Range(int(a))
+		j, jEnd := v.Range(int(b))
+		for ; i < iEnd && j < jEnd; i, j = i+1, j+1 {
+			d := elems(int32(i), int32(j))
+			if d == 0 && counted {
+				d = cmp.Compare(v.Counts[i], v.Counts[j])
+			}
+			if d != 0 {
+				return d
+			}
+		}
+		return cmp.Compare(iEnd-i, jEnd-j)
+	}
 }
 
 func compareFloats(a, b float64) int {

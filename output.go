@@ -132,6 +132,48 @@ func (p *producer) explain(err error) error {
 	return fmt.Errorf("%s overflows in %s: %w", p.r.query.texts[over.Call], where, err)
 }
 
+// records are the output columns of a result batch.
+func (p *producer) records(schema *arrow.Schema, b *column.Batch) ([]arrow.Record, error) {
+	return inPieces(b, func(b *column.Batch) (arrow.Record, error) { return p.record(schema, b) })
+}
+
+// inPieces makes one record of b, or as many as long values need, since one
+// Arrow array holds 2 GiB: what is too large is halved, down to single rows.
+func inPieces(b *column.Batch, record func(*column.Batch) (arrow.Record, error)) ([]arrow.Record, error) {
+	rec, err := record(b)
+	if err == nil {
+		return []arrow.Record{rec}, nil
+	}
+	if b.Rows < 2 || !errors.Is(err, column.ErrTooLarge) {
+		return nil, err
+	}
+	first, err := inPieces(rowsOf(b, 0, b.Rows/2), record)
+	if err != nil {
+		return nil, err
+	}
+	second, err := inPieces(rowsOf(b, b.Rows/2, b.Rows), record)
+	if err != nil {
+		for _, rec := range first {
+			rec.Release()
+		}
+		return nil, err
+	}
+	return append(first, second...), nil
+}
+
+// rowsOf is the rows from..to of b.
+func rowsOf(b *column.Batch, from, to int) *column.Batch {
+	rows := make([]int32, 0, to-from)
+	for i := from; i < to; i++ {
+		rows = append(rows, int32(i))
+	}
+	out := &column.Batch{Rows: len(rows)}
+	for i := range b.Cols {
+		out.Cols = append(out.Cols, column.Gather(&b.Cols[i], rows, &column.Buffer{}))
+	}
+	return out
+}
+
 // record computes the output columns of a result batch.
 func (p *producer) record(schema *arrow.Schema, b *column.Batch) (arrow.Record, error) {
 	cols := make([]arrow.Array, 0, len(p.out))
@@ -140,14 +182,14 @@ func (p *producer) record(schema *arrow.Schema, b *column.Batch) (arrow.Record, 
 			c.Release()
 		}
 	}()
-	for _, e := range p.out {
+	for i, e := range p.out {
 		var v column.Vector
 		if err := e.Eval(b, &v); err != nil {
 			return nil, err
 		}
 		arr, err := column.ToArrow(&v, p.r.opt.allocator())
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("column %q: %w", schema.Field(i).Name, err)
 		}
 		cols = append(cols, arr)
 	}

@@ -27,7 +27,7 @@ func newRecordInput(r array.RecordReader, grow func(int64) error) (*recordInput,
 	for _, f := range r.Schema().Fields() {
 		t, err := column.FromArrowField(f)
 		if err == nil && t.IsNested() {
-			err = fmt.Errorf("%w as input: %s", column.ErrNoArrowType, f.Type)
+			t, err = column.Type{}, fmt.Errorf("%w as input: %s", column.ErrNoArrowType, f.Type)
 		}
 		in.fields.Fields = append(in.fields.Fields, column.Field{Name: f.Name, Type: t})
 		in.unread = append(in.unread, err)
@@ -99,14 +99,15 @@ func (s *recordScan) units() int          { return recordUnits }
 func (s *recordScan) unitBytes(int) int64 { return 0 }
 func (s *recordScan) facts() scanFacts    { return scanFacts{rows: -1} }
 
-// workerBytes: the records are the caller's memory.
-func (s *recordScan) workerBytes() int64 { return 0 }
-
 func (s *recordScan) dictAll(int) bool    { return false }
 func (s *recordScan) dictEntries(int) int { return -1 }
+func (s *recordScan) dictBytes(int) int64 { return -1 }
 func (s *recordScan) int96(int) bool      { return false }
 func (s *recordScan) unchanged() error    { return nil }
 func (s *recordScan) reader() cpu.Reader  { return &recordReader{scan: s} }
+
+// workerBytes guesses values of 16 bytes.
+func (s *recordScan) workerBytes() int64 { return 16 * int64(s.batchRows) * int64(len(s.cols)) }
 
 func (s *recordScan) next() (arrow.Record, int64, error) {
 	s.mu.Lock()

@@ -122,28 +122,33 @@ func (r *Rows) make(p *producer, n int) (err error) {
 			r.slots[n].parts = append(r.slots[n].parts, part)
 			return nil
 		}
-		rec, err := p.record(r.schema, b)
-		if err != nil {
-			return err
+		recs, err := p.records(r.schema, b)
+		if err == nil {
+			err = r.put(n, recs)
 		}
-		return r.put(n, rec)
+		return err
 	})
 }
 
-// put adds a record to slot n, once few enough wait.
-func (r *Rows) put(n int, rec arrow.Record) error {
-	size := recordBytes(rec)
+// put adds records to slot n, once few enough wait.
+func (r *Rows) put(n int, recs []arrow.Record) error {
+	size := int64(0)
+	for _, rec := range recs {
+		size += recordBytes(rec)
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for r.ctx.Err() == nil && r.mustWait(n, size) {
 		r.changed.Wait()
 	}
 	if err := r.ctx.Err(); err != nil {
-		rec.Release()
+		for _, rec := range recs {
+			rec.Release()
+		}
 		return err
 	}
 	r.waiting += size
-	r.slots[n].records = append(r.slots[n].records, rec)
+	r.slots[n].records = append(r.slots[n].records, recs...)
 	r.changed.Broadcast()
 	return nil
 }

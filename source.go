@@ -35,8 +35,9 @@ type scan interface {
 	facts() scanFacts
 	dictAll(col int) bool    // column col of the scan is dictionary-coded throughout, as far as known
 	dictEntries(col int) int // the most entries of a dictionary, -1: not known
+	dictBytes(col int) int64 // bytes of all dictionaries together, about, -1: not known
+	workerBytes() int64      // what a reader takes, about
 	int96(col int) bool      // column col of the scan holds timestamps that may not fit (boundedTimes)
-	workerBytes() int64      // what a reader holds at most, about
 	reader() cpu.Reader
 	unchanged() error // the input is still what it was when it was opened
 }
@@ -119,9 +120,10 @@ type parquetScan struct {
 
 func (p *parquetScan) units() int              { return len(p.list) }
 func (p *parquetScan) unitBytes(i int) int64   { return p.list[i].Bytes }
-func (p *parquetScan) workerBytes() int64      { return 16 << 20 } // TODO
 func (p *parquetScan) dictAll(col int) bool    { return p.s.DictAll(col) }
 func (p *parquetScan) dictEntries(col int) int { return p.s.DictEntries(col) }
+func (p *parquetScan) dictBytes(col int) int64 { return p.s.DictBytes(col) }
+func (p *parquetScan) workerBytes() int64      { return p.s.WorkerBytes() }
 func (p *parquetScan) int96(col int) bool      { return p.s.Int96(col) }
 func (p *parquetScan) reader() cpu.Reader      { return p.s.NewReader() }
 func (p *parquetScan) unchanged() error        { return p.s.Unchanged() }

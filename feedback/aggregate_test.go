@@ -50,3 +50,29 @@ func TestDecideTile(t *testing.T) {
 		}
 	}
 }
+
+func TestDecideFlush(t *testing.T) {
+	c := DefaultTileConfig
+	for _, x := range []struct {
+		why          string
+		rows, groups int64
+		want         TileDecision
+	}{
+		{"every row was a group", 100_000, 100_000, Scatter},
+		{"a tenth of the rows was saved", 100_000, 90_000, Scatter},
+		{"a third was saved: too little in memory, enough before a disk", 100_000, 66_000, KeepTable},
+		{"a small table that saved little", 1100, 1000, Scatter},
+		{"a small table that saved much", 5000, 1000, KeepTable},
+		{"nothing since the last flush", 0, 0, KeepTable},
+	} {
+		if got := c.DecideFlush(x.rows, x.groups); got != x.want {
+			t.Errorf("%s: got %d, want %d", x.why, got, x.want)
+		}
+	}
+	if NoTiles.DecideFlush(1e9, 1) != Scatter {
+		t.Error("NoTiles keeps a table")
+	}
+	if c.FlushReduction >= c.MinReduction {
+		t.Error("a row on disk is no dearer than one in memory")
+	}
+}

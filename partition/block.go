@@ -46,9 +46,9 @@ type Disk struct {
 	block   []byte
 }
 
-// DiskBytes is the memory that a Disk holds at most, unless single values are
-// longer than a block.
-const DiskBytes = 3 * BlockBytes
+// DiskBytes is the memory that a Disk holds when it writes, unless single
+// values are longer than a block.
+const DiskBytes = 4 * BlockBytes
 
 // NewDisk returns a disk that writes to the file that open gives when the
 // first block is written. refs is nil if rows refer to nothing.
@@ -60,10 +60,20 @@ func NewDisk(open func() (*spill.File, error), refs Refs, stride int) *Disk {
 func (d *Disk) Close() error {
 	hostmem.Free(d.rows)
 	d.rows = nil
+	d.section.Free()
 	if d.file == nil {
 		return nil
 	}
 	return d.file.Close()
+}
+
+// Bytes is the memory that the disk holds.
+func (d *Disk) Bytes() int64 {
+	n := int64(8*len(d.rows) + d.section.Held() + cap(d.block))
+	if d.file != nil {
+		n += d.file.MemoryBytes()
+	}
+	return n
 }
 
 // Write makes blocks of rows that lie one after the other and appends them to

@@ -113,16 +113,16 @@ func TestBoundSimulated(t *testing.T) {
 		p    float64
 	}{{2000, 50, 0.1}, {5000, 400, 0.1}, {500, 6, 0.1}} {
 		m := Chernoff(x.n, x.k, x.p)
-		over, overHalf := overfull(x.n, x.k, m, trials), overfull(x.n, x.k, m/2, trials)
+		over, overHalf := overfullTrials(x.n, x.k, m, trials), overfullTrials(x.n, x.k, m/2, trials)
 		if float64(over) > x.p*trials || float64(overHalf) < 2*x.p*trials {
 			t.Errorf("n=%d k=%d m=%d: overfull in %d of %d trials, with m/2 in %d", x.n, x.k, m, over, trials, overHalf)
 		}
 	}
 }
 
-// overfull counts the trials in which n groups, placed in m partitions at
+// overfullTrials counts the trials in which n groups, placed in m partitions at
 // random, leave k or more in one.
-func overfull(n, k, m int64, trials int) (over int) {
+func overfullTrials(n, k, m int64, trials int) (over int) {
 	rng := rand.New(rand.NewPCG(uint64(n), uint64(m)))
 	for range trials {
 		load := make([]int64, m)

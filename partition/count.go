@@ -1,7 +1,5 @@
 package partition
 
-import "math"
-
 const (
 	// bucketBytes is how large the groups of a partition should be: with the
 	// directory that finds them they stay in the second-level cache while
@@ -16,6 +14,5 @@ const (
 // Bits is the number of hash bits that divide groups groups, each a row of
 // rowBytes bytes, into partitions of a good size.
 func Bits(groups float64, rowBytes int) uint {
-	n := math.Ceil(math.Log2(groups * float64(rowBytes) / bucketBytes))
-	return uint(min(max(n, minBits), maxBits))
+	return Level{Groups: groups, RowBytes: int64(rowBytes), Left: 64}.Plan().Bits
 }

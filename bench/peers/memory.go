@@ -20,7 +20,7 @@ const noLimit = "default"
 
 // memoryBench answers questions under one memory limit after another.
 type memoryBench struct {
-	bench
+	bench   // its engines include gagg
 	limits  []string
 	timeout time.Duration // of one run
 	temp    string        // folder for temporary files and answers
@@ -30,6 +30,7 @@ type memoryBench struct {
 // after every limit: a run may take hours.
 func runMemory(ctx context.Context, s settings, b bench, at setting, asked []question) error {
 	m := memoryBench{bench: b, limits: splitList(s.memory), timeout: s.timeout}
+	m.engines = contenders
 	for _, limit := range m.limits {
 		if _, err := limitBytes(limit); err != nil {
 			return err
@@ -88,18 +89,18 @@ func (m *memoryBench) answer(ctx context.Context, q question, save func(limited)
 			return err
 		}
 		line := limited{Limit: limit, Bytes: bytes, Cells: map[string]*cell{}}
-		for _, engine := range contenders {
+		for _, engine := range m.engines {
 			line.Cells[engine] = &cell{}
 		}
 		for range m.rounds {
-			for _, engine := range contenders {
+			for _, engine := range m.engines {
 				if c := line.Cells[engine]; c.Failed == "" {
 					s, err := m.once(ctx, engine, q, limit, "none")
 					c.add(true, s, err)
 				}
 			}
 		}
-		for _, engine := range contenders {
+		for _, engine := range m.engines {
 			if c := line.Cells[engine]; c.Failed == "" {
 				if want, err = m.check(ctx, engine, q, limit, c, want); err != nil {
 					return err
@@ -168,15 +169,14 @@ func (m *memoryBench) onceDuckDB(ctx context.Context, q question, b bounds, to s
 }
 
 // check has an engine write its answer under the limit, and compares it with
-// the one wanted, or, if there is none yet, makes it the one wanted. The
-// memory of that run counts too, its time does not.
+// the one wanted, or, if there is none yet, makes it the one wanted.
 func (m *memoryBench) check(ctx context.Context, engine string, q question, limit string, c *cell, want *fingerprint) (*fingerprint, error) {
 	path := filepath.Join(m.temp, engine+".parquet")
 	defer os.Remove(path) //nolint:errcheck // may not exist
 	s, err := m.once(ctx, engine, q, limit, path)
-	c.Peak = max(c.Peak, s.peak)
+	c.Output = &output{Seconds: s.seconds, Peak: s.peak}
 	if err != nil {
-		c.Differs = "it could not be written: " + err.Error()
+		c.Output.Failed = err.Error()
 		return want, nil
 	}
 	reader, err := startPeer(ctx, "duckdb", path, m.gagg.threads, bounds{noLimit, m.temp})
@@ -188,7 +188,7 @@ func (m *memoryBench) check(ctx context.Context, engine string, q question, limi
 	if err != nil {
 		return want, fmt.Errorf("the answer of %s: %w", engine, err)
 	}
-	c.Answer = got.String()
+	c.Output.Answer = got.String()
 	if want == nil {
 		return &got, nil
 	}

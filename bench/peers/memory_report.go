@@ -72,13 +72,19 @@ func written(c *cell) string { return fmt.Sprintf("%.0f", float64(c.Written)/meb
 // peak is bold where it is over the limit.
 func (l limited) peak(c *cell) string {
 	text := fmt.Sprintf("%.0f", float64(c.Peak)/mebibyte)
-	if l.over(c) {
+	if l.over(c.Peak) > 0 {
 		return "**" + text + "**"
 	}
 	return text
 }
 
-func (l limited) over(c *cell) bool { return l.Bytes > 0 && c.Peak > l.Bytes }
+// over is how many bytes a peak is over the limit.
+func (l limited) over(peak int64) int64 {
+	if l.Bytes == 0 {
+		return 0
+	}
+	return max(peak-l.Bytes, 0)
+}
 
 // reason is a failure in a table cell: DuckDB's class of error, gagg's exit
 // status, or that it was killed.
@@ -115,23 +121,36 @@ func (r *memoryReport) slowest(engine string) float64 {
 func (r *memoryReport) printTroubles(w io.Writer) (any bool) {
 	for _, line := range r.Limits {
 		for _, e := range contenders {
-			c := line.Cells[e]
-			for _, trouble := range []struct {
-				is   bool
-				text string
-			}{
-				{c.Failed != "", "has no answer: " + c.Failed},
-				{c.Differs != "", "DIFFERS: " + c.Differs},
-				{line.over(c), fmt.Sprintf("is %.0f MiB over its limit", float64(c.Peak-line.Bytes)/mebibyte)},
-			} {
-				if trouble.is {
-					fmt.Fprintf(w, "- %s: %s %s\n", line.Limit, e, trouble.text)
-					any = true
-				}
+			for _, trouble := range line.troubles(line.Cells[e]) {
+				fmt.Fprintf(w, "- %s: %s %s\n", line.Limit, e, trouble)
+				any = true
 			}
 		}
 	}
 	return any
+}
+
+func (l limited) troubles(c *cell) []string {
+	var list []string
+	if c.Failed != "" {
+		list = append(list, "has no answer: "+c.Failed)
+	}
+	if c.Differs != "" {
+		list = append(list, "DIFFERS from the first answer: "+c.Differs)
+	}
+	if over := l.over(c.Peak); over > 0 {
+		list = append(list, fmt.Sprintf("is %.1f MiB over its limit", float64(over)/mebibyte))
+	}
+	if c.Output == nil {
+		return list
+	}
+	if c.Output.Failed != "" {
+		list = append(list, "cannot write its answer as Parquet: "+c.Output.Failed)
+	}
+	if over := l.over(c.Output.Peak); over > 0 {
+		list = append(list, fmt.Sprintf("is %.1f MiB over its limit where it writes its answer as Parquet", float64(over)/mebibyte))
+	}
+	return list
 }
 
 // save writes all of the report: the measurements, the table and the plot.

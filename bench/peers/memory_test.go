@@ -4,8 +4,11 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // underLimits is a report with all that can go wrong.
@@ -16,9 +19,9 @@ func underLimits() *memoryReport {
 		Limits: []limited{
 			{"default", 0, cells(cell{Seconds: []float64{2, 4}, Peak: 900 * mebibyte}, cell{Seconds: []float64{6}, Peak: 1000 * mebibyte})},
 			{"1GiB", 1 << 30, cells(
-				cell{Seconds: []float64{6}, Peak: 1 << 30, Written: 3 * mebibyte},
+				cell{Seconds: []float64{6}, Peak: 1 << 30, Written: 3 * mebibyte, Output: &output{Peak: 1<<30 + 5*mebibyte}},
 				cell{Seconds: []float64{50}, Peak: 1<<30 + mebibyte, Failed: "duckdb: Out of Memory Error: failed to allocate"})},
-			{"512MiB", 1 << 29, cells(cell{Failed: "killed: not done after 1m0s"}, cell{Seconds: []float64{9}, Differs: "other keys"})},
+			{"512MiB", 1 << 29, cells(cell{Failed: "killed: not done after 1m0s"}, cell{Seconds: []float64{9}, Output: &output{Failed: "full"}, Differs: "other keys"})},
 		},
 	}
 }
@@ -33,9 +36,11 @@ func TestMemoryTable(t *testing.T) {
 		"| 512MiB | killed | 9.00 | 0 | 0 | 0 | 0 | - |\n",
 		"gagg: the slowest limit takes 2.00 times as long as the fastest\n",
 		"duckdb: the slowest limit takes 1.50 times as long as the fastest\n", // the failure does not count
-		"- 1GiB: duckdb is 1 MiB over its limit\n",
+		"- 1GiB: duckdb is 1.0 MiB over its limit\n",
+		"- 1GiB: gagg is 5.0 MiB over its limit where it writes its answer as Parquet\n",
+		"- 512MiB: duckdb cannot write its answer as Parquet: full\n",
 		"- 512MiB: gagg has no answer: killed: not done after 1m0s\n",
-		"- 512MiB: duckdb DIFFERS: other keys\n",
+		"- 512MiB: duckdb DIFFERS from the first answer: other keys\n",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("there is no %q in\n%s", want, out.String())
@@ -101,5 +106,68 @@ func TestPlotTop(t *testing.T) {
 		if got := r.top(); got != want {
 			t.Errorf("highest %v: the axis ends at %v, want %v", highest, got, want)
 		}
+	}
+}
+
+// standIn is a gagg that runs a script.
+func standIn(t *testing.T, script string) memoryBench {
+	t.Helper()
+	dir := t.TempDir()
+	path, file := filepath.Join(dir, "gagg"), filepath.Join(dir, "data")
+	for name, text := range map[string]string{path: "#!/bin/sh\n" + script + "\n", file: "rows"} {
+		if err := os.WriteFile(name, []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return memoryBench{bench: bench{gagg: gagg{path: path, file: file, threads: 3}}, timeout: time.Minute, temp: dir}
+}
+
+// gagg gets its limits as flags and a folder that goes when the run ends; its
+// error and its exit status come back.
+func TestOnce(t *testing.T) {
+	m := standIn(t, `echo "$@"; while [ $# -gt 0 ]; do case "$1" in --temp-dir) shift; touch "$1/left";; esac; shift; done; exit 5`)
+	q := question{by: []string{"a", "b"}, aggs: []term{{"count"}}}
+	s, err := m.once(t.Context(), "gagg", q, "1GiB", "none")
+	if err == nil {
+		t.Fatal("no error")
+	}
+	for _, want := range []string{"exit status 5", "-j 3 ", "--memory-limit 1GiB -f none -k a,b ", m.gagg.file} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q has no %q", err, want)
+		}
+	}
+	if s.peak == 0 || s.seconds == 0 {
+		t.Errorf("a run took %+v", s)
+	}
+	if left, _ := filepath.Glob(filepath.Join(m.temp, "gagg-*")); left != nil {
+		t.Errorf("%v are left", left)
+	}
+	if _, err := m.once(t.Context(), "gagg", q, "default", "out.parquet"); strings.Contains(err.Error(), "--memory-limit") || !strings.Contains(err.Error(), "-o out.parquet") {
+		t.Errorf("no limit: %v", err)
+	}
+}
+
+func TestWatchdog(t *testing.T) {
+	m := standIn(t, "exec sleep 60")
+	m.timeout = 50 * time.Millisecond
+	_, err := m.once(t.Context(), "gagg", question{aggs: []term{{"count"}}}, "1GiB", "none")
+	if err == nil || reason(err.Error()) != "killed" {
+		t.Errorf("%v", err)
+	}
+}
+
+// An engine that has failed at a limit is not asked again at it, but is at
+// the next one.
+func TestFailuresAreNotRepeated(t *testing.T) {
+	m := standIn(t, `echo run >> "$(dirname "$0")/runs"; exit 5`)
+	m.rounds, m.limits = 3, []string{"2GiB", "1GiB"}
+	m.engines = []string{"gagg"}
+	var lines []limited
+	err := m.answer(t.Context(), question{aggs: []term{{"count"}}}, func(l limited) error { lines = append(lines, l); return nil })
+	if err != nil || len(lines) != 2 || lines[1].Bytes != 1<<30 || reason(lines[1].Cells["gagg"].Failed) != "exit status 5" {
+		t.Errorf("%+v, %v", lines, err)
+	}
+	if runs, _ := os.ReadFile(filepath.Join(m.temp, "runs")); string(runs) != "run\nrun\n" {
+		t.Errorf("runs: %q", runs)
 	}
 }

@@ -14,8 +14,16 @@ type cell struct {
 	Peak    int64     `json:"peak"`              // resident bytes of the process
 	Written int64     `json:"written,omitempty"` // bytes written to files in a round
 	Failed  string    `json:"failed,omitempty"`
-	Differs string    `json:"differs,omitempty"` // from DuckDB's answer
-	Answer  string    `json:"answer,omitempty"`  // its fingerprint
+	Differs string    `json:"differs,omitempty"` // from DuckDB's answer, or the first one under limits
+	Output  *output   `json:"output,omitempty"`  // under limits
+}
+
+// output is the run that wrote an answer as Parquet, to be compared.
+type output struct {
+	Seconds float64 `json:"seconds"`
+	Peak    int64   `json:"peak"`
+	Failed  string  `json:"failed,omitempty"`
+	Answer  string  `json:"answer,omitempty"` // its fingerprint
 }
 
 // median is the median of the rounds; 0 if there is none or one failed.

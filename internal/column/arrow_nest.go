@@ -3,7 +3,6 @@ package column
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
@@ -30,7 +29,10 @@ func nestedArrowType(t Type) arrow.DataType {
 
 func fromListType(dt *arrow.ListType) (Type, error) {
 	t, err := fromElemField(dt, dt.ElemField())
-	return ListOf(t), err
+	if err != nil {
+		return Type{}, err
+	}
+	return ListOf(t), nil
 }
 
 func fromMapType(dt *arrow.MapType) (Type, error) {
@@ -38,7 +40,10 @@ func fromMapType(dt *arrow.MapType) (Type, error) {
 	if err == nil && dt.ItemType().ID() != arrow.INT64 {
 		err = fmt.Errorf("%w: %s", ErrNoArrowType, dt)
 	}
-	return MapOf(t), err
+	if err != nil {
+		return Type{}, err
+	}
+	return MapOf(t), nil
 }
 
 func fromElemField(dt arrow.DataType, f arrow.Field) (Type, error) {
@@ -183,77 +188,4 @@ func (v *Vector) rows(from, to int) Vector {
 		out.Span = v.Span[from:to]
 	}
 	return out
-}
-
-// listFromArrow sets the lists or maps of v, whose type, length and NULLs
-// are set, to those of arr.
-func listFromArrow(arr arrow.Array, v *Vector) error {
-	if v.Elem == nil {
-		v.Elem = &Vector{}
-	}
-	list, keys := listOf(arr)
-	if v.Len == 0 {
-		*v.Elem = Vector{Type: v.Type.Elem()}
-		return nil
-	}
-	first, last, err := spansOfLists(list, v)
-	if err != nil {
-		return err
-	}
-	if last > int64(keys.Len()) {
-		return fmt.Errorf("arrow array: an offset of %d in %d elements", last, keys.Len())
-	}
-	part := array.NewSlice(keys, first, last)
-	defer part.Release()
-	if err := flatFromArrow(part, v.Elem); err != nil {
-		return err
-	}
-	v.Elem.Type = v.Type.Elem() // knows UUIDs
-	if m, ok := arr.(*array.Map); ok {
-		counts := array.NewSlice(m.Items(), first, last)
-		defer counts.Release()
-		if counts.NullN() > 0 {
-			return fmt.Errorf("arrow array: a NULL in a map")
-		}
-		v.Counts = intsOf(counts, v.Counts)
-	}
-	return nil
-}
-
-// listOf returns arr as a list, and the array of its elements or keys.
-func listOf(arr arrow.Array) (list *array.List, elems arrow.Array) {
-	if m, ok := arr.(*array.Map); ok {
-		return m.List, m.Keys()
-	}
-	list = arr.(*array.List)
-	return list, list.ListValues()
-}
-
-// spansOfLists sets v.Span and returns the range of elements that the lists
-// of arr hold; the spans count from its start.
-func spansOfLists(arr *array.List, v *Vector) (first, last int64, err error) {
-	offsets := arr.Offsets()[arr.Data().Offset():][:v.Len+1]
-	v.Span = sized(v.Span, v.Len)
-	for i := range v.Span {
-		if offsets[i+1] < offsets[i] || offsets[i] < offsets[0] || offsets[0] < 0 {
-			return 0, 0, fmt.Errorf("arrow array: offset of row %d is not in order", i)
-		}
-		v.Span[i] = Span{Off: uint32(offsets[i] - offsets[0]), Len: uint32(offsets[i+1] - offsets[i])}
-	}
-	return int64(offsets[0]), int64(offsets[v.Len]), nil
-}
-
-// flatFromArrow is FromArrow for elements: no codes and no NULLs.
-func flatFromArrow(arr arrow.Array, v *Vector) error {
-	if err := FromArrow(arr, v); err != nil {
-		return err
-	}
-	if slices.Contains(v.Null, true) {
-		return fmt.Errorf("arrow array: a NULL in a list")
-	}
-	v.Null = nil
-	if v.Dict != nil {
-		*v = Flatten(v, &Buffer{})
-	}
-	return nil
 }

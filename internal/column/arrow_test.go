@@ -221,8 +221,8 @@ func TestFromArrowRefuses(t *testing.T) {
 		arrow.StructOf(), arrow.LargeListOf(arrow.PrimitiveTypes.Int8), arrow.ListOf(arrow.StructOf()),
 		arrow.ListOf(arrow.ListOf(arrow.PrimitiveTypes.Int8)), arrow.MapOf(arrow.BinaryTypes.String, arrow.PrimitiveTypes.Int8),
 	} {
-		if _, err := FromArrowType(dt); !errors.Is(err, ErrNoArrowType) {
-			t.Errorf("%s: got %v", dt, err)
+		if got, err := FromArrowType(dt); !errors.Is(err, ErrNoArrowType) || got != (Type{}) {
+			t.Errorf("%s: got %s, %v", dt, got, err)
 		}
 	}
 	b := array.NewDecimal128Builder(memory.DefaultAllocator, &arrow.Decimal128Type{Precision: 5, Scale: 2})

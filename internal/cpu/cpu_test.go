@@ -117,7 +117,11 @@ func configOf(keys []key.Column, partitions int, tile feedback.TileConfig, grow 
 	}
 }
 
+// afterRun is called between the two halves of a run.
+var afterRun = func() {}
+
 func run(ctx context.Context, cfg *Config, in batches, filter bool, threads int) (Groups, error) {
+	defer func() { afterRun() }()
 	return Run(ctx, cfg, Input{
 		Units:  len(in),
 		Reader: func() Reader { return &batchReader{all: in} },
@@ -226,7 +230,7 @@ func closed(t *testing.T, g *Groups) {
 	}
 }
 
-// Memory that is refused ends the run with that error, at whatever request;
+// Memory that is refused from some request on ends the run with that error;
 // and what is taken is given back.
 func TestBudget(t *testing.T) {
 	refused := errors.New("refused")
@@ -235,7 +239,7 @@ func TestBudget(t *testing.T) {
 			requests, held := 0, int64(0)
 			cfg := config(4, tile, func(bytes int64) error {
 				if bytes > 0 {
-					if requests++; requests == n+1 {
+					if requests++; requests > n {
 						return refused
 					}
 				}

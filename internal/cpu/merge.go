@@ -194,9 +194,9 @@ func (m *Merger) reset(resident int) error {
 }
 
 func (m *Merger) freeDirectory() {
-	m.dir.free()
+	m.dir.drop()
 	_ = m.cfg.Grow(-m.held) // only asking for more can fail
-	m.dir, m.held = directory{}, 0
+	m.held = 0
 }
 
 func (m *Merger) row(group uint32) []uint64 {

@@ -72,7 +72,7 @@ func Run(ctx context.Context, cfg *Config, in Input, threads int) (Groups, error
 	}
 	for _, w := range workers {
 		if w != nil {
-			w.table.free()
+			w.table.drop()
 			err = errors.Join(err, w.store.close())
 		}
 	}

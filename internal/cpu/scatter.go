@@ -1,8 +1,9 @@
 package cpu
 
 import (
+	"errors"
+
 	"github.com/gagg-dev/gagg/feedback"
-	"github.com/gagg-dev/gagg/partition"
 )
 
 // This file is how a worker comes to partition its groups, and does.
@@ -34,7 +35,7 @@ func (w *Worker) judge() error {
 
 // giveUpTable has tiles placed directly from now on.
 func (w *Worker) giveUpTable() {
-	w.table.free()
+	w.table.drop()
 	w.phase = phaseScatter
 }
 
@@ -44,7 +45,14 @@ func (w *Worker) yield(cause error) error {
 	if w.store.disk == nil {
 		return cause
 	}
-	if w.table.n > 0 {
+	switch {
+	case w.table.n == 0 && errors.Is(cause, errTableFull): // a batch has more rows than the table may have groups
+		w.giveUpTable()
+		if w.store.buckets == nil {
+			w.store.open(0, w.cfg.choose(float64(w.cfg.Rows)))
+		}
+		return nil
+	case w.table.n > 0:
 		rows, groups := w.rows, int64(w.table.n)
 		if err := w.flush(feedback.ExpectedGroups(rows, groups, w.cfg.Rows)); err != nil {
 			return err
@@ -55,7 +63,7 @@ func (w *Worker) yield(cause error) error {
 		if !w.cfg.hasRefs() {
 			return nil
 		}
-	} else if w.store.buckets == nil || w.store.bytes() <= partition.DiskBytes {
+	case w.store.buckets == nil || w.store.pool.Bytes()+w.store.arena.Bytes() == 0:
 		return cause
 	}
 	return w.store.clear()
@@ -81,7 +89,7 @@ func (w *Worker) scatter(n int) error {
 		return err
 	}
 	if w.cfg.hasRefs() {
-		if err := w.store.reserve(w.cfg.States.Need(&w.in) + w.encoder.LongBytes()); err != nil {
+		if err := w.reserve(w.cfg.States.Need(&w.in) + w.encoder.LongBytes()); err != nil {
 			return err
 		}
 		w.encoder.Store(w.store.arena)
@@ -101,6 +109,19 @@ func (w *Worker) scatter(n int) error {
 	w.tile.Unseen = false
 	w.cfg.States.Update(&w.tile, w.identity[:n], 0, &w.in)
 	return w.store.place(tile)
+}
+
+// reserve makes sure of memory for so many bytes of values, if need be by
+// putting all buckets to disk.
+func (w *Worker) reserve(bytes int) error {
+	err := w.room(bytes)
+	if err == nil || w.store.disk == nil {
+		return err
+	}
+	if err := w.store.clear(); err != nil {
+		return err
+	}
+	return w.store.room(bytes)
 }
 
 // settle takes the memory for strings that were just numbered.
@@ -149,6 +170,6 @@ func (w *Worker) Finish(hashBits uint) error {
 		w.store.open(0, hashBits)
 	}
 	err := w.store.place(w.table.rows.Rows)
-	w.table.free()
+	w.table.drop()
 	return err
 }

@@ -32,9 +32,10 @@ func (l *ledger) grow(bytes int64) error {
 
 // tight gives a configuration a budget of so many bytes and a disk.
 func tight(t *testing.T, cfg *Config, limit int64, threads int) (*ledger, *spill.Space) {
-	l := &ledger{limit: limit}
 	n := int64(threads)
-	cfg.Memory = Memory{Table: limit / 4 / n, Pages: limit / 8, Merge: limit / 4 / n}
+	cfg.Memory = Memory{Worker: limit / 2 / n, Table: limit / 4 / n, Pages: limit / 8, Merge: limit / 3 / n}
+	l := &ledger{limit: limit - n*cfg.Memory.Merge}
+	afterRun = func() { l.limit = limit }
 	cfg.Grow, cfg.Arenas = l.grow, arena.New(l.grow)
 	space, err := spill.Open(spill.Config{Dir: t.TempDir()})
 	if err != nil {
@@ -42,6 +43,7 @@ func tight(t *testing.T, cfg *Config, limit int64, threads int) (*ledger, *spill
 	}
 	cfg.Spill = space.File
 	t.Cleanup(func() {
+		afterRun = func() {}
 		if err := space.Close(); err != nil {
 			t.Error(err)
 		}
@@ -55,15 +57,15 @@ func tight(t *testing.T, cfg *Config, limit int64, threads int) (*ledger, *spill
 // Whatever the limit, groups go to disk and come back: the same sums, each
 // group once, in order of hash.
 func TestSpillRoads(t *testing.T) {
-	for _, groups := range []int{1, 5000, 60_000} {
-		for _, limit := range []int64{2 << 20, 4 << 20, 64 << 20} {
+	for _, groups := range []int{1, 5000, 150_000} {
+		for _, limit := range []int64{5 << 20, 64 << 20} {
 			for _, tile := range []feedback.TileConfig{{MinRows: 1 << 62}, feedback.NoTiles} {
 				for _, threads := range []int{1, 3} {
 					name := fmt.Sprintf("groups=%d/limit=%dMiB/scatter=%t/threads=%d", groups, limit>>20, tile == feedback.NoTiles, threads)
 					t.Run(name, func(t *testing.T) {
 						cfg := config(0, tile, nil)
 						_, space := tight(t, cfg, limit*int64(threads), threads)
-						in, want := data(rand.New(rand.NewPCG(7, uint64(groups))), 200, 1000, groups, "flat", false)
+						in, want := data(rand.New(rand.NewPCG(7, uint64(groups))), 250, 1000, groups, "flat", false)
 						got := sumsOf(t, cfg, in, false, threads)
 						for k, sum := range got {
 							if sum != want[k] {
@@ -73,7 +75,7 @@ func TestSpillRoads(t *testing.T) {
 						if len(got) != len(want) {
 							t.Fatalf("%d groups, want %d", len(got), len(want))
 						}
-						if spills := space.Written() > 0; spills != (limit < 64<<20 && (groups == 60_000 || tile == feedback.NoTiles)) {
+						if spills := space.Written() > 0; spills != (limit < 64<<20 && (groups == 150_000 || tile == feedback.NoTiles)) {
 							t.Fatalf("%d bytes were spilled", space.Written())
 						}
 					})
@@ -90,8 +92,8 @@ func TestSpillLongKeys(t *testing.T) {
 			for _, threads := range []int{1, 3} {
 				t.Run(fmt.Sprintf("keys=%s/scatter=%t/threads=%d", keys, tile == feedback.NoTiles, threads), func(t *testing.T) {
 					cfg := configOf([]key.Column{{Type: stringType}, {Type: int64Type}}, 0, tile, nil)
-					_, space := tight(t, cfg, int64(threads)*3<<20, threads)
-					in, want := longInput(60, 1000, 20_000, keys)
+					_, space := tight(t, cfg, int64(threads)*5<<20, threads)
+					in, want := longInput(150, 1000, 20_000, keys)
 					mustCount(t, cfg, in, threads, want)
 					if space.Written() == 0 {
 						t.Fatal("nothing was spilled")
@@ -104,7 +106,7 @@ func TestSpillLongKeys(t *testing.T) {
 
 // Rows whose hashes are all equal cannot be divided: they are sorted.
 func TestSpillEqualHashes(t *testing.T) {
-	const n, batchesOf = 3000, 20
+	const n, batchesOf = 40_000, 4
 	a, b := collidingKeys(t, n)
 	ones := column.Vector{Type: int64Type, Len: n, Int: make([]int64, n)}
 	for i := range n {
@@ -115,8 +117,7 @@ func TestSpillEqualHashes(t *testing.T) {
 		in = append(in, column.Batch{Rows: n, First: int64(k * n), Cols: []column.Vector{a, b, ones}})
 	}
 	cfg := config(0, feedback.NoTiles, nil)
-	tight(t, cfg, 2<<20, 1)
-	cfg.Memory.Merge = 100 << 10
+	tight(t, cfg, 5<<20, 1)
 	got := sumsOf(t, cfg, in, false, 1)
 	if len(got) != n {
 		t.Fatalf("%d groups, want %d", len(got), n)

@@ -131,7 +131,7 @@ func (s *store) makeRoom(row []uint64, bytes int) error {
 func (s *store) bytes() int64 {
 	n := s.pool.Bytes() + s.arena.Bytes()
 	if s.disk != nil {
-		n += partition.DiskBytes
+		n += s.disk.Bytes()
 	}
 	return n
 }

@@ -1,10 +1,7 @@
 package cpu
 
 import (
-	"math/bits"
-
 	"github.com/gagg-dev/gagg/internal/agg"
-	"github.com/gagg-dev/gagg/internal/hostmem"
 )
 
 // table finds the group of a key.
@@ -31,7 +28,11 @@ import (
 // loads the directory entry of each row's home slot, the second goes on from
 // there to the first entry with the tag, the third compares keys, which are
 // nearly always equal. Rows that meet a free slot, or an equal tag of another
-// key, are put on a list and probed one by one.
+// key, are put on a list and probed one by one. Batches with long strings
+// take the same passes and one more, which compares their bytes
+// (table_long.go).
+//
+// Rows and directory lie off the Go heap: drop frees them.
 //
 // The directory is at most half full.
 type table struct {
@@ -45,62 +46,8 @@ type table struct {
 	slow     []int32  // scratch: rows to probe one by one
 }
 
-// directory is the open addressing index of a table or a merge.
-type directory struct {
-	slots     []uint32
-	shift     uint // home slot of a hash: hash<<skip >> shift
-	skip      uint // top bits that all hashes share
-	groupBits uint // of an entry; the others are the tag
-}
-
-const (
-	minDirBits = 10
-	minRows    = 1 << 9 // rows that a table has room for at first
-)
-
-// newDirectory returns an empty directory for n groups with numbers below
-// numbers, whose hashes share their top skip bits.
-func newDirectory(n, numbers int, skip uint) directory {
-	b := dirBits(n)
-	return directory{
-		slots: hostmem.Make[uint32](1 << b), shift: 64 - b, skip: skip,
-		groupBits: uint(bits.Len(uint(numbers))),
-	}
-}
-
-// dirBits gives n groups at most half of 2^dirBits slots.
-func dirBits(n int) uint { return uint(max(minDirBits, bits.Len(uint(2*n-1)))) }
-
-func (d *directory) home(hash uint64) uint64 { return hash << d.skip >> d.shift }
-
-// next is the slot to look at after slot s.
-func (d *directory) next(s uint64) uint64 { return (s + 1) & uint64(len(d.slots)-1) }
-
-// capacity is how many groups fit before the directory is half full.
-func (d *directory) capacity() int { return len(d.slots) / 2 }
-
-// place enters a group that is known to be new.
-func (d *directory) place(hash uint64, group uint32) {
-	s := d.home(hash)
-	for d.slots[s] != 0 {
-		s = d.next(s)
-	}
-	d.slots[s] = d.entry(hash, group)
-}
-
-func (d *directory) entry(hash uint64, group uint32) uint32 {
-	return uint32(hash)<<d.groupBits | group + 1
-}
-
-// tagged reports whether entry e has the tag of hash.
-func (d *directory) tagged(e uint32, hash uint64) bool {
-	return (e^uint32(hash)<<d.groupBits)>>d.groupBits == 0
-}
-
-// group is the group of an entry; that of a free slot is noGroup.
-func (d *directory) group(e uint32) uint32 { return e&(1<<d.groupBits-1) - 1 }
-
-const noGroup = ^uint32(0)
+// minRows is how many rows a table has room for at first.
+const minRows = 1 << 9
 
 func newTable(stride, words int, template []uint64, grow func(int64) error) (*table, error) {
 	t := &table{

@@ -53,12 +53,12 @@ func (t *table) secure(n int) error {
 // growRows makes room for the rows that were secured.
 func (t *table) growRows() {
 	n := len(t.rows.Rows)
-	t.rows.Rows = hostmem.Grow(t.rows.Rows[:cap(t.rows.Rows)], t.room.words)[:n]
+	t.rows.Rows = hostmem.Grow(t.rows.Rows, t.room.words)[:n]
 }
 
 // growDir makes the directory that was secured.
 func (t *table) growDir() {
-	t.dir.free()
+	t.dir.drop()
 	t.dir = newDirectory(t.room.slots/2, t.room.slots, 0)
 	for g := range t.n {
 		t.dir.place(t.rows.Rows[int(g)*t.rows.Stride], g)
@@ -86,16 +86,10 @@ func (t *table) empty() {
 	clear(t.dir.slots)
 }
 
-// free lets go of the memory.
-func (t *table) free() {
-	hostmem.Free(t.rows.Rows[:cap(t.rows.Rows)])
-	t.dir.free()
+// drop frees the table.
+func (t *table) drop() {
+	hostmem.Free(t.rows.Rows)
+	t.dir.drop()
 	_ = t.grow(-t.held) // only asking for more can fail
-	t.rows.Rows, t.dir, t.n, t.held = nil, directory{}, 0, 0
-}
-
-// free lets go of the memory of a directory.
-func (d *directory) free() {
-	hostmem.Free(d.slots)
-	d.slots = nil
+	t.rows.Rows, t.n, t.held = nil, 0, 0
 }

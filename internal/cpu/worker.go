@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"errors"
 	"math/bits"
 	"sync/atomic"
 
@@ -50,9 +51,10 @@ type Config struct {
 
 // Memory is how the memory of a run is shared out, in bytes; 0: no limit.
 type Memory struct {
-	Table int64 // the most that a worker's table may take
-	Pages int64 // what pages that are being filled may take, over all workers
-	Merge int64 // the most that a merger may take
+	Worker int64 // the most that a worker may take for groups: table, pages, values
+	Table  int64 // the most of it that the table may take
+	Pages  int64 // what pages that are being filled may take, over all workers
+	Merge  int64 // the most that a merger may take
 }
 
 // Stride is the number of words of a row with the given key and state. Rows
@@ -132,23 +134,22 @@ type Worker struct {
 func NewWorker(cfg *Config, pipe Pipeline) (*Worker, error) {
 	template := make([]uint64, cfg.Stride)
 	cfg.States.Init(template)
-	t, err := newTable(cfg.Stride, cfg.Keys.Words, template, asking(cfg.Grow))
-	if err != nil {
-		return nil, err
-	}
-	t.limit = cfg.Memory.Table
-	s := newStore(cfg, asking(cfg.Grow))
 	w := &Worker{
 		cfg: cfg, pipe: pipe, phase: phaseTable,
-		table: t, store: s,
 		encoder:  key.NewEncoder(cfg.Keys, cfg.Intern),
 		keys:     make([]column.Vector, len(pipe.Keys)),
 		keyBuf:   make([]column.Buffer, len(pipe.Keys)),
 		missKeys: make([]column.Vector, len(pipe.Keys)),
 		argBuf:   make([]column.Buffer, len(pipe.Args)),
 	}
-	w.table.rows.Arena = s.arena
-	w.tile = agg.Table{Stride: cfg.Stride, Arena: s.arena}
+	w.store = newStore(cfg, w.ask)
+	var err error
+	if w.table, err = newTable(cfg.Stride, cfg.Keys.Words, template, w.ask); err != nil {
+		return nil, err
+	}
+	w.table.limit = cfg.Memory.Table
+	w.table.rows.Arena = w.store.arena
+	w.tile = agg.Table{Stride: cfg.Stride, Arena: w.store.arena}
 	w.in.Args = make([]column.Vector, len(pipe.Args))
 	w.coded = make([]bool, len(pipe.Args))
 	for i := range w.coded {
@@ -160,6 +161,35 @@ func NewWorker(cfg *Config, pipe Pipeline) (*Worker, error) {
 		err = w.table.addEmpty(cfg.States)
 	}
 	return w, err
+}
+
+// ask takes memory for the groups of the worker, unless that is more than its
+// share. Without shares, a worker that is ahead would leave none to one that
+// has just begun.
+func (w *Worker) ask(bytes int64) error {
+	if most := w.cfg.Memory.Worker; most > 0 && bytes >= 0 && w.bytes()+bytes > most {
+		return &RefusedError{errShareUsed}
+	}
+	return asking(w.cfg.Grow)(bytes)
+}
+
+var errShareUsed = errors.New("the memory of a worker is used up")
+
+// bytes is the memory that the worker holds.
+func (w *Worker) bytes() int64 {
+	n := w.store.bytes()
+	if w.table != nil {
+		n += w.table.held
+	}
+	return n
+}
+
+// room makes sure of memory for so many bytes of values.
+func (w *Worker) room(bytes int) error {
+	if err := w.ask(0); err != nil {
+		return err
+	}
+	return w.store.room(bytes)
 }
 
 // Add takes the rows of a batch.
@@ -304,7 +334,7 @@ func (w *Worker) find(n int) (firstNew uint32, err error) {
 		return 0, err
 	}
 	if w.cfg.hasRefs() {
-		if err := w.store.room(w.cfg.States.Need(&w.in)); err != nil {
+		if err := w.room(w.cfg.States.Need(&w.in)); err != nil {
 			return 0, err
 		}
 	}
@@ -321,7 +351,7 @@ func (w *Worker) findByHash(keys []column.Vector, n int, groups []uint32) (first
 		return 0, &RefusedError{err}
 	}
 	if w.encoder.HasLong() {
-		if err := w.store.room(w.cfg.States.Need(&w.in) + w.encoder.LongBytes()); err != nil {
+		if err := w.room(w.cfg.States.Need(&w.in) + w.encoder.LongBytes()); err != nil {
 			return 0, err
 		}
 	}

@@ -2,6 +2,8 @@
 // the same data on every machine, whatever the number of threads.
 //
 //	H2O    the group-by table of db-benchmark, for bench/
+//	Shape  a key and a value in shapes that are hard under a memory limit,
+//	       for bench/
 //	Table  a small table of random columns of any type, for tests: as
 //	       batches (what the engine computes on) and as a Parquet file (what
 //	       it reads), both with the same rows

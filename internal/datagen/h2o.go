@@ -12,10 +12,10 @@ import (
 // duckRowGroup is DuckDB's default row-group size in rows.
 const duckRowGroup = 122880
 
-// h2oPage is larger than the largest column of a row group in memory (2.6 MB
-// for id3: 12 bytes, a length, a row number and a level a value), so that
-// every column chunk is a single data page, as DuckDB writes it.
-const h2oPage = 4 << 20
+// duckPage is larger than the largest column of H2O's row groups in memory
+// (2.6 MB for id3: 12 bytes, a length, a row number and a level a value), so
+// that every column chunk is a single data page, as DuckDB writes it.
+const duckPage = 4 << 20
 
 // H2O is the group-by table of db-benchmark, without its NULLs:
 //
@@ -35,25 +35,39 @@ type H2O struct {
 // columns, dictionaries for all columns but id3, id6 and v3. It uses all
 // processors; memory does not grow with Rows.
 func (h H2O) WriteParquet(w io.Writer) error {
-	file := parquet.NewGenericWriter[any](w, h2oSchema(),
-		parquet.Compression(&parquet.Snappy),
-		parquet.DataPageVersion(1),
-		parquet.PageBufferSize(h2oPage),
-		parquet.MaxRowsPerRowGroup(duckRowGroup))
-	groups := int((h.Rows + duckRowGroup - 1) / duckRowGroup)
-	err := writeRowGroups(file, groups, runtime.GOMAXPROCS(0)+1, h.fill)
-	if err != nil {
+	if err := writeLikeDuckDB(w, h2oSchema(), h.Rows, h.fill); err != nil {
 		return fmt.Errorf("writing %d rows of db-benchmark data: %w", h.Rows, err)
 	}
+	return nil
+}
+
+// writeLikeDuckDB writes a file of row groups that fill fills.
+func writeLikeDuckDB(w io.Writer, schema *parquet.Schema, rows int64, fill func(g int, columns []*parquet.ColumnWriter) error) error {
+	file := parquet.NewGenericWriter[any](w, schema,
+		parquet.Compression(&parquet.Snappy),
+		parquet.DataPageVersion(1),
+		parquet.PageBufferSize(duckPage),
+		parquet.MaxRowsPerRowGroup(duckRowGroup))
+	groups := int((rows + duckRowGroup - 1) / duckRowGroup)
+	if err := writeRowGroups(file, groups, runtime.GOMAXPROCS(0)+1, fill); err != nil {
+		return err
+	}
 	return file.Close()
+}
+
+// rowsOf is how many of the rows row group g holds.
+func rowsOf(g int, rows int64) int {
+	return int(min(duckRowGroup, rows-int64(g)*duckRowGroup))
+}
+
+// plain is an optional column without a dictionary.
+func plain(n parquet.Node) parquet.Node {
+	return parquet.Optional(parquet.Encoded(n, &parquet.Plain))
 }
 
 func h2oSchema() *parquet.Schema {
 	dict := func(n parquet.Node) parquet.Node {
 		return parquet.Optional(parquet.Encoded(n, &parquet.RLEDictionary))
-	}
-	plain := func(n parquet.Node) parquet.Node {
-		return parquet.Optional(parquet.Encoded(n, &parquet.Plain))
 	}
 	return parquet.NewSchema("h2o", parquet.Group{ // in alphabetical order
 		"id1": dict(parquet.String()), "id2": dict(parquet.String()), "id3": plain(parquet.String()),
@@ -64,7 +78,7 @@ func h2oSchema() *parquet.Schema {
 
 // fill writes row group g, each column from a generator of its own.
 func (h H2O) fill(g int, columns []*parquet.ColumnWriter) error {
-	rows := int(min(duckRowGroup, h.Rows-int64(g)*duckRowGroup))
+	rows := rowsOf(g, h.Rows)
 	many := int32(max(h.Rows/100, 1))
 	for c, out := range columns {
 		rng := rand.New(rand.NewPCG(h.Seed, uint64(g)<<8|uint64(c)))

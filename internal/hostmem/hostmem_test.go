@@ -2,6 +2,7 @@ package hostmem
 
 import (
 	"fmt"
+	"math"
 	"testing"
 )
 
@@ -86,7 +87,7 @@ func TestGrowInPlace(t *testing.T) {
 // A length that no memory can have is the panic of make, not a small buffer
 // behind a long slice.
 func TestMakeTooLong(t *testing.T) {
-	for _, n := range []int{-1, 1<<60 + 1<<20} {
+	for _, n := range []int{-1, math.MaxInt/4 + 1 + 1<<20} {
 		func() {
 			defer func() {
 				if recover() == nil {

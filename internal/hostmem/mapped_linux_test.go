@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"sync"
 	"testing"
 	"unsafe"
@@ -32,7 +33,7 @@ func resident(t *testing.T) int64 {
 func TestResident(t *testing.T) {
 	const total = 96 << 20
 	for _, size := range []int{mapFrom, 1 << 20, total} {
-		runtime.GC()
+		debug.FreeOSMemory() // else the runtime does it meanwhile, with garbage of other tests
 		before := resident(t)
 		var made [][]uint64
 		for range total / size {
@@ -64,6 +65,7 @@ func TestGrowHoldsNoCopy(t *testing.T) {
 	for i := 0; i < len(s); i += 512 {
 		s[i] = 1
 	}
+	debug.FreeOSMemory()
 	before := resident(t)
 	s = Grow(s, 2*size/8)
 	if after := resident(t); after-before > size/4 {
@@ -114,9 +116,7 @@ func TestLive(t *testing.T) {
 // Where the system refuses mappings, buffers are Go memory, and are made,
 // grown and freed like others.
 func TestRefused(t *testing.T) {
-	spare := make([]byte, 64<<20) // leaves the Go heap addresses to work with
-	runtime.KeepAlive(spare)
-	spare = nil
+	runtime.KeepAlive(make([]byte, 16<<20)) // leaves the Go heap addresses to work with
 	runtime.GC()
 	var was unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_AS, &was); err != nil {

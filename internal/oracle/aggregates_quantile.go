@@ -23,7 +23,9 @@ func quantile(p *big.Rat) function {
 		lo, hi, d := around(sortedValues(args), p)
 		switch {
 		case t.IsFloat():
-			return narrowed(betweenFloats(lo.Float, hi.Float, d), t), nil
+			c := narrowed(betweenFloats(lo.Float, hi.Float, d), t)
+			c.Magnitude = max(c.Magnitude, math.Abs(lo.Float)/2+math.Abs(hi.Float)/2)
+			return c, nil
 		case t.IsInteger():
 			c := float(ratToDouble(between(exactOf(lo), exactOf(hi), d)))
 			c.Magnitude = absolute(exactOf(lo)) + absolute(exactOf(hi))

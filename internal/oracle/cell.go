@@ -20,6 +20,9 @@ type Cell struct {
 	// Magnitude is how large the numbers were from which Float came, as the
 	// sum of their absolute values: what rounding errors are relative to.
 	Magnitude float64
+
+	Elems  []Cell  // of List, and the keys of Map
+	Counts []int64 // of Map: beside the keys
 }
 
 // CellKind tells which field of a Cell counts.
@@ -31,6 +34,8 @@ const (
 	Exact
 	Float
 	Text
+	List
+	Map
 )
 
 // CellOf is the cell of a value.
@@ -42,6 +47,8 @@ func CellOf(v column.Value) Cell {
 		return float(v.Float)
 	case v.Type.Rep() == column.RepBytes:
 		return Cell{Kind: Text, Text: v.Bytes}
+	case v.Type.IsNested():
+		return listCell(v.List)
 	}
 	return Cell{Kind: Exact, Exact: exactOf(v)}
 }
@@ -88,6 +95,8 @@ func (c Cell) String() string {
 		return strconv.FormatFloat(c.Float, 'g', -1, 64) + "f"
 	case Text:
 		return strconv.QuoteToASCII(c.Text)
+	case List, Map:
+		return c.listString()
 	}
 	return "NULL"
 }
@@ -100,6 +109,9 @@ const Tolerance = 1e-9
 func (c Cell) Matches(want Cell) bool {
 	if c.Kind != want.Kind {
 		return false
+	}
+	if c.Kind == List || c.Kind == Map {
+		return c.listMatches(want)
 	}
 	if c.Kind != Float {
 		return c.String() == want.String()

@@ -38,7 +38,7 @@ func TestReadNDJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := [][]Field{{{"x", false}, {"12345678901234567890.10", false}}, {{"<nil>", true}, {"true", false}}}
+	want := [][]Field{{{"x", false}, {"12345678901234567890.10", false}}, {{"null", true}, {"true", false}}}
 	for i := range want {
 		for j := range want[i] {
 			if table.Rows[i][j] != want[i][j] {

@@ -126,3 +126,31 @@ func TestDistinctValues(t *testing.T) {
 		t.Errorf("string_agg: %s", got)
 	}
 }
+
+func TestLists(t *testing.T) {
+	n := func(i int64) column.Value { return column.Value{Type: column.Type{Kind: column.Int64}, Int: i} }
+	x := ints(int32Type, 2, nil, 1, 2, 9)
+	odd := doubles(1, math.NaN(), -inf, 0, math.Copysign(0, -1))
+	for _, c := range []struct {
+		name  string
+		param column.Value
+		col   column.Vector
+		want  string
+	}{
+		{"list", none, x, "[2, 1, 2, 9]"},
+		{"list", none, texts("b", "", "a"), `["b", "", "a"]`},
+		{"list", none, ints(int32Type, nil), "NULL"},
+		{"min", n(2), x, "[1, 2]"},
+		{"max", n(2), x, "[9, 2]"},
+		{"max", n(9), x, "[9, 2, 2, 1]"},
+		{"max", n(2), odd, "[NaNf, 1f]"},
+		{"min", n(1), ints(int32Type, nil), "NULL"},
+		{"histogram", none, x, "{1=1, 2=2, 9=1}"},
+		{"histogram", none, odd, "{-Inff=1, 0.0=2, 1f=1, NaNf=1}"},
+		{"histogram", none, ints(int32Type, nil), "NULL"},
+	} {
+		if got := askWith(t, c.name, c.param, c.col).String(); got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+}

@@ -6,12 +6,14 @@
 //
 //	oracle.go      query and grouping
 //	cell.go        one value of a result, and when two are the same
+//	list.go        cells of lists and maps
 //	aggregates.go  what each aggregate means, one function each; those that
 //	               need all values at once are in aggregates_*.go
 //	exact.go       arithmetic on floats without rounding
 //	compare.go     results against results, order aside
 //	table.go       CSV and NDJSON text → rows of fields
 //	sqltype.go     fields → cells, by SQL type name
+//	listtext.go    the same for lists and maps
 //	corpus.go      tables against the expected answers of a corpus
 //
 // The trap: a tolerance is a property of the expected value (Cell.Magnitude),

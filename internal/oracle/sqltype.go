@@ -14,6 +14,12 @@ func cellOf(f Field, sqlType string) (Cell, error) {
 	if f.Null {
 		return Cell{}, nil
 	}
+	if elem, ok := strings.CutSuffix(sqlType, "[]"); ok {
+		return parseList(f.Text, elem)
+	}
+	if key, ok := mapKeyType(sqlType); ok {
+		return parseMap(f.Text, key)
+	}
 	base, _, _ := strings.Cut(sqlType, "(")
 	switch base {
 	case "VARCHAR":

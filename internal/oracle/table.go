@@ -122,13 +122,13 @@ func (p *csvReader) quoted() (string, error) {
 }
 
 // ReadNDJSON reads one JSON object a line; header gives the names of the
-// fields in order. Numbers keep their text.
+// fields in order. Numbers keep their text; arrays and objects get the text
+// form of lists and maps.
 func ReadNDJSON(r io.Reader, header []string) (Table, error) {
 	t := Table{Header: header}
 	d := json.NewDecoder(r)
-	d.UseNumber()
 	for {
-		var object map[string]any
+		var object map[string]json.RawMessage
 		err := d.Decode(&object)
 		if errors.Is(err, io.EOF) {
 			return t, nil
@@ -142,7 +142,9 @@ func ReadNDJSON(r io.Reader, header []string) (Table, error) {
 			if !ok {
 				return t, fmt.Errorf("line %d has no %q", len(t.Rows)+1, name)
 			}
-			row[i] = Field{Text: fmt.Sprint(value), Null: value == nil}
+			if row[i], err = jsonField(value); err != nil {
+				return t, fmt.Errorf("line %d, %q: %w", len(t.Rows)+1, name, err)
+			}
 		}
 		t.Rows = append(t.Rows, row)
 	}

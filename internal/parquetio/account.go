@@ -7,11 +7,8 @@ import (
 )
 
 // An account is what one part of a dataset, a file's metadata or a reader,
-// has drawn from the memory budget. It is for one goroutine.
-//
-// DRAWN: memory whose size a file decides, or that grows with the size of a
-// batch, is drawn before it is allocated, and given back after it is let go.
-// What a column takes anyway (its structs, a few KiB) is not.
+// has drawn from the memory budget (DRAWN). What a column takes anyway, its
+// structs of a few KiB, is not counted. It is for one goroutine.
 type account struct {
 	grow func(bytes int64) error // the budget; nil: none
 	used int64                   // by what is allocated

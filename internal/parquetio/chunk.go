@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/invariant"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 )
@@ -66,10 +67,33 @@ func isDictionary(e format.Encoding) bool {
 // writers did not count the header of the dictionary page (PARQUET-816).
 const maxOver = 100
 
+// A workspace is what the column readers of one goroutine share.
+type workspace struct {
+	account   account
+	codec     codec
+	batchRows int // the most rows that are read at once
+}
+
+func newWorkspace(grow func(int64) error, batchRows int) *workspace {
+	w := &workspace{account: account{grow: grow}, batchRows: batchRows}
+	w.codec.mem = &w.account
+	return w
+}
+
+// close gives everything back that was drawn. The column readers are closed
+// before.
+func (w *workspace) close() {
+	w.codec.close()
+	if invariant.Enabled {
+		invariant.Check(w.account.used == 0, "DRAWN")
+	}
+	w.account.close()
+}
+
 // columnReader reads one column of a file, row group by row group, in steps
-// of any size within a page. It is for one goroutine. All memory is reused
-// from chunk to chunk, except dictionaries: those stay valid for whoever
-// keeps them.
+// of any size within a page and up to the workspace's batchRows. It is for
+// one goroutine. All memory is reused from chunk to chunk, except
+// dictionaries: those stay valid for whoever keeps them.
 type columnReader struct {
 	f     *file
 	leaf  *leaf
@@ -77,9 +101,7 @@ type columnReader struct {
 	group int
 
 	// The chunk.
-	buf  []byte // its bytes; PAD
-	rest []byte // those of the pages not yet loaded
-	over int    // bytes after rest that may belong to the chunk; see maxOver
+	in   window // on its bytes
 	id   format.CompressionCodec
 	rows int64 // rows in the row group
 	seen int64 // rows in the pages loaded so far
@@ -87,15 +109,18 @@ type columnReader struct {
 	// hasDict tells that a dictionary page has been met: dict is nil if it
 	// was empty.
 	hasDict bool
+	// What was drawn for dict, and for that of the chunk before.
+	dictBytes, oldDictBytes int64
 
 	// The page.
 	left   int    // rows not yet read
 	coded  bool   // its values are dictionary codes
-	page   []byte // its body, decompressed; PAD
+	page   buffer // its body, decompressed
 	levels levels
 	codes  hybrid
 
-	codec       codec
+	shared      *workspace
+	vectors     int64 // drawn for out and the like
 	header      format.PageHeader
 	thrift      thrift.BytesReader
 	pageDecoder *thrift.Decoder // of thrift
@@ -105,8 +130,9 @@ type columnReader struct {
 }
 
 // newColumnReader returns a reader of a leaf (a number in f.leaves) that
-// makes vectors of type want, which the leaf's type must widen to.
-func newColumnReader(f *file, leaf int, want column.Type) (*columnReader, error) {
+// makes vectors of type want, which the leaf's type must widen to. The caller
+// closes it, before the workspace.
+func newColumnReader(f *file, leaf int, want column.Type, shared *workspace) (*columnReader, error) {
 	l := &f.leaves[leaf]
 	if l.err != nil {
 		return nil, &Error{File: f.name, RowGroup: -1, Column: l.name, Err: l.err}
@@ -115,19 +141,47 @@ func newColumnReader(f *file, leaf int, want column.Type) (*columnReader, error)
 		return nil, &Error{File: f.name, RowGroup: -1, Column: l.name, Err: fmt.Errorf("%v cannot be read as %v", l.typ, want)}
 	}
 	var protocol thrift.CompactProtocol
-	c := &columnReader{f: f, leaf: l, want: want, decoder: newDecoder(l, want), thrift: protocol.NewReaderFromBytes(nil)}
+	c := &columnReader{f: f, leaf: l, want: want, decoder: newDecoder(l, want), thrift: protocol.NewReaderFromBytes(nil), shared: shared}
 	c.pageDecoder = thrift.NewDecoder(c.thrift)
 	c.levels.max = int32(l.maxDef)
+	c.in.r, c.in.mem.mem, c.page.mem = f.r, &shared.account, &shared.account
+	c.streams.use(&shared.account)
+	c.vectors = vectorBytes(l, want, shared.batchRows)
+	if err := shared.account.draw(c.vectors, "vectors"); err != nil {
+		return nil, &Error{File: f.name, RowGroup: -1, Column: l.name, Err: err}
+	}
 	return c, nil
 }
 
-// open reads the chunk of a row group and stands before its first data page.
-// Errors are *Error.
+// vectorBytes bounds what the vectors of a column take, and what is as long
+// as they are.
+func vectorBytes(l *leaf, want column.Type, rows int) int64 {
+	row := elementBytes(want) + 4 // values or codes
+	if l.maxDef > 0 {
+		row = 2*row + 4 + 1 // dense and placed; levels, NULLs
+	}
+	switch {
+	case l.physical == format.Boolean:
+		row += 4
+	case l.physical == format.ByteArray, l.physical == format.FixedLenByteArray:
+		row += 32 // lengths, prefixes, suffixes and values of the delta encodings
+	case want.Rep() == column.RepWide:
+		row += 8
+	}
+	return row * (max(int64(rows), minLane) + 1)
+}
+
+// open begins the chunk of a row group and stands before its first data
+// page. Errors are *Error.
 func (c *columnReader) open(group int) (err error) {
 	c.group = group
 	defer c.fence(&err)
 	c.rows, c.seen, c.left = c.f.groups[group].rows, 0, 0
-	c.rest, c.dict, c.hasDict = nil, nil, false
+	c.retireDictionary()
+	c.in.start(0, 0, 0)
+	c.in.mem.trim()
+	c.page.trim()
+	c.streams.trim()
 	if c.rows == 0 {
 		return nil
 	}
@@ -137,15 +191,7 @@ func (c *columnReader) open(group int) (err error) {
 	if err != nil {
 		return err
 	}
-	if int64(int(size)) != size {
-		return fmt.Errorf("a column chunk of %d bytes is too large", size)
-	}
-	c.over = int(min(maxOver, c.f.end-start-size))
-	c.buf = padded(c.buf, int(size)+c.over)
-	if err := readAt(c.f.r, c.buf, start); err != nil {
-		return err
-	}
-	c.rest = c.buf[:size]
+	c.in.start(start, size, min(maxOver, c.f.end-start-size))
 	return c.loadDictionary()
 }
 
@@ -168,8 +214,16 @@ func (c *columnReader) available() (n int, err error) {
 	return c.left, nil
 }
 
-// close drops the reader's memory.
+// close gives the reader's memory back. The vectors that were read are no
+// longer valid; their Dicts are.
 func (c *columnReader) close() {
-	c.codec.close()
-	c.buf, c.rest, c.page, c.dict, c.left, c.seen, c.rows = nil, nil, nil, nil, 0, 0, 0
+	c.left, c.seen, c.rows = 0, 0, 0
+	c.retireDictionary()
+	c.retireDictionary()
+	c.in.start(0, 0, 0)
+	c.in.mem.free()
+	c.page.free()
+	c.streams.free()
+	c.shared.account.give(c.vectors)
+	c.vectors = 0
 }

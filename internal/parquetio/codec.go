@@ -16,8 +16,10 @@ import (
 )
 
 // codec decompresses pages. The state of the stream formats is kept from
-// page to page. The zero value is ready; close drops the state.
+// page to page, and drawn from mem. close drops the state.
 type codec struct {
+	mem    *account
+	drawn  int64
 	src    bytes.Reader
 	gzip   *gzip.Reader
 	brotli *brotli.Reader
@@ -34,7 +36,7 @@ var maxRatio = map[format.CompressionCodec]int64{
 }
 
 // check tells, without decompressing, why size bytes cannot come out of src.
-func (*codec) check(id format.CompressionCodec, src []byte, size int) error {
+func check(id format.CompressionCodec, src []byte, size int) error {
 	switch id {
 	case format.Uncompressed:
 		if size != len(src) {
@@ -55,6 +57,9 @@ func (*codec) check(id format.CompressionCodec, src []byte, size int) error {
 
 // decompress fills dst, whose length is the exact size that must come out.
 func (c *codec) decompress(id format.CompressionCodec, dst, src []byte) error {
+	if err := c.drawState(id, src); err != nil {
+		return err
+	}
 	n, err := c.decode(id, dst, src)
 	if err != nil {
 		return fmt.Errorf("damaged %v data: %w", id, err)
@@ -63,6 +68,52 @@ func (c *codec) decompress(id format.CompressionCodec, dst, src []byte) error {
 		return fmt.Errorf("damaged: %v data gives %d bytes, not %d", id, n, len(dst))
 	}
 	return nil
+}
+
+// drawState draws the memory for the state of a stream format.
+func (c *codec) drawState(id format.CompressionCodec, src []byte) error {
+	more := stateBytes(id, src) - c.drawn
+	if more <= 0 {
+		return nil
+	}
+	if err := c.mem.draw(more, fmt.Sprintf("the window of %v data", id)); err != nil {
+		return err
+	}
+	c.drawn += more
+	return nil
+}
+
+// stateBytes is what decompressing src takes beside src and what comes out.
+func stateBytes(id format.CompressionCodec, src []byte) int64 {
+	const tables = 256 << 10 // measured
+	switch id {
+	case format.Gzip, format.Zstd:
+		return tables
+	case format.Brotli:
+		return tables + brotliWindow(src)
+	}
+	return 0
+}
+
+// brotliWindow is the size of the window that the head of brotli data asks
+// for (RFC 7932, section 9.1); 0 where the decoder will refuse it.
+func brotliWindow(src []byte) int64 {
+	if len(src) == 0 {
+		return 0
+	}
+	head := src[0]
+	switch low, high := head>>1&7, head>>4&7; {
+	case head&1 == 0:
+		return 1 << 16
+	case low != 0:
+		return 1 << (17 + low)
+	case high == 0:
+		return 1 << 17
+	case high == 1:
+		return 0
+	default:
+		return 1 << (8 + high)
+	}
 }
 
 func (c *codec) decode(id format.CompressionCodec, dst, src []byte) (int, error) {
@@ -168,5 +219,6 @@ func (c *codec) close() {
 	if c.zstd != nil {
 		c.zstd.Close()
 	}
-	*c = codec{}
+	c.mem.give(c.drawn)
+	*c = codec{mem: c.mem}
 }

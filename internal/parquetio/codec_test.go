@@ -27,7 +27,7 @@ func TestDecompressExactly(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var c codec
+		c := codec{mem: new(account)}
 		for range 2 {
 			for _, size := range []int{len(text) - 1, len(text) + 1, 0} {
 				if err := c.decompress(id, make([]byte, size), src); err == nil {
@@ -41,7 +41,7 @@ func TestDecompressExactly(t *testing.T) {
 				t.Errorf("%v: no error for damaged data", id)
 			}
 			dst := make([]byte, len(text))
-			if err := c.check(id, src, len(dst)); err != nil {
+			if err := check(id, src, len(dst)); err != nil {
 				t.Errorf("%v: %v", id, err)
 			}
 			if err := c.decompress(id, dst, src); err != nil || !bytes.Equal(dst, text) {
@@ -55,7 +55,6 @@ func TestDecompressExactly(t *testing.T) {
 // TestCodecCheck: what a codec cannot give is refused before memory is asked
 // for.
 func TestCodecCheck(t *testing.T) {
-	var c codec
 	src := snappy.Encode(nil, make([]byte, 100))
 	for _, test := range []struct {
 		id   format.CompressionCodec
@@ -74,7 +73,7 @@ func TestCodecCheck(t *testing.T) {
 		{format.Zstd, src, 1 << 20, true}, // no bound
 		{format.LZO, src, 100, false},
 	} {
-		if err := c.check(test.id, test.src, test.size); (err == nil) != test.ok {
+		if err := check(test.id, test.src, test.size); (err == nil) != test.ok {
 			t.Errorf("%v, %d bytes for %d: %v", test.id, len(test.src), test.size, err)
 		}
 	}
@@ -102,7 +101,7 @@ func TestOldLz4(t *testing.T) {
 		"two frames": append(frame(text[:400]), frame(text[400:])...),
 	} {
 		dst := make([]byte, len(text))
-		var c codec
+		c := codec{mem: new(account)}
 		if err := c.decompress(format.Lz4, dst, src); err != nil || !bytes.Equal(dst, text) {
 			t.Errorf("%s: %v", name, err)
 		}

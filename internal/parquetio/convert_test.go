@@ -132,7 +132,9 @@ func readAs(t *testing.T, data []byte, to column.Type) (got []column.Value, err 
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := newColumnReader(f, 0, to)
+	work := newWorkspace(nil, 1<<20)
+	defer work.close()
+	c, err := newColumnReader(f, 0, to, work)
 	if err != nil {
 		return nil, err
 	}

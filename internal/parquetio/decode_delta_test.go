@@ -141,7 +141,9 @@ func TestDeltaStringsDamaged(t *testing.T) {
 		{"fewer suffixes", []int32{0, 1, 2}, []int32{1, 1}, "abc", 0, false},
 		{"fewer prefixes", []int32{0, 1}, []int32{1, 1, 1}, "abc", 0, false},
 	} {
-		var d deltaStrings
+		var s streams
+		s.use(new(account))
+		d := &s.strings
 		data := cat(deltaOf(t, test.prefixes...), deltaOf(t, test.suffixes...), []byte(test.data))
 		if err := d.reset(pad(data), 3, 200, test.width); err != nil {
 			t.Errorf("%s: %v", test.name, err)

@@ -50,15 +50,16 @@ type deltaStrings struct {
 	suffixes deltaLengths
 	max      int64  // bytes that one call may make
 	width    int    // of fixed-length values; 0: any
-	last     []byte // the value handed out last
-	out      []byte
+	before   []byte // the value handed out last, in last
+	last     buffer
+	out      buffer
 	prefix   []int64
 	suffix   []column.Span
 	fixed    []column.Span
 }
 
 func (d *deltaStrings) reset(data []byte, limit int, max int64, width int) error {
-	d.max, d.width, d.last = max, width, d.last[:0]
+	d.max, d.width, d.before = max, width, nil
 	if err := d.prefixes.reset(data, limit); err != nil {
 		return err
 	}
@@ -79,40 +80,46 @@ func (d *deltaStrings) spans(dst []column.Span) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := d.layOut(dst); err != nil {
+	out, err := d.layOut(dst)
+	if err != nil {
 		return nil, err
 	}
-	last := d.last
+	last := d.before
 	for i, s := range dst {
-		v := d.out[s.Off : s.Off+s.Len]
+		v := out[s.Off : s.Off+s.Len]
 		n := copy(v, last[:d.prefix[i]])
 		from := d.suffix[i]
 		copy(v[n:], data[from.Off:from.Off+from.Len])
 		last = v
 	}
-	d.last = append(d.last[:0], last...)
-	return d.out, nil
+	if len(dst) == 0 {
+		return out, nil
+	}
+	if d.before, err = d.last.room(len(last), "a value"); err != nil {
+		return nil, err
+	}
+	copy(d.before, last)
+	return out, nil
 }
 
-// layOut checks the lengths, sets dst and makes room in out.
-func (d *deltaStrings) layOut(dst []column.Span) error {
-	size, before := int64(0), int64(len(d.last))
+// layOut checks the lengths, sets dst and returns room for the values.
+func (d *deltaStrings) layOut(dst []column.Span) ([]byte, error) {
+	size, before := int64(0), int64(len(d.before))
 	for i, p := range d.prefix {
 		if p < 0 || p > before {
-			return fmt.Errorf("damaged: a prefix of %d bytes of a value of %d", p, before)
+			return nil, fmt.Errorf("damaged: a prefix of %d bytes of a value of %d", p, before)
 		}
 		before = p + int64(d.suffix[i].Len)
 		if d.width > 0 && before != int64(d.width) {
-			return fmt.Errorf("damaged: a value of %d bytes among values of %d", before, d.width)
+			return nil, fmt.Errorf("damaged: a value of %d bytes among values of %d", before, d.width)
 		}
 		if before > d.max-size {
-			return errors.New("values of a page are larger than the page limit")
+			return nil, errors.New("values of a page are larger than the page limit")
 		}
 		dst[i] = column.Span{Off: uint32(size), Len: uint32(before)}
 		size += before
 	}
-	d.out = padded(d.out, int(size))
-	return nil
+	return d.out.room(int(size), "values with shared prefixes")
 }
 
 func (d *deltaStrings) block(n int) ([]byte, error) {

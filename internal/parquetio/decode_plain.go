@@ -28,20 +28,6 @@ type (
 
 var errValuesEnd = errors.New("damaged: fewer values than promised")
 
-// padding is the bytes that PAD speaks of: what bit unpacking reads past its
-// input (a group of 64-bit values and 32 bytes), and column.SpanPadding.
-const padding = 128
-
-// padded returns a buffer of n bytes that satisfies PAD, reusing b. A new one
-// has room for an eighth more: pages and chunks of a column are of nearly the
-// same size, and each new buffer is memory to be touched for the first time.
-func padded(b []byte, n int) []byte {
-	if cap(b) < n+padding {
-		b = make([]byte, n+n/8+padding)
-	}
-	return b[:n]
-}
-
 // cast views bytes as little-endian numbers.
 func cast[T int32 | int64 | float32 | float64 | uint16](b []byte) []T {
 	size := int(unsafe.Sizeof(*new(T)))

@@ -3,14 +3,15 @@ package parquetio
 import (
 	"errors"
 	"fmt"
+	"unsafe"
 
 	"github.com/apache/arrow/go/v15/arrow/decimal256"
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// dictionary decodes a dictionary page. Its memory is new: a Dict outlives
-// the chunk for those who keep it.
+// dictionary decodes a dictionary page. Its memory is new, and Go's: a Dict
+// outlives the chunk for those who keep it.
 func (c *columnReader) dictionary(body []byte) error {
 	h := c.header.DictionaryPageHeader
 	if !h.Valid {
@@ -20,29 +21,20 @@ func (c *columnReader) dictionary(body []byte) error {
 		return fmt.Errorf("dictionary encoded as %v; not supported", h.V.Encoding)
 	}
 	c.hasDict = true
-	var fresh []byte
-	buf := &c.page
-	if c.want.Rep() == column.RepBytes {
-		buf = &fresh
+	size, n := int(c.header.UncompressedPageSize), int64(h.V.NumValues)
+	if n < 0 || n > c.maxEntries(size) {
+		return fmt.Errorf("damaged: a dictionary of %d values in %d bytes", n, size)
 	}
-	values, err := c.expand(buf, c.id, body, int(c.header.UncompressedPageSize))
-	if err != nil {
+	if err := c.drawDictionary(dictionaryBytes(c.want, int(n), size)); err != nil {
 		return err
 	}
-	if c.want.Rep() == column.RepBytes && fresh == nil { // not compressed: part of the chunk
-		fresh = padded(nil, len(values))
-		copy(fresh, values)
-		values = fresh
-	}
-	if n := int64(h.V.NumValues); n < 0 || n > c.maxEntries(len(values)) {
-		return fmt.Errorf("damaged: a dictionary of %d values in %d bytes", n, len(values))
-	}
-	if h.V.NumValues == 0 || c.want.Kind == column.Null {
-		return nil
+	values, err := c.dictionaryValues(body, size)
+	if err != nil || n == 0 || c.want.Kind == column.Null {
+		return err
 	}
 	c.streams.startEmpty(&c.decoder)
 	c.streams.startPlain(&c.decoder, values)
-	dict := &column.Dict{Values: column.Vector{Type: c.want, Len: int(h.V.NumValues)}}
+	dict := &column.Dict{Values: column.Vector{Type: c.want, Len: int(n)}}
 	if err := c.fillDictionary(&dict.Values); err != nil {
 		var bad *valueError
 		if errors.As(err, &bad) {
@@ -52,6 +44,62 @@ func (c *columnReader) dictionary(body []byte) error {
 	}
 	c.dict = dict
 	return nil
+}
+
+// dictionaryValues decompresses a dictionary page of so many bytes. Where
+// the Dict's values are bytes, the result is the Dict's to keep.
+func (c *columnReader) dictionaryValues(body []byte, size int) ([]byte, error) {
+	if c.want.Rep() != column.RepBytes {
+		return c.expand(&c.page, c.id, body, size)
+	}
+	fresh := make([]byte, size, size+padding)
+	if size == 0 {
+		return fresh, nil // as in expand
+	}
+	if err := check(c.id, body, size); err != nil {
+		return nil, err
+	}
+	if c.id == format.Uncompressed {
+		copy(fresh, body)
+		return fresh, nil
+	}
+	return fresh, c.shared.codec.decompress(c.id, fresh, body)
+}
+
+// dictionaryBytes is what a dictionary of n values of a type takes, whose
+// page has size bytes.
+func dictionaryBytes(t column.Type, n, size int) int64 {
+	bytes := int64(n) * elementBytes(t)
+	if t.Rep() == column.RepBytes {
+		bytes += int64(size) + padding
+	}
+	return bytes
+}
+
+// elementBytes is what a value takes in a vector; of byte strings, its place.
+func elementBytes(t column.Type) int64 {
+	if t.Rep() == column.RepWide {
+		return int64(unsafe.Sizeof(decimal256.Num{}))
+	}
+	return 8
+}
+
+// drawDictionary draws the memory of the chunk's dictionary. That of the
+// chunk before is still counted: those who group or compare by dictionaries
+// keep the last one until they have met the next.
+func (c *columnReader) drawDictionary(bytes int64) error {
+	if err := c.shared.account.draw(bytes, "a dictionary"); err != nil {
+		return err
+	}
+	c.dictBytes += bytes
+	return nil
+}
+
+// retireDictionary is called between two chunks.
+func (c *columnReader) retireDictionary() {
+	c.shared.account.give(c.oldDictBytes)
+	c.oldDictBytes, c.dictBytes = c.dictBytes, 0
+	c.dict, c.hasDict = nil, false
 }
 
 // maxEntries bounds the entries that so many bytes can hold (SIZE).

@@ -21,8 +21,9 @@
 // A [columnReader] takes it apart in these steps, each of which trusts
 // nothing that an earlier one has not checked:
 //
-//  1. open reads the chunk's bytes in one piece and decodes the dictionary,
-//     if there is one, into a column.Dict of its own.
+//  1. open puts a [window] at the chunk's beginning, which reads as much of
+//     it as the next page takes, and decodes the dictionary, if there is one,
+//     into a column.Dict of its own.
 //  2. available loads the next data page: header, CRC, decompression to
 //     exactly the size the header promised, then the set-up of two streams:
 //     the levels and the values. Nothing is expanded yet.
@@ -39,6 +40,19 @@
 //	       asked for: a kilobyte may hold a billion rows.
 //	SIZE   memory is asked for only up to Limits, or in proportion to bytes
 //	       that are really in the file.
+//	DRAWN  memory whose size a file decides, or that grows with a batch, is
+//	       drawn from the memory budget before it is allocated and given back
+//	       after it is let go: see account.
+//
+// # What a reader holds
+//
+// For each column: the window; a page, decompressed, unless the file is not
+// compressed; vectors of a batch, with levels and codes; the dictionary of
+// the chunk, and of the one before. Windows and pages are kept from chunk to
+// chunk and lie off the Go heap, which is why a batch is not to be touched
+// after the next call; dictionaries are Go memory and outlive their reader.
+// The row group is the unit of work, whatever its size: a file of one row
+// group is read by one worker.
 //
 // Numbers in a page are little-endian and are read in place; the package
 // does not run on big-endian machines.

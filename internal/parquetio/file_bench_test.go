@@ -85,7 +85,9 @@ func BenchmarkColumn(b *testing.B) {
 
 func benchColumn(b *testing.B, f *file, leaf int) {
 	b.ReportAllocs()
-	c, err := newColumnReader(f, leaf, f.leaves[leaf].typ)
+	work := newWorkspace(nil, 4096)
+	defer work.close()
+	c, err := newColumnReader(f, leaf, f.leaves[leaf].typ, work)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -28,7 +28,9 @@ func corpus(t testing.TB) string {
 // readColumn reads a whole column in steps of at most batch rows and returns
 // the number of its rows.
 func readColumn(f *file, leaf, batch int, see func(*column.Vector)) (rows int64, err error) {
-	c, err := newColumnReader(f, leaf, f.leaves[leaf].typ)
+	work := newWorkspace(f.limits.Grow, batch)
+	defer work.close()
+	c, err := newColumnReader(f, leaf, f.leaves[leaf].typ, work)
 	if err != nil {
 		return 0, err
 	}

@@ -80,20 +80,24 @@ func mutated(r *rand.Rand, data []byte) []byte {
 	return data
 }
 
-// survive reads data and checks the promises that hold for any bytes.
+// survive reads data and checks the promises that hold for any bytes, F15
+// among them: under a budget, no more is allocated than was drawn from it
+// before, but for what a column or a page takes anyway, a few KiB each.
 func survive(t *testing.T, data []byte) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	if err := readSome(t, data, Limits{MaxPage: 1 << 20, MaxFooter: 1 << 20}); err != nil {
+	l := &ledger{limit: 16 << 20}
+	if err := readSome(t, data, Limits{MaxPage: 8 << 20, MaxFooter: 1 << 20, Grow: l.grow}); err != nil {
 		var typed *Error
 		if !errors.As(err, &typed) {
 			t.Errorf("not an *Error: %v", err)
 		}
 	}
 	runtime.ReadMemStats(&after)
-	if grown := after.TotalAlloc - before.TotalAlloc; grown > 128<<20 {
-		t.Errorf("allocated %d bytes for a file of %d", grown, len(data))
+	if grown := int64(after.TotalAlloc - before.TotalAlloc); grown > l.gross+4<<20+8*int64(len(data)) {
+		t.Errorf("allocated %d bytes for a file of %d, %d were drawn", grown, len(data), l.gross)
 	}
+	l.settled(t)
 }
 
 // readSome reads at most 100,000 rows of each column: a file of a few bytes
@@ -103,6 +107,7 @@ func readSome(t *testing.T, data []byte, lim Limits) error {
 	if err != nil {
 		return err
 	}
+	defer f.metadata.close()
 	for i := range min(len(f.leaves), 20) {
 		if err := readSomeOf(t, f, i); err != nil {
 			return err
@@ -115,7 +120,9 @@ func readSomeOf(t *testing.T, f *file, leaf int) error {
 	if f.leaves[leaf].err != nil {
 		return nil
 	}
-	c, err := newColumnReader(f, leaf, f.leaves[leaf].typ)
+	work := newWorkspace(f.limits.Grow, 1000)
+	defer work.close()
+	c, err := newColumnReader(f, leaf, f.leaves[leaf].typ, work)
 	if err != nil {
 		return err
 	}

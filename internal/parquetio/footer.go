@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"unsafe"
 
 	"github.com/parquet-go/parquet-go/encoding/thrift"
@@ -13,7 +14,7 @@ import (
 
 // Limits bounds what a file may ask for. A zero field means its default.
 type Limits struct {
-	MaxPage   int64 // bytes of one decompressed page or dictionary; default 256 MiB
+	MaxPage   int64 // bytes of one decompressed page or dictionary; default 256 MiB, with Grow what it grants
 	MaxFooter int64 // bytes of the footer; default 256 MiB
 	MaxDepth  int   // levels of nesting in the schema; default 64
 
@@ -27,6 +28,9 @@ type Limits struct {
 func (l Limits) withDefaults() Limits {
 	if l.MaxPage <= 0 {
 		l.MaxPage = 256 << 20
+		if l.Grow != nil {
+			l.MaxPage = math.MaxInt32 // the most that a page header can say
+		}
 	}
 	if l.MaxFooter <= 0 {
 		l.MaxFooter = 256 << 20

@@ -11,23 +11,54 @@ import (
 
 var errPagesEnd = errors.New("damaged: fewer rows in the pages than the row group has")
 
-// nextPage takes a page off rest, header and body, without decompressing it.
-func (c *columnReader) nextPage() (body []byte, err error) {
-	if len(c.rest) == 0 && c.over == 0 {
-		return nil, errPagesEnd
+// firstHeader is how much of a chunk is looked at for a page header at first.
+// Most have some dozens of bytes, those with statistics of long values more.
+const firstHeader = 4 << 10
+
+// nextHeader decodes the header of the page that comes next, and returns its
+// size. It takes nothing off the chunk.
+func (c *columnReader) nextHeader() (size int, err error) {
+	if c.in.rest() == 0 && c.in.over == 0 {
+		return 0, errPagesEnd
 	}
-	size, err := c.pageHeader()
-	if c.over > 0 && (err != nil || int(c.header.CompressedPageSize) > len(c.rest)-size) {
-		c.rest, c.over = c.rest[:len(c.rest)+c.over], 0
+	size, err = c.pageHeader()
+	if c.in.over > 0 && (err != nil || int64(c.header.CompressedPageSize) > c.in.rest()-int64(size)) {
+		c.in.extend()
 		size, err = c.pageHeader()
 	}
-	if err != nil {
-		return nil, fmt.Errorf("damaged page header: %w", err)
+	return size, err
+}
+
+// pageHeader decodes the header that the rest of the chunk begins with.
+func (c *columnReader) pageHeader() (size int, err error) {
+	for n := int64(firstHeader); ; n *= 2 {
+		if err := c.in.fill(n, "a page header"); err != nil {
+			return 0, err
+		}
+		walk := thriftWalk{data: c.in.data}
+		err := walk.structure(0, 0)
+		if errors.Is(err, errThriftEnd) && c.in.left > 0 && n < c.f.limits.MaxPage {
+			continue // it may go on in what was not read
+		}
+		if err == nil {
+			c.header = format.PageHeader{}
+			c.thrift.ResetBytes(c.in.data[:walk.pos])
+			err = c.pageDecoder.Decode(&c.header)
+		}
+		if err != nil {
+			return 0, fmt.Errorf("damaged page header: %w", err)
+		}
+		return walk.pos, nil
 	}
-	c.rest = c.rest[size:]
+}
+
+// body takes a page whose header of so many bytes was decoded off the chunk
+// and returns what follows the header, not decompressed.
+func (c *columnReader) body(header int) ([]byte, error) {
 	h := &c.header
-	if h.CompressedPageSize < 0 || int(h.CompressedPageSize) > len(c.rest) {
-		return nil, fmt.Errorf("damaged: a page of %d bytes where %d are left in its chunk", h.CompressedPageSize, len(c.rest))
+	rest := c.in.rest() - int64(header)
+	if h.CompressedPageSize < 0 || int64(h.CompressedPageSize) > rest {
+		return nil, fmt.Errorf("damaged: a page of %d bytes where %d are left in its chunk", h.CompressedPageSize, rest)
 	}
 	if h.UncompressedPageSize < 0 {
 		return nil, fmt.Errorf("damaged: a page of %d bytes", h.UncompressedPageSize)
@@ -35,50 +66,69 @@ func (c *columnReader) nextPage() (body []byte, err error) {
 	if int64(h.UncompressedPageSize) > c.f.limits.MaxPage {
 		return nil, fmt.Errorf("a page of %d bytes; the limit is %d", h.UncompressedPageSize, c.f.limits.MaxPage)
 	}
-	body, c.rest = c.rest[:h.CompressedPageSize], c.rest[h.CompressedPageSize:]
+	size := int64(header) + int64(h.CompressedPageSize)
+	if err := c.in.fill(size, c.pageName()); err != nil {
+		return nil, err
+	}
+	c.in.take(header)
+	body := c.in.take(int(h.CompressedPageSize))
 	if h.CRC != 0 && uint32(h.CRC) != crc32.ChecksumIEEE(body) {
 		return nil, errors.New("damaged: the checksum of a page does not match")
 	}
 	return body, nil
 }
 
-// pageHeader decodes the header that rest begins with and returns its size.
-func (c *columnReader) pageHeader() (size int, err error) {
-	walk := thriftWalk{data: c.rest}
-	if err := walk.structure(0, 0); err != nil {
-		return 0, err
+// nextPage takes a page off the chunk, without decompressing it.
+func (c *columnReader) nextPage() (body []byte, err error) {
+	header, err := c.nextHeader()
+	if err != nil {
+		return nil, err
 	}
-	c.header = format.PageHeader{}
-	c.thrift.ResetBytes(c.rest[:walk.pos])
-	return walk.pos, c.pageDecoder.Decode(&c.header)
+	return c.body(header)
+}
+
+// pageName is what the page at hand is called where there is no memory for
+// it: a page of one value is as large as that value.
+func (c *columnReader) pageName() string {
+	h := &c.header
+	switch {
+	case h.Type == format.DictionaryPage:
+		return "a dictionary"
+	case h.Type == format.DataPage && h.DataPageHeader.V.NumValues == 1,
+		h.Type == format.DataPageV2 && h.DataPageHeaderV2.V.NumValues == 1:
+		return "a value"
+	}
+	return "a page"
 }
 
 // expand decompresses src to exactly size bytes, in *buf if need be, and
 // satisfies PAD.
-func (c *columnReader) expand(buf *[]byte, id format.CompressionCodec, src []byte, size int) ([]byte, error) {
+func (c *columnReader) expand(buf *buffer, id format.CompressionCodec, src []byte, size int) ([]byte, error) {
 	if size == 0 {
 		return src[:0], nil // whatever the codec makes of nothing
 	}
-	if err := c.codec.check(id, src, size); err != nil {
+	if err := check(id, src, size); err != nil {
 		return nil, err
 	}
 	if id == format.Uncompressed {
 		return src, nil
 	}
-	*buf = padded(*buf, size)
-	return *buf, c.codec.decompress(id, *buf, src)
+	dst, err := buf.room(size, c.pageName())
+	if err != nil {
+		return nil, err
+	}
+	return dst, c.shared.codec.decompress(id, dst, src)
 }
 
 // loadDictionary decodes the chunk's dictionary if it begins with one.
 func (c *columnReader) loadDictionary() error {
-	rest, over := c.rest, c.over
-	body, err := c.nextPage()
-	if err != nil {
+	header, err := c.nextHeader()
+	if err != nil || c.header.Type != format.DictionaryPage {
 		return err
 	}
-	if c.header.Type != format.DictionaryPage {
-		c.rest, c.over = rest, over
-		return nil
+	body, err := c.body(header)
+	if err != nil {
+		return err
 	}
 	return c.dictionary(body)
 }
@@ -190,8 +240,8 @@ func (c *columnReader) startCodes(values []byte, rows int) error {
 // checkEnd checks that no data page follows when all rows have been seen.
 // Other bytes may: some writers count more than the pages into the chunk.
 func (c *columnReader) checkEnd() error {
-	c.over = 0 // what lies there need not be of this chunk
-	for len(c.rest) > 0 {
+	c.in.over = 0 // what lies there need not be of this chunk
+	for c.in.rest() > 0 {
 		if _, err := c.nextPage(); err != nil {
 			return nil
 		}

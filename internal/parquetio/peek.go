@@ -5,32 +5,56 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// maxDictHeader bounds the header of a dictionary page. Real ones have about
-// 20 bytes.
-const maxDictHeader = 256
+// peekBytes is how much is read to find a page header: those of dictionary
+// pages have about 20 bytes, of data pages more where they hold statistics.
+const peekBytes = 1 << 10
 
-// peekDictionary reads how many entries the dictionary of a chunk has, from
-// the header of its first page; 0 if that is no dictionary.
-func peekDictionary(f *file, group, leaf int) (entries int, err error) {
+// chunkPeek is what the headers of the first pages of a chunk tell.
+type chunkPeek struct {
+	entries   int   // of the dictionary; 0: there is none
+	dictBytes int64 // of the dictionary page, decompressed
+	page      int64 // of the first data page, decompressed; -1: not known
+	packed    int64 // of the same, compressed
+}
+
+// peek reads the headers of the dictionary page, if there is one, and of the
+// first data page of a chunk.
+func (f *file) peek(group, leaf int) (p chunkPeek, err error) {
 	defer fence(f.name, &err)
 	start, size, err := f.chunkRange(&f.meta.RowGroups[group].Columns[leaf].MetaData)
 	if err != nil {
-		return 0, err
+		return p, err
 	}
-	buf := make([]byte, min(size, maxDictHeader))
-	if err := readAt(f.r, buf, start); err != nil {
-		return 0, err
+	header, n, err := f.peekHeader(start, size)
+	if err != nil {
+		return p, err
+	}
+	if header.Type == format.DictionaryPage {
+		p.entries, p.dictBytes = int(header.DictionaryPageHeader.V.NumValues), int64(header.UncompressedPageSize)
+		n += int64(header.CompressedPageSize)
+		if n < 0 || n >= size {
+			p.page = -1
+			return p, nil
+		}
+		header, _, err = f.peekHeader(start+n, size-n)
+	}
+	p.page, p.packed = int64(header.UncompressedPageSize), int64(header.CompressedPageSize)
+	if err != nil || p.page < 0 || p.packed < 0 { // reading the page will tell what is wrong
+		p.page, p.packed = -1, 0
+	}
+	return p, nil
+}
+
+// peekHeader reads a page header, which has n bytes.
+func (f *file) peekHeader(at, left int64) (header format.PageHeader, n int64, err error) {
+	buf := make([]byte, min(left, peekBytes))
+	if err := readAt(f.r, buf, at); err != nil {
+		return header, 0, err
 	}
 	walk := thriftWalk{data: buf}
 	if err := walk.structure(0, 0); err != nil {
-		return 0, err
+		return header, 0, err
 	}
-	var header format.PageHeader
-	if err := thrift.Unmarshal(new(thrift.CompactProtocol), buf[:walk.pos], &header); err != nil {
-		return 0, err
-	}
-	if header.Type != format.DictionaryPage {
-		return 0, nil
-	}
-	return int(header.DictionaryPageHeader.V.NumValues), nil
+	err = thrift.Unmarshal(new(thrift.CompactProtocol), buf[:walk.pos], &header)
+	return header, int64(walk.pos), err
 }

@@ -15,10 +15,13 @@ type lane[T any] struct {
 	dense, placed []T
 }
 
+// minLane is the length of the shortest lane, so that it seldom grows.
+const minLane = 1024
+
 // room returns space for n dense values.
 func (l *lane[T]) room(n int) []T {
 	if cap(l.dense) < n+1 { // one more: see place
-		l.dense = make([]T, n+1, max(n+1, 1024))
+		l.dense = make([]T, n+1, max(n+1, minLane))
 	}
 	return l.dense[:n]
 }
@@ -32,7 +35,7 @@ func (l *lane[T]) place(rows rowSet) []T {
 	}
 	n := len(rows.valid)
 	if cap(l.placed) < n {
-		l.placed = make([]T, n, max(n, 1024))
+		l.placed = make([]T, n, max(n, minLane))
 	}
 	var zero T
 	src, dst := l.dense[:rows.count+1], l.placed[:n]
@@ -174,7 +177,7 @@ func (c *columnReader) allNull(v *column.Vector) {
 		v.Span = c.out.spans.room(v.Len)
 		clear(v.Span)
 		if c.out.none == nil {
-			c.out.none = padded(nil, 0)
+			c.out.none = make([]byte, 0, padding)
 		}
 		v.Data = c.out.none
 	}

@@ -13,12 +13,15 @@ import (
 // batches and uses it again. It is not safe for concurrent use.
 type Reader struct {
 	scan  *Scan
+	work  *workspace
 	vecs  []column.Vector
 	cols  []*columnReader // of the open file; nil: constant
 	file  int             // what cols read; -1: none
 	unit  int             // -1: none is open
 	done  int64           // rows of the unit that were read
 	zeros []int32         // codes of constants
+
+	constants int64 // drawn for the vectors of columns that are constant in file
 }
 
 var errNoUnit = errors.New("no unit is open")
@@ -26,22 +29,26 @@ var errNoUnit = errors.New("no unit is open")
 // NewReader returns a reader without an open unit. The caller closes it.
 func (s *Scan) NewReader() *Reader {
 	return &Reader{
-		scan:  s,
-		vecs:  make([]column.Vector, len(s.cols)),
-		cols:  make([]*columnReader, len(s.cols)),
-		file:  -1,
-		unit:  -1,
-		zeros: make([]int32, s.batchRows),
+		scan: s,
+		vecs: make([]column.Vector, len(s.cols)),
+		cols: make([]*columnReader, len(s.cols)),
+		file: -1,
+		unit: -1,
 	}
 }
 
 // Open starts a unit, an index in the scan's Units. It may be called before
 // the last one was read to its end. It also asks the system to read the next
 // unit ahead.
+//
+// The first call reserves the scan's WorkerBytes in the budget, so that what
+// others draw later does not keep the reader from its work. Where they are
+// refused it goes on with what it gets: they are an upper bound.
 func (r *Reader) Open(unit int) (err error) {
 	u := &r.scan.units[unit]
 	defer fence(u.File, &err)
 	r.unit, r.done = -1, 0
+	r.begin()
 	if err := r.openFile(r.scan.fileOf[unit]); err != nil {
 		return err
 	}
@@ -55,13 +62,25 @@ func (r *Reader) Open(unit int) (err error) {
 		}
 	}
 	if len(r.cols) == 0 {
-		if err := r.scan.d.files[r.file].verify(u.Group, r.scan.batchRows); err != nil {
+		if err := r.scan.d.files[r.file].verify(u.Group, r.work); err != nil {
 			return err
 		}
 	}
 	r.scan.readAhead(unit + 1)
 	r.unit = unit
 	return nil
+}
+
+// begin makes the workspace of a new reader, or of one that was closed.
+func (r *Reader) begin() {
+	if r.work != nil {
+		return
+	}
+	grow := r.scan.d.opt.Grow
+	r.work = newWorkspace(grow, r.scan.batchRows)
+	if grow != nil {
+		_ = r.work.account.reserve(r.scan.WorkerBytes())
+	}
 }
 
 // openFile makes the column readers of a file, unless they are there.
@@ -72,15 +91,16 @@ func (r *Reader) openFile(i int) error {
 	r.closeColumns()
 	f := r.scan.d.files[i]
 	for c, leaf := range r.scan.leaves[f.layout] {
-		if leaf < 0 {
-			r.vecs[c] = r.constant(c, i)
-			continue
-		}
 		var err error
-		if r.cols[c], err = newColumnReader(f.file, leaf, r.scan.types[c]); err != nil {
+		if leaf < 0 {
+			r.vecs[c], err = r.constant(c, i)
+		} else {
+			r.cols[c], err = newColumnReader(f.file, leaf, r.scan.types[c], r.work)
+			r.vecs[c] = column.Vector{}
+		}
+		if err != nil {
 			return err
 		}
-		r.vecs[c] = column.Vector{}
 	}
 	r.file = i
 	return nil
@@ -88,12 +108,20 @@ func (r *Reader) openFile(i int) error {
 
 // constant makes a vector of the most rows of a batch for a column that is
 // the same in the whole file.
-func (r *Reader) constant(c, file int) column.Vector {
+func (r *Reader) constant(c, file int) (column.Vector, error) {
 	n := r.scan.batchRows
-	if dicts := r.scan.dicts[c]; dicts != nil && dicts[file] != nil {
-		return column.Constant(dicts[file], n, r.zeros)
+	size := r.scan.constantBytes(c)
+	if err := r.work.account.draw(size, "vectors"); err != nil {
+		return column.Vector{}, r.columnError(r.scan.d.files[file].name, -1, c, err)
 	}
-	return nullVector(r.scan.types[c], n)
+	r.constants += size
+	if dicts := r.scan.dicts[c]; dicts != nil && dicts[file] != nil {
+		if r.zeros == nil {
+			r.zeros = make([]int32, n)
+		}
+		return column.Constant(dicts[file], n, r.zeros), nil
+	}
+	return nullVector(r.scan.types[c], n), nil
 }
 
 // Next fills b with the next rows of the unit. They stay valid until the next
@@ -140,23 +168,29 @@ func (r *Reader) batchSize(u *Unit) (int, error) {
 		case err != nil:
 			return 0, err
 		case have == 0 && left > 0:
-			return 0, r.mismatch(u, i, fmt.Errorf("the column ends after %d of the %d rows of the row group", r.done, u.Rows))
+			return 0, r.columnError(u.File, u.Group, i, fmt.Errorf("the column ends after %d of the %d rows of the row group", r.done, u.Rows))
 		case have > 0 && left == 0:
-			return 0, r.mismatch(u, i, fmt.Errorf("the column goes on after the %d rows of the row group", u.Rows))
+			return 0, r.columnError(u.File, u.Group, i, fmt.Errorf("the column goes on after the %d rows of the row group", u.Rows))
 		}
 		n = min(n, have)
 	}
 	return n, nil
 }
 
-func (r *Reader) mismatch(u *Unit, i int, err error) error {
-	return &Error{File: u.File, RowGroup: u.Group, Column: r.scan.d.table.cols[r.scan.cols[i]].name, Err: err}
+func (r *Reader) columnError(file string, group, i int, err error) error {
+	return &Error{File: file, RowGroup: group, Column: r.scan.d.table.cols[r.scan.cols[i]].name, Err: err}
 }
 
-// Close gives back what the reader holds. It may be called again.
+// Close gives back what the reader holds. No batch of it is valid any more;
+// the Dicts that were in them are. It may be called again.
 func (r *Reader) Close() {
+	if r.work == nil {
+		return
+	}
 	r.closeColumns()
-	r.unit = -1
+	r.work.close()
+	r.work, r.zeros, r.unit = nil, nil, -1
+	clear(r.vecs)
 }
 
 func (r *Reader) closeColumns() {
@@ -166,6 +200,8 @@ func (r *Reader) closeColumns() {
 			r.cols[i] = nil
 		}
 	}
+	r.work.account.give(r.constants)
+	r.constants = 0
 	r.file = -1
 }
 

@@ -52,7 +52,7 @@ func randomRuns(r *rand.Rand, width uint) (data []byte, values []int32) {
 
 // pad returns a copy of b that satisfies PAD.
 func pad(b []byte) []byte {
-	out := padded(nil, len(b))
+	out := make([]byte, len(b), len(b)+padding)
 	copy(out, b)
 	return out
 }

@@ -2,6 +2,7 @@ package parquetio
 
 import (
 	"fmt"
+	"sync"
 	"sync/atomic"
 
 	"github.com/parquet-go/parquet-go/format"
@@ -46,6 +47,7 @@ type Scan struct {
 	units   []Unit
 	fileOf  []int         // by unit
 	hinted  []atomic.Bool // by unit: reading it ahead is of no more use
+	peeked  []func() columnPeek
 	skipped struct {
 		groups      int
 		rows, bytes int64
@@ -69,6 +71,9 @@ func (d *Dataset) Scan(o ScanOptions) (_ *Scan, err error) {
 		}
 	}
 	s.hinted = make([]atomic.Bool, len(s.units))
+	for i := range s.cols {
+		s.peeked = append(s.peeked, sync.OnceValue(func() columnPeek { return s.peekColumn(i) }))
+	}
 	return s, nil
 }
 
@@ -204,29 +209,6 @@ func (s *Scan) Int96(i int) bool {
 		}
 	}
 	return false
-}
-
-// maxPeeks is how many dictionaries DictEntries looks at.
-const maxPeeks = 16
-
-// DictEntries is the greatest number of dictionary entries that column i of
-// Columns has in a unit, 0 if it has no dictionary, 1 if it is constant, and
-// -1 if that cannot be told. It is a hint: it reads the headers of
-// dictionaries, of a few units spread over the scan if there are many.
-func (s *Scan) DictEntries(i int) int {
-	most, step := 0, 1+(len(s.units)-1)/maxPeeks
-	for u := 0; u < len(s.units); u += step {
-		n, err := 1, error(nil)
-		f := s.d.files[s.fileOf[u]]
-		if leaf := s.leaves[f.layout][i]; leaf >= 0 {
-			n, err = peekDictionary(f.file, s.units[u].Group, leaf)
-		}
-		if err != nil {
-			return -1 // reading the unit will tell what is wrong
-		}
-		most = max(most, n)
-	}
-	return most
 }
 
 // Unchanged fails if a file is not what it was when the dataset was opened:

@@ -16,7 +16,25 @@ type streams struct {
 	deltas  deltaInts
 	lengths deltaLengths
 	strings deltaStrings
-	unsplit []byte
+	unsplit buffer
+}
+
+// use sets where the streams draw their memory from.
+func (s *streams) use(mem *account) {
+	s.unsplit.mem, s.strings.out.mem, s.strings.last.mem = mem, mem, mem
+}
+
+// trim lets go of large buffers that are hardly used any more.
+func (s *streams) trim() {
+	s.unsplit.trim()
+	s.strings.out.trim()
+	s.strings.last.trim()
+}
+
+func (s *streams) free() {
+	s.unsplit.free()
+	s.strings.out.free()
+	s.strings.last.free()
 }
 
 // widths of values by physical type; 0: not fixed by it.
@@ -55,9 +73,12 @@ func (s *streams) start(d *decoder, enc format.Encoding, values []byte, rows int
 		}
 	case format.ByteStreamSplit:
 		if s.blocks.width > 0 {
-			s.unsplit = padded(s.unsplit, len(values))
-			s.blocks.data = s.unsplit
-			return unsplit(s.unsplit, values, s.blocks.width)
+			dst, err := s.unsplit.room(len(values), "the values of a page")
+			if err != nil {
+				return err
+			}
+			s.blocks.data = dst
+			return unsplit(dst, values, s.blocks.width)
 		}
 	}
 	return fmt.Errorf("%v values encoded as %v (%d); not supported", d.physical, enc, enc)

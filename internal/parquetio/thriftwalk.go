@@ -38,7 +38,7 @@ const maxThriftDepth = 32
 // sum.
 const (
 	maxFooterGrowth = 24
-	freeFooterCost  = 64 << 20
+	freeFooterCost  = 8 << 20
 )
 
 // footer walks the whole of a footer and checks what decoding it would cost.

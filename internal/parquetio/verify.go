@@ -16,7 +16,7 @@ const (
 
 // verify reads the flat columns of a row group of a small file. Those that
 // this package cannot read are no damage.
-func (f *file) verify(group, batchRows int) error {
+func (f *file) verify(group int, shared *workspace) error {
 	if f.size > verifyBytes || f.rows > verifyRows {
 		return nil
 	}
@@ -26,15 +26,15 @@ func (f *file) verify(group, batchRows int) error {
 		if l.err != nil || chunks[l.index].MetaData.Codec == format.LZO {
 			continue
 		}
-		if err := f.verifyColumn(group, i, batchRows); err != nil {
+		if err := f.verifyColumn(group, i, shared); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (f *file) verifyColumn(group, leaf, batchRows int) error {
-	c, err := newColumnReader(f, leaf, f.leaves[leaf].typ)
+func (f *file) verifyColumn(group, leaf int, shared *workspace) error {
+	c, err := newColumnReader(f, leaf, f.leaves[leaf].typ, shared)
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (f *file) verifyColumn(group, leaf, batchRows int) error {
 		if n == 0 || err != nil {
 			return err
 		}
-		if err := c.read(&v, min(n, batchRows)); err != nil {
+		if err := c.read(&v, min(n, shared.batchRows)); err != nil {
 			return err
 		}
 	}

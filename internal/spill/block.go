@@ -19,27 +19,27 @@ const (
 	magic      = 0x4b_42_47_47 // "GGBK"
 
 	// MaxBlock is the most bytes of a block.
-	MaxBlock = math.MaxUint32 - headerSize - 1024
+	MaxBlock = math.MaxUint32 - headerSize - codedRoom
 )
 
 // header is what stands before each payload; the package comment draws it.
 type header struct {
-	codec  codec
-	stride uint16 // words of a row
-	off    int64
-	seq    uint32 // number of the block in its file
-	file   uint32 // number of the file in its space
-	raw    uint32
-	stored uint32
-	rows   uint32
-	front  uint32 // bytes of the payload that hold the rows
+	rowCodec, restCodec codec  // of the rows, of the bytes behind them
+	stride              uint16 // words of a row
+	off                 int64
+	seq                 uint32 // number of the block in its file
+	file                uint32 // number of the file in its space
+	raw                 uint32
+	stored              uint32
+	rows                uint32
+	front               uint32 // bytes of the payload that hold the rows
 }
 
 // seal writes the header before the payload in b.
 func (h *header) seal(b []byte, seed uint64) {
 	le := binary.LittleEndian
 	le.PutUint32(b[0:], magic)
-	le.PutUint16(b[4:], uint16(h.codec))
+	b[4], b[5] = byte(h.rowCodec), byte(h.restCodec)
 	le.PutUint16(b[6:], h.stride)
 	le.PutUint64(b[16:], uint64(h.off))
 	le.PutUint32(b[24:], h.seq)
@@ -64,15 +64,16 @@ func checksum(head, payload []byte, seed uint64) uint64 {
 func parse(b []byte) header {
 	le := binary.LittleEndian
 	return header{
-		codec:  codec(le.Uint16(b[4:])),
-		stride: le.Uint16(b[6:]),
-		off:    int64(le.Uint64(b[16:])),
-		seq:    le.Uint32(b[24:]),
-		file:   le.Uint32(b[28:]),
-		raw:    le.Uint32(b[32:]),
-		stored: le.Uint32(b[36:]),
-		rows:   le.Uint32(b[40:]),
-		front:  le.Uint32(b[44:]),
+		rowCodec:  codec(b[4]),
+		restCodec: codec(b[5]),
+		stride:    le.Uint16(b[6:]),
+		off:       int64(le.Uint64(b[16:])),
+		seq:       le.Uint32(b[24:]),
+		file:      le.Uint32(b[28:]),
+		raw:       le.Uint32(b[32:]),
+		stored:    le.Uint32(b[36:]),
+		rows:      le.Uint32(b[40:]),
+		front:     le.Uint32(b[44:]),
 	}
 }
 

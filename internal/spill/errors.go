@@ -41,7 +41,7 @@ type LimitError struct {
 
 func (e *LimitError) Error() string {
 	return fmt.Sprintf("temp limit reached: %s allowed, %s used, %s wanted; give a larger --temp-limit or more memory",
-		bytes(e.Allowed), bytes(e.Used), bytes(e.Wanted))
+		iec(e.Allowed), iec(e.Used), iec(e.Wanted))
 }
 
 // Is makes it an ErrExhausted.
@@ -56,7 +56,7 @@ type FullError struct {
 }
 
 func (e *FullError) Error() string {
-	return fmt.Sprintf("temp folder %s: no space after %s spilled; free space, or give --temp-dir or more memory", e.Dir, bytes(e.Spilled))
+	return fmt.Sprintf("temp folder %s: no space after %s spilled; free space, or give --temp-dir or more memory", e.Dir, iec(e.Spilled))
 }
 
 func (e *FullError) Unwrap() error { return e.Err }
@@ -145,4 +145,4 @@ func bare(err error) error {
 	return err
 }
 
-func bytes(n int64) string { return humanize.IBytes(uint64(max(n, 0))) }
+func iec(n int64) string { return humanize.IBytes(uint64(max(n, 0))) }

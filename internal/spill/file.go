@@ -1,11 +1,11 @@
 package spill
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"math"
 	"sync"
+
+	"github.com/gagg-dev/gagg/internal/hostmem"
 )
 
 // fsBlock is the unit in which file systems can give bytes in the middle of
@@ -19,23 +19,47 @@ type File struct {
 	number uint32
 	handle Handle
 
-	writing sync.Mutex // held by Append; guards the two below
+	writing sync.Mutex // held by Append; guards the next three
 	buf     []byte     // header and payload of the block being written
-	seq     uint32     // number of the next block
+	encoder encoder
+	seq     uint32 // number of the next block
 
 	mu      sync.Mutex // guards the rest; never held while data is written or read
 	closed  bool
 	end     int64     // where the next block goes
 	live    int64     // bytes of blocks that are not freed
 	held    int64     // bytes that count as used
+	memory  int64     // bytes of all buffers
 	readers []*reader // not in use
 }
 
-// reader is the memory of one Read.
-type reader struct {
-	head [headerSize]byte
-	buf  []byte
+// MemoryBytes returns the bytes of the buffers that the file holds: one for
+// Append and one for each of the Reads that there have been at once.
+func (f *File) MemoryBytes() int64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.memory
 }
+
+// BufferBytes returns the most that a buffer holds when no block has more
+// than the given bytes. A file that is appended to, and read by one
+// goroutine at a time, has two of them.
+func BufferBytes(block int) int64 { return int64(block) + headerSize + codedRoom }
+
+// grow returns a buffer of at least n bytes, in place of b.
+func (f *File) grow(b []byte, n int) []byte {
+	if cap(b) >= n {
+		return b[:cap(b)]
+	}
+	f.mu.Lock()
+	f.memory += int64(n - cap(b))
+	f.mu.Unlock()
+	free(b)
+	return hostmem.Make[byte](n)
+}
+
+// free frees what grow returned.
+func free(b []byte) { hostmem.Free(b[:cap(b)]) }
 
 // Append writes a block: rows of stride 64-bit words each, which are its
 // first rows*stride*8 bytes, and any bytes behind them. The block is not
@@ -46,17 +70,19 @@ func (f *File) Append(block []byte, rows, stride int) (Extent, error) {
 	}
 	f.writing.Lock()
 	defer f.writing.Unlock()
-	f.buf = append(f.buf[:0], make([]byte, headerSize)...)
-	var h header
-	f.buf, h = f.encode(f.buf, block, rows, stride)
+	if f.isClosed() { // and stays as it is, since closing waits for f.writing
+		return Extent{}, ErrClosed
+	}
+	f.buf = f.grow(f.buf, len(block)+headerSize+codedRoom)
+	coded, h := f.encoder.encode(f.buf[:headerSize], block, rows, stride)
 	h.rows, h.stride = uint32(rows), uint16(stride)
 	h.seq, h.file = f.seq, f.number
-	h.raw, h.stored = uint32(len(block)), uint32(len(f.buf))
-	return f.write(&h)
+	h.raw, h.stored = uint32(len(block)), uint32(len(coded))
+	return f.write(coded, &h)
 }
 
 func checkShape(n, rows, stride int) error {
-	if n > MaxBlock {
+	if uint64(n) > MaxBlock {
 		return fmt.Errorf("spill: a block of %d bytes, more than %d", n, int64(MaxBlock))
 	}
 	if rows < 0 || stride < 0 || stride > math.MaxUint16 || stride > 0 && rows > n/8/stride {
@@ -65,16 +91,16 @@ func checkShape(n, rows, stride int) error {
 	return nil
 }
 
-// write puts the block in f.buf behind the others.
-func (f *File) write(h *header) (Extent, error) {
+// write seals b, whose payload is there, and puts it behind the other blocks.
+func (f *File) write(b []byte, h *header) (Extent, error) {
 	n := int64(h.stored)
 	off, err := f.take(n)
 	if err != nil {
 		return Extent{}, err
 	}
 	h.off = off
-	h.seal(f.buf, f.space.seed)
-	if err := writeAll(f.handle, f.buf, off); err != nil {
+	h.seal(b, f.space.seed)
+	if err := writeAll(f.handle, b, off); err != nil {
 		f.giveBack(n)
 		return Extent{}, f.space.failure(err, "write")
 	}
@@ -91,9 +117,6 @@ func (f *File) write(h *header) (Extent, error) {
 func (f *File) take(n int64) (int64, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.closed {
-		return 0, ErrClosed
-	}
 	if err := f.space.reserve(n); err != nil {
 		return 0, err
 	}
@@ -106,100 +129,9 @@ func (f *File) take(n int64) (int64, error) {
 func (f *File) giveBack(n int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.closed {
-		return // close gave everything back
-	}
 	f.live -= n
 	f.held -= n
 	f.space.release(n)
-}
-
-// Read returns the block, in dst's memory if that is large enough. Whatever
-// is not as it was written is a *DamagedError.
-func (f *File) Read(e Extent, dst []byte) ([]byte, error) {
-	if uint64(cap(dst)) < uint64(e.Raw) {
-		dst = make([]byte, e.Raw)
-	}
-	dst = dst[:e.Raw]
-	r, err := f.reader()
-	if err != nil {
-		return nil, err
-	}
-	defer f.done(r)
-	if e.Stored < headerSize {
-		return nil, f.damaged(header{seq: math.MaxUint32}, "its extent is too small")
-	}
-	payload, err := f.fetch(r, e, dst)
-	if err != nil {
-		return nil, err
-	}
-	h, wrong := verify(r.head[:], payload, e, f.number, f.space.seed)
-	if wrong != "" {
-		return nil, f.damaged(h, wrong)
-	}
-	if !decode(dst, payload, h) {
-		return nil, f.damaged(h, "its payload")
-	}
-	return dst, nil
-}
-
-// fetch reads the header and the payload of a block.
-func (f *File) fetch(r *reader, e Extent, dst []byte) ([]byte, error) {
-	n := int(e.Stored)
-	if cap(r.buf) < n {
-		r.buf = make([]byte, n)
-	}
-	b := r.buf[:n]
-	if err := f.readAll(b, e.Off); err != nil {
-		return nil, err
-	}
-	copy(r.head[:], b)
-	return b[headerSize:], nil
-}
-
-// readAll is one ReadAt; the end of the file is damage.
-func (f *File) readAll(b []byte, off int64) error {
-	n, err := f.handle.ReadAt(b, off)
-	switch {
-	case n == len(b):
-		return nil
-	case err == nil || errors.Is(err, io.EOF):
-		return f.damaged(header{seq: math.MaxUint32}, "the file ends before it does")
-	}
-	return f.space.failure(err, "read")
-}
-
-func (f *File) damaged(h header, what string) error {
-	block := int64(h.seq)
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if block*headerSize >= f.end { // then the number is damaged itself
-		block = -1
-	}
-	return &DamagedError{Dir: f.space.config.Dir, Block: block, What: what}
-}
-
-// reader returns memory for one Read.
-func (f *File) reader() (*reader, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.closed {
-		return nil, ErrClosed
-	}
-	if n := len(f.readers); n > 0 {
-		r := f.readers[n-1]
-		f.readers = f.readers[:n-1]
-		return r, nil
-	}
-	return &reader{}, nil
-}
-
-func (f *File) done(r *reader) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if !f.closed {
-		f.readers = append(f.readers, r)
-	}
 }
 
 // Prefetch says that the block is read soon.
@@ -241,6 +173,12 @@ func (f *File) Close() error {
 	return nil
 }
 
+func (f *File) isClosed() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.closed
+}
+
 // close waits for an Append. f.space.mu is held.
 func (f *File) close() error {
 	f.writing.Lock()
@@ -251,7 +189,11 @@ func (f *File) close() error {
 		return nil
 	}
 	f.closed = true
-	f.buf, f.readers = nil, nil
+	free(f.buf)
+	for _, r := range f.readers {
+		free(r.buf)
+	}
+	f.buf, f.readers, f.memory = nil, nil, 0
 	f.space.release(f.held)
 	f.live, f.held = 0, 0
 	return f.space.drop(f.number, f.handle)

@@ -120,7 +120,7 @@ func tryPrivate(parent Dir) (*private, error) {
 	if !lost && p.dir != nil {
 		_ = removeFile(p.dir, lockName)
 	}
-	p.closeFiles()
+	_ = p.closeFiles() // nothing was written
 	if lost {
 		return nil, nil
 	}
@@ -151,24 +151,28 @@ func claim(dir Dir, lock Handle) (bool, error) {
 	return err == nil && os.SameFile(held, named), err
 }
 
-func (p *private) closeFiles() {
+func (p *private) closeFiles() error {
+	var err error
 	if p.lock != nil {
-		_ = p.lock.Close() // nothing was written to it
+		err = p.lock.Close()
 	}
 	if p.dir != nil {
-		_ = p.dir.Close()
+		err = firstError(err, p.dir.Close())
 	}
+	return err
 }
 
-// remove removes the directory and what is in it.
+// remove removes the directory and what is in it. Between the lock file and
+// the directory a sweep may come and make its own lock file. It then goes on
+// to remove the directory in our place.
 func (p *private) remove() error {
 	err := emptyPrivate(p.dir)
-	if rmErr := p.parent.Remove(p.name); err == nil {
-		err = rmErr
+	if err == nil {
+		err = p.parent.Remove(p.name)
 	}
-	p.closeFiles()
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+	swept := errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrExist) // which is "not empty", too
+	if closeErr := p.closeFiles(); err == nil || swept {
+		return closeErr
 	}
 	return err
 }

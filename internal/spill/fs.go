@@ -50,7 +50,9 @@ type Handle interface {
 	Punch(off, n int64) error
 }
 
-// osFS is the real file system.
+// System returns the real file system.
+func System() FS { return osFS{} }
+
 type osFS struct{}
 
 func (osFS) OpenDir(name string) (Dir, error) {
@@ -94,13 +96,12 @@ func (d osDir) Mkdir(name string) error {
 	if err := d.root.Mkdir(name, 0o700); err != nil {
 		return err
 	}
-	if info, err := d.root.Lstat(name); err != nil || info.Mode().Perm() == 0o700 {
-		return err
+	if info, err := d.root.Lstat(name); err == nil && info.Mode().Perm() != 0o700 {
+		// The umask took bits away. Where modes cannot be changed, opening
+		// the folder says what that means.
+		_ = d.root.Chmod(name, 0o700)
 	}
-	// The umask took bits away. Where modes cannot be changed, opening the
-	// folder says what that means.
-	_ = d.root.Chmod(name, 0o700)
-	return nil
+	return nil // also if the folder is gone: opening it says so, too
 }
 
 // OpenDir compares before with after, since a Root follows a link that stays

@@ -153,7 +153,7 @@ func (s *Space) probe(handle Handle) error {
 	if err := writeAll(handle, wrote[:], 0); err != nil {
 		return s.failure(err, "write")
 	}
-	if n, err := handle.ReadAt(read[:], 0); n < len(read) && !errors.Is(err, io.EOF) {
+	if _, err := handle.ReadAt(read[:], 0); err != nil && !errors.Is(err, io.EOF) {
 		return s.failure(err, "read")
 	}
 	if read != wrote {

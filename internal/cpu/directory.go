@@ -1,0 +1,67 @@
+package cpu
+
+import (
+	"math/bits"
+
+	"github.com/gagg-dev/gagg/internal/hostmem"
+)
+
+// directory is the open addressing index of a table or a merge.
+type directory struct {
+	slots     []uint32
+	shift     uint // home slot of a hash: hash<<skip >> shift
+	skip      uint // top bits that all hashes share
+	groupBits uint // of an entry; the others are the tag
+}
+
+const minDirBits = 10
+
+// newDirectory returns an empty directory for n groups with numbers below
+// numbers, whose hashes share their top skip bits.
+func newDirectory(n, numbers int, skip uint) directory {
+	b := dirBits(n)
+	return directory{
+		slots: hostmem.Make[uint32](1 << b), shift: 64 - b, skip: skip,
+		groupBits: uint(bits.Len(uint(numbers))),
+	}
+}
+
+// dirBits gives n groups at most half of 2^dirBits slots.
+func dirBits(n int) uint { return uint(max(minDirBits, bits.Len(uint(2*n-1)))) }
+
+// drop frees the directory.
+func (d *directory) drop() {
+	hostmem.Free(d.slots)
+	*d = directory{}
+}
+
+func (d *directory) home(hash uint64) uint64 { return hash << d.skip >> d.shift }
+
+// next is the slot to look at after slot s.
+func (d *directory) next(s uint64) uint64 { return (s + 1) & uint64(len(d.slots)-1) }
+
+// capacity is how many groups fit before the directory is half full.
+func (d *directory) capacity() int { return len(d.slots) / 2 }
+
+// place enters a group that is known to be new.
+func (d *directory) place(hash uint64, group uint32) {
+	s := d.home(hash)
+	for d.slots[s] != 0 {
+		s = d.next(s)
+	}
+	d.slots[s] = d.entry(hash, group)
+}
+
+func (d *directory) entry(hash uint64, group uint32) uint32 {
+	return uint32(hash)<<d.groupBits | group + 1
+}
+
+// tagged reports whether entry e has the tag of hash.
+func (d *directory) tagged(e uint32, hash uint64) bool {
+	return (e^uint32(hash)<<d.groupBits)>>d.groupBits == 0
+}
+
+// group is the group of an entry; that of a free slot is noGroup.
+func (d *directory) group(e uint32) uint32 { return e&(1<<d.groupBits-1) - 1 }
+
+const noGroup = ^uint32(0)

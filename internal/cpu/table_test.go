@@ -1,0 +1,65 @@
+package cpu
+
+import (
+	"errors"
+	"testing"
+)
+
+// A table that was refused memory is as it was before: the same batch, once
+// there is memory, finds each key's group.
+func TestTableAfterRefusal(t *testing.T) {
+	refused := errors.New("refused")
+	for n := 2; ; n++ { // the first request is that of newTable
+		requests := 0
+		tab, err := newTable(4, 1, make([]uint64, 4), func(bytes int64) error {
+			if requests++; requests == n {
+				return refused
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		const rows = 20_000
+		hash, w, groups := make([]uint64, rows), [][]uint64{make([]uint64, rows)}, make([]uint32, rows)
+		for i := range hash {
+			w[0][i] = uint64(i % (rows / 2))
+			hash[i] = w[0][i] * 0x9e3779b97f4a7c15
+		}
+		const half = rows / 4
+		find := func(from, to int) error {
+			err := tab.secure(to - from)
+			if err == nil {
+				tab.find(hash[from:to], [][]uint64{w[0][from:to]}, groups[from:to])
+			}
+			return err
+		}
+		for _, from := range []int{0, half, 2 * half, 3 * half} {
+			err := find(from, from+half)
+			if err != nil && !errors.Is(err, refused) {
+				t.Fatalf("request %d refused: error %v", n, err)
+			}
+			if err != nil {
+				err = find(from, from+half)
+			}
+			if err != nil {
+				t.Fatalf("request %d refused, then error %v", n, err)
+			}
+		}
+		if tab.n != rows/2 {
+			t.Fatalf("request %d refused: %d groups", n, tab.n)
+		}
+		for i, g := range groups {
+			if row := tab.rows.Rows[int(g)*4:]; row[0] != hash[i] || row[1] != w[0][i] {
+				t.Fatalf("request %d refused: row %d has group %d, which is another key's", n, i, g)
+			}
+		}
+		tab.drop()
+		if requests < n {
+			if n < 4 {
+				t.Fatalf("only %d requests", requests)
+			}
+			return
+		}
+	}
+}

@@ -1,0 +1,66 @@
+package parquetio
+
+import "io"
+
+// minWindow is how much of a chunk is read at once where its pages are
+// smaller: enough for a read to cost little beside what it copies. A guess.
+const minWindow = 128 << 10
+
+// A window is the part of a column chunk that is in memory: a chunk may be
+// larger than the budget, but no page is decoded before it is here as a
+// whole.
+//
+//	chunk:  taken | data, in memory | left, in the file || over
+//
+// What was taken stays where it is until the next call of fill.
+type window struct {
+	r    io.ReaderAt
+	mem  buffer
+	data []byte // PAD
+	next int64  // the place in the file where left begins
+	left int64
+	over int64 // bytes behind the chunk that may belong to it; see maxOver
+}
+
+// start stands at the beginning of a chunk. Nothing is read yet.
+func (w *window) start(at, size, over int64) {
+	w.data, w.next, w.left, w.over = nil, at, size, over
+}
+
+// rest is the bytes of the chunk that were not taken.
+func (w *window) rest() int64 { return int64(len(w.data)) + w.left }
+
+// extend takes the bytes behind the chunk for a part of it.
+func (w *window) extend() {
+	w.left += w.over
+	w.over = 0
+}
+
+// fill brings n bytes into data, or the whole rest if it is less.
+func (w *window) fill(n int64, what string) error {
+	n = min(n, w.rest())
+	have := len(w.data)
+	if n <= int64(have) {
+		return nil
+	}
+	// As much as there is room for, so that small chunks are read at once.
+	n = min(max(n, minWindow, int64(len(w.mem.b)-padding)), w.rest())
+	buf, err := w.mem.move(w.data, int(n), what)
+	if err != nil {
+		return err
+	}
+	w.data = buf[:have]
+	if err := readAt(w.r, buf[have:], w.next); err != nil {
+		return err
+	}
+	w.data = buf
+	w.next += n - int64(have)
+	w.left -= n - int64(have)
+	return nil
+}
+
+// take returns the first n bytes of data and passes over them.
+func (w *window) take(n int) (b []byte) {
+	b, w.data = w.data[:n], w.data[n:]
+	return b
+}
