@@ -97,6 +97,14 @@ func (l *Layout) combineSlot(s *slot, dst []uint64, stride int, gids []uint32, s
 			w, f := to[int(g)*stride:], from[i*stride:]
 			addSigned192(w, cold, int64(f[0]), f[cold], f[cold+1])
 		}
+	case opTop:
+		for i, g := range gids {
+			combineTop(to[int(g)*stride:][:s.chain.n], from[i*stride:][:s.chain.n])
+		}
+	case opChain:
+		for i, g := range gids {
+			l.combineChain(s, dst[int(g)*stride:][:stride], src[i*stride:][:stride], take)
+		}
 	case opFirst, opLast, opArgMin, opArgMax:
 		for i, g := range gids {
 			s.combineKept(to[int(g)*stride:], from[i*stride:], take)

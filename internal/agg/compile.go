@@ -14,6 +14,9 @@ type call struct {
 	set    int    // the set of the arguments
 	slots  [5]int // what the function needs, in the order that finish expects
 	null   bool   // an argument is a literal NULL: no row ever counts
+
+	share     share  // of quantiles
+	separator string // of string_agg
 }
 
 // compile splits a call into slots.
@@ -27,13 +30,14 @@ func (b *builder) compile(c Call) call {
 			return out
 		}
 	}
-	b.split(&out, c.Args)
+	b.split(&out, c)
 	return out
 }
 
 // split gives c the slots that it needs. The order of the slots is what the
 // functions in finish*.go expect.
-func (b *builder) split(c *call, args []int) {
+func (b *builder) split(c *call, from Call) {
+	args := from.Args
 	one := func(o op) {
 		c.set = b.seen(args...)
 		c.slots[0] = b.slot(o, c.set, args[0], none)
@@ -65,12 +69,48 @@ func (b *builder) split(c *call, args []int) {
 	case fnLast:
 		b.needsPos = true
 		c.slots[0] = b.slot(opLast, b.set(args...), args[0], none)
+	case fnMedian, fnQuantile, fnQuantileDisc, fnMad, fnMode, fnEntropy, fnHistogram, fnCountDistinct,
+		fnList, fnStringAgg, fnMinN, fnMaxN, fnApproxCountDistinct, fnApproxQuantile:
+		b.splitHolistic(c, from)
 	case fnArgMin, fnArgMax:
 		b.needsPos = true
 		c.slots[0] = b.slot(opArgMin+op(c.fn-fnArgMin), b.set(args...), args[0], args[1])
 	default:
 		b.splitMoments(c, args)
 	}
+}
+
+// keeps is what the chain of a function keeps.
+var keeps = map[funcID]keep{
+	fnMedian: keepAll, fnQuantile: keepAll, fnQuantileDisc: keepAll, fnMad: keepAll,
+	fnMode: keepFirsts, fnEntropy: keepCounts, fnHistogram: keepCounts, fnCountDistinct: keepSet,
+	fnList: keepOrder, fnStringAgg: keepOrder, fnMinN: keepLeast, fnMaxN: keepGreatest,
+	fnApproxCountDistinct: keepHashes, fnApproxQuantile: keepBuckets,
+}
+
+// splitHolistic needs one chain, or the best keys in the row.
+func (b *builder) splitHolistic(c *call, from Call) {
+	arg, t, n := from.Args[0], c.types[0], 0
+	c.share, c.separator = middle, ","
+	if len(from.Params) > 0 {
+		switch p := from.Params[0]; c.fn {
+		case fnMinN, fnMaxN:
+			n = int(p.Int)
+		case fnStringAgg:
+			c.separator = p.Bytes
+		default:
+			c.share, _ = shareOf(p)
+		}
+	}
+	ch := newChain(keeps[c.fn], t, n)
+	if rep := t.Rep(); 0 < n && n <= topWords && (rep == column.RepInt64 || rep == column.RepFloat64) {
+		c.set = b.counted(arg)
+		c.slots[0] = b.chainSlot(opTop, c.set, arg, ch)
+		return
+	}
+	ch.runs = b.runs != nil
+	b.needsPos = b.needsPos || ch.pos != none
+	c.slots[0] = b.chainSlot(opChain, b.set(arg), arg, ch)
 }
 
 // splitMoments needs the count of rows, the sums of x and y, of their squares

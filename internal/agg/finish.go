@@ -10,8 +10,9 @@ import (
 // Finish computes the results of one call for groups: rows are their whole
 // rows, reg is where the refs of states are valid (nil will do for layouts
 // without strings). It overwrites out, whose memory it reuses and which shares
-// no memory with the rows. The error is an *OverflowError, or one that says
-// that the strings of a result exceed 4 GiB: then ask for fewer rows.
+// no memory with the rows. The error is an *OverflowError, a *SizeError,
+// ErrBatchFull, which goes away if it is asked for fewer rows, or one of
+// Options.Runs.
 func (l *Layout) Finish(call int, rows [][]uint64, reg *arena.Arenas, out *column.Vector) error {
 	c := &l.calls[call]
 	prepare(out, c.result, len(rows))
@@ -19,7 +20,7 @@ func (l *Layout) Finish(call int, rows [][]uint64, reg *arena.Arenas, out *colum
 		finishNull(c, out)
 		return nil
 	}
-	f := finisher{Layout: l, call: c, rows: rows, reg: reg, out: out}
+	f := finisher{Layout: l, call: c, number: call, rows: rows, reg: reg, out: out}
 	bad := none
 	switch c.fn {
 	case fnCount:
@@ -41,6 +42,12 @@ func (l *Layout) Finish(call int, rows [][]uint64, reg *arena.Arenas, out *colum
 	case fnArgMin, fnArgMax:
 		defer f.seal()
 		return f.arg()
+	case fnMedian, fnQuantile, fnQuantileDisc, fnMad, fnMode, fnEntropy, fnHistogram, fnCountDistinct,
+		fnList, fnStringAgg, fnMinN, fnMaxN, fnApproxCountDistinct, fnApproxQuantile:
+		var err error
+		if bad, err = f.holistic(); err != nil {
+			return err
+		}
 	default:
 		f.moments()
 	}
@@ -53,10 +60,16 @@ func (l *Layout) Finish(call int, rows [][]uint64, reg *arena.Arenas, out *colum
 // finisher is one call of Finish.
 type finisher struct {
 	*Layout
-	call *call
-	rows [][]uint64
-	reg  *arena.Arenas
-	out  *column.Vector
+	call   *call
+	number int
+	rows   [][]uint64
+	reg    *arena.Arenas
+	out    *column.Vector
+
+	// Of chains: memory to sort in, and what stream has found.
+	work    *workspace
+	sorted  []uint64
+	sources []run
 }
 
 // prepare makes out a flat vector of n values of t, none of them NULL.
@@ -71,6 +84,12 @@ func prepare(out *column.Vector, t column.Type, n int) {
 		out.Wide = grow(out.Wide, n)
 	case column.RepBytes:
 		out.Span, out.Data = grow(out.Span, n), out.Data[:0]
+	case column.RepList:
+		out.Span, out.Counts = grow(out.Span, n), out.Counts[:0]
+		if out.Elem == nil {
+			out.Elem = new(column.Vector)
+		}
+		prepare(out.Elem, t.Elem(), 0)
 	}
 }
 
@@ -86,7 +105,7 @@ func (f *finisher) setNull(i int) {
 func finishNull(c *call, out *column.Vector) {
 	clear(out.Int)
 	clear(out.Span)
-	if c.fn == fnCount {
+	if c.fn == fnCount || c.fn == fnCountDistinct || c.fn == fnApproxCountDistinct {
 		return
 	}
 	out.Null = make([]bool, out.Len)
@@ -116,6 +135,9 @@ func (f *finisher) slot(k int) *slot { return &f.slots[f.call.slots[k]] }
 // seal leaves behind a result of strings the bytes that may be read past its end.
 func (f *finisher) seal() {
 	f.out.Data = slices.Grow(f.out.Data, column.SpanPadding)
+	if e := f.out.Elem; f.out.Type.IsNested() {
+		e.Data = slices.Grow(e.Data, column.SpanPadding)
+	}
 }
 
 func (f *finisher) count() {

@@ -1,7 +1,6 @@
 package agg
 
 import (
-	"errors"
 	"math"
 
 	"github.com/gagg-dev/gagg/internal/column"
@@ -37,17 +36,20 @@ func (f *finisher) extreme() error {
 	return nil
 }
 
-var errResultBytes = errors.New("the strings of one result batch exceed 4 GiB")
-
 // setBytes makes the value of ref result i.
 func (f *finisher) setBytes(i int, ref uint64) error {
 	var b []byte
 	if ref != 0 {
 		b = f.reg.Get(ref)
 	}
+	return f.setText(i, b)
+}
+
+// setText makes b result i.
+func (f *finisher) setText(i int, b []byte) error {
 	off := len(f.out.Data)
 	if uint64(off)+uint64(len(b)) > math.MaxUint32 {
-		return errResultBytes
+		return ErrBatchFull
 	}
 	f.out.Span[i] = column.Span{Off: uint32(off), Len: uint32(len(b))}
 	f.out.Data = append(f.out.Data, b...)

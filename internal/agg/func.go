@@ -40,6 +40,20 @@ const (
 	fnLast
 	fnArgMin
 	fnArgMax
+	fnMedian
+	fnQuantile
+	fnQuantileDisc
+	fnMode
+	fnMad
+	fnEntropy
+	fnHistogram
+	fnCountDistinct
+	fnList
+	fnStringAgg
+	fnMinN // min(x, n)
+	fnMaxN // max(x, n)
+	fnApproxCountDistinct
+	fnApproxQuantile
 )
 
 // class is what arguments a function takes.
@@ -51,6 +65,7 @@ const (
 	summable
 	integers
 	booleans
+	texts
 )
 
 func (c class) takes(t column.Type) bool {
@@ -68,12 +83,14 @@ func (c class) takes(t column.Type) bool {
 		return t.IsInteger()
 	case booleans:
 		return t.Kind == column.Bool
+	case texts:
+		return t.Kind == column.String
 	}
 	return false
 }
 
 func (c class) String() string {
-	return [...]string{"values", "numbers", "numbers and booleans", "integers", "booleans"}[c]
+	return [...]string{"values", "numbers", "numbers and booleans", "integers", "booleans", "strings"}[c]
 }
 
 // signature says how a function is called. The type of the result is that of
@@ -84,6 +101,7 @@ type signature struct {
 	args     int
 	class    class
 	result   func(column.Type) column.Type
+	param    param
 }
 
 var signatures = [...]signature{
@@ -112,20 +130,31 @@ var signatures = [...]signature{
 	fnLast:       {name: "last", args: 1},
 	fnArgMin:     {name: "arg_min", synonyms: []string{"argmin", "min_by"}, args: 2},
 	fnArgMax:     {name: "arg_max", synonyms: []string{"argmax", "max_by"}, args: 2},
-}
 
-// planned are the aggregates of SPEC.md that carry all their values.
-var planned = []string{
-	"median", "quantile", "quantile_disc", "mode", "mad", "entropy", "count_distinct",
-	"approx_count_distinct", "approx_quantile", "list", "string_agg", "histogram",
+	fnMedian:        {name: "median", args: 1, result: quantileType},
+	fnQuantile:      {name: "quantile", synonyms: []string{"quantile_cont"}, args: 1, result: quantileType, param: paramShare},
+	fnQuantileDisc:  {name: "quantile_disc", args: 1, param: paramShare},
+	fnMode:          {name: "mode", args: 1},
+	fnMad:           {name: "mad", args: 1, class: numbers, result: quantileType},
+	fnEntropy:       {name: "entropy", args: 1, result: always(column.Float64)},
+	fnHistogram:     {name: "histogram", args: 1, result: nested(column.MapOf)},
+	fnCountDistinct: {name: "count_distinct", args: 1, result: always(column.Int64)},
+	fnList:          {name: "list", synonyms: []string{"array_agg"}, args: 1, result: nested(column.ListOf)},
+	fnStringAgg:     {name: "string_agg", synonyms: []string{"group_concat", "listagg"}, args: 1, class: texts, param: paramSeparator},
+	fnMinN:          {name: "min", args: 1, result: nested(column.ListOf), param: paramNumber},
+	fnMaxN:          {name: "max", args: 1, result: nested(column.ListOf), param: paramNumber},
+
+	fnApproxCountDistinct: {name: "approx_count_distinct", args: 1, result: always(column.Int64)},
+	fnApproxQuantile:      {name: "approx_quantile", args: 1, class: numbers, param: paramShare},
 }
 
 var byName = func() map[string]funcID {
 	m := map[string]funcID{}
 	for id, s := range signatures {
-		m[s.name] = funcID(id)
-		for _, synonym := range s.synonyms {
-			m[synonym] = funcID(id)
+		for _, name := range append([]string{s.name}, s.synonyms...) {
+			if _, taken := m[name]; !taken { // min is min(x), which Resolve tells from min(x, n)
+				m[name] = funcID(id)
+			}
 		}
 	}
 	return m
@@ -141,15 +170,24 @@ func Names() []string {
 	return names
 }
 
-// IsAggregate reports whether name (lower case) is an aggregate, be it one
-// that Resolve refuses as not supported yet.
+// IsAggregate reports whether name (lower case) is an aggregate.
 func IsAggregate(name string) bool {
 	_, ok := byName[name]
-	return ok || slices.Contains(planned, name)
+	return ok
 }
 
 func always(k column.Kind) func(column.Type) column.Type {
 	return func(column.Type) column.Type { return column.Type{Kind: k} }
+}
+
+// nested makes a list or map of the argument; of NULL, NULL.
+func nested(of func(column.Type) column.Type) func(column.Type) column.Type {
+	return func(t column.Type) column.Type {
+		if t.Kind == column.Null {
+			return t
+		}
+		return of(t)
+	}
 }
 
 // sumType: int64 for what 2^31 rows cannot overflow, else the widest decimal

@@ -205,6 +205,94 @@ var ways = map[string]func(*Layout, *testData, *rand.Rand) *worker{
 		}
 		return workers[0]
 	},
+	"spilling": spilling,
+}
+
+// block is rows as they are written to disk.
+type block struct {
+	groups []uint32
+	rows   []uint64
+	values []byte // a section
+}
+
+// spill moves the rows of w to a block and empties w.
+func (w *worker) spill() (block, error) {
+	var b block
+	var s arena.Section
+	for g, id := range w.local {
+		if err := w.l.Move(w.row(id), w.t.Arena.Registry(), &s); err != nil {
+			return b, err
+		}
+		b.groups = append(b.groups, g)
+		b.rows = append(b.rows, w.row(id)...)
+	}
+	b.values = append([]byte{}, s.Bytes()...)
+	w.local = map[uint32]uint32{}
+	w.t.Rows = w.t.Rows[:0]
+	w.t.Arena.Reset()
+	return b, nil
+}
+
+// read combines the rows of a block into those of w, and then spoils it.
+func (w *worker) read(b block) error {
+	reg := w.t.Arena.Registry()
+	base := reg.Adopt(b.values)
+	for i, g := range b.groups {
+		row := b.rows[i*w.t.Stride:][:w.t.Stride]
+		w.l.Rebase(row, base)
+		id, isNew := w.group(g)
+		if !isNew {
+			w.l.Combine(w.row(id), row, reg, w.t.Arena)
+			continue
+		}
+		if err := w.l.Move(row, reg, w.t.Arena); err != nil {
+			return err
+		}
+		copy(w.row(id), row)
+		w.t.Unseen = true
+	}
+	reg.Drop(base)
+	for i := range b.values {
+		b.values[i] = 0xa5
+	}
+	return nil
+}
+
+// spilling feeds batches to workers that spill now and then, and reads the
+// blocks back in any order, some by way of another block.
+func spilling(l *Layout, d *testData, rng *rand.Rand) *worker {
+	reg := new(arena.Arenas)
+	var blocks []block
+	spill := func(w *worker) {
+		b, err := w.spill()
+		if err != nil {
+			panic(err)
+		}
+		blocks = append(blocks, b)
+	}
+	workers := []*worker{newWorker(l, reg), newWorker(l, reg)}
+	batches := split(seq(len(d.gids)), rng)
+	rng.Shuffle(len(batches), func(i, j int) { batches[i], batches[j] = batches[j], batches[i] })
+	for _, rows := range batches {
+		w := workers[rng.IntN(2)]
+		w.update(d, rows)
+		if rng.IntN(3) == 0 {
+			spill(w)
+		}
+	}
+	spill(workers[0])
+	for len(blocks) > 0 {
+		i := rng.IntN(len(blocks))
+		if err := workers[1].read(blocks[i]); err != nil {
+			panic(err)
+		}
+		blocks[i] = blocks[len(blocks)-1]
+		blocks = blocks[:len(blocks)-1]
+		if rng.IntN(6) == 0 {
+			spill(workers[1])
+		}
+	}
+	return workers[1]
 }
 
 func mergeTwo(workers []*worker, rng *rand.Rand) []*worker {

@@ -66,6 +66,10 @@ func (l *Layout) update(t *Table, s *slot, v *view) {
 		updatePlace(t, s, v)
 	case opArgMin, opArgMax:
 		updateArg(t, s, v)
+	case opTop:
+		updateTop(words, stride, v.gids, s.chain.values(&t.scratch, x), s.chain.n)
+	case opChain:
+		l.updateChain(t, s, v)
 	}
 }
 
@@ -84,6 +88,8 @@ func (l *Layout) reduce(t *Table, s *slot, row []uint64, v *view) bool {
 		words[0] = uint64(min(int64(words[0]), lowest(t.scratch.keysOf(x))))
 	case opMaxInt:
 		words[0] = uint64(max(int64(words[0]), highest(t.scratch.keysOf(x))))
+	case opChain:
+		return l.reduceChain(t, s, row, v)
 	default:
 		return false
 	}

@@ -3,6 +3,7 @@ package agg
 import (
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/gagg-dev/gagg/internal/column"
 )
@@ -51,7 +52,19 @@ type Layout struct {
 	counts   []int // words that hold counts: rows, nulls
 	flags    []int // words that hold unseen bits
 	refs     []int // words that hold refs of values in the arena
+	chains   []int // slots that are chains
 	needsPos bool
+
+	runs   Runs
+	limits limits
+	pools  *pools
+}
+
+// pools is memory that calls of Combine, Move and Finish use one after the
+// other.
+type pools struct {
+	spaces sync.Pool // of *workspace
+	arenas sync.Pool // of *arena.Arena: see spareArena
 }
 
 // argSet is the arguments of one or more aggregates.
@@ -95,7 +108,7 @@ func (l *Layout) InitEmpty(row []uint64) { l.init(row, l.empty) }
 
 // Compile lays out the state words of calls, which begin at word base of a row.
 func Compile(calls []Call, base int, o Options) *Layout {
-	b := builder{Layout: &Layout{base: base, rows: field{off: none}}, maxRows: o.MaxRows}
+	b := builder{Layout: &Layout{base: base, rows: field{off: none}, runs: o.Runs, limits: usualLimits, pools: new(pools)}, maxRows: o.MaxRows}
 	for _, c := range calls {
 		b.declare(c)
 	}
@@ -146,6 +159,17 @@ func (b *builder) seen(args ...int) int {
 	i := b.set(args...)
 	b.sets[i].wantSeen = true
 	return i
+}
+
+// chainSlot returns the index of the slot of that kind and chain for argument x.
+func (b *builder) chainSlot(o op, set, x int, c chain) int {
+	for i := range b.slots {
+		if s := &b.slots[i]; s.op == o && s.x == x && s.chain == c {
+			return i
+		}
+	}
+	b.slots = append(b.slots, slot{op: o, x: x, y: none, set: set, xRep: b.types[x].Rep(), chain: c})
+	return len(b.slots) - 1
 }
 
 // slot returns the index of the slot that does op, a new one if need be.

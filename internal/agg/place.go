@@ -50,6 +50,9 @@ func (b *builder) place() {
 	for i := range b.slots {
 		b.slots[i].fused = b.fusesCorr(i)
 		b.refs = append(b.refs, b.slots[i].refs()...)
+		if b.slots[i].op == opChain {
+			b.chains = append(b.chains, i)
+		}
 	}
 	b.empty = append([]uint64(nil), b.template...)
 	for _, s := range b.sets {

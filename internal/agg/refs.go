@@ -9,14 +9,20 @@ import (
 // values from one arena to another, and says how much room that takes.
 
 // HasRefs reports whether rows hold refs.
-func (l *Layout) HasRefs() bool { return len(l.refs) > 0 }
+func (l *Layout) HasRefs() bool { return len(l.refs)+len(l.chains) > 0 }
 
 // Move copies every value that the state of row refers to, from from to to,
-// and has row refer to the copies.
+// and has row refer to the copies. A long chain goes to Options.Runs, and the
+// errors are those of Runs, or a *ChainError.
 func (l *Layout) Move(row []uint64, from *arena.Arenas, to arena.Putter) error {
 	for _, off := range l.refs {
 		if row[off] != 0 {
 			row[off] = to.Put(from.Get(row[off]))
+		}
+	}
+	for _, i := range l.chains {
+		if err := l.moveChain(&l.slots[i], row, from, to); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -28,6 +34,9 @@ func (l *Layout) Rebase(row []uint64, add uint64) {
 		if row[off] != 0 {
 			row[off] += add
 		}
+	}
+	for _, i := range l.chains {
+		rebaseChain(&l.slots[i], row, add)
 	}
 }
 
@@ -49,8 +58,10 @@ func (l *Layout) CombineNeed(varBytes, rows int) int {
 		return 0
 	}
 	// A value in a place that is too small for it takes up to twice its own
-	// size: see arena.Arena.Replace.
-	return 2 * varBytes
+	// size (arena.Arena.Replace), and so do the entries of a chain. One that has
+	// no blob may begin one.
+	first := arena.Size(8 * (2*(firstEntries+1) + trailerWords))
+	return 2*varBytes + rows*len(l.chains)*first
 }
 
 // refs lists the words of s that hold refs.
@@ -82,6 +93,8 @@ func (s *slot) need(in *Input) int {
 		return needKept(s.xRep, &in.Args[s.x], in.Rows)
 	case opArgMin, opArgMax:
 		return needKept(s.xRep, &in.Args[s.x], in.Rows) + needKept(s.yRep, &in.Args[s.y], in.Rows)
+	case opChain:
+		return s.chain.need(&in.Args[s.x], in.Rows)
 	}
 	return 0
 }

@@ -10,37 +10,41 @@ import (
 // Resolve finds the aggregate of a name (lower case, synonyms included) for
 // arguments of the given types, and the type of its result. count(*) is count
 // without arguments. params are the literals that follow the arguments: see
-// ValueArgs. The error is an *UnknownError or a *TypeError.
+// ValueArgs. The error is an *UnknownError, a *TypeError or a *ParamError.
 func Resolve(name string, args []column.Type, params []column.Value) (Func, column.Type, error) {
 	id, ok := byName[name]
 	if !ok {
 		return Func{}, column.Type{}, unknown(name)
 	}
+	id = withParams(id, len(params))
 	s := &signatures[id]
 	f := Func{id}
 	if id == fnCount && len(args) == 0 {
 		return f, column.Type{Kind: column.Int64}, nil
 	}
 	fail := func(arg int, takes string) (Func, column.Type, error) {
-		return Func{}, column.Type{}, &TypeError{Func: name, Arg: arg, Types: slices.Clone(args), Takes: takes}
+		types := slices.Clone(args)
+		for _, p := range params {
+			types = append(types, p.Type)
+		}
+		return Func{}, column.Type{}, &TypeError{Func: name, Arg: arg, Types: types, Takes: takes}
 	}
-	if len(args) != s.args || len(params) > 0 {
-		return fail(-1, argCount(s.args))
+	if len(args) != s.args || len(params) < s.param.least() || len(params) > s.param.most() {
+		return fail(-1, argCount(s.args+s.param.least()))
 	}
 	for i, t := range args {
 		if !s.class.takes(t) {
 			return fail(i, s.class.String())
 		}
 	}
+	if !s.param.takes(params) {
+		return Func{}, column.Type{}, &ParamError{Func: name, Takes: s.param.String()}
+	}
 	if s.result == nil {
 		return f, args[0], nil
 	}
 	return f, s.result(args[0]), nil
 }
-
-// ValueArgs tells how many of the n arguments in a call of name (lower case,
-// synonyms included) are values; those behind them must be literals.
-func ValueArgs(_ string, n int) int { return n }
 
 func argCount(n int) string {
 	if n == 1 {
@@ -50,9 +54,6 @@ func argCount(n int) string {
 }
 
 func unknown(name string) error {
-	if slices.Contains(planned, name) {
-		return &UnknownError{Name: name, Planned: true}
-	}
 	best, bestDistance := "", 3 // more than two edits away is another word
 	for _, candidate := range Names() {
 		if d := distance(name, candidate); d < bestDistance && d < len(candidate)-1 {

@@ -2,6 +2,8 @@ package agg
 
 import (
 	"errors"
+	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -30,6 +32,16 @@ func TestResolve(t *testing.T) {
 		{"bit_xor", []column.Type{kind(column.Uint8)}, "bit_xor", kind(column.Uint8)},
 		{"arg_max", []column.Type{kind(column.String), kind(column.Float64)}, "arg_max", kind(column.String)},
 		{"first", []column.Type{kind(column.Null)}, "first", kind(column.Null)},
+		{"median", []column.Type{kind(column.Int64)}, "median", kind(column.Float64)},
+		{"median", []column.Type{kind(column.Float32)}, "median", kind(column.Float32)},
+		{"median", []column.Type{kind(column.Date)}, "median", column.TimestampType(column.Micro, false)},
+		{"median", []column.Type{column.DecimalType(20, 3)}, "median", column.DecimalType(20, 3)},
+		{"median", []column.Type{kind(column.String)}, "median", kind(column.String)},
+		{"mad", []column.Type{kind(column.Uint8)}, "mad", kind(column.Float64)},
+		{"array_agg", []column.Type{kind(column.Date)}, "list", column.ListOf(kind(column.Date))},
+		{"group_concat", []column.Type{kind(column.String)}, "string_agg", kind(column.String)},
+		{"histogram", []column.Type{kind(column.Bool)}, "histogram", column.MapOf(kind(column.Bool))},
+		{"list", []column.Type{kind(column.Null)}, "list", kind(column.Null)},
 	} {
 		f, result, err := Resolve(c.name, c.args, nil)
 		if err != nil || f.Name() != c.canon || result != c.result {
@@ -50,9 +62,12 @@ func TestResolveErrors(t *testing.T) {
 		{"bool_and", []column.Type{num}, "bool_and does not take an int32; it takes booleans"},
 		{"sum", nil, "sum takes 1 argument, not 0"},
 		{"corr", []column.Type{num}, "corr takes 2 arguments, not 1"},
+		{"median", []column.Type{num, num}, "median takes 1 argument, not 2"},
+		{"quantile", []column.Type{num}, "quantile takes 2 arguments, not 1"},
+		{"mad", []column.Type{text}, "mad does not take a string; it takes numbers"},
+		{"string_agg", []column.Type{num}, "string_agg does not take an int32; it takes strings"},
 		{"summ", []column.Type{num}, `unknown aggregate "summ"; did you mean sum?`},
 		{"stdev", []column.Type{num}, `unknown aggregate "stdev"; did you mean stddev?`},
-		{"median", []column.Type{num}, "aggregate median is not supported yet"},
 	} {
 		_, _, err := Resolve(c.name, c.args, nil)
 		if err == nil || err.Error() != c.want {
@@ -74,20 +89,73 @@ func TestNullLiteral(t *testing.T) {
 	null := column.Value{Type: column.Type{Kind: column.Null}, Null: true}
 	one := column.Value{Type: column.Type{Kind: column.Int64}, Int: 1}
 	d.args = [][]column.Value{{null, null}, {one, one}}
-	for name := range byName {
-		args := []int{0, 1}[:signatures[byName[name]].args]
-		call := callOf(t, d, name, args...)
-		_, result, err := Resolve(name, call.Types, nil)
+	literals := map[param][]column.Value{
+		paramShare: {literal(0.5)}, paramSeparator: {literal(",")}, paramNumber: {literal(2)},
+	}
+	for _, s := range signatures {
+		call := Call{Args: []int{0, 1}[:s.args], Params: literals[s.param]}
+		for _, a := range call.Args {
+			call.Types = append(call.Types, d.args[a][0].Type)
+		}
+		f, result, err := Resolve(s.name, call.Types, call.Params)
 		if err != nil {
 			t.Fatal(err)
 		}
-		expect := column.Value{Type: result, Null: name != "count"}
+		call.Func = f
+		expect := column.Value{Type: result, Null: !strings.Contains(s.name, "count")}
 		check(t, d, []Call{call}, []want{func([][]column.Value) column.Value { return expect }}, 0)
 	}
 }
 
+// Literals that an aggregate takes behind its argument, and those that it does
+// not.
+func TestParams(t *testing.T) {
+	text, num := column.Type{Kind: column.String}, column.Type{Kind: column.Int32}
+	double := func(f float64) column.Value { return column.Value{Type: column.Type{Kind: column.Float64}, Float: f} }
+	null := column.Value{Type: column.Type{Kind: column.Null}, Null: true}
+	for _, c := range []struct {
+		name  string
+		arg   column.Type
+		param column.Value
+		want  string // the error
+	}{
+		{"quantile", num, literal(1), ""},
+		{"quantile", num, double(0.25), ""},
+		{"quantile_cont", num, literal(0.99), ""},
+		{"quantile_disc", text, literal(0), ""},
+		{"approx_quantile", num, double(1), ""},
+		{"quantile", num, literal(2), "quantile takes a number from 0 to 1 as its second argument"},
+		{"quantile", num, double(-0.1), "quantile takes a number from 0 to 1 as its second argument"},
+		{"quantile", num, double(math.NaN()), "quantile takes a number from 0 to 1 as its second argument"},
+		{"quantile_disc", num, literal("a"), "quantile_disc takes a number from 0 to 1 as its second argument"},
+		{"quantile", num, null, "quantile takes a number from 0 to 1 as its second argument"},
+		{"string_agg", text, literal(";"), ""},
+		{"listagg", text, literal(1), "listagg takes a string as its second argument"},
+		{"min", num, literal(1), ""},
+		{"max", text, literal(999_999), ""},
+		{"max", num, literal(0), "max takes a whole number from 1 to 999999 as its second argument"},
+		{"min", num, literal(1_000_000), "min takes a whole number from 1 to 999999 as its second argument"},
+		{"min", num, literal(2.5), "min takes a whole number from 1 to 999999 as its second argument"},
+		{"min", num, null, "min takes a whole number from 1 to 999999 as its second argument"},
+		{"median", num, literal(0.5), "median takes 1 argument, not 2"},
+	} {
+		_, _, err := Resolve(c.name, []column.Type{c.arg}, []column.Value{c.param})
+		if text := fmt.Sprint(err); err != nil && text != c.want || err == nil && c.want != "" {
+			t.Errorf("%s with %v: %v, want %q", c.name, c.param, err, c.want)
+		}
+	}
+	for _, c := range []struct {
+		name   string
+		n, out int
+	}{{"min", 1, 1}, {"min", 2, 1}, {"max", 3, 1}, {"quantile", 2, 1}, {"quantile", 1, 1}, {"string_agg", 2, 1}, {"corr", 2, 2}, {"nothing", 3, 3}, {"median", 2, 2}} {
+		if got := ValueArgs(c.name, c.n); got != c.out {
+			t.Errorf("%d of %d arguments of %s are values, want %d", got, c.n, c.name, c.out)
+		}
+	}
+}
+
 func TestNames(t *testing.T) {
-	for _, name := range append(Names(), planned...) {
+	for _, name := range Names() {
 		if !IsAggregate(name) {
 			t.Errorf("%s is no aggregate", name)
 		}

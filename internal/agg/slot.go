@@ -40,6 +40,9 @@ const (
 	opLast   //
 	opArgMin // hot key of y, position, cold value of x: see arg.go
 	opArgMax
+
+	opTop   // hot n keys, the best first: see top.go
+	opChain // hot head, slot, tail, cold as the chain needs: see chain.go
 )
 
 // slot is one operation of a layout with its place in the row.
@@ -51,6 +54,7 @@ type slot struct {
 	fused     bool // the first of slots that updateCorr serves in one pass
 
 	xRep, yRep column.Rep // of the arguments
+	chain      chain      // of opTop and opChain
 }
 
 const (

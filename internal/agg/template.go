@@ -8,7 +8,7 @@ import (
 
 // words tells how many hot and cold words s has and what they begin with.
 func (s *slot) words() (hot, cold []uint64) {
-	zeros := [5]uint64{}
+	zeros := [6]uint64{}
 	switch s.op {
 	case opAddInt, opMulInt, opOr, opXor:
 		return zeros[:1], nil
@@ -42,6 +42,14 @@ func (s *slot) words() (hot, cold []uint64) {
 		return []uint64{neverFirst}, make([]uint64, valueWords(s.xRep))
 	case opLast:
 		return []uint64{neverLast}, make([]uint64, valueWords(s.xRep))
+	case opTop:
+		worst := make([]uint64, s.chain.n)
+		for i := range worst {
+			worst[i] = math.MaxInt64
+		}
+		return worst, nil
+	case opChain:
+		return zeros[:chainWords], zeros[chainWords:][:s.chain.coldWords()]
 	case opArgMin, opArgMax:
 		return append(s.worstKey(), neverFirst), make([]uint64, valueWords(s.xRep))
 	}

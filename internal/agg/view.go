@@ -2,6 +2,7 @@ package agg
 
 import (
 	"math"
+	"unsafe"
 
 	"github.com/apache/arrow/go/v15/arrow/decimal256"
 
@@ -20,15 +21,16 @@ type view struct {
 // scratch is working memory of a table. What its methods return is valid
 // until the next call of the same method, gather's until the next gather.
 type scratch struct {
-	isNull []bool
-	sel    []int32
-	gids   []uint32
-	same   []uint32
-	pos    []int64
-	args   []column.Vector
-	keys   []int64
-	wins   []int32      // rows of the batch that won against the state
-	floats [2][]float64 // arguments converted to doubles
+	isNull  []bool
+	sel     []int32
+	gids    []uint32
+	same    []uint32
+	pos     []int64
+	args    []column.Vector
+	keys    []int64
+	entries []uint64     // of chains, one for each row
+	wins    []int32      // rows of the batch that won against the state
+	floats  [2][]float64 // arguments converted to doubles
 
 	lanes    *Table // see updateLanes
 	laneGids []uint32
@@ -175,4 +177,22 @@ func floatKey(f float64) int64 {
 		return math.MaxInt64 // above the key of +Inf
 	}
 	return k
+}
+
+// keyFloat returns the float of a key, NaN in one of its forms.
+func keyFloat(k int64) float64 {
+	if k == math.MaxInt64 {
+		return math.NaN()
+	}
+	return math.Float64frombits(uint64(k ^ int64(uint64(k>>63)>>1)))
+}
+
+// asWords and asSigned are the same numbers without and with sign.
+
+func asWords(s []int64) []uint64 {
+	return unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(s))), len(s))
+}
+
+func asSigned(s []uint64) []int64 {
+	return unsafe.Slice((*int64)(unsafe.Pointer(unsafe.SliceData(s))), len(s))
 }

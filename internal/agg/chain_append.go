@@ -1,0 +1,287 @@
+package agg
+
+import (
+	"math"
+
+	"github.com/gagg-dev/gagg/internal/arena"
+	"github.com/gagg-dev/gagg/internal/column"
+)
+
+// updateChain appends the values of a batch to the chains of their groups.
+func (l *Layout) updateChain(t *Table, s *slot, v *view) {
+	x := &v.args[s.x]
+	switch {
+	case s.chain.words == 0:
+		l.appendStrings(t, s, v, x)
+	case s.chain.words == 1:
+		l.appendWords(t, s, v.gids, s.chain.fillOne(t, v, x))
+	default:
+		l.appendEntries(t, s, v.gids, s.chain.fill(t, v, x))
+	}
+}
+
+// reduceChain appends the values of a batch to the chain of one group. It
+// reports false, and does nothing, for strings.
+func (l *Layout) reduceChain(t *Table, s *slot, row []uint64, v *view) bool {
+	c := &s.chain
+	if c.words == 0 {
+		return false
+	}
+	words := c.fillOne(t, v, &v.args[s.x])
+	l.appendRun(linkOf(s, row), t.Arena, words)
+	return true
+}
+
+// fillOne is fill for entries of any number of words.
+func (c *chain) fillOne(t *Table, v *view, x *column.Vector) []uint64 {
+	if c.words == 1 {
+		return asWords(c.values(&t.scratch, x)[:v.rows])
+	}
+	return c.fill(t, v, x)
+}
+
+// appendWords appends one word for each row.
+func (l *Layout) appendWords(t *Table, s *slot, gids []uint32, words []uint64) {
+	rows, stride := t.Rows[s.hot:], t.Stride
+	words = words[:len(gids)]
+	reg := t.Arena.Registry()
+	chunks := reg.Chunks()
+	for i, g := range gids {
+		w := rows[int(g)*stride:][:chainWords:chainWords]
+		if w[2]&roomMask == 0 {
+			if w[2] == 0 {
+				w[0], w[2] = words[i], countOne|chainInline
+				continue
+			}
+			k := linkOf(s, t.Rows[int(g)*stride:][:stride])
+			l.extend(k, t.Arena, 1, k.blobSize(1))
+			chunks = reg.Chunks()
+		}
+		*wordAt(chunks, w[1]) = words[i]
+		w[1]++
+		w[2] += countOne - 1
+	}
+}
+
+// appendEntries appends an entry of several words for each row.
+func (l *Layout) appendEntries(t *Table, s *slot, gids []uint32, words []uint64) {
+	rows, stride, n := t.Rows[s.hot:], t.Stride, s.chain.words
+	reg := t.Arena.Registry()
+	chunks := reg.Chunks()
+	for i, g := range gids {
+		w := rows[int(g)*stride:][:chainWords:chainWords]
+		e := words[i*n : i*n+n]
+		if int(w[2]&roomMask) < n {
+			if w[2] == 0 && n == 2 {
+				w[0], w[1], w[2] = e[0], e[1], countOne|chainInline
+				continue
+			}
+			k := linkOf(s, t.Rows[int(g)*stride:][:stride])
+			l.extend(k, t.Arena, n, k.blobSize(n))
+			chunks = reg.Chunks()
+		}
+		at := w[1]
+		copy(wordsOf(chunks[at>>32][int(uint32(at))*8:][:8*n]), e)
+		w[1] += uint64(n)
+		w[2] += countOne - uint64(n)
+	}
+}
+
+// appendStrings appends a string for each row.
+func (l *Layout) appendStrings(t *Table, s *slot, v *view, x *column.Vector) {
+	c := &s.chain
+	for i, g := range v.gids {
+		k := linkOf(s, t.Rows[int(g)*t.Stride:][:t.Stride])
+		b := x.Bytes(i)
+		n := c.value + stringWords(len(b))
+		e := l.place(k, t.Arena, n, k.blobSize(n))
+		if c.count != none {
+			e[c.count] = 1
+		}
+		if c.pos != none {
+			e[c.pos] = uint64(v.pos[i])
+		}
+		e[c.value] = uint64(len(b))
+		copy(bytesOf(e[c.value+1:]), b)
+		*k.tail() += countOne
+	}
+}
+
+// appendRun appends fresh entries that lie side by side.
+func (l *Layout) appendRun(k link, a *arena.Arena, words []uint64) {
+	for len(words) > 0 {
+		if k.room() < k.words {
+			l.extend(k, a, k.words, k.blobSize(k.words))
+		}
+		part := min(k.room()/k.words*k.words, len(words))
+		copy(l.place(k, a, part, 0), words[:part])
+		words = words[part:]
+		*k.tail() += uint64(part/k.words) * countOne
+	}
+}
+
+// place returns room for n words behind the entries of a chain, from a blob of
+// size words if it takes a new one.
+func (l *Layout) place(k link, a *arena.Arena, n, size int) []uint64 {
+	if k.room() < n {
+		l.extend(k, a, n, size)
+	}
+	at := *k.slot()
+	*k.slot() += uint64(n)
+	if n > roomMask {
+		k.setRoom(0) // extend made a blob of n words, which room cannot tell
+	} else {
+		k.setRoom(k.room() - n)
+	}
+	return wordsOf(a.Registry().Chunks()[at>>32][int(uint32(at))*8:][:8*n])
+}
+
+// zeros is what fresh blobs are put from.
+var zeros [8 * (blobWords + trailerWords)]byte
+
+// extend makes room for n words in the tail of a chain: by compacting it, by
+// going on to an empty blob behind the tail, or with a new one of size words.
+func (l *Layout) extend(k link, a *arena.Arena, n, size int) {
+	if k.compacts() && l.compactDue(k) {
+		l.compact(k, a)
+		if k.room() >= n {
+			return
+		}
+	}
+	var last *uint64 // link of the last blob
+	if k.hasBlobs() {
+		if last = k.advance(a.Registry(), n); last == nil {
+			return
+		}
+	}
+	inline := k.isInline()
+	if inline {
+		size += k.words
+	}
+	blob := newBlob(a, size)
+	if last != nil {
+		*last = blob
+		*k.slot() = blob
+		k.setRoom(min(size, roomMask))
+		return
+	}
+	e := [2]uint64{*k.head(), *k.slot()}
+	*k.head(), *k.slot() = blob, blob
+	k.setRoom(min(size, roomMask))
+	if inline {
+		copy(l.place(k, a, k.words, 0), e[:])
+	}
+}
+
+func newBlob(a *arena.Arena, size int) uint64 {
+	n := 8 * (size + trailerWords)
+	if n <= len(zeros) {
+		return a.Put(zeros[:n])
+	}
+	return a.Put(make([]byte, n))
+}
+
+// advance closes the tail and makes the next empty blob that takes n words the
+// tail. If there is none it returns where the ref of a new one belongs.
+func (k link) advance(reg *arena.Arenas, n int) *uint64 {
+	end := *k.slot() + uint64(k.room())
+	chunks := reg.Chunks()
+	last := wordAt(chunks, end)
+	*wordAt(chunks, end+1) = uint64(k.room())
+	for *last != 0 {
+		blob := wordsOf(reg.Get(*last))
+		size := len(blob) - trailerWords
+		if n <= size && size <= roomMask {
+			*k.slot() = *last
+			k.setRoom(size)
+			return nil
+		}
+		last = &blob[size]
+		blob[size+1] = uint64(size)
+	}
+	return last
+}
+
+// blobSize is how many words the next blob of a chain has, which shall take n
+// at once: as many entries as came so far, within limits.
+func (k link) blobSize(n int) int {
+	if k.words == 0 {
+		return max(n, min(n*int(min(k.values(), 16)), blobWords))
+	}
+	entries := int(min(max(k.values(), firstEntries), blobWords))
+	return max(n, min(entries*k.words, blobWords/k.words*k.words))
+}
+
+// fill makes the entries of a batch, side by side.
+func (c *chain) fill(t *Table, v *view, x *column.Vector) []uint64 {
+	out := grow(t.scratch.entries, v.rows*c.words)
+	t.scratch.entries = out
+	if c.count != none {
+		for i := range v.rows {
+			out[i*c.words+c.count] = 1
+		}
+	}
+	if c.pos != none {
+		for i, p := range v.pos[:v.rows] {
+			out[i*c.words+c.pos] = uint64(p)
+		}
+	}
+	if c.rep == column.RepWide {
+		for i := range v.rows {
+			storeWide(out[i*c.words+c.value:], x.Wide[i])
+			if c.keep == keepGreatest {
+				invert(out[i*c.words+c.value:][:4])
+			}
+		}
+		return out
+	}
+	for i, w := range c.values(&t.scratch, x) {
+		out[i*c.words+c.value] = uint64(w)
+	}
+	return out
+}
+
+// values returns the value words of x, which are not 4 words or strings: what
+// sorts as the chain does, or the bits as they are where that is by position.
+func (c *chain) values(b *scratch, x *column.Vector) []int64 {
+	switch {
+	case c.keep == keepHashes:
+		return b.hashesOf(x)
+	case c.keep == keepGreatest:
+		keys := b.keysOf(x)
+		b.keys = grow(b.keys, len(keys))
+		for i, key := range keys {
+			b.keys[i] = ^key
+		}
+		return b.keys
+	case c.keep != keepOrder:
+		return b.keysOf(x)
+	case c.rep == column.RepFloat64:
+		b.keys = grow(b.keys, x.Len)
+		for i, f := range x.Float[:x.Len] {
+			b.keys[i] = int64(math.Float64bits(f))
+		}
+		return b.keys
+	}
+	return x.Int[:x.Len]
+}
+
+// invert turns the order of wide numbers round.
+func invert(w []uint64) {
+	for i := range w {
+		w[i] = ^w[i]
+	}
+}
+
+// need bounds what appending any of the first rows values of x takes: each may
+// need a new blob.
+func (c *chain) need(x *column.Vector, rows int) int {
+	if c.words > 0 {
+		return rows * arena.Size(8*(max(blobWords, firstEntries*c.words)+c.words+trailerWords))
+	}
+	n := 0
+	for _, s := range x.Span[:rows] {
+		n += arena.Size(8 * (max(blobWords, c.value+stringWords(int(s.Len))) + trailerWords))
+	}
+	return n
+}

@@ -1,0 +1,233 @@
+package agg
+
+import (
+	"math"
+
+	"github.com/gagg-dev/gagg/internal/column"
+)
+
+// eachEntry calls f with the entries of a chain in order.
+func (f *finisher) eachEntry(k link, do func(e []uint64) error) error {
+	s, err := f.stream(k)
+	if err != nil {
+		return err
+	}
+	for {
+		e, err := s.next()
+		if err != nil || e == nil {
+			return err
+		}
+		if err := do(e); err != nil {
+			return err
+		}
+	}
+}
+
+// eachGroup calls do with the chain of each group that has values; the others
+// are NULL.
+func (f *finisher) eachGroup(do func(i int, k link) error) error {
+	for i, row := range f.rows {
+		k := linkOf(f.slot(0), row)
+		if k.values() == 0 {
+			f.setNothing(i)
+			continue
+		}
+		if err := do(i, k); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// distinct writes the results of count_distinct.
+func (f *finisher) distinct() error {
+	for i, row := range f.rows {
+		n := int64(0)
+		if err := f.eachEntry(linkOf(f.slot(0), row), func([]uint64) error { n++; return nil }); err != nil {
+			return err
+		}
+		f.out.Int[i] = n
+	}
+	return nil
+}
+
+// approxDistinct writes the results of approx_count_distinct.
+func (f *finisher) approxDistinct() error {
+	for i, row := range f.rows {
+		var e estimate
+		if err := f.eachEntry(linkOf(f.slot(0), row), func(w []uint64) error { e.add(w[0]); return nil }); err != nil {
+			return err
+		}
+		f.out.Int[i] = e.count()
+	}
+	return nil
+}
+
+// approxQuantile writes the results of approx_quantile.
+func (f *finisher) approxQuantile() error {
+	return f.eachGroup(func(i int, k link) error {
+		s, err := f.stream(k)
+		if err != nil {
+			return err
+		}
+		left := f.call.share.reached(k.values())
+		for {
+			e, err := s.next()
+			if err != nil {
+				return err
+			}
+			if n := e[k.count]; left >= n {
+				left -= n
+				continue
+			}
+			return f.setEntry(i, k.chain, e)
+		}
+	})
+}
+
+// mode writes the results of mode: of the values that come most often the one
+// that comes first.
+func (f *finisher) mode() error {
+	var best []uint64
+	return f.eachGroup(func(i int, k link) error {
+		best = best[:0]
+		err := f.eachEntry(k, func(e []uint64) error {
+			if len(best) == 0 || e[k.count] > best[k.count] || e[k.count] == best[k.count] && e[k.pos] < best[k.pos] {
+				best = append(best[:0], e...)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		return f.setEntry(i, k.chain, best)
+	})
+}
+
+// entropy writes the results of entropy: Shannon's, in bits. It is added up in
+// the order of the values, so that it is the same however they came.
+func (f *finisher) entropy() error {
+	return f.eachGroup(func(i int, k link) error {
+		var sum compensated
+		n := float64(k.values())
+		err := f.eachEntry(k, func(e []uint64) error {
+			share := float64(e[k.count]) / n
+			var lost float64
+			sum.s, lost = twoSum(sum.s, -share*math.Log2(share))
+			sum.c += lost
+			return nil
+		})
+		f.out.Float[i] = sum.value() + 0 // -0 + 0 = 0
+		return err
+	})
+}
+
+// lists writes the results of list, min(x, n) and max(x, n).
+func (f *finisher) lists() error {
+	return f.eachGroup(func(i int, k link) error {
+		from := f.out.Elem.Len
+		err := f.eachEntry(k, func(e []uint64) error { return f.addElement(i, k.chain, e) })
+		if err != nil {
+			return err
+		}
+		return f.endElements(i, from)
+	})
+}
+
+// histogram writes the results of histogram.
+func (f *finisher) histogram() error {
+	return f.eachGroup(func(i int, k link) error {
+		from := f.out.Elem.Len
+		err := f.eachEntry(k, func(e []uint64) error {
+			f.out.Counts = append(f.out.Counts, int64(e[k.count]))
+			return f.addElement(i, k.chain, e)
+		})
+		if err != nil {
+			return err
+		}
+		return f.endElements(i, from)
+	})
+}
+
+// joined writes the results of string_agg.
+func (f *finisher) joined() error {
+	return f.eachGroup(func(i int, k link) error {
+		from := len(f.out.Data)
+		first := true
+		err := f.eachEntry(k, func(e []uint64) error {
+			if !first {
+				f.out.Data = append(f.out.Data, f.call.separator...)
+			}
+			first = false
+			f.out.Data = append(f.out.Data, k.text(e)...)
+			return f.checkSize(i)
+		})
+		if err != nil {
+			return err
+		}
+		f.out.Span[i] = column.Span{Off: uint32(from), Len: uint32(len(f.out.Data) - from)}
+		return f.checkBatch(i)
+	})
+}
+
+// addElement appends the value of an entry to the elements of lists and maps.
+func (f *finisher) addElement(i int, c *chain, e []uint64) error {
+	v := f.out.Elem
+	v.Len++
+	switch c.typ.Rep() {
+	case column.RepInt64:
+		v.Int = append(v.Int, c.intOf(e))
+	case column.RepFloat64:
+		v.Float = append(v.Float, c.floatOf(e))
+	case column.RepWide:
+		v.Wide = append(v.Wide, c.wideOf(e))
+	case column.RepBytes:
+		b := c.text(e)
+		v.Span = append(v.Span, column.Span{Off: uint32(len(v.Data)), Len: uint32(len(b))})
+		v.Data = append(v.Data, b...)
+	}
+	return f.checkSize(i)
+}
+
+// endElements makes the elements from number from on result i.
+func (f *finisher) endElements(i, from int) error {
+	v := f.out.Elem
+	f.out.Span[i] = column.Span{Off: uint32(from), Len: uint32(v.Len - from)}
+	return f.checkBatch(i)
+}
+
+const (
+	maxResult   = 1 << 31  // bytes of one result: its size must fit 32 bits, here and in Arrow
+	batchResult = 64 << 20 // bytes of a batch from which it takes no more rows; a guess
+)
+
+// resultBytes is how many bytes results of strings, lists and maps take so far.
+func (f *finisher) resultBytes() int {
+	if !f.out.Type.IsNested() {
+		return len(f.out.Data)
+	}
+	n := 8 * len(f.out.Counts)
+	if e := f.out.Elem; e != nil {
+		n += len(e.Data) + 8*len(e.Int) + 8*len(e.Float) + 32*len(e.Wide) + 8*len(e.Span)
+	}
+	return n
+}
+
+// checkSize looks whether what has been made of result i may go on.
+func (f *finisher) checkSize(i int) error {
+	switch {
+	case f.resultBytes() < maxResult:
+		return nil
+	case i > 0:
+		return ErrBatchFull
+	}
+	return &SizeError{Call: f.number, Row: i, Func: signatures[f.call.fn].name}
+}
+
+// checkBatch looks whether there may be results behind number i.
+func (f *finisher) checkBatch(i int) error {
+	if i+1 < len(f.rows) && f.resultBytes() > batchResult {
+		return ErrBatchFull
+	}
+	return nil
+}

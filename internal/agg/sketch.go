@@ -1,0 +1,146 @@
+package agg
+
+import (
+	"math"
+	"slices"
+
+	"github.com/axiomhq/hyperloglog"
+	"github.com/zeebo/xxh3"
+
+	"github.com/gagg-dev/gagg/internal/column"
+)
+
+// approx_count_distinct keeps a hash of each value, and of more than
+// exactHashes distinct ones only what a HyperLogLog with 2^14 registers needs:
+// for each register the hash that sets it. So up to exactHashes values are
+// counted exactly, but for hashes that collide, and more with a standard error
+// of 0.8 %; and the result does not depend on the order of rows and merges.
+//
+// approx_quantile keeps one value of each bucket and how many fell into it. A
+// bucket is what doubles share in sign, exponent and the upper 8 bits of the
+// mantissa: the buckets of a DDSketch whose logarithm is interpolated
+// linearly. The value that is kept is the least that came, so that the result
+// is a value of the group and lies within 1/256 of the exact quantile,
+// relative to it.
+
+const (
+	hashPrecision = 14
+	exactHashes   = 4096
+
+	bucketShift = 52 - 8
+)
+
+// Words of keepHashes are hashes with the upper bit flipped, so that they sort
+// as signed numbers.
+const (
+	hashFlip = 1 << 63
+	dropped  = hashFlip // hash 0, which no value has: others were dropped
+)
+
+// hashesOf returns the word of keepHashes for each value.
+func (b *scratch) hashesOf(v *column.Vector) []int64 {
+	if r := v.Type.Rep(); r == column.RepInt64 || r == column.RepFloat64 {
+		keys := b.keysOf(v)
+		b.keys = grow(b.keys, len(keys))
+		for i, k := range keys {
+			b.keys[i] = hashWord(mix(uint64(k)))
+		}
+		return b.keys
+	}
+	b.keys = grow(b.keys, v.Len)
+	for i := range b.keys {
+		if v.Type.Rep() == column.RepWide {
+			w := v.Wide[i].Array()
+			b.keys[i] = hashWord(xxh3.Hash(bytesOf(w[:])))
+		} else {
+			b.keys[i] = hashWord(xxh3.Hash(v.Bytes(i)))
+		}
+	}
+	return b.keys
+}
+
+func hashWord(h uint64) int64 {
+	return int64(min(max(h, 1), math.MaxUint64-1) ^ hashFlip)
+}
+
+// mix is the finalizer of MurmurHash3: each bit of x changes half of the bits
+// of the result.
+func mix(x uint64) uint64 {
+	x ^= x >> 33
+	x *= 0xff51afd7ed558ccd
+	x ^= x >> 33
+	x *= 0xc4ceb9fe1a85ec53
+	return x ^ x>>33
+}
+
+// reduceHashes sorts hashes, and keeps of more than exactHashes distinct ones
+// the least for each register, which is the one that sets it.
+func (w *workspace) reduceHashes(words []uint64) []uint64 {
+	if !slices.Contains(words, dropped) {
+		w.spare = sortWords(words, w.spare)
+		if words = compactWords(words); len(words) <= exactHashes {
+			return words
+		}
+	}
+	w.regs = grow(w.regs, 1<<hashPrecision)
+	for i := range w.regs {
+		w.regs[i] = math.MaxUint64
+	}
+	for _, x := range words {
+		if x != dropped {
+			r := &w.regs[(x^hashFlip)>>(64-hashPrecision)]
+			*r = min(*r, x^hashFlip)
+		}
+	}
+	w.out = append(w.out[:0], dropped)
+	for _, h := range w.regs {
+		if h != math.MaxUint64 {
+			w.out = append(w.out, h^hashFlip)
+		}
+	}
+	return w.out
+}
+
+// estimate counts distinct hashes.
+type estimate struct {
+	n      int64
+	many   bool
+	sketch *hyperloglog.Sketch
+}
+
+func newEstimate() *estimate { return &estimate{sketch: hyperloglog.NewNoSparse()} }
+
+func (e *estimate) add(word uint64) {
+	if word == dropped {
+		e.many = true
+		return
+	}
+	e.n++
+	e.sketch.InsertHash(word ^ hashFlip)
+}
+
+func (e *estimate) count() int64 {
+	if e.many || e.n > exactHashes {
+		return int64(e.sketch.Estimate())
+	}
+	return e.n
+}
+
+// bucket is the bucket of an entry of keepBuckets.
+func (c *chain) bucket(e []uint64) int64 {
+	var f float64
+	switch key := int64(e[c.value]); {
+	case c.typ.Rep() == column.RepWide:
+		f = loadWide(e[c.value:]).ToFloat64(0)
+	case c.typ.IsFloat():
+		f = keyFloat(key)
+	case c.typ.Kind == column.Uint64:
+		f = float64(uint64(key ^ math.MinInt64))
+	default:
+		f = float64(key)
+	}
+	if f != f {
+		return math.MaxInt64
+	}
+	return int64(math.Float64bits(f)) >> bucketShift
+}

@@ -1,0 +1,277 @@
+package agg
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/bits"
+	"slices"
+
+	"github.com/gagg-dev/gagg/internal/arena"
+	"github.com/gagg-dev/gagg/internal/column"
+)
+
+// workspace is memory to sort entries in.
+type workspace struct {
+	words []uint64 // entries, side by side
+	out   []uint64 // what is left of them
+	spare []uint64 // for sorting words
+	items []item   // entries of several words, sorted; spareItems for sorting
+	other []item
+	regs  []uint64 // of a HyperLogLog
+
+	streams [2]stream // of Finish
+}
+
+// item is an entry of several words in the making of an order: what it is
+// sorted by first, and where it begins.
+type item struct {
+	key int64
+	at  uint32
+}
+
+const keepWorkspace = 1 << 22 // words: larger memory is given back after use
+
+func (l *Layout) workspace() *workspace {
+	if w, ok := l.pools.spaces.Get().(*workspace); ok {
+		return w
+	}
+	return new(workspace)
+}
+
+func (l *Layout) release(w *workspace) {
+	if cap(w.words)+cap(w.out)+cap(w.spare)+2*cap(w.items)+2*cap(w.other) <= keepWorkspace {
+		l.pools.spaces.Put(w)
+	}
+}
+
+// gather returns the entries of a chain that are in memory, side by side.
+func (w *workspace) gather(k link, reg *arena.Arenas) []uint64 {
+	w.words = w.words[:0]
+	_ = k.blobs(reg, func(words []uint64) error {
+		w.words = append(w.words, words...)
+		return nil
+	})
+	return w.words
+}
+
+// compare tells the order of two entries.
+func (c *chain) compare(a, b []uint64) int {
+	switch {
+	case c.keep == keepOrder:
+		return compareInt(int64(a[c.pos]), int64(b[c.pos]))
+	case c.rep == column.RepWide:
+		return loadWide(a[c.value:]).Cmp(loadWide(b[c.value:]))
+	case c.rep == column.RepBytes:
+		n := bytes.Compare(c.text(a), c.text(b))
+		if c.keep == keepGreatest {
+			return -n
+		}
+		return n
+	}
+	return compareInt(int64(a[c.value]), int64(b[c.value]))
+}
+
+func compareInt(a, b int64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+// key is what sorts like the entry that e begins with, but may be equal for
+// entries that are not.
+func (c *chain) key(e []uint64) int64 {
+	switch {
+	case c.keep == keepOrder:
+		return int64(e[c.pos])
+	case c.rep == column.RepWide:
+		return int64(e[c.value+3])
+	case c.rep == column.RepBytes:
+		key := int64(prefixOf(c.text(e)) ^ 1<<63)
+		if c.keep == keepGreatest {
+			return ^key
+		}
+		return key
+	}
+	return int64(e[c.value])
+}
+
+// keyDecides reports whether entries with equal keys are equal.
+func (c *chain) keyDecides() bool {
+	return c.keep == keepOrder || c.rep == column.RepInt64 || c.rep == column.RepFloat64
+}
+
+// sort sorts entries that lie side by side: words itself if an entry is one
+// word, else into w.items. Then each visits them in order.
+func (w *workspace) sort(c *chain, words []uint64) {
+	if c.words == 1 {
+		w.spare = sortWords(words, w.spare)
+		return
+	}
+	w.items = w.items[:0]
+	for at := 0; at < len(words); {
+		e := words[at:]
+		w.items = append(w.items, item{c.key(e), uint32(at)})
+		at += c.entryWords(e)
+	}
+	w.other = sortItems(w.items, w.other)
+	if c.keyDecides() {
+		return
+	}
+	for from := 0; from < len(w.items); {
+		to := from + 1
+		for to < len(w.items) && w.items[to].key == w.items[from].key {
+			to++
+		}
+		if to-from > 1 {
+			slices.SortFunc(w.items[from:to], func(a, b item) int { return c.compare(words[a.at:], words[b.at:]) })
+		}
+		from = to
+	}
+}
+
+// each calls f with the entries of words, which sort has sorted, in order
+// until it returns false.
+func (w *workspace) each(c *chain, words []uint64, f func(e []uint64) bool) {
+	if c.words == 1 {
+		for i := range words {
+			if !f(words[i : i+1]) {
+				return
+			}
+		}
+		return
+	}
+	for _, it := range w.items {
+		e := words[it.at:]
+		if !f(e[:c.entryWords(e)]) {
+			return
+		}
+	}
+}
+
+// radixFrom is how many elements sorting by digits pays for: measured, see
+// BenchmarkSort.
+const radixFrom = 256
+
+// sortWords sorts words as signed numbers; spare is memory, returned for next
+// time.
+func sortWords(words, spare []uint64) []uint64 {
+	if len(words) < radixFrom {
+		slices.Sort(asSigned(words))
+		return spare
+	}
+	spare = grow(spare, len(words))
+	radix(words, spare, func(x *uint64) uint64 { return *x ^ 1<<63 })
+	return spare
+}
+
+func sortItems(items, spare []item) []item {
+	if len(items) < radixFrom {
+		slices.SortFunc(items, func(a, b item) int { return compareInt(a.key, b.key) })
+		return spare
+	}
+	spare = grow(spare, len(items))
+	radix(items, spare, func(x *item) uint64 { return uint64(x.key) ^ 1<<63 })
+	return spare
+}
+
+// radix sorts a by key with one pass for each byte in which keys differ,
+// from the lowest. It is stable.
+func radix[T any](a, spare []T, key func(*T) uint64) {
+	var counts [8][256]uint32
+	differ, first := uint64(0), key(&a[0])
+	for i := range a {
+		k := key(&a[i])
+		differ |= k ^ first
+		var b [8]byte
+		binary.LittleEndian.PutUint64(b[:], k)
+		for d, x := range b {
+			counts[d][x]++
+		}
+	}
+	from, to := a, spare
+	for d := range 8 {
+		if differ>>(8*d)&0xff == 0 {
+			continue
+		}
+		sum := uint32(0)
+		c := &counts[d]
+		for x, n := range c {
+			c[x] = sum
+			sum += n
+		}
+		for i := range from {
+			x := key(&from[i]) >> (8 * d) & 0xff
+			to[c[x]] = from[i]
+			c[x]++
+		}
+		from, to = to, from
+	}
+	if &from[0] != &a[0] {
+		copy(a, from)
+	}
+}
+
+// selectWord moves the word of rank k, as signed numbers are ordered, to
+// words[k], the lesser ones in front of it, and the greater ones behind.
+func selectWord(words []uint64, k int) int64 {
+	a := asSigned(words)
+	// With halves of usual sizes the loop ends long before; pivots that always
+	// are bad ones end in a sort.
+	tries := 2 * bits.Len(uint(len(a)))
+	for from, to := 0, len(a); ; tries-- {
+		if to-from <= 32 || tries == 0 {
+			slices.Sort(a[from:to])
+			return a[k]
+		}
+		lo, hi := partitionAround(a[from:to], pivot(a[from:to]))
+		switch {
+		case k < from+lo:
+			to = from + lo
+		case k >= from+hi:
+			from += hi
+		default:
+			return a[k]
+		}
+	}
+}
+
+// pivot guesses the median of a.
+func pivot(a []int64) int64 {
+	n := len(a)
+	if n < 1024 {
+		return median3(a[n/4], a[n/2], a[3*n/4])
+	}
+	s := n / 9
+	return median3(
+		median3(a[0], a[s], a[2*s]),
+		median3(a[3*s], a[4*s], a[5*s]),
+		median3(a[6*s], a[7*s], a[8*s]))
+}
+
+func median3(a, b, c int64) int64 { return max(min(a, b), min(max(a, b), c)) }
+
+// partitionAround moves what is less than p to a[:lo], p to a[lo:hi] and what
+// is greater to a[hi:].
+func partitionAround(a []int64, p int64) (lo, hi int) {
+	for i, x := range a { // without a branch that depends on x
+		a[i] = a[lo]
+		a[lo] = x
+		if x < p {
+			lo++
+		}
+	}
+	hi = lo
+	for i := lo; i < len(a); i++ {
+		x := a[i]
+		a[i] = a[hi]
+		a[hi] = x
+		if x == p {
+			hi++
+		}
+	}
+	return lo, hi
+}
