@@ -67,6 +67,10 @@ func (p *producer) partition(ctx context.Context, n int, emit func(*column.Batch
 			}
 			k := min(len(rows), resultRows)
 			b, err := p.result(rows[:k])
+			for errors.Is(err, agg.ErrBatchFull) && k > 1 {
+				k /= 2
+				b, err = p.result(rows[:k])
+			}
 			if err != nil {
 				return err
 			}

@@ -59,7 +59,7 @@ func Plan(ctx context.Context, q Query, o Options) (_ *QueryPlan, err error) {
 }
 
 func (p *prepared) plan(q Query) *QueryPlan {
-	states := p.states()
+	states := p.states(nil)
 	plan := &QueryPlan{
 		Device: deviceCPU, Reason: "this version has no GPU engine",
 		Threads: p.threads, BatchRows: p.opt.BatchRows, Partitions: p.opt.Partitions,

@@ -172,7 +172,11 @@ func (r *run) openDisk() (err error) {
 }
 
 func (r *run) configure() {
-	states := r.states()
+	var runs agg.Runs
+	if r.memory.Spill {
+		runs = &valueRuns{open: r.disk.File}
+	}
+	states := r.states(runs)
 	r.cfg = &cpu.Config{
 		Keys: r.layout, Intern: key.NewInterner(r.budget.grow), States: states, Arenas: arena.New(r.budget.grow),
 		Stride: cpu.Stride(r.layout, states), Partitions: r.opt.Partitions, Tile: r.tile,
@@ -198,9 +202,10 @@ func (r *run) close() error {
 	return errors.Join(err, r.in.Close())
 }
 
-// states lays out the aggregates behind the hash and the key.
-func (p *prepared) states() *agg.Layout {
-	return agg.Compile(p.query.calls, 1+p.layout.Words, agg.Options{MaxRows: p.facts.rows})
+// states lays out the aggregates behind the hash and the key. Long chains of
+// values go to runs.
+func (p *prepared) states(runs agg.Runs) *agg.Layout {
+	return agg.Compile(p.query.calls, 1+p.layout.Words, agg.Options{MaxRows: p.facts.rows, Runs: runs})
 }
 
 func (r *run) unitDone(unit int, rows int64) {
