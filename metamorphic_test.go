@@ -67,8 +67,12 @@ func newTrial(seed uint64) *trial {
 	tr.addAgg("count")
 	for range 1 + rng.IntN(5) {
 		i := rng.IntN(len(spec.Columns))
-		names := aggregatesOf(spec.Columns[i])
-		tr.addAgg(names[rng.IntN(len(names))], i)
+		names, holistic := aggregatesOf(spec.Columns[i]), holisticOf(spec.Columns[i].Type)
+		if n := rng.IntN(len(names) + len(holistic)); n < len(names) {
+			tr.addAgg(names[n], i)
+		} else {
+			tr.addHolistic(holistic[n-len(names)], i)
+		}
 	}
 	if i := rng.IntN(len(spec.Columns)); rng.IntN(3) == 0 {
 		tr.query.Where = spec.Columns[i].Name + " is not null"

@@ -1,0 +1,46 @@
+package gagg_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/gagg-dev/gagg"
+)
+
+// A parameter is a constant of the right kind; the mistake is shown where it
+// stands.
+func TestParameterMistakes(t *testing.T) {
+	for _, x := range []struct{ agg, want string }{
+		{"quantile(price, 2)", "the second argument of quantile must be a number between 0 and 1, at character 17 of"},
+		{"quantile(price, -0.5)", "the second argument of quantile must be a number between 0 and 1, at"},
+		{"quantile(price, 'x')", "the second argument of quantile must be a number between 0 and 1, at"},
+		{"quantile(price, null)", "the second argument of quantile must be a number between 0 and 1, at"},
+		{"quantile(price, 1e999 - 1e999)", "number out of range"},
+		{"quantile_disc(price, discount)", "the second argument of quantile_disc must be a number between 0 and 1, the same for all rows, at character 22"},
+		{"approx_quantile(price, 1.01)", "the second argument of approx_quantile must be a number between 0 and 1, at"},
+		{"quantile(price, max(discount))", "the aggregate max cannot be inside the aggregate quantile, at character 17"},
+		{"quantile(price, 0.5 + true)", "at character 21"},
+		{"quantile(price)", "quantile takes 2 arguments"},
+		{"quantile(price, 0.1, 0.2)", "quantile takes 2 arguments"},
+		{"quantile(price, [0.1, 0.2])", "unexpected character '[', at character 17"},
+		{"median(price, 0.1)", "median takes 1 argument"},
+		{"min(price, 0)", "the second argument of min must be a whole number from 1 to 999999, at character 12"},
+		{"max(price, 1000000)", "the second argument of max must be a whole number from 1 to 999999"},
+		{"max(price, 2.0)", "the second argument of max must be a whole number from 1 to 999999"},
+		{"max(price, quantity)", "the second argument of max must be a whole number from 1 to 999999, the same for all rows"},
+		{"string_agg(region, 1)", "the second argument of string_agg must be a text, such as ', ', at character 20"},
+		{"string_agg(region, product)", "the second argument of string_agg must be a text, such as ', ', the same for all rows"},
+		{"string_agg(region, null)", "the second argument of string_agg must be a text, such as ', ', at"},
+		{"string_agg(region, ',' order by product)", `string_agg takes no "order by": values come in the order of the rows, at character 24`},
+		{"sum(distinct price)", "distinct is supported in count only: count(distinct x), at character 1"},
+		{"count(distinct price, region)", "count(distinct x) takes 1 argument"},
+		{"mad(region)", "mad does not take a string; it takes numbers"},
+		{"list(price) + 1", "list"},
+		{"median(price) over ()", `found "over"`},
+	} {
+		_, err := answer(t, gagg.Query{From: gagg.Files(orders), Aggs: exprs(x.agg)}, gagg.Options{})
+		if err == nil || !strings.Contains(err.Error(), x.want) {
+			t.Errorf("%s: error %v, want %s", x.agg, err, x.want)
+		}
+	}
+}
