@@ -161,10 +161,14 @@ func (r *run) aggregate(ctx context.Context) error {
 	return r.scan.unchanged()
 }
 
+// spillFS is the file system of spill files; nil: the system's. Tests have it
+// fail.
+var spillFS spill.FS
+
 // openDisk makes the place for what does not fit in memory. A folder that was
 // asked for must be usable before hours of work, not after them.
 func (r *run) openDisk() (err error) {
-	r.disk, err = spill.Open(spill.Config{Dir: r.opt.TempDir, Limit: r.opt.TempLimit})
+	r.disk, err = spill.Open(spill.Config{Dir: r.opt.TempDir, Limit: r.opt.TempLimit, FS: spillFS})
 	if err == nil && r.opt.TempDir != "" {
 		err = r.disk.Probe()
 	}
