@@ -77,6 +77,11 @@ func newChain(k keep, t column.Type, n int) chain {
 	return c
 }
 
+// bound is what values of a bounded chain must not exceed: the last of the n
+// best, once there are so many. Its complement is kept, which is 0 at first.
+func (k link) bound() int64       { return int64(^k.row[k.cold+k.runWords()+2] ^ 1<<63) }
+func (k link) setBound(key int64) { k.row[k.cold+k.runWords()+2] = ^(uint64(key) ^ 1<<63) }
+
 // runWords is the number of words for the list of runs.
 func (c *chain) runWords() int {
 	if c.runs {
@@ -85,9 +90,16 @@ func (c *chain) runWords() int {
 	return 0
 }
 
+// bounded reports whether a value that is not among the best of a chain is
+// passed over at once.
+func (c *chain) bounded() bool { return c.n > 0 && c.words == 1 }
+
 // coldWords is the number of cold words of the state.
 func (c *chain) coldWords() int {
-	if c.compacts() {
+	switch {
+	case c.bounded():
+		return c.runWords() + 3
+	case c.compacts():
 		return c.runWords() + 2
 	}
 	return c.runWords()

@@ -22,13 +22,17 @@ func (l *Layout) updateChain(t *Table, s *slot, v *view) {
 
 // reduceChain appends the values of a batch to the chain of one group. It
 // reports false, and does nothing, for strings.
-func (l *Layout) reduceChain(t *Table, s *slot, row []uint64, v *view) bool {
+func (l *Layout) reduceChain(t *Table, s *slot, group uint32, row []uint64, v *view) bool {
 	c := &s.chain
 	if c.words == 0 {
 		return false
 	}
 	words := c.fillOne(t, v, &v.args[s.x])
-	l.appendRun(linkOf(s, row), t.Arena, words)
+	if c.bounded() {
+		l.appendWords(t, s, t.scratch.repeat(group, v.rows), words)
+	} else {
+		l.appendRun(linkOf(s, row), t.Arena, words)
+	}
 	return true
 }
 
@@ -46,8 +50,12 @@ func (l *Layout) appendWords(t *Table, s *slot, gids []uint32, words []uint64) {
 	words = words[:len(gids)]
 	reg := t.Arena.Registry()
 	chunks := reg.Chunks()
+	bounded := s.chain.bounded()
 	for i, g := range gids {
 		w := rows[int(g)*stride:][:chainWords:chainWords]
+		if bounded && int64(words[i]) > linkOf(s, t.Rows[int(g)*stride:][:stride]).bound() {
+			continue
+		}
 		if w[2]&roomMask == 0 {
 			if w[2] == 0 {
 				w[0], w[2] = words[i], countOne|chainInline
@@ -93,8 +101,11 @@ func (l *Layout) appendStrings(t *Table, s *slot, v *view, x *column.Vector) {
 	for i, g := range v.gids {
 		k := linkOf(s, t.Rows[int(g)*t.Stride:][:t.Stride])
 		b := x.Bytes(i)
-		n := c.value + stringWords(len(b))
-		e := l.place(k, t.Arena, n, k.blobSize(n))
+		n, size := c.value+stringWords(len(b)), 0
+		if k.room() < n {
+			size = k.blobSize(n)
+		}
+		e := l.place(k, t.Arena, n, size)
 		if c.count != none {
 			e[c.count] = 1
 		}

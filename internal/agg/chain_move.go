@@ -30,6 +30,9 @@ func (l *Layout) combineChain(s *slot, dst, src []uint64, take taker) {
 	if k.runs {
 		l.takeRuns(k, from, take)
 	}
+	if k.bounded() {
+		k.setBound(min(k.bound(), from.bound()))
+	}
 	if k.compacts() {
 		*k.base() += *from.base()
 		*k.kept() += *from.kept()

@@ -1,6 +1,10 @@
 package agg
 
-import "github.com/gagg-dev/gagg/internal/arena"
+import (
+	"math/bits"
+
+	"github.com/gagg-dev/gagg/internal/arena"
+)
 
 // Chains that keep less than every value are compacted as they grow: sorted,
 // with equal values made one, and written back into their own blobs, so that
@@ -35,7 +39,7 @@ func (l *Layout) compact(k link, a *arena.Arena) {
 	w := l.workspace()
 	defer l.release(w)
 	words := w.gather(k, a.Registry())
-	words = w.reduce(k.chain, words)
+	words = w.shrink(k.chain, words)
 	l.rewrite(k, a, words)
 }
 
@@ -44,13 +48,19 @@ func (l *Layout) compact(k link, a *arena.Arena) {
 func (l *Layout) rewrite(k link, a *arena.Arena, words []uint64) {
 	*k.base() = k.values()
 	k.rewind(a.Registry())
-	n := 0
+	n, last := 0, int64(0)
+	if k.words == 1 && len(words) > 0 {
+		last = int64(words[len(words)-1])
+	}
 	for ; len(words) > 0; n++ {
 		size := k.entryWords(words)
 		copy(l.place(k, a, size, k.blobSize(size)), words[:size])
 		words = words[size:]
 	}
 	*k.kept() = uint64(n)
+	if k.bounded() && n == k.n {
+		k.setBound(last)
+	}
 }
 
 // rewind makes the first blob the tail, and empty. Blobs that are too large
@@ -72,52 +82,112 @@ func (k link) rewind(reg *arena.Arenas) {
 	k.clear()
 }
 
+// shrink is reduce but for the order, which it does not care for.
+func (w *workspace) shrink(c *chain, words []uint64) []uint64 {
+	switch {
+	case c.keep == keepHashes:
+		return w.reduceHashes(c, words)
+	case c.dedupes():
+		return w.dedupe(c, words)
+	}
+	return w.reduce(c, words)
+}
+
 // reduce sorts entries that lie side by side, makes one of equal ones, and
-// drops those that the chain need not keep. The result is valid until the
-// next use of w.
+// drops those that the chain need not keep. The result lies side by side and
+// is valid until the next use of w.
 func (w *workspace) reduce(c *chain, words []uint64) []uint64 {
-	if c.keep == keepHashes {
-		return w.reduceHashes(words)
+	switch {
+	case c.keep == keepHashes:
+		words = w.reduceHashes(c, words)
+	case c.dedupes():
+		words = w.dedupe(c, words)
+	case c.keep == keepOrder && c.inOrder(words):
+		return words
 	}
 	w.sort(c, words)
 	if c.words == 1 {
-		switch c.keep {
-		case keepAll:
-			return words
-		case keepLeast, keepGreatest:
-			return words[:min(c.n, len(words))]
+		if c.n > 0 {
+			words = words[:min(c.n, len(words))]
 		}
-		return compactWords(words)
+		return words
 	}
-	out := w.out[:0]
-	entries := 0
-	last := 0 // where the last entry of out begins
-	w.each(c, words, func(e []uint64) bool {
-		switch {
-		case entries > 0 && c.merge(out[last:], e):
-			return true
-		case c.n > 0 && entries == c.n:
-			return false
+	w.out = grow(w.out, len(words))[:0]
+	entries, last := 0, 0 // number of entries, and where the last one begins
+	for _, it := range w.items {
+		e := words[it.at:]
+		e = e[:c.entryWords(e)]
+		if entries > 0 && c.merge(w.out[last:], e) {
+			continue
 		}
-		last = len(out)
-		out = append(out, e...)
+		if c.n > 0 && entries == c.n {
+			break
+		}
+		last = len(w.out)
+		w.out = append(w.out, e...)
 		entries++
-		return true
-	})
-	w.out = out
-	return out
+	}
+	return w.out
 }
 
-// compactWords drops repeated words.
-func compactWords(words []uint64) []uint64 {
-	n := 0
-	for i, x := range words {
-		if i == 0 || x != words[n-1] {
-			words[n] = x
-			n++
+// inOrder reports whether the entries are sorted by position: what one worker
+// took, usually.
+func (c *chain) inOrder(words []uint64) bool {
+	last := int64(-1)
+	for len(words) > 0 {
+		if p := int64(words[c.pos]); p < last {
+			return false
+		} else {
+			last = p
 		}
+		words = words[c.entryWords(words):]
 	}
-	return words[:n]
+	return true
+}
+
+// dedupes reports whether entries that become one are found by a hash table:
+// where the value is one word.
+func (c *chain) dedupes() bool {
+	switch c.keep {
+	case keepSet, keepCounts, keepFirsts, keepBuckets:
+		return c.words == c.value+1
+	}
+	return false
+}
+
+// identity is the same for two entries that become one, where dedupes.
+func (c *chain) identity(e []uint64) uint64 {
+	if c.keep == keepBuckets {
+		return uint64(c.bucket(e))
+	}
+	return e[c.value]
+}
+
+// dedupe makes one of equal entries, in place. The result is in the order in
+// which they came.
+func (w *workspace) dedupe(c *chain, words []uint64) []uint64 {
+	size := bits.Len(uint(2 * len(words) / c.words))
+	w.table = grow(w.table, 1<<size)
+	table := w.table // numbers of entries, from 1
+	clear(table)
+	n := c.words
+	kept := 0 // words
+next:
+	for at := 0; at < len(words); at += n {
+		e := words[at : at+n]
+		v := c.identity(e)
+		slot := (v ^ v>>32) * 0x9e3779b97f4a7c15 >> (64 - size)
+		for ; table[slot] != 0; slot = (slot + 1) & (1<<size - 1) {
+			if other := words[int(table[slot]-1)*n:][:n]; c.identity(other) == v {
+				c.join(other, e)
+				continue next
+			}
+		}
+		copy(words[kept:], e)
+		kept += n
+		table[slot] = uint32(kept / n)
+	}
+	return words[:kept]
 }
 
 // merge makes e part of the entry last, which does not come after it, if the
@@ -135,11 +205,19 @@ func (c *chain) merge(last, e []uint64) bool {
 	default:
 		return false
 	}
+	c.join(last, e)
+	return true
+}
+
+// join adds what e counts to an entry with the same value.
+func (c *chain) join(to, e []uint64) {
 	if c.count != none {
-		last[c.count] += e[c.count]
+		to[c.count] += e[c.count]
 	}
 	if c.pos != none {
-		last[c.pos] = min(last[c.pos], e[c.pos])
+		to[c.pos] = min(to[c.pos], e[c.pos])
 	}
-	return true
+	if c.keep == keepBuckets && c.compare(e, to) < 0 {
+		copy(to[c.value:], e[c.value:c.words])
+	}
 }

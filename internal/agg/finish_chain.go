@@ -53,22 +53,27 @@ func (f *finisher) inMemory(k link) []uint64 {
 	return f.work.gather(k, f.reg)
 }
 
-// stream returns the entries of a chain in order. It is valid until the next
-// call, and reads what is in memory from the workspace.
-func (f *finisher) stream(k link) (*stream, error) {
+// sort puts the entries of a chain in order: those in memory into f.sorted,
+// the others, and those that are too many to be sorted at once, into
+// f.sources.
+func (f *finisher) sort(k link) (err error) {
 	runs := f.runsOf(k, f.reg)
-	var err error
 	f.sorted = nil
 	if k.runs && k.entries(f.reg) > f.limits.piece {
 		runs, err = f.writeEntries(k, f.reg, f.work, runs)
 	} else {
-		f.sorted = f.work.gather(k, f.reg)
-		f.work.sort(k.chain, f.sorted)
+		f.sorted = f.work.reduce(k.chain, f.work.gather(k, f.reg))
 	}
 	if err == nil {
 		f.sources, err = f.mergeRuns(k.chain, runs)
 	}
-	if err != nil {
+	return err
+}
+
+// stream returns the entries of a chain in order. It is valid until the next
+// call, and reads what is in memory from the workspace.
+func (f *finisher) stream(k link) (*stream, error) {
+	if err := f.sort(k); err != nil {
 		return nil, err
 	}
 	return f.begin(k, 0), nil
@@ -78,6 +83,33 @@ func (f *finisher) stream(k link) (*stream, error) {
 // may still read them.
 func (f *finisher) again(k link) *stream { return f.begin(k, 1) }
 
+// eachEntry calls do with the entries of a chain in order.
+func (f *finisher) eachEntry(k link, do func(e []uint64) error) error {
+	if err := f.sort(k); err != nil {
+		return err
+	}
+	if len(f.sources) == 0 {
+		for words := f.sorted; len(words) > 0; {
+			n := k.entryWords(words)
+			if err := do(words[:n]); err != nil {
+				return err
+			}
+			words = words[n:]
+		}
+		return nil
+	}
+	s := f.begin(k, 0)
+	for {
+		e, err := s.next()
+		if err != nil || e == nil {
+			return err
+		}
+		if err := do(e); err != nil {
+			return err
+		}
+	}
+}
+
 func (f *finisher) begin(k link, number int) *stream {
 	s := &f.work.streams[number]
 	s.reset(k.chain)
@@ -85,7 +117,7 @@ func (f *finisher) begin(k link, number int) *stream {
 		s.addRun(r, f.runs)
 	}
 	if len(f.sorted) > 0 {
-		s.addMemory(f.work, f.sorted)
+		s.addMemory(f.sorted)
 	}
 	return s
 }

@@ -6,23 +6,6 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
-// eachEntry calls f with the entries of a chain in order.
-func (f *finisher) eachEntry(k link, do func(e []uint64) error) error {
-	s, err := f.stream(k)
-	if err != nil {
-		return err
-	}
-	for {
-		e, err := s.next()
-		if err != nil || e == nil {
-			return err
-		}
-		if err := do(e); err != nil {
-			return err
-		}
-	}
-}
-
 // eachGroup calls do with the chain of each group that has values; the others
 // are NULL.
 func (f *finisher) eachGroup(do func(i int, k link) error) error {
@@ -47,18 +30,6 @@ func (f *finisher) distinct() error {
 			return err
 		}
 		f.out.Int[i] = n
-	}
-	return nil
-}
-
-// approxDistinct writes the results of approx_count_distinct.
-func (f *finisher) approxDistinct() error {
-	for i, row := range f.rows {
-		var e estimate
-		if err := f.eachEntry(linkOf(f.slot(0), row), func(w []uint64) error { e.add(w[0]); return nil }); err != nil {
-			return err
-		}
-		f.out.Int[i] = e.count()
 	}
 	return nil
 }

@@ -194,5 +194,5 @@ func TestStringAgg(t *testing.T) {
 }
 
 func TestMinMaxN(t *testing.T) {
-	everyKind(t, holistic{"min", 1}, holistic{"max", 2}, holistic{"min", 8}, holistic{"max", 9}, holistic{"min", 30}, holistic{"max", 500})
+	everyKind(t, holistic{"min", 1}, holistic{"max", 8}, holistic{"min", 9}, holistic{"max", 30})
 }

@@ -75,7 +75,7 @@ func (l *Layout) update(t *Table, s *slot, v *view) {
 
 // reduce does what update does for rows of one group, in registers. It
 // reports false, and does nothing, for slots that have no such loop.
-func (l *Layout) reduce(t *Table, s *slot, row []uint64, v *view) bool {
+func (l *Layout) reduce(t *Table, s *slot, group uint32, row []uint64, v *view) bool {
 	words := row[s.hot:]
 	x := &v.args[s.x]
 	switch s.op {
@@ -89,7 +89,7 @@ func (l *Layout) reduce(t *Table, s *slot, row []uint64, v *view) bool {
 	case opMaxInt:
 		words[0] = uint64(max(int64(words[0]), highest(t.scratch.keysOf(x))))
 	case opChain:
-		return l.reduceChain(t, s, row, v)
+		return l.reduceChain(t, s, group, row, v)
 	default:
 		return false
 	}

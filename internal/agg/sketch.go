@@ -73,12 +73,11 @@ func mix(x uint64) uint64 {
 	return x ^ x>>33
 }
 
-// reduceHashes sorts hashes, and keeps of more than exactHashes distinct ones
-// the least for each register, which is the one that sets it.
-func (w *workspace) reduceHashes(words []uint64) []uint64 {
+// reduceHashes keeps each hash once, and of more than exactHashes distinct
+// ones the least for each register, which is the one that sets it.
+func (w *workspace) reduceHashes(c *chain, words []uint64) []uint64 {
 	if !slices.Contains(words, dropped) {
-		w.spare = sortWords(words, w.spare)
-		if words = compactWords(words); len(words) <= exactHashes {
+		if words = w.dedupe(c, words); len(words) <= exactHashes {
 			return words
 		}
 	}
@@ -101,29 +100,33 @@ func (w *workspace) reduceHashes(words []uint64) []uint64 {
 	return w.out
 }
 
-// estimate counts distinct hashes.
-type estimate struct {
-	n      int64
-	many   bool
-	sketch *hyperloglog.Sketch
+// approxDistinct writes the results of approx_count_distinct. Chains of hashes
+// are short: those of several runs, too, fit the workspace.
+func (f *finisher) approxDistinct() error {
+	var all []uint64
+	for i, row := range f.rows {
+		k := linkOf(f.slot(0), row)
+		all = all[:0]
+		if err := f.eachEntry(k, func(e []uint64) error { all = append(all, e[0]); return nil }); err != nil {
+			return err
+		}
+		f.out.Int[i] = f.work.countHashes(k.chain, all)
+	}
+	return nil
 }
 
-func newEstimate() *estimate { return &estimate{sketch: hyperloglog.NewNoSparse()} }
-
-func (e *estimate) add(word uint64) {
-	if word == dropped {
-		e.many = true
-		return
+func (w *workspace) countHashes(c *chain, words []uint64) int64 {
+	words = w.reduceHashes(c, words)
+	if !slices.Contains(words, dropped) {
+		return int64(len(words))
 	}
-	e.n++
-	e.sketch.InsertHash(word ^ hashFlip)
-}
-
-func (e *estimate) count() int64 {
-	if e.many || e.n > exactHashes {
-		return int64(e.sketch.Estimate())
+	sketch := hyperloglog.NewNoSparse()
+	for _, x := range words {
+		if x != dropped {
+			sketch.InsertHash(x ^ hashFlip)
+		}
 	}
-	return e.n
+	return int64(sketch.Estimate())
 }
 
 // bucket is the bucket of an entry of keepBuckets.

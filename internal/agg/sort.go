@@ -2,7 +2,6 @@ package agg
 
 import (
 	"bytes"
-	"encoding/binary"
 	"math/bits"
 	"slices"
 
@@ -18,6 +17,7 @@ type workspace struct {
 	items []item   // entries of several words, sorted; spareItems for sorting
 	other []item
 	regs  []uint64 // of a HyperLogLog
+	table []uint32 // of dedupe
 
 	streams [2]stream // of Finish
 }
@@ -105,7 +105,7 @@ func (c *chain) keyDecides() bool {
 }
 
 // sort sorts entries that lie side by side: words itself if an entry is one
-// word, else into w.items. Then each visits them in order.
+// word, else into w.items.
 func (w *workspace) sort(c *chain, words []uint64) {
 	if c.words == 1 {
 		w.spare = sortWords(words, w.spare)
@@ -133,28 +133,9 @@ func (w *workspace) sort(c *chain, words []uint64) {
 	}
 }
 
-// each calls f with the entries of words, which sort has sorted, in order
-// until it returns false.
-func (w *workspace) each(c *chain, words []uint64, f func(e []uint64) bool) {
-	if c.words == 1 {
-		for i := range words {
-			if !f(words[i : i+1]) {
-				return
-			}
-		}
-		return
-	}
-	for _, it := range w.items {
-		e := words[it.at:]
-		if !f(e[:c.entryWords(e)]) {
-			return
-		}
-	}
-}
-
 // radixFrom is how many elements sorting by digits pays for: measured, see
 // BenchmarkSort.
-const radixFrom = 256
+const radixFrom = 64
 
 // sortWords sorts words as signed numbers; spare is memory, returned for next
 // time.
@@ -181,32 +162,28 @@ func sortItems(items, spare []item) []item {
 // radix sorts a by key with one pass for each byte in which keys differ,
 // from the lowest. It is stable.
 func radix[T any](a, spare []T, key func(*T) uint64) {
-	var counts [8][256]uint32
 	differ, first := uint64(0), key(&a[0])
 	for i := range a {
-		k := key(&a[i])
-		differ |= k ^ first
-		var b [8]byte
-		binary.LittleEndian.PutUint64(b[:], k)
-		for d, x := range b {
-			counts[d][x]++
-		}
+		differ |= key(&a[i]) ^ first
 	}
 	from, to := a, spare
-	for d := range 8 {
-		if differ>>(8*d)&0xff == 0 {
+	for shift := 0; shift < 64; shift += 8 {
+		if differ>>shift&0xff == 0 {
 			continue
 		}
+		var places [256]uint32
+		for i := range from {
+			places[key(&from[i])>>shift&0xff]++
+		}
 		sum := uint32(0)
-		c := &counts[d]
-		for x, n := range c {
-			c[x] = sum
+		for x, n := range places {
+			places[x] = sum
 			sum += n
 		}
 		for i := range from {
-			x := key(&from[i]) >> (8 * d) & 0xff
-			to[c[x]] = from[i]
-			c[x]++
+			p := &places[key(&from[i])>>shift&0xff]
+			to[*p] = from[i]
+			*p++
 		}
 		from, to = to, from
 	}

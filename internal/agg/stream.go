@@ -23,8 +23,6 @@ type cursor struct {
 	entry []uint64 // the next one; nil: no more
 
 	words []uint64 // what is left of the sequence, or of the blocks read so far
-	items []item   // what is left of the order of words; nil: they are sorted
-	all   []uint64 // the words that items point into
 
 	run   []uint64 // refs of blocks not read yet
 	from  Runs
@@ -32,12 +30,9 @@ type cursor struct {
 	space []uint64 // holds words of a run
 }
 
-// addMemory adds entries that w has sorted.
-func (s *stream) addMemory(w *workspace, words []uint64) {
+// addMemory adds sorted entries that lie side by side.
+func (s *stream) addMemory(words []uint64) {
 	s.memory = cursor{words: words}
-	if s.words != 1 {
-		s.memory = cursor{all: words, items: w.items}
-	}
 	s.heap = append(s.heap, &s.memory)
 }
 
@@ -48,13 +43,6 @@ func (s *stream) addRun(r run, from Runs) {
 // advance goes on to the next entry of a sequence.
 func (k *cursor) advance(c *chain) error {
 	k.entry = nil
-	if k.all != nil {
-		if len(k.items) > 0 {
-			e := k.all[k.items[0].at:]
-			k.entry, k.items = e[:c.entryWords(e)], k.items[1:]
-		}
-		return nil
-	}
 	if more, err := k.fill(c.value + 1); err != nil || !more {
 		return err
 	}

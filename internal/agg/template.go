@@ -8,7 +8,7 @@ import (
 
 // words tells how many hot and cold words s has and what they begin with.
 func (s *slot) words() (hot, cold []uint64) {
-	zeros := [6]uint64{}
+	zeros := [8]uint64{}
 	switch s.op {
 	case opAddInt, opMulInt, opOr, opXor:
 		return zeros[:1], nil

@@ -120,7 +120,7 @@ func (l *Layout) reduceSlots(t *Table, group uint32, row []uint64, set int, v *v
 	}
 	for i := range l.slots {
 		s := &l.slots[i]
-		if s.set != set || l.reduce(t, s, row, v) {
+		if s.set != set || l.reduce(t, s, group, row, v) {
 			continue
 		}
 		if s.isFloat() {
