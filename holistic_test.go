@@ -2,6 +2,7 @@ package gagg_test
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -69,29 +70,52 @@ func TestHolistic(t *testing.T) {
 			continue
 		}
 		for _, keys := range []int{0, 5, 200} { // 0: without keys
-			tr := holisticTrial(typ, keys)
-			want, err := oracle.Run(tr.table.Batches(1000), tr.table.Schema(), tr.want)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, c := range configurations {
-				t.Run(fmt.Sprintf("%s/keys=%d/%s", typ, keys, strings.ReplaceAll(c.name, " ", "_")), func(t *testing.T) {
-					got, err := tr.run(t, c)
-					if err == nil {
-						err = oracle.Equal(got, want)
-					}
-					if err != nil {
-						t.Errorf("%s\n%v", tr, err)
-					}
-				})
-			}
+			tryHolistic(t, fmt.Sprintf("%s/keys=%d", typ, keys), holisticTrial(typ, 300, keys, holisticOf(typ)))
 		}
 	}
 }
 
-func holisticTrial(t column.Type, keys int) *trial {
+// One group of more values than 64 KiB hold, for each way in which values are
+// stored.
+func TestHolisticLarge(t *testing.T) {
+	rows := 12_000
+	if testing.Short() {
+		rows = 2000
+	}
+	for _, typ := range []column.Type{{Kind: column.Int64}, {Kind: column.Float32}, {Kind: column.String}, column.DecimalType(38, 10)} {
+		seen := map[string]bool{}
+		once := slices.DeleteFunc(holisticOf(typ), func(h holistic) bool {
+			again := seen[h.name]
+			seen[h.name] = true
+			return again
+		})
+		tryHolistic(t, typ.String(), holisticTrial(typ, rows, 0, once))
+	}
+}
+
+// tryHolistic compares with the oracle in every configuration.
+func tryHolistic(t *testing.T, name string, tr *trial) {
+	t.Helper()
+	want, err := oracle.Run(tr.table.Batches(1000), tr.table.Schema(), tr.want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range configurations {
+		t.Run(name+"/"+strings.ReplaceAll(c.name, " ", "_"), func(t *testing.T) {
+			got, err := tr.run(t, c)
+			if err == nil {
+				err = oracle.Equal(got, want)
+			}
+			if err != nil {
+				t.Errorf("%s\n%v", tr, err)
+			}
+		})
+	}
+}
+
+func holisticTrial(t column.Type, rows, keys int, calls []holistic) *trial {
 	seed := uint64(keys)
-	tr := &trial{seed: seed, table: datagen.New(datagen.Spec{Rows: 300, Seed: seed, Columns: []datagen.Column{
+	tr := &trial{seed: seed, table: datagen.New(datagen.Spec{Rows: rows, Seed: seed, Columns: []datagen.Column{
 		{Name: "k", Type: column.Type{Kind: column.Int32}, Distinct: max(keys, 1), Nulls: 0.1},
 		{Name: "x", Type: t, Distinct: 40, Nulls: 0.2, Skew: 1, Special: true, Coded: keys == 5},
 		{Name: "y", Type: t, Nulls: 0.7},
@@ -99,7 +123,7 @@ func holisticTrial(t column.Type, keys int) *trial {
 	if keys > 0 {
 		tr.query.By, tr.want.Keys = []string{"k"}, []int{0}
 	}
-	for _, h := range holisticOf(t) {
+	for _, h := range calls {
 		tr.addHolistic(h, 1)
 		tr.addHolistic(h, 2)
 	}
