@@ -114,6 +114,11 @@ func (e *IOError) Unwrap() error { return e.Err }
 // ErrClosed is returned for what is done with a closed Space or File.
 var ErrClosed = errors.New("spill: closed")
 
+// isFull reports whether the disk or the quota is.
+func isFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}
+
 // failure gives an error of the file system its type, unless it has one.
 func failure(err error, op, dir string, spilled int64) error {
 	switch {
@@ -121,7 +126,7 @@ func failure(err error, op, dir string, spilled int64) error {
 		return err
 	case errors.Is(err, fs.ErrClosed):
 		return ErrClosed
-	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+	case isFull(err):
 		return &FullError{Dir: dir, Spilled: spilled, Err: err}
 	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
 		return &DeniedError{Dir: dir, Advice: "raise the limit of open files (ulimit -n) or use fewer threads", Err: err}

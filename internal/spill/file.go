@@ -27,7 +27,7 @@ type File struct {
 	mu      sync.Mutex // guards the rest; never held while data is written or read
 	closed  bool
 	end     int64     // where the next block goes
-	live    int64     // bytes of blocks that are not freed
+	freed   []hole    // blocks that are not needed again and still lie on disk
 	held    int64     // bytes that count as used
 	memory  int64     // bytes of all buffers
 	readers []*reader // not in use
@@ -100,7 +100,11 @@ func (f *File) write(b []byte, h *header) (Extent, error) {
 	}
 	h.off = off
 	h.seal(b, f.space.seed)
-	if err := writeAll(f.handle, b, off); err != nil {
+	err = writeAll(f.handle, b, off)
+	if isFull(err) && f.space.reclaim() {
+		err = writeAll(f.handle, b, off)
+	}
+	if err != nil {
 		f.giveBack(n)
 		return Extent{}, f.space.failure(err, "write")
 	}
@@ -115,12 +119,15 @@ func (f *File) write(b []byte, h *header) (Extent, error) {
 
 // take counts n bytes for a block and says where it goes.
 func (f *File) take(n int64) (int64, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if err := f.space.reserve(n); err != nil {
+	err := f.space.reserve(n)
+	if err != nil && f.space.reclaim() {
+		err = f.space.reserve(n)
+	}
+	if err != nil {
 		return 0, err
 	}
-	f.live += n
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	f.held += n
 	return f.end, nil
 }
@@ -129,7 +136,6 @@ func (f *File) take(n int64) (int64, error) {
 func (f *File) giveBack(n int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.live -= n
 	f.held -= n
 	f.space.release(n)
 }
@@ -137,28 +143,41 @@ func (f *File) giveBack(n int64) {
 // Prefetch says that the block is read soon.
 func (f *File) Prefetch(e Extent) { f.handle.Prefetch(e.Off, int64(e.Stored)) }
 
-// Free gives the bytes of a block that is not needed again back to the disk
-// and the limit, as far as the file system can: whole blocks of it within the
-// block, and the rest with the last block of the file. Bytes that it cannot
-// give back stay counted until the file is closed.
+// hole is the part of a freed block that a file system can give back: whole
+// blocks of its own.
+type hole struct{ off, n int64 }
+
+// Free says that a block is not needed again. Its bytes are given back to the
+// disk and the limit when these run out, as far as the file system can, and
+// else when the file is closed. Giving them back at once would cost more than
+// the block: a file system writes what it still holds in memory before it
+// punches a hole into it.
 func (f *File) Free(e Extent) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.closed {
-		return
-	}
-	f.live -= int64(e.Stored)
 	from := (e.Off + fsBlock - 1) &^ (fsBlock - 1)
 	n := (e.Off+int64(e.Stored))&^(fsBlock-1) - from
-	back := n
-	if f.live == 0 { // and nothing is being written, since take counts it first
-		from, n, back = 0, f.end, f.held
+	if n > 0 && !f.closed {
+		f.freed = append(f.freed, hole{from, n})
 	}
-	if n <= 0 || f.handle.Punch(from, n) != nil {
-		return
+}
+
+// reclaim gives freed blocks back, and reports whether there were any.
+func (f *File) reclaim() (some bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return false
 	}
-	f.held -= back
-	f.space.release(back)
+	for _, h := range f.freed {
+		if f.handle.Punch(h.off, h.n) == nil {
+			f.held -= h.n
+			f.space.release(h.n)
+			some = true
+		}
+	}
+	f.freed = nil
+	return some
 }
 
 // Close closes the file, which removes it, and gives its bytes back to the
@@ -195,6 +214,6 @@ func (f *File) close() error {
 	}
 	f.buf, f.readers, f.memory = nil, nil, 0
 	f.space.release(f.held)
-	f.live, f.held = 0, 0
+	f.held, f.freed = 0, nil
 	return f.space.drop(f.number, f.handle)
 }

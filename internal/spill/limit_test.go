@@ -41,8 +41,8 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// Freed blocks make room within the limit, and are gone; closing a file makes
-// room for all that it held.
+// Freed blocks make room within the limit when it is reached, and are gone
+// then; closing a file makes room for all that it held.
 func TestFreeMakesRoom(t *testing.T) {
 	s := openSpace(t, Config{Limit: 1 << 20})
 	f := openFile(t, s)
@@ -59,15 +59,13 @@ func TestFreeMakesRoom(t *testing.T) {
 	full := s.Used()
 	f.Free(extents[1])
 	if runtime.GOOS == "linux" { // and a file system that can punch holes, as those of Linux for temporary files do
-		if back := full - s.Used(); back < 300_000-2*fsBlock || back > 300_000+headerSize {
-			t.Errorf("%d bytes back of 300000", back)
+		if _, err := f.Append(behind("hex", 300_000), 0, 0); err != nil {
+			t.Fatal(err)
+		}
+		if s.Used() > 1<<20 || s.Used() < full {
+			t.Errorf("%d bytes in use, %d before", s.Used(), full)
 		}
 		wantDamaged(t, f, extents[1], "freed")
-		f.Free(extents[0])
-		f.Free(extents[2])
-		if s.Used() != 0 {
-			t.Errorf("%d bytes in use though all blocks are free", s.Used())
-		}
 	}
 	e, err := f.Append([]byte("after"), 0, 0)
 	if err != nil {
@@ -80,8 +78,8 @@ func TestFreeMakesRoom(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Free(e) // too late, and nothing
-	if s.Used() != 0 || s.Peak() != full {
-		t.Errorf("after Close: used %d, peak %d, want 0 and %d", s.Used(), s.Peak(), full)
+	if s.Used() != 0 || s.Peak() < full {
+		t.Errorf("after Close: used %d, peak %d, want 0 and at least %d", s.Used(), s.Peak(), full)
 	}
 }
 

@@ -226,6 +226,20 @@ func (s *Space) reserve(n int64) error {
 	}
 }
 
+// reclaim gives the freed blocks of all files back, and reports whether there
+// were any. While the space is being closed it does nothing: closing waits for
+// the Append that called it.
+func (s *Space) reclaim() (some bool) {
+	if !s.mu.TryLock() {
+		return false
+	}
+	defer s.mu.Unlock()
+	for f := range s.files {
+		some = f.reclaim() || some
+	}
+	return some
+}
+
 func (s *Space) release(n int64) { s.used.Add(-n) }
 
 // failure gives an error its type, unless it has one.
