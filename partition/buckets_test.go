@@ -2,7 +2,6 @@ package partition
 
 import (
 	"errors"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -106,20 +105,5 @@ func TestRefused(t *testing.T) {
 	}
 	if b.Rows(0) != placed || placed < 1000 {
 		t.Fatalf("%d rows left of %d placed", b.Rows(0), placed)
-	}
-}
-
-// The number of partitions follows the groups, within its bounds.
-func TestBits(t *testing.T) {
-	for _, x := range []struct {
-		groups   float64
-		rowBytes int
-		want     uint
-	}{
-		{0, 64, minBits}, {1e4, 64, minBits}, {1e7, 72, 11}, {1e8, 72, maxBits}, {math.Inf(1), 72, maxBits},
-	} {
-		if got := Bits(x.groups, x.rowBytes); got != x.want {
-			t.Errorf("%g groups of %d bytes: 2^%d partitions, want 2^%d", x.groups, x.rowBytes, got, x.want)
-		}
 	}
 }

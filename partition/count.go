@@ -10,9 +10,3 @@ const (
 	// maxBits bounds the pages being filled at a time: 4096 for each worker.
 	maxBits = 12
 )
-
-// Bits is the number of hash bits that divide groups groups, each a row of
-// rowBytes bytes, into partitions of a good size.
-func Bits(groups float64, rowBytes int) uint {
-	return Level{Groups: groups, RowBytes: int64(rowBytes), Left: 64}.Plan().Bits
-}

@@ -55,6 +55,7 @@ const smallResult = 16 << 10
 func Run(ctx context.Context, cfg *Config, in Input, threads int) (Groups, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	cfg.workers = threads
 	workers := make([]*Worker, threads)
 	var next atomic.Int64
 	each(threads, func(i int) {

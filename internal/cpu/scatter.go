@@ -49,7 +49,7 @@ func (w *Worker) yield(cause error) error {
 	case w.table.n == 0 && errors.Is(cause, errTableFull): // a batch has more rows than the table may have groups
 		w.giveUpTable()
 		if w.store.buckets == nil {
-			w.store.open(0, w.cfg.choose(float64(w.cfg.Rows)))
+			w.store.open(0, w.cfg.choose(w.cfg.mostGroups()))
 		}
 		return nil
 	case w.table.n > 0:

@@ -11,6 +11,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/key"
 	"github.com/gagg-dev/gagg/internal/spill"
+	"github.com/gagg-dev/gagg/partition"
 )
 
 // ledger is a budget that knows what is held and what was held at most.
@@ -81,6 +82,21 @@ func TestSpillRoads(t *testing.T) {
 					})
 				}
 			}
+		}
+	}
+}
+
+// The pages that are being filled stay within their share, so that blocks are
+// of a size that a disk can stream, although a number of groups that nobody
+// knows asks for as many partitions as there can be.
+func TestSpillBlockSize(t *testing.T) {
+	for _, limit := range []int64{8 << 20, 64 << 20} {
+		cfg := config(0, feedback.NoTiles, nil)
+		tight(t, cfg, limit, 2)
+		cfg.workers = 2
+		n := int64(1) << cfg.choose(cfg.mostGroups())
+		if open := n * 2 * partition.PageBytes; open > cfg.Memory.Pages || 4*open < cfg.Memory.Pages {
+			t.Errorf("limit %d: %d partitions, whose pages take %d of %d bytes", limit, n, open, cfg.Memory.Pages)
 		}
 	}
 }

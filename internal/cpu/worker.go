@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"errors"
+	"math"
 	"math/bits"
 	"sync/atomic"
 
@@ -46,7 +47,8 @@ type Config struct {
 	// nowhere to spill to, and a refusal ends the run.
 	Spill func() (*spill.File, error)
 
-	chosen atomic.Uint32 // hash bits for partitions, plus one; 0: not chosen yet
+	workers int           // that fill pages at the same time
+	chosen  atomic.Uint32 // hash bits for partitions, plus one; 0: not chosen yet
 }
 
 // Memory is how the memory of a run is shared out, in bytes; 0: no limit.
@@ -70,10 +72,23 @@ func Stride(keys *key.Layout, states *agg.Layout) int {
 	return n
 }
 
+// mostGroups is how many groups a worker can meet.
+func (c *Config) mostGroups() float64 {
+	if c.Rows < 0 {
+		return math.Inf(1)
+	}
+	return float64(c.Rows)
+}
+
 // choose returns the number of hash bits for partitions, which is the same
-// for all workers: the first that asks decides.
+// for all workers: the first that asks decides. Pages that are being filled
+// get no more than their share of the memory: with more partitions than that
+// allows, each refusal would write blocks of a few rows.
 func (c *Config) choose(groups float64) uint {
-	n := partition.Bits(groups, 8*c.Stride)
+	n := partition.Level{
+		Groups: groups, RowBytes: int64(8 * c.Stride), MergeBytes: c.Memory.Merge,
+		PageBytes: partition.PageBytes, Workers: max(c.workers, 1), OpenBytes: c.Memory.Pages, Left: 64,
+	}.Plan().Bits
 	if c.Partitions > 0 {
 		n = uint(bits.TrailingZeros(uint(c.Partitions)))
 	}
