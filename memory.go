@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/gagg-dev/gagg/internal/cpu"
+	"github.com/gagg-dev/gagg/partition"
 )
 
 // MemoryPlan is how the memory of a query is shared out, in bytes.
@@ -27,9 +28,12 @@ const (
 	pageShare   = 8  // an eighth: pages being filled, half empty
 
 	mostOutput = 64 << 20
-	// leastWorker is what a worker needs beside its reader's buffers: a
-	// table, a tile, a page for each of few partitions, a block to write.
-	leastWorker = 4 << 20
+	// fixedWorker is what a worker holds beside its reader's buffers and its
+	// groups: tiles, vectors of a batch, blocks to write and to read.
+	fixedWorker = 2*partition.DiskBytes + 1<<20
+	// leastGroups is what its groups need at least: a table, a page for each
+	// of few partitions, the groups of one that is merged.
+	leastGroups = 4 << 20
 )
 
 // planMemory shares out limit bytes among so many workers or fewer, each of
@@ -39,7 +43,7 @@ func planMemory(limit int64, threads int, read int64, columns int) (MemoryPlan, 
 		return MemoryPlan{Output: mostOutput}, threads, nil
 	}
 	m := MemoryPlan{Limit: limit, Read: read, Spill: true}
-	need := func(threads int) int64 { return int64(threads) * (read + leastWorker) * 4 / 3 }
+	need := func(threads int) int64 { return int64(threads) * (read + fixedWorker + leastGroups) * 4 / 3 }
 	for threads > 1 && need(threads) > limit {
 		threads--
 	}
@@ -47,7 +51,7 @@ func planMemory(limit int64, threads int, read int64, columns int) (MemoryPlan, 
 		return m, 0, &kindError{ErrBudget, fmt.Errorf("memory limit %s: at least %s are needed to read %d columns", mib(limit), mib(need(1)), columns)}
 	}
 	n := int64(threads)
-	rest := limit - n*read
+	rest := limit - n*(read+fixedWorker)
 	m.Merge = rest / mergeShare / n
 	m.Output = min(rest/outputShare, mostOutput)
 	scan := rest - n*m.Merge - m.Output

@@ -15,6 +15,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/expr"
 	"github.com/gagg-dev/gagg/internal/key"
 	"github.com/gagg-dev/gagg/internal/spill"
+	"github.com/gagg-dev/gagg/partition"
 )
 
 const (
@@ -165,6 +166,18 @@ func (r *run) aggregate(ctx context.Context) error {
 // fail.
 var spillFS spill.FS
 
+// atMost is how many groups there can be, as far as the input's metadata tell.
+func (p *prepared) atMost() int64 {
+	distinct := make([]int64, len(p.query.keys))
+	for i, e := range p.query.keys {
+		distinct[i] = -1
+		if c, ok := e.Column(); ok && p.scan.units() == 1 && p.scan.dictAll(c) {
+			distinct[i] = int64(p.scan.dictEntries(c)) + 1 // and NULL
+		}
+	}
+	return partition.AtMost(distinct, p.facts.rows)
+}
+
 // openDisk makes the place for what does not fit in memory. A folder that was
 // asked for must be usable before hours of work, not after them.
 func (r *run) openDisk() (err error) {
@@ -184,13 +197,10 @@ func (r *run) configure() {
 	r.cfg = &cpu.Config{
 		Keys: r.layout, Intern: key.NewInterner(r.budget.grow), States: states, Arenas: arena.New(r.budget.grow),
 		Stride: cpu.Stride(r.layout, states), Partitions: r.opt.Partitions, Tile: r.tile,
-		Memory: r.memory.shares(), Grow: r.budget.grow, Rows: -1,
+		Memory: r.memory.shares(), Grow: r.budget.grow, Rows: r.facts.rows, AtMost: r.atMost(), Threads: r.threads,
 	}
 	if r.memory.Spill {
 		r.cfg.Spill = r.disk.File
-	}
-	if r.facts.rows >= 0 {
-		r.cfg.Rows = r.facts.rows / int64(r.threads)
 	}
 }
 

@@ -46,8 +46,9 @@ type Disk struct {
 	block   []byte
 }
 
-// DiskBytes is the memory that a Disk holds when it writes, unless single
-// values are longer than a block.
+// DiskBytes is about the memory that a Disk takes, unless single values are
+// longer than a block: the block being packed, twice if rows refer to values,
+// and the buffers of its file to write and to read.
 const DiskBytes = 4 * BlockBytes
 
 // NewDisk returns a disk that writes to the file that open gives when the
@@ -65,15 +66,6 @@ func (d *Disk) Close() error {
 		return nil
 	}
 	return d.file.Close()
-}
-
-// Bytes is the memory that the disk holds.
-func (d *Disk) Bytes() int64 {
-	n := int64(8*len(d.rows) + d.section.Held() + cap(d.block))
-	if d.file != nil {
-		n += d.file.MemoryBytes()
-	}
-	return n
 }
 
 // Write makes blocks of rows that lie one after the other and appends them to

@@ -1,6 +1,9 @@
 package partition
 
-import "math/bits"
+import (
+	"math/bits"
+	"sync"
+)
 
 // Buckets is the rows placed by one owner.
 type Buckets struct {
@@ -13,7 +16,9 @@ type Buckets struct {
 	pages  [][][]uint64 // by partition: whole pages, the last one filled but for free
 	blocks [][]Block    // by partition: its rows on disk
 
-	first, differ []uint64 // by partition, below level 0: see HashRange
+	taking sync.Mutex // of blocks: partitions are prefetched by others than their owners
+
+	first, differ []uint64 // by partition, below level 0: see SharedBits
 }
 
 // New returns 2^n empty buckets for rows that share their top skip hash bits,
@@ -60,7 +65,7 @@ func (b *Buckets) Scatter(tile []uint64) (placed int, err error) {
 	return placed, nil
 }
 
-// note keeps what HashRange tells.
+// note keeps what SharedBits tells.
 func (b *Buckets) note(tile []uint64) {
 	for ; len(tile) > 0; tile = tile[b.pool.Stride:] {
 		p := tile[0] << b.skip >> b.shift
@@ -107,6 +112,8 @@ func (b *Buckets) Blocks(p int) []Block { return b.blocks[p] }
 
 // TakeBlocks is Blocks, which are the caller's to free from now on.
 func (b *Buckets) TakeBlocks(p int) []Block {
+	b.taking.Lock()
+	defer b.taking.Unlock()
 	blocks := b.blocks[p]
 	b.blocks[p] = nil
 	return blocks
@@ -115,8 +122,11 @@ func (b *Buckets) TakeBlocks(p int) []Block {
 // Disk is where the blocks lie.
 func (b *Buckets) Disk() *Disk { return b.disk }
 
-// Prefetch tells that the blocks of partition p will be read soon.
+// Prefetch tells that the blocks of partition p will be read soon, unless
+// they were taken.
 func (b *Buckets) Prefetch(p int) {
+	b.taking.Lock()
+	defer b.taking.Unlock()
 	for _, blk := range b.blocks[p] {
 		b.disk.Prefetch(blk)
 	}

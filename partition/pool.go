@@ -18,7 +18,9 @@ const (
 	// that fill up a budget.
 	slabBytes      = 16 << 20
 	firstSlabBytes = 256 << 10
-	leastSlabBytes = 64 << 10
+	// LeastBytes is the least that a pool takes at a time, unless a page is
+	// larger.
+	LeastBytes = 64 << 10
 )
 
 // Pool gives out pages, all of one size. Each owner of buckets has its own:
@@ -93,7 +95,7 @@ func (p *Pool) Reserve(rows int) error {
 
 // addSlab allocates a slab: the next size, or the largest that is not refused.
 func (p *Pool) addSlab() error {
-	least := max(leastSlabBytes/8, p.words())
+	least := max(LeastBytes/8, p.words())
 	words := p.next
 	for {
 		err := p.grow(int64(words) * 8)

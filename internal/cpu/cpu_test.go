@@ -113,7 +113,7 @@ func configOf(keys []key.Column, partitions int, tile feedback.TileConfig, grow 
 	return &Config{
 		Keys: l, Intern: key.NewInterner(nil), States: states, Arenas: arena.New(grow),
 		Stride:     Stride(l, states),
-		Partitions: partitions, Rows: 1 << 40, Tile: tile, Grow: grow,
+		Partitions: partitions, Rows: 1 << 40, AtMost: -1, Tile: tile, Grow: grow,
 	}
 }
 

@@ -3,8 +3,8 @@ package cpu
 import (
 	"context"
 	"errors"
-	"math/bits"
 
+	"github.com/gagg-dev/gagg/feedback"
 	"github.com/gagg-dev/gagg/partition"
 )
 
@@ -42,16 +42,18 @@ func (m *Merger) divide(ctx context.Context) error {
 	return sub.close()
 }
 
-// divideBits is the number of hash bits to divide by: as many as there can be
-// open pages for in an eighth of the merger's memory.
+// divideBits is the number of hash bits to divide by: the groups of the
+// partition are estimated from the rows loaded so far.
 func (m *Merger) divideBits() uint {
-	pages := max(m.cfg.Memory.Merge/8/partition.PageBytes, 2)
-	return min(uint(bits.Len64(uint64(pages)))-1, maxDivideBits, 64-m.in.shared)
+	left := 0
+	for _, b := range m.in.blocks {
+		left += b.Rows
+	}
+	groups := feedback.ExpectedGroups(int64(m.loaded), int64(m.n), int64(m.loaded+left))
+	l := m.cfg.Level(max(groups, float64(m.n)))
+	l.Workers, l.OpenBytes, l.Left = 1, m.cfg.Memory.Merge/8, 64-m.in.shared
+	return l.Plan().Bits
 }
-
-// maxDivideBits bounds the buckets of a division: what does not fit in memory
-// seldom misses it by more than a factor of a few hundred.
-const maxDivideBits = 8
 
 // moveAll places the groups so far and all rows not loaded yet in buckets on
 // disk. The partition is gone afterwards.
@@ -117,7 +119,7 @@ func (m *Merger) used() int64 {
 
 // ask takes memory for the groups of a partition.
 func (m *Merger) ask(bytes int64) error {
-	if most := m.cfg.Memory.Merge; bytes >= 0 && most > 0 && m.used()+bytes > int64(loadShare*float64(most)) {
+	if most := m.cfg.Memory.Merge; bytes >= 0 && most > 0 && m.used()+bytes > m.cfg.mergeRoom() {
 		return &RefusedError{errDirectoryFull}
 	}
 	return asking(m.cfg.Grow)(bytes)
@@ -129,11 +131,4 @@ func (m *Merger) askAll(bytes int64) error {
 		return &RefusedError{errDirectoryFull}
 	}
 	return asking(m.cfg.Grow)(bytes)
-}
-
-// directoryGroups is for how many groups a merger's directory is made at
-// most, unless more are in memory anyway.
-func (c *Config) directoryGroups() int {
-	room := int64(loadShare * float64(c.Memory.Merge))
-	return int(room / int64(8*c.Stride+8))
 }

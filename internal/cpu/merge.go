@@ -3,6 +3,7 @@ package cpu
 import (
 	"context"
 
+	"github.com/gagg-dev/gagg/feedback"
 	"github.com/gagg-dev/gagg/internal/invariant"
 	"github.com/gagg-dev/gagg/internal/key"
 	"github.com/gagg-dev/gagg/partition"
@@ -25,16 +26,18 @@ type Merger struct {
 	sources []*partition.Buckets
 	decoder key.Decoder
 
-	in    source
-	store *store // rows from blocks, and their values
-	sub   *store // while a partition is divided: where to
-	dir   directory
-	n     int        // groups in it
-	held  int64      // bytes of it
-	pages [][]uint64 // those of in, then those of the store
-	tail  []uint64   // what is left of the last one, if it is the store's
-	block partition.Page
-	out   emitter
+	in     source
+	store  *store // rows from blocks, and their values
+	sub    *store // while a partition is divided: where to
+	dir    directory
+	room   feedback.Load
+	n      int        // groups in it
+	loaded int        // rows that made them
+	held   int64      // bytes of it
+	pages  [][]uint64 // those of in, then those of the store
+	tail   []uint64   // what is left of the last one, if it is the store's
+	block  partition.Page
+	out    emitter
 }
 
 // source is the rows of a partition that have not been merged yet.
@@ -171,14 +174,14 @@ func (m *Merger) load(ctx context.Context) error {
 // memory, and for those of the blocks as far as the memory for it goes.
 func (m *Merger) reset(resident int) error {
 	pageRows := 1 << m.store.pool.PageBits
-	rows, most := resident, resident+m.cfg.directoryGroups()
+	rows := resident
 	for _, b := range m.in.blocks {
 		rows += b.Rows
 	}
 	if m.cfg.Memory.Merge > 0 && len(m.in.blocks) > 0 {
-		rows = min(rows, most)
+		rows = min(rows, resident+int(m.cfg.mergeRoom()/m.cfg.groupBytes()))
 	}
-	m.n, rows = 0, max(rows, 1)
+	m.n, m.loaded, rows = 0, resident, max(rows, 1)
 	slots, numbers := 1<<dirBits(rows), (len(m.pages)+rows/pageRows+2)*pageRows
 	if len(m.dir.slots) == slots && numbers>>m.dir.groupBits == 0 && m.dir.skip == m.in.shared {
 		clear(m.dir.slots)
@@ -190,6 +193,7 @@ func (m *Merger) reset(resident int) error {
 	}
 	m.held = int64(slots) * 4
 	m.dir = newDirectory(rows, numbers, min(m.in.shared, 63))
+	m.room = feedback.DefaultLoadConfig.Of(int64(slots))
 	return nil
 }
 
@@ -244,7 +248,7 @@ func (m *Merger) claim(slot, hash uint64, group uint32) {
 // loadBlock loads the first block of the source and takes it off.
 func (m *Merger) loadBlock() error {
 	b := m.in.blocks[0]
-	if m.n+b.Rows > m.dir.capacity() {
+	if int64(b.Rows) > m.room.NextLoad(int64(m.n)) {
 		return &RefusedError{errDirectoryFull}
 	}
 	if err := m.reserve(b.Block); err != nil {
@@ -262,6 +266,7 @@ func (m *Merger) loadBlock() error {
 		}
 	}
 	b.disk.Free(b.Block)
+	m.loaded += b.Rows
 	m.in.blocks = m.in.blocks[1:]
 	return nil
 }

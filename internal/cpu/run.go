@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -32,6 +33,7 @@ type Input struct {
 type Groups struct {
 	Buckets     []*partition.Buckets // of each worker
 	Partitioned bool                 // groups went to partitions before the end of the input
+	Estimate    float64              // about how many there are
 
 	stores []*store
 }
@@ -55,7 +57,7 @@ const smallResult = 16 << 10
 func Run(ctx context.Context, cfg *Config, in Input, threads int) (Groups, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	cfg.workers = threads
+	cfg.Threads = threads
 	workers := make([]*Worker, threads)
 	var next atomic.Int64
 	each(threads, func(i int) {
@@ -156,16 +158,19 @@ func finish(cfg *Config, workers []*Worker) (g Groups, err error) {
 	}
 	bits := uint(0)
 	if g.Partitioned || total > smallResult {
-		bits = cfg.choose(float64(total))
+		bits = cfg.choose(float64(total), math.MaxInt64)
 	}
 	errs := make([]error, len(workers))
 	each(len(workers), func(i int) {
 		defer Recovered(&errs[i])
 		errs[i] = workers[i].Finish(bits)
 	})
+	all := partition.NewSketch()
 	for _, w := range workers {
 		g.Buckets = append(g.Buckets, w.store.buckets)
 		g.stores = append(g.stores, w.store)
+		all.Merge(w.sketch)
 	}
+	g.Estimate = all.Estimate()
 	return g, errors.Join(errs...)
 }

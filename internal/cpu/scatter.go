@@ -21,12 +21,13 @@ const (
 // have doubled.
 func (w *Worker) judge() error {
 	w.nextCheck = 2 * w.rows
-	groups := feedback.ExpectedGroups(w.rows, int64(w.table.n), w.cfg.Rows)
-	if w.cfg.Tile.DecideTile(w.rows, int64(w.table.n), w.cfg.Rows) == feedback.KeepTable {
+	total := w.cfg.rowsEach()
+	if w.cfg.Tile.DecideTile(w.rows, int64(w.table.n), total) == feedback.KeepTable {
+		groups := feedback.ExpectedGroups(w.rows, int64(w.table.n), total)
 		w.table.reserve(int(min(groups*reserveFactor, reserveMost*float64(w.table.n))))
 		return nil
 	}
-	if err := w.flush(groups); err != nil {
+	if err := w.flush(); err != nil {
 		return err
 	}
 	w.giveUpTable()
@@ -47,17 +48,15 @@ func (w *Worker) yield(cause error) error {
 	}
 	switch {
 	case w.table.n == 0 && errors.Is(cause, errTableFull): // a batch has more rows than the table may have groups
+		w.openBuckets()
 		w.giveUpTable()
-		if w.store.buckets == nil {
-			w.store.open(0, w.cfg.choose(w.cfg.mostGroups()))
-		}
 		return nil
 	case w.table.n > 0:
 		rows, groups := w.rows, int64(w.table.n)
-		if err := w.flush(feedback.ExpectedGroups(rows, groups, w.cfg.Rows)); err != nil {
+		if err := w.flush(); err != nil {
 			return err
 		}
-		if float64(rows) < 1.5*float64(groups) {
+		if w.cfg.Tile.DecideFlush(rows, groups) == feedback.Scatter {
 			w.giveUpTable()
 		}
 		if !w.cfg.hasRefs() {
@@ -69,12 +68,10 @@ func (w *Worker) yield(cause error) error {
 	return w.store.clear()
 }
 
-// flush empties the table into buckets, for about as many groups in all as
-// are given if there are none yet.
-func (w *Worker) flush(groups float64) error {
-	if w.store.buckets == nil {
-		w.store.open(0, w.cfg.choose(groups))
-	}
+// flush empties the table into buckets.
+func (w *Worker) flush() error {
+	w.note(w.table.rows.Rows)
+	w.openBuckets()
 	err := w.store.place(w.table.rows.Rows)
 	w.table.empty()
 	w.codes = codes{}
@@ -82,9 +79,30 @@ func (w *Worker) flush(groups float64) error {
 	return err
 }
 
+// note shows the hashes of rows to the sketch.
+func (w *Worker) note(rows []uint64) {
+	var hashes [256]uint64
+	for len(rows) > 0 {
+		n := 0
+		for ; n < len(hashes) && len(rows) > 0; n++ {
+			hashes[n], rows = rows[0], rows[w.cfg.Stride:]
+		}
+		w.sketch.Add(hashes[:n])
+	}
+}
+
+// openBuckets makes the buckets, if there are none yet. The table's rows have
+// been noted.
+func (w *Worker) openBuckets() {
+	if w.store.buckets == nil {
+		w.store.open(0, w.cfg.choose(w.sketch.Estimate(), max(w.rows, 1)))
+	}
+}
+
 // scatter makes a tile of the n rows and places it.
 func (w *Worker) scatter(n int) error {
 	w.encoder.Encode(w.keys, n)
+	w.sketch.Add(w.encoder.Hash)
 	if err := w.settle(); err != nil {
 		return err
 	}
@@ -169,6 +187,7 @@ func (w *Worker) Finish(hashBits uint) error {
 	if w.store.buckets == nil {
 		w.store.open(0, hashBits)
 	}
+	w.note(w.table.rows.Rows)
 	err := w.store.place(w.table.rows.Rows)
 	w.table.drop()
 	return err

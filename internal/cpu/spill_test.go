@@ -93,8 +93,8 @@ func TestSpillBlockSize(t *testing.T) {
 	for _, limit := range []int64{8 << 20, 64 << 20} {
 		cfg := config(0, feedback.NoTiles, nil)
 		tight(t, cfg, limit, 2)
-		cfg.workers = 2
-		n := int64(1) << cfg.choose(cfg.mostGroups())
+		cfg.Threads = 2
+		n := int64(1) << cfg.choose(0, 0)
 		if open := n * 2 * partition.PageBytes; open > cfg.Memory.Pages || 4*open < cfg.Memory.Pages {
 			t.Errorf("limit %d: %d partitions, whose pages take %d of %d bytes", limit, n, open, cfg.Memory.Pages)
 		}

@@ -127,14 +127,8 @@ func (s *store) makeRoom(row []uint64, bytes int) error {
 	return rowRefs{s.cfg}.Move(row, s.arena)
 }
 
-// bytes is the memory that the store holds.
-func (s *store) bytes() int64 {
-	n := s.pool.Bytes() + s.arena.Bytes()
-	if s.disk != nil {
-		n += s.disk.Bytes()
-	}
-	return n
-}
+// bytes is the memory that the rows of the store take, with their values.
+func (s *store) bytes() int64 { return s.pool.Bytes() + s.arena.Bytes() }
 
 // clear puts all buckets to disk and lets go of all memory.
 func (s *store) clear() error {

@@ -2,7 +2,6 @@ package cpu
 
 import (
 	"errors"
-	"math"
 	"math/bits"
 	"sync/atomic"
 
@@ -33,9 +32,11 @@ type Config struct {
 	Intern     *key.Interner
 	States     *agg.Layout // its words begin at 1+Keys.Words
 	Arenas     *arena.Arenas
-	Stride     int   // words of a row: see Stride
+	Stride     int // words of a row: see Stride
+	Threads    int
 	Partitions int   // a power of two; 0: as many as the groups ask for
-	Rows       int64 // rows that one worker is expected to see; -1: not known
+	Rows       int64 // rows that all workers are to see; -1: not known
+	AtMost     int64 // groups that there can be; -1: not known
 	Tile       feedback.TileConfig
 	Memory     Memory
 
@@ -47,8 +48,7 @@ type Config struct {
 	// nowhere to spill to, and a refusal ends the run.
 	Spill func() (*spill.File, error)
 
-	workers int           // that fill pages at the same time
-	chosen  atomic.Uint32 // hash bits for partitions, plus one; 0: not chosen yet
+	plan atomic.Pointer[partition.Plan] // of level 0; nil: not chosen yet
 }
 
 // Memory is how the memory of a run is shared out, in bytes; 0: no limit.
@@ -72,30 +72,43 @@ func Stride(keys *key.Layout, states *agg.Layout) int {
 	return n
 }
 
-// mostGroups is how many groups a worker can meet.
-func (c *Config) mostGroups() float64 {
-	if c.Rows < 0 {
-		return math.Inf(1)
+// choose returns the number of hash bits for partitions, which is the same
+// for all workers: the first that asks decides, from an estimate of the groups
+// among the rows it has seen.
+func (c *Config) choose(estimate float64, rows int64) uint {
+	p := c.Level(partition.Expected(estimate, rows, c.Rows, c.AtMost)).Plan()
+	if c.Partitions > 0 {
+		p.Bits = uint(bits.TrailingZeros(uint(c.Partitions)))
 	}
-	return float64(c.Rows)
+	c.plan.CompareAndSwap(nil, &p)
+	return c.plan.Load().Bits
 }
 
-// choose returns the number of hash bits for partitions, which is the same
-// for all workers: the first that asks decides. Pages that are being filled
-// get no more than their share of the memory: with more partitions than that
-// allows, each refusal would write blocks of a few rows.
-func (c *Config) choose(groups float64) uint {
-	n := partition.Level{
-		Groups: groups, RowBytes: int64(8 * c.Stride), MergeBytes: c.Memory.Merge,
-		PageBytes: partition.PageBytes, Workers: max(c.workers, 1), OpenBytes: c.Memory.Pages, Left: 64,
-	}.Plan().Bits
-	if c.Partitions > 0 {
-		n = uint(bits.TrailingZeros(uint(c.Partitions)))
+// Plan is how groups were divided into partitions; nil: they were not.
+func (c *Config) Plan() *partition.Plan { return c.plan.Load() }
+
+// Level is what level 0 knows when so many groups are expected.
+func (c *Config) Level(groups float64) partition.Level {
+	return partition.Level{
+		Groups: groups, RowBytes: 8 * int64(c.Stride), GroupBytes: c.groupBytes(),
+		MergeBytes: c.mergeRoom(), PageBytes: partition.PageBytes, Workers: c.Threads,
+		OpenBytes: c.Memory.Pages, Left: 64,
 	}
-	if c.chosen.CompareAndSwap(0, uint32(n)+1) {
-		return n
+}
+
+// groupBytes is what a group takes while it is merged: its row, and up to four
+// slots of the directory.
+func (c *Config) groupBytes() int64 { return 8*int64(c.Stride) + 4*4 }
+
+// mergeRoom is what the groups of a partition may take while it is merged.
+func (c *Config) mergeRoom() int64 { return int64(loadShare * float64(c.Memory.Merge)) }
+
+// rowsEach is how many rows one worker is expected to see; -1: not known.
+func (c *Config) rowsEach() int64 {
+	if c.Rows < 0 {
+		return -1
 	}
-	return uint(c.chosen.Load()) - 1
+	return c.Rows / int64(max(c.Threads, 1))
 }
 
 // Pipeline is how one worker computes what it needs from a batch; its parts
@@ -125,6 +138,7 @@ type Worker struct {
 	store   *store // its arena holds the values of the table too
 	codes   codes
 	encoder *key.Encoder
+	sketch  *partition.Sketch // of all rows placed
 
 	rows, nextCheck int64 // rows taken into the table as it is, and at how many it is judged
 
@@ -152,6 +166,7 @@ func NewWorker(cfg *Config, pipe Pipeline) (*Worker, error) {
 	w := &Worker{
 		cfg: cfg, pipe: pipe, phase: phaseTable,
 		encoder:  key.NewEncoder(cfg.Keys, cfg.Intern),
+		sketch:   partition.NewSketch(),
 		keys:     make([]column.Vector, len(pipe.Keys)),
 		keyBuf:   make([]column.Buffer, len(pipe.Keys)),
 		missKeys: make([]column.Vector, len(pipe.Keys)),
@@ -159,7 +174,7 @@ func NewWorker(cfg *Config, pipe Pipeline) (*Worker, error) {
 	}
 	w.store = newStore(cfg, w.ask)
 	var err error
-	if w.table, err = newTable(cfg.Stride, cfg.Keys.Words, template, w.ask); err != nil {
+	if w.table, err = newTable(cfg.Stride, cfg.Keys.Words, template, w.askTable); err != nil {
 		return nil, err
 	}
 	w.table.limit = cfg.Memory.Table
@@ -178,11 +193,23 @@ func NewWorker(cfg *Config, pipe Pipeline) (*Worker, error) {
 	return w, err
 }
 
-// ask takes memory for the groups of the worker, unless that is more than its
-// share. Without shares, a worker that is ahead would leave none to one that
-// has just begun.
-func (w *Worker) ask(bytes int64) error {
-	if most := w.cfg.Memory.Worker; most > 0 && bytes >= 0 && w.bytes()+bytes > most {
+// ask takes memory for pages, unless it is more than the worker's share.
+// Without shares, a worker that is ahead would leave none to one that has
+// just begun.
+func (w *Worker) ask(bytes int64) error { return w.askUpTo(w.cfg.Memory.Worker, bytes) }
+
+// askTable takes memory for the table. What it and the values that groups
+// refer to may take leaves room for a page of each partition, without which
+// they could not be emptied into buckets.
+func (w *Worker) askTable(bytes int64) error { return w.askUpTo(w.tableRoom(), bytes) }
+
+func (w *Worker) tableRoom() int64 {
+	m := &w.cfg.Memory
+	return max(m.Worker-m.Pages/int64(max(w.cfg.Threads, 1))-partition.LeastBytes, m.Worker/4)
+}
+
+func (w *Worker) askUpTo(most, bytes int64) error {
+	if w.cfg.Memory.Worker > 0 && bytes >= 0 && w.bytes()+bytes > most {
 		return &RefusedError{errShareUsed}
 	}
 	return asking(w.cfg.Grow)(bytes)
@@ -190,7 +217,7 @@ func (w *Worker) ask(bytes int64) error {
 
 var errShareUsed = errors.New("the memory of a worker is used up")
 
-// bytes is the memory that the worker holds.
+// bytes is the memory that the worker's groups take.
 func (w *Worker) bytes() int64 {
 	n := w.store.bytes()
 	if w.table != nil {
@@ -201,7 +228,7 @@ func (w *Worker) bytes() int64 {
 
 // room makes sure of memory for so many bytes of values.
 func (w *Worker) room(bytes int) error {
-	if err := w.ask(0); err != nil {
+	if err := w.askTable(0); err != nil {
 		return err
 	}
 	return w.store.room(bytes)
