@@ -4,8 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
+
+	"github.com/gagg-dev/gagg/internal/agg"
+	"github.com/gagg-dev/gagg/internal/cpu"
 )
 
 // QueryPlan is how a query would run: a value that is the same on every
@@ -15,8 +19,8 @@ type QueryPlan struct {
 	Reason     string     `json:"reason"` // why that device
 	Threads    int        `json:"threads"`
 	BatchRows  int        `json:"batch_rows"`
-	Partitions int        `json:"partitions"` // 0: by the number of groups met, when partitioning pays
-	Columns    []string   `json:"columns"`    // read from the input
+	Groups     GroupPlan  `json:"groups"`
+	Columns    []string   `json:"columns"` // read from the input
 	Where      string     `json:"where,omitempty"`
 	Keys       []KeyPlan  `json:"keys"`
 	KeyWords   int        `json:"key_words"`   // 64-bit words of a key
@@ -35,6 +39,18 @@ type KeyPlan struct {
 	Key      string `json:"key"`
 	Type     string `json:"type"`
 	Interned bool   `json:"interned"` // strings as numbers, not bytes
+}
+
+// GroupPlan is into how many partitions groups are divided if there are as
+// many as there can be. A run divides by what it estimates from the rows it
+// has seen, and not at all while its tables reduce them.
+type GroupPlan struct {
+	AtMost     int64  `json:"at_most"`    // as far as the footers tell; -1: not known
+	Fit        int64  `json:"fit"`        // groups that a partition may have to be merged in memory; -1: any number
+	Theorem1   int64  `json:"theorem_1"`  // partitions that leave none with more, but for a probability of 1e-6: by Theorem 1 of EGA (paper 003, section 4.2.1)
+	Chernoff   int64  `json:"chernoff"`   // the same by Chernoff's bound
+	Partitions int    `json:"partitions"` // a power of two
+	Reason     string `json:"reason"`     // what decided it
 }
 
 // ScanPlan is what will be read.
@@ -62,7 +78,7 @@ func (p *prepared) plan(q Query) *QueryPlan {
 	states := p.states(nil)
 	plan := &QueryPlan{
 		Device: deviceCPU, Reason: "this version has no GPU engine",
-		Threads: p.threads, BatchRows: p.opt.BatchRows, Partitions: p.opt.Partitions,
+		Threads: p.threads, BatchRows: p.opt.BatchRows, Groups: p.groupPlan(states),
 		Where: q.Where, Having: q.Having, KeyWords: p.layout.Words,
 		Aggregates: p.query.texts, StateWords: states.Words(),
 		OrderBy: len(p.query.order), Limit: q.Limit, Memory: p.memory,
@@ -81,6 +97,38 @@ func (p *prepared) plan(q Query) *QueryPlan {
 		plan.Output = append(plan.Output, c.name+": "+c.expr.Type().String())
 	}
 	return plan
+}
+
+func (p *prepared) groupPlan(states *agg.Layout) GroupPlan {
+	cfg := cpu.Config{Stride: cpu.Stride(p.layout, states), Threads: p.threads, Memory: p.memory.shares()}
+	g := GroupPlan{AtMost: p.atMost()}
+	groups := math.Inf(1)
+	if g.AtMost >= 0 {
+		groups = float64(g.AtMost)
+	}
+	level := cfg.Level(groups).Plan()
+	g.Fit, g.Theorem1, g.Chernoff = level.Fit, level.Enough.Theorem1, level.Enough.Chernoff
+	if g.Fit == math.MaxInt64 {
+		g.Fit = -1
+	}
+	g.Partitions, g.Reason = 1<<level.Bits, level.Limit.String()
+	if p.opt.Partitions > 0 {
+		g.Partitions, g.Reason = p.opt.Partitions, "as asked for, from the first row on"
+	}
+	return g
+}
+
+// String says how many partitions, and why.
+func (g GroupPlan) String() string {
+	groups, fit := "an unknown number of groups", "all"
+	if g.AtMost >= 0 {
+		groups = fmt.Sprintf("at most %d groups", g.AtMost)
+	}
+	if g.Fit >= 0 {
+		fit = strconv.FormatInt(g.Fit, 10)
+	}
+	return fmt.Sprintf("%d (%s) for %s, of which %s fit a merge: Theorem 1 asks for %d, Chernoff for %d",
+		g.Partitions, g.Reason, groups, fit, g.Theorem1, g.Chernoff)
 }
 
 // String is the plan for people.
@@ -106,11 +154,8 @@ func (p *QueryPlan) String() string {
 	for _, a := range p.Aggregates {
 		line("aggregate", "%s", a)
 	}
-	partitions := "as the groups ask for"
-	if p.Partitions > 0 {
-		partitions = strconv.Itoa(p.Partitions) + " from the first row on"
-	}
-	line("group", "%d key words, %d state words; partitions: %s", p.KeyWords, p.StateWords, partitions)
+	line("group", "%d key words, %d state words", p.KeyWords, p.StateWords)
+	line("partitions", "%s", p.Groups)
 	if p.Having != "" {
 		line("having", "%s", p.Having)
 	}

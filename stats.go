@@ -16,6 +16,7 @@ type Stats struct {
 	RowsSkipped   int64        `json:"rows_skipped"`
 	BytesSkipped  int64        `json:"bytes_skipped"`
 	RowsPerSecond float64      `json:"rows_per_second"`
+	GroupEstimate int64        `json:"group_estimate"` // by a HyperLogLog over the rows that were placed in partitions
 	Partitions    int          `json:"partitions"`
 	Partitioned   bool         `json:"partitioned"` // tables were given up for partitions while reading
 	Phases        []PhaseStats `json:"phases"`
@@ -43,7 +44,7 @@ func (r *Rows) Stats() Stats {
 		BytesRead: run.bytesRead.Load(), RowGroups: run.scan.units(),
 		GroupsSkipped: run.facts.skippedGroups, RowsSkipped: run.facts.skippedRows, BytesSkipped: run.facts.skippedByte,
 		RowsPerSecond: float64(run.rowsRead.Load()) / total.Seconds(),
-		Partitions:    run.partitions, Partitioned: run.groups.Partitioned,
+		GroupEstimate: int64(run.groups.Estimate), Partitions: run.partitions, Partitioned: run.groups.Partitioned,
 		Phases: []PhaseStats{
 			{PhaseScan, run.scanTime.Seconds()},
 			{PhaseOutput, (total - run.scanTime).Seconds()},
