@@ -63,6 +63,10 @@ func planMemory(limit int64, threads int, read int64, columns int) (MemoryPlan, 
 
 func mib(bytes int64) string { return fmt.Sprintf("%.1f MiB", float64(bytes)/(1<<20)) }
 
+// batchBytes is how many bytes the strings of a result batch may have: some
+// batches wait, and each is copied into a record.
+func (m MemoryPlan) batchBytes() int { return int(max(m.Output/8, 64<<10)) }
+
 // shares is what the executor needs to know of it.
 func (m MemoryPlan) shares() cpu.Memory {
 	return cpu.Memory{Worker: m.Worker, Table: m.Table, Pages: m.Pages, Merge: m.Merge}

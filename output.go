@@ -30,6 +30,7 @@ type producer struct {
 	out    []*expr.Eval
 	order  []*expr.Eval
 
+	size    int          // rows of the last batch
 	batch   column.Batch // keys, then aggregates
 	sel     []int32
 	compact column.Batch
@@ -41,6 +42,7 @@ func newProducer(r *run) *producer {
 	p := &producer{
 		r: r, merger: cpu.NewMerger(r.cfg, r.groups.Buckets),
 		keys:    key.Decoder{Layout: r.layout, Intern: r.cfg.Intern, Arenas: r.cfg.Arenas, Base: 1},
+		size:    resultRows,
 		batch:   column.Batch{Cols: make([]column.Vector, n)},
 		compact: column.Batch{Cols: make([]column.Vector, n)},
 		bufs:    make([]column.Buffer, n),
@@ -65,12 +67,7 @@ func (p *producer) partition(ctx context.Context, n int, emit func(*column.Batch
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			k := min(len(rows), resultRows)
-			b, err := p.result(rows[:k])
-			for errors.Is(err, agg.ErrBatchFull) && k > 1 {
-				k /= 2
-				b, err = p.result(rows[:k])
-			}
+			k, b, err := p.next(rows)
 			if err != nil {
 				return err
 			}
@@ -83,6 +80,35 @@ func (p *producer) partition(ctx context.Context, n int, emit func(*column.Batch
 		}
 		return nil
 	})
+}
+
+// next makes a batch of the first of the rows and tells how many they are: as
+// many as last time, or twice that, unless their strings, lists and maps are
+// too long.
+func (p *producer) next(rows [][]uint64) (k int, b *column.Batch, err error) {
+	p.size = min(2*p.size, resultRows)
+	k = p.keysFit(rows[:min(len(rows), p.size)])
+	b, err = p.result(rows[:k])
+	for errors.Is(err, agg.ErrBatchFull) && k > 1 {
+		k /= 2
+		p.size = k
+		b, err = p.result(rows[:k])
+	}
+	return k, b, err
+}
+
+// keysFit is how many of the rows have keys that fit a batch, one at least.
+func (p *producer) keysFit(rows [][]uint64) int {
+	if !p.r.layout.HasRefs() {
+		return len(rows)
+	}
+	bytes := 0
+	for i, row := range rows {
+		if bytes += p.r.layout.LongBytes(row, 1); bytes > p.r.memory.batchBytes() && i > 0 {
+			return i
+		}
+	}
+	return len(rows)
 }
 
 // result makes the batch of keys and aggregates of some groups, those that

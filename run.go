@@ -101,12 +101,28 @@ func (p *prepared) placeKeys() {
 	for i, e := range p.query.keys {
 		cols[i].Type = e.Type()
 		if c, ok := e.Column(); ok && e.Type().Rep() == column.RepBytes {
-			n := p.scan.dictEntries(c)
-			p.interned[i] = p.scan.dictAll(c) && n >= 0 && n <= maxInternEntries
+			p.interned[i] = p.interns(c)
 			cols[i].Intern = p.interned[i]
 		}
 	}
 	p.layout = key.NewLayout(cols)
+}
+
+// internShare is what part of the memory limit the strings of a key may take
+// at most to be numbered: numbered strings stay in memory until the end.
+const internShare = 32
+
+// interns reports whether the strings of column c of the scan are numbered
+// when they are a key.
+func (p *prepared) interns(c int) bool {
+	if n := p.scan.dictEntries(c); !p.scan.dictAll(c) || n < 0 || n > maxInternEntries {
+		return false
+	}
+	if p.opt.MemoryLimit == 0 {
+		return true
+	}
+	bytes := p.scan.dictBytes(c)
+	return bytes >= 0 && bytes < p.opt.MemoryLimit/internShare
 }
 
 // Run runs the query until its groups are complete; the rows come from the
@@ -219,7 +235,9 @@ func (r *run) close() error {
 // states lays out the aggregates behind the hash and the key. Long chains of
 // values go to runs.
 func (p *prepared) states(runs agg.Runs) *agg.Layout {
-	return agg.Compile(p.query.calls, 1+p.layout.Words, agg.Options{MaxRows: p.facts.rows, Runs: runs})
+	return agg.Compile(p.query.calls, 1+p.layout.Words, agg.Options{
+		MaxRows: p.facts.rows, Runs: runs, BatchBytes: p.memory.batchBytes(),
+	})
 }
 
 func (r *run) unitDone(unit int, rows int64) {

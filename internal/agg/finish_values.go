@@ -167,10 +167,9 @@ func (f *finisher) endElements(i, from int) error {
 	return f.checkBatch(i)
 }
 
-const (
-	maxResult   = 1 << 31  // bytes of one result: its size must fit 32 bits, here and in Arrow
-	batchResult = 64 << 20 // bytes of a batch from which it takes no more rows; a guess
-)
+// maxResult is the bytes of one result: its size must fit 32 bits, here and in
+// Arrow.
+const maxResult = 1 << 31
 
 // resultBytes is how many bytes results of strings, lists and maps take so far.
 func (f *finisher) resultBytes() int {
@@ -197,7 +196,7 @@ func (f *finisher) checkSize(i int) error {
 
 // checkBatch looks whether there may be results behind number i.
 func (f *finisher) checkBatch(i int) error {
-	if i+1 < len(f.rows) && f.resultBytes() > batchResult {
+	if i+1 < len(f.rows) && f.resultBytes() > f.batchBytes {
 		return ErrBatchFull
 	}
 	return nil

@@ -23,6 +23,10 @@ type Options struct {
 	// merges together; -1: not known. Fewer words suffice when it is small.
 	MaxRows int64
 
+	// BatchBytes is how many bytes the strings, lists or maps of a batch of
+	// results may take before it takes no more groups; 0: 64 MiB.
+	BatchBytes int
+
 	// Runs is where long chains go when their rows are moved; nil: chains
 	// stay with their rows, whatever their length.
 	Runs Runs
@@ -54,6 +58,8 @@ type Layout struct {
 	refs     []int // words that hold refs of values in the arena
 	chains   []int // slots that are chains
 	needsPos bool
+
+	batchBytes int
 
 	runs   Runs
 	limits limits
@@ -106,9 +112,14 @@ func (l *Layout) Init(row []uint64) { l.init(row, l.template) }
 // it must have Unseen set. Combining it with a row does not change that row.
 func (l *Layout) InitEmpty(row []uint64) { l.init(row, l.empty) }
 
+const usualBatchBytes = 64 << 20 // a guess
+
 // Compile lays out the state words of calls, which begin at word base of a row.
 func Compile(calls []Call, base int, o Options) *Layout {
-	b := builder{Layout: &Layout{base: base, rows: field{off: none}, runs: o.Runs, limits: usualLimits, pools: new(pools)}, maxRows: o.MaxRows}
+	if o.BatchBytes == 0 {
+		o.BatchBytes = usualBatchBytes
+	}
+	b := builder{Layout: &Layout{base: base, rows: field{off: none}, batchBytes: o.BatchBytes, runs: o.Runs, limits: usualLimits, pools: new(pools)}, maxRows: o.MaxRows}
 	for _, c := range calls {
 		b.declare(c)
 	}

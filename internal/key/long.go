@@ -78,3 +78,13 @@ func (l *Layout) Rebase(row []uint64, base int, add uint64) {
 		}
 	}
 }
+
+// LongBytes is how many bytes the long strings of a row have.
+func (l *Layout) LongBytes(row []uint64, base int) (n int) {
+	for _, w := range l.inline {
+		if hi := row[base+w+1]; isLong(hi) {
+			n += int(uint32(hi))
+		}
+	}
+	return n
+}
