@@ -42,7 +42,7 @@ func (l *Layout) compactDue(k link) bool {
 // compact leaves of the entries in memory what the chain is to keep. What is
 // too long to be gathered stays as it is: it shrinks when it becomes runs.
 func (l *Layout) compact(k link, a *arena.Arena) {
-	if k.entries(a.Registry()) > l.limits.piece {
+	if k.entries(a.Registry()) > max(l.limits.piece, 3*k.n*k.words) {
 		*k.kept() += k.values() - *k.base()
 		*k.base() = k.values()
 		return
@@ -159,11 +159,11 @@ func (w *workspace) reduce(c *chain, words []uint64) []uint64 {
 func (c *chain) inOrder(words []uint64) bool {
 	last := int64(-1)
 	for len(words) > 0 {
-		if p := int64(words[c.pos]); p < last {
+		p := int64(words[c.pos])
+		if p < last {
 			return false
-		} else {
-			last = p
 		}
+		last = p
 		words = words[c.entryWords(words):]
 	}
 	return true
