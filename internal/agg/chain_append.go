@@ -1,8 +1,6 @@
 package agg
 
 import (
-	"math"
-
 	"github.com/gagg-dev/gagg/internal/arena"
 	"github.com/gagg-dev/gagg/internal/column"
 )
@@ -10,10 +8,10 @@ import (
 // updateChain appends the values of a batch to the chains of their groups.
 func (l *Layout) updateChain(t *Table, s *slot, v *view) {
 	x := &v.args[s.x]
-	switch {
-	case s.chain.words == 0:
+	switch s.chain.words {
+	case 0:
 		l.appendStrings(t, s, v, x)
-	case s.chain.words == 1:
+	case 1:
 		l.appendWords(t, s, v.gids, s.chain.fillOne(t, v, x))
 	default:
 		l.appendEntries(t, s, v.gids, s.chain.fill(t, v, x))
@@ -34,14 +32,6 @@ func (l *Layout) reduceChain(t *Table, s *slot, group uint32, row []uint64, v *v
 		l.appendRun(linkOf(s, row), t.Arena, words)
 	}
 	return true
-}
-
-// fillOne is fill for entries of any number of words.
-func (c *chain) fillOne(t *Table, v *view, x *column.Vector) []uint64 {
-	if c.words == 1 {
-		return asWords(c.values(&t.scratch, x)[:v.rows])
-	}
-	return c.fill(t, v, x)
 }
 
 // appendWords appends one word for each row.
@@ -221,67 +211,6 @@ func (k link) blobSize(n int) int {
 	}
 	entries := int(min(max(k.values(), firstEntries), blobWords))
 	return max(n, min(entries*k.words, blobWords/k.words*k.words))
-}
-
-// fill makes the entries of a batch, side by side.
-func (c *chain) fill(t *Table, v *view, x *column.Vector) []uint64 {
-	out := grow(t.scratch.entries, v.rows*c.words)
-	t.scratch.entries = out
-	if c.count != none {
-		for i := range v.rows {
-			out[i*c.words+c.count] = 1
-		}
-	}
-	if c.pos != none {
-		for i, p := range v.pos[:v.rows] {
-			out[i*c.words+c.pos] = uint64(p)
-		}
-	}
-	if c.rep == column.RepWide {
-		for i := range v.rows {
-			storeWide(out[i*c.words+c.value:], x.Wide[i])
-			if c.keep == keepGreatest {
-				invert(out[i*c.words+c.value:][:4])
-			}
-		}
-		return out
-	}
-	for i, w := range c.values(&t.scratch, x) {
-		out[i*c.words+c.value] = uint64(w)
-	}
-	return out
-}
-
-// values returns the value words of x, which are not 4 words or strings: what
-// sorts as the chain does, or the bits as they are where that is by position.
-func (c *chain) values(b *scratch, x *column.Vector) []int64 {
-	switch {
-	case c.keep == keepHashes:
-		return b.hashesOf(x)
-	case c.keep == keepGreatest:
-		keys := b.keysOf(x)
-		b.keys = grow(b.keys, len(keys))
-		for i, key := range keys {
-			b.keys[i] = ^key
-		}
-		return b.keys
-	case c.keep != keepOrder:
-		return b.keysOf(x)
-	case c.rep == column.RepFloat64:
-		b.keys = grow(b.keys, x.Len)
-		for i, f := range x.Float[:x.Len] {
-			b.keys[i] = int64(math.Float64bits(f))
-		}
-		return b.keys
-	}
-	return x.Int[:x.Len]
-}
-
-// invert turns the order of wide numbers round.
-func invert(w []uint64) {
-	for i := range w {
-		w[i] = ^w[i]
-	}
 }
 
 // need bounds what appending any of the first rows values of x takes: each may

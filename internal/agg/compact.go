@@ -1,9 +1,14 @@
 package agg
 
 import (
+	"cmp"
 	"math/bits"
+	"slices"
+
+	"github.com/zeebo/xxh3"
 
 	"github.com/gagg-dev/gagg/internal/arena"
+	"github.com/gagg-dev/gagg/internal/column"
 )
 
 // Chains that keep less than every value are compacted as they grow: sorted,
@@ -16,7 +21,7 @@ import (
 type limits struct {
 	compact int // entries that come between two compactions at least
 	inline  int // bytes of a chain that is moved with its row
-	piece   int // words that are sorted at once, where there are runs
+	piece   int // words that are gathered and sorted at once
 	block   int // bytes of a block of a run
 	fanIn   int // runs that are merged at once
 }
@@ -34,8 +39,14 @@ func (l *Layout) compactDue(k link) bool {
 	return k.values()-*k.base() > max(least, *k.kept())
 }
 
-// compact leaves of the entries in memory what the chain is to keep.
+// compact leaves of the entries in memory what the chain is to keep. What is
+// too long to be gathered stays as it is: it shrinks when it becomes runs.
 func (l *Layout) compact(k link, a *arena.Arena) {
+	if k.entries(a.Registry()) > max(l.limits.piece, 3*k.n*k.words) {
+		*k.kept() += k.values() - *k.base()
+		*k.base() = k.values()
+		return
+	}
 	w := l.workspace()
 	defer l.release(w)
 	words := w.gather(k, a.Registry())
@@ -82,7 +93,9 @@ func (k link) rewind(reg *arena.Arenas) {
 	k.clear()
 }
 
-// shrink is reduce but for the order, which it does not care for.
+// shrink is reduce but for the order: entries stay in the order they had, but
+// for hashes. So they fit the blobs that they came from, one after the other,
+// since none comes to lie behind its old place.
 func (w *workspace) shrink(c *chain, words []uint64) []uint64 {
 	switch {
 	case c.keep == keepHashes:
@@ -90,7 +103,18 @@ func (w *workspace) shrink(c *chain, words []uint64) []uint64 {
 	case c.dedupes():
 		return w.dedupe(c, words)
 	}
-	return w.reduce(c, words)
+	w.sort(c, words)
+	if c.words == 1 {
+		return words[:min(c.n, len(words))]
+	}
+	best := w.items[:min(c.n, len(w.items))]
+	slices.SortFunc(best, func(a, b item) int { return cmp.Compare(a.at, b.at) })
+	w.out = grow(w.out, len(words))[:0]
+	for _, it := range best {
+		e := words[it.at:]
+		w.out = append(w.out, e[:c.entryWords(e)]...)
+	}
+	return w.out
 }
 
 // reduce sorts entries that lie side by side, makes one of equal ones, and
@@ -135,74 +159,83 @@ func (w *workspace) reduce(c *chain, words []uint64) []uint64 {
 func (c *chain) inOrder(words []uint64) bool {
 	last := int64(-1)
 	for len(words) > 0 {
-		if p := int64(words[c.pos]); p < last {
+		p := int64(words[c.pos])
+		if p < last {
 			return false
-		} else {
-			last = p
 		}
+		last = p
 		words = words[c.entryWords(words):]
 	}
 	return true
 }
 
-// dedupes reports whether entries that become one are found by a hash table:
-// where the value is one word.
+// dedupes reports whether entries may become one.
 func (c *chain) dedupes() bool {
 	switch c.keep {
-	case keepSet, keepCounts, keepFirsts, keepBuckets:
-		return c.words == c.value+1
+	case keepSet, keepCounts, keepFirsts, keepBuckets, keepHashes:
+		return true
 	}
 	return false
 }
 
-// identity is the same for two entries that become one, where dedupes.
-func (c *chain) identity(e []uint64) uint64 {
-	if c.keep == keepBuckets {
-		return uint64(c.bucket(e))
-	}
-	return e[c.value]
-}
-
-// dedupe makes one of equal entries, in place. The result is in the order in
-// which they came.
+// dedupe makes one of equal entries, in place, by a hash table.
 func (w *workspace) dedupe(c *chain, words []uint64) []uint64 {
-	size := bits.Len(uint(2 * len(words) / c.words))
-	w.table = grow(w.table, 1<<size)
-	table := w.table // numbers of entries, from 1
-	clear(table)
 	n := c.words
+	if n == 0 {
+		n = c.value + 1 // of an empty string
+	}
+	size := bits.Len(uint(2 * len(words) / n))
+	w.table = grow(w.table, 1<<size)
+	table := w.table // where entries begin, plus 1
+	clear(table)
 	kept := 0 // words
 next:
 	for at := 0; at < len(words); at += n {
+		n = c.entryWords(words[at:])
 		e := words[at : at+n]
-		v := c.identity(e)
-		slot := (v ^ v>>32) * 0x9e3779b97f4a7c15 >> (64 - size)
+		slot := c.hash(e) >> (64 - size)
 		for ; table[slot] != 0; slot = (slot + 1) & (1<<size - 1) {
-			if other := words[int(table[slot]-1)*n:][:n]; c.identity(other) == v {
+			if other := words[table[slot]-1:]; c.same(other, e) {
 				c.join(other, e)
 				continue next
 			}
 		}
+		table[slot] = uint32(kept) + 1
 		copy(words[kept:], e)
 		kept += n
-		table[slot] = uint32(kept / n)
 	}
 	return words[:kept]
+}
+
+// hash is the same for entries that become one. Its upper bits count.
+func (c *chain) hash(e []uint64) uint64 {
+	v := e[c.value]
+	switch {
+	case c.keep == keepBuckets:
+		v = uint64(c.bucket(e))
+	case c.rep == column.RepBytes:
+		return xxh3.Hash(c.text(e))
+	case c.rep == column.RepWide:
+		return xxh3.Hash(bytesOf(e[c.value:c.words]))
+	}
+	return (v ^ v>>32) * 0x9e3779b97f4a7c15
+}
+
+// same reports whether two entries become one.
+func (c *chain) same(a, b []uint64) bool {
+	switch {
+	case c.keep == keepBuckets:
+		return c.bucket(a) == c.bucket(b)
+	case c.rep == column.RepBytes || c.rep == column.RepWide:
+		return c.compare(a, b) == 0
+	}
+	return a[c.value] == b[c.value]
 }
 
 // merge makes e part of the entry last, which does not come after it, if the
 // chain keeps only one of the two.
 func (c *chain) merge(last, e []uint64) bool {
-	switch c.keep {
-	case keepSet, keepHashes, keepCounts, keepFirsts:
-		if c.compare(last, e) != 0 {
-			return false
-		}
-	case keepBuckets:
-		if c.bucket(last) != c.bucket(e) {
-			return false
-		}
-	default:
+	if !c.dedupes() || !c.same(last, e) {
 		return false
 	}
 	c.join(last, e)

@@ -27,6 +27,40 @@
 // of each set without one are gathered first (view.go); a batch without NULLs
 // pays nothing for the possibility.
 //
+// # Chains
+//
+// Aggregates that need all values of a group, or many of them, keep them in a
+// chain of blobs in the arena (chain.go), one word per number and two with its
+// position. A row holds the place of the next value, so that appending looks
+// at the row and at that place.
+//
+//	keepAll               median, quantile, quantile_disc, mad
+//	keepOrder             list, string_agg: with positions, for file order
+//	keepSet, keepCounts,  count_distinct; entropy, histogram; mode: one entry
+//	keepFirsts            for equal values
+//	keepLeast, -Greatest  min(x, n), max(x, n): the n best; small n of one word
+//	                      stand in the row instead (top.go)
+//	keepHashes, -Buckets  approx_count_distinct, approx_quantile (sketch.go)
+//
+// Calls share the chain of an argument where they keep the same.
+//
+// A chain lives in one of three forms, and changes them as its row travels:
+//
+//   - growing, in blobs that are linked. Chains that keep less than all values
+//     are compacted now and then (compact.go).
+//   - moved (Layout.Move), as one blob without links, or without any if it is
+//     one short entry: what a block on disk holds.
+//   - in runs: from 64 KiB on, Move sorts the values and writes them to
+//     Options.Runs in pieces (run.go). The row keeps the refs of the runs, and
+//     the chain grows anew behind them. Too many runs are merged into one.
+//
+// Combine links chains, or copies them, and joins the lists of runs. Finish
+// selects or sorts what is in memory, and merges it with the runs
+// (stream.go), so that a group of any size takes bounded memory: all but the
+// one result of list, string_agg, histogram, min and max, which may take 2 GiB.
+// Without Options.Runs everything stays in memory, and a group is sorted at
+// once.
+//
 // # Was there a value?
 //
 // sum of nothing is NULL, but no word is written per row to know it:
@@ -51,14 +85,16 @@
 // variance of 1 loses nothing. For min and max NaN is the greatest, and -0
 // comes out as 0.
 //
-// Results of exact slots do not depend on the order of rows and merges. Those
-// of float sums may differ in the last bit, those of product in its last digits.
-// first, last, any_value, arg_min and arg_max depend on row numbers in file
-// order, never on the order of arrival.
+// Results of exact slots and of chains do not depend on the order of rows and
+// merges. Those of float sums may differ in the last bit, those of product in
+// its last digits. first, last, any_value, arg_min, arg_max, list, string_agg
+// and mode depend on row numbers in file order, never on the order of arrival.
 //
 // Where SPEC.md is silent the results are DuckDB's: corr without variance is
-// NaN, var_samp of one row is NULL, sum(boolean) counts. What DuckDB refuses
-// as out of range (variance of infinities) is NaN here.
+// NaN, var_samp of one row is NULL, sum(boolean) counts, median keeps the type
+// of decimals and times (quantile.go). But list passes over NULL, as all do,
+// quantile interpolates, and entropy of nothing is NULL. What DuckDB refuses as
+// out of range (variance of infinities) is NaN here.
 //
 // The trap: a caller that copies rows with state into a [Table] which is updated
 // afterwards must set Table.Unseen.

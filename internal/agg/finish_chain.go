@@ -44,14 +44,9 @@ func (f *finisher) holistic() (bad int, err error) {
 	return none, err
 }
 
-// inMemory returns the words of a chain whose entries are one word, all in
-// memory and not too many to gather; they may be moved about. Else nil.
-func (f *finisher) inMemory(k link) []uint64 {
-	if k.words != 1 || k.runs && (*k.runList() != 0 || k.values() > uint64(f.limits.piece)) {
-		return nil
-	}
-	return f.work.gather(k, f.reg)
-}
+// inMemory reports whether the entries of a chain are one word and all in
+// memory.
+func (f *finisher) inMemory(k link) bool { return k.words == 1 && (!k.runs || *k.runList() == 0) }
 
 // sort puts the entries of a chain in order: those in memory into f.sorted,
 // the others, and those that are too many to be sorted at once, into

@@ -70,15 +70,9 @@ func (f *finisher) distance(lo, hi number, rest uint64) func(number) number {
 
 // deviationPair is pair for the distances.
 func (f *finisher) deviationPair(k link, distance func(number) number, i uint64, two bool) (lo, hi number, err error) {
-	if words := f.inMemory(k); words != nil {
-		for j, x := range words {
-			words[j] = uint64(distance(number{key: int64(x)}).key)
-		}
-		lo.key = selectWord(words, int(i))
-		hi = lo
-		if two {
-			hi.key = lowest(asSigned(words[i+1:]))
-		}
+	if f.inMemory(k) {
+		r := ranked{finisher: f, link: k, key: func(word uint64) int64 { return distance(number{key: int64(word)}).key }}
+		lo.key, hi.key = r.pair(i, two)
 		return lo, hi, nil
 	}
 	if lo, err = f.deviation(k, distance, i); err != nil || !two {

@@ -83,12 +83,9 @@ func (c *chain) number(e []uint64) number {
 // pair returns the values at place i and, if two, the one behind it, else
 // the same twice.
 func (f *finisher) pair(k link, i uint64, two bool) (lo, hi number, err error) {
-	if words := f.inMemory(k); words != nil {
-		lo.key = selectWord(words, int(i))
-		hi = lo
-		if two {
-			hi.key = lowest(asSigned(words[i+1:]))
-		}
+	if f.inMemory(k) {
+		r := ranked{finisher: f, link: k}
+		lo.key, hi.key = r.pair(i, two)
 		return lo, hi, nil
 	}
 	s, err := f.stream(k)
@@ -112,9 +109,10 @@ func (f *finisher) pair(k link, i uint64, two bool) (lo, hi number, err error) {
 
 // at returns the entry at place i.
 func (f *finisher) at(k link, i uint64) ([]uint64, error) {
-	if words := f.inMemory(k); words != nil {
-		selectWord(words, int(i))
-		return words[i : i+1], nil
+	if f.inMemory(k) {
+		r := ranked{finisher: f, link: k}
+		key, _ := r.pair(i, false)
+		return []uint64{uint64(key)}, nil
 	}
 	s, err := f.stream(k)
 	if err != nil {

@@ -38,25 +38,25 @@ const (
 )
 
 // hashesOf returns the word of keepHashes for each value.
-func (b *scratch) hashesOf(v *column.Vector) []int64 {
+func (c *scratch) hashesOf(v *column.Vector) []int64 {
 	if r := v.Type.Rep(); r == column.RepInt64 || r == column.RepFloat64 {
-		keys := b.keysOf(v)
-		b.keys = grow(b.keys, len(keys))
+		keys := c.keysOf(v)
+		c.keys = grow(c.keys, len(keys))
 		for i, k := range keys {
-			b.keys[i] = hashWord(mix(uint64(k)))
+			c.keys[i] = hashWord(mix(uint64(k)))
 		}
-		return b.keys
+		return c.keys
 	}
-	b.keys = grow(b.keys, v.Len)
-	for i := range b.keys {
+	c.keys = grow(c.keys, v.Len)
+	for i := range c.keys {
 		if v.Type.Rep() == column.RepWide {
 			w := v.Wide[i].Array()
-			b.keys[i] = hashWord(xxh3.Hash(bytesOf(w[:])))
+			c.keys[i] = hashWord(xxh3.Hash(bytesOf(w[:])))
 		} else {
-			b.keys[i] = hashWord(xxh3.Hash(v.Bytes(i)))
+			c.keys[i] = hashWord(xxh3.Hash(v.Bytes(i)))
 		}
 	}
-	return b.keys
+	return c.keys
 }
 
 func hashWord(h uint64) int64 {

@@ -2,7 +2,6 @@ package agg
 
 import (
 	"bytes"
-	"math/bits"
 	"slices"
 
 	"github.com/gagg-dev/gagg/internal/arena"
@@ -190,65 +189,4 @@ func radix[T any](a, spare []T, key func(*T) uint64) {
 	if &from[0] != &a[0] {
 		copy(a, from)
 	}
-}
-
-// selectWord moves the word of rank k, as signed numbers are ordered, to
-// words[k], the lesser ones in front of it, and the greater ones behind.
-func selectWord(words []uint64, k int) int64 {
-	a := asSigned(words)
-	// With halves of usual sizes the loop ends long before; pivots that always
-	// are bad ones end in a sort.
-	tries := 2 * bits.Len(uint(len(a)))
-	for from, to := 0, len(a); ; tries-- {
-		if to-from <= 32 || tries == 0 {
-			slices.Sort(a[from:to])
-			return a[k]
-		}
-		lo, hi := partitionAround(a[from:to], pivot(a[from:to]))
-		switch {
-		case k < from+lo:
-			to = from + lo
-		case k >= from+hi:
-			from += hi
-		default:
-			return a[k]
-		}
-	}
-}
-
-// pivot guesses the median of a.
-func pivot(a []int64) int64 {
-	n := len(a)
-	if n < 1024 {
-		return median3(a[n/4], a[n/2], a[3*n/4])
-	}
-	s := n / 9
-	return median3(
-		median3(a[0], a[s], a[2*s]),
-		median3(a[3*s], a[4*s], a[5*s]),
-		median3(a[6*s], a[7*s], a[8*s]))
-}
-
-func median3(a, b, c int64) int64 { return max(min(a, b), min(max(a, b), c)) }
-
-// partitionAround moves what is less than p to a[:lo], p to a[lo:hi] and what
-// is greater to a[hi:].
-func partitionAround(a []int64, p int64) (lo, hi int) {
-	for i, x := range a { // without a branch that depends on x
-		a[i] = a[lo]
-		a[lo] = x
-		if x < p {
-			lo++
-		}
-	}
-	hi = lo
-	for i := lo; i < len(a); i++ {
-		x := a[i]
-		a[i] = a[hi]
-		a[hi] = x
-		if x == p {
-			hi++
-		}
-	}
-	return lo, hi
 }
