@@ -1,7 +1,10 @@
 package gagg
 
 import (
+	"context"
+	"errors"
 	"testing"
+	"time"
 
 	"github.com/gagg-dev/gagg/internal/spill"
 )
@@ -13,4 +16,19 @@ func SetSpillFS(t testing.TB, fs spill.FS) {
 	before := spillFS
 	spillFS = fs
 	t.Cleanup(func() { spillFS = before })
+}
+
+// RunHeld is Run, and tells what the run still holds of its memory limit when
+// asked: nothing once its rows are released, or Run has failed.
+func RunHeld(ctx context.Context, q Query, o Options) (rows *Rows, held func() int64, err error) {
+	p, err := prepare(ctx, q, o)
+	if err != nil {
+		return nil, func() int64 { return 0 }, classify(err)
+	}
+	r := &run{prepared: p, limit: q.Limit, started: time.Now()}
+	held = r.budget.used.Load
+	if err := r.aggregate(ctx); err != nil {
+		return nil, held, classify(errors.Join(err, r.close()))
+	}
+	return newRows(ctx, r), held, nil
 }

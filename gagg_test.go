@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"github.com/gagg-dev/gagg"
@@ -35,16 +36,21 @@ func answer(t *testing.T, q gagg.Query, o gagg.Options) ([]string, error) {
 	defer rows.Release()
 	var lines []string
 	for rows.Next() {
-		rec := rows.Record()
-		for i := range int(rec.NumRows()) {
-			var cells []string
-			for _, col := range rec.Columns() {
-				cells = append(cells, col.ValueStr(i))
-			}
-			lines = append(lines, strings.Join(cells, "|"))
-		}
+		lines = append(lines, linesOf(rows.Record())...)
 	}
 	return lines, rows.Err()
+}
+
+// linesOf is the rows of a record as text.
+func linesOf(rec arrow.Record) (lines []string) {
+	for i := range int(rec.NumRows()) {
+		var cells []string
+		for _, col := range rec.Columns() {
+			cells = append(cells, col.ValueStr(i))
+		}
+		lines = append(lines, strings.Join(cells, "|"))
+	}
+	return lines
 }
 
 func mustAnswer(t *testing.T, q gagg.Query, o gagg.Options) []string {

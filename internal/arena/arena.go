@@ -60,7 +60,7 @@ func (a *Arena) Reserve(n int) error {
 	if err := a.settle(); err != nil {
 		return err
 	}
-	if n == 0 || a.chunk.room(a.used) >= n || a.spare.room(0) >= n {
+	if a.has(n) {
 		return nil
 	}
 	a.drop(&a.spare)
@@ -70,6 +70,19 @@ func (a *Arena) Reserve(n int) error {
 	}
 	a.spare = a.make(size)
 	return nil
+}
+
+// has reports whether there is room for n bytes.
+func (a *Arena) has(n int) bool {
+	return n == 0 || a.chunk.room(a.used) >= n || a.spare.room(0) >= n
+}
+
+// Growth is the bytes by which Reserve(n) would make the arena larger now.
+func (a *Arena) Growth(n int) int64 {
+	if a.has(n) {
+		return 0
+	}
+	return int64(a.sizeFor(n) - len(a.spare.data))
 }
 
 // settle asks for what was taken without leave.

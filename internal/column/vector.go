@@ -100,6 +100,36 @@ type Batch struct {
 	First int64 // number of the first row in the input: file order, then row order
 }
 
+// Slice returns the rows from..to, which alias those of b. A column that was
+// not read stays as it is.
+func (b *Batch) Slice(from, to int) Batch {
+	out := Batch{Rows: to - from, First: b.First + int64(from), Cols: make([]Vector, len(b.Cols))}
+	for i := range b.Cols {
+		out.Cols[i] = b.Cols[i]
+		if b.Cols[i].Len == b.Rows {
+			out.Cols[i] = b.Cols[i].slice(from, to)
+		}
+	}
+	return out
+}
+
+// slice returns the rows from..to, which alias those of v.
+func (v *Vector) slice(from, to int) Vector {
+	out := *v
+	out.Len = to - from
+	out.Null, out.Codes = sliced(v.Null, from, to), sliced(v.Codes, from, to)
+	out.Int, out.Float, out.Wide = sliced(v.Int, from, to), sliced(v.Float, from, to), sliced(v.Wide, from, to)
+	out.Span = sliced(v.Span, from, to)
+	return out
+}
+
+func sliced[T any](s []T, from, to int) []T {
+	if s == nil {
+		return nil
+	}
+	return s[from:to]
+}
+
 // Constant returns a vector of n rows that all hold the only entry of dict.
 // zeros must hold at least n zero codes and is aliased.
 func Constant(dict *Dict, n int, zeros []int32) Vector {

@@ -92,7 +92,13 @@ func (m *Merger) moveBlock(b sourceBlock, sub *store) error {
 	}
 	defer m.shut(base)
 	if m.cfg.hasRefs() {
-		if err := sub.reserve(len(m.block.Section)); err != nil {
+		section := len(m.block.Section)
+		if m.share(sub.arena.Growth(section), 1) != nil {
+			if err := sub.clear(); err != nil {
+				return err
+			}
+		}
+		if err := sub.reserve(section); err != nil {
 			return err
 		}
 		for rows := m.block.Rows; len(rows) > 0; rows = rows[m.cfg.Stride:] {
@@ -117,18 +123,31 @@ func (m *Merger) used() int64 {
 	return n
 }
 
+// share refuses what would make the merger take more than a part of its
+// memory.
+func (m *Merger) share(bytes int64, part float64) error {
+	if most := m.cfg.Memory.Merge; bytes >= 0 && most > 0 && m.used()+bytes > int64(part*float64(most)) {
+		return &RefusedError{errDirectoryFull}
+	}
+	return nil
+}
+
 // ask takes memory for the groups of a partition.
 func (m *Merger) ask(bytes int64) error {
-	if most := m.cfg.Memory.Merge; bytes >= 0 && most > 0 && m.used()+bytes > m.cfg.mergeRoom() {
-		return &RefusedError{errDirectoryFull}
+	if err := m.share(bytes, loadShare); err != nil {
+		return err
 	}
 	return asking(m.cfg.Grow)(bytes)
 }
 
-// askAll takes memory for buckets that a partition is divided into.
+// askAll takes memory for buckets that a partition is divided into. The first
+// pages are given whatever the merger holds: with them it can get rid of it
+// (EXIT-OPEN).
 func (m *Merger) askAll(bytes int64) error {
-	if most := m.cfg.Memory.Merge; bytes >= 0 && most > 0 && m.used()+bytes > most {
-		return &RefusedError{errDirectoryFull}
+	if m.sub != nil && m.sub.pool.Bytes() > 0 {
+		if err := m.share(bytes, 1); err != nil {
+			return err
+		}
 	}
 	return asking(m.cfg.Grow)(bytes)
 }

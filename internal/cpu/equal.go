@@ -238,7 +238,7 @@ func (m *Merger) takeGroup(h *runHeap, group []uint64) error {
 		r := h.readers[0]
 		if m.cfg.hasRefs() {
 			section := len(r.page.Section)
-			if err := m.store.makeRoom(group, section+m.cfg.States.CombineNeed(section, 1)); err != nil {
+			if err := m.store.makeRoom(group, section+m.cfg.States.CombineNeed(section, 1), m.store.room); err != nil {
 				return err
 			}
 		}

@@ -281,10 +281,13 @@ func (m *Merger) reserve(b partition.Block) error {
 		return nil
 	}
 	section := int(b.Bytes()) - b.Rows*m.cfg.Stride*8
-	if err := m.ask(0); err != nil {
-		return err
+	need := section + m.cfg.States.CombineNeed(section, b.Rows)
+	if m.store.arena.Bytes() > 0 { // a block alone must be loaded, however large it is
+		if err := m.share(m.store.arena.Growth(need), loadShare); err != nil {
+			return err
+		}
 	}
-	return m.store.room(section + m.cfg.States.CombineNeed(section, b.Rows))
+	return m.store.room(need)
 }
 
 // open reads a block, so that its rows refer to values in memory. The block

@@ -76,6 +76,7 @@ func Run(ctx context.Context, cfg *Config, in Input, threads int) (Groups, error
 	for _, w := range workers {
 		if w != nil {
 			w.table.drop()
+			w.dropTile()
 			err = errors.Join(err, w.store.close())
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/gagg-dev/gagg/feedback"
+	"github.com/gagg-dev/gagg/internal/hostmem"
 )
 
 // This file is how a worker comes to partition its groups, and does.
@@ -63,7 +64,7 @@ func (w *Worker) yield(cause error) error {
 			return nil
 		}
 	case w.store.buckets == nil || w.store.pool.Bytes()+w.store.arena.Bytes() == 0:
-		return cause
+		return &overload{cause}
 	}
 	return w.store.clear()
 }
@@ -101,6 +102,9 @@ func (w *Worker) openBuckets() {
 
 // scatter makes a tile of the n rows and places it.
 func (w *Worker) scatter(n int) error {
+	if err := w.growTile(n); err != nil {
+		return err
+	}
 	w.encoder.Encode(w.keys, n)
 	w.sketch.Add(w.encoder.Hash)
 	if err := w.settle(); err != nil {
@@ -113,7 +117,6 @@ func (w *Worker) scatter(n int) error {
 		w.encoder.Store(w.store.arena)
 	}
 	stride := w.cfg.Stride
-	w.growTile(n)
 	tile := w.tile.Rows[:n*stride]
 	copy(tile, w.fresh)
 	for i, h := range w.encoder.Hash {
@@ -139,7 +142,10 @@ func (w *Worker) reserve(bytes int) error {
 	if err := w.store.clear(); err != nil {
 		return err
 	}
-	return w.store.room(bytes)
+	if err := w.room(bytes); err != nil {
+		return &overload{err}
+	}
+	return nil
 }
 
 // settle takes the memory for strings that were just numbered.
@@ -155,18 +161,55 @@ func (w *Worker) settle() error {
 }
 
 // growTile makes room for a tile of n rows.
-func (w *Worker) growTile(n int) {
+func (w *Worker) growTile(n int) error {
 	stride := w.cfg.Stride
 	if cap(w.tile.Rows) >= n*stride {
-		return
+		return nil
 	}
-	w.tile.Rows = make([]uint64, n*stride)
-	w.fresh = make([]uint64, n*stride)
+	w.dropTile()
+	bytes := int64(2 * 8 * n * stride)
+	if err := w.askTile(bytes); err != nil {
+		return err
+	}
+	w.tileHeld = bytes
+	w.tile.Rows = hostmem.Make[uint64](n * stride)
+	w.fresh = hostmem.Make[uint64](n * stride)
 	w.identity = make([]uint32, n)
 	for i := range n {
 		w.cfg.States.Init(w.fresh[i*stride : (i+1)*stride])
 		w.identity[i] = uint32(i)
 	}
+	return nil
+}
+
+// askTile takes memory for tiles, if need be by putting all buckets to disk.
+func (w *Worker) askTile(bytes int64) error {
+	ask := func() error {
+		if err := w.fits(bytes); err != nil {
+			return err
+		}
+		return asking(w.cfg.Grow)(bytes)
+	}
+	err := ask()
+	if err == nil || w.store.disk == nil {
+		return err
+	}
+	if err := w.store.clear(); err != nil {
+		return err
+	}
+	if err := ask(); err != nil {
+		return &overload{err}
+	}
+	return nil
+}
+
+// dropTile lets go of the memory of tiles.
+func (w *Worker) dropTile() {
+	hostmem.Free(w.tile.Rows)
+	hostmem.Free(w.fresh)
+	w.tile.Rows, w.fresh = nil, nil
+	_ = w.cfg.Grow(-w.tileHeld) // only asking for more can fail
+	w.tileHeld = 0
 }
 
 // Groups is how many groups the worker's table holds, and whether the worker
@@ -181,6 +224,7 @@ func (w *Worker) Groups() (n int, partitioned bool) {
 // Finish ends the input of the worker: all its groups are in buckets, of
 // 2^hashBits partitions unless it has partitioned before.
 func (w *Worker) Finish(hashBits uint) error {
+	w.dropTile()
 	if w.phase == phaseScatter {
 		return nil
 	}

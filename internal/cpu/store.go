@@ -108,12 +108,13 @@ func (s *store) room(bytes int) error {
 // makeRoom makes sure of memory for so many bytes of values for one row in no
 // bucket, the only one that refers to the arena: if need be, what lies in the
 // arena and belongs to the row no more is let go, and its long chains of
-// values go to disk.
-func (s *store) makeRoom(row []uint64, bytes int) error {
-	if s.room(bytes) == nil {
+// values go to disk. room is what asks for memory.
+func (s *store) makeRoom(row []uint64, bytes int, room func(bytes int) error) error {
+	if room(bytes) == nil {
 		return nil
 	}
 	var sec arena.Section
+	defer sec.Free()
 	if err := (rowRefs{s.cfg}).Move(row, &sec); err != nil {
 		return err
 	}
@@ -121,10 +122,26 @@ func (s *store) makeRoom(row []uint64, bytes int) error {
 	base := s.cfg.Arenas.Adopt(sec.Bytes())
 	defer s.cfg.Arenas.Drop(base)
 	rowRefs{s.cfg}.Rebase(row, base)
-	if err := s.room(bytes + sec.Len()); err != nil {
+	if err := s.room(sec.Len()); err != nil {
 		return err
 	}
-	return rowRefs{s.cfg}.Move(row, s.arena)
+	if err := (rowRefs{s.cfg}).Move(row, s.arena); err != nil {
+		return err
+	}
+	if err := room(bytes); err != nil {
+		return &overload{err}
+	}
+	return nil
+}
+
+// exit is the memory that the store needs, beside what it holds, to put rows
+// and their values to disk: so many bytes of pages. EXIT-OPEN: values never
+// take it. Else a store that they fill could not get rid of them.
+func (s *store) exit(pages int64) int64 {
+	if s.disk == nil {
+		return 0
+	}
+	return max(pages-s.pool.Bytes(), 0)
 }
 
 // bytes is the memory that the rows of the store take, with their values.

@@ -157,6 +157,7 @@ type Worker struct {
 	tile     agg.Table
 	fresh    []uint64 // as many fresh rows as the largest tile had
 	identity []uint32
+	tileHeld int64 // bytes of tile and fresh
 }
 
 // NewWorker returns a worker that takes its input through pipe.
@@ -205,7 +206,7 @@ func (w *Worker) askTable(bytes int64) error { return w.askUpTo(w.tableRoom(), b
 
 func (w *Worker) tableRoom() int64 {
 	m := &w.cfg.Memory
-	return max(m.Worker-m.Pages/int64(max(w.cfg.Threads, 1))-partition.LeastBytes, m.Worker/4)
+	return max(m.Worker-w.cfg.openPages()-partition.LeastBytes, m.Worker/4)
 }
 
 func (w *Worker) askUpTo(most, bytes int64) error {
@@ -219,7 +220,7 @@ var errShareUsed = errors.New("the memory of a worker is used up")
 
 // bytes is the memory that the worker's groups take.
 func (w *Worker) bytes() int64 {
-	n := w.store.bytes()
+	n := w.store.bytes() + w.tileHeld
 	if w.table != nil {
 		n += w.table.held
 	}
@@ -228,14 +229,48 @@ func (w *Worker) bytes() int64 {
 
 // room makes sure of memory for so many bytes of values.
 func (w *Worker) room(bytes int) error {
-	if err := w.askTable(0); err != nil {
+	if err := w.fits(w.store.arena.Growth(bytes)); err != nil {
 		return err
 	}
 	return w.store.room(bytes)
 }
 
-// Add takes the rows of a batch.
+// fits refuses what would not leave the worker the memory to put its groups
+// to disk. A single row always fits: it cannot be halved.
+func (w *Worker) fits(bytes int64) error {
+	most := w.cfg.Memory.Worker
+	if most > 0 && w.in.Rows > 1 && w.bytes()+bytes+w.store.exit(w.cfg.openPages()) > most {
+		return &RefusedError{errShareUsed}
+	}
+	return nil
+}
+
+// openPages is what one worker may take for pages that are being filled.
+func (c *Config) openPages() int64 { return c.Memory.Pages / int64(max(c.Threads, 1)) }
+
+// overload is a refusal of what the rows of one batch need, all memory that
+// could be made free being free. None of them has been taken.
+type overload struct{ cause error }
+
+func (e *overload) Error() string { return e.cause.Error() }
+func (e *overload) Unwrap() error { return e.cause }
+
+// Add takes the rows of a batch. What a batch may need is an upper bound that
+// grows with its rows, so that a batch which needs too much is halved.
 func (w *Worker) Add(b *column.Batch) error {
+	err := w.add(b)
+	if over := (*overload)(nil); b.Rows < 2 || !errors.As(err, &over) {
+		return err
+	}
+	half := b.Rows / 2
+	first, second := b.Slice(0, half), b.Slice(half, b.Rows)
+	if err := w.Add(&first); err != nil {
+		return err
+	}
+	return w.Add(&second)
+}
+
+func (w *Worker) add(b *column.Batch) error {
 	b, err := w.filter(b)
 	if err != nil || b.Rows == 0 {
 		return err
@@ -272,7 +307,7 @@ func (w *Worker) Add(b *column.Batch) error {
 // addGlobal adds all rows to the one group that there is.
 func (w *Worker) addGlobal() error {
 	if w.cfg.hasRefs() {
-		if err := w.store.makeRoom(w.table.rows.Rows, w.cfg.States.Need(&w.in)); err != nil {
+		if err := w.store.makeRoom(w.table.rows.Rows, w.cfg.States.Need(&w.in), w.room); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,92 @@
+package gagg_test
+
+import (
+	"errors"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/gagg-dev/gagg"
+	"github.com/gagg-dev/gagg/internal/hostmem"
+)
+
+// spillCase is a query that spills when its limit is low.
+type spillCase struct {
+	name  string
+	query gagg.Query
+}
+
+// spillCases are queries whose groups go to disk by different roads.
+func spillCases(t *testing.T) []spillCase {
+	file := gagg.Files(randomFile(t, 120_000))
+	return []spillCase{
+		{"groups", gagg.Query{From: file, By: []string{"k", "i"}, Aggs: exprs("count(*)", "sum(x)", "min(s)")}},
+		{"values", gagg.Query{From: file, By: []string{"i"}, Aggs: exprs("median(x)", "max(k)", "list(s)")}},
+		{"one group", gagg.Query{From: file, Aggs: exprs("median(x)", "count(distinct k)")}},
+		{"sorted", gagg.Query{From: file, By: []string{"k", "i"}, Aggs: exprs("sum(x) as n"), OrderBy: []string{"n desc", "k"}, Limit: 100}},
+	}
+}
+
+// limited runs a query that may only spill to an empty folder, and checks that
+// it leaves nothing: files, memory. started is whether Run gave rows.
+func limited(t *testing.T, q gagg.Query, o gagg.Options) (lines []string, spilled int64, started bool, err error) {
+	t.Helper()
+	o.TempDir = t.TempDir()
+	live := hostmem.Live()
+	rows, held, err := gagg.RunHeld(t.Context(), q, o)
+	if err == nil {
+		started = true
+		for rows.Next() {
+			lines = append(lines, linesOf(rows.Record())...)
+		}
+		err = rows.Err()
+		spilled = rows.Stats().SpilledBytes
+		rows.Release()
+		err = errors.Join(err, releaseError(rows, err))
+	}
+	if n := held(); n != 0 {
+		t.Errorf("%d bytes of the memory limit are still held", n)
+	}
+	if n := hostmem.Live() - live; n != 0 {
+		t.Errorf("%d bytes of buffers were not freed", n)
+	}
+	if left, _ := os.ReadDir(o.TempDir); len(left) > 0 {
+		t.Errorf("left in the temp folder: %v", left)
+	}
+	return lines, spilled, started, err
+}
+
+// releaseError is the error that Release has found, beside the one before it.
+func releaseError(rows *gagg.Rows, before error) error {
+	if err := rows.Err(); before == nil {
+		return err
+	}
+	return nil
+}
+
+// F12: whatever the limit, from nothing to plenty, a query has the same
+// answer or fails at the start; it never fails halfway for want of memory.
+func TestMemoryLimits(t *testing.T) {
+	for _, c := range spillCases(t) {
+		t.Run(c.name, func(t *testing.T) {
+			want := mustAnswer(t, c.query, gagg.Options{Threads: 2})
+			ran := false
+			for _, limit := range []int64{1, 1 << 10, 1 << 20, 4 << 20, 6 << 20, 7 << 20, 8 << 20, 12 << 20, 32 << 20, 1 << 30} {
+				for _, threads := range []int{1, 3} {
+					got, spilled, started, err := limited(t, c.query, gagg.Options{Threads: threads, MemoryLimit: limit})
+					switch {
+					case started && err != nil:
+						t.Errorf("limit %d, %d threads: it failed halfway: %v", limit, threads, err)
+					case !started && (!errors.Is(err, gagg.ErrBudget) || ran):
+						t.Errorf("limit %d, %d threads: error %v", limit, threads, err)
+					case started && !slices.Equal(got, want):
+						t.Errorf("limit %d, %d threads: %d rows that differ from the %d of an unlimited run", limit, threads, len(got), len(want))
+					case started && !ran && spilled == 0:
+						t.Errorf("limit %d, %d threads: nothing was spilled", limit, threads)
+					}
+					ran = ran || started
+				}
+			}
+		})
+	}
+}
