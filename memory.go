@@ -67,6 +67,11 @@ func mib(bytes int64) string { return fmt.Sprintf("%.1f MiB", float64(bytes)/(1<
 // batches wait, and each is copied into a record.
 func (m MemoryPlan) batchBytes() int { return int(max(m.Output/8, 64<<10)) }
 
+// scratchBytes is what a goroutine may take to sort the values of a group,
+// while the partition of the group is merged: a quarter of the merge, which
+// leaves it for nothing else unless it divides.
+func (m MemoryPlan) scratchBytes() int { return int(m.Merge / 4) }
+
 // shares is what the executor needs to know of it.
 func (m MemoryPlan) shares() cpu.Memory {
 	return cpu.Memory{Worker: m.Worker, Table: m.Table, Pages: m.Pages, Merge: m.Merge}

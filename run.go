@@ -236,7 +236,7 @@ func (r *run) close() error {
 // values go to runs.
 func (p *prepared) states(runs agg.Runs) *agg.Layout {
 	return agg.Compile(p.query.calls, 1+p.layout.Words, agg.Options{
-		MaxRows: p.facts.rows, Runs: runs, BatchBytes: p.memory.batchBytes(),
+		MaxRows: p.facts.rows, Runs: runs, BatchBytes: p.memory.batchBytes(), ScratchBytes: p.memory.scratchBytes(),
 	})
 }
 

@@ -29,6 +29,21 @@ type limits struct {
 // Guesses, but for block: 1 MiB is the most that Runs takes.
 var usualLimits = limits{compact: 4096, inline: 64 << 10, piece: 1 << 20, block: 128 << 10, fanIn: 32}
 
+// wordScratch is the bytes that a word takes while it is sorted: with the
+// sorted copy, the places of entries and what grew too far.
+const wordScratch = 40
+
+// limitsFor is the limits that keep sorting within so many bytes, 0 being the
+// usual ones.
+func limitsFor(scratch int) limits {
+	l := usualLimits
+	if scratch > 0 {
+		l.piece = min(max(scratch/wordScratch, l.compact), l.piece)
+		l.fanIn = min(max(scratch/4/l.block, 4), l.fanIn)
+	}
+	return l
+}
+
 // compactDue reports whether as many entries have come since the last
 // compaction as shall come between two.
 func (l *Layout) compactDue(k link) bool {

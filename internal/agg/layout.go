@@ -27,6 +27,9 @@ type Options struct {
 	// results may take before it takes no more groups; 0: 64 MiB.
 	BatchBytes int
 
+	// ScratchBytes is about what one Finish may take to sort values; 0: 40 MiB.
+	ScratchBytes int
+
 	// Runs is where long chains go when their rows are moved; nil: chains
 	// stay with their rows, whatever their length.
 	Runs Runs
@@ -119,7 +122,7 @@ func Compile(calls []Call, base int, o Options) *Layout {
 	if o.BatchBytes == 0 {
 		o.BatchBytes = usualBatchBytes
 	}
-	b := builder{Layout: &Layout{base: base, rows: field{off: none}, batchBytes: o.BatchBytes, runs: o.Runs, limits: usualLimits, pools: new(pools)}, maxRows: o.MaxRows}
+	b := builder{Layout: &Layout{base: base, rows: field{off: none}, batchBytes: o.BatchBytes, runs: o.Runs, limits: limitsFor(o.ScratchBytes), pools: new(pools)}, maxRows: o.MaxRows}
 	for _, c := range calls {
 		b.declare(c)
 	}

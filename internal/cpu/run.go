@@ -159,7 +159,7 @@ func finish(cfg *Config, workers []*Worker) (g Groups, err error) {
 	}
 	bits := uint(0)
 	if g.Partitioned || total > smallResult {
-		bits = cfg.choose(float64(total), math.MaxInt64)
+		bits = cfg.choose(float64(total), math.MaxInt64, 0)
 	}
 	errs := make([]error, len(workers))
 	each(len(workers), func(i int) {

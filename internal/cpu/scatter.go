@@ -96,7 +96,7 @@ func (w *Worker) note(rows []uint64) {
 // been noted.
 func (w *Worker) openBuckets() {
 	if w.store.buckets == nil {
-		w.store.open(0, w.cfg.choose(w.sketch.Estimate(), max(w.rows, 1)))
+		w.store.open(0, w.cfg.choose(w.sketch.Estimate(), max(w.rows, 1), w.store.arena.Bytes()))
 	}
 }
 
