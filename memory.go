@@ -1,10 +1,6 @@
 package gagg
 
-import (
-	"fmt"
-
-	"github.com/gagg-dev/gagg/internal/cpu"
-)
+import "github.com/gagg-dev/gagg/internal/cpu"
 
 // MemoryPlan is how the memory of a query is shared out, in bytes.
 type MemoryPlan struct {
@@ -44,7 +40,7 @@ func planMemory(limit int64, threads int, read int64, columns int) (MemoryPlan, 
 		threads--
 	}
 	if need(1) > limit {
-		return m, 0, &kindError{ErrBudget, fmt.Errorf("memory limit %s: at least %s are needed to read %d columns", mib(limit), mib(need(1)), columns)}
+		return m, 0, &NeedError{Limit: limit, Need: need(1), Columns: columns}
 	}
 	n := int64(threads)
 	rest := limit - n*read
@@ -56,8 +52,6 @@ func planMemory(limit int64, threads int, read int64, columns int) (MemoryPlan, 
 	m.Pages = scan / pageShare
 	return m, threads, nil
 }
-
-func mib(bytes int64) string { return fmt.Sprintf("%.1f MiB", float64(bytes)/(1<<20)) }
 
 // shares is what the executor needs to know of it.
 func (m MemoryPlan) shares() cpu.Memory {
