@@ -11,6 +11,7 @@ type MemoryPlan struct {
 	Pages  int64 `json:"pages"`  // for pages that are being filled, over all workers
 	Merge  int64 `json:"merge"`  // for a goroutine that merges partitions
 	Output int64 `json:"output"` // for results that wait to be read
+	Sort   int64 `json:"sort"`   // for a goroutine's rows to be put in order; 0: there is no order
 	Spill  bool  `json:"spill"`  // groups go to disk when memory is short
 }
 
@@ -19,6 +20,7 @@ type MemoryPlan struct {
 const (
 	mergeShare  = 4  // a quarter: what is merged at a time
 	outputShare = 16 // and a sixteenth for results
+	sortShare   = 8  // an eighth: rows that are sorted at a time
 	tableShare  = 2  // half of what a worker may take while reading
 	pageShare   = 8  // an eighth: pages being filled, half empty
 
@@ -30,7 +32,8 @@ const (
 
 // planMemory shares out limit bytes among so many workers or fewer, each of
 // which needs read bytes for its columns. It returns how many there may be.
-func planMemory(limit int64, threads int, read int64, columns int) (MemoryPlan, int, error) {
+// ordered is whether the result is put in order.
+func planMemory(limit int64, threads int, read int64, columns int, ordered bool) (MemoryPlan, int, error) {
 	if limit == 0 {
 		return MemoryPlan{Output: mostOutput}, threads, nil
 	}
@@ -46,11 +49,25 @@ func planMemory(limit int64, threads int, read int64, columns int) (MemoryPlan, 
 	rest := limit - n*read
 	m.Merge = rest / mergeShare / n
 	m.Output = min(rest/outputShare, mostOutput)
-	scan := rest - n*m.Merge - m.Output
+	if ordered {
+		m.Sort = rest / sortShare / n
+	}
+	scan := rest - n*(m.Merge+m.Sort) - m.Output
 	m.Worker = scan / n
 	m.Table = m.Worker / tableShare
 	m.Pages = scan / pageShare
 	return m, threads, nil
+}
+
+// heldBack is what so many workers may not take while they read, since it is
+// needed after. What they read with is free again then.
+func (m MemoryPlan) heldBack(threads int) int64 {
+	return max(0, m.later(threads)-int64(threads)*m.Read)
+}
+
+// later is what merging, sorting and putting out may count on.
+func (m MemoryPlan) later(threads int) int64 {
+	return int64(threads)*(m.Merge+m.Sort) + m.Output
 }
 
 // shares is what the executor needs to know of it.

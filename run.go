@@ -75,7 +75,7 @@ func prepare(ctx context.Context, q Query, o Options) (_ *prepared, err error) {
 	metadata := p.budget.opened(&o)
 	p.facts = p.scan.facts()
 	p.threads = max(1, min(o.threads(), p.scan.units()))
-	if p.memory, p.threads, err = planMemory(o.MemoryLimit, p.threads, p.scan.workerBytes(), len(p.query.cols)); err != nil {
+	if p.memory, p.threads, err = planMemory(o.MemoryLimit, p.threads, p.scan.workerBytes(), len(p.query.cols), len(p.query.order) > 0); err != nil {
 		return nil, p.budget.beside(metadata, err)
 	}
 	p.tile = feedback.DefaultTileConfig
@@ -146,7 +146,7 @@ func (r *run) aggregate(ctx context.Context) error {
 		return err
 	}
 	r.configure()
-	r.budget.heldBack.Store(int64(r.threads)*(r.memory.Merge-r.memory.Read) + r.memory.Output)
+	r.budget.heldBack.Store(r.memory.heldBack(r.threads))
 	in := cpu.Input{
 		Units: r.scan.units(), Reader: r.scan.reader, Pipeline: r.pipeline, Done: r.unitDone,
 	}
