@@ -15,12 +15,15 @@ type budget struct {
 }
 
 // grow takes bytes, or gives them back if negative.
-func (b *budget) grow(bytes int64) error {
+func (b *budget) grow(bytes int64) error { return b.growBeside(bytes, b.heldBack.Load()) }
+
+// growBeside is grow, but leaves so many bytes to others.
+func (b *budget) growBeside(bytes, others int64) error {
 	used := b.used.Add(bytes)
 	if bytes <= 0 {
 		return nil
 	}
-	if b.limit > 0 && used > b.limit-b.heldBack.Load() {
+	if b.limit > 0 && used > b.limit-others {
 		b.used.Add(-bytes)
 		return &BudgetError{Limit: b.limit, Want: used}
 	}

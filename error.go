@@ -61,6 +61,7 @@ func classify(err error) error {
 		{ErrOverflow, isA[*expr.OverflowError]},
 		{ErrOverflow, isA[*agg.OverflowError]},
 		{ErrBudget, isA[*BudgetError]},
+		{ErrBudget, isA[*NeedError]},
 		{ErrBudget, isA[*cpu.RefusedError]},
 		{ErrBudget, func(err error) bool { return errors.Is(err, spill.ErrExhausted) }},
 		{ErrUsage, func(err error) bool { return errors.Is(err, spill.ErrUsage) }},

@@ -1,8 +1,6 @@
 package gagg
 
 import (
-	"fmt"
-
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/partition"
 )
@@ -16,6 +14,7 @@ type MemoryPlan struct {
 	Pages  int64 `json:"pages"`  // for pages that are being filled, over all workers
 	Merge  int64 `json:"merge"`  // for a goroutine that merges partitions
 	Output int64 `json:"output"` // for results that wait to be read
+	Sort   int64 `json:"sort"`   // for a goroutine's rows to be put in order; 0: there is no order
 	Spill  bool  `json:"spill"`  // groups go to disk when memory is short
 }
 
@@ -24,6 +23,7 @@ type MemoryPlan struct {
 const (
 	mergeShare  = 4  // a quarter: what is merged at a time
 	outputShare = 16 // and a sixteenth for results
+	sortShare   = 8  // an eighth: rows that are sorted at a time
 	tableShare  = 2  // half of what a worker may take while reading
 	pageShare   = 8  // an eighth: pages being filled, half empty
 
@@ -38,7 +38,8 @@ const (
 
 // planMemory shares out limit bytes among so many workers or fewer, each of
 // which needs read bytes for its columns. It returns how many there may be.
-func planMemory(limit int64, threads int, read int64, columns int) (MemoryPlan, int, error) {
+// ordered is whether the result is put in order.
+func planMemory(limit int64, threads int, read int64, columns int, ordered bool) (MemoryPlan, int, error) {
 	if limit == 0 {
 		return MemoryPlan{Output: mostOutput}, threads, nil
 	}
@@ -48,20 +49,32 @@ func planMemory(limit int64, threads int, read int64, columns int) (MemoryPlan, 
 		threads--
 	}
 	if need(1) > limit {
-		return m, 0, &kindError{ErrBudget, fmt.Errorf("memory limit %s: at least %s are needed to read %d columns", mib(limit), mib(need(1)), columns)}
+		return m, 0, &NeedError{Limit: limit, Need: need(1), Columns: columns}
 	}
 	n := int64(threads)
 	rest := limit - n*(read+fixedWorker)
 	m.Merge = rest / mergeShare / n
 	m.Output = min(rest/outputShare, mostOutput)
-	scan := rest - n*m.Merge - m.Output
+	if ordered {
+		m.Sort = rest / sortShare / n
+	}
+	scan := rest - n*(m.Merge+m.Sort) - m.Output
 	m.Worker = scan / n
 	m.Table = m.Worker / tableShare
 	m.Pages = scan / pageShare
 	return m, threads, nil
 }
 
-func mib(bytes int64) string { return fmt.Sprintf("%.1f MiB", float64(bytes)/(1<<20)) }
+// heldBack is what so many workers may not take while they read, since it is
+// needed after. What they read with is free again then.
+func (m MemoryPlan) heldBack(threads int) int64 {
+	return max(0, m.later(threads)-int64(threads)*m.Read)
+}
+
+// later is what merging, sorting and putting out may count on.
+func (m MemoryPlan) later(threads int) int64 {
+	return int64(threads)*(m.Merge+m.Sort) + m.Output
+}
 
 // batchBytes is how many bytes the strings of a result batch may have: some
 // batches wait, and each is copied into a record.

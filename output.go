@@ -206,24 +206,29 @@ func rowsOf(b *column.Batch, from, to int) *column.Batch {
 
 // record computes the output columns of a result batch.
 func (p *producer) record(schema *arrow.Schema, b *column.Batch) (arrow.Record, error) {
-	cols := make([]arrow.Array, 0, len(p.out))
+	return p.r.record(schema, b.Rows, func(i int, v *column.Vector) error { return p.out[i].Eval(b, v) })
+}
+
+// record makes a record of so many rows; col sets v to column i of them.
+func (r *run) record(schema *arrow.Schema, rows int, col func(i int, v *column.Vector) error) (arrow.Record, error) {
+	cols := make([]arrow.Array, 0, len(r.query.out))
 	defer func() {
 		for _, c := range cols {
 			c.Release()
 		}
 	}()
-	for i, e := range p.out {
+	for i := range r.query.out {
 		var v column.Vector
-		if err := e.Eval(b, &v); err != nil {
+		if err := col(i, &v); err != nil {
 			return nil, err
 		}
-		arr, err := column.ToArrow(&v, p.r.opt.allocator())
+		arr, err := column.ToArrow(&v, r.opt.allocator())
 		if err != nil {
 			return nil, fmt.Errorf("column %q: %w", schema.Field(i).Name, err)
 		}
 		cols = append(cols, arr)
 	}
-	return array.NewRecord(schema, cols, int64(b.Rows)), nil
+	return array.NewRecord(schema, cols, int64(rows)), nil
 }
 
 // schema is the Arrow schema of the result.

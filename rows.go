@@ -12,6 +12,7 @@ import (
 
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/cpu"
+	"github.com/gagg-dev/gagg/internal/extsort"
 )
 
 var _ array.RecordReader = (*Rows)(nil)
@@ -40,19 +41,19 @@ type Rows struct {
 	waiting int64      // bytes of records in slots
 	changed sync.Cond  // on mu
 
+	order  *ordering      // nil: the result is in no order
 	queue  []arrow.Record // records taken and not yet given out
-	sorted bool           // the queue holds all that is left
+	ended  bool           // no more will be
 	left   int64          // rows that may still be given out; -1: all
 	rec    arrow.Record
 	err    error
 	groups int64
-	ended  time.Time
+	end    time.Time
 }
 
 // slot is what has been made of a partition and was not taken yet.
 type slot struct {
-	records []arrow.Record
-	parts   []part // instead of records, if they are to be sorted
+	records []arrow.Record // none if they are to be sorted
 	done    bool
 	err     error
 }
@@ -67,6 +68,9 @@ func newRows(ctx context.Context, r *run) *Rows {
 		rows.left = 0
 	case r.limit > 0:
 		rows.left = r.limit
+	}
+	if len(r.query.order) > 0 {
+		rows.order = &ordering{run: r, keep: rows.left}
 	}
 	rows.slots = make([]slot, r.partitions)
 	rows.tokens = make(chan struct{}, 2*r.threads)
@@ -87,6 +91,11 @@ func (r *Rows) wake() {
 // produce makes partitions until none is left.
 func (r *Rows) produce() {
 	p := newProducer(r.run)
+	var sorter *extsort.Sorter
+	if r.order != nil {
+		sorter = r.order.sorter()
+		defer func() { r.order.finish(r.ctx, sorter) }()
+	}
 	var err error
 	for err == nil {
 		select {
@@ -100,7 +109,7 @@ func (r *Rows) produce() {
 			break
 		}
 		p.merger.Prefetch(min(n+r.run.threads, len(r.slots)-1))
-		err = r.make(p, n)
+		err = r.make(p, sorter, n)
 		r.finish(n, err)
 	}
 	if err := p.merger.Close(); err != nil {
@@ -108,19 +117,15 @@ func (r *Rows) produce() {
 	}
 }
 
-// make turns partition n into records, or into parts if they are to be sorted.
-func (r *Rows) make(p *producer, n int) (err error) {
+// make turns partition n into records, or gives it to the sorter if there is
+// one.
+func (r *Rows) make(p *producer, sorter *extsort.Sorter, n int) (err error) {
 	defer cpu.Recovered(&err)
+	at := uint64(0)
 	return p.partition(r.ctx, n, func(b *column.Batch) error {
-		if len(r.run.query.order) > 0 {
-			part, err := p.part(b)
-			if err != nil {
-				return err
-			}
-			r.mu.Lock()
-			defer r.mu.Unlock()
-			r.slots[n].parts = append(r.slots[n].parts, part)
-			return nil
+		if sorter != nil {
+			at += uint64(b.Rows)
+			return p.sort(r.ctx, sorter, n, at-uint64(b.Rows), b)
 		}
 		recs, err := p.records(r.schema, b)
 		if err == nil {
@@ -189,13 +194,13 @@ func (r *Rows) Next() bool {
 			r.give()
 			return true
 		}
-		if r.sorted || r.at == len(r.slots) { // at is the reader's own to change
+		if r.ended {
 			break
 		}
 		r.fetch()
 	}
-	if r.ended.IsZero() {
-		r.ended = time.Now()
+	if r.end.IsZero() {
+		r.end = time.Now()
 	}
 	return false
 }
@@ -218,25 +223,34 @@ func (r *Rows) give() {
 	})
 }
 
-// fetch puts records of the next partition, or all of them sorted, into the
-// queue.
+// fetch puts records of the next partition, or the next of all in order, into
+// the queue.
 func (r *Rows) fetch() {
-	if len(r.run.query.order) == 0 {
+	if r.order == nil {
 		r.queue = r.receive().records
+		r.ended = r.at == len(r.slots) // at is the reader's own to change
 		return
 	}
-	s := sorter{run: r.run, keep: r.left}
-	for r.err == nil && r.at < len(r.slots) {
-		parts := r.receive().parts
-		if r.err == nil {
-			r.err = classify(s.add(parts))
-		}
+	if r.order.merger == nil {
+		r.collect()
 	}
 	if r.err == nil {
-		r.queue, r.err = s.records(r.schema)
+		r.queue, r.err = r.order.next(r.ctx, r.schema)
 		r.err = classify(r.err)
+		r.ended = len(r.queue) == 0
 	}
-	r.sorted = true
+}
+
+// collect waits until all partitions are with the sorters, and they have
+// ended.
+func (r *Rows) collect() {
+	for r.err == nil && r.at < len(r.slots) {
+		r.receive()
+	}
+	if r.err == nil {
+		r.done.Wait()
+		r.err = classify(r.order.begin())
+	}
 }
 
 // receive waits for something of the next partition and takes it.
@@ -248,7 +262,7 @@ func (r *Rows) receive() slot {
 		r.changed.Wait()
 	}
 	got := *s
-	s.records, s.parts = nil, nil
+	s.records = nil
 	for _, rec := range got.records {
 		r.waiting -= recordBytes(rec)
 	}
@@ -315,5 +329,8 @@ func (r *Rows) Release() {
 		}
 	}
 	r.slots = nil
+	if r.order != nil {
+		r.err = errors.Join(r.err, r.order.close())
+	}
 	r.err = errors.Join(r.err, r.run.close())
 }

@@ -58,9 +58,9 @@ func prepare(ctx context.Context, q Query, o Options) (_ *prepared, err error) {
 	if q.Limit < NoRows {
 		return nil, usagef("limit: %d is negative", q.Limit)
 	}
-	p := &prepared{opt: o, budget: budget{limit: o.MemoryLimit}}
+	p := &prepared{opt: o, budget: budget{limit: openLimit(o.MemoryLimit)}}
 	if p.in, err = q.From.open(ctx, o, p.budget.grow); err != nil {
-		return nil, err
+		return nil, whileOpening(err)
 	}
 	defer func() {
 		if err != nil {
@@ -71,12 +71,13 @@ func prepare(ctx context.Context, q Query, o Options) (_ *prepared, err error) {
 		return nil, err
 	}
 	if p.scan, err = p.in.scan(p.query.cols, p.skip(), o.BatchRows); err != nil {
-		return nil, err
+		return nil, whileOpening(err)
 	}
+	metadata := p.budget.opened(&o)
 	p.facts = p.scan.facts()
 	p.threads = max(1, min(o.threads(), p.scan.units()))
-	if p.memory, p.threads, err = planMemory(o.MemoryLimit, p.threads, p.scan.workerBytes(), len(p.query.cols)); err != nil {
-		return nil, err
+	if p.memory, p.threads, err = planMemory(o.MemoryLimit, p.threads, p.scan.workerBytes(), len(p.query.cols), len(p.query.order) > 0); err != nil {
+		return nil, p.budget.beside(metadata, err)
 	}
 	p.tile = feedback.DefaultTileConfig
 	if o.Partitions > 0 {
@@ -162,7 +163,7 @@ func (r *run) aggregate(ctx context.Context) error {
 		return err
 	}
 	r.configure()
-	r.budget.heldBack.Store(int64(r.threads)*(r.memory.Merge-r.memory.Read) + r.memory.Output)
+	r.budget.heldBack.Store(r.memory.heldBack(r.threads))
 	in := cpu.Input{
 		Units: r.scan.units(), Reader: r.scan.reader, Pipeline: r.pipeline, Done: r.unitDone,
 	}

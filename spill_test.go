@@ -90,3 +90,22 @@ func TestMemoryLimits(t *testing.T) {
 		})
 	}
 }
+
+// F12: the limit that an error names as enough is the least that is, whatever
+// the number of threads asked for.
+func TestNeedIsEnough(t *testing.T) {
+	for _, c := range spillCases(t) {
+		_, _, _, err := limited(t, c.query, gagg.Options{Threads: 4, MemoryLimit: 1})
+		var need *gagg.NeedError
+		if !errors.As(err, &need) || need.Limit != 1 {
+			t.Fatalf("%s: error %v", c.name, err)
+		}
+		least := need.Need
+		if _, _, _, err := limited(t, c.query, gagg.Options{Threads: 4, MemoryLimit: least}); err != nil {
+			t.Errorf("%s: %d bytes were said to be enough: %v", c.name, least, err)
+		}
+		if _, _, _, err := limited(t, c.query, gagg.Options{Threads: 4, MemoryLimit: least - 1}); !errors.As(err, &need) || need.Need != least {
+			t.Errorf("%s: %d bytes were said to be needed: %v", c.name, least, err)
+		}
+	}
+}

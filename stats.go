@@ -33,7 +33,7 @@ type PhaseStats struct {
 // Stats tells what the run did; complete once Next has returned false.
 func (r *Rows) Stats() Stats {
 	run := r.run
-	ended := r.ended
+	ended := r.end
 	if ended.IsZero() {
 		ended = time.Now()
 	}

@@ -13,11 +13,11 @@ import (
 var allowed = map[string][]string{
 	".": {
 		"partition", "feedback", "internal/column", "internal/key", "internal/agg", "internal/expr",
-		"internal/parquetio", "internal/arena", "internal/hostmem", "internal/cpu",
+		"internal/parquetio", "internal/arena", "internal/hostmem", "internal/cpu", "internal/spill", "internal/extsort",
 	},
 	"cmd/gagg": {".", "internal/sink"}, // the library hands out records, the command writes them
 
-	"partition": {"feedback", "internal/agg", "internal/column", "internal/key", "internal/hostmem"},
+	"partition": {"feedback", "internal/agg", "internal/arena", "internal/column", "internal/key", "internal/hostmem", "internal/spill"},
 	"feedback":  {}, // arithmetic only
 	"merge":     {}, // arithmetic only
 
@@ -28,10 +28,12 @@ var allowed = map[string][]string{
 	"internal/agg":       {"internal/column", "internal/arena"},
 	"internal/expr":      {"internal/column"},
 	"internal/spill":     {"internal/hostmem"},
+	"internal/extsort":   {"internal/column", "internal/hostmem", "internal/spill"},
 	"internal/parquetio": {"internal/column", "internal/hostmem"},
 	"internal/sink":      {"internal/column"},
 	"internal/cpu": {
 		"partition", "feedback", "internal/agg", "internal/arena", "internal/column", "internal/hostmem", "internal/key",
+		"internal/spill",
 	},
 
 	"internal/oracle":          {"internal/column"},

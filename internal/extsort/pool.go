@@ -1,0 +1,74 @@
+package extsort
+
+import (
+	"github.com/gagg-dev/gagg/internal/hostmem"
+)
+
+// pool is what a sorter has drawn from Config.Grow.
+type pool struct {
+	grow      func(bytes int64) error
+	share     int64 // what it may keep when it has no use for it; 0: all
+	pageBytes int
+	held      int64
+	free      [][]byte // pages that are not in use
+}
+
+// take draws memory, and gives free pages back for it if need be.
+func (p *pool) take(bytes int64) error {
+	err := p.grow(bytes)
+	for err != nil && len(p.free) > 0 {
+		p.drop()
+		err = p.grow(bytes)
+	}
+	if err == nil {
+		p.held += bytes
+	}
+	return err
+}
+
+// give gives memory back.
+func (p *pool) give(bytes int64) {
+	_ = p.grow(-bytes) // only asking for more can fail
+	p.held -= bytes
+}
+
+// page returns an empty page with room for n bytes.
+func (p *pool) page(n int) ([]byte, error) {
+	if k := len(p.free); k > 0 && n <= p.pageBytes {
+		page := p.free[k-1]
+		p.free = p.free[:k-1]
+		return page[:0], nil
+	}
+	n = max(n, p.pageBytes)
+	if err := p.take(int64(n)); err != nil {
+		return nil, err
+	}
+	return hostmem.Make[byte](n)[:0], nil
+}
+
+// put takes pages back.
+func (p *pool) put(pages ...[]byte) {
+	for _, page := range pages {
+		if cap(page) != p.pageBytes || p.share > 0 && p.held > p.share {
+			p.give(int64(cap(page)))
+			hostmem.Free(page)
+			continue
+		}
+		p.free = append(p.free, page)
+	}
+}
+
+// drop gives a free page back.
+func (p *pool) drop() {
+	k := len(p.free) - 1
+	p.give(int64(cap(p.free[k])))
+	hostmem.Free(p.free[k])
+	p.free = p.free[:k]
+}
+
+// trim gives all free pages back.
+func (p *pool) trim() {
+	for len(p.free) > 0 {
+		p.drop()
+	}
+}
