@@ -11,6 +11,9 @@
 //	           (package partition)
 //	partition  the groups whose hashes begin with the same bits
 //
+//	store      the buckets of one owner with the memory and the disk that they
+//	           draw on (store.go)
+//
 // # Phases of a run
 //
 //  1. Each worker takes batches. It filters, computes keys and arguments, and
@@ -29,4 +32,25 @@
 //     that the output does not depend on workers, partitions or timing.
 //
 // A Worker is used by one goroutine. Merging begins when all have finished.
+//
+// # When memory is refused
+//
+// All memory that grows with the input is asked for before it is taken, and
+// where it is asked for a refusal changes nothing, so that the same step can
+// be tried again:
+//
+//	by            asking for             does, and tries again
+//	a worker      room in its table      empties the table into buckets; whether it is
+//	                                     used again is feedback.DecideFlush
+//	a worker      room for values        the same, and puts all buckets to disk, since
+//	                                     only then its arena can be emptied (SPILL-EPOCH)
+//	a store       a page                 puts the last partitions to disk
+//	a worker      anything, and holds    halves the batch (overload)
+//	              nothing that could go
+//	a merger      room for a block       divides the partition by its next hash bits
+//	                                     (divide.go), or sorts it by key if its hashes
+//	                                     are all equal (equal.go)
+//
+// So a run ends with a refusal only if one row, or one group's value, needs
+// more than there is, or the disk is full.
 package cpu
