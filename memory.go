@@ -28,6 +28,9 @@ const (
 	pageShare   = 8  // an eighth: pages being filled, half empty
 
 	mostOutput = 64 << 20
+	// mostMerge is room for a partition of a terabyte of groups: more would
+	// only be taken from reading.
+	mostMerge = 256 << 20
 	// fixedWorker is what a worker holds beside its reader's buffers and its
 	// groups: tiles, vectors of a batch, blocks to write and to read.
 	fixedWorker = 2*partition.DiskBytes + 1<<20
@@ -53,7 +56,7 @@ func planMemory(limit int64, threads int, read int64, columns int, ordered bool)
 	}
 	n := int64(threads)
 	rest := limit - n*(read+fixedWorker)
-	m.Merge = rest / mergeShare / n
+	m.Merge = min(rest/mergeShare/n, mostMerge)
 	m.Output = min(rest/outputShare, mostOutput)
 	if ordered {
 		m.Sort = rest / sortShare / n
