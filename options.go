@@ -5,6 +5,8 @@ import (
 	"runtime"
 
 	"github.com/apache/arrow/go/v15/arrow/memory"
+
+	"github.com/gagg-dev/gagg/internal/spill"
 )
 
 // Options says how a query runs. The zero value is a good choice.
@@ -16,8 +18,9 @@ type Options struct {
 	// limit. What does not fit goes to TempDir. A limit that is too small
 	// even for that is an ErrBudget.
 	MemoryLimit int64
-	// TempDir is an existing folder for what does not fit in memory; "": that
-	// of the system for temporary files. Nothing is left in it.
+	// TempDir is an existing folder for what does not fit in memory, which
+	// must be usable from the start; "": DefaultTempDir, which need only be
+	// usable if it is needed. Nothing is left in it.
 	TempDir string
 	// TempLimit is the most bytes that may lie there; 0: no limit. A query
 	// that needs more ends with ErrBudget.
@@ -39,6 +42,10 @@ type Options struct {
 	// Allocator gives the memory of result records; nil: the Go heap.
 	Allocator memory.Allocator
 }
+
+// DefaultTempDir is the folder of an empty Options.TempDir: $TMPDIR, else
+// /var/tmp, else that of the system for temporary files.
+func DefaultTempDir() string { return spill.DefaultDir() }
 
 // Progress is how far a run is.
 type Progress struct {

@@ -1,12 +1,15 @@
 package gagg
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/dustin/go-humanize"
 
 	"github.com/gagg-dev/gagg/internal/agg"
 	"github.com/gagg-dev/gagg/internal/cpu"
@@ -32,6 +35,13 @@ type QueryPlan struct {
 	Limit      int64      `json:"limit,omitempty"`
 	Scan       ScanPlan   `json:"scan"`
 	Memory     MemoryPlan `json:"memory"`
+	Temp       TempPlan   `json:"temp"`
+}
+
+// TempPlan is where what does not fit in memory goes.
+type TempPlan struct {
+	Dir   string `json:"dir"`
+	Limit int64  `json:"limit"` // bytes; 0: none
 }
 
 // KeyPlan is how a key is held.
@@ -82,6 +92,7 @@ func (p *prepared) plan(q Query) *QueryPlan {
 		Where: q.Where, Having: q.Having, KeyWords: p.layout.Words,
 		Aggregates: p.query.texts, StateWords: states.Words(),
 		OrderBy: len(p.query.order), Limit: q.Limit, Memory: p.memory,
+		Temp: TempPlan{cmp.Or(p.opt.TempDir, DefaultTempDir()), p.opt.TempLimit},
 		Scan: ScanPlan{
 			Rows: p.facts.rows, RowGroups: p.scan.units(), Bytes: p.facts.bytes,
 			RowGroupsSkipped: p.facts.skippedGroups, BytesSkipped: p.facts.skippedByte,
@@ -132,6 +143,23 @@ func (g GroupPlan) String() string {
 }
 
 // String is the plan for people.
+func (m MemoryPlan) String() string {
+	text := fmt.Sprintf("%s at most; for each thread %s to read, %s for groups (its table: %s), then %s to merge", mib(m.Limit), mib(m.Read), mib(m.Worker), mib(m.Table), mib(m.Merge))
+	if m.Sort > 0 {
+		text += fmt.Sprintf(" and %s to sort", mib(m.Sort))
+	}
+	return text + fmt.Sprintf("; for all %s of pages being filled, %s for results", mib(m.Pages), mib(m.Output))
+}
+
+// String is the plan for people.
+func (t TempPlan) String() string {
+	if t.Limit == 0 {
+		return "to " + t.Dir
+	}
+	return fmt.Sprintf("to %s, %s at most", t.Dir, humanize.IBytes(uint64(t.Limit)))
+}
+
+// String is the plan for people.
 func (p *QueryPlan) String() string {
 	var b strings.Builder
 	line := func(name, format string, args ...any) {
@@ -167,7 +195,10 @@ func (p *QueryPlan) String() string {
 	}
 	line("output", "%s", strings.Join(p.Output, ", "))
 	if p.Memory.Limit > 0 {
-		line("memory", "%d bytes at most", p.Memory.Limit)
+		line("memory", "%s", p.Memory)
+	}
+	if p.Memory.Spill {
+		line("spill", "%s", p.Temp)
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }

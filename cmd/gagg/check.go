@@ -25,6 +25,8 @@ func (s *settings) checkValues() error {
 		return usagef("--threads %d: want 1 or more; leave the flag out for all CPUs", s.threads)
 	case s.partitions < 0 || s.partitions == 0 && s.typed["partitions"]:
 		return usagef("--partitions %d: want 1 or more; leave the flag out for what the plan says", s.partitions)
+	case s.tempDir == "" && s.typed["temp-dir"]:
+		return usagef("--temp-dir is empty: name a folder, or leave the flag out for $TMPDIR or /var/tmp")
 	case s.output == "":
 		return usagef("--output is empty: name a file, or - for stdout")
 	}

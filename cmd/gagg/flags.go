@@ -2,12 +2,9 @@ package main
 
 import (
 	"errors"
-	"fmt"
-	"math"
 	"strconv"
 	"strings"
 
-	"github.com/dustin/go-humanize"
 	"github.com/spf13/pflag"
 )
 
@@ -22,7 +19,9 @@ type settings struct {
 
 	threads, partitions    int
 	batchRows              int // no flag: only tests have a use for other batches
-	memory                 memoryLimit
+	memory                 size
+	tempDir                string
+	tempLimit              size
 	device                 string
 	unionByName, noPruning bool
 
@@ -67,6 +66,8 @@ func flagSet(s *settings) *pflag.FlagSet {
 
 	f.IntVarP(&s.threads, "threads", "j", 0, "CPU workers: `n` (default: all that the process may use)")
 	f.Var(&s.memory, "memory-limit", "memory to use at most: a `size` such as 4GiB or 60% (default 80%)")
+	f.StringVar(&s.tempDir, "temp-dir", "", "an existing `folder` for what does not fit in memory (default $TMPDIR, else /var/tmp)")
+	f.Var(&s.tempLimit, "temp-limit", "disk space to use there at most: a `size` such as 100GiB or 50% of what is free (default: all)")
 	f.StringVar(&s.device, "device", "auto", "`device` to compute on: auto, cpu, gpu, or device numbers")
 	f.IntVar(&s.partitions, "partitions", 0, "cut the groups into `n` partitions instead of what the plan says; for experiments")
 	f.BoolVar(&s.unionByName, "union-by-name", false, "take a column that a file lacks as NULL")
@@ -162,41 +163,4 @@ func setFromEnvironment(f *pflag.FlagSet, env []string) error {
 		}
 	})
 	return failure
-}
-
-// memoryLimit is the value of --memory-limit: bytes, or a share of what the
-// process may use.
-type memoryLimit struct {
-	bytes   int64
-	percent float64 // 0: bytes counts
-}
-
-func (m *memoryLimit) Type() string { return "size" }
-
-func (m *memoryLimit) String() string {
-	switch {
-	case m.percent != 0:
-		return fmt.Sprintf("%g%%", m.percent)
-	case m.bytes != 0:
-		return humanize.IBytes(uint64(m.bytes))
-	}
-	return ""
-}
-
-// Set reads 4GB (4·10^9), 4GiB (4·2^30), a number of bytes, or 60%.
-func (m *memoryLimit) Set(text string) error {
-	if number, isPercent := strings.CutSuffix(strings.TrimSpace(text), "%"); isPercent {
-		var percent float64
-		if _, err := fmt.Sscanf(number+"\n", "%g\n", &percent); err != nil || !(percent > 0 && percent <= 100) {
-			return fmt.Errorf("a percentage must be more than 0%% and at most 100%%")
-		}
-		*m = memoryLimit{percent: percent}
-		return nil
-	}
-	n, err := humanize.ParseBytes(text)
-	if err != nil || n == 0 || n > math.MaxInt64 {
-		return fmt.Errorf("want a size such as 4GiB, 500MB or 60%%")
-	}
-	*m = memoryLimit{bytes: int64(n)}
-	return nil
 }

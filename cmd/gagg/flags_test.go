@@ -8,8 +8,8 @@ import (
 	"github.com/gagg-dev/gagg"
 )
 
-func TestMemoryLimit(t *testing.T) {
-	for text, want := range map[string]memoryLimit{
+func TestSize(t *testing.T) {
+	for text, want := range map[string]size{
 		"4GB":    {bytes: 4e9},
 		"4GiB":   {bytes: 4 << 30},
 		"500 MB": {bytes: 5e8},
@@ -17,13 +17,13 @@ func TestMemoryLimit(t *testing.T) {
 		"60%":    {percent: 60},
 		"0.5%":   {percent: 0.5},
 	} {
-		var got memoryLimit
+		var got size
 		if err := got.Set(text); err != nil || got != want {
 			t.Errorf("%s: %+v, %v; want %+v", text, got, err, want)
 		}
 	}
 	for _, text := range []string{"", "0", "-1", "4Q", "1e99", "9EiB", "0%", "101%", "-5%", "NaN%", "%", "6 0%", "60%%"} {
-		var got memoryLimit
+		var got size
 		if err := got.Set(text); err == nil {
 			t.Errorf("%s is read as %+v", text, got)
 		}

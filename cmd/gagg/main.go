@@ -5,6 +5,7 @@
 // The command owns what a person or a script sees, and nothing else:
 //
 //	flags.go     the flags and GAGG_* variables
+//	size.go      4GiB, 60%
 //	check.go     settings that make no sense alone or together
 //	query.go     flags → gagg.Query and gagg.Options
 //	input.go     arguments → gagg.Source; stdin; output that is an input too
@@ -13,7 +14,9 @@
 //	result.go    where the result goes and in which format
 //	hold.go      no half answer in a pipe
 //	report.go    --schema, --explain, --stats
-//	memory.go    how much memory there is
+//	memory.go    how much memory there is, and was held
+//	share.go     what of it is for the query
+//	temp.go      how much disk there is for what does not fit
 //	progress.go  the bar on stderr
 //	failure.go   error → one line on stderr and an exit status
 //	help.go      --help, --version
@@ -28,28 +31,11 @@ package main
 import (
 	"context"
 	"os"
-	"runtime"
-	"runtime/debug"
-)
-
-const (
-	// gcPercent is how much the heap may grow by garbage. Nearly all of a
-	// large heap is pages and tables without pointers, so that a collection
-	// costs next to nothing, while the default of 100 would double the
-	// resident size.
-	gcPercent = 10
-	// gcBallast is memory that is never touched, and so never resident, but
-	// counts as heap: a small run, whose heap is mostly the footers, is not
-	// collected again and again. The first collection comes at a heap of 26 MiB.
-	gcBallast = 256 << 20
 )
 
 func main() {
-	debug.SetGCPercent(gcPercent)
-	ballast := make([]byte, gcBallast)
 	ctx, stop := withSignals(context.Background())
 	status := run(ctx, os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr)
 	stop()
-	runtime.KeepAlive(ballast)
 	os.Exit(status)
 }

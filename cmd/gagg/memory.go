@@ -12,21 +12,17 @@ import (
 // and for what a budget does not count: stacks, code, the runtime.
 const defaultMemoryPercent = 80
 
-// limitBytes is the memory limit in bytes, 0 for none: what was asked for, or
-// the default share where the machine tells how much there is.
-func (m memoryLimit) limitBytes() (int64, error) {
-	if m.bytes != 0 {
-		return m.bytes, nil
-	}
-	percent := m.percent
-	if percent == 0 {
-		percent = defaultMemoryPercent
-	}
+// memoryLimit is the memory limit in bytes, 0 for none: what was asked for,
+// or the default share where the machine tells how much there is.
+func memoryLimit(asked size) (int64, error) {
 	allowed := memoryAllowed(os.DirFS("/"))
-	if allowed == 0 && m.percent != 0 {
-		return 0, usagef("--memory-limit %s: this system does not tell how much memory there is; give a size such as 4GiB", &m)
+	switch {
+	case asked == size{}:
+		return size{percent: defaultMemoryPercent}.of(allowed), nil
+	case allowed == 0 && asked.percent != 0:
+		return 0, usagef("--memory-limit %s: this system does not tell how much memory there is; give a size such as 4GiB", &asked)
 	}
-	return int64(float64(allowed) * percent / 100), nil
+	return asked.of(allowed), nil
 }
 
 // memoryAllowed is the bytes of memory that the process may use: what the
@@ -68,9 +64,24 @@ func totalMemory(root fs.FS) int64 {
 	if err != nil {
 		return 0
 	}
-	for line := range strings.Lines(string(text)) {
-		fields := strings.Fields(line) // MemTotal:  16316412 kB
-		if len(fields) == 3 && fields[0] == "MemTotal:" {
+	return kibOf(string(text), "MemTotal:")
+}
+
+// peakResident is the most memory that the process has held so far, 0 where
+// the system does not tell. getrusage does not serve: it begins with what the
+// parent held when it started this process.
+func peakResident(root fs.FS) int64 {
+	text, err := fs.ReadFile(root, "proc/self/status")
+	if err != nil {
+		return 0
+	}
+	return kibOf(string(text), "VmHWM:")
+}
+
+// kibOf is the bytes of a line such as "VmHWM:  1234 kB".
+func kibOf(text, name string) int64 {
+	for line := range strings.Lines(text) {
+		if fields := strings.Fields(line); len(fields) == 3 && fields[0] == name {
 			kib, _ := strconv.ParseInt(fields[1], 10, 64)
 			return kib << 10
 		}

@@ -28,10 +28,16 @@ func (s *settings) query(from gagg.Source) gagg.Query {
 }
 
 func (s *settings) libraryOptions(stderr io.Writer) (gagg.Options, error) {
-	limit, err := s.memory.limitBytes()
+	limit, err := memoryLimit(s.memory)
+	if err != nil {
+		return gagg.Options{}, err
+	}
+	tempLimit, err := s.tempBytes()
 	return gagg.Options{
 		Threads:     s.threads,
 		MemoryLimit: limit,
+		TempDir:     s.tempDir,
+		TempLimit:   tempLimit,
 		Partitions:  s.partitions,
 		BatchRows:   s.batchRows,
 		UnionByName: s.unionByName,

@@ -57,15 +57,35 @@ func (c *command) explainPlan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	plan, err := gagg.Plan(ctx, q, o)
+	format, err := c.resultFormat()
 	if err != nil {
 		return err
 	}
-	if c.explain == explainJSON {
-		return output(writeJSON(c.stdout, plan))
+	share := shareOf(o.MemoryLimit, format, c.output == "-")
+	o.MemoryLimit = share.Query
+	plan, err := gagg.Plan(ctx, q, o)
+	if err != nil {
+		return share.needError(err, format, c.output == "-")
 	}
-	_, err = fmt.Fprintln(c.stdout, plan)
+	explained := explanation{plan, share}
+	if c.explain == explainJSON {
+		return output(writeJSON(c.stdout, explained))
+	}
+	_, err = fmt.Fprintln(c.stdout, explained)
 	return output(err)
+}
+
+// explanation is a plan with what the process needs beside the query.
+type explanation struct {
+	*gagg.QueryPlan
+	Process share `json:"process"`
+}
+
+func (e explanation) String() string {
+	if e.Process.Limit == 0 {
+		return e.QueryPlan.String()
+	}
+	return e.QueryPlan.String() + "\nprocess      " + e.Process.String()
 }
 
 func writeJSON(w io.Writer, v any) error {
@@ -100,7 +120,13 @@ func (c *command) createStats() (*statistics, error) {
 	return &statistics{out: f, file: f}, nil
 }
 
-func (s *statistics) write(stats gagg.Stats) error {
+// runStats is what --stats tells: what the run did, and what the system saw.
+type runStats struct {
+	gagg.Stats
+	PeakRSS int64 `json:"peak_rss,omitempty"` // bytes of memory that the process held at most
+}
+
+func (s *statistics) write(stats runStats) error {
 	if s.out == nil {
 		return nil
 	}

@@ -167,6 +167,9 @@ func writeRecord(w sink.Writer, record arrow.Record, b *bar) error {
 	return nil
 }
 
+// isStream reports whether the answer cannot be taken back.
+func (r *result) isStream() bool { return r.file == nil || r.file.IsStream() }
+
 // abort removes an output that is not final.
 func (r *result) abort() {
 	if r.file != nil {

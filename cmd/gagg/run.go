@@ -83,21 +83,26 @@ func (c *command) aggregate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	share := shareOf(o.MemoryLimit, result.format, result.isStream())
+	o.MemoryLimit = share.Query
+	result.options.Memory = share.Sink
+	defer share.limitRuntime()()
 	o.Observer = c.startProgress()
 	defer c.stopProgress()
 	rows, err := gagg.Run(ctx, q, o)
 	if err != nil {
-		return err
+		return share.needError(err, result.format, result.isStream())
 	}
 	defer rows.Release()
 	if err := result.writeAll(ctx, rows, c.bar); err != nil {
 		return err
 	}
 	c.stopProgress()
-	return stats.write(rows.Stats())
+	return stats.write(runStats{rows.Stats(), peakResident(os.DirFS("/"))})
 }
 
-// ask is the query and the options for the library.
+// ask is the query and the options for the library. Their memory limit is
+// that of the process.
 func (c *command) ask(ctx context.Context) (gagg.Query, gagg.Options, error) {
 	o, err := c.libraryOptions(c.stderr)
 	if err != nil {

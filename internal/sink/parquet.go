@@ -31,7 +31,7 @@ import (
 //	footer, its length, PAR1
 //
 // A row group grows as one buffer of finished pages a column, and is written
-// when it is full, so memory is bounded by rowGroupBytes. Pages are version 1,
+// when it is full, so memory is bounded by Options.Memory. Pages are version 1,
 // which every reader knows, PLAIN or by dictionary, with a CRC. Every column
 // is optional. A list is one column in the file and a map two, see
 // parquetField. Statistics are of whole column chunks.
@@ -43,12 +43,12 @@ type parquetWriter struct {
 	offset int64
 	open   int64 // rows in the open row group
 	most   int64 // rows in a full one
+	room   *parquetRoom
 }
 
 const (
-	rowGroupRows  = 1 << 20
-	rowGroupBytes = 128 << 20
-	parquetMagic  = "PAR1"
+	rowGroupRows = 1 << 20
+	parquetMagic = "PAR1"
 )
 
 // codecs are the compressions by name. lz4 is LZ4_RAW: parquet-go reads it
@@ -72,7 +72,7 @@ func newParquetWriter(out io.Writer, rows *rowReader, o Options) (Writer, error)
 	if len(rows.fields) == 0 {
 		return nil, fmt.Errorf("a Parquet file needs at least one column")
 	}
-	w := &parquetWriter{out: out, rows: rows, most: rowGroupRows}
+	w := &parquetWriter{out: out, rows: rows, most: rowGroupRows, room: newParquetRoom(o.Memory, len(rows.fields))}
 	w.meta = format.FileMetaData{Version: 2, CreatedBy: o.CreatedBy}
 	if o.CreatedBy == "" {
 		w.meta.CreatedBy = "gagg"
@@ -80,7 +80,7 @@ func newParquetWriter(out io.Writer, rows *rowReader, o Options) (Writer, error)
 	root := format.SchemaElement{Name: "schema", NumChildren: thrift.New(int32(len(rows.fields)))}
 	w.meta.Schema = append(w.meta.Schema, root)
 	for _, f := range rows.fields {
-		field := newParquetField(f, codec)
+		field := newParquetField(f, codec, w.room)
 		w.fields = append(w.fields, field)
 		w.meta.Schema = append(w.meta.Schema, field.schema...)
 		for range field.leaves {
@@ -103,7 +103,7 @@ func (w *parquetWriter) Write(rec arrow.Record) error {
 		}
 		w.open += int64(to - from)
 		from = to
-		if w.open == w.most || bytes >= rowGroupBytes {
+		if w.open == w.most || bytes >= w.room.group {
 			err = w.flush()
 		}
 	}

@@ -14,10 +14,9 @@ import (
 )
 
 const (
-	pageRows  = 128 << 10 // a page of 64-bit numbers is a MiB, as usual
-	pageBytes = 1 << 20
-	stepRows  = 1 << 10               // rows encoded between two looks at the size
-	maxPage   = math.MaxInt32 - 1<<28 // what a codec cannot make larger than the format allows
+	pageRows = 128 << 10             // a page of 64-bit numbers is a MiB, as usual
+	stepRows = 1 << 10               // rows encoded between two looks at the size
+	maxPage  = math.MaxInt32 - 1<<28 // what a codec cannot make larger than the format allows
 )
 
 // parquetColumn builds the chunk of one column in one row group: values
@@ -28,6 +27,7 @@ type parquetColumn struct {
 	path    []string // in the schema
 	storage parquetStorage
 	nest    *levels // of elements; else nil
+	room    *parquetRoom
 	codec   compress.Codec
 	encode  plainEncoder
 	bounds  bounds
@@ -45,16 +45,14 @@ type parquetColumn struct {
 	values   int64 // NULLs included, as the format counts
 	nulls    int64
 	unpacked int64 // size of the chunk if it were not compressed
-
-	body, packed, coded []byte // scratch
 }
 
-func newParquetColumn(f column.Field, s parquetStorage, codec compress.Codec) *parquetColumn {
+func newParquetColumn(f column.Field, s parquetStorage, codec compress.Codec, room *parquetRoom) *parquetColumn {
 	c := &parquetColumn{
-		field: f, path: []string{f.Name}, storage: s, codec: codec, encode: encoderOf(f.Type, s), bounds: bounds{typ: f.Type},
+		field: f, path: []string{f.Name}, storage: s, room: room, codec: codec, encode: encoderOf(f.Type, s, room), bounds: bounds{typ: f.Type},
 	}
 	if f.Type.Rep() == column.RepBytes {
-		c.dict = &dictionary{}
+		c.dict = &dictionary{room: room}
 	}
 	c.reset()
 	return c
@@ -90,7 +88,7 @@ func (c *parquetColumn) add(v *column.Vector, from, to int) error {
 		c.rows += next - from
 		from = next
 		dictFull := c.dict != nil && !c.dict.closed && c.dict.isFull()
-		if c.rows >= pageRows || len(c.plain) >= pageBytes || dictFull {
+		if c.rows >= pageRows || len(c.plain) >= c.room.page || dictFull {
 			if err := c.closePage(); err != nil {
 				return err
 			}
@@ -145,9 +143,9 @@ func (c *parquetColumn) closePage() error {
 	}
 	var err error
 	if c.nest != nil {
-		c.body, err = c.nest.appendTo(c.body[:0])
+		c.room.body, err = c.nest.appendTo(c.room.body[:0])
 	} else {
-		c.body = c.appendLevels(c.body[:0])
+		c.room.body = c.appendLevels(c.room.body[:0])
 	}
 	if err != nil {
 		return err
@@ -156,13 +154,13 @@ func (c *parquetColumn) closePage() error {
 	switch {
 	case len(c.codes) > 0: // a page of NULLs needs no dictionary, and there may be none
 		encoding = format.RLEDictionary
-		if c.body, err = appendCodes(c.body, c.codes, &c.coded); err != nil {
+		if c.room.body, err = appendCodes(c.room.body, c.codes, &c.room.coded); err != nil {
 			return err
 		}
 	case c.storage.physical == format.Boolean:
-		c.body = appendPacked(c.body, c.plain)
+		c.room.body = appendPacked(c.room.body, c.plain)
 	default:
-		c.body = append(c.body, c.plain...)
+		c.room.body = append(c.room.body, c.plain...)
 	}
 	header := format.PageHeader{Type: format.DataPage, DataPageHeader: thrift.New(format.DataPageHeader{
 		NumValues: int32(c.rows), Encoding: encoding, DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE,
@@ -170,7 +168,7 @@ func (c *parquetColumn) closePage() error {
 	c.values += int64(c.rows)
 	c.nulls += int64(c.pageNull)
 	c.plain, c.codes, c.null, c.rows, c.pageNull = c.plain[:0], c.codes[:0], c.null[:0], 0, 0
-	c.pages, err = c.appendPage(c.pages, header, c.body)
+	c.pages, err = c.appendPage(c.pages, header, c.room.body)
 	return err
 }
 
@@ -180,17 +178,17 @@ func (c *parquetColumn) appendPage(pages []byte, header format.PageHeader, body 
 		return pages, fmt.Errorf("column %q: a value of %d bytes is too large for Parquet", c.field.Name, len(body))
 	}
 	var err error
-	if c.packed, err = c.codec.Encode(c.packed[:0], body); err != nil {
+	if c.room.packed, err = c.codec.Encode(c.room.packed[:0], body); err != nil {
 		return pages, fmt.Errorf("column %q: compressing: %w", c.field.Name, err)
 	}
-	header.UncompressedPageSize, header.CompressedPageSize = int32(len(body)), int32(len(c.packed))
-	header.CRC = int32(crc32.ChecksumIEEE(c.packed))
+	header.UncompressedPageSize, header.CompressedPageSize = int32(len(body)), int32(len(c.room.packed))
+	header.CRC = int32(crc32.ChecksumIEEE(c.room.packed))
 	h, err := thrift.Marshal(&thrift.CompactProtocol{}, &header)
 	if err != nil {
 		return pages, err
 	}
 	c.unpacked += int64(len(h) + len(body))
-	return append(append(pages, h...), c.packed...), nil
+	return append(append(pages, h...), c.room.packed...), nil
 }
 
 // appendLevels writes the definition levels, 1 for a value and 0 for NULL: a

@@ -10,13 +10,9 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
-// Limits of a dictionary. The bytes are the usual size of a page; a column
-// whose first dictTrial values are more than half distinct gains nothing by
-// codes.
-const (
-	dictBytes = 1 << 20
-	dictTrial = 16 << 10
-)
+// dictTrial is how many values a dictionary gets to show its worth: a column
+// of which more than half are distinct gains nothing by codes.
+const dictTrial = 16 << 10
 
 // dictionary gathers the distinct texts of a column chunk while pages of codes
 // are written. It has two phases, and goes from the first to the second at
@@ -25,6 +21,7 @@ const (
 //	open    each value gets a code; ends when a limit is met
 //	closed  no more codes; the pages that follow are PLAIN
 type dictionary struct {
+	room   *parquetRoom
 	closed bool
 	index  map[string]int32
 	plain  []byte // the entries in PLAIN encoding: the body of the dictionary page
@@ -41,7 +38,7 @@ func (d *dictionary) reset() {
 
 // isFull decides whether to go on with codes.
 func (d *dictionary) isFull() bool {
-	return len(d.plain) >= dictBytes || d.values >= dictTrial && 2*len(d.index) > d.values
+	return len(d.plain) >= d.room.page || d.values >= dictTrial && 2*len(d.index) > d.values
 }
 
 // encode appends the codes of the rows from..to of v that are not NULL, and

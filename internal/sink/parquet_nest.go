@@ -55,10 +55,10 @@ const (
 	slotElement
 )
 
-func newParquetField(f column.Field, codec compress.Codec) *parquetField {
+func newParquetField(f column.Field, codec compress.Codec, room *parquetRoom) *parquetField {
 	elem := column.Field{Name: f.Name, Type: f.Type.Elem()}
 	s := storageOf(elem.Type)
-	leaf := newParquetColumn(elem, s, codec)
+	leaf := newParquetColumn(elem, s, codec, room)
 	p := &parquetField{leaves: []*parquetColumn{leaf}, nested: f.Type.IsNested()}
 	switch f.Type.Nest {
 	case column.List:
@@ -68,7 +68,7 @@ func newParquetField(f column.Field, codec compress.Codec) *parquetField {
 	case column.Map:
 		leaf.nestIn("key_value", "key", 2)
 		count := column.Field{Name: f.Name, Type: column.Type{Kind: column.Int64}}
-		counts := newParquetColumn(count, storageOf(count.Type), codec)
+		counts := newParquetColumn(count, storageOf(count.Type), codec, room)
 		counts.nestIn("key_value", "value", 3)
 		p.leaves = append(p.leaves, counts)
 		p.schema = append(groups(f.Name, "key_value", &format.MapType{}, deprecated.Map, 2),

@@ -18,7 +18,7 @@ import (
 // it took.
 type plainEncoder func(dst []byte, v *column.Vector, from, to int) (out []byte, next int, err error)
 
-func encoderOf(t column.Type, s parquetStorage) plainEncoder {
+func encoderOf(t column.Type, s parquetStorage, room *parquetRoom) plainEncoder {
 	switch {
 	case t.Kind == column.Null:
 		return func(dst []byte, _ *column.Vector, _, to int) ([]byte, int, error) { return dst, to, nil }
@@ -43,7 +43,7 @@ func encoderOf(t column.Type, s parquetStorage) plainEncoder {
 	case t.Rep() == column.RepWide:
 		return fixedEncoder(s.width, wides, putWide)
 	}
-	return bytesEncoder(s)
+	return bytesEncoder(s, room)
 }
 
 func ints(v *column.Vector) []int64           { return v.Int }
@@ -129,13 +129,13 @@ func scaledEncoder(s parquetStorage) plainEncoder {
 
 // bytesEncoder writes byte arrays: with their length before them, or of a
 // fixed length.
-func bytesEncoder(s parquetStorage) plainEncoder {
+func bytesEncoder(s parquetStorage, room *parquetRoom) plainEncoder {
 	return func(dst []byte, v *column.Vector, from, to int) ([]byte, int, error) {
 		for i := from; i < to; i++ {
 			if v.IsNull(i) {
 				continue
 			}
-			if len(dst) >= pageBytes {
+			if len(dst) >= room.page {
 				return dst, i, nil
 			}
 			b := v.Bytes(i)

@@ -91,6 +91,9 @@ type Options struct {
 	// Compression of Parquet: snappy (also the default, ""), zstd, gzip,
 	// brotli, none.
 	Compression string
+	// Memory is about how many bytes a Parquet writer may hold: its row groups
+	// and pages are made accordingly. 0: 384 MiB.
+	Memory int64
 	// Width is the number of terminal columns that a table may take; 0: any.
 	Width int
 	// MaxRows is how many rows a table shows before it only counts; default

@@ -5,14 +5,13 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
-	"os"
 	"sync"
 	"sync/atomic"
 )
 
 // Config says where spill files go and how much there may be of them.
 type Config struct {
-	Dir   string // an existing folder; "": that of the system for temporary files
+	Dir   string // an existing folder; "": DefaultDir
 	Limit int64  // bytes on disk; 0: as many as there are
 	FS    FS     // nil: the system's
 }
@@ -47,7 +46,7 @@ func Open(c Config) (*Space, error) {
 		return nil, errors.New("spill: the limit is negative")
 	}
 	if c.Dir == "" {
-		c.Dir = os.TempDir()
+		c.Dir = DefaultDir()
 	}
 	if c.FS == nil {
 		c.FS = osFS{}

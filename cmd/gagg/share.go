@@ -1,0 +1,150 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/gagg-dev/gagg"
+	"github.com/gagg-dev/gagg/internal/sink"
+)
+
+// The memory limit is one of the process: what a run draws from its budget,
+// and what the process needs beside it.
+//
+//	limit = program + garbage + sink + query
+//
+// The shares were found by measuring peaks (docs/faults.md, F12): whatever
+// the query and the format, the peak resident size is within the limit.
+const (
+	mib = 1 << 20
+	// programBytes is what a process has that does nothing: the pages of the
+	// binary that were touched, the runtime and its threads, 17 MiB at most.
+	programBytes = 20 * mib
+	// Garbage is what the Go heap may grow by between two collections, and
+	// small objects that no budget counts. The first collection of a run
+	// without a limit comes at 26 MiB: what is less than that is not worth a
+	// collection.
+	leastGarbage, mostGarbage = 6 * mib, 32 * mib
+	garbagePart               = 16
+	// gcPercent is how much the heap may grow by garbage. Nearly all of a
+	// large heap is pages and tables without pointers, so that a collection
+	// costs next to nothing, while the default of 100 would double the
+	// resident size.
+	gcPercent = 10
+)
+
+// share is how the memory limit of the process is shared out, in bytes.
+type share struct {
+	Limit   int64 `json:"limit"` // 0: none, and so is Query
+	Garbage int64 `json:"garbage"`
+	Sink    int64 `json:"sink"`  // to write the result
+	Query   int64 `json:"query"` // what is left for it
+}
+
+// shareOf shares out a limit for a query whose result has that format.
+func shareOf(limit int64, format sink.Format, stream bool) share {
+	if limit == 0 {
+		limit = math.MaxInt64
+	}
+	s := share{
+		Limit:   limit,
+		Garbage: max(leastGarbage, min(limit/garbagePart, mostGarbage)),
+		Sink:    sinkBytes(limit, format, stream),
+	}
+	s.Query = max(limit-programBytes-s.Garbage-s.Sink, 1)
+	if limit == math.MaxInt64 {
+		s.Limit, s.Query = 0, 0
+	}
+	return s
+}
+
+// String is the share for people.
+func (s share) String() string {
+	text := func(n int64) string { return humanize.IBytes(uint64(n)) }
+	return fmt.Sprintf("%s at most: %s for the query, %s to write its result, %s for garbage, %s for the program",
+		text(s.Limit), text(s.Query), text(s.Sink), text(s.Garbage), text(programBytes))
+}
+
+// Parquet gathers a row group; the others write as they go.
+const (
+	leastParquet, mostParquet = 8 * mib, 256 * mib
+	parquetPart               = 8
+	textBytes                 = 2 * mib
+)
+
+func sinkBytes(limit int64, format sink.Format, stream bool) int64 {
+	n := int64(textBytes)
+	switch format {
+	case sink.None:
+		n = 0
+	case sink.Parquet:
+		n = max(leastParquet, min(limit/parquetPart, mostParquet))
+	}
+	if stream {
+		n += holdBytes
+	}
+	return n
+}
+
+// limitRuntime tells the Go runtime of the share, until undo is called: the
+// heap is collected when it has grown by half of the garbage, the other half
+// being for what is allocated meanwhile. A ballast that is never touched, and
+// so never resident, counts as heap and makes gcPercent of a small heap that
+// much. The runtime's own limit is the whole of the process less the binary,
+// a last resort: it then collects as often as it can.
+func (s share) limitRuntime() (undo func()) {
+	ballast := make([]byte, s.Garbage/2*100/gcPercent)
+	percent := debug.SetGCPercent(gcPercent)
+	limit := int64(math.MaxInt64)
+	if s.Limit > 0 {
+		limit = max(s.Limit-programBytes/2, programBytes/2) + int64(len(ballast))
+	}
+	limit = debug.SetMemoryLimit(limit)
+	return func() {
+		debug.SetMemoryLimit(limit)
+		debug.SetGCPercent(percent)
+		runtime.KeepAlive(ballast)
+	}
+}
+
+// enough is a limit for the process, in whole MiB, that leaves so much for the
+// query, and nothing less is.
+func enough(query int64, format sink.Format, stream bool) int64 {
+	limit := int64(mib)
+	for shareOf(limit, format, stream).Query < query {
+		limit += mib
+	}
+	return limit
+}
+
+// needError says what limit of the process is enough, when the library has
+// said what is enough for the query.
+func (s share) needError(err error, format sink.Format, stream bool) error {
+	var need *gagg.NeedError
+	if !errors.As(err, &need) {
+		return err
+	}
+	return &shareError{cause: need, limit: s.Limit, enough: enough(need.Need, format, stream)}
+}
+
+// shareError is a NeedError in terms of the process.
+type shareError struct {
+	cause         *gagg.NeedError
+	limit, enough int64
+}
+
+func (e *shareError) Error() string {
+	columns := "columns"
+	if e.cause.Columns == 1 {
+		columns = "column"
+	}
+	return fmt.Sprintf("--memory-limit %s is too small: needs at least %d MiB for %d %s and 1 thread",
+		humanize.IBytes(uint64(e.limit)), e.enough/mib, e.cause.Columns, columns)
+}
+
+func (e *shareError) Is(target error) bool { return target == gagg.ErrBudget }
