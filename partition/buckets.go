@@ -110,6 +110,17 @@ func (b *Buckets) Pages(dst [][]uint64, p int) [][]uint64 {
 // Blocks is the blocks of partition p, in the order they were written.
 func (b *Buckets) Blocks(p int) []Block { return b.blocks[p] }
 
+// AllRows is how many rows all partitions hold, in memory and on disk.
+func (b *Buckets) AllRows() (n int64) {
+	for p := range b.pages {
+		n += int64(b.Rows(p))
+		for _, blk := range b.blocks[p] {
+			n += int64(blk.Rows)
+		}
+	}
+	return n
+}
+
 // TakeBlocks is Blocks, which are the caller's to free from now on.
 func (b *Buckets) TakeBlocks(p int) []Block {
 	b.taking.Lock()

@@ -3,6 +3,7 @@ package cpu
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/gagg-dev/gagg/feedback"
 	"github.com/gagg-dev/gagg/partition"
@@ -24,9 +25,15 @@ const loadShare = 0.75
 func (m *Merger) divide(ctx context.Context) error {
 	sub := newStore(m.cfg, m.askAll)
 	m.sub = sub
-	shared := m.in.shared
-	sub.open(shared, m.divideBits())
+	sub.open(m.in.shared, m.divideBits())
+	rows := m.rowsLeft()
 	err := m.moveAll(ctx, sub)
+	if err == nil && sub.placed != rows {
+		err = fmt.Errorf("internal error: %d of %d rows were divided", sub.placed, rows)
+	}
+	if err == nil {
+		err = sub.whole()
+	}
 	m.sub = nil
 	if err != nil {
 		return errors.Join(err, sub.close())
@@ -40,6 +47,19 @@ func (m *Merger) divide(ctx context.Context) error {
 		}
 	}
 	return sub.close()
+}
+
+// rowsLeft is how many rows there are to divide: groups merged so far, or rows
+// in memory, and rows not loaded yet.
+func (m *Merger) rowsLeft() (n int64) {
+	n = int64(m.n)
+	if len(m.dir.slots) == 0 {
+		n = int64(m.resident())
+	}
+	for _, b := range m.in.blocks {
+		n += int64(b.Rows)
+	}
+	return n
 }
 
 // divideBits is the number of hash bits to divide by: the groups of the
@@ -58,13 +78,8 @@ func (m *Merger) divideBits() uint {
 // moveAll places the groups so far and all rows not loaded yet in buckets on
 // disk. The partition is gone afterwards.
 func (m *Merger) moveAll(ctx context.Context, sub *store) error {
-	for _, e := range m.dir.slots {
-		if e == 0 {
-			continue
-		}
-		if err := sub.place(m.row(m.dir.group(e))); err != nil {
-			return err
-		}
+	if err := m.moveGroups(sub); err != nil {
+		return err
 	}
 	// What the groups refer to is let go with the groups.
 	if err := sub.clear(); err != nil {
@@ -82,6 +97,28 @@ func (m *Merger) moveAll(ctx context.Context, sub *store) error {
 		}
 	}
 	return sub.clear()
+}
+
+// moveGroups places the groups so far, or the rows in memory if there is no
+// directory of groups yet.
+func (m *Merger) moveGroups(sub *store) error {
+	if len(m.dir.slots) == 0 {
+		for _, page := range m.pages {
+			if err := sub.place(page); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for _, e := range m.dir.slots {
+		if e == 0 {
+			continue
+		}
+		if err := sub.place(m.row(m.dir.group(e))); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // moveBlock places the rows of a block with their values.

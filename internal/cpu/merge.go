@@ -147,13 +147,10 @@ func (m *Merger) end() {
 }
 
 // load enters all rows of the partition. If memory is refused, the directory
-// names the groups so far, and in.blocks is what was not loaded.
+// names the groups so far, and in.blocks is what was not loaded; or there is
+// no directory, and no row was.
 func (m *Merger) load(ctx context.Context) error {
-	resident := 0
-	for _, page := range m.pages {
-		resident += len(page) / m.cfg.Stride
-	}
-	if err := m.reset(resident); err != nil {
+	if err := m.reset(m.resident()); err != nil {
 		return err
 	}
 	for page := range m.pages {
@@ -168,6 +165,15 @@ func (m *Merger) load(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// resident is how many rows of the partition are in memory before any block is
+// loaded.
+func (m *Merger) resident() (n int) {
+	for _, page := range m.pages {
+		n += len(page) / m.cfg.Stride
+	}
+	return n
 }
 
 // reset empties the directory and makes it large enough for the rows in
@@ -243,187 +249,4 @@ func (m *Merger) find(row []uint64) (slot uint64, dst []uint64) {
 func (m *Merger) claim(slot, hash uint64, group uint32) {
 	m.dir.slots[slot] = m.dir.entry(hash, group)
 	m.n++
-}
-
-// loadBlock loads the first block of the source and takes it off.
-func (m *Merger) loadBlock() error {
-	b := m.in.blocks[0]
-	if int64(b.Rows) > m.room.NextLoad(int64(m.n)) {
-		return &RefusedError{errDirectoryFull}
-	}
-	if err := m.reserve(b.Block); err != nil {
-		return err
-	}
-	base, err := m.open(b)
-	if err != nil {
-		return err
-	}
-	defer m.shut(base)
-	stride := m.cfg.Stride
-	for rows := m.block.Rows; len(rows) > 0; rows = rows[stride:] {
-		if err := m.enter(rows[:stride:stride]); err != nil {
-			return err
-		}
-	}
-	b.disk.Free(b.Block)
-	m.loaded += b.Rows
-	m.in.blocks = m.in.blocks[1:]
-	return nil
-}
-
-// reserve makes sure of memory for the rows of a block and their values, so
-// that loading it does not stop halfway.
-func (m *Merger) reserve(b partition.Block) error {
-	if err := m.store.pool.Reserve(b.Rows); err != nil {
-		return err
-	}
-	if !m.cfg.hasRefs() {
-		return nil
-	}
-	section := int(b.Bytes()) - b.Rows*m.cfg.Stride*8
-	need := section + m.cfg.States.CombineNeed(section, b.Rows)
-	if m.store.arena.Bytes() > 0 { // a block alone must be loaded, however large it is
-		if err := m.share(m.store.arena.Growth(need), loadShare); err != nil {
-			return err
-		}
-	}
-	return m.store.room(need)
-}
-
-// open reads a block, so that its rows refer to values in memory. The block
-// is in use until shut.
-func (m *Merger) open(b sourceBlock) (base uint64, err error) {
-	if err := b.disk.Read(b.Block, &m.block); err != nil || !m.cfg.hasRefs() {
-		return 0, err
-	}
-	base = m.cfg.Arenas.Adopt(m.block.Section)
-	for rows := m.block.Rows; len(rows) > 0; rows = rows[m.cfg.Stride:] {
-		rowRefs{m.cfg}.Rebase(rows[:m.cfg.Stride], base)
-	}
-	return base, nil
-}
-
-func (m *Merger) shut(base uint64) {
-	if m.cfg.hasRefs() {
-		m.cfg.Arenas.Drop(base)
-	}
-}
-
-// enter combines a row of a block into its group, or appends it.
-func (m *Merger) enter(row []uint64) error {
-	slot, dst := m.find(row)
-	if dst != nil {
-		m.cfg.States.Combine(dst, row, m.cfg.Arenas, m.store.arena)
-		return nil
-	}
-	group, err := m.append(row)
-	if err == nil {
-		m.claim(slot, row[0], group)
-	}
-	return err
-}
-
-// append copies a row and its values to the merger's own memory.
-func (m *Merger) append(row []uint64) (group uint32, err error) {
-	if len(m.tail) == 0 {
-		page, err := m.store.pool.Get()
-		if err != nil {
-			return 0, err
-		}
-		m.pages, m.tail = append(m.pages, page), page
-	}
-	dst := m.tail[:m.cfg.Stride]
-	m.tail = m.tail[m.cfg.Stride:]
-	copy(dst, row)
-	if m.cfg.hasRefs() {
-		if err := (rowRefs{m.cfg}).Move(dst, m.store.arena); err != nil {
-			return 0, err
-		}
-	}
-	last := len(m.pages) - 1
-	used := (len(m.pages[last]) - len(m.tail)) / m.cfg.Stride
-	return uint32(last<<m.store.pool.PageBits + used - 1), nil
-}
-
-// collect emits the groups in order of hash: each run of occupied slots
-// sorted, the runs being in order already (see table), and those that have
-// wrapped around to the front put after all others.
-func (m *Merger) collect() error {
-	var wrapped [][]uint64
-	run := m.out.begin() // where the current run begins
-	slots := m.dir.slots
-	i := 0
-	for ; i < len(slots) && slots[i] != 0; i++ {
-		if row := m.row(m.dir.group(slots[i])); m.dir.home(row[0]) > uint64(i) {
-			wrapped = append(wrapped, row)
-		} else {
-			m.insert(run, row)
-		}
-	}
-	for ; i < len(slots); i++ {
-		if slots[i] != 0 {
-			m.insert(run, m.row(m.dir.group(slots[i])))
-			continue
-		}
-		var err error
-		if run, err = m.out.settle(); err != nil {
-			return err
-		}
-	}
-	for _, row := range wrapped {
-		m.insert(run, row)
-	}
-	return m.out.flush()
-}
-
-// insert puts a row in its place among those of the run.
-func (m *Merger) insert(run int, row []uint64) {
-	m.out.rows = append(m.out.rows, row)
-	rows := m.out.rows
-	for i := len(rows) - 1; i > run && m.less(rows[i], rows[i-1]); i-- {
-		rows[i], rows[i-1] = rows[i-1], rows[i]
-	}
-}
-
-func (m *Merger) less(a, b []uint64) bool {
-	if a[0] != b[0] {
-		return a[0] < b[0]
-	}
-	return m.decoder.Compare(a, b) < 0
-}
-
-// emitRows is how many groups are emitted at a time, about: large enough to
-// pay for the calls, small enough that what is made of them stays in cache.
-const emitRows = 4096
-
-// emitter collects rows and emits them, many at a time.
-type emitter struct {
-	rows [][]uint64
-	emit func(rows [][]uint64) error
-}
-
-func (e *emitter) begin() int {
-	e.rows = e.rows[:0]
-	return 0
-}
-
-// settle says that the rows so far are in order, and returns where the next
-// ones begin.
-func (e *emitter) settle() (int, error) {
-	if len(e.rows) < emitRows {
-		return len(e.rows), nil
-	}
-	return 0, e.flush()
-}
-
-func (e *emitter) flush() error {
-	for rows := e.rows; len(rows) > 0; {
-		n := min(len(rows), emitRows)
-		if err := e.emit(rows[:n]); err != nil {
-			return err
-		}
-		rows = rows[n:]
-	}
-	e.rows = e.rows[:0]
-	return nil
 }

@@ -164,7 +164,9 @@ func finish(cfg *Config, workers []*Worker) (g Groups, err error) {
 	errs := make([]error, len(workers))
 	each(len(workers), func(i int) {
 		defer Recovered(&errs[i])
-		errs[i] = workers[i].Finish(bits)
+		if errs[i] = workers[i].Finish(bits); errs[i] == nil {
+			errs[i] = workers[i].store.whole()
+		}
 	})
 	all := partition.NewSketch()
 	for _, w := range workers {

@@ -1,7 +1,7 @@
 package cpu
 
 import (
-	"errors"
+	"fmt"
 
 	"github.com/gagg-dev/gagg/internal/arena"
 	"github.com/gagg-dev/gagg/partition"
@@ -20,28 +20,17 @@ type store struct {
 	arena   *arena.Arena
 	disk    *partition.Disk    // nil: there is nowhere to spill to
 	buckets *partition.Buckets // nil until it is known how many there are
+	placed  int64              // rows that went into them
 }
 
-// RefusedError is memory that the budget refused and that could not be made
-// free.
-type RefusedError struct{ Err error }
-
-func (e *RefusedError) Error() string { return e.Err.Error() }
-func (e *RefusedError) Unwrap() error { return e.Err }
-
-func refused(err error) bool {
-	var r *RefusedError
-	return errors.As(err, &r)
-}
-
-// asking is grow with refusals marked as such.
-func asking(grow func(int64) error) func(int64) error {
-	return func(bytes int64) error {
-		if err := grow(bytes); err != nil {
-			return &RefusedError{err}
-		}
-		return nil
+// whole checks that the buckets hold all rows that were placed (ROWS-WHOLE).
+// That is counted from what is there, not from what was done, and always: a
+// road that loses rows would give a wrong answer that looks right.
+func (s *store) whole() error {
+	if n := s.buckets.AllRows(); n != s.placed {
+		return fmt.Errorf("internal error: partitions hold %d of %d rows", n, s.placed)
 	}
+	return nil
 }
 
 func newStore(cfg *Config, grow func(int64) error) *store {
@@ -59,6 +48,7 @@ func (s *store) open(skip, n uint) { s.buckets = partition.New(skip, n, s.pool, 
 // place puts rows into their buckets, and buckets to disk while there is no
 // memory. The rows must be in no bucket yet.
 func (s *store) place(rows []uint64) error {
+	s.placed += int64(len(rows) / s.cfg.Stride)
 	for {
 		n, err := s.buckets.Scatter(rows)
 		if err == nil {

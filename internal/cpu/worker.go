@@ -2,120 +2,13 @@ package cpu
 
 import (
 	"errors"
-	"math/bits"
-	"sync/atomic"
 
-	"github.com/gagg-dev/gagg/feedback"
 	"github.com/gagg-dev/gagg/internal/agg"
-	"github.com/gagg-dev/gagg/internal/arena"
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/invariant"
 	"github.com/gagg-dev/gagg/internal/key"
-	"github.com/gagg-dev/gagg/internal/spill"
 	"github.com/gagg-dev/gagg/partition"
 )
-
-// Filter appends to sel the rows of a batch that pass.
-type Filter interface {
-	Filter(b *column.Batch, sel []int32) ([]int32, error)
-}
-
-// Evaluator computes a column from a batch. out is valid until the next call
-// and may alias the batch.
-type Evaluator interface {
-	Eval(b *column.Batch, out *column.Vector) error
-}
-
-// Config is what all workers of a run share.
-type Config struct {
-	Keys       *key.Layout
-	Intern     *key.Interner
-	States     *agg.Layout // its words begin at 1+Keys.Words
-	Arenas     *arena.Arenas
-	Stride     int // words of a row: see Stride
-	Threads    int
-	Partitions int   // a power of two; 0: as many as the groups ask for
-	Rows       int64 // rows that all workers are to see; -1: not known
-	AtMost     int64 // groups that there can be; -1: not known
-	Tile       feedback.TileConfig
-	Memory     Memory
-
-	// Grow is told of memory before it is allocated, and of memory that is
-	// let go as a negative number. It may refuse to give more.
-	Grow func(bytes int64) error
-
-	// Spill makes a file for rows when Grow refuses memory. nil: there is
-	// nowhere to spill to, and a refusal ends the run.
-	Spill func() (*spill.File, error)
-
-	plan atomic.Pointer[partition.Plan] // of level 0; nil: not chosen yet
-}
-
-// Memory is how the memory of a run is shared out, in bytes; 0: no limit.
-type Memory struct {
-	Worker int64 // the most that a worker may take for groups: table, pages, values
-	Table  int64 // the most of it that the table may take
-	Pages  int64 // what pages that are being filled may take, over all workers
-	Merge  int64 // the most that a merger may take
-}
-
-// Stride is the number of words of a row with the given key and state. Rows
-// that nearly fill a cache line fill it, so that none lies across two.
-func Stride(keys *key.Layout, states *agg.Layout) int {
-	n := 1 + keys.Words + states.Words()
-	switch {
-	case n == 3:
-		return 4
-	case n%8 >= 6:
-		return (n + 7) &^ 7
-	}
-	return n
-}
-
-// choose returns the number of hash bits for partitions, which is the same
-// for all workers: the first that asks decides, from an estimate of the groups
-// among the rows it has seen, and from the bytes of their values, of which
-// later rows are expected to bring as many.
-func (c *Config) choose(estimate float64, rows, values int64) uint {
-	l := c.Level(partition.Expected(estimate, rows, c.Rows, c.AtMost))
-	if c.Rows > rows && l.Groups > 0 {
-		values = int64(float64(values) * float64(c.Rows) / float64(rows))
-		l.GroupBytes += int64(float64(values) / l.Groups)
-	}
-	p := l.Plan()
-	if c.Partitions > 0 {
-		p.Bits = uint(bits.TrailingZeros(uint(c.Partitions)))
-	}
-	c.plan.CompareAndSwap(nil, &p)
-	return c.plan.Load().Bits
-}
-
-// Plan is how groups were divided into partitions; nil: they were not.
-func (c *Config) Plan() *partition.Plan { return c.plan.Load() }
-
-// Level is what level 0 knows when so many groups are expected.
-func (c *Config) Level(groups float64) partition.Level {
-	return partition.Level{
-		Groups: groups, RowBytes: 8 * int64(c.Stride), GroupBytes: c.groupBytes(),
-		MergeBytes: c.mergeRoom(), PageBytes: partition.PageBytes, Workers: c.Threads,
-		OpenBytes: c.Memory.Pages, Left: 64,
-	}
-}
-
-// groupBytes is what a group takes while it is merged: its row, and up to four
-// slots of the directory.
-func (c *Config) groupBytes() int64 { return 8*int64(c.Stride) + 4*4 }
-
-// mergeRoom is what the groups of a partition may take while it is merged.
-func (c *Config) mergeRoom() int64 { return int64(loadShare * float64(c.Memory.Merge)) }
-
-// rowsEach is how many rows one worker is expected to see; -1: not known.
-func (c *Config) rowsEach() int64 {
-	if c.Rows < 0 {
-		return -1
-	}
-	return c.Rows / int64(max(c.Threads, 1))
-}
 
 // Pipeline is how one worker computes what it needs from a batch; its parts
 // hold state and are not shared.
@@ -182,7 +75,7 @@ func NewWorker(cfg *Config, pipe Pipeline) (*Worker, error) {
 	w.store = newStore(cfg, w.ask)
 	var err error
 	if w.table, err = newTable(cfg.Stride, cfg.Keys.Words, template, w.askTable); err != nil {
-		return nil, err
+		return nil, errors.Join(err, w.store.close())
 	}
 	w.table.limit = cfg.Memory.Table
 	w.table.rows.Arena = w.store.arena
@@ -199,67 +92,6 @@ func NewWorker(cfg *Config, pipe Pipeline) (*Worker, error) {
 	}
 	return w, err
 }
-
-// ask takes memory for pages, unless it is more than the worker's share.
-// Without shares, a worker that is ahead would leave none to one that has
-// just begun.
-func (w *Worker) ask(bytes int64) error { return w.askUpTo(w.cfg.Memory.Worker, bytes) }
-
-// askTable takes memory for the table. What it and the values that groups
-// refer to may take leaves room for a page of each partition, without which
-// they could not be emptied into buckets.
-func (w *Worker) askTable(bytes int64) error { return w.askUpTo(w.tableRoom(), bytes) }
-
-func (w *Worker) tableRoom() int64 {
-	m := &w.cfg.Memory
-	return max(m.Worker-w.cfg.openPages()-partition.LeastBytes, m.Worker/4)
-}
-
-func (w *Worker) askUpTo(most, bytes int64) error {
-	if w.cfg.Memory.Worker > 0 && bytes >= 0 && w.bytes()+bytes > most {
-		return &RefusedError{errShareUsed}
-	}
-	return asking(w.cfg.Grow)(bytes)
-}
-
-var errShareUsed = errors.New("the memory of a worker is used up")
-
-// bytes is the memory that the worker's groups take.
-func (w *Worker) bytes() int64 {
-	n := w.store.bytes() + w.tileHeld
-	if w.table != nil {
-		n += w.table.held
-	}
-	return n
-}
-
-// room makes sure of memory for so many bytes of values.
-func (w *Worker) room(bytes int) error {
-	if err := w.fits(w.store.arena.Growth(bytes)); err != nil {
-		return err
-	}
-	return w.store.room(bytes)
-}
-
-// fits refuses what would not leave the worker the memory to put its groups
-// to disk. A single row always fits: it cannot be halved.
-func (w *Worker) fits(bytes int64) error {
-	most := w.cfg.Memory.Worker
-	if most > 0 && w.in.Rows > 1 && w.bytes()+bytes+w.store.exit(w.cfg.openPages()) > most {
-		return &RefusedError{errShareUsed}
-	}
-	return nil
-}
-
-// openPages is what one worker may take for pages that are being filled.
-func (c *Config) openPages() int64 { return c.Memory.Pages / int64(max(c.Threads, 1)) }
-
-// overload is a refusal of what the rows of one batch need, all memory that
-// could be made free being free. None of them has been taken.
-type overload struct{ cause error }
-
-func (e *overload) Error() string { return e.cause.Error() }
-func (e *overload) Unwrap() error { return e.cause }
 
 // Add takes the rows of a batch. What a batch may need is an upper bound that
 // grows with its rows, so that a batch which needs too much is halved.
@@ -328,59 +160,6 @@ func (w *Worker) checkBatch(b *column.Batch) {
 			invariant.Check(cols[i].Len == b.Rows, "VECTOR-LENGTH")
 			invariant.Check(cols[i].Valid(), "VECTOR-VALID")
 		}
-	}
-}
-
-// filter returns the batch of the rows that pass, with only the used columns
-// in it where some do not.
-func (w *Worker) filter(b *column.Batch) (*column.Batch, error) {
-	if w.pipe.Where != nil {
-		var err error
-		if w.sel, err = w.pipe.Where.Filter(b, w.sel[:0]); err != nil {
-			return b, err
-		}
-		if len(w.sel) < b.Rows {
-			b = w.gather(b)
-			w.positions(b.First, w.sel)
-			return b, nil
-		}
-	}
-	w.positions(b.First, w.all(b.Rows))
-	return b, nil
-}
-
-func (w *Worker) gather(b *column.Batch) *column.Batch {
-	if len(w.compBuf) < len(b.Cols) {
-		w.compBuf = make([]column.Buffer, len(b.Cols))
-		w.compact.Cols = make([]column.Vector, len(b.Cols))
-	}
-	w.compact.Rows, w.compact.First = len(w.sel), b.First
-	for _, c := range w.pipe.Used {
-		w.compact.Cols[c] = column.Gather(&b.Cols[c], w.sel, &w.compBuf[c])
-	}
-	return &w.compact
-}
-
-// all returns the row numbers 0..n-1, where positions are wanted.
-func (w *Worker) all(n int) []int32 {
-	if !w.cfg.States.NeedsPos() {
-		return nil
-	}
-	w.sel = w.sel[:0]
-	for i := range n {
-		w.sel = append(w.sel, int32(i))
-	}
-	return w.sel
-}
-
-// positions sets the place in the input of each row taken.
-func (w *Worker) positions(first int64, sel []int32) {
-	if !w.cfg.States.NeedsPos() {
-		return
-	}
-	w.in.Pos = w.in.Pos[:0]
-	for _, r := range sel {
-		w.in.Pos = append(w.in.Pos, first+int64(r))
 	}
 }
 

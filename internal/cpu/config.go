@@ -1,0 +1,119 @@
+package cpu
+
+import (
+	"math/bits"
+	"sync/atomic"
+
+	"github.com/gagg-dev/gagg/feedback"
+	"github.com/gagg-dev/gagg/internal/agg"
+	"github.com/gagg-dev/gagg/internal/arena"
+	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/key"
+	"github.com/gagg-dev/gagg/internal/spill"
+	"github.com/gagg-dev/gagg/partition"
+)
+
+// Filter appends to sel the rows of a batch that pass.
+type Filter interface {
+	Filter(b *column.Batch, sel []int32) ([]int32, error)
+}
+
+// Evaluator computes a column from a batch. out is valid until the next call
+// and may alias the batch.
+type Evaluator interface {
+	Eval(b *column.Batch, out *column.Vector) error
+}
+
+// Config is what all workers of a run share.
+type Config struct {
+	Keys       *key.Layout
+	Intern     *key.Interner
+	States     *agg.Layout // its words begin at 1+Keys.Words
+	Arenas     *arena.Arenas
+	Stride     int // words of a row: see Stride
+	Threads    int
+	Partitions int   // a power of two; 0: as many as the groups ask for
+	Rows       int64 // rows that all workers are to see; -1: not known
+	AtMost     int64 // groups that there can be; -1: not known
+	Tile       feedback.TileConfig
+	Memory     Memory
+
+	// Grow is told of memory before it is allocated, and of memory that is
+	// let go as a negative number. It may refuse to give more.
+	Grow func(bytes int64) error
+
+	// Spill makes a file for rows when Grow refuses memory. nil: there is
+	// nowhere to spill to, and a refusal ends the run.
+	Spill func() (*spill.File, error)
+
+	plan atomic.Pointer[partition.Plan] // of level 0; nil: not chosen yet
+}
+
+// Memory is how the memory of a run is shared out, in bytes; 0: no limit.
+type Memory struct {
+	Worker int64 // the most that a worker may take for groups: table, pages, values
+	Table  int64 // the most of it that the table may take
+	Pages  int64 // what pages that are being filled may take, over all workers
+	Merge  int64 // the most that a merger may take
+}
+
+// Stride is the number of words of a row with the given key and state. Rows
+// that nearly fill a cache line fill it, so that none lies across two.
+func Stride(keys *key.Layout, states *agg.Layout) int {
+	n := 1 + keys.Words + states.Words()
+	switch {
+	case n == 3:
+		return 4
+	case n%8 >= 6:
+		return (n + 7) &^ 7
+	}
+	return n
+}
+
+// choose returns the number of hash bits for partitions, which is the same
+// for all workers: the first that asks decides, from an estimate of the groups
+// among the rows it has seen, and from the bytes of their values, of which
+// later rows are expected to bring as many.
+func (c *Config) choose(estimate float64, rows, values int64) uint {
+	l := c.Level(partition.Expected(estimate, rows, c.Rows, c.AtMost))
+	if c.Rows > rows && l.Groups > 0 {
+		values = int64(float64(values) * float64(c.Rows) / float64(rows))
+		l.GroupBytes += int64(float64(values) / l.Groups)
+	}
+	p := l.Plan()
+	if c.Partitions > 0 {
+		p.Bits = uint(bits.TrailingZeros(uint(c.Partitions)))
+	}
+	c.plan.CompareAndSwap(nil, &p)
+	return c.plan.Load().Bits
+}
+
+// Plan is how groups were divided into partitions; nil: they were not.
+func (c *Config) Plan() *partition.Plan { return c.plan.Load() }
+
+// Level is what level 0 knows when so many groups are expected.
+func (c *Config) Level(groups float64) partition.Level {
+	return partition.Level{
+		Groups: groups, RowBytes: 8 * int64(c.Stride), GroupBytes: c.groupBytes(),
+		MergeBytes: c.mergeRoom(), PageBytes: partition.PageBytes, Workers: c.Threads,
+		OpenBytes: c.Memory.Pages, Left: 64,
+	}
+}
+
+// groupBytes is what a group takes while it is merged: its row, and up to four
+// slots of the directory.
+func (c *Config) groupBytes() int64 { return 8*int64(c.Stride) + 4*4 }
+
+// mergeRoom is what the groups of a partition may take while it is merged.
+func (c *Config) mergeRoom() int64 { return int64(loadShare * float64(c.Memory.Merge)) }
+
+// rowsEach is how many rows one worker is expected to see; -1: not known.
+func (c *Config) rowsEach() int64 {
+	if c.Rows < 0 {
+		return -1
+	}
+	return c.Rows / int64(max(c.Threads, 1))
+}
+
+// openPages is what one worker may take for pages that are being filled.
+func (c *Config) openPages() int64 { return c.Memory.Pages / int64(max(c.Threads, 1)) }

@@ -1,0 +1,107 @@
+package cpu
+
+import (
+	"github.com/gagg-dev/gagg/partition"
+)
+
+// This file is how a merger loads the blocks of a partition.
+
+// loadBlock loads the first block of the source and takes it off.
+func (m *Merger) loadBlock() error {
+	b := m.in.blocks[0]
+	if int64(b.Rows) > m.room.NextLoad(int64(m.n)) {
+		return &RefusedError{errDirectoryFull}
+	}
+	if err := m.reserve(b.Block); err != nil {
+		return err
+	}
+	base, err := m.open(b)
+	if err != nil {
+		return err
+	}
+	defer m.shut(base)
+	stride := m.cfg.Stride
+	for rows := m.block.Rows; len(rows) > 0; rows = rows[stride:] {
+		if err := m.enter(rows[:stride:stride]); err != nil {
+			return err
+		}
+	}
+	b.disk.Free(b.Block)
+	m.loaded += b.Rows
+	m.in.blocks = m.in.blocks[1:]
+	return nil
+}
+
+// reserve makes sure of memory for the rows of a block and their values, so
+// that loading it does not stop halfway.
+func (m *Merger) reserve(b partition.Block) error {
+	if err := m.store.pool.Reserve(b.Rows); err != nil {
+		return err
+	}
+	if !m.cfg.hasRefs() {
+		return nil
+	}
+	section := int(b.Bytes()) - b.Rows*m.cfg.Stride*8
+	need := section + m.cfg.States.CombineNeed(section, b.Rows)
+	if m.store.arena.Bytes() > 0 { // a block alone must be loaded, however large it is
+		if err := m.share(m.store.arena.Growth(need), loadShare); err != nil {
+			return err
+		}
+	}
+	return m.store.room(need)
+}
+
+// open reads a block, so that its rows refer to values in memory. The block
+// is in use until shut.
+func (m *Merger) open(b sourceBlock) (base uint64, err error) {
+	if err := b.disk.Read(b.Block, &m.block); err != nil || !m.cfg.hasRefs() {
+		return 0, err
+	}
+	base = m.cfg.Arenas.Adopt(m.block.Section)
+	for rows := m.block.Rows; len(rows) > 0; rows = rows[m.cfg.Stride:] {
+		rowRefs{m.cfg}.Rebase(rows[:m.cfg.Stride], base)
+	}
+	return base, nil
+}
+
+func (m *Merger) shut(base uint64) {
+	if m.cfg.hasRefs() {
+		m.cfg.Arenas.Drop(base)
+	}
+}
+
+// enter combines a row of a block into its group, or appends it.
+func (m *Merger) enter(row []uint64) error {
+	slot, dst := m.find(row)
+	if dst != nil {
+		m.cfg.States.Combine(dst, row, m.cfg.Arenas, m.store.arena)
+		return nil
+	}
+	group, err := m.append(row)
+	if err == nil {
+		m.claim(slot, row[0], group)
+	}
+	return err
+}
+
+// append copies a row and its values to the merger's own memory.
+func (m *Merger) append(row []uint64) (group uint32, err error) {
+	if len(m.tail) == 0 {
+		page, err := m.store.pool.Get()
+		if err != nil {
+			return 0, err
+		}
+		m.pages, m.tail = append(m.pages, page), page
+	}
+	dst := m.tail[:m.cfg.Stride]
+	m.tail = m.tail[m.cfg.Stride:]
+	copy(dst, row)
+	if m.cfg.hasRefs() {
+		if err := (rowRefs{m.cfg}).Move(dst, m.store.arena); err != nil {
+			return 0, err
+		}
+	}
+	last := len(m.pages) - 1
+	used := (len(m.pages[last]) - len(m.tail)) / m.cfg.Stride
+	return uint32(last<<m.store.pool.PageBits + used - 1), nil
+}

@@ -1,0 +1,90 @@
+package cpu
+
+import (
+	"errors"
+
+	"github.com/gagg-dev/gagg/partition"
+)
+
+// This file is how memory is asked for; the package comment tells what each
+// refusal leads to.
+
+// RefusedError is memory that the budget refused and that could not be made
+// free.
+type RefusedError struct{ Err error }
+
+func (e *RefusedError) Error() string { return e.Err.Error() }
+func (e *RefusedError) Unwrap() error { return e.Err }
+
+func refused(err error) bool {
+	var r *RefusedError
+	return errors.As(err, &r)
+}
+
+// asking is grow with refusals marked as such.
+func asking(grow func(int64) error) func(int64) error {
+	return func(bytes int64) error {
+		if err := grow(bytes); err != nil {
+			return &RefusedError{err}
+		}
+		return nil
+	}
+}
+
+// ask takes memory for pages, unless it is more than the worker's share.
+// Without shares, a worker that is ahead would leave none to one that has
+// just begun.
+func (w *Worker) ask(bytes int64) error { return w.askUpTo(w.cfg.Memory.Worker, bytes) }
+
+// askTable takes memory for the table. What it and the values that groups
+// refer to may take leaves room for a page of each partition, without which
+// they could not be emptied into buckets.
+func (w *Worker) askTable(bytes int64) error { return w.askUpTo(w.tableRoom(), bytes) }
+
+func (w *Worker) tableRoom() int64 {
+	m := &w.cfg.Memory
+	return max(m.Worker-w.cfg.openPages()-partition.LeastBytes, m.Worker/4)
+}
+
+func (w *Worker) askUpTo(most, bytes int64) error {
+	if w.cfg.Memory.Worker > 0 && bytes >= 0 && w.bytes()+bytes > most {
+		return &RefusedError{errShareUsed}
+	}
+	return asking(w.cfg.Grow)(bytes)
+}
+
+var errShareUsed = errors.New("the memory of a worker is used up")
+
+// bytes is the memory that the worker's groups take.
+func (w *Worker) bytes() int64 {
+	n := w.store.bytes() + w.tileHeld
+	if w.table != nil {
+		n += w.table.held
+	}
+	return n
+}
+
+// room makes sure of memory for so many bytes of values.
+func (w *Worker) room(bytes int) error {
+	if err := w.fits(w.store.arena.Growth(bytes)); err != nil {
+		return err
+	}
+	return w.store.room(bytes)
+}
+
+// fits refuses what would not leave the worker the memory to put its groups
+// to disk. A single row always fits: it cannot be halved.
+func (w *Worker) fits(bytes int64) error {
+	most := w.cfg.Memory.Worker
+	if most > 0 && w.in.Rows > 1 && w.bytes()+bytes+w.store.exit(w.cfg.openPages()) > most {
+		return &RefusedError{errShareUsed}
+	}
+	return nil
+}
+
+// overload is a refusal of what the rows of one batch need, all memory that
+// could be made free being free. None of them has been taken.
+type overload struct{ cause error }
+
+func (e *overload) Error() string { return e.cause.Error() }
+func (e *overload) Unwrap() error { return e.cause }
