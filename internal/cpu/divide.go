@@ -58,13 +58,8 @@ func (m *Merger) divideBits() uint {
 // moveAll places the groups so far and all rows not loaded yet in buckets on
 // disk. The partition is gone afterwards.
 func (m *Merger) moveAll(ctx context.Context, sub *store) error {
-	for _, e := range m.dir.slots {
-		if e == 0 {
-			continue
-		}
-		if err := sub.place(m.row(m.dir.group(e))); err != nil {
-			return err
-		}
+	if err := m.movePages(sub); err != nil {
+		return err
 	}
 	// What the groups refer to is let go with the groups.
 	if err := sub.clear(); err != nil {
@@ -82,6 +77,28 @@ func (m *Merger) moveAll(ctx context.Context, sub *store) error {
 		}
 	}
 	return sub.clear()
+}
+
+// movePages places the groups so far; where not even the directory was
+// granted, the rows in memory as they are.
+func (m *Merger) movePages(sub *store) error {
+	if len(m.dir.slots) == 0 {
+		for _, page := range m.pages {
+			if err := sub.place(page); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for _, e := range m.dir.slots {
+		if e == 0 {
+			continue
+		}
+		if err := sub.place(m.row(m.dir.group(e))); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // moveBlock places the rows of a block with their values.

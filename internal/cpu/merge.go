@@ -147,7 +147,8 @@ func (m *Merger) end() {
 }
 
 // load enters all rows of the partition. If memory is refused, the directory
-// names the groups so far, and in.blocks is what was not loaded.
+// names the groups so far, or there is none and the rows in memory are as they
+// were; in.blocks is what was not loaded.
 func (m *Merger) load(ctx context.Context) error {
 	resident := 0
 	for _, page := range m.pages {
