@@ -12,7 +12,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/extsort"
 )
 
-// sortedBytes is about the most of values in a batch of sorted rows, in bytes.
+// sortedBytes is about the most that the values in a batch of sorted rows are,
+// in bytes.
 const sortedBytes = 4 << 20
 
 // ordering puts the rows of a result in order: each producer has a sorter of
@@ -89,12 +90,8 @@ func (o *ordering) finish(ctx context.Context, s *extsort.Sorter) {
 
 // begin begins to merge, once all sorters have ended.
 func (o *ordering) begin() error {
-	bytes := int64(sortedBytes)
-	if o.run.memory.Limit > 0 {
-		bytes = min(bytes, o.run.memory.Output/4)
-	}
 	if o.err == nil {
-		o.merger = extsort.NewMerger(o.sorters, resultRows, int(bytes))
+		o.merger = extsort.NewMerger(o.sorters, resultRows, min(sortedBytes, o.run.memory.batchBytes()))
 		o.merged = make(chan merged, 1)
 	}
 	return o.err
