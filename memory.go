@@ -31,6 +31,9 @@ const (
 	// mostMerge is room for a partition of a terabyte of groups: more would
 	// only be taken from reading.
 	mostMerge = 256 << 20
+	// mostSort makes runs of which a thousand are merged at a time: sorters
+	// take more only where nobody else may want it (sortGrow).
+	mostSort = 128 << 20
 	// fixedWorker is what a worker holds beside its reader's buffers and its
 	// groups: tiles, vectors of a batch, blocks to write and to read.
 	fixedWorker = 2*partition.DiskBytes + 1<<20
@@ -59,7 +62,7 @@ func planMemory(limit int64, threads int, read int64, columns int, ordered bool)
 	m.Merge = min(rest/mergeShare/n, mostMerge)
 	m.Output = min(rest/outputShare, mostOutput)
 	if ordered {
-		m.Sort = rest / sortShare / n
+		m.Sort = min(rest/sortShare/n, mostSort)
 	}
 	scan := rest - n*(m.Merge+m.Sort) - m.Output
 	m.Worker = scan / n

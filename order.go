@@ -12,7 +12,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/extsort"
 )
 
-// sortedBytes is about the most of values in a batch of sorted rows, in bytes.
+// sortedBytes is about the most that the values in a batch of sorted rows are,
+// in bytes.
 const sortedBytes = 4 << 20
 
 // ordering puts the rows of a result in order: each producer has a sorter of
@@ -27,6 +28,13 @@ type ordering struct {
 	err     error // the first of their ends
 
 	merger *extsort.Merger // nil: not all producers have ended
+	merged chan merged
+}
+
+// merged is some sorted records; none at the end.
+type merged struct {
+	records []arrow.Record
+	err     error
 }
 
 // config says how rows are sorted.
@@ -82,18 +90,45 @@ func (o *ordering) finish(ctx context.Context, s *extsort.Sorter) {
 
 // begin begins to merge, once all sorters have ended.
 func (o *ordering) begin() error {
-	bytes := int64(sortedBytes)
-	if o.run.memory.Limit > 0 {
-		bytes = min(bytes, o.run.memory.Output/4)
-	}
 	if o.err == nil {
-		o.merger = extsort.NewMerger(o.sorters, resultRows, int(bytes))
+		o.merger = extsort.NewMerger(o.sorters, resultRows, min(sortedBytes, o.run.memory.batchBytes()))
+		o.merged = make(chan merged, 1)
 	}
 	return o.err
 }
 
+// merge makes records a little ahead of the reader.
+func (o *ordering) merge(ctx context.Context, schema *arrow.Schema) {
+	for more := true; more; {
+		recs, err := o.records(ctx, schema)
+		select {
+		case o.merged <- merged{recs, err}:
+			more = len(recs) > 0
+		case <-ctx.Done():
+			release(recs)
+			return
+		}
+	}
+}
+
 // next returns the next rows; none at the end.
-func (o *ordering) next(ctx context.Context, schema *arrow.Schema) (_ []arrow.Record, err error) {
+func (o *ordering) next(ctx context.Context) ([]arrow.Record, error) {
+	select {
+	case m := <-o.merged:
+		return m.records, m.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+func release(recs []arrow.Record) {
+	for _, rec := range recs {
+		rec.Release()
+	}
+}
+
+// records makes records of the next rows.
+func (o *ordering) records(ctx context.Context, schema *arrow.Schema) (_ []arrow.Record, err error) {
 	defer cpu.Recovered(&err)
 	b, err := o.merger.Next(ctx)
 	if err != nil || b == nil {
@@ -107,10 +142,15 @@ func (o *ordering) next(ctx context.Context, schema *arrow.Schema) (_ []arrow.Re
 	})
 }
 
-// close lets go of all rows. All producers have ended.
+// close lets go of all rows. All goroutines have ended.
 func (o *ordering) close() (err error) {
 	if o.merger != nil {
 		o.merger.Close()
+		select {
+		case m := <-o.merged:
+			release(m.records)
+		default:
+		}
 	}
 	for _, s := range o.sorters {
 		if e := s.Close(); err == nil {

@@ -147,9 +147,7 @@ func (r *Rows) put(n int, recs []arrow.Record) error {
 		r.changed.Wait()
 	}
 	if err := r.ctx.Err(); err != nil {
-		for _, rec := range recs {
-			rec.Release()
-		}
+		release(recs)
 		return err
 	}
 	r.waiting += size
@@ -235,7 +233,7 @@ func (r *Rows) fetch() {
 		r.collect()
 	}
 	if r.err == nil {
-		r.queue, r.err = r.order.next(r.ctx, r.schema)
+		r.queue, r.err = r.order.next(r.ctx)
 		r.err = classify(r.err)
 		r.ended = len(r.queue) == 0
 	}
@@ -250,6 +248,9 @@ func (r *Rows) collect() {
 	if r.err == nil {
 		r.done.Wait()
 		r.err = classify(r.order.begin())
+	}
+	if r.err == nil {
+		r.done.Go(func() { r.order.merge(r.ctx, r.schema) })
 	}
 }
 
@@ -319,14 +320,10 @@ func (r *Rows) Release() {
 		r.rec.Release()
 		r.rec = nil
 	}
-	for _, rec := range r.queue {
-		rec.Release()
-	}
+	release(r.queue)
 	r.queue = nil
 	for i := range r.slots {
-		for _, rec := range r.slots[i].records {
-			rec.Release()
-		}
+		release(r.slots[i].records)
 	}
 	r.slots = nil
 	if r.order != nil {

@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"sync"
 	"testing"
@@ -82,6 +83,24 @@ func TestSpillRoads(t *testing.T) {
 					})
 				}
 			}
+		}
+	}
+}
+
+// A partition whose rows in memory are so many that the merger may not even
+// have their directory is divided like others, rows in memory included.
+func TestSpillNoDirectory(t *testing.T) {
+	for _, groups := range []int{1, 5000} {
+		cfg := config(1, feedback.NoTiles, nil)
+		_, space := tight(t, cfg, 32<<20, 3)
+		cfg.Memory.Merge = 1 << 20
+		in, want := data(rand.New(rand.NewPCG(8, uint64(groups))), 250, 1000, groups, "flat", false)
+		got := sumsOf(t, cfg, in, false, 3)
+		if !maps.Equal(got, want) {
+			t.Errorf("%d groups: sums differ, of %d groups", len(want), len(got))
+		}
+		if space.Written() == 0 {
+			t.Errorf("%d groups: nothing was spilled", groups)
 		}
 	}
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/spill"
-	"github.com/gagg-dev/gagg/internal/spill/spilltest"
 )
 
 // table is batches of rows, the order columns apart from the others.
@@ -35,7 +34,7 @@ func (tb *table) add(rng *rand.Rand, rows int) {
 
 func (tb *table) rows(batch int) int { return tb.out[batch][0].Len }
 
-// column is column c of all batches.
+// whole is column c of all batches.
 func whole(batches [][]column.Vector, c int) column.Vector {
 	var parts []column.Vector
 	for _, b := range batches {
@@ -202,41 +201,3 @@ func difference(got, want []string) string {
 	}
 	return ""
 }
-
-// Whatever the budget, the number of sorters and of rows wanted, the result
-// is the same; it goes to disk as often as needed, in as many passes.
-func TestSortsInAnyBudget(t *testing.T) {
-	types := allTypes()
-	passes := 0
-	for seed := range uint64(12) {
-		rng := rand.New(rand.NewPCG(seed, 2))
-		var terms []column.Type
-		for range 1 + rng.IntN(4) {
-			terms = append(terms, types[rng.IntN(len(types))])
-		}
-		tb := randomTable(rng, terms, 30)
-		want := tb.sorted(t)
-		for _, limit := range []int64{0, 48 << 10, 100 << 10, 1 << 20} {
-			for _, keep := range []int64{-1, 0, 1, 100, int64(len(want)), 1 << 40} {
-				sorters := 1 + rng.IntN(3)
-				h := newHarness(t, tb, keep, limit, sorters, nil)
-				got, _, err := h.run(t.Context(), t, tb, sorters)
-				most := int64(len(want))
-				if keep >= 0 {
-					most = min(most, keep)
-				}
-				if err != nil || int64(len(got)) < most || !slices.Equal(got[:most], want[:most]) {
-					t.Fatalf("seed %d, limit %d, keep %d, %d sorters: %d rows of %d, %v%s", seed, limit, keep, sorters, len(got), most, err, difference(got, want))
-				}
-				if h.disk != nil && h.disk.RawBytes() > 0 {
-					passes++
-				}
-			}
-		}
-	}
-	if passes == 0 {
-		t.Error("nothing was spilled")
-	}
-}
-
-var _ = spilltest.New
