@@ -7,7 +7,7 @@ import (
 	"github.com/gagg-dev/gagg"
 )
 
-// questions are those of db-benchmark that gagg answers by now.
+// questions are those of db-benchmark.
 var questions = []struct {
 	name string
 	by   string
@@ -18,7 +18,9 @@ var questions = []struct {
 	{"q3", "id3", "sum(v1), mean(v3)"},
 	{"q4", "id4", "mean(v1), mean(v2), mean(v3)"},
 	{"q5", "id6", "sum(v1), sum(v2), sum(v3)"},
+	{"q6", "id4,id5", "median(v3), stddev(v3)"},
 	{"q7", "id3", "max(v1)-min(v2)"},
+	{"q8", "id6", "max(v3,2)"},
 	{"q9", "id2,id4", "corr(v1,v2)"},
 	{"q10", "id1,id2,id3,id4,id5,id6", "sum(v3), count(*)"},
 }

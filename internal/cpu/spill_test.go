@@ -163,21 +163,3 @@ func TestSpillEqualHashes(t *testing.T) {
 		}
 	}
 }
-
-// A partition whose rows are in memory, but not the room to merge them, is
-// divided without losing any.
-func TestSpillResident(t *testing.T) {
-	cfg := config(2, feedback.NoTiles, nil)
-	_, space := tight(t, cfg, 64<<20, 1)
-	cfg.Memory.Merge = 512 << 10
-	in, want := data(rand.New(rand.NewPCG(1, 2)), 100, 1000, 80_000, "flat", false)
-	got := sumsOf(t, cfg, in, false, 1)
-	for k, sum := range got {
-		if sum != want[k] {
-			t.Fatalf("group %v: sum %d, want %d", k, sum, want[k])
-		}
-	}
-	if len(got) != len(want) || space.Written() == 0 {
-		t.Fatalf("%d groups, want %d; %d bytes were spilled", len(got), len(want), space.Written())
-	}
-}
