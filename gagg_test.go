@@ -305,3 +305,33 @@ func TestLinksBesideNewerArrow(t *testing.T) {
 		t.Errorf("the program printed %q", out)
 	}
 }
+
+// The functions that make aggregates say what their text says.
+func TestAggFunctions(t *testing.T) {
+	for _, x := range []struct {
+		made gagg.Agg
+		text string
+	}{
+		{gagg.CountDistinct("product"), "count(distinct product)"},
+		{gagg.Median("price"), "median(price)"},
+		{gagg.Quantile("price", 0.125), "quantile(price, 0.125)"},
+		{gagg.Mode("region"), "mode(region)"},
+		{gagg.List("quantity"), "list(quantity)"},
+		{gagg.StringAgg("region", " 'n "), "string_agg(region, ' ''n ')"},
+	} {
+		q := gagg.Query{From: gagg.Files(orders), By: []string{"product"}, OrderBy: []string{"product"}}
+		q.Aggs = []gagg.Agg{x.made}
+		got, err := answer(t, q, gagg.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.Aggs = exprs(x.text)
+		want, err := answer(t, q, gagg.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(got, want) || len(got) == 0 {
+			t.Errorf("%s gives %.100s, want %.100s", x.text, got, want)
+		}
+	}
+}

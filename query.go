@@ -17,6 +17,7 @@
 package gagg
 
 import (
+	"strconv"
 	"strings"
 )
 
@@ -95,6 +96,29 @@ func ArgMin(x, y string) Agg { return call("arg_min", x, y) }
 
 // ArgMax is the value of x in the row where y is greatest.
 func ArgMax(x, y string) Agg { return call("arg_max", x, y) }
+
+// CountDistinct counts the different values, NULL not among them.
+func CountDistinct(x string) Agg { return call("count_distinct", x) }
+
+// Median is the middle value, or the mean of the two in the middle.
+func Median(x string) Agg { return call("median", x) }
+
+// Quantile is the value at share p, from 0 to 1, of the sorted values; between
+// two of them it is interpolated.
+func Quantile(x string, p float64) Agg {
+	return call("quantile", x, strconv.FormatFloat(p, 'f', -1, 64))
+}
+
+// Mode is the most frequent value; of several, the one met first.
+func Mode(x string) Agg { return call("mode", x) }
+
+// List is the values that are not NULL, in file order.
+func List(x string) Agg { return call("list", x) }
+
+// StringAgg joins the values that are not NULL, in file order, by sep.
+func StringAgg(x, sep string) Agg {
+	return call("string_agg", x, "'"+strings.ReplaceAll(sep, "'", "''")+"'")
+}
 
 func call(name string, args ...string) Agg {
 	return Agg{text: name + "(" + strings.Join(args, ", ") + ")"}
