@@ -1,0 +1,182 @@
+package gagg_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/gagg-dev/gagg"
+	"github.com/gagg-dev/gagg/internal/datagen"
+	"github.com/gagg-dev/gagg/internal/spill/spilltest"
+)
+
+// shaped is a table of internal/datagen in memory.
+func shaped(t *testing.T, s datagen.Shape) gagg.Source {
+	t.Helper()
+	var b bytes.Buffer
+	if err := s.WriteParquet(&b); err != nil {
+		t.Fatal(err)
+	}
+	return gagg.Parquet(s.Kind, bytes.NewReader(b.Bytes()), int64(b.Len()))
+}
+
+// leastLimit is the smallest memory limit that a query runs with.
+func leastLimit(t *testing.T, q gagg.Query) int64 {
+	t.Helper()
+	_, err := answer(t, q, gagg.Options{MemoryLimit: 1})
+	var need *gagg.NeedError
+	if !errors.As(err, &need) {
+		t.Fatal(err)
+	}
+	return need.Need
+}
+
+// An ordered result that is many times the memory limit comes out in order
+// and whole, all of it or as much as is wanted.
+func TestOrderedResultBeyondTheLimit(t *testing.T) {
+	from := shaped(t, datagen.Shape{Kind: "wide", Rows: 300_000, Groups: 300_000, Seed: 2})
+	for _, c := range []struct {
+		name  string
+		by    string
+		order string
+		limit int64
+	}{
+		{"by long strings", "k", "k desc", 0},
+		{"best half", "k", "n, k", 150_000},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			q := gagg.Query{From: from, By: []string{c.by}, Aggs: exprs("count(*) as n"), OrderBy: []string{c.order}, Limit: c.limit}
+			want := mustAnswer(t, q, gagg.Options{})
+			size := 0
+			for _, line := range want {
+				size += len(line)
+			}
+			limit := leastLimit(t, q)
+			if c.limit == 0 && int64(size) < 2*limit {
+				t.Fatalf("%d bytes of result are too few", size)
+			}
+			got, spilled, _, err := limited(t, q, gagg.Options{Threads: 2, MemoryLimit: limit})
+			if err != nil || !slices.Equal(got, want) {
+				t.Errorf("%d rows that differ from the %d of an unlimited run, %v", len(got), len(want), err)
+			}
+			if spilled == 0 {
+				t.Error("nothing was spilled")
+			}
+		})
+	}
+}
+
+// Rows that are equal stay in the order that they have without order by,
+// whatever the threads, the partitions and the limit.
+func TestTiesStayInOrder(t *testing.T) {
+	q := gagg.Query{From: gagg.Files(randomFile(t, 60_000)), By: []string{"k", "i"}, Aggs: exprs("count(*)", "i % 3 as m")}
+	want := mustAnswer(t, q, gagg.Options{})
+	rest := func(line string) int {
+		n, err := strconv.Atoi(line[strings.LastIndexByte(line, '|')+1:])
+		if err != nil {
+			return 1 << 30 // NULL is last
+		}
+		return n
+	}
+	slices.SortStableFunc(want, func(a, b string) int { return rest(a) - rest(b) })
+	q.OrderBy = []string{"m"}
+	for _, o := range []gagg.Options{
+		{Threads: 1}, {Threads: 4}, {Threads: 3, Partitions: 512}, {Threads: 1, MemoryLimit: 12 << 20}, {Threads: 4, MemoryLimit: 40 << 20},
+	} {
+		for _, limit := range []int64{0, 1, 5000, 1 << 30} {
+			q.Limit = limit
+			most := len(want)
+			if limit > 0 {
+				most = min(most, int(limit))
+			}
+			if got, _, _, err := limited(t, q, o); err != nil || !slices.Equal(got, want[:most]) {
+				t.Errorf("%+v, limit %d: another order or other rows (%d and %d), %v", o, limit, len(got), most, err)
+			}
+		}
+	}
+}
+
+// Lists and maps are sorted by and carried along on disk too.
+func TestOrderedListsBeyondTheLimit(t *testing.T) {
+	from := gagg.Files(randomFile(t, 120_000))
+	for _, order := range []string{"l desc, h nulls first", "h, k desc"} {
+		q := gagg.Query{From: from, By: []string{"k"}, Aggs: exprs("list(s) as l", "histogram(i % 5) as h"), OrderBy: []string{order}}
+		want := mustAnswer(t, q, gagg.Options{})
+		got, spilled, _, err := limited(t, q, gagg.Options{Threads: 2, MemoryLimit: 16 << 20})
+		if err != nil || !slices.Equal(got, want) || spilled == 0 {
+			t.Errorf("%s: %d rows that differ from the %d of an unlimited run, %d bytes spilled, %v", order, len(got), len(want), spilled, err)
+		}
+	}
+}
+
+// Cancelling ends an ordered result at once, before its first record or
+// after.
+func TestCancelOrdered(t *testing.T) {
+	q := gagg.Query{From: gagg.Files(randomFile(t, 60_000)), By: []string{"k", "i"}, Aggs: exprs("count(*)"), OrderBy: []string{"k desc"}}
+	for _, limit := range []int64{0, 12 << 20} {
+		for records := range 3 {
+			ctx, cancel := context.WithCancel(t.Context())
+			rows, held, err := gagg.RunHeld(ctx, q, gagg.Options{Threads: 2, MemoryLimit: limit, TempDir: t.TempDir()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range records {
+				if !rows.Next() {
+					t.Fatal(rows.Err())
+				}
+			}
+			cancel()
+			for n := 0; rows.Next(); n++ {
+				if n > 2 { // one may be waiting, and one be made
+					t.Fatalf("limit %d: record %d after cancelling", limit, n)
+				}
+			}
+			if err := rows.Err(); !errors.Is(err, context.Canceled) {
+				t.Errorf("limit %d, after %d records: %v", limit, records, err)
+			}
+			rows.Release()
+			if n := held(); n != 0 {
+				t.Errorf("limit %d: %d bytes are held", limit, n)
+			}
+		}
+	}
+}
+
+// A disk that fails while rows are sorted or merged is an error that says so.
+func TestOrderedDiskFaults(t *testing.T) {
+	q := gagg.Query{From: shaped(t, datagen.Shape{Kind: "wide", Rows: 100_000, Groups: 100_000, Seed: 2}), By: []string{"k"}, Aggs: exprs("count(*)"), OrderBy: []string{"k"}}
+	o := gagg.Options{Threads: 2, MemoryLimit: leastLimit(t, q)}
+	counting := spilltest.New()
+	gagg.SetSpillFS(t, counting)
+	if _, spilled, _, err := limited(t, q, o); err != nil || spilled == 0 {
+		t.Fatalf("without faults: %d bytes spilled, %v", spilled, err)
+	}
+	for _, fault := range []spilltest.Fault{
+		{Op: spilltest.Write, Err: syscall.ENOSPC, Forever: true}, {Op: spilltest.Write, Err: syscall.EIO},
+		{Op: spilltest.Read, Err: syscall.EIO}, {Op: spilltest.Read, Flip: true},
+	} {
+		last := counting.Count(fault.Op)
+		for _, fault.N = range []int{last / 2, last * 9 / 10} {
+			t.Run(fmt.Sprintf("%s %d of %d", fault.Op, fault.N, last), func(t *testing.T) {
+				fs := spilltest.New(fault)
+				gagg.SetSpillFS(t, fs)
+				_, _, _, err := limited(t, q, o)
+				if fs.Injected() > 0 && err == nil {
+					t.Error("no error")
+				}
+				if errors.Is(fault.Err, syscall.ENOSPC) && err != nil && !errors.Is(err, gagg.ErrBudget) {
+					t.Errorf("%v is not of the kind ErrBudget", err)
+				}
+				if fs.Opened() != 0 {
+					t.Errorf("%d files are open", fs.Opened())
+				}
+			})
+		}
+	}
+}
