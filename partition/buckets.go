@@ -18,7 +18,7 @@ type Buckets struct {
 
 	taking sync.Mutex // of blocks: partitions are prefetched by others than their owners
 
-	first, differ []uint64 // by partition, below level 0: see SharedBits
+	some, every []uint64 // by partition, below level 0: bits that some hash has, and every hash; see SharedBits
 }
 
 // New returns 2^n empty buckets for rows that share their top skip hash bits,
@@ -29,7 +29,10 @@ func New(skip, n uint, pool *Pool, disk *Disk) *Buckets {
 		free: make([][]uint64, 1<<n), pages: make([][][]uint64, 1<<n), blocks: make([][]Block, 1<<n),
 	}
 	if skip > 0 {
-		b.first, b.differ = make([]uint64, 1<<n), make([]uint64, 1<<n)
+		b.some, b.every = make([]uint64, 1<<n), make([]uint64, 1<<n)
+		for p := range b.every {
+			b.every[p] = ^uint64(0)
+		}
 	}
 	return b
 }
@@ -42,7 +45,7 @@ func New(skip, n uint, pool *Pool, disk *Disk) *Buckets {
 // partitions stay in the first-level cache.
 func (b *Buckets) Scatter(tile []uint64) (placed int, err error) {
 	stride := b.pool.Stride
-	if b.differ != nil {
+	if b.some != nil {
 		b.note(tile)
 	}
 	for ; len(tile) > 0; tile = tile[stride:] {
@@ -69,10 +72,8 @@ func (b *Buckets) Scatter(tile []uint64) (placed int, err error) {
 func (b *Buckets) note(tile []uint64) {
 	for ; len(tile) > 0; tile = tile[b.pool.Stride:] {
 		p := tile[0] << b.skip >> b.shift
-		if b.pages[p] == nil && b.blocks[p] == nil && b.differ[p] == 0 {
-			b.first[p] = tile[0]
-		}
-		b.differ[p] |= tile[0] ^ b.first[p]
+		b.some[p] |= tile[0]
+		b.every[p] &= tile[0]
 	}
 }
 
@@ -80,10 +81,10 @@ func (b *Buckets) note(tile []uint64) {
 // their hashes are equal. At level 0 nobody looks: it is the bits that chose
 // the partition.
 func (b *Buckets) SharedBits(p int) uint {
-	if b.differ == nil {
+	if b.some == nil {
 		return b.skip + b.Bits()
 	}
-	return uint(bits.LeadingZeros64(b.differ[p]))
+	return uint(bits.LeadingZeros64(b.some[p] &^ b.every[p]))
 }
 
 // Partitions is the number of partitions.

@@ -2,6 +2,7 @@ package partition
 
 import (
 	"errors"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -38,6 +39,38 @@ func TestScatter(t *testing.T) {
 				if !slices.Equal(got, want[p]) || b.Rows(p)*stride != len(got) {
 					t.Fatalf("stride %d, bits %d: partition %d holds other rows", stride, bits, p)
 				}
+			}
+		}
+	}
+}
+
+// Below level 0 a partition knows how many top bits its hashes share, whatever
+// the tiles that brought them.
+func TestSharedBits(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for range 200 {
+		skip, n := 1+uint(rng.IntN(20)), uint(rng.IntN(3))
+		b := New(skip, n, NewPool(2, noLimit), nil)
+		prefix, alike := rng.Uint64()>>(64-skip)<<(64-skip), rng.IntN(64)
+		hashes := make([][]uint64, 1<<n)
+		for range rng.IntN(4) {
+			var tile []uint64
+			for range rng.IntN(4) {
+				h := prefix | rng.Uint64()>>skip>>alike
+				p := h << skip >> (64 - n)
+				tile, hashes[p] = append(tile, h, 0), append(hashes[p], h)
+			}
+			if _, err := b.Scatter(tile); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for p, all := range hashes {
+			want := uint(64)
+			for _, h := range all {
+				want = min(want, uint(bits.LeadingZeros64(h^all[0])))
+			}
+			if got := b.SharedBits(p); got != want {
+				t.Fatalf("%d bits are shared by %x, not %d", want, all, got)
 			}
 		}
 	}

@@ -67,9 +67,11 @@ func NewMerger(cfg *Config, buckets []*partition.Buckets) *Merger {
 // their hash, some at a time; they are valid until emit returns. The
 // partition is gone afterwards.
 func (m *Merger) Merge(ctx context.Context, p int, emit func(rows [][]uint64) error) error {
+	last := uint64(0)
 	m.out.emit = func(rows [][]uint64) error {
 		if invariant.Enabled {
-			m.checkOrder(p, rows)
+			m.checkOrder(p, last, rows)
+			last = rows[len(rows)-1][0]
 		}
 		return emit(rows)
 	}
@@ -89,8 +91,10 @@ func (m *Merger) Close() error {
 	return m.store.close()
 }
 
-// checkOrder checks that groups are in order of hash and all of partition p.
-func (m *Merger) checkOrder(p int, rows [][]uint64) {
+// checkOrder checks that groups are in order of hash, behind one with the hash
+// last, and all of partition p.
+func (m *Merger) checkOrder(p int, last uint64, rows [][]uint64) {
+	invariant.Check(last <= rows[0][0], "HASH-ORDER")
 	for i, row := range rows {
 		invariant.Check(i == 0 || m.less(rows[i-1], row), "HASH-ORDER")
 		invariant.Check(row[0]>>(64-m.sources[0].Bits()) == uint64(p), "HASH-BITS")
