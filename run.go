@@ -226,6 +226,7 @@ func (r *run) close() error {
 	err := r.groups.Close()
 	if r.cfg != nil {
 		r.cfg.Arenas.Close()
+		r.cfg.Intern.Close()
 	}
 	if r.disk != nil {
 		err = errors.Join(err, r.disk.Close())

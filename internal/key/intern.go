@@ -70,6 +70,16 @@ func (t *Interner) Settle() error {
 	return err
 }
 
+// Close lets go of all strings and gives their memory back to the budget. No
+// number may be used any more.
+func (t *Interner) Close() {
+	for i := range t.shards {
+		s := &t.shards[i]
+		s.dir, s.entries, s.chunk, s.next = nil, nil, nil, 0
+	}
+	_ = t.grow(t.debt.Swap(0) - t.bytes.Swap(0)) // only asking for more can fail
+}
+
 // take counts memory that is about to be allocated.
 func (t *Interner) take(bytes int) {
 	t.bytes.Add(int64(bytes))

@@ -55,4 +55,9 @@ func TestInternBudget(t *testing.T) {
 	if err := in.Settle(); err != nil || held != in.Bytes() || in.Settle() != nil {
 		t.Fatalf("error %v, %d held of %d", err, held, in.Bytes())
 	}
+	limit = held
+	fill(10_000) // on debt
+	if in.Close(); held != 0 || in.Bytes() != 0 || in.Settle() != nil {
+		t.Fatalf("%d held of %d after closing", held, in.Bytes())
+	}
 }
