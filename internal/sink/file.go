@@ -2,8 +2,8 @@ package sink
 
 import (
 	"crypto/rand"
+	"encoding/hex"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -25,6 +25,9 @@ import (
 // Hard links to an old output keep the old content. Pipes, terminals and
 // devices have no hidden file: they get the bytes as they come.
 //
+// A process that is killed leaves its hidden file. Whoever next writes the
+// same output removes it: see sweep.
+//
 // google/renameio does the same in fewer lines, but leaves out the sync of
 // the folder, keeps no hidden mode, writes over the file behind a read-only
 // name, and gives a test no way to make its calls fail.
@@ -35,7 +38,8 @@ type File struct {
 	hidden string // the file that grows; empty for a stream
 	mode   fs.FileMode
 	out    handle
-	err    error // of the first failure, which is final
+	unlock func() // of the hidden file, once it has its name or is gone
+	err    error  // of the first failure, which is final
 	done   bool
 }
 
@@ -45,7 +49,7 @@ type File struct {
 func Create(path string) (*File, error) { return create(osFS{}, path) }
 
 func create(fsys fileSystem, path string) (*File, error) {
-	f := &File{fsys: fsys, path: path}
+	f := &File{fsys: fsys, path: path, unlock: func() {}}
 	t, err := resolve(path)
 	if err == nil && t.stream {
 		f.out, err = openStream(fsys, path)
@@ -73,8 +77,8 @@ func (f *File) createHidden(t target) error {
 	if t.exists {
 		perm = 0o600
 	}
-	f.hidden = hiddenName(f.target)
-	out, err := f.fsys.OpenFile(f.hidden, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+	sweep(f.fsys, f.target)
+	out, err := f.openHidden(perm)
 	if err != nil {
 		return err
 	}
@@ -109,8 +113,10 @@ func hiddenName(target string) string {
 	var random [8]byte
 	rand.Read(random[:]) // never fails: see its doc
 	dir, base := filepath.Split(target)
-	return filepath.Join(dir, fmt.Sprintf(".%s.gagg-%x", base[:min(len(base), maxBase)], random))
+	return filepath.Join(dir, hiddenPrefix(base)+hex.EncodeToString(random[:]))
 }
+
+func hiddenPrefix(base string) string { return "." + base[:min(len(base), maxBase)] + ".gagg-" }
 
 // Write appends p. After a failure every later call fails with its error.
 func (f *File) Write(p []byte) (int, error) {
@@ -143,6 +149,7 @@ func (f *File) Commit() error {
 		return f.err
 	}
 	f.done = true
+	defer f.unlock()
 	f.step("close", f.out.Close)
 	f.step("rename to", func() error { return f.fsys.Rename(f.hidden, f.target) })
 	if f.err != nil {
@@ -192,6 +199,7 @@ func (f *File) Abort() {
 	if f.hidden != "" {
 		_ = f.fsys.Remove(f.hidden) // nobody is left to be told
 	}
+	f.unlock()
 	if f.err == nil {
 		f.err = &Error{Path: f.path, Op: "finish", Err: errors.New("given up")}
 	}

@@ -46,7 +46,9 @@ func (f *failingFS) Rename(a, b string) error {
 	return os.Rename(a, b)
 }
 
-func (f *failingFS) Remove(name string) error { return os.Remove(name) }
+func (f *failingFS) Remove(name string) error               { return os.Remove(name) }
+func (f *failingFS) Lstat(name string) (fs.FileInfo, error) { return os.Lstat(name) }
+func (f *failingFS) Names(dir string) ([]string, error)     { return osFS{}.Names(dir) }
 
 type failingHandle struct {
 	handle
@@ -146,6 +148,10 @@ func TestFileFailures(t *testing.T) {
 					break
 				}
 				name := fmt.Sprintf("call %d (%s) forever=%t old=%q", n, fsys.failed[0], forever, old)
+				if err == nil && fsys.failed[0] == "stat" { // whether the hidden file is still there: another was made
+					expectOnly(t, dir, "out.csv", newContent)
+					continue
+				}
 				var e *Error
 				if !errors.As(err, &e) || !errors.Is(err, syscall.ENOSPC) || strings.Contains(err.Error(), "\n") {
 					t.Errorf("%s: error: %v", name, err)

@@ -1,6 +1,7 @@
 package sink
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 )
@@ -12,6 +13,9 @@ type fileSystem interface {
 	OpenFile(name string, flag int, perm fs.FileMode) (handle, error)
 	Rename(oldName, newName string) error
 	Remove(name string) error
+	// Lstat and Names are for sweeping.
+	Lstat(name string) (fs.FileInfo, error)
+	Names(dir string) ([]string, error)
 }
 
 // handle is what is needed of an open file.
@@ -21,6 +25,10 @@ type handle interface {
 	Chmod(mode fs.FileMode) error
 	Sync() error
 	Close() error
+	// Lock takes the lock of the file, which outlives Close and ends with
+	// unlock or the process. unlock is nil if another holds the lock. The
+	// error is errors.ErrUnsupported where files have none.
+	Lock() (unlock func(), err error)
 }
 
 // osFS is the real file system.
@@ -31,8 +39,20 @@ func (osFS) OpenFile(name string, flag int, perm fs.FileMode) (handle, error) {
 	if err != nil {
 		return nil, err // not a nil *os.File in a non-nil interface
 	}
-	return f, nil
+	return osHandle{f}, nil
 }
 
-func (osFS) Rename(oldName, newName string) error { return os.Rename(oldName, newName) }
-func (osFS) Remove(name string) error             { return os.Remove(name) }
+func (osFS) Rename(oldName, newName string) error   { return os.Rename(oldName, newName) }
+func (osFS) Remove(name string) error               { return os.Remove(name) }
+func (osFS) Lstat(name string) (fs.FileInfo, error) { return os.Lstat(name) }
+
+func (osFS) Names(dir string) ([]string, error) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	names, err := f.Readdirnames(-1)
+	return names, errors.Join(err, f.Close())
+}
+
+type osHandle struct{ *os.File }

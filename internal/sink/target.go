@@ -87,5 +87,5 @@ func openStream(fsys fileSystem, path string) (handle, error) {
 		return nil, err
 	}
 	syscall.CloseOnExec(dup)
-	return os.NewFile(uintptr(dup), path), nil
+	return osHandle{os.NewFile(uintptr(dup), path)}, nil
 }
