@@ -8,11 +8,28 @@ import (
 	"github.com/gagg-dev/gagg/internal/spill"
 )
 
-// BlockBytes is about the size of a block: large enough that a disk streams
-// and a checksum or a codec costs little to start, small enough that many
-// blocks can be open at a time. A row whose values are longer makes a longer
-// block.
+// BlockBytes is about the size of a block at most: large enough that a disk
+// streams and a checksum or a codec costs little to start, small enough that
+// many blocks can be open at a time. A row whose values are longer makes a
+// longer block.
 const BlockBytes = 256 << 10
+
+const (
+	// leastBlock is still a page of the system's cache or two.
+	leastBlock = 8 << 10
+	// blockShare is how many blocks fit the memory that merges them at least:
+	// rows with one hash are sorted in it, and runs of them merged.
+	blockShare = 32
+)
+
+// BlockBytesFor is about the size of blocks that are merged in so many bytes
+// of memory; 0: no limit.
+func BlockBytesFor(merge int64) int {
+	if merge == 0 {
+		return BlockBytes
+	}
+	return int(min(max(merge/blockShare, leastBlock), BlockBytes))
+}
 
 // Block is rows on disk.
 type Block struct {
@@ -39,6 +56,7 @@ type Disk struct {
 	file   *spill.File // nil: nothing was written yet
 	refs   Refs        // nil: rows refer to nothing
 	stride int
+	size   int // of a block, about
 
 	rows    []uint64 // of the block being packed
 	n       int      // words of rows in use
@@ -46,15 +64,16 @@ type Disk struct {
 	block   []byte
 }
 
-// DiskBytes is about the memory that a Disk takes, unless single values are
+// DiskBytes is about the most memory that a Disk takes, unless single values are
 // longer than a block: the block being packed, twice if rows refer to values,
 // and the buffers of its file to write and to read.
 const DiskBytes = 4 * BlockBytes
 
 // NewDisk returns a disk that writes to the file that open gives when the
-// first block is written. refs is nil if rows refer to nothing.
-func NewDisk(open func() (*spill.File, error), refs Refs, stride int) *Disk {
-	return &Disk{open: open, refs: refs, stride: stride}
+// first block is written, in blocks of about size bytes. refs is nil if rows
+// refer to nothing.
+func NewDisk(open func() (*spill.File, error), refs Refs, stride, size int) *Disk {
+	return &Disk{open: open, refs: refs, stride: stride, size: size}
 }
 
 // Close closes the file, whose blocks are gone then.
@@ -90,7 +109,7 @@ func (d *Disk) Write(dst []Block, rows []uint64) ([]Block, error) {
 // returns how many words they are.
 func (d *Disk) pack(rows []uint64) (int, error) {
 	if d.rows == nil {
-		d.rows = hostmem.Make[uint64](max(BlockBytes/8/d.stride, 1) * d.stride)
+		d.rows = hostmem.Make[uint64](max(d.size/8/d.stride, 1) * d.stride)
 	}
 	if d.refs == nil {
 		n := copy(d.rows[d.n:], rows)
@@ -110,7 +129,7 @@ func (d *Disk) pack(rows []uint64) (int, error) {
 }
 
 func (d *Disk) full() bool {
-	return d.n == len(d.rows) || d.n*8+d.section.Len() >= BlockBytes
+	return d.n == len(d.rows) || d.n*8+d.section.Len() >= d.size
 }
 
 // Flush writes the block being packed, if it has rows, and appends it to dst.

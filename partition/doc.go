@@ -29,8 +29,9 @@
 // The var section has the format of an arena chunk; refs in the rows of a
 // block are offsets into it, as if the chunk had number 0. So a block means
 // the same wherever it is read: its section is adopted as a chunk, and the
-// chunk's number is added to the refs. Blocks are about BlockBytes long, read
-// one at a time, and verified by package spill.
+// chunk's number is added to the refs. Blocks are about BlockBytes long, less
+// where there is little memory to merge them, read one at a time, and verified
+// by package spill.
 //
 // # Life of a bucket
 //

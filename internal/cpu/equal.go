@@ -46,7 +46,8 @@ func (m *Merger) mergeEqual(ctx context.Context) error {
 // fanIn is how many runs are merged at a time: each has a block in memory,
 // with room for its codec.
 func (m *Merger) fanIn() int {
-	return int(max(2, m.cfg.Memory.Merge/4/(2*partition.BlockBytes)))
+	memory := m.cfg.Memory.Merge
+	return int(max(2, memory/4/int64(2*partition.BlockBytesFor(memory))))
 }
 
 // sortRuns makes sorted runs of all rows of the source.

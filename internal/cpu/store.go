@@ -36,7 +36,7 @@ func (s *store) whole() error {
 func newStore(cfg *Config, grow func(int64) error) *store {
 	s := &store{cfg: cfg, pool: partition.NewPool(cfg.Stride, grow), arena: cfg.Arenas.New()}
 	if cfg.Spill != nil {
-		s.disk = partition.NewDisk(cfg.Spill, cfg.refs(), cfg.Stride)
+		s.disk = partition.NewDisk(cfg.Spill, cfg.refs(), cfg.Stride, partition.BlockBytesFor(cfg.Memory.Merge))
 	}
 	return s
 }
