@@ -158,8 +158,10 @@ func TestOrderedDiskFaults(t *testing.T) {
 		t.Fatalf("without faults: %d bytes spilled, %v", spilled, err)
 	}
 	for _, fault := range []spilltest.Fault{
-		{Op: spilltest.Write, Err: syscall.ENOSPC, Forever: true}, {Op: spilltest.Write, Err: syscall.EIO},
-		{Op: spilltest.Read, Err: syscall.EIO}, {Op: spilltest.Read, Flip: true},
+		{Op: spilltest.Write, Err: syscall.ENOSPC, Forever: true},
+		{Op: spilltest.Write, Err: syscall.EIO},
+		{Op: spilltest.Read, Err: syscall.EIO},
+		{Op: spilltest.Read, Flip: true},
 	} {
 		last := counting.Count(fault.Op)
 		for _, fault.N = range []int{last / 2, last * 9 / 10} {

@@ -2,12 +2,14 @@ package extsort
 
 import (
 	"errors"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/hostmem"
 )
 
 // Whatever the budget, the number of sorters and of rows wanted, the result
@@ -24,7 +26,7 @@ func TestSortsInAnyBudget(t *testing.T) {
 		tb := randomTable(rng, terms, 30)
 		want := tb.sorted(t)
 		for _, limit := range []int64{0, 48 << 10, 200 << 10} {
-			for _, keep := range []int64{-1, 0, 100, 1 << 40} {
+			for _, keep := range []int64{-1, 0, 100, math.MaxInt64} {
 				sorters := 1 + rng.IntN(3)
 				h := newHarness(t, tb, keep, limit, sorters, nil)
 				got, _, err := h.run(t.Context(), t, tb, sorters)
@@ -172,7 +174,7 @@ func TestRowTooWide(t *testing.T) {
 // More rows than a unit has come out in order; with a limit only about twice
 // as many as are wanted stay in memory, or the bound keeps the rest away.
 func TestManyRows(t *testing.T) {
-	const rows = unitRows*5/4
+	const rows = unitRows * 5 / 4
 	i64 := column.Type{Kind: column.Int64}
 	for _, c := range []struct {
 		name        string
@@ -185,12 +187,14 @@ func TestManyRows(t *testing.T) {
 		{"all in little", -1, 1 << 20, 1 << 20},
 		{"best in little", 1000, 1 << 20, 1 << 20},
 		{"best half in little", rows / 2, 1 << 20, 1 << 20},
+		{"best, with no room to copy them", 30_000, 8 << 20, 8 << 20},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(5, 5))
 			numbers := rng.Perm(rows)
 			tb := &table{terms: []Term{{Type: i64}}, cols: []column.Type{i64}}
 			h := newHarness(t, tb, c.keep, c.limit, 1, nil)
+			live := hostmem.Live()
 			s := New(h.cfg)
 			for at := 0; at < rows; at += 4096 {
 				v := column.Vector{Type: i64, Len: min(4096, rows-at)}
@@ -231,6 +235,9 @@ func TestManyRows(t *testing.T) {
 			if err := errors.Join(s.Close(), closeDisk(h)); err != nil || h.ledger.used.Load() != 0 {
 				t.Errorf("%v, %d bytes not given back", err, h.ledger.used.Load())
 			}
+			if n := hostmem.Live() - live; n != 0 {
+				t.Errorf("%d bytes of buffers were not freed", n)
+			}
 		})
 	}
 }
@@ -240,4 +247,74 @@ func closeDisk(h *harness) error {
 		return nil
 	}
 	return h.disk.Close()
+}
+
+// addNumbers adds rows of one number each to a sorter, in this order.
+func addNumbers(t *testing.T, s *Sorter, place int, numbers ...int64) {
+	t.Helper()
+	v := column.Vector{Type: column.Type{Kind: column.Int64}, Len: len(numbers), Int: numbers}
+	if err := s.Add(t.Context(), uint64(place), []column.Vector{v}, []column.Vector{v}, v.Len); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A row that comes late and is just better than the last of those wanted so
+// far takes its place; one that is just worse does not.
+func TestBound(t *testing.T) {
+	const keep = 100
+	i64 := column.Type{Kind: column.Int64}
+	tb := &table{terms: []Term{{Type: i64}}, cols: []column.Type{i64}}
+	for _, limit := range []int64{0, 256 << 10} {
+		h := newHarness(t, tb, keep, limit, 1, nil)
+		s := New(h.cfg)
+		var even []int64
+		for i := range int64(pruneRows + 3*keep) {
+			even = append(even, 2*i)
+		}
+		addNumbers(t, s, 0, even...)
+		if s.bound == nil || s.rows > pruneRows {
+			t.Errorf("limit %d: no bound is known with %d rows in memory", limit, s.rows)
+		}
+		rows := s.rows
+		addNumbers(t, s, len(even), 2*keep-1, 2*keep-3, 2*keep-2)
+		if s.rows > rows+1 {
+			t.Errorf("limit %d: rows beyond the bound were kept", limit)
+		}
+		if err := s.Finish(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		m := NewMerger([]*Sorter{s}, keep, 1<<20)
+		b, err := m.Next(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := b.Cols[0].Int[keep-2:]; !slices.Equal(got, []int64{2*keep - 4, 2*keep - 3}) {
+			t.Errorf("limit %d: the last rows wanted are %d", limit, got)
+		}
+		m.Close()
+		if err := errors.Join(s.Close(), closeDisk(h)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// What a sorter took beyond its memory, because nobody else wanted it, it
+// gives back when it has spilled.
+func TestBeyondItsMemory(t *testing.T) {
+	i64 := column.Type{Kind: column.Int64}
+	h := newHarness(t, &table{terms: []Term{{Type: i64}}, cols: []column.Type{i64}}, -1, 64<<10, 1, nil)
+	h.ledger.limit.Store(1 << 20)
+	s := New(h.cfg)
+	for place := 0; h.disk.RawBytes() == 0; place += 100 {
+		addNumbers(t, s, place, make([]int64, 100)...)
+	}
+	if peak := h.ledger.peak.Load(); peak < 900<<10 {
+		t.Errorf("only %d bytes were taken of what was granted", peak)
+	}
+	if held := h.ledger.used.Load(); held > h.cfg.Memory {
+		t.Errorf("%d bytes are held after spilling, more than %d", held, h.cfg.Memory)
+	}
+	if err := errors.Join(s.Close(), h.disk.Close()); err != nil {
+		t.Error(err)
+	}
 }

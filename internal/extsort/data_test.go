@@ -19,13 +19,28 @@ import (
 )
 
 var scalarTypes = []column.Type{
-	{Kind: column.Null}, {Kind: column.Bool}, {Kind: column.Int8}, {Kind: column.Int16}, {Kind: column.Int32}, {Kind: column.Int64},
-	{Kind: column.Uint8}, {Kind: column.Uint16}, {Kind: column.Uint32}, {Kind: column.Uint64},
-	{Kind: column.Float16}, {Kind: column.Float32}, {Kind: column.Float64},
+	{Kind: column.Null},
+	{Kind: column.Bool},
+	{Kind: column.Int8},
+	{Kind: column.Int16},
+	{Kind: column.Int32},
+	{Kind: column.Int64},
+	{Kind: column.Uint8},
+	{Kind: column.Uint16},
+	{Kind: column.Uint32},
+	{Kind: column.Uint64},
+	{Kind: column.Float16},
+	{Kind: column.Float32},
+	{Kind: column.Float64},
 	column.DecimalType(9, 2), column.DecimalType(38, 3), column.DecimalType(76, 0),
-	{Kind: column.Date}, {Kind: column.Time, Unit: column.Milli}, {Kind: column.Time, Unit: column.Nano},
+	{Kind: column.Date},
+	{Kind: column.Time, Unit: column.Milli},
+	{Kind: column.Time, Unit: column.Nano},
 	column.TimestampType(column.Micro, true),
-	{Kind: column.String}, {Kind: column.Binary}, {Kind: column.FixedBinary, Width: 3}, {Kind: column.UUID},
+	{Kind: column.String},
+	{Kind: column.Binary},
+	{Kind: column.FixedBinary, Width: 3},
+	{Kind: column.UUID},
 }
 
 // allTypes are the scalar types, and lists and maps of them.
@@ -119,12 +134,12 @@ func randomString(rng *rand.Rand, t column.Type) string {
 
 func randomInt(rng *rand.Rand, t column.Type) int64 {
 	bits := t.Bits()
-	switch {
-	case t.Kind == column.Null:
+	switch t.Kind {
+	case column.Null:
 		return 0
-	case t.Kind == column.Bool:
+	case column.Bool:
 		return rng.Int64N(2)
-	case t.Kind == column.Decimal:
+	case column.Decimal:
 		return rng.Int64N(2000) - 1000
 	}
 	x := int64(rng.Uint64())

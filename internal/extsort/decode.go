@@ -114,25 +114,14 @@ func (f field) addInts(v *column.Vector, vals [][]byte) {
 
 // small is an integer of 1, 2 or 4 bytes.
 func small(t column.Type, b []byte) int64 {
-	signed := !t.IsUnsigned() && t.Kind != column.Bool
-	switch len(b) {
-	case 1:
-		if signed {
-			return int64(int8(b[0]))
-		}
-		return int64(b[0])
-	case 2:
-		if x := binary.LittleEndian.Uint16(b); !signed {
-			return int64(x)
-		} else {
-			return int64(int16(x))
-		}
+	x, unused := uint64(0), 64-8*len(b)
+	for i := len(b) - 1; i >= 0; i-- {
+		x = x<<8 | uint64(b[i])
 	}
-	if x := binary.LittleEndian.Uint32(b); !signed {
+	if t.IsUnsigned() || t.Kind == column.Bool {
 		return int64(x)
-	} else {
-		return int64(int32(x))
 	}
+	return int64(x<<unused) >> unused
 }
 
 func wide(b []byte) decimal256.Num {

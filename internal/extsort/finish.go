@@ -44,7 +44,6 @@ func (s *Sorter) reduce(ctx context.Context) error {
 		if err := s.spill(ctx); err != nil {
 			return err
 		}
-		s.mem.trim()
 	}
 	for {
 		err := s.takeBuffers(s.disk)

@@ -127,11 +127,11 @@ func floatKey(f float64) uint64 {
 	case math.IsNaN(f):
 		f = math.NaN()
 	}
-	if b := math.Float64bits(f); b&signBit != 0 {
+	b := math.Float64bits(f)
+	if b&signBit != 0 {
 		return ^b
-	} else {
-		return b | signBit
 	}
+	return b | signBit
 }
 
 // putString writes a string whose zeros become 00 FF, and 00 00.

@@ -2,6 +2,7 @@ package extsort
 
 import (
 	"context"
+	"math"
 
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/hostmem"
@@ -27,6 +28,7 @@ type Sorter struct {
 
 // New returns a sorter without rows.
 func New(c Config) *Sorter {
+	c.Keep = min(c.Keep, math.MaxInt64/4) // of which there may be twice as many
 	return &Sorter{
 		cfg: c, in: newInput(c),
 		mem: pool{grow: c.Grow, share: c.Memory, pageBytes: c.pageBytes()},

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/hostmem"
 	"github.com/gagg-dev/gagg/internal/spill"
 )
 
@@ -118,6 +119,7 @@ func newHarness(t *testing.T, tb *table, keep, limit int64, sorters int, fs spil
 // run sorts a table with several sorters, which take its batches in turn.
 func (h *harness) run(ctx context.Context, t *testing.T, tb *table, sorters int) (result []string, runs int, err error) {
 	t.Helper()
+	live := hostmem.Live()
 	all := make([]*Sorter, sorters)
 	for i := range all {
 		all[i] = New(h.cfg)
@@ -131,6 +133,9 @@ func (h *harness) run(ctx context.Context, t *testing.T, tb *table, sorters int)
 		}
 		if h.disk != nil {
 			err = errors.Join(err, h.disk.Close())
+		}
+		if n := hostmem.Live() - live; n != 0 {
+			t.Errorf("%d bytes of buffers were not freed", n)
 		}
 	}()
 	place := uint64(0)
@@ -146,18 +151,29 @@ func (h *harness) run(ctx context.Context, t *testing.T, tb *table, sorters int)
 		}
 		runs += len(s.disk)
 	}
-	m := NewMerger(all, 100, 64<<10)
+	const most = 64 << 10
+	m := NewMerger(all, 100, most)
 	defer m.Close()
 	for {
 		b, err := m.Next(ctx)
 		if err != nil || b == nil {
 			return result, runs, err
 		}
-		if b.Rows > 100 {
-			t.Errorf("a batch of %d rows", b.Rows)
+		if n := stringBytes(b); b.Rows > 100 || b.Rows > 1 && n > 2*most {
+			t.Errorf("a batch of %d rows, %d bytes", b.Rows, n)
 		}
 		result = append(result, lines(t, b.Cols)...)
 	}
+}
+
+func stringBytes(b *column.Batch) (n int) {
+	for _, v := range b.Cols {
+		n += len(v.Data)
+		if v.Elem != nil {
+			n += len(v.Elem.Data)
+		}
+	}
+	return n
 }
 
 func randomTable(rng *rand.Rand, types []column.Type, batches int) *table {
