@@ -150,6 +150,7 @@ type run struct {
 	started    time.Time
 	partitions int
 	disk       *spill.Space
+	unwatch    func() bool // nil: nothing was opened
 	cfg        *cpu.Config
 	groups     cpu.Groups
 
@@ -157,11 +158,17 @@ type run struct {
 	scanTime            time.Duration
 }
 
+// diskGrace is how long what was spilled may outlive a cancelled context. A
+// goroutine that sorts the values of one large group looks up late, and the
+// process may end before it does.
+const diskGrace = 300 * time.Millisecond
+
 // aggregate reads the input and groups it.
 func (r *run) aggregate(ctx context.Context) error {
 	if err := r.openDisk(); err != nil {
 		return err
 	}
+	r.unwatch = context.AfterFunc(ctx, func() { time.AfterFunc(diskGrace, func() { _ = r.disk.Close() }) })
 	r.configure()
 	r.budget.heldBack.Store(r.memory.heldBack(r.threads))
 	in := cpu.Input{
@@ -223,6 +230,9 @@ func (r *run) configure() {
 
 // close lets go of everything that the run holds.
 func (r *run) close() error {
+	if r.unwatch != nil {
+		r.unwatch()
+	}
 	err := r.groups.Close()
 	if r.cfg != nil {
 		r.cfg.Arenas.Close()

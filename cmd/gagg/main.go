@@ -21,6 +21,7 @@
 //	failure.go   error → one line on stderr and an exit status
 //	help.go      --help, --version
 //	completion.go
+//	stop.go      a run that was stopped ends soon, come what may
 //	signals.go   Ctrl-C and its kin → a cancelled context
 //
 // Results go to stdout or to --output; everything else goes to stderr. All

@@ -113,7 +113,7 @@ func (c *command) createStats() (*statistics, error) {
 	if err := checkNotInput(c.stats, c.inputs); err != nil {
 		return nil, err
 	}
-	f, err := createFile(c.stats)
+	f, err := c.createFile(c.stats)
 	if err != nil {
 		return nil, err
 	}

@@ -47,7 +47,7 @@ func (c *command) createResult() (*result, error) {
 	if err := checkNotInput(c.output, c.inputs); err != nil {
 		return nil, err
 	}
-	if r.file, err = createFile(c.output); err != nil {
+	if r.file, err = c.createFile(c.output); err != nil {
 		return nil, err
 	}
 	r.out, r.options.Stream = r.file, r.file.IsStream()
@@ -55,11 +55,12 @@ func (c *command) createResult() (*result, error) {
 }
 
 // createFile begins to write path; what failed is the output.
-func createFile(path string) (*sink.File, error) {
+func (c *command) createFile(path string) (*sink.File, error) {
 	f, err := sink.Create(path)
 	if err != nil {
 		return nil, output(err)
 	}
+	c.created(f)
 	return f, nil
 }
 

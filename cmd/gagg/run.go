@@ -2,12 +2,12 @@ package main
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"io"
 	"os"
-	"runtime/debug"
 	"slices"
 
+	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
 	"github.com/gagg-dev/gagg"
@@ -19,41 +19,45 @@ type command struct {
 	env            []string
 	stdin          io.Reader
 	stdout, stderr io.Writer
-	bar            *bar // nil: no progress is shown
+	begun
 }
 
 // run does what args and env ask and returns the exit status. It leaves
 // nothing behind but what was asked for, and never ends the process.
+// After ctx has ended it returns soon, with goroutines that still run.
 func run(ctx context.Context, args, env []string, stdin io.Reader, stdout, stderr io.Writer) (status int) {
-	defer func() {
-		if r := recover(); r != nil {
-			status = statusFailed
-			fmt.Fprintf(stderr, "gagg: internal error: %s; this is a bug in gagg, GAGG_DEBUG=1 shows where\n", oneLine(fmt.Sprint(r)))
-			if slices.Contains(env, "GAGG_DEBUG=1") {
-				_, _ = stderr.Write(debug.Stack())
-			}
+	c := &command{env: env, stdin: stdin, stdout: stdout, stderr: stderr}
+	err := safely(func() error {
+		s, flags, err := parseSettings(args, env)
+		if err != nil {
+			return err
 		}
-	}()
-	s, flags, err := parseSettings(args, env)
-	if err != nil {
-		return fail(ctx, stderr, err)
+		c.settings = *s
+		return c.do(ctx, flags)
+	})
+	status = fail(ctx, stderr, err)
+	var bug *panicError
+	if errors.As(err, &bug) && slices.Contains(env, "GAGG_DEBUG=1") {
+		_, _ = stderr.Write(bug.stack)
 	}
-	c := &command{settings: *s, env: env, stdin: stdin, stdout: stdout, stderr: stderr}
+	return status
+}
+
+// do does what the settings ask for.
+func (c *command) do(ctx context.Context, flags *pflag.FlagSet) error {
 	switch {
 	case c.help:
-		err = output(writeHelp(stdout, flags))
+		return output(writeHelp(c.stdout, flags))
 	case c.version:
-		err = output(writeVersion(stdout))
+		return output(writeVersion(c.stdout))
 	case c.completion != "":
-		err = output(writeCompletion(stdout, c.completion, flags))
+		return output(writeCompletion(c.stdout, c.completion, flags))
 	case c.schema:
-		err = c.describe(ctx)
+		return c.untilStopped(ctx, c.describe)
 	case c.explain != "":
-		err = c.explainPlan(ctx)
-	default:
-		err = c.aggregate(ctx)
+		return c.untilStopped(ctx, c.explainPlan)
 	}
-	return fail(ctx, stderr, err)
+	return c.untilStopped(ctx, c.aggregate)
 }
 
 // output marks a failure to write as one of the output.
@@ -120,14 +124,13 @@ func (c *command) startProgress() gagg.Observer {
 	case c.progress == "never" || c.quiet || c.verbose || !c.onTerminal(c.stderr):
 		return nil
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.bar = startBar(c.stderr)
 	return c.bar
 }
 
-func (c *command) stopProgress() {
-	c.bar.finish()
-	c.bar = nil
-}
+func (c *command) stopProgress() { c.bar.finish() }
 
 // onTerminal reports whether w is a terminal that understands more than
 // plain text.

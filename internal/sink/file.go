@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"syscall"
 )
 
@@ -40,7 +41,7 @@ type File struct {
 	out    handle
 	unlock func() // of the hidden file, once it has its name or is gone
 	err    error  // of the first failure, which is final
-	done   bool
+	state  atomic.Int32
 }
 
 // Create opens the output at path, so that a folder that is missing or may
@@ -134,11 +135,11 @@ func (f *File) Write(p []byte) (int, error) {
 // failure of its own, it aborts and returns the error. A second call returns
 // what the first did.
 func (f *File) Commit() error {
-	if f.done {
+	if f.state.Load() == ended {
 		return f.err
 	}
 	if f.hidden == "" {
-		f.done = true
+		f.state.Store(ended)
 		f.step("close", f.out.Close)
 		return f.err
 	}
@@ -148,7 +149,9 @@ func (f *File) Commit() error {
 		f.Abort()
 		return f.err
 	}
-	f.done = true
+	if !f.enter(ended) {
+		return &Error{Path: f.path, Op: "finish", Err: errGivenUp}
+	}
 	defer f.unlock()
 	f.step("close", f.out.Close)
 	f.step("rename to", func() error { return f.fsys.Rename(f.hidden, f.target) })
@@ -188,20 +191,44 @@ func (f *File) syncFolder() error {
 	return errors.Join(err, dir.Close())
 }
 
+// The states of a File. It leaves the first one once.
+const (
+	growing int32 = iota
+	ended         // by Commit or Abort
+	givenUp       // by another goroutine; whoever writes does so in vain
+)
+
+// enter ends the output, unless that was done.
+func (f *File) enter(state int32) bool { return f.state.CompareAndSwap(growing, state) }
+
+var errGivenUp = errors.New("given up")
+
+// GiveUp is Abort for a goroutine other than the one that writes, which may
+// be writing still. It reports whether the output is as it was: false if it
+// is about to appear, or has.
+func (f *File) GiveUp() bool {
+	if !f.enter(givenUp) {
+		return false
+	}
+	if f.hidden != "" {
+		_ = f.fsys.Remove(f.hidden) // nobody is left to be told
+	}
+	return true
+}
+
 // Abort gives the output up: the hidden file goes, what was there before
 // stays. After Commit or Abort it does nothing, so it may be deferred.
 func (f *File) Abort() {
-	if f.done {
+	if !f.enter(ended) {
 		return
 	}
-	f.done = true
 	_ = f.out.Close() // the content is given up: no error of it matters
 	if f.hidden != "" {
 		_ = f.fsys.Remove(f.hidden) // nobody is left to be told
 	}
 	f.unlock()
 	if f.err == nil {
-		f.err = &Error{Path: f.path, Op: "finish", Err: errors.New("given up")}
+		f.err = &Error{Path: f.path, Op: "finish", Err: errGivenUp}
 	}
 }
 

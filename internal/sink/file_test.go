@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 )
@@ -331,6 +332,41 @@ func TestFileAbort(t *testing.T) {
 		t.Error("Commit after Abort succeeded")
 	}
 	expectOnly(t, dir, "x", "")
+}
+
+// An output that another goroutine gives up stays as it was, whatever the
+// writer still does; one that has appeared is not given up.
+func TestFileGiveUp(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "x")
+	f, err := Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var writer sync.WaitGroup
+	writer.Go(func() {
+		for range 100 {
+			f.Write([]byte("more"))
+		}
+	})
+	if !f.GiveUp() || f.GiveUp() {
+		t.Error("GiveUp: want true, then false")
+	}
+	expectOnly(t, dir, "x", "")
+	writer.Wait()
+	if err := f.Commit(); !errors.Is(err, errGivenUp) {
+		t.Errorf("Commit after GiveUp: %v", err)
+	}
+	f.Abort()
+	if err := writeAll(osFS{}, path); err != nil {
+		t.Fatal(err)
+	}
+	if f, err = Create(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Commit(); err != nil || f.GiveUp() {
+		t.Errorf("GiveUp after Commit, %v", err)
+	}
 }
 
 // F26: device and inode decide.

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/gagg-dev/gagg/internal/sink"
+)
+
+// grace is how long a run that was stopped gets to end in order. Nearly all
+// do in a few milliseconds; one that sorts the values of a huge group, or
+// waits for a disk, would not look up for long. It is then left behind: the
+// process ends, and what it would have removed is removed here.
+const grace = 700 * time.Millisecond
+
+// begun is what a run has begun that is seen from outside.
+type begun struct {
+	mu    sync.Mutex
+	files []*sink.File
+	bar   *bar // nil: no progress is shown
+}
+
+// created notes an output.
+func (b *begun) created(f *sink.File) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.files = append(b.files, f)
+}
+
+// giveUp leaves all outputs as they were. It reports whether it could: not if
+// one is about to appear.
+func (b *begun) giveUp() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	all := true
+	for _, f := range b.files {
+		all = f.GiveUp() && all
+	}
+	b.bar.finish()
+	return all
+}
+
+// untilStopped runs do until it returns, or until the grace after the end of
+// ctx is over.
+func (b *begun) untilStopped(ctx context.Context, do func(context.Context) error) error {
+	done := make(chan error, 1)
+	go func() { done <- safely(func() error { return do(ctx) }) }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+	}
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(grace):
+	}
+	if !b.giveUp() {
+		return <-done // which is at its last step
+	}
+	return context.Cause(ctx)
+}
+
+// panicError is a bug in gagg.
+type panicError struct {
+	value any
+	stack []byte
+}
+
+func (e *panicError) Error() string {
+	return fmt.Sprintf("internal error: %v; this is a bug in gagg, GAGG_DEBUG=1 shows where", e.value)
+}
+
+// safely makes a panic of do an error.
+func safely(do func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &panicError{value: p, stack: debug.Stack()}
+		}
+	}()
+	return do()
+}
