@@ -1,10 +1,13 @@
 package gagg_test
 
 import (
+	"context"
 	"errors"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/gagg-dev/gagg"
 	"github.com/gagg-dev/gagg/internal/hostmem"
@@ -31,9 +34,20 @@ func spillCases(t *testing.T) []spillCase {
 // it leaves nothing: files, memory. started is whether Run gave rows.
 func limited(t *testing.T, q gagg.Query, o gagg.Options) (lines []string, spilled int64, started bool, err error) {
 	t.Helper()
-	o.TempDir = t.TempDir()
+	temp := t.TempDir()
+	lines, spilled, started, err = limitedTo(t.Context(), t, temp, q, o)
+	if left, _ := os.ReadDir(temp); len(left) > 0 {
+		t.Errorf("left in the temp folder: %v", left)
+	}
+	return lines, spilled, started, err
+}
+
+// limitedTo is limited with the folder, which it does not look at.
+func limitedTo(ctx context.Context, t *testing.T, temp string, q gagg.Query, o gagg.Options) (lines []string, spilled int64, started bool, err error) {
+	t.Helper()
+	o.TempDir = temp
 	live := hostmem.Live()
-	rows, held, err := gagg.RunHeld(t.Context(), q, o)
+	rows, held, err := gagg.RunHeld(ctx, q, o)
 	if err == nil {
 		started = true
 		for rows.Next() {
@@ -49,9 +63,6 @@ func limited(t *testing.T, q gagg.Query, o gagg.Options) (lines []string, spille
 	}
 	if n := hostmem.Live() - live; n != 0 {
 		t.Errorf("%d bytes of buffers were not freed", n)
-	}
-	if left, _ := os.ReadDir(o.TempDir); len(left) > 0 {
-		t.Errorf("left in the temp folder: %v", left)
 	}
 	return lines, spilled, started, err
 }
@@ -106,6 +117,34 @@ func TestNeedIsEnough(t *testing.T) {
 		}
 		if _, _, _, err := limited(t, c.query, gagg.Options{Threads: 4, MemoryLimit: least - 1}); !errors.As(err, &need) || need.Need != least {
 			t.Errorf("%s: %d bytes were said to be needed: %v", c.name, least, err)
+		}
+	}
+}
+
+// F17: a context that is cancelled at any moment ends a run that spills, and
+// everything is let go.
+func TestCancelSpilling(t *testing.T) {
+	for _, c := range spillCases(t) {
+		o := gagg.Options{Threads: 2, MemoryLimit: tightest(t, c.query)}
+		started := time.Now()
+		if _, _, _, err := limited(t, c.query, o); err != nil {
+			t.Fatal(err)
+		}
+		took, cancelled := time.Since(started), 0
+		for range 8 {
+			temp := t.TempDir()
+			ctx, cancel := context.WithTimeout(t.Context(), time.Duration(rand.Float64()*float64(took)))
+			_, _, _, err := limitedTo(ctx, t, temp, c.query, o)
+			cancel()
+			if err != nil {
+				cancelled++
+			}
+			if left, _ := os.ReadDir(temp); len(left) > 0 || err != nil && (!errors.Is(err, context.DeadlineExceeded) || !isKind(err, nil)) {
+				t.Errorf("%s: error %v, left in the temp folder: %v", c.name, err, left)
+			}
+		}
+		if cancelled == 0 {
+			t.Errorf("%s: every run had ended before it was cancelled", c.name)
 		}
 	}
 }

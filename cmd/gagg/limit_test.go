@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,17 +17,18 @@ import (
 func h2oFile(t *testing.T, rows int64) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "h2o.parquet")
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := (datagen.H2O{Rows: rows, Seed: 1}).WriteParquet(f); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Close(); err != nil {
+	if err := writeH2O(path, rows); err != nil {
 		t.Fatal(err)
 	}
 	return path
+}
+
+func writeH2O(path string, rows int64) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(datagen.H2O{Rows: rows, Seed: 1}.WriteParquet(f), f.Close())
 }
 
 // allKeys is q10 of db-benchmark: nearly every row is a group of its own.

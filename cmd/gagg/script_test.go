@@ -20,6 +20,7 @@ import (
 //
 //	status N COMMAND…      runs COMMAND, which must end with exit status N
 //	parquet OUT TABLE      writes the table in the file TABLE as Parquet
+//	h2o OUT ROWS           writes the table of db-benchmark with so many rows
 //	only DIR NAME…         wants DIR to hold these names (hidden ones too) and no other
 //
 // and the condition root, and $ORDERS, the Parquet file of the README.
@@ -38,6 +39,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"status":  scriptStatus,
 			"parquet": scriptParquet,
+			"h2o":     scriptH2O,
 			"only":    scriptOnly,
 		},
 		Condition: func(name string) (bool, error) {
@@ -113,6 +115,12 @@ func scriptParquet(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	ts.Check(w.Close())
 	ts.Check(out.Close())
+}
+
+func scriptH2O(ts *testscript.TestScript, _ bool, args []string) {
+	rows, err := strconv.ParseInt(args[1], 10, 64)
+	ts.Check(err)
+	ts.Check(writeH2O(ts.MkAbs(args[0]), rows))
 }
 
 func cells(line string) []string {
