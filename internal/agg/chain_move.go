@@ -10,15 +10,11 @@ func (l *Layout) combineChain(s *slot, dst, src []uint64, take taker) {
 		return
 	}
 	a := take.to
-	if a == nil {
-		a = l.spareArena(take.reg)
-		defer l.pools.arenas.Put(a)
-	}
 	switch {
 	case from.isInline():
 		l.append(k, a, src[s.hot:s.hot+s.chain.words])
 	case !from.hasBlobs():
-	case take.to != nil:
+	case take.copies:
 		_ = from.blobs(take.reg, func(words []uint64) error {
 			l.append(k, a, words)
 			return nil
@@ -99,7 +95,7 @@ func (l *Layout) takeRuns(k, from link, take taker) {
 		words := wordsOf(blob)
 		link := &words[len(words)-trailerWords]
 		next := *link
-		if take.to != nil {
+		if take.copies {
 			copied := take.to.Put(blob)
 			words = wordsOf(take.to.Get(copied))
 			words[len(words)-trailerWords] = *k.runList()
@@ -112,13 +108,19 @@ func (l *Layout) takeRuns(k, from link, take taker) {
 	}
 }
 
-// spareArena returns an arena for the few words that Combine needs even when it
-// takes values over. It belongs back into l.pools.arenas.
+// spareArena returns an empty arena for the few words that compacting a chain
+// may need while it is moved. It goes back by
+// putSpare.
 func (l *Layout) spareArena(reg *arena.Arenas) *arena.Arena {
 	if a, ok := l.pools.arenas.Get().(*arena.Arena); ok && a.Registry() == reg {
 		return a
 	}
 	return reg.New()
+}
+
+func (l *Layout) putSpare(a *arena.Arena) {
+	a.Reset()
+	l.pools.arenas.Put(a)
 }
 
 // moveChain copies a chain to to: as one blob, or as runs if it is long.
@@ -128,8 +130,8 @@ func (l *Layout) moveChain(s *slot, row []uint64, from *arena.Arenas, to arena.P
 		n := k.entries(from)
 		if k.compacts() && 8*n > l.limits.inline && n <= l.limits.piece {
 			a := l.spareArena(from)
+			defer l.putSpare(a) // nothing refers to it once the chain has moved
 			l.compact(k, a)
-			l.pools.arenas.Put(a)
 			n = k.entries(from)
 		}
 		if k.runs && 8*n > l.limits.inline {

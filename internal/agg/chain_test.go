@@ -115,7 +115,8 @@ func (b *budget) grow(n int64) error {
 	return nil
 }
 
-// What Need and CombineNeed reserve is enough: no update or merge asks for more.
+// What Need and CombineNeed reserve is enough: no update, merge or join asks for
+// more.
 func TestNeed(t *testing.T) {
 	for name, gen := range allKinds() {
 		var calls []Call
@@ -169,6 +170,29 @@ func TestNeed(t *testing.T) {
 				}
 				if b.asked > 0 {
 					t.Fatalf("%s: a merge of %d rows with %d bytes takes more than it needs", name, len(block.groups), len(block.values))
+				}
+			}
+			for range 4 {
+				other := newWorker(l, reg)
+				for range 1 + rng.IntN(3) {
+					other.update(d, seq(len(d.gids))[:rng.IntN(1000)])
+				}
+				for g := range other.local {
+					if id, isNew := w.group(g); isNew {
+						l.InitEmpty(w.row(id))
+					}
+				}
+				w.t.Arena = reg.New()
+				if err := w.t.Arena.Reserve(l.CombineNeed(0, len(other.local))); err != nil {
+					t.Fatal(err)
+				}
+				b.asked = 0
+				for g, from := range other.local {
+					id, _ := w.group(g)
+					l.Join(w.row(id), other.row(from), reg, w.t.Arena)
+				}
+				if b.asked > 0 {
+					t.Fatalf("%s: joining %d rows takes more than it needs", name, len(other.local))
 				}
 			}
 			reg.Close()

@@ -11,10 +11,20 @@ import (
 // slots commutative too. reg is where the refs of both are valid; nil will do
 // for layouts without refs (HasRefs).
 //
-// With to, the arena that holds the values of dst, values taken from src are
-// copied into it: at most CombineNeed bytes. Without it, dst takes the refs of
-// src over, so that src must not be updated any more.
+// Values taken from src are copied into to, the arena that holds the values of
+// dst: at most CombineNeed bytes.
 func (l *Layout) Combine(dst, src []uint64, reg *arena.Arenas, to *arena.Arena) {
+	l.combine(dst, src, taker{reg: reg, to: to, copies: true})
+}
+
+// Join is Combine, but dst takes the refs of src over, so that src must not be
+// updated any more. What it puts into to, at most CombineNeed of no values, is
+// what dst needs beside them.
+func (l *Layout) Join(dst, src []uint64, reg *arena.Arenas, to *arena.Arena) {
+	l.combine(dst, src, taker{reg: reg, to: to})
+}
+
+func (l *Layout) combine(dst, src []uint64, take taker) {
 	for _, off := range l.counts {
 		dst[off] += src[off]
 	}
@@ -23,7 +33,7 @@ func (l *Layout) Combine(dst, src []uint64, reg *arena.Arenas, to *arena.Arena) 
 	}
 	one := [1]uint32{}
 	for i := range l.slots {
-		l.combineSlot(&l.slots[i], dst, len(dst), one[:], src, taker{reg, to})
+		l.combineSlot(&l.slots[i], dst, len(dst), one[:], src, take)
 	}
 }
 

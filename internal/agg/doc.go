@@ -54,7 +54,7 @@
 //     Options.Runs in pieces (run.go). The row keeps the refs of the runs, and
 //     the chain grows anew behind them. Too many runs are merged into one.
 //
-// Combine links chains, or copies them, and joins the lists of runs. Finish
+// Join links chains, Combine copies them; both join the lists of runs. Finish
 // selects or sorts what is in memory, and merges it with the runs
 // (stream.go), so that a group of any size takes bounded memory: all but the
 // one result of list, string_agg, histogram, min and max, which may take 2 GiB.

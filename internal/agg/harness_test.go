@@ -123,11 +123,11 @@ func (w *worker) merge(o *worker, rng *rand.Rand) {
 			w.t.Unseen = true
 			fallthrough
 		case !isNew:
-			var to *arena.Arena
+			combine := w.l.Combine
 			if rng.IntN(2) == 0 {
-				to = w.t.Arena
+				combine = w.l.Join
 			}
-			w.l.Combine(w.row(id), o.row(from), w.t.Arena.Registry(), to)
+			combine(w.row(id), o.row(from), w.t.Arena.Registry(), w.t.Arena)
 		default:
 			copy(w.row(id), o.row(from))
 			w.t.Unseen = true

@@ -120,14 +120,15 @@ func needBytes(v *column.Vector, rows int) int {
 
 // taker is how a row takes values over from another one.
 type taker struct {
-	reg *arena.Arenas
-	to  *arena.Arena // nil: refs are taken over, values stay where they are
+	reg    *arena.Arenas
+	to     *arena.Arena
+	copies bool // else refs are taken over, values stay where they are
 }
 
 // ref returns what a word with ref old has to hold to stand for the value of
 // ref from.
 func (k taker) ref(old, from uint64) uint64 {
-	if k.to == nil || from == 0 {
+	if !k.copies || from == 0 {
 		return from
 	}
 	return k.to.Replace(old, k.reg.Get(from))

@@ -49,13 +49,10 @@ func (m *Merger) divide(ctx context.Context) error {
 	return sub.close()
 }
 
-// rowsLeft is how many rows there are to divide: groups merged so far, or rows
-// in memory, and rows not loaded yet.
+// rowsLeft is how many rows there are to divide: groups merged so far, and rows
+// that have not been, in memory and on disk.
 func (m *Merger) rowsLeft() (n int64) {
-	n = int64(m.n)
-	if len(m.dir.slots) == 0 {
-		n = int64(m.resident())
-	}
+	n = int64(m.n) + int64(m.resident())
 	for _, b := range m.in.blocks {
 		n += int64(b.Rows)
 	}
@@ -65,11 +62,8 @@ func (m *Merger) rowsLeft() (n int64) {
 // divideBits is the number of hash bits to divide by: the groups of the
 // partition are estimated from the rows loaded so far.
 func (m *Merger) divideBits() uint {
-	left := 0
-	for _, b := range m.in.blocks {
-		left += b.Rows
-	}
-	groups := feedback.ExpectedGroups(int64(m.loaded), int64(m.n), int64(m.loaded+left))
+	total := m.rowsLeft() - int64(m.n) + int64(m.loaded)
+	groups := feedback.ExpectedGroups(int64(m.loaded), int64(m.n), total)
 	l := m.cfg.Level(max(groups, float64(m.n)))
 	l.Workers, l.OpenBytes, l.Left = 1, m.cfg.Memory.Merge/8, 64-m.in.shared
 	return l.Plan().Bits
@@ -99,22 +93,19 @@ func (m *Merger) moveAll(ctx context.Context, sub *store) error {
 	return sub.clear()
 }
 
-// moveGroups places the groups so far, or the rows in memory if there is no
-// directory of groups yet.
+// moveGroups places the groups so far and the rows in memory that have not been
+// merged.
 func (m *Merger) moveGroups(sub *store) error {
-	if len(m.dir.slots) == 0 {
-		for _, page := range m.pages {
-			if err := sub.place(page); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
 	for _, e := range m.dir.slots {
 		if e == 0 {
 			continue
 		}
 		if err := sub.place(m.row(m.dir.group(e))); err != nil {
+			return err
+		}
+	}
+	for _, page := range m.waiting() {
+		if err := sub.place(page); err != nil {
 			return err
 		}
 	}

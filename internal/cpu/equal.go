@@ -22,6 +22,7 @@ func (m *Merger) mergeEqual(ctx context.Context) error {
 		return err
 	}
 	m.freeDirectory()
+	m.store.pool.Reset()
 	for fanIn := m.fanIn(); len(runs) > fanIn; {
 		var merged sortedRun
 		err := m.mergeRuns(ctx, runs[:fanIn], func(row []uint64) (err error) {
@@ -111,7 +112,7 @@ func (m *Merger) writeRun(rows [][]uint64) (r sortedRun, err error) {
 		first := rows[0]
 		n := 1
 		for ; n < len(rows) && m.decoder.Compare(first, rows[n]) == 0; n++ {
-			m.cfg.States.Combine(first, rows[n], m.cfg.Arenas, nil)
+			m.cfg.States.Join(first, rows[n], m.cfg.Arenas, m.store.arena)
 		}
 		if r, err = m.store.disk.Write(r, first); err != nil {
 			return r, err

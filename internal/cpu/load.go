@@ -42,13 +42,17 @@ func (m *Merger) reserve(b partition.Block) error {
 		return nil
 	}
 	section := int(b.Bytes()) - b.Rows*m.cfg.Stride*8
-	need := section + m.cfg.States.CombineNeed(section, b.Rows)
+	return m.makeRoom(section + m.cfg.States.CombineNeed(section, b.Rows))
+}
+
+// makeRoom makes sure of memory for so many bytes of values.
+func (m *Merger) makeRoom(bytes int) error {
 	if m.store.arena.Bytes() > 0 { // a block alone must be loaded, however large it is
-		if err := m.share(m.store.arena.Growth(need), loadShare); err != nil {
+		if err := m.share(m.store.arena.Growth(bytes), loadShare); err != nil {
 			return err
 		}
 	}
-	return m.store.room(need)
+	return m.store.room(bytes)
 }
 
 // open reads a block, so that its rows refer to values in memory. The block

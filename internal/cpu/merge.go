@@ -35,6 +35,7 @@ type Merger struct {
 	loaded int        // rows that made them
 	held   int64      // bytes of it
 	pages  [][]uint64 // those of in, then those of the store
+	merged int        // pages of in whose rows are in the directory
 	tail   []uint64   // what is left of the last one, if it is the store's
 	block  partition.Page
 	out    emitter
@@ -45,6 +46,7 @@ type source struct {
 	buckets []*partition.Buckets
 	number  int
 	shared  uint // top bits that all its hashes share
+	pages   int
 	blocks  []sourceBlock
 }
 
@@ -125,7 +127,7 @@ func (m *Merger) merge(ctx context.Context, buckets []*partition.Buckets, p int,
 // now on.
 func (m *Merger) begin(buckets []*partition.Buckets, p int, shared uint) {
 	m.in = source{buckets: buckets, number: p, shared: shared, blocks: m.in.blocks[:0]}
-	m.pages, m.tail = m.pages[:0], nil
+	m.pages, m.tail, m.merged = m.pages[:0], nil, 0
 	for _, b := range buckets {
 		// A bucket's last page may be part full: numbering rows by page
 		// keeps that apart from its successor's rows.
@@ -134,6 +136,7 @@ func (m *Merger) begin(buckets []*partition.Buckets, p int, shared uint) {
 			m.in.blocks = append(m.in.blocks, sourceBlock{blk, b.Disk()})
 		}
 	}
+	m.in.pages = len(m.pages)
 }
 
 // end lets go of what the partition held.
@@ -142,6 +145,7 @@ func (m *Merger) end() {
 		b.Release(m.in.number)
 	}
 	m.pages, m.tail = m.pages[:0], nil
+	m.in.pages, m.merged = 0, 0
 	m.store.arena.Reset()
 	if m.store.pool.Bytes() > m.cfg.Memory.Merge/2 {
 		m.store.pool.Reset()
@@ -151,14 +155,16 @@ func (m *Merger) end() {
 }
 
 // load enters all rows of the partition. If memory is refused, the directory
-// names the groups so far, and in.blocks is what was not loaded; or there is
-// no directory, and no row was.
+// names the groups so far, if there is one; waiting and in.blocks are what is
+// not in it.
 func (m *Merger) load(ctx context.Context) error {
 	if err := m.reset(m.resident()); err != nil {
 		return err
 	}
-	for page := range m.pages {
-		m.enterPage(page)
+	for ; m.merged < m.in.pages; m.merged++ {
+		if err := m.enterPage(m.merged); err != nil {
+			return err
+		}
 	}
 	for len(m.in.blocks) > 0 {
 		if err := ctx.Err(); err != nil {
@@ -171,10 +177,12 @@ func (m *Merger) load(ctx context.Context) error {
 	return nil
 }
 
-// resident is how many rows of the partition are in memory before any block is
-// loaded.
+// waiting is the pages of the partition whose rows have not been entered yet.
+func (m *Merger) waiting() [][]uint64 { return m.pages[m.merged:m.in.pages] }
+
+// resident is how many rows they have.
 func (m *Merger) resident() (n int) {
-	for _, page := range m.pages {
+	for _, page := range m.waiting() {
 		n += len(page) / m.cfg.Stride
 	}
 	return n
@@ -191,7 +199,7 @@ func (m *Merger) reset(resident int) error {
 	if m.cfg.Memory.Merge > 0 && len(m.in.blocks) > 0 {
 		rows = min(rows, resident+int(m.cfg.mergeRoom()/m.cfg.groupBytes()))
 	}
-	m.n, m.loaded, rows = 0, resident, max(rows, 1)
+	m.n, m.loaded, rows = 0, 0, max(rows, 1)
 	slots, numbers := 1<<dirBits(rows), (len(m.pages)+rows/pageRows+2)*pageRows
 	if len(m.dir.slots) == slots && numbers>>m.dir.groupBits == 0 && m.dir.skip == m.in.shared {
 		clear(m.dir.slots)
@@ -219,18 +227,26 @@ func (m *Merger) row(group uint32) []uint64 {
 	return m.pages[group>>page][at : at+stride : at+stride]
 }
 
-// enterPage enters or combines the rows of one page where they are.
-func (m *Merger) enterPage(page int) {
+// enterPage enters or combines the rows of one page where they are, unless
+// memory for what groups then need is refused.
+func (m *Merger) enterPage(page int) error {
 	rows, stride := m.pages[page], m.cfg.Stride
+	if m.cfg.hasRefs() {
+		if err := m.makeRoom(m.cfg.States.CombineNeed(0, len(rows)/stride)); err != nil {
+			return err
+		}
+	}
 	for i, at := 0, 0; at < len(rows); i, at = i+1, at+stride {
 		row := rows[at : at+stride : at+stride]
 		slot, dst := m.find(row)
 		if dst != nil {
-			m.cfg.States.Combine(dst, row, m.cfg.Arenas, nil)
+			m.cfg.States.Join(dst, row, m.cfg.Arenas, m.store.arena)
 			continue
 		}
 		m.claim(slot, row[0], uint32(page<<m.store.pool.PageBits+i))
 	}
+	m.loaded += len(rows) / stride
+	return nil
 }
 
 // find returns the group of a row, or the free slot for it.

@@ -1,0 +1,56 @@
+package cpu
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/gagg-dev/gagg/feedback"
+	"github.com/gagg-dev/gagg/internal/agg"
+	"github.com/gagg-dev/gagg/internal/column"
+)
+
+// What merging needs beside the values of the groups is let go with each
+// partition.
+func TestMergeKeepsNothing(t *testing.T) {
+	for _, limit := range []int64{0, 1 << 20} { // the second divides: rows are left when values fill the memory
+		cfg := config(2, feedback.NoTiles, noLimit)
+		median, _, err := agg.Resolve("median", []column.Type{int64Type}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		call := agg.Call{Func: median, Args: []int{0}, Types: []column.Type{int64Type}}
+		cfg.States = agg.Compile([]agg.Call{call}, 1+cfg.Keys.Words, agg.Options{MaxRows: -1})
+		cfg.Stride = Stride(cfg.Keys, cfg.States)
+		if limit > 0 {
+			tight(t, cfg, 64<<20, 3)
+			cfg.Memory.Merge = limit
+		}
+		in, _ := data(rand.New(rand.NewPCG(9, 9)), 60, 1000, 5000, "flat", false)
+		g, err := run(t.Context(), cfg, in, false, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := cfg.Arenas.Bytes()
+		m := NewMerger(cfg, g.Buckets)
+		groups := 0
+		for p := range g.Buckets[0].Partitions() {
+			err := m.Merge(t.Context(), p, func(rows [][]uint64) error {
+				groups += len(rows)
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if now := cfg.Arenas.Bytes(); now > before {
+				t.Fatalf("limit %d: %d bytes of values before merging, %d after partition %d", limit, before, now, p)
+			}
+		}
+		if groups != 5000 {
+			t.Errorf("limit %d: %d groups", limit, groups)
+		}
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+		closed(t, &g)
+	}
+}
