@@ -18,7 +18,7 @@ import (
 
 // The number of runs that are stopped or killed at random moments. A release
 // is tried with 1000.
-var stops = flag.Int("stops", 30, "how many runs are stopped, and how many are killed")
+var stops = flag.Int("stops", 25, "how many runs are stopped, and how many are killed")
 
 // mostToStop is how long a run may take to end after a signal. A second is the
 // aim, which the test prints its distance from; it fails when a machine that

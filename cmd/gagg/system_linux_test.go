@@ -40,10 +40,10 @@ func TestTempFull(t *testing.T) {
 	}
 }
 
-// F13: in a control group of 128 MiB a run without any flag keeps within it:
+// F13: in a control group of 96 MiB a run without any flag keeps within it:
 // it spills, and is not killed.
 func TestControlGroup(t *testing.T) {
-	group := newGroup(t, 128*mib)
+	group := newGroup(t, 96*mib)
 	file, temp, stats := h2oFile(t, 600_000), t.TempDir(), filepath.Join(t.TempDir(), "stats.json")
 	args := append([]string{file, "-f", "none", "--temp-dir", temp, "--stats=" + stats}, allKeys...)
 	c := exec.Command("sh", append([]string{"-c", `echo $$ > "$0" && exec "$@"`, filepath.Join(group, "cgroup.procs"), os.Args[0]}, args...)...)
