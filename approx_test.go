@@ -35,8 +35,13 @@ func approximated(t *testing.T, typ column.Type, rows, distinct int) gagg.Source
 }
 
 var approximatedTypes = []column.Type{
-	{Kind: column.Int32}, {Kind: column.Uint64}, {Kind: column.Float32}, {Kind: column.Float64}, {Kind: column.String},
-	{Kind: column.Date}, column.DecimalType(9, 2), column.DecimalType(38, 10),
+	{Kind: column.Int32},
+	{Kind: column.Uint64},
+	{Kind: column.Float32},
+	{Kind: column.Float64},
+	{Kind: column.String},
+	{Kind: column.Date},
+	column.DecimalType(9, 2), column.DecimalType(38, 10),
 }
 
 // The estimates are within their bounds, and the same in every configuration.

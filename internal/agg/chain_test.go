@@ -122,8 +122,16 @@ func TestNeed(t *testing.T) {
 		var calls []Call
 		d := randomData(testRand(), 1000, 400, "some", []generator{gen})
 		for _, h := range []holistic{
-			{"median", nil}, {"mode", nil}, {"count_distinct", nil}, {"histogram", nil}, {"list", nil}, {"min", 5}, {"max", 20},
-			{"approx_count_distinct", nil}, {"min", nil}, {"first", nil},
+			{"median", nil},
+			{"mode", nil},
+			{"count_distinct", nil},
+			{"histogram", nil},
+			{"list", nil},
+			{"min", 5},
+			{"max", 20},
+			{"approx_count_distinct", nil},
+			{"min", nil},
+			{"first", nil},
 		} {
 			calls = append(calls, h.call(t, d))
 		}

@@ -17,9 +17,17 @@ var holisticBench = []struct {
 	param any
 	kind  string
 }{
-	{"median", nil, "double"}, {"count_distinct", nil, "small"}, {"count_distinct", nil, "double"}, {"list", nil, "small"},
-	{"mode", nil, "small"}, {"approx_count_distinct", nil, "double"}, {"approx_quantile", 0.5, "double"},
-	{"max", 2, "double"}, {"max", 100, "double"}, {"median", nil, "string"}, {"string_agg", ",", "string"},
+	{"median", nil, "double"},
+	{"count_distinct", nil, "small"},
+	{"count_distinct", nil, "double"},
+	{"list", nil, "small"},
+	{"mode", nil, "small"},
+	{"approx_count_distinct", nil, "double"},
+	{"approx_quantile", 0.5, "double"},
+	{"max", 2, "double"},
+	{"max", 100, "double"},
+	{"median", nil, "string"},
+	{"string_agg", ",", "string"},
 }
 
 func benchData(kind string, groups int) *testData {

@@ -315,8 +315,14 @@ func TestBrotliWindow(t *testing.T) {
 		head byte
 		bits int
 	}{
-		{0b0, 16}, {0b0000001, 17}, {0b0011, 18}, {0b0101, 19}, {0b1111, 24},
-		{0b0100001, 10}, {0b0110001, 11}, {0b1110001, 15},
+		{0b0, 16},
+		{0b0000001, 17},
+		{0b0011, 18},
+		{0b0101, 19},
+		{0b1111, 24},
+		{0b0100001, 10},
+		{0b0110001, 11},
+		{0b1110001, 15},
 	} {
 		if got := brotliWindow([]byte{test.head}); got != 1<<test.bits {
 			t.Errorf("%b: %d, want %d bits", test.head, got, test.bits)
