@@ -35,8 +35,6 @@ import (
 )
 
 func main() {
-	ctx, stop := withSignals(context.Background())
-	status := run(ctx, os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr)
-	stop()
-	os.Exit(status)
+	ctx := withSignals(context.Background())
+	os.Exit(run(ctx, os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr))
 }

@@ -32,7 +32,10 @@ func (e *interruption) status() int { return 128 + int(e.signal) }
 //
 // SIGPIPE is ignored: a write to a closed pipe then returns EPIPE, which ends
 // the run in order instead of leaving a half-written file beside the output.
-func withSignals(parent context.Context) (ctx context.Context, stop func()) {
+//
+// It is for the life of the process: a signal that arrives while the process
+// ends must not change its exit status.
+func withSignals(parent context.Context) context.Context {
 	ctx, cancel := context.WithCancelCause(parent)
 	signal.Ignore(syscall.SIGPIPE)
 	received := make(chan os.Signal, 2)
@@ -43,20 +46,12 @@ func withSignals(parent context.Context) (ctx context.Context, stop func()) {
 	}
 	go func() {
 		for first := true; ; first = false {
-			s, ok := (<-received).(syscall.Signal)
-			if !ok {
-				return
-			}
-			cause := &interruption{signal: s}
+			cause := &interruption{signal: (<-received).(syscall.Signal)}
 			if !first {
 				os.Exit(cause.status())
 			}
 			cancel(cause)
 		}
 	}()
-	return ctx, func() {
-		signal.Stop(received)
-		close(received)
-		cancel(nil)
-	}
+	return ctx
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -65,8 +66,13 @@ func newGroup(t *testing.T, limit int64) string {
 		if os.Mkdir(group, 0o755) != nil {
 			continue
 		}
-		t.Cleanup(func() { _ = os.Remove(group) }) // one that is busy stays
-		if os.WriteFile(filepath.Join(group, file), []byte(fmt.Sprint(limit)), 0o644) == nil {
+		t.Cleanup(func() { _ = os.Remove(group) })                        // one that is busy stays
+		f, err := os.OpenFile(filepath.Join(group, file), os.O_WRONLY, 0) // not made: the folder may be none of a control group
+		if err != nil {
+			continue
+		}
+		_, err = fmt.Fprint(f, limit)
+		if err := errors.Join(err, f.Close()); err == nil {
 			return group
 		}
 	}
