@@ -36,7 +36,7 @@ func moments(n int) []int {
 // isKind reports whether err is of one kind at most, and of that if it is one.
 func isKind(err, kind error) bool {
 	for _, k := range []error{gagg.ErrUsage, gagg.ErrInput, gagg.ErrOverflow, gagg.ErrBudget, gagg.ErrDevice} {
-		if errors.Is(err, k) != (k == kind) {
+		if errors.Is(err, k) != errors.Is(k, kind) {
 			return false
 		}
 	}
