@@ -212,16 +212,3 @@ func (k link) blobSize(n int) int {
 	entries := int(min(max(k.values(), firstEntries), blobWords))
 	return max(n, min(entries*k.words, blobWords/k.words*k.words))
 }
-
-// need bounds what appending any of the first rows values of x takes: each may
-// need a new blob.
-func (c *chain) need(x *column.Vector, rows int) int {
-	if c.words > 0 {
-		return rows * arena.Size(8*(max(blobWords, firstEntries*c.words)+c.words+trailerWords))
-	}
-	n := 0
-	for _, s := range x.Span[:rows] {
-		n += arena.Size(8 * (max(blobWords, c.value+stringWords(int(s.Len))) + trailerWords))
-	}
-	return n
-}

@@ -115,24 +115,27 @@ func (b *budget) grow(n int64) error {
 	return nil
 }
 
+// needy is an aggregate of each kind that puts values into an arena.
+var needy = []holistic{
+	{"median", nil},
+	{"mode", nil},
+	{"count_distinct", nil},
+	{"histogram", nil},
+	{"list", nil},
+	{"min", 5},
+	{"max", 20},
+	{"approx_count_distinct", nil},
+	{"min", nil},
+	{"first", nil},
+}
+
 // What Need and CombineNeed reserve is enough: no update, merge or join asks for
 // more.
 func TestNeed(t *testing.T) {
 	for name, gen := range allKinds() {
 		var calls []Call
 		d := randomData(testRand(), 1000, 400, "some", []generator{gen})
-		for _, h := range []holistic{
-			{"median", nil},
-			{"mode", nil},
-			{"count_distinct", nil},
-			{"histogram", nil},
-			{"list", nil},
-			{"min", 5},
-			{"max", 20},
-			{"approx_count_distinct", nil},
-			{"min", nil},
-			{"first", nil},
-		} {
+		for _, h := range needy {
 			calls = append(calls, h.call(t, d))
 		}
 		for _, limits := range []limits{usualLimits, tiny} {
@@ -201,6 +204,34 @@ func TestNeed(t *testing.T) {
 				}
 				if b.asked > 0 {
 					t.Fatalf("%s: joining %d rows takes more than it needs", name, len(other.local))
+				}
+			}
+			reg.Close()
+		}
+	}
+}
+
+// What NeedOne reserves is enough for one group, whatever it has seen before.
+func TestNeedOne(t *testing.T) {
+	for name, gen := range allKinds() {
+		d := randomData(testRand(), 3000, 1, "some", []generator{gen})
+		for _, h := range needy {
+			var b budget
+			reg := arena.New(b.grow)
+			l := Compile([]Call{h.call(t, d)}, testBase, Options{MaxRows: -1})
+			rng := testRand()
+			w := newWorker(l, reg)
+			for range 2 {
+				for _, rows := range split(seq(len(d.gids)), rng) {
+					w.t.Arena = reg.New()
+					if err := w.t.Arena.Reserve(l.NeedOne(d.input(rows))); err != nil {
+						t.Fatal(err)
+					}
+					b.asked = 0
+					w.updateOne(d, rows)
+					if b.asked > 0 {
+						t.Fatalf("%s of %s: %d rows take more than they need", h.name, name, len(rows))
+					}
 				}
 			}
 			reg.Close()

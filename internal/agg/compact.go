@@ -33,13 +33,17 @@ var usualLimits = limits{compact: 4096, inline: 64 << 10, piece: 1 << 20, block:
 // sorted copy, the places of entries and what grew too far.
 const wordScratch = 40
 
-// limitsFor is the limits that keep sorting within so many bytes, 0 being the
-// usual ones.
-func limitsFor(scratch int) limits {
+// leastInline is what pays for a write of its own.
+const leastInline = 4 << 10
+
+// limitsFor is the limits that keep sorting within so many bytes, and the
+// chains of a row that is moved within half of them; 0: the usual ones.
+func limitsFor(scratch, chains int) limits {
 	l := usualLimits
 	if scratch > 0 {
 		l.piece = min(max(scratch/wordScratch, l.compact), l.piece)
 		l.fanIn = min(max(scratch/4/l.block, 4), l.fanIn)
+		l.inline = min(max(scratch/2/max(chains, 1), leastInline), l.inline)
 	}
 	return l
 }

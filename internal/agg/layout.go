@@ -122,7 +122,7 @@ func Compile(calls []Call, base int, o Options) *Layout {
 	if o.BatchBytes == 0 {
 		o.BatchBytes = usualBatchBytes
 	}
-	b := builder{Layout: &Layout{base: base, rows: field{off: none}, batchBytes: o.BatchBytes, runs: o.Runs, limits: limitsFor(o.ScratchBytes), pools: new(pools)}, maxRows: o.MaxRows}
+	b := builder{Layout: &Layout{base: base, rows: field{off: none}, batchBytes: o.BatchBytes, runs: o.Runs, pools: new(pools)}, maxRows: o.MaxRows}
 	for _, c := range calls {
 		b.declare(c)
 	}
@@ -130,6 +130,7 @@ func Compile(calls []Call, base int, o Options) *Layout {
 		b.calls = append(b.calls, b.compile(c))
 	}
 	b.place()
+	b.limits = limitsFor(o.ScratchBytes, len(b.chains))
 	return b.Layout
 }
 

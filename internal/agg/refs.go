@@ -50,6 +50,20 @@ func (l *Layout) Need(in *Input) int {
 	return n
 }
 
+// NeedOne is Need of UpdateOne, whose rows share what each of many groups may
+// need of its own.
+func (l *Layout) NeedOne(in *Input) int {
+	n := 0
+	for i := range l.slots {
+		if s := &l.slots[i]; s.op == opChain {
+			n += s.chain.needOne(&in.Args[s.x], in.Rows)
+		} else {
+			n += s.need(in)
+		}
+	}
+	return n
+}
+
 // CombineNeed is how many bytes, as [arena.Size] counts them, Combine of that
 // many rows puts into to at most, if all values that the rows refer to take
 // varBytes.

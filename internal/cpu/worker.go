@@ -145,7 +145,11 @@ func (w *Worker) add(b *column.Batch) error {
 // addGlobal adds all rows to the one group that there is.
 func (w *Worker) addGlobal() error {
 	if w.cfg.hasRefs() {
-		if err := w.store.makeRoom(w.table.rows.Rows, w.cfg.States.Need(&w.in), w.room); err != nil {
+		need := w.cfg.States.NeedOne(&w.in)
+		if most := w.cfg.Memory.Worker; most > 0 && int64(need) > most/2 && w.in.Rows > 1 {
+			return &overload{&RefusedError{errShareUsed}} // making room would be in vain
+		}
+		if err := w.store.makeRoom(w.table.rows.Rows, need, w.room); err != nil {
 			return err
 		}
 	}
