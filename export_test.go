@@ -32,3 +32,13 @@ func RunHeld(ctx context.Context, q Query, o Options) (rows *Rows, held func() i
 	}
 	return newRows(ctx, r), held, nil
 }
+
+// SetLeastMemory has the runs of a test begin under limits that leave a worker
+// as little as groups bytes for its groups, so that few rows spill. The test
+// must not be parallel.
+func SetLeastMemory(t testing.TB, groups int64) {
+	t.Helper()
+	fixed, least := fixedWorker, leastGroups
+	fixedWorker, leastGroups = 0, groups
+	t.Cleanup(func() { fixedWorker, leastGroups = fixed, least })
+}

@@ -36,16 +36,19 @@ func answer(t *testing.T, q gagg.Query, o gagg.Options) ([]string, error) {
 	defer rows.Release()
 	var lines []string
 	for rows.Next() {
-		lines = append(lines, linesOf(rows.Record())...)
+		lines = append(lines, linesOf(rows.Record().Columns())...)
 	}
 	return lines, rows.Err()
 }
 
-// linesOf is the rows of a record as text.
-func linesOf(rec arrow.Record) (lines []string) {
-	for i := range int(rec.NumRows()) {
+// linesOf is the rows of columns as text.
+func linesOf(cols []arrow.Array) (lines []string) {
+	if len(cols) == 0 {
+		return nil
+	}
+	for i := range cols[0].Len() {
 		var cells []string
-		for _, col := range rec.Columns() {
+		for _, col := range cols {
 			cells = append(cells, col.ValueStr(i))
 		}
 		lines = append(lines, strings.Join(cells, "|"))

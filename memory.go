@@ -34,12 +34,16 @@ const (
 	// mostSort makes runs of which a thousand are merged at a time: sorters
 	// take more only where nobody else may want it (sortGrow).
 	mostSort = 128 << 20
+)
+
+// Variables for tests alone, which make them small so that few rows spill.
+var (
 	// fixedWorker is what a worker holds beside its reader's buffers and its
 	// groups: tiles, vectors of a batch, blocks to write and to read.
-	fixedWorker = 2*partition.DiskBytes + 1<<20
+	fixedWorker int64 = 2*partition.DiskBytes + 1<<20
 	// leastGroups is what its groups need at least: a table, a page for each
 	// of few partitions, the groups of one that is merged.
-	leastGroups = 4 << 20
+	leastGroups int64 = 4 << 20
 )
 
 // planMemory shares out limit bytes among so many workers or fewer, each of

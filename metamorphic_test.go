@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"testing"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/gagg-dev/gagg"
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/datagen"
+	"github.com/gagg-dev/gagg/internal/hostmem"
 	"github.com/gagg-dev/gagg/internal/oracle"
 )
 
@@ -45,10 +47,11 @@ func aggregatesOf(c datagen.Column) []string {
 	return out
 }
 
-func newTrial(seed uint64) *trial {
+// newTrial makes a trial of as many rows as one of sizes says.
+func newTrial(seed uint64, sizes ...int) *trial {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	types := datagen.Types()
-	spec := datagen.Spec{Rows: []int{0, 1, 31, 33, 3000}[rng.IntN(5)], Seed: seed}
+	spec := datagen.Spec{Rows: sizes[rng.IntN(len(sizes))], Seed: seed}
 	for i := range 2 + rng.IntN(5) {
 		t := types[rng.IntN(len(types))]
 		spec.Columns = append(spec.Columns, datagen.Column{
@@ -95,6 +98,7 @@ type configuration struct {
 	name   string
 	source func(t *testing.T, tr *trial) gagg.Source
 	opt    gagg.Options
+	least  bool // the least memory limit, and opt.MemoryLimit on top
 }
 
 func parquetAs(l datagen.Layout) func(*testing.T, *trial) gagg.Source {
@@ -133,14 +137,14 @@ func recordsOf(t *testing.T, tr *trial) gagg.Source {
 }
 
 var configurations = []configuration{
-	{"one row group", parquetAs(datagen.Layout{}), gagg.Options{Threads: 1}},
-	{"many row groups", parquetAs(datagen.Layout{RowGroup: 100, Codec: "snappy"}), gagg.Options{Threads: 4}},
-	{"tiny pages, v2", parquetAs(datagen.Layout{RowGroup: 1000, Page: 7, V2: true, Codec: "zstd", Encoding: datagen.Delta}), gagg.Options{Threads: 2}},
-	{"tiny batches", parquetAs(datagen.Layout{RowGroup: 500, Encoding: datagen.Split}), gagg.Options{Threads: 2, BatchRows: 3}},
-	{"partitioned at once", parquetAs(datagen.Layout{RowGroup: 300}), gagg.Options{Threads: 3, Partitions: 16}},
-	{"one partition, small batches", parquetAs(datagen.Layout{RowGroup: 300, Required: true}), gagg.Options{Threads: 2, Partitions: 1, BatchRows: 33}},
-	{"no pruning", parquetAs(datagen.Layout{RowGroup: 50}), gagg.Options{Threads: 2, NoPruning: true}},
-	{"arrow records", recordsOf, gagg.Options{Threads: 2}},
+	{name: "one row group", source: parquetAs(datagen.Layout{}), opt: gagg.Options{Threads: 1}},
+	{name: "many row groups", source: parquetAs(datagen.Layout{RowGroup: 100, Codec: "snappy"}), opt: gagg.Options{Threads: 4}},
+	{name: "tiny pages, v2", source: parquetAs(datagen.Layout{RowGroup: 1000, Page: 7, V2: true, Codec: "zstd", Encoding: datagen.Delta}), opt: gagg.Options{Threads: 2}},
+	{name: "tiny batches", source: parquetAs(datagen.Layout{RowGroup: 500, Encoding: datagen.Split}), opt: gagg.Options{Threads: 2, BatchRows: 3}},
+	{name: "partitioned at once", source: parquetAs(datagen.Layout{RowGroup: 300}), opt: gagg.Options{Threads: 3, Partitions: 16}},
+	{name: "one partition, small batches", source: parquetAs(datagen.Layout{RowGroup: 300, Required: true}), opt: gagg.Options{Threads: 2, Partitions: 1, BatchRows: 33}},
+	{name: "no pruning", source: parquetAs(datagen.Layout{RowGroup: 50}), opt: gagg.Options{Threads: 2, NoPruning: true}},
+	{name: "arrow records", source: recordsOf, opt: gagg.Options{Threads: 2}},
 }
 
 // One query and one data set, many ways to run it, one answer: the oracle's,
@@ -151,7 +155,7 @@ func TestMetamorphic(t *testing.T) {
 		trials = 30
 	}
 	for seed := range trials {
-		tr := newTrial(seed)
+		tr := newTrial(seed, 0, 1, 31, 33, 3000)
 		want, err := oracle.Run(tr.table.Batches(1000), tr.table.Schema(), tr.want)
 		if err != nil && !errors.Is(err, oracle.ErrOverflow) {
 			t.Fatal(err)
@@ -165,7 +169,7 @@ func TestMetamorphic(t *testing.T) {
 					}
 					return
 				}
-				if err := oracle.Equal(got, want); err != nil {
+				if err := oracle.Equal(got.Result, want); err != nil {
 					t.Fatalf("%s\n%v", tr, err)
 				}
 			})
@@ -181,29 +185,56 @@ func (tr *trial) String() string {
 	return fmt.Sprintf("seed %d, %d rows of %s\nby %v, aggregates %v, where %q", tr.seed, tr.table.Rows, strings.Join(cols, "; "), tr.query.By, tr.want.Aggs, tr.query.Where)
 }
 
-// run runs the trial and checks that nothing allocated is left.
-func (tr *trial) run(t *testing.T, c configuration) (oracle.Result, error) {
+// outcome is what a run of a trial gave.
+type outcome struct {
+	oracle.Result
+	keys  []string // of the rows, in their order
+	stats gagg.Stats
+}
+
+// run runs the trial and checks that nothing is left: nothing allocated, no
+// part of the memory limit, no file.
+func (tr *trial) run(t *testing.T, c configuration) (out outcome, err error) {
 	t.Helper()
 	mem := memory.NewCheckedAllocator(memory.NewGoAllocator())
 	defer mem.AssertSize(t, 0)
 	q, o := tr.query, c.opt
 	q.From, o.Allocator = c.source(t, tr), mem
-	rows, err := gagg.Run(t.Context(), q, o)
+	if o.MemoryLimit > 0 || c.least {
+		o.TempDir = t.TempDir()
+	}
+	if c.least {
+		o.MemoryLimit += leastLimit(t, q)
+	}
+	live := hostmem.Live()
+	rows, held, err := gagg.RunHeld(t.Context(), q, o)
+	defer func() {
+		left, _ := os.ReadDir(o.TempDir) // "" has none
+		if n, buffers := held(), hostmem.Live()-live; n != 0 || buffers != 0 || len(left) > 0 {
+			t.Errorf("%s\n%d bytes of the memory limit are still held, %d of buffers, and files %v", tr, n, buffers, left)
+		}
+	}()
 	if err != nil {
-		return oracle.Result{}, err
+		return out, err
 	}
 	defer rows.Release()
 	var batches []column.Batch
 	for rows.Next() {
-		rec := rows.Record()
-		b := column.Batch{Rows: int(rec.NumRows()), Cols: make([]column.Vector, rec.NumCols())}
-		for i := range b.Cols {
-			if err := column.FromArrow(rec.Column(i), &b.Cols[i]); err != nil {
-				t.Fatal(err)
-			}
-			b.Cols[i] = column.Concat(b.Cols[i : i+1])
-		}
-		batches = append(batches, b)
+		batches = append(batches, tr.batchOf(t, rows.Record()))
+		out.keys = append(out.keys, linesOf(rows.Record().Columns()[:len(tr.want.Keys)])...)
 	}
-	return oracle.Rows(batches, len(tr.want.Keys)), rows.Err()
+	out.Result, out.stats = oracle.Rows(batches, len(tr.want.Keys)), rows.Stats()
+	return out, rows.Err()
+}
+
+// batchOf is a copy of a record.
+func (tr *trial) batchOf(t *testing.T, rec arrow.Record) column.Batch {
+	b := column.Batch{Rows: int(rec.NumRows()), Cols: make([]column.Vector, rec.NumCols())}
+	for i := range b.Cols {
+		if err := column.FromArrow(rec.Column(i), &b.Cols[i]); err != nil {
+			t.Fatal(err)
+		}
+		b.Cols[i] = column.Concat(b.Cols[i : i+1])
+	}
+	return b
 }

@@ -51,7 +51,7 @@ func limitedTo(ctx context.Context, t *testing.T, temp string, q gagg.Query, o g
 	if err == nil {
 		started = true
 		for rows.Next() {
-			lines = append(lines, linesOf(rows.Record())...)
+			lines = append(lines, linesOf(rows.Record().Columns())...)
 		}
 		err = rows.Err()
 		spilled = rows.Stats().SpilledBytes
