@@ -142,7 +142,7 @@ func TestHolisticUnderBudget(t *testing.T) {
 		for _, by := range [][]string{nil, {"s"}, {"k"}} {
 			q := gagg.Query{From: file, By: by, Aggs: exprs(call)}
 			want := mustAnswer(t, q, gagg.Options{Threads: 2})
-			got, spilled, _, err := limited(t, q, gagg.Options{MemoryLimit: leastLimit(t, q)})
+			got, spilled, _, err := limited(t, q, gagg.Options{MemoryLimit: leastLimit(t, q, gagg.Options{})})
 			if err != nil || !slices.Equal(got, want) {
 				t.Errorf("%s by %v: another answer or error %v", call, by, err)
 			}

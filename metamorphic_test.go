@@ -204,7 +204,7 @@ func (tr *trial) run(t *testing.T, c configuration) (out outcome, err error) {
 		o.TempDir = t.TempDir()
 	}
 	if c.least {
-		o.MemoryLimit += leastLimit(t, q)
+		o.MemoryLimit += leastLimit(t, q, o)
 	}
 	live := hostmem.Live()
 	rows, held, err := gagg.RunHeld(t.Context(), q, o)

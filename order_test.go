@@ -26,10 +26,12 @@ func shaped(t *testing.T, s datagen.Shape) gagg.Source {
 	return gagg.Parquet(s.Kind, bytes.NewReader(b.Bytes()), int64(b.Len()))
 }
 
-// leastLimit is the smallest memory limit that a query runs with.
-func leastLimit(t *testing.T, q gagg.Query) int64 {
+// leastLimit is the smallest memory limit that a query runs with, with one
+// thread.
+func leastLimit(t *testing.T, q gagg.Query, o gagg.Options) int64 {
 	t.Helper()
-	_, err := answer(t, q, gagg.Options{MemoryLimit: 1})
+	o.MemoryLimit = 1
+	_, err := answer(t, q, o)
 	var need *gagg.NeedError
 	if !errors.As(err, &need) {
 		t.Fatal(err)
@@ -57,7 +59,7 @@ func TestOrderedResultBeyondTheLimit(t *testing.T) {
 			for _, line := range want {
 				size += len(line)
 			}
-			limit := leastLimit(t, q)
+			limit := leastLimit(t, q, gagg.Options{})
 			if c.limit == 0 && int64(size) < 2*limit {
 				t.Fatalf("%d bytes of result are too few", size)
 			}
@@ -151,7 +153,7 @@ func TestCancelOrdered(t *testing.T) {
 // A disk that fails while rows are sorted or merged is an error that says so.
 func TestOrderedDiskFaults(t *testing.T) {
 	q := gagg.Query{From: shaped(t, datagen.Shape{Kind: "wide", Rows: 100_000, Groups: 100_000, Seed: 2}), By: []string{"k"}, Aggs: exprs("count(*)"), OrderBy: []string{"k"}}
-	o := gagg.Options{Threads: 2, MemoryLimit: leastLimit(t, q)}
+	o := gagg.Options{Threads: 2, MemoryLimit: leastLimit(t, q, gagg.Options{})}
 	counting := spilltest.New()
 	gagg.SetSpillFS(t, counting)
 	if _, spilled, _, err := limited(t, q, o); err != nil || spilled == 0 {

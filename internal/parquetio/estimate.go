@@ -133,12 +133,12 @@ func (s *Scan) constantBytes(i int) int64 {
 }
 
 // pageOf is the size, decompressed, of the largest page of a chunk of so many
-// bytes.
+// bytes, unless it says less than a page that was looked at.
 func (p *columnPeek) pageOf(chunk int64) int64 {
 	if p.page < 0 {
 		return min(chunk, unknownPage)
 	}
-	return min(chunk, max(usualPage, p.page+p.page/4, p.dictBytes))
+	return min(max(chunk, p.page), max(usualPage, p.page+p.page/4, p.dictBytes))
 }
 
 // packedOf is the size in the file of a page, compressed as well as those
