@@ -1,12 +1,14 @@
 package cpu
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 
 	"github.com/gagg-dev/gagg/feedback"
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/key"
+	"github.com/gagg-dev/gagg/partition"
 )
 
 // collidingKeys returns n different pairs of integers with one hash. The hash
@@ -71,5 +73,73 @@ func TestEqualHashes(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// F10: keys that were made to have one hash are not looked up among each other
+// but for the first of them: the work, which is what a look-up passes, is
+// bounded by a number for each row.
+func TestCrowded(t *testing.T) {
+	const n, batch = 100_000, 1000
+	a, b := collidingKeys(t, n)
+	ones := column.Vector{Type: int64Type, Len: n, Int: make([]int64, n)}
+	for i := range n {
+		ones.Int[i] = 1
+	}
+	all := column.Batch{Rows: n, Cols: []column.Vector{a, b, ones}}
+	var in batches
+	for range 2 { // each key comes twice
+		for at := 0; at < n; at += batch {
+			in = append(in, all.Slice(at, at+batch))
+		}
+	}
+	for _, limited := range []bool{false, true} {
+		t.Run(fmt.Sprintf("limited=%t", limited), func(t *testing.T) {
+			cfg := config(0, feedback.TileConfig{MinRows: 1 << 62}, noLimit)
+			if limited {
+				tight(t, cfg, 8<<20, 1)
+			}
+			w, err := NewWorker(cfg, pipeline(false))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range in {
+				if w.phase == phaseTable && i*batch > mostFar+batch {
+					t.Fatalf("the table is still in use after %d rows", i*batch)
+				}
+				if err := w.Add(&in[i]); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := w.Finish(0); err != nil {
+				t.Fatal(err)
+			}
+			afterRun()
+			m := NewMerger(cfg, []*partition.Buckets{w.store.buckets})
+			groups := 0
+			for p := range w.store.buckets.Partitions() {
+				err := m.Merge(t.Context(), p, func(rows [][]uint64) error {
+					for _, row := range rows {
+						groups++
+						if row[1+cfg.Keys.Words] != 2 {
+							t.Fatalf("the sum of a group is %d, want 2", row[1+cfg.Keys.Words])
+						}
+					}
+					return nil
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if most := mostFar + partition.BlockBytes/8/cfg.Stride; m.n > most {
+					t.Errorf("%d groups are in a directory, want %d at most", m.n, most)
+				}
+			}
+			if groups != n {
+				t.Errorf("%d groups, want %d", groups, n)
+			}
+			if err := errors.Join(m.Close(), w.store.close()); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }

@@ -123,17 +123,20 @@ var afterRun = func() {}
 func run(ctx context.Context, cfg *Config, in batches, filter bool, threads int) (Groups, error) {
 	defer func() { afterRun() }()
 	return Run(ctx, cfg, Input{
-		Units:  len(in),
-		Reader: func() Reader { return &batchReader{all: in} },
-		Pipeline: func() Pipeline {
-			p := Pipeline{Used: []int{0, 1, 2}, Keys: []Evaluator{columnAt(0), columnAt(1)}, Args: []Evaluator{columnAt(2)}}
-			if filter {
-				p.Where = evenRows{}
-			}
-			return p
-		},
-		Done: func(int, int64) {},
+		Units:    len(in),
+		Reader:   func() Reader { return &batchReader{all: in} },
+		Pipeline: func() Pipeline { return pipeline(filter) },
+		Done:     func(int, int64) {},
 	}, threads)
+}
+
+// pipeline takes two keys and an argument from the columns.
+func pipeline(filter bool) Pipeline {
+	p := Pipeline{Used: []int{0, 1, 2}, Keys: []Evaluator{columnAt(0), columnAt(1)}, Args: []Evaluator{columnAt(2)}}
+	if filter {
+		p.Where = evenRows{}
+	}
+	return p
 }
 
 // Every road gives the same sums, each group once, in order of hash: coded

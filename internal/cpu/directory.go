@@ -9,9 +9,10 @@ import (
 // directory is the open addressing index of a table or a merge.
 type directory struct {
 	slots     []uint32
-	shift     uint // home slot of a hash: hash<<skip >> shift
-	skip      uint // top bits that all hashes share
-	groupBits uint // of an entry; the others are the tag
+	shift     uint   // home slot of a hash: hash<<skip >> shift
+	skip      uint   // top bits that all hashes share
+	groupBits uint   // of an entry; the others are the tag
+	far       uint64 // how far from its home slot a group lies at most
 }
 
 const minDirBits = 10
@@ -49,7 +50,19 @@ func (d *directory) place(hash uint64, group uint32) {
 	for d.slots[s] != 0 {
 		s = d.next(s)
 	}
+	d.put(s, hash, group)
+}
+
+// put enters a group in a free slot, where probing for it has ended.
+func (d *directory) put(s, hash uint64, group uint32) {
 	d.slots[s] = d.entry(hash, group)
+	d.far = max(d.far, (s-d.home(hash))&uint64(len(d.slots)-1))
+}
+
+// empty takes all groups out.
+func (d *directory) empty() {
+	clear(d.slots)
+	d.far = 0
 }
 
 func (d *directory) entry(hash uint64, group uint32) uint32 {

@@ -51,6 +51,9 @@
 //	                                     (divide.go), or sorts it by key if its hashes
 //	                                     are all equal (equal.go)
 //
+// Keys that were made to collide take the same roads, lest they be looked up
+// among each other (crowded.go).
+//
 // So a run ends with a refusal only if one row, or one group's value, needs
 // more than there is, or the disk is full.
 package cpu

@@ -1,5 +1,7 @@
 package cpu
 
+import "cmp"
+
 // This file is how merged groups come out in order.
 
 // collect emits the groups in order of hash: each run of occupied slots
@@ -42,11 +44,14 @@ func (m *Merger) insert(run int, row []uint64) {
 	}
 }
 
-func (m *Merger) less(a, b []uint64) bool {
+func (m *Merger) less(a, b []uint64) bool { return m.compare(a, b) < 0 }
+
+// compare is the order of groups: of their hashes, then of their keys.
+func (m *Merger) compare(a, b []uint64) int {
 	if a[0] != b[0] {
-		return a[0] < b[0]
+		return cmp.Compare(a[0], b[0])
 	}
-	return m.decoder.Compare(a, b) < 0
+	return m.decoder.Compare(a, b)
 }
 
 // emitRows is how many groups are emitted at a time, about: large enough to

@@ -55,9 +55,7 @@ func (m *Merger) fanIn() int {
 func (m *Merger) sortRuns(ctx context.Context) (runs []sortedRun, err error) {
 	var rows [][]uint64
 	for _, page := range m.pages {
-		for at := 0; at < len(page); at += m.cfg.Stride {
-			rows = append(rows, page[at:at+m.cfg.Stride:at+m.cfg.Stride])
-		}
+		rows = m.rowsOf(rows, page)
 	}
 	flush := func() error {
 		if len(rows) == 0 {
@@ -87,6 +85,15 @@ func (m *Merger) sortRuns(ctx context.Context) (runs []sortedRun, err error) {
 	return runs, flush()
 }
 
+// rowsOf appends the rows of a page.
+func (m *Merger) rowsOf(rows [][]uint64, page []uint64) [][]uint64 {
+	stride := m.cfg.Stride
+	for ; len(page) > 0; page = page[stride:] {
+		rows = append(rows, page[:stride:stride])
+	}
+	return rows
+}
+
 // appendBlock appends the rows of a block, copied to the merger's memory.
 func (m *Merger) appendBlock(rows [][]uint64, b sourceBlock) ([][]uint64, error) {
 	base, err := m.open(b)
@@ -105,19 +112,27 @@ func (m *Merger) appendBlock(rows [][]uint64, b sourceBlock) ([][]uint64, error)
 	return rows, nil
 }
 
-// writeRun sorts rows in memory by key, combines equal keys and writes them.
+// writeRun sorts rows in memory, combines those of a key and writes them.
 func (m *Merger) writeRun(rows [][]uint64) (r sortedRun, err error) {
-	slices.SortStableFunc(rows, m.decoder.Compare)
-	for len(rows) > 0 {
-		first := rows[0]
-		n := 1
-		for ; n < len(rows) && m.decoder.Compare(first, rows[n]) == 0; n++ {
-			m.cfg.States.Join(first, rows[n], m.cfg.Arenas, m.store.arena)
-		}
-		if r, err = m.store.disk.Write(r, first); err != nil {
+	for _, row := range m.fuse(rows) {
+		if r, err = m.store.disk.Write(r, row); err != nil {
 			return r, err
 		}
-		rows = rows[n:]
 	}
 	return m.store.disk.Flush(r)
+}
+
+// fuse sorts rows and makes one of those of a key; it returns these.
+func (m *Merger) fuse(rows [][]uint64) [][]uint64 {
+	slices.SortStableFunc(rows, m.compare)
+	n := 0 // groups so far
+	for _, row := range rows {
+		if n > 0 && m.compare(rows[n-1], row) == 0 {
+			m.cfg.States.Join(rows[n-1], row, m.cfg.Arenas, m.store.arena)
+			continue
+		}
+		rows[n] = row
+		n++
+	}
+	return rows[:n]
 }

@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"context"
+	"errors"
 
 	"github.com/gagg-dev/gagg/feedback"
 	"github.com/gagg-dev/gagg/internal/invariant"
@@ -112,10 +113,13 @@ func (m *Merger) merge(ctx context.Context, buckets []*partition.Buckets, p int,
 	if shared == 64 && len(m.in.blocks) > 0 {
 		return m.mergeEqual(ctx)
 	}
-	err := m.load(ctx)
+	err, emit := m.load(ctx), m.collect
+	if errors.Is(err, errCrowded) && len(m.in.blocks) == 0 {
+		err, emit = m.reserveSort(), m.sortCrowded
+	}
 	switch {
 	case err == nil:
-		err = m.collect()
+		err = emit()
 	case refused(err) && m.store.disk != nil:
 		return m.divide(ctx)
 	}
@@ -154,16 +158,19 @@ func (m *Merger) end() {
 	}
 }
 
-// load enters all rows of the partition. If memory is refused, the directory
-// names the groups so far, if there is one; waiting and in.blocks are what is
+// load enters all rows of the partition. If memory is refused, or there are
+// too many rows with much the same hash (errCrowded), the directory names the groups so far, if there is one; waiting and in.blocks are what is
 // not in it.
 func (m *Merger) load(ctx context.Context) error {
 	if err := m.reset(m.resident()); err != nil {
 		return err
 	}
-	for ; m.merged < m.in.pages; m.merged++ {
+	for m.merged < m.in.pages {
 		if err := m.enterPage(m.merged); err != nil {
 			return err
+		}
+		if m.merged++; m.dir.crowded() {
+			return errCrowded
 		}
 	}
 	for len(m.in.blocks) > 0 {
@@ -172,6 +179,9 @@ func (m *Merger) load(ctx context.Context) error {
 		}
 		if err := m.loadBlock(); err != nil {
 			return err
+		}
+		if m.dir.crowded() {
+			return errCrowded
 		}
 	}
 	return nil
@@ -202,7 +212,7 @@ func (m *Merger) reset(resident int) error {
 	m.n, m.loaded, rows = 0, 0, max(rows, 1)
 	slots, numbers := 1<<dirBits(rows), (len(m.pages)+rows/pageRows+2)*pageRows
 	if len(m.dir.slots) == slots && numbers>>m.dir.groupBits == 0 && m.dir.skip == m.in.shared {
-		clear(m.dir.slots)
+		m.dir.empty()
 		return nil
 	}
 	m.freeDirectory()
@@ -267,6 +277,6 @@ func (m *Merger) find(row []uint64) (slot uint64, dst []uint64) {
 
 // claim makes a free slot that of a group.
 func (m *Merger) claim(slot, hash uint64, group uint32) {
-	m.dir.slots[slot] = m.dir.entry(hash, group)
+	m.dir.put(slot, hash, group)
 	m.n++
 }

@@ -19,11 +19,11 @@ const (
 )
 
 // judge decides whether the table is worth keeping, each time the rows seen
-// have doubled.
+// have doubled, or when it is crowded.
 func (w *Worker) judge() error {
 	w.nextCheck = 2 * w.rows
 	total := w.cfg.rowsEach()
-	if w.cfg.Tile.DecideTile(w.rows, int64(w.table.n), total) == feedback.KeepTable {
+	if !w.table.dir.crowded() && w.cfg.Tile.DecideTile(w.rows, int64(w.table.n), total) == feedback.KeepTable {
 		groups := feedback.ExpectedGroups(w.rows, int64(w.table.n), total)
 		w.table.reserve(int(min(groups*reserveFactor, reserveMost*float64(w.table.n))))
 		return nil

@@ -160,7 +160,7 @@ func (t *table) enter(s, hash uint64, w [][]uint64, i int) uint32 {
 		t.growRows()
 	}
 	if int(group) < d.capacity() {
-		d.slots[s] = d.entry(hash, group)
+		d.put(s, hash, group)
 	} else {
 		t.growDir()
 		d.place(hash, group)

@@ -83,7 +83,7 @@ func (t *table) reserve(n int) {
 // empty takes all groups out and keeps the memory.
 func (t *table) empty() {
 	t.rows.Rows, t.rows.Unseen, t.n = t.rows.Rows[:0], false, 0
-	clear(t.dir.slots)
+	t.dir.empty()
 }
 
 // drop frees the table.

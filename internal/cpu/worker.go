@@ -187,7 +187,7 @@ func (w *Worker) addTable(n int) error {
 			return w.scatter(n)
 		}
 	}
-	if w.rows >= w.nextCheck {
+	if w.rows >= w.nextCheck || w.table.dir.crowded() {
 		return w.judge()
 	}
 	return nil
