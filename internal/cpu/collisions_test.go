@@ -1,8 +1,10 @@
 package cpu
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/gagg-dev/gagg/feedback"
@@ -73,6 +75,33 @@ func TestEqualHashes(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// Sorting rows stops when it is told to.
+func TestFuseStops(t *testing.T) {
+	const n = 20_000
+	a, b := collidingKeys(t, n)
+	cfg := config(0, feedback.NoTiles, noLimit)
+	e := key.NewEncoder(cfg.Keys, cfg.Intern)
+	e.Encode([]column.Vector{a, b}, n)
+	rows := make([][]uint64, n)
+	for i := range rows {
+		rows[i] = make([]uint64, cfg.Stride)
+		rows[i][0], rows[i][1], rows[i][2] = e.Hash[i], e.Words[0][i], e.Words[1][i]
+	}
+	m := NewMerger(cfg, nil)
+	stopped := errors.New("stopped")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(stopped)
+	if _, err := m.fuse(ctx, rows); !errors.Is(err, stopped) {
+		t.Errorf("error %v", err)
+	}
+	if groups, err := m.fuse(t.Context(), rows); err != nil || len(groups) != n || !slices.IsSortedFunc(groups, m.compare) {
+		t.Errorf("%d groups, error %v, want %d in order", len(groups), err, n)
+	}
+	if err := m.Close(); err != nil {
+		t.Error(err)
 	}
 }
 

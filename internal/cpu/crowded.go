@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"context"
 	"errors"
 	"unsafe"
 )
@@ -42,7 +43,7 @@ func (m *Merger) reserveSort() error {
 
 // sortCrowded emits the groups of a partition that is in memory, by sorting
 // them: in time n log n, whatever the hashes.
-func (m *Merger) sortCrowded() error {
+func (m *Merger) sortCrowded(ctx context.Context) error {
 	defer m.freeDirectory()
 	rows := make([][]uint64, 0, m.n+m.resident())
 	for _, e := range m.dir.slots {
@@ -53,6 +54,10 @@ func (m *Merger) sortCrowded() error {
 	for _, page := range m.waiting() {
 		rows = m.rowsOf(rows, page)
 	}
-	sorted := emitter{rows: m.fuse(rows), emit: m.out.emit}
+	rows, err := m.fuse(ctx, rows)
+	if err != nil {
+		return err
+	}
+	sorted := emitter{rows: rows, emit: m.out.emit}
 	return sorted.flush()
 }

@@ -61,7 +61,7 @@ func (m *Merger) sortRuns(ctx context.Context) (runs []sortedRun, err error) {
 		if len(rows) == 0 {
 			return nil
 		}
-		r, err := m.writeRun(rows)
+		r, err := m.writeRun(ctx, rows)
 		runs, rows = append(runs, r), rows[:0]
 		m.end()
 		return err
@@ -113,8 +113,11 @@ func (m *Merger) appendBlock(rows [][]uint64, b sourceBlock) ([][]uint64, error)
 }
 
 // writeRun sorts rows in memory, combines those of a key and writes them.
-func (m *Merger) writeRun(rows [][]uint64) (r sortedRun, err error) {
-	for _, row := range m.fuse(rows) {
+func (m *Merger) writeRun(ctx context.Context, rows [][]uint64) (r sortedRun, err error) {
+	if rows, err = m.fuse(ctx, rows); err != nil {
+		return nil, err
+	}
+	for _, row := range rows {
 		if r, err = m.store.disk.Write(r, row); err != nil {
 			return r, err
 		}
@@ -123,8 +126,20 @@ func (m *Merger) writeRun(rows [][]uint64) (r sortedRun, err error) {
 }
 
 // fuse sorts rows and makes one of those of a key; it returns these.
-func (m *Merger) fuse(rows [][]uint64) [][]uint64 {
-	slices.SortStableFunc(rows, m.compare)
+func (m *Merger) fuse(ctx context.Context, rows [][]uint64) ([][]uint64, error) {
+	compared, stopped := 0, false
+	slices.SortStableFunc(rows, func(a, b []uint64) int {
+		if compared++; compared%comparedBetween == 0 && ctx.Err() != nil {
+			stopped = true
+		}
+		if stopped { // in any order, and soon
+			return 0
+		}
+		return m.compare(a, b)
+	})
+	if stopped {
+		return nil, context.Cause(ctx)
+	}
 	n := 0 // groups so far
 	for _, row := range rows {
 		if n > 0 && m.compare(rows[n-1], row) == 0 {
@@ -134,5 +149,9 @@ func (m *Merger) fuse(rows [][]uint64) [][]uint64 {
 		rows[n] = row
 		n++
 	}
-	return rows[:n]
+	return rows[:n], nil
 }
+
+// comparedBetween is after how many comparisons a sort looks whether it is to
+// stop: they take less than a millisecond.
+const comparedBetween = 1 << 12

@@ -113,13 +113,16 @@ func (m *Merger) merge(ctx context.Context, buckets []*partition.Buckets, p int,
 	if shared == 64 && len(m.in.blocks) > 0 {
 		return m.mergeEqual(ctx)
 	}
-	err, emit := m.load(ctx), m.collect
-	if errors.Is(err, errCrowded) && len(m.in.blocks) == 0 {
-		err, emit = m.reserveSort(), m.sortCrowded
+	err := m.load(ctx)
+	sorts := errors.Is(err, errCrowded) && len(m.in.blocks) == 0
+	if sorts {
+		err = m.reserveSort()
 	}
 	switch {
+	case err == nil && sorts:
+		err = m.sortCrowded(ctx)
 	case err == nil:
-		err = emit()
+		err = m.collect()
 	case refused(err) && m.store.disk != nil:
 		return m.divide(ctx)
 	}
