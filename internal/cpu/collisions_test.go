@@ -85,19 +85,23 @@ func TestFuseStops(t *testing.T) {
 	cfg := config(0, feedback.NoTiles, noLimit)
 	e := key.NewEncoder(cfg.Keys, cfg.Intern)
 	e.Encode([]column.Vector{a, b}, n)
-	rows := make([][]uint64, n)
-	for i := range rows {
-		rows[i] = make([]uint64, cfg.Stride)
-		rows[i][0], rows[i][1], rows[i][2] = e.Hash[i], e.Words[0][i], e.Words[1][i]
-	}
 	m := NewMerger(cfg, nil)
+	rows := make([]uint32, n)
+	for i := range rows {
+		row := make([]uint64, cfg.Stride)
+		row[0], row[1], row[2] = e.Hash[i], e.Words[0][i], e.Words[1][i]
+		var err error
+		if rows[i], err = m.append(row); err != nil {
+			t.Fatal(err)
+		}
+	}
 	stopped := errors.New("stopped")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(stopped)
 	if _, err := m.fuse(ctx, rows); !errors.Is(err, stopped) {
 		t.Errorf("error %v", err)
 	}
-	if groups, err := m.fuse(t.Context(), rows); err != nil || len(groups) != n || !slices.IsSortedFunc(groups, m.compare) {
+	if groups, err := m.fuse(t.Context(), rows); err != nil || len(groups) != n || !slices.IsSortedFunc(groups, func(a, b uint32) int { return m.compare(m.row(a), m.row(b)) }) {
 		t.Errorf("%d groups, error %v, want %d in order", len(groups), err, n)
 	}
 	if err := m.Close(); err != nil {

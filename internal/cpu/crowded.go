@@ -3,7 +3,6 @@ package cpu
 import (
 	"context"
 	"errors"
-	"unsafe"
 )
 
 // This file is what keeps keys that were made to have the same hash, or hashes
@@ -27,37 +26,29 @@ var errCrowded error = &RefusedError{errors.New("too many keys have the same has
 
 // reserveSort makes sure of the memory for sortCrowded.
 func (m *Merger) reserveSort() error {
-	n := m.n + m.resident()
-	bytes := int64(n) * int64(unsafe.Sizeof([]uint64{}))
+	n := m.loadedRows()
 	if m.cfg.hasRefs() {
 		if err := m.makeRoom(m.cfg.States.CombineNeed(0, n)); err != nil {
 			return err
 		}
 	}
-	if err := m.ask(bytes); err != nil {
-		return err
-	}
-	m.held += bytes
-	return nil
+	return m.growIndex(n)
 }
 
 // sortCrowded emits the groups of a partition that is in memory, by sorting
 // them: in time n log n, whatever the hashes.
 func (m *Merger) sortCrowded(ctx context.Context) error {
-	defer m.freeDirectory()
-	rows := make([][]uint64, 0, m.n+m.resident())
-	for _, e := range m.dir.slots {
-		if e != 0 {
-			rows = append(rows, m.row(m.dir.group(e)))
-		}
-	}
-	for _, page := range m.waiting() {
-		rows = m.rowsOf(rows, page)
-	}
-	rows, err := m.fuse(ctx, rows)
+	defer m.dropIndex()
+	rows, err := m.fuse(ctx, m.index())
 	if err != nil {
 		return err
 	}
-	sorted := emitter{rows: rows, emit: m.out.emit}
-	return sorted.flush()
+	m.out.begin()
+	for _, n := range rows {
+		m.out.rows = append(m.out.rows, m.row(n))
+		if _, err := m.out.settle(); err != nil {
+			return err
+		}
+	}
+	return m.out.flush()
 }

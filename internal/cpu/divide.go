@@ -52,7 +52,7 @@ func (m *Merger) divide(ctx context.Context) error {
 // rowsLeft is how many rows there are to divide: groups merged so far, and rows
 // that have not been, in memory and on disk.
 func (m *Merger) rowsLeft() (n int64) {
-	n = int64(m.n) + int64(m.resident())
+	n = int64(m.loadedRows())
 	for _, b := range m.in.blocks {
 		n += int64(b.Rows)
 	}
@@ -144,7 +144,7 @@ func (m *Merger) moveBlock(b sourceBlock, sub *store) error {
 
 // used is the memory that the merger holds, in bytes.
 func (m *Merger) used() int64 {
-	n := m.held + m.store.bytes()
+	n := m.held + m.indexed + m.store.bytes()
 	if m.sub != nil {
 		n += m.sub.bytes()
 	}

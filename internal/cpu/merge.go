@@ -27,19 +27,20 @@ type Merger struct {
 	sources []*partition.Buckets
 	decoder key.Decoder
 
-	in     source
-	store  *store // rows from blocks, and their values
-	sub    *store // while a partition is divided: where to
-	dir    directory
-	room   feedback.Load
-	n      int        // groups in it
-	loaded int        // rows that made them
-	held   int64      // bytes of it
-	pages  [][]uint64 // those of in, then those of the store
-	merged int        // pages of in whose rows are in the directory
-	tail   []uint64   // what is left of the last one, if it is the store's
-	block  partition.Page
-	out    emitter
+	in      source
+	store   *store // rows from blocks, and their values
+	sub     *store // while a partition is divided: where to
+	dir     directory
+	room    feedback.Load
+	n       int        // groups in it
+	loaded  int        // rows that made them
+	held    int64      // bytes of it
+	indexed int64      // bytes of the index of rows to sort: see growIndex
+	pages   [][]uint64 // those of in, then those of the store
+	merged  int        // pages of in whose rows are in the directory
+	tail    []uint64   // what is left of the last one, if it is the store's
+	block   partition.Page
+	out     emitter
 }
 
 // source is the rows of a partition that have not been merged yet.
@@ -110,9 +111,6 @@ func (m *Merger) merge(ctx context.Context, buckets []*partition.Buckets, p int,
 		return context.Cause(ctx)
 	}
 	m.begin(buckets, p, shared)
-	if shared == 64 && len(m.in.blocks) > 0 {
-		return m.mergeEqual(ctx)
-	}
 	err := m.load(ctx)
 	sorts := errors.Is(err, errCrowded) && len(m.in.blocks) == 0
 	if sorts {
@@ -123,6 +121,8 @@ func (m *Merger) merge(ctx context.Context, buckets []*partition.Buckets, p int,
 		err = m.sortCrowded(ctx)
 	case err == nil:
 		err = m.collect()
+	case refused(err) && m.store.disk != nil && shared == 64:
+		return m.mergeEqual(ctx)
 	case refused(err) && m.store.disk != nil:
 		return m.divide(ctx)
 	}
@@ -162,8 +162,8 @@ func (m *Merger) end() {
 }
 
 // load enters all rows of the partition. If memory is refused, or there are
-// too many rows with much the same hash (errCrowded), the directory names the groups so far, if there is one; waiting and in.blocks are what is
-// not in it.
+// too many rows with much the same hash (errCrowded), the directory names the
+// groups so far, if there is one; waiting and in.blocks are what is not in it.
 func (m *Merger) load(ctx context.Context) error {
 	if err := m.reset(m.resident()); err != nil {
 		return err
