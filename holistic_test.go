@@ -134,6 +134,9 @@ func holisticTrial(t column.Type, rows, keys int, calls []holistic) *trial {
 // Aggregates that need all values give the same when these go to disk: few
 // groups of many values and many of few.
 func TestHolisticUnderBudget(t *testing.T) {
+	if testing.Short() {
+		t.Skip("60 queries of 40,000 rows")
+	}
 	gagg.SetLeastMemory(t, tightMemory)
 	file, spills := gagg.Files(randomFile(t, 40_000)), 0
 	for _, call := range []string{
