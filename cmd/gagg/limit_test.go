@@ -38,6 +38,9 @@ var allKeys = []string{"-k", "id1,id2,id3,id4,id5,id6", "-a", "sum(v3) as s, cou
 // resident size within the limit, or ends at the start with status 5 and a
 // limit that is enough.
 func TestMemoryWithinLimit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many runs of whole processes")
+	}
 	file := h2oFile(t, 250_000)
 	limits := []string{"1KiB", "20MiB", "", "64MiB", "96MiB", "1GiB"} // "": what is said to be enough
 	for _, c := range []struct {

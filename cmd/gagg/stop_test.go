@@ -36,6 +36,9 @@ type trial struct {
 const oldOutput = "the old content\n"
 
 func newTrial(t *testing.T) *trial {
+	if testing.Short() {
+		t.Skip("many runs of whole processes")
+	}
 	t.Helper()
 	dir := t.TempDir()
 	r := &trial{temp: filepath.Join(dir, "temp"), out: filepath.Join(dir, "out", "x.csv")}
