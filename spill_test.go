@@ -82,7 +82,11 @@ func TestMemoryLimits(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			want := mustAnswer(t, c.query, gagg.Options{Threads: 2})
 			ran := false
-			for _, limit := range []int64{1, 1 << 10, 1 << 20, 4 << 20, 6 << 20, 7 << 20, 8 << 20, 12 << 20, 32 << 20, 1 << 30} {
+			limits := []int64{1, 1 << 10, 1 << 20, 4 << 20, 6 << 20, 7 << 20, 8 << 20, 12 << 20, 32 << 20, 1 << 30}
+			if testing.Short() {
+				limits = limits[3:8]
+			}
+			for _, limit := range limits {
 				for _, threads := range []int{1, 3} {
 					got, spilled, started, err := limited(t, c.query, gagg.Options{Threads: threads, MemoryLimit: limit})
 					switch {
@@ -131,7 +135,11 @@ func TestCancelSpilling(t *testing.T) {
 			t.Fatal(err)
 		}
 		took, cancelled := time.Since(started), 0
-		for range 8 {
+		trials := 8
+		if testing.Short() {
+			trials = 2
+		}
+		for range trials {
 			temp := t.TempDir()
 			ctx, cancel := context.WithTimeout(t.Context(), time.Duration(rand.Float64()*float64(took)))
 			_, _, _, err := limitedTo(ctx, t, temp, c.query, o)

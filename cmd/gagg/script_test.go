@@ -25,6 +25,9 @@ import (
 //
 // and the condition root, and $ORDERS, the Parquet file of the README.
 func TestScripts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many runs of whole processes")
+	}
 	orders, err := filepath.Abs("../../testdata/orders.parquet")
 	if err != nil {
 		t.Fatal(err)

@@ -19,6 +19,9 @@ import (
 // F1: a temp folder that is full ends a run with status 5, leaves it as empty
 // as it was, and the output untouched.
 func TestTempFull(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the memory of the race detector is in no budget")
+	}
 	full, out := t.TempDir(), filepath.Join(t.TempDir(), "out.csv")
 	if err := unix.Mount("gagg-test", full, "tmpfs", 0, "size=256k"); err != nil {
 		t.Skipf("a small file system cannot be mounted: %v", err)
@@ -44,6 +47,9 @@ func TestTempFull(t *testing.T) {
 // F13: in a control group of 96 MiB a run without any flag keeps within it:
 // it spills, and is not killed.
 func TestControlGroup(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the memory of the race detector is in no budget")
+	}
 	group := newGroup(t, 96*mib)
 	file, temp, stats := h2oFile(t, 600_000), t.TempDir(), filepath.Join(t.TempDir(), "stats.json")
 	args := append([]string{file, "-f", "none", "--temp-dir", temp, "--stats=" + stats}, allKeys...)
