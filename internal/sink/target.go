@@ -46,7 +46,10 @@ func resolve(path string) (target, error) {
 }
 
 func resolveNew(path string) (target, error) {
-	if _, err := os.Lstat(path); err == nil {
+	if info, err := os.Lstat(path); err == nil {
+		if info.Mode()&fs.ModeSymlink == 0 {
+			return resolve(path) // another process put it there a moment ago
+		}
 		return target{}, ErrDanglingLink
 	}
 	if os.IsPathSeparator(path[len(path)-1]) {
