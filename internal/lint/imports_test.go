@@ -14,6 +14,7 @@ var allowed = map[string][]string{
 	".": {
 		"partition", "feedback", "internal/column", "internal/key", "internal/agg", "internal/expr",
 		"internal/parquetio", "internal/arena", "internal/hostmem", "internal/cpu", "internal/spill", "internal/extsort",
+		"internal/cuda",
 	},
 	"cmd/gagg": {".", "internal/sink"}, // the library hands out records, the command writes them
 
@@ -36,6 +37,15 @@ var allowed = map[string][]string{
 		"internal/spill",
 	},
 
+	"gpumem":           {"internal/cuda", "internal/kernels"},
+	"internal/kernels": {"internal/cuda"},
+	"internal/cuda":    {},
+
+	"internal/kernels/gen":        {},
+	"internal/kernels/kerneltest": {"internal/cuda", "internal/kernels"},
+	"internal/cuda/emu":           {},
+	"internal/gputest":            {"internal/cuda", "internal/cuda/emu"},
+
 	"internal/oracle":          {"internal/column"},
 	"internal/datagen":         {"internal/column"},
 	"internal/invariant":       {},
@@ -46,10 +56,12 @@ var allowed = map[string][]string{
 	"bench/orders": {"internal/datagen"},
 	"bench/shapes": {"internal/datagen", "internal/sink"},
 	"bench/peers":  {}, // measures commands
+	"bench/pages":  {"gpumem", "internal/cuda", "internal/kernels", "internal/kernels/kerneltest"},
+	"bench/link":   {"internal/cuda", "internal/kernels", "internal/kernels/kerneltest"},
 }
 
 // testOnly is packages that only tests and bench/ use.
-var testOnly = []string{"internal/oracle", "internal/datagen", "internal/gputest", "internal/spill/spilltest"}
+var testOnly = []string{"internal/oracle", "internal/datagen", "internal/gputest", "internal/cuda/emu", "internal/kernels/kerneltest", "internal/kernels/gen", "internal/spill/spilltest"}
 
 func TestImportTable(t *testing.T) {
 	missing := maps.Clone(allowed)

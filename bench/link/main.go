@@ -1,0 +1,4 @@
+// Command link measures kernel launches and copies between host and device.
+package main
+
+func main() {}

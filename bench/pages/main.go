@@ -1,0 +1,4 @@
+// Command pages measures the page managers of gpumem.
+package main
+
+func main() {}

@@ -1,0 +1,2 @@
+// Package gputest opens the device for tests.
+package gputest

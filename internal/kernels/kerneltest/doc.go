@@ -1,0 +1,2 @@
+// Package kerneltest holds kernels that only tests and benchmarks launch.
+package kerneltest
