@@ -70,6 +70,7 @@ func (f *frame) set(i int, v column.Value) error {
 func (f *frame) clearRow(i int) {
 	if f.out.Type.Rep() == column.RepBytes {
 		f.out.Span[i] = column.Span{}
+		f.pad()
 	}
 }
 
@@ -79,10 +80,15 @@ func (f *frame) closeSpan(i, start int) error {
 		return errOverflow
 	}
 	f.out.Span[i] = column.Span{Off: uint32(start), Len: uint32(len(f.out.Data) - start)}
+	f.pad()
+	return nil
+}
+
+// pad gives the bytes so far what a reader of any span may read past its end.
+func (f *frame) pad() {
 	if spare := cap(f.out.Data) - len(f.out.Data); spare < column.SpanPadding {
 		f.out.Data = append(f.out.Data, make([]byte, column.SpanPadding)...)[:len(f.out.Data)]
 	}
-	return nil
 }
 
 // convert casts v, which is not NULL, to a type that is convertible.

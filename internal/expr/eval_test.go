@@ -259,6 +259,18 @@ func bindText(t testing.TB, text string) *Expr {
 	return e
 }
 
+// TestNullStringsArePadded protects readers of 16 bytes from where a span
+// begins: a column of NULLs has no bytes of its own to give them.
+func TestNullStringsArePadded(t *testing.T) {
+	b := &column.Batch{Rows: 2, Cols: []column.Vector{{Type: int64Type, Len: 2, Int: []int64{1, 2}}}}
+	for _, text := range []string{"case when i > 2 then 'a' end", "cast(nullif(i, i) as varchar)", "nullif(i, i)::varchar || 'b'"} {
+		var out column.Vector
+		if err := bindText(t, text).NewEval().Eval(b, &out); err != nil || !out.Valid() || !out.IsNull(1) {
+			t.Errorf("%s: %v, valid %t", text, err, out.Valid())
+		}
+	}
+}
+
 // TestColumnIsAliased protects that a plain column costs nothing.
 func TestColumnIsAliased(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
