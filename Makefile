@@ -11,6 +11,7 @@ THREADS ?= 2
 MEMORY    ?= default,8GiB,4GiB,2GiB,1GiB,512MiB
 QUESTIONS ?= q10
 TIMEOUT   ?= 20m
+INTO      ?= nothing
 
 export CGO_ENABLED = 0
 
@@ -93,7 +94,7 @@ bench-peers: bench/peers/node_modules
 .PHONY: bench-memory
 bench-memory: bench/peers/node_modules
 	$(GO) build -o build/gagg ./cmd/gagg
-	$(GO) run ./bench/peers -memory $(MEMORY) -questions "$(QUESTIONS)" -rows $(ROWS) -rounds $(ROUNDS) -threads $(THREADS) -timeout $(TIMEOUT)
+	$(GO) run ./bench/peers -memory $(MEMORY) -questions "$(QUESTIONS)" -rows $(ROWS) -rounds $(ROUNDS) -threads $(THREADS) -timeout $(TIMEOUT) -into $(INTO)
 
 bench/peers/node_modules:
 	npm install --prefix bench/peers --no-package-lock --no-audit --no-fund

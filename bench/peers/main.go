@@ -38,6 +38,7 @@ type settings struct {
 	file      string
 	results   string
 	memory    string
+	into      string
 	timeout   time.Duration
 	temp      string
 }
@@ -53,6 +54,7 @@ func parse() settings {
 	flag.StringVar(&s.file, "file", "", "data to use; empty: bench/data, made where it is missing")
 	flag.StringVar(&s.results, "results", "bench/results", "folder of the result files; empty: none")
 	flag.StringVar(&s.memory, "memory", "", "memory limits, for example default,2GiB,512MiB: gagg beside DuckDB under each")
+	flag.StringVar(&s.into, "into", "nothing", "with -memory: where DuckDB's answers go while they are timed: nothing, or a temporary table")
 	flag.DurationVar(&s.timeout, "timeout", 20*time.Minute, "with -memory: kill a run that takes longer")
 	flag.StringVar(&s.temp, "temp", "bench/data", "with -memory: folder for temporary files and answers, on a disk")
 	flag.Parse()

@@ -18,10 +18,18 @@ var contenders = []string{"gagg", "duckdb"}
 // machine, for both.
 const noLimit = "default"
 
+// Where DuckDB's answers go while they are timed. gagg makes every batch and
+// drops it.
+const (
+	intoNothing = "nothing" // explain analyze, which drops them too
+	intoTable   = "table"   // a temporary table, which comes under the limit
+)
+
 // memoryBench answers questions under one memory limit after another.
 type memoryBench struct {
 	bench   // its engines include gagg
 	limits  []string
+	into    string        // where DuckDB puts what it is timed for: intoNothing, intoTable
 	timeout time.Duration // of one run
 	temp    string        // folder for temporary files and answers
 }
@@ -29,8 +37,11 @@ type memoryBench struct {
 // runMemory measures each question, and prints and saves its table and plot
 // after every limit: a run may take hours.
 func runMemory(ctx context.Context, s settings, b bench, at setting, asked []question) error {
-	m := memoryBench{bench: b, limits: splitList(s.memory), timeout: s.timeout}
+	m := memoryBench{bench: b, limits: splitList(s.memory), into: s.into, timeout: s.timeout}
 	m.engines = contenders
+	if s.into != intoNothing && s.into != intoTable {
+		return fmt.Errorf("-into %q: want %s or %s", s.into, intoNothing, intoTable)
+	}
 	for _, limit := range m.limits {
 		if _, err := limitBytes(limit); err != nil {
 			return err
@@ -48,7 +59,7 @@ func runMemory(ctx context.Context, s settings, b bench, at setting, asked []que
 		if m.gagg.file, err = dataFor(s, q); err != nil {
 			return err
 		}
-		r := memoryReport{setting: at, Question: q.name, SQL: q.sql("gagg")}
+		r := memoryReport{setting: at, Question: q.name, Into: s.into, SQL: q.sql("gagg")}
 		save := func(line limited) error {
 			r.Limits = append(r.Limits, line)
 			if s.results == "" {
@@ -160,6 +171,9 @@ func (m *memoryBench) onceDuckDB(ctx context.Context, q question, b bounds, to s
 	facts, err := p.do(request{Facts: true}) // when it is up, with its version
 	if err == nil {
 		m.versions["duckdb"] = facts.Version
+	}
+	if to == "none" && m.into == intoTable {
+		to = ""
 	}
 	answer, err := p.do(request{Run: q.sql("duckdb"), To: to})
 	p.stop()

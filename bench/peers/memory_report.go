@@ -11,6 +11,7 @@ import (
 type memoryReport struct {
 	setting
 	Question string    `json:"question"`
+	Into     string    `json:"into"` // of DuckDB's timed answers
 	SQL      string    `json:"sql"`
 	Limits   []limited `json:"limits"`
 }
@@ -26,7 +27,11 @@ const mebibyte = 1 << 20
 
 // title is the measurement in a line.
 func (r *memoryReport) title() string {
-	return fmt.Sprintf("%s, %d rows, %d threads, %s", r.Question, r.Rows, r.Threads, r.Machine.CPU)
+	title := fmt.Sprintf("%s, %d rows, %d threads, %s", r.Question, r.Rows, r.Threads, r.Machine.CPU)
+	if r.Into == intoTable {
+		title += ", DuckDB into a temporary table"
+	}
+	return title
 }
 
 // print writes the table as Markdown, and below it what went wrong.
@@ -157,10 +162,14 @@ func (l limited) troubles(c *cell) []string {
 func (r *memoryReport) save(dir string) error {
 	var table bytes.Buffer
 	r.print(&table)
+	name := "memory-" + r.Question
+	if r.Into == intoTable {
+		name += "-" + intoTable
+	}
 	for extension, content := range map[string][]byte{
 		".json": indented(r), ".md": bytes.TrimLeft(table.Bytes(), "\n"), ".svg": r.plot(),
 	} {
-		if _, err := r.setting.save(dir, "memory-"+r.Question, extension, content); err != nil {
+		if _, err := r.setting.save(dir, name, extension, content); err != nil {
 			return err
 		}
 	}
