@@ -100,15 +100,6 @@ func TestPlot(t *testing.T) {
 	}
 }
 
-func TestPlotTop(t *testing.T) {
-	for highest, want := range map[float64]float64{0: 5, 0.9: 1, 9: 10, 10: 12.5, 130: 250, 400: 500} {
-		r := memoryReport{Limits: []limited{{"1GiB", 1 << 30, map[string]*cell{"gagg": {Seconds: []float64{highest}}}}}}
-		if got := r.top(); got != want {
-			t.Errorf("highest %v: the axis ends at %v, want %v", highest, got, want)
-		}
-	}
-}
-
 // standIn is a gagg that runs a script.
 func standIn(t *testing.T, script string) memoryBench {
 	t.Helper()

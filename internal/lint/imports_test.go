@@ -55,7 +55,8 @@ var allowed = map[string][]string{
 	"bench/h2o":    {"internal/datagen", "internal/sink"},
 	"bench/orders": {"internal/datagen"},
 	"bench/shapes": {"internal/datagen", "internal/sink"},
-	"bench/peers":  {}, // measures commands
+	"bench/plot":   {},
+	"bench/peers":  {"bench/plot"}, // measures commands
 	"bench/pages":  {"gpumem", "internal/cuda", "internal/kernels", "internal/kernels/kerneltest"},
 	"bench/link":   {"internal/cuda", "internal/kernels", "internal/kernels/kerneltest"},
 }
