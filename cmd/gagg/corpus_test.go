@@ -215,6 +215,9 @@ func TestCorpusValid(t *testing.T) {
 	}
 	passed := 0
 	for _, c := range cases {
+		if testing.Short() && c.Groups > 100_000 {
+			continue
+		}
 		ok := t.Run(c.ID, func(t *testing.T) {
 			for _, variant := range variants {
 				if !variant.skips(&c) {
