@@ -1,0 +1,46 @@
+package cuda
+
+import (
+	"io/fs"
+	"os"
+	"regexp"
+)
+
+// The NVIDIA driver has two halves with one version number: a kernel module
+// and libcuda. They come apart where only one of them was updated, or where a
+// container brings its own libcuda. The driver API tells neither number.
+
+var (
+	moduleVersion  = regexp.MustCompile(`(?m)^NVRM version:.*?\s(\d{3,}\.\d+(?:\.\d+)?)\s`)
+	libraryVersion = regexp.MustCompile(`/libcuda\.so\.(\d{3,}\.[\d.]*\d)`)
+)
+
+// KernelModule is the version of the loaded kernel module, such as 580.65.06;
+// empty: none is loaded, or it does not tell.
+func KernelModule() string { return find(os.DirFS("/"), "proc/driver/nvidia/version", moduleVersion) }
+
+// find is what the first group of the pattern matches in a file.
+func find(root fs.FS, path string, pattern *regexp.Regexp) string {
+	text, err := fs.ReadFile(root, path)
+	if err != nil {
+		return ""
+	}
+	if found := pattern.FindSubmatch(text); found != nil {
+		return string(found[1])
+	}
+	return ""
+}
+
+// installedVersions is both numbers as the end of a message.
+func installedVersions() string { return versionsIn(os.DirFS("/")) }
+
+func versionsIn(root fs.FS) string {
+	known := func(version string) string {
+		if version == "" {
+			return "of an unknown version"
+		}
+		return version
+	}
+	return "; the kernel module is " + known(find(root, "proc/driver/nvidia/version", moduleVersion)) +
+		", libcuda " + known(find(root, "proc/self/maps", libraryVersion))
+}

@@ -1,0 +1,82 @@
+package cuda
+
+import (
+	"fmt"
+	"unsafe"
+)
+
+// Memory is an allocation of device memory. Any thread of its context may use
+// it.
+type Memory struct {
+	owned
+	span Span
+}
+
+// Alloc allocates n bytes, which must not be 0, with an alignment of at least
+// 256 bytes. The content is undefined. The call waits for work of the context;
+// it belongs to the start of a run.
+func (t *Thread) Alloc(n Size) (*Memory, error) {
+	if err := t.ready(); err != nil {
+		return nil, err
+	}
+	r := t.context.call(cuMemAlloc, uintptr(unsafe.Pointer(&t.result)), uintptr(n))
+	if r != success {
+		return nil, t.context.fail(cuMemAlloc, r, fmt.Sprintf("allocate %v of device memory", n), classOf(r))
+	}
+	m := &Memory{span: Span{Ptr: Ptr(t.result.word), Size: n}}
+	m.own(t.context, kindMemory)
+	return m, nil
+}
+
+// Span is the whole of the memory.
+func (m *Memory) Span() Span { return m.span }
+
+// Close frees the memory, after the work of the context.
+func (m *Memory) Close() error {
+	return m.close(func() error {
+		return m.context.check(cuMemFree, m.context.call(cuMemFree, uintptr(m.span.Ptr)), "")
+	})
+}
+
+// Write copies src to the device and waits for that. It is not ordered with the
+// work of streams: synchronize them first. Being pageable, src crosses at a fifth
+// of the rate of pinned memory.
+func (t *Thread) Write(dst Span, src []byte) error {
+	if err := t.transferable(cuMemcpyHtoDAsync, dst.Size, len(src)); err != nil || len(src) == 0 {
+		return err
+	}
+	return t.finish(cuMemcpyHtoDAsync, t.context.call(cuMemcpyHtoDAsync, uintptr(dst.Ptr),
+		uintptr(unsafe.Pointer(unsafe.SliceData(src))), uintptr(len(src)), t.transfer.handle))
+}
+
+// Read copies from the device to dst and waits for that, like Write.
+func (t *Thread) Read(dst []byte, src Span) error {
+	if err := t.transferable(cuMemcpyDtoHAsync, src.Size, len(dst)); err != nil || len(dst) == 0 {
+		return err
+	}
+	return t.finish(cuMemcpyDtoHAsync, t.context.call(cuMemcpyDtoHAsync, uintptr(unsafe.Pointer(unsafe.SliceData(dst))),
+		uintptr(src.Ptr), uintptr(len(dst)), t.transfer.handle))
+}
+
+// transferable checks a Write or Read and makes its stream. There is a stream
+// because cuMemcpyHtoD itself returns before its last bytes are there, which
+// streams that ignore the default stream, as ours do, would see.
+func (t *Thread) transferable(f symbol, device Size, host int) (err error) {
+	if err := t.ready(); err != nil {
+		return err
+	}
+	if device != Size(host) {
+		return misuse(f, "a copy between %d bytes of device memory and %d of the host's", device, host)
+	}
+	if t.transfer == nil {
+		t.transfer, err = t.NewStream()
+	}
+	return err
+}
+
+func (t *Thread) finish(f symbol, r code) error {
+	if err := t.context.check(f, r, ""); err != nil {
+		return err
+	}
+	return t.transfer.Synchronize()
+}
