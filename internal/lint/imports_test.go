@@ -57,8 +57,9 @@ var allowed = map[string][]string{
 	"bench/shapes": {"internal/datagen", "internal/sink"},
 	"bench/plot":   {},
 	"bench/peers":  {"bench/plot"}, // measures commands
-	"bench/pages":  {"gpumem", "internal/cuda", "internal/kernels", "internal/kernels/kerneltest"},
-	"bench/link":   {"internal/cuda", "internal/kernels", "internal/kernels/kerneltest"},
+	"bench/device": {"internal/cuda"},
+	"bench/pages":  {"bench/device", "bench/plot", "gpumem", "internal/cuda", "internal/kernels", "internal/kernels/kerneltest"},
+	"bench/link":   {"bench/device", "internal/cuda", "internal/kernels/kerneltest"},
 }
 
 // testOnly is packages that only tests and bench/ use.
