@@ -1,0 +1,41 @@
+// What the host asks of a PagePool. Kernels that use pages include pages_walk.cuh,
+// pages_share.cuh or pages_malloc.cuh.
+#include "device.cuh"
+
+#include "pages.cuh"
+
+// What word i is when all pages are free: bits past the last page are set (PAGE-TAIL).
+__device__ __forceinline__ uint32_t page_empty_word(const PagePool& pool, uint32_t i) {
+  if (pool.word_pages == 1) return i >= pool.count;
+  uint64_t first = uint64_t(i) * 32;
+  if (first >= pool.count) return ~0u;
+  uint32_t pages = pool.count - uint32_t(first);
+  return pages >= 32 ? 0 : ~0u << pages;
+}
+
+// Words that the pool has memory for.
+__device__ __forceinline__ uint32_t page_all_words(const PagePool& pool) {
+  uint32_t words = pool.word_pages == 1 ? pool.count : PageBits<uint32_t>::words(pool);
+  return (words + 63) / 64 * 64;
+}
+
+// Makes all pages free. Any number of threads, each of which writes every so many'th
+// word; no barriers.
+extern "C" __global__ void pages_reset(PagePool pool) {
+  uint32_t words = page_all_words(pool);
+  for (uint32_t i = global_thread(); i < words; i += global_threads()) pool.words[i] = page_empty_word(pool, i);
+  if (pool.shares == nullptr) return;
+  for (uint32_t p = global_thread(); p < pool.count; p += global_threads()) pool.shares[p] = 0;
+}
+
+// Adds the number of pages in use to *used, which the caller has set to 0. Any number
+// of threads, each of which reads every so many'th word; no barriers. Exact when no
+// other kernel takes or gives pages.
+extern "C" __global__ void pages_used(PagePool pool, uint64_t* used) {
+  uint32_t words = page_all_words(pool);
+  uint32_t count = 0;
+  for (uint32_t i = global_thread(); i < words; i += global_threads()) {
+    count += __popc(pool.words[i] & ~page_empty_word(pool, i));
+  }
+  if (count > 0) atomicAdd(used, uint64_t(count));
+}
