@@ -82,7 +82,8 @@ func layoutTest(shared map[owner][]record) ([]byte, error) {
 		owned = append(owned, o)
 	}
 	slices.SortFunc(owned, compareOwners)
-	w := newGoFile(forTests, "the structs that Go and kernels share")
+	outside := folder{forTests.dir + "_test"} // the package beside it that its tests are in
+	w := newGoFile(outside, "the structs that Go and kernels share")
 	w.imports["reflect"] = ""
 	w.printf("// sharedStructs is in the order of layout_report.\nvar sharedStructs = []reflect.Type{\n")
 	for _, o := range owned {
