@@ -38,6 +38,11 @@ func (s *settings) checkValues() error {
 			return err
 		}
 	}
+	if s.devices != "" {
+		if err := oneOf("devices", s.devices, devicesText, devicesJSON); err != nil {
+			return err
+		}
+	}
 	if s.explain == "" {
 		return nil
 	}
@@ -61,6 +66,11 @@ var exclusive = []struct{ a, b, hint string }{
 	{"schema", "by", "--schema describes the inputs and runs no query; drop -k"},
 	{"schema", "agg", "--schema describes the inputs and runs no query; drop -a"},
 	{"schema", "stats", "--schema runs no query, so there is nothing to measure; drop --stats"},
+	{"devices", "schema", "--devices describes the machine, --schema the inputs; run one after the other"},
+	{"devices", "explain", "--devices describes the machine and plans nothing; run one after the other"},
+	{"devices", "by", "--devices describes the machine and runs no query; drop -k"},
+	{"devices", "agg", "--devices describes the machine and runs no query; drop -a"},
+	{"devices", "stats", "--devices runs no query, so there is nothing to measure; drop --stats"},
 	{"explain", "stats", "--explain runs no query, so there is nothing to measure; drop one of them"},
 }
 
@@ -75,24 +85,14 @@ func (s *settings) checkCombinations() error {
 		return usagef("--quiet and --progress=always exclude each other: drop one")
 	case s.format == "none" && s.typed["output"] && s.output != "-":
 		return usagef("--format none writes nothing, so --output %s would stay away: drop one of them", s.output)
+	case s.devices != "" && len(s.inputs) > 0:
+		return usagef("--devices describes the machine and reads no input; drop %s", s.inputs[0])
+	case s.devices != "":
+		return nil
 	case len(s.inputs) == 0:
 		return usagef("no input: name Parquet files, folders or globs, or - for stdin; gagg --help shows an example")
 	case len(s.by) == 0 && len(s.aggs) == 0 && !s.schema:
 		return usagef("nothing to compute: name keys with -k, aggregates with -a, or ask for --schema")
 	}
 	return nil
-}
-
-// checkDevice refuses devices that this build cannot use. A demand that
-// cannot be met is an error, never a silent fallback to the CPU.
-func (s *settings) checkDevice() error {
-	switch s.device {
-	case "auto", "cpu":
-		return nil
-	}
-	numbers := strings.Trim(s.device, "0123456789,") == "" && s.device != ""
-	if s.device != "gpu" && !numbers {
-		return usagef("--device %s: want auto, cpu, gpu, or device numbers such as 0,1", s.device)
-	}
-	return &deviceError{device: s.device}
 }

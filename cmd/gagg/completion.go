@@ -15,6 +15,7 @@ func flagChoices() map[string]string {
 		"format":      formatNames,
 		"compression": strings.Join(compressions, " "),
 		"device":      "auto cpu gpu",
+		"devices":     devicesText + " " + devicesJSON,
 		"progress":    "auto always never",
 		"completion":  "bash zsh fish",
 		"explain":     explainText + " " + explainJSON,

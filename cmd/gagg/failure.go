@@ -40,17 +40,6 @@ func usagef(format string, args ...any) error {
 	return &usageError{text: fmt.Sprintf(format, args...)}
 }
 
-// deviceError is a demand for a device that cannot be met.
-type deviceError struct {
-	device string
-}
-
-func (e *deviceError) Error() string {
-	return "no usable device for --device " + e.device + ": this build has no GPU engine yet; use --device cpu or auto"
-}
-
-func (e *deviceError) Is(target error) bool { return target == gagg.ErrDevice }
-
 // outputError is a failure to create or write the result.
 type outputError struct {
 	err error

@@ -27,6 +27,7 @@ type settings struct {
 
 	explain, stats string // empty: not asked for
 	schema         bool
+	devices        string // empty: not asked for
 
 	progress       string
 	quiet, verbose bool
@@ -79,6 +80,9 @@ func flagSet(s *settings) *pflag.FlagSet {
 	f.Lookup("stats").NoOptDefVal = statsToStderr
 	f.BoolVar(&s.schema, "schema", false, "print columns, types, rows, row groups and sizes of the inputs, do not run")
 
+	f.StringVar(&s.devices, "devices", "", "print driver, GPUs and what they lack, do not run; `form` is text or json")
+	f.Lookup("devices").NoOptDefVal = devicesText
+
 	f.StringVar(&s.progress, "progress", "auto", "a bar on stderr: auto, always or never; auto: `when` stderr is a terminal")
 	f.BoolVarP(&s.quiet, "quiet", "q", false, "no progress, no warnings")
 	f.BoolVarP(&s.verbose, "verbose", "v", false, "log what is done on stderr")
@@ -92,7 +96,7 @@ func flagSet(s *settings) *pflag.FlagSet {
 // notFromEnvironment are the flags that ask for something other than a run.
 // A variable such as GAGG_VERSION is what an install script would set, and
 // must not turn every run into a printed version.
-var notFromEnvironment = map[string]bool{"help": true, "version": true, "completion": true}
+var notFromEnvironment = map[string]bool{"help": true, "version": true, "completion": true, "devices": true}
 
 // variable is the name of the environment variable of a flag.
 func variable(flag string) string {

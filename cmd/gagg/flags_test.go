@@ -49,14 +49,14 @@ func TestEnvironmentReachesFlags(t *testing.T) {
 func FuzzFlags(f *testing.F) {
 	for _, seed := range []string{
 		"-k\na\nx", "-a\nsum(v1)\n--limit\n3\nx", "--explain=json\nx", "-j4\nx", "--memory-limit\n60%\nx",
-		"-qv\nx", "--progress=\nx", "--\n-k", "-o\n\nx", "--device\n0,1\nx", "-\n-", "--stats=\nx", "--help",
+		"-qv\nx", "--progress=\nx", "--\n-k", "-o\n\nx", "--device\n0,1\nx", "-\n-", "--stats=\nx", "--help", "--devices=json",
 	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, line string) {
 		s, _, err := parseSettings(strings.Split(line, "\n"), nil)
 		if err == nil {
-			if !s.help && !s.version && s.completion == "" && len(s.inputs) == 0 {
+			if !s.help && !s.version && s.completion == "" && s.devices == "" && len(s.inputs) == 0 {
 				t.Errorf("no input, and no mistake: %+v", s)
 			}
 			return

@@ -14,6 +14,7 @@
 //	result.go    where the result goes and in which format
 //	hold.go      no half answer in a pipe
 //	report.go    --schema, --explain, --stats
+//	devices.go   --devices, and --device where one is demanded
 //	memory.go    how much memory there is, and was held
 //	share.go     what of it is for the query
 //	temp.go      how much disk there is for what does not fit

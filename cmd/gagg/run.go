@@ -52,6 +52,8 @@ func (c *command) do(ctx context.Context, flags *pflag.FlagSet) error {
 		return output(writeVersion(c.stdout))
 	case c.completion != "":
 		return output(writeCompletion(c.stdout, c.completion, flags))
+	case c.devices != "":
+		return c.untilStopped(ctx, c.describeDevices)
 	case c.schema:
 		return c.untilStopped(ctx, c.describe)
 	case c.explain != "":
@@ -72,6 +74,9 @@ func output(err error) error {
 // for statistics are created first: a folder that cannot be written to is
 // found before hours of work, not after them.
 func (c *command) aggregate(ctx context.Context) error {
+	if err := c.chooseDevice(ctx); err != nil {
+		return err
+	}
 	result, err := c.createResult()
 	if err != nil {
 		return err

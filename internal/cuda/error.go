@@ -32,6 +32,7 @@ type Error struct {
 	Log  string // of the JIT compiler, whole; else empty
 
 	class error // nil: a mistake in a call
+	cause error // an error of another kind that it stands for; nil: none
 }
 
 // Error is one line, without the log.
@@ -49,6 +50,9 @@ func (e *Error) Is(target error) bool {
 	}
 	return e.class != nil && target == e.class
 }
+
+// Unwrap is the cause, if there is one of another kind.
+func (e *Error) Unwrap() error { return e.cause }
 
 // classOf is the class of code c from a context.
 func classOf(c code) error {

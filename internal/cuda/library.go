@@ -1,7 +1,9 @@
 package cuda
 
 import (
+	"errors"
 	"os"
+	"strings"
 	"unsafe"
 )
 
@@ -15,6 +17,10 @@ const (
 	libraryVariable = "GAGG_CUDA_LIBRARY"
 	defaultLibrary  = "libcuda.so.1"
 )
+
+// errNoGPU is what opening says where the driver cannot be called: a static
+// binary has no dynamic linker.
+var errNoGPU = errors.New("this build of gagg is without GPU support")
 
 // libraryName is what Open opens.
 func libraryName() string {
@@ -30,7 +36,7 @@ func libraryName() string {
 func loadLibrary(name string) (*library, int, error) {
 	handle, err := openLibrary(name)
 	if err != nil {
-		return nil, 0, &Error{Op: "open " + name, Text: err.Error(), class: ErrNoDriver}
+		return nil, 0, &Error{Op: "open " + name, Text: strings.TrimPrefix(err.Error(), name+": "), class: ErrNoDriver, cause: err}
 	}
 	l := &library{name: name}
 	if l.addresses[cuDriverGetVersion] = findSymbol(handle, symbols[cuDriverGetVersion].name); l.addresses[cuDriverGetVersion] == 0 {

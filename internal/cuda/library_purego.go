@@ -4,6 +4,7 @@ package cuda
 
 import (
 	"fmt"
+	"runtime"
 	"syscall"
 
 	"github.com/ebitengine/purego"
@@ -11,7 +12,11 @@ import (
 	"github.com/gagg-dev/gagg/internal/invariant"
 )
 
+// openLibrary stays on one OS thread: purego asks for the reason of a failure
+// by a call of its own, and libc keeps it for each thread.
 func openLibrary(name string) (uintptr, error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	return purego.Dlopen(name, purego.RTLD_NOW|purego.RTLD_LOCAL)
 }
 
