@@ -15,6 +15,9 @@ INTO      ?= nothing
 
 export CGO_ENABLED = 0
 
+# What compiles the kernels; a check wants the very version of ptx/MANIFEST.
+CLANG ?= clang-19
+
 # A fuzz target runs this long in `make fuzz-short` and `make ci`.
 FUZZ_TIME ?= 5s
 
@@ -83,6 +86,77 @@ fuzz-short:
 .PHONY: bench
 bench:
 	$(GO) test -run '^$$' -bench . -benchtime 1x ./...
+
+# What has tests that need a device, or the emulator in its place.
+DEVICE_PACKAGES = internal/cuda internal/kernels internal/kernels/kerneltest internal/gputest gpumem
+
+# The same tests with the device required. Where there is no Go beside the GPU: make build/gpu.
+.PHONY: test-gpu
+test-gpu:
+	GAGG_REQUIRE_GPU=1 $(GO) test -count=1 $(addprefix ./,$(DEVICE_PACKAGES))
+
+# The emulator: libcuda on the CPU, with all kernels built in; needs g++. One make at a time.
+# emu-asan is the same under AddressSanitizer and UndefinedBehaviorSanitizer.
+EMU_MAKE = mkdir -p build/emu && flock build/emu/lock sh -c '$(GO) run ./internal/kernels/gen -emulator build/emu/kernels && \
+	$(MAKE) --no-print-directory -j2 -f internal/cuda/emu/emu.mk VARIANT=$(1)'
+
+.PHONY: emu
+emu:
+	@$(call EMU_MAKE,plain)
+
+.PHONY: emu-asan
+emu-asan:
+	@$(call EMU_MAKE,asan)
+
+# The tests of the device layer on the emulator. Leaks are the emulator's own business
+# (emu.Control().Leaks), and segmentation faults go to Go's handler.
+EMU_TEST = GAGG_REQUIRE_GPU=1 GAGG_CUDA_LIBRARY=$(CURDIR)/build/emu/$(1) $(GO) test -count=1
+
+.PHONY: test-emu
+test-emu: emu
+	$(call EMU_TEST,libcuda-emu.so) $(addprefix ./,$(DEVICE_PACKAGES) internal/cuda/emu)
+
+.PHONY: test-emu-asan
+test-emu-asan: emu-asan
+	$(call EMU_TEST,libcuda-emu-asan.so) -short -exec "$(CURDIR)/internal/cuda/emu/asan.sh" $(addprefix ./,$(DEVICE_PACKAGES) internal/cuda/emu)
+
+# Benches of the device layer; the result files go to bench/results.
+.PHONY: bench-gpu
+bench-gpu: build/gpu
+	OUT=$(CURDIR)/build/gpu/out build/gpu/run.sh bench
+	tar -C bench/results -xzf build/gpu/out/results.tgz
+
+# Everything that a machine with nothing but an NVIDIA driver needs to run the
+# tests and benches: build/gpu/run.sh test bench sanitize
+.PHONY: build/gpu
+build/gpu:
+	rm -rf build/gpu
+	@set -e; for package in $(DEVICE_PACKAGES); do \
+		echo "tests of $$package"; \
+		mkdir -p build/gpu/$$package; \
+		$(GO) test -c -ldflags='-s -w' -o build/gpu/$$package/$$(basename $$package).test ./$$package; \
+		find $$package -maxdepth 1 -name '*.cu' -o -name '*.cuh' -o -name '*.def' -o -name '*_gen.go' | xargs -r cp -t build/gpu/$$package; \
+		for folder in testdata ptx; do if [ -d $$package/$$folder ]; then cp -r $$package/$$folder build/gpu/$$package; fi; done; \
+	done
+	@set -e; for bench in bench/link bench/pages; do \
+		echo "$$bench"; \
+		mkdir -p build/gpu/$$bench; \
+		$(GO) build -ldflags='-s -w' -o build/gpu/$$bench ./$$bench; \
+	done
+	cp bench/link/link.cu build/gpu/bench/link
+	cp internal/gputest/run.sh build/gpu
+	@du -sh build/gpu
+
+# The kernels' PTX and launch functions, from their sources. It needs clang.
+.PHONY: ptx
+ptx:
+	$(GO) run ./internal/kernels/gen -clang $(CLANG)
+
+# Everything that make ptx writes is as it would write it now.
+.PHONY: ptx-check
+ptx-check:
+	$(GO) run ./internal/kernels/gen -clang $(CLANG) -check
+	@echo "ptx-check: no difference"
 
 # gagg beside DuckDB, ClickHouse and Polars on db-benchmark's data; see bench/peers/README.md.
 .PHONY: bench-peers

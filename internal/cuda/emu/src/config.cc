@@ -55,6 +55,6 @@ Knobs& knobs() {
   return *shared;
 }
 
-uint64_t emu_schedule_seed() { return driver::knobs().seed.load(std::memory_order_relaxed); }
-
 }  // namespace driver
+
+uint64_t emu_schedule_seed() { return driver::knobs().seed.load(std::memory_order_relaxed); }

@@ -29,7 +29,7 @@ size_t hand_out(const std::string& text, char* out, size_t size) {
 }  // namespace
 
 // emu_fault makes the nth call from now of a function (or of any: "*") return code; with forever, those after it too.
-EMU_API void emu_fault(const char* call, uint64_t nth, int code, int forever) { faults().arm(call, nth, code, forever != 0); }
+EMU_API void emu_fault(const char* call, uint64_t nth, int code, bool forever) { faults().arm(call, nth, code, forever); }
 
 // emu_calls lists the calls since the last reset: "name count".
 EMU_API size_t emu_calls(char* out, size_t size) {
