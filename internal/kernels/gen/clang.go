@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -55,7 +56,7 @@ func (t toolkit) ptx(source, assertions string) (ptx []byte, inputs []string, er
 	if err != nil {
 		return nil, nil, err
 	}
-	defer os.RemoveAll(temp)
+	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
 	deps := filepath.Join(temp, "deps")
 	out, err := t.run(includeLine(source)+assertions, "-S", "-o", "-", "-MMD", "-MT", "ptx", "-MF", deps)
 	if err != nil {

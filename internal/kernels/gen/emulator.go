@@ -76,7 +76,6 @@ func emulatorSource(source string, entries []entry) string {
 #endif
 #include "internal/kernels/device.cuh"
 
-#pragma GCC diagnostic ignored "-Wunknown-pragmas"  // unroll is the device's compiler's
 namespace {
 #include "%s"
 }  // namespace

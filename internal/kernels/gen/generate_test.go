@@ -136,6 +136,9 @@ func TestStale(t *testing.T) {
 	if err := generate(t, dir, false, "one"); err != nil || !exists() {
 		t.Errorf("with -only: two_gen.go is there: %v, %v", exists(), err)
 	}
+	if err := generate(t, dir, false, "two"); err == nil || !strings.Contains(err.Error(), "no two.cu") {
+		t.Errorf("a source that is not there: %v", err)
+	}
 	if err := generate(t, dir, false); err != nil || exists() {
 		t.Errorf("two_gen.go is there: %v, %v", exists(), err)
 	}
@@ -163,6 +166,24 @@ func TestRules(t *testing.T) {
 			}
 			read(t, dir, "internal/kernels/kerneltest/two_gen.go")
 		})
+	}
+}
+
+// While a source is broken, the structs that it alone uses stay in Go.
+func TestBrokenSource(t *testing.T) {
+	dir := write(t, map[string]string{
+		"internal/kernels/pool.cuh": smallModule["internal/kernels/pool.cuh"] + "struct Rare {\n  uint32_t n;\n};\n",
+		"internal/kernels/rare.cu":  "#include \"device.cuh\"\n#include \"pool.cuh\"\n" + `extern "C" __global__ void rare_get(Rare* r) { r->n = 1; }`,
+	})
+	if err := generate(t, dir, false); err != nil {
+		t.Fatal(err)
+	}
+	put(t, dir, "internal/kernels/rare.cu", "#error not now\n")
+	if err := generate(t, dir, false); err == nil || !strings.Contains(err.Error(), "not now") {
+		t.Errorf("got %v, want the error of rare.cu", err)
+	}
+	if structs := string(read(t, dir, "internal/kernels/pool_cuh_gen.go")); !strings.Contains(structs, "type Rare struct") {
+		t.Errorf("struct Rare is gone:\n%s", structs)
 	}
 }
 

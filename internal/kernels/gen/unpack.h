@@ -34,7 +34,7 @@ inline Param param_at(const void* params, size_t offset) {
 }
 
 template <class... Params, size_t... I>
-inline void unpack_at(void (*kernel)(Params...), const void* params, std::index_sequence<I...>) {
+inline void unpack_at(void (*kernel)(Params...), [[maybe_unused]] const void* params, std::index_sequence<I...>) {
   [[maybe_unused]] constexpr ParamsLayout<Params...> layout;
   kernel(param_at<std::remove_const_t<Params>>(params, layout.offsets[I])...);
 }
