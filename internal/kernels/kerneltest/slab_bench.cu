@@ -11,8 +11,9 @@
 #include "../slab.cuh"
 #include "slab_bench.cuh"
 
-// One thread for each memory block and lane: a slab is free with probability
-// free/2^32, drawn from its address and the seed; free = 2^32-1 means all.
+// Any number of threads, each of which sets every so many'th word of the
+// bitmaps: a slab is free with probability free/2^32, drawn from its address and
+// the seed.
 extern "C" __global__ void slab_bench_fill(SlabPool pool, uint32_t free, uint32_t seed) {
   uint32_t words = pool.blocks * 32;
   for (uint32_t i = global_thread(); i < pool.count * words; i += global_threads()) {
@@ -20,7 +21,7 @@ extern "C" __global__ void slab_bench_fill(SlabPool pool, uint32_t free, uint32_
     uint32_t used = 0;
     for (uint32_t bit = 0; bit < 32; bit++) {
       uint32_t drawn = uint32_t(slab_mix(uint64_t(seed) << 32 | address | bit));
-      used |= uint32_t(drawn > free) << bit;
+      used |= uint32_t(drawn >= free) << bit;
     }
     *slab_word(pool, address) = used;
   }
