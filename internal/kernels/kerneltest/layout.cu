@@ -4,6 +4,7 @@
 #include "../pages.cuh"
 #include "../slab.cuh"
 #include "pages_bench.cuh"
+#include "pages_stress.cuh"
 #include "probe.cuh"
 #include "queue.cuh"
 #include "queue_bench.cuh"
@@ -39,12 +40,26 @@ extern "C" __global__ void layout_report(uint32_t* out) {
   *out++ = __builtin_offsetof(PageAsk, lanes);
   *out++ = __builtin_offsetof(PageAsk, rounds);
   *out++ = __builtin_offsetof(PageAsk, help);
+  *out++ = sizeof(PageCounts);
+  *out++ = __builtin_offsetof(PageCounts, requests);
+  *out++ = __builtin_offsetof(PageCounts, refused);
+  *out++ = __builtin_offsetof(PageCounts, steps);
+  *out++ = __builtin_offsetof(PageCounts, most);
+  *out++ = __builtin_offsetof(PageCounts, warps);
+  *out++ = __builtin_offsetof(PageCounts, warp_steps);
   *out++ = sizeof(PageMalloc);
   *out++ = __builtin_offsetof(PageMalloc, out);
   *out++ = __builtin_offsetof(PageMalloc, n);
   *out++ = __builtin_offsetof(PageMalloc, bytes);
   *out++ = __builtin_offsetof(PageMalloc, at_once);
-  *out++ = __builtin_offsetof(PageMalloc, reserved);
+  *out++ = sizeof(PageStress);
+  *out++ = __builtin_offsetof(PageStress, owners);
+  *out++ = __builtin_offsetof(PageStress, locks);
+  *out++ = __builtin_offsetof(PageStress, held);
+  *out++ = __builtin_offsetof(PageStress, faults);
+  *out++ = __builtin_offsetof(PageStress, rounds);
+  *out++ = __builtin_offsetof(PageStress, lanes);
+  *out++ = __builtin_offsetof(PageStress, seed);
   *out++ = sizeof(ProbePair);
   *out++ = __builtin_offsetof(ProbePair, small);
   *out++ = __builtin_offsetof(ProbePair, large);

@@ -48,7 +48,6 @@ extern "C" __global__ void pages_bench_fill(PagePool pool, uint32_t free, uint32
 
 // Adds the steps of the requests of the lanes of mask, this lane's being `steps`.
 __device__ __forceinline__ void page_count(const PageAsk& ask, uint32_t mask, uint32_t steps, uint32_t page) {
-  PageCounts* counts = reinterpret_cast<PageCounts*>(ask.counts);
   uint32_t most = 0;
   uint32_t sum = 0;
   for (uint32_t left = mask; left != 0; left &= left - 1) {
@@ -58,12 +57,12 @@ __device__ __forceinline__ void page_count(const PageAsk& ask, uint32_t mask, ui
   }
   uint32_t refused = page_bits(__ballot_sync(mask, page == PAGE_NONE));
   if (page_rank(mask) != 0) return;
-  atomicAdd(&counts->requests, uint64_t(page_bits(mask)));
-  if (refused != 0) atomicAdd(&counts->refused, uint64_t(refused));
-  atomicAdd(&counts->steps, uint64_t(sum));
-  atomicMax(&counts->most, uint64_t(most));
-  atomicAdd(&counts->warps, uint64_t(1));
-  atomicAdd(&counts->warp_steps, uint64_t(most));
+  atomicAdd(&ask.counts->requests, uint64_t(page_bits(mask)));
+  if (refused != 0) atomicAdd(&ask.counts->refused, uint64_t(refused));
+  atomicAdd(&ask.counts->steps, uint64_t(sum));
+  atomicMax(&ask.counts->most, uint64_t(most));
+  atomicAdd(&ask.counts->warps, uint64_t(1));
+  atomicAdd(&ask.counts->warp_steps, uint64_t(most));
 }
 
 // The body of all get kernels.

@@ -29,13 +29,32 @@ var _ = [1]struct{}{}[unsafe.Sizeof(PageAsk{})-40|
 	(unsafe.Offsetof(PageAsk{}.Rounds)-32)|
 	(unsafe.Offsetof(PageAsk{}.Help)-36)]
 
+// PageCounts is struct PageCounts of pages_bench.cuh.
+type PageCounts struct {
+	Requests  uint64
+	Refused   uint64
+	Steps     uint64
+	Most      uint64
+	Warps     uint64
+	WarpSteps uint64
+}
+
+// An index out of range is a layout that differs from C's.
+var _ = [1]struct{}{}[unsafe.Sizeof(PageCounts{})-48|
+	(unsafe.Offsetof(PageCounts{}.Requests)-0)|
+	(unsafe.Offsetof(PageCounts{}.Refused)-8)|
+	(unsafe.Offsetof(PageCounts{}.Steps)-16)|
+	(unsafe.Offsetof(PageCounts{}.Most)-24)|
+	(unsafe.Offsetof(PageCounts{}.Warps)-32)|
+	(unsafe.Offsetof(PageCounts{}.WarpSteps)-40)]
+
 // PageMalloc is struct PageMalloc of pages_bench.cuh.
 type PageMalloc struct {
-	Out      cuda.Ptr
-	N        uint32
-	Bytes    uint32
-	AtOnce   uint32
-	Reserved uint32
+	Out    cuda.Ptr
+	N      uint32
+	Bytes  uint32
+	AtOnce uint32
+	_      [4]byte
 }
 
 // An index out of range is a layout that differs from C's.
@@ -43,5 +62,4 @@ var _ = [1]struct{}{}[unsafe.Sizeof(PageMalloc{})-24|
 	(unsafe.Offsetof(PageMalloc{}.Out)-0)|
 	(unsafe.Offsetof(PageMalloc{}.N)-8)|
 	(unsafe.Offsetof(PageMalloc{}.Bytes)-12)|
-	(unsafe.Offsetof(PageMalloc{}.AtOnce)-16)|
-	(unsafe.Offsetof(PageMalloc{}.Reserved)-20)]
+	(unsafe.Offsetof(PageMalloc{}.AtOnce)-16)]
