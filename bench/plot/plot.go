@@ -24,7 +24,7 @@ type Chart struct {
 // Line is what is plotted of one thing.
 type Line struct {
 	Name   string
-	Color  string    // empty: the next one of colors
+	Color  string    // empty: Color of its number
 	Dashed bool      // a formula beside what was measured
 	Values []float64 // one for each place; 0 or NaN: there is none
 	Unit   string    // of a value, in the text shown over a point
@@ -45,6 +45,9 @@ const (
 
 // colors stay apart for the color-blind (Okabe and Ito).
 var colors = []string{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999999"}
+
+// Color is the color that line number n has by itself.
+func Color(n int) string { return colors[n%len(colors)] }
 
 // SVG is the chart as a file.
 func (c *Chart) SVG() []byte { return Grid(1, c) }
@@ -87,7 +90,7 @@ func (c *Chart) drawLine(w *bytes.Buffer, n int, s scale) {
 	l := &c.Lines[n]
 	color, dash := l.Color, ""
 	if color == "" {
-		color = colors[n%len(colors)]
+		color = Color(n)
 	}
 	if l.Dashed {
 		dash = ` stroke-dasharray="5 4"`

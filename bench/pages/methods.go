@@ -1,0 +1,88 @@
+package main
+
+import (
+	"math"
+
+	"github.com/gagg-dev/gagg/gpumem"
+	"github.com/gagg-dev/gagg/internal/cuda"
+	"github.com/gagg-dev/gagg/internal/kernels"
+	"github.com/gagg-dev/gagg/internal/kernels/kerneltest"
+)
+
+// launch starts one of the kernels that get or give back pages.
+type launch func(*kerneltest.PagesBench, *cuda.Stream, cuda.Grid, kernels.PagePool, kerneltest.PageAsk) error
+
+// method is a way to find a page in a pool: kernels of kerneltest/pages_bench.cu.
+type method struct {
+	name     string
+	flags    bool // the pool has a flag for each page, not a bitmap
+	locks    bool // it needs a lock map
+	get      launch
+	give     launch
+	counted  launch                      // get, with its steps counted; nil for variants
+	formulas func(gpumem.Steps) formulas // nil for variants
+}
+
+// word is the pages of a bitmap's word.
+const word = 32
+
+// walk is what a walk of each thread alone over words takes.
+func walk(b gpumem.Steps) formulas {
+	return formulas{Thread: b.RWBMDrain(word), Warp: b.RWBMDrainWarp(word)}
+}
+
+// together is what a warp's search takes, each of its lanes the same.
+func together(b gpumem.Steps) formulas {
+	bound := b.CoRW(word, min(b.Threads, 32))
+	return formulas{Thread: bound, Warp: bound, Bound: true}
+}
+
+// flagged is a walk over single pages, exactly known.
+func flagged(b gpumem.Steps) formulas { return formulas{Thread: b.RW(), Warp: b.RWWarp()} }
+
+// The paper's methods as gagg has them. CRW begins like RW-BM, and differs from
+// the second page of a thread on.
+var methods = []method{
+	{
+		name: "RW", flags: true, formulas: flagged,
+		get: (*kerneltest.PagesBench).GetRw, counted: (*kerneltest.PagesBench).GetRwCounted, give: (*kerneltest.PagesBench).FreeFlags,
+	},
+	{
+		name: "RW-BM", formulas: walk,
+		get: (*kerneltest.PagesBench).GetRwbm, counted: (*kerneltest.PagesBench).GetRwbmCounted, give: (*kerneltest.PagesBench).Free,
+	},
+	{
+		name: "CoRW", formulas: together,
+		get: (*kerneltest.PagesBench).GetCorw, counted: (*kerneltest.PagesBench).GetCorwCounted, give: (*kerneltest.PagesBench).Free,
+	},
+	{
+		name: "CRW", formulas: walk,
+		get: (*kerneltest.PagesBench).GetCrw, counted: (*kerneltest.PagesBench).GetCrwCounted, give: (*kerneltest.PagesBench).Free,
+	},
+}
+
+// variants are other ways to build them, so that the choice is a measured one.
+var variants = []method{
+	{name: "RW-BM, takes blindly", get: (*kerneltest.PagesBench).GetRwbmTake, give: (*kerneltest.PagesBench).Free},
+	{name: "RW-BM, 64 bits", get: (*kerneltest.PagesBench).GetRwbm64, give: (*kerneltest.PagesBench).Free},
+	{name: "RW-BM, lock map", locks: true, get: (*kerneltest.PagesBench).GetRwbmLock, give: (*kerneltest.PagesBench).Free},
+	{name: "RW-BM, no fence", get: (*kerneltest.PagesBench).GetRwbmLoose, give: (*kerneltest.PagesBench).FreeLoose},
+	{name: "CoRW, random words", get: (*kerneltest.PagesBench).GetCorwEverywhere, give: (*kerneltest.PagesBench).Free},
+	{name: "CoRW, 64 bits", get: (*kerneltest.PagesBench).GetCorw64, give: (*kerneltest.PagesBench).Free},
+	{name: "CoRW, lock map", locks: true, get: (*kerneltest.PagesBench).GetCorwLock, give: (*kerneltest.PagesBench).Free},
+	{name: "CoRW, no fence", get: (*kerneltest.PagesBench).GetCorwLoose, give: (*kerneltest.PagesBench).FreeLoose},
+	{name: "CRW, reads first", get: (*kerneltest.PagesBench).GetCrwRead, give: (*kerneltest.PagesBench).Free},
+	{name: "CRW, lock map", locks: true, get: (*kerneltest.PagesBench).GetCrwLock, give: (*kerneltest.PagesBench).Free},
+	{name: "CRW, no fence", get: (*kerneltest.PagesBench).GetCrwLoose, give: (*kerneltest.PagesBench).FreeLoose},
+}
+
+// finite is f without what is not a number of JSON: a bound that does not bind.
+func (f formulas) finite() formulas {
+	if math.IsInf(f.Thread, 0) {
+		f.Thread = 0
+	}
+	if math.IsInf(f.Warp, 0) {
+		f.Warp = 0
+	}
+	return f
+}

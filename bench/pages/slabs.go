@@ -1,0 +1,86 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/gagg-dev/gagg/gpumem"
+	"github.com/gagg-dev/gagg/internal/cuda"
+	"github.com/gagg-dev/gagg/internal/kernels"
+	"github.com/gagg-dev/gagg/internal/kernels/kerneltest"
+)
+
+// slabBytes is the size of a slab in paper 001.
+const slabBytes = 128
+
+// slabs is SlabAlloc: a warp allocates for its lanes one after the other.
+type slabs struct {
+	*bench
+	kernels  *kernels.Slab
+	measured *kerneltest.SlabBench
+	pool     *gpumem.Slabs
+	share    uint32 // of free slabs, in 2^-32
+}
+
+func newSlabs(b *bench, units int) (s *slabs, err error) {
+	s = &slabs{bench: b}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.close())
+		}
+	}()
+	if s.kernels, err = kernels.LoadSlab(b.thread); err != nil {
+		return s, err
+	}
+	if s.measured, err = kerneltest.LoadSlabBench(b.thread); err != nil {
+		return s, err
+	}
+	perSuper := gpumem.MaxSlabBlocks * gpumem.SlabsPerBlock
+	c := gpumem.SlabConfig{SlabBytes: slabBytes, SuperBlocks: uint32(max(units/perSuper, 1)), Blocks: gpumem.MaxSlabBlocks}
+	if units < perSuper {
+		c.Blocks = uint32(max(units/gpumem.SlabsPerBlock, 1))
+	}
+	s.pool, err = gpumem.NewSlabs(b.thread, s.kernels, c)
+	return s, err
+}
+
+func (s *slabs) close() error {
+	var errs []error
+	if s.pool != nil {
+		errs = append(errs, s.pool.Close())
+	}
+	if s.measured != nil {
+		errs = append(errs, s.measured.Close())
+	}
+	if s.kernels != nil {
+		errs = append(errs, s.kernels.Close())
+	}
+	return errors.Join(errs...)
+}
+
+func (s *slabs) name() string { return "SlabAlloc" }
+
+func (s *slabs) fill(stream *cuda.Stream, share float64) (int, error) {
+	s.share = uint32(share * (1<<32 - 1))
+	if err := s.reset(stream); err != nil {
+		return 0, err
+	}
+	if err := stream.Synchronize(); err != nil {
+		return 0, err
+	}
+	used, err := s.pool.Used()
+	return int(s.pool.Capacity() - used), err
+}
+
+func (s *slabs) reset(stream *cuda.Stream) error {
+	return s.measured.Fill(stream, grid(1<<20), s.pool.View(), s.share, 1)
+}
+
+func (s *slabs) get(stream *cuda.Stream, n int) error {
+	return s.measured.Get(stream, grid(n), s.pool.View(), s.held.Span().Ptr, uint32(n), 1)
+}
+
+func (s *slabs) give(stream *cuda.Stream, n int) error {
+	return s.measured.Free(stream, grid(n), s.pool.View(), s.held.Span().Ptr, uint32(n))
+}
+
+func (s *slabs) check(n int) error { return s.checkHeld(n, 4, uint64(gpumem.NoSlab)) }

@@ -1,2 +1,0 @@
-// Package gputest opens the device for tests.
-package gputest
