@@ -18,6 +18,7 @@ type generator struct {
 
 	shared   map[owner]map[string]record // the structs that Go shares, by the header that declares them
 	made     map[string]bool             // paths
+	unread   int                         // sources whose declarations are unknown
 	differ   int                         // of a check
 	problems []error
 }
@@ -62,7 +63,7 @@ func (g *generator) generate() error {
 	if err != nil {
 		return err
 	}
-	if !g.whole() {
+	if g.unread > 0 {
 		for _, u := range units {
 			g.keepMirrored(u.resolver)
 		}
@@ -70,37 +71,32 @@ func (g *generator) generate() error {
 	if err := g.mirrors(); err != nil {
 		return err
 	}
-	if g.whole() {
-		layout, err := g.layout()
-		if err != nil {
-			return err
-		}
-		units = append(units, layout...)
+	layout, err := g.layout()
+	if err != nil {
+		return err
 	}
+	units = append(units, layout...)
 	for _, f := range folders {
 		if err := g.compileAll(f, units); err != nil {
 			return err
 		}
 	}
-	if g.whole() {
+	if len(g.only) == 0 && len(g.problems) == 0 { // else what is not made need not be stale
 		return g.removeStale()
 	}
 	return nil
 }
 
-// whole tells whether all sources are known, so that what is not made is stale.
-func (g *generator) whole() bool { return len(g.only) == 0 && len(g.problems) == 0 }
-
 // compileAll makes the PTX, the launch functions and the manifest of a folder.
 func (g *generator) compileAll(f folder, units []unit) error {
 	lines, present := manifest{}, map[string]bool{}
 	for _, u := range units {
-		if u.folder != f {
+		if u.folder != f || !g.wanted(u.source) {
 			continue
 		}
 		line, err := g.compile(u)
 		if err != nil {
-			g.problems = append(g.problems, fmt.Errorf("%s.cu: %w", u.source, err))
+			g.complain(u.source, err)
 			continue
 		}
 		lines[u.source+".ptx"] = line

@@ -182,6 +182,9 @@ func TestBrokenSource(t *testing.T) {
 	if err := generate(t, dir, false); err == nil || !strings.Contains(err.Error(), "not now") {
 		t.Errorf("got %v, want the error of rare.cu", err)
 	}
+	if err := generate(t, dir, false, "one"); err != nil {
+		t.Errorf("a source that nobody asked for: %v", err)
+	}
 	if structs := string(read(t, dir, "internal/kernels/pool_cuh_gen.go")); !strings.Contains(structs, "type Rare struct") {
 		t.Errorf("struct Rare is gone:\n%s", structs)
 	}

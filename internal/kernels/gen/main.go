@@ -30,7 +30,7 @@
 // Usage, anywhere below the root of the module:
 //
 //	gen                          everything; what is stale is removed
-//	gen -only pages,pages_bench  these sources
+//	gen -only pages,pages_bench  these sources; structs and layout.cu in any case
 //	gen -check                   writes nothing, and names what differs
 //	gen -emulator folder         C++ that runs the kernels on the CPU; needs no clang
 package main
