@@ -10,6 +10,7 @@
 #include "config.h"
 #include "context.h"
 #include "fault.h"
+#include "grid.h"
 #include "memory.h"
 #include "report.h"
 
@@ -54,10 +55,14 @@ EMU_API void emu_reset() {
   faults().clear();
   forget_problems();
   knobs().reset();
+  emu_restart_schedule();
 }
 
 // emu_seed sets what the schedules of the launches from now on are drawn from.
-EMU_API void emu_seed(uint64_t seed) { knobs().seed = seed; }
+EMU_API void emu_seed(uint64_t seed) {
+  knobs().seed = seed;
+  emu_restart_schedule();
+}
 
 // emu_slow makes each operation of a stream wait for a random time between two numbers of microseconds.
 EMU_API void emu_slow(uint64_t from, uint64_t to) {
