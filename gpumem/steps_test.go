@@ -113,7 +113,7 @@ func (k *walk) burst(threads int, thread, warp *sample) {
 }
 
 func simulate(s gpumem.Steps, w int) (thread, warp sample) {
-	for seed := range uint64(max(20, 8_000/s.Threads)) {
+	for seed := range uint64(max(20, 2_000/s.Threads)) {
 		newWalk(s, w, seed).burst(s.Threads, &thread, &warp)
 	}
 	return thread, warp
