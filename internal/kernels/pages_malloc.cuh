@@ -3,8 +3,9 @@
 // Who takes part: the lanes of `mask` together, as in pages_share.cuh. The lanes look
 // at words next to each other, each at the runs of free pages that begin in its word;
 // a run may end in the word after, so 1 to 32 pages are found wherever they are.
-// Bitmaps with words of 32 bits only. There are no barriers but one __syncwarp, which
-// keeps a lane from freeing its part of a page before all parts are counted.
+// Bitmaps with words of 32 bits only. There are no barriers but page_settle's and one
+// __syncwarp, which keeps a lane from freeing its part of a page before all parts are
+// counted.
 //
 // A run in two words is taken by two atomics, the lower word first. If the second
 // fails the first is undone, so for a moment others may see pages in use that nobody
@@ -131,7 +132,7 @@ __device__ __forceinline__ uint32_t page_get_run(const PagePool& pool, PageWalk&
     need = page_run_share(pool, mask, need, n, i, page_run_free(pool, i), 0, page);
     walk.steps++;
   }
-  if (FENCE) __threadfence();
+  if (FENCE) page_settle(mask);
   return page;
 }
 

@@ -3,7 +3,8 @@
 //
 // Who takes part: the lanes of `mask`, any set of lanes of one warp. All of them call
 // with the same mask, whether or not they want a page: those that want none help. The
-// ballots and shuffles hold exactly these lanes together; there are no barriers.
+// ballots and shuffles hold exactly these lanes together; the one barrier is a
+// __syncwarp of page_settle.
 //
 // Where this differs from the paper:
 //
@@ -38,6 +39,13 @@ __device__ __forceinline__ uint32_t page_sum_before(uint32_t mask, uint32_t n, u
     sum += page_rank(__ballot_sync(mask, (n >> b) & 1)) << b;
   }
   return sum;
+}
+
+// page_settle is PAGE-ORDER where a lane takes a page for another one: what the lane
+// that set the bit may see, all lanes of mask may see.
+__device__ __forceinline__ void page_settle(uint32_t mask) {
+  __threadfence();
+  __syncwarp(mask);
 }
 
 // page_rotate turns x right by n places.
@@ -131,6 +139,7 @@ __device__ __forceinline__ uint32_t page_sweep(const PagePool& pool, PageWalk& w
     }
     need = page_share<Store>(pool, mask, need, i, free, random, page);
   }
+  page_settle(mask);
   return page;
 }
 
@@ -160,6 +169,6 @@ __device__ __forceinline__ uint32_t page_get_together(const PagePool& pool, Page
     uint32_t found = page_sweep<Store>(pool, walk, mask, (need >> lane_id()) & 1);
     if (found != PAGE_NONE) page = found;
   }
-  if (FENCE) __threadfence();
+  if (FENCE) page_settle(mask);
   return page;
 }

@@ -3,8 +3,8 @@
 //
 // A locked word is passed over, never waited for. What the paper leaves out: the lock
 // is released on every way out; a bit is set by Or, as pages are given back without the
-// lock; with CoRW only the bits that some lane fetches are set. All who take pages of
-// one pool must go by its locks, so there is no sweep: PAGE_NONE is an inference.
+// lock; with CoRW only the bits that some lane fetches are set, and no lane goes on
+// before they are. All who take pages of one pool must go by its locks, so there is no sweep: PAGE_NONE is an inference.
 #pragma once
 
 #include "../device.cuh"
@@ -96,6 +96,7 @@ __device__ __forceinline__ uint32_t page_get_together_locked(const PagePool& poo
     uint32_t needed = need;
     uint32_t taken = page_share_locked(mask, i, free, need, page);
     if (taken != 0) PageWords::take(pool, i, taken, free);
+    __syncwarp(mask);  // else a lane might give its page back before the bit is set: the page would be lost
     if (locked) page_unlock(locks, i);
     walk.steps++;
     idle = need == needed ? idle + page_bits(mask) : 0;

@@ -1,0 +1,200 @@
+package gpumem_test
+
+import (
+	"encoding/binary"
+	"math"
+	"math/bits"
+	"testing"
+	"unsafe"
+
+	"github.com/gagg-dev/gagg/gpumem"
+	"github.com/gagg-dev/gagg/internal/cuda"
+	"github.com/gagg-dev/gagg/internal/gputest"
+	"github.com/gagg-dev/gagg/internal/kernels"
+	"github.com/gagg-dev/gagg/internal/kernels/kerneltest"
+)
+
+// poolRig is a device with the kernels that the tests of Pool use. What it makes
+// is closed at the end of the test.
+type poolRig struct {
+	*slabRig // for its memory: its kernels are not loaded
+	pages    *kernels.Pages
+	bench    *kerneltest.PagesBench
+	stress   *kerneltest.PagesStress
+}
+
+func newPoolRig(tb testing.TB) *poolRig {
+	tb.Helper()
+	thread := gputest.Open(tb)
+	return &poolRig{
+		slabRig: &slabRig{tb: tb, thread: thread, stream: keep(tb, thread.NewStream)},
+		pages:   load(tb, thread, kernels.LoadPages),
+		bench:   load(tb, thread, kerneltest.LoadPagesBench),
+		stress:  load(tb, thread, kerneltest.LoadPagesStress),
+	}
+}
+
+func (r *poolRig) pool(c gpumem.Config) *gpumem.Pool {
+	r.tb.Helper()
+	return keep(r.tb, func() (*gpumem.Pool, error) { return gpumem.New(r.thread, r.pages, c) })
+}
+
+// scale is a size for this device: a small one under -short, which sanitizers run
+// with, one for the emulator, or one for a GPU.
+func scale(short, emulated, gpu int) int {
+	switch {
+	case testing.Short():
+		return short
+	case gputest.Emulated():
+		return emulated
+	}
+	return gpu
+}
+
+// A getter launches a kernel that gets pages, a stresser one that gets and frees.
+type (
+	getter   func(*kerneltest.PagesBench, *cuda.Stream, cuda.Grid, kernels.PagePool, kerneltest.PageAsk) error
+	stresser func(*kerneltest.PagesStress, *cuda.Stream, cuda.Grid, kernels.PagePool, kerneltest.PageStress) error
+)
+
+// way is a way to get pages: a method in one of its variants.
+type way struct {
+	name    string
+	method  gpumem.Method
+	get     getter
+	counted getter
+	stress  stresser
+	locked  bool // with the lock map: may refuse although there are pages
+}
+
+var ways = []way{
+	{"rw", gpumem.RW, (*kerneltest.PagesBench).GetRw, (*kerneltest.PagesBench).GetRwCounted, (*kerneltest.PagesStress).Rw, false},
+	{"rwbm", gpumem.RWBM, (*kerneltest.PagesBench).GetRwbm, (*kerneltest.PagesBench).GetRwbmCounted, (*kerneltest.PagesStress).Rwbm, false},
+	{"rwbm-take", gpumem.RWBM, (*kerneltest.PagesBench).GetRwbmTake, (*kerneltest.PagesBench).GetRwbmTakeCounted, (*kerneltest.PagesStress).RwbmTake, false},
+	{"rwbm-64", gpumem.RWBM, (*kerneltest.PagesBench).GetRwbm64, (*kerneltest.PagesBench).GetRwbm64Counted, (*kerneltest.PagesStress).Rwbm64, false},
+	{"rwbm-lock", gpumem.RWBM, (*kerneltest.PagesBench).GetRwbmLock, (*kerneltest.PagesBench).GetRwbmLockCounted, (*kerneltest.PagesStress).RwbmLock, true},
+	{"corw", gpumem.CoRW, (*kerneltest.PagesBench).GetCorw, (*kerneltest.PagesBench).GetCorwCounted, (*kerneltest.PagesStress).Corw, false},
+	{"corw-everywhere", gpumem.CoRW, (*kerneltest.PagesBench).GetCorwEverywhere, (*kerneltest.PagesBench).GetCorwEverywhereCounted, (*kerneltest.PagesStress).CorwEverywhere, false},
+	{"corw-64", gpumem.CoRW, (*kerneltest.PagesBench).GetCorw64, (*kerneltest.PagesBench).GetCorw64Counted, (*kerneltest.PagesStress).Corw64, false},
+	{"corw-lock", gpumem.CoRW, (*kerneltest.PagesBench).GetCorwLock, (*kerneltest.PagesBench).GetCorwLockCounted, (*kerneltest.PagesStress).CorwLock, true},
+	{"crw", gpumem.CRW, (*kerneltest.PagesBench).GetCrw, (*kerneltest.PagesBench).GetCrwCounted, (*kerneltest.PagesStress).Crw, false},
+	{"crw-read", gpumem.CRW, (*kerneltest.PagesBench).GetCrwRead, (*kerneltest.PagesBench).GetCrwReadCounted, (*kerneltest.PagesStress).CrwRead, false},
+	{"crw-lock", gpumem.CRW, (*kerneltest.PagesBench).GetCrwLock, (*kerneltest.PagesBench).GetCrwLockCounted, (*kerneltest.PagesStress).CrwLock, true},
+}
+
+// fill brings the pool to a share of free pages, each free or not for itself, and
+// returns how many are free then.
+func (r *poolRig) fill(p *gpumem.Pool, share float64) int {
+	r.tb.Helper()
+	free := uint32(min(share*(1<<32), math.MaxUint32))
+	r.do(r.bench.Fill(r.stream, cuda.Grid{Blocks: 32, Threads: 128}, p.View(), free, uint32(share*1e6)+1, 1))
+	return r.free(p)
+}
+
+// free waits for the stream and counts the free pages.
+func (r *poolRig) free(p *gpumem.Pool) int {
+	r.tb.Helper()
+	r.do(r.stream.Synchronize())
+	free, err := p.Free()
+	r.do(err)
+	return int(free)
+}
+
+// locks is a lock map with no word locked.
+func (r *poolRig) locks(p *gpumem.Pool) cuda.Ptr {
+	r.tb.Helper()
+	return r.words(int(p.Capacity())/1024+1, 0).Ptr
+}
+
+// bitmap is which pages of a pool are in use, and nothing else: bits past the last
+// page have to be set (PAGE-TAIL).
+func (r *poolRig) bitmap(p *gpumem.Pool) []bool {
+	r.tb.Helper()
+	view := p.View()
+	n := int(view.Count+view.WordPages-1) / int(view.WordPages)
+	used := make([]bool, 0, n*int(view.WordPages))
+	for _, word := range r.read(cuda.Span{Ptr: view.Words, Size: cuda.Size((n + 63) / 64 * 64 * 4)}) {
+		for bit := range view.WordPages {
+			used = append(used, word>>bit&1 != 0)
+		}
+	}
+	for i, set := range used[view.Count:] {
+		if !set {
+			r.tb.Errorf("the bit of page %d, past the last one, is clear", int(view.Count)+i)
+		}
+	}
+	return used[:view.Count]
+}
+
+// requests is a launch's pages, in memory of the device.
+type requests struct {
+	grid cuda.Grid
+	ask  kerneltest.PageAsk
+	out  cuda.Span
+}
+
+// requests makes n requests, rounds times, of these lanes of each warp.
+func (r *poolRig) requests(locks cuda.Ptr, n int, lanes, rounds uint32) requests {
+	r.tb.Helper()
+	out := r.words(max(n*int(rounds), 1), 0xdead)
+	warps := (n + bits.OnesCount32(lanes) - 1) / bits.OnesCount32(lanes)
+	ask := kerneltest.PageAsk{Out: out.Ptr, Locks: locks, N: uint32(n), Lanes: lanes, Rounds: rounds}
+	return requests{grid: threads(32 * warps), ask: ask, out: out}
+}
+
+// get gets pages and waits; the pages of all requests, NoPage where there is none.
+func (r *poolRig) get(p *gpumem.Pool, get getter, q requests) []uint32 {
+	r.tb.Helper()
+	r.do(get(r.bench, r.stream, q.grid, p.View(), q.ask))
+	return r.read(q.out)
+}
+
+// giveBack frees the pages of requests.
+func (r *poolRig) giveBack(p *gpumem.Pool, w way, q requests) {
+	r.tb.Helper()
+	free := r.bench.Free
+	if w.method == gpumem.RW {
+		free = r.bench.FreeFlags
+	}
+	r.do(free(r.stream, q.grid, p.View(), q.ask))
+}
+
+// taken wants pages to be different ones of p that were free before, and in use
+// now, with nothing else changed. It returns how many there are.
+func (r *poolRig) taken(p *gpumem.Pool, before []bool, pages []uint32) int {
+	r.tb.Helper()
+	got := 0
+	for i, page := range pages {
+		switch {
+		case page == gpumem.NoPage:
+			continue
+		case page >= p.Capacity():
+			r.tb.Fatalf("request %d got page %#x of %d", i, page, p.Capacity())
+		case before[page]:
+			r.tb.Fatalf("request %d got page %d, which another one has", i, page)
+		}
+		before[page] = true
+		got++
+	}
+	for page, used := range r.bitmap(p) {
+		if used != before[page] {
+			r.tb.Fatalf("page %d: in use %v, want %v", page, used, before[page])
+		}
+	}
+	return got
+}
+
+// counts are PageCounts on the device, and how to read them.
+func (r *poolRig) counts() (cuda.Ptr, func() kerneltest.PageCounts) {
+	r.tb.Helper()
+	span := r.words(int(unsafe.Sizeof(kerneltest.PageCounts{})/4), 0)
+	return span.Ptr, func() kerneltest.PageCounts {
+		raw := r.bytes(span)
+		at := func(offset uintptr) uint64 { return binary.LittleEndian.Uint64(raw[offset:]) }
+		var c kerneltest.PageCounts
+		c.Requests, c.Refused = at(unsafe.Offsetof(c.Requests)), at(unsafe.Offsetof(c.Refused))
+		c.Steps, c.Most = at(unsafe.Offsetof(c.Steps)), at(unsafe.Offsetof(c.Most))
+		c.Warps, c.WarpSteps = at(unsafe.Offsetof(c.Warps)), at(unsafe.Offsetof(c.WarpSteps))
+		return c
+	}
+}
