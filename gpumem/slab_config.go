@@ -58,13 +58,13 @@ var DefaultSlabConfig = SlabConfig{
 func (c SlabConfig) Validate() error {
 	var errs []error
 	if c.SlabBytes < 128 || bits.OnesCount64(uint64(c.SlabBytes)) != 1 || c.SlabBytes > 1<<31 {
-		errs = append(errs, fmt.Errorf("SlabBytes is %d, not a power of two from 128 to 2^31", uint64(c.SlabBytes)))
+		errs = append(errs, fmt.Errorf("slab bytes: %d is not a power of two from 128 to 2^31", uint64(c.SlabBytes)))
 	}
 	if c.Blocks < 1 || c.Blocks > MaxSlabBlocks {
-		errs = append(errs, fmt.Errorf("Blocks is %d, not 1 to %d", c.Blocks, MaxSlabBlocks))
+		errs = append(errs, fmt.Errorf("memory blocks: %d is not in 1 to %d", c.Blocks, MaxSlabBlocks))
 	}
 	if c.SuperBlocks < 1 || int(c.SuperBlocks) > MaxSuperBlocks {
-		errs = append(errs, fmt.Errorf("SuperBlocks is %d, not 1 to %d", c.SuperBlocks, MaxSuperBlocks))
+		errs = append(errs, fmt.Errorf("super blocks: %d is not in 1 to %d", c.SuperBlocks, MaxSuperBlocks))
 	}
 	return errors.Join(errs...)
 }

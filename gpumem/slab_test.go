@@ -30,14 +30,14 @@ func TestSlabConfig(t *testing.T) {
 		t.Errorf("%+v: %v", good, err)
 	}
 	for name, spoil := range map[string]func(*gpumem.SlabConfig){
-		"SlabBytes is 64":       func(c *gpumem.SlabConfig) { c.SlabBytes = 64 },
-		"SlabBytes is 384":      func(c *gpumem.SlabConfig) { c.SlabBytes = 384 },
-		"SlabBytes is 0":        func(c *gpumem.SlabConfig) { c.SlabBytes = 0 },
-		"SlabBytes is 42949672": func(c *gpumem.SlabConfig) { c.SlabBytes = 1 << 32 },
-		"Blocks is 0":           func(c *gpumem.SlabConfig) { c.Blocks = 0 },
-		"Blocks is 16385":       func(c *gpumem.SlabConfig) { c.Blocks = gpumem.MaxSlabBlocks + 1 },
-		"SuperBlocks is 0":      func(c *gpumem.SlabConfig) { c.SuperBlocks = 0 },
-		"SuperBlocks is 65":     func(c *gpumem.SlabConfig) { c.SuperBlocks = uint32(gpumem.MaxSuperBlocks) + 1 },
+		"slab bytes: 64":       func(c *gpumem.SlabConfig) { c.SlabBytes = 64 },
+		"slab bytes: 384":      func(c *gpumem.SlabConfig) { c.SlabBytes = 384 },
+		"slab bytes: 0":        func(c *gpumem.SlabConfig) { c.SlabBytes = 0 },
+		"slab bytes: 42949672": func(c *gpumem.SlabConfig) { c.SlabBytes = 1 << 32 },
+		"memory blocks: 0":     func(c *gpumem.SlabConfig) { c.Blocks = 0 },
+		"memory blocks: 16385": func(c *gpumem.SlabConfig) { c.Blocks = gpumem.MaxSlabBlocks + 1 },
+		"super blocks: 0":      func(c *gpumem.SlabConfig) { c.SuperBlocks = 0 },
+		"super blocks: 65":     func(c *gpumem.SlabConfig) { c.SuperBlocks = uint32(gpumem.MaxSuperBlocks) + 1 },
 	} {
 		c := good
 		spoil(&c)
