@@ -141,7 +141,7 @@ build/gpu:
 	@set -e; for bench in bench/link bench/pages; do \
 		echo "$$bench"; \
 		mkdir -p build/gpu/$$bench; \
-		$(GO) build -ldflags='-s -w' -o build/gpu/$$bench ./$$bench; \
+		$(GO) build -buildvcs=auto -ldflags='-s -w' -o build/gpu/$$bench ./$$bench; \
 	done
 	cp bench/link/link.cu build/gpu/bench/link
 	cp internal/gputest/run.sh build/gpu

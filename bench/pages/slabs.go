@@ -83,4 +83,20 @@ func (s *slabs) give(stream *cuda.Stream, n int) error {
 	return s.measured.Free(stream, grid(n), s.pool.View(), s.held.Span().Ptr, uint32(n))
 }
 
+// count's steps are tries to take a slab and reads of a bitmap, which a warp
+// makes for its lanes one after the other: those of a warp are all of its lanes'.
+func (s *slabs) count(stream *cuda.Stream, n int) (steps, error) {
+	c, err := s.counted(stream, 5, func(counts cuda.Ptr) error {
+		return s.measured.GetCounted(stream, grid(n), s.pool.View(), s.held.Span().Ptr, uint32(n), 1, counts)
+	})
+	if err != nil {
+		return steps{}, err
+	}
+	rounds := c[2] + c[3]
+	return steps{Thread: ratio(rounds, c[0]), Warp: ratio(rounds, c[4])}, nil
+}
+
+// formulas: the paper gives none.
+func (s *slabs) formulas(gpumem.Steps) formulas { return formulas{} }
+
 func (s *slabs) check(n int) error { return s.checkHeld(n, 4, uint64(gpumem.NoSlab)) }

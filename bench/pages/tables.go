@@ -1,6 +1,8 @@
 package main
 
 import (
+	"slices"
+
 	"errors"
 
 	"github.com/gagg-dev/gagg/bench/device"
@@ -15,7 +17,7 @@ func asWalkers(p *pool, ask asked, run int, of ...method) (list []contender) {
 }
 
 // onBitmap are the paper's methods that work on a bitmap.
-func onBitmap() []method { return methods[1:] }
+func onBitmap() []method { return slices.Clone(methods[1:]) }
 
 // others is the variants beside what they vary, for bursts of three sizes.
 func (r *report) others(rig *device.Rig, p *pool) error {
@@ -73,7 +75,7 @@ const againRounds = 8
 func (r *report) again(rig *device.Rig, p *pool) error {
 	for _, share := range shares[:3] {
 		for _, run := range []int{1, 32} {
-			all := asWalkers(p, asked{lanes: 32, rounds: againRounds}, run, append(onBitmap(), variants[8])...)
+			all := asWalkers(p, asked{lanes: 32, rounds: againRounds}, run, append(onBitmap(), crwReads)...)
 			free, err := filled(rig, all, share)
 			if err != nil {
 				return err

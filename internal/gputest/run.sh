@@ -14,8 +14,9 @@
 # Whole logs, and the result files of bench as results.tgz, go to $OUT.
 #
 # Variables: OUT (out, beside this script), TIMEOUT (240s, of one binary), RUN
-# (-test.run), TOOLS (memcheck racecheck synccheck initcheck), PAGES and LINK
-# (arguments of the benches), GAGG_CUDA_LIBRARY (the emulator in place of a GPU).
+# (-test.run), PACKAGES (all; for example "gpumem internal/cuda"), TOOLS (memcheck
+# racecheck synccheck initcheck), PAGES and LINK (arguments of the benches),
+# GAGG_CUDA_LIBRARY (the emulator in place of a GPU).
 
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")" || exit 1
@@ -31,12 +32,12 @@ failed=0
 # count is how many lines of file $2 match $1.
 count() { grep -cE "$1" "$2"; }
 
-# timed LOG COMMAND... runs it with its output appended to LOG, and sets seconds and rc.
+# timed OUT ERR COMMAND... runs it with stdout and stderr appended to the files, and sets seconds and rc.
 timed() {
-  local log=$1 from to
-  shift
+  local out=$1 err=$2 from to
+  shift 2
   from=$(date +%s%N)
-  "$@" >>"$log" 2>&1
+  "$@" >>"$out" 2>>"$err"
   rc=$?
   to=$(date +%s%N)
   seconds=$(printf '%d.%01d' $(((to - from) / 1000000000)) $(((to - from) / 100000000 % 10)))
@@ -66,25 +67,42 @@ package_name() {
   echo "${dir#./}"
 }
 
+# failures FILE prints what the tests that failed have said, and what ended the process.
+failures() {
+  awk '
+    /^=== (RUN|CONT|NAME)/ { name = $3; next }
+    /^ *--- (PASS|SKIP): / { next }
+    /^ *--- FAIL: / { printf "%s%s\n", said[$3], $0; next }
+    /^(panic:|fatal error|SIG)/ { rest = 40 }
+    /ERROR SUMMARY: [1-9]|^========= (Invalid|Error|Race|Uninit|Barrier|Program hit)/ { rest = 8 }
+    rest > 0 { print; rest--; next }
+    name != "" { said[name] = said[name] $0 "\n" }' "$1"
+}
+
 # run_tests NAME LOG BINARY PREFIX... runs a test binary, after PREFIX, and adds a row.
 run_tests() {
   local name=$1 log=$2 binary=$3 part
   shift 3
   part=$(mktemp)
-  timed "$part" in_folder "$binary" "$@" "./$(basename "$binary")" -test.v -test.timeout "$TIMEOUT" -test.run "${RUN:-.}" $SHORT
+  timed "$part" "$part" in_folder "$binary" "$@" "./$(basename "$binary")" -test.v -test.timeout "$TIMEOUT" -test.run "${RUN:-.}" $SHORT
   local tests skipped
   tests=$(count '^ *--- (PASS|FAIL)' "$part")
   skipped=$(count '^ *--- SKIP' "$part")
   row "$name" "$tests, $skipped skipped" "$seconds" "$rc"
   if [ "$rc" -ne 0 ]; then
     echo "--- $name failed (status $rc); of its log:"
-    grep -E -A 8 '^ *--- FAIL|^panic:|^fatal error|^SIG|ERROR SUMMARY: [1-9]|========= (Invalid|Error|Race)' "$part" | head -60
+    failures "$part" | head -80
   fi
   { echo "=== $name, $seconds s, status $rc"; cat "$part"; } >>"$log"
   rm -f "$part"
 }
 
-binaries() { find . -name '*.test' -type f | sort; }
+# binaries are the test binaries of $PACKAGES.
+binaries() {
+  find . -name '*.test' -type f | sort | while read -r binary; do
+    case " ${PACKAGES:-$(package_name "$binary")} " in *" $(package_name "$binary") "*) echo "$binary" ;; esac
+  done
+}
 
 run_all_tests() {
   : >"$OUT/test.log"
@@ -109,21 +127,25 @@ run_sanitizer() {
   unset GAGG_SANITIZER
 }
 
-# run_bench NAME COMMAND... runs a bench, shows what it prints, and adds a row.
+# run_bench NAME COMMAND... runs a bench, shows what it prints, and adds a row. Its
+# progress, on stderr, is in the log only, but for its end if the bench failed.
 run_bench() {
-  local name=$1 part
+  local name=$1 part progress
   shift
-  part=$(mktemp)
-  timed "$part" "$@"
+  part=$(mktemp) progress=$(mktemp)
+  timed "$part" "$progress" "$@"
   row "$name" bench "$seconds" "$rc"
   { echo "=== $name, $seconds s, status $rc"; cat "$part"; } | tee -a "$OUT/bench.log"
-  rm -f "$part"
+  if [ "$rc" -ne 0 ]; then tail -n 20 "$progress"; fi
+  cat "$progress" >>"$OUT/bench.log"
+  rm -f "$part" "$progress"
 }
 
 run_benches() {
-  local results peer=()
-  results=$(mktemp -d)
+  local peer=()
   : >"$OUT/bench.log"
+  rm -rf results
+  mkdir results
   if command -v nvcc >/dev/null; then
     run_bench "nvcc link.cu" nvcc -O3 -std=c++17 -arch=native -o bench/link/link_cuda bench/link/link.cu -lcuda
     if [ -x bench/link/link_cuda ]; then peer=(-peer bench/link/link_cuda); fi
@@ -137,11 +159,10 @@ run_benches() {
     fi
   done
   # shellcheck disable=SC2086 # LINK and PAGES are lists of arguments
-  run_bench bench/link bench/link/link -results "$results" "${peer[@]}" ${LINK:-}
+  run_bench bench/link bench/link/link -results results "${peer[@]}" ${LINK:-}
   # shellcheck disable=SC2086
-  run_bench bench/pages bench/pages/pages -results "$results" ${PAGES:-}
-  tar -C "$results" -czf "$OUT/results.tgz" .
-  rm -rf "$results"
+  run_bench bench/pages bench/pages/pages -results results ${PAGES:-}
+  tar -C results -czf "$OUT/results.tgz" .
 }
 
 for stage in "${@:-test}"; do
