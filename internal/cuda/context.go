@@ -109,6 +109,10 @@ func (c *Context) Close() error {
 //go:uintptrescapes
 func (c *Context) call(f symbol, args ...uintptr) code { return c.driver.library.call(f, args...) }
 
+func (c *Context) callFast(f symbol, args ...uintptr) code {
+	return c.driver.library.callFast(f, args...)
+}
+
 // usable fails if the context was closed or lost.
 func (c *Context) usable() error {
 	if e := c.lost.Load(); e != nil {
@@ -161,17 +165,21 @@ func (o *owned) own(c *Context, k kind) {
 	c.open[k].Add(1)
 }
 
-// close calls release, once, unless the context is lost.
+// close calls release, once, unless the context is lost. That the context
+// cannot be made current does not keep it from trying: mostly it is.
 func (o *owned) close(release func() error) error {
 	if o.closed.Swap(true) {
 		return nil
 	}
 	defer o.context.open[o.kind].Add(-1)
-	if o.context.lost.Load() != nil {
-		return nil
+	t, err := o.context.Lock()
+	if err == nil {
+		defer t.Unlock()
 	}
-	err := o.context.on(release)
-	if errors.Is(err, ErrLost) {
+	if o.context.lost.Load() == nil {
+		err = errors.Join(err, release())
+	}
+	if o.context.lost.Load() != nil {
 		return nil // whoever waits for the work of the context learns it
 	}
 	return err

@@ -120,8 +120,8 @@ func (d *Driver) query(ordinal int) (Device, error) {
 		SharedPerBlock:             Size(q.number(attributeSharedPerBlock)),
 		SharedPerMultiprocessor:    Size(q.number(attributeSharedPerMultiprocessor)),
 		L2:                         Size(q.number(attributeL2)),
-		ClockKHz:                   q.number(attributeClock),
-		MemoryClockKHz:             q.number(attributeMemoryClock),
+		ClockKHz:                   q.optional(attributeClock),
+		MemoryClockKHz:             q.optional(attributeMemoryClock),
 		MemoryBusBits:              q.number(attributeMemoryBus),
 		CopyEngines:                q.number(attributeCopyEngines),
 		Mode:                       ComputeMode(q.number(attributeComputeMode)),
@@ -174,9 +174,24 @@ func (q *inquiry) number(a attribute) int {
 	if q.err != nil {
 		return 0
 	}
+	n, r := q.attribute(a)
+	q.check(cuDeviceGetAttribute, r)
+	return n
+}
+
+// optional is a number that NVIDIA means to take out of the driver; 0: it has.
+func (q *inquiry) optional(a attribute) int {
+	if n, r := q.attribute(a); r != invalidValue {
+		q.check(cuDeviceGetAttribute, r)
+		return n
+	}
+	return 0
+}
+
+func (q *inquiry) attribute(a attribute) (int, code) {
 	var n out
-	q.check(cuDeviceGetAttribute, q.driver.library.call(cuDeviceGetAttribute, uintptr(unsafe.Pointer(&n)), uintptr(a), q.handle))
-	return int(n.int32())
+	r := q.driver.library.call(cuDeviceGetAttribute, uintptr(unsafe.Pointer(&n)), uintptr(a), q.handle)
+	return int(n.int32()), r
 }
 
 func (q *inquiry) text(f symbol) string {

@@ -39,7 +39,7 @@ func (e *Event) Synchronize() error {
 	if err := e.ready(); err != nil {
 		return err
 	}
-	return e.context.check(cuEventSynchronize, e.context.call(cuEventSynchronize, e.handle), "")
+	return e.context.check(cuEventSynchronize, e.context.callFast(cuEventSynchronize, e.handle), "")
 }
 
 // Done reports whether the work before the last Record is done.
@@ -47,7 +47,7 @@ func (e *Event) Done() (bool, error) {
 	if err := e.ready(); err != nil {
 		return false, err
 	}
-	r := e.context.call(cuEventQuery, e.handle)
+	r := e.context.callFast(cuEventQuery, e.handle)
 	if r == notReady {
 		return false, nil
 	}

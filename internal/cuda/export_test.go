@@ -7,6 +7,9 @@ import "io/fs"
 // OpenLibrary opens a driver of that name, whatever was opened before.
 func OpenLibrary(name string) (*Driver, error) { return open(name) }
 
+// OpenAnew opens the driver that Open opens, whatever was opened before.
+func OpenAnew() (*Driver, error) { return open(libraryName()) }
+
 // ErrorOf is the error for a code, before there is a context or from one.
 func ErrorOf(c int, hasContext bool) error {
 	if hasContext {

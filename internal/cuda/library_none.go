@@ -6,7 +6,10 @@ func openLibrary(string) (uintptr, error) { return 0, errNoGPU }
 
 func findSymbol(uintptr, string) uintptr { return 0 }
 
-// call is never reached: nothing was opened.
+// Neither call is ever reached: nothing was opened.
+
 func (l *library) call(symbol, ...uintptr) code { return unknown }
+
+func (l *library) callFast(symbol, ...uintptr) code { return unknown }
 
 func systemThread() int { return 0 }

@@ -31,7 +31,7 @@ func (t *Thread) Alloc(n Size) (*Memory, error) {
 // Span is the whole of the memory.
 func (m *Memory) Span() Span { return m.span }
 
-// Close frees the memory, after the work of the context.
+// Close frees the memory. Work of streams on it must have ended.
 func (m *Memory) Close() error {
 	return m.close(func() error {
 		return m.context.check(cuMemFree, m.context.call(cuMemFree, uintptr(m.span.Ptr)), "")

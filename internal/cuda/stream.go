@@ -3,6 +3,7 @@ package cuda
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"unsafe"
 )
 
@@ -72,7 +73,7 @@ func (s *Stream) CopyIn(dst Span, src PinnedSpan) error {
 	if err := s.copyable(cuMemcpyHtoDAsync, dst.Size, src.size, src.memory); err != nil || src.size == 0 {
 		return err
 	}
-	return s.context.check(cuMemcpyHtoDAsync, s.context.call(cuMemcpyHtoDAsync, uintptr(dst.Ptr), src.address(), uintptr(src.size), s.handle), "")
+	return s.context.check(cuMemcpyHtoDAsync, s.context.callFast(cuMemcpyHtoDAsync, uintptr(dst.Ptr), src.address(), uintptr(src.size), s.handle), "")
 }
 
 // CopyOut copies from the device to pinned memory. The sizes must agree.
@@ -80,7 +81,7 @@ func (s *Stream) CopyOut(dst PinnedSpan, src Span) error {
 	if err := s.copyable(cuMemcpyDtoHAsync, dst.size, src.Size, dst.memory); err != nil || src.Size == 0 {
 		return err
 	}
-	return s.context.check(cuMemcpyDtoHAsync, s.context.call(cuMemcpyDtoHAsync, dst.address(), uintptr(src.Ptr), uintptr(src.Size), s.handle), "")
+	return s.context.check(cuMemcpyDtoHAsync, s.context.callFast(cuMemcpyDtoHAsync, dst.address(), uintptr(src.Ptr), uintptr(src.Size), s.handle), "")
 }
 
 // Copy copies within device memory. The sizes must agree, and the spans must not
@@ -89,7 +90,7 @@ func (s *Stream) Copy(dst, src Span) error {
 	if err := s.copyable(cuMemcpyDtoDAsync, dst.Size, src.Size, nil); err != nil || src.Size == 0 {
 		return err
 	}
-	return s.context.check(cuMemcpyDtoDAsync, s.context.call(cuMemcpyDtoDAsync, uintptr(dst.Ptr), uintptr(src.Ptr), uintptr(src.Size), s.handle), "")
+	return s.context.check(cuMemcpyDtoDAsync, s.context.callFast(cuMemcpyDtoDAsync, uintptr(dst.Ptr), uintptr(src.Ptr), uintptr(src.Size), s.handle), "")
 }
 
 func (s *Stream) copyable(f symbol, dst, src Size, pinned *Pinned) error {
@@ -110,7 +111,7 @@ func (s *Stream) Fill(dst Span, v byte) error {
 	if err := s.ready(); err != nil || dst.Size == 0 {
 		return err
 	}
-	return s.context.check(cuMemsetD8Async, s.context.call(cuMemsetD8Async, uintptr(dst.Ptr), uintptr(v), uintptr(dst.Size), s.handle), "")
+	return s.context.check(cuMemsetD8Async, s.context.callFast(cuMemsetD8Async, uintptr(dst.Ptr), uintptr(v), uintptr(dst.Size), s.handle), "")
 }
 
 // Fill32 sets every 32-bit word of dst to v. Address and size are multiples of 4.
@@ -121,7 +122,7 @@ func (s *Stream) Fill32(dst Span, v uint32) error {
 	if dst.Size%4 != 0 || dst.Ptr%4 != 0 {
 		return misuse(cuMemsetD32Async, "%d bytes at %#x are no 32-bit words", dst.Size, dst.Ptr)
 	}
-	return s.context.check(cuMemsetD32Async, s.context.call(cuMemsetD32Async, uintptr(dst.Ptr), uintptr(v), uintptr(dst.Size/4), s.handle), "")
+	return s.context.check(cuMemsetD32Async, s.context.callFast(cuMemsetD32Async, uintptr(dst.Ptr), uintptr(v), uintptr(dst.Size/4), s.handle), "")
 }
 
 // Launch starts a kernel. args are its parameters as a C struct lays them out, size
@@ -136,11 +137,16 @@ func (s *Stream) Launch(f *Function, g Grid, args unsafe.Pointer, size uintptr) 
 		return err
 	}
 	b := &s.launch
+	extra := uintptr(0)
+	if size > 0 {
+		extra = uintptr(unsafe.Pointer(&b.extra))
+	}
 	copy(unsafe.Slice((*byte)(unsafe.Pointer(&b.parameters)), size), unsafe.Slice((*byte)(args), size))
 	b.size = size
 	b.extra = [5]uintptr{parameterBuffer, uintptr(unsafe.Pointer(&b.parameters)), parameterSize, uintptr(unsafe.Pointer(&b.size)), parameterEnd}
-	r := s.context.call(cuLaunchKernel, f.handle, uintptr(g.Blocks), 1, 1, uintptr(g.Threads), 1, 1, uintptr(g.Shared), s.handle,
-		0, uintptr(unsafe.Pointer(&b.extra)))
+	r := s.context.callFast(cuLaunchKernel, f.handle, uintptr(g.Blocks), 1, 1, uintptr(g.Threads), 1, 1, uintptr(g.Shared), s.handle,
+		0, extra)
+	runtime.KeepAlive(s)
 	if r == success {
 		return nil
 	}
@@ -155,7 +161,7 @@ func (s *Stream) Record(e *Event) error {
 	if err := e.usable("event"); err != nil {
 		return err
 	}
-	return s.context.check(cuEventRecord, s.context.call(cuEventRecord, e.handle, s.handle), "")
+	return s.context.check(cuEventRecord, s.context.callFast(cuEventRecord, e.handle, s.handle), "")
 }
 
 // Wait lets work queued from now on wait for the last Record of e, of any stream
@@ -167,7 +173,7 @@ func (s *Stream) Wait(e *Event) error {
 	if err := e.usable("event"); err != nil {
 		return err
 	}
-	return s.context.check(cuStreamWaitEvent, s.context.call(cuStreamWaitEvent, s.handle, e.handle, 0), "")
+	return s.context.check(cuStreamWaitEvent, s.context.callFast(cuStreamWaitEvent, s.handle, e.handle, 0), "")
 }
 
 // Done reports whether all work queued so far is done.
@@ -175,7 +181,7 @@ func (s *Stream) Done() (bool, error) {
 	if err := s.ready(); err != nil {
 		return false, err
 	}
-	r := s.context.call(cuStreamQuery, s.handle)
+	r := s.context.callFast(cuStreamQuery, s.handle)
 	if r == notReady {
 		return false, nil
 	}
@@ -187,17 +193,17 @@ func (s *Stream) Synchronize() error {
 	if err := s.ready(); err != nil {
 		return err
 	}
-	return s.context.check(cuStreamSynchronize, s.context.call(cuStreamSynchronize, s.handle), "")
+	return s.context.check(cuStreamSynchronize, s.context.callFast(cuStreamSynchronize, s.handle), "")
 }
 
 // Close waits for the work of the stream and frees it. An error of the work that
 // nobody asked for is returned by the next call on the context, as ever.
 func (s *Stream) Close() error {
 	return s.close(func() error {
-		waited := s.context.check(cuStreamSynchronize, s.context.call(cuStreamSynchronize, s.handle), "")
+		waited := s.context.check(cuStreamSynchronize, s.context.callFast(cuStreamSynchronize, s.handle), "")
 		if errors.Is(waited, ErrLost) {
 			return waited
 		}
-		return errors.Join(waited, s.context.check(cuStreamDestroy, s.context.call(cuStreamDestroy, s.handle), ""))
+		return errors.Join(waited, s.context.check(cuStreamDestroy, s.context.callFast(cuStreamDestroy, s.handle), ""))
 	})
 }
