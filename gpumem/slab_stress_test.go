@@ -15,7 +15,7 @@ import (
 // Warps allocate and free at random, at all fill levels, and each finds in its
 // slabs what it wrote there.
 func TestSlabsChurn(t *testing.T) {
-	for _, c := range []struct {
+	cases := []struct {
 		blocks, warps, rounds int
 		most                  uint32
 	}{
@@ -24,10 +24,15 @@ func TestSlabsChurn(t *testing.T) {
 		{blocks: 2, warps: 64, rounds: 64, most: 32},  // as many slabs as are wanted at most
 		{blocks: 1, warps: 64, rounds: 100, most: 32}, // too few
 		{blocks: 40, warps: 256, rounds: 64, most: 32},
-	} {
-		if !gputest.Emulated() {
-			c.blocks, c.warps, c.rounds = c.blocks*16, c.warps*16, c.rounds*4
+	}
+	if !gputest.Emulated() && !testing.Short() {
+		cases = append(cases, cases[2], cases[3], cases[4])
+		for i := range cases[len(cases)-3:] { // a million threads, eight times as many rounds
+			c := &cases[len(cases)-3+i]
+			c.blocks, c.warps, c.rounds = c.blocks*(1<<15)/c.warps, 1<<15, c.rounds*8
 		}
+	}
+	for _, c := range cases {
 		for _, spread := range []uint32{0, 1} {
 			t.Run(fmt.Sprintf("blocks=%d/warps=%d/most=%d/spread=%d", c.blocks, c.warps, c.most, spread), func(t *testing.T) {
 				r := newSlabRig(t)

@@ -158,8 +158,8 @@ func TestQueueOnce(t *testing.T) {
 // Threads get and give back at random, with pages for all of them and for some.
 func TestQueueChurn(t *testing.T) {
 	n, rounds := 512, 60
-	if !gputest.Emulated() {
-		n, rounds = 1<<16, 200
+	if !gputest.Emulated() && !testing.Short() {
+		n, rounds = 1<<20, 100
 	}
 	for _, pages := range []int{n, n / 4, 7} {
 		for _, warp := range []uint32{0, 1} {
