@@ -1,20 +1,26 @@
-// The device as kernels see it. Every .cu file includes this first, and nothing else of a system: no CUDA toolkit is needed.
+// The device as kernels see it. Every .cu file includes this first, and nothing else of a system: no CUDA toolkit is
+// needed.
 //
-// A source is compiled twice. clang makes PTX of it (device_cuda.cuh: CUDA's names over clang's builtins, one instruction each); the
-// emulator's compiler, with GAGG_EMULATOR defined, makes host code (device_emu.h: the same names over fibres). What holds for both:
+// A source is compiled twice. clang makes PTX of it (device_cuda.cuh: CUDA's names over clang's builtins, one
+// instruction each); the emulator's compiler, with GAGG_EMULATOR defined, makes host code (device_emu.h: the same names
+// over fibres). What holds for both:
 //
 //  - Blocks and grids have one dimension: threadIdx.x, blockIdx.x, blockDim.x, gridDim.x.
-//  - The types are those of <stdint.h>. Shuffles move values of 4 or 8 bytes; atomics work on integers of 4 or 8 bytes, atomicAdd on
-//    double too. As in CUDA, atomics order nothing by themselves; __threadfence does.
-//  - MASKS: a collective (…_sync) waits until every lane of its mask has come to the same collective with the same mask. A mask names
-//    the lane that calls and only lanes that still run: see warp_lanes for a last warp that is not full. The device counts out lanes that have
-//    exited, but what a shuffle reads from one is undefined, so the emulator refuses them. What a shuffle reads from a lane outside the mask
-//    is rubbish.
+//  - The types are those of <stdint.h>. Shuffles move values of 4 or 8 bytes; atomics work on integers of 4 or 8 bytes,
+//    atomicAdd on double too. As in CUDA, atomics order nothing by themselves; __threadfence does.
+//  - MASKS: a collective (…_sync) waits until every lane of its mask has come to the same collective with the same
+//    mask. A mask names the lane that calls and only lanes that still run: see warp_lanes for a last warp that is not
+//    full. The device counts out lanes that have exited, but what a shuffle reads from one is undefined, so the
+//    emulator refuses them. What a shuffle reads from a lane outside the mask is rubbish.
 //  - BARRIER: __syncthreads is reached by all threads of a block that still run, at the same place of the source.
-//  - SPIN: a loop that waits for another thread contains an atomic, an ld_…, or __nanosleep; the emulator lets others go on there.
-//  - RESIDENT-ORDER: a block waits for blocks of its grid with a lower index only, since a higher one may not have begun.
-//  - __activemask is a hint: some lanes that passed it together with the caller and got the same answer, perhaps the caller alone.
-//  - DYNAMIC_SHARED(type, name) declares name, a type*, at the start of the block's dynamic shared memory, whose size the launch gives.
+//  - SPIN: a loop that waits for another thread contains an atomic, an ld_…, or __nanosleep; the emulator lets others
+//    go on there.
+//  - RESIDENT-ORDER: a block waits for blocks of its grid with a lower index only, since a higher one may not have
+//    begun.
+//  - __activemask is a hint: some lanes that passed it together with the caller and got the same answer, perhaps the
+//    caller alone.
+//  - DYNAMIC_SHARED(type, name) declares name, a type*, at the start of the block's dynamic shared memory, whose size
+//    the launch gives.
 //  - trap() ends the grid with an error; it does not return.
 #pragma once
 

@@ -16,15 +16,17 @@ static __device__ __forceinline__ void fold_all(T* out, T v) {
 }
 
 // memory_fold folds the inputs into eight words: add, min, max, signed min, signed max, and, or, xor.
-extern "C" __global__ void memory_fold(const uint32_t* in, uint32_t* out) { fold_all<uint32_t, int32_t>(out, in[global_thread()]); }
+extern "C" __global__ void memory_fold(const uint32_t* in, uint32_t* out) {
+  fold_all<uint32_t, int32_t>(out, in[global_thread()]);
+}
 
 // memory_fold_long is the same for 64 bits.
 extern "C" __global__ void memory_fold_long(const uint64_t* in, uint64_t* out) {
   fold_all<uint64_t, int64_t>(out, in[global_thread()]);
 }
 
-// memory_fold_shared folds into shared memory, whose words the block's first thread then folds into out: its adds and its xors only, which are
-// 0 to begin with.
+// memory_fold_shared folds into shared memory, whose words the block's first thread then folds into out: its adds and
+// its xors only, which are 0 to begin with.
 extern "C" __global__ void memory_fold_shared(const uint64_t* in, uint64_t* out) {
   __shared__ uint64_t sum, mixed;
   if (threadIdx.x == 0) sum = mixed = 0;
@@ -41,7 +43,8 @@ extern "C" __global__ void memory_fold_shared(const uint64_t* in, uint64_t* out)
 // memory_fold_double adds floating point values up.
 extern "C" __global__ void memory_fold_double(const double* in, double* out) { atomicAdd(out, in[global_thread()]); }
 
-// memory_ticket hands each thread a number of its own, of 32 and of 64 bits: by addition, and by comparing and exchanging.
+// memory_ticket hands each thread a number of its own, of 32 and of 64 bits: by addition, and by comparing and
+// exchanging.
 extern "C" __global__ void memory_ticket(uint32_t* next, uint64_t* next_long, uint32_t* out, uint64_t* out_long) {
   const uint32_t i = global_thread();
   out[i] = atomicAdd(next, 1);
@@ -57,8 +60,8 @@ extern "C" __global__ void memory_exchange(uint32_t* word, uint64_t* word_long, 
   out_long[i] = atomicExch(word_long, (static_cast<uint64_t>(i) + 1) << 32);
 }
 
-// memory_look_back adds up the elements before each block. A block's first thread waits for the block before (RESIDENT-ORDER), whose sum was stored
-// plainly before its flag was: the acquire that sees the flag sees the sum too.
+// memory_look_back adds up the elements before each block. A block's first thread waits for the block before
+// (RESIDENT-ORDER), whose sum was stored plainly before its flag was: the acquire that sees the flag sees the sum too.
 extern "C" __global__ void memory_look_back(const uint64_t* in, uint64_t* sums, uint32_t* flags) {
   if (threadIdx.x != 0) return;
   uint64_t sum = in[blockIdx.x];
@@ -102,7 +105,8 @@ extern "C" __global__ void memory_lock(uint32_t* lock, uint32_t* counter) {
   }
 }
 
-// memory_neighbour has the lanes of a warp hand values on through shared memory, behind __threadfence_block and __syncwarp.
+// memory_neighbour has the lanes of a warp hand values on through shared memory, behind __threadfence_block and
+// __syncwarp.
 extern "C" __global__ void memory_neighbour(const uint32_t* in, uint32_t* out) {
   __shared__ uint32_t kept[1024];
   kept[threadIdx.x] = in[global_thread()];

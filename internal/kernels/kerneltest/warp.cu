@@ -1,5 +1,5 @@
-// The collectives of device.cuh. Every thread of the grid takes part with an element of its own: mask[i] is what lane i of its warp names, and
-// the masks of a warp divide its lanes, so each group of lanes meets for itself (MASKS).
+// The collectives of device.cuh. Every thread of the grid takes part with an element of its own: mask[i] is what lane i
+// of its warp names, and the masks of a warp divide its lanes, so each group of lanes meets for itself (MASKS).
 #include "../device.cuh"
 
 // warp_vote gives three words a thread: ballot, any, all.
@@ -11,7 +11,8 @@ extern "C" __global__ void warp_vote(const uint32_t* mask, const uint32_t* in, u
 }
 
 // warp_match finds the lanes with the caller's value, of 32 and of 64 bits: two words a thread.
-extern "C" __global__ void warp_match(const uint32_t* mask, const uint32_t* in, const uint64_t* in_long, uint32_t* out) {
+extern "C" __global__ void warp_match(const uint32_t* mask, const uint32_t* in, const uint64_t* in_long,
+                                      uint32_t* out) {
   const uint32_t i = global_thread();
   out[2 * i] = __match_any_sync(mask[i], in[i]);
   out[2 * i + 1] = __match_any_sync(mask[i], in_long[i]);
@@ -27,28 +28,28 @@ static __device__ __forceinline__ void shuffle_all(uint32_t mask, T v, uint32_t 
 }
 
 // warp_shuffle moves values of 32 bits by argument[i], in segments of width lanes.
-extern "C" __global__ void warp_shuffle(const uint32_t* mask, const uint32_t* in, const uint32_t* argument, uint32_t width,
-                                        uint32_t* out) {
+extern "C" __global__ void warp_shuffle(const uint32_t* mask, const uint32_t* in, const uint32_t* argument,
+                                        uint32_t width, uint32_t* out) {
   const uint32_t i = global_thread();
   shuffle_all(mask[i], in[i], argument[i], width, out + 4 * i);
 }
 
 // warp_shuffle_long moves values of 64 bits.
-extern "C" __global__ void warp_shuffle_long(const uint32_t* mask, const uint64_t* in, const uint32_t* argument, uint32_t width,
-                                             uint64_t* out) {
+extern "C" __global__ void warp_shuffle_long(const uint32_t* mask, const uint64_t* in, const uint32_t* argument,
+                                             uint32_t width, uint64_t* out) {
   const uint32_t i = global_thread();
   shuffle_all(mask[i], in[i], argument[i], width, out + 4 * i);
 }
 
 // warp_shuffle_double moves floating point values.
-extern "C" __global__ void warp_shuffle_double(const uint32_t* mask, const double* in, const uint32_t* argument, uint32_t width,
-                                               double* out) {
+extern "C" __global__ void warp_shuffle_double(const uint32_t* mask, const double* in, const uint32_t* argument,
+                                               uint32_t width, double* out) {
   const uint32_t i = global_thread();
   shuffle_all(mask[i], in[i], argument[i], width, out + 4 * i);
 }
 
-// warp_branches has odd and even values go different ways, with a ballot on each and one after both: two words a thread, the ballot of its way
-// and the last.
+// warp_branches has odd and even values go different ways, with a ballot on each and one after both: two words a
+// thread, the ballot of its way and the last.
 extern "C" __global__ void warp_branches(const uint32_t* in, uint32_t* out) {
   const uint32_t i = global_thread(), v = in[i];
   const uint32_t odd = __ballot_sync(warp_lanes(), v & 1);
