@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -49,7 +50,7 @@ func writeDevices(w io.Writer, r gagg.DeviceReport) error {
 	}
 	line("driver", "%s", driverText(r))
 	for _, d := range r.Devices {
-		line(fmt.Sprintf("device %d", d.Number), "%s, %s of memory, %s free", d.Name, humanize.IBytes(uint64(d.Memory)), humanize.IBytes(uint64(d.FreeMemory)))
+		line(fmt.Sprintf("device %d", d.Number), "%s, %s of memory%s", d.Name, humanize.IBytes(uint64(d.Memory)), freeText(d))
 		line("", "compute capability %s, %d multiprocessors, L2 %s, %d bits at %d MHz, compute mode %s", d.ComputeCapability, d.Multiprocessors,
 			humanize.IBytes(uint64(d.L2)), d.MemoryBus, d.MemoryClock/1000, d.ComputeMode)
 		line("", "%s, %s", d.PCI, d.UUID)
@@ -61,6 +62,14 @@ func writeDevices(w io.Writer, r gagg.DeviceReport) error {
 	complain(r.Problem, r.Advice)
 	line("gagg", "computes on the CPU: %s", noEngine)
 	return t.Flush()
+}
+
+// freeText is the free memory, where it could be asked for.
+func freeText(d gagg.Device) string {
+	if !usable(d) {
+		return ""
+	}
+	return ", " + humanize.IBytes(uint64(d.FreeMemory)) + " free"
 }
 
 // driverText says what there is of a driver.
@@ -127,7 +136,11 @@ func (c *command) chooseDevice(ctx context.Context) error {
 	}
 	reason := unusable(c.device, r)
 	if !demanded {
-		c.logger(c.stderr).Debug("no GPU: using CPU", "reason", reason)
+		message := "no GPU: using CPU"
+		if slices.ContainsFunc(r.Devices, usable) {
+			message = "using CPU"
+		}
+		c.logger(c.stderr).Debug(message, "reason", reason)
 		return nil
 	}
 	return &deviceError{device: c.device, reason: reason}
@@ -148,13 +161,13 @@ func unusable(device string, r gagg.DeviceReport) string {
 			return complaint(r.Devices[n].Problem, r.Devices[n].Advice)
 		}
 	}
-	for _, d := range r.Devices {
-		if d.Problem == "" {
-			return fmt.Sprintf("device %d (%s) could be used, but %s; use --device cpu or auto", d.Number, d.Name, noEngine)
-		}
+	if i := slices.IndexFunc(r.Devices, usable); i >= 0 {
+		return fmt.Sprintf("device %d (%s) could be used, but %s; use --device cpu or auto", i, r.Devices[i].Name, noEngine)
 	}
 	return complaint(r.Devices[0].Problem, r.Devices[0].Advice)
 }
+
+func usable(d gagg.Device) bool { return d.Problem == "" }
 
 func complaint(problem, advice string) string {
 	if advice == "" {

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/gagg-dev/gagg"
+)
+
+func TestUnusable(t *testing.T) {
+	free := gagg.Device{Number: 0, Name: "A"}
+	busy := gagg.Device{Number: 1, Name: "B", Problem: "busy", Advice: "wait"}
+	for _, c := range []struct {
+		device  string
+		devices []gagg.Device
+		want    string
+	}{
+		{"gpu", nil, "no driver; install it"},
+		{"0", nil, "no driver; install it"},
+		{"gpu", []gagg.Device{busy}, "busy; wait"},
+		{"gpu", []gagg.Device{free, busy}, "device 0 (A) could be used, but this build has no GPU engine yet; use --device cpu or auto"},
+		{"0", []gagg.Device{free, busy}, "device 0 (A) could be used, but this build has no GPU engine yet; use --device cpu or auto"},
+		{"0,1", []gagg.Device{free, busy}, "busy; wait"},
+		{"2", []gagg.Device{free, busy}, "there is no device 2; gagg --devices lists those that there are"},
+	} {
+		got := unusable(c.device, gagg.DeviceReport{Devices: c.devices, Problem: "no driver", Advice: "install it"})
+		if got != c.want {
+			t.Errorf("--device %s: %s; want %s", c.device, got, c.want)
+		}
+	}
+}
+
+func TestCheckDevice(t *testing.T) {
+	for _, device := range []string{"auto", "cpu", "gpu", "0", "0,1", "15"} {
+		if err := (&settings{device: device}).checkDevice(); err != nil {
+			t.Errorf("--device %s: %v", device, err)
+		}
+	}
+	for _, device := range []string{"", "tpu", "GPU", "0,", ",", "-1", "0 1", "99999999999"} {
+		if (&settings{device: device}).checkDevice() == nil {
+			t.Errorf("--device %s is taken", device)
+		}
+	}
+}
+
+func TestWriteDevices(t *testing.T) {
+	var text strings.Builder
+	err := writeDevices(&text, gagg.DeviceReport{
+		Driver: "580.65.06", CUDA: "13.0", Library: "libcuda.so.1",
+		Devices: []gagg.Device{
+			{
+				Number: 0, Name: "NVIDIA H200", UUID: "GPU-0", PCI: "0000:19:00.0", ComputeCapability: "9.0", Multiprocessors: 132,
+				Memory: 140 << 30, FreeMemory: 139 << 30, L2: 60 << 20, MemoryBus: 6144, MemoryClock: 3201000, ComputeMode: "default",
+			},
+			{Number: 1, Name: "an odd\x1bname", Memory: 1 << 30, ComputeMode: "prohibited", Problem: "its compute mode is prohibited", Advice: "set it"},
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"driver    580.65.06, CUDA 13.0 (libcuda.so.1)\n",
+		"device 0  NVIDIA H200, 140 GiB of memory, 139 GiB free\n",
+		"          compute capability 9.0, 132 multiprocessors, L2 60 MiB, 6144 bits at 3201 MHz, compute mode default\n",
+		"device 1  an odd\\x1bname, 1.0 GiB of memory\n",
+		"          not usable: its compute mode is prohibited\n          to do: set it\n",
+		"gagg      computes on the CPU: this build has no GPU engine yet\n",
+	} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("%q is not in\n%s", want, text.String())
+		}
+	}
+}
