@@ -26,9 +26,10 @@
 // AddressSanitizer's), and each copy is checked against the table when it is
 // called and again when it happens.
 //
-// Two things are stricter than a device. Freeing memory waits for nothing: work
-// that still comes to it loses the context with 700. And a module is refused if
-// the library was built without one of its kernels, or with other parameters.
+// Two things are stricter than a device. Freeing pinned memory waits for
+// nothing: a copy that still comes to it loses the context with 700. And a
+// module is refused if the library was built without one of its kernels, or with
+// other parameters.
 //
 // # What it cannot model
 //

@@ -12,7 +12,7 @@ library.asan  = build/emu/libcuda-emu-asan.so
 # A kernel is compiled like the rest: its reads of memory that others write go through atomics and
 # ld_*, so the optimizer may do here what it does on the device.
 flags       = -std=c++20 -O2 -g -fPIC -pthread -fvisibility=hidden -Wall -Wextra -Wno-unknown-pragmas -DGAGG_EMULATOR -I. -Iinternal/cuda/emu/src -Iinternal/cuda/emu/src
-flags.asan  = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+flags.asan  = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -Wno-maybe-uninitialized
 
 objects = $(patsubst %.cc,build/emu/$(VARIANT)/%.o,$(notdir $(wildcard internal/cuda/emu/src/*.cc build/emu/kernels/*.cc)))
 

@@ -48,6 +48,7 @@ CUresult call(const char* name, Needs needs, Body body, Effect effect = Effect::
   if (injected && (effect == Effect::skipped || loses(injected))) return injected;
   CUresult code = ready(needs);
   if (!code) code = body();
+  if (loses(code) && needs == Needs::context && current_context()) current_context()->lose(code, name);
   return injected ? injected : code;
 }
 

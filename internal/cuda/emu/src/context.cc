@@ -29,20 +29,25 @@ Primaries& primaries() {
   return *table;
 }
 
-// destroy ends a context: its streams finish, whatever it still owned is a leak. What a lost context owned is none, for the driver would not
-// have taken it back.
-void destroy(Primary& primary) {
+// destroy ends a context when its streams have finished, and says what it still owned.
+std::vector<std::string> destroy(Primary& primary) {
   Context& context = *primary.context;
   wait_for_streams(context);
-  const bool was_lost = context.lost != CUDA_SUCCESS;
   auto lines = objects().list(context, true);
   for (auto& line : memory().list(context, true)) lines.push_back(line);
-  if (!was_lost) {
-    for (auto& line : lines) problem("left when its context was released: " + line);
-  }
   objects().remove_context(primary.handle);
   context.destroyed = true;
   primary = Primary{};
+  return lines;
+}
+
+// release destroys a context that nobody needs any more: what it still owned is a leak, unless it was lost, for then the driver would not have
+// taken it back.
+void release(Primary& primary) {
+  const bool was_lost = primary.context->lost != CUDA_SUCCESS;
+  for (auto& line : destroy(primary)) {
+    if (!was_lost) problem("left when its context was released: " + line);
+  }
 }
 
 }  // namespace
@@ -127,7 +132,7 @@ EMU_API CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
         std::lock_guard lock(primaries().mutex);
         Primary& primary = primaries().of[static_cast<size_t>(device)];
         if (!primary.context) return CUDA_ERROR_INVALID_CONTEXT;
-        if (--primary.retained == 0) destroy(primary);
+        if (--primary.retained == 0) release(primary);
         return CUDA_SUCCESS;
       },
       Effect::kept);

@@ -56,9 +56,16 @@ EMU_API CUresult cuMemAlloc_v2(CUdeviceptr* out, size_t size) {
   });
 }
 
+// Freeing device memory waits for the work of the context, as every driver does that we met.
 EMU_API CUresult cuMemFree_v2(CUdeviceptr p) {
   return in_context(
-      __func__, [&](Context& context) { return memory().release(context, Space::device, address(p)); }, Effect::kept);
+      __func__,
+      [&](Context& context) {
+        wait_for_streams(context);
+        if (context.lost) return context.lost.load();
+        return memory().release(context, Space::device, address(p));
+      },
+      Effect::kept);
 }
 
 EMU_API CUresult cuMemHostAlloc(void** out, size_t size, unsigned) {
@@ -68,6 +75,7 @@ EMU_API CUresult cuMemHostAlloc(void** out, size_t size, unsigned) {
   });
 }
 
+// Freeing pinned memory waits for nothing, which the driver may do or not do.
 EMU_API CUresult cuMemFreeHost(void* p) {
   return in_context(
       __func__, [&](Context& context) { return memory().release(context, Space::pinned, p); }, Effect::kept);

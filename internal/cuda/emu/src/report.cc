@@ -1,5 +1,6 @@
 #include "report.h"
 
+#include <algorithm>
 #include <cstdarg>
 #include <cstdio>
 #include <mutex>
@@ -43,8 +44,9 @@ void say(const char* pattern, ...) {
 }
 
 void problem(const std::string& line) {
-  say("%s", line.c_str());
   std::lock_guard lock(kept().mutex);
+  if (std::ranges::find(kept().lines, line) != kept().lines.end()) return;
+  say("%s", line.c_str());
   kept().lines.push_back(line);
 }
 

@@ -13,6 +13,7 @@ std::string format(const char* pattern, ...) __attribute__((format(printf, 1, 2)
 void say(const char* pattern, ...) __attribute__((format(printf, 1, 2)));
 
 // problem says a line and keeps it for emu_leaks: a fault of the program under test that no return code shows.
+// The same line counts once.
 void problem(const std::string& line);
 std::vector<std::string> problems();
 void forget_problems();
