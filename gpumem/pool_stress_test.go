@@ -17,7 +17,7 @@ const held = 4
 // Threads take and give back at random, with pages short or not, and none finds
 // another one in its page.
 func TestPoolStress(t *testing.T) {
-	threads, rounds := scale(512, 1024, 1<<20), uint32(20)
+	threads, rounds := scale(512, 2048, 1<<20), uint32(20)
 	for _, w := range ways {
 		for _, c := range []struct {
 			free  float64 // share of free pages when each thread holds half of what it may
@@ -70,7 +70,7 @@ func popcount(x uint32) (n int) {
 // Memory of all sizes, taken and given back at random, never overlaps; in the end
 // all pages are free and no page has a part in use.
 func TestMallocStress(t *testing.T) {
-	n, rounds := scale(128, 256, 1<<17), uint32(scale(20, 30, 50))
+	n, rounds := scale(128, 512, 1<<17), uint32(scale(20, 40, 50))
 	for _, pageBytes := range []cuda.Size{32, 256, 4096} {
 		for _, perThread := range []int{20, 6, 1} { // pages: plenty, enough, too few
 			for _, lanes := range askers {

@@ -3,9 +3,7 @@
 // Who takes part: the lanes of `mask` together, as in pages_share.cuh. The lanes look
 // at words next to each other, each at the runs of free pages that begin in its word;
 // a run may end in the word after, so 1 to 32 pages are found wherever they are.
-// Bitmaps with words of 32 bits only. There are no barriers but page_settle's and one
-// __syncwarp, which keeps a lane from freeing its part of a page before all parts are
-// counted.
+// Bitmaps with words of 32 bits only. There are no barriers but __syncwarp.
 //
 // A run in two words is taken by two atomics, the lower word first. If the second
 // fails the first is undone, so for a moment others may see pages in use that nobody
@@ -189,7 +187,10 @@ template <bool FENCE = true>
 __device__ __forceinline__ uint8_t* page_malloc(const PagePool& pool, PageWalk& walk, uint32_t mask, uint64_t bytes) {
   bool small = bytes > 0 && page_small(pool, bytes);
   uint64_t offset = ~uint64_t(0);
-  if (__any_sync(mask, small)) offset = page_malloc_small<FENCE>(pool, walk, mask, small, uint32_t(bytes));
+  if (__any_sync(mask, small)) {
+    offset = page_malloc_small<FENCE>(pool, walk, mask, small, uint32_t(bytes));
+    __syncwarp(mask);  // all parts are counted before one may be given back
+  }
   bool alone = bytes > 0 && offset == ~uint64_t(0);
   if (__any_sync(mask, alone)) {
     uint64_t pages = (bytes + (uint64_t(1) << pool.page_shift) - 1) >> pool.page_shift;
@@ -200,7 +201,6 @@ __device__ __forceinline__ uint8_t* page_malloc(const PagePool& pool, PageWalk& 
       if (small) page_parts<FENCE>(pool, offset, bytes, 1);
     }
   }
-  __syncwarp(mask);
   return offset == ~uint64_t(0) ? nullptr : pool.pages + offset;
 }
 

@@ -3,8 +3,8 @@
 //
 // Who takes part: the lanes of `mask`, any set of lanes of one warp. All of them call
 // with the same mask, whether or not they want a page: those that want none help. The
-// ballots and shuffles hold exactly these lanes together; the one barrier is a
-// __syncwarp of page_settle.
+// ballots and shuffles hold exactly these lanes together; the one barrier is
+// page_settle's __syncwarp.
 //
 // Where this differs from the paper:
 //

@@ -118,6 +118,14 @@ __device__ __forceinline__ void page_stress_unmark(const PagePool& pool, const P
   if (spoiled != 0) atomicAdd(&stress.faults->spoiled, 1u);
 }
 
+__device__ __forceinline__ void page_stress_free(const PagePool& pool, const PageStress& stress, uint8_t*& memory,
+                                                 uint32_t bytes) {
+  page_stress_unmark(pool, stress, memory, bytes);
+  page_free_bytes(pool, memory, bytes);
+  memory = nullptr;
+}
+
+// Some give back at once what they got, while other lanes may still be in page_malloc.
 extern "C" __global__ void pages_stress_malloc(PagePool pool, PageStress stress) {
   if (((stress.lanes >> lane_id()) & 1) == 0) return;
   PageWalk walk = page_walk(pool, global_thread());
@@ -128,10 +136,7 @@ extern "C" __global__ void pages_stress_malloc(PagePool pool, PageStress stress)
     uint32_t random = page_random(draw);
     uint32_t place = (random >> 24) % PAGE_STRESS_HELD;
     uint32_t bytes = held[place] == nullptr ? page_stress_bytes(pool, random) : 0;
-    if (held[place] != nullptr) {
-      page_stress_unmark(pool, stress, held[place], sizes[place]);
-      page_free_bytes(pool, held[place], sizes[place]);
-    }
+    if (held[place] != nullptr) page_stress_free(pool, stress, held[place], sizes[place]);
     bool side = (random >> 16) % 3 == 0;
     uint32_t mask = __ballot_sync(stress.lanes, side);
     if (!side) mask = stress.lanes & ~mask;
@@ -139,10 +144,9 @@ extern "C" __global__ void pages_stress_malloc(PagePool pool, PageStress stress)
     sizes[place] = bytes;
     if (held[place] != nullptr) page_stress_mark(pool, stress, held[place], bytes);
     if (held[place] == nullptr && bytes != 0) atomicAdd(&stress.faults->refused, 1u);
+    if (held[place] != nullptr && (random >> 28) < 4) page_stress_free(pool, stress, held[place], bytes);
   }
   for (uint32_t i = 0; i < PAGE_STRESS_HELD; i++) {
-    if (held[i] == nullptr) continue;
-    page_stress_unmark(pool, stress, held[i], sizes[i]);
-    page_free_bytes(pool, held[i], sizes[i]);
+    if (held[i] != nullptr) page_stress_free(pool, stress, held[i], sizes[i]);
   }
 }
