@@ -1,9 +1,8 @@
 package main
 
 import (
-	"slices"
-
 	"errors"
+	"slices"
 
 	"github.com/gagg-dev/gagg/bench/device"
 )
