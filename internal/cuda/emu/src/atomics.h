@@ -1,6 +1,8 @@
-// CUDA's atomics, fences, and the loads and stores of device.cuh that other threads' meet, for host code. Part of device_emu.h.
+// CUDA's atomics, fences, and the loads and stores of device.cuh that other threads' meet, for host code. Part of
+// device_emu.h.
 //
-// Each is a point where another thread may go on, before the access: so it also falls between a plain load and the atomic that relies on it.
+// Each is a point where another thread may go on, before the access: so it also falls between a plain load and the
+// atomic that relies on it.
 #pragma once
 
 namespace emu {

@@ -12,10 +12,12 @@ __thread const Place* here = nullptr;
 
 namespace {
 
-// A block that runs for longer hangs, as a rule in a loop that waits for something that never comes. The whole suite takes less.
+// A block that runs for longer hangs, as a rule in a loop that waits for something that never comes. The whole suite
+// takes less.
 constexpr uint64_t patience_seconds = 120;
 
-// How many changes of thread pass between looks at the clock and at the other OS threads, which may hold what this block waits for.
+// How many changes of thread pass between looks at the clock and at the other OS threads, which may hold what this
+// block waits for.
 constexpr uint32_t look_every = 4096;
 
 uint64_t mixed(uint64_t a, uint64_t b) {
@@ -110,8 +112,8 @@ void Block::exit(Thread& t) {
     const int lane = std::countr_zero(set);
     const Arrival& a = w.arrivals[lane];
     if (a.mask & t.bit()) {
-      fault(719, "lane %u of warp %u has exited, and lane %d waits for it in %s of mask 0x%08x", t.lane, warp_index(w), lane,
-            op_name(a.op), a.mask);
+      fault(719, "lane %u of warp %u has exited, and lane %d waits for it in %s of mask 0x%08x", t.lane, warp_index(w),
+            lane, op_name(a.op), a.mask);
     }
   }
   if (barrier_count_ > 0 && barrier_count_ == alive_) release_barrier();
@@ -172,7 +174,7 @@ void Block::barrier(const char* file, uint32_t line) {
     barrier_file_ = file;
     barrier_line_ = line;
   } else if (line != barrier_line_ || strcmp(file, barrier_file_) != 0) {
-    fault(719, "thread %u has come to __syncthreads at %s:%u while %u others wait at %s:%u", t.thread, file, line, barrier_count_,
+    fault(719, "it has come to __syncthreads at %s:%u while %u others wait at %s:%u", file, line, barrier_count_,
           barrier_file_, barrier_line_);
   }
   barrier_count_++;

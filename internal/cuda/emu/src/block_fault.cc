@@ -8,12 +8,13 @@
 
 namespace emu {
 
-// fail tells why on stderr, in one write so that lines of several workers do not mix. The first failure of a grid gives its code.
+// fail tells why on stderr, in one write so that lines of several workers do not mix. The first failure of a grid gives
+// its code.
 void Block::fail(int code, const char* pattern, va_list arguments) {
   char why[1024], text[1400];
   vsnprintf(why, sizeof why, pattern, arguments);
-  const int n = snprintf(text, sizeof text, "gagg emulator: kernel %s, block %u, thread %u: %s\n", grid_->launch.kernel->name, index_,
-                         here->thread, why);
+  const int n = snprintf(text, sizeof text, "gagg emulator: kernel %s, block %u, thread %u: %s\n",
+                         grid_->launch.kernel->name, index_, here->thread, why);
   int none = 0;
   if (grid_->error.compare_exchange_strong(none, code)) (void)!write(STDERR_FILENO, text, static_cast<size_t>(n));
   give_up();
@@ -47,12 +48,14 @@ std::string Block::waiting_text() const {
         const int lane = std::countr_zero(set);
         if (w.arrivals[lane].op == first.op && w.arrivals[lane].mask == first.mask) same |= 1u << lane;
       }
-      snprintf(line, sizeof line, "\n  warp %u: lanes 0x%08x in %s of mask 0x%08x", i, same, op_name(first.op), first.mask);
+      snprintf(line, sizeof line, "\n  warp %u: lanes 0x%08x in %s of mask 0x%08x", i, same, op_name(first.op),
+               first.mask);
       text += line;
       left &= ~same;
     }
     if (w.at_barrier != 0) {
-      snprintf(line, sizeof line, "\n  warp %u: lanes 0x%08x in __syncthreads at %s:%u", i, w.at_barrier, barrier_file_, barrier_line_);
+      snprintf(line, sizeof line, "\n  warp %u: lanes 0x%08x in __syncthreads at %s:%u", i, w.at_barrier, barrier_file_,
+               barrier_line_);
       text += line;
     }
   }

@@ -8,8 +8,9 @@
 #include <cstdio>
 #include <cstdlib>
 
-// emu_fiber_swap keeps the registers that a called function must keep on the running stack, stores the stack pointer at save, and takes the
-// same from another stack. Control registers of the floating point unit are nobody's here, so they stay.
+// emu_fiber_swap keeps the registers that a called function must keep on the running stack, stores the stack pointer at
+// save, and takes the same from another stack. Control registers of the floating point unit are nobody's here, so they
+// stay.
 extern "C" void emu_fiber_swap(void** save, void* sp) __attribute__((visibility("hidden")));
 
 #if defined(__x86_64__)

@@ -1,5 +1,5 @@
-// Fibres: stacks of their own that hand the processor to each other where they choose to. A thread of a GPU is one, and all fibres of a block stay
-// on one OS thread.
+// Fibres: stacks of their own that hand the processor to each other where they choose to. A thread of a GPU is one, and
+// all fibres of a block stay on one OS thread.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,6 @@
-// The workers that run blocks. One pool serves the launches of all streams: each worker takes the next block of some launch and runs it to its
-// end. Blocks of a launch begin in the order of their index, so a block that waits for a lower one is waiting for one that has begun or ended.
+// The workers that run blocks. One pool serves the launches of all streams: each worker takes the next block of some
+// launch and runs it to its end. Blocks of a launch begin in the order of their index, so a block that waits for a
+// lower one is waiting for one that has begun or ended.
 #include "grid.h"
 
 #include <pthread.h>

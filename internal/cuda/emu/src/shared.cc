@@ -1,6 +1,6 @@
-// Shared memory of a block. A static __shared__ array is a thread_local of this library, one for each worker, so the library's whole block of
-// thread-local memory is shared memory on a worker: nothing else of the library may keep something in a thread_local there, but for
-// emu::here.
+// Shared memory of a block. A static __shared__ array is a thread_local of this library, one for each worker, so the
+// library's whole block of thread-local memory is shared memory on a worker: nothing else of the library may keep
+// something in a thread_local there, but for emu::here.
 #include <link.h>
 
 #include <cstdlib>

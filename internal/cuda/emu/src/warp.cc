@@ -13,7 +13,8 @@ constexpr uint32_t collective_point = 4;
 // What a shuffle gives for a lane outside the mask.
 constexpr uint64_t rubbish = 0xb5b5b5b5b5b5b5b5;
 
-// source_lane is the lane that a shuffle of lane reads, as PTX defines shfl.sync: out of the segment of width lanes means itself.
+// source_lane is the lane that a shuffle of lane reads, as PTX defines shfl.sync: out of the segment of width lanes
+// means itself.
 uint32_t source_lane(const Arrival& a, uint32_t lane) {
   const uint32_t inside = a.width - 1u;
   const uint32_t first = lane & ~inside, last = first | inside;
@@ -118,8 +119,8 @@ uint64_t Block::collective(const Arrival& arrival) {
     fault(719, "lane %u calls %s of mask 0x%08x, which does not name it", t.lane, op_name(arrival.op), mask);
   }
   if (mask & w.exited) {
-    fault(719, "lane %u of warp %u calls %s of mask 0x%08x, but lanes 0x%08x have exited or do not exist", t.lane, warp_index(w),
-          op_name(arrival.op), mask, mask & w.exited);
+    fault(719, "lane %u of warp %u calls %s of mask 0x%08x, but lanes 0x%08x have exited or do not exist", t.lane,
+          warp_index(w), op_name(arrival.op), mask, mask & w.exited);
   }
   w.arrivals[t.lane] = arrival;
   w.waiting |= t.bit();
@@ -134,8 +135,9 @@ uint64_t Block::collective(const Arrival& arrival) {
   return w.results[t.lane];
 }
 
-// meets tells whether all lanes of the mask, which wait, wait for the same as the last that came. Two lanes that name each other and brought
-// different collectives never go on. A lane that waits for others first may come to this collective later.
+// meets tells whether all lanes of the mask, which wait, wait for the same as the last that came. Two lanes that name
+// each other and brought different collectives never go on. A lane that waits for others first may come to this
+// collective later.
 bool Block::meets(const Warp& w, const Thread& t, const Arrival& arrival) {
   bool met = true;
   for (uint32_t set = arrival.mask; set != 0; set &= set - 1) {
@@ -143,15 +145,16 @@ bool Block::meets(const Warp& w, const Thread& t, const Arrival& arrival) {
     const Arrival& other = w.arrivals[lane];
     if (other.mask == arrival.mask && other.op == arrival.op) continue;
     if (other.mask & t.bit()) {
-      fault(719, "lane %u of warp %u calls %s of mask 0x%08x, but lane %d waits for it in %s of mask 0x%08x", t.lane, warp_index(w),
-            op_name(arrival.op), arrival.mask, lane, op_name(other.op), other.mask);
+      fault(719, "lane %u of warp %u calls %s of mask 0x%08x, but lane %d waits for it in %s of mask 0x%08x", t.lane,
+            warp_index(w), op_name(arrival.op), arrival.mask, lane, op_name(other.op), other.mask);
     }
     met = false;
   }
   return met;
 }
 
-// active gathers the lanes that come to one place while the first of them is held up: whoever is picked first answers for all.
+// active gathers the lanes that come to one place while the first of them is held up: whoever is picked first answers
+// for all.
 uint32_t Block::active(const char* file, uint32_t line) {
   Thread& t = threads_[here->thread];
   Warp& w = *t.warp;
