@@ -1,7 +1,6 @@
 package kerneltest_test
 
 import (
-	"errors"
 	"slices"
 	"testing"
 
@@ -10,36 +9,6 @@ import (
 	"github.com/gagg-dev/gagg/internal/gputest"
 	"github.com/gagg-dev/gagg/internal/kernels/kerneltest"
 )
-
-// The emulator ends kernels whose threads cannot go on together, where a device
-// would hang or go on with rubbish.
-func TestMisfits(t *testing.T) {
-	type launch func(*kerneltest.WarpMisfit, *cuda.Stream, cuda.Grid) error
-	for name, launch := range map[string]launch{
-		"kind":    func(k *kerneltest.WarpMisfit, s *cuda.Stream, g cuda.Grid) error { return k.Kind(s, g, 0) },
-		"mask":    (*kerneltest.WarpMisfit).Mask,
-		"outside": (*kerneltest.WarpMisfit).Outside,
-		"exited":  (*kerneltest.WarpMisfit).Exited,
-		"ring":    (*kerneltest.WarpMisfit).Ring,
-		"barrier": (*kerneltest.WarpMisfit).Barrier,
-		"lane":    (*kerneltest.WarpMisfit).Lane,
-		"trap":    (*kerneltest.WarpMisfit).Trap,
-	} {
-		t.Run(name, func(t *testing.T) {
-			if !gputest.Emulated() {
-				t.Skip("undefined on a device")
-			}
-			if !gputest.Alone(t) {
-				return
-			}
-			d := newDevice(t)
-			d.must(launch(family(d, kerneltest.LoadWarpMisfit), d.stream, cuda.Grid{Blocks: 1, Threads: 64}))
-			if err := d.stream.Synchronize(); !errors.Is(err, cuda.ErrLaunch) {
-				t.Errorf("the kernel ends with %v, want a failed kernel", err)
-			}
-		})
-	}
-}
 
 // With one worker, a seed of the emulator gives the same order of threads each
 // time, and another seed another one.
