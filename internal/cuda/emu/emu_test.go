@@ -184,28 +184,6 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// Every code that means a lost device ends the context for all later calls; a
-// reset makes a new one possible.
-func TestLost(t *testing.T) {
-	for _, code := range []int{214, 700, 702, 719, 999} {
-		thread, e := open(t)
-		m, err := thread.Alloc(100)
-		check(t, err)
-		e.Fault("cuMemGetInfo_v2", 1, code, false)
-		if _, _, err := thread.MemoryInfo(); !errors.Is(err, cuda.ErrLost) {
-			t.Errorf("%d: %v", code, err)
-		}
-		if r := rawCall(t, "cuCtxSynchronize"); r != code {
-			t.Errorf("after %d a call returns %d", code, r)
-		}
-		if leaks := e.Leaks(); leaks != nil {
-			t.Errorf("what a lost context holds counts as leak: %q", leaks)
-		}
-		check(t, m.Close())
-		thread.Unlock()
-	}
-}
-
 // Settings come from the environment too.
 func TestEnvironment(t *testing.T) {
 	open(t)

@@ -3,12 +3,15 @@
 package emu_test
 
 import (
+	"errors"
 	"os"
 	"runtime"
 	"testing"
 	"unsafe"
 
 	"github.com/ebitengine/purego"
+
+	"github.com/gagg-dev/gagg/internal/cuda"
 )
 
 // rawCall calls a function of the driver past package cuda, which does not let
@@ -30,14 +33,10 @@ const (
 	invalidContext = 201
 	invalidHandle  = 400
 	destroyed      = 709
-	notSupported   = 801
-	illegalAddress = 700
 )
 
 // raw is a value that the driver writes.
 type raw struct{ word uintptr }
-
-func (r *raw) address() uintptr { return uintptr(unsafe.Pointer(r)) }
 
 // Mistakes with handles and addresses get the driver's codes and change
 // nothing.
@@ -115,6 +114,28 @@ func TestCurrentContext(t *testing.T) {
 	}
 	if current != context {
 		t.Errorf("the current context is %x, not %x", current, context)
+	}
+}
+
+// Every code that means a lost device ends the context for all later calls; a
+// reset makes a new one possible.
+func TestLost(t *testing.T) {
+	for _, code := range []int{214, 700, 702, 719, 999} {
+		thread, e := open(t)
+		m, err := thread.Alloc(100)
+		check(t, err)
+		e.Fault("cuMemGetInfo_v2", 1, code, false)
+		if _, _, err := thread.MemoryInfo(); !errors.Is(err, cuda.ErrLost) {
+			t.Errorf("%d: %v", code, err)
+		}
+		if r := rawCall(t, "cuCtxSynchronize"); r != code {
+			t.Errorf("after %d a call returns %d", code, r)
+		}
+		if leaks := e.Leaks(); leaks != nil {
+			t.Errorf("what a lost context holds counts as leak: %q", leaks)
+		}
+		check(t, m.Close())
+		thread.Unlock()
 	}
 }
 
