@@ -2,11 +2,13 @@ package gpumem_test
 
 import (
 	"fmt"
+	"math/bits"
 	"testing"
 	"unsafe"
 
 	"github.com/gagg-dev/gagg/gpumem"
 	"github.com/gagg-dev/gagg/internal/cuda"
+	"github.com/gagg-dev/gagg/internal/gputest"
 	"github.com/gagg-dev/gagg/internal/kernels/kerneltest"
 )
 
@@ -33,9 +35,24 @@ func TestPoolStress(t *testing.T) {
 	}
 }
 
+// A million threads on the emulator too, for the methods that gagg uses.
+func TestPoolStressMillion(t *testing.T) {
+	if testing.Short() || !gputest.Emulated() {
+		t.Skip("long on the emulator; elsewhere TestPoolStress has as many threads")
+	}
+	for _, w := range ways {
+		if w.name == "corw" || w.name == "crw" {
+			t.Run(w.name, func(t *testing.T) {
+				r := newPoolRig(t)
+				r.poolStress(w, 0.001, 0xffffffff, 1<<20, 4)
+			})
+		}
+	}
+}
+
 func (r *poolRig) poolStress(w way, free float64, lanes uint32, n int, rounds uint32) {
 	r.tb.Helper()
-	asking := n * popcount(lanes) / 32
+	asking := n * bits.OnesCount32(lanes) / 32
 	pages := uint32(float64(asking) * held / 2 / (1 - free))
 	p := r.pool(gpumem.Config{Pages: pages, PageBytes: 32, Method: w.method, LowestFree: max(free/2, 0.001)})
 	owners := r.words(int(pages), 0)
@@ -60,13 +77,6 @@ func (r *poolRig) poolStress(w way, free float64, lanes uint32, n int, rounds ui
 	}
 }
 
-func popcount(x uint32) (n int) {
-	for ; x != 0; x &= x - 1 {
-		n++
-	}
-	return n
-}
-
 // Memory of all sizes, taken and given back at random, never overlaps; in the end
 // all pages are free and no page has a part in use.
 func TestMallocStress(t *testing.T) {
@@ -76,7 +86,7 @@ func TestMallocStress(t *testing.T) {
 			for _, lanes := range askers {
 				t.Run(fmt.Sprintf("page=%d/pages=%d/lanes=%x", pageBytes, perThread, lanes), func(t *testing.T) {
 					r := newPoolRig(t)
-					pages := uint32(n*perThread*popcount(lanes)/32 + 33)
+					pages := uint32(n*perThread*bits.OnesCount32(lanes)/32 + 33)
 					p := r.pool(gpumem.Config{Pages: pages, PageBytes: pageBytes, Parts: true})
 					owners := r.words(int(pages)*int(pageBytes)/16, 0)
 					faults := r.words(int(unsafe.Sizeof(kerneltest.OwnerFaults{})/4), 0)

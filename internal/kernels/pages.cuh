@@ -45,7 +45,7 @@ constexpr uint32_t PAGE_LINE = 32;
 struct PagePool {
   uint8_t* pages;       // the first page
   uint32_t* words;      // the bitmap, or the flags, filled up to a multiple of 64
-  uint32_t* shares;     // of each page, how many small requests have a part in it; null: page_malloc gives them whole pages
+  uint32_t* shares;     // of each page, how many small requests have a part in it; null: they get whole pages
   uint32_t count;       // pages
   uint32_t page_shift;  // log2 of the bytes of a page, 5 to 30
   uint32_t step_limit;  // steps without a page after which memory is taken to be out, at least 1
@@ -165,7 +165,9 @@ struct PageFlags {
 
   static __device__ __forceinline__ uint32_t words(const PagePool& pool) { return pool.count; }
 
-  static __device__ __forceinline__ Word free(const PagePool& pool, uint32_t i) { return ld_relaxed(pool.words + i) ^ 1; }
+  static __device__ __forceinline__ Word free(const PagePool& pool, uint32_t i) {
+    return ld_relaxed(pool.words + i) ^ 1;
+  }
 
   static __device__ __forceinline__ Word take(const PagePool& pool, uint32_t i, Word wanted, Word& free) {
     free = 0;
@@ -173,7 +175,9 @@ struct PageFlags {
   }
 
   // A plain store, no atomic: while the flag is set nobody but the owner changes it.
-  static __device__ __forceinline__ void give(const PagePool& pool, uint32_t i, Word) { st_relaxed(pool.words + i, 0u); }
+  static __device__ __forceinline__ void give(const PagePool& pool, uint32_t i, Word) {
+    st_relaxed(pool.words + i, 0u);
+  }
 };
 
 // page_address is where a page begins.

@@ -21,7 +21,8 @@ enum PageProbe {
 // page_try takes one of the pages that `free` shows in word i, by preference at or
 // above bit `from`. Ends as each try that fails takes a bit from free.
 template <typename Store>
-__device__ __forceinline__ uint32_t page_try(const PagePool& pool, uint32_t i, typename Store::Word free, uint32_t from) {
+__device__ __forceinline__ uint32_t page_try(const PagePool& pool, uint32_t i, typename Store::Word free,
+                                             uint32_t from) {
   while (free != 0) {
     typename Store::Word got = Store::take(pool, i, page_pick(free, from), free);
     if (got != 0) return i * Store::PAGES + page_first(got);

@@ -118,9 +118,15 @@ PAGES_BENCH_GET_COUNTED(crw_read, PageMethodCrwRead)
 PAGES_BENCH_GET_COUNTED(crw_lock, PageMethodCrwLock)
 PAGES_BENCH_GET(crw_loose, PageMethodCrwLoose)
 
-extern "C" __global__ void pages_bench_free(PagePool pool, PageAsk ask) { page_give<PageWords, true>(pool, ask); }
-extern "C" __global__ void pages_bench_free_flags(PagePool pool, PageAsk ask) { page_give<PageFlags, true>(pool, ask); }
-extern "C" __global__ void pages_bench_free_loose(PagePool pool, PageAsk ask) { page_give<PageWords, false>(pool, ask); }
+extern "C" __global__ void pages_bench_free(PagePool pool, PageAsk ask) {
+  page_give<PageWords, true>(pool, ask);
+}
+extern "C" __global__ void pages_bench_free_flags(PagePool pool, PageAsk ask) {
+  page_give<PageFlags, true>(pool, ask);
+}
+extern "C" __global__ void pages_bench_free_loose(PagePool pool, PageAsk ask) {
+  page_give<PageWords, false>(pool, ask);
+}
 
 // What thread i asks for.
 __device__ __forceinline__ uint32_t page_malloc_bytes(const PageMalloc& ask, uint32_t i) {

@@ -2,9 +2,10 @@
 // measurement beside those without it: lock a word, read it, set a bit, unlock.
 //
 // A locked word is passed over, never waited for. What the paper leaves out: the lock
-// is released on every way out; a bit is set by Or, as pages are given back without the
-// lock; with CoRW only the bits that some lane fetches are set, and no lane goes on
-// before they are. All who take pages of one pool must go by its locks, so there is no sweep: PAGE_NONE is an inference.
+// is released on every way out; a bit is set by Or, as pages are given back without
+// the lock; with CoRW only the bits that some lane fetches are set, and no lane goes
+// on before they are. All who take pages of one pool must go by its locks, so there is
+// no sweep: PAGE_NONE is an inference.
 #pragma once
 
 #include "../device.cuh"
@@ -27,7 +28,8 @@ __device__ __forceinline__ void page_unlock(uint32_t* locks, uint32_t i) {
 }
 
 // page_visit_locked is one step: the first free page of word i, if it is not locked.
-__device__ __forceinline__ uint32_t page_visit_locked(const PagePool& pool, uint32_t* locks, PageWalk& walk, uint32_t i) {
+__device__ __forceinline__ uint32_t page_visit_locked(const PagePool& pool, uint32_t* locks, PageWalk& walk,
+                                                      uint32_t i) {
   walk.steps++;
   if (!page_lock(locks, i)) return PAGE_NONE;
   uint32_t page = PAGE_NONE;

@@ -66,8 +66,10 @@ __device__ __forceinline__ void page_stress_churn(const PagePool& pool, const Pa
   for (uint32_t i = 0; i < PAGE_STRESS_HELD; i++) stress.held[global_thread() * PAGE_STRESS_HELD + i] = held[i];
 }
 
-#define PAGES_STRESS(name, Method) \
-  extern "C" __global__ void pages_stress_##name(PagePool pool, PageStress stress) { page_stress_churn<Method>(pool, stress); }
+#define PAGES_STRESS(name, Method)                                                   \
+  extern "C" __global__ void pages_stress_##name(PagePool pool, PageStress stress) { \
+    page_stress_churn<Method>(pool, stress);                                         \
+  }
 
 PAGES_STRESS(rw, PageMethodRw)
 PAGES_STRESS(rwbm, PageMethodRwbm)
