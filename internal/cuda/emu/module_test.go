@@ -24,7 +24,8 @@ func TestModuleErrors(t *testing.T) {
 		{"a target that is none", ".version 6.0\n.target volta\n", 218, ".target volta"},
 		{"a newer language", ".version 9.9\n.target sm_70\n", 222, "9.9"},
 		{"a newer device", ".version 8.0\n.target sm_90\n", 209, "sm_90"},
-		{"no end", noKernels + ".visible .entry probe_spin(.param .u64 p)\n{ ret;", 218, "line 4"},
+		{"no end", noKernels + ".visible .entry probe_spin(.param .u64 p)\n{ ret;", 218, "line 5"},
+		{"no body", noKernels + ".visible .entry probe_spin(.param .u64 p)", 218, "line 4"},
 		{"an unknown kernel", noKernels + ".visible .entry nobody(.param .u64 p)\n{ ret; }\n", 218, "without the kernel nobody"},
 		{"other parameters", noKernels + ".visible .entry probe_spin(.param .u64 p, .param .u32 q)\n{ ret; }\n", 218, "8 bytes of parameters of probe_spin, not 12"},
 	} {
@@ -43,6 +44,52 @@ func TestFunctionErrors(t *testing.T) {
 	var e *cuda.Error
 	if _, err := module.Function("nobody"); !errors.As(err, &e) || e.Code != 500 {
 		t.Errorf("a function that the module has not: %v", err)
+	}
+}
+
+// spin is a module with a kernel that the library has, and all that the text of
+// a module tells of one. The kernel uses the first and the last of the shared
+// variables; the last is sized by the launch.
+const spin = noKernels + `
+.shared .align 8 .f64 table[10][3]; // 240 bytes
+.shared .align 4 .b8 other[4000];
+.extern .shared .align 16 .b8 dynamic[];
+.visible .entry probe_spin(
+	.param .u64 .ptr .global .align 16 probe_spin_param_0
+)
+.maxntid 512, 1, 1
+{
+	.shared .align 4 .u32 local;
+	mov.u64 %rd1, table+16;
+	{ st.shared.u32 [local], %r1; }
+	mov.u64 %rd2, dynamic;
+	ret;
+}
+`
+
+func TestFunctionAttributes(t *testing.T) {
+	thread, _ := open(t)
+	module, err := thread.LoadModule("spin", []byte(spin))
+	check(t, err)
+	function, err := module.Function("probe_spin")
+	check(t, err)
+	a, err := function.Attributes()
+	check(t, err)
+	if a.StaticShared != 244 || a.MaxThreads != 512 {
+		t.Errorf("%+v, not 244 bytes of static shared memory and at most 512 threads", a)
+	}
+	for _, c := range []struct {
+		threads, shared uint32
+		blocks          int
+	}{{32, 0, 32}, {33, 0, 32}, {128, 0, 16}, {512, 0, 4}, {512, 40 << 10, 2}, {513, 0, 0}} {
+		if n, err := function.Occupancy(c.threads, c.shared); err != nil || n != c.blocks {
+			t.Errorf("%d blocks of %d threads and %d bytes, not %d: %v", n, c.threads, c.shared, c.blocks, err)
+		}
+	}
+	for shared, good := range map[uint32]bool{64 << 10: true, 96<<10 - 244: true, 96<<10 - 243: false} {
+		if err := function.SetDynamicShared(shared); (err == nil) != good {
+			t.Errorf("%d bytes of dynamic shared memory: %v", shared, err)
+		}
 	}
 }
 

@@ -90,41 +90,41 @@ func TestStreamOrder(t *testing.T) {
 	}
 }
 
-// An event orders two streams, a later recording does not concern who waits
-// already, and times are those of the streams.
+// An event orders two streams, and a later recording does not concern who waits
+// already: the first stream would wait for the second and that for the first.
 func TestEvent(t *testing.T) {
 	thread, e := open(t)
 	first, second := newRig(t, thread, 64), newRig(t, thread, 64)
-	event, err1 := thread.NewEvent()
-	start, err2 := thread.NewEvent()
-	check(t, err1, err2)
+	start, err1 := thread.NewEvent()
+	event, err2 := thread.NewEvent()
+	copied, err3 := thread.NewEvent()
+	check(t, err1, err2, err3)
 	if _, err := event.Since(start); err == nil {
 		t.Error("events without recording have a time")
 	}
-	e.Slow(long/2, long/2)
+	e.Slow(long/4, long/4)
 	check(t,
 		first.stream.Record(start),
 		first.stream.Fill(first.memory.Span(), 1),
 		first.stream.Record(event),
 		second.stream.Wait(event),
 		second.stream.Copy(second.memory.Span(), first.memory.Span()),
+		second.stream.Record(copied),
+		first.stream.Wait(copied),
 		first.stream.Fill(first.memory.Span(), 2),
-		first.stream.Fill(first.memory.Span(), 3),
-		first.stream.Fill(first.memory.Span(), 4),
+		first.stream.Record(event),
 		second.stream.CopyOut(second.all(), second.memory.Span()))
 	if done, err := event.Done(); done || err != nil {
 		t.Errorf("done %v, %v", done, err)
 	}
-	check(t, event.Synchronize())
+	check(t, event.Synchronize(), second.stream.Synchronize())
+	if got := second.pinned.Bytes()[0]; got != 1 {
+		t.Errorf("the second stream got %d: it has not waited for the first, or that not for the second", got)
+	}
 	passed, err := event.Since(start)
 	if err != nil || passed < long || passed > time.Minute {
-		t.Errorf("%v between two events, with two operations of %v: %v", passed, long/2, err)
+		t.Errorf("%v between two events with five operations of %v: %v", passed, long/4, err)
 	}
-	check(t, second.stream.Synchronize())
-	if got := second.pinned.Bytes()[0]; got != 1 && got != 2 {
-		t.Errorf("the second stream got %d: it has not waited for the first, or for more than its event", got)
-	}
-	check(t, first.stream.Synchronize())
 }
 
 // A stream that is closed finishes its work, and the context waits for it.

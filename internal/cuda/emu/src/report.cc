@@ -40,7 +40,7 @@ void say(const char* pattern, ...) {
   va_start(args, pattern);
   std::string text = vformat(pattern, args);
   va_end(args);
-  fprintf(stderr, "emulator: %s\n", text.c_str());
+  fprintf(stderr, "gagg emulator: %s\n", text.c_str());
 }
 
 void problem(const std::string& line) {
