@@ -18,9 +18,12 @@ var allowed = map[string][]string{
 	},
 	"cmd/gagg": {".", "internal/sink"}, // the library hands out records, the command writes them
 
-	"partition": {"feedback", "internal/agg", "internal/arena", "internal/column", "internal/key", "internal/hostmem", "internal/spill"},
-	"feedback":  {}, // arithmetic only
-	"merge":     {}, // arithmetic only
+	"partition": {
+		"feedback", "gpumem", "internal/agg", "internal/arena", "internal/column", "internal/cuda", "internal/key", "internal/kernels",
+		"internal/hostmem", "internal/spill",
+	},
+	"feedback": {}, // arithmetic only
+	"merge":    {}, // arithmetic only
 
 	"internal/column":    {},
 	"internal/arena":     {"internal/hostmem"},

@@ -1,0 +1,146 @@
+package partition_test
+
+import (
+	"encoding/binary"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/gagg-dev/gagg/internal/cuda"
+	"github.com/gagg-dev/gagg/internal/gputest"
+	"github.com/gagg-dev/gagg/partition"
+)
+
+// deviceRig is a device. What it makes is closed at the end of the test.
+type deviceRig struct {
+	tb     testing.TB
+	thread *cuda.Thread
+	stream *cuda.Stream
+}
+
+func newDeviceRig(tb testing.TB) *deviceRig {
+	tb.Helper()
+	r := &deviceRig{tb: tb, thread: gputest.Open(tb)}
+	r.stream = keep(tb, r.thread.NewStream)
+	return r
+}
+
+// keep makes something and closes it at the end of the test.
+func keep[T interface{ Close() error }](tb testing.TB, open func() (T, error)) T {
+	tb.Helper()
+	made, err := open()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := made.Close(); err != nil {
+			tb.Errorf("close: %v", err)
+		}
+	})
+	return made
+}
+
+func load[T interface{ Close() error }](r *deviceRig, open func(*cuda.Thread) (T, error)) T {
+	r.tb.Helper()
+	return keep(r.tb, func() (T, error) { return open(r.thread) })
+}
+
+func (r *deviceRig) do(err error) {
+	r.tb.Helper()
+	if err != nil {
+		r.tb.Fatal(err)
+	}
+}
+
+// span is device memory for words of 64 bits, each of which begins as ~0.
+func (r *deviceRig) span(words int) cuda.Span {
+	r.tb.Helper()
+	span := keep(r.tb, func() (*cuda.Memory, error) { return r.thread.Alloc(cuda.Size(8 * max(words, 1))) }).Span()
+	r.do(r.stream.Fill(span, 0xff))
+	r.do(r.stream.Synchronize())
+	return span
+}
+
+func (r *deviceRig) write(words []uint64) cuda.Span {
+	r.tb.Helper()
+	span := r.span(len(words))
+	raw := make([]byte, 0, 8*len(words))
+	for _, w := range words {
+		raw = binary.LittleEndian.AppendUint64(raw, w)
+	}
+	r.do(r.thread.Write(span.Slice(0, cuda.Size(len(raw))), raw))
+	return span
+}
+
+// read waits for the stream and reads n words.
+func (r *deviceRig) read(span cuda.Span, n int) []uint64 {
+	r.tb.Helper()
+	r.do(r.stream.Synchronize())
+	raw := make([]byte, 8*n)
+	r.do(r.thread.Read(raw, span.Slice(0, cuda.Size(len(raw)))))
+	words := make([]uint64, n)
+	for i := range words {
+		words[i] = binary.LittleEndian.Uint64(raw[8*i:])
+	}
+	return words
+}
+
+// skews are how the first words of rows are made: of what comes out of hashing,
+// and of what does not.
+var skews = []struct {
+	name string
+	word func(*rand.Rand, int) uint64
+}{
+	{"uniform", func(rng *rand.Rand, _ int) uint64 { return rng.Uint64() }},
+	{"one", func(*rand.Rand, int) uint64 { return 0x123456789abcdef0 }},
+	{"ones", func(*rand.Rand, int) uint64 { return ^uint64(0) }},
+	{"two", func(rng *rand.Rand, _ int) uint64 { return -(rng.Uint64() & 1) }},
+	{"most-one", func(rng *rand.Rand, _ int) uint64 {
+		if rng.IntN(10) > 0 {
+			return 5 << 40
+		}
+		return rng.Uint64()
+	}},
+	{"sorted", func(_ *rand.Rand, i int) uint64 { return uint64(i) << 46 }},
+}
+
+// rows makes n rows of which each has its number in its last word and other words that
+// follow from it.
+func rows(n, stride int, word func(*rand.Rand, int) uint64) []uint64 {
+	rng := rand.New(rand.NewPCG(uint64(n), uint64(stride)))
+	words := make([]uint64, 0, n*stride)
+	for i := range n {
+		words = append(words, word(rng, i))
+		for k := 1; k < stride; k++ {
+			words = append(words, uint64(i)<<8|uint64(k))
+		}
+	}
+	return words
+}
+
+// sameRows wants two sets of rows to have the same rows, each as often, in any order.
+func sameRows(tb testing.TB, got, want []uint64, stride int) {
+	tb.Helper()
+	if len(got) != len(want) {
+		tb.Fatalf("%d rows, want %d", len(got)/stride, len(want)/stride)
+	}
+	sorted := func(words []uint64) [][]uint64 {
+		return slices.SortedFunc(slices.Chunk(words, stride), slices.Compare)
+	}
+	g, w := sorted(got), sorted(want)
+	for i := range w {
+		if !slices.Equal(g[i], w[i]) {
+			tb.Fatalf("row %d in order is %x, want %x", i, g[i], w[i])
+		}
+	}
+}
+
+// checkPartition wants all rows to be of partition p.
+func checkPartition(tb testing.TB, d partition.DeviceRows, words []uint64, p int) {
+	tb.Helper()
+	for row := range slices.Chunk(words, d.Stride) {
+		if got := d.Partition(row); got != p {
+			tb.Fatalf("row %x is in partition %d, want %d", row, p, got)
+		}
+	}
+}
