@@ -31,7 +31,7 @@ test:
 
 # Everything a change has to pass. The result of every step is on stdout.
 .PHONY: ci
-ci: fmt-check vet lint imports test race test-invariant fuzz-short bench clean-tree
+ci: fmt-check vet lint imports test race test-invariant test-device fuzz-short bench clean-tree
 	@echo "ci: all green"
 
 .PHONY: fmt
@@ -71,6 +71,13 @@ race:
 .PHONY: test-invariant
 test-invariant:
 	$(GO) test -tags invariant,assert -short ./...
+
+# The device layer on the emulator, which a C++ compiler builds: plain, and under
+# AddressSanitizer and UndefinedBehaviorSanitizer.
+.PHONY: test-device
+test-device:
+	@if command -v g++ >/dev/null; then $(MAKE) --no-print-directory test-emu test-emu-asan; \
+	else echo "test-device: SKIPPED, no C++ compiler (g++) on this machine"; fi
 
 # Each fuzz target for a short while. `go test -fuzz` takes one target at a time.
 .PHONY: fuzz-short
@@ -115,7 +122,7 @@ EMU_TEST = GAGG_REQUIRE_GPU=1 GAGG_CUDA_LIBRARY=$(CURDIR)/build/emu/$(1) $(GO) t
 
 .PHONY: test-emu
 test-emu: emu
-	$(call EMU_TEST,libcuda-emu.so) $(addprefix ./,$(DEVICE_PACKAGES) internal/cuda/emu)
+	$(call EMU_TEST,libcuda-emu.so) -tags invariant $(addprefix ./,$(DEVICE_PACKAGES) internal/cuda/emu)
 
 .PHONY: test-emu-asan
 test-emu-asan: emu-asan

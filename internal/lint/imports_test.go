@@ -116,6 +116,19 @@ func TestParquetLibraryStaysBehindItsFence(t *testing.T) {
 	}
 }
 
+// The packages that meet the driver's library.
+var driverImporters = []string{"internal/cuda", "internal/cuda/emu"}
+
+func TestDriverStaysBehindItsFence(t *testing.T) {
+	for _, p := range module(t) {
+		for _, imp := range p.Imports {
+			if strings.HasPrefix(imp, "github.com/ebitengine/purego") && !slices.Contains(driverImporters, p.dir()) {
+				t.Errorf("%s imports %s; only %v may", p.dir(), imp, driverImporters)
+			}
+		}
+	}
+}
+
 const arrow = "github.com/apache/arrow/go/v15/arrow"
 
 // The packages of Arrow that link beside a newer Arrow in one program: its
