@@ -5,6 +5,7 @@
 #include "../ega_buckets.cuh"
 #include "../ega_gather.cuh"
 #include "../ega_scatter.cuh"
+#include "../ega_scatter_chain.cuh"
 #include "../ega_table.cuh"
 #include "../pages.cuh"
 #include "../slab.cuh"
@@ -24,6 +25,9 @@ extern "C" __global__ void layout_report(uint32_t* out) {
   *out++ = __builtin_offsetof(EgaLayout, state_words);
   *out++ = __builtin_offsetof(EgaLayout, ops);
   *out++ = __builtin_offsetof(EgaLayout, mates);
+  *out++ = sizeof(EgaTwo);
+  *out++ = __builtin_offsetof(EgaTwo, first);
+  *out++ = __builtin_offsetof(EgaTwo, second);
   *out++ = sizeof(EgaBuckets);
   *out++ = __builtin_offsetof(EgaBuckets, rows);
   *out++ = __builtin_offsetof(EgaBuckets, offsets);
@@ -57,6 +61,16 @@ extern "C" __global__ void layout_report(uint32_t* out) {
   *out++ = __builtin_offsetof(ScatterRows, skip);
   *out++ = __builtin_offsetof(ScatterRows, bits);
   *out++ = __builtin_offsetof(ScatterRows, most);
+  *out++ = sizeof(ScatterChains);
+  *out++ = __builtin_offsetof(ScatterChains, pool);
+  *out++ = __builtin_offsetof(ScatterChains, tails);
+  *out++ = __builtin_offsetof(ScatterChains, lengths);
+  *out++ = __builtin_offsetof(ScatterChains, page_rows);
+  *out++ = sizeof(ScatterLeft);
+  *out++ = __builtin_offsetof(ScatterLeft, rows);
+  *out++ = __builtin_offsetof(ScatterLeft, count);
+  *out++ = __builtin_offsetof(ScatterLeft, status);
+  *out++ = __builtin_offsetof(ScatterLeft, again);
   *out++ = sizeof(EgaRest);
   *out++ = __builtin_offsetof(EgaRest, rows);
   *out++ = __builtin_offsetof(EgaRest, count);

@@ -12,11 +12,14 @@ import (
 // sharedStructs is in the order of layout_report.
 var sharedStructs = []reflect.Type{
 	reflect.TypeFor[kernels.EgaLayout](),
+	reflect.TypeFor[kernels.EgaTwo](),
 	reflect.TypeFor[kernels.EgaBuckets](),
 	reflect.TypeFor[kernels.EgaDense](),
 	reflect.TypeFor[kernels.EgaScan](),
 	reflect.TypeFor[kernels.ScatterLevel](),
 	reflect.TypeFor[kernels.ScatterRows](),
+	reflect.TypeFor[kernels.ScatterChains](),
+	reflect.TypeFor[kernels.ScatterLeft](),
 	reflect.TypeFor[kernels.EgaRest](),
 	reflect.TypeFor[kernels.EgaTable](),
 	reflect.TypeFor[kernels.PagePool](),

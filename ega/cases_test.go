@@ -1,0 +1,114 @@
+package ega_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/internal/gputest"
+)
+
+// empty is EGA_EMPTY of ega.cuh: what the key words of an empty slot are.
+const empty = 0xa5f152c98e3d7b07
+
+// caseOf is rows that every road has to aggregate as the twin does.
+type caseOf struct {
+	name   string
+	layout ega.Layout
+	rows   []uint64
+}
+
+// everyOp has each operation once.
+var everyOp = ega.Layout{
+	Hash: true, KeyWords: 2,
+	Ops: []ega.Op{
+		ega.Add, ega.AddLow, ega.AddHigh, ega.AddLowInt, ega.AddHigh, ega.Sum, ega.SumError, ega.MinInt, ega.MaxInt,
+		ega.MinUint, ega.MaxUint, ega.MinFloat, ega.MaxFloat, ega.And, ega.Or, ega.Xor,
+	},
+	Mates: []int{0, 2, 0, 4, 0, 6},
+}
+
+// cases are all inputs, smaller ones on the emulator.
+func cases() (list []caseOf) {
+	large := 100_000
+	if gputest.Emulated() {
+		large = 5_000
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	add := func(name string, l ega.Layout, n int, key func(i int) uint64) {
+		list = append(list, caseOf{fmt.Sprintf("%s/rows=%d", name, n), l, makeRows(random, &l, n, key)})
+	}
+	for _, n := range []int{0, 1, 31, 32, 33, 1000, large} {
+		add("pairs/half", ega.Pairs, n, func(int) uint64 { return random.Uint64N(uint64(n)/2 + 1) })
+	}
+	zipf := rand.NewZipf(random, 1.2, 1, uint64(large))
+	for _, l := range layouts() {
+		name := fmt.Sprintf("hash=%v/keys=%d/states=%d", l.Hash, l.KeyWords, len(l.Ops))
+		add(name+"/one", l, 1000, func(int) uint64 { return 7 })
+		add(name+"/distinct", l, 1000, func(i int) uint64 { return uint64(i) })
+		add(name+"/zipf", l, large, func(int) uint64 { return zipf.Uint64() })
+		add(name+"/empty", l, 300, func(i int) uint64 { return []uint64{empty, 0, math.MaxUint64, 1}[i%4] })
+	}
+	for _, keys := range []int{1, 2, 5} {
+		c := caseOf{fmt.Sprintf("keys=%d/equal-hashes", keys), ega.Layout{Hash: true, KeyWords: keys, Ops: []ega.Op{ega.Add}}, nil}
+		c.rows = makeRows(random, &c.layout, 500, func(i int) uint64 { return uint64(i % 170) })
+		for i := 0; i < len(c.rows); i += c.layout.Stride() {
+			c.rows[i] = 0xffffffffffffffff // the last slot: probing goes around
+		}
+		list = append(list, c)
+	}
+	return list
+}
+
+// layouts have all numbers of key words, with and without hash and states.
+func layouts() []ega.Layout {
+	two := []ega.Op{ega.Add, ega.MaxInt}
+	list := []ega.Layout{ega.Pairs, everyOp, {KeyWords: 1}}
+	for keys := 1; keys <= ega.MaxKeyWords; keys++ {
+		list = append(list, ega.Layout{Hash: keys%2 == 1, KeyWords: keys, Ops: two})
+	}
+	return list
+}
+
+// makeRows makes rows of keys whose words are derived from a number, which is
+// in the last word and, scrambled or not, in the others.
+func makeRows(random *rand.Rand, l *ega.Layout, n int, key func(i int) uint64) (rows []uint64) {
+	for i := range n {
+		k := key(i)
+		words := make([]uint64, l.KeyWords)
+		for w := range words {
+			words[w] = k >> (3 * (l.KeyWords - 1 - w)) // the first words are equal for many keys
+			if k == empty {
+				words[w] = empty
+			}
+		}
+		if l.Hash {
+			rows = append(rows, ega.HashOf(words))
+		}
+		rows = append(rows, words...)
+		for _, op := range l.Ops {
+			rows = append(rows, stateOf(random, op))
+		}
+	}
+	return rows
+}
+
+// stateOf is a state word that is hard on its operation.
+func stateOf(random *rand.Rand, op ega.Op) uint64 {
+	switch op {
+	case ega.AddHigh:
+		return random.Uint64N(3)
+	case ega.Sum:
+		return math.Float64bits((random.Float64() + .5) * math.Pow(10, float64(random.IntN(20))))
+	case ega.SumError:
+		return 0
+	case ega.MinFloat, ega.MaxFloat:
+		hard := []float64{math.NaN(), math.Copysign(0, -1), 0, math.Inf(1), math.Inf(-1), -1.5, math.MaxFloat64, math.SmallestNonzeroFloat64}
+		if random.IntN(2) == 0 {
+			return math.Float64bits(random.NormFloat64())
+		}
+		return math.Float64bits(hard[random.IntN(len(hard))])
+	}
+	return random.Uint64() // sums pass 2^64 at once
+}

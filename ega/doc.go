@@ -1,0 +1,28 @@
+// Package ega aggregates rows on the device: EGA of paper 003, section 4.
+//
+// Rows are arrays of 64-bit words, [hash | key words | state words], as in the
+// CPU engine (internal/agg); [Layout] says what each word is. A tile is rows
+// that have the states of one input row each. Aggregating is combining rows of
+// equal key, so partial groups go the same way as input rows, any number of
+// times: tiles, buckets and merges are one thing. internal/kernels/ega*.cuh says how
+// the device does it.
+//
+// There are four roads, which [Choose] chooses from by counts:
+//
+//	shared   each block combines its rows in shared memory, and the blocks' groups
+//	         meet in a [Table]: few groups. Rows of groups too many go to the
+//	         Table one by one, so there is no number at which this breaks
+//	table    all rows go to a Table: the plain linear probe
+//	buckets  rows scattered by hash (package partition) are combined bucket by
+//	         bucket in shared memory: [Buckets]
+//	single   SP-EGA: five phases over three equal buffers: [SinglePass]
+//
+// [Combine] is the CPU twin of all of them: the same groups from the same rows.
+//
+// Everything that starts work on a stream returns at once. What owns device
+// memory is used, like its thread, on one goroutine, and closed by who made it;
+// work that uses it must have ended by then.
+//
+// Nothing is lost where memory is too small: a Table hands out the rows that
+// found no slot, Buckets the numbers of buckets that it left as they were.
+package ega

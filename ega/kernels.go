@@ -1,0 +1,117 @@
+package ega
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/gagg-dev/gagg/internal/cuda"
+	"github.com/gagg-dev/gagg/internal/kernels"
+)
+
+// family is the kernels of one shape; internal/kernels/ega_kernels.cuh tells what each does.
+type family interface {
+	Clear(s *cuda.Stream, g cuda.Grid, l kernels.EgaLayout, t kernels.EgaTable) error
+	Probe(s *cuda.Stream, g cuda.Grid, l kernels.EgaLayout, rows cuda.Ptr, n uint64, t kernels.EgaTable, r kernels.EgaRest) error
+	Place(s *cuda.Stream, g cuda.Grid, l kernels.EgaLayout, rows cuda.Ptr, n uint64, t kernels.EgaTable, bits cuda.Ptr) error
+	Collect(s *cuda.Stream, g cuda.Grid, l kernels.EgaLayout, t kernels.EgaTable, out kernels.EgaDense, scan kernels.EgaScan) error
+	Pick(s *cuda.Stream, g cuda.Grid, l kernels.EgaLayout, rows cuda.Ptr, n uint64, bits cuda.Ptr, out kernels.EgaDense, scan kernels.EgaScan) error
+	Shared(s *cuda.Stream, g cuda.Grid, l kernels.EgaLayout, rows cuda.Ptr, n uint64, slots, probes, parts uint32, t kernels.EgaTable, r kernels.EgaRest) error
+	Buckets(s *cuda.Stream, g cuda.Grid, l kernels.EgaLayout, in kernels.EgaBuckets) error
+	Functions() []*cuda.Function
+	Close() error
+}
+
+// Places of kernels among a family's functions.
+const (
+	sharedFunction  = 5
+	bucketsFunction = 6
+)
+
+// Kernels is the kernels for rows of one layout, loaded into a context.
+type Kernels struct {
+	Layout Layout
+	family family
+	view   kernels.EgaLayout
+	thread *cuda.Thread
+	device cuda.Device
+}
+
+// Load loads the kernels that suit a layout best. device tells the limits of
+// the thread's device. Errors: those of Validate and of the driver.
+func Load(t *cuda.Thread, device cuda.Device, l Layout) (*Kernels, error) {
+	if err := l.Validate(); err != nil {
+		return nil, fmt.Errorf("layout: %w", err)
+	}
+	f, err := loadFamily(t, &l)
+	if err != nil {
+		return nil, err
+	}
+	k := &Kernels{Layout: l, family: f, view: l.view(), thread: t, device: device}
+	for _, i := range []int{sharedFunction, bucketsFunction} {
+		if err := f.Functions()[i].SetDynamicShared(uint32(k.sharedBytes())); err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+	}
+	return k, nil
+}
+
+func loadFamily(t *cuda.Thread, l *Layout) (family, error) {
+	switch {
+	case l.isPairs():
+		return asFamily(kernels.LoadEgaPair(t))
+	case l.KeyWords == 1:
+		return asFamily(kernels.LoadEgaKey1(t))
+	case l.KeyWords == 2:
+		return asFamily(kernels.LoadEgaKey2(t))
+	case l.KeyWords == 3:
+		return asFamily(kernels.LoadEgaKey3(t))
+	case l.KeyWords == 4:
+		return asFamily(kernels.LoadEgaKey4(t))
+	}
+	return asFamily(kernels.LoadEgaAny(t))
+}
+
+// asFamily keeps a nil pointer from becoming an interface that is not nil.
+func asFamily[F family](f F, err error) (family, error) {
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// sharedBytes is the dynamic shared memory a block can have.
+func (k *Kernels) sharedBytes() cuda.Size { return k.device.SharedPerBlock - kernels.EgaStaticShared }
+
+// tags is the number of words of 32 bits that a table of so many slots has
+// beside its rows.
+func (k *Kernels) tags(slots uint32) cuda.Size { return tagsOf(&k.Layout, slots) }
+
+func tagsOf(l *Layout, slots uint32) cuda.Size {
+	if l.KeyWords == 1 {
+		return 1
+	}
+	return cuda.Size(slots)
+}
+
+// SharedTable is the shared memory that a table of so many slots takes.
+func SharedTable(l *Layout, slots uint32) cuda.Size {
+	return (cuda.Size(slots)+1)*l.RowBytes() + 4*tagsOf(l, slots)
+}
+
+// SharedSlots is how many slots fit into that much shared memory.
+func SharedSlots(l *Layout, memory cuda.Size) uint32 {
+	fixed, each := l.RowBytes()+4, l.RowBytes()
+	if l.KeyWords > 1 {
+		fixed, each = l.RowBytes(), l.RowBytes()+4
+	}
+	if memory < fixed {
+		return 0
+	}
+	return uint32((memory - fixed) / each)
+}
+
+// rows is the grid of a kernel that n rows are shared among.
+func (k *Kernels) rows(n uint64) cuda.Grid { return kernels.EgaRows(n, k.device.Multiprocessors) }
+
+// Close unloads the kernels. A second call does nothing.
+func (k *Kernels) Close() error { return k.family.Close() }

@@ -1,0 +1,147 @@
+package ega_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/gagg-dev/gagg/ega"
+)
+
+// Every road makes the same groups of the same rows as the twin.
+func TestRoads(t *testing.T) {
+	list := cases()
+	for name, road := range map[string]func(*rig, *ega.Kernels, *caseOf) []uint64{
+		"table": byTable, "shared": byShared, "crowded": byCrowded, "single": bySingle, "buckets": byBuckets,
+	} {
+		t.Run("road="+name, func(t *testing.T) {
+			for i := range list {
+				c := &list[i]
+				t.Run(c.name, func(t *testing.T) {
+					r := newRig(t)
+					got := road(r, r.load(c.layout), c)
+					r.same(&c.layout, got, ega.Combine(&c.layout, c.rows))
+				})
+			}
+		})
+	}
+}
+
+func (c *caseOf) n() int { return len(c.rows) / c.layout.Stride() }
+
+// byTable is the plain linear probe, with a slot for each row.
+func byTable(r *rig, k *ega.Kernels, c *caseOf) []uint64 {
+	slots := c.n() + 1
+	t := r.table(k, ega.TableConfig{Slots: uint32(slots)})
+	r.do(t.Add(r.stream, r.send(c.rows), uint64(c.n())))
+	groups, rest := r.collect(t, &c.layout, slots)
+	if len(rest) > 0 {
+		r.tb.Errorf("%d words in the rest", len(rest))
+	}
+	return groups
+}
+
+// byShared is the blocks' tables, estimated too small and too large, twice over.
+func byShared(r *rig, k *ega.Kernels, c *caseOf) []uint64 {
+	slots := c.n() + 1
+	t := r.table(k, ega.TableConfig{Slots: uint32(slots)})
+	half := c.n() / 2 * c.layout.Stride()
+	r.do(t.AddShared(r.stream, r.send(c.rows[:half]), uint64(c.n()/2), 1))
+	r.do(t.AddShared(r.stream, r.send(c.rows[half:]), uint64(c.n()-c.n()/2), 1<<40))
+	groups, _ := r.collect(t, &c.layout, slots)
+	return groups
+}
+
+// byCrowded has a table that is too small: what it has no slot for comes out as
+// rows, among them partial groups, of keys that are not in the table.
+func byCrowded(r *rig, k *ega.Kernels, c *caseOf) []uint64 {
+	slots := c.n()/8 + 1
+	t := r.table(k, ega.TableConfig{Slots: uint32(slots), Probes: 20, Rest: uint64(c.n())})
+	r.do(t.AddShared(r.stream, r.send(c.rows), uint64(c.n()), uint64(c.n())))
+	groups, rest := r.collect(t, &c.layout, slots)
+	return append(groups, ega.Combine(&c.layout, rest)...)
+}
+
+// bySingle is SP-EGA, in buffers that just suffice and after another run.
+func bySingle(r *rig, k *ega.Kernels, c *caseOf) []uint64 {
+	n := uint32(c.n())
+	p := keep(r.tb, func() (*ega.SinglePass, error) { return ega.NewSinglePass(k, ega.SinglePassConfig{Rows: max(n, 1)}) })
+	for range 2 {
+		r.put(p.Tile(), c.rows)
+		result, err := p.Run(r.stream, n)
+		r.do(err)
+		groups := r.read(result.Rows, int(result.Groups)*c.layout.Stride())
+		if result.Placed > result.Groups || result.Groups > uint64(n) || result.Probed > uint64(n) {
+			r.tb.Errorf("%d rows: %+v", n, result)
+		}
+		if n <= 1 {
+			return groups
+		}
+		c = &caseOf{c.name, c.layout, slices.Clone(c.rows)}
+	}
+	result, err := p.Run(r.stream, 0) // nothing is nothing, whatever is in the buffers
+	r.do(err)
+	if result.Groups != 0 {
+		r.tb.Errorf("%d groups of no rows", result.Groups)
+	}
+	r.put(p.Tile(), c.rows)
+	result, err = p.Run(r.stream, n)
+	r.do(err)
+	return r.read(result.Rows, int(result.Groups)*c.layout.Stride())
+}
+
+// byBuckets scatters the rows on the CPU. Buckets with too many rows or groups
+// are left, and combined in a Table.
+func byBuckets(r *rig, k *ega.Kernels, c *caseOf) []uint64 {
+	const bits, slots = 4, 40
+	rows, offsets := scattered(c, bits)
+	b := keep(r.tb, func() (*ega.Buckets, error) {
+		return ega.NewBuckets(k, ega.BucketsConfig{Buckets: 1 << bits, Slots: slots, Skip: bits, MostRows: 200})
+	})
+	out, stride := r.space(len(rows)), c.layout.Stride()
+	r.do(b.Aggregate(r.stream, r.send(rows), r.send(offsets), 1<<bits, out))
+	r.do(r.stream.Synchronize())
+	groups, left, err := b.Count()
+	r.do(err)
+	got := r.read(out, int(groups)*stride)
+	for _, l := range left {
+		part := caseOf{layout: c.layout, rows: rows[offsets[l]*uint64(stride) : offsets[l+1]*uint64(stride)]}
+		if part.n() <= slots {
+			r.tb.Errorf("bucket %d was left, with %d rows", l, part.n())
+		}
+		got = append(got, byShared(r, k, &part)...)
+	}
+	return got
+}
+
+// scattered is the rows ordered by the top bits of their hashes.
+func scattered(c *caseOf, bits int) (rows, offsets []uint64) {
+	l, stride := &c.layout, c.layout.Stride()
+	buckets := make([][]uint64, 1<<bits)
+	for row := range slices.Chunk(c.rows, stride) {
+		hash := row[0]
+		if !l.Hash {
+			hash = ega.HashOf(row[:l.KeyWords])
+		}
+		b := hash >> (64 - bits)
+		buckets[b] = append(buckets[b], row...)
+	}
+	for _, b := range buckets {
+		offsets = append(offsets, uint64(len(rows)/stride))
+		rows = append(rows, b...)
+	}
+	return rows, append(offsets, uint64(len(rows)/stride))
+}
+
+// A rest that is too small is told.
+func TestRestFull(t *testing.T) {
+	r := newRig(t)
+	list := cases()
+	c := &list[5] // 1000 pairs
+	table := r.table(r.load(c.layout), ega.TableConfig{Slots: 10, Rest: 5})
+	r.do(table.Add(r.stream, r.send(c.rows), uint64(c.n())))
+	r.do(r.stream.Synchronize())
+	if _, err := table.Count(); !errors.Is(err, ega.ErrRestFull) {
+		t.Errorf("error %v, want ErrRestFull", err)
+	}
+}

@@ -1,0 +1,65 @@
+package ega
+
+import (
+	"github.com/gagg-dev/gagg/internal/cuda"
+	"github.com/gagg-dev/gagg/internal/kernels"
+)
+
+// sharedPlan is how blocks combine rows in shared memory.
+type sharedPlan struct {
+	slots    uint32 // of a block's table; 0: no room for one that is worth it
+	parts    uint32 // tables it is divided into, for so many kinds of lanes
+	probes   uint32
+	resident int // blocks that run at once
+}
+
+const (
+	// sharedLoad is how full a block's table may get before rows miss it. A guess.
+	sharedLoad = 0.75
+
+	// sharedProbes is how many slots of it a row looks at. With less than
+	// sharedLoad hardly any group needs more; with all groups of the world in it, a row
+	// soon knows that it has to go to device memory. A guess.
+	sharedProbes = 8
+
+	// sharedParts is the most parts: a lane of a warp each.
+	sharedParts = 32
+
+	// sharedLeast is the least slots that are worth it. A guess.
+	sharedLeast = 64
+)
+
+// planShared decides how to combine rows of so many groups. Two blocks a
+// multiprocessor hide latency better than one, so a table takes half of the memory
+// unless groups need more and all of it suffices. Where they need much less the table is divided into
+// parts, each of which sees only some lanes of a warp, so that these seldom
+// meet in a group.
+func planShared(l *Layout, d cuda.Device, groups uint64) sharedPlan {
+	most := d.SharedPerBlock - min(d.SharedPerBlock, kernels.EgaStaticShared)
+	half := d.SharedPerMultiprocessor/2 - min(d.SharedPerMultiprocessor/2, kernels.EgaStaticShared)
+	p := sharedPlan{slots: SharedSlots(l, min(half, most)), parts: 1, probes: sharedProbes, resident: 2 * d.Multiprocessors}
+	if all := SharedSlots(l, most); groups > fits(p.slots) && groups <= fits(all) {
+		p.slots, p.resident = all, d.Multiprocessors
+	}
+	if p.slots < sharedLeast {
+		return sharedPlan{}
+	}
+	for p.parts < sharedParts && groups <= fits(p.slots/(2*p.parts)) {
+		p.parts *= 2
+	}
+	return p
+}
+
+// sharedMost is how many groups the largest table of a block takes.
+func sharedMost(l *Layout, d cuda.Device) uint64 {
+	return fits(SharedSlots(l, d.SharedPerBlock-min(d.SharedPerBlock, kernels.EgaStaticShared)))
+}
+
+// fits is how many groups a block's table of so many slots is good for.
+func fits(slots uint32) uint64 { return uint64(sharedLoad * float64(slots)) }
+
+// blocks is how many there are for n rows: as many as run at once, or fewer.
+func (p sharedPlan) blocks(n uint64) uint32 {
+	const threads = kernels.EgaSharedThreads
+	return uint32(min(max((n+threads-1)/threads, 1), uint64(p.resident)))
+}

@@ -1,0 +1,189 @@
+package ega
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/gagg-dev/gagg/internal/cuda"
+	"github.com/gagg-dev/gagg/internal/kernels"
+)
+
+// ErrRestFull is that rows found neither a slot nor room in the rest: what is
+// in the table is not all.
+var ErrRestFull = errors.New("more rows without a slot than the rest has room for")
+
+// MaxSlots is the most slots of a table.
+const MaxSlots = 1<<32 - 2
+
+// TableConfig is the shape of a Table.
+type TableConfig struct {
+	// Slots is how many groups there is room for, 1 to MaxSlots. Beyond nine tenths of
+	// that many probing gets long.
+	Slots uint32
+	// Skip is how many top bits of the hash are equal in all rows, since they chose
+	// the partition. Below 32.
+	Skip uint32
+	// Probes is how many slots a row looks at before it goes to the rest; 0: all.
+	Probes uint32
+	// Rest is how many rows without a slot there is room for. With as many as there
+	// are rows nothing can go wrong.
+	Rest uint64
+}
+
+// Validate reports everything that is wrong with the configuration.
+func (c TableConfig) Validate() error {
+	var errs []error
+	if c.Slots < 1 || c.Slots > MaxSlots {
+		errs = append(errs, fmt.Errorf("slots: %d is not in 1 to %d", c.Slots, uint32(MaxSlots)))
+	}
+	if c.Skip >= 32 {
+		errs = append(errs, fmt.Errorf("skipped hash bits: %d is not below 32", c.Skip))
+	}
+	return errors.Join(errs...)
+}
+
+// Table is a hash table of groups in device memory. Clear comes first; then Add
+// and AddShared, as often as wanted, until Count tells what is in it.
+type Table struct {
+	k    *Kernels
+	view kernels.EgaTable
+	rest kernels.EgaRest
+
+	memory    memory
+	rows      cuda.Span
+	tags      cuda.Span
+	restRows  cuda.Span
+	restCount cuda.Span // the count of the rest, and the status behind it
+	gather    gather
+}
+
+// restBytes is for the count of 8 bytes and the status of 4.
+const restBytes = 16
+
+// NewTable allocates a table; it is not yet cleared. k is kept, not owned.
+// Errors: cuda.ErrOutOfMemory, and those of Validate.
+func NewTable(k *Kernels, c TableConfig) (*Table, error) {
+	if err := c.Validate(); err != nil {
+		return nil, fmt.Errorf("table: %w", err)
+	}
+	t := &Table{k: k, memory: memory{thread: k.thread}}
+	row := k.Layout.RowBytes()
+	err := t.memory.fulfil(
+		wish{&t.rows, (cuda.Size(c.Slots) + 1) * row},
+		wish{&t.tags, 4 * k.tags(c.Slots)},
+		wish{&t.restRows, cuda.Size(c.Rest) * row},
+		wish{&t.restCount, restBytes},
+		wish{&t.gather.tiles, tilesBytes(uint64(c.Slots) + 1)},
+		wish{&t.gather.total, 8},
+	)
+	if err != nil {
+		return nil, fmt.Errorf("table of %d slots: %w", c.Slots, err)
+	}
+	if c.Probes == 0 {
+		c.Probes = c.Slots
+	}
+	t.view = kernels.EgaTable{Rows: t.rows.Ptr, Tags: t.tags.Ptr, Slots: c.Slots, Skip: c.Skip, Probes: min(c.Probes, c.Slots)}
+	t.rest = kernels.EgaRest{Rows: t.restRows.Ptr, Count: t.restCount.Ptr, Capacity: c.Rest, Status: t.restCount.Slice(8, 12).Ptr}
+	return t, nil
+}
+
+// Clear empties table and rest.
+func (t *Table) Clear(s *cuda.Stream) error {
+	if err := s.Fill(t.restCount, 0); err != nil {
+		return err
+	}
+	return t.k.family.Clear(s, t.k.rows(uint64(t.view.Slots)+1), t.k.view, t.view)
+}
+
+// Add combines n rows into the table, one by one.
+func (t *Table) Add(s *cuda.Stream, rows cuda.Span, n uint64) error {
+	k := t.k
+	return k.family.Probe(s, k.rows(n), k.view, k.span(rows, n), n, t.view, t.rest)
+}
+
+// AddShared combines n rows in the shared memory of blocks first, which pays
+// where some groups have many of them. groups is how many there may be: an estimate.
+func (t *Table) AddShared(s *cuda.Stream, rows cuda.Span, n, groups uint64) error {
+	k := t.k
+	p := planShared(&k.Layout, k.device, groups)
+	if p.slots == 0 {
+		return t.Add(s, rows, n)
+	}
+	grid := cuda.Grid{Blocks: p.blocks(n), Threads: kernels.EgaSharedThreads, Shared: uint32(SharedTable(&k.Layout, p.slots))}
+	return k.family.Shared(s, grid, k.view, k.span(rows, n), n, p.slots, p.probes, p.parts, t.view, t.rest)
+}
+
+// span is where n rows begin. It panics if there is no room for them.
+func (k *Kernels) span(rows cuda.Span, n uint64) cuda.Ptr {
+	return rows.Slice(0, cuda.Size(n)*k.Layout.RowBytes()).Ptr
+}
+
+// Collect writes the groups to the start of out, in the order of their slots,
+// which is almost that of their hash. There has to be room for all: for as many as
+// there were rows, or slots.
+func (t *Table) Collect(s *cuda.Stream, out cuda.Span) error {
+	return t.gather.collect(s, t.k, t.view, kernels.EgaDense{Rows: out.Ptr})
+}
+
+// Counts is what became of the rows.
+type Counts struct {
+	Groups uint64 // written by Collect
+	Rest   uint64 // rows in RestRows, of groups that may have several there, but none in the table
+}
+
+// Count tells what a Collect found, once the stream is done. Error: ErrRestFull.
+func (t *Table) Count() (Counts, error) {
+	groups, err := t.memory.words(t.gather.total, 1)
+	if err != nil {
+		return Counts{}, err
+	}
+	rest, err := t.memory.words(t.restCount, 2)
+	if err != nil {
+		return Counts{}, err
+	}
+	if status := kernels.Status(rest[1]); status != kernels.StatusOk {
+		return Counts{}, fmt.Errorf("%w: %d rows, %w", ErrRestFull, rest[0], status)
+	}
+	return Counts{Groups: groups[0], Rest: rest[0]}, nil
+}
+
+// RestRows is the rows of Counts.Rest. They are whole rows: combined anywhere
+// else, they give the groups that are missing.
+func (t *Table) RestRows() cuda.Span { return t.restRows }
+
+// Close frees the memory. A second call does nothing.
+func (t *Table) Close() error { return t.memory.close() }
+
+// gather is the memory of the passes that make rows dense.
+type gather struct {
+	tiles, total cuda.Span
+}
+
+// tilesBytes is the size of gather.tiles for n elements.
+func tilesBytes(n uint64) cuda.Size { return 8 * cuda.Size(kernels.EgaTiles(n).Blocks) }
+
+// scan makes ready for a pass with that grid.
+func (g *gather) scan(s *cuda.Stream, grid cuda.Grid) (kernels.EgaScan, error) {
+	err := s.Fill(g.tiles.Slice(0, 8*cuda.Size(grid.Blocks)), 0)
+	return kernels.EgaScan{Tiles: g.tiles.Ptr, Total: g.total.Ptr}, err
+}
+
+// collect makes the groups of a table dense.
+func (g *gather) collect(s *cuda.Stream, k *Kernels, table kernels.EgaTable, out kernels.EgaDense) error {
+	grid := kernels.EgaTiles(uint64(table.Slots) + 1)
+	scan, err := g.scan(s, grid)
+	if err != nil {
+		return err
+	}
+	return k.family.Collect(s, grid, k.view, table, out, scan)
+}
+
+// pick makes the rows dense whose bits are set.
+func (g *gather) pick(s *cuda.Stream, k *Kernels, rows cuda.Span, n uint64, bits cuda.Span, out kernels.EgaDense) error {
+	grid := kernels.EgaTiles(n)
+	scan, err := g.scan(s, grid)
+	if err != nil {
+		return err
+	}
+	return k.family.Pick(s, grid, k.view, rows.Ptr, n, bits.Ptr, out, scan)
+}

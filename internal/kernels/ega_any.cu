@@ -1,0 +1,6 @@
+// Aggregation of rows with keys of several words, up to eight.
+#include "device.cuh"
+
+#include "ega_kernels.cuh"
+
+EGA_KERNELS(any, EgaAny)

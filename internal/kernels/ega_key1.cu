@@ -1,0 +1,6 @@
+// Aggregation of rows with keys of one word.
+#include "device.cuh"
+
+#include "ega_kernels.cuh"
+
+EGA_KERNELS(key1, EgaKeys<1>)

@@ -1,0 +1,6 @@
+// Aggregation of rows with keys of two words.
+#include "device.cuh"
+
+#include "ega_kernels.cuh"
+
+EGA_KERNELS(key2, EgaKeys<2>)

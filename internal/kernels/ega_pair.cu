@@ -1,0 +1,6 @@
+// Aggregation of pairs: rows with a key of one word and one sum, 16 bytes.
+#include "device.cuh"
+
+#include "ega_kernels.cuh"
+
+EGA_KERNELS(pair, EgaPair)
