@@ -85,11 +85,14 @@ func (r *deviceRig) read(span cuda.Span, n int) []uint64 {
 	return words
 }
 
+// wordOf is the first word of row i.
+type wordOf = func(rng *rand.Rand, i int) uint64
+
 // skews are how the first words of rows are made: of what comes out of hashing,
 // and of what does not.
 var skews = []struct {
 	name string
-	word func(*rand.Rand, int) uint64
+	word wordOf
 }{
 	{"uniform", func(rng *rand.Rand, _ int) uint64 { return rng.Uint64() }},
 	{"one", func(*rand.Rand, int) uint64 { return 0x123456789abcdef0 }},
@@ -106,7 +109,7 @@ var skews = []struct {
 
 // rows makes n rows of which each has its number in its last word and other words that
 // follow from it.
-func rows(n, stride int, word func(*rand.Rand, int) uint64) []uint64 {
+func rows(n, stride int, word wordOf) []uint64 {
 	rng := rand.New(rand.NewPCG(uint64(n), uint64(stride)))
 	words := make([]uint64, 0, n*stride)
 	for i := range n {

@@ -130,7 +130,8 @@ __device__ __forceinline__ void scatter_rows(const ScatterLevel& level, uint64_t
   scatter_zero(counters, partitions);
   __syncthreads();
   uint32_t* next = level.next + (uint64_t(tile.segment) << rows.bits);
-  scatter_order(rows, memory, tile.n, order, counters, scratch, [&](uint32_t p, uint32_t count, uint32_t start) {
+  auto all = [](uint32_t) { return true; };
+  scatter_order(rows, memory, tile.n, order, counters, scratch, all, [&](uint32_t p, uint32_t count, uint32_t start) {
     if (count != 0) shift[p] = atomicAdd(next + p, count) - start;
   });
   Unit* out = reinterpret_cast<Unit*>(to);

@@ -97,19 +97,19 @@ __device__ __forceinline__ uint32_t scatter_add(uint32_t* counters, uint32_t par
   return same ? firsts + __popc(peers & lanes_below()) : before;
 }
 
-// scatter_zero sets n words of shared memory to 0, by all threads of a block.
+// scatter_zero sets n words to 0, by all threads of a block.
 __device__ __forceinline__ void scatter_zero(uint32_t* words, uint32_t n) {
   for (uint32_t i = threadIdx.x; i < n; i += blockDim.x) words[i] = 0;
 }
 
 // scatter_start turns counters of partitions, in shared memory, into the places of their first
 // rows, and calls each(partition, count, start) for each partition, all by the
-// thread that has it. All threads of a block call; begins with a barrier behind the
-// counting, and has one behind it for whoever reads start.
+// thread that has it. Returns the sum of all. All threads of a block call; begins with a barrier behind
+// the counting, and has one behind it for whoever reads start.
 //
 // A thread has neighbouring partitions, as their sum is what the scan needs.
 template <typename Each>
-__device__ __forceinline__ void scatter_start(uint32_t* counters, uint32_t partitions, uint32_t* scratch, Each each) {
+__device__ __forceinline__ uint32_t scatter_start(uint32_t* counters, uint32_t partitions, uint32_t* scratch, Each each) {
   uint32_t share = (partitions + blockDim.x - 1) / blockDim.x;
   uint32_t from = threadIdx.x * share;
   uint32_t to = from + share < partitions ? from + share : partitions;
@@ -124,30 +124,35 @@ __device__ __forceinline__ void scatter_start(uint32_t* counters, uint32_t parti
     start += count;
   }
   __syncthreads();
+  return total;
 }
 
-// scatter_order fills `order` for a tile of n rows in shared memory whose counters are 0:
-// counts the rows, calls scatter_start, and writes each row's number and partition
-// to its place. Ends with a barrier behind that.
-template <typename Each>
-__device__ __forceinline__ void scatter_order(const ScatterRows& rows, const uint64_t* tile, uint32_t n, uint32_t* order,
-                                              uint32_t* counters, uint32_t* scratch, Each each) {
+// scatter_order fills `order` for those of the n rows of a tile in shared memory for
+// which there(row) says so: counts them, calls scatter_start, and writes each row's number and
+// partition to its place. The counters are 0 before. Returns how many rows there are.
+// Ends with a barrier behind all that.
+template <typename There, typename Each>
+__device__ __forceinline__ uint32_t scatter_order(const ScatterRows& rows, const uint64_t* tile, uint32_t n, uint32_t* order,
+                                                  uint32_t* counters, uint32_t* scratch, There there, Each each) {
+  constexpr uint32_t NONE = 0xffffffff;
   uint32_t parts[SCATTER_THREAD_ROWS];
   uint32_t ranks[SCATTER_THREAD_ROWS];
 #pragma unroll
   for (uint32_t k = 0; k < SCATTER_THREAD_ROWS; k++) {
     uint32_t r = k * blockDim.x + threadIdx.x;
-    if (k * blockDim.x >= n) break;
-    parts[k] = r < n ? scatter_partition(rows, tile[r * rows.stride]) : 0;
-    ranks[k] = scatter_add(counters, parts[k], r < n);
+    parts[k] = NONE;
+    if (k * blockDim.x >= n) continue;
+    if (r < n && there(r)) parts[k] = scatter_partition(rows, tile[r * rows.stride]);
+    ranks[k] = scatter_add(counters, parts[k], parts[k] != NONE);
   }
-  scatter_start(counters, 1u << rows.bits, scratch, each);
+  uint32_t all = scatter_start(counters, 1u << rows.bits, scratch, each);
 #pragma unroll
   for (uint32_t k = 0; k < SCATTER_THREAD_ROWS; k++) {
     uint32_t r = k * blockDim.x + threadIdx.x;
-    if (r < n) order[counters[parts[k]] + ranks[k]] = r | parts[k] << 16;
+    if (parts[k] != NONE) order[counters[parts[k]] + ranks[k]] = r | parts[k] << 16;
   }
   __syncthreads();
+  return all;
 }
 
 // The row and the partition that an entry of `order` stands for: the row has 16 bits, so that a tile has 2^16 rows at most.

@@ -1,0 +1,261 @@
+package partition_test
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/gagg-dev/gagg/gpumem"
+	"github.com/gagg-dev/gagg/internal/cuda"
+	"github.com/gagg-dev/gagg/internal/kernels"
+	"github.com/gagg-dev/gagg/partition"
+)
+
+// chainRig is chains of one division, and their pool.
+type chainRig struct {
+	*deviceRig
+	d      partition.DeviceRows
+	pool   *gpumem.Pool
+	chains *partition.Chains
+}
+
+// newChainRig makes chains of pages that hold about as many rows. pages 0: as many as calls of
+// n rows in all need.
+func newChainRig(tb testing.TB, d partition.DeviceRows, n, pageRows int, pages uint32) *chainRig {
+	tb.Helper()
+	r := &chainRig{deviceRig: newDeviceRig(tb), d: d}
+	bytes := cuda.Size(64)
+	for int(bytes-16)/(8*d.Stride) < pageRows {
+		bytes *= 2
+	}
+	if pages == 0 {
+		pages = uint32(n/(int(bytes-16)/(8*d.Stride)) + d.Partitions() + 1)
+	}
+	k := load(r.deviceRig, kernels.LoadPages)
+	r.pool = keep(tb, func() (*gpumem.Pool, error) {
+		return gpumem.New(r.thread, k, gpumem.Config{Pages: pages, PageBytes: bytes})
+	})
+	chain := load(r.deviceRig, kernels.LoadEgaScatterChain)
+	r.chains = keep(tb, func() (*partition.Chains, error) { return partition.NewChains(r.thread, chain, r.pool, d, n) })
+	return r
+}
+
+// take checks the chains of n partitions from first on, frees them, and returns
+// the rows that were in them.
+func (r *chainRig) take(first, n int) []uint64 {
+	r.tb.Helper()
+	sizes, err := r.chains.Sizes()
+	r.do(err)
+	list, err := r.chains.List(r.stream, sizes, first, n)
+	r.do(err)
+	want := 0
+	for i, s := range list.Sizes {
+		want += s.Rows(r.chains.PageRows())
+		r.checkHeaders(first+i, s, list.Pages[list.From[i]:list.From[i+1]])
+	}
+	size := cuda.Size(8 * r.d.Stride * want)
+	pinned := keep(r.tb, func() (*cuda.Pinned, error) { return r.thread.AllocPinned(size + 8) })
+	got, err := r.chains.CopyOut(r.stream, list, pinned, 8)
+	r.do(err)
+	if got != want {
+		r.tb.Fatalf("%d rows copied, want %d", got, want)
+	}
+	r.do(r.stream.Synchronize())
+	words := make([]uint64, want*r.d.Stride)
+	for i := range words {
+		words[i] = binary.LittleEndian.Uint64(pinned.Bytes()[8+8*i:])
+	}
+	at := 0
+	for i, s := range list.Sizes {
+		end := at + s.Rows(r.chains.PageRows())*r.d.Stride
+		checkPartition(r.tb, r.d, words[at:end], first+i)
+		at = end
+	}
+	before := r.used()
+	r.do(r.chains.Free(r.stream, list))
+	if after := r.used(); before-after != len(list.Pages) {
+		r.tb.Fatalf("%d pages are in use, and %d once %d are freed", before, after, len(list.Pages))
+	}
+	return words
+}
+
+// used waits for the stream and counts the pages in use.
+func (r *chainRig) used() int {
+	r.tb.Helper()
+	r.do(r.stream.Synchronize())
+	used, err := r.pool.Used()
+	r.do(err)
+	return int(used)
+}
+
+// checkHeaders wants the pages of a chain to say so, each page what ChainPage has.
+func (r *chainRig) checkHeaders(p int, size partition.ChainSize, pages []uint32) {
+	r.tb.Helper()
+	view := r.pool.View()
+	next := gpumem.NoPage
+	for k := len(pages) - 1; k >= 0; k-- {
+		raw := make([]byte, 16)
+		r.do(r.thread.Read(raw, cuda.Span{Ptr: view.Pages + cuda.Ptr(pages[k])<<view.PageShift, Size: 16}))
+		rows := r.chains.PageRows()
+		if k == 0 {
+			rows = size.Newest
+		}
+		want := [4]uint32{next, uint32(rows), uint32(p), uint32(len(pages) - 1 - k)}
+		for i, w := range want {
+			if got := binary.LittleEndian.Uint32(raw[4*i:]); got != w {
+				r.tb.Fatalf("page %d of %d of partition %d: word %d of its header is %d, want %d of %v", k, len(pages), p, i, got, w, want)
+			}
+		}
+		next = pages[k]
+	}
+}
+
+// None is left, and no page is.
+func (r *chainRig) append(span cuda.Span, n int) {
+	r.tb.Helper()
+	r.do(r.chains.Append(r.stream, span, n))
+	r.do(r.stream.Synchronize())
+	if left, err := r.chains.Left(); left != 0 || err != nil {
+		r.tb.Fatalf("%d rows are left: %v", left, err)
+	}
+}
+
+func TestChains(t *testing.T) {
+	deviceCases(func(name string, d partition.DeviceRows, n int, words []uint64) {
+		t.Run(name, func(t *testing.T) {
+			r := newChainRig(t, d, n, 100, 0)
+			r.append(r.write(words), n)
+			sameRows(t, r.take(0, d.Partitions()), words, d.Stride)
+			if used := r.used(); used != 0 {
+				t.Errorf("%d pages are in use", used)
+			}
+		})
+	})
+}
+
+// Calls append to what is there, and chains are taken while others stay.
+func TestChainsGrow(t *testing.T) {
+	const n, calls = 3000, 4
+	d := partition.DeviceRows{Stride: 4, Bits: 4, TileRows: 64}
+	for _, skew := range skews {
+		t.Run(skew.name, func(t *testing.T) {
+			words := rows(calls*n, d.Stride, skew.word)
+			r := newChainRig(t, d, calls*n, 64, 0)
+			src := r.write(words)
+			var got []uint64
+			for call := range calls {
+				r.append(src.Slice(cuda.Size(call*n*32), cuda.Size((call+1)*n*32)), n)
+				first := 4 * call
+				got = append(got, r.take(first, 4)...) // partitions that later calls begin anew
+			}
+			got = append(got, r.take(0, d.Partitions())...)
+			sameRows(t, got, words, d.Stride)
+		})
+	}
+}
+
+// Pages run out at any moment: what is left is told, and once there are pages again is
+// placed, each row once.
+func TestChainsOutOfPages(t *testing.T) {
+	for _, c := range []struct {
+		d    partition.DeviceRows
+		n    int
+		skew int
+	}{
+		{partition.DeviceRows{Stride: 2, Bits: 4, TileRows: 32}, 2000, 0},
+		{partition.DeviceRows{Stride: 3, Bits: 0, TileRows: 64}, 2000, 0},
+		{partition.DeviceRows{Stride: 2, Bits: 11}, 150, 0},
+		{partition.DeviceRows{Stride: 2, Bits: 3, TileRows: 32}, 3000, 4},
+		{partition.DeviceRows{Stride: 5, Bits: 6, TileRows: 64}, 1501, 5},
+	} {
+		for _, pages := range []uint32{1, 2, 3, 7, 16, 40} {
+			t.Run(fmt.Sprintf("stride=%d/bits=%d/%s/pages=%d", c.d.Stride, c.d.Bits, skews[c.skew].name, pages), func(t *testing.T) {
+				newChainRig(t, c.d, c.n, 60, pages).runOut(c.n, skews[c.skew].word)
+			})
+		}
+	}
+}
+
+func (r *chainRig) runOut(n int, word wordOf) {
+	r.tb.Helper()
+	words := rows(n, r.d.Stride, word)
+	src := r.write(words)
+	var got []uint64
+	r.do(r.chains.Append(r.stream, src, n))
+	for {
+		r.do(r.stream.Synchronize())
+		left, err := r.chains.Left()
+		if (left > 0) != errors.Is(err, kernels.StatusOutOfPages) {
+			r.tb.Fatalf("%d rows are left: %v", left, err)
+		}
+		taken := r.take(0, r.d.Partitions())
+		got = append(got, taken...)
+		if len(got)/r.d.Stride != n-left {
+			r.tb.Fatalf("%d rows are placed and %d left of %d", len(got)/r.d.Stride, left, n)
+		}
+		if left == 0 {
+			break
+		}
+		if len(taken) == 0 {
+			r.tb.Fatal("no row is placed although all pages were free")
+		}
+		r.do(r.chains.AppendLeft(r.stream, src, n))
+	}
+	sameRows(r.tb, got, words, r.d.Stride)
+}
+
+// Without freeing anything it is the same rows that are left, and nothing else changes.
+func TestChainsStayOut(t *testing.T) {
+	const n = 1000
+	d := partition.DeviceRows{Stride: 2, Bits: 2}
+	r := newChainRig(t, d, n, 60, 5)
+	words := rows(n, d.Stride, skews[0].word)
+	src := r.write(words)
+	r.do(r.chains.Append(r.stream, src, n))
+	r.do(r.stream.Synchronize())
+	left, _ := r.chains.Left()
+	for range 3 {
+		r.do(r.chains.AppendLeft(r.stream, src, n))
+		r.do(r.stream.Synchronize())
+		again, err := r.chains.Left()
+		if again > left || again == 0 || !errors.Is(err, kernels.StatusOutOfPages) {
+			t.Fatalf("%d rows are left, then %d: %v", left, again, err)
+		}
+		left = again
+	}
+	if got := r.take(0, 4); len(got)/d.Stride != n-left {
+		t.Errorf("%d rows are placed and %d left of %d", len(got)/d.Stride, left, n)
+	}
+}
+
+func TestChainsRefuse(t *testing.T) {
+	r := newDeviceRig(t)
+	pages := load(r, kernels.LoadPages)
+	chain := load(r, kernels.LoadEgaScatterChain)
+	for _, c := range []struct {
+		config gpumem.Config
+		d      partition.DeviceRows
+	}{
+		{gpumem.Config{Pages: 10, PageBytes: 4096, Method: gpumem.RW}, partition.DeviceRows{Stride: 2}},
+		{gpumem.Config{Pages: 10, PageBytes: 512}, partition.DeviceRows{Stride: 2}}, // 31 rows
+		{gpumem.Config{Pages: 10, PageBytes: 4096}, partition.DeviceRows{Stride: 2, Bits: kernels.ScatterMostBits + 1}},
+		{gpumem.Config{Pages: 10, PageBytes: 4096}, partition.DeviceRows{Stride: 0}},
+	} {
+		pool := keep(t, func() (*gpumem.Pool, error) { return gpumem.New(r.thread, pages, c.config) })
+		if chains, err := partition.NewChains(r.thread, chain, pool, c.d, 10); err == nil {
+			t.Errorf("%+v of pages %+v are accepted", c.d, c.config)
+			chains.Close()
+		}
+	}
+	c := newChainRig(t, partition.DeviceRows{Stride: 2}, 10, 60, 3)
+	room := c.span(20)
+	for _, n := range []int{-1, 11} {
+		if err := c.chains.Append(c.stream, room, n); err == nil {
+			t.Errorf("%d rows are accepted", n)
+		}
+	}
+	if err := c.chains.Append(c.stream, room.Slice(0, 100), 10); err == nil {
+		t.Error("10 rows in 100 bytes are accepted")
+	}
+}
