@@ -12,6 +12,7 @@ import (
 type BucketsConfig struct {
 	Buckets uint32 // the most at once
 	Slots   uint32 // of a block's table: groups of a bucket, at most; see SharedSlots
+	Threads uint32 // of a block; 0: kernels.EgaBucketThreads
 	Skip    uint32 // top bits of the hash that chose the bucket, below 32
 	// MostRows is the most rows of a bucket that one block should read; 0: any. One block
 	// reads some gigabytes a second, so a bucket that holds a good part of all rows is
@@ -43,6 +44,9 @@ func NewBuckets(k *Kernels, c BucketsConfig) (*Buckets, error) {
 	if c.MostRows == 0 {
 		b.config.MostRows = 1<<64 - 1
 	}
+	if c.Threads == 0 {
+		b.config.Threads = kernels.EgaBucketThreads
+	}
 	if err := b.memory.fulfil(wish{&b.left, 4 * cuda.Size(c.Buckets)}, wish{&b.counts, 16}); err != nil {
 		return nil, fmt.Errorf("buckets: %w", err)
 	}
@@ -50,7 +54,7 @@ func NewBuckets(k *Kernels, c BucketsConfig) (*Buckets, error) {
 }
 
 // Aggregate writes the groups of the buckets to out, dense, those of one bucket
-// together. Bucket b is rows offsets[b] to offsets[b+1] (64 bits each, in device
+// together. Bucket b is rows offsets[b] to offsets[b+1] (32 bits each, in device
 // memory). out has room for as many rows as there are. Rows stay as they are.
 func (b *Buckets) Aggregate(s *cuda.Stream, rows, offsets cuda.Span, buckets uint32, out cuda.Span) error {
 	if buckets > b.config.Buckets {
@@ -60,12 +64,12 @@ func (b *Buckets) Aggregate(s *cuda.Stream, rows, offsets cuda.Span, buckets uin
 		return err
 	}
 	in := kernels.EgaBuckets{
-		Rows: rows.Ptr, Offsets: offsets.Slice(0, 8*(cuda.Size(buckets)+1)).Ptr, Buckets: buckets, Skip: b.config.Skip,
+		Rows: rows.Ptr, Offsets: offsets.Slice(0, 4*(cuda.Size(buckets)+1)).Ptr, Buckets: buckets, Skip: b.config.Skip,
 		Slots: b.config.Slots, Probes: b.config.Slots, Most: b.config.MostRows,
 		Out: out.Ptr, OutCount: b.counts.Ptr, Left: b.left.Ptr, LeftCount: b.counts.Slice(8, 12).Ptr,
 	}
 	grid := cuda.Grid{
-		Blocks: max(buckets, 1), Threads: kernels.EgaBucketThreads,
+		Blocks: max(buckets, 1), Threads: b.config.Threads,
 		Shared: uint32(SharedTable(&b.k.Layout, b.config.Slots)),
 	}
 	return b.k.family.Buckets(s, grid, b.k.view, in)

@@ -36,9 +36,9 @@ type Kernels struct {
 	device cuda.Device
 }
 
-// Load loads the kernels that suit a layout best. device tells the limits of
-// the thread's device. Errors: those of Validate and of the driver.
-func Load(t *cuda.Thread, device cuda.Device, l Layout) (*Kernels, error) {
+// Load loads the kernels that suit a layout best. Errors: those of Validate and
+// of the driver.
+func Load(t *cuda.Thread, l Layout) (*Kernels, error) {
 	if err := l.Validate(); err != nil {
 		return nil, fmt.Errorf("layout: %w", err)
 	}
@@ -46,7 +46,7 @@ func Load(t *cuda.Thread, device cuda.Device, l Layout) (*Kernels, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &Kernels{Layout: l, family: f, view: l.view(), thread: t, device: device}
+	k := &Kernels{Layout: l, family: f, view: l.view(), thread: t, device: t.Context().Device()}
 	for _, i := range []int{sharedFunction, bucketsFunction} {
 		if err := f.Functions()[i].SetDynamicShared(uint32(k.sharedBytes())); err != nil {
 			return nil, errors.Join(err, f.Close())

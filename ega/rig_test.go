@@ -18,17 +18,11 @@ type rig struct {
 	tb     testing.TB
 	thread *cuda.Thread
 	stream *cuda.Stream
-	device cuda.Device
 }
 
 func newRig(tb testing.TB) *rig {
 	tb.Helper()
 	r := &rig{tb: tb, thread: gputest.Open(tb)}
-	driver, err := cuda.Open()
-	r.do(err)
-	devices, err := driver.Devices()
-	r.do(err)
-	r.device = devices[0]
 	r.stream = keep(tb, r.thread.NewStream)
 	return r
 }
@@ -58,7 +52,7 @@ func (r *rig) do(err error) {
 
 func (r *rig) load(l ega.Layout) *ega.Kernels {
 	r.tb.Helper()
-	return keep(r.tb, func() (*ega.Kernels, error) { return ega.Load(r.thread, r.device, l) })
+	return keep(r.tb, func() (*ega.Kernels, error) { return ega.Load(r.thread, l) })
 }
 
 func (r *rig) table(k *ega.Kernels, c ega.TableConfig) *ega.Table {

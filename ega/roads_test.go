@@ -12,7 +12,7 @@ import (
 func TestRoads(t *testing.T) {
 	list := cases()
 	for name, road := range map[string]func(*rig, *ega.Kernels, *caseOf) []uint64{
-		"table": byTable, "shared": byShared, "crowded": byCrowded, "single": bySingle, "buckets": byBuckets,
+		"table": byTable, "shared": byShared, "crowded": byCrowded, "single": bySingle, "buckets": byBuckets, "scattered": byScattered,
 	} {
 		t.Run("road="+name, func(t *testing.T) {
 			for i := range list {
@@ -99,7 +99,11 @@ func byBuckets(r *rig, k *ega.Kernels, c *caseOf) []uint64 {
 		return ega.NewBuckets(k, ega.BucketsConfig{Buckets: 1 << bits, Slots: slots, Skip: bits, MostRows: 200})
 	})
 	out, stride := r.space(len(rows)), c.layout.Stride()
-	r.do(b.Aggregate(r.stream, r.send(rows), r.send(offsets), 1<<bits, out))
+	packed := make([]uint64, len(offsets)/2+1) // two a word
+	for i, o := range offsets {
+		packed[i/2] |= o << (32 * (i % 2))
+	}
+	r.do(b.Aggregate(r.stream, r.send(rows), r.send(packed), 1<<bits, out))
 	r.do(r.stream.Synchronize())
 	groups, left, err := b.Count()
 	r.do(err)
@@ -112,6 +116,47 @@ func byBuckets(r *rig, k *ega.Kernels, c *caseOf) []uint64 {
 		got = append(got, byShared(r, k, &part)...)
 	}
 	return got
+}
+
+// byScattered is the scatter on the device, of rows that have what it needs.
+func byScattered(r *rig, k *ega.Kernels, c *caseOf) []uint64 {
+	if !c.layout.Hash && c.layout.KeyWords > 1 {
+		r.tb.Skip("rows without a hash")
+	}
+	groups, err := r.scattered(k, c, ega.ScatteredConfig{Groups: 40_000})
+	r.do(err)
+	return groups
+}
+
+func (r *rig) scattered(k *ega.Kernels, c *caseOf, config ega.ScatteredConfig) ([]uint64, error) {
+	r.tb.Helper()
+	config.Rows = uint32(c.n())
+	s := keep(r.tb, func() (*ega.Scattered, error) { return ega.NewScattered(k, config) })
+	result, err := s.Run(r.stream, r.send(c.rows), r.space(len(c.rows)), uint32(c.n()))
+	if err != nil {
+		return r.read(result.Rows, len(c.rows)), err
+	}
+	return r.read(result.Rows, int(result.Groups)*c.layout.Stride()), nil
+}
+
+// A wrong estimate of the groups costs time only: what buckets leave goes to a
+// Table. Where that is too small too, the rows are still there.
+func TestScatteredLeft(t *testing.T) {
+	r := newRig(t)
+	c := caseOf{layout: ega.Pairs}
+	for i := range uint64(40_000) {
+		c.rows = append(c.rows, i<<40, 1)
+	}
+	want := ega.Combine(&c.layout, c.rows)
+	k := r.load(c.layout)
+	groups, err := r.scattered(k, &c, ega.ScatteredConfig{Groups: 1})
+	r.do(err)
+	r.same(&c.layout, groups, want)
+	rows, err := r.scattered(k, &c, ega.ScatteredConfig{Groups: 1, LeftSlots: 100})
+	if !errors.Is(err, ega.ErrRestFull) {
+		t.Errorf("error %v, want ErrRestFull", err)
+	}
+	r.same(&c.layout, ega.Combine(&c.layout, rows), want)
 }
 
 // scattered is the rows ordered by the top bits of their hashes.

@@ -11,7 +11,7 @@
 // EgaBuckets is what the kernel works on.
 struct EgaBuckets {
   const uint64_t* rows;
-  const uint64_t* offsets;  // bucket b is rows [offsets[b], offsets[b + 1])
+  const uint32_t* offsets;  // bucket b is rows [offsets[b], offsets[b + 1])
   uint32_t buckets;
   uint32_t skip;        // top bits of the hash that chose the bucket, below 32
   uint32_t slots;       // of the table

@@ -18,7 +18,7 @@ var allowed = map[string][]string{
 	},
 	"cmd/gagg": {".", "internal/sink"}, // the library hands out records, the command writes them
 
-	"ega": {"internal/cuda", "internal/kernels"},
+	"ega": {"partition", "internal/cuda", "internal/kernels"},
 
 	"partition": {
 		"feedback", "gpumem", "internal/agg", "internal/arena", "internal/column", "internal/cuda", "internal/key", "internal/kernels",

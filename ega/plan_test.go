@@ -1,0 +1,111 @@
+package ega
+
+import (
+	"testing"
+
+	"github.com/gagg-dev/gagg/internal/cuda"
+)
+
+// h200 is what the plans look at.
+var h200 = cuda.Device{Multiprocessors: 132, SharedPerBlock: 227 << 10, SharedPerMultiprocessor: 228 << 10}
+
+// A block's table has all of shared memory only where that suffices and half
+// does not, and is divided where groups are few.
+func TestPlanShared(t *testing.T) {
+	half, all := uint32(7166), uint32(14398)
+	for _, c := range []struct {
+		groups       uint64
+		slots, parts uint32
+		resident     int
+	}{
+		{1, half, 32, 264},
+		{128, half, 32, 264},
+		{129, half, 32, 264},
+		{1000, half, 4, 264},
+		{5374, half, 1, 264},
+		{5375, all, 1, 132},
+		{10_798, all, 1, 132},
+		{10_799, half, 1, 264},
+		{1 << 40, half, 1, 264},
+	} {
+		p := planShared(&Pairs, h200, c.groups)
+		if p.slots != c.slots || p.parts != c.parts || p.resident != c.resident {
+			t.Errorf("%d groups: %+v, want %+v", c.groups, p, c)
+		}
+	}
+	wide := Layout{KeyWords: 8, Ops: make([]Op, MaxStateWords)}
+	if p := planShared(&wide, cuda.Device{Multiprocessors: 1, SharedPerBlock: 20 << 10, SharedPerMultiprocessor: 40 << 10}, 1); p.slots != 0 {
+		t.Errorf("a table of %d slots in 20 KiB", p.slots)
+	}
+}
+
+// Buckets are as many as tables need, in one level while that can be.
+func TestPlanBuckets(t *testing.T) {
+	for _, c := range []struct {
+		groups  uint64
+		bits    uint
+		threads uint32
+	}{
+		{0, 0, 512},
+		{1, 0, 512},
+		{2000, 0, 512},
+		{1_000_000, 9, 512},
+		{4_000_000, 11, 512},
+		{17_000_000, 11, 1024},
+		{18_000_000, 14, 512},
+		{1 << 28, 17, 512},
+	} {
+		p := planBuckets(&Pairs, h200, c.groups)
+		if p.bits != c.bits || p.threads != c.threads {
+			t.Errorf("%d groups: %+v, want %+v", c.groups, p, c)
+		}
+		if SharedTable(&Pairs, p.slots) > h200.SharedPerBlock || float64(c.groups) > bucketLoad*float64(p.slots)*float64(uint64(1)<<p.bits)+1 {
+			t.Errorf("%d groups: %+v does not fit", c.groups, p)
+		}
+	}
+}
+
+func TestChoose(t *testing.T) {
+	const rows = 1 << 28
+	for _, c := range []struct {
+		groups, spare uint64
+		want          Road
+	}{
+		{1, 2 * rows, RoadShared},
+		{10_000, 1 << 20, RoadShared},
+		{1_000_000, 2 * rows, RoadBuckets},
+		{rows, 2 * rows, RoadBuckets},
+		{rows * 2, 2 * rows, RoadBuckets},
+		{1_000_000, rows, RoadTable},
+		{rows / 2, rows, RoadSingle},
+		{rows, rows, RoadSingle},
+	} {
+		if got := Choose(&Pairs, h200, Facts{Rows: rows, Groups: c.groups, Spare: c.spare}); got != c.want {
+			t.Errorf("%d groups, room for %d rows: %v, want %v", c.groups, c.spare, got, c.want)
+		}
+	}
+}
+
+func TestLayoutValidate(t *testing.T) {
+	for _, l := range []Layout{Pairs, {KeyWords: 8}, {KeyWords: 1, Ops: []Op{Sum, SumError}, Mates: []int{1}}} {
+		if err := l.Validate(); err != nil {
+			t.Errorf("%+v: %v", l, err)
+		}
+	}
+	for _, l := range []Layout{
+		{},
+		{KeyWords: 9},
+		{KeyWords: 1, Ops: make([]Op, MaxStateWords+1)},
+		{KeyWords: 1, Ops: []Op{ops}},
+		{KeyWords: 1, Ops: []Op{Sum}},
+		{KeyWords: 1, Ops: []Op{SumError}},
+		{KeyWords: 1, Ops: []Op{Sum, SumError}},
+		{KeyWords: 1, Ops: []Op{Sum, AddHigh}, Mates: []int{1}},
+		{KeyWords: 1, Ops: []Op{Sum, Sum, SumError}, Mates: []int{2, 2}},
+		{KeyWords: 1, Ops: []Op{Sum, SumError}, Mates: []int{7}},
+	} {
+		if l.Validate() == nil {
+			t.Errorf("%+v is valid", l)
+		}
+	}
+}
