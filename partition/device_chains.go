@@ -103,14 +103,15 @@ func (c *Chains) open() error {
 	if err := allowShared(c.thread, c.kernels.Functions()); err != nil {
 		return err
 	}
-	return c.forget()
+	return c.Reset()
 }
 
 // bits is the bytes of a bit a row, for whole tiles of words.
 func (c *Chains) bits(n int) cuda.Size { return cuda.Size(n+chainTileUnit-1) / chainTileUnit * 4 }
 
-// forget makes all chains empty, and waits for that.
-func (c *Chains) forget() error {
+// Reset makes all chains empty without giving their pages back, and waits for that: the
+// pool has been reset.
+func (c *Chains) Reset() error {
 	stream, err := c.thread.NewStream()
 	if err != nil {
 		return err

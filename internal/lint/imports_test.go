@@ -64,7 +64,10 @@ var allowed = map[string][]string{
 	"bench/peers":  {"bench/plot"}, // measures commands
 	"bench/device": {"internal/cuda"},
 	"bench/pages":  {"bench/device", "bench/plot", "gpumem", "internal/cuda", "internal/kernels", "internal/kernels/kerneltest"},
-	"bench/link":   {"bench/device", "internal/cuda", "internal/kernels/kerneltest"},
+	"bench/scatter": {
+		"bench/device", "gpumem", "internal/cuda", "internal/kernels", "internal/kernels/kerneltest", "partition",
+	},
+	"bench/link": {"bench/device", "internal/cuda", "internal/kernels/kerneltest"},
 }
 
 // testOnly is packages that only tests and bench/ use.
