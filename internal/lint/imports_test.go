@@ -24,6 +24,7 @@ var allowed = map[string][]string{
 		"feedback", "gpumem", "internal/agg", "internal/arena", "internal/column", "internal/cuda", "internal/key", "internal/kernels",
 		"internal/hostmem", "internal/spill",
 	},
+	"streams":  {"internal/cuda", "internal/hostmem"},
 	"feedback": {}, // arithmetic only
 	"merge":    {}, // arithmetic only
 

@@ -1,0 +1,96 @@
+package streams
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/gagg-dev/gagg/internal/cuda"
+)
+
+// The defaults of Config. They are guesses until bench/streams says better.
+const (
+	// DefaultStreams: two, so that one lane's gap between jobs is filled by the other.
+	DefaultStreams = 2
+	// DefaultDepth: three, a job in each of copy in, kernels, copy out.
+	DefaultDepth = 3
+	// DefaultSlotBytes is large enough for the full rate of the link, small enough
+	// that a ring of them is pinned in some 30 ms (0.3 ms a MiB).
+	DefaultSlotBytes = 8 << 20
+	// spareSlots are those that producers fill while all stages are busy.
+	spareSlots = 2
+)
+
+// minSlots is how many slots there are at least, pageable if need be: one to fill
+// while the other crosses.
+const minSlots = 2
+
+// factWords is how many 64-bit words kernels tell the host with their output.
+const factWords = 8
+
+const factBytes = cuda.Size(8 * factWords)
+
+// alignment of the parts of a stage's device memory, as cuda.Thread.Alloc aligns.
+const alignment = 256
+
+// Config says how a pipeline is built. Zero fields have the defaults.
+type Config struct {
+	Streams int // lanes
+	Depth   int // stages of each lane: jobs under way at once
+	Slots   int // staging slots of the pipeline; default: one for each stage and two more
+
+	SlotBytes    int // the longest input of a job
+	ScratchBytes int // device memory of each stage for kernels to work and leave their output in
+	OutBytes     int // the longest output of a job; default: ScratchBytes
+
+	// Host and Device are asked before memory is allocated, and told, as a negative
+	// number, what was freed; nil: no budget. They are called from several
+	// goroutines. What a lost context holds of either is not freed and stays
+	// counted.
+	Host, Device func(bytes int64) error
+
+	Timed bool           // Stats has the device's times
+	Trace func(Interval) // is told of each interval, from many goroutines at once; nil: none. It implies Timed
+}
+
+func (c Config) withDefaults() Config {
+	set := func(field *int, value int) {
+		if *field == 0 {
+			*field = value
+		}
+	}
+	set(&c.Streams, DefaultStreams)
+	set(&c.Depth, DefaultDepth)
+	set(&c.Slots, c.Streams*c.Depth+spareSlots)
+	set(&c.SlotBytes, DefaultSlotBytes)
+	set(&c.OutBytes, c.ScratchBytes)
+	c.Timed = c.Timed || c.Trace != nil
+	return c
+}
+
+// Validate reports every field that makes no sense.
+func (c Config) Validate() error {
+	var errs []error
+	for _, f := range []struct {
+		name  string
+		value int
+	}{
+		{"Streams", c.Streams},
+		{"Depth", c.Depth},
+		{"Slots", c.Slots},
+		{"SlotBytes", c.SlotBytes},
+		{"ScratchBytes", c.ScratchBytes},
+		{"OutBytes", c.OutBytes},
+	} {
+		if f.value < 0 {
+			errs = append(errs, fmt.Errorf("streams: %s is %d", f.name, f.value))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// stageBytes is the device memory of a stage: input, facts, scratch.
+func (c *Config) stageBytes() int {
+	return int(aligned(c.SlotBytes)+aligned(int(factBytes))) + c.ScratchBytes
+}
+
+func aligned(n int) cuda.Size { return cuda.Size((n + alignment - 1) / alignment * alignment) }

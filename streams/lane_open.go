@@ -1,0 +1,102 @@
+package streams
+
+import (
+	"errors"
+
+	"github.com/gagg-dev/gagg/internal/cuda"
+)
+
+// open makes the streams, and as many stages as there is room for. Whatever it
+// cannot use it closes.
+func (l *lane) open() (err error) {
+	if l.thread, err = l.pipeline.context.Lock(); err != nil {
+		return err
+	}
+	if err = l.openStreams(); err == nil {
+		err = l.openStages()
+	}
+	if err != nil {
+		return errors.Join(err, l.close())
+	}
+	return nil
+}
+
+func (l *lane) openStreams() (err error) {
+	for _, s := range []**cuda.Stream{&l.in, &l.work, &l.out} {
+		if *s, err = l.thread.NewStream(); err != nil {
+			return err
+		}
+	}
+	if !l.pipeline.config.Timed {
+		return nil
+	}
+	if l.zero, err = l.thread.NewEvent(); err != nil {
+		return err
+	}
+	if err = l.in.Record(l.zero); err == nil {
+		err = l.zero.Synchronize()
+	}
+	l.zeroAt = l.pipeline.now()
+	return err
+}
+
+// openStages makes fewer stages than wanted where there is no room for them, but
+// at least one.
+func (l *lane) openStages() error {
+	for range l.pipeline.config.Depth {
+		s, err := l.newStage()
+		if err == nil {
+			l.stages, l.idle = append(l.stages, s), append(l.idle, s)
+			continue
+		}
+		if !refused(err) || len(l.stages) == 0 {
+			return err
+		}
+		l.pipeline.refuse(err)
+		break
+	}
+	l.stats.Stages = len(l.stages)
+	return nil
+}
+
+// close frees all that the lane has.
+func (l *lane) close() error {
+	err := l.drain()
+	for _, s := range l.stages {
+		err = errors.Join(err, s.close(l.pipeline))
+	}
+	if l.zero != nil {
+		err = errors.Join(err, l.zero.Close())
+	}
+	for _, s := range l.streams() {
+		err = errors.Join(err, s.Close())
+	}
+	l.thread.Unlock()
+	return err
+}
+
+func (l *lane) streams() (made []*cuda.Stream) {
+	for _, s := range []*cuda.Stream{l.in, l.work, l.out} {
+		if s != nil {
+			made = append(made, s)
+		}
+	}
+	return made
+}
+
+// drain waits for the streams (DRAINED). Should that fail, the whole context is
+// waited for: what is freed next must not be written to any more. The error of a
+// lost context is always the same one.
+func (l *lane) drain() error {
+	var err error
+	for _, s := range l.streams() {
+		err = errors.Join(err, s.Synchronize())
+	}
+	if err != nil {
+		err = errors.Join(err, l.thread.Synchronize())
+	}
+	if lost := l.pipeline.context.Lost(); lost != nil {
+		return lost
+	}
+	return err
+}

@@ -1,0 +1,201 @@
+package streams
+
+import (
+	"errors"
+	"fmt"
+	"unsafe"
+
+	"github.com/gagg-dev/gagg/internal/cuda"
+)
+
+// stagePhase is how far the job of a stage is.
+type stagePhase int
+
+const (
+	stageIdle      stagePhase = iota // no job; until the lane takes one
+	stageComputing                   // copy in and kernels are queued; until the facts are here
+	stageLeaving                     // the copy out is queued; until it is done and delivered
+)
+
+// Stage is a lane's place for one job, lent to the job's methods while they are
+// called.
+type Stage struct {
+	Stream  *cuda.Stream // for the job's kernels
+	In      cuda.Span    // the input, as long as it is
+	Scratch cuda.Span    // ScratchBytes for the kernels; what is there before is undefined
+	Facts   cuda.Span    // 8 words of 64 bits, 0 before Launch: what Output is told
+	Lane    int          // number of the lane, from 0
+
+	phase  stagePhase
+	entry  *entry
+	memory *cuda.Memory
+	input  cuda.Span // room for In
+	told   staging   // the facts on the host
+	output staging   // room for the output
+	result []byte    // the part of output that this job has
+	steps  [steps]step
+}
+
+// newStage makes a stage, whole or not at all.
+func (l *lane) newStage() (*Stage, error) {
+	s := &Stage{Stream: l.work, Lane: l.number}
+	if err := s.open(l); err != nil {
+		return nil, errors.Join(err, s.close(l.pipeline))
+	}
+	return s, nil
+}
+
+func (s *Stage) open(l *lane) (err error) {
+	if err := s.allocate(l); err != nil {
+		return err
+	}
+	if s.told, err = l.pinOrMake(int(factBytes)); err != nil {
+		return err
+	}
+	if s.output, err = l.pinOrMake(l.pipeline.config.OutBytes); err != nil {
+		return err
+	}
+	for i := range s.steps {
+		if err := s.steps[i].open(l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// allocate gives the stage its device memory, in one piece.
+func (s *Stage) allocate(l *lane) error {
+	p := l.pipeline
+	n := p.config.stageBytes()
+	if err := p.device.take(n); err != nil {
+		return &refusedError{err}
+	}
+	m, err := l.thread.Alloc(cuda.Size(n))
+	if err != nil {
+		p.device.give(n)
+		return err
+	}
+	s.memory = m
+	in, facts := aligned(p.config.SlotBytes), aligned(int(factBytes))
+	s.input = m.Span().Slice(0, in)
+	s.Facts = m.Span().Slice(in, in+factBytes)
+	s.Scratch = m.Span().Slice(in+facts, cuda.Size(n))
+	return nil
+}
+
+// pinOrMake makes staging that is pageable if it cannot be pinned.
+func (l *lane) pinOrMake(n int) (staging, error) {
+	m, err := l.pipeline.pin(l.thread, n)
+	if errors.Is(err, cuda.ErrOutOfMemory) {
+		l.pipeline.refuse(err)
+		return l.pipeline.pageable(n)
+	}
+	return m, err
+}
+
+// close frees what the stage has; its streams have been waited for.
+func (s *Stage) close(p *Pipeline) error {
+	var err error
+	for i := range s.steps {
+		err = errors.Join(err, s.steps[i].close())
+	}
+	err = errors.Join(err, p.free(s.output), p.free(s.told))
+	if s.memory == nil {
+		return err
+	}
+	n := int(s.memory.Span().Size)
+	err = errors.Join(err, s.memory.Close())
+	if p.context.Lost() == nil {
+		p.device.give(n)
+	}
+	return err
+}
+
+// launch queues copy in, kernels and the facts' way back.
+func (s *Stage) launch(l *lane) error {
+	s.In = s.input.Slice(0, cuda.Size(s.entry.size))
+	if err := s.copyIn(l); err != nil {
+		return fmt.Errorf("copy in: %w", err)
+	}
+	if err := s.compute(l); err != nil {
+		return fmt.Errorf("kernels: %w", err)
+	}
+	return nil
+}
+
+func (s *Stage) copyIn(l *lane) error {
+	step := &s.steps[stepIn]
+	slot := s.entry.slot
+	if slot != nil && slot.pinned == nil {
+		return step.wait(l, func() error { return l.thread.Write(s.In, slot.bytes[:s.entry.size]) })
+	}
+	lent := s.entry.lent
+	if slot != nil {
+		lent = []cuda.PinnedSpan{slot.pinned.Span(0, cuda.Size(s.entry.size))}
+	}
+	return step.queue(l.in, func() error {
+		to := cuda.Size(0)
+		for _, span := range lent {
+			if err := l.in.CopyIn(s.In.Slice(to, to+span.Size()), span); err != nil {
+				return err
+			}
+			to += span.Size()
+		}
+		return nil
+	})
+}
+
+func (s *Stage) compute(l *lane) error {
+	if arrived := &s.steps[stepIn]; !arrived.waited {
+		if err := l.work.Wait(arrived.end); err != nil {
+			return err
+		}
+	}
+	return s.steps[stepCompute].queue(l.work, func() error {
+		if err := l.work.Fill(s.Facts, 0); err != nil {
+			return err
+		}
+		if err := s.entry.job.Launch(s); err != nil {
+			return err
+		}
+		if s.told.pinned == nil {
+			return nil // fetch reads them
+		}
+		return l.work.CopyOut(s.told.pinned.Span(0, factBytes), s.Facts)
+	})
+}
+
+// fetch queues the copy out. The kernels are done.
+func (s *Stage) fetch(l *lane) error {
+	if s.told.pinned == nil {
+		if err := l.thread.Read(s.told.bytes, s.Facts); err != nil {
+			return fmt.Errorf("facts: %w", err)
+		}
+	}
+	out, err := s.entry.job.Output(s, s.facts())
+	if err != nil {
+		return fmt.Errorf("output: %w", err)
+	}
+	n := int(out.Size)
+	if n > len(s.output.bytes) {
+		return fmt.Errorf("%w: %d bytes, and OutBytes is %d", ErrOutput, n, len(s.output.bytes))
+	}
+	s.result = s.output.bytes[:n:n]
+	if err := s.copyOut(l, out); err != nil {
+		return fmt.Errorf("copy out: %w", err)
+	}
+	return nil
+}
+
+func (s *Stage) copyOut(l *lane, out cuda.Span) error {
+	step := &s.steps[stepOut]
+	if s.output.pinned == nil {
+		return step.wait(l, func() error { return l.thread.Read(s.result, out) })
+	}
+	return step.queue(l.out, func() error { return l.out.CopyOut(s.output.pinned.Span(0, out.Size), out) })
+}
+
+// facts is what the kernels have told.
+func (s *Stage) facts() []uint64 {
+	return unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(s.told.bytes))), factWords)
+}
