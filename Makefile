@@ -96,7 +96,7 @@ bench:
 	$(GO) test -run '^$$' -bench . -benchtime 1x ./...
 
 # What has tests that need a device, or the emulator in its place.
-DEVICE_PACKAGES = internal/cuda internal/kernels internal/kernels/kerneltest internal/gputest gpumem partition streams
+DEVICE_PACKAGES = internal/cuda internal/kernels internal/kernels/kerneltest internal/gputest gpumem partition streams ega
 
 # The same tests with the device required. Where there is no Go beside the GPU: make build/gpu.
 .PHONY: test-gpu
@@ -148,12 +148,13 @@ build/gpu:
 		find $$package -maxdepth 1 -name '*.cu' -o -name '*.cuh' -o -name '*.def' -o -name '*_gen.go' | xargs -r cp -t build/gpu/$$package; \
 		for folder in testdata ptx; do if [ -d $$package/$$folder ]; then cp -r $$package/$$folder build/gpu/$$package; fi; done; \
 	done
-	@set -e; for bench in bench/link bench/pages bench/scatter; do \
+	@set -e; for bench in bench/link bench/pages bench/scatter bench/ega; do \
 		echo "$$bench"; \
 		mkdir -p build/gpu/$$bench; \
 		$(GO) build -buildvcs=auto -ldflags='-s -w' -o build/gpu/$$bench ./$$bench; \
 	done
 	cp bench/link/link.cu build/gpu/bench/link
+	cp bench/ega/cub.cu build/gpu/bench/ega
 	cp internal/gputest/run.sh build/gpu
 	@du -sh build/gpu
 

@@ -15,7 +15,7 @@
 #
 # Variables: OUT (out, beside this script), TIMEOUT (240s, of one binary), RUN
 # (-test.run), PACKAGES (all; for example "gpumem internal/cuda"), TOOLS (memcheck
-# racecheck synccheck initcheck), PAGES, SCATTER and LINK (arguments of the benches),
+# racecheck synccheck initcheck), PAGES, SCATTER, EGA and LINK (arguments of the benches),
 # GAGG_CUDA_LIBRARY (the emulator in place of a GPU).
 
 set -u
@@ -142,13 +142,15 @@ run_bench() {
 }
 
 run_benches() {
-  local peer=()
+  local peer=() cub=()
   : >"$OUT/bench.log"
   rm -rf results
   mkdir results
   if command -v nvcc >/dev/null; then
     run_bench "nvcc link.cu" nvcc -O3 -std=c++17 -arch=native -o bench/link/link_cuda bench/link/link.cu -lcuda
     if [ -x bench/link/link_cuda ]; then peer=(-peer bench/link/link_cuda); fi
+    run_bench "nvcc cub.cu" nvcc -O3 -std=c++17 -arch=native -o bench/ega/cub bench/ega/cub.cu
+    if [ -x bench/ega/cub ]; then cub=(-peer bench/ega/cub); fi
   else
     echo "bench: no nvcc on this machine, so no CUDA C++ program to compare with"
   fi
@@ -164,6 +166,8 @@ run_benches() {
   run_bench bench/pages bench/pages/pages -results results ${PAGES:-}
   # shellcheck disable=SC2086
   run_bench bench/scatter bench/scatter/scatter -results results ${SCATTER:-}
+  # shellcheck disable=SC2086
+  run_bench bench/ega bench/ega/ega -results results "${cub[@]}" ${EGA:-}
   tar -C results -czf "$OUT/results.tgz" .
 }
 
