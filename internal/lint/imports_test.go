@@ -68,6 +68,7 @@ var allowed = map[string][]string{
 	"bench/scatter": {
 		"bench/device", "gpumem", "internal/cuda", "internal/kernels", "internal/kernels/kerneltest", "partition",
 	},
+	"bench/ega":  {"bench/device", "bench/plot", "ega", "internal/cuda", "internal/kernels", "internal/kernels/kerneltest"},
 	"bench/link": {"bench/device", "internal/cuda", "internal/kernels/kerneltest"},
 }
 

@@ -4,7 +4,8 @@
 //   ega_bench_uniform  all groups alike
 //   ega_bench_skewed   any other distribution: cumulated[k] is the share of the rows that groups 0 to k have, computed
 //                      by the host; a row finds its group by bisection
-//   ega_bench_unique   n pairs of n groups
+//   ega_bench_repeated the groups in order, again and again: so many, to the last one
+//   ega_bench_sum      what the values of pairs add up to
 #include "../device.cuh"
 
 #include "../ega.cuh"
@@ -31,8 +32,15 @@ extern "C" __global__ void ega_bench_uniform(EgaTwo* pairs, uint64_t n, uint64_t
   }
 }
 
-extern "C" __global__ void ega_bench_unique(EgaTwo* pairs, uint64_t n) {
-  for (uint64_t i = global_thread(); i < n; i += global_threads()) pairs[i] = ega_bench_pair(i);
+extern "C" __global__ void ega_bench_repeated(EgaTwo* pairs, uint64_t n, uint64_t groups) {
+  for (uint64_t i = global_thread(); i < n; i += global_threads()) pairs[i] = ega_bench_pair(i % groups);
+}
+
+// Adds the values of n pairs to *sum, which the caller has set to 0.
+extern "C" __global__ void ega_bench_sum(const EgaTwo* pairs, uint64_t n, uint64_t* sum) {
+  uint64_t own = 0;
+  for (uint64_t i = global_thread(); i < n; i += global_threads()) own += pairs[i].second;
+  atomicAdd(sum, own);
 }
 
 // The number of the first of n cumulated shares that is above u.

@@ -21,7 +21,7 @@ type EgaBench struct {
 // LoadEgaBench loads the kernels of ega_bench.cu. The caller closes them.
 func LoadEgaBench(t *cuda.Thread) (*EgaBench, error) {
 	k := new(EgaBench)
-	if err := k.Load(t, "ega_bench.cu", egaBenchPTX, "ega_bench_uniform", "ega_bench_unique", "ega_bench_skewed"); err != nil {
+	if err := k.Load(t, "ega_bench.cu", egaBenchPTX, "ega_bench_uniform", "ega_bench_repeated", "ega_bench_sum", "ega_bench_skewed"); err != nil {
 		return nil, err
 	}
 	return k, nil
@@ -41,22 +41,36 @@ type egaBenchUniformArgs struct {
 	seed   uint64
 }
 
-// Unique launches ega_bench_unique.
-func (k *EgaBench) Unique(stream *cuda.Stream, grid cuda.Grid, pairs cuda.Ptr, n uint64) error {
-	args := egaBenchUniqueArgs{pairs: pairs, n: n}
-	return stream.Launch(k.Kernel(1), grid, unsafe.Pointer(&args), 16)
+// Repeated launches ega_bench_repeated.
+func (k *EgaBench) Repeated(stream *cuda.Stream, grid cuda.Grid, pairs cuda.Ptr, n uint64, groups uint64) error {
+	args := egaBenchRepeatedArgs{pairs: pairs, n: n, groups: groups}
+	return stream.Launch(k.Kernel(1), grid, unsafe.Pointer(&args), 24)
 }
 
-// egaBenchUniqueArgs lies in memory as ega_bench_unique's parameters.
-type egaBenchUniqueArgs struct {
+// egaBenchRepeatedArgs lies in memory as ega_bench_repeated's parameters.
+type egaBenchRepeatedArgs struct {
+	pairs  cuda.Ptr
+	n      uint64
+	groups uint64
+}
+
+// Sum launches ega_bench_sum.
+func (k *EgaBench) Sum(stream *cuda.Stream, grid cuda.Grid, pairs cuda.Ptr, n uint64, sum cuda.Ptr) error {
+	args := egaBenchSumArgs{pairs: pairs, n: n, sum: sum}
+	return stream.Launch(k.Kernel(2), grid, unsafe.Pointer(&args), 24)
+}
+
+// egaBenchSumArgs lies in memory as ega_bench_sum's parameters.
+type egaBenchSumArgs struct {
 	pairs cuda.Ptr
 	n     uint64
+	sum   cuda.Ptr
 }
 
 // Skewed launches ega_bench_skewed.
 func (k *EgaBench) Skewed(stream *cuda.Stream, grid cuda.Grid, pairs cuda.Ptr, n uint64, groups uint64, cumulated cuda.Ptr, seed uint64) error {
 	args := egaBenchSkewedArgs{pairs: pairs, n: n, groups: groups, cumulated: cumulated, seed: seed}
-	return stream.Launch(k.Kernel(2), grid, unsafe.Pointer(&args), 40)
+	return stream.Launch(k.Kernel(3), grid, unsafe.Pointer(&args), 40)
 }
 
 // egaBenchSkewedArgs lies in memory as ega_bench_skewed's parameters.
