@@ -101,7 +101,8 @@ extern "C" __global__ void __launch_bounds__(1024) ega_scatter_prefix(ScatterLev
   uint64_t base = uint64_t(blockIdx.x) << level.rows.bits;
   uint32_t first = level.from[blockIdx.x];
   for (uint32_t p = threadIdx.x; p < partitions; p += blockDim.x) counters[p] = level.next[base + p];
-  scatter_start(counters, partitions, scratch, [&](uint32_t p, uint32_t, uint32_t start) {
+  auto ask = [](uint32_t, uint32_t) { return 0u; };
+  scatter_start(counters, partitions, scratch, ask, [&](uint32_t p, uint32_t, uint32_t start, uint32_t) {
     level.next[base + p] = first + start;
     from[base + p] = first + start;
   });
@@ -131,9 +132,9 @@ __device__ __forceinline__ void scatter_rows(const ScatterLevel& level, uint64_t
   __syncthreads();
   uint32_t* next = level.next + (uint64_t(tile.segment) << rows.bits);
   auto all = [](uint32_t) { return true; };
-  scatter_order(rows, memory, tile.n, order, counters, scratch, all, [&](uint32_t p, uint32_t count, uint32_t start) {
-    if (count != 0) shift[p] = atomicAdd(next + p, count) - start;
-  });
+  auto ask = [&](uint32_t p, uint32_t count) { return atomicAdd(next + p, count); };
+  auto tell = [&](uint32_t p, uint32_t, uint32_t start, uint32_t answer) { shift[p] = answer - start; };
+  scatter_order(rows, memory, tile.n, order, counters, scratch, all, ask, tell);
   Unit* out = reinterpret_cast<Unit*>(to);
   ScatterDivisor divisor(units);
   for (uint32_t u = threadIdx.x; u < tile.n * units; u += blockDim.x) {

@@ -35,6 +35,9 @@ constexpr uint32_t SCATTER_MOST_BITS = 11;
 // registers between two barriers.
 constexpr uint32_t SCATTER_THREAD_ROWS = 8;
 
+// Partitions that one thread has to do with at most: a block has 512 threads or more.
+constexpr uint32_t SCATTER_THREAD_PARTS = 4;
+
 // ScatterRows is rows and how they are divided.
 struct ScatterRows {
   const uint64_t* words;  // row r is the words from r * stride on
@@ -103,25 +106,35 @@ __device__ __forceinline__ void scatter_zero(uint32_t* words, uint32_t n) {
 }
 
 // scatter_start turns counters of partitions, in shared memory, into the places of their first
-// rows, and calls each(partition, count, start) for each partition, all by the
-// thread that has it. Returns the sum of all. All threads of a block call; begins with a barrier behind
-// the counting, and has one behind it for whoever reads start.
+// rows. The thread that has a partition calls ask(partition, count), unless count is 0, which asks
+// device memory for something, and later tell(partition, count, start, answer). Returns the sum of all
+// counts. All threads of a block call; begins with a barrier behind the counting, and has
+// one behind it for whoever reads start or what was told.
 //
-// A thread has neighbouring partitions, as their sum is what the scan needs.
-template <typename Each>
-__device__ __forceinline__ uint32_t scatter_start(uint32_t* counters, uint32_t partitions, uint32_t* scratch, Each each) {
+// A thread has neighbouring partitions, as their sum is what the scan needs. It asks for all of them
+// before it needs an answer, so that one latency is waited for, and that while the block scans.
+template <typename Ask, typename Tell>
+__device__ __forceinline__ uint32_t scatter_start(uint32_t* counters, uint32_t partitions, uint32_t* scratch, Ask ask,
+                                                  Tell tell) {
   uint32_t share = (partitions + blockDim.x - 1) / blockDim.x;
   uint32_t from = threadIdx.x * share;
-  uint32_t to = from + share < partitions ? from + share : partitions;
-  __syncthreads();
+  decltype(ask(0u, 0u)) answers[SCATTER_THREAD_PARTS];
+  uint32_t counts[SCATTER_THREAD_PARTS];
   uint32_t sum = 0, total;
-  for (uint32_t p = from; p < to; p++) sum += counters[p];
+  __syncthreads();
+#pragma unroll
+  for (uint32_t k = 0; k < SCATTER_THREAD_PARTS; k++) {
+    counts[k] = k < share && from + k < partitions ? counters[from + k] : 0;
+    answers[k] = counts[k] == 0 ? 0 : ask(from + k, counts[k]);
+    sum += counts[k];
+  }
   uint32_t start = block_sum_before(sum, scratch, total);
-  for (uint32_t p = from; p < to; p++) {
-    uint32_t count = counters[p];
-    counters[p] = start;
-    each(p, count, start);
-    start += count;
+#pragma unroll
+  for (uint32_t k = 0; k < SCATTER_THREAD_PARTS; k++) {
+    if (k >= share || from + k >= partitions) continue;
+    counters[from + k] = start;
+    tell(from + k, counts[k], start, answers[k]);
+    start += counts[k];
   }
   __syncthreads();
   return total;
@@ -131,25 +144,27 @@ __device__ __forceinline__ uint32_t scatter_start(uint32_t* counters, uint32_t p
 // which there(row) says so: counts them, calls scatter_start, and writes each row's number and
 // partition to its place. The counters are 0 before. Returns how many rows there are.
 // Ends with a barrier behind all that.
-template <typename There, typename Each>
+template <typename There, typename Ask, typename Tell>
 __device__ __forceinline__ uint32_t scatter_order(const ScatterRows& rows, const uint64_t* tile, uint32_t n, uint32_t* order,
-                                                  uint32_t* counters, uint32_t* scratch, There there, Each each) {
+                                                  uint32_t* counters, uint32_t* scratch, There there, Ask ask,
+                                                  Tell tell) {
   constexpr uint32_t NONE = 0xffffffff;
-  uint32_t parts[SCATTER_THREAD_ROWS];
-  uint32_t ranks[SCATTER_THREAD_ROWS];
+  uint32_t ranks[SCATTER_THREAD_ROWS];  // partition << 16 | rows of it before
 #pragma unroll
   for (uint32_t k = 0; k < SCATTER_THREAD_ROWS; k++) {
     uint32_t r = k * blockDim.x + threadIdx.x;
-    parts[k] = NONE;
+    ranks[k] = NONE;
     if (k * blockDim.x >= n) continue;
-    if (r < n && there(r)) parts[k] = scatter_partition(rows, tile[r * rows.stride]);
-    ranks[k] = scatter_add(counters, parts[k], parts[k] != NONE);
+    bool counts = r < n && there(r);
+    uint32_t part = counts ? scatter_partition(rows, tile[r * rows.stride]) : 0;
+    uint32_t rank = scatter_add(counters, part, counts);
+    if (counts) ranks[k] = part << 16 | rank;
   }
-  uint32_t all = scatter_start(counters, 1u << rows.bits, scratch, each);
+  uint32_t all = scatter_start(counters, 1u << rows.bits, scratch, ask, tell);
 #pragma unroll
   for (uint32_t k = 0; k < SCATTER_THREAD_ROWS; k++) {
     uint32_t r = k * blockDim.x + threadIdx.x;
-    if (parts[k] != NONE) order[counters[parts[k]] + ranks[k]] = r | parts[k] << 16;
+    if (ranks[k] != NONE) order[counters[ranks[k] >> 16] + (ranks[k] & 0xffff)] = r | (ranks[k] & 0xffff0000);
   }
   __syncthreads();
   return all;

@@ -71,20 +71,18 @@ __device__ __forceinline__ uint32_t chain_cross(const ScatterChains& chains, con
   return page;
 }
 
-// chain_room gets room for n rows of a partition, none if n is 0. All lanes of a
-// full warp call, each for its own partition. CHAIN-ENDS has why it ends.
-__device__ __forceinline__ ChainRoom chain_room(const ScatterChains& chains, const ScatterLeft& left, PageWalk& walk,
+// chain_wait gets room for n rows of a partition whose tail another block is about to replace, none if n is 0. All
+// lanes of a full warp call, each for its own partition. CHAIN-ENDS has why it ends.
+__device__ __forceinline__ ChainRoom chain_wait(const ScatterChains& chains, const ScatterLeft& left, PageWalk& walk,
                                                 uint32_t partition, uint32_t n) {
   uint64_t* tail = chains.tails + partition;
   ChainRoom room = {0, PAGE_NONE, PAGE_NONE};
   bool open = n > 0;
-  bool waits = false;  // for another one to cross
   while (__any_sync(FULL_MASK, open)) {
     bool crosses = false;
-    if (open && (!waits || chain_rows(ld_relaxed(tail)) <= chains.page_rows)) {
+    if (open && chain_rows(ld_relaxed(tail)) <= chains.page_rows) {
       uint64_t old = atomicAdd(tail, uint64_t(n));
-      waits = chain_rows(old) > chains.page_rows;
-      if (!waits) {
+      if (chain_rows(old) <= chains.page_rows) {
         room.first = chain_rows(old);
         room.page = chain_page(old);
         crosses = chain_rows(old) + n > chains.page_rows;
@@ -101,6 +99,40 @@ __device__ __forceinline__ ChainRoom chain_room(const ScatterChains& chains, con
     }
   }
   return room;
+}
+
+// chain_rooms finds where the parts of a tile go. Before, rooms has of each part what the tail was when its rows were
+// added, page and rows, and in `more` how many these are; after it, the room, counted from places of the tile on, mod
+// 2^32. All threads of a block of full warps call, each for every so many'th partition; no barriers.
+__device__ __forceinline__ void chain_rooms(const ScatterChains& chains, const ScatterLeft& left, uint32_t partitions,
+                                            const uint32_t* starts, ChainRoom* rooms) {
+  PageWalk walk = page_walk(chains.pool, global_thread());
+  uint32_t waiting = 0;  // bit i: the i-th partition of this thread
+  for (uint32_t p = threadIdx.x, bit = 1; p - threadIdx.x < partitions; p += blockDim.x, bit *= 2) {
+    ChainRoom room = p < partitions ? rooms[p] : ChainRoom{0, PAGE_NONE, 0};
+    uint32_t n = room.more;
+    bool waits = room.first > chains.page_rows;
+    bool crosses = !waits && n > 0 && room.first + n > chains.page_rows;
+    room.more = PAGE_NONE;
+    if (__any_sync(FULL_MASK, crosses)) {
+      uint32_t more = chain_cross(chains, left, walk, crosses, p, room.page, room.first + n - chains.page_rows);
+      if (crosses) room.more = more;
+    }
+    if (waits) {
+      waiting |= bit;
+    } else if (p < partitions) {
+      room.first -= starts[p];
+      rooms[p] = room;
+    }
+  }
+  for (uint32_t p = threadIdx.x, bit = 1; p - threadIdx.x < partitions; p += blockDim.x, bit *= 2) {
+    bool waits = (waiting & bit) != 0;
+    if (!__any_sync(FULL_MASK, waits)) continue;
+    ChainRoom room = chain_wait(chains, left, walk, p, waits ? rooms[p].more : 0);
+    if (!waits) continue;
+    room.first -= starts[p];
+    rooms[p] = room;
+  }
 }
 
 // chain_left says whether rows of this tile are still to be placed. All threads see
@@ -151,8 +183,8 @@ __device__ __forceinline__ void chain_move(const ScatterChains& chains, const Ch
 // chain_append appends a tile to the chains, `units` units a row. A block, of full warps, a tile. Dynamic shared
 // memory: the tile, `order`, a word and a ChainRoom a partition, and SCAN_SCRATCH.
 //
-// Barriers: behind the tile's copy and the zeroed counters; those of scatter_order, the last one also behind the parts'
-// rows in `rooms`, and before the bits that were read are cleared; and one behind these bits, behind `rooms` as it then is, and
+// Barriers: behind the tile's copy and the zeroed counters; those of scatter_order, the last one also behind the tails
+// in `rooms`, and before the bits that were read are cleared; and one behind these bits, behind `rooms` as it then is, and
 // behind any report of this block's, so that either all its warps see that rows may be left, or none has to.
 template <typename Unit>
 __device__ __forceinline__ void chain_append(const ScatterRows& rows, const ScatterChains& chains, const ScatterLeft& left,
@@ -174,18 +206,13 @@ __device__ __forceinline__ void chain_append(const ScatterRows& rows, const Scat
   scatter_zero(counters, partitions);
   __syncthreads();
   auto there = [&](uint32_t r) { return left.again == 0 || (left.rows[(first + r) / 32] >> (r % 32) & 1) != 0; };
-  uint32_t all = scatter_order(rows, memory, n, order, counters, scratch, there,
-                               [&](uint32_t p, uint32_t count, uint32_t) { rooms[p].first = count; });
+  auto ask = [&](uint32_t p, uint32_t count) { return atomicAdd(chains.tails + p, uint64_t(count)); };
+  auto tell = [&](uint32_t p, uint32_t count, uint32_t, uint64_t tail) {
+    rooms[p] = {chain_rows(tail), chain_page(tail), count};
+  };
+  uint32_t all = scatter_order(rows, memory, n, order, counters, scratch, there, ask, tell);
   if (left.again != 0) scatter_zero(left.rows + first / 32, (n + 31) / 32);
-  PageWalk walk = page_walk(chains.pool, global_thread());
-  for (uint32_t done = 0; done < partitions; done += blockDim.x) {
-    uint32_t p = done + threadIdx.x;
-    bool there = p < partitions;
-    ChainRoom room = chain_room(chains, left, walk, there ? p : 0, there ? rooms[p].first : 0);
-    if (!there) continue;
-    room.first -= counters[p];  // from places of the tile on, mod 2^32
-    rooms[p] = room;
-  }
+  chain_rooms(chains, left, partitions, counters, rooms);
   __syncthreads();
   if (__any_sync(FULL_MASK, ld_relaxed(left.status) != STATUS_OK)) chain_leave(chains, left, rooms, order, first, all);
   chain_move(chains, rooms, order, held, all, ScatterDivisor(units));

@@ -34,10 +34,11 @@
 //   CHAIN-ONCE   Rows u to u + n of a page belong to who was told u, as the atomics of one
 //                page's tail add up.
 //   CHAIN-FULL   A page that is not the newest is full: who crosses fills the old one with the first rows of its part.
-//   CHAIN-ENDS   Who waits, waits for a block that is running, as it has already added. That one
-//                either makes a new tail or reports out of pages, and a
-//                waiter looks for both. Within a warp nobody waits for a lane that waits for the warp: chain_room
-//                is one loop for all lanes, and who crosses does so in its turn of it.
+//   CHAIN-ENDS   Who waits, waits for a block that has added, and so is running. A block that has
+//                added crosses first, where it has to, and waits only then (chain_rooms); who has waited adds and
+//                crosses in one turn of a loop of all lanes, so that nobody waits for a lane that waits for
+//                the warp. Who crosses either makes a new tail or reports out of pages, and a waiter
+//                looks for both.
 //   CHAIN-ROOM   The rows of a tail do not overflow: who was told more than page_rows adds again
 //                only once the tail has changed, so that what comes to it in vain is all rows at
 //                most. A tile is never larger than a page, so that a part crosses once.
