@@ -216,7 +216,19 @@ func (p *Pipeline) Close() error {
 		p.stop(errClosed)
 	}
 	_ = p.Finish() // its errors are Finish's to tell, or that of this stop
+	return p.freeSlots()
+}
+
+// freeSlots frees them with the context current from the first to the last. Should
+// that fail, each tries for itself.
+func (p *Pipeline) freeSlots() error {
 	var err error
+	if p.context.Lost() == nil {
+		var t *cuda.Thread
+		if t, err = p.context.Lock(); err == nil {
+			defer t.Unlock()
+		}
+	}
 	for _, s := range p.slots {
 		err = errors.Join(err, p.free(s.staging))
 	}

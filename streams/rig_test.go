@@ -24,6 +24,9 @@ import (
 type rig struct {
 	context *cuda.Context
 	kernels *kerneltest.Stream
+
+	hostLimit, deviceLimit int64         // of the pipeline's budgets; 0: none
+	stats                  streams.Stats // of the last run
 }
 
 func newRig(t *testing.T) *rig {
@@ -33,7 +36,7 @@ func newRig(t *testing.T) *rig {
 	k, err := kerneltest.LoadStream(thread)
 	must(t, err)
 	t.Cleanup(func() { must(t, k.Close()) })
-	return &rig{thread.Context(), k}
+	return &rig{context: thread.Context(), kernels: k}
 }
 
 func must(t testing.TB, err error) {
@@ -220,7 +223,9 @@ func checkOnce(t *testing.T, p *streams.Pipeline, jobs []*job) {
 // Start are start's, all others of the run's.
 func (r *rig) run(ctx context.Context, t *testing.T, c streams.Config, jobs []*job, producers int) error {
 	t.Helper()
+	r.stats = streams.Stats{}
 	b := &ledger{}
+	b.host.limit, b.device.limit = r.hostLimit, r.deviceLimit
 	c.Host, c.Device = b.host.grow, b.device.grow
 	p, err := streams.Start(ctx, r.context, c)
 	if err == nil {
@@ -230,6 +235,7 @@ func (r *rig) run(ctx context.Context, t *testing.T, c streams.Config, jobs []*j
 			t.Errorf("producers are told %v, and Finish says %v", told, err)
 		}
 		checkOnce(t, p, jobs)
+		r.stats = p.Stats()
 		if err == nil && len(p.Returned()) > 0 {
 			t.Errorf("%d jobs are returned without an error", len(p.Returned()))
 		}
@@ -251,17 +257,15 @@ func (l *ledger) check(t *testing.T, lost error) {
 
 // account is a budget with a limit; 0: none.
 type account struct {
-	limit, held atomic.Int64
-	refused     atomic.Int64
+	limit int64
+	held  atomic.Int64
 }
 
 var errBudget = errors.New("over budget")
 
 func (a *account) grow(n int64) error {
-	held := a.held.Add(n)
-	if limit := a.limit.Load(); n > 0 && limit > 0 && held > limit {
+	if held := a.held.Add(n); n > 0 && a.limit > 0 && held > a.limit {
 		a.held.Add(-n)
-		a.refused.Add(1)
 		return errBudget
 	}
 	return nil

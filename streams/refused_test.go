@@ -1,0 +1,102 @@
+package streams_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/gagg-dev/gagg/internal/cuda"
+	"github.com/gagg-dev/gagg/streams"
+)
+
+// F73: pinning is refused from some request on, or once. Fewer slots do, and
+// pageable ones, and what is done without is told.
+func TestPinningRefused(t *testing.T) {
+	e := emulator(t)
+	checkGoroutines(t)
+	config := small()
+	config.Timed = true                                      // pageable copies are timed by the lane
+	requests := config.Slots + 2*config.Streams*config.Depth // each stage has facts and an output
+	for nth := 1; nth <= requests; nth++ {
+		for _, forever := range []bool{true, false} {
+			l := faulty(t, e, config, "cuMemHostAlloc", nth, outOfMemory, forever)
+			if l.err != nil || len(l.stats.Refused) == 0 || !errors.Is(errors.Join(l.stats.Refused...), cuda.ErrOutOfMemory) {
+				t.Errorf("request %d is refused: %v; done without %v", nth, l.err, l.stats.Refused)
+			}
+			if s := l.stats; s.Slots < 2 || s.Slots > config.Slots || s.PageableSlots > 2 {
+				t.Errorf("request %d is refused: %d slots, %d of them pageable", nth, s.Slots, s.PageableSlots)
+			}
+			if nth == 1 && forever && l.stats.PageableSlots != 2 {
+				t.Errorf("nothing can be pinned: %d pageable slots", l.stats.PageableSlots)
+			}
+		}
+	}
+}
+
+// F64: device memory is refused from some request on: fewer stages and lanes do, but
+// not none.
+func TestDeviceMemoryRefused(t *testing.T) {
+	e := emulator(t)
+	checkGoroutines(t)
+	config := small()
+	stages := config.Streams * config.Depth
+	for nth := 1; nth <= stages; nth++ {
+		l := faulty(t, e, config, "cuMemAlloc_v2", nth, outOfMemory, true)
+		if nth == 1 {
+			if !errors.Is(l.err, cuda.ErrOutOfMemory) {
+				t.Errorf("no device memory at all: %v", l.err)
+			}
+			continue
+		}
+		if got := stagesOf(l.stats); l.err != nil || got != nth-1 {
+			t.Errorf("room for %d stages: %v; there are %d", nth-1, l.err, got)
+		}
+	}
+}
+
+func stagesOf(s streams.Stats) int {
+	n := 0
+	for _, lane := range s.Streams {
+		n += lane.Stages
+	}
+	return n
+}
+
+// Budgets of all sizes: the pipeline is built within them, or says that it cannot be.
+// (run checks that all is given back.)
+func TestBudgets(t *testing.T) {
+	r := newRig(t)
+	config := small()
+	slot, stage := int64(config.SlotBytes), int64(8*maxWords+64)
+	worked, failed := 0, 0
+	for limit := int64(1); limit < 12*slot; limit += slot / 3 {
+		for _, host := range []bool{true, false} {
+			r.hostLimit, r.deviceLimit = 0, 0
+			if host {
+				r.hostLimit = limit
+			} else {
+				r.deviceLimit = limit
+			}
+			err := r.run(context.Background(), t, config, r.jobs(20, 3, nil), 3)
+			name := fmt.Sprintf("host %v, limit %d", host, limit)
+			switch {
+			case err == nil:
+				worked++
+				if short := r.stats.Slots < config.Slots || stagesOf(r.stats) < 4; short != (len(r.stats.Refused) > 0) {
+					t.Errorf("%s: %+v", name, r.stats)
+				}
+			case errors.Is(err, errBudget):
+				failed++
+				if limit > 9*slot+4*stage {
+					t.Errorf("%s: %v", name, err)
+				}
+			default:
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+	if worked == 0 || failed == 0 {
+		t.Errorf("%d budgets were enough, %d were not", worked, failed)
+	}
+}
