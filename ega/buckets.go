@@ -12,7 +12,7 @@ import (
 type BucketsConfig struct {
 	Buckets uint32 // the most at once
 	Slots   uint32 // of a block's table: groups of a bucket, at most; see SharedSlots
-	Threads uint32 // of a block; 0: kernels.EgaBucketThreads
+	Threads uint32 // of a block: a multiple of 32 up to 1024; 0: 256
 	Skip    uint32 // top bits of the hash that chose the bucket, below 32
 	// MostRows is the most rows of a bucket that one block should read; 0: any. One block
 	// reads some gigabytes a second, so a bucket that holds a good part of all rows is
@@ -45,7 +45,7 @@ func NewBuckets(k *Kernels, c BucketsConfig) (*Buckets, error) {
 		b.config.MostRows = 1<<64 - 1
 	}
 	if c.Threads == 0 {
-		b.config.Threads = kernels.EgaBucketThreads
+		b.config.Threads = kernels.EgaSharedThreads / bucketShare
 	}
 	if err := b.memory.fulfil(wish{&b.left, 4 * cuda.Size(c.Buckets)}, wish{&b.counts, 16}); err != nil {
 		return nil, fmt.Errorf("buckets: %w", err)

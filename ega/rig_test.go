@@ -71,11 +71,15 @@ func (r *rig) space(n int) cuda.Span {
 // put writes words to device memory.
 func (r *rig) put(to cuda.Span, words []uint64) {
 	r.tb.Helper()
+	r.do(r.thread.Write(to.Slice(0, cuda.Size(8*len(words))), bytesOf(words)))
+}
+
+func bytesOf(words []uint64) []byte {
 	raw := make([]byte, 0, 8*len(words))
 	for _, w := range words {
 		raw = binary.LittleEndian.AppendUint64(raw, w)
 	}
-	r.do(r.thread.Write(to.Slice(0, cuda.Size(len(raw))), raw))
+	return raw
 }
 
 // send is words in device memory of their own.

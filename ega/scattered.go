@@ -39,20 +39,21 @@ const (
 // as few as tables in shared memory allow, and one scatter rather than two.
 func planBuckets(l *Layout, d cuda.Device, groups uint64) bucketPlan {
 	var p bucketPlan
-	for share := cuda.Size(bucketShare); share >= 1; share-- {
-		memory := min(d.SharedPerMultiprocessor/share, d.SharedPerBlock)
-		p = bucketPlan{slots: SharedSlots(l, memory-min(memory, kernels.EgaStaticShared)), threads: kernels.EgaBucketThreads}
-		if share == 1 {
-			p.threads = kernels.EgaSharedThreads
-		}
-		if p.bits = bucketBits(groups, p.slots); p.bits <= kernels.ScatterMostBits {
+	for share := bucketShare; share >= 1; share /= 2 {
+		if p = planShare(l, d, groups, share); p.bits <= kernels.ScatterMostBits {
 			return p
 		}
 	}
-	memory := d.SharedPerMultiprocessor / bucketShare
-	p = bucketPlan{slots: SharedSlots(l, memory-min(memory, kernels.EgaStaticShared)), threads: kernels.EgaBucketThreads}
-	p.bits = min(bucketBits(groups, p.slots), partition.MaxDeviceBits)
+	p = planShare(l, d, groups, bucketShare)
+	p.bits = min(p.bits, partition.MaxDeviceBits)
 	return p
+}
+
+// planShare is the plan for so many blocks a multiprocessor.
+func planShare(l *Layout, d cuda.Device, groups uint64, share int) bucketPlan {
+	memory := min(d.SharedPerMultiprocessor/cuda.Size(share), d.SharedPerBlock)
+	slots := SharedSlots(l, memory-min(memory, kernels.EgaStaticShared))
+	return bucketPlan{bits: bucketBits(groups, slots), slots: slots, threads: uint32(kernels.EgaSharedThreads / share)}
 }
 
 // bucketBits is how many bits divide groups into buckets for tables of so many slots.

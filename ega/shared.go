@@ -10,7 +10,8 @@ type sharedPlan struct {
 	slots    uint32 // of a block's table; 0: no room for one that is worth it
 	parts    uint32 // tables it is divided into, for so many kinds of lanes
 	probes   uint32
-	resident int // blocks that run at once
+	threads  uint32 // of a block
+	resident int    // blocks that run at once
 }
 
 const (
@@ -30,16 +31,16 @@ const (
 )
 
 // planShared decides how to combine rows of so many groups. Two blocks a
-// multiprocessor hide latency better than one, so a table takes half of the memory
+// multiprocessor hide each other's start and end, so a table takes half of the memory
 // unless groups need more and all of it suffices. Where they need much less the table is divided into
 // parts, each of which sees only some lanes of a warp, so that these seldom
 // meet in a group.
 func planShared(l *Layout, d cuda.Device, groups uint64) sharedPlan {
 	most := d.SharedPerBlock - min(d.SharedPerBlock, kernels.EgaStaticShared)
 	half := d.SharedPerMultiprocessor/2 - min(d.SharedPerMultiprocessor/2, kernels.EgaStaticShared)
-	p := sharedPlan{slots: SharedSlots(l, min(half, most)), parts: 1, probes: sharedProbes, resident: 2 * d.Multiprocessors}
+	p := sharedPlan{slots: SharedSlots(l, min(half, most)), parts: 1, probes: sharedProbes, threads: kernels.EgaSharedThreads / 2, resident: 2 * d.Multiprocessors}
 	if all := SharedSlots(l, most); groups > fits(p.slots) && groups <= fits(all) {
-		p.slots, p.resident = all, d.Multiprocessors
+		p.slots, p.threads, p.resident = all, kernels.EgaSharedThreads, d.Multiprocessors
 	}
 	if p.slots < sharedLeast {
 		return sharedPlan{}
@@ -60,6 +61,6 @@ func fits(slots uint32) uint64 { return uint64(sharedLoad * float64(slots)) }
 
 // blocks is how many there are for n rows: as many as run at once, or fewer.
 func (p sharedPlan) blocks(n uint64) uint32 {
-	const threads = kernels.EgaSharedThreads
+	threads := uint64(p.threads)
 	return uint32(min(max((n+threads-1)/threads, 1), uint64(p.resident)))
 }

@@ -109,7 +109,7 @@ func (t *Table) AddShared(s *cuda.Stream, rows cuda.Span, n, groups uint64) erro
 	if p.slots == 0 {
 		return t.Add(s, rows, n)
 	}
-	grid := cuda.Grid{Blocks: p.blocks(n), Threads: kernels.EgaSharedThreads, Shared: uint32(SharedTable(&k.Layout, p.slots))}
+	grid := cuda.Grid{Blocks: p.blocks(n), Threads: p.threads, Shared: uint32(SharedTable(&k.Layout, p.slots))}
 	return k.family.Shared(s, grid, k.view, k.span(rows, n), n, p.slots, p.probes, p.parts, t.view, t.rest)
 }
 

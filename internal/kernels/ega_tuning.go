@@ -12,13 +12,11 @@ const (
 	// egaResident blocks fill a multiprocessor with threads, 2048 of them.
 	egaResident = 8
 
-	// EgaSharedThreads is for kernels with a table in shared memory: the more
-	// threads share a table, the less often it is made and the larger it may be.
-	// Two blocks fill a multiprocessor. A guess.
+	// EgaSharedThreads is the threads of a multiprocessor for kernels with a table in
+	// shared memory, of all its blocks together: their launch bounds allow 64
+	// registers a thread, of which there are 65536. Four reads of 16 bytes in
+	// each thread are 64 KiB under way, which is enough for the memory's latency.
 	EgaSharedThreads = 1024
-
-	// EgaBucketThreads is less, since a bucket has few rows for each thread. A guess.
-	EgaBucketThreads = 512
 
 	// EgaTile is how many elements a block of the kernels that gather looks at: 8 a thread.
 	EgaTile = 8 * egaThreads

@@ -1,0 +1,120 @@
+package ega_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/internal/cuda"
+	"github.com/gagg-dev/gagg/internal/cuda/emu"
+)
+
+const outOfMemory = 2 // CUDA_ERROR_OUT_OF_MEMORY
+
+// Whichever driver call fails, the error says so, and nothing stays open (gputest looks).
+func TestFaults(t *testing.T) {
+	for name, life := range map[string]func(*rig, []uint64) error{
+		"table": tableLife, "single": singleLife, "scattered": scatteredLife,
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			emulator, emulated := emu.Control()
+			if !emulated {
+				t.Skip("faults are the emulator's")
+			}
+			rows := makeRows(nil, &ega.Layout{KeyWords: 2}, 300, func(i int) uint64 { return uint64(i % 70) }) // pairs, in fact
+			calls := 0
+			for range 2 { // in the first one the thread makes a stream of its own
+				before := count(emulator.Calls())
+				r.do(life(r, rows))
+				calls = count(emulator.Calls()) - before
+			}
+			for nth := range calls {
+				emulator.Fault(emu.AnyCall, nth+1, outOfMemory, false)
+				if err := life(r, rows); !errors.Is(err, cuda.ErrOutOfMemory) {
+					t.Errorf("call %d of %d fails: %v, want out of memory", nth+1, calls, err)
+				}
+			}
+		})
+	}
+}
+
+// count is how many driver calls there were.
+func count(calls map[string]int) (n int) {
+	for _, c := range calls {
+		n += c
+	}
+	return n
+}
+
+// tableLife aggregates pairs in a Table, from loading kernels to closing them.
+func tableLife(r *rig, rows []uint64) (err error) {
+	return r.life(rows, func(k *ega.Kernels, in, out cuda.Span, n uint32) (err error) {
+		t, err := ega.NewTable(k, ega.TableConfig{Slots: 200})
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, t.Close()) }()
+		for _, step := range []func() error{
+			func() error { return t.Clear(r.stream) },
+			func() error { return t.Add(r.stream, in, uint64(n)) },
+			func() error { return t.AddShared(r.stream, in, uint64(n), 100) },
+			func() error { return t.Collect(r.stream, out) },
+			r.stream.Synchronize,
+		} {
+			if err := step(); err != nil {
+				return err
+			}
+		}
+		_, err = t.Count()
+		return err
+	})
+}
+
+func singleLife(r *rig, rows []uint64) error {
+	return r.life(rows, func(k *ega.Kernels, in, _ cuda.Span, n uint32) (err error) {
+		p, err := ega.NewSinglePass(k, ega.SinglePassConfig{Rows: n})
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, p.Close()) }()
+		if err := r.stream.Copy(p.Tile(), in.Slice(0, p.Tile().Size)); err != nil {
+			return err
+		}
+		_, err = p.Run(r.stream, n)
+		return err
+	})
+}
+
+func scatteredLife(r *rig, rows []uint64) error {
+	return r.life(rows, func(k *ega.Kernels, in, out cuda.Span, n uint32) (err error) {
+		s, err := ega.NewScattered(k, ega.ScatteredConfig{Rows: n, Groups: 10_000, LeftSlots: 100})
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, s.Close()) }()
+		_, err = s.Run(r.stream, in, out, n)
+		return err
+	})
+}
+
+// life gives f the kernels for pairs, rows in device memory, and as much of it.
+func (r *rig) life(rows []uint64, f func(k *ega.Kernels, in, out cuda.Span, n uint32) error) (err error) {
+	k, err := ega.Load(r.thread, ega.Pairs)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, k.Close()) }()
+	memory, err := r.thread.Alloc(cuda.Size(16 * len(rows)))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, memory.Close()) }()
+	half := memory.Span().Size / 2
+	in, out := memory.Span().Slice(0, half), memory.Span().Slice(half, 2*half)
+	if err := r.thread.Write(in, bytesOf(rows)); err != nil {
+		return err
+	}
+	// Whatever failed, nothing may be under way when the memory goes.
+	return errors.Join(f(k, in, out, uint32(len(rows)/2)), r.stream.Synchronize())
+}
