@@ -23,8 +23,8 @@ struct EgaBuckets {
   uint32_t* left_count;
 };
 
-// ega_each calls f for rows from, from + step, ... below `to`, with several reads under way at once. f says whether to go
-// on.
+// ega_each calls f for rows from, from + step, ... below `to`, with several reads under way at once. f says whether to
+// go on.
 template <class Shape, class F>
 __device__ __forceinline__ void ega_each(const EgaLayout& layout, const uint64_t* rows, uint64_t from, uint64_t to,
                                          uint64_t step, const F& f) {

@@ -22,6 +22,7 @@
 
 #include "ega_buckets.cuh"
 #include "ega_gather.cuh"
+#include "ega_warp.cuh"
 
 template <class Shape>
 __device__ __forceinline__ void ega_clear(const EgaLayout& layout, const EgaTable& table) {
@@ -52,13 +53,15 @@ __device__ __forceinline__ void ega_place(const EgaLayout& layout, const uint64_
   EgaGlobal place(table, ega_stride<Shape>(layout));
   uint64_t rounded = (n + warpSize - 1) / warpSize * warpSize;
   for (uint64_t i = global_thread(); i < rounded; i += global_threads()) {
+    EgaRow<Shape> row;
+    uint32_t slot = EGA_NONE;
     bool refused = false;
     if (i < n) {
-      EgaRow<Shape> row = ega_row<Shape>(layout, rows, i);
-      uint32_t slot = place.start(row.hash);
+      row = ega_row<Shape>(layout, rows, i);
+      slot = place.start(row.hash);
       refused = (Shape::SINGLE && row.key[0] == EGA_EMPTY) || !ega_claim(layout, place, slot, row);
-      if (!refused) ega_combine(layout, place, slot, row);
     }
+    ega_combine_warp(layout, place, slot, row, i < n && !refused);
     uint32_t word = __ballot_sync(FULL_MASK, refused);
     if (lane_id() == 0) bits[i / warpSize] = word;
   }

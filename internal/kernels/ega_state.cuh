@@ -42,6 +42,11 @@ __device__ __forceinline__ uint64_t ega_identity(uint32_t op) {
   return 0;
 }
 
+// ega_paired says whether a word of that operation has a mate.
+__device__ __forceinline__ bool ega_paired(uint32_t op) {
+  return op == EGA_ADD_LO || op == EGA_ADD_LO_I || op == EGA_SUM;
+}
+
 // EgaGlobalWords and EgaSharedWords add in 64 bits, as is fastest in their memory.
 struct EgaGlobalWords {
   static __device__ __forceinline__ void add(uint64_t* p, uint64_t v) { atomicAdd(p, v); }

@@ -206,10 +206,9 @@ __device__ __forceinline__ void ega_combine(const EgaLayout& layout, const Place
   uint32_t before = Shape::hashes(layout) + Shape::keys(layout);
   for (uint32_t s = 0; s < Shape::states(layout); s++) {
     uint32_t op = Shape::op(layout, s);
-    bool paired = op == EGA_ADD_LO || op == EGA_ADD_LO_I || op == EGA_SUM;
-    uint32_t mate = paired ? layout.mates[s] : s;
+    uint32_t mate = ega_paired(op) ? layout.mates[s] : s;
     ega_combine_word<Place>(op, place.word(slot, before + s), row.state(s), place.word(slot, before + mate),
-                            paired ? row.state(mate) : 0);
+                            ega_paired(op) ? row.state(mate) : 0);
   }
 }
 
