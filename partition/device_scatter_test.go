@@ -14,9 +14,9 @@ import (
 
 // deviceCases are the divisions that every way is tested with.
 func deviceCases(each func(name string, d partition.DeviceRows, n int, words []uint64)) {
-	large := 100_000
-	if testing.Short() {
-		large = 5_000
+	large, some, someBits, strides := 100_000, 20_000, []uint{0, 1, 4, 11}, 12
+	if testing.Short() { // as under sanitizers
+		large, some, someBits, strides = 5_000, 5_000, []uint{4, 11}, 5
 	}
 	add := func(d partition.DeviceRows, n, skew int) {
 		s := skews[skew]
@@ -24,16 +24,18 @@ func deviceCases(each func(name string, d partition.DeviceRows, n int, words []u
 		each(name, d, n, rows(n, d.Stride, s.word))
 	}
 	for _, n := range []int{0, 1, 31, 32, 33, 1000, large} {
-		for _, bits := range []uint{0, 1, 4, 11} {
+		for _, bits := range someBits {
 			add(partition.DeviceRows{Stride: 2, Bits: bits}, n, 0)
 		}
 	}
 	for skew := range skews {
-		add(partition.DeviceRows{Stride: 2, Bits: 6, Keyed: true}, large, skew)
-		add(partition.DeviceRows{Stride: 2, Bits: 6, Skip: 10}, large, skew)
+		if skew == 0 || !testing.Short() {
+			add(partition.DeviceRows{Stride: 2, Bits: 6, Keyed: true}, some, skew)
+			add(partition.DeviceRows{Stride: 2, Bits: 6, Skip: 10}, some, skew)
+		}
 		add(partition.DeviceRows{Stride: 3, Bits: 8, TileRows: 100}, 3000, skew)
 	}
-	for stride := 1; stride <= 12; stride++ {
+	for stride := 1; stride <= strides; stride++ {
 		add(partition.DeviceRows{Stride: stride, Bits: 5}, 2500, 0)
 	}
 	add(partition.DeviceRows{Stride: partition.MaxStride, Bits: 11}, 700, 0)

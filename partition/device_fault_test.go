@@ -1,0 +1,119 @@
+package partition_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/gagg-dev/gagg/gpumem"
+	"github.com/gagg-dev/gagg/internal/cuda"
+	"github.com/gagg-dev/gagg/internal/cuda/emu"
+	"github.com/gagg-dev/gagg/internal/kernels"
+	"github.com/gagg-dev/gagg/partition"
+)
+
+// Whichever driver call of a division fails, the error says so, and nothing stays
+// open (gputest looks).
+func TestDeviceFaults(t *testing.T) {
+	emulator, emulated := emu.Control()
+	if !emulated {
+		t.Skip("faults are the emulator's")
+	}
+	r := newDeviceRig(t)
+	l := faultRig{
+		deviceRig: r, scatter: load(r, kernels.LoadEgaScatter), chain: load(r, kernels.LoadEgaScatterChain),
+		src: r.write(rows(200, 2, skews[0].word)), dst: r.span(400),
+		pinned: keep(t, func() (*cuda.Pinned, error) { return r.thread.AllocPinned(4000) }),
+	}
+	pages := load(r, kernels.LoadPages)
+	l.pool = keep(t, func() (*gpumem.Pool, error) {
+		return gpumem.New(r.thread, pages, gpumem.Config{Pages: 20, PageBytes: 1024})
+	})
+	for name, life := range map[string]func() error{"scatter": l.scatterLife, "chains": l.chainsLife} {
+		calls := 0
+		for range 2 { // in the first one the thread makes a stream of its own
+			before := count(emulator.Calls())
+			r.do(life())
+			calls = count(emulator.Calls()) - before
+		}
+		const outOfMemory = 2 // CUDA_ERROR_OUT_OF_MEMORY
+		step := 1
+		if testing.Short() {
+			step = 5
+		}
+		for nth := 0; nth < calls; nth += step {
+			emulator.Fault(emu.AnyCall, nth+1, outOfMemory, false)
+			if err := life(); !errors.Is(err, cuda.ErrOutOfMemory) {
+				t.Errorf("%s, call %d fails: %v, want out of memory", name, nth+1, err)
+			}
+			r.do(r.stream.Synchronize()) // what was queued before the failure
+			r.do(l.pool.Reset())
+		}
+	}
+}
+
+// count is how many driver calls there were.
+func count(calls map[string]int) int {
+	n := 0
+	for _, c := range calls {
+		n += c
+	}
+	return n
+}
+
+type faultRig struct {
+	*deviceRig
+	scatter  *kernels.EgaScatter
+	chain    *kernels.EgaScatterChain
+	pool     *gpumem.Pool
+	src, dst cuda.Span
+	pinned   *cuda.Pinned
+}
+
+// scatterLife makes a DeviceScatter of two levels, uses it, and closes it.
+func (l *faultRig) scatterLife() (err error) {
+	d := partition.DeviceRows{Stride: 2, Bits: kernels.ScatterMostBits + 1}
+	s, err := partition.NewDeviceScatter(l.thread, l.scatter, d, 200)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, l.stream.Synchronize(), s.Close()) }()
+	divided, err := s.Scatter(l.stream, l.src, l.dst, 200)
+	if err != nil {
+		return err
+	}
+	if err := l.stream.Synchronize(); err != nil {
+		return err
+	}
+	_, err = s.From(divided)
+	return err
+}
+
+// chainsLife makes chains, fills, lists, copies and frees them, and closes them.
+func (l *faultRig) chainsLife() (err error) {
+	c, err := partition.NewChains(l.thread, l.chain, l.pool, partition.DeviceRows{Stride: 2, Bits: 2}, 200)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, l.stream.Synchronize(), c.Close()) }()
+	if err := c.Append(l.stream, l.src, 200); err != nil {
+		return err
+	}
+	if err := l.stream.Synchronize(); err != nil {
+		return err
+	}
+	if _, err := c.Left(); err != nil {
+		return err
+	}
+	sizes, err := c.Sizes()
+	if err != nil {
+		return err
+	}
+	list, err := c.List(l.stream, sizes, 0, 4)
+	if err != nil {
+		return err
+	}
+	if _, err := c.CopyOut(l.stream, list, l.pinned, 0); err != nil {
+		return err
+	}
+	return c.Free(l.stream, list)
+}
