@@ -13,8 +13,8 @@
 //	         meet in a [Table]: few groups. Rows of groups too many go to the
 //	         Table one by one, so there is no number at which this breaks
 //	table    all rows go to a Table: the plain linear probe
-//	buckets  rows scattered by hash (package partition) are combined bucket by
-//	         bucket in shared memory: [Buckets]
+//	buckets  rows are scattered by hash (package partition) and combined bucket by
+//	         bucket in shared memory: [Scattered], of which [Buckets] is the second half
 //	single   SP-EGA: five phases over three equal buffers: [SinglePass]
 //
 // [Combine] is the CPU twin of all of them: the same groups from the same rows.
@@ -24,5 +24,6 @@
 // work that uses it must have ended by then.
 //
 // Nothing is lost where memory is too small: a Table hands out the rows that
-// found no slot, Buckets the numbers of buckets that it left as they were.
+// found no slot, Buckets the numbers of buckets that it left as they were, and
+// Scattered, if it fails, all rows. SinglePass cannot run out of memory once it is made.
 package ega

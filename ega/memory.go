@@ -48,7 +48,7 @@ func (m *memory) close() error {
 	return errors.Join(errs...)
 }
 
-// words waits for nothing and reads the first n words of 64 bits.
+// words reads the first n words of 64 bits; the work that writes them has ended.
 func (m *memory) words(from cuda.Span, n int) ([]uint64, error) {
 	raw := make([]byte, 8*n)
 	if err := m.thread.Read(raw, from.Slice(0, cuda.Size(len(raw)))); err != nil {

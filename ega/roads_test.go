@@ -8,12 +8,15 @@ import (
 	"github.com/gagg-dev/gagg/ega"
 )
 
+// roads make groups of the rows of a case.
+var roads = map[string]func(*rig, *ega.Kernels, *caseOf) []uint64{
+	"table": byTable, "shared": byShared, "crowded": byCrowded, "single": bySingle, "buckets": byBuckets, "scattered": byScattered,
+}
+
 // Every road makes the same groups of the same rows as the twin.
 func TestRoads(t *testing.T) {
 	list := cases()
-	for name, road := range map[string]func(*rig, *ega.Kernels, *caseOf) []uint64{
-		"table": byTable, "shared": byShared, "crowded": byCrowded, "single": bySingle, "buckets": byBuckets, "scattered": byScattered,
-	} {
+	for name, road := range roads {
 		t.Run("road="+name, func(t *testing.T) {
 			for i := range list {
 				c := &list[i]

@@ -120,8 +120,8 @@ func (p Phase) String() string {
 type Result struct {
 	Rows   cuda.Span // the groups, dense; valid until the next Run
 	Groups uint64
-	Placed uint64 // of these, those that phase 1 placed
-	Probed uint64 // rows that it refused
+	Placed uint64 // of these, those that phase 1 of SP-EGA placed
+	Probed uint64 // rows that took the longer way: refused by phase 1, or of buckets that were left
 }
 
 // Run aggregates the first n rows of Tile, and waits for that. Error: those of

@@ -1,0 +1,61 @@
+package ega_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/internal/cuda/emu"
+	"github.com/gagg-dev/gagg/internal/gputest"
+)
+
+// The buffers for L rows take L groups: a load factor of 1. Of these phase 1
+// places as many as L balls hit of its bins.
+func TestSinglePassFull(t *testing.T) {
+	n := 1_000_000
+	if gputest.Emulated() {
+		n = 20_000
+	}
+	random := rand.New(rand.NewPCG(3, 4))
+	for _, c := range []struct {
+		layout ega.Layout
+		bins   float64 // slots of phase 1, of L
+	}{
+		{ega.Pairs, .5},
+		{ega.Layout{Hash: true, KeyWords: 2, Ops: []ega.Op{ega.Add}}, 2 * 4 / (4*4 + 1.)},
+	} {
+		r := newRig(t)
+		rows := makeRows(random, &c.layout, n, func(int) uint64 { return random.Uint64() })
+		p := keep(t, func() (*ega.SinglePass, error) {
+			return ega.NewSinglePass(r.load(c.layout), ega.SinglePassConfig{Rows: uint32(n)})
+		})
+		r.put(p.Tile(), rows)
+		result, err := p.Run(r.stream, uint32(n))
+		r.do(err)
+		want := c.bins * (1 - math.Exp(-1/c.bins))
+		if got := float64(result.Placed) / float64(n); result.Groups != uint64(n) || math.Abs(got-want) > .02 {
+			t.Errorf("%d key words: %d groups of %d, %.3f placed, want %.3f", c.layout.KeyWords, result.Groups, n, got, want)
+		}
+	}
+}
+
+// Whatever the order in which threads go on, the groups are the same.
+func TestSchedules(t *testing.T) {
+	r := newRig(t)
+	emulator, emulated := emu.Control()
+	if !emulated {
+		t.Skip("schedules are the emulator's")
+	}
+	random := rand.New(rand.NewPCG(5, 6))
+	c := caseOf{layout: everyOp, rows: makeRows(random, &everyOp, 400, func(int) uint64 { return random.Uint64N(30) * random.Uint64N(2) })}
+	want, k := ega.Combine(&c.layout, c.rows), r.load(c.layout)
+	for seed := range uint64(20) {
+		emulator.Seed(seed)
+		for _, road := range []func(*rig, *ega.Kernels, *caseOf) []uint64{byShared, byCrowded, bySingle, byBuckets} {
+			if err := difference(&c.layout, road(r, k, &c), want); err != nil {
+				t.Fatalf("seed %d: %v", seed, err)
+			}
+		}
+	}
+}
