@@ -46,8 +46,8 @@
 //     between lanes.
 //   - DRAINED: before a lane frees memory, or gives back a job, its streams have
 //     been waited for.
-//   - BACK-PRESSURE: no more inputs are under way than there are slots, and as
-//     many lent ones ([Pipeline.SubmitPinned]); who wants another waits.
+//   - BACK-PRESSURE: no more inputs are under way than there are slots, and no more
+//     lent ones ([Pipeline.SubmitPinned]) than stages and two; who wants another waits.
 //
 // # Doing with less
 //

@@ -53,11 +53,12 @@ func Start(ctx context.Context, device *cuda.Context, config Config) (*Pipeline,
 		return nil, err
 	}
 	config = config.withDefaults()
+	loans := config.Streams*config.Depth + spareSlots
 	p := &Pipeline{
 		config: config, context: device, host: config.Host, device: config.Device, begin: time.Now(),
 		idle:    make(chan *Slot, config.Slots),
-		queue:   make(chan *entry, 2*config.Slots), // all slots and all loans
-		loans:   make(chan struct{}, config.Slots),
+		queue:   make(chan *entry, config.Slots+loans),
+		loans:   make(chan struct{}, loans),
 		stopped: make(chan struct{}),
 		stats:   Stats{Streams: make([]StreamStats, config.Streams)},
 	}

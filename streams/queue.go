@@ -90,9 +90,9 @@ func (s *Slot) giveUp() {
 
 // SubmitPinned hands in a job whose input is pinned already: the spans, one after the
 // other, which must stay as they are until the job is delivered or returned. It
-// waits while as many such jobs are under way as there are slots. An error is
-// ErrStopped, or that the input is longer than SlotBytes; the job is not handed
-// in then.
+// waits while as many such jobs are under way as there are stages, and two more. An
+// error is ErrStopped, or that the input is longer than SlotBytes; the job is not
+// handed in then.
 func (p *Pipeline) SubmitPinned(job Job, input ...cuda.PinnedSpan) error {
 	size := 0
 	for _, span := range input {

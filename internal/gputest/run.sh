@@ -15,7 +15,7 @@
 #
 # Variables: OUT (out, beside this script), TIMEOUT (240s, of one binary), RUN
 # (-test.run), PACKAGES (all; for example "gpumem internal/cuda"), TOOLS (memcheck
-# racecheck synccheck initcheck), PAGES, SCATTER, EGA and LINK (arguments of the benches),
+# racecheck synccheck initcheck), PAGES, SCATTER, EGA, STREAMS and LINK (arguments of the benches),
 # GAGG_CUDA_LIBRARY (the emulator in place of a GPU).
 
 set -u
@@ -164,6 +164,8 @@ run_benches() {
   run_bench bench/link bench/link/link -results results "${peer[@]}" ${LINK:-}
   # shellcheck disable=SC2086
   run_bench bench/pages bench/pages/pages -results results ${PAGES:-}
+  # shellcheck disable=SC2086
+  run_bench bench/streams bench/streams/streams -results results ${STREAMS:-}
   # shellcheck disable=SC2086
   run_bench bench/scatter bench/scatter/scatter -results results ${SCATTER:-}
   # shellcheck disable=SC2086
