@@ -26,8 +26,11 @@ type Facts struct {
 const tableLoad = 0.5
 
 // Choose chooses the road: a pure function of counts and of facts of the device.
-// A wrong estimate costs time, nothing else. The order is by measured or expected speed;
-// docs/experiments has the figures.
+// A wrong estimate costs time, nothing else.
+//
+// The order is that of the bytes moved, and a guess until bench/ega has measured it:
+// shared reads the rows once; buckets read them three times and write them once, or twice
+// that, in order; the others go to a place at random for each row.
 func Choose(l *Layout, d cuda.Device, f Facts) Road {
 	groups := min(f.Groups, f.Rows)
 	table := uint64(float64(groups) / tableLoad)

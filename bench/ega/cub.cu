@@ -3,10 +3,11 @@
 //   nvcc -O3 -std=c++17 -arch=native -o cub cub.cu
 //   cub ROWS ROUNDS GROUPS...
 //
-// For each number of groups it prints a line "groups microseconds found": the median of ROUNDS, from pairs in device memory
-// to groups in device memory. Keys and values are arrays of their own, as CUB wants them; the pairs are those that
-// ega_bench_uniform makes.
-#include <cub/cub.cuh>
+// For each number of groups it prints a line "groups microseconds found": the median of ROUNDS, from pairs in device
+// memory to groups in device memory. Keys and values are arrays of their own, as CUB wants them; the pairs are those
+// that ega_bench_uniform makes.
+#include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_reduce.cuh>
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -46,15 +47,16 @@ struct Arrays {
 };
 
 struct Plus {
-  __device__ uint64_t operator()(uint64_t a, uint64_t b) const { return a + b; }
+  __host__ __device__ uint64_t operator()(uint64_t a, uint64_t b) const { return a + b; }
 };
 
-// aggregate sorts into the second arrays and reduces into the first. Without scratch memory it only asks how much.
+// aggregate sorts into the second arrays and reduces into the first. Without scratch memory it only asks how much it
+// needs.
 void aggregate(Arrays& a, uint64_t n) {
   size_t sort = a.scratch_bytes, reduce = a.scratch_bytes;
   CHECK(cub::DeviceRadixSort::SortPairs(a.scratch, sort, a.keys, a.sorted_keys, a.values, a.sorted_values, n));
-  CHECK(cub::DeviceReduce::ReduceByKey(a.scratch, reduce, a.sorted_keys, a.keys, a.sorted_values, a.values, a.found, Plus(),
-                                       static_cast<int64_t>(n)));
+  CHECK(cub::DeviceReduce::ReduceByKey(a.scratch, reduce, a.sorted_keys, a.keys, a.sorted_values, a.values, a.found,
+                                       Plus(), static_cast<int64_t>(n)));
   if (a.scratch == nullptr) a.scratch_bytes = std::max(sort, reduce);
 }
 
