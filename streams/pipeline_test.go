@@ -84,21 +84,25 @@ func TestPinnedInput(t *testing.T) {
 	for seed, cuts := range [][]cuda.Size{{0, 800}, {0, 80, 80, 800}, {800, 1600}, {0, 0}} {
 		p, err := streams.Start(context.Background(), r.context, small())
 		must(t, err)
-		j := &job{rig: r, seed: uint64(seed)}
-		j.words = int(cuts[len(cuts)-1]-cuts[0]) / 8
-		j.sums = j.words / 10
-		j.fill(pinned.Bytes()[cuts[0]:])
 		var input []cuda.PinnedSpan
 		for i := range len(cuts) - 1 {
 			input = append(input, pinned.Span(cuts[i], cuts[i+1]))
 		}
-		for range 20 { // more than there are loans
+		words := int(cuts[len(cuts)-1]-cuts[0]) / 8
+		jobs := make([]*job, 20) // more than may be under way
+		for i := range jobs {
+			jobs[i] = &job{rig: r, seed: uint64(seed), words: words, sums: words / 10}
+		}
+		jobs[0].fill(pinned.Bytes()[cuts[0]:])
+		for _, j := range jobs {
 			must(t, p.SubmitPinned(j, input...))
 		}
 		must(t, p.Finish())
 		must(t, p.Close())
-		if n := j.delivered.Load(); n != 20 {
-			t.Errorf("cuts %v: delivered %d times", cuts, n)
+		for _, j := range jobs {
+			if n := j.delivered.Load(); n != 1 {
+				t.Errorf("cuts %v: delivered %d times", cuts, n)
+			}
 		}
 	}
 }
@@ -123,12 +127,14 @@ func TestPinnedInputReturned(t *testing.T) {
 	p, err := streams.Start(context.Background(), r.context, small())
 	must(t, err)
 	fault := errors.New("no")
-	j := &job{rig: r, words: 10, sums: 1, hook: func(string, *job) error { return fault }}
-	if err := p.SubmitPinned(j, pinned.Span(0, 8*maxWords+8)); err == nil || errors.Is(err, streams.ErrStopped) {
+	failing := func() *job {
+		return &job{rig: r, words: 10, sums: 1, hook: func(string, *job) error { return fault }}
+	}
+	if err := p.SubmitPinned(failing(), pinned.Span(0, 8*maxWords+8)); err == nil || errors.Is(err, streams.ErrStopped) {
 		t.Errorf("a long input: %v", err)
 	}
 	for err == nil { // until producers are told
-		err = p.SubmitPinned(j, pinned.Span(0, 80))
+		err = p.SubmitPinned(failing(), pinned.Span(0, 80))
 	}
 	if !errors.Is(err, streams.ErrStopped) || !errors.Is(err, fault) {
 		t.Errorf("producers are told %v", err)
