@@ -1,9 +1,9 @@
 package partition
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
+	"math/bits"
 
 	"github.com/gagg-dev/gagg/gpumem"
 	"github.com/gagg-dev/gagg/internal/cuda"
@@ -12,36 +12,45 @@ import (
 
 // Chains is partitions on the device, each a chain of pages that kernels take
 // from a pool while they fill them (paper 000, section 6.2): unlike with DeviceScatter rows are read
-// once, and what many calls append to a partition lies in one chain. ega_scatter_chain.cuh has the layout.
+// once, and what many calls append to a partition is one chain. ega_scatter_chain.cuh says how.
 // Like its thread it is used on one goroutine, and one call is under way at a
-// time.
+// time: all of them on one stream, or each waited for.
 type Chains struct {
-	thread  *cuda.Thread
-	kernels *kernels.EgaScatterChain
-	pool    *gpumem.Pool
-	rows    DeviceRows
-	most    int
-	tile    uint32 // rows
-	view    kernels.ScatterChains
-	memory  *cuda.Memory
+	thread   *cuda.Thread
+	kernels  *kernels.EgaScatterChain
+	pool     *gpumem.Pool
+	rows     DeviceRows
+	most     int
+	pageRows uint32
+	tile     uint32 // rows
+	slots    uint32 // of a directory
+	memory   *cuda.Memory
 
-	tails, lengths cuda.Span
-	left           cuda.Span // bits
-	outcome        cuda.Span // rows left, status
-	from, pages    cuda.Span // of List
+	now, next chainState // what chains are, and what they become by settling
+	lengths   cuda.Span  // by partition: pages
+	numbers   cuda.Span  // by partition, while settling
+	left      cuda.Span  // a bit a row
+	outcome   cuda.Span  // rows left, status
+	from      cuda.Span  // of List: where chains begin
+	pages     cuda.Span  // of List
+}
+
+// chainState is where chains are.
+type chainState struct {
+	rows      cuda.Span // by partition
+	directory cuda.Span
 }
 
 const (
-	// chainHeader is the size of ChainPage, which a page begins with.
-	chainHeader = 16
 	// chainPerPartition is the bytes of shared memory that a partition takes while
 	// rows are appended: where its part begins, and the pages that it goes to.
 	chainPerPartition = 16
 	// chainTileUnit: a tile is a multiple of so many rows, that it has words of bits to itself.
 	chainTileUnit = 32
-	// maxChainRows is the most rows of one call: what is added to a tail in vain is of
-	// 32 bits together with what is in the page (CHAIN-ROOM).
+	// maxChainRows is the most rows of one call, so that a tile more is still counted by 32 bits.
 	maxChainRows = 1 << 31
+	// maxChainPages is below 2^CHAIN_NUMBER_BITS.
+	maxChainPages = 1<<21 - 2
 )
 
 // NewChains makes chains without pages, to which calls append up to `most` rows each.
@@ -65,12 +74,12 @@ func (c *Chains) validate() error {
 		return err
 	}
 	view := c.pool.View()
-	c.view.PageRows = uint32((1<<view.PageShift - chainHeader) / c.rows.bytes(1))
+	c.pageRows = uint32(cuda.Size(1) << view.PageShift / c.rows.bytes(1))
 	if c.rows.Bits > kernels.ScatterMostBits {
 		err = errors.Join(err, fmt.Errorf("2^%d chains: more than 2^%d", c.rows.Bits, kernels.ScatterMostBits))
 	}
-	if c.view.PageRows < chainTileUnit {
-		err = errors.Join(err, fmt.Errorf("pages of %d bytes hold %d rows, less than %d", 1<<view.PageShift, c.view.PageRows, chainTileUnit))
+	if c.pageRows < chainTileUnit {
+		return errors.Join(err, fmt.Errorf("pages of %d bytes hold %d rows, less than %d", 1<<view.PageShift, c.pageRows, chainTileUnit))
 	}
 	if view.WordPages != 32 {
 		err = errors.Join(err, errors.New("the pool has no bitmap"))
@@ -78,32 +87,62 @@ func (c *Chains) validate() error {
 	if c.most < 0 || c.most > maxChainRows {
 		err = errors.Join(err, fmt.Errorf("%d rows: not 0 to %d", c.most, maxChainRows))
 	}
+	if n := c.mostPages(); n > maxChainPages {
+		err = errors.Join(err, fmt.Errorf("up to %d pages at a time: more than %d", n, maxChainPages))
+	}
 	return err
 }
 
+// mostPages is how many pages the directory may know at a time: those of the
+// pool, and those that one call asks for in vain.
+func (c *Chains) mostPages() uint64 {
+	return uint64(c.pool.Capacity()) + uint64(c.most)/uint64(c.pageRows) + uint64(c.rows.Partitions())
+}
+
 func (c *Chains) open() error {
-	tile := min(c.rows.tileRows(c.thread, c.rows.Bits, chainPerPartition), c.view.PageRows)
+	tile := min(c.rows.tileRows(c.thread, c.rows.Bits, chainPerPartition), c.pageRows)
 	c.tile = max(tile/chainTileUnit*chainTileUnit, chainTileUnit)
-	chains := cuda.Size(c.rows.Partitions())
-	sizes := []cuda.Size{8 * chains, 4 * chains, c.bits(c.most), 8, 4 * (chains + 1), 4 * cuda.Size(c.pool.Capacity())}
-	total := cuda.Size(0)
-	for _, n := range sizes {
-		total += n
-	}
-	var err error
-	if c.memory, err = c.thread.Alloc(total); err != nil {
+	c.slots = 1 << bits.Len64(2*c.mostPages()-1) // CHAIN-ROOM
+	if err := c.allocate(); err != nil {
 		return err
 	}
-	at := cuda.Size(0)
-	for i, span := range []*cuda.Span{&c.tails, &c.lengths, &c.left, &c.outcome, &c.from, &c.pages} {
-		*span = c.memory.Span().Slice(at, at+sizes[i])
-		at += sizes[i]
-	}
-	c.view.Tails, c.view.Lengths = c.tails.Ptr, c.lengths.Ptr
 	if err := allowShared(c.thread, c.kernels.Functions()); err != nil {
 		return err
 	}
 	return c.Reset()
+}
+
+// allocate cuts one piece of memory into what chains need.
+func (c *Chains) allocate() (err error) {
+	chains, directory := cuda.Size(c.rows.Partitions()), 8*cuda.Size(c.slots)
+	parts := []struct {
+		span *cuda.Span
+		size cuda.Size
+	}{
+		{&c.now.directory, directory},
+		{&c.next.directory, directory},
+		{&c.now.rows, 8 * chains},
+		{&c.next.rows, 8 * chains},
+		{&c.outcome, 8},
+		{&c.lengths, 4 * chains},
+		{&c.numbers, 4 * chains},
+		{&c.from, 4 * (chains + 1)},
+		{&c.left, c.bits(c.most)},
+		{&c.pages, 4 * cuda.Size(c.pool.Capacity())},
+	}
+	total := cuda.Size(0)
+	for _, p := range parts {
+		total += p.size
+	}
+	if c.memory, err = c.thread.Alloc(total); err != nil {
+		return err
+	}
+	at := cuda.Size(0)
+	for _, p := range parts {
+		*p.span = c.memory.Span().Slice(at, at+p.size)
+		at += p.size
+	}
+	return nil
 }
 
 // bits is the bytes of a bit a row, for whole tiles of words.
@@ -116,19 +155,39 @@ func (c *Chains) Reset() error {
 	if err != nil {
 		return err
 	}
-	n := uint32(c.rows.Partitions())
-	err = c.kernels.Reset(stream, kernels.Sweep(uint64(n)), c.chains(), 0, n)
+	err = errors.Join(stream.Fill(c.now.directory, 0xff), stream.Fill(c.now.rows, 0), stream.Fill(c.lengths, 0))
 	return errors.Join(err, stream.Close())
 }
 
-// chains is what a launch takes.
-func (c *Chains) chains() kernels.ScatterChains {
-	c.view.Pool = c.pool.View()
-	return c.view
+// view is what a launch takes.
+func (c *Chains) view() kernels.ScatterChains {
+	return kernels.ScatterChains{
+		Pool: c.pool.View(), Rows: c.now.rows.Ptr, Lengths: c.lengths.Ptr, Directory: c.now.directory.Ptr,
+		Slots: c.slots, PageRows: c.pageRows,
+	}
+}
+
+// settle queues what makes chains whole behind a launch (CHAIN-FULL), and gives n chains from first on back.
+func (c *Chains) settle(stream *cuda.Stream, first, n int) error {
+	if err := stream.Fill(c.next.directory, 0xff); err != nil {
+		return err
+	}
+	chains := uint32(c.rows.Partitions())
+	settled := kernels.ScatterSettled{
+		Rows: c.next.rows.Ptr, Directory: c.next.directory.Ptr, Numbers: c.numbers.Ptr, First: uint32(first), N: uint32(n),
+	}
+	if err := c.kernels.Sum(stream, kernels.Sweep(uint64(chains)), c.view(), settled, chains); err != nil {
+		return err
+	}
+	if err := c.kernels.Settle(stream, kernels.Sweep(uint64(c.slots)), c.view(), settled); err != nil {
+		return err
+	}
+	c.now, c.next = c.next, c.now
+	return nil
 }
 
 // PageRows is how many rows a page holds.
-func (c *Chains) PageRows() int { return int(c.view.PageRows) }
+func (c *Chains) PageRows() int { return int(c.pageRows) }
 
 // Append queues that the first n rows of src are appended to their partitions' chains. Once the
 // stream is done, Left tells for how many there was a page.
@@ -164,11 +223,10 @@ func (c *Chains) append(stream *cuda.Stream, src cuda.Span, n int, again uint32)
 	grid := kernels.ScatterGrid(tiles, c.tile, uint32(c.rows.Stride), uint32(c.rows.Bits), chainPerPartition)
 	rows := c.rows.view(src, n, c.rows.Skip, c.rows.Bits, c.tile)
 	left := kernels.ScatterLeft{Rows: c.left.Ptr, Count: c.outcome.Ptr, Status: c.outcome.Ptr + 4, Again: again}
-	if err := c.kernel()(stream, grid, rows, c.chains(), left); err != nil {
+	if err := c.kernel()(stream, grid, rows, c.view(), left); err != nil {
 		return err
 	}
-	chains := uint32(c.rows.Partitions())
-	return c.kernels.Settle(stream, kernels.Sweep(uint64(chains)), c.chains(), chains)
+	return c.settle(stream, 0, 0)
 }
 
 // kernel is the one that appends rows of this many words.
@@ -195,40 +253,6 @@ func (c *Chains) Left() (int, error) {
 		return int(outcome[0]), fmt.Errorf("append to chains: %d rows are left: %w", outcome[0], err)
 	}
 	return 0, nil
-}
-
-// ChainSize is how large a chain is.
-type ChainSize struct {
-	Pages int
-	// Newest is the rows in its newest page; all others are full.
-	Newest int
-}
-
-// Rows is the rows of a chain whose pages hold so many.
-func (s ChainSize) Rows(pageRows int) int {
-	if s.Pages == 0 {
-		return 0
-	}
-	return (s.Pages-1)*pageRows + s.Newest
-}
-
-// Sizes reads how large the chains of all partitions are. No call may be under way.
-func (c *Chains) Sizes() ([]ChainSize, error) {
-	lengths, err := readWords(c.thread, c.lengths)
-	if err != nil {
-		return nil, err
-	}
-	raw := make([]byte, c.tails.Size)
-	if err := c.thread.Read(raw, c.tails); err != nil {
-		return nil, err
-	}
-	sizes := make([]ChainSize, len(lengths))
-	for p, pages := range lengths {
-		if pages > 0 {
-			sizes[p] = ChainSize{Pages: int(pages), Newest: int(binary.LittleEndian.Uint32(raw[8*p:]))}
-		}
-	}
-	return sizes, nil
 }
 
 // Close frees the memory, but not the pages: the pool is the caller's. Work that

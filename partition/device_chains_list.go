@@ -8,16 +8,45 @@ import (
 	"github.com/gagg-dev/gagg/internal/kernels"
 )
 
-// ChainPages is the pages of some chains, one after the other.
+// ChainSize is how large a chain is.
+type ChainSize struct {
+	Pages int
+	Last  int // rows in its last page; all others are full
+}
+
+// Rows is the rows of a chain whose pages hold so many.
+func (s ChainSize) Rows(pageRows int) int { return max(s.Pages-1, 0)*pageRows + s.Last }
+
+// Sizes reads how large the chains of all partitions are. No call may be under way.
+func (c *Chains) Sizes() ([]ChainSize, error) {
+	lengths, err := readWords(c.thread, c.lengths)
+	if err != nil {
+		return nil, err
+	}
+	raw := make([]byte, c.now.rows.Size)
+	if err := c.thread.Read(raw, c.now.rows); err != nil {
+		return nil, err
+	}
+	sizes := make([]ChainSize, len(lengths))
+	for p, pages := range lengths {
+		if pages > 0 {
+			rows := binary.LittleEndian.Uint64(raw[8*p:])
+			sizes[p] = ChainSize{Pages: int(pages), Last: int(rows - uint64(pages-1)*uint64(c.pageRows))}
+		}
+	}
+	return sizes, nil
+}
+
+// ChainPages is the pages of some chains, one chain after the other.
 type ChainPages struct {
 	First int         // the partition of the first of them
 	Sizes []ChainSize // of each
 	From  []uint32    // where its pages begin in Pages; one more, where they end
-	Pages []uint32    // the newest of a chain first
+	Pages []uint32    // in their chain's order
 }
 
 // List finds the pages of the n partitions from first on, for which sizes are those of all
-// partitions, and waits for that. The outcome may be freed as long as nothing is appended.
+// partitions, and waits for that.
 func (c *Chains) List(stream *cuda.Stream, sizes []ChainSize, first, n int) (ChainPages, error) {
 	l := ChainPages{First: first, Sizes: sizes[first : first+n], From: []uint32{0}}
 	all := uint32(0)
@@ -32,7 +61,7 @@ func (c *Chains) List(stream *cuda.Stream, sizes []ChainSize, first, n int) (Cha
 	if err := c.thread.Write(c.from.Slice(0, cuda.Size(len(raw))), raw); err != nil {
 		return ChainPages{}, err
 	}
-	if err := c.kernels.List(stream, kernels.Sweep(uint64(n)), c.chains(), uint32(first), uint32(n), c.from.Ptr, c.pages.Ptr); err != nil {
+	if err := c.kernels.List(stream, kernels.Sweep(uint64(c.slots)), c.view(), uint32(first), uint32(n), c.from.Ptr, c.pages.Ptr); err != nil {
 		return ChainPages{}, err
 	}
 	if err := stream.Synchronize(); err != nil {
@@ -43,21 +72,23 @@ func (c *Chains) List(stream *cuda.Stream, sizes []ChainSize, first, n int) (Cha
 	return l, err
 }
 
-// Listed is where the numbers of the pages of the last List are in device memory,
+// Listed is where the outcome of the last List is in device memory, From and Pages,
 // for kernels that take chains. It is valid until the next List.
-func (c *Chains) Listed() cuda.Span { return c.pages }
+func (c *Chains) Listed() (from, pages cuda.Span) { return c.from, c.pages }
 
 // CopyOut queues that the rows of listed pages are copied to pinned memory, one page after
 // the other from byte `at` on. It returns how many rows those are.
 func (c *Chains) CopyOut(stream *cuda.Stream, l ChainPages, dst *cuda.Pinned, at cuda.Size) (int, error) {
+	view := c.pool.View()
 	done := 0
 	for i, s := range l.Sizes {
-		for k, page := range l.Pages[l.From[i]:l.From[i+1]] {
+		pages := l.Pages[l.From[i]:l.From[i+1]]
+		for k, page := range pages {
 			n := c.PageRows()
-			if k == 0 {
-				n = s.Newest
+			if k == len(pages)-1 {
+				n = s.Last
 			}
-			src := cuda.Span{Ptr: c.pageAt(page) + chainHeader, Size: c.rows.bytes(n)}
+			src := cuda.Span{Ptr: view.Pages + cuda.Ptr(page)<<view.PageShift, Size: c.rows.bytes(n)}
 			if err := stream.CopyOut(dst.Span(at+c.rows.bytes(done), at+c.rows.bytes(done+n)), src); err != nil {
 				return done, fmt.Errorf("copy chain %d: %w", l.First+i, err)
 			}
@@ -67,17 +98,6 @@ func (c *Chains) CopyOut(stream *cuda.Stream, l ChainPages, dst *cuda.Pinned, at
 	return done, nil
 }
 
-// pageAt is where a page begins.
-func (c *Chains) pageAt(page uint32) cuda.Ptr {
-	return c.view.Pool.Pages + cuda.Ptr(page)<<c.view.Pool.PageShift
-}
-
-// Free queues that the pages of the last List, which was this one, are given back, and that their chains are
-// empty.
-func (c *Chains) Free(stream *cuda.Stream, l ChainPages) error {
-	if err := c.kernels.Free(stream, kernels.Sweep(uint64(len(l.Pages))), c.pool.View(), c.pages.Ptr, uint32(len(l.Pages))); err != nil {
-		return err
-	}
-	n := uint32(len(l.Sizes))
-	return c.kernels.Reset(stream, kernels.Sweep(uint64(n)), c.chains(), uint32(l.First), n)
-}
+// Free queues that the pages of the n partitions from first on are given back to the pool, and that
+// their chains are empty.
+func (c *Chains) Free(stream *cuda.Stream, first, n int) error { return c.settle(stream, first, n) }

@@ -26,11 +26,11 @@ func newChainRig(tb testing.TB, d partition.DeviceRows, n, pageRows int, pages u
 	tb.Helper()
 	r := &chainRig{deviceRig: newDeviceRig(tb), d: d}
 	bytes := cuda.Size(64)
-	for int(bytes-16)/(8*d.Stride) < pageRows {
+	for int(bytes)/(8*d.Stride) < pageRows {
 		bytes *= 2
 	}
 	if pages == 0 {
-		pages = uint32(n/(int(bytes-16)/(8*d.Stride)) + d.Partitions() + 1)
+		pages = uint32(n/(int(bytes)/(8*d.Stride)) + d.Partitions() + 1)
 	}
 	k := load(r.deviceRig, kernels.LoadPages)
 	r.pool = keep(tb, func() (*gpumem.Pool, error) {
@@ -50,9 +50,11 @@ func (r *chainRig) take(first, n int) []uint64 {
 	list, err := r.chains.List(r.stream, sizes, first, n)
 	r.do(err)
 	want := 0
-	for i, s := range list.Sizes {
+	for p, s := range list.Sizes {
 		want += s.Rows(r.chains.PageRows())
-		r.checkHeaders(first+i, s, list.Pages[list.From[i]:list.From[i+1]])
+		if s.Last > r.chains.PageRows() || (s.Pages > 0) != (s.Last > 0) {
+			r.tb.Fatalf("the chain of partition %d has %d pages, and %d rows in the last one", first+p, s.Pages, s.Last)
+		}
 	}
 	size := cuda.Size(8 * r.d.Stride * want)
 	pinned := keep(r.tb, func() (*cuda.Pinned, error) { return r.thread.AllocPinned(size + 8) })
@@ -73,7 +75,7 @@ func (r *chainRig) take(first, n int) []uint64 {
 		at = end
 	}
 	before := r.used()
-	r.do(r.chains.Free(r.stream, list))
+	r.do(r.chains.Free(r.stream, first, n))
 	if after := r.used(); before-after != len(list.Pages) {
 		r.tb.Fatalf("%d pages are in use, and %d once %d are freed", before, after, len(list.Pages))
 	}
@@ -87,28 +89,6 @@ func (r *chainRig) used() int {
 	used, err := r.pool.Used()
 	r.do(err)
 	return int(used)
-}
-
-// checkHeaders wants the pages of a chain to say so, each page what ChainPage has.
-func (r *chainRig) checkHeaders(p int, size partition.ChainSize, pages []uint32) {
-	r.tb.Helper()
-	view := r.pool.View()
-	next := gpumem.NoPage
-	for k := len(pages) - 1; k >= 0; k-- {
-		raw := make([]byte, 16)
-		r.do(r.thread.Read(raw, cuda.Span{Ptr: view.Pages + cuda.Ptr(pages[k])<<view.PageShift, Size: 16}))
-		rows := r.chains.PageRows()
-		if k == 0 {
-			rows = size.Newest
-		}
-		want := [4]uint32{next, uint32(rows), uint32(p), uint32(len(pages) - 1 - k)}
-		for i, w := range want {
-			if got := binary.LittleEndian.Uint32(raw[4*i:]); got != w {
-				r.tb.Fatalf("page %d of %d of partition %d: word %d of its header is %d, want %d of %v", k, len(pages), p, i, got, w, want)
-			}
-		}
-		next = pages[k]
-	}
 }
 
 // None is left, and no page is.
@@ -241,9 +221,10 @@ func TestChainsRefuse(t *testing.T) {
 		d      partition.DeviceRows
 	}{
 		{gpumem.Config{Pages: 10, PageBytes: 4096, Method: gpumem.RW}, partition.DeviceRows{Stride: 2}},
-		{gpumem.Config{Pages: 10, PageBytes: 512}, partition.DeviceRows{Stride: 2}}, // 31 rows
+		{gpumem.Config{Pages: 10, PageBytes: 512}, partition.DeviceRows{Stride: 3}}, // 21 rows
 		{gpumem.Config{Pages: 10, PageBytes: 4096}, partition.DeviceRows{Stride: 2, Bits: kernels.ScatterMostBits + 1}},
 		{gpumem.Config{Pages: 10, PageBytes: 4096}, partition.DeviceRows{Stride: 0}},
+		{gpumem.Config{Pages: 1 << 21, PageBytes: 32}, partition.DeviceRows{Stride: 1}}, // too small, and too many
 	} {
 		pool := keep(t, func() (*gpumem.Pool, error) { return gpumem.New(r.thread, pages, c.config) })
 		if chains, err := partition.NewChains(r.thread, chain, pool, c.d, 10); err == nil {

@@ -115,5 +115,5 @@ func (l *faultRig) chainsLife() (err error) {
 	if _, err := c.CopyOut(l.stream, list, l.pinned, 0); err != nil {
 		return err
 	}
-	return c.Free(l.stream, list)
+	return c.Free(l.stream, 0, 4)
 }

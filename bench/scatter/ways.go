@@ -52,7 +52,7 @@ func (b *bench) chains(c *closers, d partition.DeviceRows, rows int) (device.Cas
 		return device.Case{}, false, nil
 	}
 	var pool *gpumem.Pool
-	perPage := (int(b.Page) - 16) / (8 * d.Stride)
+	perPage := int(b.Page) / (8 * d.Stride)
 	pages := uint32(rows/perPage + d.Partitions() + 1)
 	madePool, err := gpumem.New(b.thread, b.pages, gpumem.Config{Pages: pages, PageBytes: cuda.Size(b.Page), LowestFree: 1e-4})
 	if err := open(c, &pool, madePool, err); err != nil {

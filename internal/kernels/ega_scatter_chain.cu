@@ -1,137 +1,117 @@
 // Rows are divided into chains of pages: see ega_scatter_chain.cuh.
 //
-//   ega_scatter_chain_reset         chains without pages
 //   ega_scatter_chain_pairs, _even, _odd   appends rows (of 2, an even, an odd number of words)
-//   ega_scatter_chain_settle        after that: counts of the newest pages; tails that can be added to again
-//   ega_scatter_chain_list          the pages of some chains
-//   ega_scatter_chain_free          gives listed pages back
+//   ega_scatter_chain_sum, _settle         after that, and to give chains back: CHAIN-FULL
+//   ega_scatter_chain_list                 the pages of some chains
 #include "device.cuh"
 
 #include "ega_scatter_chain.cuh"
 
-// Empties the n chains from first on, whose pages are others' from now on or free already. Any number of threads, each of
-// which takes every so many'th chain; no barriers. So do settle and list.
-extern "C" __global__ void ega_scatter_chain_reset(ScatterChains chains, uint32_t first, uint32_t n) {
-  for (uint32_t i = global_thread(); i < n; i += global_threads()) {
-    chains.tails[first + i] = chain_tail(PAGE_NONE, chains.page_rows);
-    chains.lengths[first + i] = 0;
+__device__ __forceinline__ bool chain_freed(const ScatterSettled& settled, uint32_t partition) {
+  return partition - settled.first < settled.n;
+}
+
+// Begins to settle: what chains have that end with a full page. Any number of threads, each of which takes every so many'th
+// partition; no barriers. So do settle and list, with slots of the directory.
+extern "C" __global__ void ega_scatter_chain_sum(ScatterChains chains, ScatterSettled settled, uint32_t partitions) {
+  for (uint32_t p = global_thread(); p < partitions; p += global_threads()) {
+    if (chain_freed(settled, p)) chains.lengths[p] = 0;
+    settled.rows[p] = uint64_t(chains.lengths[p]) * chains.page_rows;
+    settled.numbers[p] = 0;
   }
 }
 
-// Ends a launch that has appended: a tail that nobody crossed, for want of pages, has
-// more rows than the page, as if somebody were crossing still.
-extern "C" __global__ void ega_scatter_chain_settle(ScatterChains chains, uint32_t n) {
-  for (uint32_t p = global_thread(); p < n; p += global_threads()) {
-    uint64_t tail = chains.tails[p];
-    uint32_t rows = chain_rows(tail) < chains.page_rows ? chain_rows(tail) : chains.page_rows;
-    chains.tails[p] = chain_tail(chain_page(tail), rows);
-    if (chain_page(tail) != PAGE_NONE) chain_header(chains.pool, chain_page(tail))->rows = rows;
+// Ends it: each page is given back, or goes to the new directory with a new number, the last one to the page that
+// is not full.
+extern "C" __global__ void ega_scatter_chain_settle(ScatterChains chains, ScatterSettled settled) {
+  for (uint32_t i = global_thread(); i < chains.slots; i += global_threads()) {
+    uint64_t entry = chains.directory[i];
+    uint32_t page = chain_page(entry);
+    if (entry == CHAIN_EMPTY || page == PAGE_NONE) continue;
+    uint32_t p = chain_partition(entry);
+    if (chain_freed(settled, p)) {
+      page_free<PageBits<uint32_t>>(chains.pool, page);
+      continue;
+    }
+    uint32_t in_last = uint32_t(chains.rows[p] % chains.page_rows);
+    uint32_t number = chains.lengths[p] - 1;
+    if (in_last != 0 && chain_number(entry) == chains.rows[p] / chains.page_rows) {
+      settled.rows[p] = uint64_t(number) * chains.page_rows + in_last;
+    } else {
+      number = atomicAdd(settled.numbers + p, 1u);
+    }
+    chain_enter(settled.directory, chains.slots, chain_key(p, number), page);
   }
 }
 
-// Lists the pages of the n chains from first on: those of chain i begin at pages[from[i]], the newest first. A thread a
-// chain, which reads one page after the other.
+// Lists the pages of the n settled chains from first on, those of chain i by number from pages[from[i]] on.
 extern "C" __global__ void ega_scatter_chain_list(ScatterChains chains, uint32_t first, uint32_t n, const uint32_t* from,
                                                   uint32_t* pages) {
-  for (uint32_t i = global_thread(); i < n; i += global_threads()) {
-    uint32_t* out = pages + from[i];
-    uint32_t page = chain_page(chains.tails[first + i]);
-    for (uint32_t k = 0; k < chains.lengths[first + i]; k++) {
-      out[k] = page;
-      page = chain_header(chains.pool, page)->next;
-    }
+  for (uint32_t i = global_thread(); i < chains.slots; i += global_threads()) {
+    uint64_t entry = chains.directory[i];
+    if (entry == CHAIN_EMPTY || chain_partition(entry) - first >= n) continue;
+    pages[from[chain_partition(entry) - first] + chain_number(entry)] = chain_page(entry);
   }
 }
 
-// Gives n pages back, a thread each. Their chains are reset by the next launch.
-extern "C" __global__ void ega_scatter_chain_free(PagePool pool, const uint32_t* pages, uint32_t n) {
-  for (uint32_t i = global_thread(); i < n; i += global_threads()) page_free<PageBits<uint32_t>>(pool, pages[i]);
-}
-
-// chain_cross gives lanes that cross the end of a page their new one, or PAGE_NONE, and
-// makes it the tail. All lanes of a full warp call, and those that do not cross help to look. Once one block was refused
-// nobody asks again: what would be found was freed meanwhile, and each search that fails reads the whole bitmap.
-__device__ __forceinline__ uint32_t chain_cross(const ScatterChains& chains, const ScatterLeft& left, PageWalk& walk,
-                                                bool crosses, uint32_t partition, uint32_t old, uint32_t rows) {
-  bool wants = crosses && ld_relaxed(left.status) == STATUS_OK;
+// chain_own finds pages for lanes whose they are to find, and writes them to the directory, or that there is none.
+// Returns the page or PAGE_NONE. All lanes of a full warp call, and those that own none help to look. Once one block was
+// refused nobody asks again: what would be found was given back meanwhile, and each search that fails reads the whole bitmap.
+__device__ __forceinline__ uint32_t chain_own(const ScatterChains& chains, const ScatterLeft& left, PageWalk& walk,
+                                              bool owns, uint32_t partition, uint32_t number) {
+  bool wants = owns && ld_relaxed(left.status) == STATUS_OK;
   uint32_t page = page_get_together<PageBits<uint32_t>>(chains.pool, walk, FULL_MASK, wants);
-  if (!crosses) return PAGE_NONE;
+  if (!owns) return PAGE_NONE;
   if (page == PAGE_NONE) {
     report(left.status, STATUS_OUT_OF_PAGES);
-    return PAGE_NONE;
+  } else {
+    atomicAdd(chains.lengths + partition, 1u);
   }
-  // Only who crosses has to do with the length. The fence behind it hands it on; the one before is that of
-  // page_get_together.
-  uint32_t number = ld_relaxed(chains.lengths + partition);
-  st_relaxed(chains.lengths + partition, number + 1);
-  *chain_header(chains.pool, page) = {old, chains.page_rows, partition, number};
-  if (old != PAGE_NONE) chain_header(chains.pool, old)->rows = chains.page_rows;  // settled to less by an earlier launch
-  __threadfence();
-  atomicExch(chains.tails + partition, chain_tail(page, rows));
+  chain_enter(chains.directory, chains.slots, chain_key(partition, number), page);
   return page;
 }
 
-// chain_wait gets room for n rows of a partition whose tail another block is about to replace, none if n is 0. All
-// lanes of a full warp call, each for its own partition. CHAIN-ENDS has why it ends.
-__device__ __forceinline__ ChainRoom chain_wait(const ScatterChains& chains, const ScatterLeft& left, PageWalk& walk,
-                                                uint32_t partition, uint32_t n) {
-  uint64_t* tail = chains.tails + partition;
-  ChainRoom room = {0, PAGE_NONE, PAGE_NONE};
-  bool open = n > 0;
-  while (__any_sync(FULL_MASK, open)) {
-    bool crosses = false;
-    if (open && chain_rows(ld_relaxed(tail)) <= chains.page_rows) {
-      uint64_t old = atomicAdd(tail, uint64_t(n));
-      if (chain_rows(old) <= chains.page_rows) {
-        room.first = chain_rows(old);
-        room.page = chain_page(old);
-        crosses = chain_rows(old) + n > chains.page_rows;
-        open = false;
-      }
-    } else if (open && ld_relaxed(left.status) != STATUS_OK) {
-      open = false;
-    } else if (open) {
-      __nanosleep(100);
-    }
-    if (__any_sync(FULL_MASK, crosses)) {
-      uint32_t more = chain_cross(chains, left, walk, crosses, partition, room.page, room.first + n - chains.page_rows);
-      if (crosses) room.more = more;
-    }
+// chain_await finds the page that another block owns, or PAGE_NONE if it has found none. Lanes that wait for nothing call with
+// `waits` false. Ends by CHAIN-ENDS.
+__device__ __forceinline__ uint32_t chain_await(const ScatterChains& chains, bool waits, uint32_t partition,
+                                                uint32_t number) {
+  uint64_t entry = CHAIN_EMPTY;
+  while (__any_sync(FULL_MASK, waits && entry == CHAIN_EMPTY)) {
+    if (waits && entry == CHAIN_EMPTY) entry = chain_find(chains, chain_key(partition, number));
+    if (waits && entry == CHAIN_EMPTY) __nanosleep(100);
   }
-  return room;
+  return chain_page(entry);
 }
 
-// chain_rooms finds where the parts of a tile go. Before, rooms has of each part what the tail was when its rows were
-// added, page and rows, and in `more` how many these are; after it, the room, counted from places of the tile on, mod
-// 2^32. All threads of a block of full warps call, each for every so many'th partition; no barriers.
+// chain_rooms finds where the parts of a tile go. Before, rooms has of each part the place of its first row, as row and number
+// of a page, and in `more` how many rows it has; after it, the room, counted from places of the tile on, mod 2^32. All threads of a
+// block of full warps call, each for every so many'th partition; no barriers. First the pages are found that are
+// this block's to find, then those of others are waited for.
 __device__ __forceinline__ void chain_rooms(const ScatterChains& chains, const ScatterLeft& left, uint32_t partitions,
                                             const uint32_t* starts, ChainRoom* rooms) {
   PageWalk walk = page_walk(chains.pool, global_thread());
   uint32_t waiting = 0;  // bit i: the i-th partition of this thread
   for (uint32_t p = threadIdx.x, bit = 1; p - threadIdx.x < partitions; p += blockDim.x, bit *= 2) {
-    ChainRoom room = p < partitions ? rooms[p] : ChainRoom{0, PAGE_NONE, 0};
+    ChainRoom room = p < partitions ? rooms[p] : ChainRoom{0, 0, 0};
     uint32_t n = room.more;
-    bool waits = room.first > chains.page_rows;
-    bool crosses = !waits && n > 0 && room.first + n > chains.page_rows;
-    room.more = PAGE_NONE;
-    if (__any_sync(FULL_MASK, crosses)) {
-      uint32_t more = chain_cross(chains, left, walk, crosses, p, room.page, room.first + n - chains.page_rows);
-      if (crosses) room.more = more;
+    bool begins = n > 0 && room.first == 0;
+    bool crosses = room.first + n > chains.page_rows;  // then it does not begin a page: n is page_rows at most
+    uint32_t own = PAGE_NONE;
+    if (__any_sync(FULL_MASK, begins || crosses)) {
+      own = chain_own(chains, left, walk, begins || crosses, p, room.page + crosses);
     }
-    if (waits) {
-      waiting |= bit;
-    } else if (p < partitions) {
-      room.first -= starts[p];
-      rooms[p] = room;
-    }
+    if (n > 0 && !begins) waiting |= bit;
+    if (begins) room.page = own;
+    room.more = own;
+    if (p >= partitions) continue;
+    room.first -= starts[p];
+    rooms[p] = room;
   }
   for (uint32_t p = threadIdx.x, bit = 1; p - threadIdx.x < partitions; p += blockDim.x, bit *= 2) {
     bool waits = (waiting & bit) != 0;
     if (!__any_sync(FULL_MASK, waits)) continue;
-    ChainRoom room = chain_wait(chains, left, walk, p, waits ? rooms[p].more : 0);
-    if (!waits) continue;
-    room.first -= starts[p];
-    rooms[p] = room;
+    uint32_t page = chain_await(chains, waits, p, waits ? rooms[p].page : 0);
+    if (waits) rooms[p].page = page;
   }
 }
 
@@ -175,7 +155,7 @@ __device__ __forceinline__ void chain_move(const ScatterChains& chains, const Ch
       page = room.more;
     }
     if (page == PAGE_NONE) continue;
-    Unit* to = reinterpret_cast<Unit*>(page_address(chains.pool, page) + sizeof(ChainPage));
+    Unit* to = reinterpret_cast<Unit*>(page_address(chains.pool, page));
     to[uint64_t(row) * units.d + within] = held[order_row(entry) * units.d + within];
   }
 }
@@ -183,9 +163,9 @@ __device__ __forceinline__ void chain_move(const ScatterChains& chains, const Ch
 // chain_append appends a tile to the chains, `units` units a row. A block, of full warps, a tile. Dynamic shared
 // memory: the tile, `order`, a word and a ChainRoom a partition, and SCAN_SCRATCH.
 //
-// Barriers: behind the tile's copy and the zeroed counters; those of scatter_order, the last one also behind the tails
-// in `rooms`, and before the bits that were read are cleared; and one behind these bits, behind `rooms` as it then is, and
-// behind any report of this block's, so that either all its warps see that rows may be left, or none has to.
+// Barriers: behind the tile's copy and the zeroed counters; those of scatter_order, the last one also behind what was
+// asked for, in `rooms`, and before the bits that were read are cleared; and one behind these bits, behind `rooms` as it
+// then is, and behind any report of this block's, so that either all its warps see that rows may be left, or none has to.
 template <typename Unit>
 __device__ __forceinline__ void chain_append(const ScatterRows& rows, const ScatterChains& chains, const ScatterLeft& left,
                                              uint32_t units) {
@@ -198,7 +178,6 @@ __device__ __forceinline__ void chain_append(const ScatterRows& rows, const Scat
   uint32_t* counters = order + rows.most;
   ChainRoom* rooms = reinterpret_cast<ChainRoom*>(counters + partitions);
   uint32_t* scratch = reinterpret_cast<uint32_t*>(rooms + partitions);
-
   if (left.again != 0 && !chain_left(left, first, n)) return;
 
   Unit* held = reinterpret_cast<Unit*>(memory);
@@ -206,9 +185,10 @@ __device__ __forceinline__ void chain_append(const ScatterRows& rows, const Scat
   scatter_zero(counters, partitions);
   __syncthreads();
   auto there = [&](uint32_t r) { return left.again == 0 || (left.rows[(first + r) / 32] >> (r % 32) & 1) != 0; };
-  auto ask = [&](uint32_t p, uint32_t count) { return atomicAdd(chains.tails + p, uint64_t(count)); };
-  auto tell = [&](uint32_t p, uint32_t count, uint32_t, uint64_t tail) {
-    rooms[p] = {chain_rows(tail), chain_page(tail), count};
+  auto ask = [&](uint32_t p, uint32_t count) { return atomicAdd(chains.rows + p, uint64_t(count)); };
+  auto tell = [&](uint32_t p, uint32_t count, uint32_t, uint64_t before) {
+    uint64_t number = before / chains.page_rows;
+    rooms[p] = {uint32_t(before - number * chains.page_rows), uint32_t(number), count};
   };
   uint32_t all = scatter_order(rows, memory, n, order, counters, scratch, there, ask, tell);
   if (left.again != 0) scatter_zero(left.rows + first / 32, (n + 31) / 32);

@@ -4,46 +4,38 @@
 //
 // Terms: those of ega_scatter.cuh, and
 //
-//   chain  the pages of a partition; all are full but the newest
-//   tail   of a chain: its newest page, and the rows that are in it or on their way
-//   left   rows for which there was no page
+//   chain      the pages of a partition, by number; between launches all are full but the last
+//   asked      rows of a partition for which somebody asked for room; row i is row i % page_rows of page i / page_rows
+//   directory  a hash table of all pages, by partition and number
+//   left       rows for which there was no page
 //
-// Layout: a page begins with its ChainPage, then has page_rows rows.
+// Layout, of pages that hold 4 rows; a page is nothing but rows:
 //
-//   tails[p] | page 7, 3 rows |
-//                   |
-//      page 7: | next 4, rows 3, partition p, number 2 | row | row | row |     |
-//                   |
-//      page 4: | next 9, rows 4, partition p, number 1 | row | row | row | row |
-//                   |
-//      page 9: | next none, rows 4, partition p, number 0 | row | row | row | row |
+//   rows[5] = 6                          partition 5 has 6 rows
+//   lengths[5] = 2                       in 2 pages
+//   directory: | 5, 1 -> page 7 | - | - | 5, 0 -> page 9 | 2, 0 -> page 3 | - | ...
 //
-// How a block gets room for a part of n rows: it adds n to the tail's rows by one
-// atomic, whose answer (page, u) says
+// How a block gets room for a part of n rows: an atomic adds n to rows[p] and says how many were asked for
+// before. The rows lie in one page or in two. Whoever asks for the first row of a page gets
+// it from the pool and writes it to the directory; all others look there until it has been.
 //
-//   u + n <= page_rows        the part goes to the rows from u on
-//   u <= page_rows < u + n    this block, and no other, crosses the end of the page: it gets a
-//                             new page, and makes that the tail, with as many rows as do not fit the old one
-//   page_rows < u             another one is crossing; look until the tail has
-//                             changed, then add again
-//
-// A tail that says page_rows in no page is the beginning: whoever comes first crosses.
+// Where this differs from the paper, and why: there a chain has a tail, where pages are added one after the
+// other. Whoever came behind a full tail waited until the next page was found and linked, some microseconds, and
+// then for the one after: a partition with many rows grew by a page each time. Here pages are found side by side,
+// however many of one partition, and a block waits for the finding of one page at most.
 //
 // Invariants:
 //
-//   CHAIN-ONCE   Rows u to u + n of a page belong to who was told u, as the atomics of one
-//                page's tail add up.
-//   CHAIN-FULL   A page that is not the newest is full: who crosses fills the old one with the first rows of its part.
-//   CHAIN-ENDS   Who waits, waits for a block that has added, and so is running. A block that has
-//                added crosses first, where it has to, and waits only then (chain_rooms); who has waited adds and
-//                crosses in one turn of a loop of all lanes, so that nobody waits for a lane that waits for
-//                the warp. Who crosses either makes a new tail or reports out of pages, and a waiter
-//                looks for both.
-//   CHAIN-ROOM   The rows of a tail do not overflow: who was told more than page_rows adds again
-//                only once the tail has changed, so that what comes to it in vain is all rows at
-//                most. A tile is never larger than a page, so that a part crosses once.
+//   CHAIN-ONCE   A row's place belongs to who was told so by the atomic.
+//   CHAIN-ENDS   Who waits for a page waits for a block that has asked, and so is running. A block writes all pages to
+//                the directory that are its to find, or that there is none, before it waits itself.
 //   CHAIN-LEFT   Each row is in a page or left, never both: a block sets the bits of those of its
-//                rows for which it has no page. A tile has whole words of bits to itself.
+//                rows for which no page was found. A tile has whole words of bits to itself.
+//   CHAIN-FULL   A settled chain has no page without a row, none that is not full but the last, and numbers from 0 on.
+//                While pages run out, numbers stay without a page, and pages with higher numbers may be found: they are
+//                numbered anew by settling.
+//   CHAIN-ROOM   The directory is at most half full: it has two slots for each page of the pool, and for each page
+//                that may be asked for in vain by one launch.
 #pragma once
 
 #include "device.cuh"
@@ -51,20 +43,28 @@
 #include "pages_share.cuh"
 #include "status.cuh"
 
-// ChainPage is what a page begins with.
-struct ChainPage {
-  uint32_t next;       // the page filled before, or PAGE_NONE
-  uint32_t rows;       // in this page; of a newest page right once a launch has been settled
-  uint32_t partition;
-  uint32_t number;     // in its chain; 0 was filled first
-};
+// Bits of the number of a page in its chain.
+constexpr uint32_t CHAIN_NUMBER_BITS = 21;
+
+// An empty slot of the directory: no chain has so many pages.
+constexpr uint64_t CHAIN_EMPTY = ~uint64_t(0);
 
 // ScatterChains is the chains of all partitions; a kernel takes it by value.
 struct ScatterChains {
   PagePool pool;
-  uint64_t* tails;     // by partition: page << 32 | rows
-  uint32_t* lengths;   // by partition: pages
-  uint32_t page_rows;  // that fit a page, at least as many as a tile has, which are a multiple of 32
+  uint64_t* rows;       // by partition: that were asked for
+  uint32_t* lengths;    // by partition: pages that were found
+  uint64_t* directory;  // partition, number, page
+  uint32_t slots;       // of the directory: a power of two
+  uint32_t page_rows;   // that fit a page, at least as many as a tile has, which are a multiple of 32
+};
+
+// ScatterSettled is where chains lie once they are settled: other memory, which the next launch takes.
+struct ScatterSettled {
+  uint64_t* rows;
+  uint64_t* directory;  // empty
+  uint32_t* numbers;    // by partition: given to full pages
+  uint32_t first, n;    // partitions whose pages are given back
 };
 
 // ScatterLeft is which rows are still to be placed: before a launch for rows of one before it, and
@@ -82,10 +82,35 @@ struct ChainRoom {
   uint32_t first, page, more;
 };
 
-__device__ __forceinline__ uint32_t chain_page(uint64_t tail) { return uint32_t(tail >> 32); }
-__device__ __forceinline__ uint32_t chain_rows(uint64_t tail) { return uint32_t(tail); }
-__device__ __forceinline__ uint64_t chain_tail(uint32_t page, uint32_t rows) { return uint64_t(page) << 32 | rows; }
+// An entry of the directory is key << 32 | page.
+__device__ __forceinline__ uint32_t chain_key(uint32_t partition, uint32_t number) {
+  return partition << CHAIN_NUMBER_BITS | number;
+}
+__device__ __forceinline__ uint32_t chain_page(uint64_t entry) { return uint32_t(entry); }
+__device__ __forceinline__ uint32_t chain_partition(uint64_t entry) { return uint32_t(entry >> 32) >> CHAIN_NUMBER_BITS; }
+__device__ __forceinline__ uint32_t chain_number(uint64_t entry) {
+  return uint32_t(entry >> 32) & ((1u << CHAIN_NUMBER_BITS) - 1);
+}
 
-__device__ __forceinline__ ChainPage* chain_header(const PagePool& pool, uint32_t page) {
-  return reinterpret_cast<ChainPage*>(page_address(pool, page));
+// chain_slot is where the search for a key begins: multiplicative hashing (Knuth), by the upper bits of the product.
+__device__ __forceinline__ uint32_t chain_slot(uint32_t key, uint32_t slots) {
+  return __umulhi(key * 0x9e3779b9u, slots);
+}
+
+// chain_enter writes an entry to a directory that has none of its key. Any number of threads may do so at a time. Ends as there are
+// empty slots (CHAIN-ROOM).
+__device__ __forceinline__ void chain_enter(uint64_t* directory, uint32_t slots, uint32_t key, uint32_t page) {
+  uint64_t entry = uint64_t(key) << 32 | page;
+  uint32_t slot = chain_slot(key, slots);
+  while (atomicCAS(directory + slot, CHAIN_EMPTY, entry) != CHAIN_EMPTY) slot = (slot + 1) & (slots - 1);
+}
+
+// chain_find is the entry of a key, or CHAIN_EMPTY if it has none by now.
+__device__ __forceinline__ uint64_t chain_find(const ScatterChains& chains, uint32_t key) {
+  uint32_t slot = chain_slot(key, chains.slots);
+  for (;;) {
+    uint64_t entry = ld_acquire(chains.directory + slot);
+    if (entry == CHAIN_EMPTY || uint32_t(entry >> 32) == key) return entry;
+    slot = (slot + 1) & (chains.slots - 1);
+  }
 }

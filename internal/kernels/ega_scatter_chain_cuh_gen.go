@@ -10,19 +10,22 @@ import (
 
 // ScatterChains is struct ScatterChains of ega_scatter_chain.cuh.
 type ScatterChains struct {
-	Pool     PagePool
-	Tails    cuda.Ptr
-	Lengths  cuda.Ptr
-	PageRows uint32
-	_        [4]byte
+	Pool      PagePool
+	Rows      cuda.Ptr
+	Lengths   cuda.Ptr
+	Directory cuda.Ptr
+	Slots     uint32
+	PageRows  uint32
 }
 
 // An index out of range is a layout that differs from C's.
-var _ = [1]struct{}{}[unsafe.Sizeof(ScatterChains{})-72|
+var _ = [1]struct{}{}[unsafe.Sizeof(ScatterChains{})-80|
 	(unsafe.Offsetof(ScatterChains{}.Pool)-0)|
-	(unsafe.Offsetof(ScatterChains{}.Tails)-48)|
+	(unsafe.Offsetof(ScatterChains{}.Rows)-48)|
 	(unsafe.Offsetof(ScatterChains{}.Lengths)-56)|
-	(unsafe.Offsetof(ScatterChains{}.PageRows)-64)]
+	(unsafe.Offsetof(ScatterChains{}.Directory)-64)|
+	(unsafe.Offsetof(ScatterChains{}.Slots)-72)|
+	(unsafe.Offsetof(ScatterChains{}.PageRows)-76)]
 
 // ScatterLeft is struct ScatterLeft of ega_scatter_chain.cuh.
 type ScatterLeft struct {
@@ -39,3 +42,20 @@ var _ = [1]struct{}{}[unsafe.Sizeof(ScatterLeft{})-32|
 	(unsafe.Offsetof(ScatterLeft{}.Count)-8)|
 	(unsafe.Offsetof(ScatterLeft{}.Status)-16)|
 	(unsafe.Offsetof(ScatterLeft{}.Again)-24)]
+
+// ScatterSettled is struct ScatterSettled of ega_scatter_chain.cuh.
+type ScatterSettled struct {
+	Rows      cuda.Ptr
+	Directory cuda.Ptr
+	Numbers   cuda.Ptr
+	First     uint32
+	N         uint32
+}
+
+// An index out of range is a layout that differs from C's.
+var _ = [1]struct{}{}[unsafe.Sizeof(ScatterSettled{})-32|
+	(unsafe.Offsetof(ScatterSettled{}.Rows)-0)|
+	(unsafe.Offsetof(ScatterSettled{}.Directory)-8)|
+	(unsafe.Offsetof(ScatterSettled{}.Numbers)-16)|
+	(unsafe.Offsetof(ScatterSettled{}.First)-24)|
+	(unsafe.Offsetof(ScatterSettled{}.N)-28)]

@@ -20,41 +20,41 @@ type EgaScatterChain struct {
 // LoadEgaScatterChain loads the kernels of ega_scatter_chain.cu. The caller closes them.
 func LoadEgaScatterChain(t *cuda.Thread) (*EgaScatterChain, error) {
 	k := new(EgaScatterChain)
-	if err := k.Load(t, "ega_scatter_chain.cu", egaScatterChainPTX, "ega_scatter_chain_reset", "ega_scatter_chain_settle", "ega_scatter_chain_list", "ega_scatter_chain_free", "ega_scatter_chain_pairs", "ega_scatter_chain_even", "ega_scatter_chain_odd"); err != nil {
+	if err := k.Load(t, "ega_scatter_chain.cu", egaScatterChainPTX, "ega_scatter_chain_sum", "ega_scatter_chain_settle", "ega_scatter_chain_list", "ega_scatter_chain_pairs", "ega_scatter_chain_even", "ega_scatter_chain_odd"); err != nil {
 		return nil, err
 	}
 	return k, nil
 }
 
-// Reset launches ega_scatter_chain_reset.
-func (k *EgaScatterChain) Reset(stream *cuda.Stream, grid cuda.Grid, chains ScatterChains, first uint32, n uint32) error {
-	args := egaScatterChainResetArgs{chains: chains, first: first, n: n}
-	return stream.Launch(k.Kernel(0), grid, unsafe.Pointer(&args), 80)
+// Sum launches ega_scatter_chain_sum.
+func (k *EgaScatterChain) Sum(stream *cuda.Stream, grid cuda.Grid, chains ScatterChains, settled ScatterSettled, partitions uint32) error {
+	args := egaScatterChainSumArgs{chains: chains, settled: settled, partitions: partitions}
+	return stream.Launch(k.Kernel(0), grid, unsafe.Pointer(&args), 116)
 }
 
-// egaScatterChainResetArgs lies in memory as ega_scatter_chain_reset's parameters.
-type egaScatterChainResetArgs struct {
-	chains ScatterChains
-	first  uint32
-	n      uint32
+// egaScatterChainSumArgs lies in memory as ega_scatter_chain_sum's parameters.
+type egaScatterChainSumArgs struct {
+	chains     ScatterChains
+	settled    ScatterSettled
+	partitions uint32
 }
 
 // Settle launches ega_scatter_chain_settle.
-func (k *EgaScatterChain) Settle(stream *cuda.Stream, grid cuda.Grid, chains ScatterChains, n uint32) error {
-	args := egaScatterChainSettleArgs{chains: chains, n: n}
-	return stream.Launch(k.Kernel(1), grid, unsafe.Pointer(&args), 76)
+func (k *EgaScatterChain) Settle(stream *cuda.Stream, grid cuda.Grid, chains ScatterChains, settled ScatterSettled) error {
+	args := egaScatterChainSettleArgs{chains: chains, settled: settled}
+	return stream.Launch(k.Kernel(1), grid, unsafe.Pointer(&args), 112)
 }
 
 // egaScatterChainSettleArgs lies in memory as ega_scatter_chain_settle's parameters.
 type egaScatterChainSettleArgs struct {
-	chains ScatterChains
-	n      uint32
+	chains  ScatterChains
+	settled ScatterSettled
 }
 
 // List launches ega_scatter_chain_list.
 func (k *EgaScatterChain) List(stream *cuda.Stream, grid cuda.Grid, chains ScatterChains, first uint32, n uint32, from cuda.Ptr, pages cuda.Ptr) error {
 	args := egaScatterChainListArgs{chains: chains, first: first, n: n, from: from, pages: pages}
-	return stream.Launch(k.Kernel(2), grid, unsafe.Pointer(&args), 96)
+	return stream.Launch(k.Kernel(2), grid, unsafe.Pointer(&args), 104)
 }
 
 // egaScatterChainListArgs lies in memory as ega_scatter_chain_list's parameters.
@@ -66,23 +66,10 @@ type egaScatterChainListArgs struct {
 	pages  cuda.Ptr
 }
 
-// Free launches ega_scatter_chain_free.
-func (k *EgaScatterChain) Free(stream *cuda.Stream, grid cuda.Grid, pool PagePool, pages cuda.Ptr, n uint32) error {
-	args := egaScatterChainFreeArgs{pool: pool, pages: pages, n: n}
-	return stream.Launch(k.Kernel(3), grid, unsafe.Pointer(&args), 60)
-}
-
-// egaScatterChainFreeArgs lies in memory as ega_scatter_chain_free's parameters.
-type egaScatterChainFreeArgs struct {
-	pool  PagePool
-	pages cuda.Ptr
-	n     uint32
-}
-
 // Pairs launches ega_scatter_chain_pairs.
 func (k *EgaScatterChain) Pairs(stream *cuda.Stream, grid cuda.Grid, rows ScatterRows, chains ScatterChains, left ScatterLeft) error {
 	args := egaScatterChainPairsArgs{rows: rows, chains: chains, left: left}
-	return stream.Launch(k.Kernel(4), grid, unsafe.Pointer(&args), 136)
+	return stream.Launch(k.Kernel(3), grid, unsafe.Pointer(&args), 144)
 }
 
 // egaScatterChainPairsArgs lies in memory as ega_scatter_chain_pairs's parameters.
@@ -95,7 +82,7 @@ type egaScatterChainPairsArgs struct {
 // Even launches ega_scatter_chain_even.
 func (k *EgaScatterChain) Even(stream *cuda.Stream, grid cuda.Grid, rows ScatterRows, chains ScatterChains, left ScatterLeft) error {
 	args := egaScatterChainEvenArgs{rows: rows, chains: chains, left: left}
-	return stream.Launch(k.Kernel(5), grid, unsafe.Pointer(&args), 136)
+	return stream.Launch(k.Kernel(4), grid, unsafe.Pointer(&args), 144)
 }
 
 // egaScatterChainEvenArgs lies in memory as ega_scatter_chain_even's parameters.
@@ -108,7 +95,7 @@ type egaScatterChainEvenArgs struct {
 // Odd launches ega_scatter_chain_odd.
 func (k *EgaScatterChain) Odd(stream *cuda.Stream, grid cuda.Grid, rows ScatterRows, chains ScatterChains, left ScatterLeft) error {
 	args := egaScatterChainOddArgs{rows: rows, chains: chains, left: left}
-	return stream.Launch(k.Kernel(6), grid, unsafe.Pointer(&args), 136)
+	return stream.Launch(k.Kernel(5), grid, unsafe.Pointer(&args), 144)
 }
 
 // egaScatterChainOddArgs lies in memory as ega_scatter_chain_odd's parameters.

@@ -20,6 +20,7 @@ var sharedStructs = []reflect.Type{
 	reflect.TypeFor[kernels.ScatterRows](),
 	reflect.TypeFor[kernels.ScatterChains](),
 	reflect.TypeFor[kernels.ScatterLeft](),
+	reflect.TypeFor[kernels.ScatterSettled](),
 	reflect.TypeFor[kernels.EgaRest](),
 	reflect.TypeFor[kernels.EgaTable](),
 	reflect.TypeFor[kernels.PagePool](),
