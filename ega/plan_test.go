@@ -40,26 +40,29 @@ func TestPlanShared(t *testing.T) {
 	}
 }
 
-// Buckets are as many as tables need, in one level while that can be.
+// Buckets are as many as tables need, in one level while that can be, and as
+// blocks need to be busy.
 func TestPlanBuckets(t *testing.T) {
 	for _, c := range []struct {
-		groups  uint64
-		bits    uint
-		threads uint32
+		rows, groups uint64
+		bits         uint
+		threads      uint32
 	}{
-		{0, 0, 256},
-		{1, 0, 256},
-		{2000, 0, 256},
-		{1_000_000, 9, 256},
-		{4_000_000, 11, 256},
-		{8_000_000, 11, 512},
-		{17_000_000, 11, 1024},
-		{18_000_000, 14, 256},
-		{1 << 28, 17, 256},
+		{0, 0, 0, 256},
+		{1000, 1, 0, 256},
+		{1000, 1000, 0, 256},
+		{1 << 14, 1, 2, 256},
+		{1 << 28, 1, 10, 256},
+		{1 << 28, 2_000_000, 10, 256},
+		{1 << 28, 4_000_000, 11, 256},
+		{1 << 28, 8_000_000, 11, 512},
+		{1 << 28, 17_000_000, 11, 1024},
+		{1 << 28, 18_000_000, 14, 256},
+		{1 << 28, 1 << 28, 17, 256},
 	} {
-		p := planBuckets(&Pairs, h200, c.groups)
+		p := planBuckets(&Pairs, h200, c.rows, c.groups)
 		if p.bits != c.bits || p.threads != c.threads {
-			t.Errorf("%d groups: %+v, want %+v", c.groups, p, c)
+			t.Errorf("%d rows, %d groups: %+v, want %+v", c.rows, c.groups, p, c)
 		}
 		if SharedTable(&Pairs, p.slots) > h200.SharedPerBlock || float64(c.groups) > bucketLoad*float64(p.slots)*float64(uint64(1)<<p.bits)+1 {
 			t.Errorf("%d groups: %+v does not fit", c.groups, p)

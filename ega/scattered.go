@@ -33,11 +33,27 @@ const (
 
 	// bucketLeast is how many rows one block reads in any case. A guess.
 	bucketLeast = 1 << 16
+
+	// bucketMany is how many buckets a multiprocessor has at least, if there are rows for
+	// them: fewer would leave some of its blocks idle. A guess.
+	bucketMany = 4
+
+	// bucketRows is how many rows are worth a bucket of their own. A guess.
+	bucketRows = 1 << 13
 )
 
 // planBuckets decides into how many buckets rows of so many groups are divided:
-// as few as tables in shared memory allow, and one scatter rather than two.
-func planBuckets(l *Layout, d cuda.Device, groups uint64) bucketPlan {
+// as few as tables in shared memory and the number of multiprocessors allow, and by one scatter
+// rather than two.
+func planBuckets(l *Layout, d cuda.Device, rows, groups uint64) bucketPlan {
+	p := planTables(l, d, groups)
+	busy := bits.Len(uint(bucketMany*d.Multiprocessors - 1))
+	p.bits = max(p.bits, uint(min(busy, bits.Len64(rows/bucketRows))))
+	return p
+}
+
+// planTables looks at the tables only.
+func planTables(l *Layout, d cuda.Device, groups uint64) bucketPlan {
 	var p bucketPlan
 	for share := bucketShare; share >= 1; share /= 2 {
 		if p = planShare(l, d, groups, share); p.bits <= kernels.ScatterMostBits {
@@ -90,7 +106,7 @@ func NewScattered(k *Kernels, c ScatteredConfig) (*Scattered, error) {
 	if !k.Layout.Hash && k.Layout.KeyWords != 1 {
 		return nil, fmt.Errorf("scattered: rows of %d key words without a hash", k.Layout.KeyWords)
 	}
-	s := &Scattered{k: k, plan: planBuckets(&k.Layout, k.device, min(c.Groups, uint64(c.Rows)))}
+	s := &Scattered{k: k, plan: planBuckets(&k.Layout, k.device, uint64(c.Rows), min(c.Groups, uint64(c.Rows)))}
 	if err := s.open(c); err != nil {
 		return nil, errors.Join(fmt.Errorf("scattered: %w", err), s.Close())
 	}
