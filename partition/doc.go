@@ -41,4 +41,12 @@
 // have stopped filling, partition p of all of them together is read by
 // whoever merges p: pages may then be changed in place, each row by the one
 // goroutine that owns its partition.
+//
+// # On the device
+//
+// Rows in device memory are divided by the same bits (DeviceRows), in one of two ways.
+// DeviceScatter moves them so that a partition is one piece: rows are read twice, and
+// their number is known beforehand. Chains appends them to pages that kernels take from a
+// pool of gpumem: rows are read once, calls may follow each other, and what finds no page
+// is told. bench/scatter measures both. The rows have no refs into an arena.
 package partition

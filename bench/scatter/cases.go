@@ -41,6 +41,12 @@ func shapes() (list []shape) {
 	return list
 }
 
+// tried are the shapes that other tiles and pages are tried with.
+var tried = []shape{{2, "uniform", 8}, {2, "uniform", 11}, {2, "zipf", 8}, {8, "uniform", 8}}
+
+// tiles, in rows, that are tried.
+var tiles = []int{512, 1024, 2048, 3072, 4096}
+
 // bench is what all cases share.
 type bench struct {
 	amounts
@@ -108,17 +114,35 @@ func (r *report) measure(rig *device.Rig) (err error) {
 	}
 	defer func() { err = errors.Join(err, b.close.Close()) }()
 	for _, s := range shapes() {
-		points, err := b.time(rig, s)
-		if err != nil {
-			return fmt.Errorf("%+v: %w", s, err)
+		if err := r.shape(rig, b, s); err != nil {
+			return err
 		}
-		for _, p := range points {
-			fmt.Fprintf(os.Stderr, "%+v %s %.0f us\n", s, p.Way, p.Microseconds)
-		}
-		r.Points = append(r.Points, points...)
 	}
+	for _, s := range tried {
+		for _, b.Page = range r.Pages {
+			for _, b.Tile = range tiles {
+				if err := r.shape(rig, b, s); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	b.Page, b.Tile = r.Page, r.Tile
 	r.Resources, err = b.resources()
 	return err
+}
+
+// shape adds the times of one shape.
+func (r *report) shape(rig *device.Rig, b *bench, s shape) error {
+	points, err := b.time(rig, s)
+	if err != nil {
+		return fmt.Errorf("%+v: %w", s, err)
+	}
+	for _, p := range points {
+		fmt.Fprintf(os.Stderr, "%+v\n", p)
+	}
+	r.Points = append(r.Points, points...)
+	return nil
 }
 
 // time times all ways to divide rows of one shape.
@@ -136,7 +160,7 @@ func (b *bench) time(rig *device.Rig, s shape) (points []point, err error) {
 	}
 	times, err := rig.Rounds(b.Rounds, cases)
 	for i, t := range times {
-		points = append(points, point{shape: s, Way: cases[i].Name, Rows: rows, Microseconds: t})
+		points = append(points, point{shape: s, Way: cases[i].Name, Rows: rows, Tile: b.Tile, Page: b.Page, Microseconds: t})
 	}
 	return points, err
 }

@@ -18,14 +18,15 @@ func main() { device.Main(run) }
 
 // amounts is how much there is to do.
 type amounts struct {
-	Bytes  int    `json:"bytes"` // of the rows of a case
-	Page   uint64 `json:"page"`  // bytes
-	Rounds int    `json:"rounds"`
-	Tile   int    `json:"tile"` // rows of a tile; 0: as tuned
+	Bytes  int      `json:"bytes"` // of the rows of a case
+	Page   uint64   `json:"page"`  // bytes
+	Pages  []uint64 `json:"pages"` // that are tried
+	Rounds int      `json:"rounds"`
+	Tile   int      `json:"tile"` // rows of a tile; 0: as tuned
 }
 
 func run() (err error) {
-	a := amounts{Bytes: 1 << 32, Rounds: 5}
+	a := amounts{Bytes: 1 << 32, Rounds: 5, Pages: []uint64{1 << 16, 1 << 18, 1 << 20}}
 	results := flag.String("results", "bench/results", "folder of the result files; empty: none")
 	little := flag.Bool("small", false, "little work, for the emulator")
 	flag.Uint64Var(&a.Page, "page", 1<<16, "bytes of a page of the chains")
@@ -33,7 +34,7 @@ func run() (err error) {
 	flag.IntVar(&a.Rounds, "rounds", a.Rounds, "timed rounds")
 	flag.Parse()
 	if *little {
-		a.Bytes, a.Rounds = 1<<18, 1
+		a.Bytes, a.Rounds, a.Pages = 1<<18, 1, []uint64{1 << 16}
 	}
 	rig, err := device.Open()
 	if err != nil {

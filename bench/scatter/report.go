@@ -24,6 +24,8 @@ type point struct {
 	shape
 	Way          string  `json:"way"`
 	Rows         int     `json:"rows"`
+	Tile         int     `json:"tile"` // rows; 0: as tuned
+	Page         uint64  `json:"page"` // bytes, of chains
 	Microseconds float64 `json:"microseconds"`
 }
 
@@ -45,10 +47,12 @@ const (
 	markChains = 80
 )
 
-// at is a point; nil: not measured.
-func (r *report) at(s shape, way string) *point {
+// at is a point with the page and the tile of the command line; nil: not measured.
+func (r *report) at(s shape, way string) *point { return r.with(s, way, r.Page, r.Tile) }
+
+func (r *report) with(s shape, way string, page uint64, tile int) *point {
 	for i := range r.Points {
-		if p := &r.Points[i]; p.shape == s && p.Way == way {
+		if p := &r.Points[i]; p.shape == s && p.Way == way && p.Page == page && p.Tile == tile {
 			return p
 		}
 	}
@@ -121,9 +125,37 @@ func (r *report) table(w io.Writer) {
 	}
 	_ = t.Flush()
 	fmt.Fprintln(w)
+	r.triedTable(w)
+	fmt.Fprintln(w)
 	for _, k := range r.Resources {
 		fmt.Fprintf(w, "%s: %d registers, %d bytes spilled, %d blocks a multiprocessor\n", k.Kernel, k.Registers, k.Local, k.Blocks)
 	}
+}
+
+// triedTable has GB/s by rows of a tile.
+func (r *report) triedTable(w io.Writer) {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprint(t, "words\tpartitions\tkeys\tway\tpage\t")
+	for _, tile := range tiles {
+		fmt.Fprintf(t, "%d rows\t", tile)
+	}
+	fmt.Fprintln(t)
+	for _, s := range tried {
+		for _, way := range []string{wayPieces, wayChains} {
+			for _, page := range r.Pages {
+				fmt.Fprintf(t, "%d\t%d\t%s\t%s\t%d\t", s.Stride, 1<<s.Bits, s.Skew, way, page)
+				for _, tile := range tiles {
+					if p := r.with(s, way, page, tile); p != nil {
+						fmt.Fprintf(t, "%.0f\t", p.rate())
+					} else {
+						fmt.Fprint(t, "-\t")
+					}
+				}
+				fmt.Fprintln(t)
+			}
+		}
+	}
+	_ = t.Flush()
 }
 
 // resources asks the driver about the kernels that move rows.
