@@ -25,6 +25,7 @@
 #pragma once
 
 #include "device.cuh"
+#include "ega.cuh"
 #include "scan.cuh"
 
 // Most partitions of a level, in bits: more parts than that of a tile are shorter
@@ -61,19 +62,11 @@ struct ScatterLevel {
 // Two words that are read and written at once.
 typedef uint64_t RowPair __attribute__((vector_size(16)));
 
-// scatter_hash is the hash of a row by its first word: the hash itself, or that of a
-// key of one word (mum of internal/key, which has the constants of wyhash).
-__device__ __forceinline__ uint64_t scatter_hash(uint64_t word, uint32_t hashed) {
-  if (hashed != 0) return word;
-  uint64_t x = word ^ 0xa0761d6478bd642full;
-  constexpr uint64_t y = 0xe7037ed1a0b428dbull;
-  return __umul64hi(x, y) ^ (x * y);
-}
-
 // scatter_partition is the partition of a row by its first word (HASH-BITS). By way of
 // the upper half, since a shift by 64 is none.
 __device__ __forceinline__ uint32_t scatter_partition(const ScatterRows& rows, uint64_t word) {
-  uint64_t top = scatter_hash(word, rows.hashed) << rows.skip >> 32;
+  uint64_t hash = rows.hashed != 0 ? word : ega_mix(EGA_SEED, word);
+  uint64_t top = hash << rows.skip >> 32;
   return uint32_t(top >> (32 - rows.bits));
 }
 
