@@ -49,6 +49,16 @@ func (r *chainRig) take(first, n int) []uint64 {
 	r.do(err)
 	list, err := r.chains.List(r.stream, sizes, first, n)
 	r.do(err)
+	listed := func(span cuda.Span, want []uint32) { // the same on the device, for kernels
+		for i, word := range r.read(span, len(want)/2) {
+			if word != uint64(want[2*i+1])<<32|uint64(want[2*i]) {
+				r.tb.Fatalf("words %d of the list on the device are %#x, want %d and %d", 2*i, word, want[2*i], want[2*i+1])
+			}
+		}
+	}
+	fromThere, pagesThere := r.chains.Listed()
+	listed(fromThere, list.From)
+	listed(pagesThere, list.Pages)
 	want := 0
 	for p, s := range list.Sizes {
 		want += s.Rows(r.chains.PageRows())

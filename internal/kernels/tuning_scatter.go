@@ -4,7 +4,8 @@ import "github.com/gagg-dev/gagg/internal/cuda"
 
 const (
 	// scatterThreads is a guess: two blocks of 96 KiB then have 32 warps on a
-	// multiprocessor, some of which read a tile while others order theirs.
+	// multiprocessor, some of which read a tile while others order theirs. Not less:
+	// SCATTER_THREAD_PARTS of ega_scatter.cuh.
 	scatterThreads = 512
 
 	// scatterShared is a guess: two blocks fit the 227 KiB of an H200, and the
