@@ -160,7 +160,7 @@ func TestChainsOutOfPages(t *testing.T) {
 		{partition.DeviceRows{Stride: 5, Bits: 6, TileRows: 64}, 1501, 5},
 	} {
 		for _, pages := range []uint32{1, 2, 3, 7, 16, 40} {
-			if testing.Short() && pages%2 != 1 {
+			if testing.Short() && pages != 3 {
 				continue
 			}
 			t.Run(fmt.Sprintf("stride=%d/bits=%d/%s/pages=%d", c.d.Stride, c.d.Bits, skews[c.skew].name, pages), func(t *testing.T) {

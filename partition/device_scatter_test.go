@@ -54,6 +54,9 @@ func TestDeviceScatterLevels(t *testing.T) {
 	if !gputest.Emulated() {
 		n = 3_000_000
 	}
+	if testing.Short() {
+		n = 4_000
+	}
 	for skew := range skews {
 		for _, bits := range []uint{12, 15} {
 			d := partition.DeviceRows{Stride: 2, Skip: 3, Bits: bits}
