@@ -16,6 +16,7 @@ type family interface {
 	Collect(s *cuda.Stream, g cuda.Grid, l kernels.EgaLayout, t kernels.EgaTable, out kernels.EgaDense, scan kernels.EgaScan) error
 	Pick(s *cuda.Stream, g cuda.Grid, l kernels.EgaLayout, rows cuda.Ptr, n uint64, bits cuda.Ptr, out kernels.EgaDense, scan kernels.EgaScan) error
 	Shared(s *cuda.Stream, g cuda.Grid, l kernels.EgaLayout, rows cuda.Ptr, n uint64, slots, probes, parts uint32, t kernels.EgaTable, r kernels.EgaRest) error
+	Spans(s *cuda.Stream, g cuda.Grid, l kernels.EgaLayout, rows, spans cuda.Ptr, slots, probes uint32, t kernels.EgaTable, r kernels.EgaRest) error
 	Buckets(s *cuda.Stream, g cuda.Grid, l kernels.EgaLayout, in kernels.EgaBuckets) error
 	Functions() []*cuda.Function
 	Close() error
@@ -24,7 +25,8 @@ type family interface {
 // Places of kernels among a family's functions.
 const (
 	sharedFunction  = 5
-	bucketsFunction = 6
+	spansFunction   = 6
+	bucketsFunction = 7
 )
 
 // Kernels is the kernels for rows of one layout, loaded into a context.
@@ -47,7 +49,7 @@ func Load(t *cuda.Thread, l Layout) (*Kernels, error) {
 		return nil, err
 	}
 	k := &Kernels{Layout: l, family: f, view: l.view(), thread: t, device: t.Context().Device()}
-	for _, i := range []int{sharedFunction, bucketsFunction} {
+	for _, i := range []int{sharedFunction, spansFunction, bucketsFunction} {
 		if err := f.Functions()[i].SetDynamicShared(uint32(k.sharedBytes())); err != nil {
 			return nil, errors.Join(err, f.Close())
 		}

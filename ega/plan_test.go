@@ -7,7 +7,7 @@ import (
 )
 
 // h200 is what the plans look at.
-var h200 = cuda.Device{Multiprocessors: 132, SharedPerBlock: 227 << 10, SharedPerMultiprocessor: 228 << 10}
+var h200 = cuda.Device{Multiprocessors: 132, L2: 50 << 20, SharedPerBlock: 227 << 10, SharedPerMultiprocessor: 228 << 10}
 
 // A block's table has all of shared memory only where that suffices and half
 // does not, and is divided where groups are few.
@@ -19,11 +19,11 @@ func TestPlanShared(t *testing.T) {
 		resident     int
 	}{
 		{1, half, 32, 264},
-		{128, half, 32, 264},
-		{129, half, 32, 264},
-		{1000, half, 4, 264},
+		{128, half, 16, 264},
+		{129, half, 16, 264},
+		{1000, half, 2, 264},
 		{5374, half, 1, 264},
-		{5375, all, 2, 132},
+		{5375, all, 1, 132},
 		{5400, all, 1, 132},
 		{10_798, all, 1, 132},
 		{10_799, half, 1, 264},
@@ -52,13 +52,13 @@ func TestPlanBuckets(t *testing.T) {
 		{1000, 1, 0, 256},
 		{1000, 1000, 0, 256},
 		{1 << 14, 1, 2, 256},
-		{1 << 28, 1, 10, 256},
-		{1 << 28, 2_000_000, 10, 256},
-		{1 << 28, 4_000_000, 11, 256},
-		{1 << 28, 8_000_000, 11, 512},
-		{1 << 28, 17_000_000, 11, 1024},
-		{1 << 28, 18_000_000, 14, 256},
-		{1 << 28, 1 << 28, 17, 256},
+		{1 << 28, 1, 9, 256},
+		{1 << 28, 500_000, 9, 256},
+		{1 << 28, 1_000_000, 10, 256},
+		{1 << 28, 3_000_000, 10, 512},
+		{1 << 28, 6_000_000, 10, 1024},
+		{1 << 28, 7_000_000, 13, 256},
+		{1 << 28, 1 << 28, 18, 256},
 	} {
 		p := planBuckets(&Pairs, h200, c.rows, c.groups)
 		if p.bits != c.bits || p.threads != c.threads {
@@ -74,19 +74,29 @@ func TestChoose(t *testing.T) {
 	const rows = 1 << 28
 	for _, c := range []struct {
 		groups, spare uint64
+		frequent      float64
 		want          Road
 	}{
-		{1, 2 * rows, RoadShared},
-		{10_000, 1 << 20, RoadShared},
-		{1_000_000, 2 * rows, RoadBuckets},
-		{rows, 2 * rows, RoadBuckets},
-		{rows * 2, 2 * rows, RoadBuckets},
-		{1_000_000, rows, RoadTable},
-		{rows / 2, rows, RoadSingle},
-		{rows, rows, RoadSingle},
+		{1, 2 * rows, 0, RoadShared},
+		{10_000, 1 << 20, 0, RoadShared},
+		{100_000, 2 * rows, 0, RoadBuckets},
+		{1_000_000, 2 * rows, 0, RoadBuckets},
+		{1_000_000, 2 * rows, .07, RoadBuckets}, // Zipf .5
+		{1_000_000, 2 * rows, .64, RoadTable},   // Zipf 1
+		{1_000_000, 2 * rows, .48, RoadTable},   // self-similar
+		{10_000_000, 2 * rows, .07, RoadBuckets},
+		{10_000_000, 2 * rows, .55, RoadTable},
+		{10_000_000, 2 * rows, .35, RoadBuckets},
+		{10_000_000, 2 * rows, .99, RoadTable}, // Zipf 1.5
+		{rows, 2 * rows, 0, RoadBuckets},
+		{rows * 2, 2 * rows, 0, RoadBuckets},
+		{1_000_000, rows, 0, RoadTable},
+		{rows / 2, rows, 0, RoadSingle},
+		{rows / 2, rows, .9, RoadTable},
+		{rows, rows, 0, RoadSingle},
 	} {
-		if got := Choose(&Pairs, h200, Facts{Rows: rows, Groups: c.groups, Spare: c.spare}); got != c.want {
-			t.Errorf("%d groups, room for %d rows: %v, want %v", c.groups, c.spare, got, c.want)
+		if got := Choose(&Pairs, h200, Facts{Rows: rows, Groups: c.groups, Spare: c.spare, Frequent: c.frequent}); got != c.want {
+			t.Errorf("%d groups, room for %d rows, frequent %v: %v, want %v", c.groups, c.spare, c.frequent, got, c.want)
 		}
 	}
 }

@@ -20,17 +20,29 @@ type Facts struct {
 	Rows   uint64 // to aggregate
 	Groups uint64 // an estimate of how many they have
 	Spare  uint64 // rows that device memory has room for beside them
+	// Frequent is an estimate of the share of the rows that the FrequentGroups groups with the most rows
+	// have; 0: not known, as if all groups were alike.
+	Frequent float64
 }
 
 // tableLoad is how full a Table is planned to be: the probe gets long above. A guess.
 const tableLoad = 0.5
 
+// What a row costs, in nanoseconds for a thousand pairs on an H200 (docs/experiments/0006). Other layouts and devices
+// move all of them much alike, and only their relations count.
+const (
+	costHit     = 1 / .17  // in the table of a block
+	costMiss    = 1 / .033 // in a Table in the L2 cache, after a look at the block's
+	costFarMiss = 1 / .016 // in one that is larger
+	costBuckets = 1 / .039 // scattered once, and combined
+	costLevels  = 1 / .029 // scattered twice
+)
+
+// FrequentGroups is how many groups a block's table keeps off the Table.
+func FrequentGroups(l *Layout, d cuda.Device) uint64 { return fits(planShared(l, d, 1<<63).slots) }
+
 // Choose chooses the road: a pure function of counts and of facts of the device.
 // A wrong estimate costs time, nothing else.
-//
-// The order is that of the bytes moved, and a guess until bench/ega has measured it:
-// shared reads the rows once; buckets read them three times and write them once, or twice
-// that, in order; the others go to a place at random for each row.
 func Choose(l *Layout, d cuda.Device, f Facts) Road {
 	groups := min(f.Groups, f.Rows)
 	table := uint64(float64(groups) / tableLoad)
@@ -38,9 +50,31 @@ func Choose(l *Layout, d cuda.Device, f Facts) Road {
 	case groups <= sharedMost(l, d) && table <= f.Spare:
 		return RoadShared
 	case 2*f.Rows <= f.Spare: // scattered rows, and the groups
+		if tableCost(l, d, f, groups) < bucketsCost(l, d, f, groups) {
+			return RoadTable
+		}
 		return RoadBuckets
-	case table <= f.Spare && groups <= f.Rows/4: // reading a row once and one random access
+	case table <= f.Spare && (groups <= f.Rows/4 || f.Frequent > .5): // reading a row once and one random access
 		return RoadTable
 	}
 	return RoadSingle
+}
+
+// tableCost is that of RoadTable: frequent groups meet in the blocks' tables, the others in the Table.
+func tableCost(l *Layout, d cuda.Device, f Facts, groups uint64) float64 {
+	alike := float64(FrequentGroups(l, d)) / float64(max(groups, 1))
+	hits := min(max(f.Frequent, alike), 1)
+	miss := costMiss
+	if cuda.Size(float64(groups)/tableLoad)*l.RowBytes() > d.L2 {
+		miss = costFarMiss
+	}
+	return hits*costHit + (1-hits)*miss
+}
+
+// bucketsCost is that of RoadBuckets.
+func bucketsCost(l *Layout, d cuda.Device, f Facts, groups uint64) float64 {
+	if planBuckets(l, d, f.Rows, groups).bits > bucketLevel {
+		return costLevels
+	}
+	return costBuckets
 }

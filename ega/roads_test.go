@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/internal/cuda"
+	"github.com/gagg-dev/gagg/internal/cuda/emu"
 )
 
 // roads make groups of the rows of a case.
@@ -137,13 +139,13 @@ func (r *rig) scattered(k *ega.Kernels, c *caseOf, config ega.ScatteredConfig) (
 	s := keep(r.tb, func() (*ega.Scattered, error) { return ega.NewScattered(k, config) })
 	result, err := s.Run(r.stream, r.send(c.rows), r.space(len(c.rows)), uint32(c.n()))
 	if err != nil {
-		return r.read(result.Rows, len(c.rows)), err
+		return nil, err
 	}
 	return r.read(result.Rows, int(result.Groups)*c.layout.Stride()), nil
 }
 
 // A wrong estimate of the groups costs time only: what buckets leave goes to a
-// Table. Where that is too small too, the rows are still there.
+// Table, and where that is too small to a larger one. Without memory for that the rows are still there.
 func TestScatteredLeft(t *testing.T) {
 	r := newRig(t)
 	c := caseOf{layout: ega.Pairs}
@@ -152,14 +154,42 @@ func TestScatteredLeft(t *testing.T) {
 	}
 	want := ega.Combine(&c.layout, c.rows)
 	k := r.load(c.layout)
-	groups, err := r.scattered(k, &c, ega.ScatteredConfig{Groups: 1})
-	r.do(err)
-	r.same(&c.layout, groups, want)
-	rows, err := r.scattered(k, &c, ega.ScatteredConfig{Groups: 1, LeftSlots: 100})
-	if !errors.Is(err, ega.ErrRestFull) {
-		t.Errorf("error %v, want ErrRestFull", err)
+	for _, slots := range []uint32{0, 100} {
+		groups, err := r.scattered(k, &c, ega.ScatteredConfig{Groups: 1, LeftSlots: slots})
+		r.do(err)
+		r.same(&c.layout, groups, want)
 	}
-	r.same(&c.layout, ega.Combine(&c.layout, rows), want)
+	emulator, emulated := emu.Control()
+	if !emulated {
+		return
+	}
+	n := uint32(c.n())
+	s := keep(t, func() (*ega.Scattered, error) {
+		return ega.NewScattered(k, ega.ScatteredConfig{Rows: n, Groups: 1, LeftSlots: 100})
+	})
+	in, out := r.send(c.rows), r.space(len(c.rows))
+	emulator.Fault("cuMemAlloc_v2", 1, outOfMemory, false)
+	result, err := s.Run(r.stream, in, out, n)
+	if !errors.Is(err, ega.ErrRestFull) || !errors.Is(err, cuda.ErrOutOfMemory) {
+		t.Errorf("error %v, want ErrRestFull and out of memory", err)
+	}
+	r.same(&c.layout, ega.Combine(&c.layout, r.read(result.Rows, len(c.rows))), want)
+}
+
+// One key with most rows: its bucket is cut into spans that many blocks take.
+func TestScatteredFrequent(t *testing.T) {
+	r := newRig(t)
+	c := caseOf{layout: ega.Pairs}
+	for i := range uint64(200_000) {
+		key := uint64(7)
+		if i%3 == 0 {
+			key = i
+		}
+		c.rows = append(c.rows, key, 1)
+	}
+	groups, err := r.scattered(r.load(c.layout), &c, ega.ScatteredConfig{Groups: 70_000})
+	r.do(err)
+	r.same(&c.layout, groups, ega.Combine(&c.layout, c.rows))
 }
 
 // scattered is the rows ordered by the top bits of their hashes.

@@ -18,10 +18,19 @@ const (
 	// sharedLoad is how full a block's table may get before rows miss it. A guess.
 	sharedLoad = 0.75
 
-	// sharedProbes is how many slots of it a row looks at. With less than
-	// sharedLoad hardly any group needs more; with all groups of the world in it, a row
-	// soon knows that it has to go to device memory. A guess.
-	sharedProbes = 8
+	// sharedProbes is how many slots of it a row looks at if all groups are to fit: nearly all
+	// rows of these find theirs. A miss is dear where groups are few, as all blocks'
+	// misses then meet in few words of device memory: with eight probes 129 groups took twice as long
+	// as 100, and six times as long as now (docs/experiments/0006).
+	sharedProbes = 32
+
+	// crowdedProbes is the same if groups are more: frequent keys come early and find their
+	// slot free, the others are to give up soon.
+	crowdedProbes = 2
+
+	// partLoad is how full a part may get: a search for 32 lanes is as long as the longest of
+	// them, which is short up to here.
+	partLoad = 0.375
 
 	// sharedParts is the most parts: a lane of a warp each.
 	sharedParts = 32
@@ -45,7 +54,10 @@ func planShared(l *Layout, d cuda.Device, groups uint64) sharedPlan {
 	if p.slots < sharedLeast {
 		return sharedPlan{}
 	}
-	for p.parts < sharedParts && groups <= fits(p.slots/(2*p.parts)) {
+	if groups > fits(p.slots) {
+		p.probes = crowdedProbes
+	}
+	for p.parts < sharedParts && groups <= uint64(partLoad*float64(p.slots/(2*p.parts))) {
 		p.parts *= 2
 	}
 	return p

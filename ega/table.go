@@ -113,6 +113,18 @@ func (t *Table) AddShared(s *cuda.Stream, rows cuda.Span, n, groups uint64) erro
 	return k.family.Shared(s, grid, k.view, k.span(rows, n), n, p.slots, p.probes, p.parts, t.view, t.rest)
 }
 
+// addSpans is AddShared for some rows: each block takes those of one span, two row
+// numbers of 32 bits, which lie in device memory.
+func (t *Table) addSpans(s *cuda.Stream, rows, spans cuda.Span, blocks uint32) error {
+	k := t.k
+	p := planShared(&k.Layout, k.device, uint64(t.view.Slots))
+	if p.slots == 0 { // a table of one slot: rows go on to this one
+		p.slots, p.probes, p.threads = 1, 1, kernels.EgaSharedThreads/2
+	}
+	grid := cuda.Grid{Blocks: blocks, Threads: p.threads, Shared: uint32(SharedTable(&k.Layout, p.slots))}
+	return k.family.Spans(s, grid, k.view, rows.Ptr, spans.Slice(0, 8*cuda.Size(blocks)).Ptr, p.slots, p.probes, t.view, t.rest)
+}
+
 // span is where n rows begin. It panics if there is no room for them.
 func (k *Kernels) span(rows cuda.Span, n uint64) cuda.Ptr {
 	return rows.Slice(0, cuda.Size(n)*k.Layout.RowBytes()).Ptr

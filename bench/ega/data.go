@@ -118,6 +118,31 @@ func selfSimilar(k, groups float64) float64 {
 	return math.Pow(k/groups, a) - math.Pow((k-1)/groups, a)
 }
 
+// distributionOf is the one of that name; uniform if there is none.
+func distributionOf(name string) distribution {
+	for _, d := range distributions {
+		if d.name == name {
+			return d
+		}
+	}
+	return uniform
+}
+
+// top is the share of the rows that the n most frequent groups have.
+func (d distribution) top(n, groups uint64) float64 {
+	if d.share == nil {
+		return min(float64(n)/float64(groups), 1)
+	}
+	part, all := 0.0, 0.0
+	for k := range groups {
+		all += d.share(float64(k+1), float64(groups))
+		if k < n {
+			part = all
+		}
+	}
+	return part / all
+}
+
 // fill makes the pairs.
 func (b *bench) fill(d distribution, groups uint64) (err error) {
 	n, grid := uint64(b.rows), kernels.Sweep(uint64(b.rows))

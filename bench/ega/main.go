@@ -12,6 +12,8 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"strconv"
+	"strings"
 
 	"github.com/gagg-dev/gagg/bench/device"
 )
@@ -22,6 +24,7 @@ type amounts struct {
 	rounds int
 	groups []uint64 // of the tables by number of groups; none above rows / 2
 	skewed []uint64 // of the table by distribution
+	loads  []float64
 }
 
 var (
@@ -29,8 +32,9 @@ var (
 		rows: 1 << 28, rounds: 3,
 		groups: []uint64{1, 10, 100, 128, 129, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1 << 27},
 		skewed: []uint64{1e4, 1e6, 1e7},
+		loads:  loads,
 	}
-	small = amounts{rows: 1 << 13, rounds: 1, groups: []uint64{1, 128, 129, 1e3}, skewed: []uint64{1e3}} // for the emulator
+	small = amounts{rows: 1 << 13, rounds: 1, groups: []uint64{1, 128, 129, 1e3}, skewed: []uint64{1e3}, loads: loads} // for the emulator
 )
 
 func main() { device.Main(run) }
@@ -41,6 +45,9 @@ func run() (err error) {
 	little := flag.Bool("small", false, "little work, for the emulator")
 	rounds := flag.Int("rounds", 0, "timed rounds; 0: as many as usual")
 	shift := flag.Uint("log2-rows", 0, "rows, as a power of two; 0: 2^28")
+	groups := flag.String("groups", "", `numbers of groups, as "1e4,1e6"; "-": none; empty: as many as usual`)
+	skewed := flag.String("skewed", "", "the same for skewed keys")
+	noLoads := flag.Bool("no-loads", false, "not by load factor")
 	flag.Parse()
 	a := full
 	if *little {
@@ -51,6 +58,16 @@ func run() (err error) {
 	}
 	if *shift > 0 {
 		a.rows = 1 << *shift
+	}
+
+	if *noLoads {
+		a.loads = nil
+	}
+	if a.groups, err = numbers(*groups, a.groups); err != nil {
+		return err
+	}
+	if a.skewed, err = numbers(*skewed, a.skewed); err != nil {
+		return err
 	}
 
 	rig, err := device.Open()
@@ -69,4 +86,22 @@ func run() (err error) {
 		}
 	}
 	return r.publish(os.Stdout, *results)
+}
+
+// numbers reads a list of numbers.
+func numbers(text string, usual []uint64) (list []uint64, err error) {
+	switch text {
+	case "":
+		return usual, nil
+	case "-":
+		return nil, nil
+	}
+	for part := range strings.SplitSeq(text, ",") {
+		f, err := strconv.ParseFloat(part, 64)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, uint64(f))
+	}
+	return list, nil
 }

@@ -21,12 +21,8 @@ const (
 // marks are what has to be reached.
 func (r *report) marks() []device.Mark {
 	var list []device.Mark
-	worst, known := 1.0, false
 	for _, groups := range r.groups {
-		chosen, best := r.best("groups", uniform.name, groups)
-		if best > 0 && chosen > 0 {
-			worst, known = min(worst, chosen/best), true
-		}
+		chosen, _ := r.best("groups", uniform.name, groups)
 		if want, judged := others[groups]; judged {
 			list = append(list, device.Mark{What: fmt.Sprintf("uniform keys, %d groups", groups), Got: chosen, Want: want, Unit: "G rows/s", None: chosen == 0})
 		}
@@ -34,7 +30,7 @@ func (r *report) marks() []device.Mark {
 			list = append(list, device.Mark{What: fmt.Sprintf("over CUB in the same run, %d groups", groups), Got: chosen / cub, Want: 1, Unit: "times"})
 		}
 	}
-	list = append(list, device.Mark{What: "the road taken, of the fastest, at worst", Got: worst, Want: goodChoice, Unit: "times", None: !known})
+	list = append(list, r.choice())
 	few, _ := r.best("groups", uniform.name, 128)
 	more, _ := r.best("groups", uniform.name, 129)
 	list = append(list, ratio("129 groups, of 128", more, few, noCliff))
@@ -45,7 +41,7 @@ func (r *report) marks() []device.Mark {
 			list = append(list, ratio(fmt.Sprintf("%s, %d groups, of uniform", d.name, groups), skewed, even, noSkew))
 		}
 	}
-	for _, load := range loads {
+	for _, load := range r.loads {
 		if load > .9 {
 			groups := uint64(load * float64(r.Rows))
 			_, best := r.best("load", "repeated", groups)
@@ -53,6 +49,17 @@ func (r *report) marks() []device.Mark {
 		}
 	}
 	return list
+}
+
+// choice is how good the road taken is where it is worst.
+func (r *report) choice() device.Mark {
+	m := device.Mark{What: "the road taken, of the fastest, at worst", Got: 1, Want: goodChoice, Unit: "times", None: true}
+	for _, p := range r.Points {
+		if chosen, best := r.best(p.Table, p.Distribution, p.Groups); chosen > 0 {
+			m.Got, m.None = min(m.Got, chosen/best), false
+		}
+	}
+	return m
 }
 
 // ratio is a mark for a / b.

@@ -66,7 +66,7 @@ var loads = []float64{.5, .7, .9, .95, .97}
 // byLoad has as many slots as rows, which is what SP-EGA's buffers have, and
 // groups for a share of them: the paper's comparison.
 func (r *report) byLoad(b *bench) error {
-	for _, load := range loads {
+	for _, load := range r.loads {
 		groups := uint64(load * float64(r.rows))
 		about := point{Table: "load", Distribution: "repeated", Groups: groups, Load: load}
 		roads := b.roads(groups, load)
@@ -84,6 +84,7 @@ func (r *report) table(b *bench, about point, filled error, openers []opener) (e
 		return filled
 	}
 	fmt.Fprintf(os.Stderr, "%s: %s, %d groups\n", about.Table, about.Distribution, about.Groups)
+	taken := b.chosen(distributionOf(about.Distribution), about.Groups)
 	var points []point
 	var cases []device.Case
 	for _, open := range openers {
@@ -97,7 +98,7 @@ func (r *report) table(b *bench, about point, filled error, openers []opener) (e
 		defer func() { err = errors.Join(err, way.close()) }()
 		p := about
 		p.Road = way.name()
-		p.Chosen = p.Road == chosen(b, about.Groups)
+		p.Chosen = p.Road == taken
 		if p.Found, err = b.trial(way); err != nil {
 			p.Failed = err.Error()
 			if !errors.Is(err, ega.ErrRestFull) {
@@ -136,10 +137,14 @@ func (b *bench) trial(way road) (uint64, error) {
 	return groups, b.check(rows, groups)
 }
 
-// chosen is the name of the road that gagg would take, with room for all.
-func chosen(b *bench, groups uint64) string {
-	facts := ega.Facts{Rows: uint64(b.rows), Groups: groups, Spare: 4 * uint64(b.rows)}
-	switch ega.Choose(&ega.Pairs, b.rig.Thread.Context().Device(), facts) {
+// chosen is the name of the road that gagg would take, with room for all and estimates that are right.
+func (b *bench) chosen(d distribution, groups uint64) string {
+	device := b.rig.Thread.Context().Device()
+	facts := ega.Facts{
+		Rows: uint64(b.rows), Groups: groups, Spare: 4 * uint64(b.rows),
+		Frequent: d.top(ega.FrequentGroups(&ega.Pairs, device), groups),
+	}
+	switch ega.Choose(&ega.Pairs, device, facts) {
 	case ega.RoadBuckets:
 		return nameScattered
 	case ega.RoadSingle:

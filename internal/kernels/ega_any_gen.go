@@ -20,7 +20,7 @@ type EgaAny struct {
 // LoadEgaAny loads the kernels of ega_any.cu. The caller closes them.
 func LoadEgaAny(t *cuda.Thread) (*EgaAny, error) {
 	k := new(EgaAny)
-	if err := k.Load(t, "ega_any.cu", egaAnyPTX, "ega_any_clear", "ega_any_probe", "ega_any_place", "ega_any_collect", "ega_any_pick", "ega_any_shared", "ega_any_buckets"); err != nil {
+	if err := k.Load(t, "ega_any.cu", egaAnyPTX, "ega_any_clear", "ega_any_probe", "ega_any_place", "ega_any_collect", "ega_any_pick", "ega_any_shared", "ega_any_spans", "ega_any_buckets"); err != nil {
 		return nil, err
 	}
 	return k, nil
@@ -123,10 +123,28 @@ type egaAnySharedArgs struct {
 	rest   EgaRest
 }
 
+// Spans launches ega_any_spans.
+func (k *EgaAny) Spans(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, rows cuda.Ptr, spans cuda.Ptr, slots uint32, probes uint32, table EgaTable, rest EgaRest) error {
+	args := egaAnySpansArgs{layout: layout, rows: rows, spans: spans, slots: slots, probes: probes, table: table, rest: rest}
+	return stream.Launch(k.Kernel(6), grid, unsafe.Pointer(&args), 168)
+}
+
+// egaAnySpansArgs lies in memory as ega_any_spans's parameters.
+type egaAnySpansArgs struct {
+	layout EgaLayout
+	_      [4]byte
+	rows   cuda.Ptr
+	spans  cuda.Ptr
+	slots  uint32
+	probes uint32
+	table  EgaTable
+	rest   EgaRest
+}
+
 // Buckets launches ega_any_buckets.
 func (k *EgaAny) Buckets(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, in EgaBuckets) error {
 	args := egaAnyBucketsArgs{layout: layout, in: in}
-	return stream.Launch(k.Kernel(6), grid, unsafe.Pointer(&args), 152)
+	return stream.Launch(k.Kernel(7), grid, unsafe.Pointer(&args), 152)
 }
 
 // egaAnyBucketsArgs lies in memory as ega_any_buckets's parameters.

@@ -23,21 +23,25 @@ struct EgaBuckets {
   uint32_t* left_count;
 };
 
-// ega_each calls f for rows from, from + step, ... below `to`, with several reads under way at once. f says whether to
-// go on.
+// ega_each calls f(batch, there) for rows from, from + step, ... below `to`, with several reads under way at once: bit b of
+// `there` says whether batch[b] is a row. f says whether to go on. The lanes of a full warp call, with `from` one after the
+// other, and make as many rounds, so that f may have them meet: lanes that once went different ways through a loop do not
+// meet again by themselves before its end, and then each goes its own way for all rows, which took ten times as long.
 template <class Shape, class F>
 __device__ __forceinline__ void ega_each(const EgaLayout& layout, const uint64_t* rows, uint64_t from, uint64_t to,
                                          uint64_t step, const F& f) {
-  for (uint64_t i = from; i < to; i += Shape::BATCH * step) {
+  uint64_t warp = from - lane_id();
+  for (; warp < to; warp += Shape::BATCH * step, from += Shape::BATCH * step) {
     EgaRow<Shape> batch[Shape::BATCH];
+    uint32_t there = 0;
 #pragma unroll
     for (uint32_t b = 0; b < Shape::BATCH; b++) {
-      if (i + b * step < to) batch[b] = ega_row<Shape>(layout, rows, i + b * step);
+      if (from + b * step >= to) continue;
+      batch[b] = ega_row<Shape>(layout, rows, from + b * step);
+      there |= 1u << b;
     }
-#pragma unroll
-    for (uint32_t b = 0; b < Shape::BATCH; b++) {
-      if (i + b * step < to && !f(batch[b])) return;
-    }
+    if (!f(batch, there)) return;
+    __syncwarp(FULL_MASK);
   }
 }
 
@@ -53,18 +57,22 @@ __device__ __forceinline__ void ega_clear_local(const EgaLayout& layout, const E
 }
 
 // ega_combine_bucket combines the rows of a bucket in the block's table. *full becomes 1 when a key finds no slot, and
-// the threads stop.
+// the warps stop.
 template <class Shape>
 __device__ __forceinline__ void ega_combine_bucket(const EgaLayout& layout, const EgaBuckets& in, const EgaLocal& table,
                                                    uint64_t from, uint64_t to, uint32_t* full) {
-  ega_each<Shape>(layout, in.rows, from + threadIdx.x, to, blockDim.x, [&](const EgaRow<Shape>& row) {
-    uint32_t slot = ega_find(layout, table, row);
-    if (slot == EGA_NONE) {
-      st_relaxed(full, 1u);
-    } else {
-      ega_combine(layout, table, slot, row);
+  ega_each<Shape>(layout, in.rows, from + threadIdx.x, to, blockDim.x, [&](const EgaRow<Shape>* batch, uint32_t there) {
+    uint32_t slots[Shape::BATCH];
+    ega_find_batch(layout, table, batch, there, slots);
+    bool none = false;
+#pragma unroll
+    for (uint32_t b = 0; b < Shape::BATCH; b++) {
+      if ((there >> b & 1) == 0) continue;
+      none |= slots[b] == EGA_NONE;
+      if (slots[b] != EGA_NONE) ega_combine(layout, table, slots[b], batch[b]);
     }
-    return ld_relaxed(full) == 0;
+    if (none) st_relaxed(full, 1u);
+    return !__any_sync(FULL_MASK, ld_relaxed(full) != 0);
   });
 }
 

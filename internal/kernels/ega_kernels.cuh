@@ -3,7 +3,7 @@
 //   EGA_KERNELS(<shape>, <type of the shape>)
 //
 // Rows are read in turns: thread i of T takes rows i, i + T, ..., so any number of blocks will do, of a multiple of 32
-// threads, at most 1024 for shared and buckets, else 256. Only what says so has barriers.
+// threads, at most 1024 for shared, spans and buckets, else 256. Only what says so has barriers.
 //
 //   clear    empties a table
 //   probe    combines n rows into a table, linear probing from the slot of their hash on
@@ -14,9 +14,10 @@
 //   shared   combines n rows in a table a block has in shared memory, of `slots` slots in `parts` parts; a row that
 //            finds no slot there within `probes` goes to the table in device memory at once, the others' groups go
 //            there at the end
+//   spans    the same for rows spans[2 * b] to spans[2 * b + 1] in block b, for the buckets that were left
 //   buckets  ega_buckets.cuh
 //
-// Dynamic shared memory of shared and buckets: (slots + 1) * stride words of 8 bytes, and 4 bytes a slot for keys of
+// Dynamic shared memory of shared, spans and buckets: (slots + 1) * stride words of 8 bytes, and 4 bytes a slot for keys of
 // several words, 4 bytes in all for keys of one.
 #pragma once
 
@@ -41,8 +42,8 @@ template <class Shape>
 __device__ __forceinline__ void ega_probe(const EgaLayout& layout, const uint64_t* rows, uint64_t n,
                                           const EgaTable& table, const EgaRest& rest) {
   EgaGlobal place(table, ega_stride<Shape>(layout));
-  ega_each<Shape>(layout, rows, global_thread(), n, global_threads(), [&](const EgaRow<Shape>& row) {
-    ega_send(layout, place, rest, row);
+  ega_each<Shape>(layout, rows, global_thread(), n, global_threads(), [&](const EgaRow<Shape>* batch, uint32_t there) {
+    ega_send_batch(layout, place, rest, batch, there);
     return true;
   });
 }
@@ -67,29 +68,56 @@ __device__ __forceinline__ void ega_place(const EgaLayout& layout, const uint64_
   }
 }
 
-// Barriers: the block's table is empty, all rows are in it.
+// ega_share combines rows from, from + step, ... of each thread, below `to`, in the table of its block, whose groups then go to
+// the table in device memory. Barriers: the block's table is empty, all rows are in it.
+template <class Shape>
+__device__ __forceinline__ void ega_share(const EgaLayout& layout, const uint64_t* rows, uint64_t from, uint64_t to,
+                                          uint64_t step, const EgaLocal& local, const EgaTable& table,
+                                          const EgaRest& rest) {
+  EgaGlobal place(table, ega_stride<Shape>(layout));
+  ega_clear_local<Shape>(layout, local);
+  __syncthreads();
+  ega_each<Shape>(layout, rows, from, to, step, [&](const EgaRow<Shape>* batch, uint32_t there) {
+    uint32_t found[Shape::BATCH], missed = 0;
+    ega_find_batch(layout, local, batch, there, found);
+#pragma unroll
+    for (uint32_t b = 0; b < Shape::BATCH; b++) {
+      if ((there >> b & 1) == 0) continue;
+      if (found[b] != EGA_NONE) {
+        ega_combine(layout, local, found[b], batch[b]);
+      } else {
+        missed |= 1u << b;
+      }
+    }
+    if (__any_sync(FULL_MASK, missed != 0)) ega_send_batch(layout, place, rest, batch, missed);
+    return true;
+  });
+  __syncthreads();
+  for (uint32_t first = 0; first <= local.slots; first += blockDim.x) {
+    uint32_t slot = first + threadIdx.x;
+    EgaRow<Shape> group[Shape::BATCH];
+    uint32_t there = slot <= local.slots && ega_used<Shape>(layout, local, slot) ? 1 : 0;
+    if (there != 0) group[0] = ega_taken<Shape>(layout, local, slot);
+    ega_send_batch(layout, place, rest, group, there);
+  }
+}
+
 template <class Shape>
 __device__ __forceinline__ void ega_shared(const EgaLayout& layout, const uint64_t* rows, uint64_t n, uint32_t slots,
                                            uint32_t probes, uint32_t parts, const EgaTable& table,
                                            const EgaRest& rest) {
   DYNAMIC_SHARED(uint64_t, memory);
   EgaLocal local(memory, ega_stride<Shape>(layout), slots, table.skip, probes, parts);
-  EgaGlobal place(table, ega_stride<Shape>(layout));
-  ega_clear_local<Shape>(layout, local);
-  __syncthreads();
-  ega_each<Shape>(layout, rows, global_thread(), n, global_threads(), [&](const EgaRow<Shape>& row) {
-    uint32_t slot = ega_find(layout, local, row);
-    if (slot != EGA_NONE) {
-      ega_combine(layout, local, slot, row);
-    } else {
-      ega_send(layout, place, rest, row);
-    }
-    return true;
-  });
-  __syncthreads();
-  for (uint32_t slot = threadIdx.x; slot <= slots; slot += blockDim.x) {
-    if (ega_used<Shape>(layout, local, slot)) ega_send(layout, place, rest, ega_taken<Shape>(layout, local, slot));
-  }
+  ega_share<Shape>(layout, rows, global_thread(), n, global_threads(), local, table, rest);
+}
+
+template <class Shape>
+__device__ __forceinline__ void ega_spans(const EgaLayout& layout, const uint64_t* rows, const uint32_t* spans,
+                                          uint32_t slots, uint32_t probes, const EgaTable& table, const EgaRest& rest) {
+  DYNAMIC_SHARED(uint64_t, memory);
+  EgaLocal local(memory, ega_stride<Shape>(layout), slots, table.skip, probes, 1);
+  uint64_t from = spans[2 * blockIdx.x], to = spans[2 * blockIdx.x + 1];
+  ega_share<Shape>(layout, rows, from + threadIdx.x, to, blockDim.x, local, table, rest);
 }
 
 #define EGA_KERNELS(name, Shape)                                                                                       \
@@ -116,6 +144,11 @@ __device__ __forceinline__ void ega_shared(const EgaLayout& layout, const uint64
       ega_##name##_shared(EgaLayout layout, const uint64_t* rows, uint64_t n, uint32_t slots, uint32_t probes,         \
                           uint32_t parts, EgaTable table, EgaRest rest) {                                              \
     ega_shared<Shape>(layout, rows, n, slots, probes, parts, table, rest);                                             \
+  }                                                                                                                    \
+  extern "C" __global__ void __launch_bounds__(1024)                                                                   \
+      ega_##name##_spans(EgaLayout layout, const uint64_t* rows, const uint32_t* spans, uint32_t slots,                \
+                         uint32_t probes, EgaTable table, EgaRest rest) {                                              \
+    ega_spans<Shape>(layout, rows, spans, slots, probes, table, rest);                                                 \
   }                                                                                                                    \
   extern "C" __global__ void __launch_bounds__(1024) ega_##name##_buckets(EgaLayout layout, EgaBuckets in) {           \
     ega_buckets<Shape>(layout, in);                                                                                    \

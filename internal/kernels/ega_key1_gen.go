@@ -20,7 +20,7 @@ type EgaKey1 struct {
 // LoadEgaKey1 loads the kernels of ega_key1.cu. The caller closes them.
 func LoadEgaKey1(t *cuda.Thread) (*EgaKey1, error) {
 	k := new(EgaKey1)
-	if err := k.Load(t, "ega_key1.cu", egaKey1PTX, "ega_key1_clear", "ega_key1_probe", "ega_key1_place", "ega_key1_collect", "ega_key1_pick", "ega_key1_shared", "ega_key1_buckets"); err != nil {
+	if err := k.Load(t, "ega_key1.cu", egaKey1PTX, "ega_key1_clear", "ega_key1_probe", "ega_key1_place", "ega_key1_collect", "ega_key1_pick", "ega_key1_shared", "ega_key1_spans", "ega_key1_buckets"); err != nil {
 		return nil, err
 	}
 	return k, nil
@@ -123,10 +123,28 @@ type egaKey1SharedArgs struct {
 	rest   EgaRest
 }
 
+// Spans launches ega_key1_spans.
+func (k *EgaKey1) Spans(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, rows cuda.Ptr, spans cuda.Ptr, slots uint32, probes uint32, table EgaTable, rest EgaRest) error {
+	args := egaKey1SpansArgs{layout: layout, rows: rows, spans: spans, slots: slots, probes: probes, table: table, rest: rest}
+	return stream.Launch(k.Kernel(6), grid, unsafe.Pointer(&args), 168)
+}
+
+// egaKey1SpansArgs lies in memory as ega_key1_spans's parameters.
+type egaKey1SpansArgs struct {
+	layout EgaLayout
+	_      [4]byte
+	rows   cuda.Ptr
+	spans  cuda.Ptr
+	slots  uint32
+	probes uint32
+	table  EgaTable
+	rest   EgaRest
+}
+
 // Buckets launches ega_key1_buckets.
 func (k *EgaKey1) Buckets(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, in EgaBuckets) error {
 	args := egaKey1BucketsArgs{layout: layout, in: in}
-	return stream.Launch(k.Kernel(6), grid, unsafe.Pointer(&args), 152)
+	return stream.Launch(k.Kernel(7), grid, unsafe.Pointer(&args), 152)
 }
 
 // egaKey1BucketsArgs lies in memory as ega_key1_buckets's parameters.

@@ -20,7 +20,7 @@ type EgaKey2 struct {
 // LoadEgaKey2 loads the kernels of ega_key2.cu. The caller closes them.
 func LoadEgaKey2(t *cuda.Thread) (*EgaKey2, error) {
 	k := new(EgaKey2)
-	if err := k.Load(t, "ega_key2.cu", egaKey2PTX, "ega_key2_clear", "ega_key2_probe", "ega_key2_place", "ega_key2_collect", "ega_key2_pick", "ega_key2_shared", "ega_key2_buckets"); err != nil {
+	if err := k.Load(t, "ega_key2.cu", egaKey2PTX, "ega_key2_clear", "ega_key2_probe", "ega_key2_place", "ega_key2_collect", "ega_key2_pick", "ega_key2_shared", "ega_key2_spans", "ega_key2_buckets"); err != nil {
 		return nil, err
 	}
 	return k, nil
@@ -123,10 +123,28 @@ type egaKey2SharedArgs struct {
 	rest   EgaRest
 }
 
+// Spans launches ega_key2_spans.
+func (k *EgaKey2) Spans(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, rows cuda.Ptr, spans cuda.Ptr, slots uint32, probes uint32, table EgaTable, rest EgaRest) error {
+	args := egaKey2SpansArgs{layout: layout, rows: rows, spans: spans, slots: slots, probes: probes, table: table, rest: rest}
+	return stream.Launch(k.Kernel(6), grid, unsafe.Pointer(&args), 168)
+}
+
+// egaKey2SpansArgs lies in memory as ega_key2_spans's parameters.
+type egaKey2SpansArgs struct {
+	layout EgaLayout
+	_      [4]byte
+	rows   cuda.Ptr
+	spans  cuda.Ptr
+	slots  uint32
+	probes uint32
+	table  EgaTable
+	rest   EgaRest
+}
+
 // Buckets launches ega_key2_buckets.
 func (k *EgaKey2) Buckets(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, in EgaBuckets) error {
 	args := egaKey2BucketsArgs{layout: layout, in: in}
-	return stream.Launch(k.Kernel(6), grid, unsafe.Pointer(&args), 152)
+	return stream.Launch(k.Kernel(7), grid, unsafe.Pointer(&args), 152)
 }
 
 // egaKey2BucketsArgs lies in memory as ega_key2_buckets's parameters.

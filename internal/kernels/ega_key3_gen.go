@@ -20,7 +20,7 @@ type EgaKey3 struct {
 // LoadEgaKey3 loads the kernels of ega_key3.cu. The caller closes them.
 func LoadEgaKey3(t *cuda.Thread) (*EgaKey3, error) {
 	k := new(EgaKey3)
-	if err := k.Load(t, "ega_key3.cu", egaKey3PTX, "ega_key3_clear", "ega_key3_probe", "ega_key3_place", "ega_key3_collect", "ega_key3_pick", "ega_key3_shared", "ega_key3_buckets"); err != nil {
+	if err := k.Load(t, "ega_key3.cu", egaKey3PTX, "ega_key3_clear", "ega_key3_probe", "ega_key3_place", "ega_key3_collect", "ega_key3_pick", "ega_key3_shared", "ega_key3_spans", "ega_key3_buckets"); err != nil {
 		return nil, err
 	}
 	return k, nil
@@ -123,10 +123,28 @@ type egaKey3SharedArgs struct {
 	rest   EgaRest
 }
 
+// Spans launches ega_key3_spans.
+func (k *EgaKey3) Spans(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, rows cuda.Ptr, spans cuda.Ptr, slots uint32, probes uint32, table EgaTable, rest EgaRest) error {
+	args := egaKey3SpansArgs{layout: layout, rows: rows, spans: spans, slots: slots, probes: probes, table: table, rest: rest}
+	return stream.Launch(k.Kernel(6), grid, unsafe.Pointer(&args), 168)
+}
+
+// egaKey3SpansArgs lies in memory as ega_key3_spans's parameters.
+type egaKey3SpansArgs struct {
+	layout EgaLayout
+	_      [4]byte
+	rows   cuda.Ptr
+	spans  cuda.Ptr
+	slots  uint32
+	probes uint32
+	table  EgaTable
+	rest   EgaRest
+}
+
 // Buckets launches ega_key3_buckets.
 func (k *EgaKey3) Buckets(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, in EgaBuckets) error {
 	args := egaKey3BucketsArgs{layout: layout, in: in}
-	return stream.Launch(k.Kernel(6), grid, unsafe.Pointer(&args), 152)
+	return stream.Launch(k.Kernel(7), grid, unsafe.Pointer(&args), 152)
 }
 
 // egaKey3BucketsArgs lies in memory as ega_key3_buckets's parameters.

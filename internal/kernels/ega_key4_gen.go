@@ -20,7 +20,7 @@ type EgaKey4 struct {
 // LoadEgaKey4 loads the kernels of ega_key4.cu. The caller closes them.
 func LoadEgaKey4(t *cuda.Thread) (*EgaKey4, error) {
 	k := new(EgaKey4)
-	if err := k.Load(t, "ega_key4.cu", egaKey4PTX, "ega_key4_clear", "ega_key4_probe", "ega_key4_place", "ega_key4_collect", "ega_key4_pick", "ega_key4_shared", "ega_key4_buckets"); err != nil {
+	if err := k.Load(t, "ega_key4.cu", egaKey4PTX, "ega_key4_clear", "ega_key4_probe", "ega_key4_place", "ega_key4_collect", "ega_key4_pick", "ega_key4_shared", "ega_key4_spans", "ega_key4_buckets"); err != nil {
 		return nil, err
 	}
 	return k, nil
@@ -123,10 +123,28 @@ type egaKey4SharedArgs struct {
 	rest   EgaRest
 }
 
+// Spans launches ega_key4_spans.
+func (k *EgaKey4) Spans(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, rows cuda.Ptr, spans cuda.Ptr, slots uint32, probes uint32, table EgaTable, rest EgaRest) error {
+	args := egaKey4SpansArgs{layout: layout, rows: rows, spans: spans, slots: slots, probes: probes, table: table, rest: rest}
+	return stream.Launch(k.Kernel(6), grid, unsafe.Pointer(&args), 168)
+}
+
+// egaKey4SpansArgs lies in memory as ega_key4_spans's parameters.
+type egaKey4SpansArgs struct {
+	layout EgaLayout
+	_      [4]byte
+	rows   cuda.Ptr
+	spans  cuda.Ptr
+	slots  uint32
+	probes uint32
+	table  EgaTable
+	rest   EgaRest
+}
+
 // Buckets launches ega_key4_buckets.
 func (k *EgaKey4) Buckets(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, in EgaBuckets) error {
 	args := egaKey4BucketsArgs{layout: layout, in: in}
-	return stream.Launch(k.Kernel(6), grid, unsafe.Pointer(&args), 152)
+	return stream.Launch(k.Kernel(7), grid, unsafe.Pointer(&args), 152)
 }
 
 // egaKey4BucketsArgs lies in memory as ega_key4_buckets's parameters.

@@ -20,7 +20,7 @@ type EgaPair struct {
 // LoadEgaPair loads the kernels of ega_pair.cu. The caller closes them.
 func LoadEgaPair(t *cuda.Thread) (*EgaPair, error) {
 	k := new(EgaPair)
-	if err := k.Load(t, "ega_pair.cu", egaPairPTX, "ega_pair_clear", "ega_pair_probe", "ega_pair_place", "ega_pair_collect", "ega_pair_pick", "ega_pair_shared", "ega_pair_buckets"); err != nil {
+	if err := k.Load(t, "ega_pair.cu", egaPairPTX, "ega_pair_clear", "ega_pair_probe", "ega_pair_place", "ega_pair_collect", "ega_pair_pick", "ega_pair_shared", "ega_pair_spans", "ega_pair_buckets"); err != nil {
 		return nil, err
 	}
 	return k, nil
@@ -123,10 +123,28 @@ type egaPairSharedArgs struct {
 	rest   EgaRest
 }
 
+// Spans launches ega_pair_spans.
+func (k *EgaPair) Spans(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, rows cuda.Ptr, spans cuda.Ptr, slots uint32, probes uint32, table EgaTable, rest EgaRest) error {
+	args := egaPairSpansArgs{layout: layout, rows: rows, spans: spans, slots: slots, probes: probes, table: table, rest: rest}
+	return stream.Launch(k.Kernel(6), grid, unsafe.Pointer(&args), 168)
+}
+
+// egaPairSpansArgs lies in memory as ega_pair_spans's parameters.
+type egaPairSpansArgs struct {
+	layout EgaLayout
+	_      [4]byte
+	rows   cuda.Ptr
+	spans  cuda.Ptr
+	slots  uint32
+	probes uint32
+	table  EgaTable
+	rest   EgaRest
+}
+
 // Buckets launches ega_pair_buckets.
 func (k *EgaPair) Buckets(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, in EgaBuckets) error {
 	args := egaPairBucketsArgs{layout: layout, in: in}
-	return stream.Launch(k.Kernel(6), grid, unsafe.Pointer(&args), 152)
+	return stream.Launch(k.Kernel(7), grid, unsafe.Pointer(&args), 152)
 }
 
 // egaPairBucketsArgs lies in memory as ega_pair_buckets's parameters.

@@ -199,6 +199,29 @@ __device__ __forceinline__ uint32_t ega_find(const EgaLayout& layout, const Plac
   return EGA_NONE;
 }
 
+// ega_find_batch is ega_find for those rows of a batch whose bit is set in `there`. All look at the slot of their hash
+// first, so that these reads are under way at once, and mostly that is it. The lanes of a full warp call and meet behind each
+// search.
+template <class Shape, class Place>
+__device__ __forceinline__ void ega_find_batch(const EgaLayout& layout, const Place& place, const EgaRow<Shape>* batch,
+                                               uint32_t there, uint32_t* slots) {
+  uint64_t seen[Shape::BATCH];
+#pragma unroll
+  for (uint32_t b = 0; b < Shape::BATCH; b++) {
+    slots[b] = EGA_NONE;
+    seen[b] = EGA_EMPTY;
+    if (!Shape::SINGLE || (there >> b & 1) == 0) continue;
+    slots[b] = place.start(batch[b].hash);
+    seen[b] = ld_relaxed(place.word(slots[b], Shape::hashes(layout)));
+  }
+#pragma unroll
+  for (uint32_t b = 0; b < Shape::BATCH; b++) {
+    bool found = seen[b] != EGA_EMPTY && seen[b] == batch[b].key[0];
+    if ((there >> b & 1) != 0 && !found) slots[b] = ega_find(layout, place, batch[b]);
+    __syncwarp(FULL_MASK);
+  }
+}
+
 // ega_combine combines the states of a row into a slot of its key.
 template <class Shape, class Place>
 __device__ __forceinline__ void ega_combine(const EgaLayout& layout, const Place& place, uint32_t slot,
@@ -212,20 +235,32 @@ __device__ __forceinline__ void ega_combine(const EgaLayout& layout, const Place
   }
 }
 
-// ega_send combines a row into a table in device memory, or adds it to the rest (ROW-KEPT).
+// ega_keep adds a row that found no slot to the rest (ROW-KEPT).
 template <class Shape>
-__device__ __forceinline__ void ega_send(const EgaLayout& layout, const EgaGlobal& table, const EgaRest& rest,
-                                         const EgaRow<Shape>& row) {
-  uint32_t slot = ega_find(layout, table, row);
-  if (slot != EGA_NONE) {
-    ega_combine(layout, table, slot, row);
-    return;
-  }
+__device__ __forceinline__ void ega_keep(const EgaLayout& layout, const EgaRest& rest, const EgaRow<Shape>& row) {
   uint64_t at = atomicAdd(rest.count, uint64_t(1));
   if (at < rest.capacity) {
     ega_write(layout, rest.rows, at, row);
   } else {
     report(rest.status, STATUS_TABLE_FULL);
+  }
+}
+
+// ega_send_batch combines rows of a batch into a table in device memory, or adds them to the rest. The lanes of a full
+// warp call.
+template <class Shape>
+__device__ __forceinline__ void ega_send_batch(const EgaLayout& layout, const EgaGlobal& table, const EgaRest& rest,
+                                               const EgaRow<Shape>* batch, uint32_t there) {
+  uint32_t slots[Shape::BATCH];
+  ega_find_batch(layout, table, batch, there, slots);
+#pragma unroll
+  for (uint32_t b = 0; b < Shape::BATCH; b++) {
+    if ((there >> b & 1) == 0) continue;
+    if (slots[b] != EGA_NONE) {
+      ega_combine(layout, table, slots[b], batch[b]);
+    } else {
+      ega_keep(layout, rest, batch[b]);
+    }
   }
 }
 
