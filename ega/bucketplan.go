@@ -71,7 +71,7 @@ func planTables(l *Layout, d cuda.Device, groups uint64) bucketPlan {
 func planShare(l *Layout, d cuda.Device, groups uint64, share int) bucketPlan {
 	memory := min(d.SharedPerMultiprocessor/cuda.Size(share), d.SharedPerBlock)
 	slots := SharedSlots(l, memory-min(memory, kernels.EgaStaticShared))
-	return bucketPlan{bits: bucketBits(groups, slots), slots: slots, threads: uint32(kernels.EgaSharedThreads / share)}
+	return bucketPlan{bits: bucketBits(groups, slots), slots: slots, threads: uint32(min(kernels.EgaSharedThreads/share, kernels.EgaBlockThreads))}
 }
 
 // bucketBits is how many bits divide groups into buckets for tables of so many slots.

@@ -12,7 +12,7 @@ import (
 type BucketsConfig struct {
 	Buckets uint32 // the most at once
 	Slots   uint32 // of a block's table: groups of a bucket, at most; see SharedSlots
-	Threads uint32 // of a block: a multiple of 32 up to 1024; 0: 256
+	Threads uint32 // of a block: a multiple of 32 up to 1024; 0: 512
 	Skip    uint32 // top bits of the hash that chose the bucket, below 32
 	// MostRows is the most rows of a bucket that one block should read; 0: any. One block
 	// reads some gigabytes a second, so a bucket that holds a good part of all rows is

@@ -24,6 +24,9 @@ type family interface {
 
 // Places of kernels among a family's functions.
 const (
+	clearFunction   = 0
+	probeFunction   = 1
+	placeFunction   = 2
 	sharedFunction  = 5
 	spansFunction   = 6
 	bucketsFunction = 7
@@ -36,6 +39,8 @@ type Kernels struct {
 	view   kernels.EgaLayout
 	thread *cuda.Thread
 	device cuda.Device
+	// resident is how many blocks run at once on the device, of clear, probe and place.
+	resident [placeFunction + 1]int
 }
 
 // Load loads the kernels that suit a layout best. Errors: those of Validate and
@@ -49,12 +54,27 @@ func Load(t *cuda.Thread, l Layout) (*Kernels, error) {
 		return nil, err
 	}
 	k := &Kernels{Layout: l, family: f, view: l.view(), thread: t, device: t.Context().Device()}
-	for _, i := range []int{sharedFunction, spansFunction, bucketsFunction} {
-		if err := f.Functions()[i].SetDynamicShared(uint32(k.sharedBytes())); err != nil {
-			return nil, errors.Join(err, f.Close())
-		}
+	if err := k.prepare(f.Functions()); err != nil {
+		return nil, errors.Join(err, f.Close())
 	}
 	return k, nil
+}
+
+// prepare allows shared memory to the functions that need it, and asks how many blocks of the others run at once.
+func (k *Kernels) prepare(functions []*cuda.Function) error {
+	for _, i := range []int{sharedFunction, spansFunction, bucketsFunction} {
+		if err := functions[i].SetDynamicShared(uint32(k.sharedBytes())); err != nil {
+			return err
+		}
+	}
+	for i := range k.resident {
+		blocks, err := functions[i].Occupancy(kernels.EgaThreads, 0)
+		if err != nil {
+			return err
+		}
+		k.resident[i] = blocks * k.device.Multiprocessors
+	}
+	return nil
 }
 
 func loadFamily(t *cuda.Thread, l *Layout) (family, error) {
@@ -112,8 +132,10 @@ func SharedSlots(l *Layout, memory cuda.Size) uint32 {
 	return uint32((memory - fixed) / each)
 }
 
-// rows is the grid of a kernel that n rows are shared among.
-func (k *Kernels) rows(n uint64) cuda.Grid { return kernels.EgaRows(n, k.device.Multiprocessors) }
+// rows is the grid of the kernel at a place among the functions, that n rows are shared among.
+func (k *Kernels) rows(function int, n uint64) cuda.Grid {
+	return kernels.EgaRows(n, k.resident[function])
+}
 
 // Close unloads the kernels. A second call does nothing.
 func (k *Kernels) Close() error { return k.family.Close() }

@@ -72,6 +72,9 @@ func (l *Layout) isPairs() bool {
 	return !l.Hash && l.KeyWords == 1 && len(l.Ops) == 1 && l.Ops[0] == Add
 }
 
+// scatters says whether rows can be scattered by hash: they have it, or one key word.
+func (l *Layout) scatters() bool { return l.Hash || l.KeyWords == 1 }
+
 // mate is the word that goes with state word i; i itself if none does.
 func (l *Layout) mate(i int) int {
 	switch l.Ops[i] {

@@ -19,9 +19,12 @@ func TestPlanShared(t *testing.T) {
 		resident     int
 	}{
 		{1, half, 32, 264},
-		{128, half, 16, 264},
-		{129, half, 16, 264},
-		{1000, half, 2, 264},
+		{128, half, 8, 264},
+		{129, half, 8, 264},
+		{111, half, 16, 264},
+		{112, half, 8, 264},
+		{800, half, 2, 264},
+		{1000, half, 1, 264},
 		{5374, half, 1, 264},
 		{5375, all, 1, 132},
 		{5400, all, 1, 132},
@@ -48,17 +51,17 @@ func TestPlanBuckets(t *testing.T) {
 		bits         uint
 		threads      uint32
 	}{
-		{0, 0, 0, 256},
-		{1000, 1, 0, 256},
-		{1000, 1000, 0, 256},
-		{1 << 14, 1, 2, 256},
-		{1 << 28, 1, 9, 256},
-		{1 << 28, 500_000, 9, 256},
-		{1 << 28, 1_000_000, 10, 256},
-		{1 << 28, 3_000_000, 10, 512},
+		{0, 0, 0, 512},
+		{1000, 1, 0, 512},
+		{1000, 1000, 0, 512},
+		{1 << 14, 1, 2, 512},
+		{1 << 28, 1, 9, 512},
+		{1 << 28, 500_000, 9, 512},
+		{1 << 28, 1_000_000, 10, 512},
+		{1 << 28, 3_000_000, 10, 1024},
 		{1 << 28, 6_000_000, 10, 1024},
-		{1 << 28, 7_000_000, 13, 256},
-		{1 << 28, 1 << 28, 18, 256},
+		{1 << 28, 7_000_000, 13, 512},
+		{1 << 28, 1 << 28, 18, 512},
 	} {
 		p := planBuckets(&Pairs, h200, c.rows, c.groups)
 		if p.bits != c.bits || p.threads != c.threads {
@@ -71,32 +74,45 @@ func TestPlanBuckets(t *testing.T) {
 }
 
 func TestChoose(t *testing.T) {
-	const rows = 1 << 28
+	const rows, more = 1 << 28, 1<<28 + 1<<24
 	for _, c := range []struct {
 		groups, spare uint64
 		frequent      float64
 		want          Road
 	}{
-		{1, 2 * rows, 0, RoadShared},
+		{1, more, 0, RoadShared},
 		{10_000, 1 << 20, 0, RoadShared},
-		{100_000, 2 * rows, 0, RoadBuckets},
-		{1_000_000, 2 * rows, 0, RoadBuckets},
-		{1_000_000, 2 * rows, .07, RoadBuckets}, // Zipf .5
-		{1_000_000, 2 * rows, .64, RoadTable},   // Zipf 1
-		{1_000_000, 2 * rows, .48, RoadTable},   // self-similar
-		{10_000_000, 2 * rows, .07, RoadBuckets},
-		{10_000_000, 2 * rows, .55, RoadTable},
-		{10_000_000, 2 * rows, .35, RoadBuckets},
-		{10_000_000, 2 * rows, .99, RoadTable}, // Zipf 1.5
-		{rows, 2 * rows, 0, RoadBuckets},
-		{rows * 2, 2 * rows, 0, RoadBuckets},
+		{12_000, more, 0, RoadTable},
+		{20_000, more, 0, RoadBuckets},
+		{100_000, more, 0, RoadBuckets},
+		{1_000_000, more, 0, RoadBuckets},
+		{1_000_000, more, .07, RoadBuckets}, // Zipf .5
+		{1_000_000, more, .64, RoadTable},   // Zipf 1
+		{1_000_000, more, .48, RoadTable},   // self-similar
+		{10_000_000, more, .07, RoadBuckets},
+		{10_000_000, more, .55, RoadTable},
+		{10_000_000, more, .35, RoadBuckets},
+		{10_000_000, more, .99, RoadTable}, // Zipf 1.5
+		{rows, more, 0, RoadBuckets},
+		{rows, more, .99, RoadBuckets}, // no room for the table
+		{rows * 2, more, 0, RoadBuckets},
 		{1_000_000, rows, 0, RoadTable},
-		{rows / 2, rows, 0, RoadSingle},
-		{rows / 2, rows, .9, RoadTable},
+		{rows / 2, rows, 0, RoadTable},
+		{rows/2 + 1, rows, 0, RoadSingle},
 		{rows, rows, 0, RoadSingle},
 	} {
 		if got := Choose(&Pairs, h200, Facts{Rows: rows, Groups: c.groups, Spare: c.spare, Frequent: c.frequent}); got != c.want {
 			t.Errorf("%d groups, room for %d rows, frequent %v: %v, want %v", c.groups, c.spare, c.frequent, got, c.want)
+		}
+	}
+}
+
+// Rows that cannot be scattered go to a Table, or through SP-EGA.
+func TestChooseWithoutHash(t *testing.T) {
+	l := Layout{KeyWords: 2, Ops: []Op{Add}}
+	for groups, want := range map[uint64]Road{1: RoadShared, 1e6: RoadTable, 1e7: RoadTable, 3e7: RoadSingle} {
+		if got := Choose(&l, h200, Facts{Rows: 5e7, Groups: groups, Spare: 5e7}); got != want {
+			t.Errorf("%d groups: %v, want %v", groups, got, want)
 		}
 	}
 }

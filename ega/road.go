@@ -32,29 +32,33 @@ const tableLoad = 0.5
 // move all of them much alike, and only their relations count.
 const (
 	costHit     = 1 / .17  // in the table of a block
-	costMiss    = 1 / .033 // in a Table in the L2 cache, after a look at the block's
+	costMiss    = 1 / .03  // in a Table in the L2 cache, after a look at the block's
 	costFarMiss = 1 / .016 // in one that is larger
-	costBuckets = 1 / .039 // scattered once, and combined
+	costBuckets = 1 / .045 // scattered once, and combined
 	costLevels  = 1 / .029 // scattered twice
 )
 
 // FrequentGroups is how many groups a block's table keeps off the Table.
 func FrequentGroups(l *Layout, d cuda.Device) uint64 { return fits(planShared(l, d, 1<<63).slots) }
 
+// scatterSlack is the part of the rows' memory that Scattered takes at most beside as many rows. A guess.
+const scatterSlack = 1. / 16
+
 // Choose chooses the road: a pure function of counts and of facts of the device.
-// A wrong estimate costs time, nothing else.
+// A wrong estimate costs time, nothing else. RoadSingle, which needs as much memory as the rows have, is
+// also what it says if there is too little for any.
 func Choose(l *Layout, d cuda.Device, f Facts) Road {
 	groups := min(f.Groups, f.Rows)
 	table := uint64(float64(groups) / tableLoad)
 	switch {
 	case groups <= sharedMost(l, d) && table <= f.Spare:
 		return RoadShared
-	case 2*f.Rows <= f.Spare: // scattered rows, and the groups
-		if tableCost(l, d, f, groups) < bucketsCost(l, d, f, groups) {
+	case l.scatters() && f.Rows+uint64(scatterSlack*float64(f.Rows)) <= f.Spare:
+		if table <= f.Spare && tableCost(l, d, f, groups) < bucketsCost(l, d, f, groups) {
 			return RoadTable
 		}
 		return RoadBuckets
-	case table <= f.Spare && (groups <= f.Rows/4 || f.Frequent > .5): // reading a row once and one random access
+	case table <= f.Spare:
 		return RoadTable
 	}
 	return RoadSingle

@@ -35,7 +35,7 @@ type Scattered struct {
 // Errors: cuda.ErrOutOfMemory, and those of the layout: rows need their hash, or
 // one key word.
 func NewScattered(k *Kernels, c ScatteredConfig) (*Scattered, error) {
-	if !k.Layout.Hash && k.Layout.KeyWords != 1 {
+	if !k.Layout.scatters() {
 		return nil, fmt.Errorf("scattered: rows of %d key words without a hash", k.Layout.KeyWords)
 	}
 	s := &Scattered{k: k, plan: planBuckets(&k.Layout, k.device, uint64(c.Rows), min(c.Groups, uint64(c.Rows)))}

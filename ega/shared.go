@@ -29,8 +29,8 @@ const (
 	crowdedProbes = 2
 
 	// partLoad is how full a part may get: a search for 32 lanes is as long as the longest of
-	// them, which is short up to here.
-	partLoad = 0.375
+	// them. At half as full again a thousand groups took an eighth longer (docs/experiments/0006).
+	partLoad = 0.25
 
 	// sharedParts is the most parts: a lane of a warp each.
 	sharedParts = 32
@@ -49,7 +49,7 @@ func planShared(l *Layout, d cuda.Device, groups uint64) sharedPlan {
 	half := d.SharedPerMultiprocessor/2 - min(d.SharedPerMultiprocessor/2, kernels.EgaStaticShared)
 	p := sharedPlan{slots: SharedSlots(l, min(half, most)), parts: 1, probes: sharedProbes, threads: kernels.EgaSharedThreads / 2, resident: 2 * d.Multiprocessors}
 	if all := SharedSlots(l, most); groups > fits(p.slots) && groups <= fits(all) {
-		p.slots, p.threads, p.resident = all, kernels.EgaSharedThreads, d.Multiprocessors
+		p.slots, p.threads, p.resident = all, kernels.EgaBlockThreads, d.Multiprocessors
 	}
 	if p.slots < sharedLeast {
 		return sharedPlan{}

@@ -92,13 +92,13 @@ func (t *Table) Clear(s *cuda.Stream) error {
 	if err := s.Fill(t.restCount, 0); err != nil {
 		return err
 	}
-	return t.k.family.Clear(s, t.k.rows(uint64(t.view.Slots)+1), t.k.view, t.view)
+	return t.k.family.Clear(s, t.k.rows(clearFunction, uint64(t.view.Slots)+1), t.k.view, t.view)
 }
 
 // Add combines n rows into the table, one by one.
 func (t *Table) Add(s *cuda.Stream, rows cuda.Span, n uint64) error {
 	k := t.k
-	return k.family.Probe(s, k.rows(n), k.view, k.span(rows, n), n, t.view, t.rest)
+	return k.family.Probe(s, k.rows(probeFunction, n), k.view, k.span(rows, n), n, t.view, t.rest)
 }
 
 // AddShared combines n rows in the shared memory of blocks first, which pays
