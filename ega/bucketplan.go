@@ -17,7 +17,7 @@ type bucketPlan struct {
 
 const (
 	// bucketLoad is how full a block's table is on average. Searches are short up to here: at .55
-	// combining took a third longer than at .27 (docs/experiments/0006). Buckets vary by the square
+	// combining took twice as long as at .27 (docs/experiments/0006). Buckets vary by the square
 	// root of their groups, so that hardly any has more groups than slots.
 	bucketLoad = 0.45
 
@@ -26,14 +26,14 @@ const (
 	bucketShare = 4
 
 	// bucketSkew is how many times the rows of the average bucket one block reads. More are
-	// read by all blocks together. A guess.
+	// shared among blocks (leftBuckets). One and four were slower (docs/experiments/0006).
 	bucketSkew = 2
 
 	// bucketLeast is how many rows one block reads in any case. A guess.
 	bucketLeast = 1 << 16
 
 	// bucketMany is how many buckets a multiprocessor has at least, if there are rows for
-	// them: fewer would leave some of its blocks idle. A guess.
+	// them: fewer would leave some of its blocks idle, and more make the scatter slower (docs/experiments/0006).
 	bucketMany = 3
 
 	// bucketLevel is the most bits of one scatter: its parts get short, and at one bit more it takes

@@ -7,15 +7,20 @@
 // times: tiles, buckets and merges are one thing. internal/kernels/ega*.cuh says how
 // the device does it.
 //
-// There are four roads, which [Choose] chooses from by counts:
+// There are four roads, which [Choose] chooses from by counts, as docs/experiments/0006 measured them:
 //
 //	shared   each block combines its rows in shared memory, and the blocks' groups
 //	         meet in a [Table]: few groups. Rows of groups too many go to the
 //	         Table one by one, so there is no number at which this breaks
-//	table    all rows go to a Table: the plain linear probe
+//	table    the same with more groups than that: frequent ones meet in shared
+//	         memory, the others in the Table
 //	buckets  rows are scattered by hash (package partition) and combined bucket by
 //	         bucket in shared memory: [Scattered], of which [Buckets] is the second half
-//	single   SP-EGA: five phases over three equal buffers: [SinglePass]
+//	single   SP-EGA: five phases over three equal buffers: [SinglePass]. Slower than the
+//	         others wherever these can go, and so for rows that cannot be scattered
+//	         and have more groups than memory has room for in a Table
+//
+// [Table.Add] is the plain linear probe, which the others are measured against.
 //
 // [Combine] is the CPU twin of all of them: the same groups from the same rows.
 //

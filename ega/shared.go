@@ -20,8 +20,8 @@ const (
 
 	// sharedProbes is how many slots of it a row looks at if all groups are to fit: nearly all
 	// rows of these find theirs. A miss is dear where groups are few, as all blocks'
-	// misses then meet in few words of device memory: with eight probes 129 groups took twice as long
-	// as 100, and six times as long as now (docs/experiments/0006).
+	// misses then meet in few words of device memory: with eight probes, in parts half full, 129 groups
+	// took ten times as long as with 32 (docs/experiments/0006).
 	sharedProbes = 32
 
 	// crowdedProbes is the same if groups are more: frequent keys come early and find their

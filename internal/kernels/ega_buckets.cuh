@@ -26,7 +26,7 @@ struct EgaBuckets {
 // ega_each calls f(batch, there) for rows from, from + step, ... below `to`, with several reads under way at once: bit b of
 // `there` says whether batch[b] is a row. f says whether to go on. The lanes of a full warp call, with `from` one after the
 // other, and make as many rounds, so that f may have them meet: lanes that once went different ways through a loop do not
-// meet again by themselves before its end, and then each goes its own way for all rows, which took ten times as long.
+// meet again by themselves before its end, and until then each goes its own way for all rows (docs/experiments/0006).
 template <class Shape, class F>
 __device__ __forceinline__ void ega_each(const EgaLayout& layout, const uint64_t* rows, uint64_t from, uint64_t to,
                                          uint64_t step, const F& f) {
