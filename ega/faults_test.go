@@ -2,6 +2,7 @@ package ega_test
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/gagg-dev/gagg/ega"
@@ -14,13 +15,16 @@ const outOfMemory = 2 // CUDA_ERROR_OUT_OF_MEMORY
 // Whichever driver call fails, the error says so, and nothing stays open (gputest looks).
 func TestFaults(t *testing.T) {
 	for name, life := range map[string]func(*rig, []uint64) error{
-		"table": tableLife, "single": singleLife, "scattered": scatteredLife,
+		"table": tableLife, "single": singleLife, "scattered": scatteredLife, "left": leftLife,
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t)
 			emulator, emulated := emu.Control()
 			if !emulated {
 				t.Skip("faults are the emulator's")
+			}
+			if name == "left" && testing.Short() {
+				t.Skip("too long under sanitizers")
 			}
 			rows := makeRows(nil, &ega.Layout{KeyWords: 2}, 300, func(i int) uint64 { return uint64(i % 70) }) // pairs, in fact
 			calls := 0
@@ -94,6 +98,23 @@ func scatteredLife(r *rig, rows []uint64) error {
 		}
 		defer func() { err = errors.Join(err, s.Close()) }()
 		_, err = s.Run(r.stream, in, out, n)
+		return err
+	})
+}
+
+// leftLife has more groups than a block's table holds, and than the first Table for what is left.
+func leftLife(r *rig, _ []uint64) error {
+	rows := makeRows(nil, &ega.Layout{KeyWords: 2}, 5000, func(i int) uint64 { return uint64(i) << 3 })
+	return r.life(rows, func(k *ega.Kernels, in, out cuda.Span, n uint32) (err error) {
+		s, err := ega.NewScattered(k, ega.ScatteredConfig{Rows: n, Groups: 1, LeftSlots: 100})
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, s.Close()) }()
+		result, err := s.Run(r.stream, in, out, n)
+		if err == nil && result.Groups != uint64(n) {
+			err = fmt.Errorf("%d groups of %d", result.Groups, n)
+		}
 		return err
 	})
 }
