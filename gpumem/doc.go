@@ -9,8 +9,8 @@
 //     page is in use. Who needs a page looks at bits at random until it finds a
 //     clear one, and sets it by an atomic. There is no list, queue or counter
 //     that all threads would meet at.
-//   - A step is a visit to one word of these bits, with up to 64 pages. A walk is
-//     the steps of one thread. In the formulas (Steps) T is all pages, A the free
+//   - A step is a look of a thread at one word of these bits, with 32 pages, or of a
+//     warp at many together. A walk is the steps of one thread. In the formulas (Steps) T is all pages, A the free
 //     ones, N the threads that ask.
 //   - A slab is the unit of SlabAlloc, for warps that need one at a time.
 //
@@ -25,9 +25,9 @@
 // Device functions, in internal/kernels/pages_*.cuh. CoRW, CRW and RW-BM work on
 // one bitmap and may be mixed; page_malloc works on it as well. RW has flags.
 //
-//	CoRW       page_get_together  the lanes of a warp read a line of the bitmap and share what they find
+//	CoRW       page_get_together  the lanes of a warp read a stretch of the bitmap and share what they find
 //	CRW        page_get_next      each thread for itself, first the page after its last one
-//	RW-BM      page_get_alone     each thread for itself, 32 or 64 pages a step
+//	RW-BM      page_get_alone     each thread for itself, 32 pages a step
 //	RW         page_get_alone     each thread for itself, one page a step; gives back without an atomic
 //	RW_malloc  page_malloc        1 to 32 pages in a row, and parts of a page
 //
@@ -59,7 +59,9 @@
 //   - A free page's bit is cleared by an atomic And. "No atomic" holds for RW alone,
 //     with a word a page; in a bitmap a plain store undoes what others do to their
 //     bits of the word at that moment.
-//   - CoRW takes all pages it needs of a word at once, and no more.
+//   - CoRW reads 32 words that lie together, and where pages are few 256, rather than
+//     words at 32 random places, and settles who gets which page before it takes any. The
+//     warps of a launch begin as far from each other as can be.
 //   - The walks of a launch begin at other places than those of the launch before
 //     (View): else threads come first to the words that they emptied last time.
 //

@@ -14,7 +14,7 @@ const (
 	// NoPage is the page that a walker returns who got none.
 	NoPage = uint32(math.MaxUint32)
 	// MaxPages is the most pages of a pool.
-	MaxPages = uint32(math.MaxUint32 - 64) // with those that fill up the last line
+	MaxPages = uint32(math.MaxUint32 - 32*stretchWords) // with those that fill up the last stretch
 	// MaxRun is the most pages in a row that kernels may ask for.
 	MaxRun = 32
 
@@ -92,9 +92,12 @@ func (c Config) view() kernels.PagePool {
 	}
 }
 
+// stretchWords is PAGE_STRETCH of pages.cuh.
+const stretchWords = 256
+
 // words is how many words of 32 bits the pool needs for its bits or flags: whole
-// lines of the widest words (PAGE-TAIL).
+// stretches (PAGE-TAIL).
 func (c Config) words() cuda.Size {
 	words := (cuda.Size(c.Pages) + cuda.Size(c.Method.wordPages()) - 1) / cuda.Size(c.Method.wordPages())
-	return (words + 63) / 64 * 64
+	return (words + stretchWords - 1) / stretchWords * stretchWords
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 	"math/bits"
+	"slices"
 	"testing"
 	"unsafe"
 
@@ -57,7 +58,7 @@ type (
 	stresser func(*kerneltest.PagesStress, *cuda.Stream, cuda.Grid, kernels.PagePool, kerneltest.PageStress) error
 )
 
-// way is a way to get pages: a method in one of its variants.
+// way is a way to get pages: a method, with the lock map or without.
 type way struct {
 	name    string
 	method  gpumem.Method
@@ -70,16 +71,16 @@ type way struct {
 var ways = []way{
 	{"rw", gpumem.RW, (*kerneltest.PagesBench).GetRw, (*kerneltest.PagesBench).GetRwCounted, (*kerneltest.PagesStress).Rw, false},
 	{"rwbm", gpumem.RWBM, (*kerneltest.PagesBench).GetRwbm, (*kerneltest.PagesBench).GetRwbmCounted, (*kerneltest.PagesStress).Rwbm, false},
-	{"rwbm-take", gpumem.RWBM, (*kerneltest.PagesBench).GetRwbmTake, (*kerneltest.PagesBench).GetRwbmTakeCounted, (*kerneltest.PagesStress).RwbmTake, false},
-	{"rwbm-64", gpumem.RWBM, (*kerneltest.PagesBench).GetRwbm64, (*kerneltest.PagesBench).GetRwbm64Counted, (*kerneltest.PagesStress).Rwbm64, false},
 	{"rwbm-lock", gpumem.RWBM, (*kerneltest.PagesBench).GetRwbmLock, (*kerneltest.PagesBench).GetRwbmLockCounted, (*kerneltest.PagesStress).RwbmLock, true},
 	{"corw", gpumem.CoRW, (*kerneltest.PagesBench).GetCorw, (*kerneltest.PagesBench).GetCorwCounted, (*kerneltest.PagesStress).Corw, false},
-	{"corw-everywhere", gpumem.CoRW, (*kerneltest.PagesBench).GetCorwEverywhere, (*kerneltest.PagesBench).GetCorwEverywhereCounted, (*kerneltest.PagesStress).CorwEverywhere, false},
-	{"corw-64", gpumem.CoRW, (*kerneltest.PagesBench).GetCorw64, (*kerneltest.PagesBench).GetCorw64Counted, (*kerneltest.PagesStress).Corw64, false},
 	{"corw-lock", gpumem.CoRW, (*kerneltest.PagesBench).GetCorwLock, (*kerneltest.PagesBench).GetCorwLockCounted, (*kerneltest.PagesStress).CorwLock, true},
 	{"crw", gpumem.CRW, (*kerneltest.PagesBench).GetCrw, (*kerneltest.PagesBench).GetCrwCounted, (*kerneltest.PagesStress).Crw, false},
-	{"crw-read", gpumem.CRW, (*kerneltest.PagesBench).GetCrwRead, (*kerneltest.PagesBench).GetCrwReadCounted, (*kerneltest.PagesStress).CrwRead, false},
 	{"crw-lock", gpumem.CRW, (*kerneltest.PagesBench).GetCrwLock, (*kerneltest.PagesBench).GetCrwLockCounted, (*kerneltest.PagesStress).CrwLock, true},
+}
+
+// wayOf is the way of that name.
+func wayOf(name string) way {
+	return ways[slices.IndexFunc(ways, func(w way) bool { return w.name == name })]
 }
 
 // fill brings the pool to a share of free pages, each free or not for itself, and
@@ -113,7 +114,7 @@ func (r *poolRig) bitmap(p *gpumem.Pool) []bool {
 	view := p.View()
 	n := int(view.Count+view.WordPages-1) / int(view.WordPages)
 	used := make([]bool, 0, n*int(view.WordPages))
-	for _, word := range r.read(cuda.Span{Ptr: view.Words, Size: cuda.Size((n + 63) / 64 * 64 * 4)}) {
+	for _, word := range r.read(cuda.Span{Ptr: view.Words, Size: cuda.Size((n + 255) / 256 * 256 * 4)}) {
 		for bit := range view.WordPages {
 			used = append(used, word>>bit&1 != 0)
 		}

@@ -106,7 +106,7 @@ func TestPoolHelpers(t *testing.T) {
 	q.ask.Help = 1
 	counts, read := r.counts()
 	q.ask.Counts = counts
-	if got := r.taken(p, before, r.get(p, ways[5].counted, q)); got != free {
+	if got := r.taken(p, before, r.get(p, wayOf("corw").counted, q)); got != free {
 		t.Errorf("%d requests served, want %d", got, free)
 	}
 	if c := read(); c.Requests != uint64(free) || c.Steps > 40*uint64(free) {
@@ -134,7 +134,10 @@ func TestPoolInference(t *testing.T) {
 			r.get(p, w.counted, q)
 			steps := 64 * limit
 			if w.method == gpumem.CoRW {
-				steps = 64 * ((limit + 31) / 32) // 32 words a step
+				steps = 64 * (1 + (limit+255)/256) // a line, which does not count, then stretches of 256 words
+				if w.locked {
+					steps = 64 * ((limit + 31) / 32) // 32 words a step
+				}
 			}
 			if c := read(); c.Requests != 64 || c.Refused != 64 || c.Steps != steps || c.Warps != 2 || c.WarpSteps != steps/32 || c.Most != steps/64 {
 				t.Errorf("no page free: %+v, want %d steps and 64 refused", c, steps)
@@ -152,27 +155,29 @@ func TestPoolInference(t *testing.T) {
 // The steps that threads and warps take are those of the formulas.
 func TestPoolSteps(t *testing.T) {
 	for _, c := range []struct {
-		way          int
+		way          string
 		share        float64
 		thread, warp func(gpumem.Steps) float64 // nil: not compared
 	}{
-		{0, 0.5, gpumem.Steps.RW, nil},
-		{0, 0.1, gpumem.Steps.RW, nil},
-		{1, 0.5, func(s gpumem.Steps) float64 { return s.RWBM(32) }, nil},
-		{1, 0.01, func(s gpumem.Steps) float64 { return s.RWBM(32) }, func(s gpumem.Steps) float64 { return s.RWBMWarp(32) }},
-		{3, 0.01, func(s gpumem.Steps) float64 { return s.RWBM(64) }, nil},
-		{5, 0.5, nil, func(s gpumem.Steps) float64 { return s.CoRW(32, 32) }},
-		{5, 0.01, nil, func(s gpumem.Steps) float64 { return s.CoRW(32, 32) }},
-		{6, 0.01, nil, func(s gpumem.Steps) float64 { return s.CoRW(32, 32) }},
+		{"rw", 0.5, gpumem.Steps.RW, nil},
+		{"rw", 0.1, gpumem.Steps.RW, nil},
+		{"rwbm", 0.5, func(s gpumem.Steps) float64 { return s.RWBM(32) }, nil},
+		{"rwbm", 0.01, func(s gpumem.Steps) float64 { return s.RWBM(32) }, func(s gpumem.Steps) float64 { return s.RWBMWarp(32) }},
+		{"corw", 0.5, nil, func(s gpumem.Steps) float64 { return s.CoRWWide(32, 256, 32) }},
+		{"corw", 0.03, nil, func(s gpumem.Steps) float64 { return s.CoRWWide(32, 256, 32) }},
+		{"corw", 0.01, nil, func(s gpumem.Steps) float64 { return s.CoRWWide(32, 256, 32) }},
+		{"corw", 0.004, nil, func(s gpumem.Steps) float64 { return s.CoRWWide(32, 256, 32) }},
+		{"corw-lock", 0.01, nil, func(s gpumem.Steps) float64 { return s.CoRW(32, 32) }},
 	} {
-		t.Run(fmt.Sprintf("%s/free=%v", ways[c.way].name, c.share), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%s/free=%v", c.way, c.share), func(t *testing.T) {
+			w := wayOf(c.way)
 			r := newPoolRig(t)
-			p := r.pool(gpumem.Config{Pages: 1 << 19, PageBytes: 32, Method: ways[c.way].method, LowestFree: 1e-4})
+			p := r.pool(gpumem.Config{Pages: 1 << 19, PageBytes: 32, Method: w.method, LowestFree: 1e-4})
 			s := gpumem.Steps{Pages: 1 << 19, Free: r.fill(p, c.share), Threads: 1024}
 			q := r.requests(r.locks(p), s.Threads, 0xffffffff, 1)
 			counts, read := r.counts()
 			q.ask.Counts = counts
-			r.get(p, ways[c.way].counted, q)
+			r.get(p, w.counted, q)
 			found := read()
 			perThread, perWarp := float64(found.Steps)/float64(found.Requests), float64(found.WarpSteps)/float64(found.Warps)
 			// A walk's deviation is about its mean; 5 deviations of the mean of 1024.

@@ -83,6 +83,30 @@ func (s Steps) CoRW(w, active int) float64 {
 	}
 }
 
+// CoRWWide bounds the steps of a warp whose first step is at a line, where each of
+// its active threads looks at line pages, and all others at stretches, where it is
+// stretch pages. A line suffices if as many pages are found as threads ask, and if at
+// least half of the threads find any: else the warp leaves it for a stretch at once.
+//
+// With P(i) the probability that i stretches have too few pages, and P(0) that of a
+// line that does not suffice, it is 1 + P(0) + Σ min(P(0), P(i)) over i ≥ 1: it takes
+// step i+2 only if both fell short.
+func (s Steps) CoRWWide(line, stretch, active int) float64 {
+	p := s.spare()
+	if p <= 0 {
+		return math.Inf(1)
+	}
+	short := min(1, binomialBelow(active*line, p, active)+binomialBelow(active, anyFree(p, float64(line)), (active+1)/2))
+	sum := 1 + short
+	for i := 1; ; i++ {
+		fewer := min(short, binomialBelow(i*active*stretch, p, active))
+		sum += fewer
+		if fewer < 1e-12 {
+			return sum
+		}
+	}
+}
+
 // CoRWDrift is equation (11), the mean of the inverse Gaussian distribution
 // with drift μ = 32w(A−N)/T and target 32. The paper leaves the integral open;
 // it is the target over the drift, T/(w(A−N)), whatever the variance.

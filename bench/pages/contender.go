@@ -28,6 +28,9 @@ type contender interface {
 	close() error
 }
 
+// limited is a contender that is too slow for larger bursts than most.
+type limited interface{ most() int }
+
 // counting is a contender that counts the steps of its threads.
 type counting interface {
 	contender

@@ -13,6 +13,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/gagg-dev/gagg/bench/device"
 )
@@ -23,6 +24,7 @@ func run() (err error) {
 	results := flag.String("results", "bench/results", "folder of the result files; empty: none")
 	little := flag.Bool("small", false, "little work, for the emulator")
 	rounds := flag.Int("rounds", full.rounds, "timed rounds")
+	only := flag.String("only", "", "contenders, by name, with commas between: only their bursts are measured")
 	flag.Parse()
 	a := full
 	a.rounds = *rounds
@@ -36,7 +38,7 @@ func run() (err error) {
 	}
 	defer func() { err = errors.Join(err, rig.Close()) }()
 	rig.Setting.Repetition = fmt.Sprintf("each time is the median of %d rounds of all contenders in turns, steps are the mean of %d bursts", a.rounds, a.counts)
-	r := &report{Setting: rig.Setting, amounts: a}
+	r := &report{Setting: rig.Setting, amounts: a, only: *only}
 	if err := r.measure(rig); err != nil {
 		return err
 	}
@@ -58,6 +60,9 @@ func (r *report) measure(rig *device.Rig) (err error) {
 	if err := r.compare(rig, p); err != nil {
 		return err
 	}
+	if r.only != "" {
+		return nil
+	}
 	for _, table := range []func(*device.Rig, *pool) error{r.others, r.byLanes, r.again, r.allocations} {
 		if err := table(rig, p); err != nil {
 			return err
@@ -74,12 +79,13 @@ func (r *report) compare(rig *device.Rig, p *pool) (err error) {
 			err = errors.Join(err, c.close())
 		}
 	}()
+	plain, err := newQueue(p.bench, r.pages, false)
+	if err != nil {
+		return err
+	}
+	all = append(all, plain, serialQueue{plain})
 	for _, open := range []func() (contender, error){
 		func() (contender, error) { return newSlabs(p.bench, r.pages) },
-		func() (contender, error) {
-			q, err := newQueue(p.bench, r.pages, false)
-			return serialQueue{q}, err
-		},
 		func() (contender, error) { return newQueue(p.bench, r.pages, true) },
 		func() (contender, error) { return newCUDAMalloc(p.bench, slabBytes) },
 	} {
@@ -89,5 +95,5 @@ func (r *report) compare(rig *device.Rig, p *pool) (err error) {
 		}
 		all = append(all, c)
 	}
-	return r.bursts(rig, all)
+	return r.bursts(rig, slices.DeleteFunc(slices.Clone(all), func(c contender) bool { return !r.wants(c) }))
 }

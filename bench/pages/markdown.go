@@ -12,8 +12,8 @@ import (
 // markdown is all that was measured, as tables.
 func (r *report) markdown() []byte {
 	var w bytes.Buffer
-	fmt.Fprintf(&w, "# Page managers\n\n%s\n\nPools of %d pages. The queue hands out one ticket a thread, or one a warp (warps). "+
-		"CUDA malloc has its heap to itself, whatever the share of free pages. Times are in microseconds, with the start of a kernel in them.\n\n", &r.Setting, r.pages)
+	fmt.Fprintf(&w, "# Page managers\n\n%s\n\nPools of %d pages. The queue hands out one ticket a thread, or one a warp (warps), or one by compare-and-swap, as the paper models it (serial queue), to %d threads. "+
+		"CUDA malloc has its heap to itself, whatever the share of free pages. Times are in microseconds, with the start of a kernel in them.\n\n", &r.Setting, r.pages, serialMost)
 	r.summary(&w)
 	fmt.Fprintf(&w, "\n```\n")
 	device.PrintMarks(&w, r.Marks)
@@ -28,7 +28,7 @@ func (r *report) markdown() []byte {
 			return beside(p, func(s *steps) float64 { return s.Warp }, func(f *formulas) float64 { return f.Warp })
 		})
 	}
-	r.flatTable(&w, "variants", "Variants, µs", func(p *point) string { return fmt.Sprintf("%.4g %% free, %d threads", 100*p.Share, p.Units) })
+	r.flatTable(&w, "printed", "With the lock map, as the paper prints them, beside ours, µs", func(p *point) string { return fmt.Sprintf("%.4g %% free, %d threads", 100*p.Share, p.Units) })
 	r.flatTable(&w, "lanes", "Only some lanes of a warp want a page, µs (figure 12)",
 		func(p *point) string { return fmt.Sprintf("%.4g %% free, %d lanes", 100*p.Share, p.Lanes) })
 	r.flatTable(&w, "again", fmt.Sprintf("%d pages a thread, one after another, µs", againRounds),

@@ -21,12 +21,14 @@ const byChance = 1.02
 // second, and steps as the formulas say.
 func (r *report) marks() []device.Mark {
 	var list []device.Mark
-	for _, m := range []struct{ share, want float64 }{{.5, 10}, {.1, 10}, {.005, 3}} {
-		ratio := r.overQueue(m.share)
-		list = append(list, device.Mark{
-			What: fmt.Sprintf("CoRW or CRW over the queue, %.4g %% free, %d threads", 100*m.share, r.largest),
-			Got:  ratio, Want: m.want, Unit: "times", None: ratio == 0,
-		})
+	for _, queue := range []string{nameQueue, nameSerial} {
+		for _, m := range []struct{ share, want float64 }{{.5, 10}, {.1, 10}, {.01, 10}, {.005, 3}} {
+			ratio, n := r.over(queue, m.share)
+			list = append(list, device.Mark{
+				What: fmt.Sprintf("CoRW or CRW over the %s, %.4g %% free, %d threads", queue, 100*m.share, n),
+				Got:  ratio, Want: m.want, Unit: "times", None: ratio == 0,
+			})
+		}
 	}
 	rate := 0.0
 	for _, p := range r.of("get", func(p *point) bool { return p.Contender == nameCoRW || p.Contender == nameCRW }) {
@@ -44,16 +46,18 @@ func (r *report) marks() []device.Mark {
 	return list
 }
 
-// overQueue is how many times faster the better of CoRW and CRW is than the
-// queue in the largest burst; 0: not known.
-func (r *report) overQueue(share float64) float64 {
-	queue, ratio := r.at(nameQueue, share, r.largest), 0.0
-	for _, name := range []string{nameCoRW, nameCRW} {
-		if p := r.at(name, share, r.largest); p != nil && queue != nil && p.Get > 0 {
-			ratio = max(ratio, queue.Get/p.Get)
+// over is how many times faster the better of CoRW and CRW is than a queue in the
+// largest burst that it was measured with, and that burst; 0: not known.
+func (r *report) over(queue string, share float64) (ratio float64, n int) {
+	for _, q := range r.of("get", func(p *point) bool { return p.Contender == queue && p.Share == share && p.Get > 0 }) {
+		ratio, n = 0, q.Units
+		for _, name := range []string{nameCoRW, nameCRW} {
+			if p := r.at(name, share, n); p != nil && p.Get > 0 {
+				ratio = max(ratio, q.Get/p.Get)
+			}
 		}
 	}
-	return ratio
+	return ratio, n
 }
 
 // deviation is the greatest distance of the measured steps a thread from their

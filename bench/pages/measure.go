@@ -37,7 +37,7 @@ var shares = []float64{.5, .1, .01, .005}
 
 // point is what was measured of one contender.
 type point struct {
-	Table     string    `json:"table"` // get, variants, lanes, again or malloc
+	Table     string    `json:"table"` // get, printed, lanes, again or malloc
 	Contender string    `json:"contender"`
 	Share     float64   `json:"share"`          // of units that were to be free
 	Free      int       `json:"free,omitempty"` // units that were free
@@ -116,6 +116,9 @@ func (r *report) bursts(rig *device.Rig, all []contender) error {
 		for _, n := range r.sizes() {
 			var able []contender
 			for _, c := range all {
+				if l, ok := c.(limited); ok && n > l.most() {
+					continue
+				}
 				if !lost[c] && suffices(free[c], n) {
 					able = append(able, c)
 				}

@@ -12,11 +12,15 @@ import (
 // launch starts one of the kernels that get or give back pages.
 type launch func(*kerneltest.PagesBench, *cuda.Stream, cuda.Grid, kernels.PagePool, kerneltest.PageAsk) error
 
+// burst starts one of those that get a page for each of n threads, and do nothing else.
+type burst func(*kerneltest.PagesBench, *cuda.Stream, cuda.Grid, kernels.PagePool, cuda.Ptr, uint32) error
+
 // method is a way to find a page in a pool: kernels of kerneltest/pages_bench.cu.
 type method struct {
 	name     string
-	flags    bool // the pool has a flag for each page, not a bitmap
-	locks    bool // it needs a lock map
+	flags    bool  // the pool has a flag for each page, not a bitmap
+	locks    bool  // it needs a lock map
+	burst    burst // a page for each thread; nil: get
 	get      launch
 	give     launch
 	counted  launch                      // get, with its steps counted; nil for variants
@@ -31,9 +35,12 @@ func walk(b gpumem.Steps) formulas {
 	return formulas{Thread: b.RWBMDrain(word), Warp: b.RWBMDrainWarp(word)}
 }
 
+// stretch is the pages that a lane sees in CoRW's looks but the first.
+const stretch = 8 * word
+
 // together is what a warp's search takes, each of its lanes the same.
 func together(b gpumem.Steps) formulas {
-	bound := b.CoRW(word, min(b.Threads, 32))
+	bound := b.CoRWWide(word, stretch, min(b.Threads, 32))
 	return formulas{Thread: bound, Warp: bound, Bound: true}
 }
 
@@ -45,38 +52,32 @@ func flagged(b gpumem.Steps) formulas { return formulas{Thread: b.RW(), Warp: b.
 var methods = []method{
 	{
 		name: "RW", flags: true, formulas: flagged,
-		get: (*kerneltest.PagesBench).GetRw, counted: (*kerneltest.PagesBench).GetRwCounted, give: (*kerneltest.PagesBench).FreeFlags,
+		burst: (*kerneltest.PagesBench).BurstRw,
+		get:   (*kerneltest.PagesBench).GetRw, counted: (*kerneltest.PagesBench).GetRwCounted, give: (*kerneltest.PagesBench).FreeFlags,
 	},
 	{
 		name: "RW-BM", formulas: walk,
-		get: (*kerneltest.PagesBench).GetRwbm, counted: (*kerneltest.PagesBench).GetRwbmCounted, give: (*kerneltest.PagesBench).Free,
+		burst: (*kerneltest.PagesBench).BurstRwbm,
+		get:   (*kerneltest.PagesBench).GetRwbm, counted: (*kerneltest.PagesBench).GetRwbmCounted, give: (*kerneltest.PagesBench).Free,
 	},
 	{
 		name: "CoRW", formulas: together,
-		get: (*kerneltest.PagesBench).GetCorw, counted: (*kerneltest.PagesBench).GetCorwCounted, give: (*kerneltest.PagesBench).Free,
+		burst: (*kerneltest.PagesBench).BurstCorw,
+		get:   (*kerneltest.PagesBench).GetCorw, counted: (*kerneltest.PagesBench).GetCorwCounted, give: (*kerneltest.PagesBench).Free,
 	},
 	{
 		name: "CRW", formulas: walk,
-		get: (*kerneltest.PagesBench).GetCrw, counted: (*kerneltest.PagesBench).GetCrwCounted, give: (*kerneltest.PagesBench).Free,
+		burst: (*kerneltest.PagesBench).BurstCrw,
+		get:   (*kerneltest.PagesBench).GetCrw, counted: (*kerneltest.PagesBench).GetCrwCounted, give: (*kerneltest.PagesBench).Free,
 	},
 }
 
-// crwReads looks at the next page's word before it takes a page of it.
-var crwReads = method{name: "CRW, reads first", get: (*kerneltest.PagesBench).GetCrwRead, give: (*kerneltest.PagesBench).Free}
-
-// variants are other ways to build them, so that the choice is a measured one.
-var variants = []method{
-	{name: "RW-BM, takes blindly", get: (*kerneltest.PagesBench).GetRwbmTake, give: (*kerneltest.PagesBench).Free},
-	{name: "RW-BM, 64 bits", get: (*kerneltest.PagesBench).GetRwbm64, give: (*kerneltest.PagesBench).Free},
+// printed are the paper's methods with its lock map, as printed but for what would
+// lose pages.
+var printed = []method{
 	{name: "RW-BM, lock map", locks: true, get: (*kerneltest.PagesBench).GetRwbmLock, give: (*kerneltest.PagesBench).Free},
-	{name: "RW-BM, no fence", get: (*kerneltest.PagesBench).GetRwbmLoose, give: (*kerneltest.PagesBench).FreeLoose},
-	{name: "CoRW, random words", get: (*kerneltest.PagesBench).GetCorwEverywhere, give: (*kerneltest.PagesBench).Free},
-	{name: "CoRW, 64 bits", get: (*kerneltest.PagesBench).GetCorw64, give: (*kerneltest.PagesBench).Free},
 	{name: "CoRW, lock map", locks: true, get: (*kerneltest.PagesBench).GetCorwLock, give: (*kerneltest.PagesBench).Free},
-	{name: "CoRW, no fence", get: (*kerneltest.PagesBench).GetCorwLoose, give: (*kerneltest.PagesBench).FreeLoose},
-	crwReads,
 	{name: "CRW, lock map", locks: true, get: (*kerneltest.PagesBench).GetCrwLock, give: (*kerneltest.PagesBench).Free},
-	{name: "CRW, no fence", get: (*kerneltest.PagesBench).GetCrwLoose, give: (*kerneltest.PagesBench).FreeLoose},
 }
 
 // finite is f without what is not a number of JSON: a bound that does not bind.

@@ -16,8 +16,8 @@ func (r *report) plots() map[string][]byte {
 	}
 	for _, warp := range []bool{false, true} {
 		for _, share := range shares {
-			theory = append(theory, r.stepsChart(share, warp, nameRW, nameQueue))
-			get = append(get, r.stepsChart(share, warp, nameRW, nameRWBM, nameCoRW, nameQueue))
+			theory = append(theory, r.stepsChart(share, warp, nameRW, nameSerial))
+			get = append(get, r.stepsChart(share, warp, nameRW, nameRWBM, nameCoRW, nameSerial))
 		}
 	}
 	columns := len(shares)

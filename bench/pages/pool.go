@@ -148,7 +148,12 @@ func (w *walkers) run(s *cuda.Stream, kernel launch, n int, counts cuda.Ptr) err
 	})
 }
 
-func (w *walkers) get(s *cuda.Stream, n int) error { return w.run(s, w.how.get, n, 0) }
+func (w *walkers) get(s *cuda.Stream, n int) error {
+	if p := w.pool; w.ask == everyone && w.how.burst != nil {
+		return w.how.burst(p.measured, s, grid(n), p.view(w.how.flags), p.held.Span().Ptr, uint32(n))
+	}
+	return w.run(s, w.how.get, n, 0)
+}
 
 func (w *walkers) give(s *cuda.Stream, n int) error { return w.run(s, w.how.give, n, 0) }
 

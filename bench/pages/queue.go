@@ -24,9 +24,12 @@ type queue struct {
 // queueCounters is the words of a queue's counters (queue.cuh, QUEUE_COUNTERS).
 const queueCounters = 96
 
-// queueSteps is up to how many threads the steps of the queue are counted. Each
-// of them waits for all before it: four times as many take sixteen times as long.
-const queueSteps = 1 << 13
+// serialMost is the largest burst of the serial queue. Its threads take turns: four
+// times as many take sixteen times as many tries. Those are counted up to serialSteps.
+const (
+	serialMost  = 1 << 14
+	serialSteps = 1 << 13
+)
 
 func newQueue(b *bench, pages int, warp bool) (*queue, error) {
 	q := &queue{bench: b, warp: warp, pages: pages}
@@ -81,11 +84,22 @@ func (q *queue) give(s *cuda.Stream, n int) error {
 func (q *queue) check(n int) error { return q.checkHeld(n, 4, uint64(noPage)) }
 
 // serialQueue is the queue as the paper's analysis sees it, where a step is a
-// thread's wait for another one: tickets are taken by compare-and-swap.
+// thread's wait for another one: tickets are taken by compare-and-swap. Its ring is
+// another one's.
 type serialQueue struct{ *queue }
 
+func (q serialQueue) name() string { return nameSerial }
+
+func (q serialQueue) close() error { return nil }
+
+func (q serialQueue) most() int { return serialMost }
+
+func (q serialQueue) get(s *cuda.Stream, n int) error {
+	return q.kernels.GetSerial(s, grid(n), q.ring, q.held.Span().Ptr, uint32(n))
+}
+
 func (q serialQueue) count(s *cuda.Stream, n int) (steps, error) {
-	if n > queueSteps {
+	if n > serialSteps {
 		return steps{}, nil
 	}
 	c, err := q.counted(s, 4, func(counts cuda.Ptr) error {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/gagg-dev/gagg/bench/device"
 )
@@ -14,6 +15,7 @@ import (
 type report struct {
 	device.Setting
 	amounts
+	only   string        // contenders, if not all
 	Pages  int           `json:"pages"` // of the pools
 	Points []point       `json:"points"`
 	Marks  []device.Mark `json:"marks"`
@@ -22,7 +24,7 @@ type report struct {
 // names of contenders in the texts.
 const (
 	nameRW, nameRWBM, nameCoRW, nameCRW = "RW", "RW-BM", "CoRW", "CRW"
-	nameQueue                           = "queue"
+	nameQueue, nameSerial               = "queue", "serial queue"
 )
 
 // of are the points of a table that a filter wants, in the order measured.
@@ -33,6 +35,11 @@ func (r *report) of(table string, want func(*point) bool) (list []*point) {
 		}
 	}
 	return list
+}
+
+// wants says whether a contender is measured.
+func (r *report) wants(c contender) bool {
+	return r.only == "" || slices.Contains(strings.Split(r.only, ","), c.name())
 }
 
 // at is a point of the bursts; nil: not measured.

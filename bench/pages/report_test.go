@@ -21,6 +21,9 @@ func measured(corw, walk float64) *report {
 			},
 			point{Table: "get", Contender: nameCoRW, Share: share, Units: full.largest, Get: corw, Give: 1},
 			point{Table: "get", Contender: nameQueue, Share: share, Units: full.largest, Get: 100, Give: 90},
+			point{Table: "get", Contender: nameCoRW, Share: share, Units: serialMost, Get: corw, Give: 1},
+			point{Table: "get", Contender: nameSerial, Share: share, Units: serialMost / 2, Get: 1, Give: 90},
+			point{Table: "get", Contender: nameSerial, Share: share, Units: serialMost, Get: 90, Give: 90},
 			point{Table: "get", Contender: "CUDA malloc", Share: share, Units: full.largest, Failed: "out of memory: 7 of 9 threads got nothing"},
 		)
 	}
@@ -49,6 +52,10 @@ func TestMarks(t *testing.T) {
 	}{
 		{10, 10, "CoRW or CRW over the queue, 50 % free, 1048576 threads", true},
 		{11, 10, "CoRW or CRW over the queue, 50 % free, 1048576 threads", false},
+		{10, 10, "CoRW or CRW over the queue, 1 % free, 1048576 threads", true},
+		{11, 10, "CoRW or CRW over the queue, 1 % free, 1048576 threads", false},
+		{9, 10, "CoRW or CRW over the serial queue, 10 % free, 16384 threads", true},
+		{9.1, 10, "CoRW or CRW over the serial queue, 10 % free, 16384 threads", false},
 		{11, 10, "CoRW or CRW over the queue, 0.5 % free, 1048576 threads", true},
 		{34, 10, "CoRW or CRW over the queue, 0.5 % free, 1048576 threads", false},
 		{1700, 10, "pages of CoRW or CRW", true},

@@ -18,9 +18,9 @@ func asWalkers(p *pool, ask asked, run int, of ...method) (list []contender) {
 // onBitmap are the paper's methods that work on a bitmap.
 func onBitmap() []method { return slices.Clone(methods[1:]) }
 
-// others is the variants beside what they vary, for bursts of three sizes.
+// others is the methods as the paper prints them beside ours, for bursts of three sizes.
 func (r *report) others(rig *device.Rig, p *pool) error {
-	all := asWalkers(p, everyone, 1, append(onBitmap(), variants...)...)
+	all := asWalkers(p, everyone, 1, append(onBitmap(), printed...)...)
 	for _, share := range shares {
 		free, err := filled(rig, all, share)
 		if err != nil {
@@ -30,9 +30,9 @@ func (r *report) others(rig *device.Rig, p *pool) error {
 			if n > r.largest || !suffices(free[all[0]], n) {
 				continue
 			}
-			progress("variants, %.4g %% free, %d threads", 100*share, n)
+			progress("as printed, %.4g %% free, %d threads", 100*share, n)
 			if err := r.race(rig, all, n, func(contender) point {
-				return point{Table: "variants", Share: share, Free: free[all[0]]}
+				return point{Table: "printed", Share: share, Free: free[all[0]]}
 			}); err != nil {
 				return err
 			}
@@ -74,7 +74,7 @@ const againRounds = 8
 func (r *report) again(rig *device.Rig, p *pool) error {
 	for _, share := range shares[:3] {
 		for _, run := range []int{1, 32} {
-			all := asWalkers(p, asked{lanes: 32, rounds: againRounds}, run, append(onBitmap(), crwReads)...)
+			all := asWalkers(p, asked{lanes: 32, rounds: againRounds}, run, onBitmap()...)
 			free, err := filled(rig, all, share)
 			if err != nil {
 				return err

@@ -8,6 +8,9 @@
 //  - Blocks and grids have one dimension: threadIdx.x, blockIdx.x, blockDim.x, gridDim.x.
 //  - The types are those of <stdint.h>. Shuffles move values of 4 or 8 bytes; atomics work on integers of 4 or 8 bytes,
 //    atomicAdd on double too. As in CUDA, atomics order nothing by themselves; __threadfence does.
+//  - Three names are ours, for 32-bit words in global memory: or_acquire is an atomicOr, after which the caller sees
+//    what happened before an and_release whose outcome it read; and_release is an atomicAnd that returns nothing;
+//    ld_relaxed4 loads four words at once, aligned to 16 bytes, each as by ld_relaxed.
 //  - MASKS: a collective (…_sync) waits until every lane of its mask has come to the same collective with the same
 //    mask. A mask names the lane that calls and only lanes that still run: see warp_lanes for a last warp that is not
 //    full. The device counts out lanes that have exited, but what a shuffle reads from one is undefined, so the

@@ -156,4 +156,29 @@ DEVICE_FN void st_release(T* p, typename DeviceSame<T>::Type v) {
     asm volatile("st.release.gpu.u64 [%0], %1;" : : "l"(p), "l"(static_cast<uint64_t>(v)) : "memory");
   }
 }
+
+// The same for the two atomics that hand something over from thread to thread; p is in global memory. The address is
+// made one of that space, which the compiler cannot see through asm.
+DEVICE_FN uint32_t or_acquire(uint32_t* p, uint32_t v) {
+  uint32_t old;
+  asm volatile("{ .reg .u64 a; cvta.to.global.u64 a, %1; atom.acquire.gpu.global.or.b32 %0, [a], %2; }"
+               : "=r"(old)
+               : "l"(p), "r"(v)
+               : "memory");
+  return old;
+}
+
+DEVICE_FN void and_release(uint32_t* p, uint32_t v) {
+  asm volatile("{ .reg .u64 a; cvta.to.global.u64 a, %0; red.release.gpu.global.and.b32 [a], %1; }"
+               :
+               : "l"(p), "r"(v)
+               : "memory");
+}
+
+DEVICE_FN void ld_relaxed4(const uint32_t* p, uint32_t (&v)[4]) {
+  asm volatile("{ .reg .u64 a; cvta.to.global.u64 a, %4; ld.relaxed.gpu.global.v4.u32 {%0, %1, %2, %3}, [a]; }"
+               : "=r"(v[0]), "=r"(v[1]), "=r"(v[2]), "=r"(v[3])
+               : "l"(p)
+               : "memory");
+}
 #undef DEVICE_FN

@@ -30,7 +30,7 @@ extern "C" __global__ void ega_scatter_chain_settle(ScatterChains chains, Scatte
     if (entry == CHAIN_EMPTY || page == PAGE_NONE) continue;
     uint32_t p = chain_partition(entry);
     if (chain_freed(settled, p)) {
-      page_free<PageBits<uint32_t>>(chains.pool, page);
+      page_free<PageBits>(chains.pool, page);
       continue;
     }
     uint32_t in_last = uint32_t(chains.rows[p] % chains.page_rows);
@@ -60,7 +60,7 @@ extern "C" __global__ void ega_scatter_chain_list(ScatterChains chains, uint32_t
 __device__ __forceinline__ uint32_t chain_own(const ScatterChains& chains, const ScatterLeft& left, PageWalk& walk,
                                               bool owns, uint32_t partition, uint32_t number) {
   bool wants = owns && ld_relaxed(left.status) == STATUS_OK;
-  uint32_t page = page_get_together<PageBits<uint32_t>>(chains.pool, walk, FULL_MASK, wants);
+  uint32_t page = page_get_together<PageBits>(chains.pool, walk, FULL_MASK, wants);
   if (!owns) return PAGE_NONE;
   if (page == PAGE_NONE) {
     report(left.status, STATUS_OUT_OF_PAGES);

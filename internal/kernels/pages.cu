@@ -13,16 +13,15 @@ __device__ __forceinline__ uint32_t page_empty_word(const PagePool& pool, uint32
   return pages >= 32 ? 0 : ~0u << pages;
 }
 
-// Words that the pool has memory for.
-__device__ __forceinline__ uint32_t page_all_words(const PagePool& pool) {
-  uint32_t words = pool.word_pages == 1 ? pool.count : PageBits<uint32_t>::words(pool);
-  return (words + 63) / 64 * 64;
+// The words of a pool of either kind.
+__device__ __forceinline__ uint32_t page_words(const PagePool& pool) {
+  return pool.word_pages == 1 ? page_all_words<PageFlags>(pool) : page_all_words<PageBits>(pool);
 }
 
 // Makes all pages free. Any number of threads, each of which writes every so many'th
 // word; no barriers.
 extern "C" __global__ void pages_reset(PagePool pool) {
-  uint32_t words = page_all_words(pool);
+  uint32_t words = page_words(pool);
   for (uint32_t i = global_thread(); i < words; i += global_threads()) pool.words[i] = page_empty_word(pool, i);
   if (pool.shares == nullptr) return;
   for (uint32_t p = global_thread(); p < pool.count; p += global_threads()) pool.shares[p] = 0;
@@ -32,7 +31,7 @@ extern "C" __global__ void pages_reset(PagePool pool) {
 // of threads, each of which reads every so many'th word; no barriers. Exact when no
 // other kernel takes or gives pages.
 extern "C" __global__ void pages_used(PagePool pool, uint64_t* used) {
-  uint32_t words = page_all_words(pool);
+  uint32_t words = page_words(pool);
   uint32_t count = 0;
   for (uint32_t i = global_thread(); i < words; i += global_threads()) {
     count += __popc(pool.words[i] & ~page_empty_word(pool, i));

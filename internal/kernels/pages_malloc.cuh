@@ -1,9 +1,9 @@
 // Several pages in a row, and requests of any size: RW_malloc of paper 000 (Alg. 6).
 //
-// Who takes part: the lanes of `mask` together, as in pages_share.cuh. The lanes look
+// Who takes part: the lanes of `mask` together, as in pages_look.cuh. The lanes look
 // at words next to each other, each at the runs of free pages that begin in its word;
 // a run may end in the word after, so 1 to 32 pages are found wherever they are.
-// Bitmaps with words of 32 bits only. There are no barriers but __syncwarp.
+// Bitmaps only. There are no barriers but __syncwarp.
 //
 // A run in two words is taken by two atomics, the lower word first. If the second
 // fails the first is undone, so for a moment others may see pages in use that nobody
@@ -16,10 +16,7 @@
 #pragma once
 
 #include "pages.cuh"
-#include "pages_share.cuh"
-#include "pages_walk.cuh"
-
-using PageRuns = PageBits<uint32_t>;
+#include "pages_look.cuh"
 
 // The most pages in a row.
 constexpr uint32_t PAGE_RUN = 32;
@@ -46,9 +43,9 @@ __device__ __forceinline__ uint32_t page_run_starts(uint64_t free, uint32_t n) {
 
 // page_run_free is the free pages of word i and, above it, of the word after.
 __device__ __forceinline__ uint64_t page_run_free(const PagePool& pool, uint32_t i) {
-  uint32_t words = PageRuns::words(pool);
-  uint64_t free = i < words ? PageRuns::free(pool, i) : 0;
-  if (i + 1 < words) free |= uint64_t(PageRuns::free(pool, i + 1)) << 32;
+  uint32_t words = PageBits::words(pool);
+  uint64_t free = i < words ? PageBits::free(pool, i) : 0;
+  if (i + 1 < words) free |= uint64_t(PageBits::free(pool, i + 1)) << 32;
   return free;
 }
 
@@ -59,14 +56,14 @@ __device__ __forceinline__ bool page_run_take(const PagePool& pool, uint32_t i, 
   uint32_t high = uint32_t(run >> 32);
   uint32_t low_free = uint32_t(free);
   uint32_t high_free = uint32_t(free >> 32);
-  uint32_t got = PageRuns::take(pool, i, low, low_free);
+  uint32_t got = PageBits::take(pool, i, low, low_free);
   bool all = got == low;
   if (all && high != 0) {
-    uint32_t got_high = PageRuns::take(pool, i + 1, high, high_free);
+    uint32_t got_high = PageBits::take(pool, i + 1, high, high_free);
     all = got_high == high;
-    if (!all && got_high != 0) PageRuns::give(pool, i + 1, got_high);
+    if (!all && got_high != 0) PageBits::give(pool, i + 1, got_high);
   }
-  if (!all && got != 0) PageRuns::give(pool, i, got);
+  if (!all && got != 0) PageBits::give(pool, i, got);
   free = uint64_t(high_free) << 32 | low_free;
   return all;
 }
@@ -89,14 +86,14 @@ __device__ __forceinline__ uint32_t page_run_share(const PagePool& pool, uint32_
     bool got = false;
     uint32_t start = 0;
     if (starts != 0 && page_rank(givers) < page_bits(same)) {
-      start = page_first(page_pick(starts, size == 1 ? turn % 32 : 0));
+      start = page_first(page_pick(starts, size == 1 ? turn : 0));
       got = page_run_take(pool, i, page_run_mask(start, size), free);
     }
     uint32_t winners = __ballot_sync(mask, got);
     uint32_t rank = page_rank(same);
     bool served = ((same >> lane_id()) & 1) && rank < page_bits(winners);
     uint32_t from = served ? page_kth(winners, rank + 1) : lane_id();
-    uint32_t first = __shfl_sync(mask, i * PageRuns::PAGES + start, from);
+    uint32_t first = __shfl_sync(mask, i * PageBits::PAGES + start, from);
     if (served) page = first;
     uint32_t done = __ballot_sync(mask, served);
     todo &= ~done;
@@ -108,9 +105,8 @@ __device__ __forceinline__ uint32_t page_run_share(const PagePool& pool, uint32_
 // page_get_run returns the first of n free pages in a row, now the caller's, or
 // PAGE_NONE. n is 0 for a lane that wants none, and PAGE_RUN at most. If it finds no
 // run in step_limit steps it looks at each word once.
-template <bool FENCE = true>
 __device__ __forceinline__ uint32_t page_get_run(const PagePool& pool, PageWalk& walk, uint32_t mask, uint32_t n) {
-  uint32_t words = PageRuns::words(pool);
+  uint32_t words = PageBits::words(pool);
   uint32_t lanes = page_bits(mask);
   uint32_t leader = __ffs(mask) - 1;
   uint32_t rank = page_rank(mask);
@@ -130,18 +126,16 @@ __device__ __forceinline__ uint32_t page_get_run(const PagePool& pool, PageWalk&
     need = page_run_share(pool, mask, need, n, i, page_run_free(pool, i), 0, page);
     walk.steps++;
   }
-  if (FENCE) page_settle(mask);
+  __syncwarp(mask);  // PAGE-ORDER
   return page;
 }
 
 // page_free_run gives back n pages in a row.
-template <bool FENCE = true>
 __device__ __forceinline__ void page_free_run(const PagePool& pool, uint32_t page, uint32_t n) {
-  if (FENCE) __threadfence();
-  uint64_t run = page_run_mask(page % PageRuns::PAGES, n);
-  uint32_t i = page / PageRuns::PAGES;
-  PageRuns::give(pool, i, uint32_t(run));
-  if (run >> 32 != 0) PageRuns::give(pool, i + 1, uint32_t(run >> 32));
+  uint64_t run = page_run_mask(page % PageBits::PAGES, n);
+  uint32_t i = page / PageBits::PAGES;
+  PageBits::give(pool, i, uint32_t(run));
+  if (run >> 32 != 0) PageBits::give(pool, i + 1, uint32_t(run >> 32));
 }
 
 // page_small says whether a request shares pages with others: half a page or less.
@@ -151,19 +145,29 @@ __device__ __forceinline__ bool page_small(const PagePool& pool, uint64_t bytes)
 
 // page_parts adds n to the count of parts of each page that `bytes` at `offset` of
 // the pool touch, and gives back those whose count is then 0.
-template <bool FENCE>
 __device__ __forceinline__ void page_parts(const PagePool& pool, uint64_t offset, uint64_t bytes, int32_t n) {
   uint32_t last = uint32_t((offset + bytes - 1) >> pool.page_shift);
-  if (FENCE && n < 0) __threadfence();
+  if (n < 0) __threadfence();  // PAGE-ORDER: before a part is counted out, and below, before all is free
   for (uint32_t page = uint32_t(offset >> pool.page_shift); page <= last; page++) {
     uint32_t parts = atomicAdd(pool.shares + page, uint32_t(n)) + n;
-    if (parts == 0) page_free<PageRuns, FENCE>(pool, page);
+    if (parts != 0) continue;
+    __threadfence();
+    page_free<PageBits>(pool, page);
   }
+}
+
+// page_sum_before is the sum of n over the lanes of mask below this one, for any mask;
+// n is below 1 << bits, bits the same in all lanes. One ballot a bit.
+__device__ __forceinline__ uint32_t page_sum_before(uint32_t mask, uint32_t n, uint32_t bits) {
+  uint32_t sum = 0;
+  for (uint32_t b = 0; b < bits; b++) {
+    sum += page_rank(__ballot_sync(mask, (n >> b) & 1)) << b;
+  }
+  return sum;
 }
 
 // page_malloc_small places the requests of the lanes with `small` side by side in one
 // run of pages. Returns the offset of this lane's in the pool, or ~0.
-template <bool FENCE>
 __device__ __forceinline__ uint64_t page_malloc_small(const PagePool& pool, PageWalk& walk, uint32_t mask, bool small,
                                                       uint32_t bytes) {
   uint32_t units = small ? (bytes + PAGE_ALIGN - 1) / PAGE_ALIGN : 0;
@@ -171,11 +175,11 @@ __device__ __forceinline__ uint64_t page_malloc_small(const PagePool& pool, Page
   uint32_t last = 31 - __clz(mask);
   uint64_t total = uint64_t(__shfl_sync(mask, before + units, last)) * PAGE_ALIGN;
   uint32_t pages = uint32_t((total + (uint64_t(1) << pool.page_shift) - 1) >> pool.page_shift);
-  uint32_t page = page_get_run<FENCE>(pool, walk, mask, lane_id() == last ? pages : 0);
+  uint32_t page = page_get_run(pool, walk, mask, lane_id() == last ? pages : 0);
   page = __shfl_sync(mask, page, last);
   if (page == PAGE_NONE || !small) return ~uint64_t(0);
   uint64_t offset = (uint64_t(page) << pool.page_shift) + uint64_t(before) * PAGE_ALIGN;
-  page_parts<FENCE>(pool, offset, bytes, 1);
+  page_parts(pool, offset, bytes, 1);
   return offset;
 }
 
@@ -183,35 +187,33 @@ __device__ __forceinline__ uint64_t page_malloc_small(const PagePool& pool, Page
 // it asks for 0 bytes or for more than PAGE_RUN pages. Small requests of the lanes are
 // placed together; if there is no run for all of them, each tries for a page alone.
 // Free with page_free_bytes, with the same bytes.
-template <bool FENCE = true>
 __device__ __forceinline__ uint8_t* page_malloc(const PagePool& pool, PageWalk& walk, uint32_t mask, uint64_t bytes) {
   bool small = bytes > 0 && page_small(pool, bytes);
   uint64_t offset = ~uint64_t(0);
   if (__any_sync(mask, small)) {
-    offset = page_malloc_small<FENCE>(pool, walk, mask, small, uint32_t(bytes));
+    offset = page_malloc_small(pool, walk, mask, small, uint32_t(bytes));
     __syncwarp(mask);  // all parts are counted before one may be given back
   }
   bool alone = bytes > 0 && offset == ~uint64_t(0);
   if (__any_sync(mask, alone)) {
     uint64_t pages = (bytes + (uint64_t(1) << pool.page_shift) - 1) >> pool.page_shift;
     if (pages > PAGE_RUN) alone = false;
-    uint32_t page = page_get_run<FENCE>(pool, walk, mask, alone ? uint32_t(pages) : 0);
+    uint32_t page = page_get_run(pool, walk, mask, alone ? uint32_t(pages) : 0);
     if (page != PAGE_NONE) {
       offset = uint64_t(page) << pool.page_shift;
-      if (small) page_parts<FENCE>(pool, offset, bytes, 1);
+      if (small) page_parts(pool, offset, bytes, 1);
     }
   }
   return offset == ~uint64_t(0) ? nullptr : pool.pages + offset;
 }
 
 // page_free_bytes gives back what page_malloc returned for so many bytes.
-template <bool FENCE = true>
 __device__ __forceinline__ void page_free_bytes(const PagePool& pool, uint8_t* memory, uint64_t bytes) {
   uint64_t offset = uint64_t(memory - pool.pages);
   if (page_small(pool, bytes)) {
-    page_parts<FENCE>(pool, offset, bytes, -1);
+    page_parts(pool, offset, bytes, -1);
     return;
   }
   uint64_t pages = (bytes + (uint64_t(1) << pool.page_shift) - 1) >> pool.page_shift;
-  page_free_run<FENCE>(pool, uint32_t(offset >> pool.page_shift), uint32_t(pages));
+  page_free_run(pool, uint32_t(offset >> pool.page_shift), uint32_t(pages));
 }

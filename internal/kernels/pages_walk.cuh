@@ -12,68 +12,50 @@
 #include "pages.cuh"
 #include "pages_share.cuh"
 
-// PageProbe is the first access to a word.
-enum PageProbe {
-  PAGE_READ,  // read it, then take a page that is free: two accesses, the first a plain one
-  PAGE_TAKE,  // take a random page blindly, and look at the answer: one access if it was free
-};
-
 // page_try takes one of the pages that `free` shows in word i, by preference at or
 // above bit `from`. Ends as each try that fails takes a bit from free.
 template <typename Store>
-__device__ __forceinline__ uint32_t page_try(const PagePool& pool, uint32_t i, typename Store::Word free,
-                                             uint32_t from) {
+__device__ __forceinline__ uint32_t page_try(const PagePool& pool, uint32_t i, uint32_t free, uint32_t from) {
   while (free != 0) {
-    typename Store::Word got = Store::take(pool, i, page_pick(free, from), free);
+    uint32_t got = Store::take(pool, i, page_pick(free, from), free);
     if (got != 0) return i * Store::PAGES + page_first(got);
   }
   return PAGE_NONE;
 }
 
 // page_visit is one step: looks for a page in word i, first at bit `from`.
-template <typename Store, PageProbe PROBE>
+template <typename Store>
 __device__ __forceinline__ uint32_t page_visit(const PagePool& pool, PageWalk& walk, uint32_t i, uint32_t from) {
-  using Word = typename Store::Word;
   walk.steps++;
-  Word free;
-  if (PROBE == PAGE_TAKE) {
-    free = ~Word(0);
-    Word got = Store::take(pool, i, Word(1) << from, free);
-    if (got != 0) return i * Store::PAGES + from;
-  } else {
-    free = Store::free(pool, i);
-  }
-  return page_try<Store>(pool, i, free, from);
+  return page_try<Store>(pool, i, Store::free(pool, i), from);
 }
 
 // page_get_alone returns a free page of the pool, now the caller's, or PAGE_NONE. With
 // PageFlags it is RW, with PageBits RW-BM. Threads of one warp walk on while others
 // have their page already; page_get_together does not leave those idle.
-template <typename Store, PageProbe PROBE = PAGE_READ, bool FENCE = true>
+template <typename Store>
 __device__ __forceinline__ uint32_t page_get_alone(const PagePool& pool, PageWalk& walk) {
   uint32_t words = Store::words(pool);
   uint32_t page = PAGE_NONE;
   for (uint32_t step = 0; step < pool.step_limit && page == PAGE_NONE; step++) {
     uint32_t random = page_random(walk);
-    page = page_visit<Store, PROBE>(pool, walk, page_below(random, words), random % Store::PAGES);
+    page = page_visit<Store>(pool, walk, page_below(random, words), random);
   }
-  if (page == PAGE_NONE && pool.sweep != 0) page = page_sweep<Store>(pool, walk, __activemask(), true);
-  if (FENCE) __threadfence();
+  if (page == PAGE_NONE && pool.sweep != 0) page = page_sweep<Store>(pool, walk, __activemask());
   return page;
 }
 
 // page_get_next is CRW: it looks at the page after the last one of this thread first,
 // and at that one's word, before it walks. A thread that asks again and again so
-// takes runs of free pages one after another, one access a page with PAGE_TAKE.
-template <typename Store, PageProbe PROBE = PAGE_TAKE, bool FENCE = true>
+// takes runs of free pages one after another.
+template <typename Store>
 __device__ __forceinline__ uint32_t page_get_next(const PagePool& pool, PageWalk& walk) {
   uint32_t page = PAGE_NONE;
   if (walk.last != PAGE_NONE) {
     uint32_t next = walk.last + 1 == pool.count ? 0 : walk.last + 1;
-    page = page_visit<Store, PROBE>(pool, walk, next / Store::PAGES, next % Store::PAGES);
-    if (FENCE && page != PAGE_NONE) __threadfence();
+    page = page_visit<Store>(pool, walk, next / Store::PAGES, next % Store::PAGES);
   }
-  if (page == PAGE_NONE) page = page_get_alone<Store, PAGE_READ, FENCE>(pool, walk);
+  if (page == PAGE_NONE) page = page_get_alone<Store>(pool, walk);
   walk.last = page;
   return page;
 }

@@ -105,6 +105,22 @@ extern "C" __global__ void memory_lock(uint32_t* lock, uint32_t* counter) {
   }
 }
 
+// memory_bit is memory_lock with a bit of a word as the lock, which or_acquire takes and and_release gives back, and
+// one lane of each warp that adds to the counter.
+extern "C" __global__ void memory_bit(uint32_t* word, uint32_t bit, uint32_t* counter) {
+  if (lane_id() != 0) return;
+  while ((or_acquire(word, bit) & bit) != 0) __nanosleep(50);
+  st_relaxed(counter, ld_relaxed(counter) + 1);
+  and_release(word, ~bit);
+}
+
+// memory_four copies four words a thread.
+extern "C" __global__ void memory_four(const uint32_t* in, uint32_t* out) {
+  uint32_t words[4];
+  ld_relaxed4(in + 4 * global_thread(), words);
+  for (uint32_t i = 0; i < 4; i++) out[4 * global_thread() + i] = words[i];
+}
+
 // memory_neighbour has the lanes of a warp hand values on through shared memory, behind __threadfence_block and
 // __syncwarp.
 extern "C" __global__ void memory_neighbour(const uint32_t* in, uint32_t* out) {

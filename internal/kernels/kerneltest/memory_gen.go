@@ -21,7 +21,7 @@ type Memory struct {
 // LoadMemory loads the kernels of memory.cu. The caller closes them.
 func LoadMemory(t *cuda.Thread) (*Memory, error) {
 	k := new(Memory)
-	if err := k.Load(t, "memory.cu", memoryPTX, "memory_fold", "memory_fold_long", "memory_fold_shared", "memory_fold_double", "memory_ticket", "memory_exchange", "memory_look_back", "memory_fence", "memory_lock", "memory_neighbour", "memory_clock"); err != nil {
+	if err := k.Load(t, "memory.cu", memoryPTX, "memory_fold", "memory_fold_long", "memory_fold_shared", "memory_fold_double", "memory_ticket", "memory_exchange", "memory_look_back", "memory_fence", "memory_lock", "memory_bit", "memory_four", "memory_neighbour", "memory_clock"); err != nil {
 		return nil, err
 	}
 	return k, nil
@@ -141,10 +141,36 @@ type memoryLockArgs struct {
 	counter cuda.Ptr
 }
 
+// Bit launches memory_bit.
+func (k *Memory) Bit(stream *cuda.Stream, grid cuda.Grid, word cuda.Ptr, bit uint32, counter cuda.Ptr) error {
+	args := memoryBitArgs{word: word, bit: bit, counter: counter}
+	return stream.Launch(k.Kernel(9), grid, unsafe.Pointer(&args), 24)
+}
+
+// memoryBitArgs lies in memory as memory_bit's parameters.
+type memoryBitArgs struct {
+	word    cuda.Ptr
+	bit     uint32
+	_       [4]byte
+	counter cuda.Ptr
+}
+
+// Four launches memory_four.
+func (k *Memory) Four(stream *cuda.Stream, grid cuda.Grid, in cuda.Ptr, out cuda.Ptr) error {
+	args := memoryFourArgs{in: in, out: out}
+	return stream.Launch(k.Kernel(10), grid, unsafe.Pointer(&args), 16)
+}
+
+// memoryFourArgs lies in memory as memory_four's parameters.
+type memoryFourArgs struct {
+	in  cuda.Ptr
+	out cuda.Ptr
+}
+
 // Neighbour launches memory_neighbour.
 func (k *Memory) Neighbour(stream *cuda.Stream, grid cuda.Grid, in cuda.Ptr, out cuda.Ptr) error {
 	args := memoryNeighbourArgs{in: in, out: out}
-	return stream.Launch(k.Kernel(9), grid, unsafe.Pointer(&args), 16)
+	return stream.Launch(k.Kernel(11), grid, unsafe.Pointer(&args), 16)
 }
 
 // memoryNeighbourArgs lies in memory as memory_neighbour's parameters.
@@ -156,7 +182,7 @@ type memoryNeighbourArgs struct {
 // Clock launches memory_clock.
 func (k *Memory) Clock(stream *cuda.Stream, grid cuda.Grid, out cuda.Ptr) error {
 	args := memoryClockArgs{out: out}
-	return stream.Launch(k.Kernel(10), grid, unsafe.Pointer(&args), 8)
+	return stream.Launch(k.Kernel(12), grid, unsafe.Pointer(&args), 8)
 }
 
 // memoryClockArgs lies in memory as memory_clock's parameters.

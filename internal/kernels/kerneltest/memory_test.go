@@ -149,6 +149,28 @@ func TestLock(t *testing.T) {
 	})
 }
 
+// A bit that one lane takes by or_acquire and gives back by and_release is a lock too,
+// and the word's other bits stay as they are.
+func TestLockOfABit(t *testing.T) {
+	eachShape(t, func(t *testing.T, d *device, g cuda.Grid) {
+		word, counter := upload(d, []uint32{0xf00f}), upload(d, []uint32{0})
+		d.must(family(d, kerneltest.LoadMemory).Bit(d.stream, g, word, 0x40, counter))
+		warps := int(g.Blocks) * ((int(g.Threads) + 31) / 32)
+		expect(t, "count", download[uint32](d, counter, 1), []uint32{uint32(warps)})
+		expect(t, "word", download[uint32](d, word, 1), []uint32{0xf00f})
+	})
+}
+
+// Four words are loaded in their order.
+func TestLoadOfFour(t *testing.T) {
+	eachShape(t, func(t *testing.T, d *device, g cuda.Grid) {
+		in := fill(4*threads(g), d.draws.Uint32)
+		out := upload(d, make([]uint32, len(in)))
+		d.must(family(d, kerneltest.LoadMemory).Four(d.stream, g, upload(d, in), out))
+		expect(t, "words", download[uint32](d, out, len(in)), in)
+	})
+}
+
 // Behind __syncwarp a lane sees what the others of its warp wrote before it.
 func TestNeighbour(t *testing.T) {
 	eachShape(t, func(t *testing.T, d *device, g cuda.Grid) {

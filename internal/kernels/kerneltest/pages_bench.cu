@@ -4,17 +4,14 @@
 //
 //   pages_bench_fill          brings a pool to a share of free pages
 //   pages_bench_get_METHOD    gets pages as PageAsk says:
-//       rw                      a flag a page, each thread alone
-//       rwbm, rwbm_take         a bitmap, each thread alone: reads first, or takes blindly
-//       rwbm_64                 the same in words of 64 bits, reads first
-//       corw, corw_everywhere   the warp together: in one line, or at random words
-//       corw_64                 in one line, words of 64 bits
-//       crw, crw_read           the page after the last one first: taken blindly, or read first
-//       rwbm_lock, corw_lock, crw_lock     with the paper's lock map
-//       rwbm_loose, corw_loose, crw_loose  without the fence of PAGE-ORDER
-//   pages_bench_get_METHOD_counted   the same (but for loose), with PageCounts
-//   pages_bench_free, _free_flags, _free_loose  give the pages of PageAsk back: bitmap,
-//                             flags, bitmap without the fence
+//       rw                              a flag a page, each thread alone
+//       rwbm                            a bitmap, each thread alone
+//       corw                            a bitmap, the warp together
+//       crw                             a bitmap, the page after the last one first
+//       rwbm_lock, corw_lock, crw_lock  the same with the paper's lock map
+//   pages_bench_get_METHOD_counted   the same, with PageCounts
+//   pages_bench_burst_METHOD  a page for each thread, of the methods without locks
+//   pages_bench_free, _free_flags  give the pages of PageAsk back: bitmap, flags
 //   pages_bench_malloc        gets memory by page_malloc as PageMalloc says
 //   pages_bench_malloc_free   gives it back
 #include "../device.cuh"
@@ -24,22 +21,18 @@
 #include "pages_lock.cuh"
 #include "pages_method.cuh"
 
-// A hash of seed and i, all bits good.
-__device__ __forceinline__ uint32_t page_hash(uint32_t seed, uint32_t i) {
-  PagePool pool = {};
-  pool.seed = seed;
-  return page_walk(pool, i).random;
-}
+// A random number of i's own.
+__device__ __forceinline__ uint32_t page_draw(uint32_t seed, uint32_t i) { return page_hash(i * 0x9e3779b9u + seed); }
 
 // Word i of the pool: pages are free with probability free/2^32, `run` pages next to each
 // other together; free = 2^32-1 means all. Pages past the last are in use.
 extern "C" __global__ void pages_bench_fill(PagePool pool, uint32_t free, uint32_t seed, uint32_t run) {
-  uint32_t words = pool.word_pages == 1 ? pool.count : PageWords::words(pool);
+  uint32_t words = pool.word_pages == 1 ? pool.count : PageBits::words(pool);
   for (uint32_t i = global_thread(); i < words; i += global_threads()) {
     uint32_t used = 0;
     for (uint32_t bit = 0; bit < pool.word_pages; bit++) {
       uint64_t page = uint64_t(i) * pool.word_pages + bit;
-      bool in_use = page >= pool.count || page_hash(seed, uint32_t(page) / run) > free;
+      bool in_use = page >= pool.count || page_draw(seed, uint32_t(page) / run) > free;
       used |= uint32_t(in_use) << bit;
     }
     pool.words[i] = used;
@@ -83,54 +76,60 @@ __device__ __forceinline__ void page_ask(const PagePool& pool, const PageAsk& as
   }
 }
 
+// A page for each thread of whole warps, where nothing else costs time.
+template <typename Method>
+__device__ __forceinline__ void page_burst(const PagePool& pool, uint32_t* out, uint32_t n) {
+  uint32_t i = global_thread();
+  PageWalk walk = page_walk(pool, i);
+  uint32_t page = Method::get(pool, nullptr, walk, FULL_MASK, i < n);
+  if (i < n) out[i] = page;
+}
+
 // The body of all free kernels.
-template <typename Store, bool FENCE>
+template <typename Store>
 __device__ __forceinline__ void page_give(const PagePool& pool, const PageAsk& ask) {
   uint32_t request = page_request(ask);
   if (request >= ask.n) return;
   for (uint32_t round = 0; round < ask.rounds; round++) {
     uint32_t page = ask.out[uint64_t(round) * ask.n + request];
-    if (page != PAGE_NONE) page_free<Store, FENCE>(pool, page);
+    if (page != PAGE_NONE) page_free<Store>(pool, page);
   }
 }
 
-#define PAGES_BENCH_GET(name, Method) \
-  extern "C" __global__ void pages_bench_get_##name(PagePool pool, PageAsk ask) { page_ask<Method, false>(pool, ask); }
-#define PAGES_BENCH_GET_COUNTED(name, Method)                                               \
-  PAGES_BENCH_GET(name, Method)                                                             \
+#define PAGES_BENCH_GET(name, Method)                                                       \
+  extern "C" __global__ void pages_bench_get_##name(PagePool pool, PageAsk ask) {           \
+    page_ask<Method, false>(pool, ask);                                                     \
+  }                                                                                         \
   extern "C" __global__ void pages_bench_get_##name##_counted(PagePool pool, PageAsk ask) { \
     page_ask<Method, true>(pool, ask);                                                      \
   }
 
-PAGES_BENCH_GET_COUNTED(rw, PageMethodRw)
-PAGES_BENCH_GET_COUNTED(rwbm, PageMethodRwbm)
-PAGES_BENCH_GET_COUNTED(rwbm_take, PageMethodRwbmTake)
-PAGES_BENCH_GET_COUNTED(rwbm_64, PageMethodRwbm64)
-PAGES_BENCH_GET_COUNTED(rwbm_lock, PageMethodRwbmLock)
-PAGES_BENCH_GET(rwbm_loose, PageMethodRwbmLoose)
-PAGES_BENCH_GET_COUNTED(corw, PageMethodCorw)
-PAGES_BENCH_GET_COUNTED(corw_everywhere, PageMethodCorwEverywhere)
-PAGES_BENCH_GET_COUNTED(corw_64, PageMethodCorw64)
-PAGES_BENCH_GET_COUNTED(corw_lock, PageMethodCorwLock)
-PAGES_BENCH_GET(corw_loose, PageMethodCorwLoose)
-PAGES_BENCH_GET_COUNTED(crw, PageMethodCrw)
-PAGES_BENCH_GET_COUNTED(crw_read, PageMethodCrwRead)
-PAGES_BENCH_GET_COUNTED(crw_lock, PageMethodCrwLock)
-PAGES_BENCH_GET(crw_loose, PageMethodCrwLoose)
+// With the bounds a multiprocessor has all its threads: what hides the walkers' waits for memory.
+#define PAGES_BENCH_BURST(name, Method)                                               \
+  extern "C" __global__ void __launch_bounds__(256, 8)                                \
+      pages_bench_burst_##name(PagePool pool, uint32_t* out, uint32_t n) {            \
+    page_burst<Method>(pool, out, n);                                                 \
+  }
 
-extern "C" __global__ void pages_bench_free(PagePool pool, PageAsk ask) {
-  page_give<PageWords, true>(pool, ask);
-}
-extern "C" __global__ void pages_bench_free_flags(PagePool pool, PageAsk ask) {
-  page_give<PageFlags, true>(pool, ask);
-}
-extern "C" __global__ void pages_bench_free_loose(PagePool pool, PageAsk ask) {
-  page_give<PageWords, false>(pool, ask);
-}
+PAGES_BENCH_BURST(rw, PageMethodRw)
+PAGES_BENCH_BURST(rwbm, PageMethodRwbm)
+PAGES_BENCH_BURST(corw, PageMethodCorw)
+PAGES_BENCH_BURST(crw, PageMethodCrw)
+
+PAGES_BENCH_GET(rw, PageMethodRw)
+PAGES_BENCH_GET(rwbm, PageMethodRwbm)
+PAGES_BENCH_GET(rwbm_lock, PageMethodRwbmLock)
+PAGES_BENCH_GET(corw, PageMethodCorw)
+PAGES_BENCH_GET(corw_lock, PageMethodCorwLock)
+PAGES_BENCH_GET(crw, PageMethodCrw)
+PAGES_BENCH_GET(crw_lock, PageMethodCrwLock)
+
+extern "C" __global__ void pages_bench_free(PagePool pool, PageAsk ask) { page_give<PageBits>(pool, ask); }
+extern "C" __global__ void pages_bench_free_flags(PagePool pool, PageAsk ask) { page_give<PageFlags>(pool, ask); }
 
 // What thread i asks for.
 __device__ __forceinline__ uint32_t page_malloc_bytes(const PageMalloc& ask, uint32_t i) {
-  return ask.bytes != 0 ? ask.bytes : 4 + page_hash(12345, i) % 8189;
+  return ask.bytes != 0 ? ask.bytes : 4 + page_draw(12345, i) % 8189;
 }
 
 extern "C" __global__ void pages_bench_malloc(PagePool pool, PageMalloc ask) {

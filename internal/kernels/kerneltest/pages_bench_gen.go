@@ -21,7 +21,7 @@ type PagesBench struct {
 // LoadPagesBench loads the kernels of pages_bench.cu. The caller closes them.
 func LoadPagesBench(t *cuda.Thread) (*PagesBench, error) {
 	k := new(PagesBench)
-	if err := k.Load(t, "pages_bench.cu", pagesBenchPTX, "pages_bench_fill", "pages_bench_get_rw", "pages_bench_get_rw_counted", "pages_bench_get_rwbm", "pages_bench_get_rwbm_counted", "pages_bench_get_rwbm_take", "pages_bench_get_rwbm_take_counted", "pages_bench_get_rwbm_64", "pages_bench_get_rwbm_64_counted", "pages_bench_get_rwbm_lock", "pages_bench_get_rwbm_lock_counted", "pages_bench_get_rwbm_loose", "pages_bench_get_corw", "pages_bench_get_corw_counted", "pages_bench_get_corw_everywhere", "pages_bench_get_corw_everywhere_counted", "pages_bench_get_corw_64", "pages_bench_get_corw_64_counted", "pages_bench_get_corw_lock", "pages_bench_get_corw_lock_counted", "pages_bench_get_corw_loose", "pages_bench_get_crw", "pages_bench_get_crw_counted", "pages_bench_get_crw_read", "pages_bench_get_crw_read_counted", "pages_bench_get_crw_lock", "pages_bench_get_crw_lock_counted", "pages_bench_get_crw_loose", "pages_bench_free", "pages_bench_free_flags", "pages_bench_free_loose", "pages_bench_malloc", "pages_bench_malloc_free"); err != nil {
+	if err := k.Load(t, "pages_bench.cu", pagesBenchPTX, "pages_bench_fill", "pages_bench_burst_rw", "pages_bench_burst_rwbm", "pages_bench_burst_corw", "pages_bench_burst_crw", "pages_bench_get_rw", "pages_bench_get_rw_counted", "pages_bench_get_rwbm", "pages_bench_get_rwbm_counted", "pages_bench_get_rwbm_lock", "pages_bench_get_rwbm_lock_counted", "pages_bench_get_corw", "pages_bench_get_corw_counted", "pages_bench_get_corw_lock", "pages_bench_get_corw_lock_counted", "pages_bench_get_crw", "pages_bench_get_crw_counted", "pages_bench_get_crw_lock", "pages_bench_get_crw_lock_counted", "pages_bench_free", "pages_bench_free_flags", "pages_bench_malloc", "pages_bench_malloc_free"); err != nil {
 		return nil, err
 	}
 	return k, nil
@@ -41,10 +41,62 @@ type pagesBenchFillArgs struct {
 	run  uint32
 }
 
+// BurstRw launches pages_bench_burst_rw.
+func (k *PagesBench) BurstRw(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, out cuda.Ptr, n uint32) error {
+	args := pagesBenchBurstRwArgs{pool: pool, out: out, n: n}
+	return stream.Launch(k.Kernel(1), grid, unsafe.Pointer(&args), 60)
+}
+
+// pagesBenchBurstRwArgs lies in memory as pages_bench_burst_rw's parameters.
+type pagesBenchBurstRwArgs struct {
+	pool kernels.PagePool
+	out  cuda.Ptr
+	n    uint32
+}
+
+// BurstRwbm launches pages_bench_burst_rwbm.
+func (k *PagesBench) BurstRwbm(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, out cuda.Ptr, n uint32) error {
+	args := pagesBenchBurstRwbmArgs{pool: pool, out: out, n: n}
+	return stream.Launch(k.Kernel(2), grid, unsafe.Pointer(&args), 60)
+}
+
+// pagesBenchBurstRwbmArgs lies in memory as pages_bench_burst_rwbm's parameters.
+type pagesBenchBurstRwbmArgs struct {
+	pool kernels.PagePool
+	out  cuda.Ptr
+	n    uint32
+}
+
+// BurstCorw launches pages_bench_burst_corw.
+func (k *PagesBench) BurstCorw(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, out cuda.Ptr, n uint32) error {
+	args := pagesBenchBurstCorwArgs{pool: pool, out: out, n: n}
+	return stream.Launch(k.Kernel(3), grid, unsafe.Pointer(&args), 60)
+}
+
+// pagesBenchBurstCorwArgs lies in memory as pages_bench_burst_corw's parameters.
+type pagesBenchBurstCorwArgs struct {
+	pool kernels.PagePool
+	out  cuda.Ptr
+	n    uint32
+}
+
+// BurstCrw launches pages_bench_burst_crw.
+func (k *PagesBench) BurstCrw(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, out cuda.Ptr, n uint32) error {
+	args := pagesBenchBurstCrwArgs{pool: pool, out: out, n: n}
+	return stream.Launch(k.Kernel(4), grid, unsafe.Pointer(&args), 60)
+}
+
+// pagesBenchBurstCrwArgs lies in memory as pages_bench_burst_crw's parameters.
+type pagesBenchBurstCrwArgs struct {
+	pool kernels.PagePool
+	out  cuda.Ptr
+	n    uint32
+}
+
 // GetRw launches pages_bench_get_rw.
 func (k *PagesBench) GetRw(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, ask PageAsk) error {
 	args := pagesBenchGetRwArgs{pool: pool, ask: ask}
-	return stream.Launch(k.Kernel(1), grid, unsafe.Pointer(&args), 88)
+	return stream.Launch(k.Kernel(5), grid, unsafe.Pointer(&args), 88)
 }
 
 // pagesBenchGetRwArgs lies in memory as pages_bench_get_rw's parameters.
@@ -56,7 +108,7 @@ type pagesBenchGetRwArgs struct {
 // GetRwCounted launches pages_bench_get_rw_counted.
 func (k *PagesBench) GetRwCounted(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, ask PageAsk) error {
 	args := pagesBenchGetRwCountedArgs{pool: pool, ask: ask}
-	return stream.Launch(k.Kernel(2), grid, unsafe.Pointer(&args), 88)
+	return stream.Launch(k.Kernel(6), grid, unsafe.Pointer(&args), 88)
 }
 
 // pagesBenchGetRwCountedArgs lies in memory as pages_bench_get_rw_counted's parameters.
@@ -68,7 +120,7 @@ type pagesBenchGetRwCountedArgs struct {
 // GetRwbm launches pages_bench_get_rwbm.
 func (k *PagesBench) GetRwbm(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, ask PageAsk) error {
 	args := pagesBenchGetRwbmArgs{pool: pool, ask: ask}
-	return stream.Launch(k.Kernel(3), grid, unsafe.Pointer(&args), 88)
+	return stream.Launch(k.Kernel(7), grid, unsafe.Pointer(&args), 88)
 }
 
 // pagesBenchGetRwbmArgs lies in memory as pages_bench_get_rwbm's parameters.
@@ -80,59 +132,11 @@ type pagesBenchGetRwbmArgs struct {
 // GetRwbmCounted launches pages_bench_get_rwbm_counted.
 func (k *PagesBench) GetRwbmCounted(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, ask PageAsk) error {
 	args := pagesBenchGetRwbmCountedArgs{pool: pool, ask: ask}
-	return stream.Launch(k.Kernel(4), grid, unsafe.Pointer(&args), 88)
+	return stream.Launch(k.Kernel(8), grid, unsafe.Pointer(&args), 88)
 }
 
 // pagesBenchGetRwbmCountedArgs lies in memory as pages_bench_get_rwbm_counted's parameters.
 type pagesBenchGetRwbmCountedArgs struct {
-	pool kernels.PagePool
-	ask  PageAsk
-}
-
-// GetRwbmTake launches pages_bench_get_rwbm_take.
-func (k *PagesBench) GetRwbmTake(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, ask PageAsk) error {
-	args := pagesBenchGetRwbmTakeArgs{pool: pool, ask: ask}
-	return stream.Launch(k.Kernel(5), grid, unsafe.Pointer(&args), 88)
-}
-
-// pagesBenchGetRwbmTakeArgs lies in memory as pages_bench_get_rwbm_take's parameters.
-type pagesBenchGetRwbmTakeArgs struct {
-	pool kernels.PagePool
-	ask  PageAsk
-}
-
-// GetRwbmTakeCounted launches pages_bench_get_rwbm_take_counted.
-func (k *PagesBench) GetRwbmTakeCounted(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, ask PageAsk) error {
-	args := pagesBenchGetRwbmTakeCountedArgs{pool: pool, ask: ask}
-	return stream.Launch(k.Kernel(6), grid, unsafe.Pointer(&args), 88)
-}
-
-// pagesBenchGetRwbmTakeCountedArgs lies in memory as pages_bench_get_rwbm_take_counted's parameters.
-type pagesBenchGetRwbmTakeCountedArgs struct {
-	pool kernels.PagePool
-	ask  PageAsk
-}
-
-// GetRwbm64 launches pages_bench_get_rwbm_64.
-func (k *PagesBench) GetRwbm64(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, ask PageAsk) error {
-	args := pagesBenchGetRwbm64Args{pool: pool, ask: ask}
-	return stream.Launch(k.Kernel(7), grid, unsafe.Pointer(&args), 88)
-}
-
-// pagesBenchGetRwbm64Args lies in memory as pages_bench_get_rwbm_64's parameters.
-type pagesBenchGetRwbm64Args struct {
-	pool kernels.PagePool
-	ask  PageAsk
-}
-
-// GetRwbm64Counted launches pages_bench_get_rwbm_64_counted.
-func (k *PagesBench) GetRwbm64Counted(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, ask PageAsk) error {
-	args := pagesBenchGetRwbm64CountedArgs{pool: pool, ask: ask}
-	return stream.Launch(k.Kernel(8), grid, unsafe.Pointer(&args), 88)
-}
-
-// pagesBenchGetRwbm64CountedArgs lies in memory as pages_bench_get_rwbm_64_counted's parameters.
-type pagesBenchGetRwbm64CountedArgs struct {
 	pool kernels.PagePool
 	ask  PageAsk
 }
@@ -161,22 +165,10 @@ type pagesBenchGetRwbmLockCountedArgs struct {
 	ask  PageAsk
 }
 
-// GetRwbmLoose launches pages_bench_get_rwbm_loose.
-func (k *PagesBench) GetRwbmLoose(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, ask PageAsk) error {
-	args := pagesBenchGetRwbmLooseArgs{pool: pool, ask: ask}
-	return stream.Launch(k.Kernel(11), grid, unsafe.Pointer(&args), 88)
-}
-
-// pagesBenchGetRwbmLooseArgs lies in memory as pages_bench_get_rwbm_loose's parameters.
-type pagesBenchGetRwbmLooseArgs struct {
-	pool kernels.PagePool
-	ask  PageAsk
-}
-
 // GetCorw launches pages_bench_get_corw.
 func (k *PagesBench) GetCorw(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, ask PageAsk) error {
 	args := pagesBenchGetCorwArgs{pool: pool, ask: ask}
-	return stream.Launch(k.Kernel(12), grid, unsafe.Pointer(&args), 88)
+	return stream.Launch(k.Kernel(11), grid, unsafe.Pointer(&args), 88)
 }
 
 // pagesBenchGetCorwArgs lies in memory as pages_bench_get_corw's parameters.
@@ -188,7 +180,7 @@ type pagesBenchGetCorwArgs struct {
 // GetCorwCounted launches pages_bench_get_corw_counted.
 func (k *PagesBench) GetCorwCounted(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, ask PageAsk) error {
 	args := pagesBenchGetCorwCountedArgs{pool: pool, ask: ask}
-	return stream.Launch(k.Kernel(13), grid, unsafe.Pointer(&args), 88)
+	return stream.Launch(k.Kernel(12), grid, unsafe.Pointer(&args), 88)
 }
 
 // pagesBenchGetCorwCountedArgs lies in memory as pages_bench_get_corw_counted's parameters.
@@ -197,58 +189,10 @@ type pagesBenchGetCorwCountedArgs struct {
 	ask  PageAsk
 }
 
-// GetCorwEverywhere launches pages_bench_get_corw_everywhere.
-func (k *PagesBench) GetCorwEverywhere(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, ask PageAsk) error {
-	args := pagesBenchGetCorwEverywhereArgs{pool: pool, ask: ask}
-	return stream.Launch(k.Kernel(14), grid, unsafe.Pointer(&args), 88)
-}
-
-// pagesBenchGetCorwEverywhereArgs lies in memory as pages_bench_get_corw_everywhere's parameters.
-type pagesBenchGetCorwEverywhereArgs struct {
-	pool kernels.PagePool
-	ask  PageAsk
-}
-
-// GetCorwEverywhereCounted launches pages_bench_get_corw_everywhere_counted.
-func (k *PagesBench) GetCorwEverywhereCounted(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, ask PageAsk) error {
-	args := pagesBenchGetCorwEverywhereCountedArgs{pool: pool, ask: ask}
-	return stream.Launch(k.Kernel(15), grid, unsafe.Pointer(&args), 88)
-}
-
-// pagesBenchGetCorwEverywhereCountedArgs lies in memory as pages_bench_get_corw_everywhere_counted's parameters.
-type pagesBenchGetCorwEverywhereCountedArgs struct {
-	pool kernels.PagePool
-	ask  PageAsk
-}
-
-// GetCorw64 launches pages_bench_get_corw_64.
-func (k *PagesBench) GetCorw64(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, ask PageAsk) error {
-	args := pagesBenchGetCorw64Args{pool: pool, ask: ask}
-	return stream.Launch(k.Kernel(16), grid, unsafe.Pointer(&args), 88)
-}
-
-// pagesBenchGetCorw64Args lies in memory as pages_bench_get_corw_64's parameters.
-type pagesBenchGetCorw64Args struct {
-	pool kernels.PagePool
-	ask  PageAsk
-}
-
-// GetCorw64Counted launches pages_bench_get_corw_64_counted.
-func (k *PagesBench) GetCorw64Counted(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, ask PageAsk) error {
-	args := pagesBenchGetCorw64CountedArgs{pool: pool, ask: ask}
-	return stream.Launch(k.Kernel(17), grid, unsafe.Pointer(&args), 88)
-}
-
-// pagesBenchGetCorw64CountedArgs lies in memory as pages_bench_get_corw_64_counted's parameters.
-type pagesBenchGetCorw64CountedArgs struct {
-	pool kernels.PagePool
-	ask  PageAsk
-}
-
 // GetCorwLock launches pages_bench_get_corw_lock.
 func (k *PagesBench) GetCorwLock(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, ask PageAsk) error {
 	args := pagesBenchGetCorwLockArgs{pool: pool, ask: ask}
-	return stream.Launch(k.Kernel(18), grid, unsafe.Pointer(&args), 88)
+	return stream.Launch(k.Kernel(13), grid, unsafe.Pointer(&args), 88)
 }
 
 // pagesBenchGetCorwLockArgs lies in memory as pages_bench_get_corw_lock's parameters.
@@ -260,7 +204,7 @@ type pagesBenchGetCorwLockArgs struct {
 // GetCorwLockCounted launches pages_bench_get_corw_lock_counted.
 func (k *PagesBench) GetCorwLockCounted(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, ask PageAsk) error {
 	args := pagesBenchGetCorwLockCountedArgs{pool: pool, ask: ask}
-	return stream.Launch(k.Kernel(19), grid, unsafe.Pointer(&args), 88)
+	return stream.Launch(k.Kernel(14), grid, unsafe.Pointer(&args), 88)
 }
 
 // pagesBenchGetCorwLockCountedArgs lies in memory as pages_bench_get_corw_lock_counted's parameters.
@@ -269,22 +213,10 @@ type pagesBenchGetCorwLockCountedArgs struct {
 	ask  PageAsk
 }
 
-// GetCorwLoose launches pages_bench_get_corw_loose.
-func (k *PagesBench) GetCorwLoose(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, ask PageAsk) error {
-	args := pagesBenchGetCorwLooseArgs{pool: pool, ask: ask}
-	return stream.Launch(k.Kernel(20), grid, unsafe.Pointer(&args), 88)
-}
-
-// pagesBenchGetCorwLooseArgs lies in memory as pages_bench_get_corw_loose's parameters.
-type pagesBenchGetCorwLooseArgs struct {
-	pool kernels.PagePool
-	ask  PageAsk
-}
-
 // GetCrw launches pages_bench_get_crw.
 func (k *PagesBench) GetCrw(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, ask PageAsk) error {
 	args := pagesBenchGetCrwArgs{pool: pool, ask: ask}
-	return stream.Launch(k.Kernel(21), grid, unsafe.Pointer(&args), 88)
+	return stream.Launch(k.Kernel(15), grid, unsafe.Pointer(&args), 88)
 }
 
 // pagesBenchGetCrwArgs lies in memory as pages_bench_get_crw's parameters.
@@ -296,7 +228,7 @@ type pagesBenchGetCrwArgs struct {
 // GetCrwCounted launches pages_bench_get_crw_counted.
 func (k *PagesBench) GetCrwCounted(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, ask PageAsk) error {
 	args := pagesBenchGetCrwCountedArgs{pool: pool, ask: ask}
-	return stream.Launch(k.Kernel(22), grid, unsafe.Pointer(&args), 88)
+	return stream.Launch(k.Kernel(16), grid, unsafe.Pointer(&args), 88)
 }
 
 // pagesBenchGetCrwCountedArgs lies in memory as pages_bench_get_crw_counted's parameters.
@@ -305,34 +237,10 @@ type pagesBenchGetCrwCountedArgs struct {
 	ask  PageAsk
 }
 
-// GetCrwRead launches pages_bench_get_crw_read.
-func (k *PagesBench) GetCrwRead(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, ask PageAsk) error {
-	args := pagesBenchGetCrwReadArgs{pool: pool, ask: ask}
-	return stream.Launch(k.Kernel(23), grid, unsafe.Pointer(&args), 88)
-}
-
-// pagesBenchGetCrwReadArgs lies in memory as pages_bench_get_crw_read's parameters.
-type pagesBenchGetCrwReadArgs struct {
-	pool kernels.PagePool
-	ask  PageAsk
-}
-
-// GetCrwReadCounted launches pages_bench_get_crw_read_counted.
-func (k *PagesBench) GetCrwReadCounted(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, ask PageAsk) error {
-	args := pagesBenchGetCrwReadCountedArgs{pool: pool, ask: ask}
-	return stream.Launch(k.Kernel(24), grid, unsafe.Pointer(&args), 88)
-}
-
-// pagesBenchGetCrwReadCountedArgs lies in memory as pages_bench_get_crw_read_counted's parameters.
-type pagesBenchGetCrwReadCountedArgs struct {
-	pool kernels.PagePool
-	ask  PageAsk
-}
-
 // GetCrwLock launches pages_bench_get_crw_lock.
 func (k *PagesBench) GetCrwLock(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, ask PageAsk) error {
 	args := pagesBenchGetCrwLockArgs{pool: pool, ask: ask}
-	return stream.Launch(k.Kernel(25), grid, unsafe.Pointer(&args), 88)
+	return stream.Launch(k.Kernel(17), grid, unsafe.Pointer(&args), 88)
 }
 
 // pagesBenchGetCrwLockArgs lies in memory as pages_bench_get_crw_lock's parameters.
@@ -344,7 +252,7 @@ type pagesBenchGetCrwLockArgs struct {
 // GetCrwLockCounted launches pages_bench_get_crw_lock_counted.
 func (k *PagesBench) GetCrwLockCounted(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, ask PageAsk) error {
 	args := pagesBenchGetCrwLockCountedArgs{pool: pool, ask: ask}
-	return stream.Launch(k.Kernel(26), grid, unsafe.Pointer(&args), 88)
+	return stream.Launch(k.Kernel(18), grid, unsafe.Pointer(&args), 88)
 }
 
 // pagesBenchGetCrwLockCountedArgs lies in memory as pages_bench_get_crw_lock_counted's parameters.
@@ -353,22 +261,10 @@ type pagesBenchGetCrwLockCountedArgs struct {
 	ask  PageAsk
 }
 
-// GetCrwLoose launches pages_bench_get_crw_loose.
-func (k *PagesBench) GetCrwLoose(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, ask PageAsk) error {
-	args := pagesBenchGetCrwLooseArgs{pool: pool, ask: ask}
-	return stream.Launch(k.Kernel(27), grid, unsafe.Pointer(&args), 88)
-}
-
-// pagesBenchGetCrwLooseArgs lies in memory as pages_bench_get_crw_loose's parameters.
-type pagesBenchGetCrwLooseArgs struct {
-	pool kernels.PagePool
-	ask  PageAsk
-}
-
 // Free launches pages_bench_free.
 func (k *PagesBench) Free(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, ask PageAsk) error {
 	args := pagesBenchFreeArgs{pool: pool, ask: ask}
-	return stream.Launch(k.Kernel(28), grid, unsafe.Pointer(&args), 88)
+	return stream.Launch(k.Kernel(19), grid, unsafe.Pointer(&args), 88)
 }
 
 // pagesBenchFreeArgs lies in memory as pages_bench_free's parameters.
@@ -380,7 +276,7 @@ type pagesBenchFreeArgs struct {
 // FreeFlags launches pages_bench_free_flags.
 func (k *PagesBench) FreeFlags(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, ask PageAsk) error {
 	args := pagesBenchFreeFlagsArgs{pool: pool, ask: ask}
-	return stream.Launch(k.Kernel(29), grid, unsafe.Pointer(&args), 88)
+	return stream.Launch(k.Kernel(20), grid, unsafe.Pointer(&args), 88)
 }
 
 // pagesBenchFreeFlagsArgs lies in memory as pages_bench_free_flags's parameters.
@@ -389,22 +285,10 @@ type pagesBenchFreeFlagsArgs struct {
 	ask  PageAsk
 }
 
-// FreeLoose launches pages_bench_free_loose.
-func (k *PagesBench) FreeLoose(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, ask PageAsk) error {
-	args := pagesBenchFreeLooseArgs{pool: pool, ask: ask}
-	return stream.Launch(k.Kernel(30), grid, unsafe.Pointer(&args), 88)
-}
-
-// pagesBenchFreeLooseArgs lies in memory as pages_bench_free_loose's parameters.
-type pagesBenchFreeLooseArgs struct {
-	pool kernels.PagePool
-	ask  PageAsk
-}
-
 // Malloc launches pages_bench_malloc.
 func (k *PagesBench) Malloc(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, ask PageMalloc) error {
 	args := pagesBenchMallocArgs{pool: pool, ask: ask}
-	return stream.Launch(k.Kernel(31), grid, unsafe.Pointer(&args), 72)
+	return stream.Launch(k.Kernel(21), grid, unsafe.Pointer(&args), 72)
 }
 
 // pagesBenchMallocArgs lies in memory as pages_bench_malloc's parameters.
@@ -416,7 +300,7 @@ type pagesBenchMallocArgs struct {
 // MallocFree launches pages_bench_malloc_free.
 func (k *PagesBench) MallocFree(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, ask PageMalloc) error {
 	args := pagesBenchMallocFreeArgs{pool: pool, ask: ask}
-	return stream.Launch(k.Kernel(32), grid, unsafe.Pointer(&args), 72)
+	return stream.Launch(k.Kernel(22), grid, unsafe.Pointer(&args), 72)
 }
 
 // pagesBenchMallocFreeArgs lies in memory as pages_bench_malloc_free's parameters.

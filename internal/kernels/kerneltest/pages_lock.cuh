@@ -12,8 +12,6 @@
 
 #include "../pages_walk.cuh"
 
-using PageWords = PageBits<uint32_t>;
-
 // page_lock tries to lock word i; locks has a bit for each word.
 __device__ __forceinline__ bool page_lock(uint32_t* locks, uint32_t i) {
   uint32_t bit = 1u << (i % 32);
@@ -33,17 +31,17 @@ __device__ __forceinline__ uint32_t page_visit_locked(const PagePool& pool, uint
   walk.steps++;
   if (!page_lock(locks, i)) return PAGE_NONE;
   uint32_t page = PAGE_NONE;
-  uint32_t free = PageWords::free(pool, i);
+  uint32_t free = PageBits::free(pool, i);
   if (free != 0) {
     page = i * 32 + page_first(free);
-    PageWords::take(pool, i, free & (~free + 1), free);
+    PageBits::take(pool, i, page_lowest(free), free);
   }
   page_unlock(locks, i);
   return page;
 }
 
 __device__ __forceinline__ uint32_t page_get_alone_locked(const PagePool& pool, uint32_t* locks, PageWalk& walk) {
-  uint32_t words = PageWords::words(pool);
+  uint32_t words = PageBits::words(pool);
   uint32_t page = PAGE_NONE;
   for (uint32_t step = 0; step < pool.step_limit && page == PAGE_NONE; step++) {
     page = page_visit_locked(pool, locks, walk, page_below(page_random(walk), words));
@@ -70,7 +68,7 @@ __device__ __forceinline__ uint32_t page_share_locked(uint32_t mask, uint32_t i,
   uint32_t taken = 0;
   uint32_t has = __ballot_sync(mask, free != 0);
   while (need != 0 && has != 0) {
-    uint32_t first = free & (~free + 1);
+    uint32_t first = page_lowest(free);
     bool asks = (need >> lane_id()) & 1;
     bool served = asks && page_rank(need) < page_bits(has);
     uint32_t from = served ? page_kth(has, page_rank(need) + 1) : lane_id();
@@ -88,16 +86,16 @@ __device__ __forceinline__ uint32_t page_share_locked(uint32_t mask, uint32_t i,
 
 __device__ __forceinline__ uint32_t page_get_together_locked(const PagePool& pool, uint32_t* locks, PageWalk& walk,
                                                              uint32_t mask, bool want) {
-  uint32_t words = PageWords::words(pool);
+  uint32_t words = PageBits::words(pool);
   uint32_t page = PAGE_NONE;
   uint32_t need = __ballot_sync(mask, want);
   for (uint32_t idle = 0; need != 0 && idle < pool.step_limit;) {
     uint32_t i = page_below(page_random(walk), words);
     bool locked = page_lock(locks, i);
-    uint32_t free = locked ? PageWords::free(pool, i) : 0;
+    uint32_t free = locked ? PageBits::free(pool, i) : 0;
     uint32_t needed = need;
     uint32_t taken = page_share_locked(mask, i, free, need, page);
-    if (taken != 0) PageWords::take(pool, i, taken, free);
+    if (taken != 0) PageBits::take(pool, i, taken, free);
     __syncwarp(mask);  // else a lane might give its page back before the bit is set: the page would be lost
     if (locked) page_unlock(locks, i);
     walk.steps++;

@@ -14,33 +14,31 @@ __device__ __forceinline__ uint32_t page_request(const PageAsk& ask) {
 }
 
 // A thread alone: lanes that do not ask have nothing to do.
-template <typename Store, PageProbe PROBE, bool FENCE = true>
+template <typename Store>
 struct PageMethodAlone {
   using Kind = Store;
   static __device__ __forceinline__ uint32_t get(const PagePool& pool, uint32_t*, PageWalk& walk, uint32_t, bool asks) {
-    return asks ? page_get_alone<Store, PROBE, FENCE>(pool, walk) : PAGE_NONE;
+    return asks ? page_get_alone<Store>(pool, walk) : PAGE_NONE;
   }
 };
 
-template <PageProbe PROBE, bool FENCE = true>
-struct PageMethodNext {
-  using Kind = PageWords;
+struct PageMethodCrw {
+  using Kind = PageBits;
   static __device__ __forceinline__ uint32_t get(const PagePool& pool, uint32_t*, PageWalk& walk, uint32_t, bool asks) {
-    return asks ? page_get_next<PageWords, PROBE, FENCE>(pool, walk) : PAGE_NONE;
+    return asks ? page_get_next<PageBits>(pool, walk) : PAGE_NONE;
   }
 };
 
-template <typename Store, PageSpread SPREAD, bool FENCE = true>
-struct PageMethodTogether {
-  using Kind = Store;
+struct PageMethodCorw {
+  using Kind = PageBits;
   static __device__ __forceinline__ uint32_t get(const PagePool& pool, uint32_t*, PageWalk& walk, uint32_t mask,
                                                  bool asks) {
-    return page_get_together<Store, SPREAD, FENCE>(pool, walk, mask, asks);
+    return page_get_together<PageBits>(pool, walk, mask, asks);
   }
 };
 
 struct PageMethodRwbmLock {
-  using Kind = PageWords;
+  using Kind = PageBits;
   static __device__ __forceinline__ uint32_t get(const PagePool& pool, uint32_t* locks, PageWalk& walk, uint32_t,
                                                  bool asks) {
     return asks ? page_get_alone_locked(pool, locks, walk) : PAGE_NONE;
@@ -48,7 +46,7 @@ struct PageMethodRwbmLock {
 };
 
 struct PageMethodCrwLock {
-  using Kind = PageWords;
+  using Kind = PageBits;
   static __device__ __forceinline__ uint32_t get(const PagePool& pool, uint32_t* locks, PageWalk& walk, uint32_t,
                                                  bool asks) {
     return asks ? page_get_next_locked(pool, locks, walk) : PAGE_NONE;
@@ -56,22 +54,12 @@ struct PageMethodCrwLock {
 };
 
 struct PageMethodCorwLock {
-  using Kind = PageWords;
+  using Kind = PageBits;
   static __device__ __forceinline__ uint32_t get(const PagePool& pool, uint32_t* locks, PageWalk& walk, uint32_t mask,
                                                  bool asks) {
     return page_get_together_locked(pool, locks, walk, mask, asks);
   }
 };
 
-using PageMethodRw = PageMethodAlone<PageFlags, PAGE_READ>;
-using PageMethodRwbm = PageMethodAlone<PageWords, PAGE_READ>;
-using PageMethodRwbmTake = PageMethodAlone<PageWords, PAGE_TAKE>;
-using PageMethodRwbm64 = PageMethodAlone<PageBits<uint64_t>, PAGE_READ>;
-using PageMethodRwbmLoose = PageMethodAlone<PageWords, PAGE_READ, false>;
-using PageMethodCorw = PageMethodTogether<PageWords, PAGE_IN_LINE>;
-using PageMethodCorwEverywhere = PageMethodTogether<PageWords, PAGE_EVERYWHERE>;
-using PageMethodCorw64 = PageMethodTogether<PageBits<uint64_t>, PAGE_IN_LINE>;
-using PageMethodCorwLoose = PageMethodTogether<PageWords, PAGE_IN_LINE, false>;
-using PageMethodCrw = PageMethodNext<PAGE_TAKE>;
-using PageMethodCrwRead = PageMethodNext<PAGE_READ>;
-using PageMethodCrwLoose = PageMethodNext<PAGE_TAKE, false>;
+using PageMethodRw = PageMethodAlone<PageFlags>;
+using PageMethodRwbm = PageMethodAlone<PageBits>;

@@ -40,7 +40,7 @@ template <typename Method>
 __device__ __forceinline__ void page_stress_churn(const PagePool& pool, const PageStress& stress) {
   if (((stress.lanes >> lane_id()) & 1) == 0) return;
   PageWalk walk = page_walk(pool, global_thread());
-  PageWalk draw = {stress.seed ^ walk.random, PAGE_NONE, 0};
+  PageWalk draw = {stress.seed ^ walk.random, 0, PAGE_NONE, 0};
   uint32_t held[PAGE_STRESS_HELD];
   for (uint32_t i = 0; i < PAGE_STRESS_HELD; i++) held[i] = PAGE_NONE;
   for (uint32_t round = 0; round < stress.rounds; round++) {
@@ -73,15 +73,10 @@ __device__ __forceinline__ void page_stress_churn(const PagePool& pool, const Pa
 
 PAGES_STRESS(rw, PageMethodRw)
 PAGES_STRESS(rwbm, PageMethodRwbm)
-PAGES_STRESS(rwbm_take, PageMethodRwbmTake)
-PAGES_STRESS(rwbm_64, PageMethodRwbm64)
 PAGES_STRESS(rwbm_lock, PageMethodRwbmLock)
 PAGES_STRESS(corw, PageMethodCorw)
-PAGES_STRESS(corw_everywhere, PageMethodCorwEverywhere)
-PAGES_STRESS(corw_64, PageMethodCorw64)
 PAGES_STRESS(corw_lock, PageMethodCorwLock)
 PAGES_STRESS(crw, PageMethodCrw)
-PAGES_STRESS(crw_read, PageMethodCrwRead)
 PAGES_STRESS(crw_lock, PageMethodCrwLock)
 
 // How much a thread asks for: small, a page or a few, or up to the most; at times 0.
@@ -131,7 +126,7 @@ __device__ __forceinline__ void page_stress_free(const PagePool& pool, const Pag
 extern "C" __global__ void pages_stress_malloc(PagePool pool, PageStress stress) {
   if (((stress.lanes >> lane_id()) & 1) == 0) return;
   PageWalk walk = page_walk(pool, global_thread());
-  PageWalk draw = {stress.seed ^ walk.random, PAGE_NONE, 0};
+  PageWalk draw = {stress.seed ^ walk.random, 0, PAGE_NONE, 0};
   uint8_t* held[PAGE_STRESS_HELD] = {};
   uint32_t sizes[PAGE_STRESS_HELD] = {};
   for (uint32_t round = 0; round < stress.rounds; round++) {

@@ -21,7 +21,7 @@ type PagesStress struct {
 // LoadPagesStress loads the kernels of pages_stress.cu. The caller closes them.
 func LoadPagesStress(t *cuda.Thread) (*PagesStress, error) {
 	k := new(PagesStress)
-	if err := k.Load(t, "pages_stress.cu", pagesStressPTX, "pages_stress_rw", "pages_stress_rwbm", "pages_stress_rwbm_take", "pages_stress_rwbm_64", "pages_stress_rwbm_lock", "pages_stress_corw", "pages_stress_corw_everywhere", "pages_stress_corw_64", "pages_stress_corw_lock", "pages_stress_crw", "pages_stress_crw_read", "pages_stress_crw_lock", "pages_stress_malloc"); err != nil {
+	if err := k.Load(t, "pages_stress.cu", pagesStressPTX, "pages_stress_rw", "pages_stress_rwbm", "pages_stress_rwbm_lock", "pages_stress_corw", "pages_stress_corw_lock", "pages_stress_crw", "pages_stress_crw_lock", "pages_stress_malloc"); err != nil {
 		return nil, err
 	}
 	return k, nil
@@ -51,34 +51,10 @@ type pagesStressRwbmArgs struct {
 	stress PageStress
 }
 
-// RwbmTake launches pages_stress_rwbm_take.
-func (k *PagesStress) RwbmTake(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, stress PageStress) error {
-	args := pagesStressRwbmTakeArgs{pool: pool, stress: stress}
-	return stream.Launch(k.Kernel(2), grid, unsafe.Pointer(&args), 96)
-}
-
-// pagesStressRwbmTakeArgs lies in memory as pages_stress_rwbm_take's parameters.
-type pagesStressRwbmTakeArgs struct {
-	pool   kernels.PagePool
-	stress PageStress
-}
-
-// Rwbm64 launches pages_stress_rwbm_64.
-func (k *PagesStress) Rwbm64(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, stress PageStress) error {
-	args := pagesStressRwbm64Args{pool: pool, stress: stress}
-	return stream.Launch(k.Kernel(3), grid, unsafe.Pointer(&args), 96)
-}
-
-// pagesStressRwbm64Args lies in memory as pages_stress_rwbm_64's parameters.
-type pagesStressRwbm64Args struct {
-	pool   kernels.PagePool
-	stress PageStress
-}
-
 // RwbmLock launches pages_stress_rwbm_lock.
 func (k *PagesStress) RwbmLock(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, stress PageStress) error {
 	args := pagesStressRwbmLockArgs{pool: pool, stress: stress}
-	return stream.Launch(k.Kernel(4), grid, unsafe.Pointer(&args), 96)
+	return stream.Launch(k.Kernel(2), grid, unsafe.Pointer(&args), 96)
 }
 
 // pagesStressRwbmLockArgs lies in memory as pages_stress_rwbm_lock's parameters.
@@ -90,7 +66,7 @@ type pagesStressRwbmLockArgs struct {
 // Corw launches pages_stress_corw.
 func (k *PagesStress) Corw(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, stress PageStress) error {
 	args := pagesStressCorwArgs{pool: pool, stress: stress}
-	return stream.Launch(k.Kernel(5), grid, unsafe.Pointer(&args), 96)
+	return stream.Launch(k.Kernel(3), grid, unsafe.Pointer(&args), 96)
 }
 
 // pagesStressCorwArgs lies in memory as pages_stress_corw's parameters.
@@ -99,34 +75,10 @@ type pagesStressCorwArgs struct {
 	stress PageStress
 }
 
-// CorwEverywhere launches pages_stress_corw_everywhere.
-func (k *PagesStress) CorwEverywhere(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, stress PageStress) error {
-	args := pagesStressCorwEverywhereArgs{pool: pool, stress: stress}
-	return stream.Launch(k.Kernel(6), grid, unsafe.Pointer(&args), 96)
-}
-
-// pagesStressCorwEverywhereArgs lies in memory as pages_stress_corw_everywhere's parameters.
-type pagesStressCorwEverywhereArgs struct {
-	pool   kernels.PagePool
-	stress PageStress
-}
-
-// Corw64 launches pages_stress_corw_64.
-func (k *PagesStress) Corw64(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, stress PageStress) error {
-	args := pagesStressCorw64Args{pool: pool, stress: stress}
-	return stream.Launch(k.Kernel(7), grid, unsafe.Pointer(&args), 96)
-}
-
-// pagesStressCorw64Args lies in memory as pages_stress_corw_64's parameters.
-type pagesStressCorw64Args struct {
-	pool   kernels.PagePool
-	stress PageStress
-}
-
 // CorwLock launches pages_stress_corw_lock.
 func (k *PagesStress) CorwLock(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, stress PageStress) error {
 	args := pagesStressCorwLockArgs{pool: pool, stress: stress}
-	return stream.Launch(k.Kernel(8), grid, unsafe.Pointer(&args), 96)
+	return stream.Launch(k.Kernel(4), grid, unsafe.Pointer(&args), 96)
 }
 
 // pagesStressCorwLockArgs lies in memory as pages_stress_corw_lock's parameters.
@@ -138,7 +90,7 @@ type pagesStressCorwLockArgs struct {
 // Crw launches pages_stress_crw.
 func (k *PagesStress) Crw(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, stress PageStress) error {
 	args := pagesStressCrwArgs{pool: pool, stress: stress}
-	return stream.Launch(k.Kernel(9), grid, unsafe.Pointer(&args), 96)
+	return stream.Launch(k.Kernel(5), grid, unsafe.Pointer(&args), 96)
 }
 
 // pagesStressCrwArgs lies in memory as pages_stress_crw's parameters.
@@ -147,22 +99,10 @@ type pagesStressCrwArgs struct {
 	stress PageStress
 }
 
-// CrwRead launches pages_stress_crw_read.
-func (k *PagesStress) CrwRead(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, stress PageStress) error {
-	args := pagesStressCrwReadArgs{pool: pool, stress: stress}
-	return stream.Launch(k.Kernel(10), grid, unsafe.Pointer(&args), 96)
-}
-
-// pagesStressCrwReadArgs lies in memory as pages_stress_crw_read's parameters.
-type pagesStressCrwReadArgs struct {
-	pool   kernels.PagePool
-	stress PageStress
-}
-
 // CrwLock launches pages_stress_crw_lock.
 func (k *PagesStress) CrwLock(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, stress PageStress) error {
 	args := pagesStressCrwLockArgs{pool: pool, stress: stress}
-	return stream.Launch(k.Kernel(11), grid, unsafe.Pointer(&args), 96)
+	return stream.Launch(k.Kernel(6), grid, unsafe.Pointer(&args), 96)
 }
 
 // pagesStressCrwLockArgs lies in memory as pages_stress_crw_lock's parameters.
@@ -174,7 +114,7 @@ type pagesStressCrwLockArgs struct {
 // Malloc launches pages_stress_malloc.
 func (k *PagesStress) Malloc(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, stress PageStress) error {
 	args := pagesStressMallocArgs{pool: pool, stress: stress}
-	return stream.Launch(k.Kernel(12), grid, unsafe.Pointer(&args), 96)
+	return stream.Launch(k.Kernel(7), grid, unsafe.Pointer(&args), 96)
 }
 
 // pagesStressMallocArgs lies in memory as pages_stress_malloc's parameters.

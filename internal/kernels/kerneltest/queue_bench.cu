@@ -4,8 +4,8 @@
 //   queue_bench_fill       makes a queue of pages 0 to pages-1
 //   queue_bench_get        n pages, one for each thread: one ticket at a time
 //   queue_bench_get_warp   the same, one ticket of a warp for all its lanes
-//   queue_bench_get_steps  the same with tickets taken by atomicCAS, as under a
-//                          lock; QueueSteps counts the tries
+//   queue_bench_get_serial the same with tickets taken by atomicCAS, as under a lock
+//   queue_bench_get_steps  this one, with QueueSteps, which count the tries
 //   queue_bench_free       gives n pages back, one ticket at a time
 //   queue_bench_free_warp  the same, one ticket of a warp for all its lanes
 #include "../device.cuh"
@@ -33,6 +33,11 @@ extern "C" __global__ void queue_bench_get_warp(PageQueue queue, uint32_t* out, 
   uint32_t i = global_thread(), steps = 0;
   uint32_t lanes = __ballot_sync(FULL_MASK, i < n);
   if (i < n) out[i] = queue_get_warp(queue, lanes, steps);
+}
+
+extern "C" __global__ void queue_bench_get_serial(PageQueue queue, uint32_t* out, uint32_t n) {
+  uint32_t i = global_thread(), steps = 0;
+  if (i < n) out[i] = queue_get<QUEUE_CAS>(queue, steps);
 }
 
 // The largest of a value over all lanes, in all of them.

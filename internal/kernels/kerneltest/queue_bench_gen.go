@@ -21,7 +21,7 @@ type QueueBench struct {
 // LoadQueueBench loads the kernels of queue_bench.cu. The caller closes them.
 func LoadQueueBench(t *cuda.Thread) (*QueueBench, error) {
 	k := new(QueueBench)
-	if err := k.Load(t, "queue_bench.cu", queueBenchPTX, "queue_bench_fill", "queue_bench_get", "queue_bench_get_warp", "queue_bench_get_steps", "queue_bench_free", "queue_bench_free_warp"); err != nil {
+	if err := k.Load(t, "queue_bench.cu", queueBenchPTX, "queue_bench_fill", "queue_bench_get", "queue_bench_get_warp", "queue_bench_get_serial", "queue_bench_get_steps", "queue_bench_free", "queue_bench_free_warp"); err != nil {
 		return nil, err
 	}
 	return k, nil
@@ -65,10 +65,23 @@ type queueBenchGetWarpArgs struct {
 	n     uint32
 }
 
+// GetSerial launches queue_bench_get_serial.
+func (k *QueueBench) GetSerial(stream *cuda.Stream, grid cuda.Grid, queue PageQueue, out cuda.Ptr, n uint32) error {
+	args := queueBenchGetSerialArgs{queue: queue, out: out, n: n}
+	return stream.Launch(k.Kernel(3), grid, unsafe.Pointer(&args), 36)
+}
+
+// queueBenchGetSerialArgs lies in memory as queue_bench_get_serial's parameters.
+type queueBenchGetSerialArgs struct {
+	queue PageQueue
+	out   cuda.Ptr
+	n     uint32
+}
+
 // GetSteps launches queue_bench_get_steps.
 func (k *QueueBench) GetSteps(stream *cuda.Stream, grid cuda.Grid, queue PageQueue, out cuda.Ptr, n uint32, counts cuda.Ptr) error {
 	args := queueBenchGetStepsArgs{queue: queue, out: out, n: n, counts: counts}
-	return stream.Launch(k.Kernel(3), grid, unsafe.Pointer(&args), 48)
+	return stream.Launch(k.Kernel(4), grid, unsafe.Pointer(&args), 48)
 }
 
 // queueBenchGetStepsArgs lies in memory as queue_bench_get_steps's parameters.
@@ -83,7 +96,7 @@ type queueBenchGetStepsArgs struct {
 // Free launches queue_bench_free.
 func (k *QueueBench) Free(stream *cuda.Stream, grid cuda.Grid, queue PageQueue, in cuda.Ptr, n uint32) error {
 	args := queueBenchFreeArgs{queue: queue, in: in, n: n}
-	return stream.Launch(k.Kernel(4), grid, unsafe.Pointer(&args), 36)
+	return stream.Launch(k.Kernel(5), grid, unsafe.Pointer(&args), 36)
 }
 
 // queueBenchFreeArgs lies in memory as queue_bench_free's parameters.
@@ -96,7 +109,7 @@ type queueBenchFreeArgs struct {
 // FreeWarp launches queue_bench_free_warp.
 func (k *QueueBench) FreeWarp(stream *cuda.Stream, grid cuda.Grid, queue PageQueue, in cuda.Ptr, n uint32) error {
 	args := queueBenchFreeWarpArgs{queue: queue, in: in, n: n}
-	return stream.Launch(k.Kernel(5), grid, unsafe.Pointer(&args), 36)
+	return stream.Launch(k.Kernel(6), grid, unsafe.Pointer(&args), 36)
 }
 
 // queueBenchFreeWarpArgs lies in memory as queue_bench_free_warp's parameters.

@@ -94,3 +94,18 @@ inline void st_release(T* p, typename emu::Same<T>::Type v) {
   emu::before(p, emu::store_point);
   __atomic_store_n(p, v, __ATOMIC_RELEASE);
 }
+
+inline uint32_t or_acquire(uint32_t* p, uint32_t v) {
+  emu::before(p, emu::atomic_point);
+  return __atomic_fetch_or(p, v, __ATOMIC_ACQUIRE);
+}
+
+inline void and_release(uint32_t* p, uint32_t v) {
+  emu::before(p, emu::atomic_point);
+  __atomic_fetch_and(p, v, __ATOMIC_RELEASE);
+}
+
+// Other threads may go on between the four loads, as each is an access of its own on the device too.
+inline void ld_relaxed4(const uint32_t* p, uint32_t (&v)[4]) {
+  for (uint32_t i = 0; i < 4; i++) v[i] = ld_relaxed(p + i);
+}
