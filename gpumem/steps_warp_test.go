@@ -87,6 +87,54 @@ func TestCoRWIsAFirstPassage(t *testing.T) {
 	}
 }
 
+// A line, then stretches until they have enough, simulated with pages that are free each
+// for itself: the bound holds, and where a line never or always suffices it is exact.
+func TestCoRWWideIsALineAndStretches(t *testing.T) {
+	const line, stretch, active = 32, 256, 32
+	for _, c := range []struct {
+		p     float64
+		exact bool
+	}{{0.2, true}, {0.033, false}, {0.03, false}, {0.02, true}, {0.004, true}, {0.001, true}} {
+		b := gpumem.Steps{Pages: 1_000_000, Free: int(c.p*1_000_000) + 32, Threads: 32}
+		rng := rand.New(rand.NewPCG(9, uint64(c.p*1e6)))
+		var steps sample
+		for range 1000 {
+			found, seers := 0, 0
+			for range active {
+				before := found
+				for range line {
+					if rng.Float64() < c.p {
+						found++
+					}
+				}
+				if found > before {
+					seers++
+				}
+			}
+			n := 1.0
+			if found < active || 2*seers < active {
+				for found = 0; found < active; n++ {
+					for range active * stretch {
+						if rng.Float64() < c.p {
+							found++
+						}
+					}
+				}
+			}
+			steps.add(n)
+		}
+		if want := b.CoRWWide(line, stretch, active); c.exact {
+			near(t, "steps", steps, want)
+		} else {
+			below(t, "steps", steps, want)
+		}
+	}
+	none := gpumem.Steps{Pages: 64, Free: 32, Threads: 32}
+	if got := none.CoRWWide(line, stretch, active); !math.IsInf(got, 1) {
+		t.Errorf("none to spare: %v steps", got)
+	}
+}
+
 // Equation (11) as printed, integrated: the closed form is its value.
 func TestDriftIsTheMeanOfTheInverseGaussian(t *testing.T) {
 	for _, b := range []gpumem.Steps{{Pages: 1_000_000, Free: 500_000, Threads: 5000}, {Pages: 1_000_000, Free: 7000, Threads: 5000}} {
