@@ -7,10 +7,8 @@ import (
 
 	"github.com/gagg-dev/gagg/ega"
 	"github.com/gagg-dev/gagg/internal/cuda"
-	"github.com/gagg-dev/gagg/internal/cuda/emu"
+	"github.com/gagg-dev/gagg/internal/gputest"
 )
-
-const outOfMemory = 2 // CUDA_ERROR_OUT_OF_MEMORY
 
 // Whichever driver call fails, the error says so, and nothing stays open (gputest looks).
 func TestFaults(t *testing.T) {
@@ -19,36 +17,13 @@ func TestFaults(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t)
-			emulator, emulated := emu.Control()
-			if !emulated {
-				t.Skip("faults are the emulator's")
-			}
 			if name == "left" && testing.Short() {
 				t.Skip("too long under sanitizers")
 			}
 			rows := makeRows(nil, &ega.Layout{KeyWords: 2}, 300, func(i int) uint64 { return uint64(i % 70) }) // pairs, in fact
-			calls := 0
-			for range 2 { // in the first one the thread makes a stream of its own
-				before := count(emulator.Calls())
-				r.do(life(r, rows))
-				calls = count(emulator.Calls()) - before
-			}
-			for nth := range calls {
-				emulator.Fault(emu.AnyCall, nth+1, outOfMemory, false)
-				if err := life(r, rows); !errors.Is(err, cuda.ErrOutOfMemory) {
-					t.Errorf("call %d of %d fails: %v, want out of memory", nth+1, calls, err)
-				}
-			}
+			gputest.FailCalls(t, 1, func() error { return life(r, rows) }, nil)
 		})
 	}
-}
-
-// count is how many driver calls there were.
-func count(calls map[string]int) (n int) {
-	for _, c := range calls {
-		n += c
-	}
-	return n
 }
 
 // tableLife aggregates pairs in a Table, from loading kernels to closing them.

@@ -23,23 +23,8 @@ type rig struct {
 func newRig(tb testing.TB) *rig {
 	tb.Helper()
 	r := &rig{tb: tb, thread: gputest.Open(tb)}
-	r.stream = keep(tb, r.thread.NewStream)
+	r.stream = gputest.Keep(tb, r.thread.NewStream)
 	return r
-}
-
-// keep makes something and closes it at the end of the test.
-func keep[T interface{ Close() error }](tb testing.TB, open func() (T, error)) T {
-	tb.Helper()
-	made, err := open()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() {
-		if err := made.Close(); err != nil {
-			tb.Errorf("close: %v", err)
-		}
-	})
-	return made
 }
 
 // do ends the test at an error.
@@ -52,12 +37,12 @@ func (r *rig) do(err error) {
 
 func (r *rig) load(l ega.Layout) *ega.Kernels {
 	r.tb.Helper()
-	return keep(r.tb, func() (*ega.Kernels, error) { return ega.Load(r.thread, l) })
+	return gputest.Keep(r.tb, func() (*ega.Kernels, error) { return ega.Load(r.thread, l) })
 }
 
 func (r *rig) table(k *ega.Kernels, c ega.TableConfig) *ega.Table {
 	r.tb.Helper()
-	t := keep(r.tb, func() (*ega.Table, error) { return ega.NewTable(k, c) })
+	t := gputest.Keep(r.tb, func() (*ega.Table, error) { return ega.NewTable(k, c) })
 	r.do(t.Clear(r.stream))
 	return t
 }
@@ -65,7 +50,7 @@ func (r *rig) table(k *ega.Kernels, c ega.TableConfig) *ega.Table {
 // space is device memory of n words.
 func (r *rig) space(n int) cuda.Span {
 	r.tb.Helper()
-	return keep(r.tb, func() (*cuda.Memory, error) { return r.thread.Alloc(cuda.Size(8 * max(n, 1))) }).Span()
+	return gputest.Keep(r.tb, func() (*cuda.Memory, error) { return r.thread.Alloc(cuda.Size(8 * max(n, 1))) }).Span()
 }
 
 // put writes words to device memory.

@@ -8,6 +8,7 @@ import (
 	"github.com/gagg-dev/gagg/ega"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/cuda/emu"
+	"github.com/gagg-dev/gagg/internal/gputest"
 )
 
 // roads make groups of the rows of a case.
@@ -70,7 +71,7 @@ func byCrowded(r *rig, k *ega.Kernels, c *caseOf) []uint64 {
 // bySingle is SP-EGA, in buffers that just suffice and after another run.
 func bySingle(r *rig, k *ega.Kernels, c *caseOf) []uint64 {
 	n := uint32(c.n())
-	p := keep(r.tb, func() (*ega.SinglePass, error) { return ega.NewSinglePass(k, ega.SinglePassConfig{Rows: max(n, 1)}) })
+	p := gputest.Keep(r.tb, func() (*ega.SinglePass, error) { return ega.NewSinglePass(k, ega.SinglePassConfig{Rows: max(n, 1)}) })
 	for range 2 {
 		r.put(p.Tile(), c.rows)
 		result, err := p.Run(r.stream, n)
@@ -100,7 +101,7 @@ func bySingle(r *rig, k *ega.Kernels, c *caseOf) []uint64 {
 func byBuckets(r *rig, k *ega.Kernels, c *caseOf) []uint64 {
 	const bits, slots = 4, 40
 	rows, offsets := scattered(c, bits)
-	b := keep(r.tb, func() (*ega.Buckets, error) {
+	b := gputest.Keep(r.tb, func() (*ega.Buckets, error) {
 		return ega.NewBuckets(k, ega.BucketsConfig{Buckets: 1 << bits, Slots: slots, Skip: bits, MostRows: 200})
 	})
 	out, stride := r.space(len(rows)), c.layout.Stride()
@@ -136,7 +137,7 @@ func byScattered(r *rig, k *ega.Kernels, c *caseOf) []uint64 {
 func (r *rig) scattered(k *ega.Kernels, c *caseOf, config ega.ScatteredConfig) ([]uint64, error) {
 	r.tb.Helper()
 	config.Rows = uint32(c.n())
-	s := keep(r.tb, func() (*ega.Scattered, error) { return ega.NewScattered(k, config) })
+	s := gputest.Keep(r.tb, func() (*ega.Scattered, error) { return ega.NewScattered(k, config) })
 	result, err := s.Run(r.stream, r.send(c.rows), r.space(len(c.rows)), uint32(c.n()))
 	if err != nil {
 		return nil, err
@@ -164,10 +165,11 @@ func TestScatteredLeft(t *testing.T) {
 		return
 	}
 	n := uint32(c.n())
-	s := keep(t, func() (*ega.Scattered, error) {
+	s := gputest.Keep(t, func() (*ega.Scattered, error) {
 		return ega.NewScattered(k, ega.ScatteredConfig{Rows: n, Groups: 1, LeftSlots: 100})
 	})
 	in, out := r.send(c.rows), r.space(len(c.rows))
+	const outOfMemory = 2 // CUDA_ERROR_OUT_OF_MEMORY
 	emulator.Fault("cuMemAlloc_v2", 1, outOfMemory, false)
 	result, err := s.Run(r.stream, in, out, n)
 	if !errors.Is(err, ega.ErrRestFull) || !errors.Is(err, cuda.ErrOutOfMemory) {

@@ -27,7 +27,7 @@ func TestSinglePassFull(t *testing.T) {
 	} {
 		r := newRig(t)
 		rows := makeRows(random, &c.layout, n, func(int) uint64 { return random.Uint64() })
-		p := keep(t, func() (*ega.SinglePass, error) {
+		p := gputest.Keep(t, func() (*ega.SinglePass, error) {
 			return ega.NewSinglePass(r.load(c.layout), ega.SinglePassConfig{Rows: uint32(n)})
 		})
 		r.put(p.Tile(), rows)

@@ -111,10 +111,7 @@ func (p *Pool) Free() (uint32, error) {
 }
 
 // grid has a thread for each word, up to what fills a device.
-func (p *Pool) grid() cuda.Grid {
-	const threads = 256
-	return cuda.Grid{Blocks: uint32(min(p.config.words()/threads+1, 1024)), Threads: threads}
-}
+func (p *Pool) grid() cuda.Grid { return kernels.Sweep(uint64(p.config.words())) }
 
 // Close frees the memory. Kernels that use it must have ended. A second call does
 // nothing.

@@ -6,7 +6,6 @@ import (
 
 	"github.com/gagg-dev/gagg/gpumem"
 	"github.com/gagg-dev/gagg/internal/cuda"
-	"github.com/gagg-dev/gagg/internal/cuda/emu"
 	"github.com/gagg-dev/gagg/internal/gputest"
 	"github.com/gagg-dev/gagg/internal/kernels"
 )
@@ -15,25 +14,8 @@ import (
 // stays open (gputest looks).
 func TestPoolFaults(t *testing.T) {
 	thread := gputest.Open(t)
-	emulator, emulated := emu.Control()
-	if !emulated {
-		t.Skip("faults are the emulator's")
-	}
 	k := load(t, thread, kernels.LoadPages)
-	calls := 0
-	for range 2 { // in the first one the thread makes a stream of its own
-		before := count(emulator.Calls())
-		if err := poolLife(thread, k); err != nil {
-			t.Fatalf("no call fails: %v", err)
-		}
-		calls = count(emulator.Calls()) - before
-	}
-	for nth := range calls {
-		emulator.Fault(emu.AnyCall, nth+1, outOfMemory, false)
-		if err := poolLife(thread, k); !errors.Is(err, cuda.ErrOutOfMemory) {
-			t.Errorf("call %d fails: %v, want out of memory", nth+1, err)
-		}
-	}
+	gputest.FailCalls(t, 1, func() error { return poolLife(thread, k) }, nil)
 }
 
 // poolLife makes a pool, counts its pages, and closes it.

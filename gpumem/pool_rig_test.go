@@ -28,7 +28,7 @@ func newPoolRig(tb testing.TB) *poolRig {
 	tb.Helper()
 	thread := gputest.Open(tb)
 	return &poolRig{
-		slabRig: &slabRig{tb: tb, thread: thread, stream: keep(tb, thread.NewStream)},
+		slabRig: &slabRig{tb: tb, thread: thread, stream: gputest.Keep(tb, thread.NewStream)},
 		pages:   load(tb, thread, kernels.LoadPages),
 		bench:   load(tb, thread, kerneltest.LoadPagesBench),
 		stress:  load(tb, thread, kerneltest.LoadPagesStress),
@@ -37,7 +37,7 @@ func newPoolRig(tb testing.TB) *poolRig {
 
 func (r *poolRig) pool(c gpumem.Config) *gpumem.Pool {
 	r.tb.Helper()
-	return keep(r.tb, func() (*gpumem.Pool, error) { return gpumem.New(r.thread, r.pages, c) })
+	return gputest.Keep(r.tb, func() (*gpumem.Pool, error) { return gpumem.New(r.thread, r.pages, c) })
 }
 
 // scale is a size for this device: a small one under -short, which sanitizers run

@@ -112,7 +112,7 @@ func (s *Slabs) Used() (uint64, error) {
 	if err := s.stream.Fill(s.count.Span(), 0); err != nil {
 		return 0, err
 	}
-	if err := s.kernels.Used(s.stream, s.usedGrid(), s.view, s.count.Span().Ptr); err != nil {
+	if err := s.kernels.Used(s.stream, kernels.Sweep(uint64(s.config.Blocks)*32), s.view, s.count.Span().Ptr); err != nil {
 		return 0, err
 	}
 	if err := s.stream.Synchronize(); err != nil {
@@ -121,13 +121,6 @@ func (s *Slabs) Used() (uint64, error) {
 	var used [8]byte
 	err := s.thread.Read(used[:], s.count.Span())
 	return binary.LittleEndian.Uint64(used[:]), err
-}
-
-// usedGrid has a thread for each word of a super block's bitmaps, up to what
-// fills a device.
-func (s *Slabs) usedGrid() cuda.Grid {
-	const threads = 256
-	return cuda.Grid{Blocks: min(s.config.Blocks*32/threads+1, 1024), Threads: threads}
 }
 
 // Close frees the memory. Kernels that use it must have ended. A second call

@@ -25,45 +25,27 @@ type slabRig struct {
 func newSlabRig(tb testing.TB) *slabRig {
 	tb.Helper()
 	r := &slabRig{tb: tb, thread: gputest.Open(tb)}
-	r.stream = keep(tb, r.thread.NewStream)
+	r.stream = gputest.Keep(tb, r.thread.NewStream)
 	r.slab = load(tb, r.thread, kernels.LoadSlab)
 	r.bench = load(tb, r.thread, kerneltest.LoadSlabBench)
 	r.stress = load(tb, r.thread, kerneltest.LoadSlabStress)
 	return r
 }
 
-// closer is what a test closes at its end.
-type closer interface{ Close() error }
-
-// keep makes something and closes it at the end of the test.
-func keep[T closer](tb testing.TB, open func() (T, error)) T {
+func load[T interface{ Close() error }](tb testing.TB, t *cuda.Thread, open func(*cuda.Thread) (T, error)) T {
 	tb.Helper()
-	made, err := open()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() {
-		if err := made.Close(); err != nil {
-			tb.Errorf("close: %v", err)
-		}
-	})
-	return made
-}
-
-func load[T closer](tb testing.TB, t *cuda.Thread, open func(*cuda.Thread) (T, error)) T {
-	tb.Helper()
-	return keep(tb, func() (T, error) { return open(t) })
+	return gputest.Keep(tb, func() (T, error) { return open(t) })
 }
 
 func (r *slabRig) slabs(c gpumem.SlabConfig) *gpumem.Slabs {
 	r.tb.Helper()
-	return keep(r.tb, func() (*gpumem.Slabs, error) { return gpumem.NewSlabs(r.thread, r.slab, c) })
+	return gputest.Keep(r.tb, func() (*gpumem.Slabs, error) { return gpumem.NewSlabs(r.thread, r.slab, c) })
 }
 
 // words is device memory of n words of 32 bits, each set to v.
 func (r *slabRig) words(n int, v uint32) cuda.Span {
 	r.tb.Helper()
-	span := keep(r.tb, func() (*cuda.Memory, error) { return r.thread.Alloc(cuda.Size(4 * n)) }).Span()
+	span := gputest.Keep(r.tb, func() (*cuda.Memory, error) { return r.thread.Alloc(cuda.Size(4 * n)) }).Span()
 	r.do(r.stream.Fill32(span, v))
 	return span
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gagg-dev/gagg/gpumem"
 	"github.com/gagg-dev/gagg/internal/cuda"
+	"github.com/gagg-dev/gagg/internal/gputest"
 	"github.com/gagg-dev/gagg/internal/kernels"
 	"github.com/gagg-dev/gagg/partition"
 )
@@ -33,11 +34,11 @@ func newChainRig(tb testing.TB, d partition.DeviceRows, n, pageRows int, pages u
 		pages = uint32(n/(int(bytes)/(8*d.Stride)) + d.Partitions() + 1)
 	}
 	k := load(r.deviceRig, kernels.LoadPages)
-	r.pool = keep(tb, func() (*gpumem.Pool, error) {
+	r.pool = gputest.Keep(tb, func() (*gpumem.Pool, error) {
 		return gpumem.New(r.thread, k, gpumem.Config{Pages: pages, PageBytes: bytes})
 	})
 	chain := load(r.deviceRig, kernels.LoadEgaScatterChain)
-	r.chains = keep(tb, func() (*partition.Chains, error) { return partition.NewChains(r.thread, chain, r.pool, d, n) })
+	r.chains = gputest.Keep(tb, func() (*partition.Chains, error) { return partition.NewChains(r.thread, chain, r.pool, d, n) })
 	return r
 }
 
@@ -67,7 +68,7 @@ func (r *chainRig) take(first, n int) []uint64 {
 		}
 	}
 	size := cuda.Size(8 * r.d.Stride * want)
-	pinned := keep(r.tb, func() (*cuda.Pinned, error) { return r.thread.AllocPinned(size + 8) })
+	pinned := gputest.Keep(r.tb, func() (*cuda.Pinned, error) { return r.thread.AllocPinned(size + 8) })
 	got, err := r.chains.CopyOut(r.stream, list, pinned, 8)
 	r.do(err)
 	if got != want {
@@ -236,7 +237,7 @@ func TestChainsRefuse(t *testing.T) {
 		{gpumem.Config{Pages: 10, PageBytes: 4096}, partition.DeviceRows{Stride: 0}},
 		{gpumem.Config{Pages: 1 << 21, PageBytes: 32}, partition.DeviceRows{Stride: 1}}, // too small, and too many
 	} {
-		pool := keep(t, func() (*gpumem.Pool, error) { return gpumem.New(r.thread, pages, c.config) })
+		pool := gputest.Keep(t, func() (*gpumem.Pool, error) { return gpumem.New(r.thread, pages, c.config) })
 		if chains, err := partition.NewChains(r.thread, chain, pool, c.d, 10); err == nil {
 			t.Errorf("%+v of pages %+v are accepted", c.d, c.config)
 			chains.Close()

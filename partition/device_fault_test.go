@@ -6,7 +6,7 @@ import (
 
 	"github.com/gagg-dev/gagg/gpumem"
 	"github.com/gagg-dev/gagg/internal/cuda"
-	"github.com/gagg-dev/gagg/internal/cuda/emu"
+	"github.com/gagg-dev/gagg/internal/gputest"
 	"github.com/gagg-dev/gagg/internal/kernels"
 	"github.com/gagg-dev/gagg/partition"
 )
@@ -14,50 +14,27 @@ import (
 // Whichever driver call of a division fails, the error says so, and nothing stays
 // open (gputest looks).
 func TestDeviceFaults(t *testing.T) {
-	emulator, emulated := emu.Control()
-	if !emulated {
-		t.Skip("faults are the emulator's")
-	}
 	r := newDeviceRig(t)
 	l := faultRig{
 		deviceRig: r, scatter: load(r, kernels.LoadEgaScatter), chain: load(r, kernels.LoadEgaScatterChain),
 		src: r.write(rows(200, 2, skews[0].word)), dst: r.span(400),
-		pinned: keep(t, func() (*cuda.Pinned, error) { return r.thread.AllocPinned(4000) }),
+		pinned: gputest.Keep(t, func() (*cuda.Pinned, error) { return r.thread.AllocPinned(4000) }),
 	}
 	pages := load(r, kernels.LoadPages)
-	l.pool = keep(t, func() (*gpumem.Pool, error) {
+	l.pool = gputest.Keep(t, func() (*gpumem.Pool, error) {
 		return gpumem.New(r.thread, pages, gpumem.Config{Pages: 20, PageBytes: 1024})
 	})
+	step := 1
+	if testing.Short() {
+		step = 5
+	}
 	for name, life := range map[string]func() error{"scatter": l.scatterLife, "chains": l.chainsLife} {
-		calls := 0
-		for range 2 { // in the first one the thread makes a stream of its own
-			before := count(emulator.Calls())
-			r.do(life())
-			calls = count(emulator.Calls()) - before
-		}
-		const outOfMemory = 2 // CUDA_ERROR_OUT_OF_MEMORY
-		step := 1
-		if testing.Short() {
-			step = 5
-		}
-		for nth := 0; nth < calls; nth += step {
-			emulator.Fault(emu.AnyCall, nth+1, outOfMemory, false)
-			if err := life(); !errors.Is(err, cuda.ErrOutOfMemory) {
-				t.Errorf("%s, call %d fails: %v, want out of memory", name, nth+1, err)
-			}
+		t.Log(name)
+		gputest.FailCalls(t, step, life, func() {
 			r.do(r.stream.Synchronize()) // what was queued before the failure
 			r.do(l.pool.Reset())
-		}
+		})
 	}
-}
-
-// count is how many driver calls there were.
-func count(calls map[string]int) int {
-	n := 0
-	for _, c := range calls {
-		n += c
-	}
-	return n
 }
 
 type faultRig struct {

@@ -21,28 +21,13 @@ type deviceRig struct {
 func newDeviceRig(tb testing.TB) *deviceRig {
 	tb.Helper()
 	r := &deviceRig{tb: tb, thread: gputest.Open(tb)}
-	r.stream = keep(tb, r.thread.NewStream)
+	r.stream = gputest.Keep(tb, r.thread.NewStream)
 	return r
-}
-
-// keep makes something and closes it at the end of the test.
-func keep[T interface{ Close() error }](tb testing.TB, open func() (T, error)) T {
-	tb.Helper()
-	made, err := open()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() {
-		if err := made.Close(); err != nil {
-			tb.Errorf("close: %v", err)
-		}
-	})
-	return made
 }
 
 func load[T interface{ Close() error }](r *deviceRig, open func(*cuda.Thread) (T, error)) T {
 	r.tb.Helper()
-	return keep(r.tb, func() (T, error) { return open(r.thread) })
+	return gputest.Keep(r.tb, func() (T, error) { return open(r.thread) })
 }
 
 func (r *deviceRig) do(err error) {
@@ -55,7 +40,7 @@ func (r *deviceRig) do(err error) {
 // span is device memory for words of 64 bits, each of which begins as ~0.
 func (r *deviceRig) span(words int) cuda.Span {
 	r.tb.Helper()
-	span := keep(r.tb, func() (*cuda.Memory, error) { return r.thread.Alloc(cuda.Size(8 * max(words, 1))) }).Span()
+	span := gputest.Keep(r.tb, func() (*cuda.Memory, error) { return r.thread.Alloc(cuda.Size(8 * max(words, 1))) }).Span()
 	r.do(r.stream.Fill(span, 0xff))
 	r.do(r.stream.Synchronize())
 	return span

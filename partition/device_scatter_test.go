@@ -71,7 +71,7 @@ func TestDeviceScatterLevels(t *testing.T) {
 func (r *deviceRig) scatter(d partition.DeviceRows, n int, words []uint64) {
 	r.tb.Helper()
 	k := load(r, kernels.LoadEgaScatter)
-	s := keep(r.tb, func() (*partition.DeviceScatter, error) { return partition.NewDeviceScatter(r.thread, k, d, n) })
+	s := gputest.Keep(r.tb, func() (*partition.DeviceScatter, error) { return partition.NewDeviceScatter(r.thread, k, d, n) })
 	src, dst := r.write(words), r.span(len(words))
 	for range 2 {
 		divided, err := s.Scatter(r.stream, src, dst, n)
@@ -109,7 +109,7 @@ func TestDeviceScatterRefuses(t *testing.T) {
 			s.Close()
 		}
 	}
-	s := keep(t, func() (*partition.DeviceScatter, error) {
+	s := gputest.Keep(t, func() (*partition.DeviceScatter, error) {
 		return partition.NewDeviceScatter(r.thread, k, partition.DeviceRows{Stride: 2, Bits: 3}, 10)
 	})
 	room := r.span(20)

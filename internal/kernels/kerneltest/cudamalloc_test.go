@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gagg-dev/gagg/internal/cuda"
+	"github.com/gagg-dev/gagg/internal/gputest"
 	"github.com/gagg-dev/gagg/internal/kernels/kerneltest"
 )
 
@@ -13,7 +14,7 @@ import (
 // heap has 8 MiB, the pieces take half of it.
 func TestCudaMalloc(t *testing.T) {
 	r := newQueueRig(t)
-	k := keep(t, func() (*kerneltest.CudamallocBench, error) { return kerneltest.LoadCudamallocBench(r.thread) })
+	k := gputest.Keep(t, func() (*kerneltest.CudamallocBench, error) { return kerneltest.LoadCudamallocBench(r.thread) })
 	const n, bytes = 4097, 512
 	for range 3 {
 		out, spoiled := r.words(2*n, 0), r.words(1, 0)

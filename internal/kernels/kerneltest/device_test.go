@@ -47,7 +47,7 @@ type device struct {
 func newDevice(tb testing.TB) *device {
 	tb.Helper()
 	d := &device{tb: tb, thread: gputest.Open(tb), draws: rand.New(rand.NewPCG(1, 2))}
-	d.stream = keep(tb, d.thread.NewStream)
+	d.stream = gputest.Keep(tb, d.thread.NewStream)
 	return d
 }
 
@@ -61,13 +61,13 @@ func (d *device) must(err error) {
 // family loads the kernels of a file for the time of the test.
 func family[T interface{ Close() error }](d *device, load func(*cuda.Thread) (T, error)) T {
 	d.tb.Helper()
-	return keep(d.tb, func() (T, error) { return load(d.thread) })
+	return gputest.Keep(d.tb, func() (T, error) { return load(d.thread) })
 }
 
 // upload is device memory with a copy of values.
 func upload[T any](d *device, values []T) cuda.Ptr {
 	d.tb.Helper()
-	memory := keep(d.tb, func() (*cuda.Memory, error) {
+	memory := gputest.Keep(d.tb, func() (*cuda.Memory, error) {
 		return d.thread.Alloc(cuda.Size(len(values)) * cuda.Size(unsafe.Sizeof(values[0])))
 	})
 	d.must(d.thread.Write(memory.Span(), raw(values)))

@@ -26,8 +26,8 @@ func TestFaults(t *testing.T) {
 				return
 			}
 			thread := gputest.Open(t)
-			stream := keep(t, thread.NewStream)
-			fault := keep(t, func() (*kerneltest.Fault, error) { return kerneltest.LoadFault(thread) })
+			stream := gputest.Keep(t, thread.NewStream)
+			fault := gputest.Keep(t, func() (*kerneltest.Fault, error) { return kerneltest.LoadFault(thread) })
 			if err := launch(fault, stream); err != nil {
 				t.Fatal(err)
 			}

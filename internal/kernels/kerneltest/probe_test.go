@@ -25,9 +25,9 @@ type probeRig struct {
 func newProbeRig(tb testing.TB) *probeRig {
 	tb.Helper()
 	r := &probeRig{tb: tb, thread: gputest.Open(tb)}
-	r.stream = keep(tb, r.thread.NewStream)
-	r.probe = keep(tb, func() (*kerneltest.Probe, error) { return kerneltest.LoadProbe(r.thread) })
-	r.layout = keep(tb, func() (*kerneltest.Layout, error) { return kerneltest.LoadLayout(r.thread) })
+	r.stream = gputest.Keep(tb, r.thread.NewStream)
+	r.probe = gputest.Keep(tb, func() (*kerneltest.Probe, error) { return kerneltest.LoadProbe(r.thread) })
+	r.layout = gputest.Keep(tb, func() (*kerneltest.Layout, error) { return kerneltest.LoadLayout(r.thread) })
 	return r
 }
 
@@ -38,7 +38,7 @@ var one = cuda.Grid{Blocks: 1, Threads: 1}
 func room[T any](r *probeRig, n int) cuda.Span {
 	r.tb.Helper()
 	var zero T
-	memory := keep(r.tb, func() (*cuda.Memory, error) { return r.thread.Alloc(cuda.Size(n) * cuda.Size(unsafe.Sizeof(zero))) })
+	memory := gputest.Keep(r.tb, func() (*cuda.Memory, error) { return r.thread.Alloc(cuda.Size(n) * cuda.Size(unsafe.Sizeof(zero))) })
 	return memory.Span()
 }
 

@@ -30,25 +30,10 @@ type queueRig struct {
 func newQueueRig(tb testing.TB) *queueRig {
 	tb.Helper()
 	r := &queueRig{tb: tb, thread: gputest.Open(tb)}
-	r.stream = keep(tb, r.thread.NewStream)
-	r.bench = keep(tb, func() (*kerneltest.QueueBench, error) { return kerneltest.LoadQueueBench(r.thread) })
-	r.stress = keep(tb, func() (*kerneltest.QueueStress, error) { return kerneltest.LoadQueueStress(r.thread) })
+	r.stream = gputest.Keep(tb, r.thread.NewStream)
+	r.bench = gputest.Keep(tb, func() (*kerneltest.QueueBench, error) { return kerneltest.LoadQueueBench(r.thread) })
+	r.stress = gputest.Keep(tb, func() (*kerneltest.QueueStress, error) { return kerneltest.LoadQueueStress(r.thread) })
 	return r
-}
-
-// keep makes something and closes it at the end of the test.
-func keep[T interface{ Close() error }](tb testing.TB, open func() (T, error)) T {
-	tb.Helper()
-	made, err := open()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() {
-		if err := made.Close(); err != nil {
-			tb.Errorf("close: %v", err)
-		}
-	})
-	return made
 }
 
 func (r *queueRig) do(err error) {
@@ -61,7 +46,7 @@ func (r *queueRig) do(err error) {
 // words is device memory of n words of 32 bits, each set to v.
 func (r *queueRig) words(n int, v uint32) cuda.Span {
 	r.tb.Helper()
-	span := keep(r.tb, func() (*cuda.Memory, error) { return r.thread.Alloc(cuda.Size(4 * n)) }).Span()
+	span := gputest.Keep(r.tb, func() (*cuda.Memory, error) { return r.thread.Alloc(cuda.Size(4 * n)) }).Span()
 	r.do(r.stream.Fill32(span, v))
 	return span
 }
