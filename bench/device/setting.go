@@ -3,12 +3,15 @@ package device
 import (
 	"encoding/json"
 	"fmt"
+	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -103,6 +106,20 @@ func (s *Setting) Save(dir, name string, content []byte) (path string, err error
 		return "", err
 	}
 	return path, os.WriteFile(path, content, 0o644)
+}
+
+// SaveAll saves files by their names, in order, and tells w where they are.
+func (s *Setting) SaveAll(w io.Writer, dir string, files map[string][]byte) error {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		path, err := s.Save(dir, name, files[name])
+		if err != nil {
+			return err
+		}
+		if path != "" {
+			fmt.Fprintln(w, "result file:", path)
+		}
+	}
+	return nil
 }
 
 // JSON is v as a text file.

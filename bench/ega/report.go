@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 
@@ -66,14 +65,8 @@ func (r *report) best(table, distribution string, groups uint64) (chosen, best f
 func (r *report) publish(w io.Writer, dir string) error {
 	r.Marks = r.marks()
 	files := map[string][]byte{"ega.json": device.JSON(r), "ega.md": r.markdown(), "ega.svg": r.plot()}
-	for _, name := range slices.Sorted(maps.Keys(files)) {
-		path, err := r.Save(dir, name, files[name])
-		if err != nil {
-			return err
-		}
-		if path != "" {
-			fmt.Fprintln(w, "result file:", path)
-		}
+	if err := r.SaveAll(w, dir, files); err != nil {
+		return err
 	}
 	_, err := w.Write(r.markdown())
 	device.PrintMarks(w, r.Marks)

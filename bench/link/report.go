@@ -68,14 +68,8 @@ func (r *report) table() []byte {
 func (r *report) publish(w io.Writer, dir string) error {
 	r.Marks = r.marks()
 	fmt.Fprintf(w, "%s\n", r.table())
-	for extension, content := range map[string][]byte{".json": device.JSON(r), ".md": r.table()} {
-		path, err := r.Save(dir, "link"+extension, content)
-		if err != nil {
-			return err
-		}
-		if path != "" {
-			fmt.Fprintln(w, "result file:", path)
-		}
+	if err := r.SaveAll(w, dir, map[string][]byte{"link.json": device.JSON(r), "link.md": r.table()}); err != nil {
+		return err
 	}
 	fmt.Fprintln(w)
 	device.PrintMarks(w, r.Marks)

@@ -72,14 +72,8 @@ func (r *report) publish(w io.Writer, dir string) error {
 	r.Marks = r.marks()
 	files := map[string][]byte{"pages.json": device.JSON(r), "pages.md": r.markdown()}
 	maps.Copy(files, r.plots())
-	for _, name := range slices.Sorted(maps.Keys(files)) {
-		path, err := r.Save(dir, name, files[name])
-		if err != nil {
-			return err
-		}
-		if path != "" {
-			fmt.Fprintln(w, "result file:", path)
-		}
+	if err := r.SaveAll(w, dir, files); err != nil {
+		return err
 	}
 	var summary bytes.Buffer
 	r.summary(&summary)

@@ -90,14 +90,9 @@ func (r *report) publish(w io.Writer, dir string) error {
 	r.Marks = r.marks()
 	var text bytes.Buffer
 	r.table(&text)
-	for name, content := range map[string][]byte{"scatter.json": device.JSON(r), "scatter.md": r.markdown(text.Bytes())} {
-		path, err := r.Save(dir, name, content)
-		if err != nil {
-			return err
-		}
-		if path != "" {
-			fmt.Fprintln(w, "result file:", path)
-		}
+	files := map[string][]byte{"scatter.json": device.JSON(r), "scatter.md": r.markdown(text.Bytes())}
+	if err := r.SaveAll(w, dir, files); err != nil {
+		return err
 	}
 	fmt.Fprintf(w, "%s\n\n%s\n", &r.Setting, &text)
 	device.PrintMarks(w, r.Marks)
