@@ -2,6 +2,7 @@ package streams
 
 import (
 	"errors"
+	"time"
 
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
@@ -27,17 +28,39 @@ func (l *lane) openStreams() (err error) {
 			return err
 		}
 	}
-	if !l.pipeline.config.Timed {
-		return nil
+	if l.pipeline.config.Timed {
+		return l.setZero()
 	}
-	if l.zero, err = l.thread.NewEvent(); err != nil {
-		return err
+	return nil
+}
+
+// setZero finds a moment that the device and the host both know: an event, and
+// when the host saw it. A busy host sees it late, so of a few tries the shortest
+// is taken.
+func (l *lane) setZero() error {
+	const tries = 5
+	for n, shortest := 0, time.Duration(0); n < tries; n++ {
+		e, err := l.thread.NewEvent()
+		if err != nil {
+			return err
+		}
+		from := l.pipeline.now()
+		if err = l.in.Record(e); err == nil {
+			err = e.Synchronize()
+		}
+		at := l.pipeline.now()
+		if err == nil && (l.zero == nil || at-from < shortest) {
+			e, l.zero = l.zero, e
+			l.zeroAt, shortest = at, at-from
+		}
+		if e != nil {
+			err = errors.Join(err, e.Close())
+		}
+		if err != nil {
+			return err
+		}
 	}
-	if err = l.in.Record(l.zero); err == nil {
-		err = l.zero.Synchronize()
-	}
-	l.zeroAt = l.pipeline.now()
-	return err
+	return nil
 }
 
 // openStages makes fewer stages than wanted where there is no room for them, but
