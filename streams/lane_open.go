@@ -35,10 +35,10 @@ func (l *lane) openStreams() (err error) {
 }
 
 // setZero finds a moment that the device and the host both know: an event, and
-// when the host saw it. A busy host sees it late, so of a few tries the shortest
+// when the host saw it. A busy host sees it late, so of some tries the shortest
 // is taken.
 func (l *lane) setZero() error {
-	const tries = 5
+	const tries = 9
 	for n, shortest := 0, time.Duration(0); n < tries; n++ {
 		e, err := l.thread.NewEvent()
 		if err != nil {
