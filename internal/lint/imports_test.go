@@ -21,7 +21,7 @@ var allowed = map[string][]string{
 	"ega": {"partition", "internal/cuda", "internal/kernels"},
 
 	"partition": {
-		"feedback", "gpumem", "internal/agg", "internal/arena", "internal/column", "internal/cuda", "internal/key", "internal/kernels",
+		"feedback", "gpumem", "internal/arena", "internal/column", "internal/cuda", "internal/key", "internal/kernels",
 		"internal/hostmem", "internal/spill",
 	},
 	"streams":  {"internal/cuda", "internal/hostmem"},
@@ -32,7 +32,7 @@ var allowed = map[string][]string{
 	"internal/arena":     {"internal/hostmem"},
 	"internal/hostmem":   {},
 	"internal/key":       {"internal/column", "internal/arena"},
-	"internal/agg":       {"internal/column", "internal/arena"},
+	"internal/agg":       {"ega", "internal/column", "internal/arena"},
 	"internal/expr":      {"internal/column"},
 	"internal/spill":     {"internal/hostmem"},
 	"internal/extsort":   {"internal/column", "internal/hostmem", "internal/spill"},

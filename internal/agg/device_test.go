@@ -1,0 +1,319 @@
+package agg
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/internal/arena"
+	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/cuda"
+	"github.com/gagg-dev/gagg/internal/gputest"
+)
+
+// deviceGenerators are the columns of the device's tests, by place in deviceTypes.
+var deviceGenerators = []generator{
+	ints(column.Int32), ints(column.Int64), ints(column.Uint64), ints(column.Uint32), ints(column.Bool),
+	decimals(9, 2), decimals(18, 4), decimals(30, 4), decimals(60, 4),
+	floatsOf(column.Float64, func(rng *rand.Rand) float64 { return 1e6 + rng.NormFloat64() }),
+	oddFloats(column.Float32), ints(column.Timestamp),
+	stringsOf(column.Type{Kind: column.String}),
+}
+
+// deviceNames are the aggregates that the device may combine, for some types.
+var deviceNames = []string{
+	"count", "sum", "mean", "min", "max", "bool_and", "bool_or", "bit_and", "bit_or", "bit_xor",
+	"var_samp", "stddev_pop", "covar_samp", "corr", "skewness", "kurtosis",
+}
+
+// randomCalls are calls on random columns, such as resolve.
+func randomCalls(rng *rand.Rand, d *testData, n int) []Call {
+	calls := []Call{}
+	for len(calls) < n {
+		name := deviceNames[rng.IntN(len(deviceNames))]
+		c := Call{Args: []int{rng.IntN(len(d.args))}}
+		if name == "corr" || name == "covar_samp" {
+			c.Args = append(c.Args, rng.IntN(len(d.args)))
+		}
+		for _, a := range c.Args {
+			c.Types = append(c.Types, d.args[a][0].Type)
+		}
+		if f, _, err := Resolve(name, c.Types, nil); err == nil {
+			c.Func = f
+			calls = append(calls, c)
+		}
+	}
+	return calls
+}
+
+// deviceLayout is the rows of testBase words before the states as the device
+// takes them.
+func deviceLayout(ops []ega.Op, mates []int) ega.Layout {
+	return ega.Layout{Hash: true, KeyWords: testBase - 1, Ops: ops, Mates: mates}
+}
+
+// deviceRows makes the rows of d as they go to the device: each has the states of
+// one input row or, for some, of the rows of a batch. The number of the group
+// is the key.
+func deviceRows(l *Layout, d *testData, rng *rand.Rand) (rows []uint64) {
+	for _, part := range split(seq(len(d.gids)), rng) {
+		single := &testData{groups: len(d.gids), args: d.args, gids: d.gids}
+		if rng.IntN(2) == 0 {
+			single.gids = make([]uint32, len(d.gids))
+			for i := range single.gids {
+				single.gids[i] = uint32(i)
+			}
+		}
+		w := newWorker(l, &arena.Arenas{})
+		w.update(single, part)
+		done := map[uint32]bool{}
+		for _, r := range part {
+			id, _ := w.group(single.gids[r])
+			if done[id] {
+				continue
+			}
+			done[id] = true
+			row := w.row(id)
+			row[1], row[2] = uint64(d.gids[r]), uint64(d.gids[r])>>1
+			row[0] = ega.HashOf(row[1:3])
+			rows = append(rows, row...)
+		}
+	}
+	return rows
+}
+
+// combinedRows is a worker with the groups that deviceRows and the device made.
+func combinedRows(t *testing.T, l *Layout, rows []uint64) *worker {
+	t.Helper()
+	w := newWorker(l, &arena.Arenas{})
+	for i := 0; i < len(rows); i += w.t.Stride {
+		id, isNew := w.group(uint32(rows[i+1]))
+		if !isNew {
+			t.Fatalf("group %d comes twice", rows[i+1])
+		}
+		copy(w.row(id), rows[i:i+w.t.Stride])
+	}
+	return w
+}
+
+// agree compares the results of a worker with those of Update and Combine.
+func agree(t *testing.T, l *Layout, d *testData, got *worker) {
+	t.Helper()
+	want, wantErr := ways["one batch"](l, d, testRand()).results(t, d.groups)
+	have, err := got.results(t, d.groups)
+	if fmt.Sprint(err) != fmt.Sprint(wantErr) {
+		t.Fatalf("error %v, want %v", err, wantErr)
+	}
+	for c := range want {
+		for g := range want[c] {
+			if !same(have[c][g], want[c][g], deviceTolerance(l.calls[c].fn)) {
+				t.Fatalf("%s of group %d: %s, want %s", l.calls[c].name(), g, show(have[c][g]), show(want[c][g]))
+			}
+		}
+	}
+}
+
+// deviceTolerance is how far results of floats may be apart, relative to them:
+// moments lose the digits of the mean, a million times the deviation, as
+// often as their power says.
+func deviceTolerance(fn funcID) float64 {
+	switch fn {
+	case fnSkewness, fnKurtosis:
+		return 1e-3
+	case fnVarSamp, fnStddevPop, fnCovarSamp, fnCorr:
+		return 1e-9
+	}
+	return 1e-12
+}
+
+// forDevice calls f with random layouts that the device can combine, and with
+// data of every shape.
+func forDevice(t *testing.T, f func(t *testing.T, l *Layout, d *testData, layout ega.Layout)) {
+	t.Helper()
+	rng := testRand()
+	tables(t, deviceGenerators, func(t *testing.T, d *testData) {
+		for range 12 {
+			calls := randomCalls(rng, d, rng.IntN(4))
+			for _, maxRows := range []int64{-1, int64(len(d.gids))} {
+				l := Compile(calls, testBase, Options{MaxRows: maxRows})
+				ops, mates, why := l.DeviceOps()
+				if why != "" {
+					continue
+				}
+				layout := deviceLayout(ops, mates)
+				if err := layout.Validate(); err != nil {
+					t.Fatalf("%v of %v: %v", ops, l.calls, err)
+				}
+				f(t, l, d, layout)
+			}
+		}
+	})
+}
+
+// The operations of the device, as its CPU twin does them, mean what Combine means.
+func TestDeviceOps(t *testing.T) {
+	used := map[ega.Op]bool{}
+	forDevice(t, func(t *testing.T, l *Layout, d *testData, layout ega.Layout) {
+		for _, op := range layout.Ops {
+			used[op] = true
+		}
+		rows := deviceRows(l, d, testRand())
+		agree(t, l, d, combinedRows(t, l, ega.Combine(&layout, rows)))
+		agree(t, l, d, combinedRows(t, l, combineAll(l, rows)))
+	})
+	for _, op := range []ega.Op{ega.Add, ega.AddLow, ega.AddLowInt, ega.Sum, ega.MinInt, ega.MaxInt, ega.MinFloat, ega.MaxFloat, ega.And, ega.Or, ega.Xor} {
+		if !used[op] {
+			t.Errorf("no layout had operation %d", op)
+		}
+	}
+}
+
+// combineAll is ega.Combine by way of Layout.Combine.
+func combineAll(l *Layout, rows []uint64) (out []uint64) {
+	stride := testBase + l.Words()
+	places := map[uint64]int{}
+	for i := 0; i < len(rows); i += stride {
+		row := rows[i : i+stride]
+		if at, known := places[row[1]]; known {
+			l.Combine(out[at:at+stride], row, nil, nil)
+			continue
+		}
+		places[row[1]] = len(out)
+		out = append(out, row...)
+	}
+	return out
+}
+
+// A device combines what agg's rows are, in shared memory and without.
+func TestDeviceTable(t *testing.T) {
+	thread := gputest.Open(t)
+	stream := gputest.Keep(t, thread.NewStream)
+	every := 12 // each loads the kernels
+	if testing.Short() {
+		every = 60
+	}
+	var todo []func() // here, on the thread's goroutine
+	forDevice(t, func(_ *testing.T, l *Layout, d *testData, layout ega.Layout) {
+		if n := len(todo); len(d.gids) > 0 {
+			todo = append(todo, func() {
+				groups, err := tableOf(thread, stream, layout, deviceRows(l, d, testRand()), n/every%2 == 0)
+				if err != nil {
+					t.Fatal(err)
+				}
+				agree(t, l, d, combinedRows(t, l, groups))
+			})
+		}
+	})
+	for i := 0; i < len(todo); i += every {
+		todo[i]()
+	}
+}
+
+// tableOf combines rows in a table of the device.
+func tableOf(thread *cuda.Thread, stream *cuda.Stream, layout ega.Layout, rows []uint64, shared bool) (groups []uint64, err error) {
+	n := len(rows) / layout.Stride()
+	k, err := ega.Load(thread, layout)
+	if err != nil {
+		return nil, err
+	}
+	defer k.Close()
+	table, err := ega.NewTable(k, ega.TableConfig{Slots: uint32(2*n) + 1})
+	if err != nil {
+		return nil, err
+	}
+	defer table.Close()
+	space, err := thread.Alloc(cuda.Size(8 * (len(rows) + 2*n*layout.Stride() + 8*layout.Stride())))
+	if err != nil {
+		return nil, err
+	}
+	defer space.Close()
+	in := space.Span().Slice(0, cuda.Size(8*len(rows)))
+	out := space.Span().Slice(cuda.Size(8*len(rows)), space.Span().Size)
+	raw := make([]byte, 8*len(rows))
+	for i, w := range rows {
+		binary.LittleEndian.PutUint64(raw[8*i:], w)
+	}
+	if err := thread.Write(in, raw); err != nil {
+		return nil, err
+	}
+	add := table.Add
+	if shared {
+		add = func(s *cuda.Stream, rows cuda.Span, n uint64) error { return table.AddShared(s, rows, n, 8) }
+	}
+	for _, step := range []func() error{
+		func() error { return table.Clear(stream) },
+		func() error { return add(stream, in, uint64(n)) },
+		func() error { return table.Collect(stream, out) },
+		stream.Synchronize,
+	} {
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	counts, err := table.Count()
+	if err != nil {
+		return nil, err
+	}
+	raw = make([]byte, counts.Groups*uint64(8*layout.Stride()))
+	if err := thread.Read(raw, out.Slice(0, cuda.Size(len(raw)))); err != nil {
+		return nil, err
+	}
+	for i := 0; i < len(raw); i += 8 {
+		groups = append(groups, binary.LittleEndian.Uint64(raw[i:]))
+	}
+	return groups, nil
+}
+
+// What the device cannot combine is told by aggregate and reason.
+func TestDeviceLacks(t *testing.T) {
+	d := randomData(testRand(), 10, 3, "none", deviceGenerators)
+	const i32, wide, text = 0, 7, 12
+	for _, c := range []struct {
+		call Call
+		want string
+	}{
+		{callOf(t, d, "median", i32), "median(int32): the device keeps no lists of values"},
+		{callOf(t, d, "count_distinct", text), "count_distinct(string): the device keeps no lists of values"},
+		{callOf(t, d, "min", text), "min(string): the device does not compare strings"},
+		{callOf(t, d, "max", wide), "max(decimal(30,4)): the device compares numbers of at most 64 bits"},
+		{callOf(t, d, "product", i32), "product(int32): the device has no product with an exponent of its own"},
+		{callOf(t, d, "first", i32), "first(int32): the device does not keep a value with its place"},
+		{callOf(t, d, "arg_max", i32, text), "arg_max(int32, string): the device does not keep a value with its place"},
+	} {
+		sum := callOf(t, d, "sum", i32) // that one alone would do
+		ops, _, why := Compile([]Call{sum, c.call}, testBase, Options{MaxRows: -1}).DeviceOps()
+		if ops != nil || why != c.want {
+			t.Errorf("%v and %q, want %q", ops, why, c.want)
+		}
+	}
+	var many []Call
+	for range ega.MaxStateWords + 1 {
+		many = append(many, Call{Args: []int{len(many)}, Types: []column.Type{{Kind: column.Int32}}, Func: callOf(t, d, "max", i32).Func})
+	}
+	if ops, _, why := Compile(many, testBase, Options{MaxRows: -1}).DeviceOps(); ops != nil || !strings.Contains(why, fmt.Sprint(ega.MaxStateWords)) {
+		t.Errorf("%d words: %v and %q", len(many), ops, why)
+	}
+}
+
+// The states of a group without rows change nothing on the device either.
+func TestDeviceEmpty(t *testing.T) {
+	d := randomData(testRand(), 20, 1, "some", deviceGenerators)
+	rng := testRand()
+	for range 50 {
+		l := Compile(randomCalls(rng, d, 4), testBase, Options{MaxRows: math.MaxInt32})
+		ops, mates, why := l.DeviceOps()
+		if why != "" {
+			continue
+		}
+		layout := deviceLayout(ops, mates)
+		empty := make([]uint64, testBase+l.Words())
+		l.InitEmpty(empty)
+		copy(empty, []uint64{ega.HashOf([]uint64{0, 0}), 0, 0})
+		rows := append(empty, deviceRows(l, d, rng)...)
+		agree(t, l, d, combinedRows(t, l, ega.Combine(&layout, rows)))
+	}
+}
