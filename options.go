@@ -1,11 +1,13 @@
 package gagg
 
 import (
+	"io"
 	"log/slog"
 	"runtime"
 
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
+	"github.com/gagg-dev/gagg/feedback"
 	"github.com/gagg-dev/gagg/internal/spill"
 )
 
@@ -25,6 +27,29 @@ type Options struct {
 	// TempLimit is the most bytes that may lie there; 0: no limit. A query
 	// that needs more ends with ErrBudget.
 	TempLimit int64
+	// Device is what computes: "auto" or "", the CPU or a GPU, whichever is
+	// predicted to be faster; "cpu"; "gpu", the first usable GPU; or numbers
+	// of GPUs such as "0" and "0,1", as Devices counts them. A GPU that was
+	// asked for and cannot be used is an ErrDevice.
+	Device string
+	// GPUMemory is the most bytes of device memory that a query may take on
+	// each GPU; 0: nine tenths of what is free when it begins. What does not
+	// fit goes to the host's memory.
+	GPUMemory int64
+	// Streams is the number of streams of each GPU, which overlap copies and
+	// kernels, up to 64; 0: chosen. For experiments.
+	Streams int
+	// LoadFactor is the loads A and B of the tables that partitions are loaded
+	// into on a GPU, when nobody knows whether they fit: one above A counts as
+	// full, and none exceeds B (alpha and beta of paper 003, section 4.2.2). Zeros:
+	// 0.5 and 0.75. For experiments.
+	LoadFactor [2]float64
+	// Trace gets the timeline of the run in Chrome's trace event format, a JSON
+	// document that Perfetto shows; nil: nobody. It is written to while the run
+	// goes on, by one goroutine at a time, and is complete once Rows is released,
+	// or Run has failed. When a write fails the rest of the timeline is left out
+	// and the run goes on.
+	Trace io.Writer
 	// Partitions, a power of two, has groups partitioned from the first row
 	// on into as many partitions; 0: when it pays. For experiments.
 	Partitions int
@@ -91,6 +116,18 @@ func (o Options) logger() *slog.Logger {
 	return slog.New(slog.DiscardHandler)
 }
 
+// maxStreams is more than overlap needs: 2 make the rate of the link
+// (docs/experiments/0007), and each pins some slots.
+const maxStreams = 64
+
+// load is LoadFactor, or what stands for its zero value.
+func (o Options) load() feedback.LoadConfig {
+	if o.LoadFactor == [2]float64{} {
+		return feedback.DefaultLoadConfig
+	}
+	return feedback.LoadConfig{Full: o.LoadFactor[0], Max: o.LoadFactor[1]}
+}
+
 // validate reports every problem of the options.
 func (o Options) validate() error {
 	var p problems
@@ -108,6 +145,18 @@ func (o Options) validate() error {
 	}
 	if o.BatchRows < 0 || o.BatchRows > maxBatchRows {
 		p.add("batch rows: %d is not between 0 and %d", o.BatchRows, maxBatchRows)
+	}
+	if _, err := parseDevice(o.Device); err != nil {
+		p.add("%v", err)
+	}
+	if o.GPUMemory < 0 {
+		p.add("GPU memory: %d is negative", o.GPUMemory)
+	}
+	if o.Streams < 0 || o.Streams > maxStreams {
+		p.add("streams: %d is not between 0 and %d", o.Streams, maxStreams)
+	}
+	if o.load().Validate() != nil {
+		p.add("load factor: %v,%v are not two loads A < B from 0 to 1", o.LoadFactor[0], o.LoadFactor[1])
 	}
 	return p.err()
 }

@@ -25,6 +25,12 @@ func (s *settings) checkValues() error {
 		return usagef("--threads %d: want 1 or more; leave the flag out for all CPUs", s.threads)
 	case s.partitions < 0 || s.partitions == 0 && s.typed["partitions"]:
 		return usagef("--partitions %d: want 1 or more; leave the flag out for what the plan says", s.partitions)
+	case s.streams < 0 || s.streams == 0 && s.typed["streams"]:
+		return usagef("--streams %d: want 1 or more; leave the flag out for what the plan says", s.streams)
+	case s.gpuMemory.percent != 0:
+		return usagef("--gpu-memory %s: how much memory a GPU has shows when the run takes it; give a size such as 2GiB", &s.gpuMemory)
+	case s.trace == "" && s.typed["trace"], s.trace == "-":
+		return usagef("--trace %s: name a file", s.trace)
 	case s.tempDir == "" && s.typed["temp-dir"]:
 		return usagef("--temp-dir is empty: name a folder, or leave the flag out for $TMPDIR or /var/tmp")
 	case s.output == "":
@@ -66,11 +72,14 @@ var exclusive = []struct{ a, b, hint string }{
 	{"schema", "by", "--schema describes the inputs and runs no query; drop -k"},
 	{"schema", "agg", "--schema describes the inputs and runs no query; drop -a"},
 	{"schema", "stats", "--schema runs no query, so there is nothing to measure; drop --stats"},
+	{"schema", "trace", "--schema runs no query, so there is no timeline; drop --trace"},
 	{"devices", "schema", "--devices describes the machine, --schema the inputs; run one after the other"},
 	{"devices", "explain", "--devices describes the machine and plans nothing; run one after the other"},
 	{"devices", "by", "--devices describes the machine and runs no query; drop -k"},
 	{"devices", "agg", "--devices describes the machine and runs no query; drop -a"},
 	{"devices", "stats", "--devices runs no query, so there is nothing to measure; drop --stats"},
+	{"devices", "trace", "--devices runs no query, so there is no timeline; drop --trace"},
+	{"explain", "trace", "--explain runs no query, so there is no timeline; drop one of them"},
 	{"explain", "stats", "--explain runs no query, so there is nothing to measure; drop one of them"},
 }
 
@@ -85,6 +94,8 @@ func (s *settings) checkCombinations() error {
 		return usagef("--quiet and --progress=always exclude each other: drop one")
 	case s.format == "none" && s.typed["output"] && s.output != "-":
 		return usagef("--format none writes nothing, so --output %s would stay away: drop one of them", s.output)
+	case s.trace != "" && (s.trace == s.output || s.trace == s.stats):
+		return usagef("--trace %s is the name of another output: give it a file of its own", s.trace)
 	case s.devices != "" && len(s.inputs) > 0:
 		return usagef("--devices describes the machine and reads no input; drop %s", s.inputs[0])
 	case s.devices != "":

@@ -104,16 +104,16 @@ func (s *settings) checkDevice() error {
 		return nil
 	}
 	if _, ok := deviceNumbers(s.device); !ok {
-		return usagef("--device %s: want auto, cpu, gpu, or device numbers such as 0,1", s.device)
+		return usagef("--device %s: want auto, cpu, gpu, or different device numbers such as 0,1", s.device)
 	}
 	return nil
 }
 
-// deviceNumbers reads a list such as 0,1.
+// deviceNumbers reads a list such as 0,1, each number once.
 func deviceNumbers(list string) (numbers []int, ok bool) {
 	for text := range strings.SplitSeq(list, ",") {
 		n, err := strconv.ParseUint(text, 10, 16)
-		if err != nil {
+		if err != nil || slices.Contains(numbers, int(n)) {
 			return nil, false
 		}
 		numbers = append(numbers, int(n))

@@ -36,7 +36,7 @@ func TestCheckDevice(t *testing.T) {
 			t.Errorf("--device %s: %v", device, err)
 		}
 	}
-	for _, device := range []string{"", "tpu", "GPU", "0,", ",", "-1", "0 1", "99999999999"} {
+	for _, device := range []string{"", "tpu", "GPU", "0,", ",", "-1", "0 1", "0,0", "99999999999"} {
 		if (&settings{device: device}).checkDevice() == nil {
 			t.Errorf("--device %s is taken", device)
 		}

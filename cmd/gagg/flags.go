@@ -23,6 +23,10 @@ type settings struct {
 	tempDir                string
 	tempLimit              size
 	device                 string
+	gpuMemory              size
+	streams                int
+	loadFactor             loads
+	trace                  string // empty: not asked for
 	unionByName, noPruning bool
 
 	explain, stats string // empty: not asked for
@@ -70,6 +74,9 @@ func flagSet(s *settings) *pflag.FlagSet {
 	f.StringVar(&s.tempDir, "temp-dir", "", "an existing `folder` for what does not fit in memory (default $TMPDIR, else /var/tmp)")
 	f.Var(&s.tempLimit, "temp-limit", "disk space to use there at most: a `size` such as 100GiB or 50% of what is free (default: all)")
 	f.StringVar(&s.device, "device", "auto", "`device` to compute on: auto, cpu, gpu, or device numbers")
+	f.Var(&s.gpuMemory, "gpu-memory", "device memory to use at most on each GPU: a `size` such as 2GiB (default: nine tenths of what is free)")
+	f.IntVar(&s.streams, "streams", 0, "`n` streams on each GPU instead of what the plan says; for experiments")
+	f.Var(&s.loadFactor, "load-factor", "`a,b`: a GPU's table is full above load a and never exceeds b (default 0.5,0.75); for experiments")
 	f.IntVar(&s.partitions, "partitions", 0, "cut the groups into `n` partitions instead of what the plan says; for experiments")
 	f.BoolVar(&s.unionByName, "union-by-name", false, "take a column that a file lacks as NULL")
 	f.BoolVar(&s.noPruning, "no-pruning", false, "read row groups even where statistics say that none of their rows matters")
@@ -78,6 +85,7 @@ func flagSet(s *settings) *pflag.FlagSet {
 	f.Lookup("explain").NoOptDefVal = explainText
 	f.StringVar(&s.stats, "stats", "", "after the run, write what it did as JSON to `file` (default stderr)")
 	f.Lookup("stats").NoOptDefVal = statsToStderr
+	f.StringVar(&s.trace, "trace", "", "write the timeline of the run to `file`, in the trace format of Chrome, which Perfetto opens")
 	f.BoolVar(&s.schema, "schema", false, "print columns, types, rows, row groups and sizes of the inputs, do not run")
 
 	f.StringVar(&s.devices, "devices", "", "print driver, GPUs and what they lack, do not run; `form` is text or json")

@@ -73,7 +73,7 @@ func output(err error) error {
 // aggregate runs the query and writes its result. The output and the file
 // for statistics are created first: a folder that cannot be written to is
 // found before hours of work, not after them.
-func (c *command) aggregate(ctx context.Context) error {
+func (c *command) aggregate(ctx context.Context) (err error) {
 	if err := c.chooseDevice(ctx); err != nil {
 		return err
 	}
@@ -87,6 +87,11 @@ func (c *command) aggregate(ctx context.Context) error {
 		return err
 	}
 	defer stats.abort()
+	trace, err := c.createTrace()
+	if err != nil {
+		return err
+	}
+	defer func() { err = trace.finish(err) }() // after rows.Release: until then it is written to
 
 	q, o, err := c.ask(ctx)
 	if err != nil {
@@ -96,6 +101,7 @@ func (c *command) aggregate(ctx context.Context) error {
 	o.MemoryLimit = share.Query
 	result.options.Memory = share.Sink
 	defer share.limitRuntime()()
+	o.Trace = trace.writer()
 	o.Observer = c.startProgress()
 	defer c.stopProgress()
 	rows, err := gagg.Run(ctx, q, o)

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"io"
+
+	"github.com/gagg-dev/gagg/internal/sink"
+)
+
+// timeline is where --trace goes. Like the result the file appears whole or not
+// at all, but also when the run fails: that is when a timeline is wanted most.
+// A run that ends before anything happened leaves none.
+type timeline struct {
+	file  *sink.File // nil: not asked for
+	begun bool       // something was written
+}
+
+func (c *command) createTrace() (*timeline, error) {
+	if c.trace == "" {
+		return &timeline{}, nil
+	}
+	if err := checkNotInput(c.trace, c.inputs); err != nil {
+		return nil, err
+	}
+	f, err := c.createFile(c.trace)
+	if err != nil {
+		return nil, err
+	}
+	return &timeline{file: f}, nil
+}
+
+// writer is what the library writes to; nil: nothing.
+func (t *timeline) writer() io.Writer {
+	if t.file == nil {
+		return nil
+	}
+	return t
+}
+
+func (t *timeline) Write(p []byte) (int, error) {
+	t.begun = true
+	return t.file.Write(p)
+}
+
+// finish makes the file final once the run is over, which ended with err. It
+// returns err, or else what befell the file.
+func (t *timeline) finish(err error) error {
+	if t.file == nil {
+		return err
+	}
+	if !t.begun {
+		t.file.Abort()
+		return err
+	}
+	failed := output(t.file.Commit())
+	if err != nil {
+		return err
+	}
+	return failed
+}
