@@ -30,6 +30,10 @@ type Options struct {
 	// ScratchBytes is about what one Finish may take to sort values; 0: 40 MiB.
 	ScratchBytes int
 
+	// CountRows has the rows of each group counted (Layout.Rows) even if no
+	// aggregate needs them.
+	CountRows bool
+
 	// Runs is where long chains go when their rows are moved; nil: chains
 	// stay with their rows, whatever their length.
 	Runs Runs
@@ -106,6 +110,9 @@ func (l *Layout) Words() int { return len(l.template) }
 // NeedsPos reports whether Update needs Input.Pos.
 func (l *Layout) NeedsPos() bool { return l.needsPos }
 
+// Rows is how many rows a group has, in a layout that counts them.
+func (l *Layout) Rows(row []uint64) uint64 { return l.rows.get(row) }
+
 // Init writes the state words of a new group, one whose first row is in the
 // batch that Update gets next, into row[base:base+Words()].
 func (l *Layout) Init(row []uint64) { l.init(row, l.template) }
@@ -122,7 +129,7 @@ func Compile(calls []Call, base int, o Options) *Layout {
 	if o.BatchBytes == 0 {
 		o.BatchBytes = usualBatchBytes
 	}
-	b := builder{Layout: &Layout{base: base, rows: field{off: none}, batchBytes: o.BatchBytes, runs: o.Runs, pools: new(pools)}, maxRows: o.MaxRows}
+	b := builder{Layout: &Layout{base: base, rows: field{off: none}, batchBytes: o.BatchBytes, runs: o.Runs, pools: new(pools)}, maxRows: o.MaxRows, wantRows: o.CountRows}
 	for _, c := range calls {
 		b.declare(c)
 	}

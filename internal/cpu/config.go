@@ -46,7 +46,13 @@ type Config struct {
 	// nowhere to spill to, and a refusal ends the run.
 	Spill func() (*spill.File, error)
 
+	// Offload aggregates tiles in the workers' stead (offload.go). nil: there is
+	// no device, or the rows of this query can only be combined on the CPU.
+	Offload Offload
+
 	plan atomic.Pointer[partition.Plan] // of level 0; nil: not chosen yet
+	sent atomic.Int64                   // input rows that the device was given, as rows or groups
+	long atomic.Bool                    // beside a device, rows with long strings went to buckets
 }
 
 // Memory is how the memory of a run is shared out, in bytes; 0: no limit.

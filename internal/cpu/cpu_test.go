@@ -109,7 +109,7 @@ func configOf(keys []key.Column, partitions int, tile feedback.TileConfig, grow 
 	if err != nil {
 		panic(err)
 	}
-	states := agg.Compile([]agg.Call{{Func: sum, Args: []int{0}, Types: []column.Type{int64Type}}}, 1+l.Words, agg.Options{MaxRows: -1})
+	states := agg.Compile([]agg.Call{{Func: sum, Args: []int{0}, Types: []column.Type{int64Type}}}, 1+l.Words, agg.Options{MaxRows: -1, CountRows: true})
 	return &Config{
 		Keys: l, Intern: key.NewInterner(nil), States: states, Arenas: arena.New(grow),
 		Stride:     Stride(l, states),
@@ -191,8 +191,13 @@ func sumsOf(t *testing.T, cfg *Config, in batches, filter bool, threads int) map
 		t.Fatal(err)
 	}
 	defer closed(t, &g)
+	return mergedSums(t, cfg, &g, mergerOf(t, cfg, &g))
+}
+
+// mergedSums is the sums that m merges, and closes m.
+func mergedSums(t *testing.T, cfg *Config, g *Groups, m *Merger) map[[2]int64]int64 {
+	t.Helper()
 	out := map[[2]int64]int64{}
-	m := NewMerger(cfg, g.Buckets)
 	var last uint64
 	for p := range g.Buckets[0].Partitions() {
 		err := m.Merge(t.Context(), p, func(rows [][]uint64) error {

@@ -16,7 +16,7 @@ const indexBytes = 2 * 4
 
 // loadedRows is how many rows of the partition are in memory: groups so far, and
 // those that have not been merged.
-func (m *Merger) loadedRows() int { return m.n + m.resident() }
+func (m *Merger) loadedRows() int { return m.n + m.rowsInMemory() }
 
 // index returns their numbers. growIndex has taken the memory.
 func (m *Merger) index() []uint32 {

@@ -11,7 +11,8 @@ import (
 )
 
 // Merger merges partitions, one after the other, reusing its memory. One a
-// goroutine.
+// goroutine. Groups that a device holds are read from it; else a device may aggregate a
+// partition, and what it leaves is merged (device.go).
 //
 // The rows of a partition lie in pages and in blocks. Those in pages are
 // merged where they are: the first row of a key becomes its group, later ones
@@ -40,7 +41,11 @@ type Merger struct {
 	merged  int        // pages of in whose rows are in the directory
 	tail    []uint64   // what is left of the last one, if it is the store's
 	block   partition.Page
+	own     int        // from which page on they are the merger's, while a device aggregates the partition
 	out     emitter
+
+	resident Resident // nil: a device holds no groups
+	pass     Pass     // nil: there is no device for this merger
 }
 
 // source is the rows of a partition that have not been merged yet.
@@ -79,6 +84,9 @@ func (m *Merger) Merge(ctx context.Context, p int, emit func(rows [][]uint64) er
 		}
 		return emit(rows)
 	}
+	if m.resident != nil {
+		return m.readResident(p)
+	}
 	return m.merge(ctx, m.sources, p, m.sources[0].Bits())
 }
 
@@ -92,7 +100,14 @@ func (m *Merger) Prefetch(p int) {
 // Close lets go of the merger's memory.
 func (m *Merger) Close() error {
 	m.freeDirectory()
-	return m.store.close()
+	err := m.store.close()
+	if m.resident != nil {
+		err = errors.Join(err, m.resident.Close())
+	}
+	if m.pass != nil {
+		err = errors.Join(err, m.pass.Close())
+	}
+	return err
 }
 
 // checkOrder checks that groups are in order of hash, behind one with the hash
@@ -111,6 +126,16 @@ func (m *Merger) merge(ctx context.Context, buckets []*partition.Buckets, p int,
 		return context.Cause(ctx)
 	}
 	m.begin(buckets, p, shared)
+	if m.passes() {
+		all, err := m.runPass(ctx)
+		if err == nil && all {
+			err = m.emitPass()
+		}
+		if err != nil || all {
+			m.end()
+			return err
+		}
+	}
 	err := m.load(ctx)
 	sorts := errors.Is(err, errCrowded) && len(m.in.blocks) == 0
 	if sorts {
@@ -165,7 +190,7 @@ func (m *Merger) end() {
 // too many rows with much the same hash (errCrowded), the directory names the
 // groups so far, if there is one; waiting and in.blocks are what is not in it.
 func (m *Merger) load(ctx context.Context) error {
-	if err := m.reset(m.resident()); err != nil {
+	if err := m.reset(m.rowsInMemory()); err != nil {
 		return err
 	}
 	for m.merged < m.in.pages {
@@ -193,8 +218,8 @@ func (m *Merger) load(ctx context.Context) error {
 // waiting is the pages of the partition whose rows have not been entered yet.
 func (m *Merger) waiting() [][]uint64 { return m.pages[m.merged:m.in.pages] }
 
-// resident is how many rows they have.
-func (m *Merger) resident() (n int) {
+// rowsInMemory is how many rows they have.
+func (m *Merger) rowsInMemory() (n int) {
 	for _, page := range m.waiting() {
 		n += len(page) / m.cfg.Stride
 	}

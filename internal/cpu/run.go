@@ -34,8 +34,17 @@ type Groups struct {
 	Buckets     []*partition.Buckets // of each worker
 	Partitioned bool                 // groups went to partitions before the end of the input
 	Estimate    float64              // about how many there are
+	Sent        int64                // input rows that the device was given, as rows or groups
 
 	stores []*store
+}
+
+// Resident is how many rows lie in buckets.
+func (g *Groups) Resident() (n int64) {
+	for _, b := range g.Buckets {
+		n += b.AllRows()
+	}
+	return n
 }
 
 // Close lets go of all groups.
@@ -75,6 +84,7 @@ func Run(ctx context.Context, cfg *Config, in Input, threads int) (Groups, error
 	}
 	for _, w := range workers {
 		if w != nil {
+			w.release()
 			w.table.drop()
 			w.dropTile()
 			err = errors.Join(err, w.store.close())
@@ -157,8 +167,15 @@ func finish(cfg *Config, workers []*Worker) (g Groups, err error) {
 		total += n
 		g.Partitioned = g.Partitioned || partitioned
 	}
+	all := partition.NewSketch()
+	for _, w := range workers {
+		all.Merge(w.sketch)
+	}
 	bits := uint(0)
-	if g.Partitioned || total > smallResult {
+	if cfg.offloaded(workers) {
+		g.Partitioned = true
+		bits = cfg.choose(all.Estimate()+float64(total), math.MaxInt64, 0)
+	} else if g.Partitioned || total > smallResult || cfg.Partitions > 0 {
 		bits = cfg.choose(float64(total), math.MaxInt64, 0)
 	}
 	errs := make([]error, len(workers))
@@ -168,12 +185,14 @@ func finish(cfg *Config, workers []*Worker) (g Groups, err error) {
 			errs[i] = workers[i].store.whole()
 		}
 	})
-	all := partition.NewSketch()
 	for _, w := range workers {
 		g.Buckets = append(g.Buckets, w.store.buckets)
 		g.stores = append(g.stores, w.store)
+	}
+	all = partition.NewSketch() // the tables' groups too
+	for _, w := range workers {
 		all.Merge(w.sketch)
 	}
-	g.Estimate = all.Estimate()
+	g.Estimate, g.Sent = all.Estimate(), cfg.sent.Load()
 	return g, errors.Join(errs...)
 }

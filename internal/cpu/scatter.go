@@ -69,11 +69,10 @@ func (w *Worker) yield(cause error) error {
 	return w.store.clear()
 }
 
-// flush empties the table into buckets.
+// flush empties the table: to the device if it takes rows, else into buckets.
 func (w *Worker) flush() error {
 	w.note(w.table.rows.Rows)
-	w.openBuckets()
-	err := w.store.place(w.table.rows.Rows)
+	err := w.put(w.table.rows.Rows)
 	w.table.empty()
 	w.codes = codes{}
 	w.rows, w.nextCheck = 0, w.cfg.Tile.MinRows
@@ -96,18 +95,26 @@ func (w *Worker) note(rows []uint64) {
 // been noted.
 func (w *Worker) openBuckets() {
 	if w.store.buckets == nil {
-		w.store.open(0, w.cfg.choose(w.sketch.Estimate(), max(w.rows, 1), w.store.arena.Bytes()))
+		w.store.open(0, w.cfg.choose(w.sketch.Estimate(), max(w.rows+w.scattered, 1), w.store.arena.Bytes()))
 	}
 }
 
-// scatter makes a tile of the n rows and places it.
+// scatter makes a tile of the n rows and places it: on the device if it takes
+// rows, else in buckets.
 func (w *Worker) scatter(n int) error {
-	if err := w.growTile(n); err != nil {
-		return err
-	}
 	w.encoder.Encode(w.keys, n)
 	w.sketch.Add(w.encoder.Hash)
+	w.scattered += int64(n)
 	if err := w.settle(); err != nil {
+		return err
+	}
+	if rows, err := w.outgoingRows(n); err != nil || rows != nil {
+		if err == nil {
+			w.makeTile(rows, n)
+		}
+		return err
+	}
+	if err := w.growTile(n); err != nil {
 		return err
 	}
 	if w.cfg.hasRefs() {
@@ -116,20 +123,31 @@ func (w *Worker) scatter(n int) error {
 		}
 		w.encoder.Store(w.store.arena)
 	}
-	stride := w.cfg.Stride
-	tile := w.tile.Rows[:n*stride]
-	copy(tile, w.fresh)
-	for i, h := range w.encoder.Hash {
-		tile[i*stride] = h
-	}
-	for k, words := range w.encoder.Words {
-		for i, x := range words {
-			tile[i*stride+1+k] = x
+	w.openBuckets()
+	rows := w.tileRows[:n*w.cfg.Stride]
+	w.makeTile(rows, n)
+	return w.store.place(rows)
+}
+
+// makeTile writes the n rows of the batch, each a group of its own.
+func (w *Worker) makeTile(rows []uint64, n int) {
+	stride, keys := w.cfg.Stride, w.encoder.Words
+	states := w.template[1+len(keys):]
+	for i, h := range w.encoder.Hash[:n] {
+		row := rows[i*stride : (i+1)*stride : (i+1)*stride]
+		row[0] = h
+		for k := range keys {
+			row[1+k] = keys[k][i]
+		}
+		for k, x := range states { //nolint:staticcheck // a copy is a call
+			row[1+len(keys)+k] = x
 		}
 	}
-	w.tile.Unseen = false
+	for i := len(w.identity); i < n; i++ {
+		w.identity = append(w.identity, uint32(i))
+	}
+	w.tile.Rows, w.tile.Unseen = rows, false
 	w.cfg.States.Update(&w.tile, w.identity[:n], 0, &w.in)
-	return w.store.place(tile)
 }
 
 // reserve makes sure of memory for so many bytes of values, if need be by
@@ -162,23 +180,17 @@ func (w *Worker) settle() error {
 
 // growTile makes room for a tile of n rows.
 func (w *Worker) growTile(n int) error {
-	stride := w.cfg.Stride
-	if cap(w.tile.Rows) >= n*stride {
+	words := n * w.cfg.Stride
+	if len(w.tileRows) >= words {
 		return nil
 	}
 	w.dropTile()
-	bytes := int64(2 * 8 * n * stride)
+	bytes := int64(8 * words)
 	if err := w.askTile(bytes); err != nil {
 		return err
 	}
 	w.tileHeld = bytes
-	w.tile.Rows = hostmem.Make[uint64](n * stride)
-	w.fresh = hostmem.Make[uint64](n * stride)
-	w.identity = make([]uint32, n)
-	for i := range n {
-		w.cfg.States.Init(w.fresh[i*stride : (i+1)*stride])
-		w.identity[i] = uint32(i)
-	}
+	w.tileRows = hostmem.Make[uint64](words)
 	return nil
 }
 
@@ -205,9 +217,8 @@ func (w *Worker) askTile(bytes int64) error {
 
 // dropTile lets go of the memory of tiles.
 func (w *Worker) dropTile() {
-	hostmem.Free(w.tile.Rows)
-	hostmem.Free(w.fresh)
-	w.tile.Rows, w.fresh = nil, nil
+	hostmem.Free(w.tileRows)
+	w.tileRows, w.tile.Rows = nil, nil
 	_ = w.cfg.Grow(-w.tileHeld) // only asking for more can fail
 	w.tileHeld = 0
 }
@@ -221,18 +232,21 @@ func (w *Worker) Groups() (n int, partitioned bool) {
 	return int(w.table.n), w.store.buckets != nil
 }
 
-// Finish ends the input of the worker: all its groups are in buckets, of
-// 2^hashBits partitions unless it has partitioned before.
+// Finish ends the input of the worker. If the device was given rows it is given all
+// that it can take; the others are in buckets then, of 2^hashBits partitions unless the
+// worker has partitioned before.
 func (w *Worker) Finish(hashBits uint) error {
 	w.dropTile()
-	if w.phase == phaseScatter {
-		return nil
-	}
 	if w.store.buckets == nil {
 		w.store.open(0, hashBits)
 	}
-	w.note(w.table.rows.Rows)
-	err := w.store.place(w.table.rows.Rows)
-	w.table.drop()
-	return err
+	if w.phase != phaseScatter {
+		w.note(w.table.rows.Rows)
+		err := w.put(w.table.rows.Rows)
+		w.table.drop()
+		if err != nil {
+			return err
+		}
+	}
+	return w.handOver()
 }

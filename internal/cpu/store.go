@@ -139,8 +139,10 @@ func (s *store) bytes() int64 { return s.pool.Bytes() + s.arena.Bytes() }
 
 // clear puts all buckets to disk and lets go of all memory.
 func (s *store) clear() error {
-	if err := s.buckets.Spill(s.buckets.Bytes()); err != nil {
-		return err
+	if s.buckets != nil {
+		if err := s.buckets.Spill(s.buckets.Bytes()); err != nil {
+			return err
+		}
 	}
 	s.arena.Reset()
 	s.pool.Reset()

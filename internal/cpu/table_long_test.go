@@ -145,7 +145,7 @@ func mustCount(t *testing.T, cfg *Config, in batches, threads int, want map[stri
 		t.Fatal(err)
 	}
 	defer closed(t, &g)
-	m := NewMerger(cfg, g.Buckets)
+	m := mergerOf(t, cfg, &g)
 	n := 0
 	for p := range g.Buckets[0].Partitions() {
 		err := m.Merge(t.Context(), p, func(rows [][]uint64) error {

@@ -3,6 +3,7 @@ package cpu
 import (
 	"errors"
 
+	"github.com/gagg-dev/gagg/feedback"
 	"github.com/gagg-dev/gagg/internal/agg"
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/invariant"
@@ -40,6 +41,7 @@ type Worker struct {
 	sketch  *partition.Sketch // of all rows placed
 
 	rows, nextCheck int64 // rows taken into the table as it is, and at how many it is judged
+	scattered       int64 // rows that took no table
 
 	sel      []int32
 	compact  column.Batch
@@ -54,9 +56,11 @@ type Worker struct {
 	missing  []int32
 	missKeys []column.Vector
 	tile     agg.Table
-	fresh    []uint64 // as many fresh rows as the largest tile had
+	tileRows []uint64 // memory for one, unless the device takes it
+	template []uint64 // a fresh row
 	identity []uint32
-	tileHeld int64 // bytes of tile and fresh
+	tileHeld int64    // bytes of tileRows
+	out      outgoing // the tile that is being filled for the device
 }
 
 // NewWorker returns a worker that takes its input through pipe.
@@ -71,6 +75,7 @@ func NewWorker(cfg *Config, pipe Pipeline) (*Worker, error) {
 		keyBuf:   make([]column.Buffer, len(pipe.Keys)),
 		missKeys: make([]column.Vector, len(pipe.Keys)),
 		argBuf:   make([]column.Buffer, len(pipe.Args)),
+		template: template,
 	}
 	w.store = newStore(cfg, w.ask)
 	var err error
@@ -86,9 +91,12 @@ func NewWorker(cfg *Config, pipe Pipeline) (*Worker, error) {
 		w.coded[i] = len(pipe.Keys) > 0 && cfg.States.TakesCodes(i)
 	}
 	w.nextCheck = cfg.Tile.MinRows
-	if len(pipe.Keys) == 0 {
+	switch {
+	case len(pipe.Keys) == 0:
 		w.phase = phaseGlobal
 		err = w.table.addEmpty(cfg.States)
+	case cfg.Offload != nil && cfg.Tile == feedback.NoTiles:
+		w.giveUpTable()
 	}
 	return w, err
 }

@@ -79,6 +79,16 @@ func (l *Layout) Rebase(row []uint64, base int, add uint64) {
 	}
 }
 
+// AnyLong reports whether the key of a row has a long string.
+func (l *Layout) AnyLong(row []uint64, base int) bool {
+	for _, w := range l.inline {
+		if isLong(row[base+w+1]) {
+			return true
+		}
+	}
+	return false
+}
+
 // LongBytes is how many bytes the long strings of a row have.
 func (l *Layout) LongBytes(row []uint64, base int) (n int) {
 	for _, w := range l.inline {

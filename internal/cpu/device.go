@@ -1,0 +1,173 @@
+package cpu
+
+import "context"
+
+// This file is what a merger leaves to a device.
+
+// Resident is the groups that a device holds, for one goroutine. They have no rows
+// anywhere else.
+type Resident interface {
+	// Read calls emit with the groups of partition p, in pieces that are in order of
+	// hash, each piece nearly so.
+	Read(p int, emit func(rows []uint64) error) error
+	Close() error
+}
+
+// Pass aggregates the rows of one bucket at a time on a device, for one goroutine: the
+// second pass of EGA (paper 003, section 4.2).
+type Pass interface {
+	Capacity() int64                          // groups that it has room for
+	Begin(skip uint) error                    // of a bucket whose hashes share their top skip bits
+	Add(rows []uint64) (taken int, err error) // copies rows, until it has no room for more groups
+	End(emit func(rows []uint64) error) error // gives the groups of the rows taken, nearly in order of hash
+	Close() error
+}
+
+// Device has the merger use what a device does for it; either may be nil. They are the
+// merger's to close.
+func (m *Merger) Device(r Resident, p Pass) { m.resident, m.pass = r, p }
+
+// passLeast is how many rows a partition has at least for a device to pay: below it, two
+// copies and some launches take longer than merging. A guess. A variable for tests.
+var passLeast = 16 << 10
+
+// readResident emits the groups of partition p that the device holds.
+func (m *Merger) readResident(p int) error {
+	return m.resident.Read(p, func(rows []uint64) error {
+		m.insertAll(m.out.begin(), rows)
+		return m.out.flush()
+	})
+}
+
+// insertAll puts rows, nearly in order, in their places among those of the run.
+func (m *Merger) insertAll(run int, rows []uint64) {
+	for stride := m.cfg.Stride; len(rows) > 0; rows = rows[stride:] {
+		m.insert(run, rows[:stride:stride])
+	}
+}
+
+// passes reports whether the device takes the partition that has begun: it has rows
+// enough, none of them refers to a value, which the device would not know, and there is memory for what
+// comes back.
+func (m *Merger) passes() bool {
+	if m.pass == nil || m.cfg.long.Load() {
+		return false
+	}
+	rows, block := m.rowsInMemory(), 0
+	for _, b := range m.in.blocks {
+		rows, block = rows+b.Rows, max(block, b.Rows)
+	}
+	if rows < passLeast {
+		return false
+	}
+	return m.store.pool.Reserve(int(min(m.pass.Capacity(), int64(rows)))+block) == nil
+}
+
+// runPass has the device aggregate the partition, as far as it has room: its groups
+// take the place of the rows that made them. all: there are no other rows left.
+func (m *Merger) runPass(ctx context.Context) (all bool, err error) {
+	if err := m.pass.Begin(m.in.shared); err != nil {
+		return false, err
+	}
+	if all, err = m.passPages(); err != nil {
+		return false, err
+	}
+	m.own = len(m.pages)
+	for all && len(m.in.blocks) > 0 {
+		if err := ctx.Err(); err != nil {
+			return false, context.Cause(ctx)
+		}
+		if all, err = m.passBlock(); err != nil {
+			return false, err
+		}
+	}
+	err = m.pass.End(m.keep)
+	m.in.pages = len(m.pages)
+	return all, err
+}
+
+// passPages gives the device the rows in memory. Those it did not take are the pages
+// from then on.
+func (m *Merger) passPages() (all bool, err error) {
+	left := m.pages[:0]
+	all = true
+	for _, page := range m.pages {
+		taken := 0
+		if all {
+			if taken, err = m.pass.Add(page); err != nil {
+				return false, err
+			}
+		}
+		if page = page[taken*m.cfg.Stride:]; len(page) > 0 {
+			all, left = false, append(left, page)
+		}
+	}
+	m.pages = left
+	return all, nil
+}
+
+// passBlock gives the device the rows of the first block, and keeps those it did not take.
+func (m *Merger) passBlock() (all bool, err error) {
+	b := m.in.blocks[0]
+	base, err := m.open(b)
+	if err != nil {
+		return false, err
+	}
+	defer m.shut(base)
+	taken, err := m.pass.Add(m.block.Rows)
+	if err != nil {
+		return false, err
+	}
+	rows := m.block.Rows[taken*m.cfg.Stride:]
+	if err := m.keep(rows); err != nil {
+		return false, err
+	}
+	b.disk.Free(b.Block)
+	m.in.blocks = m.in.blocks[1:]
+	return len(rows) == 0, nil
+}
+
+// keep copies rows to pages of the merger, for which memory was reserved.
+func (m *Merger) keep(rows []uint64) error {
+	for len(rows) > 0 {
+		last := len(m.pages) - 1
+		if last < m.own || len(m.pages[last]) == cap(m.pages[last]) {
+			page, err := m.store.pool.Get()
+			if err != nil {
+				return err
+			}
+			m.pages = append(m.pages, page[:0])
+			continue
+		}
+		page := m.pages[last]
+		n := min(cap(page)-len(page), len(rows))
+		m.pages[last], rows = append(page, rows[:n]...), rows[n:]
+	}
+	return nil
+}
+
+// emitPass emits the groups that runPass has kept, which are all of the partition. Those that
+// wrapped around in the device's table come first.
+func (m *Merger) emitPass() error {
+	run := m.out.begin()
+	var last uint64
+	if n := len(m.pages); n > 0 {
+		page := m.pages[n-1]
+		last = page[len(page)-m.cfg.Stride]
+	}
+	wrapped, turned := [][]uint64(nil), false
+	for _, page := range m.pages {
+		for stride := m.cfg.Stride; len(page) > 0; page = page[stride:] {
+			row := page[:stride:stride]
+			if turned = turned || row[0] <= last; turned {
+				m.insert(run, row)
+			} else {
+				wrapped = append(wrapped, row)
+			}
+		}
+	}
+	for _, row := range wrapped {
+		m.insert(run, row)
+	}
+	return m.out.flush()
+}

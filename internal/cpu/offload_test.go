@@ -1,0 +1,277 @@
+package cpu
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/gagg-dev/gagg/feedback"
+	"github.com/gagg-dev/gagg/internal/key"
+)
+
+// fakeDevice is an Offload that keeps the rows. It takes none while refusals are left, and
+// fails at tile number failAt.
+type fakeDevice struct {
+	stride, tileRows int
+
+	mu       sync.Mutex
+	refusals int
+	failAt   int // 0: never
+	tiles    int
+	open     int // tiles out
+	rows     []uint64
+}
+
+type fakeTile struct {
+	of    *fakeDevice
+	words []uint64
+}
+
+var errFake = errors.New("the device failed")
+
+func (d *fakeDevice) Tile() (Tile, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.refusals > 0 {
+		d.refusals--
+		return nil, nil
+	}
+	if d.tiles++; d.tiles == d.failAt {
+		return nil, errFake
+	}
+	d.open++
+	return &fakeTile{d, make([]uint64, d.tileRows*d.stride)}, nil
+}
+
+func (t *fakeTile) Words() []uint64 { return t.words }
+
+func (t *fakeTile) Submit(rows int) error {
+	t.Release()
+	t.of.mu.Lock()
+	defer t.of.mu.Unlock()
+	t.of.rows = append(t.of.rows, t.words[:rows*t.of.stride]...)
+	return nil
+}
+
+func (t *fakeTile) Release() {
+	t.of.mu.Lock()
+	defer t.of.mu.Unlock()
+	t.of.open--
+	if t.of.open < 0 {
+		panic("a tile was given back twice")
+	}
+}
+
+// fakeResident is what has become of the rows: groups by partition, in order of hash but
+// for a few.
+type fakeResident struct{ partitions [][]uint64 }
+
+func (r fakeResident) Close() error { return nil }
+func (r fakeResident) Read(p int, emit func([]uint64) error) error {
+	if len(r.partitions[p]) == 0 {
+		return nil
+	}
+	return emit(r.partitions[p])
+}
+
+// combined is one row for each key of rows, whose words are compared as they are.
+func combined(cfg *Config, rows []uint64) [][]uint64 {
+	groups := map[string][]uint64{}
+	for ; len(rows) > 0; rows = rows[cfg.Stride:] {
+		row := rows[:cfg.Stride:cfg.Stride]
+		k := fmt.Sprint(row[1 : 1+cfg.Keys.Words])
+		if g, ok := groups[k]; ok {
+			cfg.States.Combine(g, row, nil, nil)
+		} else {
+			groups[k] = slices.Clone(row)
+		}
+	}
+	var out [][]uint64
+	for _, g := range groups {
+		out = append(out, g)
+	}
+	slices.SortFunc(out, func(a, b []uint64) int {
+		return slices.Compare(a[:1+cfg.Keys.Words], b[:1+cfg.Keys.Words])
+	})
+	return out
+}
+
+// mergerOf is a merger for what a run has come to, that of its device included.
+func mergerOf(t *testing.T, cfg *Config, g *Groups) *Merger {
+	t.Helper()
+	d, ok := cfg.Offload.(*fakeDevice)
+	if !ok {
+		return NewMerger(cfg, g.Buckets)
+	}
+	if d.open != 0 {
+		t.Fatalf("%d tiles are still out", d.open)
+	}
+	n := int64(0)
+	for rows := d.rows; len(rows) > 0; rows = rows[cfg.Stride:] {
+		n += int64(cfg.States.Rows(rows))
+	}
+	if n != g.Sent || n == 0 {
+		t.Fatalf("the device has %d rows, and was given %d", n, g.Sent)
+	}
+	if g.Resident() > 0 {
+		p := NewPlacer(cfg)
+		if err := p.Place(d.rows); err != nil {
+			t.Fatal(err)
+		}
+		if err := g.Take(p); err != nil {
+			t.Fatal(err)
+		}
+		return NewMerger(cfg, g.Buckets)
+	}
+	r := fakeResident{make([][]uint64, g.Buckets[0].Partitions())}
+	for i, row := range combined(cfg, d.rows) {
+		p := row[0] >> 1 >> (63 - g.Buckets[0].Bits())
+		at := len(r.partitions[p])
+		if i%5 == 0 && at > 0 {
+			at -= cfg.Stride
+		}
+		r.partitions[p] = slices.Insert(r.partitions[p], at, row...)
+	}
+	m := NewMerger(cfg, g.Buckets)
+	m.Device(r, nil)
+	return m
+}
+
+// Rows that go to a device, from the first on, when a table does not pay, or when the device
+// is there at last, and rows that stay, give the same sums.
+func TestOffload(t *testing.T) {
+	early := feedback.TileConfig{MinRows: 500, MinReduction: 2, FlushReduction: 1.3}
+	for _, groups := range []int{1, 5000, 200_000} {
+		for _, tile := range []feedback.TileConfig{early, feedback.NoTiles} {
+			for _, tileRows := range []int{1, 300, 100_000} {
+				for _, refusals := range []int{0, 3, 40} {
+					for _, threads := range []int{1, 3} {
+						name := fmt.Sprintf("groups=%d/scatter=%t/tile=%d/refusals=%d/threads=%d", groups, tile == feedback.NoTiles, tileRows, refusals, threads)
+						t.Run(name, func(t *testing.T) {
+							cfg := config(0, tile, noLimit)
+							cfg.Offload = &fakeDevice{stride: cfg.Stride, tileRows: tileRows, refusals: refusals}
+							checkRoad(t, groups, "mixed", false, cfg, threads)
+						})
+					}
+				}
+			}
+		}
+	}
+}
+
+// Rows with long strings stay, and meet those that the device has no room for.
+func TestOffloadLong(t *testing.T) {
+	for _, groups := range []int{100, 20_000} {
+		for _, refusals := range []int{0, 5} {
+			cfg := configOf([]key.Column{{Type: stringType}, {Type: int64Type}}, 0, feedback.NoTiles, noLimit)
+			cfg.Offload = &fakeDevice{stride: cfg.Stride, tileRows: 1000, refusals: refusals}
+			in, want := longInput(9, 500, groups, "mixed")
+			half, _ := longInput(9, 500, groups, "flat")
+			for i := range half { // batches without a long string
+				half[i].Cols[0] = stringVector(shortened(half[i].Cols[0].Len, i))
+			}
+			for i := range half {
+				b := half[i]
+				for r := range b.Rows {
+					want[fmt.Sprint(string(b.Cols[0].Bytes(r)), b.Cols[1].Int[r])]++
+				}
+			}
+			mustCount(t, cfg, append(in, half...), 2, want)
+			cfg.Arenas.Close()
+		}
+	}
+}
+
+func shortened(n, seed int) []string {
+	rng := rand.New(rand.NewPCG(uint64(seed), 5))
+	out := make([]string, n)
+	for i := range out {
+		out[i] = fmt.Sprint("short", rng.IntN(300))
+	}
+	return out
+}
+
+// A device that fails ends the run with its error, and gets its tiles back.
+func TestOffloadFails(t *testing.T) {
+	for failAt := 1; failAt < 8; failAt++ {
+		cfg := config(0, feedback.NoTiles, noLimit)
+		d := &fakeDevice{stride: cfg.Stride, tileRows: 1000, failAt: failAt}
+		cfg.Offload = d
+		in, _ := data(rand.New(rand.NewPCG(1, 1)), 9, 1000, 20_000, "flat", false)
+		if _, err := run(t.Context(), cfg, in, false, 2); !errors.Is(err, errFake) {
+			t.Fatalf("tile %d fails: error %v", failAt, err)
+		}
+		if d.open != 0 {
+			t.Fatalf("tile %d fails: %d tiles are still out", failAt, d.open)
+		}
+	}
+}
+
+// fakePass has room for few groups.
+type fakePass struct {
+	cfg      *Config
+	capacity int
+	rows     []uint64
+	buckets  int
+}
+
+func (p *fakePass) Capacity() int64  { return int64(p.capacity) }
+func (p *fakePass) Begin(uint) error { p.rows = nil; p.buckets++; return nil }
+func (p *fakePass) Close() error     { return nil }
+
+func (p *fakePass) Add(rows []uint64) (int, error) {
+	for taken := range len(rows) / p.cfg.Stride {
+		if len(combined(p.cfg, p.rows)) >= p.capacity {
+			return taken, nil
+		}
+		p.rows = append(p.rows, rows[taken*p.cfg.Stride:][:p.cfg.Stride]...)
+	}
+	return len(rows) / p.cfg.Stride, nil
+}
+
+// End gives the groups as from a table whose last ones have wrapped around.
+func (p *fakePass) End(emit func([]uint64) error) error {
+	groups := combined(p.cfg, p.rows)
+	if n := len(groups); n > 3 {
+		groups = append(groups[n-2:], groups[:n-2]...)
+	}
+	for _, g := range groups {
+		if err := emit(g); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Partitions that a device aggregates in part, or whole, come out as by the CPU.
+func TestPass(t *testing.T) {
+	defer func(n int) { passLeast = n }(passLeast)
+	passLeast = 1
+	for _, capacity := range []int{1, 7, 40, 1000} {
+		cfg := config(16, feedback.NoTiles, noLimit)
+		in, want := data(rand.New(rand.NewPCG(3, 1)), 9, 100, 300, "flat", false)
+		g, err := run(t.Context(), cfg, in, false, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := NewMerger(cfg, g.Buckets)
+		pass := &fakePass{cfg: cfg, capacity: capacity}
+		m.Device(nil, pass)
+		got := mergedSums(t, cfg, &g, m)
+		if pass.buckets == 0 {
+			t.Fatal("the device was never asked")
+		}
+		if len(got) != len(want) {
+			t.Fatalf("room for %d groups: %d groups, want %d", capacity, len(got), len(want))
+		}
+		for k, sum := range want {
+			if got[k] != sum {
+				t.Fatalf("room for %d groups: group %v: %d, want %d", capacity, k, got[k], sum)
+			}
+		}
+		closed(t, &g)
+	}
+}

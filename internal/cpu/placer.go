@@ -1,0 +1,47 @@
+package cpu
+
+import "github.com/gagg-dev/gagg/partition"
+
+// Placer takes the rows that the device has no room for into buckets of its own. One
+// goroutine at a time uses it.
+type Placer struct {
+	cfg    *Config
+	store  *store
+	sketch *partition.Sketch
+	hashes []uint64
+}
+
+// NewPlacer returns a placer without rows.
+func NewPlacer(cfg *Config) *Placer {
+	return &Placer{cfg: cfg, store: newStore(cfg, asking(cfg.Grow)), sketch: partition.NewSketch()}
+}
+
+// Place copies rows into buckets, and buckets to disk where memory is short.
+func (p *Placer) Place(rows []uint64) error {
+	p.note(rows)
+	if p.store.buckets == nil {
+		p.store.open(0, p.cfg.choose(p.sketch.Estimate(), int64(len(rows)/p.cfg.Stride), 0))
+	}
+	return p.store.place(rows)
+}
+
+func (p *Placer) note(rows []uint64) {
+	p.hashes = p.hashes[:0]
+	for ; len(rows) > 0; rows = rows[p.cfg.Stride:] {
+		p.hashes = append(p.hashes, rows[0])
+	}
+	p.sketch.Add(p.hashes)
+}
+
+// Close lets go of the rows.
+func (p *Placer) Close() error { return p.store.close() }
+
+// Take adds the rows of a placer, which is done, to the groups. They are closed with them.
+func (g *Groups) Take(p *Placer) error {
+	g.stores = append(g.stores, p.store)
+	if p.store.buckets == nil {
+		return nil
+	}
+	g.Buckets = append(g.Buckets, p.store.buckets)
+	return p.store.whole()
+}
