@@ -29,6 +29,17 @@ var everyOp = ega.Layout{
 	Mates: []int{0, 2, 0, 4, 0, 6},
 }
 
+// longSums has sums of 192 bits, the lowest word unsigned or signed, with the
+// others anywhere behind it, and of 320 bits.
+var longSums = ega.Layout{
+	Hash: true, KeyWords: 1,
+	Ops: []ega.Op{
+		ega.AddLow, ega.Add, ega.AddMid, ega.AddLowInt, ega.AddHigh, ega.AddMid, ega.AddHigh, ega.Sum, ega.SumError,
+		ega.AddLow, ega.AddMid, ega.AddMid, ega.AddMid, ega.AddHigh, ega.AddLowInt, ega.AddHigh,
+	},
+	Mates: []int{2, 0, 4, 5, 0, 6, 0, 8, 0, 10, 11, 12, 13, 0, 15},
+}
+
 // cases are all inputs, smaller ones on the emulator.
 func cases() (list []caseOf) {
 	large := 100_000
@@ -64,11 +75,18 @@ func cases() (list []caseOf) {
 // layouts have all numbers of key words, with and without hash and states.
 func layouts() []ega.Layout {
 	two := []ega.Op{ega.Add, ega.MaxInt}
-	list := []ega.Layout{ega.Pairs, everyOp, {KeyWords: 1}}
+	list := []ega.Layout{ega.Pairs, everyOp, {KeyWords: 1}, longSums, longKeys(2), longKeys(5)}
 	for keys := 1; keys <= ega.MaxKeyWords; keys++ {
 		list = append(list, ega.Layout{Hash: keys%2 == 1, KeyWords: keys, Ops: two})
 	}
 	return list
+}
+
+// longKeys is longSums with longer keys.
+func longKeys(words int) ega.Layout {
+	l := longSums
+	l.KeyWords = words
+	return l
 }
 
 // makeRows makes rows of keys whose words are derived from a number, which is
@@ -99,6 +117,8 @@ func stateOf(random *rand.Rand, op ega.Op) uint64 {
 	switch op {
 	case ega.AddHigh:
 		return random.Uint64N(3)
+	case ega.AddMid: // the carry goes through
+		return []uint64{0, math.MaxUint64, random.Uint64()}[random.IntN(3)]
 	case ega.Sum:
 		return math.Float64bits((random.Float64() + .5) * math.Pow(10, float64(random.IntN(20))))
 	case ega.SumError:

@@ -81,6 +81,10 @@ func loadFamily(t *cuda.Thread, l *Layout) (family, error) {
 	switch {
 	case l.isPairs():
 		return asFamily(kernels.LoadEgaPair(t))
+	case l.isLong() && l.KeyWords == 1:
+		return asFamily(kernels.LoadEgaLong(t))
+	case l.isLong():
+		return asFamily(kernels.LoadEgaAny(t))
 	case l.KeyWords == 1:
 		return asFamily(kernels.LoadEgaKey1(t))
 	case l.KeyWords == 2:

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/kernels"
@@ -17,7 +18,7 @@ const (
 	Add       Op = iota // modulo 2^64
 	AddLow              // unsigned low word of a sum of 128 bits: mate * 2^64 + this
 	AddLowInt           // the same, signed
-	AddHigh             // the mate of either
+	AddHigh             // the highest word: the mate of either, or of an AddMid
 	Sum                 // double; the sum is this + mate
 	SumError            // the mate of Sum
 	MinInt
@@ -29,6 +30,10 @@ const (
 	And
 	Or
 	Xor
+	// AddMid is an unsigned word between the lowest and the highest of a sum of more
+	// than 128 bits: the mate of the word below it, with the word above it as its own
+	// mate, which stands behind it.
+	AddMid
 	ops // how many there are
 )
 
@@ -46,7 +51,7 @@ type Layout struct {
 	KeyWords int  // 1 to MaxKeyWords
 	Ops      []Op // of the state words, MaxStateWords at most
 	// Mates[i] is the state word that takes the carry or error of state word i, an
-	// AddLow, AddLowInt or Sum. It may be short where the words behind need none.
+	// AddLow, AddLowInt, AddMid or Sum. It may be short where the words behind need none.
 	Mates []int
 }
 
@@ -72,13 +77,17 @@ func (l *Layout) isPairs() bool {
 	return !l.Hash && l.KeyWords == 1 && len(l.Ops) == 1 && l.Ops[0] == Add
 }
 
+// isLong says whether there are sums of more than 128 bits, which most kernels
+// leave out: the code for them would make all others longer to load.
+func (l *Layout) isLong() bool { return slices.Contains(l.Ops, AddMid) }
+
 // scatters says whether rows can be scattered by hash: they have it, or one key word.
 func (l *Layout) scatters() bool { return l.Hash || l.KeyWords == 1 }
 
 // mate is the word that goes with state word i; i itself if none does.
 func (l *Layout) mate(i int) int {
 	switch l.Ops[i] {
-	case AddLow, AddLowInt, Sum:
+	case AddLow, AddLowInt, AddMid, Sum:
 		if i < len(l.Mates) {
 			return l.Mates[i]
 		}
@@ -89,8 +98,10 @@ func (l *Layout) mate(i int) int {
 
 const none = -1
 
-// mateOps is what the mate of an operation has to be.
-var mateOps = map[Op]Op{AddLow: AddHigh, AddLowInt: AddHigh, Sum: SumError}
+// mateOps is what the mate of an operation may be.
+var mateOps = map[Op][]Op{
+	AddLow: {AddHigh, AddMid}, AddLowInt: {AddHigh, AddMid}, AddMid: {AddHigh, AddMid}, Sum: {SumError},
+}
 
 // Validate reports everything that is wrong with the layout.
 func (l *Layout) Validate() error {
@@ -108,14 +119,14 @@ func (l *Layout) Validate() error {
 		case op >= ops:
 			errs = append(errs, fmt.Errorf("state word %d: there is no operation %d", i, op))
 		case !paired:
-		case m < 0 || m >= len(l.Ops) || l.Ops[m] != want:
+		case m < 0 || m >= len(l.Ops) || !slices.Contains(want, l.Ops[m]) || op == AddMid && m <= i: // no circles
 			errs = append(errs, fmt.Errorf("state word %d: its mate is not one", i))
 		default:
 			taken[m]++
 		}
 	}
 	for i, op := range l.Ops {
-		if (op == AddHigh || op == SumError) && taken[i] != 1 {
+		if (op == AddHigh || op == AddMid || op == SumError) && taken[i] != 1 {
 			errs = append(errs, fmt.Errorf("state word %d is the mate of %d words, not of one", i, taken[i]))
 		}
 	}

@@ -48,9 +48,9 @@ func (l *Layout) combine(to, from []uint64) {
 		case AddLow:
 			var carry uint64
 			*w, carry = bits.Add64(*w, v, 0)
-			to[m] += carry + from[m]
+			l.addAbove(to, from, m, carry)
 		case AddLowInt:
-			to[m] += addSigned(w, v) + from[m]
+			l.addAbove(to, from, m, addSigned(w, v))
 		case Sum:
 			sum(w, &to[m], math.Float64frombits(v), math.Float64frombits(from[m]))
 		case MinInt:
@@ -75,6 +75,20 @@ func (l *Layout) combine(to, from []uint64) {
 			*w |= v
 		case Xor:
 			*w ^= v
+		}
+	}
+}
+
+// addAbove adds the words of a sum from m on, those above the lowest, and the
+// signed carry of that.
+func (l *Layout) addAbove(to, from []uint64, m int, carry uint64) {
+	sign := uint64(int64(carry) >> 63)
+	var c, d uint64
+	for ; ; m, carry = l.mate(m), sign {
+		to[m], c = bits.Add64(to[m], from[m], c)
+		to[m], d = bits.Add64(to[m], carry, d)
+		if l.Ops[m] == AddHigh {
+			return
 		}
 	}
 }

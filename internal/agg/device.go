@@ -45,14 +45,19 @@ type deviceWords struct {
 	mates []int
 }
 
-// set gives words of the row, from off on, their operations.
-func (d *deviceWords) set(off int, ops ...ega.Op) { copy(d.ops[off-d.base:], ops) }
+// set gives a word of the row its operation.
+func (d *deviceWords) set(off int, op ega.Op) { d.ops[off-d.base] = op }
 
-// pair gives a word and its mate their operations.
-func (d *deviceWords) pair(off int, op ega.Op, mate int, mateOp ega.Op) {
-	d.set(off, op)
-	d.set(mate, mateOp)
-	d.mates[off-d.base] = mate - d.base
+// chain makes each word the mate of the one before it.
+func (d *deviceWords) chain(first, last ega.Op, offs ...int) {
+	for i, off := range offs {
+		d.set(off, ega.AddMid)
+		if i > 0 {
+			d.mates[offs[i-1]-d.base] = off - d.base
+		}
+	}
+	d.set(offs[0], first)
+	d.set(offs[len(offs)-1], last)
 }
 
 // slot gives the words of a slot their operations, or says what the device
@@ -64,11 +69,17 @@ func (d *deviceWords) slot(s *slot) (lack string) {
 	}
 	switch s.op {
 	case opAddInt128, opMulInt128:
-		d.pair(s.hot, ega.AddLowInt, s.cold, ega.AddHigh)
+		d.chain(ega.AddLowInt, ega.AddHigh, s.hot, s.cold)
+	case opMulInt192:
+		d.chain(ega.AddLowInt, ega.AddHigh, s.hot, s.cold, s.cold+1)
 	case opAddUint128:
-		d.pair(s.hot, ega.AddLow, s.cold, ega.AddHigh)
+		d.chain(ega.AddLow, ega.AddHigh, s.hot, s.cold)
+	case opAddWide192:
+		d.chain(ega.AddLow, ega.AddHigh, s.hot, s.hot+1, s.hot+2)
+	case opAddWide320:
+		d.chain(ega.AddLow, ega.AddHigh, s.hot, s.hot+1, s.hot+2, s.hot+3, s.hot+4)
 	case opAddFloat, opAddDouble, opMulFloat, opPowFloat3, opPowFloat4:
-		d.pair(s.hot, ega.Sum, s.hot+1, ega.SumError)
+		d.chain(ega.Sum, ega.SumError, s.hot, s.hot+1)
 	default:
 		return deviceLacks(s.op)
 	}
@@ -85,8 +96,6 @@ var deviceOps = map[op]ega.Op{
 // deviceLacks says, for the user, why the device does not do a slot.
 func deviceLacks(o op) string {
 	switch o {
-	case opAddWide192, opAddWide320, opMulInt192:
-		return "the device adds in at most 128 bits"
 	case opMinWide, opMaxWide:
 		return "the device compares numbers of at most 64 bits"
 	case opMinBytes, opMaxBytes:

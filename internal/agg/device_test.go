@@ -165,7 +165,7 @@ func TestDeviceOps(t *testing.T) {
 		agree(t, l, d, combinedRows(t, l, ega.Combine(&layout, rows)))
 		agree(t, l, d, combinedRows(t, l, combineAll(l, rows)))
 	})
-	for _, op := range []ega.Op{ega.Add, ega.AddLow, ega.AddLowInt, ega.Sum, ega.MinInt, ega.MaxInt, ega.MinFloat, ega.MaxFloat, ega.And, ega.Or, ega.Xor} {
+	for _, op := range []ega.Op{ega.Add, ega.AddLow, ega.AddLowInt, ega.AddMid, ega.Sum, ega.MinInt, ega.MaxInt, ega.MinFloat, ega.MaxFloat, ega.And, ega.Or, ega.Xor} {
 		if !used[op] {
 			t.Errorf("no layout had operation %d", op)
 		}

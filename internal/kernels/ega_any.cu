@@ -1,4 +1,4 @@
-// Aggregation of rows with keys of several words, up to eight.
+// Aggregation of rows with keys of several words, up to eight, and any sums.
 #include "device.cuh"
 
 #include "ega_kernels.cuh"

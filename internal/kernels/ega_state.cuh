@@ -6,6 +6,9 @@
 //   ADD_LO   the old low word and the addend tell whether their sum passed 2^64 (or the range of int64_t); as every
 //            addition to the word is in the order of its atomics, the carries are those of that order, and their sum
 //            does not depend on it.
+//   ADD_MID  The words of a long sum are added one by one, each with the carry out of the addition below. Between
+//            these the sum in memory is not one of any set of rows; once all have been added it is that of all,
+//            since each carry went up once.
 //   SUM      old + x rounds to what the word became, so TwoSum(old, x) is the exact error of that one addition
 //            (Knuth, The Art of Computer Programming 2, 4.2.2). The errors are added up in the mate, whose own rounding
 //            is of the second order: n * 2^-106 of the sum of absolute values.
@@ -42,7 +45,7 @@ __device__ __forceinline__ uint64_t ega_identity(uint32_t op) {
   return 0;
 }
 
-// ega_paired says whether a word of that operation has a mate.
+// ega_paired says whether a word of that operation has a mate, and is combined with it at once.
 __device__ __forceinline__ bool ega_paired(uint32_t op) {
   return op == EGA_ADD_LO || op == EGA_ADD_LO_I || op == EGA_SUM;
 }
@@ -135,5 +138,5 @@ __device__ __forceinline__ void ega_combine_word(uint32_t op, uint64_t* p, uint6
       if ((v & ~ld_relaxed(p)) != 0) atomicOr(p, v);
       return;
     case EGA_XOR: atomicXor(p, v); return;
-  }  // EGA_ADD_HI, EGA_ERR: with the word whose mate they are
+  }  // EGA_ADD_HI, EGA_ADD_MID, EGA_ERR: with the word whose mate they are
 }

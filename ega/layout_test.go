@@ -1,0 +1,42 @@
+package ega_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/gagg-dev/gagg/ega"
+)
+
+// A word that nobody combines, or two would, is found before a kernel runs.
+func TestLayoutValidate(t *testing.T) {
+	low, mid, high := ega.AddLow, ega.AddMid, ega.AddHigh
+	for _, c := range []struct {
+		ops   []ega.Op
+		mates []int
+		valid bool
+	}{
+		{[]ega.Op{ega.Add, ega.Xor}, nil, true},
+		{[]ega.Op{low, high}, []int{1}, true},
+		{[]ega.Op{high, low}, []int{0, 0}, true},
+		{[]ega.Op{low, mid, mid, high}, []int{1, 2, 3}, true},
+		{[]ega.Op{ega.AddLowInt, high, mid}, []int{2, 0, 1}, false}, // the mate of an AddMid is behind it
+		{[]ega.Op{low, high}, nil, false},
+		{[]ega.Op{low, high}, []int{2}, false},
+		{[]ega.Op{low, ega.SumError}, []int{1}, false},
+		{[]ega.Op{ega.Sum, high}, []int{1}, false},
+		{[]ega.Op{ega.Sum, mid, high}, []int{1, 2}, false},
+		{[]ega.Op{low, low, high}, []int{2, 2}, false},
+		{[]ega.Op{low, mid, high}, []int{2, 2}, false},
+		{[]ega.Op{low, mid}, []int{1, 1}, false},
+		{[]ega.Op{mid, mid}, []int{1, 0}, false},
+		{[]ega.Op{mid, high}, []int{1}, false}, // no lowest word
+		{[]ega.Op{high}, nil, false},
+		{[]ega.Op{mid + 1}, nil, false},
+		{make([]ega.Op, ega.MaxStateWords+1), nil, false},
+	} {
+		l := ega.Layout{KeyWords: 1, Ops: c.ops, Mates: c.mates}
+		if err := l.Validate(); (err == nil) != c.valid {
+			t.Errorf("%s: %v", fmt.Sprint(c.ops, c.mates), err)
+		}
+	}
+}
