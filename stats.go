@@ -6,7 +6,7 @@ import (
 
 // Stats is what a run did.
 type Stats struct {
-	Device        string       `json:"device"`
+	Device        string       `json:"device"` // that was used: cpu, gpu:0, gpu:0,1
 	Threads       int          `json:"threads"`
 	Rows          int64        `json:"rows"`           // read, before the filter
 	Groups        int64        `json:"groups"`         // put out
@@ -22,6 +22,9 @@ type Stats struct {
 	Phases        []PhaseStats `json:"phases"`
 	PeakMemory    int64        `json:"peak_memory"`   // bytes drawn from the memory limit
 	SpilledBytes  int64        `json:"spilled_bytes"` // written to the temp folder, as stored
+
+	Devices   []DeviceStats `json:"devices"`   // none: the CPU did it all
+	Fallbacks []Fallback    `json:"fallbacks"` // what the CPU did in place of a device
 }
 
 // PhaseStats is how long a phase took.
@@ -50,6 +53,7 @@ func (r *Rows) Stats() Stats {
 			{PhaseOutput, (total - run.scanTime).Seconds()},
 		},
 		PeakMemory: run.budget.peak.Load(), SpilledBytes: run.disk.Written(),
+		Devices: []DeviceStats{}, Fallbacks: []Fallback{},
 	}
 }
 

@@ -12,13 +12,13 @@ import (
 // packages that use it. internal/invariant is free to all.
 var allowed = map[string][]string{
 	".": {
-		"partition", "feedback", "internal/column", "internal/key", "internal/agg", "internal/expr",
+		"ega", "streams", "partition", "feedback", "internal/column", "internal/key", "internal/agg", "internal/expr",
 		"internal/parquetio", "internal/arena", "internal/hostmem", "internal/cpu", "internal/spill", "internal/extsort",
 		"internal/cuda",
 	},
 	"cmd/gagg": {".", "internal/sink"}, // the library hands out records, the command writes them
 
-	"ega": {"partition", "internal/cuda", "internal/kernels"},
+	"ega": {"feedback", "partition", "internal/cuda", "internal/kernels"},
 
 	"partition": {
 		"feedback", "gpumem", "internal/arena", "internal/column", "internal/cuda", "internal/key", "internal/kernels",

@@ -1,0 +1,151 @@
+package gagg
+
+import (
+	"fmt"
+	"math"
+	"time"
+)
+
+// This file decides between the CPU and a device, from what the plan knows:
+// counts in, a decision out, no clock and no driver. A wrong prediction costs
+// time, never an answer.
+
+// deviceFacts is what the choice depends on.
+type deviceFacts struct {
+	Demand      demand
+	Unsupported string // why no device can combine the groups; "": one can
+	NoDevice    string // why there is none to use; "": there is one, or nobody has looked
+	Opened      bool   // the device is ready: it need not be started
+	Again       bool   // the input can be read again, should a device fail in mid-run
+	Devices     int    // that would share the work; 0: one
+
+	Rows    int64   // to read; -1: not known
+	Bytes   int64   // to read, compressed
+	Groups  float64 // about how many; +Inf: as many as rows
+	Threads int     // CPU workers
+	RowSize int64   // bytes of a row of hash, key and states
+}
+
+// deviceChoice is what computes, and why.
+type deviceChoice struct {
+	Use    bool   // a device
+	Reason string // for people
+	CPU    float64
+	Device float64 // seconds predicted of each; 0 both: nothing was predicted
+}
+
+// deviceCosts is what things cost, in seconds of one core unless it says
+// otherwise. CPU costs were measured with 16 threads (Xeon beside an H200, 1e8
+// rows of db-benchmark), where tables of all workers share the memory; fewer
+// threads are a little faster each.
+type deviceCosts struct {
+	Byte  float64 // of compressed input: read, unpack, decode; 0.6e-9 (numbers) to 2e-9 (texts)
+	Row   float64 // key words and hash
+	Pack  float64 // a row with its states into pinned memory; a guess
+	Group float64 // merging one from partitions: q10's scatter and merge, without its tables
+	Put   float64 // finishing a group, to Arrow: q10's output
+
+	// A row's way through a worker's table costs TableSmall where the table fits
+	// SmallTable bytes, the processor's second-level cache, TableLarge from
+	// LargeTable bytes on, and between them more by the same for each doubling:
+	// q1, q2, q4; q3, q5, q7.
+	TableSmall, TableLarge float64
+	SmallTable, LargeTable float64
+
+	Start float64 // seconds until a device is ready: driver 0.1, context 0.1, modules and pinned memory 0.05
+	Link  float64 // bytes a second, pinned (bench/results/NVIDIA-H200/link.md)
+
+	// Gain is the part of the CPU's time that a device must save at least, since
+	// both predictions may be wrong.
+	Gain float64
+}
+
+var defaultDeviceCosts = deviceCosts{
+	Byte: 1e-9, Row: 8e-9, Pack: 10e-9, Group: 110e-9, Put: 300e-9,
+	TableSmall: 8e-9, TableLarge: 90e-9, SmallTable: 1 << 20, LargeTable: 64 << 20,
+	Start: 0.25, Link: 55e9,
+	Gain: 0.1,
+}
+
+// choose decides. It may be asked before anybody has looked for a device: it then
+// says whether to look, so that a small query never opens a driver.
+func (c deviceCosts) choose(f deviceFacts) deviceChoice {
+	choice := deviceChoice{Reason: "as asked for"}
+	required := f.Demand.required()
+	switch {
+	case f.Demand.kind == demandCPU:
+		return choice
+	case f.Unsupported != "":
+		choice.Reason = f.Unsupported
+		return choice
+	case required:
+		choice.Use = true
+		return choice
+	case f.NoDevice != "":
+		choice.Reason = f.NoDevice
+		return choice
+	case !f.Again:
+		choice.Reason = "the input could not be read again, should a GPU fail"
+		return choice
+	case f.Rows < 0:
+		choice.Reason = "nobody knows how many rows there are"
+		return choice
+	}
+	choice.CPU, choice.Device = c.cpu(f), c.device(f)
+	choice.Use = choice.Device < choice.CPU*(1-c.Gain)
+	choice.Reason = fmt.Sprintf("predicted: CPU %s, GPU %s with %s to start it", seconds(choice.CPU), seconds(choice.Device), seconds(c.start(f)))
+	return choice
+}
+
+// cpu predicts the seconds of a run on the CPU alone.
+func (c deviceCosts) cpu(f deviceFacts) float64 {
+	rows, groups := f.counts()
+	own := min(groups, rows/f.threads()) // groups of a worker
+	work := c.scan(f) + rows*c.table(own*float64(f.RowSize)) + groups*(c.Group+c.Put)
+	return work / f.threads()
+}
+
+// device predicts the seconds of a run on a device: the workers pack rows while
+// those packed before cross the link, then groups come back and are finished as
+// the CPU's are. Kernels are faster than the link and do not count.
+func (c deviceCosts) device(f deviceFacts) float64 {
+	rows, groups := f.counts()
+	crossing := func(rows float64) float64 { return rows * float64(f.RowSize) / (c.Link * float64(max(f.Devices, 1))) }
+	packing := (c.scan(f) + rows*c.Pack) / f.threads()
+	return c.start(f) + max(packing, crossing(rows)) + max(crossing(groups), groups*c.Put/f.threads())
+}
+
+func (c deviceCosts) start(f deviceFacts) float64 {
+	if f.Opened {
+		return 0
+	}
+	return c.Start
+}
+
+// scan is what both ways need.
+func (c deviceCosts) scan(f deviceFacts) float64 {
+	return float64(f.Bytes)*c.Byte + float64(f.Rows)*c.Row
+}
+
+// table is what a row costs in a table of so many bytes.
+func (c deviceCosts) table(bytes float64) float64 {
+	doublings := math.Log2(max(bytes, 1) / c.SmallTable)
+	share := doublings / math.Log2(c.LargeTable/c.SmallTable)
+	return c.TableSmall + (c.TableLarge-c.TableSmall)*min(max(share, 0), 1)
+}
+
+// counts are rows, and groups no more than these.
+func (f deviceFacts) counts() (rows, groups float64) {
+	rows = float64(f.Rows)
+	return rows, min(f.Groups, rows)
+}
+
+func (f deviceFacts) threads() float64 { return float64(max(f.Threads, 1)) }
+
+// seconds is a prediction as people read it.
+func seconds(s float64) string {
+	if s >= 10 {
+		return fmt.Sprintf("%.0fs", s)
+	}
+	return time.Duration(s * float64(time.Second)).Round(time.Millisecond).String()
+}

@@ -1,0 +1,81 @@
+package gagg
+
+import (
+	"math"
+	"strings"
+	"testing"
+)
+
+// questions of db-benchmark as the plan sees them, for 16 threads and 1e8 rows.
+func question(groups float64, bytes int64) deviceFacts {
+	return deviceFacts{Again: true, Rows: 1e8, Bytes: bytes, Groups: groups, Threads: 16, RowSize: 56}
+}
+
+func TestChooseDevice(t *testing.T) {
+	small := question(1e6, 14e8)
+	small.Rows, small.Bytes = 1e5, 14e5
+	two := small
+	two.Rows, two.Bytes, two.Threads = 1e7, 14e7, 2
+	for _, x := range []struct {
+		name   string
+		f      deviceFacts
+		change func(*deviceFacts)
+		use    bool
+		reason string
+	}{
+		{name: "q1: the table fits a cache", f: question(100, 4e8)},
+		{name: "q2", f: question(1e4, 5e8)},
+		{name: "q3: 1e6 groups", f: question(1e6, 14e8), use: true},
+		{name: "q5", f: question(1e6, 11e8), use: true},
+		{name: "q10: every row a group", f: question(math.Inf(1), 23e8), use: true},
+		{name: "1e5 rows: less than a device takes to start", f: small, reason: "predicted: CPU "},
+		{name: "1e7 rows on two threads", f: two, use: true},
+
+		{name: "few rows on a device that is ready", f: small, change: func(f *deviceFacts) { f.Opened = true }, use: true},
+		{name: "asked for the CPU", f: question(1e6, 14e8), change: ask("cpu"), reason: "as asked for"},
+		{name: "asked for a device", f: small, change: ask("gpu"), use: true, reason: "as asked for"},
+		{name: "asked for devices", f: small, change: ask("0,1"), use: true, reason: "as asked for"},
+		{name: "no device can do it", f: question(1e6, 14e8), change: func(f *deviceFacts) { f.Unsupported = "median(v3): no" }, reason: "median(v3): no"},
+		{name: "no device can do it, asked for or not", f: small, change: func(f *deviceFacts) {
+			f.Unsupported = "median(v3): no"
+			ask("gpu")(f)
+		}, reason: "median(v3): no"},
+		{name: "no device is there", f: question(1e6, 14e8), change: func(f *deviceFacts) { f.NoDevice = "no driver" }, reason: "no driver"},
+		{name: "a stream", f: question(1e6, 14e8), change: func(f *deviceFacts) { f.Again = false }, reason: "could not be read again"},
+		{name: "nobody knows how many rows", f: question(1e6, 14e8), change: func(f *deviceFacts) { f.Rows = -1 }, reason: "how many rows"},
+	} {
+		if x.change != nil {
+			x.change(&x.f)
+		}
+		got := defaultDeviceCosts.choose(x.f)
+		if got.Use != x.use || !strings.Contains(got.Reason, x.reason) || got.Reason == "" {
+			t.Errorf("%s: %+v; want device %v, because %q", x.name, got, x.use, x.reason)
+		}
+	}
+}
+
+func ask(device string) func(*deviceFacts) {
+	return func(f *deviceFacts) { f.Demand, _ = parseDevice(device) }
+}
+
+// More of anything never takes less time, and the answer is a number.
+func TestPredictionsGrow(t *testing.T) {
+	for _, grow := range []func(*deviceFacts){
+		func(f *deviceFacts) { f.Rows *= 4 },
+		func(f *deviceFacts) { f.Bytes *= 4 },
+		func(f *deviceFacts) { f.Groups *= 4 },
+		func(f *deviceFacts) { f.RowSize *= 4 },
+	} {
+		f := question(1, 1)
+		f.Rows = 1
+		cpu, device := 0.0, 0.0
+		for range 20 {
+			c, d := defaultDeviceCosts.cpu(f), defaultDeviceCosts.device(f)
+			if !(c >= cpu && d >= device && d < math.Inf(1) && c < math.Inf(1)) {
+				t.Fatalf("%+v: CPU %v after %v, device %v after %v", f, c, cpu, d, device)
+			}
+			cpu, device = c, d
+			grow(&f)
+		}
+	}
+}

@@ -1,0 +1,139 @@
+package gagg
+
+import (
+	"log/slog"
+	"slices"
+	"sync"
+
+	"github.com/gagg-dev/gagg/streams"
+)
+
+// DeviceStats is what a run did on one device. Times are sums, and those of
+// copies and kernels overlap.
+type DeviceStats struct {
+	Number     int    `json:"number"` // as for Options.Device
+	Name       string `json:"name"`
+	Memory     int64  `json:"memory"`      // bytes of it that the run could take
+	PeakMemory int64  `json:"peak_memory"` // bytes of it that the run held at most
+
+	// While the input is read, tiles of rows are combined into a table for each stream.
+	Tiles      int64 `json:"tiles"`
+	Rows       int64 `json:"rows"`        // in tiles
+	InCore     bool  `json:"in_core"`     // all groups stayed on the device
+	Groups     int64 `json:"groups"`      // that it gave back
+	TableSlots int64 `json:"table_slots"` // of all tables, at last
+	Grown      int64 `json:"grown"`       // how often a table was replaced by a larger one
+	// A row whose group a full table does not have is kept in pages.
+	RestRows     int64 `json:"rest_rows"`
+	EvictedRows  int64 `json:"evicted_rows"` // of these: to the host, for want of pages
+	EvictedBytes int64 `json:"evicted_bytes"`
+	// Rows that lie on the host at last come back bucket by bucket.
+	Buckets     int64 `json:"buckets"`
+	BucketRows  int64 `json:"bucket_rows"`
+	FullBuckets int64 `json:"full_buckets"` // of which the CPU took a part, since the table was full
+
+	Streams []StreamStats `json:"streams"`
+}
+
+// StreamStats is what one stream of a device did. Copies and kernels are timed by
+// the device, and waits for those of other streams are in their times.
+type StreamStats struct {
+	Jobs     int     `json:"jobs"`
+	BytesIn  int64   `json:"bytes_in"`
+	BytesOut int64   `json:"bytes_out"`
+	CopyIn   float64 `json:"copy_in_s"`
+	Kernels  float64 `json:"kernel_s"`
+	CopyOut  float64 `json:"copy_out_s"`
+	Deliver  float64 `json:"deliver_s"` // handing over what the device put out
+	Idle     float64 `json:"idle_s"`    // without a job
+}
+
+// streamStats is s in the units of Stats.
+func streamStats(s streams.Stats) []StreamStats {
+	list := make([]StreamStats, len(s.Streams))
+	for i, l := range s.Streams {
+		list[i] = StreamStats{
+			Jobs: l.Jobs, BytesIn: l.BytesIn, BytesOut: l.BytesOut,
+			CopyIn: l.CopyIn.Seconds(), Kernels: l.Kernels.Seconds(), CopyOut: l.CopyOut.Seconds(),
+			Deliver: l.Deliver.Seconds(), Idle: l.Idle.Seconds(),
+		}
+	}
+	return list
+}
+
+// Fallback is something that the CPU did in place of a device, and why.
+type Fallback struct {
+	What  string `json:"what"`
+	Why   string `json:"why"`
+	Count int64  `json:"count"`
+}
+
+// deviceRecord is what a run notes of its devices, from any goroutine.
+type deviceRecord struct {
+	mu        sync.Mutex
+	devices   []DeviceStats // by number
+	fallbacks []Fallback    // each once, in the order of their first time
+}
+
+// add notes what was done on a device. What several parts of a run did on the
+// same one is added up.
+func (d *deviceRecord) add(s DeviceStats) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	i, found := slices.BinarySearchFunc(d.devices, s.Number, func(s DeviceStats, n int) int { return s.Number - n })
+	if !found {
+		d.devices = slices.Insert(d.devices, i, s)
+		return
+	}
+	d.devices[i].merge(s)
+}
+
+// merge adds what another part of the run did on the device.
+func (s *DeviceStats) merge(o DeviceStats) {
+	s.Memory, s.PeakMemory = max(s.Memory, o.Memory), max(s.PeakMemory, o.PeakMemory)
+	s.InCore = s.InCore || o.InCore
+	for _, sum := range []struct {
+		to   *int64
+		more int64
+	}{
+		{&s.Tiles, o.Tiles},
+		{&s.Rows, o.Rows},
+		{&s.Groups, o.Groups},
+		{&s.TableSlots, o.TableSlots},
+		{&s.Grown, o.Grown},
+		{&s.RestRows, o.RestRows},
+		{&s.EvictedRows, o.EvictedRows},
+		{&s.EvictedBytes, o.EvictedBytes},
+		{&s.Buckets, o.Buckets},
+		{&s.BucketRows, o.BucketRows},
+		{&s.FullBuckets, o.FullBuckets},
+	} {
+		*sum.to += sum.more
+	}
+	s.Streams = append(s.Streams, o.Streams...)
+}
+
+// fellBack notes that the CPU does what a device did not, and why. The log is
+// told of the first time, as a warning: the answer is right, but the run takes
+// longer than was asked for.
+func (d *deviceRecord) fellBack(log *slog.Logger, what, why string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for i := range d.fallbacks {
+		if f := &d.fallbacks[i]; f.What == what && f.Why == why {
+			f.Count++
+			return
+		}
+	}
+	d.fallbacks = append(d.fallbacks, Fallback{What: what, Why: why, Count: 1})
+	log.Warn("the CPU goes on in place of the GPU", slog.String("what", what), slog.String("why", why))
+}
+
+// tell adds what was noted to s. used are the devices that computed.
+func (d *deviceRecord) tell(s *Stats, used []int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s.Device = deviceNames(used)
+	s.Devices = append(s.Devices, d.devices...)
+	s.Fallbacks = append(s.Fallbacks, d.fallbacks...)
+}

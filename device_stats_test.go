@@ -1,0 +1,77 @@
+package gagg
+
+import (
+	"bytes"
+	"encoding/json"
+	"log/slog"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gagg-dev/gagg/streams"
+)
+
+// What parts of a run did on a device is one entry, by number, and no field of it
+// is lost.
+func TestDeviceRecordAdds(t *testing.T) {
+	part := DeviceStats{Number: 1, Name: "A"}
+	for i, fields := 0, reflect.ValueOf(&part).Elem(); i < fields.NumField(); i++ {
+		if f := fields.Field(i); f.Kind() == reflect.Int64 {
+			f.SetInt(int64(i))
+		}
+	}
+	part.Streams = streamStats(streams.Stats{Streams: []streams.StreamStats{{Jobs: 3, BytesIn: 8, CopyIn: time.Second}}})
+	var d deviceRecord
+	d.add(part)
+	d.add(DeviceStats{Number: 0, Name: "B"})
+	d.add(part)
+	var s Stats
+	d.tell(&s, []int{0, 1})
+	if s.Device != "gpu:0,1" || len(s.Devices) != 2 || s.Devices[0].Name != "B" || len(s.Devices[1].Streams) != 2 {
+		t.Fatalf("%+v", s)
+	}
+	if one := s.Devices[1].Streams[0]; one.Jobs != 3 || one.BytesIn != 8 || one.CopyIn != 1 {
+		t.Errorf("%+v", one)
+	}
+	once, twice := reflect.ValueOf(part), reflect.ValueOf(s.Devices[1])
+	for i := range once.NumField() {
+		name := once.Type().Field(i).Name
+		if once.Field(i).Kind() != reflect.Int64 {
+			continue
+		}
+		want := 2 * once.Field(i).Int()
+		if strings.HasSuffix(name, "Memory") {
+			want = once.Field(i).Int() // a peak
+		}
+		if got := twice.Field(i).Int(); got != want {
+			t.Errorf("%s is %d, want %d", name, got, want)
+		}
+	}
+}
+
+// A fallback is told once and counted always.
+func TestFallbacks(t *testing.T) {
+	var d deviceRecord
+	var text bytes.Buffer
+	log := slog.New(slog.NewTextHandler(&text, nil))
+	var all sync.WaitGroup
+	for range 10 {
+		all.Go(func() { d.fellBack(log, "bucket", "no memory") })
+	}
+	all.Wait()
+	d.fellBack(log, "run", "context lost")
+	var s Stats
+	d.tell(&s, nil)
+	if len(s.Fallbacks) != 2 || s.Fallbacks[0] != (Fallback{"bucket", "no memory", 10}) || s.Device != "cpu" {
+		t.Errorf("%+v", s)
+	}
+	if n := strings.Count(text.String(), "level=WARN"); n != 2 {
+		t.Errorf("%d lines in the log:\n%s", n, text.String())
+	}
+	out, err := json.Marshal(s.Fallbacks[1])
+	if err != nil || string(out) != `{"what":"run","why":"context lost","count":1}` {
+		t.Errorf("%s, %v", out, err)
+	}
+}

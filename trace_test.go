@@ -1,0 +1,154 @@
+package gagg
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gagg-dev/gagg/streams"
+)
+
+// The document as Perfetto reads it, to the letter.
+func TestRecorderGolden(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out strings.Builder
+		r := newRecorder(&out)
+		reading := r.span(rowOfRun, "scan")
+		device := r.pipeline(1)
+		time.Sleep(1500 * time.Nanosecond)
+		reading()
+		device(streams.Interval{Kind: streams.Waiting, Stream: -1, Slot: 3, Job: -1, From: 0, Length: 250})
+		device(streams.Interval{Kind: streams.Computing, Stream: 0, Job: 0, From: 2 * time.Millisecond, Length: time.Millisecond, Bytes: 8})
+		device(streams.Interval{Kind: streams.Computing, Stream: 0, Job: 1, From: 2999 * time.Microsecond, Length: time.Millisecond, Bytes: 8})
+		r.close()
+		r.close()
+		r.span(rowOfWorker(0), "too late")()
+		const want = `{"displayTimeUnit":"ms","traceEvents":[
+{"name":"process_name","ph":"M","pid":1,"tid":0,"ts":0.000,"args":{"name":"gagg"}},
+{"name":"thread_name","ph":"M","pid":1,"tid":1,"ts":0.000,"args":{"name":"run"}},
+{"name":"thread_sort_index","ph":"M","pid":1,"tid":1,"ts":0.000,"args":{}},
+{"name":"scan","ph":"X","pid":1,"tid":1,"ts":0.000,"dur":1.500,"args":{}},
+{"name":"thread_name","ph":"M","pid":1,"tid":2,"ts":0.000,"args":{"name":"GPU 1, slot 3: wait for a slot"}},
+{"name":"thread_sort_index","ph":"M","pid":1,"tid":2,"ts":0.000,"args":{"sort_index":536903704}},
+{"name":"wait for a slot","ph":"X","pid":1,"tid":2,"ts":0.000,"dur":0.250,"args":{}},
+{"name":"thread_name","ph":"M","pid":1,"tid":3,"ts":0.000,"args":{"name":"GPU 1, stream 0: kernels"}},
+{"name":"thread_sort_index","ph":"M","pid":1,"tid":3,"ts":0.000,"args":{"sort_index":402685955}},
+{"name":"kernels","ph":"X","pid":1,"tid":3,"ts":2000.000,"dur":1000.000,"args":{"job":0,"bytes":8}},
+{"name":"kernels","ph":"X","pid":1,"tid":3,"ts":3000.000,"dur":999.000,"args":{"job":1,"bytes":8}}
+]}
+`
+		if out.String() != want {
+			t.Errorf("got\n%s\nwant\n%s", out.String(), want)
+		}
+	})
+}
+
+// drawn is a timeline as a reader of the format sees it.
+type drawn struct {
+	TraceEvents []struct {
+		Name, Ph string
+		Pid, Tid int
+		From     float64 `json:"ts"`
+		Dur      float64
+		Args     struct{ Name string }
+	}
+}
+
+// rows are the intervals of each row by its name, as start and end in µs.
+func (d drawn) rows() map[string][][2]float64 {
+	names := map[int]string{}
+	rows := map[string][][2]float64{}
+	for _, e := range d.TraceEvents {
+		switch {
+		case e.Name == "thread_name":
+			names[e.Tid] = e.Args.Name
+		case e.Ph == "X":
+			rows[names[e.Tid]] = append(rows[names[e.Tid]], [2]float64{e.From, e.From + e.Dur})
+		}
+	}
+	return rows
+}
+
+func parseTrace(t *testing.T, text string) drawn {
+	t.Helper()
+	var d drawn
+	if err := json.Unmarshal([]byte(text), &d); err != nil {
+		t.Fatalf("%v in\n%s", err, text)
+	}
+	return d
+}
+
+// checkRows fails if intervals of a row overlap.
+func checkRows(t *testing.T, rows map[string][][2]float64) {
+	t.Helper()
+	for name, list := range rows {
+		slices.SortFunc(list, func(a, b [2]float64) int { return int(1000 * (a[0] - b[0])) })
+		for i := range list[:len(list)-1] {
+			if list[i][1] > list[i+1][0]+0.0005 { // of the sum of two floats
+				t.Errorf("%s: %v and %v overlap", name, list[i], list[i+1])
+			}
+		}
+	}
+}
+
+// What many goroutines tell at once is one valid document, with all of it.
+func TestRecorderAtOnce(t *testing.T) {
+	var out strings.Builder
+	r := newRecorder(&out)
+	var all sync.WaitGroup
+	const workers, each = 8, 300
+	for n := range workers {
+		all.Go(func() {
+			device := r.pipeline(0)
+			for i := range each {
+				r.span(rowOfWorker(n), fmt.Sprint("unit ", i))()
+				device(streams.Interval{Kind: streams.CopyingIn, Stream: n, Job: i, From: time.Duration(i) * 10, Length: 12})
+			}
+		})
+	}
+	all.Wait()
+	r.close()
+	rows := parseTrace(t, out.String()).rows()
+	if len(rows) != 2*workers {
+		t.Errorf("%d rows, want %d", len(rows), 2*workers)
+	}
+	for name, list := range rows {
+		if len(list) != each {
+			t.Errorf("%s has %d intervals, want %d", name, len(list), each)
+		}
+	}
+	checkRows(t, rows)
+}
+
+// failingWriter refuses all.
+type failingWriter struct{ calls int }
+
+func (w *failingWriter) Write([]byte) (int, error) {
+	w.calls++
+	return 0, errors.New("the disk is full")
+}
+
+// A timeline that cannot be written stops nothing, and is not tried again.
+func TestRecorderFails(t *testing.T) {
+	var w failingWriter
+	r := newRecorder(&w)
+	for range 10_000 {
+		r.span(rowOfMaker(0), "merge")()
+	}
+	r.close()
+	if w.calls != 1 {
+		t.Errorf("%d writes after the first one failed", w.calls-1)
+	}
+	var none *recorder
+	none.span(rowOfRun, "scan")()
+	none.close()
+	if none.pipeline(0) != nil {
+		t.Error("a pipeline is traced for nobody")
+	}
+}
