@@ -57,7 +57,8 @@ __device__ __forceinline__ void ega_clear_local(const EgaLayout& layout, const E
 }
 
 // ega_combine_bucket combines the rows of a bucket in the block's table. *full becomes 1 when a key finds no slot, and
-// the warps stop.
+// the warps stop. They read it without a barrier: a warp that sees it late has read rows for nothing. What becomes of
+// the bucket is decided behind the barrier that the caller has, where all see the same.
 template <class Shape>
 __device__ __forceinline__ void ega_combine_bucket(const EgaLayout& layout, const EgaBuckets& in, const EgaLocal& table,
                                                    uint64_t from, uint64_t to, uint32_t* full) {

@@ -22,6 +22,21 @@
 //   WAIT-ENDS   Who waits, waits for TAG_READY of a claimer that waits for nobody. Lanes of a warp may wait for each
 //               other: from sm_70 on they progress independently.
 //   ROW-KEPT    A row that finds no slot goes to the rest, as a row. Nothing is lost while the rest has room.
+//
+// Threads read what others write with no barrier between them. A race checker that knows only barriers and atomics
+// (compute-sanitizer's racecheck) reports such pairs in shared memory. All are accesses of a whole word by ld_relaxed,
+// st_relaxed or an atomic:
+//
+//   tag         TAG_READY is stored behind a fence and read before one: a release and an acquire, of the block in
+//               EgaLocal, of the device in EgaGlobal. Who has seen it sees the key words.
+//   key word    Read while its claimer writes it, it is EGA_EMPTY or the key's, never a mix: KEY-SEEN, or for a key of
+//               one word the compare-and-swap itself, decides.
+//   hash word   Written by the claimer, that of the extra slot by all its rows with one value (HASH-EQUAL); nobody
+//               reads it but ega_taken, behind a barrier or in a later kernel.
+//   state word  Read before an atomic min, max, and, or: the word only ever goes one way, so what is out of date costs
+//               that atomic and nothing else. Sums are not read before they are whole.
+//
+// A word is added to in halves of 32 bits or as one of 64, never both ways: its operation says which.
 #pragma once
 
 #include "ega_state.cuh"
