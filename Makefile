@@ -181,6 +181,25 @@ bench-memory: bench/peers/node_modules
 	$(GO) build -o build/gagg ./cmd/gagg
 	$(GO) run ./bench/peers -memory $(MEMORY) -questions "$(QUESTIONS)" -rows $(ROWS) -rounds $(ROUNDS) -threads $(THREADS) -timeout $(TIMEOUT) -into $(INTO)
 
+# gagg on each of DEVICES, as a whole process and (OPEN) from a program that has the device open, beside DuckDB.
+# Where neither Go nor Node is beside the GPU: make build/endtoend, and bench/peers/endtoend.sh there.
+DEVICES ?= cpu,gpu,auto
+OPEN ?= cpu,gpu
+.PHONY: bench-endtoend
+bench-endtoend: bench/peers/node_modules
+	$(GO) build -o build/gagg ./cmd/gagg
+	$(GO) build -o build/library ./bench/peers/library
+	$(GO) run ./bench/peers -devices $(DEVICES) -open $(OPEN) -rows $(ROWS) -rounds $(ROUNDS) -threads $(THREADS)
+
+.PHONY: build/endtoend
+build/endtoend: bench/peers/node_modules
+	rm -rf build/endtoend
+	mkdir -p build/endtoend
+	for main in cmd/gagg bench/peers bench/peers/library; do CGO_ENABLED=0 $(GO) build -ldflags='-s -w' -o build/endtoend ./$$main; done
+	cp bench/peers/node_modules/@duckdb/node-bindings-linux-x64/libduckdb.so build/endtoend
+	xz -T0 -2 build/endtoend/*
+	@du -sh build/endtoend
+
 bench/peers/node_modules:
 	npm install --prefix bench/peers --no-package-lock --no-audit --no-fund
 

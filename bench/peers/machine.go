@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"regexp"
 	"runtime"
+	"runtime/debug"
 	"strings"
 )
 
@@ -15,6 +16,8 @@ type machine struct {
 	Memory string `json:"memory"`
 	Kernel string `json:"kernel"`
 	Go     string `json:"go"`
+	GPU    string `json:"gpu,omitempty"` // where it is measured too
+	Driver string `json:"driver,omitempty"`
 }
 
 func thisMachine() machine {
@@ -23,13 +26,38 @@ func thisMachine() machine {
 		Cores:  runtime.NumCPU(),
 		Memory: fieldOf("/proc/meminfo", "MemTotal"),
 		Kernel: said("uname", "-sr"),
-		Go:     said("go", "env", "GOVERSION"),
+		Go:     runtime.Version(),
 	}
 }
 
-// slug is the processor's name as a folder.
+// addGPU asks for the first GPU.
+func (m *machine) addGPU() {
+	first, _, _ := strings.Cut(said("nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"), "\n")
+	m.GPU, m.Driver, _ = strings.Cut(first, ", ")
+}
+
+// revision is the commit that is checked out, or else what this program was built from.
+func revision() string {
+	if at := said("git", "describe", "--always", "--dirty"); at != "unknown" {
+		return at
+	}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				return s.Value[:min(len(s.Value), 12)]
+			}
+		}
+	}
+	return "unknown"
+}
+
+// slug is the name of the GPU, or else of the processor, as a folder.
 func (m machine) slug() string {
-	return strings.Trim(regexp.MustCompile(`[^A-Za-z0-9]+`).ReplaceAllString(m.CPU, "-"), "-")
+	name := m.CPU
+	if m.GPU != "" {
+		name = m.GPU
+	}
+	return strings.Trim(regexp.MustCompile(`[^A-Za-z0-9]+`).ReplaceAllString(name, "-"), "-")
 }
 
 // fieldOf is the first value of a "name : value" line of a file of /proc.

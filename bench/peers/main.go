@@ -1,7 +1,8 @@
 // Command peers answers the group-by questions of db-benchmark with gagg and
 // with DuckDB, ClickHouse and Polars beside it, and prints one table; or, with
 // -memory, answers a question under one memory limit after another with gagg
-// and DuckDB. See README.md in this folder for how it is fair;
+// and DuckDB; or, with -devices, has gagg compute on each of them, and DuckDB
+// beside it. See README.md in this folder for how it is fair;
 // `make bench-peers` and `make bench-memory` run it.
 package main
 
@@ -41,6 +42,12 @@ type settings struct {
 	into      string
 	timeout   time.Duration
 	temp      string
+	devices   string
+	open      string
+	library   string
+	duckdb    string
+	unchecked string
+	data      string
 }
 
 func parse() settings {
@@ -57,6 +64,12 @@ func parse() settings {
 	flag.StringVar(&s.into, "into", "nothing", "with -memory: where DuckDB's answers go while they are timed: nothing, or a temporary table")
 	flag.DurationVar(&s.timeout, "timeout", 20*time.Minute, "with -memory: kill a run that takes longer")
 	flag.StringVar(&s.temp, "temp", "bench/data", "with -memory: folder for temporary files and answers, on a disk")
+	flag.StringVar(&s.devices, "devices", "", "values of gagg's --device, for example cpu,gpu,auto: end to end, each beside DuckDB")
+	flag.StringVar(&s.open, "open", "", "with -devices: those that a warm program of gagg's library is asked for too")
+	flag.StringVar(&s.library, "library", "build/library", "with -open: that program")
+	flag.StringVar(&s.duckdb, "duckdb", "", "with -devices: libduckdb.so, which Python drives; empty: node does")
+	flag.StringVar(&s.unchecked, "unchecked", "", "with -devices: questions whose answers are not compared")
+	flag.StringVar(&s.data, "data", "bench/data", "with -devices: folder of the data, which DuckDB makes where it is missing")
 	flag.Parse()
 	return s
 }
@@ -75,12 +88,15 @@ func run(ctx context.Context) error {
 	}
 	b.versions["gagg"] = b.gagg.version()
 	at := setting{
-		Machine: thisMachine(), Commit: said("git", "describe", "--always", "--dirty"),
+		Machine: thisMachine(), Commit: revision(),
 		Command: strings.Join(os.Args[1:], " "), Date: time.Now().UTC().Format(time.DateOnly),
 		Rows: int64(s.rows), Threads: s.threads, Versions: b.versions,
 	}
-	if s.memory != "" {
+	switch {
+	case s.memory != "":
 		return runMemory(ctx, s, b, at, asked)
+	case s.devices != "":
+		return runEndToEnd(ctx, s, b, at, asked)
 	}
 	return runPeers(ctx, s, b, at, asked)
 }

@@ -27,6 +27,7 @@ type request struct {
 	To    string   `json:"to,omitempty"`
 	By    []string `json:"by,omitempty"`
 	Aggs  []term   `json:"aggs,omitempty"`
+	List  string   `json:"list,omitempty"` // Aggs as gagg -a takes them
 	Write string   `json:"write,omitempty"`
 	Query string   `json:"query,omitempty"`
 	Facts bool     `json:"facts,omitempty"`
@@ -53,6 +54,11 @@ func startPeer(ctx context.Context, engine, file string, threads int, b bounds) 
 	count := strconv.Itoa(threads)
 	process := exec.CommandContext(ctx, "node", "bench/peers/peer.mjs", engine, file, count, b.memory, b.temp)
 	process.Env = append(os.Environ(), "POLARS_MAX_THREADS="+count)
+	return talkTo(engine, process)
+}
+
+// talkTo starts a process that speaks as peer.mjs does.
+func talkTo(engine string, process *exec.Cmd) (*peer, error) {
 	process.Stderr = os.Stderr
 	in, err := process.StdinPipe()
 	if err != nil {
@@ -74,7 +80,7 @@ func (p *peer) do(r request) (reply, error) {
 	}
 	line, err := p.replies.ReadBytes('\n')
 	if err != nil {
-		return reply{}, fmt.Errorf("%s gave up (is it installed? npm install --prefix bench/peers): %w", p.engine, err)
+		return reply{}, fmt.Errorf("%s gave up (is it installed? see bench/peers/README.md): %w", p.engine, err)
 	}
 	var answer reply
 	if err := json.Unmarshal(line, &answer); err != nil {
@@ -88,7 +94,7 @@ func (p *peer) do(r request) (reply, error) {
 
 // run answers a question and returns its seconds.
 func (p *peer) run(q question) (float64, error) {
-	answer, err := p.do(request{Run: q.sql(p.engine), By: q.by, Aggs: q.aggs})
+	answer, err := p.do(request{Run: q.sql(p.engine), By: q.by, Aggs: q.aggs, List: q.columns("gagg")})
 	return answer.Seconds, err
 }
 

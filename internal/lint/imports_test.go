@@ -58,11 +58,14 @@ var allowed = map[string][]string{
 	"internal/spill/spilltest": {"internal/spill"},
 	"internal/lint":            {},
 
-	"bench/h2o":     {"internal/datagen", "internal/sink"},
-	"bench/orders":  {"internal/datagen"},
-	"bench/shapes":  {"internal/datagen", "internal/sink"},
-	"bench/plot":    {},
-	"bench/peers":   {"bench/plot"}, // measures commands
+	"bench/h2o":    {"internal/datagen", "internal/sink"},
+	"bench/orders": {"internal/datagen"},
+	"bench/shapes": {"internal/datagen", "internal/sink"},
+	"bench/plot":   {},
+	"bench/peers":  {"bench/plot"}, // measures commands
+
+	"bench/peers/library": {".", "internal/sink"},
+
 	"bench/device":  {"internal/cuda"},
 	"bench/pages":   {"bench/device", "bench/plot", "gpumem", "internal/cuda", "internal/kernels", "internal/kernels/kerneltest"},
 	"bench/streams": {"bench/device", "streams", "internal/cuda", "internal/kernels", "internal/kernels/kerneltest"},

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+)
+
+// contender answers questions end to end, in one way of several.
+type contender interface {
+	name() string
+	// run answers a question; its answer is made and dropped, or kept in memory.
+	run(ctx context.Context, q question) (spent, error)
+	// write has its answer written as Parquet.
+	write(ctx context.Context, q question, path string) error
+	// stays says whether one process answers all runs, so that the first one is
+	// unlike the others.
+	stays() bool
+	stop()
+}
+
+// whole is gagg as a whole process for each run.
+type whole struct {
+	gagg
+	device string
+}
+
+func (w whole) name() string { return "gagg " + w.device }
+
+func (w whole) run(ctx context.Context, q question) (spent, error) {
+	return w.gagg.run(ctx, q, "--device", w.device, "-f", "none")
+}
+
+func (w whole) write(ctx context.Context, q question, path string) error {
+	_, err := w.gagg.run(ctx, q, "--device", w.device, "-o", path)
+	return err
+}
+
+// did is what gagg says of a run with --stats, one that does not count.
+func (w whole) did(ctx context.Context, q question) ([]byte, error) {
+	dir, err := os.MkdirTemp("", "gagg-peers-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // what stays is in the system's folder for temporary files
+	path := filepath.Join(dir, "stats.json")
+	if _, err := w.gagg.run(ctx, q, "--device", w.device, "-f", "none", "--stats="+path); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
+}
+
+func (whole) stays() bool { return false }
+func (whole) stop()       {}
+
+// library is a program of gagg's library that stays and has the device open.
+type library struct {
+	*peer
+	device string
+}
+
+func (l library) name() string { return "library " + l.device }
+
+func (l library) run(_ context.Context, q question) (spent, error) {
+	seconds, err := l.peer.run(q)
+	return spent{seconds: seconds}, err
+}
+
+func (l library) write(_ context.Context, _ question, path string) error {
+	_, err := l.do(request{Write: path})
+	return err
+}
+
+func (library) stays() bool { return true }
+
+// duckDB puts its answers into a temporary table, which goes before the next
+// contender's turn.
+type duckDB struct{ *peer }
+
+func (d duckDB) name() string { return d.engine }
+
+func (d duckDB) run(_ context.Context, q question) (spent, error) {
+	seconds, err := d.peer.run(q)
+	if err == nil {
+		_, err = d.do(request{Query: "drop table r"})
+	}
+	return spent{seconds: seconds}, err
+}
+
+func (d duckDB) write(_ context.Context, q question, path string) error {
+	_, err := d.do(request{Run: q.sql(d.engine), To: path})
+	return err
+}
+
+func (duckDB) stays() bool { return true }
+
+// interleaved has every contender answer q once in each round. Those that
+// stay have answered once before. One that fails is not asked again.
+func interleaved(ctx context.Context, all []contender, q question, rounds int) map[string]*cell {
+	cells := map[string]*cell{}
+	for _, c := range all {
+		cells[c.name()] = &cell{}
+	}
+	for round := range rounds + 1 {
+		counts := round > 0
+		for _, c := range all {
+			if cell := cells[c.name()]; cell.Failed == "" && (counts || c.stays()) {
+				s, err := c.run(ctx, q)
+				cell.add(counts, s, err)
+			}
+		}
+	}
+	return cells
+}
+
+// fingerprints compares what the contenders write with what the first one,
+// DuckDB, does.
+func fingerprints(ctx context.Context, all []contender, q question, cells map[string]*cell) error {
+	dir, err := os.MkdirTemp("", "gagg-peers-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // what stays is in the system's folder for temporary files
+	reader := all[0].(duckDB).peer
+	var want fingerprint
+	for i, c := range all {
+		cell := cells[c.name()]
+		if cell.Failed != "" {
+			continue
+		}
+		got, err := fingerprintBy(ctx, reader, c, q, filepath.Join(dir, "answer.parquet"))
+		switch {
+		case err != nil && i == 0:
+			return err
+		case err != nil:
+			cell.Failed = err.Error()
+		case i == 0:
+			want = got
+		default:
+			cell.Differs = want.differs(got)
+		}
+	}
+	return ctx.Err()
+}
+
+func fingerprintBy(ctx context.Context, reader *peer, c contender, q question, path string) (fingerprint, error) {
+	defer os.Remove(path) //nolint:errcheck // may not exist
+	if err := c.write(ctx, q, path); err != nil {
+		return fingerprint{}, err
+	}
+	return fingerprintOf(reader, q, path)
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+)
+
+// endToEnd answers questions from Parquet to the answer: with gagg on each of
+// some devices, as a whole process and from a program that has the device
+// open, and with DuckDB.
+type endToEnd struct {
+	settings
+	file string // what all read; a glob
+}
+
+// runEndToEnd measures each question and saves the table after it.
+func runEndToEnd(ctx context.Context, s settings, b bench, at setting, asked []question) error {
+	at.Machine.addGPU()
+	e := endToEnd{settings: s, file: s.file}
+	if e.file == "" {
+		var err error
+		if e.file, err = e.makeData(ctx); err != nil {
+			return err
+		}
+	}
+	r := endReport{setting: at, Rounds: s.rounds, Unchecked: splitList(s.unchecked)}
+	for _, q := range asked {
+		fmt.Fprintf(os.Stderr, "%s: %s\n", q.name, q.sql("gagg"))
+		line, names, err := e.answer(ctx, q, b)
+		if err != nil {
+			return fmt.Errorf("%s: %w", q.name, err)
+		}
+		r.Names = names
+		r.Results = append(r.Results, line)
+		if err := r.save(s.results); err != nil {
+			return err
+		}
+	}
+	r.markdown(os.Stdout)
+	return nil
+}
+
+// answer measures one question.
+func (e *endToEnd) answer(ctx context.Context, q question, b bench) (line endResult, names []string, err error) {
+	all, err := e.contenders(ctx, b)
+	for _, c := range all {
+		defer c.stop()
+		names = append(names, c.name())
+	}
+	if err != nil {
+		return line, nil, err
+	}
+	facts, err := all[0].(duckDB).do(request{Facts: true})
+	if err != nil {
+		return line, nil, err
+	}
+	b.versions["duckdb"] = facts.Version
+	cells := interleaved(ctx, all, q, e.rounds)
+	line = endResult{result: result{q.name, q.sql("gagg"), cells}, Did: map[string]json.RawMessage{}}
+	for _, c := range all {
+		if w, ok := c.(whole); ok && cells[c.name()].Failed == "" {
+			if line.Did[c.name()], err = w.did(ctx, q); err != nil {
+				return line, nil, err
+			}
+		}
+	}
+	if !slices.Contains(splitList(e.unchecked), q.name) {
+		err = fingerprints(ctx, all, q, cells)
+	}
+	return line, names, err
+}
+
+// contenders are DuckDB, gagg as whole processes, and its library, in this
+// order. Those that were started come also with an error.
+func (e *endToEnd) contenders(ctx context.Context, b bench) (all []contender, err error) {
+	d, err := e.startDuckDB(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all = append(all, duckDB{d})
+	for _, device := range splitList(e.devices) {
+		g := b.gagg
+		g.file = e.file
+		all = append(all, whole{g, device})
+	}
+	for _, device := range splitList(e.open) {
+		p, err := talkTo("gagg", exec.CommandContext(ctx, e.library, e.file, strconv.Itoa(e.threads), device))
+		if err != nil {
+			return all, err
+		}
+		all = append(all, library{p, device})
+	}
+	return all, nil
+}
+
+// startDuckDB starts DuckDB by Python where its shared library is named, else
+// by Node.
+func (e *endToEnd) startDuckDB(ctx context.Context) (*peer, error) {
+	if e.duckdb == "" {
+		return startPeer(ctx, "duckdb", e.file, e.threads, bounds{})
+	}
+	return talkTo("duckdb", exec.CommandContext(ctx, "python3", "bench/peers/peer.py", e.duckdb, e.file, strconv.Itoa(e.threads)))
+}

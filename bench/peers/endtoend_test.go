@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// turns is a contender that notes its runs in a log.
+type turns struct {
+	contender
+	label string
+	warm  bool
+	fails bool
+	log   *[]string
+}
+
+func (t turns) name() string { return t.label }
+func (t turns) stays() bool  { return t.warm }
+
+func (t turns) run(context.Context, question) (spent, error) {
+	*t.log = append(*t.log, t.label)
+	if t.fails {
+		return spent{}, errors.New("no")
+	}
+	return spent{seconds: float64(len(*t.log))}, nil
+}
+
+// All take turns; the first run of one that stays does not count, and one
+// that fails has no second run.
+func TestInterleaved(t *testing.T) {
+	var log []string
+	all := []contender{
+		turns{label: "warm", warm: true, log: &log},
+		turns{label: "process", log: &log},
+		turns{label: "broken", fails: true, log: &log},
+	}
+	cells := interleaved(t.Context(), all, question{}, 2)
+	if want := []string{"warm", "warm", "process", "broken", "warm", "process"}; !slices.Equal(log, want) {
+		t.Errorf("turns %v, want %v", log, want)
+	}
+	if got := cells["warm"].Seconds; !slices.Equal(got, []float64{2, 5}) {
+		t.Errorf("the warm one's seconds are %v", got)
+	}
+	if c := cells["broken"]; c.Failed != "no" || c.median() != 0 {
+		t.Errorf("the broken one: %+v", c)
+	}
+}
+
+// A mean of some of the heavy questions would flatter.
+func TestEndReport(t *testing.T) {
+	r := endReport{Names: []string{"duckdb", "gagg cpu", "gagg gpu", "gagg auto"}, Rounds: 3}
+	for i, q := range append([]string{"q1"}, heavy...) {
+		at := func(seconds float64) *cell { return &cell{Seconds: []float64{seconds}} }
+		r.Results = append(r.Results, endResult{result: result{Question: q, Cells: map[string]*cell{
+			"duckdb": at(8), "gagg cpu": at(4), "gagg gpu": at(2), "gagg auto": at(2 + float64(i)/10),
+		}}})
+	}
+	if got := r.mean("gagg gpu"); got < 3.99 || got > 4.01 {
+		t.Errorf("the mean is %v, want 4", got)
+	}
+	r.Results[4].Cells["gagg gpu"].Differs = "other keys"
+	var out strings.Builder
+	r.markdown(&out)
+	for _, want := range []string{
+		"| q1 | 8.000 | 4.000 | 2.000 | 2.000 | 2.00 | 4.00 | 4.00 |\n",
+		"| q3 q5 q7 q10, geometric mean | | | | | 2.00 | 4.00 |",
+		"q10: auto takes 1.20 times as long as the better of cpu and gpu\n",
+		"q10: gagg gpu DIFFERS from DuckDB: other keys\n",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("there is no %q in\n%s", want, out.String())
+		}
+	}
+	if strings.Contains(out.String(), "q5: auto") {
+		t.Error("auto is told of within its margin")
+	}
+	r.Results[1].Cells["gagg gpu"].Failed = "no device"
+	if got := r.mean("gagg gpu"); got != 0 {
+		t.Errorf("the mean without q3 is %v", got)
+	}
+}
+
+// The parts of a large table have all its rows and its one range of values.
+func TestMakeSQL(t *testing.T) {
+	all := makeSQL(250_000_000, "/d")
+	if len(all) != 5 {
+		t.Fatalf("%d statements", len(all))
+	}
+	for part, want := range []string{"i + 0 as i from numbers where i < 250000000", "i + 100000000 as", "i + 200000000 as i from numbers where i < 50000000"} {
+		copied := all[2+part]
+		if !strings.Contains(copied, want) || !strings.Contains(copied, "hash(i, 6) % 2500000)::int as id6") {
+			t.Errorf("part %d is %s", part, copied)
+		}
+	}
+	if !strings.Contains(all[1], "range(100000000)") {
+		t.Errorf("the numbers come from %s", all[1])
+	}
+}

@@ -1,0 +1,160 @@
+// Command library is gagg's Go library in a process that stays: it answers
+// requests as bench/peers/peer.mjs does (see there), so that its second query
+// finds the device open.
+//
+//	library FILE THREADS DEVICE
+//
+// FILE may be a glob. A result is made and dropped, as by gagg -f none; to
+// write one, the last query runs again.
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gagg-dev/gagg"
+	"github.com/gagg-dev/gagg/internal/sink"
+)
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "library:", err)
+		os.Exit(1)
+	}
+}
+
+// request and reply are the fields of peer.mjs's that concern a library.
+type request struct {
+	Run   string   `json:"run"`
+	By    []string `json:"by"`
+	List  string   `json:"list"` // the aggregates as gagg -a takes them
+	Write string   `json:"write"`
+}
+
+type reply struct {
+	Error   string  `json:"error,omitempty"`
+	Seconds float64 `json:"seconds"`
+	Version string  `json:"version,omitempty"`
+	Peak    int64   `json:"peak,omitempty"`
+}
+
+func run(args []string) error {
+	if len(args) != 3 {
+		return errors.New("usage: library FILE THREADS DEVICE")
+	}
+	threads, err := strconv.Atoi(args[1])
+	if err != nil {
+		return err
+	}
+	files, err := filepath.Glob(args[0])
+	if err != nil || len(files) == 0 {
+		return fmt.Errorf("no file is %s: %w", args[0], err)
+	}
+	p := program{files: files, options: gagg.Options{Threads: threads, Device: args[2]}}
+	requests, replies := json.NewDecoder(bufio.NewReader(os.Stdin)), json.NewEncoder(os.Stdout)
+	for requests.More() {
+		var r request
+		if err := requests.Decode(&r); err != nil {
+			return err
+		}
+		answer, err := p.do(r)
+		if err != nil {
+			answer = reply{Error: err.Error()}
+		}
+		if err := replies.Encode(answer); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// program is what the process keeps between requests.
+type program struct {
+	files   []string
+	options gagg.Options
+	last    gagg.Query
+}
+
+func (p *program) do(r request) (reply, error) {
+	ctx := context.Background()
+	switch {
+	case r.Run != "":
+		p.last = gagg.Query{From: gagg.Files(p.files...), By: r.By, Aggs: []gagg.Agg{gagg.Expr(r.List)}}
+		start := time.Now()
+		err := p.rows(ctx, drop)
+		return reply{Seconds: time.Since(start).Seconds()}, err
+	case r.Write != "":
+		return reply{}, p.write(ctx, r.Write)
+	}
+	peak, err := peakBytes()
+	return reply{Version: runtime.Version(), Peak: peak}, err
+}
+
+// rows runs the last query and has its rows used.
+func (p *program) rows(ctx context.Context, use func(*gagg.Rows) error) error {
+	rows, err := gagg.Run(ctx, p.last, p.options)
+	if err != nil {
+		return err
+	}
+	defer rows.Release()
+	if err := use(rows); err != nil {
+		return err
+	}
+	return rows.Err()
+}
+
+// drop makes every record and drops it.
+func drop(rows *gagg.Rows) error {
+	for rows.Next() {
+		rows.Record()
+	}
+	return nil
+}
+
+func (p *program) write(ctx context.Context, path string) error {
+	file, err := sink.Create(path)
+	if err != nil {
+		return err
+	}
+	defer file.Abort()
+	err = p.rows(ctx, func(rows *gagg.Rows) error {
+		w, err := sink.NewWriter(sink.Parquet, file, rows.Schema(), sink.Options{})
+		if err != nil {
+			return err
+		}
+		for rows.Next() {
+			if err := w.Write(rows.Record()); err != nil {
+				return errors.Join(err, w.Close())
+			}
+		}
+		return w.Close()
+	})
+	if err != nil {
+		return err
+	}
+	return file.Commit()
+}
+
+// peakBytes is the highest resident size of this process.
+func peakBytes() (int64, error) {
+	text, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(text)) {
+		if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+			kilobytes, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 10, 64)
+			return kilobytes * 1024, err
+		}
+	}
+	return 0, errors.New("/proc/self/status has no VmHWM")
+}
