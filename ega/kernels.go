@@ -32,10 +32,12 @@ const (
 	bucketsFunction = 7
 )
 
-// Kernels is the kernels for rows of one layout, loaded into a context.
+// Kernels is the kernels for rows of one layout, loaded into a context. What is
+// made with them works on the thread that loaded them.
 type Kernels struct {
 	Layout Layout
 	family family
+	count  *kernels.EgaCount
 	view   kernels.EgaLayout
 	thread *cuda.Thread
 	device cuda.Device
@@ -54,10 +56,21 @@ func Load(t *cuda.Thread, l Layout) (*Kernels, error) {
 		return nil, err
 	}
 	k := &Kernels{Layout: l, family: f, view: l.view(), thread: t, device: t.Context().Device()}
-	if err := k.prepare(f.Functions()); err != nil {
+	if k.count, err = kernels.LoadEgaCount(t); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
+	if err := k.prepare(f.Functions()); err != nil {
+		return nil, errors.Join(err, k.Close())
+	}
 	return k, nil
+}
+
+// on is the same kernels for what another thread of the context makes. They are
+// closed where they were loaded, after all that.
+func (k *Kernels) on(t *cuda.Thread) *Kernels {
+	other := *k
+	other.thread = t
+	return &other
 }
 
 // prepare allows shared memory to the functions that need it, and asks how many blocks of the others run at once.
@@ -142,4 +155,4 @@ func (k *Kernels) rows(function int, n uint64) cuda.Grid {
 }
 
 // Close unloads the kernels. A second call does nothing.
-func (k *Kernels) Close() error { return k.family.Close() }
+func (k *Kernels) Close() error { return errors.Join(k.family.Close(), k.count.Close()) }

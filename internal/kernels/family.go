@@ -7,8 +7,8 @@ import (
 )
 
 // Family is the kernels of one source, loaded into a context: what the types that
-// are generated for the sources have in common. Like the Thread that loaded it,
-// it is used on one goroutine.
+// are generated for the sources have in common. It is loaded and closed on one
+// goroutine; in between any thread of the context launches its kernels.
 type Family struct {
 	module    *cuda.Module
 	functions []*cuda.Function

@@ -1,0 +1,234 @@
+package ega
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gagg-dev/gagg/feedback"
+	"github.com/gagg-dev/gagg/internal/cuda"
+)
+
+// BucketPass aggregates buckets of rows that lie in host memory, one after the other: the second pass of MP-EGA
+// (paper 003, sections 4.2 and 4.2.2). A bucket's rows share the top bits of their hash, which chose it.
+//
+//	rows of Add ──copy──▶ buffer ──link──▶ its twin on the device ──AddShared──▶ Table
+//	                                                                              │ parts of it, made dense
+//	emit of End ◀──────── buffer ◀──link── its twin on the device ◀───────────────┘
+//
+// There are two buffers, so that one is filled, or emitted, while the other crosses the link or is aggregated.
+//
+// Nobody knows how many groups a bucket has. feedback.Load says how many rows may be loaded until the Table's groups
+// are counted again, so that it never has more than its largest load (LOAD-MAX) and never refuses a row. When it counts as
+// full, Add takes no more rows: those are the caller's, who combines them elsewhere with the groups that End gives. They
+// may be rows of these groups or of others.
+//
+// A count is asked for when three quarters of a round are on their way, and looked at when the round ends: as every
+// row since may be a new group, the count and these rows are a bound of the groups, by which the next round is as
+// sure as by a count. Only if the bound says that the table may be full the device is waited for. Until LOAD-MAX rows
+// nothing is counted at all.
+//
+// It is used on the goroutine that made it, which is locked to its OS thread until Close. Several on one device, each
+// with a goroutine, keep it busy: one core fills its buffers at a fifth of the rate of the link.
+type BucketPass struct {
+	config BucketPassConfig
+	plan   bucketPassPlan
+	load   feedback.Load
+
+	thread  *cuda.Thread
+	kernels *Kernels
+	loaded  *Kernels // the same if they are its own; else nil
+	copies  *cuda.Stream
+	work    *cuda.Stream
+	table   *Table
+	memory  memory
+	facts   bucketFacts
+	stages  [2]bucketStage
+	pinned  int64 // bytes that Host was asked for
+
+	phase   bucketPhase
+	failed  error // of the device: nothing goes any more
+	current int   // the stage that is filled
+	rounds  rounds
+	stats   BucketPassStats
+	closed  bool
+}
+
+// bucketPhase is where a BucketPass is.
+type bucketPhase int
+
+const (
+	bucketIdle    bucketPhase = iota // no bucket; until Begin
+	bucketLoading                    // Add takes rows; until End, or bucketFull when the table counts as full
+	bucketFull                       // Add takes none; until End
+)
+
+// ErrNoBucket is that Add or End was called without Begin.
+var ErrNoBucket = errors.New("ega: no bucket was begun")
+
+// BucketPassStats is what a BucketPass has done.
+type BucketPassStats struct {
+	Buckets int   // ended
+	Full    int   // of these: the table could not take all rows
+	Rows    int64 // taken
+	Groups  int64 // emitted
+	Loads   int64 // buffers that were copied to the device
+	Rounds  int64 // of feedback loading
+	Counts  int64 // of groups; each bucket's first round needs none
+
+	BytesIn, BytesOut int64         // over the link
+	Fill              time.Duration // copying rows into buffers
+	Wait              time.Duration // for the device
+}
+
+// NewBucketPass makes one in a context of a device, and locks the calling goroutine to its OS thread. Errors: those of
+// Validate, of Host, and of the driver, among them cuda.ErrOutOfMemory.
+func NewBucketPass(c *cuda.Context, config BucketPassConfig) (*BucketPass, error) {
+	if err := config.Validate(); err != nil {
+		return nil, fmt.Errorf("bucket pass: %w", err)
+	}
+	b := &BucketPass{config: config.withDefaults()}
+	b.plan = planBucketPass(&b.config)
+	b.load = b.config.Load.Of(int64(b.plan.slots))
+	if err := b.open(c); err != nil {
+		return nil, fmt.Errorf("bucket pass: %w", errors.Join(err, b.Close()))
+	}
+	return b, nil
+}
+
+func (b *BucketPass) open(c *cuda.Context) (err error) {
+	if b.thread, err = c.Lock(); err != nil {
+		return err
+	}
+	if b.kernels = b.config.Kernels; b.kernels == nil {
+		if b.loaded, err = Load(b.thread, b.config.Layout); err != nil {
+			return err
+		}
+		b.kernels = b.loaded
+	}
+	b.kernels = b.kernels.on(b.thread)
+	for _, s := range []**cuda.Stream{&b.copies, &b.work} {
+		if *s, err = b.thread.NewStream(); err != nil {
+			return err
+		}
+	}
+	if b.table, err = NewTable(b.kernels, TableConfig{Slots: b.plan.slots}); err != nil {
+		return err
+	}
+	return b.openStages()
+}
+
+// openStages pins the buffers, of the host's budget, and allocates the rest.
+func (b *BucketPass) openStages() error {
+	size := b.plan.bufferBytes(&b.config.Layout)
+	b.memory.thread = b.thread
+	if err := b.memory.fulfil(wish{&b.stages[0].device, size}, wish{&b.stages[1].device, size}, wish{&b.facts.device, deviceFacts}); err != nil {
+		return err
+	}
+	if err := b.take(2*int64(size) + hostFacts); err != nil {
+		return err
+	}
+	if err := b.facts.open(b.thread); err != nil {
+		return err
+	}
+	for i := range b.stages {
+		if err := b.stages[i].open(b.thread, size); err != nil {
+			return err
+		}
+	}
+	return b.work.Fill(b.facts.device, 0)
+}
+
+// take draws on the host's budget.
+func (b *BucketPass) take(n int64) error {
+	if b.config.Host == nil {
+		return nil
+	}
+	if err := b.config.Host(n); err != nil {
+		return err
+	}
+	b.pinned = n
+	return nil
+}
+
+// Capacity is how many groups of a bucket its table may have.
+func (b *BucketPass) Capacity() int64 { return b.load.NextLoad(0) }
+
+// Stats is what was done so far.
+func (b *BucketPass) Stats() BucketPassStats { return b.stats }
+
+// Begin begins a bucket whose rows share the top `skip` bits of their hash; above 31 it is 31. Rows that share more than that
+// crowd in few slots, and are slow: they are better aggregated elsewhere. A bucket that was not ended is forgotten.
+func (b *BucketPass) Begin(skip uint) error {
+	if b.failed != nil {
+		return b.failed
+	}
+	b.table.view.Skip = uint32(min(skip, mostSkip))
+	b.rounds = newRounds(b.load)
+	b.stages[0].rows, b.stages[1].rows = 0, 0
+	b.phase = bucketLoading
+	return b.fail(b.table.Clear(b.work))
+}
+
+// mostSkip is the most bits that a table skips: the 32 behind them choose the slot.
+const mostSkip = 31
+
+// fail keeps an error of the device.
+func (b *BucketPass) fail(err error) error {
+	if err != nil && b.failed == nil {
+		b.failed = err
+	}
+	return err
+}
+
+// Close waits for the device, frees all and unlocks the goroutine. A second call does nothing.
+func (b *BucketPass) Close() error {
+	if b.closed || b.thread == nil {
+		return nil
+	}
+	b.closed = true
+	err := b.drain()
+	for i := range b.stages {
+		err = errors.Join(err, b.stages[i].close())
+	}
+	err = errors.Join(err, b.facts.close(), b.memory.close())
+	if b.table != nil {
+		err = errors.Join(err, b.table.Close())
+	}
+	if b.loaded != nil {
+		err = errors.Join(err, b.loaded.Close())
+	}
+	for _, s := range b.streams() {
+		err = errors.Join(err, s.Close())
+	}
+	if b.config.Host != nil && b.pinned != 0 && b.thread.Context().Lost() == nil {
+		_ = b.config.Host(-b.pinned) // only asking for more can fail
+	}
+	b.thread.Unlock()
+	return err
+}
+
+func (b *BucketPass) streams() (made []*cuda.Stream) {
+	for _, s := range []*cuda.Stream{b.copies, b.work} {
+		if s != nil {
+			made = append(made, s)
+		}
+	}
+	return made
+}
+
+// drain waits for the streams. Should that fail, the whole context is waited for: what is freed next must not be
+// written to any more. A lost context's error is not told again.
+func (b *BucketPass) drain() error {
+	var err error
+	for _, s := range b.streams() {
+		err = errors.Join(err, s.Synchronize())
+	}
+	if err != nil {
+		err = errors.Join(err, b.thread.Synchronize())
+	}
+	if lost := b.thread.Context().Lost(); lost != nil && errors.Is(b.failed, lost) {
+		return nil
+	}
+	return err
+}

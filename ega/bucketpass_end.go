@@ -1,0 +1,128 @@
+package ega
+
+import (
+	"fmt"
+
+	"github.com/gagg-dev/gagg/internal/cuda"
+	"github.com/gagg-dev/gagg/internal/invariant"
+)
+
+// End gives emit the groups of the rows that were taken, in pieces of whole rows that are valid until emit returns, and ends
+// the bucket. The groups come in the order of their slots: nearly that of their hash. But first come those whose
+// hash is among the greatest and which found all slots from theirs to the last one taken; and one group may come last
+// whatever its hash, that of the one-word key which looks like an empty slot. An error of emit ends the bucket too.
+func (b *BucketPass) End(emit func(rows []uint64) error) error {
+	if b.failed != nil {
+		return b.failed
+	}
+	if b.phase == bucketIdle {
+		return ErrNoBucket
+	}
+	b.stats.Buckets++
+	if b.phase == bucketFull {
+		b.stats.Full++
+	}
+	b.phase = bucketIdle
+	if b.rounds.taken == 0 {
+		return nil
+	}
+	if err := b.fail(b.send()); err != nil {
+		return err
+	}
+	return b.emit(emit)
+}
+
+// emit collects part after part of the table. While one is emitted, the next one crosses the link, and the one behind that
+// is collected:
+//
+//	device   collect 0 | collect 1          | collect 2 ...
+//	link                 copy 0   | copy 1
+//	host                            emit 0  | emit 1
+func (b *BucketPass) emit(emit func(rows []uint64) error) error {
+	step := b.partSlots()
+	parts := int((b.plan.slots + step - 1) / step)
+	groups := uint64(0)
+	for i := range parts + 2 {
+		if i < parts {
+			from := uint32(i) * step
+			if err := b.collect(i, from, min(b.plan.slots-from, step)); err != nil {
+				return b.fail(err)
+			}
+		}
+		if part := i - 1; part >= 0 && part < parts {
+			if err := b.fetch(part); err != nil {
+				return b.fail(err)
+			}
+		}
+		if part := i - 2; part >= 0 {
+			n, err := b.deliver(part, emit)
+			if err != nil {
+				return err
+			}
+			groups += n
+		}
+	}
+	if invariant.Enabled {
+		invariant.Check(groups <= uint64(b.load.NextLoad(0)), "LOAD-MAX: the table had more groups than it may")
+	}
+	return nil
+}
+
+// partSlots is how many slots the parts have: the buffer has to hold all their groups, and one more, as the last of them
+// may have one behind its slots. When all groups fit there is one part.
+func (b *BucketPass) partSlots() uint32 {
+	if b.rounds.most() <= int64(b.plan.buffer) {
+		return b.plan.slots
+	}
+	return min(b.plan.buffer-1, b.plan.slots)
+}
+
+// collect queues part i of the table, made dense, to the device's side of its stage.
+func (b *BucketPass) collect(i int, from, n uint32) error {
+	s := &b.stages[i%2]
+	if i == 0 {
+		if err := b.facts.fetch(b.work, factRefused, b.table.restCount); err != nil {
+			return err
+		}
+	}
+	if err := b.work.Wait(s.moved); err != nil {
+		return err
+	}
+	if err := b.table.collectPart(b.work, from, from+n, b.facts.unused(), s.device); err != nil {
+		return err
+	}
+	if err := b.facts.fetch(b.work, factPart+i%2, b.table.gather.total); err != nil {
+		return err
+	}
+	return b.work.Record(s.worked)
+}
+
+// fetch queues the copy of part i to the host, when its groups have been counted.
+func (b *BucketPass) fetch(i int) error {
+	s := &b.stages[i%2]
+	if err := b.wait(s.worked); err != nil {
+		return err
+	}
+	if n := b.facts.words[factRefused]; n != 0 {
+		return fmt.Errorf("%w: %d rows", errNoSlot, n)
+	}
+	s.rows = int(b.facts.words[factPart+i%2])
+	size := cuda.Size(s.rows) * b.config.Layout.RowBytes()
+	return b.move(s, func() error { return b.copies.CopyOut(s.pinned.Span(0, size), s.device.Slice(0, size)) })
+}
+
+// deliver gives emit the groups of part i, and says how many they are.
+func (b *BucketPass) deliver(i int, emit func(rows []uint64) error) (uint64, error) {
+	s := &b.stages[i%2]
+	n := s.rows
+	s.rows = 0
+	if n == 0 {
+		return 0, nil
+	}
+	if err := b.wait(s.moved); err != nil {
+		return 0, b.fail(err)
+	}
+	b.stats.Groups += int64(n)
+	b.stats.BytesOut += int64(n) * int64(b.config.Layout.RowBytes())
+	return uint64(n), emit(s.words[:n*b.config.Layout.Stride()])
+}

@@ -1,0 +1,104 @@
+package ega
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/gagg-dev/gagg/feedback"
+	"github.com/gagg-dev/gagg/internal/cuda"
+)
+
+const (
+	// DefaultBucketBuffer crosses the link in 75 µs at its full rate, and is filled in half a millisecond
+	// by one core. Two of them are pinned in 3 ms.
+	DefaultBucketBuffer = 4 << 20
+
+	// bufferShare is the part of the device memory that each buffer may take: what it takes, the table lacks.
+	bufferShare = 16
+
+	// leastBuffer is the rows of the smallest buffer, leastSlots those of the smallest table: a Device for which
+	// more than this is too much does not pay, and tests have to be quick.
+	leastBuffer, leastSlots = 16, 64
+)
+
+// BucketPassConfig is the shape of a BucketPass. Zero fields have defaults, where nothing else is said.
+type BucketPassConfig struct {
+	Layout Layout
+	// Kernels are those of Layout, loaded on any thread of the context and closed after the BucketPass; nil: it loads
+	// its own. To load them takes tens of milliseconds where the driver has not compiled them before, so many share them.
+	Kernels *Kernels
+	// Device is how many bytes of device memory this pass may take, above 0.
+	Device int64
+	// Host is asked before host memory is pinned, and told, as a negative number, what was freed; nil: no
+	// budget. What a lost context holds is not freed and stays counted.
+	Host func(bytes int64) error
+	// BufferBytes is the size of each of the two pinned buffers; it is less where Device is small.
+	BufferBytes int
+	// Load is how full the table gets.
+	Load feedback.LoadConfig
+}
+
+func (c BucketPassConfig) withDefaults() BucketPassConfig {
+	if c.BufferBytes == 0 {
+		c.BufferBytes = DefaultBucketBuffer
+	}
+	if c.Load == (feedback.LoadConfig{}) {
+		c.Load = feedback.DefaultLoadConfig
+	}
+	return c
+}
+
+// Validate reports everything that is wrong with the configuration.
+func (c BucketPassConfig) Validate() error {
+	c = c.withDefaults()
+	errs := []error{c.Layout.Validate(), c.Load.Validate()}
+	if c.BufferBytes < 0 {
+		errs = append(errs, fmt.Errorf("buffers: %d bytes", c.BufferBytes))
+	}
+	if least := (bucketPassPlan{slots: leastSlots, buffer: leastBuffer}).bytes(&c.Layout); c.Device < int64(least) {
+		errs = append(errs, fmt.Errorf("device memory: %d bytes are too few, at least %d are needed", c.Device, least))
+	}
+	return errors.Join(errs...)
+}
+
+// bucketPassPlan is how a BucketPass divides its device memory.
+type bucketPassPlan struct {
+	slots  uint32 // of the table
+	buffer uint32 // rows of each of the two buffers, at least 2
+}
+
+// planBucketPass gives the buffers what they want, within their share, and the table all else. c is valid and
+// has its defaults.
+func planBucketPass(c *BucketPassConfig) bucketPassPlan {
+	row, device := c.Layout.RowBytes(), cuda.Size(c.Device)
+	p := bucketPassPlan{buffer: uint32(max(min(cuda.Size(c.BufferBytes), device/bufferShare)/row, leastBuffer))}
+	few, many := cuda.Size(leastSlots), cuda.Size(MaxSlots)
+	for few < many { // the most slots that fit: bytes grows with them
+		p.slots = uint32(few + (many-few+1)/2)
+		if p.bytes(&c.Layout) <= device {
+			few = cuda.Size(p.slots)
+		} else {
+			many = cuda.Size(p.slots) - 1
+		}
+	}
+	p.slots = uint32(few)
+	return p
+}
+
+// bytes is the device memory that it comes to.
+func (p bucketPassPlan) bytes(l *Layout) cuda.Size {
+	table := pieces((cuda.Size(p.slots)+1)*l.RowBytes(), 4*tagsOf(l, p.slots), tilesBytes(uint64(p.slots)+1), restBytes, 1, 1)
+	return table + pieces(p.bufferBytes(l), p.bufferBytes(l), deviceFacts)
+}
+
+// pieces is what pieces of device memory take together.
+func pieces(sizes ...cuda.Size) (sum cuda.Size) {
+	const unit = 512 // a piece of the driver's is a multiple of this
+	for _, n := range sizes {
+		sum += (n + unit - 1) / unit * unit
+	}
+	return sum
+}
+
+// bufferBytes is the size of each buffer.
+func (p bucketPassPlan) bufferBytes(l *Layout) cuda.Size { return cuda.Size(p.buffer) * l.RowBytes() }

@@ -1,0 +1,104 @@
+package ega
+
+import (
+	"errors"
+	"unsafe"
+
+	"github.com/gagg-dev/gagg/internal/cuda"
+)
+
+// bucketStage is one of the two buffers of a BucketPass, and its twin on the device.
+type bucketStage struct {
+	pinned *cuda.Pinned
+	words  []uint64 // of the pinned buffer
+	device cuda.Span
+	rows   int // in the buffer
+	// moved: the last copy between the two has ended. worked: so have the last kernels on the twin, or
+	// those that filled it.
+	moved, worked *cuda.Event
+}
+
+func (s *bucketStage) open(t *cuda.Thread, size cuda.Size) (err error) {
+	if s.pinned, s.words, err = pinWords(t, size); err != nil {
+		return err
+	}
+	for _, e := range []**cuda.Event{&s.moved, &s.worked} {
+		if *e, err = t.NewEvent(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *bucketStage) close() error {
+	var err error
+	for _, e := range []*cuda.Event{s.moved, s.worked} {
+		if e != nil {
+			err = errors.Join(err, e.Close())
+		}
+	}
+	if s.pinned != nil {
+		err = errors.Join(err, s.pinned.Close())
+	}
+	return err
+}
+
+// pinWords pins so many bytes, a multiple of 8.
+func pinWords(t *cuda.Thread, size cuda.Size) (*cuda.Pinned, []uint64, error) {
+	p, err := t.AllocPinned(size)
+	if err != nil {
+		return nil, nil, err
+	}
+	return p, unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(p.Bytes()))), size/8), nil
+}
+
+// bucketFacts is what the device tells a BucketPass in numbers. On the device: a count of groups, and a word that is
+// always 0. On the host: what comes back, a word each.
+type bucketFacts struct {
+	device cuda.Span
+	pinned *cuda.Pinned
+	words  []uint64
+	told   *cuda.Event // the count of groups has come
+}
+
+// Words of facts on the host.
+const (
+	factGroups    = iota // of the table, when it was counted
+	factRefused          // rows that the table refused: none, or LOAD-MAX is broken
+	factPart             // groups of the part of the table in stage 0; behind it, of that in stage 1
+	hostFactWords = factPart + 2
+)
+
+const (
+	deviceFacts cuda.Size = 16
+	hostFacts             = 8 * hostFactWords
+)
+
+func (f *bucketFacts) open(t *cuda.Thread) (err error) {
+	if f.pinned, f.words, err = pinWords(t, hostFacts); err != nil {
+		return err
+	}
+	f.told, err = t.NewEvent()
+	return err
+}
+
+func (f *bucketFacts) close() error {
+	var err error
+	if f.told != nil {
+		err = f.told.Close()
+	}
+	if f.pinned != nil {
+		err = errors.Join(err, f.pinned.Close())
+	}
+	return err
+}
+
+// count is the device's word for a count, unused the one that is 0.
+func (f *bucketFacts) count() cuda.Span  { return f.device.Slice(0, 8) }
+func (f *bucketFacts) unused() cuda.Span { return f.device.Slice(8, 16) }
+
+// fetch queues the copy of a word from the device.
+func (f *bucketFacts) fetch(s *cuda.Stream, fact int, from cuda.Span) error {
+	at := 8 * cuda.Size(fact)
+	return s.CopyOut(f.pinned.Span(at, at+8), from.Slice(0, 8))
+}

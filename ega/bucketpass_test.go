@@ -1,0 +1,241 @@
+package ega_test
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/feedback"
+	"github.com/gagg-dev/gagg/internal/cuda/emu"
+	"github.com/gagg-dev/gagg/internal/gputest"
+)
+
+// tinyPass is device memory for a table of some hundred groups.
+const tinyPass = 24_000
+
+func (r *rig) bucketPass(c ega.BucketPassConfig) *ega.BucketPass {
+	r.tb.Helper()
+	return gputest.Keep(r.tb, func() (*ega.BucketPass, error) { return ega.NewBucketPass(r.thread.Context(), c) })
+}
+
+// bucket is what becomes of a bucket's rows, which are added in pieces of all sizes: groups, and rows not taken.
+func bucket(b *ega.BucketPass, stride int, rows []uint64, skip uint) (groups, left []uint64, err error) {
+	if err := b.Begin(skip); err != nil {
+		return nil, nil, err
+	}
+	random := rand.New(rand.NewPCG(uint64(len(rows)), 5))
+	for len(rows) > 0 && len(left) == 0 {
+		n := min(1+random.IntN(700), len(rows)/stride)
+		piece := slices.Clone(rows[:n*stride])
+		taken, err := b.Add(piece)
+		if err != nil {
+			return nil, nil, err
+		}
+		left = append(left, piece[taken*stride:]...)
+		clear(piece) // they were copied
+		rows = rows[n*stride:]
+	}
+	left = append(left, rows...)
+	err = b.End(func(rows []uint64) error {
+		if len(rows) == 0 || len(rows)%stride != 0 {
+			return fmt.Errorf("a piece of %d words, rows of %d", len(rows), stride)
+		}
+		groups = append(groups, rows...)
+		return nil
+	})
+	return groups, left, err
+}
+
+// checked aggregates a bucket and compares with the twin: each group comes once, and the groups with the rows not
+// taken are those of all rows.
+func (r *rig) checked(b *ega.BucketPass, l *ega.Layout, rows []uint64, skip uint) (groups, left []uint64) {
+	r.tb.Helper()
+	groups, left, err := bucket(b, l.Stride(), rows, skip)
+	r.do(err)
+	if got := len(ega.Combine(l, groups)); got != len(groups) {
+		r.tb.Errorf("%d words of groups, of which %d are different groups", len(groups), got)
+	}
+	if n := len(groups) / l.Stride(); int64(n) > b.Capacity() {
+		r.tb.Errorf("LOAD-MAX: %d groups, at most %d", n, b.Capacity())
+	}
+	r.same(l, ega.Combine(l, slices.Concat(groups, left)), ega.Combine(l, rows))
+	return groups, left
+}
+
+// All cases, in a pass that has room for all groups and in one that is full soon. Each runs twice, so that the
+// second bucket finds what the first one left.
+func TestBucketPass(t *testing.T) {
+	list := cases()
+	for _, device := range []int64{tinyPass, 4 << 20} {
+		t.Run(fmt.Sprintf("device=%d", device), func(t *testing.T) {
+			for i := range list {
+				c := &list[i]
+				t.Run(c.name, func(t *testing.T) {
+					r := newRig(t)
+					b := r.bucketPass(ega.BucketPassConfig{Layout: c.layout, Device: device, BufferBytes: 40 << 10})
+					for range 2 {
+						_, left := r.checked(b, &c.layout, c.rows, 0)
+						if device > tinyPass && len(left) > 0 {
+							t.Errorf("%d words were left", len(left))
+						}
+					}
+				})
+			}
+		})
+	}
+}
+
+// Buckets through one pass whose copies and kernels take their time: many rows of few groups, which all fit by
+// rounds; more groups than it takes; nothing; one frequent key; a bucket that is forgotten.
+func TestBucketPassRounds(t *testing.T) {
+	r := newRig(t)
+	if emulator, emulated := emu.Control(); emulated {
+		emulator.Slow(0, 200*time.Microsecond)
+	}
+	l := ega.Layout{Hash: true, KeyWords: 2, Ops: []ega.Op{ega.Add, ega.MinInt}}
+	b := r.bucketPass(ega.BucketPassConfig{Layout: l, Device: tinyPass})
+	random := rand.New(rand.NewPCG(7, 8))
+	capacity := int(b.Capacity())
+	rows := func(n int, key func(i int) uint64) []uint64 { return makeRows(random, &l, n, key) }
+
+	few := rows(20*capacity, func(i int) uint64 { return uint64(i % 50) })
+	if groups, left := r.checked(b, &l, few, 0); len(left) > 0 || len(groups) != 50*l.Stride() {
+		t.Errorf("few groups: %d words of groups, %d were left", len(groups), len(left))
+	}
+	s := b.Stats()
+	if s.Buckets != 1 || s.Full != 0 || s.Rows != int64(20*capacity) || s.Groups != 50 || s.Rounds < 20 || s.Counts < 19 || s.Loads < s.Rounds {
+		t.Errorf("few groups: %+v", s)
+	}
+
+	distinct := rows(3*capacity, func(i int) uint64 { return uint64(i) })
+	groups, left := r.checked(b, &l, distinct, 0)
+	if s = b.Stats(); len(left) == 0 || s.Full != 1 || len(groups)/l.Stride() != capacity {
+		t.Errorf("distinct groups: %d words of groups, %d were left, %+v", len(groups), len(left), s)
+	}
+	counts := s.Counts
+	r.checked(b, &l, nil, 0)
+	r.checked(b, &l, rows(capacity/2, func(i int) uint64 { return uint64(i) }), 0)
+	if s = b.Stats(); s.Counts != counts {
+		t.Errorf("groups of a round that does not end were counted: %+v", s)
+	}
+	r.checked(b, &l, rows(20*capacity, func(i int) uint64 { return uint64(i % 3 * i % (capacity / 3)) }), 0)
+
+	r.checked(b, &l, distinct, 70) // they share no bits at all
+
+	r.do(b.Begin(0))
+	_, err := b.Add(distinct)
+	r.do(err)
+	r.checked(b, &l, few, 0)
+}
+
+// Groups come in the order of their hash, by the bits behind those that all rows share, but for the length of a
+// probe. The groups that went around the end of the table come first.
+func TestBucketPassOrder(t *testing.T) {
+	r := newRig(t)
+	const n, near = 800, 40
+	for _, skip := range []uint{0, 5, 31} {
+		for _, keys := range []int{1, 2} {
+			l := ega.Layout{Hash: true, KeyWords: keys, Ops: []ega.Op{ega.Add}}
+			b := r.bucketPass(ega.BucketPassConfig{Layout: l, Device: 60_000, BufferBytes: 2000})
+			rows := makeRows(rand.New(rand.NewPCG(1, 3)), &l, n, func(i int) uint64 { return uint64(i) << 20 })
+			for i := 0; i < len(rows); i += l.Stride() {
+				rows[i] >>= skip
+			}
+			groups, _ := r.checked(b, &l, rows, skip)
+			var hashes []uint64
+			for row := range slices.Chunk(groups, l.Stride()) {
+				hashes = append(hashes, row[0])
+			}
+			for i, at := range placesOf(hashes) {
+				if around := at - i; min(max(around, -around), n-max(around, -around)) > near {
+					t.Errorf("skip %d, %d key words: place %d has the group that is number %d by hash", skip, keys, i, at)
+				}
+			}
+		}
+	}
+}
+
+// placesOf is where each number would be if they were in order.
+func placesOf(list []uint64) []int {
+	order := make([]int, len(list))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(list[a], list[b]) })
+	places := make([]int, len(list))
+	for place, i := range order {
+		places[i] = place
+	}
+	return places
+}
+
+// A pass keeps to the memory that it was given, of the device and of the host, and gives all back.
+func TestBucketPassBudget(t *testing.T) {
+	r := newRig(t)
+	for _, device := range []int64{tinyPass, 1 << 20, 50_000_000} {
+		free, _, err := r.thread.MemoryInfo()
+		r.do(err)
+		var host, most int64
+		config := ega.BucketPassConfig{Layout: everyOp, Device: device, Host: func(n int64) error {
+			host += n
+			most = max(most, host)
+			return nil
+		}}
+		b, err := ega.NewBucketPass(r.thread.Context(), config)
+		r.do(err)
+		after, _, err := r.thread.MemoryInfo()
+		r.do(err)
+		if used := int64(free - after); used > device || used < device-5000 {
+			t.Errorf("%d bytes of device memory, given %d", used, device)
+		}
+		if most <= 0 || most > 2*ega.DefaultBucketBuffer+1000 {
+			t.Errorf("%d bytes pinned", most)
+		}
+		r.do(errors.Join(b.Close(), b.Close()))
+		if host != 0 {
+			t.Errorf("%d bytes of the host are not given back", host)
+		}
+	}
+	refusal := errors.New("no")
+	for want, config := range map[error]ega.BucketPassConfig{
+		refusal: {Layout: everyOp, Device: 1 << 20, Host: func(int64) error { return refusal }},
+		nil:     {Layout: everyOp, Device: 5000},
+	} {
+		if _, err := ega.NewBucketPass(r.thread.Context(), config); err == nil || want != nil && !errors.Is(err, want) {
+			t.Errorf("error %v, want %v", err, want)
+		}
+	}
+}
+
+// Wrong use and an error of emit are told, and the pass is as good as before.
+func TestBucketPassErrors(t *testing.T) {
+	r := newRig(t)
+	l := ega.Layout{Hash: true, KeyWords: 1, Ops: []ega.Op{ega.Add}}
+	k := r.load(l) // shared, and on the same thread for once
+	b := r.bucketPass(ega.BucketPassConfig{Layout: l, Kernels: k, Device: tinyPass, Load: feedback.LoadConfig{Full: .2, Max: .9}})
+	rows := makeRows(rand.New(rand.NewPCG(1, 3)), &l, 3000, func(i int) uint64 { return uint64(i % 400) })
+	if _, err := b.Add(rows); !errors.Is(err, ega.ErrNoBucket) {
+		t.Errorf("Add before Begin: %v", err)
+	}
+	if err := b.End(nil); !errors.Is(err, ega.ErrNoBucket) {
+		t.Errorf("End before Begin: %v", err)
+	}
+	r.do(b.Begin(0))
+	_, err := b.Add(rows)
+	r.do(err)
+	refusal := errors.New("no")
+	pieces := 0
+	err = b.End(func([]uint64) error {
+		pieces++
+		return refusal
+	})
+	if !errors.Is(err, refusal) || pieces != 1 {
+		t.Errorf("emit failed, and End says %v after %d pieces", err, pieces)
+	}
+	r.checked(b, &l, rows, 0)
+}

@@ -1,0 +1,34 @@
+package ega
+
+import (
+	"github.com/gagg-dev/gagg/internal/cuda"
+	"github.com/gagg-dev/gagg/internal/kernels"
+)
+
+// countGroups adds the number of groups to a word of 64 bits in device memory, which is 0 before: what Collect
+// counts, without writing them.
+func (t *Table) countGroups(s *cuda.Stream, total cuda.Span) error {
+	k := t.k
+	return k.count.Slots(s, k.rows(clearFunction, uint64(t.view.Slots)+1), k.view, t.view, total.Ptr)
+}
+
+// collectPart is Collect for the slots from `from` up to `to`, of which out has room for all and one more. unused is
+// a word in device memory that is 0.
+func (t *Table) collectPart(s *cuda.Stream, from, to uint32, unused, out cuda.Span) error {
+	return t.gather.collect(s, t.k, t.part(from, to, unused), kernels.EgaDense{Rows: out.Ptr})
+}
+
+// part is some slots as a table. The slot behind all others, of the key that looks like an empty slot, belongs to
+// the last of them; elsewhere `unused` stands for its tag.
+func (t *Table) part(from, to uint32, unused cuda.Span) kernels.EgaTable {
+	p := t.view
+	p.Rows += cuda.Ptr(cuda.Size(from) * t.k.Layout.RowBytes())
+	p.Slots = to - from
+	switch {
+	case t.k.Layout.KeyWords > 1:
+		p.Tags += 4 * cuda.Ptr(from)
+	case to < t.view.Slots:
+		p.Tags = unused.Ptr
+	}
+	return p
+}
