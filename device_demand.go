@@ -56,40 +56,49 @@ func parseDevice(text string) (demand, error) {
 	return d, nil
 }
 
-// pick chooses among all devices that the process sees. The error is an
-// ErrDevice, with the reason and what to do about it, also where the demand is
-// auto: it says then why the CPU computes.
+// pick chooses among all devices that the process sees. The error is why it
+// cannot be done.
 func (d demand) pick(devices []cuda.Device) ([]int, error) {
-	if len(devices) == 0 {
-		return nil, d.refused(fmt.Errorf("count the devices: the driver sees none: %w", cuda.ErrNoDevice))
-	}
-	if d.kind == demandNumbers {
-		for _, n := range d.numbers {
-			if n >= len(devices) {
-				return nil, d.refused(fmt.Errorf("there is no device %d; gagg --devices lists those that there are", n))
-			}
-			if err := devices[n].Usable(); err != nil {
-				return nil, d.refused(err)
-			}
-		}
-		return d.numbers, nil
+	switch {
+	case len(devices) == 0:
+		return nil, fmt.Errorf("the driver sees no device: %w", cuda.ErrNoDevice)
+	case d.kind == demandNumbers:
+		return d.numbers, d.check(devices)
 	}
 	for n := range devices {
 		if devices[n].Usable() == nil {
 			return []int{n}, nil
 		}
 	}
-	return nil, d.refused(devices[0].Usable())
+	return nil, devices[0].Usable()
 }
 
-// refused is the error of a demand that cannot be met because of err, which comes
-// from the driver or from pick.
-func (d demand) refused(err error) error {
-	reason := err.Error()
-	if advice := cuda.Advice(err); advice != "" {
-		reason += "; " + advice
+// check is what is wrong with the devices that the demand names.
+func (d demand) check(devices []cuda.Device) error {
+	for _, n := range d.numbers {
+		if n >= len(devices) {
+			return fmt.Errorf("there is no device %d; gagg --devices lists those that there are", n)
+		}
+		if err := devices[n].Usable(); err != nil {
+			return err
+		}
 	}
-	return &kindError{ErrDevice, fmt.Errorf("no usable device for --device %s: %s", d.text, reason)}
+	return nil
+}
+
+// refused is the error of a demand that cannot be met because of err, of the
+// driver or of pick: an ErrDevice, with what to do about it.
+func (d demand) refused(err error) error {
+	return &kindError{ErrDevice, fmt.Errorf("no usable device for --device %s: %s", d.text, deviceProblem(err))}
+}
+
+// deviceProblem is what is wrong with devices, and what to do about it.
+func deviceProblem(err error) string {
+	text := err.Error()
+	if advice := cuda.Advice(err); advice != "" {
+		text += "; " + advice
+	}
+	return text
 }
 
 // deviceNames is what Stats and QueryPlan call the devices that compute.

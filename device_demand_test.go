@@ -43,8 +43,8 @@ func TestPickDevice(t *testing.T) {
 		{device: "gpu", devices: []cuda.Device{good, good}, want: []int{0}},
 		{device: "auto", devices: []cuda.Device{taken, good}, want: []int{1}},
 		{device: "1,0", devices: []cuda.Device{good, good}, want: []int{1, 0}},
-		{device: "gpu", refusal: "the driver sees none: no CUDA device; "},
-		{device: "auto", refusal: "the driver sees none"},
+		{device: "gpu", refusal: "the driver sees no device: no CUDA device; "},
+		{device: "auto", refusal: "the driver sees no device"},
 		{device: "gpu", devices: []cuda.Device{taken}, refusal: "its compute mode is prohibited; wait"},
 		{device: "0,1", devices: []cuda.Device{good, taken}, refusal: "its compute mode is prohibited; wait"},
 		{device: "0,2", devices: []cuda.Device{good, good}, refusal: "there is no device 2; gagg --devices lists"},
@@ -54,10 +54,13 @@ func TestPickDevice(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := d.pick(x.devices)
-		if !slices.Equal(got, x.want) || (err != nil) != (x.refusal != "") {
+		if (err != nil) != (x.refusal != "") || err == nil && !slices.Equal(got, x.want) {
 			t.Errorf("--device %s among %d: %v, %v; want %v", x.device, len(x.devices), got, err, x.want)
 		}
-		if err != nil && (!errors.Is(err, ErrDevice) || !strings.Contains(err.Error(), "--device "+x.device+": ") || !strings.Contains(err.Error(), x.refusal)) {
+		if err == nil {
+			continue
+		}
+		if err = d.refused(err); !errors.Is(err, ErrDevice) || !strings.Contains(err.Error(), "--device "+x.device+": ") || !strings.Contains(err.Error(), x.refusal) {
 			t.Errorf("--device %s: %v; want %s", x.device, err, x.refusal)
 		}
 	}

@@ -16,26 +16,28 @@ import (
 )
 
 // QueryPlan is how a query would run: a value that is the same on every
-// machine with the same number of threads.
+// machine with the same number of threads and the same devices.
 type QueryPlan struct {
-	Device     string     `json:"device"`
-	Reason     string     `json:"reason"` // why that device
-	Threads    int        `json:"threads"`
-	BatchRows  int        `json:"batch_rows"`
-	Groups     GroupPlan  `json:"groups"`
-	Columns    []string   `json:"columns"` // read from the input
-	Where      string     `json:"where,omitempty"`
-	Keys       []KeyPlan  `json:"keys"`
-	KeyWords   int        `json:"key_words"`   // 64-bit words of a key
-	Aggregates []string   `json:"aggregates"`  // computed, each once
-	StateWords int        `json:"state_words"` // 64-bit words of the aggregates of a group
-	Having     string     `json:"having,omitempty"`
-	Output     []string   `json:"output"` // columns, `name: type`
-	OrderBy    int        `json:"order_by"`
-	Limit      int64      `json:"limit,omitempty"`
-	Scan       ScanPlan   `json:"scan"`
-	Memory     MemoryPlan `json:"memory"`
-	Temp       TempPlan   `json:"temp"`
+	Device     string      `json:"device"`              // cpu, gpu:0, gpu:0,1
+	Reason     string      `json:"reason"`              // why that device
+	Predicted  *Prediction `json:"predicted,omitempty"` // nil: the choice needed none
+	GPU        *DevicePlan `json:"gpu,omitempty"`       // nil: the CPU computes
+	Threads    int         `json:"threads"`
+	BatchRows  int         `json:"batch_rows"`
+	Groups     GroupPlan   `json:"groups"`
+	Columns    []string    `json:"columns"` // read from the input
+	Where      string      `json:"where,omitempty"`
+	Keys       []KeyPlan   `json:"keys"`
+	KeyWords   int         `json:"key_words"`   // 64-bit words of a key
+	Aggregates []string    `json:"aggregates"`  // computed, each once
+	StateWords int         `json:"state_words"` // 64-bit words of the aggregates of a group
+	Having     string      `json:"having,omitempty"`
+	Output     []string    `json:"output"` // columns, `name: type`
+	OrderBy    int         `json:"order_by"`
+	Limit      int64       `json:"limit,omitempty"`
+	Scan       ScanPlan    `json:"scan"`
+	Memory     MemoryPlan  `json:"memory"`
+	Temp       TempPlan    `json:"temp"`
 }
 
 // TempPlan is where what does not fit in memory goes.
@@ -80,14 +82,18 @@ func Plan(ctx context.Context, q Query, o Options) (_ *QueryPlan, err error) {
 	if err != nil {
 		return nil, err
 	}
-	plan := p.plan(q)
-	return plan, errors.Join(p.in.Close())
+	defer func() { err = errors.Join(err, p.in.Close()) }()
+	chosen, err := p.planDevice(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return p.plan(q, chosen), nil
 }
 
-func (p *prepared) plan(q Query) *QueryPlan {
+func (p *prepared) plan(q Query, chosen chosen) *QueryPlan {
 	states := p.states(nil)
 	plan := &QueryPlan{
-		Device: deviceCPU, Reason: "this version has no GPU engine",
+		Device: deviceNames(chosen.numbers), Reason: chosen.Reason, GPU: p.devicePlan(chosen.numbers),
 		Threads: p.threads, BatchRows: p.opt.BatchRows, Groups: p.groupPlan(states),
 		Where: q.Where, Having: q.Having, KeyWords: p.layout.Words,
 		Aggregates: p.query.texts, StateWords: states.Words(),
@@ -97,6 +103,9 @@ func (p *prepared) plan(q Query) *QueryPlan {
 			Rows: p.facts.rows, RowGroups: p.scan.units(), Bytes: p.facts.bytes,
 			RowGroupsSkipped: p.facts.skippedGroups, BytesSkipped: p.facts.skippedByte,
 		},
+	}
+	if chosen.CPU > 0 {
+		plan.Predicted = &Prediction{chosen.CPU, chosen.Device}
 	}
 	for _, c := range p.query.cols {
 		plan.Columns = append(plan.Columns, p.in.schema().Fields[c].Name)
@@ -166,6 +175,9 @@ func (p *QueryPlan) String() string {
 		fmt.Fprintf(&b, "%-12s %s\n", name, fmt.Sprintf(format, args...))
 	}
 	line("device", "%s (%s), %d threads", p.Device, p.Reason, p.Threads)
+	if p.GPU != nil {
+		line("gpu", "%s", p.GPU)
+	}
 	line("scan", "%d row groups, %d rows, %d bytes; %d row groups, %d bytes skipped by statistics",
 		p.Scan.RowGroups, p.Scan.Rows, p.Scan.Bytes, p.Scan.RowGroupsSkipped, p.Scan.BytesSkipped)
 	line("columns", "%s", strings.Join(p.Columns, ", "))

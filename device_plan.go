@@ -1,0 +1,198 @@
+package gagg
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"math"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/feedback"
+	"github.com/gagg-dev/gagg/internal/agg"
+	"github.com/gagg-dev/gagg/internal/cuda"
+	"github.com/gagg-dev/gagg/internal/expr"
+	"github.com/gagg-dev/gagg/streams"
+)
+
+// deviceEngine is whether this version computes on devices.
+var deviceEngine = false
+
+// DevicePlan is how devices are used.
+type DevicePlan struct {
+	Numbers  []int   `json:"numbers"`
+	Memory   int64   `json:"memory"`    // bytes of each that may be taken; 0: nine tenths of what is free when the run begins
+	Streams  int     `json:"streams"`   // of each
+	RowBytes int64   `json:"row_bytes"` // that cross the link for each row: hash, key, states
+	LoadFull float64 `json:"load_full"` // of a table that a partition is loaded into: it counts as full,
+	LoadMost float64 `json:"load_most"` // and the most it gets
+	Groups   int64   `json:"groups"`    // about how many; -1: as many as rows
+}
+
+// Prediction is how long a run would take, reading included, without what waits
+// for a disk.
+type Prediction struct {
+	CPU    float64 `json:"cpu_s"`
+	Device float64 `json:"gpu_s"`
+}
+
+// String is the plan for people.
+func (d *DevicePlan) String() string {
+	memory := "nine tenths of what is free"
+	if d.Memory > 0 {
+		memory = "at most " + humanize.IBytes(uint64(d.Memory))
+	}
+	return fmt.Sprintf("%s of memory, %d streams, %d bytes a row; a bucket's table is full above load %g and has %g at most",
+		memory, d.Streams, d.RowBytes, d.LoadFull, d.LoadMost)
+}
+
+// chosen is the outcome of planDevice.
+type chosen struct {
+	deviceChoice
+	numbers []int // of the devices to use; none: the CPU computes
+}
+
+// planDevice decides what computes. It looks for devices only where one may be
+// used: a small query opens no driver. The error is an ErrDevice.
+func (p *prepared) planDevice(ctx context.Context) (chosen, error) {
+	c, err := p.chooseDevice(ctx)
+	if err == nil {
+		p.opt.logger().Debug("device", slog.String("device", deviceNames(c.numbers)), slog.String("reason", c.Reason))
+	}
+	return c, err
+}
+
+func (p *prepared) chooseDevice(ctx context.Context) (chosen, error) {
+	if !deviceEngine {
+		return chosen{deviceChoice: deviceChoice{Reason: "this version has no GPU engine"}}, nil
+	}
+	f := p.deviceFacts()
+	c := chosen{deviceChoice: f.choose()}
+	if !c.Use {
+		return c, nil
+	}
+	numbers, err := findDevices(ctx, f.Demand)
+	switch {
+	case err == nil:
+		c.numbers = numbers
+		return c, nil
+	case context.Cause(ctx) != nil:
+		return chosen{}, context.Cause(ctx)
+	case f.Demand.required():
+		return chosen{}, f.Demand.refused(err)
+	}
+	f.NoDevice = "no GPU: " + deviceProblem(err)
+	return chosen{deviceChoice: f.choose()}, nil
+}
+
+// choose decides by the costs that were measured.
+func (f deviceFacts) choose() deviceChoice { return defaultDeviceCosts.choose(f) }
+
+// findDevices opens the driver, which takes 0.1 s on a machine with GPUs, and
+// picks the devices to use. It returns early when ctx ends.
+func findDevices(ctx context.Context, d demand) ([]int, error) {
+	type findings struct {
+		numbers []int
+		err     error
+	}
+	found := make(chan findings, 1)
+	go func() {
+		driver, err := cuda.Open()
+		if err != nil {
+			found <- findings{err: err}
+			return
+		}
+		devices, err := driver.Devices()
+		if err != nil {
+			found <- findings{err: err}
+			return
+		}
+		numbers, err := d.pick(devices)
+		found <- findings{numbers, err}
+	}()
+	select {
+	case f := <-found:
+		return f.numbers, f.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// deviceFacts are the facts of the plan. How many groups there may be is only
+// asked for, which may read some pages, where a device could be worth it at all.
+func (p *prepared) deviceFacts() deviceFacts {
+	d, _ := parseDevice(p.opt.Device) // Options.validate has seen it
+	states := p.states(nil)
+	f := deviceFacts{
+		Demand: d, Unsupported: p.unsupported(states), Again: p.facts.rows >= 0, Devices: len(d.numbers),
+		Rows: p.facts.rows, Bytes: p.facts.bytes, Groups: math.Inf(1), Threads: p.threads,
+		RowSize: p.deviceRow(states),
+	}
+	if !d.required() && f.choose().Use {
+		f.Groups = p.expectedGroups()
+	}
+	return f
+}
+
+// deviceRow is the bytes of a row on its way to a device.
+func (p *prepared) deviceRow(states *agg.Layout) int64 {
+	return 8 * int64(1+p.layout.Words+states.Words())
+}
+
+// unsupported is why no device can do the query; "": one can.
+func (p *prepared) unsupported(states *agg.Layout) string {
+	switch words := p.layout.Words; {
+	case words == 0:
+		return "there are no keys, and so one group"
+	case words > ega.MaxKeyWords:
+		return fmt.Sprintf("all keys together take %d words, and a GPU compares at most %d", words, ega.MaxKeyWords)
+	}
+	_, _, why := states.DeviceOps()
+	return why
+}
+
+// expectedGroups is about how many groups there are, as far as dictionaries tell.
+func (p *prepared) expectedGroups() float64 {
+	product := 1.0
+	for _, e := range p.query.keys {
+		product *= p.expectedDistinct(e)
+	}
+	if rows := p.facts.rows; rows >= 0 {
+		product = min(product, float64(rows))
+	}
+	return product
+}
+
+// expectedDistinct is about how many values an expression has: no more than its
+// columns have together. A column has as many as make, among the rows of a
+// unit, as many different ones as its largest dictionary holds; +Inf: nobody
+// knows.
+func (p *prepared) expectedDistinct(e *expr.Expr) float64 {
+	product := 1.0
+	for _, c := range e.Columns() {
+		entries := int64(p.scan.dictEntries(c))
+		if !p.scan.dictAll(c) || entries < 0 || p.facts.rows < 0 || p.scan.units() == 0 {
+			return math.Inf(1)
+		}
+		product *= feedback.EstimateGroups(p.facts.rows/int64(p.scan.units()), entries) + 1 // and NULL
+	}
+	return product
+}
+
+// devicePlan is what QueryPlan tells of the devices that are used.
+func (p *prepared) devicePlan(numbers []int) *DevicePlan {
+	if len(numbers) == 0 {
+		return nil
+	}
+	load := p.opt.load()
+	d := &DevicePlan{
+		Numbers: numbers, Memory: p.opt.GPUMemory, Streams: cmp.Or(p.opt.Streams, streams.DefaultStreams),
+		RowBytes: p.deviceRow(p.states(nil)), LoadFull: load.Full, LoadMost: load.Max, Groups: -1,
+	}
+	if groups := p.expectedGroups(); groups < math.MaxInt64 {
+		d.Groups = int64(groups)
+	}
+	return d
+}
