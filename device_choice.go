@@ -90,6 +90,9 @@ func (c deviceCosts) choose(f deviceFacts) deviceChoice {
 	case f.Rows < 0:
 		choice.Reason = "nobody knows how many rows there are"
 		return choice
+	case f.Rows == 0:
+		choice.Reason = "there are no rows to read"
+		return choice
 	}
 	choice.CPU, choice.Device = c.cpu(f), c.device(f)
 	choice.Use = choice.Device < choice.CPU*(1-c.Gain)
@@ -99,20 +102,27 @@ func (c deviceCosts) choose(f deviceFacts) deviceChoice {
 
 // cpu predicts the seconds of a run on the CPU alone.
 func (c deviceCosts) cpu(f deviceFacts) float64 {
-	rows, groups := f.counts()
-	own := min(groups, rows/f.threads()) // groups of a worker
-	work := c.scan(f) + rows*c.table(own*float64(f.RowSize)) + groups*(c.Group+c.Put)
-	return work / f.threads()
+	_, groups := f.counts()
+	return c.reading(f) + groups*(c.Group+c.Put)/f.threads()
 }
 
-// device predicts the seconds of a run on a device: the workers pack rows while
-// those packed before cross the link, then groups come back and are finished as
-// the CPU's are. Kernels are faster than the link and do not count.
+// device predicts the seconds of a run on a device. While it starts, the workers
+// aggregate as they would without it. Then they pack rows, while those packed
+// before cross the link; groups come back and are finished as the CPU's are.
+// Kernels are faster than the link and do not count.
 func (c deviceCosts) device(f deviceFacts) float64 {
 	rows, groups := f.counts()
 	crossing := func(rows float64) float64 { return rows * float64(f.RowSize) / (c.Link * float64(max(f.Devices, 1))) }
-	packing := (c.scan(f) + rows*c.Pack) / f.threads()
-	return c.start(f) + max(packing, crossing(rows)) + max(crossing(groups), groups*c.Put/f.threads())
+	packing := max((c.scan(f)+rows*c.Pack)/f.threads(), crossing(rows))
+	left := max(0, 1-c.start(f)/c.reading(f)) // of the rows, once it has started
+	return c.start(f) + left*packing + max(crossing(groups), groups*c.Put/f.threads())
+}
+
+// reading predicts the seconds until all rows are in the workers' tables.
+func (c deviceCosts) reading(f deviceFacts) float64 {
+	rows, groups := f.counts()
+	own := min(groups, rows/f.threads()) // groups of a worker
+	return (c.scan(f) + rows*c.table(own*float64(f.RowSize))) / f.threads()
 }
 
 func (c deviceCosts) start(f deviceFacts) float64 {

@@ -43,6 +43,7 @@ func TestChooseDevice(t *testing.T) {
 		{name: "no device is there", f: question(1e6, 14e8), change: func(f *deviceFacts) { f.NoDevice = "no driver" }, reason: "no driver"},
 		{name: "a stream", f: question(1e6, 14e8), change: func(f *deviceFacts) { f.Again = false }, reason: "could not be read again"},
 		{name: "nobody knows how many rows", f: question(1e6, 14e8), change: func(f *deviceFacts) { f.Rows = -1 }, reason: "how many rows"},
+		{name: "no rows", f: question(1e6, 0), change: func(f *deviceFacts) { f.Rows, f.Opened = 0, true }, reason: "no rows"},
 	} {
 		if x.change != nil {
 			x.change(&x.f)
