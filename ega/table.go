@@ -104,13 +104,18 @@ func (t *Table) Add(s *cuda.Stream, rows cuda.Span, n uint64) error {
 // AddShared combines n rows in the shared memory of blocks first, which pays
 // where some groups have many of them. groups is how many there may be: an estimate.
 func (t *Table) AddShared(s *cuda.Stream, rows cuda.Span, n, groups uint64) error {
+	return t.addShared(s, rows, n, groups, t.rest)
+}
+
+// addShared is AddShared with a rest of the caller's.
+func (t *Table) addShared(s *cuda.Stream, rows cuda.Span, n, groups uint64, rest kernels.EgaRest) error {
 	k := t.k
 	p := planShared(&k.Layout, k.device, groups)
 	if p.slots == 0 {
-		return t.Add(s, rows, n)
+		return k.family.Probe(s, k.rows(probeFunction, n), k.view, k.span(rows, n), n, t.view, rest)
 	}
 	grid := cuda.Grid{Blocks: p.blocks(n), Threads: p.threads, Shared: uint32(SharedTable(&k.Layout, p.slots))}
-	return k.family.Shared(s, grid, k.view, k.span(rows, n), n, p.slots, p.probes, p.parts, t.view, t.rest)
+	return k.family.Shared(s, grid, k.view, k.span(rows, n), n, p.slots, p.probes, p.parts, t.view, rest)
 }
 
 // addSpans is AddShared for some rows: each block takes those of one span, two row

@@ -255,6 +255,10 @@ func (c *Chains) Left() (int, error) {
 	return 0, nil
 }
 
+// Move makes the chains those of another thread, whose goroutine uses them from now on. What was
+// queued on streams of the one before is done.
+func (c *Chains) Move(t *cuda.Thread) { c.thread = t }
+
 // Close frees the memory, but not the pages: the pool is the caller's. Work that
 // uses it must have ended. A second call does nothing.
 func (c *Chains) Close() error {

@@ -20,6 +20,7 @@ const (
 // Stage is a lane's place for one job, lent to the job's methods while they are
 // called.
 type Stage struct {
+	Thread  *cuda.Thread // the lane's, until the pipeline has ended: for what jobs allocate and keep
 	Stream  *cuda.Stream // for the job's kernels
 	In      cuda.Span    // the input, as long as it is
 	Scratch cuda.Span    // ScratchBytes for the kernels; what is there before is undefined
@@ -38,7 +39,7 @@ type Stage struct {
 
 // newStage makes a stage, whole or not at all.
 func (l *lane) newStage() (*Stage, error) {
-	s := &Stage{Stream: l.work, Lane: l.number}
+	s := &Stage{Thread: l.thread, Stream: l.work, Lane: l.number}
 	if err := s.open(l); err != nil {
 		return nil, errors.Join(err, s.close(l.pipeline))
 	}

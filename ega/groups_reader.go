@@ -1,0 +1,124 @@
+package ega
+
+import (
+	"errors"
+	"fmt"
+	"unsafe"
+
+	"github.com/gagg-dev/gagg/internal/cuda"
+)
+
+// readBytes is MultiPassConfig.ReadBytes by default: the link's full rate, and pinned in 3 ms. A guess.
+const readBytes = 4 << 20
+
+// GroupReader copies partitions of Groups to the host. It is used on the goroutine that made it, which is locked to its OS
+// thread until Close. While a piece is read, the next one crosses.
+type GroupReader struct {
+	groups  *Groups
+	thread  *cuda.Thread
+	stream  *cuda.Stream
+	buffers [2]*cuda.Pinned
+	large   [2][]uint64 // pageable, for buckets that no buffer has room for
+}
+
+// Reader makes a reader. Errors: those of the driver and of the host's budget.
+func (g *Groups) Reader() (*GroupReader, error) {
+	t, err := g.context.Lock()
+	if err != nil {
+		return nil, err
+	}
+	r := &GroupReader{groups: g, thread: t}
+	if err := r.open(); err != nil {
+		return nil, errors.Join(fmt.Errorf("reader of groups: %w", err), r.Close())
+	}
+	return r, nil
+}
+
+func (r *GroupReader) open() (err error) {
+	if r.stream, err = r.thread.NewStream(); err != nil {
+		return err
+	}
+	for i := range r.buffers {
+		if r.buffers[i], err = pin(r.thread, r.groups.host, max(cuda.Size(r.groups.buffer), r.groups.row)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Read hands out the groups of partition p in pieces of whole rows, which are valid until emit returns, and which it may change.
+// A piece is one or more whole fine buckets, which follow each other in order of hash; within a bucket there is no order.
+// So the rows of one hash are in one piece. An error of emit ends it, and is returned.
+func (r *GroupReader) Read(p int, emit func(rows []uint64) error) (err error) {
+	first, end := r.groups.buckets(p)
+	defer func() { err = errors.Join(err, r.stream.Synchronize()) }() // emit may have failed while the next one crosses
+	next, err := r.fetch(first, end, 0)
+	for turn := 1; err == nil && (next.rows != nil || next.end < end); turn++ {
+		if err := r.stream.Synchronize(); err != nil {
+			return err
+		}
+		here := next
+		if next, err = r.fetch(here.end, end, turn); err != nil {
+			return err
+		}
+		if len(here.rows) == 0 {
+			continue
+		}
+		if err := emit(here.rows); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+// piece is some buckets on their way; no rows: there were none.
+type piece struct {
+	rows []uint64
+	end  int // bucket behind them
+}
+
+// fetch queues the copy of as many buckets from first on as a buffer has room for, before end.
+func (r *GroupReader) fetch(first, end, turn int) (piece, error) {
+	g := r.groups
+	room := uint32(r.buffers[0].Device().Size / g.row)
+	last := first
+	for last < end && g.from[last+1]-g.from[first] <= room {
+		last++
+	}
+	if last == first && first < end { // larger than a buffer
+		return r.fetchLarge(first, turn)
+	}
+	span := g.span(first, last)
+	if span.Size == 0 {
+		return piece{end: last}, nil
+	}
+	to := r.buffers[turn%len(r.buffers)].Span(0, span.Size)
+	return piece{wordsOf(to.Bytes()), last}, r.stream.CopyOut(to, span)
+}
+
+// fetchLarge copies one bucket to pageable memory.
+func (r *GroupReader) fetchLarge(bucket, turn int) (piece, error) {
+	span := r.groups.span(bucket, bucket+1)
+	large := &r.large[turn%len(r.large)]
+	if n := int(span.Size / 8); n > len(*large) {
+		*large = make([]uint64, n)
+	}
+	rows := (*large)[:span.Size/8]
+	return piece{rows, bucket + 1}, r.thread.Read(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(rows))), span.Size), span)
+}
+
+// Close frees what the reader has and unlocks the goroutine. A second call does nothing.
+func (r *GroupReader) Close() error {
+	var errs []error
+	if r.stream != nil {
+		errs = append(errs, r.stream.Close())
+	}
+	for _, b := range r.buffers {
+		if b != nil {
+			errs = append(errs, unpin(r.groups.context, r.groups.host, b))
+		}
+	}
+	r.stream, r.buffers, r.large = nil, [2]*cuda.Pinned{}, [2][]uint64{}
+	r.thread.Unlock()
+	return errors.Join(errs...)
+}

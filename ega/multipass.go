@@ -1,0 +1,260 @@
+package ega
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/gagg-dev/gagg/internal/cuda"
+	"github.com/gagg-dev/gagg/internal/kernels"
+	"github.com/gagg-dev/gagg/partition"
+	"github.com/gagg-dev/gagg/streams"
+)
+
+// MultiPassConfig is the shape of a MultiPass. Zero fields have defaults.
+type MultiPassConfig struct {
+	Layout Layout // with Hash
+
+	// Streams, Depth, Slots and SlotBytes are as in streams.Config. All lanes combine into one table, so more of them
+	// cost only their stages; two are enough that one lane's eviction is hidden behind the other's tiles. SlotBytes is less
+	// by default where Device is small.
+	Streams, Depth, Slots, SlotBytes int
+
+	Device int64             // bytes of device memory that all of it may take, Groups too
+	Host   func(int64) error // budget for pinned memory, as in streams.Config; may be nil
+	Groups uint64            // an estimate of how many groups there are; 0: not known
+
+	// Placers is how many goroutines take rows for which the device has no room; default 1. Place is called by
+	// them, with their number from 0, each with other rows, which it copies; they are not valid after it returned.
+	Placers int
+	Place   func(placer int, rows []uint64) error
+
+	ReadBytes int // of each of the two pinned buffers of a GroupReader; default 4 MiB
+
+	Trace func(streams.Interval) // as in streams.Config
+	Timed bool                   // the same
+}
+
+func (c MultiPassConfig) withDefaults() MultiPassConfig {
+	set := func(field *int, value int) {
+		if *field == 0 {
+			*field = value
+		}
+	}
+	set(&c.Streams, streams.DefaultStreams)
+	set(&c.Depth, streams.DefaultDepth)
+	set(&c.Placers, 1)
+	set(&c.ReadBytes, readBytes)
+	return c
+}
+
+// Validate reports everything that is wrong, but for too little device memory.
+func (c *MultiPassConfig) Validate() error {
+	errs := []error{c.Layout.Validate()}
+	if !c.Layout.Hash {
+		errs = append(errs, errors.New("rows without their hash"))
+	}
+	if c.Place == nil {
+		errs = append(errs, errors.New("nobody to place rows"))
+	}
+	for _, f := range []struct {
+		name  string
+		value int
+	}{
+		{"Streams", c.Streams},
+		{"Depth", c.Depth},
+		{"Slots", c.Slots},
+		{"SlotBytes", c.SlotBytes},
+		{"Placers", c.Placers},
+		{"ReadBytes", c.ReadBytes},
+	} {
+		if f.value < 0 {
+			errs = append(errs, fmt.Errorf("%s is %d", f.name, f.value))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// MultiPass aggregates more rows than the device has memory for: MP-EGA (paper 003, section 4.2), its first pass. Tiles of
+// rows cross in the slots of a streams.Pipeline. Its phases:
+//
+//	growing   every tile is combined into one table of all lanes. A row that finds no slot shows that the table is full,
+//	          and it is made larger; until the memory for it is at an end
+//	frozen    the table stays. Rows whose group is in it are combined, the others, the rest, are appended to the
+//	          lane's chains of pages (partition.Chains). When pages run out, the fullest chains are copied to the host
+//	finished  if no row went to a chain, the groups stay on the device, divided by their hash: Groups. Else
+//	          all of them, and the rows of the chains, are on the host
+//
+// Invariants. ONE-PLACE: a submitted row is combined into the table, or it is in a chain, or it was given to Place: one of
+// them. Groups may be in several of these, and are combined again by who has the rows on the host. SHARED: the table is
+// replaced, and its view changed, by who holds its lock alone, once all work of the context has ended; who queues work on
+// it holds the lock with others. BUDGET: what is allocated at any time is within Device.
+//
+// Slot, Submit and Release are called from any number of goroutines, Finish, once, and Close by the one that
+// started the pass, after they are done.
+type MultiPass struct {
+	config  MultiPassConfig
+	plan    passPlan
+	context *cuda.Context
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+
+	kernels *Kernels
+	scatter *kernels.EgaScatter
+	paging  paging
+	table   passTable
+	lanes   []passLane // each is its lane's, and Finish's when these have ended
+	placing placing
+
+	pipeline *streams.Pipeline
+	rows     atomic.Uint64 // submitted
+	counts   passCounts
+	closed   bool
+}
+
+// errPassClosed stops a pass that is closed before it is finished.
+var errPassClosed = errors.New("closed before Finish")
+
+// StartMultiPass makes a pass on a device. The end of ctx stops it. Errors: of Validate, too little Device, and those of the driver
+// and of Host.
+func StartMultiPass(ctx context.Context, c *cuda.Context, cfg MultiPassConfig) (*MultiPass, error) {
+	cfg = cfg.withDefaults()
+	if err := cfg.Validate(); err != nil {
+		return nil, fmt.Errorf("multi pass: %w", err)
+	}
+	m := &MultiPass{config: cfg, context: c}
+	var err error
+	if m.plan, err = planPass(&m.config); err != nil {
+		return nil, fmt.Errorf("multi pass: %w", err)
+	}
+	m.ctx, m.cancel = context.WithCancelCause(ctx)
+	m.placing.init(m)
+	m.lanes = make([]passLane, cfg.Streams)
+	if err := m.open(); err != nil {
+		return nil, errors.Join(fmt.Errorf("multi pass: %w", err), m.Close())
+	}
+	return m, nil
+}
+
+// open makes what StartMultiPass returns; Close undoes it wherever it stopped.
+func (m *MultiPass) open() error {
+	t, err := m.context.Lock()
+	if err != nil {
+		return err
+	}
+	defer t.Unlock()
+	if m.kernels, err = Load(t, m.config.Layout); err != nil {
+		return err
+	}
+	if m.scatter, err = kernels.LoadEgaScatter(t); err != nil {
+		return err
+	}
+	if err := m.table.open(m.kernels, &m.plan, m.config.Groups); err != nil {
+		return err
+	}
+	m.pipeline, err = streams.Start(m.ctx, m.context, streams.Config{
+		Streams: m.config.Streams, Depth: m.config.Depth, Slots: m.config.Slots, SlotBytes: m.plan.slot,
+		ScratchBytes: m.plan.slot, OutBytes: noOutput, Host: m.config.Host, Trace: m.config.Trace, Timed: m.config.Timed,
+	})
+	return err
+}
+
+// noOutput is OutBytes of jobs that have none: 0 would be the default.
+const noOutput = 8
+
+// Slot waits for a slot: pinned memory, of which as many rows as fit are the caller's to write. Its error is
+// streams.ErrStopped, with the cause. The end of ctx, too, stops the pass.
+func (m *MultiPass) Slot(ctx context.Context) (*streams.Slot, error) {
+	release := context.AfterFunc(ctx, func() { m.cancel(context.Cause(ctx)) })
+	defer release()
+	return m.pipeline.Slot()
+}
+
+// Submit hands in the first rows of a slot, each with the states of any number of input rows. It does not wait. An
+// error is that they are too many; the slot is still the caller's then. That the pass has stopped Slot and Finish tell.
+func (m *MultiPass) Submit(s *streams.Slot, rows int) error {
+	if rows < 0 || rows > m.plan.rows {
+		return fmt.Errorf("multi pass: %d rows in a slot for %d", rows, m.plan.rows)
+	}
+	if rows == 0 {
+		m.pipeline.Release(s)
+		return nil
+	}
+	m.rows.Add(uint64(rows))
+	m.pipeline.Submit(s, rows*int(m.plan.layout.RowBytes()), &tile{pass: m, rows: uint64(rows)})
+	return nil
+}
+
+// Release gives a slot back unused.
+func (m *MultiPass) Release(s *streams.Slot) { m.pipeline.Release(s) }
+
+// Close frees all that the pass has, and stops it if it is not finished. A second call does nothing.
+func (m *MultiPass) Close() error {
+	if m.closed {
+		return nil
+	}
+	m.closed = true
+	m.cancel(errPassClosed)
+	var errs []error
+	if m.pipeline != nil {
+		errs = append(errs, m.pipeline.Close())
+	}
+	errs = append(errs, m.placing.close())
+	for i := range m.lanes {
+		errs = append(errs, m.lanes[i].close())
+	}
+	errs = append(errs, m.table.close(), m.paging.close())
+	if m.scatter != nil {
+		errs = append(errs, m.scatter.Close())
+	}
+	if m.kernels != nil {
+		errs = append(errs, m.kernels.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// kernelsOn is the kernels for use on a thread.
+func (m *MultiPass) kernelsOn(t *cuda.Thread) *Kernels {
+	k := *m.kernels
+	k.thread = t
+	return &k
+}
+
+// paging is the kernels of pages and chains, loaded when the first lane needs them: most
+// passes never do.
+type paging struct {
+	mu     sync.Mutex
+	pages  *kernels.Pages
+	chains *kernels.EgaScatterChain
+}
+
+func (p *paging) load(t *cuda.Thread) (err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.pages == nil {
+		if p.pages, err = kernels.LoadPages(t); err != nil {
+			return err
+		}
+	}
+	if p.chains == nil {
+		p.chains, err = kernels.LoadEgaScatterChain(t)
+	}
+	return err
+}
+
+func (p *paging) close() error {
+	var errs []error
+	if p.chains != nil {
+		errs = append(errs, p.chains.Close())
+	}
+	if p.pages != nil {
+		errs = append(errs, p.pages.Close())
+	}
+	p.chains, p.pages = nil, nil
+	return errors.Join(errs...)
+}
+
+// mostBits is the most of Finish.
+const mostBits = partition.MaxDeviceBits

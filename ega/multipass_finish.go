@@ -1,0 +1,150 @@
+package ega
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+
+	"github.com/gagg-dev/gagg/internal/cuda"
+	"github.com/gagg-dev/gagg/partition"
+)
+
+// Finish is called when nothing more will be submitted. It waits until all tiles are combined and, if the device had no
+// room for all, until all rows have been placed. The result is the groups on the device, divided by the top bits
+// of their hash into 2^bits partitions, which are the caller's to close; or nil: all rows were given to Place. Its
+// error is the first that stopped the pass; then what was placed is not all.
+func (m *MultiPass) Finish(bits uint) (_ *Groups, err error) {
+	if bits > mostBits {
+		return nil, fmt.Errorf("multi pass: 2^%d partitions, more than 2^%d", bits, mostBits)
+	}
+	if err := m.pipeline.Finish(); err != nil {
+		return nil, fmt.Errorf("multi pass: %w", err)
+	}
+	g, err := m.end(bits)
+	if stopped := m.placing.finish(); stopped != nil {
+		err = stopped // another error would be of who waited for the placers
+	}
+	if err != nil {
+		if g != nil {
+			err = errors.Join(err, g.Close())
+		}
+		return nil, fmt.Errorf("multi pass: %w", err)
+	}
+	return g, nil
+}
+
+// end is what remains when the lanes have ended.
+func (m *MultiPass) end(bits uint) (g *Groups, err error) {
+	t, err := m.context.Lock()
+	if err != nil {
+		return nil, err
+	}
+	defer t.Unlock()
+	stream, err := t.NewStream()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, stream.Close()) }()
+	evicted, err := m.evictAll(t, stream)
+	if err != nil {
+		return nil, err
+	}
+	m.table.mu.Lock()
+	dense, groups, err := m.table.dense(m.kernelsOn(t), stream)
+	m.table.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	fine := fineBits(groups, bits)
+	m.counts.end(groups, !evicted && m.fits(dense, groups, fine))
+	if m.counts.InCore {
+		return m.divide(t, stream, dense, groups, bits, fine)
+	}
+	err = m.placing.dense(t, stream, dense.Span(), groups)
+	return nil, errors.Join(err, stream.Synchronize(), dense.Close())
+}
+
+// evictAll copies all chains to the host and frees their memory. False: there were none.
+func (m *MultiPass) evictAll(t *cuda.Thread, stream *cuda.Stream) (any bool, err error) {
+	for i := range m.lanes {
+		l := &m.lanes[i]
+		if l.chains == nil {
+			continue
+		}
+		any = true
+		l.enter(m, t)
+		sizes, err := l.sizes()
+		if err != nil {
+			return any, err
+		}
+		for p := range sizes {
+			if err := l.evictChain(stream, sizes, p); err != nil {
+				return any, err
+			}
+		}
+		if err := errors.Join(stream.Synchronize(), l.close()); err != nil {
+			return any, err
+		}
+	}
+	return any, nil
+}
+
+// fineGroups is how many groups a fine bucket has, about: few, that a reader's order is nearly that of the hash, and
+// enough that numbers of buckets are a small part of the rows. A guess.
+const fineGroups = 16
+
+// fineBits is how many bits of the hash the groups are divided by, at least as many as the caller wants.
+func fineBits(groups uint64, least uint) uint {
+	return max(min(uint(bits.Len64(groups/fineGroups)), mostBits), least, 1)
+}
+
+// fits says whether there is room to divide the groups beside themselves.
+func (m *MultiPass) fits(dense *cuda.Memory, groups uint64, fine uint) bool {
+	counters := cuda.Size(16)<<fine + 64<<10 // four words for each bucket at most, and those of the first level
+	out := passAligned(cuda.Size(max(groups, 1)) * m.plan.layout.RowBytes())
+	return groups <= MaxSlots && passAligned(dense.Span().Size)+out+counters <= m.plan.device
+}
+
+// divide divides the groups, and frees dense or gives it to Groups.
+func (m *MultiPass) divide(t *cuda.Thread, stream *cuda.Stream, dense *cuda.Memory, groups uint64, bits, fine uint) (*Groups, error) {
+	g := &Groups{
+		context: m.context, host: m.config.Host, buffer: m.config.ReadBytes,
+		row: m.plan.layout.RowBytes(), bits: bits, fine: fine,
+	}
+	from, unused, err := g.scatter(t, stream, m, dense, groups)
+	if unused != nil {
+		err = errors.Join(err, unused.Close())
+	}
+	if err == nil && uint64(from[len(from)-1]) != groups {
+		err = fmt.Errorf("%d groups were divided, %d came out", groups, from[len(from)-1])
+	}
+	if err != nil {
+		return nil, errors.Join(err, g.Close())
+	}
+	g.from = from
+	return g, nil
+}
+
+// scatter takes over the memory in which the divided groups are, and returns the other one, of which nothing is
+// needed any more.
+func (g *Groups) scatter(t *cuda.Thread, stream *cuda.Stream, m *MultiPass, dense *cuda.Memory, groups uint64) (from []uint32, unused *cuda.Memory, err error) {
+	other, err := t.Alloc(cuda.Size(max(groups, 1)) * g.row)
+	if err != nil {
+		return nil, dense, err
+	}
+	g.memory = other
+	s, err := partition.NewDeviceScatter(t, m.scatter, partition.DeviceRows{Stride: m.plan.layout.Stride(), Bits: g.fine}, int(groups))
+	if err != nil {
+		return nil, dense, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	divided, err := s.Scatter(stream, dense.Span(), other.Span(), int(groups))
+	if err = errors.Join(err, stream.Synchronize()); err != nil {
+		return nil, dense, err
+	}
+	if divided.Rows == dense.Span() {
+		g.memory, dense = dense, other
+	}
+	from, err = s.From(divided)
+	return from, dense, err
+}

@@ -1,0 +1,240 @@
+package ega
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/gagg-dev/gagg/gpumem"
+	"github.com/gagg-dev/gagg/internal/cuda"
+	"github.com/gagg-dev/gagg/internal/kernels"
+	"github.com/gagg-dev/gagg/partition"
+	"github.com/gagg-dev/gagg/streams"
+)
+
+// tile is a job of the pipeline: rows of a slot.
+type tile struct {
+	pass  *MultiPass
+	rows  uint64
+	epoch int // of the table that they were added to
+}
+
+// Words of a stage's facts: rows of the rest, and a status.
+const (
+	factRest = iota
+	factStatus
+	restFacts
+)
+
+// restIn is a rest in memory of a stage.
+func restIn(s *streams.Stage, to cuda.Span, rows uint64) kernels.EgaRest {
+	return kernels.EgaRest{Rows: to.Ptr, Count: s.Facts.Ptr, Capacity: rows, Status: s.Facts.Ptr + 8*factStatus}
+}
+
+// Launch combines the tile into the table. The rest is left in the stage.
+func (t *tile) Launch(s *streams.Stage) (err error) {
+	t.pass.lanes[s.Lane].enter(t.pass, s.Thread)
+	t.epoch, err = t.pass.table.add(s.Stream, s.In, t.rows, restIn(s, s.Scratch, t.rows))
+	return err
+}
+
+// Output takes care of the rest.
+func (t *tile) Output(s *streams.Stage, facts []uint64) (cuda.Span, error) {
+	return cuda.Span{}, t.pass.lanes[s.Lane].keep(s, facts, t.epoch)
+}
+
+// Deliver has nothing to take.
+func (t *tile) Deliver([]byte) error { return nil }
+
+// passLane is a lane of a MultiPass: the chains of pages for its rest.
+type passLane struct {
+	pass    *MultiPass
+	thread  *cuda.Thread
+	kernels *Kernels
+
+	plan   poolPlan
+	pool   *gpumem.Pool
+	chains *partition.Chains
+	rows   uint64 // in chains
+}
+
+// enter makes the lane one of a thread.
+func (l *passLane) enter(m *MultiPass, t *cuda.Thread) {
+	if l.thread == t {
+		return
+	}
+	l.pass, l.thread, l.kernels = m, t, m.kernelsOn(t)
+	if l.chains != nil {
+		l.chains.Move(t)
+	}
+}
+
+// keep finds a place for the rest of a tile that was added to the table of an epoch: there, once that is larger, or in chains.
+func (l *passLane) keep(s *streams.Stage, facts []uint64, epoch int) error {
+	from, to := s.Scratch, s.In // the input is not needed any more
+	for facts[factRest] > 0 {
+		n := facts[factRest]
+		if err := kernels.Status(facts[factStatus]).Err(); err != nil {
+			return fmt.Errorf("rest of %d rows: %w", n, err)
+		}
+		larger, err := l.pass.table.grow(l.kernels, s.Stream, epoch)
+		if err != nil {
+			return err
+		}
+		if !larger {
+			err := l.append(s.Stream, from, n)
+			if from == s.In { // the next copy in does not wait for this stream
+				err = errors.Join(err, s.Stream.Synchronize())
+			}
+			return err
+		}
+		if facts, epoch, err = l.again(s, from, to, n); err != nil {
+			return err
+		}
+		from, to = to, from
+	}
+	return nil
+}
+
+// again adds n rows to the table once more, and waits for that.
+func (l *passLane) again(s *streams.Stage, from, to cuda.Span, n uint64) (facts []uint64, epoch int, err error) {
+	if err := s.Stream.Fill(s.Facts, 0); err != nil {
+		return nil, 0, err
+	}
+	if epoch, err = l.pass.table.add(s.Stream, from, n, restIn(s, to, n)); err != nil {
+		return nil, 0, err
+	}
+	if err := s.Stream.Synchronize(); err != nil {
+		return nil, 0, err
+	}
+	m := memory{thread: l.thread}
+	facts, err = m.words(s.Facts, restFacts)
+	return facts, epoch, err
+}
+
+// append queues that rows are appended to the chains. It makes room first, so that there are pages for all.
+func (l *passLane) append(stream *cuda.Stream, rows cuda.Span, n uint64) error {
+	if err := l.open(); err != nil {
+		return err
+	}
+	layout := l.pass.plan.layout
+	if l.plan.bound(layout, l.rows+n) > uint64(l.plan.pages) {
+		if err := l.evict(stream, n); err != nil {
+			return fmt.Errorf("evict: %w", err)
+		}
+	}
+	l.rows += n
+	l.pass.counts.rest(n)
+	return l.chains.Append(stream, rows, int(n))
+}
+
+// open makes pool and chains, smaller ones if somebody else has the memory.
+func (l *passLane) open() error {
+	if l.chains != nil {
+		return nil
+	}
+	m := l.pass
+	if err := m.paging.load(l.thread); err != nil {
+		return err
+	}
+	l.plan = planPool(m.plan.layout, m.plan.pool(m.table.size()), m.plan.rows)
+	for {
+		err := l.make()
+		half := l.plan.pages / 2
+		if err == nil {
+			m.counts.pages(l.plan.pages)
+		}
+		if !errors.Is(err, cuda.ErrOutOfMemory) || half < l.plan.least(m.plan.layout, m.plan.rows) {
+			return err
+		}
+		l.plan.pages = half
+	}
+}
+
+func (l *passLane) make() (err error) {
+	m := l.pass
+	if l.pool, err = gpumem.New(l.thread, m.paging.pages, l.plan.config()); err != nil {
+		return err
+	}
+	if l.chains, err = partition.NewChains(l.thread, m.paging.chains, l.pool, l.plan.device(m.plan.layout), m.plan.rows); err != nil {
+		return errors.Join(err, l.close())
+	}
+	return nil
+}
+
+// evictShare is the share of the pages that may stay in use when chains are evicted: the lane waits for its stream
+// before it begins, so what goes at once is to be worth that. A guess.
+const evictShare = 0.75
+
+// evict copies chains to the host, the fullest first, until there is room for n more rows, or all.
+func (l *passLane) evict(stream *cuda.Stream, n uint64) error {
+	if err := stream.Synchronize(); err != nil {
+		return err
+	}
+	sizes, err := l.sizes()
+	if err != nil {
+		return err
+	}
+	order := make([]int, len(sizes))
+	for p := range order {
+		order[p] = p
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(sizes[b].Pages, sizes[a].Pages) })
+	most := uint64(evictShare * float64(l.plan.pages))
+	for _, p := range order {
+		if l.rows == 0 || l.plan.bound(l.pass.plan.layout, l.rows+n) <= most {
+			break
+		}
+		if err := l.evictChain(stream, sizes, p); err != nil {
+			return err
+		}
+	}
+	l.pass.counts.eviction()
+	return nil
+}
+
+// sizes is how large the chains are, all of whose rows are there.
+func (l *passLane) sizes() ([]partition.ChainSize, error) {
+	sizes, err := l.chains.Sizes()
+	if err != nil {
+		return nil, err
+	}
+	rows := uint64(0)
+	for _, s := range sizes {
+		rows += uint64(s.Rows(l.chains.PageRows()))
+	}
+	if rows != l.rows {
+		return nil, fmt.Errorf("chains have %d rows, %d were appended", rows, l.rows)
+	}
+	return sizes, nil
+}
+
+// evictChain copies a chain to the host and frees its pages.
+func (l *passLane) evictChain(stream *cuda.Stream, sizes []partition.ChainSize, p int) error {
+	if sizes[p].Pages == 0 {
+		return nil
+	}
+	list, err := l.chains.List(stream, sizes, p, 1)
+	if err != nil {
+		return err
+	}
+	rows, err := l.pass.placing.chain(l.thread, stream, l.chains, list)
+	if err != nil {
+		return err
+	}
+	l.rows -= rows
+	return l.chains.Free(stream, p, 1)
+}
+
+func (l *passLane) close() error {
+	var errs []error
+	if l.chains != nil {
+		errs = append(errs, l.chains.Close())
+	}
+	if l.pool != nil {
+		errs = append(errs, l.pool.Close())
+	}
+	l.chains, l.pool = nil, nil
+	return errors.Join(errs...)
+}

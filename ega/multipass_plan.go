@@ -1,0 +1,204 @@
+package ega
+
+import (
+	"fmt"
+	"math/bits"
+
+	"github.com/gagg-dev/gagg/gpumem"
+	"github.com/gagg-dev/gagg/internal/cuda"
+	"github.com/gagg-dev/gagg/partition"
+	"github.com/gagg-dev/gagg/streams"
+)
+
+const (
+	// passTableShare is the share that the table may have of the memory beside the stages. At the end it and a dense
+	// copy of its groups are there at once, and then that copy and its division, so it is below a half.
+	passTableShare = 0.45
+
+	// passSlots is how many slots the table has at first if nobody knows how many groups there are: so
+	// few that clearing and leaving it cost nothing. A guess.
+	passSlots = 1 << 20
+
+	// passLeastSlots is the least that a pass begins with. A guess.
+	passLeastSlots = 64
+
+	// passGrowth is how many times larger the table gets. A guess: all growing together moves a third of the last table's groups.
+	passGrowth = 4
+
+	// growingProbes is how many slots a row looks at while the table may grow: a row that finds none in so many
+	// shows that it is some two thirds full (by the formulas of linear probing, for 2^20 slots).
+	growingProbes = 128
+
+	// frozenProbes is the same in a table that is full and stays, where a row without a slot reads them all.
+	// A guess: half a kilobyte of pairs is read then at the rate of the link in less than a half of the rate of memory.
+	frozenProbes = 32
+
+	// stageShare is the part of the memory that the stages have if no size was asked for. A guess.
+	stageShare = 0.25
+
+	// stageLeast is the least input of a stage then. A guess: below that starting kernels is all it does.
+	stageLeast = 64 << 10
+)
+
+// passPlan is who gets how much of the device memory of a MultiPass.
+type passPlan struct {
+	layout *Layout
+	lanes  int
+	slot   int // bytes of the input of a stage
+	rows   int // of such an input, at most
+
+	device, stages cuda.Size // all of it; what all stages have
+	mostSlots      uint32    // that the table may have
+	slots          uint32    // that it has at first
+}
+
+// planPass divides the memory. Its error says how much is needed.
+func planPass(c *MultiPassConfig) (passPlan, error) {
+	p := passPlan{layout: &c.Layout, lanes: c.Streams, slot: c.SlotBytes, device: cuda.Size(max(c.Device, 0))}
+	stages := cuda.Size(c.Streams * c.Depth)
+	if p.slot == 0 {
+		p.slot = min(streams.DefaultSlotBytes, max(stageLeast, int(stageShare*float64(p.device)/float64(2*stages))/stageLeast*stageLeast))
+	}
+	p.rows = p.slot / int(p.layout.RowBytes())
+	if p.rows == 0 {
+		return p, fmt.Errorf("slots of %d bytes hold no row of %v", p.slot, p.layout.RowBytes())
+	}
+	p.stages = stages * 2 * passAligned(cuda.Size(p.slot)+passAlignment)
+	least, pools := tableBytes(p.layout, passLeastSlots), cuda.Size(p.lanes)*leastPool(p.layout, p.rows)
+	if need := p.stages + max(least+pools, cuda.Size(float64(least)/passTableShare)+1); p.device < need {
+		return p, fmt.Errorf("%d bytes of device memory are too few: %d streams of %d stages with inputs of %d bytes need %d",
+			c.Device, c.Streams, c.Depth, p.slot, need)
+	}
+	rest := p.device - p.stages
+	p.mostSlots = tableSlots(p.layout, min(rest-pools, cuda.Size(passTableShare*float64(rest))))
+	p.slots = min(passSlots, p.mostSlots)
+	if c.Groups > 0 {
+		p.slots = uint32(min(max(uint64(float64(c.Groups)/tableLoad), passLeastSlots), uint64(p.mostSlots)))
+	}
+	return p, nil
+}
+
+// next is how many slots a table of so many may grow to; 0: it may not.
+func (p *passPlan) next(slots uint32) uint32 {
+	next := uint32(min(passGrowth*uint64(slots), uint64(p.mostSlots)))
+	if next < slots+slots/4 { // not worth the moving
+		return 0
+	}
+	return next
+}
+
+// pool is what each lane has for pages beside a table of so many slots.
+func (p *passPlan) pool(slots uint32) cuda.Size {
+	return (p.device - p.stages - tableBytes(p.layout, slots)) / cuda.Size(p.lanes)
+}
+
+// passAlignment is what an allocation may take more than was asked for.
+const passAlignment = 512
+
+func passAligned(n cuda.Size) cuda.Size { return (n + passAlignment - 1) / passAlignment * passAlignment }
+
+// tableBytes is the memory of a Table without a rest.
+func tableBytes(l *Layout, slots uint32) cuda.Size {
+	rows, tags := (cuda.Size(slots)+1)*l.RowBytes(), 4*tagsOf(l, slots)
+	return passAligned(rows) + passAligned(tags) + passAligned(tilesBytes(uint64(slots)+1)) + 3*passAlignment
+}
+
+// tableSlots is how many slots a Table may have in so much memory.
+func tableSlots(l *Layout, memory cuda.Size) uint32 {
+	low, high := uint32(0), uint32(MaxSlots)
+	for low < high {
+		if middle := low + (high-low+1)/2; tableBytes(l, middle) <= memory {
+			low = middle
+		} else {
+			high = middle - 1
+		}
+	}
+	return low
+}
+
+// poolPlan is the shape of a lane's chains.
+type poolPlan struct {
+	page  cuda.Size // bytes
+	pages uint32
+	bits  uint // 2^bits chains
+}
+
+const (
+	// poolPage is the size of a page where memory is plenty: copied to the host one by one they still reach
+	// most of the link's rate. A guess.
+	poolPage = 256 << 10
+
+	// poolPages is how many pages there are at least before they are made larger. A guess.
+	poolPages = 1 << 12
+
+	// poolMost is the most pages, of which partition.Chains knows twice as many.
+	poolMost = 1 << 20
+
+	// poolBits: 2^7 chains, each of which goes to the host in long pieces that few host buckets share. A guess.
+	poolBits = 7
+
+	// poolChain is how many pages there are for each chain, so that pages which are not full are few of all. A guess.
+	poolChain = 16
+
+	// poolPageRows is the least rows of a page, of partition.Chains.
+	poolPageRows = 32
+
+	// poolPerPage is what a page takes besides itself: in the list of pages 4 bytes, in two directories of up to four
+	// slots a page 64, and its bit.
+	poolPerPage = 72
+
+	// poolPerChain is what a chain takes: 28 bytes, and the slots for a page that is asked for in vain.
+	poolPerChain = 28 + poolPerPage
+
+	// poolFixed is a stretch of the bitmap, counters, and what allocations take more.
+	poolFixed = 8 << 10
+)
+
+// planPool is the chains that so much memory has room for, for appends of so many rows.
+func planPool(l *Layout, memory cuda.Size, rows int) poolPlan {
+	p := poolPlan{page: leastPage(l), bits: poolBits}
+	for p.page < poolPage && memory/(2*p.page) >= poolPages || memory/p.page > poolMost {
+		p.page *= 2
+	}
+	for {
+		fixed := p.fixed(l, rows)
+		p.pages = uint32((memory - min(memory, fixed)) / (p.page + poolPerPage))
+		if p.bits == 1 || p.pages >= max(poolChain<<p.bits, p.least(l, rows)) {
+			return p
+		}
+		p.bits--
+	}
+}
+
+// fixed is the memory beside the pages.
+func (p poolPlan) fixed(l *Layout, rows int) cuda.Size {
+	bits := cuda.Size(rows)/8 + 8
+	return poolFixed + bits + poolPerPage*cuda.Size(rows/p.pageRows(l)+1) + poolPerChain<<p.bits
+}
+
+// pageRows is how many rows a page holds.
+func (p poolPlan) pageRows(l *Layout) int { return int(p.page / l.RowBytes()) }
+
+// bound is the most pages that chains with so many rows have: each one that is not full.
+func (p poolPlan) bound(l *Layout, rows uint64) uint64 { return rows/uint64(p.pageRows(l)) + 1<<p.bits }
+
+// least is how many pages there have to be for one append.
+func (p poolPlan) least(l *Layout, rows int) uint32 { return uint32(p.bound(l, uint64(rows))) }
+
+func leastPage(l *Layout) cuda.Size {
+	return max(cuda.Size(1)<<bits.Len64(uint64(poolPageRows*l.RowBytes()-1)), 1<<5)
+}
+
+// leastPool is the least memory for chains.
+func leastPool(l *Layout, rows int) cuda.Size {
+	p := poolPlan{page: leastPage(l), bits: 1}
+	return p.fixed(l, rows) + cuda.Size(p.least(l, rows)+1)*(p.page+poolPerPage)
+}
+
+// config is the shape of the pool.
+func (p poolPlan) config() gpumem.Config { return gpumem.Config{Pages: p.pages, PageBytes: p.page} }
+
+// device is how the chains divide rows.
+func (p poolPlan) device(l *Layout) partition.DeviceRows {
+	return partition.DeviceRows{Stride: l.Stride(), Bits: p.bits}
+}

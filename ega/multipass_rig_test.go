@@ -1,0 +1,169 @@
+package ega_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"unsafe"
+
+	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/internal/cuda"
+)
+
+// passRig takes what a MultiPass gives back.
+type passRig struct {
+	config ega.MultiPassConfig
+	bits   uint
+
+	mu     sync.Mutex
+	host   int64    // bytes drawn from the budget
+	placed []uint64 // rows
+	device []uint64 // rows of Groups
+	stats  ega.MultiPassStats
+}
+
+// run sends rows through a pass. What was pinned has been given back then.
+func (p *passRig) run(c *cuda.Context, rows []uint64) (err error) {
+	p.placed, p.device = nil, nil
+	cfg := p.config
+	cfg.Place = func(_ int, rows []uint64) error {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.placed = append(p.placed, rows...)
+		return nil
+	}
+	cfg.Host = func(n int64) error {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.host += n
+		return nil
+	}
+	m, err := ega.StartMultiPass(context.Background(), c, cfg)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		err = errors.Join(err, m.Close(), m.Close())
+		if err == nil && p.host != 0 {
+			err = fmt.Errorf("%d bytes are still drawn from the host's budget", p.host)
+		}
+	}()
+	if err := feed(m, &cfg.Layout, rows); err != nil {
+		return err
+	}
+	g, err := m.Finish(p.bits)
+	if err != nil {
+		return err
+	}
+	p.stats = m.Stats()
+	if g == nil {
+		return nil
+	}
+	err = p.read(g)
+	return errors.Join(err, g.Close(), g.Close())
+}
+
+// feed submits rows from two goroutines.
+func feed(m *ega.MultiPass, l *ega.Layout, rows []uint64) error {
+	half := len(rows) / l.Stride() / 2 * l.Stride()
+	errs := make(chan error, 2)
+	for _, part := range [][]uint64{rows[:half], rows[half:]} {
+		go func() { errs <- feedPart(m, l, part) }()
+	}
+	return errors.Join(<-errs, <-errs)
+}
+
+func feedPart(m *ega.MultiPass, l *ega.Layout, rows []uint64) error {
+	for len(rows) > 0 {
+		s, err := m.Slot(context.Background())
+		if err != nil {
+			return err
+		}
+		to := unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(s.Bytes()))), len(s.Bytes())/8)
+		n := copy(to[:len(to)/l.Stride()*l.Stride()], rows)
+		rows = rows[n:]
+		if err := m.Submit(s, n/l.Stride()); err != nil {
+			m.Release(s)
+			return err
+		}
+	}
+	return nil
+}
+
+// read reads all partitions, odd and even ones by two readers at once, and checks the order.
+func (p *passRig) read(g *ega.Groups) error {
+	pieces := make([][]uint64, 1<<p.bits)
+	errs := make(chan error, 2)
+	for first := range 2 {
+		go func() { errs <- p.readSome(g, pieces, first) }()
+	}
+	if err := errors.Join(<-errs, <-errs); err != nil {
+		return err
+	}
+	p.device = slices.Concat(pieces...)
+	if n := uint64(len(p.device) / p.config.Layout.Stride()); n != g.Len() {
+		return fmt.Errorf("%d groups were read, there are %d", n, g.Len())
+	}
+	return nil
+}
+
+func (p *passRig) readSome(g *ega.Groups, pieces [][]uint64, first int) (err error) {
+	r, err := g.Reader()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	stride := p.config.Layout.Stride()
+	for i := first; i < len(pieces); i += 2 {
+		last := uint64(0) // the greatest hash of the pieces before
+		err := r.Read(i, func(rows []uint64) error {
+			least, most := ^uint64(0), uint64(0)
+			for at := 0; at < len(rows); at += stride {
+				least, most = min(least, rows[at]), max(most, rows[at])
+				if int(rows[at]>>1>>(63-p.bits)) != i {
+					return fmt.Errorf("partition %d has hash %x", i, rows[at])
+				}
+			}
+			if len(rows) == 0 || len(pieces[i]) > 0 && least <= last {
+				return fmt.Errorf("partition %d: a piece of %d words begins with hash %x behind %x", i, len(rows), least, last)
+			}
+			last = most
+			pieces[i] = append(pieces[i], rows...)
+			return nil
+		})
+		if n := uint64(len(pieces[i]) / stride); err == nil && n != g.Partition(i) {
+			err = fmt.Errorf("partition %d: %d groups were read, there are %d", i, n, g.Partition(i))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// check compares what came back with the twin. Groups on the device are whole.
+func (p *passRig) check(t *testing.T, rows []uint64) {
+	t.Helper()
+	l := &p.config.Layout
+	want := ega.Combine(l, rows)
+	got := slices.Concat(p.device, p.placed)
+	if len(p.placed) > 0 {
+		got = ega.Combine(l, got)
+	}
+	if err := difference(l, got, want); err != nil {
+		t.Errorf("%v\n%+v", err, p.stats)
+	}
+	s := p.stats
+	if s.InCore != (len(p.placed) == 0 && s.PlacedRows == 0) || s.InCore && s.Groups != uint64(len(p.device)/l.Stride()) {
+		t.Errorf("%d words are on the device, %d were placed: %+v", len(p.device), len(p.placed), s)
+	}
+	if s.PlacedRows != uint64(len(p.placed)/l.Stride()) || !s.InCore && s.PlacedRows != s.RestRows+s.Groups {
+		t.Errorf("%d words were placed: %+v", len(p.placed), s)
+	}
+	if s.Rows != uint64(len(rows)/l.Stride()) {
+		t.Errorf("%d rows of %d: %+v", s.Rows, len(rows)/l.Stride(), s)
+	}
+}

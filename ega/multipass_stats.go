@@ -1,0 +1,59 @@
+package ega
+
+import (
+	"sync"
+
+	"github.com/gagg-dev/gagg/streams"
+)
+
+// MultiPassStats is what a MultiPass has done. It is complete once Finish has returned.
+type MultiPassStats struct {
+	Streams streams.Stats
+	Rows    uint64 // submitted
+
+	Slots   uint32 // of the table
+	Growths int    // how often it grew
+	Groups  uint64 // in it at the end
+	InCore  bool   // they are in Groups
+
+	RestRows    uint64 // for which the table had no slot and could not grow
+	Pages       uint32 // of all lanes
+	Evictions   int    // how often pages had run out
+	PlacedRows  uint64 // given to Place, groups of the table too
+	PlacedBytes uint64
+}
+
+// passCounts is the part of the stats that lanes add up.
+type passCounts struct {
+	mu sync.Mutex
+	MultiPassStats
+}
+
+func (c *passCounts) add(what func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	what()
+}
+
+func (c *passCounts) rest(n uint64)   { c.add(func() { c.RestRows += n }) }
+func (c *passCounts) pages(n uint32)  { c.add(func() { c.Pages += n }) }
+func (c *passCounts) eviction()       { c.add(func() { c.Evictions++ }) }
+func (c *passCounts) placed(n uint64) { c.add(func() { c.PlacedRows += n }) }
+
+// end tells what was found at the end.
+func (c *passCounts) end(groups uint64, inCore bool) {
+	c.add(func() { c.Groups, c.InCore = groups, inCore })
+}
+
+// Stats may be called at any time, until Close too.
+func (m *MultiPass) Stats() MultiPassStats {
+	m.counts.mu.Lock()
+	s := m.counts.MultiPassStats
+	m.counts.mu.Unlock()
+	s.Streams, s.Rows = m.pipeline.Stats(), m.rows.Load()
+	s.PlacedBytes = s.PlacedRows * uint64(m.plan.layout.RowBytes())
+	m.table.mu.RLock()
+	defer m.table.mu.RUnlock()
+	s.Slots, s.Growths = m.table.slots, m.table.epoch
+	return s
+}

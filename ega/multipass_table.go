@@ -1,0 +1,160 @@
+package ega
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/gagg-dev/gagg/internal/cuda"
+	"github.com/gagg-dev/gagg/internal/kernels"
+)
+
+// passTable is the table of all lanes of a MultiPass. Kernels of several streams combine into it at the same time, as
+// blocks of one kernel do.
+type passTable struct {
+	plan   *passPlan
+	groups uint64 // an estimate; 0: not known
+
+	mu      sync.RWMutex // SHARED
+	table   *Table       // nil if growing failed
+	slots  uint32
+	epoch  int // how often it grew
+	frozen bool
+}
+
+// errNoTable is what the other lanes see when growing failed in one.
+var errNoTable = errors.New("the table is gone")
+
+func (p *passTable) open(k *Kernels, plan *passPlan, groups uint64) error {
+	p.plan, p.groups = plan, groups
+	s, err := k.thread.NewStream()
+	if err != nil {
+		return err
+	}
+	err = p.make(k, s, plan.slots)
+	return errors.Join(err, s.Close())
+}
+
+// make replaces the table, which is closed, by an empty one.
+func (p *passTable) make(k *Kernels, s *cuda.Stream, slots uint32) (err error) {
+	if p.table, err = NewTable(k, TableConfig{Slots: slots, Probes: growingProbes}); err != nil {
+		return err
+	}
+	p.slots = slots
+	if err := p.table.Clear(s); err != nil {
+		return errors.Join(err, s.Synchronize(), p.close())
+	}
+	return nil
+}
+
+// add queues that rows are combined. It returns the epoch of the table.
+func (p *passTable) add(s *cuda.Stream, rows cuda.Span, n uint64, rest kernels.EgaRest) (int, error) {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	if p.table == nil {
+		return 0, errNoTable
+	}
+	groups := p.groups
+	if groups == 0 {
+		groups = uint64(tableLoad * float64(p.slots))
+	}
+	return p.epoch, p.table.addShared(s, rows, n, groups, rest)
+}
+
+// grow makes the table larger because rows that were added in an epoch found no slot. True: they are to be added again,
+// and it may be that another lane has done it. False: the table stays as it is for good.
+func (p *passTable) grow(k *Kernels, s *cuda.Stream, epoch int) (bool, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.table == nil:
+		return false, errNoTable
+	case p.frozen:
+		return false, nil
+	case p.epoch != epoch:
+		return true, nil
+	}
+	slots := p.plan.next(p.slots)
+	if slots == 0 {
+		p.freeze()
+		return false, nil
+	}
+	if err := p.move(k, s, slots); err != nil {
+		return false, fmt.Errorf("grow the table to %d slots: %w", slots, err)
+	}
+	p.epoch++
+	return true, nil
+}
+
+// freeze lets the table stay as it is. Rows look at fewer slots from now on: one whose group lies farther goes
+// to the rest although it is in the table, which is allowed (ONE-PLACE).
+func (p *passTable) freeze() {
+	p.frozen = true
+	p.table.view.Probes = min(p.table.view.Probes, frozenProbes)
+}
+
+// move moves the groups to a table of so many slots. The groups made dense are beside the old table, and then
+// beside the new one, but never both (BUDGET).
+func (p *passTable) move(k *Kernels, s *cuda.Stream, slots uint32) (err error) {
+	if err := k.thread.Synchronize(); err != nil {
+		return err
+	}
+	dense, groups, err := p.dense(k, s)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Synchronize(), dense.Close()) }()
+	old := p.slots
+	err = p.make(k, s, slots)
+	if errors.Is(err, cuda.ErrOutOfMemory) { // somebody else has it: do with what there was
+		err = p.make(k, s, old)
+		p.frozen = true
+	}
+	if err != nil {
+		return err
+	}
+	probes := p.table.view.Probes
+	p.table.view.Probes = p.slots // a group that has a slot keeps one
+	err = p.table.Add(s, dense.Span(), groups)
+	p.table.view.Probes = probes
+	return err
+}
+
+// dense makes the groups dense, in memory of their own, and closes the table. Nothing is under way.
+func (p *passTable) dense(k *Kernels, s *cuda.Stream) (_ *cuda.Memory, groups uint64, err error) {
+	memory, err := k.thread.Alloc((cuda.Size(p.slots) + 1) * k.Layout.RowBytes())
+	if err != nil {
+		return nil, 0, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, memory.Close())
+		}
+	}()
+	p.table.memory.thread = k.thread
+	err = p.table.Collect(s, memory.Span())
+	if err = errors.Join(err, s.Synchronize()); err != nil {
+		return nil, 0, err
+	}
+	counts, err := p.table.Count()
+	if err != nil {
+		return nil, 0, err
+	}
+	return memory, counts.Groups, p.close()
+}
+
+// size is how many slots there are.
+func (p *passTable) size() uint32 {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	return p.slots
+}
+
+func (p *passTable) close() error {
+	if p.table == nil {
+		return nil
+	}
+	table := p.table
+	p.table = nil
+	return table.Close()
+}

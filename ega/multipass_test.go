@@ -1,0 +1,197 @@
+package ega_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/gagg-dev/gagg/ega"
+)
+
+// passLayouts are layouts that a MultiPass takes: pairs with their hash, keys of two and three words, and every operation.
+var passLayouts = []ega.Layout{
+	{Hash: true, KeyWords: 1, Ops: []ega.Op{ega.Add}},
+	everyOp,
+	{Hash: true, KeyWords: 3, Ops: []ega.Op{ega.Add, ega.MaxInt}},
+}
+
+// Whatever the memory, the groups on the device and the rows that were placed are those of the twin: with one lane and
+// many, where the table grows, where it may not, where pages suffice, and where they run out.
+func TestMultiPass(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	zipf := rand.NewZipf(random, 1.1, 1, 1<<20)
+	n := 12_000
+	if testing.Short() {
+		n = 3000
+	}
+	for _, keys := range []struct {
+		name string
+		key  func(i int) uint64
+	}{
+		{"one", func(int) uint64 { return 7 }},
+		{"few", func(int) uint64 { return random.Uint64N(100) }},
+		{"zipf", func(int) uint64 { return zipf.Uint64() }},
+		{"distinct", func(i int) uint64 { return uint64(i) }},
+	} {
+		for _, l := range passLayouts {
+			rows := makeRows(random, &l, n, keys.key)
+			for _, lanes := range []int{1, 3, 8} {
+				for _, device := range []int64{8 << 20, int64(lanes) * 300_000} {
+					t.Run(fmt.Sprintf("%s/keys=%d/lanes=%d/device=%d", keys.name, l.KeyWords, lanes, device), func(t *testing.T) {
+						r := newRig(t)
+						p := passRig{bits: 3, config: ega.MultiPassConfig{
+							Layout: l, Streams: lanes, Depth: 2, SlotBytes: 20_000, Device: device, Placers: 2, Groups: 10, ReadBytes: 1000,
+						}}
+						r.do(p.run(r.thread.Context(), rows))
+						p.check(t, rows)
+					})
+				}
+			}
+		}
+	}
+}
+
+// What each amount of memory leads to.
+func TestMultiPassPhases(t *testing.T) {
+	l := passLayouts[0]
+	rows := makeRows(rand.New(rand.NewPCG(5, 6)), &l, 30_000, func(i int) uint64 { return uint64(i) })
+	for _, c := range []struct {
+		name    string
+		device  int64
+		groups  uint64
+		rows    int
+		reached func(s ega.MultiPassStats) bool
+	}{
+		{"nothing", 8 << 20, 0, 0, func(s ega.MultiPassStats) bool { return s.InCore && s.Groups == 0 }},
+		{"in core", 8 << 20, 30_000, 30_000, func(s ega.MultiPassStats) bool { return s.InCore && s.Growths == 0 }},
+		{"grown", 8 << 20, 100, 30_000, func(s ega.MultiPassStats) bool { return s.InCore && s.Growths >= 3 }},
+		{"rest", 1_200_000, 100, 30_000, func(s ega.MultiPassStats) bool {
+			return s.Growths > 0 && s.RestRows > 0 && s.Evictions == 0 && s.Groups > 10_000
+		}},
+		{"evicted", 450_000, 0, 30_000, func(s ega.MultiPassStats) bool { return s.Evictions > 1 && s.Groups > 1000 }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t)
+			p := passRig{bits: 0, config: ega.MultiPassConfig{
+				Layout: l, Streams: 1, Depth: 2, SlotBytes: 30_000, Device: c.device, Groups: c.groups,
+			}}
+			rows := rows[:c.rows*l.Stride()]
+			r.do(p.run(r.thread.Context(), rows))
+			p.check(t, rows)
+			if !c.reached(p.stats) {
+				t.Errorf("%+v", p.stats)
+			}
+		})
+	}
+}
+
+// Rows that have one hash find no slot however large the table is: it stops growing.
+func TestMultiPassEqualHashes(t *testing.T) {
+	r := newRig(t)
+	l := passLayouts[1]
+	rows := makeRows(rand.New(rand.NewPCG(5, 6)), &l, 3000, func(i int) uint64 { return uint64(i % 700) })
+	for i := 0; i < len(rows); i += l.Stride() {
+		rows[i] = 0xffffffffffffffff
+	}
+	p := passRig{bits: 2, config: ega.MultiPassConfig{Layout: l, Streams: 2, Depth: 2, SlotBytes: 20_000, Device: 2 << 20, ReadBytes: 1000}}
+	r.do(p.run(r.thread.Context(), rows))
+	p.check(t, rows)
+	if p.stats.RestRows == 0 {
+		t.Errorf("%+v", p.stats)
+	}
+
+	rows = rows[:100*l.Stride()] // they fit, and are one fine bucket, which is larger than a buffer
+	r.do(p.run(r.thread.Context(), rows))
+	p.check(t, rows)
+	if !p.stats.InCore {
+		t.Errorf("%+v", p.stats)
+	}
+}
+
+// An error of Place stops the pass with that error, and so does the end of its context; who waits for a slot is told.
+func TestMultiPassStops(t *testing.T) {
+	r := newRig(t)
+	l := passLayouts[0]
+	rows := makeRows(rand.New(rand.NewPCG(5, 6)), &l, 30_000, func(i int) uint64 { return uint64(i) })
+	full := errors.New("the disk is full")
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	gone := errors.New("nobody waits for it any more")
+	for want, place := range map[error]func(){full: nil, gone: func() { cancel(gone) }} {
+		m, err := ega.StartMultiPass(ctx, r.thread.Context(), ega.MultiPassConfig{
+			Layout: l, Streams: 2, Depth: 2, SlotBytes: 20_000, Device: 700_000,
+			Place: func(int, []uint64) error {
+				if place != nil {
+					place()
+					return nil
+				}
+				return full
+			},
+		})
+		r.do(err)
+		fed := feed(m, &l, rows)
+		_, err = m.Finish(0)
+		if !errors.Is(err, want) || fed != nil && !errors.Is(fed, want) {
+			t.Errorf("%v, and who submits is told %v, want %v", err, fed, want)
+		}
+		r.do(m.Close())
+	}
+}
+
+// A pass that is closed early lets go of everything.
+func TestMultiPassCloses(t *testing.T) {
+	r := newRig(t)
+	l := passLayouts[0]
+	m, err := ega.StartMultiPass(context.Background(), r.thread.Context(), ega.MultiPassConfig{
+		Layout: l, SlotBytes: 20_000, Device: 1 << 20, Place: func(int, []uint64) error { return nil },
+	})
+	r.do(err)
+	s, err := m.Slot(context.Background())
+	r.do(err)
+	if m.Submit(s, 20_000/24+1) == nil {
+		t.Error("more rows than fit were taken")
+	}
+	r.do(m.Submit(s, 10))
+	r.do(m.Close())
+}
+
+// Configurations that make no sense are refused; too little memory with how much there has to be, which then suffices.
+func TestMultiPassRefuses(t *testing.T) {
+	r := newRig(t)
+	place := func(int, []uint64) error { return nil }
+	start := func(c ega.MultiPassConfig) error {
+		m, err := ega.StartMultiPass(context.Background(), r.thread.Context(), c)
+		if err == nil {
+			r.do(m.Close())
+		}
+		return err
+	}
+	for _, c := range []ega.MultiPassConfig{
+		{Layout: ega.Pairs, Device: 1 << 20, Place: place},
+		{Layout: passLayouts[0], Device: 1 << 20},
+		{Layout: passLayouts[0], Device: 1 << 20, Place: place, Streams: -1},
+		{Layout: passLayouts[0], Device: 1 << 20, Place: place, SlotBytes: 8},
+		{Layout: passLayouts[0], Place: place},
+	} {
+		if start(c) == nil {
+			t.Errorf("%+v was taken", c)
+		}
+	}
+	c := ega.MultiPassConfig{Layout: passLayouts[0], Device: 1, Place: place, Streams: 1, SlotBytes: 20_000}
+	err := start(c)
+	if err == nil {
+		t.Fatal("a device of one byte was taken")
+	}
+	text := err.Error()
+	if _, err := fmt.Sscan(text[strings.LastIndex(text, " ")+1:], &c.Device); err != nil {
+		t.Fatalf("%q does not tell how much is needed: %v", text, err)
+	}
+	r.do(start(c))
+	c.Device--
+	if start(c) == nil {
+		t.Error("less than what is needed was taken")
+	}
+}
