@@ -7,6 +7,9 @@ import (
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
 
+// ErrTooSmall is that a pass was given too little device memory for the least that it needs.
+var ErrTooSmall = errors.New("too little device memory")
+
 // memory is device memory that is freed together.
 type memory struct {
 	thread *cuda.Thread
