@@ -41,11 +41,11 @@ type Prediction struct {
 
 // String is the plan for people.
 func (d *DevicePlan) String() string {
-	memory := "nine tenths of what is free"
+	memory := "nine tenths of the free memory"
 	if d.Memory > 0 {
-		memory = "at most " + humanize.IBytes(uint64(d.Memory))
+		memory = "at most " + humanize.IBytes(uint64(d.Memory)) + " of memory"
 	}
-	return fmt.Sprintf("%s of memory, %d streams, %d bytes a row; a bucket's table is full above load %g and has %g at most",
+	return fmt.Sprintf("%s, %d streams, %d bytes a row; a bucket's table is full above load %g and has %g at most",
 		memory, d.Streams, d.RowBytes, d.LoadFull, d.LoadMost)
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/gagg-dev/gagg/ega"
 	"github.com/gagg-dev/gagg/streams"
 )
 
@@ -16,18 +17,19 @@ type DeviceStats struct {
 	Memory     int64  `json:"memory"`      // bytes of it that the run could take
 	PeakMemory int64  `json:"peak_memory"` // bytes of it that the run held at most
 
-	// While the input is read, tiles of rows are combined into a table for each stream.
+	// While the input is read, tiles of rows are combined into a table (ega.MultiPass).
 	Tiles      int64 `json:"tiles"`
 	Rows       int64 `json:"rows"`        // in tiles
 	InCore     bool  `json:"in_core"`     // all groups stayed on the device
-	Groups     int64 `json:"groups"`      // that it gave back
-	TableSlots int64 `json:"table_slots"` // of all tables, at last
-	Grown      int64 `json:"grown"`       // how often a table was replaced by a larger one
+	Groups     int64 `json:"groups"`      // in the table at the end of that
+	TableSlots int64 `json:"table_slots"` // of it
+	Grown      int64 `json:"grown"`       // how often it was made larger
 	// A row whose group a full table does not have is kept in pages.
 	RestRows     int64 `json:"rest_rows"`
-	EvictedRows  int64 `json:"evicted_rows"` // of these: to the host, for want of pages
+	Evictions    int64 `json:"evictions"`    // how often pages had run out
+	EvictedRows  int64 `json:"evicted_rows"` // that went to the host, those of the table too
 	EvictedBytes int64 `json:"evicted_bytes"`
-	// Rows that lie on the host at last come back bucket by bucket.
+	// Rows that lie on the host at last come back bucket by bucket (ega.BucketPass).
 	Buckets     int64 `json:"buckets"`
 	BucketRows  int64 `json:"bucket_rows"`
 	FullBuckets int64 `json:"full_buckets"` // of which the CPU took a part, since the table was full
@@ -59,6 +61,24 @@ func streamStats(s streams.Stats) []StreamStats {
 		}
 	}
 	return list
+}
+
+// firstPass is what the first pass has done on a device.
+func firstPass(m ega.MultiPassStats) DeviceStats {
+	s := DeviceStats{
+		Rows: int64(m.Rows), InCore: m.InCore, Groups: int64(m.Groups), TableSlots: int64(m.Slots), Grown: int64(m.Growths),
+		RestRows: int64(m.RestRows), Evictions: int64(m.Evictions), EvictedRows: int64(m.PlacedRows), EvictedBytes: int64(m.PlacedBytes),
+		Streams: streamStats(m.Streams),
+	}
+	for _, l := range s.Streams {
+		s.Tiles += int64(l.Jobs)
+	}
+	return s
+}
+
+// secondPass is what one goroutine's second pass has done on a device.
+func secondPass(b ega.BucketPassStats) DeviceStats {
+	return DeviceStats{Buckets: int64(b.Buckets), BucketRows: b.Rows, FullBuckets: int64(b.Full)}
 }
 
 // Fallback is something that the CPU did in place of a device, and why.
@@ -102,6 +122,7 @@ func (s *DeviceStats) merge(o DeviceStats) {
 		{&s.TableSlots, o.TableSlots},
 		{&s.Grown, o.Grown},
 		{&s.RestRows, o.RestRows},
+		{&s.Evictions, o.Evictions},
 		{&s.EvictedRows, o.EvictedRows},
 		{&s.EvictedBytes, o.EvictedBytes},
 		{&s.Buckets, o.Buckets},

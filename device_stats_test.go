@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gagg-dev/gagg/ega"
 	"github.com/gagg-dev/gagg/streams"
 )
 
@@ -73,5 +74,23 @@ func TestFallbacks(t *testing.T) {
 	out, err := json.Marshal(s.Fallbacks[1])
 	if err != nil || string(out) != `{"what":"run","why":"context lost","count":1}` {
 		t.Errorf("%s, %v", out, err)
+	}
+}
+
+// The passes' counts reach the fields of their names.
+func TestPassStats(t *testing.T) {
+	first := firstPass(ega.MultiPassStats{
+		Rows: 1, Slots: 2, Growths: 3, Groups: 4, InCore: true, RestRows: 5, Evictions: 6, PlacedRows: 7, PlacedBytes: 8,
+		Streams: streams.Stats{Streams: []streams.StreamStats{{Jobs: 9}, {Jobs: 1}}},
+	})
+	want := DeviceStats{
+		Tiles: 10, Rows: 1, InCore: true, Groups: 4, TableSlots: 2, Grown: 3, RestRows: 5, Evictions: 6, EvictedRows: 7, EvictedBytes: 8,
+		Streams: []StreamStats{{Jobs: 9}, {Jobs: 1}},
+	}
+	if !reflect.DeepEqual(first, want) {
+		t.Errorf("got %+v, want %+v", first, want)
+	}
+	if second := secondPass(ega.BucketPassStats{Buckets: 1, Rows: 2, Full: 3}); second.Buckets != 1 || second.BucketRows != 2 || second.FullBuckets != 3 {
+		t.Errorf("%+v", second)
 	}
 }
