@@ -148,7 +148,7 @@ build/gpu:
 		find $$package -maxdepth 1 -name '*.cu' -o -name '*.cuh' -o -name '*.def' -o -name '*_gen.go' | xargs -r cp -t build/gpu/$$package; \
 		for folder in testdata ptx; do if [ -d $$package/$$folder ]; then cp -r $$package/$$folder build/gpu/$$package; fi; done; \
 	done
-	@set -e; for bench in bench/link bench/pages bench/streams bench/scatter bench/ega; do \
+	@set -e; for bench in bench/link bench/pages bench/streams bench/scatter bench/ega bench/outofcore; do \
 		echo "$$bench"; \
 		mkdir -p build/gpu/$$bench; \
 		$(GO) build -buildvcs=auto -ldflags='-s -w' -o build/gpu/$$bench ./$$bench; \
@@ -180,6 +180,11 @@ bench-peers: bench/peers/node_modules
 bench-memory: bench/peers/node_modules
 	$(GO) build -o build/gagg ./cmd/gagg
 	$(GO) run ./bench/peers -memory $(MEMORY) -questions "$(QUESTIONS)" -rows $(ROWS) -rounds $(ROUNDS) -threads $(THREADS) -timeout $(TIMEOUT) -into $(INTO)
+
+# MP-EGA over more rows than the device may hold, from pinned and from pageable memory, beside plain copies.
+.PHONY: bench-outofcore
+bench-outofcore:
+	$(GO) run ./bench/outofcore
 
 # gagg on each of DEVICES, as a whole process and (OPEN) from a program that has the device open, beside DuckDB.
 # Where neither Go nor Node is beside the GPU: make build/endtoend, and bench/peers/endtoend.sh there.

@@ -72,7 +72,10 @@ var allowed = map[string][]string{
 	"bench/scatter": {
 		"bench/device", "gpumem", "internal/cuda", "internal/kernels", "internal/kernels/kerneltest", "partition",
 	},
-	"bench/ega":  {"bench/device", "bench/plot", "ega", "internal/cuda", "internal/kernels", "internal/kernels/kerneltest"},
+	"bench/ega": {"bench/device", "bench/plot", "ega", "internal/cuda", "internal/kernels", "internal/kernels/kerneltest"},
+	"bench/outofcore": {
+		"bench/device", "ega", "internal/cuda", "partition",
+	},
 	"bench/link": {"bench/device", "internal/cuda", "internal/kernels/kerneltest"},
 }
 

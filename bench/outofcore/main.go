@@ -1,0 +1,124 @@
+// Command outofcore measures MP-EGA: rows in host memory, of which the device
+// may have a small part at a time, are aggregated by ega.MultiPass, and what it
+// had no room for, from host buckets, by ega.BucketPass. `make bench-outofcore`
+// runs it.
+//
+// A row is the hash of its key, the key and a count: 24 bytes, of which 16 are
+// the pair. Rates are of these 24 bytes, which is what crosses the link, and are
+// compared with plain copies of the same rows in the same run.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/gagg-dev/gagg/bench/device"
+)
+
+// amounts is how much is measured, and with what.
+type amounts struct {
+	rows      int
+	device    int64 // bytes of device memory that a pass may have
+	groups    []uint64
+	streams   []int    // of a pass; the first is what is used where streams are not varied
+	varied    []uint64 // numbers of groups for which they are
+	rounds    int
+	producers int  // goroutines that copy rows into slots
+	placers   int  // goroutines that place rows in host buckets
+	passes    int  // BucketPasses at a time
+	bits      uint // 2^bits host buckets
+	slot      int  // rows of an input
+}
+
+var (
+	full = amounts{
+		rows: 1e9, device: 2 << 30, groups: []uint64{1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9},
+		streams: []int{2, 1, 4, 8}, varied: []uint64{1e5, 1e9}, rounds: 3, producers: 12, placers: 8, passes: 8, bits: 8,
+		slot: 4 << 20 / rowBytes,
+	}
+	small = amounts{ // for the emulator
+		rows: 1 << 16, device: 1 << 20, groups: []uint64{100, 1 << 15},
+		streams: []int{2, 1}, varied: []uint64{100}, rounds: 1, producers: 2, placers: 2, passes: 2, bits: 1,
+		slot: 1024,
+	}
+)
+
+func main() { device.Main(run) }
+
+func run() (err error) {
+	results := flag.String("results", "bench/results", "folder of the result files; empty: none")
+	little := flag.Bool("small", false, "little work, for the emulator")
+	rows := flag.Float64("rows", 0, "rows; 0: 1e9")
+	rounds := flag.Int("rounds", 0, "timed rounds; 0: as many as usual")
+	groups := flag.String("groups", "", `numbers of groups, as "1e4,1e6"; empty: as many as usual`)
+	varied := flag.String("varied", "", `those for which streams are varied; "-": none`)
+	memory := flag.String("device-memory", "", "a size, as 2GiB; empty: as usual")
+	producers := flag.Int("producers", 0, "goroutines that copy rows into slots; 0: as many as usual")
+	passes := flag.Int("passes", 0, "bucket passes at a time; 0: as many as usual")
+	flag.Parse()
+	a := full
+	if *little {
+		a = small
+	}
+	set(&a.rows, int(*rows))
+	set(&a.rounds, *rounds)
+	set(&a.producers, *producers)
+	set(&a.passes, *passes)
+	if err := errors.Join(listOf(&a.groups, *groups), listOf(&a.varied, *varied), sizeOf(&a.device, *memory)); err != nil {
+		return err
+	}
+	rig, err := device.Open()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rig.Close()) }()
+	rig.Setting.Repetition = fmt.Sprintf("each figure is of the run with the median time of %d", a.rounds)
+	r := report{Setting: rig.Setting, Rows: a.rows, Device: a.device}
+	if err := r.measure(rig, a); err != nil {
+		return err
+	}
+	return r.publish(os.Stdout, *results)
+}
+
+func set(field *int, value int) {
+	if value != 0 {
+		*field = value
+	}
+}
+
+// listOf reads numbers as 1e4,1e6; "" leaves the list as it is, "-" empties it.
+func listOf(list *[]uint64, text string) error {
+	if text == "" {
+		return nil
+	}
+	*list = nil
+	for part := range strings.SplitSeq(strings.TrimPrefix(text, "-"), ",") {
+		if part == "" {
+			continue
+		}
+		n, err := strconv.ParseFloat(part, 64)
+		if err != nil || n < 1 {
+			return fmt.Errorf("%q: want numbers of groups", text)
+		}
+		*list = append(*list, uint64(n))
+	}
+	return nil
+}
+
+func sizeOf(field *int64, text string) error {
+	if text == "" {
+		return nil
+	}
+	n, err := humanize.ParseBytes(text)
+	if err != nil {
+		return fmt.Errorf("device memory: %w", err)
+	}
+	*field = int64(n)
+	return nil
+}
