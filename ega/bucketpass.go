@@ -77,7 +77,6 @@ type BucketPassStats struct {
 	Counts  int64 // of groups; each bucket's first round needs none
 
 	BytesIn, BytesOut int64         // over the link
-	Fill              time.Duration // copying rows into buffers
 	Wait              time.Duration // for the device
 }
 

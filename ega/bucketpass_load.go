@@ -44,9 +44,7 @@ func (b *BucketPass) fill(rows []uint64) (n int, err error) {
 		b.stats.Rounds++
 	}
 	n = min(len(rows)/stride, int(b.plan.buffer)-s.rows, int(b.rounds.left()))
-	begin := time.Now()
 	copy(s.words[s.rows*stride:], rows[:n*stride])
-	b.stats.Fill += time.Since(begin)
 	s.rows += n
 	b.rounds.taken += int64(n)
 	b.stats.Rows += int64(n)

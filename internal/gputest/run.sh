@@ -15,8 +15,8 @@
 #
 # Variables: OUT (out, beside this script), TIMEOUT (240s, of one binary), RUN
 # (-test.run), PACKAGES (all; for example "gpumem internal/cuda"), TOOLS (memcheck
-# racecheck synccheck initcheck), PAGES, SCATTER, EGA, STREAMS and LINK (arguments of the benches),
-# GAGG_CUDA_LIBRARY (the emulator in place of a GPU).
+# racecheck synccheck initcheck), PAGES, SCATTER, EGA, BUCKETS, STREAMS and LINK (arguments
+# of the benches), GAGG_CUDA_LIBRARY (the emulator in place of a GPU).
 
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")" || exit 1
@@ -170,6 +170,8 @@ run_benches() {
   run_bench bench/scatter bench/scatter/scatter -results results ${SCATTER:-}
   # shellcheck disable=SC2086
   run_bench bench/ega bench/ega/ega -results results "${cub[@]}" ${EGA:-}
+  # shellcheck disable=SC2086
+  run_bench bench/buckets bench/buckets/buckets -results results ${BUCKETS:-}
   tar -C results -czf "$OUT/results.tgz" .
 }
 
