@@ -29,15 +29,16 @@ var everyOp = ega.Layout{
 	Mates: []int{0, 2, 0, 4, 0, 6},
 }
 
-// longSums has sums of 192 bits, the lowest word unsigned or signed, with the
-// others anywhere behind it, and of 320 bits.
-var longSums = ega.Layout{
+// rareOps has sums of 192 bits, the lowest word unsigned or signed, with the
+// others anywhere behind it, and of 320 bits, and sums of doubles of both kinds.
+var rareOps = ega.Layout{
 	Hash: true, KeyWords: 1,
 	Ops: []ega.Op{
 		ega.AddLow, ega.Add, ega.AddMid, ega.AddLowInt, ega.AddHigh, ega.AddMid, ega.AddHigh, ega.Sum, ega.SumError,
 		ega.AddLow, ega.AddMid, ega.AddMid, ega.AddMid, ega.AddHigh, ega.AddLowInt, ega.AddHigh,
+		ega.SumError, ega.SumFine,
 	},
-	Mates: []int{2, 0, 4, 5, 0, 6, 0, 8, 0, 10, 11, 12, 13, 0, 15},
+	Mates: []int{2, 0, 4, 5, 0, 6, 0, 8, 0, 10, 11, 12, 13, 0, 15, 0, 0, 16},
 }
 
 // cases are all inputs, smaller ones on the emulator.
@@ -75,16 +76,16 @@ func cases() (list []caseOf) {
 // layouts have all numbers of key words, with and without hash and states.
 func layouts() []ega.Layout {
 	two := []ega.Op{ega.Add, ega.MaxInt}
-	list := []ega.Layout{ega.Pairs, everyOp, {KeyWords: 1}, longSums, longKeys(2), longKeys(5)}
+	list := []ega.Layout{ega.Pairs, everyOp, {KeyWords: 1}, rareOps, rareKeys(2), rareKeys(5)}
 	for keys := 1; keys <= ega.MaxKeyWords; keys++ {
 		list = append(list, ega.Layout{Hash: keys%2 == 1, KeyWords: keys, Ops: two})
 	}
 	return list
 }
 
-// longKeys is longSums with longer keys.
-func longKeys(words int) ega.Layout {
-	l := longSums
+// rareKeys is rareOps with longer keys.
+func rareKeys(words int) ega.Layout {
+	l := rareOps
 	l.KeyWords = words
 	return l
 }
@@ -119,7 +120,7 @@ func stateOf(random *rand.Rand, op ega.Op) uint64 {
 		return random.Uint64N(3)
 	case ega.AddMid: // the carry goes through
 		return []uint64{0, math.MaxUint64, random.Uint64()}[random.IntN(3)]
-	case ega.Sum:
+	case ega.Sum, ega.SumFine:
 		return math.Float64bits((random.Float64() + .5) * math.Pow(10, float64(random.IntN(20))))
 	case ega.SumError:
 		return 0

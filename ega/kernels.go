@@ -94,9 +94,9 @@ func loadFamily(t *cuda.Thread, l *Layout) (family, error) {
 	switch {
 	case l.isPairs():
 		return asFamily(kernels.LoadEgaPair(t))
-	case l.isLong() && l.KeyWords == 1:
-		return asFamily(kernels.LoadEgaLong(t))
-	case l.isLong():
+	case l.isRare() && l.KeyWords == 1:
+		return asFamily(kernels.LoadEgaRare(t))
+	case l.isRare():
 		return asFamily(kernels.LoadEgaAny(t))
 	case l.KeyWords == 1:
 		return asFamily(kernels.LoadEgaKey1(t))

@@ -20,7 +20,7 @@ const (
 	AddLowInt           // the same, signed
 	AddHigh             // the highest word: the mate of either, or of an AddMid
 	Sum                 // double; the sum is this + mate
-	SumError            // the mate of Sum
+	SumError            // the mate of Sum or SumFine
 	MinInt
 	MaxInt
 	MinUint
@@ -34,6 +34,9 @@ const (
 	// than 128 bits: the mate of the word below it, with the word above it as its own
 	// mate, which stands behind it.
 	AddMid
+	// SumFine is Sum with twice the digits of a double: its mate, a SumError, is
+	// kept small. For sums that are subtracted from each other.
+	SumFine
 	ops // how many there are
 )
 
@@ -51,7 +54,7 @@ type Layout struct {
 	KeyWords int  // 1 to MaxKeyWords
 	Ops      []Op // of the state words, MaxStateWords at most
 	// Mates[i] is the state word that takes the carry or error of state word i, an
-	// AddLow, AddLowInt, AddMid or Sum. It may be short where the words behind need none.
+	// AddLow, AddLowInt, AddMid, Sum or SumFine. It may be short where the words behind need none.
 	Mates []int
 }
 
@@ -77,9 +80,11 @@ func (l *Layout) isPairs() bool {
 	return !l.Hash && l.KeyWords == 1 && len(l.Ops) == 1 && l.Ops[0] == Add
 }
 
-// isLong says whether there are sums of more than 128 bits, which most kernels
-// leave out: the code for them would make all others longer to load.
-func (l *Layout) isLong() bool { return slices.Contains(l.Ops, AddMid) }
+// isRare says whether there are operations which most kernels leave out: the code
+// for them would make all others longer to load.
+func (l *Layout) isRare() bool {
+	return slices.Contains(l.Ops, AddMid) || slices.Contains(l.Ops, SumFine)
+}
 
 // scatters says whether rows can be scattered by hash: they have it, or one key word.
 func (l *Layout) scatters() bool { return l.Hash || l.KeyWords == 1 }
@@ -87,7 +92,7 @@ func (l *Layout) scatters() bool { return l.Hash || l.KeyWords == 1 }
 // mate is the word that goes with state word i; i itself if none does.
 func (l *Layout) mate(i int) int {
 	switch l.Ops[i] {
-	case AddLow, AddLowInt, AddMid, Sum:
+	case AddLow, AddLowInt, AddMid, Sum, SumFine:
 		if i < len(l.Mates) {
 			return l.Mates[i]
 		}
@@ -100,7 +105,8 @@ const none = -1
 
 // mateOps is what the mate of an operation may be.
 var mateOps = map[Op][]Op{
-	AddLow: {AddHigh, AddMid}, AddLowInt: {AddHigh, AddMid}, AddMid: {AddHigh, AddMid}, Sum: {SumError},
+	AddLow: {AddHigh, AddMid}, AddLowInt: {AddHigh, AddMid}, AddMid: {AddHigh, AddMid},
+	Sum: {SumError}, SumFine: {SumError},
 }
 
 // Validate reports everything that is wrong with the layout.

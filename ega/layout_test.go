@@ -31,7 +31,8 @@ func TestLayoutValidate(t *testing.T) {
 		{[]ega.Op{mid, mid}, []int{1, 0}, false},
 		{[]ega.Op{mid, high}, []int{1}, false}, // no lowest word
 		{[]ega.Op{high}, nil, false},
-		{[]ega.Op{mid + 1}, nil, false},
+		{[]ega.Op{ega.SumFine, ega.SumError}, []int{1}, true},
+		{[]ega.Op{ega.SumFine + 1}, nil, false},
 		{make([]ega.Op, ega.MaxStateWords+1), nil, false},
 	} {
 		l := ega.Layout{KeyWords: 1, Ops: c.ops, Mates: c.mates}

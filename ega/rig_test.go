@@ -130,7 +130,7 @@ func sameWord(l *ega.Layout, a, b []uint64, j int) bool {
 		return a[j] == b[j]
 	}
 	switch i := j - before; l.Ops[i] {
-	case ega.Sum:
+	case ega.Sum, ega.SumFine:
 		x, y := total(a[before:], i, l.Mates[i]), total(b[before:], i, l.Mates[i])
 		return x == y || math.IsNaN(x) && math.IsNaN(y) || math.Abs(x-y) <= 1e-12*math.Abs(y)
 	case ega.SumError:

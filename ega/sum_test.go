@@ -3,6 +3,7 @@ package ega_test
 import (
 	"fmt"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -51,4 +52,47 @@ func sumsOf(rows []uint64, groups int, want float64) error {
 		}
 	}
 	return nil
+}
+
+// Sums of squares with twice the digits of a double, so that what is left of
+// values which do not vary, when the square of their sum is subtracted, is nothing.
+func TestFineSums(t *testing.T) {
+	const groups, each, x = 3, 4000, 1234567.8912345
+	square := x * x
+	low := math.FMA(x, x, -square)
+	for _, keys := range []int{1, 2} {
+		c := caseOf{layout: ega.Layout{Hash: true, KeyWords: keys, Ops: []ega.Op{ega.SumFine, ega.SumError}, Mates: []int{1}}}
+		for i := range groups * each {
+			key := make([]uint64, keys)
+			key[0] = uint64(i % groups)
+			c.rows = append(c.rows, ega.HashOf(key))
+			c.rows = append(append(c.rows, key...), math.Float64bits(square), math.Float64bits(low))
+		}
+		for name, road := range roads {
+			t.Run(fmt.Sprintf("keys=%d/road=%s", keys, name), func(t *testing.T) {
+				r := newRig(t)
+				fineSums(t, &c.layout, road(r, r.load(c.layout), &c), groups, each, x)
+			})
+		}
+		fineSums(t, &c.layout, ega.Combine(&c.layout, c.rows), groups, each, x)
+	}
+}
+
+// fineSums wants sums of n squares of x with an error of n * 2^-104 of them.
+func fineSums(t *testing.T, l *ega.Layout, rows []uint64, groups int, n int64, x float64) {
+	t.Helper()
+	if len(rows) != groups*l.Stride() {
+		t.Fatalf("%d words, want %d groups", len(rows), groups)
+	}
+	exact := func(v float64) *big.Float { return new(big.Float).SetPrec(300).SetFloat64(v) }
+	want := exact(x)
+	want.Mul(want, want).Mul(want, exact(float64(n)))
+	for row := range slices.Chunk(rows, l.Stride()) {
+		states := row[l.Stride()-2:]
+		got := exact(math.Float64frombits(states[0]))
+		got.Add(got, exact(math.Float64frombits(states[1]))).Sub(got, want).Quo(got, want)
+		if off, _ := got.Float64(); math.Abs(off) > float64(n)*0x1p-104 {
+			t.Errorf("a sum is off by %g of it, at most %g", off, float64(n)*0x1p-104)
+		}
+	}
 }

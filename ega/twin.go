@@ -53,6 +53,11 @@ func (l *Layout) combine(to, from []uint64) {
 			l.addAbove(to, from, m, addSigned(w, v))
 		case Sum:
 			sum(w, &to[m], math.Float64frombits(v), math.Float64frombits(from[m]))
+		case SumFine:
+			sum(w, &to[m], math.Float64frombits(v), math.Float64frombits(from[m]))
+			small := math.Float64frombits(to[m])
+			to[m] = 0
+			sum(w, &to[m], small, 0)
 		case MinInt:
 			*w = uint64(min(int64(*w), int64(v)))
 		case MaxInt:

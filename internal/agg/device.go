@@ -13,9 +13,7 @@ import (
 // DeviceOps tells what becomes of each of the Words() state words, from word
 // base of a row on, when two rows combine on the device, and which word is its
 // mate (see ega.Layout). What comes out is what Combine makes of the same rows
-// in some order; the low words of float sums are not kept small there, as
-// settle does, which costs them digits only where one word gets many thousand
-// additions of one sign of error.
+// in some order.
 //
 // If the device cannot combine the rows, ops is nil and why says which
 // aggregate it is and what the device lacks.
@@ -78,8 +76,10 @@ func (d *deviceWords) slot(s *slot) (lack string) {
 		d.chain(ega.AddLow, ega.AddHigh, s.hot, s.hot+1, s.hot+2)
 	case opAddWide320:
 		d.chain(ega.AddLow, ega.AddHigh, s.hot, s.hot+1, s.hot+2, s.hot+3, s.hot+4)
-	case opAddFloat, opAddDouble, opMulFloat, opPowFloat3, opPowFloat4:
+	case opAddFloat:
 		d.chain(ega.Sum, ega.SumError, s.hot, s.hot+1)
+	case opAddDouble, opMulFloat, opPowFloat3, opPowFloat4:
+		d.chain(ega.SumFine, ega.SumError, s.hot, s.hot+1)
 	default:
 		return deviceLacks(s.op)
 	}

@@ -7,7 +7,7 @@
 //             operation says. The row of one input row has the states of that row alone (a count of 1, the value ...),
 //             so that input rows and partial groups are the same thing
 //   identity  the state word that changes nothing when it is combined with another: what a new group begins with
-//   shape     what is known of a layout when the kernels are compiled: EgaPair, EgaKeys<1> to <4>; and EgaLong and EgaAny
+//   shape     what is known of a layout when the kernels are compiled: EgaPair, EgaKeys<1> to <4>; EgaRare and EgaAny
 //
 // Files: this one has layouts, shapes, rows and their hash; ega_state.cuh combines states; ega_table.cuh has tables of
 // rows in device or shared memory; ega_warp.cuh combines the rows of a warp; ega_gather.cuh makes rows dense;
@@ -33,7 +33,7 @@ struct EgaLayout {
   uint32_t key_words;    // 1 to EGA_MAX_KEYS
   uint32_t state_words;  // 0 to EGA_MAX_STATES
   uint8_t ops[32];       // of each state word: EgaOp
-  uint8_t mates[32];     // of an EGA_ADD_LO, EGA_ADD_MID or EGA_SUM: the state word that takes its carry or error
+  uint8_t mates[32];     // of an EGA_ADD_LO, EGA_ADD_MID, EGA_SUM or EGA_SUM_FINE: the state word that takes its carry or error
 };
 
 // EgaOp is what becomes of a state word when rows combine. A word that another one names as its mate changes only with
@@ -44,7 +44,7 @@ enum EgaOp : uint8_t {
   EGA_ADD_LO_I,  // signed; the same
   EGA_ADD_HI,    // the highest word of a sum: the mate of either, or of an EGA_ADD_MID
   EGA_SUM,       // double; sum = this + mate
-  EGA_ERR,       // the mate of EGA_SUM: double
+  EGA_ERR,       // the mate of EGA_SUM or EGA_SUM_FINE: double
   EGA_MIN_I,     // int64_t
   EGA_MAX_I,
   EGA_MIN_U,     // uint64_t
@@ -56,6 +56,7 @@ enum EgaOp : uint8_t {
   EGA_XOR,
   EGA_ADD_MID,  // unsigned word of a sum of more than 128 bits, between the lowest and the highest: the mate of the
                 // word below it; its own mate is the word above
+  EGA_SUM_FINE,  // as EGA_SUM, with twice the digits of a double: the mate, an EGA_ERR, is kept small
   EGA_OPS,  // how many there are
 };
 
@@ -66,7 +67,7 @@ constexpr uint64_t EGA_EMPTY = 0xa5f152c98e3d7b07;
 struct EgaPair {
   static constexpr uint32_t MAX_KEYS = 1;
   static constexpr bool SINGLE = true;  // one key word, which is the claim to a slot
-  static constexpr bool LONG = false;   // no sums of more than 128 bits: code that others need not have
+  static constexpr bool RARE = false;   // without the operations that few queries need
   static constexpr uint32_t BATCH = 4;  // rows that a thread has read before it looks at the first: hides latency
   static __device__ __forceinline__ uint32_t hashes(const EgaLayout&) { return 0; }
   static __device__ __forceinline__ uint32_t keys(const EgaLayout&) { return 1; }
@@ -74,12 +75,12 @@ struct EgaPair {
   static __device__ __forceinline__ uint32_t op(const EgaLayout&, uint32_t) { return EGA_ADD; }
 };
 
-// EgaKeys has KEYS key words, EgaAny as many as the layout says, and long sums.
+// EgaKeys has KEYS key words, EgaAny as many as the layout says, and all operations.
 template <uint32_t KEYS>
 struct EgaKeys {
   static constexpr uint32_t MAX_KEYS = KEYS;
   static constexpr bool SINGLE = KEYS == 1;
-  static constexpr bool LONG = false;
+  static constexpr bool RARE = false;
   static constexpr uint32_t BATCH = KEYS == 1 ? 2 : 1;
   static __device__ __forceinline__ uint32_t hashes(const EgaLayout& layout) { return layout.hash_words; }
   static __device__ __forceinline__ uint32_t keys(const EgaLayout&) { return KEYS; }
@@ -87,13 +88,13 @@ struct EgaKeys {
   static __device__ __forceinline__ uint32_t op(const EgaLayout& layout, uint32_t i) { return layout.ops[i]; }
 };
 
-// EgaLong is EgaKeys<1> with long sums.
-struct EgaLong : EgaKeys<1> {
-  static constexpr bool LONG = true;
+// EgaRare is EgaKeys<1> with all operations.
+struct EgaRare : EgaKeys<1> {
+  static constexpr bool RARE = true;
 };
 
 struct EgaAny : EgaKeys<EGA_MAX_KEYS> {
-  static constexpr bool LONG = true;
+  static constexpr bool RARE = true;
   static __device__ __forceinline__ uint32_t keys(const EgaLayout& layout) { return layout.key_words; }
 };
 

@@ -1,4 +1,4 @@
-// Aggregation of rows with keys of several words, up to eight, and any sums.
+// Aggregation of rows with keys of several words, up to eight, and all operations.
 #include "device.cuh"
 
 #include "ega_kernels.cuh"

@@ -1,4 +1,4 @@
-// How the state words of rows combine: ega_combine, the one place that knows what an operation does.
+// How the state words of rows combine: ega_combine_word, and ega_rare.cuh for operations that few queries need.
 //
 // Any number of threads combine rows into one group at once, in any order. Each operation is one atomic on its word,
 // and what goes to the mate follows from what that atomic returned:
@@ -6,9 +6,6 @@
 //   ADD_LO   the old low word and the addend tell whether their sum passed 2^64 (or the range of int64_t); as every
 //            addition to the word is in the order of its atomics, the carries are those of that order, and their sum
 //            does not depend on it.
-//   ADD_MID  The words of a long sum are added one by one, each with the carry out of the addition below. Between
-//            these the sum in memory is not one of any set of rows; once all have been added it is that of all,
-//            since each carry went up once.
 //   SUM      old + x rounds to what the word became, so TwoSum(old, x) is the exact error of that one addition
 //            (Knuth, The Art of Computer Programming 2, 4.2.2). The errors are added up in the mate, whose own rounding
 //            is of the second order: n * 2^-106 of the sum of absolute values.
@@ -76,13 +73,16 @@ __device__ __forceinline__ uint64_t ega_add_low(uint64_t* p, uint64_t v, bool wi
   return static_cast<int64_t>(v) < 0 ? ~uint64_t(0) : 1;
 }
 
-// ega_add_double adds to a double and returns the error of that. Of a sum that is not finite there is none to tell: the
-// word itself says what it is, and no error must hide that.
-__device__ __forceinline__ double ega_add_double(double* p, double v) {
-  double old = atomicAdd(p, v), sum = old + v, rest = sum - old;
-  double error = (old - (sum - rest)) + (v - rest);
+// ega_two_sum is the error of a + b. Of a sum that is not finite there is none to tell: the sum itself says what it is,
+// and no error must hide that.
+__device__ __forceinline__ double ega_two_sum(double a, double b) {
+  double sum = a + b, rest = sum - a;
+  double error = (a - (sum - rest)) + (b - rest);
   return error - error == 0 ? error : 0;
 }
+
+// ega_add_double adds to a double and returns the error of that.
+__device__ __forceinline__ double ega_add_double(double* p, double v) { return ega_two_sum(atomicAdd(p, v), v); }
 
 // ega_keep_double puts v in place of a double that comes after it, or before it.
 __device__ __forceinline__ void ega_keep_double(uint64_t* p, uint64_t v, bool greatest) {
@@ -138,5 +138,5 @@ __device__ __forceinline__ void ega_combine_word(uint32_t op, uint64_t* p, uint6
       if ((v & ~ld_relaxed(p)) != 0) atomicOr(p, v);
       return;
     case EGA_XOR: atomicXor(p, v); return;
-  }  // EGA_ADD_HI, EGA_ADD_MID, EGA_ERR: with the word whose mate they are
+  }  // EGA_ADD_HI, EGA_ADD_MID, EGA_ERR: with the word whose mate they are; EGA_SUM_FINE: ega_rare.cuh
 }

@@ -39,7 +39,7 @@
 // A word is added to in halves of 32 bits or as one of 64, never both ways: its operation says which.
 #pragma once
 
-#include "ega_state.cuh"
+#include "ega_rare.cuh"
 #include "status.cuh"
 
 constexpr uint32_t TAG_CLAIMED = 1, TAG_READY = 3, TAG_STATE = 3;
@@ -237,29 +237,6 @@ __device__ __forceinline__ void ega_find_batch(const EgaLayout& layout, const Pl
   }
 }
 
-// ega_is_long says whether state word s is the lowest of a sum of more than two words.
-template <class Shape>
-__device__ __forceinline__ bool ega_is_long(const EgaLayout& layout, uint32_t op, uint32_t mate) {
-  return Shape::LONG && (op == EGA_ADD_LO || op == EGA_ADD_LO_I) && Shape::op(layout, mate) == EGA_ADD_MID;
-}
-
-// ega_combine_long combines a sum of more than two words, of which state word s is the lowest. A signed lowest word may
-// take one away from those above, which is adding words of ones to all of them.
-template <class Shape, class Place>
-__device__ __forceinline__ void ega_combine_long(const EgaLayout& layout, const Place& place, uint32_t slot,
-                                                 const EgaRow<Shape>& row, uint32_t s) {
-  uint32_t before = Shape::hashes(layout) + Shape::keys(layout);
-  uint64_t up = ega_add_low(place.word(slot, before + s), row.state(s), Shape::op(layout, s) == EGA_ADD_LO_I);
-  uint64_t sign = static_cast<uint64_t>(static_cast<int64_t>(up) >> 63), carry = 0;
-  do {
-    s = layout.mates[s];
-    uint64_t sum = row.state(s) + up, addend = sum + carry;
-    carry = (sum < up) + (addend < carry);
-    if (addend != 0) carry += atomicAdd(place.word(slot, before + s), addend) + addend < addend;
-    up = sign;
-  } while (Shape::op(layout, s) == EGA_ADD_MID);
-}
-
 // ega_combine combines the states of a row into a slot of its key.
 template <class Shape, class Place>
 __device__ __forceinline__ void ega_combine(const EgaLayout& layout, const Place& place, uint32_t slot,
@@ -268,8 +245,8 @@ __device__ __forceinline__ void ega_combine(const EgaLayout& layout, const Place
   for (uint32_t s = 0; s < Shape::states(layout); s++) {
     uint32_t op = Shape::op(layout, s);
     uint32_t mate = ega_paired(op) ? layout.mates[s] : s;
-    if (ega_is_long<Shape>(layout, op, mate)) {
-      ega_combine_long(layout, place, slot, row, s);
+    if (ega_is_rare<Shape>(layout, op, s)) {
+      ega_combine_rare(layout, place, slot, row, op, s);
       continue;
     }
     ega_combine_word<Place>(op, place.word(slot, before + s), row.state(s), place.word(slot, before + mate),

@@ -79,8 +79,8 @@ __device__ __forceinline__ void ega_combine_warp(const EgaLayout& layout, const 
   for (uint32_t s = 0; s < Shape::states(layout); s++) {
     uint32_t op = Shape::op(layout, s);
     uint32_t mate = ega_paired(op) ? layout.mates[s] : s;
-    if (ega_is_long<Shape>(layout, op, mate)) {  // the same for all lanes; too many words to hand around
-      if (there) ega_combine_long(layout, place, slot, row, s);
+    if (ega_is_rare<Shape>(layout, op, s)) {  // the same for all lanes; not worth handing around
+      if (there) ega_combine_rare(layout, place, slot, row, op, s);
       continue;
     }
     uint64_t v = there ? row.state(s) : 0, mate_v = there && ega_paired(op) ? row.state(mate) : 0;

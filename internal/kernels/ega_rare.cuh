@@ -1,0 +1,62 @@
+// How the words of sums combine that few queries need: only the shapes EgaRare and EgaAny have the code, which would make
+// the others a fifth longer to load. As in ega_state.cuh, any number of threads combine rows into a group at once.
+//
+//   sums of more than two words   The words are added one by one, each with the carry out of the addition below.
+//            Between these the sum in memory is not that of any set of rows; once all have been added it is that of
+//            all, since each carry went up once.
+//   SUM_FINE   A sum of doubles with twice their digits. Each addition takes over what has gathered in the mate and
+//            adds it up with its own, so that the mate never holds more than the errors of those additions that
+//            are under way: k of them round it off by k * 2^-107 of the sum each. (In a SUM the mate grows, and is
+//            rounded, with the number of rows: variances, which subtract almost equal sums, would see it.)
+#pragma once
+
+#include "ega_state.cuh"
+
+// ega_is_rare says whether state word s, with its mates, is ega_combine_rare's.
+template <class Shape>
+__device__ __forceinline__ bool ega_is_rare(const EgaLayout& layout, uint32_t op, uint32_t s) {
+  if constexpr (!Shape::RARE) return false;
+  if (op == EGA_SUM_FINE) return true;
+  return (op == EGA_ADD_LO || op == EGA_ADD_LO_I) && Shape::op(layout, layout.mates[s]) == EGA_ADD_MID;
+}
+
+// ega_combine_long combines a sum of more than two words, of which state word s is the lowest. A signed lowest word may
+// take one away from those above, which is adding words of ones to all of them.
+template <class Shape, class Place>
+__device__ __forceinline__ void ega_combine_long(const EgaLayout& layout, const Place& place, uint32_t slot,
+                                                 const EgaRow<Shape>& row, uint32_t op, uint32_t s) {
+  uint32_t before = Shape::hashes(layout) + Shape::keys(layout);
+  uint64_t up = ega_add_low(place.word(slot, before + s), row.state(s), op == EGA_ADD_LO_I);
+  uint64_t sign = static_cast<uint64_t>(static_cast<int64_t>(up) >> 63), carry = 0;
+  do {
+    s = layout.mates[s];
+    uint64_t sum = row.state(s) + up, addend = sum + carry;
+    carry = (sum < up) + (addend < carry);
+    if (addend != 0) carry += atomicAdd(place.word(slot, before + s), addend) + addend < addend;
+    up = sign;
+  } while (Shape::op(layout, s) == EGA_ADD_MID);
+}
+
+// ega_combine_fine combines state word s, an EGA_SUM_FINE, and its mate.
+template <class Shape, class Place>
+__device__ __forceinline__ void ega_combine_fine(const EgaLayout& layout, const Place& place, uint32_t slot,
+                                                 const EgaRow<Shape>& row, uint32_t s) {
+  uint32_t before = Shape::hashes(layout) + Shape::keys(layout), mate = layout.mates[s];
+  uint64_t* rest = place.word(slot, before + mate);
+  double v = __builtin_bit_cast(double, row.state(s));
+  double error = __builtin_bit_cast(double, row.state(mate));
+  double taken = __builtin_bit_cast(double, atomicExch(rest, uint64_t(0)));
+  error += ega_two_sum(v, taken);
+  error += ega_add_double(reinterpret_cast<double*>(place.word(slot, before + s)), v + taken);
+  if (error != 0) atomicAdd(reinterpret_cast<double*>(rest), error);
+}
+
+template <class Shape, class Place>
+__device__ __forceinline__ void ega_combine_rare(const EgaLayout& layout, const Place& place, uint32_t slot,
+                                                 const EgaRow<Shape>& row, uint32_t op, uint32_t s) {
+  if (op == EGA_SUM_FINE) {
+    ega_combine_fine(layout, place, slot, row, s);
+  } else {
+    ega_combine_long(layout, place, slot, row, op, s);
+  }
+}
