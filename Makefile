@@ -148,7 +148,7 @@ build/gpu:
 		find $$package -maxdepth 1 -name '*.cu' -o -name '*.cuh' -o -name '*.def' -o -name '*_gen.go' | xargs -r cp -t build/gpu/$$package; \
 		for folder in testdata ptx; do if [ -d $$package/$$folder ]; then cp -r $$package/$$folder build/gpu/$$package; fi; done; \
 	done
-	@set -e; for bench in bench/link bench/pages bench/streams bench/scatter bench/ega bench/outofcore; do \
+	@set -e; for bench in bench/link bench/pages bench/streams bench/scatter bench/ega bench/buckets bench/outofcore; do \
 		echo "$$bench"; \
 		mkdir -p build/gpu/$$bench; \
 		$(GO) build -buildvcs=auto -ldflags='-s -w' -o build/gpu/$$bench ./$$bench; \

@@ -72,6 +72,10 @@ var allowed = map[string][]string{
 	"bench/scatter": {
 		"bench/device", "gpumem", "internal/cuda", "internal/kernels", "internal/kernels/kerneltest", "partition",
 	},
+	"bench/buckets": {
+		"bench/device", "ega", "internal/agg", "internal/arena", "internal/column", "internal/cpu", "internal/cuda", "internal/key",
+		"partition",
+	},
 	"bench/ega": {"bench/device", "bench/plot", "ega", "internal/cuda", "internal/kernels", "internal/kernels/kerneltest"},
 	"bench/outofcore": {
 		"bench/device", "ega", "internal/cuda", "partition",
