@@ -75,6 +75,7 @@ func TestDeviceNames(t *testing.T) {
 }
 
 func TestDeviceOptions(t *testing.T) {
+	withEngine(t)
 	for _, x := range []struct {
 		o    Options
 		want string // "": valid

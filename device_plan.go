@@ -3,6 +3,7 @@ package gagg
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math"
@@ -20,6 +21,19 @@ import (
 
 // deviceEngine is whether this version computes on devices.
 var deviceEngine = false
+
+// missingEngine refuses to be without a device that was asked for, where there is no
+// engine for it. What is wrong with the device itself comes first.
+func (o Options) missingEngine() error {
+	d, err := parseDevice(o.Device)
+	if deviceEngine || err != nil || !d.required() {
+		return nil
+	}
+	if _, err = findDevices(context.Background(), d); err == nil {
+		err = errors.New("this version has no GPU engine; use --device cpu or auto")
+	}
+	return d.refused(err)
+}
 
 // DevicePlan is how devices are used.
 type DevicePlan struct {

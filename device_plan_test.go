@@ -92,6 +92,7 @@ func TestExpectedGroups(t *testing.T) {
 }
 
 func TestDevicePlanText(t *testing.T) {
+	withEngine(t)
 	p := planned(t, "0,1", 1e9, Sum("quantity"))
 	p.opt.GPUMemory, p.opt.Streams = 2<<30, 3
 	plan := p.plan(Query{}, chosen{deviceChoice{Use: true, Reason: "as asked for"}, []int{0, 1}})

@@ -7,29 +7,6 @@ import (
 	"github.com/gagg-dev/gagg"
 )
 
-func TestUnusable(t *testing.T) {
-	free := gagg.Device{Number: 0, Name: "A"}
-	busy := gagg.Device{Number: 1, Name: "B", Problem: "busy", Advice: "wait"}
-	for _, c := range []struct {
-		device  string
-		devices []gagg.Device
-		want    string
-	}{
-		{"gpu", nil, "no driver; install it"},
-		{"0", nil, "no driver; install it"},
-		{"gpu", []gagg.Device{busy}, "busy; wait"},
-		{"gpu", []gagg.Device{free, busy}, "device 0 (A) could be used, but this build has no GPU engine yet; use --device cpu or auto"},
-		{"0", []gagg.Device{free, busy}, "device 0 (A) could be used, but this build has no GPU engine yet; use --device cpu or auto"},
-		{"0,1", []gagg.Device{free, busy}, "busy; wait"},
-		{"2", []gagg.Device{free, busy}, "there is no device 2; gagg --devices lists those that there are"},
-	} {
-		got := unusable(c.device, gagg.DeviceReport{Devices: c.devices, Problem: "no driver", Advice: "install it"})
-		if got != c.want {
-			t.Errorf("--device %s: %s; want %s", c.device, got, c.want)
-		}
-	}
-}
-
 func TestCheckDevice(t *testing.T) {
 	for _, device := range []string{"auto", "cpu", "gpu", "0", "0,1", "15"} {
 		if err := (&settings{device: device}).checkDevice(); err != nil {
@@ -64,7 +41,6 @@ func TestWriteDevices(t *testing.T) {
 		"          compute capability 9.0, 132 multiprocessors, L2 60 MiB, 6144 bits at 3201 MHz, compute mode default\n",
 		"device 1  an odd\\x1bname, 1.0 GiB of memory\n",
 		"          not usable: its compute mode is prohibited\n          to do: set it\n",
-		"gagg      computes on the CPU: this build has no GPU engine yet\n",
 	} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("%q is not in\n%s", want, text.String())

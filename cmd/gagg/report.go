@@ -53,9 +53,6 @@ func writeDescription(w io.Writer, d *gagg.Description) error {
 
 // explainPlan prints the plan of the query and does not run it.
 func (c *command) explainPlan(ctx context.Context) error {
-	if err := c.chooseDevice(ctx); err != nil {
-		return err
-	}
 	q, o, err := c.ask(ctx)
 	if err != nil {
 		return err

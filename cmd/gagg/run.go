@@ -74,9 +74,6 @@ func output(err error) error {
 // for statistics are created first: a folder that cannot be written to is
 // found before hours of work, not after them.
 func (c *command) aggregate(ctx context.Context) (err error) {
-	if err := c.chooseDevice(ctx); err != nil {
-		return err
-	}
 	result, err := c.createResult()
 	if err != nil {
 		return err
