@@ -3,7 +3,6 @@ package gagg
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"math"
@@ -18,22 +17,6 @@ import (
 	"github.com/gagg-dev/gagg/internal/expr"
 	"github.com/gagg-dev/gagg/streams"
 )
-
-// deviceEngine is whether this version computes on devices.
-var deviceEngine = false
-
-// missingEngine refuses to be without a device that was asked for, where there is no
-// engine for it. What is wrong with the device itself comes first.
-func (o Options) missingEngine() error {
-	d, err := parseDevice(o.Device)
-	if deviceEngine || err != nil || !d.required() {
-		return nil
-	}
-	if _, err = findDevices(context.Background(), d); err == nil {
-		err = errors.New("this version has no GPU engine; use --device cpu or auto")
-	}
-	return d.refused(err)
-}
 
 // DevicePlan is how devices are used.
 type DevicePlan struct {
@@ -80,9 +63,6 @@ func (p *prepared) planDevice(ctx context.Context) (chosen, error) {
 }
 
 func (p *prepared) chooseDevice(ctx context.Context) (chosen, error) {
-	if !deviceEngine {
-		return chosen{deviceChoice: deviceChoice{Reason: "this version has no GPU engine"}}, nil
-	}
 	f := p.deviceFacts()
 	c := chosen{deviceChoice: f.choose()}
 	if !c.Use {
@@ -100,6 +80,12 @@ func (p *prepared) chooseDevice(ctx context.Context) (chosen, error) {
 	}
 	f.NoDevice = "no GPU: " + deviceProblem(err)
 	return chosen{deviceChoice: f.choose()}, nil
+}
+
+// demand is what Options.Device says, which Options.validate has seen.
+func (p *prepared) demand() demand {
+	d, _ := parseDevice(p.opt.Device)
+	return d
 }
 
 // choose decides by the costs that were measured.
@@ -138,12 +124,14 @@ func findDevices(ctx context.Context, d demand) ([]int, error) {
 // deviceFacts are the facts of the plan. How many groups there may be is only
 // asked for, which may read some pages, where a device could be worth it at all.
 func (p *prepared) deviceFacts() deviceFacts {
-	d, _ := parseDevice(p.opt.Device) // Options.validate has seen it
-	states := p.states(nil)
+	d, states := p.demand(), p.states(nil, true)
 	f := deviceFacts{
-		Demand: d, Unsupported: p.unsupported(states), Again: p.facts.rows >= 0, Devices: len(d.numbers),
+		Demand: d, Unsupported: p.unsupported(states), Again: p.scan.again(), Devices: len(d.numbers),
 		Rows: p.facts.rows, Bytes: p.facts.bytes, Groups: math.Inf(1), Threads: p.threads,
 		RowSize: p.deviceRow(states),
+	}
+	if !cuda.Present() {
+		f.NoDevice = "there is no NVIDIA driver"
 	}
 	if !d.required() && f.choose().Use {
 		f.Groups = p.expectedGroups()
@@ -204,7 +192,7 @@ func (p *prepared) devicePlan(numbers []int) *DevicePlan {
 	load := p.opt.load()
 	d := &DevicePlan{
 		Numbers: numbers, Memory: p.opt.GPUMemory, Streams: cmp.Or(p.opt.Streams, streams.DefaultStreams),
-		RowBytes: p.deviceRow(p.states(nil)), LoadFull: load.Full, LoadMost: load.Max, Groups: -1,
+		RowBytes: p.deviceRow(p.states(nil, true)), LoadFull: load.Full, LoadMost: load.Max, Groups: -1,
 	}
 	if groups := p.expectedGroups(); groups < math.MaxInt64 {
 		d.Groups = int64(groups)

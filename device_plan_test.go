@@ -16,9 +16,6 @@ func withEngine(t *testing.T) {
 		t.Skip("there is a driver")
 	}
 	t.Setenv("GAGG_CUDA_LIBRARY", t.TempDir()+"/libcuda.so.1")
-	before := deviceEngine
-	deviceEngine = true
-	t.Cleanup(func() { deviceEngine = before })
 }
 
 // planned prepares a query on the bundled orders, of which it says that there

@@ -10,6 +10,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/agg"
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/expr"
+	"github.com/gagg-dev/gagg/internal/gpu"
 	"github.com/gagg-dev/gagg/internal/parquetio"
 	"github.com/gagg-dev/gagg/internal/spill"
 )
@@ -74,6 +75,7 @@ func classify(err error) error {
 		{ErrUsage, isA[*parquetio.ColumnError]},
 		{ErrUsage, isA[*parquetio.UsageError]},
 		{ErrInput, isA[*parquetio.Error]},
+		{ErrDevice, isA[*gpu.Error]},
 	} {
 		if k.is(err) {
 			return &kindError{k.kind, err}

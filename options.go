@@ -158,8 +158,5 @@ func (o Options) validate() error {
 	if o.load().Validate() != nil {
 		p.add("load factor: %v,%v are not two loads A < B from 0 to 1", o.LoadFactor[0], o.LoadFactor[1])
 	}
-	if err := p.err(); err != nil {
-		return err
-	}
-	return o.missingEngine()
+	return p.err()
 }

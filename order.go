@@ -39,7 +39,7 @@ type merged struct {
 
 // config says how rows are sorted.
 func (o *ordering) config() extsort.Config {
-	c := extsort.Config{Keep: o.keep, Memory: o.run.memory.Sort, Grow: o.run.sortGrow(), Spill: o.run.cfg.Spill}
+	c := extsort.Config{Keep: o.keep, Memory: o.run.memory.Sort, Grow: o.run.sortGrow(), Spill: o.run.now.Load().cfg.Spill}
 	for _, t := range o.run.query.order {
 		c.Terms = append(c.Terms, extsort.Term{Type: t.expr.Type(), Desc: t.desc, NullsFirst: t.nullFirst})
 	}

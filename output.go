@@ -24,8 +24,10 @@ const resultRows = 4096
 // producer turns merged groups into result batches. One a goroutine.
 type producer struct {
 	r      *run
+	from   *attempt // whose groups it merges; nil: none yet
 	merger *cpu.Merger
 	keys   key.Decoder
+	gone   int // groups of the partition being made that are in batches
 	having *expr.Eval
 	out    []*expr.Eval
 	order  []*expr.Eval
@@ -40,8 +42,7 @@ type producer struct {
 func newProducer(r *run) *producer {
 	n := len(r.query.keys) + len(r.query.calls)
 	p := &producer{
-		r: r, merger: cpu.NewMerger(r.cfg, r.groups.Buckets),
-		keys:    key.Decoder{Layout: r.layout, Intern: r.cfg.Intern, Arenas: r.cfg.Arenas, Base: 1},
+		r:       r,
 		size:    resultRows,
 		batch:   column.Batch{Cols: make([]column.Vector, n)},
 		compact: column.Batch{Cols: make([]column.Vector, n)},
@@ -59,11 +60,58 @@ func newProducer(r *run) *producer {
 	return p
 }
 
+// attach has p merge the groups of the attempt whose groups are put out.
+func (p *producer) attach() error {
+	a := p.r.now.Load()
+	if p.from == a {
+		return nil
+	}
+	if err := p.close(); err != nil {
+		return err
+	}
+	p.from = a
+	p.merger = cpu.NewMerger(a.cfg, a.groups.Buckets)
+	p.keys = key.Decoder{Layout: p.r.layout, Intern: a.cfg.Intern, Arenas: a.cfg.Arenas, Base: 1}
+	if a.devices == nil {
+		return nil
+	}
+	return a.devices.Attach(p.merger)
+}
+
+// close lets go of the merger.
+func (p *producer) close() error {
+	if p.from == nil {
+		return nil
+	}
+	m := p.merger
+	p.from, p.merger = nil, nil
+	return m.Close()
+}
+
 // partition calls emit with the result batches of partition number n, in
-// order. A batch is valid until emit returns.
+// order. A batch is valid until emit returns. Should a device fail, the CPU makes the
+// groups again, which come in the same order, and those that are in batches are left out.
 func (p *producer) partition(ctx context.Context, n int, emit func(*column.Batch) error) error {
+	p.gone = 0
+	err := p.attempt(ctx, n, emit)
+	if p.r.mayRedo(err) {
+		if err = p.r.redo(ctx, err); err == nil {
+			err = p.attempt(ctx, n, emit)
+		}
+	}
+	return err
+}
+
+func (p *producer) attempt(ctx context.Context, n int, emit func(*column.Batch) error) error {
+	if err := p.attach(); err != nil {
+		return err
+	}
+	p.merger.Prefetch(min(n+p.r.threads, p.r.partitions-1))
+	seen := 0
 	return p.merger.Merge(ctx, n, func(rows [][]uint64) error {
-		for len(rows) > 0 {
+		skip := min(max(p.gone-seen, 0), len(rows))
+		seen += len(rows)
+		for rows = rows[skip:]; len(rows) > 0; {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
@@ -77,6 +125,7 @@ func (p *producer) partition(ctx context.Context, n int, emit func(*column.Batch
 				}
 			}
 			rows = rows[k:]
+			p.gone += k
 		}
 		return nil
 	})
@@ -120,7 +169,7 @@ func (p *producer) result(rows [][]uint64) (*column.Batch, error) {
 		p.keys.Decode(i, rows, &p.batch.Cols[i])
 	}
 	for i := range p.r.query.calls {
-		if err := p.r.cfg.States.Finish(i, rows, p.r.cfg.Arenas, &p.batch.Cols[nkeys+i]); err != nil {
+		if err := p.from.cfg.States.Finish(i, rows, p.from.cfg.Arenas, &p.batch.Cols[nkeys+i]); err != nil {
 			return nil, p.explain(err)
 		}
 	}

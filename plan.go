@@ -91,7 +91,7 @@ func Plan(ctx context.Context, q Query, o Options) (_ *QueryPlan, err error) {
 }
 
 func (p *prepared) plan(q Query, chosen chosen) *QueryPlan {
-	states := p.states(nil)
+	states := p.states(nil, false)
 	plan := &QueryPlan{
 		Device: deviceNames(chosen.numbers), Reason: chosen.Reason, GPU: p.devicePlan(chosen.numbers),
 		Threads: p.threads, BatchRows: p.opt.BatchRows, Groups: p.groupPlan(states),

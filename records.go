@@ -104,6 +104,7 @@ func (s *recordScan) dictEntries(int) int { return -1 }
 func (s *recordScan) dictBytes(int) int64 { return -1 }
 func (s *recordScan) int96(int) bool      { return false }
 func (s *recordScan) unchanged() error    { return nil }
+func (s *recordScan) again() bool         { return false }
 func (s *recordScan) reader() cpu.Reader  { return &recordReader{scan: s} }
 
 // workerBytes guesses values of 16 bytes.

@@ -108,11 +108,10 @@ func (r *Rows) produce() {
 		if n >= len(r.slots) {
 			break
 		}
-		p.merger.Prefetch(min(n+r.run.threads, len(r.slots)-1))
 		err = r.make(p, sorter, n)
 		r.finish(n, err)
 	}
-	if err := p.merger.Close(); err != nil {
+	if err := p.close(); err != nil {
 		r.finish(len(r.slots)-1, err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/expr"
+	"github.com/gagg-dev/gagg/internal/gpu"
 	"github.com/gagg-dev/gagg/internal/key"
 	"github.com/gagg-dev/gagg/internal/spill"
 	"github.com/gagg-dev/gagg/partition"
@@ -151,8 +153,11 @@ type run struct {
 	partitions int
 	disk       *spill.Space
 	unwatch    func() bool // nil: nothing was opened
-	cfg        *cpu.Config
-	groups     cpu.Groups
+	noted      deviceRecord
+	now        atomic.Pointer[attempt] // whose groups are put out
+	failed     *attempt                // nil: the first attempt went well
+	redone     sync.Once               // the second attempt
+	redoneErr  error
 
 	bytesRead, rowsRead atomic.Int64
 	scanTime            time.Duration
@@ -169,21 +174,55 @@ func (r *run) aggregate(ctx context.Context) error {
 		return err
 	}
 	r.unwatch = context.AfterFunc(ctx, func() { time.AfterFunc(diskGrace, func() { _ = r.disk.Close() }) })
-	r.configure()
+	first := r.configure()
+	r.now.Store(first)
+	if err := r.openDevices(ctx, first); err != nil {
+		return err
+	}
+	err := r.group(ctx, first)
+	if r.mayRedo(err) {
+		err = r.redo(ctx, err)
+	}
+	if err != nil {
+		return err
+	}
+	groups := &r.now.Load().groups
+	r.partitions = groups.Buckets[0].Partitions()
+	r.scanTime = time.Since(r.started)
+	r.opt.logger().Debug("aggregated", slog.Int64("rows", r.rowsRead.Load()),
+		slog.Bool("partitioned", groups.Partitioned), slog.Int64("spilled", r.disk.Written()))
+	return r.scan.unchanged()
+}
+
+// attempt is one reading of the input and what came of it.
+type attempt struct {
+	cfg     *cpu.Config
+	groups  cpu.Groups
+	devices *gpu.Devices // nil: none takes part
+}
+
+// group reads the input and groups it.
+func (r *run) group(ctx context.Context, a *attempt) (err error) {
 	r.budget.heldBack.Store(r.memory.heldBack(r.threads))
+	defer r.budget.heldBack.Store(0)
 	in := cpu.Input{
 		Units: r.scan.units(), Reader: r.scan.reader, Pipeline: r.pipeline, Done: r.unitDone,
 	}
-	var err error
-	if r.groups, err = cpu.Run(ctx, r.cfg, in, r.threads); err != nil {
+	if a.groups, err = cpu.Run(ctx, a.cfg, in, r.threads); err != nil || a.devices == nil {
 		return err
 	}
-	r.budget.heldBack.Store(0)
-	r.partitions = r.groups.Buckets[0].Partitions()
-	r.scanTime = time.Since(r.started)
-	r.opt.logger().Debug("aggregated", slog.Int64("rows", r.rowsRead.Load()),
-		slog.Bool("partitioned", r.groups.Partitioned), slog.Int64("spilled", r.disk.Written()))
-	return r.scan.unchanged()
+	return a.devices.Finish(&a.groups, r.threads)
+}
+
+// close lets go of the groups and what they refer to.
+func (a *attempt) close() error {
+	err := a.groups.Close()
+	if a.devices != nil {
+		err = errors.Join(err, a.devices.Close())
+	}
+	a.cfg.Arenas.Close()
+	a.cfg.Intern.Close()
+	return err
 }
 
 // spillFS is the file system of spill files; nil: the system's. Tests have it
@@ -212,20 +251,22 @@ func (r *run) openDisk() (err error) {
 	return err
 }
 
-func (r *run) configure() {
+// configure makes ready for reading the input, on the CPU alone.
+func (r *run) configure() *attempt {
 	var runs agg.Runs
 	if r.memory.Spill {
 		runs = &valueRuns{open: r.disk.File}
 	}
-	states := r.states(runs)
-	r.cfg = &cpu.Config{
+	states := r.states(runs, false)
+	cfg := &cpu.Config{
 		Keys: r.layout, Intern: key.NewInterner(r.budget.grow), States: states, Arenas: arena.New(r.budget.grow),
 		Stride: cpu.Stride(r.layout, states), Partitions: r.opt.Partitions, Tile: r.tile,
 		Memory: r.memory.shares(), Grow: r.budget.grow, Rows: r.facts.rows, AtMost: r.atMost(), Threads: r.threads,
 	}
 	if r.memory.Spill {
-		r.cfg.Spill = r.disk.File
+		cfg.Spill = r.disk.File
 	}
+	return &attempt{cfg: cfg}
 }
 
 // close lets go of everything that the run holds.
@@ -233,10 +274,11 @@ func (r *run) close() error {
 	if r.unwatch != nil {
 		r.unwatch()
 	}
-	err := r.groups.Close()
-	if r.cfg != nil {
-		r.cfg.Arenas.Close()
-		r.cfg.Intern.Close()
+	var err error
+	for _, a := range []*attempt{r.failed, r.now.Load()} {
+		if a != nil {
+			err = errors.Join(err, a.close())
+		}
 	}
 	if r.disk != nil {
 		err = errors.Join(err, r.disk.Close())
@@ -245,10 +287,10 @@ func (r *run) close() error {
 }
 
 // states lays out the aggregates behind the hash and the key. Long chains of
-// values go to runs.
-func (p *prepared) states(runs agg.Runs) *agg.Layout {
+// values go to runs. counted: each group has a count of its rows.
+func (p *prepared) states(runs agg.Runs, counted bool) *agg.Layout {
 	return agg.Compile(p.query.calls, 1+p.layout.Words, agg.Options{
-		MaxRows: p.facts.rows, Runs: runs, BatchBytes: p.memory.batchBytes(), ScratchBytes: p.memory.scratchBytes(),
+		MaxRows: p.facts.rows, CountRows: counted, Runs: runs, BatchBytes: p.memory.batchBytes(), ScratchBytes: p.memory.scratchBytes(),
 	})
 }
 

@@ -40,6 +40,7 @@ type scan interface {
 	int96(col int) bool      // column col of the scan holds timestamps that may not fit (boundedTimes)
 	reader() cpu.Reader
 	unchanged() error // the input is still what it was when it was opened
+	again() bool      // it can be read once more
 }
 
 // scanFacts is what a scan will read and what it need not.
@@ -127,6 +128,7 @@ func (p *parquetScan) workerBytes() int64      { return p.s.WorkerBytes() }
 func (p *parquetScan) int96(col int) bool      { return p.s.Int96(col) }
 func (p *parquetScan) reader() cpu.Reader      { return p.s.NewReader() }
 func (p *parquetScan) unchanged() error        { return p.s.Unchanged() }
+func (p *parquetScan) again() bool             { return true }
 
 func (p *parquetScan) facts() (f scanFacts) {
 	for i := range p.list {

@@ -47,7 +47,7 @@ func (r *Rows) Stats() Stats {
 		BytesRead: run.bytesRead.Load(), RowGroups: run.scan.units(),
 		GroupsSkipped: run.facts.skippedGroups, RowsSkipped: run.facts.skippedRows, BytesSkipped: run.facts.skippedByte,
 		RowsPerSecond: float64(run.rowsRead.Load()) / total.Seconds(),
-		GroupEstimate: int64(run.groups.Estimate), Partitions: run.partitions, Partitioned: run.groups.Partitioned,
+		GroupEstimate: int64(run.now.Load().groups.Estimate), Partitions: run.partitions, Partitioned: run.now.Load().groups.Partitioned,
 		Phases: []PhaseStats{
 			{PhaseScan, run.scanTime.Seconds()},
 			{PhaseOutput, (total - run.scanTime).Seconds()},

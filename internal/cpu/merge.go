@@ -41,7 +41,7 @@ type Merger struct {
 	merged  int        // pages of in whose rows are in the directory
 	tail    []uint64   // what is left of the last one, if it is the store's
 	block   partition.Page
-	own     int        // from which page on they are the merger's, while a device aggregates the partition
+	own     int // from which page on they are the merger's, while a device aggregates the partition
 	out     emitter
 
 	resident Resident // nil: a device holds no groups

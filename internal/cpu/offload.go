@@ -17,6 +17,9 @@ import "errors"
 // Offload is a device that aggregates rows in the workers' stead. All workers
 // use it at once.
 type Offload interface {
+	// Pays reports whether a worker should give up its table, in which rows made so many
+	// groups, for the device. It may become true later.
+	Pays(rows, groups int64) bool
 	// Tile waits for memory to fill with rows. nil: the device takes none, or none
 	// yet, and rows stay on the CPU.
 	Tile() (Tile, error)

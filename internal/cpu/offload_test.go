@@ -46,6 +46,8 @@ func (d *fakeDevice) Tile() (Tile, error) {
 	return &fakeTile{d, make([]uint64, d.tileRows*d.stride)}, nil
 }
 
+func (d *fakeDevice) Pays(int64, int64) bool { return false }
+
 func (t *fakeTile) Words() []uint64 { return t.words }
 
 func (t *fakeTile) Submit(rows int) error {

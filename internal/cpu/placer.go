@@ -9,12 +9,19 @@ type Placer struct {
 	store  *store
 	sketch *partition.Sketch
 	hashes []uint64
+	stands int64
 }
 
 // NewPlacer returns a placer without rows.
 func NewPlacer(cfg *Config) *Placer {
 	return &Placer{cfg: cfg, store: newStore(cfg, asking(cfg.Grow)), sketch: partition.NewSketch()}
 }
+
+// Rows is how many rows it has taken.
+func (p *Placer) Rows() int64 { return p.store.placed }
+
+// Stands is how many input rows they stand for.
+func (p *Placer) Stands() int64 { return p.stands }
 
 // Place copies rows into buckets, and buckets to disk where memory is short.
 func (p *Placer) Place(rows []uint64) error {
@@ -28,6 +35,7 @@ func (p *Placer) Place(rows []uint64) error {
 func (p *Placer) note(rows []uint64) {
 	p.hashes = p.hashes[:0]
 	for ; len(rows) > 0; rows = rows[p.cfg.Stride:] {
+		p.stands += int64(p.cfg.States.Rows(rows))
 		p.hashes = append(p.hashes, rows[0])
 	}
 	p.sketch.Add(p.hashes)

@@ -19,11 +19,16 @@ const (
 )
 
 // judge decides whether the table is worth keeping, each time the rows seen
-// have doubled, or when it is crowded.
+// have doubled, more often while a device might take them, or when it is crowded.
 func (w *Worker) judge() error {
 	w.nextCheck = 2 * w.rows
 	total := w.cfg.rowsEach()
-	if !w.table.dir.crowded() && w.cfg.Tile.DecideTile(w.rows, int64(w.table.n), total) == feedback.KeepTable {
+	device := false
+	if w.cfg.Offload != nil {
+		w.nextCheck = min(w.nextCheck, w.rows+deviceChecks*w.cfg.Tile.MinRows)
+		device = w.cfg.Offload.Pays(w.rows, int64(w.table.n))
+	}
+	if !device && !w.table.dir.crowded() && w.cfg.Tile.DecideTile(w.rows, int64(w.table.n), total) == feedback.KeepTable {
 		groups := feedback.ExpectedGroups(w.rows, int64(w.table.n), total)
 		w.table.reserve(int(min(groups*reserveFactor, reserveMost*float64(w.table.n))))
 		return nil
@@ -34,6 +39,10 @@ func (w *Worker) judge() error {
 	w.giveUpTable()
 	return nil
 }
+
+// deviceChecks is after how many times the least number of rows a worker asks
+// again whether a device takes them: some 20 ms. A guess.
+const deviceChecks = 4
 
 // giveUpTable has tiles placed directly from now on.
 func (w *Worker) giveUpTable() {

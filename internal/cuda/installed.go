@@ -15,6 +15,17 @@ var (
 	libraryVersion = regexp.MustCompile(`/libcuda\.so\.(\d{3,}\.[\d.]*\d)`)
 )
 
+// Present reports whether Open is worth trying: a driver is loaded, here or beside a WSL 2,
+// or the environment names a library. It opens nothing and takes microseconds.
+func Present() bool {
+	for _, path := range []string{"/proc/driver/nvidia/version", "/dev/dxg"} {
+		if _, err := os.Stat(path); err == nil {
+			return true
+		}
+	}
+	return os.Getenv(libraryVariable) != ""
+}
+
 // KernelModule is the version of the loaded kernel module, such as 580.65.06;
 // empty: none is loaded, or it does not tell.
 func KernelModule() string { return find(os.DirFS("/"), "proc/driver/nvidia/version", moduleVersion) }

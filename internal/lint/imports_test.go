@@ -14,11 +14,11 @@ var allowed = map[string][]string{
 	".": {
 		"ega", "streams", "partition", "feedback", "internal/column", "internal/key", "internal/agg", "internal/expr",
 		"internal/parquetio", "internal/arena", "internal/hostmem", "internal/cpu", "internal/spill", "internal/extsort",
-		"internal/cuda",
+		"internal/cuda", "internal/gpu",
 	},
 	"cmd/gagg": {".", "internal/sink"}, // the library hands out records, the command writes them
 
-	"ega": {"feedback", "partition", "internal/cuda", "internal/kernels"},
+	"ega": {"feedback", "gpumem", "partition", "streams", "internal/cuda", "internal/kernels"},
 
 	"partition": {
 		"feedback", "gpumem", "internal/arena", "internal/column", "internal/cuda", "internal/key", "internal/kernels",
@@ -42,6 +42,8 @@ var allowed = map[string][]string{
 		"partition", "feedback", "internal/agg", "internal/arena", "internal/column", "internal/hostmem", "internal/key",
 		"internal/spill",
 	},
+
+	"internal/gpu": {"ega", "feedback", "streams", "internal/cpu", "internal/cuda"},
 
 	"gpumem":           {"internal/cuda", "internal/kernels"},
 	"internal/kernels": {"internal/cuda"},

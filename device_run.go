@@ -1,0 +1,91 @@
+package gagg
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/feedback"
+	"github.com/gagg-dev/gagg/internal/gpu"
+)
+
+// openDevices lets devices take part in an attempt, if they may pay.
+func (r *run) openDevices(ctx context.Context, a *attempt) error {
+	facts := r.deviceFacts()
+	choice := facts.choose()
+	r.opt.logger().Debug("device", slog.Bool("gpu", choice.Use), slog.String("reason", choice.Reason))
+	if !choice.Use {
+		return r.checkDemand(ctx, facts)
+	}
+	states := r.states(nil, true)
+	layout := ega.Layout{Hash: true, KeyWords: r.layout.Words}
+	layout.Ops, layout.Mates, _ = states.DeviceOps()
+	a.cfg.States, a.cfg.Stride = states, layout.Stride()
+	c := gpu.Config{
+		Pick: facts.Demand.pick, Layout: layout, CPU: a.cfg,
+		Memory: r.opt.GPUMemory, Streams: r.opt.Streams, Load: r.opt.load(),
+	}
+	if facts.Demand.required() {
+		c.Refused = facts.Demand.refused
+		a.cfg.Tile = feedback.NoTiles
+	} else {
+		c.Pays = r.devicePays(facts)
+	}
+	a.devices = gpu.New(ctx, c)
+	a.cfg.Offload = a.devices
+	return nil
+}
+
+// checkDemand refuses a device that is not there, also if it would have nothing to do.
+func (r *run) checkDemand(ctx context.Context, f deviceFacts) error {
+	if !f.Demand.required() {
+		return nil
+	}
+	if _, err := findDevices(ctx, f.Demand); err != nil {
+		if cause := context.Cause(ctx); cause != nil {
+			return cause
+		}
+		return f.Demand.refused(err)
+	}
+	r.noted.fellBack(r.opt.logger(), "the whole query", f.Unsupported)
+	return nil
+}
+
+// devicePays predicts, while the input is read, whether devices are faster for the rest of it: now
+// from the groups that a worker's table has.
+func (r *run) devicePays(all deviceFacts) func(rows, groups int64, ready bool) bool {
+	return func(rows, groups int64, ready bool) bool {
+		f := all
+		f.Rows = max(all.Rows-r.rowsRead.Load(), 0)
+		f.Bytes = int64(float64(all.Bytes) * float64(f.Rows) / float64(max(all.Rows, 1)))
+		f.Groups, f.Opened = min(all.Groups, feedback.EstimateGroups(rows, groups)), ready
+		return defaultDeviceCosts.choose(f).Use
+	}
+}
+
+// mayRedo reports whether an error is the failure of a device that the CPU can stand in for: none
+// was demanded, and the input can be read again.
+func (r *run) mayRedo(err error) bool {
+	var failed *gpu.Error
+	return errors.As(err, &failed) && !r.demand().required() && r.scan.again()
+}
+
+// redo reads the input again and groups it on the CPU alone, in as many partitions as before if
+// these have begun to be put out. What the failed attempt has made is not used any more (DEVICE-VOID),
+// but stays until the run is closed, since goroutines may still be reading it.
+func (r *run) redo(ctx context.Context, cause error) error {
+	r.redone.Do(func() {
+		r.noted.fellBack(r.opt.logger(), "the whole input, again", cause.Error())
+		r.failed = r.now.Load()
+		r.bytesRead.Store(0)
+		r.rowsRead.Store(0)
+		a := r.configure()
+		if r.partitions > 0 {
+			a.cfg.Partitions = r.partitions
+		}
+		r.now.Store(a)
+		r.redoneErr = r.group(ctx, a)
+	})
+	return r.redoneErr
+}

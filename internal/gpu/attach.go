@@ -1,0 +1,120 @@
+package gpu
+
+import (
+	"errors"
+
+	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/internal/cpu"
+	"github.com/gagg-dev/gagg/internal/cuda"
+)
+
+// Attach has a merger, on its goroutine, use the device for its partitions.
+func (d *Devices) Attach(m *cpu.Merger) error {
+	switch {
+	case d.groups != nil:
+		r, err := d.groups.Reader()
+		if err != nil {
+			return failed(d.context, err)
+		}
+		m.Device(&resident{r, d}, nil)
+	case d.second:
+		p, err := d.bucketPass()
+		if err != nil || p == nil {
+			return err
+		}
+		m.Device(nil, p)
+	}
+	return nil
+}
+
+// resident reads the groups of a device and counts what they stand for.
+type resident struct {
+	*ega.GroupReader
+	d *Devices
+}
+
+func (r *resident) Read(p int, emit func(rows []uint64) error) error {
+	d, stands := r.d, int64(0)
+	var sink error // of emit: no failure of the device
+	err := r.GroupReader.Read(p, func(rows []uint64) error {
+		stands += standsFor(d.config.CPU, rows)
+		sink = emit(rows)
+		return sink
+	})
+	if sink != nil {
+		return sink
+	}
+	if err != nil {
+		return failed(d.context, err)
+	}
+	d.rows.got.Add(stands)
+	if d.rows.left.Add(-1) > 0 {
+		return nil
+	}
+	if err := d.rows.check(); err != nil {
+		return failed(d.context, err)
+	}
+	return nil
+}
+
+// standsFor is how many input rows rows stand for.
+func standsFor(c *cpu.Config, rows []uint64) (n int64) {
+	for ; len(rows) > 0; rows = rows[c.Stride:] {
+		n += int64(c.States.Rows(rows))
+	}
+	return n
+}
+
+// bucketPass is a second pass for one more merger, on the next device; nil: it has no room
+// for it.
+func (d *Devices) bucketPass() (cpu.Pass, error) {
+	n := int(d.merger.Add(1)) - 1
+	p := d.passes[n%len(d.passes)]
+	each := (d.mergers + len(d.passes) - 1) / len(d.passes)
+	b, err := ega.NewBucketPass(p.context, ega.BucketPassConfig{
+		Layout: d.config.Layout, Device: p.memory / int64(each), Host: d.config.CPU.Grow, Load: d.config.Load,
+	})
+	if errors.Is(err, cuda.ErrOutOfMemory) || errors.Is(err, ega.ErrTooSmall) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, failed(p.context, err)
+	}
+	return &bucketPass{BucketPass: b, context: p.context, host: d.config.CPU}, nil
+}
+
+// bucketPass counts what rows stand for on their way to the device and back.
+type bucketPass struct {
+	*ega.BucketPass
+	context *cuda.Context
+	host    *cpu.Config
+	rows    int64 // input rows that the bucket stands for
+}
+
+func (b *bucketPass) Begin(skip uint) error {
+	b.rows = 0
+	return failed(b.context, b.BucketPass.Begin(skip))
+}
+
+func (b *bucketPass) Add(rows []uint64) (int, error) {
+	n, err := b.BucketPass.Add(rows)
+	b.rows += standsFor(b.host, rows[:n*b.host.Stride])
+	return n, failed(b.context, err)
+}
+
+func (b *bucketPass) End(emit func(rows []uint64) error) error {
+	back := tally{want: b.rows}
+	var sink error
+	err := b.BucketPass.End(func(rows []uint64) error {
+		back.got.Add(standsFor(b.host, rows))
+		sink = emit(rows)
+		return sink
+	})
+	if sink != nil {
+		return sink
+	}
+	if err == nil {
+		err = back.check()
+	}
+	return failed(b.context, err)
+}

@@ -1,0 +1,27 @@
+// Package gpu is the device executor: it lets devices do a part of what package
+// cpu does, and sees to it that nothing is lost on the way.
+//
+// # Phases of a run
+//
+//  1. Open: driver, contexts and first passes are opened in the background, while
+//     workers already read.
+//  2. Workers write tiles into a device's pinned memory ([Devices.Tile], cpu.Offload), and
+//     each device aggregates its tiles (ega.MultiPass). Rows that a device has no room
+//     for go to placers, which are buckets on the host.
+//  3. Finish brings the rows of each group to one place. They stay on the device if there is
+//     one, it has room for all, and no worker has kept rows. Else all rows go to buckets.
+//  4. While the result is made, partition by partition, goroutines read the groups of the device
+//     ([Devices.Attach], cpu.Resident) or have buckets aggregated on devices, which are spread over
+//     the goroutines (ega.BucketPass, cpu.Pass).
+//
+// # Invariants
+//
+//   - DEVICE-WHOLE: rows that come back stand for as many input rows as were sent. That is
+//     checked wherever rows come back, by the count that each row has, and ends the run
+//     with [ErrRows].
+//   - DEVICE-VOID: after a failure of a device ([Error]) nothing is used that any device has made. The
+//     caller throws the groups away and reads the input again.
+//
+// Two kinds of errors come out of here: those of devices, and those of the host while it takes
+// rows back (out of memory, a full disk), which pass through as they are.
+package gpu

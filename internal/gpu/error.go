@@ -1,0 +1,41 @@
+package gpu
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/gagg-dev/gagg/internal/cuda"
+)
+
+// ErrRows is that rows were lost or doubled on a device, or on the way to it or back.
+var ErrRows = errors.New("not all rows came back")
+
+// Error is a failure of a device in the middle of a run.
+type Error struct {
+	Device int // its number
+	Cause  error
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("device %d: %v", e.Device, e.Cause) }
+func (e *Error) Unwrap() error { return e.Cause }
+
+// placeError is an error of the host while it takes rows that a device has no room for.
+type placeError struct{ error }
+
+func (e *placeError) Unwrap() error { return e.error }
+
+// failed tells failures of the device of c from those of the host and from the end of a
+// run.
+func failed(c *cuda.Context, err error) error {
+	var place *placeError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &place):
+		return place.error
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return err
+	}
+	return &Error{c.Device().Ordinal, err}
+}

@@ -1,0 +1,117 @@
+package gpu
+
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/internal/cpu"
+	"github.com/gagg-dev/gagg/internal/cuda"
+)
+
+// outcome is where the groups of a run are once its input is at the end.
+type outcome struct {
+	groups  *ega.Groups   // on the device; nil: there are none
+	context *cuda.Context // of groups
+	second  bool          // they are in buckets, which devices aggregate
+	rows    tally
+	merger  atomic.Int64 // how many there are
+	mergers int          // how many there will be, at most
+	started []ega.MultiPassStats
+}
+
+// tally counts the input rows that rows coming back stand for.
+type tally struct {
+	want int64
+	got  atomic.Int64
+	left atomic.Int64 // partitions not read yet
+}
+
+// check reports rows that are missing, or too many.
+func (t *tally) check() error {
+	if got := t.got.Load(); got != t.want {
+		return fmt.Errorf("%w: %d of %d", ErrRows, got, t.want)
+	}
+	return nil
+}
+
+// Finish ends the first pass: after it the rows of each group are in one place. mergers is how many
+// goroutines will call Attach at most.
+func (d *Devices) Finish(g *cpu.Groups, mergers int) error {
+	if g.Sent == 0 {
+		return nil
+	}
+	d.mergers, d.rows.want = mergers, g.Sent
+	bits := g.Buckets[0].Bits()
+	stays := len(d.passes) == 1 && g.Resident() == 0
+	for _, p := range d.passes {
+		groups, err := p.Finish(bits)
+		if err == nil && groups != nil && !(stays && p.placed() == 0) {
+			err = errors.Join(p.evict(groups, 1<<bits), groups.Close())
+			groups = nil
+		}
+		if err != nil {
+			return failed(p.context, err)
+		}
+		d.started = append(d.started, p.Stats())
+		if d.groups = groups; groups != nil {
+			d.context = p.context
+			d.rows.left.Store(1 << bits)
+			return nil
+		}
+	}
+	return d.toBuckets(g)
+}
+
+// placed is how many rows the placers have.
+func (p *pass) placed() (n int64) {
+	for _, placer := range p.placers {
+		n += placer.Rows()
+	}
+	return n
+}
+
+// evict places all groups of a device in buckets.
+func (p *pass) evict(g *ega.Groups, partitions int) error {
+	r, err := g.Reader()
+	if err != nil {
+		return err
+	}
+	for n := range partitions {
+		if err = r.Read(n, func(rows []uint64) error { return p.place(n%len(p.placers), rows) }); err != nil {
+			break
+		}
+	}
+	return errors.Join(err, r.Close())
+}
+
+// toBuckets adds what the placers have to the groups, and frees the devices for the second
+// pass.
+func (d *Devices) toBuckets(g *cpu.Groups) error {
+	for _, p := range d.passes {
+		if err := p.MultiPass.Close(); err != nil {
+			return failed(p.context, err)
+		}
+		p.MultiPass = nil
+		for len(p.placers) > 0 {
+			placer := p.placers[0]
+			p.placers = p.placers[1:] // the groups' to close from now on
+			d.rows.got.Add(placer.Stands())
+			if err := g.Take(placer); err != nil {
+				return err
+			}
+		}
+	}
+	d.second = true
+	return d.rows.check()
+}
+
+func (o *outcome) close() error {
+	if o.groups == nil {
+		return nil
+	}
+	g := o.groups
+	o.groups = nil
+	return g.Close()
+}

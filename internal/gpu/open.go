@@ -1,0 +1,238 @@
+package gpu
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/feedback"
+	"github.com/gagg-dev/gagg/internal/cpu"
+	"github.com/gagg-dev/gagg/internal/cuda"
+	"github.com/gagg-dev/gagg/streams"
+)
+
+// Config says which devices a run uses, and how.
+type Config struct {
+	// Pick chooses devices, by number, among those that the driver sees.
+	Pick func([]cuda.Device) ([]int, error)
+	// Refused is the error of a run that needs a device when err keeps it from having one; nil: the
+	// run goes on without.
+	Refused func(err error) error
+	// Pays predicts, for a run that needs none, whether a device is faster for the rest of the input,
+	// of which rows made so many groups in a worker's table. ready: it need not be opened.
+	Pays func(rows, groups int64, ready bool) bool
+
+	Layout  ega.Layout          // of rows
+	CPU     *cpu.Config         // of the run
+	Memory  int64               // the most bytes of each device; 0: nine tenths of what is free
+	Streams int                 // of each device; 0: chosen
+	Load    feedback.LoadConfig // of tables that partitions are loaded into
+
+	Trace func(device int, i streams.Interval) // may be nil
+	Timed bool
+}
+
+// Devices is the devices of a run.
+type Devices struct {
+	config Config
+	ctx    context.Context
+	stop   context.CancelFunc
+
+	begun    sync.Once
+	opened   chan struct{} // closed when all are open, or one has failed, or none was ever wanted
+	took     time.Duration // until then
+	contexts []*cuda.Context
+	passes   []*pass
+	ready    atomic.Bool // passes take tiles
+	err      error       // why they do not
+	turn     atomic.Int64
+
+	outcome
+}
+
+// pass is the first pass on one device.
+type pass struct {
+	*ega.MultiPass
+	context *cuda.Context
+	memory  int64 // bytes that it may take
+	placers []*cpu.Placer
+}
+
+// New returns the devices of a run. They are opened in the background: now if the run needs them, else
+// once Pays says so. The caller closes them. The end of ctx stops them.
+func New(ctx context.Context, c Config) *Devices {
+	d := &Devices{config: c, opened: make(chan struct{})}
+	d.ctx, d.stop = context.WithCancel(ctx)
+	if c.Refused != nil {
+		d.begin()
+	}
+	return d
+}
+
+// begin begins to open the devices, unless that was done.
+func (d *Devices) begin() {
+	d.begun.Do(func() {
+		began := time.Now()
+		go func() {
+			defer close(d.opened)
+			d.err = d.open()
+			d.took = time.Since(began)
+			d.ready.Store(d.err == nil)
+		}()
+	})
+}
+
+// Pays reports whether a worker should give up its table, in which rows made so many groups, for the
+// devices, which are ready. That they would pay is why they begin to be opened (cpu.Offload).
+func (d *Devices) Pays(rows, groups int64) bool {
+	ready := d.ready.Load()
+	if d.config.Pays == nil {
+		return ready
+	}
+	if !d.config.Pays(rows, groups, ready) {
+		return false
+	}
+	d.begin()
+	return ready
+}
+
+func (d *Devices) open() (err error) {
+	defer cpu.Recovered(&err)
+	if err := d.take(); err != nil {
+		if d.config.Refused != nil {
+			return d.config.Refused(err)
+		}
+		return err
+	}
+	for _, c := range d.contexts {
+		if d.ctx.Err() != nil {
+			return context.Cause(d.ctx)
+		}
+		p, err := d.start(c)
+		if p != nil {
+			d.passes = append(d.passes, p)
+		}
+		if err != nil {
+			return failed(c, err)
+		}
+	}
+	return nil
+}
+
+// take opens the driver and the contexts of the devices.
+func (d *Devices) take() error {
+	driver, err := cuda.Open()
+	if err != nil {
+		return err
+	}
+	all, err := driver.Devices()
+	if err != nil {
+		return err
+	}
+	numbers, err := d.config.Pick(all)
+	if err != nil {
+		return err
+	}
+	for _, n := range numbers {
+		c, err := driver.Context(n)
+		if err != nil {
+			return err
+		}
+		d.contexts = append(d.contexts, c)
+	}
+	return nil
+}
+
+// freeShare is what part of the free memory of a device is taken unless it is said.
+const freeShare = 0.9
+
+// memory is how much memory of a device the run may take, in bytes.
+func (d *Devices) memory(c *cuda.Context) (int64, error) {
+	t, err := c.Lock()
+	if err != nil {
+		return 0, err
+	}
+	defer t.Unlock()
+	free, _, err := t.MemoryInfo()
+	most := int64(freeShare * float64(free))
+	if d.config.Memory > 0 {
+		most = min(most, d.config.Memory)
+	}
+	return most, err
+}
+
+// mostPlacers is how many goroutines place rows that a device has no room for: together they
+// copy as fast as a link.
+const mostPlacers = 8
+
+func (d *Devices) start(c *cuda.Context) (p *pass, err error) {
+	p = &pass{context: c}
+	if p.memory, err = d.memory(c); err != nil {
+		return nil, err
+	}
+	host := d.config.CPU
+	for range min(host.Threads, mostPlacers) {
+		p.placers = append(p.placers, cpu.NewPlacer(host))
+	}
+	config := ega.MultiPassConfig{
+		Layout: d.config.Layout, Streams: d.config.Streams, Device: p.memory, Host: host.Grow,
+		Groups: uint64(max(host.AtMost, 0)), Placers: len(p.placers), Place: p.place, Timed: d.config.Timed,
+	}
+	if d.config.Trace != nil {
+		config.Trace = func(i streams.Interval) { d.config.Trace(c.Device().Ordinal, i) }
+	}
+	p.MultiPass, err = ega.StartMultiPass(d.ctx, c, config)
+	return p, err
+}
+
+func (p *pass) place(placer int, rows []uint64) error {
+	if err := p.placers[placer].Place(rows); err != nil {
+		return &placeError{err}
+	}
+	return nil
+}
+
+// Close lets go of all that the run has on devices, once nothing uses it any more. While they are still being
+// opened, which the driver cannot be kept from, that is done behind its back.
+func (d *Devices) Close() error {
+	d.stop()
+	d.begun.Do(func() { close(d.opened) })
+	select {
+	case <-d.opened:
+		return d.close()
+	default:
+		go func() {
+			<-d.opened
+			_ = d.close() // nobody is left to tell
+		}()
+		return nil
+	}
+}
+
+func (d *Devices) close() error {
+	err := d.outcome.close()
+	for _, p := range d.passes {
+		err = errors.Join(err, p.close())
+	}
+	for _, c := range d.contexts {
+		err = errors.Join(err, c.Close())
+	}
+	d.passes, d.contexts = nil, nil
+	return err
+}
+
+// close ends a pass and lets go of rows that nobody has taken.
+func (p *pass) close() error {
+	var err error
+	if p.MultiPass != nil {
+		err = p.MultiPass.Close()
+	}
+	for _, placer := range p.placers {
+		err = errors.Join(err, placer.Close())
+	}
+	p.MultiPass, p.placers = nil, nil
+	return err
+}
