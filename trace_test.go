@@ -11,6 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/streams"
 )
 
@@ -150,5 +152,39 @@ func TestRecorderFails(t *testing.T) {
 	none.close()
 	if none.pipeline(0) != nil {
 		t.Error("a pipeline is traced for nobody")
+	}
+}
+
+// idleReader reads nothing.
+type idleReader struct{ opened, closed int }
+
+func (r *idleReader) Open(int) error                   { r.opened++; return nil }
+func (r *idleReader) Next(*column.Batch) (bool, error) { return false, nil }
+func (r *idleReader) Close()                           { r.closed++ }
+
+// Each worker is a row, each of its units an interval.
+func TestRecorderReaders(t *testing.T) {
+	var out strings.Builder
+	var idle idleReader
+	r := newRecorder(&out)
+	open := r.readers(func() cpu.Reader { return &idle })
+	for range 2 {
+		reader := open()
+		for unit := range 3 {
+			if err := reader.Open(unit); err != nil {
+				t.Fatal(err)
+			}
+		}
+		reader.Close()
+	}
+	r.close()
+	rows := parseTrace(t, out.String()).rows()
+	if len(rows["worker 0"]) != 3 || len(rows["worker 1"]) != 3 || idle != (idleReader{opened: 6, closed: 2}) {
+		t.Errorf("%v, %+v", rows, idle)
+	}
+	checkRows(t, rows)
+	var none *recorder
+	if reader := none.readers(func() cpu.Reader { return &idle })(); reader != cpu.Reader(&idle) {
+		t.Error("a reader is traced for nobody")
 	}
 }
