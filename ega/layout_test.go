@@ -1,7 +1,6 @@
 package ega_test
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/gagg-dev/gagg/ega"
@@ -37,7 +36,7 @@ func TestLayoutValidate(t *testing.T) {
 	} {
 		l := ega.Layout{KeyWords: 1, Ops: c.ops, Mates: c.mates}
 		if err := l.Validate(); (err == nil) != c.valid {
-			t.Errorf("%s: %v", fmt.Sprint(c.ops, c.mates), err)
+			t.Errorf("%v, mates %v: %v", c.ops, c.mates, err)
 		}
 	}
 }
