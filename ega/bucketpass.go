@@ -3,9 +3,9 @@ package ega
 import (
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
-	"github.com/gagg-dev/gagg/feedback"
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
 
@@ -33,7 +33,6 @@ import (
 type BucketPass struct {
 	config BucketPassConfig
 	plan   bucketPassPlan
-	load   feedback.Load
 
 	thread  *cuda.Thread
 	kernels *Kernels
@@ -47,8 +46,9 @@ type BucketPass struct {
 	pinned  int64 // bytes that Host was asked for
 
 	phase   bucketPhase
-	failed  error // of the device: nothing goes any more
-	current int   // the stage that is filled
+	slots   uint32 // of the table that this bucket uses
+	failed  error  // of the device: nothing goes any more
+	current int    // the stage that is filled
 	rounds  rounds
 	stats   BucketPassStats
 	closed  bool
@@ -66,6 +66,8 @@ const (
 // ErrNoBucket is that Add or End was called without Begin.
 var ErrNoBucket = errors.New("ega: no bucket was begun")
 
+var errKernels = errors.New("the kernels are those of another layout")
+
 // BucketPassStats is what a BucketPass has done.
 type BucketPassStats struct {
 	Buckets int   // ended
@@ -74,7 +76,7 @@ type BucketPassStats struct {
 	Groups  int64 // emitted
 	Loads   int64 // buffers that were copied to the device
 	Rounds  int64 // of feedback loading
-	Counts  int64 // of groups; each bucket's first round needs none
+	Counts  int64 // of groups, between rounds and before many parts of the table are fetched
 
 	BytesIn, BytesOut int64         // over the link
 	Wait              time.Duration // for the device
@@ -88,7 +90,6 @@ func NewBucketPass(c *cuda.Context, config BucketPassConfig) (*BucketPass, error
 	}
 	b := &BucketPass{config: config.withDefaults()}
 	b.plan = planBucketPass(&b.config)
-	b.load = b.config.Load.Of(int64(b.plan.slots))
 	if err := b.open(c); err != nil {
 		return nil, fmt.Errorf("bucket pass: %w", errors.Join(err, b.Close()))
 	}
@@ -104,6 +105,9 @@ func (b *BucketPass) open(c *cuda.Context) (err error) {
 			return err
 		}
 		b.kernels = b.loaded
+	}
+	if b.kernels.view != b.config.Layout.view() {
+		return errKernels
 	}
 	b.kernels = b.kernels.on(b.thread)
 	for _, s := range []**cuda.Stream{&b.copies, &b.work} {
@@ -151,19 +155,24 @@ func (b *BucketPass) take(n int64) error {
 }
 
 // Capacity is how many groups of a bucket its table may have.
-func (b *BucketPass) Capacity() int64 { return b.load.NextLoad(0) }
+func (b *BucketPass) Capacity() int64 { return b.config.Load.Of(int64(b.plan.slots)).NextLoad(0) }
 
 // Stats is what was done so far.
 func (b *BucketPass) Stats() BucketPassStats { return b.stats }
 
 // Begin begins a bucket whose rows share the top `skip` bits of their hash; above 31 it is 31. Rows that share more than that
 // crowd in few slots, and are slow: they are better aggregated elsewhere. A bucket that was not ended is forgotten.
-func (b *BucketPass) Begin(skip uint) error {
+func (b *BucketPass) Begin(skip uint) error { return b.BeginRows(skip, math.MaxInt64) }
+
+// BeginRows is Begin for a bucket of about so many rows: no more of the table is used than these need, since all that
+// is used is emptied and gone through. If there are more rows, it counts as full sooner.
+func (b *BucketPass) BeginRows(skip uint, rows int64) error {
 	if b.failed != nil {
 		return b.failed
 	}
-	b.table.view.Skip = uint32(min(skip, mostSkip))
-	b.rounds = newRounds(b.load)
+	b.slots = b.plan.slotsFor(rows, b.config.Load.Max)
+	b.table.view.Skip, b.table.view.Slots, b.table.view.Probes = uint32(min(skip, mostSkip)), b.slots, b.slots
+	b.rounds = newRounds(b.config.Load.Of(int64(b.slots)))
 	b.stages[0].rows, b.stages[1].rows = 0, 0
 	b.phase = bucketLoading
 	return b.fail(b.table.Clear(b.work))

@@ -26,10 +26,25 @@ func (b *BucketPass) End(emit func(rows []uint64) error) error {
 	if b.rounds.taken == 0 {
 		return nil
 	}
-	if err := b.fail(b.send()); err != nil {
+	if err := b.fail(b.finishLoading()); err != nil {
 		return err
 	}
 	return b.emit(emit)
+}
+
+// finishLoading sends what is left in the buffer. Groups are counted if that may save parts: each takes a launch
+// and a wait.
+func (b *BucketPass) finishLoading() error {
+	if err := b.send(); err != nil {
+		return err
+	}
+	if b.rounds.exact() || b.slots <= 2*b.partSlots() {
+		return nil
+	}
+	if err := b.ask(); err != nil {
+		return err
+	}
+	return b.answer()
 }
 
 // emit collects part after part of the table. While one is emitted, the next one crosses the link, and the one behind that
@@ -40,12 +55,12 @@ func (b *BucketPass) End(emit func(rows []uint64) error) error {
 //	host                            emit 0  | emit 1
 func (b *BucketPass) emit(emit func(rows []uint64) error) error {
 	step := b.partSlots()
-	parts := int((b.plan.slots + step - 1) / step)
+	parts := int((b.slots-1)/step) + 1
 	groups := uint64(0)
 	for i := range parts + 2 {
 		if i < parts {
 			from := uint32(i) * step
-			if err := b.collect(i, from, min(b.plan.slots-from, step)); err != nil {
+			if err := b.collect(i, from, min(b.slots-from, step)); err != nil {
 				return b.fail(err)
 			}
 		}
@@ -63,7 +78,7 @@ func (b *BucketPass) emit(emit func(rows []uint64) error) error {
 		}
 	}
 	if invariant.Enabled {
-		invariant.Check(groups <= uint64(b.load.NextLoad(0)), "LOAD-MAX: the table had more groups than it may")
+		invariant.Check(groups <= uint64(b.rounds.load.NextLoad(0)), "LOAD-MAX: the table had more groups than it may")
 	}
 	return nil
 }
@@ -72,9 +87,9 @@ func (b *BucketPass) emit(emit func(rows []uint64) error) error {
 // may have one behind its slots. When all groups fit there is one part.
 func (b *BucketPass) partSlots() uint32 {
 	if b.rounds.most() <= int64(b.plan.buffer) {
-		return b.plan.slots
+		return b.slots
 	}
-	return min(b.plan.buffer-1, b.plan.slots)
+	return min(b.plan.buffer-1, b.slots)
 }
 
 // collect queues part i of the table, made dense, to the device's side of its stage.

@@ -102,3 +102,10 @@ func pieces(sizes ...cuda.Size) (sum cuda.Size) {
 
 // bufferBytes is the size of each buffer.
 func (p bucketPassPlan) bufferBytes(l *Layout) cuda.Size { return cuda.Size(p.buffer) * l.RowBytes() }
+
+// slotsFor is how many slots a bucket of so many rows uses: all rows may be groups of their own, and fill at most a
+// part `load` of them.
+func (p bucketPassPlan) slotsFor(rows int64, load float64) uint32 {
+	need := float64(rows)/load + 2 // 2: where the product with load is rounded down
+	return uint32(min(max(need, leastSlots), float64(p.slots)))
+}
