@@ -20,6 +20,8 @@ type Context struct {
 	lost   atomic.Pointer[Error] // invariant LOST
 	closed atomic.Bool
 	open   [kinds]atomic.Int64
+
+	drawn, peak atomic.Int64 // bytes of device memory that are allocated, and were at most
 }
 
 // kind is what a context can hold.
@@ -91,6 +93,17 @@ func (c *Context) Held() string {
 		}
 	}
 	return strings.Join(held, ", ")
+}
+
+// Peak is the most device memory that was allocated at a time through this context.
+func (c *Context) Peak() Size { return Size(c.peak.Load()) }
+
+// draw counts memory that was allocated, or freed if n is negative.
+func (c *Context) draw(n int64) {
+	drawn := c.drawn.Add(n)
+	for peak := c.peak.Load(); drawn > peak && !c.peak.CompareAndSwap(peak, drawn); {
+		peak = c.peak.Load()
+	}
 }
 
 // Close releases the context. While something in it is open it fails with

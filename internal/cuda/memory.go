@@ -25,6 +25,7 @@ func (t *Thread) Alloc(n Size) (*Memory, error) {
 	}
 	m := &Memory{span: Span{Ptr: Ptr(t.result.word), Size: n}}
 	m.own(t.context, kindMemory)
+	t.context.draw(int64(n))
 	return m, nil
 }
 
@@ -34,6 +35,7 @@ func (m *Memory) Span() Span { return m.span }
 // Close frees the memory. Work of streams on it must have ended.
 func (m *Memory) Close() error {
 	return m.close(func() error {
+		defer m.context.draw(-int64(m.span.Size))
 		return m.context.check(cuMemFree, m.context.call(cuMemFree, uintptr(m.span.Ptr)), "")
 	})
 }

@@ -136,3 +136,24 @@ func TestClosedMemory(t *testing.T) {
 	must(t, p.Close(), p.Close())
 	wantClasses(t, s.CopyIn(alloc(t, thread, 100), span), cuda.ErrClosed)
 }
+
+// A context counts what is allocated at a time, not in all, and not what was
+// refused.
+func TestPeak(t *testing.T) {
+	thread := gputest.Open(t)
+	c := thread.Context()
+	for range 2 {
+		first, err := thread.Alloc(1 << 20)
+		must(t, err)
+		must(t, first.Close(), first.Close())
+	}
+	before := c.Peak()
+	alloc(t, thread, before)
+	if c.Peak() != before {
+		t.Errorf("the peak is %v, want %v", c.Peak(), before)
+	}
+	alloc(t, thread, 1<<20)
+	if want := before + 1<<20; c.Peak() != want {
+		t.Errorf("the peak is %v, want %v", c.Peak(), want)
+	}
+}
