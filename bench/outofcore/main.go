@@ -61,6 +61,7 @@ func run() (err error) {
 	memory := flag.String("device-memory", "", "a size, as 2GiB; empty: as usual")
 	producers := flag.Int("producers", 0, "goroutines that copy rows into slots; 0: as many as usual")
 	passes := flag.Int("passes", 0, "bucket passes at a time; 0: as many as usual")
+	slot := flag.String("slot", "", "a size, as 8MiB, of an input; empty: as usual")
 	flag.Parse()
 	a := full
 	if *little {
@@ -70,7 +71,7 @@ func run() (err error) {
 	set(&a.rounds, *rounds)
 	set(&a.producers, *producers)
 	set(&a.passes, *passes)
-	if err := errors.Join(listOf(&a.groups, *groups), listOf(&a.varied, *varied), sizeOf(&a.device, *memory)); err != nil {
+	if err := errors.Join(listOf(&a.groups, *groups), listOf(&a.varied, *varied), sizeOf(&a.device, *memory), slotOf(&a.slot, *slot)); err != nil {
 		return err
 	}
 	rig, err := device.Open()
@@ -111,13 +112,21 @@ func listOf(list *[]uint64, text string) error {
 	return nil
 }
 
+// slotOf reads the size of an input as rows.
+func slotOf(rows *int, text string) error {
+	bytes := int64(*rows * rowBytes)
+	err := sizeOf(&bytes, text)
+	*rows = max(int(bytes/rowBytes), 1)
+	return err
+}
+
 func sizeOf(field *int64, text string) error {
 	if text == "" {
 		return nil
 	}
 	n, err := humanize.ParseBytes(text)
 	if err != nil {
-		return fmt.Errorf("device memory: %w", err)
+		return fmt.Errorf("size %q: %w", text, err)
 	}
 	*field = int64(n)
 	return nil

@@ -56,7 +56,7 @@ func TestMarks(t *testing.T) {
 		t.Fatalf("%+v", marks)
 	}
 	device.PrintMarks(t.Output(), marks)
-	if table := string(r.table()); !strings.Contains(table, "| 10 | pinned | 8 | 4.000 | 6 | 12.5 |") {
+	if table := string(r.table()); !strings.Contains(table, "| 10 | pinned | 8 | 4.000 | 6 | 12.5 | 0.000 |") {
 		t.Error(table)
 	}
 }

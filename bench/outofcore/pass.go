@@ -29,6 +29,7 @@ const (
 type figures struct {
 	Start  float64 `json:"start_s"`  // making the pass
 	First  float64 `json:"first_s"`  // from the first row until the pass is finished
+	Finish float64 `json:"finish_s"` // of it: behind the last row
 	Second float64 `json:"second_s"` // reading the groups from the device, or the host buckets' passes
 
 	Pass      ega.MultiPassStats `json:"pass"`
@@ -91,8 +92,9 @@ func (b *bench) first(m *ega.MultiPass, c testCase, f *figures) (*ega.Groups, er
 	if err != nil {
 		return nil, err
 	}
+	last := time.Now()
 	g, err := m.Finish(readBits)
-	f.First = time.Since(begin).Seconds()
+	f.First, f.Finish = time.Since(begin).Seconds(), time.Since(last).Seconds()
 	f.Pass = m.Stats()
 	return g, err
 }

@@ -56,15 +56,15 @@ func (r *report) table() []byte {
 	fmt.Fprintf(&w, "# Out of core\n\n%s\n\n", &r.Setting)
 	fmt.Fprintf(&w, "%d rows of %d bytes in host memory, %s of device memory. Plain copies of them: %.4g GB/s.\n\n",
 		r.Rows, rowBytes, humanize.IBytes(uint64(r.Device)), r.Link)
-	fmt.Fprint(&w, "| groups | source | streams | first pass s | GB/s | of the link, % | second s | all, GB/s | on the device | table slots | rest, million rows "+
-		"| evicted, million rows | full buckets | left, million rows |\n|---:|---|---:|---:|---:|---:|---:|---:|---|---:|---:|---:|---:|---:|\n")
+	fmt.Fprint(&w, "| groups | source | streams | first pass s | GB/s | of the link, % | of it Finish s | second s | all, GB/s | on the device | table slots | rest, million rows "+
+		"| evicted, million rows | full buckets | left, million rows |\n|---:|---|---:|---:|---:|---:|---:|---:|---:|---|---:|---:|---:|---:|---:|\n")
 	for _, x := range r.Lines {
 		inCore := "no"
 		if x.Pass.InCore {
 			inCore = "yes"
 		}
-		fmt.Fprintf(&w, "| %d | %s | %d | %.3f | %.4g | %.3g | %.3f | %.4g | %s | %d | %.4g | %.4g | %d | %.4g |\n",
-			x.Groups, x.Source, x.Streams, x.First, r.rate(x.First), 100*r.rate(x.First)/r.Link, x.Second, r.rate(x.total()), inCore,
+		fmt.Fprintf(&w, "| %d | %s | %d | %.3f | %.4g | %.3g | %.3f | %.3f | %.4g | %s | %d | %.4g | %.4g | %d | %.4g |\n",
+			x.Groups, x.Source, x.Streams, x.First, r.rate(x.First), 100*r.rate(x.First)/r.Link, x.Finish, x.Second, r.rate(x.total()), inCore,
 			x.Pass.Slots, float64(x.Pass.RestRows)/1e6, float64(x.Pass.PlacedRows)/1e6, x.Buckets.Full, float64(x.Buckets.Left)/1e6)
 	}
 	return w.Bytes()

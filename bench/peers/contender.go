@@ -4,6 +4,8 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 )
 
 // contender answers questions end to end, in one way of several.
@@ -22,17 +24,26 @@ type contender interface {
 // whole is gagg as a whole process for each run.
 type whole struct {
 	gagg
-	device string
+	device string // and other flags, behind spaces
+	limit  string // of memory; empty: none is named
 }
 
 func (w whole) name() string { return "gagg " + w.device }
 
+func (w whole) flags(more ...string) []string {
+	flags := append([]string{"--device"}, strings.Fields(w.device)...)
+	if w.limit != "" {
+		flags = append(flags, "--memory-limit", w.limit)
+	}
+	return append(flags, more...)
+}
+
 func (w whole) run(ctx context.Context, q question) (spent, error) {
-	return w.gagg.run(ctx, q, "--device", w.device, "-f", "none")
+	return w.gagg.run(ctx, q, w.flags("-f", "none")...)
 }
 
 func (w whole) write(ctx context.Context, q question, path string) error {
-	_, err := w.gagg.run(ctx, q, "--device", w.device, "-o", path)
+	_, err := w.gagg.run(ctx, q, w.flags("-o", path)...)
 	return err
 }
 
@@ -44,7 +55,7 @@ func (w whole) did(ctx context.Context, q question) ([]byte, error) {
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // what stays is in the system's folder for temporary files
 	path := filepath.Join(dir, "stats.json")
-	if _, err := w.gagg.run(ctx, q, "--device", w.device, "-f", "none", "--stats="+path); err != nil {
+	if _, err := w.gagg.run(ctx, q, w.flags("-f", "none", "--stats="+path)...); err != nil {
 		return nil, err
 	}
 	return os.ReadFile(path)
@@ -74,12 +85,19 @@ func (l library) write(_ context.Context, _ question, path string) error {
 func (library) stays() bool { return true }
 
 // duckDB puts its answers into a temporary table, which goes before the next
-// contender's turn.
-type duckDB struct{ *peer }
+// contender's turn; or drops those to some questions at once.
+type duckDB struct {
+	*peer
+	dropped []string
+}
 
 func (d duckDB) name() string { return d.engine }
 
 func (d duckDB) run(_ context.Context, q question) (spent, error) {
+	if slices.Contains(d.dropped, q.name) {
+		answer, err := d.do(request{Run: q.sql(d.engine), To: "none"})
+		return spent{seconds: answer.Seconds}, err
+	}
 	seconds, err := d.peer.run(q)
 	if err == nil {
 		_, err = d.do(request{Query: "drop table r"})

@@ -15,6 +15,7 @@ type endReport struct {
 	Rounds    int         `json:"rounds"`
 	Names     []string    `json:"names"` // of the contenders, DuckDB first
 	Unchecked []string    `json:"unchecked,omitempty"`
+	Dropped   []string    `json:"dropped,omitempty"` // by DuckDB
 	Results   []endResult `json:"results"`
 }
 
@@ -92,6 +93,9 @@ func (r *endReport) notes(w io.Writer) {
 		if over := line.autoOver(); over > autoMargin {
 			fmt.Fprintf(w, "%s: auto takes %.2f times as long as the better of cpu and gpu\n", line.Question, over)
 		}
+	}
+	if len(r.Dropped) > 0 {
+		fmt.Fprintf(w, "DuckDB's answers to %s are not kept: explain analyze\n\n", strings.Join(r.Dropped, ", "))
 	}
 	if !asReport.printTroubles(w) {
 		fmt.Fprint(w, "all answers agree")

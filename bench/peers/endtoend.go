@@ -28,7 +28,7 @@ func runEndToEnd(ctx context.Context, s settings, b bench, at setting, asked []q
 			return err
 		}
 	}
-	r := endReport{setting: at, Rounds: s.rounds, Unchecked: splitList(s.unchecked)}
+	r := endReport{setting: at, Rounds: s.rounds, Unchecked: splitList(s.unchecked), Dropped: splitList(s.dropped)}
 	for _, q := range asked {
 		fmt.Fprintf(os.Stderr, "%s: %s\n", q.name, q.sql("gagg"))
 		line, names, err := e.answer(ctx, q, b)
@@ -82,14 +82,14 @@ func (e *endToEnd) contenders(ctx context.Context, b bench) (all []contender, er
 	if err != nil {
 		return nil, err
 	}
-	all = append(all, duckDB{d})
+	all = append(all, duckDB{d, splitList(e.dropped)})
 	for _, device := range splitList(e.devices) {
 		g := b.gagg
 		g.file = e.file
-		all = append(all, whole{g, device})
+		all = append(all, whole{g, device, e.limit})
 	}
 	for _, device := range splitList(e.open) {
-		p, err := talkTo("gagg", exec.CommandContext(ctx, e.library, e.file, strconv.Itoa(e.threads), device))
+		p, err := talkTo("gagg", exec.CommandContext(ctx, e.library, e.file, strconv.Itoa(e.threads), device, e.limit))
 		if err != nil {
 			return all, err
 		}
@@ -102,7 +102,11 @@ func (e *endToEnd) contenders(ctx context.Context, b bench) (all []contender, er
 // by Node.
 func (e *endToEnd) startDuckDB(ctx context.Context) (*peer, error) {
 	if e.duckdb == "" {
-		return startPeer(ctx, "duckdb", e.file, e.threads, bounds{})
+		return startPeer(ctx, "duckdb", e.file, e.threads, bounds{e.limit, e.temp})
 	}
-	return talkTo("duckdb", exec.CommandContext(ctx, "python3", "bench/peers/peer.py", e.duckdb, e.file, strconv.Itoa(e.threads)))
+	args := []string{"bench/peers/peer.py", e.duckdb, e.file, strconv.Itoa(e.threads)}
+	if e.limit != "" {
+		args = append(args, e.limit, e.temp)
+	}
+	return talkTo("duckdb", exec.CommandContext(ctx, "python3", args...))
 }

@@ -99,3 +99,11 @@ func TestMakeSQL(t *testing.T) {
 		t.Errorf("the numbers come from %s", all[1])
 	}
 }
+
+// Other flags may follow the device.
+func TestFlags(t *testing.T) {
+	got := strings.Join(whole{device: "gpu --streams 1", limit: "8GiB"}.flags("-f", "none"), " ")
+	if want := "--device gpu --streams 1 --memory-limit 8GiB -f none"; got != want {
+		t.Errorf("flags %q, want %q", got, want)
+	}
+}

@@ -48,6 +48,8 @@ type settings struct {
 	duckdb    string
 	unchecked string
 	data      string
+	limit     string
+	dropped   string
 }
 
 func parse() settings {
@@ -64,11 +66,13 @@ func parse() settings {
 	flag.StringVar(&s.into, "into", "nothing", "with -memory: where DuckDB's answers go while they are timed: nothing, or a temporary table")
 	flag.DurationVar(&s.timeout, "timeout", 20*time.Minute, "with -memory: kill a run that takes longer")
 	flag.StringVar(&s.temp, "temp", "bench/data", "with -memory: folder for temporary files and answers, on a disk")
-	flag.StringVar(&s.devices, "devices", "", "values of gagg's --device, for example cpu,gpu,auto: end to end, each beside DuckDB")
+	flag.StringVar(&s.devices, "devices", "", "values of gagg's --device, for example cpu,gpu,auto: end to end, each beside DuckDB; other flags may follow a space")
 	flag.StringVar(&s.open, "open", "", "with -devices: those that a warm program of gagg's library is asked for too")
 	flag.StringVar(&s.library, "library", "build/library", "with -open: that program")
 	flag.StringVar(&s.duckdb, "duckdb", "", "with -devices: libduckdb.so, which Python drives; empty: node does")
 	flag.StringVar(&s.unchecked, "unchecked", "", "with -devices: questions whose answers are not compared")
+	flag.StringVar(&s.limit, "limit", "", "with -devices: memory limit of every engine, for example 80GiB; empty: their defaults")
+	flag.StringVar(&s.dropped, "dropped", "", "with -devices: questions whose answers DuckDB drops, too large for a temporary table")
 	flag.StringVar(&s.data, "data", "bench/data", "with -devices: folder of the data, which DuckDB makes where it is missing")
 	flag.Parse()
 	return s

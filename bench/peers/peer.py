@@ -1,6 +1,6 @@
 """DuckDB in one process, where there is Python but no Node:
 
-    python3 peer.py LIBDUCKDB FILE THREADS
+    python3 peer.py LIBDUCKDB FILE THREADS [MEMORY TEMP]
 
 answers requests as peer.mjs does (see there), by DuckDB's C API in the shared
 library LIBDUCKDB.
@@ -10,7 +10,7 @@ import json
 import sys
 import time
 
-library, file, threads = sys.argv[1:]
+library, file, threads, *bounds = sys.argv[1:]
 duckdb = ctypes.CDLL(library)
 
 
@@ -78,7 +78,9 @@ def quoted(text):
 def answer(connection, request):
     if request.get("run"):
         sql = request["run"].replace("{table}", quoted(file))
-        if request.get("to"):
+        if request.get("to") == "none":
+            sql = "explain analyze " + sql  # drops the result
+        elif request.get("to"):
             sql = f"copy ({sql}) to {quoted(request['to'])} (format parquet)"
         else:
             sql = "create or replace temp table r as " + sql
@@ -95,6 +97,11 @@ def answer(connection, request):
 
 def main():
     connection = connect()
+    if bounds:
+        memory, temp = bounds
+        query(connection, "set preserve_insertion_order = false")
+        query(connection, "set temp_directory = " + quoted(temp))
+        query(connection, "set memory_limit = " + quoted(memory))
     for line in sys.stdin:
         try:
             reply = answer(connection, json.loads(line))

@@ -2,9 +2,9 @@
 // requests as bench/peers/peer.mjs does (see there), so that its second query
 // finds the device open.
 //
-//	library FILE THREADS DEVICE
+//	library FILE THREADS DEVICE MEMORY
 //
-// FILE may be a glob. A result is made and dropped, as by gagg -f none; to
+// FILE may be a glob; MEMORY is a limit such as 80GiB, or empty. A result is made and dropped, as by gagg -f none; to
 // write one, the last query runs again.
 package main
 
@@ -20,6 +20,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/dustin/go-humanize"
 
 	"github.com/gagg-dev/gagg"
 	"github.com/gagg-dev/gagg/internal/sink"
@@ -48,8 +50,8 @@ type reply struct {
 }
 
 func run(args []string) error {
-	if len(args) != 3 {
-		return errors.New("usage: library FILE THREADS DEVICE")
+	if len(args) != 4 {
+		return errors.New("usage: library FILE THREADS DEVICE MEMORY")
 	}
 	threads, err := strconv.Atoi(args[1])
 	if err != nil {
@@ -60,6 +62,13 @@ func run(args []string) error {
 		return fmt.Errorf("no file is %s: %w", args[0], err)
 	}
 	p := program{files: files, options: gagg.Options{Threads: threads, Device: args[2]}}
+	if args[3] != "" {
+		limit, err := humanize.ParseBytes(args[3])
+		if err != nil {
+			return err
+		}
+		p.options.MemoryLimit = int64(limit)
+	}
 	requests, replies := json.NewDecoder(bufio.NewReader(os.Stdin)), json.NewEncoder(os.Stdout)
 	for requests.More() {
 		var r request
