@@ -21,14 +21,16 @@ type amounts struct {
 	bits    []uint  // 2^bits partitions
 	repeats []int   // rows of a group, on average
 	mergers []int   // at work at once, above 0
+	passes  []int   // of these have a device; not more than there are
 	memory  []int64 // of the device for one pass
 }
 
 var (
 	full = amounts{
-		shift: 26, bits: []uint{4, 6, 8}, repeats: []int{1, 2, 10, 1000}, mergers: []int{1, 4, 16}, memory: []int64{64 << 20, 512 << 20},
+		shift: 25, bits: []uint{4, 7}, repeats: []int{1, 10, 1000}, mergers: []int{4, 16}, passes: []int{1, 4, 16},
+		memory: []int64{64 << 20, 512 << 20},
 	}
-	small = amounts{shift: 15, bits: []uint{0, 1}, repeats: []int{1, 100}, mergers: []int{2}, memory: []int64{300 << 10, 4 << 20}} // for the emulator
+	small = amounts{shift: 15, bits: []uint{0, 1}, repeats: []int{1, 100}, mergers: []int{2}, passes: []int{1, 2}, memory: []int64{300 << 10, 4 << 20}} // for the emulator
 )
 
 func main() { device.Main(run) }
@@ -60,10 +62,11 @@ type testCase struct {
 	Bits    uint  `json:"bits"`
 	Repeats int   `json:"rows_per_group"`
 	Mergers int   `json:"mergers"`
-	Memory  int64 `json:"device_bytes"` // of each; 0: none
+	Passes  int   `json:"passes"`       // so many of them have a device
+	Memory  int64 `json:"device_bytes"` // of each of these
 }
 
-// cases are all of them; those of one line of the table follow each other, the CPU's first.
+// cases are all of them; those of the same rows and mergers follow each other, the CPU's first.
 func (a amounts) cases() (list []testCase) {
 	for _, mergers := range a.mergers {
 		if mergers > runtime.NumCPU() {
@@ -71,8 +74,14 @@ func (a amounts) cases() (list []testCase) {
 		}
 		for _, bits := range a.bits {
 			for _, repeats := range a.repeats {
-				for _, memory := range append([]int64{0}, a.memory...) {
-					list = append(list, testCase{Bits: bits, Repeats: repeats, Mergers: mergers, Memory: memory})
+				c := testCase{Bits: bits, Repeats: repeats, Mergers: mergers}
+				list = append(list, c)
+				for _, c.Passes = range a.passes {
+					for _, c.Memory = range a.memory {
+						if c.Passes <= mergers {
+							list = append(list, c)
+						}
+					}
 				}
 			}
 		}

@@ -23,7 +23,7 @@ type figures struct {
 	Device float64 `json:"device_rows"` // share of the rows that the device took
 	Full   int     `json:"full"`        // buckets that it took in part
 	Rounds int64   `json:"rounds"`
-	Wait   float64 `json:"wait"` // share of the mergers' time in which they waited for the device
+	Wait   float64 `json:"wait"` // share of the time in which mergers with a pass waited for the device
 }
 
 // bench is what all cases have in common.
@@ -97,7 +97,7 @@ func (b *bench) take(c testCase) (f figures, err error) {
 		return f, err
 	}
 	defer r.free()
-	t := &team{bench: b, testCase: c, rows: r, start: make(chan struct{}), stats: make([]ega.BucketPassStats, c.Mergers)}
+	t := &team{bench: b, testCase: c, rows: r, start: make(chan struct{}), stats: make([]ega.BucketPassStats, c.Passes)}
 	t.ready.Add(c.Mergers)
 	t.ended.Add(c.Mergers)
 	var gone sync.WaitGroup
@@ -125,7 +125,7 @@ func (b *bench) take(c testCase) (f figures, err error) {
 
 // member is one merger's life, on a goroutine of its own.
 func (t *team) member(i int) error {
-	m, pass, err := t.merger(t.testCase, t.rows)
+	m, pass, err := t.merger(i < t.Passes)
 	t.ready.Done()
 	<-t.start
 	if err == nil {
@@ -170,16 +170,16 @@ func (f *figures) add(stats []ega.BucketPassStats, shift uint, took time.Duratio
 		f.Rounds += s.Rounds
 	}
 	f.Device = float64(rows) / float64(uint64(1)<<shift)
-	f.Wait = wait.Seconds() / took.Seconds() / float64(len(stats))
+	f.Wait = wait.Seconds() / took.Seconds() / float64(max(len(stats), 1))
 }
 
-// merger is one, with a pass if the case has them, for the calling goroutine.
-func (b *bench) merger(c testCase, r *rows) (*cpu.Merger, *ega.BucketPass, error) {
-	m := cpu.NewMerger(b.config, r.buckets)
-	if c.Memory == 0 {
+// merger is one for the calling goroutine, with a pass or without.
+func (t *team) merger(passes bool) (*cpu.Merger, *ega.BucketPass, error) {
+	m := cpu.NewMerger(t.config, t.rows.buckets)
+	if !passes {
 		return m, nil, nil
 	}
-	p, err := ega.NewBucketPass(b.context, ega.BucketPassConfig{Layout: b.layout, Kernels: b.kernels, Device: c.Memory})
+	p, err := ega.NewBucketPass(t.context, ega.BucketPassConfig{Layout: t.layout, Kernels: t.kernels, Device: t.Memory})
 	if err != nil {
 		return nil, nil, errors.Join(err, m.Close())
 	}

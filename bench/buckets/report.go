@@ -34,22 +34,22 @@ func (r *report) agree() error {
 	return nil
 }
 
-// table is the report as Markdown. A line with a device has the CPU's rate of the line before it.
+// table is the report as Markdown. Lines with passes are compared with the line without before them.
 func (r *report) table() []byte {
 	var w bytes.Buffer
 	fmt.Fprintf(&w, "### The second pass\n\n%s\n\n%d rows of %d bytes, in pages of host memory.\n\n", &r.Setting, r.Rows, r.RowBytes)
-	fmt.Fprintln(&w, "| mergers | partitions | rows of a group | device | million rows/s | GB/s | of the CPU's | rows on the device | buckets full | rounds | waiting |")
-	fmt.Fprintln(&w, "|---:|---:|---:|---|---:|---:|---:|---:|---:|---:|---:|")
+	fmt.Fprintln(&w, "| mergers | partitions | rows of a group | passes | device memory | million rows/s | GB/s | of the CPU's | rows on the device | buckets full | rounds | waiting |")
+	fmt.Fprintln(&w, "|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
 	cpu := 0.
 	for _, p := range r.Points {
 		line := fmt.Sprintf("| %d | %d | %d |", p.Mergers, 1<<p.Bits, p.Repeats)
-		if p.Memory == 0 {
+		if p.Passes == 0 {
 			cpu = p.Rate
-			fmt.Fprintf(&w, "%s none | %.4g | %.3g | | | | | |\n", line, p.Rate, p.GB)
+			fmt.Fprintf(&w, "%s | | %.4g | %.3g | | | | | |\n", line, p.Rate, p.GB)
 			continue
 		}
-		fmt.Fprintf(&w, "%s %d MiB | %.4g | %.3g | %.3g | %.3g %% | %d | %d | %.3g %% |\n",
-			line, p.Memory>>20, p.Rate, p.GB, p.Rate/cpu, 100*p.Device, p.Full, p.Rounds, 100*p.Wait)
+		fmt.Fprintf(&w, "%s %d | %d MiB | %.4g | %.3g | %.3g | %.3g %% | %d | %d | %.3g %% |\n",
+			line, p.Passes, p.Memory>>20, p.Rate, p.GB, p.Rate/cpu, 100*p.Device, p.Full, p.Rounds, 100*p.Wait)
 	}
 	return w.Bytes()
 }
