@@ -45,5 +45,5 @@ func (g *Groups) Close() error {
 	}
 	memory := g.memory
 	g.memory = nil
-	return memory.Close()
+	return current(g.context, memory.Close)
 }

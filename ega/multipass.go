@@ -197,11 +197,16 @@ func (m *MultiPass) Close() error {
 	}
 	m.closed = true
 	m.cancel(errPassClosed)
-	var errs []error
+	var err error
 	if m.pipeline != nil {
-		errs = append(errs, m.pipeline.Close())
+		err = m.pipeline.Close()
 	}
-	errs = append(errs, m.placing.close())
+	return errors.Join(err, current(m.context, m.free))
+}
+
+// free frees all but the pipeline, which has ended.
+func (m *MultiPass) free() error {
+	errs := []error{m.placing.close()}
 	for i := range m.lanes {
 		errs = append(errs, m.lanes[i].close())
 	}

@@ -58,8 +58,9 @@ func (p *placing) start(t *cuda.Thread) error {
 		p.buffers = append(p.buffers, b)
 		p.free <- b
 	}
+	full := p.full // finish may come before a placer begins
 	for i := range p.pass.config.Placers {
-		p.placers.Go(func() { p.work(i, p.full) })
+		p.placers.Go(func() { p.work(i, full) })
 	}
 	return nil
 }
@@ -185,6 +186,18 @@ func unpin(c *cuda.Context, budget func(int64) error, b *cuda.Pinned) error {
 		_ = budget(-n)
 	}
 	return err
+}
+
+// current closes something with the context current from the first call to the last. Should that fail, each tries for itself.
+func current(c *cuda.Context, closing func() error) error {
+	if c.Lost() != nil {
+		return closing()
+	}
+	t, err := c.Lock()
+	if err == nil {
+		defer t.Unlock()
+	}
+	return errors.Join(err, closing())
 }
 
 // wordsOf is bytes as words of 64 bits; they begin at one.

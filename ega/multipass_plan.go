@@ -95,7 +95,9 @@ func (p *passPlan) pool(slots uint32) cuda.Size {
 // passAlignment is what an allocation may take more than was asked for.
 const passAlignment = 512
 
-func passAligned(n cuda.Size) cuda.Size { return (n + passAlignment - 1) / passAlignment * passAlignment }
+func passAligned(n cuda.Size) cuda.Size {
+	return (n + passAlignment - 1) / passAlignment * passAlignment
+}
 
 // tableBytes is the memory of a Table without a rest.
 func tableBytes(l *Layout, slots uint32) cuda.Size {

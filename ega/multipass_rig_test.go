@@ -47,7 +47,7 @@ func (p *passRig) run(c *cuda.Context, rows []uint64) (err error) {
 	}
 	defer func() {
 		err = errors.Join(err, m.Close(), m.Close())
-		if err == nil && p.host != 0 {
+		if err == nil && p.host != 0 && c.Lost() == nil {
 			err = fmt.Errorf("%d bytes are still drawn from the host's budget", p.host)
 		}
 	}()

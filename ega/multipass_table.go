@@ -15,8 +15,8 @@ type passTable struct {
 	plan   *passPlan
 	groups uint64 // an estimate; 0: not known
 
-	mu      sync.RWMutex // SHARED
-	table   *Table       // nil if growing failed
+	mu     sync.RWMutex // SHARED
+	table  *Table       // nil if growing failed
 	slots  uint32
 	epoch  int // how often it grew
 	frozen bool

@@ -1,0 +1,108 @@
+package ega_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/internal/cuda"
+	"github.com/gagg-dev/gagg/internal/cuda/emu"
+)
+
+// What a failing call says: that memory is short, or that the device is lost.
+const (
+	outOfMemory = 2
+	deviceLost  = 719
+)
+
+// Whichever driver call fails, the error says so or the answer is right, since a pass does with less memory and the
+// driver is asked once more. Nothing stays open.
+func TestMultiPassFaults(t *testing.T) {
+	e, emulated := emu.Control()
+	if !emulated {
+		t.Skip("faults are the emulator's")
+	}
+	l := passLayouts[0]
+	rows := makeRows(rand.New(rand.NewPCG(5, 6)), &l, 3000, func(i int) uint64 { return uint64(i) })
+	stride := 7 // from anywhere on: some runs of the tests have every call
+	if testing.Short() {
+		stride = 29
+	}
+	for name, device := range map[string]int64{"in core": 4 << 20, "evicted": 100_000} {
+		for _, code := range []int{outOfMemory, deviceLost} {
+			t.Run(fmt.Sprintf("%s/code=%d", name, code), func(t *testing.T) {
+				p := passRig{bits: 1, config: ega.MultiPassConfig{
+					Layout: l, Streams: 1, Depth: 1, SlotBytes: 10_000, Device: device, Groups: 40,
+				}}
+				calls, err := p.faulty(t, e, rows, 0, 0)
+				if err != nil || name == "evicted" != (p.stats.Evictions > 0) {
+					t.Fatalf("%v, %+v", err, p.stats)
+				}
+				for nth := 1 + rand.IntN(stride); nth <= calls; nth += stride {
+					p.failing(t, e, rows, nth, code)
+				}
+			})
+		}
+	}
+}
+
+// failing runs a pass whose nth call fails.
+func (p *passRig) failing(t *testing.T, e *emu.Emu, rows []uint64, nth, code int) {
+	t.Helper()
+	class := cuda.ErrOutOfMemory
+	if code == deviceLost {
+		class = cuda.ErrLost
+	}
+	switch _, err := p.faulty(t, e, rows, nth, code); {
+	case err == nil:
+		p.check(t, rows)
+	case !errors.Is(err, class):
+		t.Errorf("call %d fails with %d: %v", nth, code, err)
+	}
+	if t.Failed() {
+		t.Fatalf("call %d fails with %d", nth, code)
+	}
+}
+
+// faulty runs a pass in a context of its own whose nth call fails; 0: none. It returns how many calls there were.
+func (p *passRig) faulty(t *testing.T, e *emu.Emu, rows []uint64, nth, code int) (calls int, err error) {
+	t.Helper()
+	e.Reset()
+	defer e.Reset()
+	p.host, p.stats = 0, ega.MultiPassStats{}
+	driver, err := cuda.Open()
+	if err != nil {
+		return 0, err
+	}
+	c, err := driver.Context(0)
+	if err != nil {
+		return 0, err
+	}
+	before := countCalls(e)
+	if nth > 0 {
+		e.Fault(emu.AnyCall, nth, code, false)
+	}
+	err = p.run(c, rows)
+	calls = countCalls(e) - before
+	err = errors.Join(err, c.Lost(), c.Close()) // lost it may be by the last calls, whose errors nobody needs
+	lost := errors.Is(err, cuda.ErrLost)
+	if n := cuda.LockedThreads(); n != 0 {
+		t.Errorf("%d threads are locked", n)
+	}
+	if leaks := e.Leaks(); !lost && len(leaks) > 0 { // what a lost context holds stays
+		t.Errorf("%v: left are %q", err, leaks)
+	}
+	if !lost && p.host != 0 {
+		t.Errorf("%v: %d bytes are still drawn from the host's budget", err, p.host)
+	}
+	return calls, err
+}
+
+func countCalls(e *emu.Emu) (n int) {
+	for _, c := range e.Calls() {
+		n += c
+	}
+	return n
+}
