@@ -96,7 +96,7 @@ bench:
 	$(GO) test -run '^$$' -bench . -benchtime 1x ./...
 
 # What has tests that need a device, or the emulator in its place.
-DEVICE_PACKAGES = internal/cuda internal/kernels internal/kernels/kerneltest internal/gputest gpumem partition streams ega
+DEVICE_PACKAGES = internal/cuda internal/kernels internal/kernels/kerneltest internal/gputest gpumem partition streams ega internal/agg
 
 # The same tests with the device required. Where there is no Go beside the GPU: make build/gpu.
 .PHONY: test-gpu
