@@ -96,6 +96,15 @@
 // quantile interpolates, and entropy of nothing is NULL. What DuckDB refuses as
 // out of range (variance of infinities) is NaN here.
 //
+// # On a device
+//
+// Rows go to a device as they are, and come back combined: [Layout.DeviceOps]
+// says what it does with each word. It can where each word combines by itself,
+// or a chain of words by carry or error: counts, sums, means, moments, min and max
+// of at most 64 bits, bits and booleans. What changes several words together (a
+// value with its position, a number of 256 bits, a string, a chain of values, the
+// fraction and exponent of product) stays with the CPU.
+//
 // The trap: a caller that copies rows with state into a [Table] which is updated
 // afterwards must set Table.Unseen.
 package agg
