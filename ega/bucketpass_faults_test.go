@@ -49,7 +49,11 @@ func TestBucketPassFaults(t *testing.T) {
 		held += n
 		return nil
 	}
-	gputest.FailCalls(t, 1, func() error { return bucketLife(r.thread.Context(), k, host) }, func() {
+	step := 1
+	if testing.Short() {
+		step = 7
+	}
+	gputest.FailCalls(t, step, func() error { return bucketLife(r.thread.Context(), k, host) }, func() {
 		if held != 0 {
 			t.Fatalf("%d bytes of the host are not given back", held)
 		}
@@ -62,7 +66,11 @@ func TestBucketPassLost(t *testing.T) {
 		t.Skip("faults are the emulator's")
 	}
 	emulator, _ := emu.Control()
-	for nth := 1; ; nth += 5 {
+	step := 5
+	if testing.Short() {
+		step = 40
+	}
+	for nth := 1; ; nth += step {
 		c, err := openContext()
 		if err != nil {
 			t.Fatal(err)

@@ -74,6 +74,9 @@ func TestBucketPass(t *testing.T) {
 	list := cases()
 	for _, device := range []int64{tinyPass, 4 << 20} {
 		t.Run(fmt.Sprintf("device=%d", device), func(t *testing.T) {
+			if device > tinyPass && testing.Short() {
+				t.Skip("too long under sanitizers")
+			}
 			for i := range list {
 				c := &list[i]
 				t.Run(c.name, func(t *testing.T) {
