@@ -26,6 +26,9 @@ func (r *run) openDevices(ctx context.Context, a *attempt) error {
 		Pick: facts.Demand.pick, Layout: layout, CPU: a.cfg,
 		Memory: r.opt.GPUMemory, Streams: r.opt.Streams, Load: r.opt.load(),
 	}
+	if r.trace != nil {
+		c.Trace = r.trace.pipeline
+	}
 	if facts.Demand.required() {
 		c.Refused = facts.Demand.refused
 		a.cfg.Tile = feedback.NoTiles

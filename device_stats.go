@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/internal/gpu"
 	"github.com/gagg-dev/gagg/streams"
 )
 
@@ -88,24 +89,15 @@ type Fallback struct {
 	Count int64  `json:"count"`
 }
 
-// deviceRecord is what a run notes of its devices, from any goroutine.
-type deviceRecord struct {
-	mu        sync.Mutex
-	devices   []DeviceStats // by number
-	fallbacks []Fallback    // each once, in the order of their first time
-}
-
-// add notes what was done on a device. What several parts of a run did on the
-// same one is added up.
-func (d *deviceRecord) add(s DeviceStats) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	i, found := slices.BinarySearchFunc(d.devices, s.Number, func(s DeviceStats, n int) int { return s.Number - n })
+// addDevice adds what was done on a device to a list by number. What several parts
+// of a run did on the same one is added up.
+func addDevice(list []DeviceStats, s DeviceStats) []DeviceStats {
+	i, found := slices.BinarySearchFunc(list, s.Number, func(s DeviceStats, n int) int { return s.Number - n })
 	if !found {
-		d.devices = slices.Insert(d.devices, i, s)
-		return
+		return slices.Insert(list, i, s)
 	}
-	d.devices[i].merge(s)
+	list[i].merge(s)
+	return list
 }
 
 // merge adds what another part of the run did on the device.
@@ -134,27 +126,60 @@ func (s *DeviceStats) merge(o DeviceStats) {
 	s.Streams = append(s.Streams, o.Streams...)
 }
 
+// fallbacks is what a run notes of them, from any goroutine.
+type fallbacks struct {
+	mu   sync.Mutex
+	list []Fallback // each once, in the order of their first time
+}
+
 // fellBack notes that the CPU does what a device did not, and why. The log is
 // told of the first time, as a warning: the answer is right, but the run takes
 // longer than was asked for.
-func (d *deviceRecord) fellBack(log *slog.Logger, what, why string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for i := range d.fallbacks {
-		if f := &d.fallbacks[i]; f.What == what && f.Why == why {
-			f.Count++
+func (f *fallbacks) fellBack(log *slog.Logger, what, why string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i := range f.list {
+		if known := &f.list[i]; known.What == what && known.Why == why {
+			known.Count++
 			return
 		}
 	}
-	d.fallbacks = append(d.fallbacks, Fallback{What: what, Why: why, Count: 1})
+	f.list = append(f.list, Fallback{What: what, Why: why, Count: 1})
 	log.Warn("the CPU goes on in place of the GPU", slog.String("what", what), slog.String("why", why))
 }
 
-// tell adds what was noted to s. used are the devices that computed.
-func (d *deviceRecord) tell(s *Stats, used []int) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	s.Device = deviceNames(used)
-	s.Devices = append(s.Devices, d.devices...)
-	s.Fallbacks = append(s.Fallbacks, d.fallbacks...)
+// told is what was noted so far.
+func (f *fallbacks) told() []Fallback {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return append([]Fallback{}, f.list...)
+}
+
+// tellDevices adds what devices did, in both attempts, and what the CPU did in
+// their place.
+func (r *run) tellDevices(s *Stats) {
+	var used []int
+	for _, a := range []*attempt{r.failed, r.now.Load()} {
+		if a == nil || a.devices == nil {
+			continue
+		}
+		for _, d := range a.devices.Stats() {
+			s.Devices = addDevice(s.Devices, newDeviceStats(d))
+			if a != r.failed && d.First.Rows > 0 {
+				used = append(used, d.Number)
+			}
+		}
+	}
+	slices.Sort(used)
+	s.Device, s.Fallbacks = deviceNames(used), r.noted.told()
+}
+
+// newDeviceStats is what both passes have done on a device.
+func newDeviceStats(d gpu.Stats) DeviceStats {
+	s := firstPass(d.First)
+	for _, b := range d.Second {
+		s.merge(secondPass(b))
+	}
+	s.Number, s.Name, s.Memory, s.PeakMemory = d.Number, d.Name, d.Memory, d.Peak
+	return s
 }

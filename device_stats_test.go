@@ -16,7 +16,7 @@ import (
 
 // What parts of a run did on a device is one entry, by number, and no field of it
 // is lost.
-func TestDeviceRecordAdds(t *testing.T) {
+func TestAddDevice(t *testing.T) {
 	part := DeviceStats{Number: 1, Name: "A"}
 	for i, fields := 0, reflect.ValueOf(&part).Elem(); i < fields.NumField(); i++ {
 		if f := fields.Field(i); f.Kind() == reflect.Int64 {
@@ -24,19 +24,14 @@ func TestDeviceRecordAdds(t *testing.T) {
 		}
 	}
 	part.Streams = streamStats(streams.Stats{Streams: []streams.StreamStats{{Jobs: 3, BytesIn: 8, CopyIn: time.Second}}})
-	var d deviceRecord
-	d.add(part)
-	d.add(DeviceStats{Number: 0, Name: "B"})
-	d.add(part)
-	var s Stats
-	d.tell(&s, []int{0, 1})
-	if s.Device != "gpu:0,1" || len(s.Devices) != 2 || s.Devices[0].Name != "B" || len(s.Devices[1].Streams) != 2 {
-		t.Fatalf("%+v", s)
+	devices := addDevice(addDevice(addDevice(nil, part), DeviceStats{Number: 0, Name: "B"}), part)
+	if len(devices) != 2 || devices[0].Name != "B" || len(devices[1].Streams) != 2 {
+		t.Fatalf("%+v", devices)
 	}
-	if one := s.Devices[1].Streams[0]; one.Jobs != 3 || one.BytesIn != 8 || one.CopyIn != 1 {
+	if one := devices[1].Streams[0]; one.Jobs != 3 || one.BytesIn != 8 || one.CopyIn != 1 {
 		t.Errorf("%+v", one)
 	}
-	once, twice := reflect.ValueOf(part), reflect.ValueOf(s.Devices[1])
+	once, twice := reflect.ValueOf(part), reflect.ValueOf(devices[1])
 	for i := range once.NumField() {
 		name := once.Type().Field(i).Name
 		if once.Field(i).Kind() != reflect.Int64 {
@@ -54,24 +49,23 @@ func TestDeviceRecordAdds(t *testing.T) {
 
 // A fallback is told once and counted always.
 func TestFallbacks(t *testing.T) {
-	var d deviceRecord
+	var f fallbacks
 	var text bytes.Buffer
 	log := slog.New(slog.NewTextHandler(&text, nil))
 	var all sync.WaitGroup
 	for range 10 {
-		all.Go(func() { d.fellBack(log, "bucket", "no memory") })
+		all.Go(func() { f.fellBack(log, "bucket", "no memory") })
 	}
 	all.Wait()
-	d.fellBack(log, "run", "context lost")
-	var s Stats
-	d.tell(&s, nil)
-	if len(s.Fallbacks) != 2 || s.Fallbacks[0] != (Fallback{"bucket", "no memory", 10}) || s.Device != "cpu" {
-		t.Errorf("%+v", s)
+	f.fellBack(log, "run", "context lost")
+	told := f.told()
+	if len(told) != 2 || told[0] != (Fallback{"bucket", "no memory", 10}) {
+		t.Errorf("%+v", told)
 	}
 	if n := strings.Count(text.String(), "level=WARN"); n != 2 {
 		t.Errorf("%d lines in the log:\n%s", n, text.String())
 	}
-	out, err := json.Marshal(s.Fallbacks[1])
+	out, err := json.Marshal(told[1])
 	if err != nil || string(out) != `{"what":"run","why":"context lost","count":1}` {
 		t.Errorf("%s, %v", out, err)
 	}

@@ -3,6 +3,7 @@ package gagg
 import (
 	"context"
 	"errors"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -75,8 +76,8 @@ func newRows(ctx context.Context, r *run) *Rows {
 	rows.slots = make([]slot, r.partitions)
 	rows.tokens = make(chan struct{}, 2*r.threads)
 	context.AfterFunc(rows.ctx, rows.wake)
-	for range min(r.threads, r.partitions) {
-		rows.done.Go(rows.produce)
+	for maker := range min(r.threads, r.partitions) {
+		rows.done.Go(func() { rows.produce(rowOfMaker(maker)) })
 	}
 	return rows
 }
@@ -88,8 +89,8 @@ func (r *Rows) wake() {
 	r.changed.Broadcast()
 }
 
-// produce makes partitions until none is left.
-func (r *Rows) produce() {
+// produce makes partitions until none is left. row is its own of the timeline.
+func (r *Rows) produce(row traceRow) {
 	p := newProducer(r.run)
 	var sorter *extsort.Sorter
 	if r.order != nil {
@@ -108,7 +109,9 @@ func (r *Rows) produce() {
 		if n >= len(r.slots) {
 			break
 		}
+		made := r.run.trace.span(row, "partition "+strconv.Itoa(n))
 		err = r.make(p, sorter, n)
+		made()
 		r.finish(n, err)
 	}
 	if err := p.close(); err != nil {
@@ -198,6 +201,9 @@ func (r *Rows) Next() bool {
 	}
 	if r.end.IsZero() {
 		r.end = time.Now()
+		if r.ended && r.err == nil {
+			r.done.Wait() // so that Stats is complete; what is left of them is closing
+		}
 	}
 	return false
 }

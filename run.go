@@ -138,10 +138,11 @@ func Run(ctx context.Context, q Query, o Options) (_ *Rows, err error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &run{prepared: p, limit: q.Limit, started: started}
+	r := &run{prepared: p, limit: q.Limit, started: started, trace: newRecorder(o.Trace)}
 	if err := r.aggregate(ctx); err != nil {
 		return nil, errors.Join(err, r.close())
 	}
+	r.outputDone = r.trace.span(rowOfRun, "output")
 	return newRows(ctx, r), nil
 }
 
@@ -153,7 +154,9 @@ type run struct {
 	partitions int
 	disk       *spill.Space
 	unwatch    func() bool // nil: nothing was opened
-	noted      deviceRecord
+	noted      fallbacks
+	trace      *recorder               // nil: nobody wants a timeline
+	outputDone func()                  // ends the timeline's interval of the output; nil: it has not begun
 	now        atomic.Pointer[attempt] // whose groups are put out
 	failed     *attempt                // nil: the first attempt went well
 	redone     sync.Once               // the second attempt
@@ -205,8 +208,9 @@ type attempt struct {
 func (r *run) group(ctx context.Context, a *attempt) (err error) {
 	r.budget.heldBack.Store(r.memory.heldBack(r.threads))
 	defer r.budget.heldBack.Store(0)
+	defer r.trace.span(rowOfRun, "scan")()
 	in := cpu.Input{
-		Units: r.scan.units(), Reader: r.scan.reader, Pipeline: r.pipeline, Done: r.unitDone,
+		Units: r.scan.units(), Reader: r.trace.readers(r.scan.reader), Pipeline: r.pipeline, Done: r.unitDone,
 	}
 	if a.groups, err = cpu.Run(ctx, a.cfg, in, r.threads); err != nil || a.devices == nil {
 		return err
@@ -274,6 +278,10 @@ func (r *run) close() error {
 	if r.unwatch != nil {
 		r.unwatch()
 	}
+	if r.outputDone != nil {
+		r.outputDone()
+	}
+	defer r.trace.close()
 	var err error
 	for _, a := range []*attempt{r.failed, r.now.Load()} {
 		if a != nil {

@@ -41,9 +41,9 @@ func (r *Rows) Stats() Stats {
 		ended = time.Now()
 	}
 	total := ended.Sub(run.started)
-	return Stats{
-		Device: deviceCPU, Threads: run.threads,
-		Rows: run.rowsRead.Load(), Groups: r.groups,
+	s := Stats{
+		Threads: run.threads,
+		Rows:    run.rowsRead.Load(), Groups: r.groups,
 		BytesRead: run.bytesRead.Load(), RowGroups: run.scan.units(),
 		GroupsSkipped: run.facts.skippedGroups, RowsSkipped: run.facts.skippedRows, BytesSkipped: run.facts.skippedByte,
 		RowsPerSecond: float64(run.rowsRead.Load()) / total.Seconds(),
@@ -53,8 +53,10 @@ func (r *Rows) Stats() Stats {
 			{PhaseOutput, (total - run.scanTime).Seconds()},
 		},
 		PeakMemory: run.budget.peak.Load(), SpilledBytes: run.disk.Written(),
-		Devices: []DeviceStats{}, Fallbacks: []Fallback{},
+		Devices: []DeviceStats{},
 	}
+	run.tellDevices(&s)
+	return s
 }
 
 const deviceCPU = "cpu"

@@ -80,13 +80,14 @@ func (d *Devices) bucketPass() (cpu.Pass, error) {
 	if err != nil {
 		return nil, failed(p.context, err)
 	}
-	return &bucketPass{BucketPass: b, context: p.context, host: d.config.CPU}, nil
+	return &bucketPass{BucketPass: b, context: p.context, notes: &p.second, host: d.config.CPU}, nil
 }
 
 // bucketPass counts what rows stand for on their way to the device and back.
 type bucketPass struct {
 	*ega.BucketPass
 	context *cuda.Context
+	notes   *secondStats
 	host    *cpu.Config
 	rows    int64 // input rows that the bucket stands for
 }

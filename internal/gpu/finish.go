@@ -18,7 +18,6 @@ type outcome struct {
 	rows    tally
 	merger  atomic.Int64 // how many there are
 	mergers int          // how many there will be, at most
-	started []ega.MultiPassStats
 }
 
 // tally counts the input rows that rows coming back stand for.
@@ -54,7 +53,7 @@ func (d *Devices) Finish(g *cpu.Groups, mergers int) error {
 		if err != nil {
 			return failed(p.context, err)
 		}
-		d.started = append(d.started, p.Stats())
+		p.first = p.Stats()
 		if d.groups = groups; groups != nil {
 			d.context = p.context
 			d.rows.left.Store(1 << bits)

@@ -31,8 +31,9 @@ type Config struct {
 	Streams int                 // of each device; 0: chosen
 	Load    feedback.LoadConfig // of tables that partitions are loaded into
 
-	Trace func(device int, i streams.Interval) // may be nil
-	Timed bool
+	// Trace is asked, when a device's pipeline is about to begin, who is told of its
+	// intervals; nil: nobody.
+	Trace func(device int) func(streams.Interval)
 }
 
 // Devices is the devices of a run.
@@ -46,6 +47,7 @@ type Devices struct {
 	took     time.Duration // until then
 	contexts []*cuda.Context
 	passes   []*pass
+	all      []*pass     // also when they are closed
 	ready    atomic.Bool // passes take tiles
 	err      error       // why they do not
 	turn     atomic.Int64
@@ -59,6 +61,9 @@ type pass struct {
 	context *cuda.Context
 	memory  int64 // bytes that it may take
 	placers []*cpu.Placer
+
+	first  ega.MultiPassStats // once it is finished
+	second secondStats
 }
 
 // New returns the devices of a run. They are opened in the background: now if the run needs them, else
@@ -113,7 +118,7 @@ func (d *Devices) open() (err error) {
 		}
 		p, err := d.start(c)
 		if p != nil {
-			d.passes = append(d.passes, p)
+			d.passes, d.all = append(d.passes, p), append(d.all, p)
 		}
 		if err != nil {
 			return failed(c, err)
@@ -179,10 +184,10 @@ func (d *Devices) start(c *cuda.Context) (p *pass, err error) {
 	}
 	config := ega.MultiPassConfig{
 		Layout: d.config.Layout, Streams: d.config.Streams, Device: p.memory, Host: host.Grow,
-		Groups: uint64(max(host.AtMost, 0)), Placers: len(p.placers), Place: p.place, Timed: d.config.Timed,
+		Groups: uint64(max(host.AtMost, 0)), Placers: len(p.placers), Place: p.place, Timed: true,
 	}
 	if d.config.Trace != nil {
-		config.Trace = func(i streams.Interval) { d.config.Trace(c.Device().Ordinal, i) }
+		config.Trace = d.config.Trace(c.Device().Ordinal)
 	}
 	p.MultiPass, err = ega.StartMultiPass(d.ctx, c, config)
 	return p, err

@@ -1,0 +1,75 @@
+package gagg
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/gagg-dev/gagg/internal/gputest"
+)
+
+// onDevice runs a query on the bundled orders with --device gpu to its end.
+func onDevice(t *testing.T, q Query, o Options) Stats {
+	t.Helper()
+	gputest.Open(t)
+	q.From, o.Device = Files("testdata/orders.parquet"), "gpu"
+	rows, err := Run(context.Background(), q, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rows.Next() {
+	}
+	stats := rows.Stats()
+	rows.Release()
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return stats
+}
+
+// A run on a device tells what it did there, and when.
+func TestDeviceTold(t *testing.T) {
+	var timeline strings.Builder
+	s := onDevice(t, Query{By: []string{"price"}, Aggs: []Agg{Sum("quantity")}}, Options{Threads: 3, Trace: &timeline})
+	if s.Device != "gpu:0" || len(s.Devices) != 1 || len(s.Fallbacks) != 0 {
+		t.Fatalf("%+v", s)
+	}
+	d := s.Devices[0]
+	if d.Number != 0 || d.Name == "" || d.PeakMemory <= 0 || d.PeakMemory > d.Memory || d.Rows < s.Groups || d.Groups != s.Groups || !d.InCore {
+		t.Errorf("%d groups: %+v", s.Groups, d)
+	}
+	jobs := 0
+	for _, stream := range d.Streams {
+		jobs += stream.Jobs
+		if stream.Jobs > 0 && (stream.BytesIn <= 0 || stream.CopyIn <= 0 || stream.Kernels <= 0) {
+			t.Errorf("%+v", stream)
+		}
+	}
+	if jobs == 0 || int64(jobs) != d.Tiles {
+		t.Errorf("%d jobs, %d tiles", jobs, d.Tiles)
+	}
+	rows := parseTrace(t, timeline.String()).rows()
+	for _, name := range []string{"run", "worker 0", "output 0"} {
+		if len(rows[name]) == 0 {
+			t.Errorf("the timeline has nothing of %s", name)
+		}
+	}
+	kernels := 0
+	for name, list := range rows {
+		if strings.HasSuffix(name, ": kernels") {
+			kernels += len(list)
+		}
+	}
+	if kernels != jobs {
+		t.Errorf("%d jobs, but kernels of %d in the timeline", jobs, kernels)
+	}
+	checkRows(t, rows)
+}
+
+// What no device can do is told, not hidden.
+func TestDeviceFallbackTold(t *testing.T) {
+	s := onDevice(t, Query{By: []string{"region"}, Aggs: []Agg{Median("price")}}, Options{})
+	if s.Device != "cpu" || len(s.Devices) != 0 || len(s.Fallbacks) != 1 || !strings.Contains(s.Fallbacks[0].Why, "median(") {
+		t.Errorf("%+v", s)
+	}
+}

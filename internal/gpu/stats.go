@@ -1,0 +1,61 @@
+package gpu
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/gagg-dev/gagg/ega"
+)
+
+// Stats is what one device did for a run.
+type Stats struct {
+	Number int
+	Name   string
+	Memory int64                 // bytes that it might take
+	Peak   int64                 // bytes that it held at most
+	First  ega.MultiPassStats    // zero unless the first pass was finished
+	Second []ega.BucketPassStats // of each merger that has ended
+}
+
+// Stats is about the devices that were opened. It may be called once Finish has returned, also
+// after Close, and is complete when the mergers are closed.
+func (d *Devices) Stats() []Stats {
+	select {
+	case <-d.opened:
+	default:
+		return nil // they came too late to be used
+	}
+	var list []Stats
+	for _, p := range d.all {
+		device := p.context.Device()
+		list = append(list, Stats{
+			Number: device.Ordinal, Name: device.Name, Memory: p.memory, Peak: int64(p.context.Peak()),
+			First: p.first, Second: p.second.get(),
+		})
+	}
+	return list
+}
+
+// secondStats collects what second passes on a device did, from the goroutines of mergers.
+type secondStats struct {
+	mu   sync.Mutex
+	list []ega.BucketPassStats
+}
+
+func (s *secondStats) add(b ega.BucketPassStats) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.list = append(s.list, b)
+}
+
+func (s *secondStats) get() []ega.BucketPassStats {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.list)
+}
+
+// Close notes what the pass did.
+func (b *bucketPass) Close() error {
+	b.notes.add(b.Stats())
+	return b.BucketPass.Close()
+}
