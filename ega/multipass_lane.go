@@ -20,27 +20,32 @@ type tile struct {
 	epoch int // of the table that they were added to
 }
 
-// Words of a stage's facts: rows of the rest, and a status.
+// Words of a stage's facts: rows of the rest, their status, and the groups of the table, if they were counted.
 const (
-	factRest = iota
-	factStatus
-	restFacts
+	tileRest = iota
+	tileStatus
+	tileGroups
+	tileFacts
 )
 
 // restIn is a rest in memory of a stage.
 func restIn(s *streams.Stage, to cuda.Span, rows uint64) kernels.EgaRest {
-	return kernels.EgaRest{Rows: to.Ptr, Count: s.Facts.Ptr, Capacity: rows, Status: s.Facts.Ptr + 8*factStatus}
+	return kernels.EgaRest{Rows: to.Ptr, Count: s.Facts.Ptr, Capacity: rows, Status: s.Facts.Ptr + 8*tileStatus}
 }
 
 // Launch combines the tile into the table. The rest is left in the stage.
 func (t *tile) Launch(s *streams.Stage) (err error) {
 	t.pass.lanes[s.Lane].enter(t.pass, s.Thread)
 	t.epoch, err = t.pass.table.add(s.Stream, s.In, t.rows, restIn(s, s.Scratch, t.rows))
-	return err
+	if err != nil {
+		return err
+	}
+	return t.pass.table.count(s.Stream, s.Facts.Slice(8*tileGroups, 8*tileFacts))
 }
 
 // Output takes care of the rest.
 func (t *tile) Output(s *streams.Stage, facts []uint64) (cuda.Span, error) {
+	t.pass.table.counted(facts[tileGroups])
 	return cuda.Span{}, t.pass.lanes[s.Lane].keep(s, facts, t.epoch)
 }
 
@@ -73,9 +78,9 @@ func (l *passLane) enter(m *MultiPass, t *cuda.Thread) {
 // keep finds a place for the rest of a tile that was added to the table of an epoch: there, once that is larger, or in chains.
 func (l *passLane) keep(s *streams.Stage, facts []uint64, epoch int) error {
 	from, to := s.Scratch, s.In // the input is not needed any more
-	for facts[factRest] > 0 {
-		n := facts[factRest]
-		if err := kernels.Status(facts[factStatus]).Err(); err != nil {
+	for facts[tileRest] > 0 {
+		n := facts[tileRest]
+		if err := kernels.Status(facts[tileStatus]).Err(); err != nil {
 			return fmt.Errorf("rest of %d rows: %w", n, err)
 		}
 		larger, err := l.pass.table.grow(l.kernels, s.Stream, epoch)
@@ -109,7 +114,7 @@ func (l *passLane) again(s *streams.Stage, from, to cuda.Span, n uint64) (facts 
 		return nil, 0, err
 	}
 	m := memory{thread: l.thread}
-	facts, err = m.words(s.Facts, restFacts)
+	facts, err = m.words(s.Facts, tileFacts)
 	return facts, epoch, err
 }
 

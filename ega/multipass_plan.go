@@ -22,6 +22,10 @@ const (
 	// passLeastSlots is the least that a pass begins with. A guess.
 	passLeastSlots = 64
 
+	// passMostSlots is the most that it has at first whatever the estimate: growing from there costs little,
+	// and an estimate is often a bound. A guess.
+	passMostSlots = 1 << 24
+
 	// passGrowth is how many times larger the table gets. A guess: all growing together moves a third of the last table's groups.
 	passGrowth = 4
 
@@ -73,7 +77,8 @@ func planPass(c *MultiPassConfig) (passPlan, error) {
 	p.mostSlots = tableSlots(p.layout, min(rest-pools, cuda.Size(passTableShare*float64(rest))))
 	p.slots = min(passSlots, p.mostSlots)
 	if c.Groups > 0 {
-		p.slots = uint32(min(max(uint64(float64(c.Groups)/tableLoad), passLeastSlots), uint64(p.mostSlots)))
+		wanted := uint64(min(float64(c.Groups)/tableLoad, passMostSlots))
+		p.slots = uint32(min(max(wanted, passLeastSlots), uint64(p.mostSlots)))
 	}
 	return p, nil
 }

@@ -25,7 +25,7 @@ type passRig struct {
 	stats  ega.MultiPassStats
 }
 
-// run sends rows through a pass. What was pinned has been given back then.
+// run sends rows through a pass. What was pinned has been given back then, and the device's memory was within the budget.
 func (p *passRig) run(c *cuda.Context, rows []uint64) (err error) {
 	p.placed, p.device = nil, nil
 	cfg := p.config
@@ -49,6 +49,9 @@ func (p *passRig) run(c *cuda.Context, rows []uint64) (err error) {
 		err = errors.Join(err, m.Close(), m.Close())
 		if err == nil && p.host != 0 && c.Lost() == nil {
 			err = fmt.Errorf("%d bytes are still drawn from the host's budget", p.host)
+		}
+		if peak := int64(c.Peak()); err == nil && peak > cfg.Device {
+			err = fmt.Errorf("BUDGET: %d bytes of device memory were in use, %d were allowed", peak, cfg.Device)
 		}
 	}()
 	if err := feed(m, &cfg.Layout, rows); err != nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/kernels"
@@ -13,7 +14,10 @@ import (
 // blocks of one kernel do.
 type passTable struct {
 	plan   *passPlan
-	groups uint64 // an estimate; 0: not known
+	groups uint64 // an estimate of the caller's; 0: not known
+
+	tiles atomic.Uint64 // that were added
+	seen  atomic.Uint64 // groups at the last count; 0: none was made
 
 	mu     sync.RWMutex // SHARED
 	table  *Table       // nil if growing failed
@@ -54,11 +58,39 @@ func (p *passTable) add(s *cuda.Stream, rows cuda.Span, n uint64, rest kernels.E
 	if p.table == nil {
 		return 0, errNoTable
 	}
-	groups := p.groups
-	if groups == 0 {
-		groups = uint64(tableLoad * float64(p.slots))
+	return p.epoch, p.table.addShared(s, rows, n, p.estimate(), rest)
+}
+
+// estimate is how many groups blocks have to expect: those that were seen, and as many more. The table's mutex is held.
+func (p *passTable) estimate() uint64 {
+	if seen := p.seen.Load(); seen > 0 {
+		return 2 * seen
 	}
-	return p.epoch, p.table.addShared(s, rows, n, groups, rest)
+	if p.groups > 0 && p.epoch == 0 {
+		return p.groups
+	}
+	return uint64(tableLoad * float64(p.slots))
+}
+
+// count queues a count of the groups behind every tile whose number is a power of two: reading all slots is dear where they
+// are many, and an estimate half as large does no harm. What it leaves is for counted.
+func (p *passTable) count(s *cuda.Stream, to cuda.Span) error {
+	if n := p.tiles.Add(1); n&(n-1) != 0 {
+		return nil
+	}
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	if p.table == nil {
+		return errNoTable
+	}
+	return p.table.countGroups(s, to)
+}
+
+// counted notes what a count found, while other lanes may add.
+func (p *passTable) counted(groups uint64) {
+	if groups > 0 {
+		p.seen.Store(groups)
+	}
 }
 
 // grow makes the table larger because rows that were added in an epoch found no slot. True: they are to be added again,
