@@ -20,6 +20,9 @@
 //	         others wherever these can go, and so for rows that cannot be scattered
 //	         and have more groups than memory has room for in a Table
 //
+// What is more than device memory holds goes through MP-EGA (section 4.2), in two passes: a [MultiPass] combines tiles as they
+// are made, and a [BucketPass] the buckets of rows that had no room on the device and went to the host.
+//
 // [Table.Add] is the plain linear probe, which the others are measured against.
 //
 // [Combine] is the CPU twin of all of them: the same groups from the same rows.
@@ -30,5 +33,5 @@
 //
 // Nothing is lost where memory is too small: a Table hands out the rows that
 // found no slot, Buckets the numbers of buckets that it left as they were, and
-// Scattered, if it fails, all rows. SinglePass cannot run out of memory once it is made.
+// Scattered, if it fails, all rows; a BucketPass takes no more rows than it has room for. SinglePass cannot run out of memory once it is made.
 package ega
