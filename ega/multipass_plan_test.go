@@ -1,0 +1,72 @@
+package ega
+
+import (
+	"testing"
+
+	"github.com/gagg-dev/gagg/internal/cuda"
+)
+
+// Whatever the device, the parts of the plan stay within it, a lane's chains keep to the limits of package partition, and
+// most of the memory is in use.
+func TestPlanPass(t *testing.T) {
+	for _, l := range []Layout{
+		{Hash: true, KeyWords: 1, Ops: []Op{Add}},
+		{Hash: true, KeyWords: 2, Ops: []Op{Add, MaxInt, MinInt}},
+		{Hash: true, KeyWords: 8, Ops: make([]Op, 16)},
+	} {
+		for _, lanes := range []int{1, 2, 8} {
+			for device := int64(16 << 20); device <= 200<<30; device = device*5/2 + 12345 {
+				c := MultiPassConfig{Layout: l, Streams: lanes, Device: device}.withDefaults()
+				p, err := planPass(&c)
+				if err != nil {
+					t.Fatalf("%d lanes, %d bytes: %v", lanes, device, err)
+				}
+				if p.slots > p.mostSlots || p.next(p.mostSlots) != 0 {
+					t.Errorf("%+v: more slots than the most", p)
+				}
+				for slots := p.slots; slots != 0; slots = p.next(slots) {
+					checkPools(t, &p, slots)
+				}
+			}
+		}
+	}
+}
+
+// checkPools looks at the chains beside a table of so many slots.
+func checkPools(t *testing.T, p *passPlan, slots uint32) {
+	t.Helper()
+	share := p.pool(slots)
+	pool := planPool(p.layout, share, p.rows)
+	taken := pool.fixed(p.layout, p.rows) + cuda.Size(pool.pages)*(pool.page+poolPerPage)
+	if taken > share || p.stages+tableBytes(p.layout, slots)+cuda.Size(p.lanes)*share > p.device {
+		t.Errorf("BUDGET: %+v, %d slots: %+v takes %d of %d", p, slots, pool, taken, share)
+	}
+	if taken < share*9/10 {
+		t.Errorf("%+v, %d slots: %+v takes no more than %d of %d", p, slots, pool, taken, share)
+	}
+	if pool.pages < pool.least(p.layout, p.rows) || pool.pageRows(p.layout) < poolPageRows {
+		t.Errorf("%+v, %d slots: %+v has no room for a tile", p, slots, pool)
+	}
+	if most := uint64(pool.pages) + pool.bound(p.layout, uint64(p.rows)); most > 1<<21-2 { // CHAIN_NUMBER_BITS
+		t.Errorf("%+v: up to %d pages at a time", pool, most)
+	}
+}
+
+// A first estimate decides with how many slots a table begins, within limits.
+func TestPlanPassGroups(t *testing.T) {
+	for _, c := range []struct {
+		groups uint64
+		slots  uint32
+	}{
+		{0, passSlots},
+		{1, passLeastSlots},
+		{1000, 2000},
+		{1 << 40, passMostSlots},
+	} {
+		config := MultiPassConfig{Layout: Layout{Hash: true, KeyWords: 1}, Device: 8 << 30, Groups: c.groups}.withDefaults()
+		p, err := planPass(&config)
+		if err != nil || p.slots != c.slots {
+			t.Errorf("%d groups: %d slots, want %d, %v", c.groups, p.slots, c.slots, err)
+		}
+	}
+}
