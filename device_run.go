@@ -31,7 +31,6 @@ func (r *run) openDevices(ctx context.Context, a *attempt) error {
 	}
 	if facts.Demand.required() {
 		c.Refused = facts.Demand.refused
-		a.cfg.Tile = feedback.NoTiles
 	} else {
 		c.Pays = r.devicePays(facts)
 	}

@@ -23,6 +23,9 @@ type Offload interface {
 	// Tile waits for memory to fill with rows. nil: the device takes none, or none
 	// yet, and rows stay on the CPU.
 	Tile() (Tile, error)
+	// Await is called at the end of the input. If the device must have a part in the run it waits for
+	// it, and the rows on the CPU go there.
+	Await() (must bool, err error)
 }
 
 // Tile is memory of the device's that one worker fills with rows.
@@ -181,18 +184,23 @@ func (w *Worker) handOver() error {
 
 // offloaded reports whether the device was given rows, or will be when the workers finish.
 // If not, it is done without from now on.
-func (c *Config) offloaded(workers []*Worker) bool {
-	used := c.sent.Load() > 0
+func (c *Config) offloaded(workers []*Worker) (bool, error) {
+	if c.Offload == nil {
+		return false, nil
+	}
+	used, err := c.Offload.Await()
+	used = used || c.sent.Load() > 0
 	for _, w := range workers {
 		used = used || w.out.rows > 0
 	}
-	if !used {
-		for _, w := range workers {
-			w.release()
-		}
-		c.Offload = nil
+	if used || err != nil {
+		return used, err
 	}
-	return used
+	for _, w := range workers {
+		w.release()
+	}
+	c.Offload = nil
+	return false, nil
 }
 
 // drain gives the device what lies in buckets, unless a part is on disk: then the rest goes

@@ -20,6 +20,7 @@ type fakeDevice struct {
 	mu       sync.Mutex
 	refusals int
 	failAt   int // 0: never
+	must     bool
 	tiles    int
 	open     int // tiles out
 	rows     []uint64
@@ -47,6 +48,7 @@ func (d *fakeDevice) Tile() (Tile, error) {
 }
 
 func (d *fakeDevice) Pays(int64, int64) bool { return false }
+func (d *fakeDevice) Await() (bool, error)   { return d.must, nil }
 
 func (t *fakeTile) Words() []uint64 { return t.words }
 
@@ -160,6 +162,18 @@ func TestOffload(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// A device that must have a part gets the groups of tables that were kept to the end.
+func TestOffloadMust(t *testing.T) {
+	for _, groups := range []int{1, 5000} {
+		cfg := config(0, feedback.DefaultTileConfig, noLimit)
+		cfg.Offload = &fakeDevice{stride: cfg.Stride, tileRows: 100, must: true}
+		checkRoad(t, groups, "mixed", false, cfg, 3)
+		if cfg.sent.Load() != 9000 {
+			t.Errorf("%d groups: %d rows were sent", groups, cfg.sent.Load())
 		}
 	}
 }

@@ -172,7 +172,11 @@ func finish(cfg *Config, workers []*Worker) (g Groups, err error) {
 		all.Merge(w.sketch)
 	}
 	bits := uint(0)
-	if cfg.offloaded(workers) {
+	offloaded, err := cfg.offloaded(workers)
+	if err != nil {
+		return g, err
+	}
+	if offloaded {
 		g.Partitioned = true
 		bits = cfg.choose(all.Estimate()+float64(total), math.MaxInt64, 0)
 	} else if g.Partitioned || total > smallResult || cfg.Partitions > 0 {

@@ -91,11 +91,12 @@ func (d *Devices) begin() {
 }
 
 // Pays reports whether a worker should give up its table, in which rows made so many groups, for the
-// devices, which are ready. That they would pay is why they begin to be opened (cpu.Offload).
+// devices, which are ready, or have been refused, as Tile will tell. That they would pay is why they begin
+// to be opened (cpu.Offload).
 func (d *Devices) Pays(rows, groups int64) bool {
 	ready := d.ready.Load()
 	if d.config.Pays == nil {
-		return ready
+		return ready || d.refused() != nil
 	}
 	if !d.config.Pays(rows, groups, ready) {
 		return false

@@ -9,20 +9,10 @@ import (
 )
 
 // Tile waits for memory of a device for rows; of several devices each has its turn. While none is
-// open it waits only if the run needs one (cpu.Offload).
+// open there is none (cpu.Offload).
 func (d *Devices) Tile() (cpu.Tile, error) {
 	if !d.ready.Load() {
-		if d.config.Refused == nil {
-			return nil, nil
-		}
-		select {
-		case <-d.opened:
-		case <-d.ctx.Done():
-			return nil, context.Cause(d.ctx)
-		}
-		if d.err != nil {
-			return nil, d.err
-		}
+		return nil, d.refused()
 	}
 	p := d.passes[int(d.turn.Add(1))%len(d.passes)]
 	slot, err := p.Slot(d.ctx)
@@ -30,6 +20,31 @@ func (d *Devices) Tile() (cpu.Tile, error) {
 		return nil, failed(p.context, err)
 	}
 	return &tile{p, slot, d.config.Layout.Stride()}, nil
+}
+
+// refused is why a run that needs devices cannot have them, once that is known.
+func (d *Devices) refused() error {
+	select {
+	case <-d.opened:
+		if d.config.Refused != nil {
+			return d.err
+		}
+	default:
+	}
+	return nil
+}
+
+// Await waits for the devices if the run needs them (cpu.Offload).
+func (d *Devices) Await() (must bool, err error) {
+	if d.config.Refused == nil {
+		return false, nil
+	}
+	select {
+	case <-d.opened:
+		return true, d.err
+	case <-d.ctx.Done():
+		return true, context.Cause(d.ctx)
+	}
 }
 
 // tile is a slot as words.
