@@ -25,8 +25,8 @@ import (
 //
 // A count is asked for when three quarters of a round are on their way, and looked at when the round ends: as every
 // row since may be a new group, the count and these rows are a bound of the groups, by which the next round is as
-// sure as by a count. Only if the bound says that the table may be full the device is waited for. Until LOAD-MAX rows
-// nothing is counted at all.
+// sure as by a count. Only if the bound says that the table may be full is the device waited for. A bucket of so few
+// rows that they all fit is never waited for while it is loaded.
 //
 // It is used on the goroutine that made it, which is locked to its OS thread until Close. Several on one device, each
 // with a goroutine, keep it busy: one core fills its buffers at a fifth of the rate of the link.
