@@ -17,7 +17,10 @@ import (
 type fakeDevice struct {
 	stride, tileRows int
 
+	most int // tiles at a time; 0: any number
+
 	mu       sync.Mutex
+	given    *sync.Cond // back
 	refusals int
 	failAt   int // 0: never
 	must     bool
@@ -43,6 +46,12 @@ func (d *fakeDevice) Tile() (Tile, error) {
 	if d.tiles++; d.tiles == d.failAt {
 		return nil, errFake
 	}
+	if d.given == nil {
+		d.given = sync.NewCond(&d.mu)
+	}
+	for d.most > 0 && d.open >= d.most {
+		d.given.Wait()
+	}
 	d.open++
 	return &fakeTile{d, make([]uint64, d.tileRows*d.stride)}, nil
 }
@@ -67,6 +76,7 @@ func (t *fakeTile) Release() {
 	if t.of.open < 0 {
 		panic("a tile was given back twice")
 	}
+	t.of.given.Signal()
 }
 
 // fakeResident is what has become of the rows: groups by partition, in order of hash but
@@ -164,6 +174,13 @@ func TestOffload(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A worker that has come to its end keeps no tile for which others wait.
+func TestOffloadFew(t *testing.T) {
+	cfg := config(0, feedback.NoTiles, noLimit)
+	cfg.Offload = &fakeDevice{stride: cfg.Stride, tileRows: 5000, most: 1}
+	checkRoad(t, 20_000, "mixed", false, cfg, 3)
 }
 
 // A device that must have a part gets the groups of tables that were kept to the end.

@@ -131,7 +131,7 @@ func work(ctx context.Context, cfg *Config, in Input, next *atomic.Int64) (_ *Wo
 	for {
 		unit := int(next.Add(1)) - 1
 		if unit >= in.Units {
-			return w, nil
+			return w, w.submit() // others may wait for the memory of its tile
 		}
 		rows, err := w.unit(ctx, r, unit)
 		if err != nil {

@@ -170,6 +170,15 @@ func (d *Devices) memory(c *cuda.Context) (int64, error) {
 	return most, err
 }
 
+const (
+	// slotBytes of rows, which processors write, leave their caches for the link at the most of its
+	// rate (bench/outofcore, 1 to 8 MiB).
+	slotBytes = 4 << 20
+
+	// underWay is how many slots cross or are combined, beside the one that each worker fills.
+	underWay = 8
+)
+
 // mostPlacers is how many goroutines place rows that a device has no room for: together they
 // copy as fast as a link.
 const mostPlacers = 8
@@ -185,6 +194,7 @@ func (d *Devices) start(c *cuda.Context) (p *pass, err error) {
 	}
 	config := ega.MultiPassConfig{
 		Layout: d.config.Layout, Streams: d.config.Streams, Device: p.memory, Host: host.Grow,
+		Slots: host.Threads + underWay, SlotBytes: slotBytes,
 		Groups: uint64(max(host.AtMost, 0)), Placers: len(p.placers), Place: p.place, Timed: true,
 	}
 	if d.config.Trace != nil {
