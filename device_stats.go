@@ -13,10 +13,11 @@ import (
 // DeviceStats is what a run did on one device. Times are sums, and those of
 // copies and kernels overlap.
 type DeviceStats struct {
-	Number     int    `json:"number"` // as for Options.Device
-	Name       string `json:"name"`
-	Memory     int64  `json:"memory"`      // bytes of it that the run could take
-	PeakMemory int64  `json:"peak_memory"` // bytes of it that the run held at most
+	Number     int     `json:"number"` // as for Options.Device
+	Name       string  `json:"name"`
+	Start      float64 `json:"start_s"`     // seconds from when devices were first wanted until all were ready
+	Memory     int64   `json:"memory"`      // bytes of it that the run could take
+	PeakMemory int64   `json:"peak_memory"` // bytes of it that the run held at most
 
 	// While the input is read, tiles of rows are combined into a table (ega.MultiPass).
 	Tiles      int64 `json:"tiles"`
@@ -102,6 +103,7 @@ func addDevice(list []DeviceStats, s DeviceStats) []DeviceStats {
 
 // merge adds what another part of the run did on the device.
 func (s *DeviceStats) merge(o DeviceStats) {
+	s.Start = max(s.Start, o.Start)
 	s.Memory, s.PeakMemory = max(s.Memory, o.Memory), max(s.PeakMemory, o.PeakMemory)
 	s.InCore = s.InCore || o.InCore
 	for _, sum := range []struct {
@@ -180,6 +182,27 @@ func newDeviceStats(d gpu.Stats) DeviceStats {
 	for _, b := range d.Second {
 		s.merge(secondPass(b))
 	}
+	s.Start = d.Start.Seconds()
 	s.Number, s.Name, s.Memory, s.PeakMemory = d.Number, d.Name, d.Memory, d.Peak
 	return s
+}
+
+// logDevices says what became of devices that might have taken part. That there are
+// none is for a log alone: a line in every run on every machine without a GPU
+// would be noise.
+func (a *attempt) logDevices(log *slog.Logger) {
+	if a.devices == nil {
+		return
+	}
+	switch pending, err := a.devices.Opened(); {
+	case pending:
+		log.Debug("no GPU was ready in time")
+	case err != nil:
+		log.Debug("no GPU", slog.String("reason", deviceProblem(err)))
+	default:
+		for _, d := range a.devices.Stats() {
+			log.Debug("GPU", slog.Int("number", d.Number), slog.Duration("start", d.Start),
+				slog.Uint64("rows", d.First.Rows), slog.Bool("in_core", d.First.InCore))
+		}
+	}
 }

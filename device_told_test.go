@@ -35,7 +35,7 @@ func TestDeviceTold(t *testing.T) {
 		t.Fatalf("%+v", s)
 	}
 	d := s.Devices[0]
-	if d.Number != 0 || d.Name == "" || d.PeakMemory <= 0 || d.PeakMemory > d.Memory || d.Rows < s.Groups || d.Groups != s.Groups || !d.InCore {
+	if d.Number != 0 || d.Name == "" || d.Start <= 0 || d.PeakMemory <= 0 || d.PeakMemory > d.Memory || d.Rows < s.Groups || d.Groups != s.Groups || !d.InCore {
 		t.Errorf("%d groups: %+v", s.Groups, d)
 	}
 	jobs := 0

@@ -183,6 +183,7 @@ func (r *run) aggregate(ctx context.Context) error {
 		return err
 	}
 	err := r.group(ctx, first)
+	first.logDevices(r.opt.logger())
 	if r.mayRedo(err) {
 		err = r.redo(ctx, err)
 	}

@@ -3,6 +3,7 @@ package gpu
 import (
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/gagg-dev/gagg/ega"
 )
@@ -11,6 +12,7 @@ import (
 type Stats struct {
 	Number int
 	Name   string
+	Start  time.Duration         // from when it was first wanted until all devices were ready
 	Memory int64                 // bytes that it might take
 	Peak   int64                 // bytes that it held at most
 	First  ega.MultiPassStats    // zero unless the first pass was finished
@@ -29,11 +31,22 @@ func (d *Devices) Stats() []Stats {
 	for _, p := range d.all {
 		device := p.context.Device()
 		list = append(list, Stats{
-			Number: device.Ordinal, Name: device.Name, Memory: p.memory, Peak: int64(p.context.Peak()),
+			Number: device.Ordinal, Name: device.Name, Start: d.took, Memory: p.memory, Peak: int64(p.context.Peak()),
 			First: p.first, Second: p.second.get(),
 		})
 	}
 	return list
+}
+
+// Opened tells whether devices were opened, and if not, why; pending: that is not known yet. It
+// is not an error that no device was ever wanted.
+func (d *Devices) Opened() (pending bool, err error) {
+	select {
+	case <-d.opened:
+		return false, d.err
+	default:
+		return true, nil
+	}
 }
 
 // secondStats collects what second passes on a device did, from the goroutines of mergers.
