@@ -83,7 +83,8 @@ func (c *MultiPassConfig) Validate() error {
 //	growing   every tile is combined into one table of all lanes. A row that finds no slot shows that the table is full,
 //	          and it is made larger; until the memory for it is at an end
 //	frozen    the table stays. Rows whose group is in it are combined, the others, the rest, are appended to the
-//	          lane's chains of pages (partition.Chains). When pages run out, the fullest chains are copied to the host
+//	          lane's chains of pages (partition.Chains), and whole tiles while hardly any row is combined. When pages
+//	          run out, the fullest chains are copied to the host
 //	finished  if no row went to a chain, the groups stay on the device, divided by their hash: Groups. Else
 //	          all of them, and the rows of the chains, are on the host
 //

@@ -33,9 +33,15 @@ func restIn(s *streams.Stage, to cuda.Span, rows uint64) kernels.EgaRest {
 	return kernels.EgaRest{Rows: to.Ptr, Count: s.Facts.Ptr, Capacity: rows, Status: s.Facts.Ptr + 8*tileStatus}
 }
 
-// Launch combines the tile into the table. The rest is left in the stage.
+// Launch combines the tile into the table, and leaves the rest in the stage; or appends it to chains.
 func (t *tile) Launch(s *streams.Stage) (err error) {
-	t.pass.lanes[s.Lane].enter(t.pass, s.Thread)
+	l := &t.pass.lanes[s.Lane]
+	l.enter(t.pass, s.Thread)
+	if l.bypass > 0 {
+		l.bypass--
+		t.pass.counts.bypassed()
+		return l.append(s.Stream, s.In, t.rows)
+	}
 	t.epoch, err = t.pass.table.add(s.Stream, s.In, t.rows, restIn(s, s.Scratch, t.rows))
 	if err != nil {
 		return err
@@ -46,7 +52,7 @@ func (t *tile) Launch(s *streams.Stage) (err error) {
 // Output takes care of the rest.
 func (t *tile) Output(s *streams.Stage, facts []uint64) (cuda.Span, error) {
 	t.pass.table.counted(facts[tileGroups])
-	return cuda.Span{}, t.pass.lanes[s.Lane].keep(s, facts, t.epoch)
+	return cuda.Span{}, t.pass.lanes[s.Lane].keep(s, facts, t)
 }
 
 // Deliver has nothing to take.
@@ -62,6 +68,7 @@ type passLane struct {
 	pool   *gpumem.Pool
 	chains *partition.Chains
 	rows   uint64 // in chains
+	bypass int    // tiles that are appended without a look at the table
 }
 
 // enter makes the lane one of a thread.
@@ -75,8 +82,9 @@ func (l *passLane) enter(m *MultiPass, t *cuda.Thread) {
 	}
 }
 
-// keep finds a place for the rest of a tile that was added to the table of an epoch: there, once that is larger, or in chains.
-func (l *passLane) keep(s *streams.Stage, facts []uint64, epoch int) error {
+// keep finds a place for the rest of a tile: in the table, once that is larger, or in chains.
+func (l *passLane) keep(s *streams.Stage, facts []uint64, t *tile) error {
+	epoch := t.epoch
 	from, to := s.Scratch, s.In // the input is not needed any more
 	for facts[tileRest] > 0 {
 		n := facts[tileRest]
@@ -88,6 +96,9 @@ func (l *passLane) keep(s *streams.Stage, facts []uint64, epoch int) error {
 			return err
 		}
 		if !larger {
+			if float64(n) >= bypassShare*float64(t.rows) {
+				l.bypass = bypassTiles
+			}
 			err := l.append(s.Stream, from, n)
 			if from == s.In { // the next copy in does not wait for this stream
 				err = errors.Join(err, s.Stream.Synchronize())

@@ -33,9 +33,16 @@ const (
 	// shows that it is some two thirds full (by the formulas of linear probing, for 2^20 slots).
 	growingProbes = 128
 
-	// frozenProbes is the same in a table that is full and stays, where a row without a slot reads them all.
-	// A guess: half a kilobyte of pairs is read then at the rate of the link in less than a half of the rate of memory.
-	frozenProbes = 32
+	// frozenProbes is the same in a table that is full and stays, where a row without a slot reads them all. Few
+	// groups lie farther, mostly late and so rare ones. A guess.
+	frozenProbes = 8
+
+	// bypassShare is the share of a tile's rows that found no slot in a frozen table from which on tiles go to the chains
+	// without a look at it: that costs the kernels most of their time and keeps little off the link. A guess.
+	bypassShare = 0.875
+
+	// bypassTiles is how many tiles of the lane do so before some try the table again. A guess.
+	bypassTiles = 29
 
 	// stageShare is the part of the memory that the stages have if no size was asked for. A guess.
 	stageShare = 0.25

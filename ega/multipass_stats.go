@@ -16,7 +16,8 @@ type MultiPassStats struct {
 	Groups  uint64 // in it at the end
 	InCore  bool   // they are in Groups
 
-	RestRows    uint64 // for which the table had no slot and could not grow
+	RestRows    uint64 // that went to chains: the table had no slot and could not grow, or was not asked
+	Bypassed    int    // tiles that went to chains without a look at the table
 	Pages       uint32 // of all lanes
 	Evictions   int    // how often pages had run out
 	PlacedRows  uint64 // given to Place, groups of the table too
@@ -38,6 +39,7 @@ func (c *passCounts) add(what func()) {
 func (c *passCounts) rest(n uint64)   { c.add(func() { c.RestRows += n }) }
 func (c *passCounts) pages(n uint32)  { c.add(func() { c.Pages += n }) }
 func (c *passCounts) eviction()       { c.add(func() { c.Evictions++ }) }
+func (c *passCounts) bypassed()       { c.add(func() { c.Bypassed++ }) }
 func (c *passCounts) placed(n uint64) { c.add(func() { c.PlacedRows += n }) }
 
 // end tells what was found at the end.
