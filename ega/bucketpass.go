@@ -3,7 +3,6 @@ package ega
 import (
 	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/gagg-dev/gagg/internal/cuda"
@@ -160,13 +159,11 @@ func (b *BucketPass) Capacity() int64 { return b.config.Load.Of(int64(b.plan.slo
 // Stats is what was done so far.
 func (b *BucketPass) Stats() BucketPassStats { return b.stats }
 
-// Begin begins a bucket whose rows share the top `skip` bits of their hash; above 31 it is 31. Rows that share more than that
-// crowd in few slots, and are slow: they are better aggregated elsewhere. A bucket that was not ended is forgotten.
-func (b *BucketPass) Begin(skip uint) error { return b.BeginRows(skip, math.MaxInt64) }
-
-// BeginRows is Begin for a bucket of about so many rows: no more of the table is used than these need, since all that
-// is used is emptied and gone through. If there are more rows, it counts as full sooner.
-func (b *BucketPass) BeginRows(skip uint, rows int64) error {
+// Begin begins a bucket of about so many rows, which share the top `skip` bits of their hash; above 31 it is 31. Rows that share more
+// than that crowd in few slots, and are slow: they are better aggregated elsewhere. No more of the table is used than these rows
+// need, since all that is used is emptied and gone through; if there are more, it counts as full sooner. A bucket that was not
+// ended is forgotten.
+func (b *BucketPass) Begin(skip uint, rows int64) error {
 	if b.failed != nil {
 		return b.failed
 	}

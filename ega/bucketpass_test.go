@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -26,7 +27,7 @@ func (r *rig) bucketPass(c ega.BucketPassConfig) *ega.BucketPass {
 
 // bucket is what becomes of a bucket's rows, which are added in pieces of all sizes: groups, and rows not taken.
 func bucket(b *ega.BucketPass, stride int, rows []uint64, skip uint) (groups, left []uint64, err error) {
-	if err := b.Begin(skip); err != nil {
+	if err := b.Begin(skip, math.MaxInt64); err != nil {
 		return nil, nil, err
 	}
 	random := rand.New(rand.NewPCG(uint64(len(rows)), 5))
@@ -131,7 +132,7 @@ func TestBucketPassRounds(t *testing.T) {
 
 	r.checked(b, &l, distinct, 70) // they share no bits at all
 
-	r.do(b.Begin(0))
+	r.do(b.Begin(0, math.MaxInt64))
 	_, err := b.Add(distinct)
 	r.do(err)
 	r.checked(b, &l, few, 0)
@@ -139,7 +140,7 @@ func TestBucketPassRounds(t *testing.T) {
 
 // A bucket whose rows are known uses as much of the table as they need, and holds all. If there are more, none is
 // lost.
-func TestBucketPassBeginRows(t *testing.T) {
+func TestBucketPassRows(t *testing.T) {
 	r := newRig(t)
 	l := ega.Layout{Hash: true, KeyWords: 1, Ops: []ega.Op{ega.Add}}
 	b := r.bucketPass(ega.BucketPassConfig{Layout: l, Device: 4 << 20})
@@ -149,7 +150,7 @@ func TestBucketPassBeginRows(t *testing.T) {
 		full       bool
 	}{{1, 1, false}, {48, 48, false}, {100, 100, false}, {997, 997, false}, {5000, 1000, true}, {5000, -3, true}, {300, 1 << 40, false}} {
 		full := b.Stats().Full
-		r.do(b.BeginRows(0, int64(c.told)))
+		r.do(b.Begin(0, int64(c.told)))
 		rows := makeRows(random, &l, c.rows, func(i int) uint64 { return uint64(i) })
 		taken, err := b.Add(rows)
 		r.do(err)
@@ -258,7 +259,7 @@ func TestBucketPassErrors(t *testing.T) {
 	if err := b.End(nil); !errors.Is(err, ega.ErrNoBucket) {
 		t.Errorf("End before Begin: %v", err)
 	}
-	r.do(b.Begin(0))
+	r.do(b.Begin(0, math.MaxInt64))
 	_, err := b.Add(rows)
 	r.do(err)
 	refusal := errors.New("no")

@@ -112,11 +112,16 @@ type worker struct {
 // bucket aggregates bucket p. Where its table gets full, the groups from the
 // device are combined with the rows it did not take.
 func (w *worker) bucket(p int) error {
-	if err := w.pass.Begin(w.host.bits); err != nil {
+	pages := w.host.pages(p)
+	rows := 0
+	for _, page := range pages {
+		rows += len(page) / stride
+	}
+	if err := w.pass.Begin(w.host.bits, int64(rows)); err != nil {
 		return err
 	}
 	var rest [][]uint64
-	for _, page := range w.host.pages(p) {
+	for _, page := range pages {
 		taken, err := w.pass.Add(page)
 		if err != nil {
 			return err

@@ -17,7 +17,7 @@ type Resident interface {
 // second pass of EGA (paper 003, section 4.2).
 type Pass interface {
 	Capacity() int64                          // groups that it has room for
-	Begin(skip uint) error                    // of a bucket whose hashes share their top skip bits
+	Begin(skip uint, rows int64) error        // of a bucket of about so many rows, whose hashes share their top skip bits
 	Add(rows []uint64) (taken int, err error) // copies rows, until it has no room for more groups
 	End(emit func(rows []uint64) error) error // gives the groups of the rows taken, nearly in order of hash
 	Close() error
@@ -50,12 +50,12 @@ func (m *Merger) insertAll(run int, rows []uint64) {
 // enough, none of them refers to a value, which the device would not know, and there is memory for what
 // comes back.
 func (m *Merger) passes() bool {
-	if m.pass == nil || m.cfg.long.Load() {
+	if m.pass == nil || m.cfg.long.Load() || m.in.shared > passMostShared {
 		return false
 	}
-	rows, block := m.rowsInMemory(), 0
+	rows, block := m.rowsLeftToLoad(), 0
 	for _, b := range m.in.blocks {
-		rows, block = rows+b.Rows, max(block, b.Rows)
+		block = max(block, b.Rows)
 	}
 	if rows < passLeast {
 		return false
@@ -63,10 +63,23 @@ func (m *Merger) passes() bool {
 	return m.store.pool.Reserve(int(min(m.pass.Capacity(), int64(rows)))+block) == nil
 }
 
+// passMostShared is how many bits the hashes of a partition may share: a device looks at those
+// behind them, and at no more than 64.
+const passMostShared = 31
+
+// rowsLeftToLoad is how many rows the partition has, in memory and on disk.
+func (m *Merger) rowsLeftToLoad() int {
+	rows := m.rowsInMemory()
+	for _, b := range m.in.blocks {
+		rows += b.Rows
+	}
+	return rows
+}
+
 // runPass has the device aggregate the partition, as far as it has room: its groups
 // take the place of the rows that made them. all: there are no other rows left.
 func (m *Merger) runPass(ctx context.Context) (all bool, err error) {
-	if err := m.pass.Begin(m.in.shared); err != nil {
+	if err := m.pass.Begin(m.in.shared, int64(m.rowsLeftToLoad())); err != nil {
 		return false, err
 	}
 	if all, err = m.passPages(); err != nil {

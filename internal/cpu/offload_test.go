@@ -251,9 +251,9 @@ type fakePass struct {
 	buckets  int
 }
 
-func (p *fakePass) Capacity() int64  { return int64(p.capacity) }
-func (p *fakePass) Begin(uint) error { p.rows = nil; p.buckets++; return nil }
-func (p *fakePass) Close() error     { return nil }
+func (p *fakePass) Capacity() int64         { return int64(p.capacity) }
+func (p *fakePass) Begin(uint, int64) error { p.rows = nil; p.buckets++; return nil }
+func (p *fakePass) Close() error            { return nil }
 
 func (p *fakePass) Add(rows []uint64) (int, error) {
 	for taken := range len(rows) / p.cfg.Stride {

@@ -65,16 +65,22 @@ func standsFor(c *cpu.Config, rows []uint64) (n int64) {
 	return n
 }
 
-// bucketPass is a second pass for one more merger, on the next device; nil: it has no room
-// for it.
+// bucketPass is a second pass for one more merger, on the next device; nil: there is no room
+// for it, there or on the host.
 func (d *Devices) bucketPass() (cpu.Pass, error) {
 	n := int(d.merger.Add(1)) - 1
 	p := d.passes[n%len(d.passes)]
 	each := (d.mergers + len(d.passes) - 1) / len(d.passes)
+	var refused error
 	b, err := ega.NewBucketPass(p.context, ega.BucketPassConfig{
-		Layout: d.config.Layout, Device: p.memory / int64(each), Host: d.config.CPU.Grow, Load: d.config.Load,
+		Layout: d.config.Layout, Kernels: p.kernels, Device: min(p.memory/int64(each), mostBucket), Load: d.config.Load,
+		Host: func(bytes int64) error {
+			err := d.config.CPU.Grow(bytes)
+			refused = errors.Join(refused, err)
+			return err
+		},
 	})
-	if errors.Is(err, cuda.ErrOutOfMemory) || errors.Is(err, ega.ErrTooSmall) {
+	if refused != nil || errors.Is(err, cuda.ErrOutOfMemory) || errors.Is(err, ega.ErrTooSmall) {
 		return nil, nil
 	}
 	if err != nil {
@@ -82,6 +88,9 @@ func (d *Devices) bucketPass() (cpu.Pass, error) {
 	}
 	return &bucketPass{BucketPass: b, context: p.context, notes: &p.second, host: d.config.CPU}, nil
 }
+
+// mostBucket is the most device memory of a merger: more than a partition ever needs. A guess.
+const mostBucket = 1 << 30
 
 // bucketPass counts what rows stand for on their way to the device and back.
 type bucketPass struct {
@@ -92,9 +101,9 @@ type bucketPass struct {
 	rows    int64 // input rows that the bucket stands for
 }
 
-func (b *bucketPass) Begin(skip uint) error {
+func (b *bucketPass) Begin(skip uint, rows int64) error {
 	b.rows = 0
-	return failed(b.context, b.BucketPass.Begin(skip))
+	return failed(b.context, b.BucketPass.Begin(skip, rows))
 }
 
 func (b *bucketPass) Add(rows []uint64) (int, error) {

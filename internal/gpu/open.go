@@ -61,6 +61,7 @@ type pass struct {
 	context *cuda.Context
 	memory  int64 // bytes that it may take
 	placers []*cpu.Placer
+	kernels *ega.Kernels // of the second pass; nil: there is none
 
 	first  ega.MultiPassStats // once it is finished
 	second secondStats
@@ -195,13 +196,21 @@ func (d *Devices) start(c *cuda.Context) (p *pass, err error) {
 	config := ega.MultiPassConfig{
 		Layout: d.config.Layout, Streams: d.config.Streams, Device: p.memory, Host: host.Grow,
 		Slots: host.Threads + underWay, SlotBytes: slotBytes,
-		Groups: uint64(max(host.AtMost, 0)), Placers: len(p.placers), Place: p.place, Timed: true,
+		Groups: groupsOf(host), Placers: len(p.placers), Place: p.place, Timed: true,
 	}
 	if d.config.Trace != nil {
 		config.Trace = d.config.Trace(c.Device().Ordinal)
 	}
 	p.MultiPass, err = ega.StartMultiPass(d.ctx, c, config)
 	return p, err
+}
+
+// groupsOf is an estimate of the groups; 0: there may be almost as many as rows, and so any number.
+func groupsOf(c *cpu.Config) uint64 {
+	if c.AtMost < 0 || c.Rows < 0 || c.AtMost > c.Rows/4 {
+		return 0
+	}
+	return uint64(c.AtMost)
 }
 
 func (p *pass) place(placer int, rows []uint64) error {
@@ -249,6 +258,9 @@ func (p *pass) close() error {
 	for _, placer := range p.placers {
 		err = errors.Join(err, placer.Close())
 	}
-	p.MultiPass, p.placers = nil, nil
+	if p.kernels != nil {
+		err = errors.Join(err, p.kernels.Close())
+	}
+	p.MultiPass, p.placers, p.kernels = nil, nil, nil
 	return err
 }
