@@ -60,7 +60,7 @@ func (m *MultiPass) end(bits uint) (g *Groups, err error) {
 	if m.counts.InCore {
 		return m.divide(t, stream, dense, groups, bits, fine)
 	}
-	err = m.placing.dense(t, stream, dense.Span(), groups)
+	err = m.placing.sending(t, stream, func(s *sender) error { return s.dense(dense.Span(), groups) })
 	return nil, errors.Join(err, stream.Synchronize(), dense.Close())
 }
 
@@ -73,14 +73,8 @@ func (m *MultiPass) evictAll(t *cuda.Thread, stream *cuda.Stream) (any bool, err
 		}
 		any = true
 		l.enter(m, t)
-		sizes, err := l.sizes()
-		if err != nil {
+		if err := l.evictAll(stream); err != nil {
 			return any, err
-		}
-		for p := range sizes {
-			if err := l.evictChain(stream, sizes, p); err != nil {
-				return any, err
-			}
 		}
 		if err := errors.Join(stream.Synchronize(), l.close()); err != nil {
 			return any, err

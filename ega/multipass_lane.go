@@ -198,16 +198,47 @@ func (l *passLane) evict(stream *cuda.Stream, n uint64) error {
 	}
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(sizes[b].Pages, sizes[a].Pages) })
 	most := uint64(evictShare * float64(l.plan.pages))
-	for _, p := range order {
-		if l.rows == 0 || l.plan.bound(l.pass.plan.layout, l.rows+n) <= most {
-			break
-		}
-		if err := l.evictChain(stream, sizes, p); err != nil {
-			return err
-		}
-	}
 	l.pass.counts.eviction()
-	return nil
+	return l.send(stream, sizes, order, func() bool {
+		return l.plan.bound(l.pass.plan.layout, l.rows+n) <= most
+	})
+}
+
+// evictAll copies all chains to the host.
+func (l *passLane) evictAll(stream *cuda.Stream) error {
+	sizes, err := l.sizes()
+	if err != nil {
+		return err
+	}
+	order := make([]int, len(sizes))
+	for p := range order {
+		order[p] = p
+	}
+	return l.send(stream, sizes, order, func() bool { return false })
+}
+
+// send copies chains to the host in this order, and frees their pages behind the copies, until it is enough.
+func (l *passLane) send(stream *cuda.Stream, sizes []partition.ChainSize, order []int, enough func() bool) error {
+	list, err := l.chains.List(stream, sizes, 0, len(sizes))
+	if err != nil {
+		return err
+	}
+	return l.pass.placing.sending(l.thread, stream, func(s *sender) error {
+		for _, p := range order {
+			if enough() || sizes[p].Pages == 0 {
+				continue
+			}
+			rows, err := s.chain(l.chains, list, p)
+			if err != nil {
+				return err
+			}
+			l.rows -= rows
+			if err := l.chains.Free(stream, p, 1); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // sizes is how large the chains are, all of whose rows are there.
@@ -224,23 +255,6 @@ func (l *passLane) sizes() ([]partition.ChainSize, error) {
 		return nil, fmt.Errorf("chains have %d rows, %d were appended", rows, l.rows)
 	}
 	return sizes, nil
-}
-
-// evictChain copies a chain to the host and frees its pages.
-func (l *passLane) evictChain(stream *cuda.Stream, sizes []partition.ChainSize, p int) error {
-	if sizes[p].Pages == 0 {
-		return nil
-	}
-	list, err := l.chains.List(stream, sizes, p, 1)
-	if err != nil {
-		return err
-	}
-	rows, err := l.pass.placing.chain(l.thread, stream, l.chains, list)
-	if err != nil {
-		return err
-	}
-	l.rows -= rows
-	return l.chains.Free(stream, p, 1)
 }
 
 func (l *passLane) close() error {

@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"unsafe"
 
 	"github.com/gagg-dev/gagg/internal/cuda"
-	"github.com/gagg-dev/gagg/partition"
 )
 
 // placeBytes is the size of a buffer between device and placers. A guess: the link's full rate, and
@@ -35,7 +33,7 @@ type placed struct {
 
 func (p *placing) init(m *MultiPass) {
 	p.pass = m
-	n := m.config.Placers + 1
+	n := m.config.Placers + 2 // one is filled, another is queued for
 	p.bytes = max(placeBytes, m.plan.layout.RowBytes())
 	p.free, p.full = make(chan *cuda.Pinned, n), make(chan placed, n)
 }
@@ -78,69 +76,13 @@ func (p *placing) work(placer int, full <-chan placed) {
 }
 
 // buffer waits for one that is free.
-func (p *placing) buffer(t *cuda.Thread) (*cuda.Pinned, error) {
-	if err := p.start(t); err != nil {
-		return nil, err
-	}
+func (p *placing) buffer() (*cuda.Pinned, error) {
 	select {
 	case b := <-p.free:
 		return b, nil
 	case <-p.pass.ctx.Done():
 		return nil, context.Cause(p.pass.ctx)
 	}
-}
-
-// send copies rows to a buffer, as copy queues it, waits for that, and hands them on. copy returns how many there are.
-func (p *placing) send(t *cuda.Thread, stream *cuda.Stream, copyOut func(to *cuda.Pinned) (int, error)) (int, error) {
-	b, err := p.buffer(t)
-	if err != nil {
-		return 0, err
-	}
-	n, err := copyOut(b)
-	if err = errors.Join(err, stream.Synchronize()); err != nil {
-		p.free <- b
-		return 0, err
-	}
-	p.full <- placed{b, wordsOf(b.Bytes()[:n*int(p.pass.plan.layout.RowBytes())])} // has room for all buffers
-	p.pass.counts.placed(uint64(n))
-	return n, nil
-}
-
-// chain sends the rows of a listed chain, as many pages at a time as a buffer has room for.
-func (p *placing) chain(t *cuda.Thread, stream *cuda.Stream, c *partition.Chains, list partition.ChainPages) (rows uint64, err error) {
-	last, pages := list.Sizes[0].Last, list.Pages
-	step := max(int(p.bytes/(cuda.Size(c.PageRows())*p.pass.plan.layout.RowBytes())), 1)
-	for len(pages) > 0 {
-		some := partition.ChainPages{First: list.First, Pages: pages[:min(step, len(pages))]}
-		pages = pages[len(some.Pages):]
-		size := partition.ChainSize{Pages: len(some.Pages), Last: c.PageRows()}
-		if len(pages) == 0 {
-			size.Last = last
-		}
-		some.Sizes, some.From = []partition.ChainSize{size}, []uint32{0, uint32(len(some.Pages))}
-		n, err := p.send(t, stream, func(to *cuda.Pinned) (int, error) { return c.CopyOut(stream, some, to, 0) })
-		if err != nil {
-			return rows, err
-		}
-		rows += uint64(n)
-	}
-	return rows, nil
-}
-
-// dense sends n rows that lie one after the other.
-func (p *placing) dense(t *cuda.Thread, stream *cuda.Stream, from cuda.Span, n uint64) error {
-	row := p.pass.plan.layout.RowBytes()
-	step := uint64(p.bytes / row)
-	for at := uint64(0); at < n; at += step {
-		end := min(at+step, n)
-		piece := from.Slice(cuda.Size(at)*row, cuda.Size(end)*row)
-		if _, err := p.send(t, stream, func(to *cuda.Pinned) (int, error) {
-			return int(end - at), stream.CopyOut(to.Span(0, piece.Size), piece)
-		}); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // finish waits until all is placed, and returns what stopped the pass.
@@ -162,45 +104,4 @@ func (p *placing) close() error {
 	}
 	p.buffers = nil
 	return errors.Join(errs...)
-}
-
-// pin allocates pinned memory within a budget, which may be nil.
-func pin(t *cuda.Thread, budget func(int64) error, n cuda.Size) (*cuda.Pinned, error) {
-	if budget != nil {
-		if err := budget(int64(n)); err != nil {
-			return nil, err
-		}
-	}
-	b, err := t.AllocPinned(n)
-	if err != nil && budget != nil {
-		_ = budget(-int64(n)) // only asking for more can fail
-	}
-	return b, err
-}
-
-// unpin frees it. What a lost context has pinned stays, and stays counted.
-func unpin(c *cuda.Context, budget func(int64) error, b *cuda.Pinned) error {
-	n := int64(b.Device().Size)
-	err := b.Close()
-	if budget != nil && c.Lost() == nil {
-		_ = budget(-n)
-	}
-	return err
-}
-
-// current closes something with the context current from the first call to the last. Should that fail, each tries for itself.
-func current(c *cuda.Context, closing func() error) error {
-	if c.Lost() != nil {
-		return closing()
-	}
-	t, err := c.Lock()
-	if err == nil {
-		defer t.Unlock()
-	}
-	return errors.Join(err, closing())
-}
-
-// wordsOf is bytes as words of 64 bits; they begin at one.
-func wordsOf(b []byte) []uint64 {
-	return unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/8)
 }

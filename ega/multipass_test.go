@@ -71,7 +71,9 @@ func TestMultiPassPhases(t *testing.T) {
 		{"rest", 1_200_000, 100, 30_000, func(s ega.MultiPassStats) bool {
 			return s.Growths > 0 && s.RestRows > 0 && s.Evictions == 0 && s.Groups > 10_000
 		}},
-		{"evicted", 450_000, 0, 30_000, func(s ega.MultiPassStats) bool { return s.Evictions > 1 && s.Groups > 1000 && s.Bypassed > 0 && s.Bypassed < 23 }},
+		{"evicted", 450_000, 0, 30_000, func(s ega.MultiPassStats) bool {
+			return s.Evictions > 1 && s.Groups > 1000 && s.Bypassed > 0 && s.Bypassed < 23
+		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRig(t)

@@ -1,0 +1,49 @@
+package ega
+
+import (
+	"errors"
+	"unsafe"
+
+	"github.com/gagg-dev/gagg/internal/cuda"
+)
+
+// pin allocates pinned memory within a budget, which may be nil.
+func pin(t *cuda.Thread, budget func(int64) error, n cuda.Size) (*cuda.Pinned, error) {
+	if budget != nil {
+		if err := budget(int64(n)); err != nil {
+			return nil, err
+		}
+	}
+	b, err := t.AllocPinned(n)
+	if err != nil && budget != nil {
+		_ = budget(-int64(n)) // only asking for more can fail
+	}
+	return b, err
+}
+
+// unpin frees it. What a lost context has pinned stays, and stays counted.
+func unpin(c *cuda.Context, budget func(int64) error, b *cuda.Pinned) error {
+	n := int64(b.Device().Size)
+	err := b.Close()
+	if budget != nil && c.Lost() == nil {
+		_ = budget(-n)
+	}
+	return err
+}
+
+// current closes something with the context current from the first call to the last. Should that fail, each tries for itself.
+func current(c *cuda.Context, closing func() error) error {
+	if c.Lost() != nil {
+		return closing()
+	}
+	t, err := c.Lock()
+	if err == nil {
+		defer t.Unlock()
+	}
+	return errors.Join(err, closing())
+}
+
+// wordsOf is bytes as words of 64 bits; they begin at one.
+func wordsOf(b []byte) []uint64 {
+	return unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/8)
+}
