@@ -15,7 +15,7 @@ type deviceFacts struct {
 	Demand      demand
 	Unsupported string // why no device can combine the groups; "": one can
 	NoDevice    string // why there is none to use; "": there is one, or nobody has looked
-	Opened      bool   // the device is ready: it need not be started
+	Opened      bool   // the device is ready: it takes part, with these rows or without
 	Again       bool   // the input can be read again, should a device fail in mid-run
 	Devices     int    // that would share the work; 0: one
 
@@ -53,6 +53,7 @@ type deviceCosts struct {
 	SmallTable, LargeTable float64
 
 	Start float64 // seconds until a device is ready: driver 0.1, context 0.1, modules and pinned memory 0.05
+	End   float64 // seconds beside the copies until groups are back: readers pin their buffers, all is freed
 	Link  float64 // bytes a second, pinned (bench/results/NVIDIA-H200/link.md)
 
 	// Gain is the part of the CPU's time that a device must save at least, since
@@ -63,7 +64,7 @@ type deviceCosts struct {
 var defaultDeviceCosts = deviceCosts{
 	Byte: 1e-9, Row: 8e-9, Pack: 10e-9, Group: 110e-9, Put: 300e-9,
 	TableSmall: 8e-9, TableLarge: 90e-9, SmallTable: 1 << 20, LargeTable: 64 << 20,
-	Start: 0.25, Link: 55e9,
+	Start: 0.25, End: 0.06, Link: 55e9,
 	Gain: 0.1,
 }
 
@@ -113,9 +114,13 @@ func (c deviceCosts) cpu(f deviceFacts) float64 {
 func (c deviceCosts) device(f deviceFacts) float64 {
 	rows, groups := f.counts()
 	crossing := func(rows float64) float64 { return rows * float64(f.RowSize) / (c.Link * float64(max(f.Devices, 1))) }
+	end := c.End
+	if f.Opened {
+		end = 0 // it is used already, and comes to its end whoever takes the rest
+	}
 	packing := max((c.scan(f)+rows*c.Pack)/f.threads(), crossing(rows))
 	left := max(0, 1-c.start(f)/c.reading(f)) // of the rows, once it has started
-	return c.start(f) + left*packing + max(crossing(groups), groups*c.Put/f.threads())
+	return c.start(f) + left*packing + end + max(crossing(groups), groups*c.Put/f.threads())
 }
 
 // reading predicts the seconds until all rows are in the workers' tables.
