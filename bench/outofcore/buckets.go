@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"math"
 	"sync/atomic"
 
 	"github.com/gagg-dev/gagg/ega"
@@ -70,7 +71,7 @@ func (b *bench) second(host *hostBuckets, f *figures) (counted tally, err error)
 	var next atomic.Int32
 	err = spread(b.passes, b.passes, func(_, n int) (err error) {
 		w := &workers[n]
-		w.host = host
+		w.host, w.once = host, b.once
 		if w.pass, err = ega.NewBucketPass(b.thread.Context(), ega.BucketPassConfig{
 			Layout: layout, Device: b.device / int64(b.passes), Kernels: kernels,
 		}); err != nil {
@@ -105,6 +106,7 @@ func (s *bucketStats) add(w *worker) {
 type worker struct {
 	host  *hostBuckets
 	pass  *ega.BucketPass
+	once  bool
 	tally tally
 	left  int64
 }

@@ -34,6 +34,7 @@ type amounts struct {
 	passes    int  // BucketPasses at a time
 	bits      uint // 2^bits host buckets
 	slot      int  // rows of an input
+	once      bool // no feedback: a bucket is loaded once, as far as its table has room for certain
 }
 
 var (
@@ -62,6 +63,9 @@ func run() (err error) {
 	producers := flag.Int("producers", 0, "goroutines that copy rows into slots; 0: as many as usual")
 	passes := flag.Int("passes", 0, "bucket passes at a time; 0: as many as usual")
 	slot := flag.String("slot", "", "a size, as 8MiB, of an input; empty: as usual")
+	placers := flag.Int("placers", 0, "goroutines that place rows in host buckets; 0: as many as usual")
+	bits := flag.Uint("bits", 0, "of the host buckets' number; 0: as usual")
+	once := flag.Bool("once", false, "no feedback loading: a bucket is loaded once, as far as its table has room for certain")
 	flag.Parse()
 	a := full
 	if *little {
@@ -71,6 +75,9 @@ func run() (err error) {
 	set(&a.rounds, *rounds)
 	set(&a.producers, *producers)
 	set(&a.passes, *passes)
+	set(&a.placers, *placers)
+	set(&a.bits, *bits)
+	a.once = *once
 	if err := errors.Join(listOf(&a.groups, *groups), listOf(&a.varied, *varied), sizeOf(&a.device, *memory), slotOf(&a.slot, *slot)); err != nil {
 		return err
 	}
@@ -87,7 +94,7 @@ func run() (err error) {
 	return r.publish(os.Stdout, *results)
 }
 
-func set(field *int, value int) {
+func set[T int | uint](field *T, value T) {
 	if value != 0 {
 		*field = value
 	}
