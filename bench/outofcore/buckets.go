@@ -123,11 +123,16 @@ func (w *worker) bucket(p int) error {
 		return err
 	}
 	var rest [][]uint64
+	room := math.MaxInt
+	if w.once {
+		room = int(w.pass.Capacity())
+	}
 	for _, page := range pages {
-		taken, err := w.pass.Add(page)
+		taken, err := w.pass.Add(page[:min(len(page)/stride, room)*stride])
 		if err != nil {
 			return err
 		}
+		room -= taken
 		if left := page[taken*stride:]; len(left) > 0 {
 			rest = append(rest, left)
 			w.left += int64(len(left) / stride)
