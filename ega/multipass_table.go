@@ -154,25 +154,22 @@ func (p *passTable) move(k *Kernels, s *cuda.Stream, slots uint32) (err error) {
 
 // dense makes the groups dense, in memory of their own, and closes the table. Nothing is under way.
 func (p *passTable) dense(k *Kernels, s *cuda.Stream) (_ *cuda.Memory, groups uint64, err error) {
-	memory, err := k.thread.Alloc((cuda.Size(p.slots) + 1) * k.Layout.RowBytes())
+	t := p.table
+	t.memory.thread = k.thread
+	if groups, err = t.groups(s); err != nil {
+		return nil, 0, err
+	}
+	dense, err := k.thread.Alloc(cuda.Size(max(groups, 1)) * k.Layout.RowBytes())
 	if err != nil {
 		return nil, 0, err
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, memory.Close())
-		}
-	}()
-	p.table.memory.thread = k.thread
-	err = p.table.Collect(s, memory.Span())
-	if err = errors.Join(err, s.Synchronize()); err != nil {
-		return nil, 0, err
+	if err = errors.Join(t.Collect(s, dense.Span()), s.Synchronize()); err == nil {
+		err = p.close()
 	}
-	counts, err := p.table.Count()
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, errors.Join(err, dense.Close())
 	}
-	return memory, counts.Groups, p.close()
+	return dense, groups, nil
 }
 
 // size is how many slots there are.

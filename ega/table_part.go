@@ -1,6 +1,8 @@
 package ega
 
 import (
+	"errors"
+
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/kernels"
 )
@@ -10,6 +12,19 @@ import (
 func (t *Table) countGroups(s *cuda.Stream, total cuda.Span) error {
 	k := t.k
 	return k.count.Slots(s, k.rows(clearFunction, uint64(t.view.Slots)+1), k.view, t.view, total.Ptr)
+}
+
+// groups counts the groups, and waits for that.
+func (t *Table) groups(s *cuda.Stream) (uint64, error) {
+	total := t.gather.total
+	if err := errors.Join(s.Fill(total, 0), t.countGroups(s, total), s.Synchronize()); err != nil {
+		return 0, err
+	}
+	words, err := t.memory.words(total, 1)
+	if err != nil {
+		return 0, err
+	}
+	return words[0], nil
 }
 
 // collectPart is Collect for the slots from `from` up to `to`, of which out has room for all and one more. unused is
