@@ -42,3 +42,12 @@ func SetLeastMemory(t testing.TB, groups int64) {
 	fixedWorker, leastGroups = 0, groups
 	t.Cleanup(func() { fixedWorker, leastGroups = fixed, least })
 }
+
+// SetPassLeast has devices aggregate partitions of so few rows, which would not pay.
+// The test must not be parallel.
+func SetPassLeast(t testing.TB, rows int) {
+	t.Helper()
+	before := passLeast
+	passLeast = rows
+	t.Cleanup(func() { passLeast = before })
+}

@@ -234,6 +234,9 @@ func (a *attempt) close() error {
 // fail.
 var spillFS spill.FS
 
+// passLeast is that of cpu.Config, which tests lower.
+var passLeast = cpu.DefaultPassLeast
+
 // atMost is how many groups there can be, as far as the input's metadata tell.
 func (p *prepared) atMost() int64 {
 	distinct := make([]int64, len(p.query.keys))
@@ -266,7 +269,7 @@ func (r *run) configure() *attempt {
 	cfg := &cpu.Config{
 		Keys: r.layout, Intern: key.NewInterner(r.budget.grow), States: states, Arenas: arena.New(r.budget.grow),
 		Stride: cpu.Stride(r.layout, states), Partitions: r.opt.Partitions, Tile: r.tile,
-		Memory: r.memory.shares(), Grow: r.budget.grow, Rows: r.facts.rows, AtMost: r.atMost(), Threads: r.threads,
+		Memory: r.memory.shares(), Grow: r.budget.grow, Rows: r.facts.rows, AtMost: r.atMost(), Threads: r.threads, PassLeast: passLeast,
 	}
 	if r.memory.Spill {
 		cfg.Spill = r.disk.File

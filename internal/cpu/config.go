@@ -49,6 +49,9 @@ type Config struct {
 	// Offload aggregates tiles in the workers' stead (offload.go). nil: there is
 	// no device, or the rows of this query can only be combined on the CPU.
 	Offload Offload
+	// PassLeast is how many rows a partition has at least for a device to aggregate it (Pass);
+	// DefaultPassLeast outside of tests.
+	PassLeast int
 
 	plan atomic.Pointer[partition.Plan] // of level 0; nil: not chosen yet
 	sent atomic.Int64                   // input rows that the device was given, as rows or groups

@@ -27,9 +27,9 @@ type Pass interface {
 // merger's to close.
 func (m *Merger) Device(r Resident, p Pass) { m.resident, m.pass = r, p }
 
-// passLeast is how many rows a partition has at least for a device to pay: below it, two
-// copies and some launches take longer than merging. A guess. A variable for tests.
-var passLeast = 16 << 10
+// DefaultPassLeast is Config.PassLeast where a device is to pay: below it, two copies and some
+// launches take longer than merging. A guess.
+const DefaultPassLeast = 16 << 10
 
 // readResident emits the groups of partition p that the device holds.
 func (m *Merger) readResident(p int) error {
@@ -57,7 +57,7 @@ func (m *Merger) passes() bool {
 	for _, b := range m.in.blocks {
 		block = max(block, b.Rows)
 	}
-	if rows < passLeast {
+	if rows < m.cfg.PassLeast {
 		return false
 	}
 	return m.store.pool.Reserve(int(min(m.pass.Capacity(), int64(rows)))+block) == nil

@@ -281,8 +281,6 @@ func (p *fakePass) End(emit func([]uint64) error) error {
 
 // Partitions that a device aggregates in part, or whole, come out as by the CPU.
 func TestPass(t *testing.T) {
-	defer func(n int) { passLeast = n }(passLeast)
-	passLeast = 1
 	for _, capacity := range []int{1, 7, 40, 1000} {
 		cfg := config(16, feedback.NoTiles, noLimit)
 		in, want := data(rand.New(rand.NewPCG(3, 1)), 9, 100, 300, "flat", false)

@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -178,7 +179,20 @@ const (
 
 	// underWay is how many slots cross or are combined, beside the one that each worker fills.
 	underWay = 8
+
+	// stageParts: the stages of a device take up to one of so many parts of its memory. A guess.
+	stageParts = 4
 )
+
+// slotBytes is the size of a slot; 0: the pass chooses, as the stages of a small device would leave no
+// room for anything else.
+func (d *Devices) slotBytes(memory int64) int {
+	stages := int64(2 * streams.DefaultDepth * cmp.Or(d.config.Streams, streams.DefaultStreams))
+	if memory < stageParts*stages*slotBytes {
+		return 0
+	}
+	return slotBytes
+}
 
 // mostPlacers is how many goroutines place rows that a device has no room for: together they
 // copy as fast as a link.
@@ -195,7 +209,7 @@ func (d *Devices) start(c *cuda.Context) (p *pass, err error) {
 	}
 	config := ega.MultiPassConfig{
 		Layout: d.config.Layout, Streams: d.config.Streams, Device: p.memory, Host: host.Grow,
-		Slots: host.Threads + underWay, SlotBytes: slotBytes,
+		Slots: host.Threads + underWay, SlotBytes: d.slotBytes(p.memory),
 		Groups: groupsOf(host), Placers: len(p.placers), Place: p.place, Timed: true,
 	}
 	if d.config.Trace != nil {
