@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"github.com/gagg-dev/gagg/feedback"
+	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/spill"
 )
 
@@ -64,7 +65,8 @@ type Options struct {
 	Observer Observer
 	// Logger is told of decisions at level debug; nil: nobody.
 	Logger *slog.Logger
-	// Allocator gives the memory of result records; nil: the Go heap.
+	// Allocator gives the memory of result records; nil: the Go heap, where
+	// buffers that were released are used again for later records.
 	Allocator memory.Allocator
 }
 
@@ -102,11 +104,12 @@ func (o Options) threads() int {
 	return runtime.GOMAXPROCS(0)
 }
 
-func (o Options) allocator() memory.Allocator {
+// allocator is Allocator, or one that keeps most bytes for records.
+func (o Options) allocator(most int64) memory.Allocator {
 	if o.Allocator != nil {
 		return o.Allocator
 	}
-	return memory.NewGoAllocator()
+	return column.NewRecycler(most)
 }
 
 func (o Options) logger() *slog.Logger {

@@ -71,7 +71,7 @@ func (p *producer) attach() error {
 	}
 	p.from = a
 	p.merger = cpu.NewMerger(a.cfg, a.groups.Buckets)
-	p.keys = key.Decoder{Layout: p.r.layout, Intern: a.cfg.Intern, Arenas: a.cfg.Arenas, Base: 1}
+	p.keys = key.Decoder{Layout: p.r.layout, Intern: a.cfg.Intern, Arenas: a.cfg.Arenas, Base: 1, Stride: a.cfg.Stride}
 	if a.devices == nil {
 		return nil
 	}
@@ -107,11 +107,11 @@ func (p *producer) attempt(ctx context.Context, n int, emit func(*column.Batch) 
 		return err
 	}
 	p.merger.Prefetch(min(n+p.r.threads, p.r.partitions-1))
-	seen := 0
-	return p.merger.Merge(ctx, n, func(rows [][]uint64) error {
-		skip := min(max(p.gone-seen, 0), len(rows))
-		seen += len(rows)
-		for rows = rows[skip:]; len(rows) > 0; {
+	seen, stride := 0, p.from.cfg.Stride
+	return p.merger.Merge(ctx, n, func(rows []uint64) error {
+		skip := min(max(p.gone-seen, 0), len(rows)/stride)
+		seen += len(rows) / stride
+		for rows = rows[skip*stride:]; len(rows) > 0; {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
@@ -124,7 +124,7 @@ func (p *producer) attempt(ctx context.Context, n int, emit func(*column.Batch) 
 					return err
 				}
 			}
-			rows = rows[k:]
+			rows = rows[k*stride:]
 			p.gone += k
 		}
 		return nil
@@ -134,51 +134,56 @@ func (p *producer) attempt(ctx context.Context, n int, emit func(*column.Batch) 
 // next makes a batch of the first of the rows and tells how many they are: as
 // many as last time, or twice that, unless their strings, lists and maps are
 // too long.
-func (p *producer) next(rows [][]uint64) (k int, b *column.Batch, err error) {
+func (p *producer) next(rows []uint64) (k int, b *column.Batch, err error) {
+	stride := p.from.cfg.Stride
 	p.size = min(2*p.size, resultRows)
-	k = p.keysFit(rows[:min(len(rows), p.size)])
-	b, err = p.result(rows[:k])
+	rows = rows[:min(len(rows), p.size*stride)]
+	p.keys.Begin(rows)
+	k = p.keysFit(rows)
+	b, err = p.result(rows[:k*stride])
 	for errors.Is(err, agg.ErrBatchFull) && k > 1 {
 		k /= 2
 		p.size = k
-		b, err = p.result(rows[:k])
+		b, err = p.result(rows[:k*stride])
 	}
 	return k, b, err
 }
 
 // keysFit is how many of the rows have keys that fit a batch, one at least.
-func (p *producer) keysFit(rows [][]uint64) int {
-	if !p.r.layout.HasRefs() {
-		return len(rows)
+// The decoder has begun with them.
+func (p *producer) keysFit(rows []uint64) int {
+	stride := p.from.cfg.Stride
+	n := len(rows) / stride
+	if !p.keys.HasLong() {
+		return n
 	}
 	bytes := 0
-	for i, row := range rows {
-		if bytes += p.r.layout.LongBytes(row, 1); bytes > p.r.memory.batchBytes() && i > 0 {
+	for i := range n {
+		if bytes += p.r.layout.LongBytes(rows[i*stride:], 1); bytes > p.r.memory.batchBytes() && i > 0 {
 			return i
 		}
 	}
-	return len(rows)
+	return n
 }
 
 // result makes the batch of keys and aggregates of some groups, those that
 // pass the having filter.
-func (p *producer) result(rows [][]uint64) (*column.Batch, error) {
-	nkeys := len(p.r.query.keys)
-	p.keys.Begin(rows)
+func (p *producer) result(rows []uint64) (*column.Batch, error) {
+	nkeys, stride := len(p.r.query.keys), p.from.cfg.Stride
 	for i := range nkeys {
 		p.keys.Decode(i, rows, &p.batch.Cols[i])
 	}
 	for i := range p.r.query.calls {
-		if err := p.from.cfg.States.Finish(i, rows, p.from.cfg.Arenas, &p.batch.Cols[nkeys+i]); err != nil {
+		if err := p.from.cfg.States.Finish(i, rows, stride, p.from.cfg.Arenas, &p.batch.Cols[nkeys+i]); err != nil {
 			return nil, p.explain(err)
 		}
 	}
-	p.batch.Rows = len(rows)
+	p.batch.Rows = len(rows) / stride
 	if p.having == nil {
 		return &p.batch, nil
 	}
 	var err error
-	if p.sel, err = p.having.Filter(&p.batch, p.sel[:0]); err != nil || len(p.sel) == len(rows) {
+	if p.sel, err = p.having.Filter(&p.batch, p.sel[:0]); err != nil || len(p.sel) == p.batch.Rows {
 		return &p.batch, err
 	}
 	for i := range p.batch.Cols {
@@ -271,7 +276,7 @@ func (r *run) record(schema *arrow.Schema, rows int, col func(i int, v *column.V
 		if err := col(i, &v); err != nil {
 			return nil, err
 		}
-		arr, err := column.ToArrow(&v, r.opt.allocator())
+		arr, err := column.ToArrow(&v, r.alloc)
 		if err != nil {
 			return nil, fmt.Errorf("column %q: %w", schema.Field(i).Name, err)
 		}

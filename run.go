@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/apache/arrow/go/v15/arrow/memory"
+
 	"github.com/gagg-dev/gagg/feedback"
 	"github.com/gagg-dev/gagg/internal/agg"
 	"github.com/gagg-dev/gagg/internal/arena"
@@ -41,6 +43,7 @@ type prepared struct {
 
 	budget budget // of the whole run, the input's metadata included
 	memory MemoryPlan
+	alloc  memory.Allocator // of records
 
 	layout   *key.Layout
 	interned []bool // by key
@@ -81,6 +84,7 @@ func prepare(ctx context.Context, q Query, o Options) (_ *prepared, err error) {
 	if p.memory, p.threads, err = planMemory(o.MemoryLimit, p.threads, p.scan.workerBytes(), len(p.query.cols), len(p.query.order) > 0); err != nil {
 		return nil, p.budget.beside(metadata, err)
 	}
+	p.alloc = o.allocator(p.memory.Output)
 	p.tile = feedback.DefaultTileConfig
 	if o.Partitions > 0 {
 		p.tile = feedback.NoTiles

@@ -144,12 +144,13 @@ func (t *team) member(i int) error {
 // merge merges partitions until none is left.
 func (t *team) merge(m *cpu.Merger) error {
 	for p := t.next.Add(1) - 1; p < 1<<t.Bits; p = t.next.Add(1) - 1 {
-		err := m.Merge(context.Background(), int(p), func(rows [][]uint64) error {
-			sum := uint64(0)
-			for _, row := range rows {
-				sum += row[t.count]
+		err := m.Merge(context.Background(), int(p), func(rows []uint64) error {
+			sum, n := uint64(0), 0
+			for ; len(rows) > 0; rows = rows[t.config.Stride:] {
+				sum += rows[t.count]
+				n++
 			}
-			t.groups.Add(int64(len(rows)))
+			t.groups.Add(int64(n))
 			t.counted.Add(int64(sum))
 			return nil
 		})

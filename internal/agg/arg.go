@@ -121,7 +121,7 @@ func (s *slot) betterArg(w, from []uint64, reg *arena.Arenas) bool {
 func (f *finisher) arg() error {
 	s := f.slot(0)
 	k := s.keyWords()
-	for i, row := range f.rows {
+	for i, row := range f.groups() {
 		if err := f.setValue(i, row[s.cold:]); err != nil {
 			return err
 		}

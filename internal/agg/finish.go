@@ -1,6 +1,7 @@
 package agg
 
 import (
+	"iter"
 	"slices"
 
 	"github.com/gagg-dev/gagg/internal/arena"
@@ -8,19 +9,19 @@ import (
 )
 
 // Finish computes the results of one call for groups: rows are their whole
-// rows, reg is where the refs of states are valid (nil will do for layouts
-// without strings). It overwrites out, whose memory it reuses and which shares
-// no memory with the rows. The error is an *OverflowError, a *SizeError,
+// rows, end to end, of stride words each; reg is where the refs of states are
+// valid (nil will do for layouts without strings). It overwrites out, whose
+// memory it reuses and which shares no memory with the rows. The error is an *OverflowError, a *SizeError,
 // ErrBatchFull, which goes away if it is asked for fewer rows, or one of
 // Options.Runs.
-func (l *Layout) Finish(call int, rows [][]uint64, reg *arena.Arenas, out *column.Vector) error {
+func (l *Layout) Finish(call int, rows []uint64, stride int, reg *arena.Arenas, out *column.Vector) error {
 	c := &l.calls[call]
-	prepare(out, c.result, len(rows))
+	prepare(out, c.result, len(rows)/stride)
 	if c.null {
 		finishNull(c, out)
 		return nil
 	}
-	f := finisher{Layout: l, call: c, number: call, rows: rows, reg: reg, out: out}
+	f := finisher{Layout: l, call: c, number: call, rows: rows, stride: stride, reg: reg, out: out}
 	bad := none
 	switch c.fn {
 	case fnCount:
@@ -62,7 +63,8 @@ type finisher struct {
 	*Layout
 	call   *call
 	number int
-	rows   [][]uint64
+	rows   []uint64
+	stride int
 	reg    *arena.Arenas
 	out    *column.Vector
 
@@ -70,6 +72,17 @@ type finisher struct {
 	work    *workspace
 	sorted  []uint64
 	sources []run
+}
+
+// groups is the rows by number.
+func (f *finisher) groups() iter.Seq2[int, []uint64] {
+	return func(yield func(int, []uint64) bool) {
+		for i, rest := 0, f.rows; len(rest) > 0; i, rest = i+1, rest[f.stride:] {
+			if !yield(i, rest[:f.stride:f.stride]) {
+				return
+			}
+		}
+	}
 }
 
 // prepare makes out a flat vector of n values of t, none of them NULL.
@@ -141,7 +154,7 @@ func (f *finisher) seal() {
 }
 
 func (f *finisher) count() {
-	for i, row := range f.rows {
+	for i, row := range f.groups() {
 		if f.call.set == allRows {
 			f.out.Int[i] = int64(f.Layout.rows.get(row))
 		} else {

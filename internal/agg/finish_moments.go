@@ -7,7 +7,7 @@ import (
 
 // moments writes the results of everything that is made of central moments.
 func (f *finisher) moments() {
-	for i, row := range f.rows {
+	for i, row := range f.groups() {
 		v, null := 0.0, true
 		if n := f.valid(row); n > 0 {
 			v, null = f.moment(row, n)

@@ -12,7 +12,7 @@ import (
 // sum writes sums and returns the first row whose sum does not fit, or none.
 func (f *finisher) sum() int {
 	s := f.slot(0)
-	for i, row := range f.rows {
+	for i, row := range f.groups() {
 		fits := true
 		switch f.out.Type.Rep() {
 		case column.RepInt64:
@@ -39,7 +39,7 @@ func (f *finisher) sum() int {
 func (f *finisher) mean() {
 	s := f.slot(0)
 	t := f.call.types[0]
-	for i, row := range f.rows {
+	for i, row := range f.groups() {
 		n := f.valid(row)
 		if n == 0 {
 			f.out.Float[i] = 0

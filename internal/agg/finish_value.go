@@ -9,7 +9,7 @@ import (
 // extreme writes the results of min and max.
 func (f *finisher) extreme() error {
 	s := f.slot(0)
-	for i, row := range f.rows {
+	for i, row := range f.groups() {
 		w := row[s.hot:]
 		switch f.out.Type.Rep() {
 		case column.RepInt64:
@@ -63,7 +63,7 @@ func (f *finisher) bits() {
 	if f.out.Type.Kind == column.Bool {
 		mask = 1 // bool_and begins with all bits set
 	}
-	for i, row := range f.rows {
+	for i, row := range f.groups() {
 		f.out.Int[i] = int64(row[s.hot]) & mask
 		if !f.seen(row) {
 			f.setNull(i)

@@ -9,7 +9,7 @@ import (
 // eachGroup calls do with the chain of each group that has values; the others
 // are NULL.
 func (f *finisher) eachGroup(do func(i int, k link) error) error {
-	for i, row := range f.rows {
+	for i, row := range f.groups() {
 		k := linkOf(f.slot(0), row)
 		if k.values() == 0 {
 			f.setNothing(i)
@@ -24,7 +24,7 @@ func (f *finisher) eachGroup(do func(i int, k link) error) error {
 
 // distinct writes the results of count_distinct.
 func (f *finisher) distinct() error {
-	for i, row := range f.rows {
+	for i, row := range f.groups() {
 		n := int64(0)
 		if err := f.eachEntry(linkOf(f.slot(0), row), func([]uint64) error { n++; return nil }); err != nil {
 			return err
@@ -196,7 +196,7 @@ func (f *finisher) checkSize(i int) error {
 
 // checkBatch looks whether there may be results behind number i.
 func (f *finisher) checkBatch(i int) error {
-	if i+1 < len(f.rows) && f.resultBytes() > f.batchBytes {
+	if i+1 < f.out.Len && f.resultBytes() > f.batchBytes {
 		return ErrBatchFull
 	}
 	return nil

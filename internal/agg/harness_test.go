@@ -138,18 +138,18 @@ func (w *worker) merge(o *worker, rng *rand.Rand) {
 // results finishes all calls; element [c][g] is that of call c for group g.
 func (w *worker) results(t *testing.T, groups int) ([][]column.Value, error) {
 	t.Helper()
-	rows := make([][]uint64, groups)
-	for g := range rows {
+	var rows []uint64
+	for g := range groups {
 		id, isNew := w.group(uint32(g))
 		if isNew {
 			w.l.InitEmpty(w.row(id))
 		}
-		rows[g] = w.row(id)
+		rows = append(rows, w.row(id)...)
 	}
 	var out [][]column.Value
 	var vec column.Vector // shared on purpose: Finish must overwrite all of it
 	for c := range w.l.calls {
-		if err := w.l.Finish(c, rows, w.t.Arena.Registry(), &vec); err != nil {
+		if err := w.l.Finish(c, rows, len(w.row(0)), w.t.Arena.Registry(), &vec); err != nil {
 			return nil, err
 		}
 		vals := make([]column.Value, groups)

@@ -94,7 +94,7 @@ func benchHolistic(b *testing.B, l *Layout, d *testData, rows int) {
 		}
 		mid := b.Elapsed()
 		for from := 0; from < d.groups; from += 2048 {
-			if err := l.Finish(0, list[from:min(from+2048, d.groups)], reg, &out); err != nil {
+			if err := l.Finish(0, words[from*stride:min(from+2048, d.groups)*stride], stride, reg, &out); err != nil {
 				b.Fatal(err)
 			}
 		}

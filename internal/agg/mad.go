@@ -10,7 +10,7 @@ import (
 // median. It is a double for integers, and has the type of its argument for
 // floats and decimals.
 func (f *finisher) deviations() error {
-	for i, row := range f.rows {
+	for i, row := range f.groups() {
 		k := linkOf(f.slot(0), row)
 		n := k.values()
 		if n == 0 {

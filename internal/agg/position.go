@@ -44,7 +44,7 @@ func (f *finisher) place() error {
 	if s.op == opLast {
 		never = neverLast
 	}
-	for i, row := range f.rows {
+	for i, row := range f.groups() {
 		if err := f.setValue(i, row[s.cold:]); err != nil {
 			return err
 		}

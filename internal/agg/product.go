@@ -28,7 +28,7 @@ func mulProduct(w []uint64, fraction float64, exponent int64) {
 // product writes the results of product.
 func (f *finisher) product() {
 	s := f.slot(0)
-	for i, row := range f.rows {
+	for i, row := range f.groups() {
 		// Beyond these limits a double is 0 or infinite anyway.
 		exponent := min(max(int64(row[s.hot+1]), math.MinInt32), math.MaxInt32)
 		f.out.Float[i] = math.Ldexp(math.Float64frombits(row[s.hot]), int(exponent)) + 0 // -0 + 0 = 0

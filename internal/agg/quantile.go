@@ -38,7 +38,7 @@ func interpolates(t column.Type) bool {
 func (f *finisher) quantiles() (bad int, err error) {
 	t, p := f.call.types[0], f.call.share
 	cont := f.call.fn != fnQuantileDisc && interpolates(t)
-	for i, row := range f.rows {
+	for i, row := range f.groups() {
 		k := linkOf(f.slot(0), row)
 		n := k.values()
 		if n == 0 {

@@ -104,7 +104,7 @@ func (w *workspace) reduceHashes(c *chain, words []uint64) []uint64 {
 // are short: those of several runs, too, fit the workspace.
 func (f *finisher) approxDistinct() error {
 	var all []uint64
-	for i, row := range f.rows {
+	for i, row := range f.groups() {
 		k := linkOf(f.slot(0), row)
 		all = all[:0]
 		if err := f.eachEntry(k, func(e []uint64) error { all = append(all, e[0]); return nil }); err != nil {

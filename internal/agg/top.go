@@ -40,7 +40,7 @@ func combineTop(w, from []uint64) {
 // top writes the lists of min(x, n) and max(x, n) from keys in the row.
 func (f *finisher) top() error {
 	s := f.slot(0)
-	for i, row := range f.rows {
+	for i, row := range f.groups() {
 		n := f.valid(row)
 		if n == 0 {
 			f.setNothing(i)

@@ -151,11 +151,11 @@ func TestCrowded(t *testing.T) {
 			m := NewMerger(cfg, []*partition.Buckets{w.store.buckets})
 			groups := 0
 			for p := range w.store.buckets.Partitions() {
-				err := m.Merge(t.Context(), p, func(rows [][]uint64) error {
-					for _, row := range rows {
+				err := m.Merge(t.Context(), p, func(rows []uint64) error {
+					for ; len(rows) > 0; rows = rows[cfg.Stride:] {
 						groups++
-						if row[1+cfg.Keys.Words] != 2 {
-							t.Fatalf("the sum of a group is %d, want 2", row[1+cfg.Keys.Words])
+						if rows[1+cfg.Keys.Words] != 2 {
+							t.Fatalf("the sum of a group is %d, want 2", rows[1+cfg.Keys.Words])
 						}
 					}
 					return nil

@@ -200,20 +200,21 @@ func mergedSums(t *testing.T, cfg *Config, g *Groups, m *Merger) map[[2]int64]in
 	out := map[[2]int64]int64{}
 	var last uint64
 	for p := range g.Buckets[0].Partitions() {
-		err := m.Merge(t.Context(), p, func(rows [][]uint64) error {
+		err := m.Merge(t.Context(), p, func(rows []uint64) error {
 			var a, b, sum column.Vector
-			d := key.Decoder{Layout: cfg.Keys, Intern: cfg.Intern, Arenas: cfg.Arenas, Base: 1}
+			d := key.Decoder{Layout: cfg.Keys, Intern: cfg.Intern, Arenas: cfg.Arenas, Base: 1, Stride: cfg.Stride}
 			d.Begin(rows)
 			d.Decode(0, rows, &a)
 			d.Decode(1, rows, &b)
-			if err := cfg.States.Finish(0, rows, cfg.Arenas, &sum); err != nil {
+			if err := cfg.States.Finish(0, rows, cfg.Stride, cfg.Arenas, &sum); err != nil {
 				return err
 			}
-			for i, r := range rows {
-				if r[0] < last {
-					t.Fatalf("partition %d: hash %x after %x", p, r[0], last)
+			for i := range a.Len {
+				hash := rows[i*cfg.Stride]
+				if hash < last {
+					t.Fatalf("partition %d: hash %x after %x", p, hash, last)
 				}
-				last = r[0]
+				last = hash
 				k := [2]int64{a.Int[i], b.Int[i]}
 				if _, twice := out[k]; twice {
 					t.Fatalf("group %v twice", k)
@@ -282,7 +283,7 @@ func mergeAll(cfg *Config, g Groups) error {
 	m := NewMerger(cfg, g.Buckets)
 	var err error
 	for p := range g.Buckets[0].Partitions() {
-		if err = m.Merge(context.Background(), p, func([][]uint64) error { return nil }); err != nil {
+		if err = m.Merge(context.Background(), p, func([]uint64) error { return nil }); err != nil {
 			break
 		}
 	}

@@ -45,10 +45,10 @@ func (m *Merger) sortCrowded(ctx context.Context) error {
 	}
 	m.out.begin()
 	for _, n := range rows {
-		m.out.rows = append(m.out.rows, m.row(n))
-		if _, err := m.out.settle(); err != nil {
+		m.out.groups = append(m.out.groups, placed{group: n})
+		if _, err := m.settle(); err != nil {
 			return err
 		}
 	}
-	return m.out.flush()
+	return m.flush()
 }

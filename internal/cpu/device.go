@@ -8,7 +8,7 @@ import "context"
 // anywhere else.
 type Resident interface {
 	// Read calls emit with the groups of partition p, in pieces that are in order of
-	// hash, each piece nearly so.
+	// hash, each piece nearly so. emit may put the rows of a piece in order.
 	Read(p int, emit func(rows []uint64) error) error
 	Close() error
 }
@@ -33,17 +33,7 @@ const DefaultPassLeast = 16 << 10
 
 // readResident emits the groups of partition p that the device holds.
 func (m *Merger) readResident(p int) error {
-	return m.resident.Read(p, func(rows []uint64) error {
-		m.insertAll(m.out.begin(), rows)
-		return m.out.flush()
-	})
-}
-
-// insertAll puts rows, nearly in order, in their places among those of the run.
-func (m *Merger) insertAll(run int, rows []uint64) {
-	for stride := m.cfg.Stride; len(rows) > 0; rows = rows[stride:] {
-		m.insert(run, rows[:stride:stride])
-	}
+	return m.resident.Read(p, m.emitNearly)
 }
 
 // passes reports whether the device takes the partition that has begun: it has rows
@@ -168,19 +158,17 @@ func (m *Merger) emitPass() error {
 		page := m.pages[n-1]
 		last = page[len(page)-m.cfg.Stride]
 	}
-	wrapped, turned := [][]uint64(nil), false
-	for _, page := range m.pages {
-		for stride := m.cfg.Stride; len(page) > 0; page = page[stride:] {
-			row := page[:stride:stride]
-			if turned = turned || row[0] <= last; turned {
-				m.insert(run, row)
+	m.out.wrapped = m.out.wrapped[:0]
+	turned := false
+	for n, page := range m.pages {
+		for i := range len(page) / m.cfg.Stride {
+			p := m.placed(uint32(n<<m.store.pool.PageBits + i))
+			if turned = turned || p.hash <= last; turned {
+				m.insert(run, p)
 			} else {
-				wrapped = append(wrapped, row)
+				m.out.wrapped = append(m.out.wrapped, p)
 			}
 		}
 	}
-	for _, row := range wrapped {
-		m.insert(run, row)
-	}
-	return m.out.flush()
+	return m.endRun(run)
 }

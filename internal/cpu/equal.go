@@ -38,7 +38,7 @@ func (m *Merger) mergeEqual(ctx context.Context) error {
 		runs = append(runs[fanIn:], merged)
 	}
 	err = m.mergeRuns(ctx, runs, func(row []uint64) error {
-		return m.out.emit([][]uint64{row})
+		return m.out.emit(row)
 	})
 	m.end()
 	return err

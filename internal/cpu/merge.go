@@ -65,7 +65,7 @@ type sourceBlock struct {
 // NewMerger returns a merger for the buckets of all workers.
 func NewMerger(cfg *Config, buckets []*partition.Buckets) *Merger {
 	m := &Merger{
-		cfg: cfg, sources: buckets,
+		cfg: cfg, sources: buckets, out: newEmitter(cfg.Stride),
 		decoder: key.Decoder{Layout: cfg.Keys, Intern: cfg.Intern, Arenas: cfg.Arenas, Base: 1},
 	}
 	m.store = newStore(cfg, m.ask)
@@ -73,14 +73,14 @@ func NewMerger(cfg *Config, buckets []*partition.Buckets) *Merger {
 }
 
 // Merge calls emit with the groups of partition p, whole rows in order of
-// their hash, some at a time; they are valid until emit returns. The
-// partition is gone afterwards.
-func (m *Merger) Merge(ctx context.Context, p int, emit func(rows [][]uint64) error) error {
+// their hash, some at a time, end to end; they are valid until emit returns.
+// The partition is gone afterwards.
+func (m *Merger) Merge(ctx context.Context, p int, emit func(rows []uint64) error) error {
 	last := uint64(0)
-	m.out.emit = func(rows [][]uint64) error {
+	m.out.emit = func(rows []uint64) error {
 		if invariant.Enabled {
 			m.checkOrder(p, last, rows)
-			last = rows[len(rows)-1][0]
+			last = rows[len(rows)-m.cfg.Stride]
 		}
 		return emit(rows)
 	}
@@ -112,11 +112,12 @@ func (m *Merger) Close() error {
 
 // checkOrder checks that groups are in order of hash, behind one with the hash
 // last, and all of partition p.
-func (m *Merger) checkOrder(p int, last uint64, rows [][]uint64) {
-	invariant.Check(last <= rows[0][0], "HASH-ORDER")
-	for i, row := range rows {
-		invariant.Check(i == 0 || m.less(rows[i-1], row), "HASH-ORDER")
-		invariant.Check(row[0]>>(64-m.sources[0].Bits()) == uint64(p), "HASH-BITS")
+func (m *Merger) checkOrder(p int, last uint64, rows []uint64) {
+	stride := m.cfg.Stride
+	invariant.Check(last <= rows[0], "HASH-ORDER")
+	for at := 0; at < len(rows); at += stride {
+		invariant.Check(at == 0 || m.less(rows[at-stride:at], rows[at:at+stride]), "HASH-ORDER")
+		invariant.Check(rows[at]>>(64-m.sources[0].Bits()) == uint64(p), "HASH-BITS")
 	}
 }
 

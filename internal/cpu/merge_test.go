@@ -34,8 +34,8 @@ func TestMergeKeepsNothing(t *testing.T) {
 		m := NewMerger(cfg, g.Buckets)
 		groups := 0
 		for p := range g.Buckets[0].Partitions() {
-			err := m.Merge(t.Context(), p, func(rows [][]uint64) error {
-				groups += len(rows)
+			err := m.Merge(t.Context(), p, func(rows []uint64) error {
+				groups += len(rows) / cfg.Stride
 				return nil
 			})
 			if err != nil {

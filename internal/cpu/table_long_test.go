@@ -148,22 +148,22 @@ func mustCount(t *testing.T, cfg *Config, in batches, threads int, want map[stri
 	m := mergerOf(t, cfg, &g)
 	n := 0
 	for p := range g.Buckets[0].Partitions() {
-		err := m.Merge(t.Context(), p, func(rows [][]uint64) error {
+		err := m.Merge(t.Context(), p, func(rows []uint64) error {
 			var a, b, sum column.Vector
-			d := key.Decoder{Layout: cfg.Keys, Intern: cfg.Intern, Arenas: cfg.Arenas, Base: 1}
+			d := key.Decoder{Layout: cfg.Keys, Intern: cfg.Intern, Arenas: cfg.Arenas, Base: 1, Stride: cfg.Stride}
 			d.Begin(rows)
 			d.Decode(0, rows, &a)
 			d.Decode(1, rows, &b)
-			if err := cfg.States.Finish(0, rows, cfg.Arenas, &sum); err != nil {
+			if err := cfg.States.Finish(0, rows, cfg.Stride, cfg.Arenas, &sum); err != nil {
 				return err
 			}
-			for i := range rows {
+			for i := range a.Len {
 				k := fmt.Sprint(string(a.Bytes(i)), b.Int[i])
 				if got := int64(sum.At(i).Wide.LowBits()); got != want[k] {
 					t.Fatalf("group %q has %d rows, want %d", k, got, want[k])
 				}
 			}
-			n += len(rows)
+			n += len(rows) / cfg.Stride
 			return nil
 		})
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"math"
+	"slices"
 
 	"github.com/apache/arrow/go/v15/arrow/decimal256"
 
@@ -12,127 +13,148 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
-// Decoder turns key words back into values, reusing the memory of the
-// vectors it fills. It must not run while strings are still being interned.
+// Decoder turns key words back into values. What it sets a vector to is valid
+// as long as the rows, and until the vector is decoded into again, whose memory
+// it reuses: strings lie in the rows themselves, among those of the interner,
+// or in the decoder. It must not run while strings are still being interned.
 type Decoder struct {
 	Layout *Layout
 	Intern *Interner
 	Arenas *arena.Arenas // where the refs of the rows are valid
 	Base   int           // index of the first key word in a row
+	Stride int           // words of a row
 
-	any []uint64 // the key words of all rows or-ed: which fields have a NULL
+	any   []uint64       // of the rows of Begin, or-ed: words with NULL bits and lengths alone
+	flags []int          // which words those are
+	text  [][]byte       // by field: strings that had to be copied
+	table *internedTable // nil: there is none yet
 }
 
 // Type is the type of field i.
 func (d *Decoder) Type(i int) column.Type { return d.Layout.fields[i].typ }
 
-// Begin readies the decoder for rows, which Decode is then called with.
-func (d *Decoder) Begin(rows [][]uint64) {
-	d.any = zeroed(d.any, d.Layout.Words)
-	for _, r := range rows {
-		for w, x := range r[d.Base:][:len(d.any)] {
-			d.any[w] |= x
+// Begin readies the decoder for rows, whole ones end to end, which, or the
+// first of which, Decode is then called with.
+func (d *Decoder) Begin(rows []uint64) {
+	if d.any == nil {
+		d.any = make([]uint64, d.Layout.Words)
+		d.text = make([][]byte, len(d.Layout.fields))
+		for i := range d.Layout.fields {
+			d.flags = append(d.flags, d.Layout.fields[i].nullWord)
+		}
+		slices.Sort(d.flags)
+		d.flags = slices.Compact(d.flags)
+	}
+	clear(d.any)
+	for _, w := range d.flags {
+		all := uint64(0)
+		for at := d.Base + w; at < len(rows); at += d.Stride {
+			all |= rows[at]
+		}
+		d.any[w] = all
+	}
+}
+
+// HasLong reports whether the rows of Begin have long strings.
+func (d *Decoder) HasLong() bool {
+	for _, w := range d.Layout.inline {
+		if isLong(d.any[w+1]) {
+			return true
+		}
+	}
+	return false
+}
+
+// Decode sets out to the values of field i of the rows.
+func (d *Decoder) Decode(i int, rows []uint64, out *column.Vector) {
+	f, n := &d.Layout.fields[i], len(rows)/d.Stride
+	*out = column.Vector{
+		Type: f.typ, Len: n, Null: d.nulls(f, rows, out.Null),
+		Int: out.Int[:0], Float: out.Float[:0], Wide: out.Wide[:0], Span: out.Span[:0],
+	}
+	if n == 0 {
+		return
+	}
+	words := rows[d.Base+f.word:] // the first of the field is that of row 0
+	switch f.form {
+	case formBits:
+		d.decodeBits(f, words, out)
+	case formID:
+		d.decodeInterned(i, words, out)
+	case formInline:
+		if d.any[f.nullWord]>>63 != 0 {
+			d.copyInline(i, words, out)
+		} else {
+			d.decodeInline(i, words, out)
+		}
+	case formRaw:
+		data := d.text[i][:0]
+		for at := 0; at < len(words); at += d.Stride {
+			out.Span = append(out.Span, column.Span{Off: uint32(len(data)), Len: 16})
+			data = binary.LittleEndian.AppendUint64(data, words[at])
+			data = binary.LittleEndian.AppendUint64(data, words[at+1])
+		}
+		d.own(i, data, out)
+	case formWide:
+		for at := 0; at < len(words); at += d.Stride {
+			w := words[at:][:4]
+			out.Wide = append(out.Wide, decimal256.New(w[3], w[2], w[1], w[0]))
 		}
 	}
 }
 
-// Decode sets out to the values of field i of the rows.
-func (d *Decoder) Decode(i int, rows [][]uint64, out *column.Vector) {
-	f := &d.Layout.fields[i]
-	*out = column.Vector{
-		Type: f.typ, Len: len(rows), Null: d.nulls(f, rows, out.Null),
-		Int: out.Int[:0], Float: out.Float[:0], Wide: out.Wide[:0], Span: out.Span[:0], Data: out.Data[:0],
-	}
-	w := d.Base + f.word
-	switch f.form {
-	case formBits:
-		decodeBits(f, w, rows, out)
-	case formID:
-		for _, r := range rows {
-			if out.Null != nil && d.isNull(f, r) { // numbers of NULL rows stand for nothing
-				appendString(out, "")
-			} else {
-				appendString(out, d.Intern.get(f.id(r[w])))
-			}
-		}
-	case formInline:
-		d.decodeInline(w, rows, out)
-	case formRaw:
-		for _, r := range rows {
-			out.Span = append(out.Span, column.Span{Off: uint32(len(out.Data)), Len: 16})
-			out.Data = binary.LittleEndian.AppendUint64(out.Data, r[w])
-			out.Data = binary.LittleEndian.AppendUint64(out.Data, r[w+1])
-		}
-	case formWide:
-		for _, r := range rows {
-			out.Wide = append(out.Wide, decimal256.New(r[w+3], r[w+2], r[w+1], r[w]))
-		}
-	}
+// own makes data, of which the decoder has the memory, that of field i.
+func (d *Decoder) own(i int, data []byte, out *column.Vector) {
+	d.text[i] = slices.Grow(data, column.SpanPadding)
+	out.Data = d.text[i]
 }
 
 func (d *Decoder) isNull(f *field, row []uint64) bool {
 	return row[d.Base+f.nullWord]&f.nullBit != 0
 }
 
-// id is the interned number in a word of the field.
+// id is the interned number in a word of the field; that of a NULL is 0.
 func (f *field) id(word uint64) uint32 { return uint32(word >> f.shift & (1<<idBits - 1)) }
 
 // nulls collects the NULL bits of a field; nil if there are none.
-func (d *Decoder) nulls(f *field, rows [][]uint64, buf []bool) []bool {
+func (d *Decoder) nulls(f *field, rows []uint64, buf []bool) []bool {
 	if d.any[f.nullWord]&f.nullBit == 0 {
 		return nil
 	}
 	buf = buf[:0]
-	for _, r := range rows {
-		buf = append(buf, d.isNull(f, r))
+	for at := d.Base + f.nullWord; at < len(rows); at += d.Stride {
+		buf = append(buf, rows[at]&f.nullBit != 0)
 	}
 	return buf
 }
 
-func decodeBits(f *field, w int, rows [][]uint64, out *column.Vector) {
-	mask := uint64(1)<<f.bits - 1
-	switch {
-	case f.typ.IsFloat() && f.bits == 32:
-		for _, r := range rows {
-			out.Float = append(out.Float, float64(math.Float32frombits(uint32(r[w]>>f.shift))))
+func (d *Decoder) decodeBits(f *field, words []uint64, out *column.Vector) {
+	n := out.Len
+	if f.typ.IsFloat() {
+		out.Float = slices.Grow(out.Float, n)[:n]
+		d.decodeFloats(f, words, out.Float)
+		return
+	}
+	out.Int = slices.Grow(out.Int, n)[:n]
+	up := 64 - f.bits
+	if f.typ.IsSigned() || f.typ.Kind == column.Date { // sign extension
+		for i, at := 0, 0; i < n; i, at = i+1, at+d.Stride {
+			out.Int[i] = int64(words[at]>>(f.shift&63)<<(up&63)) >> (up & 63)
 		}
-	case f.typ.IsFloat():
-		for _, r := range rows {
-			out.Float = append(out.Float, math.Float64frombits(r[w]))
-		}
-	case f.typ.IsSigned() || f.typ.Kind == column.Date:
-		up := 64 - f.bits // sign extension
-		for _, r := range rows {
-			out.Int = append(out.Int, int64(r[w]>>f.shift<<up)>>up)
-		}
-	default:
-		for _, r := range rows {
-			out.Int = append(out.Int, int64(r[w]>>f.shift&mask))
-		}
+		return
+	}
+	for i, at := 0, 0; i < n; i, at = i+1, at+d.Stride {
+		out.Int[i] = int64(words[at] >> (f.shift & 63) << (up & 63) >> (up & 63))
 	}
 }
 
-func appendString[S string | []byte](out *column.Vector, s S) {
-	out.Span = append(out.Span, column.Span{Off: uint32(len(out.Data)), Len: uint32(len(s))})
-	out.Data = append(out.Data, s...)
-}
-
-func (d *Decoder) decodeInline(w int, rows [][]uint64, out *column.Vector) {
-	for _, r := range rows {
-		lo, hi := r[w], r[w+1]
-		n := hi >> 56
-		switch {
-		case n == nullMark:
-			n = 0
-		case n > MaxInline:
-			appendString(out, longBytes(d.Arenas, lo, hi))
-			continue
+func (d *Decoder) decodeFloats(f *field, words []uint64, out []float64) {
+	for i, at := 0, 0; i < len(out); i, at = i+1, at+d.Stride {
+		if f.bits == 32 {
+			out[i] = float64(math.Float32frombits(uint32(words[at] >> f.shift)))
+		} else {
+			out[i] = math.Float64frombits(words[at])
 		}
-		off := len(out.Data)
-		out.Span = append(out.Span, column.Span{Off: uint32(off), Len: uint32(n)})
-		out.Data = binary.LittleEndian.AppendUint64(out.Data, lo)
-		out.Data = binary.LittleEndian.AppendUint64(out.Data, hi)
-		out.Data = out.Data[:off+int(n)]
 	}
 }
 

@@ -22,6 +22,10 @@ type Interner struct {
 	grow   func(bytes int64) error
 	bytes  atomic.Int64
 	debt   atomic.Int64
+
+	mu     sync.Mutex     // guards what follows
+	table  *internedTable // nil: nobody has asked for it
+	tabled int            // how many strings there were then
 }
 
 const (
@@ -77,6 +81,7 @@ func (t *Interner) Close() {
 		s := &t.shards[i]
 		s.dir, s.entries, s.chunk, s.next = nil, nil, nil, 0
 	}
+	t.table = nil
 	_ = t.grow(t.debt.Swap(0) - t.bytes.Swap(0)) // only asking for more can fail
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -183,11 +184,15 @@ func rows(e *Encoder, a *arena.Arena) [][]uint64 {
 // mustDecode fails unless the rows are the tuples.
 func (u *tuples) mustDecode(t *testing.T, rows [][]uint64, reg *arena.Arenas) {
 	t.Helper()
-	d := Decoder{Layout: u.layout, Intern: u.intern, Arenas: reg, Base: 1}
-	d.Begin(rows)
+	d := Decoder{Layout: u.layout, Intern: u.intern, Arenas: reg, Base: 1, Stride: 1 + u.layout.Words}
+	flat := slices.Concat(rows...)
+	d.Begin(flat)
 	for c := range u.cols {
 		var v column.Vector
-		d.Decode(c, rows, &v)
+		d.Decode(c, flat, &v)
+		if !v.Valid() {
+			t.Fatalf("column %d (%s) is not valid", c, u.cols[c].Type)
+		}
 		for i := range rows {
 			if got, want := canonical(v.At(i)), canonical(u.data[c][i]); got != want {
 				t.Fatalf("column %d (%s) row %d: got %s, want %s", c, u.cols[c].Type, i, got, want)

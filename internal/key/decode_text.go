@@ -1,0 +1,126 @@
+package key
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+	"unsafe"
+
+	"github.com/gagg-dev/gagg/internal/column"
+)
+
+// This file is how strings are decoded: by their places. A short string needs
+// no copy: its bytes lie in the row, in order, where words are stored with the
+// low byte first.
+
+// lowFirst reports whether they are.
+var lowFirst = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
+
+// decodeInline sets out to strings of which none is long.
+func (d *Decoder) decodeInline(i int, words []uint64, out *column.Vector) {
+	bytes := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), 8*cap(words))
+	if !lowFirst || len(bytes) > math.MaxUint32 {
+		d.copyInline(i, words, out)
+		return
+	}
+	out.Data = bytes[:8*len(words)]
+	n := out.Len
+	out.Span = slices.Grow(out.Span, n)[:n]
+	mask := uint64(MaxInline) // the mark of NULL is above it
+	for i, at := 0, 0; i < n; i, at = i+1, at+d.Stride {
+		out.Span[i] = column.Span{Off: uint32(8 * at), Len: uint32(words[at+1] >> 56 & mask)}
+	}
+}
+
+// copyInline sets out to strings of any length.
+func (d *Decoder) copyInline(i int, words []uint64, out *column.Vector) {
+	data := d.text[i][:0]
+	for at := 0; at < len(words); at += d.Stride {
+		lo, hi := words[at], words[at+1]
+		off := len(data)
+		if isLong(hi) {
+			data = append(data, longBytes(d.Arenas, lo, hi)...)
+		} else {
+			data = binary.LittleEndian.AppendUint64(data, lo)
+			data = binary.LittleEndian.AppendUint64(data, hi)
+			data = data[:off+int(hi>>56&MaxInline)]
+		}
+		out.Span = append(out.Span, column.Span{Off: uint32(off), Len: uint32(len(data) - off)})
+	}
+	d.own(i, data, out)
+}
+
+// decodeInterned sets out to strings that were numbered.
+func (d *Decoder) decodeInterned(i int, words []uint64, out *column.Vector) {
+	f := &d.Layout.fields[i]
+	if d.table == nil {
+		d.table = d.Intern.tabulate()
+	}
+	if spans := d.table.spans; spans != nil {
+		n := out.Len
+		out.Data, out.Span = d.table.data, slices.Grow(out.Span, n)[:n]
+		for i, at := 0, 0; i < n; i, at = i+1, at+d.Stride {
+			out.Span[i] = spans[f.id(words[at])]
+		}
+		return
+	}
+	data := d.text[i][:0]
+	for r, at := 0, 0; at < len(words); r, at = r+1, at+d.Stride {
+		off := len(data)
+		if out.Null == nil || !out.Null[r] { // numbers of NULL rows stand for nothing
+			data = append(data, d.Intern.get(f.id(words[at]))...)
+		}
+		out.Span = append(out.Span, column.Span{Off: uint32(off), Len: uint32(len(data) - off)})
+	}
+	d.own(i, data, out)
+}
+
+// internedTable is the strings of an interner in one piece, by number. spans
+// is nil if they are too many, or the budget has no room for a second copy.
+type internedTable struct {
+	spans []column.Span
+	data  []byte
+}
+
+// tableMost is the most bytes of strings that are laid in one piece. Those
+// that a result names often would not stay in cache if they were more. A
+// guess.
+const tableMost = 8 << 20
+
+// tabulate returns the strings of all shards in one piece, the same for all
+// decoders. It must not run beside id.
+func (t *Interner) tabulate() *internedTable {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	entries, bytes, most := 0, 0, 1
+	for i := range t.shards {
+		s := &t.shards[i]
+		entries += len(s.entries)
+		most = max(most, len(s.entries))
+		for k := range s.entries {
+			bytes += len(s.entries[k].data)
+		}
+	}
+	if t.table != nil && t.tabled == entries {
+		return t.table
+	}
+	t.table, t.tabled = &internedTable{}, entries
+	need := bytes + column.SpanPadding + most<<internShardBits*8
+	if bytes > tableMost || t.grow(int64(need)) != nil {
+		return t.table
+	}
+	t.bytes.Add(int64(need))
+	t.table.fill(t, bytes, most)
+	return t.table
+}
+
+func (x *internedTable) fill(t *Interner, bytes, most int) {
+	x.spans = make([]column.Span, most<<internShardBits)
+	x.data = make([]byte, 0, bytes+column.SpanPadding)
+	for i := range t.shards {
+		for k, e := range t.shards[i].entries {
+			x.spans[k<<internShardBits|i] = column.Span{Off: uint32(len(x.data)), Len: uint32(len(e.data))}
+			x.data = append(x.data, e.data...)
+		}
+	}
+}
