@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -26,6 +25,7 @@ type whole struct {
 	gagg
 	device string // and other flags, behind spaces
 	limit  string // of memory; empty: none is named
+	stats  string // file for what the last run says of itself
 }
 
 func (w whole) name() string { return "gagg " + w.device }
@@ -39,26 +39,12 @@ func (w whole) flags(more ...string) []string {
 }
 
 func (w whole) run(ctx context.Context, q question) (spent, error) {
-	return w.gagg.run(ctx, q, w.flags("-f", "none")...)
+	return w.gagg.run(ctx, q, w.flags("-f", "none", "--stats="+w.stats)...)
 }
 
 func (w whole) write(ctx context.Context, q question, path string) error {
 	_, err := w.gagg.run(ctx, q, w.flags("-o", path)...)
 	return err
-}
-
-// did is what gagg says of a run with --stats, one that does not count.
-func (w whole) did(ctx context.Context, q question) ([]byte, error) {
-	dir, err := os.MkdirTemp("", "gagg-peers-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir) //nolint:errcheck // what stays is in the system's folder for temporary files
-	path := filepath.Join(dir, "stats.json")
-	if _, err := w.gagg.run(ctx, q, w.flags("-f", "none", "--stats="+path)...); err != nil {
-		return nil, err
-	}
-	return os.ReadFile(path)
 }
 
 func (whole) stays() bool { return false }
@@ -113,8 +99,9 @@ func (d duckDB) write(_ context.Context, q question, path string) error {
 func (duckDB) stays() bool { return true }
 
 // interleaved has every contender answer q once in each round. Those that
-// stay have answered once before. One that fails is not asked again.
-func interleaved(ctx context.Context, all []contender, q question, rounds int) map[string]*cell {
+// stay have answered once before, unless they are cold. One that fails is not
+// asked again.
+func interleaved(ctx context.Context, all []contender, q question, rounds int, cold bool) map[string]*cell {
 	cells := map[string]*cell{}
 	for _, c := range all {
 		cells[c.name()] = &cell{}
@@ -122,7 +109,7 @@ func interleaved(ctx context.Context, all []contender, q question, rounds int) m
 	for round := range rounds + 1 {
 		counts := round > 0
 		for _, c := range all {
-			if cell := cells[c.name()]; cell.Failed == "" && (counts || c.stays()) {
+			if cell := cells[c.name()]; cell.Failed == "" && (counts || c.stays() && !cold) {
 				s, err := c.run(ctx, q)
 				cell.add(counts, s, err)
 			}
@@ -132,13 +119,8 @@ func interleaved(ctx context.Context, all []contender, q question, rounds int) m
 }
 
 // fingerprints compares what the contenders write with what the first one,
-// DuckDB, does.
-func fingerprints(ctx context.Context, all []contender, q question, cells map[string]*cell) error {
-	dir, err := os.MkdirTemp("", "gagg-peers-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir) //nolint:errcheck // what stays is in the system's folder for temporary files
+// DuckDB, does, each in its turn at path.
+func fingerprints(ctx context.Context, all []contender, q question, cells map[string]*cell, path string) error {
 	reader := all[0].(duckDB).peer
 	var want fingerprint
 	for i, c := range all {
@@ -146,7 +128,7 @@ func fingerprints(ctx context.Context, all []contender, q question, cells map[st
 		if cell.Failed != "" {
 			continue
 		}
-		got, err := fingerprintBy(ctx, reader, c, q, filepath.Join(dir, "answer.parquet"))
+		got, err := fingerprintBy(ctx, reader, c, q, path)
 		switch {
 		case err != nil && i == 0:
 			return err

@@ -22,7 +22,7 @@ type endReport struct {
 // endResult is the line of one question.
 type endResult struct {
 	result
-	Did map[string]json.RawMessage `json:"did"` // what gagg's --stats says of one more run
+	Did map[string]json.RawMessage `json:"did"` // what gagg's --stats says of the last run
 }
 
 // faster is how many times faster than DuckDB a contender is; 0: not known.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 )
@@ -16,14 +17,19 @@ import (
 type endToEnd struct {
 	settings
 	file string // what all read; a glob
+	dir  string // for answers and statistics
 }
 
 // runEndToEnd measures each question and saves the table after it.
 func runEndToEnd(ctx context.Context, s settings, b bench, at setting, asked []question) error {
 	at.Machine.addGPU()
-	e := endToEnd{settings: s, file: s.file}
+	dir, err := os.MkdirTemp("", "gagg-peers-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // what stays is in the system's folder for temporary files
+	e := endToEnd{settings: s, file: s.file, dir: dir}
 	if e.file == "" {
-		var err error
 		if e.file, err = e.makeData(ctx); err != nil {
 			return err
 		}
@@ -60,17 +66,17 @@ func (e *endToEnd) answer(ctx context.Context, q question, b bench) (line endRes
 		return line, nil, err
 	}
 	b.versions["duckdb"] = facts.Version
-	cells := interleaved(ctx, all, q, e.rounds)
+	cells := interleaved(ctx, all, q, e.rounds, e.cold)
 	line = endResult{result: result{q.name, q.sql("gagg"), cells}, Did: map[string]json.RawMessage{}}
 	for _, c := range all {
 		if w, ok := c.(whole); ok && cells[c.name()].Failed == "" {
-			if line.Did[c.name()], err = w.did(ctx, q); err != nil {
+			if line.Did[c.name()], err = os.ReadFile(w.stats); err != nil {
 				return line, nil, err
 			}
 		}
 	}
 	if !slices.Contains(splitList(e.unchecked), q.name) {
-		err = fingerprints(ctx, all, q, cells)
+		err = fingerprints(ctx, all, q, cells, filepath.Join(e.dir, "answer.parquet"))
 	}
 	return line, names, err
 }
@@ -83,10 +89,10 @@ func (e *endToEnd) contenders(ctx context.Context, b bench) (all []contender, er
 		return nil, err
 	}
 	all = append(all, duckDB{d, splitList(e.dropped)})
-	for _, device := range splitList(e.devices) {
+	for i, device := range splitList(e.devices) {
 		g := b.gagg
 		g.file = e.file
-		all = append(all, whole{g, device, e.limit})
+		all = append(all, whole{g, device, e.limit, filepath.Join(e.dir, fmt.Sprintf("stats%d.json", i))})
 	}
 	for _, device := range splitList(e.open) {
 		p, err := talkTo("gagg", exec.CommandContext(ctx, e.library, e.file, strconv.Itoa(e.threads), device, e.limit))

@@ -37,12 +37,16 @@ func TestInterleaved(t *testing.T) {
 		turns{label: "process", log: &log},
 		turns{label: "broken", fails: true, log: &log},
 	}
-	cells := interleaved(t.Context(), all, question{}, 2)
+	cells := interleaved(t.Context(), all, question{}, 2, false)
 	if want := []string{"warm", "warm", "process", "broken", "warm", "process"}; !slices.Equal(log, want) {
 		t.Errorf("turns %v, want %v", log, want)
 	}
 	if got := cells["warm"].Seconds; !slices.Equal(got, []float64{2, 5}) {
 		t.Errorf("the warm one's seconds are %v", got)
+	}
+	log = nil
+	if interleaved(t.Context(), all[:2], question{}, 1, true); !slices.Equal(log, []string{"warm", "process"}) {
+		t.Errorf("cold, the turns are %v", log)
 	}
 	if c := cells["broken"]; c.Failed != "no" || c.median() != 0 {
 		t.Errorf("the broken one: %+v", c)
