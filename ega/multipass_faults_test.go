@@ -28,7 +28,7 @@ func TestMultiPassFaults(t *testing.T) {
 	rows := makeRows(rand.New(rand.NewPCG(5, 6)), &l, 3000, func(i int) uint64 { return uint64(i) })
 	stride := 13 // from anywhere on: some runs of the tests have every call
 	if testing.Short() {
-		stride = 41
+		stride = 97
 	}
 	for name, device := range map[string]int64{"in core": 4 << 20, "evicted": 100_000} {
 		for _, code := range []int{outOfMemory, deviceLost} {
