@@ -1,0 +1,72 @@
+package ega
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/gagg-dev/gagg/streams"
+)
+
+// MultiPassConfig is the shape of a MultiPass. Zero fields have defaults.
+type MultiPassConfig struct {
+	Layout Layout // with Hash
+
+	// Streams, Depth, Slots and SlotBytes are as in streams.Config. All lanes combine into one table, so more of them
+	// cost only their stages; two are enough that one lane's eviction is hidden behind the other's tiles. SlotBytes is less
+	// by default where Device is small.
+	Streams, Depth, Slots, SlotBytes int
+
+	Device int64             // bytes of device memory that all of it may take, Groups too
+	Host   func(int64) error // budget for pinned memory, as in streams.Config; may be nil
+	Groups uint64            // an estimate of how many groups there are; 0: not known
+
+	// Placers is how many goroutines take rows for which the device has no room; default 1. Place is called by
+	// them, with their number from 0, each with other rows, which it copies; they are not valid after it returned.
+	Placers int
+	Place   func(placer int, rows []uint64) error
+
+	ReadBytes int // of each of the two pinned buffers of a GroupReader; default 4 MiB
+
+	Trace func(streams.Interval) // as in streams.Config
+	Timed bool                   // the same
+}
+
+func (c MultiPassConfig) withDefaults() MultiPassConfig {
+	set := func(field *int, value int) {
+		if *field == 0 {
+			*field = value
+		}
+	}
+	set(&c.Streams, streams.DefaultStreams)
+	set(&c.Depth, streams.DefaultDepth)
+	set(&c.Placers, 1)
+	set(&c.ReadBytes, readBytes)
+	return c
+}
+
+// Validate reports everything that is wrong, but for too little device memory.
+func (c *MultiPassConfig) Validate() error {
+	errs := []error{c.Layout.Validate()}
+	if !c.Layout.Hash {
+		errs = append(errs, errors.New("rows without their hash"))
+	}
+	if c.Place == nil {
+		errs = append(errs, errors.New("nobody to place rows"))
+	}
+	for _, f := range []struct {
+		name  string
+		value int
+	}{
+		{"Streams", c.Streams},
+		{"Depth", c.Depth},
+		{"Slots", c.Slots},
+		{"SlotBytes", c.SlotBytes},
+		{"Placers", c.Placers},
+		{"ReadBytes", c.ReadBytes},
+	} {
+		if f.value < 0 {
+			errs = append(errs, fmt.Errorf("%s is %d", f.name, f.value))
+		}
+	}
+	return errors.Join(errs...)
+}
