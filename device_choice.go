@@ -62,8 +62,8 @@ type deviceCosts struct {
 }
 
 var defaultDeviceCosts = deviceCosts{
-	Byte: 1e-9, Row: 8e-9, Pack: 10e-9, Group: 110e-9, Put: 300e-9,
-	TableSmall: 8e-9, TableLarge: 90e-9, SmallTable: 1 << 20, LargeTable: 64 << 20,
+	Byte: 1e-9, Row: 4e-9, Pack: 10e-9, Group: 110e-9, Put: 300e-9,
+	TableSmall: 4e-9, TableLarge: 100e-9, SmallTable: 1 << 20, LargeTable: 64 << 20,
 	Start: 0.25, End: 0.06, Link: 55e9,
 	Gain: 0.1,
 }
@@ -97,7 +97,8 @@ func (c deviceCosts) choose(f deviceFacts) deviceChoice {
 	}
 	choice.CPU, choice.Device = c.cpu(f), c.device(f)
 	choice.Use = choice.Device < choice.CPU*(1-c.Gain)
-	choice.Reason = fmt.Sprintf("predicted: CPU %s, GPU %s with %s to start it", seconds(choice.CPU), seconds(choice.Device), seconds(c.start(f)))
+	choice.Reason = fmt.Sprintf("predicted: CPU %s, GPU %s with %s to start it, for %s",
+		seconds(choice.CPU), seconds(choice.Device), seconds(c.start(f)), f.groupsText())
 	return choice
 }
 
@@ -153,6 +154,14 @@ func (c deviceCosts) table(bytes float64) float64 {
 func (f deviceFacts) counts() (rows, groups float64) {
 	rows = float64(f.Rows)
 	return rows, min(f.Groups, rows)
+}
+
+// groupsText says on what number of groups a prediction rests.
+func (f deviceFacts) groupsText() string {
+	if f.Groups >= float64(f.Rows) {
+		return "as many groups as rows"
+	}
+	return fmt.Sprintf("%.0f groups", f.Groups)
 }
 
 func (f deviceFacts) threads() float64 { return float64(max(f.Threads, 1)) }

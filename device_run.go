@@ -79,7 +79,7 @@ func (r *run) mayRedo(err error) bool {
 func (r *run) redo(ctx context.Context, cause error) error {
 	r.redone.Do(func() {
 		r.noted.fellBack(r.opt.logger(), "the whole input, again", cause.Error())
-		r.failed = r.now.Load()
+		r.failed.Store(r.now.Load())
 		r.bytesRead.Store(0)
 		r.rowsRead.Store(0)
 		a := r.configure()

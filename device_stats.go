@@ -161,13 +161,14 @@ func (f *fallbacks) told() []Fallback {
 // their place.
 func (r *run) tellDevices(s *Stats) {
 	var used []int
-	for _, a := range []*attempt{r.failed, r.now.Load()} {
+	failed := r.failed.Load()
+	for _, a := range []*attempt{failed, r.now.Load()} {
 		if a == nil || a.devices == nil {
 			continue
 		}
 		for _, d := range a.devices.Stats() {
 			s.Devices = addDevice(s.Devices, newDeviceStats(d))
-			if a != r.failed && d.First.Rows > 0 {
+			if a != failed && d.First.Rows > 0 {
 				used = append(used, d.Number)
 			}
 		}

@@ -162,7 +162,7 @@ type run struct {
 	trace      *recorder               // nil: nobody wants a timeline
 	outputDone func()                  // ends the timeline's interval of the output; nil: it has not begun
 	now        atomic.Pointer[attempt] // whose groups are put out
-	failed     *attempt                // nil: the first attempt went well
+	failed     atomic.Pointer[attempt] // nil: the first attempt went well
 	redone     sync.Once               // the second attempt
 	redoneErr  error
 
@@ -291,7 +291,7 @@ func (r *run) close() error {
 	}
 	defer r.trace.close()
 	var err error
-	for _, a := range []*attempt{r.failed, r.now.Load()} {
+	for _, a := range []*attempt{r.failed.Load(), r.now.Load()} {
 		if a != nil {
 			err = errors.Join(err, a.close())
 		}
