@@ -16,6 +16,7 @@ type deviceFacts struct {
 	Unsupported string // why no device can combine the groups; "": one can
 	NoDevice    string // why there is none to use; "": there is one, or nobody has looked
 	Opened      bool   // the device is ready: it takes part, with these rows or without
+	Kept        bool   // the device is open, since the caller keeps it so
 	Again       bool   // the input can be read again, should a device fail in mid-run
 	Devices     int    // that would share the work; 0: one
 
@@ -52,6 +53,7 @@ type deviceCosts struct {
 	TableSmall, TableLarge float64
 	SmallTable, LargeTable float64
 
+	Ready float64 // seconds until a device that is open takes rows: pinned memory
 	Start float64 // seconds until a device is ready: driver 0.1, context 0.1, modules and pinned memory 0.05
 	End   float64 // seconds beside the copies until groups are back: readers pin their buffers, all is freed
 	Link  float64 // bytes a second, pinned (bench/results/NVIDIA-H200/link.md)
@@ -64,7 +66,7 @@ type deviceCosts struct {
 var defaultDeviceCosts = deviceCosts{
 	Byte: 1e-9, Row: 4e-9, Pack: 10e-9, Group: 110e-9, Put: 300e-9,
 	TableSmall: 4e-9, TableLarge: 100e-9, SmallTable: 1 << 20, LargeTable: 64 << 20,
-	Start: 0.25, End: 0.06, Link: 55e9,
+	Ready: 0.05, Start: 0.25, End: 0.06, Link: 55e9,
 	Gain: 0.1,
 }
 
@@ -132,8 +134,11 @@ func (c deviceCosts) reading(f deviceFacts) float64 {
 }
 
 func (c deviceCosts) start(f deviceFacts) float64 {
-	if f.Opened {
+	switch {
+	case f.Opened:
 		return 0
+	case f.Kept:
+		return c.Ready
 	}
 	return c.Start
 }

@@ -126,7 +126,7 @@ func findDevices(ctx context.Context, d demand) ([]int, error) {
 func (p *prepared) deviceFacts() deviceFacts {
 	d, states := p.demand(), p.states(nil, true)
 	f := deviceFacts{
-		Demand: d, Unsupported: p.unsupported(states), Again: p.scan.again(), Devices: len(d.numbers),
+		Demand: d, Unsupported: p.unsupported(states), Again: p.scan.again(), Kept: p.opt.GPUs.keeps(d), Devices: len(d.numbers),
 		Rows: p.facts.rows, Bytes: p.facts.bytes, Groups: math.Inf(1), Threads: p.threads,
 		RowSize: p.deviceRow(states),
 	}

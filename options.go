@@ -33,6 +33,9 @@ type Options struct {
 	// of GPUs such as "0" and "0,1", as Devices counts them. A GPU that was
 	// asked for and cannot be used is an ErrDevice.
 	Device string
+	// GPUs is devices that are open already; nil: the run opens what it uses, and
+	// closes it.
+	GPUs *GPUs
 	// GPUMemory is the most bytes of device memory that a query may take on
 	// each GPU; 0: nine tenths of what is free when it begins. What does not
 	// fit goes to the host's memory.

@@ -49,7 +49,7 @@ type reply struct {
 	Peak    int64   `json:"peak,omitempty"`
 }
 
-func run(args []string) error {
+func run(args []string) (err error) {
 	if len(args) != 4 {
 		return errors.New("usage: library FILE THREADS DEVICE MEMORY")
 	}
@@ -68,6 +68,12 @@ func run(args []string) error {
 			return err
 		}
 		p.options.MemoryLimit = int64(limit)
+	}
+	if args[2] != "cpu" {
+		if p.options.GPUs, err = gagg.OpenGPUs(context.Background(), "gpu"); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, p.options.GPUs.Close()) }()
 	}
 	requests, replies := json.NewDecoder(bufio.NewReader(os.Stdin)), json.NewEncoder(os.Stdout)
 	for requests.More() {

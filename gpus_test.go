@@ -1,0 +1,63 @@
+package gagg_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/gagg-dev/gagg"
+	"github.com/gagg-dev/gagg/internal/gputest"
+)
+
+func TestOpenGPUsUsage(t *testing.T) {
+	for _, device := range []string{"", "auto", "cpu", "x", "0,0"} {
+		if _, err := gagg.OpenGPUs(t.Context(), device); !errors.Is(err, gagg.ErrUsage) {
+			t.Errorf("%q: error %v", device, err)
+		}
+	}
+	if _, err := gagg.OpenGPUs(t.Context(), "60000"); !errors.Is(err, gagg.ErrDevice) {
+		t.Errorf("a device that is not there: error %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if g, err := gagg.OpenGPUs(ctx, "0"); err == nil {
+		err = g.Close()
+		if err != nil {
+			t.Error(err)
+		}
+	} else if !errors.Is(err, context.Canceled) && !errors.Is(err, gagg.ErrDevice) {
+		t.Errorf("cancelled: error %v", err)
+	}
+}
+
+// Runs use devices that are kept open, and leave them open.
+func TestOpenGPUs(t *testing.T) {
+	gputest.Need(t, 1)
+	gputest.Closed(t)
+	g, err := gagg.OpenGPUs(t.Context(), "gpu")
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := gagg.Query{From: gagg.Files("testdata/orders.parquet"), By: []string{"region"}, Aggs: []gagg.Agg{gagg.Expr("count(*)")}}
+	for range 2 {
+		rows, err := gagg.Run(t.Context(), q, gagg.Options{Device: "gpu", GPUs: g})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for rows.Next() {
+			rows.Record()
+		}
+		if err := rows.Err(); err != nil {
+			t.Fatal(err)
+		}
+		if s := rows.Stats(); s.Device != "gpu:0" {
+			t.Errorf("computed on %s", s.Device)
+		}
+		rows.Release()
+	}
+	for range 2 {
+		if err := g.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
