@@ -66,6 +66,7 @@ func run() (err error) {
 	placers := flag.Int("placers", 0, "goroutines that place rows in host buckets; 0: as many as usual")
 	bits := flag.Uint("bits", 0, "of the host buckets' number; 0: as usual")
 	once := flag.Bool("once", false, "no feedback loading: a bucket is loaded once, as far as its table has room for certain")
+	name := flag.String("name", "outofcore", "name of the result files")
 	flag.Parse()
 	a := full
 	if *little {
@@ -87,7 +88,7 @@ func run() (err error) {
 	}
 	defer func() { err = errors.Join(err, rig.Close()) }()
 	rig.Setting.Repetition = fmt.Sprintf("each figure is of the run with the median time of %d", a.rounds)
-	r := report{Setting: rig.Setting, Rows: a.rows, Device: a.device}
+	r := report{Setting: rig.Setting, Rows: a.rows, Device: a.device, name: *name}
 	if err := r.measure(rig, a); err != nil {
 		return err
 	}

@@ -24,6 +24,7 @@ type report struct {
 	Link   float64       `json:"link_gb_per_s"`
 	Lines  []line        `json:"lines"`
 	Marks  []device.Mark `json:"marks"`
+	name   string
 }
 
 // rate is GB/s of all rows in so many seconds.
@@ -74,7 +75,7 @@ func (r *report) table() []byte {
 func (r *report) publish(w io.Writer, dir string) error {
 	r.Marks = r.marks()
 	fmt.Fprintf(w, "%s\n", r.table())
-	if err := r.SaveAll(w, dir, map[string][]byte{"outofcore.json": device.JSON(r), "outofcore.md": r.table()}); err != nil {
+	if err := r.SaveAll(w, dir, map[string][]byte{r.name + ".json": device.JSON(r), r.name + ".md": r.table()}); err != nil {
 		return err
 	}
 	fmt.Fprintln(w)

@@ -119,15 +119,15 @@ func (r endResult) autoOver() float64 {
 }
 
 // save writes the table and every measurement below dir; nothing if dir is empty.
-func (r *endReport) save(dir string) error {
+func (r *endReport) save(dir, name string) error {
 	if dir == "" {
 		return nil
 	}
 	var table bytes.Buffer
 	r.markdown(&table)
-	if _, err := r.setting.save(dir, "endtoend", ".md", table.Bytes()); err != nil {
+	if _, err := r.setting.save(dir, name, ".md", table.Bytes()); err != nil {
 		return err
 	}
-	_, err := r.setting.save(dir, "endtoend", ".json", indented(r))
+	_, err := r.setting.save(dir, name, ".json", indented(r))
 	return err
 }

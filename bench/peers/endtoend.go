@@ -43,7 +43,7 @@ func runEndToEnd(ctx context.Context, s settings, b bench, at setting, asked []q
 		}
 		r.Names = names
 		r.Results = append(r.Results, line)
-		if err := r.save(s.results); err != nil {
+		if err := r.save(s.results, s.name); err != nil {
 			return err
 		}
 	}

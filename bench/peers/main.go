@@ -51,6 +51,7 @@ type settings struct {
 	limit     string
 	dropped   string
 	cold      bool
+	name      string
 }
 
 func parse() settings {
@@ -74,6 +75,7 @@ func parse() settings {
 	flag.StringVar(&s.unchecked, "unchecked", "", "with -devices: questions whose answers are not compared")
 	flag.StringVar(&s.limit, "limit", "", "with -devices: memory limit of every engine, for example 80GiB; empty: their defaults")
 	flag.StringVar(&s.dropped, "dropped", "", "with -devices: questions whose answers DuckDB drops, too large for a temporary table")
+	flag.StringVar(&s.name, "name", "endtoend", "with -devices: name of the result files")
 	flag.BoolVar(&s.cold, "cold", false, "with -devices: the first run of a warm process counts, too; where runs are long")
 	flag.StringVar(&s.data, "data", "bench/data", "with -devices: folder of the data, which DuckDB makes where it is missing")
 	flag.Parse()
