@@ -1,0 +1,67 @@
+package ega_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/gagg-dev/gagg/ega"
+)
+
+// An error of emit ends a Read while the next piece still crosses; the reader goes on to be of use. Groups outlive
+// their pass.
+func TestGroupReaderEmit(t *testing.T) {
+	r := newRig(t)
+	l := passLayouts[0]
+	rows := makeRows(rand.New(rand.NewPCG(5, 6)), &l, 3000, func(i int) uint64 { return uint64(i) })
+	m, err := ega.StartMultiPass(context.Background(), r.thread.Context(), ega.MultiPassConfig{
+		Layout: l, SlotBytes: 20_000, Device: 4 << 20, ReadBytes: 5000, Place: func(int, []uint64) error { return nil },
+	})
+	r.do(err)
+	r.do(feed(m, &l, rows))
+	g, err := m.Finish(0)
+	r.do(err)
+	r.do(m.Close())
+	reader, err := g.Reader()
+	r.do(err)
+	enough := errors.New("enough")
+	calls := 0
+	if err := reader.Read(0, func([]uint64) error { calls++; return enough }); !errors.Is(err, enough) || calls != 1 {
+		t.Errorf("%v after %d pieces", err, calls)
+	}
+	var all []uint64
+	r.do(reader.Read(0, func(rows []uint64) error {
+		all = append(all, rows...)
+		clear(rows) // they are the caller's
+		return nil
+	}))
+	r.same(&l, all, ega.Combine(&l, rows))
+	r.do(reader.Close())
+	r.do(reader.Close())
+	r.do(g.Close())
+}
+
+// Who waits for a slot hears of the end of its context, which stops the pass: here nobody gives slots back.
+func TestSlotContext(t *testing.T) {
+	r := newRig(t)
+	m, err := ega.StartMultiPass(context.Background(), r.thread.Context(), ega.MultiPassConfig{
+		Layout: passLayouts[0], Slots: 2, SlotBytes: 20_000, Device: 4 << 20, Place: func(int, []uint64) error { return nil },
+	})
+	r.do(err)
+	first, err := m.Slot(context.Background())
+	r.do(err)
+	second, err := m.Slot(context.Background())
+	r.do(err)
+	ctx, cancel := context.WithCancel(context.Background())
+	go cancel()
+	if _, err := m.Slot(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	m.Release(first)
+	m.Release(second)
+	if _, err := m.Finish(0); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	r.do(m.Close())
+}
