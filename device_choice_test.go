@@ -16,6 +16,8 @@ func TestChooseDevice(t *testing.T) {
 	small.Rows, small.Bytes = 1e5, 14e5
 	two := small
 	two.Rows, two.Bytes, two.Threads = 1e7, 14e7, 2
+	medium := question(1e6, 42e7)
+	medium.Rows = 3e7
 	for _, x := range []struct {
 		name   string
 		f      deviceFacts
@@ -31,6 +33,8 @@ func TestChooseDevice(t *testing.T) {
 		{name: "1e5 rows: less than a device takes to start", f: small, reason: "predicted: CPU "},
 		{name: "1e7 rows on two threads", f: two, use: true},
 
+		{name: "3e7 rows", f: medium},
+		{name: "3e7 rows on a device that is kept open", f: medium, change: func(f *deviceFacts) { f.Kept = true }, use: true},
 		{name: "few rows on a device that is ready", f: small, change: func(f *deviceFacts) { f.Opened = true }, use: true},
 		{name: "asked for the CPU", f: question(1e6, 14e8), change: ask("cpu"), reason: "as asked for"},
 		{name: "asked for a device", f: small, change: ask("gpu"), use: true, reason: "as asked for"},
