@@ -76,7 +76,7 @@ func flagSet(s *settings) *pflag.FlagSet {
 	f.StringVar(&s.device, "device", "auto", "`device` to compute on: auto, cpu, gpu, or device numbers")
 	f.Var(&s.gpuMemory, "gpu-memory", "device memory to use at most on each GPU: a `size` such as 2GiB (default: nine tenths of what is free)")
 	f.IntVar(&s.streams, "streams", 0, "`n` streams on each GPU instead of what the plan says; for experiments")
-	f.Var(&s.loadFactor, "load-factor", "`a,b`: a GPU's table is full above load a and never exceeds b (default 0.5,0.75); for experiments")
+	f.Var(&s.loadFactor, "load-factor", "loads `a,b` of a GPU's tables: one is full above a, and none exceeds b (default 0.5,0.75); for experiments")
 	f.IntVar(&s.partitions, "partitions", 0, "cut the groups into `n` partitions instead of what the plan says; for experiments")
 	f.BoolVar(&s.unionByName, "union-by-name", false, "take a column that a file lacks as NULL")
 	f.BoolVar(&s.noPruning, "no-pruning", false, "read row groups even where statistics say that none of their rows matters")
