@@ -8,7 +8,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
 
-// readBytes is MultiPassConfig.ReadBytes by default: the link's full rate, and pinned in 3 ms. A guess.
+// readBytes is MultiPassConfig.ReadBytes by default: the link's full rate. A guess.
 const readBytes = 4 << 20
 
 // GroupReader copies partitions of Groups to the host. It is used on the goroutine that made it, which is locked to its OS
@@ -34,12 +34,29 @@ func (g *Groups) Reader() (*GroupReader, error) {
 	return r, nil
 }
 
+// Buffers are a share of a partition, so that the next piece of it crosses while one is read, and pinning them
+// takes no longer than that; but no less than what keeps the link busy. Guesses.
+const (
+	readPieces = 4
+	readLeast  = 256 << 10
+)
+
+// bufferBytes is the size of a reader's buffers.
+func (g *Groups) bufferBytes() cuda.Size {
+	most := uint64(0)
+	for p := range 1 << g.bits {
+		most = max(most, g.Partition(p))
+	}
+	share := max(cuda.Size(most)*g.row/readPieces, readLeast)
+	return max(min(share, cuda.Size(g.buffer)), g.row)
+}
+
 func (r *GroupReader) open() (err error) {
 	if r.stream, err = r.thread.NewStream(); err != nil {
 		return err
 	}
 	for i := range r.buffers {
-		if r.buffers[i], err = pin(r.thread, r.groups.host, max(cuda.Size(r.groups.buffer), r.groups.row)); err != nil {
+		if r.buffers[i], err = pin(r.thread, r.groups.host, r.groups.bufferBytes()); err != nil {
 			return err
 		}
 	}

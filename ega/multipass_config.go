@@ -25,7 +25,7 @@ type MultiPassConfig struct {
 	Placers int
 	Place   func(placer int, rows []uint64) error
 
-	ReadBytes int // of each of the two pinned buffers of a GroupReader; default 4 MiB
+	ReadBytes int // of each of the two pinned buffers of a GroupReader at most; default 4 MiB
 
 	Trace func(streams.Interval) // as in streams.Config
 	Timed bool                   // the same
