@@ -24,7 +24,7 @@ func (r *run) openDevices(ctx context.Context, a *attempt) error {
 	a.cfg.States, a.cfg.Stride = states, layout.Stride()
 	c := gpu.Config{
 		Pick: facts.Demand.pick, Layout: layout, CPU: a.cfg,
-		Memory: r.opt.GPUMemory, Streams: r.opt.Streams, Load: r.opt.load(),
+		Memory: r.opt.GPUMemory, Streams: r.opt.Streams, Load: r.opt.load(), Leave: r.opt.LeaveGPUs,
 	}
 	if r.trace != nil {
 		c.Trace = r.trace.pipeline
@@ -56,12 +56,12 @@ func (r *run) checkDemand(ctx context.Context, f deviceFacts) error {
 
 // devicePays predicts, while the input is read, whether devices are faster for the rest of it: now
 // from the groups that a worker's table has.
-func (r *run) devicePays(all deviceFacts) func(rows, groups int64, ready bool) bool {
-	return func(rows, groups int64, ready bool) bool {
+func (r *run) devicePays(all deviceFacts) func(rows, groups int64) bool {
+	return func(rows, groups int64) bool {
 		f := all
 		f.Rows = max(all.Rows-r.rowsRead.Load(), 0)
 		f.Bytes = int64(float64(all.Bytes) * float64(f.Rows) / float64(max(all.Rows, 1)))
-		f.Groups, f.Opened = min(all.Groups, feedback.EstimateGroups(rows, groups)), ready
+		f.Groups, f.Opened = min(all.Groups, feedback.EstimateGroups(rows, groups)), true
 		return defaultDeviceCosts.choose(f).Use
 	}
 }
@@ -90,4 +90,28 @@ func (r *run) redo(ctx context.Context, cause error) error {
 		r.redoneErr = r.group(ctx, a)
 	})
 	return r.redoneErr
+}
+
+// startDemanded begins to open devices that were asked for before the input is: the driver takes its
+// time, all the more when workers are busy. done is called when the run has them itself, or never will.
+func startDemanded(o Options) (done func()) {
+	d, err := parseDevice(o.Device)
+	if err != nil || !d.required() || o.GPUs != nil {
+		return func() {}
+	}
+	opened := make(chan *GPUs, 1)
+	go func() {
+		g, _ := d.open() // the run will tell why not
+		opened <- g
+	}()
+	return func() {
+		if o.LeaveGPUs {
+			return
+		}
+		go func() {
+			if g := <-opened; g != nil {
+				_ = g.Close() // nobody is left to tell
+			}
+		}()
+	}
 }

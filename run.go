@@ -138,6 +138,7 @@ func (p *prepared) interns(c int) bool {
 func Run(ctx context.Context, q Query, o Options) (_ *Rows, err error) {
 	defer func() { err = classify(err) }()
 	started := time.Now()
+	defer startDemanded(o)()
 	p, err := prepare(ctx, q, o)
 	if err != nil {
 		return nil, err

@@ -35,7 +35,11 @@ import (
 	"os"
 )
 
+// processEnds is whether the process ends with the run. In tests it does not.
+var processEnds = false
+
 func main() {
+	processEnds = true
 	ctx := withSignals(context.Background())
 	os.Exit(run(ctx, os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr))
 }

@@ -39,6 +39,7 @@ func (s *settings) libraryOptions(stderr io.Writer) (gagg.Options, error) {
 		TempDir:     s.tempDir,
 		TempLimit:   tempLimit,
 		Device:      s.device,
+		LeaveGPUs:   processEnds,
 		GPUMemory:   s.gpuMemory.bytes,
 		Streams:     s.streams,
 		LoadFactor:  s.loadFactor,

@@ -57,10 +57,20 @@ func (d *Devices) Finish(g *cpu.Groups, mergers int) error {
 		if d.groups = groups; groups != nil {
 			d.context = p.context
 			d.rows.left.Store(1 << bits)
+			p.closeEarly()
 			return nil
 		}
 	}
 	return d.toBuckets(g)
+}
+
+// closeEarly lets go of what the first pass has while its groups are read: pinned memory above all, which takes
+// 10 ms and more.
+func (p *pass) closeEarly() {
+	done := make(chan error, 1)
+	m := p.MultiPass
+	go func() { done <- m.Close() }()
+	p.closed = done
 }
 
 // placed is how many rows the placers have.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -22,9 +21,9 @@ type Config struct {
 	// Refused is the error of a run that needs a device when err keeps it from having one; nil: the
 	// run goes on without.
 	Refused func(err error) error
-	// Pays predicts, for a run that needs none, whether a device is faster for the rest of the input,
-	// of which rows made so many groups in a worker's table. ready: it need not be opened.
-	Pays func(rows, groups int64, ready bool) bool
+	// Pays predicts, for a run that needs none, whether the devices, which are ready, are faster for the rest of
+	// the input, of which rows made so many groups in a worker's table.
+	Pays func(rows, groups int64) bool
 
 	Layout  ega.Layout          // of rows
 	CPU     *cpu.Config         // of the run
@@ -35,6 +34,9 @@ type Config struct {
 	// Trace is asked, when a device's pipeline is about to begin, who is told of its
 	// intervals; nil: nobody.
 	Trace func(device int) func(streams.Interval)
+
+	// Leave has Close leave all to the driver, since the process ends.
+	Leave bool
 }
 
 // Devices is the devices of a run.
@@ -43,8 +45,7 @@ type Devices struct {
 	ctx    context.Context
 	stop   context.CancelFunc
 
-	begun    sync.Once
-	opened   chan struct{} // closed when all are open, or one has failed, or none was ever wanted
+	opened   chan struct{} // closed when all are open, or one has failed
 	took     time.Duration // until then
 	contexts []*cuda.Context
 	passes   []*pass
@@ -63,48 +64,35 @@ type pass struct {
 	memory  int64 // bytes that it may take
 	placers []*cpu.Placer
 	kernels *ega.Kernels // of the second pass; nil: there is none
+	closed  <-chan error // that the first pass is; nil: nobody closes it yet
 
 	first  ega.MultiPassStats // once it is finished
 	second secondStats
 }
 
-// New returns the devices of a run. They are opened in the background: now if the run needs them, else
-// once Pays says so. The caller closes them. The end of ctx stops them.
+// New returns the devices of a run, which begin to be opened in the background. The caller closes
+// them. The end of ctx stops them.
 func New(ctx context.Context, c Config) *Devices {
 	d := &Devices{config: c, opened: make(chan struct{})}
 	d.ctx, d.stop = context.WithCancel(ctx)
-	if c.Refused != nil {
-		d.begin()
-	}
+	began := time.Now()
+	go func() {
+		defer close(d.opened)
+		d.err = d.open()
+		d.took = time.Since(began)
+		d.ready.Store(d.err == nil)
+	}()
 	return d
 }
 
-// begin begins to open the devices, unless that was done.
-func (d *Devices) begin() {
-	d.begun.Do(func() {
-		began := time.Now()
-		go func() {
-			defer close(d.opened)
-			d.err = d.open()
-			d.took = time.Since(began)
-			d.ready.Store(d.err == nil)
-		}()
-	})
-}
-
 // Pays reports whether a worker should give up its table, in which rows made so many groups, for the
-// devices, which are ready, or have been refused, as Tile will tell. That they would pay is why they begin
-// to be opened (cpu.Offload).
+// devices, which are ready, or have been refused, as Tile will tell (cpu.Offload).
 func (d *Devices) Pays(rows, groups int64) bool {
 	ready := d.ready.Load()
 	if d.config.Pays == nil {
 		return ready || d.refused() != nil
 	}
-	if !d.config.Pays(rows, groups, ready) {
-		return false
-	}
-	d.begin()
-	return ready
+	return ready && d.config.Pays(rows, groups)
 }
 
 func (d *Devices) open() (err error) {
@@ -238,7 +226,9 @@ func (p *pass) place(placer int, rows []uint64) error {
 // opened, which the driver cannot be kept from, that is done behind its back.
 func (d *Devices) Close() error {
 	d.stop()
-	d.begun.Do(func() { close(d.opened) })
+	if d.config.Leave {
+		return nil
+	}
 	select {
 	case <-d.opened:
 		return d.close()
@@ -266,7 +256,10 @@ func (d *Devices) close() error {
 // close ends a pass and lets go of rows that nobody has taken.
 func (p *pass) close() error {
 	var err error
-	if p.MultiPass != nil {
+	switch {
+	case p.closed != nil:
+		err = <-p.closed
+	case p.MultiPass != nil:
 		err = p.MultiPass.Close()
 	}
 	for _, placer := range p.placers {
@@ -275,6 +268,6 @@ func (p *pass) close() error {
 	if p.kernels != nil {
 		err = errors.Join(err, p.kernels.Close())
 	}
-	p.MultiPass, p.placers, p.kernels = nil, nil, nil
+	p.MultiPass, p.placers, p.kernels, p.closed = nil, nil, nil, nil
 	return err
 }
