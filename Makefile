@@ -98,6 +98,9 @@ bench:
 # What has tests that need a device, or the emulator in its place.
 DEVICE_PACKAGES = internal/cuda internal/kernels internal/kernels/kerneltest internal/gputest gpumem partition streams ega internal/agg
 
+# What runs whole queries: its tests that need a device have Device in their names, some two devices.
+QUERY_PACKAGES = . ./cmd/gagg ./internal/gpu
+
 # The same tests with the device required. Where there is no Go beside the GPU: make build/gpu.
 .PHONY: test-gpu
 test-gpu:
@@ -123,6 +126,7 @@ EMU_TEST = GAGG_REQUIRE_GPU=1 GAGG_CUDA_LIBRARY=$(CURDIR)/build/emu/$(1) $(GO) t
 .PHONY: test-emu
 test-emu: emu
 	$(call EMU_TEST,libcuda-emu.so) -tags invariant $(addprefix ./,$(DEVICE_PACKAGES) internal/cuda/emu)
+	GAGG_EMU_DEVICES=2 $(call EMU_TEST,libcuda-emu.so) -tags invariant -run Device $(QUERY_PACKAGES)
 
 .PHONY: test-emu-asan
 test-emu-asan: emu-asan

@@ -23,13 +23,13 @@ const tinyDevice = 640 << 10
 // no room for them, and the rest crosses back and comes again bucket by bucket; of those a part
 // is left to the CPU; and the host has little memory as well.
 var deviceConfigurations = []configuration{
-	{name: "gpu", source: parquetAs(datagen.Layout{RowGroup: 300}), opt: gagg.Options{Device: "gpu", Threads: 3}},
-	{name: "eight streams", source: parquetAs(datagen.Layout{RowGroup: 1000}), opt: gagg.Options{Device: "gpu", Threads: 2, Streams: 8, BatchRows: 100}},
+	{name: "gpu", source: parquetAs(datagen.Layout{RowGroup: 300}), opt: gagg.Options{Device: "gpu", Threads: 3, GPUMemory: 32 << 20}},
+	{name: "eight streams", source: parquetAs(datagen.Layout{RowGroup: 1000}), opt: gagg.Options{Device: "gpu", Threads: 2, Streams: 8, GPUMemory: 32 << 20, BatchRows: 100}},
 	{name: "tiny memory", source: parquetAs(datagen.Layout{RowGroup: 1000}), opt: gagg.Options{Device: "gpu", Threads: 2, Streams: 1, GPUMemory: tinyDevice}},
 	{name: "tiny memory, partitions", source: parquetAs(datagen.Layout{RowGroup: 700}), opt: gagg.Options{Device: "gpu", Threads: 2, Streams: 2, GPUMemory: 2 * tinyDevice, Partitions: 16}},
 	{name: "tiny memory, tiny loads", source: parquetAs(datagen.Layout{RowGroup: 700}), opt: gagg.Options{Device: "gpu", Threads: 2, Streams: 1, GPUMemory: tinyDevice, Partitions: 2, LoadFactor: [2]float64{0.02, 0.05}}},
-	{name: "little memory for both", source: parquetAs(datagen.Layout{RowGroup: 1000}), opt: gagg.Options{Device: "gpu", Threads: 2, Streams: 1, GPUMemory: tinyDevice, MemoryLimit: 24 << 20}},
-	{name: "two devices", source: parquetAs(datagen.Layout{RowGroup: 300}), opt: gagg.Options{Device: "0,1", Threads: 3}},
+	{name: "little memory for both", source: parquetAs(datagen.Layout{RowGroup: 1000}), opt: gagg.Options{Device: "gpu", Threads: 2, Streams: 1, GPUMemory: tinyDevice, MemoryLimit: 64 << 20}},
+	{name: "two devices", source: parquetAs(datagen.Layout{RowGroup: 300}), opt: gagg.Options{Device: "0,1", Threads: 3, GPUMemory: 16 << 20}},
 	{name: "two tiny devices", source: parquetAs(datagen.Layout{RowGroup: 300}), opt: gagg.Options{Device: "1,0", Threads: 3, Streams: 1, GPUMemory: tinyDevice, Partitions: 4}},
 	{name: "arrow records", source: recordsOf, opt: gagg.Options{Device: "gpu", Threads: 2}},
 }
@@ -40,13 +40,13 @@ func TestMetamorphicDevice(t *testing.T) {
 	gputest.Need(t, 2)
 	gagg.SetLeastMemory(t, tightMemory)
 	gagg.SetPassLeast(t, 1)
-	trials := uint64(24)
+	trials := uint64(12)
 	if testing.Short() {
 		trials = 4
 	}
-	computed := map[string]int{}
+	computed, did := map[string]int{}, gagg.DeviceStats{}
 	for seed := range trials {
-		tr := newDeviceTrial(seed, 1, 33, 3000, 12_000)
+		tr := newDeviceTrial(seed, 33, 6000, 20_000)
 		switch seed % 4 {
 		case 0:
 			tr.query.OrderBy = []string{"count(*) desc"}
@@ -75,17 +75,42 @@ func TestMetamorphicDevice(t *testing.T) {
 					t.Errorf("%s\n%v", tr, err)
 				}
 				computed[got.stats.Device]++
+				for _, s := range got.stats.Devices {
+					did.RestRows, did.Evictions = did.RestRows+s.RestRows, did.Evictions+s.Evictions
+					did.Buckets, did.FullBuckets = did.Buckets+s.Buckets, did.FullBuckets+s.FullBuckets
+					did.InCore = did.InCore || s.InCore
+				}
 			})
 		}
 	}
-	t.Logf("what computed: %v", computed)
+	t.Logf("what computed: %v; devices in all: %+v", computed, did)
+	if !did.InCore || did.RestRows == 0 || did.Evictions == 0 || did.Buckets == 0 || did.FullBuckets == 0 {
+		t.Error("not all ways of a device were gone")
+	}
 }
 
-// newDeviceTrial makes a trial that a device can do.
+// keysOfMany are columns with about as many groups as rows; of long strings and short ones, and of
+// NULL and NaN too.
+var keysOfMany = []datagen.Column{
+	{Type: column.Type{Kind: column.Int64}},
+	{Type: column.Type{Kind: column.String}, Nulls: 0.1},
+	{Type: column.Type{Kind: column.Float64}, Special: true, Nulls: 0.1},
+	{Type: column.TimestampType(column.Micro, false), Distinct: 4000, Skew: 1.5},
+}
+
+// newDeviceTrial makes a trial that a device can do, three of four with many groups.
 func newDeviceTrial(seed uint64, sizes ...int) *trial {
 	tr := newTrial(seed, sizes...)
-	if len(tr.query.By) == 0 {
-		tr.query.By, tr.want.Keys = []string{tr.table.Columns[0].Name}, []int{0}
+	if n := int(seed % 4); n > 0 || len(tr.query.By) == 0 {
+		spec := datagen.Spec{Rows: tr.table.Rows, Seed: seed, Columns: slices.Clone(tr.table.Columns)}
+		many := keysOfMany[int(seed)/4%len(keysOfMany)]
+		many.Name = spec.Columns[0].Name
+		spec.Columns[0] = many
+		tr.table = datagen.New(spec)
+		tr.query.By, tr.want.Keys = []string{many.Name}, []int{0}
+		if n == 2 {
+			tr.query.By, tr.want.Keys = append(tr.query.By, spec.Columns[1].Name), append(tr.want.Keys, 1)
+		}
 	}
 	tr.query.Aggs, tr.want.Aggs = nil, nil
 	tr.addAgg("count")
