@@ -154,11 +154,14 @@ func (f *finisher) seal() {
 }
 
 func (f *finisher) count() {
-	for i, row := range f.groups() {
-		if f.call.set == allRows {
-			f.out.Int[i] = int64(f.Layout.rows.get(row))
-		} else {
+	if f.call.set != allRows {
+		for i, row := range f.groups() {
 			f.out.Int[i] = f.valid(row)
 		}
+		return
+	}
+	n, rows := f.Layout.rows, f.rows
+	for i, at := 0, n.off; at < len(rows); i, at = i+1, at+f.stride {
+		f.out.Int[i] = int64(rows[at] >> n.shift & n.mask)
 	}
 }

@@ -12,6 +12,10 @@ import (
 // sum writes sums and returns the first row whose sum does not fit, or none.
 func (f *finisher) sum() int {
 	s := f.slot(0)
+	if f.out.Type.Rep() == column.RepFloat64 {
+		f.floatSums(s)
+		return none
+	}
 	for i, row := range f.groups() {
 		fits := true
 		switch f.out.Type.Rep() {
@@ -23,8 +27,6 @@ func (f *finisher) sum() int {
 			n := exactSum(s, row)
 			f.out.Wide[i] = decimal256.New(n[3], n[2], n[1], n[0])
 			fits = n.fitsDigits(int(f.out.Type.Precision))
-		case column.RepFloat64:
-			f.out.Float[i] = loadFloat(row[s.hot:]).value()
 		}
 		if !f.seen(row) {
 			f.setNull(i)
@@ -33,6 +35,18 @@ func (f *finisher) sum() int {
 		}
 	}
 	return none
+}
+
+// floatSums writes sums of floats, which always fit.
+func (f *finisher) floatSums(s *slot) {
+	rows, stride, out := f.rows, f.stride, f.out.Float
+	for i := range out {
+		row := rows[i*stride:][:stride]
+		out[i] = loadFloat(row[s.hot:]).value()
+		if !f.seen(row) {
+			f.setNull(i)
+		}
+	}
 }
 
 // mean writes sum / rows, dividing the exact sum last.

@@ -232,62 +232,75 @@ func byteBuffers(v *Vector, mem memory.Allocator) ([]*memory.Buffer, error) {
 	if v.Type.Kind == FixedBinary {
 		return fixedBuffer(v, spans, src, int(v.Type.Width), mem)
 	}
-	total, err := totalBytes(v, spans)
-	if err != nil {
-		return nil, err
-	}
 	offsetBuf, offsets := newBuffer[int32](v.Len+1, mem)
+	total := placeSpans(offsets, v, spans)
+	if total > math.MaxInt32 {
+		offsetBuf.Release()
+		return nil, fmt.Errorf("%w: %d bytes of text in %d rows, and one array holds 2 GiB", ErrTooLarge, total, v.Len)
+	}
 	dataBuf := memory.NewResizableBuffer(mem)
 	dataBuf.Reserve(total + SpanPadding)
 	dataBuf.ResizeNoShrink(total)
-	end := copySpans(dataBuf.Buf(), offsets, v, spans, src)
-	offsets[v.Len] = int32(end)
+	copySpans(dataBuf.Buf(), offsets, v, spans, src)
 	return []*memory.Buffer{offsetBuf, dataBuf}, nil
 }
 
-func totalBytes(v *Vector, spans []Span) (int, error) {
+// placeSpans sets offsets to where the values lie when they are laid end to
+// end, and returns the bytes of all. Offsets mean nothing if those do not fit
+// 31 bits.
+func placeSpans(offsets []int32, v *Vector, spans []Span) int {
 	total := 0
+	offsets[0] = 0
+	if v.Null == nil && v.Dict == nil {
+		offsets := offsets[1:]
+		for i, s := range spans[:len(offsets)] {
+			total += int(s.Len)
+			offsets[i] = int32(total)
+		}
+		return total
+	}
 	for i := range v.Len {
-		if v.Null != nil && v.Null[i] {
-			continue
+		if !v.IsNull(i) {
+			total += int(spans[v.entry(i)].Len)
 		}
-		if v.Dict != nil {
-			total += int(spans[v.Codes[i]].Len)
-		} else {
-			total += int(spans[i].Len)
-		}
+		offsets[i+1] = int32(total)
 	}
-	if total > math.MaxInt32 {
-		return 0, fmt.Errorf("%w: %d bytes of text in %d rows, and one array holds 2 GiB", ErrTooLarge, total, v.Len)
-	}
-	return total, nil
+	return total
 }
 
-// copySpans lays the values end to end in dst and returns where the last
-// ends. dst has SpanPadding bytes to spare. Where the source has them too,
-// short values move as one 16-byte word: a call of copy costs more than the
-// bytes do.
-func copySpans(dst []byte, offsets []int32, v *Vector, spans []Span, src []byte) int {
-	src, padded := src[:cap(src)], cap(src)-len(src) >= SpanPadding
-	end := 0
-	for i := range v.Len {
-		offsets[i] = int32(end)
-		if v.Null != nil && v.Null[i] {
-			continue
-		}
-		row := i
-		if v.Dict != nil {
-			row = int(v.Codes[i])
-		}
-		s := spans[row]
-		if s.Len <= SpanPadding && padded {
-			*(*[SpanPadding]byte)(dst[end:]) = [SpanPadding]byte(src[s.Off:])
-		} else {
-			copy(dst[end:], src[s.Off:][:s.Len])
-		}
-		end += int(s.Len)
+// entry is where row i has its value: in v, or in its Dict.
+func (v *Vector) entry(i int) int {
+	if v.Dict != nil {
+		return int(v.Codes[i])
 	}
-	return end
+	return i
+}
+
+// copySpans lays the values in dst, at the offsets. dst has SpanPadding bytes
+// to spare. Where the source has them too, short values move as one 16-byte
+// word, the first ones first, since it covers what comes behind: a call of copy
+// costs more than the bytes do.
+func copySpans(dst []byte, offsets []int32, v *Vector, spans []Span, src []byte) {
+	src = src[:cap(src)]
+	if v.Null == nil && v.Dict == nil {
+		for i, s := range spans[:v.Len] {
+			copySpan(dst[offsets[i]:], src, s)
+		}
+		return
+	}
+	for i := range v.Len {
+		if !v.IsNull(i) {
+			copySpan(dst[offsets[i]:], src, spans[v.entry(i)])
+		}
+	}
+}
+
+func copySpan(dst, src []byte, s Span) {
+	if s.Len <= SpanPadding && int(s.Off)+SpanPadding <= len(src) {
+		*(*[SpanPadding]byte)(dst) = [SpanPadding]byte(src[s.Off:])
+	} else {
+		copy(dst, src[s.Off:][:s.Len])
+	}
 }
 
 func fixedBuffer(v *Vector, spans []Span, src []byte, width int, mem memory.Allocator) ([]*memory.Buffer, error) {
@@ -297,11 +310,7 @@ func fixedBuffer(v *Vector, spans []Span, src []byte, width int, mem memory.Allo
 		if v.IsNull(i) {
 			continue
 		}
-		row := i
-		if v.Dict != nil {
-			row = int(v.Codes[i])
-		}
-		s := spans[row]
+		s := spans[v.entry(i)]
 		if int(s.Len) != width {
 			buf.Release()
 			return nil, fmt.Errorf("value of %d bytes in a column of type %s", s.Len, v.Type)

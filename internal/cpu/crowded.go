@@ -45,10 +45,10 @@ func (m *Merger) sortCrowded(ctx context.Context) error {
 	}
 	m.out.begin()
 	for _, n := range rows {
-		m.out.groups = append(m.out.groups, placed{group: n})
-		if _, err := m.settle(); err != nil {
+		m.out.tile = append(m.out.tile, m.row(n)...)
+		if err := m.settle(); err != nil {
 			return err
 		}
 	}
-	return m.flush()
+	return m.emitRest()
 }

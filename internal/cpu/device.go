@@ -152,23 +152,22 @@ func (m *Merger) keep(rows []uint64) error {
 // emitPass emits the groups that runPass has kept, which are all of the partition. Those that
 // wrapped around in the device's table come first.
 func (m *Merger) emitPass() error {
-	run := m.out.begin()
+	m.out.begin()
 	var last uint64
 	if n := len(m.pages); n > 0 {
 		page := m.pages[n-1]
 		last = page[len(page)-m.cfg.Stride]
 	}
-	m.out.wrapped = m.out.wrapped[:0]
 	turned := false
 	for n, page := range m.pages {
 		for i := range len(page) / m.cfg.Stride {
-			p := m.placed(uint32(n<<m.store.pool.PageBits + i))
-			if turned = turned || p.hash <= last; turned {
-				m.insert(run, p)
+			g := uint32(n<<m.store.pool.PageBits + i)
+			if turned = turned || m.row(g)[0] <= last; turned {
+				m.insert(m.row(g))
 			} else {
-				m.out.wrapped = append(m.out.wrapped, p)
+				m.out.wrapped = append(m.out.wrapped, g)
 			}
 		}
 	}
-	return m.endRun(run)
+	return m.emitRest()
 }

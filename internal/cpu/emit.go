@@ -5,73 +5,122 @@ import (
 	"slices"
 )
 
-// This file is how merged groups come out in order: their hashes and numbers
-// are put in order, then their rows are copied, end to end, to a tile. What
-// makes results of them walks it once for each column, and a copy costs less
-// than as many walks over rows that lie anywhere.
+// This file is how merged groups come out in order: their rows are copied, end
+// to end and nearly in order, to a tile, and put in order there. What makes
+// results of them walks them once for each column, and a copy costs less than
+// as many walks over rows that lie anywhere.
 
-// collect emits the groups in order of hash: each run of occupied slots
-// sorted, the runs being in order already (see table), and those that have
-// wrapped around to the front put after all others.
+const (
+	// emitRows is how many groups are emitted at a time: large enough to pay
+	// for the calls, small enough that what is made of them stays in cache.
+	emitRows = 4096
+	// emitBytes is the most that their rows take, unless they are emitLeast.
+	emitBytes = 256 << 10
+	emitLeast = 64
+	// blockSlots is how many slots of a directory are looked at together, about.
+	blockSlots = 1 << 10
+)
+
+// emitter is groups to be emitted, many at a time.
+type emitter struct {
+	tile    []uint64 // rows of groups in order
+	most    int      // rows that are emitted at a time
+	numbers []uint32 // of the groups of a block of slots
+	wrapped []uint32 // groups which belong behind all others
+	spare   []uint64 // a row
+	emit    func(rows []uint64) error
+}
+
+// newEmitter returns an emitter for rows of stride words.
+func newEmitter(stride int) emitter {
+	return emitter{most: max(emitLeast, min(emitRows, emitBytes/8/stride)), spare: make([]uint64, stride)}
+}
+
+// begin begins with the groups of a partition.
+func (e *emitter) begin() { e.tile, e.wrapped = e.tile[:0], e.wrapped[:0] }
+
+// collect emits the groups in order of hash. Those of a run of occupied slots
+// are in order but for a few, the runs being in order already (see table), and
+// those that have wrapped around to the front belong behind all others.
+//
+// It takes slots in blocks: first the numbers of the groups, then their rows.
+// These lie anywhere, and in a loop without decisions the processor waits for
+// several of them at a time.
 func (m *Merger) collect() error {
-	m.out.wrapped = m.out.wrapped[:0]
-	run := m.out.begin() // where the current run begins
+	m.out.begin()
 	slots := m.dir.slots
-	i := 0
-	for ; i < len(slots) && slots[i] != 0; i++ {
-		if p := m.placed(m.dir.group(slots[i])); m.dir.home(p.hash) > uint64(i) {
-			m.out.wrapped = append(m.out.wrapped, p)
+	front := 0
+	for ; front < len(slots) && slots[front] != 0; front++ {
+		g := m.dir.group(slots[front])
+		if m.dir.home(m.row(g)[0]) > uint64(front) {
+			m.out.wrapped = append(m.out.wrapped, g)
 		} else {
-			m.insert(run, p)
+			m.insert(m.row(g))
 		}
 	}
-	for ; i < len(slots); i++ {
-		if slots[i] != 0 {
-			m.insert(run, m.placed(m.dir.group(slots[i])))
-			continue
+	for slots = slots[front:]; len(slots) > 0; {
+		n := min(blockSlots, len(slots))
+		for n < len(slots) && slots[n] != 0 { // a block ends where a run does
+			n++
 		}
-		var err error
-		if run, err = m.settle(); err != nil {
+		m.insertSlots(slots[:n])
+		if err := m.settle(); err != nil {
 			return err
 		}
+		slots = slots[n:]
 	}
-	return m.endRun(run)
+	return m.emitRest()
 }
 
-// endRun puts those that have wrapped around into the run, which is the last,
-// and emits all.
-func (m *Merger) endRun(run int) error {
-	for _, p := range m.out.wrapped {
-		m.insert(run, p)
+// insertSlots puts the groups of slots in their places among those so far.
+func (m *Merger) insertSlots(slots []uint32) {
+	m.out.numbers = slices.Grow(m.out.numbers[:0], len(slots))[:len(slots)]
+	numbers, n := m.out.numbers, 0
+	for _, e := range slots {
+		numbers[n] = m.dir.group(e)
+		if e != 0 { // an addition, not a jump: which slots are free cannot be guessed
+			n++
+		}
 	}
-	return m.flush()
+	stride := m.cfg.Stride
+	from := len(m.out.tile)
+	m.out.tile = slices.Grow(m.out.tile, n*stride)[:from+n*stride]
+	for i, g := range numbers[:n] {
+		copyRow(m.out.tile[from+i*stride:from+(i+1)*stride], m.row(g))
+	}
+	m.order(m.out.tile, from)
 }
 
-// placed is a group with what it is put in order by.
-type placed struct {
-	hash  uint64
-	group uint32
+// insert puts a row in its place among those so far.
+func (m *Merger) insert(row []uint64) {
+	from := len(m.out.tile)
+	m.out.tile = append(m.out.tile, row...)
+	m.order(m.out.tile, from)
 }
 
-func (m *Merger) placed(group uint32) placed { return placed{m.row(group)[0], group} }
-
-// insert puts a group in its place among those of the run.
-func (m *Merger) insert(run int, p placed) {
-	m.out.groups = append(m.out.groups, p)
-	groups := m.out.groups
-	for i := len(groups) - 1; i > run && m.before(p, groups[i-1]); i-- {
-		groups[i], groups[i-1] = groups[i-1], p
+// order puts the rows behind the first from words in their places; those before
+// are in order, and the others nearly.
+func (m *Merger) order(rows []uint64, from int) {
+	stride := m.cfg.Stride
+	for at := max(from, stride); at < len(rows); at += stride {
+		row, to := rows[at:at+stride], at
+		for to > 0 && m.less(row, rows[to-stride:to]) {
+			to -= stride
+		}
+		if to < at {
+			copyRow(m.out.spare, row)
+			copy(rows[to+stride:at+stride], rows[to:at])
+			copyRow(rows[to:], m.out.spare)
+		}
 	}
 }
 
-func (m *Merger) before(a, b placed) bool {
-	if a.hash != b.hash {
-		return a.hash < b.hash
+func (m *Merger) less(a, b []uint64) bool {
+	if a[0] != b[0] {
+		return a[0] < b[0]
 	}
-	return m.less(m.row(a.group), m.row(b.group))
+	return m.decoder.Compare(a, b) < 0
 }
-
-func (m *Merger) less(a, b []uint64) bool { return m.compare(a, b) < 0 }
 
 // compare is the order of groups: of their hashes, then of their keys.
 func (m *Merger) compare(a, b []uint64) int {
@@ -81,59 +130,44 @@ func (m *Merger) compare(a, b []uint64) int {
 	return m.decoder.Compare(a, b)
 }
 
-const (
-	// emitRows is how many groups are emitted at a time, about: large enough to
-	// pay for the calls, small enough that what is made of them stays in cache.
-	emitRows = 4096
-	// emitBytes is the most that their rows take, unless they are emitLeast.
-	emitBytes = 256 << 10
-	emitLeast = 64
-)
-
-// emitter is groups to be emitted, many at a time.
-type emitter struct {
-	groups  []placed // in order, but for those of the last run
-	wrapped []placed // which belong behind all others
-	tile    []uint64 // rows of groups in order
-	most    int      // rows that are emitted at a time
-	emit    func(rows []uint64) error
-}
-
-// newEmitter returns an emitter for rows of stride words.
-func newEmitter(stride int) emitter {
-	return emitter{most: max(emitLeast, min(emitRows, emitBytes/8/stride))}
-}
-
-// begin begins the first run.
-func (e *emitter) begin() (run int) {
-	e.groups = e.groups[:0]
-	return 0
-}
-
-// settle says that the groups so far are in order, and returns where the next
-// ones begin.
-func (m *Merger) settle() (run int, err error) {
-	if len(m.out.groups) < m.out.most {
-		return len(m.out.groups), nil
-	}
-	return 0, m.flush()
-}
-
-// flush emits the groups so far.
-func (m *Merger) flush() error {
-	stride := m.cfg.Stride
-	for groups := m.out.groups; len(groups) > 0; {
-		n := min(len(groups), m.out.most)
-		m.out.tile = slices.Grow(m.out.tile[:0], n*stride)[:n*stride]
-		for i, p := range groups[:n] {
-			copyRow(m.out.tile[i*stride:(i+1)*stride], m.row(p.group))
-		}
-		if err := m.out.emit(m.out.tile); err != nil {
+// settle says that no group is to come before those so far: it emits them, but
+// for the last ones that are fewer than are emitted at a time.
+func (m *Merger) settle() error {
+	rows, most := m.out.tile, m.out.most*m.cfg.Stride
+	for len(rows) >= most {
+		if err := m.out.emit(rows[:most]); err != nil {
 			return err
 		}
-		groups = groups[n:]
+		rows = rows[most:]
 	}
-	m.out.groups = m.out.groups[:0]
+	if len(rows) < len(m.out.tile) {
+		m.out.tile = m.out.tile[:copy(m.out.tile, rows)]
+	}
+	return nil
+}
+
+// emitRest emits all that is left of a partition.
+func (m *Merger) emitRest() error {
+	for _, g := range m.out.wrapped {
+		m.insert(m.row(g))
+	}
+	if err := m.settle(); err != nil || len(m.out.tile) == 0 {
+		return err
+	}
+	return m.out.emit(m.out.tile)
+}
+
+// emitNearly emits rows that are nearly in order, which it puts in order where
+// they are.
+func (m *Merger) emitNearly(rows []uint64) error {
+	m.order(rows, 0)
+	for most := m.out.most * m.cfg.Stride; len(rows) > 0; {
+		n := min(len(rows), most)
+		if err := m.out.emit(rows[:n]); err != nil {
+			return err
+		}
+		rows = rows[n:]
+	}
 	return nil
 }
 
@@ -147,30 +181,4 @@ func copyRow(dst, src []uint64) {
 	for i, w := range src {
 		dst[i] = w
 	}
-}
-
-// emitNearly emits rows that are nearly in order, which it puts in order where
-// they are.
-func (m *Merger) emitNearly(rows []uint64) error {
-	stride := m.cfg.Stride
-	spare := make([]uint64, stride)
-	for at := stride; at < len(rows); at += stride {
-		row, to := rows[at:at+stride], at
-		for to > 0 && m.less(row, rows[to-stride:to]) {
-			to -= stride
-		}
-		if to < at {
-			copyRow(spare, row)
-			copy(rows[to+stride:at+stride], rows[to:at])
-			copyRow(rows[to:], spare)
-		}
-	}
-	for most := m.out.most * stride; len(rows) > 0; {
-		n := min(len(rows), most)
-		if err := m.out.emit(rows[:n]); err != nil {
-			return err
-		}
-		rows = rows[n:]
-	}
-	return nil
 }
