@@ -110,10 +110,9 @@ func (c deviceCosts) cpu(f deviceFacts) float64 {
 	return c.reading(f) + groups*(c.Group+c.Put)/f.threads()
 }
 
-// device predicts the seconds of a run on a device. While it starts, the workers
-// aggregate as they would without it. Then they pack rows, while those packed
-// before cross the link; groups come back and are finished as the CPU's are.
-// Kernels are faster than the link and do not count.
+// device predicts the seconds of a run on a device. Workers pack rows, while those packed before cross the
+// link; those packed while the device starts are copied once more. Groups come back and are finished as the
+// CPU's are. Kernels are faster than the link and do not count.
 func (c deviceCosts) device(f deviceFacts) float64 {
 	rows, groups := f.counts()
 	crossing := func(rows float64) float64 { return rows * float64(f.RowSize) / (c.Link * float64(max(f.Devices, 1))) }
@@ -122,8 +121,8 @@ func (c deviceCosts) device(f deviceFacts) float64 {
 		end = 0 // it is used already, and comes to its end whoever takes the rest
 	}
 	packing := max((c.scan(f)+rows*c.Pack)/f.threads(), crossing(rows))
-	left := max(0, 1-c.start(f)/c.reading(f)) // of the rows, once it has started
-	return c.start(f) + left*packing + end + max(crossing(groups), groups*c.Put/f.threads())
+	early := crossing(rows) * min(c.start(f)/max(packing, 1e-9), 1) // of rows that were packed before
+	return max(packing, c.start(f)) + early + end + max(crossing(groups), groups*c.Put/f.threads())
 }
 
 // reading predicts the seconds until all rows are in the workers' tables.

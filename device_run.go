@@ -24,7 +24,7 @@ func (r *run) openDevices(ctx context.Context, a *attempt) error {
 	a.cfg.States, a.cfg.Stride = states, layout.Stride()
 	c := gpu.Config{
 		Pick: facts.Demand.pick, Layout: layout, CPU: a.cfg,
-		Memory: r.opt.GPUMemory, Streams: r.opt.Streams, Load: r.opt.load(), Leave: r.opt.LeaveGPUs,
+		Memory: r.opt.GPUMemory, Streams: r.opt.Streams, Load: r.opt.load(), Leave: r.opt.LeaveGPUs, Early: r.earlyRows(),
 	}
 	if r.trace != nil {
 		c.Trace = r.trace.pipeline
@@ -54,14 +54,26 @@ func (r *run) checkDemand(ctx context.Context, f deviceFacts) error {
 	return nil
 }
 
+// mostEarly is the most memory for rows that are packed while devices open: as many as workers pack in that
+// time. A guess.
+const mostEarly = 8 << 30
+
+// earlyRows is how much of the memory may be taken for them.
+func (r *run) earlyRows() int64 {
+	if limit := r.opt.MemoryLimit; limit > 0 {
+		return min(limit/4, mostEarly)
+	}
+	return mostEarly
+}
+
 // devicePays predicts, while the input is read, whether devices are faster for the rest of it: now
 // from the groups that a worker's table has.
-func (r *run) devicePays(all deviceFacts) func(rows, groups int64) bool {
-	return func(rows, groups int64) bool {
+func (r *run) devicePays(all deviceFacts) func(rows, groups int64, ready bool) bool {
+	return func(rows, groups int64, ready bool) bool {
 		f := all
 		f.Rows = max(all.Rows-r.rowsRead.Load(), 0)
 		f.Bytes = int64(float64(all.Bytes) * float64(f.Rows) / float64(max(all.Rows, 1)))
-		f.Groups, f.Opened = min(all.Groups, feedback.EstimateGroups(rows, groups)), true
+		f.Groups, f.Opened = min(all.Groups, feedback.EstimateGroups(rows, groups)), ready
 		return defaultDeviceCosts.choose(f).Use
 	}
 }

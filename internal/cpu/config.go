@@ -53,9 +53,11 @@ type Config struct {
 	// DefaultPassLeast outside of tests.
 	PassLeast int
 
-	plan atomic.Pointer[partition.Plan] // of level 0; nil: not chosen yet
-	sent atomic.Int64                   // input rows that the device was given, as rows or groups
-	long atomic.Bool                    // beside a device, rows with long strings went to buckets
+	plan  atomic.Pointer[partition.Plan] // of level 0; nil: not chosen yet
+	sent  atomic.Int64                   // input rows that the device was given, as rows or groups
+	back  []Returned                     // rows that the device does not take
+	taken atomic.Int64                   // how many of them workers have begun to place
+	long  atomic.Bool                    // beside a device, rows with long strings went to buckets
 }
 
 // Memory is how the memory of a run is shared out, in bytes; 0: no limit.

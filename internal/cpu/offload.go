@@ -23,9 +23,15 @@ type Offload interface {
 	// Tile waits for memory to fill with rows. nil: the device takes none, or none
 	// yet, and rows stay on the CPU.
 	Tile() (Tile, error)
-	// Await is called at the end of the input. If the device must have a part in the run it waits for
-	// it, and the rows on the CPU go there.
-	Await() (must bool, err error)
+	// Await is called at the end of the input. If the device must have a part in the run, or has one, it waits for
+	// it, and the rows on the CPU go there. If it turns out that there is none, back are the rows that it was given.
+	Await() (must bool, back []Returned, err error)
+}
+
+// Returned is rows that the device was given and does not take.
+type Returned interface {
+	Rows() []uint64
+	Release() // their memory
 }
 
 // Tile is memory of the device's that one worker fills with rows.
@@ -188,19 +194,40 @@ func (c *Config) offloaded(workers []*Worker) (bool, error) {
 	if c.Offload == nil {
 		return false, nil
 	}
-	used, err := c.Offload.Await()
+	used, back, err := c.Offload.Await()
+	if err != nil {
+		return false, err
+	}
+	if c.back = back; len(back) > 0 {
+		c.sent.Store(0)
+	}
 	used = used || c.sent.Load() > 0
 	for _, w := range workers {
 		used = used || w.out.rows > 0
 	}
-	if used || err != nil {
-		return used, err
+	if used {
+		return true, nil
 	}
 	for _, w := range workers {
 		w.release()
 	}
 	c.Offload = nil
 	return false, nil
+}
+
+// takeBack places a share of the rows that the device does not take.
+func (w *Worker) takeBack() error {
+	for {
+		n := int(w.cfg.taken.Add(1)) - 1
+		if n >= len(w.cfg.back) {
+			return nil
+		}
+		err := w.store.place(w.cfg.back[n].Rows())
+		w.cfg.back[n].Release()
+		if err != nil {
+			return err
+		}
+	}
 }
 
 // drain gives the device what lies in buckets, unless a part is on disk: then the rest goes

@@ -24,6 +24,7 @@ type fakeDevice struct {
 	refusals int
 	failAt   int // 0: never
 	must     bool
+	absent   bool
 	tiles    int
 	open     int // tiles out
 	rows     []uint64
@@ -57,7 +58,25 @@ func (d *fakeDevice) Tile() (Tile, error) {
 }
 
 func (d *fakeDevice) Pays(int64, int64) bool { return false }
-func (d *fakeDevice) Await() (bool, error)   { return d.must, nil }
+
+// Await gives all rows back if the device does not come.
+func (d *fakeDevice) Await() (bool, []Returned, error) {
+	if !d.absent {
+		return d.must, nil, nil
+	}
+	var back []Returned
+	for rows := d.rows; len(rows) > 0; {
+		n := min(len(rows), d.tileRows*d.stride)
+		back, rows = append(back, returned(rows[:n])), rows[n:]
+	}
+	d.rows = nil
+	return false, back, nil
+}
+
+type returned []uint64
+
+func (r returned) Rows() []uint64 { return r }
+func (r returned) Release()       {}
 
 func (t *fakeTile) Words() []uint64 { return t.words }
 
@@ -191,6 +210,20 @@ func TestOffloadMust(t *testing.T) {
 		checkRoad(t, groups, "mixed", false, cfg, 3)
 		if cfg.sent.Load() != 9000 {
 			t.Errorf("%d groups: %d rows were sent", groups, cfg.sent.Load())
+		}
+	}
+}
+
+// Rows for a device that never comes are the CPU's again.
+func TestOffloadAbsent(t *testing.T) {
+	for _, groups := range []int{1, 5000, 200_000} {
+		for _, tile := range []feedback.TileConfig{{MinRows: 500, MinReduction: 2, FlushReduction: 1.3}, feedback.NoTiles} {
+			cfg := config(0, tile, noLimit)
+			cfg.Offload = &fakeDevice{stride: cfg.Stride, tileRows: 300, absent: true}
+			checkRoad(t, groups, "mixed", false, cfg, 3)
+			if cfg.Offload != nil {
+				t.Error("the device is still there")
+			}
 		}
 	}
 }

@@ -66,7 +66,9 @@ const smallResult = 16 << 10
 func Run(ctx context.Context, cfg *Config, in Input, threads int) (Groups, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	cfg.Threads = threads
+	if cfg.Threads != threads { // who knows it already may be reading it
+		cfg.Threads = threads
+	}
 	workers := make([]*Worker, threads)
 	var next atomic.Int64
 	each(threads, func(i int) {
@@ -179,8 +181,8 @@ func finish(cfg *Config, workers []*Worker) (g Groups, err error) {
 	if offloaded {
 		g.Partitioned = true
 		bits = cfg.choose(all.Estimate()+float64(total), math.MaxInt64, 0)
-	} else if g.Partitioned || total > smallResult || cfg.Partitions > 0 {
-		bits = cfg.choose(float64(total), math.MaxInt64, 0)
+	} else if g.Partitioned || total > smallResult || cfg.Partitions > 0 || len(cfg.back) > 0 {
+		bits = cfg.choose(max(all.Estimate(), float64(total)), math.MaxInt64, 0)
 	}
 	errs := make([]error, len(workers))
 	each(len(workers), func(i int) {

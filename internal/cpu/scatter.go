@@ -257,5 +257,8 @@ func (w *Worker) Finish(hashBits uint) error {
 			return err
 		}
 	}
+	if err := w.takeBack(); err != nil {
+		return err
+	}
 	return w.handOver()
 }

@@ -21,9 +21,12 @@ type Config struct {
 	// Refused is the error of a run that needs a device when err keeps it from having one; nil: the
 	// run goes on without.
 	Refused func(err error) error
-	// Pays predicts, for a run that needs none, whether the devices, which are ready, are faster for the rest of
-	// the input, of which rows made so many groups in a worker's table.
-	Pays func(rows, groups int64) bool
+	// Pays predicts, for a run that needs none, whether devices are faster for the rest of the input, of which rows
+	// made so many groups in a worker's table. ready: they are.
+	Pays func(rows, groups int64, ready bool) bool
+
+	// Early is the most bytes of host memory for rows that are packed before devices are ready.
+	Early int64
 
 	Layout  ega.Layout          // of rows
 	CPU     *cpu.Config         // of the run
@@ -53,6 +56,7 @@ type Devices struct {
 	ready    atomic.Bool // passes take tiles
 	err      error       // why they do not
 	turn     atomic.Int64
+	early    early
 
 	outcome
 }
@@ -73,26 +77,31 @@ type pass struct {
 // New returns the devices of a run, which begin to be opened in the background. The caller closes
 // them. The end of ctx stops them.
 func New(ctx context.Context, c Config) *Devices {
-	d := &Devices{config: c, opened: make(chan struct{})}
+	d := &Devices{config: c, opened: make(chan struct{}), early: early{most: c.Early}}
 	d.ctx, d.stop = context.WithCancel(ctx)
 	began := time.Now()
 	go func() {
 		defer close(d.opened)
 		d.err = d.open()
 		d.took = time.Since(began)
-		d.ready.Store(d.err == nil)
+		if d.err == nil {
+			d.ready.Store(true)
+			d.early.start(c.CPU.Threads)
+		}
 	}()
 	return d
 }
 
 // Pays reports whether a worker should give up its table, in which rows made so many groups, for the
-// devices, which are ready, or have been refused, as Tile will tell (cpu.Offload).
+// devices (cpu.Offload).
 func (d *Devices) Pays(rows, groups int64) bool {
-	ready := d.ready.Load()
 	if d.config.Pays == nil {
-		return ready || d.refused() != nil
+		return true
 	}
-	return ready && d.config.Pays(rows, groups)
+	if pending, err := d.Opened(); !pending && err != nil {
+		return false
+	}
+	return d.config.Pays(rows, groups, d.ready.Load())
 }
 
 func (d *Devices) open() (err error) {
@@ -242,6 +251,8 @@ func (d *Devices) Close() error {
 }
 
 func (d *Devices) close() error {
+	d.early.movers.Wait()
+	d.early.close()
 	err := d.outcome.close()
 	for _, p := range d.passes {
 		err = errors.Join(err, p.close())

@@ -8,12 +8,31 @@ import (
 	"github.com/gagg-dev/gagg/streams"
 )
 
-// Tile waits for memory of a device for rows; of several devices each has its turn. While none is
-// open there is none (cpu.Offload).
+// Tile waits for memory of a device for rows. While none is ready it is memory of the host, or none
+// (cpu.Offload).
 func (d *Devices) Tile() (cpu.Tile, error) {
-	if !d.ready.Load() {
-		return nil, d.refused()
+	if d.ready.Load() {
+		return d.slot()
 	}
+	select {
+	case <-d.opened:
+		if d.err != nil {
+			return nil, d.refused()
+		}
+		return d.slot()
+	default:
+	}
+	if t := d.earlyTile(); t != nil {
+		return t, nil
+	}
+	if d.ready.Load() { // since a moment ago
+		return d.slot()
+	}
+	return nil, nil
+}
+
+// slot waits for memory of a device; of several devices each has its turn.
+func (d *Devices) slot() (cpu.Tile, error) {
 	p := d.passes[int(d.turn.Add(1))%len(d.passes)]
 	slot, err := p.Slot(d.ctx)
 	if err != nil {
@@ -34,17 +53,26 @@ func (d *Devices) refused() error {
 	return nil
 }
 
-// Await waits for the devices if the run needs them (cpu.Offload).
-func (d *Devices) Await() (must bool, err error) {
-	if d.config.Refused == nil {
-		return false, nil
+// Await waits for the devices if the run needs them, or has rows for them, and until these are there. If there
+// will be no device, back are these rows (cpu.Offload).
+func (d *Devices) Await() (must bool, back []cpu.Returned, err error) {
+	must = d.config.Refused != nil
+	if !must && !d.early.any() {
+		return false, nil, nil
 	}
 	select {
 	case <-d.opened:
-		return true, d.err
 	case <-d.ctx.Done():
-		return true, context.Cause(d.ctx)
+		return must, nil, context.Cause(d.ctx)
 	}
+	switch {
+	case d.err != nil && must:
+		return true, nil, d.err
+	case d.err != nil:
+		return false, d.early.back(), nil
+	}
+	d.early.movers.Wait()
+	return true, nil, d.early.err
 }
 
 // tile is a slot as words.

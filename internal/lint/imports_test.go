@@ -43,7 +43,7 @@ var allowed = map[string][]string{
 		"internal/spill",
 	},
 
-	"internal/gpu": {"ega", "feedback", "streams", "internal/cpu", "internal/cuda"},
+	"internal/gpu": {"ega", "feedback", "streams", "internal/cpu", "internal/cuda", "internal/hostmem"},
 
 	"gpumem":           {"internal/cuda", "internal/kernels"},
 	"internal/kernels": {"internal/cuda"},

@@ -1,0 +1,157 @@
+package gpu
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/gagg-dev/gagg/internal/cpu"
+	"github.com/gagg-dev/gagg/internal/hostmem"
+)
+
+// early is the tiles that are filled before the devices are ready: memory of the host. Opening a device takes as
+// long as packing some gigabytes of rows, which is faster than aggregating them.
+//
+// EARLY-ONCE: rows of a submitted tile are in the list, or on a device, or were given back to the CPU.
+type early struct {
+	most int64 // bytes
+
+	mu    sync.Mutex
+	tiles []*earlyTile // submitted; movers take those there are when devices become ready
+	held  int64        // bytes of all that are not free yet
+	ready bool         // devices are: a tile submitted from now on is moved at once
+
+	movers sync.WaitGroup
+	next   atomic.Int64 // tile to be moved
+	err    error        // of the first mover that failed
+	moved  atomic.Int64 // tiles
+}
+
+// earlyTile is a tile in host memory.
+type earlyTile struct {
+	d     *Devices
+	words []uint64
+	rows  int // once it is submitted
+}
+
+// earlyTile returns a tile in host memory; nil: there is no room, or they are not needed any more.
+func (d *Devices) earlyTile() *earlyTile {
+	stride := d.config.Layout.Stride()
+	words := slotBytes / 8 / stride * stride
+	e := &d.early
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	bytes := int64(8 * words)
+	if e.ready || e.held+bytes > e.most || d.config.CPU.Grow(bytes) != nil {
+		return nil
+	}
+	e.held += bytes
+	return &earlyTile{d: d, words: hostmem.Make[uint64](words)}
+}
+
+func (t *earlyTile) Words() []uint64 { return t.words }
+
+// Submit keeps the tile until devices are ready, or moves it if they are.
+func (t *earlyTile) Submit(rows int) error {
+	t.rows = rows
+	e := &t.d.early
+	e.mu.Lock()
+	if !e.ready {
+		e.tiles = append(e.tiles, t)
+		e.mu.Unlock()
+		return nil
+	}
+	e.mu.Unlock()
+	return t.move()
+}
+
+// Release gives the memory back.
+func (t *earlyTile) Release() {
+	bytes := int64(8 * len(t.words))
+	hostmem.Free(t.words)
+	t.words = nil
+	_ = t.d.config.CPU.Grow(-bytes) // only asking for more can fail
+	e := &t.d.early
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.held -= bytes
+}
+
+// Rows is what was submitted.
+func (t *earlyTile) Rows() []uint64 { return t.words[:t.rows*t.d.config.Layout.Stride()] }
+
+// move copies the rows to a device.
+func (t *earlyTile) move() error {
+	defer t.Release()
+	stride := t.d.config.Layout.Stride()
+	for rows := t.Rows(); len(rows) > 0; {
+		to, err := t.d.slot()
+		if err != nil {
+			return err
+		}
+		n := copy(to.Words(), rows)
+		rows = rows[n:]
+		if err := to.Submit(n / stride); err != nil {
+			return err
+		}
+	}
+	t.d.early.moved.Add(1)
+	return nil
+}
+
+// start moves what has been submitted so far; the devices are ready.
+func (e *early) start(movers int) {
+	e.mu.Lock()
+	e.ready = true
+	e.mu.Unlock()
+	for range min(movers, len(e.tiles)) {
+		e.movers.Go(func() {
+			if err := e.moveAll(); err != nil {
+				e.mu.Lock()
+				defer e.mu.Unlock()
+				if e.err == nil {
+					e.err = err
+				}
+			}
+		})
+	}
+}
+
+func (e *early) moveAll() (err error) {
+	defer cpu.Recovered(&err)
+	for {
+		n := int(e.next.Add(1)) - 1
+		if n >= len(e.tiles) {
+			return nil
+		}
+		if err := e.tiles[n].move(); err != nil {
+			return err
+		}
+	}
+}
+
+// any reports whether tiles were submitted early.
+func (e *early) any() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.tiles) > 0
+}
+
+// back is the tiles that no device will take, for the CPU.
+func (e *early) back() []cpu.Returned {
+	var list []cpu.Returned
+	for _, t := range e.tiles {
+		list = append(list, t)
+	}
+	e.tiles = nil
+	return list
+}
+
+// close frees what was neither moved nor given back. Movers have ended.
+func (e *early) close() {
+	for _, t := range e.tiles {
+		if t.words != nil {
+			t.Release()
+		}
+	}
+	e.tiles = nil
+}
