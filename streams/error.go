@@ -16,7 +16,8 @@ var ErrOutput = errors.New("output of a job is too long")
 // errClosed stops a pipeline that is closed before it is finished.
 var errClosed = errors.New("closed before Finish")
 
-// PanicError is a panic of a job's method: a mistake in the program.
+// PanicError is a panic of a job's method or of what else was fenced: a mistake in the
+// program.
 type PanicError struct {
 	Value any
 	Stack []byte
@@ -24,9 +25,9 @@ type PanicError struct {
 
 func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
 
-// fenced calls do and makes a panic of it an error: a goroutine that does not
+// Fenced calls do and makes a panic of it a *PanicError: a goroutine that does not
 // recover would end the whole process.
-func fenced(do func() error) (err error) {
+func Fenced(do func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = &PanicError{Value: p, Stack: debug.Stack()}

@@ -32,7 +32,7 @@ func (l *lane) live(ready chan<- error) {
 		return
 	}
 	ready <- nil
-	if err := fenced(l.run); err != nil {
+	if err := Fenced(l.run); err != nil {
 		l.pipeline.stop(fmt.Errorf("lane %d: %w", l.number, err))
 	}
 	l.pipeline.note(l.close())
