@@ -56,7 +56,7 @@ func (c BucketPassConfig) Validate() error {
 		errs = append(errs, fmt.Errorf("buffers: %d bytes", c.BufferBytes))
 	}
 	if least := (bucketPassPlan{slots: leastSlots, buffer: leastBuffer}).bytes(&c.Layout); c.Device < int64(least) {
-		errs = append(errs, fmt.Errorf("%w: %d bytes, at least %d are needed", ErrTooSmall, c.Device, least))
+		errs = append(errs, &SmallError{Has: cuda.Size(max(c.Device, 0)), Need: least})
 	}
 	return errors.Join(errs...)
 }

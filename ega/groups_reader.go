@@ -18,6 +18,7 @@ type GroupReader struct {
 	thread  *cuda.Thread
 	stream  *cuda.Stream
 	buffers [2]*cuda.Pinned
+	room    uint32      // rows of each
 	large   [2][]uint64 // pageable, for buckets that no buffer has room for
 }
 
@@ -51,15 +52,20 @@ func (g *Groups) bufferBytes() cuda.Size {
 	return max(min(share, cuda.Size(g.buffer)), g.row)
 }
 
+// open makes what a reader has: smaller buffers than it would like where the host allows no others.
 func (r *GroupReader) open() (err error) {
 	if r.stream, err = r.thread.NewStream(); err != nil {
 		return err
 	}
+	least := max(leastPinned, r.groups.row)
+	size := r.groups.bufferBytes()
 	for i := range r.buffers {
-		if r.buffers[i], err = pin(r.thread, r.groups.host, r.groups.bufferBytes()); err != nil {
+		if r.buffers[i], err = pinLess(r.thread, r.groups.host, size, least); err != nil {
 			return err
 		}
+		size = r.buffers[i].Device().Size // the second is no larger, as it would be of no use
 	}
+	r.room = uint32(size / r.groups.row)
 	return nil
 }
 
@@ -97,9 +103,8 @@ type piece struct {
 // fetch queues the copy of as many buckets from first on as a buffer has room for, before end.
 func (r *GroupReader) fetch(first, end, turn int) (piece, error) {
 	g := r.groups
-	room := uint32(r.buffers[0].Device().Size / g.row)
 	last := first
-	for last < end && g.from[last+1]-g.from[first] <= room {
+	for last < end && g.from[last+1]-g.from[first] <= r.room {
 		last++
 	}
 	if last == first && first < end { // larger than a buffer

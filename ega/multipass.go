@@ -54,7 +54,7 @@ type MultiPass struct {
 // errPassClosed stops a pass that is closed before it is finished.
 var errPassClosed = errors.New("closed before Finish")
 
-// StartMultiPass makes a pass on a device. The end of ctx stops it. Errors: of Validate, too little Device, and those of the driver
+// StartMultiPass makes a pass on a device. The end of ctx stops it. Errors: of Validate, a SmallError, and those of the driver
 // and of Host.
 func StartMultiPass(ctx context.Context, c *cuda.Context, cfg MultiPassConfig) (*MultiPass, error) {
 	cfg = cfg.withDefaults()

@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+	"sync"
 
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/partition"
+	"github.com/gagg-dev/gagg/streams"
 )
 
 // Finish is called when nothing more will be submitted. It waits until all tiles are combined and, if the device had no
@@ -35,6 +37,10 @@ func (m *MultiPass) Finish(bits uint) (_ *Groups, err error) {
 
 // end is what remains when the lanes have ended.
 func (m *MultiPass) end(bits uint) (g *Groups, err error) {
+	evicted, err := m.evictAll()
+	if err != nil {
+		return nil, err
+	}
 	t, err := m.context.Lock()
 	if err != nil {
 		return nil, err
@@ -45,10 +51,6 @@ func (m *MultiPass) end(bits uint) (g *Groups, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, stream.Close()) }()
-	evicted, err := m.evictAll(t, stream)
-	if err != nil {
-		return nil, err
-	}
 	m.table.mu.Lock()
 	dense, groups, err := m.table.dense(m.kernelsOn(t), stream)
 	m.table.mu.Unlock()
@@ -64,23 +66,43 @@ func (m *MultiPass) end(bits uint) (g *Groups, err error) {
 	return nil, errors.Join(err, stream.Synchronize(), dense.Close())
 }
 
-// evictAll copies all chains to the host and frees their memory. False: there were none.
-func (m *MultiPass) evictAll(t *cuda.Thread, stream *cuda.Stream) (any bool, err error) {
+// evictAll copies the chains of all lanes to the host, at the same time, and frees their memory. False: there were none.
+func (m *MultiPass) evictAll() (anyRows bool, err error) {
+	errs := make([]error, len(m.lanes))
+	var leaving sync.WaitGroup
 	for i := range m.lanes {
 		l := &m.lanes[i]
 		if l.chains == nil {
 			continue
 		}
-		any = true
-		l.enter(m, t)
-		if err := l.evictAll(stream); err != nil {
-			return any, err
-		}
-		if err := errors.Join(stream.Synchronize(), l.close()); err != nil {
-			return any, err
-		}
+		anyRows = true
+		leaving.Go(func() {
+			if errs[i] = streams.Fenced(func() error { return l.leave(m) }); errs[i] != nil {
+				m.cancel(errs[i]) // the others need not go on
+			}
+		})
 	}
-	return any, nil
+	leaving.Wait()
+	return anyRows, errors.Join(errs...)
+}
+
+// leave copies the lane's chains to the host, on a thread of its own, and frees their memory.
+func (l *passLane) leave(m *MultiPass) (err error) {
+	t, err := m.context.Lock()
+	if err != nil {
+		return err
+	}
+	defer t.Unlock()
+	stream, err := t.NewStream()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stream.Close()) }()
+	l.enter(m, t)
+	if err := l.evictAll(stream); err != nil {
+		return err
+	}
+	return errors.Join(stream.Synchronize(), l.close())
 }
 
 // fineGroups is how many groups a fine bucket has, about: few, that a reader's order is nearly that of the hash, and

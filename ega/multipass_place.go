@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/gagg-dev/gagg/internal/cuda"
+	"github.com/gagg-dev/gagg/streams"
 )
 
 // placeBytes is the size of a buffer between device and placers. A guess: the link's full rate, and
@@ -17,12 +18,14 @@ const placeBytes = 4 << 20
 // pages of the paper are these alone: rows stay in the host buckets, which spill by themselves.
 type placing struct {
 	pass    *MultiPass
-	bytes   cuda.Size // of a buffer
-	buffers []*cuda.Pinned
 	free    chan *cuda.Pinned
 	full    chan placed
 	placers sync.WaitGroup
-	mu      sync.Mutex // of buffers, until the first lane has made them
+
+	mu      sync.Mutex // of what follows
+	bytes   cuda.Size  // of a buffer, once there is one
+	buffers []*cuda.Pinned
+	most    int // of them
 }
 
 // placed is rows for a placer.
@@ -33,41 +36,60 @@ type placed struct {
 
 func (p *placing) init(m *MultiPass) {
 	p.pass = m
-	n := m.config.Placers + 2 // one is filled, another is queued for
-	p.bytes = max(placeBytes, m.plan.layout.RowBytes())
-	p.free, p.full = make(chan *cuda.Pinned, n), make(chan placed, n)
+	p.most = m.config.Placers + 2 // one is filled, another is queued for
+	p.free, p.full = make(chan *cuda.Pinned, p.most), make(chan placed, p.most)
 }
 
-// start makes the buffers and starts the placers, once. One buffer will do where memory is short.
-func (p *placing) start(t *cuda.Thread) error {
+// start makes the first buffer and starts the placers, once. It returns the size of a buffer: placeBytes, or as much less as the
+// host allows, but not less than a page of a chain.
+func (p *placing) start(t *cuda.Thread) (cuda.Size, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.buffers) > 0 {
-		return nil
+		return p.bytes, nil
 	}
-	for range cap(p.free) {
-		b, err := pin(t, p.pass.config.Host, p.bytes)
-		if err != nil && len(p.buffers) == 0 {
-			return fmt.Errorf("buffer for rows that leave the device: %w", err)
-		}
-		if err != nil {
-			break
-		}
-		p.buffers = append(p.buffers, b)
-		p.free <- b
+	page := p.pass.plan.largestPage()
+	b, err := pinLess(t, p.pass.config.Host, max(placeBytes, page), max(leastPinned, page))
+	if err != nil {
+		return 0, fmt.Errorf("buffer for rows that leave the device: %w", err)
 	}
+	p.bytes = b.Device().Size
+	p.add(b)
 	full := p.full // finish may come before a placer begins
 	for i := range p.pass.config.Placers {
 		p.placers.Go(func() { p.work(i, full) })
 	}
-	return nil
+	return p.bytes, nil
+}
+
+// more makes another buffer, when none is free: as few as the placers need, since pinning takes longer than a copy does. It does
+// nothing where there are enough, or the host allows no more; one will do.
+func (p *placing) more(t *cuda.Thread) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.buffers) >= p.most {
+		return
+	}
+	b, err := pin(t, p.pass.config.Host, p.bytes)
+	if err != nil {
+		p.most = len(p.buffers)
+		return
+	}
+	p.add(b)
+}
+
+// add lets lanes have a new buffer; mu is held.
+func (p *placing) add(b *cuda.Pinned) {
+	p.buffers = append(p.buffers, b)
+	p.free <- b // has room for all buffers
 }
 
 // work is the life of a placer. An error stops the pass; what comes after it goes nowhere.
 func (p *placing) work(placer int, full <-chan placed) {
 	for f := range full {
 		if p.pass.ctx.Err() == nil {
-			if err := p.pass.config.Place(placer, f.rows); err != nil {
+			err := streams.Fenced(func() error { return p.pass.config.Place(placer, f.rows) })
+			if err != nil {
 				p.pass.cancel(fmt.Errorf("place rows: %w", err))
 			}
 		}

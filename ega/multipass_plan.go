@@ -63,7 +63,7 @@ type passPlan struct {
 	slots          uint32    // that it has at first
 }
 
-// planPass divides the memory. Its error says how much is needed.
+// planPass divides the memory. Its error is a SmallError, or that a slot holds no row.
 func planPass(c *MultiPassConfig) (passPlan, error) {
 	p := passPlan{layout: &c.Layout, lanes: c.Streams, slot: c.SlotBytes, device: cuda.Size(max(c.Device, 0))}
 	stages := cuda.Size(c.Streams * c.Depth)
@@ -72,13 +72,12 @@ func planPass(c *MultiPassConfig) (passPlan, error) {
 	}
 	p.rows = p.slot / int(p.layout.RowBytes())
 	if p.rows == 0 {
-		return p, fmt.Errorf("slots of %d bytes hold no row of %v", p.slot, p.layout.RowBytes())
+		return p, fmt.Errorf("slots of %v hold no row of %v", cuda.Size(p.slot), p.layout.RowBytes())
 	}
 	p.stages = stages * 2 * passAligned(cuda.Size(p.slot)+passAlignment)
 	least, pools := tableBytes(p.layout, passLeastSlots), cuda.Size(p.lanes)*leastPool(p.layout, p.rows)
 	if need := p.stages + max(least+pools, cuda.Size(float64(least)/passTableShare)+1); p.device < need {
-		return p, fmt.Errorf("%d bytes of device memory are too few: %d streams of %d stages with inputs of %d bytes need %d",
-			c.Device, c.Streams, c.Depth, p.slot, need)
+		return p, &SmallError{Has: p.device, Need: need}
 	}
 	rest := p.device - p.stages
 	p.mostSlots = tableSlots(p.layout, min(rest-pools, cuda.Size(passTableShare*float64(rest))))
@@ -198,6 +197,9 @@ func (p poolPlan) bound(l *Layout, rows uint64) uint64 { return rows/uint64(p.pa
 
 // least is how many pages there have to be for one append.
 func (p poolPlan) least(l *Layout, rows int) uint32 { return uint32(p.bound(l, uint64(rows))) }
+
+// largestPage is the size of the largest page that a lane may have: the smaller the table, the larger they are.
+func (p *passPlan) largestPage() cuda.Size { return planPool(p.layout, p.pool(p.slots), p.rows).page }
 
 func leastPage(l *Layout) cuda.Size {
 	return max(cuda.Size(1)<<bits.Len64(uint64(poolPageRows*l.RowBytes()-1)), 1<<5)

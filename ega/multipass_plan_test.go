@@ -13,6 +13,7 @@ func TestPlanPass(t *testing.T) {
 		{Hash: true, KeyWords: 1, Ops: []Op{Add}},
 		{Hash: true, KeyWords: 2, Ops: []Op{Add, MaxInt, MinInt}},
 		{Hash: true, KeyWords: 8, Ops: make([]Op, 16)},
+		{Hash: true, KeyWords: MaxKeyWords, Ops: make([]Op, MaxStateWords)},
 	} {
 		for _, lanes := range []int{1, 2, 8} {
 			for device := int64(16 << 20); device <= 200<<30; device = device*5/2 + 12345 {

@@ -17,6 +17,8 @@ import (
 type passRig struct {
 	config ega.MultiPassConfig
 	bits   uint
+	grant  func(bytes int64) error               // by the host's budget; nil: all
+	place  func(placer int, rows []uint64) error // before rows are taken; may be nil
 
 	mu     sync.Mutex
 	host   int64    // bytes drawn from the budget
@@ -29,7 +31,12 @@ type passRig struct {
 func (p *passRig) run(c *cuda.Context, rows []uint64) (err error) {
 	p.placed, p.device = nil, nil
 	cfg := p.config
-	cfg.Place = func(_ int, rows []uint64) error {
+	cfg.Place = func(placer int, rows []uint64) error {
+		if p.place != nil {
+			if err := p.place(placer, rows); err != nil {
+				return err
+			}
+		}
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.placed = append(p.placed, rows...)
@@ -38,6 +45,11 @@ func (p *passRig) run(c *cuda.Context, rows []uint64) (err error) {
 	cfg.Host = func(n int64) error {
 		p.mu.Lock()
 		defer p.mu.Unlock()
+		if n > 0 && p.grant != nil {
+			if err := p.grant(n); err != nil {
+				return err
+			}
+		}
 		p.host += n
 		return nil
 	}

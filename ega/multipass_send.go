@@ -13,6 +13,7 @@ type sender struct {
 	placing *placing
 	thread  *cuda.Thread
 	stream  *cuda.Stream
+	bytes   cuda.Size      // of a buffer
 	moved   [2]*cuda.Event // in turns: the copies to a buffer are done
 	turn    int
 	pending placed // its copies are queued; no buffer: none are
@@ -22,6 +23,9 @@ type sender struct {
 func (p *placing) sending(t *cuda.Thread, stream *cuda.Stream, do func(*sender) error) (err error) {
 	s := &sender{placing: p, thread: t, stream: stream}
 	defer func() { err = errors.Join(err, s.close()) }()
+	if s.bytes, err = p.start(t); err != nil {
+		return err
+	}
 	for i := range s.moved {
 		if s.moved[i], err = t.NewEvent(); err != nil {
 			return err
@@ -59,18 +63,27 @@ func (s *sender) send(queue func(to *cuda.Pinned) (rows int, err error)) (int, e
 
 // buffer is the next one. Where none is free the placers first get the one that they may be waiting for.
 func (s *sender) buffer() (*cuda.Pinned, error) {
-	if err := s.placing.start(s.thread); err != nil {
-		return nil, err
-	}
-	select {
-	case b := <-s.placing.free:
+	if b := s.free(); b != nil {
 		return b, nil
-	default:
 	}
 	if err := s.flush(); err != nil {
 		return nil, err
 	}
+	if b := s.free(); b != nil {
+		return b, nil
+	}
+	s.placing.more(s.thread)
 	return s.placing.buffer()
+}
+
+// free is a buffer that is free at once, if there is one.
+func (s *sender) free() *cuda.Pinned {
+	select {
+	case b := <-s.placing.free:
+		return b
+	default:
+		return nil
+	}
 }
 
 // flush waits for the copies under way but those to the last buffer, and hands their buffer on.
@@ -106,7 +119,7 @@ func (s *sender) close() error {
 // time as a buffer has room for.
 func (s *sender) chain(c *partition.Chains, list partition.ChainPages, p int) (rows uint64, err error) {
 	last, pages := list.Sizes[p].Last, list.Pages[list.From[p]:list.From[p+1]]
-	step := max(int(s.placing.bytes/(cuda.Size(c.PageRows())*s.placing.pass.plan.layout.RowBytes())), 1)
+	step := max(int(s.bytes/(cuda.Size(c.PageRows())*s.placing.pass.plan.layout.RowBytes())), 1)
 	for len(pages) > 0 {
 		some := partition.ChainPages{First: p, Pages: pages[:min(step, len(pages))]}
 		pages = pages[len(some.Pages):]
@@ -127,7 +140,7 @@ func (s *sender) chain(c *partition.Chains, list partition.ChainPages, p int) (r
 // dense sends n rows that lie one after the other.
 func (s *sender) dense(from cuda.Span, n uint64) error {
 	row := s.placing.pass.plan.layout.RowBytes()
-	step := uint64(s.placing.bytes / row)
+	step := uint64(s.bytes / row)
 	for at := uint64(0); at < n; at += step {
 		end := min(at+step, n)
 		piece := from.Slice(cuda.Size(at)*row, cuda.Size(end)*row)

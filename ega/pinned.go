@@ -21,6 +21,21 @@ func pin(t *cuda.Thread, budget func(int64) error, n cuda.Size) (*cuda.Pinned, e
 	return b, err
 }
 
+// leastPinned is the smallest buffer that is worth copies of its own where memory is short. A guess.
+const leastPinned = 64 << 10
+
+// pinLess allocates n bytes of pinned memory or, where the budget or the system refuses that, a half of it, a quarter
+// and so on; least bytes at least, if n is not below that already.
+func pinLess(t *cuda.Thread, budget func(int64) error, n, least cuda.Size) (*cuda.Pinned, error) {
+	for {
+		b, err := pin(t, budget, n)
+		if err == nil || t.Context().Lost() != nil || n <= least {
+			return b, err
+		}
+		n = max(n/2, least)
+	}
+}
+
 // unpin frees it. What a lost context has pinned stays, and stays counted.
 func unpin(c *cuda.Context, budget func(int64) error, b *cuda.Pinned) error {
 	n := int64(b.Device().Size)
