@@ -22,7 +22,7 @@ var (
 	ErrUsage    = errors.New("wrong usage")                  // the query or the options make no sense
 	ErrInput    = errors.New("input not valid")              // a file cannot be read or is not valid
 	ErrOverflow = errors.New("value overflowed")             // a result does not fit its type
-	ErrBudget   = errors.New("out of memory or disk budget") // Options.MemoryLimit is too small
+	ErrBudget   = errors.New("out of memory or disk budget") // Options.MemoryLimit or GPUMemory is too small
 	ErrDevice   = errors.New("no usable device")             // a GPU was demanded and there is none
 )
 
@@ -64,6 +64,7 @@ func classify(err error) error {
 		{ErrBudget, isA[*BudgetError]},
 		{ErrBudget, isA[*NeedError]},
 		{ErrBudget, isA[*cpu.RefusedError]},
+		{ErrBudget, isA[*gpu.LimitError]},
 		{ErrBudget, func(err error) bool { return errors.Is(err, spill.ErrExhausted) }},
 		{ErrUsage, func(err error) bool { return errors.Is(err, spill.ErrUsage) }},
 		{ErrUsage, isA[*expr.Error]},

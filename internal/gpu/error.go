@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
+	"github.com/gagg-dev/gagg/ega"
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
 
@@ -19,6 +21,26 @@ type Error struct {
 
 func (e *Error) Error() string { return fmt.Sprintf("device %d: %v", e.Device, e.Cause) }
 func (e *Error) Unwrap() error { return e.Cause }
+
+// LimitError is that a device may take too little of its memory (Config.Memory) to be of use.
+type LimitError struct {
+	Has, Need int64 // bytes
+}
+
+func (e *LimitError) Error() string {
+	const tenth = float64(1<<20) / 10
+	return fmt.Sprintf("GPU memory limit too small: needs at least %.1f MiB, has %.1f MiB",
+		math.Ceil(float64(e.Need)/tenth)/10, math.Floor(float64(e.Has)/tenth)/10)
+}
+
+// limited is err as a LimitError if it is that the limit of a run, in bytes, leaves a pass too little memory.
+func limited(err error, memory, limit int64) error {
+	var small *ega.SmallError
+	if errors.As(err, &small) && memory == limit {
+		return &LimitError{Has: limit, Need: int64(small.Need)}
+	}
+	return err
+}
 
 // placeError is an error of the host while it takes rows that a device has no room for.
 type placeError struct{ error }

@@ -191,17 +191,13 @@ func (d *Devices) slotBytes(memory int64) int {
 	return slotBytes
 }
 
-// mostPlacers is how many goroutines place rows that a device has no room for: together they
-// copy as fast as a link.
-const mostPlacers = 8
-
 func (d *Devices) start(c *cuda.Context) (p *pass, err error) {
 	p = &pass{context: c}
 	if p.memory, err = d.memory(c); err != nil {
 		return nil, err
 	}
 	host := d.config.CPU
-	for range min(host.Threads, mostPlacers) {
+	for range host.Threads { // each copies a small part of what a link does; workers wait for the device meanwhile
 		p.placers = append(p.placers, cpu.NewPlacer(host))
 	}
 	config := ega.MultiPassConfig{
@@ -213,7 +209,7 @@ func (d *Devices) start(c *cuda.Context) (p *pass, err error) {
 		config.Trace = d.config.Trace(c.Device().Ordinal)
 	}
 	p.MultiPass, err = ega.StartMultiPass(d.ctx, c, config)
-	return p, err
+	return p, limited(err, p.memory, d.config.Memory)
 }
 
 // groupsOf is an estimate of the groups; 0: there may be almost as many as rows, and so any number.
@@ -224,11 +220,18 @@ func groupsOf(c *cpu.Config) uint64 {
 	return uint64(c.AtMost)
 }
 
+// place copies rows into the buckets of a placer.
 func (p *pass) place(placer int, rows []uint64) error {
-	if err := p.placers[placer].Place(rows); err != nil {
+	if err := p.copied(placer, rows); err != nil {
 		return &placeError{err}
 	}
 	return nil
+}
+
+// copied is place with a panic as an error, which is no failure of the device either.
+func (p *pass) copied(placer int, rows []uint64) (err error) {
+	defer cpu.Recovered(&err)
+	return p.placers[placer].Place(rows)
 }
 
 // Close lets go of all that the run has on devices, once nothing uses it any more. While they are still being
