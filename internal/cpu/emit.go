@@ -14,10 +14,14 @@ const (
 	// emitRows is how many groups are emitted at a time: large enough to pay
 	// for the calls, small enough that what is made of them stays in cache.
 	emitRows = 4096
-	// emitBytes is the most that their rows take, unless they are emitLeast.
+	// emitBytes is the most that their rows take, and emitShare what part of a
+	// merger's memory, unless they are emitLeast. It is part of what a goroutine
+	// holds beside its groups.
 	emitBytes = 256 << 10
+	emitShare = 32
 	emitLeast = 64
-	// blockSlots is how many slots of a directory are looked at together, about.
+	// blockSlots is how many slots of a directory are looked at together, about:
+	// as many as rows are emitted at a time, or fewer.
 	blockSlots = 1 << 10
 )
 
@@ -31,9 +35,13 @@ type emitter struct {
 	emit    func(rows []uint64) error
 }
 
-// newEmitter returns an emitter for rows of stride words.
-func newEmitter(stride int) emitter {
-	return emitter{most: max(emitLeast, min(emitRows, emitBytes/8/stride)), spare: make([]uint64, stride)}
+func newEmitter(cfg *Config) emitter {
+	bytes := int64(emitBytes)
+	if m := cfg.Memory.Merge; m > 0 {
+		bytes = min(bytes, m/emitShare)
+	}
+	rows := int(bytes) / 8 / cfg.Stride
+	return emitter{most: max(emitLeast, min(emitRows, rows)), spare: make([]uint64, cfg.Stride)}
 }
 
 // begin begins with the groups of a partition.
@@ -59,7 +67,7 @@ func (m *Merger) collect() error {
 		}
 	}
 	for slots = slots[front:]; len(slots) > 0; {
-		n := min(blockSlots, len(slots))
+		n := min(blockSlots, m.out.most, len(slots))
 		for n < len(slots) && slots[n] != 0 { // a block ends where a run does
 			n++
 		}
@@ -178,7 +186,7 @@ func copyRow(dst, src []uint64) {
 		dst[0], dst[1], dst[2], dst[3] = a, b, c, d
 		dst, src = dst[4:], src[4:]
 	}
-	for i, w := range src {
+	for i, w := range src { //nolint:staticcheck // a copy is a call
 		dst[i] = w
 	}
 }

@@ -65,7 +65,7 @@ type sourceBlock struct {
 // NewMerger returns a merger for the buckets of all workers.
 func NewMerger(cfg *Config, buckets []*partition.Buckets) *Merger {
 	m := &Merger{
-		cfg: cfg, sources: buckets, out: newEmitter(cfg.Stride),
+		cfg: cfg, sources: buckets, out: newEmitter(cfg),
 		decoder: key.Decoder{Layout: cfg.Keys, Intern: cfg.Intern, Arenas: cfg.Arenas, Base: 1},
 	}
 	m.store = newStore(cfg, m.ask)

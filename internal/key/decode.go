@@ -16,7 +16,7 @@ import (
 // Decoder turns key words back into values. What it sets a vector to is valid
 // as long as the rows, and until the vector is decoded into again, whose memory
 // it reuses: strings lie in the rows themselves, among those of the interner,
-// or in the decoder. It must not run while strings are still being interned.
+// or in the decoder. It must not run before all strings are interned.
 type Decoder struct {
 	Layout *Layout
 	Intern *Interner
