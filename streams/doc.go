@@ -33,7 +33,8 @@
 // events and sleeps in between (pause). Waiting there would spin on a core that
 // the producers need, and would not hear of a new job or of the end.
 //
-// A pipeline is open until Finish, then finishing until all jobs are delivered.
+// A pipeline begins with two slots; the others are pinned while producers fill
+// these. It is open until Finish, then finishing until all jobs are delivered.
 // An error, a panic of a job, a lost device or the end of the caller's context.Context
 // stops it: producers are woken, every lane lets go of what it has, and what was
 // not delivered is given back ([Pipeline.Returned]). Close frees the rest.

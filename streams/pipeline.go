@@ -30,13 +30,14 @@ type Pipeline struct {
 	device  budget
 	begin   time.Time
 
-	slots   []*Slot
+	slots   []*Slot       // whose makes them: Start, then pinning, then Close
 	idle    chan *Slot    // free slots
 	queue   chan *entry   // submitted, not yet taken by a lane
 	loans   chan struct{} // one for each lent input under way
 	stopped chan struct{} // closed when the pipeline stops
 	release func() bool   // forgets the caller's context.Context
 	lanes   sync.WaitGroup
+	pinning sync.WaitGroup // makes slots beside the first
 
 	mu       sync.Mutex
 	phase    phase
@@ -46,8 +47,8 @@ type Pipeline struct {
 	closed   bool
 }
 
-// Start makes a pipeline in a context of a device. It takes 0.3 ms for each MiB
-// that is pinned. The end of ctx stops the pipeline.
+// Start makes a pipeline in a context of a device. Pinning takes 0.3 ms for each MiB, so it returns when there are
+// two slots, while the others are made. The end of ctx stops the pipeline.
 func Start(ctx context.Context, device *cuda.Context, config Config) (*Pipeline, error) {
 	if err := config.Validate(); err != nil {
 		return nil, err
@@ -93,15 +94,6 @@ func (p *Pipeline) start() error {
 		return errors.Join(p.stats.Refused...)
 	}
 	return err
-}
-
-func (p *Pipeline) startSlots() error {
-	t, err := p.context.Lock()
-	if err != nil {
-		return err
-	}
-	defer t.Unlock()
-	return p.makeSlots(t)
 }
 
 // refuse notes what the pipeline does without.
@@ -169,6 +161,7 @@ func (p *Pipeline) Finish() error {
 	}
 	p.mu.Unlock()
 	p.lanes.Wait()
+	p.pinning.Wait()
 	p.release()
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -19,14 +19,34 @@ type Slot struct {
 // undefined. After Submit or Release it is not the producer's any more.
 func (s *Slot) Bytes() []byte { return s.bytes }
 
-// makeSlots makes as many slots as are wanted, or as can be pinned; where that is
-// fewer than minSlots, pageable ones take their place.
-func (p *Pipeline) makeSlots(t *cuda.Thread) error {
-	pin := func(n int) (staging, error) { return p.pin(t, n) }
-	err := p.addSlots(p.config.Slots, pin)
+// startSlots makes the slots that there have to be, and has the others made while producers fill these.
+func (p *Pipeline) startSlots() error {
+	enough := min(minSlots, p.config.Slots)
+	if err := p.onThread(func(t *cuda.Thread) error { return p.makeSlots(t, enough) }); err != nil {
+		return err
+	}
+	if p.stats.PageableSlots == 0 && len(p.slots) == enough {
+		p.pinning.Go(func() { p.note(Fenced(func() error { return p.onThread(p.makeOthers) })) })
+	}
+	return nil
+}
+
+// onThread lets do use a thread of its own.
+func (p *Pipeline) onThread(do func(*cuda.Thread) error) error {
+	t, err := p.context.Lock()
+	if err != nil {
+		return err
+	}
+	defer t.Unlock()
+	return do(t)
+}
+
+// makeSlots makes n slots; pageable ones take the place of those that cannot be pinned, and one will do.
+func (p *Pipeline) makeSlots(t *cuda.Thread, n int) error {
+	err := p.addSlots(n, func(bytes int) (staging, error) { return p.pin(t, bytes) })
 	if refused(err) {
 		p.refuse(err)
-		err = p.addSlots(min(minSlots, p.config.Slots), p.pageable)
+		err = p.addSlots(n, p.pageable)
 	}
 	if refused(err) && len(p.slots) > 0 {
 		p.refuse(err)
@@ -35,9 +55,19 @@ func (p *Pipeline) makeSlots(t *cuda.Thread) error {
 	return err
 }
 
-// addSlots makes slots until there are n.
+// makeOthers makes the slots that are wanted beside those that there have to be, or as many as can be pinned.
+func (p *Pipeline) makeOthers(t *cuda.Thread) error {
+	err := p.addSlots(p.config.Slots, func(bytes int) (staging, error) { return p.pin(t, bytes) })
+	if refused(err) {
+		p.refuse(err)
+		return nil
+	}
+	return err
+}
+
+// addSlots makes slots until there are n, or the pipeline stops.
 func (p *Pipeline) addSlots(n int, stage func(bytes int) (staging, error)) error {
-	for len(p.slots) < n {
+	for len(p.slots) < n && !p.isStopped() {
 		m, err := stage(p.config.SlotBytes)
 		if err != nil {
 			return err
@@ -50,9 +80,11 @@ func (p *Pipeline) addSlots(n int, stage func(bytes int) (staging, error)) error
 func (p *Pipeline) addSlot(m staging) {
 	s := &Slot{staging: m, index: len(p.slots)}
 	p.slots = append(p.slots, s)
-	p.idle <- s
+	p.mu.Lock()
 	p.stats.Slots++
 	if m.pinned == nil {
 		p.stats.PageableSlots++
 	}
+	p.mu.Unlock()
+	p.idle <- s // has room for all slots
 }
