@@ -82,24 +82,28 @@ func (r *run) devicePays(all deviceFacts) func(rows, groups int64, ready bool) b
 // was demanded, and the input can be read again.
 func (r *run) mayRedo(err error) bool {
 	var failed *gpu.Error
-	return errors.As(err, &failed) && !r.demand().required() && r.scan.again()
+	return errors.As(err, &failed) && !failed.Late && !r.demand().required() && r.scan.again()
 }
 
 // redo reads the input again and groups it on the CPU alone, in as many partitions as before if
 // these have begun to be put out. What the failed attempt has made is not used any more (DEVICE-VOID),
-// but stays until the run is closed, since goroutines may still be reading it.
+// but stays until the run is closed, since goroutines may still be reading it. Those that ask later wait.
 func (r *run) redo(ctx context.Context, cause error) error {
 	r.redone.Do(func() {
+		r.void.Store(true)
 		r.noted.fellBack(r.opt.logger(), "the whole input, again", cause.Error())
-		r.failed.Store(r.now.Load())
 		r.bytesRead.Store(0)
 		r.rowsRead.Store(0)
 		a := r.configure()
 		if r.partitions > 0 {
 			a.cfg.Partitions = r.partitions
 		}
+		if r.redoneErr = r.group(ctx, a); r.redoneErr != nil {
+			r.redoneErr = errors.Join(r.redoneErr, a.close())
+			return
+		}
+		r.failed.Store(r.now.Load())
 		r.now.Store(a)
-		r.redoneErr = r.group(ctx, a)
 	})
 	return r.redoneErr
 }

@@ -3,9 +3,11 @@ package gagg
 import (
 	"context"
 	"errors"
+	"math"
 	"testing"
 	"time"
 
+	"github.com/gagg-dev/gagg/feedback"
 	"github.com/gagg-dev/gagg/internal/spill"
 )
 
@@ -21,16 +23,39 @@ func SetSpillFS(t testing.TB, fs spill.FS) {
 // RunHeld is Run, and tells what the run still holds of its memory limit when
 // asked: nothing once its rows are released, or Run has failed.
 func RunHeld(ctx context.Context, q Query, o Options) (rows *Rows, held func() int64, err error) {
+	return runHeld(ctx, q, o, func(*run) {})
+}
+
+// RunAwaiting is RunHeld, but its input is held up until devices that may take part are open, or it is known
+// that they will not be.
+func RunAwaiting(ctx context.Context, q Query, o Options) (rows *Rows, held func() int64, err error) {
+	return runHeld(ctx, q, o, func(r *run) { r.opt.Observer = awaiting{r} })
+}
+
+func runHeld(ctx context.Context, q Query, o Options, change func(*run)) (rows *Rows, held func() int64, err error) {
+	defer startDemanded(o)()
 	p, err := prepare(ctx, q, o)
 	if err != nil {
 		return nil, func() int64 { return 0 }, classify(err)
 	}
 	r := &run{prepared: p, limit: q.Limit, started: time.Now()}
+	change(r)
 	held = r.budget.used.Load
 	if err := r.aggregate(ctx); err != nil {
 		return nil, held, classify(errors.Join(err, r.close()))
 	}
 	return newRows(ctx, r), held, nil
+}
+
+// awaiting is an observer that returns when no device is being opened.
+type awaiting struct{ r *run }
+
+func (a awaiting) Progress(Progress) {
+	for devices := a.r.now.Load().devices; devices != nil; time.Sleep(time.Millisecond) {
+		if pending, _ := devices.Opened(); !pending {
+			return
+		}
+	}
 }
 
 // SetLeastMemory has the runs of a test begin under limits that leave a worker
@@ -50,4 +75,14 @@ func SetPassLeast(t testing.TB, rows int) {
 	before := passLeast
 	passLeast = rows
 	t.Cleanup(func() { passLeast = before })
+}
+
+// SetDevicePays has runs that may choose take a device as soon as one is ready, however small they
+// are. The test must not be parallel.
+func SetDevicePays(t testing.TB) {
+	t.Helper()
+	costs, tile := defaultDeviceCosts, feedback.DefaultTileConfig
+	defaultDeviceCosts = deviceCosts{TableSmall: 1, TableLarge: 1, SmallTable: 1, LargeTable: 2, Link: math.Inf(1)}
+	feedback.DefaultTileConfig.MinRows = 100
+	t.Cleanup(func() { defaultDeviceCosts, feedback.DefaultTileConfig = costs, tile })
 }

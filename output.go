@@ -103,6 +103,11 @@ func (p *producer) partition(ctx context.Context, n int, emit func(*column.Batch
 }
 
 func (p *producer) attempt(ctx context.Context, n int, emit func(*column.Batch) error) error {
+	if p.r.void.Load() {
+		if err := p.r.redo(ctx, nil); err != nil {
+			return err
+		}
+	}
 	if err := p.attach(); err != nil {
 		return err
 	}

@@ -334,5 +334,5 @@ func (r *Rows) Release() {
 	if r.order != nil {
 		r.err = errors.Join(r.err, r.order.close())
 	}
-	r.err = errors.Join(r.err, r.run.close())
+	r.err = classify(errors.Join(r.err, r.run.close()))
 }

@@ -164,6 +164,7 @@ type run struct {
 	outputDone func()                  // ends the timeline's interval of the output; nil: it has not begun
 	now        atomic.Pointer[attempt] // whose groups are put out
 	failed     atomic.Pointer[attempt] // nil: the first attempt went well
+	void       atomic.Bool             // nothing of the first attempt may be used any more
 	redone     sync.Once               // the second attempt
 	redoneErr  error
 

@@ -52,10 +52,13 @@ func (r *resident) Read(p int, emit func(rows []uint64) error) error {
 		return nil
 	}
 	if err := d.rows.check(); err != nil {
-		return failed(d.context, err)
+		return &Error{Device: d.context.Device().Ordinal, Cause: err, Late: true}
 	}
 	return nil
 }
+
+// Close lets go of the reader.
+func (r *resident) Close() error { return r.d.closing(r.d.context, r.GroupReader.Close()) }
 
 // standsFor is how many input rows rows stand for.
 func standsFor(c *cpu.Config, rows []uint64) (n int64) {
@@ -80,13 +83,14 @@ func (d *Devices) bucketPass() (cpu.Pass, error) {
 			return err
 		},
 	})
-	if refused != nil || errors.Is(err, cuda.ErrOutOfMemory) || errors.Is(err, ega.ErrTooSmall) {
+	switch {
+	case err == nil:
+	case refused != nil, errors.Is(err, cuda.ErrOutOfMemory), errors.Is(err, ega.ErrTooSmall):
 		return nil, nil
-	}
-	if err != nil {
+	default:
 		return nil, failed(p.context, err)
 	}
-	return &bucketPass{BucketPass: b, context: p.context, notes: &p.second, host: d.config.CPU}, nil
+	return &bucketPass{BucketPass: b, of: d, context: p.context, notes: &p.second, host: d.config.CPU}, nil
 }
 
 // mostBucket is the most device memory of a merger: more than a partition ever needs. A guess.
@@ -95,6 +99,7 @@ const mostBucket = 1 << 30
 // bucketPass counts what rows stand for on their way to the device and back.
 type bucketPass struct {
 	*ega.BucketPass
+	of      *Devices
 	context *cuda.Context
 	notes   *secondStats
 	host    *cpu.Config

@@ -20,7 +20,8 @@
 //     checked wherever rows come back, by the count that each row has, and ends the run
 //     with [ErrRows].
 //   - DEVICE-VOID: after a failure of a device ([Error]) nothing is used that any device has made. The
-//     caller throws the groups away and reads the input again.
+//     caller throws the groups away and reads the input again. It cannot if some are already gone ([Error].Late): rows
+//     that a device has lost of groups that stay there are found when all have been read.
 //
 // Two kinds of errors come out of here: those of devices, and those of the host while it takes
 // rows back (out of memory, a full disk), which pass through as they are.

@@ -17,6 +17,7 @@ var ErrRows = errors.New("not all rows came back")
 type Error struct {
 	Device int // its number
 	Cause  error
+	Late   bool // groups that may be wrong were given away before it was found: no part of the run can be done again
 }
 
 func (e *Error) Error() string { return fmt.Sprintf("device %d: %v", e.Device, e.Cause) }
@@ -59,5 +60,5 @@ func failed(c *cuda.Context, err error) error {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err
 	}
-	return &Error{c.Device().Ordinal, err}
+	return &Error{Device: c.Device().Ordinal, Cause: err}
 }

@@ -116,7 +116,7 @@ func (d *Devices) toBuckets(g *cpu.Groups) error {
 		}
 	}
 	d.second = true
-	return d.rows.check()
+	return failed(d.passes[0].context, d.rows.check())
 }
 
 // load loads the kernels of the second pass.

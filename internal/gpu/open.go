@@ -256,18 +256,27 @@ func (d *Devices) Close() error {
 func (d *Devices) close() error {
 	d.early.movers.Wait()
 	d.early.close()
-	err := d.outcome.close()
+	err := d.closing(d.context, d.outcome.close())
 	for _, p := range d.passes {
-		err = errors.Join(err, p.close())
+		err = errors.Join(err, d.closing(p.context, p.close()), p.closePlacers())
 	}
 	for _, c := range d.contexts {
-		err = errors.Join(err, c.Close())
+		err = errors.Join(err, d.closing(c, c.Close()))
 	}
 	d.passes, d.contexts = nil, nil
 	return err
 }
 
-// close ends a pass and lets go of rows that nobody has taken.
+// closing is what becomes of an error of a device that lets go of something. Nobody needs it any more, so
+// that a run which would have done without the device goes on without it.
+func (d *Devices) closing(c *cuda.Context, err error) error {
+	if d.config.Refused == nil {
+		return nil
+	}
+	return failed(c, err)
+}
+
+// close ends a pass.
 func (p *pass) close() error {
 	var err error
 	switch {
@@ -276,12 +285,19 @@ func (p *pass) close() error {
 	case p.MultiPass != nil:
 		err = p.MultiPass.Close()
 	}
-	for _, placer := range p.placers {
-		err = errors.Join(err, placer.Close())
-	}
 	if p.kernels != nil {
 		err = errors.Join(err, p.kernels.Close())
 	}
-	p.MultiPass, p.placers, p.kernels, p.closed = nil, nil, nil, nil
+	p.MultiPass, p.kernels, p.closed = nil, nil, nil
+	return err
+}
+
+// closePlacers lets go of rows that nobody has taken. The pass has ended.
+func (p *pass) closePlacers() error {
+	var err error
+	for _, placer := range p.placers {
+		err = errors.Join(err, placer.Close())
+	}
+	p.placers = nil
 	return err
 }

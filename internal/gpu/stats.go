@@ -70,5 +70,5 @@ func (s *secondStats) get() []ega.BucketPassStats {
 // Close notes what the pass did.
 func (b *bucketPass) Close() error {
 	b.notes.add(b.Stats())
-	return b.BucketPass.Close()
+	return b.of.closing(b.context, b.BucketPass.Close())
 }

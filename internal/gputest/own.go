@@ -50,7 +50,7 @@ func usable() (n int, err error) {
 
 // closedWithin is how long Closed waits: a device that was still being opened when a run ended is
 // closed by nobody that a test could wait for.
-const closedWithin = 10 * time.Second
+const closedWithin = 5 * time.Second
 
 // Closed fails the test if something stays open in the emulator.
 func Closed(tb testing.TB) {

@@ -1,0 +1,162 @@
+package gagg_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/gagg-dev/gagg"
+	"github.com/gagg-dev/gagg/internal/cuda/emu"
+	"github.com/gagg-dev/gagg/internal/gputest"
+	"github.com/gagg-dev/gagg/internal/hostmem"
+)
+
+// The faults of devices in docs/faults.md that only a whole run shows.
+
+// codes are what a driver call fails with.
+var codes = []struct {
+	name string
+	code int
+	lost bool // the device is
+}{
+	{"out of memory", 2, false},
+	{"an uncorrectable ECC error", 214, true},
+	{"an illegal address", 700, true},
+	{"a launch failure", 719, true},
+	{"something unknown", 999, true},
+}
+
+// deviceWays are ways of a query through a device: its groups stay there; they do not, and
+// the second pass has them.
+var deviceWays = []struct {
+	name string
+	opt  gagg.Options
+}{
+	{"resident", gagg.Options{Threads: 2, Streams: 1, GPUMemory: 8 << 20, Partitions: 4}},
+	{"evicted", gagg.Options{Threads: 2, Streams: 1, GPUMemory: tinyDevice, Partitions: 4}},
+}
+
+// F64, F67, F68: whichever driver call of a query fails, once or from then on, the whole answer comes from
+// the CPU if no device was asked for; else it is right, since a run does with less memory, or the error
+// is an ErrDevice. Nothing is left.
+func TestDeviceFaults(t *testing.T) {
+	gputest.Need(t, 1)
+	e, emulated := emu.Control()
+	if !emulated {
+		t.Skip("faults are the emulator's")
+	}
+	gagg.SetDevicePays(t)
+	gagg.SetPassLeast(t, 1)
+	q := gagg.Query{From: gagg.Files(randomFile(t, 12_000)), By: []string{"i", "s"}, Aggs: exprs("count(*)", "sum(i)", "max(x)")}
+	want := mustAnswer(t, q, gagg.Options{Device: "cpu"})
+	stride := 41 // from anywhere on: some runs of the tests have every call
+	if testing.Short() {
+		stride = 211
+	}
+	for _, way := range deviceWays {
+		for _, device := range []string{"gpu", "auto"} {
+			f := deviceTrial{query: q, opt: way.opt, want: want, e: e}
+			f.opt.Device = device
+			calls := f.calls(t)
+			for i, code := range codes {
+				t.Run(fmt.Sprintf("%s/%s/%d", way.name, device, code.code), func(t *testing.T) {
+					for nth := 1 + rand.IntN(stride); nth <= calls; nth += stride {
+						f.failing(t, nth, i, nth%2 == 0)
+					}
+				})
+			}
+		}
+	}
+}
+
+// deviceTrial is a query that is run again and again.
+type deviceTrial struct {
+	query gagg.Query
+	opt   gagg.Options
+	want  []string
+	e     *emu.Emu
+}
+
+// calls is about how many driver calls a run makes that the device takes part in.
+func (f *deviceTrial) calls(t *testing.T) (n int) {
+	t.Helper()
+	f.e.Reset()
+	stats, err := f.run(t, false)
+	if err != nil || len(stats.Devices) == 0 || stats.Devices[0].Rows == 0 || stats.Devices[0].InCore != (stats.Devices[0].Evictions == 0) {
+		t.Fatalf("error %v, devices %+v", err, stats.Devices)
+	}
+	return driverCalls(f.e)
+}
+
+// failing is a run whose nth driver call fails.
+func (f *deviceTrial) failing(t *testing.T, nth, code int, forever bool) {
+	t.Helper()
+	c := codes[code]
+	f.e.Reset()
+	if forever && !c.lost { // it is memory that is out, not the driver
+		f.e.Fault("cuMemAlloc_v2", 1+nth%30, c.code, true)
+		f.e.Fault("cuMemHostAlloc", 1+nth%30, c.code, true)
+	} else {
+		f.e.Fault(emu.AnyCall, nth, c.code, forever)
+	}
+	_, err := f.run(t, c.lost)
+	switch {
+	case err == nil:
+	case f.opt.Device == "auto":
+		t.Errorf("%s at call %d, forever %t: error %v, though the CPU could go on", c.name, nth, forever, err)
+	case !isKind(err, gagg.ErrDevice):
+		t.Errorf("%s at call %d, forever %t: error %v", c.name, nth, forever, err)
+	}
+	if t.Failed() {
+		t.Fatalf("%s at call %d, forever %t", c.name, nth, forever)
+	}
+}
+
+// run runs the query and checks what holds in any case. Pinned memory of a device that is lost stays
+// where it is, and counted.
+func (f *deviceTrial) run(t *testing.T, lost bool) (stats gagg.Stats, err error) {
+	t.Helper()
+	goroutines, live := runtime.NumGoroutine(), hostmem.Live()
+	o := f.opt
+	o.TempDir = t.TempDir()
+	var got []string
+	rows, held, err := gagg.RunAwaiting(t.Context(), f.query, o)
+	if err == nil {
+		for rows.Next() {
+			got = append(got, linesOf(rows.Record().Columns())...)
+		}
+		stats = rows.Stats()
+		err = rows.Err()
+		rows.Release()
+		err = errors.Join(err, releaseError(rows, err))
+	}
+	if err == nil && !slices.Equal(got, f.want) {
+		t.Errorf("%d rows that are wrong, %d wanted, and no error", len(got), len(f.want))
+	}
+	if !lost { // what belongs to a lost device stays there
+		gputest.Closed(t)
+	}
+	for end := time.Now().Add(5 * time.Second); runtime.NumGoroutine() > goroutines; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			stack := make([]byte, 1<<20)
+			t.Fatalf("%d goroutines, %d before\n%s", runtime.NumGoroutine(), goroutines, stack[:runtime.Stack(stack, true)])
+		}
+	}
+	left, _ := os.ReadDir(o.TempDir)
+	if n, buffers := held(), hostmem.Live()-live; n != 0 && !lost || buffers != 0 || len(left) > 0 {
+		t.Errorf("%d bytes of the memory limit are still held, %d of buffers, and files %v; error %v", n, buffers, left, err)
+	}
+	return stats, err
+}
+
+func driverCalls(e *emu.Emu) (n int) {
+	for _, calls := range e.Calls() {
+		n += calls
+	}
+	return n
+}
