@@ -254,10 +254,19 @@ __device__ __forceinline__ void ega_combine(const EgaLayout& layout, const Place
   }
 }
 
-// ega_keep adds a row that found no slot to the rest (ROW-KEPT).
+// ega_keep adds the rows of a warp that found no slot to the rest (ROW-KEPT): those of the lanes that say `kept`. The
+// lanes of a full warp call. One atomic counts all of them: a table that is full sends most rows here, and atomics on
+// one word are done one by one.
 template <class Shape>
-__device__ __forceinline__ void ega_keep(const EgaLayout& layout, const EgaRest& rest, const EgaRow<Shape>& row) {
-  uint64_t at = atomicAdd(rest.count, uint64_t(1));
+__device__ __forceinline__ void ega_keep(const EgaLayout& layout, const EgaRest& rest, const EgaRow<Shape>& row,
+                                         bool kept) {
+  uint32_t keepers = __ballot_sync(FULL_MASK, kept);
+  if (keepers == 0) return;
+  uint32_t first = __ffs(keepers) - 1;
+  uint64_t at = 0;
+  if (lane_id() == first) at = atomicAdd(rest.count, uint64_t(__popc(keepers)));
+  at = __shfl_sync(FULL_MASK, at, first) + __popc(keepers & lanes_below());
+  if (!kept) return;
   if (at < rest.capacity) {
     ega_write(layout, rest.rows, at, row);
   } else {
@@ -270,7 +279,7 @@ __device__ __forceinline__ void ega_keep(const EgaLayout& layout, const EgaRest&
 template <class Shape>
 __device__ __forceinline__ void ega_send_batch(const EgaLayout& layout, const EgaGlobal& table, const EgaRest& rest,
                                                const EgaRow<Shape>* batch, uint32_t there) {
-  uint32_t slots[Shape::BATCH];
+  uint32_t slots[Shape::BATCH], missed = 0;
   ega_find_batch(layout, table, batch, there, slots);
 #pragma unroll
   for (uint32_t b = 0; b < Shape::BATCH; b++) {
@@ -278,9 +287,12 @@ __device__ __forceinline__ void ega_send_batch(const EgaLayout& layout, const Eg
     if (slots[b] != EGA_NONE) {
       ega_combine(layout, table, slots[b], batch[b]);
     } else {
-      ega_keep(layout, rest, batch[b]);
+      missed |= 1u << b;
     }
   }
+  if (!__any_sync(FULL_MASK, missed != 0)) return;
+#pragma unroll
+  for (uint32_t b = 0; b < Shape::BATCH; b++) ega_keep(layout, rest, batch[b], (missed >> b & 1) != 0);
 }
 
 // ega_used says whether a slot has a key, once nobody claims any more. With keys of one word slot number `slots`
