@@ -1,0 +1,151 @@
+package gagg_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gagg-dev/gagg"
+	"github.com/gagg-dev/gagg/internal/gputest"
+	"github.com/gagg-dev/gagg/internal/hostmem"
+)
+
+// deviceQuery is a query with many groups, some thousand of which are more than a tiny device has room for.
+func deviceQuery(t *testing.T, rows int) gagg.Query {
+	return gagg.Query{From: gagg.Files(randomFile(t, rows)), By: []string{"i", "s"}, Aggs: exprs("count(*)", "sum(i)", "max(x)")}
+}
+
+// settled waits until no more goroutines run and no more buffers are held than before a test's run, and
+// nothing is open on a device.
+func settled(t *testing.T) (check func()) {
+	goroutines, live := runtime.NumGoroutine(), hostmem.Live()
+	return func() {
+		t.Helper()
+		gputest.Closed(t)
+		for end := time.Now().Add(5 * time.Second); runtime.NumGoroutine() > goroutines || hostmem.Live() > live; time.Sleep(time.Millisecond) {
+			if time.Now().After(end) {
+				stack := make([]byte, 1<<20)
+				t.Fatalf("%d goroutines, %d before; %d bytes of buffers\n%s", runtime.NumGoroutine(), goroutines, hostmem.Live()-live, stack[:runtime.Stack(stack, true)])
+			}
+		}
+	}
+}
+
+// F72: whenever a run on a device is cancelled, it ends soon, with the context's error or with its rows, and leaves
+// nothing.
+func TestDeviceCancel(t *testing.T) {
+	gputest.Need(t, 1)
+	gagg.SetDevicePays(t)
+	gagg.SetPassLeast(t, 1)
+	q := deviceQuery(t, 12_000)
+	tries := 12
+	if testing.Short() {
+		tries = 4
+	}
+	for _, way := range deviceWays {
+		for _, device := range []string{"gpu", "auto"} {
+			t.Run(way.name+"/"+device, func(t *testing.T) {
+				o := way.opt
+				o.Device = device
+				began := time.Now()
+				want := mustAnswer(t, q, o)
+				whole := time.Since(began)
+				for range tries {
+					check := settled(t)
+					after := time.Duration(rand.Int64N(int64(whole)))
+					got, err := cancelled(t, q, o, after)
+					if err == nil && !slices.Equal(got, want) || err != nil && !errors.Is(err, context.Canceled) {
+						t.Errorf("after %v of %v: %d rows of %d, error %v", after, whole, len(got), len(want), err)
+					}
+					check()
+				}
+			})
+		}
+	}
+}
+
+// cancelled runs a query that is cancelled after some time.
+func cancelled(t *testing.T, q gagg.Query, o gagg.Options, after time.Duration) (lines []string, err error) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var at time.Time
+	timer := time.AfterFunc(after, func() { at = time.Now(); cancel() })
+	o.TempDir = t.TempDir()
+	rows, held, err := gagg.RunHeld(ctx, q, o)
+	if err == nil {
+		for rows.Next() {
+			lines = append(lines, linesOf(rows.Record().Columns())...)
+		}
+		err = rows.Err()
+		rows.Release()
+	}
+	if !timer.Stop() && time.Since(at) > 2*time.Second {
+		t.Errorf("it took %v to end", time.Since(at))
+	}
+	for end := time.Now().Add(5 * time.Second); held() != 0; time.Sleep(time.Millisecond) { // a device may still be opened
+		if time.Now().After(end) {
+			t.Fatalf("%d bytes of the memory limit are still held; error %v", held(), err)
+		}
+	}
+	if left, _ := os.ReadDir(o.TempDir); len(left) > 0 {
+		t.Errorf("left in the temp folder: %v", left)
+	}
+	return lines, err
+}
+
+// Rows that nobody reads to their end are let go with all that a device holds, also while it is still opened.
+func TestDeviceReleasedEarly(t *testing.T) {
+	gputest.Need(t, 1)
+	gagg.SetDevicePays(t)
+	gagg.SetPassLeast(t, 1)
+	q := deviceQuery(t, 12_000)
+	for _, way := range deviceWays {
+		for _, device := range []string{"gpu", "auto"} {
+			for _, records := range []int{0, 1, 3} {
+				check := settled(t)
+				o := way.opt
+				o.Device = device
+				rows, err := gagg.Run(t.Context(), q, o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for range records {
+					rows.Next()
+				}
+				rows.Release()
+				if err := rows.Err(); err != nil {
+					t.Errorf("%s, %s, released after %d records: %v", way.name, device, records, err)
+				}
+				check()
+			}
+		}
+	}
+}
+
+// Runs in one process share a device, each with memory of its own.
+func TestDeviceRunsAtOnce(t *testing.T) {
+	gputest.Need(t, 1)
+	gagg.SetPassLeast(t, 1)
+	q := deviceQuery(t, 12_000)
+	want := mustAnswer(t, q, gagg.Options{Device: "cpu"})
+	check := settled(t)
+	var runs sync.WaitGroup
+	for i := range 4 {
+		o := deviceWays[i%len(deviceWays)].opt
+		o.Device = "gpu"
+		runs.Go(func() {
+			if got, err := answer(t, q, o); err != nil || !slices.Equal(got, want) {
+				t.Errorf("%d rows of %d, error %v", len(got), len(want), err)
+			}
+		})
+	}
+	runs.Wait()
+	check()
+}
