@@ -7,8 +7,8 @@ import (
 	"github.com/gagg-dev/gagg/partition"
 )
 
-// sender copies rows from the device to buffers for placers, on one stream. While one buffer is filled the copies to the
-// next are queued already.
+// sender copies rows from the device to buffers for placers, on one stream. While the copies to one buffer are under way,
+// those to the next are queued already.
 type sender struct {
 	placing *placing
 	thread  *cuda.Thread
@@ -16,7 +16,9 @@ type sender struct {
 	bytes   cuda.Size      // of a buffer
 	moved   [2]*cuda.Event // in turns: the copies to a buffer are done
 	turn    int
-	pending placed // its copies are queued; no buffer: none are
+	filling *cuda.Pinned // nil: none is; else
+	filled  cuda.Size    // how much of it has its copies queued
+	pending placed       // all its copies are queued; no buffer: none are
 }
 
 // sending lets do send rows, and waits until all are with the placers.
@@ -34,31 +36,89 @@ func (p *placing) sending(t *cuda.Thread, stream *cuda.Stream, do func(*sender) 
 	if err := do(s); err != nil {
 		return err
 	}
+	if err := s.pass(); err != nil {
+		return err
+	}
 	return s.flush()
 }
 
-// send takes a buffer, lets queue put copies of rows to it into the stream, and hands on the buffer before. queue
-// returns how many rows there are.
-func (s *sender) send(queue func(to *cuda.Pinned) (rows int, err error)) (int, error) {
-	b, err := s.buffer()
-	if err != nil {
-		return 0, err
+// chain sends the rows of partition p, whose pages are among those listed from partition 0 on.
+func (s *sender) chain(c *partition.Chains, list partition.ChainPages, p int) (rows uint64, err error) {
+	page := cuda.Size(c.PageRows()) * s.row()
+	last, pages := list.Sizes[p].Last, list.Pages[list.From[p]:list.From[p+1]]
+	for len(pages) > 0 {
+		room, err := s.room(page)
+		if err != nil {
+			return rows, err
+		}
+		some := partition.ChainPages{First: p, Pages: pages[:min(int(room/page), len(pages))]}
+		pages = pages[len(some.Pages):]
+		size := partition.ChainSize{Pages: len(some.Pages), Last: c.PageRows()}
+		if len(pages) == 0 {
+			size.Last = last
+		}
+		some.Sizes, some.From = []partition.ChainSize{size}, []uint32{0, uint32(len(some.Pages))}
+		n, err := c.CopyOut(s.stream, some, s.filling, s.filled)
+		if err != nil {
+			return rows, err
+		}
+		s.filled += cuda.Size(n) * s.row()
+		rows += uint64(n)
 	}
-	n, err := queue(b)
-	if err == nil {
-		err = s.stream.Record(s.moved[s.turn])
+	return rows, nil
+}
+
+// dense sends n rows that lie one after the other.
+func (s *sender) dense(from cuda.Span, n uint64) error {
+	for at, end := cuda.Size(0), cuda.Size(n)*s.row(); at < end; {
+		room, err := s.room(s.row())
+		if err != nil {
+			return err
+		}
+		piece := from.Slice(at, min(at+room/s.row()*s.row(), end))
+		if err := s.stream.CopyOut(s.filling.Span(s.filled, s.filled+piece.Size), piece); err != nil {
+			return err
+		}
+		s.filled += piece.Size
+		at += piece.Size
 	}
-	if err == nil {
-		err = s.flush()
+	return nil
+}
+
+func (s *sender) row() cuda.Size { return s.placing.pass.plan.layout.RowBytes() }
+
+// room sees to it that a buffer is being filled which has room for some bytes, and says for how many.
+func (s *sender) room(least cuda.Size) (cuda.Size, error) {
+	if s.filling != nil && s.bytes-s.filled < least {
+		if err := s.pass(); err != nil {
+			return 0, err
+		}
 	}
-	if err != nil {
-		err = errors.Join(err, s.stream.Synchronize())
-		s.placing.free <- b
-		return 0, err
+	if s.filling == nil {
+		b, err := s.buffer()
+		if err != nil {
+			return 0, err
+		}
+		s.filling, s.filled = b, 0
 	}
-	s.pending = placed{b, wordsOf(b.Bytes()[:n*int(s.placing.pass.plan.layout.RowBytes())])}
+	return s.bytes - s.filled, nil
+}
+
+// pass fills the buffer no further, and hands on the one before.
+func (s *sender) pass() error {
+	if s.filling == nil {
+		return nil
+	}
+	if err := s.stream.Record(s.moved[s.turn]); err != nil {
+		return err
+	}
+	if err := s.flush(); err != nil {
+		return err
+	}
+	s.pending = placed{s.filling, wordsOf(s.filling.Bytes()[:s.filled])}
+	s.filling = nil
 	s.turn = 1 - s.turn
-	return n, nil
+	return nil
 }
 
 // buffer is the next one. Where none is free the placers first get the one that they may be waiting for.
@@ -86,7 +146,7 @@ func (s *sender) free() *cuda.Pinned {
 	}
 }
 
-// flush waits for the copies under way but those to the last buffer, and hands their buffer on.
+// flush waits for the copies to the buffer that is pending, and hands it on.
 func (s *sender) flush() error {
 	if s.pending.buffer == nil {
 		return nil
@@ -103,9 +163,11 @@ func (s *sender) flush() error {
 // close gives back what an error left.
 func (s *sender) close() error {
 	var errs []error
-	if s.pending.buffer != nil {
-		errs = append(errs, s.stream.Synchronize())
-		s.placing.free <- s.pending.buffer
+	for _, b := range []*cuda.Pinned{s.filling, s.pending.buffer} {
+		if b != nil {
+			errs = append(errs, s.stream.Synchronize())
+			s.placing.free <- b
+		}
 	}
 	for _, e := range s.moved {
 		if e != nil {
@@ -113,42 +175,4 @@ func (s *sender) close() error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// chain sends the rows of partition p, whose pages are among those listed from partition 0 on, as many pages at a
-// time as a buffer has room for.
-func (s *sender) chain(c *partition.Chains, list partition.ChainPages, p int) (rows uint64, err error) {
-	last, pages := list.Sizes[p].Last, list.Pages[list.From[p]:list.From[p+1]]
-	step := max(int(s.bytes/(cuda.Size(c.PageRows())*s.placing.pass.plan.layout.RowBytes())), 1)
-	for len(pages) > 0 {
-		some := partition.ChainPages{First: p, Pages: pages[:min(step, len(pages))]}
-		pages = pages[len(some.Pages):]
-		size := partition.ChainSize{Pages: len(some.Pages), Last: c.PageRows()}
-		if len(pages) == 0 {
-			size.Last = last
-		}
-		some.Sizes, some.From = []partition.ChainSize{size}, []uint32{0, uint32(len(some.Pages))}
-		n, err := s.send(func(to *cuda.Pinned) (int, error) { return c.CopyOut(s.stream, some, to, 0) })
-		if err != nil {
-			return rows, err
-		}
-		rows += uint64(n)
-	}
-	return rows, nil
-}
-
-// dense sends n rows that lie one after the other.
-func (s *sender) dense(from cuda.Span, n uint64) error {
-	row := s.placing.pass.plan.layout.RowBytes()
-	step := uint64(s.bytes / row)
-	for at := uint64(0); at < n; at += step {
-		end := min(at+step, n)
-		piece := from.Slice(cuda.Size(at)*row, cuda.Size(end)*row)
-		if _, err := s.send(func(to *cuda.Pinned) (int, error) {
-			return int(end - at), s.stream.CopyOut(to.Span(0, piece.Size), piece)
-		}); err != nil {
-			return err
-		}
-	}
-	return nil
 }
