@@ -127,6 +127,7 @@ EMU_TEST = GAGG_REQUIRE_GPU=1 GAGG_CUDA_LIBRARY=$(CURDIR)/build/emu/$(1) $(GO) t
 test-emu: emu
 	$(call EMU_TEST,libcuda-emu.so) -tags invariant $(addprefix ./,$(DEVICE_PACKAGES) internal/cuda/emu)
 	GAGG_EMU_DEVICES=2 $(call EMU_TEST,libcuda-emu.so) -tags invariant -run Device $(QUERY_PACKAGES)
+	CGO_ENABLED=1 $(call EMU_TEST,libcuda-emu.so) -race -short -run 'TestDevice(Cancel|ReleasedEarly|RunsAtOnce)' .
 
 .PHONY: test-emu-asan
 test-emu-asan: emu-asan

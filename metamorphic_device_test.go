@@ -31,7 +31,10 @@ var deviceConfigurations = []configuration{
 	{name: "little memory for both", source: parquetAs(datagen.Layout{RowGroup: 1000}), opt: gagg.Options{Device: "gpu", Threads: 2, Streams: 1, GPUMemory: tinyDevice, MemoryLimit: 64 << 20}},
 	{name: "two devices", source: parquetAs(datagen.Layout{RowGroup: 300}), opt: gagg.Options{Device: "0,1", Threads: 3, GPUMemory: 16 << 20}},
 	{name: "two tiny devices", source: parquetAs(datagen.Layout{RowGroup: 300}), opt: gagg.Options{Device: "1,0", Threads: 3, Streams: 1, GPUMemory: tinyDevice, Partitions: 4}},
-	{name: "arrow records", source: recordsOf, opt: gagg.Options{Device: "gpu", Threads: 2}},
+	{name: "arrow records", source: recordsOf, opt: gagg.Options{Device: "gpu", Threads: 2, GPUMemory: 32 << 20}},
+	{name: "auto", await: true, source: parquetAs(datagen.Layout{RowGroup: 300}), opt: gagg.Options{Threads: 3, GPUMemory: 32 << 20}},
+	{name: "auto, in mid-run or too late", source: parquetAs(datagen.Layout{RowGroup: 100}), opt: gagg.Options{Threads: 2, GPUMemory: 32 << 20}},
+	{name: "auto, tiny memory", await: true, source: parquetAs(datagen.Layout{RowGroup: 300}), opt: gagg.Options{Threads: 2, Streams: 1, GPUMemory: tinyDevice}},
 }
 
 // F71: one query and one data set, on devices of any size: the oracle's answer, in the order of
@@ -40,7 +43,8 @@ func TestMetamorphicDevice(t *testing.T) {
 	gputest.Need(t, 2)
 	gagg.SetLeastMemory(t, tightMemory)
 	gagg.SetPassLeast(t, 1)
-	trials := uint64(12)
+	gagg.SetDevicePays(t)
+	trials := uint64(8)
 	if testing.Short() {
 		trials = 4
 	}
@@ -74,7 +78,7 @@ func TestMetamorphicDevice(t *testing.T) {
 				if err != nil {
 					t.Errorf("%s\n%v", tr, err)
 				}
-				computed[got.stats.Device]++
+				computed[c.opt.Device+" "+got.stats.Device]++
 				for _, s := range got.stats.Devices {
 					did.RestRows, did.Evictions = did.RestRows+s.RestRows, did.Evictions+s.Evictions
 					did.Buckets, did.FullBuckets = did.Buckets+s.Buckets, did.FullBuckets+s.FullBuckets
@@ -86,6 +90,9 @@ func TestMetamorphicDevice(t *testing.T) {
 	t.Logf("what computed: %v; devices in all: %+v", computed, did)
 	if !did.InCore || did.RestRows == 0 || did.Evictions == 0 || did.Buckets == 0 || did.FullBuckets == 0 {
 		t.Error("not all ways of a device were gone")
+	}
+	if computed[" gpu:0"] == 0 {
+		t.Error("no run took a device that was not asked for")
 	}
 }
 

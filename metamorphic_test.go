@@ -99,6 +99,7 @@ type configuration struct {
 	source func(t *testing.T, tr *trial) gagg.Source
 	opt    gagg.Options
 	least  bool // the least memory limit, and opt.MemoryLimit on top
+	await  bool // the input waits until a device is open that may take part
 }
 
 func parquetAs(l datagen.Layout) func(*testing.T, *trial) gagg.Source {
@@ -207,7 +208,11 @@ func (tr *trial) run(t *testing.T, c configuration) (out outcome, err error) {
 		o.MemoryLimit += leastLimit(t, q, o)
 	}
 	live := hostmem.Live()
-	rows, held, err := gagg.RunHeld(t.Context(), q, o)
+	run := gagg.RunHeld
+	if c.await {
+		run = gagg.RunAwaiting
+	}
+	rows, held, err := run(t.Context(), q, o)
 	defer func() {
 		left, _ := os.ReadDir(o.TempDir) // "" has none
 		if n, buffers := held(), hostmem.Live()-live; n != 0 || buffers != 0 || len(left) > 0 {
