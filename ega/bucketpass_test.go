@@ -210,9 +210,7 @@ func placesOf(list []uint64) []int {
 // A pass keeps to the memory that it was given, of the device and of the host, and gives all back.
 func TestBucketPassBudget(t *testing.T) {
 	r := newRig(t)
-	for _, device := range []int64{tinyPass, 1 << 20, 50_000_000} {
-		free, _, err := r.thread.MemoryInfo()
-		r.do(err)
+	for _, device := range []int64{tinyPass, 1 << 20, 50_000_000} { // each more than those before, for the peak
 		var host, most int64
 		config := ega.BucketPassConfig{Layout: everyOp, Device: device, Host: func(n int64) error {
 			host += n
@@ -221,9 +219,7 @@ func TestBucketPassBudget(t *testing.T) {
 		}}
 		b, err := ega.NewBucketPass(r.thread.Context(), config)
 		r.do(err)
-		after, _, err := r.thread.MemoryInfo()
-		r.do(err)
-		if used := int64(free - after); used > device || used < device-5000 {
+		if used := int64(r.thread.Context().Peak()); used > device || used < device-5000 {
 			t.Errorf("%d bytes of device memory, given %d", used, device)
 		}
 		if most <= 0 || most > 2*ega.DefaultBucketBuffer+1000 {
