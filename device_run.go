@@ -7,6 +7,7 @@ import (
 
 	"github.com/gagg-dev/gagg/ega"
 	"github.com/gagg-dev/gagg/feedback"
+	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/gpu"
 )
 
@@ -35,9 +36,12 @@ func (r *run) openDevices(ctx context.Context, a *attempt) error {
 		c.Pays = r.devicePays(facts)
 	}
 	a.devices = gpu.New(ctx, c)
-	a.cfg.Offload = a.devices
+	a.cfg.Offload = offload(a.devices)
 	return nil
 }
+
+// offload is how devices are given to the workers. Tests put something in between.
+var offload = func(d *gpu.Devices) cpu.Offload { return d }
 
 // checkDemand refuses a device that is not there, also if it would have nothing to do.
 func (r *run) checkDemand(ctx context.Context, f deviceFacts) error {

@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"math"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/gagg-dev/gagg/feedback"
+	"github.com/gagg-dev/gagg/internal/cpu"
+	"github.com/gagg-dev/gagg/internal/gpu"
 	"github.com/gagg-dev/gagg/internal/spill"
 )
 
@@ -85,4 +88,38 @@ func SetDevicePays(t testing.TB) {
 	defaultDeviceCosts = deviceCosts{TableSmall: 1, TableLarge: 1, SmallTable: 1, LargeTable: 2, Link: math.Inf(1)}
 	feedback.DefaultTileConfig.MinRows = 100
 	t.Cleanup(func() { defaultDeviceCosts, feedback.DefaultTileConfig = costs, tile })
+}
+
+// FlipBit has the next run that gives rows to a device do that with one bit flipped, of a word of the
+// first row. The test must not be parallel.
+func FlipBit(t testing.TB, word int) {
+	t.Helper()
+	before := offload
+	offload = func(d *gpu.Devices) cpu.Offload { return &flipper{Offload: d, word: word} }
+	t.Cleanup(func() { offload = before })
+}
+
+// flipper is an Offload whose first tile is damaged between the worker and the device.
+type flipper struct {
+	cpu.Offload
+	word int
+	once sync.Once
+}
+
+func (f *flipper) Tile() (cpu.Tile, error) {
+	t, err := f.Offload.Tile()
+	if t == nil || err != nil {
+		return nil, err
+	}
+	return &flippedTile{t, f}, nil
+}
+
+type flippedTile struct {
+	cpu.Tile
+	of *flipper
+}
+
+func (t *flippedTile) Submit(rows int) error {
+	t.of.once.Do(func() { t.Words()[t.of.word] ^= 1 })
+	return t.Tile.Submit(rows)
 }

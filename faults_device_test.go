@@ -12,6 +12,7 @@ import (
 
 	"github.com/gagg-dev/gagg"
 	"github.com/gagg-dev/gagg/internal/cuda/emu"
+	"github.com/gagg-dev/gagg/internal/gpu"
 	"github.com/gagg-dev/gagg/internal/gputest"
 	"github.com/gagg-dev/gagg/internal/hostmem"
 )
@@ -98,6 +99,7 @@ func (f *deviceTrial) failing(t *testing.T, nth, code int, forever bool) {
 	t.Helper()
 	c := codes[code]
 	f.e.Reset()
+	defer f.e.Reset() // what a lost device has
 	if forever && !c.lost { // it is memory that is out, not the driver
 		f.e.Fault("cuMemAlloc_v2", 1+nth%30, c.code, true)
 		f.e.Fault("cuMemHostAlloc", 1+nth%30, c.code, true)
@@ -159,4 +161,53 @@ func driverCalls(e *emu.Emu) (n int) {
 		n += calls
 	}
 	return n
+}
+
+// F69: rows that are lost or doubled on their way to a device, there or on their way back are found by the
+// count that each has: a bit of it that flips is an ErrDevice, or, where no group was put out before that was
+// known, the answer is the CPU's. A bit of another word is not found.
+func TestDeviceFlippedBits(t *testing.T) {
+	gputest.Need(t, 1)
+	gagg.SetDevicePays(t)
+	gagg.SetPassLeast(t, 1)
+	q := deviceQuery(t, 12_000)
+	q.Aggs = exprs("count(*)")
+	want := mustAnswer(t, q, gagg.Options{Device: "cpu"})
+	const key, count = 1, 3 // words of a row, behind its hash
+	for _, x := range []struct {
+		way    int
+		device string
+		word   int
+		found  bool
+		redone bool
+	}{
+		{0, "gpu", count, true, false},
+		{1, "gpu", count, true, false},
+		{0, "auto", count, true, false},
+		{1, "auto", count, true, true},
+		{0, "gpu", key, false, false},
+	} {
+		t.Run(fmt.Sprintf("%s/%s/%d", deviceWays[x.way].name, x.device, x.word), func(t *testing.T) {
+			gagg.FlipBit(t, x.word)
+			f := deviceTrial{query: q, opt: deviceWays[x.way].opt, want: want}
+			f.opt.Device = x.device
+			rows, _, err := gagg.RunAwaiting(t.Context(), q, f.opt)
+			var got []string
+			if err == nil {
+				for rows.Next() {
+					got = append(got, linesOf(rows.Record().Columns())...)
+				}
+				err = rows.Err()
+				rows.Release()
+			}
+			switch {
+			case !x.found || x.redone:
+				if err != nil || slices.Equal(got, want) != x.redone {
+					t.Errorf("%d rows of %d, error %v", len(got), len(want), err)
+				}
+			case !errors.Is(err, gpu.ErrRows) || !isKind(err, gagg.ErrDevice):
+				t.Errorf("error %v", err)
+			}
+		})
+	}
 }
