@@ -9,6 +9,7 @@ import (
 	"github.com/gagg-dev/gagg/feedback"
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/gpu"
+	"github.com/gagg-dev/gagg/merge"
 )
 
 // openDevices lets devices take part in an attempt, if they may pay.
@@ -110,6 +111,24 @@ func (r *run) redo(ctx context.Context, cause error) error {
 		r.now.Store(a)
 	})
 	return r.redoneErr
+}
+
+// mergedRows is how many rows small partitions are put together to at most, if devices aggregate
+// them: what a bucket costs beside its rows is little then. A guess.
+const mergedRows = 16 * cpu.DefaultPassLeast
+
+// planRanges says which partitions are merged together.
+func (r *run) planRanges() []merge.Range {
+	a := r.now.Load()
+	sizes := a.groups.Sizes()
+	if a.devices == nil || !a.devices.Second() {
+		return merge.Buddies(sizes, -1)
+	}
+	rows := int64(0)
+	for _, n := range sizes {
+		rows += n
+	}
+	return merge.Buddies(sizes, min(mergedRows, rows/int64(4*r.threads))) // some for each goroutine
 }
 
 // startDemanded begins to open devices that were asked for before the input is: the driver takes its

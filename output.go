@@ -88,7 +88,7 @@ func (p *producer) close() error {
 	return m.Close()
 }
 
-// partition calls emit with the result batches of partition number n, in
+// partition calls emit with the result batches of range number n of the partitions, in
 // order. A batch is valid until emit returns. Should a device fail, the CPU makes the
 // groups again, which come in the same order, and those that are in batches are left out.
 func (p *producer) partition(ctx context.Context, n int, emit func(*column.Batch) error) error {
@@ -111,9 +111,9 @@ func (p *producer) attempt(ctx context.Context, n int, emit func(*column.Batch) 
 	if err := p.attach(); err != nil {
 		return err
 	}
-	p.merger.Prefetch(min(n+p.r.threads, p.r.partitions-1))
+	p.merger.Prefetch(p.r.ranges[min(n+p.r.threads, len(p.r.ranges)-1)])
 	seen, stride := 0, p.from.cfg.Stride
-	return p.merger.Merge(ctx, n, func(rows []uint64) error {
+	return p.merger.Merge(ctx, p.r.ranges[n], func(rows []uint64) error {
 		skip := min(max(p.gone-seen, 0), len(rows)/stride)
 		seen += len(rows) / stride
 		for rows = rows[skip*stride:]; len(rows) > 0; {

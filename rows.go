@@ -3,7 +3,6 @@ package gagg
 import (
 	"context"
 	"errors"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -33,12 +32,12 @@ type Rows struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	done   sync.WaitGroup
-	tokens chan struct{} // one for each partition being made or waiting
-	next   atomic.Int64  // the next partition to make
+	tokens chan struct{} // one for each range being made or waiting
+	next   atomic.Int64  // the next range to make
 
 	mu      sync.Mutex // guards what follows up to changed
-	slots   []slot     // by partition
-	at      int        // the partition that is read
+	slots   []slot     // by range of partitions
+	at      int        // the range that is read
 	waiting int64      // bytes of records in slots
 	changed sync.Cond  // on mu
 
@@ -52,7 +51,7 @@ type Rows struct {
 	end    time.Time
 }
 
-// slot is what has been made of a partition and was not taken yet.
+// slot is what has been made of a range of partitions and was not taken yet.
 type slot struct {
 	records []arrow.Record // none if they are to be sorted
 	done    bool
@@ -73,10 +72,10 @@ func newRows(ctx context.Context, r *run) *Rows {
 	if len(r.query.order) > 0 {
 		rows.order = &ordering{run: r, keep: rows.left}
 	}
-	rows.slots = make([]slot, r.partitions)
+	rows.slots = make([]slot, len(r.ranges))
 	rows.tokens = make(chan struct{}, 2*r.threads)
 	context.AfterFunc(rows.ctx, rows.wake)
-	for maker := range min(r.threads, r.partitions) {
+	for maker := range min(r.threads, len(r.ranges)) {
 		rows.done.Go(func() { rows.produce(rowOfMaker(maker)) })
 	}
 	return rows
@@ -89,7 +88,7 @@ func (r *Rows) wake() {
 	r.changed.Broadcast()
 }
 
-// produce makes partitions until none is left. row is its own of the timeline.
+// produce makes ranges of partitions until none is left. row is its own of the timeline.
 func (r *Rows) produce(row traceRow) {
 	p := newProducer(r.run)
 	var sorter *extsort.Sorter
@@ -109,7 +108,7 @@ func (r *Rows) produce(row traceRow) {
 		if n >= len(r.slots) {
 			break
 		}
-		made := r.run.trace.span(row, "partition "+strconv.Itoa(n))
+		made := r.run.trace.span(row, r.run.ranges[n].String())
 		err = r.make(p, sorter, n)
 		made()
 		r.finish(n, err)
@@ -119,7 +118,7 @@ func (r *Rows) produce(row traceRow) {
 	}
 }
 
-// make turns partition n into records, or gives it to the sorter if there is
+// make turns range n into records, or gives it to the sorter if there is
 // one.
 func (r *Rows) make(p *producer, sorter *extsort.Sorter, n int) (err error) {
 	defer cpu.Recovered(&err)

@@ -19,6 +19,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/gpu"
 	"github.com/gagg-dev/gagg/internal/key"
 	"github.com/gagg-dev/gagg/internal/spill"
+	"github.com/gagg-dev/gagg/merge"
 	"github.com/gagg-dev/gagg/partition"
 )
 
@@ -157,6 +158,7 @@ type run struct {
 	limit      int64
 	started    time.Time
 	partitions int
+	ranges     []merge.Range // of partitions, which are merged one after the other
 	disk       *spill.Space
 	unwatch    func() bool // nil: nothing was opened
 	noted      fallbacks
@@ -198,6 +200,7 @@ func (r *run) aggregate(ctx context.Context) error {
 	}
 	groups := &r.now.Load().groups
 	r.partitions = groups.Buckets[0].Partitions()
+	r.ranges = r.planRanges()
 	r.scanTime = time.Since(r.started)
 	r.opt.logger().Debug("aggregated", slog.Int64("rows", r.rowsRead.Load()),
 		slog.Bool("partitioned", groups.Partitioned), slog.Int64("spilled", r.disk.Written()))

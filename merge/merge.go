@@ -1,64 +1,56 @@
-// Package merge puts small partitions together, so that what each of them
-// costs whatever its size (a launch, a copy, a table) is paid less often.
-// Arithmetic only: sizes in, numbers of partitions out.
+// Package merge puts small partitions together, so that what each of them costs
+// whatever its size (a launch, a copy, a table) is paid less often. Arithmetic
+// only: sizes in, ranges of partitions out.
 //
-// It is Algorithm 1 of paper 003, section 4.2.3 (EGA, "Using Greedy Merge to
-// Handle Small Partitions"): take the two smallest partitions and go on
-// adding the smallest one while the sum is at most k; put the sum back and
-// begin again; stop when one partition is left or the two smallest exceed k
-// together.
-//
-// Where we differ: the paper keeps a min-heap, since a sum goes back among
-// the partitions. But a sum S is never added to again: it stopped growing at
-// some x, then the smallest partition, with S + x > k, and whatever is left
-// is no smaller than x. So sorting the partitions once and taking them in
-// order gives the same result, and ends by itself: two partitions that follow
-// are larger than k together as soon as the second of them exceeds S. The
-// test compares both.
+// It stands in for Algorithm 1 of paper 003, section 4.2.3 (EGA, "Using Greedy
+// Merge to Handle Small Partitions"), which goes on adding the smallest
+// partition, wherever it is, while the sum is at most k. Ours come out in
+// order of number, since that is the order of their hashes and of the result, and the table
+// that takes them spreads its slots by the hash bits which all its rows do not
+// share. So only buddies are merged: two ranges of 2^j partitions next to each
+// other that differ in one bit, as in a buddy allocator. docs/decisions/0007 says more.
 package merge
 
-import (
-	"cmp"
-	"slices"
-)
+import "strconv"
 
-// Greedy says which partitions go together: those with the given sizes, any
-// unit, into sums of at most k. Every index of sizes is in one of the
-// results, which are sorted, as is each of them. A partition above k stays
-// alone. Neither sizes nor k are negative.
-//
-// Theorem 2 (paper 003): if no size is above k and x sums are the fewest
-// possible, there are y < 2x + 1 results. Time is O(n log n). The same sizes
-// always give the same result: among equal ones the lower index comes first.
-func Greedy(sizes []int64, k int64) [][]int {
-	order := make([]int, len(sizes))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(sizes[a], sizes[b]), cmp.Compare(a, b))
-	})
-	var merged [][]int
-	for len(order) > 0 {
-		n := fitting(sizes, order, k)
-		merged = append(merged, order[:n:n])
-		order = order[n:]
-	}
-	for _, m := range merged {
-		slices.Sort(m)
-	}
-	slices.SortFunc(merged, func(a, b []int) int { return cmp.Compare(a[0], b[0]) })
-	return merged
+// Range is partitions next to each other: N of them, a power of two, from First,
+// a multiple of N. Their numbers differ in the lowest bits alone.
+type Range struct {
+	First, N int
 }
 
-// fitting is how many of the first partitions of order have a sum of at most
-// k: one at least.
-func fitting(sizes []int64, order []int, k int64) int {
-	sum := sizes[order[0]]
-	n := 1
-	for n < len(order) && sizes[order[n]] <= k-sum {
-		sum += sizes[order[n]]
-		n++
+// String names the partitions.
+func (r Range) String() string {
+	if r.N == 1 {
+		return "partition " + strconv.Itoa(r.First)
 	}
-	return n
+	return "partitions " + strconv.Itoa(r.First) + " to " + strconv.Itoa(r.First+r.N-1)
+}
+
+// Buddies says which partitions go together: those with the given sizes, any unit,
+// a power of two in number, into ranges whose sizes add up to at most k. The ranges
+// are the widest such ones, in order; every partition is in one of them, and one
+// above k is alone. No size is negative. The same sizes always give the same result.
+func Buddies(sizes []int64, k int64) []Range {
+	ranges, _ := merge(nil, sizes, 0, k)
+	return ranges
+}
+
+// merge appends the ranges of sizes, whose first partition has that number. room is what k has left
+// beside all of them; negative: they are not one range.
+func merge(ranges []Range, sizes []int64, first int, k int64) (_ []Range, room int64) {
+	n := len(sizes)
+	switch n {
+	case 0:
+		return ranges, k
+	case 1:
+		return append(ranges, Range{first, 1}), k - sizes[0]
+	}
+	before := len(ranges)
+	ranges, low := merge(ranges, sizes[:n/2], first, k)
+	ranges, high := merge(ranges, sizes[n/2:], first+n/2, k)
+	if low < 0 || high < 0 || low < k-high {
+		return ranges, -1
+	}
+	return append(ranges[:before], Range{first, n}), low - (k - high)
 }

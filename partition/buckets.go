@@ -111,13 +111,19 @@ func (b *Buckets) Pages(dst [][]uint64, p int) [][]uint64 {
 // Blocks is the blocks of partition p, in the order they were written.
 func (b *Buckets) Blocks(p int) []Block { return b.blocks[p] }
 
-// AllRows is how many rows all partitions hold, in memory and on disk.
+// PartitionRows is how many rows partition p holds, in memory and on disk.
+func (b *Buckets) PartitionRows(p int) int64 {
+	n := int64(b.Rows(p))
+	for _, blk := range b.blocks[p] {
+		n += int64(blk.Rows)
+	}
+	return n
+}
+
+// AllRows is how many rows all partitions hold.
 func (b *Buckets) AllRows() (n int64) {
 	for p := range b.pages {
-		n += int64(b.Rows(p))
-		for _, blk := range b.blocks[p] {
-			n += int64(blk.Rows)
-		}
+		n += b.PartitionRows(p)
 	}
 	return n
 }

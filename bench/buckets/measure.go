@@ -13,6 +13,7 @@ import (
 	"github.com/gagg-dev/gagg/ega"
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/cuda"
+	"github.com/gagg-dev/gagg/merge"
 )
 
 // figures are what one run of a case came to.
@@ -144,7 +145,7 @@ func (t *team) member(i int) error {
 // merge merges partitions until none is left.
 func (t *team) merge(m *cpu.Merger) error {
 	for p := t.next.Add(1) - 1; p < 1<<t.Bits; p = t.next.Add(1) - 1 {
-		err := m.Merge(context.Background(), int(p), func(rows []uint64) error {
+		err := m.Merge(context.Background(), merge.Range{First: int(p), N: 1}, func(rows []uint64) error {
 			sum, n := uint64(0), 0
 			for ; len(rows) > 0; rows = rows[t.config.Stride:] {
 				sum += rows[t.count]

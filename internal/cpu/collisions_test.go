@@ -10,6 +10,7 @@ import (
 	"github.com/gagg-dev/gagg/feedback"
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/key"
+	"github.com/gagg-dev/gagg/merge"
 	"github.com/gagg-dev/gagg/partition"
 )
 
@@ -151,7 +152,7 @@ func TestCrowded(t *testing.T) {
 			m := NewMerger(cfg, []*partition.Buckets{w.store.buckets})
 			groups := 0
 			for p := range w.store.buckets.Partitions() {
-				err := m.Merge(t.Context(), p, func(rows []uint64) error {
+				err := m.Merge(t.Context(), merge.Range{First: p, N: 1}, func(rows []uint64) error {
 					for ; len(rows) > 0; rows = rows[cfg.Stride:] {
 						groups++
 						if rows[1+cfg.Keys.Words] != 2 {

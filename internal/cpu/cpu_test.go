@@ -12,6 +12,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/arena"
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/key"
+	"github.com/gagg-dev/gagg/merge"
 )
 
 // columnAt evaluates to a column of the batch.
@@ -200,7 +201,7 @@ func mergedSums(t *testing.T, cfg *Config, g *Groups, m *Merger) map[[2]int64]in
 	out := map[[2]int64]int64{}
 	var last uint64
 	for p := range g.Buckets[0].Partitions() {
-		err := m.Merge(t.Context(), p, func(rows []uint64) error {
+		err := m.Merge(t.Context(), merge.Range{First: p, N: 1}, func(rows []uint64) error {
 			var a, b, sum column.Vector
 			d := key.Decoder{Layout: cfg.Keys, Intern: cfg.Intern, Arenas: cfg.Arenas, Base: 1, Stride: cfg.Stride}
 			d.Begin(rows)
@@ -283,7 +284,7 @@ func mergeAll(cfg *Config, g Groups) error {
 	m := NewMerger(cfg, g.Buckets)
 	var err error
 	for p := range g.Buckets[0].Partitions() {
-		if err = m.Merge(context.Background(), p, func([]uint64) error { return nil }); err != nil {
+		if err = m.Merge(context.Background(), merge.Range{First: p, N: 1}, func([]uint64) error { return nil }); err != nil {
 			break
 		}
 	}

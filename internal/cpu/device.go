@@ -1,6 +1,10 @@
 package cpu
 
-import "context"
+import (
+	"context"
+
+	"github.com/gagg-dev/gagg/merge"
+)
 
 // This file is what a merger leaves to a device.
 
@@ -31,8 +35,17 @@ func (m *Merger) Device(r Resident, p Pass) { m.resident, m.pass = r, p }
 // launches take longer than merging. A guess.
 const DefaultPassLeast = 16 << 10
 
-// readResident emits the groups of partition p that the device holds.
-func (m *Merger) readResident(p int) error {
+// readResident emits the groups of partitions that the device holds.
+func (m *Merger) readResident(p merge.Range) error {
+	for n := range p.N {
+		if err := m.readPartition(p.First + n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *Merger) readPartition(p int) error {
 	return m.resident.Read(p, m.emitNearly)
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/gagg-dev/gagg/feedback"
+	"github.com/gagg-dev/gagg/merge"
 	"github.com/gagg-dev/gagg/partition"
 )
 
@@ -42,7 +43,7 @@ func (m *Merger) divide(ctx context.Context) error {
 		if len(sub.buckets.Blocks(q)) == 0 {
 			continue
 		}
-		if err := m.merge(ctx, []*partition.Buckets{sub.buckets}, q, sub.buckets.SharedBits(q)); err != nil {
+		if err := m.merge(ctx, []*partition.Buckets{sub.buckets}, merge.Range{First: q, N: 1}, sub.buckets.SharedBits(q)); err != nil {
 			return errors.Join(err, sub.close())
 		}
 	}

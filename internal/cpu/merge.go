@@ -3,14 +3,16 @@ package cpu
 import (
 	"context"
 	"errors"
+	"math/bits"
 
 	"github.com/gagg-dev/gagg/feedback"
 	"github.com/gagg-dev/gagg/internal/invariant"
 	"github.com/gagg-dev/gagg/internal/key"
+	"github.com/gagg-dev/gagg/merge"
 	"github.com/gagg-dev/gagg/partition"
 )
 
-// Merger merges partitions, one after the other, reusing its memory. One a
+// Merger merges partitions, one after the other or small ones as one, reusing its memory. One a
 // goroutine. Groups that a device holds are read from it; else a device may aggregate a
 // partition, and what it leaves is merged (device.go).
 //
@@ -51,8 +53,8 @@ type Merger struct {
 // source is the rows of a partition that have not been merged yet.
 type source struct {
 	buckets []*partition.Buckets
-	number  int
-	shared  uint // top bits that all its hashes share
+	numbers merge.Range // of the partitions in them
+	shared  uint        // top bits that all its hashes share
 	pages   int
 	blocks  []sourceBlock
 }
@@ -72,10 +74,10 @@ func NewMerger(cfg *Config, buckets []*partition.Buckets) *Merger {
 	return m
 }
 
-// Merge calls emit with the groups of partition p, whole rows in order of
-// their hash, some at a time, end to end; they are valid until emit returns.
-// The partition is gone afterwards.
-func (m *Merger) Merge(ctx context.Context, p int, emit func(rows []uint64) error) error {
+// Merge calls emit with the groups of partitions that are merged as one, whole
+// rows in order of their hash, some at a time, end to end; they are valid until
+// emit returns. The partitions are gone afterwards.
+func (m *Merger) Merge(ctx context.Context, p merge.Range, emit func(rows []uint64) error) error {
 	last := uint64(0)
 	m.out.emit = func(rows []uint64) error {
 		if invariant.Enabled {
@@ -87,13 +89,15 @@ func (m *Merger) Merge(ctx context.Context, p int, emit func(rows []uint64) erro
 	if m.resident != nil {
 		return m.readResident(p)
 	}
-	return m.merge(ctx, m.sources, p, m.sources[0].Bits())
+	return m.merge(ctx, m.sources, p, m.sources[0].Bits()-uint(bits.TrailingZeros(uint(p.N))))
 }
 
-// Prefetch tells that partition p will be merged soon.
-func (m *Merger) Prefetch(p int) {
+// Prefetch tells that partitions will be merged soon.
+func (m *Merger) Prefetch(p merge.Range) {
 	for _, b := range m.sources {
-		b.Prefetch(p)
+		for n := range p.N {
+			b.Prefetch(p.First + n)
+		}
 	}
 }
 
@@ -111,18 +115,19 @@ func (m *Merger) Close() error {
 }
 
 // checkOrder checks that groups are in order of hash, behind one with the hash
-// last, and all of partition p.
-func (m *Merger) checkOrder(p int, last uint64, rows []uint64) {
+// last, and all of partitions p.
+func (m *Merger) checkOrder(p merge.Range, last uint64, rows []uint64) {
 	stride := m.cfg.Stride
 	invariant.Check(last <= rows[0], "HASH-ORDER")
 	for at := 0; at < len(rows); at += stride {
 		invariant.Check(at == 0 || m.less(rows[at-stride:at], rows[at:at+stride]), "HASH-ORDER")
-		invariant.Check(rows[at]>>(64-m.sources[0].Bits()) == uint64(p), "HASH-BITS")
+		n := rows[at] >> (64 - m.sources[0].Bits())
+		invariant.Check(uint64(p.First) <= n && n < uint64(p.First+p.N), "HASH-BITS")
 	}
 }
 
-// merge merges partition p of the buckets, whose hashes share their top bits.
-func (m *Merger) merge(ctx context.Context, buckets []*partition.Buckets, p int, shared uint) error {
+// merge merges partitions p of the buckets, whose hashes share their top bits, as one.
+func (m *Merger) merge(ctx context.Context, buckets []*partition.Buckets, p merge.Range, shared uint) error {
 	if err := ctx.Err(); err != nil {
 		return context.Cause(ctx)
 	}
@@ -156,17 +161,19 @@ func (m *Merger) merge(ctx context.Context, buckets []*partition.Buckets, p int,
 	return err
 }
 
-// begin makes ready to merge a partition. Its blocks are the merger's from
+// begin makes ready to merge partitions. Their blocks are the merger's from
 // now on.
-func (m *Merger) begin(buckets []*partition.Buckets, p int, shared uint) {
-	m.in = source{buckets: buckets, number: p, shared: shared, blocks: m.in.blocks[:0]}
+func (m *Merger) begin(buckets []*partition.Buckets, p merge.Range, shared uint) {
+	m.in = source{buckets: buckets, numbers: p, shared: shared, blocks: m.in.blocks[:0]}
 	m.pages, m.tail, m.merged = m.pages[:0], nil, 0
 	for _, b := range buckets {
-		// A bucket's last page may be part full: numbering rows by page
-		// keeps that apart from its successor's rows.
-		m.pages = b.Pages(m.pages, p)
-		for _, blk := range b.TakeBlocks(p) {
-			m.in.blocks = append(m.in.blocks, sourceBlock{blk, b.Disk()})
+		for n := range p.N {
+			// A bucket's last page may be part full: numbering rows by page
+			// keeps that apart from its successor's rows.
+			m.pages = b.Pages(m.pages, p.First+n)
+			for _, blk := range b.TakeBlocks(p.First + n) {
+				m.in.blocks = append(m.in.blocks, sourceBlock{blk, b.Disk()})
+			}
 		}
 	}
 	m.in.pages = len(m.pages)
@@ -175,7 +182,9 @@ func (m *Merger) begin(buckets []*partition.Buckets, p int, shared uint) {
 // end lets go of what the partition held.
 func (m *Merger) end() {
 	for _, b := range m.in.buckets {
-		b.Release(m.in.number)
+		for n := range m.in.numbers.N {
+			b.Release(m.in.numbers.First + n)
+		}
 	}
 	m.pages, m.tail = m.pages[:0], nil
 	m.in.pages, m.merged = 0, 0

@@ -7,6 +7,7 @@ import (
 	"github.com/gagg-dev/gagg/feedback"
 	"github.com/gagg-dev/gagg/internal/agg"
 	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/merge"
 )
 
 // What merging needs beside the values of the groups is let go with each
@@ -34,7 +35,7 @@ func TestMergeKeepsNothing(t *testing.T) {
 		m := NewMerger(cfg, g.Buckets)
 		groups := 0
 		for p := range g.Buckets[0].Partitions() {
-			err := m.Merge(t.Context(), p, func(rows []uint64) error {
+			err := m.Merge(t.Context(), merge.Range{First: p, N: 1}, func(rows []uint64) error {
 				groups += len(rows) / cfg.Stride
 				return nil
 			})
@@ -47,6 +48,51 @@ func TestMergeKeepsNothing(t *testing.T) {
 		}
 		if groups != 5000 {
 			t.Errorf("limit %d: %d groups", limit, groups)
+		}
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+		closed(t, &g)
+	}
+}
+
+// Partitions that are merged as one come out as one by one, in order of hash.
+func TestMergeRanges(t *testing.T) {
+	for _, n := range []int{1, 2, 8, 64} {
+		cfg := config(64, feedback.NoTiles, noLimit)
+		in, want := data(rand.New(rand.NewPCG(3, 1)), 9, 1000, 5000, "flat", false)
+		g, err := run(t.Context(), cfg, in, false, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		total := int64(0)
+		for _, rows := range g.Sizes() {
+			total += rows
+		}
+		if total != g.Resident() || total < 8000 {
+			t.Errorf("%d rows in all partitions", total)
+		}
+		m := NewMerger(cfg, g.Buckets)
+		groups, last := 0, uint64(0)
+		for first := 0; first < 64; first += n {
+			r := merge.Range{First: first, N: n}
+			m.Prefetch(r)
+			err := m.Merge(t.Context(), r, func(rows []uint64) error {
+				for ; len(rows) > 0; rows = rows[cfg.Stride:] {
+					if rows[0] < last {
+						t.Fatalf("hash %x after %x", rows[0], last)
+					}
+					last = rows[0]
+					groups++
+				}
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if groups != len(want) {
+			t.Errorf("%d at a time: %d groups, want %d", n, groups, len(want))
 		}
 		if err := m.Close(); err != nil {
 			t.Error(err)

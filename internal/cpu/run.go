@@ -47,6 +47,17 @@ func (g *Groups) Resident() (n int64) {
 	return n
 }
 
+// Sizes is how many rows each partition has.
+func (g *Groups) Sizes() []int64 {
+	sizes := make([]int64, g.Buckets[0].Partitions())
+	for _, b := range g.Buckets {
+		for p := range sizes {
+			sizes[p] += b.PartitionRows(p)
+		}
+	}
+	return sizes
+}
+
 // Close lets go of all groups.
 func (g *Groups) Close() error {
 	var errs []error

@@ -11,6 +11,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/arena"
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/key"
+	"github.com/gagg-dev/gagg/merge"
 )
 
 var stringType = column.Type{Kind: column.String}
@@ -148,7 +149,7 @@ func mustCount(t *testing.T, cfg *Config, in batches, threads int, want map[stri
 	m := mergerOf(t, cfg, &g)
 	n := 0
 	for p := range g.Buckets[0].Partitions() {
-		err := m.Merge(t.Context(), p, func(rows []uint64) error {
+		err := m.Merge(t.Context(), merge.Range{First: p, N: 1}, func(rows []uint64) error {
 			var a, b, sum column.Vector
 			d := key.Decoder{Layout: cfg.Keys, Intern: cfg.Intern, Arenas: cfg.Arenas, Base: 1, Stride: cfg.Stride}
 			d.Begin(rows)

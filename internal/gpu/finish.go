@@ -130,6 +130,9 @@ func (p *pass) load(l *ega.Layout) error {
 	return err
 }
 
+// Second reports whether partitions are aggregated on devices while they are merged.
+func (o *outcome) Second() bool { return o.second }
+
 func (o *outcome) close() error {
 	if o.groups == nil {
 		return nil

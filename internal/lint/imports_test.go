@@ -12,7 +12,7 @@ import (
 // packages that use it. internal/invariant is free to all.
 var allowed = map[string][]string{
 	".": {
-		"ega", "streams", "partition", "feedback", "internal/column", "internal/key", "internal/agg", "internal/expr",
+		"ega", "streams", "partition", "feedback", "merge", "internal/column", "internal/key", "internal/agg", "internal/expr",
 		"internal/parquetio", "internal/arena", "internal/hostmem", "internal/cpu", "internal/spill", "internal/extsort",
 		"internal/cuda", "internal/gpu",
 	},
@@ -39,7 +39,7 @@ var allowed = map[string][]string{
 	"internal/parquetio": {"internal/column", "internal/hostmem"},
 	"internal/sink":      {"internal/column"},
 	"internal/cpu": {
-		"partition", "feedback", "internal/agg", "internal/arena", "internal/column", "internal/hostmem", "internal/key",
+		"partition", "feedback", "merge", "internal/agg", "internal/arena", "internal/column", "internal/hostmem", "internal/key",
 		"internal/spill",
 	},
 
@@ -76,7 +76,7 @@ var allowed = map[string][]string{
 	},
 	"bench/buckets": {
 		"bench/device", "ega", "internal/agg", "internal/arena", "internal/column", "internal/cpu", "internal/cuda", "internal/key",
-		"partition",
+		"merge", "partition",
 	},
 	"bench/ega": {"bench/device", "bench/plot", "ega", "internal/cuda", "internal/kernels", "internal/kernels/kerneltest"},
 	"bench/outofcore": {
