@@ -105,6 +105,7 @@ QUERY_PACKAGES = . ./cmd/gagg ./internal/gpu
 .PHONY: test-gpu
 test-gpu:
 	GAGG_REQUIRE_GPU=1 $(GO) test -count=1 $(addprefix ./,$(DEVICE_PACKAGES))
+	GAGG_REQUIRE_GPU=1 $(GO) test -count=1 -run Device $(QUERY_PACKAGES)
 
 # The emulator: libcuda on the CPU, with all kernels built in; needs g++. One make at a time.
 # emu-asan is the same under AddressSanitizer and UndefinedBehaviorSanitizer.
@@ -152,6 +153,14 @@ build/gpu:
 		$(GO) test -c -ldflags='-s -w' -o build/gpu/$$package/$$(basename $$package).test ./$$package; \
 		find $$package -maxdepth 1 -name '*.cu' -o -name '*.cuh' -o -name '*.def' -o -name '*_gen.go' | xargs -r cp -t build/gpu/$$package; \
 		for folder in testdata ptx; do if [ -d $$package/$$folder ]; then cp -r $$package/$$folder build/gpu/$$package; fi; done; \
+	done
+	@set -e; for package in $(QUERY_PACKAGES); do \
+		folder=build/gpu/queries/$$package; \
+		echo "tests of queries, $$package"; \
+		mkdir -p $$folder; \
+		echo Device >$$folder/RUN; \
+		$(GO) test -c -ldflags='-s -w' -o $$folder/queries.test $$package; \
+		if [ -d $$package/testdata ]; then cp -r $$package/testdata $$folder; fi; \
 	done
 	@set -e; for bench in bench/link bench/pages bench/streams bench/scatter bench/ega bench/buckets bench/outofcore; do \
 		echo "$$bench"; \

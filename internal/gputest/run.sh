@@ -14,7 +14,8 @@
 # Whole logs, and the result files of bench as results.tgz, go to $OUT.
 #
 # Variables: OUT (out, beside this script), TIMEOUT (240s, of one binary), RUN
-# (-test.run), PACKAGES (all; for example "gpumem internal/cuda"), TOOLS (memcheck
+# (-test.run; else what the file RUN beside a binary says, else all), GAGG_CORPUS (a folder of Parquet files with their
+# answers, for the tests of queries), PACKAGES (all; for example "gpumem internal/cuda"), TOOLS (memcheck
 # racecheck synccheck initcheck), PAGES, SCATTER, EGA, BUCKETS, STREAMS and LINK (arguments
 # of the benches), GAGG_CUDA_LIBRARY (the emulator in place of a GPU).
 
@@ -81,10 +82,11 @@ failures() {
 
 # run_tests NAME LOG BINARY PREFIX... runs a test binary, after PREFIX, and adds a row.
 run_tests() {
-  local name=$1 log=$2 binary=$3 part
+  local name=$1 log=$2 binary=$3 part run=${RUN:-}
   shift 3
   part=$(mktemp)
-  timed "$part" "$part" in_folder "$binary" "$@" "./$(basename "$binary")" -test.v -test.timeout "$TIMEOUT" -test.run "${RUN:-.}" $SHORT
+  if [ -z "$run" ]; then run=$(cat "$(dirname "$binary")/RUN" 2>/dev/null || echo .); fi
+  timed "$part" "$part" in_folder "$binary" "$@" "./$(basename "$binary")" -test.v -test.timeout "$TIMEOUT" -test.run "$run" $SHORT
   local tests skipped
   tests=$(count '^ *--- (PASS|FAIL)' "$part")
   skipped=$(count '^ *--- SKIP' "$part")
