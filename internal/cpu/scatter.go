@@ -148,7 +148,7 @@ func (w *Worker) makeTile(rows []uint64, n int) {
 		for k := range keys {
 			row[1+k] = keys[k][i]
 		}
-		for k, x := range states { //nolint:staticcheck // a copy is a call
+		for k, x := range states { // a copy is a call
 			row[1+len(keys)+k] = x
 		}
 	}
