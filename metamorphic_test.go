@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
@@ -214,6 +215,9 @@ func (tr *trial) run(t *testing.T, c configuration) (out outcome, err error) {
 	}
 	rows, held, err := run(t.Context(), q, o)
 	defer func() {
+		for end := time.Now().Add(5 * time.Second); held() != 0 && time.Now().Before(end); { // a device may still be opened
+			time.Sleep(time.Millisecond)
+		}
 		left, _ := os.ReadDir(o.TempDir) // "" has none
 		if n, buffers := held(), hostmem.Live()-live; n != 0 || buffers != 0 || len(left) > 0 {
 			t.Errorf("%s\n%d bytes of the memory limit are still held, %d of buffers, and files %v", tr, n, buffers, left)

@@ -67,10 +67,24 @@ func (d *Devices) Finish(g *cpu.Groups, mergers int) error {
 // closeEarly lets go of what the first pass has while its groups are read: pinned memory above all, which takes
 // 10 ms and more.
 func (p *pass) closeEarly() {
-	done := make(chan error, 1)
-	m := p.MultiPass
-	go func() { done <- m.Close() }()
-	p.closed = done
+	c, m := &closing{done: make(chan struct{})}, p.MultiPass
+	go func() {
+		defer close(c.done)
+		c.err = m.Close()
+	}()
+	p.closed = c
+}
+
+// closing is a first pass that is being closed.
+type closing struct {
+	done chan struct{}
+	err  error // once done is closed
+}
+
+// wait waits until it is closed.
+func (c *closing) wait() error {
+	<-c.done
+	return c.err
 }
 
 // placed is how many rows the placers have.

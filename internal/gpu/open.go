@@ -68,7 +68,7 @@ type pass struct {
 	memory  int64 // bytes that it may take
 	placers []*cpu.Placer
 	kernels *ega.Kernels // of the second pass; nil: there is none
-	closed  <-chan error // that the first pass is; nil: nobody closes it yet
+	closed  *closing     // the first pass; nil: nobody closes it yet
 
 	first  ega.MultiPassStats // once it is finished
 	second secondStats
@@ -281,7 +281,7 @@ func (p *pass) close() error {
 	var err error
 	switch {
 	case p.closed != nil:
-		err = <-p.closed
+		err = p.closed.wait()
 	case p.MultiPass != nil:
 		err = p.MultiPass.Close()
 	}
