@@ -92,10 +92,15 @@ func (r *run) mayRedo(err error) bool {
 
 // redo reads the input again and groups it on the CPU alone, in as many partitions as before if
 // these have begun to be put out. What the failed attempt has made is not used any more (DEVICE-VOID),
-// but stays until the run is closed, since goroutines may still be reading it. Those that ask later wait.
+// but once the output has begun it stays until the run is closed, since goroutines may still be reading it. Those that
+// ask later wait.
 func (r *run) redo(ctx context.Context, cause error) error {
 	r.redone.Do(func() {
 		r.void.Store(true)
+		if r.partitions == 0 { // the output has not begun
+			first := r.now.Load()
+			_ = errors.Join(first.groups.Close(), first.devices.Void()) // it has failed already
+		}
 		r.noted.fellBack(r.opt.logger(), "the whole input, again", cause.Error())
 		r.bytesRead.Store(0)
 		r.rowsRead.Store(0)

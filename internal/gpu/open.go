@@ -253,6 +253,14 @@ func (d *Devices) Close() error {
 	}
 }
 
+// Void lets go of all that the run has on devices and of the rows that they gave back, after a failure of one: others
+// need the memory now, whatever Leave says.
+func (d *Devices) Void() error {
+	d.stop()
+	<-d.opened
+	return d.close()
+}
+
 func (d *Devices) close() error {
 	d.early.movers.Wait()
 	d.early.close()
