@@ -70,6 +70,9 @@ func TestDeviceCancel(t *testing.T) {
 	}
 }
 
+// endWithin is how long a cancelled run may take on a busy machine that emulates its device.
+const endWithin = 8 * time.Second
+
 // cancelled runs a query that is cancelled after some time.
 func cancelled(t *testing.T, q gagg.Query, o gagg.Options, after time.Duration) (lines []string, err error) {
 	t.Helper()
@@ -86,7 +89,7 @@ func cancelled(t *testing.T, q gagg.Query, o gagg.Options, after time.Duration) 
 		err = rows.Err()
 		rows.Release()
 	}
-	if !timer.Stop() && time.Since(at) > 2*time.Second {
+	if !timer.Stop() && time.Since(at) > endWithin {
 		t.Errorf("it took %v to end", time.Since(at))
 	}
 	for end := time.Now().Add(5 * time.Second); held() != 0; time.Sleep(time.Millisecond) { // a device may still be opened
