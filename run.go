@@ -225,6 +225,7 @@ func (r *run) group(ctx context.Context, a *attempt) (err error) {
 	if a.groups, err = cpu.Run(ctx, a.cfg, in, r.threads); err != nil || a.devices == nil {
 		return err
 	}
+	r.budget.heldBack.Store(r.memory.later(r.threads)) // nobody reads any more
 	return a.devices.Finish(&a.groups, r.threads)
 }
 

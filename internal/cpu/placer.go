@@ -14,8 +14,22 @@ type Placer struct {
 
 // NewPlacer returns a placer without rows.
 func NewPlacer(cfg *Config) *Placer {
-	return &Placer{cfg: cfg, store: newStore(cfg, asking(cfg.Grow)), sketch: partition.NewSketch()}
+	p := &Placer{cfg: cfg, sketch: partition.NewSketch()}
+	p.store = newStore(cfg, p.ask)
+	return p
 }
+
+// ask takes memory for pages, unless it is more than half of a worker's share: the workers have groups, too.
+func (p *Placer) ask(bytes int64) error {
+	if most := p.cfg.Memory.Worker / 2; most > 0 && bytes > 0 && p.store.bytes()+bytes > most {
+		return &RefusedError{errShareUsed}
+	}
+	return asking(p.cfg.Grow)(bytes)
+}
+
+// Reserve takes memory for the pages that are being filled, where memory is limited, before there are rows: a placer
+// that had none could not put any to disk when others have it all.
+func (p *Placer) Reserve() error { return p.store.reservePages(p.cfg.openPages()) }
 
 // Rows is how many rows it has taken.
 func (p *Placer) Rows() int64 { return p.store.placed }

@@ -22,6 +22,8 @@
 //   - DEVICE-VOID: after a failure of a device ([Error]) nothing is used that any device has made. The
 //     caller throws the groups away and reads the input again. It cannot if some are already gone ([Error].Late): rows
 //     that a device has lost of groups that stay there are found when all have been read.
+//   - HOST-SHARE: where memory is limited, what a device pins is a share drawn when it is opened, and each placer
+//     has its least pages by then. So rows can leave the device, to disk if need be, whoever has the other memory.
 //
 // Two kinds of errors come out of here: those of devices, and those of the host while it takes
 // rows back (out of memory, a full disk), which pass through as they are.

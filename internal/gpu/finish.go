@@ -46,6 +46,7 @@ func (d *Devices) Finish(g *cpu.Groups, mergers int) error {
 	stays := len(d.passes) == 1 && g.Resident() == 0
 	for _, p := range d.passes {
 		groups, err := p.Finish(bits)
+		p.pinned.lift()
 		if err == nil && groups != nil && !(stays && p.placed() == 0) {
 			err = errors.Join(p.evict(groups, 1<<bits), groups.Close())
 			groups = nil

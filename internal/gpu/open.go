@@ -67,6 +67,7 @@ type pass struct {
 	context *cuda.Context
 	memory  int64 // bytes that it may take
 	placers []*cpu.Placer
+	pinned  *pinned
 	kernels *ega.Kernels // of the second pass; nil: there is none
 	closed  *closing     // the first pass; nil: nobody closes it yet
 
@@ -181,28 +182,28 @@ const (
 	stageParts = 4
 )
 
-// slotBytes is the size of a slot; 0: the pass chooses, as the stages of a small device would leave no
-// room for anything else.
+// slotBytes is the size of a slot: less on a small device, where the stages would leave no room for anything else.
 func (d *Devices) slotBytes(memory int64) int {
 	stages := int64(2 * streams.DefaultDepth * cmp.Or(d.config.Streams, streams.DefaultStreams))
-	if memory < stageParts*stages*slotBytes {
-		return 0
-	}
-	return slotBytes
+	return int(min(slotBytes, max(memory/(stageParts*stages)/leastSlot*leastSlot, leastSlot)))
 }
 
 func (d *Devices) start(c *cuda.Context) (p *pass, err error) {
+	host := d.config.CPU
 	p = &pass{context: c}
-	if p.memory, err = d.memory(c); err != nil {
+	if p.pinned, err = newPinned(host, len(d.contexts)); err != nil {
 		return nil, err
 	}
-	host := d.config.CPU
-	for range host.Threads { // each copies a small part of what a link does; workers wait for the device meanwhile
-		p.placers = append(p.placers, cpu.NewPlacer(host))
+	if p.memory, err = d.memory(c); err != nil {
+		return p, err
 	}
+	if err := p.openPlacers(host); err != nil {
+		return p, err
+	}
+	slots, bytes := p.pinned.slots(host.Threads+underWay, d.slotBytes(p.memory))
 	config := ega.MultiPassConfig{
-		Layout: d.config.Layout, Streams: d.config.Streams, Device: p.memory, Host: host.Grow,
-		Slots: host.Threads + underWay, SlotBytes: d.slotBytes(p.memory),
+		Layout: d.config.Layout, Streams: d.config.Streams, Device: p.memory, Host: p.pinned.take,
+		Slots: slots, SlotBytes: bytes,
 		Groups: groupsOf(host), Placers: len(p.placers), Place: p.place, Timed: true,
 	}
 	if d.config.Trace != nil {
@@ -210,6 +211,23 @@ func (d *Devices) start(c *cuda.Context) (p *pass, err error) {
 	}
 	p.MultiPass, err = ega.StartMultiPass(d.ctx, c, config)
 	return p, limited(err, p.memory, d.config.Memory)
+}
+
+// openPlacers makes a placer for each thread, or for as many as there is memory: each copies a small part of what a link
+// does, and workers wait for the device meanwhile.
+func (p *pass) openPlacers(host *cpu.Config) error {
+	for range host.Threads {
+		placer := cpu.NewPlacer(host)
+		if err := placer.Reserve(); err != nil {
+			closed := placer.Close()
+			if len(p.placers) > 0 {
+				return closed
+			}
+			return errors.Join(err, closed)
+		}
+		p.placers = append(p.placers, placer)
+	}
+	return nil
 }
 
 // groupsOf is an estimate of the groups; 0: there may be almost as many as rows, and so any number.
