@@ -98,12 +98,22 @@ func (r *endReport) notes(w io.Writer) {
 		fmt.Fprintf(w, "DuckDB's answers to %s are not kept: explain analyze\n\n", strings.Join(r.Dropped, ", "))
 	}
 	if !asReport.printTroubles(w) {
-		fmt.Fprint(w, "all answers agree")
-		if len(r.Unchecked) > 0 {
-			fmt.Fprintf(w, "; not compared: %s", strings.Join(r.Unchecked, ", "))
-		}
-		fmt.Fprintln(w)
+		fmt.Fprintf(w, "answers compared, and equal: %s\n", r.compared())
 	}
+}
+
+// compared is the questions whose answers were, or "none".
+func (r *endReport) compared() string {
+	var names []string
+	for _, line := range r.Results {
+		if !slices.Contains(r.Unchecked, line.Question) {
+			names = append(names, line.Question)
+		}
+	}
+	if names == nil {
+		return "none"
+	}
+	return strings.Join(names, ", ")
 }
 
 // autoMargin is how many times the better device's time auto may take.

@@ -36,11 +36,8 @@ func (m *machine) addGPU() {
 	m.GPU, m.Driver, _ = strings.Cut(first, ", ")
 }
 
-// revision is the commit that is checked out, or else what this program was built from.
+// revision is the commit that this program was built from, gagg's beside it, or else the one that is checked out.
 func revision() string {
-	if at := said("git", "describe", "--always", "--dirty"); at != "unknown" {
-		return at
-	}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {
 			if s.Key == "vcs.revision" {
@@ -48,7 +45,7 @@ func revision() string {
 			}
 		}
 	}
-	return "unknown"
+	return said("git", "describe", "--always", "--dirty")
 }
 
 // slug is the name of the GPU, or else of the processor, as a folder.
