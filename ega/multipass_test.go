@@ -117,16 +117,14 @@ func TestMultiPassStops(t *testing.T) {
 	r := newRig(t)
 	l := passLayouts[0]
 	rows := makeRows(rand.New(rand.NewPCG(5, 6)), &l, 30_000, func(i int) uint64 { return uint64(i) })
-	full := errors.New("the disk is full")
-	ctx, cancel := context.WithCancelCause(context.Background())
-	defer cancel(nil)
-	gone := errors.New("nobody waits for it any more")
-	for want, place := range map[error]func(){full: nil, gone: func() { cancel(gone) }} {
+	full, gone := errors.New("the disk is full"), errors.New("nobody waits for it any more")
+	for _, want := range []error{full, gone} {
+		ctx, cancel := context.WithCancelCause(context.Background())
 		m, err := ega.StartMultiPass(ctx, r.thread.Context(), ega.MultiPassConfig{
 			Layout: l, Streams: 2, Depth: 2, SlotBytes: 20_000, Device: 700_000,
 			Place: func(int, []uint64) error {
-				if place != nil {
-					place()
+				if errors.Is(want, gone) {
+					cancel(gone)
 					return nil
 				}
 				return full
@@ -139,6 +137,7 @@ func TestMultiPassStops(t *testing.T) {
 			t.Errorf("%v, and who submits is told %v, want %v", err, fed, want)
 		}
 		r.do(m.Close())
+		cancel(nil)
 	}
 }
 
