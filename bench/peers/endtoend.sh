@@ -8,5 +8,5 @@ for packed in build/endtoend/*.xz; do
 	program=$programs/$(basename "$packed" .xz)
 	[ "$program" -nt "$packed" ] || { xz -dc "$packed" >"$program" && chmod +x "$program"; }
 done
-exec "$programs/peers" -devices "${DEVICES:-cpu,gpu,auto}" -open "${OPEN:-cpu,gpu}" -gagg "$programs/gagg" -library "$programs/library" \
+exec "$programs/peers" -devices "${DEVICES:-cpu,gpu,auto}" -open "${OPEN-cpu,gpu}" -gagg "$programs/gagg" -library "$programs/library" \
 	-duckdb "$programs/libduckdb.so" -data "$DATA" -results "${OUT:-bench}/results" "$@"

@@ -16,7 +16,7 @@
 # Variables: OUT (out, beside this script), TIMEOUT (240s, of one binary), RUN
 # (-test.run; else what the file RUN beside a binary says, else all), GAGG_CORPUS (a folder of Parquet files with their
 # answers, for the tests of queries), PACKAGES (all; for example "gpumem internal/cuda"), TOOLS (memcheck
-# racecheck synccheck initcheck), PAGES, SCATTER, EGA, BUCKETS, STREAMS and LINK (arguments
+# racecheck synccheck initcheck), PAGES, SCATTER, EGA, BUCKETS, OUTOFCORE, STREAMS and LINK (arguments
 # of the benches), GAGG_CUDA_LIBRARY (the emulator in place of a GPU).
 
 set -u
@@ -174,6 +174,8 @@ run_benches() {
   run_bench bench/ega bench/ega/ega -results results "${cub[@]}" ${EGA:-}
   # shellcheck disable=SC2086
   run_bench bench/buckets bench/buckets/buckets -results results ${BUCKETS:-}
+  # shellcheck disable=SC2086
+  run_bench bench/outofcore bench/outofcore/outofcore -results results ${OUTOFCORE:-}
   tar -C results -czf "$OUT/results.tgz" .
 }
 
