@@ -30,7 +30,7 @@ type emitter struct {
 	tile    []uint64 // rows of groups in order
 	most    int      // rows that are emitted at a time
 	numbers []uint32 // of the groups of a block of slots
-	wrapped []uint32 // groups which belong behind all others
+	wrapped []uint32 // groups which belong to the last run
 	spare   []uint64 // a row
 	emit    func(rows []uint64) error
 }
@@ -49,7 +49,7 @@ func (e *emitter) begin() { e.tile, e.wrapped = e.tile[:0], e.wrapped[:0] }
 
 // collect emits the groups in order of hash. Those of a run of occupied slots
 // are in order but for a few, the runs being in order already (see table), and
-// those that have wrapped around to the front belong behind all others.
+// those that have wrapped around to the front belong to the last run.
 //
 // It takes slots in blocks: first the numbers of the groups, then their rows.
 // These lie anywhere, and in a loop without decisions the processor waits for
@@ -72,10 +72,12 @@ func (m *Merger) collect() error {
 			n++
 		}
 		m.insertSlots(slots[:n])
+		if slots = slots[n:]; len(slots) == 0 {
+			break // those that wrapped around belong among the groups of the last run
+		}
 		if err := m.settle(); err != nil {
 			return err
 		}
-		slots = slots[n:]
 	}
 	return m.emitRest()
 }
