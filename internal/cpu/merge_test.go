@@ -8,6 +8,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/agg"
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/merge"
+	"github.com/gagg-dev/gagg/partition"
 )
 
 // What merging needs beside the values of the groups is let go with each
@@ -73,7 +74,6 @@ func TestMergeRanges(t *testing.T) {
 			t.Errorf("%d rows in all partitions", total)
 		}
 		m := NewMerger(cfg, g.Buckets)
-		m.out.most = 1 // so that what is emitted too early is
 		groups, last := 0, uint64(0)
 		for first := 0; first < 64; first += n {
 			r := merge.Range{First: first, N: n}
@@ -99,5 +99,56 @@ func TestMergeRanges(t *testing.T) {
 			t.Error(err)
 		}
 		closed(t, &g)
+	}
+}
+
+// Groups that wrap around to the front of a directory have their place among those of its last
+// run, however early these could be emitted.
+func TestMergeWrapped(t *testing.T) {
+	cfg := config(0, feedback.NoTiles, noLimit)
+	const n = 300 // in the last slots of 1024
+	st := newStore(cfg, asking(noLimit))
+	st.open(0, 0)
+	for i := range uint64(n) {
+		row := make([]uint64, cfg.Stride)
+		cfg.States.Init(row)
+		row[0], row[1] = ^uint64(0)-i<<53, i // the greatest first: they take the last slots
+		if err := st.place(row); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, most := range []int{1, 7, n} {
+		m := NewMerger(cfg, []*partition.Buckets{st.buckets})
+		m.out.most = most
+		m.begin(m.sources, merge.Range{N: 1}, 0)
+		if err := m.load(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if m.dir.slots[0] == 0 {
+			t.Fatal("no group has wrapped around")
+		}
+		groups, last := 0, uint64(0)
+		m.out.emit = func(rows []uint64) error {
+			for ; len(rows) > 0; rows = rows[cfg.Stride:] {
+				if rows[0] < last {
+					t.Errorf("%d at a time: hash %x after %x", most, rows[0], last)
+				}
+				last = rows[0]
+				groups++
+			}
+			return nil
+		}
+		if err := m.collect(); err != nil {
+			t.Fatal(err)
+		}
+		if groups != n {
+			t.Errorf("%d groups, want %d", groups, n)
+		}
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := st.close(); err != nil {
+		t.Error(err)
 	}
 }
