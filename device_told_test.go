@@ -49,15 +49,16 @@ func TestDeviceTold(t *testing.T) {
 		t.Errorf("%d jobs, %d tiles", jobs, d.Tiles)
 	}
 	rows := parseTrace(t, timeline.String()).rows()
-	for _, name := range []string{"run", "worker 0", "output 0"} {
-		if len(rows[name]) == 0 {
-			t.Errorf("the timeline has nothing of %s", name)
-		}
-	}
-	kernels := 0
+	kernels, seen := 0, map[string]bool{}
 	for name, list := range rows {
+		seen[strings.Fields(name)[0]] = true
 		if strings.HasSuffix(name, ": kernels") {
 			kernels += len(list)
+		}
+	}
+	for _, name := range []string{"run", "worker", "output"} { // one of them: others may have had nothing to do
+		if !seen[name] {
+			t.Errorf("the timeline has nothing of any %s", name)
 		}
 	}
 	if kernels != jobs {

@@ -309,10 +309,11 @@ func (r *run) close() error {
 }
 
 // states lays out the aggregates behind the hash and the key. Long chains of
-// values go to runs. counted: each group has a count of its rows.
-func (p *prepared) states(runs agg.Runs, counted bool) *agg.Layout {
+// values go to runs. device: rows may be combined
+// on a device.
+func (p *prepared) states(runs agg.Runs, device bool) *agg.Layout {
 	return agg.Compile(p.query.calls, 1+p.layout.Words, agg.Options{
-		MaxRows: p.facts.rows, CountRows: counted, Runs: runs, BatchBytes: p.memory.batchBytes(), ScratchBytes: p.memory.scratchBytes(),
+		MaxRows: p.facts.rows, Device: device, Runs: runs, BatchBytes: p.memory.batchBytes(), ScratchBytes: p.memory.scratchBytes(),
 	})
 }
 

@@ -73,7 +73,7 @@ func (r *rig) checked(b *ega.BucketPass, l *ega.Layout, rows []uint64, skip uint
 // second bucket finds what the first one left.
 func TestBucketPass(t *testing.T) {
 	list := cases()
-	for _, device := range []int64{tinyPass, 4 << 20} {
+	for _, device := range []int64{tinyPass, 8 << 20} {
 		t.Run(fmt.Sprintf("device=%d", device), func(t *testing.T) {
 			if device > tinyPass && testing.Short() {
 				t.Skip("too long under sanitizers")

@@ -76,7 +76,7 @@ func (f *finisher) central(row []uint64, n int64, x, y, xy int) float64 {
 		}
 		return exactCentral(n, exactSum(sx, row), exactSum(sy, row), exactSum(sxy, row)) / math.Pow10(scale)
 	}
-	return floatCentral(float64(n), loadFloat(row[sx.hot:]), loadFloat(row[sy.hot:]), loadFloat(row[sxy.hot:]), x == y)
+	return floatCentral(float64(n), loadFloat(row[sx.hot:]), loadFloat(row[sy.hot:]), loadFloat(row[sxy.hot:]), x == y, f.noise)
 }
 
 // exactCentral is (n*xy - x*y) / n, rounded after the subtraction.
@@ -105,13 +105,18 @@ func mulSigned(a, b int64) (hi, lo uint64) {
 // is no variance but rounding: a constant column has none.
 const momentNoise = 0x1p-104
 
-// floatCentral is xy - x*y/n; same tells that x and y are the same column.
-func floatCentral(n float64, x, y, xy compensated, same bool) float64 {
+// deviceNoise is the same of rows that a device has combined, where many threads add to one sum
+// at a time and each may round off a little: 2^-100 was seen on an H200.
+const deviceNoise = 0x1p-96
+
+// floatCentral is xy - x*y/n; same tells that x and y are the same column, noise what
+// of that is rounding.
+func floatCentral(n float64, x, y, xy compensated, same bool, noise float64) float64 {
 	if math.IsInf(xy.s, 0) && !math.IsInf(x.s, 0) && !math.IsInf(y.s, 0) && x.s == x.s && y.s == y.s {
 		return xy.s // only the products are too large
 	}
 	v := xy.dd().add(x.dd().mul(y.dd()).over(n).neg()).hi
-	if same && v <= xy.s*n*momentNoise {
+	if same && v <= xy.s*n*noise {
 		return 0
 	}
 	return v
@@ -128,7 +133,7 @@ func (f *finisher) powers(row []uint64, n float64) (mean, m2 dd) {
 	xx := loadFloat(row[f.slot(1).hot:])
 	mean = x.dd().over(n)
 	m2 = xx.dd().over(n).add(mean.mul(mean).neg())
-	if m2.hi <= xx.s*momentNoise {
+	if m2.hi <= xx.s*f.noise {
 		m2 = dd{}
 	}
 	return mean, m2

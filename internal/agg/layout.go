@@ -30,9 +30,10 @@ type Options struct {
 	// ScratchBytes is about what one Finish may take to sort values; 0: 40 MiB.
 	ScratchBytes int
 
-	// CountRows has the rows of each group counted (Layout.Rows) even if no
-	// aggregate needs them.
-	CountRows bool
+	// Device says that rows may be combined on a device (DeviceOps). The rows of each
+	// group are then counted (Layout.Rows) even if no aggregate needs them, and
+	// sums of products may be rounded more: see deviceNoise.
+	Device bool
 
 	// Runs is where long chains go when their rows are moved; nil: chains
 	// stay with their rows, whatever their length.
@@ -67,6 +68,8 @@ type Layout struct {
 	needsPos bool
 
 	batchBytes int
+
+	noise float64 // of sums of products: momentNoise or deviceNoise
 
 	runs   Runs
 	limits limits
@@ -129,7 +132,10 @@ func Compile(calls []Call, base int, o Options) *Layout {
 	if o.BatchBytes == 0 {
 		o.BatchBytes = usualBatchBytes
 	}
-	b := builder{Layout: &Layout{base: base, rows: field{off: none}, batchBytes: o.BatchBytes, runs: o.Runs, pools: new(pools)}, maxRows: o.MaxRows, wantRows: o.CountRows}
+	b := builder{Layout: &Layout{base: base, rows: field{off: none}, batchBytes: o.BatchBytes, runs: o.Runs, pools: new(pools)}, maxRows: o.MaxRows, wantRows: o.Device}
+	if b.noise = momentNoise; o.Device {
+		b.noise = deviceNoise
+	}
 	for _, c := range calls {
 		b.declare(c)
 	}

@@ -110,7 +110,7 @@ func configOf(keys []key.Column, partitions int, tile feedback.TileConfig, grow 
 	if err != nil {
 		panic(err)
 	}
-	states := agg.Compile([]agg.Call{{Func: sum, Args: []int{0}, Types: []column.Type{int64Type}}}, 1+l.Words, agg.Options{MaxRows: -1, CountRows: true})
+	states := agg.Compile([]agg.Call{{Func: sum, Args: []int{0}, Types: []column.Type{int64Type}}}, 1+l.Words, agg.Options{MaxRows: -1, Device: true})
 	return &Config{
 		Keys: l, Intern: key.NewInterner(nil), States: states, Arenas: arena.New(grow),
 		Stride:     Stride(l, states),
