@@ -96,10 +96,10 @@ bench:
 	$(GO) test -run '^$$' -bench . -benchtime 1x ./...
 
 # What has tests that need a device, or the emulator in its place.
-DEVICE_PACKAGES = internal/cuda internal/kernels internal/kernels/kerneltest internal/gputest gpumem partition streams ega internal/agg
+DEVICE_PACKAGES = internal/cuda internal/kernels internal/kernels/kerneltest internal/gputest gpumem partition streams ega
 
-# What runs whole queries: its tests that need a device have Device in their names, some two devices.
-QUERY_PACKAGES = . ./cmd/gagg ./internal/gpu
+# What runs whole queries, or combines their rows: tests that need a device have Device in their names, some two devices.
+QUERY_PACKAGES = . ./cmd/gagg ./internal/gpu ./internal/agg
 
 # The same tests with the device required. Where there is no Go beside the GPU: make build/gpu.
 .PHONY: test-gpu
