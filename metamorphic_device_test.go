@@ -28,12 +28,14 @@ var deviceConfigurations = []configuration{
 	{name: "tiny memory", source: parquetAs(datagen.Layout{RowGroup: 1000}), opt: gagg.Options{Device: "gpu", Threads: 2, Streams: 1, GPUMemory: tinyDevice}},
 	{name: "tiny memory, partitions", source: parquetAs(datagen.Layout{RowGroup: 700}), opt: gagg.Options{Device: "gpu", Threads: 2, Streams: 2, GPUMemory: 2 * tinyDevice, Partitions: 16}},
 	{name: "tiny memory, tiny loads", source: parquetAs(datagen.Layout{RowGroup: 700}), opt: gagg.Options{Device: "gpu", Threads: 2, Streams: 1, GPUMemory: tinyDevice, Partitions: 2, LoadFactor: [2]float64{0.02, 0.05}}},
-	{name: "little memory for both", source: parquetAs(datagen.Layout{RowGroup: 1000}), opt: gagg.Options{Device: "gpu", Threads: 2, Streams: 1, GPUMemory: tinyDevice, MemoryLimit: 64 << 20}},
+	{name: "little memory for both", source: parquetAs(datagen.Layout{RowGroup: 1000}), opt: gagg.Options{Device: "gpu", Threads: 2, Streams: 1, GPUMemory: tinyDevice, MemoryLimit: 8 << 20}},
 	{name: "two devices", source: parquetAs(datagen.Layout{RowGroup: 300}), opt: gagg.Options{Device: "0,1", Threads: 3, GPUMemory: 16 << 20}},
 	{name: "two tiny devices", source: parquetAs(datagen.Layout{RowGroup: 300}), opt: gagg.Options{Device: "1,0", Threads: 3, Streams: 1, GPUMemory: tinyDevice, Partitions: 4}},
 	{name: "arrow records", source: recordsOf, opt: gagg.Options{Device: "gpu", Threads: 2, GPUMemory: 32 << 20}},
 	{name: "auto", await: true, source: parquetAs(datagen.Layout{RowGroup: 300}), opt: gagg.Options{Threads: 3, GPUMemory: 32 << 20}},
 	{name: "auto, in mid-run or too late", source: parquetAs(datagen.Layout{RowGroup: 100}), opt: gagg.Options{Threads: 2, GPUMemory: 32 << 20}},
+	{name: "auto, little memory for both", await: true, source: parquetAs(datagen.Layout{RowGroup: 1000}), opt: gagg.Options{Threads: 2, Streams: 1, GPUMemory: tinyDevice, MemoryLimit: 8 << 20}},
+	{name: "auto in mid-run, little memory for both", source: parquetAs(datagen.Layout{RowGroup: 100}), opt: gagg.Options{Threads: 2, Streams: 1, GPUMemory: tinyDevice, MemoryLimit: 8 << 20}},
 	{name: "auto, tiny memory", await: true, source: parquetAs(datagen.Layout{RowGroup: 300}), opt: gagg.Options{Threads: 2, Streams: 1, GPUMemory: tinyDevice}},
 }
 

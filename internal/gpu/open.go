@@ -314,6 +314,9 @@ func (p *pass) close() error {
 	if p.kernels != nil {
 		err = errors.Join(err, p.kernels.Close())
 	}
+	if p.pinned != nil {
+		p.pinned.lift() // of a pass that was never finished
+	}
 	p.MultiPass, p.kernels, p.closed = nil, nil, nil
 	return err
 }
