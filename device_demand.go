@@ -86,6 +86,20 @@ func (d demand) check(devices []cuda.Device) error {
 	return nil
 }
 
+// find opens the driver and picks devices.
+func (d demand) find() (*cuda.Driver, []int, error) {
+	driver, err := cuda.Open()
+	if err != nil {
+		return nil, nil, err
+	}
+	devices, err := driver.Devices()
+	if err != nil {
+		return nil, nil, err
+	}
+	numbers, err := d.pick(devices)
+	return driver, numbers, err
+}
+
 // refused is the error of a demand that cannot be met because of err, of the
 // driver or of pick: an ErrDevice, with what to do about it.
 func (d demand) refused(err error) error {

@@ -100,17 +100,7 @@ func findDevices(ctx context.Context, d demand) ([]int, error) {
 	}
 	found := make(chan findings, 1)
 	go func() {
-		driver, err := cuda.Open()
-		if err != nil {
-			found <- findings{err: err}
-			return
-		}
-		devices, err := driver.Devices()
-		if err != nil {
-			found <- findings{err: err}
-			return
-		}
-		numbers, err := d.pick(devices)
+		_, numbers, err := d.find()
 		found <- findings{numbers, err}
 	}()
 	select {

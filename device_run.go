@@ -25,7 +25,7 @@ func (r *run) openDevices(ctx context.Context, a *attempt) error {
 	layout.Ops, layout.Mates, _ = states.DeviceOps()
 	a.cfg.States, a.cfg.Stride = states, layout.Stride()
 	c := gpu.Config{
-		Pick: facts.Demand.pick, Layout: layout, CPU: a.cfg,
+		Open: facts.Demand.contexts, Layout: layout, CPU: a.cfg,
 		Memory: r.opt.GPUMemory, Streams: r.opt.Streams, Load: r.opt.load(), Leave: r.opt.LeaveGPUs, Early: r.earlyRows(),
 	}
 	if r.trace != nil {

@@ -50,18 +50,11 @@ func OpenGPUs(ctx context.Context, device string) (*GPUs, error) {
 
 // open opens the devices of a demand.
 func (d demand) open() (*GPUs, error) {
-	driver, err := cuda.Open()
+	driver, numbers, err := d.find()
 	if err != nil {
 		return nil, err
 	}
-	devices, err := driver.Devices()
-	if err != nil {
-		return nil, err
-	}
-	g := &GPUs{}
-	if g.numbers, err = d.pick(devices); err != nil {
-		return nil, err
-	}
+	g := &GPUs{numbers: numbers}
 	for _, n := range g.numbers {
 		c, err := driver.Context(n)
 		if err != nil {
@@ -70,6 +63,15 @@ func (d demand) open() (*GPUs, error) {
 		g.contexts = append(g.contexts, c)
 	}
 	return g, nil
+}
+
+// contexts opens the devices of a demand for a run of their own.
+func (d demand) contexts() ([]*cuda.Context, error) {
+	g, err := d.open()
+	if err != nil {
+		return nil, err
+	}
+	return g.contexts, nil
 }
 
 // keeps reports whether all devices of a demand are among them.

@@ -52,13 +52,7 @@ func (m *Merger) divide(ctx context.Context) error {
 
 // rowsLeft is how many rows there are to divide: groups merged so far, and rows
 // that have not been, in memory and on disk.
-func (m *Merger) rowsLeft() (n int64) {
-	n = int64(m.loadedRows())
-	for _, b := range m.in.blocks {
-		n += int64(b.Rows)
-	}
-	return n
-}
+func (m *Merger) rowsLeft() int64 { return int64(m.n + m.rowsLeftToLoad()) }
 
 // divideBits is the number of hash bits to divide by: the groups of the
 // partition are estimated from the rows loaded so far.

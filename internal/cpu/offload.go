@@ -144,6 +144,14 @@ func (w *Worker) put(rows []uint64) error {
 	return nil
 }
 
+// StandFor is how many input rows rows stand for, in a run with an Offload.
+func (c *Config) StandFor(rows []uint64) (n int64) {
+	for ; len(rows) > 0; rows = rows[c.Stride:] {
+		n += int64(c.States.Rows(rows))
+	}
+	return n
+}
+
 // alike is how many words of rows come before the first row that has long strings while the
 // first has none, or the other way around.
 func (w *Worker) alike(rows []uint64) (words int, long bool) {
@@ -169,9 +177,7 @@ func (w *Worker) send(rows []uint64) (words int, err error) {
 			return words, err
 		}
 		words += copy(to, rows[words:])
-		for ; len(to) > 0; to = to[stride:] {
-			w.out.stand += int64(w.cfg.States.Rows(to))
-		}
+		w.out.stand += w.cfg.StandFor(to)
 	}
 	return words, nil
 }

@@ -8,7 +8,6 @@ type Placer struct {
 	cfg    *Config
 	store  *store
 	sketch *partition.Sketch
-	hashes []uint64
 	stands int64
 }
 
@@ -39,20 +38,12 @@ func (p *Placer) Stands() int64 { return p.stands }
 
 // Place copies rows into buckets, and buckets to disk where memory is short.
 func (p *Placer) Place(rows []uint64) error {
-	p.note(rows)
+	p.cfg.note(p.sketch, rows)
+	p.stands += p.cfg.StandFor(rows)
 	if p.store.buckets == nil {
 		p.store.open(0, p.cfg.choose(p.sketch.Estimate(), int64(len(rows)/p.cfg.Stride), 0))
 	}
 	return p.store.place(rows)
-}
-
-func (p *Placer) note(rows []uint64) {
-	p.hashes = p.hashes[:0]
-	for ; len(rows) > 0; rows = rows[p.cfg.Stride:] {
-		p.stands += int64(p.cfg.States.Rows(rows))
-		p.hashes = append(p.hashes, rows[0])
-	}
-	p.sketch.Add(p.hashes)
 }
 
 // Close lets go of the rows.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gagg-dev/gagg/feedback"
 	"github.com/gagg-dev/gagg/internal/hostmem"
+	"github.com/gagg-dev/gagg/partition"
 )
 
 // This file is how a worker comes to partition its groups, and does.
@@ -89,14 +90,17 @@ func (w *Worker) flush() error {
 }
 
 // note shows the hashes of rows to the sketch.
-func (w *Worker) note(rows []uint64) {
+func (w *Worker) note(rows []uint64) { w.cfg.note(w.sketch, rows) }
+
+// note shows the hashes of rows to a sketch.
+func (c *Config) note(sketch *partition.Sketch, rows []uint64) {
 	var hashes [256]uint64
 	for len(rows) > 0 {
 		n := 0
 		for ; n < len(hashes) && len(rows) > 0; n++ {
-			hashes[n], rows = rows[0], rows[w.cfg.Stride:]
+			hashes[n], rows = rows[0], rows[c.Stride:]
 		}
-		w.sketch.Add(hashes[:n])
+		sketch.Add(hashes[:n])
 	}
 }
 

@@ -41,7 +41,7 @@ func (r *resident) Read(p int, emit func(rows []uint64) error) error {
 	d, stands := r.d, int64(0)
 	var sink error // of emit: no failure of the device
 	err := r.GroupReader.Read(p, func(rows []uint64) error {
-		stands += standsFor(d.config.CPU, rows)
+		stands += d.config.CPU.StandFor(rows)
 		sink = emit(rows)
 		return sink
 	})
@@ -63,14 +63,6 @@ func (r *resident) Read(p int, emit func(rows []uint64) error) error {
 
 // Close lets go of the reader.
 func (r *resident) Close() error { return r.d.closing(r.d.context, r.GroupReader.Close()) }
-
-// standsFor is how many input rows rows stand for.
-func standsFor(c *cpu.Config, rows []uint64) (n int64) {
-	for ; len(rows) > 0; rows = rows[c.Stride:] {
-		n += int64(c.States.Rows(rows))
-	}
-	return n
-}
 
 // bucketPass is a second pass for one more merger, on the next device; nil: there is no room
 // for it, there or on the host.
@@ -117,7 +109,7 @@ func (b *bucketPass) Begin(skip uint, rows int64) error {
 
 func (b *bucketPass) Add(rows []uint64) (int, error) {
 	n, err := b.BucketPass.Add(rows)
-	b.rows += standsFor(b.host, rows[:n*b.host.Stride])
+	b.rows += b.host.StandFor(rows[:n*b.host.Stride])
 	return n, failed(b.context, err)
 }
 
@@ -125,7 +117,7 @@ func (b *bucketPass) End(emit func(rows []uint64) error) error {
 	back := tally{want: b.rows}
 	var sink error
 	err := b.BucketPass.End(func(rows []uint64) error {
-		back.got.Add(standsFor(b.host, rows))
+		back.got.Add(b.host.StandFor(rows))
 		sink = emit(rows)
 		return sink
 	})

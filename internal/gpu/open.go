@@ -16,8 +16,8 @@ import (
 
 // Config says which devices a run uses, and how.
 type Config struct {
-	// Pick chooses devices, by number, among those that the driver sees.
-	Pick func([]cuda.Device) ([]int, error)
+	// Open opens the driver and makes contexts of the devices, which are closed with them.
+	Open func() ([]*cuda.Context, error)
 	// Refused is the error of a run that needs a device when err keeps it from having one; nil: the
 	// run goes on without.
 	Refused func(err error) error
@@ -51,8 +51,7 @@ type Devices struct {
 	opened   chan struct{} // closed when all are open, or one has failed
 	took     time.Duration // until then
 	contexts []*cuda.Context
-	passes   []*pass
-	all      []*pass     // also when they are closed
+	passes   []*pass     // also when they are closed
 	ready    atomic.Bool // passes take tiles
 	err      error       // why they do not
 	turn     atomic.Int64
@@ -107,7 +106,7 @@ func (d *Devices) Pays(rows, groups int64) bool {
 
 func (d *Devices) open() (err error) {
 	defer cpu.Recovered(&err)
-	if err := d.take(); err != nil {
+	if d.contexts, err = d.config.Open(); err != nil {
 		if d.config.Refused != nil {
 			return d.config.Refused(err)
 		}
@@ -119,35 +118,11 @@ func (d *Devices) open() (err error) {
 		}
 		p, err := d.start(c)
 		if p != nil {
-			d.passes, d.all = append(d.passes, p), append(d.all, p)
+			d.passes = append(d.passes, p)
 		}
 		if err != nil {
 			return failed(c, err)
 		}
-	}
-	return nil
-}
-
-// take opens the driver and the contexts of the devices.
-func (d *Devices) take() error {
-	driver, err := cuda.Open()
-	if err != nil {
-		return err
-	}
-	all, err := driver.Devices()
-	if err != nil {
-		return err
-	}
-	numbers, err := d.config.Pick(all)
-	if err != nil {
-		return err
-	}
-	for _, n := range numbers {
-		c, err := driver.Context(n)
-		if err != nil {
-			return err
-		}
-		d.contexts = append(d.contexts, c)
 	}
 	return nil
 }
@@ -289,7 +264,7 @@ func (d *Devices) close() error {
 	for _, c := range d.contexts {
 		err = errors.Join(err, d.closing(c, c.Close()))
 	}
-	d.passes, d.contexts = nil, nil
+	d.contexts = nil
 	return err
 }
 

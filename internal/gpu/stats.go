@@ -28,7 +28,7 @@ func (d *Devices) Stats() []Stats {
 		return nil // they came too late to be used
 	}
 	var list []Stats
-	for _, p := range d.all {
+	for _, p := range d.passes {
 		device := p.context.Device()
 		list = append(list, Stats{
 			Number: device.Ordinal, Name: device.Name, Start: d.took, Memory: p.memory, Peak: int64(p.context.Peak()),
@@ -38,8 +38,7 @@ func (d *Devices) Stats() []Stats {
 	return list
 }
 
-// Opened tells whether devices were opened, and if not, why; pending: that is not known yet. It
-// is not an error that no device was ever wanted.
+// Opened tells whether devices were opened, and if not, why; pending: that is not known yet.
 func (d *Devices) Opened() (pending bool, err error) {
 	select {
 	case <-d.opened:

@@ -14,13 +14,8 @@ func (d *Devices) Tile() (cpu.Tile, error) {
 	if d.ready.Load() {
 		return d.slot()
 	}
-	select {
-	case <-d.opened:
-		if d.err != nil {
-			return nil, d.refused()
-		}
-		return d.slot()
-	default:
+	if _, err := d.Opened(); err != nil {
+		return nil, d.refused()
 	}
 	if t := d.earlyTile(); t != nil {
 		return t, nil
@@ -43,12 +38,8 @@ func (d *Devices) slot() (cpu.Tile, error) {
 
 // refused is why a run that needs devices cannot have them, once that is known.
 func (d *Devices) refused() error {
-	select {
-	case <-d.opened:
-		if d.config.Refused != nil {
-			return d.err
-		}
-	default:
+	if _, err := d.Opened(); d.config.Refused != nil {
+		return err
 	}
 	return nil
 }
