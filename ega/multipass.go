@@ -157,13 +157,6 @@ func (m *MultiPass) free() error {
 	return errors.Join(errs...)
 }
 
-// kernelsOn is the kernels for use on a thread.
-func (m *MultiPass) kernelsOn(t *cuda.Thread) *Kernels {
-	k := *m.kernels
-	k.thread = t
-	return &k
-}
-
 // paging is the kernels of pages and chains, loaded when the first lane needs them: most
 // passes never do.
 type paging struct {

@@ -74,10 +74,7 @@ func (l *passLane) evict(stream *cuda.Stream, n uint64) error {
 	if err != nil {
 		return err
 	}
-	order := make([]int, len(sizes))
-	for p := range order {
-		order[p] = p
-	}
+	order := inOrder(len(sizes))
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(sizes[b].Pages, sizes[a].Pages) })
 	most := uint64(evictShare * float64(l.plan.pages))
 	l.pass.counts.eviction()
@@ -92,11 +89,16 @@ func (l *passLane) evictAll(stream *cuda.Stream) error {
 	if err != nil {
 		return err
 	}
-	order := make([]int, len(sizes))
+	return l.send(stream, sizes, inOrder(len(sizes)), func() bool { return false })
+}
+
+// inOrder is the numbers of n chains.
+func inOrder(n int) []int {
+	order := make([]int, n)
 	for p := range order {
 		order[p] = p
 	}
-	return l.send(stream, sizes, order, func() bool { return false })
+	return order
 }
 
 // send copies chains to the host in this order, and frees their pages behind the copies, until it is enough.

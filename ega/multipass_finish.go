@@ -52,7 +52,7 @@ func (m *MultiPass) end(bits uint) (g *Groups, err error) {
 	}
 	defer func() { err = errors.Join(err, stream.Close()) }()
 	m.table.mu.Lock()
-	dense, groups, err := m.table.dense(m.kernelsOn(t), stream)
+	dense, groups, err := m.table.dense(m.kernels.on(t), stream)
 	m.table.mu.Unlock()
 	if err != nil {
 		return nil, err

@@ -74,7 +74,7 @@ func (l *passLane) enter(m *MultiPass, t *cuda.Thread) {
 	if l.thread == t {
 		return
 	}
-	l.pass, l.thread, l.kernels = m, t, m.kernelsOn(t)
+	l.pass, l.thread, l.kernels = m, t, m.kernels.on(t)
 	if l.chains != nil {
 		l.chains.Move(t)
 	}
