@@ -24,9 +24,10 @@ import (
 // and those of a nil *recorder do nothing.
 //
 // ROW: intervals of a row do not overlap, and are told in the order of their
-// ends. The times of a device resolve half a microsecond and drift against those
-// of the host, so that an interval may seem to begin before the one in front of
-// it has ended; it is then cut.
+// ends. One that begins before the one in front of it has ended is cut: a worker
+// may have waited for a slot while another one waited for it and got it first; and
+// the times of a device resolve half a microsecond and drift against those of the
+// host.
 type recorder struct {
 	began time.Time
 

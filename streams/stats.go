@@ -20,7 +20,8 @@ func (k Kind) String() string {
 }
 
 // Interval is a piece of a pipeline's time. Those of one row of a drawing, which
-// Kind and Stream, or Slot, make, do not overlap.
+// Kind and Stream, or Slot, make, do not overlap, except for Waiting: two producers
+// may wait at once, and get the same slot one after the other.
 type Interval struct {
 	Kind   Kind
 	Stream int           // of the lane, from 0; -1 for Waiting and Filling, which belong to producers
