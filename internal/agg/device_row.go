@@ -1,0 +1,77 @@
+package agg
+
+import "github.com/gagg-dev/gagg/internal/column"
+
+// A device can make the rows of a batch itself where each state word of a
+// group of one row is a constant or follows from one value. A batch on this
+// road has no NULLs, so counts of NULLs and flags are 0.
+
+// RowWord says what a state word of the row of one input row is.
+type RowWord struct {
+	From     RowSource
+	Constant uint64 // of FromConstant
+	Arg      int    // index in Input.Args, of the others
+}
+
+// RowSource is where a state word comes from. Values are words as vectors hold them: an
+// int64 (of a uint64: its bits) or the bits of a float64.
+type RowSource uint8
+
+const (
+	FromConstant RowSource = iota
+	FromValue              // the value's word as it is
+	FromSum                // the bits of the float64 + 0.0, so that -0 becomes 0
+)
+
+// DeviceRow tells what each of the Words() state words, from word base of a row on, is
+// after Init and an Update with one row that has no NULL.
+//
+// The words are those very bits, with one exception: the compensation of a
+// sum of floats, which Update leaves as NaN where the value is infinite or NaN, is
+// 0. It means nothing then.
+//
+// If the words do not follow from single values, or the device cannot combine them (DeviceOps),
+// words is nil and why says which aggregate it is.
+func (l *Layout) DeviceRow() (words []RowWord, why string) {
+	if _, _, why := l.DeviceOps(); why != "" {
+		return nil, why
+	}
+	words = make([]RowWord, l.Words())
+	for i, begin := range l.template {
+		words[i].Constant = begin
+	}
+	if l.rows.in() {
+		words[l.rows.off-l.base].Constant += l.rows.one()
+	}
+	for i := range l.slots {
+		s := &l.slots[i]
+		from := s.fromOne(l.types[s.x])
+		if from == FromConstant {
+			return nil, l.callOf(i).name() + ": the device makes no states of it from values"
+		}
+		words[s.hot-l.base] = RowWord{From: from, Arg: s.x}
+	}
+	return words, ""
+}
+
+// fromOne says what the first hot word of s is after one value of type t; the others stay as
+// they begin. FromConstant: it does not follow from that value alone.
+func (s *slot) fromOne(t column.Type) RowSource {
+	switch s.op {
+	case opAddInt, opAddInt128, opAddUint128: // 0 + value: no carry
+		return FromValue
+	case opAnd, opOr, opXor: // of what changes nothing
+		return FromValue
+	case opMinFloat, opMaxFloat: // begin with what any value replaces or equals
+		return FromValue
+	case opMinInt, opMaxInt: // the same, but those of uint64 are keys, not values
+		if t.Kind != column.Uint64 {
+			return FromValue
+		}
+	case opAddFloat, opAddDouble:
+		if t.IsFloat() {
+			return FromSum
+		}
+	}
+	return FromConstant
+}

@@ -1,0 +1,153 @@
+package agg
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gagg-dev/gagg/internal/arena"
+	"github.com/gagg-dev/gagg/internal/column"
+)
+
+// rowGenerators are columns of all types that have words of values.
+var rowGenerators = []generator{
+	ints(column.Bool), ints(column.Int8), ints(column.Int16), ints(column.Int32), ints(column.Int64),
+	ints(column.Uint8), ints(column.Uint16), ints(column.Uint32), ints(column.Uint64),
+	ints(column.Date), ints(column.Timestamp), decimals(9, 2), decimals(18, 4),
+	oddFloats(column.Float64), oddFloats(column.Float32),
+}
+
+// valueWord is a value as a word: see RowSource.
+func valueWord(v column.Value) uint64 {
+	if v.Type.IsFloat() {
+		return math.Float64bits(v.Float)
+	}
+	return uint64(v.Int)
+}
+
+// madeRow is the state words of row r of d as DeviceRow says that they are made.
+func madeRow(words []RowWord, d *testData, r int) []uint64 {
+	made := make([]uint64, len(words))
+	for i, w := range words {
+		switch w.From {
+		case FromConstant:
+			made[i] = w.Constant
+		case FromValue:
+			made[i] = valueWord(d.args[w.Arg][r])
+		case FromSum:
+			made[i] = math.Float64bits(d.args[w.Arg][r].Float + 0.0)
+		}
+	}
+	return made
+}
+
+// sameSum reports whether two sums of floats mean the same: the errors of sums that are infinite or NaN
+// mean nothing.
+func sameSum(a, b []uint64) bool {
+	s, t := math.Float64frombits(a[0]), math.Float64frombits(b[0])
+	if s != s {
+		return t != t
+	}
+	return a[0] == b[0] && (a[1] == b[1] || math.IsInf(s, 0))
+}
+
+// mustMake fails unless the rows made of single values are those of Init and Update.
+func mustMake(t *testing.T, l *Layout, words []RowWord, d *testData) {
+	t.Helper()
+	for r := range d.gids {
+		w := newWorker(l, &arena.Arenas{})
+		w.update(d, []int{r})
+		want, made := w.row(0)[testBase:], madeRow(words, d, r)
+		for i := range l.slots {
+			if s := &l.slots[i]; words[s.hot-l.base].From == FromSum {
+				at := s.hot - l.base
+				if !sameSum(made[at:], want[at:]) {
+					t.Fatalf("%s of %s: sum %x, want %x", l.callOf(i).name(), show(d.args[s.x][r]), made[at:at+2], want[at:at+2])
+				}
+				copy(made[at:at+2], want[at:])
+			}
+		}
+		if !slices.Equal(made, want) {
+			t.Fatalf("%v of row %d: words %x, want %x", l.calls, r, made, want)
+		}
+	}
+}
+
+// What a device makes of single values is what Update makes of them, for every aggregate,
+// type and value, and of several aggregates at once.
+func TestDeviceRow(t *testing.T) {
+	rng := testRand()
+	d := randomData(rng, 60, 1, "none", rowGenerators)
+	single := map[string]bool{}
+	for arg := range d.args {
+		for _, name := range []string{"count", "sum", "mean", "min", "max", "bool_and", "bool_or", "bit_and", "bit_or", "bit_xor"} {
+			c := Call{Args: []int{arg}, Types: []column.Type{d.args[arg][0].Type}}
+			var err error
+			if c.Func, _, err = Resolve(name, c.Types, nil); err != nil {
+				continue
+			}
+			for _, o := range []Options{{MaxRows: -1}, {MaxRows: 60}, {MaxRows: 60, Device: true}} {
+				l := Compile([]Call{c}, testBase, o)
+				words, why := l.DeviceRow()
+				if why != "" {
+					if want := c.Types[0].Kind == column.Uint64 && (name == "min" || name == "max"); !want {
+						t.Errorf("%s of %s: %s", name, c.Types[0], why)
+					}
+					continue
+				}
+				single[name] = true
+				mustMake(t, l, words, d)
+			}
+		}
+	}
+	if len(single) != 10 {
+		t.Errorf("only %v were tried", single)
+	}
+	several := 0
+	for range 2000 {
+		l := Compile(randomCalls(rng, d, rng.IntN(6)), testBase, Options{MaxRows: []int64{-1, 60}[rng.IntN(2)], Device: true})
+		if words, why := l.DeviceRow(); why == "" {
+			several++
+			mustMake(t, l, words, d)
+		}
+	}
+	if several < 100 {
+		t.Errorf("only %d layouts of several aggregates were tried", several)
+	}
+}
+
+// What does not follow from single values is told by aggregate and reason.
+func TestDeviceRowLacks(t *testing.T) {
+	d := randomData(testRand(), 10, 1, "none", rowGenerators)
+	const i32, u64, double = 3, 8, 13
+	for _, x := range []struct {
+		name string
+		args []int
+		want string
+	}{
+		{"stddev_samp", []int{i32}, "stddev_samp(int32): the device makes no states of it from values"},
+		{"corr", []int{i32, double}, "corr(int32, double): the device makes no states of it from values"},
+		{"kurtosis", []int{double}, "kurtosis(double): the device makes no states of it from values"},
+		{"min", []int{u64}, "min(uint64): the device makes no states of it from values"},
+		{"median", []int{i32}, "median(int32): the device keeps no lists of values"},
+	} {
+		calls := []Call{callOf(t, d, "sum", i32), callOf(t, d, x.name, x.args...)}
+		if words, why := Compile(calls, testBase, Options{MaxRows: -1}).DeviceRow(); words != nil || why != x.want {
+			t.Errorf("%v and %q, want %q", words, why, x.want)
+		}
+	}
+	var many []Call
+	for arg := range d.args {
+		for _, name := range []string{"min", "max", "sum", "count"} {
+			c := Call{Args: []int{arg}, Types: []column.Type{d.args[arg][0].Type}}
+			if f, _, err := Resolve(name, c.Types, nil); err == nil {
+				c.Func = f
+				many = append(many, c)
+			}
+		}
+	}
+	if _, why := Compile(many, testBase, Options{MaxRows: -1}).DeviceRow(); !strings.Contains(why, "and the device combines at most ") {
+		t.Errorf("too many words: %q", why)
+	}
+}
