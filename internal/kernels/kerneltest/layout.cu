@@ -8,6 +8,7 @@
 #include "../ega_scatter_chain.cuh"
 #include "../ega_table.cuh"
 #include "../pages.cuh"
+#include "../parquet.cuh"
 #include "../slab.cuh"
 #include "pages_bench.cuh"
 #include "pages_stress.cuh"
@@ -84,6 +85,7 @@ extern "C" __global__ void layout_report(uint32_t* out) {
   *out++ = __builtin_offsetof(EgaRest, count);
   *out++ = __builtin_offsetof(EgaRest, capacity);
   *out++ = __builtin_offsetof(EgaRest, status);
+  *out++ = __builtin_offsetof(EgaRest, stop);
   *out++ = sizeof(EgaTable);
   *out++ = __builtin_offsetof(EgaTable, rows);
   *out++ = __builtin_offsetof(EgaTable, tags);
@@ -100,6 +102,59 @@ extern "C" __global__ void layout_report(uint32_t* out) {
   *out++ = __builtin_offsetof(PagePool, sweep);
   *out++ = __builtin_offsetof(PagePool, seed);
   *out++ = __builtin_offsetof(PagePool, word_pages);
+  *out++ = sizeof(ParquetField);
+  *out++ = __builtin_offsetof(ParquetField, array);
+  *out++ = __builtin_offsetof(ParquetField, words);
+  *out++ = __builtin_offsetof(ParquetField, word);
+  *out++ = sizeof(ParquetJob);
+  *out++ = __builtin_offsetof(ParquetJob, parcel);
+  *out++ = __builtin_offsetof(ParquetJob, work);
+  *out++ = __builtin_offsetof(ParquetJob, pages);
+  *out++ = __builtin_offsetof(ParquetJob, tasks);
+  *out++ = __builtin_offsetof(ParquetJob, outputs);
+  *out++ = __builtin_offsetof(ParquetJob, fields);
+  *out++ = __builtin_offsetof(ParquetJob, states);
+  *out++ = __builtin_offsetof(ParquetJob, arrays);
+  *out++ = __builtin_offsetof(ParquetJob, stop);
+  *out++ = __builtin_offsetof(ParquetJob, array_words);
+  *out++ = __builtin_offsetof(ParquetJob, page_count);
+  *out++ = __builtin_offsetof(ParquetJob, task_count);
+  *out++ = __builtin_offsetof(ParquetJob, field_count);
+  *out++ = __builtin_offsetof(ParquetJob, rows);
+  *out++ = __builtin_offsetof(ParquetJob, hash_words);
+  *out++ = __builtin_offsetof(ParquetJob, key_words);
+  *out++ = __builtin_offsetof(ParquetJob, state_words);
+  *out++ = sizeof(ParquetOutput);
+  *out++ = __builtin_offsetof(ParquetOutput, lo);
+  *out++ = __builtin_offsetof(ParquetOutput, hi);
+  *out++ = __builtin_offsetof(ParquetOutput, factor);
+  *out++ = __builtin_offsetof(ParquetOutput, array);
+  *out++ = __builtin_offsetof(ParquetOutput, physical);
+  *out++ = __builtin_offsetof(ParquetOutput, form);
+  *out++ = __builtin_offsetof(ParquetOutput, shift);
+  *out++ = __builtin_offsetof(ParquetOutput, bits);
+  *out++ = __builtin_offsetof(ParquetOutput, mask32);
+  *out++ = __builtin_offsetof(ParquetOutput, words);
+  *out++ = sizeof(ParquetPage);
+  *out++ = __builtin_offsetof(ParquetPage, at);
+  *out++ = __builtin_offsetof(ParquetPage, expanded);
+  *out++ = __builtin_offsetof(ParquetPage, bytes);
+  *out++ = __builtin_offsetof(ParquetPage, size);
+  *out++ = __builtin_offsetof(ParquetPage, levels);
+  *out++ = __builtin_offsetof(ParquetPage, rows);
+  *out++ = __builtin_offsetof(ParquetPage, first);
+  *out++ = __builtin_offsetof(ParquetPage, snappy);
+  *out++ = __builtin_offsetof(ParquetPage, coded);
+  *out++ = sizeof(ParquetState);
+  *out++ = __builtin_offsetof(ParquetState, constant);
+  *out++ = __builtin_offsetof(ParquetState, array);
+  *out++ = __builtin_offsetof(ParquetState, word);
+  *out++ = sizeof(ParquetTask);
+  *out++ = __builtin_offsetof(ParquetTask, entries);
+  *out++ = __builtin_offsetof(ParquetTask, page);
+  *out++ = __builtin_offsetof(ParquetTask, output);
+  *out++ = __builtin_offsetof(ParquetTask, count);
+  *out++ = __builtin_offsetof(ParquetTask, uneven);
   *out++ = sizeof(SlabPool);
   *out++ = __builtin_offsetof(SlabPool, super_blocks);
   *out++ = __builtin_offsetof(SlabPool, count);

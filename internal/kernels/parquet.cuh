@@ -1,0 +1,140 @@
+// Encoded pages of Parquet files on the device: what the kernels that decompress them (parquet_snappy.cu), decode them
+// (parquet_decode.cu) and make rows of their values (parquet_rows.cu) are handed.
+//
+// Terms:
+//
+//   parcel   pages of one or more row groups as they lie in the files, the entries of their dictionaries, and the
+//            descriptors below, in one piece of device memory. Package internal/decode says how it is laid out
+//   source   a column of the file, one page of it after the other
+//   output   a use of a source: a value (the argument of aggregates) or a field of the key
+//   array    a word of 64 bits for each row of the parcel, in work memory. A value has one; a field has one for each key
+//            word that it has bits in, the bits at their place, and behind them one for its hash
+//   stop     the word where a kernel says why it could not go on (ParquetStop); the greatest reason stays. 0: none
+//
+// Invariants:
+//
+//   NO-NULLS   A page has as many values as rows.
+//   ROOM       Behind the bytes of a page lie PARQUET_PADDING more that may be read: in the parcel and decompressed.
+//              Kernels read them and take nothing from them.
+//   WITHIN     Whatever the bytes of a page say, nothing else is read and nothing outside of the arrays is written. The
+//              descriptors and the entries are the host's: they are taken at their word.
+//   STOPPED    When a kernel has set the stop word, the later ones do nothing; what is in arrays and rows means nothing.
+#pragma once
+
+#include "device.cuh"
+
+constexpr uint32_t PARQUET_PADDING = 16;
+
+// ParquetPage.levels of a page of the first kind (v1): definition levels in runs behind their size, which takes 4 bytes.
+constexpr uint32_t PARQUET_SIZED_LEVELS = 0xffffffff;
+
+// ParquetStop is why the rows of a parcel were not made. Numbers: greater ones win.
+enum ParquetStop : uint64_t {
+  PARQUET_STOP_NULLS = 1,    // a page holds NULLs
+  PARQUET_STOP_LONG = 2,     // a string has more than 15 bytes
+  PARQUET_STOP_RANGE = 3,    // a value is outside of what its output admits
+  PARQUET_STOP_DAMAGED = 4,  // the bytes of a page make no sense
+};
+
+// ParquetPage is a page in a parcel.
+struct ParquetPage {
+  uint64_t at;        // where its bytes begin in the parcel
+  uint64_t expanded;  // where it lies decompressed in the work memory, aligned to 16 bytes; of a page that is not
+                      // compressed: unused
+  uint32_t bytes;     // in the parcel; the levels of a v2 page, which are never compressed, included
+  uint32_t size;      // decompressed, levels included
+  uint32_t levels;    // bytes of runs of definition levels in front of a v2 page; PARQUET_SIZED_LEVELS; 0: there are none
+  uint32_t rows;      // values
+  uint32_t first;     // row of the parcel that it begins with
+  uint8_t snappy;     // 1: Snappy (behind the levels of a v2 page); 0: not compressed
+  uint8_t coded;      // 1: codes of a dictionary, whose width comes first; 0: PLAIN
+};
+
+// ParquetTask is the decoding of a page for an output of its source.
+struct ParquetTask {
+  uint64_t entries;  // where in the parcel the dictionary's words for this output begin, aligned to 8 bytes: `count` words
+                     // for each array of the output; of a page of values: unused
+  uint32_t page;
+  uint32_t output;
+  uint32_t count;   // of the dictionary's entries
+  uint32_t uneven;  // 0 in the parcel; parquet_decode.cu notes here that the strings of the page differ in length
+};
+
+// ParquetPhysical is how a PLAIN value lies in a page.
+enum ParquetPhysical : uint8_t { PARQUET_INT32, PARQUET_INT64, PARQUET_FLOAT, PARQUET_DOUBLE, PARQUET_BYTES };
+
+// ParquetForm is which arrays an output has, and what PLAIN values come to in them.
+enum ParquetForm : uint8_t {
+  PARQUET_VALUE,   // one: the int64, or the bits of the double
+  PARQUET_BITS,    // key word (the low `bits` of the value << shift), field hash (the same before the shift); floats as
+                   // internal/key normalises them, of 32 bits: the bits of the float
+  PARQUET_INLINE,  // two key words (a string of at most 15 bytes, its length in the last one), field hash
+};
+
+// ParquetOutput is how values of a source become words.
+struct ParquetOutput {
+  int64_t lo, hi;     // an integer outside stops the parcel
+  int64_t factor;     // an integer inside is multiplied by this
+  uint32_t array;     // number of its first array
+  uint8_t physical;   // ParquetPhysical
+  uint8_t form;       // ParquetForm
+  uint8_t shift;      // of PARQUET_BITS
+  uint8_t bits;       // of PARQUET_BITS: 1 to 64; 32 of a float or double: the bits of a float
+  uint8_t mask32;     // 1: only the low 32 bits of an integer count, before lo and hi are looked at
+  uint8_t words;      // arrays of key words that it has; the field hash is behind them. Of a value: 1, and no hash
+};
+
+// ParquetField is a key field in rows: `words` arrays from `array` on, whose words go into the key words from `word` on,
+// and the array of its field hash behind them. Fields may share a word of the key.
+struct ParquetField {
+  uint32_t array;
+  uint32_t words;
+  uint32_t word;
+};
+
+// ParquetWord is what makes a state word.
+enum ParquetWord : uint32_t {
+  PARQUET_CONSTANT,  // the constant
+  PARQUET_COPY,      // the word of the array, whatever it is
+  PARQUET_SUM,       // the array's double + 0.0: what a sum of one value is, for which there is no -0
+};
+
+// ParquetState is how a state word is made.
+struct ParquetState {
+  uint64_t constant;
+  uint32_t array;
+  uint32_t word;  // ParquetWord
+};
+
+// ParquetJob is a parcel and what is made of it. Kernels take it by value.
+struct ParquetJob {
+  const uint8_t* parcel;
+  uint8_t* work;
+  const ParquetPage* pages;
+  ParquetTask* tasks;
+  const ParquetOutput* outputs;
+  const ParquetField* fields;  // in the order of the key columns, which the hash depends on
+  const ParquetState* states;
+  uint64_t* arrays;      // word r of array a is arrays[a * array_words + r]
+  uint64_t* stop;
+  uint64_t array_words;  // at least `rows`
+  uint32_t page_count;
+  uint32_t task_count;
+  uint32_t field_count;
+  uint32_t rows;        // of the parcel
+  uint32_t hash_words;  // of a row: 1 or 0
+  uint32_t key_words;
+  uint32_t state_words;
+};
+
+// parquet_stop notes why a parcel cannot be made.
+__device__ __forceinline__ void parquet_stop(uint64_t* stop, ParquetStop reason) { atomicMax(stop, uint64_t(reason)); }
+
+// parquet_stopped tells all threads of a block the same about a stop word that other blocks may be writing. All threads of
+// the block call; `flag` is a word of shared memory that nobody else uses before the next barrier. The barrier is for the
+// flag.
+__device__ __forceinline__ bool parquet_stopped(const uint64_t* stop, uint32_t* flag) {
+  if (threadIdx.x == 0) *flag = ld_relaxed(stop) != 0;
+  __syncthreads();
+  return *flag != 0;
+}
