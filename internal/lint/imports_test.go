@@ -43,6 +43,7 @@ var allowed = map[string][]string{
 		"internal/spill",
 	},
 
+	"internal/decode": {"internal/cuda", "internal/kernels"},
 	"internal/gpu": {"ega", "feedback", "streams", "internal/cpu", "internal/cuda", "internal/hostmem"},
 
 	"gpumem":           {"internal/cuda", "internal/kernels"},

@@ -1,0 +1,69 @@
+package decode
+
+import (
+	"unsafe"
+
+	"github.com/gagg-dev/gagg/internal/kernels"
+)
+
+// Parcel is units packed into a piece of memory, ready for the device: doc.go
+// has how they lie there. It refers to that memory only by places in it, so
+// that the memory may be copied. What it says is not to be changed, by anybody.
+type Parcel struct {
+	plan  *Plan
+	units []int
+	rows  int
+
+	pages    []kernels.ParquetPage
+	tasks    []kernels.ParquetTask
+	data     int // bytes of pages and dictionaries, aligned
+	expanded int // bytes of the decompressed pages in work memory, aligned
+}
+
+// Units is the row groups that are in it, as the scan counts them.
+func (p *Parcel) Units() []int { return p.units }
+
+// Rows is the rows of all its units.
+func (p *Parcel) Rows() int { return p.rows }
+
+// Size is the bytes of its memory that are in use.
+func (p *Parcel) Size() int {
+	return p.data + p.plan.descriptorBytes(len(p.pages), len(p.tasks))
+}
+
+// WorkBytes is the work memory that it takes on the device.
+func (p *Parcel) WorkBytes() int { return p.plan.WorkBytes(p.rows, p.expanded) }
+
+const (
+	pageBytes   = int(unsafe.Sizeof(kernels.ParquetPage{}))
+	taskBytes   = int(unsafe.Sizeof(kernels.ParquetTask{}))
+	outputBytes = int(unsafe.Sizeof(kernels.ParquetOutput{}))
+	stateBytes  = int(unsafe.Sizeof(kernels.ParquetState{}))
+	fieldBytes  = int(unsafe.Sizeof(kernels.ParquetField{}))
+)
+
+// descriptorBytes is the bytes of the descriptors behind the data of a parcel.
+func (p *Plan) descriptorBytes(pages, tasks int) int {
+	return pages*pageBytes + tasks*taskBytes +
+		len(p.Outputs)*outputBytes + len(p.States)*stateBytes + len(p.Fields)*fieldBytes
+}
+
+// describe writes the descriptors behind the data, into memory of Size bytes
+// or more.
+func (p *Parcel) describe(memory []byte) {
+	to := memory[p.data:p.Size()]
+	to = put(to, p.pages)
+	to = put(to, p.tasks)
+	for i := range p.plan.Outputs {
+		to = put(to, []kernels.ParquetOutput{p.plan.Outputs[i].ParquetOutput})
+	}
+	to = put(to, p.plan.States)
+	put(to, p.plan.Fields)
+}
+
+// put copies descriptors, as they lie in memory, and returns what is behind
+// them.
+func put[T any](to []byte, from []T) []byte {
+	n := copy(to, unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(from))), len(from)*int(unsafe.Sizeof(*new(T)))))
+	return to[n:]
+}

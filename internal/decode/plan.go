@@ -1,0 +1,87 @@
+package decode
+
+import (
+	"fmt"
+
+	"github.com/gagg-dev/gagg/internal/kernels"
+)
+
+// Output is a use of a source: the argument of aggregates, or a field of the
+// key.
+type Output struct {
+	kernels.ParquetOutput
+
+	Source int // column of the scan, counted among those that are read
+	Field  int // field of the key; -1: a value
+}
+
+// Plan is what the parcels of a query are made into: what does not differ
+// between them.
+type Plan struct {
+	Outputs []Output               // their arrays follow one another from 0 on: see Place
+	Fields  []kernels.ParquetField // in the order of the key columns
+	States  []kernels.ParquetState // one for each state word
+
+	HashWords int // of a row: 1, or 0 where the group-by kernels compute the hash
+	KeyWords  int
+}
+
+// RowWords is the words of a row.
+func (p *Plan) RowWords() int { return p.HashWords + p.KeyWords + len(p.States) }
+
+// Place gives each output its arrays, in order, and each field those of its
+// output: fields are the outputs with a Field, in the order of these, and word
+// is the first key word of each.
+func (p *Plan) Place(word []int) error {
+	at := uint32(0)
+	p.Fields = make([]kernels.ParquetField, len(word))
+	placed := 0
+	for i := range p.Outputs {
+		o := &p.Outputs[i]
+		o.Array = at
+		at += arraysOf(&o.ParquetOutput)
+		if o.Field < 0 {
+			continue
+		}
+		if o.Field >= len(word) || p.Fields[o.Field].Words != 0 {
+			return fmt.Errorf("decode: output %d is of key field %d of %d", i, o.Field, len(word))
+		}
+		p.Fields[o.Field] = kernels.ParquetField{Array: o.Array, Words: uint32(o.Words), Word: uint32(word[o.Field])}
+		placed++
+	}
+	if placed != len(word) {
+		return fmt.Errorf("decode: outputs for %d key fields of %d", placed, len(word))
+	}
+	return nil
+}
+
+// arraysOf is how many arrays an output has.
+func arraysOf(o *kernels.ParquetOutput) uint32 {
+	if o.Form == kernels.ParquetValue {
+		return 1
+	}
+	return uint32(o.Words) + 1
+}
+
+// arrays is how many arrays all outputs have.
+func (p *Plan) arrays() (n int) {
+	for i := range p.Outputs {
+		n += int(arraysOf(&p.Outputs[i].ParquetOutput))
+	}
+	return n
+}
+
+// arrayWords is the words from one array to the next for so many rows.
+func arrayWords(rows int) int { return (rows + 1) &^ 1 }
+
+// WorkBytes is the work memory that a parcel of so many rows takes, whose
+// pages have so many bytes decompressed, with what is between them.
+func (p *Plan) WorkBytes(rows, expanded int) int {
+	return align(expanded) + p.arrays()*arrayWords(rows)*8
+}
+
+// RowBytes is the bytes of so many rows.
+func (p *Plan) RowBytes(rows int) int { return rows * p.RowWords() * 8 }
+
+// align rounds up to where a page may begin.
+func align(n int) int { return (n + kernels.ParquetPadding - 1) &^ (kernels.ParquetPadding - 1) }

@@ -1,0 +1,41 @@
+package kernels
+
+// The numbers of parquet.cuh that the host writes and reads.
+
+// ParquetPadding is how many bytes behind those of a page kernels may read.
+const ParquetPadding = 16
+
+// ParquetSizedLevels stands for the levels of a page of the first kind: their
+// size comes in front of them.
+const ParquetSizedLevels = 1<<32 - 1
+
+// What a stop word says: why the rows of a parcel were not made.
+const (
+	ParquetStopNulls   = 1 + iota // a page holds NULLs
+	ParquetStopLong               // a string has more than 15 bytes
+	ParquetStopRange              // a value is outside of what its output admits
+	ParquetStopDamaged            // the bytes of a page make no sense
+)
+
+// How a PLAIN value lies in a page: ParquetOutput.Physical.
+const (
+	ParquetInt32 = iota
+	ParquetInt64
+	ParquetFloat
+	ParquetDouble
+	ParquetBytes
+)
+
+// What the values of an output come to: ParquetOutput.Form.
+const (
+	ParquetValue  = iota // one word: the int64, or the bits of the double
+	ParquetBits          // key word and field hash of an integer or a float
+	ParquetInline        // two key words and the field hash of a short string
+)
+
+// How a state word is made: ParquetState.Word.
+const (
+	ParquetConstant = iota // the constant
+	ParquetCopy            // the word of the array
+	ParquetSum             // the double of the array, added to 0
+)
