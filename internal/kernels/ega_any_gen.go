@@ -42,7 +42,7 @@ type egaAnyClearArgs struct {
 // Probe launches ega_any_probe.
 func (k *EgaAny) Probe(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, rows cuda.Ptr, n uint64, table EgaTable, rest EgaRest) error {
 	args := egaAnyProbeArgs{layout: layout, rows: rows, n: n, table: table, rest: rest}
-	return stream.Launch(k.Kernel(1), grid, unsafe.Pointer(&args), 160)
+	return stream.Launch(k.Kernel(1), grid, unsafe.Pointer(&args), 168)
 }
 
 // egaAnyProbeArgs lies in memory as ega_any_probe's parameters.
@@ -106,7 +106,7 @@ type egaAnyPickArgs struct {
 // Shared launches ega_any_shared.
 func (k *EgaAny) Shared(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, rows cuda.Ptr, n uint64, slots uint32, probes uint32, parts uint32, table EgaTable, rest EgaRest) error {
 	args := egaAnySharedArgs{layout: layout, rows: rows, n: n, slots: slots, probes: probes, parts: parts, table: table, rest: rest}
-	return stream.Launch(k.Kernel(5), grid, unsafe.Pointer(&args), 176)
+	return stream.Launch(k.Kernel(5), grid, unsafe.Pointer(&args), 184)
 }
 
 // egaAnySharedArgs lies in memory as ega_any_shared's parameters.
@@ -126,7 +126,7 @@ type egaAnySharedArgs struct {
 // Spans launches ega_any_spans.
 func (k *EgaAny) Spans(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, rows cuda.Ptr, spans cuda.Ptr, slots uint32, probes uint32, table EgaTable, rest EgaRest) error {
 	args := egaAnySpansArgs{layout: layout, rows: rows, spans: spans, slots: slots, probes: probes, table: table, rest: rest}
-	return stream.Launch(k.Kernel(6), grid, unsafe.Pointer(&args), 168)
+	return stream.Launch(k.Kernel(6), grid, unsafe.Pointer(&args), 176)
 }
 
 // egaAnySpansArgs lies in memory as ega_any_spans's parameters.

@@ -17,6 +17,8 @@
 //   spans    the same for rows spans[2 * b] to spans[2 * b + 1] in block b, for the buckets that were left
 //   buckets  ega_buckets.cuh
 //
+// probe and shared take nothing where the rest says stop.
+//
 // Dynamic shared memory of shared, spans and buckets: (slots + 1) * stride words of 8 bytes, and 4 bytes a slot for keys of
 // several words, 4 bytes in all for keys of one.
 #pragma once
@@ -41,6 +43,7 @@ __device__ __forceinline__ void ega_clear(const EgaLayout& layout, const EgaTabl
 template <class Shape>
 __device__ __forceinline__ void ega_probe(const EgaLayout& layout, const uint64_t* rows, uint64_t n,
                                           const EgaTable& table, const EgaRest& rest) {
+  if (ega_stopped(rest)) return;
   EgaGlobal place(table, ega_stride<Shape>(layout));
   ega_each<Shape>(layout, rows, global_thread(), n, global_threads(), [&](const EgaRow<Shape>* batch, uint32_t there) {
     ega_send_batch(layout, place, rest, batch, there);
@@ -106,6 +109,7 @@ template <class Shape>
 __device__ __forceinline__ void ega_shared(const EgaLayout& layout, const uint64_t* rows, uint64_t n, uint32_t slots,
                                            uint32_t probes, uint32_t parts, const EgaTable& table,
                                            const EgaRest& rest) {
+  if (ega_stopped(rest)) return;
   DYNAMIC_SHARED(uint64_t, memory);
   EgaLocal local(memory, ega_stride<Shape>(layout), slots, table.skip, probes, parts);
   ega_share<Shape>(layout, rows, global_thread(), n, global_threads(), local, table, rest);

@@ -42,7 +42,7 @@ type egaKey3ClearArgs struct {
 // Probe launches ega_key3_probe.
 func (k *EgaKey3) Probe(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, rows cuda.Ptr, n uint64, table EgaTable, rest EgaRest) error {
 	args := egaKey3ProbeArgs{layout: layout, rows: rows, n: n, table: table, rest: rest}
-	return stream.Launch(k.Kernel(1), grid, unsafe.Pointer(&args), 160)
+	return stream.Launch(k.Kernel(1), grid, unsafe.Pointer(&args), 168)
 }
 
 // egaKey3ProbeArgs lies in memory as ega_key3_probe's parameters.
@@ -106,7 +106,7 @@ type egaKey3PickArgs struct {
 // Shared launches ega_key3_shared.
 func (k *EgaKey3) Shared(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, rows cuda.Ptr, n uint64, slots uint32, probes uint32, parts uint32, table EgaTable, rest EgaRest) error {
 	args := egaKey3SharedArgs{layout: layout, rows: rows, n: n, slots: slots, probes: probes, parts: parts, table: table, rest: rest}
-	return stream.Launch(k.Kernel(5), grid, unsafe.Pointer(&args), 176)
+	return stream.Launch(k.Kernel(5), grid, unsafe.Pointer(&args), 184)
 }
 
 // egaKey3SharedArgs lies in memory as ega_key3_shared's parameters.
@@ -126,7 +126,7 @@ type egaKey3SharedArgs struct {
 // Spans launches ega_key3_spans.
 func (k *EgaKey3) Spans(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, rows cuda.Ptr, spans cuda.Ptr, slots uint32, probes uint32, table EgaTable, rest EgaRest) error {
 	args := egaKey3SpansArgs{layout: layout, rows: rows, spans: spans, slots: slots, probes: probes, table: table, rest: rest}
-	return stream.Launch(k.Kernel(6), grid, unsafe.Pointer(&args), 168)
+	return stream.Launch(k.Kernel(6), grid, unsafe.Pointer(&args), 176)
 }
 
 // egaKey3SpansArgs lies in memory as ega_key3_spans's parameters.

@@ -42,7 +42,7 @@ type egaRareClearArgs struct {
 // Probe launches ega_rare_probe.
 func (k *EgaRare) Probe(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, rows cuda.Ptr, n uint64, table EgaTable, rest EgaRest) error {
 	args := egaRareProbeArgs{layout: layout, rows: rows, n: n, table: table, rest: rest}
-	return stream.Launch(k.Kernel(1), grid, unsafe.Pointer(&args), 160)
+	return stream.Launch(k.Kernel(1), grid, unsafe.Pointer(&args), 168)
 }
 
 // egaRareProbeArgs lies in memory as ega_rare_probe's parameters.
@@ -106,7 +106,7 @@ type egaRarePickArgs struct {
 // Shared launches ega_rare_shared.
 func (k *EgaRare) Shared(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, rows cuda.Ptr, n uint64, slots uint32, probes uint32, parts uint32, table EgaTable, rest EgaRest) error {
 	args := egaRareSharedArgs{layout: layout, rows: rows, n: n, slots: slots, probes: probes, parts: parts, table: table, rest: rest}
-	return stream.Launch(k.Kernel(5), grid, unsafe.Pointer(&args), 176)
+	return stream.Launch(k.Kernel(5), grid, unsafe.Pointer(&args), 184)
 }
 
 // egaRareSharedArgs lies in memory as ega_rare_shared's parameters.
@@ -126,7 +126,7 @@ type egaRareSharedArgs struct {
 // Spans launches ega_rare_spans.
 func (k *EgaRare) Spans(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, rows cuda.Ptr, spans cuda.Ptr, slots uint32, probes uint32, table EgaTable, rest EgaRest) error {
 	args := egaRareSpansArgs{layout: layout, rows: rows, spans: spans, slots: slots, probes: probes, table: table, rest: rest}
-	return stream.Launch(k.Kernel(6), grid, unsafe.Pointer(&args), 168)
+	return stream.Launch(k.Kernel(6), grid, unsafe.Pointer(&args), 176)
 }
 
 // egaRareSpansArgs lies in memory as ega_rare_spans's parameters.

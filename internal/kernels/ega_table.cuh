@@ -59,10 +59,15 @@ struct EgaTable {
 // EgaRest is where rows go that find no slot. Rows past its capacity are lost, which status tells.
 struct EgaRest {
   uint64_t* rows;
-  uint64_t* count;    // how many there are, or would be
-  uint64_t capacity;  // rows
-  uint32_t* status;   // table_full: the rest was too small
+  uint64_t* count;       // how many there are, or would be
+  uint64_t capacity;     // rows
+  uint32_t* status;      // table_full: the rest was too small
+  const uint64_t* stop;  // not 0: the rows could not be made, so none is taken; null: they are there in any case
 };
+
+// ega_stopped says whether there are no rows to take. Nobody writes the word while a kernel runs that asks, so all threads
+// get one answer, and may end before a barrier.
+__device__ __forceinline__ bool ega_stopped(const EgaRest& rest) { return rest.stop != nullptr && *rest.stop != 0; }
 
 // EgaGlobal is a table in device memory, by rows.
 struct EgaGlobal : EgaGlobalWords {
