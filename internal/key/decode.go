@@ -77,17 +77,17 @@ func (d *Decoder) Decode(i int, rows []uint64, out *column.Vector) {
 	}
 	words := rows[d.Base+f.word:] // the first of the field is that of row 0
 	switch f.form {
-	case formBits:
+	case FormBits:
 		d.decodeBits(f, words, out)
-	case formID:
+	case FormID:
 		d.decodeInterned(i, words, out)
-	case formInline:
+	case FormInline:
 		if d.any[f.nullWord]>>63 != 0 {
 			d.copyInline(i, words, out)
 		} else {
 			d.decodeInline(i, words, out)
 		}
-	case formRaw:
+	case FormRaw:
 		data := d.text[i][:0]
 		for at := 0; at < len(words); at += d.Stride {
 			out.Span = append(out.Span, column.Span{Off: uint32(len(data)), Len: 16})
@@ -95,7 +95,7 @@ func (d *Decoder) Decode(i int, rows []uint64, out *column.Vector) {
 			data = binary.LittleEndian.AppendUint64(data, words[at+1])
 		}
 		d.own(i, data, out)
-	case formWide:
+	case FormWide:
 		for at := 0; at < len(words); at += d.Stride {
 			w := words[at:][:4]
 			out.Wide = append(out.Wide, decimal256.New(w[3], w[2], w[1], w[0]))
@@ -167,9 +167,9 @@ func (d *Decoder) Compare(a, b []uint64) int {
 		switch {
 		case d.isNull(f, a) || d.isNull(f, b):
 			c = cmp.Compare(a[d.Base+f.nullWord]&f.nullBit, b[d.Base+f.nullWord]&f.nullBit)
-		case f.form == formID || f.form == formInline:
+		case f.form == FormID || f.form == FormInline:
 			c = bytes.Compare(d.stringOf(f, a), d.stringOf(f, b))
-		case f.form == formBits:
+		case f.form == FormBits:
 			mask := uint64(1)<<f.bits - 1
 			c = cmp.Compare(a[w]>>f.shift&mask, b[w]>>f.shift&mask)
 		default:
@@ -187,7 +187,7 @@ func (d *Decoder) Compare(a, b []uint64) int {
 func (d *Decoder) stringOf(f *field, row []uint64) []byte {
 	w := d.Base + f.word
 	switch {
-	case f.form == formID:
+	case f.form == FormID:
 		return []byte(d.Intern.get(f.id(row[w])))
 	case isLong(row[w+1]):
 		return longBytes(d.Arenas, row[w], row[w+1])

@@ -78,9 +78,9 @@ func (e *Encoder) field(i int, v *column.Vector) {
 		}
 		e.coded(f, v, d)
 		e.refer(f, &v.Dict.Values, d.long)
-	case v.Null == nil && f.form == formBits && !v.Type.IsFloat():
+	case v.Null == nil && f.form == FormBits && !v.Type.IsFloat():
 		e.ints(f, v)
-	case v.Null == nil && f.form == formInline:
+	case v.Null == nil && f.form == FormInline:
 		e.inline(f, v)
 	default:
 		e.translate(f, v, &e.flat)
@@ -180,11 +180,13 @@ func (e *Encoder) inline(f *field, v *column.Vector) {
 }
 
 // words is the number of words that hold the value.
-func (f *field) words() int {
-	switch f.form {
-	case formInline, formRaw:
+func (f *field) words() int { return f.form.words() }
+
+func (f Form) words() int {
+	switch f {
+	case FormInline, FormRaw:
 		return 2
-	case formWide:
+	case FormWide:
 		return 4
 	}
 	return 1
@@ -209,14 +211,14 @@ func (e *Encoder) translate(f *field, v *column.Vector, d *entries) {
 func (e *Encoder) value(f *field, v *column.Vector, d *entries, i int) {
 	w := &d.words
 	switch f.form {
-	case formBits:
+	case FormBits:
 		b := scalarBits(v, i, f.bits)
 		w[0][i], d.hash[i] = b<<f.shift, b
-	case formID:
+	case FormID:
 		b := v.Bytes(i)
 		d.hash[i] = hashBytes(b)
 		w[0][i] = uint64(e.intern.id(b, d.hash[i])) << f.shift
-	case formInline:
+	case FormInline:
 		b := v.Bytes(i)
 		d.hash[i] = hashBytes(b)
 		if len(b) <= MaxInline {
@@ -225,11 +227,11 @@ func (e *Encoder) value(f *field, v *column.Vector, d *entries, i int) {
 			w[0][i], w[1][i] = uint64(i), longWord(d.hash[i], uint32(len(b)))
 			d.long = true
 		}
-	case formRaw:
+	case FormRaw:
 		b := v.Bytes(i)
 		w[0][i], w[1][i] = binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])
 		d.hash[i] = hashWords(w[0][i], w[1][i])
-	case formWide:
+	case FormWide:
 		a := v.Wide[i].Array()
 		for k := range a {
 			w[k][i] = a[k]

@@ -85,7 +85,7 @@ func float32Bits(f float64) uint64 {
 }
 
 // scalarBits returns the value bits of row i of a flat vector whose form is
-// formBits.
+// FormBits.
 func scalarBits(v *column.Vector, i int, nbits uint) uint64 {
 	if v.Type.IsFloat() {
 		if nbits == 32 {

@@ -53,14 +53,15 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
-type form uint8
+// Form is how the value of a field is held: see the table above.
+type Form uint8
 
 const (
-	formBits form = iota
-	formID
-	formInline
-	formRaw
-	formWide
+	FormBits Form = iota
+	FormID
+	FormInline
+	FormRaw
+	FormWide
 )
 
 // MaxInline is the length of the longest string held in the key itself.
@@ -75,10 +76,10 @@ const (
 // field is the place of one key column.
 type field struct {
 	typ      column.Type
-	form     form
+	form     Form
 	word     int  // first word
 	shift    uint // of the value in its word, for forms of less than a word
-	bits     uint // of the value, for formBits and formID
+	bits     uint // of the value, for FormBits and FormID
 	nullWord int
 	nullBit  uint64
 }
@@ -110,17 +111,17 @@ func NewLayout(cols []Column) *Layout {
 		f := &l.fields[i]
 		f.typ, f.form, f.bits = c.Type, formOf(c), 0
 		switch f.form {
-		case formInline:
+		case FormInline:
 			f.word, l.Words = l.Words, l.Words+2
 			f.nullWord, f.nullBit = f.word+1, nullMark<<56
-		case formRaw:
+		case FormRaw:
 			f.word, l.Words = l.Words, l.Words+2
-		case formWide:
+		case FormWide:
 			f.word, l.Words = l.Words, l.Words+4
-		case formID:
+		case FormID:
 			f.bits = idBits
 			small = append(small, i)
-		case formBits:
+		case FormBits:
 			f.bits = uint(c.Type.Bits())
 			if f.bits == 64 {
 				f.word, l.Words = l.Words, l.Words+1
@@ -138,7 +139,7 @@ func NewLayout(cols []Column) *Layout {
 func (l *Layout) sort() {
 	inline := make([]bool, l.Words)
 	for i := range l.fields {
-		if f := &l.fields[i]; f.form == formInline {
+		if f := &l.fields[i]; f.form == FormInline {
 			l.inline = append(l.inline, f.word)
 			inline[f.word], inline[f.word+1] = true, true
 		}
@@ -184,18 +185,18 @@ func (l *Layout) pack(small []int) {
 	l.Words = len(used)
 }
 
-func formOf(c Column) form {
+func formOf(c Column) Form {
 	switch c.Type.Rep() {
 	case column.RepWide:
-		return formWide
+		return FormWide
 	case column.RepBytes:
 		if c.Type.Kind == column.UUID || c.Type.Kind == column.FixedBinary && c.Type.Width == 16 {
-			return formRaw
+			return FormRaw
 		}
 		if c.Intern {
-			return formID
+			return FormID
 		}
-		return formInline
+		return FormInline
 	}
-	return formBits
+	return FormBits
 }
