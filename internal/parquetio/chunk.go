@@ -119,6 +119,8 @@ type columnReader struct {
 	levels levels
 	codes  hybrid
 
+	pages []EncodedPage // of the chunk, where they are handed on encoded
+
 	shared      *workspace
 	vectors     int64 // drawn for out and the like
 	header      format.PageHeader
@@ -174,25 +176,34 @@ func vectorBytes(l *leaf, want column.Type, rows int) int64 {
 // open begins the chunk of a row group and stands before its first data
 // page. Errors are *Error.
 func (c *columnReader) open(group int) (err error) {
-	c.group = group
+	c.begin(group)
 	defer c.fence(&err)
+	if c.rows == 0 {
+		return nil
+	}
+	start, size, err := c.f.chunkRange(c.metadata())
+	if err != nil {
+		return err
+	}
+	c.in.start(start, size, min(maxOver, c.f.end-start-size))
+	return c.loadDictionary()
+}
+
+// begin leaves the last chunk for that of a row group.
+func (c *columnReader) begin(group int) {
+	c.group = group
+	c.id = c.metadata().Codec
 	c.rows, c.seen, c.left = c.f.groups[group].rows, 0, 0
 	c.retireDictionary()
 	c.in.start(0, 0, 0)
 	c.in.mem.trim()
 	c.page.trim()
 	c.streams.trim()
-	if c.rows == 0 {
-		return nil
-	}
-	m := &c.f.meta.RowGroups[group].Columns[c.leaf.index].MetaData
-	c.id = m.Codec
-	start, size, err := c.f.chunkRange(m)
-	if err != nil {
-		return err
-	}
-	c.in.start(start, size, min(maxOver, c.f.end-start-size))
-	return c.loadDictionary()
+}
+
+// metadata is what the footer says about the chunk.
+func (c *columnReader) metadata() *format.ColumnMetaData {
+	return &c.f.meta.RowGroups[c.group].Columns[c.leaf.index].MetaData
 }
 
 // available returns how many rows of the current page are left, loading the

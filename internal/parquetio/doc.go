@@ -7,7 +7,9 @@
 // The package has two levels. The file level (this walk) turns one column of
 // one row group of one file into vectors; the dataset level lists files,
 // unites their schemas, skips row groups and makes batches of several
-// columns.
+// columns. Beside them stands a short way for those who decode pages
+// themselves: ReadEncoded hands on the chunks of a row group as they lie in
+// the file, with a list of their pages.
 //
 // # The walk of a chunk
 //

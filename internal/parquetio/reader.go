@@ -12,14 +12,15 @@ import (
 // A Reader reads units of a scan, one at a time. It owns the memory of its
 // batches and uses it again. It is not safe for concurrent use.
 type Reader struct {
-	scan  *Scan
-	work  *workspace
-	vecs  []column.Vector
-	cols  []*columnReader // of the open file; nil: constant
-	file  int             // what cols read; -1: none
-	unit  int             // -1: none is open
-	done  int64           // rows of the unit that were read
-	zeros []int32         // codes of constants
+	scan   *Scan
+	work   *workspace
+	vecs   []column.Vector
+	cols   []*columnReader // of the open file; nil: constant
+	file   int             // what cols read; -1: none
+	unit   int             // -1: none is open
+	done   int64           // rows of the unit that were read
+	zeros  []int32         // codes of constants
+	chunks []EncodedChunk  // of the unit that ReadEncoded read last
 
 	constants int64 // drawn for the vectors of columns that are constant in file
 }

@@ -27,6 +27,13 @@ func (w *window) start(at, size, over int64) {
 	w.data, w.next, w.left, w.over = nil, at, size, over
 }
 
+// hold stands at the beginning of a chunk that is in memory as a whole (PAD).
+// The memory is not the window's: it is neither moved nor kept.
+func (w *window) hold(chunk []byte) {
+	w.start(0, 0, 0)
+	w.data = chunk
+}
+
 // rest is the bytes of the chunk that were not taken.
 func (w *window) rest() int64 { return int64(len(w.data)) + w.left }
 

@@ -1,0 +1,129 @@
+package parquetio
+
+import (
+	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// Encoded chunks are for a reader elsewhere, which decompresses and decodes
+// the data pages itself. Such a reader is simple: it knows values without
+// NULLs of some types, in the two encodings that nearly all files are
+// written with. What else the format has is left to Open and Next. Nothing
+// here fails for it; the answer is only that a column or unit is not for
+// this road:
+//
+//	Encoded       by the schemas: the type of a column
+//	EncodedBytes  by the footers: codec, encodings, NULLs of a row group
+//	ReadEncoded   by the page headers: everything that can be known of a page
+//	              without looking into its levels and values
+
+// Physical is how a value of a column is stored in a file.
+type Physical uint8
+
+// The physical types that encoded columns have.
+const (
+	Int32     Physical = iota + 1 // 4 bytes, signed
+	Int64                         // 8 bytes, signed
+	Float                         // 4 bytes, IEEE 754
+	Double                        // 8 bytes, IEEE 754
+	ByteArray                     // a length of 4 bytes, then as many bytes
+)
+
+// EncodedType says how the wanted value is made of a stored one. Integers go
+// through these steps: Mask32, a check against Lo and Hi, Factor. Floats
+// become float64, byte arrays stay as they are.
+type EncodedType struct {
+	Physical Physical
+	Mask32   bool  // only the low 32 bits count: uint32
+	Lo, Hi   int64 // a value outside is an error of the file
+	Factor   int64 // at least 1; no value within Lo and Hi times it overflows
+}
+
+// Encoded tells how values of column i of Columns are stored, if it is of a
+// type that can be handed on encoded, and stored alike in all files.
+func (s *Scan) Encoded(i int) (t EncodedType, ok bool) {
+	for n, f := range s.d.files {
+		leaf := s.leaves[f.layout][i]
+		if leaf < 0 {
+			return EncodedType{}, false
+		}
+		one, ok := encodedType(&f.leaves[leaf], s.types[i])
+		if !ok || n > 0 && one != t {
+			return EncodedType{}, false
+		}
+		t = one
+	}
+	return t, len(s.d.files) > 0
+}
+
+// encodedType is how a leaf is stored that is wanted as a type; not ok: in a
+// way that is not for this road.
+func encodedType(l *leaf, want column.Type) (t EncodedType, ok bool) {
+	if l.err != nil || l.maxRep > 0 || l.maxDef > 1 || l.typ.Kind == column.Null || want.Kind == column.Null {
+		return t, false
+	}
+	rep, bits := column.RepInt64, 64
+	switch l.physical {
+	case format.Int32:
+		t.Physical, bits = Int32, 32
+	case format.Int64:
+		t.Physical = Int64
+	case format.Float:
+		t.Physical, rep = Float, column.RepFloat64
+	case format.Double:
+		t.Physical, rep = Double, column.RepFloat64
+	case format.ByteArray:
+		t.Physical, rep = ByteArray, column.RepBytes
+	default:
+		return t, false
+	}
+	r := newIntRule(l.typ, want, bits)
+	t.Mask32, t.Lo, t.Hi, t.Factor = r.mask, r.lo, r.hi, r.factor
+	return t, want.Rep() == rep
+}
+
+// EncodedBytes is the size of the memory that ReadEncoded wants for a unit,
+// and what the footer says that its pages take decompressed. It is not ok
+// where the footer tells that ReadEncoded would not take the unit.
+func (s *Scan) EncodedBytes(unit int) (size, expanded int64, ok bool) {
+	f := s.d.files[s.fileOf[unit]]
+	for _, leaf := range s.leaves[f.layout] {
+		if leaf < 0 {
+			return 0, 0, false
+		}
+		m := &f.meta.RowGroups[s.units[unit].Group].Columns[f.leaves[leaf].index].MetaData
+		_, n, err := f.chunkRange(m)
+		if err != nil || !encodable(m) {
+			return 0, 0, false
+		}
+		size += encodedRoom(n)
+		expanded += max(m.TotalUncompressedSize, 0)
+	}
+	return size, expanded, len(s.cols) > 0
+}
+
+// encodable reports whether the footer says nothing of a chunk that is not
+// for this road.
+func encodable(m *format.ColumnMetaData) bool {
+	if m.Codec != format.Uncompressed && m.Codec != format.Snappy || m.Statistics.NullCount > 0 {
+		return false
+	}
+	for _, e := range m.Encoding {
+		switch e {
+		case format.Plain, format.PlainDictionary, format.RLEDictionary:
+		case format.RLE, format.BitPacked: // of levels; the latter in files whose columns have none
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// EncodedAlign is what the places of encoded chunks are multiples of.
+const EncodedAlign = 16
+
+// encodedRoom is the memory for an encoded chunk of n bytes: it, zeros that
+// satisfy PAD, and what the next one's alignment takes.
+func encodedRoom(n int64) int64 {
+	return (n + padding + EncodedAlign - 1) &^ (EncodedAlign - 1)
+}

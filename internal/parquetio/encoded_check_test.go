@@ -1,0 +1,168 @@
+package parquetio
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/gagg-dev/gagg/internal/column"
+)
+
+// openBytes opens a dataset of files in memory.
+func openBytes(t testing.TB, o Options, files ...[]byte) (*Dataset, error) {
+	t.Helper()
+	inputs := make([]Input, len(files))
+	for i, data := range files {
+		inputs[i] = Input{Name: fmt.Sprint("f", i), Reader: bytes.NewReader(data), Size: int64(len(data))}
+	}
+	d, err := Open(context.Background(), inputs, o)
+	if err == nil {
+		t.Cleanup(func() { d.Close() })
+	}
+	return d, err
+}
+
+// scanOf scans columns of a dataset.
+func scanOf(t testing.TB, d *Dataset, cols ...int) *Scan {
+	t.Helper()
+	s, err := d.Scan(ScanOptions{Columns: cols, BatchRows: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// readEncoded reads a unit into memory of exactly the size it wants, with
+// guards behind it, and checks what ReadEncoded promises of places.
+func readEncoded(t testing.TB, r *Reader, unit int) (chunks []EncodedChunk, memory []byte, ok bool) {
+	t.Helper()
+	size, _, ok := r.scan.EncodedBytes(unit)
+	if !ok {
+		return nil, nil, false
+	}
+	guard := bytes.Repeat([]byte{0xAB}, 64)
+	memory = append(bytes.Repeat(guard[:1], int(size)), guard...)
+	chunks, ok, err := r.ReadEncoded(unit, memory[:size:size])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(memory[size:], guard) {
+		t.Fatal("what lies behind the memory was written")
+	}
+	at := 0
+	for _, c := range chunks {
+		for _, p := range c.Pages {
+			if p.At < at || p.Bytes < 0 || p.At+p.Bytes+EncodedAlign > int(size) || p.Rows <= 0 || p.Size <= 0 || p.Coded && c.Dict == nil {
+				t.Fatalf("%d bytes, the last page ends at %d: %+v", size, at, p)
+			}
+			at = p.At + p.Bytes
+		}
+	}
+	return chunks, memory[:size], ok
+}
+
+// decodeEncoded decodes a chunk's pages by the code that reads pages, from
+// nothing but what ReadEncoded tells of them.
+func decodeEncoded(t testing.TB, r *Reader, unit, col int, chunk EncodedChunk, memory []byte, see func(*column.Vector)) error {
+	t.Helper()
+	work := newWorkspace(nil, 1000)
+	defer work.close()
+	from := r.cols[col]
+	c, err := newColumnReader(from.f, from.leaf.index, from.want, work)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.close()
+	c.begin(r.scan.units[unit].Group)
+	c.dict = chunk.Dict
+	for _, p := range chunk.Pages {
+		c.id = format.Uncompressed
+		if p.Snappy {
+			c.id = format.Snappy
+		}
+		if err := c.loadEncoded(p, memory[p.At:][:p.Bytes]); err != nil {
+			return err
+		}
+		for c.left > 0 {
+			var v column.Vector
+			if err := c.read(&v, min(c.left, 1000)); err != nil {
+				return err
+			}
+			see(&v)
+		}
+	}
+	c.dict = nil // not drawn from work
+	if c.seen != c.rows {
+		t.Fatalf("%d of %d rows", c.seen, c.rows)
+	}
+	return nil
+}
+
+// loadEncoded loads a page as if its header had been read.
+func (c *columnReader) loadEncoded(p EncodedPage, body []byte) error {
+	enc := format.Plain
+	if p.Coded {
+		enc = format.RLEDictionary
+	}
+	c.header = format.PageHeader{CompressedPageSize: int32(p.Bytes), UncompressedPageSize: int32(p.Size)}
+	if p.Levels > 0 {
+		return c.pageV2(&format.DataPageHeaderV2{NumValues: int32(p.Rows), Encoding: enc, DefinitionLevelsByteLength: int32(p.Levels)}, body)
+	}
+	if c.leaf.maxDef > 0 != (p.Levels == SizedLevels) {
+		return fmt.Errorf("levels of %d where %d is the highest", p.Levels, c.leaf.maxDef)
+	}
+	return c.pageV1(&format.DataPageHeader{NumValues: int32(p.Rows), Encoding: enc, DefinitionLevelEncoding: format.RLE}, body)
+}
+
+// readUnit reads a unit as everybody does.
+func readUnit(r *Reader, unit int, see func(*column.Batch)) error {
+	if err := r.Open(unit); err != nil {
+		return err
+	}
+	var b column.Batch
+	for {
+		ok, err := r.Next(&b)
+		if !ok || err != nil {
+			return err
+		}
+		see(&b)
+	}
+}
+
+// checkEncoded reads a unit in both ways and compares values and errors. It
+// reports whether it could be handed on encoded.
+func checkEncoded(t testing.TB, r *Reader, unit int) bool {
+	t.Helper()
+	chunks, memory, ok := readEncoded(t, r, unit)
+	if !ok {
+		return false
+	}
+	chunks = slices.Clone(chunks)
+	for i := range chunks {
+		chunks[i].Pages = slices.Clone(chunks[i].Pages)
+	}
+	got, want := newDigest(), newDigest()
+	var gotErr error
+	for i, c := range chunks {
+		if gotErr = decodeEncoded(t, r, unit, i, c, memory, func(v *column.Vector) { got.add(i, v) }); gotErr != nil {
+			break
+		}
+	}
+	wantErr := readUnit(r, unit, func(b *column.Batch) {
+		for i := range b.Cols {
+			want.add(i, &b.Cols[i])
+		}
+	})
+	if (gotErr == nil) != (wantErr == nil) {
+		t.Errorf("unit %d: encoded %v, else %v", unit, gotErr, wantErr)
+	}
+	if gotErr == nil && got.sum() != want.sum() {
+		t.Errorf("unit %d: other values", unit)
+	}
+	return true
+}
+
