@@ -41,5 +41,6 @@ func (f Field) FromValues() bool { return f.Form == FormBits || f.Form == FormIn
 func (e *Encoder) TranslateDict(i int, entries *column.Vector) (words [][]uint64, hash []uint64, ok bool) {
 	f, d := &e.layout.fields[i], &e.flat
 	e.translate(f, entries, d)
-	return d.words[:f.words()], d.hash, !d.long
+	n := f.words()
+	return d.words[:n:n], d.hash, !d.long
 }
