@@ -13,7 +13,7 @@ import (
 // this road:
 //
 //	Encoded       by the schemas: the type of a column
-//	EncodedBytes  by the footers: codec, encodings, NULLs of a row group
+//	EncodedUnit   by the footers: codec, encodings, NULLs of a row group
 //	ReadEncoded   by the page headers: everything that can be known of a page
 //	              without looking into its levels and values
 
@@ -82,25 +82,36 @@ func encodedType(l *leaf, want column.Type) (t EncodedType, ok bool) {
 	return t, want.Rep() == rep
 }
 
-// EncodedBytes is the size of the memory that ReadEncoded wants for a unit,
-// and what the footer says that its pages take decompressed. It is not ok
-// where the footer tells that ReadEncoded would not take the unit.
-func (s *Scan) EncodedBytes(unit int) (size, expanded int64, ok bool) {
-	f := s.d.files[s.fileOf[unit]]
+// EncodedUnit is what the footer tells of a unit whose chunks may be handed
+// on encoded.
+type EncodedUnit struct {
+	Rows     int64
+	Bytes    int64 // of the memory that ReadEncoded wants
+	Expanded int64 // of its pages, decompressed; a hint
+}
+
+// EncodedUnit describes a unit. It is not ok where the footer tells that
+// ReadEncoded would not take it.
+func (s *Scan) EncodedUnit(unit int) (e EncodedUnit, ok bool) {
+	f, u := s.d.files[s.fileOf[unit]], &s.units[unit]
+	e.Rows = u.Rows
 	for _, leaf := range s.leaves[f.layout] {
 		if leaf < 0 {
-			return 0, 0, false
+			return e, false
 		}
-		m := &f.meta.RowGroups[s.units[unit].Group].Columns[f.leaves[leaf].index].MetaData
+		m := &f.meta.RowGroups[u.Group].Columns[f.leaves[leaf].index].MetaData
 		_, n, err := f.chunkRange(m)
 		if err != nil || !encodable(m) {
-			return 0, 0, false
+			return e, false
 		}
-		size += encodedRoom(n)
-		expanded += max(m.TotalUncompressedSize, 0)
+		e.Bytes += encodedRoom(n)
+		e.Expanded += max(m.TotalUncompressedSize, 0)
 	}
-	return size, expanded, len(s.cols) > 0
+	return e, len(s.cols) > 0
 }
+
+// EncodedUnit is that of the scan.
+func (r *Reader) EncodedUnit(unit int) (EncodedUnit, bool) { return r.scan.EncodedUnit(unit) }
 
 // encodable reports whether the footer says nothing of a chunk that is not
 // for this road.

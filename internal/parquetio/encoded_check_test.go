@@ -40,7 +40,8 @@ func scanOf(t testing.TB, d *Dataset, cols ...int) *Scan {
 // guards behind it, and checks what ReadEncoded promises of places.
 func readEncoded(t testing.TB, r *Reader, unit int) (chunks []EncodedChunk, memory []byte, ok bool) {
 	t.Helper()
-	size, _, ok := r.scan.EncodedBytes(unit)
+	e, ok := r.EncodedUnit(unit)
+	size := e.Bytes
 	if !ok {
 		return nil, nil, false
 	}

@@ -96,7 +96,7 @@ func TestEncodedFooter(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := scanOf(t, d, 0)
-		if _, _, ok := s.EncodedBytes(0); ok != test.ok {
+		if _, ok := s.EncodedUnit(0); ok != test.ok {
 			t.Errorf("%s: %v", name, ok)
 		}
 	}

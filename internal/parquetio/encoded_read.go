@@ -45,7 +45,7 @@ const maxEncodedPages = 1 << 10
 var errNotEncoded = errors.New("not to be handed on encoded")
 
 // ReadEncoded reads the chunks of a unit, one for each wanted column, into
-// memory of at least the size that EncodedBytes gives, of which it uses as
+// memory of at least the size that EncodedUnit gives, of which it uses as
 // much. Chunks begin at multiples of EncodedAlign and have at least as many
 // zeros behind them.
 //
@@ -57,8 +57,8 @@ var errNotEncoded = errors.New("not to be handed on encoded")
 // ReadEncoded ends the unit that is open. It may be called at any time.
 func (r *Reader) ReadEncoded(unit int, into []byte) (chunks []EncodedChunk, ok bool, err error) {
 	r.unit = -1
-	size, _, ok := r.scan.EncodedBytes(unit)
-	if !ok || size > int64(len(into)) {
+	e, ok := r.scan.EncodedUnit(unit)
+	if !ok || e.Bytes > int64(len(into)) {
 		return nil, false, nil
 	}
 	r.begin()

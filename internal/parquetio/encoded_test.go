@@ -125,15 +125,15 @@ func TestEncodedColumns(t *testing.T) {
 			t.Errorf("unit %d was not handed on", u)
 		}
 		checkPlaces(t, r, u, unit.Bytes)
-		size, expanded, _ := s.EncodedBytes(u)
-		if expanded < s.Units()[u].Rows*8 {
-			t.Errorf("unit %d: %d bytes decompressed", u, expanded)
+		e, _ := s.EncodedUnit(u)
+		if e.Rows != unit.Rows || e.Expanded < e.Rows*8 {
+			t.Errorf("unit %d: %+v", u, e)
 		}
-		if _, ok, err := r.ReadEncoded(u, make([]byte, size-1)); ok || err != nil {
+		if _, ok, err := r.ReadEncoded(u, make([]byte, e.Bytes-1)); ok || err != nil {
 			t.Errorf("in less memory: %v, %v", ok, err)
 		}
 	}
-	if _, _, ok := scanOf(t, mustOpen(t, Options{}, "a.parquet")).EncodedBytes(0); ok {
+	if _, ok := scanOf(t, mustOpen(t, Options{}, "a.parquet")).EncodedUnit(0); ok {
 		t.Error("a unit without columns was handed on")
 	}
 }
