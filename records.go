@@ -11,6 +11,7 @@ import (
 
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/cpu"
+	"github.com/gagg-dev/gagg/internal/parquetio"
 )
 
 // recordInput is a stream of Arrow records as an input. Its units stand
@@ -106,6 +107,11 @@ func (s *recordScan) int96(int) bool      { return false }
 func (s *recordScan) unchanged() error    { return nil }
 func (s *recordScan) again() bool         { return false }
 func (s *recordScan) reader() cpu.Reader  { return &recordReader{scan: s} }
+
+// encoded: records are decoded already.
+func (s *recordScan) encoded(int) (parquetio.EncodedType, bool) {
+	return parquetio.EncodedType{}, false
+}
 
 // workerBytes guesses values of 16 bytes.
 func (s *recordScan) workerBytes() int64 { return 16 * int64(s.batchRows) * int64(len(s.cols)) }

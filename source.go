@@ -38,6 +38,8 @@ type scan interface {
 	dictBytes(col int) int64 // bytes of all dictionaries together, about, -1: not known
 	workerBytes() int64      // what a reader takes, about
 	int96(col int) bool      // column col of the scan holds timestamps that may not fit (boundedTimes)
+	// encoded tells how column col of the scan is stored, if devices can decode it.
+	encoded(col int) (t parquetio.EncodedType, ok bool)
 	reader() cpu.Reader
 	unchanged() error // the input is still what it was when it was opened
 	again() bool      // it can be read once more
@@ -129,6 +131,8 @@ func (p *parquetScan) int96(col int) bool      { return p.s.Int96(col) }
 func (p *parquetScan) reader() cpu.Reader      { return p.s.NewReader() }
 func (p *parquetScan) unchanged() error        { return p.s.Unchanged() }
 func (p *parquetScan) again() bool             { return true }
+
+func (p *parquetScan) encoded(col int) (parquetio.EncodedType, bool) { return p.s.Encoded(col) }
 
 func (p *parquetScan) facts() (f scanFacts) {
 	for i := range p.list {

@@ -14,7 +14,7 @@ var allowed = map[string][]string{
 	".": {
 		"ega", "streams", "partition", "feedback", "merge", "internal/column", "internal/key", "internal/agg", "internal/expr",
 		"internal/parquetio", "internal/arena", "internal/hostmem", "internal/cpu", "internal/spill", "internal/extsort",
-		"internal/cuda", "internal/gpu",
+		"internal/cuda", "internal/gpu", "internal/decode", "internal/kernels",
 	},
 	"cmd/gagg": {".", "internal/sink"}, // the library hands out records, the command writes them
 
@@ -43,8 +43,8 @@ var allowed = map[string][]string{
 		"internal/spill",
 	},
 
-	"internal/decode": {"internal/cuda", "internal/kernels"},
-	"internal/gpu": {"ega", "feedback", "streams", "internal/cpu", "internal/cuda", "internal/hostmem"},
+	"internal/decode": {"internal/column", "internal/cuda", "internal/kernels", "internal/parquetio"},
+	"internal/gpu":    {"ega", "feedback", "streams", "internal/cpu", "internal/cuda", "internal/hostmem"},
 
 	"gpumem":           {"internal/cuda", "internal/kernels"},
 	"internal/kernels": {"internal/cuda"},

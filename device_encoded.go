@@ -1,0 +1,176 @@
+package gagg
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gagg-dev/gagg/internal/agg"
+	"github.com/gagg-dev/gagg/internal/decode"
+	"github.com/gagg-dev/gagg/internal/kernels"
+	"github.com/gagg-dev/gagg/internal/key"
+	"github.com/gagg-dev/gagg/internal/parquetio"
+)
+
+// This file decides, from schemas alone, whether devices can make the rows of a query themselves, of the
+// encoded columns of the file. What only footers and pages tell (NULLs, long strings, other encodings) is left
+// to the run: the CPU then reads the row group.
+
+// encodedPlan says how devices make rows [hash | key words | state words] of the encoded columns of the scan.
+// states is the layout that devices get. If workers have to make the rows, plan is nil and why says what it is
+// that needs them, for people.
+//
+// NULLs have no place in such rows: each column of the query is a source of the plan, so that a row group with a NULL in
+// any of them is left to the CPU.
+func (p *prepared) encodedPlan(states *agg.Layout) (plan *decode.Plan, why string) {
+	if p.query.where != nil {
+		return nil, "they are filtered"
+	}
+	words, why := states.DeviceRow()
+	if why != "" {
+		return nil, why
+	}
+	b := encodedBuilder{prepared: p, plan: &decode.Plan{HashWords: 1, KeyWords: p.layout.Words}, values: map[int]int{}}
+	if why := b.keys(); why != "" {
+		return nil, why
+	}
+	if why := b.arguments(words); why != "" {
+		return nil, why
+	}
+	b.place()
+	b.states(words)
+	return b.plan, ""
+}
+
+// encodedBuilder is the plan of a query in the making: outputs, then their arrays, then what refers to these.
+type encodedBuilder struct {
+	*prepared
+	plan   *decode.Plan
+	values map[int]int // column of the scan -> the output that is its value
+}
+
+// keys adds the outputs of the key fields.
+func (b *encodedBuilder) keys() (why string) {
+	for i, f := range b.layout.Fields() {
+		c, ok := b.query.keys[i].Column()
+		if !ok {
+			return fmt.Sprintf("the key %s is computed", b.query.keyTexts[i])
+		}
+		o, why := b.output(c)
+		if why != "" {
+			return why
+		}
+		o.Field, o.Form, o.Words = i, encodedForm(f), uint8(f.Words)
+		o.Shift, o.Bits = uint8(f.Shift), uint8(f.Bits)
+		b.plan.Outputs = append(b.plan.Outputs, o)
+	}
+	return ""
+}
+
+// encodedForm is how kernels hold a field. The numbers of interned strings have the form of bits: kernels
+// only look them up, among those of a dictionary's entries.
+func encodedForm(f key.Field) uint8 {
+	if f.Form == key.FormInline {
+		return kernels.ParquetInline
+	}
+	return kernels.ParquetBits
+}
+
+// arguments adds the outputs that state words are made of, and those that are only looked through for NULLs.
+func (b *encodedBuilder) arguments(words []agg.RowWord) (why string) {
+	for i, e := range b.query.args {
+		used := slices.ContainsFunc(words, func(w agg.RowWord) bool { return w.From != agg.FromConstant && w.Arg == i })
+		c, plain := e.Column()
+		if v, constant := e.Const(); constant && !v.Null && !used {
+			continue // count(1)
+		}
+		if !plain {
+			return fmt.Sprintf("the argument of %s is computed", b.callOf(i))
+		}
+		if !used && b.reads(c) {
+			continue
+		}
+		if why := b.value(c); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// callOf is an aggregate that argument i belongs to.
+func (b *encodedBuilder) callOf(i int) string {
+	return b.query.texts[slices.IndexFunc(b.query.calls, func(c agg.Call) bool { return slices.Contains(c.Args, i) })]
+}
+
+// reads reports whether column c of the scan has an output.
+func (b *encodedBuilder) reads(c int) bool {
+	return slices.ContainsFunc(b.plan.Outputs, func(o decode.Output) bool { return o.Source == c })
+}
+
+// value adds the output that is the value of column c of the scan, once.
+func (b *encodedBuilder) value(c int) (why string) {
+	if _, there := b.values[c]; there {
+		return ""
+	}
+	o, why := b.output(c)
+	if why != "" {
+		return why
+	}
+	if o.Physical == kernels.ParquetBytes {
+		return fmt.Sprintf("devices take strings as keys alone, and column %s is none", b.columnName(c))
+	}
+	o.Field, o.Form, o.Words = -1, kernels.ParquetValue, 1
+	b.values[c] = len(b.plan.Outputs)
+	b.plan.Outputs = append(b.plan.Outputs, o)
+	return ""
+}
+
+// output is a use of column c of the scan, without its form.
+func (b *encodedBuilder) output(c int) (o decode.Output, why string) {
+	t, ok := b.scan.encoded(c)
+	if !ok {
+		return o, fmt.Sprintf("devices do not decode column %s as it is stored", b.columnName(c))
+	}
+	o.Source, o.Physical = c, physicals[t.Physical]
+	o.Lo, o.Hi, o.Factor = t.Lo, t.Hi, t.Factor
+	if t.Mask32 {
+		o.Mask32 = 1
+	}
+	return o, ""
+}
+
+// physicals is the kernels' numbers of physical types.
+var physicals = map[parquetio.Physical]uint8{
+	parquetio.Int32: kernels.ParquetInt32, parquetio.Int64: kernels.ParquetInt64,
+	parquetio.Float: kernels.ParquetFloat, parquetio.Double: kernels.ParquetDouble,
+	parquetio.ByteArray: kernels.ParquetBytes,
+}
+
+// columnName is the name of column c of the scan.
+func (b *encodedBuilder) columnName(c int) string { return b.in.schema().Fields[b.query.cols[c]].Name }
+
+// place gives the outputs their arrays.
+func (b *encodedBuilder) place() {
+	fields := b.layout.Fields()
+	words := make([]int, len(fields))
+	for i, f := range fields {
+		words[i] = f.Word
+	}
+	if err := b.plan.Place(words); err != nil {
+		panic(err) // keys has added one output for each field
+	}
+}
+
+// states says what the state words are made of.
+func (b *encodedBuilder) states(words []agg.RowWord) {
+	for _, w := range words {
+		s := kernels.ParquetState{Constant: w.Constant}
+		if w.From != agg.FromConstant {
+			c, _ := b.query.args[w.Arg].Column()
+			s.Array, s.Word = b.plan.Outputs[b.values[c]].Array, kernels.ParquetCopy
+			if w.From == agg.FromSum {
+				s.Word = kernels.ParquetSum
+			}
+		}
+		b.plan.States = append(b.plan.States, s)
+	}
+}

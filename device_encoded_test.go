@@ -1,0 +1,298 @@
+package gagg
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/internal/agg"
+	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/decode"
+	"github.com/gagg-dev/gagg/internal/kernels"
+	"github.com/gagg-dev/gagg/internal/key"
+)
+
+// kindsOfColumns is a file with a column of each type that matters here, in order of their names, and some of which
+// no device makes anything.
+func kindsOfColumns(t *testing.T, rows int) Source {
+	t.Helper()
+	dict := func(n parquet.Node) parquet.Node { return parquet.Encoded(n, &parquet.RLEDictionary) }
+	schema := parquet.NewSchema("kinds", parquet.Group{
+		"b":    parquet.Leaf(parquet.BooleanType),
+		"date": parquet.Date(),
+		"dec":  parquet.Decimal(2, 9, parquet.Int32Type),
+		"f32":  parquet.Leaf(parquet.FloatType),
+		"f64":  parquet.Leaf(parquet.DoubleType),
+		"i32":  parquet.Optional(dict(parquet.Int(32))),
+		"i64":  parquet.Int(64),
+		"i8":   parquet.Int(8),
+		"name": dict(parquet.String()),
+		"text": parquet.String(),
+		"u32":  parquet.Uint(32),
+		"u64":  parquet.Uint(64),
+		"wide": parquet.Decimal(2, 30, parquet.FixedLenByteArrayType(13)),
+	})
+	var b bytes.Buffer
+	w := parquet.NewWriter(&b, schema)
+	floats := []float64{0, math.Copysign(0, -1), 1.5, -2, math.NaN(), math.Inf(1), math.Inf(-1)}
+	for i := range rows {
+		f := floats[i%len(floats)]
+		row := parquet.Row{
+			parquet.BooleanValue(i%2 == 0), parquet.Int32Value(int32(-i)), parquet.Int32Value(int32(100 * i)),
+			parquet.FloatValue(float32(f)), parquet.DoubleValue(f), parquet.Int32Value(int32(i%5) - 2), parquet.Int64Value(int64(i) << 50),
+			parquet.Int32Value(int32(i%100) - 50), parquet.ByteArrayValue(fmt.Appendf(nil, "n%d", i%9)), parquet.ByteArrayValue(fmt.Appendf(nil, "%*d", i%15+1, i%10)),
+			parquet.Int32Value(int32(math.MaxUint32 - uint32(i))), parquet.Int64Value(int64(-i)), parquet.FixedLenByteArrayValue(make([]byte, 13)),
+		}
+		for c := range row {
+			level := 0
+			if c == 5 {
+				level = 1
+			}
+			row[c] = row[c].Level(0, level, c)
+		}
+		if _, err := w.WriteRows([]parquet.Row{row}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return Parquet("kinds.parquet", bytes.NewReader(b.Bytes()), int64(b.Len()))
+}
+
+// encodedQuery prepares a query and plans it for devices.
+func encodedQuery(t *testing.T, q Query) (*prepared, *decode.Plan, string) {
+	t.Helper()
+	p, err := prepare(context.Background(), q, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := p.in.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	plan, why := p.encodedPlan(p.states(nil, true))
+	return p, plan, why
+}
+
+// What devices cannot make of encoded columns is told.
+func TestEncodedPlanLacks(t *testing.T) {
+	file := kindsOfColumns(t, 10)
+	for _, x := range []struct {
+		by, aggs, where string
+		want            string
+	}{
+		{"i32", "sum(i64)", "i8 > 0", "they are filtered"},
+		{"i32 + 1", "sum(i64)", "", "the key i32 + 1 is computed"},
+		{"i32", "sum(i64 + 1)", "", "the argument of sum(i64 + 1) is computed"},
+		{"i32", "sum(i64) filter (where i8 > 0)", "", "the argument of sum(i64) filter (where i8 > 0) is computed"},
+		{"i32", "sum(1)", "", "the argument of sum(1) is computed"},
+		{"i32", "count(null)", "", "the argument of count(null) is computed"},
+		{"b", "sum(i64)", "", "devices do not decode column b as it is stored"},
+		{"i32", "bool_and(b)", "", "devices do not decode column b as it is stored"},
+		{"wide", "count(*)", "", "devices do not decode column wide as it is stored"},
+		{"i32", "count(text)", "", "devices take strings as keys alone, and column text is none"},
+		{"i32", "median(i64)", "", "median(int64): the device keeps no lists of values"},
+		{"i32", "stddev(f64)", "", "stddev_samp(double): the device makes no states of it from values"},
+	} {
+		_, plan, why := encodedQuery(t, Query{From: file, By: []string{x.by}, Aggs: []Agg{Expr(x.aggs)}, Where: x.where})
+		if plan != nil || why != x.want {
+			t.Errorf("%s by %s: %v, %q; want %q", x.aggs, x.by, plan, why, x.want)
+		}
+	}
+}
+
+// Records are decoded before gagg sees them.
+func TestEncodedPlanRecords(t *testing.T) {
+	schema := arrow.NewSchema([]arrow.Field{{Name: "x", Type: arrow.PrimitiveTypes.Int32}}, nil)
+	records, err := array.NewRecordReader(schema, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer records.Release()
+	want := "devices do not decode column x as it is stored"
+	if _, plan, why := encodedQuery(t, Query{From: Records(records), By: []string{"x"}}); plan != nil || why != want {
+		t.Errorf("%v, %q; want %q", plan, why, want)
+	}
+}
+
+// Each column is read as often as it is used: as a key, as an argument, or for its NULLs.
+func TestEncodedPlanOutputs(t *testing.T) {
+	file := kindsOfColumns(t, 10)
+	for _, x := range []struct {
+		by, aggs string
+		want     string // of each output: source, physical type, form, its first array
+	}{
+		{"name", "sum(i64)", "0 BYTES bits 0, 1 INT64 value 2"},
+		{"text", "sum(i64), mean(i64), max(f64)", "0 BYTES inline 0, 1 INT64 value 3, 2 DOUBLE value 4"},
+		{"i32, f32", "count(*)", "0 INT32 bits 0, 1 FLOAT bits 2"},
+		{"i32", "sum(i32), count(i32)", "0 INT32 bits 0, 0 INT32 value 2"},
+		{"i32", "count(i32), count(1)", "0 INT32 bits 0"},
+		{"text", "count(text), count(i8), sum(I64), min(i64)", "0 BYTES inline 0, 1 INT32 value 3, 2 INT64 value 4"},
+	} {
+		_, plan, why := encodedQuery(t, Query{From: file, By: []string{x.by}, Aggs: []Agg{Expr(x.aggs)}})
+		if plan == nil {
+			t.Errorf("%s by %s: %s", x.aggs, x.by, why)
+			continue
+		}
+		var outputs []string
+		for _, o := range plan.Outputs {
+			physical := []string{"INT32", "INT64", "FLOAT", "DOUBLE", "BYTES"}[o.Physical]
+			form := []string{"value", "bits", "inline"}[o.Form]
+			outputs = append(outputs, fmt.Sprintf("%d %s %s %d", o.Source, physical, form, o.Array))
+		}
+		if got := strings.Join(outputs, ", "); got != x.want {
+			t.Errorf("%s by %s: %s, want %s", x.aggs, x.by, got, x.want)
+		}
+	}
+}
+
+// Rows that follow a plan are those that workers make.
+func TestEncodedPlanRows(t *testing.T) {
+	file := kindsOfColumns(t, 200)
+	keys := []string{"i32", "name", "text", "f32", "f64", "i8", "date", "dec", "i64", "u32", "u64", "name, i32, text", "text, i8, f32, u64", "f64, name"}
+	aggs := []string{
+		"sum(i32), sum(i64), sum(u64), mean(f64)", "min(f32), max(f64), sum(f32)", "count(*), count(i32), min(dec), max(date)",
+		"bit_and(u32), bit_or(i8), bit_xor(i64)", "sum(dec), mean(u32), min(i64)", "count(*)",
+	}
+	for _, by := range keys {
+		for _, list := range aggs {
+			p, plan, why := encodedQuery(t, Query{From: file, By: []string{by}, Aggs: []Agg{Expr(list)}})
+			if plan == nil {
+				t.Errorf("%s by %s: %s", list, by, why)
+				continue
+			}
+			compareRows(t, p, plan, list+" by "+by)
+		}
+	}
+}
+
+// compareRows compares the rows of all batches, by the plan and as workers make them.
+func compareRows(t *testing.T, p *prepared, plan *decode.Plan, name string) {
+	t.Helper()
+	r := p.scan.reader()
+	defer r.Close()
+	e, states := key.NewEncoder(p.layout, key.NewInterner(nil)), p.states(nil, true)
+	for unit := range p.scan.units() {
+		if err := r.Open(unit); err != nil {
+			t.Fatal(err)
+		}
+		for {
+			var b column.Batch
+			if more, err := r.Next(&b); err != nil {
+				t.Fatal(err)
+			} else if !more {
+				break
+			}
+			arrays := arraysOf(e, plan, &b)
+			made, want := madeRows(plan, arrays, b.Rows), workerRows(p, plan, e, states, &b)
+			if !slices.Equal(made, want) {
+				for i := range made {
+					if made[i] != want[i] {
+						t.Fatalf("%s: word %d of row %d is %#x, want %#x", name, i%plan.RowWords(), i/plan.RowWords(), made[i], want[i])
+					}
+				}
+			}
+		}
+	}
+}
+
+// arraysOf is the arrays of all outputs for a batch: values as they are, fields as dictionaries of them would have them.
+func arraysOf(e *key.Encoder, plan *decode.Plan, b *column.Batch) (arrays [][]uint64) {
+	for _, o := range plan.Outputs {
+		v := column.Flatten(&b.Cols[o.Source], new(column.Buffer))
+		if o.Field < 0 {
+			words := make([]uint64, b.Rows)
+			for i := range words {
+				if v.Type.IsFloat() {
+					words[i] = math.Float64bits(v.Float[i])
+				} else {
+					words[i] = uint64(v.Int[i])
+				}
+			}
+			arrays = append(arrays, words)
+			continue
+		}
+		words, hash, ok := e.TranslateDict(o.Field, &v)
+		if !ok || len(words) != int(o.Words) {
+			panic("long strings, or a word too few")
+		}
+		for _, w := range append(words, hash) {
+			arrays = append(arrays, slices.Clone(w))
+		}
+	}
+	return arrays
+}
+
+// madeRows does what the kernel that makes rows does.
+func madeRows(plan *decode.Plan, arrays [][]uint64, n int) (rows []uint64) {
+	for r := range n {
+		row := make([]uint64, plan.RowWords())
+		var hashes []uint64
+		for _, f := range plan.Fields {
+			for k := range f.Words {
+				row[1+f.Word+k] |= arrays[f.Array+k][r]
+			}
+			hashes = append(hashes, arrays[f.Array+f.Words][r])
+		}
+		row[0] = ega.HashOf(hashes)
+		for i, s := range plan.States {
+			w := s.Constant
+			switch s.Word {
+			case kernels.ParquetCopy:
+				w = arrays[s.Array][r]
+			case kernels.ParquetSum:
+				w = math.Float64bits(math.Float64frombits(arrays[s.Array][r]) + 0.0)
+			}
+			row[1+plan.KeyWords+i] = w
+		}
+		rows = append(rows, row...)
+	}
+	return rows
+}
+
+// workerRows is a row for each of a batch, as a worker packs it. Errors of sums that are infinite or NaN, which mean
+// nothing, are 0.
+func workerRows(p *prepared, plan *decode.Plan, e *key.Encoder, states *agg.Layout, b *column.Batch) []uint64 {
+	var keys, args []column.Vector
+	for _, x := range p.query.keys {
+		c, _ := x.Column()
+		keys = append(keys, b.Cols[c])
+	}
+	for _, x := range p.query.args {
+		c, _ := x.Column()
+		args = append(args, column.Flatten(&b.Cols[c], new(column.Buffer)))
+	}
+	e.Encode(keys, b.Rows)
+	t := agg.Table{Stride: 1 + len(e.Words) + states.Words()}
+	gids := make([]uint32, b.Rows)
+	for r := range gids {
+		gids[r] = uint32(r)
+		row := make([]uint64, t.Stride)
+		row[0] = e.Hash[r]
+		for w := range e.Words {
+			row[1+w] = e.Words[w][r]
+		}
+		states.Init(row)
+		t.Rows = append(t.Rows, row...)
+	}
+	states.Update(&t, gids, 0, &agg.Input{Rows: b.Rows, Args: args})
+	for at := 1 + plan.KeyWords; at < len(t.Rows); at += t.Stride {
+		for i, s := range plan.States {
+			if v := math.Float64frombits(t.Rows[at+i]); s.Word == kernels.ParquetSum && (v != v || math.IsInf(v, 0)) {
+				t.Rows[at+i+1] = 0
+			}
+		}
+	}
+	return t.Rows
+}
