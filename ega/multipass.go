@@ -29,7 +29,7 @@ import (
 // replaced, and its view changed, by who holds its lock alone, once all work of the context has ended; who queues work on
 // it holds the lock with others. BUDGET: what is allocated at any time is within Device.
 //
-// Slot, Submit and Release are called from any number of goroutines, Finish, once, and Close by the one that
+// Slot, Submit, SubmitMade and Release are called from any number of goroutines, Finish, once, and Close by the one that
 // started the pass, after they are done.
 type MultiPass struct {
 	config  MultiPassConfig
@@ -46,7 +46,7 @@ type MultiPass struct {
 	placing placing
 
 	pipeline *streams.Pipeline
-	rows     atomic.Uint64 // submitted
+	rows     atomic.Uint64 // submitted; of a madeTile, taken
 	counts   passCounts
 	closed   bool
 }
@@ -93,7 +93,7 @@ func (m *MultiPass) open() error {
 	}
 	m.pipeline, err = streams.Start(m.ctx, m.context, streams.Config{
 		Streams: m.config.Streams, Depth: m.config.Depth, Slots: m.config.Slots, SlotBytes: m.plan.slot,
-		ScratchBytes: m.plan.slot, OutBytes: noOutput, Host: m.config.Host, Trace: m.config.Trace, Timed: m.config.Timed,
+		ScratchBytes: int(m.plan.scratch()), OutBytes: noOutput, Host: m.config.Host, Trace: m.config.Trace, Timed: m.config.Timed,
 	})
 	return err
 }

@@ -36,14 +36,14 @@ func (l *passLane) open() error {
 	if err := m.paging.load(l.thread); err != nil {
 		return err
 	}
-	l.plan = planPool(m.plan.layout, m.plan.pool(m.table.size()), m.plan.rows)
+	l.plan = planPool(m.plan.layout, m.plan.pool(m.table.size()), m.plan.most)
 	for {
 		err := l.make()
 		half := l.plan.pages / 2
 		if err == nil {
 			m.counts.pages(l.plan.pages)
 		}
-		if !errors.Is(err, cuda.ErrOutOfMemory) || half < l.plan.least(m.plan.layout, m.plan.rows) {
+		if !errors.Is(err, cuda.ErrOutOfMemory) || half < l.plan.least(m.plan.layout, m.plan.most) {
 			return err
 		}
 		l.plan.pages = half
@@ -55,7 +55,7 @@ func (l *passLane) make() (err error) {
 	if l.pool, err = gpumem.New(l.thread, m.paging.pages, l.plan.config()); err != nil {
 		return err
 	}
-	if l.chains, err = partition.NewChains(l.thread, m.paging.chains, l.pool, l.plan.device(m.plan.layout), m.plan.rows); err != nil {
+	if l.chains, err = partition.NewChains(l.thread, m.paging.chains, l.pool, l.plan.device(m.plan.layout), m.plan.most); err != nil {
 		return errors.Join(err, l.close())
 	}
 	return nil

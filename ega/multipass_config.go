@@ -16,6 +16,8 @@ type MultiPassConfig struct {
 	// by default where Device is small.
 	Streams, Depth, Slots, SlotBytes int
 
+	Made MadeConfig // jobs of SubmitMade, which need memory of the stages
+
 	Device int64             // bytes of device memory that all of it may take, Groups too
 	Host   func(int64) error // budget for pinned memory, as in streams.Config; may be nil
 	Groups uint64            // an estimate of how many groups there are; 0: not known
@@ -63,10 +65,15 @@ func (c *MultiPassConfig) Validate() error {
 		{"SlotBytes", c.SlotBytes},
 		{"Placers", c.Placers},
 		{"ReadBytes", c.ReadBytes},
+		{"Made.Rows", c.Made.Rows},
+		{"Made.WorkBytes", c.Made.WorkBytes},
 	} {
 		if f.value < 0 {
 			errs = append(errs, fmt.Errorf("%s is %d", f.name, f.value))
 		}
+	}
+	if c.Made.Rows > madeMost {
+		errs = append(errs, fmt.Errorf("Made.Rows is %d, more than %d", c.Made.Rows, madeMost))
 	}
 	return errors.Join(errs...)
 }

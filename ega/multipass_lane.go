@@ -11,18 +11,20 @@ import (
 	"github.com/gagg-dev/gagg/streams"
 )
 
-// tile is a job of the pipeline: rows of a slot.
+// tile is a job of the pipeline: rows of a slot. (Those that kernels make are a madeTile's.)
 type tile struct {
 	pass  *MultiPass
 	rows  uint64
 	epoch int // of the table that they were added to
 }
 
-// Words of a stage's facts: rows of the rest, their status, and the groups of the table, if they were counted.
+// Words of a stage's facts: rows of the rest, their status, the groups of the table, if they were counted, and why rows
+// could not be made.
 const (
 	tileRest = iota
 	tileStatus
 	tileGroups
+	tileStop
 	tileFacts
 )
 
@@ -44,13 +46,13 @@ func (t *tile) Launch(s *streams.Stage) (err error) {
 	if err != nil {
 		return err
 	}
-	return t.pass.table.count(s.Stream, s.Facts.Slice(8*tileGroups, 8*tileFacts))
+	return t.pass.table.count(s.Stream, s.Facts.Slice(8*tileGroups, 8*(tileGroups+1)))
 }
 
 // Output takes care of the rest.
 func (t *tile) Output(s *streams.Stage, facts []uint64) (cuda.Span, error) {
 	t.pass.table.counted(facts[tileGroups])
-	return cuda.Span{}, t.pass.lanes[s.Lane].keep(s, facts, t)
+	return cuda.Span{}, t.pass.lanes[s.Lane].keep(s, facts, t, s.Scratch, s.In) // the input is not needed any more
 }
 
 // Deliver has nothing to take.
@@ -80,10 +82,10 @@ func (l *passLane) enter(m *MultiPass, t *cuda.Thread) {
 	}
 }
 
-// keep finds a place for the rest of a tile: in the table, once that is larger, or in chains.
-func (l *passLane) keep(s *streams.Stage, facts []uint64, t *tile) error {
+// keep finds a place for the rest of a tile, which is in from: in the table, once that is larger, or in chains. What is without a
+// slot then changes places between from and to, which has as much room.
+func (l *passLane) keep(s *streams.Stage, facts []uint64, t *tile, from, to cuda.Span) error {
 	epoch := t.epoch
-	from, to := s.Scratch, s.In // the input is not needed any more
 	for facts[tileRest] > 0 {
 		n := facts[tileRest]
 		if err := kernels.Status(facts[tileStatus]).Err(); err != nil {

@@ -57,6 +57,8 @@ type passPlan struct {
 	lanes  int
 	slot   int // bytes of the input of a stage
 	rows   int // of such an input, at most
+	made   MadeConfig
+	most   int // rows of a job, of either kind
 
 	device, stages cuda.Size // all of it; what all stages have
 	mostSlots      uint32    // that the table may have
@@ -65,7 +67,7 @@ type passPlan struct {
 
 // planPass divides the memory. Its error is a SmallError, or that a slot holds no row.
 func planPass(c *MultiPassConfig) (passPlan, error) {
-	p := passPlan{layout: &c.Layout, lanes: c.Streams, slot: c.SlotBytes, device: cuda.Size(max(c.Device, 0))}
+	p := passPlan{layout: &c.Layout, lanes: c.Streams, slot: c.SlotBytes, made: c.Made, device: cuda.Size(max(c.Device, 0))}
 	stages := cuda.Size(c.Streams * c.Depth)
 	if p.slot == 0 {
 		p.slot = min(streams.DefaultSlotBytes, max(stageLeast, int(stageShare*float64(p.device)/float64(2*stages))/stageLeast*stageLeast))
@@ -74,8 +76,9 @@ func planPass(c *MultiPassConfig) (passPlan, error) {
 	if p.rows == 0 {
 		return p, fmt.Errorf("slots of %v hold no row of %v", cuda.Size(p.slot), p.layout.RowBytes())
 	}
-	p.stages = stages * 2 * passAligned(cuda.Size(p.slot)+passAlignment)
-	least, pools := tableBytes(p.layout, passLeastSlots), cuda.Size(p.lanes)*leastPool(p.layout, p.rows)
+	p.most = max(p.rows, p.made.Rows)
+	p.stages = stages * (passAligned(cuda.Size(p.slot)+passAlignment) + passAligned(p.scratch()+passAlignment))
+	least, pools := tableBytes(p.layout, passLeastSlots), cuda.Size(p.lanes)*leastPool(p.layout, p.most)
 	if need := p.stages + max(least+pools, cuda.Size(float64(least)/passTableShare)+1); p.device < need {
 		return p, &SmallError{Has: p.device, Need: need}
 	}
@@ -87,6 +90,19 @@ func planPass(c *MultiPassConfig) (passPlan, error) {
 		p.slots = uint32(min(max(wanted, passLeastSlots), uint64(p.mostSlots)))
 	}
 	return p, nil
+}
+
+// scratch is the memory of a stage beside its input: room for the rest of a tile, or what a madeTile needs.
+func (p *passPlan) scratch() cuda.Size {
+	if p.made.Rows == 0 {
+		return cuda.Size(p.slot)
+	}
+	return max(cuda.Size(p.slot), 2*p.madeBytes()+cuda.Size(p.made.WorkBytes))
+}
+
+// madeBytes is the room for the rows of a madeTile, and for their rest.
+func (p *passPlan) madeBytes() cuda.Size {
+	return passAligned(cuda.Size(p.made.Rows) * p.layout.RowBytes())
 }
 
 // next is how many slots a table of so many may grow to; 0: it may not.
@@ -199,7 +215,7 @@ func (p poolPlan) bound(l *Layout, rows uint64) uint64 { return rows/uint64(p.pa
 func (p poolPlan) least(l *Layout, rows int) uint32 { return uint32(p.bound(l, uint64(rows))) }
 
 // largestPage is the size of the largest page that a lane may have: the smaller the table, the larger they are.
-func (p *passPlan) largestPage() cuda.Size { return planPool(p.layout, p.pool(p.slots), p.rows).page }
+func (p *passPlan) largestPage() cuda.Size { return planPool(p.layout, p.pool(p.slots), p.most).page }
 
 func leastPage(l *Layout) cuda.Size {
 	return max(cuda.Size(1)<<bits.Len64(uint64(poolPageRows*l.RowBytes()-1)), 1<<5)

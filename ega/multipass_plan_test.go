@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/gagg-dev/gagg/internal/cuda"
+	"github.com/gagg-dev/gagg/streams"
 )
 
 // Whatever the device, the parts of the plan stay within it, a lane's chains keep to the limits of package partition, and
@@ -17,10 +18,13 @@ func TestPlanPass(t *testing.T) {
 	} {
 		for _, lanes := range []int{1, 2, 8} {
 			for device := int64(16 << 20); device <= 200<<30; device = device*5/2 + 12345 {
-				c := MultiPassConfig{Layout: l, Streams: lanes, Device: device}.withDefaults()
+				c := MultiPassConfig{Layout: l, Streams: lanes, Device: device, Made: madeFor(&l, lanes, device)}.withDefaults()
 				p, err := planPass(&c)
 				if err != nil {
 					t.Fatalf("%d lanes, %d bytes: %v", lanes, device, err)
+				}
+				if each := p.stages / cuda.Size(c.Streams*c.Depth); each < cuda.Size(p.slot)+p.scratch() {
+					t.Errorf("%+v: a stage has %v, its input and scratch memory are %v and %v", p, each, cuda.Size(p.slot), p.scratch())
 				}
 				if p.slots > p.mostSlots || p.next(p.mostSlots) != 0 {
 					t.Errorf("%+v: more slots than the most", p)
@@ -33,22 +37,31 @@ func TestPlanPass(t *testing.T) {
 	}
 }
 
+// madeFor is jobs of SubmitMade whose rows take up to a tenth of the memory, or none on a device in three.
+func madeFor(l *Layout, lanes int, device int64) MadeConfig {
+	if device%3 == 0 {
+		return MadeConfig{}
+	}
+	all := device / 10 / int64(2*lanes*streams.DefaultDepth) / int64(l.RowBytes())
+	return MadeConfig{Rows: int(min(all, madeMost)), WorkBytes: 12345}
+}
+
 // checkPools looks at the chains beside a table of so many slots.
 func checkPools(t *testing.T, p *passPlan, slots uint32) {
 	t.Helper()
 	share := p.pool(slots)
-	pool := planPool(p.layout, share, p.rows)
-	taken := pool.fixed(p.layout, p.rows) + cuda.Size(pool.pages)*(pool.page+poolPerPage)
+	pool := planPool(p.layout, share, p.most)
+	taken := pool.fixed(p.layout, p.most) + cuda.Size(pool.pages)*(pool.page+poolPerPage)
 	if taken > share || p.stages+tableBytes(p.layout, slots)+cuda.Size(p.lanes)*share > p.device {
 		t.Errorf("BUDGET: %+v, %d slots: %+v takes %d of %d", p, slots, pool, taken, share)
 	}
 	if taken < share*9/10 {
 		t.Errorf("%+v, %d slots: %+v takes no more than %d of %d", p, slots, pool, taken, share)
 	}
-	if pool.pages < pool.least(p.layout, p.rows) || pool.pageRows(p.layout) < poolPageRows {
+	if pool.pages < pool.least(p.layout, p.most) || pool.pageRows(p.layout) < poolPageRows {
 		t.Errorf("%+v, %d slots: %+v has no room for a tile", p, slots, pool)
 	}
-	if most := uint64(pool.pages) + pool.bound(p.layout, uint64(p.rows)); most > 1<<21-2 { // CHAIN_NUMBER_BITS
+	if most := uint64(pool.pages) + pool.bound(p.layout, uint64(p.most)); most > 1<<21-2 { // CHAIN_NUMBER_BITS
 		t.Errorf("%+v: up to %d pages at a time", pool, most)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gagg-dev/gagg/ega"
 	"github.com/gagg-dev/gagg/internal/cuda"
+	"github.com/gagg-dev/gagg/streams"
 )
 
 // passRig takes what a MultiPass gives back.
@@ -19,6 +20,7 @@ type passRig struct {
 	bits   uint
 	grant  func(bytes int64) error               // by the host's budget; nil: all
 	place  func(placer int, rows []uint64) error // before rows are taken; may be nil
+	feed   func(m *ega.MultiPass) error          // submits the rows; nil: feed
 
 	mu     sync.Mutex
 	host   int64    // bytes drawn from the budget
@@ -66,7 +68,12 @@ func (p *passRig) run(c *cuda.Context, rows []uint64) (err error) {
 			err = fmt.Errorf("BUDGET: %d bytes of device memory were in use, %d were allowed", peak, cfg.Device)
 		}
 	}()
-	if err := feed(m, &cfg.Layout, rows); err != nil {
+	if p.feed != nil {
+		err = p.feed(m)
+	} else {
+		err = feed(m, &cfg.Layout, rows)
+	}
+	if err != nil {
 		return err
 	}
 	g, err := m.Finish(p.bits)
@@ -97,7 +104,7 @@ func feedPart(m *ega.MultiPass, l *ega.Layout, rows []uint64) error {
 		if err != nil {
 			return err
 		}
-		to := unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(s.Bytes()))), len(s.Bytes())/8)
+		to := wordsIn(s)
 		n := copy(to[:len(to)/l.Stride()*l.Stride()], rows)
 		rows = rows[n:]
 		if err := m.Submit(s, n/l.Stride()); err != nil {
@@ -106,6 +113,11 @@ func feedPart(m *ega.MultiPass, l *ega.Layout, rows []uint64) error {
 		}
 	}
 	return nil
+}
+
+// wordsIn is a slot as words.
+func wordsIn(s *streams.Slot) []uint64 {
+	return unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(s.Bytes()))), len(s.Bytes())/8)
 }
 
 // read reads all partitions, odd and even ones by two readers at once, and checks the order.

@@ -1,6 +1,8 @@
 package ega
 
 import (
+	"errors"
+	"fmt"
 	"sync"
 
 	"github.com/gagg-dev/gagg/streams"
@@ -9,7 +11,7 @@ import (
 // MultiPassStats is what a MultiPass has done. It is complete once Finish has returned.
 type MultiPassStats struct {
 	Streams streams.Stats
-	Rows    uint64 // submitted
+	Rows    uint64 // submitted; of jobs of SubmitMade those that were taken
 
 	Slots   uint32 // of the table
 	Growths int    // how often it grew
@@ -45,6 +47,25 @@ func (c *passCounts) placed(n uint64) { c.add(func() { c.PlacedRows += n }) }
 // end tells what was found at the end.
 func (c *passCounts) end(groups uint64, inCore bool) {
 	c.add(func() { c.Groups, c.InCore = groups, inCore })
+}
+
+// TableGroups counts the groups in the table, before Finish, and waits for that. Of jobs that are not done it counts some
+// or none; rows that went to chains (Stats().RestRows) may be of any number of groups more.
+func (m *MultiPass) TableGroups() (groups uint64, err error) {
+	t, err := m.context.Lock()
+	if err != nil {
+		return 0, fmt.Errorf("multi pass: %w", err)
+	}
+	defer t.Unlock()
+	stream, err := t.NewStream()
+	if err != nil {
+		return 0, fmt.Errorf("multi pass: %w", err)
+	}
+	groups, err = m.table.exact(m.kernels.on(t), stream)
+	if err = errors.Join(err, stream.Close()); err != nil {
+		return 0, fmt.Errorf("multi pass: count groups: %w", err)
+	}
+	return groups, nil
 }
 
 // Stats may be called at any time, until Close too.

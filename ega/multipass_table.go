@@ -93,6 +93,17 @@ func (p *passTable) counted(groups uint64) {
 	}
 }
 
+// exact is how many groups there are now. Other lanes queue nothing meanwhile.
+func (p *passTable) exact(k *Kernels, s *cuda.Stream) (uint64, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.table == nil {
+		return 0, errNoTable
+	}
+	p.table.memory.thread = k.thread
+	return p.table.groups(s)
+}
+
 // grow makes the table larger because rows that were added in an epoch found no slot. True: they are to be added again,
 // and it may be that another lane has done it. False: the table stays as it is for good.
 func (p *passTable) grow(k *Kernels, s *cuda.Stream, epoch int) (bool, error) {

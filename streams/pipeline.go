@@ -134,6 +134,9 @@ func (p *Pipeline) halt(err error) {
 	close(p.stopped)
 }
 
+// Stopped is closed when the pipeline stops: nothing is delivered any more but what a lane is delivering.
+func (p *Pipeline) Stopped() <-chan struct{} { return p.stopped }
+
 func (p *Pipeline) isStopped() bool {
 	select {
 	case <-p.stopped:

@@ -156,3 +156,29 @@ func TestOutputTooLong(t *testing.T) {
 		t.Error("it is delivered")
 	}
 }
+
+// Who waits for jobs is told when the pipeline stops, and not when it ends.
+func TestStopped(t *testing.T) {
+	r := newRig(t)
+	for _, stop := range []bool{false, true} {
+		ctx, cancel := context.WithCancelCause(context.Background())
+		p, err := streams.Start(ctx, r.context, small())
+		must(t, err)
+		if stop {
+			cancel(errStop)
+			<-p.Stopped()
+		}
+		if err := p.Finish(); errors.Is(err, errStop) != stop {
+			t.Errorf("%v", err)
+		}
+		select {
+		case <-p.Stopped():
+			if !stop {
+				t.Error("it ended, and says that it stopped")
+			}
+		default:
+		}
+		must(t, p.Close())
+		cancel(nil)
+	}
+}
