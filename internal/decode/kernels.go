@@ -1,0 +1,104 @@
+package decode
+
+import (
+	"errors"
+
+	"github.com/gagg-dev/gagg/internal/cuda"
+	"github.com/gagg-dev/gagg/internal/kernels"
+)
+
+// Kernels makes the rows of parcels. Between LoadKernels and Close any thread
+// of the context may.
+type Kernels struct {
+	decode *kernels.ParquetDecode
+	rows   *kernels.ParquetRows
+}
+
+// LoadKernels loads the kernels. The caller closes them.
+func LoadKernels(t *cuda.Thread) (*Kernels, error) {
+	k := new(Kernels)
+	var err error
+	if k.decode, err = kernels.LoadParquetDecode(t); err == nil {
+		k.rows, err = kernels.LoadParquetRows(t)
+	}
+	if err != nil {
+		return nil, errors.Join(err, k.Close())
+	}
+	return k, nil
+}
+
+// Close unloads the kernels. None of them may be under way.
+func (k *Kernels) Close() error {
+	var errs []error
+	if k.decode != nil {
+		errs = append(errs, k.decode.Close())
+	}
+	if k.rows != nil {
+		errs = append(errs, k.rows.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Make queues the kernels that write the rows of a parcel, which lies in in, to
+// rows (Plan.RowBytes), with work (Parcel.WorkBytes) as their memory. stop is
+// 8 bytes, 0 before; what they hold when the kernels are done is 0, or a reason
+// why the rows mean nothing (Reason).
+func (k *Kernels) Make(s *cuda.Stream, p *Parcel, in, rows, work, stop cuda.Span) error {
+	if p.rows == 0 {
+		return nil
+	}
+	job := p.job(in, work, stop)
+	if err := k.decode.Values(s, kernels.ParquetValueGrid(len(p.tasks)), job); err != nil {
+		return err
+	}
+	if err := k.decode.Walks(s, kernels.ParquetWalkGrid(len(p.tasks)), job); err != nil {
+		return err
+	}
+	return k.rows.Make(s, kernels.ParquetRowGrid(p.rows, p.plan.RowWords()), job, rows.Ptr)
+}
+
+// job is what the kernels are told.
+func (p *Parcel) job(in, work, stop cuda.Span) kernels.ParquetJob {
+	describe := in.Slice(cuda.Size(p.data), cuda.Size(p.Size())).Ptr
+	next := func(count, size int) cuda.Ptr {
+		at := describe
+		describe += cuda.Ptr(count * size)
+		return at
+	}
+	work = work.Slice(0, cuda.Size(p.WorkBytes()))
+	return kernels.ParquetJob{
+		Parcel:  in.Ptr,
+		Work:    work.Ptr,
+		Pages:   next(len(p.pages), pageBytes),
+		Tasks:   next(len(p.tasks), taskBytes),
+		Outputs: next(len(p.plan.Outputs), outputBytes),
+		States:  next(len(p.plan.States), stateBytes),
+		Fields:  next(len(p.plan.Fields), fieldBytes),
+		Arrays:  work.Ptr + cuda.Ptr(align(p.expanded)),
+		Stop:    stop.Ptr,
+
+		ArrayWords: uint64(arrayWords(p.rows)),
+		PageCount:  uint32(len(p.pages)),
+		TaskCount:  uint32(len(p.tasks)),
+		FieldCount: uint32(len(p.plan.Fields)),
+		Rows:       uint32(p.rows),
+		HashWords:  uint32(p.plan.HashWords),
+		KeyWords:   uint32(p.plan.KeyWords),
+		StateWords: uint32(len(p.plan.States)),
+	}
+}
+
+// Reason says why the kernels stopped, for people.
+func Reason(stop uint64) string {
+	switch stop {
+	case 0:
+		return ""
+	case kernels.ParquetStopNulls:
+		return "NULLs"
+	case kernels.ParquetStopLong:
+		return "strings of more than 15 bytes"
+	case kernels.ParquetStopRange:
+		return "a value out of range"
+	}
+	return "a damaged page"
+}
