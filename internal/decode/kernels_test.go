@@ -1,0 +1,89 @@
+package decode
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/kernels"
+)
+
+// draw is n values, each made by f.
+func draw[T any](n int, f func() T) []T {
+	values := make([]T, n)
+	for i := range values {
+		values[i] = f()
+	}
+	return values
+}
+
+// someFloats has what is special about floats among others.
+func someFloats(r *rand.Rand, n int, narrow bool) []float64 {
+	special := []float64{0, math.Copysign(0, -1), math.NaN(), math.Inf(1), math.Inf(-1), 1.5, math.SmallestNonzeroFloat32, math.MaxFloat32}
+	return draw(n, func() float64 {
+		switch {
+		case r.IntN(4) == 0:
+			return special[r.IntN(len(special))]
+		case narrow:
+			return float64(float32(r.NormFloat64()))
+		}
+		return r.NormFloat64()
+	})
+}
+
+// someTexts is strings of min to max bytes, of so many different ones.
+func someTexts(r *rand.Rand, n, least, most, different int) []string {
+	all := draw(different, func() string {
+		b := make([]byte, least+r.IntN(most-least+1))
+		for i := range b {
+			b[i] = byte(r.Uint32())
+		}
+		return string(b)
+	})
+	return draw(n, func() string { return all[r.IntN(len(all))] })
+}
+
+// Columns of all types, as keys and values, in pages of all kinds.
+func TestMakeRows(t *testing.T) {
+	for _, rows := range []int{0, 1, 7, 31, 33, 500, 4000, 30000} {
+		for seed := range uint64(3) {
+			t.Run(fmt.Sprintf("rows=%d/seed=%d", rows, seed), func(t *testing.T) {
+				d := newDevice(t)
+				r := rand.New(rand.NewPCG(seed, uint64(rows)))
+				different := 1 + r.IntN(1<<r.IntN(14))
+				int64s := func() int64 { return int64(r.Uint64()) >> r.IntN(64) }
+				int32s := func() int64 { return int64(int32(r.Uint32())) >> r.IntN(32) }
+				few := draw(different, int64s)
+				keys := []source{
+					ints(column.Int32, kernels.ParquetInt32, draw(rows, int32s)),
+					texts(someTexts(r, rows, 10, 10, different)),
+					ints(column.Int64, kernels.ParquetInt64, draw(rows, func() int64 { return few[r.IntN(len(few))] })),
+					texts(someTexts(r, rows, 0, 15, different)),
+					floats(column.Float32, kernels.ParquetFloat, someFloats(r, rows, true)),
+					floats(column.Float64, kernels.ParquetDouble, someFloats(r, rows, false)),
+				}
+				first := r.IntN(len(keys))
+				keys = keys[first : first+1+r.IntN(min(len(keys)-first, 4))]
+				values := []source{
+					ints(column.Int64, kernels.ParquetInt64, draw(rows, int64s)),
+					ints(column.Int32, kernels.ParquetInt32, draw(rows, int32s)),
+					floats(column.Float64, kernels.ParquetFloat, someFloats(r, rows, true)),
+					floats(column.Float64, kernels.ParquetDouble, someFloats(r, rows, false)),
+				}
+				g := newRig(t, seed, keys, values[r.IntN(len(values)):])
+				for from := 0; from < rows; {
+					to := min(from+1+r.IntN(rows), rows)
+					g.unit(from, to)
+					from = to
+				}
+				got, stop := d.make(t, g)
+				if stop != 0 {
+					t.Fatalf("stopped: %s", Reason(stop))
+				}
+				compare(t, g.plan, got, g.rows(0, rows))
+			})
+		}
+	}
+}
