@@ -14,7 +14,7 @@ import (
 )
 
 // MultiPass aggregates more rows than the device has memory for: MP-EGA (paper 003, section 4.2), its first pass. Tiles of
-// rows cross in the slots of a streams.Pipeline. Its phases:
+// rows cross in the slots of a streams.Pipeline, or what kernels make rows of (Maker). Its phases:
 //
 //	growing   every tile is combined into one table of all lanes. A row that finds no slot shows that the table is full,
 //	          and it is made larger; until the memory for it is at an end
@@ -25,7 +25,8 @@ import (
 //	          all of them, and the rows of the chains, are on the host
 //
 // Invariants. ONE-PLACE: a submitted row is combined into the table, or it is in a chain, or it was given to Place: one of
-// them. Groups may be in several of these, and are combined again by who has the rows on the host. SHARED: the table is
+// them; but for the rows of a declined job, which are nowhere. Groups may be in several places, and are combined again by who
+// has the rows on the host. SHARED: the table is
 // replaced, and its view changed, by who holds its lock alone, once all work of the context has ended; who queues work on
 // it holds the lock with others. BUDGET: what is allocated at any time is within Device.
 //

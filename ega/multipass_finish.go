@@ -35,22 +35,37 @@ func (m *MultiPass) Finish(bits uint) (_ *Groups, err error) {
 	return g, nil
 }
 
+// onStream lets do work on a thread and a stream of its own, whose work has ended then.
+func (m *MultiPass) onStream(do func(t *cuda.Thread, s *cuda.Stream) error) (err error) {
+	t, err := m.context.Lock()
+	if err != nil {
+		return err
+	}
+	defer t.Unlock()
+	s, err := t.NewStream()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	return do(t, s)
+}
+
 // end is what remains when the lanes have ended.
 func (m *MultiPass) end(bits uint) (g *Groups, err error) {
 	evicted, err := m.evictAll()
 	if err != nil {
 		return nil, err
 	}
-	t, err := m.context.Lock()
-	if err != nil {
-		return nil, err
-	}
-	defer t.Unlock()
-	stream, err := t.NewStream()
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, stream.Close()) }()
+	err = m.onStream(func(t *cuda.Thread, s *cuda.Stream) (err error) {
+		g, err = m.collect(t, s, evicted, bits)
+		return err
+	})
+	return g, err
+}
+
+// collect makes the groups of the table dense. If no rows were evicted and there is room they are divided and stay; else
+// they are placed.
+func (m *MultiPass) collect(t *cuda.Thread, stream *cuda.Stream, evicted bool, bits uint) (*Groups, error) {
 	m.table.mu.Lock()
 	dense, groups, err := m.table.dense(m.kernels.on(t), stream)
 	m.table.mu.Unlock()
@@ -86,23 +101,15 @@ func (m *MultiPass) evictAll() (anyRows bool, err error) {
 	return anyRows, errors.Join(errs...)
 }
 
-// leave copies the lane's chains to the host, on a thread of its own, and frees their memory.
-func (l *passLane) leave(m *MultiPass) (err error) {
-	t, err := m.context.Lock()
-	if err != nil {
-		return err
-	}
-	defer t.Unlock()
-	stream, err := t.NewStream()
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, stream.Close()) }()
-	l.enter(m, t)
-	if err := l.evictAll(stream); err != nil {
-		return err
-	}
-	return errors.Join(stream.Synchronize(), l.close())
+// leave copies the lane's chains to the host, and frees their memory.
+func (l *passLane) leave(m *MultiPass) error {
+	return m.onStream(func(t *cuda.Thread, s *cuda.Stream) error {
+		l.enter(m, t)
+		if err := l.evictAll(s); err != nil {
+			return err
+		}
+		return errors.Join(s.Synchronize(), l.close())
+	})
 }
 
 // fineGroups is how many groups a fine bucket has, about: few, that a reader's order is nearly that of the hash, and

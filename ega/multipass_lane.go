@@ -28,9 +28,12 @@ const (
 	tileFacts
 )
 
+// fact is a word of a stage's facts.
+func fact(s *streams.Stage, word cuda.Size) cuda.Span { return s.Facts.Slice(8*word, 8*(word+1)) }
+
 // restIn is a rest in memory of a stage.
 func restIn(s *streams.Stage, to cuda.Span, rows uint64) kernels.EgaRest {
-	return kernels.EgaRest{Rows: to.Ptr, Count: s.Facts.Ptr, Capacity: rows, Status: s.Facts.Ptr + 8*tileStatus}
+	return kernels.EgaRest{Rows: to.Ptr, Count: fact(s, tileRest).Ptr, Capacity: rows, Status: fact(s, tileStatus).Ptr}
 }
 
 // Launch combines the tile into the table, and leaves the rest in the stage; or appends it to chains.
@@ -46,7 +49,7 @@ func (t *tile) Launch(s *streams.Stage) (err error) {
 	if err != nil {
 		return err
 	}
-	return t.pass.table.count(s.Stream, s.Facts.Slice(8*tileGroups, 8*(tileGroups+1)))
+	return t.pass.table.count(s.Stream, fact(s, tileGroups))
 }
 
 // Output takes care of the rest.

@@ -10,12 +10,12 @@ import (
 // Maker makes rows on the device of what a slot holds, which is no rows: pages of a file, say. Its methods are called by
 // the lane that takes the job, and of several jobs by several lanes at once.
 type Maker interface {
-	// Make queues kernels on the stream that write the job's rows to rows, all of which they are, from in. It must not wait
-	// for them. work is WorkBytes to work in; what is there and in rows before is undefined. Kernels that cannot make the rows
-	// set stop, a word of 64 bits that is 0 before, to a reason: then none of the rows is taken.
+	// Make queues kernels on the stream that make the job's rows of in and fill rows with them. It must not wait for
+	// them. work is WorkBytes to work in; what is there and in rows before is undefined. Kernels that cannot make the rows
+	// set stop, a word of 64 bits that is 0 before, to a reason: then the job is declined, none of its rows is taken.
 	Make(s *cuda.Stream, in, rows, work, stop cuda.Span) error
 
-	// Settled is told once what became of a job, 0: its rows were taken, or the reason why none was. It must not
+	// Settled is told once what became of a job, 0: its rows were taken, or the reason why it was declined. It must not
 	// wait. Of jobs that were not settled when the pass stopped nobody is told (MultiPass.Stopped).
 	Settled(stop uint64)
 }
@@ -61,7 +61,7 @@ func (t *madeTile) Launch(s *streams.Stage) (err error) {
 	l := &t.pass.lanes[s.Lane]
 	l.enter(t.pass, s.Thread)
 	rows, rest, work := t.parts(s)
-	stop := s.Facts.Slice(8*tileStop, 8*(tileStop+1))
+	stop := fact(s, tileStop)
 	if err := t.by.Make(s.Stream, s.In, rows, work, stop); err != nil {
 		return fmt.Errorf("make rows: %w", err)
 	}
@@ -74,7 +74,7 @@ func (t *madeTile) Launch(s *streams.Stage) (err error) {
 	if t.epoch, err = t.pass.table.add(s.Stream, rows, t.rows, without); err != nil {
 		return err
 	}
-	return t.pass.table.count(s.Stream, s.Facts.Slice(8*tileGroups, 8*(tileGroups+1)))
+	return t.pass.table.count(s.Stream, fact(s, tileGroups))
 }
 
 // parts divides the stage's scratch memory.

@@ -1,10 +1,10 @@
 package ega
 
 import (
-	"errors"
 	"fmt"
 	"sync"
 
+	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/streams"
 )
 
@@ -52,17 +52,11 @@ func (c *passCounts) end(groups uint64, inCore bool) {
 // TableGroups counts the groups in the table, before Finish, and waits for that. Of jobs that are not done it counts some
 // or none; rows that went to chains (Stats().RestRows) may be of any number of groups more.
 func (m *MultiPass) TableGroups() (groups uint64, err error) {
-	t, err := m.context.Lock()
+	err = m.onStream(func(t *cuda.Thread, s *cuda.Stream) (err error) {
+		groups, err = m.table.exact(m.kernels.on(t), s)
+		return err
+	})
 	if err != nil {
-		return 0, fmt.Errorf("multi pass: %w", err)
-	}
-	defer t.Unlock()
-	stream, err := t.NewStream()
-	if err != nil {
-		return 0, fmt.Errorf("multi pass: %w", err)
-	}
-	groups, err = m.table.exact(m.kernels.on(t), stream)
-	if err = errors.Join(err, stream.Close()); err != nil {
 		return 0, fmt.Errorf("multi pass: count groups: %w", err)
 	}
 	return groups, nil
