@@ -21,7 +21,7 @@
 //	         and have more groups than memory has room for in a Table
 //
 // What is more than device memory holds goes through MP-EGA (section 4.2), in two passes: a [MultiPass] combines tiles as they
-// are made, and a [BucketPass] the buckets of rows that had no room on the device and went to the host.
+// are made, by the host or by kernels (a [Maker]), and a [BucketPass] the buckets of rows that had no room on the device and went to the host.
 //
 // [Table.Add] is the plain linear probe, which the others are measured against.
 //

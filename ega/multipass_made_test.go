@@ -113,15 +113,25 @@ func TestTableGroups(t *testing.T) {
 	f, rows := newMadeFeed(&l, base, 100, 2)
 	p := passRig{config: ega.MultiPassConfig{Layout: l, Streams: 2, SlotBytes: 20_000, Made: f.config(), Device: 8 << 20, Groups: 10}}
 	p.feed = func(m *ega.MultiPass) error {
-		before, err := m.TableGroups()
-		if err = errors.Join(err, f.feed(m)); err != nil {
-			return err
+		errs := make(chan error)
+		go func() { errs <- f.feed(m) }()
+		last := uint64(0)
+		for {
+			n, err := m.TableGroups()
+			if err != nil || n < last || n > 1234 {
+				t.Errorf("%d groups after %d, of 1234: %v", n, last, err)
+			}
+			last = n
+			select {
+			case err := <-errs:
+				n, counted := m.TableGroups()
+				if n != 1234 {
+					t.Errorf("%d groups at the end, want 1234", n)
+				}
+				return errors.Join(err, counted)
+			default:
+			}
 		}
-		after, err := m.TableGroups()
-		if before != 0 || after != 1234 {
-			t.Errorf("%d groups before, %d after, want 0 and 1234", before, after)
-		}
-		return err
 	}
 	r.do(p.run(r.thread.Context(), rows))
 	p.check(t, rows)
