@@ -87,7 +87,7 @@ func encodedType(l *leaf, want column.Type) (t EncodedType, ok bool) {
 type EncodedUnit struct {
 	Rows     int64
 	Bytes    int64 // of the memory that ReadEncoded wants
-	Expanded int64 // of its pages, decompressed; a hint
+	Expanded int64 // of its compressed pages, decompressed; a hint
 }
 
 // EncodedUnit describes a unit. It is not ok where the footer tells that
@@ -105,7 +105,9 @@ func (s *Scan) EncodedUnit(unit int) (e EncodedUnit, ok bool) {
 			return e, false
 		}
 		e.Bytes += encodedRoom(n)
-		e.Expanded += max(m.TotalUncompressedSize, 0)
+		if m.Codec != format.Uncompressed {
+			e.Expanded += max(m.TotalUncompressedSize, 0)
+		}
 	}
 	return e, len(s.cols) > 0
 }

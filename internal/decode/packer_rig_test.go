@@ -1,0 +1,290 @@
+package decode
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/hostmem"
+	"github.com/gagg-dev/gagg/internal/kernels"
+	"github.com/gagg-dev/gagg/internal/key"
+	"github.com/gagg-dev/gagg/internal/parquetio"
+)
+
+// sample is a row of the test's files: columns by name of how they are
+// stored.
+type sample struct {
+	Coded  string   `parquet:"coded,dict"`
+	Text   string   `parquet:"text,plain"`
+	Small  int32    `parquet:"small,dict"`
+	Big    int64    `parquet:"big"`
+	Byte   uint32   `parquet:"byte"`
+	Double *float64 `parquet:"double,optional"`
+	Float  float32  `parquet:"float,optional,dict"`
+}
+
+// samples makes rows without NULLs and long strings.
+func samples(n int) []sample {
+	floats := []float64{0, math.Copysign(0, -1), 1.5, math.NaN(), math.Inf(-1), 5e-324, -2}
+	out := make([]sample, n)
+	for i := range out {
+		f := floats[i%len(floats)]
+		out[i] = sample{
+			Coded: fmt.Sprint("id", i%13), Text: "abcdefghijklmno"[:i%16], Small: int32(i%7) - 3, Big: int64(i) * (1 << 40),
+			Byte: uint32(math.MaxUint32 - i%3), Double: &f, Float: float32(f) + 1,
+		}
+	}
+	return out
+}
+
+// packed is a scan of columns of a file, with the plan that makes keys of the
+// first of them and states of the others.
+type packed struct {
+	scan   *parquetio.Scan
+	reader *parquetio.Reader
+	keys   *key.Encoder
+	plan   *Plan
+	nkeys  int
+}
+
+// newPacked writes rows to a file, groupRows a row group, and plans for
+// columns of it, of which the first nkeys are keys.
+func newPacked(t testing.TB, rows []sample, groupRows int, names []string, nkeys int, intern bool, opts ...parquet.WriterOption) *packed {
+	t.Helper()
+	var buf bytes.Buffer
+	w := parquet.NewGenericWriter[sample](&buf, append(opts, parquet.PageBufferSize(200))...)
+	for at := 0; at < len(rows); at += groupRows {
+		if _, err := w.Write(rows[at:min(at+groupRows, len(rows))]); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Flush(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	in := parquetio.Input{Name: "f", Reader: bytes.NewReader(buf.Bytes()), Size: int64(buf.Len())}
+	d, err := parquetio.Open(context.Background(), []parquetio.Input{in}, parquetio.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.Close() })
+	var o parquetio.ScanOptions
+	var keys []key.Column
+	for i, n := range names {
+		c, err := d.Find(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Columns = append(o.Columns, c)
+		if i < nkeys {
+			keys = append(keys, key.Column{Type: d.Schema().Fields[c].Type, Intern: intern})
+		}
+	}
+	k := &packed{nkeys: nkeys}
+	if k.scan, err = d.Scan(o); err != nil {
+		t.Fatal(err)
+	}
+	layout := key.NewLayout(keys)
+	k.keys = key.NewEncoder(layout, key.NewInterner(nil))
+	k.reader = k.scan.NewReader()
+	t.Cleanup(k.reader.Close)
+	k.makePlan(t, layout, len(names))
+	return k
+}
+
+var physicals = map[parquetio.Physical]uint8{
+	parquetio.Int32: kernels.ParquetInt32, parquetio.Int64: kernels.ParquetInt64, parquetio.Float: kernels.ParquetFloat,
+	parquetio.Double: kernels.ParquetDouble, parquetio.ByteArray: kernels.ParquetBytes,
+}
+
+// makePlan makes the plan: the states are the value of each other column, and
+// a constant.
+func (k *packed) makePlan(t testing.TB, layout *key.Layout, columns int) {
+	t.Helper()
+	k.plan = &Plan{HashWords: 1, KeyWords: layout.Words}
+	var words []int
+	for i := range columns {
+		e, ok := k.scan.Encoded(i)
+		if !ok {
+			t.Fatalf("column %d cannot be handed on encoded", i)
+		}
+		o := Output{Source: i, Field: -1, ParquetOutput: kernels.ParquetOutput{
+			Physical: physicals[e.Physical], Lo: e.Lo, Hi: e.Hi, Factor: e.Factor, Form: kernels.ParquetValue, Words: 1,
+		}}
+		if e.Mask32 {
+			o.Mask32 = 1
+		}
+		if i < k.nkeys {
+			f := layout.Fields()[i]
+			o.Field, o.Form, o.Shift, o.Bits, o.Words = i, kernels.ParquetBits, uint8(f.Shift), uint8(f.Bits), uint8(f.Words)
+			if f.Form == key.FormInline {
+				o.Form = kernels.ParquetInline
+			}
+			words = append(words, f.Word)
+		}
+		k.plan.Outputs = append(k.plan.Outputs, o)
+	}
+	if err := k.plan.Place(words); err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range k.plan.Outputs {
+		s := kernels.ParquetState{Array: o.Array, Word: kernels.ParquetCopy}
+		switch {
+		case o.Field >= 0:
+			continue
+		case o.Physical == kernels.ParquetFloat:
+			s.Word = kernels.ParquetSum
+		}
+		k.plan.States = append(k.plan.States, s)
+	}
+	k.plan.States = append(k.plan.States, kernels.ParquetState{Constant: 77, Word: kernels.ParquetConstant})
+}
+
+// rows is what the rows of units are, by the readers and encoders of the CPU.
+func (k *packed) rows(t testing.TB, units []int) (rows []uint64) {
+	t.Helper()
+	var b column.Batch
+	for _, u := range units {
+		if err := k.reader.Open(u); err != nil {
+			t.Fatal(err)
+		}
+		for {
+			ok, err := k.reader.Next(&b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !ok {
+				break
+			}
+			k.keys.Encode(b.Cols[:k.nkeys], b.Rows)
+			for r := range b.Rows {
+				rows = append(rows, k.keys.Hash[r])
+				for _, w := range k.keys.Words {
+					rows = append(rows, w[r])
+				}
+				for c := k.nkeys; c < len(b.Cols); c++ {
+					rows = append(rows, valueWord(&b.Cols[c], r))
+				}
+				rows = append(rows, 77)
+			}
+		}
+	}
+	return rows
+}
+
+func valueWord(v *column.Vector, r int) uint64 {
+	x := v.At(r)
+	switch {
+	case x.Type.Kind == column.Float32: // a sum: see makePlan
+		return math.Float64bits(x.Float + 0)
+	case x.Type.IsFloat():
+		return math.Float64bits(x.Float)
+	}
+	return uint64(x.Int)
+}
+
+// pack packs all units, in order, into parcels within the limits, checks what
+// holds of each of them, and returns how many there were, and the units that
+// were for none.
+func (k *packed) pack(t *testing.T, limits Limits) (parcels int, none []int) {
+	t.Helper()
+	p := NewPacker(k.plan, limits, k.reader, k.keys)
+	memory := hostmem.Make[byte](limits.Bytes + 64)
+	defer hostmem.Free(memory)
+	next, units := 0, len(k.scan.Units())
+	for next < units {
+		for i := range memory {
+			memory[i] = 0xAB // what lay there before
+		}
+		p.Begin(memory)
+		added := AddedUnit
+		first := len(none)
+		var want []int
+		for ; next < units && added != AddedFull; next++ {
+			var rows int64
+			var err error
+			rows, added, err = p.Add(next)
+			if err != nil || rows != k.scan.Units()[next].Rows {
+				t.Fatalf("%d rows, %v", rows, err)
+			}
+			switch added {
+			case AddedUnit:
+				want = append(want, next)
+			case AddedNone:
+				none = append(none, next)
+			case AddedFull:
+				next--
+			}
+		}
+		if len(want) == 0 && len(none) == first {
+			t.Fatal("neither in the parcel nor out of it")
+		}
+		k.check(t, p.Parcel(), memory, limits, want)
+		parcels++
+	}
+	return parcels, none
+}
+
+// check compares a parcel with what the CPU makes of its units.
+func (k *packed) check(t *testing.T, parcel *Parcel, memory []byte, limits Limits, units []int) {
+	t.Helper()
+	if !slices.Equal(parcel.Units(), units) {
+		t.Fatalf("units %v, want %v", parcel.Units(), units)
+	}
+	if len(units) == 0 {
+		return
+	}
+	if parcel.Size() > limits.Bytes || parcel.Rows() > limits.Rows || parcel.WorkBytes() > limits.Work {
+		t.Fatalf("%d bytes, %d rows, %d of work; the limits are %+v", parcel.Size(), parcel.Rows(), parcel.WorkBytes(), limits)
+	}
+	if !bytes.Equal(memory[limits.Bytes:], bytes.Repeat([]byte{0xAB}, 64)) {
+		t.Fatal("what lies behind the memory was written")
+	}
+	checkPages(t, parcel, memory)
+	got, stop := twinRows(t, parcel, slices.Clone(memory[:parcel.Size()])) // may lie elsewhere
+	if stop != 0 {
+		t.Fatalf("cannot be made: %d", stop)
+	}
+	if want := k.rows(t, units); !slices.Equal(got, want) {
+		n := k.plan.RowWords()
+		for r := range len(want) / n {
+			if !slices.Equal(got[r*n:][:n], want[r*n:][:n]) {
+				t.Fatalf("row %d: %x, want %x", r, got[r*n:][:n], want[r*n:][:n])
+			}
+		}
+	}
+}
+
+// checkPages checks the places of pages (ROOM), and that no task is missing.
+func checkPages(t *testing.T, parcel *Parcel, memory []byte) {
+	t.Helper()
+	expanded, tasks := 0, make([]int, len(parcel.pages))
+	for _, task := range parcel.tasks {
+		tasks[task.Page]++
+		if task.Entries%8 != 0 || task.Entries > uint64(parcel.data) || task.Uneven != 0 {
+			t.Fatalf("%+v", task)
+		}
+	}
+	for i, p := range parcel.pages {
+		if tasks[i] == 0 || p.At+uint64(p.Bytes)+kernels.ParquetPadding > uint64(parcel.data) {
+			t.Fatalf("%d tasks for %+v", tasks[i], p)
+		}
+		if p.Snappy == 1 {
+			if int(p.Expanded) < expanded || p.Expanded%16 != 0 {
+				t.Fatalf("%+v behind a page that ends at %d", p, expanded)
+			}
+			expanded = int(p.Expanded) + int(p.Size) + kernels.ParquetPadding
+		}
+	}
+	if expanded > parcel.expanded || parcel.data%16 != 0 {
+		t.Fatalf("%d bytes of pages in %d; %d bytes of data", expanded, parcel.expanded, parcel.data)
+	}
+}

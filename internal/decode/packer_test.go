@@ -1,0 +1,162 @@
+package decode
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress"
+
+	"github.com/gagg-dev/gagg/internal/parquetio"
+)
+
+var roomy = Limits{Bytes: 1 << 20, Rows: 1 << 20, Work: 4 << 20}
+
+// Rows of parcels are those that the CPU makes, for all types and forms, in
+// both kinds of page, compressed and not, in one parcel and in many.
+func TestPackerRows(t *testing.T) {
+	for _, version := range []int{1, 2} {
+		for _, codec := range []compress.Codec{&parquet.Uncompressed, &parquet.Snappy} {
+			for _, test := range []struct {
+				nkeys   int
+				intern  bool
+				columns []string
+			}{
+				{3, false, []string{"coded", "text", "small", "big", "byte", "double", "float"}},
+				{3, false, []string{"double", "float", "byte", "small", "big"}},
+				{2, false, []string{"big", "text"}},
+				{3, true, []string{"small", "coded", "double", "float", "byte"}},
+			} {
+				k := newPacked(t, samples(1000), 150, test.columns, test.nkeys, test.intern, parquet.Compression(codec), parquet.DataPageVersion(version))
+				if n, none := k.pack(t, roomy); n != 1 || len(none) != 0 {
+					t.Errorf("%+v: %d parcels, without %v", test, n, none)
+				}
+				if n, none := k.pack(t, Limits{Bytes: 1 << 20, Rows: 300, Work: 4 << 20}); n != 4 || len(none) != 0 {
+					t.Errorf("%+v, of few rows: %d parcels, without %v", test, n, none)
+				}
+			}
+		}
+	}
+}
+
+// Each limit ends a parcel, exactly: before anything is read, at the entries
+// of a dictionary, or at the descriptors.
+func TestPackerLimits(t *testing.T) {
+	k := newPacked(t, samples(600), 200, []string{"coded", "small", "big", "float"}, 2, false, parquet.Compression(&parquet.Snappy))
+	memory := make([]byte, roomy.Bytes)
+	parcel := func(l Limits) *Parcel {
+		p := NewPacker(k.plan, l, k.reader, k.keys)
+		p.Begin(memory)
+		for u := range 3 {
+			_, added, err := p.Add(u)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if added != AddedUnit {
+				if want := map[bool]Added{true: AddedNone, false: AddedFull}[u == 0]; added != want {
+					t.Errorf("%+v: %d of unit %d", l, added, u)
+				}
+				break
+			}
+		}
+		return p.Parcel()
+	}
+	for units := 1; units <= 3; units++ {
+		l := roomy
+		l.Rows = 200 * units
+		full := parcel(l)
+		for _, test := range []struct {
+			limits Limits
+			units  int
+		}{
+			{Limits{full.Size(), l.Rows, roomy.Work}, units},
+			{Limits{full.Size() - 1, roomy.Rows, roomy.Work}, units - 1},
+			{Limits{roomy.Bytes, l.Rows - 1, roomy.Work}, units - 1},
+			{Limits{roomy.Bytes, roomy.Rows, full.WorkBytes() - 1}, units - 1},
+		} {
+			if got := parcel(test.limits); len(got.Units()) != test.units {
+				t.Errorf("%+v: units %v, want %d", test.limits, got.Units(), test.units)
+			}
+		}
+		for bytes := full.Size(); bytes > 0; bytes -= 97 {
+			k.pack(t, Limits{Bytes: bytes, Rows: roomy.Rows, Work: roomy.Work})
+		}
+	}
+}
+
+// broken is a reader that fails.
+type broken struct{ Reader }
+
+var errBroken = errors.New("broken")
+
+func (broken) ReadEncoded(int, []byte) ([]parquetio.EncodedChunk, bool, error) {
+	return nil, false, errBroken
+}
+
+// What is for no parcel leaves the parcel as it was.
+func TestPackerNone(t *testing.T) {
+	long, null := samples(300), samples(300)
+	long[250].Coded = "more than fifteen bytes"
+	null[250].Double = nil
+	for _, test := range []struct {
+		name   string
+		rows   []sample
+		column string
+		intern bool
+		none   []int
+	}{
+		{"good", samples(300), "coded", false, nil},
+		{"a long string in a dictionary", long, "coded", false, []int{2}},
+		{"a long string that is interned", long, "coded", true, nil},
+		{"a NULL that the footer tells", null, "double", false, []int{2}},
+		{"strings to be interned that are not coded", samples(300), "text", true, []int{0, 1, 2}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			k := newPacked(t, test.rows, 100, []string{test.column, "big"}, 1, test.intern)
+			if _, none := k.pack(t, roomy); !slices.Equal(none, test.none) {
+				t.Errorf("%v, want %v", none, test.none)
+			}
+		})
+	}
+	k := newPacked(t, samples(300), 100, []string{"coded", "big"}, 1, false)
+	p := NewPacker(k.plan, roomy, k.reader, k.keys)
+	memory := make([]byte, roomy.Bytes)
+	p.Begin(memory)
+	if empty := p.Parcel(); empty.Rows() != 0 || len(empty.Units()) != 0 {
+		t.Errorf("%+v", empty)
+	}
+	p.Begin(memory)
+	if _, added, err := p.Add(1); added != AddedUnit || err != nil {
+		t.Fatal(added, err)
+	}
+	p.reader = broken{k.reader}
+	if _, added, err := p.Add(0); added != AddedNone || !errors.Is(err, errBroken) {
+		t.Error(added, err)
+	}
+	p.reader = k.reader
+	if _, added, err := p.Add(2); added != AddedUnit || err != nil {
+		t.Fatal(added, err)
+	}
+	k.check(t, p.Parcel(), append(memory, bytes.Repeat([]byte{0xAB}, 64)...), roomy, []int{1, 2})
+}
+
+// A parcel keeps nothing of the one before (FRESH).
+func TestPackerFresh(t *testing.T) {
+	k := newPacked(t, samples(300), 100, []string{"coded", "big"}, 1, false)
+	p := NewPacker(k.plan, roomy, k.reader, k.keys)
+	var parcels []*Parcel
+	var memories [][]byte
+	for u := range 3 {
+		memory := bytes.Repeat([]byte{0xAB}, roomy.Bytes+64)
+		p.Begin(memory)
+		if _, added, err := p.Add(u); added != AddedUnit || err != nil {
+			t.Fatal(added, err)
+		}
+		parcels, memories = append(parcels, p.Parcel()), append(memories, memory)
+	}
+	for u := range parcels {
+		k.check(t, parcels[u], memories[u], roomy, []int{u})
+	}
+}

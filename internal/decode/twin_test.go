@@ -1,0 +1,296 @@
+package decode
+
+import (
+	"encoding/binary"
+	"math"
+	"math/bits"
+	"testing"
+	"unsafe"
+
+	"github.com/klauspost/compress/snappy"
+
+	"github.com/gagg-dev/gagg/internal/kernels"
+)
+
+// twin makes the rows of a parcel as the kernels do, one value after the
+// other, of nothing but its memory and the counts in it.
+type twin struct {
+	memory  []byte
+	pages   []kernels.ParquetPage
+	tasks   []kernels.ParquetTask
+	outputs []kernels.ParquetOutput
+	states  []kernels.ParquetState
+	fields  []kernels.ParquetField
+	arrays  [][]uint64
+}
+
+// twinRows is the rows of a parcel that lies in memory, or why they cannot be
+// made.
+func twinRows(t testing.TB, p *Parcel, memory []byte) (rows []uint64, stop uint64) {
+	t.Helper()
+	w := &twin{memory: memory[:p.Size()]}
+	from := w.memory[p.data:]
+	w.pages = take[kernels.ParquetPage](&from, len(p.pages))
+	w.tasks = take[kernels.ParquetTask](&from, len(p.tasks))
+	w.outputs = take[kernels.ParquetOutput](&from, len(p.plan.Outputs))
+	w.states = take[kernels.ParquetState](&from, len(p.plan.States))
+	w.fields = take[kernels.ParquetField](&from, len(p.plan.Fields))
+	if len(from) != 0 {
+		t.Fatalf("%d bytes behind the descriptors", len(from))
+	}
+	w.arrays = make([][]uint64, p.plan.arrays())
+	for i := range w.arrays {
+		w.arrays[i] = make([]uint64, p.rows)
+	}
+	for _, task := range w.tasks {
+		stop = max(stop, w.decode(task))
+	}
+	if stop != 0 {
+		return nil, stop
+	}
+	for r := range p.rows {
+		rows = append(rows, w.row(p.plan, r)...)
+	}
+	return rows, 0
+}
+
+// take takes descriptors off b.
+func take[T any](b *[]byte, n int) []T {
+	out := make([]T, n)
+	size := n * int(unsafe.Sizeof(*new(T)))
+	copy(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(out))), size), *b)
+	*b = (*b)[size:]
+	return out
+}
+
+// decode fills the arrays of an output for the rows of a page.
+func (w *twin) decode(t kernels.ParquetTask) (stop uint64) {
+	p, o := &w.pages[t.Page], &w.outputs[t.Output]
+	values, stop := w.values(p)
+	if stop != 0 {
+		return stop
+	}
+	if p.Coded == 1 {
+		if len(values) == 0 {
+			return kernels.ParquetStopDamaged
+		}
+		codes, ok := expandRuns(values[1:], uint(values[0]), int(p.Rows))
+		if !ok {
+			return kernels.ParquetStopDamaged
+		}
+		for r, c := range codes {
+			if c >= t.Count {
+				return kernels.ParquetStopDamaged
+			}
+			for k := range arraysOf(o) {
+				at := t.Entries + 8*(uint64(k)*uint64(t.Count)+uint64(c))
+				w.arrays[o.Array+k][int(p.First)+r] = binary.LittleEndian.Uint64(w.memory[at:])
+			}
+		}
+		return 0
+	}
+	for r := range int(p.Rows) {
+		n, stop := w.plain(o, values, int(p.First)+r)
+		if stop != 0 {
+			return stop
+		}
+		values = values[n:]
+	}
+	return 0
+}
+
+// values is what follows the levels of a page, decompressed.
+func (w *twin) values(p *kernels.ParquetPage) (values []byte, stop uint64) {
+	values = w.memory[p.At:][:p.Bytes]
+	levels := []byte(nil)
+	if p.Levels != kernels.ParquetSizedLevels {
+		levels, values = values[:p.Levels], values[p.Levels:]
+	}
+	if p.Snappy == 1 {
+		out, err := snappy.Decode(nil, values)
+		if err != nil || len(out)+len(levels) != int(p.Size) {
+			return nil, kernels.ParquetStopDamaged
+		}
+		values = out
+	}
+	if p.Levels == kernels.ParquetSizedLevels {
+		if len(values) < 4 || uint64(binary.LittleEndian.Uint32(values)) > uint64(len(values)-4) {
+			return nil, kernels.ParquetStopDamaged
+		}
+		n := binary.LittleEndian.Uint32(values)
+		levels, values = values[4:4+n], values[4+n:]
+	}
+	if p.Levels == 0 {
+		return values, 0
+	}
+	there, ok := expandRuns(levels, 1, int(p.Rows))
+	if !ok {
+		return nil, kernels.ParquetStopDamaged
+	}
+	for _, one := range there {
+		if one == 0 {
+			return nil, kernels.ParquetStopNulls
+		}
+	}
+	return values, 0
+}
+
+// plain makes the words of the PLAIN value that b begins with, and tells how
+// long it is.
+func (w *twin) plain(o *kernels.ParquetOutput, b []byte, row int) (n int, stop uint64) {
+	sizes := map[uint8]int{kernels.ParquetInt32: 4, kernels.ParquetInt64: 8, kernels.ParquetFloat: 4, kernels.ParquetDouble: 8, kernels.ParquetBytes: 4}
+	n = sizes[o.Physical]
+	if len(b) < n {
+		return 0, kernels.ParquetStopDamaged
+	}
+	if o.Physical == kernels.ParquetBytes {
+		size := int64(binary.LittleEndian.Uint32(b))
+		switch {
+		case size > int64(len(b)-4):
+			return 0, kernels.ParquetStopDamaged
+		case size > 15:
+			return 0, kernels.ParquetStopLong
+		}
+		var text [16]byte
+		copy(text[:15], b[4:4+size])
+		text[15] = byte(size)
+		lo, hi := binary.LittleEndian.Uint64(text[:]), binary.LittleEndian.Uint64(text[8:])
+		w.set(o, row, lo, hi, mum(lo^0x589965cc75374cc3, hi^0x1d8e4e27c47d124f))
+		return n + int(size), 0
+	}
+	bits, stop := word(o, b)
+	if o.Form == kernels.ParquetValue {
+		w.set(o, row, bits)
+	} else {
+		bits = keyBits(o, bits)
+		w.set(o, row, bits<<o.Shift, bits)
+	}
+	return n, stop
+}
+
+func (w *twin) set(o *kernels.ParquetOutput, row int, words ...uint64) {
+	for k, v := range words {
+		w.arrays[int(o.Array)+k][row] = v
+	}
+}
+
+// word is a number as an int64, or the bits of a float64.
+func word(o *kernels.ParquetOutput, b []byte) (bits, stop uint64) {
+	var v int64
+	switch o.Physical {
+	case kernels.ParquetFloat:
+		return math.Float64bits(float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))), 0
+	case kernels.ParquetDouble:
+		return binary.LittleEndian.Uint64(b), 0
+	case kernels.ParquetInt32:
+		v = int64(int32(binary.LittleEndian.Uint32(b)))
+	default:
+		v = int64(binary.LittleEndian.Uint64(b))
+	}
+	if o.Mask32 == 1 {
+		v &= math.MaxUint32
+	}
+	if v < o.Lo || v > o.Hi {
+		return 0, kernels.ParquetStopRange
+	}
+	return uint64(v * o.Factor), 0
+}
+
+// keyBits is a number as a key holds it.
+func keyBits(o *kernels.ParquetOutput, b uint64) uint64 {
+	if o.Physical != kernels.ParquetFloat && o.Physical != kernels.ParquetDouble {
+		return b & (1<<o.Bits - 1)
+	}
+	f := math.Float64frombits(b)
+	switch {
+	case f != f:
+		f = math.NaN()
+	case f == 0:
+		f = 0
+	}
+	if o.Bits == 32 {
+		return uint64(math.Float32bits(float32(f)))
+	}
+	return math.Float64bits(f)
+}
+
+// row is a row of the group-by kernels.
+func (w *twin) row(plan *Plan, r int) (row []uint64) {
+	keys, hash := make([]uint64, plan.KeyWords), uint64(0xa0761d6478bd642f)
+	for _, f := range w.fields {
+		for k := range f.Words {
+			keys[f.Word+k] |= w.arrays[f.Array+k][r]
+		}
+		hash = mum(hash^w.arrays[f.Array+f.Words][r], 0xe7037ed1a0b428db)
+	}
+	if plan.HashWords == 1 {
+		row = append(row, hash)
+	}
+	row = append(row, keys...)
+	for _, s := range w.states {
+		switch s.Word {
+		case kernels.ParquetConstant:
+			row = append(row, s.Constant)
+		case kernels.ParquetCopy:
+			row = append(row, w.arrays[s.Array][r])
+		default:
+			row = append(row, math.Float64bits(math.Float64frombits(w.arrays[s.Array][r])+0))
+		}
+	}
+	return row
+}
+
+func mum(a, b uint64) uint64 {
+	hi, lo := bits.Mul64(a, b)
+	return hi ^ lo
+}
+
+// expandRuns expands n small integers of the format's mix of runs.
+func expandRuns(b []byte, width uint, n int) (out []uint32, ok bool) {
+	if width > 32 {
+		return nil, false
+	}
+	if width == 0 {
+		return make([]uint32, n), true
+	}
+	for len(out) < n {
+		head, k := binary.Uvarint(b)
+		if k <= 0 {
+			return nil, false
+		}
+		b = b[k:]
+		count := int(min(head>>1, 1<<31))
+		if head&1 == 0 {
+			size := int(width+7) / 8
+			if len(b) < size {
+				return nil, false
+			}
+			v := little(b[:size], 0, uint(8*size))
+			if v>>width != 0 {
+				return nil, false
+			}
+			for range min(count, n-len(out)) {
+				out = append(out, uint32(v))
+			}
+			b = b[size:]
+			continue
+		}
+		count = min(count*8, len(b)*8/int(width))
+		if count == 0 && head>>1 > 0 {
+			return nil, false
+		}
+		for i := range min(count, n-len(out)) {
+			out = append(out, uint32(little(b, uint(i)*width, width)))
+		}
+		b = b[min(len(b), (count*int(width)+7)/8):]
+	}
+	return out, true
+}
+
+// little is `width` bits of b from bit `at` on.
+func little(b []byte, at, width uint) (v uint64) {
+	for i := range width {
+		v |= uint64(b[(at+i)/8]>>((at+i)%8)&1) << i
+	}
+	return v
+}
