@@ -23,7 +23,7 @@ import (
 
 // kindsOfColumns is a file with a column of each type that matters here, in order of their names, and some of which
 // no device makes anything.
-func kindsOfColumns(t *testing.T, rows int) Source {
+func kindsOfColumns(t *testing.T, rows int, options ...parquet.WriterOption) Source {
 	t.Helper()
 	dict := func(n parquet.Node) parquet.Node { return parquet.Encoded(n, &parquet.RLEDictionary) }
 	schema := parquet.NewSchema("kinds", parquet.Group{
@@ -36,13 +36,13 @@ func kindsOfColumns(t *testing.T, rows int) Source {
 		"i64":  parquet.Int(64),
 		"i8":   parquet.Int(8),
 		"name": dict(parquet.String()),
-		"text": parquet.String(),
+		"text": parquet.Encoded(parquet.String(), &parquet.Plain),
 		"u32":  parquet.Uint(32),
 		"u64":  parquet.Uint(64),
 		"wide": parquet.Decimal(2, 30, parquet.FixedLenByteArrayType(13)),
 	})
 	var b bytes.Buffer
-	w := parquet.NewWriter(&b, schema)
+	w := parquet.NewWriter(&b, append(options, schema)...)
 	floats := []float64{0, math.Copysign(0, -1), 1.5, -2, math.NaN(), math.Inf(1), math.Inf(-1)}
 	for i := range rows {
 		f := floats[i%len(floats)]
@@ -157,16 +157,22 @@ func TestEncodedPlanOutputs(t *testing.T) {
 	}
 }
 
-// Rows that follow a plan are those that workers make.
-func TestEncodedPlanRows(t *testing.T) {
-	file := kindsOfColumns(t, 200)
-	keys := []string{"i32", "name", "text", "f32", "f64", "i8", "date", "dec", "i64", "u32", "u64", "name, i32, text", "text, i8, f32, u64", "f64, name"}
-	aggs := []string{
+// Keys and aggregates of kindsOfColumns that devices make rows of.
+var (
+	encodedKeys = []string{
+		"i32", "name", "text", "f32", "f64", "i8", "date", "dec", "i64", "u32", "u64", "name, i32, text", "text, i8, f32, u64", "f64, name",
+	}
+	encodedAggs = []string{
 		"sum(i32), sum(i64), sum(u64), mean(f64)", "min(f32), max(f64), sum(f32)", "count(*), count(i32), min(dec), max(date)",
 		"bit_and(u32), bit_or(i8), bit_xor(i64)", "sum(dec), mean(u32), min(i64)", "count(*)",
 	}
-	for _, by := range keys {
-		for _, list := range aggs {
+)
+
+// Rows that follow a plan are those that workers make.
+func TestEncodedPlanRows(t *testing.T) {
+	file := kindsOfColumns(t, 200)
+	for _, by := range encodedKeys {
+		for _, list := range encodedAggs {
 			p, plan, why := encodedQuery(t, Query{From: file, By: []string{by}, Aggs: []Agg{Expr(list)}})
 			if plan == nil {
 				t.Errorf("%s by %s: %s", list, by, why)
@@ -180,29 +186,44 @@ func TestEncodedPlanRows(t *testing.T) {
 // compareRows compares the rows of all batches, by the plan and as workers make them.
 func compareRows(t *testing.T, p *prepared, plan *decode.Plan, name string) {
 	t.Helper()
+	e := key.NewEncoder(p.layout, key.NewInterner(nil))
+	for unit := range p.scan.units() {
+		batches(t, p, unit, func(b *column.Batch) {
+			sameRows(t, plan, madeRows(plan, arraysOf(e, plan, b), b.Rows), workerRows(p, plan, e, b), name)
+		})
+	}
+}
+
+// batches reads a unit.
+func batches(t *testing.T, p *prepared, unit int, do func(b *column.Batch)) {
+	t.Helper()
 	r := p.scan.reader()
 	defer r.Close()
-	e, states := key.NewEncoder(p.layout, key.NewInterner(nil)), p.states(nil, true)
-	for unit := range p.scan.units() {
-		if err := r.Open(unit); err != nil {
+	if err := r.Open(unit); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		var b column.Batch
+		more, err := r.Next(&b)
+		if err != nil {
 			t.Fatal(err)
 		}
-		for {
-			var b column.Batch
-			if more, err := r.Next(&b); err != nil {
-				t.Fatal(err)
-			} else if !more {
-				break
-			}
-			arrays := arraysOf(e, plan, &b)
-			made, want := madeRows(plan, arrays, b.Rows), workerRows(p, plan, e, states, &b)
-			if !slices.Equal(made, want) {
-				for i := range made {
-					if made[i] != want[i] {
-						t.Fatalf("%s: word %d of row %d is %#x, want %#x", name, i%plan.RowWords(), i/plan.RowWords(), made[i], want[i])
-					}
-				}
-			}
+		if !more {
+			return
+		}
+		do(&b)
+	}
+}
+
+// sameRows fails where rows differ.
+func sameRows(t *testing.T, plan *decode.Plan, made, want []uint64, name string) {
+	t.Helper()
+	if len(made) != len(want) {
+		t.Fatalf("%s: %d words, want %d", name, len(made), len(want))
+	}
+	for i := range made {
+		if made[i] != want[i] {
+			t.Fatalf("%s: word %d of row %d is %#x, want %#x", name, i%plan.RowWords(), i/plan.RowWords(), made[i], want[i])
 		}
 	}
 }
@@ -263,7 +284,8 @@ func madeRows(plan *decode.Plan, arrays [][]uint64, n int) (rows []uint64) {
 
 // workerRows is a row for each of a batch, as a worker packs it. Errors of sums that are infinite or NaN, which mean
 // nothing, are 0.
-func workerRows(p *prepared, plan *decode.Plan, e *key.Encoder, states *agg.Layout, b *column.Batch) []uint64 {
+func workerRows(p *prepared, plan *decode.Plan, e *key.Encoder, b *column.Batch) []uint64 {
+	states := p.states(nil, true)
 	var keys, args []column.Vector
 	for _, x := range p.query.keys {
 		c, _ := x.Column()

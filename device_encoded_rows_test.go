@@ -1,0 +1,115 @@
+package gagg
+
+import (
+	"encoding/binary"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/cuda"
+	"github.com/gagg-dev/gagg/internal/decode"
+	"github.com/gagg-dev/gagg/internal/gputest"
+	"github.com/gagg-dev/gagg/internal/key"
+)
+
+// What a device makes of the encoded columns of a query are the rows that workers make of it, from the file to the
+// rows: several row groups in a parcel, both kinds of pages, with and without compression.
+func TestEncodedRowsOnDevice(t *testing.T) {
+	thread := gputest.Open(t)
+	maker := rowMaker{thread: thread, stream: gputest.Keep(t, thread.NewStream)}
+	maker.kernels = gputest.Keep(t, func() (*decode.Kernels, error) { return decode.LoadKernels(thread) })
+	for f, x := range []struct {
+		name    string
+		options []parquet.WriterOption
+	}{
+		{"plain v1", []parquet.WriterOption{parquet.DataPageVersion(1)}},
+		{"snappy v2", []parquet.WriterOption{parquet.DataPageVersion(2), parquet.Compression(&parquet.Snappy)}},
+		{"snappy v1", []parquet.WriterOption{parquet.DataPageVersion(1), parquet.Compression(&parquet.Snappy)}},
+		{"plain v2", []parquet.WriterOption{parquet.DataPageVersion(2)}},
+	} {
+		file := kindsOfColumns(t, 700, append(x.options, parquet.MaxRowsPerRowGroup(300), parquet.PageBufferSize(512))...)
+		for i, by := range encodedKeys {
+			if (i+f)%2 != 0 {
+				continue // each key is tried in two of the files
+			}
+			list := encodedAggs[i%len(encodedAggs)]
+			p, plan, why := encodedQuery(t, Query{From: file, By: []string{by}, Aggs: []Agg{Expr(list)}})
+			if plan == nil {
+				t.Fatalf("%s by %s: %s", list, by, why)
+			}
+			maker.compare(t, p, plan, x.name+": "+list+" by "+by)
+		}
+	}
+}
+
+// rowMaker has a device make rows.
+type rowMaker struct {
+	thread  *cuda.Thread
+	stream  *cuda.Stream
+	kernels *decode.Kernels
+}
+
+// compare packs all units of a query into parcels, two of them in each, and compares their rows.
+func (m *rowMaker) compare(t *testing.T, p *prepared, plan *decode.Plan, name string) {
+	t.Helper()
+	reader := p.scan.(*parquetScan).s.NewReader()
+	defer reader.Close()
+	e := key.NewEncoder(p.layout, key.NewInterner(nil))
+	packer := decode.NewPacker(plan, decode.Limits{Bytes: 1 << 20, Rows: 600, Work: 1 << 20}, reader, e)
+	for unit := 0; unit < p.scan.units(); {
+		memory := make([]byte, 1<<20)
+		packer.Begin(memory)
+		for ; unit < p.scan.units(); unit++ {
+			_, added, err := packer.Add(unit)
+			if err != nil || added == decode.AddedNone {
+				t.Fatalf("%s: unit %d: %v, %v", name, unit, added, err)
+			}
+			if added == decode.AddedFull {
+				break
+			}
+		}
+		parcel := packer.Parcel()
+		var want []uint64
+		for _, u := range parcel.Units() {
+			batches(t, p, u, func(b *column.Batch) { want = append(want, workerRows(p, plan, e, b)...) })
+		}
+		sameRows(t, plan, m.rows(t, plan, parcel, memory), want, name)
+	}
+}
+
+// rows is what the device makes of a parcel.
+func (m *rowMaker) rows(t *testing.T, plan *decode.Plan, parcel *decode.Parcel, memory []byte) []uint64 {
+	t.Helper()
+	var spans [4]cuda.Span // parcel, rows, work, stop
+	for i, size := range []int{parcel.Size(), plan.RowBytes(parcel.Rows()), parcel.WorkBytes(), 8} {
+		a, err := m.thread.Alloc(cuda.Size(size))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer a.Close()
+		spans[i] = a.Span()
+	}
+	in, rows, work, stop := spans[0], spans[1], spans[2], spans[3]
+	word, raw := make([]byte, 8), make([]byte, plan.RowBytes(parcel.Rows()))
+	for _, step := range []func() error{
+		func() error { return m.thread.Write(in, memory[:parcel.Size()]) },
+		func() error { return m.thread.Write(stop, word) },
+		func() error { return m.kernels.Make(m.stream, parcel, in, rows, work, stop) },
+		m.stream.Synchronize,
+		func() error { return m.thread.Read(word, stop) },
+		func() error { return m.thread.Read(raw, rows) },
+	} {
+		if err := step(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if why := decode.Reason(binary.LittleEndian.Uint64(word)); why != "" {
+		t.Fatalf("stopped by %s", why)
+	}
+	words := make([]uint64, len(raw)/8)
+	for i := range words {
+		words[i] = binary.LittleEndian.Uint64(raw[8*i:])
+	}
+	return words
+}
