@@ -10,6 +10,7 @@ import (
 // Kernels makes the rows of parcels. Between LoadKernels and Close any thread
 // of the context may.
 type Kernels struct {
+	snappy *kernels.ParquetSnappy
 	decode *kernels.ParquetDecode
 	rows   *kernels.ParquetRows
 }
@@ -18,7 +19,10 @@ type Kernels struct {
 func LoadKernels(t *cuda.Thread) (*Kernels, error) {
 	k := new(Kernels)
 	var err error
-	if k.decode, err = kernels.LoadParquetDecode(t); err == nil {
+	if k.snappy, err = kernels.LoadParquetSnappy(t); err == nil {
+		k.decode, err = kernels.LoadParquetDecode(t)
+	}
+	if err == nil {
 		k.rows, err = kernels.LoadParquetRows(t)
 	}
 	if err != nil {
@@ -30,6 +34,9 @@ func LoadKernels(t *cuda.Thread) (*Kernels, error) {
 // Close unloads the kernels. None of them may be under way.
 func (k *Kernels) Close() error {
 	var errs []error
+	if k.snappy != nil {
+		errs = append(errs, k.snappy.Close())
+	}
 	if k.decode != nil {
 		errs = append(errs, k.decode.Close())
 	}
@@ -48,6 +55,12 @@ func (k *Kernels) Make(s *cuda.Stream, p *Parcel, in, rows, work, stop cuda.Span
 		return nil
 	}
 	job := p.job(in, work, stop)
+	if p.expanded > 0 {
+		err := k.snappy.Expand(s, kernels.ParquetSnappyGrid(len(p.pages)), job.Parcel, job.Work, job.Pages, job.PageCount, job.Stop)
+		if err != nil {
+			return err
+		}
+	}
 	if err := k.decode.Values(s, kernels.ParquetValueGrid(len(p.tasks)), job); err != nil {
 		return err
 	}

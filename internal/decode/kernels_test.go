@@ -78,7 +78,8 @@ func TestMakeRows(t *testing.T) {
 					g.unit(from, to)
 					from = to
 				}
-				got, stop := d.make(t, g)
+				p, memory := g.finish()
+				got, stop := d.make(t, p, memory)
 				if stop != 0 {
 					t.Fatalf("stopped: %s", Reason(stop))
 				}

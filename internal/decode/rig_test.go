@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/klauspost/compress/snappy"
+
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/gputest"
@@ -173,12 +175,24 @@ func (g *rig) room(n, alignment int) {
 	}
 }
 
-// page adds a page, somewhere, of the next rows of a source, and its tasks. The
-// body is levels and values.
-func (g *rig) page(page kernels.ParquetPage, body []byte, tasks []kernels.ParquetTask) {
+// page adds a page, somewhere, of the next rows of a source, and its tasks. It
+// is compressed if its Snappy is 1.
+func (g *rig) page(page kernels.ParquetPage, levels, values []byte, tasks ...kernels.ParquetTask) {
 	g.room(g.draws.IntN(20), 1)
-	page.At, page.Bytes, page.Size = uint64(len(g.memory)), uint32(len(body)), uint32(len(body))
-	g.memory = append(g.memory, body...)
+	page.At, page.Size = uint64(len(g.memory)), uint32(len(levels)+len(values))
+	switch {
+	case page.Snappy == 0:
+	case page.Levels == kernels.ParquetSizedLevels:
+		levels, values = nil, snappy.Encode(nil, slices.Concat(levels, values))
+	default:
+		values = snappy.Encode(nil, values)
+	}
+	if page.Snappy == 1 {
+		page.Expanded = uint64(g.parcel.expanded)
+		g.parcel.expanded = align(g.parcel.expanded + int(page.Size) + kernels.ParquetPadding)
+	}
+	page.Bytes = uint32(len(levels) + len(values))
+	g.memory = append(append(g.memory, levels...), values...)
 	for _, t := range tasks {
 		t.Page = uint32(len(g.parcel.pages))
 		g.parcel.tasks = append(g.parcel.tasks, t)
@@ -193,7 +207,7 @@ func (g *rig) unit(from, to int) {
 		task := g.entries(&s, i, dict)
 		for at := from; at < to || at == from; {
 			rows := min(1+g.draws.IntN(1<<g.draws.IntN(14)), to-at)
-			page := kernels.ParquetPage{First: uint32(g.parcel.rows + at - from), Rows: uint32(rows)}
+			page := kernels.ParquetPage{First: uint32(g.parcel.rows + at - from), Rows: uint32(rows), Snappy: uint8(g.draws.IntN(2))}
 			var head, values []byte
 			head, page.Levels = drawLevels(g.draws, g.draws.IntN(levelForms), rows)
 			if g.draws.IntN(2) == 0 {
@@ -204,7 +218,7 @@ func (g *rig) unit(from, to int) {
 					values = append(values, s.plain(r)...)
 				}
 			}
-			g.page(page, append(head, values...), []kernels.ParquetTask{task})
+			g.page(page, head, values, task)
 			at += max(rows, 1)
 		}
 		g.room(kernels.ParquetPadding, kernels.ParquetPadding)
@@ -318,10 +332,9 @@ func (d *device) with(tb testing.TB, bytes []byte, use func(cuda.Span)) {
 // written there.
 const guard = 64
 
-// make is the rows of the rig's parcel, as the device makes them, and the stop
-// word.
-func (d *device) make(tb testing.TB, g *rig) (rows []uint64, stop uint64) {
-	tb.Helper()
+// finish is the parcel and its memory. It may be called again, with other
+// bytes in the pages.
+func (g *rig) finish() (*Parcel, []byte) {
 	memory := slices.Clone(g.memory)
 	for len(memory)%kernels.ParquetPadding != 0 {
 		memory = append(memory, 0)
@@ -330,14 +343,20 @@ func (d *device) make(tb testing.TB, g *rig) (rows []uint64, stop uint64) {
 	p.data = len(memory)
 	memory = append(memory, make([]byte, p.Size()-p.data)...)
 	p.describe(memory)
+	return &p, memory
+}
+
+// make is the rows of a parcel, as the device makes them, and the stop word.
+func (d *device) make(tb testing.TB, p *Parcel, memory []byte) (rows []uint64, stop uint64) {
+	tb.Helper()
 	guarded := func(n int) []byte { return slices.Repeat([]byte{0xa5}, guard+n+guard) }
-	outRows, outWork, outStop := guarded(g.plan.RowBytes(p.rows)), guarded(p.WorkBytes()), make([]byte, 8)
+	outRows, outWork, outStop := guarded(p.plan.RowBytes(p.rows)), guarded(p.WorkBytes()), make([]byte, 8)
 	d.with(tb, memory, func(in cuda.Span) {
 		d.with(tb, outRows, func(rows cuda.Span) {
 			d.with(tb, outWork, func(work cuda.Span) {
 				d.with(tb, outStop, func(stop cuda.Span) {
 					inner := func(s cuda.Span) cuda.Span { return s.Slice(guard, s.Size-guard) }
-					must(tb, d.kernels.Make(d.stream, &p, in, inner(rows), inner(work), stop))
+					must(tb, d.kernels.Make(d.stream, p, in, inner(rows), inner(work), stop))
 					must(tb, d.stream.Synchronize())
 					must(tb, d.thread.Read(outRows, rows))
 					must(tb, d.thread.Read(outWork, work))

@@ -136,13 +136,14 @@ __device__ __forceinline__ void parquet_expand(const ParquetCodes& codes, uint64
   if (!good) parquet_stop(stop, PARQUET_STOP_DAMAGED);
 }
 
-// parquet_expand_codes writes the words of a page of codes; the values are the width of a code in a byte, and runs. Without
-// any bytes, or of no width, all codes are 0. All threads of the block call. Barriers: before the window is read, before the
-// list is, and before both are made anew.
+// parquet_expand_codes writes the words of a page of codes, whose values are the width of a code in a byte, and runs. If the
+// width is 0, all codes are, with runs or without. All threads of the block call. Barriers: before the window is read, before
+// the list is, and before both are made anew.
 __device__ __forceinline__ void parquet_expand_codes(ParquetCodes& codes, const ParquetJob& job, const ParquetEntries& entries,
                                                      const ParquetArrays& arrays, ParquetBytes body, uint32_t rows) {
-  const uint32_t width = body.size == 0 ? 0 : body.at[0];
-  if (width > 32 || (rows > 0 && entries.count == 0)) return parquet_stop(job.stop, PARQUET_STOP_DAMAGED);
+  if (rows == 0) return;
+  const uint32_t width = body.size == 0 ? 0xff : body.at[0];
+  if (width > 32 || entries.count == 0) return parquet_stop(job.stop, PARQUET_STOP_DAMAGED);
   if (width == 0) {
     for (uint32_t row = threadIdx.x; row < rows; row += blockDim.x) parquet_put_entry(entries, arrays, row, 0);
     return;

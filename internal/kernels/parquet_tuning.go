@@ -15,10 +15,16 @@ const (
 	// has some eight values of a page of 122,880.
 	parquetParts = 64
 
-	parquetThreads     = 256
-	parquetWalkThreads = 512 // as the kernel is made for
-	parquetRowThreads  = 128 // so that rows of 41 words fit into shared memory
+	parquetSnappyThreads = 1024 // as the kernel is made for
+	parquetThreads       = 256
+	parquetWalkThreads   = 512 // as the kernel is made for
+	parquetRowThreads    = 128 // so that rows of 41 words fit into shared memory
 )
+
+// ParquetSnappyGrid is the grid of parquet_snappy_expand.
+func ParquetSnappyGrid(pages int) cuda.Grid {
+	return cuda.Grid{Blocks: uint32(min(max(pages, 1), parquetBlocks)), Threads: parquetSnappyThreads}
+}
 
 // ParquetValueGrid is the grid of parquet_decode_values for tasks > 0.
 func ParquetValueGrid(tasks int) cuda.Grid {

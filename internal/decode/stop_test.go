@@ -1,0 +1,227 @@
+package decode
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/kernels"
+)
+
+// sized is levels of a page of the first kind.
+func sized(runs ...byte) []byte {
+	return append(binary.LittleEndian.AppendUint32(nil, uint32(len(runs))), runs...)
+}
+
+// strs is PLAIN strings.
+func strs(values ...string) (b []byte) {
+	for _, v := range values {
+		b = append(binary.LittleEndian.AppendUint32(b, uint32(len(v))), v...)
+	}
+	return b
+}
+
+// What stops a parcel, and what is just not wrong. Pages of ten rows.
+func TestStops(t *testing.T) {
+	const (
+		good    = 0
+		nulls   = kernels.ParquetStopNulls
+		long    = kernels.ParquetStopLong
+		outside = kernels.ParquetStopRange
+		damaged = kernels.ParquetStopDamaged
+	)
+	zeros := func(n int) []byte { return make([]byte, n) }
+	tens := strings.Split("a,bb,ccc,dddd,eeeee,ffffff,ggggggg,hhhhhhhh,iiiiiiiii,jjjjjjjjjj", ",")
+	const int32s, bytes, coded = kernels.ParquetInt32, kernels.ParquetBytes, 10
+	for _, test := range []struct {
+		name   string
+		kind   uint8
+		levels []byte
+		values []byte
+		want   uint64
+	}{
+		{"numbers", int32s, nil, zeros(40), good},
+		{"numbers and more", int32s, nil, zeros(57), good},
+		{"a number cut", int32s, nil, zeros(39), damaged},
+		{"no numbers", int32s, nil, nil, damaged},
+		{"all levels in a run", int32s, sized(20, 1), zeros(40), good},
+		{"levels of more rows", int32s, sized(22, 1), zeros(40), good},
+		{"levels in two runs", int32s, sized(4, 1, 16, 1), zeros(40), good},
+		{"levels packed", int32s, sized(5, 0xff, 0xff), zeros(40), good},
+		{"levels packed, the rest zeros", int32s, sized(5, 0xff, 0x03), zeros(40), good},
+		{"levels packed, a group not there", int32s, sized(7, 0xff, 0x03), zeros(40), good},
+		{"a run of no levels", int32s, sized(0, 0, 20, 1), zeros(40), good},
+		{"a long head of levels", int32s, sized(0x94, 0x80, 0, 1), zeros(40), good},
+		{"NULLs", int32s, sized(20, 0), zeros(40), nulls},
+		{"the last is NULL", int32s, sized(18, 1, 2, 0), zeros(40), nulls},
+		{"the last is NULL, packed", int32s, sized(5, 0xff, 0xfd), zeros(40), nulls},
+		{"the first is NULL, packed", int32s, sized(5, 0xfe, 0xff), zeros(40), nulls},
+		{"NULLs, and a number cut", int32s, sized(20, 0), zeros(39), damaged},
+		{"a level of 2", int32s, sized(20, 2), zeros(40), damaged},
+		{"too few levels", int32s, sized(18, 1), zeros(40), damaged},
+		{"too few packed levels", int32s, sized(5, 0xff), zeros(40), damaged},
+		{"a run without its level", int32s, sized(20), zeros(40), damaged},
+		{"a head without end", int32s, sized(0x80), zeros(40), damaged},
+		{"a head of 65 bits", int32s, sized(0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 2, 1), zeros(40), damaged},
+		{"levels beyond the page", int32s, binary.LittleEndian.AppendUint32(nil, 41), zeros(40), damaged},
+		{"levels beyond all", int32s, binary.LittleEndian.AppendUint32(nil, math.MaxUint32), zeros(40), damaged},
+		{"a page smaller than a size of levels", int32s, []byte{1, 2, 3}, nil, damaged},
+		{"a number above the range", int32s, nil, append(zeros(36), 100, 0, 0, 0), good},
+		{"a number too great", int32s, nil, append(zeros(36), 101, 0, 0, 0), outside},
+		{"a number too small", int32s, nil, append([]byte{255, 255, 255, 255}, zeros(36)...), outside},
+
+		{"strings of two lengths", bytes, sized(20, 1), strs("aaaaaaaaaaaaaaa", "bbbbbbbbbbbbbbb", "", "", "", "", "", "", "", ""), good},
+		{"empty strings", bytes, nil, zeros(40), good},
+		{"strings", bytes, nil, strs(tens...), good},
+		{"strings and more", bytes, nil, append(strs(tens...), 255, 255, 255, 255, 255), good},
+		{"few even strings", bytes, nil, strs(tens[3], tens[3], tens[3]), damaged},
+		{"few strings", bytes, nil, strs(tens[1:]...), damaged},
+		{"a string cut", bytes, nil, strs(tens...)[:94], damaged},
+		{"a size cut", bytes, nil, strs(tens...)[:83], damaged},
+		{"no strings", bytes, nil, nil, damaged},
+		{"a long string", bytes, nil, strs(append([]string{"0123456789abcdef"}, tens...)...), long},
+		{"the last is long", bytes, nil, strs(append(tens[:9:9], "0123456789abcdef")...), long},
+		{"an even one is long", bytes, nil, strs("a", "b", "c", "d", "e", "f", "g", "h", "i", "0123456789abcdef"), long},
+		{"a string behind is long", bytes, nil, strs(append(tens[:10:10], "0123456789abcdef")...), good},
+		{"a string beyond the page", bytes, nil, append(strs(tens[:9]...), 12, 0, 0, 0, 'x', 'x'), damaged},
+		{"the first is beyond the page", bytes, nil, append([]byte{255, 255, 255, 255}, zeros(100)...), damaged},
+
+		{"codes in a run", coded, nil, []byte{2, 20, 2}, good},
+		{"codes of no width", coded, nil, []byte{0}, good},
+		{"packed codes", coded, sized(20, 1), []byte{2, 5, 0x24, 0x49, 0x92, 0x24}, good},
+		{"packed codes, cut", coded, nil, []byte{2, 5, 0x24, 0x49, 0x92}, good},
+		{"packed codes, cut too early", coded, nil, []byte{2, 5, 0x24, 0x49}, damaged},
+		{"a code too great", coded, nil, []byte{2, 20, 3}, damaged},
+		{"a packed code too great", coded, nil, []byte{2, 5, 0x24, 0x49, 0x9e}, damaged},
+		{"a great code behind", coded, nil, []byte{2, 5, 0x24, 0x49, 0xf2, 0xff}, good},
+		{"a code of more bits", coded, nil, []byte{2, 20, 4}, damaged},
+		{"a wide code", coded, nil, []byte{32, 20, 2, 0, 0, 0}, good},
+		{"a negative code", coded, nil, []byte{32, 20, 2, 0, 0, 0x80}, damaged},
+		{"too wide codes", coded, nil, []byte{33, 20, 2, 0, 0, 0, 0}, damaged},
+		{"too few codes", coded, nil, []byte{2, 18, 2}, damaged},
+		{"a run without its code", coded, nil, []byte{2, 20}, damaged},
+		{"a run of groups that are not there", coded, nil, []byte{2, 5}, damaged},
+		{"no runs", coded, nil, []byte{2}, damaged},
+		{"no width", coded, nil, nil, damaged},
+		{"codes and NULLs", coded, sized(20, 0), []byte{2, 20, 2}, nulls},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			d := newDevice(t)
+			numbers := ints(column.Int32, kernels.ParquetInt32, make([]int64, 10))
+			numbers.output.Lo, numbers.output.Hi = 0, 100
+			words := texts(make([]string, 10))
+			g := newRig(t, 1, []source{numbers}, nil)
+			if test.kind == bytes {
+				g = newRig(t, 1, []source{words}, nil)
+			}
+			page := kernels.ParquetPage{Rows: 10}
+			if test.levels != nil {
+				page.Levels = kernels.ParquetSizedLevels
+			}
+			var task kernels.ParquetTask
+			if test.kind == coded {
+				page.Coded = 1
+				task = g.entries(&numbers, 0, dict{rows: []int{0, 1, 2}})
+			}
+			g.page(page, test.levels, test.values, task)
+			g.parcel.rows = 10
+			p, memory := g.finish()
+			rows, stop := d.make(t, p, memory)
+			if stop != test.want {
+				t.Fatalf("stopped for %d, want %d", stop, test.want)
+			}
+			if stop == 0 {
+				want, _ := twinRows(t, p, memory)
+				compare(t, p.plan, rows, want)
+			}
+		})
+	}
+}
+
+// agree wants the device to make the rows of the twin, or to stop where it does.
+func agree(tb testing.TB, d *device, p *Parcel, memory []byte, what string) {
+	tb.Helper()
+	rows, stop := d.make(tb, p, memory)
+	want, twin := twinRows(tb, p, memory)
+	if (stop == 0) != (twin == 0) {
+		tb.Fatalf("%s: stopped for %d, the twin for %d", what, stop, twin)
+	}
+	if stop == 0 {
+		compare(tb, p.plan, rows, want)
+	}
+}
+
+// damageable is parcels of one page for each way to decode one.
+func damageable(t *testing.T, seed uint64, rows int, each func(t *testing.T, g *rig)) {
+	r := rand.New(rand.NewPCG(seed, 3))
+	for _, s := range []source{
+		ints(column.Int32, kernels.ParquetInt32, draw(rows, func() int64 { return int64(r.IntN(3)) })),
+		floats(column.Float64, kernels.ParquetDouble, someFloats(r, rows, false)),
+		texts(someTexts(r, rows, 3, 3, 10)),
+		texts(someTexts(r, rows, 0, 15, 10)),
+	} {
+		for coded := range uint8(2) {
+			for form := range levelForms {
+				t.Run(fmt.Sprintf("physical=%d/coded=%d/levels=%d", s.output.Physical, coded, form), func(t *testing.T) {
+					g := newRig(t, seed, []source{s}, nil)
+					page := kernels.ParquetPage{Rows: uint32(rows), Coded: coded}
+					var head, values []byte
+					head, page.Levels = drawLevels(r, form, rows)
+					dict := dictionary(&s, 0, rows)
+					task := g.entries(&s, 0, dict)
+					if coded == 1 {
+						values = drawCodes(r, dict.codes, len(dict.rows))
+					} else {
+						for i := range rows {
+							values = append(values, s.plain(i)...)
+						}
+					}
+					g.page(page, head, values, task)
+					g.parcel.rows = rows
+					each(t, g)
+				})
+			}
+		}
+	}
+}
+
+// Pages that end anywhere are never read beyond their end, whatever lies there.
+func TestTruncatedPages(t *testing.T) {
+	damageable(t, 4, 6, func(t *testing.T, g *rig) {
+		d := newDevice(t)
+		page := &g.parcel.pages[0]
+		for page.Bytes > 0 {
+			page.Bytes--
+			page.Size--
+			if page.Levels != kernels.ParquetSizedLevels && page.Levels > page.Bytes {
+				break // which the host has seen
+			}
+			p, memory := g.finish()
+			agree(t, d, p, memory, fmt.Sprintf("cut to %d bytes", page.Bytes))
+		}
+	})
+}
+
+// Pages with wrong bits come to what the twin makes of them, or stop the parcel.
+func TestFlippedBits(t *testing.T) {
+	flips := 20
+	if testing.Short() {
+		flips = 4
+	}
+	damageable(t, 5, 300, func(t *testing.T, g *rig) {
+		d, page := newDevice(t), g.parcel.pages[0]
+		for range flips {
+			p, memory := g.finish()
+			for range 1 + g.draws.IntN(4) {
+				// Most of them in front, where sizes and widths are.
+				bit := g.draws.IntN(1 + g.draws.IntN(int(page.Bytes)*8))
+				memory[int(page.At)+bit/8] ^= 1 << (bit % 8)
+			}
+			agree(t, d, p, memory, "flipped")
+		}
+	})
+}
