@@ -71,6 +71,12 @@ func newPacked(t testing.TB, rows []sample, groupRows int, names []string, nkeys
 		t.Fatal(err)
 	}
 	in := parquetio.Input{Name: "f", Reader: bytes.NewReader(buf.Bytes()), Size: int64(buf.Len())}
+	return openPacked(t, in, names, nkeys, intern)
+}
+
+// openPacked is newPacked for a file that is there.
+func openPacked(t testing.TB, in parquetio.Input, names []string, nkeys int, intern bool) *packed {
+	t.Helper()
 	d, err := parquetio.Open(context.Background(), []parquetio.Input{in}, parquetio.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/gagg-dev/gagg/internal/column"
@@ -121,4 +122,49 @@ func benchChunk(b *testing.B, c *columnReader, group int) {
 			n -= k
 		}
 	}
+}
+
+// BenchmarkEncoded hands on the chunks of each column of the file that
+// GAGG_BENCH_FILE names, on one core, unit after unit into the same memory.
+func BenchmarkEncoded(b *testing.B) {
+	name := os.Getenv("GAGG_BENCH_FILE")
+	if name == "" {
+		b.Skip("GAGG_BENCH_FILE does not name a file")
+	}
+	d := mustOpen(b, Options{}, name)
+	for i, f := range d.Schema().Fields {
+		b.Run(fmt.Sprintf("column=%s/type=%v", f.Name, f.Type), func(b *testing.B) { benchEncoded(b, scanOf(b, d, i)) })
+	}
+}
+
+func benchEncoded(b *testing.B, s *Scan) {
+	b.ReportAllocs()
+	r := s.NewReader()
+	defer r.Close()
+	var into []byte
+	size, pages, entries := int64(0), 0, 0
+	for u := range s.Units() {
+		e, ok := s.EncodedUnit(u)
+		if !ok {
+			b.Skip("not for this road")
+		}
+		into = slices.Grow(into, int(e.Bytes))[:0]
+		size += s.Units()[u].Bytes
+	}
+	for b.Loop() {
+		pages, entries = 0, 0
+		for u := range s.Units() {
+			chunks, ok, err := r.ReadEncoded(u, into[:cap(into)])
+			if !ok || err != nil {
+				b.Fatal(ok, err)
+			}
+			pages += len(chunks[0].Pages)
+			if chunks[0].Dict != nil {
+				entries += chunks[0].Dict.Len()
+			}
+		}
+	}
+	b.ReportMetric(float64(size)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GB/s")
+	b.ReportMetric(float64(pages)/float64(len(s.Units())), "pages/unit")
+	b.ReportMetric(float64(entries)/float64(len(s.Units())), "entries/unit")
 }
