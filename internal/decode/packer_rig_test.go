@@ -82,27 +82,39 @@ func openPacked(t testing.TB, in parquetio.Input, names []string, nkeys int, int
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { d.Close() })
-	var o parquetio.ScanOptions
-	var keys []key.Column
+	cols := make([]int, len(names))
 	for i, n := range names {
-		c, err := d.Find(n)
-		if err != nil {
+		if cols[i], err = d.Find(n); err != nil {
 			t.Fatal(err)
 		}
-		o.Columns = append(o.Columns, c)
+	}
+	k := scanPacked(t, d, cols, nkeys, intern)
+	if k == nil {
+		t.Fatal("not for this road")
+	}
+	return k
+}
+
+// scanPacked plans for columns of a dataset; nil if that cannot be.
+func scanPacked(t testing.TB, d *parquetio.Dataset, cols []int, nkeys int, intern bool) *packed {
+	t.Helper()
+	scan, err := d.Scan(parquetio.ScanOptions{Columns: cols})
+	if err != nil {
+		return nil
+	}
+	keys := make([]key.Column, nkeys)
+	for i := range cols {
+		if _, ok := scan.Encoded(i); !ok {
+			return nil
+		}
 		if i < nkeys {
-			keys = append(keys, key.Column{Type: d.Schema().Fields[c].Type, Intern: intern})
+			keys[i] = key.Column{Type: d.Schema().Fields[cols[i]].Type, Intern: intern}
 		}
 	}
-	k := &packed{nkeys: nkeys}
-	if k.scan, err = d.Scan(o); err != nil {
-		t.Fatal(err)
-	}
 	layout := key.NewLayout(keys)
-	k.keys = key.NewEncoder(layout, key.NewInterner(nil))
-	k.reader = k.scan.NewReader()
+	k := &packed{scan: scan, nkeys: nkeys, reader: scan.NewReader(), keys: key.NewEncoder(layout, key.NewInterner(nil))}
 	t.Cleanup(k.reader.Close)
-	k.makePlan(t, layout, len(names))
+	k.makePlan(t, layout, len(cols))
 	return k
 }
 
@@ -118,10 +130,7 @@ func (k *packed) makePlan(t testing.TB, layout *key.Layout, columns int) {
 	k.plan = &Plan{HashWords: 1, KeyWords: layout.Words}
 	var words []int
 	for i := range columns {
-		e, ok := k.scan.Encoded(i)
-		if !ok {
-			t.Fatalf("column %d cannot be handed on encoded", i)
-		}
+		e, _ := k.scan.Encoded(i)
 		o := Output{Source: i, Field: -1, ParquetOutput: kernels.ParquetOutput{
 			Physical: physicals[e.Physical], Lo: e.Lo, Hi: e.Hi, Factor: e.Factor, Form: kernels.ParquetValue, Words: 1,
 		}}
@@ -155,17 +164,16 @@ func (k *packed) makePlan(t testing.TB, layout *key.Layout, columns int) {
 }
 
 // rows is what the rows of units are, by the readers and encoders of the CPU.
-func (k *packed) rows(t testing.TB, units []int) (rows []uint64) {
-	t.Helper()
+func (k *packed) rows(units []int) (rows []uint64, err error) {
 	var b column.Batch
 	for _, u := range units {
 		if err := k.reader.Open(u); err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 		for {
 			ok, err := k.reader.Next(&b)
 			if err != nil {
-				t.Fatal(err)
+				return nil, err
 			}
 			if !ok {
 				break
@@ -183,7 +191,7 @@ func (k *packed) rows(t testing.TB, units []int) (rows []uint64) {
 			}
 		}
 	}
-	return rows
+	return rows, nil
 }
 
 func valueWord(v *column.Vector, r int) uint64 {
@@ -259,14 +267,11 @@ func (k *packed) check(t *testing.T, parcel *Parcel, memory []byte, limits Limit
 	if stop != 0 {
 		t.Fatalf("cannot be made: %d", stop)
 	}
-	if want := k.rows(t, units); !slices.Equal(got, want) {
-		n := k.plan.RowWords()
-		for r := range len(want) / n {
-			if !slices.Equal(got[r*n:][:n], want[r*n:][:n]) {
-				t.Fatalf("row %d: %x, want %x", r, got[r*n:][:n], want[r*n:][:n])
-			}
-		}
+	want, err := k.rows(units)
+	if err != nil {
+		t.Fatal(err)
 	}
+	compare(t, k.plan, got, want)
 }
 
 // checkPages checks the places of pages (ROOM), and that no task is missing.

@@ -166,4 +166,3 @@ func checkEncoded(t testing.TB, r *Reader, unit int) bool {
 	}
 	return true
 }
-

@@ -1,0 +1,104 @@
+package decode
+
+import (
+	"bytes"
+	"context"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/parquetio"
+)
+
+// What the device makes of every chunk of real files, damaged ones among them,
+// is what the CPU makes of it, or it is declined (DECLINE). It declines what
+// the twin declines.
+func TestCorpusOnDevice(t *testing.T) {
+	dir := os.Getenv("GAGG_CORPUS")
+	if dir == "" {
+		t.Skip("GAGG_CORPUS does not name a folder")
+	}
+	c := &corpus{device: newDevice(t), memory: make([]byte, 1<<20)}
+	for _, sub := range []string{"valid", "bad"} {
+		err := filepath.WalkDir(filepath.Join(dir, sub), func(path string, e fs.DirEntry, err error) error {
+			if err != nil || !e.Type().IsRegular() {
+				return err
+			}
+			data, err := os.ReadFile(path)
+			if err == nil && len(data) < len(c.memory) {
+				c.file(t, path, data)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Logf("%d row groups were made, %d declined by the device", c.made, c.declined)
+	if c.made < 300 || c.declined < 20 {
+		t.Error("hardly anything was tried")
+	}
+}
+
+// corpus counts what came of row groups.
+type corpus struct {
+	device         *device
+	memory         []byte
+	made, declined int
+}
+
+// file tries each column of a file, as a key and, but for strings, as a value.
+func (c *corpus) file(t *testing.T, path string, data []byte) {
+	d, err := parquetio.Open(context.Background(), []parquetio.Input{{Name: path, Reader: bytes.NewReader(data), Size: int64(len(data))}}, parquetio.Options{})
+	if err != nil {
+		return
+	}
+	defer d.Close()
+	for i, f := range d.Schema().Fields {
+		cols, interned := []int{i, i}, []bool{false}
+		if f.Type.Rep() == column.RepBytes {
+			cols, interned = cols[:1], []bool{false, true}
+		}
+		for _, intern := range interned {
+			if k := scanPacked(t, d, cols, 1, intern); k != nil {
+				c.units(t, k)
+				k.reader.Close()
+			}
+			if t.Failed() {
+				t.Fatalf("%s: column %s", path, f.Name)
+			}
+		}
+	}
+}
+
+// units makes each unit alone.
+func (c *corpus) units(t *testing.T, k *packed) {
+	p := NewPacker(k.plan, Limits{Bytes: len(c.memory), Rows: 10_000, Work: 4 << 20}, k.reader, k.keys)
+	for u := range min(len(k.scan.Units()), 2) {
+		p.Begin(c.memory)
+		_, added, err := p.Add(u)
+		if err != nil || added != AddedUnit {
+			continue // the packer's own tests say when this is right
+		}
+		parcel := p.Parcel()
+		memory := c.memory[:parcel.Size()]
+		_, wantStop := twinRows(t, parcel, memory)
+		rows, stop := c.device.make(t, parcel, memory)
+		if (stop == 0) != (wantStop == 0) {
+			t.Errorf("unit %d: stopped with %d, want %d", u, stop, wantStop)
+		}
+		if stop != 0 {
+			c.declined++
+			continue
+		}
+		c.made++
+		want, err := k.rows([]int{u})
+		if err != nil {
+			t.Errorf("unit %d was made: %v", u, err)
+			continue
+		}
+		compare(t, k.plan, rows, want)
+	}
+}
