@@ -1,12 +1,15 @@
 package decode
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
 
 	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/cuda"
+	"github.com/gagg-dev/gagg/internal/gputest"
 	"github.com/gagg-dev/gagg/internal/kernels"
 )
 
@@ -73,6 +76,7 @@ func TestMakeRows(t *testing.T) {
 					floats(column.Float64, kernels.ParquetDouble, someFloats(r, rows, false)),
 				}
 				g := newRig(t, seed, keys, values[r.IntN(len(values)):])
+				g.plan.HashWords = r.IntN(2)
 				for from := 0; from < rows; {
 					to := min(from+1+r.IntN(rows), rows)
 					g.unit(from, to)
@@ -86,5 +90,41 @@ func TestMakeRows(t *testing.T) {
 				compare(t, g.plan, got, g.rows(0, rows))
 			})
 		}
+	}
+}
+
+// Whatever driver call fails while the kernels are loaded, used and closed, it is told, and nothing
+// is left behind.
+func TestKernelFaults(t *testing.T) {
+	thread := gputest.Open(t)
+	g := newRig(t, 1, []source{texts(someTexts(rand.New(rand.NewPCG(1, 1)), 100, 0, 15, 10))}, nil)
+	g.unit(0, 100)
+	p, memory := g.finish()
+	stream := gputest.Keep(t, thread.NewStream)
+	room := gputest.Keep(t, func() (*cuda.Memory, error) { return thread.Alloc(1 << 20) })
+	in, rest := room.Span().Slice(0, cuda.Size(len(memory))), room.Span().Slice(1<<18, 1<<20)
+	gputest.FailCalls(t, 1, func() error {
+		if err := thread.Write(in, memory); err != nil {
+			return err
+		}
+		k, err := LoadKernels(thread)
+		if err != nil {
+			return err
+		}
+		err = k.Make(stream, p, in, rest.Slice(8, 1<<18), rest.Slice(1<<18, 2<<18), rest.Slice(0, 8))
+		return errors.Join(err, stream.Synchronize(), k.Close())
+	}, nil)
+}
+
+// A parcel without rows, and reasons for people.
+func TestNothingToMake(t *testing.T) {
+	d := newDevice(t)
+	must(t, d.kernels.Make(d.stream, &Parcel{plan: new(Plan)}, cuda.Span{}, cuda.Span{}, cuda.Span{}, cuda.Span{}))
+	seen := map[string]bool{}
+	for stop := range uint64(kernels.ParquetStopDamaged + 1) {
+		seen[Reason(stop)] = true
+	}
+	if len(seen) != kernels.ParquetStopDamaged+1 || !seen[""] {
+		t.Errorf("reasons %v", seen)
 	}
 }

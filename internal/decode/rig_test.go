@@ -133,7 +133,9 @@ func (g *rig) rows(from, to int) (rows []uint64) {
 	}
 	g.encoder.Encode(vectors, to-from)
 	for r := range to - from {
-		rows = append(rows, g.encoder.Hash[r])
+		if g.plan.HashWords == 1 {
+			rows = append(rows, g.encoder.Hash[r])
+		}
 		for _, w := range g.encoder.Words {
 			rows = append(rows, w[r])
 		}

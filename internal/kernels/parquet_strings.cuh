@@ -20,8 +20,9 @@
 // A place from which no short string is whole within the page is BAD, and so is each from which the chain comes to one. If
 // the chain of the page comes to one before its rows are over, that string is long, or the page damaged.
 //
-// Cost of a window of 16 KiB: phase 1 has 32 steps of some 45 cycles, phase 2 has 80 of 35, phase 3 some 3 strings a thread:
-// 6,000 cycles, near to 5 GB/s a block.
+// Cost of a window of 16 KiB (counted in the source): phase 1 has 32 steps of some 50 cycles, phase 2 has 80 of 35, phase 3
+// some 3 strings a thread: 6,000 cycles, near to 5 GB/s a block. chain.cuh finds elements of any length, for half as much
+// again in instructions: what is known of the lengths here is what makes functions of a segment small.
 #pragma once
 
 #include "parquet_bytes.cuh"
@@ -95,19 +96,28 @@ struct ParquetWalk {
   }
 };
 
-// parquet_paths is phase 1: the segment of the thread begins at place `from` of the values.
+// parquet_paths is phase 1: the segment of the thread begins at place `from` of the values. The bytes that may be of a size
+// are loaded once; behind the page they are zeros, and the strings from there not whole.
 template <uint32_t THREADS>
 __device__ __forceinline__ void parquet_paths(ParquetWalk<THREADS>& walk, ParquetBytes values, uint64_t from) {
-  constexpr uint32_t BAD = ParquetWalk<THREADS>::BAD_PLACE;
+  constexpr uint32_t WORDS = PARQUET_SEGMENT / 8 + 1;
+  uint64_t words[WORDS];
+#pragma unroll
+  for (uint32_t w = 0; w < WORDS; w++) {
+    const uint64_t at = from + 8 * w;
+    const uint64_t left = at < values.size ? values.size - at : 0;
+    words[w] = parquet_load(values.at + at, left < 8 ? uint32_t(left) : 8);
+  }
+#pragma unroll
   for (uint32_t place = PARQUET_SEGMENT; place-- > 0;) {
-    const uint64_t at = from + place;
-    uint32_t path = BAD;
-    if (at + 4 <= values.size) {
-      const uint64_t size = parquet_load(values.at + at, 4);
-      const uint32_t next = place + 4 + uint32_t(size);
-      if (size <= PARQUET_MAX_INLINE && at + 4 + size <= values.size) {
-        path = (next < PARQUET_SEGMENT ? walk.paths[next][threadIdx.x] : next - PARQUET_SEGMENT) + (1 << 8);
-      }
+    const uint32_t shift = place % 8 * 8;
+    uint64_t four = words[place / 8] >> shift;
+    if (shift > 32) four |= words[place / 8 + 1] << (64 - shift);
+    const uint32_t size = uint32_t(four);
+    const uint32_t next = place + 4 + size;
+    uint32_t path = ParquetWalk<THREADS>::BAD_PLACE;
+    if (size <= PARQUET_MAX_INLINE && from + next <= values.size) {
+      path = (next < PARQUET_SEGMENT ? walk.paths[next][threadIdx.x] : next - PARQUET_SEGMENT) + (1 << 8);
     }
     walk.paths[place][threadIdx.x] = uint16_t(path);
   }
