@@ -5,13 +5,11 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/gagg-dev/gagg/internal/column"
-	"github.com/gagg-dev/gagg/internal/hostmem"
 	"github.com/gagg-dev/gagg/internal/kernels"
 	"github.com/gagg-dev/gagg/internal/key"
 	"github.com/gagg-dev/gagg/internal/parquetio"
@@ -203,99 +201,4 @@ func valueWord(v *column.Vector, r int) uint64 {
 		return math.Float64bits(x.Float)
 	}
 	return uint64(x.Int)
-}
-
-// pack packs all units, in order, into parcels within the limits, checks what
-// holds of each of them, and returns how many there were, and the units that
-// were for none.
-func (k *packed) pack(t *testing.T, limits Limits) (parcels int, none []int) {
-	t.Helper()
-	p := NewPacker(k.plan, limits, k.reader, k.keys)
-	memory := hostmem.Make[byte](limits.Bytes + 64)
-	defer hostmem.Free(memory)
-	next, units := 0, len(k.scan.Units())
-	for next < units {
-		for i := range memory {
-			memory[i] = 0xAB // what lay there before
-		}
-		p.Begin(memory)
-		added := AddedUnit
-		first := len(none)
-		var want []int
-		for ; next < units && added != AddedFull; next++ {
-			var rows int64
-			var err error
-			rows, added, err = p.Add(next)
-			if err != nil || rows != k.scan.Units()[next].Rows {
-				t.Fatalf("%d rows, %v", rows, err)
-			}
-			switch added {
-			case AddedUnit:
-				want = append(want, next)
-			case AddedNone:
-				none = append(none, next)
-			case AddedFull:
-				next--
-			}
-		}
-		if len(want) == 0 && len(none) == first {
-			t.Fatal("neither in the parcel nor out of it")
-		}
-		k.check(t, p.Parcel(), memory, limits, want)
-		parcels++
-	}
-	return parcels, none
-}
-
-// check compares a parcel with what the CPU makes of its units.
-func (k *packed) check(t *testing.T, parcel *Parcel, memory []byte, limits Limits, units []int) {
-	t.Helper()
-	if !slices.Equal(parcel.Units(), units) {
-		t.Fatalf("units %v, want %v", parcel.Units(), units)
-	}
-	if len(units) == 0 {
-		return
-	}
-	if parcel.Size() > limits.Bytes || parcel.Rows() > limits.Rows || parcel.WorkBytes() > limits.Work {
-		t.Fatalf("%d bytes, %d rows, %d of work; the limits are %+v", parcel.Size(), parcel.Rows(), parcel.WorkBytes(), limits)
-	}
-	if !bytes.Equal(memory[limits.Bytes:], bytes.Repeat([]byte{0xAB}, 64)) {
-		t.Fatal("what lies behind the memory was written")
-	}
-	checkPages(t, parcel, memory)
-	got, stop := twinRows(t, parcel, slices.Clone(memory[:parcel.Size()])) // may lie elsewhere
-	if stop != 0 {
-		t.Fatalf("cannot be made: %d", stop)
-	}
-	want, err := k.rows(units)
-	if err != nil {
-		t.Fatal(err)
-	}
-	compare(t, k.plan, got, want)
-}
-
-// checkPages checks the places of pages (ROOM), and that no task is missing.
-func checkPages(t *testing.T, parcel *Parcel, memory []byte) {
-	t.Helper()
-	expanded, tasks := 0, make([]int, len(parcel.pages))
-	for _, task := range parcel.tasks {
-		tasks[task.Page]++
-		if task.Entries%8 != 0 || task.Entries > uint64(parcel.data) || task.Uneven != 0 {
-			t.Fatalf("%+v", task)
-		}
-	}
-	for i, p := range parcel.pages {
-		if tasks[i] == 0 || p.At+uint64(p.Bytes)+kernels.ParquetPadding > uint64(parcel.data) {
-			t.Fatalf("%d tasks for %+v", tasks[i], p)
-		}
-		if p.Snappy == 1 {
-			if int(p.Expanded) < expanded || p.Expanded%16 != 0 {
-				t.Fatalf("%+v behind a page that ends at %d", p, expanded)
-			}
-			expanded = int(p.Expanded) + int(p.Size) + kernels.ParquetPadding
-		}
-	}
-	if expanded > parcel.expanded || parcel.data%16 != 0 {
-		t.Fatalf("%d bytes of pages in %d; %d bytes of data", expanded, parcel.expanded, parcel.data)
-	}
 }
