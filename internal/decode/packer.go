@@ -138,7 +138,11 @@ func (p *Packer) mayFit(u parquetio.EncodedUnit) bool {
 	if u.Rows > int64(p.limits.Rows-d.rows) || u.Bytes > int64(p.limits.Bytes-d.Size()) || u.Expanded > int64(p.limits.Work) {
 		return false
 	}
-	return p.plan.WorkBytes(d.rows+int(u.Rows), d.expanded+int(u.Expanded)) <= p.limits.Work
+	expanded := d.expanded
+	if u.Expanded > 0 { // as if it were one page
+		expanded += snappyRoom(int(u.Expanded), int(u.Bytes))
+	}
+	return p.plan.WorkBytes(d.rows+int(u.Rows), expanded) <= p.limits.Work
 }
 
 // fits tells whether a parcel is within the limits.
@@ -204,10 +208,14 @@ func (p *Parcel) addPage(from *parquetio.EncodedPage, base, first int) {
 	}
 	if from.Snappy {
 		to.Snappy, to.Expanded = 1, uint64(p.expanded)
-		p.expanded = align(p.expanded + from.Size + kernels.ParquetPadding)
+		p.expanded += snappyRoom(from.Size, from.Bytes)
 	}
 	p.pages = append(p.pages, to)
 }
+
+// snappyRoom is the work memory that a Snappy page takes, of so many bytes
+// decompressed and as it lies in the parcel.
+func snappyRoom(size, _ int) int { return align(size + kernels.ParquetPadding) }
 
 // entries writes what the entries of a dictionary are in an output's arrays.
 func (p *Packer) entries(d *Parcel, t *kernels.ParquetTask, values *column.Vector) Added {
