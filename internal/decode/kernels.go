@@ -2,6 +2,7 @@ package decode
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/kernels"
@@ -64,10 +65,20 @@ func (k *Kernels) Make(s *cuda.Stream, p *Parcel, in, rows, work, stop cuda.Span
 	if err := k.decode.Values(s, kernels.ParquetValueGrid(len(p.tasks)), job); err != nil {
 		return err
 	}
-	if err := k.decode.Walks(s, kernels.ParquetWalkGrid(len(p.tasks)), job); err != nil {
-		return err
+	if p.walks() {
+		if err := k.decode.Walks(s, kernels.ParquetWalkGrid(len(p.tasks)), job); err != nil {
+			return err
+		}
 	}
 	return k.rows.Make(s, kernels.ParquetRowGrid(p.rows, p.plan.RowWords()), job, rows.Ptr)
+}
+
+// walks reports whether a page has values that do not tell where they are: codes,
+// or strings, which the device alone knows to be of one length.
+func (p *Parcel) walks() bool {
+	return slices.ContainsFunc(p.tasks, func(t kernels.ParquetTask) bool {
+		return p.pages[t.Page].Coded == 1 || p.plan.Outputs[t.Output].Physical == kernels.ParquetBytes
+	})
 }
 
 // job is what the kernels are told.

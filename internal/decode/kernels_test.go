@@ -128,3 +128,74 @@ func TestNothingToMake(t *testing.T) {
 		t.Errorf("reasons %v", seen)
 	}
 }
+
+// Codes of each width, the greatest that there is among them, with as many
+// entries as the width allows or the test can bear.
+func TestCodeWidths(t *testing.T) {
+	const rows = 700
+	d := newDevice(t)
+	for width := 1; width <= 32; width++ {
+		count := min(1<<width, 3000)
+		r := rand.New(rand.NewPCG(uint64(width), 1))
+		s := ints(column.Int64, kernels.ParquetInt64, draw(count, func() int64 { return int64(r.Uint64()) }))
+		g := newRig(t, uint64(width), []source{s}, []source{s})
+		all := draw(count, func() int { return 0 })
+		for i := range all {
+			all[i] = i
+		}
+		codes := draw(rows, func() uint32 { return uint32(count - 1 - r.IntN(count)/(1+r.IntN(8))) })
+		for i, s := range g.sources() {
+			task := g.entries(&s, i, dict{rows: all})
+			g.page(kernels.ParquetPage{Rows: rows, Coded: 1}, nil, append([]byte{byte(width)}, drawRuns(r, codes, width)...), task)
+		}
+		g.parcel.rows = rows
+		p, memory := g.finish()
+		agree(t, d, p, memory, fmt.Sprintf("width %d", width))
+	}
+}
+
+// Pages of many windows: short runs of wide codes, strings of one length but for one far
+// behind, and strings of any.
+func TestLongPages(t *testing.T) {
+	const rows = 60_000
+	r := rand.New(rand.NewPCG(8, 8))
+	wide := ints(column.Int64, kernels.ParquetInt64, draw(rows, func() int64 { return int64(r.IntN(1 << 16)) }))
+	nearly := someTexts(r, rows, 12, 12, 1<<16)
+	nearly[rows-3] = "short"
+	pairs := draw(rows, func() int64 { return 0 })
+	for i := range pairs {
+		pairs[i] = int64(i / 8 % 3) // runs of 8 codes
+	}
+	for name, s := range map[string]source{
+		"wide":   wide,
+		"pairs":  ints(column.Int32, kernels.ParquetInt32, pairs),
+		"nearly": texts(nearly),
+		"any":    texts(someTexts(r, rows, 0, 15, 1<<16)),
+		"empty":  texts(make([]string, rows)),
+	} {
+		for coded := range uint8(2) {
+			t.Run(fmt.Sprintf("%s/coded=%d", name, coded), func(t *testing.T) {
+				d := newDevice(t)
+				g := newRig(t, 1, []source{s}, nil)
+				dict := dictionary(&s, 0, rows)
+				task := g.entries(&s, 0, dict)
+				var values []byte
+				if coded == 1 {
+					values = drawCodes(r, dict.codes, len(dict.rows))
+				} else {
+					for i := range rows {
+						values = append(values, s.plain(i)...)
+					}
+				}
+				g.page(kernels.ParquetPage{Rows: rows, Coded: coded}, nil, values, task)
+				g.parcel.rows = rows
+				p, memory := g.finish()
+				got, stop := d.make(t, p, memory)
+				if stop != 0 {
+					t.Fatalf("stopped: %s", Reason(stop))
+				}
+				compare(t, g.plan, got, g.rows(0, rows))
+			})
+		}
+	}
+}

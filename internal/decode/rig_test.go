@@ -24,8 +24,6 @@ type source struct {
 	plain  func(i int) []byte    // value i in a PLAIN page
 }
 
-func (s *source) rows() int { return s.vector.Len }
-
 // ints is a column of integers, which lie in the file as they are.
 func ints(kind column.Kind, physical uint8, values []int64) source {
 	s := source{vector: column.Vector{Type: column.Type{Kind: kind}, Len: len(values), Int: values}}
