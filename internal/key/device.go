@@ -2,14 +2,15 @@ package key
 
 import "github.com/gagg-dev/gagg/internal/column"
 
-// A device can make keys itself of columns without NULLs. For each field it makes the field
-// words and the field hash of a row, from the value or by looking them up among those of a dictionary's
-// entries; the words of all fields are or-ed into the key words, and the hash of the key is the
-// mix of the field hashes in the order of the fields, from the seed on, as Encode has it.
+// A device can make keys itself of columns without NULLs. For each field it makes the field words and the field
+// hash of a row; the words of all fields are or-ed into the key words, and the hash of the key is the mix of the field
+// hashes in the order of the fields, from the seed on, as Encode has it.
+//
+// Words and hash of bits and of short inline strings follow from the value by a few operations. Those of the other forms can
+// only be looked up among those of a dictionary's entries: the interner alone knows the numbers of strings.
 
 // Field is the place and form of a key column.
 type Field struct {
-	Type  column.Type
 	Form  Form
 	Word  int  // first word among the key words
 	Words int  // that hold the value
@@ -22,15 +23,10 @@ func (l *Layout) Fields() []Field {
 	out := make([]Field, len(l.fields))
 	for i := range l.fields {
 		f := &l.fields[i]
-		out[i] = Field{Type: f.typ, Form: f.form, Word: f.word, Words: f.words(), Shift: f.shift, Bits: f.bits}
+		out[i] = Field{Form: f.form, Word: f.word, Words: f.words(), Shift: f.shift, Bits: f.bits}
 	}
 	return out
 }
-
-// FromValues reports whether the words and the hash of the field follow from a value by a few
-// operations: of bits, and of strings that are held inline, if they are not long. Those of the other forms a device can
-// only look up (TranslateDict): numbers of strings are known to the interner alone.
-func (f Field) FromValues() bool { return f.Form == FormBits || f.Form == FormInline }
 
 // TranslateDict computes what the entries of a dictionary, a flat vector without NULLs, are as field i: words[k][e]
 // is what entry e has in word k of the field, at its place within the word, and hash[e] its
