@@ -60,7 +60,7 @@ func TestEqualHashes(t *testing.T) {
 		}
 		for _, tile := range []feedback.TileConfig{{MinRows: 1 << 62}, feedback.NoTiles} {
 			for _, partitions := range []int{0, 1, 16} {
-				for _, threads := range []int{1, 3} {
+				for _, threads := range threadsTried {
 					name := fmt.Sprintf("dict=%t/scatter=%t/partitions=%d/threads=%d", dict, tile == feedback.NoTiles, partitions, threads)
 					t.Run(name, func(t *testing.T) {
 						got := sumsOf(t, config(partitions, tile, noLimit), in, false, threads)

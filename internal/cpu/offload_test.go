@@ -178,15 +178,16 @@ func mergerOf(t *testing.T, cfg *Config, g *Groups) *Merger {
 func TestOffload(t *testing.T) {
 	early := feedback.TileConfig{MinRows: 500, MinReduction: 2, FlushReduction: 1.3}
 	for _, groups := range []int{1, 5000, 200_000} {
+		in, want := data(rand.New(rand.NewPCG(7, uint64(groups))), 9, 1000, groups, "mixed", false)
 		for _, tile := range []feedback.TileConfig{early, feedback.NoTiles} {
 			for _, tileRows := range []int{1, 300, 100_000} {
 				for _, refusals := range []int{0, 3, 40} {
-					for _, threads := range []int{1, 3} {
+					for _, threads := range threadsTried {
 						name := fmt.Sprintf("groups=%d/scatter=%t/tile=%d/refusals=%d/threads=%d", groups, tile == feedback.NoTiles, tileRows, refusals, threads)
 						t.Run(name, func(t *testing.T) {
 							cfg := config(0, tile, noLimit)
 							cfg.Offload = &fakeDevice{stride: cfg.Stride, tileRows: tileRows, refusals: refusals}
-							checkRoad(t, groups, "mixed", false, cfg, threads)
+							checkSums(t, cfg, in, false, threads, want)
 						})
 					}
 				}

@@ -122,14 +122,14 @@ func longInput(nbatches, rows, groups int, keys string) (batches, map[string]int
 func TestLongKeyRoads(t *testing.T) {
 	for _, groups := range []int{1, 100, 20_000} {
 		for _, keys := range []string{"flat", "coded", "mixed"} {
+			in, want := longInput(9, 500, groups, keys)
 			for _, tile := range []feedback.TileConfig{{MinRows: 1 << 62}, feedback.NoTiles} {
 				for _, partitions := range []int{1, 16} {
-					for _, threads := range []int{1, 3} {
+					for _, threads := range threadsTried {
 						name := fmt.Sprintf("groups=%d/keys=%s/scatter=%t/partitions=%d/threads=%d", groups, keys, tile == feedback.NoTiles, partitions, threads)
 						t.Run(name, func(t *testing.T) {
 							cfg := configOf([]key.Column{{Type: stringType}, {Type: int64Type}}, partitions, tile, noLimit)
 							defer cfg.Arenas.Close()
-							in, want := longInput(9, 500, groups, keys)
 							mustCount(t, cfg, in, threads, want)
 						})
 					}

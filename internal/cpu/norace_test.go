@@ -1,0 +1,6 @@
+//go:build !race
+
+package cpu
+
+// threadsTried is how many workers a run has in the tests that try all roads.
+var threadsTried = []int{1, 3}
