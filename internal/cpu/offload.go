@@ -1,6 +1,9 @@
 package cpu
 
-import "errors"
+import (
+	"context"
+	"errors"
+)
 
 // This file is how rows go to a device instead of into buckets.
 //
@@ -26,6 +29,11 @@ type Offload interface {
 	// Await is called at the end of the input. If the device must have a part in the run, or has one, it waits for
 	// it, and the rows on the CPU go there. If it turns out that there is none, back are the rows that it was given.
 	Await() (must bool, back []Returned, err error)
+	// Declined waits until it is known of all parcels submitted so far whether the device takes them, and returns a unit
+	// of one that it declines, each unit once; -1: there is none left.
+	Declined(ctx context.Context) (unit int, err error)
+	// Groups is about how many groups the device has, once no parcel is under way; 0: nobody knows.
+	Groups() float64
 }
 
 // Returned is rows that the device was given and does not take.
@@ -34,19 +42,22 @@ type Returned interface {
 	Release() // their memory
 }
 
-// Tile is memory of the device's that one worker fills with rows.
+// Tile is memory of the device's that one worker fills, with rows or with a parcel.
 type Tile interface {
-	Words() []uint64
-	Submit(rows int) error // the tile is the device's again, as by Release
+	Words() []uint64           // for rows
+	Bytes() []byte             // for a parcel; none: the device makes no rows
+	Submit(rows int) error     // the tile is the device's again, as by Release
+	SubmitParcel(Parcel) error // the same
 	Release()
 }
 
 // outgoing is the tile that a worker is filling.
 type outgoing struct {
-	tile  Tile     // nil: none
-	left  []uint64 // what is left of its memory
-	rows  int      // in it
-	stand int64    // input rows that they stand for
+	tile   Tile     // nil: none
+	parcel bool     // it is the packer's
+	left   []uint64 // what is left of its memory, for rows
+	rows   int      // in it
+	stand  int64    // input rows that they stand for, of a tile of rows
 }
 
 // errTileSmall makes a batch that no tile has room for be halved.
@@ -73,7 +84,7 @@ func (w *Worker) outgoingRows(n int) ([]uint64, error) {
 // the one being filled. nil: the device takes none.
 func (w *Worker) take(n int) ([]uint64, error) {
 	words := n * w.cfg.Stride
-	if words > len(w.out.left) {
+	if words > len(w.out.left) { // as of a parcel
 		if err := w.submit(); err != nil {
 			return nil, err
 		}
@@ -102,6 +113,9 @@ func (w *Worker) submit() error {
 	case out.rows == 0:
 		out.tile.Release()
 		return nil
+	}
+	if out.parcel {
+		return out.tile.SubmitParcel(w.packer.Parcel())
 	}
 	w.cfg.sent.Add(out.stand)
 	return out.tile.Submit(out.rows)

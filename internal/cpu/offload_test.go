@@ -28,6 +28,8 @@ type fakeDevice struct {
 	tiles    int
 	open     int // tiles out
 	rows     []uint64
+
+	units unitDevice
 }
 
 type fakeTile struct {
@@ -57,7 +59,7 @@ func (d *fakeDevice) Tile() (Tile, error) {
 	return &fakeTile{d, make([]uint64, d.tileRows*d.stride)}, nil
 }
 
-func (d *fakeDevice) Pays(int64, int64) bool { return false }
+func (d *fakeDevice) Pays(int64, int64) bool { return d.units.in != nil }
 
 // Await gives all rows back if the device does not come.
 func (d *fakeDevice) Await() (bool, []Returned, error) {

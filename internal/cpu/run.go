@@ -26,6 +26,7 @@ type Input struct {
 	Units    int
 	Reader   func() Reader
 	Pipeline func() Pipeline
+	Packer   func(Reader) Packer        // of a worker, whose reader is idle while it packs; nil: a device takes rows alone
 	Done     func(unit int, rows int64) // a unit was read; may be called from several workers at once
 }
 
@@ -141,17 +142,25 @@ func work(ctx context.Context, cfg *Config, in Input, next *atomic.Int64) (_ *Wo
 	}
 	r := in.Reader()
 	defer r.Close()
+	if in.Packer != nil && cfg.Offload != nil {
+		w.packer = in.Packer(r)
+		w.skipTable()
+	}
 	for {
 		unit := int(next.Add(1)) - 1
 		if unit >= in.Units {
-			return w, w.submit() // others may wait for the memory of its tile
+			break
 		}
-		rows, err := w.unit(ctx, r, unit)
+		rows, err := w.takeUnit(ctx, r, unit)
 		if err != nil {
 			return w, err
 		}
 		in.Done(unit, rows)
 	}
+	if err := w.submit(); err != nil { // others may wait for the memory of its tile
+		return w, err
+	}
+	return w, w.readDeclined(ctx, r)
 }
 
 func (w *Worker) unit(ctx context.Context, r Reader, unit int) (rows int64, err error) {
@@ -189,9 +198,11 @@ func finish(cfg *Config, workers []*Worker) (g Groups, err error) {
 	if err != nil {
 		return g, err
 	}
+	device := 0.0 // groups, which may be of rows that no worker has seen
 	if offloaded {
 		g.Partitioned = true
-		bits = cfg.choose(all.Estimate()+float64(total), math.MaxInt64, 0)
+		device = cfg.Offload.Groups()
+		bits = cfg.choose(max(all.Estimate()+float64(total), device), math.MaxInt64, 0)
 	} else if g.Partitioned || total > smallResult || cfg.Partitions > 0 || len(cfg.back) > 0 {
 		bits = cfg.choose(max(all.Estimate(), float64(total)), math.MaxInt64, 0)
 	}
@@ -210,6 +221,6 @@ func finish(cfg *Config, workers []*Worker) (g Groups, err error) {
 	for _, w := range workers {
 		all.Merge(w.sketch)
 	}
-	g.Estimate, g.Sent = all.Estimate(), cfg.sent.Load()
+	g.Estimate, g.Sent = max(all.Estimate(), device), cfg.sent.Load()
 	return g, errors.Join(errs...)
 }

@@ -61,6 +61,7 @@ type Worker struct {
 	identity []uint32
 	tileHeld int64    // bytes of tileRows
 	out      outgoing // the tile that is being filled for the device
+	packer   Packer   // nil: the device does not take units as they are
 }
 
 // NewWorker returns a worker that takes its input through pipe.

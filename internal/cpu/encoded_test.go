@@ -1,0 +1,222 @@
+package cpu
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gagg-dev/gagg/feedback"
+)
+
+// unitDevice is how a fakeDevice takes parcels: a little later, and it makes the rows of
+// their units by a worker of its own.
+type unitDevice struct {
+	in       batches
+	declines func(unit int) bool // parcels with such a unit
+	parcels  int                 // submitted
+	largest  int                 // units of one
+
+	cfg      *Config
+	underWay sync.WaitGroup
+	list     []int // declined
+}
+
+// unitParcel is units by their numbers.
+type unitParcel struct {
+	list       []int
+	rows, size int
+}
+
+func (p *unitParcel) Units() []int { return p.list }
+func (p *unitParcel) Rows() int    { return p.rows }
+func (p *unitParcel) Size() int    { return p.size }
+
+// packerOf makes packers for a device; unpackable are units that cannot be put into a parcel.
+type packerOf struct {
+	device     *fakeDevice
+	unitBytes  int
+	unpackable func(unit int) bool
+	failAt     int // the unit that cannot be read; -1: none
+	least      int // bytes of a parcel
+
+	left   int
+	parcel *unitParcel
+}
+
+var errUnit = errors.New("a unit cannot be read")
+
+func (p *packerOf) Begin(memory []byte) bool {
+	p.left, p.parcel = len(memory), &unitParcel{}
+	return p.left >= p.least
+}
+
+func (p *packerOf) Add(unit int) (int64, Added, error) {
+	rows := p.device.units.in[unit].Rows
+	switch {
+	case unit == p.failAt:
+		return 0, AddedNone, errUnit
+	case p.unpackable != nil && p.unpackable(unit):
+		return 0, AddedNone, nil
+	case p.unitBytes > p.left:
+		return 0, AddedFull, nil
+	}
+	p.left -= p.unitBytes
+	p.parcel.list = append(p.parcel.list, unit)
+	p.parcel.rows += rows
+	p.parcel.size += p.unitBytes
+	return int64(rows), AddedUnit, nil
+}
+
+func (p *packerOf) Parcel() Parcel { return p.parcel }
+
+func (t *fakeTile) Bytes() []byte { return make([]byte, 8*len(t.words)) }
+
+func (t *fakeTile) SubmitParcel(parcel Parcel) error {
+	t.Release()
+	d := t.of
+	u := &d.units
+	units := slices.Clone(parcel.Units())
+	d.mu.Lock()
+	u.parcels++
+	u.largest = max(u.largest, len(units))
+	d.mu.Unlock()
+	u.underWay.Go(func() {
+		time.Sleep(time.Millisecond)
+		if u.declines != nil && slices.ContainsFunc(units, u.declines) {
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			u.list = append(u.list, units...)
+			return
+		}
+		rows := u.make(units)
+		u.cfg.Took(parcel.Rows())
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.rows = append(d.rows, rows...)
+	})
+	return nil
+}
+
+// make is the rows of units.
+func (u *unitDevice) make(units []int) []uint64 {
+	device := &fakeDevice{stride: u.cfg.Stride, tileRows: 10_000}
+	cfg := &Config{
+		Keys: u.cfg.Keys, Intern: u.cfg.Intern, States: u.cfg.States, Arenas: u.cfg.Arenas, Stride: u.cfg.Stride,
+		Rows: -1, AtMost: -1, Tile: feedback.NoTiles, Grow: noLimit, Offload: device,
+	}
+	w, err := NewWorker(cfg, pipeline(false))
+	for _, unit := range units {
+		err = errors.Join(err, w.Add(&u.in[unit]))
+	}
+	if err = errors.Join(err, w.submit(), w.store.close()); err != nil {
+		panic(err)
+	}
+	return device.rows
+}
+
+func (d *fakeDevice) Declined(ctx context.Context) (int, error) {
+	d.units.underWay.Wait()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	n := len(d.units.list)
+	if n == 0 || ctx.Err() != nil {
+		return -1, context.Cause(ctx)
+	}
+	unit := d.units.list[n-1]
+	d.units.list = d.units.list[:n-1]
+	return unit, nil
+}
+
+func (d *fakeDevice) Groups() float64 { return 0 }
+
+// runEncoded runs the sum with packers beside the device of cfg.
+func runEncoded(ctx context.Context, cfg *Config, in batches, threads int, p packerOf) (Groups, error) {
+	d := cfg.Offload.(*fakeDevice)
+	d.units.in, d.units.cfg, p.device = in, cfg, d
+	return Run(ctx, cfg, Input{
+		Units:    len(in),
+		Reader:   func() Reader { return &batchReader{all: in} },
+		Pipeline: func() Pipeline { return pipeline(false) },
+		Packer:   func(Reader) Packer { own := p; return &own },
+		Done:     func(int, int64) {},
+	}, threads)
+}
+
+// Units that go to the device in parcels, those that cannot, those that it declines and those that never fit
+// give the same sums, and every input row is counted once.
+func TestEncoded(t *testing.T) {
+	odd := func(unit int) bool { return unit%2 == 1 }
+	all := func(int) bool { return true }
+	for _, test := range []struct {
+		name                 string
+		unpackable, declines func(int) bool
+		unitBytes            int
+		parcels, largest     int // at least, at most
+	}{
+		{"all", nil, nil, 1000, 1, 9},
+		{"one by one", nil, nil, 40_000, 9, 1},
+		{"odd ones cannot", odd, nil, 1000, 1, 9},
+		{"none can", all, nil, 1000, 0, 0},
+		{"odd ones declined", nil, odd, 40_000, 9, 1},
+		{"all declined", nil, all, 1000, 1, 9},
+		{"no room", nil, nil, 1 << 20, 0, 0},
+		{"tiles too small", nil, nil, 2 << 20, 0, 0},
+	} {
+		for _, refusals := range []int{0, 4} {
+			for _, threads := range []int{1, 3} {
+				for _, most := range []int{0, 1} {
+					t.Run(fmt.Sprintf("%s/refusals=%d/threads=%d/tiles=%d", test.name, refusals, threads, most), func(t *testing.T) {
+						cfg := config(0, feedback.DefaultTileConfig, noLimit)
+						d := &fakeDevice{stride: cfg.Stride, tileRows: 1000, refusals: refusals, most: most, must: true}
+						d.units.declines, cfg.Offload = test.declines, d
+						in, want := data(rand.New(rand.NewPCG(7, 1)), 9, 900, 5000, "mixed", false)
+						g, err := runEncoded(t.Context(), cfg, in, threads, packerOf{unitBytes: test.unitBytes, unpackable: test.unpackable, failAt: -1, least: test.unitBytes / 32})
+						if err != nil {
+							t.Fatal(err)
+						}
+						defer closed(t, &g)
+						checkSumsOf(t, mergedSums(t, cfg, &g, mergerOf(t, cfg, &g)), want)
+						if g.Sent != 9*900 && refusals == 0 {
+							t.Errorf("%d input rows are counted", g.Sent)
+						}
+						if refusals == 0 && (d.units.parcels < test.parcels || d.units.largest > test.largest) {
+							t.Errorf("%d parcels, the largest of %d units", d.units.parcels, d.units.largest)
+						}
+					})
+				}
+			}
+		}
+	}
+}
+
+func checkSumsOf(t *testing.T, got, want map[[2]int64]int64) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%d groups, want %d", len(got), len(want))
+	}
+	for k, sum := range want {
+		if got[k] != sum {
+			t.Fatalf("group %v: %d, want %d", k, got[k], sum)
+		}
+	}
+}
+
+// A unit that cannot be read ends the run, whoever is packing then, and the tiles are given back.
+func TestEncodedFails(t *testing.T) {
+	for failAt := range 9 {
+		cfg := config(0, feedback.DefaultTileConfig, noLimit)
+		d := &fakeDevice{stride: cfg.Stride, tileRows: 1000}
+		cfg.Offload = d
+		in, _ := data(rand.New(rand.NewPCG(1, 1)), 9, 100, 500, "flat", false)
+		_, err := runEncoded(t.Context(), cfg, in, 2, packerOf{unitBytes: 20_000, failAt: failAt})
+		d.units.underWay.Wait()
+		if !errors.Is(err, errUnit) || d.open != 0 {
+			t.Fatalf("unit %d fails: error %v, %d tiles are out", failAt, err, d.open)
+		}
+	}
+}
