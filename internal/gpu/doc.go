@@ -7,7 +7,9 @@
 //     workers already read.
 //  2. Workers write tiles into a device's pinned memory ([Devices.Tile], cpu.Offload), and
 //     each device aggregates its tiles (ega.MultiPass). Rows that a device has no room
-//     for go to placers, which are buckets on the host.
+//     for go to placers, which are buckets on the host. Where the query allows it, workers do not make rows, but read
+//     column chunks into that memory as they lie in their files: a parcel (package decode), of which the device
+//     makes the rows. Units that it cannot decode are declined, and read by workers.
 //  3. Finish brings the rows of each group to one place. They stay on the device if there is
 //     one, it has room for all, and no worker has kept rows. Else all rows go to buckets.
 //  4. While the result is made, partition by partition, goroutines read the groups of the device
@@ -22,6 +24,8 @@
 //   - DEVICE-VOID: after a failure of a device ([Error]) nothing is used that any device has made. The
 //     caller throws the groups away and reads the input again. It cannot if some are already gone ([Error].Late): rows
 //     that a device has lost of groups that stay there are found when all have been read.
+//   - PARCEL-ONCE: a submitted parcel is under way until its rows are taken or it is declined; then each of its units is
+//     read by one worker.
 //   - HOST-SHARE: where memory is limited, what a device pins is a share drawn when it is opened, and each placer
 //     has its least pages by then. So rows can leave the device, to disk if need be, whoever has the other memory.
 //

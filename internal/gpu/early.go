@@ -1,17 +1,21 @@
 package gpu
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/gagg-dev/gagg/internal/cpu"
+	"github.com/gagg-dev/gagg/internal/decode"
 	"github.com/gagg-dev/gagg/internal/hostmem"
 )
 
 // early is the tiles that are filled before the devices are ready: memory of the host. Opening a device takes as
 // long as packing some gigabytes of rows, which is faster than aggregating them.
 //
-// EARLY-ONCE: rows of a submitted tile are in the list, or on a device, or were given back to the CPU.
+// EARLY-ONCE: rows of a submitted tile are in the list, or on a device, or were given back to the CPU. A
+// parcel is in the list, or on a device, or declined.
 type early struct {
 	most int64 // bytes
 
@@ -19,6 +23,7 @@ type early struct {
 	tiles []*earlyTile // submitted; movers take those there are when devices become ready
 	held  int64        // bytes of all that are not free yet
 	ready bool         // devices are: a tile submitted from now on is moved at once
+	gone  bool         // there will be none: parcels are declined
 
 	movers sync.WaitGroup
 	next   atomic.Int64 // tile to be moved
@@ -29,38 +34,68 @@ type early struct {
 type earlyTile struct {
 	d     *Devices
 	words []uint64
-	rows  int // once it is submitted
+
+	// Once it is submitted:
+	rows   int
+	parcel *decode.Parcel // nil: it holds rows
 }
 
 // earlyTile returns a tile in host memory; nil: there is no room, or they are not needed any more.
 func (d *Devices) earlyTile() *earlyTile {
-	stride := d.config.Layout.Stride()
-	words := slotBytes / 8 / stride * stride
+	words := d.config.tileBytes() / 8
 	e := &d.early
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	bytes := int64(8 * words)
-	if e.ready || e.held+bytes > e.most || d.config.CPU.Grow(bytes) != nil {
+	if e.ready || e.gone || e.held+bytes > e.most || d.config.CPU.Grow(bytes) != nil {
 		return nil
 	}
 	e.held += bytes
 	return &earlyTile{d: d, words: hostmem.Make[uint64](words)}
 }
 
-func (t *earlyTile) Words() []uint64 { return t.words }
+// Words is the memory for rows, a whole number of them.
+func (t *earlyTile) Words() []uint64 {
+	stride := t.d.config.Layout.Stride()
+	return t.words[:len(t.words)/stride*stride]
+}
 
-// Submit keeps the tile until devices are ready, or moves it if they are.
+// Bytes is the memory for a parcel.
+func (t *earlyTile) Bytes() []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(t.words))), 8*len(t.words))
+}
+
 func (t *earlyTile) Submit(rows int) error {
 	t.rows = rows
-	e := &t.d.early
-	e.mu.Lock()
-	if !e.ready {
-		e.tiles = append(e.tiles, t)
-		e.mu.Unlock()
+	return t.submit()
+}
+
+func (t *earlyTile) SubmitParcel(p cpu.Parcel) error {
+	if p.Rows() == 0 {
+		t.Release()
 		return nil
 	}
+	t.d.parcels.begin()
+	t.parcel = p.(*decode.Parcel)
+	return t.submit()
+}
+
+// submit keeps the tile until devices are ready, or moves it if they are.
+func (t *earlyTile) submit() error {
+	e := &t.d.early
+	e.mu.Lock()
+	switch {
+	case e.ready:
+		e.mu.Unlock()
+		return t.move()
+	case e.gone && t.parcel != nil:
+		e.mu.Unlock()
+		t.decline(noDevice)
+		return nil
+	}
+	e.tiles = append(e.tiles, t)
 	e.mu.Unlock()
-	return t.move()
+	return nil
 }
 
 // Release gives the memory back.
@@ -78,8 +113,20 @@ func (t *earlyTile) Release() {
 // Rows is what was submitted.
 func (t *earlyTile) Rows() []uint64 { return t.words[:t.rows*t.d.config.Layout.Stride()] }
 
-// move copies the rows to a device.
+// noDevice is why parcels are declined that no device can take.
+const noDevice = "no device was ready"
+
+// decline has the parcel's units read by workers.
+func (t *earlyTile) decline(reason string) {
+	t.Release()
+	t.d.parcels.decline(t.parcel, reason)
+}
+
+// move copies what the tile holds to a device.
 func (t *earlyTile) move() error {
+	if t.parcel != nil {
+		return t.moveParcel()
+	}
 	defer t.Release()
 	stride := t.d.config.Layout.Stride()
 	for rows := t.Rows(); len(rows) > 0; {
@@ -94,6 +141,29 @@ func (t *earlyTile) move() error {
 		}
 	}
 	return nil
+}
+
+func (t *earlyTile) moveParcel() error {
+	defer t.Release()
+	to, err := t.d.slot()
+	if err != nil {
+		return err
+	}
+	return to.submit(t.parcel, t.Bytes())
+}
+
+// fail declines all parcels: there will be no device. Rows are given back when they are asked for.
+func (e *early) fail() {
+	e.mu.Lock()
+	e.gone = true
+	tiles := e.tiles
+	e.tiles = slices.DeleteFunc(slices.Clone(tiles), func(t *earlyTile) bool { return t.parcel != nil })
+	e.mu.Unlock()
+	for _, t := range tiles {
+		if t.parcel != nil {
+			t.decline(noDevice)
+		}
+	}
 }
 
 // start moves what has been submitted so far; the devices are ready.

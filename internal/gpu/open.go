@@ -11,6 +11,7 @@ import (
 	"github.com/gagg-dev/gagg/feedback"
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/cuda"
+	"github.com/gagg-dev/gagg/internal/decode"
 	"github.com/gagg-dev/gagg/streams"
 )
 
@@ -34,6 +35,9 @@ type Config struct {
 	Streams int                 // of each device; 0: chosen
 	Load    feedback.LoadConfig // of tables that partitions are loaded into
 
+	// Decode is how devices make rows themselves; its Plan is nil if they cannot.
+	Decode Decoding
+
 	// Trace is asked, when a device's pipeline is about to begin, who is told of its
 	// intervals; nil: nobody.
 	Trace func(device int) func(streams.Interval)
@@ -56,6 +60,7 @@ type Devices struct {
 	err      error       // why they do not
 	turn     atomic.Int64
 	early    early
+	parcels  parcels
 
 	outcome
 }
@@ -63,12 +68,15 @@ type Devices struct {
 // pass is the first pass on one device.
 type pass struct {
 	*ega.MultiPass
-	context *cuda.Context
-	memory  int64 // bytes that it may take
-	placers []*cpu.Placer
-	pinned  *pinned
-	kernels *ega.Kernels // of the second pass; nil: there is none
-	closed  *closing     // the first pass; nil: nobody closes it yet
+	devices  *Devices
+	stopped  <-chan struct{} // closed when it stops before its end
+	context  *cuda.Context
+	memory   int64 // bytes that it may take
+	placers  []*cpu.Placer
+	pinned   *pinned
+	decoding *decode.Kernels // nil: no parcels are taken
+	kernels  *ega.Kernels    // of the second pass; nil: there is none
+	closed   *closing        // the first pass; nil: nobody closes it yet
 
 	first  ega.MultiPassStats // once it is finished
 	second secondStats
@@ -78,16 +86,20 @@ type pass struct {
 // them. The end of ctx stops them.
 func New(ctx context.Context, c Config) *Devices {
 	d := &Devices{config: c, opened: make(chan struct{}), early: early{most: c.Early}}
+	d.parcels.changed.L = &d.parcels.mu
 	d.ctx, d.stop = context.WithCancel(ctx)
+	context.AfterFunc(d.ctx, d.parcels.wake)
 	began := time.Now()
 	go func() {
 		defer close(d.opened)
 		d.err = d.open()
 		d.took = time.Since(began)
-		if d.err == nil {
-			d.ready.Store(true)
-			d.early.start(c.CPU.Threads)
+		if d.err != nil {
+			d.early.fail()
+			return
 		}
+		d.ready.Store(true)
+		d.early.start(c.CPU.Threads)
 	}()
 	return d
 }
@@ -97,6 +109,9 @@ func New(ctx context.Context, c Config) *Devices {
 func (d *Devices) Pays(rows, groups int64) bool {
 	if d.config.Pays == nil {
 		return true
+	}
+	if rows == 0 {
+		return false // nobody knows
 	}
 	if pending, err := d.Opened(); !pending && err != nil {
 		return false
@@ -157,7 +172,15 @@ const (
 	stageParts = 4
 )
 
-// slotBytes is the size of a slot: less on a small device, where the stages would leave no room for anything else.
+// tileBytes is the size of a tile of rows or of a parcel.
+func (c *Config) tileBytes() int {
+	if c.Decode.Plan != nil {
+		return c.Decode.Limits.Bytes
+	}
+	return slotBytes
+}
+
+// slotBytes is the size of a slot for rows: less on a small device, where the stages would leave no room for anything else.
 func (d *Devices) slotBytes(memory int64) int {
 	stages := int64(2 * streams.DefaultDepth * cmp.Or(d.config.Streams, streams.DefaultStreams))
 	return int(min(slotBytes, max(memory/(stageParts*stages)/leastSlot*leastSlot, leastSlot)))
@@ -165,7 +188,7 @@ func (d *Devices) slotBytes(memory int64) int {
 
 func (d *Devices) start(c *cuda.Context) (p *pass, err error) {
 	host := d.config.CPU
-	p = &pass{context: c}
+	p = &pass{devices: d, context: c}
 	if p.pinned, err = newPinned(host, len(d.contexts)); err != nil {
 		return nil, err
 	}
@@ -181,10 +204,22 @@ func (d *Devices) start(c *cuda.Context) (p *pass, err error) {
 		Slots: slots, SlotBytes: bytes,
 		Groups: groupsOf(host), Placers: len(p.placers), Place: p.place, Timed: true,
 	}
+	if d.config.Decode.fits(p.memory) {
+		if slots, bytes := p.pinned.slots(slots, d.config.Decode.Limits.Bytes); bytes == d.config.Decode.Limits.Bytes {
+			config.Slots, config.SlotBytes = slots, bytes
+			config.Streams, config.Made = d.config.Decode.Streams, d.config.Decode.made()
+			if p.decoding, err = p.loadDecoding(); err != nil {
+				return p, err
+			}
+		}
+	}
 	if d.config.Trace != nil {
 		config.Trace = d.config.Trace(c.Device().Ordinal)
 	}
 	p.MultiPass, err = ega.StartMultiPass(d.ctx, c, config)
+	if err == nil {
+		d.watch(p)
+	}
 	return p, limited(err, p.memory, d.config.Memory)
 }
 
@@ -289,10 +324,13 @@ func (p *pass) close() error {
 	if p.kernels != nil {
 		err = errors.Join(err, p.kernels.Close())
 	}
+	if p.decoding != nil {
+		err = errors.Join(err, p.decoding.Close())
+	}
 	if p.pinned != nil {
 		p.pinned.lift() // of a pass that was never finished
 	}
-	p.MultiPass, p.kernels, p.closed = nil, nil, nil
+	p.MultiPass, p.kernels, p.decoding, p.closed = nil, nil, nil, nil
 	return err
 }
 

@@ -12,7 +12,7 @@ import (
 // (cpu.Offload).
 func (d *Devices) Tile() (cpu.Tile, error) {
 	if d.ready.Load() {
-		return d.slot()
+		return tileOrError(d.slot())
 	}
 	if _, err := d.Opened(); err != nil {
 		return nil, d.refused()
@@ -21,13 +21,20 @@ func (d *Devices) Tile() (cpu.Tile, error) {
 		return t, nil
 	}
 	if d.ready.Load() { // since a moment ago
-		return d.slot()
+		return tileOrError(d.slot())
 	}
 	return nil, nil
 }
 
+func tileOrError(t *tile, err error) (cpu.Tile, error) {
+	if err != nil {
+		return nil, err // and no tile that holds nil
+	}
+	return t, nil
+}
+
 // slot waits for memory of a device; of several devices each has its turn.
-func (d *Devices) slot() (cpu.Tile, error) {
+func (d *Devices) slot() (*tile, error) {
 	p := d.passes[int(d.turn.Add(1))%len(d.passes)]
 	slot, err := p.Slot(d.ctx)
 	if err != nil {

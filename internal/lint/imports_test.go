@@ -44,7 +44,7 @@ var allowed = map[string][]string{
 	},
 
 	"internal/decode": {"internal/column", "internal/cuda", "internal/kernels", "internal/parquetio"},
-	"internal/gpu":    {"ega", "feedback", "streams", "internal/cpu", "internal/cuda", "internal/hostmem"},
+	"internal/gpu":    {"ega", "feedback", "streams", "internal/cpu", "internal/cuda", "internal/decode", "internal/hostmem", "internal/key"},
 
 	"gpumem":           {"internal/cuda", "internal/kernels"},
 	"internal/kernels": {"internal/cuda"},
