@@ -25,6 +25,7 @@ type deviceFacts struct {
 	Groups  float64 // about how many; +Inf: as many as rows
 	Threads int     // CPU workers
 	RowSize int64   // bytes of a row of hash, key and states
+	Encoded bool    // devices make the rows, of the bytes that are read
 }
 
 // deviceChoice is what computes, and why.
@@ -43,6 +44,7 @@ type deviceCosts struct {
 	Byte  float64 // of compressed input: read, unpack, decode; 0.6e-9 (numbers) to 2e-9 (texts)
 	Row   float64 // key words and hash
 	Pack  float64 // a row with its states into pinned memory; a guess
+	Read  float64 // a byte of input that a device decodes, into pinned memory: a copy and a checksum; a guess
 	Group float64 // merging one from partitions: q10's scatter and merge, without its tables
 	Put   float64 // finishing a group, to Arrow: q10's output
 
@@ -58,15 +60,19 @@ type deviceCosts struct {
 	End   float64 // seconds beside the copies until groups are back: readers pin their buffers, all is freed
 	Link  float64 // bytes a second, pinned (bench/results/NVIDIA-H200/link.md)
 
+	// Decode is the bytes a second, as they are read, that a device decodes and makes rows of; a guess, not
+	// measured on a GPU yet.
+	Decode float64
+
 	// Gain is the part of the CPU's time that a device must save at least, since
 	// both predictions may be wrong.
 	Gain float64
 }
 
 var defaultDeviceCosts = deviceCosts{
-	Byte: 1e-9, Row: 4e-9, Pack: 10e-9, Group: 110e-9, Put: 300e-9,
+	Byte: 1e-9, Row: 4e-9, Pack: 10e-9, Read: 0.4e-9, Group: 110e-9, Put: 300e-9,
 	TableSmall: 4e-9, TableLarge: 100e-9, SmallTable: 1 << 20, LargeTable: 64 << 20,
-	Ready: 0.05, Start: 0.25, End: 0.06, Link: 55e9,
+	Ready: 0.05, Start: 0.25, End: 0.06, Link: 55e9, Decode: 10e9,
 	Gain: 0.1,
 }
 
@@ -110,19 +116,24 @@ func (c deviceCosts) cpu(f deviceFacts) float64 {
 	return c.reading(f) + groups*(c.Group+c.Put)/f.threads()
 }
 
-// device predicts the seconds of a run on a device. Workers pack rows, while those packed before cross the
-// link; those packed while the device starts are copied once more. Groups come back and are finished as the
-// CPU's are. Kernels are faster than the link and do not count.
+// device predicts the seconds of a run on a device. Workers pack rows, or the bytes that the device makes rows of,
+// while those packed before cross the link; those packed while the device starts are copied once more. Groups come back
+// and are finished as the CPU's are. Kernels that combine rows are faster than the link and do not count.
 func (c deviceCosts) device(f deviceFacts) float64 {
 	rows, groups := f.counts()
-	crossing := func(rows float64) float64 { return rows * float64(f.RowSize) / (c.Link * float64(max(f.Devices, 1))) }
+	devices := float64(max(f.Devices, 1))
+	link := c.Link * devices
 	end := c.End
 	if f.Opened {
 		end = 0 // it is used already, and comes to its end whoever takes the rest
 	}
-	packing := max((c.scan(f)+rows*c.Pack)/f.threads(), crossing(rows))
-	early := crossing(rows) * min(c.start(f)/max(packing, 1e-9), 1) // of rows that were packed before
-	return max(packing, c.start(f)) + early + end + max(crossing(groups), groups*c.Put/f.threads())
+	packing, crossing := (c.scan(f)+rows*c.Pack)/f.threads(), rows*float64(f.RowSize)/link
+	if f.Encoded {
+		packing, crossing = float64(f.Bytes)*c.Read/f.threads(), float64(f.Bytes)/min(link, c.Decode*devices)
+	}
+	packing = max(packing, crossing)
+	early := crossing * min(c.start(f)/max(packing, 1e-9), 1) // of what was packed before
+	return max(packing, c.start(f)) + early + end + max(groups*float64(f.RowSize)/link, groups*c.Put/f.threads())
 }
 
 // reading predicts the seconds until all rows are in the workers' tables.

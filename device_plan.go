@@ -27,6 +27,8 @@ type DevicePlan struct {
 	LoadFull float64 `json:"load_full"` // of a table that a partition is loaded into: it counts as full,
 	LoadMost float64 `json:"load_most"` // and the most it gets
 	Groups   int64   `json:"groups"`    // about how many; -1: as many as rows
+	Encoded  bool    `json:"encoded"`   // column chunks cross as they are in the file, and the rows are made there, as far as pages allow it
+	RowsBy   string  `json:"rows_by"`   // why workers make all rows; "": they need not
 }
 
 // Prediction is how long a run would take, reading included, without what waits
@@ -42,8 +44,12 @@ func (d *DevicePlan) String() string {
 	if d.Memory > 0 {
 		memory = "at most " + humanize.IBytes(uint64(d.Memory)) + " of memory"
 	}
-	return fmt.Sprintf("%s, %d streams, %d bytes a row; a bucket's table is full above load %g and has %g at most",
-		memory, d.Streams, d.RowBytes, d.LoadFull, d.LoadMost)
+	rows := "column chunks are decoded there"
+	if !d.Encoded {
+		rows = fmt.Sprintf("rows are made by the CPU, of %d bytes: %s", d.RowBytes, d.RowsBy)
+	}
+	return fmt.Sprintf("%s, %d streams; %s; a bucket's table is full above load %g and has %g at most",
+		memory, d.Streams, rows, d.LoadFull, d.LoadMost)
 }
 
 // chosen is the outcome of planDevice.
@@ -120,6 +126,10 @@ func (p *prepared) deviceFacts() deviceFacts {
 		Rows: p.facts.rows, Bytes: p.facts.bytes, Groups: math.Inf(1), Threads: p.threads,
 		RowSize: p.deviceRow(states),
 	}
+	if f.Unsupported == "" {
+		decoding, _ := p.decoding(states)
+		f.Encoded = decoding.Plan != nil
+	}
 	if !cuda.Present() {
 		f.NoDevice = "there is no NVIDIA driver"
 	}
@@ -179,10 +189,14 @@ func (p *prepared) devicePlan(numbers []int) *DevicePlan {
 	if len(numbers) == 0 {
 		return nil
 	}
-	load := p.opt.load()
+	load, states := p.opt.load(), p.states(nil, true)
 	d := &DevicePlan{
 		Numbers: numbers, Memory: p.opt.GPUMemory, Streams: cmp.Or(p.opt.Streams, streams.DefaultStreams),
-		RowBytes: p.deviceRow(p.states(nil, true)), LoadFull: load.Full, LoadMost: load.Max, Groups: -1,
+		RowBytes: p.deviceRow(states), LoadFull: load.Full, LoadMost: load.Max, Groups: -1,
+	}
+	decoding, why := p.decoding(states)
+	if d.RowsBy = why; why == "" {
+		d.Encoded, d.Streams = true, decoding.Streams
 	}
 	if groups := p.expectedGroups(); groups < math.MaxInt64 {
 		d.Groups = int64(groups)

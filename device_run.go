@@ -7,8 +7,11 @@ import (
 
 	"github.com/gagg-dev/gagg/ega"
 	"github.com/gagg-dev/gagg/feedback"
+	"github.com/gagg-dev/gagg/internal/agg"
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/gpu"
+	"github.com/gagg-dev/gagg/internal/key"
+	"github.com/gagg-dev/gagg/internal/parquetio"
 	"github.com/gagg-dev/gagg/merge"
 )
 
@@ -28,6 +31,7 @@ func (r *run) openDevices(ctx context.Context, a *attempt) error {
 		Open: facts.Demand.contexts, Layout: layout, CPU: a.cfg,
 		Memory: r.opt.GPUMemory, Streams: r.opt.Streams, Load: r.opt.load(), Leave: r.opt.LeaveGPUs, Early: r.earlyRows(),
 	}
+	c.Decode, _ = r.decoding(states)
 	if r.trace != nil {
 		c.Trace = r.trace.pipeline
 	}
@@ -38,7 +42,48 @@ func (r *run) openDevices(ctx context.Context, a *attempt) error {
 	}
 	a.devices = gpu.New(ctx, c)
 	a.cfg.Offload = offload(a.devices)
+	if c.Decode.Plan != nil {
+		a.packer = func(reader cpu.Reader) cpu.Packer {
+			return packing(reader, func(p *parquetio.Reader) cpu.Packer {
+				return a.devices.NewPacker(p, key.NewEncoder(a.cfg.Keys, a.cfg.Intern))
+			})
+		}
+	}
 	return nil
+}
+
+// decoding is how devices make the rows themselves. If they do not, why says what keeps them from it, for people.
+func (p *prepared) decoding(states *agg.Layout) (_ gpu.Decoding, why string) {
+	if p.opt.NoGPUDecoding {
+		return gpu.Decoding{}, "as asked for"
+	}
+	plan, why := p.encodedPlan(states)
+	if why != "" {
+		return gpu.Decoding{}, why
+	}
+	units := p.encodedUnits()
+	if units.All.Rows == 0 {
+		return gpu.Decoding{}, "no row group is stored as devices decode it"
+	}
+	d := gpu.PlanDecoding(plan, units, p.opt.GPUMemory, p.opt.Streams)
+	if d.Plan == nil {
+		return d, "a GPU has no room for row groups of this size"
+	}
+	return d, ""
+}
+
+// encodedUnits is the sizes of the units that devices decode, as far as footers tell.
+func (p *prepared) encodedUnits() (u gpu.Units) {
+	for i := range p.scan.units() {
+		s, ok := p.scan.encodedUnit(i)
+		if !ok {
+			continue
+		}
+		u.All.Rows, u.All.Bytes, u.All.Expanded = u.All.Rows+s.Rows, u.All.Bytes+s.Bytes, u.All.Expanded+s.Expanded
+		u.Largest.Rows, u.Largest.Bytes = max(u.Largest.Rows, s.Rows), max(u.Largest.Bytes, s.Bytes)
+		u.Largest.Expanded = max(u.Largest.Expanded, s.Expanded)
+	}
+	return u
 }
 
 // offload is how devices are given to the workers. Tests put something in between.

@@ -2,6 +2,7 @@ package gagg
 
 import (
 	"log/slog"
+	"maps"
 	"slices"
 	"sync"
 
@@ -81,6 +82,16 @@ func firstPass(m ega.MultiPassStats) DeviceStats {
 // secondPass is what one goroutine's second pass has done on a device.
 func secondPass(b ega.BucketPassStats) DeviceStats {
 	return DeviceStats{Buckets: int64(b.Buckets), BucketRows: b.Rows, FullBuckets: int64(b.Full)}
+}
+
+// EncodedStats is what crossed to devices as it lies in the files. The rows are not in those of DeviceStats' tiles
+// before they are made.
+type EncodedStats struct {
+	Parcels   int64 `json:"parcels"` // jobs, of one or more row groups
+	RowGroups int64 `json:"row_groups"`
+	Rows      int64 `json:"rows"`
+	Bytes     int64 `json:"bytes"`    // that crossed, dictionaries and descriptors included
+	Declined  int64 `json:"declined"` // row groups that a device could not decode, and workers read: see Fallbacks
 }
 
 // Fallback is something that the CPU did in place of a device, and why.
@@ -173,8 +184,29 @@ func (r *run) tellDevices(s *Stats) {
 			}
 		}
 	}
+	if a := r.now.Load(); a.devices != nil {
+		parcels := a.devices.Parcels()
+		s.Encoded = encodedStats(parcels)
+		s.Fallbacks = declined(parcels)
+	}
 	slices.Sort(used)
-	s.Device, s.Fallbacks = deviceNames(used), r.noted.told()
+	s.Device, s.Fallbacks = deviceNames(used), append(r.noted.told(), s.Fallbacks...)
+}
+
+func encodedStats(p gpu.ParcelStats) EncodedStats {
+	s := EncodedStats{Parcels: p.Parcels, RowGroups: p.Units, Rows: p.Rows, Bytes: p.Bytes}
+	for _, n := range p.Declined {
+		s.Declined += n
+	}
+	return s
+}
+
+// declined is the row groups that devices did not decode, by the reason. No warning tells of them: many files have NULLs.
+func declined(p gpu.ParcelStats) (list []Fallback) {
+	for _, why := range slices.Sorted(maps.Keys(p.Declined)) {
+		list = append(list, Fallback{What: "decoding a row group", Why: why, Count: p.Declined[why]})
+	}
+	return list
 }
 
 // newDeviceStats is what both passes have done on a device.

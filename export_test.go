@@ -85,7 +85,7 @@ func SetPassLeast(t testing.TB, rows int) {
 func SetDevicePays(t testing.TB) {
 	t.Helper()
 	costs, tile := defaultDeviceCosts, feedback.DefaultTileConfig
-	defaultDeviceCosts = deviceCosts{TableSmall: 1, TableLarge: 1, SmallTable: 1, LargeTable: 2, Link: math.Inf(1)}
+	defaultDeviceCosts = deviceCosts{TableSmall: 1, TableLarge: 1, SmallTable: 1, LargeTable: 2, Link: math.Inf(1), Decode: math.Inf(1)}
 	feedback.DefaultTileConfig.MinRows = 100
 	t.Cleanup(func() { defaultDeviceCosts, feedback.DefaultTileConfig = costs, tile })
 }

@@ -65,6 +65,9 @@ type Options struct {
 	BatchRows int
 	// UnionByName reads a column that a file lacks as NULL.
 	UnionByName bool
+	// NoGPUDecoding has the CPU decode everything, and make the rows that GPUs combine. For
+	// experiments.
+	NoGPUDecoding bool
 	// NoPruning reads all row groups, whatever their statistics say.
 	NoPruning bool
 	// Observer is told of progress; nil: nobody.

@@ -113,6 +113,8 @@ func (s *recordScan) encoded(int) (parquetio.EncodedType, bool) {
 	return parquetio.EncodedType{}, false
 }
 
+func (s *recordScan) encodedUnit(int) (u parquetio.EncodedUnit, ok bool) { return u, false }
+
 // workerBytes guesses values of 16 bytes.
 func (s *recordScan) workerBytes() int64 { return 16 * int64(s.batchRows) * int64(len(s.cols)) }
 

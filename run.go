@@ -212,6 +212,8 @@ type attempt struct {
 	cfg     *cpu.Config
 	groups  cpu.Groups
 	devices *gpu.Devices // nil: none takes part
+
+	packer func(cpu.Reader) cpu.Packer // nil: workers make all rows
 }
 
 // group reads the input and groups it.
@@ -220,7 +222,7 @@ func (r *run) group(ctx context.Context, a *attempt) (err error) {
 	defer r.budget.heldBack.Store(0)
 	defer r.trace.span(rowOfRun, "scan")()
 	in := cpu.Input{
-		Units: r.scan.units(), Reader: r.trace.readers(r.scan.reader), Pipeline: r.pipeline, Done: r.unitDone,
+		Units: r.scan.units(), Reader: r.trace.readers(r.scan.reader), Pipeline: r.pipeline, Packer: a.packer, Done: r.unitDone,
 	}
 	if a.groups, err = cpu.Run(ctx, a.cfg, in, r.threads); err != nil || a.devices == nil {
 		return err

@@ -40,6 +40,7 @@ type scan interface {
 	int96(col int) bool      // column col of the scan holds timestamps that may not fit (boundedTimes)
 	// encoded tells how column col of the scan is stored, if devices can decode it.
 	encoded(col int) (t parquetio.EncodedType, ok bool)
+	encodedUnit(i int) (u parquetio.EncodedUnit, ok bool) // what the metadata tells of one
 	reader() cpu.Reader
 	unchanged() error // the input is still what it was when it was opened
 	again() bool      // it can be read once more
@@ -132,7 +133,8 @@ func (p *parquetScan) reader() cpu.Reader      { return p.s.NewReader() }
 func (p *parquetScan) unchanged() error        { return p.s.Unchanged() }
 func (p *parquetScan) again() bool             { return true }
 
-func (p *parquetScan) encoded(col int) (parquetio.EncodedType, bool) { return p.s.Encoded(col) }
+func (p *parquetScan) encodedUnit(i int) (parquetio.EncodedUnit, bool) { return p.s.EncodedUnit(i) }
+func (p *parquetScan) encoded(col int) (parquetio.EncodedType, bool)   { return p.s.Encoded(col) }
 
 func (p *parquetScan) facts() (f scanFacts) {
 	for i := range p.list {

@@ -24,6 +24,7 @@ type Stats struct {
 	SpilledBytes  int64        `json:"spilled_bytes"` // written to the temp folder, as stored
 
 	Devices   []DeviceStats `json:"devices"`   // none: the CPU did it all
+	Encoded   EncodedStats  `json:"encoded"`   // row groups that devices decoded
 	Fallbacks []Fallback    `json:"fallbacks"` // what the CPU did in place of a device
 }
 

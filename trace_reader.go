@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gagg-dev/gagg/internal/cpu"
+	"github.com/gagg-dev/gagg/internal/parquetio"
 )
 
 // readers has the timeline show what the readers of workers are at: each worker is a
@@ -44,4 +45,25 @@ func (t *tracedReader) finish() {
 		t.end()
 		t.end = nil
 	}
+}
+
+// packing makes the packer of a worker that reads Parquet files by r. The timeline shows its units too.
+func packing(r cpu.Reader, open func(*parquetio.Reader) cpu.Packer) cpu.Packer {
+	t, traced := r.(*tracedReader)
+	if !traced {
+		return open(r.(*parquetio.Reader))
+	}
+	return &tracedPacker{open(t.Reader.(*parquetio.Reader)), t}
+}
+
+// tracedPacker is the packer of a worker, whose time it notes.
+type tracedPacker struct {
+	cpu.Packer
+	reader *tracedReader
+}
+
+func (t *tracedPacker) Add(unit int) (int64, cpu.Added, error) {
+	t.reader.finish()
+	defer t.reader.recorder.span(t.reader.row, "pack unit "+strconv.Itoa(unit))()
+	return t.Packer.Add(unit)
 }

@@ -34,20 +34,21 @@ func (s *settings) libraryOptions(stderr io.Writer) (gagg.Options, error) {
 	}
 	tempLimit, err := s.tempBytes()
 	return gagg.Options{
-		Threads:     s.threads,
-		MemoryLimit: limit,
-		TempDir:     s.tempDir,
-		TempLimit:   tempLimit,
-		Device:      s.device,
-		LeaveGPUs:   processEnds,
-		GPUMemory:   s.gpuMemory.bytes,
-		Streams:     s.streams,
-		LoadFactor:  s.loadFactor,
-		Partitions:  s.partitions,
-		BatchRows:   s.batchRows,
-		UnionByName: s.unionByName,
-		NoPruning:   s.noPruning,
-		Logger:      s.logger(stderr),
+		Threads:       s.threads,
+		MemoryLimit:   limit,
+		TempDir:       s.tempDir,
+		TempLimit:     tempLimit,
+		Device:        s.device,
+		LeaveGPUs:     processEnds,
+		GPUMemory:     s.gpuMemory.bytes,
+		Streams:       s.streams,
+		LoadFactor:    s.loadFactor,
+		Partitions:    s.partitions,
+		BatchRows:     s.batchRows,
+		UnionByName:   s.unionByName,
+		NoPruning:     s.noPruning,
+		NoGPUDecoding: s.noGPUDecoding,
+		Logger:        s.logger(stderr),
 	}, err
 }
 

@@ -1,0 +1,154 @@
+package gagg_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gagg-dev/gagg"
+	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/datagen"
+	"github.com/gagg-dev/gagg/internal/gputest"
+	"github.com/gagg-dev/gagg/internal/oracle"
+)
+
+// encodedTypes are what devices decode from column chunks, if it is not more than dictionaries ask for.
+var encodedTypes = []column.Type{
+	{Kind: column.Int8},
+	{Kind: column.Int16},
+	{Kind: column.Int32},
+	{Kind: column.Int64},
+	{Kind: column.Uint8},
+	{Kind: column.Uint32},
+	{Kind: column.Uint64},
+	{Kind: column.Float32},
+	{Kind: column.Float64},
+	{Kind: column.Date},
+	column.DecimalType(7, 2),
+	column.TimestampType(column.Milli, false),
+	column.TimestampType(column.Nano, true),
+}
+
+// newEncodedTrial makes a trial whose row groups devices can decode, but for those with NULLs, of which there are
+// some in every fourth trial, and long strings.
+func newEncodedTrial(seed uint64) *trial {
+	rng := rand.New(rand.NewPCG(seed, 3))
+	spec := datagen.Spec{Rows: []int{200, 3000, 9000}[rng.IntN(3)], Seed: seed}
+	if seed%4 == 3 {
+		spec.Rows = 9000
+	}
+	add := func(name string, t column.Type, special bool) {
+		c := datagen.Column{
+			Name: name, Type: t, Distinct: []int{1, 33, 2000, 0}[rng.IntN(4)], Special: special,
+			Skew: []float64{0, 1.5}[rng.IntN(2)], Coded: rng.IntN(2) == 0,
+		}
+		if seed%4 == 3 {
+			c.Nulls = 0.0002
+		}
+		spec.Columns = append(spec.Columns, c)
+	}
+	any := func() column.Type { return encodedTypes[rng.IntN(len(encodedTypes))] }
+	keys := 1 + rng.IntN(3)
+	for i := range keys {
+		if t := any(); rng.IntN(3) > 0 {
+			add(fmt.Sprint("k", i), t, rng.IntN(2) == 0)
+		} else {
+			add(fmt.Sprint("k", i), column.Type{Kind: []column.Kind{column.Binary, column.String}[seed/4%2]}, false) // short ones, some long ones
+		}
+	}
+	for i := range 3 {
+		add(fmt.Sprint("v", i), any(), false)
+	}
+	tr := &trial{seed: seed, table: datagen.New(spec)}
+	for i := range keys {
+		tr.query.By = append(tr.query.By, spec.Columns[i].Name)
+		tr.want.Keys = append(tr.want.Keys, i)
+	}
+	tr.addAgg("count")
+	for range 1 + rng.IntN(4) {
+		i := keys + rng.IntN(3)
+		names := slices.DeleteFunc(aggregatesOf(spec.Columns[i]), func(name string) bool {
+			return slices.Contains([]string{"any_value", "first", "last"}, name) || strings.Contains(name, "var_") || strings.Contains(name, "stddev")
+		})
+		tr.addAgg(names[rng.IntN(len(names))], i)
+	}
+	return tr
+}
+
+// encodedConfigurations are how such a trial's file lies, and on what it runs.
+var encodedConfigurations = []configuration{
+	{name: "plain", source: parquetAs(datagen.Layout{RowGroup: 1000}), opt: gagg.Options{Device: "gpu", Threads: 2, GPUMemory: 256 << 20}},
+	{name: "snappy, pages", source: parquetAs(datagen.Layout{RowGroup: 3000, Page: 700, Codec: "snappy"}), opt: gagg.Options{Device: "gpu", Threads: 3, GPUMemory: 64 << 20, Streams: 1}},
+	{name: "snappy, v2, required", source: parquetAs(datagen.Layout{RowGroup: 700, V2: true, Codec: "snappy", Required: true}), opt: gagg.Options{Device: "gpu", Threads: 2, GPUMemory: 256 << 20, Streams: 3}},
+	{name: "little memory", source: parquetAs(datagen.Layout{RowGroup: 200, Codec: "snappy"}), opt: gagg.Options{Device: "gpu", Threads: 2, GPUMemory: 3 << 20, Streams: 1}},
+	{name: "little memory for both", source: parquetAs(datagen.Layout{RowGroup: 200, Codec: "snappy"}), opt: gagg.Options{Device: "gpu", Threads: 2, GPUMemory: 3 << 20, Streams: 1, MemoryLimit: 12 << 20}},
+	{name: "two devices", source: parquetAs(datagen.Layout{RowGroup: 500, Codec: "snappy"}), opt: gagg.Options{Device: "0,1", Threads: 3, GPUMemory: 256 << 20}},
+	{name: "auto", await: true, source: parquetAs(datagen.Layout{RowGroup: 100, Codec: "snappy"}), opt: gagg.Options{Threads: 3, GPUMemory: 256 << 20}},
+	{name: "auto, in mid-run or too late", source: parquetAs(datagen.Layout{RowGroup: 100}), opt: gagg.Options{Threads: 2, GPUMemory: 256 << 20}},
+	{name: "rows", source: parquetAs(datagen.Layout{RowGroup: 1000, Codec: "snappy"}), opt: gagg.Options{Device: "gpu", Threads: 2, GPUMemory: 256 << 20, NoGPUDecoding: true}},
+	{name: "zstd", source: parquetAs(datagen.Layout{RowGroup: 1000, Codec: "zstd"}), opt: gagg.Options{Device: "gpu", Threads: 2, GPUMemory: 256 << 20}},
+}
+
+// Column chunks that devices decode give the oracle's answer, in the order of the CPU's, as do row groups
+// that they decline.
+func TestDeviceEncoded(t *testing.T) {
+	gputest.Need(t, 2)
+	gagg.SetLeastMemory(t, tightMemory)
+	gagg.SetPassLeast(t, 1)
+	gagg.SetDevicePays(t)
+	trials := uint64(16)
+	if testing.Short() {
+		trials = 4
+	}
+	did := map[string]gagg.EncodedStats{}
+	for seed := range trials {
+		tr := newEncodedTrial(seed)
+		want, err := oracle.Run(tr.table.Batches(1000), tr.table.Schema(), tr.want)
+		if err != nil {
+			continue // an overflow
+		}
+		plain, err := tr.run(t, configurations[0])
+		if err != nil {
+			t.Fatalf("%s\n%v", tr, err)
+		}
+		for _, c := range encodedConfigurations {
+			t.Run(fmt.Sprintf("seed=%d/%s", seed, strings.ReplaceAll(c.name, " ", "_")), func(t *testing.T) {
+				defer gputest.Closed(t)
+				got, err := tr.run(t, c)
+				if err == nil {
+					err = oracle.Equal(got.Result, want)
+				}
+				if err == nil && !slices.Equal(got.keys, plain.keys) {
+					err = errors.New("the rows are in another order")
+				}
+				if err != nil {
+					t.Errorf("%s\n%v", tr, err)
+				}
+				e, all := got.stats.Encoded, did[c.name]
+				all.RowGroups, all.Declined = all.RowGroups+e.RowGroups, all.Declined+e.Declined
+				did[c.name] = all
+				if e.RowGroups+e.Declined > int64(got.stats.RowGroups) || e.Rows > got.stats.Rows {
+					t.Errorf("%s\n%+v of %d row groups", tr, e, got.stats.RowGroups)
+				}
+			})
+		}
+	}
+	t.Logf("%+v", did)
+	for _, c := range encodedConfigurations {
+		took := did[c.name].RowGroups > 0
+		switch {
+		case c.name == "rows" || c.name == "zstd":
+			if took {
+				t.Errorf("%s: devices decoded row groups", c.name)
+			}
+		case !took && !strings.HasSuffix(c.name, "too late"):
+			t.Errorf("%s: no row group was decoded by a device", c.name)
+		}
+	}
+	if did["plain"].Declined == 0 {
+		t.Error("no row group was declined")
+	}
+}
