@@ -364,10 +364,14 @@ func check(t *testing.T, d *testData, calls []Call, wants []want, tolerance floa
 			expected[c] = append(expected[c], wants[c](vals))
 		}
 	}
+	seeds := uint64(2)
+	if testing.Short() {
+		seeds = 1
+	}
 	for _, maxRows := range []int64{-1, int64(len(d.gids)), 1 << 40} {
 		l := Compile(calls, testBase, Options{MaxRows: maxRows})
 		for name, way := range ways {
-			for seed := range uint64(2) {
+			for seed := range seeds {
 				rng := rand.New(rand.NewPCG(seed, 1))
 				got, err := way(l, d, rng).results(t, d.groups)
 				if err != nil {
