@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/gagg-dev/gagg/internal/column"
@@ -196,6 +197,49 @@ func TestLongPages(t *testing.T) {
 				}
 				compare(t, g.plan, got, g.rows(0, rows))
 			})
+		}
+	}
+}
+
+// Runs that are all alike, and such as are nearly.
+func TestEvenRuns(t *testing.T) {
+	const rows, width, count = 20_000, 7, 100
+	d := newDevice(t)
+	r := rand.New(rand.NewPCG(9, 9))
+	codes := draw(rows, func() uint32 { return uint32(r.IntN(count)) })
+	s := ints(column.Int64, kernels.ParquetInt64, draw(count, func() int64 { return int64(r.Uint64()) }))
+	all := make([]int, count)
+	for i := range all {
+		all[i] = i
+	}
+	even := packedRuns(codes, width, 63)
+	const run = 1 + 63*width // bytes
+	changed := func(change func(b []byte) []byte) []byte { return change(slices.Clone(even)) }
+	for _, test := range []struct {
+		name   string
+		values []byte
+		walks  bool
+	}{
+		{"even", even, false},
+		{"cut", even[:len(even)-140], false},
+		{"cut too early", even[:len(even)-141], true},
+		{"and more", append(even[:len(even):len(even)], even...), false},
+		{"of two bytes", packedRuns(codes, width, 100), false},
+		{"turns", packedRuns(codes, width, 63, 63, 62), true},
+		{"later", append(packedRuns(codes[:504*30], width, 63), packedRuns(codes[504*30:], width, 64)...), true},
+		{"a long head", changed(func(b []byte) []byte { b[run*25] |= 0x80; return slices.Insert(b, run*25+1, 0) }), true},
+		{"an empty run", changed(func(b []byte) []byte { return slices.Insert(b, run*25, 1) }), true},
+		{"a code beyond", changed(func(b []byte) []byte { b[run*25+1] = 0xff; return b }), true},
+		{"a run of one", changed(func(b []byte) []byte { return slices.Replace(b, run*25, run*26, 0xf0, 7, 5) }), true},
+		{"the last one", append(even[:39*run:39*run], 0xf0, 7, 5), true},
+	} {
+		g := newRig(t, 1, []source{s}, nil)
+		g.page(kernels.ParquetPage{Rows: rows, Coded: 1}, nil, append([]byte{width}, test.values...), g.entries(&s, 0, dict{rows: all}))
+		g.parcel.rows = rows
+		p, memory := g.finish()
+		agree(t, d, p, memory, test.name)
+		if walked(p, memory, 0) != test.walks {
+			t.Errorf("%s: walked is %v", test.name, !test.walks)
 		}
 	}
 }

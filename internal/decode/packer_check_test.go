@@ -84,7 +84,7 @@ func checkPages(t *testing.T, parcel *Parcel, memory []byte) {
 	expanded, tasks := 0, make([]int, len(parcel.pages))
 	for _, task := range parcel.tasks {
 		tasks[task.Page]++
-		if task.Entries%8 != 0 || task.Entries > uint64(parcel.data) || task.Uneven != 0 {
+		if task.Entries%8 != 0 || task.Entries > uint64(parcel.data) || task.Walk != 0 {
 			t.Fatalf("%+v", task)
 		}
 	}

@@ -92,3 +92,16 @@ func drawLevels(r *rand.Rand, form, rows int) ([]byte, uint32) {
 	}
 	return b, uint32(len(b))
 }
+
+// packedRuns is packed runs of these numbers of groups, in turns, the last cut
+// as it comes.
+func packedRuns(values []uint32, width int, groups ...int) (b []byte) {
+	for i := 0; len(values) > 0; i++ {
+		g := groups[i%len(groups)]
+		n := min(g*8, len(values))
+		b = binary.AppendUvarint(b, uint64(g)<<1|1)
+		b = append(b, pack(values[:n], width, g*width)...)
+		values = values[n:]
+	}
+	return b
+}

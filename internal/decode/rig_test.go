@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"unsafe"
 
 	"github.com/klauspost/compress/snappy"
 
@@ -79,7 +80,7 @@ type rig struct {
 }
 
 // newRig makes the plan of a query: the states are a count, and each value, floats
-// as sums too.
+// as sums too, integers times the first value.
 func newRig(tb testing.TB, seed uint64, keys, values []source) *rig {
 	tb.Helper()
 	g := &rig{plan: &Plan{HashWords: 1}, keys: keys, values: values, draws: rand.New(rand.NewPCG(seed, 7))}
@@ -112,9 +113,11 @@ func newRig(tb testing.TB, seed uint64, keys, values []source) *rig {
 	for i := range values {
 		array := g.plan.Outputs[len(keys)+i].Array
 		g.plan.States = append(g.plan.States, kernels.ParquetState{Array: array, Word: kernels.ParquetCopy})
-		if values[i].vector.Type.IsFloat() {
-			g.plan.States = append(g.plan.States, kernels.ParquetState{Array: array, Word: kernels.ParquetSum})
+		state := kernels.ParquetState{Array: array, Word: kernels.ParquetSum}
+		if !values[i].vector.Type.IsFloat() {
+			state.Word, state.Constant = kernels.ParquetProduct, uint64(g.plan.Outputs[len(keys)].Array)
 		}
+		g.plan.States = append(g.plan.States, state)
 	}
 	g.parcel.plan = g.plan
 	return g
@@ -130,6 +133,12 @@ func (g *rig) rows(from, to int) (rows []uint64) {
 		vectors = append(vectors, slice(g.keys[i].vector, from, to))
 	}
 	g.encoder.Encode(vectors, to-from)
+	first := func(r int) uint64 {
+		if v := &g.values[0].vector; !v.Type.IsFloat() {
+			return uint64(v.Int[r])
+		}
+		return math.Float64bits(g.values[0].vector.Float[r])
+	}
 	for r := range to - from {
 		if g.plan.HashWords == 1 {
 			rows = append(rows, g.encoder.Hash[r])
@@ -141,7 +150,7 @@ func (g *rig) rows(from, to int) (rows []uint64) {
 		for i := range g.values {
 			v := &g.values[i].vector
 			if !v.Type.IsFloat() {
-				rows = append(rows, uint64(v.Int[from+r]))
+				rows = append(rows, uint64(v.Int[from+r]), uint64(v.Int[from+r])*first(from+r))
 				continue
 			}
 			zero := 0.0
@@ -187,11 +196,11 @@ func (g *rig) page(page kernels.ParquetPage, levels, values []byte, tasks ...ker
 	default:
 		values = snappy.Encode(nil, values)
 	}
+	page.Bytes = uint32(len(levels) + len(values))
 	if page.Snappy == 1 {
 		page.Expanded = uint64(g.parcel.expanded)
 		g.parcel.expanded = align(g.parcel.expanded + int(page.Size) + kernels.ParquetPadding)
 	}
-	page.Bytes = uint32(len(levels) + len(values))
 	g.memory = append(append(g.memory, levels...), values...)
 	for _, t := range tasks {
 		t.Page = uint32(len(g.parcel.pages))
@@ -346,7 +355,8 @@ func (g *rig) finish() (*Parcel, []byte) {
 	return &p, memory
 }
 
-// make is the rows of a parcel, as the device makes them, and the stop word.
+// make is the rows of a parcel, as the device makes them, and the stop word. What the
+// kernels note in the parcel is in memory then.
 func (d *device) make(tb testing.TB, p *Parcel, memory []byte) (rows []uint64, stop uint64) {
 	tb.Helper()
 	guarded := func(n int) []byte { return slices.Repeat([]byte{0xa5}, guard+n+guard) }
@@ -361,6 +371,7 @@ func (d *device) make(tb testing.TB, p *Parcel, memory []byte) (rows []uint64, s
 					must(tb, d.thread.Read(outRows, rows))
 					must(tb, d.thread.Read(outWork, work))
 					must(tb, d.thread.Read(outStop, stop))
+					must(tb, d.thread.Read(memory, in))
 				})
 			})
 		})
@@ -374,6 +385,12 @@ func (d *device) make(tb testing.TB, p *Parcel, memory []byte) (rows []uint64, s
 		rows = append(rows, binary.LittleEndian.Uint64(b))
 	}
 	return rows, binary.LittleEndian.Uint64(outStop)
+}
+
+// walked reports whether a task was left to a walk.
+func walked(p *Parcel, memory []byte, task int) bool {
+	tasks := memory[p.data+len(p.pages)*pageBytes:]
+	return (*kernels.ParquetTask)(unsafe.Pointer(&tasks[task*taskBytes])).Walk != 0
 }
 
 func must(tb testing.TB, err error) {

@@ -233,6 +233,8 @@ func (w *twin) row(plan *Plan, r int) (row []uint64) {
 			row = append(row, s.Constant)
 		case kernels.ParquetCopy:
 			row = append(row, w.arrays[s.Array][r])
+		case kernels.ParquetProduct:
+			row = append(row, w.arrays[s.Array][r]*w.arrays[s.Constant][r])
 		default:
 			row = append(row, math.Float64bits(math.Float64frombits(w.arrays[s.Array][r])+0))
 		}

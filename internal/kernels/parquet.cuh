@@ -56,8 +56,8 @@ struct ParquetTask {
                      // for each array of the output; of a page of values: unused
   uint32_t page;
   uint32_t output;
-  uint32_t count;   // of the dictionary's entries
-  uint32_t uneven;  // 0 in the parcel; parquet_decode.cu notes here that the strings of the page differ in length
+  uint32_t count;  // of the dictionary's entries
+  uint32_t walk;   // 0 in the parcel; parquet_decode_values notes here what it leaves to parquet_decode_walks
 };
 
 // ParquetPhysical is how a PLAIN value lies in a page.
@@ -97,6 +97,7 @@ enum ParquetWord : uint32_t {
   PARQUET_CONSTANT,  // the constant
   PARQUET_COPY,      // the word of the array, whatever it is
   PARQUET_SUM,       // the array's double + 0.0: what a sum of one value is, for which there is no -0
+  PARQUET_PRODUCT,   // the array's integer times that of the array whose number is the constant, modulo 2^64
 };
 
 // ParquetState is how a state word is made.

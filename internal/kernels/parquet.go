@@ -38,4 +38,5 @@ const (
 	ParquetConstant = iota // the constant
 	ParquetCopy            // the word of the array
 	ParquetSum             // the double of the array, added to 0
+	ParquetProduct         // the integer of the array, times that of the array whose number is the constant
 )

@@ -136,7 +136,7 @@ type ParquetTask struct {
 	Page    uint32
 	Output  uint32
 	Count   uint32
-	Uneven  uint32
+	Walk    uint32
 }
 
 // An index out of range is a layout that differs from C's.
@@ -145,4 +145,4 @@ var _ = [1]struct{}{}[unsafe.Sizeof(ParquetTask{})-24|
 	(unsafe.Offsetof(ParquetTask{}.Page)-8)|
 	(unsafe.Offsetof(ParquetTask{}.Output)-12)|
 	(unsafe.Offsetof(ParquetTask{}.Count)-16)|
-	(unsafe.Offsetof(ParquetTask{}.Uneven)-20)]
+	(unsafe.Offsetof(ParquetTask{}.Walk)-20)]

@@ -2,10 +2,10 @@
 //
 // Two kernels, one after the other; a task is a page for an output:
 //
-//   parquet_decode_values  several blocks a task: values whose place is known, which are numbers, and strings of one length
-//                          (EVEN of parquet_strings.cuh). The first block checks the levels, whatever the page holds.
-//   parquet_decode_walks   a block a task: values of which only those before tell where they are, which are codes
-//                          (parquet_codes.cuh), and strings of several lengths (WALK).
+//   parquet_decode_values  several blocks a task: values whose place is known, which are numbers, or can be guessed and
+//                          checked, which are most strings (EVEN of parquet_strings.cuh) and codes (FEW and EVEN of
+//                          parquet_codes.cuh). The first block checks the levels.
+//   parquet_decode_walks   a block a task, for the rest: values of which only those before tell where they are (WALK).
 //
 // Both are bound by latency, not by bytes: a parcel has few pages, and a row costs 8 to 24 bytes written, and fewer read.
 #include "device.cuh"
@@ -41,9 +41,10 @@ static __device__ __forceinline__ void parquet_numbers(const ParquetJob& job, co
 }
 
 // Blocks: a multiple of the job's tasks, of which there is at least one; block b works for task b % tasks, so that all tasks
-// begin at once. Threads a block: whole warps. The barrier is for the stop word.
+// begin at once. Threads a block: whole warps. The barrier is for the stop word; codes have one more.
 extern "C" __global__ void __launch_bounds__(256) parquet_decode_values(ParquetJob job) {
   __shared__ uint32_t flag;
+  __shared__ ParquetFewRuns runs;
   if (parquet_stopped(job.stop, &flag)) return;
   const uint32_t parts = gridDim.x / job.task_count;
   const uint32_t part = blockIdx.x / job.task_count;
@@ -53,8 +54,11 @@ extern "C" __global__ void __launch_bounds__(256) parquet_decode_values(ParquetJ
   const ParquetParts body = parquet_parts(page, parquet_bytes(job, page));
   if (body.damaged) return parquet_stop(job.stop, PARQUET_STOP_DAMAGED);
   if (part == 0) parquet_no_nulls(job.stop, body.levels, page.rows);
-  if (page.coded != 0) return;
   const ParquetArrays arrays = parquet_arrays(job, output, page);
+  if (page.coded != 0) {
+    const ParquetEntries entries = parquet_entries(job, *task, output);
+    return parquet_few_codes(runs, job, task, entries, arrays, body.values, page.rows, part, parts);
+  }
   const uint32_t thread = part * blockDim.x + threadIdx.x;
   if (output.physical == PARQUET_BYTES) {
     parquet_even_strings(job, task, arrays, body.values, page.rows, thread, parts * blockDim.x);
@@ -74,8 +78,8 @@ extern "C" __global__ void __launch_bounds__(PARQUET_WALK_THREADS) parquet_decod
   if (parquet_stopped(job.stop, &shared.flag)) return;
   for (uint32_t t = blockIdx.x; t < job.task_count; t += gridDim.x) {
     const ParquetTask task = job.tasks[t];
+    if (task.walk == 0) continue;  // the same for all threads
     const ParquetPage page = job.pages[task.page];
-    if (page.coded == 0 && task.uneven == 0) continue;  // the same for all threads
     const ParquetOutput output = job.outputs[task.output];
     const ParquetParts body = parquet_parts(page, parquet_bytes(job, page));
     const ParquetArrays arrays = parquet_arrays(job, output, page);
@@ -84,8 +88,6 @@ extern "C" __global__ void __launch_bounds__(PARQUET_WALK_THREADS) parquet_decod
       parquet_walk_strings(shared.walk, job, arrays, body.values, page.rows);
       continue;
     }
-    const ParquetEntries entries = {reinterpret_cast<const uint64_t*>(job.parcel + task.entries), task.count,
-                                    parquet_array_count(output)};
-    parquet_expand_codes(shared.codes, job, entries, arrays, body.values, page.rows);
+    parquet_walk_codes(shared.codes, job, parquet_entries(job, task, output), arrays, body.values, page.rows);
   }
 }

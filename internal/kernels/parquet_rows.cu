@@ -30,6 +30,7 @@ static __device__ __forceinline__ void parquet_row(const ParquetJob& job, uint32
     const ParquetState state = job.states[s];
     uint64_t word = state.constant;
     if (state.word != PARQUET_CONSTANT) word = arrays[state.array * job.array_words];
+    if (state.word == PARQUET_PRODUCT) word *= arrays[state.constant * job.array_words];
     if (state.word == PARQUET_SUM) word = __builtin_bit_cast(uint64_t, __builtin_bit_cast(double, word) + 0.0);
     states[s] = word;
   }

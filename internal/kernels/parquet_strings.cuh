@@ -3,7 +3,7 @@
 // EVEN. Most columns of strings hold codes of one length. So it is guessed first that all strings of a page have the length
 // of the first one: then the place of each is known, and every thread checks the lengths of its own. If all are right, the
 // guess is proven: the first string is where it is thought to be, and each one where the string before it ends. Else the page
-// is uneven, and walked.
+// is walked.
 //
 // WALK (a block a page). A window of the page is cut into segments of 32 bytes, one a thread. Strings that the device takes
 // have at most 15 bytes, so that from any place in a segment the next string begins at most 19 bytes further on, and the
@@ -47,7 +47,7 @@ __device__ __forceinline__ ParquetStop parquet_why_bad(ParquetBytes values, uint
 }
 
 // parquet_even_strings writes the strings of a thread, every threads'th from `thread` on, if they are of one length; else it
-// notes that they are not.
+// leaves the page to a walk.
 __device__ __forceinline__ void parquet_even_strings(const ParquetJob& job, ParquetTask* task, const ParquetArrays& arrays,
                                                      ParquetBytes values, uint32_t rows, uint32_t thread,
                                                      uint32_t threads) {
@@ -62,7 +62,7 @@ __device__ __forceinline__ void parquet_even_strings(const ParquetJob& job, Parq
     even = parquet_load(at, 4) == size;
     if (even) parquet_string(arrays, row, at + 4, uint32_t(size));
   }
-  if (!even) st_relaxed(&task->uneven, 1);
+  if (!even) st_relaxed(&task->walk, 1);
 }
 
 // Bytes of a segment, and places of it that the chain may enter it by.

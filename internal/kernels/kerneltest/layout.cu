@@ -154,7 +154,7 @@ extern "C" __global__ void layout_report(uint32_t* out) {
   *out++ = __builtin_offsetof(ParquetTask, page);
   *out++ = __builtin_offsetof(ParquetTask, output);
   *out++ = __builtin_offsetof(ParquetTask, count);
-  *out++ = __builtin_offsetof(ParquetTask, uneven);
+  *out++ = __builtin_offsetof(ParquetTask, walk);
   *out++ = sizeof(SlabPool);
   *out++ = __builtin_offsetof(SlabPool, super_blocks);
   *out++ = __builtin_offsetof(SlabPool, count);
