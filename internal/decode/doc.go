@@ -30,7 +30,7 @@
 // On the device a job has three pieces of memory: the parcel, its rows, and
 // work memory:
 //
-//	| decompressed pages, each at a multiple of 16, 16 bytes of room behind it | arrays, one behind the other |
+//	| decompressed pages, each at a multiple of 16, as large as kernels.ParquetSnappyRoom | arrays, one behind the other |
 //
 // # Who checks what
 //

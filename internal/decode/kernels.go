@@ -56,11 +56,8 @@ func (k *Kernels) Make(s *cuda.Stream, p *Parcel, in, rows, work, stop cuda.Span
 		return nil
 	}
 	job := p.job(in, work, stop)
-	if p.expanded > 0 {
-		err := k.snappy.Expand(s, kernels.ParquetSnappyGrid(len(p.pages)), job.Parcel, job.Work, job.Pages, job.PageCount, job.Stop)
-		if err != nil {
-			return err
-		}
+	if err := k.snappy.ExpandPages(s, job.Parcel, job.Work, job.Pages, p.pages, job.Stop); err != nil {
+		return err
 	}
 	if err := k.decode.Values(s, kernels.ParquetValueGrid(len(p.tasks)), job); err != nil {
 		return err

@@ -140,7 +140,7 @@ func (p *Packer) mayFit(u parquetio.EncodedUnit) bool {
 	}
 	expanded := d.expanded
 	if u.Expanded > 0 { // as if it were one page
-		expanded += snappyRoom(int(u.Expanded), int(u.Bytes))
+		expanded += kernels.ParquetSnappyRoom(int(u.Expanded), int(u.Bytes))
 	}
 	return p.plan.WorkBytes(d.rows+int(u.Rows), expanded) <= p.limits.Work
 }
@@ -208,14 +208,10 @@ func (p *Parcel) addPage(from *parquetio.EncodedPage, base, first int) {
 	}
 	if from.Snappy {
 		to.Snappy, to.Expanded = 1, uint64(p.expanded)
-		p.expanded += snappyRoom(from.Size, from.Bytes)
+		p.expanded += kernels.ParquetSnappyRoom(from.Size, from.Bytes)
 	}
 	p.pages = append(p.pages, to)
 }
-
-// snappyRoom is the work memory that a Snappy page takes, of so many bytes
-// decompressed and as it lies in the parcel.
-func snappyRoom(size, _ int) int { return align(size + kernels.ParquetPadding) }
 
 // entries writes what the entries of a dictionary are in an output's arrays.
 func (p *Packer) entries(d *Parcel, t *kernels.ParquetTask, values *column.Vector) Added {

@@ -199,7 +199,7 @@ func (g *rig) page(page kernels.ParquetPage, levels, values []byte, tasks ...ker
 	page.Bytes = uint32(len(levels) + len(values))
 	if page.Snappy == 1 {
 		page.Expanded = uint64(g.parcel.expanded)
-		g.parcel.expanded = align(g.parcel.expanded + int(page.Size) + kernels.ParquetPadding)
+		g.parcel.expanded += kernels.ParquetSnappyRoom(int(page.Size), int(page.Bytes))
 	}
 	g.memory = append(append(g.memory, levels...), values...)
 	for _, t := range tasks {

@@ -20,20 +20,84 @@ type ParquetSnappy struct {
 // LoadParquetSnappy loads the kernels of parquet_snappy.cu. The caller closes them.
 func LoadParquetSnappy(t *cuda.Thread) (*ParquetSnappy, error) {
 	k := new(ParquetSnappy)
-	if err := k.Load(t, "parquet_snappy.cu", parquetSnappyPTX, "parquet_snappy_expand"); err != nil {
+	if err := k.Load(t, "parquet_snappy.cu", parquetSnappyPTX, "parquet_snappy_link", "parquet_snappy_walk", "parquet_snappy_find", "parquet_snappy_expand", "parquet_snappy_again"); err != nil {
 		return nil, err
 	}
 	return k, nil
 }
 
+// Link launches parquet_snappy_link.
+func (k *ParquetSnappy) Link(stream *cuda.Stream, grid cuda.Grid, parcel cuda.Ptr, work cuda.Ptr, pages cuda.Ptr, n uint32, stop cuda.Ptr) error {
+	args := parquetSnappyLinkArgs{parcel: parcel, work: work, pages: pages, n: n, stop: stop}
+	return stream.Launch(k.Kernel(0), grid, unsafe.Pointer(&args), 40)
+}
+
+// parquetSnappyLinkArgs lies in memory as parquet_snappy_link's parameters.
+type parquetSnappyLinkArgs struct {
+	parcel cuda.Ptr
+	work   cuda.Ptr
+	pages  cuda.Ptr
+	n      uint32
+	_      [4]byte
+	stop   cuda.Ptr
+}
+
+// Walk launches parquet_snappy_walk.
+func (k *ParquetSnappy) Walk(stream *cuda.Stream, grid cuda.Grid, parcel cuda.Ptr, work cuda.Ptr, pages cuda.Ptr, n uint32, stop cuda.Ptr) error {
+	args := parquetSnappyWalkArgs{parcel: parcel, work: work, pages: pages, n: n, stop: stop}
+	return stream.Launch(k.Kernel(1), grid, unsafe.Pointer(&args), 40)
+}
+
+// parquetSnappyWalkArgs lies in memory as parquet_snappy_walk's parameters.
+type parquetSnappyWalkArgs struct {
+	parcel cuda.Ptr
+	work   cuda.Ptr
+	pages  cuda.Ptr
+	n      uint32
+	_      [4]byte
+	stop   cuda.Ptr
+}
+
+// Find launches parquet_snappy_find.
+func (k *ParquetSnappy) Find(stream *cuda.Stream, grid cuda.Grid, parcel cuda.Ptr, work cuda.Ptr, pages cuda.Ptr, n uint32, stop cuda.Ptr) error {
+	args := parquetSnappyFindArgs{parcel: parcel, work: work, pages: pages, n: n, stop: stop}
+	return stream.Launch(k.Kernel(2), grid, unsafe.Pointer(&args), 40)
+}
+
+// parquetSnappyFindArgs lies in memory as parquet_snappy_find's parameters.
+type parquetSnappyFindArgs struct {
+	parcel cuda.Ptr
+	work   cuda.Ptr
+	pages  cuda.Ptr
+	n      uint32
+	_      [4]byte
+	stop   cuda.Ptr
+}
+
 // Expand launches parquet_snappy_expand.
 func (k *ParquetSnappy) Expand(stream *cuda.Stream, grid cuda.Grid, parcel cuda.Ptr, work cuda.Ptr, pages cuda.Ptr, n uint32, stop cuda.Ptr) error {
 	args := parquetSnappyExpandArgs{parcel: parcel, work: work, pages: pages, n: n, stop: stop}
-	return stream.Launch(k.Kernel(0), grid, unsafe.Pointer(&args), 40)
+	return stream.Launch(k.Kernel(3), grid, unsafe.Pointer(&args), 40)
 }
 
 // parquetSnappyExpandArgs lies in memory as parquet_snappy_expand's parameters.
 type parquetSnappyExpandArgs struct {
+	parcel cuda.Ptr
+	work   cuda.Ptr
+	pages  cuda.Ptr
+	n      uint32
+	_      [4]byte
+	stop   cuda.Ptr
+}
+
+// Again launches parquet_snappy_again.
+func (k *ParquetSnappy) Again(stream *cuda.Stream, grid cuda.Grid, parcel cuda.Ptr, work cuda.Ptr, pages cuda.Ptr, n uint32, stop cuda.Ptr) error {
+	args := parquetSnappyAgainArgs{parcel: parcel, work: work, pages: pages, n: n, stop: stop}
+	return stream.Launch(k.Kernel(4), grid, unsafe.Pointer(&args), 40)
+}
+
+// parquetSnappyAgainArgs lies in memory as parquet_snappy_again's parameters.
+type parquetSnappyAgainArgs struct {
 	parcel cuda.Ptr
 	work   cuda.Ptr
 	pages  cuda.Ptr

@@ -15,15 +15,30 @@ const (
 	// has some eight values of a page of 122,880.
 	parquetParts = 64
 
-	parquetSnappyThreads = 1024 // as the kernel is made for
+	parquetLinkThreads   = 1024 // as the kernels are made for
+	parquetSnappyThreads = 512  // as the kernels are made for
 	parquetThreads       = 256
 	parquetWalkThreads   = 512 // as the kernel is made for
 	parquetRowThreads    = 128 // so that rows of 41 words fit into shared memory
 )
 
-// ParquetSnappyGrid is the grid of parquet_snappy_expand.
-func ParquetSnappyGrid(pages int) cuda.Grid {
-	return cuda.Grid{Blocks: uint32(min(max(pages, 1), parquetBlocks)), Threads: parquetSnappyThreads}
+// parquetLinkGrid is the grid of parquet_snappy_link and _find for pages > 0: a
+// block for some windows of elements. A page has about one for each 4 KiB that
+// it comes to, or half as many.
+func parquetLinkGrid(pages, largest int) cuda.Grid {
+	return parquetShareGrid(pages, largest/snappyWindow/4, parquetLinkThreads)
+}
+
+// parquetExpandGrid is the grid of parquet_snappy_expand for pages > 0: a block
+// for each fragment.
+func parquetExpandGrid(pages, largest int) cuda.Grid {
+	const fragment = 64 << 10
+	return parquetShareGrid(pages, (largest+fragment-1)/fragment, parquetSnappyThreads)
+}
+
+// parquetShareGrid has so many blocks a page, within reason.
+func parquetShareGrid(pages, blocks int, threads uint32) cuda.Grid {
+	return cuda.Grid{Blocks: uint32(pages * max(min(blocks, parquetBlocks/pages), 1)), Threads: threads}
 }
 
 // ParquetValueGrid is the grid of parquet_decode_values for tasks > 0.

@@ -14,18 +14,15 @@
 
 #include "device.cuh"
 
-// More bytes than a block may have, compressed or not. Sizes of Parquet's pages have 31 bits.
-constexpr uint32_t SNAPPY_LIMIT = 0x7fffffff;
+// A literal that is longer says that it is this long: more than any block has bytes.
+constexpr uint32_t SNAPPY_ENDLESS = 0x7fffffff;
 
 // SnappyElement is an element as it says itself, be it true or not.
 struct SnappyElement {
   uint32_t header;  // bytes before a literal's, or of a whole copy: 1 to 5
-  uint32_t length;  // bytes it comes to: 1 or more; SNAPPY_LIMIT for all that are as long or longer
+  uint32_t length;  // bytes it comes to: 1 or more
   uint32_t offset;  // of a copy
   bool literal;
-
-  // bytes is how long it is in the block.
-  __device__ __forceinline__ uint32_t bytes() const { return literal ? header + length : header; }
 };
 
 // snappy_number is a number of n bytes, at most 4, the lowest first.
@@ -35,15 +32,19 @@ static __device__ __forceinline__ uint32_t snappy_number(const uint8_t* at, uint
   return number;
 }
 
-// snappy_element reads the element at `at`; up to 5 bytes are read.
+// snappy_literal is the length of a literal that has `extra` bytes for it.
+static __device__ __forceinline__ uint32_t snappy_literal(const uint8_t* at, uint32_t extra) {
+  const uint32_t less = snappy_number(at + 1, extra);
+  return less < SNAPPY_ENDLESS ? less + 1 : SNAPPY_ENDLESS;
+}
+
+// snappy_element reads the element at `at`; 5 bytes may be read.
 static __device__ __forceinline__ SnappyElement snappy_element(const uint8_t* at) {
   const uint32_t tag = at[0], high = tag >> 2;
   switch (tag & 3) {
-    case 0: {
+    case 0:
       if (high < 60) return {1, high + 1, 0, true};
-      const uint32_t extra = high - 59, less = snappy_number(at + 1, extra);
-      return {1 + extra, less < SNAPPY_LIMIT ? less + 1 : SNAPPY_LIMIT, 0, true};
-    }
+      return {high - 58, snappy_literal(at, high - 59), 0, true};
     case 1:
       return {2, 4 + (high & 7), tag >> 5 << 8 | at[1], false};
     case 2:
@@ -51,6 +52,14 @@ static __device__ __forceinline__ SnappyElement snappy_element(const uint8_t* at
     default:
       return {5, high + 1, snappy_number(at + 1, 4), false};
   }
+}
+
+// snappy_bytes is how long the element at `at` is in the block; 5 bytes may be read. Nothing but long literals makes the
+// lanes of a warp go different ways.
+static __device__ __forceinline__ uint32_t snappy_bytes(const uint8_t* at) {
+  const uint32_t tag = at[0], kind = tag & 3, high = tag >> 2;
+  if (kind == 0 && high >= 60) return high - 58 + snappy_literal(at, high - 59);
+  return kind == 0 ? high + 2 : kind + 1 + kind / 3;
 }
 
 // snappy_size reads the decompressed size in front of a block of n bytes, and returns how many bytes it takes: 1 to 5, or 0

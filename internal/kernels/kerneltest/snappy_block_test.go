@@ -3,12 +3,27 @@ package kerneltest_test
 import (
 	"encoding/binary"
 	"math/rand/v2"
+	"slices"
+
+	"github.com/klauspost/compress/snappy"
 )
 
 // snappyBlock is a block of the elements that a test wants in it, true or not.
 type snappyBlock struct {
 	elements []byte
 	size     int // that the elements come to
+}
+
+// cutBlock is a block as Google's encoder makes it: of 64 KiB after the other,
+// without copies from one to another.
+func cutBlock(data []byte) []byte {
+	block := binary.AppendUvarint(nil, uint64(len(data)))
+	for part := range slices.Chunk(data, snappyFragment) {
+		encoded := snappy.Encode(nil, part)
+		_, header := binary.Uvarint(encoded)
+		block = append(block, encoded[header:]...)
+	}
+	return block
 }
 
 // literal adds one whose length takes `extra` bytes, 0 to 4.

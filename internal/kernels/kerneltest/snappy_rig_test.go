@@ -13,10 +13,11 @@ import (
 )
 
 const (
-	snappyThreads = 1024 // parquet_snappy.cu
-	snappyWindow  = 4096
-	snappyLong    = 1024
-	snappyPiece   = 16 << 10
+	snappyWindow   = 4096 // parquet_snappy.cu and what it includes
+	snappyBatch    = 512
+	snappyLong     = 1024
+	snappyPiece    = 8 << 10
+	snappyFragment = 64 << 10
 
 	snappyGuard = 32   // bytes between the rooms of pages, which stay as they are
 	snappyFill  = 0xa5 // what they are
@@ -29,8 +30,9 @@ type snappyPage struct {
 	levels uint32 // ParquetPage.Levels
 	plain  bool   // not compressed
 
-	room []byte // of size bytes
-	stop uint64
+	room  []byte // of size bytes
+	again bool   // it was expanded as one fragment
+	stop  uint64
 }
 
 // blockPage is a page that is a Snappy block. Its size is the one that the
@@ -64,36 +66,35 @@ func newSnappyRig(tb testing.TB) *snappyRig {
 	return &snappyRig{device: d, kernels: family(d, kernels.LoadParquetSnappy)}
 }
 
-// together expands pages by one launch, of fewer blocks than pages, and with
-// one stop word.
+// together expands pages at once.
 func (r *snappyRig) together(pages []*snappyPage) (stop uint64) {
 	r.tb.Helper()
-	return r.expand(pages, uint32(1+len(pages)/2), len(pages))[0]
+	return r.expand(pages, len(pages))[0]
 }
 
-// alone expands each page by a launch of its own, with a stop word of its own.
+// alone expands each page by itself, with a stop word of its own.
 func (r *snappyRig) alone(pages []*snappyPage) {
 	r.tb.Helper()
-	for i, stop := range r.expand(pages, 1, 1) {
+	for i, stop := range r.expand(pages, 1) {
 		pages[i].stop = stop
 	}
 }
 
-// expand lays pages into a parcel, at all alignments, expands them, as many
-// a launch as it is told, and fills in their rooms. Nothing else may have
-// been written. It returns a stop word a launch.
-func (r *snappyRig) expand(pages []*snappyPage, blocks uint32, each int) []uint64 {
+// expand lays pages into a parcel, at all alignments, expands so many of them
+// at a time, and fills in their rooms. Nothing else may have been written. It
+// returns a stop word for each time.
+func (r *snappyRig) expand(pages []*snappyPage, each int) []uint64 {
 	r.tb.Helper()
 	parcel, descriptors, size := layOut(pages)
 	work := upload(r.device, bytes.Repeat([]byte{snappyFill}, size))
 	in, list := upload(r.device, parcel), upload(r.device, descriptors)
-	launches := (len(pages) + each - 1) / each
-	stops := upload(r.device, make([]uint64, launches))
-	for i := range launches {
+	times := (len(pages) + each - 1) / each
+	stops := upload(r.device, make([]uint64, times))
+	for i := range times {
 		first := i * each
-		n := uint32(min(each, len(pages)-first))
 		page := list + cuda.Ptr(first)*cuda.Ptr(unsafe.Sizeof(kernels.ParquetPage{}))
-		r.must(r.kernels.Expand(r.stream, cuda.Grid{Blocks: blocks, Threads: snappyThreads}, in, work, page, n, stops+cuda.Ptr(8*i)))
+		some := descriptors[first:min(first+each, len(pages))]
+		r.must(r.kernels.ExpandPages(r.stream, in, work, page, some, stops+cuda.Ptr(8*i)))
 	}
 	after := download[byte](r.device, work, size)
 	for i, page := range pages {
@@ -101,6 +102,10 @@ func (r *snappyRig) expand(pages []*snappyPage, blocks uint32, each int) []uint6
 		page.room = bytes.Clone(after[from : from+page.size])
 		if !page.plain {
 			copy(after[from:], bytes.Repeat([]byte{snappyFill}, page.size))
+			scratch := (from + page.size + kernels.ParquetPadding + 15) &^ 15
+			page.again = after[scratch] == 1
+			end := from + kernels.ParquetSnappyRoom(page.size, len(page.bytes))
+			copy(after[scratch:end], bytes.Repeat([]byte{snappyFill}, end-scratch))
 		}
 	}
 	for i, b := range after {
@@ -108,7 +113,7 @@ func (r *snappyRig) expand(pages []*snappyPage, blocks uint32, each int) []uint6
 			r.tb.Fatalf("byte %d of the work memory, which is of no page, has become %#x", i, b)
 		}
 	}
-	return download[uint64](r.device, stops, launches)
+	return download[uint64](r.device, stops, times)
 }
 
 // layOut makes the parcel, the descriptors of the pages, and says how much work
@@ -126,7 +131,7 @@ func layOut(pages []*snappyPage) (parcel []byte, descriptors []kernels.ParquetPa
 		}
 		parcel = append(parcel, page.bytes...)
 		parcel = append(parcel, bytes.Repeat([]byte{0xff}, kernels.ParquetPadding)...)
-		work += (page.size + snappyGuard + 15) &^ 15
+		work += kernels.ParquetSnappyRoom(page.size, len(page.bytes)) + snappyGuard
 		descriptors = append(descriptors, d)
 	}
 	return parcel, descriptors, work

@@ -10,7 +10,6 @@ import (
 	"github.com/klauspost/compress/s2"
 	"github.com/klauspost/compress/snappy"
 
-	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/kernels"
 )
 
@@ -19,7 +18,7 @@ func TestSnappyEncoded(t *testing.T) {
 	r := newSnappyRig(t)
 	var pages []*snappyPage
 	for _, data := range r.columns() {
-		pages = append(pages, blockPages(snappy.Encode(nil, data), s2.EncodeSnappyBetter(nil, data), s2.EncodeSnappyBest(nil, data))...)
+		pages = append(pages, blockPages(snappy.Encode(nil, data), cutBlock(data), s2.EncodeSnappyBetter(nil, data), s2.EncodeSnappyBest(nil, data))...)
 	}
 	if stop := r.together(pages); stop != 0 {
 		t.Errorf("stop word %d", stop)
@@ -45,6 +44,46 @@ func (r *snappyRig) columns() [][]byte {
 	return [][]byte{{}, {7}, random, random[:100], make([]byte, 3*rows), codes, doubles, integers}
 }
 
+// A page whose copies stay within 64 KiB is expanded by many blocks; one whose copies do not, by one block, after all.
+func TestSnappyFragments(t *testing.T) {
+	r := newSnappyRig(t)
+	var codes []byte
+	for range 3 * snappyFragment / 16 {
+		codes = fmt.Appendf(codes, "\f\x00\x00\x00id%010d", r.draws.IntN(1e6))
+	}
+	zeros := make([]byte, 2*snappyFragment+1)
+	random := fill(snappyFragment+100, func() byte { return byte(r.draws.Uint32()) })
+	far := new(snappyBlock).literalOf(len(random), r.draws).copy(3, 8, snappyFragment).copy(3, 50, len(random))
+	across := new(snappyBlock).literalOf(snappyFragment-8, r.draws).copy(2, 16, 8) // begins in one, ends in the other
+	cases := []struct {
+		block []byte
+		again bool
+	}{
+		{cutBlock(codes), false},
+		{cutBlock(zeros), false},
+		{cutBlock(random), false},
+		{new(snappyBlock).literal(3, random...).bytes(), false},
+		{cutBlock(zeros[:snappyFragment]), false},
+		{snappy.Encode(nil, codes), true},
+		{snappy.Encode(nil, zeros), true},
+		{far.bytes(), true},
+		{across.bytes(), true},
+	}
+	var pages []*snappyPage
+	for _, c := range cases {
+		pages = append(pages, blockPage(c.block))
+	}
+	if stop := r.together(pages); stop != 0 {
+		t.Errorf("stop word %d", stop)
+	}
+	likeCPU(t, pages)
+	for i, page := range pages {
+		if page.again != cases[i].again {
+			t.Errorf("page %d, %s: expanded again: %t", i, brief(page.bytes), page.again)
+		}
+	}
+}
+
 // A page of a row group's usual size, of more than a megabyte.
 func TestSnappyLarge(t *testing.T) {
 	if testing.Short() {
@@ -58,7 +97,7 @@ func TestSnappyLarge(t *testing.T) {
 	}
 	zeros := make([]byte, 1<<20)
 	random := fill(1<<20+7, func() byte { return byte(r.draws.Uint32()) })
-	pages := blockPages(snappy.Encode(nil, codes), snappy.Encode(nil, zeros), snappy.Encode(nil, random), new(snappyBlock).literal(4, random...).bytes())
+	pages := blockPages(snappy.Encode(nil, codes), cutBlock(codes), snappy.Encode(nil, zeros), snappy.Encode(nil, random), new(snappyBlock).literal(4, random...).bytes())
 	r.alone(pages)
 	likeCPU(t, pages)
 }
@@ -130,7 +169,7 @@ func TestSnappyWindows(t *testing.T) {
 	}
 	for shift := range 6 {
 		far := new(snappyBlock).literalOf(100+shift, r.draws)
-		for range 2*snappyThreads + 1 {
+		for range 2*snappyBatch + 1 {
 			far.copy(3, 64, 64+shift)
 		}
 		small := new(snappyBlock).literalOf(1+shift, r.draws)
@@ -192,7 +231,7 @@ func TestSnappyStopped(t *testing.T) {
 	parcel, descriptors, size := layOut(pages)
 	work := upload(r.device, make([]byte, size))
 	stop := upload(r.device, []uint64{kernels.ParquetStopNulls})
-	r.must(r.kernels.Expand(r.stream, cuda.Grid{Blocks: 2, Threads: snappyThreads}, upload(r.device, parcel), work, upload(r.device, descriptors), 2, stop))
+	r.must(r.kernels.ExpandPages(r.stream, upload(r.device, parcel), work, upload(r.device, descriptors), descriptors, stop))
 	if got := download[uint64](r.device, stop, 1)[0]; got != kernels.ParquetStopNulls {
 		t.Errorf("stop word %d: a page has been looked at", got)
 	}
@@ -274,6 +313,28 @@ func TestSnappyFlipped(t *testing.T) {
 			block[r.draws.IntN(len(block))] ^= 1 << r.draws.IntN(8)
 		}
 		pages = append(pages, &snappyPage{bytes: block, size: size})
+	}
+	r.alone(pages)
+	likeCPU(t, pages)
+}
+
+// The same of pages of several fragments.
+func TestSnappyFlippedFragments(t *testing.T) {
+	r := newSnappyRig(t)
+	blocks := 200
+	if testing.Short() {
+		blocks = 8
+	}
+	var codes []byte
+	for range 2 * snappyFragment / 16 {
+		codes = fmt.Appendf(codes, "\f\x00\x00\x00id%010d", r.draws.IntN(1e6))
+	}
+	whole, cut := snappy.Encode(nil, codes), cutBlock(codes)
+	var pages []*snappyPage
+	for i := range blocks {
+		block := bytes.Clone([][]byte{whole, cut}[i%2])
+		block[3+r.draws.IntN(len(block)-3)] ^= 1 << r.draws.IntN(8)
+		pages = append(pages, &snappyPage{bytes: block, size: len(codes)})
 	}
 	r.alone(pages)
 	likeCPU(t, pages)

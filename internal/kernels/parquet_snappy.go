@@ -1,0 +1,53 @@
+package kernels
+
+import "github.com/gagg-dev/gagg/internal/cuda"
+
+// What snappy_page.cuh keeps behind the room of a page: a flag, and of each
+// window of elements its table and its SnappyWindow.
+const (
+	snappyFlag   = 16
+	snappyWindow = 4096
+	snappyTable  = 4096
+	snappyFound  = 12
+)
+
+// ParquetSnappyRoom is the bytes of work memory, from Expanded on, that a Snappy
+// page of so many bytes takes, which comes to size: what it comes to, and what
+// ExpandPages finds out about it. It is a multiple of 16.
+func ParquetSnappyRoom(size, bytes int) int {
+	windows := (bytes + snappyWindow - 1) / snappyWindow
+	return align16(size+ParquetPadding) + align16(snappyFlag+windows*(snappyTable+snappyFound))
+}
+
+func align16(n int) int { return (n + 15) &^ 15 }
+
+// ExpandPages launches the kernels that decompress those of the pages that are
+// Snappy. The pages lie in device memory too, at list.
+func (k *ParquetSnappy) ExpandPages(stream *cuda.Stream, parcel, work, list cuda.Ptr, pages []ParquetPage, stop cuda.Ptr) error {
+	n, compressed, largest := len(pages), false, 0
+	for i := range pages {
+		if pages[i].Snappy != 0 {
+			compressed, largest = true, max(largest, int(pages[i].Size))
+		}
+	}
+	if !compressed {
+		return nil
+	}
+	link, expand := parquetLinkGrid(n, largest), parquetExpandGrid(n, largest)
+	steps := []struct {
+		launch func(*cuda.Stream, cuda.Grid, cuda.Ptr, cuda.Ptr, cuda.Ptr, uint32, cuda.Ptr) error
+		grid   cuda.Grid
+	}{
+		{k.Link, link},
+		{k.Walk, cuda.Grid{Blocks: uint32(n), Threads: 32}},
+		{k.Find, link},
+		{k.Expand, expand},
+		{k.Again, cuda.Grid{Blocks: uint32(n), Threads: expand.Threads}},
+	}
+	for _, step := range steps {
+		if err := step.launch(stream, step.grid, parcel, work, list, uint32(n), stop); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,156 @@
+// The output of elements: phases 2 to 4 of a batch (parquet_snappy.cu).
+//
+// An origin of 16 bits a byte says what a byte of a piece is: known, being of a literal or before the piece; or equal to an
+// earlier byte of the piece. Following them (pointer jumping over bytes) makes all of them known.
+//
+// Invariant EARLIER: an origin that is not known names a byte before its own. So following ends, in any order and without
+// waiting.
+#pragma once
+
+#include "block_copy.cuh"
+#include "snappy_page.cuh"
+
+constexpr uint32_t SNAPPY_THREADS = 512;
+constexpr uint32_t SNAPPY_PIECE = 8 << 10;
+constexpr uint32_t SNAPPY_SHORT = 16;  // bytes that one thread writes the origins of; of more a warp does
+
+// An origin: SNAPPY_KNOWN + the byte, or the place of another origin, which is less than SNAPPY_KNOWN.
+using SnappyOrigin = uint16_t;
+constexpr uint32_t SNAPPY_KNOWN = 0x8000;
+
+// SnappyQuad is the origins of four bytes, SnappyWord these bytes.
+typedef uint64_t __attribute__((may_alias)) SnappyQuad;
+typedef uint32_t __attribute__((may_alias)) SnappyWord;
+
+// SnappyPiece is a piece of the output, the bytes `begin` to `end` of the page. The origin of byte o is at o - begin + skew, so
+// that four origins next to each other, from a multiple of 4 on, are an aligned word of output.
+struct SnappyPiece {
+  uint32_t begin, end, skew;
+  SnappyOrigin* origins;  // SNAPPY_PIECE + 4, shared memory, aligned to 8
+
+  __device__ __forceinline__ uint32_t place(uint32_t o) const { return o - begin + skew; }
+};
+
+// SnappySpan is the part of an element in a piece, the output bytes lo to hi. Those before mid are bytes in memory: byte o is
+// source[o + delta], modulo 2^32. Those from mid on are equal to the one `offset` before, which is in the piece.
+struct SnappySpan {
+  uint32_t lo, mid, hi;
+  uint32_t delta;
+  uint32_t offset;  // 0: a literal
+};
+
+// snappy_span is the part in a piece of an element that lies at `tag` among the elements and begins with output byte `start`.
+static __device__ __forceinline__ SnappySpan snappy_span(const SnappyElement& element, uint32_t tag, uint32_t start,
+                                                         const SnappyPiece& piece) {
+  SnappySpan span;
+  const uint32_t end = start + element.length;
+  span.lo = start > piece.begin ? start : piece.begin;
+  span.hi = end < piece.end ? end : piece.end;
+  if (element.literal) {
+    span.mid = span.hi;
+    span.delta = tag + element.header - start;
+    span.offset = 0;
+    return span;
+  }
+  const uint32_t inside = piece.begin + element.offset;
+  span.mid = inside < span.lo ? span.lo : inside < span.hi ? inside : span.hi;
+  span.delta = -element.offset;
+  span.offset = element.offset;
+  return span;
+}
+
+// snappy_source is what the bytes of a span are counted from.
+static __device__ __forceinline__ const uint8_t* snappy_source(const SnappyPage& page, const SnappySpan& span) {
+  return span.offset == 0 ? page.elements : page.output;
+}
+
+// snappy_mark_short writes the origins of a span of at most SNAPPY_SHORT bytes. Bytes in memory lie in up to three aligned
+// words, which are loaded at once; each holds a byte that is wanted.
+static __device__ __forceinline__ void snappy_mark_short(const SnappyPage& page, const SnappyPiece& piece,
+                                                         const SnappySpan& span) {
+  if (span.lo < span.mid) {
+    const uint8_t* from = snappy_source(page, span) + (span.lo + span.delta);
+    const uint32_t ahead = reinterpret_cast<uintptr_t>(from) % 8, bits = ahead * 8, end = ahead + span.mid - span.lo;
+    const CopyWord* words = reinterpret_cast<const CopyWord*>(from - ahead);
+    const uint64_t first = words[0], second = end > 8 ? words[1] : 0, third = end > 16 ? words[2] : 0;
+    uint64_t low = bits == 0 ? first : first >> bits | second << (64 - bits);
+    uint64_t high = bits == 0 ? second : second >> bits | third << (64 - bits);
+    for (uint32_t o = span.lo; o < span.mid; o++) {
+      piece.origins[piece.place(o)] = static_cast<SnappyOrigin>(SNAPPY_KNOWN | (low & 0xff));
+      low = low >> 8 | high << 56;
+      high >>= 8;
+    }
+  }
+  for (uint32_t o = span.mid; o < span.hi; o++) {
+    piece.origins[piece.place(o)] = static_cast<SnappyOrigin>(piece.place(o) - span.offset);
+  }
+}
+
+// snappy_mark_long writes the origins of any span; all lanes of a full warp call.
+static __device__ __forceinline__ void snappy_mark_long(const SnappyPage& page, const SnappyPiece& piece,
+                                                        const SnappySpan& span) {
+  const uint8_t* source = snappy_source(page, span);
+  for (uint32_t o = span.lo + lane_id(); o < span.mid; o += warpSize) {
+    piece.origins[piece.place(o)] = static_cast<SnappyOrigin>(SNAPPY_KNOWN | source[o + span.delta]);
+  }
+  for (uint32_t o = span.mid + lane_id(); o < span.hi; o += warpSize) {
+    piece.origins[piece.place(o)] = static_cast<SnappyOrigin>(piece.place(o) - span.offset);
+  }
+}
+
+// snappy_mark writes the origins of a span a thread, which may be empty; all lanes of a full warp call.
+static __device__ __forceinline__ void snappy_mark(const SnappyPage& page, const SnappyPiece& piece, const SnappySpan& own) {
+  const bool some = own.lo < own.hi, brief = some && own.hi - own.lo <= SNAPPY_SHORT;
+  if (brief) snappy_mark_short(page, piece, own);
+  for (uint32_t rest = __ballot_sync(FULL_MASK, some && !brief); rest != 0; rest &= rest - 1) {
+    const uint32_t lane = __ffs(rest) - 1;
+    SnappySpan span;
+    span.lo = __shfl_sync(FULL_MASK, own.lo, lane);
+    span.mid = __shfl_sync(FULL_MASK, own.mid, lane);
+    span.hi = __shfl_sync(FULL_MASK, own.hi, lane);
+    span.delta = __shfl_sync(FULL_MASK, own.delta, lane);
+    span.offset = __shfl_sync(FULL_MASK, own.offset, lane);
+    snappy_mark_long(page, piece, span);
+  }
+}
+
+// snappy_follow returns the bytes of a quad. Each step replaces the origins that are not known by those that they name; others
+// do the same, so that the way doubles with each step. Origins that others are about to replace are read as they come:
+// whichever it is, it is the same byte in the end (EARLIER). Only this thread writes the quad.
+static __device__ __forceinline__ uint32_t snappy_follow(const SnappyPiece& piece, uint32_t quad) {
+  constexpr uint64_t known = SNAPPY_KNOWN * uint64_t(0x0001000100010001);
+  SnappyQuad* own = reinterpret_cast<SnappyQuad*>(piece.origins) + quad;
+  uint64_t packed = *own;
+  while ((packed & known) != known) {
+    uint64_t next = 0;
+#pragma unroll
+    for (uint32_t k = 0; k < 4; k++) {
+      uint32_t origin = packed >> (16 * k) & 0xffff;
+      if (origin < SNAPPY_KNOWN) origin = static_cast<volatile SnappyOrigin*>(piece.origins)[origin];
+      next |= static_cast<uint64_t>(origin) << (16 * k);
+    }
+    *own = packed = next;
+  }
+  return (packed & 0xff) | (packed >> 8 & 0xff00) | (packed >> 16 & 0xff0000) | (packed >> 24 & 0xff000000);
+}
+
+// snappy_write makes the bytes of a piece known and writes them; all threads of the block call. The first and the last quad
+// may be of the piece only in part: what is in their other origins is nothing, and is made known first.
+static __device__ __forceinline__ void snappy_write(const SnappyPage& page, const SnappyPiece& piece) {
+  const uint32_t end = piece.place(piece.end);
+  uint8_t* bytes = page.output + piece.begin - piece.skew;
+  for (uint32_t i = threadIdx.x * 4; i < end; i += 4 * blockDim.x) {
+    const bool whole = i >= piece.skew && i + 4 <= end;
+    for (uint32_t k = i; !whole && k < i + 4; k++) {
+      if (k < piece.skew || k >= end) piece.origins[k] = SNAPPY_KNOWN;
+    }
+    const uint32_t word = snappy_follow(piece, i / 4);
+    if (whole) {
+      *reinterpret_cast<SnappyWord*>(bytes + i) = word;
+      continue;
+    }
+    for (uint32_t k = i; k < i + 4; k++) {
+      if (k >= piece.skew && k < end) bytes[k] = static_cast<uint8_t>(word >> (8 * (k - i)));
+    }
+  }
+}

@@ -1,0 +1,67 @@
+// What the kernels of parquet_snappy.cu know of a page, and where they keep what they find out.
+//
+// The elements of a page are divided into windows of SNAPPY_WINDOW bytes; an element is of the window that its tag is in. The
+// output is divided into fragments of SNAPPY_FRAGMENT bytes.
+//
+// In work memory, behind the room of the page:
+//
+//   | room: size + PARQUET_PADDING | flag | 4 KiB for each window | SnappyWindow for each window |
+//   expanded                       aligned to 16
+//
+// The 4 KiB of a window hold its exits at first: where a chain of elements leaves the window that comes in at one of its
+// first SNAPPY_ENTRIES positions. Later they hold the positions of its tags, of which there are as many at most.
+#pragma once
+
+#include "device.cuh"
+
+#include "parquet.cuh"
+#include "snappy.cuh"
+
+constexpr uint32_t SNAPPY_WINDOW = 4096;
+constexpr uint32_t SNAPPY_ENTRIES = SNAPPY_WINDOW / 2;  // an element has 2 bytes or more
+constexpr uint32_t SNAPPY_FRAGMENT = 64 << 10;
+constexpr uint32_t SNAPPY_NONE = 0xffffffff;
+
+// A page with more bytes is refused: what the elements of one with as many come to has 31 bits, true or not.
+constexpr uint32_t SNAPPY_LIMIT = 32 << 20;
+
+// An exit below SNAPPY_LAST is where the next element begins, from the window's begin; from there on, SNAPPY_LAST + the
+// position of the window's last element.
+constexpr uint32_t SNAPPY_LAST = 0x8000;
+
+// SnappyWindow is what becomes known of a window.
+struct SnappyWindow {
+  uint32_t entry;  // the position of its first tag, or SNAPPY_NONE: it lies within a literal
+  uint32_t tags;
+  uint32_t bytes;  // that its elements come to
+};
+
+// SnappyPage is a page.
+struct SnappyPage {
+  const uint8_t* elements;
+  uint32_t n;  // bytes of elements
+  uint32_t size;
+  uint8_t* output;
+  uint32_t* again;  // 1: copies reach across fragments
+  uint16_t* table;  // SNAPPY_ENTRIES for each window
+  SnappyWindow* windows;
+  uint32_t window_count;
+};
+
+// snappy_page reads where a page lies; false: it is damaged. Levels in front of a v2 page are not of the block.
+static __device__ __forceinline__ bool snappy_page(const uint8_t* parcel, uint8_t* work, const ParquetPage& page, SnappyPage& p) {
+  const uint32_t levels = page.levels == PARQUET_SIZED_LEVELS ? 0 : page.levels;
+  if (page.bytes > SNAPPY_LIMIT || levels > page.bytes || levels > page.size) return false;
+  const uint8_t* block = parcel + page.at + levels;
+  uint64_t size;
+  const uint32_t header = snappy_size(block, page.bytes - levels, size);
+  p.elements = block + header;
+  p.n = page.bytes - levels - header;
+  p.size = page.size - levels;
+  p.output = work + page.expanded + levels;
+  p.again = reinterpret_cast<uint32_t*>(work + ((page.expanded + page.size + PARQUET_PADDING + 15) & ~uint64_t(15)));
+  p.table = reinterpret_cast<uint16_t*>(p.again + 4);
+  p.window_count = (p.n + SNAPPY_WINDOW - 1) / SNAPPY_WINDOW;
+  p.windows = reinterpret_cast<SnappyWindow*>(p.table + p.window_count * SNAPPY_ENTRIES);
+  return header != 0 && size == p.size && (p.size == 0) == (p.n == 0);
+}
