@@ -25,7 +25,7 @@ func (p *prepared) encodedPlan(states *agg.Layout) (plan *decode.Plan, why strin
 	if p.query.where != nil {
 		return nil, "they are filtered"
 	}
-	words, why := states.DeviceRow()
+	words, _, why := states.DeviceRow()
 	if why != "" {
 		return nil, why
 	}

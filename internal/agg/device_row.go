@@ -3,14 +3,22 @@ package agg
 import "github.com/gagg-dev/gagg/internal/column"
 
 // A device can make the rows of a batch itself where each state word of a
-// group of one row is a constant or follows from one value. A batch on this
-// road has no NULLs, so counts of NULLs and flags are 0.
+// group of one row is a constant or follows from one value, and from which
+// arguments are NULL.
 
 // RowWord says what a state word of the row of one input row is.
 type RowWord struct {
 	From     RowSource
-	Constant uint64 // of FromConstant
-	Arg      int    // index in Input.Args, of the others
+	Constant uint64 // the word itself, or what it is where the argument is NULL
+	Arg      int    // index in Input.Args; not of FromConstant
+}
+
+// RowNull says what is added to a state word where an argument is NULL: counts
+// of NULLs may share the word with the count of rows, and flags with one another.
+type RowNull struct {
+	Arg  int // index in Input.Args
+	Word int // index of the state word
+	Add  uint64
 }
 
 // RowSource is where a state word comes from. Values are words as vectors hold them: an
@@ -24,7 +32,7 @@ const (
 )
 
 // DeviceRow tells what each of the Words() state words, from word base of a row on, is
-// after Init and an Update with one row that has no NULL.
+// after Init and an Update with one row.
 //
 // The words are those very bits, with one exception: the compensation of a
 // sum of floats, which Update leaves as NaN where the value is infinite or NaN, is
@@ -32,9 +40,9 @@ const (
 //
 // If the words do not follow from single values, or the device cannot combine them (DeviceOps),
 // words is nil and why says which aggregate it is.
-func (l *Layout) DeviceRow() (words []RowWord, why string) {
+func (l *Layout) DeviceRow() (words []RowWord, nulls []RowNull, why string) {
 	if _, _, why := l.DeviceOps(); why != "" {
-		return nil, why
+		return nil, nil, why
 	}
 	words = make([]RowWord, l.Words())
 	for i, begin := range l.template {
@@ -45,13 +53,26 @@ func (l *Layout) DeviceRow() (words []RowWord, why string) {
 	}
 	for i := range l.slots {
 		s := &l.slots[i]
-		from := s.fromOne(l.types[s.x])
-		if from == FromConstant {
-			return nil, l.callOf(i).name() + ": the device makes no states of it from values"
+		w := &words[s.hot-l.base]
+		if w.From, w.Arg = s.fromOne(l.types[s.x]), s.x; w.From == FromConstant {
+			return nil, nil, l.callOf(i).name() + ": the device makes no states of it from values"
 		}
-		words[s.hot-l.base] = RowWord{From: from, Arg: s.x}
 	}
-	return words, ""
+	return words, l.rowNulls(), ""
+}
+
+// rowNulls is what NULLs add where each set has one argument, as those of slots that follow from
+// one value have.
+func (l *Layout) rowNulls() (nulls []RowNull) {
+	for i := range l.sets {
+		s := &l.sets[i]
+		for _, f := range []field{s.nulls, s.unseen} {
+			if f.in() {
+				nulls = append(nulls, RowNull{Arg: s.args[0], Word: f.off - l.base, Add: f.one()})
+			}
+		}
+	}
+	return nulls
 }
 
 // fromOne says what the first hot word of s is after one value of type t; the others stay as

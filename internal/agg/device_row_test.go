@@ -27,16 +27,21 @@ func valueWord(v column.Value) uint64 {
 }
 
 // madeRow is the state words of row r of d as DeviceRow says that they are made.
-func madeRow(words []RowWord, d *testData, r int) []uint64 {
+func madeRow(words []RowWord, nulls []RowNull, d *testData, r int) []uint64 {
 	made := make([]uint64, len(words))
 	for i, w := range words {
-		switch w.From {
-		case FromConstant:
+		switch {
+		case w.From == FromConstant || d.args[w.Arg][r].Null:
 			made[i] = w.Constant
-		case FromValue:
+		case w.From == FromValue:
 			made[i] = valueWord(d.args[w.Arg][r])
-		case FromSum:
+		case w.From == FromSum:
 			made[i] = math.Float64bits(d.args[w.Arg][r].Float + 0.0)
+		}
+	}
+	for _, n := range nulls {
+		if d.args[n.Arg][r].Null {
+			made[n.Word] += n.Add
 		}
 	}
 	return made
@@ -53,12 +58,12 @@ func sameSum(a, b []uint64) bool {
 }
 
 // mustMake fails unless the rows made of single values are those of Init and Update.
-func mustMake(t *testing.T, l *Layout, words []RowWord, d *testData) {
+func mustMake(t *testing.T, l *Layout, words []RowWord, nulls []RowNull, d *testData) {
 	t.Helper()
 	for r := range d.gids {
 		w := newWorker(l, &arena.Arenas{})
 		w.update(d, []int{r})
-		want, made := w.row(0)[testBase:], madeRow(words, d, r)
+		want, made := w.row(0)[testBase:], madeRow(words, nulls, d, r)
 		for i := range l.slots {
 			if s := &l.slots[i]; words[s.hot-l.base].From == FromSum {
 				at := s.hot - l.base
@@ -75,10 +80,31 @@ func mustMake(t *testing.T, l *Layout, words []RowWord, d *testData) {
 }
 
 // What a device makes of single values is what Update makes of them, for every aggregate,
-// type and value, and of several aggregates at once.
+// type and value, NULL too, and of several aggregates at once.
 func TestDeviceRow(t *testing.T) {
-	rng := testRand()
-	d := randomData(rng, 60, 1, "none", rowGenerators)
+	for _, kind := range []string{"none", "some", "all"} {
+		rng := testRand()
+		d := randomData(rng, 60, 1, kind, rowGenerators)
+		if single := makeSingle(t, d); len(single) != 10 {
+			t.Errorf("only %v were tried", single)
+		}
+		several := 0
+		for range 1000 {
+			l := Compile(randomCalls(rng, d, rng.IntN(6)), testBase, Options{MaxRows: []int64{-1, 60}[rng.IntN(2)], Device: rng.IntN(2) == 0})
+			if words, nulls, why := l.DeviceRow(); why == "" {
+				several++
+				mustMake(t, l, words, nulls, d)
+			}
+		}
+		if several < 50 {
+			t.Errorf("only %d layouts of several aggregates were tried", several)
+		}
+	}
+}
+
+// makeSingle checks single aggregates, and returns which there were.
+func makeSingle(t *testing.T, d *testData) map[string]bool {
+	t.Helper()
 	single := map[string]bool{}
 	for arg := range d.args {
 		for _, name := range []string{"count", "sum", "mean", "min", "max", "bool_and", "bool_or", "bit_and", "bit_or", "bit_xor"} {
@@ -89,7 +115,7 @@ func TestDeviceRow(t *testing.T) {
 			}
 			for _, o := range []Options{{MaxRows: -1}, {MaxRows: 60}, {MaxRows: 60, Device: true}} {
 				l := Compile([]Call{c}, testBase, o)
-				words, why := l.DeviceRow()
+				words, nulls, why := l.DeviceRow()
 				if why != "" {
 					if want := c.Types[0].Kind == column.Uint64 && (name == "min" || name == "max"); !want {
 						t.Errorf("%s of %s: %s", name, c.Types[0], why)
@@ -97,24 +123,11 @@ func TestDeviceRow(t *testing.T) {
 					continue
 				}
 				single[name] = true
-				mustMake(t, l, words, d)
+				mustMake(t, l, words, nulls, d)
 			}
 		}
 	}
-	if len(single) != 10 {
-		t.Errorf("only %v were tried", single)
-	}
-	several := 0
-	for range 2000 {
-		l := Compile(randomCalls(rng, d, rng.IntN(6)), testBase, Options{MaxRows: []int64{-1, 60}[rng.IntN(2)], Device: true})
-		if words, why := l.DeviceRow(); why == "" {
-			several++
-			mustMake(t, l, words, d)
-		}
-	}
-	if several < 100 {
-		t.Errorf("only %d layouts of several aggregates were tried", several)
-	}
+	return single
 }
 
 // What does not follow from single values is told by aggregate and reason.
@@ -133,7 +146,7 @@ func TestDeviceRowLacks(t *testing.T) {
 		{"median", []int{i32}, "median(int32): the device keeps no lists of values"},
 	} {
 		calls := []Call{callOf(t, d, "sum", i32), callOf(t, d, x.name, x.args...)}
-		if words, why := Compile(calls, testBase, Options{MaxRows: -1}).DeviceRow(); words != nil || why != x.want {
+		if words, _, why := Compile(calls, testBase, Options{MaxRows: -1}).DeviceRow(); words != nil || why != x.want {
 			t.Errorf("%v and %q, want %q", words, why, x.want)
 		}
 	}
@@ -147,7 +160,7 @@ func TestDeviceRowLacks(t *testing.T) {
 			}
 		}
 	}
-	if _, why := Compile(many, testBase, Options{MaxRows: -1}).DeviceRow(); !strings.Contains(why, "and the device combines at most ") {
+	if _, _, why := Compile(many, testBase, Options{MaxRows: -1}).DeviceRow(); !strings.Contains(why, "and the device combines at most ") {
 		t.Errorf("too many words: %q", why)
 	}
 }
