@@ -12,7 +12,6 @@ import (
 	"github.com/gagg-dev/gagg/ega"
 	"github.com/gagg-dev/gagg/feedback"
 	"github.com/gagg-dev/gagg/internal/agg"
-	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/expr"
 	"github.com/gagg-dev/gagg/streams"
@@ -141,7 +140,7 @@ func (p *prepared) deviceFacts() deviceFacts {
 
 // deviceRow is the bytes of a row on its way to a device.
 func (p *prepared) deviceRow(states *agg.Layout) int64 {
-	return 8 * int64(cpu.Stride(p.layout, states))
+	return 8 * int64(1+p.layout.Words+states.Words())
 }
 
 // unsupported is why no device can do the query; "": one can.

@@ -99,7 +99,7 @@ func TestDeviceEncoded(t *testing.T) {
 	gagg.SetLeastMemory(t, tightMemory)
 	gagg.SetPassLeast(t, 1)
 	gagg.SetDevicePays(t)
-	trials := uint64(16)
+	trials := uint64(8)
 	if testing.Short() {
 		trials = 4
 	}

@@ -1,0 +1,67 @@
+package gagg
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"unsafe"
+
+	"github.com/gagg-dev/gagg/internal/cpu"
+	"github.com/gagg-dev/gagg/internal/gpu"
+)
+
+// ErrSwallowed is how runs end that Swallow has taken from their device.
+var ErrSwallowed = errors.New("swallowed")
+
+// Swallowed is a device that keeps nothing.
+type Swallowed struct {
+	Rows, Parcels atomic.Int64 // input rows; bytes of parcels
+	free          chan []uint64
+}
+
+// Swallow has runs give what workers make for a device to nobody: what is left is what feeding one takes. They end
+// with ErrSwallowed. The test must not be parallel.
+func Swallow(t testing.TB) *Swallowed {
+	t.Helper()
+	const tiles, bytes = 24, 8 << 20
+	s := &Swallowed{free: make(chan []uint64, tiles)}
+	for range tiles {
+		s.free <- make([]uint64, bytes/8)
+	}
+	before := offload
+	offload = func(*gpu.Devices) cpu.Offload { return s }
+	t.Cleanup(func() { offload = before })
+	return s
+}
+
+func (s *Swallowed) Pays(int64, int64) bool                { return true }
+func (s *Swallowed) Groups() float64                       { return 0 }
+func (s *Swallowed) Tile() (cpu.Tile, error)               { return &swallowedTile{s, <-s.free}, nil }
+func (s *Swallowed) Declined(context.Context) (int, error) { return -1, nil }
+func (s *Swallowed) Await() (bool, []cpu.Returned, error)  { return false, nil, ErrSwallowed }
+
+type swallowedTile struct {
+	of    *Swallowed
+	words []uint64
+}
+
+func (t *swallowedTile) Words() []uint64 { return t.words }
+func (t *swallowedTile) Release()        { t.of.free <- t.words }
+
+func (t *swallowedTile) Bytes() []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(t.words))), 8*len(t.words))
+}
+
+func (t *swallowedTile) Submit(rows int) error {
+	t.of.Rows.Add(int64(rows))
+	t.Release()
+	return nil
+}
+
+func (t *swallowedTile) SubmitParcel(p cpu.Parcel) error {
+	t.of.Rows.Add(int64(p.Rows()))
+	t.of.Parcels.Add(int64(p.Size()))
+	t.Release()
+	return nil
+}
