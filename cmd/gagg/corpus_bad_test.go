@@ -114,7 +114,7 @@ func startMeasured(t *testing.T, args ...string) measured {
 	defer cancel()
 	var stdout, stderr bytes.Buffer
 	command := exec.CommandContext(ctx, os.Args[0], args...)
-	command.Env = []string{asCommand, "GOTRACEBACK=single"}
+	command.Env = append([]string{"GOTRACEBACK=single"}, asCommand...)
 	command.Stdout, command.Stderr = &stdout, &stderr
 	started := time.Now()
 	err := command.Run()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 
@@ -31,15 +32,18 @@ func TestCorpusDevice(t *testing.T) {
 	gputest.Need(t, 1)
 	dir, cases := loadCorpus(t, "valid/")
 	passed := 0
+	var stdout bytes.Buffer
 	for _, c := range cases {
 		if c.Groups > tooManyGroups {
 			continue
 		}
 		ok := t.Run(c.ID, func(t *testing.T) {
-			c.runValid(t, dir, corpusDevice)
+			stdout.Reset()
+			c.runValid(t, dir, corpusDevice, &stdout)
 			gputest.Closed(t)
 			if c.Groups > someGroups {
-				c.runValid(t, dir, corpusTinyDevice)
+				stdout.Reset()
+				c.runValid(t, dir, corpusTinyDevice, &stdout)
 				gputest.Closed(t)
 			}
 		})

@@ -37,6 +37,8 @@ type corpusCase struct {
 	KeyTypes    []string          `json:"key_types"`
 	AggTypes    []string          `json:"agg_types"`
 	UnionByName bool              `json:"union_by_name"`
+
+	right []byte // an answer that was found to be so
 }
 
 // corpusNull is how the corpus writes NULL.
@@ -136,16 +138,22 @@ func (c *corpusCase) expectation(t *testing.T, dir string) oracle.Expectation {
 	}
 }
 
-// check compares the CSV in stdout with the expected answer.
+// check compares the CSV in stdout with the expected answer, unless it is to
+// the letter what was compared before.
 func (c *corpusCase) check(t *testing.T, dir string, stdout []byte) {
 	t.Helper()
+	if c.right != nil && bytes.Equal(stdout, c.right) {
+		return
+	}
 	got, err := oracle.ReadCSV(bytes.NewReader(stdout), corpusNull)
 	if err != nil {
 		t.Fatalf("the answer is not CSV: %v", err)
 	}
 	if err := c.expectation(t, dir).Check(got); err != nil {
 		t.Error(err)
+		return
 	}
+	c.right = bytes.Clone(stdout)
 }
 
 // checkOneLine wants what every failure must say.
@@ -161,15 +169,16 @@ type corpusVariant struct {
 	args      []string
 	batchRows int  // 0: the library's choice
 	least     bool // with the least memory limit that the command accepts
+	plenty    bool // with a limit that is enough for nearly all: the heap's ballast, in proportion to it, is cleared in each run
 	device    bool // with a device that is asked for
 }
 
 var corpusVariants = []corpusVariant{
 	{},
-	{args: []string{"-j", "1"}},
-	{args: []string{"-j", "2", "--partitions", "2", "--no-pruning"}},
+	{args: []string{"-j", "1"}, plenty: true},
+	{args: []string{"-j", "2", "--partitions", "2", "--no-pruning"}, plenty: true},
 	{args: []string{"-j", "2", "--partitions", "64"}, least: true},
-	{args: []string{"-j", "2", "--partitions", "64"}, batchRows: 61},
+	{args: []string{"-j", "2", "--partitions", "64"}, batchRows: 61, plenty: true},
 }
 
 // skips reports whether the variant would only take time: so small a limit has
@@ -215,6 +224,7 @@ func TestCorpusValid(t *testing.T) {
 		variants = variants[len(variants)-1:]
 	}
 	passed := 0
+	var stdout bytes.Buffer // used again: that it grows takes longer than most runs
 	for _, c := range cases {
 		if testing.Short() && c.Groups > 100_000 {
 			continue
@@ -222,7 +232,8 @@ func TestCorpusValid(t *testing.T) {
 		ok := t.Run(c.ID, func(t *testing.T) {
 			for _, variant := range variants {
 				if !variant.skips(&c) {
-					c.runValid(t, dir, variant)
+					stdout.Reset()
+					c.runValid(t, dir, variant, &stdout)
 				}
 			}
 		})
@@ -233,11 +244,14 @@ func TestCorpusValid(t *testing.T) {
 	t.Logf("%d of %d cases on valid files passed, each in up to %d variants", passed, len(cases), len(variants))
 }
 
-func (c *corpusCase) runValid(t *testing.T, dir string, variant corpusVariant) {
+func (c *corpusCase) runValid(t *testing.T, dir string, variant corpusVariant, stdout *bytes.Buffer) {
 	t.Helper()
 	args := c.args(dir)
-	var stdout, stderr bytes.Buffer
-	status := variant.run(args, &stdout, &stderr)
+	if variant.plenty && c.Groups <= 100_000 {
+		args = append([]string{"--memory-limit", "100MiB"}, args...)
+	}
+	var stderr bytes.Buffer
+	status := variant.run(args, stdout, &stderr)
 	if t.Failed() {
 		return
 	}

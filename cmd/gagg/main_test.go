@@ -7,9 +7,10 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// asCommand makes the test binary be gagg: tests that look at a process (its
-// signals, pipes and peak memory) start themselves with it.
-const asCommand = "GAGG_TEST_AS_COMMAND=1"
+// asCommand is an environment that makes the test binary be gagg: tests that
+// look at a process (its signals, pipes and peak memory) start themselves with
+// it. Of the test's own it has what the race detector is told.
+var asCommand = []string{"GAGG_TEST_AS_COMMAND=1", "GORACE=" + os.Getenv("GORACE")}
 
 func TestMain(m *testing.M) {
 	if os.Getenv("GAGG_TEST_AS_COMMAND") == "1" {

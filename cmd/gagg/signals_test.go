@@ -23,7 +23,7 @@ func TestSignals(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		command := exec.Command(os.Args[0], "-a", "count(*)", "-", "-o", filepath.Join(dir, "out.csv"))
-		command.Env = []string{asCommand}
+		command.Env = asCommand
 		var stderr bytes.Buffer
 		command.Stderr = &stderr
 		input, err := command.StdinPipe()
@@ -64,7 +64,7 @@ func TestKill(t *testing.T) {
 			t.Fatal(err)
 		}
 		command := exec.Command(os.Args[0], append(query, "-o", path)...)
-		command.Env = []string{asCommand}
+		command.Env = asCommand
 		if err := command.Start(); err != nil {
 			t.Fatal(err)
 		}

@@ -69,7 +69,7 @@ func (r *trial) start(t *testing.T) (c *exec.Cmd, stderr *bytes.Buffer) {
 	}
 	stderr = &bytes.Buffer{}
 	c = exec.Command(os.Args[0], r.args...)
-	c.Env = []string{asCommand}
+	c.Env = asCommand
 	c.Stderr = stderr
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
@@ -244,7 +244,7 @@ func TestSharedTemp(t *testing.T) {
 	var runs []*exec.Cmd
 	for i := range 8 {
 		c := exec.Command(os.Args[0], append(r.args, "-o", r.out+string(rune('0'+i)))...)
-		c.Env = []string{asCommand}
+		c.Env = asCommand
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}

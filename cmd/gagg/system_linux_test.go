@@ -54,7 +54,7 @@ func TestControlGroup(t *testing.T) {
 	file, temp, stats := h2oFile(t, 600_000), t.TempDir(), filepath.Join(t.TempDir(), "stats.json")
 	args := append([]string{file, "-f", "none", "--temp-dir", temp, "--stats=" + stats}, allKeys...)
 	c := exec.Command("sh", append([]string{"-c", `echo $$ > "$0" && exec "$@"`, filepath.Join(group, "cgroup.procs"), os.Args[0]}, args...)...)
-	c.Env = []string{asCommand}
+	c.Env = asCommand
 	if out, err := c.CombinedOutput(); err != nil {
 		t.Fatalf("%v, %s", err, out)
 	}
