@@ -2,9 +2,9 @@ package key
 
 import "github.com/gagg-dev/gagg/internal/column"
 
-// A device can make keys itself of columns without NULLs. For each field it makes the field words and the field
-// hash of a row; the words of all fields are or-ed into the key words, and the hash of the key is the mix of the field
-// hashes in the order of the fields, from the seed on, as Encode has it.
+// A device can make keys itself. For each field it makes the field words and the field hash of a row, which of a NULL
+// are the NULL bit and NullHash; the words of all fields are or-ed into the key words, and the hash of the key is the mix
+// of the field hashes in the order of the fields, from the seed on, as Encode has it.
 //
 // Words and hash of bits and of short inline strings follow from the value by a few operations. Those of the other forms can
 // only be looked up among those of a dictionary's entries: the interner alone knows the numbers of strings.
@@ -16,6 +16,9 @@ type Field struct {
 	Words int  // that hold the value
 	Shift uint // of the value in its word; 0 for forms of whole words
 	Bits  uint // of the value, for FormBits and FormID
+
+	NullWord int    // key word of the NULL bit
+	NullBit  uint64 // at its place; a NULL has no other bits
 }
 
 // Fields gives the fields of the key, in the order of the columns.
@@ -23,7 +26,7 @@ func (l *Layout) Fields() []Field {
 	out := make([]Field, len(l.fields))
 	for i := range l.fields {
 		f := &l.fields[i]
-		out[i] = Field{Form: f.form, Word: f.word, Words: f.words(), Shift: f.shift, Bits: f.bits}
+		out[i] = Field{Form: f.form, Word: f.word, Words: f.words(), Shift: f.shift, Bits: f.bits, NullWord: f.nullWord, NullBit: f.nullBit}
 	}
 	return out
 }

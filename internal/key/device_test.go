@@ -9,7 +9,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
-// looked is the keys of dictionary-coded columns without NULLs, as a device looks them up.
+// looked is the keys of dictionary-coded columns, as a device looks them up.
 func looked(e *Encoder, l *Layout, vs []column.Vector, n int) (words [][]uint64, hash []uint64, ok bool) {
 	words, hash = make([][]uint64, l.Words), make([]uint64, n)
 	for w := range words {
@@ -26,6 +26,11 @@ func looked(e *Encoder, l *Layout, vs []column.Vector, n int) (words [][]uint64,
 			panic("a word is missing")
 		}
 		for r, c := range vs[i].Codes {
+			if vs[i].IsNull(r) {
+				words[f.NullWord][r] |= f.NullBit
+				hash[r] = mix(hash[r], NullHash)
+				continue
+			}
 			for k := range entries {
 				words[f.Word+k][r] |= entries[k][c]
 			}
@@ -62,6 +67,10 @@ func TestTranslateDict(t *testing.T) {
 			}
 			v := vector(c.Type, data, true)
 			rng.Shuffle(n, func(a, b int) { v.Codes[a], v.Codes[b] = v.Codes[b], v.Codes[a] })
+			v.Null = make([]bool, n)
+			for r := range v.Null {
+				v.Null[r] = rng.IntN(4) == 0
+			}
 			cols, vs = append(cols, c), append(vs, v)
 		}
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {

@@ -93,7 +93,7 @@ func (e *Encoder) allNull(f *field, n int) {
 	w := e.Words[f.nullWord]
 	for i := range n {
 		w[i] |= f.nullBit
-		e.Hash[i] = mix(e.Hash[i], hashNull)
+		e.Hash[i] = mix(e.Hash[i], NullHash)
 	}
 }
 
@@ -125,7 +125,7 @@ func (e *Encoder) coded(f *field, v *column.Vector, d *entries) {
 	for i, c := range v.Codes {
 		if v.Null[i] {
 			nulls[i] |= f.nullBit
-			h[i] = mix(h[i], hashNull)
+			h[i] = mix(h[i], NullHash)
 		} else {
 			h[i] = mix(h[i], d.hash[c])
 		}
@@ -138,7 +138,7 @@ func (e *Encoder) placed(f *field, v *column.Vector, d *entries) {
 	for i := range v.Len {
 		if v.Null != nil && v.Null[i] {
 			nulls[i] |= f.nullBit
-			e.Hash[i] = mix(e.Hash[i], hashNull)
+			e.Hash[i] = mix(e.Hash[i], NullHash)
 			continue
 		}
 		for k := range f.words() {

@@ -14,10 +14,12 @@ import (
 const (
 	hashSeed = 0xa0761d6478bd642f
 	hashMul  = 0xe7037ed1a0b428db
-	hashNull = 0x8ebc6af09c88c6e3 // field hash of NULL
 	hashLow  = 0x589965cc75374cc3
 	hashHigh = 0x1d8e4e27c47d124f
 )
+
+// NullHash is the field hash of NULL.
+const NullHash = 0x8ebc6af09c88c6e3
 
 // mum multiplies to 128 bits and folds them: the mixing step of wyhash.
 func mum(a, b uint64) uint64 {
