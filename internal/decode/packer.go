@@ -105,8 +105,8 @@ func (p *Packer) Add(unit int) (rows int64, added Added, err error) {
 	if err != nil || !ok {
 		return u.Rows, AddedNone, err
 	}
-	d.data += int(u.Bytes)
 	base := p.parcel.data
+	d.data += chunks[len(chunks)-1].End
 	for source := range chunks {
 		if added := p.source(&d, source, &chunks[source], base); added != AddedUnit {
 			return u.Rows, added, nil
@@ -130,9 +130,9 @@ func (p *Packer) noRoom() Added {
 	return AddedFull
 }
 
-// mayFit tells from the footer whether there may be room for a unit. Its bytes
-// are certain; what they are decompressed is a hint, mostly too large by the
-// headers and dictionaries.
+// mayFit tells from the footer whether there may be room for a unit. The bytes
+// that are decompressed, by the reader or the device, are a hint, mostly too
+// large by the headers and dictionaries.
 func (p *Packer) mayFit(u parquetio.EncodedUnit) bool {
 	d := &p.parcel
 	if u.Rows > int64(p.limits.Rows-d.rows) || u.Bytes > int64(p.limits.Bytes-d.Size()) || u.Expanded > int64(p.limits.Work) {

@@ -18,7 +18,7 @@ var roomy = Limits{Bytes: 1 << 20, Rows: 1 << 20, Work: 4 << 20}
 // both kinds of page, compressed and not, in one parcel and in many.
 func TestPackerRows(t *testing.T) {
 	for _, version := range []int{1, 2} {
-		for _, codec := range []compress.Codec{&parquet.Uncompressed, &parquet.Snappy} {
+		for _, codec := range []compress.Codec{&parquet.Uncompressed, &parquet.Snappy, &parquet.Zstd} {
 			for _, test := range []struct {
 				nkeys   int
 				intern  bool

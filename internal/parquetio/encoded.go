@@ -10,7 +10,8 @@ import (
 // NULLs of some types, in the two encodings that nearly all files are
 // written with. What else the format has is left to Open and Next. Nothing
 // here fails for it; the answer is only that a column or unit is not for
-// this road:
+// this road. Of codecs it knows Snappy; pages of the others are decompressed
+// on the way.
 //
 //	Encoded       by the schemas: the type of a column
 //	EncodedUnit   by the footers: codec, encodings, NULLs of a row group
@@ -86,8 +87,9 @@ func encodedType(l *leaf, want column.Type) (t EncodedType, ok bool) {
 // on encoded.
 type EncodedUnit struct {
 	Rows     int64
-	Bytes    int64 // of the memory that ReadEncoded wants
-	Expanded int64 // of its compressed pages, decompressed; a hint
+	Bytes    int64 // of the memory that ReadEncoded wants, and uses at most
+	Unpacked int64 // of Bytes: for pages that ReadEncoded decompresses
+	Expanded int64 // of the pages that it leaves compressed, decompressed; a hint
 }
 
 // EncodedUnit describes a unit. It is not ok where the footer tells that
@@ -100,13 +102,16 @@ func (s *Scan) EncodedUnit(unit int) (e EncodedUnit, ok bool) {
 			return e, false
 		}
 		m := &f.meta.RowGroups[u.Group].Columns[f.leaves[leaf].index].MetaData
-		_, n, err := f.chunkRange(m)
-		if err != nil || !encodable(m) {
+		room, ok := f.encodedRoom(m)
+		if !ok || !encodable(m) {
 			return e, false
 		}
-		e.Bytes += encodedRoom(n)
-		if m.Codec != format.Uncompressed {
-			e.Expanded += max(m.TotalUncompressedSize, 0)
+		e.Bytes += room
+		switch {
+		case !handedOn(m.Codec):
+			e.Unpacked += room
+		case m.Codec != format.Uncompressed:
+			e.Expanded += min(max(m.TotalUncompressedSize, 0), mostEncoded)
 		}
 	}
 	return e, len(s.cols) > 0
@@ -118,7 +123,7 @@ func (r *Reader) EncodedUnit(unit int) (EncodedUnit, bool) { return r.scan.Encod
 // encodable reports whether the footer says nothing of a chunk that is not
 // for this road.
 func encodable(m *format.ColumnMetaData) bool {
-	if m.Codec != format.Uncompressed && m.Codec != format.Snappy || m.Statistics.NullCount > 0 {
+	if m.Codec == format.LZO || m.Statistics.NullCount > 0 {
 		return false
 	}
 	for _, e := range m.Encoding {
@@ -132,8 +137,27 @@ func encodable(m *format.ColumnMetaData) bool {
 	return true
 }
 
+// handedOn reports whether pages of a codec stay as they are.
+func handedOn(id format.CompressionCodec) bool {
+	return id == format.Uncompressed || id == format.Snappy
+}
+
 // EncodedAlign is what the places of encoded chunks are multiples of.
 const EncodedAlign = 16
+
+// mostEncoded bounds what a footer can make a caller think of a chunk: what
+// is larger is for no link in one piece.
+const mostEncoded = 1 << 31
+
+// encodedRoom is the memory for an encoded chunk: as it is in the file, or
+// what the footer promises of it decompressed.
+func (f *file) encodedRoom(m *format.ColumnMetaData) (room int64, ok bool) {
+	_, n, err := f.chunkRange(m)
+	if !handedOn(m.Codec) {
+		n = m.TotalUncompressedSize
+	}
+	return encodedRoom(n), err == nil && n >= 0 && n <= mostEncoded
+}
 
 // encodedRoom is the memory for an encoded chunk of n bytes: it, zeros that
 // satisfy PAD, and what the next one's alignment takes.

@@ -58,7 +58,7 @@ func TestEncodedDeclined(t *testing.T) {
 		{"dictionary damaged", 0, 3, []page{dictPage(4, plain...), coded}, false},
 		{"dictionary without use", 0, 3, []page{dict, good}, true},
 		{"no snappy data", format.Snappy, 3, []page{good}, false},
-		{"codec", format.Gzip, 3, []page{good}, false},
+		{"no gzip data", format.Gzip, 3, []page{good}, false},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -83,7 +83,11 @@ func TestEncodedFooter(t *testing.T) {
 		ok     bool
 	}{
 		"as written": {func(*format.ColumnMetaData) {}, true},
-		"codec":      {func(m *format.ColumnMetaData) { m.Codec = format.Zstd }, false},
+		"a codec":    {func(m *format.ColumnMetaData) { m.Codec = format.Zstd }, true},
+		"no codec":   {func(m *format.ColumnMetaData) { m.Codec = format.LZO }, false},
+		"no size":    {func(m *format.ColumnMetaData) { m.Codec, m.TotalUncompressedSize = format.Zstd, -1 }, false},
+		"a size":     {func(m *format.ColumnMetaData) { m.Codec, m.TotalUncompressedSize = format.Zstd, mostEncoded+1 }, false},
+		"any size":   {func(m *format.ColumnMetaData) { m.Codec, m.TotalUncompressedSize = format.Snappy, -1 }, true},
 		"encoding":   {func(m *format.ColumnMetaData) { m.Encoding = append(m.Encoding, format.DeltaBinaryPacked) }, false},
 		"NULLs":      {func(m *format.ColumnMetaData) { m.Statistics.NullCount = 1 }, false},
 		"usual":      {func(m *format.ColumnMetaData) { m.Encoding = append(m.Encoding, format.RLE, format.RLEDictionary) }, true},

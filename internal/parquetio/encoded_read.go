@@ -5,11 +5,10 @@ import (
 	"slices"
 
 	"github.com/gagg-dev/gagg/internal/column"
-	"github.com/parquet-go/parquet-go/format"
 )
 
-// EncodedChunk is a column chunk as it lies in the file, with its dictionary
-// decoded.
+// EncodedChunk is a column chunk as it lies in the file, or the data pages of
+// one that were decompressed, with its dictionary decoded.
 type EncodedChunk struct {
 	// Pages are the data pages that have rows, in their order. The slice is
 	// the reader's, good until its next call.
@@ -17,12 +16,16 @@ type EncodedChunk struct {
 
 	// Dict is the dictionary, of the wanted type; nil where no page is coded.
 	Dict *column.Dict
+
+	// End is how much of the memory of the unit is used up to here, a multiple
+	// of EncodedAlign.
+	End int
 }
 
 // EncodedPage is a data page. Its sizes agree with one another, its checksum
 // with its bytes, where it has one. Its levels and values were not looked at.
 type EncodedPage struct {
-	At     int // where its bytes begin, behind the header, in the memory of the unit
+	At     int // where its bytes begin in the memory of the unit
 	Bytes  int // of it there
 	Size   int // of it decompressed; above 0
 	Levels int // of a v2 page: the bytes of levels in front, never compressed; or SizedLevels
@@ -45,14 +48,15 @@ const maxEncodedPages = 1 << 10
 var errNotEncoded = errors.New("not to be handed on encoded")
 
 // ReadEncoded reads the chunks of a unit, one for each wanted column, into
-// memory of at least the size that EncodedUnit gives, of which it uses as
-// much. Chunks begin at multiples of EncodedAlign and have at least as many
+// memory of at least the size that EncodedUnit gives, of which it uses no
+// more. Chunks begin at multiples of EncodedAlign and have at least as many
 // zeros behind them.
 //
 // It is not ok, without an error, where anything at all is wrong with a
-// chunk, or not for this road, or where there is no memory for a dictionary:
-// Open and Next, at the same unit, give the values or say what it is. An
-// error is about reading the file, an *Error.
+// chunk, or not for this road, or where there is no memory for a dictionary
+// or for what is decompressed: Open and Next, at the same unit, give the
+// values or say what it is. An error is about reading the file, an *Error;
+// not all of these are told here.
 //
 // ReadEncoded ends the unit that is open. It may be called at any time.
 func (r *Reader) ReadEncoded(unit int, into []byte) (chunks []EncodedChunk, ok bool, err error) {
@@ -69,16 +73,12 @@ func (r *Reader) ReadEncoded(unit int, into []byte) (chunks []EncodedChunk, ok b
 	r.chunks = r.chunks[:0]
 	at := 0
 	for _, c := range r.cols {
-		size, err := c.fetch(r.scan.units[unit].Group, into[at:])
-		if err != nil {
+		chunk, ok, err := c.readEncoded(r.scan.units[unit].Group, into, at)
+		if err != nil || !ok {
 			return nil, false, err
 		}
-		chunk, ok := c.encodedChunk(at + size)
-		if !ok {
-			return nil, false, nil
-		}
 		r.chunks = append(r.chunks, chunk)
-		at += int(encodedRoom(int64(size)))
+		at = chunk.End
 	}
 	r.scan.readAhead(unit + 1)
 	return r.chunks, true, nil
@@ -90,28 +90,63 @@ func (r *Reader) openFileOf(unit int) (err error) {
 	return r.openFile(r.scan.fileOf[unit])
 }
 
-// fetch reads the chunk of a row group to the beginning of into, puts zeros
-// behind it and stands at its first page. Errors are *Error.
-func (c *columnReader) fetch(group int, into []byte) (size int, err error) {
+// encodedPlace is where a chunk lies, or will, in the memory of its unit.
+type encodedPlace struct {
+	memory []byte // up to the end of the chunk's room, without the zeros
+	at     int    // behind the last page; of a chunk that was fetched: behind it
+}
+
+// readEncoded reads the chunk of a row group to a place in the memory of the
+// unit.
+func (c *columnReader) readEncoded(group int, into []byte, at int) (chunk EncodedChunk, ok bool, err error) {
 	c.begin(group)
+	room, _ := c.f.encodedRoom(c.metadata())
+	place := encodedPlace{memory: into[:at+int(room)-padding], at: at}
+	if handedOn(c.id) {
+		err = c.fetch(&place)
+	} else {
+		err = c.unfetched()
+	}
+	if err != nil {
+		return chunk, false, err
+	}
+	chunk, ok = c.encodedChunk(&place)
+	chunk.End = at + int(encodedRoom(int64(place.at-at)))
+	clear(into[place.at:chunk.End])
+	return chunk, ok, nil
+}
+
+// fetch reads the chunk to its place and stands at its first page. Errors are
+// *Error.
+func (c *columnReader) fetch(to *encodedPlace) (err error) {
 	defer c.fence(&err)
 	start, n, err := c.f.chunkRange(c.metadata())
 	if err != nil {
-		return 0, err
+		return err
 	}
-	chunk := into[:n] // its capacity is more: PAD
-	clear(into[n:encodedRoom(n)])
+	chunk := to.memory[to.at:][:n] // its capacity is more: PAD
+	to.at += int(n)
 	if err := readAt(c.f.r, chunk, start); err != nil {
-		return 0, err
+		return err
 	}
 	c.in.hold(chunk)
-	return int(n), nil
+	return nil
 }
 
-// encodedChunk walks the chunk that was fetched, which ends at a place in the
-// memory of the unit.
-func (c *columnReader) encodedChunk(end int) (chunk EncodedChunk, ok bool) {
-	err := c.listPages(end)
+// unfetched stands at the first page of the chunk, of which nothing is read.
+// Errors are *Error.
+func (c *columnReader) unfetched() (err error) {
+	defer c.fence(&err)
+	start, n, err := c.f.chunkRange(c.metadata())
+	if err == nil {
+		c.in.start(start, n, 0)
+	}
+	return err
+}
+
+// encodedChunk walks the chunk at whose first page it stands.
+func (c *columnReader) encodedChunk(place *encodedPlace) (chunk EncodedChunk, ok bool) {
+	err := c.listPages(place)
 	c.in.start(0, 0, 0) // lets go of the memory
 	chunk.Pages = c.pages
 	if slices.ContainsFunc(c.pages, func(p EncodedPage) bool { return p.Coded }) {
@@ -123,7 +158,7 @@ func (c *columnReader) encodedChunk(end int) (chunk EncodedChunk, ok bool) {
 
 // listPages fills pages and decodes the dictionary. No page is behind the
 // last one.
-func (c *columnReader) listPages(end int) (err error) {
+func (c *columnReader) listPages(place *encodedPlace) (err error) {
 	defer c.fence(&err)
 	c.pages = c.pages[:0]
 	if err := c.loadDictionary(); err != nil {
@@ -134,7 +169,7 @@ func (c *columnReader) listPages(end int) (err error) {
 		if err != nil {
 			return err
 		}
-		p, err := c.encodedPage(body)
+		p, id, err := c.encodedPage(body)
 		if err != nil {
 			return err
 		}
@@ -144,71 +179,10 @@ func (c *columnReader) listPages(end int) (err error) {
 		if len(c.pages) == maxEncodedPages {
 			return errNotEncoded
 		}
-		p.At = end - int(c.in.rest()) - len(body)
+		if err := c.put(&p, id, body, place); err != nil {
+			return err
+		}
 		c.pages = append(c.pages, p)
 	}
 	return c.checkEnd()
-}
-
-// encodedPage describes a page, as loadPage would load it.
-func (c *columnReader) encodedPage(body []byte) (p EncodedPage, err error) {
-	h := &c.header
-	p = EncodedPage{Bytes: len(body), Size: int(h.UncompressedPageSize), Snappy: c.id == format.Snappy}
-	enc := format.Plain
-	switch {
-	case h.Type == format.DataPage && h.DataPageHeader.Valid:
-		enc = h.DataPageHeader.V.Encoding
-		err = c.encodedV1(&p, &h.DataPageHeader.V, body)
-	case h.Type == format.DataPageV2 && h.DataPageHeaderV2.Valid:
-		enc = h.DataPageHeaderV2.V.Encoding
-		err = c.encodedV2(&p, &h.DataPageHeaderV2.V, body)
-	case h.Type == format.IndexPage:
-	default:
-		return p, errNotEncoded
-	}
-	p.Coded = isDictionary(enc)
-	if err == nil && !p.Coded && enc != format.Plain {
-		err = errNotEncoded
-	}
-	return p, err
-}
-
-func (c *columnReader) encodedV1(p *EncodedPage, h *format.DataPageHeader, body []byte) (err error) {
-	if p.Rows, err = c.startPage(h.NumValues); err != nil || p.Rows == 0 {
-		return err
-	}
-	if c.leaf.maxDef > 0 {
-		p.Levels = SizedLevels
-		if h.DefinitionLevelEncoding != format.RLE {
-			return errNotEncoded
-		}
-	}
-	return c.checkEncoded(p, body, p.Size)
-}
-
-func (c *columnReader) encodedV2(p *EncodedPage, h *format.DataPageHeaderV2, body []byte) (err error) {
-	if p.Rows, err = c.startPage(h.NumValues); err != nil || p.Rows == 0 {
-		return err
-	}
-	def := int(h.DefinitionLevelsByteLength)
-	if h.RepetitionLevelsByteLength != 0 || def < 0 || def > min(p.Bytes, p.Size) || (def > 0) != (c.leaf.maxDef > 0) {
-		return errNotEncoded
-	}
-	p.Levels = def
-	if h.IsCompressed.Valid && !h.IsCompressed.V {
-		p.Snappy = false
-	}
-	return c.checkEncoded(p, body[def:], p.Size-def)
-}
-
-// checkEncoded checks that so many bytes, at least one, can come out of src.
-func (c *columnReader) checkEncoded(p *EncodedPage, src []byte, size int) error {
-	id := format.Uncompressed
-	if p.Snappy {
-		id = format.Snappy
-	}
-	if size == 0 {
-		return errNotEncoded
-	}
-	return check(id, src, size)
 }
