@@ -36,7 +36,7 @@ func TestMetamorphicMemory(t *testing.T) {
 	gagg.SetLeastMemory(t, tightMemory)
 	trials := uint64(24)
 	if testing.Short() {
-		trials = 6
+		trials = 4
 	}
 	runs, spilled := 0, 0
 	for seed := range trials {

@@ -42,7 +42,12 @@ func leastLimit(t *testing.T, q gagg.Query, o gagg.Options) int64 {
 // An ordered result that is many times the memory limit comes out in order
 // and whole, all of it or as much as is wanted.
 func TestOrderedResultBeyondTheLimit(t *testing.T) {
-	from := shaped(t, datagen.Shape{Kind: "wide", Rows: 300_000, Groups: 300_000, Seed: 2})
+	rows := int64(300_000)
+	if testing.Short() {
+		rows = 60_000
+		gagg.SetLeastMemory(t, 1<<20)
+	}
+	from := shaped(t, datagen.Shape{Kind: "wide", Rows: rows, Groups: rows, Seed: 2})
 	for _, c := range []struct {
 		name  string
 		by    string
@@ -50,7 +55,7 @@ func TestOrderedResultBeyondTheLimit(t *testing.T) {
 		limit int64
 	}{
 		{"by long strings", "k", "k desc", 0},
-		{"best half", "k", "n, k", 150_000},
+		{"best half", "k", "n, k", rows / 2},
 	} {
 		if testing.Short() && c.limit == 0 {
 			continue
@@ -94,7 +99,11 @@ func TestTiesStayInOrder(t *testing.T) {
 	for _, o := range []gagg.Options{
 		{Threads: 1}, {Threads: 4}, {Threads: 3, Partitions: 512}, {Threads: 1, MemoryLimit: 12 << 20}, {Threads: 4, MemoryLimit: 40 << 20},
 	} {
-		for _, limit := range []int64{0, 1, 5000, 1 << 30} {
+		limits := []int64{0, 1, 5000, 1 << 30}
+		if testing.Short() {
+			limits = []int64{0, 5000}
+		}
+		for _, limit := range limits {
 			q.Limit = limit
 			most := len(want)
 			if limit > 0 {
@@ -109,11 +118,16 @@ func TestTiesStayInOrder(t *testing.T) {
 
 // Lists and maps are sorted by and carried along on disk too.
 func TestOrderedListsBeyondTheLimit(t *testing.T) {
-	from := gagg.Files(randomFile(t, 120_000))
+	rows, limit := 120_000, int64(16<<20)
+	if testing.Short() {
+		rows, limit = 20_000, 4<<20
+		gagg.SetLeastMemory(t, 1<<20)
+	}
+	from := gagg.Files(randomFile(t, rows))
 	for _, order := range []string{"l desc, h nulls first", "h, k desc"} {
 		q := gagg.Query{From: from, By: []string{"k"}, Aggs: exprs("list(s) as l", "histogram(i % 5) as h"), OrderBy: []string{order}}
 		want := mustAnswer(t, q, gagg.Options{})
-		got, spilled, _, err := limited(t, q, gagg.Options{Threads: 2, MemoryLimit: 16 << 20})
+		got, spilled, _, err := limited(t, q, gagg.Options{Threads: 2, MemoryLimit: limit})
 		if err != nil || !slices.Equal(got, want) || spilled == 0 {
 			t.Errorf("%s: %d rows that differ from the %d of an unlimited run, %d bytes spilled, %v", order, len(got), len(want), spilled, err)
 		}
@@ -155,7 +169,12 @@ func TestCancelOrdered(t *testing.T) {
 
 // A disk that fails while rows are sorted or merged is an error that says so.
 func TestOrderedDiskFaults(t *testing.T) {
-	q := gagg.Query{From: shaped(t, datagen.Shape{Kind: "wide", Rows: 100_000, Groups: 100_000, Seed: 2}), By: []string{"k"}, Aggs: exprs("count(*)"), OrderBy: []string{"k"}}
+	rows := int64(100_000)
+	if testing.Short() {
+		rows = 25_000
+		gagg.SetLeastMemory(t, 1<<20)
+	}
+	q := gagg.Query{From: shaped(t, datagen.Shape{Kind: "wide", Rows: rows, Groups: rows, Seed: 2}), By: []string{"k"}, Aggs: exprs("count(*)"), OrderBy: []string{"k"}}
 	o := gagg.Options{Threads: 2, MemoryLimit: leastLimit(t, q, gagg.Options{})}
 	counting := spilltest.New()
 	gagg.SetSpillFS(t, counting)
