@@ -1,8 +1,8 @@
 // Decompression of Snappy pages (snappy.cuh).
 //
 // Walking from tag to tag takes a thread some 300 cycles each, and a copy may need what the copy before it makes: a thread
-// would take a quarter of a second for a page of strings. Here tags are found and copies are followed by pointer jumping,
-// and a page is the work of many blocks of threads, in five kernels that run one after the other on all pages:
+// would take 40 ms or more for a page of strings. Here tags are found and copies are followed by pointer jumping, and a page
+// is the work of many blocks of threads, in five kernels that run one after the other on all pages:
 //
 //   link    for each window (snappy_page.cuh): where a chain of elements that comes in leaves it (chain.cuh)
 //   walk    one thread a page goes from exit to exit: where the elements really come into each window
@@ -37,7 +37,8 @@
 #include "snappy_output.cuh"
 #include "snappy_tags.cuh"
 
-constexpr uint32_t SNAPPY_LONG = 1024;  // a guess
+constexpr uint32_t SNAPPY_LONG = 1024;    // a guess
+constexpr uint32_t SNAPPY_RESIDENT = 2;  // blocks of a multiprocessor that expand: no more than 64 registers a thread
 
 // SnappyExpand is the shared memory of a block that expands.
 struct SnappyExpand {
@@ -243,7 +244,7 @@ static __device__ __forceinline__ bool snappy_begin(SnappyExpand& shared, const 
 }
 
 // Threads a block: SNAPPY_THREADS. A block that meets a copy from before its fragment leaves the page to the next kernel.
-extern "C" __global__ void __launch_bounds__(SNAPPY_THREADS)
+extern "C" __global__ void __launch_bounds__(SNAPPY_THREADS, SNAPPY_RESIDENT)
     parquet_snappy_expand(const uint8_t* parcel, uint8_t* work, const ParquetPage* pages, uint32_t n, uint64_t* stop) {
   __shared__ SnappyExpand shared;
   SnappyShare share;
@@ -264,7 +265,7 @@ extern "C" __global__ void __launch_bounds__(SNAPPY_THREADS)
 }
 
 // Threads a block: SNAPPY_THREADS; blocks: n.
-extern "C" __global__ void __launch_bounds__(SNAPPY_THREADS)
+extern "C" __global__ void __launch_bounds__(SNAPPY_THREADS, SNAPPY_RESIDENT)
     parquet_snappy_again(const uint8_t* parcel, uint8_t* work, const ParquetPage* pages, uint32_t n, uint64_t* stop) {
   __shared__ SnappyExpand shared;
   SnappyShare share;

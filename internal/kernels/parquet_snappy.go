@@ -2,21 +2,16 @@ package kernels
 
 import "github.com/gagg-dev/gagg/internal/cuda"
 
-// What snappy_page.cuh keeps behind the room of a page: a flag, and of each
-// window of elements its table and its SnappyWindow.
-const (
-	snappyFlag   = 16
-	snappyWindow = 4096
-	snappyTable  = 4096
-	snappyFound  = 12
-)
+const snappyWindow = 4096 // bytes of elements
 
 // ParquetSnappyRoom is the bytes of work memory, from Expanded on, that a Snappy
-// page of so many bytes takes, which comes to size: what it comes to, and what
-// ExpandPages finds out about it. It is a multiple of 16.
+// page of so many bytes takes, which comes to size: what it comes to, and behind it
+// what ExpandPages finds out about it, in some 40 bytes and 1.003 for each
+// of the page's (snappy_page.cuh). It is a multiple of 16.
 func ParquetSnappyRoom(size, bytes int) int {
+	const flag, window = 16, 12
 	windows := (bytes + snappyWindow - 1) / snappyWindow
-	return align16(size+ParquetPadding) + align16(snappyFlag+windows*(snappyTable+snappyFound))
+	return align16(size+ParquetPadding) + align16(flag+(bytes+3)&^3+windows*window)
 }
 
 func align16(n int) int { return (n + 15) &^ 15 }

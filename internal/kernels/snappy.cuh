@@ -25,40 +25,33 @@ struct SnappyElement {
   bool literal;
 };
 
-// snappy_number is a number of n bytes, at most 4, the lowest first.
-static __device__ __forceinline__ uint32_t snappy_number(const uint8_t* at, uint32_t n) {
-  uint32_t number = 0;
-  for (uint32_t i = 0; i < n; i++) number |= static_cast<uint32_t>(at[i]) << (8 * i);
-  return number;
-}
+// SnappyBits is 8 aligned bytes.
+typedef uint64_t __attribute__((may_alias)) SnappyBits;
 
-// snappy_literal is the length of a literal that has `extra` bytes for it.
-static __device__ __forceinline__ uint32_t snappy_literal(const uint8_t* at, uint32_t extra) {
-  const uint32_t less = snappy_number(at + 1, extra);
-  return less < SNAPPY_ENDLESS ? less + 1 : SNAPPY_ENDLESS;
-}
-
-// snappy_element reads the element at `at`; 5 bytes may be read.
+// snappy_element reads the element at `at`. What it may be made of is loaded at once, and chosen from without going different
+// ways: the two aligned words that 5 bytes may lie in.
 static __device__ __forceinline__ SnappyElement snappy_element(const uint8_t* at) {
-  const uint32_t tag = at[0], high = tag >> 2;
-  switch (tag & 3) {
-    case 0:
-      if (high < 60) return {1, high + 1, 0, true};
-      return {high - 58, snappy_literal(at, high - 59), 0, true};
-    case 1:
-      return {2, 4 + (high & 7), tag >> 5 << 8 | at[1], false};
-    case 2:
-      return {3, high + 1, snappy_number(at + 1, 2), false};
-    default:
-      return {5, high + 1, snappy_number(at + 1, 4), false};
+  const uint32_t ahead = reinterpret_cast<uintptr_t>(at) % 8, bits = ahead * 8;
+  const SnappyBits* words = reinterpret_cast<const SnappyBits*>(at - ahead);
+  const uint64_t element = ahead > 3 ? words[0] >> bits | words[1] << (64 - bits) : words[0] >> bits;
+  const uint32_t kind = element & 3, high = element >> 2 & 63, rest = static_cast<uint32_t>(element >> 8);
+  if (kind == 0) {
+    const uint32_t extra = high < 60 ? 0 : high - 59;
+    uint32_t less = extra == 0 ? high : rest & (0xffffffff >> (32 - 8 * extra));
+    if (less >= SNAPPY_ENDLESS) less = SNAPPY_ENDLESS - 1;
+    return {1 + extra, less + 1, 0, true};
   }
+  const uint32_t offset = kind == 1 ? (element >> 5 & 7) << 8 | (rest & 0xff) : kind == 2 ? rest & 0xffff : rest;
+  return {kind == 3 ? 5 : kind + 1, kind == 1 ? 4 + (high & 7) : high + 1, offset, false};
 }
 
-// snappy_bytes is how long the element at `at` is in the block; 5 bytes may be read. Nothing but long literals makes the
-// lanes of a warp go different ways.
+// snappy_bytes is how long the element at `at` is in the block. Nearly always one byte tells.
 static __device__ __forceinline__ uint32_t snappy_bytes(const uint8_t* at) {
   const uint32_t tag = at[0], kind = tag & 3, high = tag >> 2;
-  if (kind == 0 && high >= 60) return high - 58 + snappy_literal(at, high - 59);
+  if (kind == 0 && high >= 60) {
+    const SnappyElement literal = snappy_element(at);
+    return literal.header + literal.length;
+  }
   return kind == 0 ? high + 2 : kind + 1 + kind / 3;
 }
 

@@ -5,11 +5,12 @@
 //
 // In work memory, behind the room of the page:
 //
-//   | room: size + PARQUET_PADDING | flag | 4 KiB for each window | SnappyWindow for each window |
-//   expanded                       aligned to 16
+//   | room: size + PARQUET_PADDING | flag | table: as long as the elements | SnappyWindow for each window |
+//   expanded                       aligned to 16                           aligned to 4
 //
-// The 4 KiB of a window hold its exits at first: where a chain of elements leaves the window that comes in at one of its
-// first SNAPPY_ENTRIES positions. Later they hold the positions of its tags, of which there are as many at most.
+// A window's part of the table has 16 bits for every other of its positions (snappy_entries). They hold its exits at first:
+// where a chain of elements leaves the window that comes in at a position of its first half. Later they hold the positions of
+// its tags: an element has 2 bytes or more, so that they suffice.
 #pragma once
 
 #include "device.cuh"
@@ -18,7 +19,7 @@
 #include "snappy.cuh"
 
 constexpr uint32_t SNAPPY_WINDOW = 4096;
-constexpr uint32_t SNAPPY_ENTRIES = SNAPPY_WINDOW / 2;  // an element has 2 bytes or more
+constexpr uint32_t SNAPPY_ENTRIES = SNAPPY_WINDOW / 2;  // of the table, for a window
 constexpr uint32_t SNAPPY_FRAGMENT = 64 << 10;
 constexpr uint32_t SNAPPY_NONE = 0xffffffff;
 
@@ -43,7 +44,7 @@ struct SnappyPage {
   uint32_t size;
   uint8_t* output;
   uint32_t* again;  // 1: copies reach across fragments
-  uint16_t* table;  // SNAPPY_ENTRIES for each window
+  uint16_t* table;  // SNAPPY_ENTRIES for each window but the last
   SnappyWindow* windows;
   uint32_t window_count;
 };
@@ -62,6 +63,12 @@ static __device__ __forceinline__ bool snappy_page(const uint8_t* parcel, uint8_
   p.again = reinterpret_cast<uint32_t*>(work + ((page.expanded + page.size + PARQUET_PADDING + 15) & ~uint64_t(15)));
   p.table = reinterpret_cast<uint16_t*>(p.again + 4);
   p.window_count = (p.n + SNAPPY_WINDOW - 1) / SNAPPY_WINDOW;
-  p.windows = reinterpret_cast<SnappyWindow*>(p.table + p.window_count * SNAPPY_ENTRIES);
+  p.windows = reinterpret_cast<SnappyWindow*>(p.table + ((p.n + 3) & ~3u) / 2);
   return header != 0 && size == p.size && (p.size == 0) == (p.n == 0);
+}
+
+// snappy_entries is the number of words of the table that a window has.
+static __device__ __forceinline__ uint32_t snappy_entries(const SnappyPage& page, uint32_t window) {
+  const uint32_t left = page.n - window * SNAPPY_WINDOW;
+  return left < SNAPPY_WINDOW ? (left + 1) / 2 : SNAPPY_ENTRIES;
 }

@@ -58,7 +58,8 @@ static __device__ __forceinline__ void snappy_link(SnappyTags& shared, const Sna
   chain_exits(jump, shared.exits);
   __syncthreads();
   uint16_t* table = page.table + window * SNAPPY_ENTRIES;
-  for (uint32_t p = threadIdx.x; p < SNAPPY_ENTRIES; p += blockDim.x) {
+  const uint32_t entries = snappy_entries(page, window);
+  for (uint32_t p = threadIdx.x; p < entries; p += blockDim.x) {
     uint32_t exit = shared.exits[p];
     while (p < SNAPPY_SEGMENTS * warpSize && exit < SNAPPY_WINDOW) exit = shared.exits[exit];
     table[p] = static_cast<uint16_t>(exit);
@@ -72,10 +73,11 @@ static __device__ __forceinline__ bool snappy_walk(const SnappyPage& page) {
   uint32_t at = 0, window = 0;
   while (at < page.n) {
     const uint32_t in = at / SNAPPY_WINDOW, begin = in * SNAPPY_WINDOW, end = begin + SNAPPY_WINDOW;
+    const uint32_t entries = snappy_entries(page, in);
     while (window < in) page.windows[window++].entry = SNAPPY_NONE;
     page.windows[window++].entry = at - begin;
     while (at < end && at < page.n) {
-      if (at - begin < SNAPPY_ENTRIES) {
+      if (at - begin < entries) {
         const uint32_t exit = page.table[in * SNAPPY_ENTRIES + at - begin];
         at = begin + exit % SNAPPY_LAST;
         if (exit < SNAPPY_LAST) continue;

@@ -153,13 +153,17 @@ func TestSnappyCopies(t *testing.T) {
 func TestSnappyWindows(t *testing.T) {
 	r := newSnappyRig(t)
 	var pages []*snappyPage
-	for seed := range 20 {
+	drawn, shifts := 20, 6
+	if testing.Short() {
+		drawn, shifts = 3, 2
+	}
+	for many := range drawn {
 		b := new(snappyBlock).literalOf(1+r.draws.IntN(30), r.draws)
 		for len(b.elements) < 3*snappyWindow {
 			switch {
 			case r.draws.IntN(100) == 0:
 				b.literalOf(1+r.draws.IntN(2*snappyWindow), r.draws)
-			case r.draws.IntN(20) < seed:
+			case r.draws.IntN(20) < many:
 				b.literalOf(1+r.draws.IntN(70), r.draws)
 			default:
 				b.drawCopy(r.draws)
@@ -167,7 +171,7 @@ func TestSnappyWindows(t *testing.T) {
 		}
 		pages = append(pages, blockPage(b.bytes()))
 	}
-	for shift := range 6 {
+	for shift := range shifts {
 		far := new(snappyBlock).literalOf(100+shift, r.draws)
 		for range 2*snappyBatch + 1 {
 			far.copy(3, 64, 64+shift)
