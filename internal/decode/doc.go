@@ -7,8 +7,9 @@
 //	unit     a row group of a file
 //	source   a column of the scan that the query needs
 //	output   a use of a source: an argument of aggregates, or a field of the key
-//	array    a word of 64 bits for each row, in device memory: what an output comes to. A value has one; a key field
+//	array    a word of 64 bits for each value, in device memory: what an output comes to. A value has one; a key field
 //	         has one for each key word it has bits in, and one for its field hash behind them
+//	place    where in the arrays of an output the word of a row is, if it is not NULL
 //	parcel   units in one piece of memory: what one job of the device is
 //	decline  to leave a unit to the CPU, which reads it from the file as if nothing had been
 //
@@ -17,8 +18,8 @@
 // All of it lies in one piece, for one copy to the device. Places are counted
 // from its beginning, so that it may lie anywhere (aligned to 16 bytes):
 //
-//	| chunk | 0s | chunk | 0s | … | entries | … | pages | tasks | outputs | states | fields |
-//	0                                           data                                       Size
+//	| chunk | 0s | chunk | 0s | … | entries | … | pages | tasks | outputs | states | nulls | fields |
+//	0                                           data                                               Size
 //
 // Chunks are as in the file, page headers and dictionary pages included; each
 // begins at a multiple of 16 and has at least 16 bytes of zeros behind it
@@ -37,7 +38,7 @@
 // The host has read the headers of pages: how many there are, their sizes,
 // encodings and checksums, that the rows of all sources add up. It has decoded the
 // dictionaries. The device checks what is in pages: that Snappy comes to the
-// promised size, that no row is NULL, that there are as many values as rows, that codes
+// promised size, that there are as many values as levels say, that codes
 // are of the dictionary, strings short enough and integers in the range of
 // their type. It says what is wrong in the stop word of the job; then none of the rows is
 // taken, and the units of the parcel are declined. It says no more than that: the

@@ -59,6 +59,9 @@ func (k *Kernels) Make(s *cuda.Stream, p *Parcel, in, rows, work, stop cuda.Span
 	if err := k.snappy.ExpandPages(s, job.Parcel, job.Work, job.Pages, p.pages, job.Stop); err != nil {
 		return err
 	}
+	if err := k.decode.Levels(s, kernels.ParquetLevelGrid(len(p.tasks)), job); err != nil {
+		return err
+	}
 	if err := k.decode.Values(s, kernels.ParquetValueGrid(len(p.tasks)), job); err != nil {
 		return err
 	}
@@ -87,6 +90,7 @@ func (p *Parcel) job(in, work, stop cuda.Span) kernels.ParquetJob {
 		return at
 	}
 	work = work.Slice(0, cuda.Size(p.WorkBytes()))
+	arrays := work.Ptr + cuda.Ptr(align(p.expanded))
 	return kernels.ParquetJob{
 		Parcel:  in.Ptr,
 		Work:    work.Ptr,
@@ -94,14 +98,17 @@ func (p *Parcel) job(in, work, stop cuda.Span) kernels.ParquetJob {
 		Tasks:   next(len(p.tasks), taskBytes),
 		Outputs: next(len(p.plan.Outputs), outputBytes),
 		States:  next(len(p.plan.States), stateBytes),
+		Nulls:   next(len(p.plan.Nulls), nullBytes),
 		Fields:  next(len(p.plan.Fields), fieldBytes),
-		Arrays:  work.Ptr + cuda.Ptr(align(p.expanded)),
+		Arrays:  arrays,
+		Places:  arrays + cuda.Ptr(p.plan.arrays()*arrayWords(p.rows)*8),
 		Stop:    stop.Ptr,
 
 		ArrayWords: uint64(arrayWords(p.rows)),
 		PageCount:  uint32(len(p.pages)),
 		TaskCount:  uint32(len(p.tasks)),
 		FieldCount: uint32(len(p.plan.Fields)),
+		NullCount:  uint32(len(p.plan.Nulls)),
 		Rows:       uint32(p.rows),
 		HashWords:  uint32(p.plan.HashWords),
 		KeyWords:   uint32(p.plan.KeyWords),

@@ -68,14 +68,18 @@ func TestMakeRows(t *testing.T) {
 					floats(column.Float32, kernels.ParquetFloat, someFloats(r, rows, true)),
 					floats(column.Float64, kernels.ParquetDouble, someFloats(r, rows, false)),
 				}
-				first := r.IntN(len(keys))
-				keys = keys[first : first+1+r.IntN(min(len(keys)-first, 4))]
 				values := []source{
 					ints(column.Int64, kernels.ParquetInt64, draw(rows, int64s)),
 					ints(column.Int32, kernels.ParquetInt32, draw(rows, int32s)),
 					floats(column.Float64, kernels.ParquetFloat, someFloats(r, rows, true)),
 					floats(column.Float64, kernels.ParquetDouble, someFloats(r, rows, false)),
 				}
+				for _, s := range []*source{&keys[r.IntN(len(keys))], &keys[r.IntN(len(keys))], &values[r.IntN(len(values))]} {
+					share := r.Float64() * 1.2 // of rows that are NULL
+					*s = nullable(*s, draw(rows, func() bool { return r.Float64() < share }))
+				}
+				first := r.IntN(len(keys))
+				keys = keys[first : first+1+r.IntN(min(len(keys)-first, 4))]
 				g := newRig(t, seed, keys, values[r.IntN(len(values)):])
 				g.plan.HashWords = r.IntN(2)
 				for from := 0; from < rows; {
@@ -156,7 +160,7 @@ func TestCodeWidths(t *testing.T) {
 }
 
 // Pages of many windows: short runs of wide codes, strings of one length but for one far
-// behind, and strings of any.
+// behind, and strings of any; levels of many runs.
 func TestLongPages(t *testing.T) {
 	const rows = 60_000
 	r := rand.New(rand.NewPCG(8, 8))
@@ -173,6 +177,8 @@ func TestLongPages(t *testing.T) {
 		"nearly": texts(nearly),
 		"any":    texts(someTexts(r, rows, 0, 15, 1<<16)),
 		"empty":  texts(make([]string, rows)),
+		"nulls":  nullable(texts(nearly), draw(rows, func() bool { return r.IntN(3) == 0 })),
+		"rare":   nullable(wide, draw(rows, func() bool { return r.IntN(1000) == 0 })),
 	} {
 		for coded := range uint8(2) {
 			t.Run(fmt.Sprintf("%s/coded=%d", name, coded), func(t *testing.T) {
@@ -180,15 +186,16 @@ func TestLongPages(t *testing.T) {
 				g := newRig(t, 1, []source{s}, nil)
 				dict := dictionary(&s, 0, rows)
 				task := g.entries(&s, 0, dict)
-				var values []byte
+				values, codes := s.values(0, rows, dict)
 				if coded == 1 {
-					values = drawCodes(r, dict.codes, len(dict.rows))
-				} else {
-					for i := range rows {
-						values = append(values, s.plain(i)...)
-					}
+					values = drawCodes(r, codes, len(dict.rows))
 				}
-				g.page(kernels.ParquetPage{Rows: rows, Coded: coded}, nil, values, task)
+				page := kernels.ParquetPage{Rows: rows, Coded: coded}
+				var head []byte
+				if s.vector.Null != nil {
+					head, page.Levels = drawLevels(r, v2Levels, s.vector.Null)
+				}
+				g.page(page, head, values, task)
 				g.parcel.rows = rows
 				p, memory := g.finish()
 				got, stop := d.make(t, p, memory)

@@ -76,17 +76,19 @@ const (
 	levelForms
 )
 
-// drawLevels is definition levels of so many rows, none of which is NULL, and what
-// a page's Levels says of them.
-func drawLevels(r *rand.Rand, form, rows int) ([]byte, uint32) {
+// drawLevels is definition levels of rows, and what a page's Levels says of
+// them. Without levels no row is NULL.
+func drawLevels(r *rand.Rand, form int, null []bool) ([]byte, uint32) {
 	if form == noLevels {
 		return nil, 0
 	}
-	ones := make([]uint32, rows)
-	for i := range ones {
-		ones[i] = 1
+	there := make([]uint32, len(null))
+	for i := range there {
+		if !null[i] {
+			there[i] = 1
+		}
 	}
-	b := drawRuns(r, ones, 1)
+	b := drawRuns(r, there, 1)
 	if form == sizedLevels {
 		return append(binary.LittleEndian.AppendUint32(nil, uint32(len(b))), b...), kernels.ParquetSizedLevels
 	}

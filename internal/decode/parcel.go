@@ -39,13 +39,14 @@ const (
 	taskBytes   = int(unsafe.Sizeof(kernels.ParquetTask{}))
 	outputBytes = int(unsafe.Sizeof(kernels.ParquetOutput{}))
 	stateBytes  = int(unsafe.Sizeof(kernels.ParquetState{}))
+	nullBytes   = int(unsafe.Sizeof(kernels.ParquetNull{}))
 	fieldBytes  = int(unsafe.Sizeof(kernels.ParquetField{}))
 )
 
 // descriptorBytes is the bytes of the descriptors behind the data of a parcel.
 func (p *Plan) descriptorBytes(pages, tasks int) int {
 	return pages*pageBytes + tasks*taskBytes +
-		len(p.Outputs)*outputBytes + len(p.States)*stateBytes + len(p.Fields)*fieldBytes
+		len(p.Outputs)*outputBytes + len(p.States)*stateBytes + len(p.Nulls)*nullBytes + len(p.Fields)*fieldBytes
 }
 
 // describe writes the descriptors behind the data, into memory of Size bytes
@@ -58,6 +59,7 @@ func (p *Parcel) describe(memory []byte) {
 		to = put(to, []kernels.ParquetOutput{p.plan.Outputs[i].ParquetOutput})
 	}
 	to = put(to, p.plan.States)
+	to = put(to, p.plan.Nulls)
 	put(to, p.plan.Fields)
 }
 

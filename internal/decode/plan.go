@@ -21,6 +21,7 @@ type Plan struct {
 	Outputs []Output               // their arrays follow one another from 0 on: see Place
 	Fields  []kernels.ParquetField // in the order of the key columns
 	States  []kernels.ParquetState // one for each state word
+	Nulls   []kernels.ParquetNull  // what rows add to state words for the outputs that are NULL in them
 
 	HashWords int // of a row: 1, or 0 where the group-by kernels compute the hash
 	KeyWords  int
@@ -31,7 +32,7 @@ func (p *Plan) RowWords() int { return p.HashWords + p.KeyWords + len(p.States) 
 
 // Place gives each output its arrays, in order, and each field those of its
 // output: fields are the outputs with a Field, in the order of these, and word
-// is the first key word of each.
+// is the first key word of each. What a NULL is in a field is left to set.
 func (p *Plan) Place(word []int) error {
 	at := uint32(0)
 	p.Fields = make([]kernels.ParquetField, len(word))
@@ -46,7 +47,9 @@ func (p *Plan) Place(word []int) error {
 		if o.Field >= len(word) || p.Fields[o.Field].Words != 0 {
 			return fmt.Errorf("decode: output %d is of key field %d of %d", i, o.Field, len(word))
 		}
-		p.Fields[o.Field] = kernels.ParquetField{Array: o.Array, Words: uint32(o.Words), Word: uint32(word[o.Field])}
+		p.Fields[o.Field] = kernels.ParquetField{
+			Array: o.Array, Words: uint32(o.Words), Word: uint32(word[o.Field]), Place: uint32(i),
+		}
 		placed++
 	}
 	if placed != len(word) {
@@ -77,7 +80,7 @@ func arrayWords(rows int) int { return (rows + 1) &^ 1 }
 // WorkBytes is the work memory that a parcel of so many rows takes, whose
 // pages have so many bytes decompressed, with what is between them.
 func (p *Plan) WorkBytes(rows, expanded int) int {
-	return align(expanded) + p.arrays()*arrayWords(rows)*8
+	return align(expanded) + (p.arrays()*8+len(p.Outputs)*4)*arrayWords(rows)
 }
 
 // RowBytes is the bytes of so many rows.

@@ -66,6 +66,33 @@ func texts(values []string) source {
 	return s
 }
 
+// nullable makes rows of a column NULL, as drawn.
+func nullable(s source, null []bool) source {
+	s.vector.Null = null
+	s.output.Nulls = 1
+	return s
+}
+
+// isNull is which of the rows from ... to are NULL.
+func (s *source) isNull(from, to int) []bool {
+	if s.vector.Null == nil {
+		return make([]bool, to-from)
+	}
+	return s.vector.Null[from:to]
+}
+
+// values is the PLAIN values of rows, and the codes of them.
+func (s *source) values(from, to int, d dict) (plain []byte, codes []uint32) {
+	for r := from; r < to; r++ {
+		if s.vector.IsNull(r) {
+			continue
+		}
+		plain = append(plain, s.plain(r)...)
+		codes = append(codes, d.codes[string(s.plain(r))])
+	}
+	return plain, codes
+}
+
 // rig is a plan over columns, a parcel of them that is being made, and the
 // rows that it has to come to.
 type rig struct {
@@ -80,7 +107,8 @@ type rig struct {
 }
 
 // newRig makes the plan of a query: the states are a count, and each value, floats
-// as sums too, integers times the first value.
+// as sums too, integers times the first value. The count is greater by
+// 2^(32+i) where value i is NULL, and what the value would be is nullState.
 func newRig(tb testing.TB, seed uint64, keys, values []source) *rig {
 	tb.Helper()
 	g := &rig{plan: &Plan{HashWords: 1}, keys: keys, values: values, draws: rand.New(rand.NewPCG(seed, 7))}
@@ -109,18 +137,46 @@ func newRig(tb testing.TB, seed uint64, keys, values []source) *rig {
 	if err := g.plan.Place(words); err != nil {
 		tb.Fatal(err)
 	}
+	for i := range g.plan.Fields {
+		g.plan.Fields[i].NullWord, g.plan.Fields[i].NullBit = g.nullBit(i)
+	}
 	g.plan.States = []kernels.ParquetState{{Constant: 1}}
 	for i := range values {
-		array := g.plan.Outputs[len(keys)+i].Array
-		g.plan.States = append(g.plan.States, kernels.ParquetState{Array: array, Word: kernels.ParquetCopy})
-		state := kernels.ParquetState{Array: array, Word: kernels.ParquetSum}
+		place := uint32(len(keys) + i)
+		state := kernels.ParquetState{Array: g.plan.Outputs[place].Array, Place: place, Word: kernels.ParquetCopy, Null: nullState}
+		g.plan.States = append(g.plan.States, state)
+		state.Word = kernels.ParquetSum
 		if !values[i].vector.Type.IsFloat() {
-			state.Word, state.Constant = kernels.ParquetProduct, uint64(g.plan.Outputs[len(keys)].Array)
+			state.Word, state.Constant = kernels.ParquetProduct, uint64(state.Array)
 		}
 		g.plan.States = append(g.plan.States, state)
+		g.plan.Nulls = append(g.plan.Nulls, kernels.ParquetNull{Add: 1 << (32 + i), Place: place})
 	}
 	g.parcel.plan = g.plan
 	return g
+}
+
+// nullState is what a state word is of a row that is NULL.
+const nullState = 0x123456789abcdef
+
+// nullBit is where a key says that field i is NULL: what is not zero in the key
+// of a row with nothing else in it.
+func (g *rig) nullBit(i int) (word uint32, bit uint64) {
+	vectors := make([]column.Vector, len(g.keys))
+	for k := range vectors {
+		vectors[k] = column.Vector{
+			Type: g.keys[k].vector.Type, Len: 1, Int: []int64{0}, Float: []float64{0},
+			Span: []column.Span{{}}, Data: make([]byte, 0, column.SpanPadding),
+		}
+	}
+	vectors[i].Null = []bool{true}
+	g.encoder.Encode(vectors, 1)
+	for w, v := range g.encoder.Words {
+		if v[0] != 0 {
+			return uint32(w), v[0]
+		}
+	}
+	return 0, 0
 }
 
 // sources is the columns, as the plan counts them.
@@ -133,12 +189,6 @@ func (g *rig) rows(from, to int) (rows []uint64) {
 		vectors = append(vectors, slice(g.keys[i].vector, from, to))
 	}
 	g.encoder.Encode(vectors, to-from)
-	first := func(r int) uint64 {
-		if v := &g.values[0].vector; !v.Type.IsFloat() {
-			return uint64(v.Int[r])
-		}
-		return math.Float64bits(g.values[0].vector.Float[r])
-	}
 	for r := range to - from {
 		if g.plan.HashWords == 1 {
 			rows = append(rows, g.encoder.Hash[r])
@@ -146,15 +196,19 @@ func (g *rig) rows(from, to int) (rows []uint64) {
 		for _, w := range g.encoder.Words {
 			rows = append(rows, w[r])
 		}
+		count := len(rows)
 		rows = append(rows, 1)
 		for i := range g.values {
-			v := &g.values[i].vector
-			if !v.Type.IsFloat() {
-				rows = append(rows, uint64(v.Int[from+r]), uint64(v.Int[from+r])*first(from+r))
-				continue
+			v, at := &g.values[i].vector, from+r
+			switch zero := 0.0; {
+			case v.IsNull(at):
+				rows = append(rows, nullState, nullState)
+				rows[count] += 1 << (32 + i)
+			case v.Type.IsFloat():
+				rows = append(rows, math.Float64bits(v.Float[at]), math.Float64bits(zero+v.Float[at]))
+			default:
+				rows = append(rows, uint64(v.Int[at]), uint64(v.Int[at]*v.Int[at]))
 			}
-			zero := 0.0
-			rows = append(rows, math.Float64bits(v.Float[from+r]), math.Float64bits(zero+v.Float[from+r]))
 		}
 	}
 	return rows
@@ -163,6 +217,9 @@ func (g *rig) rows(from, to int) (rows []uint64) {
 // slice is rows of a flat vector.
 func slice(v column.Vector, from, to int) column.Vector {
 	v.Len = to - from
+	if v.Null != nil {
+		v.Null = v.Null[from:to]
+	}
 	switch {
 	case v.Int != nil:
 		v.Int = v.Int[from:to]
@@ -217,15 +274,19 @@ func (g *rig) unit(from, to int) {
 		for at := from; at < to || at == from; {
 			rows := min(1+g.draws.IntN(1<<g.draws.IntN(14)), to-at)
 			page := kernels.ParquetPage{First: uint32(g.parcel.rows + at - from), Rows: uint32(rows), Snappy: uint8(g.draws.IntN(2))}
-			var head, values []byte
-			head, page.Levels = drawLevels(g.draws, g.draws.IntN(levelForms), rows)
+			form := g.draws.IntN(levelForms)
+			if slices.Contains(s.isNull(at, at+rows), true) {
+				form = 1 + g.draws.IntN(levelForms-1)
+			}
+			var head []byte
+			head, page.Levels = drawLevels(g.draws, form, s.isNull(at, at+rows))
+			values, codes := s.values(at, at+rows, dict)
 			if g.draws.IntN(2) == 0 {
 				page.Coded = 1
-				values = drawCodes(g.draws, dict.codes[at-from:at-from+rows], len(dict.rows))
-			} else {
-				for r := at; r < at+rows; r++ {
-					values = append(values, s.plain(r)...)
-				}
+				values = drawCodes(g.draws, codes, len(dict.rows))
+			}
+			if form == v2Levels && len(values) == 0 {
+				page.Snappy = 0
 			}
 			g.page(page, head, values, task)
 			at += max(rows, 1)
@@ -236,26 +297,23 @@ func (g *rig) unit(from, to int) {
 }
 
 // dict is the dictionary of a unit: the row where each entry was first seen,
-// and the code of each row.
+// and the code of each PLAIN value.
 type dict struct {
 	rows  []int
-	codes []uint32
+	codes map[string]uint32
 }
 
-func dictionary(s *source, from, to int) (d dict) {
-	seen := map[string]uint32{}
+func dictionary(s *source, from, to int) dict {
+	d := dict{codes: map[string]uint32{}}
 	for r := from; r < to; r++ {
 		v := string(s.plain(r))
-		code, ok := seen[v]
-		if !ok {
-			code = uint32(len(d.rows))
-			seen[v] = code
+		if _, ok := d.codes[v]; !ok && !s.vector.IsNull(r) {
+			d.codes[v] = uint32(len(d.rows))
 			d.rows = append(d.rows, r)
 		}
-		d.codes = append(d.codes, code)
 	}
 	if len(d.rows) == 0 {
-		d.rows = []int{0} // of a unit without rows
+		d.rows = []int{0} // of a unit without values
 	}
 	return d
 }

@@ -60,7 +60,7 @@ func TestStops(t *testing.T) {
 		{"the last is NULL", int32s, sized(18, 1, 2, 0), zeros(40), nulls},
 		{"the last is NULL, packed", int32s, sized(5, 0xff, 0xfd), zeros(40), nulls},
 		{"the first is NULL, packed", int32s, sized(5, 0xfe, 0xff), zeros(40), nulls},
-		{"NULLs, and a number cut", int32s, sized(20, 0), zeros(39), damaged},
+		{"NULLs, and a number cut", int32s, sized(20, 0), zeros(39), nulls},
 		{"a level of 2", int32s, sized(20, 2), zeros(40), damaged},
 		{"too few levels", int32s, sized(18, 1), zeros(40), damaged},
 		{"too few packed levels", int32s, sized(5, 0xff), zeros(40), damaged},
@@ -163,22 +163,23 @@ func damageable(t *testing.T, seed uint64, rows int, each func(t *testing.T, g *
 		floats(column.Float64, kernels.ParquetDouble, someFloats(r, rows, false)),
 		texts(someTexts(r, rows, 3, 3, 10)),
 		texts(someTexts(r, rows, 0, 15, 10)),
+		nullable(texts(someTexts(r, rows, 0, 15, 10)), draw(rows, func() bool { return r.IntN(3) == 0 })),
 	} {
 		for coded := range uint8(2) {
 			for form := range levelForms {
+				if form == noLevels && s.vector.Null != nil {
+					continue
+				}
 				t.Run(fmt.Sprintf("physical=%d/coded=%d/levels=%d", s.output.Physical, coded, form), func(t *testing.T) {
 					g := newRig(t, seed, []source{s}, nil)
 					page := kernels.ParquetPage{Rows: uint32(rows), Coded: coded}
-					var head, values []byte
-					head, page.Levels = drawLevels(r, form, rows)
+					var head []byte
+					head, page.Levels = drawLevels(r, form, s.isNull(0, rows))
 					dict := dictionary(&s, 0, rows)
 					task := g.entries(&s, 0, dict)
+					values, codes := s.values(0, rows, dict)
 					if coded == 1 {
-						values = drawCodes(r, dict.codes, len(dict.rows))
-					} else {
-						for i := range rows {
-							values = append(values, s.plain(i)...)
-						}
+						values = drawCodes(r, codes, len(dict.rows))
 					}
 					g.page(page, head, values, task)
 					g.parcel.rows = rows

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 	"math/bits"
+	"slices"
 	"testing"
 	"unsafe"
 
@@ -20,8 +21,10 @@ type twin struct {
 	tasks   []kernels.ParquetTask
 	outputs []kernels.ParquetOutput
 	states  []kernels.ParquetState
+	nulls   []kernels.ParquetNull
 	fields  []kernels.ParquetField
 	arrays  [][]uint64
+	null    [][]bool // by output and row
 }
 
 // twinRows is the rows of a parcel that lies in memory, or why they cannot be
@@ -34,6 +37,7 @@ func twinRows(t testing.TB, p *Parcel, memory []byte) (rows []uint64, stop uint6
 	w.tasks = take[kernels.ParquetTask](&from, len(p.tasks))
 	w.outputs = take[kernels.ParquetOutput](&from, len(p.plan.Outputs))
 	w.states = take[kernels.ParquetState](&from, len(p.plan.States))
+	w.nulls = take[kernels.ParquetNull](&from, len(p.plan.Nulls))
 	w.fields = take[kernels.ParquetField](&from, len(p.plan.Fields))
 	if len(from) != 0 {
 		t.Fatalf("%d bytes behind the descriptors", len(from))
@@ -41,6 +45,10 @@ func twinRows(t testing.TB, p *Parcel, memory []byte) (rows []uint64, stop uint6
 	w.arrays = make([][]uint64, p.plan.arrays())
 	for i := range w.arrays {
 		w.arrays[i] = make([]uint64, p.rows)
+	}
+	w.null = make([][]bool, len(w.outputs))
+	for i := range w.null {
+		w.null[i] = make([]bool, p.rows)
 	}
 	for _, task := range w.tasks {
 		stop = max(stop, w.decode(task))
@@ -63,34 +71,30 @@ func take[T any](b *[]byte, n int) []T {
 	return out
 }
 
-// decode fills the arrays of an output for the rows of a page.
+// decode fills the arrays of an output for the rows of a page, and notes which
+// of them are NULL.
 func (w *twin) decode(t kernels.ParquetTask) (stop uint64) {
 	p, o := &w.pages[t.Page], &w.outputs[t.Output]
-	values, stop := w.values(p)
+	values, there, stop := w.values(p)
 	if stop != 0 {
 		return stop
 	}
-	if p.Coded == 1 {
-		if len(values) == 0 {
-			return kernels.ParquetStopDamaged
+	var rows []int // of the values
+	for r, one := range there {
+		if one == 1 {
+			rows = append(rows, int(p.First)+r)
+			continue
 		}
-		codes, ok := expandRuns(values[1:], uint(values[0]), int(p.Rows))
-		if !ok {
-			return kernels.ParquetStopDamaged
+		if o.Nulls == 0 {
+			return kernels.ParquetStopNulls
 		}
-		for r, c := range codes {
-			if c >= t.Count {
-				return kernels.ParquetStopDamaged
-			}
-			for k := range arraysOf(o) {
-				at := t.Entries + 8*(uint64(k)*uint64(t.Count)+uint64(c))
-				w.arrays[o.Array+k][int(p.First)+r] = binary.LittleEndian.Uint64(w.memory[at:])
-			}
-		}
-		return 0
+		w.null[t.Output][int(p.First)+r] = true
 	}
-	for r := range int(p.Rows) {
-		n, stop := w.plain(o, values, int(p.First)+r)
+	if p.Coded == 1 {
+		return w.coded(t, o, values, rows)
+	}
+	for _, r := range rows {
+		n, stop := w.plain(o, values, r)
 		if stop != 0 {
 			return stop
 		}
@@ -99,8 +103,32 @@ func (w *twin) decode(t kernels.ParquetTask) (stop uint64) {
 	return 0
 }
 
-// values is what follows the levels of a page, decompressed.
-func (w *twin) values(p *kernels.ParquetPage) (values []byte, stop uint64) {
+// coded fills the arrays of an output for rows of a page of codes.
+func (w *twin) coded(t kernels.ParquetTask, o *kernels.ParquetOutput, values []byte, rows []int) (stop uint64) {
+	if len(values) == 0 && len(rows) == 0 {
+		return 0
+	}
+	if len(values) == 0 {
+		return kernels.ParquetStopDamaged
+	}
+	codes, ok := expandRuns(values[1:], uint(values[0]), len(rows))
+	if !ok {
+		return kernels.ParquetStopDamaged
+	}
+	for i, c := range codes {
+		if c >= t.Count {
+			return kernels.ParquetStopDamaged
+		}
+		for k := range arraysOf(o) {
+			at := t.Entries + 8*(uint64(k)*uint64(t.Count)+uint64(c))
+			w.arrays[o.Array+k][rows[i]] = binary.LittleEndian.Uint64(w.memory[at:])
+		}
+	}
+	return 0
+}
+
+// values is what follows the levels of a page, decompressed, and the levels.
+func (w *twin) values(p *kernels.ParquetPage) (values []byte, there []uint32, stop uint64) {
 	values = w.memory[p.At:][:p.Bytes]
 	levels := []byte(nil)
 	if p.Levels != kernels.ParquetSizedLevels {
@@ -109,30 +137,25 @@ func (w *twin) values(p *kernels.ParquetPage) (values []byte, stop uint64) {
 	if p.Snappy == 1 {
 		out, err := snappy.Decode(nil, values)
 		if err != nil || len(out)+len(levels) != int(p.Size) {
-			return nil, kernels.ParquetStopDamaged
+			return nil, nil, kernels.ParquetStopDamaged
 		}
 		values = out
 	}
 	if p.Levels == kernels.ParquetSizedLevels {
 		if len(values) < 4 || uint64(binary.LittleEndian.Uint32(values)) > uint64(len(values)-4) {
-			return nil, kernels.ParquetStopDamaged
+			return nil, nil, kernels.ParquetStopDamaged
 		}
 		n := binary.LittleEndian.Uint32(values)
 		levels, values = values[4:4+n], values[4+n:]
 	}
 	if p.Levels == 0 {
-		return values, 0
+		return values, slices.Repeat([]uint32{1}, int(p.Rows)), 0
 	}
 	there, ok := expandRuns(levels, 1, int(p.Rows))
 	if !ok {
-		return nil, kernels.ParquetStopDamaged
+		return nil, nil, kernels.ParquetStopDamaged
 	}
-	for _, one := range there {
-		if one == 0 {
-			return nil, kernels.ParquetStopNulls
-		}
-	}
-	return values, 0
+	return values, there, 0
 }
 
 // plain makes the words of the PLAIN value that b begins with, and tells how
@@ -218,6 +241,11 @@ func keyBits(o *kernels.ParquetOutput, b uint64) uint64 {
 func (w *twin) row(plan *Plan, r int) (row []uint64) {
 	keys, hash := make([]uint64, plan.KeyWords), uint64(0xa0761d6478bd642f)
 	for _, f := range w.fields {
+		if w.null[f.Place][r] {
+			keys[f.NullWord] |= f.NullBit
+			hash = mum(hash^0x8ebc6af09c88c6e3, 0xe7037ed1a0b428db)
+			continue
+		}
 		for k := range f.Words {
 			keys[f.Word+k] |= w.arrays[f.Array+k][r]
 		}
@@ -227,16 +255,24 @@ func (w *twin) row(plan *Plan, r int) (row []uint64) {
 		row = append(row, hash)
 	}
 	row = append(row, keys...)
+	states := len(row)
 	for _, s := range w.states {
-		switch s.Word {
-		case kernels.ParquetConstant:
+		switch {
+		case s.Word == kernels.ParquetConstant:
 			row = append(row, s.Constant)
-		case kernels.ParquetCopy:
+		case w.null[s.Place][r]:
+			row = append(row, s.Null)
+		case s.Word == kernels.ParquetCopy:
 			row = append(row, w.arrays[s.Array][r])
-		case kernels.ParquetProduct:
+		case s.Word == kernels.ParquetProduct:
 			row = append(row, w.arrays[s.Array][r]*w.arrays[s.Constant][r])
 		default:
 			row = append(row, math.Float64bits(math.Float64frombits(w.arrays[s.Array][r])+0))
+		}
+	}
+	for _, n := range w.nulls {
+		if w.null[n.Place][r] {
+			row[states+int(n.State)] += n.Add
 		}
 	}
 	return row

@@ -7,13 +7,14 @@
 //            descriptors below, in one piece of device memory. Package internal/decode says how it is laid out
 //   source   a column of the file, one page of it after the other
 //   output   a use of a source: a value (the argument of aggregates) or a field of the key
-//   array    a word of 64 bits for each row of the parcel, in work memory. A value has one; a field has one for each key
-//            word that it has bits in, the bits at their place, and behind them one for its hash
+//   array    a word of 64 bits for each value of an output, in work memory; those of a page lie from the page's first row on
+//            without gaps. A value has one; a field has one for each key word that it has bits in, the bits at their place,
+//            and behind them one for its hash
+//   place    of a row, for an output: the number of its word in the output's arrays, or PARQUET_NULL
 //   stop     the word where a kernel says why it could not go on (ParquetStop); the greatest reason stays. 0: none
 //
 // Invariants:
 //
-//   NO-NULLS   A page has as many values as rows.
 //   ROOM       Behind the bytes of a page lie PARQUET_PADDING more that may be read: in the parcel and decompressed.
 //              Kernels read them and take nothing from them.
 //   WITHIN     Whatever the bytes of a page say, nothing else is read and nothing outside of the arrays is written. The
@@ -28,9 +29,12 @@ constexpr uint32_t PARQUET_PADDING = 16;
 // ParquetPage.levels of a page of the first kind (v1): definition levels in runs behind their size, which takes 4 bytes.
 constexpr uint32_t PARQUET_SIZED_LEVELS = 0xffffffff;
 
+// The place of a row that is NULL.
+constexpr uint32_t PARQUET_NULL = 0xffffffff;
+
 // ParquetStop is why the rows of a parcel were not made. Numbers: greater ones win.
 enum ParquetStop : uint64_t {
-  PARQUET_STOP_NULLS = 1,    // a page holds NULLs
+  PARQUET_STOP_NULLS = 1,    // NULLs where none are admitted
   PARQUET_STOP_LONG = 2,     // a string has more than 15 bytes
   PARQUET_STOP_RANGE = 3,    // a value is outside of what its output admits
   PARQUET_STOP_DAMAGED = 4,  // the bytes of a page make no sense
@@ -44,7 +48,7 @@ struct ParquetPage {
   uint32_t bytes;     // in the parcel; the levels of a v2 page, which are never compressed, included
   uint32_t size;      // decompressed, levels included
   uint32_t levels;    // bytes of runs of definition levels in front of a v2 page; PARQUET_SIZED_LEVELS; 0: there are none
-  uint32_t rows;      // values
+  uint32_t rows;      // values and NULLs
   uint32_t first;     // row of the parcel that it begins with
   uint8_t snappy;     // 1: Snappy (behind the levels of a v2 page); 0: not compressed
   uint8_t coded;      // 1: codes of a dictionary, whose width comes first; 0: PLAIN
@@ -56,8 +60,9 @@ struct ParquetTask {
                      // for each array of the output; of a page of values: unused
   uint32_t page;
   uint32_t output;
-  uint32_t count;  // of the dictionary's entries
-  uint32_t walk;   // 0 in the parcel; parquet_decode_values notes here what it leaves to parquet_decode_walks
+  uint32_t count;   // of the dictionary's entries
+  uint32_t walk;    // 0 in the parcel; parquet_decode_values notes here what it leaves to parquet_decode_walks
+  uint32_t values;  // 0 in the parcel; parquet_decode_levels notes here how many the page has
 };
 
 // ParquetPhysical is how a PLAIN value lies in a page.
@@ -82,14 +87,18 @@ struct ParquetOutput {
   uint8_t bits;       // of PARQUET_BITS: 1 to 64; 32 of a float or double: the bits of a float
   uint8_t mask32;     // 1: only the low 32 bits of an integer count, before lo and hi are looked at
   uint8_t words;      // arrays of key words that it has; the field hash is behind them. Of a value: 1, and no hash
+  uint8_t nulls;      // 1: rows may be NULL; 0: a NULL stops the parcel
 };
 
 // ParquetField is a key field in rows: `words` arrays from `array` on, whose words go into the key words from `word` on,
 // and the array of its field hash behind them. Fields may share a word of the key.
 struct ParquetField {
+  uint64_t null_bit;  // what a NULL is in the key, whose other bits of the field are 0
+  uint32_t null_word;
   uint32_t array;
   uint32_t words;
   uint32_t word;
+  uint32_t place;  // number of the output, whose places it has
 };
 
 // ParquetWord is what makes a state word.
@@ -97,14 +106,24 @@ enum ParquetWord : uint32_t {
   PARQUET_CONSTANT,  // the constant
   PARQUET_COPY,      // the word of the array, whatever it is
   PARQUET_SUM,       // the array's double + 0.0: what a sum of one value is, for which there is no -0
-  PARQUET_PRODUCT,   // the array's integer times that of the array whose number is the constant, modulo 2^64
+  PARQUET_PRODUCT,   // the array's integer times that, at the same place, of the array whose number is the constant,
+                     // modulo 2^64
 };
 
 // ParquetState is how a state word is made.
 struct ParquetState {
   uint64_t constant;
+  uint64_t null;  // what it is if the row is NULL
   uint32_t array;
-  uint32_t word;  // ParquetWord
+  uint32_t place;  // number of the output, whose places it has
+  uint32_t word;   // ParquetWord
+};
+
+// ParquetNull is what rows add to a state word in which an output is NULL: one to a count of NULLs, or a flag.
+struct ParquetNull {
+  uint64_t add;
+  uint32_t place;  // number of the output
+  uint32_t state;  // number of the state word
 };
 
 // ParquetJob is a parcel and what is made of it. Kernels take it by value.
@@ -116,12 +135,15 @@ struct ParquetJob {
   const ParquetOutput* outputs;
   const ParquetField* fields;  // in the order of the key columns, which the hash depends on
   const ParquetState* states;
-  uint64_t* arrays;      // word r of array a is arrays[a * array_words + r]
+  const ParquetNull* nulls;
+  uint64_t* arrays;      // word i of array a is arrays[a * array_words + i]
+  uint32_t* places;      // of row r for output o: places[o * array_words + r]
   uint64_t* stop;
   uint64_t array_words;  // at least `rows`
   uint32_t page_count;
   uint32_t task_count;
   uint32_t field_count;
+  uint32_t null_count;
   uint32_t rows;        // of the parcel
   uint32_t hash_words;  // of a row: 1 or 0
   uint32_t key_words;

@@ -11,7 +11,7 @@ const ParquetSizedLevels = 1<<32 - 1
 
 // What a stop word says: why the rows of a parcel were not made.
 const (
-	ParquetStopNulls   = 1 + iota // a page holds NULLs
+	ParquetStopNulls   = 1 + iota // NULLs where none are admitted
 	ParquetStopLong               // a string has more than 15 bytes
 	ParquetStopRange              // a value is outside of what its output admits
 	ParquetStopDamaged            // the bytes of a page make no sense

@@ -55,32 +55,3 @@ struct ParquetReader {
     }
   }
 };
-
-// ParquetRun is a run of small integers: the format's mix of run-length and bit-packed runs.
-//
-//   varint(count << 1)       value in ceil(width / 8) bytes
-//   varint(groups << 1 | 1)  groups * width bytes: 8 values a group, the lowest bits first
-struct ParquetRun {
-  uint64_t count;  // of values; of the last bit-packed run: as many as its bytes hold, since not all writers fill the group
-  uint32_t at;     // packed: where it begins; else the value
-  bool packed;
-};
-
-// parquet_run reads the head of a run and goes behind the run. width is 1 to 32. The reader has failed if the run is damaged.
-__device__ __forceinline__ ParquetRun parquet_run(ParquetReader& in, uint32_t width) {
-  const uint64_t head = in.varint();
-  ParquetRun run = {head >> 1, 0, (head & 1) != 0};
-  if (run.count > 0x7fffffff) run.count = 0x7fffffff;  // more than any page has
-  if (run.packed) {
-    const uint64_t size = run.count * width;
-    const uint64_t held = uint64_t(in.left()) * 8 / width;
-    in.failed |= run.count > 0 && held == 0;
-    run.at = in.pos;
-    run.count = run.count * 8 < held ? run.count * 8 : held;
-    in.pos = size < in.left() ? in.pos + uint32_t(size) : in.bytes.size;
-    return run;
-  }
-  for (uint32_t shift = 0; shift < width; shift += 8) run.at |= in.byte() << shift;
-  in.failed |= width < 32 && run.at >> width != 0;
-  return run;
-}

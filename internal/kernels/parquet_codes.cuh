@@ -1,4 +1,4 @@
-// Codes of a dictionary, in runs (parquet_bytes.cuh), to the words of its entries.
+// Codes of a dictionary, in runs (parquet_runs.cuh), to the words of its entries.
 //
 // Where a run begins only the run before it tells. Three ways, each for what the one before it leaves:
 //
@@ -7,12 +7,7 @@
 //   EVEN  Others end a run of packed codes as soon as its head would take more than a byte, which makes runs of 504 codes. So
 //         it is guessed that all runs are like the first one, and every thread checks those of its codes, as with strings of
 //         one length (parquet_strings.cuh): if each run ends where the next one is thought to be, the guess is proven.
-//   WALK  A block decodes the page, in turns, until there are codes for all rows:
-//         1. It copies the bytes at the next head, WINDOW of them, to shared memory: the heads of short runs follow one
-//            another closely, and a load from there takes a tenth of the time.
-//         2. Thread 0 lists runs, up to the end of the window or of the list. The bytes of a long run may lie behind the
-//            window; then the next window begins behind them.
-//         3. The block decodes the codes of these runs.
+//   WALK  A block decodes the page, going from run to run (parquet_runs.cuh).
 //
 // Codes are decoded by warps, BATCH at a time: a lane searches the run of its first one, and goes on from there. All codes of
 // a batch are read before the first entry is, so that the waits for entries overlap.
@@ -21,87 +16,11 @@
 // A page of 122,880 codes takes a walk some 60,000 cycles, in runs of 8 codes a million.
 #pragma once
 
-#include "parquet_bytes.cuh"
+#include "parquet_runs.cuh"
 #include "parquet_words.cuh"
-
-// ParquetRuns is a list of at most MOST runs, one behind the other, in shared memory.
-template <uint32_t MOST>
-struct ParquetRuns {
-  uint32_t firsts[MOST];  // row that a run begins with; of the page
-  uint32_t ats[MOST];     // where its bits begin among the values, or the code
-  uint8_t packed[MOST];
-  uint32_t count;
-  uint32_t rows;  // before the next run
-  uint32_t pos;   // of the next head among the values
-  bool failed;    // it is damaged
-};
-
-// ParquetCodes is the shared memory of a walk.
-struct ParquetCodes {
-  static constexpr uint32_t WINDOW = 8192;
-  static constexpr uint32_t HEAD = 16;  // at least the bytes of a head: a varint of 10, a value of 4
-
-  uint64_t window[WINDOW / 8 + 1];
-  ParquetRuns<1024> runs;
-};
 
 // What FEW means. A guess: heads come from memory one after the other, 300 cycles each, and all blocks of a page wait.
 using ParquetFewRuns = ParquetRuns<16>;
-
-// parquet_list lists runs, which go on at list.pos; one thread calls. The reader has the values from place `from` on, and no
-// head beyond `last` of its bytes is read.
-template <uint32_t MOST>
-__device__ __forceinline__ void parquet_list(ParquetRuns<MOST>& list, ParquetReader in, uint32_t from, uint32_t last,
-                                             uint32_t width, uint32_t rows) {
-  list.count = 0;
-  while (list.rows < rows && list.count < MOST && in.pos <= last) {
-    const ParquetRun run = parquet_run(in, width);
-    if (in.failed) break;
-    if (run.count == 0) continue;
-    list.firsts[list.count] = list.rows;
-    list.ats[list.count] = run.packed ? from + run.at : run.at;
-    list.packed[list.count] = run.packed;
-    list.count++;
-    list.rows = run.count < rows - list.rows ? list.rows + uint32_t(run.count) : rows;
-  }
-  list.pos = from + in.pos;
-  list.failed = in.failed;
-}
-
-// parquet_stage is phase 1 of a walk, at place `pos`. The words of the page are copied as they are aligned; it returns where
-// the byte at pos is.
-__device__ __forceinline__ const uint8_t* parquet_stage(ParquetCodes& codes, ParquetBytes values, uint32_t pos) {
-  const uint8_t* from = values.at + pos;
-  const uint32_t before = uint32_t(reinterpret_cast<uint64_t>(from) & 7);
-  const uint64_t* words = reinterpret_cast<const uint64_t*>(from - before);
-  const uint32_t left = values.size - pos;
-  const uint32_t size = before + (left < ParquetCodes::WINDOW ? left : ParquetCodes::WINDOW);
-  for (uint32_t i = threadIdx.x; i < (size + 7) / 8; i += blockDim.x) codes.window[i] = words[i];
-  return reinterpret_cast<const uint8_t*>(codes.window) + before;
-}
-
-// parquet_run_of is the number of the listed run that a row is in.
-template <uint32_t MOST>
-__device__ __forceinline__ uint32_t parquet_run_of(const ParquetRuns<MOST>& runs, uint32_t row) {
-  uint32_t low = 0, high = runs.count;  // firsts[low] <= row < firsts[high]
-  while (high - low > 1) {
-    const uint32_t middle = (low + high) / 2;
-    if (runs.firsts[middle] <= row) {
-      low = middle;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
-}
-
-// parquet_packed is code i of those packed from p on.
-__device__ __forceinline__ uint32_t parquet_packed(const uint8_t* p, uint32_t width, uint32_t i) {
-  const uint64_t bit = uint64_t(i) * width;
-  const uint32_t shift = uint32_t(bit & 7);
-  const uint64_t bits = parquet_load(p + (bit >> 3), (shift + width + 7) / 8) >> shift;
-  return uint32_t(bits & ((uint64_t(1) << width) - 1));
-}
 
 // ParquetEntries is the words of a dictionary for an output.
 struct ParquetEntries {
@@ -202,10 +121,11 @@ __device__ __forceinline__ uint32_t parquet_code_width(uint64_t* stop, ParquetBy
 }
 
 // parquet_few_codes writes the words of this block's part of a page of codes, or leaves the page to a walk. If the width is 0
-// all codes are, with runs or without. All threads of the block call. The barrier is for the list.
+// all codes are, with runs or without; so it is without any bytes if there are no values. All threads of the block call. The barrier is for the list.
 __device__ __forceinline__ void parquet_few_codes(ParquetFewRuns& runs, const ParquetJob& job, ParquetTask* task,
                                                   const ParquetEntries& entries, const ParquetArrays& arrays,
                                                   ParquetBytes body, uint32_t rows, uint32_t part, uint32_t parts) {
+  if (rows == 0 && body.size == 0) return;
   const uint32_t width = parquet_code_width(job.stop, body);
   const uint32_t thread = part * blockDim.x + threadIdx.x, threads = parts * blockDim.x;
   if (width > 32 || rows == 0) return;
@@ -228,27 +148,13 @@ __device__ __forceinline__ void parquet_few_codes(ParquetFewRuns& runs, const Pa
   }
 }
 
-// parquet_walk_codes writes the words of a page of codes whose width is 1 to 32. All threads of the block call. Barriers:
-// before the window is read, before the list is, and before both are made anew.
-__device__ __forceinline__ void parquet_walk_codes(ParquetCodes& codes, const ParquetJob& job, const ParquetEntries& entries,
+// parquet_walk_codes writes the words of a page of codes whose width is 1 to 32. All threads of the block call.
+__device__ __forceinline__ void parquet_walk_codes(ParquetWindow& window, const ParquetJob& job, const ParquetEntries& entries,
                                                    const ParquetArrays& arrays, ParquetBytes body, uint32_t rows) {
   const uint32_t width = body.at[0];
   const ParquetBytes values = {body.at + 1, body.size - 1};
-  ParquetRuns<1024>& runs = codes.runs;
-  if (threadIdx.x == 0) runs.rows = 0;
-  for (uint32_t from = 0, pos = 0; from < rows;) {
-    const uint8_t* window = parquet_stage(codes, values, pos);
-    __syncthreads();
-    if (threadIdx.x == 0) {
-      // As if all of the values from there on were in the window: what is behind its end is not read.
-      const ParquetReader in = {{window, values.size - pos}, 0, false};
-      parquet_list(runs, in, pos, ParquetCodes::WINDOW - ParquetCodes::HEAD, width, rows);
-    }
-    __syncthreads();
-    parquet_expand(runs, job.stop, entries, arrays, values, width, from, 0, 1);
-    from = runs.rows;
-    pos = runs.pos;
-    if (runs.failed) return parquet_stop(job.stop, PARQUET_STOP_DAMAGED);  // the same for all
-    __syncthreads();
-  }
+  const bool good = parquet_walk_runs(window, values, width, rows, [&](uint32_t from) {
+    parquet_expand(window.runs, job.stop, entries, arrays, values, width, from, 0, 1);
+  });
+  if (!good) parquet_stop(job.stop, PARQUET_STOP_DAMAGED);
 }

@@ -10,16 +10,23 @@ import (
 
 // ParquetField is struct ParquetField of parquet.cuh.
 type ParquetField struct {
-	Array uint32
-	Words uint32
-	Word  uint32
+	NullBit  uint64
+	NullWord uint32
+	Array    uint32
+	Words    uint32
+	Word     uint32
+	Place    uint32
+	_        [4]byte
 }
 
 // An index out of range is a layout that differs from C's.
-var _ = [1]struct{}{}[unsafe.Sizeof(ParquetField{})-12|
-	(unsafe.Offsetof(ParquetField{}.Array)-0)|
-	(unsafe.Offsetof(ParquetField{}.Words)-4)|
-	(unsafe.Offsetof(ParquetField{}.Word)-8)]
+var _ = [1]struct{}{}[unsafe.Sizeof(ParquetField{})-32|
+	(unsafe.Offsetof(ParquetField{}.NullBit)-0)|
+	(unsafe.Offsetof(ParquetField{}.NullWord)-8)|
+	(unsafe.Offsetof(ParquetField{}.Array)-12)|
+	(unsafe.Offsetof(ParquetField{}.Words)-16)|
+	(unsafe.Offsetof(ParquetField{}.Word)-20)|
+	(unsafe.Offsetof(ParquetField{}.Place)-24)]
 
 // ParquetJob is struct ParquetJob of parquet.cuh.
 type ParquetJob struct {
@@ -30,21 +37,23 @@ type ParquetJob struct {
 	Outputs    cuda.Ptr
 	Fields     cuda.Ptr
 	States     cuda.Ptr
+	Nulls      cuda.Ptr
 	Arrays     cuda.Ptr
+	Places     cuda.Ptr
 	Stop       cuda.Ptr
 	ArrayWords uint64
 	PageCount  uint32
 	TaskCount  uint32
 	FieldCount uint32
+	NullCount  uint32
 	Rows       uint32
 	HashWords  uint32
 	KeyWords   uint32
 	StateWords uint32
-	_          [4]byte
 }
 
 // An index out of range is a layout that differs from C's.
-var _ = [1]struct{}{}[unsafe.Sizeof(ParquetJob{})-112|
+var _ = [1]struct{}{}[unsafe.Sizeof(ParquetJob{})-128|
 	(unsafe.Offsetof(ParquetJob{}.Parcel)-0)|
 	(unsafe.Offsetof(ParquetJob{}.Work)-8)|
 	(unsafe.Offsetof(ParquetJob{}.Pages)-16)|
@@ -52,16 +61,32 @@ var _ = [1]struct{}{}[unsafe.Sizeof(ParquetJob{})-112|
 	(unsafe.Offsetof(ParquetJob{}.Outputs)-32)|
 	(unsafe.Offsetof(ParquetJob{}.Fields)-40)|
 	(unsafe.Offsetof(ParquetJob{}.States)-48)|
-	(unsafe.Offsetof(ParquetJob{}.Arrays)-56)|
-	(unsafe.Offsetof(ParquetJob{}.Stop)-64)|
-	(unsafe.Offsetof(ParquetJob{}.ArrayWords)-72)|
-	(unsafe.Offsetof(ParquetJob{}.PageCount)-80)|
-	(unsafe.Offsetof(ParquetJob{}.TaskCount)-84)|
-	(unsafe.Offsetof(ParquetJob{}.FieldCount)-88)|
-	(unsafe.Offsetof(ParquetJob{}.Rows)-92)|
-	(unsafe.Offsetof(ParquetJob{}.HashWords)-96)|
-	(unsafe.Offsetof(ParquetJob{}.KeyWords)-100)|
-	(unsafe.Offsetof(ParquetJob{}.StateWords)-104)]
+	(unsafe.Offsetof(ParquetJob{}.Nulls)-56)|
+	(unsafe.Offsetof(ParquetJob{}.Arrays)-64)|
+	(unsafe.Offsetof(ParquetJob{}.Places)-72)|
+	(unsafe.Offsetof(ParquetJob{}.Stop)-80)|
+	(unsafe.Offsetof(ParquetJob{}.ArrayWords)-88)|
+	(unsafe.Offsetof(ParquetJob{}.PageCount)-96)|
+	(unsafe.Offsetof(ParquetJob{}.TaskCount)-100)|
+	(unsafe.Offsetof(ParquetJob{}.FieldCount)-104)|
+	(unsafe.Offsetof(ParquetJob{}.NullCount)-108)|
+	(unsafe.Offsetof(ParquetJob{}.Rows)-112)|
+	(unsafe.Offsetof(ParquetJob{}.HashWords)-116)|
+	(unsafe.Offsetof(ParquetJob{}.KeyWords)-120)|
+	(unsafe.Offsetof(ParquetJob{}.StateWords)-124)]
+
+// ParquetNull is struct ParquetNull of parquet.cuh.
+type ParquetNull struct {
+	Add   uint64
+	Place uint32
+	State uint32
+}
+
+// An index out of range is a layout that differs from C's.
+var _ = [1]struct{}{}[unsafe.Sizeof(ParquetNull{})-16|
+	(unsafe.Offsetof(ParquetNull{}.Add)-0)|
+	(unsafe.Offsetof(ParquetNull{}.Place)-8)|
+	(unsafe.Offsetof(ParquetNull{}.State)-12)]
 
 // ParquetOutput is struct ParquetOutput of parquet.cuh.
 type ParquetOutput struct {
@@ -75,7 +100,8 @@ type ParquetOutput struct {
 	Bits     uint8
 	Mask32   uint8
 	Words    uint8
-	_        [6]byte
+	Nulls    uint8
+	_        [5]byte
 }
 
 // An index out of range is a layout that differs from C's.
@@ -89,7 +115,8 @@ var _ = [1]struct{}{}[unsafe.Sizeof(ParquetOutput{})-40|
 	(unsafe.Offsetof(ParquetOutput{}.Shift)-30)|
 	(unsafe.Offsetof(ParquetOutput{}.Bits)-31)|
 	(unsafe.Offsetof(ParquetOutput{}.Mask32)-32)|
-	(unsafe.Offsetof(ParquetOutput{}.Words)-33)]
+	(unsafe.Offsetof(ParquetOutput{}.Words)-33)|
+	(unsafe.Offsetof(ParquetOutput{}.Nulls)-34)]
 
 // ParquetPage is struct ParquetPage of parquet.cuh.
 type ParquetPage struct {
@@ -120,15 +147,20 @@ var _ = [1]struct{}{}[unsafe.Sizeof(ParquetPage{})-40|
 // ParquetState is struct ParquetState of parquet.cuh.
 type ParquetState struct {
 	Constant uint64
+	Null     uint64
 	Array    uint32
+	Place    uint32
 	Word     uint32
+	_        [4]byte
 }
 
 // An index out of range is a layout that differs from C's.
-var _ = [1]struct{}{}[unsafe.Sizeof(ParquetState{})-16|
+var _ = [1]struct{}{}[unsafe.Sizeof(ParquetState{})-32|
 	(unsafe.Offsetof(ParquetState{}.Constant)-0)|
-	(unsafe.Offsetof(ParquetState{}.Array)-8)|
-	(unsafe.Offsetof(ParquetState{}.Word)-12)]
+	(unsafe.Offsetof(ParquetState{}.Null)-8)|
+	(unsafe.Offsetof(ParquetState{}.Array)-16)|
+	(unsafe.Offsetof(ParquetState{}.Place)-20)|
+	(unsafe.Offsetof(ParquetState{}.Word)-24)]
 
 // ParquetTask is struct ParquetTask of parquet.cuh.
 type ParquetTask struct {
@@ -137,12 +169,15 @@ type ParquetTask struct {
 	Output  uint32
 	Count   uint32
 	Walk    uint32
+	Values  uint32
+	_       [4]byte
 }
 
 // An index out of range is a layout that differs from C's.
-var _ = [1]struct{}{}[unsafe.Sizeof(ParquetTask{})-24|
+var _ = [1]struct{}{}[unsafe.Sizeof(ParquetTask{})-32|
 	(unsafe.Offsetof(ParquetTask{}.Entries)-0)|
 	(unsafe.Offsetof(ParquetTask{}.Page)-8)|
 	(unsafe.Offsetof(ParquetTask{}.Output)-12)|
 	(unsafe.Offsetof(ParquetTask{}.Count)-16)|
-	(unsafe.Offsetof(ParquetTask{}.Walk)-20)]
+	(unsafe.Offsetof(ParquetTask{}.Walk)-20)|
+	(unsafe.Offsetof(ParquetTask{}.Values)-24)]

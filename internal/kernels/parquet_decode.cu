@@ -1,20 +1,21 @@
 // Encoded pages to arrays: a word or more for each row, for every output of the page's source. parquet.cuh has the terms.
 //
-// Two kernels, one after the other; a task is a page for an output:
+// Three kernels, one after the other; a task is a page for an output:
 //
+//   parquet_decode_levels  several blocks a task: the places of rows, and how many values there are (parquet_levels.cuh).
 //   parquet_decode_values  several blocks a task: values whose place is known, which are numbers, or can be guessed and
 //                          checked, which are most strings (EVEN of parquet_strings.cuh) and codes (FEW and EVEN of
-//                          parquet_codes.cuh). The first block checks the levels.
+//                          parquet_codes.cuh).
 //   parquet_decode_walks   a block a task, for the rest: values of which only those before tell where they are (WALK).
 //
-// Both are bound by latency, not by bytes: a parcel has few pages, and a row costs 8 to 24 bytes written, and fewer read.
+// All are bound by latency, not by bytes: a parcel has few pages, and a row costs 8 to 24 bytes written, and fewer read.
 #include "device.cuh"
 
 #include "parquet_codes.cuh"
 #include "parquet_levels.cuh"
 #include "parquet_strings.cuh"
 
-// Threads of a block of parquet_decode_walks.
+// Threads of a block that walks.
 constexpr uint32_t PARQUET_WALK_THREADS = 512;
 
 // parquet_numbers writes the numbers of a thread, every threads'th from `thread` on.
@@ -40,39 +41,72 @@ static __device__ __forceinline__ void parquet_numbers(const ParquetJob& job, co
   if (outside) parquet_stop(job.stop, PARQUET_STOP_RANGE);
 }
 
-// Blocks: a multiple of the job's tasks, of which there is at least one; block b works for task b % tasks, so that all tasks
-// begin at once. Threads a block: whole warps. The barrier is for the stop word; codes have one more.
+// ParquetShare is the task that a block works for, and its part of it: of the blocks of a grid, whose number is a multiple of
+// that of tasks, block b works for task b % tasks, so that all tasks begin at once.
+struct ParquetShare {
+  ParquetTask* task;
+  uint32_t part, parts;
+
+  __device__ __forceinline__ uint32_t thread() const { return part * blockDim.x + threadIdx.x; }
+  __device__ __forceinline__ uint32_t threads() const { return parts * blockDim.x; }
+};
+
+static __device__ __forceinline__ ParquetShare parquet_share(const ParquetJob& job) {
+  return {&job.tasks[blockIdx.x % job.task_count], blockIdx.x / job.task_count, gridDim.x / job.task_count};
+}
+
+// Blocks: as ParquetShare has it; PARQUET_WALK_THREADS threads a block. The barrier is for the stop word; a walk has more.
+extern "C" __global__ void __launch_bounds__(PARQUET_WALK_THREADS) parquet_decode_levels(ParquetJob job) {
+  __shared__ union {
+    uint32_t flag;
+    ParquetLevels levels;
+  } shared;
+  if (parquet_stopped(job.stop, &shared.flag)) return;
+  const ParquetShare share = parquet_share(job);
+  const ParquetPage page = job.pages[share.task->page];
+  const ParquetParts body = parquet_parts(page, parquet_bytes(job, page));
+  if (body.damaged) return parquet_stop(job.stop, PARQUET_STOP_DAMAGED);
+  uint32_t* places = job.places + share.task->output * job.array_words + page.first;
+  uint32_t values = page.rows;
+  if (parquet_all_there(body.levels, page.rows)) {
+    for (uint64_t row = share.thread(); row < page.rows; row += share.threads()) places[row] = page.first + uint32_t(row);
+  } else if (share.part == 0) {
+    bool good;
+    __syncthreads();  // all have read the flag
+    values = parquet_walk_levels(shared.levels, body.levels, page.rows, page.first, places, good);
+    if (!good) return parquet_stop(job.stop, PARQUET_STOP_DAMAGED);
+    if (values < page.rows && job.outputs[share.task->output].nulls == 0) parquet_stop(job.stop, PARQUET_STOP_NULLS);
+  }
+  if (share.part == 0 && threadIdx.x == 0) share.task->values = values;
+}
+
+// Blocks: as ParquetShare has it; threads a block: whole warps. The barrier is for the stop word; codes have one more.
 extern "C" __global__ void __launch_bounds__(256) parquet_decode_values(ParquetJob job) {
   __shared__ uint32_t flag;
   __shared__ ParquetFewRuns runs;
   if (parquet_stopped(job.stop, &flag)) return;
-  const uint32_t parts = gridDim.x / job.task_count;
-  const uint32_t part = blockIdx.x / job.task_count;
-  ParquetTask* task = &job.tasks[blockIdx.x % job.task_count];
-  const ParquetPage page = job.pages[task->page];
-  const ParquetOutput output = job.outputs[task->output];
-  const ParquetParts body = parquet_parts(page, parquet_bytes(job, page));
-  if (body.damaged) return parquet_stop(job.stop, PARQUET_STOP_DAMAGED);
-  if (part == 0) parquet_no_nulls(job.stop, body.levels, page.rows);
+  const ParquetShare share = parquet_share(job);
+  const uint32_t values = share.task->values;
+  const ParquetPage page = job.pages[share.task->page];
+  const ParquetOutput output = job.outputs[share.task->output];
+  const ParquetBytes body = parquet_parts(page, parquet_bytes(job, page)).values;
   const ParquetArrays arrays = parquet_arrays(job, output, page);
   if (page.coded != 0) {
-    const ParquetEntries entries = parquet_entries(job, *task, output);
-    return parquet_few_codes(runs, job, task, entries, arrays, body.values, page.rows, part, parts);
-  }
-  const uint32_t thread = part * blockDim.x + threadIdx.x;
-  if (output.physical == PARQUET_BYTES) {
-    parquet_even_strings(job, task, arrays, body.values, page.rows, thread, parts * blockDim.x);
+    const ParquetEntries entries = parquet_entries(job, *share.task, output);
+    parquet_few_codes(runs, job, share.task, entries, arrays, body, values, share.part, share.parts);
+  } else if (output.physical == PARQUET_BYTES) {
+    parquet_even_strings(job, share.task, arrays, body, values, share.thread(), share.threads());
   } else {
-    parquet_numbers(job, output, arrays, body.values, page.rows, thread, parts * blockDim.x);
+    parquet_numbers(job, output, arrays, body, values, share.thread(), share.threads());
   }
 }
 
-// Any number of blocks, each of which takes tasks in turn; 512 threads a block. The first barrier is for the stop word, the
-// others before a task takes the shared memory of the one before.
+// Any number of blocks, each of which takes tasks in turn; PARQUET_WALK_THREADS threads a block. The first barrier is for the
+// stop word, the others before a task takes the shared memory of the one before.
 extern "C" __global__ void __launch_bounds__(PARQUET_WALK_THREADS) parquet_decode_walks(ParquetJob job) {
   __shared__ union {
     uint32_t flag;
-    ParquetCodes codes;
+    ParquetWindow window;
     ParquetWalk<PARQUET_WALK_THREADS> walk;
   } shared;
   if (parquet_stopped(job.stop, &shared.flag)) return;
@@ -81,13 +115,13 @@ extern "C" __global__ void __launch_bounds__(PARQUET_WALK_THREADS) parquet_decod
     if (task.walk == 0) continue;  // the same for all threads
     const ParquetPage page = job.pages[task.page];
     const ParquetOutput output = job.outputs[task.output];
-    const ParquetParts body = parquet_parts(page, parquet_bytes(job, page));
+    const ParquetBytes body = parquet_parts(page, parquet_bytes(job, page)).values;
     const ParquetArrays arrays = parquet_arrays(job, output, page);
     __syncthreads();
     if (page.coded == 0) {
-      parquet_walk_strings(shared.walk, job, arrays, body.values, page.rows);
-      continue;
+      parquet_walk_strings(shared.walk, job, arrays, body, task.values);
+    } else {
+      parquet_walk_codes(shared.window, job, parquet_entries(job, task, output), arrays, body, task.values);
     }
-    parquet_walk_codes(shared.codes, job, parquet_entries(job, task, output), arrays, body.values, page.rows);
   }
 }

@@ -20,16 +20,27 @@ type ParquetDecode struct {
 // LoadParquetDecode loads the kernels of parquet_decode.cu. The caller closes them.
 func LoadParquetDecode(t *cuda.Thread) (*ParquetDecode, error) {
 	k := new(ParquetDecode)
-	if err := k.Load(t, "parquet_decode.cu", parquetDecodePTX, "parquet_decode_values", "parquet_decode_walks"); err != nil {
+	if err := k.Load(t, "parquet_decode.cu", parquetDecodePTX, "parquet_decode_levels", "parquet_decode_values", "parquet_decode_walks"); err != nil {
 		return nil, err
 	}
 	return k, nil
 }
 
+// Levels launches parquet_decode_levels.
+func (k *ParquetDecode) Levels(stream *cuda.Stream, grid cuda.Grid, job ParquetJob) error {
+	args := parquetDecodeLevelsArgs{job: job}
+	return stream.Launch(k.Kernel(0), grid, unsafe.Pointer(&args), 128)
+}
+
+// parquetDecodeLevelsArgs lies in memory as parquet_decode_levels's parameters.
+type parquetDecodeLevelsArgs struct {
+	job ParquetJob
+}
+
 // Values launches parquet_decode_values.
 func (k *ParquetDecode) Values(stream *cuda.Stream, grid cuda.Grid, job ParquetJob) error {
 	args := parquetDecodeValuesArgs{job: job}
-	return stream.Launch(k.Kernel(0), grid, unsafe.Pointer(&args), 112)
+	return stream.Launch(k.Kernel(1), grid, unsafe.Pointer(&args), 128)
 }
 
 // parquetDecodeValuesArgs lies in memory as parquet_decode_values's parameters.
@@ -40,7 +51,7 @@ type parquetDecodeValuesArgs struct {
 // Walks launches parquet_decode_walks.
 func (k *ParquetDecode) Walks(stream *cuda.Stream, grid cuda.Grid, job ParquetJob) error {
 	args := parquetDecodeWalksArgs{job: job}
-	return stream.Launch(k.Kernel(1), grid, unsafe.Pointer(&args), 112)
+	return stream.Launch(k.Kernel(2), grid, unsafe.Pointer(&args), 128)
 }
 
 // parquetDecodeWalksArgs lies in memory as parquet_decode_walks's parameters.

@@ -5,34 +5,56 @@
 // that neighbours write neighbouring words. Rows lie in shared memory with an odd number of words between them: with an
 // even one the threads of a warp would meet in few of its banks.
 //
-// Cost of a row with w words from a arrays: a loads and w stores of 8 bytes, and some 30 instructions for each word, of
-// which most are the division that finds the place of a word again.
+// Cost of a row with w words from a arrays: a loads of 4 and of 8 bytes, w stores of 8, and some 30 instructions for each
+// word, of which most are the division that finds the place of a word again.
 #include "device.cuh"
 
 #include "ega.cuh"
 #include "parquet.cuh"
 
-// parquet_row makes row r of the job at `row`.
-static __device__ __forceinline__ void parquet_row(const ParquetJob& job, uint32_t r, uint64_t* row) {
-  const uint64_t* arrays = job.arrays + r;
-  uint64_t* key = row + job.hash_words;
-  for (uint32_t k = 0; k < job.key_words; k++) key[k] = 0;
+// The field hash of NULL: internal/key's hashNull.
+constexpr uint64_t PARQUET_HASH_NULL = 0x8ebc6af09c88c6e3;
+
+// parquet_key makes the key words of row r, and returns the key's hash. The key's words are 0 before.
+static __device__ __forceinline__ uint64_t parquet_key(const ParquetJob& job, uint32_t r, uint64_t* key) {
   uint64_t hash = EGA_SEED;
   for (uint32_t f = 0; f < job.field_count; f++) {
     const ParquetField field = job.fields[f];
-    const uint64_t* array = arrays + field.array * job.array_words;
+    const uint32_t place = job.places[field.place * job.array_words + r];
+    if (place == PARQUET_NULL) {
+      key[field.null_word] |= field.null_bit;
+      hash = ega_mix(hash, PARQUET_HASH_NULL);
+      continue;
+    }
+    const uint64_t* array = job.arrays + field.array * job.array_words + place;
     for (uint32_t w = 0; w < field.words; w++) key[field.word + w] |= array[w * job.array_words];
     hash = ega_mix(hash, array[field.words * job.array_words]);
   }
+  return hash;
+}
+
+// parquet_state makes a state word of row r.
+static __device__ __forceinline__ uint64_t parquet_state(const ParquetJob& job, const ParquetState& state, uint32_t r) {
+  if (state.word == PARQUET_CONSTANT) return state.constant;
+  const uint32_t place = job.places[state.place * job.array_words + r];
+  if (place == PARQUET_NULL) return state.null;
+  const uint64_t word = job.arrays[state.array * job.array_words + place];
+  if (state.word == PARQUET_PRODUCT) return word * job.arrays[state.constant * job.array_words + place];
+  if (state.word == PARQUET_COPY) return word;
+  return __builtin_bit_cast(uint64_t, __builtin_bit_cast(double, word) + 0.0);
+}
+
+// parquet_row makes row r of the job at `row`.
+static __device__ __forceinline__ void parquet_row(const ParquetJob& job, uint32_t r, uint64_t* row) {
+  uint64_t* key = row + job.hash_words;
+  for (uint32_t k = 0; k < job.key_words; k++) key[k] = 0;
+  const uint64_t hash = parquet_key(job, r, key);
   if (job.hash_words == 1) row[0] = hash;
   uint64_t* states = key + job.key_words;
-  for (uint32_t s = 0; s < job.state_words; s++) {
-    const ParquetState state = job.states[s];
-    uint64_t word = state.constant;
-    if (state.word != PARQUET_CONSTANT) word = arrays[state.array * job.array_words];
-    if (state.word == PARQUET_PRODUCT) word *= arrays[state.constant * job.array_words];
-    if (state.word == PARQUET_SUM) word = __builtin_bit_cast(uint64_t, __builtin_bit_cast(double, word) + 0.0);
-    states[s] = word;
+  for (uint32_t s = 0; s < job.state_words; s++) states[s] = parquet_state(job, job.states[s], r);
+  for (uint32_t n = 0; n < job.null_count; n++) {
+    const ParquetNull null = job.nulls[n];
+    if (job.places[null.place * job.array_words + r] == PARQUET_NULL) states[null.state] += null.add;
   }
 }
 

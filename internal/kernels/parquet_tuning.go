@@ -18,7 +18,7 @@ const (
 	parquetLinkThreads   = 1024 // as the kernels are made for
 	parquetSnappyThreads = 512  // as the kernels are made for
 	parquetThreads       = 256
-	parquetWalkThreads   = 512 // as the kernel is made for
+	parquetWalkThreads   = 512 // as the kernels are made for
 	parquetRowThreads    = 128 // so that rows of 41 words fit into shared memory
 )
 
@@ -45,6 +45,13 @@ func parquetShareGrid(pages, blocks int, threads uint32) cuda.Grid {
 func ParquetValueGrid(tasks int) cuda.Grid {
 	parts := min(max(parquetBlocks/tasks, 1), parquetParts)
 	return cuda.Grid{Blocks: uint32(tasks * parts), Threads: parquetThreads}
+}
+
+// ParquetLevelGrid is the grid of parquet_decode_levels for tasks > 0: half as
+// many blocks, which are twice as large.
+func ParquetLevelGrid(tasks int) cuda.Grid {
+	parts := min(max(parquetBlocks/2/tasks, 1), parquetParts/2)
+	return cuda.Grid{Blocks: uint32(tasks * parts), Threads: parquetWalkThreads}
 }
 
 // ParquetWalkGrid is the grid of parquet_decode_walks.

@@ -4,7 +4,7 @@
 
 #include "parquet.cuh"
 
-// ParquetArrays is the arrays of an output, from the first row of a page on.
+// ParquetArrays is the arrays of an output, from the first value of a page on: `row` counts values.
 struct ParquetArrays {
   uint64_t* first;
   uint64_t apart;  // words from one array to the next

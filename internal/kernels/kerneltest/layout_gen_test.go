@@ -26,6 +26,7 @@ var sharedStructs = []reflect.Type{
 	reflect.TypeFor[kernels.PagePool](),
 	reflect.TypeFor[kernels.ParquetField](),
 	reflect.TypeFor[kernels.ParquetJob](),
+	reflect.TypeFor[kernels.ParquetNull](),
 	reflect.TypeFor[kernels.ParquetOutput](),
 	reflect.TypeFor[kernels.ParquetPage](),
 	reflect.TypeFor[kernels.ParquetState](),
