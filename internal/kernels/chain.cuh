@@ -15,8 +15,8 @@
 //  4. Lane k finds the k-th element of a segment: k in binary chooses among the jumps of phase 1.
 //  5. The warps' numbers of elements are added up, which gives each element its number.
 //
-// Cost: some 30 instructions a position for 1 and 2, and 35 for 3 to 5, beside next, no matter how many elements there are;
-// and as many reads of shared memory one after the other as the block has warps.
+// Cost, with four segments: some 40 instructions a position for 1 and 2, and 75 for 3 to 5, beside next, no matter how
+// many elements there are; and as many reads of shared memory one after the other as the block has warps.
 #pragma once
 
 #include "device.cuh"
@@ -26,8 +26,8 @@
 // CHAIN_END is at least what is no position of any window.
 constexpr uint32_t CHAIN_END = 0x8000;
 
-// chain_jumps is phase 1: jump[s][r] becomes where 2^r steps from this lane's position in segment s of its warp lead to,
-// or as far as the first position outside of the segment.
+// chain_jumps is phase 1: jump[s][r] becomes where 2^r steps from this lane's position in segment s of its warp lead
+// to, or as far as the first position outside of the segment.
 template <uint32_t SEGMENTS, uint32_t POWERS, class Next>
 __device__ __forceinline__ void chain_jumps(const Next& next, uint32_t (&jump)[SEGMENTS][POWERS]) {
 #pragma unroll
@@ -60,8 +60,8 @@ __device__ __forceinline__ void chain_exits(const uint32_t (&jump)[SEGMENTS][POW
   }
 }
 
-// chain_visit is phases 3 and 4, for the chain from `entry` on: found[s] becomes the position of the lane-th element that
-// begins in segment s, or CHAIN_END. It returns how many elements begin in the segments of this warp.
+// chain_visit is phases 3 and 4, for the chain from `entry` on: found[s] becomes the position of the lane-th element
+// that begins in segment s, or CHAIN_END. It returns how many elements begin in the segments of this warp.
 template <uint32_t SEGMENTS, uint32_t POWERS>
 __device__ __forceinline__ uint32_t chain_visit(const uint32_t (&jump)[SEGMENTS][POWERS], const uint16_t* exits,
                                                 uint32_t entry, uint32_t (&found)[SEGMENTS]) {
@@ -85,13 +85,13 @@ __device__ __forceinline__ uint32_t chain_visit(const uint32_t (&jump)[SEGMENTS]
   return count;
 }
 
-// chain_find writes the positions of the elements on the chain from `entry` on to positions, in order, and returns how many
-// there are in the window.
+// chain_find writes the positions of the elements on the chain from `entry` on to positions, in order, and returns how
+// many there are in the window.
 //
 // All threads of the block call, whole warps. ROUNDS is such that no more than 2^ROUNDS elements begin in 32 positions:
-// 4 if they are 2 bytes long or longer, 3 if 4. exits is shared memory for a word a position, counts is SCAN_SCRATCH words
-// of it. The barriers: behind the exits, behind the counts of the warps, and behind the positions, so that they can be read
-// and the rest be used again.
+// 4 if they are 2 bytes long or longer, 3 if 4. exits is shared memory for a word a position, counts is SCAN_SCRATCH
+// words of it. The barriers: behind the exits, behind the counts of the warps, and behind the positions, so that they
+// can be read and the rest be used again.
 template <uint32_t SEGMENTS, uint32_t ROUNDS, class Next>
 __device__ __forceinline__ uint32_t chain_find(const Next& next, uint32_t entry, uint16_t* exits, uint32_t* counts,
                                                uint16_t* positions) {

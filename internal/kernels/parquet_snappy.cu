@@ -1,8 +1,8 @@
 // Decompression of Snappy pages (snappy.cuh).
 //
-// Walking from tag to tag takes a thread some 300 cycles each, and a copy may need what the copy before it makes: a thread
-// would take 40 ms or more for a page of strings. Here tags are found and copies are followed by pointer jumping, and a page
-// is the work of many blocks of threads, in five kernels that run one after the other on all pages:
+// Walking from tag to tag takes a thread some 300 cycles each, and a copy may need what the copy before it makes: a
+// thread would take 40 ms or more for a page of strings. Here tags are found and copies are followed by pointer
+// jumping, and a page is the work of many blocks of threads, in five kernels that run one after the other on all pages:
 //
 //   link    for each window (snappy_page.cuh): where a chain of elements that comes in leaves it (chain.cuh)
 //   walk    one thread a page goes from exit to exit: where the elements really come into each window
@@ -27,10 +27,10 @@
 //   INSIDE   Before an element is followed it is known to lie in the block as a whole (walk), its copy not to begin before the
 //            fragment, and all elements together to come to the page's size (WITHIN of parquet.cuh).
 //
-// Cost, of codes of 12 characters behind their length, 240,000 elements in 2 MB (instructions of a thread counted in the source;
-// a multiprocessor starts 128 a cycle): link 22 a byte of output, find 55, expand 40, of which 1.5 steps of following are 12;
-// at half of what a multiprocessor can start, some 2 cycles a byte, near to 1 GB/s for each of them. Walking takes 300 cycles for each
-// 4 KiB of the page. Shared memory: link and find 16 KiB, expand 16 KiB, static.
+// Cost, of codes of 12 characters behind their length, 240,000 elements in 2 MB, in instructions of a thread for a byte
+// of output, estimated from the PTX: link 40, find 90, expand 70, of which 15 are to follow origins (1.5 steps: two of
+// three bytes are from before their piece). A multiprocessor starts 128 a cycle at best; at half of that a byte takes 3
+// cycles. Walking takes some 300 cycles for each 4 KiB of the page. Shared memory: 17 KiB a block, static.
 #include "device.cuh"
 
 #include "parquet.cuh"
@@ -66,8 +66,8 @@ struct SnappyFragment {
   uint32_t begin, end;
 };
 
-// snappy_seek finds the window whose output has byte `begin`. false: the elements do not come to the page's size. All threads
-// of the block call. Two barriers for the sums, and one behind what was found, for each SNAPPY_THREADS windows.
+// snappy_seek finds the window whose output has byte `begin`. false: the elements do not come to the page's size. All
+// threads of the block call. Two barriers for the sums, and one behind what was found, for each SNAPPY_THREADS windows.
 static __device__ __forceinline__ bool snappy_seek(SnappyExpand& shared, const SnappyPage& page, uint32_t begin,
                                                    SnappyCursor& cursor) {
   uint32_t sum = 0;
@@ -104,8 +104,8 @@ static __device__ __forceinline__ SnappyTrouble snappy_check(const SnappyElement
   return element.offset > lo - fragment.begin ? SNAPPY_ACROSS : SNAPPY_FINE;
 }
 
-// snappy_pieces is phases 2 to 4 for the output bytes lo to hi of a batch. The barriers: behind the origins, and behind the
-// output (BEHIND).
+// snappy_pieces is phases 2 to 4 for the output bytes lo to hi of a batch. The barriers: behind the origins, and behind
+// the output (BEHIND).
 static __device__ __forceinline__ void snappy_pieces(SnappyExpand& shared, const SnappyPage& page,
                                                      const SnappyElement& element, uint32_t tag, uint32_t start, uint32_t lo,
                                                      uint32_t hi) {
@@ -119,8 +119,9 @@ static __device__ __forceinline__ void snappy_pieces(SnappyExpand& shared, const
   }
 }
 
-// snappy_batch expands the next elements, from one window or two, and moves the cursor behind them. The barriers: those of the
-// sum; one behind trouble and the long literal; those of the pieces; and one behind the literal and the reset of `cut`.
+// snappy_batch expands the next elements, from one window or two, and moves the cursor behind them. The barriers: those
+// of the sum; one behind trouble and the long literal; those of the pieces; and one behind the literal and the reset of
+// `cut`.
 static __device__ __forceinline__ SnappyTrouble snappy_batch(SnappyExpand& shared, const SnappyPage& page,
                                                              const SnappyFragment& fragment, SnappyCursor& cursor) {
   const uint32_t here = page.windows[cursor.window].tags - cursor.tag;
@@ -178,15 +179,15 @@ static __device__ __forceinline__ SnappyTrouble snappy_fragment(SnappyExpand& sh
   return SNAPPY_FINE;
 }
 
-// SnappyShare is the page that a block works for, and which of its windows or fragments are the block's: every parts-th from
-// `part` on.
+// SnappyShare is the page that a block works for, and which of its windows or fragments are the block's: every parts-th
+// from `part` on.
 struct SnappyShare {
   SnappyPage page;
   uint32_t part, parts;
 };
 
-// snappy_share is what this block does of n pages. false: nothing, since the page is not compressed or is damaged, which stops
-// the parcel.
+// snappy_share is what this block does of n pages. false: nothing, since the page is not compressed or is damaged,
+// which stops the parcel.
 static __device__ __forceinline__ bool snappy_share(const uint8_t* parcel, uint8_t* work, const ParquetPage* pages, uint32_t n,
                                                     uint64_t* stop, SnappyShare& share) {
   const uint32_t page = blockIdx.x % n;
@@ -198,9 +199,9 @@ static __device__ __forceinline__ bool snappy_share(const uint8_t* parcel, uint8
   return false;
 }
 
-// The kernels take the same parameters: pages of which some are compressed, whose places in the work memory have the room
-// behind them that snappy_page.cuh tells of. Blocks: n or more; those of a page share its windows or fragments. A page that is
-// damaged stops the parcel (PARQUET_STOP_DAMAGED); what is in its room then means nothing.
+// The kernels take the same parameters: pages of which some are compressed, whose places in the work memory have the
+// room behind them that snappy_page.cuh tells of. Blocks: n or more; those of a page share its windows or fragments. A
+// page that is damaged stops the parcel (PARQUET_STOP_DAMAGED); what is in its room then means nothing.
 
 // Threads a block: SNAPPY_LINK_THREADS. The first block of a page copies the levels of a v2 page.
 extern "C" __global__ void __launch_bounds__(SNAPPY_LINK_THREADS)
@@ -243,7 +244,8 @@ static __device__ __forceinline__ bool snappy_begin(SnappyExpand& shared, const 
   return !parquet_stopped(stop, &shared.window);
 }
 
-// Threads a block: SNAPPY_THREADS. A block that meets a copy from before its fragment leaves the page to the next kernel.
+// Threads a block: SNAPPY_THREADS. A block that meets a copy from before its fragment leaves the page to the next
+// kernel.
 extern "C" __global__ void __launch_bounds__(SNAPPY_THREADS, SNAPPY_RESIDENT)
     parquet_snappy_expand(const uint8_t* parcel, uint8_t* work, const ParquetPage* pages, uint32_t n, uint64_t* stop) {
   __shared__ SnappyExpand shared;

@@ -1,16 +1,16 @@
 // What the kernels of parquet_snappy.cu know of a page, and where they keep what they find out.
 //
-// The elements of a page are divided into windows of SNAPPY_WINDOW bytes; an element is of the window that its tag is in. The
-// output is divided into fragments of SNAPPY_FRAGMENT bytes.
+// The elements of a page are divided into windows of SNAPPY_WINDOW bytes; an element is of the window that its tag is
+// in. The output is divided into fragments of SNAPPY_FRAGMENT bytes.
 //
 // In work memory, behind the room of the page:
 //
 //   | room: size + PARQUET_PADDING | flag | table: as long as the elements | SnappyWindow for each window |
 //   expanded                       aligned to 16                           aligned to 4
 //
-// A window's part of the table has 16 bits for every other of its positions (snappy_entries). They hold its exits at first:
-// where a chain of elements leaves the window that comes in at a position of its first half. Later they hold the positions of
-// its tags: an element has 2 bytes or more, so that they suffice.
+// A window's part of the table has 16 bits for every other of its positions (snappy_entries). They hold its exits at
+// first: where a chain of elements leaves the window that comes in at a position of its first half. Later they hold the
+// positions of its tags: an element has 2 bytes or more, so that they suffice.
 #pragma once
 
 #include "device.cuh"

@@ -1,4 +1,5 @@
-// Where the tags of a page are: the first three kernels of parquet_snappy.cu, in which windows are independent of each other.
+// Where the tags of a page are: the first three kernels of parquet_snappy.cu, in which windows are independent of each
+// other.
 #pragma once
 
 #include "chain.cuh"
@@ -35,8 +36,8 @@ struct SnappyNext {
   }
 };
 
-// snappy_load brings a window into shared memory, by the aligned vectors that it lies in, with the 4 bytes behind it that the
-// last tag may need. The barrier is for them.
+// snappy_load brings a window into shared memory, by the aligned vectors that it lies in, with the 4 bytes behind it
+// that the last tag may need. The barrier is for them.
 static __device__ __forceinline__ SnappyNext snappy_load(SnappyTags& shared, const SnappyPage& page, uint32_t window) {
   const uint8_t* from = page.elements + window * SNAPPY_WINDOW;
   const uint32_t left = page.n - window * SNAPPY_WINDOW, skew = reinterpret_cast<uintptr_t>(from) % sizeof(SnappyVector);
@@ -48,9 +49,9 @@ static __device__ __forceinline__ SnappyNext snappy_load(SnappyTags& shared, con
   return {shared.bytes + skew, left < SNAPPY_WINDOW ? left : SNAPPY_WINDOW};
 }
 
-// snappy_link finds the exits of a window. Those of the first warp's positions, where nearly all chains come in, are the
-// window's; those of others may be positions of the window again, from which it goes on. The barriers: behind the window,
-// behind the exits of warps, and before the memory is used again.
+// snappy_link finds the exits of a window. Those of the first warp's positions, where nearly all chains come in, are
+// the window's; those of others may be positions of the window again, from which it goes on. The barriers: behind the
+// window, behind the exits of warps, and before the memory is used again.
 static __device__ __forceinline__ void snappy_link(SnappyTags& shared, const SnappyPage& page, uint32_t window) {
   const SnappyNext next = snappy_load(shared, page, window);
   uint32_t jump[SNAPPY_SEGMENTS][SNAPPY_ROUNDS + 1];
@@ -67,8 +68,8 @@ static __device__ __forceinline__ void snappy_link(SnappyTags& shared, const Sna
   __syncthreads();
 }
 
-// snappy_walk finds the entries of all windows: one thread goes from exit to exit, and from tag to tag where a window was
-// come into too far behind. false: the last element does not end where the page does.
+// snappy_walk finds the entries of all windows: one thread goes from exit to exit, and from tag to tag where a window
+// was come into too far behind. false: the last element does not end where the page does.
 static __device__ __forceinline__ bool snappy_walk(const SnappyPage& page) {
   uint32_t at = 0, window = 0;
   while (at < page.n) {
@@ -91,9 +92,9 @@ static __device__ __forceinline__ bool snappy_walk(const SnappyPage& page) {
   return at == page.n;
 }
 
-// snappy_find finds the tags of a window, and how much they come to. The elements end where the page does (snappy_walk): each
-// is in it as a whole. The barriers: those of snappy_load, chain_find and block_sum_before, and one before the memory is used
-// again.
+// snappy_find finds the tags of a window, and how much they come to. The elements end where the page does
+// (snappy_walk): each is in it as a whole. The barriers: those of snappy_load, chain_find and block_sum_before, and one
+// before the memory is used again.
 static __device__ __forceinline__ void snappy_find(SnappyTags& shared, const SnappyPage& page, uint32_t window) {
   SnappyWindow& result = page.windows[window];
   const uint32_t entry = result.entry;
