@@ -13,6 +13,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/decimal256"
 	"github.com/apache/arrow/go/v15/arrow/float16"
 	"github.com/apache/arrow/go/v15/arrow/memory"
+	"github.com/klauspost/compress/s2"
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/gagg-dev/gagg/internal/column"
@@ -308,4 +309,63 @@ func TestParquetRefuses(t *testing.T) {
 	if _, err := NewWriter(Parquet, &bytes.Buffer{}, rec.Schema(), Options{Compression: "lzo"}); err == nil {
 		t.Error("lzo was taken")
 	}
+}
+
+// No copy in a Snappy page reaches back over the beginning of its block, so that the blocks of a page can be decompressed side
+// by side; and all of it comes back.
+func TestSnappyBlocks(t *testing.T) {
+	text := bytes.Repeat([]byte("the same again, "), 20_000)
+	for _, n := range []int{0, 1, snappyBlock - 1, snappyBlock, snappyBlock + 1, len(text)} {
+		page, err := new(fastSnappy).Encode(nil, text[:n])
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := s2.Decode(nil, page)
+		if err != nil || !bytes.Equal(back, text[:n]) {
+			t.Fatalf("%d bytes: %d come back, error %v", n, len(back), err)
+		}
+		total, at := binary.Uvarint(page)
+		elements, written := page[at:], 0
+		for written < int(total) { // a block at a time
+			end := min(written+snappyBlock, int(total))
+			block := binary.AppendUvarint(nil, uint64(end-written))
+			size := elementsOf(t, elements, end-written)
+			if _, err := s2.Decode(nil, append(block, elements[:size]...)); err != nil {
+				t.Fatalf("%d bytes: the block at %d does not stand by itself: %v", n, written, err)
+			}
+			elements, written = elements[size:], end
+		}
+		if len(elements) > 0 {
+			t.Fatalf("%d bytes behind the last block", len(elements))
+		}
+	}
+}
+
+// elementsOf is how many bytes the elements take that make n bytes.
+func elementsOf(t *testing.T, elements []byte, n int) (size int) {
+	t.Helper()
+	for n > 0 {
+		tag := int(elements[size])
+		switch length := tag >> 2; tag & 3 {
+		case 0: // literal
+			more := 0
+			if length >= 60 {
+				more = length - 59
+				var b [8]byte
+				copy(b[:], elements[size+1:size+1+more])
+				length = int(binary.LittleEndian.Uint64(b[:]))
+			}
+			size, n = size+1+more+length+1, n-length-1
+		case 1:
+			size, n = size+2, n-(length&7+4)
+		case 2:
+			size, n = size+3, n-length-1
+		case 3:
+			size, n = size+5, n-length-1
+		}
+	}
+	if n != 0 {
+		t.Fatal("an element goes on in the next block")
+	}
+	return size
 }
