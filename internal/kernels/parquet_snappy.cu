@@ -28,7 +28,7 @@
 //            fragment, and all elements together to come to the page's size (WITHIN of parquet.cuh).
 //
 // Cost, of codes of 12 characters behind their length, 240,000 elements in 2 MB, in instructions of a thread for a byte
-// of output, estimated from the PTX: link 40, find 90, expand 70, of which 15 are to follow origins (1.5 steps: two of
+// of output, estimated from the PTX: link 40, find 70, expand 70, of which 15 are to follow origins (1.5 steps: two of
 // three bytes are from before their piece). A multiprocessor starts 128 a cycle at best; at half of that a byte takes 3
 // cycles. Walking takes some 300 cycles for each 4 KiB of the page. Shared memory: 17 KiB a block, static.
 #include "device.cuh"

@@ -29,7 +29,7 @@ struct SnappyNext {
   uint32_t limit;  // bytes of the window
 
   __device__ __forceinline__ uint32_t operator()(uint32_t p) const {
-    if (p >= limit) return CHAIN_END;  // nobody comes here
+    if (p >= limit) return SNAPPY_LAST;  // nobody comes here
     const uint32_t end = p + snappy_bytes(bytes + p);
     const bool exact = end < limit || (end >= SNAPPY_WINDOW && end < SNAPPY_LAST);
     return exact ? end : SNAPPY_LAST + p;
@@ -54,9 +54,9 @@ static __device__ __forceinline__ SnappyNext snappy_load(SnappyTags& shared, con
 // window, behind the exits of warps, and before the memory is used again.
 static __device__ __forceinline__ void snappy_link(SnappyTags& shared, const SnappyPage& page, uint32_t window) {
   const SnappyNext next = snappy_load(shared, page, window);
-  uint32_t jump[SNAPPY_SEGMENTS][SNAPPY_ROUNDS + 1];
-  chain_jumps(next, jump);
-  chain_exits(jump, shared.exits);
+  ChainLinks<SNAPPY_SEGMENTS> links;
+  chain_link<SNAPPY_SEGMENTS, SNAPPY_ROUNDS, false>(next, links);
+  chain_exits(links, shared.exits);
   __syncthreads();
   uint16_t* table = page.table + window * SNAPPY_ENTRIES;
   const uint32_t entries = snappy_entries(page, window);
