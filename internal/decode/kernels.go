@@ -59,18 +59,28 @@ func (k *Kernels) Make(s *cuda.Stream, p *Parcel, in, rows, work, stop cuda.Span
 	if err := k.snappy.ExpandPages(s, job.Parcel, job.Work, job.Pages, p.pages, job.Stop); err != nil {
 		return err
 	}
-	if err := k.decode.Levels(s, kernels.ParquetLevelGrid(len(p.tasks)), job); err != nil {
+	tasks, largest := len(p.tasks), p.largest()
+	if err := k.decode.Levels(s, kernels.ParquetLevelGrid(tasks, largest), job); err != nil {
 		return err
 	}
-	if err := k.decode.Values(s, kernels.ParquetValueGrid(len(p.tasks)), job); err != nil {
+	if err := k.decode.Values(s, kernels.ParquetValueGrid(tasks, largest), job); err != nil {
 		return err
 	}
 	if p.walks() {
-		if err := k.decode.Walks(s, kernels.ParquetWalkGrid(len(p.tasks)), job); err != nil {
+		if err := k.decode.Walks(s, kernels.ParquetWalkGrid(tasks), job); err != nil {
 			return err
 		}
 	}
 	return k.rows.Make(s, kernels.ParquetRowGrid(p.rows, p.plan.RowWords()), job, rows.Ptr)
+}
+
+// largest is the rows of the largest page.
+func (p *Parcel) largest() int {
+	rows := uint32(0)
+	for i := range p.pages {
+		rows = max(rows, p.pages[i].Rows)
+	}
+	return int(rows)
 }
 
 // walks reports whether a page has values that do not tell where they are: codes,

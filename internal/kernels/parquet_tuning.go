@@ -11,9 +11,9 @@ const (
 	// after the other in a thread: what shortens the wait is more threads.
 	parquetBlocks = 1024
 
-	// parquetParts is the most blocks that work for a page, in which a thread
-	// has some eight values of a page of 122,880.
-	parquetParts = 64
+	// parquetEach is how many rows of a page a thread has, where that does not
+	// make too many blocks. A guess.
+	parquetEach = 8
 
 	parquetLinkThreads   = 1024 // as the kernels are made for
 	parquetSnappyThreads = 512  // as the kernels are made for
@@ -41,17 +41,15 @@ func parquetShareGrid(pages, blocks int, threads uint32) cuda.Grid {
 	return cuda.Grid{Blocks: uint32(pages * max(min(blocks, parquetBlocks/pages), 1)), Threads: threads}
 }
 
-// ParquetValueGrid is the grid of parquet_decode_values for tasks > 0.
-func ParquetValueGrid(tasks int) cuda.Grid {
-	parts := min(max(parquetBlocks/tasks, 1), parquetParts)
-	return cuda.Grid{Blocks: uint32(tasks * parts), Threads: parquetThreads}
+// ParquetValueGrid is the grid of parquet_decode_values for tasks > 0, the
+// largest of pages with so many rows.
+func ParquetValueGrid(tasks, rows int) cuda.Grid {
+	return parquetShareGrid(tasks, rows/(parquetThreads*parquetEach), parquetThreads)
 }
 
-// ParquetLevelGrid is the grid of parquet_decode_levels for tasks > 0: half as
-// many blocks, which are twice as large.
-func ParquetLevelGrid(tasks int) cuda.Grid {
-	parts := min(max(parquetBlocks/2/tasks, 1), parquetParts/2)
-	return cuda.Grid{Blocks: uint32(tasks * parts), Threads: parquetWalkThreads}
+// ParquetLevelGrid is the same of parquet_decode_levels.
+func ParquetLevelGrid(tasks, rows int) cuda.Grid {
+	return parquetShareGrid(tasks, rows/(parquetWalkThreads*parquetEach), parquetWalkThreads)
 }
 
 // ParquetWalkGrid is the grid of parquet_decode_walks.
