@@ -12,20 +12,17 @@ import (
 )
 
 // This file decides, from schemas alone, whether devices can make the rows of a query themselves, of the
-// encoded columns of the file. What only footers and pages tell (NULLs, long strings, other encodings) is left
-// to the run: the CPU then reads the row group.
+// encoded columns of the file. What only footers and pages tell (long strings, other encodings) is left to the
+// run: the CPU then reads the row group.
 
 // encodedPlan says how devices make rows [hash | key words | state words] of the encoded columns of the scan.
 // states is the layout that devices get. If workers have to make the rows, plan is nil and why says what it is
 // that needs them, for people.
-//
-// NULLs have no place in such rows: each column of the query is a source of the plan, so that a row group with a NULL in
-// any of them is left to the CPU.
 func (p *prepared) encodedPlan(states *agg.Layout) (plan *decode.Plan, why string) {
 	if p.query.where != nil {
 		return nil, "they are filtered"
 	}
-	words, _, why := states.DeviceRow()
+	row, why := states.DeviceRow()
 	if why != "" {
 		return nil, why
 	}
@@ -33,11 +30,12 @@ func (p *prepared) encodedPlan(states *agg.Layout) (plan *decode.Plan, why strin
 	if why := b.keys(); why != "" {
 		return nil, why
 	}
-	if why := b.arguments(words); why != "" {
+	if why := b.arguments(row); why != "" {
 		return nil, why
 	}
 	b.place()
-	b.states(words)
+	b.states(row.Words)
+	b.nulls(row)
 	return b.plan, ""
 }
 
@@ -76,9 +74,9 @@ func encodedForm(f key.Field) uint8 {
 }
 
 // arguments adds the outputs that state words are made of, and those that are only looked through for NULLs.
-func (b *encodedBuilder) arguments(words []agg.RowWord) (why string) {
+func (b *encodedBuilder) arguments(row agg.OneRow) (why string) {
 	for i, e := range b.query.args {
-		used := slices.ContainsFunc(words, func(w agg.RowWord) bool { return w.From != agg.FromConstant && w.Arg == i })
+		used := slices.ContainsFunc(row.Words, func(w agg.RowWord) bool { return w.Uses(i) })
 		c, plain := e.Column()
 		if v, constant := e.Const(); constant && !v.Null && !used {
 			continue // count(1)
@@ -86,7 +84,7 @@ func (b *encodedBuilder) arguments(words []agg.RowWord) (why string) {
 		if !plain {
 			return fmt.Sprintf("the argument of %s is computed", b.callOf(i))
 		}
-		if !used && b.reads(c) {
+		if !used && b.outputOf(c) >= 0 {
 			continue
 		}
 		if why := b.value(c); why != "" {
@@ -101,9 +99,9 @@ func (b *encodedBuilder) callOf(i int) string {
 	return b.query.texts[slices.IndexFunc(b.query.calls, func(c agg.Call) bool { return slices.Contains(c.Args, i) })]
 }
 
-// reads reports whether column c of the scan has an output.
-func (b *encodedBuilder) reads(c int) bool {
-	return slices.ContainsFunc(b.plan.Outputs, func(o decode.Output) bool { return o.Source == c })
+// outputOf is an output of column c of the scan; -1: there is none.
+func (b *encodedBuilder) outputOf(c int) int {
+	return slices.IndexFunc(b.plan.Outputs, func(o decode.Output) bool { return o.Source == c })
 }
 
 // value adds the output that is the value of column c of the scan, once.
@@ -130,7 +128,7 @@ func (b *encodedBuilder) output(c int) (o decode.Output, why string) {
 	if !ok {
 		return o, fmt.Sprintf("devices do not decode column %s as it is stored", b.columnName(c))
 	}
-	o.Source, o.Physical = c, physicals[t.Physical]
+	o.Source, o.Physical, o.Nulls = c, physicals[t.Physical], 1
 	o.Lo, o.Hi, o.Factor = t.Lo, t.Hi, t.Factor
 	if t.Mask32 {
 		o.Mask32 = 1
@@ -148,7 +146,7 @@ var physicals = map[parquetio.Physical]uint8{
 // columnName is the name of column c of the scan.
 func (b *encodedBuilder) columnName(c int) string { return b.in.schema().Fields[b.query.cols[c]].Name }
 
-// place gives the outputs their arrays.
+// place gives the outputs their arrays, and the fields what is theirs.
 func (b *encodedBuilder) place() {
 	fields := b.layout.Fields()
 	words := make([]int, len(fields))
@@ -158,19 +156,46 @@ func (b *encodedBuilder) place() {
 	if err := b.plan.Place(words); err != nil {
 		panic(err) // keys has added one output for each field
 	}
+	for i, f := range fields {
+		b.plan.Fields[i].NullWord, b.plan.Fields[i].NullBit = uint32(f.NullWord), f.NullBit
+	}
 }
 
 // states says what the state words are made of.
 func (b *encodedBuilder) states(words []agg.RowWord) {
 	for _, w := range words {
-		s := kernels.ParquetState{Constant: w.Constant}
-		if w.From != agg.FromConstant {
-			c, _ := b.query.args[w.Arg].Column()
-			s.Array, s.Word = b.plan.Outputs[b.values[c]].Array, kernels.ParquetCopy
-			if w.From == agg.FromSum {
-				s.Word = kernels.ParquetSum
-			}
+		if w.From == agg.FromConstant {
+			b.plan.States = append(b.plan.States, kernels.ParquetState{Constant: w.Constant})
+			continue
+		}
+		o := b.valueOf(w.Arg)
+		s := kernels.ParquetState{Null: w.Constant, Place: uint32(o), Array: b.plan.Outputs[o].Array, Word: stateWords[w.From]}
+		if w.From == agg.FromProduct {
+			s.Constant = uint64(b.plan.Outputs[b.valueOf(w.Times)].Array)
 		}
 		b.plan.States = append(b.plan.States, s)
+	}
+}
+
+// stateWords is the kernels' numbers of where words come from.
+var stateWords = [...]uint32{
+	agg.FromValue: kernels.ParquetCopy, agg.FromSum: kernels.ParquetSum, agg.FromProduct: kernels.ParquetProduct,
+}
+
+// valueOf is the output that is the value of argument i.
+func (b *encodedBuilder) valueOf(i int) int {
+	c, _ := b.query.args[i].Column()
+	return b.values[c]
+}
+
+// nulls says what NULLs add to the state words, and of which values there may be none.
+func (b *encodedBuilder) nulls(row agg.OneRow) {
+	for _, n := range row.Nulls {
+		if c, plain := b.query.args[n.Arg].Column(); plain { // else it is a constant
+			b.plan.Nulls = append(b.plan.Nulls, kernels.ParquetNull{Add: n.Add, Place: uint32(b.outputOf(c)), State: uint32(n.Word)})
+		}
+	}
+	for _, arg := range row.Whole {
+		b.plan.Outputs[b.valueOf(arg)].Nulls = 0
 	}
 }

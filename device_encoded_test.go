@@ -21,22 +21,31 @@ import (
 	"github.com/gagg-dev/gagg/internal/key"
 )
 
+// nullsOf are shapes of columns with NULLs: whether column c is NULL in row r.
+var nullsOf = map[string]func(r, c int) bool{
+	"none": func(int, int) bool { return false },
+	"some": func(r, c int) bool { return (r*7+c*3)%5 == 0 },
+	"most": func(r, c int) bool { return (r+c)%50 != 0 },
+	"all":  func(int, int) bool { return true },
+}
+
 // kindsOfColumns is a file with a column of each type that matters here, in order of their names, and some of which
-// no device makes anything.
-func kindsOfColumns(t *testing.T, rows int, options ...parquet.WriterOption) Source {
+// no device makes anything. nulls is one of nullsOf, for some of the columns.
+func kindsOfColumns(t *testing.T, rows int, nulls string, options ...parquet.WriterOption) Source {
 	t.Helper()
 	dict := func(n parquet.Node) parquet.Node { return parquet.Encoded(n, &parquet.RLEDictionary) }
 	schema := parquet.NewSchema("kinds", parquet.Group{
 		"b":    parquet.Leaf(parquet.BooleanType),
-		"date": parquet.Date(),
+		"date": parquet.Optional(parquet.Date()),
 		"dec":  parquet.Decimal(2, 9, parquet.Int32Type),
 		"f32":  parquet.Leaf(parquet.FloatType),
-		"f64":  parquet.Leaf(parquet.DoubleType),
+		"f64":  parquet.Optional(parquet.Leaf(parquet.DoubleType)),
+		"i16":  parquet.Int(16),
 		"i32":  parquet.Optional(dict(parquet.Int(32))),
-		"i64":  parquet.Int(64),
+		"i64":  parquet.Optional(parquet.Int(64)),
 		"i8":   parquet.Int(8),
-		"name": dict(parquet.String()),
-		"text": parquet.Encoded(parquet.String(), &parquet.Plain),
+		"name": parquet.Optional(dict(parquet.String())),
+		"text": parquet.Optional(parquet.Encoded(parquet.String(), &parquet.Plain)),
 		"u32":  parquet.Uint(32),
 		"u64":  parquet.Uint(64),
 		"wide": parquet.Decimal(2, 30, parquet.FixedLenByteArrayType(13)),
@@ -48,14 +57,16 @@ func kindsOfColumns(t *testing.T, rows int, options ...parquet.WriterOption) Sou
 		f := floats[i%len(floats)]
 		row := parquet.Row{
 			parquet.BooleanValue(i%2 == 0), parquet.Int32Value(int32(-i)), parquet.Int32Value(int32(100 * i)),
-			parquet.FloatValue(float32(f)), parquet.DoubleValue(f), parquet.Int32Value(int32(i%5) - 2), parquet.Int64Value(int64(i) << 50),
+			parquet.FloatValue(float32(f)), parquet.DoubleValue(f), parquet.Int32Value(int32(i % 7)), parquet.Int32Value(int32(i%5) - 2), parquet.Int64Value(int64(i) << 50),
 			parquet.Int32Value(int32(i%100) - 50), parquet.ByteArrayValue(fmt.Appendf(nil, "n%d", i%9)), parquet.ByteArrayValue(fmt.Appendf(nil, "%*d", i%15+1, i%10)),
 			parquet.Int32Value(int32(math.MaxUint32 - uint32(i))), parquet.Int64Value(int64(-i)), parquet.FixedLenByteArrayValue(make([]byte, 13)),
 		}
 		for c := range row {
 			level := 0
-			if c == 5 {
-				level = 1
+			if schema.Fields()[c].Optional() {
+				if level = 1; nullsOf[nulls](i, c) {
+					row[c], level = parquet.NullValue(), 0
+				}
 			}
 			row[c] = row[c].Level(0, level, c)
 		}
@@ -87,7 +98,7 @@ func encodedQuery(t *testing.T, q Query) (*prepared, *decode.Plan, string) {
 
 // What devices cannot make of encoded columns is told.
 func TestEncodedPlanLacks(t *testing.T) {
-	file := kindsOfColumns(t, 10)
+	file := kindsOfColumns(t, 10, "none")
 	for _, x := range []struct {
 		by, aggs, where string
 		want            string
@@ -128,7 +139,7 @@ func TestEncodedPlanRecords(t *testing.T) {
 
 // Each column is read as often as it is used: as a key, as an argument, or for its NULLs.
 func TestEncodedPlanOutputs(t *testing.T) {
-	file := kindsOfColumns(t, 10)
+	file := kindsOfColumns(t, 10, "none")
 	for _, x := range []struct {
 		by, aggs string
 		want     string // of each output: source, physical type, form, its first array
@@ -165,20 +176,23 @@ var (
 	encodedAggs = []string{
 		"sum(i32), sum(i64), sum(u64), mean(f64)", "min(f32), max(f64), sum(f32)", "count(*), count(i32), min(dec), max(date)",
 		"bit_and(u32), bit_or(i8), bit_xor(i64)", "sum(dec), mean(u32), min(i64)", "count(*)",
+		"corr(i8, i16), stddev(i32), mean(i16)",
 	}
 )
 
 // Rows that follow a plan are those that workers make.
 func TestEncodedPlanRows(t *testing.T) {
-	file := kindsOfColumns(t, 200)
-	for _, by := range encodedKeys {
-		for _, list := range encodedAggs {
-			p, plan, why := encodedQuery(t, Query{From: file, By: []string{by}, Aggs: []Agg{Expr(list)}})
-			if plan == nil {
-				t.Errorf("%s by %s: %s", list, by, why)
-				continue
+	for nulls := range nullsOf {
+		file := kindsOfColumns(t, 200, nulls)
+		for _, by := range encodedKeys {
+			for _, list := range encodedAggs {
+				p, plan, why := encodedQuery(t, Query{From: file, By: []string{by}, Aggs: []Agg{Expr(list)}})
+				if plan == nil {
+					t.Errorf("%s by %s: %s", list, by, why)
+					continue
+				}
+				compareRows(t, p, plan, nulls+": "+list+" by "+by)
 			}
-			compareRows(t, p, plan, list+" by "+by)
 		}
 	}
 }
@@ -189,7 +203,7 @@ func compareRows(t *testing.T, p *prepared, plan *decode.Plan, name string) {
 	e := key.NewEncoder(p.layout, key.NewInterner(nil))
 	for unit := range p.scan.units() {
 		batches(t, p, unit, func(b *column.Batch) {
-			sameRows(t, plan, madeRows(plan, arraysOf(e, plan, b), b.Rows), workerRows(p, plan, e, b), name)
+			sameRows(t, plan, madeRows(plan, arraysOf(e, plan, b), b), workerRows(p, plan, e, b), name)
 		})
 	}
 }
@@ -256,26 +270,42 @@ func arraysOf(e *key.Encoder, plan *decode.Plan, b *column.Batch) (arrays [][]ui
 }
 
 // madeRows does what the kernel that makes rows does.
-func madeRows(plan *decode.Plan, arrays [][]uint64, n int) (rows []uint64) {
-	for r := range n {
+func madeRows(plan *decode.Plan, arrays [][]uint64, b *column.Batch) (rows []uint64) {
+	for r := range b.Rows {
+		null := func(output uint32) bool { return b.Cols[plan.Outputs[output].Source].IsNull(r) }
 		row := make([]uint64, plan.RowWords())
+		keys, states := row[1:][:plan.KeyWords], row[1+plan.KeyWords:]
 		var hashes []uint64
 		for _, f := range plan.Fields {
+			if null(f.Place) {
+				keys[f.NullWord] |= f.NullBit
+				hashes = append(hashes, key.NullHash)
+				continue
+			}
 			for k := range f.Words {
-				row[1+f.Word+k] |= arrays[f.Array+k][r]
+				keys[f.Word+k] |= arrays[f.Array+k][r]
 			}
 			hashes = append(hashes, arrays[f.Array+f.Words][r])
 		}
 		row[0] = ega.HashOf(hashes)
 		for i, s := range plan.States {
-			w := s.Constant
-			switch s.Word {
-			case kernels.ParquetCopy:
-				w = arrays[s.Array][r]
-			case kernels.ParquetSum:
-				w = math.Float64bits(math.Float64frombits(arrays[s.Array][r]) + 0.0)
+			switch {
+			case s.Word == kernels.ParquetConstant:
+				states[i] = s.Constant
+			case null(s.Place):
+				states[i] = s.Null
+			case s.Word == kernels.ParquetCopy:
+				states[i] = arrays[s.Array][r]
+			case s.Word == kernels.ParquetProduct:
+				states[i] = arrays[s.Array][r] * arrays[s.Constant][r]
+			case s.Word == kernels.ParquetSum:
+				states[i] = math.Float64bits(math.Float64frombits(arrays[s.Array][r]) + 0.0)
 			}
-			row[1+plan.KeyWords+i] = w
+		}
+		for _, n := range plan.Nulls {
+			if null(n.Place) {
+				states[n.State] += n.Add
+			}
 		}
 		rows = append(rows, row...)
 	}

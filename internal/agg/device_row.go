@@ -6,11 +6,27 @@ import "github.com/gagg-dev/gagg/internal/column"
 // group of one row is a constant or follows from one value, and from which
 // arguments are NULL.
 
+// OneRow says what the state words of a group of one row are made of.
+type OneRow struct {
+	Words []RowWord
+	Nulls []RowNull
+
+	// Whole is the arguments that may not be NULL: an aggregate of several
+	// passes over rows with a NULL in any of them, of which nothing is told here.
+	Whole []int
+}
+
 // RowWord says what a state word of the row of one input row is.
 type RowWord struct {
 	From     RowSource
 	Constant uint64 // the word itself, or what it is where the argument is NULL
 	Arg      int    // index in Input.Args; not of FromConstant
+	Times    int    // the other factor's, of FromProduct
+}
+
+// Uses reports whether the word is made of an argument.
+func (w RowWord) Uses(arg int) bool {
+	return w.From != FromConstant && w.Arg == arg || w.From == FromProduct && w.Times == arg
 }
 
 // RowNull says what is added to a state word where an argument is NULL: counts
@@ -29,6 +45,7 @@ const (
 	FromConstant RowSource = iota
 	FromValue              // the value's word as it is
 	FromSum                // the bits of the float64 + 0.0, so that -0 becomes 0
+	FromProduct            // the int64 times that of another argument
 )
 
 // DeviceRow tells what each of the Words() state words, from word base of a row on, is
@@ -38,49 +55,53 @@ const (
 // sum of floats, which Update leaves as NaN where the value is infinite or NaN, is
 // 0. It means nothing then.
 //
-// If the words do not follow from single values, or the device cannot combine them (DeviceOps),
-// words is nil and why says which aggregate it is.
-func (l *Layout) DeviceRow() (words []RowWord, nulls []RowNull, why string) {
+// If the words do not follow from values so, or the device cannot combine them (DeviceOps), why says
+// which aggregate it is.
+func (l *Layout) DeviceRow() (row OneRow, why string) {
 	if _, _, why := l.DeviceOps(); why != "" {
-		return nil, nil, why
+		return OneRow{}, why
 	}
-	words = make([]RowWord, l.Words())
+	row.Words = make([]RowWord, l.Words())
 	for i, begin := range l.template {
-		words[i].Constant = begin
+		row.Words[i].Constant = begin
 	}
 	if l.rows.in() {
-		words[l.rows.off-l.base].Constant += l.rows.one()
+		row.Words[l.rows.off-l.base].Constant += l.rows.one()
 	}
 	for i := range l.slots {
 		s := &l.slots[i]
-		w := &words[s.hot-l.base]
-		if w.From, w.Arg = s.fromOne(l.types[s.x]), s.x; w.From == FromConstant {
-			return nil, nil, l.callOf(i).name() + ": the device makes no states of it from values"
+		w := &row.Words[s.hot-l.base]
+		if w.From, w.Arg, w.Times = s.fromOne(l.types[s.x]), s.x, s.y; w.From == FromConstant {
+			return OneRow{}, l.callOf(i).name() + ": the device makes no states of it from values"
 		}
 	}
-	return words, l.rowNulls(), ""
-}
-
-// rowNulls is what NULLs add where each set has one argument, as those of slots that follow from
-// one value have.
-func (l *Layout) rowNulls() (nulls []RowNull) {
 	for i := range l.sets {
-		s := &l.sets[i]
-		for _, f := range []field{s.nulls, s.unseen} {
-			if f.in() {
-				nulls = append(nulls, RowNull{Arg: s.args[0], Word: f.off - l.base, Add: f.one()})
-			}
-		}
+		l.setNulls(&row, &l.sets[i])
 	}
-	return nulls
+	return row, ""
 }
 
-// fromOne says what the first hot word of s is after one value of type t; the others stay as
-// they begin. FromConstant: it does not follow from that value alone.
+// setNulls notes what NULLs do to the words of a set.
+func (l *Layout) setNulls(row *OneRow, s *argSet) {
+	if len(s.args) > 1 {
+		row.Whole = append(row.Whole, s.args...)
+		return
+	}
+	for _, f := range []field{s.nulls, s.unseen} {
+		if f.in() {
+			row.Nulls = append(row.Nulls, RowNull{Arg: s.args[0], Word: f.off - l.base, Add: f.one()})
+		}
+	}
+}
+
+// fromOne says what the first hot word of s is after one row, whose x is of type t; the others stay as
+// they begin. FromConstant: it does not follow from values so.
 func (s *slot) fromOne(t column.Type) RowSource {
 	switch s.op {
 	case opAddInt, opAddInt128, opAddUint128: // 0 + value: no carry
 		return FromValue
+	case opMulInt, opMulInt128: // 0 + a product of 64 bits
+		return FromProduct
 	case opAnd, opOr, opXor: // of what changes nothing
 		return FromValue
 	case opMinFloat, opMaxFloat: // begin with what any value replaces or equals

@@ -27,9 +27,9 @@ func valueWord(v column.Value) uint64 {
 }
 
 // madeRow is the state words of row r of d as DeviceRow says that they are made.
-func madeRow(words []RowWord, nulls []RowNull, d *testData, r int) []uint64 {
-	made := make([]uint64, len(words))
-	for i, w := range words {
+func madeRow(row OneRow, d *testData, r int) []uint64 {
+	made := make([]uint64, len(row.Words))
+	for i, w := range row.Words {
 		switch {
 		case w.From == FromConstant || d.args[w.Arg][r].Null:
 			made[i] = w.Constant
@@ -37,9 +37,11 @@ func madeRow(words []RowWord, nulls []RowNull, d *testData, r int) []uint64 {
 			made[i] = valueWord(d.args[w.Arg][r])
 		case w.From == FromSum:
 			made[i] = math.Float64bits(d.args[w.Arg][r].Float + 0.0)
+		case w.From == FromProduct:
+			made[i] = uint64(d.args[w.Arg][r].Int * d.args[w.Times][r].Int)
 		}
 	}
-	for _, n := range nulls {
+	for _, n := range row.Nulls {
 		if d.args[n.Arg][r].Null {
 			made[n.Word] += n.Add
 		}
@@ -58,14 +60,17 @@ func sameSum(a, b []uint64) bool {
 }
 
 // mustMake fails unless the rows made of single values are those of Init and Update.
-func mustMake(t *testing.T, l *Layout, words []RowWord, nulls []RowNull, d *testData) {
+func mustMake(t *testing.T, l *Layout, row OneRow, d *testData) {
 	t.Helper()
 	for r := range d.gids {
+		if slices.ContainsFunc(row.Whole, func(arg int) bool { return d.args[arg][r].Null }) {
+			continue
+		}
 		w := newWorker(l, &arena.Arenas{})
 		w.update(d, []int{r})
-		want, made := w.row(0)[testBase:], madeRow(words, nulls, d, r)
+		want, made := w.row(0)[testBase:], madeRow(row, d, r)
 		for i := range l.slots {
-			if s := &l.slots[i]; words[s.hot-l.base].From == FromSum {
+			if s := &l.slots[i]; row.Words[s.hot-l.base].From == FromSum {
 				at := s.hot - l.base
 				if !sameSum(made[at:], want[at:]) {
 					t.Fatalf("%s of %s: sum %x, want %x", l.callOf(i).name(), show(d.args[s.x][r]), made[at:at+2], want[at:at+2])
@@ -85,15 +90,15 @@ func TestDeviceRow(t *testing.T) {
 	for _, kind := range []string{"none", "some", "all"} {
 		rng := testRand()
 		d := randomData(rng, 60, 1, kind, rowGenerators)
-		if single := makeSingle(t, d); len(single) != 10 {
+		if single := makeSingle(t, d); len(single) != len(rowNames) {
 			t.Errorf("only %v were tried", single)
 		}
 		several := 0
 		for range 1000 {
 			l := Compile(randomCalls(rng, d, rng.IntN(6)), testBase, Options{MaxRows: []int64{-1, 60}[rng.IntN(2)], Device: rng.IntN(2) == 0})
-			if words, nulls, why := l.DeviceRow(); why == "" {
+			if row, why := l.DeviceRow(); why == "" {
 				several++
-				mustMake(t, l, words, nulls, d)
+				mustMake(t, l, row, d)
 			}
 		}
 		if several < 50 {
@@ -102,28 +107,48 @@ func TestDeviceRow(t *testing.T) {
 	}
 }
 
+// rowNames are the aggregates whose rows follow from values, for some types.
+var rowNames = []string{
+	"count", "sum", "mean", "min", "max", "bool_and", "bool_or", "bit_and", "bit_or", "bit_xor", "var_samp", "stddev_pop", "corr", "covar_pop",
+}
+
+// lacksRow reports whether the row of an aggregate does not follow from values of a type.
+func lacksRow(name string, t column.Type) bool {
+	switch name {
+	case "min", "max":
+		return t.Kind == column.Uint64
+	case "var_samp", "stddev_pop", "corr", "covar_pop":
+		return !t.IsInteger() || t.Bits() > 32 || t.Kind == column.Uint32
+	}
+	return false
+}
+
 // makeSingle checks single aggregates, and returns which there were.
 func makeSingle(t *testing.T, d *testData) map[string]bool {
 	t.Helper()
 	single := map[string]bool{}
 	for arg := range d.args {
-		for _, name := range []string{"count", "sum", "mean", "min", "max", "bool_and", "bool_or", "bit_and", "bit_or", "bit_xor"} {
+		for _, name := range rowNames {
 			c := Call{Args: []int{arg}, Types: []column.Type{d.args[arg][0].Type}}
+			if name == "corr" || name == "covar_pop" {
+				other := (arg + 3) % len(d.args)
+				c.Args, c.Types = append(c.Args, other), append(c.Types, d.args[other][0].Type)
+			}
 			var err error
 			if c.Func, _, err = Resolve(name, c.Types, nil); err != nil {
 				continue
 			}
 			for _, o := range []Options{{MaxRows: -1}, {MaxRows: 60}, {MaxRows: 60, Device: true}} {
 				l := Compile([]Call{c}, testBase, o)
-				words, nulls, why := l.DeviceRow()
+				row, why := l.DeviceRow()
 				if why != "" {
-					if want := c.Types[0].Kind == column.Uint64 && (name == "min" || name == "max"); !want {
-						t.Errorf("%s of %s: %s", name, c.Types[0], why)
+					if !slices.ContainsFunc(c.Types, func(t column.Type) bool { return lacksRow(name, t) }) {
+						t.Errorf("%s of %v: %s", name, c.Types, why)
 					}
 					continue
 				}
 				single[name] = true
-				mustMake(t, l, words, nulls, d)
+				mustMake(t, l, row, d)
 			}
 		}
 	}
@@ -139,15 +164,16 @@ func TestDeviceRowLacks(t *testing.T) {
 		args []int
 		want string
 	}{
-		{"stddev_samp", []int{i32}, "stddev_samp(int32): the device makes no states of it from values"},
+		{"stddev_samp", []int{double}, "stddev_samp(double): the device makes no states of it from values"},
+		{"var_pop", []int{u64}, "var_pop(uint64): the device makes no states of it from values"},
 		{"corr", []int{i32, double}, "corr(int32, double): the device makes no states of it from values"},
 		{"kurtosis", []int{double}, "kurtosis(double): the device makes no states of it from values"},
 		{"min", []int{u64}, "min(uint64): the device makes no states of it from values"},
 		{"median", []int{i32}, "median(int32): the device keeps no lists of values"},
 	} {
 		calls := []Call{callOf(t, d, "sum", i32), callOf(t, d, x.name, x.args...)}
-		if words, _, why := Compile(calls, testBase, Options{MaxRows: -1}).DeviceRow(); words != nil || why != x.want {
-			t.Errorf("%v and %q, want %q", words, why, x.want)
+		if row, why := Compile(calls, testBase, Options{MaxRows: -1}).DeviceRow(); row.Words != nil || why != x.want {
+			t.Errorf("%v and %q, want %q", row, why, x.want)
 		}
 	}
 	var many []Call
@@ -160,7 +186,7 @@ func TestDeviceRowLacks(t *testing.T) {
 			}
 		}
 	}
-	if _, _, why := Compile(many, testBase, Options{MaxRows: -1}).DeviceRow(); !strings.Contains(why, "and the device combines at most ") {
+	if _, why := Compile(many, testBase, Options{MaxRows: -1}).DeviceRow(); !strings.Contains(why, "and the device combines at most ") {
 		t.Errorf("too many words: %q", why)
 	}
 }

@@ -97,9 +97,8 @@ func (broken) ReadEncoded(int, []byte) ([]parquetio.EncodedChunk, bool, error) {
 
 // What is for no parcel leaves the parcel as it was.
 func TestPackerNone(t *testing.T) {
-	long, null := samples(300), samples(300)
+	long := samples(300)
 	long[250].Coded = "more than fifteen bytes"
-	null[250].Double = nil
 	for _, test := range []struct {
 		name   string
 		rows   []sample
@@ -110,7 +109,6 @@ func TestPackerNone(t *testing.T) {
 		{"good", samples(300), "coded", false, nil},
 		{"a long string in a dictionary", long, "coded", false, []int{2}},
 		{"a long string that is interned", long, "coded", true, nil},
-		{"a NULL that the footer tells", null, "double", false, []int{2}},
 		{"strings to be interned that are not coded", samples(300), "text", true, []int{0, 1, 2}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

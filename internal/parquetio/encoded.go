@@ -6,15 +6,15 @@ import (
 )
 
 // Encoded chunks are for a reader elsewhere, which decompresses and decodes
-// the data pages itself. Such a reader is simple: it knows values without
-// NULLs of some types, in the two encodings that nearly all files are
+// the data pages itself. Such a reader is simple: it knows values of
+// some types, in the two encodings that nearly all files are
 // written with. What else the format has is left to Open and Next. Nothing
 // here fails for it; the answer is only that a column or unit is not for
 // this road. Of codecs it knows Snappy; pages of the others are decompressed
 // on the way.
 //
 //	Encoded       by the schemas: the type of a column
-//	EncodedUnit   by the footers: codec, encodings, NULLs of a row group
+//	EncodedUnit   by the footers: codec and encodings of a row group
 //	ReadEncoded   by the page headers: everything that can be known of a page
 //	              without looking into its levels and values
 
@@ -123,7 +123,7 @@ func (r *Reader) EncodedUnit(unit int) (EncodedUnit, bool) { return r.scan.Encod
 // encodable reports whether the footer says nothing of a chunk that is not
 // for this road.
 func encodable(m *format.ColumnMetaData) bool {
-	if m.Codec == format.LZO || m.Statistics.NullCount > 0 {
+	if m.Codec == format.LZO {
 		return false
 	}
 	for _, e := range m.Encoding {

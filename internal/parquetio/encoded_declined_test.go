@@ -89,7 +89,7 @@ func TestEncodedFooter(t *testing.T) {
 		"a size":     {func(m *format.ColumnMetaData) { m.Codec, m.TotalUncompressedSize = format.Zstd, mostEncoded+1 }, false},
 		"any size":   {func(m *format.ColumnMetaData) { m.Codec, m.TotalUncompressedSize = format.Snappy, -1 }, true},
 		"encoding":   {func(m *format.ColumnMetaData) { m.Encoding = append(m.Encoding, format.DeltaBinaryPacked) }, false},
-		"NULLs":      {func(m *format.ColumnMetaData) { m.Statistics.NullCount = 1 }, false},
+		"NULLs":      {func(m *format.ColumnMetaData) { m.Statistics.NullCount = 1 }, true},
 		"usual":      {func(m *format.ColumnMetaData) { m.Encoding = append(m.Encoding, format.RLE, format.RLEDictionary) }, true},
 	} {
 		data := fileBuilder{rows: 3, pages: []page{good}, change: func(m *format.FileMetaData) {
