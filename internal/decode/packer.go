@@ -21,13 +21,6 @@ type Keys interface {
 	TranslateDict(field int, entries *column.Vector) (words [][]uint64, hash []uint64, ok bool)
 }
 
-// Limits is the most that a parcel may take.
-type Limits struct {
-	Bytes int // of its memory
-	Rows  int // at most math.MaxInt32
-	Work  int // bytes of work memory on the device
-}
-
 // Added is what came of adding a unit to a parcel.
 type Added int
 
@@ -120,34 +113,6 @@ func (p *Packer) Add(unit int) (rows int64, added Added, err error) {
 	}
 	p.parcel = d
 	return u.Rows, AddedUnit, nil
-}
-
-// noRoom is what came of a unit that does not fit.
-func (p *Packer) noRoom() Added {
-	if len(p.parcel.units) == 0 {
-		return AddedNone
-	}
-	return AddedFull
-}
-
-// mayFit tells from the footer whether there may be room for a unit. The bytes
-// that are decompressed, by the reader or the device, are a hint, mostly too
-// large by the headers and dictionaries.
-func (p *Packer) mayFit(u parquetio.EncodedUnit) bool {
-	d := &p.parcel
-	if u.Rows > int64(p.limits.Rows-d.rows) || u.Bytes > int64(p.limits.Bytes-d.Size()) || u.Expanded > int64(p.limits.Work) {
-		return false
-	}
-	expanded := d.expanded
-	if u.Expanded > 0 { // as if it were one page
-		expanded += kernels.ParquetSnappyRoom(int(u.Expanded), int(u.Bytes))
-	}
-	return p.plan.WorkBytes(d.rows+int(u.Rows), expanded) <= p.limits.Work
-}
-
-// fits tells whether a parcel is within the limits.
-func (p *Packer) fits(d *Parcel) bool {
-	return d.Size() <= p.limits.Bytes && d.rows <= p.limits.Rows && d.WorkBytes() <= p.limits.Work
 }
 
 // source adds the pages of a source of a unit, whose bytes begin at base, and

@@ -86,6 +86,24 @@ func TestPackerLimits(t *testing.T) {
 	}
 }
 
+// Limits by what footers tell of a unit have room for it.
+func TestUnitsWork(t *testing.T) {
+	for _, codec := range []compress.Codec{&parquet.Uncompressed, &parquet.Snappy, &parquet.Zstd} {
+		k := newPacked(t, samples(600), 200, []string{"coded", "text", "small", "big", "float"}, 2, false, parquet.Compression(codec))
+		for u := range k.scan.Units() {
+			e, ok := k.scan.EncodedUnit(u)
+			if !ok {
+				t.Fatal("not for this road")
+			}
+			p := NewPacker(k.plan, Limits{Bytes: roomy.Bytes, Rows: 200, Work: k.plan.UnitsWork(e.Rows, e.Bytes, e.Expanded)}, k.reader, k.keys)
+			p.Begin(make([]byte, roomy.Bytes))
+			if _, added, err := p.Add(u); added != AddedUnit || err != nil {
+				t.Errorf("%v, unit %d: %v, %v", codec, u, added, err)
+			}
+		}
+	}
+}
+
 // broken is a reader that fails.
 type broken struct{ Reader }
 

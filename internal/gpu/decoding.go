@@ -10,8 +10,9 @@ import (
 type Decoding struct {
 	Plan    *decode.Plan  // nil: they do not
 	Limits  decode.Limits // of a parcel
-	Streams int           // of each device
+	Streams int           // of each device of which no more is known than PlanDecoding was told
 
+	lanes int   // Config.Streams
 	stage int64 // bytes of device memory that a parcel under way takes
 }
 
@@ -23,8 +24,8 @@ type Units struct {
 // UnitSize is the size of units.
 type UnitSize struct {
 	Rows     int64
-	Bytes    int64 // in the file
-	Expanded int64 // not compressed
+	Bytes    int64 // as they cross: those of the file, or of pages that workers decompress
+	Expanded int64 // what crosses compressed, decompressed
 }
 
 const (
@@ -32,70 +33,125 @@ const (
 	// as many slots as there are workers are pinned in some 30 ms. A guess.
 	parcelBytes = 4 << 20
 
-	// decodingStreams: kernels of so many parcels run at once, each of which leaves most of the device idle, since a block
-	// decompresses a page. A guess.
+	// parcelRows is the most rows that a parcel has if units have fewer: columns of few bytes a row would make parcels of so many rows
+	// that nothing is under way beside one. A guess.
+	parcelRows = 1 << 20
+
+	// decodingStreams: kernels of so many parcels run at once, each of which leaves most of the device idle. A guess.
 	decodingStreams = 8
+
+	// leastDecoding: kernels of one stream run while another's wait for the link.
+	leastDecoding = 2
+
+	// mostRows is the most that a job of ega makes.
+	mostRows = 1 << 24
 
 	// entriesShare is how much larger a parcel may be than its pages, for the entries of dictionaries. A guess.
 	entriesShare = 1.5
 
+	// decodingBytes of slots occupy a device and its link: large ones need fewer streams, and fewer slots that cross while others
+	// are filled. A guess.
+	decodingBytes = decodingStreams * (entriesShare*parcelBytes + leastSlot)
+
+	// pinnedParcels is the most memory for slots that hold parcels: large units would have each worker pin hundreds of MiB, 0.3 ms
+	// each. A guess.
+	pinnedParcels = 4 << 30
+
 	// usualMemory is what a device has of which nothing is known yet. A guess, on the low side: it decides how many units
-	// go into a parcel, and one that has less takes none.
+	// go into a parcel, and one that has too little for that takes none.
 	usualMemory = 16 << 30
 )
 
 // PlanDecoding chooses the size of parcels for devices of which each may use so many bytes (0: not
 // known); lanes is Config.Streams. The zero Decoding: not even one unit fits.
+//
+// Parcels are as large as is usual, or as the largest unit. Where these are too large for the memory they get
+// smaller, down to the largest unit, before there is but one stream.
 func PlanDecoding(plan *decode.Plan, units Units, memory int64, lanes int) Decoding {
 	if memory == 0 {
 		memory = usualMemory
 	}
-	most, least := lanes, lanes
-	if lanes == 0 {
-		most, least = decodingStreams, 1
-	}
-	d := Decoding{Plan: plan}
-	share := float64(parcelBytes) / float64(max(units.All.Bytes, 1))
-	wanted := UnitSize{
-		Rows:     max(units.Largest.Rows, int64(share*float64(units.All.Rows))),
-		Bytes:    max(units.Largest.Bytes, parcelBytes),
-		Expanded: max(units.Largest.Expanded, int64(share*float64(units.All.Expanded))),
-	}
-	for _, size := range []UnitSize{wanted, units.Largest} {
+	for bytes := int64(parcelBytes); ; bytes /= 2 {
+		d := Decoding{Plan: plan, lanes: lanes}
+		size := units.parcel(bytes)
 		d.set(size)
-		for d.Streams = most; d.Streams >= least; d.Streams /= 2 {
-			if d.fits(memory) {
-				return d
+		d.Streams = d.streams(memory)
+		if last := size == units.Largest; d.Streams >= leastDecoding || last || lanes > 0 && d.Streams > 0 {
+			if d.Streams == 0 || size.Rows > mostRows {
+				return Decoding{}
 			}
+			return d
 		}
 	}
-	return Decoding{}
+}
+
+// parcel is the size of parcels of so many bytes, or of the largest unit.
+func (u *Units) parcel(bytes int64) UnitSize {
+	share := float64(bytes) / float64(max(u.All.Bytes, 1))
+	of := func(all int64) int64 { return int64(min(share, 1) * float64(all)) }
+	return UnitSize{
+		Rows:     max(u.Largest.Rows, min(of(u.All.Rows), parcelRows)),
+		Bytes:    max(u.Largest.Bytes, bytes),
+		Expanded: max(u.Largest.Expanded, of(u.All.Expanded)),
+	}
 }
 
 // set makes parcels as large as size.
 func (d *Decoding) set(size UnitSize) {
 	bytes := int(entriesShare*float64(size.Bytes))/leastSlot*leastSlot + leastSlot
-	d.Limits = decode.Limits{Bytes: bytes, Rows: int(size.Rows), Work: d.Plan.WorkBytes(int(size.Rows), int(size.Expanded))}
+	d.Limits = decode.Limits{Bytes: bytes, Rows: int(size.Rows), Work: d.Plan.UnitsWork(size.Rows, size.Bytes, size.Expanded)}
 	rows := int64(d.Plan.RowBytes(int(size.Rows)))
-	d.stage = int64(bytes) + rows + max(rows, int64(bytes)) + int64(d.Limits.Work)
+	d.stage = int64(bytes) + max(int64(bytes), 2*rows+int64(d.Limits.Work))
 }
 
-// fits reports whether a device of so much memory can take parcels.
-func (d *Decoding) fits(memory int64) bool {
-	return d.Plan != nil && d.stage*int64(d.Streams*streams.DefaultDepth) <= memory/stageParts
+// streams is how many streams decode parcels on a device of so much memory; 0: it can take none.
+func (d *Decoding) streams(memory int64) int {
+	if d.Plan == nil {
+		return 0
+	}
+	fit := int(memory / stageParts / (d.stage * streams.DefaultDepth))
+	if d.lanes > 0 {
+		if fit < d.lanes {
+			return 0
+		}
+		return d.lanes
+	}
+	return min(fit, d.underWay())
 }
 
-// made is the limits of a parcel for ega.
-func (d *Decoding) made() ega.MadeConfig {
-	return ega.MadeConfig{Rows: d.Limits.Rows, WorkBytes: d.Limits.Work}
+// underWay is how many parcels occupy a device.
+func (d *Decoding) underWay() int {
+	return min(max(decodingBytes/d.Limits.Bytes, leastDecoding), decodingStreams)
+}
+
+// slots is how many parcels there are memory for: each worker fills one.
+func (d *Decoding) slots(workers int) int {
+	return max(min(workers+d.underWay(), pinnedParcels/d.Limits.Bytes), leastSlots)
+}
+
+// planDecoding has a pass take parcels, if there is memory for that here and on the device.
+func (p *pass) planDecoding(c *ega.MultiPassConfig) error {
+	d := &p.devices.config.Decode
+	n := d.streams(p.memory)
+	if n == 0 {
+		return nil
+	}
+	slots := p.pinned.whole(d.slots(p.devices.config.CPU.Threads), d.Limits.Bytes)
+	if slots == 0 {
+		return nil
+	}
+	c.Slots, c.SlotBytes, c.Streams = slots, d.Limits.Bytes, n
+	c.Made = ega.MadeConfig{Rows: d.Limits.Rows, WorkBytes: d.Limits.Work}
+	return p.loadDecoding()
 }
 
 // loadDecoding loads the kernels.
-func (p *pass) loadDecoding() (*decode.Kernels, error) {
+func (p *pass) loadDecoding() error {
 	t, err := p.context.Lock()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer t.Unlock()
-	return decode.LoadKernels(t)
+	p.decoding, err = decode.LoadKernels(t)
+	return err
 }

@@ -76,3 +76,15 @@ func (p *pinned) slots(wanted, bytes int) (n, each int) {
 	each = min(bytes, max(most/wanted/leastSlot*leastSlot, leastSlot))
 	return min(wanted, max(most/each, leastSlots)), each
 }
+
+// whole is slots for slots that cannot be smaller; 0: there is no room for so few as are of use.
+func (p *pinned) whole(wanted, bytes int) (n int) {
+	most := int(p.share) / 2
+	if most == 0 {
+		return wanted
+	}
+	if n = min(wanted, most/bytes); n < leastSlots {
+		return 0
+	}
+	return n
+}

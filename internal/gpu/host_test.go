@@ -22,6 +22,11 @@ func TestPinned(t *testing.T) {
 	if n, each := p.slots(100, 4<<20); n != 16 || each != leastSlot {
 		t.Errorf("%d slots of %d bytes", n, each)
 	}
+	for bytes, want := range map[int]int{512 << 10: 2, 512<<10 + 1: 0, 100 << 10: 10, 10 << 10: 12} {
+		if n := p.whole(12, bytes); n != want {
+			t.Errorf("%d slots of just %d bytes, want %d", n, bytes, want)
+		}
+	}
 	if err := p.take(1 << 20); err != nil {
 		t.Error(err)
 	}
@@ -53,6 +58,9 @@ func TestPinnedUnlimited(t *testing.T) {
 	}
 	if n, each := p.slots(12, 4<<20); n != 12 || each != 4<<20 {
 		t.Errorf("%d slots of %d bytes", n, each)
+	}
+	if n := p.whole(12, 1<<40); n != 12 {
+		t.Errorf("%d large slots", n)
 	}
 	if err := p.take(100); err != nil {
 		t.Error(err)

@@ -204,14 +204,8 @@ func (d *Devices) start(c *cuda.Context) (p *pass, err error) {
 		Slots: slots, SlotBytes: bytes,
 		Groups: groupsOf(host), Placers: len(p.placers), Place: p.place, Timed: true,
 	}
-	if d.config.Decode.fits(p.memory) {
-		if slots, bytes := p.pinned.slots(slots, d.config.Decode.Limits.Bytes); bytes == d.config.Decode.Limits.Bytes {
-			config.Slots, config.SlotBytes = slots, bytes
-			config.Streams, config.Made = d.config.Decode.Streams, d.config.Decode.made()
-			if p.decoding, err = p.loadDecoding(); err != nil {
-				return p, err
-			}
-		}
+	if err := p.planDecoding(&config); err != nil {
+		return p, err
 	}
 	if d.config.Trace != nil {
 		config.Trace = d.config.Trace(c.Device().Ordinal)
