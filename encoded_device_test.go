@@ -140,7 +140,7 @@ func TestDeviceEncoded(t *testing.T) {
 	for _, c := range encodedConfigurations {
 		took := did[c.name].RowGroups > 0
 		switch {
-		case c.name == "rows" || c.name == "zstd":
+		case c.name == "rows":
 			if took {
 				t.Errorf("%s: devices decoded row groups", c.name)
 			}
