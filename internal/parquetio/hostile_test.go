@@ -62,6 +62,13 @@ func slicesRepeat(p page, n int) (out []page) {
 	return out
 }
 
+// spent is the time that this process has had of the cores, which does not depend on what else they do; where the
+// system is not asked for it, the time since it began.
+var (
+	spent = func() time.Duration { return time.Since(begun) }
+	begun = time.Now()
+)
+
 // F42: opening and scanning a file of very many row groups takes time and
 // memory linear in their number.
 func TestManyRowGroups(t *testing.T) {
@@ -78,14 +85,14 @@ func TestManyRowGroups(t *testing.T) {
 	data := b.build(t)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	start := time.Now()
+	start := spent()
 	d, err := Open(context.Background(), []Input{{Name: "f", Reader: bytes.NewReader(data), Size: int64(len(data))}}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer d.Close()
 	rows, err := countRows(t, d, ScanOptions{Columns: []int{0}})
-	if took := time.Since(start); err != nil || rows != groups || took > 5*time.Second {
+	if took := spent() - start; err != nil || rows != groups || took > 5*time.Second {
 		t.Errorf("%d rows in %v, error %v", rows, took, err)
 	}
 	runtime.ReadMemStats(&after)
