@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 )
 
@@ -46,7 +47,11 @@ func TestEncodedDeclined(t *testing.T) {
 		{"encoding", 0, 3, []page{pageV1(format.DeltaBinaryPacked, 3, body...)}, false},
 		{"no bytes", 0, 3, []page{pageV1(format.Plain, 3)}, false},
 		{"v2 without levels", 0, 3, []page{pageV2(format.Plain, 3, 0, plain...)}, false},
-		{"v2 of levels only", 0, 3, []page{pageV2(format.Plain, 3, 2, 6, 1)}, false},
+		{"v2 of levels only", 0, 3, []page{pageV2(format.Plain, 3, 2, 6, 1)}, true},
+		{"v2 without values", 0, 3, []page{pageV2(format.Plain, 3, 2, 6, 0)}, true},
+		{"v2 without values, compressed", format.Snappy, 3, []page{change(pageV2(format.Plain, 3, 2, 6, 0), func(h *format.PageHeader) { h.DataPageHeaderV2.V.IsCompressed = thrift.New(true) })}, true},
+		{"v2 without values, decompressed", format.Zstd, 3, []page{change(pageV2(format.Plain, 3, 2, 6, 0), func(h *format.PageHeader) { h.DataPageHeaderV2.V.IsCompressed = thrift.New(true) })}, true},
+		{"nothing at all", 0, 3, []page{pageV2(format.Plain, 3, 0)}, false},
 		{"v2 with repetition levels", 0, 3, []page{change(v2, func(h *format.PageHeader) { h.DataPageHeaderV2.V.RepetitionLevelsByteLength = 1 })}, false},
 		{"v2 levels too long", 0, 3, []page{pageV2(format.Plain, 3, 99, body...)}, false},
 		{"v2 levels negative", 0, 3, []page{pageV2(format.Plain, 3, -1, body...)}, false},

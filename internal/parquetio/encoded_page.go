@@ -34,8 +34,8 @@ func (c *columnReader) encodedPage(body []byte) (p EncodedPage, id format.Compre
 		err = c.encodedV1(&p, &h.DataPageHeader.V, body)
 	case h.Type == format.DataPageV2 && h.DataPageHeaderV2.Valid:
 		v2 := &h.DataPageHeaderV2.V
-		if v2.IsCompressed.Valid && !v2.IsCompressed.V {
-			id = format.Uncompressed
+		if v2.IsCompressed.Valid && !v2.IsCompressed.V || p.Size == int(v2.DefinitionLevelsByteLength) {
+			id = format.Uncompressed // an empty value part is never compressed
 		}
 		enc = v2.Encoding
 		err = c.encodedV2(&p, v2, id, body)
@@ -72,6 +72,10 @@ func (c *columnReader) encodedV2(p *EncodedPage, h *format.DataPageHeaderV2, id 
 		return errNotEncoded
 	}
 	p.Levels = def
+	if def > 0 && p.Size == def { // all NULL
+		p.Bytes = def
+		return nil
+	}
 	return checkSize(id, body[def:], p.Size-def)
 }
 
