@@ -107,6 +107,9 @@ func TestSnappyLiterals(t *testing.T) {
 	r := newSnappyRig(t)
 	var pages []*snappyPage
 	lengths := []int{1, 2, 59, 60, 61, 255, 256, 257, snappyLong - 4, snappyLong - 3, snappyLong - 2, snappyLong, snappyLong + 1, snappyWindow - 1, snappyWindow, 65535, 65536, 65537}
+	if testing.Short() {
+		lengths = []int{1, 60, 61, 257, snappyLong - 3, snappyLong - 2, snappyWindow, 65537}
+	}
 	for _, n := range lengths {
 		b := new(snappyBlock).literalOf(n, r.draws)
 		pages = append(pages, blockPage(b.bytes()), blockPage(b.copy(2, 5, 1).literalOf(n, r.draws).literalOf(3, r.draws).bytes()))
