@@ -15,8 +15,8 @@
 //
 // # A parcel in memory
 //
-// All of it lies in one piece, for one copy to the device. Places are counted
-// from its beginning, so that it may lie anywhere (aligned to 16 bytes):
+// All of it lies in one piece, for one copy to the device. Offsets count from
+// its beginning, so that it may lie anywhere (aligned to 16 bytes):
 //
 //	| chunk | 0s | chunk | 0s | … | entries | … | pages | tasks | outputs | states | nulls | fields |
 //	0                                           data                                               Size
@@ -31,7 +31,7 @@
 // On the device a job has three pieces of memory: the parcel, its rows, and
 // work memory:
 //
-//	| decompressed pages, each at a multiple of 16, as large as kernels.ParquetSnappyRoom | arrays, one behind the other |
+//	| decompressed pages, each at a multiple of 16, with kernels.ParquetSnappyRoom bytes | arrays | places, 4 bytes a row and output |
 //
 // # Who checks what
 //
@@ -47,7 +47,7 @@
 // # Invariants
 //
 //   - DECLINE: whatever a file holds, its rows are either made as the CPU makes them,
-//     word for word, or not at all.
+//     word for word, or not at all. (A NaN in a state may be another NaN.)
 //   - FRESH: a parcel and the slices in it belong to one job. A packer makes new
 //     ones for the next.
 package decode
