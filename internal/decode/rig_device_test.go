@@ -1,0 +1,125 @@
+package decode
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+	"testing"
+	"unsafe"
+
+	"github.com/gagg-dev/gagg/internal/cuda"
+	"github.com/gagg-dev/gagg/internal/gputest"
+	"github.com/gagg-dev/gagg/internal/kernels"
+)
+
+// device is where parcels are made into rows.
+type device struct {
+	thread  *cuda.Thread
+	stream  *cuda.Stream
+	kernels *Kernels
+}
+
+func newDevice(tb testing.TB) *device {
+	d := &device{thread: gputest.Open(tb)}
+	d.stream = gputest.Keep(tb, d.thread.NewStream)
+	d.kernels = gputest.Keep(tb, func() (*Kernels, error) { return LoadKernels(d.thread) })
+	return d
+}
+
+// with lends memory with these bytes to use.
+func (d *device) with(tb testing.TB, bytes []byte, use func(cuda.Span)) {
+	tb.Helper()
+	memory, err := d.thread.Alloc(cuda.Size(max(len(bytes), 1)))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer func() {
+		if err := memory.Close(); err != nil {
+			tb.Error(err)
+		}
+	}()
+	span := memory.Span().Slice(0, cuda.Size(len(bytes)))
+	if err := d.thread.Write(span, bytes); err != nil {
+		tb.Fatal(err)
+	}
+	use(span)
+}
+
+// guard is what lies around rows and work memory, to see that nothing is
+// written there.
+const guard = 64
+
+// make is the rows of a parcel, as the device makes them, and the stop word. What the
+// kernels note in the parcel is in memory then.
+func (d *device) make(tb testing.TB, p *Parcel, memory []byte) (rows []uint64, stop uint64) {
+	tb.Helper()
+	guarded := func(n int) []byte { return slices.Repeat([]byte{0xa5}, guard+n+guard) }
+	outRows, outWork, outStop := guarded(p.plan.RowBytes(p.rows)), guarded(p.WorkBytes()), make([]byte, 8)
+	d.with(tb, memory, func(in cuda.Span) {
+		d.with(tb, outRows, func(rows cuda.Span) {
+			d.with(tb, outWork, func(work cuda.Span) {
+				d.with(tb, outStop, func(stop cuda.Span) {
+					inner := func(s cuda.Span) cuda.Span { return s.Slice(guard, s.Size-guard) }
+					must(tb, d.kernels.Make(d.stream, p, in, inner(rows), inner(work), stop))
+					must(tb, d.stream.Synchronize())
+					must(tb, d.thread.Read(outRows, rows))
+					must(tb, d.thread.Read(outWork, work))
+					must(tb, d.thread.Read(outStop, stop))
+					must(tb, d.thread.Read(memory, in))
+				})
+			})
+		})
+	})
+	for _, b := range [][]byte{outRows, outWork} {
+		if around := slices.Concat(b[:guard], b[len(b)-guard:]); !slices.Equal(around, guarded(0)) {
+			tb.Error("something was written beside rows or work memory")
+		}
+	}
+	for b := outRows[guard : len(outRows)-guard]; len(b) > 0; b = b[8:] {
+		rows = append(rows, binary.LittleEndian.Uint64(b))
+	}
+	return rows, binary.LittleEndian.Uint64(outStop)
+}
+
+// walked reports whether a task was left to a walk.
+func walked(p *Parcel, memory []byte, task int) bool {
+	tasks := memory[p.data+len(p.pages)*pageBytes:]
+	return (*kernels.ParquetTask)(unsafe.Pointer(&tasks[task*taskBytes])).Walk != 0
+}
+
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// compare compares rows. In states one NaN is as good as another: devices do not keep its bits.
+func compare(tb testing.TB, plan *Plan, got, want []uint64) {
+	tb.Helper()
+	if slices.Equal(got, want) {
+		return
+	}
+	stride := plan.RowWords()
+	if len(got) != len(want) {
+		tb.Fatalf("%d rows, want %d", len(got)/stride, len(want)/stride)
+	}
+	wrong := 0
+	for i := range want {
+		state := i%stride >= plan.HashWords+plan.KeyWords
+		if got[i] == want[i] || state && isNaN(got[i]) && isNaN(want[i]) {
+			continue
+		}
+		if wrong++; wrong <= 5 {
+			tb.Errorf("word %d of row %d is %#x, want %#x", i%stride, i/stride, got[i], want[i])
+		}
+	}
+	if wrong > 0 {
+		tb.Errorf("%d words of %d are wrong", wrong, len(want))
+	}
+}
+
+func isNaN(word uint64) bool {
+	f := math.Float64frombits(word)
+	return f != f
+}

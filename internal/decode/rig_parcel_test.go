@@ -1,0 +1,118 @@
+package decode
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+
+	"github.com/klauspost/compress/snappy"
+
+	"github.com/gagg-dev/gagg/internal/kernels"
+)
+
+// room leaves bytes unused and aligns; what lies there means nothing.
+func (g *rig) room(n, alignment int) {
+	for range n {
+		g.memory = append(g.memory, byte(g.draws.Uint32()))
+	}
+	for len(g.memory)%alignment != 0 {
+		g.memory = append(g.memory, 0)
+	}
+}
+
+// page adds a page, somewhere, of the next rows of a source, and its tasks. It
+// is compressed if its Snappy is 1.
+func (g *rig) page(page kernels.ParquetPage, levels, values []byte, tasks ...kernels.ParquetTask) {
+	g.room(g.draws.IntN(20), 1)
+	page.At, page.Size = uint64(len(g.memory)), uint32(len(levels)+len(values))
+	switch {
+	case page.Snappy == 0:
+	case page.Levels == kernels.ParquetSizedLevels:
+		levels, values = nil, snappy.Encode(nil, slices.Concat(levels, values))
+	default:
+		values = snappy.Encode(nil, values)
+	}
+	page.Bytes = uint32(len(levels) + len(values))
+	if page.Snappy == 1 {
+		page.Expanded = uint64(g.parcel.expanded)
+		g.parcel.expanded += kernels.ParquetSnappyRoom(int(page.Size), int(page.Bytes))
+	}
+	g.memory = append(append(g.memory, levels...), values...)
+	for _, t := range tasks {
+		t.Page = uint32(len(g.parcel.pages))
+		g.parcel.tasks = append(g.parcel.tasks, t)
+	}
+	g.parcel.pages = append(g.parcel.pages, page)
+}
+
+// unit adds the rows from ... to of the columns as a unit, in pages as drawn.
+func (g *rig) unit(from, to int) {
+	for i, s := range g.sources() {
+		dict := dictionary(&s, from, to)
+		task := g.entries(&s, i, dict)
+		for at := from; at < to || at == from; {
+			rows := min(1+g.draws.IntN(1<<g.draws.IntN(14)), to-at)
+			page := kernels.ParquetPage{First: uint32(g.parcel.rows + at - from), Rows: uint32(rows), Snappy: uint8(g.draws.IntN(2))}
+			form := g.draws.IntN(levelForms)
+			if slices.Contains(s.isNull(at, at+rows), true) {
+				form = 1 + g.draws.IntN(levelForms-1)
+			}
+			var head []byte
+			head, page.Levels = drawLevels(g.draws, form, s.isNull(at, at+rows))
+			values, codes := s.values(at, at+rows, dict)
+			if g.draws.IntN(2) == 0 {
+				page.Coded = 1
+				values = drawCodes(g.draws, codes, len(dict.rows))
+			}
+			if form == v2Levels && len(values) == 0 {
+				page.Snappy = 0
+			}
+			g.page(page, head, values, task)
+			at += max(rows, 1)
+		}
+		g.room(kernels.ParquetPadding, kernels.ParquetPadding)
+	}
+	g.parcel.rows += to - from
+}
+
+// entries writes a dictionary's words for the output of a source: those that the
+// rows of its entries have.
+func (g *rig) entries(s *source, output int, d dict) kernels.ParquetTask {
+	g.room(0, 8)
+	task := kernels.ParquetTask{Entries: uint64(len(g.memory)), Output: uint32(output), Count: uint32(len(d.rows))}
+	var arrays [][]uint64
+	if o := &g.plan.Outputs[output]; o.Field >= 0 {
+		entries := gather(&s.vector, d.rows)
+		words, hash, _ := g.encoder.TranslateDict(o.Field, &entries)
+		arrays = append(slices.Clone(words), hash)
+	} else {
+		arrays = make([][]uint64, 1)
+		for _, r := range d.rows {
+			if s.vector.Type.IsFloat() {
+				arrays[0] = append(arrays[0], math.Float64bits(s.vector.Float[r]))
+			} else {
+				arrays[0] = append(arrays[0], uint64(s.vector.Int[r]))
+			}
+		}
+	}
+	for _, words := range arrays {
+		for _, w := range words {
+			g.memory = binary.LittleEndian.AppendUint64(g.memory, w)
+		}
+	}
+	return task
+}
+
+// finish is the parcel and its memory. It may be called again, with other
+// bytes in the pages.
+func (g *rig) finish() (*Parcel, []byte) {
+	memory := slices.Clone(g.memory)
+	for len(memory)%kernels.ParquetPadding != 0 {
+		memory = append(memory, 0)
+	}
+	p := g.parcel
+	p.data = len(memory)
+	memory = append(memory, make([]byte, p.Size()-p.data)...)
+	p.describe(memory)
+	return &p, memory
+}

@@ -1,0 +1,140 @@
+package decode
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/kernels"
+)
+
+// source is a column of a test: what is in the file, and what the CPU makes of
+// it.
+type source struct {
+	output kernels.ParquetOutput // physical type and rule
+	vector column.Vector         // flat
+	plain  func(i int) []byte    // value i in a PLAIN page
+}
+
+// ints is a column of integers, which lie in the file as they are.
+func ints(kind column.Kind, physical uint8, values []int64) source {
+	s := source{vector: column.Vector{Type: column.Type{Kind: kind}, Len: len(values), Int: values}}
+	s.output = kernels.ParquetOutput{Physical: physical, Lo: math.MinInt64, Hi: math.MaxInt64, Factor: 1}
+	s.plain = func(i int) []byte {
+		if physical == kernels.ParquetInt32 {
+			return binary.LittleEndian.AppendUint32(nil, uint32(values[i]))
+		}
+		return binary.LittleEndian.AppendUint64(nil, uint64(values[i]))
+	}
+	return s
+}
+
+// floats is a column of floats of 32 or 64 bits.
+func floats(kind column.Kind, physical uint8, values []float64) source {
+	s := source{vector: column.Vector{Type: column.Type{Kind: kind}, Len: len(values), Float: values}}
+	s.output = kernels.ParquetOutput{Physical: physical}
+	s.plain = func(i int) []byte {
+		if physical == kernels.ParquetFloat {
+			return binary.LittleEndian.AppendUint32(nil, math.Float32bits(float32(values[i])))
+		}
+		return binary.LittleEndian.AppendUint64(nil, math.Float64bits(values[i]))
+	}
+	return s
+}
+
+// texts is a column of strings.
+func texts(values []string) source {
+	s := source{vector: column.Vector{Type: column.Type{Kind: column.String}, Len: len(values)}}
+	s.output = kernels.ParquetOutput{Physical: kernels.ParquetBytes}
+	for _, v := range values {
+		s.vector.Span = append(s.vector.Span, column.Span{Off: uint32(len(s.vector.Data)), Len: uint32(len(v))})
+		s.vector.Data = append(s.vector.Data, v...)
+	}
+	s.vector.Data = append(s.vector.Data, make([]byte, column.SpanPadding)...)[:len(s.vector.Data)]
+	s.plain = func(i int) []byte {
+		return append(binary.LittleEndian.AppendUint32(nil, uint32(len(values[i]))), values[i]...)
+	}
+	return s
+}
+
+// nullable makes rows of a column NULL, as drawn.
+func nullable(s source, null []bool) source {
+	s.vector.Null = null
+	s.output.Nulls = 1
+	return s
+}
+
+// isNull is which of the rows from ... to are NULL.
+func (s *source) isNull(from, to int) []bool {
+	if s.vector.Null == nil {
+		return make([]bool, to-from)
+	}
+	return s.vector.Null[from:to]
+}
+
+// values is the PLAIN values of rows, and the codes of them.
+func (s *source) values(from, to int, d dict) (plain []byte, codes []uint32) {
+	for r := from; r < to; r++ {
+		if s.vector.IsNull(r) {
+			continue
+		}
+		plain = append(plain, s.plain(r)...)
+		codes = append(codes, d.codes[string(s.plain(r))])
+	}
+	return plain, codes
+}
+
+// slice is rows of a flat vector.
+func slice(v column.Vector, from, to int) column.Vector {
+	v.Len = to - from
+	if v.Null != nil {
+		v.Null = v.Null[from:to]
+	}
+	switch {
+	case v.Int != nil:
+		v.Int = v.Int[from:to]
+	case v.Float != nil:
+		v.Float = v.Float[from:to]
+	default:
+		v.Span = v.Span[from:to]
+	}
+	return v
+}
+
+// gather is some rows of a flat vector.
+func gather(v *column.Vector, rows []int) column.Vector {
+	out := column.Vector{Type: v.Type, Len: len(rows), Data: v.Data}
+	for _, r := range rows {
+		switch {
+		case v.Int != nil:
+			out.Int = append(out.Int, v.Int[r])
+		case v.Float != nil:
+			out.Float = append(out.Float, v.Float[r])
+		default:
+			out.Span = append(out.Span, v.Span[r])
+		}
+	}
+	return out
+}
+
+// dict is the dictionary of a unit: the row where each entry was first seen,
+// and the code of each PLAIN value.
+type dict struct {
+	rows  []int
+	codes map[string]uint32
+}
+
+func dictionary(s *source, from, to int) dict {
+	d := dict{codes: map[string]uint32{}}
+	for r := from; r < to; r++ {
+		v := string(s.plain(r))
+		if _, ok := d.codes[v]; !ok && !s.vector.IsNull(r) {
+			d.codes[v] = uint32(len(d.rows))
+			d.rows = append(d.rows, r)
+		}
+	}
+	if len(d.rows) == 0 {
+		d.rows = []int{0} // of a unit without values
+	}
+	return d
+}
