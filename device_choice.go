@@ -25,7 +25,10 @@ type deviceFacts struct {
 	Groups  float64 // about how many; +Inf: as many as rows
 	Threads int     // CPU workers
 	RowSize int64   // bytes of a row of hash, key and states
-	Encoded bool    // devices make the rows, of the bytes that are read
+
+	Encoded  float64 // the part of the rows that devices make themselves, of encoded columns
+	Crossing int64   // bytes of these
+	Unpacked int64   // of Crossing: what workers decompress, of codecs that devices do not know
 }
 
 // deviceChoice is what computes, and why.
@@ -41,10 +44,12 @@ type deviceChoice struct {
 // rows of db-benchmark), where tables of all workers share the memory; fewer
 // threads are a little faster each.
 type deviceCosts struct {
-	Byte  float64 // of compressed input: read, unpack, decode; 0.6e-9 (numbers) to 2e-9 (texts)
-	Row   float64 // key words and hash
-	Pack  float64 // a row with its states into pinned memory; a guess
-	Read  float64 // a byte of input that a device decodes, into pinned memory: a copy and a checksum; a guess
+	Byte   float64 // of compressed input: read, unpack, decode; 0.6e-9 (numbers) to 2e-9 (texts)
+	Row    float64 // key words and hash
+	Pack   float64 // a row with its states into pinned memory; a guess
+	Read   float64 // a byte of input that a device decodes, into pinned memory: a copy and a checksum; a guess
+	Unpack float64 // a byte that comes out of ZSTD, where workers decompress what a device decodes; measured on a slower core
+
 	Group float64 // merging one from partitions: q10's scatter and merge, without its tables
 	Put   float64 // finishing a group, to Arrow: q10's output
 
@@ -60,7 +65,7 @@ type deviceCosts struct {
 	End   float64 // seconds beside the copies until groups are back: readers pin their buffers, all is freed
 	Link  float64 // bytes a second, pinned (bench/results/NVIDIA-H200/link.md)
 
-	// Decode is the bytes a second, as they are read, that a device decodes and makes rows of; a guess, not
+	// Decode is the bytes a second, as they cross, that a device decodes and makes rows of; a guess, not
 	// measured on a GPU yet.
 	Decode float64
 
@@ -70,7 +75,7 @@ type deviceCosts struct {
 }
 
 var defaultDeviceCosts = deviceCosts{
-	Byte: 1e-9, Row: 4e-9, Pack: 10e-9, Read: 0.4e-9, Group: 110e-9, Put: 300e-9,
+	Byte: 1e-9, Row: 4e-9, Pack: 10e-9, Read: 0.4e-9, Unpack: 1e-9, Group: 110e-9, Put: 300e-9,
 	TableSmall: 4e-9, TableLarge: 100e-9, SmallTable: 1 << 20, LargeTable: 64 << 20,
 	Ready: 0.05, Start: 0.25, End: 0.06, Link: 55e9, Decode: 10e9,
 	Gain: 0.1,
@@ -127,11 +132,10 @@ func (c deviceCosts) device(f deviceFacts) float64 {
 	if f.Opened {
 		end = 0 // it is used already, and comes to its end whoever takes the rest
 	}
-	packing, crossing := (c.scan(f)+rows*c.Pack)/f.threads(), rows*float64(f.RowSize)/link
-	if f.Encoded {
-		packing, crossing = float64(f.Bytes)*c.Read/f.threads(), float64(f.Bytes)/min(link, c.Decode*devices)
-	}
-	packing = max(packing, crossing)
+	others := 1 - f.Encoded
+	packing := others*(c.scan(f)+rows*c.Pack) + f.Encoded*float64(f.Bytes)*c.Read + float64(f.Unpacked)*c.Unpack
+	crossing := others*rows*float64(f.RowSize)/link + float64(f.Crossing)/min(link, c.Decode*devices)
+	packing = max(packing/f.threads(), crossing)
 	early := crossing * min(c.start(f)/max(packing, 1e-9), 1) // of what was packed before
 	return max(packing, c.start(f)) + early + end + max(groups*float64(f.RowSize)/link, groups*c.Put/f.threads())
 }
@@ -163,6 +167,16 @@ func (c deviceCosts) table(bytes float64) float64 {
 	doublings := math.Log2(max(bytes, 1) / c.SmallTable)
 	share := doublings / math.Log2(c.LargeTable/c.SmallTable)
 	return c.TableSmall + (c.TableLarge-c.TableSmall)*min(max(share, 0), 1)
+}
+
+// rest are the facts of a part of the rows.
+func (f deviceFacts) rest(rows int64) deviceFacts {
+	share := float64(rows) / float64(max(f.Rows, 1))
+	f.Rows = rows
+	for _, n := range []*int64{&f.Bytes, &f.Crossing, &f.Unpacked} {
+		*n = int64(float64(*n) * share)
+	}
+	return f
 }
 
 // counts are rows, and groups no more than these.

@@ -16,6 +16,8 @@ func TestChooseDevice(t *testing.T) {
 	small.Rows, small.Bytes = 1e5, 14e5
 	two := small
 	two.Rows, two.Bytes, two.Threads = 1e7, 14e7, 2
+	unpacked := question(100, 4e8)
+	unpacked.Encoded, unpacked.Crossing, unpacked.Unpacked = 1, 3e9, 3e9
 	medium := question(1e6, 42e7)
 	medium.Rows = 3e7
 	for _, x := range []struct {
@@ -27,6 +29,8 @@ func TestChooseDevice(t *testing.T) {
 	}{
 		{name: "q1: the table fits a cache", f: question(100, 4e8)},
 		{name: "q2", f: question(1e4, 5e8)},
+		{name: "q3, and devices decode the columns", f: question(1e6, 14e8), change: encoded, use: true},
+		{name: "q1, of a codec that takes workers as long as all else would", f: unpacked},
 		{name: "q3: 1e6 groups", f: question(1e6, 14e8), use: true},
 		{name: "q5", f: question(1e6, 11e8), use: true},
 		{name: "q10: every row a group", f: question(math.Inf(1), 23e8), use: true},
@@ -59,8 +63,39 @@ func TestChooseDevice(t *testing.T) {
 	}
 }
 
+// encoded has devices make all rows.
+func encoded(f *deviceFacts) { f.Encoded, f.Crossing = 1, f.Bytes }
+
 func ask(device string) func(*deviceFacts) {
 	return func(f *deviceFacts) { f.Demand, _ = parseDevice(device) }
+}
+
+// What is left of a run is its part of all that is to be read and to cross.
+func TestDeviceFactsRest(t *testing.T) {
+	f := question(1e6, 14e8)
+	f.Crossing, f.Unpacked = 1e9, 1e8
+	if got := f.rest(25e6); got.Rows != 25e6 || got.Bytes != 35e7 || got.Crossing != 25e7 || got.Unpacked != 25e6 || got.Groups != f.Groups {
+		t.Errorf("%+v", got)
+	}
+	if got := (deviceFacts{Bytes: 5}).rest(0); got.Bytes != 0 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// Rows that devices make cost workers less than others, and less yet where they need not decompress the columns.
+func TestEncodedPays(t *testing.T) {
+	rows := question(1e6, 14e8)
+	rows.Threads = 4
+	half, all := rows, rows
+	encoded(&all)
+	encoded(&half)
+	half.Encoded = 0.5
+	unpacked := all
+	unpacked.Crossing, unpacked.Unpacked = 3e9, 3e9
+	c := defaultDeviceCosts
+	if r, h, a, u := c.device(rows), c.device(half), c.device(all), c.device(unpacked); !(a < h && h < r && a < u) {
+		t.Errorf("as rows %v, half of them %v, encoded %v, decompressed %v", r, h, a, u)
+	}
 }
 
 // More of anything never takes less time, and the answer is a number.
@@ -70,6 +105,8 @@ func TestPredictionsGrow(t *testing.T) {
 		func(f *deviceFacts) { f.Bytes *= 4 },
 		func(f *deviceFacts) { f.Groups *= 4 },
 		func(f *deviceFacts) { f.RowSize *= 4 },
+		func(f *deviceFacts) { f.Crossing = 4*f.Crossing + 1 },
+		func(f *deviceFacts) { f.Unpacked = 4*f.Unpacked + 1 },
 	} {
 		f := question(1, 1)
 		f.Rows = 1

@@ -127,7 +127,11 @@ func (p *prepared) deviceFacts() deviceFacts {
 	}
 	if f.Unsupported == "" {
 		decoding, _ := p.decoding(states)
-		f.Encoded = decoding.Plan != nil
+		if decoding.Plan != nil {
+			units := p.encodedUnits()
+			f.Encoded = float64(units.All.Rows) / float64(max(p.facts.rows, units.All.Rows))
+			f.Crossing, f.Unpacked = units.All.Bytes, units.Unpacked
+		}
 	}
 	if !cuda.Present() {
 		f.NoDevice = "there is no NVIDIA driver"

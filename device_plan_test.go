@@ -96,11 +96,16 @@ func TestDevicePlanText(t *testing.T) {
 	text := plan.String()
 	for _, want := range []string{
 		"device       gpu:0,1 (as asked for), 3 threads\n",
-		"gpu          at most 2.0 GiB of memory, 3 streams; rows are made by the CPU, of 40 bytes: no row group is stored as devices decode it; a bucket's table is full above load 0.5 and has 0.75 at most\n",
+		"gpu          at most 2.0 GiB of memory, 3 streams; column chunks are decoded there; a bucket's table is full above load 0.5 and has 0.75 at most\n",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in\n%s", want, text)
 		}
+	}
+	p.opt.NoGPUDecoding = true
+	plan = p.plan(Query{}, chosen{deviceChoice{Use: true}, []int{0}})
+	if want := "3 streams; rows are made by the CPU, of 40 bytes: as asked for; a bucket's"; !strings.Contains(plan.String(), want) {
+		t.Errorf("%q is not in\n%s", want, plan)
 	}
 	if plan = p.plan(Query{}, chosen{}); plan.GPU != nil || strings.Contains(plan.String(), "gpu ") {
 		t.Errorf("the CPU's plan tells of devices:\n%s", plan)

@@ -80,6 +80,7 @@ func (p *prepared) encodedUnits() (u gpu.Units) {
 			continue
 		}
 		u.All.Rows, u.All.Bytes, u.All.Expanded = u.All.Rows+s.Rows, u.All.Bytes+s.Bytes, u.All.Expanded+s.Expanded
+		u.Unpacked += s.Unpacked
 		u.Largest.Rows, u.Largest.Bytes = max(u.Largest.Rows, s.Rows), max(u.Largest.Bytes, s.Bytes)
 		u.Largest.Expanded = max(u.Largest.Expanded, s.Expanded)
 	}
@@ -120,9 +121,7 @@ func (r *run) earlyRows() int64 {
 // from the groups that a worker's table has.
 func (r *run) devicePays(all deviceFacts) func(rows, groups int64, ready bool) bool {
 	return func(rows, groups int64, ready bool) bool {
-		f := all
-		f.Rows = max(all.Rows-r.rowsRead.Load(), 0)
-		f.Bytes = int64(float64(all.Bytes) * float64(f.Rows) / float64(max(all.Rows, 1)))
+		f := all.rest(max(all.Rows-r.rowsRead.Load(), 0))
 		f.Groups, f.Opened = min(all.Groups, feedback.EstimateGroups(rows, groups)), ready
 		return defaultDeviceCosts.choose(f).Use
 	}

@@ -19,12 +19,13 @@ type Decoding struct {
 // Units is what is known of the units of a run from the metadata of its files.
 type Units struct {
 	Largest, All UnitSize // the most of each that a unit has, and the sums
+	Unpacked     int64    // of All.Bytes: of pages that workers decompress
 }
 
 // UnitSize is the size of units.
 type UnitSize struct {
 	Rows     int64
-	Bytes    int64 // as they cross: those of the file, or of pages that workers decompress
+	Bytes    int64 // as they cross
 	Expanded int64 // what crosses compressed, decompressed
 }
 
