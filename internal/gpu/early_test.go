@@ -1,0 +1,61 @@
+package gpu
+
+import (
+	"slices"
+	"testing"
+)
+
+// Parcels wait for devices in memory of the host, within its limit. Where no device comes they are declined, those that are submitted
+// later too, and all memory is given back.
+func TestEarlyParcels(t *testing.T) {
+	d, drawn := decodingDevices(t)
+	d.early.most = 3*4096 + 100
+	var tiles []*earlyTile
+	for tile := d.earlyTile(); tile != nil; tile = d.earlyTile() {
+		tiles = append(tiles, tile)
+	}
+	if len(tiles) != 3 || *drawn != 3*4096 {
+		t.Fatalf("%d tiles, %d bytes", len(tiles), *drawn)
+	}
+	submit := func(i int, units ...int) {
+		if err := tiles[i].SubmitParcel(parcelOf(t, d, tiles[i].Bytes(), units...)); err != nil {
+			t.Error(err)
+		}
+	}
+	submit(0, 1, 2)
+	submit(1) // nothing is in it
+	if *drawn != 2*4096 || !d.early.any() {
+		t.Errorf("%d bytes, tiles: %v", *drawn, d.early.any())
+	}
+	d.early.fail()
+	submit(2, 3)
+	if got := allDeclined(t, d); !slices.Equal(got, []int{1, 2, 3}) {
+		t.Errorf("units %v were declined", got)
+	}
+	if s := d.Parcels(); s.Declined[noDevice] != 3 || s.Parcels != 0 {
+		t.Errorf("%+v", s)
+	}
+	if *drawn != 0 || d.early.held != 0 || d.early.any() {
+		t.Errorf("%d bytes are drawn, %d are held", *drawn, d.early.held)
+	}
+	if d.earlyTile() != nil {
+		t.Error("a tile for a device that never comes")
+	}
+}
+
+// Rows and parcels that nobody has taken are freed in the end.
+func TestEarlyClosed(t *testing.T) {
+	d, drawn := decodingDevices(t)
+	d.early.most = 1 << 20
+	rows, parcel := d.earlyTile(), d.earlyTile()
+	if err := rows.Submit(1); err != nil {
+		t.Fatal(err)
+	}
+	if err := parcel.SubmitParcel(parcelOf(t, d, parcel.Bytes(), 5)); err != nil {
+		t.Fatal(err)
+	}
+	d.early.close()
+	if *drawn != 0 || d.early.any() {
+		t.Errorf("%d bytes are drawn", *drawn)
+	}
+}
