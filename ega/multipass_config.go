@@ -72,8 +72,8 @@ func (c *MultiPassConfig) Validate() error {
 			errs = append(errs, fmt.Errorf("%s is %d", f.name, f.value))
 		}
 	}
-	if c.Made.Rows > madeMost {
-		errs = append(errs, fmt.Errorf("Made.Rows is %d, more than %d", c.Made.Rows, madeMost))
+	if c.Made.Rows > MaxMadeRows {
+		errs = append(errs, fmt.Errorf("Made.Rows is %d, more than %d", c.Made.Rows, MaxMadeRows))
 	}
 	return errors.Join(errs...)
 }

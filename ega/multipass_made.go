@@ -26,8 +26,8 @@ type MadeConfig struct {
 	WorkBytes int // for a Maker's kernels to work in
 }
 
-// madeMost is the most rows of a job: chains know pages by numbers of 21 bits, of which an append may ask for one per 32 rows.
-const madeMost = 1 << 24
+// MaxMadeRows is the most rows of a job of SubmitMade: chains know pages by numbers of 21 bits, of which an append may ask for one per 32 rows.
+const MaxMadeRows = 1 << 24
 
 // SubmitMade hands in the first bytes of a slot, of which kernels are to make so many rows. It does not wait. An error is
 // that it is more than there is room for, or no rows; the slot is still the caller's then, and by is told nothing.

@@ -43,7 +43,7 @@ func madeFor(l *Layout, lanes int, device int64) MadeConfig {
 		return MadeConfig{}
 	}
 	all := device / 10 / int64(2*lanes*streams.DefaultDepth) / int64(l.RowBytes())
-	return MadeConfig{Rows: int(min(all, madeMost)), WorkBytes: 12345}
+	return MadeConfig{Rows: int(min(all, MaxMadeRows)), WorkBytes: 12345}
 }
 
 // checkPools looks at the chains beside a table of so many slots.

@@ -44,8 +44,6 @@ const (
 	// leastDecoding: kernels of one stream run while another's wait for the link.
 	leastDecoding = 2
 
-	// mostRows is the most that a job of ega makes.
-	mostRows = 1 << 24
 
 	// entriesShare is how much larger a parcel may be than its pages, for the entries of dictionaries. A guess.
 	entriesShare = 1.5
@@ -78,7 +76,7 @@ func PlanDecoding(plan *decode.Plan, units Units, memory int64, lanes int) Decod
 		d.set(size)
 		d.Streams = d.streams(memory)
 		if last := size == units.Largest; d.Streams >= leastDecoding || last || lanes > 0 && d.Streams > 0 {
-			if d.Streams == 0 || size.Rows > mostRows {
+			if d.Streams == 0 || size.Rows > ega.MaxMadeRows {
 				return Decoding{}
 			}
 			return d
