@@ -44,7 +44,6 @@ const (
 	// leastDecoding: kernels of one stream run while another's wait for the link.
 	leastDecoding = 2
 
-
 	// entriesShare is how much larger a parcel may be than its pages, for the entries of dictionaries. A guess.
 	entriesShare = 1.5
 
