@@ -118,5 +118,5 @@ func (w *Worker) readDeclined(ctx context.Context, r Reader) error {
 	}
 }
 
-// Took notes that a device has taken so many input rows of a parcel.
-func (c *Config) Took(rows int) { c.sent.Add(int64(rows)) }
+// Declined notes that a device declines a parcel of so many rows: it has not been given them, then.
+func (c *Config) Declined(rows int) { c.sent.Add(-int64(rows)) }

@@ -88,13 +88,13 @@ func (t *fakeTile) SubmitParcel(parcel Parcel) error {
 	u.underWay.Go(func() {
 		time.Sleep(time.Millisecond)
 		if u.declines != nil && slices.ContainsFunc(units, u.declines) {
+			u.cfg.Declined(parcel.Rows())
 			d.mu.Lock()
 			defer d.mu.Unlock()
 			u.list = append(u.list, units...)
 			return
 		}
 		rows := u.make(units)
-		u.cfg.Took(parcel.Rows())
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		d.rows = append(d.rows, rows...)

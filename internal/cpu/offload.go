@@ -115,7 +115,9 @@ func (w *Worker) submit() error {
 		return nil
 	}
 	if out.parcel {
-		return out.tile.SubmitParcel(w.packer.Parcel())
+		p := w.packer.Parcel()
+		w.cfg.sent.Add(int64(p.Rows()))
+		return out.tile.SubmitParcel(p)
 	}
 	w.cfg.sent.Add(out.stand)
 	return out.tile.Submit(out.rows)

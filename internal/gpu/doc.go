@@ -25,7 +25,8 @@
 //     caller throws the groups away and reads the input again. It cannot if some are already gone ([Error].Late): rows
 //     that a device has lost of groups that stay there are found when all have been read.
 //   - PARCEL-ONCE: a submitted parcel is under way until its rows are taken or it is declined; then each of its units is
-//     read by one worker.
+//     read by one worker. Its rows count as sent until it is declined, so that those of a parcel that a device was lost
+//     with are missed (DEVICE-WHOLE).
 //   - HOST-SHARE: where memory is limited, what a device pins is a share drawn when it is opened, and each placer
 //     has its least pages by then. So rows can leave the device, to disk if need be, whoever has the other memory.
 //

@@ -119,7 +119,7 @@ const noDevice = "no device was ready"
 // decline has the parcel's units read by workers.
 func (t *earlyTile) decline(reason string) {
 	t.Release()
-	t.d.parcels.decline(t.parcel, reason)
+	t.d.decline(t.parcel, reason)
 }
 
 // move copies what the tile holds to a device.

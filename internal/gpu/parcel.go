@@ -55,7 +55,7 @@ func (p *parcels) take(parcel cpu.Parcel) {
 	p.end()
 }
 
-// decline has the units of a parcel read by workers.
+// decline notes the units of a parcel that are to be read.
 func (p *parcels) decline(parcel cpu.Parcel, reason string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -66,6 +66,12 @@ func (p *parcels) decline(parcel cpu.Parcel, reason string) {
 	p.stats.Declined[reason] += int64(len(parcel.Units()))
 	p.refused += int64(len(parcel.Units()))
 	p.end()
+}
+
+// decline has the units of a parcel read by workers: the devices have not been given them.
+func (d *Devices) decline(p cpu.Parcel, reason string) {
+	d.config.CPU.Declined(p.Rows())
+	d.parcels.decline(p, reason)
 }
 
 // triedEnough is how many units may be declined before it matters whether more are taken. A guess.
@@ -207,10 +213,9 @@ func (j *job) Make(s *cuda.Stream, in, rows, work, stop cuda.Span) error {
 // Settled notes what became of them.
 func (j *job) Settled(stop uint64) {
 	if stop != 0 {
-		j.of.parcels.decline(j.Parcel, decode.Reason(stop))
+		j.of.decline(j.Parcel, decode.Reason(stop))
 		return
 	}
-	j.of.config.CPU.Took(j.Rows())
 	j.of.parcels.take(j.Parcel)
 }
 
@@ -232,7 +237,7 @@ func (t *tile) submit(of *decode.Parcel, memory []byte) error {
 	p := t.pass
 	if of.Size() > len(t.Bytes()) {
 		t.Release()
-		p.devices.parcels.decline(of, tooSmall)
+		p.devices.decline(of, tooSmall)
 		return nil
 	}
 	if memory != nil {
