@@ -19,7 +19,7 @@ export CGO_ENABLED = 0
 CLANG ?= clang-19
 
 # A fuzz target runs this long in `make fuzz-short` and `make ci`.
-FUZZ_TIME ?= 5s
+FUZZ_TIME ?= 3s
 
 .PHONY: build
 build:
@@ -140,9 +140,12 @@ test-emu: emu
 	GAGG_EMU_DEVICES=2 $(call EMU_TEST,libcuda-emu.so) -tags invariant -run Device $(QUERY_PACKAGES)
 	CGO_ENABLED=1 $(call EMU_TEST,libcuda-emu.so) -race -short -run 'TestDevice(Cancel|ReleasedEarly|RunsAtOnce)' .
 
+# Without the tests in which each call of the driver fails once: what kernels and memory do there is what they do elsewhere.
+ASAN_SKIP = ^Test(MultiPass|Made|BucketPass)Faults|^TestBucketPassLost
+
 .PHONY: test-emu-asan
 test-emu-asan: emu-asan
-	$(call EMU_TEST,libcuda-emu-asan.so) -short -exec "$(CURDIR)/internal/cuda/emu/asan.sh" $(addprefix ./,$(DEVICE_PACKAGES) internal/cuda/emu)
+	$(call EMU_TEST,libcuda-emu-asan.so) -short -skip '$(ASAN_SKIP)' -exec "$(CURDIR)/internal/cuda/emu/asan.sh" $(addprefix ./,$(DEVICE_PACKAGES) internal/cuda/emu)
 
 # Benches of the device layer; the result files go to bench/results.
 .PHONY: bench-gpu

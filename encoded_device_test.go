@@ -103,9 +103,9 @@ func TestDeviceEncoded(t *testing.T) {
 	gagg.SetLeastMemory(t, tightMemory)
 	gagg.SetPassLeast(t, 1)
 	gagg.SetDevicePays(t)
-	trials := uint64(8)
+	trials := uint64(5)
 	if testing.Short() {
-		trials = 4
+		trials = 3
 	}
 	did := map[string]gagg.EncodedStats{}
 	for seed := range trials {
