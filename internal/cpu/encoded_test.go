@@ -22,7 +22,8 @@ type unitDevice struct {
 	largest  int                 // units of one
 
 	cfg      *Config
-	underWay sync.WaitGroup
+	settled  sync.Cond // of the device's mutex
+	underWay int
 	list     []int // declined
 }
 
@@ -84,8 +85,10 @@ func (t *fakeTile) SubmitParcel(parcel Parcel) error {
 	d.mu.Lock()
 	u.parcels++
 	u.largest = max(u.largest, len(units))
+	u.underWay++
 	d.mu.Unlock()
-	u.underWay.Go(func() {
+	go func() {
+		defer u.settle(d)
 		time.Sleep(time.Millisecond)
 		if u.declines != nil && slices.ContainsFunc(units, u.declines) {
 			u.cfg.Declined(parcel.Rows())
@@ -98,8 +101,22 @@ func (t *fakeTile) SubmitParcel(parcel Parcel) error {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		d.rows = append(d.rows, rows...)
-	})
+	}()
 	return nil
+}
+
+func (u *unitDevice) settle(d *fakeDevice) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	u.underWay--
+	u.settled.Broadcast()
+}
+
+// wait waits until no parcel is under way. The device's mutex is held.
+func (u *unitDevice) wait() {
+	for u.underWay > 0 {
+		u.settled.Wait()
+	}
 }
 
 // make is the rows of units.
@@ -120,9 +137,9 @@ func (u *unitDevice) make(units []int) []uint64 {
 }
 
 func (d *fakeDevice) Declined(ctx context.Context) (int, error) {
-	d.units.underWay.Wait()
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.units.wait()
 	n := len(d.units.list)
 	if n == 0 || ctx.Err() != nil {
 		return -1, context.Cause(ctx)
@@ -137,7 +154,7 @@ func (d *fakeDevice) Groups() float64 { return 0 }
 // runEncoded runs the sum with packers beside the device of cfg.
 func runEncoded(ctx context.Context, cfg *Config, in batches, threads int, p packerOf) (Groups, error) {
 	d := cfg.Offload.(*fakeDevice)
-	d.units.in, d.units.cfg, p.device = in, cfg, d
+	d.units.in, d.units.cfg, d.units.settled.L, p.device = in, cfg, &d.mu, d
 	return Run(ctx, cfg, Input{
 		Units:    len(in),
 		Reader:   func() Reader { return &batchReader{all: in} },
@@ -214,9 +231,11 @@ func TestEncodedFails(t *testing.T) {
 		cfg.Offload = d
 		in, _ := data(rand.New(rand.NewPCG(1, 1)), 9, 100, 500, "flat", false)
 		_, err := runEncoded(t.Context(), cfg, in, 2, packerOf{unitBytes: 20_000, failAt: failAt})
-		d.units.underWay.Wait()
+		d.mu.Lock()
+		d.units.wait()
 		if !errors.Is(err, errUnit) || d.open != 0 {
-			t.Fatalf("unit %d fails: error %v, %d tiles are out", failAt, err, d.open)
+			t.Errorf("unit %d fails: error %v, %d tiles are out", failAt, err, d.open)
 		}
+		d.mu.Unlock()
 	}
 }
