@@ -106,7 +106,7 @@ bench:
 	$(GO) test -run '^$$' -bench . -benchtime 1x ./...
 
 # What has tests that need a device, or the emulator in its place.
-DEVICE_PACKAGES = internal/cuda internal/kernels internal/kernels/kerneltest internal/gputest internal/decode gpumem partition streams ega
+DEVICE_PACKAGES = ega internal/decode internal/kernels/kerneltest internal/cuda internal/kernels internal/gputest gpumem partition streams
 
 # What runs whole queries, or combines their rows: tests that need a device have Device in their names, some two devices.
 QUERY_PACKAGES = . ./cmd/gagg ./internal/gpu ./internal/agg

@@ -54,7 +54,7 @@ func TestMade(t *testing.T) {
 // What each amount of memory leads to; jobs are declined in each phase.
 func TestMadePhases(t *testing.T) {
 	l := passLayouts[0]
-	base := makeRows(rand.New(rand.NewPCG(5, 6)), &l, 30_000, func(i int) uint64 { return uint64(i) })
+	base := makeRows(rand.New(rand.NewPCG(5, 6)), &l, 26_000, func(i int) uint64 { return uint64(i) })
 	for _, c := range []struct {
 		name    string
 		device  int64
