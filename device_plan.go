@@ -14,6 +14,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/agg"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/expr"
+	"github.com/gagg-dev/gagg/internal/gpu"
 	"github.com/gagg-dev/gagg/streams"
 )
 
@@ -68,7 +69,7 @@ func (p *prepared) planDevice(ctx context.Context) (chosen, error) {
 }
 
 func (p *prepared) chooseDevice(ctx context.Context) (chosen, error) {
-	f := p.deviceFacts()
+	f, _ := p.deviceFacts()
 	c := chosen{deviceChoice: f.choose()}
 	if !c.Use {
 		return c, nil
@@ -116,22 +117,22 @@ func findDevices(ctx context.Context, d demand) ([]int, error) {
 	}
 }
 
-// deviceFacts are the facts of the plan. How many groups there may be is only
-// asked for, which may read some pages, where a device could be worth it at all.
-func (p *prepared) deviceFacts() deviceFacts {
+// deviceFacts are the facts of the plan, and how devices would make rows themselves, which looks at each unit and so is asked for
+// only where one may be used. How many groups there may be, which may read some pages, is only asked for where a device
+// could be worth it at all.
+func (p *prepared) deviceFacts() (f deviceFacts, decoding gpu.Decoding) {
 	d, states := p.demand(), p.states(nil, true)
-	f := deviceFacts{
+	f = deviceFacts{
 		Demand: d, Unsupported: p.unsupported(states), Again: p.scan.again(), Kept: p.opt.GPUs.keeps(d), Devices: len(d.numbers),
 		Rows: p.facts.rows, Bytes: p.facts.bytes, Groups: math.Inf(1), Threads: p.threads,
 		RowSize: p.deviceRow(states),
 	}
-	if f.Unsupported == "" {
-		decoding, _ := p.decoding(states)
-		if decoding.Plan != nil {
-			units := p.encodedUnits()
-			f.Encoded = float64(units.All.Rows) / float64(max(p.facts.rows, units.All.Rows))
-			f.Crossing, f.Unpacked = units.All.Bytes, units.Unpacked
-		}
+	if f.Unsupported == "" && d.kind != demandCPU {
+		decoding, _ = p.decoding(states)
+	}
+	if units := &decoding.Units; decoding.Plan != nil {
+		f.Encoded = float64(units.All.Rows) / float64(max(p.facts.rows, units.All.Rows))
+		f.Crossing, f.Unpacked = units.All.Bytes, units.Unpacked
 	}
 	if !cuda.Present() {
 		f.NoDevice = "there is no NVIDIA driver"
@@ -139,7 +140,7 @@ func (p *prepared) deviceFacts() deviceFacts {
 	if !d.required() && f.choose().Use {
 		f.Groups = p.expectedGroups()
 	}
-	return f
+	return f, decoding
 }
 
 // deviceRow is the bytes of a row on its way to a device.

@@ -17,7 +17,7 @@ import (
 
 // openDevices lets devices take part in an attempt, if they may pay.
 func (r *run) openDevices(ctx context.Context, a *attempt) error {
-	facts := r.deviceFacts()
+	facts, decoding := r.deviceFacts()
 	choice := facts.choose()
 	r.opt.logger().Debug("device", slog.Bool("gpu", choice.Use), slog.String("reason", choice.Reason))
 	if !choice.Use {
@@ -29,9 +29,8 @@ func (r *run) openDevices(ctx context.Context, a *attempt) error {
 	a.cfg.States, a.cfg.Stride = states, layout.Stride()
 	c := gpu.Config{
 		Open: facts.Demand.contexts, Layout: layout, CPU: a.cfg,
-		Memory: r.opt.GPUMemory, Streams: r.opt.Streams, Load: r.opt.load(), Leave: r.opt.LeaveGPUs, Early: r.earlyRows(),
+		Memory: r.opt.GPUMemory, Streams: r.opt.Streams, Load: r.opt.load(), Leave: r.opt.LeaveGPUs, Early: r.earlyRows(), Decode: decoding,
 	}
-	c.Decode, _ = r.decoding(states)
 	if r.trace != nil {
 		c.Trace = r.trace.pipeline
 	}

@@ -194,14 +194,10 @@ func (r *run) tellDevices(s *Stats) {
 }
 
 func encodedStats(p gpu.ParcelStats) EncodedStats {
-	s := EncodedStats{Parcels: p.Parcels, RowGroups: p.Units, Rows: p.Rows, Bytes: p.Bytes}
-	for _, n := range p.Declined {
-		s.Declined += n
-	}
-	return s
+	return EncodedStats{Parcels: p.Parcels, RowGroups: p.Units, Rows: p.Rows, Bytes: p.Bytes, Declined: p.DeclinedUnits()}
 }
 
-// declined is the row groups that devices did not decode, by the reason. No warning tells of them: many files have NULLs.
+// declined is the row groups that devices did not decode, by the reason. No warning tells of them: many files have long strings.
 func declined(p gpu.ParcelStats) (list []Fallback) {
 	for _, why := range slices.Sorted(maps.Keys(p.Declined)) {
 		list = append(list, Fallback{What: "decoding a row group", Why: why, Count: p.Declined[why]})

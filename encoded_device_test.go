@@ -1,7 +1,6 @@
 package gagg_test
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -121,16 +120,7 @@ func TestDeviceEncoded(t *testing.T) {
 		for _, c := range encodedConfigurations {
 			t.Run(fmt.Sprintf("seed=%d/%s", seed, strings.ReplaceAll(c.name, " ", "_")), func(t *testing.T) {
 				defer gputest.Closed(t)
-				got, err := tr.run(t, c)
-				if err == nil {
-					err = oracle.Equal(got.Result, want)
-				}
-				if err == nil && !slices.Equal(got.keys, plain.keys) {
-					err = errors.New("the rows are in another order")
-				}
-				if err != nil {
-					t.Errorf("%s\n%v", tr, err)
-				}
+				got := tr.sameAs(t, c, plain, want)
 				e, all := got.stats.Encoded, did[c.name]
 				all.RowGroups, all.Declined = all.RowGroups+e.RowGroups, all.Declined+e.Declined
 				did[c.name] = all

@@ -70,16 +70,7 @@ func TestMetamorphicDevice(t *testing.T) {
 		for _, c := range deviceConfigurations {
 			t.Run(fmt.Sprintf("seed=%d/%s", seed, strings.ReplaceAll(c.name, " ", "_")), func(t *testing.T) {
 				defer gputest.Closed(t)
-				got, err := tr.run(t, c)
-				if err == nil && tr.query.Limit == 0 {
-					err = oracle.Equal(got.Result, want)
-				}
-				if err == nil && !slices.Equal(got.keys, plain.keys) {
-					err = errors.New("the rows are in another order")
-				}
-				if err != nil {
-					t.Errorf("%s\n%v", tr, err)
-				}
+				got := tr.sameAs(t, c, plain, want)
 				computed[c.opt.Device+" "+got.stats.Device]++
 				for _, s := range got.stats.Devices {
 					did.RestRows, did.Evictions = did.RestRows+s.RestRows, did.Evictions+s.Evictions
@@ -96,6 +87,22 @@ func TestMetamorphicDevice(t *testing.T) {
 	if computed[" gpu:0"] == 0 {
 		t.Error("no run took a device that was not asked for")
 	}
+}
+
+// sameAs runs a trial on a device: the oracle's answer, in the order of the CPU's.
+func (tr *trial) sameAs(t *testing.T, c configuration, plain outcome, want oracle.Result) outcome {
+	t.Helper()
+	got, err := tr.run(t, c)
+	if err == nil && tr.query.Limit == 0 {
+		err = oracle.Equal(got.Result, want)
+	}
+	if err == nil && !slices.Equal(got.keys, plain.keys) {
+		err = errors.New("the rows are in another order")
+	}
+	if err != nil {
+		t.Errorf("%s\n%v", tr, err)
+	}
+	return got
 }
 
 // keysOfMany are columns with about as many groups as rows; of long strings and short ones, and of

@@ -11,6 +11,7 @@ type Decoding struct {
 	Plan    *decode.Plan  // nil: they do not
 	Limits  decode.Limits // of a parcel
 	Streams int           // of each device of which no more is known than PlanDecoding was told
+	Units   Units         // that it is planned for
 
 	lanes int   // Config.Streams
 	stage int64 // bytes of device memory that a parcel under way takes
@@ -70,7 +71,7 @@ func PlanDecoding(plan *decode.Plan, units Units, memory int64, lanes int) Decod
 		memory = usualMemory
 	}
 	for bytes := int64(parcelBytes); ; bytes /= 2 {
-		d := Decoding{Plan: plan, lanes: lanes}
+		d := Decoding{Plan: plan, Units: units, lanes: lanes}
 		size := units.parcel(bytes)
 		d.set(size)
 		d.Streams = d.streams(memory)

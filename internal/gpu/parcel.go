@@ -17,7 +17,6 @@ type parcels struct {
 	changed  sync.Cond
 	underWay int
 	list     []int // units that are to be read
-	refused  int64 // units that were ever in it
 	stats    ParcelStats
 }
 
@@ -26,6 +25,14 @@ type ParcelStats struct {
 	Parcels, Units, Rows int64            // whose rows devices made
 	Bytes                int64            // of those parcels
 	Declined             map[string]int64 // units that workers read after all, by the reason
+}
+
+// DeclinedUnits is how many units were declined, for whatever reason.
+func (s *ParcelStats) DeclinedUnits() (n int64) {
+	for _, units := range s.Declined {
+		n += units
+	}
+	return n
 }
 
 // Parcels is what became of the parcels so far.
@@ -64,7 +71,6 @@ func (p *parcels) decline(parcel cpu.Parcel, reason string) {
 		p.stats.Declined = map[string]int64{}
 	}
 	p.stats.Declined[reason] += int64(len(parcel.Units()))
-	p.refused += int64(len(parcel.Units()))
 	p.end()
 }
 
@@ -77,12 +83,13 @@ func (d *Devices) decline(p cpu.Parcel, reason string) {
 // triedEnough is how many units may be declined before it matters whether more are taken. A guess.
 const triedEnough = 16
 
-// inVain reports whether most units are declined, so that reading others for devices would hardly pay: NULLs,
-// say, are in all of them.
+// inVain reports whether most units are declined, so that reading others for devices would hardly pay: long
+// strings, say, are in all of them.
 func (p *parcels) inVain() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.refused > triedEnough && p.refused > p.stats.Units
+	declined := p.stats.DeclinedUnits()
+	return declined > triedEnough && declined > p.stats.Units
 }
 
 func (p *parcels) end() {
@@ -131,7 +138,7 @@ func (d *Devices) Groups() float64 {
 }
 
 // Declined waits until all parcels that were submitted so far are aggregated or declined, and returns a unit of one that was
-// declined (cpu.Offload). When a device has failed it returns the error.
+// declined (cpu.Offload). When a device has failed it waits for none: Finish tells why.
 func (d *Devices) Declined(ctx context.Context) (int, error) {
 	stop := context.AfterFunc(ctx, d.parcels.wake)
 	defer stop()
@@ -139,7 +146,7 @@ func (d *Devices) Declined(ctx context.Context) (int, error) {
 	if unit < 0 && ctx.Err() != nil {
 		return -1, context.Cause(ctx)
 	}
-	return unit, nil // Finish tells why a device has stopped
+	return unit, nil
 }
 
 // failed reports whether a device takes no more jobs.
