@@ -90,7 +90,7 @@ func (c Config) Validate() error {
 
 // stageBytes is the device memory of a stage: input, facts, scratch.
 func (c *Config) stageBytes() int {
-	return int(aligned(c.SlotBytes)+aligned(int(factBytes))) + c.ScratchBytes
+	return int(aligned(c.SlotBytes) + aligned(int(factBytes)) + aligned(c.ScratchBytes))
 }
 
 func aligned(n int) cuda.Size { return cuda.Size((n + alignment - 1) / alignment * alignment) }

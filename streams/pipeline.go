@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gagg-dev/gagg/internal/cuda"
@@ -30,7 +31,7 @@ type Pipeline struct {
 	device  budget
 	begin   time.Time
 
-	slots   []*Slot       // whose makes them: Start, then pinning, then Close
+	slots   []*Slot       // whose makes them: Start, then pinning (with mu held), then Close
 	idle    chan *Slot    // free slots
 	queue   chan *entry   // submitted, not yet taken by a lane
 	loans   chan struct{} // one for each lent input under way
@@ -38,6 +39,7 @@ type Pipeline struct {
 	release func() bool   // forgets the caller's context.Context
 	lanes   sync.WaitGroup
 	pinning sync.WaitGroup // makes slots beside the first
+	missing atomic.Int64   // slots that are still to be pinned
 
 	mu       sync.Mutex
 	phase    phase

@@ -34,23 +34,24 @@ func TestPinningRefused(t *testing.T) {
 	}
 }
 
-// F64: device memory is refused from some request on: fewer stages and lanes do, but
-// not none.
+// F64: device memory is refused from some request on, each for the stages of a lane, or once: fewer lanes and stages
+// do, but not none.
 func TestDeviceMemoryRefused(t *testing.T) {
 	e := emulator(t)
 	checkGoroutines(t)
 	config := small()
-	stages := config.Streams * config.Depth
-	for nth := 1; nth <= stages; nth++ {
+	for nth := 1; nth <= config.Streams; nth++ {
 		l := faulty(t, e, config, "cuMemAlloc_v2", nth, outOfMemory, true)
 		if nth == 1 {
 			if !errors.Is(l.err, cuda.ErrOutOfMemory) {
 				t.Errorf("no device memory at all: %v", l.err)
 			}
-			continue
+		} else if got := stagesOf(l.stats); l.err != nil || got != (nth-1)*config.Depth {
+			t.Errorf("room for the stages of %d lanes: %v; there are %d", nth-1, l.err, got)
 		}
-		if got := stagesOf(l.stats); l.err != nil || got != nth-1 {
-			t.Errorf("room for %d stages: %v; there are %d", nth-1, l.err, got)
+		l = faulty(t, e, config, "cuMemAlloc_v2", nth, outOfMemory, false)
+		if got := stagesOf(l.stats); l.err != nil || got != config.Streams*config.Depth-1 || len(l.stats.Refused) == 0 {
+			t.Errorf("request %d is refused: %v; there are %d stages; %v", nth, l.err, got, l.stats.Refused)
 		}
 	}
 }

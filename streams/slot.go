@@ -25,11 +25,19 @@ func (p *Pipeline) startSlots() error {
 	if err := p.onThread(func(t *cuda.Thread) error { return p.makeSlots(t, enough) }); err != nil {
 		return err
 	}
-	if p.stats.PageableSlots == 0 && len(p.slots) == enough {
+	if p.stats.PageableSlots > 0 || len(p.slots) < enough {
+		return nil
+	}
+	p.missing.Store(int64(p.config.Slots - enough))
+	for range min(pinners, p.config.Slots-enough) {
 		p.pinning.Go(func() { p.note(Fenced(func() error { return p.onThread(p.makeOthers) })) })
 	}
 	return nil
 }
+
+// pinners is how many goroutines make slots at a time. Most of it is waiting for the system to clear pages: on an H200's host
+// four take a third of the time of one, and more no less.
+const pinners = 4
 
 // onThread lets do use a thread of its own.
 func (p *Pipeline) onThread(do func(*cuda.Thread) error) error {
@@ -55,14 +63,21 @@ func (p *Pipeline) makeSlots(t *cuda.Thread, n int) error {
 	return err
 }
 
-// makeOthers makes the slots that are wanted beside those that there have to be, or as many as can be pinned.
+// makeOthers makes slots that are wanted beside those that there have to be, or as many as can be pinned.
 func (p *Pipeline) makeOthers(t *cuda.Thread) error {
-	err := p.addSlots(p.config.Slots, func(bytes int) (staging, error) { return p.pin(t, bytes) })
-	if refused(err) {
-		p.refuse(err)
-		return nil
+	for p.missing.Add(-1) >= 0 && !p.isStopped() {
+		m, err := p.pin(t, p.config.SlotBytes)
+		if refused(err) {
+			p.missing.Store(0) // the others need not try
+			p.refuse(err)
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		p.addSlot(m)
 	}
-	return err
+	return nil
 }
 
 // addSlots makes slots until there are n, or the pipeline stops.
@@ -78,9 +93,9 @@ func (p *Pipeline) addSlots(n int, stage func(bytes int) (staging, error)) error
 }
 
 func (p *Pipeline) addSlot(m staging) {
+	p.mu.Lock()
 	s := &Slot{staging: m, index: len(p.slots)}
 	p.slots = append(p.slots, s)
-	p.mu.Lock()
 	p.stats.Slots++
 	if m.pinned == nil {
 		p.stats.PageableSlots++

@@ -58,6 +58,7 @@ func TestSlotsStop(t *testing.T) {
 	r := newRig(t)
 	later := make(chan struct{})
 	config := small()
+	config.Slots = 12
 	slowHost(&config, later)
 	ctx, cancel := context.WithCancel(context.Background())
 	p, err := streams.Start(ctx, r.context, config)
@@ -72,7 +73,7 @@ func TestSlotsStop(t *testing.T) {
 	}
 	close(later)
 	must(t, p.Close())
-	if s := p.Stats(); s.Slots > 3 {
+	if s := p.Stats(); s.Slots > 2+4 { // as many as are pinned at a time
 		t.Errorf("%+v", s)
 	}
 }

@@ -29,7 +29,6 @@ type Stage struct {
 
 	phase  stagePhase
 	entry  *entry
-	memory *cuda.Memory
 	input  cuda.Span // room for In
 	told   staging   // the facts on the host
 	output staging   // room for the output
@@ -37,9 +36,10 @@ type Stage struct {
 	steps  [steps]step
 }
 
-// newStage makes a stage, whole or not at all.
-func (l *lane) newStage() (*Stage, error) {
+// newStage makes the i-th stage, whole or not at all.
+func (l *lane) newStage(i int) (*Stage, error) {
 	s := &Stage{Thread: l.thread, Stream: l.work, Lane: l.number}
+	s.place(l, i)
 	if err := s.open(l); err != nil {
 		return nil, errors.Join(err, s.close(l.pipeline))
 	}
@@ -47,9 +47,6 @@ func (l *lane) newStage() (*Stage, error) {
 }
 
 func (s *Stage) open(l *lane) (err error) {
-	if err := s.allocate(l); err != nil {
-		return err
-	}
 	if s.told, err = l.pinOrMake(int(factBytes)); err != nil {
 		return err
 	}
@@ -64,24 +61,15 @@ func (s *Stage) open(l *lane) (err error) {
 	return nil
 }
 
-// allocate gives the stage its device memory, in one piece.
-func (s *Stage) allocate(l *lane) error {
-	p := l.pipeline
-	n := p.config.stageBytes()
-	if err := p.device.take(n); err != nil {
-		return &refusedError{err}
-	}
-	m, err := l.thread.Alloc(cuda.Size(n))
-	if err != nil {
-		p.device.give(n)
-		return err
-	}
-	s.memory = m
-	in, facts := aligned(p.config.SlotBytes), aligned(int(factBytes))
-	s.input = m.Span().Slice(0, in)
-	s.Facts = m.Span().Slice(in, in+factBytes)
-	s.Scratch = m.Span().Slice(in+facts, cuda.Size(n))
-	return nil
+// place gives the stage its part of the lane's device memory.
+func (s *Stage) place(l *lane, i int) {
+	c := &l.pipeline.config
+	each := cuda.Size(c.stageBytes())
+	in, facts := aligned(c.SlotBytes), aligned(int(factBytes))
+	at := cuda.Size(i) * each
+	s.input = l.memory.Span().Slice(at, at+in)
+	s.Facts = l.memory.Span().Slice(at+in, at+in+factBytes)
+	s.Scratch = l.memory.Span().Slice(at+in+facts, at+in+facts+cuda.Size(c.ScratchBytes))
 }
 
 // pinOrMake makes staging that is pageable if it cannot be pinned.
@@ -100,16 +88,7 @@ func (s *Stage) close(p *Pipeline) error {
 	for i := range s.steps {
 		err = errors.Join(err, s.steps[i].close())
 	}
-	err = errors.Join(err, p.free(s.output), p.free(s.told))
-	if s.memory == nil {
-		return err
-	}
-	n := int(s.memory.Span().Size)
-	err = errors.Join(err, s.memory.Close())
-	if p.context.Lost() == nil {
-		p.device.give(n)
-	}
-	return err
+	return errors.Join(err, p.free(s.output), p.free(s.told))
 }
 
 // launch queues copy in, kernels and the facts' way back.

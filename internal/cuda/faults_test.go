@@ -8,6 +8,7 @@ import (
 
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/cuda/emu"
+	"github.com/gagg-dev/gagg/internal/hostmem"
 )
 
 // unlockCalls is how many calls of a tour may fail in silence: what Unlock does
@@ -139,10 +140,16 @@ func TestStartFails(t *testing.T) {
 // F73: whatever pinning is refused with, a caller goes on with pageable memory.
 func TestPinningRefused(t *testing.T) {
 	e := emulator(t)
-	for _, code := range []int{2, 304, 801} {
-		e.Reset()
-		e.Fault("cuMemHostAlloc", 1, code, false)
-		wantClasses(t, tour(), cuda.ErrOutOfMemory)
+	before := hostmem.Live()
+	for _, call := range []string{"cuMemHostAlloc", "cuMemHostRegister_v2"} {
+		for _, code := range []int{2, 304, 801} {
+			e.Reset()
+			e.Fault(call, 1, code, false)
+			wantClasses(t, tour(), cuda.ErrOutOfMemory)
+		}
+	}
+	if live := hostmem.Live(); live != before {
+		t.Errorf("%d bytes of the host are held, %d before", live, before)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/gputest"
+	"github.com/gagg-dev/gagg/internal/kernels/kerneltest"
 )
 
 // Bytes that are different wherever a copy could go wrong.
@@ -86,17 +87,25 @@ func TestFill(t *testing.T) {
 func TestPinnedOnDevice(t *testing.T) {
 	thread := gputest.Open(t)
 	s, probe := newStream(t, thread), loadProbe(t, thread)
-	p := allocPinned(t, thread, 400)
-	if p.Device().Size != 400 || p.Span(4, 12).Size() != 8 || len(p.Span(4, 12).Bytes()) != 8 || cap(p.Span(4, 12).Bytes()) != 8 {
+	for _, size := range []cuda.Size{400, 6<<20 + 4} { // the driver's memory, and ours
+		testPinned(t, s, probe, allocPinned(t, thread, size))
+	}
+}
+
+func testPinned(t *testing.T, s *cuda.Stream, probe *kerneltest.Probe, p *cuda.Pinned) {
+	t.Helper()
+	size := cuda.Size(len(p.Bytes()))
+	words := uint32(size / 4)
+	if p.Device().Size != size || p.Span(4, 12).Size() != 8 || len(p.Span(4, 12).Bytes()) != 8 || cap(p.Span(4, 12).Bytes()) != 8 {
 		t.Errorf("device %+v, a span of %d bytes", p.Device(), p.Span(4, 12).Size())
 	}
-	must(t, probe.Fill(s, cuda.Grid{Blocks: 2, Threads: 64}, p.Device().Ptr, 100, 5), s.Synchronize())
-	for i := range uint32(100) {
+	must(t, probe.Fill(s, cuda.Grid{Blocks: 2, Threads: 64}, p.Device().Ptr, words, 5), s.Synchronize())
+	for i := range words {
 		if got := binary.LittleEndian.Uint32(p.Bytes()[4*i:]); got != 5+i {
 			t.Fatalf("word %d is %d, want %d", i, got, 5+i)
 		}
 	}
-	if !panics(func() { p.Span(0, 401) }) {
+	if !panics(func() { p.Span(0, size+1) }) {
 		t.Error("a span out of range")
 	}
 }

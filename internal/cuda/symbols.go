@@ -25,6 +25,8 @@ const (
 	cuMemFree
 	cuMemHostAlloc
 	cuMemFreeHost
+	cuMemHostRegister
+	cuMemHostUnregister
 	cuMemHostGetDevicePointer
 	cuMemcpyHtoDAsync
 	cuMemcpyDtoHAsync
@@ -80,6 +82,8 @@ var symbols = [symbolCount]struct {
 	cuMemFree:                 {"cuMemFree_v2", 1},
 	cuMemHostAlloc:            {"cuMemHostAlloc", 3},
 	cuMemFreeHost:             {"cuMemFreeHost", 1},
+	cuMemHostRegister:         {"cuMemHostRegister_v2", 3},
+	cuMemHostUnregister:       {"cuMemHostUnregister", 1},
 	cuMemHostGetDevicePointer: {"cuMemHostGetDevicePointer_v2", 3},
 	cuMemcpyHtoDAsync:         {"cuMemcpyHtoDAsync_v2", 4},
 	cuMemcpyDtoHAsync:         {"cuMemcpyDtoHAsync_v2", 4},

@@ -48,6 +48,11 @@ func tourMemory(thread *cuda.Thread) (err error) {
 		return err
 	}
 	defer closing(&err, pinned)
+	large, err := thread.AllocPinned(4 << 20) // which the driver only registers
+	if err != nil {
+		return err
+	}
+	defer closing(&err, large)
 	probe, err := kerneltest.LoadProbe(thread)
 	if err != nil {
 		return err

@@ -48,7 +48,7 @@ var allowed = map[string][]string{
 
 	"gpumem":           {"internal/cuda", "internal/kernels"},
 	"internal/kernels": {"internal/cuda"},
-	"internal/cuda":    {},
+	"internal/cuda":    {"internal/hostmem"},
 
 	"internal/kernels/gen":        {},
 	"internal/kernels/kerneltest": {"internal/cuda", "internal/kernels"},

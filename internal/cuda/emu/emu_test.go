@@ -84,6 +84,7 @@ func TestLeaks(t *testing.T) {
 		{"event", "cuEventCreate", func() (io.Closer, error) { return thread.NewEvent() }},
 		{"module", "cuModuleLoadDataEx", func() (io.Closer, error) { return thread.LoadModule("none", []byte(noKernels)) }},
 		{"device memory of 1000 bytes", "cuMemAlloc_v2", func() (io.Closer, error) { return thread.Alloc(1000) }},
+		{"registered memory of 5242880 bytes", "cuMemHostRegister_v2", func() (io.Closer, error) { return thread.AllocPinned(5 << 20) }},
 		{"pinned memory of 5000 bytes", "cuMemHostAlloc", func() (io.Closer, error) { return thread.AllocPinned(5000) }},
 	} {
 		thing, err := kind.make()

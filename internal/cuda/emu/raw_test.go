@@ -12,6 +12,7 @@ import (
 	"github.com/ebitengine/purego"
 
 	"github.com/gagg-dev/gagg/internal/cuda"
+	"github.com/gagg-dev/gagg/internal/hostmem"
 )
 
 // rawCall calls a function of the driver past package cuda, which does not let
@@ -32,7 +33,9 @@ const (
 	invalidValue   = 1
 	invalidContext = 201
 	invalidHandle  = 400
-	destroyed      = 709
+
+	alreadyRegistered = 712
+	destroyed         = 709
 )
 
 // raw is a value that the driver writes.
@@ -43,6 +46,8 @@ type raw struct{ word uintptr }
 func TestMisuse(t *testing.T) {
 	open(t)
 	var memory, stream, other, pinned, event raw
+	plain := hostmem.Make[byte](1 << 20)
+	defer hostmem.Free(plain)
 	for _, err := range []int{
 		rawCall(t, "cuMemAlloc_v2", uintptr(unsafe.Pointer(&memory)), 100),
 		rawCall(t, "cuMemHostAlloc", uintptr(unsafe.Pointer(&pinned)), 100, 0),
@@ -79,6 +84,11 @@ func TestMisuse(t *testing.T) {
 		{"freed memory filled", rawCall(t, "cuMemsetD8Async", memory.word, 0, 1, stream.word), invalidValue},
 		{"pinned memory freed", rawCall(t, "cuMemFreeHost", pinned.word), 0},
 		{"pinned memory freed twice", rawCall(t, "cuMemFreeHost", pinned.word), invalidValue},
+		{"plain memory registered", rawCall(t, "cuMemHostRegister_v2", uintptr(unsafe.Pointer(&plain[0])), 64, 0), 0},
+		{"a part of it registered again", rawCall(t, "cuMemHostRegister_v2", uintptr(unsafe.Pointer(&plain[0]))+32, 64, 0), alreadyRegistered},
+		{"registered memory freed as the driver's", rawCall(t, "cuMemFreeHost", uintptr(unsafe.Pointer(&plain[0]))), invalidValue},
+		{"registered memory given back", rawCall(t, "cuMemHostUnregister", uintptr(unsafe.Pointer(&plain[0]))), 0},
+		{"registered memory given back twice", rawCall(t, "cuMemHostUnregister", uintptr(unsafe.Pointer(&plain[0]))), invalidValue},
 		{"an event without recording", rawCall(t, "cuEventSynchronize", event.word), 0},
 		{"an unknown attribute", rawCall(t, "cuDeviceGetAttribute", uintptr(unsafe.Pointer(&other)), 9999, 0), invalidValue},
 		{"a device that is not there", rawCall(t, "cuDevicePrimaryCtxRetain", uintptr(unsafe.Pointer(&other)), 1), 101},

@@ -81,10 +81,22 @@ EMU_API CUresult cuMemFreeHost(void* p) {
       __func__, [&](Context& context) { return memory().release(context, Space::pinned, p); }, Effect::kept);
 }
 
+EMU_API CUresult cuMemHostRegister_v2(void* p, size_t size, unsigned) {
+  return in_context(__func__, [&](Context&) {
+    if (!p || size == 0) return CUDA_ERROR_INVALID_VALUE;
+    return memory().enter(current_context(), p, size);
+  });
+}
+
+EMU_API CUresult cuMemHostUnregister(void* p) {
+  return in_context(
+      __func__, [&](Context& context) { return memory().release(context, Space::registered, p); }, Effect::kept);
+}
+
 // Pinned memory has one address, as with a device of unified addresses.
 EMU_API CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr* out, void* p, unsigned flags) {
   return in_context(__func__, [&](Context& context) {
-    if (!out || flags || !memory().contains(p, 1, context, Space::pinned)) return CUDA_ERROR_INVALID_VALUE;
+    if (!out || flags || !memory().pinned(p, 1, context)) return CUDA_ERROR_INVALID_VALUE;
     *out = reinterpret_cast<uintptr_t>(p);
     return CUDA_SUCCESS;
   });
@@ -97,7 +109,7 @@ EMU_API CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void* from, size_t n
     auto stream = objects().find<Stream>(handle, context);
     if (!stream) return CUDA_ERROR_INVALID_HANDLE;
     if (!from || !memory().contains(address(to), n, context)) return CUDA_ERROR_INVALID_VALUE;
-    if (memory().contains(from, n, context, Space::pinned)) {
+    if (memory().pinned(from, n, context)) {
       push(*stream, [=] { return memory().copy(address(to), from, n); });
       return CUDA_SUCCESS;
     }
@@ -115,7 +127,7 @@ EMU_API CUresult cuMemcpyDtoHAsync_v2(void* to, CUdeviceptr from, size_t n, CUst
     auto stream = objects().find<Stream>(handle, context);
     if (!stream) return CUDA_ERROR_INVALID_HANDLE;
     if (!to || !memory().contains(address(from), n, context)) return CUDA_ERROR_INVALID_VALUE;
-    if (memory().contains(to, n, context, Space::pinned)) {
+    if (memory().pinned(to, n, context)) {
       push(*stream, [=] { return memory().copy(to, address(from), n); });
       return CUDA_SUCCESS;
     }

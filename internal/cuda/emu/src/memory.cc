@@ -24,7 +24,14 @@ constexpr size_t guard = 0;
 constexpr size_t guard = alignment;
 #endif
 
-const char* name(Space space) { return space == Space::device ? "device memory" : "pinned memory"; }
+const char* name(Space space) {
+  switch (space) {
+    case Space::device: return "device memory";
+    case Space::pinned: return "pinned memory";
+    case Space::registered: return "registered memory";
+  }
+  return "";
+}
 
 bool all(const uint8_t* p, uint8_t value, size_t n) {
   return std::all_of(p, p + n, [value](uint8_t b) { return b == value; });
@@ -57,6 +64,13 @@ CUresult Memory::allocate(std::shared_ptr<Context> context, Space space, size_t 
   std::lock_guard lock(mutex_);
   blocks_[reinterpret_cast<uintptr_t>(start)] = {std::move(context), space, size, base, current_call()};
   *out = start;
+  return CUDA_SUCCESS;
+}
+
+CUresult Memory::enter(std::shared_ptr<Context> context, void* p, size_t size) {
+  std::lock_guard lock(mutex_);
+  if (overlaps(p, size)) return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
+  blocks_[reinterpret_cast<uintptr_t>(p)] = {std::move(context), Space::registered, size, nullptr, current_call()};
   return CUDA_SUCCESS;
 }
 
@@ -95,14 +109,18 @@ bool Memory::contains(const void* p, size_t n, const Context& context) const {
   return block && block->context.get() == &context;
 }
 
-bool Memory::contains(const void* p, size_t n, const Context& context, Space space) const {
+bool Memory::pinned(const void* p, size_t n, const Context& context) const {
   std::shared_lock lock(mutex_);
   const Block* block = find(p, n);
-  return block && block->space == space && block->context.get() == &context;
+  return block && block->space != Space::device && block->context.get() == &context;
 }
 
 bool Memory::touches(const void* p, size_t n) const {
   std::shared_lock lock(mutex_);
+  return overlaps(p, n);
+}
+
+bool Memory::overlaps(const void* p, size_t n) const {
   const auto begin = reinterpret_cast<uintptr_t>(p);
   auto at = blocks_.lower_bound(begin + n);  // the first block past the bytes; the one before it is the only one that can overlap
   return at != blocks_.begin() && n > 0 && (--at)->first + at->second.size > begin;
@@ -145,7 +163,7 @@ bool Memory::fill(void* to, uint32_t value, size_t width, size_t count) const {
 
 bool Memory::intact(uintptr_t start, const Block& block) const {
   const auto* p = reinterpret_cast<const uint8_t*>(start);
-  if (all(p - guard, guarded, guard) && all(p + block.size, guarded, guard)) return true;
+  if (!block.base || all(p - guard, guarded, guard) && all(p + block.size, guarded, guard)) return true;
   problem(format("%s of %zu bytes at %p, made by call %llu (%s), was written to outside its bounds", name(block.space), block.size,
                  static_cast<const void*>(p), static_cast<unsigned long long>(block.origin.number), block.origin.call));
   return false;

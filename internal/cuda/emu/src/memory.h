@@ -17,7 +17,7 @@
 
 namespace driver {
 
-enum class Space { device, pinned };
+enum class Space { device, pinned, registered };
 
 // Memory is the table of living blocks. Safe for any thread; kernels and copies look addresses up while others allocate.
 class Memory {
@@ -25,13 +25,18 @@ class Memory {
   // allocate makes a block of size bytes, aligned like the driver's; it returns 2 when the device's memory does not hold it.
   CUresult allocate(std::shared_ptr<Context> context, Space space, size_t size, void** out);
 
+  // enter makes memory of the caller's a block: 712 when a part of it is one already.
+  CUresult enter(std::shared_ptr<Context> context, void* p, size_t size);
+
   // release frees the block that begins at p: 1 when none of this space and context does, as after a double free.
   CUresult release(const Context& context, Space space, void* p);
 
-  // Whether n bytes at p lie inside one living block, of the context and space if these are given.
+  // Whether n bytes at p lie inside one living block, of the context if it is given.
   bool contains(const void* p, size_t n) const;
   bool contains(const void* p, size_t n, const Context& context) const;
-  bool contains(const void* p, size_t n, const Context& context, Space space) const;
+
+  // The same for host memory that is pinned.
+  bool pinned(const void* p, size_t n, const Context& context) const;
 
   // Whether any of n bytes at p belongs to a living block.
   bool touches(const void* p, size_t n) const;
@@ -57,13 +62,14 @@ class Memory {
     std::shared_ptr<Context> context;
     Space space;
     size_t size;
-    void* base;  // what malloc gave
+    void* base;  // what malloc gave; null: it is the caller's memory, which has no guards
     Origin origin;
   };
   using Blocks = std::map<uintptr_t, Block>;
 
   // With the lock held: the block that holds n bytes at p, or null.
   const Block* find(const void* p, size_t n) const;
+  bool overlaps(const void* p, size_t n) const;
   bool intact(uintptr_t start, const Block& block) const;
   void drop(Blocks::iterator at);
 
