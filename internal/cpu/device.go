@@ -37,16 +37,13 @@ const DefaultPassLeast = 16 << 10
 
 // readResident emits the groups of partitions that the device holds.
 func (m *Merger) readResident(p merge.Range) error {
+	m.out.begin()
 	for n := range p.N {
-		if err := m.readPartition(p.First + n); err != nil {
+		if err := m.resident.Read(p.First+n, m.emitNearly); err != nil {
 			return err
 		}
 	}
-	return nil
-}
-
-func (m *Merger) readPartition(p int) error {
-	return m.resident.Read(p, m.emitNearly)
+	return m.emitRest()
 }
 
 // passes reports whether the device takes the partition that has begun: it has rows

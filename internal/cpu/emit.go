@@ -32,6 +32,7 @@ type emitter struct {
 	numbers []uint32 // of the groups of a block of slots
 	wrapped []uint32 // groups which belong to the last run
 	spare   []uint64 // a row
+	sorter  sorter
 	emit    func(rows []uint64) error
 }
 
@@ -167,16 +168,20 @@ func (m *Merger) emitRest() error {
 	return m.out.emit(m.out.tile)
 }
 
-// emitNearly emits rows that are nearly in order, which it puts in order where
-// they are.
+// emitNearly emits rows that come behind those so far, and are nearly in order
+// themselves; not the last ones that are fewer than are emitted at a time.
 func (m *Merger) emitNearly(rows []uint64) error {
-	m.order(rows, 0)
-	for most := m.out.most * m.cfg.Stride; len(rows) > 0; {
-		n := min(len(rows), most)
-		if err := m.out.emit(rows[:n]); err != nil {
+	stride := m.cfg.Stride
+	m.out.sorter.order(rows, stride, m.compare)
+	for words := m.out.sorter.words; len(words) > 0; {
+		from := len(m.out.tile)
+		n := min(len(words), m.out.most-from/stride)
+		m.out.tile = slices.Grow(m.out.tile, n*stride)[:from+n*stride]
+		m.out.sorter.gather(m.out.tile[from:], rows, words[:n], stride)
+		if err := m.settle(); err != nil {
 			return err
 		}
-		rows = rows[n:]
+		words = words[n:]
 	}
 	return nil
 }
