@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -208,8 +209,8 @@ func TestLongPages(t *testing.T) {
 	}
 }
 
-// Runs that are all alike, and such as are nearly.
-func TestEvenRuns(t *testing.T) {
+// Runs that are all alike, such as are nearly, and such as are not at all; and damage far behind in a page.
+func TestRuns(t *testing.T) {
 	const rows, width, count = 20_000, 7, 100
 	d := newDevice(t)
 	r := rand.New(rand.NewPCG(9, 9))
@@ -219,34 +220,46 @@ func TestEvenRuns(t *testing.T) {
 	for i := range all {
 		all[i] = i
 	}
-	even := packedRuns(codes, width, 63)
-	const run = 1 + 63*width // bytes
+	even, uneven := packedRuns(codes, width, 63), packedRuns(codes, width, 1, 2, 1, 3)
+	short := func(n int) []byte { return bytes.Repeat([]byte{4, 7, 17 << 1, 9}, n) } // runs of 2 and 17
+	const run = 1 + 63*width                                                         // bytes
 	changed := func(change func(b []byte) []byte) []byte { return change(slices.Clone(even)) }
-	for _, test := range []struct {
-		name   string
-		values []byte
-		walks  bool
-	}{
-		{"even", even, false},
-		{"cut", even[:len(even)-140], false},
-		{"cut too early", even[:len(even)-141], true},
-		{"and more", append(even[:len(even):len(even)], even...), false},
-		{"of two bytes", packedRuns(codes, width, 100), false},
-		{"turns", packedRuns(codes, width, 63, 63, 62), true},
-		{"later", append(packedRuns(codes[:504*30], width, 63), packedRuns(codes[504*30:], width, 64)...), true},
-		{"a long head", changed(func(b []byte) []byte { b[run*25] |= 0x80; return slices.Insert(b, run*25+1, 0) }), true},
-		{"an empty run", changed(func(b []byte) []byte { return slices.Insert(b, run*25, 1) }), true},
-		{"a code beyond", changed(func(b []byte) []byte { b[run*25+1] = 0xff; return b }), true},
-		{"a run of one", changed(func(b []byte) []byte { return slices.Replace(b, run*25, run*26, 0xf0, 7, 5) }), true},
-		{"the last one", append(even[:39*run:39*run], 0xf0, 7, 5), true},
+	for name, values := range map[string][]byte{
+		"even":             even,
+		"cut":              even[:len(even)-140],
+		"cut too early":    even[:len(even)-141],
+		"and more":         append(even[:len(even):len(even)], even...),
+		"of one group":     packedRuns(codes, width, 1),
+		"of two bytes":     packedRuns(codes, width, 100),
+		"of four bytes":    packedRuns(codes, width, 1<<21),
+		"turns":            packedRuns(codes, width, 63, 63, 62),
+		"later":            append(packedRuns(codes[:504*30], width, 63), packedRuns(codes[504*30:], width, 64)...),
+		"a long head":      changed(func(b []byte) []byte { b[run*25] |= 0x80; return slices.Insert(b, run*25+1, 0) }),
+		"the longest head": changed(func(b []byte) []byte { b[0] |= 0x80; return slices.Insert(b, 1, longHead...) }),
+		"too long a head":  changed(func(b []byte) []byte { b[0] |= 0x80; return slices.Insert(b, 1, slices.Concat(longHead, longHead)...) }),
+		"an empty run":     changed(func(b []byte) []byte { return slices.Insert(b, run*25, 1) }),
+		"empty runs":       changed(func(b []byte) []byte { return slices.Insert(b, run*25, bytes.Repeat([]byte{1}, 3000)...) }),
+		"a code beyond":    changed(func(b []byte) []byte { b[run*25+1] = 0xff; return b }),
+		"a run of one":     changed(func(b []byte) []byte { return slices.Replace(b, run*25, run*26, 0xf0, 7, 5) }),
+		"the last one":     append(even[:39*run:39*run], 0xf0, 7, 5),
+		"nothing behind":   even[: 39*run : 39*run],
+		"uneven":           uneven,
+		"uneven, cut":      uneven[:len(uneven)-20],
+		"short":            short(2000),
+		"short, too few":   short(1000),
+		"short, long head": slices.Concat(short(500), []byte{4 | 0x80}, longHead, []byte{7}, short(2000)),
+		"short, too wide":  slices.Concat(short(500), []byte{4, 0x80}, short(2000)),
+		"too wide, alike":  slices.Concat(short(500), bytes.Repeat([]byte{4, 7}, 1500), []byte{4, 0x80}, short(2000)),
+		"short, then even": slices.Concat(short(700), even[:run*20], short(2000)),
+		"DuckDB":           slices.Concat(packedRuns(codes[:256*30], width, 32), []byte{8, 7}, packedRuns(codes[:256*40], width, 32), []byte{10, 8}, packedRuns(codes, width, 32)),
 	} {
 		g := newRig(t, 1, []source{s}, nil)
-		g.page(kernels.ParquetPage{Rows: rows, Coded: 1}, nil, append([]byte{width}, test.values...), g.entries(&s, 0, dict{rows: all}))
+		g.page(kernels.ParquetPage{Rows: rows, Coded: 1}, nil, append([]byte{width}, values...), g.entries(&s, 0, dict{rows: all}))
 		g.parcel.rows = rows
 		p, memory := g.finish()
-		agree(t, d, p, memory, test.name)
-		if walked(p, memory, 0) != test.walks {
-			t.Errorf("%s: walked is %v", test.name, !test.walks)
-		}
+		agree(t, d, p, memory, name)
 	}
 }
+
+// longHead, behind a byte, makes the longest varint of the same number.
+var longHead = append(bytes.Repeat([]byte{0x80}, 8), 0)

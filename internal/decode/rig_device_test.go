@@ -5,11 +5,9 @@ import (
 	"math"
 	"slices"
 	"testing"
-	"unsafe"
 
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/gputest"
-	"github.com/gagg-dev/gagg/internal/kernels"
 )
 
 // device is where parcels are made into rows.
@@ -79,12 +77,6 @@ func (d *device) make(tb testing.TB, p *Parcel, memory []byte) (rows []uint64, s
 		rows = append(rows, binary.LittleEndian.Uint64(b))
 	}
 	return rows, binary.LittleEndian.Uint64(outStop)
-}
-
-// walked reports whether a task was left to a walk.
-func walked(p *Parcel, memory []byte, task int) bool {
-	tasks := memory[p.data+len(p.pages)*pageBytes:]
-	return (*kernels.ParquetTask)(unsafe.Pointer(&tasks[task*taskBytes])).Walk != 0
 }
 
 func must(tb testing.TB, err error) {

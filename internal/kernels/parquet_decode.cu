@@ -3,10 +3,9 @@
 // Three kernels, one after the other; a task is a page for an output:
 //
 //   parquet_decode_levels  several blocks a task: the places of rows, and how many values there are (parquet_levels.cuh).
-//   parquet_decode_values  several blocks a task: values whose place is known, which are numbers, or can be guessed and
-//                          checked, which are most strings (EVEN of parquet_strings.cuh) and codes (FEW and EVEN of
-//                          parquet_codes.cuh).
-//   parquet_decode_walks   a block a task, for the rest: values of which only those before tell where they are (WALK).
+//   parquet_decode_values  several blocks a task: numbers, codes (parquet_codes.cuh), and strings whose places can be guessed
+//                          and checked, which are most (EVEN of parquet_strings.cuh).
+//   parquet_decode_walks   a block a task, for other strings (WALK).
 //
 // All are bound by latency, not by bytes: a parcel has few pages, and a row costs 8 to 24 bytes written, and fewer read.
 #include "device.cuh"
@@ -15,7 +14,8 @@
 #include "parquet_levels.cuh"
 #include "parquet_strings.cuh"
 
-// Threads of a block that walks.
+// Threads of a block of parquet_decode_values, and of the others.
+constexpr uint32_t PARQUET_VALUE_THREADS = 256;
 constexpr uint32_t PARQUET_WALK_THREADS = 512;
 
 // parquet_numbers writes the numbers of a thread, every threads'th from `thread` on.
@@ -59,7 +59,7 @@ static __device__ __forceinline__ ParquetShare parquet_share(const ParquetJob& j
 extern "C" __global__ void __launch_bounds__(PARQUET_WALK_THREADS) parquet_decode_levels(ParquetJob job) {
   __shared__ union {
     uint32_t flag;
-    ParquetLevels levels;
+    ParquetLevels<PARQUET_WALK_THREADS> levels;
   } shared;
   if (parquet_stopped(job.stop, &shared.flag)) return;
   const ParquetShare share = parquet_share(job);
@@ -80,10 +80,10 @@ extern "C" __global__ void __launch_bounds__(PARQUET_WALK_THREADS) parquet_decod
   if (share.part == 0 && threadIdx.x == 0) share.task->values = values;
 }
 
-// Blocks: as ParquetShare has it; threads a block: whole warps. The barrier is for the stop word; codes have one more.
-extern "C" __global__ void __launch_bounds__(256) parquet_decode_values(ParquetJob job) {
+// Blocks: as ParquetShare has it; PARQUET_VALUE_THREADS threads a block. The barrier is for the stop word; codes have more.
+extern "C" __global__ void __launch_bounds__(PARQUET_VALUE_THREADS) parquet_decode_values(ParquetJob job) {
   __shared__ uint32_t flag;
-  __shared__ ParquetFewRuns runs;
+  __shared__ ParquetWindow<PARQUET_VALUE_THREADS> window;
   if (parquet_stopped(job.stop, &flag)) return;
   const ParquetShare share = parquet_share(job);
   const uint32_t values = share.task->values;
@@ -93,7 +93,7 @@ extern "C" __global__ void __launch_bounds__(256) parquet_decode_values(ParquetJ
   const ParquetArrays arrays = parquet_arrays(job, output, page);
   if (page.coded != 0) {
     const ParquetEntries entries = parquet_entries(job, *share.task, output);
-    parquet_few_codes(runs, job, share.task, entries, arrays, body, values, share.part, share.parts);
+    parquet_codes(window, job, entries, arrays, body, values, share.part, share.parts);
   } else if (output.physical == PARQUET_BYTES) {
     parquet_even_strings(job, share.task, arrays, body, values, share.thread(), share.threads());
   } else {
@@ -106,7 +106,6 @@ extern "C" __global__ void __launch_bounds__(256) parquet_decode_values(ParquetJ
 extern "C" __global__ void __launch_bounds__(PARQUET_WALK_THREADS) parquet_decode_walks(ParquetJob job) {
   __shared__ union {
     uint32_t flag;
-    ParquetWindow window;
     ParquetWalk<PARQUET_WALK_THREADS> walk;
   } shared;
   if (parquet_stopped(job.stop, &shared.flag)) return;
@@ -118,10 +117,6 @@ extern "C" __global__ void __launch_bounds__(PARQUET_WALK_THREADS) parquet_decod
     const ParquetBytes body = parquet_parts(page, parquet_bytes(job, page)).values;
     const ParquetArrays arrays = parquet_arrays(job, output, page);
     __syncthreads();
-    if (page.coded == 0) {
-      parquet_walk_strings(shared.walk, job, arrays, body, task.values);
-    } else {
-      parquet_walk_codes(shared.window, job, parquet_entries(job, task, output), arrays, body, task.values);
-    }
+    parquet_walk_strings(shared.walk, job, arrays, body, task.values);
   }
 }

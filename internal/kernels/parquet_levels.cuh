@@ -1,11 +1,10 @@
 // Definition levels of a page, of one bit: which rows have a value, and where the values begin.
 //
 // Cost: of a page without NULLs, which has one run as a rule, 4 bytes written a row by all blocks of the page. Else one block
-// walks the runs, 80 cycles each, and every 4,096 rows take it some 1,200.
+// walks the runs (parquet_heads.cuh), and every 4,096 rows take it some 1,200 cycles.
 #pragma once
 
-#include "parquet_runs.cuh"
-#include "scan.cuh"
+#include "parquet_heads.cuh"
 
 // ParquetParts is a page's levels and its values.
 struct ParquetParts {
@@ -36,9 +35,10 @@ __device__ __forceinline__ bool parquet_all_there(ParquetBytes levels, uint32_t 
   return !in.failed && !run.packed && run.at == 1 && run.count >= rows;
 }
 
-// ParquetLevels is the shared memory of a block that walks levels.
+// ParquetLevels is the shared memory of a block of THREADS threads that walks levels.
+template <uint32_t THREADS>
 struct ParquetLevels {
-  ParquetWindow window;
+  ParquetWindow<THREADS> window;
   uint32_t sums[SCAN_SCRATCH];
 };
 
@@ -46,7 +46,7 @@ struct ParquetLevels {
 constexpr uint32_t PARQUET_LEVEL_ROWS = 8;
 
 // parquet_values_of is the rows from `row` on that have a value, a bit each, of those that the list has runs for.
-__device__ __forceinline__ uint32_t parquet_values_of(const ParquetRuns<1024>& runs, ParquetBytes levels, uint64_t row) {
+__device__ __forceinline__ uint32_t parquet_values_of(const ParquetList& runs, ParquetBytes levels, uint64_t row) {
   if (row >= runs.rows) return 0;
   uint32_t r = parquet_run_of(runs, uint32_t(row)), values = 0;
   for (uint32_t i = 0; i < PARQUET_LEVEL_ROWS && row + i < runs.rows; i++) {
@@ -61,11 +61,11 @@ __device__ __forceinline__ uint32_t parquet_values_of(const ParquetRuns<1024>& r
 // values there are; `good` becomes whether the levels are. All threads of the block call. A thread takes 8 rows at a time,
 // and learns by a prefix sum how many values are before them. Barriers: those of the walk and of the sum, and one before the
 // next sum.
-__device__ __forceinline__ uint32_t parquet_walk_levels(ParquetLevels& shared, ParquetBytes levels, uint32_t rows,
+template <uint32_t THREADS>
+__device__ __forceinline__ uint32_t parquet_walk_levels(ParquetLevels<THREADS>& shared, ParquetBytes levels, uint32_t rows,
                                                         uint32_t first, uint32_t* places, bool& good) {
-  const ParquetRuns<1024>& runs = shared.window.runs;
   uint32_t before = 0;
-  good = parquet_walk_runs(shared.window, levels, 1, rows, [&](uint32_t from) {
+  good = parquet_walk_runs(shared.window, levels, 1, rows, [&](const ParquetList& runs, uint32_t from) {
     for (uint64_t round = from; round < runs.rows; round += blockDim.x * PARQUET_LEVEL_ROWS) {
       const uint64_t row = round + threadIdx.x * PARQUET_LEVEL_ROWS;
       const uint32_t values = parquet_values_of(runs, levels, row);
