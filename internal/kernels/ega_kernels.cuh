@@ -29,15 +29,21 @@
 
 template <class Shape>
 __device__ __forceinline__ void ega_clear(const EgaLayout& layout, const EgaTable& table) {
-  uint32_t stride = ega_stride<Shape>(layout);
-  for (uint64_t slot = global_thread(); slot <= table.slots; slot += global_threads()) {
-    if constexpr (__is_same(Shape, EgaPair)) {
+  const uint64_t slots = uint64_t(table.slots) + 1;
+  if constexpr (__is_same(Shape, EgaPair)) {
+    for (uint64_t slot = global_thread(); slot < slots; slot += global_threads()) {
       reinterpret_cast<EgaTwo*>(table.rows)[slot] = EgaTwo{EGA_EMPTY, 0};
-    } else {
-      for (uint32_t w = 0; w < stride; w++) table.rows[slot * stride + w] = ega_fresh<Shape>(layout, w);
     }
-    if (slot < (Shape::SINGLE ? 1 : table.slots)) table.tags[slot] = 0;
+  } else {  // neighbors write neighboring words, of which each thread knows the place in its row
+    const uint32_t stride = ega_stride<Shape>(layout), step = static_cast<uint32_t>(global_threads() % stride);
+    uint32_t w = static_cast<uint32_t>(global_thread() % stride);
+    for (uint64_t i = global_thread(); i < slots * stride; i += global_threads()) {
+      table.rows[i] = ega_fresh<Shape>(layout, w);
+      w += step;
+      if (w >= stride) w -= stride;
+    }
   }
+  for (uint64_t tag = global_thread(); tag < (Shape::SINGLE ? 1 : table.slots); tag += global_threads()) table.tags[tag] = 0;
 }
 
 template <class Shape>
