@@ -129,13 +129,24 @@ func finishNull(c *call, out *column.Vector) {
 
 // seen reports whether any row without NULL in the set of the call belongs
 // to the group.
-func (f *finisher) seen(row []uint64) bool {
-	s := &f.sets[f.call.set]
-	if s.unseen.in() {
-		return s.unseen.get(row) == 0
-	}
-	return f.Layout.rows.get(row) > s.nulls.get(row)
+func (f *finisher) seen(row []uint64) bool { p := f.presence(); return p.in(row) }
+
+// presence is what seen asks of a row, for loops: more rows than NULLs, or no
+// flag that there was none without.
+type presence struct {
+	more, than field
+	least      uint64 // added to more
 }
+
+func (f *finisher) presence() presence {
+	s := &f.sets[f.call.set]
+	if u := s.unseen; u.in() {
+		return presence{more: field{off: u.off}, than: u, least: 1} // its mask is 0
+	}
+	return presence{more: f.Layout.rows, than: s.nulls}
+}
+
+func (p *presence) in(row []uint64) bool { return p.more.get(row)+p.least > p.than.get(row) }
 
 // valid is the number of rows of a group without NULL in the set of the call.
 func (f *finisher) valid(row []uint64) int64 {

@@ -39,11 +39,11 @@ func (f *finisher) sum() int {
 
 // floatSums writes sums of floats, which always fit.
 func (f *finisher) floatSums(s *slot) {
-	rows, stride, out := f.rows, f.stride, f.out.Float
+	rows, stride, out, seen := f.rows, f.stride, f.out.Float, f.presence()
 	for i := range out {
 		row := rows[i*stride:][:stride]
 		out[i] = loadFloat(row[s.hot:]).value()
-		if !f.seen(row) {
+		if !seen.in(row) {
 			f.setNull(i)
 		}
 	}

@@ -19,10 +19,11 @@ func twoSum(a, b float64) (s, e float64) {
 
 // value is the sum rounded to a double.
 func (a compensated) value() float64 {
-	if v := a.s + a.c; !math.IsNaN(v) && !math.IsInf(a.s, 0) {
-		return v
+	v := a.s + a.c
+	if v-v != 0 && (v != v || math.IsInf(a.s, 0)) { // NaN or infinite
+		return a.s
 	}
-	return a.s
+	return v
 }
 
 func loadFloat(words []uint64) compensated {

@@ -89,7 +89,7 @@ func listToArrow(v *Vector, mem memory.Allocator) (arrow.Array, error) {
 // entries are the pairs of a map array: a struct of keys and counts.
 func entries(t Type, keys arrow.Array, counts []int64, mem memory.Allocator) arrow.ArrayData {
 	n := keys.Len()
-	buf := intBuffer[int64](&Vector{Len: n, Int: counts}, mem)
+	buf := copyWords(&Vector{Len: n}, counts, nil, mem)
 	defer buf.Release()
 	items := array.NewData(arrow.PrimitiveTypes.Int64, n, []*memory.Buffer{nil, buf}, nil, 0, 0)
 	defer items.Release()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -294,6 +295,39 @@ func TestFromArrowBadCode(t *testing.T) {
 	var v Vector
 	if err := FromArrow(dictionaryArray(t, []int8{5}, []bool{true}, []string{"a"}), &v); err == nil {
 		t.Error("a code outside the dictionary was taken")
+	}
+}
+
+// Strings come out whole whether they may be moved as 16 bytes each or not: up
+// to 16 bytes long, or longer, and where the data ends with the last one.
+func TestToArrowStrings(t *testing.T) {
+	for _, longest := range []int{0, 1, 15, 16, 17, 40} {
+		for _, padding := range []int{0, 15, SpanPadding} {
+			v := &Vector{Type: Type{Kind: String}}
+			var want []string
+			var data []byte
+			for i := range 100 {
+				s := strings.Repeat(string(rune('a'+i%26)), i*7%(longest+1))
+				if i == 50 {
+					s = strings.Repeat("#", longest)
+				}
+				want = append(want, s)
+				data = append(data, s...)
+				v.Span = append(v.Span, Span{Off: uint32(len(data) - len(s)), Len: uint32(len(s))})
+			}
+			v.Len = len(want)
+			v.Data = append(make([]byte, 0, len(data)+padding), data...)
+			arr, err := ToArrow(v, memory.DefaultAllocator)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, s := range want {
+				if got := arr.ValueStr(i); got != s {
+					t.Errorf("up to %d bytes, padding %d: value %d is %q, want %q", longest, padding, i, got, s)
+				}
+			}
+			arr.Release()
+		}
 	}
 }
 

@@ -80,11 +80,18 @@ func wordBuffer(v *Vector, mem memory.Allocator) *memory.Buffer {
 	case Float32:
 		return fill(v, v.Float, dictFloats(v), mem, func(f float64) float32 { return float32(f) })
 	case Float64:
-		return fill(v, v.Float, dictFloats(v), mem, func(f float64) float64 { return f })
+		return copyWords(v, v.Float, dictFloats(v), mem)
 	case Decimal:
 		return decimalBuffer(v, mem)
 	}
-	return intBuffer[int64](v, mem)
+	return copyWords(v, v.Int, dictInts(v), mem)
+}
+
+func dictInts(v *Vector) []int64 {
+	if v.Dict == nil {
+		return nil
+	}
+	return v.Dict.Values.Int
 }
 
 func dictFloats(v *Vector) []float64 {
@@ -96,11 +103,7 @@ func dictFloats(v *Vector) []float64 {
 
 func decimalBuffer(v *Vector, mem memory.Allocator) *memory.Buffer {
 	if v.Type.Rep() == RepInt64 {
-		var dict []int64
-		if v.Dict != nil {
-			dict = v.Dict.Values.Int
-		}
-		return fill(v, v.Int, dict, mem, decimal128.FromI64)
+		return fill(v, v.Int, dictInts(v), mem, decimal128.FromI64)
 	}
 	var dict []decimal256.Num
 	if v.Dict != nil {
@@ -132,9 +135,23 @@ func fill[S any, T arrow.FixedWidthType](v *Vector, flat, dict []S, mem memory.A
 	return buf
 }
 
-// intBuffer is fill for integers, written out because an inlined conversion
-// was measured twice as fast as a call of one.
-func intBuffer[T uint8 | uint16 | uint32 | int64](v *Vector, mem memory.Allocator) *memory.Buffer {
+// copyWords is fill for values that stay as they are.
+func copyWords[T int64 | float64](v *Vector, flat, dict []T, mem memory.Allocator) *memory.Buffer {
+	buf, dst := newBuffer[T](v.Len, mem)
+	if v.Dict != nil {
+		for i, c := range v.Codes[:len(dst)] {
+			dst[i] = dict[c]
+		}
+	} else {
+		copy(dst, flat[:len(dst)])
+	}
+	clearNulls(dst, v.Null)
+	return buf
+}
+
+// intBuffer is fill for small integers, written out because an inlined
+// conversion was measured twice as fast as a call of one.
+func intBuffer[T uint8 | uint16 | uint32](v *Vector, mem memory.Allocator) *memory.Buffer {
 	buf, dst := newBuffer[T](v.Len, mem)
 	if v.Dict != nil {
 		src := v.Dict.Values.Int
@@ -233,7 +250,7 @@ func byteBuffers(v *Vector, mem memory.Allocator) ([]*memory.Buffer, error) {
 		return fixedBuffer(v, spans, src, int(v.Type.Width), mem)
 	}
 	offsetBuf, offsets := newBuffer[int32](v.Len+1, mem)
-	total := placeSpans(offsets, v, spans)
+	total, short := placeSpans(offsets, v, spans, src)
 	if total > math.MaxInt32 {
 		offsetBuf.Release()
 		return nil, fmt.Errorf("%w: %d bytes of text in %d rows, and one array holds 2 GiB", ErrTooLarge, total, v.Len)
@@ -241,23 +258,28 @@ func byteBuffers(v *Vector, mem memory.Allocator) ([]*memory.Buffer, error) {
 	dataBuf := memory.NewResizableBuffer(mem)
 	dataBuf.Reserve(total + SpanPadding)
 	dataBuf.ResizeNoShrink(total)
-	copySpans(dataBuf.Buf(), offsets, v, spans, src)
+	if short {
+		copyShort(dataBuf.Buf(), src, spans[:v.Len])
+	} else {
+		copySpans(dataBuf.Buf(), offsets, v, spans, src)
+	}
 	return []*memory.Buffer{offsetBuf, dataBuf}, nil
 }
 
 // placeSpans sets offsets to where the values lie when they are laid end to
 // end, and returns the bytes of all. Offsets mean nothing if those do not fit
-// 31 bits.
-func placeSpans(offsets []int32, v *Vector, spans []Span) int {
-	total := 0
+// 31 bits. short: copyShort may copy them.
+func placeSpans(offsets []int32, v *Vector, spans []Span, src []byte) (total int, short bool) {
 	offsets[0] = 0
 	if v.Null == nil && v.Dict == nil {
 		offsets := offsets[1:]
+		last, longest := uint32(0), uint32(0)
 		for i, s := range spans[:len(offsets)] {
 			total += int(s.Len)
 			offsets[i] = int32(total)
+			last, longest = max(last, s.Off), max(longest, s.Len)
 		}
-		return total
+		return total, longest <= SpanPadding && int(last)+SpanPadding <= cap(src)
 	}
 	for i := range v.Len {
 		if !v.IsNull(i) {
@@ -265,7 +287,19 @@ func placeSpans(offsets []int32, v *Vector, spans []Span) int {
 		}
 		offsets[i+1] = int32(total)
 	}
-	return total
+	return total, false
+}
+
+// copyShort lays values end to end that may each be read and written as one
+// 16-byte word, the first ones first, since it covers what comes behind. dst has
+// SpanPadding bytes to spare.
+func copyShort(dst, src []byte, spans []Span) {
+	type bytes = [SpanPadding]byte
+	to, from := unsafe.Pointer(unsafe.SliceData(dst)), unsafe.Pointer(unsafe.SliceData(src))
+	for _, s := range spans {
+		*(*bytes)(to) = *(*bytes)(unsafe.Add(from, s.Off))
+		to = unsafe.Add(to, s.Len)
+	}
 }
 
 // entry is where row i has its value: in v, or in its Dict.
@@ -278,8 +312,7 @@ func (v *Vector) entry(i int) int {
 
 // copySpans lays the values in dst, at the offsets. dst has SpanPadding bytes
 // to spare. Where the source has them too, short values move as one 16-byte
-// word, the first ones first, since it covers what comes behind: a call of copy
-// costs more than the bytes do.
+// word, as in copyShort: a call of copy costs more than the bytes do.
 func copySpans(dst []byte, offsets []int32, v *Vector, spans []Span, src []byte) {
 	src = src[:cap(src)]
 	if v.Null == nil && v.Dict == nil {
