@@ -5,7 +5,7 @@
 // jumping, and a page is the work of many blocks of threads, in five kernels that run one after the other on all pages:
 //
 //   link    for each window (snappy_page.cuh): where a chain of elements that comes in leaves it (chain.cuh)
-//   walk    one thread a page goes from exit to exit: where the elements really come into each window
+//   walk    a block a page, of which one thread goes from exit to exit: where the elements really come into each window
 //   find    for each window: its tags, and how much its elements come to, which tells where their output begins
 //   expand  a block for each fragment of the output, as if copies reached back to the beginning of their fragment at most.
 //           Those of Google's encoder and its ports do, since it takes so much at once and forgets what was before
@@ -30,7 +30,7 @@
 // Cost, of codes of 12 characters behind their length, 240,000 elements in 2 MB, in instructions of a thread for a byte
 // of output, estimated from the PTX: link 40, find 70, expand 70, of which 15 are to follow origins (1.5 steps: two of
 // three bytes are from before their piece). A multiprocessor starts 128 a cycle at best; at half of that a byte takes 3
-// cycles. Walking takes some 300 cycles for each 4 KiB of the page. Shared memory: 17 KiB a block, static.
+// cycles. Walking takes some 100 cycles for each 4 KiB of the page. Shared memory: 17 KiB a block, static.
 #include "device.cuh"
 
 #include "parquet.cuh"
@@ -217,13 +217,15 @@ extern "C" __global__ void __launch_bounds__(SNAPPY_LINK_THREADS)
   for (uint32_t w = share.part; w < share.page.window_count; w += share.parts) snappy_link(shared, share.page, w);
 }
 
-// Threads a block: 32, of which one is at work; blocks: n.
-extern "C" __global__ void __launch_bounds__(32)
+// Threads a block: SNAPPY_WALK_THREADS; blocks: n.
+extern "C" __global__ void __launch_bounds__(SNAPPY_WALK_THREADS)
     parquet_snappy_walk(const uint8_t* parcel, uint8_t* work, const ParquetPage* pages, uint32_t n, uint64_t* stop) {
   __shared__ uint32_t stopped;
+  __shared__ SnappyTile tile;
   SnappyShare share;
   if (parquet_stopped(stop, &stopped) || !snappy_share(parcel, work, pages, n, stop, share)) return;
-  if (threadIdx.x == 0 && !snappy_walk(share.page)) parquet_stop(stop, PARQUET_STOP_DAMAGED);
+  const bool good = snappy_walk(tile, share.page);
+  if (threadIdx.x == 0 && !good) parquet_stop(stop, PARQUET_STOP_DAMAGED);
 }
 
 // Threads a block: SNAPPY_LINK_THREADS.

@@ -34,7 +34,7 @@ func (k *ParquetSnappy) ExpandPages(stream *cuda.Stream, parcel, work, list cuda
 		grid   cuda.Grid
 	}{
 		{k.Link, link},
-		{k.Walk, cuda.Grid{Blocks: uint32(n), Threads: 32}},
+		{k.Walk, cuda.Grid{Blocks: uint32(n), Threads: parquetSnappyWalkThreads}},
 		{k.Find, link},
 		{k.Expand, expand},
 		{k.Again, cuda.Grid{Blocks: uint32(n), Threads: expand.Threads}},

@@ -15,11 +15,14 @@ const (
 	// make too many blocks. A guess.
 	parquetEach = 8
 
-	parquetLinkThreads   = 1024 // as the kernels are made for
-	parquetSnappyThreads = 512  // as the kernels are made for
-	parquetThreads       = 256
-	parquetWalkThreads   = 512 // as the kernels are made for
-	parquetRowThreads    = 128 // so that rows of 41 words fit into shared memory
+	// As the kernels are made for.
+	parquetLinkThreads       = 1024
+	parquetSnappyWalkThreads = 512
+	parquetSnappyThreads     = 512
+	parquetThreads           = 256
+	parquetWalkThreads       = 512
+
+	parquetRowThreads = 128 // so that rows of 41 words fit into shared memory
 )
 
 // parquetLinkGrid is the grid of parquet_snappy_link and _find for pages > 0: a

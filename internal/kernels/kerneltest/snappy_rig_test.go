@@ -14,6 +14,7 @@ import (
 
 const (
 	snappyWindow   = 4096 // parquet_snappy.cu and what it includes
+	snappyTile     = 256
 	snappyBatch    = 512
 	snappyLong     = 1024
 	snappyPiece    = 8 << 10

@@ -97,7 +97,11 @@ func TestSnappyLarge(t *testing.T) {
 	}
 	zeros := make([]byte, 1<<20)
 	random := fill(1<<20+7, func() byte { return byte(r.draws.Uint32()) })
-	pages := blockPages(snappy.Encode(nil, codes), cutBlock(codes), snappy.Encode(nil, zeros), snappy.Encode(nil, random), new(snappyBlock).literal(4, random...).bytes())
+	many := new(snappyBlock).literalOf(100, r.draws)
+	for range snappyTile*snappyWindow/5 + 1000 {
+		many.copy(3, 1+r.draws.IntN(4), 1+r.draws.IntN(100))
+	}
+	pages := blockPages(snappy.Encode(nil, codes), cutBlock(codes), snappy.Encode(nil, zeros), snappy.Encode(nil, random), new(snappyBlock).literal(4, random...).bytes(), many.bytes())
 	r.alone(pages)
 	likeCPU(t, pages)
 }
