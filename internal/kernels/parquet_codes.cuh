@@ -1,7 +1,8 @@
 // Codes of a dictionary, in runs (parquet_runs.cuh), to the words of its entries.
 //
-// All blocks that work for a page list its runs (parquet_heads.cuh), each for itself, and decode their share of the codes. A
-// batch of BATCH rows is of a warp of these blocks, in turns, so that the shares are alike however runs lie in lists.
+// One of PARQUET_CODE_BLOCKS blocks of a page lists its runs (parquet_heads.cuh), each of them for itself, and decodes its share
+// of the codes. A batch of BATCH rows is of a warp of these blocks, in turns, so that the shares are alike however runs lie in
+// lists.
 //
 // A lane searches the run of its first row, and goes on from there. All codes of a batch are read before the first entry is,
 // so that the waits for entries overlap.
@@ -11,6 +12,9 @@
 
 #include "parquet_heads.cuh"
 #include "parquet_words.cuh"
+
+// A guess: lists cost the more the more blocks make them, and decoding a share is over the sooner.
+constexpr uint32_t PARQUET_CODE_BLOCKS = 3;
 
 // ParquetEntries is the words of a dictionary for an output.
 struct ParquetEntries {
@@ -79,12 +83,14 @@ __device__ __forceinline__ uint32_t parquet_code_width(uint64_t* stop, ParquetBy
 }
 
 // parquet_codes writes the words of this block's share of a page of codes. If the width is 0 all codes are, with runs or
-// without; so it is without any bytes if there are no values. All THREADS threads of the block call.
+// without; so it is without any bytes if there are no values. All THREADS threads of the block call, which is block `part` of
+// `blocks`.
 template <uint32_t THREADS>
 __device__ __forceinline__ void parquet_codes(ParquetWindow<THREADS>& window, const ParquetJob& job,
                                               const ParquetEntries& entries, const ParquetArrays& arrays, ParquetBytes body,
-                                              uint32_t rows, uint32_t part, uint32_t parts) {
-  if (rows == 0 && body.size == 0) return;
+                                              uint32_t rows, uint32_t part, uint32_t blocks) {
+  const uint32_t parts = (blocks + PARQUET_CODE_BLOCKS - 1) / PARQUET_CODE_BLOCKS;
+  if (part >= parts || (rows == 0 && body.size == 0)) return;
   const uint32_t width = parquet_code_width(job.stop, body);
   if (width > 32 || rows == 0) return;
   if (entries.count == 0) return parquet_stop(job.stop, PARQUET_STOP_DAMAGED);
