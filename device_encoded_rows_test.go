@@ -18,7 +18,7 @@ import (
 func TestEncodedRowsOnDevice(t *testing.T) {
 	thread := gputest.Open(t)
 	maker := rowMaker{thread: thread, stream: gputest.Keep(t, thread.NewStream)}
-	maker.kernels = gputest.Keep(t, func() (*decode.Kernels, error) { return decode.LoadKernels(thread) })
+	maker.kernels = decode.NewKernels(thread.Context())
 	for f, x := range []struct {
 		name, nulls string
 		options     []parquet.WriterOption

@@ -35,7 +35,6 @@ type BucketPass struct {
 
 	thread  *cuda.Thread
 	kernels *Kernels
-	loaded  *Kernels // the same if they are its own; else nil
 	copies  *cuda.Stream
 	work    *cuda.Stream
 	table   *Table
@@ -64,8 +63,6 @@ const (
 
 // ErrNoBucket is that Add or End was called without Begin.
 var ErrNoBucket = errors.New("ega: no bucket was begun")
-
-var errKernels = errors.New("the kernels are those of another layout")
 
 // BucketPassStats is what a BucketPass has done.
 type BucketPassStats struct {
@@ -99,16 +96,9 @@ func (b *BucketPass) open(c *cuda.Context) (err error) {
 	if b.thread, err = c.Lock(); err != nil {
 		return err
 	}
-	if b.kernels = b.config.Kernels; b.kernels == nil {
-		if b.loaded, err = Load(b.thread, b.config.Layout); err != nil {
-			return err
-		}
-		b.kernels = b.loaded
+	if b.kernels, err = Load(b.thread, b.config.Layout); err != nil {
+		return err
 	}
-	if b.kernels.view != b.config.Layout.view() {
-		return errKernels
-	}
-	b.kernels = b.kernels.on(b.thread)
 	for _, s := range []**cuda.Stream{&b.copies, &b.work} {
 		if *s, err = b.thread.NewStream(); err != nil {
 			return err
@@ -199,9 +189,6 @@ func (b *BucketPass) Close() error {
 	err = errors.Join(err, b.facts.close(), b.memory.close())
 	if b.table != nil {
 		err = errors.Join(err, b.table.Close())
-	}
-	if b.loaded != nil {
-		err = errors.Join(err, b.loaded.Close())
 	}
 	for _, s := range b.streams() {
 		err = errors.Join(err, s.Close())

@@ -15,9 +15,9 @@ import (
 var lifeLayout = ega.Layout{Hash: true, KeyWords: 1, Ops: []ega.Op{ega.Add}}
 
 // bucketLife is two buckets, the first of which fills the table and comes back in parts.
-func bucketLife(c *cuda.Context, k *ega.Kernels, host func(int64) error) (err error) {
+func bucketLife(c *cuda.Context, host func(int64) error) (err error) {
 	l := lifeLayout
-	b, err := ega.NewBucketPass(c, ega.BucketPassConfig{Layout: l, Kernels: k, Device: 7000, Host: host})
+	b, err := ega.NewBucketPass(c, ega.BucketPassConfig{Layout: l, Device: 7000, Host: host})
 	if err != nil {
 		return err
 	}
@@ -43,7 +43,6 @@ func bucketLife(c *cuda.Context, k *ega.Kernels, host func(int64) error) (err er
 // Whichever driver call fails, the error says so, nothing stays open, and the budget is as before.
 func TestBucketPassFaults(t *testing.T) {
 	r := newRig(t)
-	k := r.load(lifeLayout)
 	var held int64
 	host := func(n int64) error {
 		held += n
@@ -53,7 +52,7 @@ func TestBucketPassFaults(t *testing.T) {
 	if testing.Short() {
 		step = 7
 	}
-	gputest.FailCalls(t, step, func() error { return bucketLife(r.thread.Context(), k, host) }, func() {
+	gputest.FailCalls(t, step, func() error { return bucketLife(r.thread.Context(), host) }, func() {
 		if held != 0 {
 			t.Fatalf("%d bytes of the host are not given back", held)
 		}
@@ -77,7 +76,7 @@ func TestBucketPassLost(t *testing.T) {
 		}
 		const illegalAddress = 700 // CUDA_ERROR_ILLEGAL_ADDRESS
 		emulator.Fault(emu.AnyCall, nth, illegalAddress, false)
-		err = bucketLife(c, nil, nil)
+		err = bucketLife(c, nil)
 		lost := c.Lost()
 		if locked := cuda.LockedThreads(); locked != 0 {
 			t.Fatalf("call %d loses the device: %d threads are locked", nth, locked)

@@ -24,9 +24,6 @@ const (
 // BucketPassConfig is the shape of a BucketPass. Zero fields have defaults, where nothing else is said.
 type BucketPassConfig struct {
 	Layout Layout
-	// Kernels are those of Layout, loaded on any thread of the context and closed after the BucketPass; nil: it loads
-	// its own. To load them takes tens of milliseconds where the driver has not compiled them before, so many share them.
-	Kernels *Kernels
 	// Device is how many bytes of device memory this pass may take, above 0.
 	Device int64
 	// Host is asked before host memory is pinned, and told, as a negative number, what was freed; nil: no

@@ -232,9 +232,8 @@ func TestBucketPassBudget(t *testing.T) {
 	}
 	refusal := errors.New("no")
 	for want, config := range map[string]ega.BucketPassConfig{
-		"no":             {Layout: everyOp, Device: 1 << 20, Host: func(int64) error { return refusal }},
-		"at least":       {Layout: everyOp, Device: 5000},
-		"another layout": {Layout: everyOp, Device: 1 << 20, Kernels: r.load(ega.Pairs)},
+		"no":       {Layout: everyOp, Device: 1 << 20, Host: func(int64) error { return refusal }},
+		"at least": {Layout: everyOp, Device: 5000},
 	} {
 		if _, err := ega.NewBucketPass(r.thread.Context(), config); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one with %q", err, want)
@@ -246,8 +245,7 @@ func TestBucketPassBudget(t *testing.T) {
 func TestBucketPassErrors(t *testing.T) {
 	r := newRig(t)
 	l := ega.Layout{Hash: true, KeyWords: 1, Ops: []ega.Op{ega.Add}}
-	k := r.load(l) // shared, and on the same thread for once
-	b := r.bucketPass(ega.BucketPassConfig{Layout: l, Kernels: k, Device: tinyPass, Load: feedback.LoadConfig{Full: .2, Max: .9}})
+	b := r.bucketPass(ega.BucketPassConfig{Layout: l, Device: tinyPass, Load: feedback.LoadConfig{Full: .2, Max: .9}})
 	rows := makeRows(rand.New(rand.NewPCG(1, 3)), &l, 3000, func(i int) uint64 { return uint64(i % 400) })
 	if _, err := b.Add(rows); !errors.Is(err, ega.ErrNoBucket) {
 		t.Errorf("Add before Begin: %v", err)

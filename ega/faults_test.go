@@ -100,7 +100,6 @@ func (r *rig) life(rows []uint64, f func(k *ega.Kernels, in, out cuda.Span, n ui
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, k.Close()) }()
 	memory, err := r.thread.Alloc(cuda.Size(16 * len(rows)))
 	if err != nil {
 		return err

@@ -27,7 +27,7 @@ func TestHash(t *testing.T) {
 	e := key.NewEncoder(l, nil)
 	e.Encode([]column.Vector{{Type: column.Type{Kind: column.Int64}, Len: len(hashed), Int: hashed}}, len(hashed))
 	r := newRig(t)
-	probe := gputest.Keep(t, func() (*kerneltest.EgaProbe, error) { return kerneltest.LoadEgaProbe(r.thread) })
+	probe := gputest.Make(t, func() (*kerneltest.EgaProbe, error) { return kerneltest.LoadEgaProbe(r.thread) })
 	device := r.space(len(hashed))
 	words := make([]uint64, len(hashed))
 	for i, v := range hashed {
@@ -46,7 +46,7 @@ func TestHash(t *testing.T) {
 // So they are for several words.
 func TestHashOfWords(t *testing.T) {
 	r := newRig(t)
-	probe := gputest.Keep(t, func() (*kerneltest.EgaProbe, error) { return kerneltest.LoadEgaProbe(r.thread) })
+	probe := gputest.Make(t, func() (*kerneltest.EgaProbe, error) { return kerneltest.LoadEgaProbe(r.thread) })
 	for keys := 1; keys <= ega.MaxKeyWords; keys++ {
 		words := make([]uint64, 2*keys)
 		for i := range words {

@@ -1,11 +1,12 @@
 package ega
 
 import (
-	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/kernels"
+	"github.com/gagg-dev/gagg/partition"
 )
 
 // family is the kernels of one shape; internal/kernels/ega_kernels.cuh tells what each does.
@@ -18,22 +19,21 @@ type family interface {
 	Shared(s *cuda.Stream, g cuda.Grid, l kernels.EgaLayout, rows cuda.Ptr, n uint64, slots, probes, parts uint32, t kernels.EgaTable, r kernels.EgaRest) error
 	Spans(s *cuda.Stream, g cuda.Grid, l kernels.EgaLayout, rows, spans cuda.Ptr, slots, probes uint32, t kernels.EgaTable, r kernels.EgaRest) error
 	Buckets(s *cuda.Stream, g cuda.Grid, l kernels.EgaLayout, in kernels.EgaBuckets) error
-	Functions() []*cuda.Function
-	Close() error
+	Kernel(place int) (*cuda.Function, error)
+	Parts(places ...int) []*cuda.Source
 }
 
-// Places of kernels among a family's functions.
+// Places of kernels in the order of a family's source.
 const (
-	clearFunction   = 0
-	probeFunction   = 1
-	placeFunction   = 2
-	sharedFunction  = 5
-	spansFunction   = 6
-	bucketsFunction = 7
+	clearKernel   = 0
+	probeKernel   = 1
+	placeKernel   = 2
+	collectKernel = 3
+	sharedKernel  = 5
 )
 
-// Kernels is the kernels for rows of one layout, loaded into a context. What is
-// made with them works on the thread that loaded them.
+// Kernels is the kernels for rows of one layout in a context. What is made with them works on the thread that loaded
+// them. They stay in the context: there is nothing to close.
 type Kernels struct {
 	Layout Layout
 	family family
@@ -41,81 +41,76 @@ type Kernels struct {
 	view   kernels.EgaLayout
 	thread *cuda.Thread
 	device cuda.Device
-	// resident is how many blocks run at once on the device, of clear, probe and place.
-	resident [placeFunction + 1]int
+	// resident is how many blocks run at once on the device, of clear and probe.
+	resident [probeKernel + 1]int
 }
 
-// Load loads the kernels that suit a layout best. Errors: those of Validate and
-// of the driver.
+// Load loads those of the kernels that suit a layout best that any use begins with. The others are loaded when
+// they are first launched. Errors: those of Validate and of the driver.
 func Load(t *cuda.Thread, l Layout) (*Kernels, error) {
 	if err := l.Validate(); err != nil {
 		return nil, fmt.Errorf("layout: %w", err)
 	}
-	f, err := loadFamily(t, &l)
-	if err != nil {
+	c := t.Context()
+	k := &Kernels{Layout: l, family: newFamily(c, &l), count: kernels.NewEgaCount(c), view: l.view(), thread: t, device: c.Device()}
+	if err := c.Load(k.family.Parts(clearKernel, probeKernel, sharedKernel)...); err != nil {
 		return nil, err
 	}
-	k := &Kernels{Layout: l, family: f, view: l.view(), thread: t, device: t.Context().Device()}
-	if k.count, err = kernels.LoadEgaCount(t); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	if err := k.prepare(f.Functions()); err != nil {
-		return nil, errors.Join(err, k.Close())
+	for i := range k.resident {
+		blocks, err := k.blocks(i)
+		if err != nil {
+			return nil, err
+		}
+		k.resident[i] = blocks
 	}
 	return k, nil
 }
 
-// on is the same kernels for what another thread of the context makes. They are
-// closed where they were loaded, after all that.
+// PassKernels is the kernels that a MultiPass of a layout needs while all groups are on the device, in the order in which it does: they
+// may be loaded (cuda.Context.Load) before it is made.
+func PassKernels(c *cuda.Context, l *Layout) []*cuda.Source {
+	return slices.Concat(
+		newFamily(c, l).Parts(sharedKernel, probeKernel, clearKernel, collectKernel),
+		kernels.NewEgaCount(c).Parts(),
+		partition.ScatterKernels(kernels.NewEgaScatter(c), l.Stride()),
+	)
+}
+
+// on is the same kernels for what another thread of the context makes.
 func (k *Kernels) on(t *cuda.Thread) *Kernels {
 	other := *k
 	other.thread = t
 	return &other
 }
 
-// prepare allows shared memory to the functions that need it, and asks how many blocks of the others run at once.
-func (k *Kernels) prepare(functions []*cuda.Function) error {
-	for _, i := range []int{sharedFunction, spansFunction, bucketsFunction} {
-		if err := functions[i].SetDynamicShared(uint32(k.sharedBytes())); err != nil {
-			return err
-		}
+// blocks is how many blocks of a kernel for rows run at once on the device.
+func (k *Kernels) blocks(kernel int) (int, error) {
+	f, err := k.family.Kernel(kernel)
+	if err != nil {
+		return 0, err
 	}
-	for i := range k.resident {
-		blocks, err := functions[i].Occupancy(kernels.EgaThreads, 0)
-		if err != nil {
-			return err
-		}
-		k.resident[i] = blocks * k.device.Multiprocessors
-	}
-	return nil
+	blocks, err := f.Occupancy(kernels.EgaThreads, 0)
+	return blocks * k.device.Multiprocessors, err
 }
 
-func loadFamily(t *cuda.Thread, l *Layout) (family, error) {
+func newFamily(c *cuda.Context, l *Layout) family {
 	switch {
 	case l.isPairs():
-		return asFamily(kernels.LoadEgaPair(t))
+		return kernels.NewEgaPair(c)
 	case l.isRare() && l.KeyWords == 1:
-		return asFamily(kernels.LoadEgaRare(t))
+		return kernels.NewEgaRare(c)
 	case l.isRare():
-		return asFamily(kernels.LoadEgaAny(t))
+		return kernels.NewEgaAny(c)
 	case l.KeyWords == 1:
-		return asFamily(kernels.LoadEgaKey1(t))
+		return kernels.NewEgaKey1(c)
 	case l.KeyWords == 2:
-		return asFamily(kernels.LoadEgaKey2(t))
+		return kernels.NewEgaKey2(c)
 	case l.KeyWords == 3:
-		return asFamily(kernels.LoadEgaKey3(t))
+		return kernels.NewEgaKey3(c)
 	case l.KeyWords == 4:
-		return asFamily(kernels.LoadEgaKey4(t))
+		return kernels.NewEgaKey4(c)
 	}
-	return asFamily(kernels.LoadEgaAny(t))
-}
-
-// asFamily keeps a nil pointer from becoming an interface that is not nil.
-func asFamily[F family](f F, err error) (family, error) {
-	if err != nil {
-		return nil, err
-	}
-	return f, nil
+	return kernels.NewEgaAny(c)
 }
 
 // sharedBytes is the dynamic shared memory a block can have.
@@ -149,10 +144,7 @@ func SharedSlots(l *Layout, memory cuda.Size) uint32 {
 	return uint32((memory - fixed) / each)
 }
 
-// rows is the grid of the kernel at a place among the functions, that n rows are shared among.
-func (k *Kernels) rows(function int, n uint64) cuda.Grid {
-	return kernels.EgaRows(n, k.resident[function])
+// rows is the grid of clear or probe, that n rows are shared among.
+func (k *Kernels) rows(kernel int, n uint64) cuda.Grid {
+	return kernels.EgaRows(n, k.resident[kernel])
 }
-
-// Close unloads the kernels. A second call does nothing.
-func (k *Kernels) Close() error { return errors.Join(k.family.Close(), k.count.Close()) }

@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"sync/atomic"
 
 	"github.com/gagg-dev/gagg/internal/cuda"
-	"github.com/gagg-dev/gagg/internal/kernels"
 	"github.com/gagg-dev/gagg/partition"
 	"github.com/gagg-dev/gagg/streams"
 )
@@ -40,8 +38,6 @@ type MultiPass struct {
 	cancel  context.CancelCauseFunc
 
 	kernels *Kernels
-	scatter *kernels.EgaScatter
-	paging  paging
 	table   passTable
 	lanes   []passLane // each is its lane's, and Finish's when these have ended
 	placing placing
@@ -84,9 +80,6 @@ func (m *MultiPass) open() error {
 	}
 	defer t.Unlock()
 	if m.kernels, err = Load(t, m.config.Layout); err != nil {
-		return err
-	}
-	if m.scatter, err = kernels.LoadEgaScatter(t); err != nil {
 		return err
 	}
 	if err := m.table.open(m.kernels, &m.plan, m.config.Groups); err != nil {
@@ -148,48 +141,7 @@ func (m *MultiPass) free() error {
 	for i := range m.lanes {
 		errs = append(errs, m.lanes[i].close())
 	}
-	errs = append(errs, m.table.close(), m.paging.close())
-	if m.scatter != nil {
-		errs = append(errs, m.scatter.Close())
-	}
-	if m.kernels != nil {
-		errs = append(errs, m.kernels.Close())
-	}
-	return errors.Join(errs...)
-}
-
-// paging is the kernels of pages and chains, loaded when the first lane needs them: most
-// passes never do.
-type paging struct {
-	mu     sync.Mutex
-	pages  *kernels.Pages
-	chains *kernels.EgaScatterChain
-}
-
-func (p *paging) load(t *cuda.Thread) (err error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.pages == nil {
-		if p.pages, err = kernels.LoadPages(t); err != nil {
-			return err
-		}
-	}
-	if p.chains == nil {
-		p.chains, err = kernels.LoadEgaScatterChain(t)
-	}
-	return err
-}
-
-func (p *paging) close() error {
-	var errs []error
-	if p.chains != nil {
-		errs = append(errs, p.chains.Close())
-	}
-	if p.pages != nil {
-		errs = append(errs, p.pages.Close())
-	}
-	p.chains, p.pages = nil, nil
-	return errors.Join(errs...)
+	return errors.Join(append(errs, m.table.close())...)
 }
 
 // mostBits is the most of Finish.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gagg-dev/gagg/gpumem"
 	"github.com/gagg-dev/gagg/internal/cuda"
+	"github.com/gagg-dev/gagg/internal/kernels"
 	"github.com/gagg-dev/gagg/partition"
 )
 
@@ -33,12 +34,14 @@ func (l *passLane) open() error {
 		return nil
 	}
 	m := l.pass
-	if err := m.paging.load(l.thread); err != nil {
+	c := l.thread.Context()
+	pages, chains := kernels.NewPages(c), kernels.NewEgaScatterChain(c)
+	if err := c.Load(append(pages.Parts(), partition.ChainKernels(chains, m.plan.layout.Stride())...)...); err != nil {
 		return err
 	}
 	l.plan = planPool(m.plan.layout, m.plan.pool(m.table.size()), m.plan.most)
 	for {
-		err := l.make()
+		err := l.make(pages, chains)
 		half := l.plan.pages / 2
 		if err == nil {
 			m.counts.pages(l.plan.pages)
@@ -50,12 +53,12 @@ func (l *passLane) open() error {
 	}
 }
 
-func (l *passLane) make() (err error) {
+func (l *passLane) make(pages *kernels.Pages, chains *kernels.EgaScatterChain) (err error) {
 	m := l.pass
-	if l.pool, err = gpumem.New(l.thread, m.paging.pages, l.plan.config()); err != nil {
+	if l.pool, err = gpumem.New(l.thread, pages, l.plan.config()); err != nil {
 		return err
 	}
-	if l.chains, err = partition.NewChains(l.thread, m.paging.chains, l.pool, l.plan.device(m.plan.layout), m.plan.most); err != nil {
+	if l.chains, err = partition.NewChains(l.thread, chains, l.pool, l.plan.device(m.plan.layout), m.plan.most); err != nil {
 		return errors.Join(err, l.close())
 	}
 	return nil

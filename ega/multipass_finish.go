@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/gagg-dev/gagg/internal/cuda"
+	"github.com/gagg-dev/gagg/internal/kernels"
 	"github.com/gagg-dev/gagg/partition"
 	"github.com/gagg-dev/gagg/streams"
 )
@@ -156,7 +157,7 @@ func (g *Groups) scatter(t *cuda.Thread, stream *cuda.Stream, m *MultiPass, dens
 		return nil, dense, err
 	}
 	g.memory = other
-	s, err := partition.NewDeviceScatter(t, m.scatter, partition.DeviceRows{Stride: m.plan.layout.Stride(), Bits: g.fine}, int(groups))
+	s, err := partition.NewDeviceScatter(t, kernels.NewEgaScatter(t.Context()), partition.DeviceRows{Stride: m.plan.layout.Stride(), Bits: g.fine}, int(groups))
 	if err != nil {
 		return nil, dense, err
 	}

@@ -37,7 +37,7 @@ func (r *rig) do(err error) {
 
 func (r *rig) load(l ega.Layout) *ega.Kernels {
 	r.tb.Helper()
-	return gputest.Keep(r.tb, func() (*ega.Kernels, error) { return ega.Load(r.thread, l) })
+	return gputest.Make(r.tb, func() (*ega.Kernels, error) { return ega.Load(r.thread, l) })
 }
 
 func (r *rig) table(k *ega.Kernels, c ega.TableConfig) *ega.Table {

@@ -46,10 +46,8 @@ func NewScattered(k *Kernels, c ScatteredConfig) (*Scattered, error) {
 }
 
 func (s *Scattered) open(c ScatteredConfig) (err error) {
-	if s.moves, err = kernels.LoadEgaScatter(s.k.thread); err != nil {
-		return err
-	}
-	if s.scatter, err = partition.NewDeviceScatter(s.k.thread, s.moves, partition.DeviceRows{
+	moves := kernels.NewEgaScatter(s.k.thread.Context())
+	if s.scatter, err = partition.NewDeviceScatter(s.k.thread, moves, partition.DeviceRows{
 		Stride: s.k.Layout.Stride(), Keyed: !s.k.Layout.Hash, Skip: uint(c.Skip), Bits: s.plan.bits,
 	}, int(c.Rows)); err != nil {
 		return err
@@ -115,9 +113,6 @@ func (s *Scattered) Close() error {
 	if s.scatter != nil {
 		errs = append(errs, s.scatter.Close())
 	}
-	if s.moves != nil {
-		errs = append(errs, s.moves.Close())
-	}
-	s.buckets, s.scatter, s.moves = nil, nil, nil
+	s.buckets, s.scatter = nil, nil
 	return errors.Join(errs...)
 }

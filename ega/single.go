@@ -155,10 +155,14 @@ func (p *SinglePass) step(s *cuda.Stream, phase Phase, n uint32, r *Result) (nex
 	switch phase {
 	case PhasePlace:
 		table := p.firstTable()
-		if err := k.family.Clear(s, k.rows(clearFunction, uint64(table.Slots)+1), k.view, table); err != nil {
+		if err := k.family.Clear(s, k.rows(clearKernel, uint64(table.Slots)+1), k.view, table); err != nil {
 			return 0, err
 		}
-		return PhaseCollectPlaced, k.family.Place(s, k.rows(placeFunction, uint64(n)), k.view, p.red.Ptr, uint64(n), table, p.blue.Ptr)
+		resident, err := k.blocks(placeKernel)
+		if err != nil {
+			return 0, err
+		}
+		return PhaseCollectPlaced, k.family.Place(s, kernels.EgaRows(uint64(n), resident), k.view, p.red.Ptr, uint64(n), table, p.blue.Ptr)
 	case PhaseCollectPlaced:
 		r.Placed, err = p.collect(s, p.firstTable(), p.top())
 		r.Groups = r.Placed
@@ -219,14 +223,14 @@ var errNoSlot = errors.New("a row found no slot")
 // probe combines the n refused rows in red.
 func (p *SinglePass) probe(s *cuda.Stream, n uint64) error {
 	k, table := p.k, p.secondTable(n)
-	if err := k.family.Clear(s, k.rows(clearFunction, uint64(table.Slots)+1), k.view, table); err != nil {
+	if err := k.family.Clear(s, k.rows(clearKernel, uint64(table.Slots)+1), k.view, table); err != nil {
 		return err
 	}
 	if err := s.Fill(p.restCount, 0); err != nil {
 		return err
 	}
 	rest := kernels.EgaRest{Count: p.restCount.Ptr, Status: p.restCount.Slice(8, 12).Ptr}
-	if err := k.family.Probe(s, k.rows(probeFunction, n), k.view, p.yellow.Ptr, n, table, rest); err != nil {
+	if err := k.family.Probe(s, k.rows(probeKernel, n), k.view, p.yellow.Ptr, n, table, rest); err != nil {
 		return err
 	}
 	if err := s.Synchronize(); err != nil {

@@ -92,13 +92,13 @@ func (t *Table) Clear(s *cuda.Stream) error {
 	if err := s.Fill(t.restCount, 0); err != nil {
 		return err
 	}
-	return t.k.family.Clear(s, t.k.rows(clearFunction, uint64(t.view.Slots)+1), t.k.view, t.view)
+	return t.k.family.Clear(s, t.k.rows(clearKernel, uint64(t.view.Slots)+1), t.k.view, t.view)
 }
 
 // Add combines n rows into the table, one by one.
 func (t *Table) Add(s *cuda.Stream, rows cuda.Span, n uint64) error {
 	k := t.k
-	return k.family.Probe(s, k.rows(probeFunction, n), k.view, k.span(rows, n), n, t.view, t.rest)
+	return k.family.Probe(s, k.rows(probeKernel, n), k.view, k.span(rows, n), n, t.view, t.rest)
 }
 
 // AddShared combines n rows in the shared memory of blocks first, which pays
@@ -112,7 +112,7 @@ func (t *Table) addShared(s *cuda.Stream, rows cuda.Span, n, groups uint64, rest
 	k := t.k
 	p := planShared(&k.Layout, k.device, groups)
 	if p.slots == 0 {
-		return k.family.Probe(s, k.rows(probeFunction, n), k.view, k.span(rows, n), n, t.view, rest)
+		return k.family.Probe(s, k.rows(probeKernel, n), k.view, k.span(rows, n), n, t.view, rest)
 	}
 	grid := cuda.Grid{Blocks: p.blocks(n), Threads: p.threads, Shared: uint32(SharedTable(&k.Layout, p.slots))}
 	return k.family.Shared(s, grid, k.view, k.span(rows, n), n, p.slots, p.probes, p.parts, t.view, rest)

@@ -11,7 +11,7 @@ import (
 // counts, without writing them.
 func (t *Table) countGroups(s *cuda.Stream, total cuda.Span) error {
 	k := t.k
-	return k.count.Slots(s, k.rows(clearFunction, uint64(t.view.Slots)+1), k.view, t.view, total.Ptr)
+	return k.count.Slots(s, k.rows(clearKernel, uint64(t.view.Slots)+1), k.view, t.view, total.Ptr)
 }
 
 // groups counts the groups, and waits for that.

@@ -32,9 +32,9 @@ func newSlabRig(tb testing.TB) *slabRig {
 	return r
 }
 
-func load[T interface{ Close() error }](tb testing.TB, t *cuda.Thread, open func(*cuda.Thread) (T, error)) T {
+func load[T any](tb testing.TB, t *cuda.Thread, open func(*cuda.Thread) (T, error)) T {
 	tb.Helper()
-	return gputest.Keep(tb, func() (T, error) { return open(t) })
+	return gputest.Make(tb, func() (T, error) { return open(t) })
 }
 
 func (r *slabRig) slabs(c gpumem.SlabConfig) *gpumem.Slabs {

@@ -106,9 +106,6 @@ func (c *Chains) open() error {
 	if err := c.allocate(); err != nil {
 		return err
 	}
-	if err := allowShared(c.thread, c.kernels.Functions()); err != nil {
-		return err
-	}
 	return c.Reset()
 }
 

@@ -25,9 +25,9 @@ func newDeviceRig(tb testing.TB) *deviceRig {
 	return r
 }
 
-func load[T interface{ Close() error }](r *deviceRig, open func(*cuda.Thread) (T, error)) T {
+func load[T any](r *deviceRig, open func(*cuda.Thread) (T, error)) T {
 	r.tb.Helper()
-	return gputest.Keep(r.tb, func() (T, error) { return open(r.thread) })
+	return gputest.Make(r.tb, func() (T, error) { return open(r.thread) })
 }
 
 func (r *deviceRig) do(err error) {

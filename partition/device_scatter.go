@@ -86,20 +86,7 @@ func (s *DeviceScatter) open() error {
 		})
 		segments, skip, left = segments<<chosen, skip+chosen, left-chosen
 	}
-	if err := s.allocate(); err != nil {
-		return err
-	}
-	return allowShared(s.thread, s.kernels.Functions())
-}
-
-// allowShared lets launches have as much shared memory as the device has for a block.
-func allowShared(t *cuda.Thread, functions []*cuda.Function) error {
-	for _, f := range functions {
-		if err := f.SetDynamicShared(uint32(t.Context().Device().SharedPerBlock)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return s.allocate()
 }
 
 // allocate cuts one piece of memory into what the levels need.

@@ -134,7 +134,6 @@ func faulty(t *testing.T, e *emu.Emu, config streams.Config, call string, nth, c
 	for _, n := range l.names {
 		l.calls += n
 	}
-	l.err = errors.Join(l.err, r.kernels.Close())
 	thread.Unlock()
 	l.err = errors.Join(l.err, r.context.Lost(), r.context.Close())
 	if n := cuda.LockedThreads(); n != 0 {

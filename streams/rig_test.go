@@ -35,7 +35,6 @@ func newRig(t *testing.T) *rig {
 	checkGoroutines(t)
 	k, err := kerneltest.LoadStream(thread)
 	must(t, err)
-	t.Cleanup(func() { must(t, k.Close()) })
 	return &rig{context: thread.Context(), kernels: k}
 }
 

@@ -31,7 +31,6 @@ type figures struct {
 type bench struct {
 	*query
 	context *cuda.Context
-	kernels *ega.Kernels
 	shift   uint
 }
 
@@ -41,10 +40,6 @@ func (r *report) measure(rig *device.Rig, a amounts, rounds int) (err error) {
 	if b.query, err = newQuery(); err != nil {
 		return err
 	}
-	if b.kernels, err = ega.Load(rig.Thread, b.layout); err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, b.kernels.Close()) }()
 	r.RowBytes = int(b.layout.RowBytes())
 	cases := a.cases()
 	taken := make([][]figures, len(cases))
@@ -181,7 +176,7 @@ func (t *team) merger(passes bool) (*cpu.Merger, *ega.BucketPass, error) {
 	if !passes {
 		return m, nil, nil
 	}
-	p, err := ega.NewBucketPass(t.context, ega.BucketPassConfig{Layout: t.layout, Kernels: t.kernels, Device: t.Memory})
+	p, err := ega.NewBucketPass(t.context, ega.BucketPassConfig{Layout: t.layout, Device: t.Memory})
 	if err != nil {
 		return nil, nil, errors.Join(err, m.Close())
 	}

@@ -56,12 +56,10 @@ func newBench(rig *device.Rig, rows uint32) (*bench, error) {
 }
 
 func (b *bench) open() (err error) {
-	k, err := ega.Load(b.rig.Thread, ega.Pairs)
-	if b.k, err = keep(b, k, err); err != nil {
+	if b.k, err = ega.Load(b.rig.Thread, ega.Pairs); err != nil {
 		return err
 	}
-	m, err := kerneltest.LoadEgaBench(b.rig.Thread)
-	if b.make, err = keep(b, m, err); err != nil {
+	if b.make, err = kerneltest.LoadEgaBench(b.rig.Thread); err != nil {
 		return err
 	}
 	s, err := b.rig.Thread.NewStream()

@@ -104,7 +104,7 @@ func newBuffers(t *cuda.Thread, a amounts) (b *buffers, err error) {
 			err = errors.Join(err, b.close())
 		}
 	}()
-	if b.empty, err = opened(b, kerneltest.LoadEmpty, t); err != nil {
+	if b.empty, err = kerneltest.LoadEmpty(t); err != nil {
 		return nil, err
 	}
 	for _, s := range []**cuda.Stream{&b.in, &b.out} {

@@ -62,18 +62,13 @@ type bucketStats struct {
 // far as it goes, and the rest on the host.
 func (b *bench) second(host *hostBuckets, f *figures) (counted tally, err error) {
 	defer host.free()
-	kernels, err := ega.Load(b.thread, layout)
-	if err != nil {
-		return counted, err
-	}
-	defer func() { err = errors.Join(err, kernels.Close()) }()
 	workers := make([]worker, b.passes)
 	var next atomic.Int32
 	err = spread(b.passes, b.passes, func(_, n int) (err error) {
 		w := &workers[n]
 		w.host, w.once = host, b.once
 		if w.pass, err = ega.NewBucketPass(b.thread.Context(), ega.BucketPassConfig{
-			Layout: layout, Device: b.device / int64(b.passes), Kernels: kernels,
+			Layout: layout, Device: b.device / int64(b.passes),
 		}); err != nil {
 			return err
 		}

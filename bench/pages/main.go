@@ -56,7 +56,6 @@ func (r *report) measure(rig *device.Rig) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, p.close()) }()
 	if err := r.compare(rig, p); err != nil {
 		return err
 	}

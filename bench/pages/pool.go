@@ -37,11 +37,6 @@ type pool struct {
 
 func newPool(b *bench, pages int) (p *pool, err error) {
 	p = &pool{bench: b, pages: pages}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, p.close())
-		}
-	}()
 	if p.kernels, err = kernels.LoadPages(b.thread); err != nil {
 		return nil, err
 	}
@@ -59,17 +54,6 @@ func newPool(b *bench, pages int) (p *pool, err error) {
 	return p, withStream(b.thread, func(s *cuda.Stream) error {
 		return errors.Join(s.Fill(p.locks.Span(), 0), s.Fill(p.shares.Span(), 0), s.Synchronize())
 	})
-}
-
-func (p *pool) close() error {
-	var errs []error
-	if p.kernels != nil {
-		errs = append(errs, p.kernels.Close())
-	}
-	if p.measured != nil {
-		errs = append(errs, p.measured.Close())
-	}
-	return errors.Join(errs...)
 }
 
 // view is the pool for a launch, with a bitmap or with flags.

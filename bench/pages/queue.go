@@ -47,7 +47,7 @@ func newQueue(b *bench, pages int, warp bool) (*queue, error) {
 	return q, nil
 }
 
-func (q *queue) close() error { return errors.Join(q.kernels.Close(), q.slots.Close()) }
+func (q *queue) close() error { return q.slots.Close() }
 
 func (q *queue) name() string {
 	if q.warp {

@@ -44,17 +44,10 @@ func newSlabs(b *bench, units int) (s *slabs, err error) {
 }
 
 func (s *slabs) close() error {
-	var errs []error
-	if s.pool != nil {
-		errs = append(errs, s.pool.Close())
+	if s.pool == nil {
+		return nil
 	}
-	if s.measured != nil {
-		errs = append(errs, s.measured.Close())
-	}
-	if s.kernels != nil {
-		errs = append(errs, s.kernels.Close())
-	}
-	return errors.Join(errs...)
+	return s.pool.Close()
 }
 
 func (s *slabs) name() string { return "SlabAlloc" }

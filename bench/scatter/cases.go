@@ -91,11 +91,12 @@ func newBench(t *cuda.Thread, a amounts) (*bench, error) {
 
 func (b *bench) load() error {
 	t := b.thread
+	var err error
 	for _, load := range []func() error{
-		func() error { k, err := kerneltest.LoadScatterBench(t); return open(&b.close, &b.data, k, err) },
-		func() error { k, err := kernels.LoadEgaScatter(t); return open(&b.close, &b.scatter, k, err) },
-		func() error { k, err := kernels.LoadEgaScatterChain(t); return open(&b.close, &b.chain, k, err) },
-		func() error { k, err := kernels.LoadPages(t); return open(&b.close, &b.pages, k, err) },
+		func() error { b.data, err = kerneltest.LoadScatterBench(t); return err },
+		func() error { b.scatter, err = kernels.LoadEgaScatter(t); return err },
+		func() error { b.chain, err = kernels.LoadEgaScatterChain(t); return err },
+		func() error { b.pages, err = kernels.LoadPages(t); return err },
 		func() error { m, err := t.Alloc(cuda.Size(b.Bytes)); return open(&b.close, &b.src, m, err) },
 		func() error { m, err := t.Alloc(cuda.Size(b.Bytes)); return open(&b.close, &b.dst, m, err) },
 	} {

@@ -7,7 +7,6 @@ import (
 	"text/tabwriter"
 
 	"github.com/gagg-dev/gagg/bench/device"
-	"github.com/gagg-dev/gagg/internal/cuda"
 )
 
 // report is the result file.
@@ -156,7 +155,11 @@ func (r *report) triedTable(w io.Writer) {
 // resources asks the driver about the kernels that move rows.
 func (b *bench) resources() (list []resource, err error) {
 	const threads, shared = 512, 96 << 10
-	for _, f := range append(append([]*cuda.Function{}, b.scatter.Functions()...), b.chain.Functions()...) {
+	for _, source := range append(b.scatter.Parts(), b.chain.Parts()...) {
+		f, err := b.thread.Context().Function(source)
+		if err != nil {
+			return nil, err
+		}
 		a, err := f.Attributes()
 		if err != nil {
 			return nil, err

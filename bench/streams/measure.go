@@ -88,7 +88,6 @@ func newBench(t *cuda.Thread, a amounts) (b *bench, err error) {
 	if b.kernels, err = kerneltest.LoadStream(t); err != nil {
 		return b, err
 	}
-	b.opened = append(b.opened, b.kernels)
 	if b.stream, err = t.NewStream(); err != nil {
 		return b, err
 	}

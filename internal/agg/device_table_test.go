@@ -41,7 +41,6 @@ func tableOf(thread *cuda.Thread, stream *cuda.Stream, layout ega.Layout, rows [
 	if err != nil {
 		return nil, err
 	}
-	defer k.Close()
 	table, err := ega.NewTable(k, ega.TableConfig{Slots: uint32(2*n) + 1})
 	if err != nil {
 		return nil, err

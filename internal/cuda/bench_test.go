@@ -14,8 +14,8 @@ import (
 func BenchmarkLaunch(b *testing.B) {
 	thread := gputest.Open(b)
 	s := newStream(b, thread)
-	k, err := kerneltest.LoadEmpty(thread)
-	empty := keep(b, k, err)
+	empty, err := kerneltest.LoadEmpty(thread)
+	must(b, err)
 	grid := cuda.Grid{Blocks: 1, Threads: 32}
 	for b.Loop() {
 		must(b, empty.Launch(s, grid))
@@ -27,8 +27,8 @@ func BenchmarkLaunch(b *testing.B) {
 func BenchmarkLaunchSynchronize(b *testing.B) {
 	thread := gputest.Open(b)
 	s := newStream(b, thread)
-	k, err := kerneltest.LoadEmpty(thread)
-	empty := keep(b, k, err)
+	empty, err := kerneltest.LoadEmpty(thread)
+	must(b, err)
 	grid := cuda.Grid{Blocks: 1, Threads: 32}
 	for b.Loop() {
 		must(b, empty.Launch(s, grid), s.Synchronize())

@@ -16,6 +16,7 @@ type Context struct {
 	device  Device
 	handle  uintptr // CUcontext
 	ordinal uintptr // CUdevice
+	primary *primary
 
 	lost   atomic.Pointer[Error] // invariant LOST
 	closed atomic.Bool
@@ -33,11 +34,10 @@ const (
 	kindPinned
 	kindStream
 	kindEvent
-	kindModule
 	kinds
 )
 
-var kindNames = [kinds]string{"locked threads", "device allocations", "pinned allocations", "streams", "events", "modules"}
+var kindNames = [kinds]string{"locked threads", "device allocations", "pinned allocations", "streams", "events"}
 
 // Context retains the primary context of a device, which takes 0.1 s for the
 // first in a process. The classes of its errors are ErrNoDevice, ErrBusy,
@@ -70,7 +70,9 @@ func (d *Driver) retain(device Device) (*Context, error) {
 	if err := d.start(cuDevicePrimaryCtxRetain, r, what); err != nil {
 		return nil, err
 	}
-	return &Context{driver: d, device: device, handle: uintptr(handle.word), ordinal: uintptr(number.word)}, nil
+	c := &Context{driver: d, device: device, handle: uintptr(handle.word), ordinal: uintptr(number.word)}
+	c.primary = d.enter(c.handle)
+	return c, nil
 }
 
 // Device is the facts about the device.
@@ -106,17 +108,25 @@ func (c *Context) draw(n int64) {
 	}
 }
 
-// Close releases the context. While something in it is open it fails with
-// ErrOpen, naming that, and the context stays as it is: another goroutine may be
-// at work in it.
+// Close releases the context. The last of its device unloads the modules. While
+// something in it is open it fails with ErrOpen, naming that, and the context
+// stays as it is: another goroutine may be at work in it.
 func (c *Context) Close() error {
 	if held := c.Held(); held != "" {
 		return &Error{Op: fmt.Sprintf("close the context of device %d", c.device.Ordinal), Text: "it still holds " + held, class: ErrOpen}
 	}
-	if c.closed.Swap(true) || c.lost.Load() != nil {
+	if c.closed.Swap(true) {
 		return nil
 	}
-	return c.check(cuDevicePrimaryCtxRelease, c.call(cuDevicePrimaryCtxRelease, c.ordinal), "")
+	modules := c.driver.leave(c)
+	if c.lost.Load() != nil {
+		return nil
+	}
+	err := c.unload(modules)
+	if lost := c.Lost(); lost != nil { // meanwhile
+		return lost
+	}
+	return errors.Join(err, c.check(cuDevicePrimaryCtxRelease, c.call(cuDevicePrimaryCtxRelease, c.ordinal), ""))
 }
 
 //go:uintptrescapes

@@ -3,8 +3,8 @@
 // is all that a machine needs.
 //
 // Terms are those of CUDA. A [Driver] is the opened library. A [Context] is a
-// device's primary context, kept. Memory, streams, events, modules and
-// functions live in a context. The driver's calls act on the context that is
+// device's primary context, kept. Memory, streams, events and functions
+// live in a context. The driver's calls act on the context that is
 // current on the calling operating system thread, so a goroutine that talks to
 // the device first takes a [Thread]:
 //
@@ -34,6 +34,9 @@
 //     idempotent; a handle that is closed is refused with [ErrClosed]. A context
 //     that still holds something does not close, and says what it holds. There
 //     are no finalizers: they would run on a thread of their own.
+//   - MODULE: modules belong to the device's primary context, which all Contexts
+//     of it in the process share. Each is loaded once, by whoever asks first, and unloaded
+//     with the last of these. Nobody closes one.
 //   - HEAP: what the driver reads or writes through a pointer (out-parameters,
 //     launch parameters) lies in a Thread or Stream, never on a goroutine's
 //     stack, which may move. Nothing is allocated for a launch or a copy.

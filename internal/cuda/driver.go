@@ -11,6 +11,9 @@ import (
 type Driver struct {
 	library *library
 	version int
+
+	mu        sync.Mutex
+	primaries map[uintptr]*primary // by their handle; those with a Context that is open
 }
 
 // opened is the driver once Open succeeded. A failure is not kept: a driver may

@@ -13,7 +13,7 @@ import (
 
 // unlockCalls is how many calls of a tour may fail in silence: what Unlock does
 // to leave the OS thread as it was, after all that was asked for was done.
-const unlockCalls = 4
+const unlockCalls = 5
 
 // Each driver call of a run fails in turn, with a code of each kind. The error is
 // typed and tells the code, everything is closed, and no thread stays locked.

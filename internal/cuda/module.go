@@ -5,16 +5,28 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"unsafe"
 )
 
-// Module is PTX that the driver has compiled for the device. Any thread of its
-// context may launch its functions.
-type Module struct {
-	owned
-	name   string
-	handle uintptr
+// Source is PTX with one kernel, which the driver compiles to a module. A
+// module stays with the device's context: whoever asks for the kernel again, also by
+// another Context, gets it at once, until the last of them is closed. Sources are told
+// apart by their address. A kernel with dynamic shared memory may have all that the device
+// has for a block.
+type Source struct {
+	Kernel string
+	PTX    []byte
+}
+
+// module is what the driver has made of a source.
+type module struct {
+	mu       sync.Mutex // held while it is loaded, by the one that does; others wait
+	handle   uintptr
+	function uintptr // 0: it is not loaded, or could not be
 }
 
 // Options of cuModuleLoadDataEx: CU_JIT_…
@@ -34,36 +46,117 @@ type jit struct {
 	image     []byte
 }
 
-// LoadModule compiles PTX, which the driver keeps in a cache of its own; a module
-// of 100 kB takes some 50 ms the first time. name is for messages. Where the
-// device or the driver does not know such PTX the error is ErrUnsupported, names
-// both versions, and holds the log of the compiler.
-func (t *Thread) LoadModule(name string, ptx []byte) (*Module, error) {
-	if err := t.ready(); err != nil {
+// Function is the kernel of a source, which is loaded if it is not yet. The
+// driver compiles 1000 lines of PTX in some 100 ms, and keeps the result in a cache of
+// its own, from which it takes 1 ms. Where the device or the driver does not know
+// such PTX the error is ErrUnsupported, names both versions, and holds the log of
+// the compiler.
+func (c *Context) Function(s *Source) (*Function, error) {
+	if err := c.usable(); err != nil {
 		return nil, err
 	}
+	m := c.primary.module(s)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.function == 0 {
+		if err := c.load(s, m); err != nil {
+			return nil, err
+		}
+	}
+	return &Function{context: c, name: s.Kernel, handle: m.function}, nil
+}
+
+// Load loads the kernels of sources at the same time, each on a thread of its
+// own, and waits for them. Its error is the first; the kernels behind it
+// need not be loaded then.
+func (c *Context) Load(sources ...*Source) error {
+	var group sync.WaitGroup
+	var next atomic.Int64
+	var first atomic.Pointer[error]
+	for range min(len(sources), runtime.GOMAXPROCS(0)) {
+		group.Go(func() {
+			for first.Load() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= len(sources) {
+					return
+				}
+				if _, err := c.Function(sources[i]); err != nil {
+					first.CompareAndSwap(nil, &err)
+				}
+			}
+		})
+	}
+	group.Wait()
+	if err := first.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+// load has the driver compile a source; m is locked. After an error nothing of it is loaded.
+func (c *Context) load(s *Source, m *module) error {
+	t, err := c.Lock()
+	if err != nil {
+		return err
+	}
+	defer t.Unlock()
+	handle, err := t.compile(s)
+	if err != nil {
+		return err
+	}
+	function, err := t.find(handle, s)
+	if err == nil && bytes.Contains(s.PTX, []byte(".extern .shared")) {
+		err = t.allowShared(function, s)
+	}
+	if err != nil {
+		if c.lost.Load() == nil {
+			_ = c.check(cuModuleUnload, c.call(cuModuleUnload, handle), "") // the first error is the one to tell
+		}
+		return err
+	}
+	m.handle, m.function = handle, function
+	return nil
+}
+
+func (t *Thread) compile(s *Source) (handle uintptr, err error) {
 	j := &jit{options: [4]uint32{jitInfoLog, jitInfoLogSize, jitErrorLog, jitErrorLogSize}}
 	j.values = [4]uintptr{uintptr(unsafe.Pointer(&j.info)), uintptr(len(j.info)), uintptr(unsafe.Pointer(&j.log)), uintptr(len(j.log))}
-	j.image = append(bytes.Clone(ptx), 0) // the driver reads up to a NUL
+	j.image = append(bytes.Clone(s.PTX), 0) // the driver reads up to a NUL
 	r := t.context.call(cuModuleLoadDataEx, uintptr(unsafe.Pointer(&t.result)), uintptr(unsafe.Pointer(unsafe.SliceData(j.image))),
 		uintptr(len(j.options)), uintptr(unsafe.Pointer(&j.options)), uintptr(unsafe.Pointer(&j.values)))
 	if r != success {
-		return nil, t.loadError(r, name, ptx, j)
+		return 0, t.loadError(r, s, j)
 	}
-	m := &Module{name: name, handle: uintptr(t.result.word)}
-	m.own(t.context, kindModule)
-	return m, nil
+	return uintptr(t.result.word), nil
 }
 
-func (t *Thread) loadError(r code, name string, ptx []byte, j *jit) error {
-	e := t.context.fail(cuModuleLoadDataEx, r, "load "+name, classOf(r))
+func (t *Thread) find(module uintptr, s *Source) (function uintptr, err error) {
+	symbol := append([]byte(s.Kernel), 0)
+	r := t.context.call(cuModuleGetFunction, uintptr(unsafe.Pointer(&t.result)), module, uintptr(unsafe.Pointer(unsafe.SliceData(symbol))))
+	return uintptr(t.result.word), t.context.check(cuModuleGetFunction, r, "find "+s.Kernel+" in its module")
+}
+
+// allowShared lets launches of a function have more dynamic shared memory than the 48 KiB, less the
+// static part, that need no leave.
+func (t *Thread) allowShared(function uintptr, s *Source) error {
+	c, what := t.context, "give shared memory to "+s.Kernel
+	r := c.call(cuFuncGetAttribute, uintptr(unsafe.Pointer(&t.result)), uintptr(functionStaticShared), function)
+	if err := c.check(cuFuncGetAttribute, r, what); err != nil {
+		return err
+	}
+	most := c.device.SharedPerBlock - Size(t.result.int32())
+	return c.check(cuFuncSetAttribute, c.call(cuFuncSetAttribute, function, uintptr(functionDynamicShared), uintptr(most)), what)
+}
+
+func (t *Thread) loadError(r code, s *Source, j *jit) error {
+	e := t.context.fail(cuModuleLoadDataEx, r, "load "+s.Kernel, classOf(r))
 	e.Log = strings.TrimSpace(cString(unsafe.Pointer(&j.log)) + "\n" + cString(unsafe.Pointer(&j.info)))
 	if !errors.Is(e, ErrUnsupported) {
 		return e
 	}
 	d := t.context.device
 	e.Text += fmt.Sprintf(" (it is %s; the driver supports CUDA %s, the device compute capability %d.%d)",
-		ptxVersions(ptx), VersionText(t.context.driver.version), d.Major, d.Minor)
+		ptxVersions(s.PTX), VersionText(t.context.driver.version), d.Major, d.Minor)
 	if line := firstLine(e.Log); line != "" {
 		e.Text += ": " + line
 	}
@@ -82,12 +175,4 @@ func ptxVersions(ptx []byte) string {
 		return "not PTX"
 	}
 	return fmt.Sprintf("PTX %s for %s", version[1], target[1])
-}
-
-// Close unloads the module and with it its functions, whose work must have
-// ended.
-func (m *Module) Close() error {
-	return m.close(func() error {
-		return m.context.check(cuModuleUnload, m.context.call(cuModuleUnload, m.handle), "unload "+m.name)
-	})
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/gputest"
+	"github.com/gagg-dev/gagg/internal/kernels/kerneltest"
 )
 
 // emptyPTX is the kernel of kerneltest/empty.cu.
@@ -20,11 +21,12 @@ const emptyPTX = `.version 6.3
 }
 `
 
-func TestModule(t *testing.T) {
+var empty = cuda.Source{Kernel: "empty_launch", PTX: []byte(emptyPTX)}
+
+func TestFunction(t *testing.T) {
 	thread := gputest.Open(t)
-	m, err := thread.LoadModule("empty", []byte(emptyPTX))
-	must(t, err)
-	f, err := m.Function("empty_launch")
+	c := thread.Context()
+	f, err := c.Function(&empty)
 	must(t, err)
 	s := newStream(t, thread)
 	must(t, s.Launch(f, cuda.Grid{Blocks: 3, Threads: 32}, nil, 0), s.Synchronize())
@@ -34,14 +36,10 @@ func TestModule(t *testing.T) {
 	if err := s.Launch(f, cuda.Grid{Blocks: 1, Threads: 1}, nil, 5000); err == nil {
 		t.Error("more parameters than a kernel may have")
 	}
-	_, err = m.Function("nothing")
-	if err == nil || !strings.Contains(err.Error(), "find nothing in empty (cuModuleGetFunction)") {
+	_, err = c.Function(&cuda.Source{Kernel: "nothing", PTX: []byte(emptyPTX)})
+	if err == nil || !strings.Contains(err.Error(), "find nothing in its module (cuModuleGetFunction)") {
 		t.Error(err)
 	}
-	must(t, m.Close(), m.Close())
-	wantClasses(t, s.Launch(f, cuda.Grid{Blocks: 1, Threads: 1}, nil, 0), cuda.ErrClosed)
-	_, err = f.Attributes()
-	wantClasses(t, err, cuda.ErrClosed)
 }
 
 // The compiler's log is whole in the error, its first line in the text, beside
@@ -54,7 +52,7 @@ func TestModuleRefused(t *testing.T) {
 		"architecture": strings.Replace(emptyPTX, "sm_70", "sm_999", 1),
 		"no PTX":       "rubbish",
 	} {
-		_, err := thread.LoadModule(name, []byte(ptx))
+		_, err := thread.Context().Function(&cuda.Source{Kernel: "empty_launch", PTX: []byte(ptx)})
 		wantClasses(t, err, cuda.ErrUnsupported)
 		var e *cuda.Error
 		if !errors.As(err, &e) {
@@ -75,7 +73,9 @@ func TestModuleRefused(t *testing.T) {
 
 func TestFunctionAttributes(t *testing.T) {
 	thread := gputest.Open(t)
-	for _, f := range loadProbe(t, thread).Functions() {
+	for _, source := range loadProbe(t, thread).Parts() {
+		f, err := thread.Context().Function(source)
+		must(t, err)
 		a, err := f.Attributes()
 		must(t, err)
 		if a.MaxThreads < 32 || a.MaxThreads > 1024 || a.Registers < 1 || a.Registers > 255 || f.Name() == "probe_add" && a.MaxThreads != 256 {
@@ -91,26 +91,31 @@ func TestFunctionAttributes(t *testing.T) {
 	}
 }
 
-// More than 48 KiB of shared memory needs leave, up to what the device has.
+// A kernel with dynamic shared memory may have all that there is, another one no more than 48 KiB.
 func TestDynamicShared(t *testing.T) {
 	thread := gputest.Open(t)
-	s, f := newStream(t, thread), loadProbe(t, thread).Functions()[4]
 	most := uint32(thread.Context().Device().SharedPerBlock)
-	grid := cuda.Grid{Blocks: 1, Threads: 1, Shared: most}
-	var ticks uint64
-	if err := launchSpin(s, f, grid, &ticks); err == nil && most > 48<<10 {
-		t.Error("a launch without leave")
-	}
-	if err := f.SetDynamicShared(most + 1); err == nil {
-		t.Errorf("leave for %d bytes, of %d", most+1, most)
-	}
-	must(t, f.SetDynamicShared(most), launchSpin(s, f, grid, &ticks), s.Synchronize())
-	blocks, err := f.Occupancy(1, most)
+	f, err := kerneltest.NewBlock(thread.Context()).Kernel(dynamicKernel)
+	must(t, err)
+	a, err := f.Attributes()
+	must(t, err)
+	blocks, err := f.Occupancy(32, most-uint32(a.StaticShared))
 	must(t, err)
 	if blocks < 1 {
-		t.Errorf("%d blocks", blocks)
+		t.Errorf("%d blocks with all of the shared memory", blocks)
+	}
+	s := newStream(t, thread)
+	without, err := loadProbe(t, thread).Kernel(4)
+	must(t, err)
+	var ticks uint64
+	must(t, launchSpin(s, without, cuda.Grid{Blocks: 1, Threads: 1, Shared: 48 << 10}, &ticks), s.Synchronize())
+	if err := launchSpin(s, without, cuda.Grid{Blocks: 1, Threads: 1, Shared: most}, &ticks); err == nil && most > 48<<10 {
+		t.Error("a launch without leave")
 	}
 }
+
+// dynamicKernel is the place of block_sum.
+const dynamicKernel = 1
 
 func launchSpin(s *cuda.Stream, f *cuda.Function, g cuda.Grid, ticks *uint64) error {
 	return s.Launch(f, g, unsafe.Pointer(ticks), unsafe.Sizeof(*ticks))

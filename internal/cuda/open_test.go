@@ -29,7 +29,8 @@ func keep[H io.Closer](tb testing.TB, h H, err error) H {
 func loadProbe(tb testing.TB, thread *cuda.Thread) *kerneltest.Probe {
 	tb.Helper()
 	probe, err := kerneltest.LoadProbe(thread)
-	return keep(tb, probe, err)
+	must(tb, err)
+	return probe
 }
 
 func newStream(tb testing.TB, thread *cuda.Thread) *cuda.Stream {

@@ -53,7 +53,18 @@ func (t *Thread) enter() error {
 	if t.previous = uintptr(t.result.word); t.previous == c.handle {
 		return nil
 	}
-	return c.check(cuCtxSetCurrent, c.call(cuCtxSetCurrent, c.handle), "")
+	return t.set(c.handle)
+}
+
+// leave makes the context current that was before.
+func (t *Thread) leave() {
+	if t.previous != t.context.handle && t.context.lost.Load() == nil {
+		_ = t.set(t.previous) // should it fail, a thread of the pool keeps a context that the next Lock replaces
+	}
+}
+
+func (t *Thread) set(context uintptr) error {
+	return t.context.check(cuCtxSetCurrent, t.context.call(cuCtxSetCurrent, context), "")
 }
 
 // Unlock makes the context current that was before, and frees the goroutine
@@ -69,10 +80,7 @@ func (t *Thread) Unlock() {
 		_ = t.transfer.Close() // its work was waited for by Write and Read
 	}
 	t.locked = false
-	if t.previous != t.context.handle && t.context.lost.Load() == nil {
-		// Should it fail, a thread of the pool keeps a context that the next Lock replaces.
-		_ = t.context.check(cuCtxSetCurrent, t.context.call(cuCtxSetCurrent, t.previous), "")
-	}
+	t.leave()
 	t.context.open[kindThread].Add(-1)
 	lockedThreads.Add(-1)
 	runtime.UnlockOSThread()

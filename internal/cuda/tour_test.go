@@ -53,22 +53,22 @@ func tourMemory(thread *cuda.Thread) (err error) {
 		return err
 	}
 	defer closing(&err, large)
-	probe, err := kerneltest.LoadProbe(thread)
-	if err != nil {
-		return err
-	}
-	defer closing(&err, probe)
-	if err := tourFunctions(probe); err != nil {
+	probe := kerneltest.NewProbe(thread.Context())
+	if err := tourFunctions(thread.Context(), probe); err != nil {
 		return err
 	}
 	return tourStreams(thread, memory.Span(), pinned, probe)
 }
 
-func tourFunctions(probe *kerneltest.Probe) error {
-	f := probe.Functions()[0]
-	_, err := f.Attributes()
+func tourFunctions(ctx *cuda.Context, probe *kerneltest.Probe) error {
+	f, err := probe.Kernel(0)
+	if err != nil {
+		return err
+	}
+	_, err = f.Attributes()
 	_, occupancy := f.Occupancy(32, 0)
-	return errors.Join(err, occupancy, f.SetDynamicShared(1000))
+	_, dynamic := kerneltest.NewBlock(ctx).Kernel(dynamicKernel)
+	return errors.Join(err, occupancy, dynamic)
 }
 
 // tourStreams sends data to the device and back by two streams.

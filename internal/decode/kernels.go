@@ -1,50 +1,28 @@
 package decode
 
 import (
-	"errors"
 	"slices"
 
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/kernels"
 )
 
-// Kernels makes the rows of parcels. Between LoadKernels and Close any thread
-// of the context may.
+// Kernels makes the rows of parcels. Any thread of the context may.
 type Kernels struct {
 	snappy *kernels.ParquetSnappy
 	decode *kernels.ParquetDecode
 	rows   *kernels.ParquetRows
 }
 
-// LoadKernels loads the kernels. The caller closes them.
-func LoadKernels(t *cuda.Thread) (*Kernels, error) {
-	k := new(Kernels)
-	var err error
-	if k.snappy, err = kernels.LoadParquetSnappy(t); err == nil {
-		k.decode, err = kernels.LoadParquetDecode(t)
-	}
-	if err == nil {
-		k.rows, err = kernels.LoadParquetRows(t)
-	}
-	if err != nil {
-		return nil, errors.Join(err, k.Close())
-	}
-	return k, nil
+// NewKernels is the kernels in a context. Each is loaded when it is first launched,
+// if it was not before.
+func NewKernels(c *cuda.Context) *Kernels {
+	return &Kernels{snappy: kernels.NewParquetSnappy(c), decode: kernels.NewParquetDecode(c), rows: kernels.NewParquetRows(c)}
 }
 
-// Close unloads the kernels. None of them may be under way.
-func (k *Kernels) Close() error {
-	var errs []error
-	if k.snappy != nil {
-		errs = append(errs, k.snappy.Close())
-	}
-	if k.decode != nil {
-		errs = append(errs, k.decode.Close())
-	}
-	if k.rows != nil {
-		errs = append(errs, k.rows.Close())
-	}
-	return errors.Join(errs...)
+// Parts is all the kernels, for cuda.Context.Load: they are loaded at the same time.
+func (k *Kernels) Parts() []*cuda.Source {
+	return slices.Concat(k.decode.Parts(), k.snappy.Parts(), k.rows.Parts())
 }
 
 // Make queues the kernels that write the rows of a parcel, which lies in in, to

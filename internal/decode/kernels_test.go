@@ -113,12 +113,8 @@ func TestKernelFaults(t *testing.T) {
 		if err := thread.Write(in, memory); err != nil {
 			return err
 		}
-		k, err := LoadKernels(thread)
-		if err != nil {
-			return err
-		}
-		err = k.Make(stream, p, in, rest.Slice(8, 1<<18), rest.Slice(1<<18, 2<<18), rest.Slice(0, 8))
-		return errors.Join(err, stream.Synchronize(), k.Close())
+		err := NewKernels(thread.Context()).Make(stream, p, in, rest.Slice(8, 1<<18), rest.Slice(1<<18, 2<<18), rest.Slice(0, 8))
+		return errors.Join(err, stream.Synchronize())
 	}, nil)
 }
 

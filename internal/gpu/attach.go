@@ -72,7 +72,7 @@ func (d *Devices) bucketPass() (cpu.Pass, error) {
 	each := (d.mergers + len(d.passes) - 1) / len(d.passes)
 	var refused error
 	b, err := ega.NewBucketPass(p.context, ega.BucketPassConfig{
-		Layout: d.config.Layout, Kernels: p.kernels, Device: min(p.memory/int64(each), mostBucket), Load: d.config.Load,
+		Layout: d.config.Layout, Device: min(p.memory/int64(each), mostBucket), Load: d.config.Load,
 		Host: func(bytes int64) error {
 			err := d.config.CPU.Grow(bytes)
 			refused = errors.Join(refused, err)

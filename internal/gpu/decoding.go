@@ -141,16 +141,6 @@ func (p *pass) planDecoding(c *ega.MultiPassConfig) error {
 	}
 	c.Slots, c.SlotBytes, c.Streams = slots, d.Limits.Bytes, n
 	c.Made = ega.MadeConfig{Rows: d.Limits.Rows, WorkBytes: d.Limits.Work}
-	return p.loadDecoding()
-}
-
-// loadDecoding loads the kernels.
-func (p *pass) loadDecoding() error {
-	t, err := p.context.Lock()
-	if err != nil {
-		return err
-	}
-	defer t.Unlock()
-	p.decoding, err = decode.LoadKernels(t)
-	return err
+	p.decoding = decode.NewKernels(p.context)
+	return p.context.Load(p.decoding.Parts()...)
 }

@@ -118,9 +118,6 @@ func (d *Devices) toBuckets(g *cpu.Groups) error {
 			return failed(p.context, err)
 		}
 		p.MultiPass = nil
-		if err := p.load(&d.config.Layout); err != nil {
-			return failed(p.context, err)
-		}
 		for len(p.placers) > 0 {
 			placer := p.placers[0]
 			p.placers = p.placers[1:] // the groups' to close from now on
@@ -132,17 +129,6 @@ func (d *Devices) toBuckets(g *cpu.Groups) error {
 	}
 	d.second = true
 	return failed(d.passes[0].context, d.rows.check())
-}
-
-// load loads the kernels of the second pass.
-func (p *pass) load(l *ega.Layout) error {
-	t, err := p.context.Lock()
-	if err != nil {
-		return err
-	}
-	defer t.Unlock()
-	p.kernels, err = ega.Load(t, *l)
-	return err
 }
 
 // Second reports whether partitions are aggregated on devices while they are merged.

@@ -75,7 +75,6 @@ type pass struct {
 	placers  []*cpu.Placer
 	pinned   *pinned
 	decoding *decode.Kernels // nil: no parcels are taken
-	kernels  *ega.Kernels    // of the second pass; nil: there is none
 	closed   *closing        // the first pass; nil: nobody closes it yet
 
 	first  ega.MultiPassStats // once it is finished
@@ -315,16 +314,10 @@ func (p *pass) close() error {
 	case p.MultiPass != nil:
 		err = p.MultiPass.Close()
 	}
-	if p.kernels != nil {
-		err = errors.Join(err, p.kernels.Close())
-	}
-	if p.decoding != nil {
-		err = errors.Join(err, p.decoding.Close())
-	}
 	if p.pinned != nil {
 		p.pinned.lift() // of a pass that was never finished
 	}
-	p.MultiPass, p.kernels, p.decoding, p.closed = nil, nil, nil, nil
+	p.MultiPass, p.decoding, p.closed = nil, nil, nil
 	return err
 }
 

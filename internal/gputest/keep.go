@@ -17,3 +17,13 @@ func Keep[T interface{ Close() error }](tb testing.TB, open func() (T, error)) T
 	})
 	return made
 }
+
+// Make makes something that needs no closing, and ends the test if that fails.
+func Make[T any](tb testing.TB, open func() (T, error)) T {
+	tb.Helper()
+	made, err := open()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return made
+}

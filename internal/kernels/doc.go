@@ -3,8 +3,8 @@
 //
 // A family is one source, <file>.cu. "go generate ./internal/kernels" compiles
 // the families with clang to PTX, which travels in the binary (a family that
-// nothing loads does not), and writes for each a type that loads it into a
-// context and has one launch method a kernel; gen says by which rules. What is
+// nothing loads does not), and writes for each a type with one launch method a
+// kernel; gen says by which rules. What is
 // generated is committed: nothing else needs the compiler. device.cuh is the
 // device as sources see it, status.def what kernels report, tuning.go how they
 // are launched. Package kerneltest has the families that only tests and benchmarks

@@ -12,15 +12,20 @@ import (
 //go:embed ptx/ega_any.ptx
 var egaAnyPTX []byte
 
-// EgaAny is the kernels of ega_any.cu, loaded into a context.
+var egaAnySource = Source{PTX: egaAnyPTX, Kernels: []string{"ega_any_clear", "ega_any_probe", "ega_any_place", "ega_any_collect", "ega_any_pick", "ega_any_shared", "ega_any_spans", "ega_any_buckets"}}
+
+// EgaAny is the kernels of ega_any.cu in a context.
 type EgaAny struct {
 	Family
 }
 
-// LoadEgaAny loads the kernels of ega_any.cu. The caller closes them.
+// NewEgaAny is the kernels of ega_any.cu in a context, not loaded yet.
+func NewEgaAny(c *cuda.Context) *EgaAny { return &EgaAny{NewFamily(c, &egaAnySource)} }
+
+// LoadEgaAny loads all kernels of ega_any.cu.
 func LoadEgaAny(t *cuda.Thread) (*EgaAny, error) {
-	k := new(EgaAny)
-	if err := k.Load(t, "ega_any.cu", egaAnyPTX, "ega_any_clear", "ega_any_probe", "ega_any_place", "ega_any_collect", "ega_any_pick", "ega_any_shared", "ega_any_spans", "ega_any_buckets"); err != nil {
+	k := NewEgaAny(t.Context())
+	if err := k.LoadAll(); err != nil {
 		return nil, err
 	}
 	return k, nil
@@ -29,7 +34,7 @@ func LoadEgaAny(t *cuda.Thread) (*EgaAny, error) {
 // Clear launches ega_any_clear.
 func (k *EgaAny) Clear(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, table EgaTable) error {
 	args := egaAnyClearArgs{layout: layout, table: table}
-	return stream.Launch(k.Kernel(0), grid, unsafe.Pointer(&args), 112)
+	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 112)
 }
 
 // egaAnyClearArgs lies in memory as ega_any_clear's parameters.
@@ -42,7 +47,7 @@ type egaAnyClearArgs struct {
 // Probe launches ega_any_probe.
 func (k *EgaAny) Probe(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, rows cuda.Ptr, n uint64, table EgaTable, rest EgaRest) error {
 	args := egaAnyProbeArgs{layout: layout, rows: rows, n: n, table: table, rest: rest}
-	return stream.Launch(k.Kernel(1), grid, unsafe.Pointer(&args), 168)
+	return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 168)
 }
 
 // egaAnyProbeArgs lies in memory as ega_any_probe's parameters.
@@ -58,7 +63,7 @@ type egaAnyProbeArgs struct {
 // Place launches ega_any_place.
 func (k *EgaAny) Place(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, rows cuda.Ptr, n uint64, table EgaTable, bits cuda.Ptr) error {
 	args := egaAnyPlaceArgs{layout: layout, rows: rows, n: n, table: table, bits: bits}
-	return stream.Launch(k.Kernel(2), grid, unsafe.Pointer(&args), 136)
+	return k.Enqueue(stream, 2, grid, unsafe.Pointer(&args), 136)
 }
 
 // egaAnyPlaceArgs lies in memory as ega_any_place's parameters.
@@ -74,7 +79,7 @@ type egaAnyPlaceArgs struct {
 // Collect launches ega_any_collect.
 func (k *EgaAny) Collect(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, table EgaTable, out EgaDense, scan EgaScan) error {
 	args := egaAnyCollectArgs{layout: layout, table: table, out: out, scan: scan}
-	return stream.Launch(k.Kernel(3), grid, unsafe.Pointer(&args), 152)
+	return k.Enqueue(stream, 3, grid, unsafe.Pointer(&args), 152)
 }
 
 // egaAnyCollectArgs lies in memory as ega_any_collect's parameters.
@@ -89,7 +94,7 @@ type egaAnyCollectArgs struct {
 // Pick launches ega_any_pick.
 func (k *EgaAny) Pick(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, rows cuda.Ptr, n uint64, bits cuda.Ptr, out EgaDense, scan EgaScan) error {
 	args := egaAnyPickArgs{layout: layout, rows: rows, n: n, bits: bits, out: out, scan: scan}
-	return stream.Launch(k.Kernel(4), grid, unsafe.Pointer(&args), 144)
+	return k.Enqueue(stream, 4, grid, unsafe.Pointer(&args), 144)
 }
 
 // egaAnyPickArgs lies in memory as ega_any_pick's parameters.
@@ -106,7 +111,7 @@ type egaAnyPickArgs struct {
 // Shared launches ega_any_shared.
 func (k *EgaAny) Shared(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, rows cuda.Ptr, n uint64, slots uint32, probes uint32, parts uint32, table EgaTable, rest EgaRest) error {
 	args := egaAnySharedArgs{layout: layout, rows: rows, n: n, slots: slots, probes: probes, parts: parts, table: table, rest: rest}
-	return stream.Launch(k.Kernel(5), grid, unsafe.Pointer(&args), 184)
+	return k.Enqueue(stream, 5, grid, unsafe.Pointer(&args), 184)
 }
 
 // egaAnySharedArgs lies in memory as ega_any_shared's parameters.
@@ -126,7 +131,7 @@ type egaAnySharedArgs struct {
 // Spans launches ega_any_spans.
 func (k *EgaAny) Spans(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, rows cuda.Ptr, spans cuda.Ptr, slots uint32, probes uint32, table EgaTable, rest EgaRest) error {
 	args := egaAnySpansArgs{layout: layout, rows: rows, spans: spans, slots: slots, probes: probes, table: table, rest: rest}
-	return stream.Launch(k.Kernel(6), grid, unsafe.Pointer(&args), 176)
+	return k.Enqueue(stream, 6, grid, unsafe.Pointer(&args), 176)
 }
 
 // egaAnySpansArgs lies in memory as ega_any_spans's parameters.
@@ -144,7 +149,7 @@ type egaAnySpansArgs struct {
 // Buckets launches ega_any_buckets.
 func (k *EgaAny) Buckets(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, in EgaBuckets) error {
 	args := egaAnyBucketsArgs{layout: layout, in: in}
-	return stream.Launch(k.Kernel(7), grid, unsafe.Pointer(&args), 152)
+	return k.Enqueue(stream, 7, grid, unsafe.Pointer(&args), 152)
 }
 
 // egaAnyBucketsArgs lies in memory as ega_any_buckets's parameters.

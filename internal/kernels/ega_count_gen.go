@@ -12,15 +12,20 @@ import (
 //go:embed ptx/ega_count.ptx
 var egaCountPTX []byte
 
-// EgaCount is the kernels of ega_count.cu, loaded into a context.
+var egaCountSource = Source{PTX: egaCountPTX, Kernels: []string{"ega_count_slots"}}
+
+// EgaCount is the kernels of ega_count.cu in a context.
 type EgaCount struct {
 	Family
 }
 
-// LoadEgaCount loads the kernels of ega_count.cu. The caller closes them.
+// NewEgaCount is the kernels of ega_count.cu in a context, not loaded yet.
+func NewEgaCount(c *cuda.Context) *EgaCount { return &EgaCount{NewFamily(c, &egaCountSource)} }
+
+// LoadEgaCount loads all kernels of ega_count.cu.
 func LoadEgaCount(t *cuda.Thread) (*EgaCount, error) {
-	k := new(EgaCount)
-	if err := k.Load(t, "ega_count.cu", egaCountPTX, "ega_count_slots"); err != nil {
+	k := NewEgaCount(t.Context())
+	if err := k.LoadAll(); err != nil {
 		return nil, err
 	}
 	return k, nil
@@ -29,7 +34,7 @@ func LoadEgaCount(t *cuda.Thread) (*EgaCount, error) {
 // Slots launches ega_count_slots.
 func (k *EgaCount) Slots(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, table EgaTable, total cuda.Ptr) error {
 	args := egaCountSlotsArgs{layout: layout, table: table, total: total}
-	return stream.Launch(k.Kernel(0), grid, unsafe.Pointer(&args), 120)
+	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 120)
 }
 
 // egaCountSlotsArgs lies in memory as ega_count_slots's parameters.

@@ -12,15 +12,20 @@ import (
 //go:embed ptx/ega_key1.ptx
 var egaKey1PTX []byte
 
-// EgaKey1 is the kernels of ega_key1.cu, loaded into a context.
+var egaKey1Source = Source{PTX: egaKey1PTX, Kernels: []string{"ega_key1_clear", "ega_key1_probe", "ega_key1_place", "ega_key1_collect", "ega_key1_pick", "ega_key1_shared", "ega_key1_spans", "ega_key1_buckets"}}
+
+// EgaKey1 is the kernels of ega_key1.cu in a context.
 type EgaKey1 struct {
 	Family
 }
 
-// LoadEgaKey1 loads the kernels of ega_key1.cu. The caller closes them.
+// NewEgaKey1 is the kernels of ega_key1.cu in a context, not loaded yet.
+func NewEgaKey1(c *cuda.Context) *EgaKey1 { return &EgaKey1{NewFamily(c, &egaKey1Source)} }
+
+// LoadEgaKey1 loads all kernels of ega_key1.cu.
 func LoadEgaKey1(t *cuda.Thread) (*EgaKey1, error) {
-	k := new(EgaKey1)
-	if err := k.Load(t, "ega_key1.cu", egaKey1PTX, "ega_key1_clear", "ega_key1_probe", "ega_key1_place", "ega_key1_collect", "ega_key1_pick", "ega_key1_shared", "ega_key1_spans", "ega_key1_buckets"); err != nil {
+	k := NewEgaKey1(t.Context())
+	if err := k.LoadAll(); err != nil {
 		return nil, err
 	}
 	return k, nil
@@ -29,7 +34,7 @@ func LoadEgaKey1(t *cuda.Thread) (*EgaKey1, error) {
 // Clear launches ega_key1_clear.
 func (k *EgaKey1) Clear(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, table EgaTable) error {
 	args := egaKey1ClearArgs{layout: layout, table: table}
-	return stream.Launch(k.Kernel(0), grid, unsafe.Pointer(&args), 112)
+	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 112)
 }
 
 // egaKey1ClearArgs lies in memory as ega_key1_clear's parameters.
@@ -42,7 +47,7 @@ type egaKey1ClearArgs struct {
 // Probe launches ega_key1_probe.
 func (k *EgaKey1) Probe(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, rows cuda.Ptr, n uint64, table EgaTable, rest EgaRest) error {
 	args := egaKey1ProbeArgs{layout: layout, rows: rows, n: n, table: table, rest: rest}
-	return stream.Launch(k.Kernel(1), grid, unsafe.Pointer(&args), 168)
+	return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 168)
 }
 
 // egaKey1ProbeArgs lies in memory as ega_key1_probe's parameters.
@@ -58,7 +63,7 @@ type egaKey1ProbeArgs struct {
 // Place launches ega_key1_place.
 func (k *EgaKey1) Place(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, rows cuda.Ptr, n uint64, table EgaTable, bits cuda.Ptr) error {
 	args := egaKey1PlaceArgs{layout: layout, rows: rows, n: n, table: table, bits: bits}
-	return stream.Launch(k.Kernel(2), grid, unsafe.Pointer(&args), 136)
+	return k.Enqueue(stream, 2, grid, unsafe.Pointer(&args), 136)
 }
 
 // egaKey1PlaceArgs lies in memory as ega_key1_place's parameters.
@@ -74,7 +79,7 @@ type egaKey1PlaceArgs struct {
 // Collect launches ega_key1_collect.
 func (k *EgaKey1) Collect(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, table EgaTable, out EgaDense, scan EgaScan) error {
 	args := egaKey1CollectArgs{layout: layout, table: table, out: out, scan: scan}
-	return stream.Launch(k.Kernel(3), grid, unsafe.Pointer(&args), 152)
+	return k.Enqueue(stream, 3, grid, unsafe.Pointer(&args), 152)
 }
 
 // egaKey1CollectArgs lies in memory as ega_key1_collect's parameters.
@@ -89,7 +94,7 @@ type egaKey1CollectArgs struct {
 // Pick launches ega_key1_pick.
 func (k *EgaKey1) Pick(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, rows cuda.Ptr, n uint64, bits cuda.Ptr, out EgaDense, scan EgaScan) error {
 	args := egaKey1PickArgs{layout: layout, rows: rows, n: n, bits: bits, out: out, scan: scan}
-	return stream.Launch(k.Kernel(4), grid, unsafe.Pointer(&args), 144)
+	return k.Enqueue(stream, 4, grid, unsafe.Pointer(&args), 144)
 }
 
 // egaKey1PickArgs lies in memory as ega_key1_pick's parameters.
@@ -106,7 +111,7 @@ type egaKey1PickArgs struct {
 // Shared launches ega_key1_shared.
 func (k *EgaKey1) Shared(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, rows cuda.Ptr, n uint64, slots uint32, probes uint32, parts uint32, table EgaTable, rest EgaRest) error {
 	args := egaKey1SharedArgs{layout: layout, rows: rows, n: n, slots: slots, probes: probes, parts: parts, table: table, rest: rest}
-	return stream.Launch(k.Kernel(5), grid, unsafe.Pointer(&args), 184)
+	return k.Enqueue(stream, 5, grid, unsafe.Pointer(&args), 184)
 }
 
 // egaKey1SharedArgs lies in memory as ega_key1_shared's parameters.
@@ -126,7 +131,7 @@ type egaKey1SharedArgs struct {
 // Spans launches ega_key1_spans.
 func (k *EgaKey1) Spans(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, rows cuda.Ptr, spans cuda.Ptr, slots uint32, probes uint32, table EgaTable, rest EgaRest) error {
 	args := egaKey1SpansArgs{layout: layout, rows: rows, spans: spans, slots: slots, probes: probes, table: table, rest: rest}
-	return stream.Launch(k.Kernel(6), grid, unsafe.Pointer(&args), 176)
+	return k.Enqueue(stream, 6, grid, unsafe.Pointer(&args), 176)
 }
 
 // egaKey1SpansArgs lies in memory as ega_key1_spans's parameters.
@@ -144,7 +149,7 @@ type egaKey1SpansArgs struct {
 // Buckets launches ega_key1_buckets.
 func (k *EgaKey1) Buckets(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, in EgaBuckets) error {
 	args := egaKey1BucketsArgs{layout: layout, in: in}
-	return stream.Launch(k.Kernel(7), grid, unsafe.Pointer(&args), 152)
+	return k.Enqueue(stream, 7, grid, unsafe.Pointer(&args), 152)
 }
 
 // egaKey1BucketsArgs lies in memory as ega_key1_buckets's parameters.

@@ -12,15 +12,20 @@ import (
 //go:embed ptx/ega_key2.ptx
 var egaKey2PTX []byte
 
-// EgaKey2 is the kernels of ega_key2.cu, loaded into a context.
+var egaKey2Source = Source{PTX: egaKey2PTX, Kernels: []string{"ega_key2_clear", "ega_key2_probe", "ega_key2_place", "ega_key2_collect", "ega_key2_pick", "ega_key2_shared", "ega_key2_spans", "ega_key2_buckets"}}
+
+// EgaKey2 is the kernels of ega_key2.cu in a context.
 type EgaKey2 struct {
 	Family
 }
 
-// LoadEgaKey2 loads the kernels of ega_key2.cu. The caller closes them.
+// NewEgaKey2 is the kernels of ega_key2.cu in a context, not loaded yet.
+func NewEgaKey2(c *cuda.Context) *EgaKey2 { return &EgaKey2{NewFamily(c, &egaKey2Source)} }
+
+// LoadEgaKey2 loads all kernels of ega_key2.cu.
 func LoadEgaKey2(t *cuda.Thread) (*EgaKey2, error) {
-	k := new(EgaKey2)
-	if err := k.Load(t, "ega_key2.cu", egaKey2PTX, "ega_key2_clear", "ega_key2_probe", "ega_key2_place", "ega_key2_collect", "ega_key2_pick", "ega_key2_shared", "ega_key2_spans", "ega_key2_buckets"); err != nil {
+	k := NewEgaKey2(t.Context())
+	if err := k.LoadAll(); err != nil {
 		return nil, err
 	}
 	return k, nil
@@ -29,7 +34,7 @@ func LoadEgaKey2(t *cuda.Thread) (*EgaKey2, error) {
 // Clear launches ega_key2_clear.
 func (k *EgaKey2) Clear(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, table EgaTable) error {
 	args := egaKey2ClearArgs{layout: layout, table: table}
-	return stream.Launch(k.Kernel(0), grid, unsafe.Pointer(&args), 112)
+	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 112)
 }
 
 // egaKey2ClearArgs lies in memory as ega_key2_clear's parameters.
@@ -42,7 +47,7 @@ type egaKey2ClearArgs struct {
 // Probe launches ega_key2_probe.
 func (k *EgaKey2) Probe(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, rows cuda.Ptr, n uint64, table EgaTable, rest EgaRest) error {
 	args := egaKey2ProbeArgs{layout: layout, rows: rows, n: n, table: table, rest: rest}
-	return stream.Launch(k.Kernel(1), grid, unsafe.Pointer(&args), 168)
+	return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 168)
 }
 
 // egaKey2ProbeArgs lies in memory as ega_key2_probe's parameters.
@@ -58,7 +63,7 @@ type egaKey2ProbeArgs struct {
 // Place launches ega_key2_place.
 func (k *EgaKey2) Place(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, rows cuda.Ptr, n uint64, table EgaTable, bits cuda.Ptr) error {
 	args := egaKey2PlaceArgs{layout: layout, rows: rows, n: n, table: table, bits: bits}
-	return stream.Launch(k.Kernel(2), grid, unsafe.Pointer(&args), 136)
+	return k.Enqueue(stream, 2, grid, unsafe.Pointer(&args), 136)
 }
 
 // egaKey2PlaceArgs lies in memory as ega_key2_place's parameters.
@@ -74,7 +79,7 @@ type egaKey2PlaceArgs struct {
 // Collect launches ega_key2_collect.
 func (k *EgaKey2) Collect(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, table EgaTable, out EgaDense, scan EgaScan) error {
 	args := egaKey2CollectArgs{layout: layout, table: table, out: out, scan: scan}
-	return stream.Launch(k.Kernel(3), grid, unsafe.Pointer(&args), 152)
+	return k.Enqueue(stream, 3, grid, unsafe.Pointer(&args), 152)
 }
 
 // egaKey2CollectArgs lies in memory as ega_key2_collect's parameters.
@@ -89,7 +94,7 @@ type egaKey2CollectArgs struct {
 // Pick launches ega_key2_pick.
 func (k *EgaKey2) Pick(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, rows cuda.Ptr, n uint64, bits cuda.Ptr, out EgaDense, scan EgaScan) error {
 	args := egaKey2PickArgs{layout: layout, rows: rows, n: n, bits: bits, out: out, scan: scan}
-	return stream.Launch(k.Kernel(4), grid, unsafe.Pointer(&args), 144)
+	return k.Enqueue(stream, 4, grid, unsafe.Pointer(&args), 144)
 }
 
 // egaKey2PickArgs lies in memory as ega_key2_pick's parameters.
@@ -106,7 +111,7 @@ type egaKey2PickArgs struct {
 // Shared launches ega_key2_shared.
 func (k *EgaKey2) Shared(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, rows cuda.Ptr, n uint64, slots uint32, probes uint32, parts uint32, table EgaTable, rest EgaRest) error {
 	args := egaKey2SharedArgs{layout: layout, rows: rows, n: n, slots: slots, probes: probes, parts: parts, table: table, rest: rest}
-	return stream.Launch(k.Kernel(5), grid, unsafe.Pointer(&args), 184)
+	return k.Enqueue(stream, 5, grid, unsafe.Pointer(&args), 184)
 }
 
 // egaKey2SharedArgs lies in memory as ega_key2_shared's parameters.
@@ -126,7 +131,7 @@ type egaKey2SharedArgs struct {
 // Spans launches ega_key2_spans.
 func (k *EgaKey2) Spans(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, rows cuda.Ptr, spans cuda.Ptr, slots uint32, probes uint32, table EgaTable, rest EgaRest) error {
 	args := egaKey2SpansArgs{layout: layout, rows: rows, spans: spans, slots: slots, probes: probes, table: table, rest: rest}
-	return stream.Launch(k.Kernel(6), grid, unsafe.Pointer(&args), 176)
+	return k.Enqueue(stream, 6, grid, unsafe.Pointer(&args), 176)
 }
 
 // egaKey2SpansArgs lies in memory as ega_key2_spans's parameters.
@@ -144,7 +149,7 @@ type egaKey2SpansArgs struct {
 // Buckets launches ega_key2_buckets.
 func (k *EgaKey2) Buckets(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, in EgaBuckets) error {
 	args := egaKey2BucketsArgs{layout: layout, in: in}
-	return stream.Launch(k.Kernel(7), grid, unsafe.Pointer(&args), 152)
+	return k.Enqueue(stream, 7, grid, unsafe.Pointer(&args), 152)
 }
 
 // egaKey2BucketsArgs lies in memory as ega_key2_buckets's parameters.

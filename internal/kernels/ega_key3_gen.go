@@ -12,15 +12,20 @@ import (
 //go:embed ptx/ega_key3.ptx
 var egaKey3PTX []byte
 
-// EgaKey3 is the kernels of ega_key3.cu, loaded into a context.
+var egaKey3Source = Source{PTX: egaKey3PTX, Kernels: []string{"ega_key3_clear", "ega_key3_probe", "ega_key3_place", "ega_key3_collect", "ega_key3_pick", "ega_key3_shared", "ega_key3_spans", "ega_key3_buckets"}}
+
+// EgaKey3 is the kernels of ega_key3.cu in a context.
 type EgaKey3 struct {
 	Family
 }
 
-// LoadEgaKey3 loads the kernels of ega_key3.cu. The caller closes them.
+// NewEgaKey3 is the kernels of ega_key3.cu in a context, not loaded yet.
+func NewEgaKey3(c *cuda.Context) *EgaKey3 { return &EgaKey3{NewFamily(c, &egaKey3Source)} }
+
+// LoadEgaKey3 loads all kernels of ega_key3.cu.
 func LoadEgaKey3(t *cuda.Thread) (*EgaKey3, error) {
-	k := new(EgaKey3)
-	if err := k.Load(t, "ega_key3.cu", egaKey3PTX, "ega_key3_clear", "ega_key3_probe", "ega_key3_place", "ega_key3_collect", "ega_key3_pick", "ega_key3_shared", "ega_key3_spans", "ega_key3_buckets"); err != nil {
+	k := NewEgaKey3(t.Context())
+	if err := k.LoadAll(); err != nil {
 		return nil, err
 	}
 	return k, nil
@@ -29,7 +34,7 @@ func LoadEgaKey3(t *cuda.Thread) (*EgaKey3, error) {
 // Clear launches ega_key3_clear.
 func (k *EgaKey3) Clear(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, table EgaTable) error {
 	args := egaKey3ClearArgs{layout: layout, table: table}
-	return stream.Launch(k.Kernel(0), grid, unsafe.Pointer(&args), 112)
+	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 112)
 }
 
 // egaKey3ClearArgs lies in memory as ega_key3_clear's parameters.
@@ -42,7 +47,7 @@ type egaKey3ClearArgs struct {
 // Probe launches ega_key3_probe.
 func (k *EgaKey3) Probe(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, rows cuda.Ptr, n uint64, table EgaTable, rest EgaRest) error {
 	args := egaKey3ProbeArgs{layout: layout, rows: rows, n: n, table: table, rest: rest}
-	return stream.Launch(k.Kernel(1), grid, unsafe.Pointer(&args), 168)
+	return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 168)
 }
 
 // egaKey3ProbeArgs lies in memory as ega_key3_probe's parameters.
@@ -58,7 +63,7 @@ type egaKey3ProbeArgs struct {
 // Place launches ega_key3_place.
 func (k *EgaKey3) Place(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, rows cuda.Ptr, n uint64, table EgaTable, bits cuda.Ptr) error {
 	args := egaKey3PlaceArgs{layout: layout, rows: rows, n: n, table: table, bits: bits}
-	return stream.Launch(k.Kernel(2), grid, unsafe.Pointer(&args), 136)
+	return k.Enqueue(stream, 2, grid, unsafe.Pointer(&args), 136)
 }
 
 // egaKey3PlaceArgs lies in memory as ega_key3_place's parameters.
@@ -74,7 +79,7 @@ type egaKey3PlaceArgs struct {
 // Collect launches ega_key3_collect.
 func (k *EgaKey3) Collect(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, table EgaTable, out EgaDense, scan EgaScan) error {
 	args := egaKey3CollectArgs{layout: layout, table: table, out: out, scan: scan}
-	return stream.Launch(k.Kernel(3), grid, unsafe.Pointer(&args), 152)
+	return k.Enqueue(stream, 3, grid, unsafe.Pointer(&args), 152)
 }
 
 // egaKey3CollectArgs lies in memory as ega_key3_collect's parameters.
@@ -89,7 +94,7 @@ type egaKey3CollectArgs struct {
 // Pick launches ega_key3_pick.
 func (k *EgaKey3) Pick(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, rows cuda.Ptr, n uint64, bits cuda.Ptr, out EgaDense, scan EgaScan) error {
 	args := egaKey3PickArgs{layout: layout, rows: rows, n: n, bits: bits, out: out, scan: scan}
-	return stream.Launch(k.Kernel(4), grid, unsafe.Pointer(&args), 144)
+	return k.Enqueue(stream, 4, grid, unsafe.Pointer(&args), 144)
 }
 
 // egaKey3PickArgs lies in memory as ega_key3_pick's parameters.
@@ -106,7 +111,7 @@ type egaKey3PickArgs struct {
 // Shared launches ega_key3_shared.
 func (k *EgaKey3) Shared(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, rows cuda.Ptr, n uint64, slots uint32, probes uint32, parts uint32, table EgaTable, rest EgaRest) error {
 	args := egaKey3SharedArgs{layout: layout, rows: rows, n: n, slots: slots, probes: probes, parts: parts, table: table, rest: rest}
-	return stream.Launch(k.Kernel(5), grid, unsafe.Pointer(&args), 184)
+	return k.Enqueue(stream, 5, grid, unsafe.Pointer(&args), 184)
 }
 
 // egaKey3SharedArgs lies in memory as ega_key3_shared's parameters.
@@ -126,7 +131,7 @@ type egaKey3SharedArgs struct {
 // Spans launches ega_key3_spans.
 func (k *EgaKey3) Spans(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, rows cuda.Ptr, spans cuda.Ptr, slots uint32, probes uint32, table EgaTable, rest EgaRest) error {
 	args := egaKey3SpansArgs{layout: layout, rows: rows, spans: spans, slots: slots, probes: probes, table: table, rest: rest}
-	return stream.Launch(k.Kernel(6), grid, unsafe.Pointer(&args), 176)
+	return k.Enqueue(stream, 6, grid, unsafe.Pointer(&args), 176)
 }
 
 // egaKey3SpansArgs lies in memory as ega_key3_spans's parameters.
@@ -144,7 +149,7 @@ type egaKey3SpansArgs struct {
 // Buckets launches ega_key3_buckets.
 func (k *EgaKey3) Buckets(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, in EgaBuckets) error {
 	args := egaKey3BucketsArgs{layout: layout, in: in}
-	return stream.Launch(k.Kernel(7), grid, unsafe.Pointer(&args), 152)
+	return k.Enqueue(stream, 7, grid, unsafe.Pointer(&args), 152)
 }
 
 // egaKey3BucketsArgs lies in memory as ega_key3_buckets's parameters.

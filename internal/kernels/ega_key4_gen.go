@@ -12,15 +12,20 @@ import (
 //go:embed ptx/ega_key4.ptx
 var egaKey4PTX []byte
 
-// EgaKey4 is the kernels of ega_key4.cu, loaded into a context.
+var egaKey4Source = Source{PTX: egaKey4PTX, Kernels: []string{"ega_key4_clear", "ega_key4_probe", "ega_key4_place", "ega_key4_collect", "ega_key4_pick", "ega_key4_shared", "ega_key4_spans", "ega_key4_buckets"}}
+
+// EgaKey4 is the kernels of ega_key4.cu in a context.
 type EgaKey4 struct {
 	Family
 }
 
-// LoadEgaKey4 loads the kernels of ega_key4.cu. The caller closes them.
+// NewEgaKey4 is the kernels of ega_key4.cu in a context, not loaded yet.
+func NewEgaKey4(c *cuda.Context) *EgaKey4 { return &EgaKey4{NewFamily(c, &egaKey4Source)} }
+
+// LoadEgaKey4 loads all kernels of ega_key4.cu.
 func LoadEgaKey4(t *cuda.Thread) (*EgaKey4, error) {
-	k := new(EgaKey4)
-	if err := k.Load(t, "ega_key4.cu", egaKey4PTX, "ega_key4_clear", "ega_key4_probe", "ega_key4_place", "ega_key4_collect", "ega_key4_pick", "ega_key4_shared", "ega_key4_spans", "ega_key4_buckets"); err != nil {
+	k := NewEgaKey4(t.Context())
+	if err := k.LoadAll(); err != nil {
 		return nil, err
 	}
 	return k, nil
@@ -29,7 +34,7 @@ func LoadEgaKey4(t *cuda.Thread) (*EgaKey4, error) {
 // Clear launches ega_key4_clear.
 func (k *EgaKey4) Clear(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, table EgaTable) error {
 	args := egaKey4ClearArgs{layout: layout, table: table}
-	return stream.Launch(k.Kernel(0), grid, unsafe.Pointer(&args), 112)
+	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 112)
 }
 
 // egaKey4ClearArgs lies in memory as ega_key4_clear's parameters.
@@ -42,7 +47,7 @@ type egaKey4ClearArgs struct {
 // Probe launches ega_key4_probe.
 func (k *EgaKey4) Probe(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, rows cuda.Ptr, n uint64, table EgaTable, rest EgaRest) error {
 	args := egaKey4ProbeArgs{layout: layout, rows: rows, n: n, table: table, rest: rest}
-	return stream.Launch(k.Kernel(1), grid, unsafe.Pointer(&args), 168)
+	return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 168)
 }
 
 // egaKey4ProbeArgs lies in memory as ega_key4_probe's parameters.
@@ -58,7 +63,7 @@ type egaKey4ProbeArgs struct {
 // Place launches ega_key4_place.
 func (k *EgaKey4) Place(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, rows cuda.Ptr, n uint64, table EgaTable, bits cuda.Ptr) error {
 	args := egaKey4PlaceArgs{layout: layout, rows: rows, n: n, table: table, bits: bits}
-	return stream.Launch(k.Kernel(2), grid, unsafe.Pointer(&args), 136)
+	return k.Enqueue(stream, 2, grid, unsafe.Pointer(&args), 136)
 }
 
 // egaKey4PlaceArgs lies in memory as ega_key4_place's parameters.
@@ -74,7 +79,7 @@ type egaKey4PlaceArgs struct {
 // Collect launches ega_key4_collect.
 func (k *EgaKey4) Collect(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, table EgaTable, out EgaDense, scan EgaScan) error {
 	args := egaKey4CollectArgs{layout: layout, table: table, out: out, scan: scan}
-	return stream.Launch(k.Kernel(3), grid, unsafe.Pointer(&args), 152)
+	return k.Enqueue(stream, 3, grid, unsafe.Pointer(&args), 152)
 }
 
 // egaKey4CollectArgs lies in memory as ega_key4_collect's parameters.
@@ -89,7 +94,7 @@ type egaKey4CollectArgs struct {
 // Pick launches ega_key4_pick.
 func (k *EgaKey4) Pick(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, rows cuda.Ptr, n uint64, bits cuda.Ptr, out EgaDense, scan EgaScan) error {
 	args := egaKey4PickArgs{layout: layout, rows: rows, n: n, bits: bits, out: out, scan: scan}
-	return stream.Launch(k.Kernel(4), grid, unsafe.Pointer(&args), 144)
+	return k.Enqueue(stream, 4, grid, unsafe.Pointer(&args), 144)
 }
 
 // egaKey4PickArgs lies in memory as ega_key4_pick's parameters.
@@ -106,7 +111,7 @@ type egaKey4PickArgs struct {
 // Shared launches ega_key4_shared.
 func (k *EgaKey4) Shared(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, rows cuda.Ptr, n uint64, slots uint32, probes uint32, parts uint32, table EgaTable, rest EgaRest) error {
 	args := egaKey4SharedArgs{layout: layout, rows: rows, n: n, slots: slots, probes: probes, parts: parts, table: table, rest: rest}
-	return stream.Launch(k.Kernel(5), grid, unsafe.Pointer(&args), 184)
+	return k.Enqueue(stream, 5, grid, unsafe.Pointer(&args), 184)
 }
 
 // egaKey4SharedArgs lies in memory as ega_key4_shared's parameters.
@@ -126,7 +131,7 @@ type egaKey4SharedArgs struct {
 // Spans launches ega_key4_spans.
 func (k *EgaKey4) Spans(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, rows cuda.Ptr, spans cuda.Ptr, slots uint32, probes uint32, table EgaTable, rest EgaRest) error {
 	args := egaKey4SpansArgs{layout: layout, rows: rows, spans: spans, slots: slots, probes: probes, table: table, rest: rest}
-	return stream.Launch(k.Kernel(6), grid, unsafe.Pointer(&args), 176)
+	return k.Enqueue(stream, 6, grid, unsafe.Pointer(&args), 176)
 }
 
 // egaKey4SpansArgs lies in memory as ega_key4_spans's parameters.
@@ -144,7 +149,7 @@ type egaKey4SpansArgs struct {
 // Buckets launches ega_key4_buckets.
 func (k *EgaKey4) Buckets(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, in EgaBuckets) error {
 	args := egaKey4BucketsArgs{layout: layout, in: in}
-	return stream.Launch(k.Kernel(7), grid, unsafe.Pointer(&args), 152)
+	return k.Enqueue(stream, 7, grid, unsafe.Pointer(&args), 152)
 }
 
 // egaKey4BucketsArgs lies in memory as ega_key4_buckets's parameters.

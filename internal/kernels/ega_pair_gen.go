@@ -12,15 +12,20 @@ import (
 //go:embed ptx/ega_pair.ptx
 var egaPairPTX []byte
 
-// EgaPair is the kernels of ega_pair.cu, loaded into a context.
+var egaPairSource = Source{PTX: egaPairPTX, Kernels: []string{"ega_pair_clear", "ega_pair_probe", "ega_pair_place", "ega_pair_collect", "ega_pair_pick", "ega_pair_shared", "ega_pair_spans", "ega_pair_buckets"}}
+
+// EgaPair is the kernels of ega_pair.cu in a context.
 type EgaPair struct {
 	Family
 }
 
-// LoadEgaPair loads the kernels of ega_pair.cu. The caller closes them.
+// NewEgaPair is the kernels of ega_pair.cu in a context, not loaded yet.
+func NewEgaPair(c *cuda.Context) *EgaPair { return &EgaPair{NewFamily(c, &egaPairSource)} }
+
+// LoadEgaPair loads all kernels of ega_pair.cu.
 func LoadEgaPair(t *cuda.Thread) (*EgaPair, error) {
-	k := new(EgaPair)
-	if err := k.Load(t, "ega_pair.cu", egaPairPTX, "ega_pair_clear", "ega_pair_probe", "ega_pair_place", "ega_pair_collect", "ega_pair_pick", "ega_pair_shared", "ega_pair_spans", "ega_pair_buckets"); err != nil {
+	k := NewEgaPair(t.Context())
+	if err := k.LoadAll(); err != nil {
 		return nil, err
 	}
 	return k, nil
@@ -29,7 +34,7 @@ func LoadEgaPair(t *cuda.Thread) (*EgaPair, error) {
 // Clear launches ega_pair_clear.
 func (k *EgaPair) Clear(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, table EgaTable) error {
 	args := egaPairClearArgs{layout: layout, table: table}
-	return stream.Launch(k.Kernel(0), grid, unsafe.Pointer(&args), 112)
+	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 112)
 }
 
 // egaPairClearArgs lies in memory as ega_pair_clear's parameters.
@@ -42,7 +47,7 @@ type egaPairClearArgs struct {
 // Probe launches ega_pair_probe.
 func (k *EgaPair) Probe(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, rows cuda.Ptr, n uint64, table EgaTable, rest EgaRest) error {
 	args := egaPairProbeArgs{layout: layout, rows: rows, n: n, table: table, rest: rest}
-	return stream.Launch(k.Kernel(1), grid, unsafe.Pointer(&args), 168)
+	return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 168)
 }
 
 // egaPairProbeArgs lies in memory as ega_pair_probe's parameters.
@@ -58,7 +63,7 @@ type egaPairProbeArgs struct {
 // Place launches ega_pair_place.
 func (k *EgaPair) Place(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, rows cuda.Ptr, n uint64, table EgaTable, bits cuda.Ptr) error {
 	args := egaPairPlaceArgs{layout: layout, rows: rows, n: n, table: table, bits: bits}
-	return stream.Launch(k.Kernel(2), grid, unsafe.Pointer(&args), 136)
+	return k.Enqueue(stream, 2, grid, unsafe.Pointer(&args), 136)
 }
 
 // egaPairPlaceArgs lies in memory as ega_pair_place's parameters.
@@ -74,7 +79,7 @@ type egaPairPlaceArgs struct {
 // Collect launches ega_pair_collect.
 func (k *EgaPair) Collect(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, table EgaTable, out EgaDense, scan EgaScan) error {
 	args := egaPairCollectArgs{layout: layout, table: table, out: out, scan: scan}
-	return stream.Launch(k.Kernel(3), grid, unsafe.Pointer(&args), 152)
+	return k.Enqueue(stream, 3, grid, unsafe.Pointer(&args), 152)
 }
 
 // egaPairCollectArgs lies in memory as ega_pair_collect's parameters.
@@ -89,7 +94,7 @@ type egaPairCollectArgs struct {
 // Pick launches ega_pair_pick.
 func (k *EgaPair) Pick(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, rows cuda.Ptr, n uint64, bits cuda.Ptr, out EgaDense, scan EgaScan) error {
 	args := egaPairPickArgs{layout: layout, rows: rows, n: n, bits: bits, out: out, scan: scan}
-	return stream.Launch(k.Kernel(4), grid, unsafe.Pointer(&args), 144)
+	return k.Enqueue(stream, 4, grid, unsafe.Pointer(&args), 144)
 }
 
 // egaPairPickArgs lies in memory as ega_pair_pick's parameters.
@@ -106,7 +111,7 @@ type egaPairPickArgs struct {
 // Shared launches ega_pair_shared.
 func (k *EgaPair) Shared(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, rows cuda.Ptr, n uint64, slots uint32, probes uint32, parts uint32, table EgaTable, rest EgaRest) error {
 	args := egaPairSharedArgs{layout: layout, rows: rows, n: n, slots: slots, probes: probes, parts: parts, table: table, rest: rest}
-	return stream.Launch(k.Kernel(5), grid, unsafe.Pointer(&args), 184)
+	return k.Enqueue(stream, 5, grid, unsafe.Pointer(&args), 184)
 }
 
 // egaPairSharedArgs lies in memory as ega_pair_shared's parameters.
@@ -126,7 +131,7 @@ type egaPairSharedArgs struct {
 // Spans launches ega_pair_spans.
 func (k *EgaPair) Spans(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, rows cuda.Ptr, spans cuda.Ptr, slots uint32, probes uint32, table EgaTable, rest EgaRest) error {
 	args := egaPairSpansArgs{layout: layout, rows: rows, spans: spans, slots: slots, probes: probes, table: table, rest: rest}
-	return stream.Launch(k.Kernel(6), grid, unsafe.Pointer(&args), 176)
+	return k.Enqueue(stream, 6, grid, unsafe.Pointer(&args), 176)
 }
 
 // egaPairSpansArgs lies in memory as ega_pair_spans's parameters.
@@ -144,7 +149,7 @@ type egaPairSpansArgs struct {
 // Buckets launches ega_pair_buckets.
 func (k *EgaPair) Buckets(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, in EgaBuckets) error {
 	args := egaPairBucketsArgs{layout: layout, in: in}
-	return stream.Launch(k.Kernel(7), grid, unsafe.Pointer(&args), 152)
+	return k.Enqueue(stream, 7, grid, unsafe.Pointer(&args), 152)
 }
 
 // egaPairBucketsArgs lies in memory as ega_pair_buckets's parameters.

@@ -12,15 +12,20 @@ import (
 //go:embed ptx/ega_rare.ptx
 var egaRarePTX []byte
 
-// EgaRare is the kernels of ega_rare.cu, loaded into a context.
+var egaRareSource = Source{PTX: egaRarePTX, Kernels: []string{"ega_rare_clear", "ega_rare_probe", "ega_rare_place", "ega_rare_collect", "ega_rare_pick", "ega_rare_shared", "ega_rare_spans", "ega_rare_buckets"}}
+
+// EgaRare is the kernels of ega_rare.cu in a context.
 type EgaRare struct {
 	Family
 }
 
-// LoadEgaRare loads the kernels of ega_rare.cu. The caller closes them.
+// NewEgaRare is the kernels of ega_rare.cu in a context, not loaded yet.
+func NewEgaRare(c *cuda.Context) *EgaRare { return &EgaRare{NewFamily(c, &egaRareSource)} }
+
+// LoadEgaRare loads all kernels of ega_rare.cu.
 func LoadEgaRare(t *cuda.Thread) (*EgaRare, error) {
-	k := new(EgaRare)
-	if err := k.Load(t, "ega_rare.cu", egaRarePTX, "ega_rare_clear", "ega_rare_probe", "ega_rare_place", "ega_rare_collect", "ega_rare_pick", "ega_rare_shared", "ega_rare_spans", "ega_rare_buckets"); err != nil {
+	k := NewEgaRare(t.Context())
+	if err := k.LoadAll(); err != nil {
 		return nil, err
 	}
 	return k, nil
@@ -29,7 +34,7 @@ func LoadEgaRare(t *cuda.Thread) (*EgaRare, error) {
 // Clear launches ega_rare_clear.
 func (k *EgaRare) Clear(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, table EgaTable) error {
 	args := egaRareClearArgs{layout: layout, table: table}
-	return stream.Launch(k.Kernel(0), grid, unsafe.Pointer(&args), 112)
+	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 112)
 }
 
 // egaRareClearArgs lies in memory as ega_rare_clear's parameters.
@@ -42,7 +47,7 @@ type egaRareClearArgs struct {
 // Probe launches ega_rare_probe.
 func (k *EgaRare) Probe(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, rows cuda.Ptr, n uint64, table EgaTable, rest EgaRest) error {
 	args := egaRareProbeArgs{layout: layout, rows: rows, n: n, table: table, rest: rest}
-	return stream.Launch(k.Kernel(1), grid, unsafe.Pointer(&args), 168)
+	return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 168)
 }
 
 // egaRareProbeArgs lies in memory as ega_rare_probe's parameters.
@@ -58,7 +63,7 @@ type egaRareProbeArgs struct {
 // Place launches ega_rare_place.
 func (k *EgaRare) Place(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, rows cuda.Ptr, n uint64, table EgaTable, bits cuda.Ptr) error {
 	args := egaRarePlaceArgs{layout: layout, rows: rows, n: n, table: table, bits: bits}
-	return stream.Launch(k.Kernel(2), grid, unsafe.Pointer(&args), 136)
+	return k.Enqueue(stream, 2, grid, unsafe.Pointer(&args), 136)
 }
 
 // egaRarePlaceArgs lies in memory as ega_rare_place's parameters.
@@ -74,7 +79,7 @@ type egaRarePlaceArgs struct {
 // Collect launches ega_rare_collect.
 func (k *EgaRare) Collect(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, table EgaTable, out EgaDense, scan EgaScan) error {
 	args := egaRareCollectArgs{layout: layout, table: table, out: out, scan: scan}
-	return stream.Launch(k.Kernel(3), grid, unsafe.Pointer(&args), 152)
+	return k.Enqueue(stream, 3, grid, unsafe.Pointer(&args), 152)
 }
 
 // egaRareCollectArgs lies in memory as ega_rare_collect's parameters.
@@ -89,7 +94,7 @@ type egaRareCollectArgs struct {
 // Pick launches ega_rare_pick.
 func (k *EgaRare) Pick(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, rows cuda.Ptr, n uint64, bits cuda.Ptr, out EgaDense, scan EgaScan) error {
 	args := egaRarePickArgs{layout: layout, rows: rows, n: n, bits: bits, out: out, scan: scan}
-	return stream.Launch(k.Kernel(4), grid, unsafe.Pointer(&args), 144)
+	return k.Enqueue(stream, 4, grid, unsafe.Pointer(&args), 144)
 }
 
 // egaRarePickArgs lies in memory as ega_rare_pick's parameters.
@@ -106,7 +111,7 @@ type egaRarePickArgs struct {
 // Shared launches ega_rare_shared.
 func (k *EgaRare) Shared(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, rows cuda.Ptr, n uint64, slots uint32, probes uint32, parts uint32, table EgaTable, rest EgaRest) error {
 	args := egaRareSharedArgs{layout: layout, rows: rows, n: n, slots: slots, probes: probes, parts: parts, table: table, rest: rest}
-	return stream.Launch(k.Kernel(5), grid, unsafe.Pointer(&args), 184)
+	return k.Enqueue(stream, 5, grid, unsafe.Pointer(&args), 184)
 }
 
 // egaRareSharedArgs lies in memory as ega_rare_shared's parameters.
@@ -126,7 +131,7 @@ type egaRareSharedArgs struct {
 // Spans launches ega_rare_spans.
 func (k *EgaRare) Spans(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, rows cuda.Ptr, spans cuda.Ptr, slots uint32, probes uint32, table EgaTable, rest EgaRest) error {
 	args := egaRareSpansArgs{layout: layout, rows: rows, spans: spans, slots: slots, probes: probes, table: table, rest: rest}
-	return stream.Launch(k.Kernel(6), grid, unsafe.Pointer(&args), 176)
+	return k.Enqueue(stream, 6, grid, unsafe.Pointer(&args), 176)
 }
 
 // egaRareSpansArgs lies in memory as ega_rare_spans's parameters.
@@ -144,7 +149,7 @@ type egaRareSpansArgs struct {
 // Buckets launches ega_rare_buckets.
 func (k *EgaRare) Buckets(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, in EgaBuckets) error {
 	args := egaRareBucketsArgs{layout: layout, in: in}
-	return stream.Launch(k.Kernel(7), grid, unsafe.Pointer(&args), 152)
+	return k.Enqueue(stream, 7, grid, unsafe.Pointer(&args), 152)
 }
 
 // egaRareBucketsArgs lies in memory as ega_rare_buckets's parameters.

@@ -12,15 +12,22 @@ import (
 //go:embed ptx/ega_scatter_chain.ptx
 var egaScatterChainPTX []byte
 
-// EgaScatterChain is the kernels of ega_scatter_chain.cu, loaded into a context.
+var egaScatterChainSource = Source{PTX: egaScatterChainPTX, Kernels: []string{"ega_scatter_chain_sum", "ega_scatter_chain_settle", "ega_scatter_chain_list", "ega_scatter_chain_pairs", "ega_scatter_chain_even", "ega_scatter_chain_odd"}}
+
+// EgaScatterChain is the kernels of ega_scatter_chain.cu in a context.
 type EgaScatterChain struct {
 	Family
 }
 
-// LoadEgaScatterChain loads the kernels of ega_scatter_chain.cu. The caller closes them.
+// NewEgaScatterChain is the kernels of ega_scatter_chain.cu in a context, not loaded yet.
+func NewEgaScatterChain(c *cuda.Context) *EgaScatterChain {
+	return &EgaScatterChain{NewFamily(c, &egaScatterChainSource)}
+}
+
+// LoadEgaScatterChain loads all kernels of ega_scatter_chain.cu.
 func LoadEgaScatterChain(t *cuda.Thread) (*EgaScatterChain, error) {
-	k := new(EgaScatterChain)
-	if err := k.Load(t, "ega_scatter_chain.cu", egaScatterChainPTX, "ega_scatter_chain_sum", "ega_scatter_chain_settle", "ega_scatter_chain_list", "ega_scatter_chain_pairs", "ega_scatter_chain_even", "ega_scatter_chain_odd"); err != nil {
+	k := NewEgaScatterChain(t.Context())
+	if err := k.LoadAll(); err != nil {
 		return nil, err
 	}
 	return k, nil
@@ -29,7 +36,7 @@ func LoadEgaScatterChain(t *cuda.Thread) (*EgaScatterChain, error) {
 // Sum launches ega_scatter_chain_sum.
 func (k *EgaScatterChain) Sum(stream *cuda.Stream, grid cuda.Grid, chains ScatterChains, settled ScatterSettled, partitions uint32) error {
 	args := egaScatterChainSumArgs{chains: chains, settled: settled, partitions: partitions}
-	return stream.Launch(k.Kernel(0), grid, unsafe.Pointer(&args), 116)
+	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 116)
 }
 
 // egaScatterChainSumArgs lies in memory as ega_scatter_chain_sum's parameters.
@@ -42,7 +49,7 @@ type egaScatterChainSumArgs struct {
 // Settle launches ega_scatter_chain_settle.
 func (k *EgaScatterChain) Settle(stream *cuda.Stream, grid cuda.Grid, chains ScatterChains, settled ScatterSettled) error {
 	args := egaScatterChainSettleArgs{chains: chains, settled: settled}
-	return stream.Launch(k.Kernel(1), grid, unsafe.Pointer(&args), 112)
+	return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 112)
 }
 
 // egaScatterChainSettleArgs lies in memory as ega_scatter_chain_settle's parameters.
@@ -54,7 +61,7 @@ type egaScatterChainSettleArgs struct {
 // List launches ega_scatter_chain_list.
 func (k *EgaScatterChain) List(stream *cuda.Stream, grid cuda.Grid, chains ScatterChains, first uint32, n uint32, from cuda.Ptr, pages cuda.Ptr) error {
 	args := egaScatterChainListArgs{chains: chains, first: first, n: n, from: from, pages: pages}
-	return stream.Launch(k.Kernel(2), grid, unsafe.Pointer(&args), 104)
+	return k.Enqueue(stream, 2, grid, unsafe.Pointer(&args), 104)
 }
 
 // egaScatterChainListArgs lies in memory as ega_scatter_chain_list's parameters.
@@ -69,7 +76,7 @@ type egaScatterChainListArgs struct {
 // Pairs launches ega_scatter_chain_pairs.
 func (k *EgaScatterChain) Pairs(stream *cuda.Stream, grid cuda.Grid, rows ScatterRows, chains ScatterChains, left ScatterLeft) error {
 	args := egaScatterChainPairsArgs{rows: rows, chains: chains, left: left}
-	return stream.Launch(k.Kernel(3), grid, unsafe.Pointer(&args), 144)
+	return k.Enqueue(stream, 3, grid, unsafe.Pointer(&args), 144)
 }
 
 // egaScatterChainPairsArgs lies in memory as ega_scatter_chain_pairs's parameters.
@@ -82,7 +89,7 @@ type egaScatterChainPairsArgs struct {
 // Even launches ega_scatter_chain_even.
 func (k *EgaScatterChain) Even(stream *cuda.Stream, grid cuda.Grid, rows ScatterRows, chains ScatterChains, left ScatterLeft) error {
 	args := egaScatterChainEvenArgs{rows: rows, chains: chains, left: left}
-	return stream.Launch(k.Kernel(4), grid, unsafe.Pointer(&args), 144)
+	return k.Enqueue(stream, 4, grid, unsafe.Pointer(&args), 144)
 }
 
 // egaScatterChainEvenArgs lies in memory as ega_scatter_chain_even's parameters.
@@ -95,7 +102,7 @@ type egaScatterChainEvenArgs struct {
 // Odd launches ega_scatter_chain_odd.
 func (k *EgaScatterChain) Odd(stream *cuda.Stream, grid cuda.Grid, rows ScatterRows, chains ScatterChains, left ScatterLeft) error {
 	args := egaScatterChainOddArgs{rows: rows, chains: chains, left: left}
-	return stream.Launch(k.Kernel(5), grid, unsafe.Pointer(&args), 144)
+	return k.Enqueue(stream, 5, grid, unsafe.Pointer(&args), 144)
 }
 
 // egaScatterChainOddArgs lies in memory as ega_scatter_chain_odd's parameters.

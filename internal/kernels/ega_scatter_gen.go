@@ -12,15 +12,20 @@ import (
 //go:embed ptx/ega_scatter.ptx
 var egaScatterPTX []byte
 
-// EgaScatter is the kernels of ega_scatter.cu, loaded into a context.
+var egaScatterSource = Source{PTX: egaScatterPTX, Kernels: []string{"ega_scatter_tiles", "ega_scatter_count", "ega_scatter_prefix", "ega_scatter_pairs", "ega_scatter_even", "ega_scatter_odd"}}
+
+// EgaScatter is the kernels of ega_scatter.cu in a context.
 type EgaScatter struct {
 	Family
 }
 
-// LoadEgaScatter loads the kernels of ega_scatter.cu. The caller closes them.
+// NewEgaScatter is the kernels of ega_scatter.cu in a context, not loaded yet.
+func NewEgaScatter(c *cuda.Context) *EgaScatter { return &EgaScatter{NewFamily(c, &egaScatterSource)} }
+
+// LoadEgaScatter loads all kernels of ega_scatter.cu.
 func LoadEgaScatter(t *cuda.Thread) (*EgaScatter, error) {
-	k := new(EgaScatter)
-	if err := k.Load(t, "ega_scatter.cu", egaScatterPTX, "ega_scatter_tiles", "ega_scatter_count", "ega_scatter_prefix", "ega_scatter_pairs", "ega_scatter_even", "ega_scatter_odd"); err != nil {
+	k := NewEgaScatter(t.Context())
+	if err := k.LoadAll(); err != nil {
 		return nil, err
 	}
 	return k, nil
@@ -29,7 +34,7 @@ func LoadEgaScatter(t *cuda.Thread) (*EgaScatter, error) {
 // Tiles launches ega_scatter_tiles.
 func (k *EgaScatter) Tiles(stream *cuda.Stream, grid cuda.Grid, level ScatterLevel) error {
 	args := egaScatterTilesArgs{level: level}
-	return stream.Launch(k.Kernel(0), grid, unsafe.Pointer(&args), 64)
+	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 64)
 }
 
 // egaScatterTilesArgs lies in memory as ega_scatter_tiles's parameters.
@@ -40,7 +45,7 @@ type egaScatterTilesArgs struct {
 // Count launches ega_scatter_count.
 func (k *EgaScatter) Count(stream *cuda.Stream, grid cuda.Grid, level ScatterLevel) error {
 	args := egaScatterCountArgs{level: level}
-	return stream.Launch(k.Kernel(1), grid, unsafe.Pointer(&args), 64)
+	return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 64)
 }
 
 // egaScatterCountArgs lies in memory as ega_scatter_count's parameters.
@@ -51,7 +56,7 @@ type egaScatterCountArgs struct {
 // Prefix launches ega_scatter_prefix.
 func (k *EgaScatter) Prefix(stream *cuda.Stream, grid cuda.Grid, level ScatterLevel, from cuda.Ptr) error {
 	args := egaScatterPrefixArgs{level: level, from: from}
-	return stream.Launch(k.Kernel(2), grid, unsafe.Pointer(&args), 72)
+	return k.Enqueue(stream, 2, grid, unsafe.Pointer(&args), 72)
 }
 
 // egaScatterPrefixArgs lies in memory as ega_scatter_prefix's parameters.
@@ -63,7 +68,7 @@ type egaScatterPrefixArgs struct {
 // Pairs launches ega_scatter_pairs.
 func (k *EgaScatter) Pairs(stream *cuda.Stream, grid cuda.Grid, level ScatterLevel, to cuda.Ptr) error {
 	args := egaScatterPairsArgs{level: level, to: to}
-	return stream.Launch(k.Kernel(3), grid, unsafe.Pointer(&args), 72)
+	return k.Enqueue(stream, 3, grid, unsafe.Pointer(&args), 72)
 }
 
 // egaScatterPairsArgs lies in memory as ega_scatter_pairs's parameters.
@@ -75,7 +80,7 @@ type egaScatterPairsArgs struct {
 // Even launches ega_scatter_even.
 func (k *EgaScatter) Even(stream *cuda.Stream, grid cuda.Grid, level ScatterLevel, to cuda.Ptr) error {
 	args := egaScatterEvenArgs{level: level, to: to}
-	return stream.Launch(k.Kernel(4), grid, unsafe.Pointer(&args), 72)
+	return k.Enqueue(stream, 4, grid, unsafe.Pointer(&args), 72)
 }
 
 // egaScatterEvenArgs lies in memory as ega_scatter_even's parameters.
@@ -87,7 +92,7 @@ type egaScatterEvenArgs struct {
 // Odd launches ega_scatter_odd.
 func (k *EgaScatter) Odd(stream *cuda.Stream, grid cuda.Grid, level ScatterLevel, to cuda.Ptr) error {
 	args := egaScatterOddArgs{level: level, to: to}
-	return stream.Launch(k.Kernel(5), grid, unsafe.Pointer(&args), 72)
+	return k.Enqueue(stream, 5, grid, unsafe.Pointer(&args), 72)
 }
 
 // egaScatterOddArgs lies in memory as ega_scatter_odd's parameters.

@@ -1,51 +1,61 @@
 package kernels
 
 import (
-	"fmt"
+	"sync/atomic"
+	"unsafe"
 
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
 
-// Family is the kernels of one source, loaded into a context: what the types that
-// are generated for the sources have in common. It is loaded and closed on one
-// goroutine; in between any thread of the context launches its kernels.
+// Family is the kernels of one source in a context: what the types that are
+// generated for the sources have in common. Kernels are loaded together, before they are
+// needed (cuda.Context.Load of Parts), or each when it is first launched. They stay in the
+// context, so that there is nothing to close. Any thread of the context launches them.
 type Family struct {
-	module    *cuda.Module
-	functions []*cuda.Function
+	context   *cuda.Context
+	source    *Source
+	functions []atomic.Pointer[cuda.Function] // nil: not looked up yet
 }
 
-// Load loads the PTX of a source and looks up its kernels, in the order of
-// the source. Generated code calls it.
-func (f *Family) Load(t *cuda.Thread, source string, ptx []byte, names ...string) error {
-	module, err := t.LoadModule(source, ptx)
+// NewFamily is the kernels of a source, none of which is loaded. Generated code calls it.
+func NewFamily(c *cuda.Context, s *Source) Family {
+	return Family{context: c, source: s, functions: make([]atomic.Pointer[cuda.Function], len(s.Kernels))}
+}
+
+// LoadAll loads all kernels. Generated code calls it.
+func (f *Family) LoadAll() error { return f.context.Load(f.Parts()...) }
+
+// Parts is the kernels at places in the order of the source, for
+// cuda.Context.Load; without places, all of them.
+func (f *Family) Parts(places ...int) []*cuda.Source {
+	all := f.source.parts()
+	if len(places) == 0 {
+		return all
+	}
+	parts := make([]*cuda.Source, len(places))
+	for i, place := range places {
+		parts[i] = all[place]
+	}
+	return parts
+}
+
+// Kernel is the i-th kernel of the source, which is loaded if it is not yet.
+func (f *Family) Kernel(i int) (*cuda.Function, error) {
+	if k := f.functions[i].Load(); k != nil {
+		return k, nil
+	}
+	k, err := f.context.Function(f.source.parts()[i])
+	if err == nil {
+		f.functions[i].Store(k)
+	}
+	return k, err
+}
+
+// Enqueue launches the i-th kernel (cuda.Stream.Launch). Generated code calls it.
+func (f *Family) Enqueue(s *cuda.Stream, i int, g cuda.Grid, args unsafe.Pointer, size uintptr) error {
+	k, err := f.Kernel(i)
 	if err != nil {
 		return err
 	}
-	f.module = module
-	for _, name := range names {
-		function, err := module.Function(name)
-		if err != nil {
-			_ = f.Close() // the first error is the one to tell
-			return fmt.Errorf("%s: %w", source, err)
-		}
-		f.functions = append(f.functions, function)
-	}
-	return nil
-}
-
-// Kernel is the i-th kernel of the source. Generated code calls it.
-func (f *Family) Kernel(i int) *cuda.Function { return f.functions[i] }
-
-// Functions is the kernels in the order of the source.
-func (f *Family) Functions() []*cuda.Function { return f.functions }
-
-// Close unloads the kernels; no launch of them may be under way, and none may
-// follow. A second call does nothing.
-func (f *Family) Close() error {
-	if f.module == nil {
-		return nil
-	}
-	module := f.module
-	f.module, f.functions = nil, nil
-	return module.Close()
+	return s.Launch(k, g, args, size)
 }

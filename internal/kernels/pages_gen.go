@@ -12,15 +12,20 @@ import (
 //go:embed ptx/pages.ptx
 var pagesPTX []byte
 
-// Pages is the kernels of pages.cu, loaded into a context.
+var pagesSource = Source{PTX: pagesPTX, Kernels: []string{"pages_reset", "pages_used"}}
+
+// Pages is the kernels of pages.cu in a context.
 type Pages struct {
 	Family
 }
 
-// LoadPages loads the kernels of pages.cu. The caller closes them.
+// NewPages is the kernels of pages.cu in a context, not loaded yet.
+func NewPages(c *cuda.Context) *Pages { return &Pages{NewFamily(c, &pagesSource)} }
+
+// LoadPages loads all kernels of pages.cu.
 func LoadPages(t *cuda.Thread) (*Pages, error) {
-	k := new(Pages)
-	if err := k.Load(t, "pages.cu", pagesPTX, "pages_reset", "pages_used"); err != nil {
+	k := NewPages(t.Context())
+	if err := k.LoadAll(); err != nil {
 		return nil, err
 	}
 	return k, nil
@@ -29,7 +34,7 @@ func LoadPages(t *cuda.Thread) (*Pages, error) {
 // Reset launches pages_reset.
 func (k *Pages) Reset(stream *cuda.Stream, grid cuda.Grid, pool PagePool) error {
 	args := pagesResetArgs{pool: pool}
-	return stream.Launch(k.Kernel(0), grid, unsafe.Pointer(&args), 48)
+	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 48)
 }
 
 // pagesResetArgs lies in memory as pages_reset's parameters.
@@ -40,7 +45,7 @@ type pagesResetArgs struct {
 // Used launches pages_used.
 func (k *Pages) Used(stream *cuda.Stream, grid cuda.Grid, pool PagePool, used cuda.Ptr) error {
 	args := pagesUsedArgs{pool: pool, used: used}
-	return stream.Launch(k.Kernel(1), grid, unsafe.Pointer(&args), 56)
+	return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 56)
 }
 
 // pagesUsedArgs lies in memory as pages_used's parameters.

@@ -12,15 +12,22 @@ import (
 //go:embed ptx/parquet_decode.ptx
 var parquetDecodePTX []byte
 
-// ParquetDecode is the kernels of parquet_decode.cu, loaded into a context.
+var parquetDecodeSource = Source{PTX: parquetDecodePTX, Kernels: []string{"parquet_decode_levels", "parquet_decode_values", "parquet_decode_walks"}}
+
+// ParquetDecode is the kernels of parquet_decode.cu in a context.
 type ParquetDecode struct {
 	Family
 }
 
-// LoadParquetDecode loads the kernels of parquet_decode.cu. The caller closes them.
+// NewParquetDecode is the kernels of parquet_decode.cu in a context, not loaded yet.
+func NewParquetDecode(c *cuda.Context) *ParquetDecode {
+	return &ParquetDecode{NewFamily(c, &parquetDecodeSource)}
+}
+
+// LoadParquetDecode loads all kernels of parquet_decode.cu.
 func LoadParquetDecode(t *cuda.Thread) (*ParquetDecode, error) {
-	k := new(ParquetDecode)
-	if err := k.Load(t, "parquet_decode.cu", parquetDecodePTX, "parquet_decode_levels", "parquet_decode_values", "parquet_decode_walks"); err != nil {
+	k := NewParquetDecode(t.Context())
+	if err := k.LoadAll(); err != nil {
 		return nil, err
 	}
 	return k, nil
@@ -29,7 +36,7 @@ func LoadParquetDecode(t *cuda.Thread) (*ParquetDecode, error) {
 // Levels launches parquet_decode_levels.
 func (k *ParquetDecode) Levels(stream *cuda.Stream, grid cuda.Grid, job ParquetJob) error {
 	args := parquetDecodeLevelsArgs{job: job}
-	return stream.Launch(k.Kernel(0), grid, unsafe.Pointer(&args), 128)
+	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 128)
 }
 
 // parquetDecodeLevelsArgs lies in memory as parquet_decode_levels's parameters.
@@ -40,7 +47,7 @@ type parquetDecodeLevelsArgs struct {
 // Values launches parquet_decode_values.
 func (k *ParquetDecode) Values(stream *cuda.Stream, grid cuda.Grid, job ParquetJob) error {
 	args := parquetDecodeValuesArgs{job: job}
-	return stream.Launch(k.Kernel(1), grid, unsafe.Pointer(&args), 128)
+	return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 128)
 }
 
 // parquetDecodeValuesArgs lies in memory as parquet_decode_values's parameters.
@@ -51,7 +58,7 @@ type parquetDecodeValuesArgs struct {
 // Walks launches parquet_decode_walks.
 func (k *ParquetDecode) Walks(stream *cuda.Stream, grid cuda.Grid, job ParquetJob) error {
 	args := parquetDecodeWalksArgs{job: job}
-	return stream.Launch(k.Kernel(2), grid, unsafe.Pointer(&args), 128)
+	return k.Enqueue(stream, 2, grid, unsafe.Pointer(&args), 128)
 }
 
 // parquetDecodeWalksArgs lies in memory as parquet_decode_walks's parameters.

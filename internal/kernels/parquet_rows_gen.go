@@ -12,15 +12,22 @@ import (
 //go:embed ptx/parquet_rows.ptx
 var parquetRowsPTX []byte
 
-// ParquetRows is the kernels of parquet_rows.cu, loaded into a context.
+var parquetRowsSource = Source{PTX: parquetRowsPTX, Kernels: []string{"parquet_rows_make"}}
+
+// ParquetRows is the kernels of parquet_rows.cu in a context.
 type ParquetRows struct {
 	Family
 }
 
-// LoadParquetRows loads the kernels of parquet_rows.cu. The caller closes them.
+// NewParquetRows is the kernels of parquet_rows.cu in a context, not loaded yet.
+func NewParquetRows(c *cuda.Context) *ParquetRows {
+	return &ParquetRows{NewFamily(c, &parquetRowsSource)}
+}
+
+// LoadParquetRows loads all kernels of parquet_rows.cu.
 func LoadParquetRows(t *cuda.Thread) (*ParquetRows, error) {
-	k := new(ParquetRows)
-	if err := k.Load(t, "parquet_rows.cu", parquetRowsPTX, "parquet_rows_make"); err != nil {
+	k := NewParquetRows(t.Context())
+	if err := k.LoadAll(); err != nil {
 		return nil, err
 	}
 	return k, nil
@@ -29,7 +36,7 @@ func LoadParquetRows(t *cuda.Thread) (*ParquetRows, error) {
 // Make launches parquet_rows_make.
 func (k *ParquetRows) Make(stream *cuda.Stream, grid cuda.Grid, job ParquetJob, rows cuda.Ptr) error {
 	args := parquetRowsMakeArgs{job: job, rows: rows}
-	return stream.Launch(k.Kernel(0), grid, unsafe.Pointer(&args), 136)
+	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 136)
 }
 
 // parquetRowsMakeArgs lies in memory as parquet_rows_make's parameters.

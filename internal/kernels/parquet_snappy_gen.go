@@ -12,15 +12,22 @@ import (
 //go:embed ptx/parquet_snappy.ptx
 var parquetSnappyPTX []byte
 
-// ParquetSnappy is the kernels of parquet_snappy.cu, loaded into a context.
+var parquetSnappySource = Source{PTX: parquetSnappyPTX, Kernels: []string{"parquet_snappy_link", "parquet_snappy_walk", "parquet_snappy_find", "parquet_snappy_expand", "parquet_snappy_again"}}
+
+// ParquetSnappy is the kernels of parquet_snappy.cu in a context.
 type ParquetSnappy struct {
 	Family
 }
 
-// LoadParquetSnappy loads the kernels of parquet_snappy.cu. The caller closes them.
+// NewParquetSnappy is the kernels of parquet_snappy.cu in a context, not loaded yet.
+func NewParquetSnappy(c *cuda.Context) *ParquetSnappy {
+	return &ParquetSnappy{NewFamily(c, &parquetSnappySource)}
+}
+
+// LoadParquetSnappy loads all kernels of parquet_snappy.cu.
 func LoadParquetSnappy(t *cuda.Thread) (*ParquetSnappy, error) {
-	k := new(ParquetSnappy)
-	if err := k.Load(t, "parquet_snappy.cu", parquetSnappyPTX, "parquet_snappy_link", "parquet_snappy_walk", "parquet_snappy_find", "parquet_snappy_expand", "parquet_snappy_again"); err != nil {
+	k := NewParquetSnappy(t.Context())
+	if err := k.LoadAll(); err != nil {
 		return nil, err
 	}
 	return k, nil
@@ -29,7 +36,7 @@ func LoadParquetSnappy(t *cuda.Thread) (*ParquetSnappy, error) {
 // Link launches parquet_snappy_link.
 func (k *ParquetSnappy) Link(stream *cuda.Stream, grid cuda.Grid, parcel cuda.Ptr, work cuda.Ptr, pages cuda.Ptr, n uint32, stop cuda.Ptr) error {
 	args := parquetSnappyLinkArgs{parcel: parcel, work: work, pages: pages, n: n, stop: stop}
-	return stream.Launch(k.Kernel(0), grid, unsafe.Pointer(&args), 40)
+	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 40)
 }
 
 // parquetSnappyLinkArgs lies in memory as parquet_snappy_link's parameters.
@@ -45,7 +52,7 @@ type parquetSnappyLinkArgs struct {
 // Walk launches parquet_snappy_walk.
 func (k *ParquetSnappy) Walk(stream *cuda.Stream, grid cuda.Grid, parcel cuda.Ptr, work cuda.Ptr, pages cuda.Ptr, n uint32, stop cuda.Ptr) error {
 	args := parquetSnappyWalkArgs{parcel: parcel, work: work, pages: pages, n: n, stop: stop}
-	return stream.Launch(k.Kernel(1), grid, unsafe.Pointer(&args), 40)
+	return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 40)
 }
 
 // parquetSnappyWalkArgs lies in memory as parquet_snappy_walk's parameters.
@@ -61,7 +68,7 @@ type parquetSnappyWalkArgs struct {
 // Find launches parquet_snappy_find.
 func (k *ParquetSnappy) Find(stream *cuda.Stream, grid cuda.Grid, parcel cuda.Ptr, work cuda.Ptr, pages cuda.Ptr, n uint32, stop cuda.Ptr) error {
 	args := parquetSnappyFindArgs{parcel: parcel, work: work, pages: pages, n: n, stop: stop}
-	return stream.Launch(k.Kernel(2), grid, unsafe.Pointer(&args), 40)
+	return k.Enqueue(stream, 2, grid, unsafe.Pointer(&args), 40)
 }
 
 // parquetSnappyFindArgs lies in memory as parquet_snappy_find's parameters.
@@ -77,7 +84,7 @@ type parquetSnappyFindArgs struct {
 // Expand launches parquet_snappy_expand.
 func (k *ParquetSnappy) Expand(stream *cuda.Stream, grid cuda.Grid, parcel cuda.Ptr, work cuda.Ptr, pages cuda.Ptr, n uint32, stop cuda.Ptr) error {
 	args := parquetSnappyExpandArgs{parcel: parcel, work: work, pages: pages, n: n, stop: stop}
-	return stream.Launch(k.Kernel(3), grid, unsafe.Pointer(&args), 40)
+	return k.Enqueue(stream, 3, grid, unsafe.Pointer(&args), 40)
 }
 
 // parquetSnappyExpandArgs lies in memory as parquet_snappy_expand's parameters.
@@ -93,7 +100,7 @@ type parquetSnappyExpandArgs struct {
 // Again launches parquet_snappy_again.
 func (k *ParquetSnappy) Again(stream *cuda.Stream, grid cuda.Grid, parcel cuda.Ptr, work cuda.Ptr, pages cuda.Ptr, n uint32, stop cuda.Ptr) error {
 	args := parquetSnappyAgainArgs{parcel: parcel, work: work, pages: pages, n: n, stop: stop}
-	return stream.Launch(k.Kernel(4), grid, unsafe.Pointer(&args), 40)
+	return k.Enqueue(stream, 4, grid, unsafe.Pointer(&args), 40)
 }
 
 // parquetSnappyAgainArgs lies in memory as parquet_snappy_again's parameters.

@@ -12,15 +12,20 @@ import (
 //go:embed ptx/slab.ptx
 var slabPTX []byte
 
-// Slab is the kernels of slab.cu, loaded into a context.
+var slabSource = Source{PTX: slabPTX, Kernels: []string{"slab_used"}}
+
+// Slab is the kernels of slab.cu in a context.
 type Slab struct {
 	Family
 }
 
-// LoadSlab loads the kernels of slab.cu. The caller closes them.
+// NewSlab is the kernels of slab.cu in a context, not loaded yet.
+func NewSlab(c *cuda.Context) *Slab { return &Slab{NewFamily(c, &slabSource)} }
+
+// LoadSlab loads all kernels of slab.cu.
 func LoadSlab(t *cuda.Thread) (*Slab, error) {
-	k := new(Slab)
-	if err := k.Load(t, "slab.cu", slabPTX, "slab_used"); err != nil {
+	k := NewSlab(t.Context())
+	if err := k.LoadAll(); err != nil {
 		return nil, err
 	}
 	return k, nil
@@ -29,7 +34,7 @@ func LoadSlab(t *cuda.Thread) (*Slab, error) {
 // Used launches slab_used.
 func (k *Slab) Used(stream *cuda.Stream, grid cuda.Grid, pool SlabPool, used cuda.Ptr) error {
 	args := slabUsedArgs{pool: pool, used: used}
-	return stream.Launch(k.Kernel(0), grid, unsafe.Pointer(&args), 552)
+	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 552)
 }
 
 // slabUsedArgs lies in memory as slab_used's parameters.

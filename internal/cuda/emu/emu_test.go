@@ -82,7 +82,6 @@ func TestLeaks(t *testing.T) {
 	}{
 		{"stream", "cuStreamCreate", func() (io.Closer, error) { return thread.NewStream() }},
 		{"event", "cuEventCreate", func() (io.Closer, error) { return thread.NewEvent() }},
-		{"module", "cuModuleLoadDataEx", func() (io.Closer, error) { return thread.LoadModule("none", []byte(noKernels)) }},
 		{"device memory of 1000 bytes", "cuMemAlloc_v2", func() (io.Closer, error) { return thread.Alloc(1000) }},
 		{"registered memory of 5242880 bytes", "cuMemHostRegister_v2", func() (io.Closer, error) { return thread.AllocPinned(5 << 20) }},
 		{"pinned memory of 5000 bytes", "cuMemHostAlloc", func() (io.Closer, error) { return thread.AllocPinned(5000) }},
@@ -96,6 +95,11 @@ func TestLeaks(t *testing.T) {
 		if leaks := e.Leaks(); contains(leaks, kind.what) {
 			t.Errorf("a closed %s is among %q", kind.what, leaks)
 		}
+	}
+	_, err := thread.Context().Function(&cuda.Source{Kernel: "probe_spin", PTX: []byte(spin)})
+	check(t, err)
+	if leaks := e.Leaks(); !contains(leaks, "module", "made by call ", "cuModuleLoadDataEx") {
+		t.Errorf("a module that is loaded is not among %q", leaks)
 	}
 	if leaks := e.Leaks(); !contains(leaks, "context of device 0", "retained 1 times") {
 		t.Errorf("the context is not among %q", leaks)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/kernels/kerneltest"
@@ -29,7 +30,7 @@ func TestModuleErrors(t *testing.T) {
 		{"an unknown kernel", noKernels + ".visible .entry nobody(.param .u64 p)\n{ ret; }\n", 218, "without the kernel nobody"},
 		{"other parameters", noKernels + ".visible .entry probe_spin(.param .u64 p, .param .u32 q)\n{ ret; }\n", 218, "8 bytes of parameters of probe_spin, not 12"},
 	} {
-		_, err := thread.LoadModule(c.name, []byte(c.ptx))
+		_, err := thread.Context().Function(&cuda.Source{Kernel: "probe_spin", PTX: []byte(c.ptx)})
 		var e *cuda.Error
 		if !errors.As(err, &e) || e.Code != c.code || !errors.Is(err, cuda.ErrUnsupported) || !strings.Contains(e.Log, c.log) {
 			t.Errorf("%s: %v, log %q", c.name, err, e.Log)
@@ -39,10 +40,8 @@ func TestModuleErrors(t *testing.T) {
 
 func TestFunctionErrors(t *testing.T) {
 	thread, _ := open(t)
-	module, err := thread.LoadModule("none", []byte(noKernels))
-	check(t, err)
 	var e *cuda.Error
-	if _, err := module.Function("nobody"); !errors.As(err, &e) || e.Code != 500 {
+	if _, err := thread.Context().Function(&cuda.Source{Kernel: "nobody", PTX: []byte(noKernels)}); !errors.As(err, &e) || e.Code != 500 {
 		t.Errorf("a function that the module has not: %v", err)
 	}
 }
@@ -69,9 +68,7 @@ const spin = noKernels + `
 
 func TestFunctionAttributes(t *testing.T) {
 	thread, _ := open(t)
-	module, err := thread.LoadModule("spin", []byte(spin))
-	check(t, err)
-	function, err := module.Function("probe_spin")
+	function, err := thread.Context().Function(&cuda.Source{Kernel: "probe_spin", PTX: []byte(spin)})
 	check(t, err)
 	a, err := function.Attributes()
 	check(t, err)
@@ -86,11 +83,16 @@ func TestFunctionAttributes(t *testing.T) {
 			t.Errorf("%d blocks of %d threads and %d bytes, not %d: %v", n, c.threads, c.shared, c.blocks, err)
 		}
 	}
+	stream, err := thread.NewStream()
+	check(t, err)
+	ticks := uint64(0)
 	for shared, good := range map[uint32]bool{64 << 10: true, 96<<10 - 244: true, 96<<10 - 243: false} {
-		if err := function.SetDynamicShared(shared); (err == nil) != good {
+		grid := cuda.Grid{Blocks: 1, Threads: 1, Shared: shared}
+		if err := stream.Launch(function, grid, unsafe.Pointer(&ticks), 8); (err == nil) != good {
 			t.Errorf("%d bytes of dynamic shared memory: %v", shared, err)
 		}
 	}
+	check(t, stream.Close())
 }
 
 // A grid that the device does not take is refused, by the kernel's launch

@@ -92,29 +92,29 @@ func (c *checker) params(f folder, name, machine string) []param {
 
 // launches is what a source's Go file does with kernels.
 type launches struct {
-	names   []string    // that it looks up, in order
+	names   []string    // that its Source lists, in order
 	methods map[int]int // kernel's index → bytes of parameters that its method hands over
 }
 
-// launches reads the calls of Load and Launch out of a source's Go file.
+// launches reads the Source and the calls of Enqueue out of a source's Go file.
 func (c *checker) launches(f folder, source string) launches {
 	c.t.Helper()
 	found := launches{methods: map[int]int{}}
 	file := c.parse(filepath.Join(root(c.t), f.dir, source+"_gen.go"))
 	ast.Inspect(file, func(n ast.Node) bool {
-		call, ok := n.(*ast.CallExpr)
-		if !ok {
-			return true
-		}
-		switch name(call) {
-		case "Load":
-			for _, arg := range call.Args[3:] {
-				found.names = append(found.names, text(arg))
+		switch n := n.(type) {
+		case *ast.KeyValueExpr:
+			if key, ok := n.Key.(*ast.Ident); ok && key.Name == "Kernels" {
+				for _, kernel := range n.Value.(*ast.CompositeLit).Elts {
+					found.names = append(found.names, text(kernel))
+				}
 			}
-		case "Launch":
-			index, _ := strconv.Atoi(text(call.Args[0].(*ast.CallExpr).Args[0]))
-			size, _ := strconv.Atoi(text(call.Args[3]))
-			found.methods[index] = size
+		case *ast.CallExpr:
+			if name(n) == "Enqueue" {
+				index, _ := strconv.Atoi(text(n.Args[1]))
+				size, _ := strconv.Atoi(text(n.Args[4]))
+				found.methods[index] = size
+			}
 		}
 		return true
 	})

@@ -82,7 +82,7 @@ func TestGenerate(t *testing.T) {
 	for _, want := range []string{
 		"func LoadTwo(t *cuda.Thread) (*Two, error) {",
 		"func (k *Two) Put(stream *cuda.Stream, grid cuda.Grid, pool cuda.Ptr, typeArg uint8) error {",
-		"return stream.Launch(k.Kernel(1), grid, unsafe.Pointer(&args), 9)",
+		"return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 9)",
 	} {
 		if !strings.Contains(launches, want) {
 			t.Errorf("two_gen.go lacks %q:\n%s", want, launches)
@@ -151,7 +151,7 @@ func TestRules(t *testing.T) {
 	for name, test := range map[string]struct{ source, want string }{
 		"mangled":    {head + "__global__ void bad_name() {}", `not extern "C"`},
 		"wrong name": {head + `extern "C" __global__ void other_name() {}`, "not named bad_"},
-		"family":     {head + `extern "C" __global__ void bad_close() {}`, "every family has"},
+		"family":     {head + `extern "C" __global__ void bad_enqueue() {}`, "every family has"},
 		"no kernels": {head, "no kernels"},
 		"type":       {head + `extern "C" __global__ void bad_type(__int128 x) { (void)x; }`, "cannot be shared"},
 		"own struct": {head + "struct Mine {\n  int x;\n};\n" + `extern "C" __global__ void bad_own(Mine m) { (void)m; }`, "belongs into a header"},

@@ -2,22 +2,26 @@ package main
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
-// launchFile is the Go file of a source: its family's type, load function and
-// launch methods.
+// launchFile is the Go file of a source: its family's type, the functions that make and
+// load it, and the launch methods.
 func launchFile(f folder, source string, kernels []kernel, own owners) ([]byte, error) {
 	family, ptx := camel(source), lower(source)+"PTX"
 	w := newGoFile(f, source+".cu")
 	w.imports["embed"] = "_"
 	w.imports[module+"/internal/cuda"] = ""
-	loads := w.qualify("Family", shipped)
+	embedded, described, create := w.qualify("Family", shipped), w.qualify("Source", shipped), w.qualify("NewFamily", shipped)
 	w.printf("//go:embed ptx/%s.ptx\nvar %s []byte\n\n", source, ptx)
-	w.printf("// %s is the kernels of %s.cu, loaded into a context.\ntype %s struct {\n\t%s\n}\n\n", family, source, family, loads)
-	w.printf("// Load%s loads the kernels of %s.cu. The caller closes them.\n", family, source)
-	w.printf("func Load%s(t *cuda.Thread) (*%s, error) {\n\tk := new(%s)\n", family, family, family)
-	w.printf("\tif err := k.Load(t, %q, %s%s); err != nil {\n\t\treturn nil, err\n\t}\n\treturn k, nil\n}\n", source+".cu", ptx, quoted(kernels))
+	w.printf("var %sSource = %s{PTX: %s, Kernels: []string{%s}}\n\n", lower(source), described, ptx, quoted(kernels))
+	w.printf("// %s is the kernels of %s.cu in a context.\ntype %s struct {\n\t%s\n}\n\n", family, source, family, embedded)
+	w.printf("// New%s is the kernels of %s.cu in a context, not loaded yet.\n", family, source)
+	w.printf("func New%s(c *cuda.Context) *%s { return &%s{%s(c, &%sSource)} }\n\n", family, family, family, create, lower(source))
+	w.printf("// Load%s loads all kernels of %s.cu.\n", family, source)
+	w.printf("func Load%s(t *cuda.Thread) (*%s, error) {\n\tk := New%s(t.Context())\n", family, family, family)
+	w.printf("\tif err := k.LoadAll(); err != nil {\n\t\treturn nil, err\n\t}\n\treturn k, nil\n}\n")
 	for i, k := range kernels {
 		if err := w.launch(family, source, i, k, own); err != nil {
 			return nil, err
@@ -27,11 +31,11 @@ func launchFile(f folder, source string, kernels []kernel, own owners) ([]byte, 
 }
 
 func quoted(kernels []kernel) string {
-	var b strings.Builder
+	var names []string
 	for _, k := range kernels {
-		fmt.Fprintf(&b, ", %q", k.name)
+		names = append(names, strconv.Quote(k.name))
 	}
-	return b.String()
+	return strings.Join(names, ", ")
 }
 
 // launch writes the method that launches the i-th kernel, and the struct it
@@ -51,12 +55,12 @@ func (w *goFile) launch(family, source string, i int, k kernel, own owners) erro
 	w.printf("\n// %s launches %s.\n", method, k.name)
 	w.printf("func (k *%s) %s(stream *cuda.Stream, grid cuda.Grid%s) error {\n", family, method, params.String())
 	if len(k.params) == 0 {
-		w.printf("\treturn stream.Launch(k.Kernel(%d), grid, nil, 0)\n}\n", i)
+		w.printf("\treturn k.Enqueue(stream, %d, grid, nil, 0)\n}\n", i)
 		return nil
 	}
 	w.imports["unsafe"] = ""
 	w.printf("\targs := %s{%s}\n", args, strings.TrimPrefix(values.String(), ", "))
-	w.printf("\treturn stream.Launch(k.Kernel(%d), grid, unsafe.Pointer(&args), %d)\n}\n\n", i, end(k.params))
+	w.printf("\treturn k.Enqueue(stream, %d, grid, unsafe.Pointer(&args), %d)\n}\n\n", i, end(k.params))
 	w.printf("// %s lies in memory as %s's parameters.\n", args, k.name)
 	return w.structType(args, paramName, k.params, end(k.params), own)
 }

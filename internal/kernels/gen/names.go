@@ -9,7 +9,7 @@ import (
 
 // familyMethods is what kernels.Family gives every family: no kernel's method
 // may have these names.
-var familyMethods = []string{"Family", "Load", "Kernel", "Functions", "Close"}
+var familyMethods = []string{"Family", "LoadAll", "Parts", "Kernel", "Enqueue"}
 
 // camel turns a name of C into an exported name of Go: page_bytes, PageBytes.
 func camel(name string) string {

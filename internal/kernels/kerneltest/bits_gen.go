@@ -13,15 +13,20 @@ import (
 //go:embed ptx/bits.ptx
 var bitsPTX []byte
 
-// Bits is the kernels of bits.cu, loaded into a context.
+var bitsSource = kernels.Source{PTX: bitsPTX, Kernels: []string{"bits_words", "bits_longs"}}
+
+// Bits is the kernels of bits.cu in a context.
 type Bits struct {
 	kernels.Family
 }
 
-// LoadBits loads the kernels of bits.cu. The caller closes them.
+// NewBits is the kernels of bits.cu in a context, not loaded yet.
+func NewBits(c *cuda.Context) *Bits { return &Bits{kernels.NewFamily(c, &bitsSource)} }
+
+// LoadBits loads all kernels of bits.cu.
 func LoadBits(t *cuda.Thread) (*Bits, error) {
-	k := new(Bits)
-	if err := k.Load(t, "bits.cu", bitsPTX, "bits_words", "bits_longs"); err != nil {
+	k := NewBits(t.Context())
+	if err := k.LoadAll(); err != nil {
 		return nil, err
 	}
 	return k, nil
@@ -30,7 +35,7 @@ func LoadBits(t *cuda.Thread) (*Bits, error) {
 // Words launches bits_words.
 func (k *Bits) Words(stream *cuda.Stream, grid cuda.Grid, a cuda.Ptr, b cuda.Ptr, out cuda.Ptr, n uint32) error {
 	args := bitsWordsArgs{a: a, b: b, out: out, n: n}
-	return stream.Launch(k.Kernel(0), grid, unsafe.Pointer(&args), 28)
+	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 28)
 }
 
 // bitsWordsArgs lies in memory as bits_words's parameters.
@@ -44,7 +49,7 @@ type bitsWordsArgs struct {
 // Longs launches bits_longs.
 func (k *Bits) Longs(stream *cuda.Stream, grid cuda.Grid, a cuda.Ptr, b cuda.Ptr, out cuda.Ptr, n uint32) error {
 	args := bitsLongsArgs{a: a, b: b, out: out, n: n}
-	return stream.Launch(k.Kernel(1), grid, unsafe.Pointer(&args), 28)
+	return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 28)
 }
 
 // bitsLongsArgs lies in memory as bits_longs's parameters.

@@ -13,15 +13,20 @@ import (
 //go:embed ptx/block.ptx
 var blockPTX []byte
 
-// Block is the kernels of block.cu, loaded into a context.
+var blockSource = kernels.Source{PTX: blockPTX, Kernels: []string{"block_reverse", "block_sum", "block_leave", "block_rounds", "block_fresh"}}
+
+// Block is the kernels of block.cu in a context.
 type Block struct {
 	kernels.Family
 }
 
-// LoadBlock loads the kernels of block.cu. The caller closes them.
+// NewBlock is the kernels of block.cu in a context, not loaded yet.
+func NewBlock(c *cuda.Context) *Block { return &Block{kernels.NewFamily(c, &blockSource)} }
+
+// LoadBlock loads all kernels of block.cu.
 func LoadBlock(t *cuda.Thread) (*Block, error) {
-	k := new(Block)
-	if err := k.Load(t, "block.cu", blockPTX, "block_reverse", "block_sum", "block_leave", "block_rounds", "block_fresh"); err != nil {
+	k := NewBlock(t.Context())
+	if err := k.LoadAll(); err != nil {
 		return nil, err
 	}
 	return k, nil
@@ -30,7 +35,7 @@ func LoadBlock(t *cuda.Thread) (*Block, error) {
 // Reverse launches block_reverse.
 func (k *Block) Reverse(stream *cuda.Stream, grid cuda.Grid, in cuda.Ptr, out cuda.Ptr) error {
 	args := blockReverseArgs{in: in, out: out}
-	return stream.Launch(k.Kernel(0), grid, unsafe.Pointer(&args), 16)
+	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 16)
 }
 
 // blockReverseArgs lies in memory as block_reverse's parameters.
@@ -42,7 +47,7 @@ type blockReverseArgs struct {
 // Sum launches block_sum.
 func (k *Block) Sum(stream *cuda.Stream, grid cuda.Grid, in cuda.Ptr, out cuda.Ptr) error {
 	args := blockSumArgs{in: in, out: out}
-	return stream.Launch(k.Kernel(1), grid, unsafe.Pointer(&args), 16)
+	return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 16)
 }
 
 // blockSumArgs lies in memory as block_sum's parameters.
@@ -54,7 +59,7 @@ type blockSumArgs struct {
 // Leave launches block_leave.
 func (k *Block) Leave(stream *cuda.Stream, grid cuda.Grid, leaves cuda.Ptr, out cuda.Ptr, rounds uint32) error {
 	args := blockLeaveArgs{leaves: leaves, out: out, rounds: rounds}
-	return stream.Launch(k.Kernel(2), grid, unsafe.Pointer(&args), 20)
+	return k.Enqueue(stream, 2, grid, unsafe.Pointer(&args), 20)
 }
 
 // blockLeaveArgs lies in memory as block_leave's parameters.
@@ -67,7 +72,7 @@ type blockLeaveArgs struct {
 // Rounds launches block_rounds.
 func (k *Block) Rounds(stream *cuda.Stream, grid cuda.Grid, out cuda.Ptr) error {
 	args := blockRoundsArgs{out: out}
-	return stream.Launch(k.Kernel(3), grid, unsafe.Pointer(&args), 8)
+	return k.Enqueue(stream, 3, grid, unsafe.Pointer(&args), 8)
 }
 
 // blockRoundsArgs lies in memory as block_rounds's parameters.
@@ -78,7 +83,7 @@ type blockRoundsArgs struct {
 // Fresh launches block_fresh.
 func (k *Block) Fresh(stream *cuda.Stream, grid cuda.Grid, zeros cuda.Ptr) error {
 	args := blockFreshArgs{zeros: zeros}
-	return stream.Launch(k.Kernel(4), grid, unsafe.Pointer(&args), 8)
+	return k.Enqueue(stream, 4, grid, unsafe.Pointer(&args), 8)
 }
 
 // blockFreshArgs lies in memory as block_fresh's parameters.

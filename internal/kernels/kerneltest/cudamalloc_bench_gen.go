@@ -13,15 +13,22 @@ import (
 //go:embed ptx/cudamalloc_bench.ptx
 var cudamallocBenchPTX []byte
 
-// CudamallocBench is the kernels of cudamalloc_bench.cu, loaded into a context.
+var cudamallocBenchSource = kernels.Source{PTX: cudamallocBenchPTX, Kernels: []string{"cudamalloc_bench_get", "cudamalloc_bench_free"}}
+
+// CudamallocBench is the kernels of cudamalloc_bench.cu in a context.
 type CudamallocBench struct {
 	kernels.Family
 }
 
-// LoadCudamallocBench loads the kernels of cudamalloc_bench.cu. The caller closes them.
+// NewCudamallocBench is the kernels of cudamalloc_bench.cu in a context, not loaded yet.
+func NewCudamallocBench(c *cuda.Context) *CudamallocBench {
+	return &CudamallocBench{kernels.NewFamily(c, &cudamallocBenchSource)}
+}
+
+// LoadCudamallocBench loads all kernels of cudamalloc_bench.cu.
 func LoadCudamallocBench(t *cuda.Thread) (*CudamallocBench, error) {
-	k := new(CudamallocBench)
-	if err := k.Load(t, "cudamalloc_bench.cu", cudamallocBenchPTX, "cudamalloc_bench_get", "cudamalloc_bench_free"); err != nil {
+	k := NewCudamallocBench(t.Context())
+	if err := k.LoadAll(); err != nil {
 		return nil, err
 	}
 	return k, nil
@@ -30,7 +37,7 @@ func LoadCudamallocBench(t *cuda.Thread) (*CudamallocBench, error) {
 // Get launches cudamalloc_bench_get.
 func (k *CudamallocBench) Get(stream *cuda.Stream, grid cuda.Grid, out cuda.Ptr, bytes uint32, n uint32) error {
 	args := cudamallocBenchGetArgs{out: out, bytes: bytes, n: n}
-	return stream.Launch(k.Kernel(0), grid, unsafe.Pointer(&args), 16)
+	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 16)
 }
 
 // cudamallocBenchGetArgs lies in memory as cudamalloc_bench_get's parameters.
@@ -43,7 +50,7 @@ type cudamallocBenchGetArgs struct {
 // Free launches cudamalloc_bench_free.
 func (k *CudamallocBench) Free(stream *cuda.Stream, grid cuda.Grid, in cuda.Ptr, n uint32, spoiled cuda.Ptr) error {
 	args := cudamallocBenchFreeArgs{in: in, n: n, spoiled: spoiled}
-	return stream.Launch(k.Kernel(1), grid, unsafe.Pointer(&args), 24)
+	return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 24)
 }
 
 // cudamallocBenchFreeArgs lies in memory as cudamalloc_bench_free's parameters.

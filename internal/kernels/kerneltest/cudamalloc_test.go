@@ -14,7 +14,7 @@ import (
 // heap has 8 MiB, the pieces take half of it.
 func TestCudaMalloc(t *testing.T) {
 	r := newQueueRig(t)
-	k := gputest.Keep(t, func() (*kerneltest.CudamallocBench, error) { return kerneltest.LoadCudamallocBench(r.thread) })
+	k := gputest.Make(t, func() (*kerneltest.CudamallocBench, error) { return kerneltest.LoadCudamallocBench(r.thread) })
 	const n, bytes = 4097, 512
 	for range 3 {
 		out, spoiled := r.words(2*n, 0), r.words(1, 0)

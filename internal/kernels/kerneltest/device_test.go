@@ -58,10 +58,10 @@ func (d *device) must(err error) {
 	}
 }
 
-// family loads the kernels of a file for the time of the test.
-func family[T interface{ Close() error }](d *device, load func(*cuda.Thread) (T, error)) T {
+// family loads the kernels of a file.
+func family[T any](d *device, load func(*cuda.Thread) (T, error)) T {
 	d.tb.Helper()
-	return gputest.Keep(d.tb, func() (T, error) { return load(d.thread) })
+	return gputest.Make(d.tb, func() (T, error) { return load(d.thread) })
 }
 
 // upload is device memory with a copy of values.

@@ -13,15 +13,20 @@ import (
 //go:embed ptx/ega_bench.ptx
 var egaBenchPTX []byte
 
-// EgaBench is the kernels of ega_bench.cu, loaded into a context.
+var egaBenchSource = kernels.Source{PTX: egaBenchPTX, Kernels: []string{"ega_bench_uniform", "ega_bench_repeated", "ega_bench_sum", "ega_bench_skewed"}}
+
+// EgaBench is the kernels of ega_bench.cu in a context.
 type EgaBench struct {
 	kernels.Family
 }
 
-// LoadEgaBench loads the kernels of ega_bench.cu. The caller closes them.
+// NewEgaBench is the kernels of ega_bench.cu in a context, not loaded yet.
+func NewEgaBench(c *cuda.Context) *EgaBench { return &EgaBench{kernels.NewFamily(c, &egaBenchSource)} }
+
+// LoadEgaBench loads all kernels of ega_bench.cu.
 func LoadEgaBench(t *cuda.Thread) (*EgaBench, error) {
-	k := new(EgaBench)
-	if err := k.Load(t, "ega_bench.cu", egaBenchPTX, "ega_bench_uniform", "ega_bench_repeated", "ega_bench_sum", "ega_bench_skewed"); err != nil {
+	k := NewEgaBench(t.Context())
+	if err := k.LoadAll(); err != nil {
 		return nil, err
 	}
 	return k, nil
@@ -30,7 +35,7 @@ func LoadEgaBench(t *cuda.Thread) (*EgaBench, error) {
 // Uniform launches ega_bench_uniform.
 func (k *EgaBench) Uniform(stream *cuda.Stream, grid cuda.Grid, pairs cuda.Ptr, n uint64, groups uint64, seed uint64) error {
 	args := egaBenchUniformArgs{pairs: pairs, n: n, groups: groups, seed: seed}
-	return stream.Launch(k.Kernel(0), grid, unsafe.Pointer(&args), 32)
+	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 32)
 }
 
 // egaBenchUniformArgs lies in memory as ega_bench_uniform's parameters.
@@ -44,7 +49,7 @@ type egaBenchUniformArgs struct {
 // Repeated launches ega_bench_repeated.
 func (k *EgaBench) Repeated(stream *cuda.Stream, grid cuda.Grid, pairs cuda.Ptr, n uint64, groups uint64) error {
 	args := egaBenchRepeatedArgs{pairs: pairs, n: n, groups: groups}
-	return stream.Launch(k.Kernel(1), grid, unsafe.Pointer(&args), 24)
+	return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 24)
 }
 
 // egaBenchRepeatedArgs lies in memory as ega_bench_repeated's parameters.
@@ -57,7 +62,7 @@ type egaBenchRepeatedArgs struct {
 // Sum launches ega_bench_sum.
 func (k *EgaBench) Sum(stream *cuda.Stream, grid cuda.Grid, pairs cuda.Ptr, n uint64, sum cuda.Ptr) error {
 	args := egaBenchSumArgs{pairs: pairs, n: n, sum: sum}
-	return stream.Launch(k.Kernel(2), grid, unsafe.Pointer(&args), 24)
+	return k.Enqueue(stream, 2, grid, unsafe.Pointer(&args), 24)
 }
 
 // egaBenchSumArgs lies in memory as ega_bench_sum's parameters.
@@ -70,7 +75,7 @@ type egaBenchSumArgs struct {
 // Skewed launches ega_bench_skewed.
 func (k *EgaBench) Skewed(stream *cuda.Stream, grid cuda.Grid, pairs cuda.Ptr, n uint64, groups uint64, cumulated cuda.Ptr, seed uint64) error {
 	args := egaBenchSkewedArgs{pairs: pairs, n: n, groups: groups, cumulated: cumulated, seed: seed}
-	return stream.Launch(k.Kernel(3), grid, unsafe.Pointer(&args), 40)
+	return k.Enqueue(stream, 3, grid, unsafe.Pointer(&args), 40)
 }
 
 // egaBenchSkewedArgs lies in memory as ega_bench_skewed's parameters.

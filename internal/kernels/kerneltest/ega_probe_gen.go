@@ -13,15 +13,20 @@ import (
 //go:embed ptx/ega_probe.ptx
 var egaProbePTX []byte
 
-// EgaProbe is the kernels of ega_probe.cu, loaded into a context.
+var egaProbeSource = kernels.Source{PTX: egaProbePTX, Kernels: []string{"ega_probe_hash"}}
+
+// EgaProbe is the kernels of ega_probe.cu in a context.
 type EgaProbe struct {
 	kernels.Family
 }
 
-// LoadEgaProbe loads the kernels of ega_probe.cu. The caller closes them.
+// NewEgaProbe is the kernels of ega_probe.cu in a context, not loaded yet.
+func NewEgaProbe(c *cuda.Context) *EgaProbe { return &EgaProbe{kernels.NewFamily(c, &egaProbeSource)} }
+
+// LoadEgaProbe loads all kernels of ega_probe.cu.
 func LoadEgaProbe(t *cuda.Thread) (*EgaProbe, error) {
-	k := new(EgaProbe)
-	if err := k.Load(t, "ega_probe.cu", egaProbePTX, "ega_probe_hash"); err != nil {
+	k := NewEgaProbe(t.Context())
+	if err := k.LoadAll(); err != nil {
 		return nil, err
 	}
 	return k, nil
@@ -30,7 +35,7 @@ func LoadEgaProbe(t *cuda.Thread) (*EgaProbe, error) {
 // Hash launches ega_probe_hash.
 func (k *EgaProbe) Hash(stream *cuda.Stream, grid cuda.Grid, layout kernels.EgaLayout, keys cuda.Ptr, n uint64, hashes cuda.Ptr) error {
 	args := egaProbeHashArgs{layout: layout, keys: keys, n: n, hashes: hashes}
-	return stream.Launch(k.Kernel(0), grid, unsafe.Pointer(&args), 104)
+	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 104)
 }
 
 // egaProbeHashArgs lies in memory as ega_probe_hash's parameters.

@@ -12,15 +12,20 @@ import (
 //go:embed ptx/empty.ptx
 var emptyPTX []byte
 
-// Empty is the kernels of empty.cu, loaded into a context.
+var emptySource = kernels.Source{PTX: emptyPTX, Kernels: []string{"empty_launch"}}
+
+// Empty is the kernels of empty.cu in a context.
 type Empty struct {
 	kernels.Family
 }
 
-// LoadEmpty loads the kernels of empty.cu. The caller closes them.
+// NewEmpty is the kernels of empty.cu in a context, not loaded yet.
+func NewEmpty(c *cuda.Context) *Empty { return &Empty{kernels.NewFamily(c, &emptySource)} }
+
+// LoadEmpty loads all kernels of empty.cu.
 func LoadEmpty(t *cuda.Thread) (*Empty, error) {
-	k := new(Empty)
-	if err := k.Load(t, "empty.cu", emptyPTX, "empty_launch"); err != nil {
+	k := NewEmpty(t.Context())
+	if err := k.LoadAll(); err != nil {
 		return nil, err
 	}
 	return k, nil
@@ -28,5 +33,5 @@ func LoadEmpty(t *cuda.Thread) (*Empty, error) {
 
 // Launch launches empty_launch.
 func (k *Empty) Launch(stream *cuda.Stream, grid cuda.Grid) error {
-	return stream.Launch(k.Kernel(0), grid, nil, 0)
+	return k.Enqueue(stream, 0, grid, nil, 0)
 }

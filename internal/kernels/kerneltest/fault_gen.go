@@ -13,15 +13,20 @@ import (
 //go:embed ptx/fault.ptx
 var faultPTX []byte
 
-// Fault is the kernels of fault.cu, loaded into a context.
+var faultSource = kernels.Source{PTX: faultPTX, Kernels: []string{"fault_trap", "fault_write"}}
+
+// Fault is the kernels of fault.cu in a context.
 type Fault struct {
 	kernels.Family
 }
 
-// LoadFault loads the kernels of fault.cu. The caller closes them.
+// NewFault is the kernels of fault.cu in a context, not loaded yet.
+func NewFault(c *cuda.Context) *Fault { return &Fault{kernels.NewFamily(c, &faultSource)} }
+
+// LoadFault loads all kernels of fault.cu.
 func LoadFault(t *cuda.Thread) (*Fault, error) {
-	k := new(Fault)
-	if err := k.Load(t, "fault.cu", faultPTX, "fault_trap", "fault_write"); err != nil {
+	k := NewFault(t.Context())
+	if err := k.LoadAll(); err != nil {
 		return nil, err
 	}
 	return k, nil
@@ -29,13 +34,13 @@ func LoadFault(t *cuda.Thread) (*Fault, error) {
 
 // Trap launches fault_trap.
 func (k *Fault) Trap(stream *cuda.Stream, grid cuda.Grid) error {
-	return stream.Launch(k.Kernel(0), grid, nil, 0)
+	return k.Enqueue(stream, 0, grid, nil, 0)
 }
 
 // Write launches fault_write.
 func (k *Fault) Write(stream *cuda.Stream, grid cuda.Grid, address uint64) error {
 	args := faultWriteArgs{address: address}
-	return stream.Launch(k.Kernel(1), grid, unsafe.Pointer(&args), 8)
+	return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 8)
 }
 
 // faultWriteArgs lies in memory as fault_write's parameters.

@@ -27,7 +27,7 @@ func TestFaults(t *testing.T) {
 			}
 			thread := gputest.Open(t)
 			stream := gputest.Keep(t, thread.NewStream)
-			fault := gputest.Keep(t, func() (*kerneltest.Fault, error) { return kerneltest.LoadFault(thread) })
+			fault := gputest.Make(t, func() (*kerneltest.Fault, error) { return kerneltest.LoadFault(thread) })
 			if err := launch(fault, stream); err != nil {
 				t.Fatal(err)
 			}

@@ -13,15 +13,20 @@ import (
 //go:embed ptx/layout.ptx
 var layoutPTX []byte
 
-// Layout is the kernels of layout.cu, loaded into a context.
+var layoutSource = kernels.Source{PTX: layoutPTX, Kernels: []string{"layout_report"}}
+
+// Layout is the kernels of layout.cu in a context.
 type Layout struct {
 	kernels.Family
 }
 
-// LoadLayout loads the kernels of layout.cu. The caller closes them.
+// NewLayout is the kernels of layout.cu in a context, not loaded yet.
+func NewLayout(c *cuda.Context) *Layout { return &Layout{kernels.NewFamily(c, &layoutSource)} }
+
+// LoadLayout loads all kernels of layout.cu.
 func LoadLayout(t *cuda.Thread) (*Layout, error) {
-	k := new(Layout)
-	if err := k.Load(t, "layout.cu", layoutPTX, "layout_report"); err != nil {
+	k := NewLayout(t.Context())
+	if err := k.LoadAll(); err != nil {
 		return nil, err
 	}
 	return k, nil
@@ -30,7 +35,7 @@ func LoadLayout(t *cuda.Thread) (*Layout, error) {
 // Report launches layout_report.
 func (k *Layout) Report(stream *cuda.Stream, grid cuda.Grid, out cuda.Ptr) error {
 	args := layoutReportArgs{out: out}
-	return stream.Launch(k.Kernel(0), grid, unsafe.Pointer(&args), 8)
+	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 8)
 }
 
 // layoutReportArgs lies in memory as layout_report's parameters.

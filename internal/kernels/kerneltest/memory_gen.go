@@ -13,15 +13,20 @@ import (
 //go:embed ptx/memory.ptx
 var memoryPTX []byte
 
-// Memory is the kernels of memory.cu, loaded into a context.
+var memorySource = kernels.Source{PTX: memoryPTX, Kernels: []string{"memory_fold", "memory_fold_long", "memory_fold_shared", "memory_fold_double", "memory_ticket", "memory_exchange", "memory_look_back", "memory_fence", "memory_lock", "memory_bit", "memory_four", "memory_neighbour", "memory_clock"}}
+
+// Memory is the kernels of memory.cu in a context.
 type Memory struct {
 	kernels.Family
 }
 
-// LoadMemory loads the kernels of memory.cu. The caller closes them.
+// NewMemory is the kernels of memory.cu in a context, not loaded yet.
+func NewMemory(c *cuda.Context) *Memory { return &Memory{kernels.NewFamily(c, &memorySource)} }
+
+// LoadMemory loads all kernels of memory.cu.
 func LoadMemory(t *cuda.Thread) (*Memory, error) {
-	k := new(Memory)
-	if err := k.Load(t, "memory.cu", memoryPTX, "memory_fold", "memory_fold_long", "memory_fold_shared", "memory_fold_double", "memory_ticket", "memory_exchange", "memory_look_back", "memory_fence", "memory_lock", "memory_bit", "memory_four", "memory_neighbour", "memory_clock"); err != nil {
+	k := NewMemory(t.Context())
+	if err := k.LoadAll(); err != nil {
 		return nil, err
 	}
 	return k, nil
@@ -30,7 +35,7 @@ func LoadMemory(t *cuda.Thread) (*Memory, error) {
 // Fold launches memory_fold.
 func (k *Memory) Fold(stream *cuda.Stream, grid cuda.Grid, in cuda.Ptr, out cuda.Ptr) error {
 	args := memoryFoldArgs{in: in, out: out}
-	return stream.Launch(k.Kernel(0), grid, unsafe.Pointer(&args), 16)
+	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 16)
 }
 
 // memoryFoldArgs lies in memory as memory_fold's parameters.
@@ -42,7 +47,7 @@ type memoryFoldArgs struct {
 // FoldLong launches memory_fold_long.
 func (k *Memory) FoldLong(stream *cuda.Stream, grid cuda.Grid, in cuda.Ptr, out cuda.Ptr) error {
 	args := memoryFoldLongArgs{in: in, out: out}
-	return stream.Launch(k.Kernel(1), grid, unsafe.Pointer(&args), 16)
+	return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 16)
 }
 
 // memoryFoldLongArgs lies in memory as memory_fold_long's parameters.
@@ -54,7 +59,7 @@ type memoryFoldLongArgs struct {
 // FoldShared launches memory_fold_shared.
 func (k *Memory) FoldShared(stream *cuda.Stream, grid cuda.Grid, in cuda.Ptr, out cuda.Ptr) error {
 	args := memoryFoldSharedArgs{in: in, out: out}
-	return stream.Launch(k.Kernel(2), grid, unsafe.Pointer(&args), 16)
+	return k.Enqueue(stream, 2, grid, unsafe.Pointer(&args), 16)
 }
 
 // memoryFoldSharedArgs lies in memory as memory_fold_shared's parameters.
@@ -66,7 +71,7 @@ type memoryFoldSharedArgs struct {
 // FoldDouble launches memory_fold_double.
 func (k *Memory) FoldDouble(stream *cuda.Stream, grid cuda.Grid, in cuda.Ptr, out cuda.Ptr) error {
 	args := memoryFoldDoubleArgs{in: in, out: out}
-	return stream.Launch(k.Kernel(3), grid, unsafe.Pointer(&args), 16)
+	return k.Enqueue(stream, 3, grid, unsafe.Pointer(&args), 16)
 }
 
 // memoryFoldDoubleArgs lies in memory as memory_fold_double's parameters.
@@ -78,7 +83,7 @@ type memoryFoldDoubleArgs struct {
 // Ticket launches memory_ticket.
 func (k *Memory) Ticket(stream *cuda.Stream, grid cuda.Grid, next cuda.Ptr, nextLong cuda.Ptr, out cuda.Ptr, outLong cuda.Ptr) error {
 	args := memoryTicketArgs{next: next, nextLong: nextLong, out: out, outLong: outLong}
-	return stream.Launch(k.Kernel(4), grid, unsafe.Pointer(&args), 32)
+	return k.Enqueue(stream, 4, grid, unsafe.Pointer(&args), 32)
 }
 
 // memoryTicketArgs lies in memory as memory_ticket's parameters.
@@ -92,7 +97,7 @@ type memoryTicketArgs struct {
 // Exchange launches memory_exchange.
 func (k *Memory) Exchange(stream *cuda.Stream, grid cuda.Grid, word cuda.Ptr, wordLong cuda.Ptr, out cuda.Ptr, outLong cuda.Ptr) error {
 	args := memoryExchangeArgs{word: word, wordLong: wordLong, out: out, outLong: outLong}
-	return stream.Launch(k.Kernel(5), grid, unsafe.Pointer(&args), 32)
+	return k.Enqueue(stream, 5, grid, unsafe.Pointer(&args), 32)
 }
 
 // memoryExchangeArgs lies in memory as memory_exchange's parameters.
@@ -106,7 +111,7 @@ type memoryExchangeArgs struct {
 // LookBack launches memory_look_back.
 func (k *Memory) LookBack(stream *cuda.Stream, grid cuda.Grid, in cuda.Ptr, sums cuda.Ptr, flags cuda.Ptr) error {
 	args := memoryLookBackArgs{in: in, sums: sums, flags: flags}
-	return stream.Launch(k.Kernel(6), grid, unsafe.Pointer(&args), 24)
+	return k.Enqueue(stream, 6, grid, unsafe.Pointer(&args), 24)
 }
 
 // memoryLookBackArgs lies in memory as memory_look_back's parameters.
@@ -119,7 +124,7 @@ type memoryLookBackArgs struct {
 // Fence launches memory_fence.
 func (k *Memory) Fence(stream *cuda.Stream, grid cuda.Grid, in cuda.Ptr, sums cuda.Ptr, flags cuda.Ptr) error {
 	args := memoryFenceArgs{in: in, sums: sums, flags: flags}
-	return stream.Launch(k.Kernel(7), grid, unsafe.Pointer(&args), 24)
+	return k.Enqueue(stream, 7, grid, unsafe.Pointer(&args), 24)
 }
 
 // memoryFenceArgs lies in memory as memory_fence's parameters.
@@ -132,7 +137,7 @@ type memoryFenceArgs struct {
 // Lock launches memory_lock.
 func (k *Memory) Lock(stream *cuda.Stream, grid cuda.Grid, lock cuda.Ptr, counter cuda.Ptr) error {
 	args := memoryLockArgs{lock: lock, counter: counter}
-	return stream.Launch(k.Kernel(8), grid, unsafe.Pointer(&args), 16)
+	return k.Enqueue(stream, 8, grid, unsafe.Pointer(&args), 16)
 }
 
 // memoryLockArgs lies in memory as memory_lock's parameters.
@@ -144,7 +149,7 @@ type memoryLockArgs struct {
 // Bit launches memory_bit.
 func (k *Memory) Bit(stream *cuda.Stream, grid cuda.Grid, word cuda.Ptr, bit uint32, counter cuda.Ptr) error {
 	args := memoryBitArgs{word: word, bit: bit, counter: counter}
-	return stream.Launch(k.Kernel(9), grid, unsafe.Pointer(&args), 24)
+	return k.Enqueue(stream, 9, grid, unsafe.Pointer(&args), 24)
 }
 
 // memoryBitArgs lies in memory as memory_bit's parameters.
@@ -158,7 +163,7 @@ type memoryBitArgs struct {
 // Four launches memory_four.
 func (k *Memory) Four(stream *cuda.Stream, grid cuda.Grid, in cuda.Ptr, out cuda.Ptr) error {
 	args := memoryFourArgs{in: in, out: out}
-	return stream.Launch(k.Kernel(10), grid, unsafe.Pointer(&args), 16)
+	return k.Enqueue(stream, 10, grid, unsafe.Pointer(&args), 16)
 }
 
 // memoryFourArgs lies in memory as memory_four's parameters.
@@ -170,7 +175,7 @@ type memoryFourArgs struct {
 // Neighbour launches memory_neighbour.
 func (k *Memory) Neighbour(stream *cuda.Stream, grid cuda.Grid, in cuda.Ptr, out cuda.Ptr) error {
 	args := memoryNeighbourArgs{in: in, out: out}
-	return stream.Launch(k.Kernel(11), grid, unsafe.Pointer(&args), 16)
+	return k.Enqueue(stream, 11, grid, unsafe.Pointer(&args), 16)
 }
 
 // memoryNeighbourArgs lies in memory as memory_neighbour's parameters.
@@ -182,7 +187,7 @@ type memoryNeighbourArgs struct {
 // Clock launches memory_clock.
 func (k *Memory) Clock(stream *cuda.Stream, grid cuda.Grid, out cuda.Ptr) error {
 	args := memoryClockArgs{out: out}
-	return stream.Launch(k.Kernel(12), grid, unsafe.Pointer(&args), 8)
+	return k.Enqueue(stream, 12, grid, unsafe.Pointer(&args), 8)
 }
 
 // memoryClockArgs lies in memory as memory_clock's parameters.

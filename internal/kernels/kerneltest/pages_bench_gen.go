@@ -13,15 +13,22 @@ import (
 //go:embed ptx/pages_bench.ptx
 var pagesBenchPTX []byte
 
-// PagesBench is the kernels of pages_bench.cu, loaded into a context.
+var pagesBenchSource = kernels.Source{PTX: pagesBenchPTX, Kernels: []string{"pages_bench_fill", "pages_bench_burst_rw", "pages_bench_burst_rwbm", "pages_bench_burst_corw", "pages_bench_burst_crw", "pages_bench_get_rw", "pages_bench_get_rw_counted", "pages_bench_get_rwbm", "pages_bench_get_rwbm_counted", "pages_bench_get_rwbm_lock", "pages_bench_get_rwbm_lock_counted", "pages_bench_get_corw", "pages_bench_get_corw_counted", "pages_bench_get_corw_lock", "pages_bench_get_corw_lock_counted", "pages_bench_get_crw", "pages_bench_get_crw_counted", "pages_bench_get_crw_lock", "pages_bench_get_crw_lock_counted", "pages_bench_free", "pages_bench_free_flags", "pages_bench_malloc", "pages_bench_malloc_free"}}
+
+// PagesBench is the kernels of pages_bench.cu in a context.
 type PagesBench struct {
 	kernels.Family
 }
 
-// LoadPagesBench loads the kernels of pages_bench.cu. The caller closes them.
+// NewPagesBench is the kernels of pages_bench.cu in a context, not loaded yet.
+func NewPagesBench(c *cuda.Context) *PagesBench {
+	return &PagesBench{kernels.NewFamily(c, &pagesBenchSource)}
+}
+
+// LoadPagesBench loads all kernels of pages_bench.cu.
 func LoadPagesBench(t *cuda.Thread) (*PagesBench, error) {
-	k := new(PagesBench)
-	if err := k.Load(t, "pages_bench.cu", pagesBenchPTX, "pages_bench_fill", "pages_bench_burst_rw", "pages_bench_burst_rwbm", "pages_bench_burst_corw", "pages_bench_burst_crw", "pages_bench_get_rw", "pages_bench_get_rw_counted", "pages_bench_get_rwbm", "pages_bench_get_rwbm_counted", "pages_bench_get_rwbm_lock", "pages_bench_get_rwbm_lock_counted", "pages_bench_get_corw", "pages_bench_get_corw_counted", "pages_bench_get_corw_lock", "pages_bench_get_corw_lock_counted", "pages_bench_get_crw", "pages_bench_get_crw_counted", "pages_bench_get_crw_lock", "pages_bench_get_crw_lock_counted", "pages_bench_free", "pages_bench_free_flags", "pages_bench_malloc", "pages_bench_malloc_free"); err != nil {
+	k := NewPagesBench(t.Context())
+	if err := k.LoadAll(); err != nil {
 		return nil, err
 	}
 	return k, nil
@@ -30,7 +37,7 @@ func LoadPagesBench(t *cuda.Thread) (*PagesBench, error) {
 // Fill launches pages_bench_fill.
 func (k *PagesBench) Fill(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, free uint32, seed uint32, run uint32) error {
 	args := pagesBenchFillArgs{pool: pool, free: free, seed: seed, run: run}
-	return stream.Launch(k.Kernel(0), grid, unsafe.Pointer(&args), 60)
+	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 60)
 }
 
 // pagesBenchFillArgs lies in memory as pages_bench_fill's parameters.
@@ -44,7 +51,7 @@ type pagesBenchFillArgs struct {
 // BurstRw launches pages_bench_burst_rw.
 func (k *PagesBench) BurstRw(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, out cuda.Ptr, n uint32) error {
 	args := pagesBenchBurstRwArgs{pool: pool, out: out, n: n}
-	return stream.Launch(k.Kernel(1), grid, unsafe.Pointer(&args), 60)
+	return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 60)
 }
 
 // pagesBenchBurstRwArgs lies in memory as pages_bench_burst_rw's parameters.
@@ -57,7 +64,7 @@ type pagesBenchBurstRwArgs struct {
 // BurstRwbm launches pages_bench_burst_rwbm.
 func (k *PagesBench) BurstRwbm(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, out cuda.Ptr, n uint32) error {
 	args := pagesBenchBurstRwbmArgs{pool: pool, out: out, n: n}
-	return stream.Launch(k.Kernel(2), grid, unsafe.Pointer(&args), 60)
+	return k.Enqueue(stream, 2, grid, unsafe.Pointer(&args), 60)
 }
 
 // pagesBenchBurstRwbmArgs lies in memory as pages_bench_burst_rwbm's parameters.
@@ -70,7 +77,7 @@ type pagesBenchBurstRwbmArgs struct {
 // BurstCorw launches pages_bench_burst_corw.
 func (k *PagesBench) BurstCorw(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, out cuda.Ptr, n uint32) error {
 	args := pagesBenchBurstCorwArgs{pool: pool, out: out, n: n}
-	return stream.Launch(k.Kernel(3), grid, unsafe.Pointer(&args), 60)
+	return k.Enqueue(stream, 3, grid, unsafe.Pointer(&args), 60)
 }
 
 // pagesBenchBurstCorwArgs lies in memory as pages_bench_burst_corw's parameters.
@@ -83,7 +90,7 @@ type pagesBenchBurstCorwArgs struct {
 // BurstCrw launches pages_bench_burst_crw.
 func (k *PagesBench) BurstCrw(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, out cuda.Ptr, n uint32) error {
 	args := pagesBenchBurstCrwArgs{pool: pool, out: out, n: n}
-	return stream.Launch(k.Kernel(4), grid, unsafe.Pointer(&args), 60)
+	return k.Enqueue(stream, 4, grid, unsafe.Pointer(&args), 60)
 }
 
 // pagesBenchBurstCrwArgs lies in memory as pages_bench_burst_crw's parameters.
@@ -96,7 +103,7 @@ type pagesBenchBurstCrwArgs struct {
 // GetRw launches pages_bench_get_rw.
 func (k *PagesBench) GetRw(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, ask PageAsk) error {
 	args := pagesBenchGetRwArgs{pool: pool, ask: ask}
-	return stream.Launch(k.Kernel(5), grid, unsafe.Pointer(&args), 88)
+	return k.Enqueue(stream, 5, grid, unsafe.Pointer(&args), 88)
 }
 
 // pagesBenchGetRwArgs lies in memory as pages_bench_get_rw's parameters.
@@ -108,7 +115,7 @@ type pagesBenchGetRwArgs struct {
 // GetRwCounted launches pages_bench_get_rw_counted.
 func (k *PagesBench) GetRwCounted(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, ask PageAsk) error {
 	args := pagesBenchGetRwCountedArgs{pool: pool, ask: ask}
-	return stream.Launch(k.Kernel(6), grid, unsafe.Pointer(&args), 88)
+	return k.Enqueue(stream, 6, grid, unsafe.Pointer(&args), 88)
 }
 
 // pagesBenchGetRwCountedArgs lies in memory as pages_bench_get_rw_counted's parameters.
@@ -120,7 +127,7 @@ type pagesBenchGetRwCountedArgs struct {
 // GetRwbm launches pages_bench_get_rwbm.
 func (k *PagesBench) GetRwbm(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, ask PageAsk) error {
 	args := pagesBenchGetRwbmArgs{pool: pool, ask: ask}
-	return stream.Launch(k.Kernel(7), grid, unsafe.Pointer(&args), 88)
+	return k.Enqueue(stream, 7, grid, unsafe.Pointer(&args), 88)
 }
 
 // pagesBenchGetRwbmArgs lies in memory as pages_bench_get_rwbm's parameters.
@@ -132,7 +139,7 @@ type pagesBenchGetRwbmArgs struct {
 // GetRwbmCounted launches pages_bench_get_rwbm_counted.
 func (k *PagesBench) GetRwbmCounted(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, ask PageAsk) error {
 	args := pagesBenchGetRwbmCountedArgs{pool: pool, ask: ask}
-	return stream.Launch(k.Kernel(8), grid, unsafe.Pointer(&args), 88)
+	return k.Enqueue(stream, 8, grid, unsafe.Pointer(&args), 88)
 }
 
 // pagesBenchGetRwbmCountedArgs lies in memory as pages_bench_get_rwbm_counted's parameters.
@@ -144,7 +151,7 @@ type pagesBenchGetRwbmCountedArgs struct {
 // GetRwbmLock launches pages_bench_get_rwbm_lock.
 func (k *PagesBench) GetRwbmLock(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, ask PageAsk) error {
 	args := pagesBenchGetRwbmLockArgs{pool: pool, ask: ask}
-	return stream.Launch(k.Kernel(9), grid, unsafe.Pointer(&args), 88)
+	return k.Enqueue(stream, 9, grid, unsafe.Pointer(&args), 88)
 }
 
 // pagesBenchGetRwbmLockArgs lies in memory as pages_bench_get_rwbm_lock's parameters.
@@ -156,7 +163,7 @@ type pagesBenchGetRwbmLockArgs struct {
 // GetRwbmLockCounted launches pages_bench_get_rwbm_lock_counted.
 func (k *PagesBench) GetRwbmLockCounted(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, ask PageAsk) error {
 	args := pagesBenchGetRwbmLockCountedArgs{pool: pool, ask: ask}
-	return stream.Launch(k.Kernel(10), grid, unsafe.Pointer(&args), 88)
+	return k.Enqueue(stream, 10, grid, unsafe.Pointer(&args), 88)
 }
 
 // pagesBenchGetRwbmLockCountedArgs lies in memory as pages_bench_get_rwbm_lock_counted's parameters.
@@ -168,7 +175,7 @@ type pagesBenchGetRwbmLockCountedArgs struct {
 // GetCorw launches pages_bench_get_corw.
 func (k *PagesBench) GetCorw(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, ask PageAsk) error {
 	args := pagesBenchGetCorwArgs{pool: pool, ask: ask}
-	return stream.Launch(k.Kernel(11), grid, unsafe.Pointer(&args), 88)
+	return k.Enqueue(stream, 11, grid, unsafe.Pointer(&args), 88)
 }
 
 // pagesBenchGetCorwArgs lies in memory as pages_bench_get_corw's parameters.
@@ -180,7 +187,7 @@ type pagesBenchGetCorwArgs struct {
 // GetCorwCounted launches pages_bench_get_corw_counted.
 func (k *PagesBench) GetCorwCounted(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, ask PageAsk) error {
 	args := pagesBenchGetCorwCountedArgs{pool: pool, ask: ask}
-	return stream.Launch(k.Kernel(12), grid, unsafe.Pointer(&args), 88)
+	return k.Enqueue(stream, 12, grid, unsafe.Pointer(&args), 88)
 }
 
 // pagesBenchGetCorwCountedArgs lies in memory as pages_bench_get_corw_counted's parameters.
@@ -192,7 +199,7 @@ type pagesBenchGetCorwCountedArgs struct {
 // GetCorwLock launches pages_bench_get_corw_lock.
 func (k *PagesBench) GetCorwLock(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, ask PageAsk) error {
 	args := pagesBenchGetCorwLockArgs{pool: pool, ask: ask}
-	return stream.Launch(k.Kernel(13), grid, unsafe.Pointer(&args), 88)
+	return k.Enqueue(stream, 13, grid, unsafe.Pointer(&args), 88)
 }
 
 // pagesBenchGetCorwLockArgs lies in memory as pages_bench_get_corw_lock's parameters.
@@ -204,7 +211,7 @@ type pagesBenchGetCorwLockArgs struct {
 // GetCorwLockCounted launches pages_bench_get_corw_lock_counted.
 func (k *PagesBench) GetCorwLockCounted(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, ask PageAsk) error {
 	args := pagesBenchGetCorwLockCountedArgs{pool: pool, ask: ask}
-	return stream.Launch(k.Kernel(14), grid, unsafe.Pointer(&args), 88)
+	return k.Enqueue(stream, 14, grid, unsafe.Pointer(&args), 88)
 }
 
 // pagesBenchGetCorwLockCountedArgs lies in memory as pages_bench_get_corw_lock_counted's parameters.
@@ -216,7 +223,7 @@ type pagesBenchGetCorwLockCountedArgs struct {
 // GetCrw launches pages_bench_get_crw.
 func (k *PagesBench) GetCrw(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, ask PageAsk) error {
 	args := pagesBenchGetCrwArgs{pool: pool, ask: ask}
-	return stream.Launch(k.Kernel(15), grid, unsafe.Pointer(&args), 88)
+	return k.Enqueue(stream, 15, grid, unsafe.Pointer(&args), 88)
 }
 
 // pagesBenchGetCrwArgs lies in memory as pages_bench_get_crw's parameters.
@@ -228,7 +235,7 @@ type pagesBenchGetCrwArgs struct {
 // GetCrwCounted launches pages_bench_get_crw_counted.
 func (k *PagesBench) GetCrwCounted(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, ask PageAsk) error {
 	args := pagesBenchGetCrwCountedArgs{pool: pool, ask: ask}
-	return stream.Launch(k.Kernel(16), grid, unsafe.Pointer(&args), 88)
+	return k.Enqueue(stream, 16, grid, unsafe.Pointer(&args), 88)
 }
 
 // pagesBenchGetCrwCountedArgs lies in memory as pages_bench_get_crw_counted's parameters.
@@ -240,7 +247,7 @@ type pagesBenchGetCrwCountedArgs struct {
 // GetCrwLock launches pages_bench_get_crw_lock.
 func (k *PagesBench) GetCrwLock(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, ask PageAsk) error {
 	args := pagesBenchGetCrwLockArgs{pool: pool, ask: ask}
-	return stream.Launch(k.Kernel(17), grid, unsafe.Pointer(&args), 88)
+	return k.Enqueue(stream, 17, grid, unsafe.Pointer(&args), 88)
 }
 
 // pagesBenchGetCrwLockArgs lies in memory as pages_bench_get_crw_lock's parameters.
@@ -252,7 +259,7 @@ type pagesBenchGetCrwLockArgs struct {
 // GetCrwLockCounted launches pages_bench_get_crw_lock_counted.
 func (k *PagesBench) GetCrwLockCounted(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, ask PageAsk) error {
 	args := pagesBenchGetCrwLockCountedArgs{pool: pool, ask: ask}
-	return stream.Launch(k.Kernel(18), grid, unsafe.Pointer(&args), 88)
+	return k.Enqueue(stream, 18, grid, unsafe.Pointer(&args), 88)
 }
 
 // pagesBenchGetCrwLockCountedArgs lies in memory as pages_bench_get_crw_lock_counted's parameters.
@@ -264,7 +271,7 @@ type pagesBenchGetCrwLockCountedArgs struct {
 // Free launches pages_bench_free.
 func (k *PagesBench) Free(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, ask PageAsk) error {
 	args := pagesBenchFreeArgs{pool: pool, ask: ask}
-	return stream.Launch(k.Kernel(19), grid, unsafe.Pointer(&args), 88)
+	return k.Enqueue(stream, 19, grid, unsafe.Pointer(&args), 88)
 }
 
 // pagesBenchFreeArgs lies in memory as pages_bench_free's parameters.
@@ -276,7 +283,7 @@ type pagesBenchFreeArgs struct {
 // FreeFlags launches pages_bench_free_flags.
 func (k *PagesBench) FreeFlags(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, ask PageAsk) error {
 	args := pagesBenchFreeFlagsArgs{pool: pool, ask: ask}
-	return stream.Launch(k.Kernel(20), grid, unsafe.Pointer(&args), 88)
+	return k.Enqueue(stream, 20, grid, unsafe.Pointer(&args), 88)
 }
 
 // pagesBenchFreeFlagsArgs lies in memory as pages_bench_free_flags's parameters.
@@ -288,7 +295,7 @@ type pagesBenchFreeFlagsArgs struct {
 // Malloc launches pages_bench_malloc.
 func (k *PagesBench) Malloc(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, ask PageMalloc) error {
 	args := pagesBenchMallocArgs{pool: pool, ask: ask}
-	return stream.Launch(k.Kernel(21), grid, unsafe.Pointer(&args), 72)
+	return k.Enqueue(stream, 21, grid, unsafe.Pointer(&args), 72)
 }
 
 // pagesBenchMallocArgs lies in memory as pages_bench_malloc's parameters.
@@ -300,7 +307,7 @@ type pagesBenchMallocArgs struct {
 // MallocFree launches pages_bench_malloc_free.
 func (k *PagesBench) MallocFree(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, ask PageMalloc) error {
 	args := pagesBenchMallocFreeArgs{pool: pool, ask: ask}
-	return stream.Launch(k.Kernel(22), grid, unsafe.Pointer(&args), 72)
+	return k.Enqueue(stream, 22, grid, unsafe.Pointer(&args), 72)
 }
 
 // pagesBenchMallocFreeArgs lies in memory as pages_bench_malloc_free's parameters.

@@ -13,15 +13,22 @@ import (
 //go:embed ptx/pages_stress.ptx
 var pagesStressPTX []byte
 
-// PagesStress is the kernels of pages_stress.cu, loaded into a context.
+var pagesStressSource = kernels.Source{PTX: pagesStressPTX, Kernels: []string{"pages_stress_rw", "pages_stress_rwbm", "pages_stress_rwbm_lock", "pages_stress_corw", "pages_stress_corw_lock", "pages_stress_crw", "pages_stress_crw_lock", "pages_stress_malloc"}}
+
+// PagesStress is the kernels of pages_stress.cu in a context.
 type PagesStress struct {
 	kernels.Family
 }
 
-// LoadPagesStress loads the kernels of pages_stress.cu. The caller closes them.
+// NewPagesStress is the kernels of pages_stress.cu in a context, not loaded yet.
+func NewPagesStress(c *cuda.Context) *PagesStress {
+	return &PagesStress{kernels.NewFamily(c, &pagesStressSource)}
+}
+
+// LoadPagesStress loads all kernels of pages_stress.cu.
 func LoadPagesStress(t *cuda.Thread) (*PagesStress, error) {
-	k := new(PagesStress)
-	if err := k.Load(t, "pages_stress.cu", pagesStressPTX, "pages_stress_rw", "pages_stress_rwbm", "pages_stress_rwbm_lock", "pages_stress_corw", "pages_stress_corw_lock", "pages_stress_crw", "pages_stress_crw_lock", "pages_stress_malloc"); err != nil {
+	k := NewPagesStress(t.Context())
+	if err := k.LoadAll(); err != nil {
 		return nil, err
 	}
 	return k, nil
@@ -30,7 +37,7 @@ func LoadPagesStress(t *cuda.Thread) (*PagesStress, error) {
 // Rw launches pages_stress_rw.
 func (k *PagesStress) Rw(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, stress PageStress) error {
 	args := pagesStressRwArgs{pool: pool, stress: stress}
-	return stream.Launch(k.Kernel(0), grid, unsafe.Pointer(&args), 96)
+	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 96)
 }
 
 // pagesStressRwArgs lies in memory as pages_stress_rw's parameters.
@@ -42,7 +49,7 @@ type pagesStressRwArgs struct {
 // Rwbm launches pages_stress_rwbm.
 func (k *PagesStress) Rwbm(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, stress PageStress) error {
 	args := pagesStressRwbmArgs{pool: pool, stress: stress}
-	return stream.Launch(k.Kernel(1), grid, unsafe.Pointer(&args), 96)
+	return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 96)
 }
 
 // pagesStressRwbmArgs lies in memory as pages_stress_rwbm's parameters.
@@ -54,7 +61,7 @@ type pagesStressRwbmArgs struct {
 // RwbmLock launches pages_stress_rwbm_lock.
 func (k *PagesStress) RwbmLock(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, stress PageStress) error {
 	args := pagesStressRwbmLockArgs{pool: pool, stress: stress}
-	return stream.Launch(k.Kernel(2), grid, unsafe.Pointer(&args), 96)
+	return k.Enqueue(stream, 2, grid, unsafe.Pointer(&args), 96)
 }
 
 // pagesStressRwbmLockArgs lies in memory as pages_stress_rwbm_lock's parameters.
@@ -66,7 +73,7 @@ type pagesStressRwbmLockArgs struct {
 // Corw launches pages_stress_corw.
 func (k *PagesStress) Corw(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, stress PageStress) error {
 	args := pagesStressCorwArgs{pool: pool, stress: stress}
-	return stream.Launch(k.Kernel(3), grid, unsafe.Pointer(&args), 96)
+	return k.Enqueue(stream, 3, grid, unsafe.Pointer(&args), 96)
 }
 
 // pagesStressCorwArgs lies in memory as pages_stress_corw's parameters.
@@ -78,7 +85,7 @@ type pagesStressCorwArgs struct {
 // CorwLock launches pages_stress_corw_lock.
 func (k *PagesStress) CorwLock(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, stress PageStress) error {
 	args := pagesStressCorwLockArgs{pool: pool, stress: stress}
-	return stream.Launch(k.Kernel(4), grid, unsafe.Pointer(&args), 96)
+	return k.Enqueue(stream, 4, grid, unsafe.Pointer(&args), 96)
 }
 
 // pagesStressCorwLockArgs lies in memory as pages_stress_corw_lock's parameters.
@@ -90,7 +97,7 @@ type pagesStressCorwLockArgs struct {
 // Crw launches pages_stress_crw.
 func (k *PagesStress) Crw(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, stress PageStress) error {
 	args := pagesStressCrwArgs{pool: pool, stress: stress}
-	return stream.Launch(k.Kernel(5), grid, unsafe.Pointer(&args), 96)
+	return k.Enqueue(stream, 5, grid, unsafe.Pointer(&args), 96)
 }
 
 // pagesStressCrwArgs lies in memory as pages_stress_crw's parameters.
@@ -102,7 +109,7 @@ type pagesStressCrwArgs struct {
 // CrwLock launches pages_stress_crw_lock.
 func (k *PagesStress) CrwLock(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, stress PageStress) error {
 	args := pagesStressCrwLockArgs{pool: pool, stress: stress}
-	return stream.Launch(k.Kernel(6), grid, unsafe.Pointer(&args), 96)
+	return k.Enqueue(stream, 6, grid, unsafe.Pointer(&args), 96)
 }
 
 // pagesStressCrwLockArgs lies in memory as pages_stress_crw_lock's parameters.
@@ -114,7 +121,7 @@ type pagesStressCrwLockArgs struct {
 // Malloc launches pages_stress_malloc.
 func (k *PagesStress) Malloc(stream *cuda.Stream, grid cuda.Grid, pool kernels.PagePool, stress PageStress) error {
 	args := pagesStressMallocArgs{pool: pool, stress: stress}
-	return stream.Launch(k.Kernel(7), grid, unsafe.Pointer(&args), 96)
+	return k.Enqueue(stream, 7, grid, unsafe.Pointer(&args), 96)
 }
 
 // pagesStressMallocArgs lies in memory as pages_stress_malloc's parameters.

@@ -13,15 +13,20 @@ import (
 //go:embed ptx/probe.ptx
 var probePTX []byte
 
-// Probe is the kernels of probe.cu, loaded into a context.
+var probeSource = kernels.Source{PTX: probePTX, Kernels: []string{"probe_fill", "probe_add", "probe_echo", "probe_report", "probe_spin"}}
+
+// Probe is the kernels of probe.cu in a context.
 type Probe struct {
 	kernels.Family
 }
 
-// LoadProbe loads the kernels of probe.cu. The caller closes them.
+// NewProbe is the kernels of probe.cu in a context, not loaded yet.
+func NewProbe(c *cuda.Context) *Probe { return &Probe{kernels.NewFamily(c, &probeSource)} }
+
+// LoadProbe loads all kernels of probe.cu.
 func LoadProbe(t *cuda.Thread) (*Probe, error) {
-	k := new(Probe)
-	if err := k.Load(t, "probe.cu", probePTX, "probe_fill", "probe_add", "probe_echo", "probe_report", "probe_spin"); err != nil {
+	k := NewProbe(t.Context())
+	if err := k.LoadAll(); err != nil {
 		return nil, err
 	}
 	return k, nil
@@ -30,7 +35,7 @@ func LoadProbe(t *cuda.Thread) (*Probe, error) {
 // Fill launches probe_fill.
 func (k *Probe) Fill(stream *cuda.Stream, grid cuda.Grid, out cuda.Ptr, n uint32, value uint32) error {
 	args := probeFillArgs{out: out, n: n, value: value}
-	return stream.Launch(k.Kernel(0), grid, unsafe.Pointer(&args), 16)
+	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 16)
 }
 
 // probeFillArgs lies in memory as probe_fill's parameters.
@@ -43,7 +48,7 @@ type probeFillArgs struct {
 // Add launches probe_add.
 func (k *Probe) Add(stream *cuda.Stream, grid cuda.Grid, a cuda.Ptr, b cuda.Ptr, sum cuda.Ptr, n uint32) error {
 	args := probeAddArgs{a: a, b: b, sum: sum, n: n}
-	return stream.Launch(k.Kernel(1), grid, unsafe.Pointer(&args), 28)
+	return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 28)
 }
 
 // probeAddArgs lies in memory as probe_add's parameters.
@@ -57,7 +62,7 @@ type probeAddArgs struct {
 // Echo launches probe_echo.
 func (k *Probe) Echo(stream *cuda.Stream, grid cuda.Grid, truth bool, real float64, i8 int8, i64 int64, u8 uint8, pair ProbePair, i16 int16, u16 uint16, single float32, u64 uint64, i32 int32, pointer cuda.Ptr, all ProbeTypes, u32 uint32, separate cuda.Ptr, together cuda.Ptr, last uint8) error {
 	args := probeEchoArgs{truth: truth, real: real, i8: i8, i64: i64, u8: u8, pair: pair, i16: i16, u16: u16, single: single, u64: u64, i32: i32, pointer: pointer, all: all, u32: u32, separate: separate, together: together, last: last}
-	return stream.Launch(k.Kernel(2), grid, unsafe.Pointer(&args), 225)
+	return k.Enqueue(stream, 2, grid, unsafe.Pointer(&args), 225)
 }
 
 // probeEchoArgs lies in memory as probe_echo's parameters.
@@ -90,7 +95,7 @@ type probeEchoArgs struct {
 // Report launches probe_report.
 func (k *Probe) Report(stream *cuda.Stream, grid cuda.Grid, status cuda.Ptr, n uint32) error {
 	args := probeReportArgs{status: status, n: n}
-	return stream.Launch(k.Kernel(3), grid, unsafe.Pointer(&args), 12)
+	return k.Enqueue(stream, 3, grid, unsafe.Pointer(&args), 12)
 }
 
 // probeReportArgs lies in memory as probe_report's parameters.
@@ -102,7 +107,7 @@ type probeReportArgs struct {
 // Spin launches probe_spin.
 func (k *Probe) Spin(stream *cuda.Stream, grid cuda.Grid, ticks uint64) error {
 	args := probeSpinArgs{ticks: ticks}
-	return stream.Launch(k.Kernel(4), grid, unsafe.Pointer(&args), 8)
+	return k.Enqueue(stream, 4, grid, unsafe.Pointer(&args), 8)
 }
 
 // probeSpinArgs lies in memory as probe_spin's parameters.

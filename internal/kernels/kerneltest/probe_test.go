@@ -26,8 +26,8 @@ func newProbeRig(tb testing.TB) *probeRig {
 	tb.Helper()
 	r := &probeRig{tb: tb, thread: gputest.Open(tb)}
 	r.stream = gputest.Keep(tb, r.thread.NewStream)
-	r.probe = gputest.Keep(tb, func() (*kerneltest.Probe, error) { return kerneltest.LoadProbe(r.thread) })
-	r.layout = gputest.Keep(tb, func() (*kerneltest.Layout, error) { return kerneltest.LoadLayout(r.thread) })
+	r.probe = gputest.Make(tb, func() (*kerneltest.Probe, error) { return kerneltest.LoadProbe(r.thread) })
+	r.layout = gputest.Make(tb, func() (*kerneltest.Layout, error) { return kerneltest.LoadLayout(r.thread) })
 	return r
 }
 
@@ -162,26 +162,21 @@ func TestSpin(t *testing.T) {
 	}
 }
 
-// Functions are in the order of the source, and a closed family has none.
+// Kernels are in the order of the source. They are loaded when they are asked for.
 func TestFamily(t *testing.T) {
-	thread := gputest.Open(t)
-	probe, err := kerneltest.LoadProbe(thread)
-	if err != nil {
-		t.Fatal(err)
-	}
-	names := []string{"probe_fill", "probe_add", "probe_echo", "probe_report", "probe_spin"}
-	for i, f := range probe.Functions() {
-		if f.Name() != names[i] || f != probe.Kernel(i) {
-			t.Errorf("kernel %d is %s, want %s", i, f.Name(), names[i])
+	c := gputest.Open(t).Context()
+	probe := kerneltest.NewProbe(c)
+	for i, name := range []string{"probe_fill", "probe_add", "probe_echo", "probe_report", "probe_spin"} {
+		f, err := probe.Kernel(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := probe.Kernel(i)
+		if f.Name() != name || f != again || err != nil {
+			t.Errorf("kernel %d is %s, want %s; error %v", i, f.Name(), name, err)
 		}
 	}
-	for range 2 {
-		if err := probe.Close(); err != nil || len(probe.Functions()) != 0 {
-			t.Errorf("close: %v, %d functions left", err, len(probe.Functions()))
-		}
-	}
-	var family kernels.Family
-	if err := family.Load(thread, "none.cu", []byte("no PTX\x00")); !errors.As(err, new(*cuda.Error)) {
-		t.Errorf("PTX that is none: %v", err)
+	if parts := probe.Parts(4, 1); len(parts) != 2 || parts[0].Kernel != "probe_spin" || parts[1].Kernel != "probe_add" {
+		t.Errorf("parts %v", parts)
 	}
 }

@@ -13,15 +13,22 @@ import (
 //go:embed ptx/queue_bench.ptx
 var queueBenchPTX []byte
 
-// QueueBench is the kernels of queue_bench.cu, loaded into a context.
+var queueBenchSource = kernels.Source{PTX: queueBenchPTX, Kernels: []string{"queue_bench_fill", "queue_bench_get", "queue_bench_get_warp", "queue_bench_get_serial", "queue_bench_get_steps", "queue_bench_free", "queue_bench_free_warp"}}
+
+// QueueBench is the kernels of queue_bench.cu in a context.
 type QueueBench struct {
 	kernels.Family
 }
 
-// LoadQueueBench loads the kernels of queue_bench.cu. The caller closes them.
+// NewQueueBench is the kernels of queue_bench.cu in a context, not loaded yet.
+func NewQueueBench(c *cuda.Context) *QueueBench {
+	return &QueueBench{kernels.NewFamily(c, &queueBenchSource)}
+}
+
+// LoadQueueBench loads all kernels of queue_bench.cu.
 func LoadQueueBench(t *cuda.Thread) (*QueueBench, error) {
-	k := new(QueueBench)
-	if err := k.Load(t, "queue_bench.cu", queueBenchPTX, "queue_bench_fill", "queue_bench_get", "queue_bench_get_warp", "queue_bench_get_serial", "queue_bench_get_steps", "queue_bench_free", "queue_bench_free_warp"); err != nil {
+	k := NewQueueBench(t.Context())
+	if err := k.LoadAll(); err != nil {
 		return nil, err
 	}
 	return k, nil
@@ -30,7 +37,7 @@ func LoadQueueBench(t *cuda.Thread) (*QueueBench, error) {
 // Fill launches queue_bench_fill.
 func (k *QueueBench) Fill(stream *cuda.Stream, grid cuda.Grid, queue PageQueue, pages uint32) error {
 	args := queueBenchFillArgs{queue: queue, pages: pages}
-	return stream.Launch(k.Kernel(0), grid, unsafe.Pointer(&args), 28)
+	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 28)
 }
 
 // queueBenchFillArgs lies in memory as queue_bench_fill's parameters.
@@ -42,7 +49,7 @@ type queueBenchFillArgs struct {
 // Get launches queue_bench_get.
 func (k *QueueBench) Get(stream *cuda.Stream, grid cuda.Grid, queue PageQueue, out cuda.Ptr, n uint32) error {
 	args := queueBenchGetArgs{queue: queue, out: out, n: n}
-	return stream.Launch(k.Kernel(1), grid, unsafe.Pointer(&args), 36)
+	return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 36)
 }
 
 // queueBenchGetArgs lies in memory as queue_bench_get's parameters.
@@ -55,7 +62,7 @@ type queueBenchGetArgs struct {
 // GetWarp launches queue_bench_get_warp.
 func (k *QueueBench) GetWarp(stream *cuda.Stream, grid cuda.Grid, queue PageQueue, out cuda.Ptr, n uint32) error {
 	args := queueBenchGetWarpArgs{queue: queue, out: out, n: n}
-	return stream.Launch(k.Kernel(2), grid, unsafe.Pointer(&args), 36)
+	return k.Enqueue(stream, 2, grid, unsafe.Pointer(&args), 36)
 }
 
 // queueBenchGetWarpArgs lies in memory as queue_bench_get_warp's parameters.
@@ -68,7 +75,7 @@ type queueBenchGetWarpArgs struct {
 // GetSerial launches queue_bench_get_serial.
 func (k *QueueBench) GetSerial(stream *cuda.Stream, grid cuda.Grid, queue PageQueue, out cuda.Ptr, n uint32) error {
 	args := queueBenchGetSerialArgs{queue: queue, out: out, n: n}
-	return stream.Launch(k.Kernel(3), grid, unsafe.Pointer(&args), 36)
+	return k.Enqueue(stream, 3, grid, unsafe.Pointer(&args), 36)
 }
 
 // queueBenchGetSerialArgs lies in memory as queue_bench_get_serial's parameters.
@@ -81,7 +88,7 @@ type queueBenchGetSerialArgs struct {
 // GetSteps launches queue_bench_get_steps.
 func (k *QueueBench) GetSteps(stream *cuda.Stream, grid cuda.Grid, queue PageQueue, out cuda.Ptr, n uint32, counts cuda.Ptr) error {
 	args := queueBenchGetStepsArgs{queue: queue, out: out, n: n, counts: counts}
-	return stream.Launch(k.Kernel(4), grid, unsafe.Pointer(&args), 48)
+	return k.Enqueue(stream, 4, grid, unsafe.Pointer(&args), 48)
 }
 
 // queueBenchGetStepsArgs lies in memory as queue_bench_get_steps's parameters.
@@ -96,7 +103,7 @@ type queueBenchGetStepsArgs struct {
 // Free launches queue_bench_free.
 func (k *QueueBench) Free(stream *cuda.Stream, grid cuda.Grid, queue PageQueue, in cuda.Ptr, n uint32) error {
 	args := queueBenchFreeArgs{queue: queue, in: in, n: n}
-	return stream.Launch(k.Kernel(5), grid, unsafe.Pointer(&args), 36)
+	return k.Enqueue(stream, 5, grid, unsafe.Pointer(&args), 36)
 }
 
 // queueBenchFreeArgs lies in memory as queue_bench_free's parameters.
@@ -109,7 +116,7 @@ type queueBenchFreeArgs struct {
 // FreeWarp launches queue_bench_free_warp.
 func (k *QueueBench) FreeWarp(stream *cuda.Stream, grid cuda.Grid, queue PageQueue, in cuda.Ptr, n uint32) error {
 	args := queueBenchFreeWarpArgs{queue: queue, in: in, n: n}
-	return stream.Launch(k.Kernel(6), grid, unsafe.Pointer(&args), 36)
+	return k.Enqueue(stream, 6, grid, unsafe.Pointer(&args), 36)
 }
 
 // queueBenchFreeWarpArgs lies in memory as queue_bench_free_warp's parameters.

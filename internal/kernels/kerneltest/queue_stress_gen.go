@@ -13,15 +13,22 @@ import (
 //go:embed ptx/queue_stress.ptx
 var queueStressPTX []byte
 
-// QueueStress is the kernels of queue_stress.cu, loaded into a context.
+var queueStressSource = kernels.Source{PTX: queueStressPTX, Kernels: []string{"queue_stress_churn"}}
+
+// QueueStress is the kernels of queue_stress.cu in a context.
 type QueueStress struct {
 	kernels.Family
 }
 
-// LoadQueueStress loads the kernels of queue_stress.cu. The caller closes them.
+// NewQueueStress is the kernels of queue_stress.cu in a context, not loaded yet.
+func NewQueueStress(c *cuda.Context) *QueueStress {
+	return &QueueStress{kernels.NewFamily(c, &queueStressSource)}
+}
+
+// LoadQueueStress loads all kernels of queue_stress.cu.
 func LoadQueueStress(t *cuda.Thread) (*QueueStress, error) {
-	k := new(QueueStress)
-	if err := k.Load(t, "queue_stress.cu", queueStressPTX, "queue_stress_churn"); err != nil {
+	k := NewQueueStress(t.Context())
+	if err := k.LoadAll(); err != nil {
 		return nil, err
 	}
 	return k, nil
@@ -30,7 +37,7 @@ func LoadQueueStress(t *cuda.Thread) (*QueueStress, error) {
 // Churn launches queue_stress_churn.
 func (k *QueueStress) Churn(stream *cuda.Stream, grid cuda.Grid, queue PageQueue, rounds uint32, warp uint32, seed uint32, owners cuda.Ptr, held cuda.Ptr, faults cuda.Ptr) error {
 	args := queueStressChurnArgs{queue: queue, rounds: rounds, warp: warp, seed: seed, owners: owners, held: held, faults: faults}
-	return stream.Launch(k.Kernel(0), grid, unsafe.Pointer(&args), 64)
+	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 64)
 }
 
 // queueStressChurnArgs lies in memory as queue_stress_churn's parameters.

@@ -31,8 +31,8 @@ func newQueueRig(tb testing.TB) *queueRig {
 	tb.Helper()
 	r := &queueRig{tb: tb, thread: gputest.Open(tb)}
 	r.stream = gputest.Keep(tb, r.thread.NewStream)
-	r.bench = gputest.Keep(tb, func() (*kerneltest.QueueBench, error) { return kerneltest.LoadQueueBench(r.thread) })
-	r.stress = gputest.Keep(tb, func() (*kerneltest.QueueStress, error) { return kerneltest.LoadQueueStress(r.thread) })
+	r.bench = gputest.Make(tb, func() (*kerneltest.QueueBench, error) { return kerneltest.LoadQueueBench(r.thread) })
+	r.stress = gputest.Make(tb, func() (*kerneltest.QueueStress, error) { return kerneltest.LoadQueueStress(r.thread) })
 	return r
 }
 

@@ -13,15 +13,22 @@ import (
 //go:embed ptx/scatter_bench.ptx
 var scatterBenchPTX []byte
 
-// ScatterBench is the kernels of scatter_bench.cu, loaded into a context.
+var scatterBenchSource = kernels.Source{PTX: scatterBenchPTX, Kernels: []string{"scatter_bench_fill", "scatter_bench_index", "scatter_bench_final"}}
+
+// ScatterBench is the kernels of scatter_bench.cu in a context.
 type ScatterBench struct {
 	kernels.Family
 }
 
-// LoadScatterBench loads the kernels of scatter_bench.cu. The caller closes them.
+// NewScatterBench is the kernels of scatter_bench.cu in a context, not loaded yet.
+func NewScatterBench(c *cuda.Context) *ScatterBench {
+	return &ScatterBench{kernels.NewFamily(c, &scatterBenchSource)}
+}
+
+// LoadScatterBench loads all kernels of scatter_bench.cu.
 func LoadScatterBench(t *cuda.Thread) (*ScatterBench, error) {
-	k := new(ScatterBench)
-	if err := k.Load(t, "scatter_bench.cu", scatterBenchPTX, "scatter_bench_fill", "scatter_bench_index", "scatter_bench_final"); err != nil {
+	k := NewScatterBench(t.Context())
+	if err := k.LoadAll(); err != nil {
 		return nil, err
 	}
 	return k, nil
@@ -30,7 +37,7 @@ func LoadScatterBench(t *cuda.Thread) (*ScatterBench, error) {
 // Fill launches scatter_bench_fill.
 func (k *ScatterBench) Fill(stream *cuda.Stream, grid cuda.Grid, words cuda.Ptr, count uint64, stride uint32, skewed uint32) error {
 	args := scatterBenchFillArgs{words: words, count: count, stride: stride, skewed: skewed}
-	return stream.Launch(k.Kernel(0), grid, unsafe.Pointer(&args), 24)
+	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 24)
 }
 
 // scatterBenchFillArgs lies in memory as scatter_bench_fill's parameters.
@@ -44,7 +51,7 @@ type scatterBenchFillArgs struct {
 // Index launches scatter_bench_index.
 func (k *ScatterBench) Index(stream *cuda.Stream, grid cuda.Grid, rows kernels.ScatterRows, counts cuda.Ptr, index cuda.Ptr) error {
 	args := scatterBenchIndexArgs{rows: rows, counts: counts, index: index}
-	return stream.Launch(k.Kernel(1), grid, unsafe.Pointer(&args), 48)
+	return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 48)
 }
 
 // scatterBenchIndexArgs lies in memory as scatter_bench_index's parameters.
@@ -57,7 +64,7 @@ type scatterBenchIndexArgs struct {
 // Final launches scatter_bench_final.
 func (k *ScatterBench) Final(stream *cuda.Stream, grid cuda.Grid, rows kernels.ScatterRows, from cuda.Ptr, index cuda.Ptr, to cuda.Ptr) error {
 	args := scatterBenchFinalArgs{rows: rows, from: from, index: index, to: to}
-	return stream.Launch(k.Kernel(2), grid, unsafe.Pointer(&args), 56)
+	return k.Enqueue(stream, 2, grid, unsafe.Pointer(&args), 56)
 }
 
 // scatterBenchFinalArgs lies in memory as scatter_bench_final's parameters.

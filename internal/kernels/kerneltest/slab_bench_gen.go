@@ -13,15 +13,22 @@ import (
 //go:embed ptx/slab_bench.ptx
 var slabBenchPTX []byte
 
-// SlabBench is the kernels of slab_bench.cu, loaded into a context.
+var slabBenchSource = kernels.Source{PTX: slabBenchPTX, Kernels: []string{"slab_bench_fill", "slab_bench_get", "slab_bench_get_counted", "slab_bench_free"}}
+
+// SlabBench is the kernels of slab_bench.cu in a context.
 type SlabBench struct {
 	kernels.Family
 }
 
-// LoadSlabBench loads the kernels of slab_bench.cu. The caller closes them.
+// NewSlabBench is the kernels of slab_bench.cu in a context, not loaded yet.
+func NewSlabBench(c *cuda.Context) *SlabBench {
+	return &SlabBench{kernels.NewFamily(c, &slabBenchSource)}
+}
+
+// LoadSlabBench loads all kernels of slab_bench.cu.
 func LoadSlabBench(t *cuda.Thread) (*SlabBench, error) {
-	k := new(SlabBench)
-	if err := k.Load(t, "slab_bench.cu", slabBenchPTX, "slab_bench_fill", "slab_bench_get", "slab_bench_get_counted", "slab_bench_free"); err != nil {
+	k := NewSlabBench(t.Context())
+	if err := k.LoadAll(); err != nil {
 		return nil, err
 	}
 	return k, nil
@@ -30,7 +37,7 @@ func LoadSlabBench(t *cuda.Thread) (*SlabBench, error) {
 // Fill launches slab_bench_fill.
 func (k *SlabBench) Fill(stream *cuda.Stream, grid cuda.Grid, pool kernels.SlabPool, free uint32, seed uint32) error {
 	args := slabBenchFillArgs{pool: pool, free: free, seed: seed}
-	return stream.Launch(k.Kernel(0), grid, unsafe.Pointer(&args), 552)
+	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 552)
 }
 
 // slabBenchFillArgs lies in memory as slab_bench_fill's parameters.
@@ -43,7 +50,7 @@ type slabBenchFillArgs struct {
 // Get launches slab_bench_get.
 func (k *SlabBench) Get(stream *cuda.Stream, grid cuda.Grid, pool kernels.SlabPool, out cuda.Ptr, n uint32, spread uint32) error {
 	args := slabBenchGetArgs{pool: pool, out: out, n: n, spread: spread}
-	return stream.Launch(k.Kernel(1), grid, unsafe.Pointer(&args), 560)
+	return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 560)
 }
 
 // slabBenchGetArgs lies in memory as slab_bench_get's parameters.
@@ -57,7 +64,7 @@ type slabBenchGetArgs struct {
 // GetCounted launches slab_bench_get_counted.
 func (k *SlabBench) GetCounted(stream *cuda.Stream, grid cuda.Grid, pool kernels.SlabPool, out cuda.Ptr, n uint32, spread uint32, counts cuda.Ptr) error {
 	args := slabBenchGetCountedArgs{pool: pool, out: out, n: n, spread: spread, counts: counts}
-	return stream.Launch(k.Kernel(2), grid, unsafe.Pointer(&args), 568)
+	return k.Enqueue(stream, 2, grid, unsafe.Pointer(&args), 568)
 }
 
 // slabBenchGetCountedArgs lies in memory as slab_bench_get_counted's parameters.
@@ -72,7 +79,7 @@ type slabBenchGetCountedArgs struct {
 // Free launches slab_bench_free.
 func (k *SlabBench) Free(stream *cuda.Stream, grid cuda.Grid, pool kernels.SlabPool, in cuda.Ptr, n uint32) error {
 	args := slabBenchFreeArgs{pool: pool, in: in, n: n}
-	return stream.Launch(k.Kernel(3), grid, unsafe.Pointer(&args), 556)
+	return k.Enqueue(stream, 3, grid, unsafe.Pointer(&args), 556)
 }
 
 // slabBenchFreeArgs lies in memory as slab_bench_free's parameters.

@@ -13,15 +13,22 @@ import (
 //go:embed ptx/slab_stress.ptx
 var slabStressPTX []byte
 
-// SlabStress is the kernels of slab_stress.cu, loaded into a context.
+var slabStressSource = kernels.Source{PTX: slabStressPTX, Kernels: []string{"slab_stress_churn", "slab_stress_places"}}
+
+// SlabStress is the kernels of slab_stress.cu in a context.
 type SlabStress struct {
 	kernels.Family
 }
 
-// LoadSlabStress loads the kernels of slab_stress.cu. The caller closes them.
+// NewSlabStress is the kernels of slab_stress.cu in a context, not loaded yet.
+func NewSlabStress(c *cuda.Context) *SlabStress {
+	return &SlabStress{kernels.NewFamily(c, &slabStressSource)}
+}
+
+// LoadSlabStress loads all kernels of slab_stress.cu.
 func LoadSlabStress(t *cuda.Thread) (*SlabStress, error) {
-	k := new(SlabStress)
-	if err := k.Load(t, "slab_stress.cu", slabStressPTX, "slab_stress_churn", "slab_stress_places"); err != nil {
+	k := NewSlabStress(t.Context())
+	if err := k.LoadAll(); err != nil {
 		return nil, err
 	}
 	return k, nil
@@ -30,7 +37,7 @@ func LoadSlabStress(t *cuda.Thread) (*SlabStress, error) {
 // Churn launches slab_stress_churn.
 func (k *SlabStress) Churn(stream *cuda.Stream, grid cuda.Grid, pool kernels.SlabPool, rounds uint32, most uint32, spread uint32, seed uint32, owners cuda.Ptr, held cuda.Ptr, faults cuda.Ptr) error {
 	args := slabStressChurnArgs{pool: pool, rounds: rounds, most: most, spread: spread, seed: seed, owners: owners, held: held, faults: faults}
-	return stream.Launch(k.Kernel(0), grid, unsafe.Pointer(&args), 584)
+	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 584)
 }
 
 // slabStressChurnArgs lies in memory as slab_stress_churn's parameters.
@@ -48,7 +55,7 @@ type slabStressChurnArgs struct {
 // Places launches slab_stress_places.
 func (k *SlabStress) Places(stream *cuda.Stream, grid cuda.Grid, pool kernels.SlabPool, in cuda.Ptr, words cuda.Ptr, slabs cuda.Ptr, n uint32) error {
 	args := slabStressPlacesArgs{pool: pool, in: in, words: words, slabs: slabs, n: n}
-	return stream.Launch(k.Kernel(1), grid, unsafe.Pointer(&args), 572)
+	return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 572)
 }
 
 // slabStressPlacesArgs lies in memory as slab_stress_places's parameters.

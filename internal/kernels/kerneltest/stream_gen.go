@@ -13,15 +13,20 @@ import (
 //go:embed ptx/stream.ptx
 var streamPTX []byte
 
-// Stream is the kernels of stream.cu, loaded into a context.
+var streamSource = kernels.Source{PTX: streamPTX, Kernels: []string{"stream_sums"}}
+
+// Stream is the kernels of stream.cu in a context.
 type Stream struct {
 	kernels.Family
 }
 
-// LoadStream loads the kernels of stream.cu. The caller closes them.
+// NewStream is the kernels of stream.cu in a context, not loaded yet.
+func NewStream(c *cuda.Context) *Stream { return &Stream{kernels.NewFamily(c, &streamSource)} }
+
+// LoadStream loads all kernels of stream.cu.
 func LoadStream(t *cuda.Thread) (*Stream, error) {
-	k := new(Stream)
-	if err := k.Load(t, "stream.cu", streamPTX, "stream_sums"); err != nil {
+	k := NewStream(t.Context())
+	if err := k.LoadAll(); err != nil {
 		return nil, err
 	}
 	return k, nil
@@ -30,7 +35,7 @@ func LoadStream(t *cuda.Thread) (*Stream, error) {
 // Sums launches stream_sums.
 func (k *Stream) Sums(stream *cuda.Stream, grid cuda.Grid, in cuda.Ptr, words uint64, out cuda.Ptr, sums uint64, facts cuda.Ptr) error {
 	args := streamSumsArgs{in: in, words: words, out: out, sums: sums, facts: facts}
-	return stream.Launch(k.Kernel(0), grid, unsafe.Pointer(&args), 40)
+	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 40)
 }
 
 // streamSumsArgs lies in memory as stream_sums's parameters.

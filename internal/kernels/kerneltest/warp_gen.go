@@ -13,15 +13,20 @@ import (
 //go:embed ptx/warp.ptx
 var warpPTX []byte
 
-// Warp is the kernels of warp.cu, loaded into a context.
+var warpSource = kernels.Source{PTX: warpPTX, Kernels: []string{"warp_vote", "warp_match", "warp_shuffle", "warp_shuffle_long", "warp_shuffle_double", "warp_branches", "warp_loop", "warp_active", "warp_place"}}
+
+// Warp is the kernels of warp.cu in a context.
 type Warp struct {
 	kernels.Family
 }
 
-// LoadWarp loads the kernels of warp.cu. The caller closes them.
+// NewWarp is the kernels of warp.cu in a context, not loaded yet.
+func NewWarp(c *cuda.Context) *Warp { return &Warp{kernels.NewFamily(c, &warpSource)} }
+
+// LoadWarp loads all kernels of warp.cu.
 func LoadWarp(t *cuda.Thread) (*Warp, error) {
-	k := new(Warp)
-	if err := k.Load(t, "warp.cu", warpPTX, "warp_vote", "warp_match", "warp_shuffle", "warp_shuffle_long", "warp_shuffle_double", "warp_branches", "warp_loop", "warp_active", "warp_place"); err != nil {
+	k := NewWarp(t.Context())
+	if err := k.LoadAll(); err != nil {
 		return nil, err
 	}
 	return k, nil
@@ -30,7 +35,7 @@ func LoadWarp(t *cuda.Thread) (*Warp, error) {
 // Vote launches warp_vote.
 func (k *Warp) Vote(stream *cuda.Stream, grid cuda.Grid, mask cuda.Ptr, in cuda.Ptr, out cuda.Ptr) error {
 	args := warpVoteArgs{mask: mask, in: in, out: out}
-	return stream.Launch(k.Kernel(0), grid, unsafe.Pointer(&args), 24)
+	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 24)
 }
 
 // warpVoteArgs lies in memory as warp_vote's parameters.
@@ -43,7 +48,7 @@ type warpVoteArgs struct {
 // Match launches warp_match.
 func (k *Warp) Match(stream *cuda.Stream, grid cuda.Grid, mask cuda.Ptr, in cuda.Ptr, inLong cuda.Ptr, out cuda.Ptr) error {
 	args := warpMatchArgs{mask: mask, in: in, inLong: inLong, out: out}
-	return stream.Launch(k.Kernel(1), grid, unsafe.Pointer(&args), 32)
+	return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 32)
 }
 
 // warpMatchArgs lies in memory as warp_match's parameters.
@@ -57,7 +62,7 @@ type warpMatchArgs struct {
 // Shuffle launches warp_shuffle.
 func (k *Warp) Shuffle(stream *cuda.Stream, grid cuda.Grid, mask cuda.Ptr, in cuda.Ptr, argument cuda.Ptr, width uint32, out cuda.Ptr) error {
 	args := warpShuffleArgs{mask: mask, in: in, argument: argument, width: width, out: out}
-	return stream.Launch(k.Kernel(2), grid, unsafe.Pointer(&args), 40)
+	return k.Enqueue(stream, 2, grid, unsafe.Pointer(&args), 40)
 }
 
 // warpShuffleArgs lies in memory as warp_shuffle's parameters.
@@ -73,7 +78,7 @@ type warpShuffleArgs struct {
 // ShuffleLong launches warp_shuffle_long.
 func (k *Warp) ShuffleLong(stream *cuda.Stream, grid cuda.Grid, mask cuda.Ptr, in cuda.Ptr, argument cuda.Ptr, width uint32, out cuda.Ptr) error {
 	args := warpShuffleLongArgs{mask: mask, in: in, argument: argument, width: width, out: out}
-	return stream.Launch(k.Kernel(3), grid, unsafe.Pointer(&args), 40)
+	return k.Enqueue(stream, 3, grid, unsafe.Pointer(&args), 40)
 }
 
 // warpShuffleLongArgs lies in memory as warp_shuffle_long's parameters.
@@ -89,7 +94,7 @@ type warpShuffleLongArgs struct {
 // ShuffleDouble launches warp_shuffle_double.
 func (k *Warp) ShuffleDouble(stream *cuda.Stream, grid cuda.Grid, mask cuda.Ptr, in cuda.Ptr, argument cuda.Ptr, width uint32, out cuda.Ptr) error {
 	args := warpShuffleDoubleArgs{mask: mask, in: in, argument: argument, width: width, out: out}
-	return stream.Launch(k.Kernel(4), grid, unsafe.Pointer(&args), 40)
+	return k.Enqueue(stream, 4, grid, unsafe.Pointer(&args), 40)
 }
 
 // warpShuffleDoubleArgs lies in memory as warp_shuffle_double's parameters.
@@ -105,7 +110,7 @@ type warpShuffleDoubleArgs struct {
 // Branches launches warp_branches.
 func (k *Warp) Branches(stream *cuda.Stream, grid cuda.Grid, in cuda.Ptr, out cuda.Ptr) error {
 	args := warpBranchesArgs{in: in, out: out}
-	return stream.Launch(k.Kernel(5), grid, unsafe.Pointer(&args), 16)
+	return k.Enqueue(stream, 5, grid, unsafe.Pointer(&args), 16)
 }
 
 // warpBranchesArgs lies in memory as warp_branches's parameters.
@@ -117,7 +122,7 @@ type warpBranchesArgs struct {
 // Loop launches warp_loop.
 func (k *Warp) Loop(stream *cuda.Stream, grid cuda.Grid, trips cuda.Ptr, out cuda.Ptr) error {
 	args := warpLoopArgs{trips: trips, out: out}
-	return stream.Launch(k.Kernel(6), grid, unsafe.Pointer(&args), 16)
+	return k.Enqueue(stream, 6, grid, unsafe.Pointer(&args), 16)
 }
 
 // warpLoopArgs lies in memory as warp_loop's parameters.
@@ -129,7 +134,7 @@ type warpLoopArgs struct {
 // Active launches warp_active.
 func (k *Warp) Active(stream *cuda.Stream, grid cuda.Grid, in cuda.Ptr, out cuda.Ptr) error {
 	args := warpActiveArgs{in: in, out: out}
-	return stream.Launch(k.Kernel(7), grid, unsafe.Pointer(&args), 16)
+	return k.Enqueue(stream, 7, grid, unsafe.Pointer(&args), 16)
 }
 
 // warpActiveArgs lies in memory as warp_active's parameters.
@@ -141,7 +146,7 @@ type warpActiveArgs struct {
 // Place launches warp_place.
 func (k *Warp) Place(stream *cuda.Stream, grid cuda.Grid, out cuda.Ptr) error {
 	args := warpPlaceArgs{out: out}
-	return stream.Launch(k.Kernel(8), grid, unsafe.Pointer(&args), 8)
+	return k.Enqueue(stream, 8, grid, unsafe.Pointer(&args), 8)
 }
 
 // warpPlaceArgs lies in memory as warp_place's parameters.

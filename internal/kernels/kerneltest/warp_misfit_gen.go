@@ -13,15 +13,22 @@ import (
 //go:embed ptx/warp_misfit.ptx
 var warpMisfitPTX []byte
 
-// WarpMisfit is the kernels of warp_misfit.cu, loaded into a context.
+var warpMisfitSource = kernels.Source{PTX: warpMisfitPTX, Kernels: []string{"warp_misfit_kind", "warp_misfit_mask", "warp_misfit_outside", "warp_misfit_exited", "warp_misfit_ring", "warp_misfit_barrier", "warp_misfit_lane", "warp_misfit_trap"}}
+
+// WarpMisfit is the kernels of warp_misfit.cu in a context.
 type WarpMisfit struct {
 	kernels.Family
 }
 
-// LoadWarpMisfit loads the kernels of warp_misfit.cu. The caller closes them.
+// NewWarpMisfit is the kernels of warp_misfit.cu in a context, not loaded yet.
+func NewWarpMisfit(c *cuda.Context) *WarpMisfit {
+	return &WarpMisfit{kernels.NewFamily(c, &warpMisfitSource)}
+}
+
+// LoadWarpMisfit loads all kernels of warp_misfit.cu.
 func LoadWarpMisfit(t *cuda.Thread) (*WarpMisfit, error) {
-	k := new(WarpMisfit)
-	if err := k.Load(t, "warp_misfit.cu", warpMisfitPTX, "warp_misfit_kind", "warp_misfit_mask", "warp_misfit_outside", "warp_misfit_exited", "warp_misfit_ring", "warp_misfit_barrier", "warp_misfit_lane", "warp_misfit_trap"); err != nil {
+	k := NewWarpMisfit(t.Context())
+	if err := k.LoadAll(); err != nil {
 		return nil, err
 	}
 	return k, nil
@@ -30,7 +37,7 @@ func LoadWarpMisfit(t *cuda.Thread) (*WarpMisfit, error) {
 // Kind launches warp_misfit_kind.
 func (k *WarpMisfit) Kind(stream *cuda.Stream, grid cuda.Grid, out cuda.Ptr) error {
 	args := warpMisfitKindArgs{out: out}
-	return stream.Launch(k.Kernel(0), grid, unsafe.Pointer(&args), 8)
+	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 8)
 }
 
 // warpMisfitKindArgs lies in memory as warp_misfit_kind's parameters.
@@ -40,35 +47,35 @@ type warpMisfitKindArgs struct {
 
 // Mask launches warp_misfit_mask.
 func (k *WarpMisfit) Mask(stream *cuda.Stream, grid cuda.Grid) error {
-	return stream.Launch(k.Kernel(1), grid, nil, 0)
+	return k.Enqueue(stream, 1, grid, nil, 0)
 }
 
 // Outside launches warp_misfit_outside.
 func (k *WarpMisfit) Outside(stream *cuda.Stream, grid cuda.Grid) error {
-	return stream.Launch(k.Kernel(2), grid, nil, 0)
+	return k.Enqueue(stream, 2, grid, nil, 0)
 }
 
 // Exited launches warp_misfit_exited.
 func (k *WarpMisfit) Exited(stream *cuda.Stream, grid cuda.Grid) error {
-	return stream.Launch(k.Kernel(3), grid, nil, 0)
+	return k.Enqueue(stream, 3, grid, nil, 0)
 }
 
 // Ring launches warp_misfit_ring.
 func (k *WarpMisfit) Ring(stream *cuda.Stream, grid cuda.Grid) error {
-	return stream.Launch(k.Kernel(4), grid, nil, 0)
+	return k.Enqueue(stream, 4, grid, nil, 0)
 }
 
 // Barrier launches warp_misfit_barrier.
 func (k *WarpMisfit) Barrier(stream *cuda.Stream, grid cuda.Grid) error {
-	return stream.Launch(k.Kernel(5), grid, nil, 0)
+	return k.Enqueue(stream, 5, grid, nil, 0)
 }
 
 // Lane launches warp_misfit_lane.
 func (k *WarpMisfit) Lane(stream *cuda.Stream, grid cuda.Grid) error {
-	return stream.Launch(k.Kernel(6), grid, nil, 0)
+	return k.Enqueue(stream, 6, grid, nil, 0)
 }
 
 // Trap launches warp_misfit_trap.
 func (k *WarpMisfit) Trap(stream *cuda.Stream, grid cuda.Grid) error {
-	return stream.Launch(k.Kernel(7), grid, nil, 0)
+	return k.Enqueue(stream, 7, grid, nil, 0)
 }
