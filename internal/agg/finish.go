@@ -171,8 +171,8 @@ func (f *finisher) count() {
 		}
 		return
 	}
-	n, rows := f.Layout.rows, f.rows
-	for i, at := 0, n.off; at < len(rows); i, at = i+1, at+f.stride {
-		f.out.Int[i] = int64(rows[at] >> n.shift & n.mask)
+	n, rows, stride, out := f.Layout.rows, f.rows, f.stride, f.out.Int
+	for i, at := 0, n.off; i < len(out); i, at = i+1, at+stride {
+		out[i] = int64(rows[at] >> (n.shift & 63) & n.mask)
 	}
 }

@@ -39,10 +39,10 @@ func (f *finisher) sum() int {
 
 // floatSums writes sums of floats, which always fit.
 func (f *finisher) floatSums(s *slot) {
-	rows, stride, out, seen := f.rows, f.stride, f.out.Float, f.presence()
+	rows, stride, out, hot, seen := f.rows, f.stride, f.out.Float, s.hot, f.presence()
 	for i := range out {
 		row := rows[i*stride:][:stride]
-		out[i] = loadFloat(row[s.hot:]).value()
+		out[i] = loadFloat(row[hot:]).value()
 		if !seen.in(row) {
 			f.setNull(i)
 		}

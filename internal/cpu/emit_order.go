@@ -49,14 +49,10 @@ func (s *sorter) read(rows []uint64, stride int) (least, most uint64) {
 	return least, most
 }
 
-// sparse is the binary logarithm of how many slots there are for each word,
-// about: two words in a slot cost more than another slot does.
-const sparse = 1
-
 // distribute orders the words by slot.
 func (s *sorter) distribute(least, most uint64) {
 	n := len(s.words)
-	shift := uint(max(0, bits.Len64(most-least)-bits.Len(uint(n))-sparse)) & 63
+	shift := uint(max(0, bits.Len64(most-least)-bits.Len(uint(n)))) & 63
 	slots := int((most-least)>>shift) + 1
 	s.counts = slices.Grow(s.counts[:0], slots)[:slots]
 	s.spare = slices.Grow(s.spare[:0], n)[:n]

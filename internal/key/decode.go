@@ -46,13 +46,19 @@ func (d *Decoder) Begin(rows []uint64) {
 		d.flags = slices.Compact(d.flags)
 	}
 	clear(d.any)
-	for _, w := range d.flags {
-		all := uint64(0)
-		for at := d.Base + w; at < len(rows); at += d.Stride {
-			all |= rows[at]
-		}
-		d.any[w] = all
+	for flags := range slices.Chunk(d.flags, 2) { // a walk over the rows for two words
+		w, x := flags[0], flags[len(flags)-1]
+		d.any[w], d.any[x] = either(rows, d.Base+w, d.Base+x, d.Stride)
 	}
+}
+
+// either or-s two words of all rows.
+func either(rows []uint64, w, x, stride int) (a, b uint64) {
+	for ; w < len(rows) && x < len(rows); w, x = w+stride, x+stride {
+		a |= rows[w]
+		b |= rows[x]
+	}
+	return a, b
 }
 
 // HasLong reports whether the rows of Begin have long strings.
@@ -114,7 +120,9 @@ func (d *Decoder) isNull(f *field, row []uint64) bool {
 }
 
 // id is the interned number in a word of the field; that of a NULL is 0.
-func (f *field) id(word uint64) uint32 { return uint32(word >> f.shift & (1<<idBits - 1)) }
+func (f *field) id(word uint64) uint32 { return idAt(word, f.shift) }
+
+func idAt(word uint64, shift uint) uint32 { return uint32(word >> (shift & 63) & (1<<idBits - 1)) }
 
 // nulls collects the NULL bits of a field; nil if there are none.
 func (d *Decoder) nulls(f *field, rows []uint64, buf []bool) []bool {
@@ -135,16 +143,17 @@ func (d *Decoder) decodeBits(f *field, words []uint64, out *column.Vector) {
 		d.decodeFloats(f, words, out.Float)
 		return
 	}
-	out.Int = slices.Grow(out.Int, n)[:n]
-	up := 64 - f.bits
+	ints, stride := slices.Grow(out.Int, n)[:n], d.Stride // at hand in the loops
+	out.Int = ints
+	down, up := f.shift&63, (64-f.bits)&63
 	if f.typ.IsSigned() || f.typ.Kind == column.Date { // sign extension
-		for i, at := 0, 0; i < n; i, at = i+1, at+d.Stride {
-			out.Int[i] = int64(words[at]>>(f.shift&63)<<(up&63)) >> (up & 63)
+		for i, at := 0, 0; i < len(ints); i, at = i+1, at+stride {
+			ints[i] = int64(words[at]>>down<<up) >> up
 		}
 		return
 	}
-	for i, at := 0, 0; i < n; i, at = i+1, at+d.Stride {
-		out.Int[i] = int64(words[at] >> (f.shift & 63) << (up & 63) >> (up & 63))
+	for i, at := 0, 0; i < len(ints); i, at = i+1, at+stride {
+		ints[i] = int64(words[at] >> down << up >> up)
 	}
 }
 

@@ -24,11 +24,11 @@ func (d *Decoder) decodeInline(i int, words []uint64, out *column.Vector) {
 		return
 	}
 	out.Data = bytes[:8*len(words)]
-	n := out.Len
-	out.Span = slices.Grow(out.Span, n)[:n]
-	mask := uint64(MaxInline) // the mark of NULL is above it
-	for i, at := 0, 0; i < n; i, at = i+1, at+d.Stride {
-		out.Span[i] = column.Span{Off: uint32(8 * at), Len: uint32(words[at+1] >> 56 & mask)}
+	spans, stride := slices.Grow(out.Span, out.Len)[:out.Len], d.Stride
+	out.Span = spans
+	const mask = MaxInline // the mark of NULL is above it
+	for i, at := 0, 1; i < len(spans); i, at = i+1, at+stride {
+		spans[i] = column.Span{Off: uint32(8 * (at - 1)), Len: uint32(words[at] >> 56 & mask)}
 	}
 }
 
@@ -56,11 +56,11 @@ func (d *Decoder) decodeInterned(i int, words []uint64, out *column.Vector) {
 	if d.table == nil {
 		d.table = d.Intern.tabulate()
 	}
-	if spans := d.table.spans; spans != nil {
-		n := out.Len
-		out.Data, out.Span = d.table.data, slices.Grow(out.Span, n)[:n]
-		for i, at := 0, 0; i < n; i, at = i+1, at+d.Stride {
-			out.Span[i] = spans[f.id(words[at])]
+	if all := d.table.spans; all != nil {
+		spans, stride, shift := slices.Grow(out.Span, out.Len)[:out.Len], d.Stride, f.shift
+		out.Data, out.Span = d.table.data, spans
+		for i, at := 0, 0; i < len(spans); i, at = i+1, at+stride {
+			spans[i] = all[idAt(words[at], shift)]
 		}
 		return
 	}
