@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -26,7 +27,7 @@ type Source struct {
 type module struct {
 	mu       sync.Mutex // held while it is loaded, by the one that does; others wait
 	handle   uintptr
-	function uintptr // 0: it is not loaded, or could not be
+	function atomic.Uintptr // 0: it is not loaded, or could not be
 }
 
 // Options of cuModuleLoadDataEx: CU_JIT_…
@@ -56,20 +57,22 @@ func (c *Context) Function(s *Source) (*Function, error) {
 		return nil, err
 	}
 	m := c.primary.module(s)
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.function == 0 {
+	if m.function.Load() == 0 {
 		if err := c.load(s, m); err != nil {
 			return nil, err
 		}
 	}
-	return &Function{context: c, name: s.Kernel, handle: m.function}, nil
+	return &Function{context: c, name: s.Kernel, handle: m.function.Load()}, nil
 }
 
-// Load loads the kernels of sources at the same time, each on a thread of its
-// own, and waits for them. Its error is the first; the kernels behind it
-// need not be loaded then.
+// Load loads the kernels of sources that are not loaded yet, as many at the same time as
+// Go runs threads, each on an OS thread of its own, and waits for them. Its error is the
+// first; the kernels behind that one need not be loaded then.
 func (c *Context) Load(sources ...*Source) error {
+	if err := c.usable(); err != nil {
+		return err
+	}
+	sources = slices.DeleteFunc(slices.Clone(sources), func(s *Source) bool { return c.primary.module(s).function.Load() != 0 })
 	var group sync.WaitGroup
 	var next atomic.Int64
 	var first atomic.Pointer[error]
@@ -93,8 +96,14 @@ func (c *Context) Load(sources ...*Source) error {
 	return nil
 }
 
-// load has the driver compile a source; m is locked. After an error nothing of it is loaded.
+// load has the driver compile a source, unless somebody else does meanwhile. After an error nothing of it
+// is loaded.
 func (c *Context) load(s *Source, m *module) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.function.Load() != 0 {
+		return nil
+	}
 	t, err := c.Lock()
 	if err != nil {
 		return err
@@ -114,7 +123,8 @@ func (c *Context) load(s *Source, m *module) error {
 		}
 		return err
 	}
-	m.handle, m.function = handle, function
+	m.handle = handle
+	m.function.Store(function)
 	return nil
 }
 

@@ -71,7 +71,7 @@ func (c *Context) unload(modules map[*Source]*module) error {
 		}
 	}
 	for s, m := range modules {
-		if m.function != 0 && c.lost.Load() == nil {
+		if m.function.Load() != 0 && c.lost.Load() == nil {
 			err = errors.Join(err, c.check(cuModuleUnload, c.call(cuModuleUnload, m.handle), "unload "+s.Kernel))
 		}
 	}

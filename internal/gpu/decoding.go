@@ -129,18 +129,17 @@ func (d *Decoding) slots(workers int) int {
 }
 
 // planDecoding has a pass take parcels, if there is memory for that here and on the device.
-func (p *pass) planDecoding(c *ega.MultiPassConfig) error {
+func (p *pass) planDecoding(c *ega.MultiPassConfig) {
 	d := &p.devices.config.Decode
 	n := d.streams(p.memory)
 	if n == 0 {
-		return nil
+		return
 	}
 	slots := p.pinned.whole(d.slots(p.devices.config.CPU.Threads), d.Limits.Bytes)
 	if slots == 0 {
-		return nil
+		return
 	}
 	c.Slots, c.SlotBytes, c.Streams = slots, d.Limits.Bytes, n
 	c.Made = ega.MadeConfig{Rows: d.Limits.Rows, WorkBytes: d.Limits.Work}
 	p.decoding = decode.NewKernels(p.context)
-	return p.context.Load(p.decoding.Parts()...)
 }

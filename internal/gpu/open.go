@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -75,6 +76,7 @@ type pass struct {
 	placers  []*cpu.Placer
 	pinned   *pinned
 	decoding *decode.Kernels // nil: no parcels are taken
+	loading  sync.WaitGroup  // of kernels, in the background
 	closed   *closing        // the first pass; nil: nobody closes it yet
 
 	first  ega.MultiPassStats // once it is finished
@@ -191,6 +193,7 @@ func (d *Devices) start(c *cuda.Context) (p *pass, err error) {
 	if p.pinned, err = newPinned(host, len(d.contexts)); err != nil {
 		return nil, err
 	}
+	p.load()
 	if p.memory, err = d.memory(c); err != nil {
 		return p, err
 	}
@@ -203,17 +206,36 @@ func (d *Devices) start(c *cuda.Context) (p *pass, err error) {
 		Slots: slots, SlotBytes: bytes,
 		Groups: groupsOf(host), Placers: len(p.placers), Place: p.place, Timed: true,
 	}
-	if err := p.planDecoding(&config); err != nil {
-		return p, err
-	}
+	p.planDecoding(&config)
 	if d.config.Trace != nil {
 		config.Trace = d.config.Trace(c.Device().Ordinal)
 	}
-	p.MultiPass, err = ega.StartMultiPass(d.ctx, c, config)
+	if p.MultiPass, err = ega.StartMultiPass(d.ctx, c, config); err == nil {
+		err = p.loaded()
+	}
 	if err == nil {
 		d.watch(p)
 	}
 	return p, limited(err, p.memory, d.config.Memory)
+}
+
+// load begins to load all kernels that a run needs whose groups stay on the device: a driver that
+// does not have them in its cache compiles each for some 100 ms. Whoever needs one waits for that one, tries
+// again should it have failed, and tells.
+func (p *pass) load() {
+	kernels := ega.PassKernels(p.context, &p.devices.config.Layout)
+	if p.devices.config.Decode.Plan != nil {
+		kernels = append(decode.NewKernels(p.context).Parts(), kernels...)
+	}
+	p.loading.Go(func() { _ = p.context.Load(kernels...) })
+}
+
+// loaded waits for the kernels without which no tile is taken.
+func (p *pass) loaded() error {
+	if p.decoding == nil {
+		return nil
+	}
+	return p.context.Load(p.decoding.Parts()...)
 }
 
 // openPlacers makes a placer for each thread, or for as many as there is memory: each copies a small part of what a link
@@ -314,6 +336,7 @@ func (p *pass) close() error {
 	case p.MultiPass != nil:
 		err = p.MultiPass.Close()
 	}
+	p.loading.Wait()
 	if p.pinned != nil {
 		p.pinned.lift() // of a pass that was never finished
 	}
