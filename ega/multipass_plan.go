@@ -26,8 +26,9 @@ const (
 	// and an estimate is often a bound. A guess.
 	passMostSlots = 1 << 24
 
-	// passGrowth is how many times larger the table gets. A guess: all growing together moves a third of the last table's groups.
-	passGrowth = 4
+	// passGrowth is how many times larger the table gets. All lanes wait while it moves, a tenth of a second for the
+	// last of four moves to 1e8 groups; one far too large costs the clearing of it.
+	passGrowth = 16
 
 	// growingProbes is how many slots a row looks at while the table may grow: a row that finds none in so many
 	// shows that it is some two thirds full (by the formulas of linear probing, for 2^20 slots).
