@@ -87,7 +87,7 @@ func (m *MultiPass) open() error {
 	}
 	m.pipeline, err = streams.Start(m.ctx, m.context, streams.Config{
 		Streams: m.config.Streams, Depth: m.config.Depth, Slots: m.config.Slots, SlotBytes: m.plan.slot,
-		ScratchBytes: int(m.plan.scratch()), OutBytes: noOutput, Host: m.config.Host, Trace: m.config.Trace, Timed: m.config.Timed,
+		ScratchBytes: int(m.plan.scratch()), OutBytes: noOutput, Host: m.config.Host, Trace: m.config.Trace, Began: m.config.Began, Timed: m.config.Timed,
 	})
 	return err
 }

@@ -3,6 +3,7 @@ package ega
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/gagg-dev/gagg/streams"
 )
@@ -30,6 +31,7 @@ type MultiPassConfig struct {
 	ReadBytes int // of each of the two pinned buffers of a GroupReader at most; default 4 MiB
 
 	Trace func(streams.Interval) // as in streams.Config
+	Began time.Time              // the same
 	Timed bool                   // the same
 }
 

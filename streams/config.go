@@ -3,6 +3,7 @@ package streams
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
@@ -48,6 +49,7 @@ type Config struct {
 	// counted.
 	Host, Device func(bytes int64) error
 
+	Began time.Time      // when the times of intervals begin; default: when the pipeline is started
 	Timed bool           // Stats has the device's times
 	Trace func(Interval) // is told of each interval, from many goroutines at once; nil: none. It implies Timed
 }
@@ -63,6 +65,9 @@ func (c Config) withDefaults() Config {
 	set(&c.Slots, c.Streams*c.Depth+spareSlots)
 	set(&c.SlotBytes, DefaultSlotBytes)
 	set(&c.OutBytes, c.ScratchBytes)
+	if c.Began.IsZero() {
+		c.Began = time.Now()
+	}
 	c.Timed = c.Timed || c.Trace != nil
 	return c
 }

@@ -58,7 +58,7 @@ func Start(ctx context.Context, device *cuda.Context, config Config) (*Pipeline,
 	config = config.withDefaults()
 	loans := config.Streams*config.Depth + spareSlots
 	p := &Pipeline{
-		config: config, context: device, host: config.Host, device: config.Device, begin: time.Now(),
+		config: config, context: device, host: config.Host, device: config.Device, begin: config.Began,
 		idle:    make(chan *Slot, config.Slots),
 		queue:   make(chan *entry, config.Slots+loans),
 		loans:   make(chan struct{}, loans),

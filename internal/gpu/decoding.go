@@ -31,16 +31,17 @@ type UnitSize struct {
 }
 
 const (
-	// parcelBytes is what a parcel has if units are smaller: enough for the full rate of the link, and few enough bytes that
-	// as many slots as there are workers are pinned in some 30 ms. A guess.
-	parcelBytes = 4 << 20
+	// parcelBytes is what a parcel has if units are smaller: kernels that decompress take half the time for each byte that
+	// they do where parcels are of 4 MiB, but larger slots take longer to pin (docs/experiments/0011).
+	parcelBytes = 8 << 20
 
 	// parcelRows is the most rows that a parcel has if units have fewer: columns of few bytes a row would make parcels of so many rows
 	// that nothing is under way beside one. A guess.
-	parcelRows = 1 << 20
+	parcelRows = 2 << 20
 
-	// decodingStreams: kernels of so many parcels run at once, each of which leaves most of the device idle. A guess.
-	decodingStreams = 8
+	// decodingStreams: kernels of so many parcels run at once, which leave a part of the device idle. More of them wait for the
+	// lock of the driver (docs/experiments/0011).
+	decodingStreams = 4
 
 	// leastDecoding: kernels of one stream run while another's wait for the link.
 	leastDecoding = 2

@@ -208,7 +208,7 @@ func (d *Devices) start(c *cuda.Context) (p *pass, err error) {
 	}
 	p.planDecoding(&config)
 	if d.config.Trace != nil {
-		config.Trace = d.config.Trace(c.Device().Ordinal)
+		config.Began, config.Trace = time.Now(), d.config.Trace(c.Device().Ordinal)
 	}
 	if p.MultiPass, err = ega.StartMultiPass(d.ctx, c, config); err == nil {
 		err = p.loaded()
