@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gagg-dev/gagg"
+	"github.com/gagg-dev/gagg/internal/cuda/emu"
 	"github.com/gagg-dev/gagg/internal/gputest"
 )
 
@@ -30,7 +31,7 @@ func TestOpenGPUsUsage(t *testing.T) {
 	}
 }
 
-// Runs use devices that are kept open, and leave them open.
+// Runs use devices that are kept open, and leave them open with the kernels that are loaded.
 func TestOpenGPUs(t *testing.T) {
 	gputest.Need(t, 1)
 	gputest.Closed(t)
@@ -39,7 +40,8 @@ func TestOpenGPUs(t *testing.T) {
 		t.Fatal(err)
 	}
 	q := gagg.Query{From: gagg.Files("testdata/orders.parquet"), By: []string{"region"}, Aggs: []gagg.Agg{gagg.Expr("count(*)")}}
-	for range 2 {
+	loaded := 0
+	for run := range 2 {
 		rows, err := gagg.Run(t.Context(), q, gagg.Options{Device: "gpu", GPUs: g})
 		if err != nil {
 			t.Fatal(err)
@@ -54,6 +56,13 @@ func TestOpenGPUs(t *testing.T) {
 			t.Errorf("computed on %s", s.Device)
 		}
 		rows.Release()
+		if e, emulated := emu.Control(); emulated {
+			n := e.Calls()["cuModuleLoadDataEx"]
+			if n == 0 || run > 0 && n != loaded {
+				t.Errorf("run %d: %d modules loaded in all, %d before", run, n, loaded)
+			}
+			loaded = n
+		}
 	}
 	for range 2 {
 		if err := g.Close(); err != nil {
