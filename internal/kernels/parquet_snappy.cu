@@ -28,17 +28,17 @@
 //            fragment, and all elements together to come to the page's size (WITHIN of parquet.cuh).
 //
 // Cost, of codes of 12 characters behind their length, 240,000 elements in 2 MB, in instructions of a thread for a byte
-// of output, estimated from the PTX: link 40, find 70, expand 70, of which 15 are to follow origins (1.5 steps: two of
-// three bytes are from before their piece). A multiprocessor starts 128 a cycle at best; at half of that a byte takes 3
-// cycles. Walking takes some 100 cycles for each 4 KiB of the page. Shared memory: 17 KiB a block, static.
+// of output, estimated from the PTX: link 40, find 70, expand 60, of which 25 are to follow origins (2.4 steps, of a warp
+// 4.8). A multiprocessor starts 128 a cycle at best. There are fewer fragments than multiprocessors as a rule, and the
+// warps of a block wait for each other and for shared memory: a block has as many of them as there can be. Walking takes some 100 cycles for each 4 KiB of the page. Shared memory: 33 KiB a block, static.
 #include "device.cuh"
 
 #include "parquet.cuh"
 #include "snappy_output.cuh"
 #include "snappy_tags.cuh"
 
-constexpr uint32_t SNAPPY_LONG = 1024;    // a guess
-constexpr uint32_t SNAPPY_RESIDENT = 2;  // blocks of a multiprocessor that expand: no more than 64 registers a thread
+constexpr uint32_t SNAPPY_LONG = 1024;   // a guess
+constexpr uint32_t SNAPPY_RESIDENT = 1;  // blocks of a multiprocessor that expand: no more than 64 registers a thread
 
 // SnappyExpand is the shared memory of a block that expands.
 struct SnappyExpand {

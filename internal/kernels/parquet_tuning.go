@@ -18,7 +18,7 @@ const (
 	// As the kernels are made for.
 	parquetLinkThreads       = 1024
 	parquetSnappyWalkThreads = 512
-	parquetSnappyThreads     = 512
+	parquetSnappyThreads     = 1024
 	parquetThreads           = 256
 	parquetWalkThreads       = 512
 

@@ -10,15 +10,16 @@
 #include "block_copy.cuh"
 #include "snappy_page.cuh"
 
-constexpr uint32_t SNAPPY_THREADS = 512;
-constexpr uint32_t SNAPPY_PIECE = 8 << 10;
+constexpr uint32_t SNAPPY_THREADS = 1024;
+constexpr uint32_t SNAPPY_PIECE = 16 << 10;
 constexpr uint32_t SNAPPY_SHORT = 16;  // bytes that one thread writes the origins of; of more a warp does
 
 // An origin: SNAPPY_KNOWN + the byte, or the place of another origin, which is less than SNAPPY_KNOWN.
 using SnappyOrigin = uint16_t;
 constexpr uint32_t SNAPPY_KNOWN = 0x8000;
 
-// SnappyQuad is the origins of four bytes, SnappyWord these bytes.
+// SnappyTwo is the origins of two bytes, SnappyQuad those of four, SnappyWord these bytes.
+typedef uint32_t __attribute__((may_alias)) SnappyTwo;
 typedef uint64_t __attribute__((may_alias)) SnappyQuad;
 typedef uint32_t __attribute__((may_alias)) SnappyWord;
 
@@ -29,6 +30,9 @@ struct SnappyPiece {
   SnappyOrigin* origins;  // SNAPPY_PIECE + 4, shared memory, aligned to 8
 
   __device__ __forceinline__ uint32_t place(uint32_t o) const { return o - begin + skew; }
+
+  // The origins at an even place and the next.
+  __device__ __forceinline__ SnappyTwo* pair(uint32_t place) const { return reinterpret_cast<SnappyTwo*>(origins) + place / 2; }
 };
 
 // SnappySpan is the part of an element in a piece, the output bytes lo to hi. Those before mid are bytes in memory:
@@ -66,8 +70,8 @@ static __device__ __forceinline__ const uint8_t* snappy_source(const SnappyPage&
   return span.offset == 0 ? page.elements : page.output;
 }
 
-// snappy_mark_short writes the origins of a span of at most SNAPPY_SHORT bytes. Bytes in memory lie in up to three
-// aligned words, which are loaded at once; each holds a byte that is wanted.
+// snappy_mark_short writes the origins of a span of at most SNAPPY_SHORT bytes, two at a time. Bytes in memory lie in up to
+// three aligned words, which are loaded at once; each holds a byte that is wanted.
 static __device__ __forceinline__ void snappy_mark_short(const SnappyPage& page, const SnappyPiece& piece,
                                                          const SnappySpan& span) {
   if (span.lo < span.mid) {
@@ -77,14 +81,29 @@ static __device__ __forceinline__ void snappy_mark_short(const SnappyPage& page,
     const uint64_t first = words[0], second = end > 8 ? words[1] : 0, third = end > 16 ? words[2] : 0;
     uint64_t low = bits == 0 ? first : first >> bits | second << (64 - bits);
     uint64_t high = bits == 0 ? second : second >> bits | third << (64 - bits);
-    for (uint32_t o = span.lo; o < span.mid; o++) {
-      piece.origins[piece.place(o)] = static_cast<SnappyOrigin>(SNAPPY_KNOWN | (low & 0xff));
+    uint32_t place = piece.place(span.lo), n = span.mid - span.lo;
+    if (place % 2 != 0) {
+      piece.origins[place++] = static_cast<SnappyOrigin>(SNAPPY_KNOWN | (low & 0xff));
       low = low >> 8 | high << 56;
       high >>= 8;
+      n--;
     }
+    for (; n >= 2; n -= 2, place += 2) {
+      *piece.pair(place) = SNAPPY_KNOWN * 0x10001 | (low & 0xff) | (low & 0xff00) << 8;
+      low = low >> 16 | high << 48;
+      high >>= 16;
+    }
+    if (n != 0) piece.origins[place] = static_cast<SnappyOrigin>(SNAPPY_KNOWN | (low & 0xff));
   }
-  for (uint32_t o = span.mid; o < span.hi; o++) {
-    piece.origins[piece.place(o)] = static_cast<SnappyOrigin>(piece.place(o) - span.offset);
+  if (span.mid < span.hi) {
+    uint32_t place = piece.place(span.mid), n = span.hi - span.mid;
+    if (place % 2 != 0) {
+      piece.origins[place] = static_cast<SnappyOrigin>(place - span.offset);
+      place++;
+      n--;
+    }
+    for (; n >= 2; n -= 2, place += 2) *piece.pair(place) = (place - span.offset) * 0x10001 + 0x10000;
+    if (n != 0) piece.origins[place] = static_cast<SnappyOrigin>(place - span.offset);
   }
 }
 

@@ -15,9 +15,9 @@ import (
 const (
 	snappyWindow   = 4096 // parquet_snappy.cu and what it includes
 	snappyTile     = 256
-	snappyBatch    = 512
+	snappyBatch    = 1024
 	snappyLong     = 1024
-	snappyPiece    = 8 << 10
+	snappyPiece    = 16 << 10
 	snappyFragment = 64 << 10
 
 	snappyGuard = 32   // bytes between the rooms of pages, which stay as they are
