@@ -25,7 +25,6 @@ type ScatteredConfig struct {
 type Scattered struct {
 	k       *Kernels
 	plan    bucketPlan
-	moves   *kernels.EgaScatter
 	scatter *partition.DeviceScatter
 	buckets *Buckets
 	left    leftBuckets

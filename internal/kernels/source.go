@@ -2,6 +2,7 @@ package kernels
 
 import (
 	"bytes"
+	"maps"
 	"regexp"
 	"sync"
 
@@ -34,7 +35,8 @@ func (s *Source) parts() []*cuda.Source {
 type chunk struct {
 	text   []byte
 	kernel bool
-	symbol []byte // nil: a line of the head
+	symbol string          // empty: a line of the head
+	names  map[string]bool // symbols of other chunks, no kernels, that it names
 }
 
 var (
@@ -48,49 +50,82 @@ var (
 
 // readChunks cuts PTX, as the generator leaves it, into chunks.
 func readChunks(ptx []byte) (chunks []chunk) {
-	begin := 0
-	for at := 0; at < len(ptx); {
-		end := at + bytes.IndexByte(ptx[at:], '\n') + 1
-		if end == at {
-			end = len(ptx)
-		}
-		if at > begin && ptx[at] == '.' && chunkStarts.Match(ptx[at:end]) {
+	begin, at := 0, 0
+	for line := range bytes.Lines(ptx) {
+		if at > begin && line[0] == '.' && chunkStarts.Match(line) {
 			chunks = append(chunks, newChunk(ptx[begin:at]))
 			begin = at
 		}
-		at = end
+		at += len(line)
 	}
-	return append(chunks, newChunk(ptx[begin:]))
+	chunks = append(chunks, newChunk(ptx[begin:]))
+	symbols := map[string]bool{}
+	for i := range chunks {
+		if !chunks[i].kernel && chunks[i].symbol != "" {
+			symbols[chunks[i].symbol] = true
+		}
+	}
+	for i := range chunks {
+		chunks[i].names = namesIn(chunks[i].text, symbols)
+	}
+	return chunks
 }
 
 func newChunk(text []byte) chunk {
 	c := chunk{text: text}
 	head, _, _ := bytes.Cut(text, []byte("{"))
 	if match := codeSymbol.FindSubmatch(head); match != nil {
-		c.kernel, c.symbol = bytes.Contains(head, []byte(".entry")), match[1]
+		c.kernel, c.symbol = bytes.Contains(head, []byte(".entry")), string(match[1])
 	} else if match := variableSymbol.FindSubmatch(head); match != nil {
-		c.symbol = match[1]
+		c.symbol = string(match[1])
 	}
 	return c
 }
 
+// namesIn is which of the symbols are words of a text.
+func namesIn(text []byte, symbols map[string]bool) map[string]bool {
+	names := map[string]bool{}
+	if len(symbols) == 0 {
+		return names
+	}
+	for i := 0; i < len(text); i++ {
+		begin := i
+		for i < len(text) && inWord[text[i]] {
+			i++
+		}
+		if begin == i || begin > 0 && (text[begin-1] == '%' || text[begin-1] == '.') {
+			continue // nothing, a register, or part of an instruction
+		}
+		if symbols[string(text[begin:i])] {
+			names[string(text[begin:i])] = true
+		}
+	}
+	return names
+}
+
+// inWord is the bytes of which names are made.
+var inWord = func() (in [256]bool) {
+	for c := range in {
+		in[c] = c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '$'
+	}
+	return in
+}()
+
 // partOf is the PTX of one kernel: the head, the kernel, and what these name.
 func partOf(chunks []chunk, kernel string) []byte {
-	in, text := make([]bool, len(chunks)), []byte(nil)
-	for more := true; more; {
-		more = false
-		for i, c := range chunks {
-			wanted := c.symbol == nil || string(c.symbol) == kernel || !c.kernel && bytes.Contains(text, c.symbol)
-			if wanted && !in[i] {
-				in[i], more = true, true
-				text = append(text, c.text...) // in any order, to look for symbols
+	wanted := map[string]bool{"": true, kernel: true}
+	for known := 0; known < len(wanted); {
+		known = len(wanted)
+		for i := range chunks {
+			if wanted[chunks[i].symbol] {
+				maps.Copy(wanted, chunks[i].names)
 			}
 		}
 	}
-	text = text[:0]
-	for i, c := range chunks {
-		if in[i] {
-			text = append(text, c.text...)
+	var text []byte
+	for i := range chunks {
+		if wanted[chunks[i].symbol] {
+			text = append(text, chunks[i].text...)
 		}
 	}
 	return text
