@@ -48,22 +48,22 @@ func TestPlanDecoding(t *testing.T) {
 		want           string
 	}{
 		// Small units share a parcel, of the usual size.
-		{3, 0, 200, 0, "20000 rows in 6 MiB, 8 streams, 24 slots"},
-		{3, 0, 122_880, 0, "279620 rows in 6 MiB, 8 streams, 24 slots"},
-		{9, 0, 122_880, 72 * gibi, "122880 rows in 7 MiB, 6 streams, 22 slots"},
+		{3, 0, 200, 0, "20000 rows in 12 MiB, 4 streams, 20 slots"},
+		{3, 0, 122_880, 0, "559240 rows in 12 MiB, 4 streams, 20 slots"},
+		{9, 0, 122_880, 72 * gibi, "186413 rows in 12 MiB, 4 streams, 20 slots"},
 		// A large one has a parcel of its own; two streams occupy a device.
 		{3, 0, mebi, 16 * gibi, "1048576 rows in 22 MiB, 2 streams, 18 slots"},
 		{9, 0, mebi, 16 * gibi, "1048576 rows in 67 MiB, 2 streams, 18 slots"},
 		{9, 0, mebi, 72 * gibi, "1048576 rows in 67 MiB, 2 streams, 18 slots"},
 		{9, 0, 5 * mebi, 72 * gibi, "5242880 rows in 337 MiB, 2 streams, 12 slots"},
 		// Where there is little memory parcels are smaller, and then there is one stream.
-		{3, 0, 200, 256 * mebi, "20000 rows in 3 MiB, 2 streams, 24 slots"},
-		{3, 0, 200, 16 * mebi, "2184 rows in 0 MiB, 3 streams, 24 slots"},
+		{3, 0, 200, 256 * mebi, "20000 rows in 3 MiB, 2 streams, 20 slots"},
+		{3, 0, 200, 16 * mebi, "2184 rows in 0 MiB, 3 streams, 20 slots"},
 		{3, 0, 5 * mebi, 16 * gibi, "5242880 rows in 112 MiB, 1 streams, 18 slots"},
 		{9, 0, mebi, 2 * gibi, "none"},
 		// Streams that were asked for are kept to.
-		{3, 2, 122_880, 16 * gibi, "279620 rows in 6 MiB, 2 streams, 24 slots"},
-		{3, 16, 122_880, 16 * gibi, "279620 rows in 6 MiB, 16 streams, 24 slots"},
+		{3, 2, 122_880, 16 * gibi, "559240 rows in 12 MiB, 2 streams, 20 slots"},
+		{3, 16, 122_880, 16 * gibi, "279620 rows in 6 MiB, 16 streams, 20 slots"},
 		{9, 8, mebi, 16 * gibi, "none"},
 		{9, 8, mebi, 72 * gibi, "1048576 rows in 67 MiB, 8 streams, 18 slots"},
 	} {
@@ -123,7 +123,7 @@ func checkDecoding(t *testing.T, plan *decode.Plan, units Units, memory int64, l
 // A device with more or less memory than was thought has the streams that fit there.
 func TestDecodingStreams(t *testing.T) {
 	d := PlanDecoding(planOf(t, 3), unitsOf(3, 122_880), 0, 0)
-	for memory, want := range map[int64]int{d.stage: 0, 12 * d.stage: 1, 12*d.stage - 1: 0, 40 * d.stage: 3, 1 << 40: 8} {
+	for memory, want := range map[int64]int{d.stage: 0, 12 * d.stage: 1, 12*d.stage - 1: 0, 40 * d.stage: 3, 1 << 40: decodingStreams} {
 		if got := d.streams(memory); got != want {
 			t.Errorf("%d streams in %d of a stage, want %d", got, memory/d.stage, want)
 		}
