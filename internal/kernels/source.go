@@ -10,8 +10,8 @@ import (
 )
 
 // Source is the kernels of one .cu file. Each is loaded as a module of its own: a run compiles
-// those that it launches, all at the same time. Nothing is compiled more often for that, since kernels
-// share no code but inlined.
+// those that it launches, all at the same time. What is compiled more often for that is little: kernels share
+// inlined code, but for a function of two of them in some sources.
 type Source struct {
 	PTX     []byte
 	Kernels []string // in the order of the source
