@@ -18,7 +18,7 @@ import (
 //	          and it is made larger; until the memory for it is at an end
 //	frozen    the table stays. Rows whose group is in it are combined, the others, the rest, are appended to the
 //	          lane's chains of pages (partition.Chains), and whole tiles while hardly any row is combined. When pages
-//	          run out, the fullest chains are copied to the host
+//	          run out, all chains of a set are copied to the host, and the lane goes on with another set
 //	finished  if no row went to a chain, the groups stay on the device, divided by their hash: Groups. Else
 //	          all of them, and the rows of the chains, are on the host
 //
@@ -137,11 +137,11 @@ func (m *MultiPass) Close() error {
 
 // free frees all but the pipeline, which has ended.
 func (m *MultiPass) free() error {
-	errs := []error{m.placing.close()}
-	for i := range m.lanes {
+	var errs []error
+	for i := range m.lanes { // before the placers, who have to take what leaves
 		errs = append(errs, m.lanes[i].close())
 	}
-	return errors.Join(append(errs, m.table.close())...)
+	return errors.Join(append(errs, m.placing.close(), m.table.close())...)
 }
 
 // mostBits is the most of Finish.

@@ -1,10 +1,9 @@
 package ega
 
 import (
-	"cmp"
+	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/gagg-dev/gagg/gpumem"
 	"github.com/gagg-dev/gagg/internal/cuda"
@@ -12,146 +11,159 @@ import (
 	"github.com/gagg-dev/gagg/partition"
 )
 
+// chainSet is chains of pages that a lane appends to until its pages are spent. Then all its rows leave the device, while the lane
+// fills another set.
+//
+//	empty    of the lane, which has appended nothing to it
+//	filling  of the lane, the one that it appends to; until pages may be short for the next rows, or the pass ends
+//	full     of the leaver (multipass_leave.go), which copies it to the host and frees its pages; then it is empty again
+type chainSet struct {
+	pool   *gpumem.Pool
+	chains *partition.Chains
+	rows   uint64      // in chains
+	filled *cuda.Event // what was appended is there
+	left   *cuda.Event // what was there before has left, and its pages are free
+}
+
+// laneChains is the chains of a lane: a few sets in turns.
+type laneChains struct {
+	plan    poolPlan // of each
+	most    int      // sets
+	sets    []*chainSet
+	filling *chainSet // nil: none is
+	leaver  leaver
+}
+
 // append queues that rows are appended to the chains. It makes room first, so that there are pages for all.
 func (l *passLane) append(stream *cuda.Stream, rows cuda.Span, n uint64) error {
-	if err := l.open(); err != nil {
-		return err
-	}
-	layout := l.pass.plan.layout
-	if l.plan.bound(layout, l.rows+n) > uint64(l.plan.pages) {
-		if err := l.evict(stream, n); err != nil {
+	if c := &l.chains; c.filling != nil && !c.plan.room(l.pass.plan.layout, c.filling.rows+n) {
+		if err := l.leave(stream); err != nil {
 			return fmt.Errorf("evict: %w", err)
 		}
 	}
-	l.rows += n
-	l.pass.counts.rest(n)
-	return l.chains.Append(stream, rows, int(n))
-}
-
-// open makes pool and chains, smaller ones if somebody else has the memory.
-func (l *passLane) open() error {
-	if l.chains != nil {
-		return nil
-	}
-	m := l.pass
-	c := l.thread.Context()
-	pages, chains := kernels.NewPages(c), kernels.NewEgaScatterChain(c)
-	if err := c.Load(append(pages.Parts(), partition.ChainKernels(chains, m.plan.layout.Stride())...)...); err != nil {
-		return err
-	}
-	l.plan = planPool(m.plan.layout, m.plan.pool(m.table.size()), m.plan.most)
-	for {
-		err := l.make(pages, chains)
-		half := l.plan.pages / 2
-		if err == nil {
-			m.counts.pages(l.plan.pages)
-		}
-		if !errors.Is(err, cuda.ErrOutOfMemory) || half < l.plan.least(m.plan.layout, m.plan.most) {
+	if l.chains.filling == nil {
+		if err := l.fill(stream); err != nil {
 			return err
 		}
-		l.plan.pages = half
 	}
+	set := l.chains.filling
+	set.rows += n
+	l.pass.counts.rest(n)
+	return set.chains.Append(stream, rows, int(n))
 }
 
-func (l *passLane) make(pages *kernels.Pages, chains *kernels.EgaScatterChain) (err error) {
-	m := l.pass
-	if l.pool, err = gpumem.New(l.thread, pages, l.plan.config()); err != nil {
-		return err
+// fill begins to fill an empty set, another one if there is memory, or the next one that is empty again.
+func (l *passLane) fill(stream *cuda.Stream) error {
+	c := &l.chains
+	select {
+	case c.filling = <-c.leaver.empty:
+		return l.reuse(stream)
+	default:
 	}
-	if l.chains, err = partition.NewChains(l.thread, chains, l.pool, l.plan.device(m.plan.layout), m.plan.most); err != nil {
-		return errors.Join(err, l.close())
-	}
-	return nil
-}
-
-// evictShare is the share of the pages that may stay in use when chains are evicted: the lane waits for its stream
-// before it begins, so what goes at once is to be worth that. A guess.
-const evictShare = 0.75
-
-// evict copies chains to the host, the fullest first, until there is room for n more rows, or all.
-func (l *passLane) evict(stream *cuda.Stream, n uint64) error {
-	if err := stream.Synchronize(); err != nil {
-		return err
-	}
-	sizes, err := l.sizes()
-	if err != nil {
-		return err
-	}
-	order := inOrder(len(sizes))
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(sizes[b].Pages, sizes[a].Pages) })
-	most := uint64(evictShare * float64(l.plan.pages))
-	l.pass.counts.eviction()
-	return l.send(stream, sizes, order, func() bool {
-		return l.plan.bound(l.pass.plan.layout, l.rows+n) <= most
-	})
-}
-
-// evictAll copies all chains to the host.
-func (l *passLane) evictAll(stream *cuda.Stream) error {
-	sizes, err := l.sizes()
-	if err != nil {
-		return err
-	}
-	return l.send(stream, sizes, inOrder(len(sizes)), func() bool { return false })
-}
-
-// inOrder is the numbers of n chains.
-func inOrder(n int) []int {
-	order := make([]int, n)
-	for p := range order {
-		order[p] = p
-	}
-	return order
-}
-
-// send copies chains to the host in this order, and frees their pages behind the copies, until it is enough.
-func (l *passLane) send(stream *cuda.Stream, sizes []partition.ChainSize, order []int, enough func() bool) error {
-	list, err := l.chains.List(stream, sizes, 0, len(sizes))
-	if err != nil {
-		return err
-	}
-	return l.pass.placing.sending(l.thread, stream, func(s *sender) error {
-		for _, p := range order {
-			if enough() || sizes[p].Pages == 0 {
-				continue
-			}
-			rows, err := s.chain(l.chains, list, p)
-			if err != nil {
-				return err
-			}
-			l.rows -= rows
-			if err := l.chains.Free(stream, p, 1); err != nil {
-				return err
-			}
+	if c.sets == nil || len(c.sets) < c.most {
+		if more, err := l.another(); more || err != nil {
+			return err
 		}
-		return nil
-	})
+	}
+	select {
+	case c.filling = <-c.leaver.empty:
+		return l.reuse(stream)
+	case <-l.pass.ctx.Done():
+		return context.Cause(l.pass.ctx)
+	}
+}
+
+// reuse makes the set that is filled one of the lane's again.
+func (l *passLane) reuse(stream *cuda.Stream) error {
+	l.chains.filling.chains.Move(l.thread)
+	return stream.Wait(l.chains.filling.left)
+}
+
+// another makes one more set, which is filled then; the first one smaller if somebody else has the memory. False: there is none
+// for one more.
+func (l *passLane) another() (bool, error) {
+	c, layout, most := &l.chains, l.pass.plan.layout, l.pass.plan.most
+	first := c.sets == nil
+	if first {
+		c.most, c.plan = planSets(layout, l.pass.plan.pool(l.pass.table.size()), most)
+	}
+	for {
+		set, err := l.newSet()
+		switch half := c.plan.pages / 2; {
+		case err == nil:
+			if first {
+				l.start()
+			}
+			c.sets, c.filling = append(c.sets, set), set
+			l.pass.counts.pages(c.plan.pages)
+			return true, nil
+		case !errors.Is(err, cuda.ErrOutOfMemory):
+			return false, err
+		case !first:
+			c.most = len(c.sets)
+			return false, nil
+		case half < c.plan.least(layout, most):
+			return false, err
+		default:
+			c.plan.pages = half
+		}
+	}
+}
+
+// newSet makes a set.
+func (l *passLane) newSet() (_ *chainSet, err error) {
+	c, layout := l.thread.Context(), l.pass.plan.layout
+	pages, chains := kernels.NewPages(c), kernels.NewEgaScatterChain(c)
+	if err := c.Load(append(pages.Parts(), partition.ChainKernels(chains, layout.Stride())...)...); err != nil {
+		return nil, err
+	}
+	s := &chainSet{}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.close())
+		}
+	}()
+	for _, e := range []**cuda.Event{&s.filled, &s.left} {
+		if *e, err = l.thread.NewEvent(); err != nil {
+			return nil, err
+		}
+	}
+	if s.pool, err = gpumem.New(l.thread, pages, l.chains.plan.config()); err != nil {
+		return nil, err
+	}
+	s.chains, err = partition.NewChains(l.thread, chains, s.pool, l.chains.plan.device(layout), l.pass.plan.most)
+	return s, err
 }
 
 // sizes is how large the chains are, all of whose rows are there.
-func (l *passLane) sizes() ([]partition.ChainSize, error) {
-	sizes, err := l.chains.Sizes()
+func (s *chainSet) sizes() ([]partition.ChainSize, error) {
+	sizes, err := s.chains.Sizes()
 	if err != nil {
 		return nil, err
 	}
 	rows := uint64(0)
-	for _, s := range sizes {
-		rows += uint64(s.Rows(l.chains.PageRows()))
+	for _, size := range sizes {
+		rows += uint64(size.Rows(s.chains.PageRows()))
 	}
-	if rows != l.rows {
-		return nil, fmt.Errorf("chains have %d rows, %d were appended", rows, l.rows)
+	if rows != s.rows {
+		return nil, fmt.Errorf("chains have %d rows, %d were appended", rows, s.rows)
 	}
 	return sizes, nil
 }
 
-func (l *passLane) close() error {
+func (s *chainSet) close() error {
 	var errs []error
-	if l.chains != nil {
-		errs = append(errs, l.chains.Close())
+	if s.chains != nil {
+		errs = append(errs, s.chains.Close())
 	}
-	if l.pool != nil {
-		errs = append(errs, l.pool.Close())
+	if s.pool != nil {
+		errs = append(errs, s.pool.Close())
 	}
-	l.chains, l.pool = nil, nil
+	for _, e := range []*cuda.Event{s.filled, s.left} {
+		if e != nil {
+			errs = append(errs, e.Close())
+		}
+	}
+	*s = chainSet{}
 	return errors.Join(errs...)
 }

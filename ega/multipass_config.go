@@ -13,8 +13,7 @@ type MultiPassConfig struct {
 	Layout Layout // with Hash
 
 	// Streams, Depth, Slots and SlotBytes are as in streams.Config. All lanes combine into one table, so more of them
-	// cost only their stages; two are enough that one lane's eviction is hidden behind the other's tiles. SlotBytes is less
-	// by default where Device is small.
+	// cost only their stages; two are enough. SlotBytes is less by default where Device is small.
 	Streams, Depth, Slots, SlotBytes int
 
 	Made MadeConfig // jobs of SubmitMade, which need memory of the stages

@@ -4,12 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
-	"sync"
 
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/kernels"
 	"github.com/gagg-dev/gagg/partition"
-	"github.com/gagg-dev/gagg/streams"
 )
 
 // Finish is called when nothing more will be submitted. It waits until all tiles are combined and, if the device had no
@@ -37,18 +35,22 @@ func (m *MultiPass) Finish(bits uint) (_ *Groups, err error) {
 }
 
 // onStream lets do work on a thread and a stream of its own, whose work has ended then.
-func (m *MultiPass) onStream(do func(t *cuda.Thread, s *cuda.Stream) error) (err error) {
+func (m *MultiPass) onStream(do func(t *cuda.Thread, s *cuda.Stream) error) error {
 	t, err := m.context.Lock()
 	if err != nil {
 		return err
 	}
 	defer t.Unlock()
+	return onStreamOf(t, func(s *cuda.Stream) error { return do(t, s) })
+}
+
+// onStreamOf lets do work on a stream of its own of a thread.
+func onStreamOf(t *cuda.Thread, do func(s *cuda.Stream) error) error {
 	s, err := t.NewStream()
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, s.Close()) }()
-	return do(t, s)
+	return errors.Join(do(s), s.Close())
 }
 
 // end is what remains when the lanes have ended.
@@ -82,35 +84,18 @@ func (m *MultiPass) collect(t *cuda.Thread, stream *cuda.Stream, evicted bool, b
 	return nil, errors.Join(err, stream.Synchronize(), dense.Close())
 }
 
-// evictAll copies the chains of all lanes to the host, at the same time, and frees their memory. False: there were none.
+// evictAll waits until the chains of all lanes are on the host, and their memory is free. False: there were none.
 func (m *MultiPass) evictAll() (anyRows bool, err error) {
-	errs := make([]error, len(m.lanes))
-	var leaving sync.WaitGroup
 	for i := range m.lanes {
-		l := &m.lanes[i]
-		if l.chains == nil {
-			continue
-		}
-		anyRows = true
-		leaving.Go(func() {
-			if errs[i] = streams.Fenced(func() error { return l.leave(m) }); errs[i] != nil {
-				m.cancel(errs[i]) // the others need not go on
-			}
-		})
+		m.lanes[i].end()
 	}
-	leaving.Wait()
-	return anyRows, errors.Join(errs...)
-}
-
-// leave copies the lane's chains to the host, and frees their memory.
-func (l *passLane) leave(m *MultiPass) error {
-	return m.onStream(func(t *cuda.Thread, s *cuda.Stream) error {
-		l.enter(m, t)
-		if err := l.evictAll(s); err != nil {
-			return err
+	for i := range m.lanes {
+		if leaver := &m.lanes[i].chains.leaver; leaver.done != nil {
+			<-leaver.done
+			anyRows, err = true, errors.Join(err, leaver.err)
 		}
-		return errors.Join(s.Synchronize(), l.close())
-	})
+	}
+	return anyRows, err
 }
 
 // fineGroups is how many groups a fine bucket has, about: few, that a reader's order is nearly that of the hash, and

@@ -4,10 +4,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/gagg-dev/gagg/gpumem"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/kernels"
-	"github.com/gagg-dev/gagg/partition"
 	"github.com/gagg-dev/gagg/streams"
 )
 
@@ -67,11 +65,8 @@ type passLane struct {
 	thread  *cuda.Thread
 	kernels *Kernels
 
-	plan   poolPlan
-	pool   *gpumem.Pool
-	chains *partition.Chains
-	rows   uint64 // in chains
-	bypass int    // tiles that are appended without a look at the table
+	chains laneChains
+	bypass int // tiles that are appended without a look at the table
 }
 
 // enter makes the lane one of a thread.
@@ -80,8 +75,8 @@ func (l *passLane) enter(m *MultiPass, t *cuda.Thread) {
 		return
 	}
 	l.pass, l.thread, l.kernels = m, t, m.kernels.on(t)
-	if l.chains != nil {
-		l.chains.Move(t)
+	if set := l.chains.filling; set != nil {
+		set.chains.Move(t)
 	}
 }
 

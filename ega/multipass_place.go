@@ -36,7 +36,7 @@ type placed struct {
 
 func (p *placing) init(m *MultiPass) {
 	p.pass = m
-	p.most = m.config.Placers + 2 // one is filled, another is queued for
+	p.most = m.config.Placers + m.config.Streams*(sendAhead+1) // of each lane one is filled, and others are queued for
 	p.free, p.full = make(chan *cuda.Pinned, p.most), make(chan placed, p.most)
 }
 

@@ -159,7 +159,7 @@ const (
 	poolPage = 512 << 10
 
 	// poolPages is how many pages there are at least before they are made larger. A guess.
-	poolPages = 1 << 10
+	poolPages = 1 << 8
 
 	// poolMost is the most pages, of which partition.Chains knows twice as many.
 	poolMost = 1 << 20
@@ -167,8 +167,8 @@ const (
 	// poolBits: 2^6 chains, each of which goes to the host in long pieces that few host buckets share. A guess.
 	poolBits = 6
 
-	// poolChain is how many pages there are for each chain, so that pages which are not full are few of all. A guess.
-	poolChain = 16
+	// poolChain is how many pages there are for each chain, so that most of what leaves at once are whole pages. A guess.
+	poolChain = 4
 
 	// poolPageRows is the least rows of a page, of partition.Chains.
 	poolPageRows = 32
@@ -183,6 +183,30 @@ const (
 	// poolFixed is a stretch of the bitmap, counters, and what allocations take more.
 	poolFixed = 8 << 10
 )
+
+const (
+	// setBytes is the size of a set of chains where memory is plenty: it leaves in 3 ms, beside which it counts little that its
+	// chains are looked up first; and what is left in the sets when the input ends is little, too. A guess.
+	setBytes = 128 << 20
+
+	// setAppends is how many appends a set has room for at least where memory is plenty. A guess.
+	setAppends = 4
+
+	// mostSets: one is filled, one leaves, and others are there for when placers are slow for a while. A guess.
+	mostSets = 4
+)
+
+// planSets is how many sets of chains a lane may have in so much memory, and their plan: two at least, so that one is filled while
+// the other leaves, unless they would have no room for an append.
+func planSets(l *Layout, memory cuda.Size, rows int) (sets int, each poolPlan) {
+	enough := max(setBytes, setAppends*cuda.Size(rows)*l.RowBytes())
+	for sets = int(min(max(memory/enough, 2), mostSets)); sets > 1; sets-- {
+		if each = planPool(l, min(memory/cuda.Size(sets), enough), rows); each.pages >= each.least(l, rows) {
+			return sets, each
+		}
+	}
+	return 1, planPool(l, min(memory, enough), rows)
+}
 
 // planPool is the chains that so much memory has room for, for appends of so many rows.
 func planPool(l *Layout, memory cuda.Size, rows int) poolPlan {
@@ -212,11 +236,17 @@ func (p poolPlan) pageRows(l *Layout) int { return int(p.page / l.RowBytes()) }
 // bound is the most pages that chains with so many rows have: each one that is not full.
 func (p poolPlan) bound(l *Layout, rows uint64) uint64 { return rows/uint64(p.pageRows(l)) + 1<<p.bits }
 
+// room says whether there are pages for so many rows in any case.
+func (p poolPlan) room(l *Layout, rows uint64) bool { return p.bound(l, rows) <= uint64(p.pages) }
+
 // least is how many pages there have to be for one append.
 func (p poolPlan) least(l *Layout, rows int) uint32 { return uint32(p.bound(l, uint64(rows))) }
 
 // largestPage is the size of the largest page that a lane may have: the smaller the table, the larger they are.
-func (p *passPlan) largestPage() cuda.Size { return planPool(p.layout, p.pool(p.slots), p.most).page }
+func (p *passPlan) largestPage() cuda.Size {
+	_, each := planSets(p.layout, p.pool(p.slots), p.most)
+	return each.page
+}
 
 func leastPage(l *Layout) cuda.Size {
 	return max(cuda.Size(1)<<bits.Len64(uint64(poolPageRows*l.RowBytes()-1)), 1<<5)

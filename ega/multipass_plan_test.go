@@ -50,19 +50,18 @@ func madeFor(l *Layout, lanes int, device int64) MadeConfig {
 func checkPools(t *testing.T, p *passPlan, slots uint32) {
 	t.Helper()
 	share := p.pool(slots)
-	pool := planPool(p.layout, share, p.most)
-	taken := pool.fixed(p.layout, p.most) + cuda.Size(pool.pages)*(pool.page+poolPerPage)
-	if taken > share || p.stages+tableBytes(p.layout, slots)+cuda.Size(p.lanes)*share > p.device {
-		t.Errorf("BUDGET: %+v, %d slots: %+v takes %d of %d", p, slots, pool, taken, share)
+	sets, each := planSets(p.layout, share, p.most)
+	taken := each.fixed(p.layout, p.most) + cuda.Size(each.pages)*(each.page+poolPerPage)
+	if all := cuda.Size(sets) * taken; all > share || p.stages+tableBytes(p.layout, slots)+cuda.Size(p.lanes)*share > p.device {
+		t.Errorf("BUDGET: %+v, %d slots: %d of %+v take %d of %d", p, slots, sets, each, all, share)
+	} else if taken < setBytes*9/10 && all < share*9/10 {
+		t.Errorf("%+v, %d slots: %d of %+v take no more than %d of %d", p, slots, sets, each, all, share)
 	}
-	if taken < share*9/10 {
-		t.Errorf("%+v, %d slots: %+v takes no more than %d of %d", p, slots, pool, taken, share)
+	if each.pages < each.least(p.layout, p.most) || each.pageRows(p.layout) < poolPageRows {
+		t.Errorf("%+v, %d slots: %+v has no room for a tile", p, slots, each)
 	}
-	if pool.pages < pool.least(p.layout, p.most) || pool.pageRows(p.layout) < poolPageRows {
-		t.Errorf("%+v, %d slots: %+v has no room for a tile", p, slots, pool)
-	}
-	if most := uint64(pool.pages) + pool.bound(p.layout, uint64(p.most)); most > 1<<21-2 { // CHAIN_NUMBER_BITS
-		t.Errorf("%+v: up to %d pages at a time", pool, most)
+	if most := uint64(each.pages) + each.bound(p.layout, uint64(p.most)); most > 1<<21-2 { // CHAIN_NUMBER_BITS
+		t.Errorf("%+v: up to %d pages at a time", each, most)
 	}
 }
 

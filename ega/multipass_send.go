@@ -2,23 +2,28 @@ package ega
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/partition"
 )
 
-// sender copies rows from the device to buffers for placers, on one stream. While the copies to one buffer are under way,
-// those to the next are queued already.
+// sendAhead is how many buffers of a sender have copies under way at most: 4 MiB cross in 80 µs, and who waits for them sleeps for 90
+// and then waits for a core that placers keep. A guess.
+const sendAhead = 4
+
+// sender copies rows from the device to buffers for placers, on one stream: while the copies to some are under way, those to the
+// next are queued already.
 type sender struct {
 	placing *placing
 	thread  *cuda.Thread
 	stream  *cuda.Stream
-	bytes   cuda.Size      // of a buffer
-	moved   [2]*cuda.Event // in turns: the copies to a buffer are done
+	bytes   cuda.Size // of a buffer
+	moved   [sendAhead]*cuda.Event
+	queued  []placed // all their copies are queued, and the events from turn on, one each, tell when these are done
 	turn    int
 	filling *cuda.Pinned // nil: none is; else
 	filled  cuda.Size    // how much of it has its copies queued
-	pending placed       // all its copies are queued; no buffer: none are
 }
 
 // sending lets do send rows, and waits until all are with the placers.
@@ -36,20 +41,17 @@ func (p *placing) sending(t *cuda.Thread, stream *cuda.Stream, do func(*sender) 
 	if err := do(s); err != nil {
 		return err
 	}
-	if err := s.pass(); err != nil {
-		return err
-	}
-	return s.flush()
+	return s.finish()
 }
 
 // chain sends the rows of partition p, whose pages are among those listed from partition 0 on.
-func (s *sender) chain(c *partition.Chains, list partition.ChainPages, p int) (rows uint64, err error) {
+func (s *sender) chain(c *partition.Chains, list partition.ChainPages, p int) error {
 	page := cuda.Size(c.PageRows()) * s.row()
 	last, pages := list.Sizes[p].Last, list.Pages[list.From[p]:list.From[p+1]]
 	for len(pages) > 0 {
 		room, err := s.room(page)
 		if err != nil {
-			return rows, err
+			return err
 		}
 		some := partition.ChainPages{First: p, Pages: pages[:min(int(room/page), len(pages))]}
 		pages = pages[len(some.Pages):]
@@ -60,12 +62,11 @@ func (s *sender) chain(c *partition.Chains, list partition.ChainPages, p int) (r
 		some.Sizes, some.From = []partition.ChainSize{size}, []uint32{0, uint32(len(some.Pages))}
 		n, err := c.CopyOut(s.stream, some, s.filling, s.filled)
 		if err != nil {
-			return rows, err
+			return err
 		}
 		s.filled += cuda.Size(n) * s.row()
-		rows += uint64(n)
 	}
-	return rows, nil
+	return nil
 }
 
 // dense sends n rows that lie one after the other.
@@ -104,36 +105,45 @@ func (s *sender) room(least cuda.Size) (cuda.Size, error) {
 	return s.bytes - s.filled, nil
 }
 
-// pass fills the buffer no further, and hands on the one before.
+// pass fills the buffer no further.
 func (s *sender) pass() error {
 	if s.filling == nil {
 		return nil
 	}
-	if err := s.stream.Record(s.moved[s.turn]); err != nil {
+	if len(s.queued) == sendAhead {
+		if err := s.handOn(); err != nil {
+			return err
+		}
+	}
+	if err := s.stream.Record(s.moved[(s.turn+len(s.queued))%sendAhead]); err != nil {
 		return err
 	}
-	if err := s.flush(); err != nil {
-		return err
-	}
-	s.pending = placed{s.filling, wordsOf(s.filling.Bytes()[:s.filled])}
+	s.queued = append(s.queued, placed{s.filling, wordsOf(s.filling.Bytes()[:s.filled])})
 	s.filling = nil
-	s.turn = 1 - s.turn
 	return nil
 }
 
-// buffer is the next one. Where none is free the placers first get the one that they may be waiting for.
+// buffer is the next one. Where none is free there is one more while that is allowed; else the placers first get the one that they may
+// be waiting for.
 func (s *sender) buffer() (*cuda.Pinned, error) {
-	if b := s.free(); b != nil {
-		return b, nil
-	}
-	if err := s.flush(); err != nil {
+	if err := s.handOnMoved(); err != nil {
 		return nil, err
 	}
 	if b := s.free(); b != nil {
 		return b, nil
 	}
 	s.placing.more(s.thread)
-	return s.placing.buffer()
+	for {
+		if b := s.free(); b != nil {
+			return b, nil
+		}
+		if len(s.queued) == 0 {
+			return s.placing.buffer()
+		}
+		if err := s.handOn(); err != nil {
+			return nil, err
+		}
+	}
 }
 
 // free is a buffer that is free at once, if there is one.
@@ -146,28 +156,61 @@ func (s *sender) free() *cuda.Pinned {
 	}
 }
 
-// flush waits for the copies to the buffer that is pending, and hands it on.
-func (s *sender) flush() error {
-	if s.pending.buffer == nil {
-		return nil
+// handOnMoved gives the placers the buffers that have all their rows.
+func (s *sender) handOnMoved() error {
+	for len(s.queued) > 0 {
+		moved, err := s.moved[s.turn].Done()
+		if err != nil || !moved {
+			return err
+		}
+		s.hand()
 	}
-	if err := s.moved[1-s.turn].Synchronize(); err != nil {
+	return nil
+}
+
+// handOn waits for the first buffer that is queued, and hands it on.
+func (s *sender) handOn() error {
+	if err := until(s.moved[s.turn].Done); err != nil {
 		return err
 	}
-	s.placing.full <- s.pending // has room for all buffers
-	s.placing.pass.counts.placed(uint64(len(s.pending.rows) / s.placing.pass.plan.layout.Stride()))
-	s.pending = placed{}
+	s.hand()
+	return nil
+}
+
+// hand gives the placers the first buffer that is queued.
+func (s *sender) hand() {
+	first := s.queued[0]
+	s.queued = slices.Delete(s.queued, 0, 1)
+	s.turn = (s.turn + 1) % sendAhead
+	s.placing.full <- first // has room for all buffers
+	s.placing.pass.counts.placed(uint64(len(first.rows) / s.placing.pass.plan.layout.Stride()))
+}
+
+// finish waits until all that was sent is with the placers.
+func (s *sender) finish() error {
+	if err := s.pass(); err != nil {
+		return err
+	}
+	for len(s.queued) > 0 {
+		if err := s.handOn(); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
 // close gives back what an error left.
 func (s *sender) close() error {
 	var errs []error
-	for _, b := range []*cuda.Pinned{s.filling, s.pending.buffer} {
-		if b != nil {
-			errs = append(errs, s.stream.Synchronize())
-			s.placing.free <- b
-		}
+	left := s.queued
+	if s.filling != nil {
+		left = append(left, placed{buffer: s.filling})
+	}
+	if len(left) > 0 {
+		errs = append(errs, s.stream.Synchronize())
+	}
+	for _, p := range left {
+		s.placing.free <- p.buffer
 	}
 	for _, e := range s.moved {
 		if e != nil {

@@ -67,7 +67,7 @@ func TestMultiPassPhases(t *testing.T) {
 		{"nothing", 8 << 20, 0, 0, func(s ega.MultiPassStats) bool { return s.InCore && s.Groups == 0 }},
 		{"in core", 8 << 20, 30_000, 30_000, func(s ega.MultiPassStats) bool { return s.InCore && s.Growths == 0 }},
 		{"grown", 8 << 20, 100, 30_000, func(s ega.MultiPassStats) bool { return s.InCore && s.Growths >= 2 }},
-		{"rest", 1_200_000, 100, 30_000, func(s ega.MultiPassStats) bool {
+		{"rest", 1_200_000, 100, 24_000, func(s ega.MultiPassStats) bool {
 			return s.Growths > 0 && s.RestRows > 0 && s.Evictions == 0 && s.Groups > 10_000
 		}},
 		{"evicted", 450_000, 0, 30_000, func(s ega.MultiPassStats) bool {
