@@ -73,8 +73,8 @@ constexpr uint32_t SNAPPY_WALK_THREADS = 512;
 constexpr uint32_t SNAPPY_NEAR = 2 * warpSize;
 constexpr uint32_t SNAPPY_TILE = 256;
 
-// SnappyTile is the exits of SNAPPY_TILE windows from their first positions on, two in a word: from shared memory one thread has
-// them in a tenth of the time.
+// SnappyTile is the exits of SNAPPY_TILE windows from their first positions on, two in a word: from shared memory one thread
+// has them in a tenth of the time.
 struct SnappyTile {
   uint32_t exits[SNAPPY_TILE][SNAPPY_NEAR / 2];
 };

@@ -10,6 +10,7 @@ import (
 	"github.com/klauspost/compress/s2"
 	"github.com/klauspost/compress/snappy"
 
+	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/kernels"
 )
 
@@ -82,6 +83,31 @@ func TestSnappyFragments(t *testing.T) {
 			t.Errorf("page %d, %s: expanded again: %t", i, brief(page.bytes), page.again)
 		}
 	}
+}
+
+// A block that expands one fragment after the other, as in parcels of many pages, forgets the long literal that one ends with.
+func TestSnappyOneBlock(t *testing.T) {
+	r := newSnappyRig(t)
+	b := new(snappyBlock)
+	for i := range 3 {
+		b.literalOf(100, r.draws)
+		for range i {
+			b.copy(1, 5, 50).copy(2, 9, 20)
+		}
+		b.literalOf((i+1)*snappyFragment-b.size, r.draws)
+	}
+	page := blockPage(b.copy(1, 4, 1).bytes())
+	parcel, descriptors, size := layOut([]*snappyPage{page})
+	in, list, work := upload(r.device, parcel), upload(r.device, descriptors), upload(r.device, make([]byte, size))
+	stop := upload(r.device, []uint64{0})
+	one, walk := cuda.Grid{Blocks: 1, Threads: snappyBatch}, cuda.Grid{Blocks: 1, Threads: snappyBatch / 2}
+	r.must(r.kernels.Link(r.stream, one, in, work, list, 1, stop))
+	r.must(r.kernels.Walk(r.stream, walk, in, work, list, 1, stop))
+	r.must(r.kernels.Find(r.stream, one, in, work, list, 1, stop))
+	r.must(r.kernels.Expand(r.stream, one, in, work, list, 1, stop))
+	page.stop = download[uint64](r.device, stop, 1)[0]
+	page.room = download[byte](r.device, work, size)[descriptors[0].Expanded:][:page.size]
+	likeCPU(t, []*snappyPage{page})
 }
 
 // A page of a row group's usual size, of more than a megabyte.
