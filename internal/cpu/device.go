@@ -11,8 +11,9 @@ import (
 // Resident is the groups that a device holds, for one goroutine. They have no rows
 // anywhere else.
 type Resident interface {
-	// Read calls emit with the groups of partition p, in pieces that are in order of
-	// hash, each piece nearly so. emit may put the rows of a piece in order.
+	// Read calls emit with the groups of partition p, in pieces that follow each
+	// other in order of hash; each piece is in order too, or nearly so. It is valid
+	// until emit returns.
 	Read(p int, emit func(rows []uint64) error) error
 	Close() error
 }

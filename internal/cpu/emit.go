@@ -168,11 +168,14 @@ func (m *Merger) emitRest() error {
 	return m.out.emit(m.out.tile)
 }
 
-// emitNearly emits rows that come behind those so far, and are nearly in order
-// themselves; not the last ones that are fewer than are emitted at a time.
+// emitNearly emits rows that come behind those so far, and are in order of hash
+// or nearly so; not the last ones that are fewer than are emitted at a time.
 func (m *Merger) emitNearly(rows []uint64) error {
 	stride := m.cfg.Stride
-	m.out.sorter.order(rows, stride, m.compare)
+	ordered := m.out.sorter.order(rows, stride, m.compare)
+	if ordered && len(rows) >= m.out.most*stride/2 { // batches worth their calls
+		return m.emitOrdered(rows)
+	}
 	for words := m.out.sorter.words; len(words) > 0; {
 		from := len(m.out.tile)
 		n := min(len(words), m.out.most-from/stride)
@@ -182,6 +185,25 @@ func (m *Merger) emitNearly(rows []uint64) error {
 			return err
 		}
 		words = words[n:]
+	}
+	return nil
+}
+
+// emitOrdered emits rows that are in order, and come behind those so far, from
+// where they are, as many at a time as make the fewest batches, all much the same.
+func (m *Merger) emitOrdered(rows []uint64) error {
+	if len(m.out.tile) > 0 {
+		if err := m.out.emit(m.out.tile); err != nil {
+			return err
+		}
+		m.out.tile = m.out.tile[:0]
+	}
+	n := len(rows) / m.cfg.Stride
+	batches := (n + m.out.most - 1) / m.out.most
+	for part := range slices.Chunk(rows, (n+batches-1)/batches*m.cfg.Stride) {
+		if err := m.out.emit(part); err != nil {
+			return err
+		}
 	}
 	return nil
 }

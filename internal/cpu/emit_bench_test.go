@@ -18,54 +18,28 @@ import (
 	"github.com/gagg-dev/gagg/partition"
 )
 
-// BenchmarkEmit is what becomes of the groups of a device: ordered, decoded, finished and made
-// Arrow arrays. Each part comes after those before it. The groups are those of the query of db-benchmark that has
-// as many of them as rows (q10).
+// BenchmarkEmit is what becomes of the groups of a device: ordered, decoded,
+// finished and made Arrow arrays, each part behind those before it. The groups
+// are those of the query of db-benchmark that has as many of them as rows (q10).
+// They come in pieces, in order but for buckets of so many.
 func BenchmarkEmit(b *testing.B) {
 	const groups = 1 << 20 // more bytes than a cache holds
-	cfg, rows := manyGroups(b, groups)
-	calls := 2
-	for _, pieceRows := range []int{3600, 24_000} {
-		for part, name := range []string{"order", "decode", "finish", "arrow"} {
-			b.Run(fmt.Sprintf("piece=%d/to=%s", pieceRows, name), func(b *testing.B) {
+	cfg, all := manyGroups(b, groups)
+	for _, c := range []struct{ piece, bucket int }{{24_000, 24}, {3600, 24}, {3600, 1}} {
+		rows := shuffled(all, c.bucket)
+		for last, name := range emitParts {
+			b.Run(fmt.Sprintf("piece=%d/bucket=%d/to=%s", c.piece, c.bucket, name), func(b *testing.B) {
 				m := NewMerger(cfg, []*partition.Buckets{emptyBuckets(cfg)})
-				d := key.Decoder{Layout: cfg.Keys, Intern: cfg.Intern, Arenas: cfg.Arenas, Base: 1, Stride: cfg.Stride}
-				out := make([]column.Vector, len(keysOfMany)+calls)
-				alloc := column.NewRecycler(64 << 20)
-				emit := func(rows []uint64) error {
-					if part > 0 {
-						d.Begin(rows)
-						for i := range keysOfMany {
-							d.Decode(i, rows, &out[i])
-						}
-					}
-					for i := range calls {
-						if part > 1 {
-							if err := cfg.States.Finish(i, rows, cfg.Stride, cfg.Arenas, &out[len(keysOfMany)+i]); err != nil {
-								return err
-							}
-						}
-					}
-					for i := range out {
-						if part > 2 {
-							arr, err := column.ToArrow(&out[i], alloc)
-							if err != nil {
-								return err
-							}
-							arr.Release()
-						}
-					}
-					return nil
-				}
-				scratch := slices.Clone(rows)
+				out := newManyOutput(cfg, last)
+				in := slices.Clone(rows)
 				spent := int64(0)
 				for b.Loop() {
 					b.StopTimer()
-					copy(scratch, rows)
+					copy(in, rows) // what comes from a device is in no cache
+					m.Device(counted{slices.Collect(slices.Chunk(in, c.piece*cfg.Stride)), cfg}, nil)
 					before := processorTime(b)
-					m.Device(counted{slices.Collect(slices.Chunk(scratch, pieceRows*cfg.Stride)), cfg}, nil)
 					b.StartTimer()
-					if err := m.Merge(b.Context(), merge.Range{N: 1}, emit); err != nil {
+					if err := m.Merge(b.Context(), merge.Range{N: 1}, out.emit); err != nil {
 						b.Fatal(err)
 					}
 					spent += processorTime(b) - before
@@ -74,6 +48,49 @@ func BenchmarkEmit(b *testing.B) {
 			})
 		}
 	}
+}
+
+// emitParts are the parts of what becomes of groups.
+var emitParts = []string{"order", "decode", "finish", "arrow"}
+
+// manyOutput makes Arrow arrays of groups, or goes as far as a part of that.
+type manyOutput struct {
+	cfg   *Config
+	last  int // of emitParts
+	keys  key.Decoder
+	cols  []column.Vector // keys, then aggregates
+	alloc *column.Recycler
+}
+
+func newManyOutput(cfg *Config, last int) *manyOutput {
+	return &manyOutput{
+		cfg: cfg, last: last,
+		keys:  key.Decoder{Layout: cfg.Keys, Intern: cfg.Intern, Arenas: cfg.Arenas, Base: 1, Stride: cfg.Stride},
+		cols:  make([]column.Vector, len(keysOfMany)+callsOfMany),
+		alloc: column.NewRecycler(64 << 20),
+	}
+}
+
+func (o *manyOutput) emit(rows []uint64) error {
+	if o.last > 0 {
+		o.keys.Begin(rows)
+		for i := range keysOfMany {
+			o.keys.Decode(i, rows, &o.cols[i])
+		}
+	}
+	for i := 0; o.last > 1 && i < callsOfMany; i++ {
+		if err := o.cfg.States.Finish(i, rows, o.cfg.Stride, o.cfg.Arenas, &o.cols[len(keysOfMany)+i]); err != nil {
+			return err
+		}
+	}
+	for i := 0; o.last > 2 && i < len(o.cols); i++ {
+		arr, err := column.ToArrow(&o.cols[i], o.alloc)
+		if err != nil {
+			return err
+		}
+		arr.Release()
+	}
+	return nil
 }
 
 // processorTime is the nanoseconds that the process has had of all processors.
@@ -113,8 +130,10 @@ var (
 	}
 )
 
-// manyGroups is groups of one row each, in order of hash but for runs of a dozen.
-func manyGroups(b *testing.B, groups int) (*Config, []uint64) {
+const callsOfMany = 2
+
+// manyGroups is groups of one row each, in order of hash.
+func manyGroups(b *testing.B, groups int) (*Config, [][]uint64) {
 	cfg := configOf(keysOfMany, 1, feedback.NoTiles, noLimit)
 	cfg.States = agg.Compile([]agg.Call{
 		{Func: funcOf(b, "sum", doubleType), Args: []int{0}, Types: []column.Type{doubleType}}, {Func: funcOf(b, "count")},
@@ -126,10 +145,17 @@ func manyGroups(b *testing.B, groups int) (*Config, []uint64) {
 		all = append(all, rowsOfMany(cfg, rng, min(4096, groups-len(all)))...)
 	}
 	slices.SortFunc(all, func(a, b []uint64) int { return cmp.Compare(a[0], b[0]) })
-	for bucket := range slices.Chunk(all, 12) {
-		rng.Shuffle(len(bucket), func(i, j int) { bucket[i], bucket[j] = bucket[j], bucket[i] })
+	return cfg, all
+}
+
+// shuffled is rows end to end, in another order within each run of so many.
+func shuffled(rows [][]uint64, bucket int) []uint64 {
+	rng := rand.New(rand.NewPCG(10, 11))
+	rows = slices.Clone(rows)
+	for run := range slices.Chunk(rows, bucket) {
+		rng.Shuffle(len(run), func(i, j int) { run[i], run[j] = run[j], run[i] })
 	}
-	return cfg, slices.Concat(all...)
+	return slices.Concat(rows...)
 }
 
 func funcOf(b *testing.B, name string, args ...column.Type) agg.Func {

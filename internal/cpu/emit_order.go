@@ -8,7 +8,7 @@ import (
 
 // This file is how rows that a device hands out, nearly in order of their
 // hashes, are put in order: first it is found out where they belong, then each
-// row is copied once, to its place.
+// row is copied once, to its place; or not at all, if they are in order.
 
 // sorter finds the order of rows, which stay where they are. It sorts a word for
 // each: the top bits of its hash, and its number in the low bits.
@@ -23,30 +23,37 @@ type sorter struct {
 	low          uint     // bits of a row's number
 }
 
-// order sets words to the numbers of rows in order. Rows whose top bits are the same are
-// ordered by compare.
-func (s *sorter) order(rows []uint64, stride int, compare func(a, b []uint64) int) {
-	least, most := s.read(rows, stride)
-	if len(s.words) > 1 {
-		s.distribute(least, most)
+// order sets words to the numbers of rows in order. Rows whose top bits are the
+// same are ordered by compare. It reports whether the rows were in order.
+func (s *sorter) order(rows []uint64, stride int, compare func(a, b []uint64) int) bool {
+	least, most, ascending := s.read(rows, stride)
+	if ascending {
+		return true
 	}
+	s.distribute(least, most)
 	if s.insert() {
 		s.orderTies(rows, stride, compare)
 	}
+	return false
 }
 
-// read makes the words, and returns the least and the greatest one.
-func (s *sorter) read(rows []uint64, stride int) (least, most uint64) {
+// read makes the words, and returns the least and the greatest one. ascending:
+// each row's top bits are greater than those of the row before.
+func (s *sorter) read(rows []uint64, stride int) (least, most uint64, ascending bool) {
 	n := len(rows) / stride
 	s.low = uint(bits.Len(uint(n)))
 	s.words = slices.Grow(s.words[:0], n)[:n]
-	least = ^uint64(0)
-	for i, at := 0, 0; i < len(s.words); i, at = i+1, at+stride {
-		w := rows[at]>>s.low<<s.low | uint64(i)
-		s.words[i] = w
+	words, low, last := s.words, s.low&63, uint64(0)
+	least, ascending = ^uint64(0), true
+	for i, at := 0, 0; i < len(words); i, at = i+1, at+stride {
+		top := rows[at] >> low
+		w := top<<low | uint64(i)
+		words[i] = w
 		least, most = min(least, w), max(most, w)
+		ascending = ascending && (top > last || i == 0)
+		last = top
 	}
-	return least, most
+	return least, most, ascending
 }
 
 // distribute orders the words by slot.
