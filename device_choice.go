@@ -47,11 +47,11 @@ type deviceCosts struct {
 	Byte   float64 // of compressed input: read, unpack, decode; 0.6e-9 (numbers) to 2e-9 (texts)
 	Row    float64 // key words and hash
 	Pack   float64 // a row with its states into pinned memory; a guess
-	Read   float64 // a byte of input that a device decodes, into pinned memory: a copy and a checksum; a guess
+	Read   float64 // a byte of input that a device decodes, into memory that was not touched before: a copy, a checksum, page faults
 	Unpack float64 // a byte that comes out of ZSTD, where workers decompress what a device decodes; measured on a slower core
 
 	Group float64 // merging one from partitions: q10's scatter and merge, without its tables
-	Put   float64 // finishing a group, to Arrow: q10's output
+	Put   float64 // finishing a group, to Arrow: q10's output, from a device
 
 	// A row's way through a worker's table costs TableSmall where the table fits
 	// SmallTable bytes, the processor's second-level cache, TableLarge from
@@ -61,12 +61,12 @@ type deviceCosts struct {
 	SmallTable, LargeTable float64
 
 	Ready float64 // seconds until a device that is open takes rows: pinned memory
-	Start float64 // seconds until a device is ready: driver 0.1, context 0.1, modules and pinned memory 0.05
-	End   float64 // seconds beside the copies until groups are back: readers pin their buffers, all is freed
+	Start float64 // seconds until a device is ready: driver 0.1, context 0.1, kernels and pinned memory beside busy workers 0.1
+	End   float64 // seconds beside the copies until groups are back: they are divided, readers pin their buffers
+	Exit  float64 // seconds that the end of a process takes longer where the driver is in use
 	Link  float64 // bytes a second, pinned (bench/results/NVIDIA-H200/link.md)
 
-	// Decode is the bytes a second, as they cross, that a device decodes and makes rows of; a guess, not
-	// measured on a GPU yet.
+	// Decode is the bytes a second, as they cross, that a device decodes and makes rows of: 10e9 (q7) to 19e9 (q3).
 	Decode float64
 
 	// Gain is the part of the CPU's time that a device must save at least, since
@@ -75,9 +75,9 @@ type deviceCosts struct {
 }
 
 var defaultDeviceCosts = deviceCosts{
-	Byte: 1e-9, Row: 4e-9, Pack: 10e-9, Read: 0.4e-9, Unpack: 1e-9, Group: 110e-9, Put: 300e-9,
+	Byte: 1e-9, Row: 4e-9, Pack: 10e-9, Read: 0.5e-9, Unpack: 1e-9, Group: 110e-9, Put: 80e-9,
 	TableSmall: 4e-9, TableLarge: 100e-9, SmallTable: 1 << 20, LargeTable: 64 << 20,
-	Ready: 0.05, Start: 0.25, End: 0.06, Link: 55e9, Decode: 10e9,
+	Ready: 0.02, Start: 0.3, End: 0.02, Exit: 0.08, Link: 55e9, Decode: 14e9,
 	Gain: 0.1,
 }
 
@@ -128,9 +128,12 @@ func (c deviceCosts) device(f deviceFacts) float64 {
 	rows, groups := f.counts()
 	devices := float64(max(f.Devices, 1))
 	link := c.Link * devices
-	end := c.End
-	if f.Opened {
-		end = 0 // it is used already, and comes to its end whoever takes the rest
+	end := 0.0
+	if !f.Opened { // else it is used already, and comes to its end whoever takes the rest
+		end = c.End
+		if !f.Kept {
+			end += c.Exit
+		}
 	}
 	others := 1 - f.Encoded
 	packing := others*(c.scan(f)+rows*c.Pack) + f.Encoded*float64(f.Bytes)*c.Read + float64(f.Unpacked)*c.Unpack
