@@ -4,7 +4,8 @@
 // thread would take 40 ms or more for a page of strings. Here tags are found and copies are followed by pointer
 // jumping, and a page is the work of many blocks of threads, in five kernels that run one after the other on all pages:
 //
-//   link    for each window (snappy_page.cuh): where a chain of elements that comes in leaves it (chain.cuh)
+//   link    for each window (snappy_page.cuh) that is not known to lie within a long literal: where a chain of elements that
+//           comes in leaves it (chain.cuh)
 //   walk    a block a page, of which one thread goes from exit to exit: where the elements really come into each window
 //   find    for each window: its tags, and how much its elements come to, which tells where their output begins
 //   expand  a block for each fragment of the output, as if copies reached back to the beginning of their fragment at most.
@@ -214,7 +215,8 @@ static __device__ __forceinline__ bool snappy_share(const uint8_t* parcel, uint8
 // room behind them that snappy_page.cuh tells of. Blocks: n or more; those of a page share its windows or fragments. A
 // page that is damaged stops the parcel (PARQUET_STOP_DAMAGED); what is in its room then means nothing.
 
-// Threads a block: SNAPPY_LINK_THREADS. The first block of a page copies the levels of a v2 page.
+// Threads a block: SNAPPY_LINK_THREADS. The first block of a page copies the levels of a v2 page. The barrier is for what the
+// page begins with.
 extern "C" __global__ void __launch_bounds__(SNAPPY_LINK_THREADS)
     parquet_snappy_link(const uint8_t* parcel, uint8_t* work, const ParquetPage* pages, uint32_t n, uint64_t* stop) {
   __shared__ SnappyTags shared;
@@ -225,7 +227,16 @@ extern "C" __global__ void __launch_bounds__(SNAPPY_LINK_THREADS)
     block_copy(work + page.expanded, parcel + page.at, page.size - share.page.size);
     if (threadIdx.x == 0) *share.page.again = 0;
   }
-  for (uint32_t w = share.part; w < share.page.window_count; w += share.parts) snappy_link(shared, share.page, w);
+  if (share.page.n == 0) return;
+  if (warp_id() == 0) {
+    const SnappyFront front = snappy_front(share.page);
+    if (lane_id() == 0) shared.front = front;
+  }
+  __syncthreads();
+  const SnappyFront front = shared.front;
+  for (uint32_t w = share.part; w < share.page.window_count; w += share.parts) {
+    if (!front.covers(w)) snappy_link(shared, share.page, w);
+  }
 }
 
 // Threads a block: SNAPPY_WALK_THREADS; blocks: n.

@@ -15,12 +15,36 @@ struct __attribute__((may_alias, aligned(16))) SnappyVector {
   uint64_t words[2];
 };
 
+// SnappyFront is what a page begins with: `count` literals of as many bytes each, tag included. Numbers come to little else: no
+// four bytes of them are as before, and encoders that take 64 KiB at once leave a literal of each.
+struct SnappyFront {
+  uint32_t bytes, count;
+
+  // covers tells whether no tag is in a window since it lies within one of the literals.
+  __device__ __forceinline__ bool covers(uint32_t window) const {
+    if (count == 0) return false;
+    const uint32_t begin = window * SNAPPY_WINDOW, literal = begin / bytes, from = begin % bytes;
+    return literal < count && from != 0 && from + SNAPPY_WINDOW <= bytes;
+  }
+};
+
+// snappy_front finds the front of a page, of as many literals as a warp has lanes: each looks where one is if all before it are
+// as the first. Shorter ones than two windows do not count. All lanes of a warp call.
+static __device__ __forceinline__ SnappyFront snappy_front(const SnappyPage& page) {
+  const uint32_t bytes = snappy_bytes(page.elements);
+  if (bytes < 2 * SNAPPY_WINDOW) return {0, 0};
+  const uint64_t at = uint64_t(lane_id()) * bytes;
+  const uint32_t others = ~__ballot_sync(FULL_MASK, at < page.n && snappy_bytes(page.elements + at) == bytes);
+  return {bytes, others == 0 ? warpSize : uint32_t(__ffs(others)) - 1};
+}
+
 // SnappyTags is the shared memory of a block that looks at windows.
 struct SnappyTags {
   alignas(16) uint8_t bytes[SNAPPY_WINDOW + 32];  // begins up to 15 bytes late; a tag at the end is read as if whole
   uint16_t exits[SNAPPY_WINDOW];
   uint16_t tags[SNAPPY_ENTRIES];
   uint32_t sums[SCAN_SCRATCH];
+  SnappyFront front;
 };
 
 // SnappyNext is the chain of a window: where an element ends that begins at p. The last one ends it with an exit.

@@ -96,7 +96,7 @@ func TestSnappyOneBlock(t *testing.T) {
 		}
 		b.literalOf((i+1)*snappyFragment-b.size, r.draws)
 	}
-	page := blockPage(b.copy(1, 4, 1).bytes())
+	page := blockPage(b.bytes())
 	parcel, descriptors, size := layOut([]*snappyPage{page})
 	in, list, work := upload(r.device, parcel), upload(r.device, descriptors), upload(r.device, make([]byte, size))
 	stop := upload(r.device, []uint64{0})
@@ -154,6 +154,32 @@ func TestSnappyLiterals(t *testing.T) {
 	if stop := r.together(pages); stop != 0 {
 		t.Errorf("stop word %d", stop)
 	}
+	likeCPU(t, pages)
+}
+
+// Pages that begin with long literals of one length, on which tags lie on all places of a window, and what may come behind
+// them.
+func TestSnappyFronts(t *testing.T) {
+	r := newSnappyRig(t)
+	var pages []*snappyPage
+	for _, n := range []int{2*snappyWindow - 4, 2*snappyWindow - 3, 2*snappyWindow - 2, 3*snappyWindow - 3, 2*snappyWindow + 1000, 65536} {
+		for _, many := range []int{1, 2, 5} {
+			block := func() *snappyBlock {
+				b := new(snappyBlock)
+				for range many {
+					b.literalOf(n, r.draws)
+				}
+				return b
+			}
+			whole, small := block().bytes(), block()
+			for len(small.elements) < (many+1)*(n+3) {
+				small.copy(3, 5, 9)
+			}
+			pages = append(pages, blockPages(whole, small.bytes(), whole[:len(whole)-1], whole[:len(whole)-n], block().copy(2, 64, 9).literalOf(n, r.draws).copy(1, 4, 1).bytes(),
+				block().literalOf(n+1, r.draws).literalOf(n, r.draws).bytes(), append(block().literalOf(1, r.draws).promising(many*n+n), 61<<2, byte(n-1), byte((n-1)>>8)))...)
+		}
+	}
+	r.alone(pages)
 	likeCPU(t, pages)
 }
 
