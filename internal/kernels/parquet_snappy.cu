@@ -32,7 +32,7 @@
 // of output, estimated from the PTX: link 40, find 70, expand 60, of which 25 are to follow origins (2.4 steps, of a warp
 // 4.8). A multiprocessor starts 128 a cycle at best. There are fewer fragments than multiprocessors as a rule, and the
 // warps of a block wait for each other and for shared memory: a block has as many of them as there can be. Walking takes
-// some 100 cycles for each 4 KiB of the page. Shared memory: 33 KiB a block, static.
+// some 60 cycles for each 4 KiB of the page. Shared memory: 33 KiB a block, static.
 #include "device.cuh"
 
 #include "block_before.cuh"
