@@ -2,6 +2,7 @@ package partition
 
 import (
 	"errors"
+	"fmt"
 	"math/bits"
 	"math/rand/v2"
 	"slices"
@@ -11,37 +12,59 @@ import (
 func noLimit(int64) error { return nil }
 
 // Every row lands in the partition that its top hash bits name, once, whole
-// and in the order in which it was placed, whatever the tiles.
+// and in the order in which it was placed, whatever the tiles, in runs for one partition or not.
 func TestScatter(t *testing.T) {
-	for _, stride := range []int{1, 3, 8, 5000} {
-		for _, bits := range []uint{0, 1, 5} {
-			rng := rand.New(rand.NewPCG(uint64(stride), uint64(bits)))
-			b := New(0, bits, NewPool(stride, noLimit), nil)
-			want := make([][]uint64, 1<<bits)
-			for range 20 {
-				tile := make([]uint64, stride*rng.IntN(3000/stride+3))
-				for i := range tile {
-					tile[i] = rng.Uint64()
-				}
-				if _, err := b.Scatter(tile); err != nil {
-					t.Fatal(err)
-				}
-				for row := range slices.Chunk(tile, stride) {
-					p := row[0] >> (64 - bits)
-					want[p] = append(want[p], row...)
-				}
-			}
-			for p := range want {
-				var got []uint64
-				for _, page := range b.Pages(nil, p) {
-					got = append(got, page...)
-				}
-				if !slices.Equal(got, want[p]) || b.Rows(p)*stride != len(got) {
-					t.Fatalf("stride %d, bits %d: partition %d holds other rows", stride, bits, p)
-				}
+	for name, scatter := range map[string]func(*Buckets, []uint64) (int, error){"rows": (*Buckets).Scatter, "runs": (*Buckets).ScatterRuns} {
+		for _, stride := range []int{1, 3, 8, 5000} {
+			for _, bits := range []uint{0, 1, 5} {
+				t.Run(fmt.Sprintf("%s/stride=%d/bits=%d", name, stride, bits), func(t *testing.T) {
+					testScatter(t, stride, bits, scatter)
+				})
 			}
 		}
 	}
+}
+
+func testScatter(t *testing.T, stride int, bits uint, scatter func(*Buckets, []uint64) (int, error)) {
+	rng := rand.New(rand.NewPCG(uint64(stride), uint64(bits)))
+	b := New(0, bits, NewPool(stride, noLimit), nil)
+	want := make([][]uint64, 1<<bits)
+	for n := range 20 {
+		tile := randomRuns(rng, stride, rng.IntN(3000/stride+3), 1+n*n)
+		if placed, err := scatter(b, tile); err != nil || placed != len(tile)/stride {
+			t.Fatalf("%d of %d rows: %v", placed, len(tile)/stride, err)
+		}
+		for row := range slices.Chunk(tile, stride) {
+			p := row[0] >> (64 - bits)
+			want[p] = append(want[p], row...)
+		}
+	}
+	for p := range want {
+		var got []uint64
+		for _, page := range b.Pages(nil, p) {
+			got = append(got, page...)
+		}
+		if !slices.Equal(got, want[p]) || b.Rows(p)*stride != len(got) {
+			t.Fatalf("partition %d holds other rows", p)
+		}
+	}
+}
+
+// randomRuns is random rows, up to so many after each other with the same five top bits of their hash.
+func randomRuns(rng *rand.Rand, stride, rows, run int) []uint64 {
+	tile := make([]uint64, stride*rows)
+	top, left := uint64(0), 0
+	for i := range tile {
+		tile[i] = rng.Uint64()
+		if i%stride == 0 {
+			if left == 0 {
+				top, left = tile[i]>>59<<59, 1+rng.IntN(run)
+			}
+			tile[i] = top | tile[i]<<5>>5
+			left--
+		}
+	}
+	return tile
 }
 
 // Below level 0 a partition knows how many top bits its hashes share, whatever
@@ -60,7 +83,17 @@ func TestSharedBits(t *testing.T) {
 				p := h << skip >> (64 - n)
 				tile, hashes[p] = append(tile, h, 0), append(hashes[p], h)
 			}
-			if _, err := b.Scatter(tile); err != nil {
+			for _, scatter := range []func([]uint64) (int, error){b.Scatter, b.ScatterRuns} {
+				if _, err := scatter(tile); err != nil {
+					t.Fatal(err)
+				}
+			}
+			same := slices.Repeat([]uint64{prefix | rng.Uint64()>>skip>>alike, 0}, rng.IntN(300)) // a run
+			if len(same) > 0 {
+				p := same[0] << skip >> (64 - n)
+				hashes[p] = append(hashes[p], same[0])
+			}
+			if _, err := b.ScatterRuns(same); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -117,26 +150,29 @@ func TestRelease(t *testing.T) {
 
 // Memory that is refused is an error of Scatter, and rows placed before stay.
 func TestRefused(t *testing.T) {
-	refused := errors.New("refused")
-	left := int64(1 << 20)
-	b := New(0, 2, NewPool(4, func(bytes int64) error {
-		if left -= bytes; left < 0 {
-			return refused
-		}
-		return nil
-	}), nil)
-	placed := 0
-	for {
-		n, err := b.Scatter(make([]uint64, 4*1000))
-		placed += n
-		if err != nil {
+	for name, scatter := range map[string]func(*Buckets, []uint64) (int, error){"rows": (*Buckets).Scatter, "runs": (*Buckets).ScatterRuns} {
+		t.Run(name, func(t *testing.T) {
+			refused := errors.New("refused")
+			left := int64(1 << 20)
+			b := New(0, 2, NewPool(4, func(bytes int64) error {
+				if left -= bytes; left < 0 {
+					return refused
+				}
+				return nil
+			}), nil)
+			placed := 0
+			var err error
+			for err == nil {
+				var n int
+				n, err = scatter(b, make([]uint64, 4*1000))
+				placed += n
+			}
 			if !errors.Is(err, refused) {
 				t.Fatal(err)
 			}
-			break
-		}
-	}
-	if b.Rows(0) != placed || placed < 1000 {
-		t.Fatalf("%d rows left of %d placed", b.Rows(0), placed)
+			if b.Rows(0) != placed || placed < 1000 {
+				t.Fatalf("%d rows left of %d placed", b.Rows(0), placed)
+			}
+		})
 	}
 }

@@ -7,14 +7,14 @@ import "github.com/gagg-dev/gagg/partition"
 type Placer struct {
 	cfg    *Config
 	store  *store
-	sketch *partition.Sketch
 	stands int64
 }
 
 // NewPlacer returns a placer without rows.
 func NewPlacer(cfg *Config) *Placer {
-	p := &Placer{cfg: cfg, sketch: partition.NewSketch()}
+	p := &Placer{cfg: cfg}
 	p.store = newStore(cfg, p.ask)
+	p.store.runs = true
 	return p
 }
 
@@ -36,14 +36,26 @@ func (p *Placer) Rows() int64 { return p.store.placed }
 // Stands is how many input rows they stand for.
 func (p *Placer) Stands() int64 { return p.stands }
 
+// placeBytes is how much of the rows is looked at and then copied: what stays in a core's first cache in between. A guess.
+const placeBytes = 16 << 10
+
 // Place copies rows into buckets, and buckets to disk where memory is short.
 func (p *Placer) Place(rows []uint64) error {
-	p.cfg.note(p.sketch, rows)
-	p.stands += p.cfg.StandFor(rows)
 	if p.store.buckets == nil {
-		p.store.open(0, p.cfg.choose(p.sketch.Estimate(), int64(len(rows)/p.cfg.Stride), 0))
+		sketch := partition.NewSketch()
+		p.cfg.note(sketch, rows)
+		p.store.open(0, p.cfg.choose(sketch.Estimate(), int64(len(rows)/p.cfg.Stride), 0))
 	}
-	return p.store.place(rows)
+	piece := max(placeBytes/8/p.cfg.Stride, 1) * p.cfg.Stride
+	for len(rows) > 0 {
+		some := rows[:min(len(rows), piece)]
+		p.stands += p.cfg.StandFor(some)
+		if err := p.store.place(some); err != nil {
+			return err
+		}
+		rows = rows[len(some):]
+	}
+	return nil
 }
 
 // Close lets go of the rows.

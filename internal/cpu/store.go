@@ -21,6 +21,7 @@ type store struct {
 	disk    *partition.Disk    // nil: there is nowhere to spill to
 	buckets *partition.Buckets // nil until it is known how many there are
 	placed  int64              // rows that went into them
+	runs    bool               // they come in runs for one partition
 }
 
 // whole checks that the buckets hold all rows that were placed (ROWS-WHOLE).
@@ -50,7 +51,7 @@ func (s *store) open(skip, n uint) { s.buckets = partition.New(skip, n, s.pool, 
 func (s *store) place(rows []uint64) error {
 	s.placed += int64(len(rows) / s.cfg.Stride)
 	for {
-		n, err := s.buckets.Scatter(rows)
+		n, err := s.scatter(rows)
 		if err == nil {
 			return nil
 		}
@@ -59,6 +60,13 @@ func (s *store) place(rows []uint64) error {
 			return err
 		}
 	}
+}
+
+func (s *store) scatter(rows []uint64) (int, error) {
+	if s.runs {
+		return s.buckets.ScatterRuns(rows)
+	}
+	return s.buckets.Scatter(rows)
 }
 
 // spillShare is what part of the pages is spilled when another is refused:
