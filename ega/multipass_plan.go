@@ -164,8 +164,8 @@ const (
 	// poolMost is the most pages, of which partition.Chains knows twice as many.
 	poolMost = 1 << 20
 
-	// poolBits: 2^6 chains, each of which goes to the host in long pieces that few host buckets share. A guess.
-	poolBits = 6
+	// poolBits: 2^7 chains, each of which goes to the host in long pieces for one host bucket or a few. A guess.
+	poolBits = 7
 
 	// poolChain is how many pages there are for each chain, so that most of what leaves at once are whole pages. A guess.
 	poolChain = 4
@@ -185,9 +185,9 @@ const (
 )
 
 const (
-	// setBytes is the size of a set of chains where memory is plenty: it leaves in 3 ms, beside which it counts little that its
+	// setBytes is the size of a set of chains where memory is plenty: it leaves in 5 ms, beside which it counts little that its
 	// chains are looked up first; and what is left in the sets when the input ends is little, too. A guess.
-	setBytes = 128 << 20
+	setBytes = 256 << 20
 
 	// setAppends is how many appends a set has room for at least where memory is plenty. A guess.
 	setAppends = 4
