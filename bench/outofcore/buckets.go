@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"sync/atomic"
+	"time"
 
 	"github.com/gagg-dev/gagg/ega"
 	"github.com/gagg-dev/gagg/partition"
@@ -13,6 +14,7 @@ import (
 // hostBuckets is where rows go for which the device has no room: each placer
 // has pages of its own.
 type hostBuckets struct {
+	busy  atomic.Int64 // of all placers, in ns
 	bits  uint
 	pools []*partition.Pool
 	all   []*partition.Buckets
@@ -29,7 +31,9 @@ func newHostBuckets(placers int, bits uint) *hostBuckets {
 }
 
 func (h *hostBuckets) place(placer int, rows []uint64) error {
-	n, err := h.all[placer].Scatter(rows)
+	begin := time.Now()
+	n, err := h.all[placer].ScatterRuns(rows)
+	h.busy.Add(int64(time.Since(begin)))
 	if err == nil && n < len(rows)/stride {
 		err = fmt.Errorf("%d of %d rows placed", n, len(rows)/stride)
 	}
@@ -44,10 +48,12 @@ func (h *hostBuckets) pages(p int) (pages [][]uint64) {
 	return pages
 }
 
+// free gives the memory of all pools back, at the same time: it is gigabytes.
 func (h *hostBuckets) free() {
-	for _, p := range h.pools {
-		p.Reset()
-	}
+	_ = spread(len(h.pools), len(h.pools), func(_, n int) error { // nothing can fail
+		h.pools[n].Reset()
+		return nil
+	})
 }
 
 // bucketStats is what the second pass did.
@@ -56,23 +62,35 @@ type bucketStats struct {
 	Full   int   `json:"full"` // buckets that the table could not take whole
 	Left   int64 `json:"left"` // rows that the host combined
 	Rounds int64 `json:"rounds"`
+
+	Open float64 `json:"open_s"` // until a pass was made: of all together, as is the rest
+	Add  float64 `json:"add_s"`  // while rows were taken
+	End  float64 `json:"end_s"`  // while groups came back
+	Wait float64 `json:"wait_s"` // of these two: for the device
+	Free float64 `json:"free_s"` // giving the host's memory back
 }
 
 // second aggregates all host buckets, several at a time, each on the device as
 // far as it goes, and the rest on the host.
 func (b *bench) second(host *hostBuckets, f *figures) (counted tally, err error) {
-	defer host.free()
+	defer func() {
+		begin := time.Now()
+		host.free()
+		f.Buckets.Free = time.Since(begin).Seconds()
+	}()
 	workers := make([]worker, b.passes)
 	var next atomic.Int32
 	err = spread(b.passes, b.passes, func(_, n int) (err error) {
 		w := &workers[n]
 		w.host, w.once = host, b.once
+		begin := time.Now()
 		if w.pass, err = ega.NewBucketPass(b.thread.Context(), ega.BucketPassConfig{
 			Layout: layout, Device: b.device / int64(b.passes),
 		}); err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, w.pass.Close()) }()
+		w.open = time.Since(begin)
 		for p := next.Add(1) - 1; p < 1<<b.bits; p = next.Add(1) - 1 {
 			if err := w.bucket(int(p)); err != nil {
 				return err
@@ -91,9 +109,11 @@ func (b *bench) second(host *hostBuckets, f *figures) (counted tally, err error)
 // add takes in what one goroutine did.
 func (s *bucketStats) add(w *worker) {
 	s.Left += w.left
+	s.Open, s.Add, s.End = s.Open+w.open.Seconds(), s.Add+w.adding.Seconds(), s.End+w.ending.Seconds()
 	if w.pass != nil {
 		did := w.pass.Stats()
 		s.Rows, s.Full, s.Rounds = s.Rows+did.Rows, s.Full+did.Full, s.Rounds+did.Rounds
+		s.Wait += did.Wait.Seconds()
 	}
 }
 
@@ -104,6 +124,8 @@ type worker struct {
 	once  bool
 	tally tally
 	left  int64
+
+	open, adding, ending time.Duration
 }
 
 // bucket aggregates bucket p. Where its table gets full, the groups from the
@@ -117,22 +139,12 @@ func (w *worker) bucket(p int) error {
 	if err := w.pass.Begin(w.host.bits, int64(rows)); err != nil {
 		return err
 	}
-	var rest [][]uint64
-	room := math.MaxInt
-	if w.once {
-		room = int(w.pass.Capacity())
+	rest, err := w.load(pages)
+	if err != nil {
+		return err
 	}
-	for _, page := range pages {
-		taken, err := w.pass.Add(page[:min(len(page)/stride, room)*stride])
-		if err != nil {
-			return err
-		}
-		room -= taken
-		if left := page[taken*stride:]; len(left) > 0 {
-			rest = append(rest, left)
-			w.left += int64(len(left) / stride)
-		}
-	}
+	begin := time.Now()
+	defer func() { w.ending += time.Since(begin) }()
 	if rest == nil {
 		return w.pass.End(w.tally.add)
 	}
@@ -154,4 +166,26 @@ func (w *worker) bucket(p int) error {
 		w.tally.rows += n
 	}
 	return nil
+}
+
+// load loads the rows of a bucket, and returns those that the table did not take.
+func (w *worker) load(pages [][]uint64) (rest [][]uint64, err error) {
+	begin := time.Now()
+	defer func() { w.adding += time.Since(begin) }()
+	room := math.MaxInt
+	if w.once {
+		room = int(w.pass.Capacity())
+	}
+	for _, page := range pages {
+		taken, err := w.pass.Add(page[:min(len(page)/stride, room)*stride])
+		if err != nil {
+			return nil, err
+		}
+		room -= taken
+		if left := page[taken*stride:]; len(left) > 0 {
+			rest = append(rest, left)
+			w.left += int64(len(left) / stride)
+		}
+	}
+	return rest, nil
 }

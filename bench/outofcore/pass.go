@@ -32,6 +32,8 @@ type figures struct {
 	Finish float64 `json:"finish_s"` // of it: behind the last row
 	Second float64 `json:"second_s"` // reading the groups from the device, or the host buckets' passes
 
+	Placers float64 `json:"placers_s"` // placing rows: of all placers together
+
 	Pass      ega.MultiPassStats `json:"pass"`
 	Buckets   bucketStats        `json:"buckets"`
 	GroupsOut uint64             `json:"groups_out"`
@@ -72,6 +74,7 @@ func (b *bench) take(c testCase) (f figures, err error) {
 		counted, err = b.second(host, &f)
 	}
 	f.Second = time.Since(begin).Seconds()
+	f.Placers = time.Duration(host.busy.Load()).Seconds()
 	f.GroupsOut = counted.groups
 	return f, errors.Join(err, counted.check(uint64(b.rows), c.Groups))
 }
