@@ -85,7 +85,7 @@ func (b *bench) second(host *hostBuckets, f *figures) (counted tally, err error)
 		w.host, w.once = host, b.once
 		begin := time.Now()
 		if w.pass, err = ega.NewBucketPass(b.thread.Context(), ega.BucketPassConfig{
-			Layout: layout, Device: b.device / int64(b.passes),
+			Layout: layout, Device: b.device / int64(b.passes), BufferBytes: b.buffer,
 		}); err != nil {
 			return err
 		}

@@ -34,6 +34,8 @@ type amounts struct {
 	passes    int  // BucketPasses at a time
 	bits      uint // 2^bits host buckets
 	slot      int  // rows of an input
+	buffer    int  // bytes of each buffer of a BucketPass; 0: its default
+	procs     int  // of Go, beside one for each thread of the machine; negative: two for each stream
 	once      bool // no feedback: a bucket is loaded once, as far as its table has room for certain
 }
 
@@ -65,6 +67,8 @@ func run() (err error) {
 	slot := flag.String("slot", "", "a size, as 8MiB, of an input; empty: as usual")
 	placers := flag.Int("placers", 0, "goroutines that place rows in host buckets; 0: as many as usual")
 	bits := flag.Uint("bits", 0, "of the host buckets' number; 0: as usual")
+	buffer := flag.String("bucket-buffer", "", "a size, as 1MiB, of each of the two buffers of a bucket pass; empty: as usual")
+	procs := flag.Int("procs", -1, "processors of Go beside one for each thread of the machine: who drives the device then need not wait until a goroutine that places rows gives its one up; negative: two for each stream")
 	once := flag.Bool("once", false, "no feedback loading: a bucket is loaded once, as far as its table has room for certain")
 	name := flag.String("name", "outofcore", "name of the result files")
 	flag.Parse()
@@ -78,10 +82,12 @@ func run() (err error) {
 	set(&a.passes, *passes)
 	set(&a.placers, *placers)
 	set(&a.bits, *bits)
-	a.once = *once
-	if err := errors.Join(listOf(&a.groups, *groups), listOf(&a.varied, *varied), sizeOf(&a.device, *memory), slotOf(&a.slot, *slot)); err != nil {
+	a.once, a.procs = *once, *procs
+	var bytes int64
+	if err := errors.Join(sizeOf(&bytes, *buffer), listOf(&a.groups, *groups), listOf(&a.varied, *varied), sizeOf(&a.device, *memory), slotOf(&a.slot, *slot)); err != nil {
 		return err
 	}
+	a.buffer = int(bytes)
 	rig, err := device.Open()
 	if err != nil {
 		return err

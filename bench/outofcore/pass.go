@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"time"
 	"unsafe"
@@ -52,6 +53,7 @@ type bench struct {
 // take measures one run. Its groups are counted, and what they count.
 func (b *bench) take(c testCase) (f figures, err error) {
 	host := newHostBuckets(b.placers, b.bits)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(b.processors(c)))
 	begin := time.Now()
 	m, err := ega.StartMultiPass(context.Background(), b.thread.Context(), ega.MultiPassConfig{
 		Layout: layout, Streams: c.Streams, Device: b.device, Placers: b.placers, Place: host.place,
@@ -77,6 +79,14 @@ func (b *bench) take(c testCase) (f figures, err error) {
 	f.Placers = time.Duration(host.busy.Load()).Seconds()
 	f.GroupsOut = counted.groups
 	return f, errors.Join(err, counted.check(uint64(b.rows), c.Groups))
+}
+
+// processors is how many Go has.
+func (b *bench) processors(c testCase) int {
+	if b.procs < 0 {
+		return runtime.NumCPU() + 2*c.Streams
+	}
+	return runtime.NumCPU() + b.procs
 }
 
 // slotsPerStream is how many slots a stream has under way beside those that are filled.
