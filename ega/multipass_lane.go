@@ -16,13 +16,14 @@ type tile struct {
 	epoch int // of the table that they were added to
 }
 
-// Words of a stage's facts: rows of the rest, their status, the groups of the table, if they were counted, and why rows
-// could not be made.
+// Words of a stage's facts: rows of the rest, their status, the groups of the table, if they were counted, why rows
+// could not be made, and how many rows and groups blocks have sent to the table, if they combined the tile's rows first.
 const (
 	tileRest = iota
 	tileStatus
 	tileGroups
 	tileStop
+	tileSent
 	tileFacts
 )
 
@@ -31,7 +32,9 @@ func fact(s *streams.Stage, word cuda.Size) cuda.Span { return s.Facts.Slice(8*w
 
 // restIn is a rest in memory of a stage.
 func restIn(s *streams.Stage, to cuda.Span, rows uint64) kernels.EgaRest {
-	return kernels.EgaRest{Rows: to.Ptr, Count: fact(s, tileRest).Ptr, Capacity: rows, Status: fact(s, tileStatus).Ptr}
+	return kernels.EgaRest{
+		Rows: to.Ptr, Count: fact(s, tileRest).Ptr, Capacity: rows, Status: fact(s, tileStatus).Ptr, Sent: fact(s, tileSent).Ptr,
+	}
 }
 
 // Launch combines the tile into the table, and leaves the rest in the stage; or appends it to chains.
@@ -52,7 +55,7 @@ func (t *tile) Launch(s *streams.Stage) (err error) {
 
 // Output takes care of the rest.
 func (t *tile) Output(s *streams.Stage, facts []uint64) (cuda.Span, error) {
-	t.pass.table.counted(facts[tileGroups])
+	t.pass.table.told(t.rows, facts)
 	return cuda.Span{}, t.pass.lanes[s.Lane].keep(s, facts, t, s.Scratch, s.In) // the input is not needed any more
 }
 

@@ -86,7 +86,7 @@ func (t *madeTile) parts(s *streams.Stage) (rows, rest, work cuda.Span) {
 
 // Output takes care of the rest, unless there are no rows.
 func (t *madeTile) Output(s *streams.Stage, facts []uint64) (cuda.Span, error) {
-	t.pass.table.counted(facts[tileGroups])
+	t.pass.table.told(t.rows, facts)
 	if t.stop = facts[tileStop]; t.stop != 0 {
 		return cuda.Span{}, nil
 	}

@@ -16,6 +16,7 @@ type MultiPassStats struct {
 	Slots   uint32 // of the table
 	Growths int    // how often it grew
 	Groups  uint64 // in it at the end
+	Direct  uint64 // tiles whose rows went to it one by one, as blocks would have combined hardly any
 	InCore  bool   // they are in Groups
 
 	RestRows    uint64 // that went to chains: the table had no slot and could not grow, or was not asked
@@ -71,6 +72,6 @@ func (m *MultiPass) Stats() MultiPassStats {
 	s.PlacedBytes = s.PlacedRows * uint64(m.plan.layout.RowBytes())
 	m.table.mu.RLock()
 	defer m.table.mu.RUnlock()
-	s.Slots, s.Growths = m.table.slots, m.table.epoch
+	s.Slots, s.Growths, s.Direct = m.table.slots, m.table.epoch, m.table.road.direct.Load()
 	return s
 }

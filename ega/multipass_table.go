@@ -18,6 +18,7 @@ type passTable struct {
 
 	tiles atomic.Uint64 // that were added
 	seen  atomic.Uint64 // groups at the last count; 0: none was made
+	road  tileRoad
 
 	mu     sync.RWMutex // SHARED
 	table  *Table       // nil if growing failed
@@ -58,7 +59,14 @@ func (p *passTable) add(s *cuda.Stream, rows cuda.Span, n uint64, rest kernels.E
 	if p.table == nil {
 		return 0, errNoTable
 	}
-	return p.epoch, p.table.addShared(s, rows, n, p.estimate(), rest)
+	plan := p.table.k.planShared(p.estimate())
+	if !p.road.shares(plan) {
+		return p.epoch, p.table.add(s, rows, n, rest)
+	}
+	if !plan.crowded {
+		rest.Sent = 0 // nobody asks
+	}
+	return p.epoch, p.table.addShared(s, rows, n, plan, rest)
 }
 
 // estimate is how many groups blocks have to expect: those that were seen, and as many more. The table's mutex is held.
@@ -73,7 +81,7 @@ func (p *passTable) estimate() uint64 {
 }
 
 // count queues a count of the groups behind every tile whose number is a power of two: reading all slots is dear where they
-// are many, and an estimate half as large does no harm. What it leaves is for counted.
+// are many, and an estimate half as large does no harm. What it leaves is for told.
 func (p *passTable) count(s *cuda.Stream, to cuda.Span) error {
 	if n := p.tiles.Add(1); n&(n-1) != 0 {
 		return nil
@@ -86,11 +94,13 @@ func (p *passTable) count(s *cuda.Stream, to cuda.Span) error {
 	return p.table.countGroups(s, to)
 }
 
-// counted notes what a count found, while other lanes may add.
-func (p *passTable) counted(groups uint64) {
-	if groups > 0 {
+// told notes what the facts of a tile of so many rows say: how many groups there are, if they were counted, and how many rows or groups
+// blocks have sent on. Other lanes may add meanwhile.
+func (p *passTable) told(rows uint64, facts []uint64) {
+	if groups := facts[tileGroups]; groups > 0 {
 		p.seen.Store(groups)
 	}
+	p.road.shared(rows, facts[tileSent])
 }
 
 // exact is how many groups there are now. Other lanes queue nothing meanwhile.

@@ -8,6 +8,7 @@ import (
 // sharedPlan is how blocks combine rows in shared memory.
 type sharedPlan struct {
 	slots    uint32 // of a block's table; 0: no room for one that is worth it
+	crowded  bool   // groups are more than it is good for
 	parts    uint32 // tables it is divided into, for so many kinds of lanes
 	probes   uint32
 	threads  uint32 // of a block
@@ -55,12 +56,17 @@ func planShared(l *Layout, d cuda.Device, groups uint64) sharedPlan {
 		return sharedPlan{}
 	}
 	if groups > fits(p.slots) {
-		p.probes = crowdedProbes
+		p.crowded, p.probes = true, crowdedProbes
 	}
 	for p.parts < sharedParts && groups <= uint64(partLoad*float64(p.slots/(2*p.parts))) {
 		p.parts *= 2
 	}
 	return p
+}
+
+// planShared is that for rows of the kernels' layout on their device.
+func (k *Kernels) planShared(groups uint64) sharedPlan {
+	return planShared(&k.Layout, k.device, groups)
 }
 
 // sharedMost is how many groups the largest table of a block takes.

@@ -97,23 +97,27 @@ func (t *Table) Clear(s *cuda.Stream) error {
 
 // Add combines n rows into the table, one by one.
 func (t *Table) Add(s *cuda.Stream, rows cuda.Span, n uint64) error {
+	return t.add(s, rows, n, t.rest)
+}
+
+// add is Add with a rest of the caller's.
+func (t *Table) add(s *cuda.Stream, rows cuda.Span, n uint64, rest kernels.EgaRest) error {
 	k := t.k
-	return k.family.Probe(s, k.rows(probeKernel, n), k.view, k.span(rows, n), n, t.view, t.rest)
+	return k.family.Probe(s, k.rows(probeKernel, n), k.view, k.span(rows, n), n, t.view, rest)
 }
 
 // AddShared combines n rows in the shared memory of blocks first, which pays
 // where some groups have many of them. groups is how many there may be: an estimate.
 func (t *Table) AddShared(s *cuda.Stream, rows cuda.Span, n, groups uint64) error {
-	return t.addShared(s, rows, n, groups, t.rest)
+	return t.addShared(s, rows, n, t.k.planShared(groups), t.rest)
 }
 
-// addShared is AddShared with a rest of the caller's.
-func (t *Table) addShared(s *cuda.Stream, rows cuda.Span, n, groups uint64, rest kernels.EgaRest) error {
-	k := t.k
-	p := planShared(&k.Layout, k.device, groups)
+// addShared is AddShared by a plan, with a rest of the caller's.
+func (t *Table) addShared(s *cuda.Stream, rows cuda.Span, n uint64, p sharedPlan, rest kernels.EgaRest) error {
 	if p.slots == 0 {
-		return k.family.Probe(s, k.rows(probeKernel, n), k.view, k.span(rows, n), n, t.view, rest)
+		return t.add(s, rows, n, rest)
 	}
+	k := t.k
 	grid := cuda.Grid{Blocks: p.blocks(n), Threads: p.threads, Shared: uint32(SharedTable(&k.Layout, p.slots))}
 	return k.family.Shared(s, grid, k.view, k.span(rows, n), n, p.slots, p.probes, p.parts, t.view, rest)
 }
@@ -122,7 +126,7 @@ func (t *Table) addShared(s *cuda.Stream, rows cuda.Span, n, groups uint64, rest
 // numbers of 32 bits, which lie in device memory.
 func (t *Table) addSpans(s *cuda.Stream, rows, spans cuda.Span, blocks uint32) error {
 	k := t.k
-	p := planShared(&k.Layout, k.device, uint64(t.view.Slots))
+	p := k.planShared(uint64(t.view.Slots))
 	if p.slots == 0 { // a table of one slot: rows go on to this one
 		p.slots, p.probes, p.threads = 1, 1, kernels.EgaSharedThreads/2
 	}

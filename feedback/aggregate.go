@@ -7,6 +7,9 @@
 //     (DecideFlush).
 //   - EstimateGroups and ExpectedGroups: how many groups there are in all,
 //     from those that some of the rows made.
+//   - ShareConfig: whether the blocks of a device combine the rows of a tile
+//     among themselves first (DecideShare), from what they sent on of an
+//     earlier one.
 //   - Load: how many rows of a partition that may not fit are brought to its
 //     table next, and when the table counts as full (paper 003, section
 //     4.2.2).

@@ -47,7 +47,7 @@ type egaAnyClearArgs struct {
 // Probe launches ega_any_probe.
 func (k *EgaAny) Probe(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, rows cuda.Ptr, n uint64, table EgaTable, rest EgaRest) error {
 	args := egaAnyProbeArgs{layout: layout, rows: rows, n: n, table: table, rest: rest}
-	return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 168)
+	return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 176)
 }
 
 // egaAnyProbeArgs lies in memory as ega_any_probe's parameters.
@@ -111,7 +111,7 @@ type egaAnyPickArgs struct {
 // Shared launches ega_any_shared.
 func (k *EgaAny) Shared(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, rows cuda.Ptr, n uint64, slots uint32, probes uint32, parts uint32, table EgaTable, rest EgaRest) error {
 	args := egaAnySharedArgs{layout: layout, rows: rows, n: n, slots: slots, probes: probes, parts: parts, table: table, rest: rest}
-	return k.Enqueue(stream, 5, grid, unsafe.Pointer(&args), 184)
+	return k.Enqueue(stream, 5, grid, unsafe.Pointer(&args), 192)
 }
 
 // egaAnySharedArgs lies in memory as ega_any_shared's parameters.
@@ -131,7 +131,7 @@ type egaAnySharedArgs struct {
 // Spans launches ega_any_spans.
 func (k *EgaAny) Spans(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, rows cuda.Ptr, spans cuda.Ptr, slots uint32, probes uint32, table EgaTable, rest EgaRest) error {
 	args := egaAnySpansArgs{layout: layout, rows: rows, spans: spans, slots: slots, probes: probes, table: table, rest: rest}
-	return k.Enqueue(stream, 6, grid, unsafe.Pointer(&args), 176)
+	return k.Enqueue(stream, 6, grid, unsafe.Pointer(&args), 184)
 }
 
 // egaAnySpansArgs lies in memory as ega_any_spans's parameters.

@@ -13,8 +13,7 @@ __device__ __forceinline__ void ega_count(const EgaLayout& layout, const EgaTabl
   for (uint64_t slot = global_thread(); slot <= table.slots; slot += global_threads()) {
     count += ega_used<Shape>(layout, place, static_cast<uint32_t>(slot));
   }
-  for (uint32_t distance = 16; distance > 0; distance /= 2) count += __shfl_xor_sync(FULL_MASK, count, distance);
-  if (lane_id() == 0 && count > 0) atomicAdd(total, count);
+  ega_add_up(total, count);
 }
 
 // The host has set *total to 0. Exact when no other kernel is at work on the table. Threads a block: a multiple of 32, at

@@ -78,12 +78,14 @@ __device__ __forceinline__ void ega_place(const EgaLayout& layout, const uint64_
 }
 
 // ega_share combines rows from, from + step, ... of each thread, below `to`, in the table of its block, whose groups then go to
-// the table in device memory. Barriers: the block's table is empty, all rows are in it.
+// the table in device memory. Barriers: the block's table is empty, all rows are in it. What goes there, rows that found no slot and
+// groups, is counted where rest.sent says: as much as there were rows if no two of a block's met.
 template <class Shape>
 __device__ __forceinline__ void ega_share(const EgaLayout& layout, const uint64_t* rows, uint64_t from, uint64_t to,
                                           uint64_t step, const EgaLocal& local, const EgaTable& table,
                                           const EgaRest& rest) {
   EgaGlobal place(table, ega_stride<Shape>(layout));
+  uint32_t sent = 0;  // by this thread
   ega_clear_local<Shape>(layout, local);
   __syncthreads();
   ega_each<Shape>(layout, rows, from, to, step, [&](const EgaRow<Shape>* batch, uint32_t there) {
@@ -99,6 +101,7 @@ __device__ __forceinline__ void ega_share(const EgaLayout& layout, const uint64_
       }
     }
     if (__any_sync(FULL_MASK, missed != 0)) ega_send_batch(layout, place, rest, batch, missed);
+    sent += __popc(missed);
     return true;
   });
   __syncthreads();
@@ -108,7 +111,9 @@ __device__ __forceinline__ void ega_share(const EgaLayout& layout, const uint64_
     uint32_t there = slot <= local.slots && ega_used<Shape>(layout, local, slot) ? 1 : 0;
     if (there != 0) group[0] = ega_taken<Shape>(layout, local, slot);
     ega_send_batch(layout, place, rest, group, there);
+    sent += there;
   }
+  if (rest.sent != nullptr) ega_add_up(rest.sent, sent);
 }
 
 template <class Shape>

@@ -47,7 +47,7 @@ type egaKey1ClearArgs struct {
 // Probe launches ega_key1_probe.
 func (k *EgaKey1) Probe(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, rows cuda.Ptr, n uint64, table EgaTable, rest EgaRest) error {
 	args := egaKey1ProbeArgs{layout: layout, rows: rows, n: n, table: table, rest: rest}
-	return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 168)
+	return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 176)
 }
 
 // egaKey1ProbeArgs lies in memory as ega_key1_probe's parameters.
@@ -111,7 +111,7 @@ type egaKey1PickArgs struct {
 // Shared launches ega_key1_shared.
 func (k *EgaKey1) Shared(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, rows cuda.Ptr, n uint64, slots uint32, probes uint32, parts uint32, table EgaTable, rest EgaRest) error {
 	args := egaKey1SharedArgs{layout: layout, rows: rows, n: n, slots: slots, probes: probes, parts: parts, table: table, rest: rest}
-	return k.Enqueue(stream, 5, grid, unsafe.Pointer(&args), 184)
+	return k.Enqueue(stream, 5, grid, unsafe.Pointer(&args), 192)
 }
 
 // egaKey1SharedArgs lies in memory as ega_key1_shared's parameters.
@@ -131,7 +131,7 @@ type egaKey1SharedArgs struct {
 // Spans launches ega_key1_spans.
 func (k *EgaKey1) Spans(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, rows cuda.Ptr, spans cuda.Ptr, slots uint32, probes uint32, table EgaTable, rest EgaRest) error {
 	args := egaKey1SpansArgs{layout: layout, rows: rows, spans: spans, slots: slots, probes: probes, table: table, rest: rest}
-	return k.Enqueue(stream, 6, grid, unsafe.Pointer(&args), 176)
+	return k.Enqueue(stream, 6, grid, unsafe.Pointer(&args), 184)
 }
 
 // egaKey1SpansArgs lies in memory as ega_key1_spans's parameters.

@@ -47,7 +47,7 @@ type egaPairClearArgs struct {
 // Probe launches ega_pair_probe.
 func (k *EgaPair) Probe(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, rows cuda.Ptr, n uint64, table EgaTable, rest EgaRest) error {
 	args := egaPairProbeArgs{layout: layout, rows: rows, n: n, table: table, rest: rest}
-	return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 168)
+	return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 176)
 }
 
 // egaPairProbeArgs lies in memory as ega_pair_probe's parameters.
@@ -111,7 +111,7 @@ type egaPairPickArgs struct {
 // Shared launches ega_pair_shared.
 func (k *EgaPair) Shared(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, rows cuda.Ptr, n uint64, slots uint32, probes uint32, parts uint32, table EgaTable, rest EgaRest) error {
 	args := egaPairSharedArgs{layout: layout, rows: rows, n: n, slots: slots, probes: probes, parts: parts, table: table, rest: rest}
-	return k.Enqueue(stream, 5, grid, unsafe.Pointer(&args), 184)
+	return k.Enqueue(stream, 5, grid, unsafe.Pointer(&args), 192)
 }
 
 // egaPairSharedArgs lies in memory as ega_pair_shared's parameters.
@@ -131,7 +131,7 @@ type egaPairSharedArgs struct {
 // Spans launches ega_pair_spans.
 func (k *EgaPair) Spans(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, rows cuda.Ptr, spans cuda.Ptr, slots uint32, probes uint32, table EgaTable, rest EgaRest) error {
 	args := egaPairSpansArgs{layout: layout, rows: rows, spans: spans, slots: slots, probes: probes, table: table, rest: rest}
-	return k.Enqueue(stream, 6, grid, unsafe.Pointer(&args), 176)
+	return k.Enqueue(stream, 6, grid, unsafe.Pointer(&args), 184)
 }
 
 // egaPairSpansArgs lies in memory as ega_pair_spans's parameters.

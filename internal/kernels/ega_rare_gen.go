@@ -47,7 +47,7 @@ type egaRareClearArgs struct {
 // Probe launches ega_rare_probe.
 func (k *EgaRare) Probe(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, rows cuda.Ptr, n uint64, table EgaTable, rest EgaRest) error {
 	args := egaRareProbeArgs{layout: layout, rows: rows, n: n, table: table, rest: rest}
-	return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 168)
+	return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 176)
 }
 
 // egaRareProbeArgs lies in memory as ega_rare_probe's parameters.
@@ -111,7 +111,7 @@ type egaRarePickArgs struct {
 // Shared launches ega_rare_shared.
 func (k *EgaRare) Shared(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, rows cuda.Ptr, n uint64, slots uint32, probes uint32, parts uint32, table EgaTable, rest EgaRest) error {
 	args := egaRareSharedArgs{layout: layout, rows: rows, n: n, slots: slots, probes: probes, parts: parts, table: table, rest: rest}
-	return k.Enqueue(stream, 5, grid, unsafe.Pointer(&args), 184)
+	return k.Enqueue(stream, 5, grid, unsafe.Pointer(&args), 192)
 }
 
 // egaRareSharedArgs lies in memory as ega_rare_shared's parameters.
@@ -131,7 +131,7 @@ type egaRareSharedArgs struct {
 // Spans launches ega_rare_spans.
 func (k *EgaRare) Spans(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, rows cuda.Ptr, spans cuda.Ptr, slots uint32, probes uint32, table EgaTable, rest EgaRest) error {
 	args := egaRareSpansArgs{layout: layout, rows: rows, spans: spans, slots: slots, probes: probes, table: table, rest: rest}
-	return k.Enqueue(stream, 6, grid, unsafe.Pointer(&args), 176)
+	return k.Enqueue(stream, 6, grid, unsafe.Pointer(&args), 184)
 }
 
 // egaRareSpansArgs lies in memory as ega_rare_spans's parameters.

@@ -63,6 +63,7 @@ struct EgaRest {
   uint64_t capacity;     // rows
   uint32_t* status;      // table_full: the rest was too small
   const uint64_t* stop;  // not 0: the rows could not be made, so none is taken; null: they are there in any case
+  uint64_t* sent;        // added up: rows and groups that went from the tables of blocks to that in device memory; may be null
 };
 
 // ega_stopped says whether there are no rows to take. Nobody writes the word while a kernel runs that asks, so all threads
@@ -277,6 +278,12 @@ __device__ __forceinline__ void ega_keep(const EgaLayout& layout, const EgaRest&
   } else {
     report(rest.status, STATUS_TABLE_FULL);
   }
+}
+
+// ega_add_up adds what each lane of a full warp has counted to a word in device memory: one atomic.
+__device__ __forceinline__ void ega_add_up(uint64_t* total, uint64_t count) {
+  for (uint32_t distance = 16; distance > 0; distance /= 2) count += __shfl_xor_sync(FULL_MASK, count, distance);
+  if (lane_id() == 0 && count > 0) atomicAdd(total, count);
 }
 
 // ega_send_batch combines rows of a batch into a table in device memory, or adds them to the rest. The lanes of a full

@@ -15,15 +15,17 @@ type EgaRest struct {
 	Capacity uint64
 	Status   cuda.Ptr
 	Stop     cuda.Ptr
+	Sent     cuda.Ptr
 }
 
 // An index out of range is a layout that differs from C's.
-var _ = [1]struct{}{}[unsafe.Sizeof(EgaRest{})-40|
+var _ = [1]struct{}{}[unsafe.Sizeof(EgaRest{})-48|
 	(unsafe.Offsetof(EgaRest{}.Rows)-0)|
 	(unsafe.Offsetof(EgaRest{}.Count)-8)|
 	(unsafe.Offsetof(EgaRest{}.Capacity)-16)|
 	(unsafe.Offsetof(EgaRest{}.Status)-24)|
-	(unsafe.Offsetof(EgaRest{}.Stop)-32)]
+	(unsafe.Offsetof(EgaRest{}.Stop)-32)|
+	(unsafe.Offsetof(EgaRest{}.Sent)-40)]
 
 // EgaTable is struct EgaTable of ega_table.cuh.
 type EgaTable struct {

@@ -86,6 +86,7 @@ extern "C" __global__ void layout_report(uint32_t* out) {
   *out++ = __builtin_offsetof(EgaRest, capacity);
   *out++ = __builtin_offsetof(EgaRest, status);
   *out++ = __builtin_offsetof(EgaRest, stop);
+  *out++ = __builtin_offsetof(EgaRest, sent);
   *out++ = sizeof(EgaTable);
   *out++ = __builtin_offsetof(EgaTable, rows);
   *out++ = __builtin_offsetof(EgaTable, tags);
