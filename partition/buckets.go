@@ -72,7 +72,7 @@ func (b *Buckets) Scatter(tile []uint64) (placed int, err error) {
 const runRows = 64
 
 // ScatterRuns is Scatter for rows that come in runs for one bucket, as most do that leave a device. A run is copied by the
-// page, in half the time; rows that are in none take a tenth longer (docs/experiments/0012).
+// page, in two thirds of the time; rows that are in none take up to a tenth longer (docs/experiments/0012).
 func (b *Buckets) ScatterRuns(tile []uint64) (placed int, err error) {
 	stride := b.pool.Stride
 	for len(tile) > 0 {
