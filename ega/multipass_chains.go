@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/gagg-dev/gagg/gpumem"
 	"github.com/gagg-dev/gagg/internal/cuda"
@@ -65,6 +66,7 @@ func (l *passLane) fill(stream *cuda.Stream) error {
 			return err
 		}
 	}
+	defer l.pass.counts.laneWaited(time.Now())
 	select {
 	case c.filling = <-c.leaver.empty:
 		return l.reuse(stream)

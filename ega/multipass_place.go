@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/streams"
@@ -99,6 +100,7 @@ func (p *placing) work(placer int, full <-chan placed) {
 
 // buffer waits for one that is free.
 func (p *placing) buffer() (*cuda.Pinned, error) {
+	defer p.pass.counts.leaverWaited(time.Now())
 	select {
 	case b := <-p.free:
 		return b, nil

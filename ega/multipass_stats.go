@@ -3,6 +3,7 @@ package ega
 import (
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/streams"
@@ -25,6 +26,9 @@ type MultiPassStats struct {
 	Evictions   int    // how often pages had run out
 	PlacedRows  uint64 // given to Place, groups of the table too
 	PlacedBytes uint64
+
+	LanesWait   time.Duration // of all lanes, until rows had left that they needed the pages of
+	LeaversWait time.Duration // of those who copy rows to the host, until placers had emptied a buffer
 }
 
 // passCounts is the part of the stats that lanes add up.
@@ -44,6 +48,12 @@ func (c *passCounts) pages(n uint32)  { c.add(func() { c.Pages += n }) }
 func (c *passCounts) eviction()       { c.add(func() { c.Evictions++ }) }
 func (c *passCounts) bypassed()       { c.add(func() { c.Bypassed++ }) }
 func (c *passCounts) placed(n uint64) { c.add(func() { c.PlacedRows += n }) }
+
+func (c *passCounts) laneWaited(from time.Time) { c.add(func() { c.LanesWait += time.Since(from) }) }
+
+func (c *passCounts) leaverWaited(from time.Time) {
+	c.add(func() { c.LeaversWait += time.Since(from) })
+}
 
 // end tells what was found at the end.
 func (c *passCounts) end(groups uint64, inCore bool) {

@@ -74,12 +74,13 @@ func (r *report) table() []byte {
 
 // buckets says where the time of rows went that were on the host in between: core-seconds, of all goroutines together.
 func (r *report) buckets(w *bytes.Buffer) {
-	fmt.Fprint(w, "\nRows that left the device; seconds of all goroutines together.\n\n| groups | source | streams | evictions | placing | second pass: GB/s of such rows "+
-		"| of the link, % | making passes | loading | emptying | of both, waiting | giving memory back |\n|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n")
+	fmt.Fprint(w, "\nRows that left the device; seconds of all goroutines together.\n\n| groups | source | streams | evictions | lanes waiting | leavers waiting | placing | second pass: GB/s of such rows "+
+		"| of the link, % | making passes | loading | emptying | of both, waiting | giving memory back |\n|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n")
 	for _, x := range r.Lines {
 		if b := x.Buckets; !x.Pass.InCore {
 			rate := float64(x.Pass.PlacedBytes) / 1e9 / x.Second
-			fmt.Fprintf(w, "| %d | %s | %d | %d | %.3f | %.4g | %.3g | %.3f | %.3f | %.3f | %.3f | %.3f |\n", x.Groups, x.Source, x.Streams, x.Pass.Evictions, x.Placers,
+			fmt.Fprintf(w, "| %d | %s | %d | %d | %.3f | %.3f | %.3f | %.4g | %.3g | %.3f | %.3f | %.3f | %.3f | %.3f |\n", x.Groups, x.Source, x.Streams, x.Pass.Evictions,
+				x.Pass.LanesWait.Seconds(), x.Pass.LeaversWait.Seconds(), x.Placers,
 				rate, 100*rate/r.Link, b.Open, b.Add, b.End, b.Wait, b.Free)
 		}
 	}
