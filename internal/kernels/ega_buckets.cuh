@@ -8,6 +8,9 @@
 
 #include "ega_table.cuh"
 
+// EGA_INLINE stands behind the parameters of a lambda: the compiler makes no function of it, whatever its size.
+#define EGA_INLINE __attribute__((always_inline))
+
 // EgaBuckets is what the kernel works on.
 struct EgaBuckets {
   const uint64_t* rows;
@@ -26,7 +29,8 @@ struct EgaBuckets {
 // ega_each calls f(batch, there) for rows from, from + step, ... below `to`, with several reads under way at once: bit b of
 // `there` says whether batch[b] is a row. f says whether to go on. The lanes of a full warp call, with `from` one after the
 // other, and make as many rounds, so that f may have them meet: lanes that once went different ways through a loop do not
-// meet again by themselves before its end, and until then each goes its own way for all rows (docs/experiments/0006).
+// meet again by themselves before its end, and until then each goes its own way for all rows (docs/experiments/0006). f is an
+// EGA_INLINE: a call of it would have the layout, the rest and the batch in local memory, some 300 bytes a thread.
 template <class Shape, class F>
 __device__ __forceinline__ void ega_each(const EgaLayout& layout, const uint64_t* rows, uint64_t from, uint64_t to,
                                          uint64_t step, const F& f) {
@@ -62,7 +66,7 @@ __device__ __forceinline__ void ega_clear_local(const EgaLayout& layout, const E
 template <class Shape>
 __device__ __forceinline__ void ega_combine_bucket(const EgaLayout& layout, const EgaBuckets& in, const EgaLocal& table,
                                                    uint64_t from, uint64_t to, uint32_t* full) {
-  ega_each<Shape>(layout, in.rows, from + threadIdx.x, to, blockDim.x, [&](const EgaRow<Shape>* batch, uint32_t there) {
+  ega_each<Shape>(layout, in.rows, from + threadIdx.x, to, blockDim.x, [&](const EgaRow<Shape>* batch, uint32_t there) EGA_INLINE {
     uint32_t slots[Shape::BATCH];
     ega_find_batch(layout, table, batch, there, slots);
     bool none = false;

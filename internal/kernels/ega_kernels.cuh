@@ -51,7 +51,7 @@ __device__ __forceinline__ void ega_probe(const EgaLayout& layout, const uint64_
                                           const EgaTable& table, const EgaRest& rest) {
   if (ega_stopped(rest)) return;
   EgaGlobal place(table, ega_stride<Shape>(layout));
-  ega_each<Shape>(layout, rows, global_thread(), n, global_threads(), [&](const EgaRow<Shape>* batch, uint32_t there) {
+  ega_each<Shape>(layout, rows, global_thread(), n, global_threads(), [&](const EgaRow<Shape>* batch, uint32_t there) EGA_INLINE {
     ega_send_batch(layout, place, rest, batch, there);
     return true;
   });
@@ -88,7 +88,7 @@ __device__ __forceinline__ void ega_share(const EgaLayout& layout, const uint64_
   uint32_t sent = 0;  // by this thread
   ega_clear_local<Shape>(layout, local);
   __syncthreads();
-  ega_each<Shape>(layout, rows, from, to, step, [&](const EgaRow<Shape>* batch, uint32_t there) {
+  ega_each<Shape>(layout, rows, from, to, step, [&](const EgaRow<Shape>* batch, uint32_t there) EGA_INLINE {
     uint32_t found[Shape::BATCH], missed = 0;
     ega_find_batch(layout, local, batch, there, found);
 #pragma unroll
