@@ -36,6 +36,9 @@ func TestPlanShared(t *testing.T) {
 		if p.slots != c.slots || p.parts != c.parts || p.resident != c.resident {
 			t.Errorf("%d groups: %+v, want %+v", c.groups, p, c)
 		}
+		if p.crowded != (c.groups > 10_798) {
+			t.Errorf("%d groups: crowded is %v", c.groups, p.crowded)
+		}
 	}
 	wide := Layout{KeyWords: 8, Ops: make([]Op, MaxStateWords)}
 	if p := planShared(&wide, cuda.Device{Multiprocessors: 1, SharedPerBlock: 20 << 10, SharedPerMultiprocessor: 40 << 10}, 1); p.slots != 0 {
