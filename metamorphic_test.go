@@ -215,8 +215,8 @@ func (tr *trial) run(t *testing.T, c configuration) (out outcome, err error) {
 	}
 	rows, held, err := run(t.Context(), q, o)
 	defer func() {
-		for end := time.Now().Add(5 * time.Second); held() != 0 && time.Now().Before(end); { // a device may still be opened
-			time.Sleep(time.Millisecond)
+		for end := time.Now().Add(5 * time.Second); (held() != 0 || hostmem.Live() != live) && time.Now().Before(end); {
+			time.Sleep(time.Millisecond) // a device may still be opened, and what it has pinned be freed
 		}
 		left, _ := os.ReadDir(o.TempDir) // "" has none
 		if n, buffers := held(), hostmem.Live()-live; n != 0 || buffers != 0 || len(left) > 0 {

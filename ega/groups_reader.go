@@ -70,7 +70,8 @@ func (r *GroupReader) open() (err error) {
 }
 
 // Read hands out the groups of partition p in pieces of whole rows, which are valid until emit returns, and which it may change.
-// A piece is one or more whole fine buckets, which follow each other in order of hash; within a bucket there is no order.
+// A piece is one or more whole fine buckets, which follow each other in order of hash. Within a bucket there is none, but for
+// rows with a hash, which are in order of it unless they are many.
 // So the rows of one hash are in one piece. An error of emit ends it, and is returned.
 func (r *GroupReader) Read(p int, emit func(rows []uint64) error) (err error) {
 	first, end := r.groups.buckets(p)
@@ -84,20 +85,42 @@ func (r *GroupReader) Read(p int, emit func(rows []uint64) error) (err error) {
 		if next, err = r.fetch(here.end, end, turn); err != nil {
 			return err
 		}
-		if len(here.rows) == 0 {
-			continue
-		}
-		if err := emit(here.rows); err != nil {
+		if err := r.hand(here, emit); err != nil {
 			return err
 		}
 	}
 	return err
 }
 
+// partBytes is about the most rows that are handed out at a time: what a core has in its
+// cache when it walks over them more than once. A guess.
+const partBytes = 256 << 10
+
+// hand hands out the rows of a piece, in parts of whole buckets.
+func (r *GroupReader) hand(p piece, emit func(rows []uint64) error) error {
+	stride, from := int(r.groups.row/8), r.groups.from
+	most := max(partBytes/uint32(r.groups.row), 1)
+	for first := p.first; first < p.end; {
+		last := first + 1
+		for last < p.end && from[last+1]-from[first] <= most {
+			last++
+		}
+		rows := p.rows[int(from[first]-from[p.first])*stride : int(from[last]-from[p.first])*stride]
+		first = last
+		if len(rows) == 0 {
+			continue
+		}
+		if err := emit(rows); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // piece is some buckets on their way; no rows: there were none.
 type piece struct {
-	rows []uint64
-	end  int // bucket behind them
+	rows       []uint64
+	first, end int // the first bucket, and the one behind the last
 }
 
 // fetch queues the copy of as many buckets from first on as a buffer has room for, before end.
@@ -112,10 +135,10 @@ func (r *GroupReader) fetch(first, end, turn int) (piece, error) {
 	}
 	span := g.span(first, last)
 	if span.Size == 0 {
-		return piece{end: last}, nil
+		return piece{first: first, end: last}, nil
 	}
 	to := r.buffers[turn%len(r.buffers)].Span(0, span.Size)
-	return piece{wordsOf(to.Bytes()), last}, r.stream.CopyOut(to, span)
+	return piece{wordsOf(to.Bytes()), first, last}, r.stream.CopyOut(to, span)
 }
 
 // fetchLarge copies one bucket to pageable memory.
@@ -126,7 +149,7 @@ func (r *GroupReader) fetchLarge(bucket, turn int) (piece, error) {
 		*large = make([]uint64, n)
 	}
 	rows := (*large)[:span.Size/8]
-	return piece{rows, bucket + 1}, r.thread.Read(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(rows))), span.Size), span)
+	return piece{rows, bucket, bucket + 1}, r.thread.Read(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(rows))), span.Size), span)
 }
 
 // Close frees what the reader has and unlocks the goroutine. A second call does nothing.

@@ -42,6 +42,44 @@ func TestGroupReaderEmit(t *testing.T) {
 	r.do(g.Close())
 }
 
+// Groups come in order of their hashes as far as their fine buckets are no larger than expected, and others whole.
+func TestGroupReaderOrder(t *testing.T) {
+	r := newRig(t)
+	for _, l := range passLayouts {
+		for _, crowded := range []bool{false, true} {
+			rows := makeRows(rand.New(rand.NewPCG(5, 6)), &l, 3000, func(i int) uint64 { return uint64(i) })
+			for at := 0; crowded && at < len(rows); at += l.Stride() {
+				rows[at] = rows[at]>>3 | 5<<61 // in an eighth of the buckets, a hash still being one of a key
+			}
+			m, err := ega.StartMultiPass(context.Background(), r.thread.Context(), ega.MultiPassConfig{
+				Layout: l, SlotBytes: 20_000, Device: 64 << 20, Place: func(int, []uint64) error { return nil },
+			})
+			r.do(err)
+			r.do(feed(m, &l, rows))
+			g, err := m.Finish(0)
+			r.do(err)
+			r.do(m.Close())
+			reader, err := g.Reader()
+			r.do(err)
+			last, ordered := uint64(0), true
+			var all []uint64
+			r.do(reader.Read(0, func(rows []uint64) error {
+				for at := 0; at < len(rows); at += l.Stride() {
+					ordered, last = ordered && last <= rows[at], rows[at]
+				}
+				all = append(all, rows...)
+				return nil
+			}))
+			if ordered == crowded {
+				t.Errorf("%+v: groups are in order: %t", l, ordered)
+			}
+			r.same(&l, all, ega.Combine(&l, rows))
+			r.do(reader.Close())
+			r.do(g.Close())
+		}
+	}
+}
+
 // Who waits for a slot hears of the end of its context, which stops the pass: here nobody gives slots back.
 func TestSlotContext(t *testing.T) {
 	r := newRig(t)

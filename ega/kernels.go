@@ -73,6 +73,7 @@ func PassKernels(c *cuda.Context, l *Layout) []*cuda.Source {
 		newFamily(c, l).Parts(sharedKernel, probeKernel, clearKernel, collectKernel),
 		kernels.NewEgaCount(c).Parts(),
 		partition.ScatterKernels(kernels.NewEgaScatter(c), l.Stride()),
+		kernels.NewEgaOrder(c).Parts(),
 	)
 }
 

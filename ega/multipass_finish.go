@@ -98,7 +98,7 @@ func (m *MultiPass) evictAll() (anyRows bool, err error) {
 	return anyRows, err
 }
 
-// fineGroups is how many groups a fine bucket has, about: few, that a reader's order is nearly that of the hash, and
+// fineGroups is how many groups a fine bucket has, about: few, that they are soon put in order (ega_order.cu), and
 // enough that numbers of buckets are a small part of the rows. A guess.
 const fineGroups = 16
 
@@ -154,6 +154,20 @@ func (g *Groups) scatter(t *cuda.Thread, stream *cuda.Stream, m *MultiPass, dens
 	if divided.Rows == dense.Span() {
 		g.memory, dense = dense, other
 	}
+	if m.plan.layout.Hash {
+		if err := g.order(t, stream, divided.From, dense); err != nil {
+			return nil, dense, err
+		}
+		g.memory, dense = dense, g.memory
+	}
 	from, err = s.From(divided)
 	return from, dense, err
+}
+
+// order copies the rows of each fine bucket to other memory in order of their hashes.
+func (g *Groups) order(t *cuda.Thread, stream *cuda.Stream, from cuda.Span, to *cuda.Memory) error {
+	buckets, stride := uint32(1)<<g.fine, uint32(g.row/8)
+	err := kernels.NewEgaOrder(t.Context()).Buckets(
+		stream, kernels.OrderGrid(buckets), g.memory.Span().Ptr, to.Span().Ptr, from.Ptr, buckets, stride)
+	return errors.Join(err, stream.Synchronize())
 }
