@@ -61,11 +61,11 @@ func (p *Parcel) largest() int {
 	return int(rows)
 }
 
-// walks reports whether a page has values that do not tell where they are: codes,
-// or strings, which the device alone knows to be of one length.
+// walks reports whether a page has values that do not tell where they are: strings, which the device alone
+// knows to be of one length.
 func (p *Parcel) walks() bool {
 	return slices.ContainsFunc(p.tasks, func(t kernels.ParquetTask) bool {
-		return p.pages[t.Page].Coded == 1 || p.plan.Outputs[t.Output].Physical == kernels.ParquetBytes
+		return p.pages[t.Page].Coded == 0 && p.plan.Outputs[t.Output].Physical == kernels.ParquetBytes
 	})
 }
 
