@@ -1,8 +1,8 @@
 // Codes of a dictionary, in runs (parquet_runs.cuh), to the words of its entries.
 //
-// One of PARQUET_CODE_BLOCKS blocks of a page lists its runs (parquet_heads.cuh), each of them for itself, and decodes its
-// share of the codes. A batch of BATCH rows is of a warp of these blocks, in turns, so that the shares are alike however runs
-// lie in lists.
+// One of PARQUET_CODE_BLOCKS blocks of a page lists its runs (parquet_heads.cuh), each of them for itself, and decodes its share
+// of the codes. A batch of BATCH rows is of a warp of these blocks, in turns, so that the shares are alike however runs lie in
+// lists.
 //
 // A lane searches the run of its first row, and goes on from there. All codes of a batch are read before the first entry is,
 // so that the waits for entries overlap.

@@ -10,9 +10,9 @@
 // Cost, of 122,880 codes: in runs of 256 with 3 others among them 8,000 cycles; in runs of 8 codes of a byte 400,000.
 #pragma once
 
-#include "block_before.cuh"
 #include "chain.cuh"
 #include "parquet_runs.cuh"
+#include "scan.cuh"
 
 constexpr uint32_t PARQUET_WINDOW = 1024;  // bytes that are searched at once; no list has more runs
 constexpr uint32_t PARQUET_ROUNDS = 5;     // of chain.cuh: a run of no integers has one byte
@@ -171,9 +171,33 @@ __device__ __forceinline__ const uint8_t* parquet_stage(ParquetWindow<THREADS>& 
   return reinterpret_cast<const uint8_t*>(window.bytes) + before;
 }
 
-// parquet_search lists the runs that begin in a window, by SEARCH, up to the last that is needed; rows are less than 2^31, and
-// sums do not go beyond. All threads of the block call. The barriers: those of the stage, of the chain and of sums, and one
-// before the next sum.
+// parquet_sum_before is the sum of v over the threads before this one, or `most` if it is more; `total` becomes that of all.
+// most is less than 2^31. All threads of the block call. The barrier is for the sums of the warps; there is one more before
+// they may be used again.
+__device__ __forceinline__ uint32_t parquet_sum_before(uint32_t v, uint32_t most, uint32_t* sums, uint32_t& total) {
+  const auto add = [&](uint32_t a, uint32_t b) { return a + b < most ? a + b : most; };
+  const auto through = [&](uint32_t sum) {
+#pragma unroll
+    for (uint32_t distance = 1; distance < warpSize; distance *= 2) {
+      const uint32_t before = __shfl_up_sync(FULL_MASK, sum, distance);
+      if (lane_id() >= distance) sum = add(sum, before);
+    }
+    return sum;
+  };
+  const auto before_this = [&](uint32_t sum, uint32_t lane) {
+    const uint32_t before = __shfl_sync(FULL_MASK, sum, (lane + warpSize - 1) % warpSize);
+    return lane == 0 ? 0 : before;
+  };
+  const uint32_t own = through(v < most ? v : most);
+  if (lane_id() == warpSize - 1) sums[warp_id()] = own;
+  __syncthreads();
+  const uint32_t warps = through(lane_id() < blockDim.x / warpSize ? sums[lane_id()] : 0);
+  total = __shfl_sync(FULL_MASK, warps, warpSize - 1);
+  return add(before_this(own, lane_id()), before_this(warps, warp_id()));
+}
+
+// parquet_search lists the runs that begin in a window, by SEARCH, up to the last that is needed. All threads of the block
+// call. The barriers: those of the stage, of the chain and of sums, and one before the next sum.
 template <uint32_t THREADS>
 __device__ __forceinline__ void parquet_search(ParquetWindow<THREADS>& window, ParquetBytes values, uint32_t width,
                                                uint32_t rows) {
@@ -185,14 +209,13 @@ __device__ __forceinline__ void parquet_search(ParquetWindow<THREADS>& window, P
   const ParquetNext next = {bytes, left < PARQUET_WINDOW ? left : PARQUET_WINDOW, width};
   const uint32_t found =
       chain_find<ParquetWindow<THREADS>::SEGMENTS, PARQUET_ROUNDS>(next, 0, window.exits, window.sums, window.heads);
-  const auto add = [&](uint32_t a, uint32_t b) { return a + b < rows ? a + b : rows; };
   for (uint32_t base = 0; base < found && before < rows; base += THREADS) {
     const uint32_t i = base + threadIdx.x;
     ParquetReader in = {{bytes, left}, i < found ? window.heads[i] : 0u, false};
     const ParquetRun run = parquet_run(in, width);
     const uint32_t count = i < found && run.count < rows ? uint32_t(run.count) : i < found ? rows : 0;
     uint32_t total;
-    const uint32_t first = before + block_before(count, add, window.sums, total);
+    const uint32_t first = before + parquet_sum_before(count, rows, window.sums, total);
     if (i < found && first < rows) {
       parquet_put_run(list, i, first, run.packed ? pos + run.at : run.at, run.packed);
       if (in.failed) list.failed = true;

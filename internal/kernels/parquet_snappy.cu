@@ -31,11 +31,9 @@
 // Cost, of codes of 12 characters behind their length, 240,000 elements in 2 MB, in instructions of a thread for a byte
 // of output, estimated from the PTX: link 40, find 70, expand 60, of which 25 are to follow origins (2.4 steps, of a warp
 // 4.8). A multiprocessor starts 128 a cycle at best. There are fewer fragments than multiprocessors as a rule, and the
-// warps of a block wait for each other and for shared memory: a block has as many of them as there can be. Walking takes
-// some 60 cycles for each 4 KiB of the page. Shared memory: 33 KiB a block, static.
+// warps of a block wait for each other and for shared memory: a block has as many of them as there can be. Walking takes some 100 cycles for each 4 KiB of the page. Shared memory: 33 KiB a block, static.
 #include "device.cuh"
 
-#include "block_before.cuh"
 #include "parquet.cuh"
 #include "snappy_output.cuh"
 #include "snappy_tags.cuh"
@@ -47,7 +45,7 @@ constexpr uint32_t SNAPPY_RESIDENT = 1;  // blocks of a multiprocessor that expa
 struct SnappyExpand {
   alignas(8) SnappyOrigin origins[SNAPPY_PIECE + 4];
   uint32_t sums[SCAN_SCRATCH];
-  uint32_t cuts[2];  // the first element of a batch that is a long literal; SNAPPY_THREADS: none. Batches take turns
+  uint32_t cut;      // the first element of the batch that is a long literal; SNAPPY_THREADS: none. For snappy_batch
   uint32_t place;    // that literal: where its bytes are,
   uint32_t start;    // where they go,
   uint32_t length;   // and how many they are
@@ -107,36 +105,26 @@ static __device__ __forceinline__ SnappyTrouble snappy_check(const SnappyElement
   return element.offset > lo - fragment.begin ? SNAPPY_ACROSS : SNAPPY_FINE;
 }
 
-// snappy_pieces is phases 2 to 4 for the output bytes lo to hi of a batch, if there are any. Trouble with the element of any
-// thread is told to all before something is written. The barriers: behind the origins and the trouble, and before the next
-// piece.
-static __device__ __forceinline__ SnappyTrouble snappy_pieces(SnappyExpand& shared, const SnappyPage& page,
-                                                              const SnappyElement& element, SnappyTrouble trouble,
-                                                              uint32_t tag, uint32_t start, uint32_t lo, uint32_t hi) {
-  if (trouble != SNAPPY_FINE) atomicMax(&shared.trouble, trouble);
-  for (uint32_t begin = lo;;) {
-    SnappyPiece piece{begin, begin >= hi ? begin : hi - begin < SNAPPY_PIECE ? hi : begin + SNAPPY_PIECE, 0, shared.origins};
+// snappy_pieces is phases 2 to 4 for the output bytes lo to hi of a batch. The barriers: behind the origins, and behind
+// the output (BEHIND).
+static __device__ __forceinline__ void snappy_pieces(SnappyExpand& shared, const SnappyPage& page,
+                                                     const SnappyElement& element, uint32_t tag, uint32_t start, uint32_t lo,
+                                                     uint32_t hi) {
+  for (uint32_t begin = lo; begin < hi; begin += SNAPPY_PIECE) {
+    SnappyPiece piece{begin, hi - begin < SNAPPY_PIECE ? hi : begin + SNAPPY_PIECE, 0, shared.origins};
     piece.skew = reinterpret_cast<uintptr_t>(page.output + begin) % 4;
-    SnappySpan span{0, 0, 0, 0, 0};
-    if (trouble == SNAPPY_FINE) span = snappy_span(element, tag, start, piece);
-    snappy_mark(page, piece, span);
+    snappy_mark(page, piece, snappy_span(element, tag, start, piece));
     __syncthreads();
-    const SnappyTrouble all = static_cast<SnappyTrouble>(shared.trouble);
-    if (all != SNAPPY_FINE || begin >= hi) return all;
     snappy_write(page, piece);
-    begin = piece.end;
-    if (begin == hi) return SNAPPY_FINE;
     __syncthreads();
   }
 }
 
-// snappy_batch expands the next elements, from one window or two, and moves the cursor behind them. `turn` is 0 and 1 in
-// turns. The barriers: that of the sum, behind which all know of the first long literal; if there is one, behind what it is;
-// and those of the pieces. What a batch has in shared memory the next one changes behind its sum; the sums, behind the first
-// barrier of the pieces.
+// snappy_batch expands the next elements, from one window or two, and moves the cursor behind them. The barriers: those
+// of the sum; one behind trouble and the long literal; those of the pieces; and one behind the literal and the reset of
+// `cut`.
 static __device__ __forceinline__ SnappyTrouble snappy_batch(SnappyExpand& shared, const SnappyPage& page,
-                                                             const SnappyFragment& fragment, SnappyCursor& cursor,
-                                                             uint32_t turn) {
+                                                             const SnappyFragment& fragment, SnappyCursor& cursor) {
   const uint32_t here = page.windows[cursor.window].tags - cursor.tag;
   uint32_t behind = cursor.window + 1, there = 0;
   while (behind < page.window_count && (there = page.windows[behind].tags) == 0) behind++;
@@ -149,31 +137,33 @@ static __device__ __forceinline__ SnappyTrouble snappy_batch(SnappyExpand& share
   if (i < count) {
     tag = window * SNAPPY_WINDOW + page.table[window * SNAPPY_ENTRIES + (i < here ? cursor.tag + i : i - here)];
     element = snappy_element(page.elements + tag);
-    if (element.length > SNAPPY_LONG) atomicMin(&shared.cuts[turn], i);
+    if (element.length > SNAPPY_LONG) atomicMin(&shared.cut, i);
   }
-  if (i == 0) shared.cuts[1 - turn] = SNAPPY_THREADS;
   uint32_t total;
-  const auto add = [](uint32_t a, uint32_t b) { return a + b; };
-  const uint32_t start = cursor.out + block_before(element.length, add, shared.sums, total);
-  const uint32_t cut = shared.cuts[turn];
-  const bool has_long = cut < count;
+  const uint32_t start = cursor.out + block_sum_before(element.length, shared.sums, total);
+  const uint32_t cut = shared.cut;
+  const SnappyTrouble trouble = snappy_check(element, start, fragment);
+  if (trouble != SNAPPY_FINE) atomicMax(&shared.trouble, trouble);
+  if (i == cut) {
+    shared.place = tag + element.header;
+    shared.start = start;
+    shared.length = element.length;
+  }
+  __syncthreads();
+  const SnappyTrouble all = static_cast<SnappyTrouble>(shared.trouble);
+  if (all != SNAPPY_FINE) return all;
+
   uint32_t end = cursor.out + total, next = end;
-  if (has_long) {
-    if (i == cut) {
-      shared.place = tag + element.header;
-      shared.start = start;
-      shared.length = element.length;
-    }
-    __syncthreads();
+  if (cut < count) {
     count = cut + 1;
     end = shared.start;
     next = end + shared.length;
+    snappy_copy(shared, page, fragment);
   }
-  const uint32_t lo = cursor.out > fragment.begin ? cursor.out : fragment.begin, hi = end < fragment.end ? end : fragment.end;
-  const SnappyTrouble trouble =
-      snappy_pieces(shared, page, element, snappy_check(element, start, fragment), tag, start, lo, hi);
-  if (trouble != SNAPPY_FINE) return trouble;
-  if (has_long) snappy_copy(shared, page, fragment);
+  const uint32_t lo = cursor.out > fragment.begin ? cursor.out : fragment.begin;
+  snappy_pieces(shared, page, element, tag, start, lo, end < fragment.end ? end : fragment.end);
+  if (i == 0) shared.cut = SNAPPY_THREADS;
+  __syncthreads();
   cursor = count < here ? SnappyCursor{cursor.window, cursor.tag + count, next} : SnappyCursor{behind, count - here, next};
   return SNAPPY_FINE;
 }
@@ -182,10 +172,9 @@ static __device__ __forceinline__ SnappyTrouble snappy_batch(SnappyExpand& share
 static __device__ __forceinline__ SnappyTrouble snappy_fragment(SnappyExpand& shared, const SnappyPage& page,
                                                                 const SnappyFragment& fragment) {
   SnappyCursor cursor;
-  if (threadIdx.x == 0) shared.cuts[0] = SNAPPY_THREADS;  // all know it behind the barriers of the search
   if (!snappy_seek(shared, page, fragment.begin, cursor)) return SNAPPY_DAMAGED;
-  for (uint32_t turn = 0; cursor.out < fragment.end; turn = 1 - turn) {
-    const SnappyTrouble trouble = snappy_batch(shared, page, fragment, cursor, turn);
+  while (cursor.out < fragment.end) {
+    const SnappyTrouble trouble = snappy_batch(shared, page, fragment, cursor);
     if (trouble != SNAPPY_FINE) return trouble;
   }
   return SNAPPY_FINE;
@@ -261,7 +250,10 @@ extern "C" __global__ void __launch_bounds__(SNAPPY_LINK_THREADS)
 
 // snappy_begin sets up the shared memory of a block that expands, and tells whether there is something to do.
 static __device__ __forceinline__ bool snappy_begin(SnappyExpand& shared, const uint64_t* stop) {
-  if (threadIdx.x == 0) shared.trouble = SNAPPY_FINE;
+  if (threadIdx.x == 0) {
+    shared.cut = SNAPPY_THREADS;
+    shared.trouble = SNAPPY_FINE;
+  }
   return !parquet_stopped(stop, &shared.window);
 }
 
@@ -273,8 +265,7 @@ extern "C" __global__ void __launch_bounds__(SNAPPY_THREADS, SNAPPY_RESIDENT)
   SnappyShare share;
   if (!snappy_begin(shared, stop) || !snappy_share(parcel, work, pages, n, stop, share)) return;
   const uint32_t size = share.page.size;
-  const uint64_t apart = uint64_t(share.parts) * SNAPPY_FRAGMENT;
-  for (uint64_t begin = uint64_t(share.part) * SNAPPY_FRAGMENT; begin < size; begin += apart) {
+  for (uint64_t begin = uint64_t(share.part) * SNAPPY_FRAGMENT; begin < size; begin += uint64_t(share.parts) * SNAPPY_FRAGMENT) {
     const uint32_t from = static_cast<uint32_t>(begin), end = size - from < SNAPPY_FRAGMENT ? size : from + SNAPPY_FRAGMENT;
     const SnappyTrouble trouble = snappy_fragment(shared, share.page, {from, end});
     if (trouble == SNAPPY_FINE) continue;

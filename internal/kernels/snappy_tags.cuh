@@ -97,10 +97,10 @@ constexpr uint32_t SNAPPY_WALK_THREADS = 512;
 constexpr uint32_t SNAPPY_NEAR = 2 * warpSize;
 constexpr uint32_t SNAPPY_TILE = 256;
 
-// SnappyTile is the exits of SNAPPY_TILE windows from their first positions on: from shared memory one thread has them in a
-// tenth of the time.
+// SnappyTile is the exits of SNAPPY_TILE windows from their first positions on, two in a word: from shared memory one thread has
+// them in a tenth of the time.
 struct SnappyTile {
-  alignas(4) uint16_t exits[SNAPPY_TILE][SNAPPY_NEAR];
+  uint32_t exits[SNAPPY_TILE][SNAPPY_NEAR / 2];
 };
 
 // SnappyPair is two words of the table.
@@ -112,17 +112,18 @@ static __device__ __forceinline__ void snappy_tile(SnappyTile& tile, const Snapp
 #pragma unroll 4
   for (uint32_t i = warp_id(); i < n; i += SNAPPY_WALK_THREADS / warpSize) {
     const SnappyPair* pairs = reinterpret_cast<const SnappyPair*>(page.table + (first + i) * SNAPPY_ENTRIES);
-    SnappyPair* near = reinterpret_cast<SnappyPair*>(tile.exits[i]);
-    if (2 * lane_id() < snappy_entries(page, first + i)) near[lane_id()] = pairs[lane_id()];
+    if (2 * lane_id() < snappy_entries(page, first + i)) tile.exits[i][lane_id()] = pairs[lane_id()];
   }
 }
 
 // snappy_step is where the chain goes on from an element at `at` in a window: behind it, or farther, if an exit is known.
 // SNAPPY_NONE: the element does not end before the page does.
-static __device__ __forceinline__ uint32_t snappy_step(const SnappyPage& page, uint32_t window, uint32_t at) {
+static __device__ __forceinline__ uint32_t snappy_step(const SnappyTile& tile, const SnappyPage& page, uint32_t window,
+                                                       uint32_t at) {
   const uint32_t begin = window * SNAPPY_WINDOW, p = at - begin;
   if (p < snappy_entries(page, window)) {
-    const uint32_t exit = page.table[window * SNAPPY_ENTRIES + p];
+    const uint32_t exit = p < SNAPPY_NEAR ? tile.exits[window % SNAPPY_TILE][p / 2] >> (p % 2 * 16) & 0xffff
+                                          : page.table[window * SNAPPY_ENTRIES + p];
     at = begin + exit % SNAPPY_LAST;
     if (exit < SNAPPY_LAST) return at;
   }
@@ -130,38 +131,21 @@ static __device__ __forceinline__ uint32_t snappy_step(const SnappyPage& page, u
   return bytes <= page.n - at ? at + bytes : SNAPPY_NONE;
 }
 
-// snappy_visit goes from exit to exit through the windows `first` to `end`, of a tile, and notes their entries; one thread calls.
-// It returns where the chain is then. The last window of a page has fewer exits: it goes through that, as through one that was
-// come into too far behind, by steps.
-static __device__ __forceinline__ uint32_t snappy_visit(const SnappyTile& tile, const SnappyPage& page, uint32_t first,
-                                                        uint32_t end, uint32_t at) {
-  const uint32_t whole = end < page.window_count ? end : page.window_count - 1;
-  for (uint32_t window = first;; window++) {
-    uint32_t p = at - window * SNAPPY_WINDOW;
-    for (; window < whole && p < SNAPPY_NEAR; window++) {
-      const uint32_t out = tile.exits[window - first][p] - SNAPPY_WINDOW;
-      if (out >= SNAPPY_WINDOW) break;
-      page.windows[window].entry = p;
-      p = out;
-    }
-    const uint32_t begin = window * SNAPPY_WINDOW, rest = page.n - begin;
-    at = begin + p;
-    if (window >= end) return at;
-    const uint32_t behind = begin + (rest < SNAPPY_WINDOW ? rest : SNAPPY_WINDOW);
-    page.windows[window].entry = at < behind ? p : SNAPPY_NONE;
-    while (at < behind) at = snappy_step(page, window, at);
-  }
-}
-
-// snappy_walk finds the entries of all windows. false: the last element does not end where the page does. All
-// SNAPPY_WALK_THREADS threads of the block call; thread 0 is told. The barriers: behind a tile, and before the next.
+// snappy_walk finds the entries of all windows: one thread goes from exit to exit, and from tag to tag where a window was come
+// into too far behind. false: the last element does not end where the page does. All SNAPPY_WALK_THREADS threads of the block
+// call; thread 0 is told. The barriers: behind a tile, and before the next.
 static __device__ __forceinline__ bool snappy_walk(SnappyTile& tile, const SnappyPage& page) {
   uint32_t at = 0;
   for (uint32_t first = 0; first < page.window_count; first += SNAPPY_TILE) {
     snappy_tile(tile, page, first);
     __syncthreads();
     const uint32_t left = page.window_count - first, end = first + (left < SNAPPY_TILE ? left : SNAPPY_TILE);
-    if (threadIdx.x == 0) at = snappy_visit(tile, page, first, end, at);
+    for (uint32_t window = first; threadIdx.x == 0 && window < end; window++) {
+      const uint32_t begin = window * SNAPPY_WINDOW, rest = page.n - begin;
+      const uint32_t behind = begin + (rest < SNAPPY_WINDOW ? rest : SNAPPY_WINDOW);
+      page.windows[window].entry = at < behind ? at - begin : SNAPPY_NONE;
+      while (at < behind) at = snappy_step(tile, page, window, at);
+    }
     __syncthreads();
   }
   return at == page.n;
