@@ -63,7 +63,7 @@ func TestMadePhases(t *testing.T) {
 	}{
 		{"in core", 8 << 20, 30_000, func(s ega.MultiPassStats) bool { return s.InCore && s.Growths == 0 && s.Direct > 10 }},
 		{"grown", 8 << 20, 100, func(s ega.MultiPassStats) bool { return s.InCore && s.Growths >= 2 }},
-		{"rest", 1_400_000, 100, func(s ega.MultiPassStats) bool {
+		{"rest", 1_700_000, 100, func(s ega.MultiPassStats) bool {
 			return s.Growths > 0 && s.RestRows > 0 && s.Evictions == 0 && s.Groups > 10_000
 		}},
 		{"evicted", 630_000, 0, func(s ega.MultiPassStats) bool {
