@@ -53,8 +53,8 @@ const (
 	// are filled. A guess.
 	decodingBytes = decodingStreams * (entriesShare*parcelBytes + leastSlot)
 
-	// pinnedParcels is the most memory for slots that hold parcels: large units would have each worker pin hundreds of MiB, 0.3 ms
-	// each. A guess.
+	// pinnedParcels is the most memory for slots that hold parcels: large units would have each worker pin hundreds of MiB, and all of it
+	// takes 0.3 s. A guess.
 	pinnedParcels = 4 << 30
 
 	// usualMemory is what a device has of which nothing is known yet. A guess, on the low side: it decides how many units
