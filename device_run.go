@@ -29,7 +29,7 @@ func (r *run) openDevices(ctx context.Context, a *attempt) error {
 	a.cfg.States, a.cfg.Stride = states, layout.Stride()
 	c := gpu.Config{
 		Open: facts.Demand.contexts, Layout: layout, CPU: a.cfg,
-		Memory: r.opt.GPUMemory, Streams: r.opt.Streams, Load: r.opt.load(), Leave: r.opt.LeaveGPUs, Early: r.earlyRows(), Decode: decoding,
+		Memory: r.opt.GPUMemory, Streams: r.opt.Streams, Load: r.opt.load(), Gain: bucketGain, Leave: r.opt.LeaveGPUs, Early: r.earlyRows(), Decode: decoding,
 	}
 	if r.trace != nil {
 		c.Trace = r.trace.pipeline
@@ -160,6 +160,9 @@ func (r *run) redo(ctx context.Context, cause error) error {
 	})
 	return r.redoneErr
 }
+
+// bucketGain is gpu.Config.Gain; 0 in tests that want devices to aggregate whatever there is.
+var bucketGain float64 = feedback.DefaultBucketGain
 
 // mergedRows is how many rows small partitions are put together to at most, if devices aggregate
 // them: what a bucket costs beside its rows is little then. A guess.

@@ -71,13 +71,22 @@ func SetLeastMemory(t testing.TB, groups int64) {
 	t.Cleanup(func() { fixedWorker, leastGroups = fixed, least })
 }
 
-// SetPassLeast has devices aggregate partitions of so few rows, which would not pay.
+// SetPassLeast has devices aggregate partitions of so few rows, which would not pay, whatever is gained.
 // The test must not be parallel.
 func SetPassLeast(t testing.TB, rows int) {
 	t.Helper()
 	before := passLeast
 	passLeast = rows
 	t.Cleanup(func() { passLeast = before })
+	SetBucketGain(t, 0)
+}
+
+// SetBucketGain has devices aggregate partitions from such a gain on. The test must not be parallel.
+func SetBucketGain(t testing.TB, gain float64) {
+	t.Helper()
+	before := bucketGain
+	bucketGain = gain
+	t.Cleanup(func() { bucketGain = before })
 }
 
 // SetDevicePays has runs that may choose take a device as soon as one is ready, however small they

@@ -152,3 +152,30 @@ func TestDeviceRunsAtOnce(t *testing.T) {
 	runs.Wait()
 	check()
 }
+
+// Rows that have left a device come back to it if that gains something, else the CPU aggregates them.
+func TestDeviceBucketGain(t *testing.T) {
+	gputest.Need(t, 1)
+	q := gagg.Query{From: gagg.Files(randomFile(t, 12_000)), By: []string{"i", "s"}, Aggs: exprs("count(*)", "sum(i)")}
+	want := mustAnswer(t, q, gagg.Options{Device: "cpu"})
+	gagg.SetPassLeast(t, 1)
+	for _, gain := range []float64{0, 1e9} {
+		gagg.SetBucketGain(t, gain)
+		rows, err := gagg.Run(t.Context(), q, gagg.Options{Device: "gpu", Threads: 2, Streams: 1, GPUMemory: tinyDevice, Partitions: 4})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for rows.Next() {
+			got = append(got, linesOf(rows.Record().Columns())...)
+		}
+		stats := rows.Stats()
+		rows.Release()
+		if rows.Err() != nil || !slices.Equal(got, want) {
+			t.Errorf("gain %g: %d rows, %d wanted, or others; %v", gain, len(got), len(want), rows.Err())
+		}
+		if d := stats.Devices; len(d) != 1 || d[0].EvictedRows == 0 || (d[0].Buckets > 0) != (gain == 0) {
+			t.Errorf("gain %g: %+v", gain, d)
+		}
+	}
+}

@@ -10,6 +10,8 @@
 //   - ShareConfig: whether the blocks of a device combine the rows of a tile
 //     among themselves first (DecideShare), from what they sent on of an
 //     earlier one.
+//   - BucketGain: whether devices aggregate the buckets of rows that have left
+//     them, or the CPU does.
 //   - Load: how many rows of a partition that may not fit are brought to its
 //     table next, and when the table counts as full (paper 003, section
 //     4.2.2).

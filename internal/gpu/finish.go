@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/feedback"
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
@@ -127,8 +128,18 @@ func (d *Devices) toBuckets(g *cpu.Groups) error {
 			}
 		}
 	}
-	d.second = true
+	d.second = d.gains()
 	return failed(d.passes[0].context, d.rows.check())
+}
+
+// gains reports whether aggregating partitions on devices is worth the way there: where hardly two rows make a group, as far
+// as the tables of the first passes tell, the CPU has done it sooner.
+func (d *Devices) gains() bool {
+	rows, groups := uint64(0), uint64(0)
+	for _, p := range d.passes {
+		rows, groups = rows+p.first.Rows-p.first.RestRows, groups+p.first.Groups
+	}
+	return feedback.BucketGain(rows, groups) >= d.config.Gain
 }
 
 // Second reports whether partitions are aggregated on devices while they are merged.

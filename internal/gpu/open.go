@@ -35,6 +35,7 @@ type Config struct {
 	Memory  int64               // the most bytes of each device; 0: nine tenths of what is free
 	Streams int                 // of each device; 0: chosen
 	Load    feedback.LoadConfig // of tables that partitions are loaded into
+	Gain    float64             // feedback.BucketGain from which on devices aggregate partitions that left them
 
 	// Decode is how devices make rows themselves; its Plan is nil if they cannot.
 	Decode Decoding

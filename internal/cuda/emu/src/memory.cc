@@ -163,7 +163,7 @@ bool Memory::fill(void* to, uint32_t value, size_t width, size_t count) const {
 
 bool Memory::intact(uintptr_t start, const Block& block) const {
   const auto* p = reinterpret_cast<const uint8_t*>(start);
-  if (!block.base || all(p - guard, guarded, guard) && all(p + block.size, guarded, guard)) return true;
+  if (!block.base || (all(p - guard, guarded, guard) && all(p + block.size, guarded, guard))) return true;
   problem(format("%s of %zu bytes at %p, made by call %llu (%s), was written to outside its bounds", name(block.space), block.size,
                  static_cast<const void*>(p), static_cast<unsigned long long>(block.origin.number), block.origin.call));
   return false;
