@@ -30,7 +30,7 @@
 // are still here for the CPU.
 //
 // A lane never waits in the driver while it has work under way: it asks its
-// events and sleeps in between (pause). Waiting there would spin on a core that
+// events and sleeps in between (Pause). Waiting there would spin on a core that
 // the producers need, and would not hear of a new job or of the end.
 //
 // A pipeline begins with two slots; the others are pinned while producers fill

@@ -51,7 +51,7 @@ func (l *lane) run() error {
 			continue
 		}
 		if len(l.busy) > 0 {
-			pause()
+			Pause()
 			continue
 		}
 		e, ok := l.await()

@@ -9,10 +9,11 @@ import (
 // less than the 150 µs in which 8 MiB cross the link.
 const pollPause = 20 * time.Microsecond
 
-// pause sleeps on the lane's own OS thread. time.Sleep takes a millisecond where
+// Pause sleeps for a moment on the caller's own OS thread: for who asks the device
+// again and again whether it is done. time.Sleep takes a millisecond where
 // all goroutines sleep, since the runtime then waits in epoll, whose clock is that
 // coarse; this takes 90 µs.
-func pause() {
+func Pause() {
 	d := syscall.NsecToTimespec(int64(pollPause))
 	_ = syscall.Nanosleep(&d, nil) // a signal ends it early
 }

@@ -4,5 +4,5 @@ package streams
 
 import "time"
 
-// pause is never reached where package cuda opens no device.
-func pause() { time.Sleep(time.Millisecond) }
+// Pause is never reached where package cuda opens no device.
+func Pause() { time.Sleep(time.Millisecond) }
