@@ -70,8 +70,8 @@ func (r *GroupReader) open() (err error) {
 }
 
 // Read hands out the groups of partition p in pieces of whole rows, which are valid until emit returns, and which it may change.
-// A piece is one or more whole fine buckets, which follow each other in order of hash. Within a bucket there is none, but for
-// rows with a hash, which are in order of it unless they are many.
+// A piece is one or more whole fine buckets, which follow each other in order of hash. Within a bucket rows are in
+// that order, too, unless they are many.
 // So the rows of one hash are in one piece. An error of emit ends it, and is returned.
 func (r *GroupReader) Read(p int, emit func(rows []uint64) error) (err error) {
 	first, end := r.groups.buckets(p)

@@ -9,22 +9,27 @@ import (
 	"github.com/gagg-dev/gagg/ega"
 )
 
+// groups is the groups of rows that a pass leaves on the device, and a reader of them. The pass is closed.
+func (r *rig) groups(c *ega.MultiPassConfig, rows []uint64) (*ega.Groups, *ega.GroupReader) {
+	c.Place = func(int, []uint64) error { return nil }
+	m, err := ega.StartMultiPass(context.Background(), r.thread.Context(), *c)
+	r.do(err)
+	r.do(feed(m, &c.Layout, rows))
+	g, err := m.Finish(0)
+	r.do(err)
+	r.do(m.Close())
+	reader, err := g.Reader()
+	r.do(err)
+	return g, reader
+}
+
 // An error of emit ends a Read while the next piece still crosses; the reader goes on to be of use. Groups outlive
 // their pass.
 func TestGroupReaderEmit(t *testing.T) {
 	r := newRig(t)
 	l := passLayouts[0]
 	rows := makeRows(rand.New(rand.NewPCG(5, 6)), &l, 3000, func(i int) uint64 { return uint64(i) })
-	m, err := ega.StartMultiPass(context.Background(), r.thread.Context(), ega.MultiPassConfig{
-		Layout: l, SlotBytes: 20_000, Device: 4 << 20, ReadBytes: 5000, Place: func(int, []uint64) error { return nil },
-	})
-	r.do(err)
-	r.do(feed(m, &l, rows))
-	g, err := m.Finish(0)
-	r.do(err)
-	r.do(m.Close())
-	reader, err := g.Reader()
-	r.do(err)
+	g, reader := r.groups(&ega.MultiPassConfig{Layout: l, SlotBytes: 20_000, Device: 4 << 20, ReadBytes: 5000}, rows)
 	enough := errors.New("enough")
 	calls := 0
 	if err := reader.Read(0, func([]uint64) error { calls++; return enough }); !errors.Is(err, enough) || calls != 1 {
@@ -51,16 +56,7 @@ func TestGroupReaderOrder(t *testing.T) {
 			for at := 0; crowded && at < len(rows); at += l.Stride() {
 				rows[at] = rows[at]>>3 | 5<<61 // in an eighth of the buckets, a hash still being one of a key
 			}
-			m, err := ega.StartMultiPass(context.Background(), r.thread.Context(), ega.MultiPassConfig{
-				Layout: l, SlotBytes: 20_000, Device: 64 << 20, Place: func(int, []uint64) error { return nil },
-			})
-			r.do(err)
-			r.do(feed(m, &l, rows))
-			g, err := m.Finish(0)
-			r.do(err)
-			r.do(m.Close())
-			reader, err := g.Reader()
-			r.do(err)
+			g, reader := r.groups(&ega.MultiPassConfig{Layout: l, SlotBytes: 20_000, Device: 64 << 20}, rows)
 			last, ordered := uint64(0), true
 			var all []uint64
 			r.do(reader.Read(0, func(rows []uint64) error {

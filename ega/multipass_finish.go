@@ -154,12 +154,10 @@ func (g *Groups) scatter(t *cuda.Thread, stream *cuda.Stream, m *MultiPass, dens
 	if divided.Rows == dense.Span() {
 		g.memory, dense = dense, other
 	}
-	if m.plan.layout.Hash {
-		if err := g.order(t, stream, divided.From, dense); err != nil {
-			return nil, dense, err
-		}
-		g.memory, dense = dense, g.memory
+	if err := g.order(t, stream, divided.From, dense); err != nil {
+		return nil, dense, err
 	}
+	g.memory, dense = dense, g.memory
 	from, err = s.From(divided)
 	return from, dense, err
 }
