@@ -11,8 +11,8 @@ import (
 
 // A GPU that may take too little memory to begin with ends a run that asks for one, as every limit that is too small does, and
 // the error tells what is enough; a little more than that is used to the full.
-func TestGPUMemoryLimit(t *testing.T) {
-	gputest.Open(t)
+func TestDeviceMemoryLimit(t *testing.T) {
+	gputest.Need(t, 1)
 	q := Query{From: Files("testdata/orders.parquet"), By: []string{"price"}, Aggs: []Agg{Sum("quantity")}}
 	_, err := Run(context.Background(), q, Options{Threads: 2, Device: "gpu", GPUMemory: 100 << 10})
 	if !errors.Is(err, ErrBudget) || !strings.Contains(err.Error(), "GPU memory limit too small: needs at least ") {

@@ -11,7 +11,7 @@ import (
 // onDevice runs a query on the bundled orders with --device gpu to its end.
 func onDevice(t *testing.T, q Query, o Options) Stats {
 	t.Helper()
-	gputest.Open(t)
+	gputest.Need(t, 1)
 	q.From, o.Device = Files("testdata/orders.parquet"), "gpu"
 	rows, err := Run(context.Background(), q, o)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/gputest"
 )
 
-func TestOpenGPUsUsage(t *testing.T) {
+func TestDeviceNames(t *testing.T) {
 	for _, device := range []string{"", "auto", "cpu", "x", "0,0"} {
 		if _, err := gagg.OpenGPUs(t.Context(), device); !errors.Is(err, gagg.ErrUsage) {
 			t.Errorf("%q: error %v", device, err)
@@ -32,7 +32,7 @@ func TestOpenGPUsUsage(t *testing.T) {
 }
 
 // Runs use devices that are kept open, and leave them open with the kernels that are loaded.
-func TestOpenGPUs(t *testing.T) {
+func TestDeviceStaysOpen(t *testing.T) {
 	gputest.Need(t, 1)
 	gputest.Closed(t)
 	g, err := gagg.OpenGPUs(t.Context(), "gpu")
