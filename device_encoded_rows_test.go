@@ -11,6 +11,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/decode"
 	"github.com/gagg-dev/gagg/internal/gputest"
 	"github.com/gagg-dev/gagg/internal/key"
+	"github.com/gagg-dev/gagg/internal/parcel"
 )
 
 // What a device makes of the encoded columns of a query are the rows that workers make of it, from the file to the
@@ -68,7 +69,7 @@ func (m *rowMaker) compare(t *testing.T, p *prepared, plan *decode.Plan, name st
 			if err != nil {
 				t.Fatalf("%s: unit %d: %v", name, unit, err)
 			}
-			if added == decode.AddedFull {
+			if added == parcel.AddedFull {
 				break
 			}
 		}

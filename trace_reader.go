@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gagg-dev/gagg/internal/cpu"
+	"github.com/gagg-dev/gagg/internal/parcel"
 	"github.com/gagg-dev/gagg/internal/parquetio"
 )
 
@@ -62,7 +63,7 @@ type tracedPacker struct {
 	reader *tracedReader
 }
 
-func (t *tracedPacker) Add(unit int) (int64, cpu.Added, error) {
+func (t *tracedPacker) Add(unit int) (int64, parcel.Added, error) {
 	t.reader.finish()
 	defer t.reader.recorder.span(t.reader.row, "pack unit "+strconv.Itoa(unit))()
 	return t.Packer.Add(unit)

@@ -1,6 +1,10 @@
 package cpu
 
-import "context"
+import (
+	"context"
+
+	"github.com/gagg-dev/gagg/internal/parcel"
+)
 
 // This file is how units go to a device as they lie in their files, which then
 // decodes them and makes their rows itself. Workers only read.
@@ -17,19 +21,10 @@ type Packer interface {
 	// Begin starts a parcel in so much memory, unless that is too little for one.
 	Begin(memory []byte) bool
 	// Add puts a unit into the parcel; rows is how many it has. An error ends the run.
-	Add(unit int) (rows int64, a Added, err error)
+	Add(unit int) (rows int64, a parcel.Added, err error)
 	// Parcel ends the parcel and returns it, whose memory is that of Begin.
 	Parcel() Parcel
 }
-
-// Added is what came of adding a unit to a parcel.
-type Added int
-
-const (
-	AddedUnit Added = iota // it is in the parcel
-	AddedFull              // it would not fit any more, or never, if the parcel is empty
-	AddedNone              // it cannot be decoded by a device
-)
 
 // Parcel is units that go to a device in one piece.
 type Parcel interface {
@@ -68,10 +63,10 @@ func (w *Worker) pack(unit int) (rows int64, packed bool, err error) {
 			}
 		}
 		rows, added, err := w.packer.Add(unit)
-		if err != nil || added == AddedNone {
+		if err != nil || added == parcel.AddedNone {
 			return 0, false, err
 		}
-		if added == AddedUnit {
+		if added == parcel.AddedUnit {
 			w.out.rows += int(rows)
 			return rows, true, w.settle()
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gagg-dev/gagg/feedback"
+	"github.com/gagg-dev/gagg/internal/parcel"
 )
 
 // unitDevice is how a fakeDevice takes parcels: a little later, and it makes the rows of
@@ -56,21 +57,21 @@ func (p *packerOf) Begin(memory []byte) bool {
 	return p.left >= p.least
 }
 
-func (p *packerOf) Add(unit int) (int64, Added, error) {
+func (p *packerOf) Add(unit int) (int64, parcel.Added, error) {
 	rows := p.device.units.in[unit].Rows
 	switch {
 	case unit == p.failAt:
-		return 0, AddedNone, errUnit
+		return 0, parcel.AddedNone, errUnit
 	case p.unpackable != nil && p.unpackable(unit):
-		return 0, AddedNone, nil
+		return 0, parcel.AddedNone, nil
 	case p.unitBytes > p.left:
-		return 0, AddedFull, nil
+		return 0, parcel.AddedFull, nil
 	}
 	p.left -= p.unitBytes
 	p.parcel.list = append(p.parcel.list, unit)
 	p.parcel.rows += rows
 	p.parcel.size += p.unitBytes
-	return int64(rows), AddedUnit, nil
+	return int64(rows), parcel.AddedUnit, nil
 }
 
 func (p *packerOf) Parcel() Parcel { return p.parcel }

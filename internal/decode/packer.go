@@ -5,6 +5,7 @@ import (
 
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/kernels"
+	"github.com/gagg-dev/gagg/internal/parcel"
 	"github.com/gagg-dev/gagg/internal/parquetio"
 )
 
@@ -20,19 +21,6 @@ type Reader interface {
 type Keys interface {
 	TranslateDict(field int, entries *column.Vector) (words [][]uint64, hash []uint64, ok bool)
 }
-
-// Added is what came of adding a unit to a parcel.
-type Added int
-
-const (
-	// AddedUnit: it is in the parcel.
-	AddedUnit Added = iota
-	// AddedFull: the parcel has no room for it; another one may have.
-	AddedFull
-	// AddedNone: it is for no parcel; the CPU reads it. What is wrong with it,
-	// if anything is, the CPU will find.
-	AddedNone
-)
 
 // A Packer fills parcels with units. It belongs to one worker. For each
 // parcel the calls are Begin, Add for each unit, Parcel.
@@ -80,15 +68,15 @@ func (p *Packer) Parcel() *Parcel {
 }
 
 // Add reads a unit into the parcel. rows is how many it has, whatever came of
-// it. An error is about reading the file; then, as with all but AddedUnit, the
+// it. An error is about reading the file; then, as with all but parcel.AddedUnit, the
 // parcel is as it was before.
 //
 // The numbers of interned strings that Keys gives may take memory: see
 // key.Interner.Settle.
-func (p *Packer) Add(unit int) (rows int64, added Added, err error) {
+func (p *Packer) Add(unit int) (rows int64, added parcel.Added, err error) {
 	u, ok := p.reader.EncodedUnit(unit)
 	if !ok {
-		return u.Rows, AddedNone, nil
+		return u.Rows, parcel.AddedNone, nil
 	}
 	if !p.mayFit(u) {
 		return u.Rows, p.noRoom(), nil
@@ -96,12 +84,12 @@ func (p *Packer) Add(unit int) (rows int64, added Added, err error) {
 	d := p.parcel // its slices may be appended to: the parcel's own lengths stay
 	chunks, ok, err := p.reader.ReadEncoded(unit, p.memory[d.data:])
 	if err != nil || !ok {
-		return u.Rows, AddedNone, err
+		return u.Rows, parcel.AddedNone, err
 	}
 	base := p.parcel.data
 	d.data += chunks[len(chunks)-1].End
 	for source := range chunks {
-		if added := p.source(&d, source, &chunks[source], base); added != AddedUnit {
+		if added := p.source(&d, source, &chunks[source], base); added != parcel.AddedUnit {
 			return u.Rows, added, nil
 		}
 	}
@@ -112,14 +100,14 @@ func (p *Packer) Add(unit int) (rows int64, added Added, err error) {
 		return u.Rows, p.noRoom(), nil
 	}
 	p.parcel = d
-	return u.Rows, AddedUnit, nil
+	return u.Rows, parcel.AddedUnit, nil
 }
 
 // source adds the pages of a source of a unit, whose bytes begin at base, and
 // what is to be done with them.
-func (p *Packer) source(d *Parcel, source int, chunk *parquetio.EncodedChunk, base int) Added {
+func (p *Packer) source(d *Parcel, source int, chunk *parquetio.EncodedChunk, base int) parcel.Added {
 	if source >= len(p.uses) {
-		return AddedUnit // nothing is made of it
+		return parcel.AddedUnit // nothing is made of it
 	}
 	uses := p.uses[source]
 	tasks := make([]kernels.ParquetTask, len(uses))
@@ -128,7 +116,7 @@ func (p *Packer) source(d *Parcel, source int, chunk *parquetio.EncodedChunk, ba
 		if chunk.Dict == nil {
 			continue
 		}
-		if added := p.entries(d, &tasks[i], &chunk.Dict.Values); added != AddedUnit {
+		if added := p.entries(d, &tasks[i], &chunk.Dict.Values); added != parcel.AddedUnit {
 			return added
 		}
 	}
@@ -136,7 +124,7 @@ func (p *Packer) source(d *Parcel, source int, chunk *parquetio.EncodedChunk, ba
 	for i := range chunk.Pages {
 		page := &chunk.Pages[i]
 		if !page.Coded && p.looksUp(uses) {
-			return AddedNone
+			return parcel.AddedNone
 		}
 		for _, t := range tasks {
 			t.Page = uint32(len(d.pages))
@@ -145,7 +133,7 @@ func (p *Packer) source(d *Parcel, source int, chunk *parquetio.EncodedChunk, ba
 		d.addPage(page, base, first)
 		first += page.Rows
 	}
-	return AddedUnit
+	return parcel.AddedUnit
 }
 
 // looksUp tells whether an output has words only for the entries of
@@ -179,7 +167,7 @@ func (p *Parcel) addPage(from *parquetio.EncodedPage, base, first int) {
 }
 
 // entries writes what the entries of a dictionary are in an output's arrays.
-func (p *Packer) entries(d *Parcel, t *kernels.ParquetTask, values *column.Vector) Added {
+func (p *Packer) entries(d *Parcel, t *kernels.ParquetTask, values *column.Vector) parcel.Added {
 	o := &p.plan.Outputs[t.Output]
 	d.data = align(d.data)
 	t.Entries, t.Count = uint64(d.data), uint32(values.Len)
@@ -195,15 +183,15 @@ func (p *Packer) entries(d *Parcel, t *kernels.ParquetTask, values *column.Vecto
 		} else {
 			put(to, values.Int)
 		}
-		return AddedUnit
+		return parcel.AddedUnit
 	}
 	words, hash, ok := p.keys.TranslateDict(o.Field, values)
 	if !ok {
-		return AddedNone
+		return parcel.AddedNone
 	}
 	for _, w := range words {
 		to = put(to, w)
 	}
 	put(to, hash)
-	return AddedUnit
+	return parcel.AddedUnit
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gagg-dev/gagg/internal/hostmem"
+	"github.com/gagg-dev/gagg/internal/parcel"
 	"github.com/gagg-dev/gagg/internal/parquetio"
 )
 
@@ -35,10 +36,10 @@ func BenchmarkPacker(b *testing.B) {
 				p.Begin(memory)
 				for u := 0; u < len(k.scan.Units()); u++ {
 					_, added, err := p.Add(u)
-					if err != nil || added == AddedNone {
+					if err != nil || added == parcel.AddedNone {
 						b.Fatal(added, err)
 					}
-					if added == AddedFull {
+					if added == parcel.AddedFull {
 						p.Parcel()
 						p.Begin(memory)
 						parcels++

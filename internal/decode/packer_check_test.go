@@ -7,6 +7,7 @@ import (
 
 	"github.com/gagg-dev/gagg/internal/hostmem"
 	"github.com/gagg-dev/gagg/internal/kernels"
+	"github.com/gagg-dev/gagg/internal/parcel"
 )
 
 // pack packs all units, in order, into parcels within the limits, checks what
@@ -23,10 +24,10 @@ func (k *packed) pack(t *testing.T, limits Limits) (parcels int, none []int) {
 			memory[i] = 0xAB // what lay there before
 		}
 		p.Begin(memory)
-		added := AddedUnit
+		added := parcel.AddedUnit
 		first := len(none)
 		var want []int
-		for ; next < units && added != AddedFull; next++ {
+		for ; next < units && added != parcel.AddedFull; next++ {
 			var rows int64
 			var err error
 			rows, added, err = p.Add(next)
@@ -34,11 +35,11 @@ func (k *packed) pack(t *testing.T, limits Limits) (parcels int, none []int) {
 				t.Fatalf("%d rows, %v", rows, err)
 			}
 			switch added {
-			case AddedUnit:
+			case parcel.AddedUnit:
 				want = append(want, next)
-			case AddedNone:
+			case parcel.AddedNone:
 				none = append(none, next)
-			case AddedFull:
+			case parcel.AddedFull:
 				next--
 			}
 		}

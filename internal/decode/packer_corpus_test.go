@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/parcel"
 	"github.com/gagg-dev/gagg/internal/parquetio"
 )
 
@@ -83,7 +84,7 @@ func (c *corpus) units(t *testing.T, k *packed) {
 	for u := range min(len(k.scan.Units()), 2) {
 		p.Begin(c.memory)
 		_, added, err := p.Add(u)
-		if err != nil || added != AddedUnit {
+		if err != nil || added != parcel.AddedUnit {
 			continue // the packer's own tests say when this is right
 		}
 		parcel := p.Parcel()

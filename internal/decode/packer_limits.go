@@ -2,6 +2,7 @@ package decode
 
 import (
 	"github.com/gagg-dev/gagg/internal/kernels"
+	"github.com/gagg-dev/gagg/internal/parcel"
 	"github.com/gagg-dev/gagg/internal/parquetio"
 )
 
@@ -31,11 +32,11 @@ func (p *Plan) UnitsWork(rows, bytes, expanded int64) int {
 }
 
 // noRoom is what came of a unit that does not fit.
-func (p *Packer) noRoom() Added {
+func (p *Packer) noRoom() parcel.Added {
 	if len(p.parcel.units) == 0 {
-		return AddedNone
+		return parcel.AddedNone
 	}
-	return AddedFull
+	return parcel.AddedFull
 }
 
 // mayFit tells from the footer whether there may be room for a unit. The bytes

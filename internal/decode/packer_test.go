@@ -9,6 +9,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress"
 
+	"github.com/gagg-dev/gagg/internal/parcel"
 	"github.com/gagg-dev/gagg/internal/parquetio"
 )
 
@@ -46,7 +47,7 @@ func TestPackerRows(t *testing.T) {
 func TestPackerLimits(t *testing.T) {
 	k := newPacked(t, samples(600), 200, []string{"coded", "small", "big", "float"}, 2, false, parquet.Compression(&parquet.Snappy))
 	memory := make([]byte, roomy.Bytes)
-	parcel := func(l Limits) *Parcel {
+	packed := func(l Limits) *Parcel {
 		p := NewPacker(k.plan, l, k.reader, k.keys)
 		p.Begin(memory)
 		for u := range 3 {
@@ -54,8 +55,8 @@ func TestPackerLimits(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if added != AddedUnit {
-				if want := map[bool]Added{true: AddedNone, false: AddedFull}[u == 0]; added != want {
+			if added != parcel.AddedUnit {
+				if want := map[bool]parcel.Added{true: parcel.AddedNone, false: parcel.AddedFull}[u == 0]; added != want {
 					t.Errorf("%+v: %d of unit %d", l, added, u)
 				}
 				break
@@ -66,7 +67,7 @@ func TestPackerLimits(t *testing.T) {
 	for units := 1; units <= 3; units++ {
 		l := roomy
 		l.Rows = 200 * units
-		full := parcel(l)
+		full := packed(l)
 		for _, test := range []struct {
 			limits Limits
 			units  int
@@ -76,7 +77,7 @@ func TestPackerLimits(t *testing.T) {
 			{Limits{roomy.Bytes, l.Rows - 1, roomy.Work}, units - 1},
 			{Limits{roomy.Bytes, roomy.Rows, full.WorkBytes() - 1}, units - 1},
 		} {
-			if got := parcel(test.limits); len(got.Units()) != test.units {
+			if got := packed(test.limits); len(got.Units()) != test.units {
 				t.Errorf("%+v: units %v, want %d", test.limits, got.Units(), test.units)
 			}
 		}
@@ -97,7 +98,7 @@ func TestUnitsWork(t *testing.T) {
 			}
 			p := NewPacker(k.plan, Limits{Bytes: roomy.Bytes, Rows: 200, Work: k.plan.UnitsWork(e.Rows, e.Bytes, e.Expanded)}, k.reader, k.keys)
 			p.Begin(make([]byte, roomy.Bytes))
-			if _, added, err := p.Add(u); added != AddedUnit || err != nil {
+			if _, added, err := p.Add(u); added != parcel.AddedUnit || err != nil {
 				t.Errorf("%v, unit %d: %v, %v", codec, u, added, err)
 			}
 		}
@@ -144,15 +145,15 @@ func TestPackerNone(t *testing.T) {
 		t.Errorf("%+v", empty)
 	}
 	p.Begin(memory)
-	if _, added, err := p.Add(1); added != AddedUnit || err != nil {
+	if _, added, err := p.Add(1); added != parcel.AddedUnit || err != nil {
 		t.Fatal(added, err)
 	}
 	p.reader = broken{k.reader}
-	if _, added, err := p.Add(0); added != AddedNone || !errors.Is(err, errBroken) {
+	if _, added, err := p.Add(0); added != parcel.AddedNone || !errors.Is(err, errBroken) {
 		t.Error(added, err)
 	}
 	p.reader = k.reader
-	if _, added, err := p.Add(2); added != AddedUnit || err != nil {
+	if _, added, err := p.Add(2); added != parcel.AddedUnit || err != nil {
 		t.Fatal(added, err)
 	}
 	k.check(t, p.Parcel(), append(memory, bytes.Repeat([]byte{0xAB}, 64)...), roomy, []int{1, 2})
@@ -167,7 +168,7 @@ func TestPackerFresh(t *testing.T) {
 	for u := range 3 {
 		memory := bytes.Repeat([]byte{0xAB}, roomy.Bytes+64)
 		p.Begin(memory)
-		if _, added, err := p.Add(u); added != AddedUnit || err != nil {
+		if _, added, err := p.Add(u); added != parcel.AddedUnit || err != nil {
 			t.Fatal(added, err)
 		}
 		parcels, memories = append(parcels, p.Parcel()), append(memories, memory)

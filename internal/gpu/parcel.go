@@ -9,6 +9,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/decode"
 	"github.com/gagg-dev/gagg/internal/key"
+	"github.com/gagg-dev/gagg/internal/parcel"
 )
 
 // parcels is what became of the parcels of a run (PARCEL-ONCE).
@@ -195,12 +196,11 @@ func (p packer) Begin(memory []byte) bool {
 	return true
 }
 
-func (p packer) Add(unit int) (int64, cpu.Added, error) {
+func (p packer) Add(unit int) (int64, parcel.Added, error) {
 	if p.of.parcels.inVain() {
-		return 0, cpu.AddedNone, nil
+		return 0, parcel.AddedNone, nil
 	}
-	rows, added, err := p.Packer.Add(unit)
-	return rows, cpu.Added(added), err
+	return p.Packer.Add(unit)
 }
 
 func (p packer) Parcel() cpu.Parcel { return p.Packer.Parcel() }

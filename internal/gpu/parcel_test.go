@@ -11,6 +11,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/decode"
 	"github.com/gagg-dev/gagg/internal/kernels"
+	"github.com/gagg-dev/gagg/internal/parcel"
 	"github.com/gagg-dev/gagg/internal/parquetio"
 )
 
@@ -52,7 +53,7 @@ func parcelOf(t *testing.T, d *Devices, memory []byte, units ...int) cpu.Parcel 
 		t.Fatal("no room for a parcel")
 	}
 	for _, u := range units {
-		if _, added, err := p.Add(u); added != cpu.AddedUnit || err != nil {
+		if _, added, err := p.Add(u); added != parcel.AddedUnit || err != nil {
 			t.Fatalf("unit %d: %v, %v", u, added, err)
 		}
 	}
@@ -166,7 +167,7 @@ func TestParcelsInVain(t *testing.T) {
 	settle(200, decline)
 	p := d.NewPacker(tenRows{}, nil)
 	p.Begin(memory)
-	if _, added, err := p.Add(1); added != cpu.AddedNone || err != nil {
+	if _, added, err := p.Add(1); added != parcel.AddedNone || err != nil {
 		t.Errorf("in vain: %v, %v", added, err)
 	}
 }

@@ -14,7 +14,7 @@ var allowed = map[string][]string{
 	".": {
 		"ega", "streams", "partition", "feedback", "merge", "internal/column", "internal/key", "internal/agg", "internal/expr",
 		"internal/parquetio", "internal/arena", "internal/hostmem", "internal/cpu", "internal/spill", "internal/extsort",
-		"internal/cuda", "internal/gpu", "internal/decode", "internal/kernels",
+		"internal/cuda", "internal/gpu", "internal/decode", "internal/kernels", "internal/parcel",
 	},
 	"cmd/gagg": {".", "internal/sink"}, // the library hands out records, the command writes them
 
@@ -40,11 +40,15 @@ var allowed = map[string][]string{
 	"internal/sink":      {"internal/column"},
 	"internal/cpu": {
 		"partition", "feedback", "merge", "internal/agg", "internal/arena", "internal/column", "internal/hostmem", "internal/key",
-		"internal/spill",
+		"internal/parcel", "internal/spill",
 	},
 
-	"internal/decode": {"internal/column", "internal/cuda", "internal/kernels", "internal/parquetio"},
-	"internal/gpu":    {"ega", "feedback", "streams", "internal/cpu", "internal/cuda", "internal/decode", "internal/hostmem", "internal/key"},
+	"internal/parcel": {},
+	"internal/decode": {"internal/column", "internal/cuda", "internal/kernels", "internal/parcel", "internal/parquetio"},
+	"internal/gpu": {
+		"ega", "feedback", "streams", "internal/cpu", "internal/cuda", "internal/decode", "internal/hostmem", "internal/key",
+		"internal/parcel",
+	},
 
 	"gpumem":           {"internal/cuda", "internal/kernels"},
 	"internal/kernels": {"internal/cuda"},
