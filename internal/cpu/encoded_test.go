@@ -80,6 +80,9 @@ func (t *fakeTile) Bytes() []byte { return make([]byte, 8*len(t.words)) }
 
 func (t *fakeTile) SubmitParcel(parcel Parcel) error {
 	t.Release()
+	if parcel.Rows() == 0 {
+		return errEmpty
+	}
 	d := t.of
 	u := &d.units
 	units := slices.Clone(parcel.Units())

@@ -46,8 +46,8 @@ type Returned interface {
 type Tile interface {
 	Words() []uint64           // for rows
 	Bytes() []byte             // for a parcel; none: the device makes no rows
-	Submit(rows int) error     // the tile is the device's again, as by Release
-	SubmitParcel(Parcel) error // the same
+	Submit(rows int) error     // at least one; the tile is the device's again, as by Release
+	SubmitParcel(Parcel) error // the same; the parcel has rows
 	Release()
 }
 
@@ -103,7 +103,7 @@ func (w *Worker) take(n int) ([]uint64, error) {
 	return rows, nil
 }
 
-// submit gives the device the tile that is being filled.
+// submit gives the device the tile that is being filled, unless it holds nothing.
 func (w *Worker) submit() error {
 	out := w.out
 	w.out = outgoing{}

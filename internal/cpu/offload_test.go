@@ -37,7 +37,10 @@ type fakeTile struct {
 	words []uint64
 }
 
-var errFake = errors.New("the device failed")
+var (
+	errFake  = errors.New("the device failed")
+	errEmpty = errors.New("a tile without rows was submitted")
+)
 
 func (d *fakeDevice) Tile() (Tile, error) {
 	d.mu.Lock()
@@ -84,6 +87,9 @@ func (t *fakeTile) Words() []uint64 { return t.words }
 
 func (t *fakeTile) Submit(rows int) error {
 	t.Release()
+	if rows == 0 {
+		return errEmpty
+	}
 	t.of.mu.Lock()
 	defer t.of.mu.Unlock()
 	t.of.rows = append(t.of.rows, t.words[:rows*t.of.stride]...)

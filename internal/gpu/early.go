@@ -71,10 +71,6 @@ func (t *earlyTile) Submit(rows int) error {
 }
 
 func (t *earlyTile) SubmitParcel(p cpu.Parcel) error {
-	if p.Rows() == 0 {
-		t.Release()
-		return nil
-	}
 	t.d.parcels.begin()
 	t.parcel = p.(*decode.Parcel)
 	return t.submit()

@@ -228,10 +228,6 @@ func (j *job) Settled(stop uint64) {
 
 // SubmitParcel has the device make the rows of a parcel in the slot.
 func (t *tile) SubmitParcel(p cpu.Parcel) error {
-	if p.Rows() == 0 {
-		t.Release()
-		return nil
-	}
 	t.pass.devices.parcels.begin()
 	return t.submit(p.(*decode.Parcel), nil)
 }
