@@ -1,23 +1,109 @@
 package ega
 
 import (
+	"errors"
+	"fmt"
+	"math/bits"
+	"unsafe"
+
 	"github.com/gagg-dev/gagg/internal/cuda"
+	"github.com/gagg-dev/gagg/internal/kernels"
 )
 
-// Groups is the groups that a pass left on the device, each in one place, whole, divided by the top bits of their hash
-// into partitions, and each partition into fine buckets by the bits that follow. Reader and Partition are called from any
+// Groups is the groups that a pass left on the device, each in one place, whole. They stay in the pass's table, where they lie
+// almost in order of their hashes: these divide them by their top bits into partitions, and each partition by the bits that follow into
+// fine buckets, which leave the table bucket by bucket, in order (ega_order.cu). Reader and Partition are called from any
 // goroutine. Close comes after the readers'.
 type Groups struct {
 	context *cuda.Context
-	host    func(int64) error
-	buffer  int // bytes of those of a reader
+	host    func(int64) error // budget of the host's memory; may be nil
 
-	memory *cuda.Memory // the rows, bucket after bucket
-	row    cuda.Size
-	bits   uint     // 2^bits partitions
-	fine   uint     // 2^fine buckets; at least bits
-	from   []uint32 // by bucket: its first row, and where the last one ends
+	table  *Table
+	view   kernels.EgaLayout
+	order  *kernels.EgaOrder
+	memory memory    // of places
+	places cuda.Span // from, on the device
+
+	row   cuda.Size
+	bits  uint     // 2^bits partitions
+	fine  uint     // 2^fine buckets; at least bits
+	from  []uint32 // by bucket: how many groups the buckets before it have; and how many there are
+	drawn int64    // of the host's budget, for from
+
+	room      cuda.Size // of the device's memory, for those who read
+	readers   int       // that there may be
+	readBytes cuda.Size // what each of the buffers of a reader may take of the host's
 }
+
+const (
+	// fineSlots is how many slots there are for a fine bucket, or up to twice as many: few, that its rows are soon put in order, and enough
+	// that numbers of buckets are a small part of the rows. A guess.
+	fineSlots = 32
+
+	// mostBits is the most of Finish, and of fine buckets, whose numbers take 256 MiB then.
+	mostBits = 26
+
+	// placesShare: the numbers of buckets have up to one of so many parts of the memory beside the table. A guess.
+	placesShare = 4
+)
+
+// fineBits is how many bits of the hash the slots of a table are divided by, at least as many as the caller wants.
+func fineBits(slots uint32, least uint) uint {
+	return max(min(uint(bits.Len32(slots/fineSlots|1))-1, mostBits), least, 1)
+}
+
+// placesBytes is the device memory for the numbers of so many buckets, and for making them.
+func placesBytes(fine uint) cuda.Size {
+	return passAligned(placesSize(fine)) + passAligned(sumsSize(fine))
+}
+
+func placesSize(fine uint) cuda.Size { return 4 * (cuda.Size(1)<<fine + 1) }
+
+func sumsSize(fine uint) cuda.Size { return 8 * cuda.Size(kernels.OrderFrom(1<<fine).Blocks) }
+
+// place finds out how many groups each fine bucket has: as many buckets as there is memory for their numbers.
+func (g *Groups) place(t *cuda.Thread, s *cuda.Stream) error {
+	for g.fine = fineBits(g.table.view.Slots, g.bits); g.fine > 1; g.fine-- {
+		if placesBytes(g.fine) <= g.room/placesShare && g.draw(int64(placesSize(g.fine))) {
+			break
+		}
+	}
+	g.room -= min(g.room, placesBytes(g.fine))
+	var sums cuda.Span
+	g.memory.thread = t
+	if err := g.memory.fulfil(wish{&g.places, placesSize(g.fine)}, wish{&sums, sumsSize(g.fine)}); err != nil {
+		return err
+	}
+	err := errors.Join(
+		s.Fill(sums, 0),
+		g.order.From(s, kernels.OrderFrom(1<<g.fine), g.view, g.table.view, uint32(g.fine), g.places.Ptr, sums.Ptr),
+		s.Synchronize(),
+	)
+	if err != nil {
+		return err
+	}
+	g.from = make([]uint32, 1<<g.fine+1)
+	return t.Read(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(g.from))), placesSize(g.fine)), g.places)
+}
+
+// draw takes some of the host's budget, or reports that it is refused.
+func (g *Groups) draw(bytes int64) bool {
+	if g.host != nil {
+		if g.host(bytes) != nil {
+			return false
+		}
+		g.drawn = bytes
+	}
+	return true
+}
+
+// deviceBuffer is the most device memory for one of the two buffers of a reader.
+func (g *Groups) deviceBuffer() cuda.Size {
+	return g.room / cuda.Size(2*g.readers) / passAlignment * passAlignment
+}
+
+// readable reports whether there is room to read partitions.
+func (g *Groups) readable() bool { return g.fine >= g.bits && g.deviceBuffer() >= g.row }
 
 // Len is how many groups there are.
 func (g *Groups) Len() uint64 { return uint64(g.from[len(g.from)-1]) }
@@ -33,17 +119,85 @@ func (g *Groups) buckets(p int) (first, end int) {
 	return p << (g.fine - g.bits), (p + 1) << (g.fine - g.bits)
 }
 
-// span is where the rows of some buckets are.
-func (g *Groups) span(first, end int) cuda.Span {
-	return g.memory.Span().Slice(cuda.Size(g.from[first])*g.row, cuda.Size(g.from[end])*g.row)
+// stretch is groups that leave the table together: those of the buckets from first to before end. Or, end being first, `rows` groups of
+// this bucket, behind `skip` others.
+type stretch struct {
+	first, end int
+	skip, rows uint32
+}
+
+// stretch is as many of the buckets from first to before end as so many rows have room for, none perhaps.
+func (g *Groups) stretch(first, end int, room uint32) stretch {
+	last := first
+	for last < end && g.from[last+1]-g.from[first] <= room {
+		last++
+	}
+	return stretch{first: first, end: last, rows: g.from[last] - g.from[first]}
+}
+
+// windows calls do with the groups of a bucket, as many as so many rows have room for at a time.
+func (g *Groups) windows(bucket int, room uint32, do func(stretch) error) error {
+	all := g.from[bucket+1] - g.from[bucket]
+	for skip := uint32(0); skip < all; skip += min(room, all-skip) {
+		if err := do(stretch{bucket, bucket, skip, min(room, all-skip)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// take queues that groups are copied from the table to the start of some memory.
+func (g *Groups) take(s *cuda.Stream, what stretch, to cuda.Span) (cuda.Span, error) {
+	to = to.Slice(0, cuda.Size(what.rows)*g.row)
+	buckets := uint32(max(what.end-what.first, 1))
+	return to, g.order.Take(
+		s, kernels.OrderTake(buckets), g.view, g.table.view, uint32(g.fine), g.places.Ptr, uint32(what.first), buckets, what.skip, what.rows, to.Ptr)
+}
+
+// send sends all groups to the placers.
+func (g *Groups) send(t *cuda.Thread, to *sender) (err error) {
+	memory := memory{thread: t}
+	defer func() { err = errors.Join(err, to.stream.Synchronize(), memory.close()) }()
+	buffer, err := memory.alloc(max(min(placeBytes, g.room), g.row))
+	if err != nil {
+		return fmt.Errorf("groups leave their table: %w", err)
+	}
+	send := func(some stretch) error {
+		rows, err := g.take(to.stream, some, buffer)
+		if err != nil {
+			return err
+		}
+		return to.dense(rows, uint64(some.rows))
+	}
+	room := uint32(buffer.Size / g.row)
+	for first, end := 0, 1<<g.fine; first < end; {
+		some := g.stretch(first, end, room)
+		if some.end == first { // more than there is room for
+			if err := g.windows(first, room, send); err != nil {
+				return err
+			}
+			first++
+			continue
+		}
+		if some.rows > 0 {
+			if err := send(some); err != nil {
+				return err
+			}
+		}
+		first = some.end
+	}
+	return nil
 }
 
 // Close frees the memory. A second call does nothing.
 func (g *Groups) Close() error {
-	if g.memory == nil {
+	if g.table == nil {
 		return nil
 	}
-	memory := g.memory
-	g.memory = nil
-	return current(g.context, memory.Close)
+	table := g.table
+	g.table = nil
+	if g.drawn > 0 {
+		_ = g.host(-g.drawn) // only asking for more can fail
+	}
+	return current(g.context, func() error { return errors.Join(g.memory.close(), table.Close()) })
 }

@@ -3,7 +3,6 @@ package ega
 import (
 	"errors"
 	"fmt"
-	"unsafe"
 
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
@@ -17,18 +16,20 @@ type GroupReader struct {
 	groups  *Groups
 	thread  *cuda.Thread
 	stream  *cuda.Stream
+	memory  memory
+	device  [2]cuda.Span // where groups of the table become dense
 	buffers [2]*cuda.Pinned
-	room    uint32      // rows of each
+	room    uint32      // rows of each of these
 	large   [2][]uint64 // pageable, for buckets that no buffer has room for
 }
 
-// Reader makes a reader. Errors: those of the driver and of the host's budget.
+// Reader makes a reader, of which there may be MultiPassConfig.Readers at a time. Errors: those of the driver and of the host's budget.
 func (g *Groups) Reader() (*GroupReader, error) {
 	t, err := g.context.Lock()
 	if err != nil {
 		return nil, err
 	}
-	r := &GroupReader{groups: g, thread: t}
+	r := &GroupReader{groups: g, thread: t, memory: memory{thread: t}}
 	if err := r.open(); err != nil {
 		return nil, errors.Join(fmt.Errorf("reader of groups: %w", err), r.Close())
 	}
@@ -49,10 +50,10 @@ func (g *Groups) bufferBytes() cuda.Size {
 		most = max(most, g.Partition(p))
 	}
 	share := max(cuda.Size(most)*g.row/readPieces, readLeast)
-	return max(min(share, cuda.Size(g.buffer)), g.row)
+	return max(min(share, g.readBytes, g.deviceBuffer()), g.row)
 }
 
-// open makes what a reader has: smaller buffers than it would like where the host allows no others.
+// open makes what a reader has: smaller buffers than it would like where device or host allow no others.
 func (r *GroupReader) open() (err error) {
 	if r.stream, err = r.thread.NewStream(); err != nil {
 		return err
@@ -66,7 +67,7 @@ func (r *GroupReader) open() (err error) {
 		size = r.buffers[i].Device().Size // the second is no larger, as it would be of no use
 	}
 	r.room = uint32(size / r.groups.row)
-	return nil
+	return r.memory.fulfil(wish{&r.device[0], size}, wish{&r.device[1], size})
 }
 
 // Read hands out the groups of partition p in pieces of whole rows, which are valid until emit returns, and which it may change.
@@ -123,33 +124,41 @@ type piece struct {
 	first, end int // the first bucket, and the one behind the last
 }
 
-// fetch queues the copy of as many buckets from first on as a buffer has room for, before end.
+// fetch queues that as many buckets from first on cross as a buffer has room for, before end.
 func (r *GroupReader) fetch(first, end, turn int) (piece, error) {
-	g := r.groups
-	last := first
-	for last < end && g.from[last+1]-g.from[first] <= r.room {
-		last++
-	}
-	if last == first && first < end { // larger than a buffer
+	some := r.groups.stretch(first, end, r.room)
+	switch {
+	case some.end == first && first < end: // larger than a buffer
 		return r.fetchLarge(first, turn)
+	case some.rows == 0:
+		return piece{first: first, end: some.end}, nil
 	}
-	span := g.span(first, last)
-	if span.Size == 0 {
-		return piece{first: first, end: last}, nil
-	}
-	to := r.buffers[turn%len(r.buffers)].Span(0, span.Size)
-	return piece{wordsOf(to.Bytes()), first, last}, r.stream.CopyOut(to, span)
+	rows, err := r.cross(some, turn)
+	return piece{rows, first, some.end}, err
 }
 
-// fetchLarge copies one bucket to pageable memory.
-func (r *GroupReader) fetchLarge(bucket, turn int) (piece, error) {
-	span := r.groups.span(bucket, bucket+1)
-	large := &r.large[turn%len(r.large)]
-	if n := int(span.Size / 8); n > len(*large) {
-		*large = make([]uint64, n)
+// cross queues the way of groups to the host.
+func (r *GroupReader) cross(some stretch, turn int) ([]uint64, error) {
+	from, err := r.groups.take(r.stream, some, r.device[turn%len(r.device)])
+	if err != nil {
+		return nil, err
 	}
-	rows := (*large)[:span.Size/8]
-	return piece{rows, bucket, bucket + 1}, r.thread.Read(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(rows))), span.Size), span)
+	to := r.buffers[turn%len(r.buffers)].Span(0, from.Size)
+	return wordsOf(to.Bytes()), r.stream.CopyOut(to, from)
+}
+
+// fetchLarge copies one bucket to pageable memory, and waits for that.
+func (r *GroupReader) fetchLarge(bucket, turn int) (piece, error) {
+	large := &r.large[turn%len(r.large)]
+	*large = (*large)[:0]
+	err := r.groups.windows(bucket, r.room, func(some stretch) error {
+		rows, err := r.cross(some, turn)
+		if err = errors.Join(err, r.stream.Synchronize()); err == nil {
+			*large = append(*large, rows...)
+		}
+		return err
+	})
+	return piece{*large, bucket, bucket + 1}, err
 }
 
 // Close frees what the reader has and unlocks the goroutine. A second call does nothing.
@@ -158,6 +167,7 @@ func (r *GroupReader) Close() error {
 	if r.stream != nil {
 		errs = append(errs, r.stream.Close())
 	}
+	errs = append(errs, r.memory.close())
 	for _, b := range r.buffers {
 		if b != nil {
 			errs = append(errs, unpin(r.groups.context, r.groups.host, b))

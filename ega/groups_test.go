@@ -47,14 +47,15 @@ func TestGroupReaderEmit(t *testing.T) {
 	r.do(g.Close())
 }
 
-// Groups come in order of their hashes as far as their fine buckets are no larger than expected, and others whole.
+// Groups come in order of their hashes as far as their fine buckets are no larger than expected, and others whole: here one that has
+// three times as many groups as slots, but not so many that a row finds none.
 func TestGroupReaderOrder(t *testing.T) {
 	r := newRig(t)
 	for _, l := range passLayouts {
 		for _, crowded := range []bool{false, true} {
 			rows := makeRows(rand.New(rand.NewPCG(5, 6)), &l, 3000, func(i int) uint64 { return uint64(i) })
-			for at := 0; crowded && at < len(rows); at += l.Stride() {
-				rows[at] = rows[at]>>3 | 5<<61 // in an eighth of the buckets, a hash still being one of a key
+			for at := 0; crowded && at < 120*l.Stride(); at += l.Stride() {
+				rows[at] = rows[at]>>15 | 5<<49 // a hash is still one of a key
 			}
 			g, reader := r.groups(&ega.MultiPassConfig{Layout: l, SlotBytes: 20_000, Device: 64 << 20}, rows)
 			last, ordered := uint64(0), true
@@ -98,4 +99,37 @@ func TestSlotContext(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	r.do(m.Close())
+}
+
+// Buckets that no buffer has room for leave the table in several windows, also those that go around its end; and so does the key that looks
+// like an empty slot.
+func TestGroupReaderWindows(t *testing.T) {
+	r := newRig(t)
+	for _, l := range passLayouts {
+		rows := makeRows(rand.New(rand.NewPCG(7, 8)), &l, 2000, func(i int) uint64 {
+			if i == 0 {
+				return empty
+			}
+			return uint64(i)
+		})
+		for at := l.Stride(); at < 100*l.Stride(); at += l.Stride() {
+			rows[at] = ^uint64(0) - rows[at]>>20 // begins at the last slots
+		}
+		for _, buffer := range []int{int(l.RowBytes()), 9*int(l.RowBytes()) + 8} {
+			g, reader := r.groups(&ega.MultiPassConfig{Layout: l, SlotBytes: 20_000, Device: 64 << 20, ReadBytes: buffer}, rows)
+			var all []uint64
+			largest := 0
+			r.do(reader.Read(0, func(rows []uint64) error {
+				all = append(all, rows...)
+				largest = max(largest, len(rows)/l.Stride())
+				return nil
+			}))
+			if largest < 99 {
+				t.Errorf("%+v: the groups of one bucket came in pieces of at most %d", l, largest)
+			}
+			r.same(&l, all, ega.Combine(&l, rows))
+			r.do(reader.Close())
+			r.do(g.Close())
+		}
+	}
 }

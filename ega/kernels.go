@@ -6,7 +6,6 @@ import (
 
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/kernels"
-	"github.com/gagg-dev/gagg/partition"
 )
 
 // family is the kernels of one shape; internal/kernels/ega_kernels.cuh tells what each does.
@@ -72,7 +71,6 @@ func PassKernels(c *cuda.Context, l *Layout) []*cuda.Source {
 	return slices.Concat(
 		newFamily(c, l).Parts(sharedKernel, probeKernel, clearKernel, collectKernel),
 		kernels.NewEgaCount(c).Parts(),
-		partition.ScatterKernels(kernels.NewEgaScatter(c), l.Stride()),
 		kernels.NewEgaOrder(c).Parts(),
 	)
 }

@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 
 	"github.com/gagg-dev/gagg/internal/cuda"
-	"github.com/gagg-dev/gagg/partition"
 	"github.com/gagg-dev/gagg/streams"
 )
 
@@ -19,7 +18,7 @@ import (
 //	frozen    the table stays. Rows whose group is in it are combined, the others, the rest, are appended to the
 //	          lane's chains of pages (partition.Chains), and whole tiles while hardly any row is combined. When pages
 //	          run out, all chains of a set are copied to the host, and the lane goes on with another set
-//	finished  if no row went to a chain, the groups stay on the device, divided by their hash: Groups. Else
+//	finished  if no row went to a chain, the groups stay on the device, in the table, which is read in order of hash: Groups. Else
 //	          all of them, and the rows of the chains, are on the host
 //
 // Invariants. ONE-PLACE: a submitted row is combined into the table, or it is in a chain, or it was given to Place: one of
@@ -143,6 +142,3 @@ func (m *MultiPass) free() error {
 	}
 	return errors.Join(append(errs, m.placing.close(), m.table.close())...)
 }
-
-// mostBits is the most of Finish.
-const mostBits = partition.MaxDeviceBits

@@ -21,12 +21,14 @@ type MultiPassConfig struct {
 	Device int64             // bytes of device memory that all of it may take, Groups too
 	Host   func(int64) error // budget for pinned memory, as in streams.Config; may be nil
 	Groups uint64            // an estimate of how many groups there are; 0: not known
+	Bound  uint64            // how many there can be at most; 0: not known
 
 	// Placers is how many goroutines take rows for which the device has no room; default 1. Place is called by
 	// them, with their number from 0, each with other rows, which it copies; they are not valid after it returned.
 	Placers int
 	Place   func(placer int, rows []uint64) error
 
+	Readers   int // how many GroupReaders there may be at a time; default 1
 	ReadBytes int // of each of the two pinned buffers of a GroupReader at most; default 4 MiB
 
 	Trace func(streams.Interval) // as in streams.Config
@@ -43,6 +45,7 @@ func (c MultiPassConfig) withDefaults() MultiPassConfig {
 	set(&c.Streams, streams.DefaultStreams)
 	set(&c.Depth, streams.DefaultDepth)
 	set(&c.Placers, 1)
+	set(&c.Readers, 1)
 	set(&c.ReadBytes, readBytes)
 	return c
 }
@@ -65,6 +68,7 @@ func (c *MultiPassConfig) Validate() error {
 		{"Slots", c.Slots},
 		{"SlotBytes", c.SlotBytes},
 		{"Placers", c.Placers},
+		{"Readers", c.Readers},
 		{"ReadBytes", c.ReadBytes},
 		{"Made.Rows", c.Made.Rows},
 		{"Made.WorkBytes", c.Made.WorkBytes},

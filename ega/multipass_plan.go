@@ -11,9 +11,14 @@ import (
 )
 
 const (
-	// passTableShare is the share that the table may have of the memory beside the stages. At the end it and a dense
-	// copy of its groups are there at once, and then that copy and its division, so it is below a half.
+	// passTableShare is the share that the table may have of the memory beside the stages. The chains have the rest once rows find no
+	// slot: the more of it, the better they leave the device while others come. A guess.
 	passTableShare = 0.45
+
+	// wholeTableShare is the same where all groups that there can be fit such a table up to wholeLoad: no chains are to be expected then. What
+	// is left is for those who read the groups. Guesses.
+	wholeTableShare = 0.85
+	wholeLoad       = 0.85
 
 	// passSlots is how many slots the table has at first if nobody knows how many groups there are: so
 	// few that clearing and leaving it cost nothing. A guess.
@@ -33,6 +38,10 @@ const (
 	// growingProbes is how many slots a row looks at while the table may grow: a row that finds none in so many
 	// shows that it is some two thirds full (by the formulas of linear probing, for 2^20 slots).
 	growingProbes = 128
+
+	// wholeProbes is the same in a table that cannot grow, but has room for all groups that there can be: of 1e9 groups none lies farther
+	// at a load of 0.9 (the longest distance is about ln(groups)/(load-1-ln(load)) slots).
+	wholeProbes = 4096
 
 	// frozenProbes is the same in a table that is full and stays, where a row without a slot reads them all. Few
 	// groups lie farther, mostly late and so rare ones. A guess.
@@ -63,6 +72,7 @@ type passPlan struct {
 
 	device, stages cuda.Size // all of it; what all stages have
 	mostSlots      uint32    // that the table may have
+	whole          bool      // it has room for all groups that there can be
 	slots          uint32    // that it has at first
 }
 
@@ -84,7 +94,13 @@ func planPass(c *MultiPassConfig) (passPlan, error) {
 		return p, &SmallError{Has: p.device, Need: need}
 	}
 	rest := p.device - p.stages
-	p.mostSlots = tableSlots(p.layout, min(rest-pools, cuda.Size(passTableShare*float64(rest))))
+	most := func(share float64) uint32 {
+		return tableSlots(p.layout, min(rest-pools, cuda.Size(share*float64(rest))))
+	}
+	p.mostSlots = most(passTableShare)
+	if whole := most(wholeTableShare); c.Bound > 0 && float64(c.Bound) <= wholeLoad*float64(whole) {
+		p.mostSlots, p.whole = whole, true
+	}
 	p.slots = min(passSlots, p.mostSlots)
 	if c.Groups > 0 {
 		wanted := uint64(min(float64(c.Groups)/tableLoad, passMostSlots))
@@ -106,19 +122,35 @@ func (p *passPlan) madeBytes() cuda.Size {
 	return passAligned(cuda.Size(p.made.Rows) * p.layout.RowBytes())
 }
 
-// next is how many slots a table of so many may grow to; 0: it may not.
-func (p *passPlan) next(slots uint32) uint32 {
-	next := uint32(min(passGrowth*uint64(slots), uint64(p.mostSlots)))
+// next is how many slots a table of so many, with so many groups, may grow to; 0: it may not. The groups made dense are beside the old
+// table, and then beside the new one, but never both (BUDGET).
+func (p *passPlan) next(slots uint32, groups uint64) uint32 {
+	dense := passAligned(cuda.Size(groups) * p.layout.RowBytes())
+	if dense > p.beside(slots) {
+		return 0
+	}
+	next := uint32(min(passGrowth*uint64(slots), uint64(p.mostSlots), uint64(tableSlots(p.layout, p.device-p.stages-dense))))
 	if next < slots+slots/4 { // not worth the moving
 		return 0
 	}
 	return next
 }
 
-// pool is what each lane has for pages beside a table of so many slots.
-func (p *passPlan) pool(slots uint32) cuda.Size {
-	return (p.device - p.stages - tableBytes(p.layout, slots)) / cuda.Size(p.lanes)
+// probes is how many slots a row looks at in a table of so many that is not frozen.
+func (p *passPlan) probes(slots uint32) uint32 {
+	if p.whole && p.next(slots, 0) == 0 {
+		return wholeProbes
+	}
+	return growingProbes
 }
+
+// beside is the memory beside the stages and a table of so many slots: for chains, or for those who read the groups.
+func (p *passPlan) beside(slots uint32) cuda.Size {
+	return p.device - p.stages - tableBytes(p.layout, slots)
+}
+
+// pool is what each lane has for pages beside a table of so many slots.
+func (p *passPlan) pool(slots uint32) cuda.Size { return p.beside(slots) / cuda.Size(p.lanes) }
 
 // passAlignment is what an allocation may take more than was asked for.
 const passAlignment = 512

@@ -26,11 +26,12 @@ func TestPlanPass(t *testing.T) {
 				if each := p.stages / cuda.Size(c.Streams*c.Depth); each < cuda.Size(p.slot)+p.scratch() {
 					t.Errorf("%+v: a stage has %v, its input and scratch memory are %v and %v", p, each, cuda.Size(p.slot), p.scratch())
 				}
-				if p.slots > p.mostSlots || p.next(p.mostSlots) != 0 {
+				if p.slots > p.mostSlots || p.next(p.mostSlots, 0) != 0 {
 					t.Errorf("%+v: more slots than the most", p)
 				}
-				for slots := p.slots; slots != 0; slots = p.next(slots) {
+				for slots := p.slots; slots != 0; {
 					checkPools(t, &p, slots)
+					slots = checkGrowth(t, &p, slots)
 				}
 			}
 		}
@@ -44,6 +45,50 @@ func madeFor(l *Layout, lanes int, device int64) MadeConfig {
 	}
 	all := device / 10 / int64(2*lanes*streams.DefaultDepth) / int64(l.RowBytes())
 	return MadeConfig{Rows: int(min(all, MaxMadeRows)), WorkBytes: 12345}
+}
+
+// checkGrowth looks at the move of as many groups as a table has slots to a larger one.
+func checkGrowth(t *testing.T, p *passPlan, slots uint32) (next uint32) {
+	t.Helper()
+	dense := passAligned(cuda.Size(slots) * p.layout.RowBytes())
+	if next = p.next(slots, uint64(slots)); next == 0 {
+		return 0
+	}
+	for _, n := range []uint32{slots, next} {
+		if p.stages+tableBytes(p.layout, n)+dense > p.device {
+			t.Errorf("BUDGET: %+v: %d to %d slots: %d beside a table of %d", p, slots, next, dense, n)
+		}
+	}
+	return next
+}
+
+// A table may have most of the memory if it has room for all groups that there can be, and rows look far for a slot in it then.
+func TestPlanPassWhole(t *testing.T) {
+	layout := Layout{Hash: true, KeyWords: 1, Ops: []Op{Add}}
+	config := MultiPassConfig{Layout: layout, Device: 8 << 30}.withDefaults()
+	part, err := planPass(&config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		bound uint64
+		whole bool
+	}{
+		{1000, true},
+		{uint64(part.mostSlots) * 3 / 2, true},
+		{uint64(part.mostSlots) * 2, false},
+		{1 << 40, false},
+	} {
+		config.Bound = c.bound
+		p, err := planPass(&config)
+		if err != nil || p.whole != c.whole || p.whole != (p.mostSlots > part.mostSlots) {
+			t.Errorf("%d groups at most: whole is %t, %d slots of %d, %v", c.bound, p.whole, p.mostSlots, part.mostSlots, err)
+		}
+		if p.whole != (p.probes(p.mostSlots) == wholeProbes) || p.probes(p.slots) != growingProbes {
+			t.Errorf("%+v: %d probes at first, %d at last", p, p.probes(p.slots), p.probes(p.mostSlots))
+		}
+		checkPools(t, &p, p.mostSlots)
+	}
 }
 
 // checkPools looks at the chains beside a table of so many slots.

@@ -33,6 +33,7 @@ type passRig struct {
 func (p *passRig) run(c *cuda.Context, rows []uint64) (err error) {
 	p.placed, p.device = nil, nil
 	cfg := p.config
+	cfg.Readers = 2
 	cfg.Place = func(placer int, rows []uint64) error {
 		if p.place != nil {
 			if err := p.place(placer, rows); err != nil {

@@ -42,7 +42,7 @@ func (p *passTable) open(k *Kernels, plan *passPlan, groups uint64) error {
 
 // make replaces the table, which is closed, by an empty one.
 func (p *passTable) make(k *Kernels, s *cuda.Stream, slots uint32) (err error) {
-	if p.table, err = NewTable(k, TableConfig{Slots: slots, Probes: growingProbes}); err != nil {
+	if p.table, err = NewTable(k, TableConfig{Slots: slots, Probes: p.plan.probes(slots)}); err != nil {
 		return err
 	}
 	p.slots = slots
@@ -127,16 +127,29 @@ func (p *passTable) grow(k *Kernels, s *cuda.Stream, epoch int) (bool, error) {
 	case p.epoch != epoch:
 		return true, nil
 	}
-	slots := p.plan.next(p.slots)
+	groups, err := p.settled(k, s)
+	if err != nil {
+		return false, err
+	}
+	slots := p.plan.next(p.slots, groups)
 	if slots == 0 {
 		p.freeze()
 		return false, nil
 	}
-	if err := p.move(k, s, slots); err != nil {
+	if err := p.move(k, s, groups, slots); err != nil {
 		return false, fmt.Errorf("grow the table to %d slots: %w", slots, err)
 	}
 	p.epoch++
 	return true, nil
+}
+
+// settled is how many groups there are once all work of the context has ended.
+func (p *passTable) settled(k *Kernels, s *cuda.Stream) (uint64, error) {
+	if err := k.thread.Synchronize(); err != nil {
+		return 0, err
+	}
+	p.table.memory.thread = k.thread
+	return p.table.groups(s)
 }
 
 // freeze lets the table stay as it is. Rows look at fewer slots from now on: one whose group lies farther goes
@@ -146,13 +159,9 @@ func (p *passTable) freeze() {
 	p.table.view.Probes = min(p.table.view.Probes, frozenProbes)
 }
 
-// move moves the groups to a table of so many slots. The groups made dense are beside the old table, and then
-// beside the new one, but never both (BUDGET).
-func (p *passTable) move(k *Kernels, s *cuda.Stream, slots uint32) (err error) {
-	if err := k.thread.Synchronize(); err != nil {
-		return err
-	}
-	dense, groups, err := p.dense(k, s)
+// move moves the groups, of which there are so many, to a table of so many slots.
+func (p *passTable) move(k *Kernels, s *cuda.Stream, groups uint64, slots uint32) (err error) {
+	dense, err := p.dense(k, s, groups)
 	if err != nil {
 		return err
 	}
@@ -174,23 +183,30 @@ func (p *passTable) move(k *Kernels, s *cuda.Stream, slots uint32) (err error) {
 }
 
 // dense makes the groups dense, in memory of their own, and closes the table. Nothing is under way.
-func (p *passTable) dense(k *Kernels, s *cuda.Stream) (_ *cuda.Memory, groups uint64, err error) {
-	t := p.table
-	t.memory.thread = k.thread
-	if groups, err = t.groups(s); err != nil {
-		return nil, 0, err
-	}
+func (p *passTable) dense(k *Kernels, s *cuda.Stream, groups uint64) (*cuda.Memory, error) {
 	dense, err := k.thread.Alloc(cuda.Size(max(groups, 1)) * k.Layout.RowBytes())
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	if err = errors.Join(t.Collect(s, dense.Span()), s.Synchronize()); err == nil {
+	if err = errors.Join(p.table.Collect(s, dense.Span()), s.Synchronize()); err == nil {
 		err = p.close()
 	}
 	if err != nil {
-		return nil, 0, errors.Join(err, dense.Close())
+		return nil, errors.Join(err, dense.Close())
 	}
-	return dense, groups, nil
+	return dense, nil
+}
+
+// take is the table, whose groups stay in it. The pass has none any more.
+func (p *passTable) take() (*Table, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.table == nil {
+		return nil, errNoTable
+	}
+	table := p.table
+	p.table = nil
+	return table, nil
 }
 
 // size is how many slots there are.

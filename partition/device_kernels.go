@@ -18,11 +18,6 @@ func movePlace(stride int) int {
 	}
 }
 
-// ScatterKernels is those of k that divide rows of so many words, to be loaded before they are needed.
-func ScatterKernels(k *kernels.EgaScatter, stride int) []*cuda.Source {
-	return k.Parts(0, 1, 2, movePlace(stride))
-}
-
 // ChainKernels is those of k that append rows of so many words to chains.
 func ChainKernels(k *kernels.EgaScatterChain, stride int) []*cuda.Source {
 	return k.Parts(0, 1, 2, movePlace(stride))

@@ -205,7 +205,7 @@ func (d *Devices) start(c *cuda.Context) (p *pass, err error) {
 	config := ega.MultiPassConfig{
 		Layout: d.config.Layout, Streams: d.config.Streams, Device: p.memory, Host: p.pinned.take,
 		Slots: slots, SlotBytes: bytes,
-		Groups: groupsOf(host), Placers: len(p.placers), Place: p.place, Timed: true,
+		Groups: groupsOf(host), Bound: boundOf(host), Placers: len(p.placers), Place: p.place, Readers: host.Threads, Timed: true,
 	}
 	p.planDecoding(&config)
 	if d.config.Trace != nil {
@@ -262,6 +262,15 @@ func groupsOf(c *cpu.Config) uint64 {
 		return 0
 	}
 	return uint64(c.AtMost)
+}
+
+// boundOf is how many groups there can be at most; 0: nobody knows.
+func boundOf(c *cpu.Config) uint64 {
+	bound := c.Rows
+	if bound < 0 || c.AtMost >= 0 && c.AtMost < bound {
+		bound = c.AtMost
+	}
+	return uint64(max(bound, 0))
 }
 
 // place copies rows into the buckets of a placer.

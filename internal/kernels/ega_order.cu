@@ -1,65 +1,209 @@
-// The rows of fine buckets are put in order of their hashes, so that whoever reads bucket after bucket reads rows in
-// order.
+// The groups of a table leave it in order of their hashes, and the table stays as it is: slots are chosen by the top bits
+// of the hash and probed in line (HASH-ORDER), so that the groups of a fine bucket, an equal part of all hashes, lie in the slots where
+// these hashes begin and shortly behind.
 //
-//   ega_order_buckets   rows go to their place in their bucket
+//   ega_order_from   where the groups of each fine bucket are, were all of them dense and in order
+//   ega_order_take   the groups of some fine buckets, dense and in order
 //
-// Who takes part: a warp for each bucket, in turns. What is read: the rows of a bucket, the first words of rows
-// twice. What is written: the same rows, in other memory. There are no barriers, and a warp is never divided
-// where lanes exchange words.
+// Who takes part: a warp for each bucket. Nobody changes the table meanwhile.
 //
-// A row's place is how many rows of its bucket come before it. Each lane compares its hashes with those of all
-// rows: as many steps as rows, which is little for the two dozen that buckets are made for. Larger buckets are few, and are copied
-// as they are. Rows of one hash keep their order: what is to come first among them, the host knows.
-#include "device.cuh"
+// WITHIN-CLUSTER  A row lies where its hash begins or behind, with no empty slot in between: it went by none, and no row is
+//                 taken out. So all rows of a bucket have been seen at the first empty slot behind those where its hashes
+//                 begin. Behind the last slot comes slot 0.
+//
+// A row's place in its bucket is how many rows of it come before it. Each lane compares its hashes with those of all
+// rows: as many steps as rows, which is little for the two dozen that buckets are made for. Larger buckets are few, and their rows come
+// out in the order of their slots. Rows of one hash have any order: what is to come first among them, the host knows.
+#include "ega_gather.cuh"
+#include "scan.cuh"
 
 // Most rows of a bucket that is put in order: ORDER_ROWS a lane.
-constexpr uint32_t ORDER_ROWS = 2;
+constexpr uint32_t ORDER_ROWS = 3;
 constexpr uint32_t ORDER_MOST = ORDER_ROWS * warpSize;
+constexpr uint32_t ORDER_THREADS = 256;
 
-// order_places sets place[j] to the place of row lane + 32 j among n rows, at most ORDER_MOST, of `stride` words, of
-// which the first is the hash. All lanes of a warp call; those without a row get places that mean nothing.
-__device__ __forceinline__ void order_places(const uint64_t* rows, uint32_t n, uint32_t stride, uint32_t* place) {
-  uint64_t hash[ORDER_ROWS];
-#pragma unroll
-  for (uint32_t j = 0; j < ORDER_ROWS; j++) {
-    uint32_t row = lane_id() + j * warpSize;
-    hash[j] = row < n ? rows[uint64_t(row) * stride] : 0;
-    place[j] = 0;
+// OrderBucket is a fine bucket of a table, and a warp's walk over the slots in which it may have rows.
+template <class Shape>
+struct OrderBucket {
+  EgaGlobal place;
+  uint32_t bucket, fine;  // its number, of 2^fine
+  uint64_t last;          // the last slot where its hashes begin
+  uint64_t at;            // of the lane
+  uint64_t end;           // all slots have been seen
+  uint64_t hash;          // of the row in the lane's slot, if there is one
+
+  __device__ __forceinline__ OrderBucket(const EgaLayout& layout, const EgaTable& table, uint32_t b, uint32_t fine)
+      : place(table, ega_stride<Shape>(layout)), bucket(b), fine(fine) {
+    uint64_t low = uint64_t(b) << (64 - fine), start = ega_start(low, 0, table.slots);
+    last = ega_start(low | ~uint64_t(0) >> fine, 0, table.slots);
+    at = start + lane_id();
+    end = start + table.slots;
   }
-  for (uint32_t k = 0; k < n; k++) {
-    uint64_t other = rows[uint64_t(k) * stride];
-#pragma unroll
-    for (uint32_t j = 0; j < ORDER_ROWS; j++) {
-      place[j] += other < hash[j] || (other == hash[j] && k < lane_id() + j * warpSize);
+  __device__ __forceinline__ uint32_t slot() const {
+    return static_cast<uint32_t>(at < place.table.slots ? at : at - place.table.slots);
+  }
+  __device__ __forceinline__ bool has(uint64_t h) const { return uint32_t(h >> (64 - fine)) == bucket; }
+
+  // look says in which of the next 32 slots there are rows of the bucket; done: behind them there are none.
+  __device__ __forceinline__ uint32_t look(const EgaLayout& layout, bool& done) {
+    bool within = at < end, used = within && ega_used<Shape>(layout, place, slot());
+    hash = used ? *place.word(slot(), 0) : 0;
+    done = __any_sync(FULL_MASK, !within || (!used && at > last));
+    return __ballot_sync(FULL_MASK, used && has(hash));
+  }
+  __device__ __forceinline__ void next() { at += warpSize; }
+
+  // extra says whether the row of the slot behind all others is one of the bucket.
+  __device__ __forceinline__ bool extra(const EgaLayout& layout) const {
+    return ega_used<Shape>(layout, place, place.extra()) && has(*place.word(place.extra(), 0));
+  }
+};
+
+// order_count is how many rows a bucket has. The lanes of a full warp call.
+template <class Shape>
+__device__ __forceinline__ uint32_t order_count(const EgaLayout& layout, const EgaTable& table, uint32_t b,
+                                                uint32_t fine) {
+  OrderBucket<Shape> bucket(layout, table, b, fine);
+  uint32_t count = bucket.extra(layout);
+  for (bool done = false; !done; bucket.next()) count += __popc(bucket.look(layout, done));
+  return count;
+}
+
+// Sets from[b] to the number of rows of all buckets before b, of 2^fine, and from[2^fine] to that of all. A block for
+// ORDER_THREADS buckets; a word a block of `tiles` is 0 before. Blocks wait for blocks before them only (RESIDENT-ORDER).
+extern "C" __global__ void __launch_bounds__(ORDER_THREADS) ega_order_from(EgaLayout layout, EgaTable table,
+                                                                           uint32_t fine, uint32_t* from,
+                                                                           uint64_t* tiles) {
+  __shared__ uint32_t scratch[SCAN_SCRATCH];
+  __shared__ uint64_t before;
+  uint32_t buckets = 1u << fine, b = blockIdx.x * ORDER_THREADS + threadIdx.x, count = 0;
+  for (uint32_t i = 0; i < warpSize; i++) {
+    uint32_t other = b - lane_id() + i;  // the same for all lanes
+    if (other >= buckets) break;
+    uint32_t n = layout.key_words == 1 ? order_count<EgaKeys<1>>(layout, table, other, fine)
+                                       : order_count<EgaAny>(layout, table, other, fine);
+    if (lane_id() == i) count = n;
+  }
+  uint32_t all;
+  uint32_t inside = block_sum_before(count, scratch, all);
+  if (warp_id() == 0) {
+    uint64_t sum = ega_look_back(tiles, blockIdx.x, all);
+    if (lane_id() == 0) before = sum;
+  }
+  __syncthreads();
+  if (b >= buckets) return;
+  from[b] = static_cast<uint32_t>(before) + inside;
+  if (b + 1 == buckets) from[buckets] = static_cast<uint32_t>(before) + inside + count;
+}
+
+// OrderWindow is what part of a bucket's rows goes where: row k of the bucket to rows + (k - skip), where that is below `rows`.
+struct OrderWindow {
+  uint64_t* to;
+  uint32_t skip, rows;
+};
+
+// order_copy copies the row of a slot to row k of a window. The lanes of a full warp call.
+__device__ __forceinline__ void order_copy(const EgaGlobal& place, uint32_t slot, const OrderWindow& window, uint32_t k) {
+  if (k - window.skip >= window.rows) return;
+  uint64_t* to = window.to + uint64_t(k - window.skip) * place.stride;
+  for (uint32_t w = lane_id(); w < place.stride; w += warpSize) to[w] = *place.word(slot, w);
+}
+
+// order_unsorted copies the rows of a bucket as they lie in the table. The lanes of a full warp call.
+template <class Shape>
+__device__ __forceinline__ void order_unsorted(const EgaLayout& layout, OrderBucket<Shape>& bucket, uint32_t n,
+                                               const OrderWindow& window) {
+  uint32_t k = 0;
+  if (bucket.extra(layout)) order_copy(bucket.place, bucket.place.extra(), window, k++);
+  for (bool done = false; k < n && !done; bucket.next()) {
+    uint32_t slot = bucket.slot();
+    for (uint32_t mask = bucket.look(layout, done); mask != 0; mask &= mask - 1) {
+      order_copy(bucket.place, __shfl_sync(FULL_MASK, slot, __ffs(mask) - 1), window, k++);
     }
   }
 }
 
-// Copies the rows of buckets to the same buckets in `to`, those of buckets of up to ORDER_MOST rows in order of their
-// hashes. Bucket b is the rows from[b] to from[b + 1].
-extern "C" __global__ void __launch_bounds__(256) ega_order_buckets(const uint64_t* rows, uint64_t* to,
-                                                                     const uint32_t* from, uint32_t buckets,
-                                                                     uint32_t stride) {
+// OrderRows is the rows of a bucket that a warp puts in order, in shared memory.
+struct OrderRows {
+  uint64_t hash[ORDER_MOST];
+  uint32_t slot[ORDER_MOST];    // in any order
+  uint32_t sorted[ORDER_MOST];  // in order of hashes
+};
+
+// order_find collects the rows of a bucket. The lanes of a full warp call.
+template <class Shape>
+__device__ __forceinline__ void order_find(const EgaLayout& layout, OrderBucket<Shape>& bucket, uint32_t n,
+                                           OrderRows& rows) {
+  uint32_t k = 0;
+  if (bucket.extra(layout)) {
+    if (lane_id() == 0) {
+      rows.hash[k] = *bucket.place.word(bucket.place.extra(), 0);
+      rows.slot[k] = bucket.place.extra();
+    }
+    k++;
+  }
+  for (bool done = false; k < n && !done; bucket.next()) {
+    uint32_t mask = bucket.look(layout, done), mine = k + __popc(mask & lanes_below());
+    if ((mask >> lane_id() & 1) != 0 && mine < n) {
+      rows.hash[mine] = bucket.hash;
+      rows.slot[mine] = bucket.slot();
+    }
+    k += __popc(mask);
+  }
+  __syncwarp(FULL_MASK);
+}
+
+// order_sort puts n rows in order. The lanes of a full warp call.
+__device__ __forceinline__ void order_sort(OrderRows& rows, uint32_t n) {
+  for (uint32_t i = lane_id(); i < n; i += warpSize) {
+    uint64_t hash = rows.hash[i];
+    uint32_t place = 0;
+    for (uint32_t k = 0; k < n; k++) {
+      uint64_t other = rows.hash[k];
+      place += other < hash || (other == hash && k < i);
+    }
+    rows.sorted[place] = rows.slot[i];
+  }
+  __syncwarp(FULL_MASK);
+}
+
+// order_bucket copies the rows of a bucket, n of them. The lanes of a full warp call.
+template <class Shape>
+__device__ __forceinline__ void order_bucket(const EgaLayout& layout, const EgaTable& table, uint32_t b, uint32_t fine,
+                                             uint32_t n, const OrderWindow& window, OrderRows& rows) {
+  OrderBucket<Shape> bucket(layout, table, b, fine);
+  if (n > ORDER_MOST) {
+    order_unsorted(layout, bucket, n, window);
+    return;
+  }
+  order_find(layout, bucket, n, rows);
+  order_sort(rows, n);
+  uint32_t stride = bucket.place.stride;
+  for (uint32_t word = lane_id(); word < n * stride; word += warpSize) {
+    uint32_t row = word / stride, w = word - row * stride;  // of few words
+    if (row - window.skip < window.rows) {
+      window.to[uint64_t(row - window.skip) * stride + w] = *bucket.place.word(rows.sorted[row], w);
+    }
+  }
+  __syncwarp(FULL_MASK);  // the next bucket's rows may take the memory
+}
+
+// Copies the rows of `buckets` buckets, from number `first` on, to `to`, one bucket behind the other. Of a bucket alone a window may be
+// asked for: at most `rows` rows from number `skip` on. Else skip is 0, and rows no less than any bucket has.
+extern "C" __global__ void __launch_bounds__(ORDER_THREADS) ega_order_take(EgaLayout layout, EgaTable table,
+                                                                           uint32_t fine, const uint32_t* from,
+                                                                           uint32_t first, uint32_t buckets,
+                                                                           uint32_t skip, uint32_t rows, uint64_t* to) {
+  __shared__ OrderRows memory[ORDER_THREADS / warpSize];
   uint32_t warps = global_threads() / warpSize;
-  for (uint32_t b = global_warp(); b < buckets; b += warps) {
-    uint32_t first = from[b], n = from[b + 1] - first;
-    const uint64_t* in = rows + uint64_t(first) * stride;
-    uint64_t* out = to + uint64_t(first) * stride;
-    bool ordered = n <= ORDER_MOST;
-    uint32_t place[ORDER_ROWS];
-    if (ordered) order_places(in, n, stride, place);
-    uint64_t words = uint64_t(n) * stride;
-    for (uint64_t done = 0; done < words; done += warpSize) {  // all lanes take all turns
-      uint64_t word = done + lane_id();
-      if (!ordered) {
-        if (word < words) out[word] = in[word];
-        continue;
-      }
-      uint32_t row = uint32_t(word) / stride;  // of few words
-      uint32_t low = __shfl_sync(FULL_MASK, place[0], row % warpSize);
-      uint32_t high = __shfl_sync(FULL_MASK, place[1], row % warpSize);
-      uint32_t at = row < warpSize ? low : high;
-      if (word < words) out[uint64_t(at) * stride + (uint32_t(word) - row * stride)] = in[word];
+  for (uint32_t i = global_warp(); i < buckets; i += warps) {
+    uint32_t b = first + i, begin = from[b], n = from[b + 1] - begin;
+    if (n == 0) continue;
+    OrderWindow window{to + uint64_t(begin - from[first]) * ega_stride<EgaAny>(layout), skip, rows};
+    if (layout.key_words == 1) {
+      order_bucket<EgaKeys<1>>(layout, table, b, fine, n, window, memory[warp_id()]);
+    } else {
+      order_bucket<EgaAny>(layout, table, b, fine, n, window, memory[warp_id()]);
     }
   }
 }

@@ -12,7 +12,7 @@ import (
 //go:embed ptx/ega_order.ptx
 var egaOrderPTX []byte
 
-var egaOrderSource = Source{PTX: egaOrderPTX, Kernels: []string{"ega_order_buckets"}}
+var egaOrderSource = Source{PTX: egaOrderPTX, Kernels: []string{"ega_order_from", "ega_order_take"}}
 
 // EgaOrder is the kernels of ega_order.cu in a context.
 type EgaOrder struct {
@@ -31,17 +31,40 @@ func LoadEgaOrder(t *cuda.Thread) (*EgaOrder, error) {
 	return k, nil
 }
 
-// Buckets launches ega_order_buckets.
-func (k *EgaOrder) Buckets(stream *cuda.Stream, grid cuda.Grid, rows cuda.Ptr, to cuda.Ptr, from cuda.Ptr, buckets uint32, stride uint32) error {
-	args := egaOrderBucketsArgs{rows: rows, to: to, from: from, buckets: buckets, stride: stride}
-	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 32)
+// From launches ega_order_from.
+func (k *EgaOrder) From(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, table EgaTable, fine uint32, from cuda.Ptr, tiles cuda.Ptr) error {
+	args := egaOrderFromArgs{layout: layout, table: table, fine: fine, from: from, tiles: tiles}
+	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 136)
 }
 
-// egaOrderBucketsArgs lies in memory as ega_order_buckets's parameters.
-type egaOrderBucketsArgs struct {
-	rows    cuda.Ptr
-	to      cuda.Ptr
+// egaOrderFromArgs lies in memory as ega_order_from's parameters.
+type egaOrderFromArgs struct {
+	layout EgaLayout
+	_      [4]byte
+	table  EgaTable
+	fine   uint32
+	_      [4]byte
+	from   cuda.Ptr
+	tiles  cuda.Ptr
+}
+
+// Take launches ega_order_take.
+func (k *EgaOrder) Take(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, table EgaTable, fine uint32, from cuda.Ptr, first uint32, buckets uint32, skip uint32, rows uint32, to cuda.Ptr) error {
+	args := egaOrderTakeArgs{layout: layout, table: table, fine: fine, from: from, first: first, buckets: buckets, skip: skip, rows: rows, to: to}
+	return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 152)
+}
+
+// egaOrderTakeArgs lies in memory as ega_order_take's parameters.
+type egaOrderTakeArgs struct {
+	layout  EgaLayout
+	_       [4]byte
+	table   EgaTable
+	fine    uint32
+	_       [4]byte
 	from    cuda.Ptr
+	first   uint32
 	buckets uint32
-	stride  uint32
+	skip    uint32
+	rows    uint32
+	to      cuda.Ptr
 }
