@@ -1,11 +1,8 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -13,31 +10,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gagg-dev/gagg/internal/corpus"
 	"github.com/gagg-dev/gagg/internal/oracle"
 )
 
-// corpusCase is one line of cases.jsonl: a query on real files that nobody
-// on this project wrote, and what a correct engine says. The folder's README
-// explains the fields.
+// corpusCase is a query on real files that nobody on this project wrote, and
+// what a correct engine says.
 type corpusCase struct {
-	ID         string   `json:"id"`
-	File       string   `json:"file"`
-	Keys       []string `json:"keys"`
-	Aggs       []string `json:"aggs"`
-	WhereParts []struct {
-		Col   string `json:"col"`
-		Op    string `json:"op"`
-		Value any    `json:"value"`
-	} `json:"where_parts"`
-	Expect      string            `json:"expect"`
-	ExpectedCSV string            `json:"expected_csv"`
-	Mode        string            `json:"mode"`
-	Groups      int               `json:"groups"`
-	Totals      map[string]string `json:"totals"`
-	KeyTypes    []string          `json:"key_types"`
-	AggTypes    []string          `json:"agg_types"`
-	UnionByName bool              `json:"union_by_name"`
-
+	corpus.Case
 	right []byte // an answer that was found to be so
 }
 
@@ -47,30 +27,9 @@ const corpusNull = `\N`
 // loadCorpus returns the folder of the corpus and its cases below prefix.
 func loadCorpus(t *testing.T, prefix string) (dir string, cases []corpusCase) {
 	t.Helper()
-	dir = os.Getenv("GAGG_CORPUS")
-	if dir == "" {
-		t.Skip("GAGG_CORPUS does not name the corpus folder")
-	}
-	f, err := os.Open(filepath.Join(dir, "cases.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		var c corpusCase
-		d := json.NewDecoder(bytes.NewReader(lines.Bytes()))
-		d.UseNumber()
-		if err := d.Decode(&c); err != nil {
-			t.Fatal(err)
-		}
-		if strings.HasPrefix(c.File, prefix) {
-			cases = append(cases, c)
-		}
-	}
-	if err := lines.Err(); err != nil || len(cases) == 0 {
-		t.Fatalf("%d cases below %s: %v", len(cases), prefix, err)
+	dir = corpus.Dir(t)
+	for _, c := range corpus.Cases(t, dir, prefix) {
+		cases = append(cases, corpusCase{Case: c})
 	}
 	return dir, cases
 }
@@ -78,46 +37,19 @@ func loadCorpus(t *testing.T, prefix string) (dir string, cases []corpusCase) {
 // args is the command line of the case, its result in CSV on stdout.
 func (c *corpusCase) args(dir string) []string {
 	args := []string{"-f", "csv", "--null", corpusNull}
-	for _, k := range c.Keys {
-		args = append(args, "-k", quoteName(k))
+	for _, k := range c.By() {
+		args = append(args, "-k", k)
 	}
-	for _, a := range c.Aggs {
-		args = append(args, "-a", quoteCall(a))
+	for _, a := range c.Calls() {
+		args = append(args, "-a", a)
 	}
-	var where []string
-	for _, w := range c.WhereParts {
-		term := quoteName(w.Col) + " " + w.Op
-		switch v := w.Value.(type) {
-		case nil: // is null
-		case string:
-			term += " '" + strings.ReplaceAll(v, "'", "''") + "'"
-		default:
-			term += fmt.Sprint(" ", v)
-		}
-		where = append(where, term)
-	}
-	if len(where) > 0 {
-		args = append(args, "--where", strings.Join(where, " and "))
+	if where := c.Where(); where != "" {
+		args = append(args, "--where", where)
 	}
 	if c.UnionByName {
 		args = append(args, "--union-by-name")
 	}
 	return append(args, filepath.Join(dir, c.File))
-}
-
-func quoteName(name string) string {
-	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
-}
-
-// quoteCall quotes the column of sum(c); it is everything between the first
-// and the last bracket.
-func quoteCall(call string) string {
-	name, rest, _ := strings.Cut(call, "(")
-	column := strings.TrimSuffix(rest, ")")
-	if column == "*" {
-		return call
-	}
-	return name + "(" + quoteName(column) + ")"
 }
 
 // expectation reads what the answer should be.

@@ -3,12 +3,12 @@ package decode
 import (
 	"bytes"
 	"context"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/corpus"
 	"github.com/gagg-dev/gagg/internal/parcel"
 	"github.com/gagg-dev/gagg/internal/parquetio"
 )
@@ -17,28 +17,22 @@ import (
 // is what the CPU makes of it, or it is declined (DECLINE). It declines what
 // the twin declines.
 func TestCorpusOnDevice(t *testing.T) {
-	dir := os.Getenv("GAGG_CORPUS")
-	if dir == "" {
-		t.Skip("GAGG_CORPUS does not name a folder")
-	}
-	c := &corpus{device: newDevice(t), memory: make([]byte, 1<<20)}
+	dir := corpus.Dir(t)
+	c := &outcomes{device: newDevice(t), memory: make([]byte, 1<<20)}
 	largest := len(c.memory)
 	if testing.Short() {
 		largest = 8 << 10
 	}
 	for _, sub := range []string{"valid", "bad"} {
-		err := filepath.WalkDir(filepath.Join(dir, sub), func(path string, e fs.DirEntry, err error) error {
-			if err != nil || !e.Type().IsRegular() {
-				return err
-			}
+		for _, name := range corpus.Files(t, dir, sub) {
+			path := filepath.Join(dir, name)
 			data, err := os.ReadFile(path)
-			if err == nil && len(data) < largest {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(data) < largest {
 				c.file(t, path, data)
 			}
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
 		}
 	}
 	t.Logf("%d row groups were made, %d declined by the device", c.made, c.declined)
@@ -47,15 +41,15 @@ func TestCorpusOnDevice(t *testing.T) {
 	}
 }
 
-// corpus counts what came of row groups.
-type corpus struct {
+// outcomes counts what came of row groups.
+type outcomes struct {
 	device         *device
 	memory         []byte
 	made, declined int
 }
 
 // file tries each column of a file, as a key and, but for strings, as a value.
-func (c *corpus) file(t *testing.T, path string, data []byte) {
+func (c *outcomes) file(t *testing.T, path string, data []byte) {
 	d, err := parquetio.Open(context.Background(), []parquetio.Input{{Name: path, Reader: bytes.NewReader(data), Size: int64(len(data))}}, parquetio.Options{})
 	if err != nil {
 		return
@@ -79,7 +73,7 @@ func (c *corpus) file(t *testing.T, path string, data []byte) {
 }
 
 // units makes each unit alone.
-func (c *corpus) units(t *testing.T, k *packed) {
+func (c *outcomes) units(t *testing.T, k *packed) {
 	p := NewPacker(k.plan, Limits{Bytes: len(c.memory), Rows: 10_000, Work: 4 << 20}, k.reader, k.keys)
 	for u := range min(len(k.scan.Units()), 2) {
 		p.Begin(c.memory)

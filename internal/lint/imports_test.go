@@ -60,6 +60,7 @@ var allowed = map[string][]string{
 	"internal/gputest":            {"internal/cuda", "internal/cuda/emu"},
 
 	"internal/oracle":          {"internal/column"},
+	"internal/corpus":          {},
 	"internal/datagen":         {"internal/column"},
 	"internal/invariant":       {},
 	"internal/spill/spilltest": {"internal/spill"},
@@ -91,7 +92,7 @@ var allowed = map[string][]string{
 }
 
 // testOnly is packages that only tests and bench/ use.
-var testOnly = []string{"internal/oracle", "internal/datagen", "internal/gputest", "internal/cuda/emu", "internal/kernels/kerneltest", "internal/kernels/gen", "internal/spill/spilltest"}
+var testOnly = []string{"internal/oracle", "internal/corpus", "internal/datagen", "internal/gputest", "internal/cuda/emu", "internal/kernels/kerneltest", "internal/kernels/gen", "internal/spill/spilltest"}
 
 func TestImportTable(t *testing.T) {
 	missing := maps.Clone(allowed)

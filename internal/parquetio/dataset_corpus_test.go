@@ -1,57 +1,22 @@
 package parquetio
 
 import (
-	"bufio"
-	"encoding/json"
-	"os"
 	"path/filepath"
-	"regexp"
+	"slices"
 	"testing"
 
 	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/corpus"
 )
 
-// corpusCase is what these tests need of a line of cases.jsonl.
-type corpusCase struct {
-	ID      string   `json:"id"`
-	File    string   `json:"file"`
-	Keys    []string `json:"keys"`
-	Aggs    []string `json:"aggs"`
-	Multi   bool     `json:"multi_file"`
-	Hive    bool     `json:"hive"`
-	Union   bool     `json:"union_by_name"`
-	Expect  string   `json:"expect"`
-	RowsIn  int64    `json:"rows_in"`
-	KeyType []string `json:"key_types"`
-}
-
-// corpusCases returns the cases of the developer corpus.
-func corpusCases(t *testing.T, dir string) (cases []corpusCase) {
-	t.Helper()
-	f, err := os.Open(filepath.Join(dir, "cases.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		var c corpusCase
-		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
-			t.Fatal(err)
-		}
-		cases = append(cases, c)
-	}
-	return cases
-}
-
-var argument = regexp.MustCompile(`^\w+\((.*)\)$`)
+// corpusCase is a query whose columns are read.
+type corpusCase struct{ corpus.Case }
 
 // columns finds the columns that a case names.
 func (c *corpusCase) columns(d *Dataset) (cols []int, err error) {
-	names := c.Keys
+	names := slices.Clone(c.Keys)
 	for _, a := range c.Aggs {
-		if arg := argument.FindStringSubmatch(a)[1]; arg != "*" {
+		if _, arg := corpus.Argument(a); arg != "*" {
 			names = append(names, arg)
 		}
 	}
@@ -68,13 +33,14 @@ func (c *corpusCase) columns(d *Dataset) (cols []int, err error) {
 // Every case on valid files finds its columns and reads all of its rows, at
 // several batch sizes.
 func TestCorpusRows(t *testing.T) {
-	dir := corpus(t)
+	dir := corpus.Dir(t)
 	folders := 0
-	for _, c := range corpusCases(t, dir) {
+	for _, read := range corpus.Cases(t, dir, "") {
+		c := corpusCase{read}
 		if c.Expect != "exact" && c.Expect != "error_or_exact" || c.RowsIn == 0 {
 			continue
 		}
-		d, err := openPaths(t, Options{UnionByName: c.Union}, filepath.Join(dir, c.File))
+		d, err := openPaths(t, Options{UnionByName: c.UnionByName}, filepath.Join(dir, c.File))
 		if err != nil {
 			c.fail(t, err)
 			continue
@@ -127,8 +93,8 @@ func (c *corpusCase) checkHive(t *testing.T, d *Dataset) {
 			t.Errorf("%s: %v", c.ID, err)
 			continue
 		}
-		if got := d.Schema().Fields[n].Type.String(); got != names[c.KeyType[i]] {
-			t.Errorf("%s: %s is %s, want %s", c.ID, k, got, c.KeyType[i])
+		if got := d.Schema().Fields[n].Type.String(); got != names[c.KeyTypes[i]] {
+			t.Errorf("%s: %s is %s, want %s", c.ID, k, got, c.KeyTypes[i])
 		}
 	}
 }
@@ -159,7 +125,7 @@ func countRows(t *testing.T, d *Dataset, o ScanOptions) (rows int64, err error) 
 
 // F46: in all real files, statistics and bloom filters that count are true.
 func TestCorpusBounds(t *testing.T) {
-	dir := corpus(t)
+	dir := corpus.Dir(t)
 	paths, err := filepath.Glob(filepath.Join(dir, "valid", "*.par*"))
 	if err != nil {
 		t.Fatal(err)

@@ -5,6 +5,8 @@ import (
 	"context"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/gagg-dev/gagg/internal/corpus"
 )
 
 // tryEncoded reads all columns of a file that are of the types for it, each
@@ -43,7 +45,7 @@ func tryEncoded(t testing.TB, data []byte, lim Limits) (taken, declined int) {
 // Every chunk of a real file that is handed on encoded gives the values that
 // it gives everybody, and is found damaged where it is.
 func TestEncodedCorpus(t *testing.T) {
-	dir := corpus(t)
+	dir := corpus.Dir(t)
 	taken, declined := 0, 0
 	for _, sub := range []string{"valid", "bad"} {
 		eachFile(t, dir, sub, func(t *testing.T, name string, data []byte) {

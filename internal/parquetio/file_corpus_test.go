@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -14,16 +13,8 @@ import (
 	"time"
 
 	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/corpus"
 )
-
-// corpus returns the folder of real files by other projects, or skips.
-func corpus(t testing.TB) string {
-	dir := os.Getenv("GAGG_CORPUS")
-	if dir == "" {
-		t.Skip("GAGG_CORPUS does not name a folder")
-	}
-	return dir
-}
 
 // readColumn reads a whole column in steps of at most batch rows and returns
 // the number of its rows.
@@ -104,30 +95,19 @@ func manifestRows(t *testing.T, dir string) map[string]int64 {
 }
 
 func eachFile(t *testing.T, dir, sub string, do func(t *testing.T, name string, data []byte)) {
-	err := filepath.WalkDir(filepath.Join(dir, sub), func(path string, d fs.DirEntry, err error) error {
-		if err != nil || !d.Type().IsRegular() {
-			return err
-		}
-		name, err := filepath.Rel(dir, path)
+	for _, name := range corpus.Files(t, dir, sub) {
+		data, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
-			return err
-		}
-		data, err := os.ReadFile(path)
-		if err != nil {
-			return err
+			t.Fatal(err)
 		}
 		t.Run(name, func(t *testing.T) { do(t, name, data) })
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 }
 
 // TestFileCorpusValid: every column outside lists of every good file can be read,
 // gives as many rows as others found, and the same values whatever the steps.
 func TestFileCorpusValid(t *testing.T) {
-	dir := corpus(t)
+	dir := corpus.Dir(t)
 	rows := manifestRows(t, dir)
 	eachFile(t, dir, "valid", func(t *testing.T, name string, data []byte) {
 		var sums []uint64
@@ -154,7 +134,7 @@ func TestFileCorpusValid(t *testing.T) {
 // TestFileCorpusBad: a bad file gives an error, or data where others read it too,
 // in bounded time and memory.
 func TestFileCorpusBad(t *testing.T) {
-	dir := corpus(t)
+	dir := corpus.Dir(t)
 	expect := map[string]string{}
 	data, err := os.ReadFile(filepath.Join(dir, "cases.jsonl"))
 	if err != nil {

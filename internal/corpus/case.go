@@ -1,0 +1,80 @@
+package corpus
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Case is a query on a file, or on a folder of files, and what a correct
+// engine says. Names are as in the file, not quoted.
+type Case struct {
+	ID          string
+	File        string   // from the corpus's folder
+	Keys        []string // none: one group
+	Aggs        []string // such as sum(c): c is all between the first and the last bracket
+	WhereParts  []Part   `json:"where_parts"`
+	Multi       bool     `json:"multi_file"`
+	Hive        bool
+	UnionByName bool `json:"union_by_name"`
+
+	Expect      string   // exact, error, error_or_exact, any_but_crash or resource
+	ExpectedCSV string   `json:"expected_csv"` // from the corpus's folder; none: no answer is known
+	Mode        string   // full, or sample: the CSV has not all groups
+	KeyTypes    []string `json:"key_types"` // DuckDB's
+	AggTypes    []string `json:"agg_types"`
+	Groups      int
+	RowsIn      int64             `json:"rows_in"`
+	Totals      map[string]string // of a sample, by aggregate: its sum over all groups
+}
+
+// Part is a comparison; a row has to meet all of them.
+type Part struct {
+	Col, Op string
+	Value   any // a string, a json.Number, a bool; nil: the operator needs none
+}
+
+// By returns the keys as gagg reads them.
+func (c *Case) By() []string {
+	by := make([]string, len(c.Keys))
+	for i, k := range c.Keys {
+		by[i] = quoted(k)
+	}
+	return by
+}
+
+// Calls returns the aggregates as gagg reads them.
+func (c *Case) Calls() []string {
+	calls := make([]string, len(c.Aggs))
+	for i, a := range c.Aggs {
+		name, column := Argument(a)
+		if column != "*" {
+			column = quoted(column)
+		}
+		calls[i] = name + "(" + column + ")"
+	}
+	return calls
+}
+
+// Where returns the condition as gagg reads it; empty: there is none.
+func (c *Case) Where() string {
+	terms := make([]string, len(c.WhereParts))
+	for i, p := range c.WhereParts {
+		terms[i] = quoted(p.Col) + " " + p.Op
+		switch v := p.Value.(type) {
+		case nil:
+		case string:
+			terms[i] += " '" + strings.ReplaceAll(v, "'", "''") + "'"
+		default:
+			terms[i] += fmt.Sprint(" ", v)
+		}
+	}
+	return strings.Join(terms, " and ")
+}
+
+// Argument takes an aggregate apart: sum and c of sum(c).
+func Argument(call string) (name, column string) {
+	name, rest, _ := strings.Cut(call, "(")
+	return name, strings.TrimSuffix(rest, ")")
+}
+
+func quoted(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
