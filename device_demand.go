@@ -46,7 +46,7 @@ func parseDevice(text string) (demand, error) {
 	for part := range strings.SplitSeq(text, ",") {
 		n, err := strconv.ParseUint(part, 10, 16)
 		if err != nil {
-			return d, fmt.Errorf("device %q: want auto, cpu, gpu, or device numbers such as 0,1", text)
+			return d, fmt.Errorf("device %q: want auto, cpu, gpu, or different device numbers such as 0,1", text)
 		}
 		if slices.Contains(d.numbers, int(n)) {
 			return d, fmt.Errorf("device %q: names device %d twice", text, n)

@@ -2,6 +2,7 @@ package gagg
 
 import (
 	"errors"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -88,6 +89,9 @@ func TestDeviceOptions(t *testing.T) {
 		{Options{Streams: -1}, "streams: -1"},
 		{Options{LoadFactor: [2]float64{0.75, 0.5}}, "load factor: 0.75,0.5"},
 		{Options{LoadFactor: [2]float64{0.5, 1.5}}, "load factor: 0.5,1.5"},
+		{Options{LoadFactor: [2]float64{0.5, 0.5}}, "load factor: 0.5,0.5"},
+		{Options{LoadFactor: [2]float64{-0.1, 0.5}}, "load factor: -0.1,0.5"},
+		{Options{LoadFactor: [2]float64{0, math.NaN()}}, "load factor: 0,NaN"},
 	} {
 		err := x.o.validate()
 		if (err == nil) != (x.want == "") || err != nil && (!errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), x.want)) {

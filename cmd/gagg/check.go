@@ -5,11 +5,12 @@ import (
 	"strings"
 )
 
-// check finds settings that make no sense alone or together. Combinations
-// count only if they were typed: a GAGG_* variable set for good must not make
-// a command fail that does not need it.
+// check finds settings that make no sense alone or together, as far as only
+// the command can: what the library's options refuse as well is left to it.
+// Combinations count only if they were typed: a GAGG_* variable set for good
+// must not make a command fail that does not need it.
 func (s *settings) check() error {
-	for _, c := range []func() error{s.checkValues, s.checkCombinations, s.checkDevice} {
+	for _, c := range []func() error{s.checkValues, s.checkCombinations} {
 		if err := c(); err != nil {
 			return err
 		}
@@ -27,6 +28,10 @@ func (s *settings) checkValues() error {
 		return usagef("--partitions %d: want 1 or more; leave the flag out for what the plan says", s.partitions)
 	case s.streams < 0 || s.streams == 0 && s.typed["streams"]:
 		return usagef("--streams %d: want 1 or more; leave the flag out for what the plan says", s.streams)
+	case s.device == "":
+		return usagef("--device is empty: want auto, cpu, gpu, or device numbers such as 0,1")
+	case s.loadFactor == loads{} && s.typed["load-factor"]:
+		return usagef("--load-factor 0,0: want two loads that rise from 0 to 1; leave the flag out for those that measured best")
 	case s.gpuMemory.percent != 0:
 		return usagef("--gpu-memory %s: how much memory a GPU has shows when the run takes it; give a size such as 2GiB", &s.gpuMemory)
 	case s.trace == "" && s.typed["trace"], s.trace == "-":

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strconv"
-	"strings"
 	"text/tabwriter"
 
 	"github.com/dustin/go-humanize"
@@ -78,31 +76,6 @@ func driverText(r gagg.DeviceReport) string {
 		return "CUDA " + r.CUDA + " (" + r.Library + ")"
 	}
 	return r.Driver + ", CUDA " + r.CUDA + " (" + r.Library + ")"
-}
-
-// checkDevice refuses what is no device.
-func (s *settings) checkDevice() error {
-	switch s.device {
-	case "auto", "cpu", "gpu":
-		return nil
-	}
-	if !areNumbers(s.device) {
-		return usagef("--device %s: want auto, cpu, gpu, or different device numbers such as 0,1", s.device)
-	}
-	return nil
-}
-
-// areNumbers reports whether list is one such as 0,1, with each number once.
-func areNumbers(list string) bool {
-	seen := map[uint64]bool{}
-	for text := range strings.SplitSeq(list, ",") {
-		n, err := strconv.ParseUint(text, 10, 16)
-		if err != nil || seen[n] {
-			return false
-		}
-		seen[n] = true
-	}
-	return true
 }
 
 func usable(d gagg.Device) bool { return d.Problem == "" }

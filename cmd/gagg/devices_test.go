@@ -7,19 +7,6 @@ import (
 	"github.com/gagg-dev/gagg"
 )
 
-func TestCheckDevice(t *testing.T) {
-	for _, device := range []string{"auto", "cpu", "gpu", "0", "0,1", "15"} {
-		if err := (&settings{device: device}).checkDevice(); err != nil {
-			t.Errorf("--device %s: %v", device, err)
-		}
-	}
-	for _, device := range []string{"", "tpu", "GPU", "0,", ",", "-1", "0 1", "0,0", "99999999999"} {
-		if (&settings{device: device}).checkDevice() == nil {
-			t.Errorf("--device %s is taken", device)
-		}
-	}
-}
-
 func TestWriteDevices(t *testing.T) {
 	var text strings.Builder
 	err := writeDevices(&text, gagg.DeviceReport{

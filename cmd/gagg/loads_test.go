@@ -13,7 +13,7 @@ func TestLoads(t *testing.T) {
 			t.Errorf("%q: %v, %v; want %v", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"", "0.5", "0.5,", "0.75,0.5", "0.5,0.5", "-0.1,0.5", "0.5,1.1", "NaN,1", "0,NaN", "0.1,0.2,0.3"} {
+	for _, text := range []string{"", "0.5", "0.5,", ",0.5", "a,b", "0.1,0.2,0.3"} {
 		var got loads
 		if err := got.Set(text); err == nil {
 			t.Errorf("%q is read as %v", text, got)
