@@ -11,8 +11,8 @@ import (
 //	defer fence(name, &err)
 //
 // Decoders from other modules may panic on input that passes every check
-// here; the fence keeps that inside the package. Nothing in the package
-// starts a goroutine, so no panic can pass it by.
+// here; the fence keeps that inside the package. A goroutine that decodes has
+// a fence of its own.
 func fence(file string, err *error) {
 	if p := recover(); p != nil {
 		*err = &Error{File: file, RowGroup: -1, Err: damaged(p)}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 	"math"
+	"math/rand/v2"
+	"reflect"
 	"runtime"
 	"strings"
 	"testing"
@@ -133,6 +135,63 @@ func TestKeyWithoutValue(t *testing.T) {
 	var missing *thrift.MissingField
 	if !errors.As(err, &missing) || len(got.KeyValueMetadata) != 2 || got.KeyValueMetadata[1] != (format.KeyValue{Key: "b"}) {
 		t.Errorf("%+v, %v", got.KeyValueMetadata, err)
+	}
+}
+
+// A footer with many row groups, which several goroutines decode, means the same as one decoded in one go, and is damaged when
+// that is.
+func TestManyGroups(t *testing.T) {
+	footer := manyGroupsFooter(t, 2*manyGroups)
+	random := rand.New(rand.NewPCG(1, 2))
+	damaged := 0
+	for i := range 300 {
+		data := bytes.Clone(footer)
+		if i > 0 {
+			data[random.IntN(len(data))] ^= byte(1 << random.IntN(8))
+		}
+		walk := thriftWalk{data: data}
+		if walk.footer() != nil || i > 0 && walk.rowGroups == nil {
+			continue
+		}
+		want := new(format.FileMetaData)
+		wantErr := thrift.Unmarshal(new(thrift.CompactProtocol), walk.withValues(), want)
+		f := &file{limits: Limits{}.withDefaults()}
+		got, err := f.decodeFooter(data)
+		if (err == nil) != (wantErr == nil) || err == nil && !reflect.DeepEqual(got, want) {
+			t.Fatalf("change %d: %v, want %v", i, err, wantErr)
+		}
+		if err != nil {
+			damaged++
+		}
+	}
+	if damaged < 3 {
+		t.Errorf("only %d footers were damaged", damaged)
+	}
+}
+
+// manyGroupsFooter is a footer with so many row groups.
+func manyGroupsFooter(t testing.TB, groups int) []byte {
+	b := onePage()
+	var meta format.FileMetaData
+	b.change = func(m *format.FileMetaData) {
+		for len(m.RowGroups) < groups {
+			m.RowGroups = append(m.RowGroups, m.RowGroups[0])
+		}
+		m.NumRows = int64(groups)
+		meta = *m
+	}
+	b.build(t)
+	return marshal(t, &meta)
+}
+
+func BenchmarkFooter(b *testing.B) {
+	data := manyGroupsFooter(b, 1000)
+	b.SetBytes(int64(len(data)))
+	for b.Loop() {
+		f := &file{limits: Limits{}.withDefaults()}
+		if _, err := f.decodeFooter(data); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
 

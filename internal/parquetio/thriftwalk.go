@@ -22,6 +22,11 @@ type thriftWalk struct {
 	// bare is where the structs end that are a key without a value: allowed
 	// by the format, not by parquet-go's decoder.
 	bare []int
+
+	// rowGroups is where the list of row groups begins, where each of them does, and where the list ends; nil: there is none, or not one
+	// list of structs.
+	rowGroups []int
+	lists     int // of row groups
 }
 
 var (
@@ -46,10 +51,15 @@ func (w *thriftWalk) footer() error {
 	if err := w.structure(0, 0); err != nil {
 		return err
 	}
-	if w.cost > freeFooterCost+maxFooterGrowth*int64(len(w.data)) {
+	if w.dear() {
 		return fmt.Errorf("lists in a footer of %d bytes ask for %d bytes of memory", len(w.data), w.cost)
 	}
 	return nil
+}
+
+// dear reports whether decoding would cost too much.
+func (w *thriftWalk) dear() bool {
+	return w.cost > freeFooterCost+maxFooterGrowth*int64(len(w.data))
 }
 
 // elementSize is what one element of a list costs in memory. path is the
@@ -58,7 +68,7 @@ func elementSize(path uint64) int64 {
 	switch path {
 	case 0x02: // FileMetaData.schema
 		return int64(unsafe.Sizeof(format.SchemaElement{}))
-	case 0x04: // FileMetaData.row_groups
+	case pathRowGroups:
 		return int64(unsafe.Sizeof(format.RowGroup{}))
 	case 0x0401: // RowGroup.columns
 		return int64(unsafe.Sizeof(format.ColumnChunk{}))
@@ -66,8 +76,9 @@ func elementSize(path uint64) int64 {
 	return int64(unsafe.Sizeof(format.KeyValue{})) // the largest of the others
 }
 
-// Paths of lists of KeyValue.
+// Paths of lists: of row groups, and of KeyValue.
 const (
+	pathRowGroups = 0x04       // FileMetaData.row_groups
 	pathFileKeys  = 0x05       // FileMetaData.key_value_metadata
 	pathChunkKeys = 0x04010308 // RowGroup.columns.meta_data.key_value_metadata
 )
@@ -164,6 +175,7 @@ func (w *thriftWalk) value(t byte, path uint64, depth int) error {
 }
 
 func (w *thriftWalk) list(path uint64, depth int) error {
+	begin := w.pos
 	b, err := w.byte()
 	if err != nil {
 		return err
@@ -179,7 +191,27 @@ func (w *thriftWalk) list(path uint64, depth int) error {
 		return errThriftEnd
 	}
 	w.cost += int64(n) * elementSize(path)
+	if path == pathRowGroups && !w.dear() {
+		return w.groups(n, begin, depth, b&0xF)
+	}
 	return w.elements(n, path, depth, b&0xF)
+}
+
+// groups is elements for a list of row groups, which begins before its elements.
+func (w *thriftWalk) groups(n uint64, begin, depth int, t byte) error {
+	places := append(make([]int, 0, n+2), begin)
+	for range n {
+		places = append(places, w.pos)
+		if err := w.elements(1, pathRowGroups, depth, t); err != nil {
+			return err
+		}
+	}
+	if w.lists++; w.lists == 1 && t == thriftStruct {
+		w.rowGroups = append(places, w.pos)
+	} else {
+		w.rowGroups = nil
+	}
+	return nil
 }
 
 func (w *thriftWalk) mapping(path uint64, depth int) error {
