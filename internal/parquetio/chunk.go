@@ -177,6 +177,7 @@ func vectorBytes(l *leaf, want column.Type, rows int) int64 {
 // page. Errors are *Error.
 func (c *columnReader) open(group int) (err error) {
 	c.begin(group)
+	c.freePages() // what was reserved is for reading
 	defer c.fence(&err)
 	if c.rows == 0 {
 		return nil
@@ -235,6 +236,7 @@ func (c *columnReader) close() {
 	c.in.mem.free()
 	c.page.free()
 	c.streams.free()
+	c.freePages()
 	c.shared.account.give(c.vectors)
 	c.vectors = 0
 }

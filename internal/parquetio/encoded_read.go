@@ -3,6 +3,7 @@ package parquetio
 import (
 	"errors"
 	"slices"
+	"unsafe"
 
 	"github.com/gagg-dev/gagg/internal/column"
 )
@@ -39,10 +40,13 @@ type EncodedPage struct {
 // definition levels of one bit, in runs.
 const SizedLevels = -1
 
-// maxEncodedPages bounds the list of a chunk's pages, which is not drawn:
-// 64 KiB. A chunk of more is long, or its pages are too small to be worth
-// the trip.
-const maxEncodedPages = 1 << 10
+const (
+	// maxEncodedPages bounds the list of a chunk's pages: 48 KiB. A chunk of
+	// more is long, or its pages are too small to be worth the trip.
+	maxEncodedPages = 1 << 10
+	// leastEncodedPages is what the list begins with.
+	leastEncodedPages = 16
+)
 
 // errNotEncoded tells of a chunk that is whole, and not for this road.
 var errNotEncoded = errors.New("not to be handed on encoded")
@@ -53,8 +57,8 @@ var errNotEncoded = errors.New("not to be handed on encoded")
 // zeros behind them.
 //
 // It is not ok, without an error, where anything at all is wrong with a
-// chunk, or not for this road, or where there is no memory for a dictionary
-// or for what is decompressed: Open and Next, at the same unit, give the
+// chunk, or not for this road, or where there is no memory for a dictionary,
+// for the list of pages or for what is decompressed: Open and Next, at the same unit, give the
 // values or say what it is. An error is about reading the file, an *Error;
 // not all of these are told here.
 //
@@ -182,7 +186,32 @@ func (c *columnReader) listPages(place *encodedPlace) (err error) {
 		if err := c.put(&p, id, body, place); err != nil {
 			return err
 		}
+		if err := c.roomForPage(); err != nil {
+			return err
+		}
 		c.pages = append(c.pages, p)
 	}
 	return c.checkEnd()
 }
+
+// roomForPage makes sure that pages has room for another one (DRAWN).
+func (c *columnReader) roomForPage() error {
+	had := cap(c.pages)
+	if len(c.pages) < had {
+		return nil
+	}
+	more := max(had, leastEncodedPages)
+	if err := c.shared.account.draw(int64(more)*encodedPageBytes, "a list of pages"); err != nil {
+		return err
+	}
+	c.pages = append(make([]EncodedPage, 0, had+more), c.pages...)
+	return nil
+}
+
+// freePages gives back the list, which nobody uses any more.
+func (c *columnReader) freePages() {
+	c.shared.account.give(int64(cap(c.pages)) * encodedPageBytes)
+	c.pages = nil
+}
+
+const encodedPageBytes = int64(unsafe.Sizeof(EncodedPage{}))

@@ -215,6 +215,37 @@ func TestEncodedRefused(t *testing.T) {
 	}
 }
 
+// The list of a chunk's pages is drawn as it grows, and kept for the next chunk.
+func TestEncodedPagesDrawn(t *testing.T) {
+	var pages []page
+	for range 100 {
+		pages = append(pages, pageV1(format.Plain, 1, cat(sized(2, 1), le32(1))...))
+	}
+	data := fileBuilder{rows: 100, pages: pages}.build(t)
+	refuseEncoded(t, data)
+	l := &ledger{}
+	d, err := openBytes(t, Options{Limits: Limits{Grow: l.grow}}, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := scanOf(t, d, 0).NewReader()
+	for range 2 {
+		if _, _, ok := readEncoded(t, r, 0); !ok {
+			t.Error("not handed on")
+		}
+		account := &r.work.account
+		if drawn, want := account.used-r.cols[0].vectors, int64(cap(r.cols[0].pages))*encodedPageBytes; drawn != want || want < 100*encodedPageBytes || want > 1<<14 {
+			t.Errorf("%d bytes are drawn beside vectors, of %d", drawn, want)
+		}
+	}
+	if err := r.Open(0); err != nil || cap(r.cols[0].pages) > 0 {
+		t.Errorf("%v; a unit is read, and the list has room for %d pages", err, cap(r.cols[0].pages))
+	}
+	r.Close()
+	d.Close()
+	l.settled(t)
+}
+
 func refuseEncoded(t *testing.T, data []byte) {
 	for n := 1; ; n++ {
 		l := &ledger{fail: n, forEver: true}
