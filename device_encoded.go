@@ -180,6 +180,7 @@ func (b *encodedBuilder) states(words []agg.RowWord) {
 // stateWords is the kernels' numbers of where words come from.
 var stateWords = [...]uint32{
 	agg.FromValue: kernels.ParquetCopy, agg.FromSum: kernels.ParquetSum, agg.FromProduct: kernels.ParquetProduct,
+	agg.FromNot: kernels.ParquetNot, agg.FromOrder: kernels.ParquetOrder, agg.FromOrderNot: kernels.ParquetOrderNot,
 }
 
 // valueOf is the output that is the value of argument i.

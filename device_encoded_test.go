@@ -176,7 +176,7 @@ var (
 	encodedAggs = []string{
 		"sum(i32), sum(i64), sum(u64), mean(f64)", "min(f32), max(f64), sum(f32)", "count(*), count(i32), min(dec), max(date)",
 		"bit_and(u32), bit_or(i8), bit_xor(i64)", "sum(dec), mean(u32), min(i64)", "count(*)",
-		"corr(i8, i16), stddev(i32), mean(i16)",
+		"corr(i8, i16), stddev(i32), mean(i16)", "min(f64, 2), max(f32, 3), max(i64, 1)", "max(i16, 4), min(date, 2), min(dec, 8)",
 	}
 )
 
@@ -269,6 +269,19 @@ func arraysOf(e *key.Encoder, plan *decode.Plan, b *column.Batch) (arrays [][]ui
 	return arrays
 }
 
+// orderOf is the place of a double in order.
+func orderOf(bits uint64) uint64 {
+	switch f := math.Float64frombits(bits); {
+	case f != f:
+		return math.MaxInt64
+	case f < 0:
+		return bits ^ math.MaxInt64
+	case f == 0:
+		return 0
+	}
+	return bits
+}
+
 // madeRows does what the kernel that makes rows does.
 func madeRows(plan *decode.Plan, arrays [][]uint64, b *column.Batch) (rows []uint64) {
 	for r := range b.Rows {
@@ -300,6 +313,12 @@ func madeRows(plan *decode.Plan, arrays [][]uint64, b *column.Batch) (rows []uin
 				states[i] = arrays[s.Array][r] * arrays[s.Constant][r]
 			case s.Word == kernels.ParquetSum:
 				states[i] = math.Float64bits(math.Float64frombits(arrays[s.Array][r]) + 0.0)
+			case s.Word == kernels.ParquetNot:
+				states[i] = ^arrays[s.Array][r]
+			case s.Word == kernels.ParquetOrder:
+				states[i] = orderOf(arrays[s.Array][r])
+			case s.Word == kernels.ParquetOrderNot:
+				states[i] = ^orderOf(arrays[s.Array][r])
 			}
 		}
 		for _, n := range plan.Nulls {

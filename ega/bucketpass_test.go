@@ -18,7 +18,7 @@ import (
 )
 
 // tinyPass is device memory for a table of some hundred groups.
-const tinyPass = 24_000
+const tinyPass = 25_000
 
 func (r *rig) bucketPass(c ega.BucketPassConfig) *ega.BucketPass {
 	r.tb.Helper()

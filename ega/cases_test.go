@@ -1,9 +1,11 @@
 package ega_test
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/gagg-dev/gagg/ega"
 	"github.com/gagg-dev/gagg/internal/gputest"
@@ -30,15 +32,16 @@ var everyOp = ega.Layout{
 }
 
 // rareOps has sums of 192 bits, the lowest word unsigned or signed, with the
-// others anywhere behind it, and of 320 bits, and sums of doubles of both kinds.
+// others anywhere behind it, and of 320 bits, sums of doubles of both kinds, and the three least values.
 var rareOps = ega.Layout{
 	Hash: true, KeyWords: 1,
 	Ops: []ega.Op{
 		ega.AddLow, ega.Add, ega.AddMid, ega.AddLowInt, ega.AddHigh, ega.AddMid, ega.AddHigh, ega.Sum, ega.SumError,
 		ega.AddLow, ega.AddMid, ega.AddMid, ega.AddMid, ega.AddHigh, ega.AddLowInt, ega.AddHigh,
 		ega.SumError, ega.SumFine,
+		ega.Least, ega.LeastMid, ega.LeastLast,
 	},
-	Mates: []int{2, 0, 4, 5, 0, 6, 0, 8, 0, 10, 11, 12, 13, 0, 15, 0, 0, 16},
+	Mates: []int{2, 0, 4, 5, 0, 6, 0, 8, 0, 10, 11, 12, 13, 0, 15, 0, 0, 16, 19, 20},
 }
 
 // cases are all inputs, smaller ones on the emulator.
@@ -109,8 +112,19 @@ func makeRows(random *rand.Rand, l *ega.Layout, n int, key func(i int) uint64) (
 		for _, op := range l.Ops {
 			rows = append(rows, stateOf(random, op))
 		}
+		sortLeast(l, rows[len(rows)-len(l.Ops):])
 	}
 	return rows
+}
+
+// sortLeast puts the least values of a row, which lie one behind the other, in order.
+func sortLeast(l *ega.Layout, states []uint64) {
+	for i, op := range l.Ops {
+		if op == ega.Least {
+			end := i + 1 + slices.Index(l.Ops[i:], ega.LeastLast)
+			slices.SortFunc(states[i:end], func(a, b uint64) int { return cmp.Compare(int64(a), int64(b)) })
+		}
+	}
 }
 
 // stateOf is a state word that is hard on its operation.
@@ -124,6 +138,8 @@ func stateOf(random *rand.Rand, op ega.Op) uint64 {
 		return math.Float64bits((random.Float64() + .5) * math.Pow(10, float64(random.IntN(20))))
 	case ega.SumError:
 		return 0
+	case ega.Least, ega.LeastMid, ega.LeastLast: // some equal, some are of no value
+		return []uint64{math.MaxInt64, 7, random.Uint64()}[random.IntN(3)]
 	case ega.MinFloat, ega.MaxFloat:
 		hard := []float64{math.NaN(), math.Copysign(0, -1), 0, math.Inf(1), math.Inf(-1), -1.5, math.MaxFloat64, math.SmallestNonzeroFloat64}
 		if random.IntN(2) == 0 {

@@ -37,6 +37,11 @@ const (
 	// SumFine is Sum with twice the digits of a double: its mate, a SumError, is
 	// kept small. For sums that are subtracted from each other.
 	SumFine
+	// Least is an int64: the least of all values. Its mate is the next one, a LeastMid, whose mate stands behind it and is the one after that,
+	// or LeastLast, which ends the list.
+	Least
+	LeastMid
+	LeastLast
 	ops // how many there are
 )
 
@@ -53,8 +58,8 @@ type Layout struct {
 	Hash     bool
 	KeyWords int  // 1 to MaxKeyWords
 	Ops      []Op // of the state words, MaxStateWords at most
-	// Mates[i] is the state word that takes the carry or error of state word i, an
-	// AddLow, AddLowInt, AddMid, Sum or SumFine. It may be short where the words behind need none.
+	// Mates[i] is the state word that takes the carry, the error or the greater value of state word i, an
+	// AddLow, AddLowInt, AddMid, Sum, SumFine, Least or LeastMid. It may be short where the words behind need none.
 	Mates []int
 }
 
@@ -83,7 +88,7 @@ func (l *Layout) isPairs() bool {
 // isRare says whether there are operations which most kernels leave out: the code
 // for them would make all others longer to load.
 func (l *Layout) isRare() bool {
-	return slices.Contains(l.Ops, AddMid) || slices.Contains(l.Ops, SumFine)
+	return slices.ContainsFunc(l.Ops, func(op Op) bool { return op == AddMid || op == SumFine || op == Least })
 }
 
 // scatters says whether rows can be scattered by hash: they have it, or one key word.
@@ -92,7 +97,7 @@ func (l *Layout) scatters() bool { return l.Hash || l.KeyWords == 1 }
 // mate is the word that goes with state word i; i itself if none does.
 func (l *Layout) mate(i int) int {
 	switch l.Ops[i] {
-	case AddLow, AddLowInt, AddMid, Sum, SumFine:
+	case AddLow, AddLowInt, AddMid, Sum, SumFine, Least, LeastMid:
 		if i < len(l.Mates) {
 			return l.Mates[i]
 		}
@@ -107,6 +112,16 @@ const none = -1
 var mateOps = map[Op][]Op{
 	AddLow: {AddHigh, AddMid}, AddLowInt: {AddHigh, AddMid}, AddMid: {AddHigh, AddMid},
 	Sum: {SumError}, SumFine: {SumError},
+	Least: {LeastMid, LeastLast}, LeastMid: {LeastMid, LeastLast},
+}
+
+// isMate says whether a word of this operation changes with another one only.
+func (o Op) isMate() bool {
+	switch o {
+	case AddHigh, AddMid, SumError, LeastMid, LeastLast:
+		return true
+	}
+	return false
 }
 
 // Validate reports everything that is wrong with the layout.
@@ -125,14 +140,14 @@ func (l *Layout) Validate() error {
 		case op >= ops:
 			errs = append(errs, fmt.Errorf("state word %d: there is no operation %d", i, op))
 		case !paired:
-		case m < 0 || m >= len(l.Ops) || !slices.Contains(want, l.Ops[m]) || op == AddMid && m <= i: // no circles
+		case m < 0 || m >= len(l.Ops) || !slices.Contains(want, l.Ops[m]) || op.isMate() && m <= i: // no circles
 			errs = append(errs, fmt.Errorf("state word %d: its mate is not one", i))
 		default:
 			taken[m]++
 		}
 	}
 	for i, op := range l.Ops {
-		if (op == AddHigh || op == AddMid || op == SumError) && taken[i] != 1 {
+		if op.isMate() && taken[i] != 1 {
 			errs = append(errs, fmt.Errorf("state word %d is the mate of %d words, not of one", i, taken[i]))
 		}
 	}
@@ -154,7 +169,7 @@ func (l *Layout) view() kernels.EgaLayout {
 // identity is the state word that changes nothing.
 func (o Op) identity() uint64 {
 	switch o {
-	case MinInt:
+	case MinInt, Least, LeastMid, LeastLast:
 		return math.MaxInt64
 	case MaxInt:
 		return 1 << 63

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 	"math/bits"
+	"slices"
 )
 
 // Combine is the CPU twin of the device's roads: the groups of rows, in the
@@ -80,6 +81,8 @@ func (l *Layout) combine(to, from []uint64) {
 			*w |= v
 		case Xor:
 			*w ^= v
+		case Least:
+			l.least(to, from, i)
 		}
 	}
 }
@@ -95,6 +98,22 @@ func (l *Layout) addAbove(to, from []uint64, m int, carry uint64) {
 		if l.Ops[m] == AddHigh {
 			return
 		}
+	}
+}
+
+// least merges two lists of the least values, which begin at word i.
+func (l *Layout) least(to, from []uint64, i int) {
+	var places []int
+	var values []int64
+	for m := i; ; m = l.mate(m) {
+		places, values = append(places, m), append(values, int64(to[m]), int64(from[m]))
+		if l.Ops[m] == LeastLast {
+			break
+		}
+	}
+	slices.Sort(values)
+	for k, m := range places {
+		to[m] = uint64(values[k])
 	}
 }
 

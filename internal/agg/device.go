@@ -47,9 +47,9 @@ type deviceWords struct {
 func (d *deviceWords) set(off int, op ega.Op) { d.ops[off-d.base] = op }
 
 // chain makes each word the mate of the one before it.
-func (d *deviceWords) chain(first, last ega.Op, offs ...int) {
+func (d *deviceWords) chain(first, mid, last ega.Op, offs ...int) {
 	for i, off := range offs {
-		d.set(off, ega.AddMid)
+		d.set(off, mid)
 		if i > 0 {
 			d.mates[offs[i-1]-d.base] = off - d.base
 		}
@@ -57,6 +57,9 @@ func (d *deviceWords) chain(first, last ega.Op, offs ...int) {
 	d.set(offs[0], first)
 	d.set(offs[len(offs)-1], last)
 }
+
+// sum is a compensated sum, of which the error stands behind the sum.
+func (d *deviceWords) sum(op ega.Op, off int) { d.chain(op, op, ega.SumError, off, off+1) }
 
 // slot gives the words of a slot their operations, or says what the device
 // lacks for it.
@@ -67,23 +70,38 @@ func (d *deviceWords) slot(s *slot) (lack string) {
 	}
 	switch s.op {
 	case opAddInt128, opMulInt128:
-		d.chain(ega.AddLowInt, ega.AddHigh, s.hot, s.cold)
+		d.chain(ega.AddLowInt, ega.AddMid, ega.AddHigh, s.hot, s.cold)
 	case opMulInt192:
-		d.chain(ega.AddLowInt, ega.AddHigh, s.hot, s.cold, s.cold+1)
+		d.chain(ega.AddLowInt, ega.AddMid, ega.AddHigh, s.hot, s.cold, s.cold+1)
 	case opAddUint128:
-		d.chain(ega.AddLow, ega.AddHigh, s.hot, s.cold)
+		d.chain(ega.AddLow, ega.AddMid, ega.AddHigh, s.hot, s.cold)
 	case opAddWide192:
-		d.chain(ega.AddLow, ega.AddHigh, s.hot, s.hot+1, s.hot+2)
+		d.chain(ega.AddLow, ega.AddMid, ega.AddHigh, s.hot, s.hot+1, s.hot+2)
 	case opAddWide320:
-		d.chain(ega.AddLow, ega.AddHigh, s.hot, s.hot+1, s.hot+2, s.hot+3, s.hot+4)
+		d.chain(ega.AddLow, ega.AddMid, ega.AddHigh, s.hot, s.hot+1, s.hot+2, s.hot+3, s.hot+4)
 	case opAddFloat:
-		d.chain(ega.Sum, ega.SumError, s.hot, s.hot+1)
+		d.sum(ega.Sum, s.hot)
 	case opAddDouble, opMulFloat, opPowFloat3, opPowFloat4:
-		d.chain(ega.SumFine, ega.SumError, s.hot, s.hot+1)
+		d.sum(ega.SumFine, s.hot)
+	case opTop:
+		d.top(s.hot, s.chain.n)
 	default:
 		return deviceLacks(s.op)
 	}
 	return ""
+}
+
+// top is the least n keys.
+func (d *deviceWords) top(off, n int) {
+	if n == 1 {
+		d.set(off, ega.MinInt)
+		return
+	}
+	offs := make([]int, n)
+	for i := range offs {
+		offs[i] = off + i
+	}
+	d.chain(ega.Least, ega.LeastMid, ega.LeastLast, offs...)
 }
 
 // deviceOps is the operation of slots of one word.

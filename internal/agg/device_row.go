@@ -46,6 +46,9 @@ const (
 	FromValue              // the value's word as it is
 	FromSum                // the bits of the float64 + 0.0, so that -0 becomes 0
 	FromProduct            // the int64 times that of another argument
+	FromNot                // the value's word, each bit turned round
+	FromOrder              // the float64's place in order as an int64 (floatKey)
+	FromOrderNot           // that, each bit turned round
 )
 
 // DeviceRow tells what each of the Words() state words, from word base of a row on, is
@@ -113,6 +116,19 @@ func (s *slot) fromOne(t column.Type) RowSource {
 	case opAddFloat, opAddDouble:
 		if t.IsFloat() {
 			return FromSum
+		}
+	case opTop: // begin with what any key replaces or equals; complements for the greatest
+		greatest := s.chain.keep == keepGreatest
+		switch {
+		case t.Kind == column.Uint64:
+		case t.IsFloat() && greatest:
+			return FromOrderNot
+		case t.IsFloat():
+			return FromOrder
+		case greatest:
+			return FromNot
+		default:
+			return FromValue
 		}
 	}
 	return FromConstant

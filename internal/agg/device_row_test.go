@@ -39,6 +39,12 @@ func madeRow(row OneRow, d *testData, r int) []uint64 {
 			made[i] = math.Float64bits(d.args[w.Arg][r].Float + 0.0)
 		case w.From == FromProduct:
 			made[i] = uint64(d.args[w.Arg][r].Int * d.args[w.Times][r].Int)
+		case w.From == FromNot:
+			made[i] = ^valueWord(d.args[w.Arg][r])
+		case w.From == FromOrder:
+			made[i] = uint64(floatKey(d.args[w.Arg][r].Float))
+		case w.From == FromOrderNot:
+			made[i] = ^uint64(floatKey(d.args[w.Arg][r].Float))
 		}
 	}
 	for _, n := range row.Nulls {
@@ -110,12 +116,13 @@ func TestDeviceRow(t *testing.T) {
 // rowNames are the aggregates whose rows follow from values, for some types.
 var rowNames = []string{
 	"count", "sum", "mean", "min", "max", "bool_and", "bool_or", "bit_and", "bit_or", "bit_xor", "var_samp", "stddev_pop", "corr", "covar_pop",
+	"min 2", "max 3",
 }
 
 // lacksRow reports whether the row of an aggregate does not follow from values of a type.
 func lacksRow(name string, t column.Type) bool {
 	switch name {
-	case "min", "max":
+	case "min", "max", "min 2", "max 3":
 		return t.Kind == column.Uint64
 	case "var_samp", "stddev_pop", "corr", "covar_pop":
 		return !t.IsInteger() || t.Bits() > 32 || t.Kind == column.Uint32
@@ -135,7 +142,11 @@ func makeSingle(t *testing.T, d *testData) map[string]bool {
 				c.Args, c.Types = append(c.Args, other), append(c.Types, d.args[other][0].Type)
 			}
 			var err error
-			if c.Func, _, err = Resolve(name, c.Types, nil); err != nil {
+			function, n, several := strings.Cut(name, " ")
+			if several {
+				c.Params = theBest(int(n[0] - '0'))
+			}
+			if c.Func, _, err = Resolve(function, c.Types, c.Params); err != nil {
 				continue
 			}
 			for _, o := range []Options{{MaxRows: -1}, {MaxRows: 60}, {MaxRows: 60, Device: true}} {

@@ -40,12 +40,20 @@ func randomCalls(rng *rand.Rand, d *testData, n int) []Call {
 		for _, a := range c.Args {
 			c.Types = append(c.Types, d.args[a][0].Type)
 		}
-		if f, _, err := Resolve(name, c.Types, nil); err == nil {
+		if (name == "min" || name == "max") && rng.IntN(2) == 0 {
+			c.Params = theBest(1 + rng.IntN(4))
+		}
+		if f, _, err := Resolve(name, c.Types, c.Params); err == nil {
 			c.Func = f
 			calls = append(calls, c)
 		}
 	}
 	return calls
+}
+
+// theBest is the parameter of min(x, n) and max(x, n).
+func theBest(n int) []column.Value {
+	return []column.Value{{Type: column.Type{Kind: column.Int64}, Int: int64(n)}}
 }
 
 // deviceLayout is the rows of testBase words before the states as the device
@@ -159,7 +167,7 @@ func TestDeviceOps(t *testing.T) {
 		agree(t, l, d, combinedRows(t, l, ega.Combine(&layout, rows)))
 		agree(t, l, d, combinedRows(t, l, combineAll(l, rows)))
 	})
-	for _, op := range []ega.Op{ega.Add, ega.AddLow, ega.AddLowInt, ega.AddMid, ega.Sum, ega.SumFine, ega.MinInt, ega.MaxInt, ega.MinFloat, ega.MaxFloat, ega.And, ega.Or, ega.Xor} {
+	for _, op := range []ega.Op{ega.Add, ega.AddLow, ega.AddLowInt, ega.AddMid, ega.Sum, ega.SumFine, ega.Least, ega.LeastMid, ega.LeastLast, ega.MinInt, ega.MaxInt, ega.MinFloat, ega.MaxFloat, ega.And, ega.Or, ega.Xor} {
 		if !used[op] {
 			t.Errorf("no layout had operation %d", op)
 		}

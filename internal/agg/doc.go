@@ -100,8 +100,8 @@
 //
 // Rows go to a device as they are, and come back combined: [Layout.DeviceOps]
 // says what it does with each word. It can where each word combines by itself,
-// or a chain of words by carry or error: counts, sums, means, moments, min and max
-// of at most 64 bits, bits and booleans. What changes several words together (a
+// or a chain of words by carry, error or what each gives up: counts, sums, means, moments,
+// min and max of at most 64 bits, also the n best in the row, bits and booleans. What changes several words together (a
 // value with its position, a number of 256 bits, a string, a chain of values, the
 // fraction and exponent of product) stays with the CPU.
 //

@@ -68,6 +68,8 @@ func newRig(tb testing.TB, seed uint64, keys, values []source) *rig {
 			state.Word, state.Constant = kernels.ParquetProduct, uint64(state.Array)
 		}
 		g.plan.States = append(g.plan.States, state)
+		state.Constant, state.Word = 0, orderWords[g.plan.Outputs[place].Physical]
+		g.plan.States = append(g.plan.States, state)
 		g.plan.Nulls = append(g.plan.Nulls, kernels.ParquetNull{Add: 1 << (32 + i), Place: place})
 	}
 	g.parcel.plan = g.plan
@@ -97,6 +99,21 @@ func (g *rig) nullBit(i int) (word uint32, bit uint64) {
 	return 0, 0
 }
 
+// orderWords is how the rig has the third word of a value made, by its physical type.
+var orderWords = map[uint8]uint32{
+	kernels.ParquetInt32: kernels.ParquetNot, kernels.ParquetInt64: kernels.ParquetNot,
+	kernels.ParquetFloat: kernels.ParquetOrder, kernels.ParquetDouble: kernels.ParquetOrderNot,
+}
+
+// orderOf is that word of value i.
+func (g *rig) orderOf(i int, v float64) uint64 {
+	order := orderOf(math.Float64bits(v))
+	if g.plan.Outputs[len(g.keys)+i].Physical == kernels.ParquetDouble {
+		return ^order
+	}
+	return order
+}
+
 // sources is the columns, as the plan counts them.
 func (g *rig) sources() []source { return slices.Concat(g.keys, g.values) }
 
@@ -120,12 +137,12 @@ func (g *rig) rows(from, to int) (rows []uint64) {
 			v, at := &g.values[i].vector, from+r
 			switch zero := 0.0; {
 			case v.IsNull(at):
-				rows = append(rows, nullState, nullState)
+				rows = append(rows, nullState, nullState, nullState)
 				rows[count] += 1 << (32 + i)
 			case v.Type.IsFloat():
-				rows = append(rows, math.Float64bits(v.Float[at]), math.Float64bits(zero+v.Float[at]))
+				rows = append(rows, math.Float64bits(v.Float[at]), math.Float64bits(zero+v.Float[at]), g.orderOf(i, v.Float[at]))
 			default:
-				rows = append(rows, uint64(v.Int[at]), uint64(v.Int[at]*v.Int[at]))
+				rows = append(rows, uint64(v.Int[at]), uint64(v.Int[at]*v.Int[at]), ^uint64(v.Int[at]))
 			}
 		}
 	}

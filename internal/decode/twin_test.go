@@ -266,6 +266,12 @@ func (w *twin) row(plan *Plan, r int) (row []uint64) {
 			row = append(row, w.arrays[s.Array][r])
 		case s.Word == kernels.ParquetProduct:
 			row = append(row, w.arrays[s.Array][r]*w.arrays[s.Constant][r])
+		case s.Word == kernels.ParquetNot:
+			row = append(row, ^w.arrays[s.Array][r])
+		case s.Word == kernels.ParquetOrder:
+			row = append(row, orderOf(w.arrays[s.Array][r]))
+		case s.Word == kernels.ParquetOrderNot:
+			row = append(row, ^orderOf(w.arrays[s.Array][r]))
 		default:
 			row = append(row, math.Float64bits(math.Float64frombits(w.arrays[s.Array][r])+0))
 		}
@@ -276,6 +282,19 @@ func (w *twin) row(plan *Plan, r int) (row []uint64) {
 		}
 	}
 	return row
+}
+
+// orderOf is the place of a double in order: NaN last, one zero.
+func orderOf(bits uint64) uint64 {
+	switch f := math.Float64frombits(bits); {
+	case f != f:
+		return math.MaxInt64
+	case f < 0:
+		return bits ^ math.MaxInt64
+	case f == 0:
+		return 0
+	}
+	return bits
 }
 
 func mum(a, b uint64) uint64 {

@@ -33,7 +33,8 @@ struct EgaLayout {
   uint32_t key_words;    // 1 to EGA_MAX_KEYS
   uint32_t state_words;  // 0 to EGA_MAX_STATES
   uint8_t ops[32];       // of each state word: EgaOp
-  uint8_t mates[32];     // of an EGA_ADD_LO, EGA_ADD_MID, EGA_SUM or EGA_SUM_FINE: the state word that takes its carry or error
+  uint8_t mates[32];     // of an EGA_ADD_LO, EGA_ADD_MID, EGA_SUM or EGA_SUM_FINE: the state word that takes its carry or error; of
+                         // an EGA_LEAST or EGA_LEAST_MID: the one that takes what it gives up
 };
 
 // EgaOp is what becomes of a state word when rows combine. A word that another one names as its mate changes only with
@@ -57,6 +58,9 @@ enum EgaOp : uint8_t {
   EGA_ADD_MID,  // unsigned word of a sum of more than 128 bits, between the lowest and the highest: the mate of the
                 // word below it; its own mate is the word above
   EGA_SUM_FINE,  // as EGA_SUM, with twice the digits of a double: the mate, an EGA_ERR, is kept small
+  EGA_LEAST,     // int64_t: the least of all values; the words that follow as mates are the next ones, in order
+  EGA_LEAST_MID,   // one of them that has a mate itself
+  EGA_LEAST_LAST,  // the last of them
   EGA_OPS,  // how many there are
 };
 

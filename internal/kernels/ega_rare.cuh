@@ -8,6 +8,10 @@
 //            adds it up with its own, so that the mate never holds more than the errors of those additions that
 //            are under way: k of them round it off by k * 2^-107 of the sum each. (In a SUM the mate grows, and is
 //            rounded, with the number of rows: variances, which subtract almost equal sums, would see it.)
+//   LEAST      The n least values, in order. A value goes from word to word: each keeps the lesser of what it has and what comes, and
+//            the greater goes on. So the first word ends up with the least of all values; every other one has gone on to the
+//            second, which ends up with the least of those; and so on. A value that is no less than the last word may
+//            be left out: words only get smaller, and that one has met n - 1 others on its way that are no greater.
 #pragma once
 
 #include "ega_state.cuh"
@@ -16,7 +20,7 @@
 template <class Shape>
 __device__ __forceinline__ bool ega_is_rare(const EgaLayout& layout, uint32_t op, uint32_t s) {
   if constexpr (!Shape::RARE) return false;
-  if (op == EGA_SUM_FINE) return true;
+  if (op == EGA_SUM_FINE || op == EGA_LEAST) return true;
   return (op == EGA_ADD_LO || op == EGA_ADD_LO_I) && Shape::op(layout, layout.mates[s]) == EGA_ADD_MID;
 }
 
@@ -51,11 +55,31 @@ __device__ __forceinline__ void ega_combine_fine(const EgaLayout& layout, const 
   if (error != 0) atomicAdd(reinterpret_cast<double*>(rest), error);
 }
 
+// ega_combine_least combines state word s, an EGA_LEAST, and those behind it. Those of the row are in order.
+template <class Shape, class Place>
+__device__ __forceinline__ void ega_combine_least(const EgaLayout& layout, const Place& place, uint32_t slot,
+                                                  const EgaRow<Shape>& row, uint32_t s) {
+  uint32_t before = Shape::hashes(layout) + Shape::keys(layout), last = s;
+  while (Shape::op(layout, last) != EGA_LEAST_LAST) last = layout.mates[last];
+  for (uint32_t from = s;; from = layout.mates[from]) {
+    int64_t v = static_cast<int64_t>(row.state(from));
+    if (v >= static_cast<int64_t>(ld_relaxed(place.word(slot, before + last)))) return;
+    for (uint32_t to = s;; to = layout.mates[to]) {
+      int64_t old = atomicMin(reinterpret_cast<int64_t*>(place.word(slot, before + to)), v);
+      v = old > v ? old : v;
+      if (to == last) break;
+    }
+    if (from == last) return;
+  }
+}
+
 template <class Shape, class Place>
 __device__ __forceinline__ void ega_combine_rare(const EgaLayout& layout, const Place& place, uint32_t slot,
                                                  const EgaRow<Shape>& row, uint32_t op, uint32_t s) {
   if (op == EGA_SUM_FINE) {
     ega_combine_fine(layout, place, slot, row, s);
+  } else if (op == EGA_LEAST) {
+    ega_combine_least(layout, place, slot, row, s);
   } else {
     ega_combine_long(layout, place, slot, row, op, s);
   }

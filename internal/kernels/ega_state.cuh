@@ -32,7 +32,10 @@ __device__ __forceinline__ int64_t ega_order(uint64_t bits) {
 // ega_identity is the identity of an operation.
 __device__ __forceinline__ uint64_t ega_identity(uint32_t op) {
   switch (op) {
-    case EGA_MIN_I: return 0x7fffffffffffffff;
+    case EGA_MIN_I:
+    case EGA_LEAST:
+    case EGA_LEAST_MID:
+    case EGA_LEAST_LAST: return 0x7fffffffffffffff;
     case EGA_MAX_I: return 0x8000000000000000;
     case EGA_MIN_F: return 0x7ff8000000000001;  // NaN
     case EGA_MAX_F: return 0xfff0000000000000;  // minus infinity
@@ -138,5 +141,5 @@ __device__ __forceinline__ void ega_combine_word(uint32_t op, uint64_t* p, uint6
       if ((v & ~ld_relaxed(p)) != 0) atomicOr(p, v);
       return;
     case EGA_XOR: atomicXor(p, v); return;
-  }  // EGA_ADD_HI, EGA_ADD_MID, EGA_ERR: with the word whose mate they are; EGA_SUM_FINE: ega_rare.cuh
+  }  // EGA_ADD_HI, EGA_ADD_MID, EGA_ERR: with the word whose mate they are; EGA_SUM_FINE, EGA_LEAST: ega_rare.cuh
 }

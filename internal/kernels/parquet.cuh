@@ -108,6 +108,9 @@ enum ParquetWord : uint32_t {
   PARQUET_SUM,       // the array's double + 0.0: what a sum of one value is, for which there is no -0
   PARQUET_PRODUCT,   // the array's integer times that, at the same place, of the array whose number is the constant,
                      // modulo 2^64
+  PARQUET_NOT,        // the word of the array, each bit turned round: integers in descending order
+  PARQUET_ORDER,      // the place of the array's double in order, as an int64_t: NaN last, one zero
+  PARQUET_ORDER_NOT,  // that in descending order
 };
 
 // ParquetState is how a state word is made.

@@ -39,4 +39,7 @@ const (
 	ParquetCopy            // the word of the array
 	ParquetSum             // the double of the array, added to 0
 	ParquetProduct         // the integer of the array, times that of the array whose number is the constant
+	ParquetNot             // the word of the array, each bit turned round
+	ParquetOrder           // the place of the array's double in order, as an int64
+	ParquetOrderNot        // that, each bit turned round
 )

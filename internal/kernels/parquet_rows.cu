@@ -9,7 +9,7 @@
 // word, of which most are the division that finds the place of a word again.
 #include "device.cuh"
 
-#include "ega.cuh"
+#include "ega_state.cuh"
 #include "parquet.cuh"
 
 // The field hash of NULL: internal/key's hashNull.
@@ -33,15 +33,27 @@ static __device__ __forceinline__ uint64_t parquet_key(const ParquetJob& job, ui
   return hash;
 }
 
+// parquet_order is the place of a double in order: that of internal/agg's floatKey.
+static __device__ __forceinline__ uint64_t parquet_order(uint64_t bits) {
+  const double v = __builtin_bit_cast(double, bits) + 0.0;  // -0 becomes 0
+  if (v != v) return 0x7fffffffffffffff;
+  return static_cast<uint64_t>(ega_order(__builtin_bit_cast(uint64_t, v)));
+}
+
 // parquet_state makes a state word of row r.
 static __device__ __forceinline__ uint64_t parquet_state(const ParquetJob& job, const ParquetState& state, uint32_t r) {
   if (state.word == PARQUET_CONSTANT) return state.constant;
   const uint32_t place = job.places[state.place * job.array_words + r];
   if (place == PARQUET_NULL) return state.null;
   const uint64_t word = job.arrays[state.array * job.array_words + place];
-  if (state.word == PARQUET_PRODUCT) return word * job.arrays[state.constant * job.array_words + place];
-  if (state.word == PARQUET_COPY) return word;
-  return __builtin_bit_cast(uint64_t, __builtin_bit_cast(double, word) + 0.0);
+  switch (state.word) {
+    case PARQUET_PRODUCT: return word * job.arrays[state.constant * job.array_words + place];
+    case PARQUET_SUM: return __builtin_bit_cast(uint64_t, __builtin_bit_cast(double, word) + 0.0);
+    case PARQUET_NOT: return ~word;
+    case PARQUET_ORDER: return parquet_order(word);
+    case PARQUET_ORDER_NOT: return ~parquet_order(word);
+    default: return word;
+  }
 }
 
 // parquet_row makes row r of the job at `row`.
