@@ -173,7 +173,7 @@ void Block::barrier(const char* file, uint32_t line) {
   if (barrier_count_ == 0) {
     barrier_file_ = file;
     barrier_line_ = line;
-  } else if (line != barrier_line_ || strcmp(file, barrier_file_) != 0) {
+  } else if (line != barrier_line_ || (file != barrier_file_ && strcmp(file, barrier_file_) != 0)) {
     fault(719, "it has come to __syncthreads at %s:%u while %u others wait at %s:%u", file, line, barrier_count_,
           barrier_file_, barrier_line_);
   }

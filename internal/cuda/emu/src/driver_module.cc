@@ -1,7 +1,9 @@
 // cuModule*: the text of a module says which kernels it has, the generator's table has them for the host.
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 #include <string>
+#include <unordered_map>
 
 #include "call.h"
 #include "module.h"
@@ -42,10 +44,25 @@ struct JitOptions {
   }
 };
 
+// read_once is read_ptx, which takes long beside all that a small test does on a device: what it made of a text is kept,
+// as a driver keeps what it compiled, since each context loads the same modules again.
+bool read_once(const std::string& text, Ptx* ptx, std::string* error) {
+  static std::mutex mutex;
+  static auto* known = new std::unordered_map<std::string, Ptx>;
+  std::lock_guard lock(mutex);
+  if (auto at = known->find(text); at != known->end()) {
+    *ptx = at->second;
+    return true;
+  }
+  if (!read_ptx(text, ptx, error)) return false;
+  known->emplace(text, *ptx);
+  return true;
+}
+
 // compile is the driver's compiler: it refuses what it cannot read, what is for newer devices, and, unlike the driver, kernels that this
 // library was not built with.
 CUresult compile(const std::string& text, Ptx* ptx, std::string* error) {
-  if (!read_ptx(text, ptx, error)) return CUDA_ERROR_INVALID_PTX;
+  if (!read_once(text, ptx, error)) return CUDA_ERROR_INVALID_PTX;
   if (ptx->version > newest_ptx) {
     *error = format("ptxas fatal : Unsupported .version %d.%d; current version is '%d.%d'\n", ptx->version / 10, ptx->version % 10, newest_ptx / 10,
                     newest_ptx % 10);

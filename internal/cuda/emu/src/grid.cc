@@ -43,7 +43,8 @@ class Pool {
     Running running{{launch, emu_schedule_seed() * 0x9e3779b97f4a7c15 + launches_++}};
     std::unique_lock lock(mutex_);
     waiting_.push_back(&running);
-    work_.notify_all();
+    if (launch.blocks > 1) work_.notify_all();
+    else work_.notify_one();
     done_.wait(lock, [&] { return running.handed_out() && running.finished == running.next; });
     std::erase(waiting_, &running);  // it may still be there when it failed
     return running.grid.error.load();
