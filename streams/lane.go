@@ -19,7 +19,7 @@ type lane struct {
 	zero          *cuda.Event   // where the device's times begin; nil unless timed
 	zeroAt        time.Duration // when that was, since the pipeline began
 
-	memory *cuda.Memory // of all stages
+	memory stageMemory
 	stages []*Stage
 	idle   []*Stage
 	busy   []*Stage // in the order in which their jobs were taken: first those leaving, then those computing

@@ -66,7 +66,7 @@ func (l *lane) setZero() error {
 // openStages makes fewer stages than wanted where there is no room for them, but
 // at least one.
 func (l *lane) openStages() error {
-	n, err := l.allocate()
+	n, err := l.memory.allocate(l)
 	for i := 0; err == nil && i < n; i++ {
 		var s *Stage
 		if s, err = l.newStage(i); err == nil {
@@ -83,44 +83,13 @@ func (l *lane) openStages() error {
 	return nil
 }
 
-// allocate takes device memory for the stages, and returns for how many: in one piece, since each takes the driver
-// more than a millisecond while other threads are busy.
-func (l *lane) allocate() (stages int, err error) {
-	p := l.pipeline
-	each := p.config.stageBytes()
-	for n := p.config.Depth; ; n-- {
-		if err = p.device.take(n * each); err != nil {
-			err = &refusedError{err}
-		} else if l.memory, err = l.thread.Alloc(cuda.Size(n * each)); err != nil {
-			p.device.give(n * each)
-		}
-		if err == nil || n == 1 || !refused(err) {
-			return n, err
-		}
-		p.refuse(err)
-	}
-}
-
-// free gives the stages' memory back.
-func (l *lane) free() error {
-	if l.memory == nil {
-		return nil
-	}
-	n := int(l.memory.Span().Size)
-	err := l.memory.Close()
-	if l.pipeline.context.Lost() == nil {
-		l.pipeline.device.give(n)
-	}
-	return err
-}
-
 // close frees all that the lane has.
 func (l *lane) close() error {
 	err := l.drain()
 	for _, s := range l.stages {
 		err = errors.Join(err, s.close(l.pipeline))
 	}
-	err = errors.Join(err, l.free())
+	err = errors.Join(err, l.memory.free(l.pipeline))
 	if l.zero != nil {
 		err = errors.Join(err, l.zero.Close())
 	}

@@ -38,8 +38,11 @@ type Stage struct {
 
 // newStage makes the i-th stage, whole or not at all.
 func (l *lane) newStage(i int) (*Stage, error) {
-	s := &Stage{Thread: l.thread, Stream: l.work, Lane: l.number}
-	s.place(l, i)
+	device := &l.memory.stages[i]
+	s := &Stage{
+		Thread: l.thread, Stream: l.work, Lane: l.number,
+		input: device.input, Facts: device.facts, Scratch: device.scratch,
+	}
 	if err := s.open(l); err != nil {
 		return nil, errors.Join(err, s.close(l.pipeline))
 	}
@@ -59,17 +62,6 @@ func (s *Stage) open(l *lane) (err error) {
 		}
 	}
 	return nil
-}
-
-// place gives the stage its part of the lane's device memory.
-func (s *Stage) place(l *lane, i int) {
-	c := &l.pipeline.config
-	each := cuda.Size(c.stageBytes())
-	in, facts := aligned(c.SlotBytes), aligned(int(factBytes))
-	at := cuda.Size(i) * each
-	s.input = l.memory.Span().Slice(at, at+in)
-	s.Facts = l.memory.Span().Slice(at+in, at+in+factBytes)
-	s.Scratch = l.memory.Span().Slice(at+in+facts, at+in+facts+cuda.Size(c.ScratchBytes))
 }
 
 // pinOrMake makes staging that is pageable if it cannot be pinned.
