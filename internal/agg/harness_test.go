@@ -37,28 +37,13 @@ func (d *testData) input(rows []int) *Input {
 
 // vectorOf makes a flat vector. Slots of NULL hold rubbish.
 func vectorOf(t column.Type, vals []column.Value) column.Vector {
-	v := column.Vector{Type: t, Len: len(vals)}
-	for i, x := range vals {
+	v := column.Vector{Type: t}
+	for _, x := range vals {
 		if x.Null {
-			if v.Null == nil {
-				v.Null = make([]bool, len(vals))
-			}
-			v.Null[i] = true
-			x = column.Value{Int: -77, Float: math.Inf(-1), Wide: decimal256.FromI64(-77), Bytes: "\x00rubbish"}
+			x = column.Value{Null: true, Int: -77, Float: math.Inf(-1), Wide: decimal256.FromI64(-77), Bytes: "\x00rubbish"}
 		}
-		switch t.Rep() {
-		case column.RepInt64:
-			v.Int = append(v.Int, x.Int)
-		case column.RepFloat64:
-			v.Float = append(v.Float, x.Float)
-		case column.RepWide:
-			v.Wide = append(v.Wide, x.Wide)
-		case column.RepBytes:
-			v.Span = append(v.Span, column.Span{Off: uint32(len(v.Data)), Len: uint32(len(x.Bytes))})
-			v.Data = append(v.Data, x.Bytes...)
-		}
+		v.Append(x)
 	}
-	v.Data = append(v.Data, make([]byte, column.SpanPadding)...)[:len(v.Data)]
 	return v
 }
 

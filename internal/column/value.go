@@ -56,3 +56,28 @@ func (v *Vector) At(i int) Value {
 	}
 	return out
 }
+
+// Append adds a row to a flat vector of a scalar type; what x holds besides
+// Null and the value of that type does not count, and a NULL's value is kept
+// as it is. It is for edges and tests, not for loops over rows.
+func (v *Vector) Append(x Value) {
+	if x.Null && v.Null == nil {
+		v.Null = make([]bool, v.Len)
+	}
+	if v.Null != nil {
+		v.Null = append(v.Null, x.Null)
+	}
+	v.Len++
+	switch v.Type.Rep() {
+	case RepInt64:
+		v.Int = append(v.Int, x.Int)
+	case RepFloat64:
+		v.Float = append(v.Float, x.Float)
+	case RepWide:
+		v.Wide = append(v.Wide, x.Wide)
+	case RepBytes:
+		v.Span = append(v.Span, Span{Off: uint32(len(v.Data)), Len: uint32(len(x.Bytes))})
+		v.Data = append(v.Data, x.Bytes...)
+		v.pad()
+	}
+}

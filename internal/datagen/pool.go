@@ -3,7 +3,6 @@ package datagen
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
 	"strings"
 
 	"github.com/apache/arrow/go/v15/arrow/decimal256"
@@ -32,7 +31,6 @@ func newPool(rng *rand.Rand, t column.Type, n int, special bool) column.Vector {
 		}
 		p.add(v)
 	}
-	p.out.Data = slices.Grow(p.out.Data, column.SpanPadding)
 	return p.out
 }
 
@@ -44,19 +42,7 @@ type pool struct {
 
 func (p *pool) add(v column.Value) {
 	p.seen[v] = true
-	o := &p.out
-	o.Len++
-	switch o.Type.Rep() {
-	case column.RepInt64:
-		o.Int = append(o.Int, v.Int)
-	case column.RepFloat64:
-		o.Float = append(o.Float, v.Float)
-	case column.RepWide:
-		o.Wide = append(o.Wide, v.Wide)
-	case column.RepBytes:
-		o.Span = append(o.Span, column.Span{Off: uint32(len(o.Data)), Len: uint32(len(v.Bytes))})
-		o.Data = append(o.Data, v.Bytes...)
-	}
+	p.out.Append(v)
 }
 
 // random draws a value from about four times as many values as wanted, where the

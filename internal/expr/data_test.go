@@ -99,32 +99,17 @@ func randomValue(r *rand.Rand, t column.Type, wild bool) column.Value {
 
 // flatVector makes a vector of values. NULL rows hold garbage, as they may.
 func flatVector(t column.Type, values []column.Value) column.Vector {
-	v := column.Vector{Type: t, Len: len(values)}
-	for i, x := range values {
+	v := column.Vector{Type: t}
+	for _, x := range values {
 		if x.Null {
-			if v.Null == nil {
-				v.Null = make([]bool, len(values))
-			}
-			v.Null[i] = true
 			x.Int, x.Float = math.MaxInt64, math.Inf(-1)
 			x.Wide = maxWide
 			if t.Kind == column.Bool {
 				x.Int = 1
 			}
 		}
-		switch t.Rep() {
-		case column.RepInt64:
-			v.Int = append(v.Int, x.Int)
-		case column.RepFloat64:
-			v.Float = append(v.Float, x.Float)
-		case column.RepWide:
-			v.Wide = append(v.Wide, x.Wide)
-		case column.RepBytes:
-			v.Span = append(v.Span, column.Span{Off: uint32(len(v.Data)), Len: uint32(len(x.Bytes))})
-			v.Data = append(v.Data, x.Bytes...)
-		}
+		v.Append(x)
 	}
-	v.Data = append(v.Data, make([]byte, column.SpanPadding)...)[:len(v.Data)]
 	return v
 }
 

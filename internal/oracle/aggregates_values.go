@@ -124,21 +124,10 @@ func extremes(n int64, greatest bool) function {
 
 // nested is a list or map as a value.
 func nested(t column.Type, values []column.Value, counts []int64) column.Value {
-	elem := column.Vector{Type: t.Elem(), Len: len(values)}
+	elem := column.Vector{Type: t.Elem()}
 	for _, v := range values {
-		switch elem.Type.Rep() {
-		case column.RepFloat64:
-			elem.Float = append(elem.Float, v.Float)
-		case column.RepWide:
-			elem.Wide = append(elem.Wide, v.Wide)
-		case column.RepBytes:
-			elem.Span = append(elem.Span, column.Span{Off: uint32(len(elem.Data)), Len: uint32(len(v.Bytes))})
-			elem.Data = append(elem.Data, v.Bytes...)
-		default:
-			elem.Int = append(elem.Int, v.Int)
-		}
+		elem.Append(v)
 	}
-	elem.Data = slices.Grow(elem.Data, column.SpanPadding)
 	one := []column.Span{{Len: uint32(len(values))}}
 	return column.Value{Type: t, List: &column.Vector{Type: t, Len: 1, Span: one, Elem: &elem, Counts: counts}}
 }

@@ -38,12 +38,9 @@ func vectorOf(t column.Type, values []column.Value) *column.Vector {
 	if t.IsNested() {
 		return listsOf(t, values)
 	}
-	v := &column.Vector{Type: t, Len: len(values), Null: make([]bool, len(values))}
-	for i, x := range values {
-		v.Null[i] = x.Null
-		v.Int, v.Float, v.Wide = append(v.Int, x.Int), append(v.Float, x.Float), append(v.Wide, x.Wide)
-		v.Span = append(v.Span, column.Span{Off: uint32(len(v.Data)), Len: uint32(len(x.Bytes))})
-		v.Data = append(v.Data, x.Bytes...)
+	v := &column.Vector{Type: t}
+	for _, x := range values {
+		v.Append(x)
 	}
 	return v
 }
