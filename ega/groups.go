@@ -21,7 +21,7 @@ type Groups struct {
 	table  *Table
 	view   kernels.EgaLayout
 	order  *kernels.EgaOrder
-	memory memory    // of places
+	memory memory    // of places and buffers
 	places cuda.Span // from, on the device
 
 	row   cuda.Size
@@ -30,9 +30,10 @@ type Groups struct {
 	from  []uint32 // by bucket: how many groups the buckets before it have; and how many there are
 	drawn int64    // of the host's budget, for from
 
-	room      cuda.Size // of the device's memory, for those who read
-	readers   int       // that there may be
-	readBytes cuda.Size // what each of the buffers of a reader may take of the host's
+	room      cuda.Size      // of the device's memory, for those who read
+	readers   int            // that there may be
+	readBytes cuda.Size      // what each of the two buffers of a reader may take
+	buffers   chan cuda.Span // on the device, for two pieces each: of the readers that there are not
 }
 
 const (
@@ -97,13 +98,48 @@ func (g *Groups) draw(bytes int64) bool {
 	return true
 }
 
-// deviceBuffer is the most device memory for one of the two buffers of a reader.
+// A piece that crosses is a share of a partition, so that the next one crosses while one is read, and pinning memory for it
+// takes no longer than that; but no less than what keeps the link busy. Guesses.
+const (
+	readPieces = 4
+	readLeast  = 256 << 10
+)
+
+// deviceBuffer is the most device memory for a piece.
 func (g *Groups) deviceBuffer() cuda.Size {
 	return g.room / cuda.Size(2*g.readers) / passAlignment * passAlignment
 }
 
+// pieceBytes is the size of a buffer for a piece.
+func (g *Groups) pieceBytes() cuda.Size {
+	most := uint64(0)
+	for p := range 1 << g.bits {
+		most = max(most, g.Partition(p))
+	}
+	share := max(cuda.Size(most)*g.row/readPieces, readLeast)
+	return passAligned(max(min(share, g.readBytes, g.deviceBuffer()), g.row))
+}
+
 // readable reports whether there is room to read partitions.
 func (g *Groups) readable() bool { return g.fine >= g.bits && g.deviceBuffer() >= g.row }
+
+// open makes the buffers of all readers: smaller ones if somebody else has the memory.
+func (g *Groups) open() error {
+	each := 2 * g.pieceBytes()
+	all, err := g.memory.alloc(cuda.Size(g.readers) * each)
+	for errors.Is(err, cuda.ErrOutOfMemory) && each/4 >= passAligned(g.row) {
+		each = 2 * passAligned(each/4)
+		all, err = g.memory.alloc(cuda.Size(g.readers) * each)
+	}
+	if err != nil {
+		return fmt.Errorf("buffers for readers of groups: %w", err)
+	}
+	g.buffers = make(chan cuda.Span, g.readers)
+	for at := cuda.Size(0); at < all.Size; at += each {
+		g.buffers <- all.Slice(at, at+each)
+	}
+	return nil
+}
 
 // Len is how many groups there are.
 func (g *Groups) Len() uint64 { return uint64(g.from[len(g.from)-1]) }

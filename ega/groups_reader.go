@@ -16,8 +16,7 @@ type GroupReader struct {
 	groups  *Groups
 	thread  *cuda.Thread
 	stream  *cuda.Stream
-	memory  memory
-	device  [2]cuda.Span // where groups of the table become dense
+	device  cuda.Span // for two pieces, where groups of the table become dense; lent by groups
 	buffers [2]*cuda.Pinned
 	room    uint32      // rows of each of these
 	large   [2][]uint64 // pageable, for buckets that no buffer has room for
@@ -29,37 +28,27 @@ func (g *Groups) Reader() (*GroupReader, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &GroupReader{groups: g, thread: t, memory: memory{thread: t}}
+	r := &GroupReader{groups: g, thread: t}
 	if err := r.open(); err != nil {
 		return nil, errors.Join(fmt.Errorf("reader of groups: %w", err), r.Close())
 	}
 	return r, nil
 }
 
-// Buffers are a share of a partition, so that the next piece of it crosses while one is read, and pinning them
-// takes no longer than that; but no less than what keeps the link busy. Guesses.
-const (
-	readPieces = 4
-	readLeast  = 256 << 10
-)
+// errReaders is that there are as many readers as there may be.
+var errReaders = errors.New("all readers are in use")
 
-// bufferBytes is the size of a reader's buffers.
-func (g *Groups) bufferBytes() cuda.Size {
-	most := uint64(0)
-	for p := range 1 << g.bits {
-		most = max(most, g.Partition(p))
-	}
-	share := max(cuda.Size(most)*g.row/readPieces, readLeast)
-	return max(min(share, g.readBytes, g.deviceBuffer()), g.row)
-}
-
-// open makes what a reader has: smaller buffers than it would like where device or host allow no others.
+// open makes what a reader has: smaller buffers than it would like where the host allows no others.
 func (r *GroupReader) open() (err error) {
+	select {
+	case r.device = <-r.groups.buffers:
+	default:
+		return errReaders
+	}
 	if r.stream, err = r.thread.NewStream(); err != nil {
 		return err
 	}
-	least := max(leastPinned, r.groups.row)
-	size := r.groups.bufferBytes()
+	size, least := r.device.Size/2, max(leastPinned, r.groups.row)
 	for i := range r.buffers {
 		if r.buffers[i], err = pinLess(r.thread, r.groups.host, size, least); err != nil {
 			return err
@@ -67,7 +56,7 @@ func (r *GroupReader) open() (err error) {
 		size = r.buffers[i].Device().Size // the second is no larger, as it would be of no use
 	}
 	r.room = uint32(size / r.groups.row)
-	return r.memory.fulfil(wish{&r.device[0], size}, wish{&r.device[1], size})
+	return nil
 }
 
 // Read hands out the groups of partition p in pieces of whole rows, which are valid until emit returns, and which it may change.
@@ -139,7 +128,9 @@ func (r *GroupReader) fetch(first, end, turn int) (piece, error) {
 
 // cross queues the way of groups to the host.
 func (r *GroupReader) cross(some stretch, turn int) ([]uint64, error) {
-	from, err := r.groups.take(r.stream, some, r.device[turn%len(r.device)])
+	half := r.device.Size / 2
+	at := cuda.Size(turn%len(r.buffers)) * half
+	from, err := r.groups.take(r.stream, some, r.device.Slice(at, at+half))
 	if err != nil {
 		return nil, err
 	}
@@ -167,13 +158,15 @@ func (r *GroupReader) Close() error {
 	if r.stream != nil {
 		errs = append(errs, r.stream.Close())
 	}
-	errs = append(errs, r.memory.close())
 	for _, b := range r.buffers {
 		if b != nil {
 			errs = append(errs, unpin(r.groups.context, r.groups.host, b))
 		}
 	}
-	r.stream, r.buffers, r.large = nil, [2]*cuda.Pinned{}, [2][]uint64{}
+	if r.device.Size > 0 {
+		r.groups.buffers <- r.device // nobody writes there any more: the stream is closed
+	}
+	r.stream, r.buffers, r.large, r.device = nil, [2]*cuda.Pinned{}, [2][]uint64{}, cuda.Span{}
 	r.thread.Unlock()
 	return errors.Join(errs...)
 }

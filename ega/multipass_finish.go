@@ -79,6 +79,9 @@ func (m *MultiPass) collect(t *cuda.Thread, stream *cuda.Stream, evicted bool, b
 	}
 	m.counts.end(g.Len(), !evicted && g.readable())
 	if m.counts.InCore {
+		if err := g.open(); err != nil {
+			return nil, errors.Join(err, g.Close())
+		}
 		return g, nil
 	}
 	err = m.placing.sending(t, stream, func(s *sender) error { return g.send(t, s) })
