@@ -5,14 +5,12 @@
 package main
 
 import (
-	"bufio"
 	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
 
+	"github.com/gagg-dev/gagg/bench/table"
 	"github.com/gagg-dev/gagg/internal/datagen"
-	"github.com/gagg-dev/gagg/internal/sink"
 )
 
 func main() {
@@ -27,28 +25,8 @@ func main() {
 		*path = fmt.Sprintf("bench/data/%s_%d.parquet", *kind, int64(*rows))
 	}
 	shape := datagen.Shape{Kind: *kind, Rows: int64(*rows), Groups: int64(*groups), Width: *width, Seed: *seed}
-	if err := write(*path, shape); err != nil {
+	if err := table.Write(*path, shape); err != nil {
 		fmt.Fprintln(os.Stderr, "shapes:", err)
 		os.Exit(1)
 	}
-}
-
-// write leaves no half-written file under path.
-func write(path string, table datagen.Shape) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	file, err := sink.Create(path)
-	if err != nil {
-		return err
-	}
-	defer file.Abort()
-	buffered := bufio.NewWriterSize(file, 1<<20)
-	if err := table.WriteParquet(buffered); err != nil {
-		return err
-	}
-	if err := buffered.Flush(); err != nil {
-		return err
-	}
-	return file.Commit()
 }
