@@ -27,7 +27,11 @@ const (
 	tableShare  = 2  // half of what a worker may take while reading
 	pageShare   = 8  // an eighth: pages being filled, half empty
 
-	mostOutput = 64 << 20
+	// leastOutput and outputEach are the most for results, of all goroutines and for each of many. While the reader is at one range of
+	// partitions others make theirs, a few megabytes each (1e8 groups in 2^11 partitions: 4 MB), half of the room is for those, and who finds
+	// none waits.
+	leastOutput = 64 << 20
+	outputEach  = 16 << 20
 	// mostMerge is room for a partition of a terabyte of groups: more would
 	// only be taken from reading.
 	mostMerge = 256 << 20
@@ -51,7 +55,7 @@ var (
 // ordered is whether the result is put in order.
 func planMemory(limit int64, threads int, read int64, columns int, ordered bool) (MemoryPlan, int, error) {
 	if limit == 0 {
-		return MemoryPlan{Output: mostOutput}, threads, nil
+		return MemoryPlan{Output: mostOutput(threads)}, threads, nil
 	}
 	m := MemoryPlan{Limit: limit, Read: read, Spill: true}
 	need := func(threads int) int64 { return int64(threads) * (read + fixedWorker + leastGroups) * 4 / 3 }
@@ -64,7 +68,7 @@ func planMemory(limit int64, threads int, read int64, columns int, ordered bool)
 	n := int64(threads)
 	rest := limit - n*(read+fixedWorker)
 	m.Merge = min(rest/mergeShare/n, mostMerge)
-	m.Output = min(rest/outputShare, mostOutput)
+	m.Output = min(rest/outputShare, mostOutput(threads))
 	if ordered {
 		m.Sort = min(rest/sortShare/n, mostSort)
 	}
@@ -74,6 +78,9 @@ func planMemory(limit int64, threads int, read int64, columns int, ordered bool)
 	m.Pages = scan / pageShare
 	return m, threads, nil
 }
+
+// mostOutput is the most for results that so many goroutines make.
+func mostOutput(threads int) int64 { return max(leastOutput, int64(threads)*outputEach) }
 
 // heldBack is what so many workers may not take while they read, since it is
 // needed after. What they read with is free again then.
@@ -88,7 +95,7 @@ func (m MemoryPlan) later(threads int) int64 {
 
 // batchBytes is how many bytes the strings of a result batch may have: some
 // batches wait, and each is copied into a record.
-func (m MemoryPlan) batchBytes() int { return int(max(m.Output/8, 64<<10)) }
+func (m MemoryPlan) batchBytes() int { return int(max(min(m.Output, leastOutput)/8, 64<<10)) }
 
 // scratchBytes is what a goroutine may take to sort the values of a group,
 // while the partition of the group is merged: a quarter of the merge, which
