@@ -11,7 +11,6 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/datagen"
 	"github.com/gagg-dev/gagg/internal/gputest"
-	"github.com/gagg-dev/gagg/internal/oracle"
 )
 
 // encodedTypes are what devices decode from column chunks, if it is not more than dictionaries ask for.
@@ -109,26 +108,14 @@ func TestDeviceEncoded(t *testing.T) {
 	did := map[string]gagg.EncodedStats{}
 	for seed := range trials {
 		tr := newEncodedTrial(seed)
-		want, err := oracle.Run(tr.table.Batches(1000), tr.table.Schema(), tr.want)
-		if err != nil {
-			continue // an overflow
-		}
-		plain, err := tr.run(t, configurations[0])
-		if err != nil {
-			t.Fatalf("%s\n%v", tr, err)
-		}
-		for _, c := range encodedConfigurations {
-			t.Run(fmt.Sprintf("seed=%d/%s", seed, strings.ReplaceAll(c.name, " ", "_")), func(t *testing.T) {
-				defer gputest.Closed(t)
-				got := tr.sameAs(t, c, plain, want)
-				e, all := got.stats.Encoded, did[c.name]
-				all.RowGroups, all.Declined = all.RowGroups+e.RowGroups, all.Declined+e.Declined
-				did[c.name] = all
-				if e.RowGroups+e.Declined > int64(got.stats.RowGroups) || e.Rows > got.stats.Rows {
-					t.Errorf("%s\n%+v of %d row groups", tr, e, got.stats.RowGroups)
-				}
-			})
-		}
+		tr.onDevices(t, encodedConfigurations, func(t *testing.T, c configuration, got outcome) {
+			e, all := got.stats.Encoded, did[c.name]
+			all.RowGroups, all.Declined = all.RowGroups+e.RowGroups, all.Declined+e.Declined
+			did[c.name] = all
+			if e.RowGroups+e.Declined > int64(got.stats.RowGroups) || e.Rows > got.stats.Rows {
+				t.Errorf("%s\n%+v of %d row groups", tr, e, got.stats.RowGroups)
+			}
+		})
 	}
 	t.Logf("%+v", did)
 	for _, c := range encodedConfigurations {

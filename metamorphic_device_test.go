@@ -59,26 +59,14 @@ func TestMetamorphicDevice(t *testing.T) {
 		case 1:
 			tr.query.Limit = 7
 		}
-		want, err := oracle.Run(tr.table.Batches(1000), tr.table.Schema(), tr.want)
-		if err != nil {
-			continue // an overflow
-		}
-		plain, err := tr.run(t, configurations[0])
-		if err != nil {
-			t.Fatalf("%s\n%v", tr, err)
-		}
-		for _, c := range deviceConfigurations {
-			t.Run(fmt.Sprintf("seed=%d/%s", seed, strings.ReplaceAll(c.name, " ", "_")), func(t *testing.T) {
-				defer gputest.Closed(t)
-				got := tr.sameAs(t, c, plain, want)
-				computed[c.opt.Device+" "+got.stats.Device]++
-				for _, s := range got.stats.Devices {
-					did.RestRows, did.Evictions = did.RestRows+s.RestRows, did.Evictions+s.Evictions
-					did.Buckets, did.FullBuckets = did.Buckets+s.Buckets, did.FullBuckets+s.FullBuckets
-					did.InCore = did.InCore || s.InCore
-				}
-			})
-		}
+		tr.onDevices(t, deviceConfigurations, func(_ *testing.T, c configuration, got outcome) {
+			computed[c.opt.Device+" "+got.stats.Device]++
+			for _, s := range got.stats.Devices {
+				did.RestRows, did.Evictions = did.RestRows+s.RestRows, did.Evictions+s.Evictions
+				did.Buckets, did.FullBuckets = did.Buckets+s.Buckets, did.FullBuckets+s.FullBuckets
+				did.InCore = did.InCore || s.InCore
+			}
+		})
 	}
 	t.Logf("what computed: %v; devices in all: %+v", computed, did)
 	if !did.InCore || did.RestRows == 0 || did.Evictions == 0 || did.Buckets == 0 || did.FullBuckets == 0 {
@@ -86,6 +74,25 @@ func TestMetamorphicDevice(t *testing.T) {
 	}
 	if computed[" gpu:0"] == 0 {
 		t.Error("no run took a device that was not asked for")
+	}
+}
+
+// onDevices runs a trial in each of the configurations, unless its answer overflows, and shows what came of it.
+func (tr *trial) onDevices(t *testing.T, list []configuration, see func(t *testing.T, c configuration, got outcome)) {
+	t.Helper()
+	want, err := oracle.Run(tr.table.Batches(1000), tr.table.Schema(), tr.want)
+	if err != nil {
+		return // an overflow
+	}
+	plain, err := tr.run(t, configurations[0])
+	if err != nil {
+		t.Fatalf("%s\n%v", tr, err)
+	}
+	for _, c := range list {
+		t.Run(fmt.Sprintf("seed=%d/%s", tr.seed, strings.ReplaceAll(c.name, " ", "_")), func(t *testing.T) {
+			defer gputest.Closed(t)
+			see(t, c, tr.sameAs(t, c, plain, want))
+		})
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/apache/arrow/go/v15/arrow/memory"
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/gagg-dev/gagg/internal/column"
@@ -142,22 +141,7 @@ func TestParquetNestedManyPages(t *testing.T) {
 			cols[c].values = append(cols[c].values, row[c])
 		}
 	}
-	rec := recordOf(t, memory.DefaultAllocator, cols)
-	var out bytes.Buffer
-	w, err := NewWriter(Parquet, &out, rec.Schema(), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.(*guarded).document.(*parquetWriter).most = group
-	for from := int64(0); from < rows; from += 999 {
-		if err := w.Write(rec.NewSlice(from, min(from+999, rows))); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	f := expectNested(t, out.Bytes(), cols)
+	f := expectNested(t, parquetInPieces(t, cols, group, 999), cols)
 	if groups := f.RowGroups(); len(groups) != 3 || groups[0].NumRows() != group {
 		t.Errorf("%d row groups", len(groups))
 	}

@@ -168,6 +168,15 @@ func TestParquetManyPages(t *testing.T) {
 		}
 		cols[1].values, cols[2].values, cols[3].values = append(cols[1].values, sparse), append(cols[2].values, bit), append(cols[3].values, text)
 	}
+	f := expectColumns(t, parquetInPieces(t, cols, group, 60_001), cols)
+	if groups := f.RowGroups(); len(groups) != 2 || groups[0].NumRows() != group {
+		t.Errorf("%d row groups", len(groups))
+	}
+}
+
+// parquetInPieces is a file of so many rows a row group, written some rows at a time.
+func parquetInPieces(t *testing.T, cols []testColumn, group, piece int64) []byte {
+	t.Helper()
 	rec := recordOf(t, memory.DefaultAllocator, cols)
 	var out bytes.Buffer
 	w, err := NewWriter(Parquet, &out, rec.Schema(), Options{})
@@ -175,18 +184,15 @@ func TestParquetManyPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.(*guarded).document.(*parquetWriter).most = group
-	for from := int64(0); from < rows; from += 60_001 {
-		if err := w.Write(rec.NewSlice(from, min(from+60_001, rows))); err != nil {
+	for from, rows := int64(0), rec.NumRows(); from < rows; from += piece {
+		if err := w.Write(rec.NewSlice(from, min(from+piece, rows))); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	f := expectColumns(t, out.Bytes(), cols)
-	if groups := f.RowGroups(); len(groups) != 2 || groups[0].NumRows() != group {
-		t.Errorf("%d row groups", len(groups))
-	}
+	return out.Bytes()
 }
 
 // A page is cut by size too, and one value may be larger than a page.
