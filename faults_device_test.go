@@ -65,9 +65,9 @@ func TestDeviceFaults(t *testing.T) {
 				f := deviceTrial{query: q, opt: way.opt, want: want, e: e}
 				f.opt.Device = device
 				calls, code := f.calls(t), rand.IntN(len(codes))
-				for nth := 1 + rand.IntN(stride); nth <= calls; nth += stride {
+				for i := rand.IntN(stride); i < len(calls); i += stride {
 					code = (code + 1) % len(codes)
-					f.failing(t, nth, code, rand.IntN(2) == 0)
+					f.failing(t, calls[i], code, rand.IntN(2) == 0)
 				}
 			})
 		}
@@ -82,39 +82,39 @@ type deviceTrial struct {
 	e     *emu.Emu
 }
 
-// calls is about how many driver calls a run makes that the device takes part in.
-func (f *deviceTrial) calls(t *testing.T) (n int) {
+// calls are about the driver calls of a run that the device takes part in.
+func (f *deviceTrial) calls(t *testing.T) []gputest.Call {
 	t.Helper()
 	f.e.Reset()
 	stats, err := f.run(t, false)
 	if err != nil || len(stats.Devices) == 0 || stats.Devices[0].Rows == 0 || stats.Devices[0].InCore != (stats.Devices[0].Evictions == 0) {
 		t.Fatalf("error %v, devices %+v", err, stats.Devices)
 	}
-	return driverCalls(f.e)
+	return gputest.Calls(f.e.Calls())
 }
 
-// failing is a run whose nth driver call fails.
-func (f *deviceTrial) failing(t *testing.T, nth, code int, forever bool) {
+// failing is a run one of whose driver calls fails, or all of that function from it on.
+func (f *deviceTrial) failing(t *testing.T, call gputest.Call, code int, forever bool) {
 	t.Helper()
 	c := codes[code]
 	f.e.Reset()
 	defer f.e.Reset()       // what a lost device has
 	if forever && !c.lost { // it is memory that is out, not the driver
-		f.e.Fault("cuMemAlloc_v2", 1+nth%30, c.code, true)
-		f.e.Fault("cuMemHostAlloc", 1+nth%30, c.code, true)
+		f.e.Fault("cuMemAlloc_v2", 1+call.Nth%30, c.code, true)
+		f.e.Fault("cuMemHostAlloc", 1+call.Nth%30, c.code, true)
 	} else {
-		f.e.Fault(emu.AnyCall, nth, c.code, forever)
+		f.e.Fault(call.Name, call.Nth, c.code, forever)
 	}
 	_, err := f.run(t, c.lost)
 	switch {
 	case err == nil:
 	case f.opt.Device == "auto":
-		t.Errorf("%s at call %d, forever %t: error %v, though the CPU could go on", c.name, nth, forever, err)
+		t.Errorf("%s at %v, forever %t: error %v, though the CPU could go on", c.name, call, forever, err)
 	case !isKind(err, gagg.ErrDevice):
-		t.Errorf("%s at call %d, forever %t: error %v", c.name, nth, forever, err)
+		t.Errorf("%s at %v, forever %t: error %v", c.name, call, forever, err)
 	}
 	if t.Failed() {
-		t.Fatalf("%s at call %d, forever %t", c.name, nth, forever)
+		t.Fatalf("%s at %v, forever %t", c.name, call, forever)
 	}
 }
 
@@ -142,7 +142,7 @@ func (f *deviceTrial) run(t *testing.T, lost bool) (stats gagg.Stats, err error)
 	if !lost { // what belongs to a lost device stays there
 		gputest.Closed(t)
 	}
-	for end := time.Now().Add(5 * time.Second); runtime.NumGoroutine() > goroutines; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(30 * time.Second); runtime.NumGoroutine() > goroutines; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			stack := make([]byte, 1<<20)
 			t.Fatalf("%d goroutines, %d before\n%s", runtime.NumGoroutine(), goroutines, stack[:runtime.Stack(stack, true)])
@@ -153,13 +153,6 @@ func (f *deviceTrial) run(t *testing.T, lost bool) (stats gagg.Stats, err error)
 		t.Errorf("%d bytes of the memory limit are still held, %d of buffers, and files %v; error %v", n, buffers, left, err)
 	}
 	return stats, err
-}
-
-func driverCalls(e *emu.Emu) (n int) {
-	for _, calls := range e.Calls() {
-		n += calls
-	}
-	return n
 }
 
 // F69: rows that are lost or doubled on their way to a device, there or on their way back are found by the

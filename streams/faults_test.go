@@ -9,6 +9,7 @@ import (
 
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/cuda/emu"
+	"github.com/gagg-dev/gagg/internal/gputest"
 	"github.com/gagg-dev/gagg/internal/kernels/kerneltest"
 	"github.com/gagg-dev/gagg/streams"
 )
@@ -28,31 +29,30 @@ func TestEveryCallFails(t *testing.T) {
 	checkGoroutines(t)
 	config := small()
 	config.Timed = true
-	names := faulty(t, e, config, emu.AnyCall, 0, 0, false).names
+	stride := 1
+	if testing.Short() {
+		stride = 7
+	}
+	calls := gputest.Calls(faulty(t, e, config, emu.AnyCall, 0, 0, false).names)
 	for _, code := range []int{outOfMemory, 400, 719} {
-		each := 0
-		for name, calls := range names {
-			silent := 0
-			for nth := 1; nth <= calls; nth++ {
-				if each++; testing.Short() && each%7 != 0 {
-					continue
-				}
-				l := faulty(t, e, config, name, nth, code, false)
-				switch {
-				case l.names[name] < nth: // it polled less often than the first one
-				case l.err != nil && !tells(l.err, code):
-					t.Errorf("call %d of %d of %s fails with %d: %v", nth, calls, name, code, l.err)
-				case l.err == nil && len(l.stats.Refused) == 0:
-					silent++
-				}
+		silent := 0
+		for i := 0; i < len(calls); i += stride {
+			call := calls[i]
+			l := faulty(t, e, config, call.Name, call.Nth, code, false)
+			switch {
+			case l.names[call.Name] < call.Nth: // it polled less often than the first one
+			case l.err != nil && !tells(l.err, code):
+				t.Errorf("%v fails with %d: %v", call, code, l.err)
+			case l.err != nil || len(l.stats.Refused) > 0:
+			case call.Name == unlocks:
+				silent++
+			default:
+				t.Errorf("%v fails with %d, and nobody is told", call, code)
 			}
-			limit := 0
-			if name == unlocks { // of each lane, of Start, of each slot's Close, and of the life itself
-				limit = config.Streams + 1 + config.Slots + 4
-			}
-			if silent > limit {
-				t.Errorf("%d failures of %s with %d show nowhere, more than %d", silent, name, code, limit)
-			}
+		}
+		// Of each lane, of Start, of each slot's Close, and of the life itself.
+		if limit := config.Streams + 1 + config.Slots + 4; silent > limit {
+			t.Errorf("%d failures of %s with %d show nowhere, more than %d", silent, unlocks, code, limit)
 		}
 	}
 }

@@ -50,7 +50,7 @@ func must(t testing.TB, err error) {
 func checkGoroutines(t *testing.T) {
 	before, locked := runtime.NumGoroutine(), cuda.LockedThreads()
 	t.Cleanup(func() {
-		for range 200 { // those that have been told to end may need a moment
+		for range 2000 { // those that have been told to end may need a moment
 			if runtime.NumGoroutine() <= before {
 				break
 			}

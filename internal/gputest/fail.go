@@ -1,7 +1,9 @@
 package gputest
 
 import (
+	"cmp"
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/gagg-dev/gagg/internal/cuda"
@@ -37,6 +39,30 @@ func FailCalls(t *testing.T, step int, life func() error, after func()) {
 			after()
 		}
 	}
+}
+
+// Call is the Nth call of a function of the driver, from 1 on.
+type Call struct {
+	Name string
+	Nth  int
+}
+
+// pollsFailed is how many of the calls fail that only ask whether an event has come.
+const pollsFailed = 20
+
+// Calls lists the driver calls of a life that made so many of each function, function by function. A life on a busy
+// machine polls some thousand times more than on an idle one, and one such call is like the other: it has the first few.
+func Calls(counts map[string]int) (list []Call) {
+	for name, n := range counts {
+		if name == "cuEventQuery" {
+			n = min(n, pollsFailed)
+		}
+		for nth := range n {
+			list = append(list, Call{name, nth + 1})
+		}
+	}
+	slices.SortFunc(list, func(a, b Call) int { return cmp.Or(cmp.Compare(a.Name, b.Name), a.Nth-b.Nth) })
+	return list
 }
 
 // count is how many driver calls there were.

@@ -137,7 +137,7 @@ func (c *counter) leave() (leaks []string) {
 	if c.n > 0 || !emulated {
 		return nil
 	}
-	leaks = e.Leaks()
+	leaks = left(e)
 	e.Reset()
 	return leaks
 }

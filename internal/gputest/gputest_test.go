@@ -3,8 +3,10 @@ package gputest
 import (
 	"errors"
 	"os"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
@@ -42,6 +44,8 @@ func TestNothingLeft(t *testing.T) {
 // What a test leaves open fails it.
 func TestLeak(t *testing.T) {
 	Open(t) // skips without a device
+	defer func(before time.Duration) { closedWithin = before }(closedWithin)
+	closedWithin = 0
 	r := &recorder{TB: t}
 	thread := Open(r)
 	m, err := thread.Alloc(1000)
@@ -75,6 +79,19 @@ func TestAbsent(t *testing.T) {
 		if r.skipped != c.skipped || r.fatal == c.skipped {
 			t.Errorf("%v, required %q: skipped %v, failed %v", c.err, c.require, r.skipped, r.fatal)
 		}
+	}
+}
+
+// Each call is there once, but for polls, of which there are few however often a life made them.
+func TestCalls(t *testing.T) {
+	got := Calls(map[string]int{"cuMemAlloc_v2": 2, "cuEventQuery": 5000, "cuCtxSynchronize": 1})
+	want := []Call{{"cuCtxSynchronize", 1}}
+	for nth := 1; nth <= pollsFailed; nth++ {
+		want = append(want, Call{"cuEventQuery", nth})
+	}
+	want = append(want, Call{"cuMemAlloc_v2", 1}, Call{"cuMemAlloc_v2", 2})
+	if !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }
 

@@ -48,22 +48,25 @@ func usable() (n int, err error) {
 	return n, err
 }
 
-// closedWithin is how long Closed waits: a device that was still being opened when a run ended is
-// closed by nobody that a test could wait for.
-const closedWithin = 5 * time.Second
+// closedWithin is how long a test waits at its end for what is closed behind its back: a device that was still being
+// opened when a run ended is closed by nobody that it could wait for.
+var closedWithin = 30 * time.Second
 
 // Closed fails the test if something stays open in the emulator.
 func Closed(tb testing.TB) {
 	tb.Helper()
-	e, emulated := emu.Control()
-	if !emulated {
-		return
+	if e, emulated := emu.Control(); emulated {
+		for _, leak := range left(e) {
+			tb.Errorf("left in the emulator: %s", leak)
+		}
 	}
+}
+
+// left is what stays open in the emulator.
+func left(e *emu.Emu) []string {
 	leaks := e.Leaks()
 	for end := time.Now().Add(closedWithin); len(leaks) > 0 && time.Now().Before(end); leaks = e.Leaks() {
 		time.Sleep(time.Millisecond)
 	}
-	for _, leak := range leaks {
-		tb.Errorf("left in the emulator: %s", leak)
-	}
+	return leaks
 }
