@@ -253,7 +253,7 @@ func TestCancel(t *testing.T) {
 		}
 		cancel()
 	}
-	for range 100 { // goroutines end shortly after what they signal
+	for range 1000 { // goroutines end shortly after what they signal
 		if runtime.NumGoroutine() <= before {
 			return
 		}

@@ -215,7 +215,7 @@ func (tr *trial) run(t *testing.T, c configuration) (out outcome, err error) {
 	}
 	rows, held, err := run(t.Context(), q, o)
 	defer func() {
-		for end := time.Now().Add(5 * time.Second); (held() != 0 || hostmem.Live() != live) && time.Now().Before(end); {
+		for end := time.Now().Add(30 * time.Second); (held() != 0 || hostmem.Live() != live) && time.Now().Before(end); {
 			time.Sleep(time.Millisecond) // a device may still be opened, and what it has pinned be freed
 		}
 		left, _ := os.ReadDir(o.TempDir) // "" has none

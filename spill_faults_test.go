@@ -128,7 +128,7 @@ func (f *faultTrial) run(t *testing.T, fs *spilltest.FS, what string) error {
 	if n := fs.Opened(); n != 0 {
 		t.Errorf("%s: %d files or folders are still open", what, n)
 	}
-	for deadline := time.Now().Add(5 * time.Second); runtime.NumGoroutine() > before; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(30 * time.Second); runtime.NumGoroutine() > before; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("%s: %d goroutines, %d before", what, runtime.NumGoroutine(), before)
 		}

@@ -16,8 +16,8 @@ import (
 
 // A malformed or hostile file may take this much of a process, and no more.
 const (
-	hostileTime   = 10 * time.Second
-	hostileMemory = 1 << 30 // bytes, at the peak
+	hostileTime   = 10 * time.Second // of the processor, which does not depend on what else runs there
+	hostileMemory = 1 << 30          // bytes, at the peak
 )
 
 // TestCorpusBad runs a query over every flat column of every malformed or
@@ -42,8 +42,8 @@ func (c *corpusCase) runBad(t *testing.T, dir string) {
 			t.Logf("gagg %q: status %d after %v, %d MiB at the peak; %s", p.args, p.status, p.took, p.peak>>20, p.stderr)
 		}
 	}()
-	if p.took > hostileTime {
-		t.Errorf("took %v, the limit is %v", p.took, hostileTime)
+	if p.spent > hostileTime {
+		t.Errorf("took %v of the processor, the limit is %v", p.spent, hostileTime)
 	}
 	if p.peak > hostileMemory {
 		t.Errorf("%d MiB at the peak, the limit is %d", p.peak>>20, hostileMemory>>20)
@@ -100,17 +100,17 @@ type measured struct {
 	args           []string
 	status         int
 	stdout, stderr string
-	took           time.Duration
-	peak           int64 // bytes of resident memory
+	took, spent    time.Duration // by the clock, and of the processor
+	peak           int64         // bytes of resident memory
 }
 
 // startMeasured runs gagg in a process of its own. A process that does not
-// end is killed some seconds after the limit. Its peak memory is what the
+// end is killed after a minute. Its peak memory is what the
 // kernel counted, which is no less than what this process had when it
 // started the other.
 func startMeasured(t *testing.T, args ...string) measured {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), hostileTime+5*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	var stdout, stderr bytes.Buffer
 	command := exec.CommandContext(ctx, os.Args[0], args...)
@@ -123,6 +123,7 @@ func startMeasured(t *testing.T, args ...string) measured {
 	}
 	p := measured{
 		args: args, status: command.ProcessState.ExitCode(), took: time.Since(started),
+		spent:  command.ProcessState.UserTime() + command.ProcessState.SystemTime(),
 		stdout: stdout.String(), stderr: strings.ToValidUTF8(stderr.String(), "?"),
 	}
 	if usage, ok := command.ProcessState.SysUsage().(*syscall.Rusage); ok {
