@@ -18,6 +18,7 @@ func TestSignals(t *testing.T) {
 		status int
 		stderr string
 	}{
+		syscall.SIGHUP:  {129, "gagg: stopped by a signal: hangup\n"},
 		syscall.SIGINT:  {130, "gagg: interrupted\n"},
 		syscall.SIGTERM: {143, "gagg: terminated\n"},
 	} {
