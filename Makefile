@@ -47,6 +47,11 @@ fmt-check:
 vet:
 	$(GO) vet ./...
 	$(GO) vet -tags nogpu . ./cmd/gagg ./internal/cuda
+	$(GO) vet -tags invariant,assert ./gpumem ./internal/cpu ./internal/hostmem ./internal/invariant
+
+# For the tests that come after those of make test: make vet has looked at their files, and go test would again in each
+# way of building them, which takes up to half a minute of a core.
+NO_VET = -vet=off
 
 .PHONY: lint
 lint:
@@ -69,7 +74,7 @@ race:
 	@if command -v "$$($(GO) env CC)" >/dev/null; then \
 		packages="$$(git grep -lE '$(STARTS)' -- '*.go' | xargs -n1 dirname | sort -u | grep -vE '^(bench|internal/datagen)' | sed 's|^|./|')"; \
 		echo "race:" $$packages; \
-		GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(GO) test -race -short -skip '$(RACE_SKIP)' $$packages; \
+		GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(GO) test $(NO_VET) -race -short -skip '$(RACE_SKIP)' $$packages; \
 	else echo "race: SKIPPED, no C compiler ($$($(GO) env CC)) on this machine"; fi
 
 # With our own checks (invariant), those of Arrow's buffers (assert) and the compiler's of unsafe pointers (checkptr, which
@@ -77,7 +82,7 @@ race:
 # and the use of one that was freed is not found (internal/hostmem). Less what has nothing to check.
 .PHONY: test-invariant
 test-invariant:
-	$(GO) test -gcflags=-d=checkptr -tags invariant,assert -short $$($(GO) list ./... | grep -vE '/(bench|internal/(datagen|kernels|lint|oracle))(/|$$)')
+	$(GO) test $(NO_VET) -gcflags=-d=checkptr -tags invariant,assert -short $$($(GO) list ./... | grep -vE '/(bench|internal/(datagen|kernels|lint|oracle))(/|$$)')
 
 # The device layer on the emulator, which a C++ compiler builds: plain, and under
 # AddressSanitizer and UndefinedBehaviorSanitizer.
@@ -131,12 +136,13 @@ emu-asan:
 	@$(call EMU_MAKE,asan)
 
 # The tests of the device layer on the emulator. Leaks are the emulator's own business
-# (emu.Control().Leaks), and segmentation faults go to Go's handler.
-EMU_TEST = GAGG_REQUIRE_GPU=1 GAGG_CUDA_LIBRARY=$(CURDIR)/build/emu/$(1) $(GO) test -count=1
+# (emu.Control().Leaks), and segmentation faults go to Go's handler. TestBuilds links the
+# program twice, without a device: make test has done so.
+EMU_TEST = GAGG_REQUIRE_GPU=1 GAGG_CUDA_LIBRARY=$(CURDIR)/build/emu/$(1) $(GO) test $(NO_VET) -count=1
 
 .PHONY: test-emu
 test-emu: emu
-	$(call EMU_TEST,libcuda-emu.so) -tags invariant $(addprefix ./,$(DEVICE_PACKAGES) internal/cuda/emu)
+	$(call EMU_TEST,libcuda-emu.so) -tags invariant -skip '^TestBuilds$$' $(addprefix ./,$(DEVICE_PACKAGES) internal/cuda/emu)
 	GAGG_EMU_DEVICES=2 $(call EMU_TEST,libcuda-emu.so) -tags invariant -run Device $(QUERY_PACKAGES)
 	CGO_ENABLED=1 $(call EMU_TEST,libcuda-emu.so) -race -short -run 'TestDevice(Cancel|ReleasedEarly|RunsAtOnce)' .
 

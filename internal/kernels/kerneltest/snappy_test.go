@@ -11,6 +11,7 @@ import (
 	"github.com/klauspost/compress/snappy"
 
 	"github.com/gagg-dev/gagg/internal/cuda"
+	"github.com/gagg-dev/gagg/internal/gputest"
 	"github.com/gagg-dev/gagg/internal/kernels"
 )
 
@@ -362,8 +363,11 @@ func TestSnappyTruncated(t *testing.T) {
 func TestSnappyFlipped(t *testing.T) {
 	r := newSnappyRig(t)
 	blocks := 2000
-	if testing.Short() {
+	switch {
+	case testing.Short():
 		blocks = 100
+	case gputest.Emulated():
+		blocks = 800 // some seconds
 	}
 	data := r.columns()
 	var pages []*snappyPage
@@ -385,8 +389,11 @@ func TestSnappyFlipped(t *testing.T) {
 func TestSnappyFlippedFragments(t *testing.T) {
 	r := newSnappyRig(t)
 	blocks := 200
-	if testing.Short() {
+	switch {
+	case testing.Short():
 		blocks = 8
+	case gputest.Emulated():
+		blocks = 80 // some seconds
 	}
 	var codes []byte
 	for range 2 * snappyFragment / 16 {
