@@ -10,7 +10,7 @@ import (
 
 // Pinned is host memory that the device reads and writes itself: what streams
 // copy from and to, and what kernels reach at its device address. Any thread of
-// its context may use it.
+// any context may use it; with its own context it is gone.
 type Pinned struct {
 	owned
 	host   unsafe.Pointer // not Go's
@@ -128,6 +128,12 @@ func (p *Pinned) Close() error {
 
 // Bytes is the span for the CPU; see Pinned.Bytes.
 func (s PinnedSpan) Bytes() []byte { return s.memory.Bytes()[s.from : s.from+s.size : s.from+s.size] }
+
+// Slice is the part from byte from up to byte to.
+func (s PinnedSpan) Slice(from, to Size) PinnedSpan {
+	checkRange(from, to, s.size)
+	return PinnedSpan{memory: s.memory, from: s.from + from, size: to - from}
+}
 
 // Size is the number of bytes.
 func (s PinnedSpan) Size() Size { return s.size }

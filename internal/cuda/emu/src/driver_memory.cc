@@ -13,6 +13,8 @@ namespace driver {
 
 namespace {
 
+constexpr unsigned portable = 1;  // of cuMemHostAlloc and cuMemHostRegister: pinned for all contexts
+
 void* address(CUdeviceptr p) { return reinterpret_cast<void*>(static_cast<uintptr_t>(p)); }
 
 // gone tells what an operation of a stream met when its turn came.
@@ -68,10 +70,10 @@ EMU_API CUresult cuMemFree_v2(CUdeviceptr p) {
       Effect::kept);
 }
 
-EMU_API CUresult cuMemHostAlloc(void** out, size_t size, unsigned) {
+EMU_API CUresult cuMemHostAlloc(void** out, size_t size, unsigned flags) {
   return in_context(__func__, [&](Context&) {
     if (!out || size == 0) return CUDA_ERROR_INVALID_VALUE;
-    return memory().allocate(current_context(), Space::pinned, size, out);
+    return memory().allocate(current_context(), Space::pinned, size, out, flags & portable);
   });
 }
 
@@ -81,10 +83,10 @@ EMU_API CUresult cuMemFreeHost(void* p) {
       __func__, [&](Context& context) { return memory().release(context, Space::pinned, p); }, Effect::kept);
 }
 
-EMU_API CUresult cuMemHostRegister_v2(void* p, size_t size, unsigned) {
+EMU_API CUresult cuMemHostRegister_v2(void* p, size_t size, unsigned flags) {
   return in_context(__func__, [&](Context&) {
     if (!p || size == 0) return CUDA_ERROR_INVALID_VALUE;
-    return memory().enter(current_context(), p, size);
+    return memory().enter(current_context(), p, size, flags & portable);
   });
 }
 

@@ -44,7 +44,7 @@ Memory& memory() {
   return *table;
 }
 
-CUresult Memory::allocate(std::shared_ptr<Context> context, Space space, size_t size, void** out) {
+CUresult Memory::allocate(std::shared_ptr<Context> context, Space space, size_t size, void** out, bool portable) {
   const CUdevice device = context->device;
   if (space == Space::device) {
     std::lock_guard lock(mutex_);
@@ -62,15 +62,15 @@ CUresult Memory::allocate(std::shared_ptr<Context> context, Space space, size_t 
   memset(start, fresh, size);
   memset(start + size, guarded, guard);
   std::lock_guard lock(mutex_);
-  blocks_[reinterpret_cast<uintptr_t>(start)] = {std::move(context), space, size, base, current_call()};
+  blocks_[reinterpret_cast<uintptr_t>(start)] = {std::move(context), space, size, base, current_call(), portable};
   *out = start;
   return CUDA_SUCCESS;
 }
 
-CUresult Memory::enter(std::shared_ptr<Context> context, void* p, size_t size) {
+CUresult Memory::enter(std::shared_ptr<Context> context, void* p, size_t size, bool portable) {
   std::lock_guard lock(mutex_);
   if (overlaps(p, size)) return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
-  blocks_[reinterpret_cast<uintptr_t>(p)] = {std::move(context), Space::registered, size, nullptr, current_call()};
+  blocks_[reinterpret_cast<uintptr_t>(p)] = {std::move(context), Space::registered, size, nullptr, current_call(), portable};
   return CUDA_SUCCESS;
 }
 
@@ -112,7 +112,7 @@ bool Memory::contains(const void* p, size_t n, const Context& context) const {
 bool Memory::pinned(const void* p, size_t n, const Context& context) const {
   std::shared_lock lock(mutex_);
   const Block* block = find(p, n);
-  return block && block->space != Space::device && block->context.get() == &context;
+  return block && block->space != Space::device && (block->portable || block->context.get() == &context);
 }
 
 bool Memory::touches(const void* p, size_t n) const {

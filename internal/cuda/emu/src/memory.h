@@ -23,10 +23,10 @@ enum class Space { device, pinned, registered };
 class Memory {
  public:
   // allocate makes a block of size bytes, aligned like the driver's; it returns 2 when the device's memory does not hold it.
-  CUresult allocate(std::shared_ptr<Context> context, Space space, size_t size, void** out);
+  CUresult allocate(std::shared_ptr<Context> context, Space space, size_t size, void** out, bool portable = false);
 
   // enter makes memory of the caller's a block: 712 when a part of it is one already.
-  CUresult enter(std::shared_ptr<Context> context, void* p, size_t size);
+  CUresult enter(std::shared_ptr<Context> context, void* p, size_t size, bool portable);
 
   // release frees the block that begins at p: 1 when none of this space and context does, as after a double free.
   CUresult release(const Context& context, Space space, void* p);
@@ -35,7 +35,7 @@ class Memory {
   bool contains(const void* p, size_t n) const;
   bool contains(const void* p, size_t n, const Context& context) const;
 
-  // The same for host memory that is pinned.
+  // The same for host memory that is pinned, for this context or, being portable, for all.
   bool pinned(const void* p, size_t n, const Context& context) const;
 
   // Whether any of n bytes at p belongs to a living block.
@@ -64,6 +64,7 @@ class Memory {
     size_t size;
     void* base;  // what malloc gave; null: it is the caller's memory, which has no guards
     Origin origin;
+    bool portable;  // pinned for all contexts
   };
   using Blocks = std::map<uintptr_t, Block>;
 
