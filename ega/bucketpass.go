@@ -12,10 +12,11 @@ import (
 // (paper 003, sections 4.2 and 4.2.2). A bucket's rows share the top bits of their hash, which chose it.
 //
 //	rows of Add ──copy──▶ buffer ──link──▶ its twin on the device ──AddShared──▶ Table
-//	                                                                              │ parts of it, made dense
+//	rows of AddPinned ─────────────link──▶                                        │ parts of it, made dense
 //	emit of End ◀──────── buffer ◀──link── its twin on the device ◀───────────────┘
 //
-// There are two buffers, so that one is filled, or emitted, while the other crosses the link or is aggregated.
+// There are two buffers, so that one is filled, or emitted, while the other crosses the link or is aggregated. Rows that lie in
+// pinned memory need no buffer, only its place: their copies to the twin are queued and nobody waits for them.
 //
 // Nobody knows how many groups a bucket has. feedback.Load says how many rows may be loaded until the Table's groups
 // are counted again, so that it never has more than its largest load (LOAD-MAX) and never refuses a row. When it counts as
@@ -28,7 +29,7 @@ import (
 // rows that they all fit is never waited for while it is loaded.
 //
 // It is used on the goroutine that made it, which is locked to its OS thread until Close. Several on one device, each
-// with a goroutine, keep it busy: one core fills its buffers at a fifth of the rate of the link.
+// with a goroutine, keep it busy: one core fills its buffers at a fifth of the rate of the link, and waits while groups come back.
 type BucketPass struct {
 	config BucketPassConfig
 	plan   bucketPassPlan
@@ -69,6 +70,7 @@ type BucketPassStats struct {
 	Buckets int   // ended
 	Full    int   // of these: the table could not take all rows
 	Rows    int64 // taken
+	Pinned  int64 // of them: by AddPinned
 	Groups  int64 // emitted
 	Loads   int64 // buffers that were copied to the device
 	Rounds  int64 // of feedback loading
@@ -157,10 +159,18 @@ func (b *BucketPass) Begin(skip uint, rows int64) error {
 	if b.failed != nil {
 		return b.failed
 	}
+	if b.phase != bucketIdle {
+		if err := b.fail(b.copies.Synchronize()); err != nil { // rows of AddPinned are their owner's again
+			return err
+		}
+	}
 	b.slots = b.plan.slotsFor(rows, b.config.Load.Max)
 	b.table.view.Skip, b.table.view.Slots, b.table.view.Probes = uint32(min(skip, mostSkip)), b.slots, b.slots
 	b.rounds = newRounds(b.config.Load.Of(int64(b.slots)))
-	b.stages[0].rows, b.stages[1].rows = 0, 0
+	for i := range b.stages {
+		s := &b.stages[i]
+		s.rows, s.sent, s.ours = 0, 0, false
+	}
 	b.phase = bucketLoading
 	return b.fail(b.table.Clear(b.work))
 }

@@ -123,7 +123,13 @@ func (b *BucketPass) fetch(i int) error {
 	}
 	s.rows = int(b.facts.words[factPart+i%2])
 	size := cuda.Size(s.rows) * b.config.Layout.RowBytes()
-	return b.move(s, func() error { return b.copies.CopyOut(s.pinned.Span(0, size), s.device.Slice(0, size)) })
+	if err := b.copies.Wait(s.worked); err != nil {
+		return err
+	}
+	if err := b.copies.CopyOut(s.pinned.Span(0, size), s.device.Slice(0, size)); err != nil {
+		return err
+	}
+	return b.copies.Record(s.moved)
 }
 
 // deliver gives emit the groups of part i, and says how many they are.

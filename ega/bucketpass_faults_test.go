@@ -30,7 +30,7 @@ func bucketLife(c *cuda.Context, host func(int64) error) (err error) {
 	random := rand.New(rand.NewPCG(1, 3))
 	for _, groups := range []int{200, 5} {
 		rows := makeRows(random, &l, 200, func(i int) uint64 { return uint64(i % groups) })
-		if _, _, err := bucket(b, l.Stride(), rows, 0); err != nil {
+		if _, _, err := bucket(c, b, l.Stride(), rows, 0); err != nil {
 			return err
 		}
 	}

@@ -35,23 +35,35 @@ func (b *BucketPass) fill(rows []uint64) (n int, err error) {
 		}
 	}
 	s, stride := &b.stages[b.current], b.config.Layout.Stride()
-	if s.rows == 0 {
+	if !s.ours {
 		if err := b.wait(s.moved); err != nil {
 			return 0, err
 		}
+		s.ours = true
 	}
+	n = b.room(len(rows) / stride)
+	copy(s.words[s.rows*stride:], rows[:n*stride])
+	return n, b.took(n)
+}
+
+// room is how many of so many rows the round and the buffer take.
+func (b *BucketPass) room(rows int) int {
+	return min(rows, int(b.plan.buffer)-b.stages[b.current].rows, int(b.rounds.left()))
+}
+
+// took counts rows that the stage has, and sends it when it is full.
+func (b *BucketPass) took(n int) error {
 	if b.rounds.begin == b.rounds.taken {
 		b.stats.Rounds++
 	}
-	n = min(len(rows)/stride, int(b.plan.buffer)-s.rows, int(b.rounds.left()))
-	copy(s.words[s.rows*stride:], rows[:n*stride])
+	s := &b.stages[b.current]
 	s.rows += n
 	b.rounds.taken += int64(n)
 	b.stats.Rows += int64(n)
 	if s.rows == int(b.plan.buffer) {
-		return n, b.send()
+		return b.send()
 	}
-	return n, nil
+	return nil
 }
 
 // send queues the copy of the current buffer to the device and its aggregation there, asks for a count if one is
@@ -61,8 +73,10 @@ func (b *BucketPass) send() error {
 	if s.rows == 0 {
 		return nil
 	}
-	size := cuda.Size(s.rows) * b.config.Layout.RowBytes()
-	if err := b.move(s, func() error { return b.copies.CopyIn(s.device.Slice(0, size), s.pinned.Span(0, size)) }); err != nil {
+	if err := b.cross(s); err != nil {
+		return err
+	}
+	if err := b.copies.Record(s.moved); err != nil {
 		return err
 	}
 	if err := b.work.Wait(s.moved); err != nil {
@@ -75,8 +89,8 @@ func (b *BucketPass) send() error {
 		return err
 	}
 	b.stats.Loads++
-	b.stats.BytesIn += int64(size)
-	s.rows = 0
+	b.stats.BytesIn += int64(s.rows) * int64(b.config.Layout.RowBytes())
+	s.rows, s.sent, s.ours = 0, 0, false
 	b.current = 1 - b.current
 	if b.rounds.due() {
 		return b.ask()
@@ -84,15 +98,27 @@ func (b *BucketPass) send() error {
 	return nil
 }
 
-// move queues a copy between a buffer and its twin, behind the kernels on that.
-func (b *BucketPass) move(s *bucketStage, copies func() error) error {
-	if err := b.copies.Wait(s.worked); err != nil {
-		return err
+// cross queues copies of the rows in a buffer that are not on their way yet.
+func (b *BucketPass) cross(s *bucketStage) error {
+	if s.sent == s.rows {
+		return nil
 	}
-	if err := copies(); err != nil {
-		return err
+	row := b.config.Layout.RowBytes()
+	from, end := cuda.Size(s.sent)*row, cuda.Size(s.rows)*row
+	return b.copyIn(s, s.rows-s.sent, s.pinned.Span(from, end))
+}
+
+// copyIn queues the copy of n rows to the twin, behind those that are on their way there, the first one behind the kernels
+// on the twin.
+func (b *BucketPass) copyIn(s *bucketStage, n int, from cuda.PinnedSpan) error {
+	if s.sent == 0 {
+		if err := b.copies.Wait(s.worked); err != nil {
+			return err
+		}
 	}
-	return b.copies.Record(s.moved)
+	at := cuda.Size(s.sent) * b.config.Layout.RowBytes()
+	s.sent += n
+	return b.copies.CopyIn(s.device.Slice(at, at+from.Size()), from)
 }
 
 // ask queues a count of the groups. All rows taken have been sent.

@@ -12,7 +12,9 @@ type bucketStage struct {
 	pinned *cuda.Pinned
 	words  []uint64 // of the pinned buffer
 	device cuda.Span
-	rows   int // in the buffer
+	rows   int  // in the buffer, or of pinned memory of others; those that are on their way to the twin come first:
+	sent   int  // so many
+	ours   bool // the buffer may be written: no copy of it is under way
 	// moved: the last copy between the two has ended. worked: so have the last kernels on the twin, or
 	// those that filled it.
 	moved, worked *cuda.Event

@@ -10,9 +10,11 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/gagg-dev/gagg/ega"
 	"github.com/gagg-dev/gagg/feedback"
+	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/cuda/emu"
 	"github.com/gagg-dev/gagg/internal/gputest"
 )
@@ -25,24 +27,43 @@ func (r *rig) bucketPass(c ega.BucketPassConfig) *ega.BucketPass {
 	return gputest.Keep(r.tb, func() (*ega.BucketPass, error) { return ega.NewBucketPass(r.thread.Context(), c) })
 }
 
-// bucket is what becomes of a bucket's rows, which are added in pieces of all sizes: groups, and rows not taken.
-func bucket(b *ega.BucketPass, stride int, rows []uint64, skip uint) (groups, left []uint64, err error) {
+// bucket is what becomes of a bucket's rows, which are added in pieces of all sizes, every other few of them from pinned memory:
+// groups, and rows not taken.
+func bucket(c *cuda.Context, b *ega.BucketPass, stride int, rows []uint64, skip uint) (groups, left []uint64, err error) {
+	t, err := c.Lock()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer t.Unlock()
+	pinned, err := t.AllocPinned(cuda.Size(max(8*len(rows), 8)))
+	if err != nil {
+		return nil, nil, err
+	}
+	// A pass that fails may still be reading, until it is closed.
+	defer func() { err = errors.Join(err, t.Synchronize(), pinned.Close()) }()
+	all := unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(pinned.Bytes()))), len(rows))
+	copy(all, rows)
 	if err := b.Begin(skip, math.MaxInt64); err != nil {
 		return nil, nil, err
 	}
 	random := rand.New(rand.NewPCG(uint64(len(rows)), 5))
-	for len(rows) > 0 && len(left) == 0 {
-		n := min(1+random.IntN(700), len(rows)/stride)
-		piece := slices.Clone(rows[:n*stride])
-		taken, err := b.Add(piece)
+	for from := 0; from < len(rows) && len(left) == 0; {
+		n := min(1+random.IntN(700), (len(rows)-from)/stride)
+		end := from + n*stride
+		taken := 0
+		if random.IntN(3) > 0 {
+			taken, err = b.AddPinned(pinned.Span(cuda.Size(8*from), cuda.Size(8*end)))
+		} else {
+			taken, err = b.Add(all[from:end])
+			clear(all[from : from+taken*stride]) // they were copied
+		}
 		if err != nil {
 			return nil, nil, err
 		}
-		left = append(left, piece[taken*stride:]...)
-		clear(piece) // they were copied
-		rows = rows[n*stride:]
+		if from += taken * stride; from < end {
+			left = append(left, all[from:]...)
+		}
 	}
-	left = append(left, rows...)
 	err = b.End(func(rows []uint64) error {
 		if len(rows) == 0 || len(rows)%stride != 0 {
 			return fmt.Errorf("a piece of %d words, rows of %d", len(rows), stride)
@@ -57,7 +78,7 @@ func bucket(b *ega.BucketPass, stride int, rows []uint64, skip uint) (groups, le
 // taken are those of all rows.
 func (r *rig) checked(b *ega.BucketPass, l *ega.Layout, rows []uint64, skip uint) (groups, left []uint64) {
 	r.tb.Helper()
-	groups, left, err := bucket(b, l.Stride(), rows, skip)
+	groups, left, err := bucket(r.thread.Context(), b, l.Stride(), rows, skip)
 	r.do(err)
 	if got := len(ega.Combine(l, groups)); got != len(groups) {
 		r.tb.Errorf("%d words of groups, of which %d are different groups", len(groups), got)
@@ -250,12 +271,21 @@ func TestBucketPassErrors(t *testing.T) {
 	if _, err := b.Add(rows); !errors.Is(err, ega.ErrNoBucket) {
 		t.Errorf("Add before Begin: %v", err)
 	}
+	if _, err := b.AddPinned(cuda.PinnedSpan{}); !errors.Is(err, ega.ErrNoBucket) {
+		t.Errorf("AddPinned before Begin: %v", err)
+	}
 	if err := b.End(nil); !errors.Is(err, ega.ErrNoBucket) {
 		t.Errorf("End before Begin: %v", err)
 	}
 	r.do(b.Begin(0, math.MaxInt64))
 	_, err := b.Add(rows)
 	r.do(err)
+	half, err := r.thread.AllocPinned(l.RowBytes() + 8)
+	r.do(err)
+	defer func() { r.do(half.Close()) }()
+	if _, err := b.AddPinned(half.Span(0, l.RowBytes()+8)); err == nil {
+		t.Error("a row and a part of one are taken")
+	}
 	refusal := errors.New("no")
 	pieces := 0
 	err = b.End(func([]uint64) error {

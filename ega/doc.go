@@ -21,7 +21,8 @@
 //	         and have more groups than memory has room for in a Table
 //
 // What is more than device memory holds goes through MP-EGA (section 4.2), in two passes: a [MultiPass] combines tiles as they
-// are made, by the host or by kernels (a [Maker]), and a [BucketPass] the buckets of rows that had no room on the device and went to the host.
+// are made, by the host or by kernels (a [Maker]), and a [BucketPass] the buckets of rows that had no room on the device and went to the host,
+// into buckets there or pinned memory in which they stay ([Kept]).
 //
 // [Table.Add] is the plain linear probe, which the others are measured against. The tiles of a MultiPass take it too, while
 // hardly any two rows of a block's tile are of one group (feedback.ShareConfig): then shared memory is only a longer way to the Table.

@@ -190,7 +190,7 @@ func (g *Groups) take(s *cuda.Stream, what stretch, to cuda.Span) (cuda.Span, er
 		s, kernels.OrderTake(buckets), g.view, g.table.view, uint32(g.fine), g.places.Ptr, uint32(what.first), buckets, what.skip, what.rows, to.Ptr)
 }
 
-// send sends all groups to the placers.
+// send sends all groups to the host, in order of their buckets.
 func (g *Groups) send(t *cuda.Thread, to *sender) (err error) {
 	memory := memory{thread: t}
 	defer func() { err = errors.Join(err, to.stream.Synchronize(), memory.close()) }()
@@ -203,7 +203,7 @@ func (g *Groups) send(t *cuda.Thread, to *sender) (err error) {
 		if err != nil {
 			return err
 		}
-		return to.dense(rows, uint64(some.rows))
+		return to.groups(g, some, rows)
 	}
 	room := uint32(buffer.Size / g.row)
 	for first, end := 0, 1<<g.fine; first < end; {

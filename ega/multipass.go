@@ -19,10 +19,10 @@ import (
 //	          lane's chains of pages (partition.Chains), and whole tiles while hardly any row is combined. When pages
 //	          run out, all chains of a set are copied to the host, and the lane goes on with another set
 //	finished  if no row went to a chain, the groups stay on the device, in the table, which is read in order of hash: Groups. Else
-//	          all of them, and the rows of the chains, are on the host
+//	          all of them, and the rows of the chains, are on the host: with the placers, or kept where they were copied to (Keep)
 //
-// Invariants. ONE-PLACE: a submitted row is combined into the table, or it is in a chain, or it was given to Place: one of
-// them; but for the rows of a declined job, which are nowhere. Groups may be in several places, and are combined again by who
+// Invariants. ONE-PLACE: a submitted row is combined into the table, or it is in a chain, or it was given to Place, or it is
+// kept: one of them; but for the rows of a declined job, which are nowhere. Groups may be in several places, and are combined again by who
 // has the rows on the host. SHARED: the table is
 // replaced, and its view changed, by who holds its lock alone, once all work of the context has ended; who queues work on
 // it holds the lock with others. BUDGET: what is allocated at any time is within Device.
@@ -40,6 +40,7 @@ type MultiPass struct {
 	table   passTable
 	lanes   []passLane // each is its lane's, and Finish's when these have ended
 	placing placing
+	kept    kept
 
 	pipeline *streams.Pipeline
 	rows     atomic.Uint64 // submitted; of a madeTile, taken
@@ -64,6 +65,7 @@ func StartMultiPass(ctx context.Context, c *cuda.Context, cfg MultiPassConfig) (
 	}
 	m.ctx, m.cancel = context.WithCancelCause(ctx)
 	m.placing.init(m)
+	m.kept.init(m)
 	m.lanes = make([]passLane, cfg.Streams)
 	if err := m.open(); err != nil {
 		return nil, errors.Join(fmt.Errorf("multi pass: %w", err), m.Close())
@@ -140,5 +142,5 @@ func (m *MultiPass) free() error {
 	for i := range m.lanes { // before the placers, who have to take what leaves
 		errs = append(errs, m.lanes[i].close())
 	}
-	return errors.Join(append(errs, m.placing.close(), m.table.close())...)
+	return errors.Join(append(errs, m.kept.close(), m.placing.close(), m.table.close())...)
 }

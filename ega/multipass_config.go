@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/gagg-dev/gagg/feedback"
 	"github.com/gagg-dev/gagg/streams"
 )
 
@@ -27,6 +28,13 @@ type MultiPassConfig struct {
 	// them, with their number from 0, each with other rows, which it copies; they are not valid after it returned.
 	Placers int
 	Place   func(placer int, rows []uint64) error
+
+	// Keep is how many bytes of pinned memory may be taken, of Host's budget, for rows that stay in it when they have left the
+	// device, instead of going to Place (MultiPass.Kept); 0: none. KeepPays says whether they should, by what is known when the
+	// first of them leave; it is asked again, now and then, until it says yes. nil: they should.
+	Keep     int64
+	KeepPays func(feedback.GainFacts) bool
+	Spares   *Spares // where their memory comes from, as far as it goes, and goes to; may be nil
 
 	Readers   int // how many GroupReaders there may be at a time; default 1
 	ReadBytes int // of each of the two pinned buffers of a GroupReader at most; default 4 MiB
@@ -76,6 +84,9 @@ func (c *MultiPassConfig) Validate() error {
 		if f.value < 0 {
 			errs = append(errs, fmt.Errorf("%s is %d", f.name, f.value))
 		}
+	}
+	if c.Keep < 0 {
+		errs = append(errs, fmt.Errorf("%d bytes for rows to stay in", c.Keep))
 	}
 	if c.Made.Rows > MaxMadeRows {
 		errs = append(errs, fmt.Errorf("Made.Rows is %d, more than %d", c.Made.Rows, MaxMadeRows))

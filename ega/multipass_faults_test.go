@@ -30,14 +30,23 @@ func TestMultiPassFaults(t *testing.T) {
 	if testing.Short() {
 		stride = 97
 	}
-	for name, device := range map[string]int64{"in core": 4 << 20, "evicted": 100_000} {
+	for _, way := range []struct {
+		name         string
+		device, keep int64
+		drain        bool
+	}{{"in core", 4 << 20, 0, false}, {"evicted", 100_000, 0, false}, {"kept", 100_000, 2 * leastPinned, false}, {"drained", 100_000, keepAll, true}} {
+		stride := stride
+		if way.keep > 0 {
+			stride *= 3 // most calls are those of rows that are evicted
+		}
 		for _, code := range []int{outOfMemory, deviceLost} {
-			t.Run(fmt.Sprintf("%s/code=%d", name, code), func(t *testing.T) {
-				p := passRig{bits: 1, config: ega.MultiPassConfig{
-					Layout: l, Streams: 1, Depth: 1, SlotBytes: 10_000, Device: device, Groups: 40,
+			t.Run(fmt.Sprintf("%s/code=%d", way.name, code), func(t *testing.T) {
+				p := passRig{bits: 1, drain: way.drain, config: ega.MultiPassConfig{
+					Layout: l, Streams: 1, Depth: 1, SlotBytes: 10_000, Device: way.device, Groups: 40, Keep: way.keep,
 				}}
+				p.grant = atMost(leastPinned)
 				calls, err := p.faulty(t, e, rows, 0, 0)
-				if err != nil || name == "evicted" != (p.stats.Evictions > 0) {
+				if err != nil || way.device < 4<<20 != (p.stats.Evictions > 0) || way.keep > 0 != (p.stats.KeptRows > 0) {
 					t.Fatalf("%v, %+v", err, p.stats)
 				}
 				for nth := 1 + rand.IntN(stride); nth <= calls; nth += stride {

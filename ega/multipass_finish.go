@@ -61,7 +61,7 @@ func (m *MultiPass) end(bits uint) (g *Groups, err error) {
 		g, err = m.collect(t, s, evicted, bits)
 		return err
 	})
-	return g, err
+	return g, errors.Join(err, m.kept.finish())
 }
 
 // collect leaves the groups in the table, if no rows were evicted and there is room to read them; else they are placed.

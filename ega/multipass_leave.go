@@ -79,7 +79,8 @@ func (l *passLane) sendAll(full <-chan *chainSet, s *sender, look *cuda.Stream) 
 		if err != nil || !ok {
 			return err
 		}
-		if err := set.send(s, look); err != nil {
+		err = l.pass.kept.decide(l.pass.kernels.on(s.thread), look, s.bytes)
+		if err = errors.Join(err, set.send(s, look)); err != nil {
 			return fmt.Errorf("evict: %w", err)
 		}
 		l.chains.leaver.empty <- set // has room for all
@@ -93,7 +94,7 @@ func next(full <-chan *chainSet, s *sender) (set *chainSet, ok bool, err error) 
 		return set, ok, nil
 	default:
 	}
-	if err := s.finish(); err != nil {
+	if err := s.settle(); err != nil {
 		return nil, false, err
 	}
 	set, ok = <-full

@@ -15,8 +15,8 @@ import (
 // enough rows for each host bucket.
 const placeBytes = 4 << 20
 
-// placing is the way of rows from the device to Place: pinned buffers that lanes fill and placers empty. The pinned
-// pages of the paper are these alone: rows stay in the host buckets, which spill by themselves.
+// placing is the way of rows from the device to Place: pinned buffers that senders fill and placers empty, into host
+// buckets, which spill by themselves. Rows that are kept go another way (kept).
 type placing struct {
 	pass    *MultiPass
 	free    chan *cuda.Pinned

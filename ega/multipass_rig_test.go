@@ -21,17 +21,19 @@ type passRig struct {
 	grant  func(bytes int64) error               // by the host's budget; nil: all
 	place  func(placer int, rows []uint64) error // before rows are taken; may be nil
 	feed   func(m *ega.MultiPass) error          // submits the rows; nil: feed
+	drain  bool                                  // kept rows are drained, not taken
 
 	mu     sync.Mutex
 	host   int64    // bytes drawn from the budget
 	placed []uint64 // rows
+	kept   []uint64 // rows
 	device []uint64 // rows of Groups
 	stats  ega.MultiPassStats
 }
 
 // run sends rows through a pass. What was pinned has been given back then, and the device's memory was within the budget.
 func (p *passRig) run(c *cuda.Context, rows []uint64) (err error) {
-	p.placed, p.device = nil, nil
+	p.placed, p.device, p.kept = nil, nil, nil
 	cfg := p.config
 	cfg.Readers = 2
 	cfg.Place = func(placer int, rows []uint64) error {
@@ -83,7 +85,8 @@ func (p *passRig) run(c *cuda.Context, rows []uint64) (err error) {
 	}
 	p.stats = m.Stats()
 	if g == nil {
-		return nil
+		k := m.Kept()
+		return errors.Join(m.Close(), p.take(k))
 	}
 	err = p.read(g)
 	return errors.Join(err, g.Close(), g.Close())
@@ -177,19 +180,21 @@ func (p *passRig) check(t *testing.T, rows []uint64) {
 	t.Helper()
 	l := &p.config.Layout
 	want := ega.Combine(l, rows)
-	got := slices.Concat(p.device, p.placed)
-	if len(p.placed) > 0 {
+	got := slices.Concat(p.device, p.placed, p.kept)
+	if len(p.placed)+len(p.kept) > 0 {
 		got = ega.Combine(l, got)
 	}
 	if err := difference(l, got, want); err != nil {
 		t.Errorf("%v\n%+v", err, p.stats)
 	}
 	s := p.stats
-	if s.InCore != (len(p.placed) == 0 && s.PlacedRows == 0) || s.InCore && s.Groups != uint64(len(p.device)/l.Stride()) {
+	if s.InCore != (len(p.placed)+len(p.kept) == 0 && s.PlacedRows == 0) || s.InCore && s.Groups != uint64(len(p.device)/l.Stride()) {
 		t.Errorf("%d words are on the device, %d were placed: %+v", len(p.device), len(p.placed), s)
 	}
-	if s.PlacedRows != uint64(len(p.placed)/l.Stride()) || !s.InCore && s.PlacedRows != s.RestRows+s.Groups {
-		t.Errorf("%d words were placed: %+v", len(p.placed), s)
+	kept, placed := uint64(len(p.kept)/l.Stride()), uint64(len(p.placed)/l.Stride())
+	if s.KeptRows != kept || s.PlacedRows != placed ||
+		!s.InCore && s.PlacedRows+s.KeptRows != s.RestRows+s.Groups {
+		t.Errorf("%d words were placed, %d kept: %+v", len(p.placed), len(p.kept), s)
 	}
 	if s.Rows != uint64(len(rows)/l.Stride()) {
 		t.Errorf("%d rows of %d: %+v", s.Rows, len(rows)/l.Stride(), s)

@@ -26,14 +26,19 @@ type MultiPassStats struct {
 	Evictions   int    // how often pages had run out
 	PlacedRows  uint64 // given to Place, groups of the table too
 	PlacedBytes uint64
+	KeptRows    uint64 // that stayed in pinned memory (Keep)
+	KeptBytes   uint64
+	KeptBuffers int // of that memory
 
 	LanesWait   time.Duration // of all lanes, until rows had left that they needed the pages of
-	LeaversWait time.Duration // of those who copy rows to the host, until placers had emptied a buffer
+	LeaversWait time.Duration // of those who copy rows to the host, until placers had emptied a buffer, or one was pinned
+	Pinning     time.Duration // of those who pin buffers for rows to stay in, all together
 }
 
 // passCounts is the part of the stats that lanes add up.
 type passCounts struct {
-	mu sync.Mutex
+	mu     sync.Mutex
+	before uint64 // rows that had been submitted when the first ones of the rest were found
 	MultiPassStats
 }
 
@@ -43,11 +48,24 @@ func (c *passCounts) add(what func()) {
 	what()
 }
 
-func (c *passCounts) rest(n uint64)   { c.add(func() { c.RestRows += n }) }
 func (c *passCounts) pages(n uint32)  { c.add(func() { c.Pages += n }) }
 func (c *passCounts) eviction()       { c.add(func() { c.Evictions++ }) }
 func (c *passCounts) bypassed()       { c.add(func() { c.Bypassed++ }) }
 func (c *passCounts) placed(n uint64) { c.add(func() { c.PlacedRows += n }) }
+
+func (c *passCounts) kept(n uint64) { c.add(func() { c.KeptRows += n; c.KeptBuffers++ }) }
+
+// rest counts rows of the rest, when so many had been submitted.
+func (c *passCounts) rest(n, submitted uint64) {
+	c.add(func() {
+		if c.RestRows == 0 {
+			c.before = submitted
+		}
+		c.RestRows += n
+	})
+}
+
+func (c *passCounts) pinned(from time.Time) { c.add(func() { c.Pinning += time.Since(from) }) }
 
 func (c *passCounts) laneWaited(from time.Time) { c.add(func() { c.LanesWait += time.Since(from) }) }
 
@@ -79,7 +97,8 @@ func (m *MultiPass) Stats() MultiPassStats {
 	s := m.counts.MultiPassStats
 	m.counts.mu.Unlock()
 	s.Streams, s.Rows = m.pipeline.Stats(), m.rows.Load()
-	s.PlacedBytes = s.PlacedRows * uint64(m.plan.layout.RowBytes())
+	row := uint64(m.plan.layout.RowBytes())
+	s.PlacedBytes, s.KeptBytes = s.PlacedRows*row, s.KeptRows*row
 	m.table.mu.RLock()
 	defer m.table.mu.RUnlock()
 	s.Slots, s.Growths, s.Direct = m.table.slots, m.table.epoch, m.table.road.direct.Load()

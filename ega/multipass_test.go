@@ -173,6 +173,7 @@ func TestMultiPassRefuses(t *testing.T) {
 		{Layout: ega.Pairs, Device: 1 << 20, Place: place},
 		{Layout: passLayouts[0], Device: 1 << 20},
 		{Layout: passLayouts[0], Device: 1 << 20, Place: place, Streams: -1},
+		{Layout: passLayouts[0], Device: 1 << 20, Place: place, Keep: -1},
 		{Layout: passLayouts[0], Device: 1 << 20, Place: place, SlotBytes: 8},
 		{Layout: passLayouts[0], Place: place},
 	} {
