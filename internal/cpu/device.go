@@ -68,9 +68,9 @@ func (m *Merger) passes() bool {
 // behind them, and at no more than 64.
 const passMostShared = 31
 
-// rowsLeftToLoad is how many rows the partition has, in memory and on disk.
+// rowsLeftToLoad is how many rows the partition has, in memory, kept ones too, and on disk.
 func (m *Merger) rowsLeftToLoad() int {
-	rows := m.rowsInMemory()
+	rows := m.rowsInMemory() + m.keptRows()
 	for _, b := range m.in.blocks {
 		rows += b.Rows
 	}
@@ -84,6 +84,9 @@ func (m *Merger) runPass(ctx context.Context) (all bool, err error) {
 		return false, err
 	}
 	if all, err = m.passPages(); err != nil {
+		return false, err
+	}
+	if all, err = m.passKept(all); err != nil {
 		return false, err
 	}
 	m.own = len(m.pages)

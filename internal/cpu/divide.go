@@ -43,7 +43,8 @@ func (m *Merger) divide(ctx context.Context) error {
 		if len(sub.buckets.Blocks(q)) == 0 {
 			continue
 		}
-		if err := m.merge(ctx, []*partition.Buckets{sub.buckets}, merge.Range{First: q, N: 1}, sub.buckets.SharedBits(q)); err != nil {
+		m.begin([]*partition.Buckets{sub.buckets}, merge.Range{First: q, N: 1}, sub.buckets.SharedBits(q))
+		if err := m.merge(ctx); err != nil {
 			return errors.Join(err, sub.close())
 		}
 	}

@@ -24,7 +24,8 @@
 //     (feedback.DecideTile), the worker empties it into buckets and from
 //     then on places tiles directly. Nothing is lost by deciding wrongly:
 //     every road ends in rows with mergeable states. If there is a device
-//     (offload.go), tiles are written into its memory in place of buckets.
+//     (offload.go), tiles are written into its memory in place of buckets, and what it
+//     has no room for may lie in pinned memory beside them (kept.go).
 //  3. When the input is at its end the tables are emptied into buckets too.
 //  4. Each partition is merged by one goroutine (merge.go): the pages of all
 //     workers' buckets are walked, the first row of a key becomes its group,

@@ -48,6 +48,8 @@ type Merger struct {
 
 	resident Resident // nil: a device holds no groups
 	pass     Pass     // nil: there is no device for this merger
+	keeps    Kept     // nil: devices have left no rows in pinned memory
+	keptErr  error    // of letting go of such
 }
 
 // source is the rows of a partition that have not been merged yet.
@@ -57,6 +59,8 @@ type source struct {
 	shared  uint        // top bits that all its hashes share
 	pages   int
 	blocks  []sourceBlock
+	kept    []KeptRows // by devices (kept.go)
+	loaded  int        // so many of them are with a device, or among the pages
 }
 
 type sourceBlock struct {
@@ -89,7 +93,10 @@ func (m *Merger) Merge(ctx context.Context, p merge.Range, emit func(rows []uint
 	if m.resident != nil {
 		return m.readResident(p)
 	}
-	return m.merge(ctx, m.sources, p, m.sources[0].Bits()-uint(bits.TrailingZeros(uint(p.N))))
+	all := m.sources[0].Bits()
+	m.begin(m.sources, p, all-uint(bits.TrailingZeros(uint(p.N))))
+	m.takeKept(p, all)
+	return m.merge(ctx)
 }
 
 // Prefetch tells that partitions will be merged soon.
@@ -111,7 +118,7 @@ func (m *Merger) Close() error {
 	if m.pass != nil {
 		err = errors.Join(err, m.pass.Close())
 	}
-	return err
+	return errors.Join(err, m.keptErr)
 }
 
 // checkOrder checks that groups are in order of hash, behind one with the hash
@@ -126,14 +133,16 @@ func (m *Merger) checkOrder(p merge.Range, last uint64, rows []uint64) {
 	}
 }
 
-// merge merges partitions p of the buckets, whose hashes share their top bits, as one.
-func (m *Merger) merge(ctx context.Context, buckets []*partition.Buckets, p merge.Range, shared uint) error {
+// merge merges the partitions that have begun as one.
+func (m *Merger) merge(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return context.Cause(ctx)
 	}
-	m.begin(buckets, p, shared)
 	if m.passes() {
 		all, err := m.runPass(ctx)
+		if err != nil { // the device may still read kept rows
+			m.in.kept, m.in.loaded = nil, 0
+		}
 		if err == nil && all {
 			err = m.emitPass()
 		}
@@ -141,6 +150,9 @@ func (m *Merger) merge(ctx context.Context, buckets []*partition.Buckets, p merg
 			m.end()
 			return err
 		}
+	} else if err := m.pageKept(); err != nil {
+		m.end()
+		return err
 	}
 	err := m.load(ctx)
 	sorts := errors.Is(err, errCrowded) && len(m.in.blocks) == 0
@@ -152,7 +164,7 @@ func (m *Merger) merge(ctx context.Context, buckets []*partition.Buckets, p merg
 		err = m.sortCrowded(ctx)
 	case err == nil:
 		err = m.collect()
-	case refused(err) && m.store.disk != nil && shared == 64:
+	case refused(err) && m.store.disk != nil && m.in.shared == 64:
 		return m.mergeEqual(ctx)
 	case refused(err) && m.store.disk != nil:
 		return m.divide(ctx)
@@ -161,8 +173,8 @@ func (m *Merger) merge(ctx context.Context, buckets []*partition.Buckets, p merg
 	return err
 }
 
-// begin makes ready to merge partitions. Their blocks are the merger's from
-// now on.
+// begin makes ready to merge partitions p of the buckets, whose hashes share their top
+// bits. Their blocks are the merger's from now on.
 func (m *Merger) begin(buckets []*partition.Buckets, p merge.Range, shared uint) {
 	m.in = source{buckets: buckets, numbers: p, shared: shared, blocks: m.in.blocks[:0]}
 	m.pages, m.tail, m.merged = m.pages[:0], nil, 0
@@ -186,6 +198,7 @@ func (m *Merger) end() {
 			b.Release(m.in.numbers.First + n)
 		}
 	}
+	m.releaseKept()
 	m.pages, m.tail = m.pages[:0], nil
 	m.in.pages, m.merged = 0, 0
 	m.store.arena.Reset()

@@ -168,6 +168,10 @@ func (c *Config) StandFor(rows []uint64) (n int64) {
 	return n
 }
 
+// Long reports whether rows with long strings are in buckets, beside which devices aggregate no partition. It may become
+// true while the input is read.
+func (c *Config) Long() bool { return c.long.Load() }
+
 // alike is how many words of rows come before the first row that has long strings while the
 // first has none, or the other way around.
 func (w *Worker) alike(rows []uint64) (words int, long bool) {

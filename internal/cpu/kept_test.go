@@ -1,0 +1,153 @@
+package cpu
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/gagg-dev/gagg/feedback"
+	"github.com/gagg-dev/gagg/merge"
+	"github.com/gagg-dev/gagg/partition"
+)
+
+// fakeKept is rows of partitions, a few to each KeptRows.
+type fakeKept struct {
+	cfg    *Config
+	rows   [][]uint64 // by partition; nil once they were taken
+	out    int        // taken, and not released
+	loaded int        // pieces by a pass
+	rest   int        // rows by the CPU
+	fails  string     // the method that fails
+}
+
+type fakeKeptRows struct {
+	of   *fakeKept
+	rows []uint64
+	gone bool
+}
+
+func (k *fakeKept) Take(p merge.Range, bits uint) (list []KeptRows) {
+	if 1<<bits != len(k.rows) {
+		panic("another number of partitions")
+	}
+	for n := p.First; n < p.First+p.N; n++ {
+		rows := k.rows[n]
+		k.rows[n] = nil
+		for len(rows) > 0 {
+			some := min(7*k.cfg.Stride, len(rows))
+			list, rows = append(list, &fakeKeptRows{of: k, rows: rows[:some]}), rows[some:]
+			k.out++
+		}
+	}
+	return list
+}
+
+func (r *fakeKeptRows) Len() int { return len(r.rows) / r.of.cfg.Stride }
+
+func (r *fakeKeptRows) Load(p Pass) (int, error) {
+	if r.of.fails == "Load" {
+		return 0, errFake
+	}
+	r.of.loaded++
+	return p.Add(r.rows)
+}
+
+func (r *fakeKeptRows) Rest(from int) ([]uint64, error) {
+	if r.of.fails == "Rest" {
+		return nil, errFake
+	}
+	rows := r.rows[from*r.of.cfg.Stride:]
+	r.of.rest += len(rows) / r.of.cfg.Stride
+	return rows, nil
+}
+
+func (r *fakeKeptRows) Release() error {
+	if r.gone {
+		panic("released twice")
+	}
+	r.gone = true
+	clear(r.rows) // they are nobody's
+	r.of.out--
+	if r.of.fails == "Release" {
+		return errFake
+	}
+	return nil
+}
+
+// keep takes every other row out of the buckets.
+func (k *fakeKept) keep(t *testing.T, g *Groups) {
+	t.Helper()
+	k.rows = make([][]uint64, g.Buckets[0].Partitions())
+	others := newStore(k.cfg, noLimit)
+	others.open(0, g.Buckets[0].Bits())
+	for _, b := range g.Buckets {
+		for p := range k.rows {
+			for _, page := range b.Pages(nil, p) {
+				for i, row := range slices.Collect(slices.Chunk(page, k.cfg.Stride)) {
+					if i%2 == 0 {
+						k.rows[p] = append(k.rows[p], row...)
+					} else if err := others.place(row); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+		}
+	}
+	g.Buckets, g.stores = []*partition.Buckets{others.buckets}, append(g.stores, others)
+}
+
+// Rows that devices have kept come out with those in buckets, whether a device aggregates them, in part, or the CPU; and
+// all are released in the end.
+func TestKept(t *testing.T) {
+	for _, capacity := range []int{0, 1, 18, 1000} {
+		t.Run(fmt.Sprint("capacity=", capacity), func(t *testing.T) {
+			cfg := config(16, feedback.NoTiles, noLimit)
+			in, want := data(rand.New(rand.NewPCG(3, 1)), 9, 100, 300, "flat", false)
+			g, err := run(t.Context(), cfg, in, false, 3)
+			if err != nil {
+				t.Fatal(err)
+			}
+			k := &fakeKept{cfg: cfg}
+			k.keep(t, &g)
+			m := NewMerger(cfg, g.Buckets)
+			m.Keep(k)
+			if capacity > 0 {
+				m.Device(nil, &fakePass{cfg: cfg, capacity: capacity})
+			}
+			if got := mergedSums(t, cfg, &g, m); !maps.Equal(got, want) {
+				t.Errorf("%d groups, want %d, or other sums", len(got), len(want))
+			}
+			if k.out != 0 || capacity > 1 != (k.loaded > 0) || capacity < 1000 != (k.rest > 0) {
+				t.Errorf("%d are not released, %d were loaded, %d rows were left to the CPU", k.out, k.loaded, k.rest)
+			}
+			closed(t, &g)
+		})
+	}
+}
+
+// What goes wrong with kept rows ends the merge, or is told at last. Those that a device may still read are not released.
+func TestKeptFails(t *testing.T) {
+	for _, fails := range []string{"Load", "Rest", "Release"} {
+		cfg := config(16, feedback.NoTiles, noLimit)
+		in, _ := data(rand.New(rand.NewPCG(3, 1)), 9, 100, 300, "flat", false)
+		g, err := run(t.Context(), cfg, in, false, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		k := &fakeKept{cfg: cfg, fails: fails}
+		k.keep(t, &g)
+		m := NewMerger(cfg, g.Buckets)
+		m.Keep(k)
+		if fails == "Load" {
+			m.Device(nil, &fakePass{cfg: cfg, capacity: 1000})
+		}
+		err = errors.Join(m.Merge(t.Context(), merge.Range{N: 16}, func([]uint64) error { return nil }), m.Close())
+		if !errors.Is(err, errFake) || fails == "Load" != (k.out > 0) {
+			t.Errorf("%s fails: %v, %d are not released", fails, err, k.out)
+		}
+		closed(t, &g)
+	}
+}
