@@ -8,14 +8,17 @@ import (
 	"time"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/partition"
 )
 
 // hostBuckets is where rows go for which the device has no room: each placer
-// has pages of its own.
+// has pages of its own. Or they stay in the pinned memory they leave to.
 type hostBuckets struct {
 	busy  atomic.Int64 // of all placers, in ns
-	bits  uint
+	kept  *ega.Kept    // nil: no row stayed
+	bits  uint         // 2^bits buckets,
+	parts uint         // each of which is 2^parts of those that placers have
 	pools []*partition.Pool
 	all   []*partition.Buckets
 }
@@ -40,20 +43,39 @@ func (h *hostBuckets) place(placer int, rows []uint64) error {
 	return err
 }
 
-// pages is those of bucket p.
-func (h *hostBuckets) pages(p int) (pages [][]uint64) {
-	for _, b := range h.all {
-		pages = b.Pages(pages, p)
+// keep takes over rows that stayed in pinned memory. Buckets are no smaller then than these rows are told apart.
+func (h *hostBuckets) keep(k *ega.Kept) {
+	if h.kept = k; k != nil {
+		common := min(h.bits, k.Bits())
+		h.bits, h.parts = common, h.bits-common
 	}
-	return pages
+}
+
+// bucket is the pages of bucket p, and spans of pinned memory.
+func (h *hostBuckets) bucket(p int) (pages [][]uint64, kept []ega.KeptSpan) {
+	for _, b := range h.all {
+		for part := range 1 << h.parts {
+			pages = b.Pages(pages, p<<h.parts+part)
+		}
+	}
+	if h.kept != nil {
+		kept = h.kept.Take(uint64(p), h.bits)
+	}
+	return pages, kept
 }
 
 // free gives the memory of all pools back, at the same time: it is gigabytes.
-func (h *hostBuckets) free() {
+func (h *hostBuckets) free(f *figures) (err error) {
+	begin := time.Now()
 	_ = spread(len(h.pools), len(h.pools), func(_, n int) error { // nothing can fail
 		h.pools[n].Reset()
 		return nil
 	})
+	if h.kept != nil {
+		err = h.kept.Close()
+	}
+	f.Buckets.Free = time.Since(begin).Seconds()
+	return err
 }
 
 // bucketStats is what the second pass did.
@@ -73,11 +95,6 @@ type bucketStats struct {
 // second aggregates all host buckets, several at a time, each on the device as
 // far as it goes, and the rest on the host.
 func (b *bench) second(host *hostBuckets, f *figures) (counted tally, err error) {
-	defer func() {
-		begin := time.Now()
-		host.free()
-		f.Buckets.Free = time.Since(begin).Seconds()
-	}()
 	workers := make([]worker, b.passes)
 	var next atomic.Int32
 	err = spread(b.passes, b.passes, func(_, n int) (err error) {
@@ -91,7 +108,7 @@ func (b *bench) second(host *hostBuckets, f *figures) (counted tally, err error)
 		}
 		defer func() { err = errors.Join(err, w.pass.Close()) }()
 		w.open = time.Since(begin)
-		for p := next.Add(1) - 1; p < 1<<b.bits; p = next.Add(1) - 1 {
+		for p := next.Add(1) - 1; p < 1<<host.bits; p = next.Add(1) - 1 {
 			if err := w.bucket(int(p)); err != nil {
 				return err
 			}
@@ -128,23 +145,38 @@ type worker struct {
 	open, adding, ending time.Duration
 }
 
-// bucket aggregates bucket p. Where its table gets full, the groups from the
-// device are combined with the rows it did not take.
+// bucket aggregates bucket p.
 func (w *worker) bucket(p int) error {
-	pages := w.host.pages(p)
+	pages, kept := w.host.bucket(p)
 	rows := 0
 	for _, page := range pages {
 		rows += len(page) / stride
 	}
+	for _, s := range kept {
+		rows += len(s.Rows()) / stride
+	}
 	if err := w.pass.Begin(w.host.bits, int64(rows)); err != nil {
 		return err
 	}
-	rest, err := w.load(pages)
+	rest, err := w.load(pages, kept)
 	if err != nil {
 		return err
 	}
 	begin := time.Now()
 	defer func() { w.ending += time.Since(begin) }()
+	if err := w.end(rest); err != nil {
+		return err
+	}
+	for _, s := range kept {
+		if err := s.Done(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// end takes the groups of a bucket, and combines them with the rows that the table did not take.
+func (w *worker) end(rest [][]uint64) error {
 	if rest == nil {
 		return w.pass.End(w.tally.add)
 	}
@@ -169,23 +201,34 @@ func (w *worker) bucket(p int) error {
 }
 
 // load loads the rows of a bucket, and returns those that the table did not take.
-func (w *worker) load(pages [][]uint64) (rest [][]uint64, err error) {
+func (w *worker) load(pages [][]uint64, kept []ega.KeptSpan) (rest [][]uint64, err error) {
 	begin := time.Now()
 	defer func() { w.adding += time.Since(begin) }()
 	room := math.MaxInt
 	if w.once {
 		room = int(w.pass.Capacity())
 	}
+	took := func(rows []uint64, taken int) {
+		room -= taken
+		if left := rows[taken*stride:]; len(left) > 0 {
+			rest = append(rest, left)
+			w.left += int64(len(left) / stride)
+		}
+	}
 	for _, page := range pages {
 		taken, err := w.pass.Add(page[:min(len(page)/stride, room)*stride])
 		if err != nil {
 			return nil, err
 		}
-		room -= taken
-		if left := page[taken*stride:]; len(left) > 0 {
-			rest = append(rest, left)
-			w.left += int64(len(left) / stride)
+		took(page, taken)
+	}
+	for _, s := range kept {
+		rows := s.Rows()
+		taken, err := w.pass.AddPinned(s.Pinned().Slice(0, cuda.Size(min(len(rows)/stride, room)*rowBytes)))
+		if err != nil {
+			return nil, err
 		}
+		took(rows, taken)
 	}
 	return rest, nil
 }

@@ -6,12 +6,16 @@
 // A row is the hash of its key, the key and a count: 24 bytes, of which 16 are
 // the pair. Rates are of these 24 bytes, which is what crosses the link, and are
 // compared with plain copies of the same rows in the same run.
+//
+// Rows that leave the device stay in the pinned memory they leave to (-keep). A case of which rows did is run once more with that
+// memory, as in a process that has done it before and need not pin it.
 package main
 
 import (
 	"errors"
 	"flag"
 	"fmt"
+	"math"
 	"os"
 	"strconv"
 	"strings"
@@ -29,14 +33,15 @@ type amounts struct {
 	streams   []int    // of a pass; the first is what is used where streams are not varied
 	varied    []uint64 // numbers of groups for which they are
 	rounds    int
-	producers int  // goroutines that copy rows into slots
-	placers   int  // goroutines that place rows in host buckets
-	passes    int  // BucketPasses at a time
-	bits      uint // 2^bits host buckets
-	slot      int  // rows of an input
-	buffer    int  // bytes of each buffer of a BucketPass; 0: its default
-	procs     int  // of Go, beside one for each thread of the machine; negative: two for each stream
-	once      bool // no feedback: a bucket is loaded once, as far as its table has room for certain
+	producers int   // goroutines that copy rows into slots
+	placers   int   // goroutines that place rows in host buckets
+	passes    int   // BucketPasses at a time
+	bits      uint  // 2^bits host buckets
+	slot      int   // rows of an input
+	keep      int64 // bytes of pinned memory for rows to stay in
+	buffer    int   // bytes of each buffer of a BucketPass; 0: its default
+	procs     int   // of Go, beside one for each thread of the machine; negative: two for each stream
+	once      bool  // no feedback: a bucket is loaded once, as far as its table has room for certain
 }
 
 var (
@@ -51,6 +56,9 @@ var (
 		slot: 1024,
 	}
 )
+
+// keepAll is amounts.keep for as much as there may be.
+const keepAll = math.MaxInt64
 
 func main() { device.Main(run) }
 
@@ -67,6 +75,7 @@ func run() (err error) {
 	slot := flag.String("slot", "", "a size, as 8MiB, of an input; empty: as usual")
 	placers := flag.Int("placers", 0, "goroutines that place rows in host buckets; 0: as many as usual")
 	bits := flag.Uint("bits", 0, "of the host buckets' number; 0: as usual")
+	keep := flag.String("keep", "", "a size, as 8GiB, of pinned memory in which rows stay that have left the device; 0B: none; empty: enough for all")
 	buffer := flag.String("bucket-buffer", "", "a size, as 1MiB, of each of the two buffers of a bucket pass; empty: as usual")
 	procs := flag.Int("procs", -1, "processors of Go beside one for each thread of the machine: who drives the device then need not wait until a goroutine that places rows gives its one up; negative: two for each stream")
 	once := flag.Bool("once", false, "no feedback loading: a bucket is loaded once, as far as its table has room for certain")
@@ -84,7 +93,8 @@ func run() (err error) {
 	set(&a.bits, *bits)
 	a.once, a.procs = *once, *procs
 	var bytes int64
-	if err := errors.Join(sizeOf(&bytes, *buffer), listOf(&a.groups, *groups), listOf(&a.varied, *varied), sizeOf(&a.device, *memory), slotOf(&a.slot, *slot)); err != nil {
+	a.keep = keepAll
+	if err := errors.Join(sizeOf(&bytes, *buffer), sizeOf(&a.keep, *keep), listOf(&a.groups, *groups), listOf(&a.varied, *varied), sizeOf(&a.device, *memory), slotOf(&a.slot, *slot)); err != nil {
 		return err
 	}
 	a.buffer = int(bytes)

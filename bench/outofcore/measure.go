@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/gagg-dev/gagg/bench/device"
+	"github.com/gagg-dev/gagg/ega"
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
 
@@ -29,7 +31,7 @@ func (r *report) measure(rig *device.Rig, a amounts) (err error) {
 		taken := make([][]figures, len(cases))
 		for range a.rounds {
 			for i, c := range cases {
-				f, err := b.take(c)
+				f, err := b.takeTwice(c)
 				if err != nil {
 					return fmt.Errorf("%+v: %w", c, err)
 				}
@@ -42,6 +44,22 @@ func (r *report) measure(rig *device.Rig, a amounts) (err error) {
 		}
 	}
 	return nil
+}
+
+// takeTwice measures a run and, if rows have stayed in pinned memory, another one that finds the memory pinned.
+func (b *bench) takeTwice(c testCase) (f figures, err error) {
+	spares := &ega.Spares{}
+	defer func() {
+		begin := time.Now()
+		err = errors.Join(err, spares.Close())
+		f.Unpin = time.Since(begin).Seconds()
+	}()
+	if f, err = b.take(c, spares); err != nil || f.Pass.KeptRows == 0 {
+		return f, err
+	}
+	warm, err := b.take(c, spares)
+	f.Warm = &warm
+	return f, err
 }
 
 // cases are those of one number of groups.

@@ -35,6 +35,9 @@ type figures struct {
 
 	Placers float64 `json:"placers_s"` // placing rows: of all placers together
 
+	Warm  *figures `json:"warm,omitempty"` // of another run, in the pinned memory of this one
+	Unpin float64  `json:"unpin_s"`        // giving that memory back in the end, by one goroutine
+
 	Pass      ega.MultiPassStats `json:"pass"`
 	Buckets   bucketStats        `json:"buckets"`
 	GroupsOut uint64             `json:"groups_out"`
@@ -51,13 +54,14 @@ type bench struct {
 }
 
 // take measures one run. Its groups are counted, and what they count.
-func (b *bench) take(c testCase) (f figures, err error) {
+func (b *bench) take(c testCase, spares *ega.Spares) (f figures, err error) {
 	host := newHostBuckets(b.placers, b.bits)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(b.processors(c)))
 	begin := time.Now()
 	m, err := ega.StartMultiPass(context.Background(), b.thread.Context(), ega.MultiPassConfig{
 		Layout: layout, Streams: c.Streams, Device: b.device, Placers: b.placers, Place: host.place,
 		Slots: c.Streams*slotsPerStream + b.producers, SlotBytes: b.slot * rowBytes,
+		Keep: b.keep, Spares: spares,
 	})
 	if err != nil {
 		return f, err
@@ -72,8 +76,12 @@ func (b *bench) take(c testCase) (f figures, err error) {
 	if g != nil {
 		counted, err = b.read(g)
 		err = errors.Join(err, g.Close(), m.Close())
-	} else if err = m.Close(); err == nil { // the device memory is the bucket passes' now
-		counted, err = b.second(host, &f)
+	} else {
+		host.keep(m.Kept())
+		if err = m.Close(); err == nil { // the device memory is the bucket passes' now
+			counted, err = b.second(host, &f)
+		}
+		err = errors.Join(err, host.free(&f))
 	}
 	f.Second = time.Since(begin).Seconds()
 	f.Placers = time.Duration(host.busy.Load()).Seconds()
