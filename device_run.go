@@ -29,7 +29,7 @@ func (r *run) openDevices(ctx context.Context, a *attempt) error {
 	a.cfg.States, a.cfg.Stride = states, layout.Stride()
 	c := gpu.Config{
 		Open: facts.Demand.contexts, Layout: layout, CPU: a.cfg,
-		Memory: r.opt.GPUMemory, Streams: r.opt.Streams, Load: r.opt.load(), Gain: bucketGain, Leave: r.opt.LeaveGPUs, Early: r.earlyRows(), Decode: decoding,
+		Memory: r.opt.GPUMemory, Streams: r.opt.Streams, Load: r.opt.load(), Gain: bucketGain, Leave: r.opt.LeaveGPUs, Early: r.earlyRows(), Keep: keptRows, Decode: decoding,
 	}
 	if r.trace != nil {
 		c.Trace = r.trace.pipeline
@@ -164,6 +164,10 @@ func (r *run) redo(ctx context.Context, cause error) error {
 // bucketGain is gpu.Config.Gain; 0 in tests that want devices to aggregate whatever there is.
 var bucketGain float64 = feedback.DefaultBucketGain
 
+// keptRows is gpu.Config.Keep, which tests change: as much as rows take that are packed while devices open, and are
+// gone when rows leave these.
+var keptRows int64 = mostEarly
+
 // mergedRows is how many rows small partitions are put together to at most, if devices aggregate
 // them: what a bucket costs beside its rows is little then. A guess.
 const mergedRows = 16 * cpu.DefaultPassLeast
@@ -175,11 +179,17 @@ func (r *run) planRanges() []merge.Range {
 	if a.devices == nil || !a.devices.Second() {
 		return merge.Buddies(sizes, -1)
 	}
-	rows := int64(0)
-	for _, n := range sizes {
+	together := a.devices.Kept(sizes)
+	rows, sums := int64(0), make([]int64, len(sizes)/together)
+	for p, n := range sizes {
+		sums[p/together] += n
 		rows += n
 	}
-	return merge.Buddies(sizes, min(mergedRows, rows/int64(4*r.threads))) // some for each goroutine
+	ranges := merge.Buddies(sums, min(mergedRows, rows/int64(4*r.threads))) // some for each goroutine
+	for i := range ranges {
+		ranges[i].First, ranges[i].N = ranges[i].First*together, ranges[i].N*together
+	}
+	return ranges
 }
 
 // startDemanded begins to open devices that were asked for before the input is: the driver takes its

@@ -32,9 +32,11 @@ type DeviceStats struct {
 	Evictions    int64 `json:"evictions"`    // how often pages had run out
 	EvictedRows  int64 `json:"evicted_rows"` // that went to the host, those of the table too
 	EvictedBytes int64 `json:"evicted_bytes"`
+	KeptRows     int64 `json:"kept_rows"` // of them: that stayed in the pinned memory they left to
 	// Rows that lie on the host at last come back bucket by bucket (ega.BucketPass).
 	Buckets     int64 `json:"buckets"`
 	BucketRows  int64 `json:"bucket_rows"`
+	DirectRows  int64 `json:"direct_rows"`  // of them: straight from the pinned memory in which they had stayed
 	FullBuckets int64 `json:"full_buckets"` // of which the CPU took a part, since the table was full
 
 	Streams []StreamStats `json:"streams"`
@@ -70,8 +72,9 @@ func streamStats(s streams.Stats) []StreamStats {
 func firstPass(m ega.MultiPassStats) DeviceStats {
 	s := DeviceStats{
 		Rows: int64(m.Rows), InCore: m.InCore, Groups: int64(m.Groups), TableSlots: int64(m.Slots), Grown: int64(m.Growths),
-		RestRows: int64(m.RestRows), Evictions: int64(m.Evictions), EvictedRows: int64(m.PlacedRows), EvictedBytes: int64(m.PlacedBytes),
-		Streams: streamStats(m.Streams),
+		RestRows: int64(m.RestRows), Evictions: int64(m.Evictions), EvictedRows: int64(m.PlacedRows + m.KeptRows), EvictedBytes: int64(m.PlacedBytes + m.KeptBytes),
+		KeptRows: int64(m.KeptRows),
+		Streams:  streamStats(m.Streams),
 	}
 	for _, l := range s.Streams {
 		s.Tiles += int64(l.Jobs)
@@ -81,7 +84,7 @@ func firstPass(m ega.MultiPassStats) DeviceStats {
 
 // secondPass is what one goroutine's second pass has done on a device.
 func secondPass(b ega.BucketPassStats) DeviceStats {
-	return DeviceStats{Buckets: int64(b.Buckets), BucketRows: b.Rows, FullBuckets: int64(b.Full)}
+	return DeviceStats{Buckets: int64(b.Buckets), BucketRows: b.Rows, DirectRows: b.Pinned, FullBuckets: int64(b.Full)}
 }
 
 // EncodedStats is what crossed to devices as it lies in the files. The rows are not in those of DeviceStats' tiles
@@ -130,8 +133,10 @@ func (s *DeviceStats) merge(o DeviceStats) {
 		{&s.Evictions, o.Evictions},
 		{&s.EvictedRows, o.EvictedRows},
 		{&s.EvictedBytes, o.EvictedBytes},
+		{&s.KeptRows, o.KeptRows},
 		{&s.Buckets, o.Buckets},
 		{&s.BucketRows, o.BucketRows},
+		{&s.DirectRows, o.DirectRows},
 		{&s.FullBuckets, o.FullBuckets},
 	} {
 		*sum.to += sum.more

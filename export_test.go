@@ -89,6 +89,15 @@ func SetBucketGain(t testing.TB, gain float64) {
 	t.Cleanup(func() { bucketGain = before })
 }
 
+// SetKept has rows that leave a device take so many bytes of pinned memory to stay in, where memory is not limited; 0: none stay,
+// whatever the limit. The test must not be parallel.
+func SetKept(t testing.TB, bytes int64) {
+	t.Helper()
+	before := keptRows
+	keptRows = bytes
+	t.Cleanup(func() { keptRows = before })
+}
+
 // SetDevicePays has runs that may choose take a device as soon as one is ready, however small they
 // are. The test must not be parallel.
 func SetDevicePays(t testing.TB) {

@@ -33,13 +33,17 @@ var codes = []struct {
 }
 
 // deviceWays are ways of a query through a device: its groups stay there; they do not, and
-// the second pass has them.
+// the second pass has them; rows that leave stay in pinned memory until that; or placers get them from there.
 var deviceWays = []struct {
-	name string
-	opt  gagg.Options
+	name   string
+	opt    gagg.Options
+	kept   int64 // bytes for rows to stay in
+	direct bool  // they come back straight from there
 }{
-	{"resident", gagg.Options{Threads: 2, Streams: 1, GPUMemory: 8 << 20, Partitions: 4}},
-	{"evicted", gagg.Options{Threads: 2, Streams: 1, GPUMemory: tinyDevice, Partitions: 4}},
+	{"resident", gagg.Options{Threads: 2, Streams: 1, GPUMemory: 8 << 20, Partitions: 4}, 0, false},
+	{"evicted", gagg.Options{Threads: 2, Streams: 1, GPUMemory: tinyDevice, Partitions: 4}, 0, false},
+	{"kept", gagg.Options{Threads: 2, Streams: 1, GPUMemory: tinyDevice, Partitions: 4}, 8 << 20, true},
+	{"kept, then placed", gagg.Options{Threads: 2, Streams: 1, GPUMemory: tinyDevice, MemoryLimit: 24 << 20, Partitions: 64}, 8 << 20, false},
 }
 
 // F64, F67, F68: whichever driver call of a query fails, once or from then on, the whole answer comes from
@@ -62,7 +66,8 @@ func TestDeviceFaults(t *testing.T) {
 	for _, way := range deviceWays {
 		for _, device := range []string{"gpu", "auto"} {
 			t.Run(way.name+"/"+device, func(t *testing.T) {
-				f := deviceTrial{query: q, opt: way.opt, want: want, e: e}
+				gagg.SetKept(t, way.kept)
+				f := deviceTrial{query: q, opt: way.opt, want: want, e: e, kept: way.kept > 0, direct: way.direct}
 				f.opt.Device = device
 				calls, code := f.calls(t), rand.IntN(len(codes))
 				for i := rand.IntN(stride); i < len(calls); i += stride {
@@ -80,6 +85,8 @@ type deviceTrial struct {
 	opt   gagg.Options
 	want  []string
 	e     *emu.Emu
+
+	kept, direct bool // rows stay in pinned memory, and come back straight from there
 }
 
 // calls are about the driver calls of a run that the device takes part in.
@@ -87,7 +94,8 @@ func (f *deviceTrial) calls(t *testing.T) []gputest.Call {
 	t.Helper()
 	f.e.Reset()
 	stats, err := f.run(t, false)
-	if err != nil || len(stats.Devices) == 0 || stats.Devices[0].Rows == 0 || stats.Devices[0].InCore != (stats.Devices[0].Evictions == 0) {
+	if err != nil || len(stats.Devices) == 0 || stats.Devices[0].Rows == 0 || stats.Devices[0].InCore != (stats.Devices[0].Evictions == 0) ||
+		f.kept != (stats.Devices[0].KeptRows > 0) || f.direct != (stats.Devices[0].DirectRows > 0) {
 		t.Fatalf("error %v, devices %+v", err, stats.Devices)
 	}
 	return gputest.Calls(f.e.Calls())
@@ -157,8 +165,9 @@ func (f *deviceTrial) run(t *testing.T, lost bool) (stats gagg.Stats, err error)
 
 // F69: rows that are lost or doubled on their way to a device, there or on their way back are found by the
 // count that each has: a bit of it that flips is an ErrDevice, or, where no group was put out before that was
-// known, the answer is the CPU's. A bit of another word is not found. (That of a column chunk, whose checksum the host has
-// seen to be right, is found if its page makes no sense any more.)
+// known, the answer is the CPU's. (Of groups that stay on a device, and of rows that are kept, it is known at last.)
+// A bit of another word is not found. (That of a column chunk, whose checksum the host has seen to be right, is found if
+// its page makes no sense any more.)
 func TestDeviceFlippedBits(t *testing.T) {
 	gputest.Need(t, 1)
 	gagg.SetDevicePays(t)
@@ -178,10 +187,13 @@ func TestDeviceFlippedBits(t *testing.T) {
 		{1, "gpu", count, true, false},
 		{0, "auto", count, true, false},
 		{1, "auto", count, true, true},
+		{2, "gpu", count, true, false},
+		{2, "auto", count, true, false},
 		{0, "gpu", key, false, false},
 	} {
 		t.Run(fmt.Sprintf("%s/%s/%d", deviceWays[x.way].name, x.device, x.word), func(t *testing.T) {
 			gagg.FlipBit(t, x.word)
+			gagg.SetKept(t, deviceWays[x.way].kept)
 			f := deviceTrial{query: q, opt: deviceWays[x.way].opt, want: want}
 			f.opt.Device, f.opt.NoGPUDecoding = x.device, true
 			rows, _, err := gagg.RunAwaiting(t.Context(), q, f.opt)

@@ -29,6 +29,7 @@ var deviceConfigurations = []configuration{
 	{name: "tiny memory, partitions", source: parquetAs(datagen.Layout{RowGroup: 700}), opt: gagg.Options{Device: "gpu", Threads: 2, Streams: 2, GPUMemory: 2 * tinyDevice, Partitions: 16}},
 	{name: "tiny memory, tiny loads", source: parquetAs(datagen.Layout{RowGroup: 700}), opt: gagg.Options{Device: "gpu", Threads: 2, Streams: 1, GPUMemory: tinyDevice, Partitions: 2, LoadFactor: [2]float64{0.02, 0.05}}},
 	{name: "little memory for both", source: parquetAs(datagen.Layout{RowGroup: 1000}), opt: gagg.Options{Device: "gpu", Threads: 2, Streams: 1, GPUMemory: tinyDevice, MemoryLimit: 8 << 20}},
+	{name: "little memory for both, partitions", source: parquetAs(datagen.Layout{RowGroup: 1000}), opt: gagg.Options{Device: "gpu", Threads: 2, Streams: 1, GPUMemory: tinyDevice, MemoryLimit: 8 << 20, Partitions: 64}},
 	{name: "two devices", source: parquetAs(datagen.Layout{RowGroup: 300}), opt: gagg.Options{Device: "0,1", Threads: 3, GPUMemory: 16 << 20}},
 	{name: "two tiny devices", source: parquetAs(datagen.Layout{RowGroup: 300}), opt: gagg.Options{Device: "1,0", Threads: 3, Streams: 1, GPUMemory: tinyDevice, Partitions: 4}},
 	{name: "arrow records", source: recordsOf, opt: gagg.Options{Device: "gpu", Threads: 2, GPUMemory: 32 << 20}},
@@ -59,17 +60,24 @@ func TestMetamorphicDevice(t *testing.T) {
 		case 1:
 			tr.query.Limit = 7
 		}
-		tr.onDevices(t, deviceConfigurations, func(_ *testing.T, c configuration, got outcome) {
+		list := slices.Clone(deviceConfigurations)
+		for i := range list { // all rows that leave stay, as many as a few buffers take, none
+			list[i].kept = []int64{1 << 30, 300 << 10, -1}[(int(seed)+i+i/4)%3]
+		}
+		tr.onDevices(t, list, func(t *testing.T, c configuration, got outcome) {
 			computed[c.opt.Device+" "+got.stats.Device]++
 			for _, s := range got.stats.Devices {
 				did.RestRows, did.Evictions = did.RestRows+s.RestRows, did.Evictions+s.Evictions
 				did.Buckets, did.FullBuckets = did.Buckets+s.Buckets, did.FullBuckets+s.FullBuckets
-				did.InCore = did.InCore || s.InCore
+				did.InCore, did.KeptRows, did.DirectRows = did.InCore || s.InCore, did.KeptRows+s.KeptRows, did.DirectRows+s.DirectRows
+				if c.kept < 0 && s.KeptRows > 0 {
+					t.Errorf("%d rows were kept", s.KeptRows)
+				}
 			}
 		})
 	}
 	t.Logf("what computed: %v; devices in all: %+v", computed, did)
-	if !did.InCore || did.RestRows == 0 || did.Evictions == 0 || did.Buckets == 0 || did.FullBuckets == 0 {
+	if !did.InCore || did.RestRows == 0 || did.Evictions == 0 || did.KeptRows <= did.DirectRows || did.DirectRows == 0 || did.Buckets == 0 || did.FullBuckets == 0 {
 		t.Error("not all ways of a device were gone")
 	}
 	if computed[" gpu:0"] == 0 {
@@ -91,6 +99,9 @@ func (tr *trial) onDevices(t *testing.T, list []configuration, see func(t *testi
 	for _, c := range list {
 		t.Run(fmt.Sprintf("seed=%d/%s", tr.seed, strings.ReplaceAll(c.name, " ", "_")), func(t *testing.T) {
 			defer gputest.Closed(t)
+			if c.kept != 0 {
+				gagg.SetKept(t, max(c.kept, 0))
+			}
 			see(t, c, tr.sameAs(t, c, plain, want))
 		})
 	}

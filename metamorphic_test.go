@@ -99,8 +99,9 @@ type configuration struct {
 	name   string
 	source func(t *testing.T, tr *trial) gagg.Source
 	opt    gagg.Options
-	least  bool // the least memory limit, and opt.MemoryLimit on top
-	await  bool // the input waits until a device is open that may take part
+	least  bool  // the least memory limit, and opt.MemoryLimit on top
+	await  bool  // the input waits until a device is open that may take part
+	kept   int64 // bytes for rows that leave a device to stay in; 0: as usual, negative: none
 }
 
 func parquetAs(l datagen.Layout) func(*testing.T, *trial) gagg.Source {

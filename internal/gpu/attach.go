@@ -22,6 +22,9 @@ func (d *Devices) Attach(m *cpu.Merger) error {
 		}
 		m.Device(&resident{r, d}, nil)
 	case d.second:
+		if len(d.kept.list) > 0 {
+			m.Keep(&d.kept)
+		}
 		p, err := d.bucketPass()
 		if err != nil || p == nil {
 			return err
@@ -99,17 +102,25 @@ type bucketPass struct {
 	context *cuda.Context
 	notes   *secondStats
 	host    *cpu.Config
-	rows    int64 // input rows that the bucket stands for
+	rows    int64 // input rows that the bucket stands for, but for
+	kept    int64 // rows that devices had kept, which nobody has counted
 }
 
 func (b *bucketPass) Begin(skip uint, rows int64) error {
-	b.rows = 0
+	b.rows, b.kept = 0, 0
 	return failed(b.context, b.BucketPass.Begin(skip, rows))
 }
 
 func (b *bucketPass) Add(rows []uint64) (int, error) {
 	n, err := b.BucketPass.Add(rows)
 	b.rows += b.host.StandFor(rows[:n*b.host.Stride])
+	return n, failed(b.context, err)
+}
+
+// addKept loads rows that devices have kept.
+func (b *bucketPass) addKept(s *ega.KeptSpan) (int, error) {
+	n, err := b.AddPinned(s.Pinned())
+	b.kept += int64(n)
 	return n, failed(b.context, err)
 }
 
@@ -121,10 +132,12 @@ func (b *bucketPass) End(emit func(rows []uint64) error) error {
 		sink = emit(rows)
 		return sink
 	})
-	if sink != nil {
+	switch {
+	case sink != nil:
 		return sink
-	}
-	if err == nil {
+	case err == nil && b.kept > 0:
+		return b.of.kept.back(b.kept, back.got.Load()-b.rows)
+	case err == nil:
 		err = back.check()
 	}
 	return failed(b.context, err)

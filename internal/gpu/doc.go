@@ -7,11 +7,13 @@
 //     workers already read.
 //  2. Workers write tiles into a device's pinned memory ([Devices.Tile], cpu.Offload), and
 //     each device aggregates its tiles (ega.MultiPass). Rows that a device has no room
-//     for go to placers, which are buckets on the host. Where the query allows it, workers do not make rows, but read
+//     for stay in the pinned memory to which they leave, while devices are expected to have them again and there is such
+//     memory, or go to placers, which are buckets on the host. Where the query allows it, workers do not make rows, but read
 //     column chunks into that memory as they lie in their files: a parcel (package decode), of which the device
 //     makes the rows. Units that it cannot decode are declined, and read by workers.
 //  3. Finish brings the rows of each group to one place. They stay on the device if there is
-//     one, it has room for all, and no worker has kept rows. Else all rows go to buckets.
+//     one, it has room for all, and no worker has kept rows. Else all rows go to buckets, or
+//     stay in pinned memory until devices aggregate them.
 //  4. While the result is made, partition by partition, goroutines read the groups of the device
 //     ([Devices.Attach], cpu.Resident) or have buckets aggregated on devices, which are spread over
 //     the goroutines (ega.BucketPass, cpu.Pass).
@@ -20,7 +22,7 @@
 //
 //   - DEVICE-WHOLE: rows that come back stand for as many input rows as were sent. That is
 //     checked wherever rows come back, by the count that each row has, and ends the run
-//     with [ErrRows].
+//     with [ErrRows]. What rows in pinned memory stand for is known in sum alone, when the last of them has come back.
 //   - DEVICE-VOID: after a failure of a device ([Error]) nothing is used that any device has made. The
 //     caller throws the groups away and reads the input again. It cannot if some are already gone ([Error].Late): rows
 //     that a device has lost of groups that stay there are found when all have been read.
@@ -28,7 +30,8 @@
 //     read by one worker. Its rows count as sent until it is declined, so that those of a parcel that a device was lost
 //     with are missed (DEVICE-WHOLE).
 //   - HOST-SHARE: where memory is limited, what a device pins is a share drawn when it is opened, and each placer
-//     has its least pages by then. So rows can leave the device, to disk if need be, whoever has the other memory.
+//     has its least pages by then. So rows can leave the device, to disk if need be, whoever has the other memory. Rows that
+//     stay in pinned memory have a part of the share at most.
 //
 // Two kinds of errors come out of here: those of devices, and those of the host while it takes
 // rows back (out of memory, a full disk), which pass through as they are.

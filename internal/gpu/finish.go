@@ -17,6 +17,7 @@ type outcome struct {
 	context *cuda.Context // of groups
 	second  bool          // they are in buckets, which devices aggregate
 	rows    tally
+	kept    kept
 	merger  atomic.Int64 // how many there are
 	mergers int          // how many there will be, at most
 }
@@ -112,13 +113,23 @@ func (p *pass) evict(g *ega.Groups, partitions int) error {
 }
 
 // toBuckets adds what the placers have to the groups, and frees the devices for the second
-// pass.
+// pass. Kept rows stay for that, or go to the placers.
 func (d *Devices) toBuckets(g *cpu.Groups) error {
+	d.second = d.gains()
 	for _, p := range d.passes {
+		d.kept.hold(p, p.Kept())
 		if err := p.MultiPass.Close(); err != nil {
 			return failed(p.context, err)
 		}
 		p.MultiPass = nil
+	}
+	stays := d.stays(g.Buckets[0].Bits())
+	for _, p := range d.passes {
+		if !stays {
+			if err := d.placeKept(p); err != nil {
+				return err
+			}
+		}
 		for len(p.placers) > 0 {
 			placer := p.placers[0]
 			p.placers = p.placers[1:] // the groups' to close from now on
@@ -128,13 +139,18 @@ func (d *Devices) toBuckets(g *cpu.Groups) error {
 			}
 		}
 	}
-	d.second = d.gains()
+	if len(d.kept.list) > 0 {
+		return failed(d.passes[0].context, d.kept.expect(d.rows.want-d.rows.got.Load()))
+	}
 	return failed(d.passes[0].context, d.rows.check())
 }
 
 // gains reports whether aggregating partitions on devices is worth the way there: where hardly two rows make a group, as far
-// as the tables of the first passes tell, the CPU has done it sooner.
+// as the tables of the first passes tell, the CPU has done it sooner. Beside rows with long strings they can do none.
 func (d *Devices) gains() bool {
+	if d.config.CPU.Long() {
+		return false
+	}
 	rows, groups := uint64(0), uint64(0)
 	for _, p := range d.passes {
 		rows, groups = rows+p.first.Rows-p.first.RestRows, groups+p.first.Groups

@@ -22,6 +22,10 @@ const (
 	// pinnedParts: all devices pin up to one of so many parts of what workers may take while they read. A guess.
 	pinnedParts = 4
 
+	// keptParts: up to one of so many parts of the share is for rows that stay in it. Slots have up to a half, so that as much
+	// is left for rows that go to placers, who can go on whatever is kept.
+	keptParts = 4
+
 	// leastSlot is the smallest slot: below that starting kernels is all that a device does. A guess.
 	leastSlot = 64 << 10
 
@@ -65,6 +69,14 @@ func (p *pinned) lift() {
 		_ = p.grow(p.held - p.share) // only asking for more can fail
 		p.share = 0
 	}
+}
+
+// keep is how many bytes rows may take that stay when they have left the device: most, or a part of the share.
+func (p *pinned) keep(most int64) int64 {
+	if p.share > 0 {
+		return p.share / keptParts
+	}
+	return most
 }
 
 // slots is how many slots take a half of the share, or as many as are of use, and of which size, at most that given.

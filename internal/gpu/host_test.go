@@ -27,6 +27,9 @@ func TestPinned(t *testing.T) {
 			t.Errorf("%d slots of just %d bytes, want %d", n, bytes, want)
 		}
 	}
+	if n := p.keep(1 << 40); n != 512<<10 {
+		t.Errorf("%d bytes may be kept", n)
+	}
 	if err := p.take(1 << 20); err != nil {
 		t.Error(err)
 	}
@@ -61,6 +64,9 @@ func TestPinnedUnlimited(t *testing.T) {
 	}
 	if n := p.whole(12, 1<<40); n != 12 {
 		t.Errorf("%d large slots", n)
+	}
+	if n := p.keep(1 << 40); n != 1<<40 {
+		t.Errorf("%d bytes may be kept", n)
 	}
 	if err := p.take(100); err != nil {
 		t.Error(err)

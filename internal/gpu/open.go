@@ -40,6 +40,10 @@ type Config struct {
 	// Decode is how devices make rows themselves; its Plan is nil if they cannot.
 	Decode Decoding
 
+	// Keep is how many bytes of pinned memory may be taken, for all devices, for rows that stay in it when they have left a
+	// device, where memory is not limited; 0: none.
+	Keep int64
+
 	// Trace is asked, when a device's pipeline is about to begin, who is told of its
 	// intervals; nil: nobody.
 	Trace func(device int) func(streams.Interval)
@@ -207,6 +211,9 @@ func (d *Devices) start(c *cuda.Context) (p *pass, err error) {
 		Slots: slots, SlotBytes: bytes,
 		Groups: groupsOf(host), Bound: boundOf(host), Placers: len(p.placers), Place: p.place, Readers: host.Threads, Timed: true,
 	}
+	if d.config.Keep > 0 {
+		config.Keep, config.KeepPays = p.pinned.keep(d.config.Keep/int64(len(d.contexts))), p.keepPays
+	}
 	p.planDecoding(&config)
 	if d.config.Trace != nil {
 		config.Began, config.Trace = time.Now(), d.config.Trace(c.Device().Ordinal)
@@ -317,7 +324,7 @@ func (d *Devices) Void() error {
 func (d *Devices) close() error {
 	d.early.movers.Wait()
 	d.early.close()
-	err := d.closing(d.context, d.outcome.close())
+	err := errors.Join(d.kept.close(), d.closing(d.context, d.outcome.close()))
 	for _, p := range d.passes {
 		err = errors.Join(err, d.closing(p.context, p.close()), p.closePlacers())
 	}

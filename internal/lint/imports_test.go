@@ -46,7 +46,7 @@ var allowed = map[string][]string{
 	"internal/parcel": {},
 	"internal/decode": {"internal/column", "internal/cuda", "internal/kernels", "internal/parcel", "internal/parquetio"},
 	"internal/gpu": {
-		"ega", "feedback", "streams", "internal/cpu", "internal/cuda", "internal/decode", "internal/hostmem", "internal/key",
+		"ega", "feedback", "merge", "streams", "internal/cpu", "internal/cuda", "internal/decode", "internal/hostmem", "internal/key",
 		"internal/parcel",
 	},
 

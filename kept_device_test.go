@@ -1,0 +1,53 @@
+package gagg_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/gagg-dev/gagg"
+	"github.com/gagg-dev/gagg/internal/gputest"
+)
+
+// Rows that stay in pinned memory when they leave a device come back straight from there, with those in buckets, and the groups in the
+// order of the CPU's: where a chain of them is several partitions, or a part of one; where a second device takes what the
+// first has kept; and where tables are full soon, so that the CPU takes the rest.
+func TestDeviceKept(t *testing.T) {
+	gputest.Need(t, 2)
+	gagg.SetPassLeast(t, 1)
+	gagg.SetKept(t, 64<<20)
+	q := gagg.Query{From: gagg.Files(randomFile(t, 15_000)), By: []string{"x"}, Aggs: exprs("count(*)", "sum(i)")}
+	want := mustAnswer(t, q, gagg.Options{Device: "cpu"})
+	for _, c := range []struct {
+		device     string
+		partitions int
+		load       float64
+	}{{"0", 1, 0}, {"0", 512, 0}, {"1,0", 2, 0}, {"1,0", 512, 0}, {"0", 4, .01}} {
+		t.Run(fmt.Sprintf("%s/partitions=%d/load=%g", c.device, c.partitions, c.load), func(t *testing.T) {
+			defer settled(t)()
+			o := gagg.Options{Device: c.device, Threads: 2, Streams: 1, GPUMemory: tinyDevice, Partitions: c.partitions}
+			if c.load > 0 {
+				o.LoadFactor = [2]float64{c.load, 2 * c.load}
+			}
+			rows, err := gagg.Run(t.Context(), q, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for rows.Next() {
+				got = append(got, linesOf(rows.Record().Columns())...)
+			}
+			did := gagg.DeviceStats{}
+			for _, d := range rows.Stats().Devices {
+				did.KeptRows, did.DirectRows, did.FullBuckets = did.KeptRows+d.KeptRows, did.DirectRows+d.DirectRows, did.FullBuckets+d.FullBuckets
+			}
+			rows.Release()
+			if rows.Err() != nil || !slices.Equal(got, want) {
+				t.Errorf("%d rows, %d wanted, or others; %v", len(got), len(want), rows.Err())
+			}
+			if did.KeptRows == 0 || did.DirectRows == 0 || c.load > 0 && did.FullBuckets == 0 {
+				t.Errorf("%+v", did)
+			}
+		})
+	}
+}
