@@ -4,8 +4,9 @@
 # have run, and outofcore beside its programs.
 #
 #	end to end   streams 1 to 8; device memory that holds all, some and little
-#	out of core  pinned and pageable input; slots of 1 to 8 MiB; streams; placers;
-#	             host buckets loaded by feedback, and once
+#	out of core  pinned and pageable input; slots of 1 to 8 MiB; streams; rows that leave
+#	             stay in pinned memory, or placers take them; host buckets loaded by feedback,
+#	             and once
 set -eu
 programs=$DATA/endtoend
 results=${OUT:-bench}/results
@@ -22,7 +23,8 @@ outofcore() {
 }
 for slot in 1MiB 2MiB 8MiB; do outofcore "slot-$slot" -groups 1e5 -varied - -slot "$slot"; done
 outofcore streams -groups 1e5,1e8 -varied 1e5,1e8
-outofcore placers-4 -groups 1e8 -varied - -placers 4
+outofcore placers -groups 1e8 -varied - -keep 0B
+outofcore placers-4 -groups 1e8 -varied - -keep 0B -placers 4
 # Few buckets, so that each has more rows than a table is certain to have room for.
 outofcore feedback -groups 1e7 -varied - -device-memory 256MiB -bits 2
 outofcore once -groups 1e7 -varied - -device-memory 256MiB -bits 2 -once

@@ -105,6 +105,9 @@ func testPinned(t *testing.T, s *cuda.Stream, probe *kerneltest.Probe, p *cuda.P
 			t.Fatalf("word %d is %d, want %d", i, got, 5+i)
 		}
 	}
+	if p.Span(4, 12).Slice(3, 5) != p.Span(7, 9) || !panics(func() { p.Span(4, 12).Slice(3, 9) }) {
+		t.Error("a slice of a span is another part, or none of it")
+	}
 	if !panics(func() { p.Span(0, size+1) }) {
 		t.Error("a span out of range")
 	}
