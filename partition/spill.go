@@ -1,6 +1,10 @@
 package partition
 
-import "errors"
+import (
+	"cmp"
+	"errors"
+	"slices"
+)
 
 // ErrNoDisk says that buckets cannot be spilled.
 var ErrNoDisk = errors.New("no disk to spill to")
@@ -15,19 +19,38 @@ func (b *Buckets) Bytes() int64 {
 }
 
 // Spill writes partitions to disk until at least want bytes of pages are
-// free, or none is left. It takes the last partitions first: what stays in
-// memory is then what is merged first, before it must be moved.
+// free, or none is left. It takes those with the most pages first. Partitions
+// that stay in memory for good would fill it in the end, so that the others
+// went to disk a few rows at a time; a list of blocks that small is larger
+// than memory (docs/experiments/0004). Of those with as many pages it takes
+// the last ones: what stays is then what is merged first, before it must be
+// moved.
 func (b *Buckets) Spill(want int64) error {
 	if b.disk == nil {
 		return ErrNoDisk
 	}
-	for p := len(b.pages) - 1; p >= 0 && want > 0; p-- {
+	for _, p := range b.fullest() {
+		if want <= 0 {
+			break
+		}
 		want -= int64(len(b.pages[p])) * int64(b.pool.words()) * 8
 		if err := b.spill(p); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// fullest is the numbers of all partitions, those with the most pages first.
+func (b *Buckets) fullest() []int {
+	order := make([]int, len(b.pages))
+	for p := range order {
+		order[p] = p
+	}
+	slices.SortFunc(order, func(x, y int) int {
+		return cmp.Or(len(b.pages[y])-len(b.pages[x]), y-x)
+	})
+	return order
 }
 
 // spill writes the pages of partition p to disk.

@@ -46,7 +46,7 @@
 //	                                     used again is feedback.DecideFlush
 //	a worker      room for values        the same, and puts all buckets to disk, since
 //	                                     only then its arena can be emptied (SPILL-EPOCH)
-//	a store       a page                 puts the last partitions to disk
+//	a store       a page                 puts the fullest partitions to disk
 //	a worker      anything, and holds    halves the batch (overload)
 //	              nothing that could go
 //	a merger      room for a block       divides the partition by its next hash bits
