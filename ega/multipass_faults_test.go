@@ -9,6 +9,7 @@ import (
 	"github.com/gagg-dev/gagg/ega"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/cuda/emu"
+	"github.com/gagg-dev/gagg/internal/gputest"
 )
 
 // What a failing call says: that memory is short, or that the device is lost.
@@ -45,56 +46,56 @@ func TestMultiPassFaults(t *testing.T) {
 					Layout: l, Streams: 1, Depth: 1, SlotBytes: 10_000, Device: way.device, Groups: 40, Keep: way.keep,
 				}}
 				p.grant = atMost(leastPinned)
-				calls, err := p.faulty(t, e, rows, 0, 0)
+				calls, err := p.faulty(t, e, rows, gputest.Call{}, 0)
 				if err != nil || way.device < 4<<20 != (p.stats.Evictions > 0) || way.keep > 0 != (p.stats.KeptRows > 0) {
 					t.Fatalf("%v, %+v", err, p.stats)
 				}
-				for nth := 1 + rand.IntN(stride); nth <= calls; nth += stride {
-					p.failing(t, e, rows, nth, code)
+				for i := rand.IntN(stride); i < len(calls); i += stride {
+					p.failing(t, e, rows, calls[i], code)
 				}
 			})
 		}
 	}
 }
 
-// failing runs a pass whose nth call fails.
-func (p *passRig) failing(t *testing.T, e *emu.Emu, rows []uint64, nth, code int) {
+// failing runs a pass one of whose calls fails.
+func (p *passRig) failing(t *testing.T, e *emu.Emu, rows []uint64, call gputest.Call, code int) {
 	t.Helper()
 	class := cuda.ErrOutOfMemory
 	if code == deviceLost {
 		class = cuda.ErrLost
 	}
-	switch _, err := p.faulty(t, e, rows, nth, code); {
+	switch _, err := p.faulty(t, e, rows, call, code); {
 	case err == nil:
 		p.check(t, rows)
 	case !errors.Is(err, class):
-		t.Errorf("call %d fails with %d: %v", nth, code, err)
+		t.Errorf("%v fails with %d: %v", call, code, err)
 	}
 	if t.Failed() {
-		t.Fatalf("call %d fails with %d", nth, code)
+		t.Fatalf("%v fails with %d", call, code)
 	}
 }
 
-// faulty runs a pass in a context of its own whose nth call fails; 0: none. It returns how many calls there were.
-func (p *passRig) faulty(t *testing.T, e *emu.Emu, rows []uint64, nth, code int) (calls int, err error) {
+// faulty runs a pass in a context of its own one of whose calls fails; the zero Call: none. It returns the calls there were.
+func (p *passRig) faulty(t *testing.T, e *emu.Emu, rows []uint64, call gputest.Call, code int) (calls []gputest.Call, err error) {
 	t.Helper()
 	e.Reset()
 	defer e.Reset()
 	p.host, p.stats = 0, ega.MultiPassStats{}
-	driver, err := cuda.Open()
+	c, err := openContext()
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	c, err := driver.Context(0)
-	if err != nil {
-		return 0, err
-	}
-	before := countCalls(e)
-	if nth > 0 {
-		e.Fault(emu.AnyCall, nth, code, false)
+	before := e.Calls()
+	if call.Nth > 0 {
+		e.Fault(call.Name, call.Nth, code, false)
 	}
 	err = p.run(c, rows)
-	calls = countCalls(e) - before
+	made := e.Calls()
+	for name, n := range before {
+		made[name] -= n
+	}
+	calls = gputest.Calls(made)
 	err = errors.Join(err, c.Lost(), c.Close()) // lost it may be by the last calls, whose errors nobody needs
 	lost := errors.Is(err, cuda.ErrLost)
 	if n := cuda.LockedThreads(); n != 0 {
@@ -107,11 +108,4 @@ func (p *passRig) faulty(t *testing.T, e *emu.Emu, rows []uint64, nth, code int)
 		t.Errorf("%v: %d bytes are still drawn from the host's budget", err, p.host)
 	}
 	return calls, err
-}
-
-func countCalls(e *emu.Emu) (n int) {
-	for _, c := range e.Calls() {
-		n += c
-	}
-	return n
 }

@@ -24,7 +24,7 @@ func TestSubmitPinned(t *testing.T) {
 
 	p := passRig{config: ega.MultiPassConfig{Layout: l}}
 	m, err := ega.StartMultiPass(context.Background(), r.thread.Context(), ega.MultiPassConfig{
-		Layout: l, Streams: 2, Depth: 2, SlotBytes: 20_000, Device: 8 << 20, Place: func(int, []uint64) error { return nil },
+		Layout: l, Streams: 2, Depth: 2, SlotBytes: 20_000, Device: 8 << 20, Readers: 2, Place: func(int, []uint64) error { return nil },
 	})
 	r.do(err)
 	defer func() { r.do(m.Close()) }()
