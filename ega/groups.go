@@ -75,6 +75,9 @@ func (g *Groups) place(t *cuda.Thread, s *cuda.Stream) error {
 	if err := g.memory.fulfil(wish{&g.places, placesSize(g.fine)}, wish{&sums, sumsSize(g.fine)}); err != nil {
 		return err
 	}
+	if err := g.reach(s, sums.Slice(0, 8)); err != nil {
+		return err
+	}
 	err := errors.Join(
 		s.Fill(sums, 0),
 		g.order.From(s, kernels.OrderFrom(1<<g.fine), g.view, g.table.view, uint32(g.fine), g.places.Ptr, sums.Ptr),
@@ -85,6 +88,19 @@ func (g *Groups) place(t *cuda.Thread, s *cuda.Stream) error {
 	}
 	g.from = make([]uint32, 1<<g.fine+1)
 	return t.Read(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(g.from))), placesSize(g.fine)), g.places)
+}
+
+// reach has kernels look for the rows of a bucket no farther than any lies. word is memory for the answer.
+func (g *Groups) reach(s *cuda.Stream, word cuda.Span) error {
+	view := &g.table.view
+	if err := errors.Join(s.Fill(word, 0), g.order.Reach(s, kernels.OrderReach(view.Slots), g.view, *view, word.Ptr), s.Synchronize()); err != nil {
+		return err
+	}
+	far, err := g.memory.words(word, 1)
+	if err == nil {
+		view.Probes = uint32(far[0])
+	}
+	return err
 }
 
 // draw takes some of the host's budget, or reports that it is refused.

@@ -2,14 +2,17 @@
 // of the hash and probed in line (HASH-ORDER), so that the groups of a fine bucket, an equal part of all hashes, lie in the slots where
 // these hashes begin and shortly behind.
 //
+//   ega_order_reach  how far at most a row lies from where its hash begins
 //   ega_order_from   where the groups of each fine bucket are, were all of them dense and in order
 //   ega_order_take   the groups of some fine buckets, dense and in order
 //
-// Who takes part: a warp for each bucket. Nobody changes the table meanwhile.
+// Who takes part: a warp for each bucket, and all threads for the first. Nobody changes the table meanwhile.
 //
 // WITHIN-CLUSTER  A row lies where its hash begins or behind, with no empty slot in between: it went by none, and no row is
 //                 taken out. So all rows of a bucket have been seen at the first empty slot behind those where its hashes
 //                 begin. Behind the last slot comes slot 0.
+// WITHIN-REACH    A table that has been full for long has hardly an empty slot left. But no row lies more than `probes` slots from
+//                 where its hash begins: EgaTable.probes is set to what ega_order_reach has found.
 //
 // A row's place in its bucket is how many rows of it come before it. Each lane compares its hashes with those of all
 // rows: as many steps as rows, which is little for the two dozen that buckets are made for. Larger buckets are few, and their rows come
@@ -29,7 +32,7 @@ struct OrderBucket {
   uint32_t bucket, fine;  // its number, of 2^fine
   uint64_t last;          // the last slot where its hashes begin
   uint64_t at;            // of the lane
-  uint64_t end;           // all slots have been seen
+  uint64_t end;           // behind the last slot that may have one of its rows
   uint64_t hash;          // of the row in the lane's slot, if there is one
 
   __device__ __forceinline__ OrderBucket(const EgaLayout& layout, const EgaTable& table, uint32_t b, uint32_t fine)
@@ -37,7 +40,8 @@ struct OrderBucket {
     uint64_t low = uint64_t(b) << (64 - fine), start = ega_start(low, 0, table.slots);
     last = ega_start(low | ~uint64_t(0) >> fine, 0, table.slots);
     at = start + lane_id();
-    end = start + table.slots;
+    end = last + table.probes;
+    if (end > start + table.slots) end = start + table.slots;
   }
   __device__ __forceinline__ uint32_t slot() const {
     return static_cast<uint32_t>(at < place.table.slots ? at : at - place.table.slots);
@@ -67,6 +71,34 @@ __device__ __forceinline__ uint32_t order_count(const EgaLayout& layout, const E
   uint32_t count = bucket.extra(layout);
   for (bool done = false; !done; bucket.next()) count += __popc(bucket.look(layout, done));
   return count;
+}
+
+// ega_farthest is the most slots that a thread's rows lie from where their hashes begin, and one: each takes every so many'th slot.
+template <class Shape>
+__device__ __forceinline__ uint32_t ega_farthest(const EgaLayout& layout, const EgaTable& table) {
+  EgaGlobal place(table, ega_stride<Shape>(layout));
+  uint32_t farthest = 0;
+  for (uint64_t i = global_thread(); i < table.slots; i += global_threads()) {
+    uint32_t slot = static_cast<uint32_t>(i);
+    if (!ega_used<Shape>(layout, place, slot)) continue;
+    uint32_t start = place.start(*place.word(slot, 0));
+    uint32_t far = (slot >= start ? slot - start : slot + (table.slots - start)) + 1;
+    if (far > farthest) farthest = far;
+  }
+  return farthest;
+}
+
+// Makes *reach, which is 0 before, the most slots that a row has looked at until it had its own. Threads a block: a multiple of 32; any
+// number of blocks.
+extern "C" __global__ void __launch_bounds__(ORDER_THREADS) ega_order_reach(EgaLayout layout, EgaTable table,
+                                                                            uint64_t* reach) {
+  uint32_t farthest = layout.key_words == 1 ? ega_farthest<EgaKeys<1>>(layout, table)
+                                            : ega_farthest<EgaAny>(layout, table);
+  for (uint32_t distance = 16; distance > 0; distance /= 2) {
+    uint32_t other = __shfl_xor_sync(FULL_MASK, farthest, distance);
+    if (other > farthest) farthest = other;
+  }
+  if (lane_id() == 0) atomicMax(reach, uint64_t(farthest));
 }
 
 // Sets from[b] to the number of rows of all buckets before b, of 2^fine, and from[2^fine] to that of all. A block for

@@ -12,7 +12,7 @@ import (
 //go:embed ptx/ega_order.ptx
 var egaOrderPTX []byte
 
-var egaOrderSource = Source{PTX: egaOrderPTX, Kernels: []string{"ega_order_from", "ega_order_take"}}
+var egaOrderSource = Source{PTX: egaOrderPTX, Kernels: []string{"ega_order_reach", "ega_order_from", "ega_order_take"}}
 
 // EgaOrder is the kernels of ega_order.cu in a context.
 type EgaOrder struct {
@@ -31,10 +31,24 @@ func LoadEgaOrder(t *cuda.Thread) (*EgaOrder, error) {
 	return k, nil
 }
 
+// Reach launches ega_order_reach.
+func (k *EgaOrder) Reach(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, table EgaTable, reach cuda.Ptr) error {
+	args := egaOrderReachArgs{layout: layout, table: table, reach: reach}
+	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 120)
+}
+
+// egaOrderReachArgs lies in memory as ega_order_reach's parameters.
+type egaOrderReachArgs struct {
+	layout EgaLayout
+	_      [4]byte
+	table  EgaTable
+	reach  cuda.Ptr
+}
+
 // From launches ega_order_from.
 func (k *EgaOrder) From(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, table EgaTable, fine uint32, from cuda.Ptr, tiles cuda.Ptr) error {
 	args := egaOrderFromArgs{layout: layout, table: table, fine: fine, from: from, tiles: tiles}
-	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 136)
+	return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 136)
 }
 
 // egaOrderFromArgs lies in memory as ega_order_from's parameters.
@@ -51,7 +65,7 @@ type egaOrderFromArgs struct {
 // Take launches ega_order_take.
 func (k *EgaOrder) Take(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, table EgaTable, fine uint32, from cuda.Ptr, first uint32, buckets uint32, skip uint32, rows uint32, to cuda.Ptr) error {
 	args := egaOrderTakeArgs{layout: layout, table: table, fine: fine, from: from, first: first, buckets: buckets, skip: skip, rows: rows, to: to}
-	return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 152)
+	return k.Enqueue(stream, 2, grid, unsafe.Pointer(&args), 152)
 }
 
 // egaOrderTakeArgs lies in memory as ega_order_take's parameters.
