@@ -110,8 +110,7 @@ func (p *passTable) exact(k *Kernels, s *cuda.Stream) (uint64, error) {
 	if p.table == nil {
 		return 0, errNoTable
 	}
-	p.table.memory.thread = k.thread
-	return p.table.groups(s)
+	return p.read(k, s)
 }
 
 // grow makes the table larger because rows that were added in an epoch found no slot. True: they are to be added again,
@@ -143,13 +142,18 @@ func (p *passTable) grow(k *Kernels, s *cuda.Stream, epoch int) (bool, error) {
 	return true, nil
 }
 
+// read reads the number of groups; the mutex is held.
+func (p *passTable) read(k *Kernels, s *cuda.Stream) (uint64, error) {
+	p.table.memory.thread = k.thread
+	return p.table.groups(s)
+}
+
 // settled is how many groups there are once all work of the context has ended.
 func (p *passTable) settled(k *Kernels, s *cuda.Stream) (uint64, error) {
 	if err := k.thread.Synchronize(); err != nil {
 		return 0, err
 	}
-	p.table.memory.thread = k.thread
-	return p.table.groups(s)
+	return p.read(k, s)
 }
 
 // freeze lets the table stay as it is. Rows look at fewer slots from now on: one whose group lies farther goes
