@@ -122,12 +122,12 @@ func keptSize(keep, most, least cuda.Size) cuda.Size {
 	return size
 }
 
-// gainFacts is what there is to judge by.
+// gainFacts is what there is to judge by: of rows that are under way nobody knows yet where they go.
 func (m *MultiPass) gainFacts(groups uint64) feedback.GainFacts {
-	rows := m.rows.Load()
-	m.counts.mu.Lock()
-	defer m.counts.mu.Unlock()
-	return feedback.GainFacts{Rows: rows, Rest: m.counts.RestRows, Since: rows - min(rows, m.counts.before), Groups: groups}
+	c := &m.counts
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return feedback.GainFacts{Rows: c.settled, Rest: c.RestRows, Groups: groups}
 }
 
 // pin is the life of a pinner.

@@ -49,7 +49,6 @@ func (l *passLane) append(stream *cuda.Stream, rows cuda.Span, n uint64) error {
 	}
 	set := l.chains.filling
 	set.rows += n
-	l.pass.counts.rest(n, l.pass.rows.Load())
 	return set.chains.Append(stream, rows, int(n))
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/gagg-dev/gagg/internal/cuda"
+	"github.com/gagg-dev/gagg/internal/invariant"
 	"github.com/gagg-dev/gagg/internal/kernels"
 )
 
@@ -18,6 +19,9 @@ func (m *MultiPass) Finish(bits uint) (_ *Groups, err error) {
 	}
 	if err := m.pipeline.Finish(); err != nil {
 		return nil, fmt.Errorf("multi pass: %w", err)
+	}
+	if invariant.Enabled {
+		invariant.Check(m.counts.settled == m.rows.Load(), "rows are settled once")
 	}
 	g, err := m.end(bits)
 	if stopped := m.placing.finish(); stopped != nil {

@@ -11,9 +11,10 @@ import (
 
 // tile is a job of the pipeline: rows of a slot. (Those that kernels make are a madeTile's.)
 type tile struct {
-	pass  *MultiPass
-	rows  uint64
-	epoch int // of the table that they were added to
+	pass     *MultiPass
+	rows     uint64
+	straight bool // to the chains, without a look at the table
+	epoch    int  // of the table that they were added to
 }
 
 // Words of a stage's facts: rows of the rest, their status, the groups of the table, if they were counted, why rows
@@ -41,10 +42,9 @@ func restIn(s *streams.Stage, to cuda.Span, rows uint64) kernels.EgaRest {
 func (t *tile) Launch(s *streams.Stage) (err error) {
 	l := &t.pass.lanes[s.Lane]
 	l.enter(t.pass, s.Thread)
-	if l.bypass > 0 {
+	if t.straight = l.bypass > 0; t.straight {
 		l.bypass--
-		t.pass.counts.bypassed()
-		return l.append(s.Stream, s.In, t.rows)
+		return l.straight(s.Stream, s.In, t.rows)
 	}
 	t.epoch, err = t.pass.table.add(s.Stream, s.In, t.rows, restIn(s, s.Scratch, t.rows))
 	if err != nil {
@@ -55,6 +55,9 @@ func (t *tile) Launch(s *streams.Stage) (err error) {
 
 // Output takes care of the rest.
 func (t *tile) Output(s *streams.Stage, facts []uint64) (cuda.Span, error) {
+	if t.straight {
+		return cuda.Span{}, nil
+	}
 	t.pass.table.told(t.rows, facts)
 	return cuda.Span{}, t.pass.lanes[s.Lane].keep(s, facts, t, s.Scratch, s.In) // the input is not needed any more
 }
@@ -83,6 +86,13 @@ func (l *passLane) enter(m *MultiPass, t *cuda.Thread) {
 	}
 }
 
+// straight appends the rows of a tile to the chains, without a look at the table.
+func (l *passLane) straight(stream *cuda.Stream, rows cuda.Span, n uint64) error {
+	l.pass.counts.bypassed()
+	l.pass.counts.settle(n, n)
+	return l.append(stream, rows, n)
+}
+
 // keep finds a place for the rest of a tile, which is in from: in the table, once that is larger, or in chains. What is without a
 // slot then changes places between from and to, which has as much room.
 func (l *passLane) keep(s *streams.Stage, facts []uint64, t *tile, from, to cuda.Span) error {
@@ -97,6 +107,7 @@ func (l *passLane) keep(s *streams.Stage, facts []uint64, t *tile, from, to cuda
 			return err
 		}
 		if !larger {
+			l.pass.counts.settle(t.rows, n)
 			if float64(n) >= bypassShare*float64(t.rows) {
 				l.bypass = bypassTiles
 			}
@@ -111,6 +122,7 @@ func (l *passLane) keep(s *streams.Stage, facts []uint64, t *tile, from, to cuda
 		}
 		from, to = to, from
 	}
+	l.pass.counts.settle(t.rows, 0)
 	return nil
 }
 

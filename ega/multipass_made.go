@@ -50,9 +50,8 @@ func (m *MultiPass) Stopped() <-chan struct{} { return m.pipeline.Stopped() }
 // [rows | rest | work]; rest and rows change places while the table grows.
 type madeTile struct {
 	tile
-	by       Maker
-	straight bool   // to the chains, without a look at the table
-	stop     uint64 // why no row was taken; 0: all were
+	by   Maker
+	stop uint64 // why no row was taken; 0: all were
 }
 
 // Launch makes the rows and combines them into the table, if they can be made. Whether rows that go to chains could
@@ -93,8 +92,7 @@ func (t *madeTile) Output(s *streams.Stage, facts []uint64) (cuda.Span, error) {
 	l := &t.pass.lanes[s.Lane]
 	rows, rest, _ := t.parts(s)
 	if t.straight {
-		t.pass.counts.bypassed()
-		return cuda.Span{}, l.append(s.Stream, rows, t.rows)
+		return cuda.Span{}, l.straight(s.Stream, rows, t.rows)
 	}
 	return cuda.Span{}, l.keep(s, facts, &t.tile, rest, rows)
 }

@@ -200,7 +200,7 @@ const (
 	poolBits = 7
 
 	// poolChain is how many pages there are for each chain, so that most of what leaves at once are whole pages. A guess.
-	poolChain = 4
+	poolChain = 3
 
 	// poolPageRows is the least rows of a page, of partition.Chains.
 	poolPageRows = 32

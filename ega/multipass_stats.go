@@ -37,8 +37,8 @@ type MultiPassStats struct {
 
 // passCounts is the part of the stats that lanes add up.
 type passCounts struct {
-	mu     sync.Mutex
-	before uint64 // rows that had been submitted when the first ones of the rest were found
+	mu      sync.Mutex
+	settled uint64 // rows of which is known whether they are of the rest
 	MultiPassStats
 }
 
@@ -55,13 +55,11 @@ func (c *passCounts) placed(n uint64) { c.add(func() { c.PlacedRows += n }) }
 
 func (c *passCounts) kept(n uint64) { c.add(func() { c.KeptRows += n; c.KeptBuffers++ }) }
 
-// rest counts rows of the rest, when so many had been submitted.
-func (c *passCounts) rest(n, submitted uint64) {
+// settle counts rows of which so many are of the rest.
+func (c *passCounts) settle(rows, rest uint64) {
 	c.add(func() {
-		if c.RestRows == 0 {
-			c.before = submitted
-		}
-		c.RestRows += n
+		c.settled += rows
+		c.RestRows += rest
 	})
 }
 

@@ -1,22 +1,21 @@
 package feedback
 
-// GainFacts is what a pass knows of its table while rows already leave the device.
+// GainFacts is what a pass knows of its table while rows already leave the device. Of rows that are under way nobody knows yet
+// where they go.
 type GainFacts struct {
-	Rows   uint64 // that it was given so far
+	Rows   uint64 // that the table has combined or had no slot for
 	Rest   uint64 // of them: that found no slot
-	Since  uint64 // of them: those behind the first that found none
 	Groups uint64 // in the table
 }
 
-// Expected is BucketGain as it will be behind `left` more rows: as many of them as since the table is full find their
-// group there. It hardly has groups more.
+// Expected is BucketGain as it will be behind `left` more rows, of which as large a share finds its group in the table as of those
+// so far. (Of those that came when it was empty few did, so it is rather more. But the rows that found an empty slot count for
+// nothing: where each row is a group of its own there is no gain, however many of them still find one.) It hardly has groups more.
 func (f GainFacts) Expected(left uint64) float64 {
 	if f.Groups == 0 {
 		return 0
 	}
-	found := 0.0
-	if f.Since > 0 {
-		found = 1 - min(float64(f.Rest)/float64(f.Since), 1)
-	}
-	return (float64(f.Rows-min(f.Rest, f.Rows)) + found*float64(left)) / float64(f.Groups)
+	combined := f.Rows - min(f.Rest, f.Rows)
+	found := float64(combined-min(f.Groups, combined)) / float64(max(f.Rows, 1))
+	return (float64(combined) + found*float64(left)) / float64(f.Groups)
 }

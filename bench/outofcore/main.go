@@ -41,6 +41,7 @@ type amounts struct {
 	keep      int64 // bytes of pinned memory for rows to stay in
 	buffer    int   // bytes of each buffer of a BucketPass; 0: its default
 	procs     int   // of Go, beside one for each thread of the machine; negative: two for each stream
+	timed     bool  // lanes say how long their copies and kernels take
 	once      bool  // no feedback: a bucket is loaded once, as far as its table has room for certain
 }
 
@@ -79,6 +80,7 @@ func run() (err error) {
 	buffer := flag.String("bucket-buffer", "", "a size, as 1MiB, of each of the two buffers of a bucket pass; empty: as usual")
 	procs := flag.Int("procs", -1, "processors of Go beside one for each thread of the machine: who drives the device then need not wait until a goroutine that places rows gives its one up; negative: two for each stream")
 	once := flag.Bool("once", false, "no feedback loading: a bucket is loaded once, as far as its table has room for certain")
+	timed := flag.Bool("timed", false, "the JSON says how long each lane's copies and kernels take, which costs some events")
 	name := flag.String("name", "outofcore", "name of the result files")
 	flag.Parse()
 	a := full
@@ -91,7 +93,7 @@ func run() (err error) {
 	set(&a.passes, *passes)
 	set(&a.placers, *placers)
 	set(&a.bits, *bits)
-	a.once, a.procs = *once, *procs
+	a.once, a.timed, a.procs = *once, *timed, *procs
 	var bytes int64
 	a.keep = keepAll
 	if err := errors.Join(sizeOf(&bytes, *buffer), sizeOf(&a.keep, *keep), listOf(&a.groups, *groups), listOf(&a.varied, *varied), sizeOf(&a.device, *memory), slotOf(&a.slot, *slot)); err != nil {

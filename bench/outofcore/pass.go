@@ -61,7 +61,7 @@ func (b *bench) take(c testCase, spares *ega.Spares) (f figures, err error) {
 	m, err := ega.StartMultiPass(context.Background(), b.thread.Context(), ega.MultiPassConfig{
 		Layout: layout, Streams: c.Streams, Device: b.device, Placers: b.placers, Place: host.place,
 		Slots: c.Streams*slotsPerStream + b.producers, SlotBytes: b.slot * rowBytes,
-		Keep: b.keep, Spares: spares, Readers: b.passes,
+		Keep: b.keep, Spares: spares, Readers: b.passes, Timed: b.timed,
 	})
 	if err != nil {
 		return f, err

@@ -56,7 +56,7 @@ func TestKeptBack(t *testing.T) {
 
 // Rows are kept if devices gain enough by aggregating them, as far as can be foreseen.
 func TestKeepPays(t *testing.T) {
-	facts := feedback.GainFacts{Rows: 300, Rest: 100, Since: 200, Groups: 100} // 2 rows a group so far
+	facts := feedback.GainFacts{Rows: 300, Rest: 100, Groups: 100} // 2 rows a group so far
 	for _, c := range []struct {
 		name string
 		rows int64
@@ -65,9 +65,9 @@ func TestKeepPays(t *testing.T) {
 	}{
 		{"enough already", 300, 2, true},
 		{"never enough", 300, 2.1, false},
-		{"enough with the rows to come", 500, 3, true},
-		{"nobody knows how many come", -1, 3.5, true},
-		{"and not enough then", -1, 3.6, false},
+		{"enough with the rows to come", 600, 3, true},
+		{"nobody knows how many come", -1, 3, true},
+		{"and not enough then", -1, 3.1, false},
 	} {
 		d := &Devices{config: Config{CPU: &cpu.Config{Rows: c.rows, Threads: 8}, Gain: c.gain}, contexts: make([]*cuda.Context, 1)}
 		if got := (&pass{devices: d}).keepPays(facts); got != c.want {
