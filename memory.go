@@ -25,7 +25,7 @@ const (
 	outputShare = 16 // and a sixteenth for results
 	sortShare   = 8  // an eighth: rows that are sorted at a time
 	tableShare  = 2  // half of what a worker may take while reading
-	pageShare   = 8  // an eighth: pages being filled, half empty
+	pageShare   = 8  // an eighth: pages being filled, half empty; or what the most partitions need, if that is less
 
 	// leastOutput and outputEach are the most for results, of all goroutines and for each of many. While the reader is at one range of
 	// partitions others make theirs, a few megabytes each (1e8 groups in 2^11 partitions: 4 MB), half of the room is for those, and who finds
@@ -75,7 +75,7 @@ func planMemory(limit int64, threads int, read int64, columns int, ordered bool)
 	scan := rest - n*(m.Merge+m.Sort) - m.Output
 	m.Worker = scan / n
 	m.Table = m.Worker / tableShare
-	m.Pages = scan / pageShare
+	m.Pages = min(scan/pageShare, n*partition.MostOpenBytes)
 	return m, threads, nil
 }
 

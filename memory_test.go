@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+
+	"github.com/gagg-dev/gagg/partition"
 )
 
 // A memory plan has a share for each that needs one, and no more in all than
@@ -40,6 +42,9 @@ func TestMemoryPlan(t *testing.T) {
 			}
 			if sum := n*(m.Read+m.Worker) + m.heldBack(workers); sum > m.Limit {
 				t.Errorf("%s: %d bytes while reading: %+v", name, sum, m)
+			}
+			if m.Pages > n*partition.MostOpenBytes {
+				t.Errorf("%s: %d bytes of pages that nobody fills", name, m.Pages)
 			}
 			if m.later(workers) > m.Limit || m.heldBack(workers) < 0 || m.Table > m.Worker {
 				t.Errorf("%s: shares larger than what they are of: %+v", name, m)
