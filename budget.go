@@ -7,33 +7,46 @@ import "sync/atomic"
 // While the input is read a part is held back for what comes after it:
 // merging and putting out must not starve because the groups to be merged
 // fill the memory.
+//
+// Memory that is set aside is taken, so that nobody else has it, but it is not held before it is made: what a run has held at most
+// is memory, whatever was reserved beside it.
 type budget struct {
 	limit    int64 // bytes; 0: none
 	heldBack atomic.Int64
-	used     atomic.Int64
-	peak     atomic.Int64
+	used     atomic.Int64 // taken: held, or set aside
+	held     atomic.Int64
+	peak     atomic.Int64 // of held
 }
 
-// grow takes bytes, or gives them back if negative.
+// grow takes bytes that are made next, or gives them back if negative.
 func (b *budget) grow(bytes int64) error { return b.growBeside(bytes, b.heldBack.Load()) }
 
 // growBeside is grow, but leaves so many bytes to others.
 func (b *budget) growBeside(bytes, others int64) error {
-	used := b.used.Add(bytes)
-	if bytes <= 0 {
-		return nil
+	if err := b.take(bytes, others); err != nil {
+		return err
 	}
-	if b.limit > 0 && used > b.limit-others {
-		b.used.Add(-bytes)
-		return &BudgetError{Limit: b.limit, Want: used}
-	}
-	b.note(used)
+	b.made(bytes)
 	return nil
 }
 
-// note keeps the highest use.
-func (b *budget) note(used int64) {
-	for peak := b.peak.Load(); used > peak && !b.peak.CompareAndSwap(peak, used); {
+// setAside takes bytes that are not made yet, or gives them back if negative.
+func (b *budget) setAside(bytes int64) error { return b.take(bytes, b.heldBack.Load()) }
+
+// made says that so many of the bytes that are set aside are made next or, if negative, that they were freed and are aside again.
+func (b *budget) made(bytes int64) {
+	held := b.held.Add(bytes)
+	for peak := b.peak.Load(); held > peak && !b.peak.CompareAndSwap(peak, held); {
 		peak = b.peak.Load()
 	}
+}
+
+// take takes bytes, or gives them back if negative, and leaves so many to others.
+func (b *budget) take(bytes, others int64) error {
+	used := b.used.Add(bytes)
+	if bytes > 0 && b.limit > 0 && used > b.limit-others {
+		b.used.Add(-bytes)
+		return &BudgetError{Limit: b.limit, Want: used}
+	}
+	return nil
 }

@@ -1,6 +1,7 @@
 package gagg
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -43,7 +44,7 @@ func runHeld(ctx context.Context, q Query, o Options, change func(*run)) (rows *
 	}
 	r := &run{prepared: p, limit: q.Limit, started: time.Now()}
 	change(r)
-	held = r.budget.used.Load
+	held = func() int64 { return cmp.Or(r.budget.used.Load(), r.budget.held.Load()) }
 	if err := r.aggregate(ctx); err != nil {
 		return nil, held, classify(errors.Join(err, r.close()))
 	}

@@ -281,7 +281,7 @@ func (r *run) configure() *attempt {
 	cfg := &cpu.Config{
 		Keys: r.layout, Intern: key.NewInterner(r.budget.grow), States: states, Arenas: arena.New(r.budget.grow),
 		Stride: cpu.Stride(r.layout, states), Partitions: r.opt.Partitions, Tile: r.tile,
-		Memory: r.memory.shares(), Grow: r.budget.grow, Rows: r.facts.rows, AtMost: r.atMost(), Threads: r.threads, PassLeast: passLeast,
+		Memory: r.memory.shares(), Grow: r.budget.grow, Aside: r.budget.setAside, Made: r.budget.made, Rows: r.facts.rows, AtMost: r.atMost(), Threads: r.threads, PassLeast: passLeast,
 	}
 	if r.memory.Spill {
 		cfg.Spill = r.disk.File

@@ -20,7 +20,7 @@ type Stats struct {
 	Partitions    int          `json:"partitions"`
 	Partitioned   bool         `json:"partitioned"` // tables were given up for partitions while reading
 	Phases        []PhaseStats `json:"phases"`
-	PeakMemory    int64        `json:"peak_memory"`   // bytes drawn from the memory limit
+	PeakMemory    int64        `json:"peak_memory"`   // bytes held at most, of what the memory limit counts
 	SpilledBytes  int64        `json:"spilled_bytes"` // written to the temp folder, as stored
 
 	Devices   []DeviceStats `json:"devices"`   // none: the CPU did it all

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -101,6 +102,29 @@ func bytesOf(t *testing.T, text string) int64 {
 		t.Fatal(err)
 	}
 	return s.bytes
+}
+
+// What a run says that it held at most is what the system says, however much memory it may have.
+func TestPeakMemoryIsHeld(t *testing.T) {
+	if testing.Short() {
+		t.Skip("some runs of whole processes")
+	}
+	checkPeak(t, "cpu", 0)
+}
+
+// checkPeak compares the two, which are apart by the program itself, its garbage and buffers that were not filled, and by so many bytes.
+func checkPeak(t *testing.T, device string, apart int64) {
+	const program, unfilled = (26 + 32) << 20, 32 << 20 // bytes; docs/faults.md says what the first is made of
+	query := append(slices.Clone(allKeys), h2oFile(t, 250_000), "-f", "none", "--device", device)
+	for _, limit := range []string{"200MiB", "1TiB"} {
+		p := runLimited(t, query, limit)
+		if p.status != statusDone {
+			t.Fatalf("status %d, %s", p.status, p.stderr)
+		}
+		if peak, rss := p.stats.PeakMemory, p.stats.PeakRSS; peak > rss+unfilled || peak < rss-program-apart {
+			t.Errorf("--memory-limit %s: %d bytes are said to have been held, %d were resident", limit, peak, rss)
+		}
+	}
 }
 
 // limitedRun is a run with --stats.

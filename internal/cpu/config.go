@@ -42,6 +42,11 @@ type Config struct {
 	// let go as a negative number. It may refuse to give more.
 	Grow func(bytes int64) error
 
+	// Aside is Grow for memory that is not made yet, and Made is told of it when it is: see the type Aside. nil: what is
+	// set aside counts as made.
+	Aside func(bytes int64) error
+	Made  func(bytes int64)
+
 	// Spill makes a file for rows when Grow refuses memory. nil: there is
 	// nowhere to spill to, and a refusal ends the run.
 	Spill func() (*spill.File, error)

@@ -6,29 +6,43 @@ import "github.com/gagg-dev/gagg/partition"
 // goroutine at a time uses it.
 type Placer struct {
 	cfg    *Config
+	most   int64  // bytes for rows; 0: no limit
+	aside  *Aside // for the first of them
 	store  *store
 	stands int64
 }
 
-// NewPlacer returns a placer without rows.
-func NewPlacer(cfg *Config) *Placer {
-	p := &Placer{cfg: cfg}
+// NewPlacer returns a placer without rows, which may take so many bytes for them; 0: there is no limit.
+func NewPlacer(cfg *Config, most int64) *Placer {
+	if most > 0 {
+		most = max(most, cfg.openPages()) // which are set aside
+	}
+	p := &Placer{cfg: cfg, most: most, aside: &Aside{}}
 	p.store = newStore(cfg, p.ask)
 	p.store.runs = true
 	return p
 }
 
-// ask takes memory for pages, unless it is more than half of a worker's share: the workers have groups, too.
+// ask takes memory for pages, first of what is set aside.
 func (p *Placer) ask(bytes int64) error {
-	if most := p.cfg.Memory.Worker / 2; most > 0 && bytes > 0 && p.store.bytes()+bytes > most {
+	switch {
+	case bytes > 0 && p.most > 0 && p.store.bytes()+bytes > p.most:
 		return &RefusedError{errShareUsed}
+	case bytes > 0 && p.aside.Take(bytes):
+		return nil
 	}
 	return asking(p.cfg.Grow)(bytes)
 }
 
-// Reserve takes memory for the pages that are being filled, where memory is limited, before there are rows: a placer
+// Reserve sets memory aside for the pages that are being filled, where memory is limited, before there are rows: a placer
 // that had none could not put any to disk when others have it all.
-func (p *Placer) Reserve() error { return p.store.reservePages(p.cfg.openPages()) }
+func (p *Placer) Reserve() (err error) {
+	aside, err := p.cfg.SetAside(p.cfg.openPages())
+	if err == nil {
+		p.aside = aside
+	}
+	return err
+}
 
 // Rows is how many rows it has taken.
 func (p *Placer) Rows() int64 { return p.store.placed }
@@ -59,10 +73,14 @@ func (p *Placer) Place(rows []uint64) error {
 }
 
 // Close lets go of the rows.
-func (p *Placer) Close() error { return p.store.close() }
+func (p *Placer) Close() error {
+	p.aside.Close()
+	return p.store.close()
+}
 
 // Take adds the rows of a placer, which is done, to the groups. They are closed with them.
 func (g *Groups) Take(p *Placer) error {
+	p.aside.Close()
 	g.stores = append(g.stores, p.store)
 	if p.store.buckets == nil {
 		return nil

@@ -30,10 +30,12 @@ func TestPlacerReserves(t *testing.T) {
 		cfg := config(16, feedback.NoTiles, nil)
 		cfg.Threads = 2
 		l, space := tight(t, cfg, 8<<20, cfg.Threads)
-		p := NewPlacer(cfg)
+		p := NewPlacer(cfg, 0)
+		held := int64(0)
+		cfg.Aside, cfg.Made = l.grow, func(bytes int64) { held += bytes }
 		if reserves {
-			if err := p.Reserve(); err != nil {
-				t.Fatal(err)
+			if err := p.Reserve(); err != nil || l.used != cfg.openPages() || held != 0 {
+				t.Fatalf("%v, %d bytes are drawn, %d are held", err, l.used, held)
 			}
 		}
 		rest := l.limit - l.used
@@ -45,6 +47,9 @@ func TestPlacerReserves(t *testing.T) {
 		if reserves != (err == nil) || err != nil && !errors.As(err, &refused) || reserves != (space.Written() > 0) {
 			t.Errorf("reserves=%t: %v, %d bytes on disk", reserves, err, space.Written())
 		}
+		if held != p.store.pool.Bytes() {
+			t.Errorf("%d bytes are said to be held of %d that are set aside, pages take %d", held, cfg.openPages(), p.store.pool.Bytes())
+		}
 		_ = l.grow(-rest)
 		if err := p.Close(); err != nil {
 			t.Error(err)
@@ -52,19 +57,41 @@ func TestPlacerReserves(t *testing.T) {
 	}
 }
 
-// However much memory there is, a placer has no more than half of what a worker may take.
+// However much memory there is, a placer has no more than it may take.
 func TestPlacerShare(t *testing.T) {
 	cfg := config(16, feedback.NoTiles, nil)
 	cfg.Threads = 8
 	l, space := tight(t, cfg, 64<<20, cfg.Threads)
-	p := NewPlacer(cfg)
+	most := cfg.Memory.Worker / 2
+	p := NewPlacer(cfg, most)
 	if err := placeRandom(p, 200_000); err != nil {
 		t.Fatal(err)
 	}
-	if l.max > cfg.Memory.Worker/2+1<<20 || space.Written() == 0 {
-		t.Errorf("%d bytes were held of %d, %d are on disk", l.max, cfg.Memory.Worker/2, space.Written())
+	if l.max > most+1<<20 || space.Written() == 0 {
+		t.Errorf("%d bytes were held of %d, %d are on disk", l.max, most, space.Written())
 	}
 	if err := p.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// What a placer had set aside and not used is free once its rows are the groups'.
+func TestPlacerTaken(t *testing.T) {
+	cfg := config(16, feedback.NoTiles, nil)
+	cfg.Threads = 2
+	l, _ := tight(t, cfg, 8<<20, cfg.Threads)
+	p := NewPlacer(cfg, 0)
+	if err := errors.Join(p.Reserve(), placeRandom(p, 1000)); err != nil {
+		t.Fatal(err)
+	}
+	var g Groups
+	if err := g.Take(p); err != nil {
+		t.Fatal(err)
+	}
+	if l.used != p.store.pool.Bytes() {
+		t.Errorf("%d bytes are drawn, pages take %d", l.used, p.store.pool.Bytes())
+	}
+	if err := g.Close(); err != nil {
 		t.Error(err)
 	}
 }

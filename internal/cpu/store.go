@@ -95,14 +95,6 @@ func (s *store) reserve(bytes int) error {
 	return s.room(bytes)
 }
 
-// reservePages makes sure of so many bytes of pages.
-func (s *store) reservePages(bytes int64) error {
-	if bytes == 0 {
-		return nil
-	}
-	return s.pool.Reserve(int(bytes / 8 / int64(s.cfg.Stride)))
-}
-
 // room makes sure of memory for so many bytes of values.
 func (s *store) room(bytes int) error {
 	if err := s.arena.Reserve(bytes); err != nil {

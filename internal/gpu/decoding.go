@@ -129,14 +129,14 @@ func (d *Decoding) slots(workers int) int {
 	return max(min(workers+d.underWay(), pinnedParcels/d.Limits.Bytes), leastSlots)
 }
 
-// planDecoding has a pass take parcels, if there is memory for that here and on the device.
-func (p *pass) planDecoding(c *ega.MultiPassConfig) {
+// planDecoding has a pass take parcels, if there is memory for that on the device and in its share here.
+func (p *pass) planDecoding(c *ega.MultiPassConfig, share *hostShare) {
 	d := &p.devices.config.Decode
 	n := d.streams(p.memory)
 	if n == 0 {
 		return
 	}
-	slots := p.pinned.whole(d.slots(p.devices.config.CPU.Threads), d.Limits.Bytes)
+	slots := share.whole(d.slots(p.devices.config.CPU.Threads), d.Limits.Bytes)
 	if slots == 0 {
 		return
 	}

@@ -61,7 +61,7 @@ func (d *Devices) Finish(g *cpu.Groups, mergers int) error {
 			d.context = p.context
 			d.rows.left.Store(1 << bits)
 			p.closeEarly()
-			return nil
+			return p.closePlacers() // which have no rows, and memory set aside
 		}
 	}
 	return d.toBuckets(g)

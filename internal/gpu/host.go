@@ -7,24 +7,36 @@ import (
 	"github.com/gagg-dev/gagg/internal/cpu"
 )
 
-// pinned is what a device has of the host's memory for slots and for rows that leave it. Where memory is limited that is a share (HOST-SHARE),
-// drawn as a whole when the device is opened: what is pinned cannot be put to disk, and rows must be able to leave whoever has the
+// hostShare is what a device and its placers may have of the host's memory, where that is limited. It is a plan: newPinned draws what
+// is pinned of it, and placers draw their least pages.
+type hostShare struct {
+	pinned  int64 // bytes for slots and for rows that leave the device; 0: there is no limit
+	placers int64 // bytes for rows that its placers have; 0: the same
+}
+
+// pinned is what a device has of the host's memory for slots and for rows that leave it. Where memory is limited that is drawn as a whole
+// when the device is opened (HOST-SHARE): what is pinned cannot be put to disk, and rows must be able to leave whoever has the
 // memory by then.
 type pinned struct {
 	grow func(bytes int64) error
 
 	mu    sync.Mutex
-	share int64 // bytes; 0: there is no limit, or the share is given back
-	held  int64 // of it
+	aside *cpu.Aside // nil: there is no limit, or it is given back
 }
 
 const (
 	// pinnedParts: all devices pin up to one of so many parts of what workers may take while they read. A guess.
 	pinnedParts = 4
 
+	// workersParts: one of so many parts is left to workers beside devices, who have few rows then: groups whose strings are long. A guess.
+	workersParts = 4
+
 	// keptParts: up to one of so many parts of the share is for rows that stay in it. Slots have up to a half, so that as much
 	// is left for rows that go to placers, who can go on whatever is kept.
 	keptParts = 4
+
+	// leavingBytes is more than the buffers take by which rows go to placers, whatever the threads and streams. A guess.
+	leavingBytes = 512 << 20
 
 	// leastSlot is the smallest slot: below that starting kernels is all that a device does. A guess.
 	leastSlot = 64 << 10
@@ -36,52 +48,66 @@ const (
 // errPinned is that the share is used up.
 var errPinned = errors.New("the memory that a device may pin is used up")
 
-func newPinned(c *cpu.Config, devices int) (*pinned, error) {
-	p := &pinned{grow: c.Grow, share: c.Memory.Worker * int64(c.Threads) / pinnedParts / int64(devices)}
-	if err := p.grow(p.share); err != nil {
-		return nil, &cpu.RefusedError{Err: err}
+// planHost is the share of each of so many devices.
+func planHost(c *cpu.Config, devices int) hostShare {
+	all := c.Memory.Worker * int64(c.Threads)
+	return hostShare{pinned: all / pinnedParts / int64(devices), placers: (all - all/workersParts) / int64(devices)}
+}
+
+// use leaves what is pinned as much as slots of so many bytes, rows that are kept and rows that go to placers can use. Placers have the rest.
+func (s *hostShare) use(slots, keep int64) {
+	s.pinned = min(s.pinned, slots+keep+leavingBytes)
+	s.placers -= s.pinned
+}
+
+func newPinned(c *cpu.Config, s hostShare) (*pinned, error) {
+	p := &pinned{grow: c.Grow}
+	if s.pinned == 0 {
+		return p, nil
 	}
-	return p, nil
+	var err error
+	p.aside, err = c.SetAside(s.pinned)
+	return p, err
 }
 
 // take is ega.MultiPassConfig.Host.
 func (p *pinned) take(bytes int64) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.share == 0 {
+	switch {
+	case p.aside == nil:
 		if err := p.grow(bytes); err != nil {
 			return &cpu.RefusedError{Err: err}
 		}
-		return nil
-	}
-	if bytes > 0 && p.held+bytes > p.share {
+	case bytes < 0:
+		p.aside.Put(-bytes)
+	case !p.aside.Take(bytes):
 		return &cpu.RefusedError{Err: errPinned}
 	}
-	p.held += bytes
 	return nil
 }
 
-// lift ends the share: no more rows leave the device, and what workers had is free. Its memory goes to others.
+// lift ends the share: no more rows leave the device, and what workers had is free. What is not pinned goes to others.
 func (p *pinned) lift() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.share > 0 {
-		_ = p.grow(p.held - p.share) // only asking for more can fail
-		p.share = 0
+	if p.aside != nil {
+		p.aside.Close()
+		p.aside = nil
 	}
 }
 
 // keep is how many bytes rows may take that stay when they have left the device: most, or a part of the share.
-func (p *pinned) keep(most int64) int64 {
-	if p.share > 0 {
-		return p.share / keptParts
+func (s *hostShare) keep(most int64) int64 {
+	if s.pinned > 0 {
+		return s.pinned / keptParts
 	}
 	return most
 }
 
 // slots is how many slots take a half of the share, or as many as are of use, and of which size, at most that given.
-func (p *pinned) slots(wanted, bytes int) (n, each int) {
-	most := int(p.share) / 2
+func (s *hostShare) slots(wanted, bytes int) (n, each int) {
+	most := int(s.pinned) / 2
 	if most == 0 {
 		return wanted, bytes
 	}
@@ -90,8 +116,8 @@ func (p *pinned) slots(wanted, bytes int) (n, each int) {
 }
 
 // whole is slots for slots that cannot be smaller; 0: there is no room for so few as are of use.
-func (p *pinned) whole(wanted, bytes int) (n int) {
-	most := int(p.share) / 2
+func (s *hostShare) whole(wanted, bytes int) (n int) {
+	most := int(s.pinned) / 2
 	if most == 0 {
 		return wanted
 	}

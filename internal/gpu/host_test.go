@@ -7,71 +7,126 @@ import (
 	"github.com/gagg-dev/gagg/internal/cpu"
 )
 
-// Where memory is limited a device draws its share as a whole, keeps to it, and gives back what it does not use once the
-// input has been read; then it draws what it takes.
-func TestPinned(t *testing.T) {
-	drawn := int64(0)
-	c := &cpu.Config{Threads: 4, Memory: cpu.Memory{Worker: 4 << 20}, Grow: func(n int64) error { drawn += n; return nil }}
-	p, err := newPinned(c, 2)
-	if err != nil || drawn != 2<<20 {
-		t.Fatalf("%v, %d bytes are drawn", err, drawn)
+// ledger is a budget that grants all, or no request of more than most bytes.
+type ledger struct {
+	most       int64 // 0: all
+	used, held int64
+}
+
+var errNo = errors.New("no")
+
+func (l *ledger) aside(bytes int64) error {
+	if l.most > 0 && bytes > l.most {
+		return errNo
 	}
-	if n, each := p.slots(12, 4<<20); n != 12 || each != leastSlot {
+	l.used += bytes
+	return nil
+}
+
+func (l *ledger) made(bytes int64) { l.held += bytes }
+
+func (l *ledger) grow(bytes int64) error {
+	err := l.aside(bytes)
+	if err == nil {
+		l.made(bytes)
+	}
+	return err
+}
+
+func (l *ledger) config(threads int, worker int64) *cpu.Config {
+	return &cpu.Config{Threads: threads, Memory: cpu.Memory{Worker: worker}, Grow: l.grow, Aside: l.aside, Made: l.made}
+}
+
+// Where memory is limited a device has a share of it, of which slots, rows that stay and rows that go to placers have parts; placers
+// have what it cannot use.
+func TestHostShare(t *testing.T) {
+	s := planHost((&ledger{}).config(4, 4<<20), 2)
+	if s.pinned != 2<<20 || s.placers != 6<<20 {
+		t.Fatalf("%+v", s)
+	}
+	if n, each := s.slots(12, 4<<20); n != 12 || each != leastSlot {
 		t.Errorf("%d slots of %d bytes", n, each)
 	}
-	if n, each := p.slots(100, 4<<20); n != 16 || each != leastSlot {
+	if n, each := s.slots(100, 4<<20); n != 16 || each != leastSlot {
 		t.Errorf("%d slots of %d bytes", n, each)
 	}
 	for bytes, want := range map[int]int{512 << 10: 2, 512<<10 + 1: 0, 100 << 10: 10, 10 << 10: 12} {
-		if n := p.whole(12, bytes); n != want {
+		if n := s.whole(12, bytes); n != want {
 			t.Errorf("%d slots of just %d bytes, want %d", n, bytes, want)
 		}
 	}
-	if n := p.keep(1 << 40); n != 512<<10 {
+	if n := s.keep(1 << 40); n != 512<<10 {
 		t.Errorf("%d bytes may be kept", n)
 	}
-	if err := p.take(1 << 20); err != nil {
+	if s.use(1<<20, 0); s.pinned != 2<<20 || s.placers != 4<<20 {
+		t.Errorf("a small share that is used: %+v", s)
+	}
+	large := planHost((&ledger{}).config(4, 4<<30), 1)
+	if large.use(1<<20, 2<<20); large.pinned != 3<<20+leavingBytes || large.pinned+large.placers != 12<<30 {
+		t.Errorf("a large share, of which little is of use: %+v", large)
+	}
+}
+
+// A device draws its share as a whole, keeps to it, and gives back what it does not use once the input has been read; then it draws
+// what it takes. It holds what is pinned, no more.
+func TestPinned(t *testing.T) {
+	var l ledger
+	p, err := newPinned(l.config(4, 4<<20), hostShare{pinned: 2 << 20})
+	want := func(step string, used, held int64) {
+		t.Helper()
+		if l.used != used || l.held != held {
+			t.Errorf("%s: %d bytes are drawn, %d held, want %d and %d", step, l.used, l.held, used, held)
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	want("opened", 2<<20, 0)
+	if err := errors.Join(p.take(1<<20), p.take(1<<20), p.take(-1<<20)); err != nil {
 		t.Error(err)
 	}
+	want("some is pinned", 2<<20, 1<<20)
 	var refused *cpu.RefusedError
 	if err := p.take(2 << 20); !errors.As(err, &refused) {
 		t.Errorf("more than the share: %v", err)
 	}
 	p.lift()
 	p.lift()
-	if drawn != 1<<20 {
-		t.Errorf("%d bytes are drawn, one MiB is in use", drawn)
+	want("lifted", 1<<20, 1<<20)
+	if err := errors.Join(p.take(2<<20), p.take(-3<<20)); err != nil {
+		t.Error(err)
 	}
-	if err := errors.Join(p.take(2<<20), p.take(-3<<20)); err != nil || drawn != 0 {
-		t.Errorf("%v, %d bytes are still drawn", err, drawn)
+	want("closed", 0, 0)
+	l.most = 1 << 20
+	if _, err := newPinned(l.config(4, 4<<20), hostShare{pinned: 2 << 20}); !errors.As(err, &refused) {
+		t.Errorf("a share that is not there: %v", err)
 	}
+	want("refused", 0, 0)
 }
 
 // Without a limit slots are as wanted, and each request goes to the run's budget.
 func TestPinnedUnlimited(t *testing.T) {
-	no := errors.New("no")
-	p, err := newPinned(&cpu.Config{Threads: 4, Grow: func(n int64) error {
-		if n > 100 {
-			return no
-		}
-		return nil
-	}}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n, each := p.slots(12, 4<<20); n != 12 || each != 4<<20 {
+	l := ledger{most: 100}
+	c := l.config(4, 0)
+	s := planHost(c, 1)
+	if n, each := s.slots(12, 4<<20); n != 12 || each != 4<<20 {
 		t.Errorf("%d slots of %d bytes", n, each)
 	}
-	if n := p.whole(12, 1<<40); n != 12 {
+	if n := s.whole(12, 1<<40); n != 12 {
 		t.Errorf("%d large slots", n)
 	}
-	if n := p.keep(1 << 40); n != 1<<40 {
+	if n := s.keep(1 << 40); n != 1<<40 {
 		t.Errorf("%d bytes may be kept", n)
 	}
-	if err := p.take(100); err != nil {
-		t.Error(err)
+	s.use(12<<40, 1<<40)
+	p, err := newPinned(c, s)
+	if err != nil || s != (hostShare{}) {
+		t.Fatalf("%+v, %v", s, err)
 	}
-	if err := p.take(101); !errors.Is(err, no) {
+	if err := p.take(100); err != nil || l.held != 100 {
+		t.Errorf("%v, %d bytes are held", err, l.held)
+	}
+	if err := p.take(101); !errors.Is(err, errNo) {
 		t.Errorf("%v", err)
 	}
 	p.lift()

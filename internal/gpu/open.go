@@ -195,26 +195,19 @@ func (d *Devices) slotBytes(memory int64) int {
 func (d *Devices) start(c *cuda.Context) (p *pass, err error) {
 	host := d.config.CPU
 	p = &pass{devices: d, context: c}
-	if p.pinned, err = newPinned(host, len(d.contexts)); err != nil {
-		return nil, err
-	}
 	p.load()
 	if p.memory, err = d.memory(c); err != nil {
 		return p, err
 	}
-	if err := p.openPlacers(host); err != nil {
+	share := planHost(host, len(d.contexts))
+	config := p.plan(&share)
+	if p.pinned, err = newPinned(host, share); err != nil {
 		return p, err
 	}
-	slots, bytes := p.pinned.slots(host.Threads+underWay, d.slotBytes(p.memory))
-	config := ega.MultiPassConfig{
-		Layout: d.config.Layout, Streams: d.config.Streams, Device: p.memory, Host: p.pinned.take,
-		Slots: slots, SlotBytes: bytes,
-		Groups: groupsOf(host), Bound: boundOf(host), Placers: len(p.placers), Place: p.place, Readers: host.Threads, Timed: true,
+	if err := p.openPlacers(host, share.placers); err != nil {
+		return p, err
 	}
-	if d.config.Keep > 0 {
-		config.Keep, config.KeepPays = p.pinned.keep(d.config.Keep/int64(len(d.contexts))), p.keepPays
-	}
-	p.planDecoding(&config)
+	config.Host, config.Placers = p.pinned.take, len(p.placers)
 	if d.config.Trace != nil {
 		config.Began, config.Trace = time.Now(), d.config.Trace(c.Device().Ordinal)
 	}
@@ -225,6 +218,23 @@ func (d *Devices) start(c *cuda.Context) (p *pass, err error) {
 		d.watch(p)
 	}
 	return p, limited(err, p.memory, d.config.Memory)
+}
+
+// plan is the shape of the pass, within its share of the host's memory, of which it leaves what it cannot use.
+func (p *pass) plan(share *hostShare) ega.MultiPassConfig {
+	d, host := p.devices, p.devices.config.CPU
+	slots, bytes := share.slots(host.Threads+underWay, d.slotBytes(p.memory))
+	config := ega.MultiPassConfig{
+		Layout: d.config.Layout, Streams: d.config.Streams, Device: p.memory,
+		Slots: slots, SlotBytes: bytes,
+		Groups: groupsOf(host), Bound: boundOf(host), Place: p.place, Readers: host.Threads, Timed: true,
+	}
+	if d.config.Keep > 0 {
+		config.Keep, config.KeepPays = share.keep(d.config.Keep/int64(len(d.contexts))), p.keepPays
+	}
+	p.planDecoding(&config, share)
+	share.use(int64(config.Slots)*int64(config.SlotBytes), config.Keep)
+	return config
 }
 
 // load begins to load all kernels that a run needs whose groups stay on the device: a driver that
@@ -247,10 +257,10 @@ func (p *pass) loaded() error {
 }
 
 // openPlacers makes a placer for each thread, or for as many as there is memory: each copies a small part of what a link
-// does, and workers wait for the device meanwhile.
-func (p *pass) openPlacers(host *cpu.Config) error {
+// does, and workers wait for the device meanwhile. All have up to most bytes for rows; 0: any number.
+func (p *pass) openPlacers(host *cpu.Config, most int64) error {
 	for range host.Threads {
-		placer := cpu.NewPlacer(host)
+		placer := cpu.NewPlacer(host, most/int64(host.Threads))
 		if err := placer.Reserve(); err != nil {
 			closed := placer.Close()
 			if len(p.placers) > 0 {
