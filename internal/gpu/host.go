@@ -35,8 +35,10 @@ const (
 	// is left for rows that go to placers, who can go on whatever is kept.
 	keptParts = 4
 
-	// leavingBytes is more than the buffers take by which rows go to placers, whatever the threads and streams. A guess.
-	leavingBytes = 512 << 20
+	// leavingBytes is as much as two buffers take by which rows go to placers. Beside one for each placer there are some for each stream:
+	// leavingBuffers is for more of these than a run has that does not ask for them. Guesses; who gets fewer does with them.
+	leavingBytes   = 8 << 20
+	leavingBuffers = 20
 
 	// leastSlot is the smallest slot: below that starting kernels is all that a device does. A guess.
 	leastSlot = 64 << 10
@@ -54,9 +56,10 @@ func planHost(c *cpu.Config, devices int) hostShare {
 	return hostShare{pinned: all / pinnedParts / int64(devices), placers: (all - all/workersParts) / int64(devices)}
 }
 
-// use leaves what is pinned as much as slots of so many bytes, rows that are kept and rows that go to placers can use. Placers have the rest.
-func (s *hostShare) use(slots, keep int64) {
-	s.pinned = min(s.pinned, slots+keep+leavingBytes)
+// use leaves what is pinned as much as slots of so many bytes, rows that are kept and those that go to so many placers can use. Placers
+// have the rest.
+func (s *hostShare) use(slots, keep int64, placers int) {
+	s.pinned = min(s.pinned, slots+keep+int64(placers+leavingBuffers)*leavingBytes)
 	s.placers -= s.pinned
 }
 

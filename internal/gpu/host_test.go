@@ -58,11 +58,11 @@ func TestHostShare(t *testing.T) {
 	if n := s.keep(1 << 40); n != 512<<10 {
 		t.Errorf("%d bytes may be kept", n)
 	}
-	if s.use(1<<20, 0); s.pinned != 2<<20 || s.placers != 4<<20 {
+	if s.use(1<<20, 0, 4); s.pinned != 2<<20 || s.placers != 4<<20 {
 		t.Errorf("a small share that is used: %+v", s)
 	}
 	large := planHost((&ledger{}).config(4, 4<<30), 1)
-	if large.use(1<<20, 2<<20); large.pinned != 3<<20+leavingBytes || large.pinned+large.placers != 12<<30 {
+	if large.use(1<<20, 2<<20, 4); large.pinned != 3<<20+24*leavingBytes || large.pinned+large.placers != 12<<30 {
 		t.Errorf("a large share, of which little is of use: %+v", large)
 	}
 }
@@ -118,7 +118,7 @@ func TestPinnedUnlimited(t *testing.T) {
 	if n := s.keep(1 << 40); n != 1<<40 {
 		t.Errorf("%d bytes may be kept", n)
 	}
-	s.use(12<<40, 1<<40)
+	s.use(12<<40, 1<<40, 4)
 	p, err := newPinned(c, s)
 	if err != nil || s != (hostShare{}) {
 		t.Fatalf("%+v, %v", s, err)

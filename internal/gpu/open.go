@@ -233,7 +233,7 @@ func (p *pass) plan(share *hostShare) ega.MultiPassConfig {
 		config.Keep, config.KeepPays = share.keep(d.config.Keep/int64(len(d.contexts))), p.keepPays
 	}
 	p.planDecoding(&config, share)
-	share.use(int64(config.Slots)*int64(config.SlotBytes), config.Keep)
+	share.use(int64(config.Slots)*int64(config.SlotBytes), config.Keep, host.Threads)
 	return config
 }
 
