@@ -37,5 +37,12 @@ func TestBudgetAside(t *testing.T) {
 	want("freed", 400, 200, 700)
 	none(b.setAside(-200))
 	none(b.grow(-200))
-	want("all given back", 0, 0, 700)
+	b.count(900)
+	if err := b.grow(1); err == nil {
+		t.Error("others have as much as before")
+	}
+	b.count(200)
+	want("beyond the limit", 1100, 1100, 1100)
+	b.count(-1100)
+	want("all given back", 0, 0, 1100)
 }

@@ -264,7 +264,7 @@ func (p *prepared) atMost() int64 {
 // openDisk makes the place for what does not fit in memory. A folder that was
 // asked for must be usable before hours of work, not after them.
 func (r *run) openDisk() (err error) {
-	r.disk, err = spill.Open(spill.Config{Dir: r.opt.TempDir, Limit: r.opt.TempLimit, FS: spillFS})
+	r.disk, err = spill.Open(spill.Config{Dir: r.opt.TempDir, Limit: r.opt.TempLimit, FS: spillFS, Listed: r.budget.count})
 	if err == nil && r.opt.TempDir != "" {
 		err = r.disk.Probe()
 	}

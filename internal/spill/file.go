@@ -28,6 +28,7 @@ type File struct {
 	closed  bool
 	end     int64     // where the next block goes
 	freed   []hole    // blocks that are not needed again and still lie on disk
+	listed  int64     // blocks that somebody may have in a list
 	held    int64     // bytes that count as used
 	memory  int64     // bytes of all buffers
 	readers []*reader // not in use
@@ -111,6 +112,7 @@ func (f *File) write(b []byte, h *header) (Extent, error) {
 	f.seq++
 	f.mu.Lock()
 	f.end = off + n
+	f.list(1)
 	f.mu.Unlock()
 	f.space.written.Add(n)
 	f.space.raw.Add(int64(h.raw))
@@ -157,8 +159,12 @@ func (f *File) Free(e Extent) {
 	defer f.mu.Unlock()
 	from := (e.Off + fsBlock - 1) &^ (fsBlock - 1)
 	n := (e.Off+int64(e.Stored))&^(fsBlock-1) - from
-	if n > 0 && !f.closed {
+	switch {
+	case f.closed:
+	case n > 0:
 		f.freed = append(f.freed, hole{from, n})
+	default:
+		f.list(-1)
 	}
 }
 
@@ -176,6 +182,7 @@ func (f *File) reclaim() (some bool) {
 			some = true
 		}
 	}
+	f.list(-len(f.freed))
 	f.freed = nil
 	return some
 }
@@ -215,5 +222,6 @@ func (f *File) close() error {
 	f.buf, f.readers, f.memory = nil, nil, 0
 	f.space.release(f.held)
 	f.held, f.freed = 0, nil
+	f.list(-int(f.listed))
 	return f.space.drop(f.number, f.handle)
 }

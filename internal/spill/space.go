@@ -14,6 +14,10 @@ type Config struct {
 	Dir   string // an existing folder; "": DefaultDir
 	Limit int64  // bytes on disk; 0: as many as there are
 	FS    FS     // nil: the system's
+
+	// Listed is told how much memory lists of blocks take, the caller's own extents included, as they grow and, by negative numbers, when
+	// blocks are forgotten. nil: nobody wants to know.
+	Listed func(bytes int64)
 }
 
 // Space is the disk space of one run. Its methods may overlap.
