@@ -97,9 +97,17 @@ func retain() (*cuda.Context, error) {
 		if err := keep(driver); err != nil {
 			return nil, err
 		}
+	} else if err := fresh(); err != nil {
+		return nil, err
 	}
 	return driver.Context(0)
 }
+
+// fresh is an error where the emulator was built from other kernels than there are.
+var fresh = sync.OnceValue(func() error {
+	e, _ := emu.Control()
+	return e.Fresh()
+})
 
 // keep retains the device's context until the process ends, so that it is not
 // made anew for every test: that takes a tenth of a second.

@@ -45,6 +45,9 @@ func usable() (n int, err error) {
 	if err == nil && n == 0 {
 		err = cuda.ErrNoDevice
 	}
+	if err == nil && Emulated() {
+		err = fresh()
+	}
 	return n, err
 }
 

@@ -54,7 +54,7 @@ var allowed = map[string][]string{
 	"internal/kernels": {"internal/cuda"},
 	"internal/cuda":    {"internal/hostmem"},
 
-	"internal/kernels/gen":        {},
+	"internal/kernels/gen":        {"internal/cuda/emu"},
 	"internal/kernels/kerneltest": {"internal/cuda", "internal/kernels"},
 	"internal/cuda/emu":           {},
 	"internal/gputest":            {"internal/cuda", "internal/cuda/emu"},

@@ -17,6 +17,7 @@ type Emu struct {
 	reset func()
 	seed  func(seed uint64)
 	slow  func(from, to uint64)
+	built func() string // nil: the library is older than the function
 }
 
 // Control finds the emulator; false when the library that package cuda opens
@@ -68,6 +69,14 @@ func (e *Emu) Leaks() []string { return lines(e.leaks) }
 // and Slow have set. Handles from before are invalid; the library stays
 // initialised, and a context can be retained anew.
 func (e *Emu) Reset() { e.reset() }
+
+// Built is the fingerprint of the kernels that the emulator was built from (Kernels).
+func (e *Emu) Built() string {
+	if e.built == nil {
+		return ""
+	}
+	return e.built()
+}
 
 // Seed sets what the order of a launch's threads is drawn from ($GAGG_EMU_SEED).
 func (e *Emu) Seed(seed uint64) { e.seed(seed) }

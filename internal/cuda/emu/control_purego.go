@@ -28,5 +28,8 @@ func bind() *Emu {
 	purego.RegisterLibFunc(&e.reset, handle, "emu_reset")
 	purego.RegisterLibFunc(&e.seed, handle, "emu_seed")
 	purego.RegisterLibFunc(&e.slow, handle, "emu_slow")
+	if _, err := purego.Dlsym(handle, "emu_built"); err == nil {
+		purego.RegisterLibFunc(&e.built, handle, "emu_built")
+	}
 	return e
 }

@@ -29,7 +29,8 @@
 // Two things are stricter than a device. Freeing pinned memory waits for
 // nothing: a copy that still comes to it loses the context with 700. And a
 // module is refused if the library was built without one of its kernels, or with
-// other parameters.
+// other parameters. Package gputest refuses a library that was built from other
+// kernels (Emu.Fresh).
 //
 // # What it cannot model
 //

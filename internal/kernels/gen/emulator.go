@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/gagg-dev/gagg/internal/cuda/emu"
 )
 
 // writeEmulator writes, into a folder of build outputs, C++ that lets the
@@ -54,7 +56,11 @@ func writeEmulator(root, out string) error {
 			}
 		}
 	}
-	return writeChanged(table, emulatorTable(all))
+	from, err := emu.Kernels(root)
+	if err != nil {
+		return err
+	}
+	return writeChanged(table, emulatorTable(all, from))
 }
 
 // writeChanged leaves a file that is right already alone, so that make does too.
@@ -90,7 +96,7 @@ namespace {
 	return b.String()
 }
 
-func emulatorTable(all []entry) string {
+func emulatorTable(all []entry, from string) string {
 	var b strings.Builder
 	b.WriteString("// Made by internal/kernels/gen.\n#include \"internal/cuda/emu/src/emu.h\"\n\n")
 	for _, e := range all {
@@ -100,6 +106,6 @@ func emulatorTable(all []entry) string {
 	for _, e := range all {
 		fmt.Fprintf(&b, "  {\"%s\", emu_wrap_%s, %d},\n", e.name, e.name, e.bytes())
 	}
-	fmt.Fprintf(&b, "};\nconst uint32_t emu_kernel_count = %d;\n", len(all))
+	fmt.Fprintf(&b, "};\nconst uint32_t emu_kernel_count = %d;\nconst char* const emu_kernels_from = %q;\n", len(all), from)
 	return b.String()
 }

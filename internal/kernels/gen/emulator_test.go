@@ -11,6 +11,7 @@ func TestEmulatorSources(t *testing.T) {
 	dir, out := t.TempDir(), t.TempDir()
 	put(t, dir, "internal/kernels/one.cu", "")
 	put(t, dir, "internal/kernels/ptx/one.ptx", ".visible .entry one_take(\n\t.param .u64 a,\n\t.param .u8 b\n)\n")
+	put(t, dir, "internal/kernels/ptx/MANIFEST", "")
 	put(t, out, "kernels_gone.cc", "")
 	if err := writeEmulator(dir, out); err != nil {
 		t.Fatal(err)
@@ -25,8 +26,16 @@ func TestEmulatorSources(t *testing.T) {
 			t.Errorf("kernels_one.cc lacks %q:\n%s", want, source)
 		}
 	}
-	if table := string(read(t, out, "table.cc")); !strings.Contains(table, `{"one_take", emu_wrap_one_take, 9},`) {
+	table := string(read(t, out, "table.cc"))
+	if !strings.Contains(table, `{"one_take", emu_wrap_one_take, 9},`) {
 		t.Errorf("table.cc:\n%s", table)
+	}
+	put(t, dir, "internal/kernels/ptx/MANIFEST", "one.ptx=0\n")
+	if err := writeEmulator(dir, out); err != nil {
+		t.Fatal(err)
+	}
+	if string(read(t, out, "table.cc")) == table {
+		t.Errorf("the table does not tell from which kernels it is:\n%s", table)
 	}
 	if _, err := os.Stat(filepath.Join(out, "kernels_gone.cc")); err == nil {
 		t.Error("the source of a family that is gone is still there")

@@ -9,6 +9,7 @@
 
 #include "config.h"
 #include "context.h"
+#include "emu.h"
 #include "fault.h"
 #include "grid.h"
 #include "memory.h"
@@ -63,6 +64,9 @@ EMU_API void emu_seed(uint64_t seed) {
   knobs().seed = seed;
   emu_restart_schedule();
 }
+
+// emu_built is the fingerprint of the kernels that the library was built from.
+EMU_API const char* emu_built() { return emu_kernels_from; }
 
 // emu_slow makes each operation of a stream wait for a random time between two numbers of microseconds.
 EMU_API void emu_slow(uint64_t from, uint64_t to) {

@@ -15,6 +15,7 @@ struct EmuKernel {
 
 extern const EmuKernel emu_kernels[];
 extern const uint32_t emu_kernel_count;
+extern const char* const emu_kernels_from;  // their fingerprint: emu.Kernels, in Go
 
 // EmuLaunch is one grid. params stays valid until emu_run returns; shared is the dynamic shared memory of a block in bytes.
 struct EmuLaunch {
