@@ -82,16 +82,16 @@ func exactProducts(t column.Type) bool { return t.IsSigned() && t.Bits() <= 32 }
 
 // encodedConfigurations are how such a trial's file lies, and on what it runs.
 var encodedConfigurations = []configuration{
-	{name: "plain", source: parquetAs(datagen.Layout{RowGroup: 1000}), opt: gagg.Options{Device: "gpu", Threads: 2, GPUMemory: 256 << 20}},
-	{name: "snappy, pages", source: parquetAs(datagen.Layout{RowGroup: 3000, Page: 700, Codec: "snappy"}), opt: gagg.Options{Device: "gpu", Threads: 3, GPUMemory: 64 << 20, Streams: 1}},
-	{name: "snappy, v2, required", source: parquetAs(datagen.Layout{RowGroup: 700, V2: true, Codec: "snappy", Required: true}), opt: gagg.Options{Device: "gpu", Threads: 2, GPUMemory: 256 << 20, Streams: 3}},
+	{name: "plain", source: parquetAs(datagen.Layout{RowGroup: 1000}), opt: gagg.Options{Device: "gpu", Threads: 2, GPUMemory: 24 << 20}},
+	{name: "snappy, pages", source: parquetAs(datagen.Layout{RowGroup: 3000, Page: 700, Codec: "snappy"}), opt: gagg.Options{Device: "gpu", Threads: 3, GPUMemory: 24 << 20, Streams: 1}},
+	{name: "snappy, v2, required", source: parquetAs(datagen.Layout{RowGroup: 700, V2: true, Codec: "snappy", Required: true}), opt: gagg.Options{Device: "gpu", Threads: 2, GPUMemory: 24 << 20, Streams: 3}},
 	{name: "little memory", source: parquetAs(datagen.Layout{RowGroup: 200, Codec: "snappy"}), opt: gagg.Options{Device: "gpu", Threads: 2, GPUMemory: 3 << 20, Streams: 1}},
 	{name: "little memory for both", source: parquetAs(datagen.Layout{RowGroup: 200, Codec: "snappy"}), opt: gagg.Options{Device: "gpu", Threads: 2, GPUMemory: 3 << 20, Streams: 1, MemoryLimit: 12 << 20}},
-	{name: "two devices", source: parquetAs(datagen.Layout{RowGroup: 500, Codec: "snappy"}), opt: gagg.Options{Device: "0,1", Threads: 3, GPUMemory: 256 << 20}},
-	{name: "auto", await: true, source: parquetAs(datagen.Layout{RowGroup: 100, Codec: "snappy"}), opt: gagg.Options{Threads: 3, GPUMemory: 256 << 20}},
-	{name: "auto, in mid-run or too late", source: parquetAs(datagen.Layout{RowGroup: 100}), opt: gagg.Options{Threads: 2, GPUMemory: 256 << 20}},
-	{name: "rows", source: parquetAs(datagen.Layout{RowGroup: 1000, Codec: "snappy"}), opt: gagg.Options{Device: "gpu", Threads: 2, GPUMemory: 256 << 20, NoGPUDecoding: true}},
-	{name: "zstd", source: parquetAs(datagen.Layout{RowGroup: 1000, Codec: "zstd"}), opt: gagg.Options{Device: "gpu", Threads: 2, GPUMemory: 256 << 20}},
+	{name: "two devices", source: parquetAs(datagen.Layout{RowGroup: 500, Codec: "snappy"}), opt: gagg.Options{Device: "0,1", Threads: 3, GPUMemory: 24 << 20}},
+	{name: "auto", await: true, source: parquetAs(datagen.Layout{RowGroup: 100, Codec: "snappy"}), opt: gagg.Options{Threads: 3, GPUMemory: 24 << 20}},
+	{name: "auto, in mid-run or too late", source: parquetAs(datagen.Layout{RowGroup: 100}), opt: gagg.Options{Threads: 2, GPUMemory: 24 << 20}},
+	{name: "rows", source: parquetAs(datagen.Layout{RowGroup: 1000, Codec: "snappy"}), opt: gagg.Options{Device: "gpu", Threads: 2, GPUMemory: 24 << 20, NoGPUDecoding: true}},
+	{name: "zstd", source: parquetAs(datagen.Layout{RowGroup: 1000, Codec: "zstd"}), opt: gagg.Options{Device: "gpu", Threads: 2, GPUMemory: 24 << 20}},
 }
 
 // Column chunks that devices decode give the oracle's answer, in the order of the CPU's, as do row groups

@@ -57,7 +57,7 @@ func TestGroupReaderOrder(t *testing.T) {
 			for at := 0; crowded && at < 120*l.Stride(); at += l.Stride() {
 				rows[at] = rows[at]>>15 | 5<<49 // a hash is still one of a key
 			}
-			g, reader := r.groups(&ega.MultiPassConfig{Layout: l, SlotBytes: 20_000, Device: 64 << 20}, rows)
+			g, reader := r.groups(&ega.MultiPassConfig{Layout: l, SlotBytes: 20_000, Device: 8 << 20}, rows)
 			last, ordered := uint64(0), true
 			var all []uint64
 			r.do(reader.Read(0, func(rows []uint64) error {
@@ -116,7 +116,7 @@ func TestGroupReaderWindows(t *testing.T) {
 			rows[at] = ^uint64(0) - rows[at]>>20 // begins at the last slots
 		}
 		for _, buffer := range []int{int(l.RowBytes()), 9*int(l.RowBytes()) + 8} {
-			g, reader := r.groups(&ega.MultiPassConfig{Layout: l, SlotBytes: 20_000, Device: 64 << 20, ReadBytes: buffer}, rows)
+			g, reader := r.groups(&ega.MultiPassConfig{Layout: l, SlotBytes: 20_000, Device: 8 << 20, ReadBytes: buffer}, rows)
 			var all []uint64
 			largest := 0
 			r.do(reader.Read(0, func(rows []uint64) error {

@@ -30,7 +30,7 @@ func TestMade(t *testing.T) {
 		for _, l := range passLayouts {
 			base := makeRows(random, &l, n, keys.key)
 			for _, lanes := range []int{1, 3} {
-				for _, device := range []int64{8 << 20, int64(lanes) * 700_000} {
+				for _, device := range []int64{4 << 20, int64(lanes) * 700_000} {
 					for _, alone := range []bool{true, false} {
 						t.Run(fmt.Sprintf("%s/keys=%d/lanes=%d/device=%d/alone=%v", keys.name, l.KeyWords, lanes, device, alone), func(t *testing.T) {
 							f, rows := newMadeFeed(&l, base, 20_000/int(l.RowBytes()), 3)

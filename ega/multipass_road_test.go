@@ -34,7 +34,7 @@ func TestMultiPassRoad(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/keys=%d", c.name, l.KeyWords), func(t *testing.T) {
 				r := newRig(t)
 				p := passRig{config: ega.MultiPassConfig{
-					Layout: l, Streams: 1, Depth: 2, SlotBytes: rows * int(l.RowBytes()), Device: 64 << 20, Groups: c.groups,
+					Layout: l, Streams: 1, Depth: 2, SlotBytes: rows * int(l.RowBytes()), Device: 16 << 20, Groups: c.groups,
 				}}
 				p.feed = func(m *ega.MultiPass) error { return feedPart(m, &l, c.rows) }
 				r.do(p.run(r.thread.Context(), c.rows))
