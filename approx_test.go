@@ -46,7 +46,10 @@ var approximatedTypes = []column.Type{
 
 // The estimates are within their bounds, and the same in every configuration.
 func TestApproximate(t *testing.T) {
-	for _, typ := range approximatedTypes {
+	for i, typ := range approximatedTypes {
+		if testing.Short() && i%4 != 0 {
+			continue
+		}
 		for _, distinct := range []int{1, 100, 3000, 12_000} {
 			if testing.Short() && distinct != 12_000 {
 				continue

@@ -85,7 +85,12 @@ func TestOrderedResultBeyondTheLimit(t *testing.T) {
 // Rows that are equal stay in the order that they have without order by,
 // whatever the threads, the partitions and the limit.
 func TestTiesStayInOrder(t *testing.T) {
-	q := gagg.Query{From: gagg.Files(randomFile(t, 60_000)), By: []string{"k", "i"}, Aggs: exprs("count(*)", "i % 3 as m")}
+	rows, little, more := 60_000, int64(12<<20), int64(40<<20)
+	if testing.Short() {
+		rows, little, more = 20_000, 2<<20, 6<<20
+		gagg.SetLeastMemory(t, 1<<20)
+	}
+	q := gagg.Query{From: gagg.Files(randomFile(t, rows)), By: []string{"k", "i"}, Aggs: exprs("count(*)", "i % 3 as m")}
 	want := mustAnswer(t, q, gagg.Options{})
 	rest := func(line string) int {
 		n, err := strconv.Atoi(line[strings.LastIndexByte(line, '|')+1:])
@@ -97,7 +102,7 @@ func TestTiesStayInOrder(t *testing.T) {
 	slices.SortStableFunc(want, func(a, b string) int { return rest(a) - rest(b) })
 	q.OrderBy = []string{"m"}
 	for _, o := range []gagg.Options{
-		{Threads: 1}, {Threads: 4}, {Threads: 3, Partitions: 512}, {Threads: 1, MemoryLimit: 12 << 20}, {Threads: 4, MemoryLimit: 40 << 20},
+		{Threads: 1}, {Threads: 4}, {Threads: 3, Partitions: 512}, {Threads: 1, MemoryLimit: little}, {Threads: 4, MemoryLimit: more},
 	} {
 		limits := []int64{0, 1, 5000, 1 << 30}
 		if testing.Short() {
