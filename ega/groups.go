@@ -206,41 +206,6 @@ func (g *Groups) take(s *cuda.Stream, what stretch, to cuda.Span) (cuda.Span, er
 		s, kernels.OrderTake(buckets), g.view, g.table.view, uint32(g.fine), g.places.Ptr, uint32(what.first), buckets, what.skip, what.rows, to.Ptr)
 }
 
-// send sends all groups to the host, in order of their buckets.
-func (g *Groups) send(t *cuda.Thread, to *sender) (err error) {
-	memory := memory{thread: t}
-	defer func() { err = errors.Join(err, to.stream.Synchronize(), memory.close()) }()
-	buffer, err := memory.alloc(max(min(placeBytes, g.room), g.row))
-	if err != nil {
-		return fmt.Errorf("groups leave their table: %w", err)
-	}
-	send := func(some stretch) error {
-		rows, err := g.take(to.stream, some, buffer)
-		if err != nil {
-			return err
-		}
-		return to.groups(g, some, rows)
-	}
-	room := uint32(buffer.Size / g.row)
-	for first, end := 0, 1<<g.fine; first < end; {
-		some := g.stretch(first, end, room)
-		if some.end == first { // more than there is room for
-			if err := g.windows(first, room, send); err != nil {
-				return err
-			}
-			first++
-			continue
-		}
-		if some.rows > 0 {
-			if err := send(some); err != nil {
-				return err
-			}
-		}
-		first = some.end
-	}
-	return nil
-}
-
 // Close frees the memory. A second call does nothing.
 func (g *Groups) Close() error {
 	if g.table == nil {

@@ -3,6 +3,7 @@ package ega
 import (
 	"context"
 	"errors"
+	"runtime"
 	"sync"
 	"time"
 
@@ -17,7 +18,7 @@ import (
 //
 //	device     chain 0 | chain 1 | chain 2 …      of a full set, as its leaver copies them (sender.chain)
 //	              │         │         │
-//	buffer     [ span  ][ span  ][ span …      ]   of 4 MiB, pinned ahead of need
+//	buffer     [ span  ][ span  ][ span …      ]   of 32 MiB, pinned ahead of need
 //	              │                                 Finish: Kept
 //	              ├──▶ BucketPass.AddPinned         where devices aggregate what has left them
 //	              └──▶ Kept.Drain ──▶ placers       else
@@ -25,7 +26,7 @@ import (
 // A span is rows of one chain that lie side by side in one buffer. The rows of a chain share their top hash bits, so that a bucket
 // of these bits or fewer is whole spans. Groups of the table, which leave it at last in order of hash, are divided alike.
 //
-// The phases are keptPhase's. Buffers are made by goroutines of their own, the pinners, a few more than have been used so far:
+// The phases are keptPhase's. Buffers are made by goroutines of their own, the pinners, a few ahead of need:
 // most of it is waiting for the system to clear pages, and then for the driver's lock.
 //
 // Invariants. KEPT-WHOLE: of a buffer that is kept every row is in one span, and its copy has ended. KEPT-BUDGET: all buffers
@@ -43,7 +44,6 @@ type kept struct {
 	bytes   int64          // of those that were made, or are being
 	making  int            // buffers under way
 	ready   []*cuda.Pinned // made, and not used yet
-	used    int            // buffers that senders have taken
 	full    []*keptBuffer  // all that senders have given back
 	forget  func() bool    // ends the watch over the pass's context; nil: there is none
 	pinners sync.WaitGroup
@@ -59,16 +59,16 @@ const (
 )
 
 const (
-	// keptPinners is how many buffers are pinned at a time: as in package streams, four take a third of the time of one,
-	// and more no less.
-	keptPinners = 4
+	// keptBytes is the size of a buffer where memory is plenty. The driver's lock is taken for each: beside copies and kernels four
+	// goroutines pinned 8 GB/s by 4 MiB and 14 by 32, nearly all of which was the system clearing pages (docs/experiments/0012).
+	keptBytes = 32 << 20
+
+	// keptPinners is how many buffers are pinned at a time, or lie ready: that many of keptBytes hold what a set of chains has
+	// (setBytes), which is what will leave when rows are first kept.
+	keptPinners = 8
 
 	// keptBuffers is how many there should be, so that a last one half full is not much. A guess.
 	keptBuffers = 8
-
-	// keptAhead is how many buffers lie ready at most: 64 MiB leave in a millisecond and a half, in which a leaver that
-	// was kept waiting catches up. A guess.
-	keptAhead = 16
 )
 
 func (k *kept) init(m *MultiPass) {
@@ -79,7 +79,7 @@ func (k *kept) init(m *MultiPass) {
 	}
 }
 
-// decide has rows stay from now on if that pays, before a set leaves by buffers of so many bytes at most.
+// decide has rows stay from now on if that pays, before a set leaves, in buffers of so many bytes at most.
 func (k *kept) decide(kernels *Kernels, look *cuda.Stream, size cuda.Size) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -92,14 +92,14 @@ func (k *kept) decide(kernels *Kernels, look *cuda.Stream, size cuda.Size) error
 			return err
 		}
 	}
-	k.size = keptSize(cuda.Size(k.pass.config.Keep), size, max(leastPinned, k.pass.plan.largestPage()))
+	k.size = keptSize(cuda.Size(k.pass.config.Keep), size, max(leastPinned, k.pass.plan.layout.RowBytes()))
 	if k.size == 0 {
 		k.spend()
 		return nil
 	}
 	k.phase = keptMaking
 	k.forget = context.AfterFunc(k.pass.ctx, k.end)
-	for range keptPinners {
+	for range min(keptPinners, max(runtime.GOMAXPROCS(0)/2, 1)) {
 		k.pinners.Go(func() {
 			if streams.Fenced(k.pin) != nil {
 				k.end() // a lost device is told by who needs it
@@ -107,6 +107,15 @@ func (k *kept) decide(kernels *Kernels, look *cuda.Stream, size cuda.Size) error
 		})
 	}
 	return nil
+}
+
+// keptMost is the most that keptSize may say for sets of such chains, where the placers have buffers of so many bytes: all pinners
+// together make room for one set. If the host allows no larger ones, these are no larger either.
+func keptMost(placers cuda.Size, set poolPlan) cuda.Size {
+	if placers < placeBytes {
+		return placers
+	}
+	return max(min(keptBytes, cuda.Size(set.pages)*set.page/keptPinners), placers)
 }
 
 // keptSize is the size of buffers where they may take so many bytes together: the most, or less, so that there are some, but not
@@ -158,7 +167,7 @@ func (k *kept) make(t *cuda.Thread) (err error) {
 func (k *kept) wanted() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	for k.phase == keptMaking && len(k.ready)+k.making >= min(keptPinners+k.used, keptAhead) {
+	for k.phase == keptMaking && len(k.ready)+k.making >= keptPinners {
 		k.changed.Wait()
 	}
 	if k.phase == keptMaking && k.bytes+int64(k.size) > k.pass.config.Keep {
@@ -215,7 +224,6 @@ func (k *kept) buffer() *keptBuffer {
 	}
 	b := &keptBuffer{of: k.memory, pinned: k.ready[last]}
 	k.ready = k.ready[:last]
-	k.used++
 	k.changed.Broadcast()
 	return b
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
 
-// Buffers are as large as those of placers, or smaller where little may be kept: enough for a page of a chain.
+// Buffers are as large as they may be, or smaller where little may be kept.
 func TestKeptSize(t *testing.T) {
 	for _, c := range []struct{ keep, most, least, want cuda.Size }{
 		{1 << 30, 4 << 20, 512 << 10, 4 << 20},

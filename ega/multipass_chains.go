@@ -28,8 +28,9 @@ type chainSet struct {
 
 // laneChains is the chains of a lane: a few sets in turns.
 type laneChains struct {
-	plan    poolPlan // of each
-	most    int      // sets
+	plan    poolPlan  // of each
+	most    int       // sets
+	pieces  cuda.Size // device memory of the sender
 	sets    []*chainSet
 	filling *chainSet // nil: none is
 	leaver  leaver
@@ -86,7 +87,9 @@ func (l *passLane) another() (bool, error) {
 	c, layout, most := &l.chains, l.pass.plan.layout, l.pass.plan.most
 	first := c.sets == nil
 	if first {
-		c.most, c.plan = planSets(layout, l.pass.plan.pool(l.pass.table.size()), most)
+		var memory cuda.Size
+		memory, c.pieces = l.pass.plan.pool(l.pass.table.size())
+		c.most, c.plan = planSets(layout, memory, most)
 	}
 	for {
 		set, err := l.newSet()

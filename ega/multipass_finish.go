@@ -88,7 +88,7 @@ func (m *MultiPass) collect(t *cuda.Thread, stream *cuda.Stream, evicted bool, b
 		}
 		return g, nil
 	}
-	err = m.placing.sending(t, stream, func(s *sender) error { return g.send(t, s) })
+	err = m.placing.sending(t, stream, sendBytes(m.plan.layout, g.room), func(s *sender) error { return s.groups(g) })
 	return nil, errors.Join(err, g.Close())
 }
 

@@ -3,6 +3,7 @@ package ega
 import (
 	"errors"
 	"fmt"
+	"math/bits"
 
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/streams"
@@ -61,9 +62,9 @@ func (l *passLane) end() {
 // live is the life of a leaver. All rows are with the placers in the end, and the memory of the sets is free.
 func (l *passLane) live(full <-chan *chainSet) error {
 	return l.pass.onStream(func(t *cuda.Thread, look *cuda.Stream) error {
-		return onStreamOf(t, func(copies *cuda.Stream) error {
-			err := l.pass.placing.sending(t, copies, func(s *sender) error { return l.sendAll(full, s, look) })
-			if err = errors.Join(err, copies.Synchronize()); err != nil {
+		return onStreamOf(t, func(stream *cuda.Stream) error {
+			err := l.pass.placing.sending(t, stream, l.chains.pieces, func(s *sender) error { return l.sendAll(full, s, look) })
+			if err = errors.Join(err, stream.Synchronize()); err != nil {
 				return err
 			}
 			return l.closeSets()
@@ -79,7 +80,7 @@ func (l *passLane) sendAll(full <-chan *chainSet, s *sender, look *cuda.Stream) 
 		if err != nil || !ok {
 			return err
 		}
-		err = l.pass.kept.decide(l.pass.kernels.on(s.thread), look, s.bytes)
+		err = l.pass.kept.decide(l.pass.kernels.on(s.thread), look, keptMost(s.bytes, l.chains.plan))
 		if err = errors.Join(err, set.send(s, look)); err != nil {
 			return fmt.Errorf("evict: %w", err)
 		}
@@ -101,7 +102,7 @@ func next(full <-chan *chainSet, s *sender) (set *chainSet, ok bool, err error) 
 	return set, ok, nil
 }
 
-// send queues copies of all rows, behind which the set is empty.
+// send queues that all rows leave the set, which is empty then.
 func (s *chainSet) send(to *sender, look *cuda.Stream) error {
 	if err := look.Wait(s.filled); err != nil {
 		return err
@@ -114,15 +115,12 @@ func (s *chainSet) send(to *sender, look *cuda.Stream) error {
 	if err != nil {
 		return err
 	}
-	list, err := s.chains.List(look, sizes, 0, len(sizes))
-	if err != nil {
+	if err := s.chains.List(to.stream, sizes); err != nil {
 		return err
 	}
+	chainBits := uint(bits.TrailingZeros(uint(len(sizes))))
 	for p, size := range sizes {
-		if size.Pages == 0 {
-			continue
-		}
-		if err := to.chain(s.chains, list, p); err != nil {
+		if err := to.chain(s.chains, p, size.Rows(s.chains.PageRows()), chainBits); err != nil {
 			return err
 		}
 	}

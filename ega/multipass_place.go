@@ -42,15 +42,15 @@ func (p *placing) init(m *MultiPass) {
 }
 
 // start makes the first buffer and starts the placers, once. It returns the size of a buffer: placeBytes, or as much less as the
-// host allows, but not less than a page of a chain.
+// host allows.
 func (p *placing) start(t *cuda.Thread) (cuda.Size, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.buffers) > 0 {
 		return p.bytes, nil
 	}
-	page := p.pass.plan.largestPage()
-	b, err := pinLess(t, p.pass.config.Host, max(placeBytes, page), max(leastPinned, page))
+	row := p.pass.plan.layout.RowBytes()
+	b, err := pinLess(t, p.pass.config.Host, max(placeBytes, row), max(leastPinned, row))
 	if err != nil {
 		return 0, fmt.Errorf("buffer for rows that leave the device: %w", err)
 	}

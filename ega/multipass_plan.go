@@ -89,7 +89,7 @@ func planPass(c *MultiPassConfig) (passPlan, error) {
 	}
 	p.most = max(p.rows, p.made.Rows)
 	p.stages = stages * (passAligned(cuda.Size(p.slot)+passAlignment) + passAligned(p.scratch()+passAlignment))
-	least, pools := tableBytes(p.layout, passLeastSlots), cuda.Size(p.lanes)*leastPool(p.layout, p.most)
+	least, pools := tableBytes(p.layout, passLeastSlots), cuda.Size(p.lanes)*(leastPool(p.layout, p.most)+leastSendBytes(p.layout))
 	if need := p.stages + max(least+pools, cuda.Size(float64(least)/passTableShare)+1); p.device < need {
 		return p, &SmallError{Has: p.device, Need: need}
 	}
@@ -149,8 +149,14 @@ func (p *passPlan) beside(slots uint32) cuda.Size {
 	return p.device - p.stages - tableBytes(p.layout, slots)
 }
 
-// pool is what each lane has for pages beside a table of so many slots.
-func (p *passPlan) pool(slots uint32) cuda.Size { return p.beside(slots) / cuda.Size(p.lanes) }
+// pool is what each lane has for pages beside a table of so many slots, and for the pieces in which their rows leave.
+func (p *passPlan) pool(slots uint32) (pages, pieces cuda.Size) {
+	const share = 16 // for pieces one part of so many: a guess
+	each := p.beside(slots) / cuda.Size(p.lanes)
+	spare := each - min(each, leastPool(p.layout, p.most))
+	pieces = sendBytes(p.layout, min(each/share, spare))
+	return each - pieces, pieces
+}
 
 // passAlignment is what an allocation may take more than was asked for.
 const passAlignment = 512
@@ -186,12 +192,12 @@ type poolPlan struct {
 }
 
 const (
-	// poolPage is the size of a page where memory is plenty. They are copied to the host one by one, each of which takes the
-	// driver 3.6 µs: pages of 128 KiB left at 30 GB/s at best (bench/outofcore).
-	poolPage = 512 << 10
+	// poolPage is the size of a page where memory is plenty: the fewer, the shorter are the lists of pages; the smaller, the fewer rows
+	// have a page to themselves. A guess.
+	poolPage = 128 << 10
 
-	// poolPages is how many pages there are at least before they are made larger. A guess.
-	poolPages = 1 << 8
+	// poolPages is how many pages there are at least before they are made larger: twice what all chains want.
+	poolPages = 2 * poolChain << poolBits
 
 	// poolMost is the most pages, of which partition.Chains knows twice as many.
 	poolMost = 1 << 20
@@ -200,7 +206,7 @@ const (
 	poolBits = 7
 
 	// poolChain is how many pages there are for each chain, so that most of what leaves at once are whole pages. A guess.
-	poolChain = 3
+	poolChain = 4
 
 	// poolPageRows is the least rows of a page, of partition.Chains.
 	poolPageRows = 32
@@ -273,12 +279,6 @@ func (p poolPlan) room(l *Layout, rows uint64) bool { return p.bound(l, rows) <=
 
 // least is how many pages there have to be for one append.
 func (p poolPlan) least(l *Layout, rows int) uint32 { return uint32(p.bound(l, uint64(rows))) }
-
-// largestPage is the size of the largest page that a lane may have: the smaller the table, the larger they are.
-func (p *passPlan) largestPage() cuda.Size {
-	_, each := planSets(p.layout, p.pool(p.slots), p.most)
-	return each.page
-}
 
 func leastPage(l *Layout) cuda.Size {
 	return max(cuda.Size(1)<<bits.Len64(uint64(poolPageRows*l.RowBytes()-1)), 1<<5)

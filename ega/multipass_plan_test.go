@@ -94,10 +94,10 @@ func TestPlanPassWhole(t *testing.T) {
 // checkPools looks at the chains beside a table of so many slots.
 func checkPools(t *testing.T, p *passPlan, slots uint32) {
 	t.Helper()
-	share := p.pool(slots)
+	share, pieces := p.pool(slots)
 	sets, each := planSets(p.layout, share, p.most)
 	taken := each.fixed(p.layout, p.most) + cuda.Size(each.pages)*(each.page+poolPerPage)
-	if all := cuda.Size(sets) * taken; all > share || p.stages+tableBytes(p.layout, slots)+cuda.Size(p.lanes)*share > p.device {
+	if all := cuda.Size(sets) * taken; all > share || p.stages+tableBytes(p.layout, slots)+cuda.Size(p.lanes)*(share+pieces) > p.device {
 		t.Errorf("BUDGET: %+v, %d slots: %d of %+v take %d of %d", p, slots, sets, each, all, share)
 	} else if taken < setBytes*9/10 && all < share*9/10 {
 		t.Errorf("%+v, %d slots: %d of %+v take no more than %d of %d", p, slots, sets, each, all, share)

@@ -31,8 +31,9 @@ type Chains struct {
 	numbers   cuda.Span  // by partition, while settling
 	left      cuda.Span  // a bit a row
 	outcome   cuda.Span  // rows left, status
-	from      cuda.Span  // of List: where chains begin
+	from      cuda.Span  // of List: where chains begin in pages
 	pages     cuda.Span  // of List
+	listed    []uint32   // what from has, on the host
 }
 
 // chainState is where chains are.

@@ -37,65 +37,31 @@ func (c *Chains) Sizes() ([]ChainSize, error) {
 	return sizes, nil
 }
 
-// ChainPages is the pages of some chains, one chain after the other.
-type ChainPages struct {
-	First int         // the partition of the first of them
-	Sizes []ChainSize // of each
-	From  []uint32    // where its pages begin in Pages; one more, where they end
-	Pages []uint32    // in their chain's order
-}
-
-// List finds the pages of the n partitions from first on, for which sizes are those of all
-// partitions, and waits for that.
-func (c *Chains) List(stream *cuda.Stream, sizes []ChainSize, first, n int) (ChainPages, error) {
-	l := ChainPages{First: first, Sizes: sizes[first : first+n], From: []uint32{0}}
+// List queues that the pages of all chains, which have these sizes, are listed on the device. The list is valid until the next List
+// or until rows are appended.
+func (c *Chains) List(stream *cuda.Stream, sizes []ChainSize) error {
+	from := make([]uint32, 0, len(sizes))
+	raw := make([]byte, 0, 4*len(sizes))
 	all := uint32(0)
-	for _, s := range l.Sizes {
+	for _, s := range sizes {
+		from, raw = append(from, all), binary.LittleEndian.AppendUint32(raw, all)
 		all += uint32(s.Pages)
-		l.From = append(l.From, all)
-	}
-	raw := make([]byte, 0, 4*len(l.From))
-	for _, at := range l.From {
-		raw = binary.LittleEndian.AppendUint32(raw, at)
 	}
 	if err := c.thread.Write(c.from.Slice(0, cuda.Size(len(raw))), raw); err != nil {
-		return ChainPages{}, err
+		return err
 	}
-	if err := c.kernels.List(stream, kernels.Sweep(uint64(c.slots)), c.view(), uint32(first), uint32(n), c.from.Ptr, c.pages.Ptr); err != nil {
-		return ChainPages{}, err
-	}
-	if err := stream.Synchronize(); err != nil {
-		return ChainPages{}, err
-	}
-	var err error
-	l.Pages, err = readWords(c.thread, c.pages.Slice(0, 4*cuda.Size(all)))
-	return l, err
+	c.listed = from
+	return c.kernels.List(stream, kernels.Sweep(uint64(c.slots)), c.view(), 0, uint32(len(sizes)), c.from.Ptr, c.pages.Ptr)
 }
 
-// Listed is where the outcome of the last List is in device memory, From and Pages,
-// for kernels that take chains. It is valid until the next List.
-func (c *Chains) Listed() (from, pages cuda.Span) { return c.from, c.pages }
-
-// CopyOut queues that the rows of listed pages are copied to pinned memory, one page after
-// the other from byte `at` on. It returns how many rows those are.
-func (c *Chains) CopyOut(stream *cuda.Stream, l ChainPages, dst *cuda.Pinned, at cuda.Size) (int, error) {
-	view := c.pool.View()
-	done := 0
-	for i, s := range l.Sizes {
-		pages := l.Pages[l.From[i]:l.From[i+1]]
-		for k, page := range pages {
-			n := c.PageRows()
-			if k == len(pages)-1 {
-				n = s.Last
-			}
-			src := cuda.Span{Ptr: view.Pages + cuda.Ptr(page)<<view.PageShift, Size: c.rows.bytes(n)}
-			if err := stream.CopyOut(dst.Span(at+c.rows.bytes(done), at+c.rows.bytes(done+n)), src); err != nil {
-				return done, fmt.Errorf("copy chain %d: %w", l.First+i, err)
-			}
-			done += n
-		}
+// Gather queues, behind List, that n rows of the chain of partition p, from row `first` on, are copied to the start of device memory.
+func (c *Chains) Gather(stream *cuda.Stream, p, first, n int, to cuda.Span) error {
+	if size := c.rows.bytes(n); n < 1 || size > to.Size {
+		return fmt.Errorf("gather a chain: %d rows to %v", n, to.Size)
 	}
-	return done, nil
+	pages := c.pages.Ptr + 4*cuda.Ptr(c.listed[p])
+	stride := uint32(c.rows.Stride)
+	return c.kernels.Gather(stream, kernels.Sweep(uint64(n)*uint64(stride)), c.view(), pages, stride, uint64(first), uint32(n), to.Ptr)
 }
 
 // Free queues that the pages of the n partitions from first on are given back to the pool, and that

@@ -1,7 +1,6 @@
 package partition_test
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"testing"
@@ -48,47 +47,35 @@ func (r *chainRig) take(first, n int) []uint64 {
 	r.tb.Helper()
 	sizes, err := r.chains.Sizes()
 	r.do(err)
-	list, err := r.chains.List(r.stream, sizes, first, n)
-	r.do(err)
-	listed := func(span cuda.Span, want []uint32) { // the same on the device, for kernels
-		for i, word := range r.read(span, len(want)/2) {
-			if word != uint64(want[2*i+1])<<32|uint64(want[2*i]) {
-				r.tb.Fatalf("words %d of the list on the device are %#x, want %d and %d", 2*i, word, want[2*i], want[2*i+1])
-			}
-		}
-	}
-	fromThere, pagesThere := r.chains.Listed()
-	listed(fromThere, list.From)
-	listed(pagesThere, list.Pages)
-	want := 0
-	for p, s := range list.Sizes {
-		want += s.Rows(r.chains.PageRows())
+	r.do(r.chains.List(r.stream, sizes))
+	want, pages := 0, 0
+	for p, s := range sizes[first : first+n] {
+		want, pages = want+s.Rows(r.chains.PageRows()), pages+s.Pages
 		if s.Last > r.chains.PageRows() || (s.Pages > 0) != (s.Last > 0) {
 			r.tb.Fatalf("the chain of partition %d has %d pages, and %d rows in the last one", first+p, s.Pages, s.Last)
 		}
 	}
-	size := cuda.Size(8 * r.d.Stride * want)
-	pinned := gputest.Keep(r.tb, func() (*cuda.Pinned, error) { return r.thread.AllocPinned(size + 8) })
-	got, err := r.chains.CopyOut(r.stream, list, pinned, 8)
-	r.do(err)
-	if got != want {
-		r.tb.Fatalf("%d rows copied, want %d", got, want)
+	row := cuda.Size(8 * r.d.Stride)
+	dense, at := r.span(want*r.d.Stride), cuda.Size(0)
+	for p := first; p < first+n; p++ {
+		all := sizes[p].Rows(r.chains.PageRows())
+		for from := 0; from < all; { // in pieces, which begin and end in the middle of a page
+			some := min(all-from, r.chains.PageRows()*5/3)
+			r.do(r.chains.Gather(r.stream, p, from, some, dense.Slice(at, at+cuda.Size(some)*row)))
+			from, at = from+some, at+cuda.Size(some)*row
+		}
 	}
-	r.do(r.stream.Synchronize())
-	words := make([]uint64, want*r.d.Stride)
-	for i := range words {
-		words[i] = binary.LittleEndian.Uint64(pinned.Bytes()[8+8*i:])
-	}
-	at := 0
-	for i, s := range list.Sizes {
-		end := at + s.Rows(r.chains.PageRows())*r.d.Stride
-		checkPartition(r.tb, r.d, words[at:end], first+i)
-		at = end
+	words := r.read(dense, want*r.d.Stride)
+	rest := words
+	for p := first; p < first+n; p++ {
+		n := sizes[p].Rows(r.chains.PageRows()) * r.d.Stride
+		checkPartition(r.tb, r.d, rest[:n], p)
+		rest = rest[n:]
 	}
 	before := r.used()
 	r.do(r.chains.Free(r.stream, first, n))
-	if after := r.used(); before-after != len(list.Pages) {
-		r.tb.Fatalf("%d pages are in use, and %d once %d are freed", before, after, len(list.Pages))
+	if after := r.used(); before-after != pages {
+		r.tb.Fatalf("%d pages are in use, and %d once %d are freed", before, after, pages)
 	}
 	return words
 }
@@ -252,5 +239,10 @@ func TestChainsRefuse(t *testing.T) {
 	}
 	if err := c.chains.Append(c.stream, room.Slice(0, 100), 10); err == nil {
 		t.Error("10 rows in 100 bytes are accepted")
+	}
+	for _, n := range []int{0, 11} {
+		if err := c.chains.Gather(c.stream, 0, 0, n, room.Slice(0, 160)); err == nil {
+			t.Errorf("%d rows are gathered in memory for 10", n)
+		}
 	}
 }

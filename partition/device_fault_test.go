@@ -18,7 +18,6 @@ func TestDeviceFaults(t *testing.T) {
 	l := faultRig{
 		deviceRig: r, scatter: load(r, kernels.LoadEgaScatter), chain: load(r, kernels.LoadEgaScatterChain),
 		src: r.write(rows(200, 2, skews[0].word)), dst: r.span(400),
-		pinned: gputest.Keep(t, func() (*cuda.Pinned, error) { return r.thread.AllocPinned(4000) }),
 	}
 	pages := load(r, kernels.LoadPages)
 	l.pool = gputest.Keep(t, func() (*gpumem.Pool, error) {
@@ -43,7 +42,6 @@ type faultRig struct {
 	chain    *kernels.EgaScatterChain
 	pool     *gpumem.Pool
 	src, dst cuda.Span
-	pinned   *cuda.Pinned
 }
 
 // scatterLife makes a DeviceScatter of two levels, uses it, and closes it.
@@ -65,7 +63,7 @@ func (l *faultRig) scatterLife() (err error) {
 	return err
 }
 
-// chainsLife makes chains, fills, lists, copies and frees them, and closes them.
+// chainsLife makes chains, fills, lists, gathers and frees them, and closes them.
 func (l *faultRig) chainsLife() (err error) {
 	c, err := partition.NewChains(l.thread, l.chain, l.pool, partition.DeviceRows{Stride: 2, Bits: 2}, 200)
 	if err != nil {
@@ -85,11 +83,10 @@ func (l *faultRig) chainsLife() (err error) {
 	if err != nil {
 		return err
 	}
-	list, err := c.List(l.stream, sizes, 0, 4)
-	if err != nil {
+	if err := c.List(l.stream, sizes); err != nil {
 		return err
 	}
-	if _, err := c.CopyOut(l.stream, list, l.pinned, 0); err != nil {
+	if err := c.Gather(l.stream, 0, 0, sizes[0].Rows(c.PageRows()), l.dst); err != nil {
 		return err
 	}
 	return c.Free(l.stream, 0, 4)

@@ -3,6 +3,7 @@
 //   ega_scatter_chain_pairs, _even, _odd   appends rows (of 2, an even, an odd number of words)
 //   ega_scatter_chain_sum, _settle         after that, and to give chains back: CHAIN-FULL
 //   ega_scatter_chain_list                 the pages of some chains
+//   ega_scatter_chain_gather               rows of such a chain, made dense
 #include "device.cuh"
 
 #include "ega_scatter_chain.cuh"
@@ -51,6 +52,20 @@ extern "C" __global__ void ega_scatter_chain_list(ScatterChains chains, uint32_t
     uint64_t entry = chains.directory[i];
     if (entry == CHAIN_EMPTY || chain_partition(entry) - first >= n) continue;
     pages[from[chain_partition(entry) - first] + chain_number(entry)] = chain_page(entry);
+  }
+}
+
+// Copies n rows of a chain, from row `first` on, to the start of `to`. pages are those of the chain, as listed. Any number of
+// threads, each of which takes every so many'th word; no barriers.
+extern "C" __global__ void ega_scatter_chain_gather(ScatterChains chains, const uint32_t* pages, uint32_t stride, uint64_t first,
+                                                    uint32_t n, uint64_t* to) {
+  uint32_t page_words = chains.page_rows * stride;
+  uint64_t begin = first * stride;
+  for (uint64_t i = global_thread(); i < uint64_t(n) * stride; i += global_threads()) {
+    uint64_t word = begin + i;
+    uint64_t page = word / page_words;
+    const uint64_t* rows = reinterpret_cast<const uint64_t*>(page_address(chains.pool, pages[page]));
+    to[i] = rows[word - page * page_words];
   }
 }
 

@@ -12,7 +12,7 @@ import (
 //go:embed ptx/ega_scatter_chain.ptx
 var egaScatterChainPTX []byte
 
-var egaScatterChainSource = Source{PTX: egaScatterChainPTX, Kernels: []string{"ega_scatter_chain_sum", "ega_scatter_chain_settle", "ega_scatter_chain_list", "ega_scatter_chain_pairs", "ega_scatter_chain_even", "ega_scatter_chain_odd"}}
+var egaScatterChainSource = Source{PTX: egaScatterChainPTX, Kernels: []string{"ega_scatter_chain_sum", "ega_scatter_chain_settle", "ega_scatter_chain_list", "ega_scatter_chain_gather", "ega_scatter_chain_pairs", "ega_scatter_chain_even", "ega_scatter_chain_odd"}}
 
 // EgaScatterChain is the kernels of ega_scatter_chain.cu in a context.
 type EgaScatterChain struct {
@@ -73,10 +73,28 @@ type egaScatterChainListArgs struct {
 	pages  cuda.Ptr
 }
 
+// Gather launches ega_scatter_chain_gather.
+func (k *EgaScatterChain) Gather(stream *cuda.Stream, grid cuda.Grid, chains ScatterChains, pages cuda.Ptr, stride uint32, first uint64, n uint32, to cuda.Ptr) error {
+	args := egaScatterChainGatherArgs{chains: chains, pages: pages, stride: stride, first: first, n: n, to: to}
+	return k.Enqueue(stream, 3, grid, unsafe.Pointer(&args), 120)
+}
+
+// egaScatterChainGatherArgs lies in memory as ega_scatter_chain_gather's parameters.
+type egaScatterChainGatherArgs struct {
+	chains ScatterChains
+	pages  cuda.Ptr
+	stride uint32
+	_      [4]byte
+	first  uint64
+	n      uint32
+	_      [4]byte
+	to     cuda.Ptr
+}
+
 // Pairs launches ega_scatter_chain_pairs.
 func (k *EgaScatterChain) Pairs(stream *cuda.Stream, grid cuda.Grid, rows ScatterRows, chains ScatterChains, left ScatterLeft) error {
 	args := egaScatterChainPairsArgs{rows: rows, chains: chains, left: left}
-	return k.Enqueue(stream, 3, grid, unsafe.Pointer(&args), 144)
+	return k.Enqueue(stream, 4, grid, unsafe.Pointer(&args), 144)
 }
 
 // egaScatterChainPairsArgs lies in memory as ega_scatter_chain_pairs's parameters.
@@ -89,7 +107,7 @@ type egaScatterChainPairsArgs struct {
 // Even launches ega_scatter_chain_even.
 func (k *EgaScatterChain) Even(stream *cuda.Stream, grid cuda.Grid, rows ScatterRows, chains ScatterChains, left ScatterLeft) error {
 	args := egaScatterChainEvenArgs{rows: rows, chains: chains, left: left}
-	return k.Enqueue(stream, 4, grid, unsafe.Pointer(&args), 144)
+	return k.Enqueue(stream, 5, grid, unsafe.Pointer(&args), 144)
 }
 
 // egaScatterChainEvenArgs lies in memory as ega_scatter_chain_even's parameters.
@@ -102,7 +120,7 @@ type egaScatterChainEvenArgs struct {
 // Odd launches ega_scatter_chain_odd.
 func (k *EgaScatterChain) Odd(stream *cuda.Stream, grid cuda.Grid, rows ScatterRows, chains ScatterChains, left ScatterLeft) error {
 	args := egaScatterChainOddArgs{rows: rows, chains: chains, left: left}
-	return k.Enqueue(stream, 5, grid, unsafe.Pointer(&args), 144)
+	return k.Enqueue(stream, 6, grid, unsafe.Pointer(&args), 144)
 }
 
 // egaScatterChainOddArgs lies in memory as ega_scatter_chain_odd's parameters.
