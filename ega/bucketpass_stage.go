@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/gagg-dev/gagg/internal/cuda"
+	"github.com/gagg-dev/gagg/internal/kernels"
 )
 
 // bucketStage is one of the two buffers of a BucketPass, and its twin on the device.
@@ -57,10 +58,11 @@ func pinWords(t *cuda.Thread, size cuda.Size) (*cuda.Pinned, []uint64, error) {
 // bucketFacts is what the device tells a BucketPass in numbers. On the device: a count of groups, and a word that is
 // always 0. On the host: what comes back, a word each.
 type bucketFacts struct {
-	device cuda.Span
-	pinned *cuda.Pinned
-	words  []uint64
-	told   *cuda.Event // the count of groups has come
+	kernels *kernels.Facts
+	device  cuda.Span
+	pinned  *cuda.Pinned
+	words   []uint64
+	told    *cuda.Event // the count of groups has come
 }
 
 // Words of facts on the host.
@@ -77,6 +79,9 @@ const (
 )
 
 func (f *bucketFacts) open(t *cuda.Thread) (err error) {
+	if f.kernels, err = kernels.LoadFacts(t); err != nil {
+		return err
+	}
 	if f.pinned, f.words, err = pinWords(t, hostFacts); err != nil {
 		return err
 	}
@@ -99,8 +104,7 @@ func (f *bucketFacts) close() error {
 func (f *bucketFacts) count() cuda.Span  { return f.device.Slice(0, 8) }
 func (f *bucketFacts) unused() cuda.Span { return f.device.Slice(8, 16) }
 
-// fetch queues the copy of a word from the device.
+// fetch queues the way of a word from the device.
 func (f *bucketFacts) fetch(s *cuda.Stream, fact int, from cuda.Span) error {
-	at := 8 * cuda.Size(fact)
-	return s.CopyOut(f.pinned.Span(at, at+8), from.Slice(0, 8))
+	return f.kernels.Tell(s, kernels.Sweep(1), from.Ptr, f.pinned.Device().Ptr+8*cuda.Ptr(fact), 1)
 }

@@ -14,7 +14,7 @@ func (l *lane) open() (err error) {
 		return err
 	}
 	if err = l.openStreams(); err == nil {
-		err = l.openStages()
+		err = errors.Join(l.pipeline.facts.LoadAll(), l.openStages())
 	}
 	if err != nil {
 		return errors.Join(err, l.close())

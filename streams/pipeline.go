@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gagg-dev/gagg/internal/cuda"
+	"github.com/gagg-dev/gagg/internal/kernels"
 )
 
 // phase of a pipeline.
@@ -27,6 +28,7 @@ const (
 type Pipeline struct {
 	config  Config
 	context *cuda.Context
+	facts   *kernels.Facts
 	host    budget
 	device  budget
 	begin   time.Time
@@ -58,7 +60,7 @@ func Start(ctx context.Context, device *cuda.Context, config Config) (*Pipeline,
 	config = config.withDefaults()
 	loans := config.Streams*config.Depth + spareSlots
 	p := &Pipeline{
-		config: config, context: device, host: config.Host, device: config.Device, begin: config.Began,
+		config: config, context: device, facts: kernels.NewFacts(device), host: config.Host, device: config.Device, begin: config.Began,
 		idle:    make(chan *Slot, config.Slots),
 		queue:   make(chan *entry, config.Slots+loans),
 		loans:   make(chan struct{}, loans),

@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/gagg-dev/gagg/internal/cuda"
+	"github.com/gagg-dev/gagg/internal/kernels"
 )
 
 // stagePhase is how far the job of a stage is.
@@ -133,7 +134,7 @@ func (s *Stage) compute(l *lane) error {
 		if s.told.pinned == nil {
 			return nil // fetch reads them
 		}
-		return l.work.CopyOut(s.told.pinned.Span(0, factBytes), s.Facts)
+		return l.pipeline.facts.Tell(l.work, kernels.Sweep(factWords), s.Facts.Ptr, s.told.pinned.Device().Ptr, factWords)
 	})
 }
 

@@ -24,7 +24,7 @@ var allowed = map[string][]string{
 		"feedback", "gpumem", "internal/arena", "internal/column", "internal/cuda", "internal/key", "internal/kernels",
 		"internal/hostmem", "internal/spill",
 	},
-	"streams":  {"internal/cuda", "internal/hostmem"},
+	"streams":  {"internal/cuda", "internal/hostmem", "internal/kernels"},
 	"feedback": {}, // arithmetic only
 	"merge":    {}, // arithmetic only
 
