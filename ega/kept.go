@@ -63,8 +63,8 @@ const (
 	// goroutines pinned 8 GB/s by 4 MiB and 14 by 32, nearly all of which was the system clearing pages (docs/experiments/0012).
 	keptBytes = 32 << 20
 
-	// keptPinners is how many buffers are pinned at a time, or lie ready: that many of keptBytes hold what a set of chains has
-	// (setBytes), which is what will leave when rows are first kept.
+	// keptPinners is how many buffers are pinned at a time, or lie ready: together they hold what two sets of chains have at most, of
+	// which one leaves when rows are first kept. Twelve were no faster.
 	keptPinners = 8
 
 	// keptBuffers is how many there should be, so that a last one half full is not much. A guess.
@@ -110,12 +110,12 @@ func (k *kept) decide(kernels *Kernels, look *cuda.Stream, size cuda.Size) error
 }
 
 // keptMost is the most that keptSize may say for sets of such chains, where the placers have buffers of so many bytes: all pinners
-// together make room for one set. If the host allows no larger ones, these are no larger either.
+// together make room for two sets. If the host allows no larger ones, these are no larger either.
 func keptMost(placers cuda.Size, set poolPlan) cuda.Size {
 	if placers < placeBytes {
 		return placers
 	}
-	return max(min(keptBytes, cuda.Size(set.pages)*set.page/keptPinners), placers)
+	return max(min(keptBytes, 2*cuda.Size(set.pages)*set.page/keptPinners), placers)
 }
 
 // keptSize is the size of buffers where they may take so many bytes together: the most, or less, so that there are some, but not
