@@ -11,7 +11,8 @@ import "sync/atomic"
 // Memory that is set aside is taken, so that nobody else has it, but it is not held before it is made: what a run has held at most
 // is memory, whatever was reserved beside it.
 //
-// Lists of what is on disk are counted, 48 bytes a block of 8 to 256 KiB, but nobody can refuse them (count). Not counted are results that
+// Lists of what is on disk are counted, 48 bytes a block of 8 to 256 KiB, but nobody can refuse them (count). Blocks of a few rows do not
+// stay (BLOCKS-FOLD in package partition), else their lists would leave nothing to others. Not counted are results that
 // wait to be read, which have a share (MemoryPlan.Output), and what is little for its data: lists of pages of groups, 24 bytes for 8 KiB
 // or more, and what a packer notes of the pages that it has put into a parcel, 40 bytes for each and 32 for each of its uses, 0.03 to
 // 0.05 % of parcels of db-benchmark's table; a chunk of more than 2^10 pages is not packed.

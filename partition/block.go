@@ -62,6 +62,7 @@ type Disk struct {
 	n       int      // words of rows in use
 	section arena.Section
 	block   []byte
+	page    Page // a small block that is read to be folded
 }
 
 // DiskBytes is about the most memory that a Disk takes, unless single values are

@@ -31,7 +31,8 @@
 // the same wherever it is read: its section is adopted as a chunk, and the
 // chunk's number is added to the refs. Blocks are about BlockBytes long, less
 // where there is little memory to merge them, read one at a time, and verified
-// by package spill.
+// by package spill. Those of a few rows are read again and written as larger
+// ones (BLOCKS-FOLD).
 //
 // # Life of a bucket
 //

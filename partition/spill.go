@@ -72,5 +72,6 @@ func (b *Buckets) spill(p int) (err error) {
 	}
 	b.pool.put(b.pages[p])
 	b.pages[p], b.free[p] = nil, nil
-	return nil
+	b.blocks[p], err = b.disk.fold(b.blocks[p])
+	return err
 }

@@ -189,6 +189,38 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// Chunks are appended to a section one after the other, and their values are found behind what was there.
+func TestSectionAppend(t *testing.T) {
+	var r Arenas
+	defer r.Close()
+	var all, s Section
+	defer all.Free()
+	defer s.Free()
+	var want []string
+	var refs []uint64
+	for round := range 60 {
+		s.Reset()
+		for i := range round % 7 * 50 {
+			v := fmt.Sprintf("%*d", 1+i%100, round)
+			want, refs = append(want, v), append(refs, s.Put([]byte(v)))
+		}
+		n := round % 7 * 50
+		add := all.Append(s.Bytes())
+		for i := len(refs) - n; i < len(refs); i++ {
+			refs[i] += add
+		}
+		if round%10 == 0 {
+			want, refs = append(want, "put"), append(refs, all.Put([]byte("put")))
+		}
+	}
+	base := r.Adopt(all.Bytes())
+	for i, ref := range refs {
+		if got := string(r.Get(base + ref)); got != want[i] {
+			t.Fatalf("value %d reads %q, want %q", i, got, want[i])
+		}
+	}
+}
+
 // A section is a chunk: adopted as it is, its values are found from its base,
 // and its number is used again after Drop.
 func TestAdopt(t *testing.T) {

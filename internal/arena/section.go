@@ -16,13 +16,29 @@ const minSection = 64 << 10
 // ref, which holds from the base that [Arenas.Adopt] returns.
 func (s *Section) Put(b []byte) uint64 {
 	need := Size(len(b))
-	if want := s.used + need + Padding; want > len(s.data) {
-		s.data = hostmem.Grow(s.data, max(minSection, want, 2*len(s.data)))
-	}
+	s.grow(need)
 	at := place(s.data, s.used, b, need)
 	s.used += need
 	clear(s.data[at+len(b) : s.used]) // what lay there before must not reach a disk
 	return uint64(at / 8)
+}
+
+// Append copies all values of a chunk that Bytes of another section returned, and returns what must be added to their refs.
+func (s *Section) Append(chunk []byte) (add uint64) {
+	if len(chunk) == 0 {
+		return 0
+	}
+	s.grow(len(chunk) - Padding)
+	add = uint64(s.used / 8)
+	s.used += copy(s.data[s.used:], chunk[:len(chunk)-Padding])
+	return add
+}
+
+// grow makes room for n more bytes.
+func (s *Section) grow(n int) {
+	if want := s.used + n + Padding; want > len(s.data) {
+		s.data = hostmem.Grow(s.data, max(minSection, want, 2*len(s.data)))
+	}
 }
 
 // Len is the length of what Bytes would return.
