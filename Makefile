@@ -262,7 +262,7 @@ bench-endtoend: bench/peers/node_modules
 build/endtoend: bench/peers/node_modules
 	rm -rf build/endtoend
 	mkdir -p build/endtoend
-	for main in cmd/gagg bench/peers bench/peers/library bench/outofcore; do CGO_ENABLED=0 $(GO) build -ldflags='-s -w' -o build/endtoend ./$$main; done
+	for main in cmd/gagg bench/peers bench/peers/library bench/outofcore; do CGO_ENABLED=0 $(GO) build -buildvcs=auto -ldflags='-s -w' -o build/endtoend ./$$main; done
 	cp bench/peers/node_modules/@duckdb/node-bindings-linux-x64/libduckdb.so build/endtoend
 	xz -T0 -2 build/endtoend/*
 	@du -sh build/endtoend

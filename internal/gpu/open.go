@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -12,7 +11,6 @@ import (
 	"github.com/gagg-dev/gagg/feedback"
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/cuda"
-	"github.com/gagg-dev/gagg/internal/decode"
 	"github.com/gagg-dev/gagg/streams"
 )
 
@@ -69,23 +67,6 @@ type Devices struct {
 	parcels  parcels
 
 	outcome
-}
-
-// pass is the first pass on one device.
-type pass struct {
-	*ega.MultiPass
-	devices  *Devices
-	stopped  <-chan struct{} // closed when it stops before its end
-	context  *cuda.Context
-	memory   int64 // bytes that it may take
-	placers  []*cpu.Placer
-	pinned   *pinned
-	decoding *decode.Kernels // nil: no parcels are taken
-	loading  sync.WaitGroup  // of kernels, in the background
-	closed   *closing        // the first pass; nil: nobody closes it yet
-
-	first  ega.MultiPassStats // once it is finished
-	second secondStats
 }
 
 // New returns the devices of a run, which begin to be opened in the background. The caller closes
@@ -192,118 +173,6 @@ func (d *Devices) slotBytes(memory int64) int {
 	return int(min(slotBytes, max(memory/(stageParts*stages)/leastSlot*leastSlot, leastSlot)))
 }
 
-func (d *Devices) start(c *cuda.Context) (p *pass, err error) {
-	host := d.config.CPU
-	p = &pass{devices: d, context: c}
-	p.load()
-	if p.memory, err = d.memory(c); err != nil {
-		return p, err
-	}
-	share := planHost(host, len(d.contexts))
-	config := p.plan(&share)
-	if p.pinned, err = newPinned(host, share); err != nil {
-		return p, err
-	}
-	if err := p.openPlacers(host, share.placers); err != nil {
-		return p, err
-	}
-	config.Host, config.Placers = p.pinned.take, len(p.placers)
-	if d.config.Trace != nil {
-		config.Began, config.Trace = time.Now(), d.config.Trace(c.Device().Ordinal)
-	}
-	if p.MultiPass, err = ega.StartMultiPass(d.ctx, c, config); err == nil {
-		err = p.loaded()
-	}
-	if err == nil {
-		d.watch(p)
-	}
-	return p, limited(err, p.memory, d.config.Memory)
-}
-
-// plan is the shape of the pass, within its share of the host's memory, of which it leaves what it cannot use.
-func (p *pass) plan(share *hostShare) ega.MultiPassConfig {
-	d, host := p.devices, p.devices.config.CPU
-	slots, bytes := share.slots(host.Threads+underWay, d.slotBytes(p.memory))
-	config := ega.MultiPassConfig{
-		Layout: d.config.Layout, Streams: d.config.Streams, Device: p.memory,
-		Slots: slots, SlotBytes: bytes,
-		Groups: groupsOf(host), Bound: boundOf(host), Place: p.place, Readers: host.Threads, Timed: true,
-	}
-	if d.config.Keep > 0 {
-		config.Keep, config.KeepPays = share.keep(d.config.Keep/int64(len(d.contexts))), p.keepPays
-	}
-	p.planDecoding(&config, share)
-	share.use(int64(config.Slots)*int64(config.SlotBytes), config.Keep, host.Threads)
-	return config
-}
-
-// load begins to load all kernels that a run needs whose groups stay on the device: a driver that
-// does not have them in its cache compiles each for some 100 ms. Whoever needs one waits for that one, tries
-// again should it have failed, and tells.
-func (p *pass) load() {
-	kernels := ega.PassKernels(p.context, &p.devices.config.Layout)
-	if p.devices.config.Decode.Plan != nil {
-		kernels = append(decode.NewKernels(p.context).Parts(), kernels...)
-	}
-	p.loading.Go(func() { _ = p.context.Load(kernels...) })
-}
-
-// loaded waits for the kernels without which no tile is taken.
-func (p *pass) loaded() error {
-	if p.decoding == nil {
-		return nil
-	}
-	return p.context.Load(p.decoding.Parts()...)
-}
-
-// openPlacers makes a placer for each thread, or for as many as there is memory: each copies a small part of what a link
-// does, and workers wait for the device meanwhile. All have up to most bytes for rows; 0: any number.
-func (p *pass) openPlacers(host *cpu.Config, most int64) error {
-	for range host.Threads {
-		placer := cpu.NewPlacer(host, most/int64(host.Threads))
-		if err := placer.Reserve(); err != nil {
-			closed := placer.Close()
-			if len(p.placers) > 0 {
-				return closed
-			}
-			return errors.Join(err, closed)
-		}
-		p.placers = append(p.placers, placer)
-	}
-	return nil
-}
-
-// groupsOf is an estimate of the groups; 0: there may be almost as many as rows, and so any number.
-func groupsOf(c *cpu.Config) uint64 {
-	if c.AtMost < 0 || c.Rows < 0 || c.AtMost > c.Rows/4 {
-		return 0
-	}
-	return uint64(c.AtMost)
-}
-
-// boundOf is how many groups there can be at most; 0: nobody knows.
-func boundOf(c *cpu.Config) uint64 {
-	bound := c.Rows
-	if bound < 0 || c.AtMost >= 0 && c.AtMost < bound {
-		bound = c.AtMost
-	}
-	return uint64(max(bound, 0))
-}
-
-// place copies rows into the buckets of a placer.
-func (p *pass) place(placer int, rows []uint64) error {
-	if err := p.copied(placer, rows); err != nil {
-		return &placeError{err}
-	}
-	return nil
-}
-
-// copied is place with a panic as an error, which is no failure of the device either.
-func (p *pass) copied(placer int, rows []uint64) (err error) {
-	defer cpu.Recovered(&err)
-	return p.placers[placer].Place(rows)
-}
-
 // Close lets go of all that the run has on devices, once nothing uses it any more. While they are still being
 // opened, which the driver cannot be kept from, that is done behind its back.
 func (d *Devices) Close() error {
@@ -352,31 +221,4 @@ func (d *Devices) closing(c *cuda.Context, err error) error {
 		return nil
 	}
 	return failed(c, err)
-}
-
-// close ends a pass.
-func (p *pass) close() error {
-	var err error
-	switch {
-	case p.closed != nil:
-		err = p.closed.wait()
-	case p.MultiPass != nil:
-		err = p.MultiPass.Close()
-	}
-	p.loading.Wait()
-	if p.pinned != nil {
-		p.pinned.lift() // of a pass that was never finished
-	}
-	p.MultiPass, p.decoding, p.closed = nil, nil, nil
-	return err
-}
-
-// closePlacers lets go of rows that nobody has taken. The pass has ended.
-func (p *pass) closePlacers() error {
-	var err error
-	for _, placer := range p.placers {
-		err = errors.Join(err, placer.Close())
-	}
-	p.placers = nil
-	return err
 }
