@@ -54,7 +54,7 @@ func TestGroupReaderOrder(t *testing.T) {
 	for _, l := range passLayouts {
 		for _, crowded := range []bool{false, true} {
 			rows := makeRows(rand.New(rand.NewPCG(5, 6)), &l, 3000, func(i int) uint64 { return uint64(i) })
-			for at := 0; crowded && at < 120*l.Stride(); at += l.Stride() {
+			for at := 0; crowded && at < 100*l.Stride(); at += l.Stride() {
 				rows[at] = rows[at]>>15 | 5<<49 // a hash is still one of a key
 			}
 			g, reader := r.groups(&ega.MultiPassConfig{Layout: l, SlotBytes: 20_000, Device: 8 << 20}, rows)
