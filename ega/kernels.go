@@ -69,6 +69,7 @@ func Load(t *cuda.Thread, l Layout) (*Kernels, error) {
 // may be loaded (cuda.Context.Load) before it is made.
 func PassKernels(c *cuda.Context, l *Layout) []*cuda.Source {
 	return slices.Concat(
+		kernels.NewFacts(c).Parts(), // of its pipeline
 		newFamily(c, l).Parts(sharedKernel, probeKernel, clearKernel, collectKernel),
 		kernels.NewEgaCount(c).Parts(),
 		kernels.NewEgaOrder(c).Parts(),
