@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // endToEnd answers questions from Parquet to the answer: with gagg on each of
@@ -89,12 +90,12 @@ func (e *endToEnd) contenders(ctx context.Context, b bench) (all []contender, er
 		return nil, err
 	}
 	all = append(all, duckDB{d, splitList(e.dropped)})
-	for i, device := range splitList(e.devices) {
+	for i, device := range deviceList(e.devices) {
 		g := b.gagg
 		g.file = e.file
 		all = append(all, whole{g, device, e.limit, filepath.Join(e.dir, fmt.Sprintf("stats%d.json", i))})
 	}
-	for _, device := range splitList(e.open) {
+	for _, device := range deviceList(e.open) {
 		p, err := talkTo("gagg", exec.CommandContext(ctx, e.library, e.file, strconv.Itoa(e.threads), device, e.limit))
 		if err != nil {
 			return all, err
@@ -102,6 +103,15 @@ func (e *endToEnd) contenders(ctx context.Context, b bench) (all []contender, er
 		all = append(all, library{p, device})
 	}
 	return all, nil
+}
+
+// deviceList is the devices of a list; commas part them, so that several GPUs of one are joined by plus signs.
+func deviceList(list string) []string {
+	devices := splitList(list)
+	for i, device := range devices {
+		devices[i] = strings.ReplaceAll(device, "+", ",")
+	}
+	return devices
 }
 
 // startDuckDB starts DuckDB by Python where its shared library is named, else

@@ -53,6 +53,14 @@ func TestInterleaved(t *testing.T) {
 	}
 }
 
+// Commas part devices, so that one of several GPUs is written with plus signs.
+func TestDeviceList(t *testing.T) {
+	want := []string{"cpu", "0,1", "0,1 --gpu-memory 4GiB"}
+	if got := deviceList("cpu,0+1,0+1 --gpu-memory 4GiB"); !slices.Equal(got, want) {
+		t.Errorf("devices %q, want %q", got, want)
+	}
+}
+
 // A mean of some of the heavy questions would flatter.
 func TestEndReport(t *testing.T) {
 	r := endReport{Names: []string{"duckdb", "gagg cpu", "gagg gpu", "gagg auto"}, Rounds: 3}

@@ -4,7 +4,7 @@
 //
 //	library FILE THREADS DEVICE MEMORY
 //
-// FILE may be a glob; MEMORY is a limit such as 80GiB, or empty. A result is made and dropped, as by gagg -f none; to
+// FILE may be a glob; DEVICE is cpu, or what gagg.OpenGPUs takes, and may be followed by --gpu-memory SIZE, as one argument; MEMORY is a limit such as 80GiB, or empty. A result is made and dropped, as by gagg -f none; to
 // write one, the last query runs again.
 package main
 
@@ -61,16 +61,14 @@ func run(args []string) (err error) {
 	if err != nil || len(files) == 0 {
 		return fmt.Errorf("no file is %s: %w", args[0], err)
 	}
-	p := program{files: files, options: gagg.Options{Threads: threads, Device: args[2]}}
-	if args[3] != "" {
-		limit, err := humanize.ParseBytes(args[3])
-		if err != nil {
-			return err
-		}
-		p.options.MemoryLimit = int64(limit)
+	device, rest, _ := strings.Cut(args[2], " ")
+	p := program{files: files, options: gagg.Options{Threads: threads, Device: device}}
+	deviceMemory, _ := strings.CutPrefix(rest, "--gpu-memory ")
+	if err := errors.Join(setSize(&p.options.MemoryLimit, args[3]), setSize(&p.options.GPUMemory, deviceMemory)); err != nil {
+		return err
 	}
-	if args[2] != "cpu" {
-		if p.options.GPUs, err = gagg.OpenGPUs(context.Background(), "gpu"); err != nil {
+	if device != "cpu" {
+		if p.options.GPUs, err = gagg.OpenGPUs(context.Background(), device); err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, p.options.GPUs.Close()) }()
@@ -90,6 +88,18 @@ func run(args []string) (err error) {
 		}
 	}
 	return nil
+}
+
+// setSize reads a size such as 4GiB; an empty one changes nothing.
+func setSize(size *int64, text string) error {
+	if text == "" {
+		return nil
+	}
+	n, err := humanize.ParseBytes(text)
+	if err == nil {
+		*size = int64(n)
+	}
+	return err
 }
 
 // program is what the process keeps between requests.
