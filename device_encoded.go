@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/gagg-dev/gagg/internal/agg"
+	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/decode"
 	"github.com/gagg-dev/gagg/internal/kernels"
 	"github.com/gagg-dev/gagg/internal/key"
@@ -169,9 +170,11 @@ func (b *encodedBuilder) states(words []agg.RowWord) {
 			continue
 		}
 		o := b.valueOf(w.Arg)
-		s := kernels.ParquetState{Null: w.Constant, Place: uint32(o), Array: b.plan.Outputs[o].Array, Word: stateWords[w.From]}
-		if w.From == agg.FromProduct {
-			s.Constant = uint64(b.plan.Outputs[b.valueOf(w.Times)].Array)
+		s := kernels.ParquetState{
+			Null: w.Constant, Place: uint32(o), Array: b.plan.Outputs[o].Array, Word: stateWords[w.From], Number: b.numberOf(w.Arg),
+		}
+		if w.From.Times() {
+			s.Constant, s.Times = uint64(b.plan.Outputs[b.valueOf(w.Times)].Array), b.numberOf(w.Times)
 		}
 		b.plan.States = append(b.plan.States, s)
 	}
@@ -181,12 +184,27 @@ func (b *encodedBuilder) states(words []agg.RowWord) {
 var stateWords = [...]uint32{
 	agg.FromValue: kernels.ParquetCopy, agg.FromSum: kernels.ParquetSum, agg.FromProduct: kernels.ParquetProduct,
 	agg.FromNot: kernels.ParquetNot, agg.FromOrder: kernels.ParquetOrder, agg.FromOrderNot: kernels.ParquetOrderNot,
+	agg.FromProductS: kernels.ParquetProductS, agg.FromProductC: kernels.ParquetProductC,
+	agg.FromThirdPowerS: kernels.ParquetThirdPowerS, agg.FromThirdPowerC: kernels.ParquetThirdPowerC,
+	agg.FromFourthPowerS: kernels.ParquetFourthPowerS, agg.FromFourthPowerC: kernels.ParquetFourthPowerC,
 }
 
 // valueOf is the output that is the value of argument i.
 func (b *encodedBuilder) valueOf(i int) int {
 	c, _ := b.query.args[i].Column()
 	return b.values[c]
+}
+
+// numberOf is how kernels read the words of argument i as doubles.
+func (b *encodedBuilder) numberOf(i int) uint8 {
+	switch t := b.query.args[i].Type(); {
+	case t.IsFloat():
+		return kernels.ParquetIsDouble
+	case t.Kind == column.Uint64:
+		return kernels.ParquetIsUnsigned
+	default:
+		return kernels.ParquetIsDecimal + t.Scale
+	}
 }
 
 // nulls says what NULLs add to the state words, and of which values there may be none.

@@ -70,15 +70,15 @@ func newEncodedTrial(seed uint64) *trial {
 		i := keys + rng.IntN(3)
 		names := slices.DeleteFunc(aggregatesOf(spec.Columns[i]), func(name string) bool {
 			moments := strings.Contains(name, "var_") || strings.Contains(name, "stddev")
-			return slices.Contains([]string{"any_value", "first", "last"}, name) || moments && !exactProducts(spec.Columns[i].Type)
+			return slices.Contains([]string{"any_value", "first", "last"}, name) || moments && !hasProducts(spec.Columns[i].Type)
 		})
 		tr.addAgg(names[rng.IntN(len(names))], i)
 	}
 	return tr
 }
 
-// exactProducts reports whether devices make products of values of a type.
-func exactProducts(t column.Type) bool { return t.IsSigned() && t.Bits() <= 32 }
+// hasProducts reports whether devices make products of values of a type.
+func hasProducts(t column.Type) bool { return t.IsFloat() || t.IsSigned() && t.Bits() <= 32 }
 
 // encodedConfigurations are how such a trial's file lies, and on what it runs.
 var encodedConfigurations = []configuration{

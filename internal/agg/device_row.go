@@ -21,12 +21,12 @@ type RowWord struct {
 	From     RowSource
 	Constant uint64 // the word itself, or what it is where the argument is NULL
 	Arg      int    // index in Input.Args; not of FromConstant
-	Times    int    // the other factor's, of FromProduct
+	Times    int    // the other factor's, where From.Times
 }
 
 // Uses reports whether the word is made of an argument.
 func (w RowWord) Uses(arg int) bool {
-	return w.From != FromConstant && w.Arg == arg || w.From == FromProduct && w.Times == arg
+	return w.From != FromConstant && w.Arg == arg || w.From.Times() && w.Times == arg
 }
 
 // RowNull says what is added to a state word where an argument is NULL: counts
@@ -38,18 +38,33 @@ type RowNull struct {
 }
 
 // RowSource is where a state word comes from. Values are words as vectors hold them: an
-// int64 (of a uint64: its bits) or the bits of a float64.
+// int64 (of a uint64: its bits) or the bits of a float64. A number is its value as a double: of
+// an integer rounded, of a decimal its digits so and then divided by 10^scale.
+//
+// A product or power of numbers is a sum of one, which has two words: the bits of s and of c that
+// addMulFloat or addPowFloat leaves of it.
 type RowSource uint8
 
 const (
-	FromConstant RowSource = iota
-	FromValue              // the value's word as it is
-	FromSum                // the bits of the float64 + 0.0, so that -0 becomes 0
-	FromProduct            // the int64 times that of another argument
-	FromNot                // the value's word, each bit turned round
-	FromOrder              // the float64's place in order as an int64 (floatKey)
-	FromOrderNot           // that, each bit turned round
+	FromConstant     RowSource = iota
+	FromValue                  // the value's word as it is
+	FromSum                    // the bits of the number + 0.0, so that -0 becomes 0
+	FromProduct                // the int64 times that of another argument
+	FromNot                    // the value's word, each bit turned round
+	FromOrder                  // the float64's place in order as an int64 (floatKey)
+	FromOrderNot               // that, each bit turned round
+	FromProductS               // s of the number times that of another argument
+	FromProductC               // its c
+	FromThirdPowerS            // s of the number to the power of 3
+	FromThirdPowerC            // its c
+	FromFourthPowerS           // s of the number to the power of 4
+	FromFourthPowerC           // its c
 )
+
+// Times reports whether the word is made of two arguments.
+func (s RowSource) Times() bool {
+	return s == FromProduct || s == FromProductS || s == FromProductC
+}
 
 // DeviceRow tells what each of the Words() state words, from word base of a row on, is
 // after Init and an Update with one row.
@@ -73,9 +88,13 @@ func (l *Layout) DeviceRow() (row OneRow, why string) {
 	}
 	for i := range l.slots {
 		s := &l.slots[i]
-		w := &row.Words[s.hot-l.base]
-		if w.From, w.Arg, w.Times = s.fromOne(l.types[s.x]), s.x, s.y; w.From == FromConstant {
+		from := s.fromOne(l.types[s.x])
+		if from == nil {
 			return OneRow{}, l.callOf(i).name() + ": the device makes no states of it from values"
+		}
+		for k, source := range from {
+			w := &row.Words[s.hot+k-l.base]
+			w.From, w.Arg, w.Times = source, s.x, s.y
 		}
 	}
 	for i := range l.sets {
@@ -97,39 +116,61 @@ func (l *Layout) setNulls(row *OneRow, s *argSet) {
 	}
 }
 
-// fromOne says what the first hot word of s is after one row, whose x is of type t; the others stay as
-// they begin. FromConstant: it does not follow from values so.
-func (s *slot) fromOne(t column.Type) RowSource {
+// fromOne says what the first hot words of s are after one row, whose x is of type t; the others stay as
+// they begin. None: they do not follow from values so.
+func (s *slot) fromOne(t column.Type) []RowSource {
 	switch s.op {
 	case opAddInt, opAddInt128, opAddUint128: // 0 + value: no carry
-		return FromValue
+		return []RowSource{FromValue}
 	case opMulInt, opMulInt128: // 0 + a product of 64 bits
-		return FromProduct
+		return []RowSource{FromProduct}
 	case opAnd, opOr, opXor: // of what changes nothing
-		return FromValue
+		return []RowSource{FromValue}
 	case opMinFloat, opMaxFloat: // begin with what any value replaces or equals
-		return FromValue
+		return []RowSource{FromValue}
 	case opMinInt, opMaxInt: // the same, but those of uint64 are keys, not values
 		if t.Kind != column.Uint64 {
-			return FromValue
+			return []RowSource{FromValue}
 		}
-	case opAddFloat, opAddDouble:
-		if t.IsFloat() {
-			return FromSum
-		}
-	case opTop: // begin with what any key replaces or equals; complements for the greatest
-		greatest := s.chain.keep == keepGreatest
-		switch {
-		case t.Kind == column.Uint64:
-		case t.IsFloat() && greatest:
-			return FromOrderNot
-		case t.IsFloat():
-			return FromOrder
-		case greatest:
-			return FromNot
-		default:
-			return FromValue
-		}
+	case opTop:
+		return s.topOfOne(t)
+	default:
+		return s.sumOfOne()
 	}
-	return FromConstant
+	return nil
+}
+
+// topOfOne is fromOne of the best key, which begins with what any key replaces or equals; keys of the greatest
+// values are complements.
+func (s *slot) topOfOne(t column.Type) []RowSource {
+	greatest := s.chain.keep == keepGreatest
+	switch {
+	case t.Kind == column.Uint64:
+		return nil
+	case t.IsFloat() && greatest:
+		return []RowSource{FromOrderNot}
+	case t.IsFloat():
+		return []RowSource{FromOrder}
+	case greatest:
+		return []RowSource{FromNot}
+	}
+	return []RowSource{FromValue}
+}
+
+// sumOfOne is fromOne of a sum of doubles.
+func (s *slot) sumOfOne() []RowSource {
+	if s.xRep == column.RepWide || s.y != none && s.yRep == column.RepWide {
+		return nil // values of more than a word
+	}
+	switch s.op {
+	case opAddFloat, opAddDouble:
+		return []RowSource{FromSum}
+	case opMulFloat:
+		return []RowSource{FromProductS, FromProductC}
+	case opPowFloat3:
+		return []RowSource{FromThirdPowerS, FromThirdPowerC}
+	case opPowFloat4:
+		return []RowSource{FromFourthPowerS, FromFourthPowerC}
+	}
+	return nil
 }

@@ -2,6 +2,7 @@ package agg
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -16,6 +17,9 @@ var rowGenerators = []generator{
 	ints(column.Uint8), ints(column.Uint16), ints(column.Uint32), ints(column.Uint64),
 	ints(column.Date), ints(column.Timestamp), decimals(9, 2), decimals(18, 4),
 	oddFloats(column.Float64), oddFloats(column.Float32),
+	floatsOf(column.Float64, func(rng *rand.Rand) float64 { // products and powers overflow, or their errors underflow
+		return math.Ldexp(rng.NormFloat64(), []int{-520, -340, -260, 260, 340, 510}[rng.IntN(6)])
+	}),
 }
 
 // valueWord is a value as a word: see RowSource.
@@ -26,25 +30,61 @@ func valueWord(v column.Value) uint64 {
 	return uint64(v.Int)
 }
 
+// asNumber is a value as a double: see RowSource.
+func asNumber(v column.Value) float64 {
+	switch {
+	case v.Type.IsFloat():
+		return v.Float
+	case v.Type.Kind == column.Uint64:
+		return float64(uint64(v.Int))
+	}
+	return float64(v.Int) / math.Pow10(int(v.Type.Scale))
+}
+
+// sumOfOne is the words of a sum of doubles of one product or power of numbers.
+func sumOfOne(from RowSource, x, y float64) compensated {
+	product := x * y
+	sum := dd{product, math.FMA(x, y, -product)}
+	switch from {
+	case FromThirdPowerS, FromThirdPowerC:
+		sum = square(x).times(x)
+	case FromFourthPowerS, FromFourthPowerC:
+		sum = square(x).mul(square(x))
+	}
+	s, c := settle(sum.hi+0.0, sum.lo+0.0)
+	return compensated{s, c}
+}
+
 // madeRow is the state words of row r of d as DeviceRow says that they are made.
 func madeRow(row OneRow, d *testData, r int) []uint64 {
 	made := make([]uint64, len(row.Words))
 	for i, w := range row.Words {
-		switch {
-		case w.From == FromConstant || d.args[w.Arg][r].Null:
+		if w.From == FromConstant || d.args[w.Arg][r].Null {
 			made[i] = w.Constant
-		case w.From == FromValue:
-			made[i] = valueWord(d.args[w.Arg][r])
-		case w.From == FromSum:
-			made[i] = math.Float64bits(d.args[w.Arg][r].Float + 0.0)
-		case w.From == FromProduct:
-			made[i] = uint64(d.args[w.Arg][r].Int * d.args[w.Times][r].Int)
-		case w.From == FromNot:
-			made[i] = ^valueWord(d.args[w.Arg][r])
-		case w.From == FromOrder:
-			made[i] = uint64(floatKey(d.args[w.Arg][r].Float))
-		case w.From == FromOrderNot:
-			made[i] = ^uint64(floatKey(d.args[w.Arg][r].Float))
+			continue
+		}
+		x := d.args[w.Arg][r]
+		y := x
+		if w.From.Times() {
+			y = d.args[w.Times][r]
+		}
+		switch w.From {
+		case FromValue:
+			made[i] = valueWord(x)
+		case FromSum:
+			made[i] = math.Float64bits(asNumber(x) + 0.0)
+		case FromProduct:
+			made[i] = uint64(x.Int * y.Int)
+		case FromNot:
+			made[i] = ^valueWord(x)
+		case FromOrder:
+			made[i] = uint64(floatKey(x.Float))
+		case FromOrderNot:
+			made[i] = ^uint64(floatKey(x.Float))
+		case FromProductS, FromThirdPowerS, FromFourthPowerS:
+			made[i] = math.Float64bits(sumOfOne(w.From, asNumber(x), asNumber(y)).s)
+		case FromProductC, FromThirdPowerC, FromFourthPowerC:
+			made[i] = math.Float64bits(sumOfOne(w.From, asNumber(x), asNumber(y)).c)
 		}
 	}
 	for _, n := range row.Nulls {
@@ -76,8 +116,9 @@ func mustMake(t *testing.T, l *Layout, row OneRow, d *testData) {
 		w.update(d, []int{r})
 		want, made := w.row(0)[testBase:], madeRow(row, d, r)
 		for i := range l.slots {
-			if s := &l.slots[i]; row.Words[s.hot-l.base].From == FromSum {
-				at := s.hot - l.base
+			s, at := &l.slots[i], l.slots[i].hot-l.base
+			switch row.Words[at].From {
+			case FromSum, FromProductS, FromThirdPowerS, FromFourthPowerS:
 				if !sameSum(made[at:], want[at:]) {
 					t.Fatalf("%s of %s: sum %x, want %x", l.callOf(i).name(), show(d.args[s.x][r]), made[at:at+2], want[at:at+2])
 				}
@@ -116,16 +157,17 @@ func TestDeviceRow(t *testing.T) {
 // rowNames are the aggregates whose rows follow from values, for some types.
 var rowNames = []string{
 	"count", "sum", "mean", "min", "max", "bool_and", "bool_or", "bit_and", "bit_or", "bit_xor", "var_samp", "stddev_pop", "corr", "covar_pop",
-	"min 2", "max 3",
+	"skewness", "kurtosis", "min 2", "max 3",
 }
 
-// lacksRow reports whether the row of an aggregate does not follow from values of a type.
-func lacksRow(name string, t column.Type) bool {
+// lacksRow reports whether the row of an aggregate does not follow from values of these types: of extremes that are keys, and
+// of exact products that may have more than 64 bits.
+func lacksRow(name string, types []column.Type) bool {
 	switch name {
 	case "min", "max", "min 2", "max 3":
-		return t.Kind == column.Uint64
+		return types[0].Kind == column.Uint64
 	case "var_samp", "stddev_pop", "corr", "covar_pop":
-		return !t.IsInteger() || t.Bits() > 32 || t.Kind == column.Uint32
+		return !slices.ContainsFunc(types, column.Type.IsFloat) && slices.ContainsFunc(types, func(t column.Type) bool { return !fitsInt32(t) })
 	}
 	return false
 }
@@ -153,7 +195,7 @@ func makeSingle(t *testing.T, d *testData) map[string]bool {
 				l := Compile([]Call{c}, testBase, o)
 				row, why := l.DeviceRow()
 				if why != "" {
-					if !slices.ContainsFunc(c.Types, func(t column.Type) bool { return lacksRow(name, t) }) {
+					if !lacksRow(name, c.Types) {
 						t.Errorf("%s of %v: %s", name, c.Types, why)
 					}
 					continue
@@ -169,16 +211,15 @@ func makeSingle(t *testing.T, d *testData) map[string]bool {
 // What does not follow from single values is told by aggregate and reason.
 func TestDeviceRowLacks(t *testing.T) {
 	d := randomData(testRand(), 10, 1, "none", rowGenerators)
-	const i32, u64, double = 3, 8, 13
+	const i32, i64, u64, double = 3, 4, 8, 13
 	for _, x := range []struct {
 		name string
 		args []int
 		want string
 	}{
-		{"stddev_samp", []int{double}, "stddev_samp(double): the device makes no states of it from values"},
+		{"stddev_samp", []int{i64}, "stddev_samp(int64): the device makes no states of it from values"},
 		{"var_pop", []int{u64}, "var_pop(uint64): the device makes no states of it from values"},
-		{"corr", []int{i32, double}, "corr(int32, double): the device makes no states of it from values"},
-		{"kurtosis", []int{double}, "kurtosis(double): the device makes no states of it from values"},
+		{"corr", []int{i32, u64}, "corr(int32, uint64): the device makes no states of it from values"},
 		{"min", []int{u64}, "min(uint64): the device makes no states of it from values"},
 		{"median", []int{i32}, "median(int32): the device keeps no lists of values"},
 	} {

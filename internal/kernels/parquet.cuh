@@ -101,16 +101,30 @@ struct ParquetField {
   uint32_t place;  // number of the output, whose places it has
 };
 
-// ParquetWord is what makes a state word.
+// ParquetWord is what makes a state word. A number is the array's word as a double, read as ParquetNumber has it. A sum of
+// one product or power has two words, as internal/agg leaves them: parquet_sums.cuh.
 enum ParquetWord : uint32_t {
-  PARQUET_CONSTANT,  // the constant
-  PARQUET_COPY,      // the word of the array, whatever it is
-  PARQUET_SUM,       // the array's double + 0.0: what a sum of one value is, for which there is no -0
-  PARQUET_PRODUCT,   // the array's integer times that, at the same place, of the array whose number is the constant,
-                     // modulo 2^64
+  PARQUET_CONSTANT,   // the constant
+  PARQUET_COPY,       // the word of the array, whatever it is
+  PARQUET_SUM,        // the number + 0.0: what a sum of one value is, for which there is no -0
+  PARQUET_PRODUCT,    // the array's integer times that, at the same place, of the array whose number is the constant,
+                      // modulo 2^64
   PARQUET_NOT,        // the word of the array, each bit turned round: integers in descending order
   PARQUET_ORDER,      // the place of the array's double in order, as an int64_t: NaN last, one zero
   PARQUET_ORDER_NOT,  // that in descending order
+  PARQUET_PRODUCT_S,  // a sum of one: the number times that, at the same place, of the array whose number is the constant
+  PARQUET_PRODUCT_C,  // what its rounding lost
+  PARQUET_THIRD_POWER_S,  // a sum of one: the number to the power of 3
+  PARQUET_THIRD_POWER_C,
+  PARQUET_FOURTH_POWER_S,
+  PARQUET_FOURTH_POWER_C,
+};
+
+// ParquetNumber is how the word of an array is read as a double.
+enum ParquetNumber : uint8_t {
+  PARQUET_IS_DOUBLE,    // it is one
+  PARQUET_IS_UNSIGNED,  // a uint64_t
+  PARQUET_IS_DECIMAL,   // an int64_t; PARQUET_IS_DECIMAL + n: in units of 10^-n, up to 18
 };
 
 // ParquetState is how a state word is made.
@@ -120,6 +134,8 @@ struct ParquetState {
   uint32_t array;
   uint32_t place;  // number of the output, whose places it has
   uint32_t word;   // ParquetWord
+  uint8_t number;  // ParquetNumber of the array
+  uint8_t times;   // ParquetNumber of the array whose number is the constant
 };
 
 // ParquetNull is what rows add to a state word in which an output is NULL: one to a count of NULLs, or a flag.

@@ -35,11 +35,24 @@ const (
 
 // How a state word is made: ParquetState.Word.
 const (
-	ParquetConstant = iota // the constant
-	ParquetCopy            // the word of the array
-	ParquetSum             // the double of the array, added to 0
-	ParquetProduct         // the integer of the array, times that of the array whose number is the constant
-	ParquetNot             // the word of the array, each bit turned round
-	ParquetOrder           // the place of the array's double in order, as an int64
-	ParquetOrderNot        // that, each bit turned round
+	ParquetConstant     = iota // the constant
+	ParquetCopy                // the word of the array
+	ParquetSum                 // the number of the array, added to 0
+	ParquetProduct             // the integer of the array, times that of the array whose number is the constant
+	ParquetNot                 // the word of the array, each bit turned round
+	ParquetOrder               // the place of the array's double in order, as an int64
+	ParquetOrderNot            // that, each bit turned round
+	ParquetProductS            // a sum of one: the number of the array, times that of the array whose number is the constant
+	ParquetProductC            // what its rounding lost
+	ParquetThirdPowerS         // a sum of one: the number of the array to the power of 3
+	ParquetThirdPowerC         // what its rounding lost
+	ParquetFourthPowerS        // a sum of one: the number of the array to the power of 4
+	ParquetFourthPowerC        // what its rounding lost
+)
+
+// How the word of an array is read as a double: ParquetState.Number and Times.
+const (
+	ParquetIsDouble   = iota // it is one
+	ParquetIsUnsigned        // a uint64
+	ParquetIsDecimal         // an int64; ParquetIsDecimal + n: in units of 10^-n
 )

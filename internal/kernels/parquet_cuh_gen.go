@@ -151,7 +151,9 @@ type ParquetState struct {
 	Array    uint32
 	Place    uint32
 	Word     uint32
-	_        [4]byte
+	Number   uint8
+	Times    uint8
+	_        [2]byte
 }
 
 // An index out of range is a layout that differs from C's.
@@ -160,7 +162,9 @@ var _ = [1]struct{}{}[unsafe.Sizeof(ParquetState{})-32|
 	(unsafe.Offsetof(ParquetState{}.Null)-8)|
 	(unsafe.Offsetof(ParquetState{}.Array)-16)|
 	(unsafe.Offsetof(ParquetState{}.Place)-20)|
-	(unsafe.Offsetof(ParquetState{}.Word)-24)]
+	(unsafe.Offsetof(ParquetState{}.Word)-24)|
+	(unsafe.Offsetof(ParquetState{}.Number)-28)|
+	(unsafe.Offsetof(ParquetState{}.Times)-29)]
 
 // ParquetTask is struct ParquetTask of parquet.cuh.
 type ParquetTask struct {

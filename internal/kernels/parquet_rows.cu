@@ -11,6 +11,7 @@
 
 #include "ega_state.cuh"
 #include "parquet.cuh"
+#include "parquet_sums.cuh"
 
 // The field hash of NULL: internal/key's hashNull.
 constexpr uint64_t PARQUET_HASH_NULL = 0x8ebc6af09c88c6e3;
@@ -47,13 +48,17 @@ static __device__ __forceinline__ uint64_t parquet_state(const ParquetJob& job, 
   if (place == PARQUET_NULL) return state.null;
   const uint64_t word = job.arrays[state.array * job.array_words + place];
   switch (state.word) {
+    case PARQUET_COPY: return word;
     case PARQUET_PRODUCT: return word * job.arrays[state.constant * job.array_words + place];
-    case PARQUET_SUM: return __builtin_bit_cast(uint64_t, __builtin_bit_cast(double, word) + 0.0);
     case PARQUET_NOT: return ~word;
     case PARQUET_ORDER: return parquet_order(word);
     case PARQUET_ORDER_NOT: return ~parquet_order(word);
-    default: return word;
   }
+  const double x = parquet_number(word, state.number);
+  if (state.word == PARQUET_SUM) return __builtin_bit_cast(uint64_t, x + 0.0);
+  const bool product = state.word == PARQUET_PRODUCT_S || state.word == PARQUET_PRODUCT_C;
+  const double y = product ? parquet_number(job.arrays[state.constant * job.array_words + place], state.times) : x;
+  return parquet_sum_word(state.word, x, y);
 }
 
 // parquet_row makes row r of the job at `row`.

@@ -163,6 +163,8 @@ extern "C" __global__ void layout_report(uint32_t* out) {
   *out++ = __builtin_offsetof(ParquetState, array);
   *out++ = __builtin_offsetof(ParquetState, place);
   *out++ = __builtin_offsetof(ParquetState, word);
+  *out++ = __builtin_offsetof(ParquetState, number);
+  *out++ = __builtin_offsetof(ParquetState, times);
   *out++ = sizeof(ParquetTask);
   *out++ = __builtin_offsetof(ParquetTask, entries);
   *out++ = __builtin_offsetof(ParquetTask, page);
