@@ -25,6 +25,6 @@ for slot in 1MiB 2MiB 8MiB; do outofcore "slot-$slot" -groups 1e5 -varied - -slo
 outofcore streams -groups 1e5,1e8 -varied 1e5,1e8
 outofcore placers -groups 1e8 -varied - -keep 0B
 outofcore placers-4 -groups 1e8 -varied - -keep 0B -placers 4
-# Few buckets, so that each has more rows than a table is certain to have room for.
-outofcore feedback -groups 1e7 -varied - -device-memory 256MiB -bits 2
-outofcore once -groups 1e7 -varied - -device-memory 256MiB -bits 2 -once
+# Few buckets and passes, so that the groups of each have room in a table, and more rows than are certain to.
+outofcore feedback -groups 1e7 -varied - -device-memory 256MiB -bits 2 -passes 2
+outofcore once -groups 1e7 -varied - -device-memory 256MiB -bits 2 -passes 2 -once

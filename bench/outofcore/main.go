@@ -48,7 +48,7 @@ type amounts struct {
 var (
 	full = amounts{
 		rows: 1e9, device: 2 << 30, groups: []uint64{1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9},
-		streams: []int{2, 1, 4, 8}, varied: []uint64{1e5, 1e9}, rounds: 3, producers: 12, placers: 16, passes: 16, bits: 7,
+		streams: []int{2, 1, 4, 8}, varied: []uint64{1e5, 1e9}, rounds: 3, producers: 12, placers: 16, passes: 6, bits: 7, // a sixth of the device has room for the groups of a bucket, a sixteenth has not
 		slot: 4 << 20 / rowBytes,
 	}
 	small = amounts{ // for the emulator

@@ -3,6 +3,7 @@ package gpu
 import (
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 
 	"github.com/gagg-dev/gagg/ega"
@@ -46,25 +47,37 @@ func (d *Devices) Finish(g *cpu.Groups, mergers int) error {
 	d.mergers, d.rows.want = mergers, g.Sent
 	bits := g.Buckets[0].Bits()
 	stays := len(d.passes) == 1 && g.Resident() == 0
-	for _, p := range d.passes {
-		groups, err := p.Finish(bits)
-		p.pinned.lift()
-		if err == nil && groups != nil && !(stays && p.placed() == 0) {
-			err = errors.Join(p.evict(groups, 1<<bits), groups.Close())
-			groups = nil
-		}
-		if err != nil {
-			return failed(p.context, err)
-		}
-		p.first = p.Stats()
-		if d.groups = groups; groups != nil {
-			d.context = p.context
-			d.rows.left.Store(1 << bits)
-			p.closeEarly()
-			return p.closePlacers() // which have no rows, and memory set aside
-		}
+	groups, errs := make([]*ega.Groups, len(d.passes)), make([]error, len(d.passes))
+	var all sync.WaitGroup
+	for i, p := range d.passes {
+		all.Go(func() { groups[i], errs[i] = p.finish(bits, stays) })
+	}
+	all.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	if p := d.passes[0]; groups[0] != nil {
+		d.groups, d.context = groups[0], p.context
+		d.rows.left.Store(1 << bits)
+		p.closeEarly()
+		return p.closePlacers() // which have no rows, and memory set aside
 	}
 	return d.toBuckets(g)
+}
+
+// finish ends the pass. Its groups stay on the device if stays says so and nobody has a part of them, else placers have them.
+func (p *pass) finish(bits uint, stays bool) (groups *ega.Groups, err error) {
+	defer cpu.Recovered(&err)
+	groups, err = p.Finish(bits)
+	p.pinned.lift()
+	if err == nil && groups != nil && !(stays && p.placed() == 0) {
+		err = errors.Join(p.evict(groups, 1<<bits), groups.Close())
+		groups = nil
+	}
+	if err == nil {
+		p.first = p.Stats()
+	}
+	return groups, failed(p.context, err)
 }
 
 // closeEarly lets go of what the first pass has while its groups are read: pinned memory above all, which takes
@@ -98,18 +111,36 @@ func (p *pass) placed() (n int64) {
 	return n
 }
 
-// evict places all groups of a device in buckets.
+// evict places all groups of a device in buckets. Each placer has a reader of its own, or as many as there is memory for.
 func (p *pass) evict(g *ega.Groups, partitions int) error {
+	var next, done atomic.Int64
+	errs := make([]error, len(p.placers))
+	var all sync.WaitGroup
+	for placer := range p.placers {
+		all.Go(func() { errs[placer] = p.evictTo(placer, g, partitions, &next, &done) })
+	}
+	all.Wait()
+	if done.Load() == int64(partitions) {
+		return nil
+	}
+	return errors.Join(errs...)
+}
+
+// evictTo has a placer take the groups of partitions, of which next is the next that nobody reads, until there are no more.
+func (p *pass) evictTo(placer int, g *ega.Groups, partitions int, next, done *atomic.Int64) (err error) {
+	defer cpu.Recovered(&err)
 	r, err := g.Reader()
 	if err != nil {
 		return err
 	}
-	for n := range partitions {
-		if err = r.Read(n, func(rows []uint64) error { return p.place(n%len(p.placers), rows) }); err != nil {
-			break
+	defer func() { err = errors.Join(err, r.Close()) }()
+	for n := next.Add(1) - 1; n < int64(partitions); n = next.Add(1) - 1 {
+		if err := r.Read(int(n), func(rows []uint64) error { return p.place(placer, rows) }); err != nil {
+			return err
 		}
+		done.Add(1)
 	}
-	return errors.Join(err, r.Close())
+	return nil
 }
 
 // toBuckets adds what the placers have to the groups, and frees the devices for the second
