@@ -152,8 +152,7 @@ func (w *thriftWalk) value(t byte, path uint64, depth int) error {
 	case thriftTrue, thriftFalse, thriftI8: // booleans here are elements of a list
 		return w.skip(1)
 	case thriftI16, thriftI32, thriftI64:
-		_, err := w.varint()
-		return err
+		return w.skipVarint()
 	case thriftDouble:
 		return w.skip(8)
 	case thriftUUID:
@@ -258,6 +257,17 @@ func (w *thriftWalk) skip(n uint64) error {
 	}
 	w.pos += int(n)
 	return nil
+}
+
+// skipVarint leaves it to the decoder whether the number has too many bits.
+func (w *thriftWalk) skipVarint() error {
+	for i, b := range w.data[w.pos:] {
+		if b < 0x80 {
+			w.pos += i + 1
+			return nil
+		}
+	}
+	return errThriftEnd
 }
 
 func (w *thriftWalk) uvarint() (uint64, error) {
