@@ -193,7 +193,8 @@ func (r *run) planRanges() []merge.Range {
 }
 
 // startDemanded begins to open devices that were asked for before the input is: the driver takes its
-// time, all the more when workers are busy. done is called when the run has them itself, or never will.
+// time, all the more when workers are busy. One that may be done without waits for the plan: beginning earlier gained nothing
+// (docs/experiments/0010). done is called when the run has them itself, or never will.
 func startDemanded(o Options) (done func()) {
 	d, err := parseDevice(o.Device)
 	if err != nil || !d.required() || o.GPUs != nil {

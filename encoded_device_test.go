@@ -2,6 +2,7 @@ package gagg_test
 
 import (
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -131,5 +132,32 @@ func TestDeviceEncoded(t *testing.T) {
 	}
 	if did["plain"].Declined == 0 {
 		t.Error("no row group was declined")
+	}
+}
+
+// Once tables show that devices pay, these make the rows of the row groups too that workers have begun to read: none is
+// made by a worker.
+func TestDeviceTakesBegunRowGroups(t *testing.T) {
+	gputest.Need(t, 1)
+	gagg.SetDevicePays(t)
+	q := gagg.Query{From: gagg.Files(randomFile(t, 12_000)), By: []string{"i"}, Aggs: exprs("count(*)", "sum(i)", "max(x)")}
+	want := mustAnswer(t, q, gagg.Options{Device: "cpu"})
+	for _, traced := range []io.Writer{nil, io.Discard} {
+		rows, err := gagg.Run(t.Context(), q, gagg.Options{Threads: 3, BatchRows: 64, GPUMemory: 24 << 20, Trace: traced})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for rows.Next() {
+			got = append(got, linesOf(rows.Record().Columns())...)
+		}
+		s := rows.Stats()
+		rows.Release()
+		if rows.Err() != nil || !slices.Equal(got, want) {
+			t.Errorf("%d rows, %d wanted, or others; %v", len(got), len(want), rows.Err())
+		}
+		if e := s.Encoded; s.Device != "gpu:0" || s.Rows != 12_000 || e.Rows != s.Rows || e.RowGroups != int64(s.RowGroups) {
+			t.Errorf("computed on %s: %d rows, of %d row groups, those of devices %+v", s.Device, s.Rows, s.RowGroups, e)
+		}
 	}
 }

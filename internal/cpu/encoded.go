@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"context"
+	"errors"
 
 	"github.com/gagg-dev/gagg/internal/parcel"
 )
@@ -13,7 +14,9 @@ import (
 // all, and places its rows like any others.
 //
 // UNIT-ONCE: the rows of a unit are made by the device, or by one worker, and by nobody
-// twice. A device declines a unit before any of its rows has met a group.
+// twice. A device declines a unit before any of its rows has met a group. A worker whose table says, while it reads its
+// first unit, that the device pays leaves that to the device too, as long as the unit's rows are nowhere but in the table,
+// which is dropped.
 
 // Packer puts units into the memory of tiles, several of them into one: a parcel. One
 // a worker.
@@ -49,7 +52,26 @@ func (w *Worker) takeUnit(ctx context.Context, r Reader, unit int) (rows int64, 
 			return rows, err
 		}
 	}
-	return w.unit(ctx, r, unit)
+	w.leaves = w.packer != nil && w.phase == phaseTable && w.table.n == 0
+	rows, err = w.unit(ctx, r, unit)
+	w.leaves = false
+	if errors.Is(err, errLeft) {
+		return w.takeUnit(ctx, r, unit) // no table is left to leave a unit for
+	}
+	return rows, err
+}
+
+// errLeft ends the reading of a unit that the device is to have.
+var errLeft = errors.New("the unit is left to the device")
+
+// leave gives up the table and the unit whose rows it holds: packing the unit takes less than making rows of what is
+// left of it. What its rows tell of the number of groups stays.
+func (w *Worker) leave() error {
+	w.note(w.table.rows.Rows)
+	w.scattered += w.rows
+	w.rows = 0
+	w.giveUpTable()
+	return errLeft
 }
 
 // pack puts a unit into the worker's parcel, or into a new one. It reports false if the unit does not go to the

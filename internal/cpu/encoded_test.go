@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gagg-dev/gagg/feedback"
+	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/parcel"
 )
 
@@ -21,6 +22,7 @@ type unitDevice struct {
 	declines func(unit int) bool // parcels with such a unit
 	parcels  int                 // submitted
 	largest  int                 // units of one
+	packed   int                 // units of all
 
 	cfg      *Config
 	settled  sync.Cond // of the device's mutex
@@ -89,6 +91,7 @@ func (t *fakeTile) SubmitParcel(parcel Parcel) error {
 	d.mu.Lock()
 	u.parcels++
 	u.largest = max(u.largest, len(units))
+	u.packed += len(units)
 	u.underWay++
 	d.mu.Unlock()
 	go func() {
@@ -155,13 +158,34 @@ func (d *fakeDevice) Declined(ctx context.Context) (int, error) {
 
 func (d *fakeDevice) Groups() float64 { return 0 }
 
+// pieceReader gives units in batches of 100 rows.
+type pieceReader struct {
+	batchReader
+	first int
+}
+
+func (r *pieceReader) Open(unit int) error {
+	r.first = 0
+	return r.batchReader.Open(unit)
+}
+
+func (r *pieceReader) Next(b *column.Batch) (bool, error) {
+	if r.first == r.next.Rows {
+		return false, nil
+	}
+	end := min(r.first+100, r.next.Rows)
+	*b = r.next.Slice(r.first, end)
+	r.first = end
+	return true, nil
+}
+
 // runEncoded runs the sum with packers beside the device of cfg.
 func runEncoded(ctx context.Context, cfg *Config, in batches, threads int, p packerOf) (Groups, error) {
 	d := cfg.Offload.(*fakeDevice)
 	d.units.in, d.units.cfg, d.units.settled.L, p.device = in, cfg, &d.mu, d
 	return Run(ctx, cfg, Input{
 		Units:    len(in),
-		Reader:   func() Reader { return &batchReader{all: in} },
+		Reader:   func() Reader { return &pieceReader{batchReader: batchReader{all: in}} },
 		Pipeline: func() Pipeline { return pipeline(false) },
 		Packer:   func(Reader) Packer { own := p; return &own },
 		Done:     func(int, int64) {},
@@ -211,6 +235,50 @@ func TestEncoded(t *testing.T) {
 					})
 				}
 			}
+		}
+	}
+}
+
+// A worker whose table shows in its first unit that the device pays has the device make the rows of that unit too, from the
+// first one on, and of no unit in whose midst the table holds rows of others.
+func TestEncodedAfterTable(t *testing.T) {
+	odd := func(unit int) bool { return unit%2 == 1 }
+	for _, test := range []struct {
+		name                 string
+		minRows              int64 // of a table that is judged; a unit has 900
+		unpackable, declines func(int) bool
+		packed               int // units, with one worker
+	}{
+		{"first batch", 1, nil, nil, 9},
+		{"amid the first unit", 500, nil, nil, 9},
+		{"last batch", 900, nil, nil, 9},
+		{"second unit", 901, nil, nil, 7},
+		{"never", 1e6, nil, nil, 0},
+		{"odd ones cannot", 500, odd, nil, 5},
+		{"even ones cannot", 500, func(unit int) bool { return !odd(unit) }, nil, 4},
+		{"odd ones declined", 500, nil, odd, 9},
+	} {
+		for _, threads := range []int{1, 3} {
+			t.Run(fmt.Sprintf("%s/threads=%d", test.name, threads), func(t *testing.T) {
+				tile := feedback.DefaultTileConfig
+				tile.MinRows = test.minRows
+				cfg := config(0, tile, noLimit)
+				d := &fakeDevice{stride: cfg.Stride, tileRows: 1000, must: true, asks: true}
+				d.units.declines, cfg.Offload = test.declines, d
+				in, want := data(rand.New(rand.NewPCG(7, 1)), 9, 900, 5000, "mixed", false)
+				g, err := runEncoded(t.Context(), cfg, in, threads, packerOf{unitBytes: 1000, unpackable: test.unpackable, failAt: -1})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer closed(t, &g)
+				checkSumsOf(t, mergedSums(t, cfg, &g, mergerOf(t, cfg, &g)), want)
+				if g.Sent != 9*900 {
+					t.Errorf("%d input rows are counted", g.Sent)
+				}
+				if threads == 1 && d.units.packed != test.packed {
+					t.Errorf("%d units in parcels, want %d", d.units.packed, test.packed)
+				}
+			})
 		}
 	}
 }

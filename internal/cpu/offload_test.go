@@ -24,6 +24,7 @@ type fakeDevice struct {
 	refusals int
 	failAt   int // 0: never
 	must     bool
+	asks     bool // for what tables tell
 	absent   bool
 	tiles    int
 	open     int // tiles out
@@ -62,7 +63,7 @@ func (d *fakeDevice) Tile() (Tile, error) {
 	return &fakeTile{d, make([]uint64, d.tileRows*d.stride)}, nil
 }
 
-func (d *fakeDevice) Pays(int64, int64) bool { return d.units.in != nil }
+func (d *fakeDevice) Pays(rows, _ int64) bool { return d.units.in != nil && (rows > 0 || !d.asks) }
 
 // Await gives all rows back if the device does not come.
 func (d *fakeDevice) Await() (bool, []Returned, error) {

@@ -34,6 +34,9 @@ func (w *Worker) judge() error {
 		w.table.reserve(int(min(groups*reserveFactor, reserveMost*float64(w.table.n))))
 		return nil
 	}
+	if device && w.leaves {
+		return w.leave()
+	}
 	if err := w.flush(); err != nil {
 		return err
 	}
@@ -85,7 +88,7 @@ func (w *Worker) flush() error {
 	err := w.put(w.table.rows.Rows)
 	w.table.empty()
 	w.codes = codes{}
-	w.rows, w.nextCheck = 0, w.cfg.Tile.MinRows
+	w.rows, w.nextCheck, w.leaves = 0, w.cfg.Tile.MinRows, false
 	return err
 }
 

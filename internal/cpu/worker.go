@@ -41,7 +41,7 @@ type Worker struct {
 	sketch  *partition.Sketch // of all rows placed
 
 	rows, nextCheck int64 // rows taken into the table as it is, and at how many it is judged
-	scattered       int64 // rows that took no table
+	scattered       int64 // rows that took no table, or left it with their unit
 
 	sel      []int32
 	compact  column.Batch
@@ -62,6 +62,7 @@ type Worker struct {
 	tileHeld int64    // bytes of tileRows
 	out      outgoing // the tile that is being filled for the device
 	packer   Packer   // nil: the device does not take units as they are
+	leaves   bool     // the unit being read may yet go to the device (UNIT-ONCE)
 }
 
 // NewWorker returns a worker that takes its input through pipe.
