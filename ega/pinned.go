@@ -7,7 +7,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
 
-// pin allocates pinned memory within a budget, which may be nil.
+// pin allocates pinned memory within a budget, which may be nil. Should the context be lost meanwhile the memory may stay
+// pinned, and stays counted.
 func pin(t *cuda.Thread, budget func(int64) error, n cuda.Size) (*cuda.Pinned, error) {
 	if budget != nil {
 		if err := budget(int64(n)); err != nil {
@@ -15,7 +16,7 @@ func pin(t *cuda.Thread, budget func(int64) error, n cuda.Size) (*cuda.Pinned, e
 		}
 	}
 	b, err := t.AllocPinned(n)
-	if err != nil && budget != nil {
+	if err != nil && budget != nil && t.Context().Lost() == nil {
 		_ = budget(-int64(n)) // only asking for more can fail
 	}
 	return b, err

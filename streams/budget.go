@@ -39,7 +39,9 @@ func (p *Pipeline) pin(t *cuda.Thread, n int) (staging, error) {
 	}
 	m, err := t.AllocPinned(cuda.Size(n))
 	if err != nil {
-		p.host.give(n)
+		if p.context.Lost() == nil { // else it may stay pinned, as in free
+			p.host.give(n)
+		}
 		return staging{}, err
 	}
 	return staging{m.Bytes(), m}, nil
