@@ -35,7 +35,7 @@ func (r *run) openDevices(ctx context.Context, a *attempt) error {
 		c.Trace = r.trace.pipeline
 	}
 	if facts.Demand.required() {
-		c.Refused = facts.Demand.refused
+		c.Refused, c.Needed = facts.Demand.refused, max(len(facts.Demand.numbers), 1)
 	} else {
 		c.Pays = r.devicePays(facts)
 	}

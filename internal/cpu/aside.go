@@ -42,6 +42,20 @@ func (a *Aside) Take(bytes int64) bool {
 	return true
 }
 
+// Split makes an Aside of so many bytes of what is left; nil: fewer are, or a is nil.
+func (a *Aside) Split(bytes int64) *Aside {
+	if a == nil {
+		return nil
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if bytes > a.left {
+		return nil
+	}
+	a.left -= bytes
+	return &Aside{cfg: a.cfg, left: bytes}
+}
+
 // Put takes back bytes of Take that were freed.
 func (a *Aside) Put(bytes int64) {
 	a.mu.Lock()

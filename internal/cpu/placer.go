@@ -35,9 +35,12 @@ func (p *Placer) ask(bytes int64) error {
 }
 
 // Reserve sets memory aside for the pages that are being filled, where memory is limited, before there are rows: a placer
-// that had none could not put any to disk when others have it all.
-func (p *Placer) Reserve() (err error) {
-	aside, err := p.cfg.SetAside(p.cfg.openPages())
+// that had none could not put any to disk when others have it all. They are a part of all, if there is as much; nil: there is none.
+func (p *Placer) Reserve(all *Aside) (err error) {
+	aside := all.Split(p.cfg.openPages())
+	if aside == nil {
+		aside, err = p.cfg.SetAside(p.cfg.openPages())
+	}
 	if err == nil {
 		p.aside = aside
 	}

@@ -34,7 +34,7 @@ func TestPlacerReserves(t *testing.T) {
 		held := int64(0)
 		cfg.Aside, cfg.Made = l.grow, func(bytes int64) { held += bytes }
 		if reserves {
-			if err := p.Reserve(); err != nil || l.used != cfg.openPages() || held != 0 {
+			if err := p.Reserve(nil); err != nil || l.used != cfg.openPages() || held != 0 {
 				t.Fatalf("%v, %d bytes are drawn, %d are held", err, l.used, held)
 			}
 		}
@@ -54,6 +54,32 @@ func TestPlacerReserves(t *testing.T) {
 		if err := p.Close(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// What a placer reserves is a part of what was set aside for all, as long as there is as much.
+func TestPlacerReservesOfAll(t *testing.T) {
+	cfg := config(16, feedback.NoTiles, nil)
+	cfg.Threads = 2
+	l, _ := tight(t, cfg, 8<<20, cfg.Threads)
+	cfg.Aside = l.grow
+	all, err := cfg.SetAside(cfg.openPages())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []int64{cfg.openPages(), 2 * cfg.openPages()} {
+		p := NewPlacer(cfg, 0)
+		if err := p.Reserve(all); err != nil || l.used != want {
+			t.Errorf("%v, %d bytes are drawn, want %d", err, l.used, want)
+		}
+		defer func() {
+			if err := p.Close(); err != nil {
+				t.Error(err)
+			}
+		}()
+	}
+	if all.Close(); l.used != 2*cfg.openPages() {
+		t.Errorf("%d bytes are drawn once nothing is left for others", l.used)
 	}
 }
 
@@ -81,7 +107,7 @@ func TestPlacerTaken(t *testing.T) {
 	cfg.Threads = 2
 	l, _ := tight(t, cfg, 8<<20, cfg.Threads)
 	p := NewPlacer(cfg, 0)
-	if err := errors.Join(p.Reserve(), placeRandom(p, 1000)); err != nil {
+	if err := errors.Join(p.Reserve(nil), placeRandom(p, 1000)); err != nil {
 		t.Fatal(err)
 	}
 	var g Groups

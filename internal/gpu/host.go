@@ -15,7 +15,7 @@ type hostShare struct {
 }
 
 // pinned is what a device has of the host's memory for slots and for rows that leave it. Where memory is limited that is drawn as a whole
-// when the device is opened (HOST-SHARE): what is pinned cannot be put to disk, and rows must be able to leave whoever has the
+// before workers begin, or when a device is opened that a run can do without (HOST-SHARE): what is pinned cannot be put to disk, and rows must be able to leave whoever has the
 // memory by then.
 type pinned struct {
 	grow func(bytes int64) error
@@ -56,6 +56,20 @@ func planHost(c *cpu.Config, devices int) hostShare {
 	return hostShare{pinned: all / pinnedParts / int64(devices), placers: (all - all/workersParts) / int64(devices)}
 }
 
+// newReserve sets aside the shares of so many devices and what their placers need. nil: memory is not limited, or there is too little: opening the
+// devices will tell.
+func newReserve(c *cpu.Config, devices int) *cpu.Aside {
+	share := planHost(c, devices)
+	if share.pinned == 0 {
+		return nil
+	}
+	reserve, err := c.SetAside(int64(devices) * (share.pinned + c.Memory.Pages))
+	if err != nil {
+		return nil
+	}
+	return reserve
+}
+
 // use leaves what is pinned as much as slots of so many bytes, rows that are kept and those that go to so many placers can use. Placers
 // have the rest.
 func (s *hostShare) use(slots, keep int64, placers int) {
@@ -63,9 +77,13 @@ func (s *hostShare) use(slots, keep int64, placers int) {
 	s.placers -= s.pinned
 }
 
-func newPinned(c *cpu.Config, s hostShare) (*pinned, error) {
+// newPinned draws the share from the reserve, if there is one.
+func newPinned(c *cpu.Config, s hostShare, reserve *cpu.Aside) (*pinned, error) {
 	p := &pinned{grow: c.Grow}
 	if s.pinned == 0 {
+		return p, nil
+	}
+	if p.aside = reserve.Split(s.pinned); p.aside != nil {
 		return p, nil
 	}
 	var err error

@@ -1,10 +1,12 @@
 package gpu
 
 import (
+	"context"
 	"errors"
 	"testing"
 
 	"github.com/gagg-dev/gagg/internal/cpu"
+	"github.com/gagg-dev/gagg/internal/cuda"
 )
 
 // ledger is a budget that grants all, or no request of more than most bytes.
@@ -71,7 +73,7 @@ func TestHostShare(t *testing.T) {
 // what it takes. It holds what is pinned, no more.
 func TestPinned(t *testing.T) {
 	var l ledger
-	p, err := newPinned(l.config(4, 4<<20), hostShare{pinned: 2 << 20})
+	p, err := newPinned(l.config(4, 4<<20), hostShare{pinned: 2 << 20}, nil)
 	want := func(step string, used, held int64) {
 		t.Helper()
 		if l.used != used || l.held != held {
@@ -98,7 +100,7 @@ func TestPinned(t *testing.T) {
 	}
 	want("closed", 0, 0)
 	l.most = 1 << 20
-	if _, err := newPinned(l.config(4, 4<<20), hostShare{pinned: 2 << 20}); !errors.As(err, &refused) {
+	if _, err := newPinned(l.config(4, 4<<20), hostShare{pinned: 2 << 20}, nil); !errors.As(err, &refused) {
 		t.Errorf("a share that is not there: %v", err)
 	}
 	want("refused", 0, 0)
@@ -119,7 +121,7 @@ func TestPinnedUnlimited(t *testing.T) {
 		t.Errorf("%d bytes may be kept", n)
 	}
 	s.use(12<<40, 1<<40, 4)
-	p, err := newPinned(c, s)
+	p, err := newPinned(c, s, nil)
 	if err != nil || s != (hostShare{}) {
 		t.Fatalf("%+v, %v", s, err)
 	}
@@ -130,4 +132,60 @@ func TestPinnedUnlimited(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	p.lift()
+}
+
+// What a run's devices need is theirs however much workers take until they are open, and what they do not use is given back.
+func TestReserve(t *testing.T) {
+	var l ledger
+	c := l.config(4, 4<<20)
+	c.Memory.Pages = 1 << 20
+	reserve := newReserve(c, 1)
+	if l.used != 5<<20 {
+		t.Fatalf("%d bytes are drawn", l.used)
+	}
+	l.most = 1 // workers have the rest
+	p, err := newPinned(c, hostShare{pinned: 3 << 20}, reserve)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reserve.Close()
+	if l.used != 3<<20 {
+		t.Errorf("%d bytes are drawn when what is not used was given back", l.used)
+	}
+	if p.lift(); l.used != 0 || l.held != 0 {
+		t.Errorf("in the end %d bytes are drawn, %d held", l.used, l.held)
+	}
+	l.most = 1 << 20
+	if r := newReserve(c, 1); r != nil || l.used != 0 {
+		t.Errorf("a reserve of more than there is: %v, %d bytes are drawn", r, l.used)
+	}
+}
+
+// A run that needs a device has what that needs before the workers begin; one that cannot be opened leaves nothing drawn.
+func TestReservedFirst(t *testing.T) {
+	for _, needed := range []bool{true, false} {
+		var l ledger
+		asked, answer := make(chan struct{}), make(chan struct{})
+		c := Config{CPU: l.config(4, 4<<20), Needed: 1, Open: func() ([]*cuda.Context, error) {
+			close(asked)
+			<-answer
+			return nil, errNo
+		}}
+		want := int64(0)
+		if needed {
+			c.Refused = func(err error) error { return err }
+			want = 4 << 20
+		}
+		d := New(context.Background(), c)
+		if <-asked; l.used != want {
+			t.Errorf("needed %v: %d bytes are drawn, want %d", needed, l.used, want)
+		}
+		close(answer)
+		if <-d.opened; l.used != 0 {
+			t.Errorf("needed %v: %d bytes are drawn in the end", needed, l.used)
+		}
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	}
 }

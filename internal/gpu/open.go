@@ -18,9 +18,10 @@ import (
 type Config struct {
 	// Open opens the driver and makes contexts of the devices, which are closed with them.
 	Open func() ([]*cuda.Context, error)
-	// Refused is the error of a run that needs a device when err keeps it from having one; nil: the
+	// Refused is the error of a run that needs devices when err keeps it from having them; nil: the
 	// run goes on without.
 	Refused func(err error) error
+	Needed  int // how many these are
 	// Pays predicts, for a run that needs none, whether devices are faster for the rest of the input, of which rows
 	// made so many groups in a worker's table. ready: they are.
 	Pays func(rows, groups int64, ready bool) bool
@@ -58,6 +59,7 @@ type Devices struct {
 
 	opened   chan struct{} // closed when all are open, or one has failed
 	took     time.Duration // until then
+	reserve  *cpu.Aside    // of the host's memory, for a run that needs devices: workers have all other by the time that they are open
 	contexts []*cuda.Context
 	passes   []*pass     // also when they are closed
 	ready    atomic.Bool // passes take tiles
@@ -76,6 +78,9 @@ func New(ctx context.Context, c Config) *Devices {
 	d.parcels.changed.L = &d.parcels.mu
 	d.ctx, d.stop = context.WithCancel(ctx)
 	context.AfterFunc(d.ctx, d.parcels.wake)
+	if c.Refused != nil {
+		d.reserve = newReserve(c.CPU, c.Needed)
+	}
 	began := time.Now()
 	go func() {
 		defer close(d.opened)
@@ -108,6 +113,7 @@ func (d *Devices) Pays(rows, groups int64) bool {
 
 func (d *Devices) open() (err error) {
 	defer cpu.Recovered(&err)
+	defer d.letGo()
 	if d.contexts, err = d.config.Open(); err != nil {
 		if d.config.Refused != nil {
 			return d.config.Refused(err)
@@ -127,6 +133,13 @@ func (d *Devices) open() (err error) {
 		}
 	}
 	return nil
+}
+
+// letGo gives back what of the reserve no device has taken.
+func (d *Devices) letGo() {
+	if d.reserve != nil {
+		d.reserve.Close()
+	}
 }
 
 // freeShare is what part of the free memory of a device is taken unless it is said.

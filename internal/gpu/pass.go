@@ -38,7 +38,7 @@ func (d *Devices) start(c *cuda.Context) (p *pass, err error) {
 	}
 	share := planHost(host, len(d.contexts))
 	config := p.plan(&share)
-	if p.pinned, err = newPinned(host, share); err != nil {
+	if p.pinned, err = newPinned(host, share, d.reserve); err != nil {
 		return p, err
 	}
 	if err := p.openPlacers(host, share.placers); err != nil {
@@ -98,7 +98,7 @@ func (p *pass) loaded() error {
 func (p *pass) openPlacers(host *cpu.Config, most int64) error {
 	for range host.Threads {
 		placer := cpu.NewPlacer(host, most/int64(host.Threads))
-		if err := placer.Reserve(); err != nil {
+		if err := placer.Reserve(p.devices.reserve); err != nil {
 			closed := placer.Close()
 			if len(p.placers) > 0 {
 				return closed
