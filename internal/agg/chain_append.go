@@ -137,9 +137,6 @@ func (l *Layout) place(k link, a *arena.Arena, n, size int) []uint64 {
 	return wordsOf(a.Registry().Chunks()[at>>32][int(uint32(at))*8:][:8*n])
 }
 
-// zeros is what fresh blobs are put from.
-var zeros [8 * (blobWords + trailerWords)]byte
-
 // extend makes room for n words in the tail of a chain: by compacting it, by
 // going on to an empty blob behind the tail, or with a new one of size words.
 func (l *Layout) extend(k link, a *arena.Arena, n, size int) {
@@ -174,12 +171,11 @@ func (l *Layout) extend(k link, a *arena.Arena, n, size int) {
 	}
 }
 
+// newBlob is a blob of size words without entries.
 func newBlob(a *arena.Arena, size int) uint64 {
-	n := 8 * (size + trailerWords)
-	if n <= len(zeros) {
-		return a.Put(zeros[:n])
-	}
-	return a.Put(make([]byte, n))
+	ref, b := a.Room(8 * (size + trailerWords))
+	clear(b[8*size:])
+	return ref
 }
 
 // advance closes the tail and makes the next empty blob that takes n words the

@@ -101,6 +101,15 @@ func (a *Arena) settle() error {
 // ref, which is never 0.
 func (a *Arena) Put(b []byte) uint64 { return a.put(b, len(b)) }
 
+// Room is Put of n bytes that are the caller's to write: what they are before is undefined.
+func (a *Arena) Room(n int) (ref uint64, b []byte) {
+	ref = a.put(nil, n)
+	chunk := (*a.reg.chunks.Load())[ref>>32]
+	at := int(uint32(ref)) * 8
+	binary.LittleEndian.PutUint32(chunk[at-header:], uint32(n))
+	return ref, chunk[at : at+n : at+n]
+}
+
 // Replace stores b in place of the value of ref and returns the ref of the
 // new value: ref itself if b fits into its space. Ref 0 has no space.
 func (a *Arena) Replace(ref uint64, b []byte) uint64 {

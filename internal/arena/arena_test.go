@@ -41,6 +41,30 @@ func TestPutGet(t *testing.T) {
 
 // A long run of replacements of growing and shrinking values must take space
 // in proportion to the longest of them.
+// Room is a value like any other, once it is written.
+func TestRoom(t *testing.T) {
+	reg := &Arenas{}
+	a := reg.New()
+	defer a.Reset()
+	refs := map[uint64][]byte{}
+	for n := range 3000 {
+		ref, b := a.Room(n)
+		if len(b) != n || cap(b) != n {
+			t.Fatalf("room for %d bytes is %d, and %d", n, len(b), cap(b))
+		}
+		for i := range b {
+			b[i] = byte(n + i)
+		}
+		refs[ref] = bytes.Clone(b)
+		refs[a.Put([]byte("between"))] = []byte("between")
+	}
+	for ref, want := range refs {
+		if got := reg.Get(ref); !bytes.Equal(got, want) {
+			t.Fatalf("ref %x: %x, want %x", ref, got, want)
+		}
+	}
+}
+
 func TestReplaceReusesSpace(t *testing.T) {
 	var r Arenas
 	defer r.Close()
