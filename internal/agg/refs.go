@@ -11,6 +11,9 @@ import (
 // HasRefs reports whether rows hold refs.
 func (l *Layout) HasRefs() bool { return len(l.refs)+len(l.chains) > 0 }
 
+// HasChains reports whether groups keep values, so that finishing them takes longer the more rows there were.
+func (l *Layout) HasChains() bool { return len(l.chains) > 0 }
+
 // Move copies every value that the state of row refers to, from from to to,
 // and has row refer to the copies. A long chain goes to Options.Runs, and the
 // errors are those of Runs, or a *ChainError.

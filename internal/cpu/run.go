@@ -70,7 +70,7 @@ func (g *Groups) Close() error {
 }
 
 // smallResult is how many groups, over all workers, are merged by one
-// goroutine: below it, starting others costs more than it gains. A guess.
+// goroutine: below it, starting others costs more than it gains, unless groups keep their values. A guess.
 const smallResult = 16 << 10
 
 // Run aggregates the input with the given number of workers. It returns the
@@ -203,7 +203,7 @@ func finish(cfg *Config, workers []*Worker) (g Groups, err error) {
 		g.Partitioned = true
 		device = cfg.Offload.Groups()
 		bits = cfg.choose(max(all.Estimate()+float64(total), device), math.MaxInt64, 0)
-	} else if g.Partitioned || total > smallResult || cfg.Partitions > 0 || len(cfg.back) > 0 {
+	} else if g.Partitioned || total > smallResult || cfg.States.HasChains() || cfg.Partitions > 0 || len(cfg.back) > 0 {
 		bits = cfg.choose(max(all.Estimate(), float64(total)), math.MaxInt64, 0)
 	}
 	errs := make([]error, len(workers))
