@@ -25,6 +25,7 @@ type deviceFacts struct {
 	Groups  float64 // about how many; +Inf: as many as rows
 	Threads int     // CPU workers
 	RowSize int64   // bytes of a row of hash, key and states
+	Lists   int64   // that a group has of all its values
 
 	Encoded  float64 // the part of the rows that devices make themselves, of encoded columns
 	Crossing int64   // bytes of these
@@ -53,6 +54,9 @@ type deviceCosts struct {
 	Group float64 // merging one from partitions: q10's scatter and merge, without its tables
 	Put   float64 // finishing a group, to Arrow: q10's output, from a device
 
+	List   float64 // a value into its group's list and out of it, sorted in part: q6, less what it costs without
+	Listed float64 // the same where a device has put the values of each group side by side; not measured: a guess on the high side
+
 	// A row's way through a worker's table costs TableSmall where the table fits
 	// SmallTable bytes, the processor's second-level cache, TableLarge from
 	// LargeTable bytes on, and between them more by the same for each doubling:
@@ -76,6 +80,7 @@ type deviceCosts struct {
 
 var defaultDeviceCosts = deviceCosts{
 	Byte: 1e-9, Row: 4e-9, Pack: 10e-9, Read: 0.5e-9, Unpack: 1e-9, Group: 110e-9, Put: 80e-9,
+	List: 55e-9, Listed: 40e-9,
 	TableSmall: 4e-9, TableLarge: 100e-9, SmallTable: 1 << 20, LargeTable: 64 << 20,
 	Ready: 0.02, Start: 0.3, End: 0.02, Exit: 0.08, Link: 55e9, Decode: 14e9,
 	Gain: 0.1,
@@ -118,7 +123,7 @@ func (c deviceCosts) choose(f deviceFacts) deviceChoice {
 // cpu predicts the seconds of a run on the CPU alone.
 func (c deviceCosts) cpu(f deviceFacts) float64 {
 	_, groups := f.counts()
-	return c.reading(f) + groups*(c.Group+c.Put)/f.threads()
+	return c.reading(f) + (groups*(c.Group+c.Put)+f.listed()*c.List)/f.threads()
 }
 
 // device predicts the seconds of a run on a device. Workers pack rows, or the bytes that the device makes rows of,
@@ -140,7 +145,8 @@ func (c deviceCosts) device(f deviceFacts) float64 {
 	crossing := others*rows*float64(f.RowSize)/link + float64(f.Crossing)/min(link, c.Decode*devices)
 	packing = max(packing/f.threads(), crossing)
 	early := crossing * min(c.start(f)/max(packing, 1e-9), 1) // of what was packed before
-	return max(packing, c.start(f)) + early + end + max(groups*float64(f.RowSize)/link, groups*c.Put/f.threads())
+	back := max((groups*float64(f.RowSize)+8*f.listed())/link, (groups*c.Put+f.listed()*c.Listed)/f.threads())
+	return max(packing, c.start(f)) + early + end + back
 }
 
 // reading predicts the seconds until all rows are in the workers' tables.
@@ -187,6 +193,9 @@ func (f deviceFacts) counts() (rows, groups float64) {
 	rows = float64(f.Rows)
 	return rows, min(f.Groups, rows)
 }
+
+// listed is how many values lists have, if there are no NULLs.
+func (f deviceFacts) listed() float64 { return float64(f.Lists) * float64(f.Rows) }
 
 // groupsText says on what number of groups a prediction rests.
 func (f deviceFacts) groupsText() string {

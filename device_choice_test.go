@@ -20,6 +20,10 @@ func TestChooseDevice(t *testing.T) {
 	unpacked.Encoded, unpacked.Crossing, unpacked.Unpacked = 1, 3e9, 3e9
 	medium := question(1e6, 42e7)
 	medium.Rows = 3e7
+	median := question(1e4, 9e8)
+	median.Lists, median.Encoded, median.Crossing = 1, 1, 9e8
+	medians := question(1e4, 9e9)
+	medians.Lists, medians.Encoded, medians.Crossing, medians.Rows = 1, 1, 9e9, 1e9
 	for _, x := range []struct {
 		name   string
 		f      deviceFacts
@@ -33,6 +37,8 @@ func TestChooseDevice(t *testing.T) {
 		{name: "q1, of a codec that takes workers as long as all else would", f: unpacked},
 		{name: "q3: 1e6 groups", f: question(1e6, 14e8), use: true},
 		{name: "q5", f: question(1e6, 11e8), use: true},
+		{name: "q6: the CPU selects whoever collects", f: median},
+		{name: "q6 of 1e9 rows", f: medians, use: true},
 		{name: "q10: every row a group", f: question(math.Inf(1), 23e8), use: true},
 		{name: "1e5 rows: less than a device takes to start", f: small, reason: "predicted: CPU "},
 		{name: "1e7 rows on two threads", f: two, use: true},

@@ -121,14 +121,18 @@ func findDevices(ctx context.Context, d demand) ([]int, error) {
 // only where one may be used. How many groups there may be, which may read some pages, is only asked for where a device
 // could be worth it at all.
 func (p *prepared) deviceFacts() (f deviceFacts, decoding gpu.Decoding) {
-	d, states := p.demand(), p.states(nil, true)
+	d, states := p.demand(), p.deviceStates()
 	f = deviceFacts{
 		Demand: d, Unsupported: p.unsupported(states), Again: p.scan.again(), Kept: p.opt.GPUs.keeps(d), Devices: len(d.numbers),
 		Rows: p.facts.rows, Bytes: p.facts.bytes, Groups: math.Inf(1), Threads: p.threads,
-		RowSize: p.deviceRow(states),
+		RowSize: p.deviceRow(states), Lists: int64(len(states.DeviceLists())),
 	}
 	if f.Unsupported == "" && d.kind != demandCPU {
-		decoding, _ = p.decoding(states)
+		var why string
+		decoding, why = p.decoding(states)
+		if f.Lists > 0 && decoding.Plan == nil {
+			f.Unsupported = "lists of values are only kept where a GPU makes the rows, and the CPU does: " + why
+		}
 	}
 	if units := &decoding.Units; decoding.Plan != nil {
 		f.Encoded = float64(units.All.Rows) / float64(max(p.facts.rows, units.All.Rows))
@@ -157,8 +161,44 @@ func (p *prepared) unsupported(states *agg.Layout) string {
 		return fmt.Sprintf("all keys together take %d words, and a GPU compares at most %d", words, ega.MaxKeyWords)
 	}
 	_, _, why := states.DeviceOps()
+	if why == "" && p.listsBytes(states) > p.listsMost() {
+		return "all values of a group are needed, and those of all groups may take more than a part of the memory limit"
+	}
 	return why
 }
+
+// deviceStates is the states that groups have on a device, for plans.
+func (p *prepared) deviceStates() *agg.Layout {
+	var runs agg.Runs
+	if p.memory.Spill {
+		runs = &valueRuns{}
+	}
+	return p.states(runs, true)
+}
+
+const (
+	// listedBytes is what a value of a list takes on the host, with its part of what a group has beside. A guess.
+	listedBytes = 16
+
+	// listsPart: where memory is limited, the lists of devices have one of so many parts of what workers may take. They come back as a whole:
+	// from there on they may go to disk. A guess.
+	listsPart = 4
+)
+
+// listsBytes is the most memory of the host that lists of a device take, when they have come back.
+func (p *prepared) listsBytes(states *agg.Layout) int64 {
+	switch lists := int64(len(states.DeviceLists())); {
+	case lists == 0 || !p.memory.Spill:
+		return 0
+	case p.facts.rows < 0 || p.facts.rows > math.MaxInt64/(lists*listedBytes):
+		return math.MaxInt64
+	default:
+		return lists * listedBytes * p.facts.rows
+	}
+}
+
+// listsMost is how much they may take.
+func (p *prepared) listsMost() int64 { return p.memory.Worker * int64(p.threads) / listsPart }
 
 // expectedGroups is about how many groups there are, as far as dictionaries tell.
 func (p *prepared) expectedGroups() float64 {
@@ -193,7 +233,7 @@ func (p *prepared) devicePlan(numbers []int) *DevicePlan {
 	if len(numbers) == 0 {
 		return nil
 	}
-	load, states := p.opt.load(), p.states(nil, true)
+	load, states := p.opt.load(), p.deviceStates()
 	d := &DevicePlan{
 		Numbers: numbers, Memory: p.opt.GPUMemory, Streams: cmp.Or(p.opt.Streams, streams.DefaultStreams),
 		RowBytes: p.deviceRow(states), LoadFull: load.Full, LoadMost: load.Max, Groups: -1,

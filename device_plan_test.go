@@ -48,9 +48,9 @@ func TestPlanDevice(t *testing.T) {
 		{"auto", 12_000, Sum("quantity"), "predicted: CPU "},
 		{"auto", 1e9, Sum("quantity"), "no GPU: open "},
 		{"", 1e9, Sum("quantity"), "no GPU: open "},
-		{"auto", 1e9, Median("quantity"), "median("},
+		{"auto", 1e9, Expr("mode(quantity)"), "mode("},
 		{"cpu", 1e9, Sum("quantity"), "as asked for"},
-		{"gpu", 1e9, Median("quantity"), "median("},
+		{"gpu", 1e9, Expr("mode(quantity)"), "mode("},
 		{"gpu", 12_000, Sum("quantity"), ""},
 		{"0,1", 12_000, Sum("quantity"), ""},
 	} {
@@ -63,6 +63,40 @@ func TestPlanDevice(t *testing.T) {
 		}
 		if err != nil || c.Use || len(c.numbers) > 0 || !strings.Contains(c.Reason, x.reason) {
 			t.Errorf("%q, %d rows: %+v, %v; want the CPU since %s", x.device, x.rows, c, err, x.reason)
+		}
+	}
+}
+
+// Lists of values are a device's where it makes the rows, and where all of them find room on the host.
+func TestPlanDeviceLists(t *testing.T) {
+	withEngine(t)
+	for _, x := range []struct {
+		name string
+		q    Query
+		opt  Options
+		rows int64
+		want string // "": a device does it
+	}{
+		{name: "no limit", rows: 1e9},
+		{name: "a limit with room", opt: Options{MemoryLimit: 1 << 30}, rows: 1e6},
+		{name: "one without", opt: Options{MemoryLimit: 1 << 30}, rows: 1e8, want: "may take more than a part of the memory limit"},
+		{name: "nobody knows how many", opt: Options{MemoryLimit: 1 << 30}, rows: -1, want: "may take more than a part of the memory limit"},
+		{name: "filtered", q: Query{Where: "quantity > 1"}, rows: 1e9, want: "and the CPU does: they are filtered"},
+		{name: "rows by the CPU", opt: Options{NoGPUDecoding: true}, rows: 1e9, want: "and the CPU does: as asked for"},
+	} {
+		x.q.From, x.q.By, x.q.Aggs = Files("testdata/orders.parquet"), []string{"price"}, []Agg{Median("quantity")}
+		x.opt.Device, x.opt.Threads = "gpu", 4
+		p, err := prepare(context.Background(), x.q, x.opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.facts.rows = x.rows
+		f, _ := p.deviceFacts()
+		if f.Lists != 1 || f.Unsupported != x.want && (x.want == "" || !strings.HasSuffix(f.Unsupported, x.want)) {
+			t.Errorf("%s: %q, want %q", x.name, f.Unsupported, x.want)
+		}
+		if err := p.in.Close(); err != nil {
+			t.Error(err)
 		}
 	}
 }

@@ -23,12 +23,16 @@ func (r *run) openDevices(ctx context.Context, a *attempt) error {
 	if !choice.Use {
 		return r.checkDemand(ctx, facts)
 	}
-	states := r.states(nil, true)
+	states := r.states(a.runs, true)
+	lists, err := a.cfg.SetAside(r.listsBytes(states))
+	if err != nil {
+		return err // at first all memory is free
+	}
 	layout := ega.Layout{Hash: true, KeyWords: r.layout.Words}
 	layout.Ops, layout.Mates, _ = states.DeviceOps()
 	a.cfg.States, a.cfg.Stride = states, layout.Stride()
 	c := gpu.Config{
-		Open: facts.Demand.contexts, Layout: layout, CPU: a.cfg,
+		Open: facts.Demand.contexts, Layout: layout, Lists: states.DeviceLists(), ListsAside: lists, CPU: a.cfg,
 		Memory: r.opt.GPUMemory, Streams: r.opt.Streams, Load: r.opt.load(), Gain: bucketGain, Leave: r.opt.LeaveGPUs, Early: r.earlyRows(), Keep: keptRows, Decode: decoding,
 	}
 	if r.trace != nil {

@@ -31,7 +31,8 @@ var encodedTypes = []column.Type{
 	column.TimestampType(column.Nano, true),
 }
 
-// newEncodedTrial makes a trial whose row groups devices can decode, but for those with long strings: every fourth trial has a
+// newEncodedTrial makes a trial whose row groups devices can decode, but for those with long strings, and whose values they can keep, but for
+// those of uint64: every fourth trial has a
 // key of strings without a dictionary, some of them long, so that devices meet them.
 func newEncodedTrial(seed uint64) *trial {
 	rng := rand.New(rand.NewPCG(seed, 3))
@@ -74,6 +75,13 @@ func newEncodedTrial(seed uint64) *trial {
 			return slices.Contains([]string{"any_value", "first", "last"}, name) || moments && !hasProducts(spec.Columns[i].Type)
 		})
 		tr.addAgg(names[rng.IntN(len(names))], i)
+	}
+	for range int(seed % 3) { // all values of a group, once or twice
+		i := keys + rng.IntN(3)
+		lists := slices.DeleteFunc(holisticOf(spec.Columns[i].Type), func(h holistic) bool {
+			return !slices.Contains([]string{"median", "mad", "quantile", "quantile_disc"}, h.name)
+		})
+		tr.addHolistic(lists[rng.IntN(len(lists))], i)
 	}
 	return tr
 }

@@ -33,17 +33,19 @@ var codes = []struct {
 }
 
 // deviceWays are ways of a query through a device: its groups stay there; they do not, and
-// the second pass has them; rows that leave stay in pinned memory until that; or placers get them from there.
+// the second pass has them; rows that leave stay in pinned memory until that; or placers get them from there; groups have lists.
 var deviceWays = []struct {
 	name   string
 	opt    gagg.Options
 	kept   int64 // bytes for rows to stay in
 	direct bool  // they come back straight from there
+	agg    string
 }{
-	{"resident", gagg.Options{Threads: 2, Streams: 1, GPUMemory: 8 << 20, Partitions: 4}, 0, false},
-	{"evicted", gagg.Options{Threads: 2, Streams: 1, GPUMemory: tinyDevice, Partitions: 4}, 0, false},
-	{"kept", gagg.Options{Threads: 2, Streams: 1, GPUMemory: tinyDevice, Partitions: 4}, 8 << 20, true},
-	{"kept, then placed", gagg.Options{Threads: 2, Streams: 1, GPUMemory: tinyDevice, MemoryLimit: 24 << 20, Partitions: 64}, 8 << 20, false},
+	{"resident", gagg.Options{Threads: 2, Streams: 1, GPUMemory: 8 << 20, Partitions: 4}, 0, false, "max(x)"},
+	{"evicted", gagg.Options{Threads: 2, Streams: 1, GPUMemory: tinyDevice, Partitions: 4}, 0, false, "max(x)"},
+	{"kept", gagg.Options{Threads: 2, Streams: 1, GPUMemory: tinyDevice, Partitions: 4}, 8 << 20, true, "max(x)"},
+	{"kept, then placed", gagg.Options{Threads: 2, Streams: 1, GPUMemory: tinyDevice, MemoryLimit: 24 << 20, Partitions: 64}, 8 << 20, false, "max(x)"},
+	{"lists", gagg.Options{Threads: 2, Streams: 1, GPUMemory: 32 << 20, Partitions: 4}, 0, false, "median(x)"},
 }
 
 // F64, F67, F68: whichever driver call of a query fails, once or from then on, the whole answer comes from
@@ -57,13 +59,14 @@ func TestDeviceFaults(t *testing.T) {
 	}
 	gagg.SetDevicePays(t)
 	gagg.SetPassLeast(t, 1)
-	q := gagg.Query{From: gagg.Files(randomFile(t, 12_000)), By: []string{"i", "s"}, Aggs: exprs("count(*)", "sum(i)", "max(x)")}
-	want := mustAnswer(t, q, gagg.Options{Device: "cpu"})
+	q := gagg.Query{From: gagg.Files(randomFile(t, 12_000)), By: []string{"i", "s"}}
 	stride := 61 // from anywhere on, and with any code: some runs of the tests have every call
 	if testing.Short() {
 		stride = 229
 	}
 	for _, way := range deviceWays {
+		q.Aggs = exprs("count(*)", "sum(i)", way.agg)
+		want := mustAnswer(t, q, gagg.Options{Device: "cpu"})
 		for _, device := range []string{"gpu", "auto"} {
 			t.Run(way.name+"/"+device, func(t *testing.T) {
 				gagg.SetKept(t, way.kept)

@@ -210,6 +210,7 @@ func (r *run) aggregate(ctx context.Context) error {
 // attempt is one reading of the input and what came of it.
 type attempt struct {
 	cfg     *cpu.Config
+	runs    agg.Runs // of cfg.States
 	groups  cpu.Groups
 	devices *gpu.Devices // nil: none takes part
 
@@ -286,7 +287,7 @@ func (r *run) configure() *attempt {
 	if r.memory.Spill {
 		cfg.Spill = r.disk.File
 	}
-	return &attempt{cfg: cfg}
+	return &attempt{cfg: cfg, runs: runs}
 }
 
 // close lets go of everything that the run holds.

@@ -24,6 +24,9 @@
 // are made, by the host or by kernels (a [Maker]), and a [BucketPass] the buckets of rows that had no room on the device and went to the host,
 // into buckets there or pinned memory in which they stay ([Kept]).
 //
+// Groups may keep all values of theirs, for which no state word has room ([List]): those that kernels make rows of, while all groups stay on the
+// device.
+//
 // [Table.Add] is the plain linear probe, which the others are measured against. The tiles of a MultiPass take it too, while
 // hardly any two rows of a block's tile are of one group (feedback.ShareConfig): then shared memory is only a longer way to the Table.
 //

@@ -30,6 +30,8 @@ type Groups struct {
 	from  []uint32 // by bucket: how many groups the buckets before it have; and how many there are
 	drawn int64    // of the host's budget, for from
 
+	lists listValues
+
 	room      cuda.Size      // of the device's memory, for those who read
 	readers   int            // that there may be
 	readBytes cuda.Size      // what each of the two buffers of a reader may take
@@ -216,5 +218,5 @@ func (g *Groups) Close() error {
 	if g.drawn > 0 {
 		_ = g.host(-g.drawn) // only asking for more can fail
 	}
-	return current(g.context, func() error { return errors.Join(g.memory.close(), table.Close()) })
+	return current(g.context, func() error { return errors.Join(g.memory.close(), g.lists.memory.close(), table.Close()) })
 }

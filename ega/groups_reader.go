@@ -3,6 +3,7 @@ package ega
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
@@ -18,8 +19,9 @@ type GroupReader struct {
 	stream  *cuda.Stream
 	device  cuda.Span // for two pieces, where groups of the table become dense; lent by groups
 	buffers [2]*cuda.Pinned
-	room    uint32      // rows of each of these
-	large   [2][]uint64 // pageable, for buckets that no buffer has room for
+	room    uint32          // rows of each of these
+	large   [2][]uint64     // pageable, for buckets that no buffer has room for
+	values  [2]*cuda.Pinned // for values of lists, if there are any
 }
 
 // Reader makes a reader, of which there may be MultiPassConfig.Readers at a time. Errors: those of the driver and of the host's budget.
@@ -56,6 +58,14 @@ func (r *GroupReader) open() (err error) {
 		size = r.buffers[i].Device().Size // the second is no larger, as it would be of no use
 	}
 	r.room = uint32(size / r.groups.row)
+	if len(r.groups.lists.lists) == 0 {
+		return nil
+	}
+	for i := range r.values {
+		if r.values[i], err = pinLess(r.thread, r.groups.host, valuesBytes, leastPinned); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -152,13 +162,49 @@ func (r *GroupReader) fetchLarge(bucket, turn int) (piece, error) {
 	return piece{*large, bucket, bucket + 1}, err
 }
 
+// valuesBytes is the size of a buffer for values: a small part of what a core has in its cache, and enough for a copy. A guess.
+const valuesBytes = 512 << 10
+
+// Values hands out the values of a list from number first on, n of them, in order: those of the groups in the order of their
+// slots, so that groups that lie side by side in a piece of Read mostly have theirs side by side, too. They are valid until emit returns. An error of
+// emit ends it, and is returned.
+func (r *GroupReader) Values(list int, first, n uint64, emit func(values []uint64) error) (err error) {
+	all := r.groups.lists.lists[list].Slice(cuda.Size(8*first), cuda.Size(8*(first+n)))
+	defer func() { err = errors.Join(err, r.stream.Synchronize()) }()
+	fetch := func(turn int) ([]byte, error) {
+		to := r.values[turn%len(r.values)]
+		some := min(all.Size, to.Device().Size)
+		here := to.Span(0, some)
+		from := all.Slice(0, some)
+		all = all.Slice(some, all.Size)
+		if some == 0 {
+			return nil, nil
+		}
+		return here.Bytes(), r.stream.CopyOut(here, from)
+	}
+	next, err := fetch(0)
+	for turn := 1; err == nil && next != nil; turn++ {
+		if err := r.stream.Synchronize(); err != nil {
+			return err
+		}
+		here := next
+		if next, err = fetch(turn); err != nil {
+			return err
+		}
+		if err := emit(wordsOf(here)); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
 // Close frees what the reader has and unlocks the goroutine. A second call does nothing.
 func (r *GroupReader) Close() error {
 	var errs []error
 	if r.stream != nil {
 		errs = append(errs, r.stream.Close())
 	}
-	for _, b := range r.buffers {
+	for _, b := range slices.Concat(r.buffers[:], r.values[:]) {
 		if b != nil {
 			errs = append(errs, unpin(r.groups.context, r.groups.host, b))
 		}
@@ -166,7 +212,7 @@ func (r *GroupReader) Close() error {
 	if r.device.Size > 0 {
 		r.groups.buffers <- r.device // nobody writes there any more: the stream is closed
 	}
-	r.stream, r.buffers, r.large, r.device = nil, [2]*cuda.Pinned{}, [2][]uint64{}, cuda.Span{}
+	r.stream, r.buffers, r.values, r.large, r.device = nil, [2]*cuda.Pinned{}, [2]*cuda.Pinned{}, [2][]uint64{}, cuda.Span{}
 	r.thread.Unlock()
 	return errors.Join(errs...)
 }

@@ -67,13 +67,17 @@ func Load(t *cuda.Thread, l Layout) (*Kernels, error) {
 
 // PassKernels is the kernels that a MultiPass of a layout needs while all groups are on the device, in the order in which it does: they
 // may be loaded (cuda.Context.Load) before it is made.
-func PassKernels(c *cuda.Context, l *Layout) []*cuda.Source {
-	return slices.Concat(
+func PassKernels(c *cuda.Context, l *Layout, lists bool) []*cuda.Source {
+	all := slices.Concat(
 		kernels.NewFacts(c).Parts(), // of its pipeline
 		newFamily(c, l).Parts(sharedKernel, probeKernel, clearKernel, collectKernel),
 		kernels.NewEgaCount(c).Parts(),
 		kernels.NewEgaOrder(c).Parts(),
 	)
+	if lists {
+		all = append(all, kernels.NewEgaLists(c).Parts()...)
+	}
+	return all
 }
 
 // on is the same kernels for what another thread of the context makes.

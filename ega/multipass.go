@@ -27,6 +27,8 @@ import (
 // replaced, and its view changed, by who holds its lock alone, once all work of the context has ended; who queues work on
 // it holds the lock with others. BUDGET: what is allocated at any time is within Device.
 //
+// Where groups keep lists (passLists) there are no chains: a job whose rows find no slot is declined as a whole.
+//
 // Slot, Submit, SubmitMade and Release are called from any number of goroutines, Finish, once, and Close by the one that
 // started the pass, after they are done.
 type MultiPass struct {
@@ -41,6 +43,7 @@ type MultiPass struct {
 	lanes   []passLane // each is its lane's, and Finish's when these have ended
 	placing placing
 	kept    kept
+	lists   passLists
 
 	pipeline *streams.Pipeline
 	rows     atomic.Uint64 // submitted; of a madeTile, taken
@@ -83,6 +86,9 @@ func (m *MultiPass) open() error {
 	if m.kernels, err = Load(t, m.config.Layout); err != nil {
 		return err
 	}
+	if err := m.lists.open(m.kernels, m.config.Lists, &m.plan); err != nil {
+		return err
+	}
 	if err := m.table.open(m.kernels, &m.plan, m.config.Groups); err != nil {
 		return err
 	}
@@ -109,6 +115,9 @@ func (m *MultiPass) Slot(ctx context.Context) (*streams.Slot, error) {
 func (m *MultiPass) Submit(s *streams.Slot, rows int) error {
 	if rows < 0 || rows > m.plan.rows {
 		return fmt.Errorf("multi pass: %d rows in a slot for %d", rows, m.plan.rows)
+	}
+	if m.lists.any() {
+		return errors.New("multi pass: rows of the host beside lists")
 	}
 	if rows == 0 {
 		m.pipeline.Release(s)
@@ -142,5 +151,5 @@ func (m *MultiPass) free() error {
 	for i := range m.lanes { // before the placers, who have to take what leaves
 		errs = append(errs, m.lanes[i].close())
 	}
-	return errors.Join(append(errs, m.kept.close(), m.placing.close(), m.table.close())...)
+	return errors.Join(append(errs, m.kept.close(), m.placing.close(), m.table.close(), m.lists.memory.close())...)
 }

@@ -19,6 +19,11 @@ type MultiPassConfig struct {
 
 	Made MadeConfig // jobs of SubmitMade, which need memory of the stages
 
+	// Lists are those that groups keep, of which only jobs of SubmitMade may have values: Submit is not called then. ListRows is
+	// how many rows such jobs make at most. What there is no room for is declined (StopFull, ErrListsFull), and no row is placed.
+	Lists    []List
+	ListRows uint64
+
 	Device int64             // bytes of device memory that all of it may take, Groups too
 	Host   func(int64) error // budget for pinned memory, as in streams.Config; may be nil
 	Groups uint64            // an estimate of how many groups there are; 0: not known
@@ -84,6 +89,9 @@ func (c *MultiPassConfig) Validate() error {
 		if f.value < 0 {
 			errs = append(errs, fmt.Errorf("%s is %d", f.name, f.value))
 		}
+	}
+	for i := range c.Lists {
+		errs = append(errs, c.Lists[i].validate(&c.Layout))
 	}
 	if c.Keep < 0 {
 		errs = append(errs, fmt.Errorf("%d bytes for rows to stay in", c.Keep))

@@ -79,9 +79,19 @@ func (p *passRig) failing(t *testing.T, e *emu.Emu, rows []uint64, call gputest.
 // faulty runs a pass in a context of its own one of whose calls fails; the zero Call: none. It returns the calls there were.
 func (p *passRig) faulty(t *testing.T, e *emu.Emu, rows []uint64, call gputest.Call, code int) (calls []gputest.Call, err error) {
 	t.Helper()
+	p.host, p.stats = 0, ega.MultiPassStats{}
+	calls, err = withFault(t, e, call, code, func(c *cuda.Context) error { return p.run(c, rows) })
+	if !errors.Is(err, cuda.ErrLost) && p.host != 0 {
+		t.Errorf("%v: %d bytes are still drawn from the host's budget", err, p.host)
+	}
+	return calls, err
+}
+
+// withFault runs something in a context of its own one of whose calls fails; the zero Call: none. It returns the calls there were.
+func withFault(t *testing.T, e *emu.Emu, call gputest.Call, code int, run func(*cuda.Context) error) (calls []gputest.Call, err error) {
+	t.Helper()
 	e.Reset()
 	defer e.Reset()
-	p.host, p.stats = 0, ega.MultiPassStats{}
 	c, err := openContext()
 	if err != nil {
 		return nil, err
@@ -90,22 +100,18 @@ func (p *passRig) faulty(t *testing.T, e *emu.Emu, rows []uint64, call gputest.C
 	if call.Nth > 0 {
 		e.Fault(call.Name, call.Nth, code, false)
 	}
-	err = p.run(c, rows)
+	err = run(c)
 	made := e.Calls()
 	for name, n := range before {
 		made[name] -= n
 	}
 	calls = gputest.Calls(made)
 	err = errors.Join(err, c.Lost(), c.Close()) // lost it may be by the last calls, whose errors nobody needs
-	lost := errors.Is(err, cuda.ErrLost)
 	if n := cuda.LockedThreads(); n != 0 {
 		t.Errorf("%d threads are locked", n)
 	}
-	if leaks := e.Leaks(); !lost && len(leaks) > 0 { // what a lost context holds stays
+	if leaks := e.Leaks(); !errors.Is(err, cuda.ErrLost) && len(leaks) > 0 { // what a lost context holds stays
 		t.Errorf("%v: left are %q", err, leaks)
-	}
-	if !lost && p.host != 0 {
-		t.Errorf("%v: %d bytes are still drawn from the host's budget", err, p.host)
 	}
 	return calls, err
 }

@@ -11,7 +11,7 @@ import (
 
 // Finish is called when nothing more will be submitted. It waits until all tiles are combined and, if the device had no
 // room for all, until all rows have been placed. The result is the groups on the device, divided by the top bits
-// of their hash into 2^bits partitions, which are the caller's to close; or nil: all rows were given to Place. Its
+// of their hash into 2^bits partitions, which are the caller's to close; or nil, if there are no lists: all rows were given to Place. Its
 // error is the first that stopped the pass; then what was placed is not all.
 func (m *MultiPass) Finish(bits uint) (_ *Groups, err error) {
 	if bits > mostBits {
@@ -78,8 +78,17 @@ func (m *MultiPass) collect(t *cuda.Thread, stream *cuda.Stream, evicted bool, b
 		context: m.context, host: m.config.Host, table: table, view: m.kernels.view, order: kernels.NewEgaOrder(m.context),
 		row: m.plan.layout.RowBytes(), bits: bits, room: m.plan.beside(table.view.Slots), readers: m.config.Readers, readBytes: cuda.Size(m.config.ReadBytes),
 	}
+	if m.lists.any() {
+		if g.lists, err = m.lists.place(t, stream, table); err != nil {
+			return nil, errors.Join(err, g.Close())
+		}
+		g.room += m.lists.spare(&g.lists)
+	}
 	if err := g.place(t, stream); err != nil {
 		return nil, errors.Join(err, g.Close())
+	}
+	if m.lists.any() && !g.readable() {
+		return nil, errors.Join(fmt.Errorf("%w to read groups", ErrTooSmall), g.Close())
 	}
 	m.counts.end(g.Len(), !evicted && g.readable())
 	if m.counts.InCore {

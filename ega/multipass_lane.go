@@ -18,13 +18,15 @@ type tile struct {
 }
 
 // Words of a stage's facts: rows of the rest, their status, the groups of the table, if they were counted, why rows
-// could not be made, and how many rows and groups blocks have sent to the table, if they combined the tile's rows first.
+// could not be made, how many rows and groups blocks have sent to the table, if they combined the tile's rows first, and
+// whether the rows are not to be combined (listTile).
 const (
 	tileRest = iota
 	tileStatus
 	tileGroups
 	tileStop
 	tileSent
+	tileHold
 	tileFacts
 )
 

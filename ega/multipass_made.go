@@ -30,7 +30,8 @@ type MadeConfig struct {
 const MaxMadeRows = 1 << 24
 
 // SubmitMade hands in the first bytes of a slot, of which kernels are to make so many rows. It does not wait. An error is
-// that it is more than there is room for, or no rows; the slot is still the caller's then, and by is told nothing.
+// that it is more than there is room for, or no rows, or
+// ErrListsFull; the slot is still the caller's then, and by is told nothing.
 func (m *MultiPass) SubmitMade(s *streams.Slot, size, rows int, by Maker) error {
 	if size < 0 || size > m.plan.slot {
 		return fmt.Errorf("multi pass: %d bytes in a slot of %d", size, m.plan.slot)
@@ -38,7 +39,15 @@ func (m *MultiPass) SubmitMade(s *streams.Slot, size, rows int, by Maker) error 
 	if rows < 1 || rows > m.plan.made.Rows {
 		return fmt.Errorf("multi pass: a job that makes %d rows, where they may be 1 to %d", rows, m.plan.made.Rows)
 	}
-	m.pipeline.Submit(s, size, &madeTile{tile: tile{pass: m, rows: uint64(rows)}, by: by})
+	made := madeTile{tile: tile{pass: m, rows: uint64(rows)}, by: by}
+	switch {
+	case !m.lists.any():
+		m.pipeline.Submit(s, size, &made)
+	case !m.lists.admit(uint64(rows)):
+		return ErrListsFull
+	default:
+		m.pipeline.Submit(s, size, &listTile{made})
+	}
 	return nil
 }
 

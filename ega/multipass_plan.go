@@ -72,7 +72,9 @@ type passPlan struct {
 
 	device, stages cuda.Size // all of it; what all stages have
 	mostSlots      uint32    // that the table may have
-	whole          bool      // it has room for all groups that there can be
+	whole          bool      // it has room for all groups that there can be, or rows without a slot are declined
+	lists          bool      // there are lists
+	listed         uint64    // rows that may have values in them
 	slots          uint32    // that it has at first
 }
 
@@ -90,15 +92,17 @@ func planPass(c *MultiPassConfig) (passPlan, error) {
 	p.most = max(p.rows, p.made.Rows)
 	p.stages = stages * (passAligned(cuda.Size(p.slot)+passAlignment) + passAligned(p.scratch()+passAlignment))
 	least, pools := tableBytes(p.layout, passLeastSlots), cuda.Size(p.lanes)*(leastPool(p.layout, p.most)+leastSendBytes(p.layout))
-	if need := p.stages + max(least+pools, cuda.Size(float64(least)/passTableShare)+1); p.device < need {
+	need := p.stages + max(least+pools, cuda.Size(float64(least)/passTableShare)+1)
+	if p.device < need {
 		return p, &SmallError{Has: p.device, Need: need}
 	}
+	p.planLists(c, p.device-need)
 	rest := p.device - p.stages
 	most := func(share float64) uint32 {
 		return tableSlots(p.layout, min(rest-pools, cuda.Size(share*float64(rest))))
 	}
 	p.mostSlots = most(passTableShare)
-	if whole := most(wholeTableShare); c.Bound > 0 && float64(c.Bound) <= wholeLoad*float64(whole) {
+	if whole := most(wholeTableShare); p.lists || c.Bound > 0 && float64(c.Bound) <= wholeLoad*float64(whole) {
 		p.mostSlots, p.whole = whole, true
 	}
 	p.slots = min(passSlots, p.mostSlots)
@@ -107,6 +111,20 @@ func planPass(c *MultiPassConfig) (passPlan, error) {
 		p.slots = uint32(min(max(wanted, passLeastSlots), uint64(p.mostSlots)))
 	}
 	return p, nil
+}
+
+// planLists sets memory aside for lists: for as many rows as there will be, or as a part of what there is to spare has room for.
+func (p *passPlan) planLists(c *MultiPassConfig, spare cuda.Size) {
+	if p.lists = len(c.Lists) > 0; !p.lists {
+		return
+	}
+	each := listedBytes(p.layout, c.Lists)
+	aligned := 4 * cuda.Size(len(c.Lists)) * passAlignment // records, how many there are, values
+	p.listed = min(c.ListRows, mostListed, uint64(spare/listsShare/each))
+	if p.listed < uint64(p.made.Rows) && p.listed < c.ListRows {
+		p.listed = 0 // few jobs would find room
+	}
+	p.device -= min(cuda.Size(p.listed)*each+aligned, spare)
 }
 
 // scratch is the memory of a stage beside its input: room for the rest of a tile, or what a madeTile needs.

@@ -59,14 +59,19 @@ func (p *passTable) add(s *cuda.Stream, rows cuda.Span, n uint64, rest kernels.E
 	if p.table == nil {
 		return 0, errNoTable
 	}
+	return p.epoch, p.combine(s, rows, n, rest)
+}
+
+// combine is add by the road that is best now. The table's mutex is held.
+func (p *passTable) combine(s *cuda.Stream, rows cuda.Span, n uint64, rest kernels.EgaRest) error {
 	plan := p.table.k.planShared(p.estimate())
 	if !p.road.shares(plan) {
-		return p.epoch, p.table.add(s, rows, n, rest)
+		return p.table.add(s, rows, n, rest)
 	}
 	if !plan.crowded {
 		rest.Sent = 0 // nobody asks
 	}
-	return p.epoch, p.table.addShared(s, rows, n, plan, rest)
+	return p.table.addShared(s, rows, n, plan, rest)
 }
 
 // estimate is how many groups blocks have to expect: those that were seen, and as many more. The table's mutex is held.
@@ -157,9 +162,12 @@ func (p *passTable) settled(k *Kernels, s *cuda.Stream) (uint64, error) {
 }
 
 // freeze lets the table stay as it is. Rows look at fewer slots from now on: one whose group lies farther goes
-// to the rest although it is in the table, which is allowed (ONE-PLACE).
+// to the rest although it is in the table, which is allowed (ONE-PLACE). Where there are lists it would keep a whole job out.
 func (p *passTable) freeze() {
 	p.frozen = true
+	if p.plan.lists {
+		return
+	}
 	p.table.view.Probes = min(p.table.view.Probes, frozenProbes)
 }
 

@@ -85,6 +85,16 @@ func (d *deviceWords) slot(s *slot) (lack string) {
 		d.sum(ega.SumFine, s.hot)
 	case opTop:
 		d.top(s.hot, s.chain.n)
+	case opChain:
+		if !s.listed() {
+			return deviceLacks(s.op)
+		}
+		d.set(s.hot, ega.Or)
+		d.set(s.hot+1, ega.Or)
+		d.set(s.hot+2, ega.Add)
+		for i := range s.chain.coldWords() {
+			d.set(s.cold+i, ega.Or)
+		}
 	default:
 		return deviceLacks(s.op)
 	}
@@ -123,7 +133,7 @@ func deviceLacks(o op) string {
 	case opFirst, opLast, opArgMin, opArgMax: // several words, which change together
 		return "the device does not keep a value with its place"
 	}
-	return "the device keeps no lists of values"
+	return "of lists, the device keeps those of all values alone, and of at most 64 bits"
 }
 
 // callOf is the first call that uses a slot.

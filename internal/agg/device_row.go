@@ -96,6 +96,11 @@ func (l *Layout) DeviceRow() (row OneRow, why string) {
 			w := &row.Words[s.hot+k-l.base]
 			w.From, w.Arg, w.Times = source, s.x, s.y
 		}
+		if s.op == opChain { // of one entry, or of none
+			tail := s.hot + 2 - l.base
+			row.Words[tail].Constant = oneListed
+			row.Nulls = append(row.Nulls, RowNull{Arg: s.x, Word: tail, Add: ^oneListed + 1})
+		}
 	}
 	for i := range l.sets {
 		l.setNulls(&row, &l.sets[i])
@@ -132,17 +137,17 @@ func (s *slot) fromOne(t column.Type) []RowSource {
 		if t.Kind != column.Uint64 {
 			return []RowSource{FromValue}
 		}
-	case opTop:
-		return s.topOfOne(t)
+	case opTop, opChain:
+		return s.keyOfOne(t)
 	default:
 		return s.sumOfOne()
 	}
 	return nil
 }
 
-// topOfOne is fromOne of the best key, which begins with what any key replaces or equals; keys of the greatest
-// values are complements.
-func (s *slot) topOfOne(t column.Type) []RowSource {
+// keyOfOne is fromOne of the best key, which begins with what any key replaces or equals, or of the only key of a chain; keys of the
+// greatest values are complements.
+func (s *slot) keyOfOne(t column.Type) []RowSource {
 	greatest := s.chain.keep == keepGreatest
 	switch {
 	case t.Kind == column.Uint64:

@@ -157,14 +157,14 @@ func TestDeviceRow(t *testing.T) {
 // rowNames are the aggregates whose rows follow from values, for some types.
 var rowNames = []string{
 	"count", "sum", "mean", "min", "max", "bool_and", "bool_or", "bit_and", "bit_or", "bit_xor", "var_samp", "stddev_pop", "corr", "covar_pop",
-	"skewness", "kurtosis", "min 2", "max 3",
+	"skewness", "kurtosis", "min 2", "max 3", "median", "quantile_disc", "mad",
 }
 
 // lacksRow reports whether the row of an aggregate does not follow from values of these types: of extremes that are keys, and
 // of exact products that may have more than 64 bits.
 func lacksRow(name string, types []column.Type) bool {
 	switch name {
-	case "min", "max", "min 2", "max 3":
+	case "min", "max", "min 2", "max 3", "median", "quantile_disc", "mad":
 		return types[0].Kind == column.Uint64
 	case "var_samp", "stddev_pop", "corr", "covar_pop":
 		return !slices.ContainsFunc(types, column.Type.IsFloat) && slices.ContainsFunc(types, func(t column.Type) bool { return !fitsInt32(t) })
@@ -187,6 +187,9 @@ func makeSingle(t *testing.T, d *testData) map[string]bool {
 			function, n, several := strings.Cut(name, " ")
 			if several {
 				c.Params = theBest(int(n[0] - '0'))
+			}
+			if name == "quantile_disc" {
+				c.Params = []column.Value{{Type: column.Type{Kind: column.Float64}, Float: 0.3}}
 			}
 			if c.Func, _, err = Resolve(function, c.Types, c.Params); err != nil {
 				continue
@@ -221,7 +224,7 @@ func TestDeviceRowLacks(t *testing.T) {
 		{"var_pop", []int{u64}, "var_pop(uint64): the device makes no states of it from values"},
 		{"corr", []int{i32, u64}, "corr(int32, uint64): the device makes no states of it from values"},
 		{"min", []int{u64}, "min(uint64): the device makes no states of it from values"},
-		{"median", []int{i32}, "median(int32): the device keeps no lists of values"},
+		{"median", []int{u64}, "median(uint64): the device makes no states of it from values"},
 	} {
 		calls := []Call{callOf(t, d, "sum", i32), callOf(t, d, x.name, x.args...)}
 		if row, why := Compile(calls, testBase, Options{MaxRows: -1}).DeviceRow(); row.Words != nil || why != x.want {

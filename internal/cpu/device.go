@@ -3,6 +3,7 @@ package cpu
 import (
 	"context"
 
+	"github.com/gagg-dev/gagg/internal/arena"
 	"github.com/gagg-dev/gagg/merge"
 )
 
@@ -13,8 +14,8 @@ import (
 type Resident interface {
 	// Read calls emit with the groups of partition p, in pieces that follow each
 	// other in order of hash; each piece is in order too, or nearly so. It is valid
-	// until emit returns.
-	Read(p int, emit func(rows []uint64) error) error
+	// until emit returns. What rows refer to is put into values.
+	Read(p int, values *arena.Arena, emit func(rows []uint64) error) error
 	Close() error
 }
 
@@ -39,8 +40,9 @@ const DefaultPassLeast = 16 << 10
 // readResident emits the groups of partitions that the device holds.
 func (m *Merger) readResident(p merge.Range) error {
 	m.out.begin()
+	m.store.arena.Reset()
 	for n := range p.N {
-		if err := m.resident.Read(p.First+n, m.emitNearly); err != nil {
+		if err := m.resident.Read(p.First+n, m.store.arena, m.emitNearly); err != nil {
 			return err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gagg-dev/gagg/feedback"
 	"github.com/gagg-dev/gagg/internal/agg"
+	"github.com/gagg-dev/gagg/internal/arena"
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/key"
 	"github.com/gagg-dev/gagg/merge"
@@ -108,8 +109,8 @@ type counted struct {
 	cfg *Config
 }
 
-func (c counted) Read(p int, emit func([]uint64) error) error {
-	return c.pieces.Read(p, func(rows []uint64) error {
+func (c counted) Read(p int, _ *arena.Arena, emit func([]uint64) error) error {
+	return c.pieces.Read(p, nil, func(rows []uint64) error {
 		if c.cfg.StandFor(rows) != int64(len(rows)/c.cfg.Stride) {
 			return errFake
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/gagg-dev/gagg/feedback"
+	"github.com/gagg-dev/gagg/internal/arena"
 	"github.com/gagg-dev/gagg/merge"
 	"github.com/gagg-dev/gagg/partition"
 )
@@ -88,7 +89,7 @@ type pieces [][]uint64
 
 func (p pieces) Close() error { return nil }
 
-func (p pieces) Read(_ int, emit func([]uint64) error) error {
+func (p pieces) Read(_ int, _ *arena.Arena, emit func([]uint64) error) error {
 	for _, rows := range p {
 		if err := emit(rows); err != nil {
 			return err

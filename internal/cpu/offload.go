@@ -9,8 +9,10 @@ import (
 //
 // A device takes whole rows, which it combines word by word: those without a
 // long string in their key, since it does not know the bytes that a ref stands
-// for. A query has an Offload only if its states have no refs, can be combined like that,
+// for. A query has an Offload only if its states can be combined like that,
 // and count their rows, so that it can be told whether all of them come back.
+// Where states have refs, to lists of values, it takes no rows, but parcels, of
+// which it makes rows whose lists are its own.
 //
 // DEVICE-DISJOINT: the key of a row with a long string is never the key of a row
 // without one. So groups on the device and groups in buckets are different
@@ -71,6 +73,8 @@ func (w *Worker) outgoingRows(n int) ([]uint64, error) {
 		return nil, nil
 	case w.encoder.HasLong():
 		w.cfg.long.Store(true)
+		return nil, nil
+	case w.cfg.States.HasRefs():
 		return nil, nil
 	}
 	rows, err := w.take(n)
@@ -134,7 +138,7 @@ func (w *Worker) release() {
 // put gives rows, whose hashes have been noted, to the device as far as it takes them, and
 // places the others.
 func (w *Worker) put(rows []uint64) error {
-	if w.cfg.Offload == nil {
+	if w.cfg.Offload == nil || w.cfg.States.HasRefs() {
 		w.openBuckets()
 		return w.store.place(rows)
 	}
@@ -208,8 +212,10 @@ func (w *Worker) handOver() error {
 	if w.cfg.Offload == nil {
 		return nil
 	}
-	if err := w.drain(); err != nil {
-		return err
+	if !w.cfg.States.HasRefs() {
+		if err := w.drain(); err != nil {
+			return err
+		}
 	}
 	return w.submit()
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gagg-dev/gagg/feedback"
+	"github.com/gagg-dev/gagg/internal/arena"
 	"github.com/gagg-dev/gagg/internal/key"
 )
 
@@ -112,7 +113,7 @@ func (t *fakeTile) Release() {
 type fakeResident struct{ partitions [][]uint64 }
 
 func (r fakeResident) Close() error { return nil }
-func (r fakeResident) Read(p int, emit func([]uint64) error) error {
+func (r fakeResident) Read(p int, _ *arena.Arena, emit func([]uint64) error) error {
 	if len(r.partitions[p]) == 0 {
 		return nil
 	}

@@ -1,6 +1,9 @@
 package cpu
 
-import "github.com/gagg-dev/gagg/partition"
+import (
+	"github.com/gagg-dev/gagg/internal/arena"
+	"github.com/gagg-dev/gagg/partition"
+)
 
 // Placer takes the rows that the device has no room for into buckets of its own. One
 // goroutine at a time uses it.
@@ -46,6 +49,9 @@ func (p *Placer) Reserve(all *Aside) (err error) {
 	}
 	return err
 }
+
+// Values is where what its rows refer to is put.
+func (p *Placer) Values() *arena.Arena { return p.store.arena }
 
 // Rows is how many rows it has taken.
 func (p *Placer) Rows() int64 { return p.store.placed }

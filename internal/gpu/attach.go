@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/internal/arena"
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
@@ -20,7 +21,7 @@ func (d *Devices) Attach(m *cpu.Merger) error {
 		if err != nil {
 			return failed(d.context, err)
 		}
-		m.Device(&resident{r, d}, nil)
+		m.Device(&resident{r, d, d.newLists(r)}, nil)
 	case d.second:
 		if len(d.kept.list) > 0 {
 			m.Keep(&d.kept)
@@ -37,14 +38,19 @@ func (d *Devices) Attach(m *cpu.Merger) error {
 // resident reads the groups of a device and counts what they stand for.
 type resident struct {
 	*ega.GroupReader
-	d *Devices
+	d     *Devices
+	lists *lists
 }
 
-func (r *resident) Read(p int, emit func(rows []uint64) error) error {
+func (r *resident) Read(p int, values *arena.Arena, emit func(rows []uint64) error) error {
 	d, stands := r.d, int64(0)
 	var sink error // of emit: no failure of the device
 	err := r.GroupReader.Read(p, func(rows []uint64) error {
 		stands += d.config.CPU.StandFor(rows)
+		rows, err := r.lists.fill(rows, values)
+		if err != nil || len(rows) == 0 {
+			return err
+		}
 		sink = emit(rows)
 		return sink
 	})

@@ -33,6 +33,9 @@
 //     pages of each placer. So rows can leave the device, to disk if need be, whoever has the other memory. Rows that
 //     stay in pinned memory have a part of the share at most. It is as large as is of use, and given back when rows leave no more.
 //
+// Where groups have lists of values (ega.List), devices get parcels alone: rows of workers refer to values of theirs, and stay with them. All
+// groups stay on the device until they are read, or go to placers as a whole, and what is read becomes chains in the memory of who reads it.
+//
 // Two kinds of errors come out of here: those of devices, and those of the host while it takes
 // rows back (out of memory, a full disk), which pass through as they are.
 package gpu

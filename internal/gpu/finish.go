@@ -41,6 +41,7 @@ func (t *tally) check() error {
 // Finish ends the first pass: after it the rows of each group are in one place. mergers is how many
 // goroutines will call Attach at most.
 func (d *Devices) Finish(g *cpu.Groups, mergers int) error {
+	d.liftLists() // the arenas take it
 	if g.Sent == 0 {
 		return nil
 	}
@@ -134,8 +135,16 @@ func (p *pass) evictTo(placer int, g *ega.Groups, partitions int, next, done *at
 		return err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
+	lists := p.devices.newLists(r)
+	place := func(rows []uint64) error {
+		rows, err := lists.fill(rows, p.placers[placer].Values())
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		return p.place(placer, rows)
+	}
 	for n := next.Add(1) - 1; n < int64(partitions); n = next.Add(1) - 1 {
-		if err := r.Read(int(n), func(rows []uint64) error { return p.place(placer, rows) }); err != nil {
+		if err := r.Read(int(n), place); err != nil {
 			return err
 		}
 		done.Add(1)
@@ -177,9 +186,9 @@ func (d *Devices) toBuckets(g *cpu.Groups) error {
 }
 
 // gains reports whether aggregating partitions on devices is worth the way there: where hardly two rows make a group, as far
-// as the tables of the first passes tell, the CPU has done it sooner. Beside rows with long strings they can do none.
+// as the tables of the first passes tell, the CPU has done it sooner. Beside rows with long strings, or with lists, they can do none.
 func (d *Devices) gains() bool {
-	if d.config.CPU.Long() {
+	if d.config.CPU.Long() || len(d.config.Lists) > 0 {
 		return false
 	}
 	rows, groups := uint64(0), uint64(0)

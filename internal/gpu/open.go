@@ -29,7 +29,12 @@ type Config struct {
 	// Early is the most bytes of host memory for rows that are packed before devices are ready.
 	Early int64
 
-	Layout  ega.Layout          // of rows
+	Layout ega.Layout // of rows
+	Lists  []ega.List // of the layout: of rows that devices make alone, since those of workers refer to theirs
+
+	// ListsAside is the host's memory for the values of lists, until they come back; may be nil.
+	ListsAside *cpu.Aside
+
 	CPU     *cpu.Config         // of the run
 	Memory  int64               // the most bytes of each device; 0: nine tenths of what is free
 	Streams int                 // of each device; 0: chosen
@@ -214,6 +219,7 @@ func (d *Devices) Void() error {
 }
 
 func (d *Devices) close() error {
+	d.liftLists()
 	d.early.movers.Wait()
 	d.early.close()
 	err := errors.Join(d.kept.close(), d.closing(d.context, d.outcome.close()))

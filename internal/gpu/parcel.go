@@ -2,9 +2,11 @@ package gpu
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"sync"
 
+	"github.com/gagg-dev/gagg/ega"
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/decode"
@@ -219,11 +221,14 @@ func (j *job) Make(s *cuda.Stream, in, rows, work, stop cuda.Span) error {
 
 // Settled notes what became of them.
 func (j *job) Settled(stop uint64) {
-	if stop != 0 {
+	switch stop {
+	case 0:
+		j.of.parcels.take(j.Parcel)
+	case ega.StopFull:
+		j.of.decline(j.Parcel, tooSmall)
+	default:
 		j.of.decline(j.Parcel, decode.Reason(stop))
-		return
 	}
-	j.of.parcels.take(j.Parcel)
 }
 
 // SubmitParcel has the device make the rows of a parcel in the slot.
@@ -246,7 +251,13 @@ func (t *tile) submit(of *decode.Parcel, memory []byte) error {
 	if memory != nil {
 		copy(t.Bytes(), memory[:of.Size()])
 	}
-	return failed(p.context, p.SubmitMade(t.slot, of.Size(), of.Rows(), &job{Parcel: of, of: p.devices, pass: p}))
+	err := p.SubmitMade(t.slot, of.Size(), of.Rows(), &job{Parcel: of, of: p.devices, pass: p})
+	if errors.Is(err, ega.ErrListsFull) {
+		t.Release()
+		p.devices.decline(of, tooSmall)
+		return nil
+	}
+	return failed(p.context, err)
 }
 
 // Bytes is the memory for a parcel; none if the device takes none.

@@ -2,6 +2,7 @@ package gpu
 
 import (
 	"errors"
+	"math"
 	"sync"
 	"time"
 
@@ -66,7 +67,9 @@ func (p *pass) plan(share *hostShare) ega.MultiPassConfig {
 		Slots: slots, SlotBytes: bytes,
 		Groups: groupsOf(host), Bound: boundOf(host), Place: p.place, Readers: host.Threads, Timed: true,
 	}
-	if d.config.Keep > 0 {
+	if len(d.config.Lists) > 0 {
+		config.Lists, config.ListRows = d.config.Lists, rowsOf(host)
+	} else if d.config.Keep > 0 {
 		config.Keep, config.KeepPays = share.keep(d.config.Keep/int64(len(d.contexts))), p.keepPays
 	}
 	p.planDecoding(&config, share)
@@ -78,7 +81,7 @@ func (p *pass) plan(share *hostShare) ega.MultiPassConfig {
 // does not have them in its cache compiles each for some 100 ms. Whoever needs one waits for that one, tries
 // again should it have failed, and tells.
 func (p *pass) load() {
-	kernels := ega.PassKernels(p.context, &p.devices.config.Layout)
+	kernels := ega.PassKernels(p.context, &p.devices.config.Layout, len(p.devices.config.Lists) > 0)
 	if p.devices.config.Decode.Plan != nil {
 		kernels = append(decode.NewKernels(p.context).Parts(), kernels...)
 	}
@@ -116,6 +119,14 @@ func groupsOf(c *cpu.Config) uint64 {
 		return 0
 	}
 	return uint64(c.AtMost)
+}
+
+// rowsOf is how many rows there are at most.
+func rowsOf(c *cpu.Config) uint64 {
+	if c.Rows < 0 {
+		return math.MaxUint64
+	}
+	return uint64(c.Rows)
 }
 
 // boundOf is how many groups there can be at most; 0: nobody knows.

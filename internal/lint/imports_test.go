@@ -47,7 +47,7 @@ var allowed = map[string][]string{
 	"internal/decode": {"internal/column", "internal/cuda", "internal/kernels", "internal/parcel", "internal/parquetio"},
 	"internal/gpu": {
 		"ega", "feedback", "merge", "streams", "internal/cpu", "internal/cuda", "internal/decode", "internal/hostmem", "internal/key",
-		"internal/parcel",
+		"internal/arena", "internal/parcel",
 	},
 
 	"gpumem":           {"internal/cuda", "internal/kernels"},

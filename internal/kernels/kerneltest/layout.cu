@@ -4,6 +4,7 @@
 #include "../ega.cuh"
 #include "../ega_buckets.cuh"
 #include "../ega_gather.cuh"
+#include "../ega_lists.cuh"
 #include "../ega_scatter.cuh"
 #include "../ega_scatter_chain.cuh"
 #include "../ega_table.cuh"
@@ -48,6 +49,17 @@ extern "C" __global__ void layout_report(uint32_t* out) {
   *out++ = sizeof(EgaScan);
   *out++ = __builtin_offsetof(EgaScan, tiles);
   *out++ = __builtin_offsetof(EgaScan, total);
+  *out++ = sizeof(EgaClaim);
+  *out++ = __builtin_offsetof(EgaClaim, missing);
+  *out++ = __builtin_offsetof(EgaClaim, hold);
+  *out++ = __builtin_offsetof(EgaClaim, stop);
+  *out++ = sizeof(EgaList);
+  *out++ = __builtin_offsetof(EgaList, records);
+  *out++ = __builtin_offsetof(EgaList, noted);
+  *out++ = __builtin_offsetof(EgaList, unit);
+  *out++ = __builtin_offsetof(EgaList, value);
+  *out++ = __builtin_offsetof(EgaList, next);
+  *out++ = __builtin_offsetof(EgaList, count);
   *out++ = sizeof(ScatterLevel);
   *out++ = __builtin_offsetof(ScatterLevel, rows);
   *out++ = __builtin_offsetof(ScatterLevel, from);

@@ -16,6 +16,8 @@ var sharedStructs = []reflect.Type{
 	reflect.TypeFor[kernels.EgaBuckets](),
 	reflect.TypeFor[kernels.EgaDense](),
 	reflect.TypeFor[kernels.EgaScan](),
+	reflect.TypeFor[kernels.EgaClaim](),
+	reflect.TypeFor[kernels.EgaList](),
 	reflect.TypeFor[kernels.ScatterLevel](),
 	reflect.TypeFor[kernels.ScatterRows](),
 	reflect.TypeFor[kernels.ScatterChains](),

@@ -1,0 +1,45 @@
+package agg
+
+import (
+	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/internal/arena"
+)
+
+// A chain of all values, of one word each, is a list of a device (ega.List). A row of one input row has a chain of one
+// entry, which stands in the row, and the tails of such rows add up. What comes back says where the values of
+// a group lie among those of all: they become a chain as they arrive.
+
+// oneListed is the tail of a chain of one entry.
+const oneListed uint64 = countOne | chainInline
+
+// listed reports whether the chain of s may be a list of a device.
+func (s *slot) listed() bool { return s.chain.keep == keepAll && s.chain.words == 1 }
+
+// DeviceLists is the chains of a layout that a device takes (DeviceOps), as lists of it.
+func (l *Layout) DeviceLists() (lists []ega.List) {
+	for _, i := range l.chains {
+		word := l.slots[i].hot - l.base
+		lists = append(lists, ega.List{Value: word, Next: word + 1, Count: word + 2, Unit: oneListed})
+	}
+	return lists
+}
+
+// TakeList says what the row of a group that a device gave back tells of a list: the number of the group's first value among
+// those of all groups, and how many it has. The chain is empty then.
+func (l *Layout) TakeList(row []uint64, list int) (first, n uint64) {
+	k := linkOf(&l.slots[l.chains[list]], row)
+	first, n = *k.head(), *k.tail()/oneListed
+	*k.head(), *k.slot(), *k.tail() = 0, 0, 0
+	return first, n
+}
+
+// AppendList appends values of a list to the chain of a group, in a.
+func (l *Layout) AppendList(row []uint64, list int, values []uint64, a *arena.Arena) {
+	k := linkOf(&l.slots[l.chains[list]], row)
+	if len(values) == 1 && *k.tail() == 0 {
+		*k.head(), *k.tail() = values[0], oneListed
+		return
+	}
+	copy(l.place(k, a, len(values), len(values)), values)
+	*k.tail() += uint64(len(values)) * countOne
+}

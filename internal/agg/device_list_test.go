@@ -1,0 +1,90 @@
+package agg
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/internal/arena"
+	"github.com/gagg-dev/gagg/internal/column"
+)
+
+// What a device makes of rows of one entry, and gives back in any order and in pieces, has the results of Update: alone, and
+// combined with what the CPU made of other rows.
+func TestDeviceLists(t *testing.T) {
+	rng, listed := testRand(), 0
+	tables(t, deviceGenerators, func(t *testing.T, d *testData) {
+		for range 6 {
+			l := Compile(listCalls(rng, d), testBase, Options{MaxRows: -1, Device: true})
+			row, why := l.DeviceRow()
+			if why != "" {
+				continue
+			}
+			listed += len(l.DeviceLists())
+			here := rng.IntN(len(d.gids) + 1)
+			all := rng.Perm(len(d.gids))
+			w := newWorker(l, &arena.Arenas{})
+			w.update(d, all[:here])
+			back := listsBack(l, row, d, all[here:], w, rng)
+			back.merge(w, rng)
+			agree(t, l, d, back)
+		}
+	})
+	if listed < 20 {
+		t.Errorf("only %d lists were tried", listed)
+	}
+}
+
+// listCalls are medians and the like of one or two columns, and a sum.
+func listCalls(rng *rand.Rand, d *testData) (calls []Call) {
+	for _, name := range []string{"median", "mad", "sum", "median"} {
+		arg := rng.IntN(len(d.args))
+		c := Call{Args: []int{arg}, Types: []column.Type{d.args[arg][0].Type}}
+		if f, _, err := Resolve(name, c.Types, nil); err == nil {
+			c.Func = f
+			calls = append(calls, c)
+		}
+	}
+	return calls
+}
+
+// listsBack is the groups of rows as a device gives them back, in a worker beside w.
+func listsBack(l *Layout, row OneRow, d *testData, rows []int, w *worker, rng *rand.Rand) *worker {
+	back := newWorker(l, w.t.Arena.Registry())
+	var made []uint64
+	for _, r := range rows {
+		key := []uint64{uint64(d.gids[r]), 0}
+		made = append(append(append(made, ega.HashOf(key)), key...), madeRow(row, d, r)...)
+	}
+	ops, mates, _ := l.DeviceOps()
+	layout := deviceLayout(ops, mates)
+	groups := ega.Combine(&layout, made)
+	lists := l.DeviceLists()
+	values := make([][]uint64, len(lists)) // of all groups
+	for g := 0; g < len(groups); g += layout.Stride() {
+		for i, list := range lists {
+			var own []uint64
+			for r := range slices.Chunk(made, layout.Stride()) {
+				if r[1] == groups[g+1] && r[testBase+list.Count] != 0 {
+					own = append(own, r[testBase+list.Value])
+				}
+			}
+			groups[g+testBase+list.Value] = uint64(len(values[i]))
+			values[i] = append(values[i], own...)
+		}
+	}
+	for g := range slices.Chunk(groups, layout.Stride()) {
+		id, _ := back.group(uint32(g[1]))
+		copy(back.row(id), g)
+		for i := range lists {
+			first, n := l.TakeList(back.row(id), i)
+			for left := values[i][first : first+n]; len(left) > 0; {
+				some := 1 + rng.IntN(len(left))
+				l.AppendList(back.row(id), i, left[:some], back.t.Arena)
+				left = left[some:]
+			}
+		}
+	}
+	return back
+}

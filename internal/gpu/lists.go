@@ -1,0 +1,106 @@
+package gpu
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/internal/arena"
+	"github.com/gagg-dev/gagg/internal/cpu"
+)
+
+// lists gives the groups that a reader reads their lists of values.
+type lists struct {
+	host   *cpu.Config
+	reader *ega.GroupReader
+	n      int // lists of a group
+	spans  []span
+}
+
+// span is the values of a group.
+type span struct {
+	first, n uint64
+	row      []uint64
+}
+
+// liftLists gives back the memory that is set aside for values.
+func (d *Devices) liftLists() {
+	if d.config.ListsAside != nil {
+		d.config.ListsAside.Close()
+	}
+}
+
+func (d *Devices) newLists(r *ega.GroupReader) *lists {
+	return &lists{host: d.config.CPU, reader: r, n: len(d.config.Lists)}
+}
+
+// fill puts the values of groups into their chains, in to. Groups of no rows, which devices have of jobs that they declined
+// (ega.StopFull), are left out of what it returns.
+func (l *lists) fill(rows []uint64, to *arena.Arena) ([]uint64, error) {
+	if l.n == 0 {
+		return rows, nil
+	}
+	rows = l.withRows(rows)
+	for list := range l.n {
+		l.take(rows, list)
+		for left := l.spans; len(left) > 0; {
+			n := sideBySide(left)
+			if err := l.read(list, left[:n], to); err != nil {
+				return nil, err
+			}
+			left = left[n:]
+		}
+	}
+	return rows, nil
+}
+
+// withRows is the groups that have rows.
+func (l *lists) withRows(rows []uint64) []uint64 {
+	kept, stride := rows[:0], l.host.Stride
+	for ; len(rows) > 0; rows = rows[stride:] {
+		if row := rows[:stride]; l.host.States.Rows(row) > 0 {
+			kept = append(kept, row...)
+		}
+	}
+	return kept
+}
+
+// take makes spans those of a list that have values, in the order in which these lie on the device.
+func (l *lists) take(rows []uint64, list int) {
+	l.spans = l.spans[:0]
+	for row := range slices.Chunk(rows, l.host.Stride) {
+		if first, n := l.host.States.TakeList(row, list); n > 0 {
+			l.spans = append(l.spans, span{first, n, row})
+		}
+	}
+	slices.SortFunc(l.spans, func(a, b span) int { return cmp.Compare(a.first, b.first) })
+}
+
+// sideBySide is how many of the spans have no gap between them.
+func sideBySide(spans []span) int {
+	n := 1
+	for n < len(spans) && spans[n].first == spans[n-1].first+spans[n-1].n {
+		n++
+	}
+	return n
+}
+
+// read appends the values of spans that lie side by side.
+func (l *lists) read(list int, spans []span, to *arena.Arena) error {
+	last := spans[len(spans)-1]
+	return l.reader.Values(list, spans[0].first, last.first+last.n-spans[0].first, func(values []uint64) error {
+		for len(values) > 0 {
+			s := &spans[0]
+			n := min(s.n, uint64(len(values)))
+			l.host.States.AppendList(s.row, list, values[:n], to)
+			values = values[n:]
+			if s.n -= n; s.n == 0 {
+				spans = spans[1:]
+			}
+		}
+		if err := to.Reserve(0); err != nil { // what it took was more than there is
+			return &placeError{&cpu.RefusedError{Err: err}}
+		}
+		return nil
+	})
+}
