@@ -1,9 +1,11 @@
 package gagg
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
+	"sync"
 
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
@@ -48,19 +50,22 @@ func OpenGPUs(ctx context.Context, device string) (*GPUs, error) {
 	}
 }
 
-// open opens the devices of a demand.
+// open opens the devices of a demand, all at the same time.
 func (d demand) open() (*GPUs, error) {
 	driver, numbers, err := d.find()
 	if err != nil {
 		return nil, err
 	}
-	g := &GPUs{numbers: numbers}
-	for _, n := range g.numbers {
-		c, err := driver.Context(n)
-		if err != nil {
-			return nil, errors.Join(err, g.Close())
-		}
-		g.contexts = append(g.contexts, c)
+	g := &GPUs{numbers: numbers, contexts: make([]*cuda.Context, len(numbers))}
+	errs := make([]error, len(numbers))
+	var all sync.WaitGroup
+	for i, n := range numbers {
+		all.Go(func() { g.contexts[i], errs[i] = driver.Context(n) })
+	}
+	all.Wait()
+	if err := cmp.Or(errs...); err != nil {
+		g.contexts = slices.DeleteFunc(g.contexts, func(c *cuda.Context) bool { return c == nil })
+		return nil, errors.Join(err, g.Close())
 	}
 	return g, nil
 }

@@ -3,15 +3,19 @@ package gagg_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/gagg-dev/gagg"
+	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/datagen"
 	"github.com/gagg-dev/gagg/internal/gputest"
 	"github.com/gagg-dev/gagg/internal/hostmem"
 )
@@ -153,6 +157,58 @@ func TestDeviceRunsAtOnce(t *testing.T) {
 	}
 	runs.Wait()
 	check()
+}
+
+// The groups of several devices meet on the first one, unless it has no room for them or they have lists; whoever's they are, they
+// are put out once.
+func TestDeviceGroupsMeet(t *testing.T) {
+	gputest.Need(t, 2)
+	gagg.SetPassLeast(t, 1)
+	gagg.SetBucketGain(t, 0)
+	tr := &trial{table: datagen.New(datagen.Spec{Rows: 12_000, Columns: []datagen.Column{
+		{Name: "k", Type: column.Type{Kind: column.Int64}, Distinct: 9000}, {Name: "i", Type: column.Type{Kind: column.Int32}},
+	}})}
+	for _, x := range []struct {
+		name   string
+		agg    string
+		device string
+		memory int64
+		meet   []bool // what may be
+	}{
+		{"room", "sum(i)", "0,1", 32 << 20, []bool{true}},
+		{"in another order", "sum(i)", "1,0", 32 << 20, []bool{true}},
+		{"room for few", "sum(i)", "0,1", tinyDevice, []bool{false}},
+		{"lists", "median(i)", "0,1", 48 << 20, []bool{false, true}}, // one of them may have all rows,
+	} {
+		for _, o := range []gagg.Options{{}, {NoGPUDecoding: x.agg != "median(i)"}} {
+			q := gagg.Query{From: parquetAs(datagen.Layout{RowGroup: 500})(t, tr), By: []string{"k"}, Aggs: exprs("count(*)", x.agg)}
+			o.Device, o.GPUMemory, o.Threads, o.Streams = x.device, x.memory, 3, 1
+			want := mustAnswer(t, q, gagg.Options{Device: "cpu"})
+			check := settled(t)
+			rows, err := gagg.Run(t.Context(), q, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for rows.Next() {
+				got = append(got, linesOf(rows.Record().Columns())...)
+			}
+			stats := rows.Stats()
+			rows.Release()
+			if rows.Err() != nil || !slices.Equal(got, want) {
+				t.Errorf("%s: %d rows, %d wanted, or others; %v", x.name, len(got), len(want), rows.Err())
+			}
+			d := stats.Devices
+			if len(d) != 2 || d[0].Rows+d[1].Rows == 0 || d[0].Rows+d[1].Rows > 12_000 {
+				t.Fatalf("%s: %+v", x.name, d)
+			}
+			first := &d[slices.IndexFunc(d, func(s gagg.DeviceStats) bool { return strings.HasPrefix(x.device, fmt.Sprint(s.Number)) })]
+			if met := first.InCore && first.Groups == int64(len(want)); !slices.Contains(x.meet, met) {
+				t.Errorf("%s: the groups meet on a device: %t\n%+v", x.name, met, d)
+			}
+			check()
+		}
+	}
 }
 
 // Rows that have left a device come back to it if that gains something, else the CPU aggregates them.

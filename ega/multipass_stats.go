@@ -89,6 +89,17 @@ func (m *MultiPass) TableGroups() (groups uint64, err error) {
 	return groups, nil
 }
 
+// HasRoom reports whether the table may be expected to have room for so many more groups, before Finish. It waits as TableGroups does.
+func (m *MultiPass) HasRoom(groups uint64) (bool, error) {
+	has, err := m.TableGroups()
+	if err != nil {
+		return false, err
+	}
+	m.table.mu.RLock()
+	defer m.table.mu.RUnlock()
+	return !m.table.frozen && float64(has+groups) <= tableLoad*float64(m.plan.mostSlots), nil
+}
+
 // Stats may be called at any time, until Close too.
 func (m *MultiPass) Stats() MultiPassStats {
 	m.counts.mu.Lock()

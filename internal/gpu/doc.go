@@ -11,8 +11,8 @@
 //     memory, or go to placers, which are buckets on the host. Where the query allows it, workers do not make rows, but read
 //     column chunks into that memory as they lie in their files: a parcel (package decode), of which the device
 //     makes the rows. Units that it cannot decode are declined, and read by workers.
-//  3. Finish brings the rows of each group to one place. They stay on the device if there is
-//     one, it has room for all, and no worker has kept rows. Else all rows go to buckets, or
+//  3. Finish brings the rows of each group to one place. They stay on a device if it has room for all, of other devices
+//     too, which move theirs to it, and no worker has kept rows. Else all rows go to buckets, or
 //     stay in pinned memory until devices aggregate them.
 //  4. While the result is made, partition by partition, goroutines read the groups of the device
 //     ([Devices.Attach], cpu.Resident) or have buckets aggregated on devices, which are spread over

@@ -3,7 +3,6 @@ package gpu
 import (
 	"errors"
 	"fmt"
-	"sync"
 	"sync/atomic"
 
 	"github.com/gagg-dev/gagg/ega"
@@ -47,23 +46,29 @@ func (d *Devices) Finish(g *cpu.Groups, mergers int) error {
 	}
 	d.mergers, d.rows.want = mergers, g.Sent
 	bits := g.Buckets[0].Bits()
-	stays := len(d.passes) == 1 && g.Resident() == 0
-	groups, errs := make([]*ega.Groups, len(d.passes)), make([]error, len(d.passes))
-	var all sync.WaitGroup
-	for i, p := range d.passes {
-		all.Go(func() { groups[i], errs[i] = p.finish(bits, stays) })
+	stays := g.Resident() == 0
+	if len(d.passes) > 1 {
+		joined, err := d.joinAll(bits, stays)
+		if err != nil {
+			return err
+		}
+		stays = stays && joined
 	}
-	all.Wait()
-	if err := errors.Join(errs...); err != nil {
+	first := d.passes[0]
+	groups, err := first.finish(bits, stays)
+	switch {
+	case err != nil:
 		return err
+	case groups == nil:
+		return d.toBuckets(g)
 	}
-	if p := d.passes[0]; groups[0] != nil {
-		d.groups, d.context = groups[0], p.context
-		d.rows.left.Store(1 << bits)
+	d.groups, d.context = groups, first.context
+	d.rows.left.Store(1 << bits)
+	for _, p := range d.passes {
 		p.closeEarly()
-		return p.closePlacers() // which have no rows, and memory set aside
+		err = errors.Join(err, p.closePlacers()) // which have no rows, and memory set aside
 	}
-	return d.toBuckets(g)
+	return err
 }
 
 // finish ends the pass. Its groups stay on the device if stays says so and nobody has a part of them, else placers have them.
@@ -77,6 +82,7 @@ func (p *pass) finish(bits uint, stays bool) (groups *ega.Groups, err error) {
 	}
 	if err == nil {
 		p.first = p.Stats()
+		p.first.Rows -= p.joined.Load()
 	}
 	return groups, failed(p.context, err)
 }
@@ -112,44 +118,18 @@ func (p *pass) placed() (n int64) {
 	return n
 }
 
-// evict places all groups of a device in buckets. Each placer has a reader of its own, or as many as there is memory for.
+// evict places all groups of a device in buckets. Each placer has a reader of its own.
 func (p *pass) evict(g *ega.Groups, partitions int) error {
-	var next, done atomic.Int64
-	errs := make([]error, len(p.placers))
-	var all sync.WaitGroup
-	for placer := range p.placers {
-		all.Go(func() { errs[placer] = p.evictTo(placer, g, partitions, &next, &done) })
-	}
-	all.Wait()
-	if done.Load() == int64(partitions) {
-		return nil
-	}
-	return errors.Join(errs...)
-}
-
-// evictTo has a placer take the groups of partitions, of which next is the next that nobody reads, until there are no more.
-func (p *pass) evictTo(placer int, g *ega.Groups, partitions int, next, done *atomic.Int64) (err error) {
-	defer cpu.Recovered(&err)
-	r, err := g.Reader()
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, r.Close()) }()
-	lists := p.devices.newLists(r)
-	place := func(rows []uint64) error {
-		rows, err := lists.fill(rows, p.placers[placer].Values())
-		if err != nil || len(rows) == 0 {
-			return err
+	return readAll(g, len(p.placers), partitions, func(placer int, r *ega.GroupReader) func(rows []uint64) error {
+		lists := p.devices.newLists(r)
+		return func(rows []uint64) error {
+			rows, err := lists.fill(rows, p.placers[placer].Values())
+			if err != nil || len(rows) == 0 {
+				return err
+			}
+			return p.place(placer, rows)
 		}
-		return p.place(placer, rows)
-	}
-	for n := next.Add(1) - 1; n < int64(partitions); n = next.Add(1) - 1 {
-		if err := r.Read(int(n), place); err != nil {
-			return err
-		}
-		done.Add(1)
-	}
-	return nil
+	})
 }
 
 // toBuckets adds what the placers have to the groups, and frees the devices for the second

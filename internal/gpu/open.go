@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -125,19 +126,21 @@ func (d *Devices) open() (err error) {
 		}
 		return err
 	}
-	for _, c := range d.contexts {
-		if d.ctx.Err() != nil {
-			return context.Cause(d.ctx)
-		}
-		p, err := d.start(c)
-		if p != nil {
-			d.passes = append(d.passes, p)
-		}
-		if err != nil {
-			return failed(c, err)
-		}
+	if d.ctx.Err() != nil {
+		return context.Cause(d.ctx)
 	}
-	return nil
+	d.passes = make([]*pass, len(d.contexts))
+	errs := make([]error, len(d.contexts))
+	var all sync.WaitGroup
+	for i, c := range d.contexts {
+		d.passes[i] = &pass{devices: d, context: c}
+		all.Go(func() {
+			defer cpu.Recovered(&errs[i])
+			errs[i] = failed(c, d.passes[i].start())
+		})
+	}
+	all.Wait()
+	return cmp.Or(errs...) // of one device: others mostly say the same
 }
 
 // letGo gives back what of the reserve no device has taken.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gagg-dev/gagg/ega"
@@ -25,25 +26,25 @@ type pass struct {
 	loading  sync.WaitGroup  // of kernels, in the background
 	closed   *closing        // the first pass; nil: nobody closes it yet
 
+	joined atomic.Uint64      // rows that are groups of other devices
 	first  ega.MultiPassStats // once it is finished
 	second secondStats
 }
 
 // start begins the pass of a device.
-func (d *Devices) start(c *cuda.Context) (p *pass, err error) {
-	host := d.config.CPU
-	p = &pass{devices: d, context: c}
+func (p *pass) start() (err error) {
+	d, c, host := p.devices, p.context, p.devices.config.CPU
 	p.load()
 	if p.memory, err = d.memory(c); err != nil {
-		return p, err
+		return err
 	}
 	share := planHost(host, len(d.contexts))
 	config := p.plan(&share)
 	if p.pinned, err = newPinned(host, share, d.reserve); err != nil {
-		return p, err
+		return err
 	}
 	if err := p.openPlacers(host, share.placers); err != nil {
-		return p, err
+		return err
 	}
 	config.Host, config.Placers = p.pinned.take, len(p.placers)
 	if d.config.Trace != nil {
@@ -55,7 +56,7 @@ func (d *Devices) start(c *cuda.Context) (p *pass, err error) {
 	if err == nil {
 		d.watch(p)
 	}
-	return p, limited(err, p.memory, d.config.Memory)
+	return limited(err, p.memory, d.config.Memory)
 }
 
 // plan is the shape of the pass, within its share of the host's memory, of which it leaves what it cannot use.

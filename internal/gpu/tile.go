@@ -35,12 +35,16 @@ func tileOrError(t *tile, err error) (cpu.Tile, error) {
 
 // slot waits for memory of a device; of several devices each has its turn.
 func (d *Devices) slot() (*tile, error) {
-	p := d.passes[int(d.turn.Add(1))%len(d.passes)]
-	slot, err := p.Slot(d.ctx)
+	return d.passes[int(d.turn.Add(1))%len(d.passes)].takeSlot()
+}
+
+// takeSlot waits for memory of the device.
+func (p *pass) takeSlot() (*tile, error) {
+	slot, err := p.Slot(p.devices.ctx)
 	if err != nil {
 		return nil, failed(p.context, err)
 	}
-	return &tile{p, slot, d.config.Layout.Stride()}, nil
+	return &tile{p, slot, p.devices.config.Layout.Stride()}, nil
 }
 
 // refused is why a run that needs devices cannot have them, once that is known.
