@@ -189,10 +189,16 @@ func (r *run) planRanges() []merge.Range {
 		sums[p/together] += n
 		rows += n
 	}
-	ranges := merge.Buddies(sums, min(mergedRows, rows/int64(4*r.threads))) // some for each goroutine
+	ranges, largest := merge.Buddies(sums, min(mergedRows, rows/int64(4*r.threads))), int64(0) // some for each goroutine
 	for i := range ranges {
+		in := int64(0)
+		for _, n := range sums[ranges[i].First:][:ranges[i].N] {
+			in += n
+		}
+		largest = max(largest, in)
 		ranges[i].First, ranges[i].N = ranges[i].First*together, ranges[i].N*together
 	}
+	a.devices.PlanPasses(largest)
 	return ranges
 }
 

@@ -159,6 +159,37 @@ func TestDeviceRunsAtOnce(t *testing.T) {
 	check()
 }
 
+// Where a device has no room for a partition in the memory of each merger's pass, fewer mergers have one.
+func TestDevicePassesHaveRoom(t *testing.T) {
+	gputest.Need(t, 1)
+	gagg.SetPassLeast(t, 1)
+	gagg.SetBucketGain(t, 0)
+	tr := &trial{table: datagen.New(datagen.Spec{Rows: 40_000, Columns: []datagen.Column{{Name: "k", Type: column.Type{Kind: column.Int64}}}})}
+	q := func() gagg.Query {
+		return gagg.Query{From: parquetAs(datagen.Layout{RowGroup: 500})(t, tr), By: []string{"k"}, Aggs: exprs("count(*)")}
+	}
+	want := mustAnswer(t, q(), gagg.Options{Device: "cpu"})
+	for _, kept := range []int64{0, 8 << 20} {
+		gagg.SetKept(t, kept)
+		rows, err := gagg.Run(t.Context(), q(), gagg.Options{Device: "gpu", Threads: 8, Streams: 1, GPUMemory: 1200 << 10, Partitions: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for rows.Next() {
+			got = append(got, linesOf(rows.Record().Columns())...)
+		}
+		d := rows.Stats().Devices
+		rows.Release()
+		if rows.Err() != nil || !slices.Equal(got, want) {
+			t.Errorf("%d rows, %d wanted, or others; %v", len(got), len(want), rows.Err())
+		}
+		if len(d) != 1 || d[0].BucketRows < 10_000 || d[0].FullBuckets > 0 {
+			t.Errorf("%+v", d)
+		}
+	}
+}
+
 // The groups of several devices meet on the first one, unless it has no room for them or they have lists; whoever's they are, they
 // are put out once.
 func TestDeviceGroupsMeet(t *testing.T) {

@@ -88,6 +88,17 @@ func (p bucketPassPlan) bytes(l *Layout) cuda.Size {
 	return table + pieces(p.bufferBytes(l), p.bufferBytes(l), deviceFacts)
 }
 
+// BucketBytes is the device memory with which a BucketPass of that shape is sure to take all rows of a bucket of so many, whatever their groups.
+// Device of c does not matter.
+func BucketBytes(c BucketPassConfig, rows int64) int64 {
+	c = c.withDefaults()
+	p := bucketPassPlan{slots: MaxSlots, buffer: leastBuffer}
+	p.slots = p.slotsFor(rows, c.Load.Full)
+	buffer := min(cuda.Size(c.BufferBytes), p.bytes(&c.Layout)/(bufferShare-2)) // then all is bufferShare of them
+	p.buffer = uint32(max(buffer/c.Layout.RowBytes(), leastBuffer))
+	return int64(p.bytes(&c.Layout))
+}
+
 // pieces is what pieces of device memory take together.
 func pieces(sizes ...cuda.Size) (sum cuda.Size) {
 	const unit = 512 // a piece of the driver's is a multiple of this

@@ -36,6 +36,23 @@ func TestPlanBucketPass(t *testing.T) {
 	}
 }
 
+// With BucketBytes there is room for as many groups as rows, and with much less there is none.
+func TestBucketBytes(t *testing.T) {
+	for _, l := range []Layout{Pairs, {Hash: true, KeyWords: 4, Ops: make([]Op, 20)}} {
+		for _, rows := range []int64{0, 1, 1000, 7_800_000} {
+			c := BucketPassConfig{Layout: l}.withDefaults()
+			c.Device = BucketBytes(c, rows)
+			p := planBucketPass(&c)
+			if err := c.Validate(); err != nil || float64(p.slots)*c.Load.Full < float64(rows) {
+				t.Errorf("%d rows: %d bytes are %d slots, %v", rows, c.Device, p.slots, err)
+			}
+			if c.Device = c.Device * 2 / 3; rows == 7_800_000 && float64(planBucketPass(&c).slots)*c.Load.Full >= float64(rows) {
+				t.Errorf("%d rows: %d bytes would do", rows, c.Device)
+			}
+		}
+	}
+}
+
 // Whatever the groups of the rows, the thresholds, and the number of rows that are sent at once: the table never has more
 // groups than it may (LOAD-MAX), a count is never waited for in vain, and loading ends only when all is taken or the table
 // counts as full.

@@ -73,21 +73,29 @@ func (r *resident) Read(p int, values *arena.Arena, emit func(rows []uint64) err
 // Close lets go of the reader.
 func (r *resident) Close() error { return r.d.closing(r.d.context, r.GroupReader.Close()) }
 
+// PlanPasses says how many rows the largest partition has, or the most that are merged as one: before mergers are attached.
+func (d *Devices) PlanPasses(rows int64) { d.largest = rows }
+
 // bucketPass is a second pass for one more merger, on the next device; nil: there is no room
-// for it, there or on the host.
+// for it, there or on the host. Few that have room for the largest partition are better than many that leave half of its rows to
+// the CPU (docs/experiments/0008), which has partitions of its own to merge.
 func (d *Devices) bucketPass() (cpu.Pass, error) {
 	n := int(d.merger.Add(1)) - 1
 	p := d.passes[n%len(d.passes)]
-	each := (d.mergers + len(d.passes) - 1) / len(d.passes)
+	c := ega.BucketPassConfig{Layout: d.config.Layout, Load: d.config.Load}
+	wanted := ega.BucketBytes(c, d.largest)
+	each := int64((d.mergers + len(d.passes) - 1) / len(d.passes))
+	if each = max(min(each, p.memory/wanted), 1); int64(n/len(d.passes)) >= each {
+		return nil, nil
+	}
 	var refused error
-	b, err := ega.NewBucketPass(p.context, ega.BucketPassConfig{
-		Layout: d.config.Layout, Device: min(p.memory/int64(each), mostBucket), Load: d.config.Load,
-		Host: func(bytes int64) error {
-			err := d.config.CPU.Grow(bytes)
-			refused = errors.Join(refused, err)
-			return err
-		},
-	})
+	c.Device = min(p.memory/each, max(wanted, mostBucket))
+	c.Host = func(bytes int64) error {
+		err := d.config.CPU.Grow(bytes)
+		refused = errors.Join(refused, err)
+		return err
+	}
+	b, err := ega.NewBucketPass(p.context, c)
 	switch {
 	case err == nil:
 	case refused != nil, errors.Is(err, cuda.ErrOutOfMemory), errors.Is(err, ega.ErrTooSmall):
@@ -98,7 +106,7 @@ func (d *Devices) bucketPass() (cpu.Pass, error) {
 	return &bucketPass{BucketPass: b, of: d, context: p.context, notes: &p.second, host: d.config.CPU}, nil
 }
 
-// mostBucket is the most device memory of a merger: more than a partition ever needs. A guess.
+// mostBucket is the most device memory of a merger, unless a partition may need more. A guess.
 const mostBucket = 1 << 30
 
 // bucketPass counts what rows stand for on their way to the device and back.

@@ -20,6 +20,7 @@ type outcome struct {
 	kept    kept
 	merger  atomic.Int64 // how many there are
 	mergers int          // how many there will be, at most
+	largest int64        // rows of what they merge as one, at most
 }
 
 // tally counts the input rows that rows coming back stand for.
