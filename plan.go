@@ -120,7 +120,7 @@ func (p *prepared) plan(q Query, chosen chosen) *QueryPlan {
 }
 
 func (p *prepared) groupPlan(states *agg.Layout) GroupPlan {
-	cfg := cpu.Config{Stride: cpu.Stride(p.layout, states), Threads: p.threads, Memory: p.memory.shares()}
+	cfg := cpu.Config{States: states, Stride: cpu.Stride(p.layout, states), Threads: p.threads, Memory: p.memory.shares()}
 	g := GroupPlan{AtMost: p.atMost()}
 	groups := math.Inf(1)
 	if g.AtMost >= 0 {

@@ -32,6 +32,7 @@ type Level struct {
 	Workers    int     // that fill pages at the same time, one for each partition
 	OpenBytes  int64   // memory for pages that are being filled; 0: no limit
 	CacheBytes int64   // how large the rows of a partition should be; 0: 512 KiB, as measured
+	Least      int     // partitions that there should be at least; 0: as many as few groups need
 	Left       uint    // hash bits that no level has spent yet: 64 for level 0
 }
 
@@ -78,6 +79,7 @@ func (l Level) Plan() Plan {
 	n := wholeGroups(l.Groups)
 	p := Plan{Bits: minBits, Limit: ByMinimum, Fit: l.fit()}
 	p.Enough = BoundOf(n, min(p.Fit, unbounded-1)+1, overfull) // the bounds ask what is one too many
+	p.atLeast(ceilLog2(int64(l.Least)), ByMinimum)
 	p.atLeast(l.cacheBits(n), ByCache)
 	p.atLeast(ceilLog2(p.Enough.Partitions()), ByMerge)
 	p.atMost(maxBits, ByMaximum)

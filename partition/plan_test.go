@@ -21,6 +21,16 @@ func TestPlan(t *testing.T) {
 			4, ByMinimum, false,
 		},
 		{
+			"more of them if the caller wants that",
+			Level{Groups: 1000, RowBytes: 64, Least: 65, Left: 64},
+			7, ByMinimum, false,
+		},
+		{
+			"as far as there is memory for pages",
+			Level{Groups: 1000, RowBytes: 64, Least: 65, PageBytes: 8192, Workers: 2, OpenBytes: 1 << 19, Left: 64},
+			5, ByPages, false,
+		},
+		{
 			"without a limit of memory partitions are of cache size",
 			Level{Groups: 1e7, RowBytes: 72, Left: 64},
 			11, ByCache, false,

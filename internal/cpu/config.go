@@ -112,8 +112,17 @@ func (c *Config) Level(groups float64) partition.Level {
 	return partition.Level{
 		Groups: groups, RowBytes: 8 * int64(c.Stride), GroupBytes: c.groupBytes(),
 		MergeBytes: c.mergeRoom(), PageBytes: partition.PageBytes, Workers: c.Threads,
-		OpenBytes: c.Memory.Pages, Left: 64,
+		OpenBytes: c.Memory.Pages, Least: c.leastPartitions(), Left: 64,
 	}
+}
+
+// leastPartitions is some for each worker where it takes long to finish a group, so that none has much more to do than others.
+func (c *Config) leastPartitions() int {
+	const each = 4 // a guess
+	if !c.States.HasChains() {
+		return 0
+	}
+	return each * c.Threads
 }
 
 // groupBytes is what a group takes while it is merged: its row, and up to four
