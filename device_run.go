@@ -112,10 +112,13 @@ func (r *run) checkDemand(ctx context.Context, f deviceFacts) error {
 // time. A guess.
 const mostEarly = 8 << 30
 
+// earlyPart: where memory is limited, they may take one of so many parts of what workers may take. A guess.
+const earlyPart = 8
+
 // earlyRows is how much of the memory may be taken for them.
 func (r *run) earlyRows() int64 {
-	if limit := r.opt.MemoryLimit; limit > 0 {
-		return min(limit/4, mostEarly)
+	if all := r.memory.Worker * int64(r.threads); all > 0 {
+		return min(all/earlyPart, mostEarly)
 	}
 	return mostEarly
 }

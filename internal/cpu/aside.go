@@ -25,10 +25,15 @@ func (c *Config) SetAside(bytes int64) (*Aside, error) {
 }
 
 func (c *Config) drawAside(bytes int64) error {
-	if c.Aside == nil {
-		return c.Grow(bytes)
+	draw := c.Aside
+	if draw == nil {
+		draw = c.Grow
 	}
-	return c.Aside(bytes)
+	err := draw(bytes)
+	if err == nil {
+		c.aside.Add(bytes)
+	}
+	return err
 }
 
 // Take reports whether so many bytes are left, which the owner makes then.

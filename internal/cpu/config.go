@@ -63,11 +63,12 @@ type Config struct {
 	back  []Returned                     // rows that the device does not take
 	taken atomic.Int64                   // how many of them workers have begun to place
 	long  atomic.Bool                    // beside a device, rows with long strings went to buckets
+	aside atomic.Int64                   // bytes that were set aside, and not given back before they were made
 }
 
 // Memory is how the memory of a run is shared out, in bytes; 0: no limit.
 type Memory struct {
-	Worker int64 // the most that a worker may take for groups: table, pages, values
+	Worker int64 // the most that a worker may take for groups: table, pages, values; less beside what is set aside
 	Table  int64 // the most of it that the table may take
 	Pages  int64 // what pages that are being filled may take, over all workers
 	Merge  int64 // the most that a merger may take

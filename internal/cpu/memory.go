@@ -34,7 +34,17 @@ func asking(grow func(int64) error) func(int64) error {
 // ask takes memory for pages, unless it is more than the worker's share.
 // Without shares, a worker that is ahead would leave none to one that has
 // just begun.
-func (w *Worker) ask(bytes int64) error { return w.askUpTo(w.cfg.Memory.Worker, bytes) }
+func (w *Worker) ask(bytes int64) error { return w.askUpTo(w.cfg.share(), bytes) }
+
+// leastShare: a worker keeps one of so many parts of Memory.Worker whatever is set aside, with which it can put rows to disk. A guess.
+const leastShare = 4
+
+// share is the most that a worker may take: what is set aside is no worker's. They would find that the budget refuses it, and put rows to
+// disk, but so would others find who cannot, such as readers. 0: there is no limit.
+func (c *Config) share() int64 {
+	all := c.Memory.Worker
+	return max(all-c.aside.Load()/int64(max(c.Threads, 1)), all/leastShare)
+}
 
 // askTable takes memory for the table. What it and the values that groups
 // refer to may take leaves room for a page of each partition, without which
@@ -42,8 +52,8 @@ func (w *Worker) ask(bytes int64) error { return w.askUpTo(w.cfg.Memory.Worker, 
 func (w *Worker) askTable(bytes int64) error { return w.askUpTo(w.tableRoom(), bytes) }
 
 func (w *Worker) tableRoom() int64 {
-	m := &w.cfg.Memory
-	return max(m.Worker-w.cfg.openPages()-partition.LeastBytes, m.Worker/4)
+	share := w.cfg.share()
+	return max(share-w.cfg.openPages()-partition.LeastBytes, share/4)
 }
 
 func (w *Worker) askUpTo(most, bytes int64) error {
@@ -75,7 +85,7 @@ func (w *Worker) room(bytes int) error {
 // fits refuses what would not leave the worker the memory to put its groups
 // to disk. A single row always fits: it cannot be halved.
 func (w *Worker) fits(bytes int64) error {
-	most := w.cfg.Memory.Worker
+	most := w.cfg.share()
 	if most > 0 && w.in.Rows > 1 && w.bytes()+bytes+w.store.exit(w.cfg.openPages()) > most {
 		return &RefusedError{errShareUsed}
 	}

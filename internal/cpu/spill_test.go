@@ -151,3 +151,43 @@ func TestSpillEqualHashes(t *testing.T) {
 		}
 	}
 }
+
+// What is set aside no worker takes, but each keeps enough to put its rows to disk; what is given back is theirs again.
+func TestShareBesideAside(t *testing.T) {
+	cfg := config(16, feedback.NoTiles, nil)
+	cfg.Threads = 2
+	l, _ := tight(t, cfg, 8<<20, cfg.Threads)
+	each := cfg.Memory.Worker
+	want := func(share int64) {
+		t.Helper()
+		if got := cfg.share(); got != share {
+			t.Errorf("a worker may take %d of %d bytes, want %d", got, each, share)
+		}
+	}
+	want(each)
+	some, err := cfg.SetAside(each)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(each / 2)
+	most, err := cfg.SetAside(each)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(each / leastShare)
+	most.Close()
+	half := some.Split(each / 2)
+	some.Close()
+	want(each - each/4)
+	if !half.Take(each / 2) {
+		t.Fatal("it is not there")
+	}
+	want(each - each/4)
+	half.Put(each / 2)
+	half.Close()
+	if want(each); l.used != 0 {
+		t.Errorf("%d bytes are drawn in the end", l.used)
+	}
+	cfg.Memory.Worker = 0
+	want(0)
+}

@@ -156,7 +156,7 @@ func (w *Worker) add(b *column.Batch) error {
 func (w *Worker) addGlobal() error {
 	if w.cfg.hasRefs() {
 		need := w.cfg.States.NeedOne(&w.in)
-		if most := w.cfg.Memory.Worker; most > 0 && int64(need) > most/2 && w.in.Rows > 1 {
+		if most := w.cfg.share(); most > 0 && int64(need) > most/2 && w.in.Rows > 1 {
 			return &overload{&RefusedError{errShareUsed}} // making room would be in vain
 		}
 		if err := w.store.makeRoom(w.table.rows.Rows, need, w.room); err != nil {

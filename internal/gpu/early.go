@@ -34,6 +34,7 @@ type early struct {
 type earlyTile struct {
 	d     *Devices
 	words []uint64
+	aside *cpu.Aside // of which its memory is: workers have as much less while it is held
 
 	// Once it is submitted:
 	rows   int
@@ -47,11 +48,16 @@ func (d *Devices) earlyTile() *earlyTile {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	bytes := int64(8 * words)
-	if e.ready || e.gone || e.held+bytes > e.most || d.config.CPU.Grow(bytes) != nil {
+	if e.ready || e.gone || e.held+bytes > e.most {
 		return nil
 	}
+	aside, err := d.config.CPU.SetAside(bytes)
+	if err != nil {
+		return nil
+	}
+	aside.Take(bytes)
 	e.held += bytes
-	return &earlyTile{d: d, words: hostmem.Make[uint64](words)}
+	return &earlyTile{d: d, words: hostmem.Make[uint64](words), aside: aside}
 }
 
 // Words is the memory for rows, a whole number of them.
@@ -99,7 +105,8 @@ func (t *earlyTile) Release() {
 	bytes := int64(8 * len(t.words))
 	hostmem.Free(t.words)
 	t.words = nil
-	_ = t.d.config.CPU.Grow(-bytes) // only asking for more can fail
+	t.aside.Put(bytes)
+	t.aside.Close()
 	e := &t.d.early
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -1,0 +1,40 @@
+package gagg_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/gagg-dev/gagg"
+	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/datagen"
+	"github.com/gagg-dev/gagg/internal/gputest"
+)
+
+// Where memory is limited, what a device has of it is no worker's: rows that stay with workers, as those with long strings do, go to disk
+// before there is none left to read with.
+func TestDeviceBesideWorkers(t *testing.T) {
+	gputest.Need(t, 1)
+	gagg.SetPassLeast(t, 1)
+	const rows = 500_000
+	float, integer := column.Type{Kind: column.Float64}, column.Type{Kind: column.Int32}
+	tr := &trial{table: datagen.New(datagen.Spec{Rows: rows, Columns: []datagen.Column{
+		{Name: "g", Type: column.Type{Kind: column.Int64}, Distinct: rows / 2},
+		{Name: "k", Type: column.Type{Kind: column.String}, Distinct: 400, Skew: 1.5},
+		{Name: "i", Type: integer},
+		{Name: "x", Type: float},
+		{Name: "y", Type: float},
+	}})}
+	q := gagg.Query{
+		From: parquetAs(datagen.Layout{RowGroup: 10_000})(t, tr), By: []string{"g", "k"},
+		Aggs: exprs("count(*)", "min(i, 5)", "min(y, 5)", "sum(x)", "max(y)", "max(i)", "kurtosis(x)", "skewness(y)"),
+	}
+	want := mustAnswer(t, q, gagg.Options{Device: "cpu"})
+	for limit := int64(104 << 20); limit <= 120<<20; limit += 8 << 20 {
+		check := settled(t)
+		got, err := answer(t, q, gagg.Options{Device: "gpu", Threads: 3, Streams: 1, GPUMemory: 48 << 20, MemoryLimit: limit})
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%d MiB: %d groups, %d wanted, or others; %v", limit>>20, len(got), len(want), err)
+		}
+		check()
+	}
+}
