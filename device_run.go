@@ -113,7 +113,7 @@ func (r *run) checkDemand(ctx context.Context, f deviceFacts) error {
 const mostEarly = 8 << 30
 
 // earlyPart: where memory is limited, they may take one of so many parts of what workers may take. A guess.
-const earlyPart = 8
+const earlyPart = 4
 
 // earlyRows is how much of the memory may be taken for them.
 func (r *run) earlyRows() int64 {

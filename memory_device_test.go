@@ -38,3 +38,32 @@ func TestDeviceBesideWorkers(t *testing.T) {
 		check()
 	}
 }
+
+// The lists of groups that leave a device for buckets go to disk with them where memory is short, whoever has the rest.
+func TestDeviceListsLeave(t *testing.T) {
+	gputest.Need(t, 2)
+	gagg.SetLeastMemory(t, tightMemory)
+	const rows = 60_000
+	float := column.Type{Kind: column.Float64}
+	tr := &trial{table: datagen.New(datagen.Spec{Rows: rows, Columns: []datagen.Column{
+		{Name: "g", Type: column.Type{Kind: column.Int64}, Distinct: rows / 2},
+		{Name: "i", Type: column.Type{Kind: column.Int32}},
+		{Name: "x", Type: float},
+		{Name: "y", Type: float},
+	}})}
+	q := gagg.Query{
+		From: parquetAs(datagen.Layout{RowGroup: 1000})(t, tr), By: []string{"g"},
+		Aggs: exprs("count(*)", "median(i)", "median(x)", "sum(x)", "max(y)", "max(i)", "kurtosis(x)", "skewness(y)"),
+	}
+	want := mustAnswer(t, q, gagg.Options{Device: "cpu"})
+	for _, device := range []string{"0", "0,1"} {
+		for limit := int64(14 << 20); limit <= 24<<20; limit += 2 << 20 {
+			check := settled(t)
+			got, err := answer(t, q, gagg.Options{Device: device, Threads: 3, Streams: 1, GPUMemory: 48 << 20, MemoryLimit: limit})
+			if err != nil || !slices.Equal(got, want) {
+				t.Errorf("%s, %d MiB: %d groups, %d wanted, or others; %v", device, limit>>20, len(got), len(want), err)
+			}
+			check()
+		}
+	}
+}

@@ -33,6 +33,19 @@ func (l *Layout) TakeList(row []uint64, list int) (first, n uint64) {
 	return first, n
 }
 
+// listPiece is the least number of values that AppendList is given of a group that goes on: those of a buffer.
+const listPiece = 8 << 10
+
+// ListNeed is at most what an arena needs for the values of a group that a device gave back, of all its lists, before TakeList.
+func (l *Layout) ListNeed(row []uint64) (bytes int) {
+	for _, i := range l.chains {
+		if n := int(*linkOf(&l.slots[i], row).tail() / oneListed); n > 1 {
+			bytes += 8*n + (n/listPiece+2)*arena.Size(8*(1+trailerWords)) // the entry in the row may move behind the others'
+		}
+	}
+	return bytes
+}
+
 // AppendList appends values of a list to the chain of a group, in a.
 func (l *Layout) AppendList(row []uint64, list int, values []uint64, a *arena.Arena) {
 	k := linkOf(&l.slots[l.chains[list]], row)

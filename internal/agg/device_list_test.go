@@ -88,3 +88,37 @@ func listsBack(l *Layout, row OneRow, d *testData, rows []int, w *worker, rng *r
 	}
 	return back
 }
+
+// What ListNeed tells is enough, in whatever pieces values come that are no smaller than a buffer.
+func TestListNeed(t *testing.T) {
+	median, _, err := Resolve("median", []column.Type{{Kind: column.Int64}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := Call{Func: median, Args: []int{0}, Types: []column.Type{{Kind: column.Int64}}}
+	l := Compile([]Call{call}, testBase, Options{MaxRows: -1, Device: true})
+	list := l.DeviceLists()[0]
+	for _, n := range []int{0, 1, 2, 3, listPiece, listPiece + 2, 3*listPiece + 5} {
+		for _, first := range []int{1, 2, listPiece - 1} {
+			var b budget
+			reg := arena.New(b.grow)
+			a := reg.New()
+			row := make([]uint64, testBase+l.Words())
+			row[testBase+list.Count] = uint64(n) * list.Unit
+			if err := a.Reserve(l.ListNeed(row)); err != nil {
+				t.Fatal(err)
+			}
+			b.asked = 0
+			_, all := l.TakeList(row, 0)
+			for left := make([]uint64, all); len(left) > 0; first = listPiece {
+				some := min(first, len(left))
+				l.AppendList(row, 0, left[:some], a)
+				left = left[some:]
+			}
+			if b.asked > 0 {
+				t.Errorf("%d values take more than they need", n)
+			}
+			reg.Close()
+		}
+	}
+}

@@ -11,6 +11,7 @@ type Placer struct {
 	cfg    *Config
 	most   int64  // bytes for rows; 0: no limit
 	aside  *Aside // for the first of them
+	lent   int64  // bytes of it that pages have
 	store  *store
 	stands int64
 }
@@ -26,15 +27,27 @@ func NewPlacer(cfg *Config, most int64) *Placer {
 	return p
 }
 
-// ask takes memory for pages, first of what is set aside.
+// ask takes memory for pages, first of what is set aside, or gives it back, first to that.
 func (p *Placer) ask(bytes int64) error {
 	switch {
-	case bytes > 0 && p.most > 0 && p.store.bytes()+bytes > p.most:
+	case bytes > 0 && p.most > 0 && p.store.pool.Bytes()+bytes > p.most:
 		return &RefusedError{errShareUsed}
 	case bytes > 0 && p.aside.Take(bytes):
+		p.lent += bytes
 		return nil
+	case bytes < 0 && p.lent > 0:
+		back := min(-bytes, p.lent)
+		p.lent -= back
+		p.aside.Put(back)
+		bytes += back
 	}
 	return asking(p.cfg.Grow)(bytes)
+}
+
+// keep leaves to the pages what they have of what was set aside.
+func (p *Placer) keep() {
+	p.lent = 0
+	p.aside.Close()
 }
 
 // Reserve sets memory aside for the pages that are being filled, where memory is limited, before there are rows: a placer
@@ -52,6 +65,9 @@ func (p *Placer) Reserve(all *Aside) (err error) {
 
 // Values is where what its rows refer to is put.
 func (p *Placer) Values() *arena.Arena { return p.store.arena }
+
+// Room makes sure of memory for so many bytes of values of rows that are placed next, if need be by putting all that were placed to disk.
+func (p *Placer) Room(bytes int) error { return p.store.reserve(bytes) }
 
 // Rows is how many rows it has taken.
 func (p *Placer) Rows() int64 { return p.store.placed }
@@ -83,13 +99,13 @@ func (p *Placer) Place(rows []uint64) error {
 
 // Close lets go of the rows.
 func (p *Placer) Close() error {
-	p.aside.Close()
+	p.keep()
 	return p.store.close()
 }
 
 // Take adds the rows of a placer, which is done, to the groups. They are closed with them.
 func (g *Groups) Take(p *Placer) error {
-	p.aside.Close()
+	p.keep()
 	g.stores = append(g.stores, p.store)
 	if p.store.buckets == nil {
 		return nil

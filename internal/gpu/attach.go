@@ -47,7 +47,7 @@ func (r *resident) Read(p int, values *arena.Arena, emit func(rows []uint64) err
 	var sink error // of emit: no failure of the device
 	err := r.GroupReader.Read(p, func(rows []uint64) error {
 		stands += d.config.CPU.StandFor(rows)
-		rows, err := r.lists.fill(rows, values)
+		rows, err := r.lists.fill(rows, values, func(bytes int) error { return reserve(values, bytes) })
 		if err != nil || len(rows) == 0 {
 			return err
 		}

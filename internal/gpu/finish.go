@@ -41,7 +41,7 @@ func (t *tally) check() error {
 // Finish ends the first pass: after it the rows of each group are in one place. mergers is how many
 // goroutines will call Attach at most.
 func (d *Devices) Finish(g *cpu.Groups, mergers int) error {
-	d.liftLists() // the arenas take it
+	defer d.liftLists() // what the placers' arenas have not taken those of mergers take
 	if g.Sent == 0 {
 		return nil
 	}
@@ -124,7 +124,11 @@ func (p *pass) evict(g *ega.Groups, partitions int) error {
 	return readAll(g, len(p.placers), partitions, func(placer int, r *ega.GroupReader) func(rows []uint64) error {
 		lists := p.devices.newLists(r)
 		return func(rows []uint64) error {
-			rows, err := lists.fill(rows, p.placers[placer].Values())
+			to := p.placers[placer]
+			rows, err := lists.fill(rows, to.Values(), func(bytes int) error {
+				p.devices.liftFor(to.Values(), bytes)
+				return to.Room(bytes)
+			})
 			if err != nil || len(rows) == 0 {
 				return err
 			}

@@ -34,13 +34,23 @@ func (d *Devices) newLists(r *ega.GroupReader) *lists {
 	return &lists{host: d.config.CPU, reader: r, n: len(d.config.Lists)}
 }
 
-// fill puts the values of groups into their chains, in to. Groups of no rows, which devices have of jobs that they declined
-// (ega.StopFull), are left out of what it returns.
-func (l *lists) fill(rows []uint64, to *arena.Arena) ([]uint64, error) {
+// mostRoom is the most that is asked for at once for values, in one chunk of an arena.
+const mostRoom = 1 << 30
+
+// fill puts the values of groups into their chains, in to, for which room makes sure of memory. Groups of no rows, which devices have of
+// jobs that they declined (ega.StopFull), are left out of what it returns.
+func (l *lists) fill(rows []uint64, to *arena.Arena, room func(bytes int) error) ([]uint64, error) {
 	if l.n == 0 {
 		return rows, nil
 	}
 	rows = l.withRows(rows)
+	need := 0
+	for row := range slices.Chunk(rows, l.host.Stride) {
+		need += l.host.States.ListNeed(row)
+	}
+	if err := room(min(need, mostRoom)); err != nil {
+		return nil, &placeError{err}
+	}
 	for list := range l.n {
 		l.take(rows, list)
 		for left := l.spans; len(left) > 0; {
@@ -52,6 +62,23 @@ func (l *lists) fill(rows []uint64, to *arena.Arena) ([]uint64, error) {
 		}
 	}
 	return rows, nil
+}
+
+// reserve makes sure of memory in an arena.
+func reserve(to *arena.Arena, bytes int) error {
+	if err := to.Reserve(bytes); err != nil {
+		return &placeError{&cpu.RefusedError{Err: err}}
+	}
+	return nil
+}
+
+// liftFor gives back as much of the memory that is set aside for values as an arena needs, which takes it next.
+func (d *Devices) liftFor(to *arena.Arena, bytes int) {
+	if some := d.config.ListsAside.Split(to.Growth(bytes)); some != nil {
+		some.Close()
+	} else {
+		d.liftLists()
+	}
 }
 
 // withRows is the groups that have rows.
@@ -98,9 +125,6 @@ func (l *lists) read(list int, spans []span, to *arena.Arena) error {
 				spans = spans[1:]
 			}
 		}
-		if err := to.Reserve(0); err != nil { // what it took was more than there is
-			return &placeError{&cpu.RefusedError{Err: err}}
-		}
-		return nil
+		return reserve(to, 0) // what it took may be more than there is
 	})
 }
