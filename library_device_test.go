@@ -209,7 +209,7 @@ func TestDeviceGroupsMeet(t *testing.T) {
 		{"room", "sum(i)", "0,1", 32 << 20, []bool{true}},
 		{"in another order", "sum(i)", "1,0", 32 << 20, []bool{true}},
 		{"room for few", "sum(i)", "0,1", tinyDevice, []bool{false}},
-		{"lists", "median(i)", "0,1", 48 << 20, []bool{false, true}}, // one of them may have all rows,
+		{"lists", "median(i)", "0,1", 48 << 20, []bool{false, true}}, // one of them may have all rows
 	} {
 		for _, o := range []gagg.Options{{}, {NoGPUDecoding: x.agg != "median(i)"}} {
 			q := gagg.Query{From: parquetAs(datagen.Layout{RowGroup: 500})(t, tr), By: []string{"k"}, Aggs: exprs("count(*)", x.agg)}

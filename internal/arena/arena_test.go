@@ -39,8 +39,6 @@ func TestPutGet(t *testing.T) {
 	}
 }
 
-// A long run of replacements of growing and shrinking values must take space
-// in proportion to the longest of them.
 // Room is a value like any other, once it is written.
 func TestRoom(t *testing.T) {
 	reg := &Arenas{}
@@ -65,6 +63,8 @@ func TestRoom(t *testing.T) {
 	}
 }
 
+// A long run of replacements of growing and shrinking values must take space
+// in proportion to the longest of them.
 func TestReplaceReusesSpace(t *testing.T) {
 	var r Arenas
 	defer r.Close()

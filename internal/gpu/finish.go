@@ -178,7 +178,7 @@ func (d *Devices) gains() bool {
 	}
 	rows, groups := uint64(0), uint64(0)
 	for _, p := range d.passes {
-		rows, groups = rows+p.first.Rows-p.first.RestRows, groups+p.first.Groups
+		rows, groups = rows+p.first.Rows-min(p.first.Rows, p.first.RestRows), groups+p.first.Groups // the rest may be of joined rows
 	}
 	return feedback.BucketGain(rows, groups) >= d.config.Gain
 }

@@ -97,13 +97,7 @@ func readAll(g *ega.Groups, readers, partitions int, emit func(number int, r *eg
 	var all sync.WaitGroup
 	for i := range readers {
 		all.Go(func() {
-			defer cpu.Recovered(&errs[i])
-			r, err := g.Reader()
-			if err == nil {
-				err = readSome(r, int64(partitions), &next, &done, emit(i, r))
-				err = errors.Join(err, r.Close())
-			}
-			errs[i] = err
+			errs[i] = withReader(g, func(r *ega.GroupReader) error { return readSome(r, int64(partitions), &next, &done, emit(i, r)) })
 		})
 	}
 	all.Wait()
@@ -111,6 +105,17 @@ func readAll(g *ega.Groups, readers, partitions int, emit func(number int, r *eg
 		return nil
 	}
 	return errors.Join(errs...)
+}
+
+// withReader lets do use a reader, which is closed then, also after a panic.
+func withReader(g *ega.Groups, do func(r *ega.GroupReader) error) (err error) {
+	defer cpu.Recovered(&err)
+	r, err := g.Reader()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	return do(r)
 }
 
 // readSome hands out the groups of partitions, of which next is the next that nobody reads, until there are no more.
