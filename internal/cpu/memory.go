@@ -34,7 +34,13 @@ func asking(grow func(int64) error) func(int64) error {
 // ask takes memory for pages, unless it is more than the worker's share.
 // Without shares, a worker that is ahead would leave none to one that has
 // just begun.
-func (w *Worker) ask(bytes int64) error { return w.askUpTo(w.cfg.share(), bytes) }
+//
+// The share may have become less than the worker has (Config.share). It gets a few pages all the same, by way of which it empties the table
+// into buckets, and these to disk.
+func (w *Worker) ask(bytes int64) error {
+	least := w.bytes() - w.store.pool.Bytes() + 2*partition.LeastBytes
+	return w.askUpTo(max(w.cfg.share(), min(least, w.cfg.Memory.Worker)), bytes)
+}
 
 // leastShare: a worker keeps one of so many parts of Memory.Worker whatever is set aside, with which it can put rows to disk. A guess.
 const leastShare = 4

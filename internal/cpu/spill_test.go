@@ -191,3 +191,28 @@ func TestShareBesideAside(t *testing.T) {
 	cfg.Memory.Worker = 0
 	want(0)
 }
+
+// A worker whose share has become less than what it has gets a few pages to empty its table into buckets, and no more.
+func TestPagesBesideShare(t *testing.T) {
+	cfg := config(16, feedback.NoTiles, nil)
+	cfg.Threads = 2
+	l, _ := tight(t, cfg, 8<<20, cfg.Threads)
+	cfg.Aside, cfg.Grow = l.grow, func(int64) error { return nil }
+	w := Worker{cfg: cfg}
+	w.store = newStore(cfg, w.ask)
+	w.tileHeld = w.cfg.share() - cfg.openPages() - partition.LeastBytes
+	most, err := cfg.SetAside(2 * cfg.Memory.Worker)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer most.Close()
+	if w.tileHeld <= cfg.share() {
+		t.Fatalf("%d bytes are within %d", w.tileHeld, cfg.share())
+	}
+	if err := w.ask(2 * partition.LeastBytes); err != nil {
+		t.Error(err)
+	}
+	if err := w.ask(2*partition.LeastBytes + 1); !refused(err) {
+		t.Errorf("error %v", err)
+	}
+}

@@ -14,8 +14,10 @@ func (d *Devices) Attach(m *cpu.Merger) error {
 	switch {
 	case d.groups != nil:
 		r, err := d.groups.Reader()
-		if err != nil { // memory may be what the first pass still has
-			_ = d.passes[0].closed.wait() // told by Close
+		if err != nil { // memory may be what the first passes still have
+			for _, p := range d.passes {
+				_ = p.closed.wait() // told by Close
+			}
 			r, err = d.groups.Reader()
 		}
 		if err != nil {
