@@ -26,19 +26,25 @@ import (
 // answer runs a query and returns its rows as lines of text.
 func answer(t *testing.T, q gagg.Query, o gagg.Options) ([]string, error) {
 	t.Helper()
+	lines, _, err := answerStats(t, q, o)
+	return lines, err
+}
+
+// answerStats is answer with what the run tells of itself.
+func answerStats(t *testing.T, q gagg.Query, o gagg.Options) (lines []string, stats gagg.Stats, err error) {
+	t.Helper()
 	mem := memory.NewCheckedAllocator(memory.NewGoAllocator())
 	defer mem.AssertSize(t, 0)
 	o.Allocator = mem
 	rows, err := gagg.Run(t.Context(), q, o)
 	if err != nil {
-		return nil, err
+		return nil, stats, err
 	}
 	defer rows.Release()
-	var lines []string
 	for rows.Next() {
 		lines = append(lines, linesOf(rows.Record().Columns())...)
 	}
-	return lines, rows.Err()
+	return lines, rows.Stats(), rows.Err()
 }
 
 // linesOf is the rows of columns as text.

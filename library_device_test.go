@@ -171,18 +171,10 @@ func TestDevicePassesHaveRoom(t *testing.T) {
 	want := mustAnswer(t, q(), gagg.Options{Device: "cpu"})
 	for _, kept := range []int64{0, 8 << 20} {
 		gagg.SetKept(t, kept)
-		rows, err := gagg.Run(t.Context(), q(), gagg.Options{Device: "gpu", Threads: 8, Streams: 1, GPUMemory: 1200 << 10, Partitions: 2})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got []string
-		for rows.Next() {
-			got = append(got, linesOf(rows.Record().Columns())...)
-		}
-		d := rows.Stats().Devices
-		rows.Release()
-		if rows.Err() != nil || !slices.Equal(got, want) {
-			t.Errorf("%d rows, %d wanted, or others; %v", len(got), len(want), rows.Err())
+		got, stats, err := answerStats(t, q(), gagg.Options{Device: "gpu", Threads: 8, Streams: 1, GPUMemory: 1200 << 10, Partitions: 2})
+		d := stats.Devices
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%d rows, %d wanted, or others; %v", len(got), len(want), err)
 		}
 		if len(d) != 1 || d[0].BucketRows < 10_000 || d[0].FullBuckets > 0 {
 			t.Errorf("%+v", d)
@@ -216,18 +208,9 @@ func TestDeviceGroupsMeet(t *testing.T) {
 			o.Device, o.GPUMemory, o.Threads, o.Streams = x.device, x.memory, 3, 1
 			want := mustAnswer(t, q, gagg.Options{Device: "cpu"})
 			check := settled(t)
-			rows, err := gagg.Run(t.Context(), q, o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var got []string
-			for rows.Next() {
-				got = append(got, linesOf(rows.Record().Columns())...)
-			}
-			stats := rows.Stats()
-			rows.Release()
-			if rows.Err() != nil || !slices.Equal(got, want) {
-				t.Errorf("%s: %d rows, %d wanted, or others; %v", x.name, len(got), len(want), rows.Err())
+			got, stats, err := answerStats(t, q, o)
+			if err != nil || !slices.Equal(got, want) {
+				t.Errorf("%s: %d rows, %d wanted, or others; %v", x.name, len(got), len(want), err)
 			}
 			d := stats.Devices
 			if len(d) != 2 || d[0].Rows+d[1].Rows == 0 || d[0].Rows+d[1].Rows > 12_000 {
@@ -250,18 +233,9 @@ func TestDeviceBucketGain(t *testing.T) {
 	gagg.SetPassLeast(t, 1)
 	for _, gain := range []float64{0, 1e9} {
 		gagg.SetBucketGain(t, gain)
-		rows, err := gagg.Run(t.Context(), q, gagg.Options{Device: "gpu", Threads: 2, Streams: 1, GPUMemory: tinyDevice, Partitions: 4})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got []string
-		for rows.Next() {
-			got = append(got, linesOf(rows.Record().Columns())...)
-		}
-		stats := rows.Stats()
-		rows.Release()
-		if rows.Err() != nil || !slices.Equal(got, want) {
-			t.Errorf("gain %g: %d rows, %d wanted, or others; %v", gain, len(got), len(want), rows.Err())
+		got, stats, err := answerStats(t, q, gagg.Options{Device: "gpu", Threads: 2, Streams: 1, GPUMemory: tinyDevice, Partitions: 4})
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("gain %g: %d rows, %d wanted, or others; %v", gain, len(got), len(want), err)
 		}
 		if d := stats.Devices; len(d) != 1 || d[0].EvictedRows == 0 || (d[0].Buckets > 0) != (gain == 0) {
 			t.Errorf("gain %g: %+v", gain, d)

@@ -75,8 +75,11 @@ func (a *Aside) move(bytes int64) {
 	}
 }
 
-// Close gives back what is left. What was made stays the owner's to give back. A second call does nothing.
+// Close gives back what is left. What was made stays the owner's to give back. A second call does nothing, nor does one of nil.
 func (a *Aside) Close() {
+	if a == nil {
+		return
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.left > 0 {

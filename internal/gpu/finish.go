@@ -41,7 +41,7 @@ func (t *tally) check() error {
 // Finish ends the first pass: after it the rows of each group are in one place. mergers is how many
 // goroutines will call Attach at most.
 func (d *Devices) Finish(g *cpu.Groups, mergers int) error {
-	defer d.liftLists() // what the placers' arenas have not taken those of mergers take
+	defer d.config.ListsAside.Close() // what the placers' arenas have not taken those of mergers take
 	if g.Sent == 0 {
 		return nil
 	}

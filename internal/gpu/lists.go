@@ -23,13 +23,6 @@ type span struct {
 	row      []uint64
 }
 
-// liftLists gives back the memory that is set aside for values.
-func (d *Devices) liftLists() {
-	if d.config.ListsAside != nil {
-		d.config.ListsAside.Close()
-	}
-}
-
 func (d *Devices) newLists(r *ega.GroupReader) *lists {
 	return &lists{host: d.config.CPU, reader: r, n: len(d.config.Lists)}
 }
@@ -77,7 +70,7 @@ func (d *Devices) liftFor(to *arena.Arena, bytes int) {
 	if some := d.config.ListsAside.Split(to.Growth(bytes)); some != nil {
 		some.Close()
 	} else {
-		d.liftLists()
+		d.config.ListsAside.Close()
 	}
 }
 

@@ -119,7 +119,7 @@ func (d *Devices) Pays(rows, groups int64) bool {
 
 func (d *Devices) open() (err error) {
 	defer cpu.Recovered(&err)
-	defer d.letGo()
+	defer d.reserve.Close() // of which devices have taken their parts
 	if d.contexts, err = d.config.Open(); err != nil {
 		if d.config.Refused != nil {
 			return d.config.Refused(err)
@@ -141,13 +141,6 @@ func (d *Devices) open() (err error) {
 	}
 	all.Wait()
 	return cmp.Or(errs...) // of one device: others mostly say the same
-}
-
-// letGo gives back what of the reserve no device has taken.
-func (d *Devices) letGo() {
-	if d.reserve != nil {
-		d.reserve.Close()
-	}
 }
 
 // freeShare is what part of the free memory of a device is taken unless it is said.
@@ -222,7 +215,7 @@ func (d *Devices) Void() error {
 }
 
 func (d *Devices) close() error {
-	d.liftLists()
+	d.config.ListsAside.Close()
 	d.early.movers.Wait()
 	d.early.close()
 	err := errors.Join(d.kept.close(), d.closing(d.context, d.outcome.close()))
