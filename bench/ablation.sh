@@ -6,7 +6,7 @@
 #	end to end   streams 1 to 8; device memory that holds all, some and little
 #	out of core  pinned and pageable input; slots of 1 to 8 MiB; streams; rows that leave
 #	             stay in pinned memory, or placers take them; host buckets loaded by feedback,
-#	             and once
+#	             and once; small host buckets merged with their buddies, and one by one
 set -eu
 programs=$DATA/endtoend
 results=${OUT:-bench}/results
@@ -28,3 +28,6 @@ outofcore placers-4 -groups 1e8 -varied - -keep 0B -placers 4
 # Few buckets and passes, so that the groups of each have room in a table, and more rows than are certain to.
 outofcore feedback -groups 1e7 -varied - -device-memory 256MiB -bits 2 -passes 2
 outofcore once -groups 1e7 -varied - -device-memory 256MiB -bits 2 -passes 2 -once
+# As many buckets of placers in both.
+outofcore merged -groups 1e8 -varied - -keep 0B -bits 7 -split 7
+outofcore unmerged -groups 1e8 -varied - -keep 0B -bits 14

@@ -23,12 +23,12 @@ type hostBuckets struct {
 	all   []*partition.Buckets
 }
 
-func newHostBuckets(placers int, bits uint) *hostBuckets {
-	h := &hostBuckets{bits: bits}
+func newHostBuckets(placers int, bits, split uint) *hostBuckets {
+	h := &hostBuckets{bits: bits, parts: split}
 	for range placers {
 		pool := partition.NewPool(stride, func(int64) error { return nil })
 		h.pools = append(h.pools, pool)
-		h.all = append(h.all, partition.New(0, bits, pool, nil))
+		h.all = append(h.all, partition.New(0, bits+split, pool, nil))
 	}
 	return h
 }
@@ -47,7 +47,7 @@ func (h *hostBuckets) place(placer int, rows []uint64) error {
 func (h *hostBuckets) keep(k *ega.Kept) {
 	if h.kept = k; k != nil {
 		common := min(h.bits, k.Bits())
-		h.bits, h.parts = common, h.bits-common
+		h.bits, h.parts = common, h.parts+h.bits-common
 	}
 }
 

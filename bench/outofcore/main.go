@@ -36,7 +36,8 @@ type amounts struct {
 	producers int   // goroutines that copy rows into slots
 	placers   int   // goroutines that place rows in host buckets
 	passes    int   // BucketPasses at a time
-	bits      uint  // 2^bits host buckets
+	bits      uint  // 2^bits host buckets,
+	split     uint  // each of which is 2^split small ones, as placers have them, that are merged for the second pass
 	slot      int   // rows of an input
 	keep      int64 // bytes of pinned memory for rows to stay in
 	buffer    int   // bytes of each buffer of a BucketPass; 0: its default
@@ -76,6 +77,7 @@ func run() (err error) {
 	slot := flag.String("slot", "", "a size, as 8MiB, of an input; empty: as usual")
 	placers := flag.Int("placers", 0, "goroutines that place rows in host buckets; 0: as many as usual")
 	bits := flag.Uint("bits", 0, "of the host buckets' number; 0: as usual")
+	split := flag.Uint("split", 0, "placers divide rows into 2^N times as many small buckets, which are merged with their buddies for the second pass")
 	keep := flag.String("keep", "", "a size, as 8GiB, of pinned memory in which rows stay that have left the device; 0B: none; empty: enough for all")
 	buffer := flag.String("bucket-buffer", "", "a size, as 1MiB, of each of the two buffers of a bucket pass; empty: as usual")
 	procs := flag.Int("procs", -1, "processors of Go beside one for each thread of the machine: who drives the device then need not wait until a goroutine that places rows gives its one up; negative: two for each stream")
@@ -93,6 +95,7 @@ func run() (err error) {
 	set(&a.passes, *passes)
 	set(&a.placers, *placers)
 	set(&a.bits, *bits)
+	set(&a.split, *split)
 	a.once, a.timed, a.procs = *once, *timed, *procs
 	var bytes int64
 	a.keep = keepAll

@@ -55,7 +55,7 @@ type bench struct {
 
 // take measures one run. Its groups are counted, and what they count.
 func (b *bench) take(c testCase, spares *ega.Spares) (f figures, err error) {
-	host := newHostBuckets(b.placers, b.bits)
+	host := newHostBuckets(b.placers, b.bits, b.split)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(b.processors(c)))
 	begin := time.Now()
 	m, err := ega.StartMultiPass(context.Background(), b.thread.Context(), ega.MultiPassConfig{
