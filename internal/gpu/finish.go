@@ -121,9 +121,9 @@ func (p *pass) placed() (n int64) {
 
 // evict places all groups of a device in buckets. Each placer has a reader of its own.
 func (p *pass) evict(g *ega.Groups, partitions int) error {
-	return readAll(g, len(p.placers), partitions, func(placer int, r *ega.GroupReader) func(rows []uint64) error {
+	return readAll(g, len(p.placers), partitions, func(placer int, r *ega.GroupReader, read reading) error {
 		lists := p.devices.newLists(r)
-		return func(rows []uint64) error {
+		return read(func(rows []uint64) error {
 			to := p.placers[placer]
 			rows, err := lists.fill(rows, to.Values(), func(bytes int) error {
 				p.devices.liftFor(to.Values(), bytes)
@@ -133,7 +133,7 @@ func (p *pass) evict(g *ega.Groups, partitions int) error {
 				return err
 			}
 			return p.place(placer, rows)
-		}
+		})
 	})
 }
 

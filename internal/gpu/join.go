@@ -14,6 +14,10 @@ import (
 // groups cross to the host and on to the first device as rows, whose pass has not ended. They are far fewer than the input's rows where
 // devices gain anything, and what stays on a device is read from there, piece by piece (resident), instead of being merged.
 
+// joinBits: what crosses to another device is read in no more than 2^joinBits partitions. They are for readers to share, and small ones are not
+// worth their copies. A guess.
+const joinBits = 7
+
 // joinAll ends the passes of all devices but the first. joined: what they had is with the first one now. Else placers have all of it
 // that was not moved.
 func (d *Devices) joinAll(bits uint, stays bool) (joined bool, err error) {
@@ -35,6 +39,7 @@ func (d *Devices) joinAll(bits uint, stays bool) (joined bool, err error) {
 // placers.
 func (p *pass) join(to *pass, bits uint, stays bool) (moved bool, err error) {
 	defer cpu.Recovered(&err)
+	bits = min(bits, joinBits)
 	groups, err := p.Finish(bits)
 	p.pinned.lift()
 	if err == nil && groups != nil {
@@ -70,52 +75,98 @@ func (p *pass) moves(to *pass, groups *ega.Groups, stays bool) (bool, error) {
 
 // move submits groups to another device.
 func (p *pass) move(groups *ega.Groups, to *pass, partitions int) error {
-	return readAll(groups, len(p.placers), partitions, func(int, *ega.GroupReader) func(rows []uint64) error { return to.takeRows })
+	return readAll(groups, len(p.placers), partitions, func(_ int, _ *ega.GroupReader, read reading) error {
+		m := mover{to: to}
+		defer m.release()
+		if err := read(m.take); err != nil {
+			return err
+		}
+		return m.submit()
+	})
 }
 
-// takeRows copies rows of another device to slots.
-func (p *pass) takeRows(rows []uint64) error {
+// mover fills slots of a device with rows of another. It holds one slot at most while it waits for rows, and none while it waits
+// for a slot, so any number of slots will do for all movers.
+type mover struct {
+	to     *pass
+	tile   *tile // nil: there is none
+	filled int   // words of it
+}
+
+// take copies rows to slots, and submits those that are full.
+func (m *mover) take(rows []uint64) error {
 	for len(rows) > 0 {
-		t, err := p.takeSlot()
-		if err == nil {
-			n := copy(t.Words(), rows)
-			rows = rows[n:]
-			p.joined.Add(uint64(n / t.stride))
-			err = t.Submit(n / t.stride)
+		if m.tile == nil {
+			t, err := m.to.takeSlot()
+			if err != nil {
+				return &placeError{err} // not of the device that is read
+			}
+			m.tile = t
 		}
-		if err != nil {
-			return &placeError{err} // not of the device that is read
+		words := m.tile.Words()
+		n := copy(words[m.filled:], rows)
+		rows = rows[n:]
+		if m.filled += n; m.filled == len(words) {
+			if err := m.submit(); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// readAll hands out the groups of all partitions, by as many readers as are given, or as there is memory for. Each has an emit of its own.
-func readAll(g *ega.Groups, readers, partitions int, emit func(number int, r *ega.GroupReader) func(rows []uint64) error) error {
+// submit submits what there is.
+func (m *mover) submit() error {
+	if m.tile == nil {
+		return nil
+	}
+	t, rows := m.tile, m.filled/m.tile.stride
+	m.tile, m.filled = nil, 0
+	m.to.joined.Add(uint64(rows))
+	if err := t.Submit(rows); err != nil {
+		return &placeError{err}
+	}
+	return nil
+}
+
+// release gives the slot back, should its rows not be wanted any more.
+func (m *mover) release() {
+	if m.tile != nil {
+		m.tile.Release()
+	}
+}
+
+// reading calls emit with the rows of one partition after another, as long as there are some that no other reader has read.
+type reading func(emit func(rows []uint64) error) error
+
+// readAll hands out the groups of all partitions, by as many readers as are given, or as there is memory for. each is called once for each of them.
+func readAll(g *ega.Groups, readers, partitions int, each func(number int, r *ega.GroupReader, read reading) error) error {
 	var next, done atomic.Int64
-	errs := make([]error, readers)
+	refused, errs := make([]error, readers), make([]error, readers)
 	var all sync.WaitGroup
 	for i := range readers {
 		all.Go(func() {
-			errs[i] = withReader(g, func(r *ega.GroupReader) error { return readSome(r, int64(partitions), &next, &done, emit(i, r)) })
+			refused[i], errs[i] = withReader(g, func(r *ega.GroupReader) error {
+				return each(i, r, func(emit func(rows []uint64) error) error { return readSome(r, int64(partitions), &next, &done, emit) })
+			})
 		})
 	}
 	all.Wait()
-	if done.Load() == int64(partitions) {
-		return nil
+	if done.Load() < int64(partitions) {
+		errs = append(errs, refused...)
 	}
 	return errors.Join(errs...)
 }
 
-// withReader lets do use a reader, which is closed then, also after a panic.
-func withReader(g *ega.Groups, do func(r *ega.GroupReader) error) (err error) {
+// withReader lets do use a reader, which is closed then, also after a panic. refused: there is no such reader.
+func withReader(g *ega.Groups, do func(r *ega.GroupReader) error) (refused, err error) {
 	defer cpu.Recovered(&err)
-	r, err := g.Reader()
-	if err != nil {
-		return err
+	r, refused := g.Reader()
+	if refused != nil {
+		return refused, nil
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	return do(r)
+	return nil, do(r)
 }
 
 // readSome hands out the groups of partitions, of which next is the next that nobody reads, until there are no more.
