@@ -23,7 +23,7 @@ type DeviceStats struct {
 	// While the input is read, tiles of rows are combined into a table (ega.MultiPass).
 	Tiles      int64 `json:"tiles"`
 	Rows       int64 `json:"rows"`        // in tiles
-	InCore     bool  `json:"in_core"`     // all groups stayed on the device
+	InCore     bool  `json:"in_core"`     // all groups stayed on devices: on the first one, of several
 	Groups     int64 `json:"groups"`      // in the table at the end of that
 	TableSlots int64 `json:"table_slots"` // of it
 	Grown      int64 `json:"grown"`       // how often it was made larger

@@ -219,6 +219,8 @@ func TestDeviceGroupsMeet(t *testing.T) {
 			first := &d[slices.IndexFunc(d, func(s gagg.DeviceStats) bool { return strings.HasPrefix(x.device, fmt.Sprint(s.Number)) })]
 			if met := first.InCore && first.Groups == int64(len(want)); !slices.Contains(x.meet, met) {
 				t.Errorf("%s: the groups meet on a device: %t\n%+v", x.name, met, d)
+			} else if d[0].InCore != met || d[1].InCore != met {
+				t.Errorf("%s: where groups are is not what is said of each device\n%+v", x.name, d)
 			}
 			check()
 		}

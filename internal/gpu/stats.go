@@ -15,7 +15,7 @@ type Stats struct {
 	Start  time.Duration         // from when it was first wanted until all devices were ready
 	Memory int64                 // bytes that it might take
 	Peak   int64                 // bytes that it held at most
-	First  ega.MultiPassStats    // zero unless the first pass was finished
+	First  ega.MultiPassStats    // zero unless the first pass was finished; InCore: all groups stayed on devices
 	Second []ega.BucketPassStats // of each merger that has ended
 }
 
@@ -29,14 +29,18 @@ func (d *Devices) Stats() []Stats {
 	}
 	var list []Stats
 	for _, p := range d.passes {
-		device := p.context.Device()
+		device, first := p.context.Device(), p.first
+		first.InCore = first.InCore && d.stayed()
 		list = append(list, Stats{
 			Number: device.Ordinal, Name: device.Name, Start: d.took, Memory: p.memory, Peak: int64(p.context.Peak()),
-			First: p.first, Second: p.second.get(),
+			First: first, Second: p.second.get(),
 		})
 	}
 	return list
 }
+
+// stayed reports whether Finish has left all groups on a device: those that a first pass had in its table may have gone to placers.
+func (o *outcome) stayed() bool { return o.context != nil }
 
 // Opened tells whether devices were opened, and if not, why; pending: that is not known yet.
 func (d *Devices) Opened() (pending bool, err error) {
