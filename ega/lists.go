@@ -42,9 +42,9 @@ const mostListed = math.MaxUint32
 // listsShare: records and values have up to one of so many parts of the memory beside the stages. A guess.
 const listsShare = 2
 
-// listedBytes is the device memory that a row takes in all lists: its records, and its values' places.
-func listedBytes(l *Layout, lists []List) cuda.Size {
-	return cuda.Size(len(lists)) * (recordBytes(l) + 8)
+// listedBytes is the device memory that a row takes in so many lists: its records, and its values' places.
+func listedBytes(l *Layout, lists int) cuda.Size {
+	return cuda.Size(lists) * (recordBytes(l) + 8)
 }
 
 // recordBytes is hash, key and value.
@@ -150,7 +150,7 @@ func (p *passLists) place(t *cuda.Thread, s *cuda.Stream, table *Table) (v listV
 
 // spare is the device memory that was set aside for records and values, less that of the values.
 func (p *passLists) spare(v *listValues) cuda.Size {
-	all := cuda.Size(p.most) * cuda.Size(len(p.lists)) * (recordBytes(p.layout) + 8)
+	all := cuda.Size(p.most) * listedBytes(p.layout, len(p.lists))
 	for _, values := range v.lists {
 		all -= min(all, passAligned(values.Size))
 	}

@@ -118,7 +118,7 @@ func (p *passPlan) planLists(c *MultiPassConfig, spare cuda.Size) {
 	if p.lists = len(c.Lists) > 0; !p.lists {
 		return
 	}
-	each := listedBytes(p.layout, c.Lists)
+	each := listedBytes(p.layout, len(c.Lists))
 	aligned := 4 * cuda.Size(len(c.Lists)) * passAlignment // records, how many there are, values
 	p.listed = min(c.ListRows, mostListed, uint64(spare/listsShare/each))
 	if p.listed < uint64(p.made.Rows) && p.listed < c.ListRows {
