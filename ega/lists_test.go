@@ -79,25 +79,34 @@ type listRig struct {
 	chunk   int                    // rows of a job
 	decline func(chunk int) uint64 // as of a madeFeed
 
-	taken    []uint64 // rows of the jobs that were taken
+	host     atomic.Int64 // bytes drawn from the host's budget
+	taken    []uint64     // rows of the jobs that were taken
 	declined map[uint64]int
 	groups   map[string]*group
 	empty    int // groups without rows
 	stats    ega.MultiPassStats
 }
 
-// run sends rows through a pass. The device's memory was within the budget then.
+// run sends rows through a pass. What was pinned has been given back then, and the device's memory was within the budget.
 func (p *listRig) run(c *cuda.Context, rows []uint64) error {
 	p.config.Lists, p.config.ListRows = twoLists, uint64(len(rows)/p.config.Layout.Stride())
 	p.config.Made = ega.MadeConfig{Rows: p.chunk, WorkBytes: madeWork}
 	p.config.Place = func(int, []uint64) error { return errors.New("a row was placed") }
 	p.config.Readers = 2
+	p.host.Store(0)
+	p.config.Host = func(n int64) error {
+		p.host.Add(n)
+		return nil
+	}
 	m, err := ega.StartMultiPass(context.Background(), c, p.config)
 	if err != nil {
 		return err
 	}
 	err = p.pass(m, rows)
 	err = errors.Join(err, m.Close())
+	if n := p.host.Load(); err == nil && n != 0 && c.Lost() == nil {
+		err = fmt.Errorf("%d bytes are still drawn from the host's budget", n)
+	}
 	if peak := int64(c.Peak()); err == nil && peak > p.config.Device {
 		err = fmt.Errorf("BUDGET: %d bytes of device memory were in use, %d were allowed", peak, p.config.Device)
 	}
@@ -372,7 +381,8 @@ func TestListsSubmit(t *testing.T) {
 	}
 }
 
-// Whichever driver call fails, the error says so or every group that came back has all of its values. Nothing stays open.
+// Whichever driver call fails, the error says so or every group that came back has all of its values. Nothing stays open, and the host's
+// budget is as before.
 func TestListsFaults(t *testing.T) {
 	e, emulated := emu.Control()
 	if !emulated {
@@ -393,6 +403,9 @@ func TestListsFaults(t *testing.T) {
 		}
 		for i := rand.IntN(stride); i < len(calls); i += stride {
 			_, err := withFault(t, e, calls[i], code, run)
+			if n := p.host.Load(); n != 0 && !errors.Is(err, cuda.ErrLost) {
+				t.Errorf("%v: %d bytes are still drawn from the host's budget", err, n)
+			}
 			if err == nil {
 				p.check(t)
 			} else if !errors.Is(err, class) {
