@@ -166,8 +166,8 @@ func (r *GroupReader) fetchLarge(bucket, turn int) (piece, error) {
 const valuesBytes = 512 << 10
 
 // Values hands out the values of a list from number first on, n of them, in order: those of the groups in the order of their
-// slots, so that groups that lie side by side in a piece of Read mostly have theirs side by side, too. They are valid until emit returns. An error of
-// emit ends it, and is returned.
+// slots, so that groups that lie side by side in a piece of Read mostly have theirs side by side, too. They come LeastValues at a time, or more, and
+// are valid until emit returns. An error of emit ends it, and is returned.
 func (r *GroupReader) Values(list int, first, n uint64, emit func(values []uint64) error) (err error) {
 	all := r.groups.lists.lists[list].Slice(cuda.Size(8*first), cuda.Size(8*(first+n)))
 	defer func() { err = errors.Join(err, r.stream.Synchronize()) }()

@@ -76,8 +76,9 @@ func listedGroups(l *ega.Layout, rows []uint64) map[string]*group {
 // listRig sends rows through a pass with lists.
 type listRig struct {
 	config  ega.MultiPassConfig
-	chunk   int                    // rows of a job
-	decline func(chunk int) uint64 // as of a madeFeed
+	chunk   int                     // rows of a job
+	decline func(chunk int) uint64  // as of a madeFeed
+	grant   func(bytes int64) error // by the host's budget; nil: all
 
 	host     atomic.Int64 // bytes drawn from the host's budget
 	taken    []uint64     // rows of the jobs that were taken
@@ -95,6 +96,11 @@ func (p *listRig) run(c *cuda.Context, rows []uint64) error {
 	p.config.Readers = 2
 	p.host.Store(0)
 	p.config.Host = func(n int64) error {
+		if n > 0 && p.grant != nil {
+			if err := p.grant(n); err != nil {
+				return err
+			}
+		}
 		p.host.Add(n)
 		return nil
 	}
@@ -238,7 +244,12 @@ func (p *listRig) group(r *ega.GroupReader, row []uint64) error {
 		if states[list.Count]%list.Unit != 0 {
 			return fmt.Errorf("count %#x", states[list.Count])
 		}
+		last := false
 		err := r.Values(at, states[list.Value], n, func(values []uint64) error {
+			if last {
+				return fmt.Errorf("%d values come behind fewer than LeastValues", len(values))
+			}
+			last = len(values) < ega.LeastValues
 			got.values[at] = append(got.values[at], values...)
 			return nil
 		})
@@ -337,7 +348,7 @@ func TestListsFull(t *testing.T) {
 	}
 }
 
-// Values of a list are read in pieces, and an error ends that.
+// Values of a list are read in pieces, the smallest there are where the host allows no others.
 func TestListsLarge(t *testing.T) {
 	r := newRig(t)
 	l := listLayout(1)
@@ -346,9 +357,18 @@ func TestListsLarge(t *testing.T) {
 		n = 150_000 // of 8 bytes: more than two buffers
 	}
 	rows := listRows(rand.New(rand.NewPCG(7, 8)), &l, n, func(int) uint64 { return 3 })
-	p := listRig{chunk: 5000, config: ega.MultiPassConfig{Layout: l, Streams: 2, Depth: 2, SlotBytes: 1 << 20, Device: 64 << 20}}
-	r.do(p.run(r.thread.Context(), rows))
-	p.check(t)
+	const slot = 1 << 20
+	p := listRig{chunk: 5000, config: ega.MultiPassConfig{Layout: l, Streams: 2, Depth: 2, SlotBytes: slot, Device: 64 << 20}}
+	for _, least := range []bool{false, true} {
+		p.grant = func(n int64) error {
+			if least && n < slot && n > leastPinned {
+				return errors.New("the host has no memory")
+			}
+			return nil
+		}
+		r.do(p.run(r.thread.Context(), rows))
+		p.check(t)
+	}
 }
 
 // Rows of the host have no place in a pass with lists.

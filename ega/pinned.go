@@ -25,6 +25,9 @@ func pin(t *cuda.Thread, budget func(int64) error, n cuda.Size) (*cuda.Pinned, e
 // leastPinned is the smallest buffer that is worth copies of its own where memory is short. A guess.
 const leastPinned = 64 << 10
 
+// LeastValues is how many values GroupReader.Values hands out at a time at least, but for the last.
+const LeastValues = leastPinned / 8
+
 // pinLess allocates n bytes of pinned memory or, where the budget or the system refuses that, a half of it, a quarter
 // and so on; least bytes at least, if n is not below that already.
 func pinLess(t *cuda.Thread, budget func(int64) error, n, least cuda.Size) (*cuda.Pinned, error) {

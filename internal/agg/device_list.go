@@ -33,14 +33,12 @@ func (l *Layout) TakeList(row []uint64, list int) (first, n uint64) {
 	return first, n
 }
 
-// listPiece is the least number of values that AppendList is given of a group that goes on: those of a buffer.
-const listPiece = 8 << 10
-
-// ListNeed is at most what an arena needs for the values of a group that a device gave back, of all its lists, before TakeList.
+// ListNeed is at most what an arena needs for the values of a group that a device gave back, of all its lists, before TakeList: they come
+// in buffers of ega.LeastValues or more, in which the group may begin and end anywhere.
 func (l *Layout) ListNeed(row []uint64) (bytes int) {
 	for _, i := range l.chains {
 		if n := int(*linkOf(&l.slots[i], row).tail() / oneListed); n > 1 {
-			bytes += 8*n + (n/listPiece+2)*arena.Size(8*(1+trailerWords)) // the entry in the row may move behind the others'
+			bytes += 8*n + (n/ega.LeastValues+2)*arena.Size(8*(1+trailerWords)) // the entry in the row may move behind the others'
 		}
 	}
 	return bytes

@@ -98,8 +98,8 @@ func TestListNeed(t *testing.T) {
 	call := Call{Func: median, Args: []int{0}, Types: []column.Type{{Kind: column.Int64}}}
 	l := Compile([]Call{call}, testBase, Options{MaxRows: -1, Device: true})
 	list := l.DeviceLists()[0]
-	for _, n := range []int{0, 1, 2, 3, listPiece, listPiece + 2, 3*listPiece + 5} {
-		for _, first := range []int{1, 2, listPiece - 1} {
+	for _, n := range []int{0, 1, 2, 3, ega.LeastValues, ega.LeastValues + 2, 3*ega.LeastValues + 5} {
+		for _, first := range []int{1, 2, ega.LeastValues - 1} {
 			var b budget
 			reg := arena.New(b.grow)
 			a := reg.New()
@@ -110,7 +110,7 @@ func TestListNeed(t *testing.T) {
 			}
 			b.asked = 0
 			_, all := l.TakeList(row, 0)
-			for left := make([]uint64, all); len(left) > 0; first = listPiece {
+			for left := make([]uint64, all); len(left) > 0; first = ega.LeastValues {
 				some := min(first, len(left))
 				l.AppendList(row, 0, left[:some], a)
 				left = left[some:]
