@@ -51,7 +51,7 @@ func (c *Chains) List(stream *cuda.Stream, sizes []ChainSize) error {
 		return err
 	}
 	c.listed = from
-	return c.kernels.List(stream, kernels.Sweep(uint64(c.slots)), c.view(), 0, uint32(len(sizes)), c.from.Ptr, c.pages.Ptr)
+	return c.kernels.List(stream, kernels.Sweep(uint64(c.slots)), c.view(), c.from.Ptr, c.pages.Ptr)
 }
 
 // Gather queues, behind List, that n rows of the chain of partition p, from row `first` on, are copied to the start of device memory.

@@ -2,8 +2,8 @@
 //
 //   ega_scatter_chain_pairs, _even, _odd   appends rows (of 2, an even, an odd number of words)
 //   ega_scatter_chain_sum, _settle         after that, and to give chains back: CHAIN-FULL
-//   ega_scatter_chain_list                 the pages of some chains
-//   ega_scatter_chain_gather               rows of such a chain, made dense
+//   ega_scatter_chain_list                 the pages of all chains
+//   ega_scatter_chain_gather               rows of a chain, made dense
 #include "device.cuh"
 
 #include "ega_scatter_chain.cuh"
@@ -45,13 +45,12 @@ extern "C" __global__ void ega_scatter_chain_settle(ScatterChains chains, Scatte
   }
 }
 
-// Lists the pages of the n settled chains from first on, those of chain i by number from pages[from[i]] on.
-extern "C" __global__ void ega_scatter_chain_list(ScatterChains chains, uint32_t first, uint32_t n, const uint32_t* from,
-                                                  uint32_t* pages) {
+// Lists the pages of settled chains, those of chain i by number from pages[from[i]] on.
+extern "C" __global__ void ega_scatter_chain_list(ScatterChains chains, const uint32_t* from, uint32_t* pages) {
   for (uint32_t i = global_thread(); i < chains.slots; i += global_threads()) {
     uint64_t entry = chains.directory[i];
-    if (entry == CHAIN_EMPTY || chain_partition(entry) - first >= n) continue;
-    pages[from[chain_partition(entry) - first] + chain_number(entry)] = chain_page(entry);
+    if (entry == CHAIN_EMPTY) continue;
+    pages[from[chain_partition(entry)] + chain_number(entry)] = chain_page(entry);
   }
 }
 

@@ -59,16 +59,14 @@ type egaScatterChainSettleArgs struct {
 }
 
 // List launches ega_scatter_chain_list.
-func (k *EgaScatterChain) List(stream *cuda.Stream, grid cuda.Grid, chains ScatterChains, first uint32, n uint32, from cuda.Ptr, pages cuda.Ptr) error {
-	args := egaScatterChainListArgs{chains: chains, first: first, n: n, from: from, pages: pages}
-	return k.Enqueue(stream, 2, grid, unsafe.Pointer(&args), 104)
+func (k *EgaScatterChain) List(stream *cuda.Stream, grid cuda.Grid, chains ScatterChains, from cuda.Ptr, pages cuda.Ptr) error {
+	args := egaScatterChainListArgs{chains: chains, from: from, pages: pages}
+	return k.Enqueue(stream, 2, grid, unsafe.Pointer(&args), 96)
 }
 
 // egaScatterChainListArgs lies in memory as ega_scatter_chain_list's parameters.
 type egaScatterChainListArgs struct {
 	chains ScatterChains
-	first  uint32
-	n      uint32
 	from   cuda.Ptr
 	pages  cuda.Ptr
 }
