@@ -19,6 +19,7 @@ type Groups struct {
 	host    func(int64) error // budget of the host's memory; may be nil
 
 	table  *Table
+	reach  uint32 // no row lies so many slots or more from where its hash begins
 	view   kernels.EgaLayout
 	order  *kernels.EgaOrder
 	memory memory    // of places and buffers
@@ -77,12 +78,12 @@ func (g *Groups) place(t *cuda.Thread, s *cuda.Stream) error {
 	if err := g.memory.fulfil(wish{&g.places, placesSize(g.fine)}, wish{&sums, sumsSize(g.fine)}); err != nil {
 		return err
 	}
-	if err := g.reach(s, sums.Slice(0, 8)); err != nil {
+	if err := g.findReach(s, sums.Slice(0, 8)); err != nil {
 		return err
 	}
 	err := errors.Join(
 		s.Fill(sums, 0),
-		g.order.From(s, kernels.OrderFrom(1<<g.fine), g.view, g.table.view, uint32(g.fine), g.places.Ptr, sums.Ptr),
+		g.order.From(s, kernels.OrderFrom(1<<g.fine), g.view, g.table.view, g.reach, uint32(g.fine), g.places.Ptr, sums.Ptr),
 		s.Synchronize(),
 	)
 	if err != nil {
@@ -92,15 +93,15 @@ func (g *Groups) place(t *cuda.Thread, s *cuda.Stream) error {
 	return t.Read(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(g.from))), placesSize(g.fine)), g.places)
 }
 
-// reach has kernels look for the rows of a bucket no farther than any lies. word is memory for the answer.
-func (g *Groups) reach(s *cuda.Stream, word cuda.Span) error {
-	view := &g.table.view
-	if err := errors.Join(s.Fill(word, 0), g.order.Reach(s, kernels.OrderReach(view.Slots), g.view, *view, word.Ptr), s.Synchronize()); err != nil {
+// findReach has kernels look for the rows of a bucket no farther than any lies. word is memory for the answer.
+func (g *Groups) findReach(s *cuda.Stream, word cuda.Span) error {
+	view := g.table.view
+	if err := errors.Join(s.Fill(word, 0), g.order.Reach(s, kernels.OrderReach(view.Slots), g.view, view, word.Ptr), s.Synchronize()); err != nil {
 		return err
 	}
 	far, err := g.memory.words(word, 1)
 	if err == nil {
-		view.Probes = uint32(far[0])
+		g.reach = uint32(far[0])
 	}
 	return err
 }
@@ -205,7 +206,7 @@ func (g *Groups) take(s *cuda.Stream, what stretch, to cuda.Span) (cuda.Span, er
 	to = to.Slice(0, cuda.Size(what.rows)*g.row)
 	buckets := uint32(max(what.end-what.first, 1))
 	return to, g.order.Take(
-		s, kernels.OrderTake(buckets), g.view, g.table.view, uint32(g.fine), g.places.Ptr, uint32(what.first), buckets, what.skip, what.rows, to.Ptr)
+		s, kernels.OrderTake(buckets), g.view, g.table.view, g.reach, uint32(g.fine), g.places.Ptr, uint32(what.first), buckets, what.skip, what.rows, to.Ptr)
 }
 
 // Close frees the memory. A second call does nothing.

@@ -11,8 +11,8 @@
 // WITHIN-CLUSTER  A row lies where its hash begins or behind, with no empty slot in between: it went by none, and no row is
 //                 taken out. So all rows of a bucket have been seen at the first empty slot behind those where its hashes
 //                 begin. Behind the last slot comes slot 0.
-// WITHIN-REACH    A table that has been full for long has hardly an empty slot left. But no row lies more than `probes` slots from
-//                 where its hash begins: EgaTable.probes is set to what ega_order_reach has found.
+// WITHIN-REACH    A table that has been full for long has hardly an empty slot left. But no row lies `reach` slots or
+//                 more from where its hash begins, as ega_order_reach has found.
 //
 // A row's place in its bucket is how many rows of it come before it. Each lane compares its hashes with those of all
 // rows: as many steps as rows, which is little for the two dozen that buckets are made for. Larger buckets are few, and their rows come
@@ -35,12 +35,13 @@ struct OrderBucket {
   uint64_t end;           // behind the last slot that may have one of its rows
   uint64_t hash;          // of the row in the lane's slot, if there is one
 
-  __device__ __forceinline__ OrderBucket(const EgaLayout& layout, const EgaTable& table, uint32_t b, uint32_t fine)
+  __device__ __forceinline__ OrderBucket(const EgaLayout& layout, const EgaTable& table, uint32_t reach, uint32_t b,
+                                         uint32_t fine)
       : place(table, ega_stride<Shape>(layout)), bucket(b), fine(fine) {
     uint64_t low = uint64_t(b) << (64 - fine), start = ega_start(low, 0, table.slots);
     last = ega_start(low | ~uint64_t(0) >> fine, 0, table.slots);
     at = start + lane_id();
-    end = last + table.probes;
+    end = last + reach;
     if (end > start + table.slots) end = start + table.slots;
   }
   __device__ __forceinline__ uint32_t slot() const {
@@ -65,9 +66,9 @@ struct OrderBucket {
 
 // order_count is how many rows a bucket has. The lanes of a full warp call.
 template <class Shape>
-__device__ __forceinline__ uint32_t order_count(const EgaLayout& layout, const EgaTable& table, uint32_t b,
-                                                uint32_t fine) {
-  OrderBucket<Shape> bucket(layout, table, b, fine);
+__device__ __forceinline__ uint32_t order_count(const EgaLayout& layout, const EgaTable& table, uint32_t reach,
+                                                uint32_t b, uint32_t fine) {
+  OrderBucket<Shape> bucket(layout, table, reach, b, fine);
   uint32_t count = bucket.extra(layout);
   for (bool done = false; !done; bucket.next()) count += __popc(bucket.look(layout, done));
   return count;
@@ -88,7 +89,7 @@ __device__ __forceinline__ uint32_t ega_farthest(const EgaLayout& layout, const 
   return farthest;
 }
 
-// Makes *reach, which is 0 before, the most slots that a row has looked at until it had its own. Threads a block: a multiple of 32; any
+// Makes *reach, which is 0 before, the most slots from where a row's hash begins to its own, both counted. Threads a block: a multiple of 32; any
 // number of blocks.
 extern "C" __global__ void __launch_bounds__(ORDER_THREADS) ega_order_reach(EgaLayout layout, EgaTable table,
                                                                             uint64_t* reach) {
@@ -104,7 +105,7 @@ extern "C" __global__ void __launch_bounds__(ORDER_THREADS) ega_order_reach(EgaL
 // Sets from[b] to the number of rows of all buckets before b, of 2^fine, and from[2^fine] to that of all. A block for
 // ORDER_THREADS buckets; a word a block of `tiles` is 0 before. Blocks wait for blocks before them only (RESIDENT-ORDER).
 extern "C" __global__ void __launch_bounds__(ORDER_THREADS) ega_order_from(EgaLayout layout, EgaTable table,
-                                                                           uint32_t fine, uint32_t* from,
+                                                                           uint32_t reach, uint32_t fine, uint32_t* from,
                                                                            uint64_t* tiles) {
   __shared__ uint32_t scratch[SCAN_SCRATCH];
   __shared__ uint64_t before;
@@ -112,8 +113,8 @@ extern "C" __global__ void __launch_bounds__(ORDER_THREADS) ega_order_from(EgaLa
   for (uint32_t i = 0; i < warpSize; i++) {
     uint32_t other = b - lane_id() + i;  // the same for all lanes
     if (other >= buckets) break;
-    uint32_t n = layout.key_words == 1 ? order_count<EgaKeys<1>>(layout, table, other, fine)
-                                       : order_count<EgaAny>(layout, table, other, fine);
+    uint32_t n = layout.key_words == 1 ? order_count<EgaKeys<1>>(layout, table, reach, other, fine)
+                                       : order_count<EgaAny>(layout, table, reach, other, fine);
     if (lane_id() == i) count = n;
   }
   uint32_t all;
@@ -201,9 +202,9 @@ __device__ __forceinline__ void order_sort(OrderRows& rows, uint32_t n) {
 
 // order_bucket copies the rows of a bucket, n of them. The lanes of a full warp call.
 template <class Shape>
-__device__ __forceinline__ void order_bucket(const EgaLayout& layout, const EgaTable& table, uint32_t b, uint32_t fine,
-                                             uint32_t n, const OrderWindow& window, OrderRows& rows) {
-  OrderBucket<Shape> bucket(layout, table, b, fine);
+__device__ __forceinline__ void order_bucket(const EgaLayout& layout, const EgaTable& table, uint32_t reach, uint32_t b,
+                                             uint32_t fine, uint32_t n, const OrderWindow& window, OrderRows& rows) {
+  OrderBucket<Shape> bucket(layout, table, reach, b, fine);
   if (n > ORDER_MOST) {
     order_unsorted(layout, bucket, n, window);
     return;
@@ -223,9 +224,10 @@ __device__ __forceinline__ void order_bucket(const EgaLayout& layout, const EgaT
 // Copies the rows of `buckets` buckets, from number `first` on, to `to`, one bucket behind the other. Of a bucket alone a window may be
 // asked for: at most `rows` rows from number `skip` on. Else skip is 0, and rows no less than any bucket has.
 extern "C" __global__ void __launch_bounds__(ORDER_THREADS) ega_order_take(EgaLayout layout, EgaTable table,
-                                                                           uint32_t fine, const uint32_t* from,
-                                                                           uint32_t first, uint32_t buckets,
-                                                                           uint32_t skip, uint32_t rows, uint64_t* to) {
+                                                                           uint32_t reach, uint32_t fine,
+                                                                           const uint32_t* from, uint32_t first,
+                                                                           uint32_t buckets, uint32_t skip, uint32_t rows,
+                                                                           uint64_t* to) {
   __shared__ OrderRows memory[ORDER_THREADS / warpSize];
   uint32_t warps = global_threads() / warpSize;
   for (uint32_t i = global_warp(); i < buckets; i += warps) {
@@ -233,9 +235,9 @@ extern "C" __global__ void __launch_bounds__(ORDER_THREADS) ega_order_take(EgaLa
     if (n == 0) continue;
     OrderWindow window{to + uint64_t(begin - from[first]) * ega_stride<EgaAny>(layout), skip, rows};
     if (layout.key_words == 1) {
-      order_bucket<EgaKeys<1>>(layout, table, b, fine, n, window, memory[warp_id()]);
+      order_bucket<EgaKeys<1>>(layout, table, reach, b, fine, n, window, memory[warp_id()]);
     } else {
-      order_bucket<EgaAny>(layout, table, b, fine, n, window, memory[warp_id()]);
+      order_bucket<EgaAny>(layout, table, reach, b, fine, n, window, memory[warp_id()]);
     }
   }
 }

@@ -46,8 +46,8 @@ type egaOrderReachArgs struct {
 }
 
 // From launches ega_order_from.
-func (k *EgaOrder) From(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, table EgaTable, fine uint32, from cuda.Ptr, tiles cuda.Ptr) error {
-	args := egaOrderFromArgs{layout: layout, table: table, fine: fine, from: from, tiles: tiles}
+func (k *EgaOrder) From(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, table EgaTable, reach uint32, fine uint32, from cuda.Ptr, tiles cuda.Ptr) error {
+	args := egaOrderFromArgs{layout: layout, table: table, reach: reach, fine: fine, from: from, tiles: tiles}
 	return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 136)
 }
 
@@ -56,15 +56,15 @@ type egaOrderFromArgs struct {
 	layout EgaLayout
 	_      [4]byte
 	table  EgaTable
+	reach  uint32
 	fine   uint32
-	_      [4]byte
 	from   cuda.Ptr
 	tiles  cuda.Ptr
 }
 
 // Take launches ega_order_take.
-func (k *EgaOrder) Take(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, table EgaTable, fine uint32, from cuda.Ptr, first uint32, buckets uint32, skip uint32, rows uint32, to cuda.Ptr) error {
-	args := egaOrderTakeArgs{layout: layout, table: table, fine: fine, from: from, first: first, buckets: buckets, skip: skip, rows: rows, to: to}
+func (k *EgaOrder) Take(stream *cuda.Stream, grid cuda.Grid, layout EgaLayout, table EgaTable, reach uint32, fine uint32, from cuda.Ptr, first uint32, buckets uint32, skip uint32, rows uint32, to cuda.Ptr) error {
+	args := egaOrderTakeArgs{layout: layout, table: table, reach: reach, fine: fine, from: from, first: first, buckets: buckets, skip: skip, rows: rows, to: to}
 	return k.Enqueue(stream, 2, grid, unsafe.Pointer(&args), 152)
 }
 
@@ -73,8 +73,8 @@ type egaOrderTakeArgs struct {
 	layout  EgaLayout
 	_       [4]byte
 	table   EgaTable
+	reach   uint32
 	fine    uint32
-	_       [4]byte
 	from    cuda.Ptr
 	first   uint32
 	buckets uint32
