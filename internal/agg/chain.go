@@ -205,16 +205,23 @@ func (k link) blobs(reg *arena.Arenas, f func(words []uint64) error) error {
 	}
 	for ref := *k.head(); ref != 0; {
 		blob := wordsOf(reg.Get(ref))
-		at := len(blob) - trailerWords
-		if slot := *k.slot(); ref <= slot && slot <= ref+uint64(at) {
-			return f(blob[:at-k.room()])
-		}
-		if err := f(blob[:at-int(blob[at+1])]); err != nil {
+		used, next := k.usedOf(ref, blob)
+		if err := f(blob[:used]); err != nil {
 			return err
 		}
-		ref = blob[at]
+		ref = next
 	}
 	return nil
+}
+
+// usedOf returns how many words of a blob are entries, and the ref of the next
+// blob that has any.
+func (k link) usedOf(ref uint64, blob []uint64) (used int, next uint64) {
+	at := len(blob) - trailerWords
+	if slot := *k.slot(); ref <= slot && slot <= ref+uint64(at) {
+		return at - k.room(), 0
+	}
+	return at - int(blob[at+1]), blob[at]
 }
 
 // entries is the number of words of all entries in memory.

@@ -72,6 +72,8 @@ type finisher struct {
 	work    *workspace
 	sorted  []uint64
 	sources []run
+
+	first, ahead int // rows whose values have been gathered (valuesOf): from first to before ahead
 }
 
 // groups is the rows by number.

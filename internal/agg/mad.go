@@ -18,7 +18,7 @@ func (f *finisher) deviations() error {
 			continue
 		}
 		at, rest := middle.between(n)
-		lo, hi, err := f.pair(k, at, rest != 0)
+		lo, hi, err := f.pair(none, k, at, rest != 0)
 		if err != nil {
 			return err
 		}
@@ -71,7 +71,7 @@ func (f *finisher) distance(lo, hi number, rest uint64) func(number) number {
 // deviationPair is pair for the distances.
 func (f *finisher) deviationPair(k link, distance func(number) number, i uint64, two bool) (lo, hi number, err error) {
 	if f.inMemory(k) {
-		r := ranked{finisher: f, link: k, key: func(word uint64) int64 { return distance(number{key: int64(word)}).key }}
+		r := ranked{finisher: f, row: none, link: k, key: func(word uint64) int64 { return distance(number{key: int64(word)}).key }}
 		lo.key, hi.key = r.pair(i, two)
 		return lo, hi, nil
 	}

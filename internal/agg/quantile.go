@@ -46,7 +46,7 @@ func (f *finisher) quantiles() (bad int, err error) {
 			continue
 		}
 		if !cont {
-			e, err := f.at(k, p.reached(n))
+			e, err := f.at(i, k, p.reached(n))
 			if err != nil {
 				return none, err
 			}
@@ -56,7 +56,7 @@ func (f *finisher) quantiles() (bad int, err error) {
 			continue
 		}
 		at, rest := p.between(n)
-		lo, hi, err := f.pair(k, at, rest != 0)
+		lo, hi, err := f.pair(i, k, at, rest != 0)
 		if err != nil {
 			return none, err
 		}
@@ -80,11 +80,11 @@ func (c *chain) number(e []uint64) number {
 	return number{key: int64(e[c.value])}
 }
 
-// pair returns the values at place i and, if two, the one behind it, else
-// the same twice.
-func (f *finisher) pair(k link, i uint64, two bool) (lo, hi number, err error) {
+// pair returns the values at place i of the chain of a row and, if two, the
+// one behind it, else the same twice.
+func (f *finisher) pair(row int, k link, i uint64, two bool) (lo, hi number, err error) {
 	if f.inMemory(k) {
-		r := ranked{finisher: f, link: k}
+		r := ranked{finisher: f, row: row, link: k}
 		lo.key, hi.key = r.pair(i, two)
 		return lo, hi, nil
 	}
@@ -107,10 +107,10 @@ func (f *finisher) pair(k link, i uint64, two bool) (lo, hi number, err error) {
 	return lo, hi, nil
 }
 
-// at returns the entry at place i.
-func (f *finisher) at(k link, i uint64) ([]uint64, error) {
+// at returns the entry at place i of the chain of a row.
+func (f *finisher) at(row int, k link, i uint64) ([]uint64, error) {
 	if f.inMemory(k) {
-		r := ranked{finisher: f, link: k}
+		r := ranked{finisher: f, row: row, link: k}
 		key, _ := r.pair(i, false)
 		return []uint64{uint64(key)}, nil
 	}

@@ -1,20 +1,20 @@
 package agg
 
-import (
-	"math/bits"
-	"slices"
-)
+import "math"
 
 // Ranks among values of one word are found without sorting them, and among
-// many without gathering them: they are read where they lie, and counted by
-// digits of 16 bits from the top, until few enough share the digits of the
-// value sought.
+// more than may be gathered by the same windows as in ranks.go: the values are
+// read where they lie, once for the sample and once for the window, and what
+// is in the window is gathered. A window that does not narrow down is halved
+// instead, which ends at one value.
 
-const digitBits = 16
+// keyPiece is how many keys are looked at at once.
+const keyPiece = 1 << 10
 
 // ranked is the keys of a chain of one-word values in memory.
 type ranked struct {
 	*finisher
+	row int // whose values are gathered with those of rows behind; none: they are gathered alone
 	link
 	key func(word uint64) int64 // nil: the word itself
 }
@@ -22,147 +22,149 @@ type ranked struct {
 // pair returns the keys of rank i, from 0, and of the one behind it if two,
 // else the same twice.
 func (r *ranked) pair(i uint64, two bool) (lo, hi int64) {
-	if r.values() > uint64(r.limits.piece) {
-		lo = r.large(i)
-		if hi = lo; two {
-			hi = r.behind(lo, i)
+	j := i
+	if two {
+		j++
+	}
+	switch {
+	case r.values() > uint64(r.limits.piece):
+		return r.large(i, j)
+	case r.row != none:
+		return r.work.ranks(r.valuesOf(r.row), i, j)
+	}
+	words := r.work.gather(r.link, r.reg)
+	if r.key != nil {
+		for n, x := range words {
+			words[n] = uint64(r.key(x))
 		}
-		return lo, hi
 	}
-	words := r.gather(func(uint64) bool { return true })
-	lo = selectWord(words, int(i))
-	if hi = lo; two {
-		hi = lowest(asSigned(words[i+1:]))
-	}
-	return lo, hi
+	return r.work.ranks(words, i, j)
 }
 
-// each calls do with each key, sorting as a number without sign.
-func (r *ranked) each(do func(key uint64)) {
-	_ = r.blobs(r.reg, func(words []uint64) error {
-		for _, x := range words {
-			if r.key != nil {
-				x = uint64(r.key(x))
+// ranks returns the words of rank i and j, which is i or i+1.
+func (w *workspace) ranks(words []uint64, i, j uint64) (lo, hi int64) {
+	w.spare = grow(w.spare, len(words))
+	return ranks(asSigned(words), asSigned(w.spare), int(i), int(j))
+}
+
+// window is the keys from first to last: how many there are, and how many are
+// less.
+type window struct {
+	first, last   int64
+	below, inside uint64
+}
+
+func (w *window) has(i uint64) bool { return i-w.below < w.inside }
+
+// large returns the keys of rank i and j, which is i or i+1, of many.
+func (r *ranked) large(i, j uint64) (lo, hi int64) {
+	w := window{first: math.MinInt64, last: math.MaxInt64, inside: r.values()}
+	for w.inside > uint64(r.limits.piece) && w.first < w.last {
+		next := r.around(w, i)
+		if next.inside > w.inside-w.inside/8 { // few distinct keys
+			half := w.first + int64((uint64(w.last)-uint64(w.first))/2)
+			if next = r.gather(w.first, half); !next.has(i) {
+				next = r.gather(half+1, w.last)
 			}
-			do(x ^ 1<<63)
 		}
-		return nil
-	})
+		w = next
+	}
+	switch {
+	case w.first == w.last && w.has(j):
+		return w.first, w.first
+	case w.first == w.last:
+		lo = w.first
+	case w.has(j):
+		return r.work.ranks(r.work.words, i-w.below, j-w.below)
+	default:
+		lo, _ = r.work.ranks(r.work.words, i-w.below, i-w.below)
+	}
+	return lo, r.above(w.last)
 }
 
-// gather returns the keys, as words, for which want is true.
-func (r *ranked) gather(want func(key uint64) bool) []uint64 {
-	if r.key == nil && r.values() <= uint64(r.limits.piece) {
-		return r.work.gather(r.link, r.reg)
+// around gathers the keys of a window around rank i, within w.
+func (r *ranked) around(w window, i uint64) window {
+	sample := r.sample(w)
+	first, last := w.first, w.last
+	if s := uint64(len(sample)); s > 0 {
+		r.work.spare = grow(r.work.spare, 3*len(sample))
+		at := float64(i-w.below) / float64(w.inside) * float64(s)
+		half := int(math.Sqrt(float64(s))) // wider than in ranks: another look costs more here
+		low, high := around(asSigned(sample), asSigned(r.work.spare), int(at), half)
+		first, last = max(first, low), min(last, high)
 	}
-	words := r.work.words[:0]
-	r.each(func(key uint64) {
-		if want(key) {
-			words = append(words, key^1<<63)
+	next := r.gather(first, last)
+	switch {
+	case i < next.below:
+		return r.gather(w.first, first-1)
+	case !next.has(i):
+		return r.gather(last+1, w.last)
+	}
+	return next
+}
+
+// sample returns some of the keys of a window.
+func (r *ranked) sample(w window) []uint64 {
+	most := max(r.limits.piece/8, 1)
+	step := (int(w.inside/uint64(most)) - 1) | 1 // odd: values often repeat after a power of two
+	words, at := r.work.words[:0], 0
+	r.each(func(keys []int64) {
+		for ; at < len(keys); at += step {
+			if x := keys[at]; w.first <= x && x <= w.last && len(words) < 2*most {
+				words = append(words, uint64(x))
+			}
 		}
+		at -= len(keys)
 	})
 	r.work.words = words
 	return words
 }
 
-// large returns the key of rank i of many.
-func (r *ranked) large(i uint64) int64 {
-	counts := grow(r.work.regs, 1<<digitBits)
-	r.work.regs = counts
-	prefix := uint64(0)
-	for known := 0; known < 64; known += digitBits {
-		clear(counts)
-		r.each(func(key uint64) {
-			if bits.RotateLeft64(key, known)&(1<<known-1) == prefix {
-				counts[key<<known>>(64-digitBits)]++
-			}
-		})
-		digit := uint64(0)
-		for ; i >= counts[digit]; digit++ {
-			i -= counts[digit]
-		}
-		prefix = prefix<<digitBits | digit
-		if shift := 64 - known - digitBits; shift > 0 && counts[digit] <= uint64(r.limits.piece) {
-			return selectWord(r.gather(func(key uint64) bool { return key>>shift == prefix }), int(i))
-		}
-	}
-	return int64(prefix ^ 1<<63)
-}
-
-// behind returns the key of rank i+1, where lo is that of rank i.
-func (r *ranked) behind(lo int64, i uint64) int64 {
-	upTo, next := uint64(0), ^uint64(0)
-	limit := uint64(lo) ^ 1<<63
-	r.each(func(key uint64) {
-		if key <= limit {
-			upTo++
-		} else {
-			next = min(next, key)
+// gather counts the keys from first to last. If they are not too many it
+// leaves them in the workspace.
+func (r *ranked) gather(first, last int64) window {
+	var some [keyPiece]int64
+	w, words := window{first: first, last: last}, r.work.words[:0]
+	r.each(func(keys []int64) {
+		below, inside := within(some[:], keys, first, last)
+		w.below += uint64(below)
+		w.inside += uint64(inside)
+		if w.inside <= uint64(r.limits.piece) {
+			words = append(words, asWords(some[:inside])...)
 		}
 	})
-	if upTo > i+1 {
-		return lo
-	}
-	return int64(next ^ 1<<63)
+	r.work.words = words
+	return w
 }
 
-// selectWord moves the word of rank k, as signed numbers are ordered, to
-// words[k], the lesser ones in front of it, and the greater ones behind.
-func selectWord(words []uint64, k int) int64 {
-	a := asSigned(words)
-	// With halves of usual sizes the loop ends long before; pivots that always
-	// are bad ones end in a sort.
-	tries := 2 * bits.Len(uint(len(a)))
-	for from, to := 0, len(a); ; tries-- {
-		if to-from <= 32 || tries == 0 {
-			slices.Sort(a[from:to])
-			return a[k]
+// above returns the least key that is greater than x.
+func (r *ranked) above(x int64) int64 {
+	least := int64(math.MaxInt64)
+	r.each(func(keys []int64) {
+		for _, y := range keys {
+			if y > x {
+				least = min(least, y)
+			}
 		}
-		lo, hi := partitionAround(a[from:to], pivot(a[from:to]))
-		switch {
-		case k < from+lo:
-			to = from + lo
-		case k >= from+hi:
-			from += hi
-		default:
-			return a[k]
-		}
-	}
+	})
+	return least
 }
 
-// pivot guesses the median of a.
-func pivot(a []int64) int64 {
-	n := len(a)
-	if n < 1024 {
-		return median3(a[n/4], a[n/2], a[3*n/4])
-	}
-	s := n / 9
-	return median3(
-		median3(a[0], a[s], a[2*s]),
-		median3(a[3*s], a[4*s], a[5*s]),
-		median3(a[6*s], a[7*s], a[8*s]))
-}
-
-func median3(a, b, c int64) int64 { return max(min(a, b), min(max(a, b), c)) }
-
-// partitionAround moves what is less than p to a[:lo], p to a[lo:hi] and what
-// is greater to a[hi:].
-func partitionAround(a []int64, p int64) (lo, hi int) {
-	for i, x := range a { // without a branch that depends on x
-		a[i] = a[lo]
-		a[lo] = x
-		if x < p {
-			lo++
+// each calls do with all keys, keyPiece at a time at most.
+func (r *ranked) each(do func(keys []int64)) {
+	var made [keyPiece]int64
+	_ = r.blobs(r.reg, func(words []uint64) error {
+		for len(words) > 0 {
+			keys := asSigned(words[:min(len(words), keyPiece)])
+			words = words[len(keys):]
+			if r.key != nil {
+				for i, x := range keys {
+					made[i] = r.key(uint64(x))
+				}
+				keys = made[:len(keys)]
+			}
+			do(keys)
 		}
-	}
-	hi = lo
-	for i := lo; i < len(a); i++ {
-		x := a[i]
-		a[i] = a[hi]
-		a[hi] = x
-		if x == p {
-			hi++
-		}
-	}
-	return lo, hi
+		return nil
+	})
 }

@@ -18,6 +18,9 @@ type workspace struct {
 	regs  []uint64 // of a HyperLogLog
 	table []uint32 // of dedupe
 
+	open []followed // chains, of Finish
+	ends []int      // of the values of each, in words
+
 	streams [2]stream // of Finish
 }
 
