@@ -20,9 +20,14 @@ const (
 	wholeTableShare = 0.85
 	wholeLoad       = 0.85
 
-	// passSlots is how many slots the table has at first if nobody knows how many groups there are: so
+	// passSlots is how many slots the table has at least at first if nobody knows how many groups there are: so
 	// few that clearing and leaving it cost nothing. A guess.
 	passSlots = 1 << 20
+
+	// passSlotsMore is the same where that is no more than one of so many parts (passSlotsPart) of what it may have: 1e6 groups have
+	// room, for whom the first move cost 6 ms of 70, and 27 where two devices moved at the same time.
+	passSlotsMore = 1 << 22
+	passSlotsPart = 64
 
 	// passLeastSlots is the least that a pass begins with. A guess.
 	passLeastSlots = 64
@@ -33,7 +38,7 @@ const (
 
 	// passGrowth is how many times larger the table gets. All lanes wait while it moves, a tenth of a second for the
 	// last of four moves to 1e8 groups; one far too large costs the clearing of it.
-	passGrowth = 16
+	passGrowth = 8
 
 	// growingProbes is how many slots a row looks at while the table may grow: a row that finds none in so many
 	// shows that it is some two thirds full (by the formulas of linear probing, for 2^20 slots).
@@ -105,7 +110,7 @@ func planPass(c *MultiPassConfig) (passPlan, error) {
 	if whole := most(wholeTableShare); p.lists || c.Bound > 0 && float64(c.Bound) <= wholeLoad*float64(whole) {
 		p.mostSlots, p.whole = whole, true
 	}
-	p.slots = min(passSlots, p.mostSlots)
+	p.slots = min(max(passSlots, min(passSlotsMore, p.mostSlots/passSlotsPart)), p.mostSlots)
 	if c.Groups > 0 {
 		wanted := uint64(min(float64(c.Groups)/tableLoad, passMostSlots))
 		p.slots = uint32(min(max(wanted, passLeastSlots), uint64(p.mostSlots)))

@@ -110,18 +110,20 @@ func checkPools(t *testing.T, p *passPlan, slots uint32) {
 	}
 }
 
-// A first estimate decides with how many slots a table begins, within limits.
+// A first estimate decides with how many slots a table begins, within limits, and the memory where there is none.
 func TestPlanPassGroups(t *testing.T) {
 	for _, c := range []struct {
 		groups uint64
+		device int64
 		slots  uint32
 	}{
-		{0, passSlots},
-		{1, passLeastSlots},
-		{1000, 2000},
-		{1 << 40, passMostSlots},
+		{0, 1 << 30, passSlots},
+		{0, 64 << 30, passSlotsMore},
+		{1, 8 << 30, passLeastSlots},
+		{1000, 8 << 30, 2000},
+		{1 << 40, 8 << 30, passMostSlots},
 	} {
-		config := MultiPassConfig{Layout: Layout{Hash: true, KeyWords: 1}, Device: 8 << 30, Groups: c.groups}.withDefaults()
+		config := MultiPassConfig{Layout: Layout{Hash: true, KeyWords: 1}, Device: c.device, Groups: c.groups}.withDefaults()
 		p, err := planPass(&config)
 		if err != nil || p.slots != c.slots {
 			t.Errorf("%d groups: %d slots, want %d, %v", c.groups, p.slots, c.slots, err)
