@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"github.com/gagg-dev/gagg/feedback"
 )
 
 // This file decides between the CPU and a device, from what the plan knows:
@@ -19,6 +21,7 @@ type deviceFacts struct {
 	Kept        bool   // the device is open, since the caller keeps it so
 	Again       bool   // the input can be read again, should a device fail in mid-run
 	Devices     int    // that would share the work; 0: one
+	Memory      int64  // bytes of each that may be taken; 0: not known
 
 	Rows    int64   // to read; -1: not known
 	Bytes   int64   // to read, compressed
@@ -64,6 +67,10 @@ type deviceCosts struct {
 	TableSmall, TableLarge float64
 	SmallTable, LargeTable float64
 
+	Place      float64 // a byte of a row that has left a device into memory that was not touched before, by copying or by pinning it: q10 with 4 GiB of a device
+	TableShare float64 // part of a device's memory that groups have, before rows leave it (ega)
+	LeftGain   float64 // rows of a group from which on those that have left come back to the device (feedback.BucketGain)
+
 	Ready float64 // seconds until a device that is open takes rows: pinned memory
 	Start float64 // seconds until a device is ready: driver 0.1, context 0.1, kernels and pinned memory beside busy workers 0.1
 	End   float64 // seconds beside the copies until groups are back: they are divided, readers pin their buffers
@@ -82,6 +89,7 @@ var defaultDeviceCosts = deviceCosts{
 	Byte: 1e-9, Row: 4e-9, Pack: 10e-9, Read: 0.5e-9, Unpack: 1e-9, Group: 110e-9, Put: 80e-9,
 	List: 55e-9, Listed: 40e-9,
 	TableSmall: 4e-9, TableLarge: 100e-9, SmallTable: 1 << 20, LargeTable: 64 << 20,
+	Place: 1e-9, TableShare: 0.45, LeftGain: feedback.DefaultBucketGain,
 	Ready: 0.02, Start: 0.3, End: 0.02, Exit: 0.08, Link: 55e9, Decode: 14e9,
 	Gain: 0.1,
 }
@@ -146,7 +154,24 @@ func (c deviceCosts) device(f deviceFacts) float64 {
 	packing = max(packing/f.threads(), crossing)
 	early := crossing * min(c.start(f)/max(packing, 1e-9), 1) // of what was packed before
 	back := max((groups*float64(f.RowSize)+8*f.listed())/link, (groups*c.Put+f.listed()*c.Listed)/f.threads())
-	return max(packing, c.start(f)) + early + end + back
+	return max(packing, c.start(f)) + early + end + back + c.leaving(f)
+}
+
+// leaving predicts the seconds for rows whose groups a device has no memory for, and for the groups that it has: they cross back to memory that was not
+// touched before, and once more to the device if that gains something, or the CPU merges them.
+func (c deviceCosts) leaving(f deviceFacts) float64 {
+	rows, groups := f.counts()
+	slots := c.TableShare * float64(f.Memory) / float64(max(f.RowSize, 1))
+	if f.Memory <= 0 || groups <= slots {
+		return 0
+	}
+	left := rows*(1-slots/groups) + slots
+	bytes := left * float64(f.RowSize)
+	crossing, placing := bytes/(c.Link*float64(max(f.Devices, 1))), bytes*c.Place/f.threads()
+	if rows >= c.LeftGain*groups {
+		return placing + 2*crossing
+	}
+	return placing + crossing + left*c.Group/f.threads()
 }
 
 // reading predicts the seconds until all rows are in the workers' tables.

@@ -24,6 +24,8 @@ func TestChooseDevice(t *testing.T) {
 	median.Lists, median.Encoded, median.Crossing = 1, 1, 9e8
 	medians := question(1e4, 9e9)
 	medians.Lists, medians.Encoded, medians.Crossing, medians.Rows = 1, 1, 9e9, 1e9
+	many := question(1e8, 14e9)
+	many.Rows = 1e9
 	for _, x := range []struct {
 		name   string
 		f      deviceFacts
@@ -40,6 +42,10 @@ func TestChooseDevice(t *testing.T) {
 		{name: "q6: the CPU selects whoever collects", f: median},
 		{name: "q6 of 1e9 rows", f: medians, use: true},
 		{name: "q10: every row a group", f: question(math.Inf(1), 23e8), use: true},
+		{name: "q10, for whose groups there is no memory", f: question(math.Inf(1), 23e8), change: room(4 << 30)},
+		{name: "q10, for which there is enough", f: question(math.Inf(1), 23e8), change: room(64 << 30), use: true},
+		{name: "q3 and little memory", f: question(1e6, 14e8), change: room(1 << 30), use: true},
+		{name: "many rows of each of too many groups", f: many, change: room(2 << 30), use: true},
 		{name: "1e5 rows: less than a device takes to start", f: small, reason: "predicted: CPU "},
 		{name: "1e7 rows on two threads", f: two, use: true},
 
@@ -71,6 +77,10 @@ func TestChooseDevice(t *testing.T) {
 
 // encoded has devices make all rows.
 func encoded(f *deviceFacts) { f.Encoded, f.Crossing = 1, f.Bytes }
+
+func room(bytes int64) func(*deviceFacts) {
+	return func(f *deviceFacts) { f.Memory = bytes }
+}
 
 func ask(device string) func(*deviceFacts) {
 	return func(f *deviceFacts) { f.Demand, _ = parseDevice(device) }

@@ -123,7 +123,7 @@ func findDevices(ctx context.Context, d demand) ([]int, error) {
 func (p *prepared) deviceFacts() (f deviceFacts, decoding gpu.Decoding) {
 	d, states := p.demand(), p.deviceStates()
 	f = deviceFacts{
-		Demand: d, Unsupported: p.unsupported(states), Again: p.scan.again(), Kept: p.opt.GPUs.keeps(d), Devices: len(d.numbers),
+		Demand: d, Unsupported: p.unsupported(states), Again: p.scan.again(), Kept: p.opt.GPUs.keeps(d), Devices: len(d.numbers), Memory: p.opt.GPUMemory,
 		Rows: p.facts.rows, Bytes: p.facts.bytes, Groups: math.Inf(1), Threads: p.threads,
 		RowSize: p.deviceRow(states), Lists: int64(len(states.DeviceLists())),
 	}

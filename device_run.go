@@ -124,11 +124,14 @@ func (r *run) earlyRows() int64 {
 }
 
 // devicePays predicts, while the input is read, whether devices are faster for the rest of it: now
-// from the groups that a worker's table has.
-func (r *run) devicePays(all deviceFacts) func(rows, groups int64, ready bool) bool {
-	return func(rows, groups int64, ready bool) bool {
+// from the groups that a worker's table has, and the memory that devices have.
+func (r *run) devicePays(all deviceFacts) func(rows, groups, memory int64) bool {
+	return func(rows, groups, memory int64) bool {
 		f := all.rest(max(all.Rows-r.rowsRead.Load(), 0))
-		f.Groups, f.Opened = min(all.Groups, feedback.EstimateGroups(rows, groups)), ready
+		f.Groups, f.Opened = min(all.Groups, feedback.EstimateGroups(rows, groups)), memory > 0
+		if f.Opened {
+			f.Memory = memory
+		}
 		return defaultDeviceCosts.choose(f).Use
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -24,8 +25,8 @@ type Config struct {
 	Refused func(err error) error
 	Needed  int // how many these are
 	// Pays predicts, for a run that needs none, whether devices are faster for the rest of the input, of which rows
-	// made so many groups in a worker's table. ready: they are.
-	Pays func(rows, groups int64, ready bool) bool
+	// made so many groups in a worker's table. memory is the bytes that each may take; 0: they are not ready.
+	Pays func(rows, groups, memory int64) bool
 
 	// Early is the most bytes of host memory for rows that are packed before devices are ready.
 	Early int64
@@ -114,7 +115,11 @@ func (d *Devices) Pays(rows, groups int64) bool {
 	if pending, err := d.Opened(); !pending && err != nil {
 		return false
 	}
-	return d.config.Pays(rows, groups, d.ready.Load())
+	memory := int64(0)
+	if d.ready.Load() {
+		memory = slices.MinFunc(d.passes, func(a, b *pass) int { return cmp.Compare(a.memory, b.memory) }).memory
+	}
+	return d.config.Pays(rows, groups, memory)
 }
 
 func (d *Devices) open() (err error) {
