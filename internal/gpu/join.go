@@ -14,9 +14,14 @@ import (
 // groups cross to the host and on to the first device as rows, whose pass has not ended. They are far fewer than the input's rows where
 // devices gain anything, and what stays on a device is read from there, piece by piece (resident), instead of being merged.
 
-// joinBits: what crosses to another device is read in no more than 2^joinBits partitions. They are for readers to share, and small ones are not
-// worth their copies. A guess.
-const joinBits = 7
+const (
+	// movers is the most goroutines that bring groups to another device: each pins two buffers first, of which 16 took as long as all else. A guess.
+	movers = 8
+
+	// joinBits: what crosses to another device is read in no more than 2^joinBits partitions. They are for movers to share, and small ones are not
+	// worth their copies. A guess.
+	joinBits = 7
+)
 
 // joinAll ends the passes of all devices but the first. joined: what they had is with the first one now. Else placers have all of it
 // that was not moved.
@@ -75,7 +80,7 @@ func (p *pass) moves(to *pass, groups *ega.Groups, stays bool) (bool, error) {
 
 // move submits groups to another device.
 func (p *pass) move(groups *ega.Groups, to *pass, partitions int) error {
-	return readAll(groups, len(p.placers), partitions, func(_ int, _ *ega.GroupReader, read reading) error {
+	return readAll(groups, min(len(p.placers), movers), partitions, func(_ int, _ *ega.GroupReader, read reading) error {
 		m := mover{to: to}
 		defer m.release()
 		if err := read(m.take); err != nil {
