@@ -42,6 +42,9 @@ func (l *Layout) appendWords(t *Table, s *slot, gids []uint32, words []uint64) {
 	chunks := reg.Chunks()
 	bounded := s.chain.bounded()
 	for i, g := range gids {
+		if i%touchRows == 0 {
+			t.touchTails(s, gids[i:], chunks)
+		}
 		w := rows[int(g)*stride:][:chainWords:chainWords]
 		if bounded && int64(words[i]) > linkOf(s, t.Rows[int(g)*stride:][:stride]).bound() {
 			continue
@@ -67,6 +70,9 @@ func (l *Layout) appendEntries(t *Table, s *slot, gids []uint32, words []uint64)
 	reg := t.Arena.Registry()
 	chunks := reg.Chunks()
 	for i, g := range gids {
+		if i%touchRows == 0 {
+			t.touchTails(s, gids[i:], chunks)
+		}
 		w := rows[int(g)*stride:][:chainWords:chainWords]
 		e := words[i*n : i*n+n]
 		if int(w[2]&roomMask) < n {
@@ -83,6 +89,33 @@ func (l *Layout) appendEntries(t *Table, s *slot, gids []uint32, words []uint64)
 		w[1] += uint64(n)
 		w[2] += countOne - uint64(n)
 	}
+}
+
+// The tails of many chains are far away in memory. A loop that appends waits
+// for them one by one: which of them are full nobody can guess, and after a
+// wrong guess the processor begins anew. So the places of the next entries are
+// read first, by a loop that has nothing to guess and waits for all at once.
+
+const (
+	nearChains = 1 << 15 // so many tails are in a cache: a guess between 1e4, where touching them costs 5 %, and 1e5, where it saves 15 % of a scan
+	touchRows  = 256     // measured against 64
+)
+
+// touchTails reads where the next entries of the first groups go, if that is
+// far away.
+func (t *Table) touchTails(s *slot, gids []uint32, chunks [][]byte) {
+	rows, stride := t.Rows[s.hot:], t.Stride
+	if len(rows)/stride < nearChains {
+		return
+	}
+	sum := uint64(0)
+	for _, g := range gids[:min(len(gids), touchRows)] {
+		w := rows[int(g)*stride:][:chainWords:chainWords]
+		if w[0] != 0 && w[2]&chainInline == 0 { // as hasBlobs
+			sum += *wordAt(chunks, w[1])
+		}
+	}
+	t.scratch.touched = sum
 }
 
 // appendStrings appends a string for each row.
