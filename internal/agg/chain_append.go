@@ -102,17 +102,19 @@ const (
 )
 
 // touchTails reads where the next entries of the first groups go, if that is
-// far away.
+// far away. It pays only with few instructions a group, so that many are under
+// way at once: with a slice of the row's words it gains nothing.
 func (t *Table) touchTails(s *slot, gids []uint32, chunks [][]byte) {
 	rows, stride := t.Rows[s.hot:], t.Stride
 	if len(rows)/stride < nearChains {
 		return
 	}
-	sum := uint64(0)
+	sum := byte(0)
 	for _, g := range gids[:min(len(gids), touchRows)] {
-		w := rows[int(g)*stride:][:chainWords:chainWords]
-		if w[0] != 0 && w[2]&chainInline == 0 { // as hasBlobs
-			sum += *wordAt(chunks, w[1])
+		head := int(g) * stride
+		if rows[head] != 0 && rows[head+2]&chainInline == 0 { // as hasBlobs
+			slot := rows[head+1]
+			sum += chunks[slot>>32][8*uint64(uint32(slot))]
 		}
 	}
 	t.scratch.touched = sum

@@ -25,7 +25,7 @@ type scratch struct {
 	sel     []int32
 	gids    []uint32
 	same    []uint32
-	touched uint64 // what touchTails has read, which else the compiler may leave out
+	touched byte // what touchTails has read, which else the compiler may leave out
 	pos     []int64
 	args    []column.Vector
 	keys    []int64
