@@ -32,7 +32,7 @@ func (r *run) openDevices(ctx context.Context, a *attempt) error {
 	layout.Ops, layout.Mates, _ = states.DeviceOps()
 	a.cfg.States, a.cfg.Stride = states, layout.Stride()
 	c := gpu.Config{
-		Open: facts.Demand.contexts, Layout: layout, Lists: states.DeviceLists(), ListsAside: lists, CPU: a.cfg,
+		Open: facts.Demand.contexts, Layout: layout, Lists: states.DeviceLists(), ListsAside: lists, CPU: a.cfg, Spare: r.spare,
 		Memory: r.opt.GPUMemory, Streams: r.opt.Streams, Load: r.opt.load(), Gain: bucketGain, Leave: r.opt.LeaveGPUs, Early: r.earlyRows(), Keep: keptRows, Decode: decoding,
 	}
 	if r.trace != nil {
@@ -121,6 +121,11 @@ func (r *run) earlyRows() int64 {
 		return min(all/earlyPart, mostEarly)
 	}
 	return mostEarly
+}
+
+// spare takes memory, or gives it back if negative, that merging, sorting and putting out can do without.
+func (r *run) spare(bytes int64) error {
+	return r.budget.growBeside(bytes, r.memory.later(r.threads))
 }
 
 // devicePays predicts, while the input is read, whether devices are faster for the rest of it: now

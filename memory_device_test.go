@@ -67,3 +67,36 @@ func TestDeviceListsLeave(t *testing.T) {
 		}
 	}
 }
+
+// What devices pin while partitions are merged is not what mergers need to divide those that are too large for them.
+func TestDevicePassesLeaveMemory(t *testing.T) {
+	gputest.Need(t, 2)
+	gagg.SetLeastMemory(t, tightMemory)
+	gagg.SetPassLeast(t, 1)
+	gagg.SetBucketGain(t, 0)
+	const rows = 100_000
+	tr := &trial{table: datagen.New(datagen.Spec{Rows: rows, Columns: []datagen.Column{
+		{Name: "g", Type: column.Type{Kind: column.Int64}, Distinct: rows / 2},
+		{Name: "x", Type: column.Type{Kind: column.Float64}},
+	}})}
+	q := gagg.Query{From: parquetAs(datagen.Layout{RowGroup: 1000})(t, tr), By: []string{"g"}, Aggs: exprs("count(*)", "kurtosis(x)")}
+	want := mustAnswer(t, q, gagg.Options{Device: "cpu"})
+	passed := int64(0)
+	for _, limit := range []int64{12 << 20, 16 << 20} {
+		for _, partitions := range []int{4, 16} {
+			check := settled(t)
+			o := gagg.Options{Device: "0,1", Threads: 3, Streams: 1, GPUMemory: 48 << 20, MemoryLimit: limit, Partitions: partitions}
+			got, stats, err := answerStats(t, q, o)
+			if err != nil || !slices.Equal(got, want) {
+				t.Errorf("%d MiB, %d partitions: %d groups, %d wanted, or others; %v", limit>>20, partitions, len(got), len(want), err)
+			}
+			for _, d := range stats.Devices {
+				passed += d.BucketRows
+			}
+			check()
+		}
+	}
+	if passed == 0 {
+		t.Error("no partition was aggregated on a device")
+	}
+}

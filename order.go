@@ -55,7 +55,7 @@ func (r *run) sortGrow() func(bytes int64) error {
 	held := int64(0)
 	return func(bytes int64) (err error) {
 		if bytes > 0 && r.memory.Sort > 0 && held+bytes > r.memory.Sort {
-			err = r.budget.growBeside(bytes, r.memory.later(r.threads))
+			err = r.spare(bytes)
 		} else {
 			err = r.budget.grow(bytes)
 		}

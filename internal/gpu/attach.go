@@ -93,7 +93,7 @@ func (d *Devices) bucketPass() (cpu.Pass, error) {
 	var refused error
 	c.Device = min(p.memory/each, max(wanted, mostBucket))
 	c.Host = func(bytes int64) error {
-		err := d.config.CPU.Grow(bytes)
+		err := d.config.Spare(bytes)
 		refused = errors.Join(refused, err)
 		return err
 	}

@@ -32,7 +32,7 @@
 //   - HOST-SHARE: where memory is limited, what a device pins is a share that is set aside when it is opened, or before if the run needs it, and so are the least
 //     pages of each placer. So rows can leave the device, to disk if need be, whoever has the other memory. Rows that
 //     stay in pinned memory have a part of the share at most. It is as large as is of use, and given back when rows leave no more. Workers
-//     take as much less.
+//     take as much less. What second passes pin is what mergers do not count on: these could not divide a partition without.
 //
 // Where groups have lists of values (ega.List), devices get parcels alone: rows of workers refer to values of theirs, and stay with them. All
 // groups stay on the device until they are read, or go to placers as a whole, and what is read becomes chains in the memory of who reads it.

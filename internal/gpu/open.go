@@ -38,6 +38,7 @@ type Config struct {
 	ListsAside *cpu.Aside
 
 	CPU     *cpu.Config         // of the run
+	Spare   func(int64) error   // CPU.Grow while partitions are merged, but leaves mergers what these may count on
 	Memory  int64               // the most bytes of each device; 0: nine tenths of what is free
 	Streams int                 // of each device; 0: chosen
 	Load    feedback.LoadConfig // of tables that partitions are loaded into
