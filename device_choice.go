@@ -58,7 +58,7 @@ type deviceCosts struct {
 	Put   float64 // finishing a group, to Arrow: q10's output, from a device
 
 	List   float64 // a value into its group's list and out of it, sorted in part: q6, less what it costs without
-	Listed float64 // the same where a device has put the values of each group side by side; not measured: a guess on the high side
+	Listed float64 // the same where a device has put the values of each group side by side: q6's output
 
 	// A row's way through a worker's table costs TableSmall where the table fits
 	// SmallTable bytes, the processor's second-level cache, TableLarge from
@@ -87,7 +87,7 @@ type deviceCosts struct {
 
 var defaultDeviceCosts = deviceCosts{
 	Byte: 1e-9, Row: 4e-9, Pack: 10e-9, Read: 0.5e-9, Unpack: 1e-9, Group: 110e-9, Put: 80e-9,
-	List: 55e-9, Listed: 40e-9,
+	List: 42e-9, Listed: 11e-9,
 	TableSmall: 4e-9, TableLarge: 100e-9, SmallTable: 1 << 20, LargeTable: 64 << 20,
 	Place: 1e-9, TableShare: 0.45, LeftGain: feedback.DefaultBucketGain,
 	Ready: 0.02, Start: 0.3, End: 0.02, Exit: 0.08, Link: 55e9, Decode: 14e9,

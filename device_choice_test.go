@@ -40,6 +40,7 @@ func TestChooseDevice(t *testing.T) {
 		{name: "q3: 1e6 groups", f: question(1e6, 14e8), use: true},
 		{name: "q5", f: question(1e6, 11e8), use: true},
 		{name: "q6: the CPU selects whoever collects", f: median},
+		{name: "q6 on a device that is kept open", f: median, change: func(f *deviceFacts) { f.Kept = true }, use: true},
 		{name: "q6 of 1e9 rows", f: medians, use: true},
 		{name: "q10: every row a group", f: question(math.Inf(1), 23e8), use: true},
 		{name: "q10, for whose groups there is no memory", f: question(math.Inf(1), 23e8), change: room(4 << 30)},
