@@ -100,3 +100,24 @@ func TestDevicePassesLeaveMemory(t *testing.T) {
 		t.Error("no partition was aggregated on a device")
 	}
 }
+
+// What is set aside for devices, their lists and tiles that come before they are ready leaves workers enough, and so readers too.
+func TestDeviceAsideLeavesReaders(t *testing.T) {
+	gputest.Need(t, 2)
+	gagg.SetLeastMemory(t, tightMemory)
+	const rows = 200_000
+	tr := &trial{table: datagen.New(datagen.Spec{Rows: rows, Columns: []datagen.Column{
+		{Name: "g", Type: column.Type{Kind: column.Int64}, Distinct: rows / 2},
+		{Name: "x", Type: column.Type{Kind: column.Float64}},
+	}})}
+	q := gagg.Query{From: parquetAs(datagen.Layout{RowGroup: 1000})(t, tr), By: []string{"g"}, Aggs: exprs("count(*)", "median(x)")}
+	want := mustAnswer(t, q, gagg.Options{Device: "cpu"})
+	for limit := int64(19 << 20); limit <= 23<<20; limit += 2 << 20 {
+		check := settled(t)
+		got, err := answer(t, q, gagg.Options{Device: "0,1", Threads: 3, Streams: 1, GPUMemory: 48 << 20, MemoryLimit: limit})
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%d MiB: %d groups, %d wanted, or others; %v", limit>>20, len(got), len(want), err)
+		}
+		check()
+	}
+}

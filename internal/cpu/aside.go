@@ -16,7 +16,8 @@ type Aside struct {
 	left int64 // bytes that are not made
 }
 
-// SetAside draws so many bytes. Its error is a RefusedError.
+// SetAside draws so many bytes. Its error is a RefusedError, also where they would leave workers less than these keep in any case (share):
+// readers, who cannot go on without memory, would find that it is gone.
 func (c *Config) SetAside(bytes int64) (*Aside, error) {
 	if err := asking(c.drawAside)(bytes); err != nil {
 		return nil, err
@@ -29,9 +30,15 @@ func (c *Config) drawAside(bytes int64) error {
 	if draw == nil {
 		draw = c.Grow
 	}
-	err := draw(bytes)
-	if err == nil {
-		c.aside.Add(bytes)
+	drawn := c.aside.Add(bytes)
+	err := error(nil)
+	if all := c.Memory.Worker * int64(max(c.Threads, 1)); bytes > 0 && all > 0 && drawn > all-all/leastShare {
+		err = errShareUsed
+	} else {
+		err = draw(bytes)
+	}
+	if err != nil {
+		c.aside.Add(-bytes)
 	}
 	return err
 }

@@ -152,7 +152,8 @@ func TestSpillEqualHashes(t *testing.T) {
 	}
 }
 
-// What is set aside no worker takes, but each keeps enough to put its rows to disk; what is given back is theirs again.
+// What is set aside no worker takes, but each keeps enough to put its rows to disk: more cannot be set aside. What is given back is theirs
+// again.
 func TestShareBesideAside(t *testing.T) {
 	cfg := config(16, feedback.NoTiles, nil)
 	cfg.Threads = 2
@@ -170,7 +171,11 @@ func TestShareBesideAside(t *testing.T) {
 		t.Fatal(err)
 	}
 	want(each / 2)
-	most, err := cfg.SetAside(each)
+	if _, err := cfg.SetAside(each/2 + 1); !refused(err) {
+		t.Errorf("error %v where workers would keep too little", err)
+	}
+	want(each / 2)
+	most, err := cfg.SetAside(each / 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +206,7 @@ func TestPagesBesideShare(t *testing.T) {
 	w := Worker{cfg: cfg}
 	w.store = newStore(cfg, w.ask)
 	w.tileHeld = w.cfg.share() - cfg.openPages() - partition.LeastBytes
-	most, err := cfg.SetAside(2 * cfg.Memory.Worker)
+	most, err := cfg.SetAside(2 * (cfg.Memory.Worker - cfg.Memory.Worker/leastShare))
 	if err != nil {
 		t.Fatal(err)
 	}
