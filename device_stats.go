@@ -30,7 +30,7 @@ type DeviceStats struct {
 	// A row whose group a full table does not have is kept in pages.
 	RestRows     int64 `json:"rest_rows"`
 	Evictions    int64 `json:"evictions"`    // how often pages had run out
-	EvictedRows  int64 `json:"evicted_rows"` // that went to the host, those of the table too
+	EvictedRows  int64 `json:"evicted_rows"` // that went to the host for want of memory, those of the table too
 	EvictedBytes int64 `json:"evicted_bytes"`
 	KeptRows     int64 `json:"kept_rows"` // of them: that stayed in the pinned memory they left to
 	// Rows that lie on the host at last come back bucket by bucket (ega.BucketPass).

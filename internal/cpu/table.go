@@ -54,7 +54,11 @@ func newTable(stride, words int, template []uint64, grow func(int64) error) (*ta
 		rows: agg.Table{Stride: stride}, words: words,
 		dir: newDirectory(1, 1<<minDirBits, 0), template: template, room: room{grow: grow},
 	}
-	return t, t.secure(0)
+	if err := t.secure(0); err != nil {
+		t.drop()
+		return nil, err
+	}
+	return t, nil
 }
 
 // find sets groups[i] to the group of the key of row i, given by its hash and

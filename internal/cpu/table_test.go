@@ -3,7 +3,24 @@ package cpu
 import (
 	"errors"
 	"testing"
+
+	"github.com/gagg-dev/gagg/internal/hostmem"
 )
+
+// A table that cannot be made leaves nothing behind.
+func TestTableRefused(t *testing.T) {
+	refused := errors.New("refused")
+	live := hostmem.Live()
+	tab, err := newTable(4, 1, make([]uint64, 4), func(bytes int64) error {
+		if bytes > 0 {
+			return refused
+		}
+		return nil
+	})
+	if tab != nil || !errors.Is(err, refused) || hostmem.Live() != live {
+		t.Errorf("made: %t, %v; %d bytes are left", tab != nil, err, hostmem.Live()-live)
+	}
+}
 
 // A table that was refused memory is as it was before: the same batch, once
 // there is memory, finds each key's group.

@@ -100,7 +100,11 @@ func NewWorker(cfg *Config, pipe Pipeline) (*Worker, error) {
 	case cfg.Offload != nil && cfg.Tile == feedback.NoTiles:
 		w.giveUpTable()
 	}
-	return w, err
+	if err != nil {
+		w.table.drop()
+		return nil, errors.Join(err, w.store.close())
+	}
+	return w, nil
 }
 
 // Add takes the rows of a batch. What a batch may need is an upper bound that
