@@ -36,8 +36,8 @@ const (
 	// and an estimate is often a bound. A guess.
 	passMostSlots = 1 << 24
 
-	// passGrowth is how many times larger the table gets. All lanes wait while it moves, a tenth of a second for the
-	// last of four moves to 1e8 groups; one far too large costs the clearing of it.
+	// passGrowth is how many times larger the table gets. All lanes wait while it moves, 19 ms for the second of two
+	// moves to 1e8 groups; one far too large costs the clearing of it.
 	passGrowth = 8
 
 	// growingProbes is how many slots a row looks at while the table may grow: a row that finds none in so many
