@@ -91,7 +91,7 @@ func TestMisuse(t *testing.T) {
 		{"registered memory given back twice", rawCall(t, "cuMemHostUnregister", uintptr(unsafe.Pointer(&plain[0]))), invalidValue},
 		{"an event without recording", rawCall(t, "cuEventSynchronize", event.word), 0},
 		{"an unknown attribute", rawCall(t, "cuDeviceGetAttribute", uintptr(unsafe.Pointer(&other)), 9999, 0), invalidValue},
-		{"a device that is not there", rawCall(t, "cuDevicePrimaryCtxRetain", uintptr(unsafe.Pointer(&other)), 1), 101},
+		{"a device that is not there", rawCall(t, "cuDevicePrimaryCtxRetain", uintptr(unsafe.Pointer(&other)), 99), 101},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s: code %d, not %d", c.what, c.got, c.want)
