@@ -28,12 +28,18 @@ func TestDeviceBesideWorkers(t *testing.T) {
 		From: parquetAs(datagen.Layout{RowGroup: 10_000})(t, tr), By: []string{"g", "k"},
 		Aggs: exprs("count(*)", "min(i, 5)", "min(y, 5)", "sum(x)", "max(y)", "max(i)", "kurtosis(x)", "skewness(y)"),
 	}
+	underLimits(t, q, "gpu", 104<<20, 120<<20, 8<<20)
+}
+
+// underLimits runs a query on devices under one memory limit after another: it has the CPU's answer, and leaves nothing.
+func underLimits(t *testing.T, q gagg.Query, device string, first, last, step int64) {
+	t.Helper()
 	want := mustAnswer(t, q, gagg.Options{Device: "cpu"})
-	for limit := int64(104 << 20); limit <= 120<<20; limit += 8 << 20 {
+	for limit := first; limit <= last; limit += step {
 		check := settled(t)
-		got, err := answer(t, q, gagg.Options{Device: "gpu", Threads: 3, Streams: 1, GPUMemory: 48 << 20, MemoryLimit: limit})
+		got, err := answer(t, q, gagg.Options{Device: device, Threads: 3, Streams: 1, GPUMemory: 48 << 20, MemoryLimit: limit})
 		if err != nil || !slices.Equal(got, want) {
-			t.Errorf("%d MiB: %d groups, %d wanted, or others; %v", limit>>20, len(got), len(want), err)
+			t.Errorf("%s, %d MiB: %d groups, %d wanted, or others; %v", device, limit>>20, len(got), len(want), err)
 		}
 		check()
 	}
@@ -55,16 +61,8 @@ func TestDeviceListsLeave(t *testing.T) {
 		From: parquetAs(datagen.Layout{RowGroup: 1000})(t, tr), By: []string{"g"},
 		Aggs: exprs("count(*)", "median(i)", "median(x)", "sum(x)", "max(y)", "max(i)", "kurtosis(x)", "skewness(y)"),
 	}
-	want := mustAnswer(t, q, gagg.Options{Device: "cpu"})
 	for _, device := range []string{"0", "0,1"} {
-		for limit := int64(14 << 20); limit <= 24<<20; limit += 2 << 20 {
-			check := settled(t)
-			got, err := answer(t, q, gagg.Options{Device: device, Threads: 3, Streams: 1, GPUMemory: 48 << 20, MemoryLimit: limit})
-			if err != nil || !slices.Equal(got, want) {
-				t.Errorf("%s, %d MiB: %d groups, %d wanted, or others; %v", device, limit>>20, len(got), len(want), err)
-			}
-			check()
-		}
+		underLimits(t, q, device, 14<<20, 24<<20, 2<<20)
 	}
 }
 
@@ -111,13 +109,5 @@ func TestDeviceAsideLeavesReaders(t *testing.T) {
 		{Name: "x", Type: column.Type{Kind: column.Float64}},
 	}})}
 	q := gagg.Query{From: parquetAs(datagen.Layout{RowGroup: 1000})(t, tr), By: []string{"g"}, Aggs: exprs("count(*)", "median(x)")}
-	want := mustAnswer(t, q, gagg.Options{Device: "cpu"})
-	for limit := int64(19 << 20); limit <= 23<<20; limit += 2 << 20 {
-		check := settled(t)
-		got, err := answer(t, q, gagg.Options{Device: "0,1", Threads: 3, Streams: 1, GPUMemory: 48 << 20, MemoryLimit: limit})
-		if err != nil || !slices.Equal(got, want) {
-			t.Errorf("%d MiB: %d groups, %d wanted, or others; %v", limit>>20, len(got), len(want), err)
-		}
-		check()
-	}
+	underLimits(t, q, "0,1", 19<<20, 23<<20, 2<<20)
 }
