@@ -30,11 +30,8 @@ func (c *Config) drawAside(bytes int64) error {
 	if draw == nil {
 		draw = c.Grow
 	}
-	drawn := c.aside.Add(bytes)
-	err := error(nil)
-	if all := c.Memory.Worker * int64(max(c.Threads, 1)); bytes > 0 && all > 0 && drawn > all-all/leastShare {
-		err = errShareUsed
-	} else {
+	err := errShareUsed
+	if drawn, most := c.aside.Add(bytes), c.MostAside(); bytes <= 0 || most == 0 || drawn <= most {
 		err = draw(bytes)
 	}
 	if err != nil {

@@ -45,6 +45,12 @@ func (w *Worker) ask(bytes int64) error {
 // leastShare: a worker keeps one of so many parts of Memory.Worker whatever is set aside, with which it can put rows to disk. A guess.
 const leastShare = 4
 
+// MostAside is how many bytes may be set aside at a time; 0: there is no limit.
+func (c *Config) MostAside() int64 {
+	all := c.Memory.Worker * int64(max(c.Threads, 1))
+	return all - all/leastShare
+}
+
 // share is the most that a worker may take: what is set aside is no worker's. They would find that the budget refuses it, and put rows to
 // disk, but so would others find who cannot, such as readers. 0: there is no limit.
 func (c *Config) share() int64 {

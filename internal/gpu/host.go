@@ -28,9 +28,6 @@ const (
 	// pinnedParts: all devices pin up to one of so many parts of what workers may take while they read. A guess.
 	pinnedParts = 4
 
-	// workersParts: one of so many parts is left to workers beside devices, who have few rows then: groups whose strings are long. A guess.
-	workersParts = 4
-
 	// keptParts: up to one of so many parts of the share is for rows that stay in it. Slots have up to a half, so that as much
 	// is left for rows that go to placers, who can go on whatever is kept.
 	keptParts = 4
@@ -50,10 +47,11 @@ const (
 // errPinned is that the share is used up.
 var errPinned = errors.New("the memory that a device may pin is used up")
 
-// planHost is the share of each of so many devices.
+// planHost is the share of each of so many devices. What is left to workers is enough for the few rows that they have beside devices: groups
+// whose strings are long.
 func planHost(c *cpu.Config, devices int) hostShare {
 	all := c.Memory.Worker * int64(c.Threads)
-	return hostShare{pinned: all / pinnedParts / int64(devices), placers: (all - all/workersParts) / int64(devices)}
+	return hostShare{pinned: all / pinnedParts / int64(devices), placers: c.MostAside() / int64(devices)}
 }
 
 // newReserve sets aside the shares of so many devices and what their placers need. nil: memory is not limited, or there is too little: opening the
