@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// passTableShare is the share that the table may have of the memory beside the stages. The chains have the rest once rows find no
+	// TableShare is the share that the table may have of the memory of a MultiPass beside its stages. The chains have the rest once rows find no
 	// slot: the more of it, the better they leave the device while others come. A guess.
-	passTableShare = 0.45
+	TableShare = 0.45
 
 	// wholeTableShare is the same where all groups that there can be fit such a table up to wholeLoad: no chains are to be expected then. What
 	// is left is for those who read the groups. Guesses.
@@ -97,7 +97,7 @@ func planPass(c *MultiPassConfig) (passPlan, error) {
 	p.most = max(p.rows, p.made.Rows)
 	p.stages = stages * (passAligned(cuda.Size(p.slot)+passAlignment) + passAligned(p.scratch()+passAlignment))
 	least, pools := tableBytes(p.layout, passLeastSlots), cuda.Size(p.lanes)*(leastPool(p.layout, p.most)+leastSendBytes(p.layout))
-	need := p.stages + max(least+pools, cuda.Size(float64(least)/passTableShare)+1)
+	need := p.stages + max(least+pools, cuda.Size(float64(least)/TableShare)+1)
 	if p.device < need {
 		return p, &SmallError{Has: p.device, Need: need}
 	}
@@ -106,7 +106,7 @@ func planPass(c *MultiPassConfig) (passPlan, error) {
 	most := func(share float64) uint32 {
 		return tableSlots(p.layout, min(rest-pools, cuda.Size(share*float64(rest))))
 	}
-	p.mostSlots = most(passTableShare)
+	p.mostSlots = most(TableShare)
 	if whole := most(wholeTableShare); p.lists || c.Bound > 0 && float64(c.Bound) <= wholeLoad*float64(whole) {
 		p.mostSlots, p.whole = whole, true
 	}
