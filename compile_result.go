@@ -27,10 +27,10 @@ func (c *compiler) toResult(n expr.Node, text string) (expr.Node, error) {
 			if err != nil && failed == nil {
 				failed = err
 			}
-			return &expr.Column{At: n.Pos(), Name: fmt.Sprintf("%s%d", callPrefix, i)}, true
+			return &expr.Column{At: n.Pos(), Name: fmt.Sprintf("%s%d", callPrefix, i), Of: n}, true
 		}
 		if i, ok := c.keyIndex[n.String()]; ok {
-			return &expr.Column{At: n.Pos(), Name: fmt.Sprintf("%s%d", keyPrefix, i)}, true
+			return &expr.Column{At: n.Pos(), Name: fmt.Sprintf("%s%d", keyPrefix, i), Of: n}, true
 		}
 		return n, false
 	})

@@ -21,7 +21,7 @@ import (
 var (
 	ErrUsage    = errors.New("wrong usage")                  // the query or the options make no sense
 	ErrInput    = errors.New("input not valid")              // a file cannot be read or is not valid
-	ErrOverflow = errors.New("value overflowed")             // a result does not fit its type
+	ErrOverflow = errors.New("value overflowed")             // a value does not fit its type, or the one it is cast to
 	ErrBudget   = errors.New("out of memory or disk budget") // Options.MemoryLimit or GPUMemory is too small
 	ErrDevice   = errors.New("no usable device")             // a GPU was demanded and there is none
 )
@@ -60,6 +60,7 @@ func classify(err error) error {
 		is   func(error) bool
 	}{
 		{ErrOverflow, isA[*expr.OverflowError]},
+		{ErrOverflow, isA[*expr.ValueError]},
 		{ErrOverflow, isA[*agg.OverflowError]},
 		{ErrBudget, isA[*BudgetError]},
 		{ErrBudget, isA[*NeedError]},

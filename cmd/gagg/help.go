@@ -51,9 +51,9 @@ Flags also come from variables: GAGG_MEMORY_LIMIT=4GiB stands for
 
 Exit status:
   0 done; 1 failed while running; 2 wrong usage; 3 input cannot be read or is
-  not valid; 4 a value overflowed; 5 out of memory or disk budget; 6 no usable
-  device; 129 hung up; 130 interrupted; 141 the reader of the output went away;
-  143 terminated
+  not valid; 4 a value does not fit its type; 5 out of memory or disk budget;
+  6 no usable device; 129 hung up; 130 interrupted; 141 the reader of the
+  output went away; 143 terminated
 `
 
 // helpColumns is the width of the help text: what any terminal shows.

@@ -24,6 +24,9 @@ type Node interface {
 type Column struct {
 	At   int
 	Name string
+	// Of is what was written in place of the column, and what errors print;
+	// nil: the name.
+	Of Node
 }
 
 // Literal is a constant.

@@ -43,10 +43,14 @@ type ValueError struct {
 }
 
 func (e *ValueError) Error() string {
-	return fmt.Sprintf("%s: cannot convert %q to %s", oneLine(e.Text), e.Value, e.Type)
+	value, more := e.Value, ""
+	if len(value) > maxErrorText {
+		value, more = value[:maxErrorText], "…"
+	}
+	return fmt.Sprintf("%s: cannot convert %q%s to %s", oneLine(e.Text), value, more, e.Type)
 }
 
-// maxErrorText bounds how much of an expression an error line repeats.
+// maxErrorText bounds how much of an expression or value an error line repeats.
 const maxErrorText = 200
 
 // oneLine makes text fit for a line of an error message.

@@ -72,7 +72,6 @@ func (n *Like) String() string    { return text(n) }
 func (n *Cast) String() string    { return text(n) }
 func (n *Case) String() string    { return text(n) }
 
-func (n *Column) level() level  { return levelPrimary }
 func (n *Call) level() level    { return levelPrimary }
 func (n *Binary) level() level  { return binaryLevels[n.Op] }
 func (n *IsNull) level() level  { return levelIs }
@@ -81,6 +80,13 @@ func (n *Between) level() level { return levelIn }
 func (n *Like) level() level    { return levelIn }
 func (n *Cast) level() level    { return levelPrimary }
 func (n *Case) level() level    { return levelPrimary }
+
+func (n *Column) level() level {
+	if n.Of != nil {
+		return n.Of.level()
+	}
+	return levelPrimary
+}
 
 func (n *Literal) level() level {
 	if isNegative(n.Value) {
@@ -97,6 +103,10 @@ func (n *Unary) level() level {
 }
 
 func (n *Column) print(p *printer) {
+	if n.Of != nil {
+		n.Of.print(p)
+		return
+	}
 	if strings.HasPrefix(n.Name, "#") && isAllDigits(n.Name[1:]) {
 		p.WriteString(n.Name)
 		return
