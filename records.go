@@ -146,6 +146,11 @@ type recordReader struct {
 
 func (r *recordReader) Open(int) error { return nil }
 
+// Where leaves the filter to the worker: records are in memory.
+func (r *recordReader) Where(func(*column.Batch, []int32) ([]int32, error), []int) bool {
+	return false
+}
+
 func (r *recordReader) Close() {
 	r.drop()
 	if r.drawn > 0 && r.scan.in.grow != nil {

@@ -351,7 +351,7 @@ func (r *run) pipeline() cpu.Pipeline {
 	}
 	p.Keys, p.Args = evals(r.query.keys), evals(r.query.args)
 	if r.query.where != nil {
-		p.Where = r.query.where.NewEval()
+		p.Where, p.Tested = r.query.where.NewEval(), r.query.where.Columns()
 	}
 	return p
 }

@@ -158,6 +158,9 @@ func TestRecorderFails(t *testing.T) {
 // idleReader reads nothing.
 type idleReader struct{ opened, closed int }
 
+func (r *idleReader) Where(func(*column.Batch, []int32) ([]int32, error), []int) bool {
+	return false
+}
 func (r *idleReader) Open(int) error                   { r.opened++; return nil }
 func (r *idleReader) Next(*column.Batch) (bool, error) { return false, nil }
 func (r *idleReader) Close()                           { r.closed++ }

@@ -1,6 +1,10 @@
 package column
 
-import "github.com/apache/arrow/go/v15/arrow/decimal256"
+import (
+	"slices"
+
+	"github.com/apache/arrow/go/v15/arrow/decimal256"
+)
 
 // Span is the place of one value of a Bytes vector in its Data, or of one
 // list or map in the rows of its Elem.
@@ -98,6 +102,10 @@ type Batch struct {
 	Rows  int
 	Cols  []Vector
 	First int64 // number of the first row in the input: file order, then row order
+
+	// Sel is the rows that a filter chose where the reader has filtered them, ascending; nil: all. Where
+	// it is empty, only the columns of the filter are set.
+	Sel []int32
 }
 
 // Slice returns the rows from..to, which alias those of b. A column that was
@@ -107,14 +115,22 @@ func (b *Batch) Slice(from, to int) Batch {
 	for i := range b.Cols {
 		out.Cols[i] = b.Cols[i]
 		if b.Cols[i].Len == b.Rows {
-			out.Cols[i] = b.Cols[i].slice(from, to)
+			out.Cols[i] = b.Cols[i].Slice(from, to)
+		}
+	}
+	if b.Sel != nil {
+		first, _ := slices.BinarySearch(b.Sel, int32(from))
+		end, _ := slices.BinarySearch(b.Sel, int32(to))
+		out.Sel = make([]int32, 0, end-first)
+		for _, row := range b.Sel[first:end] {
+			out.Sel = append(out.Sel, row-int32(from))
 		}
 	}
 	return out
 }
 
-// slice returns the rows from..to, which alias those of v.
-func (v *Vector) slice(from, to int) Vector {
+// Slice returns the rows from..to, which alias those of v.
+func (v *Vector) Slice(from, to int) Vector {
 	out := *v
 	out.Len = to - from
 	out.Null, out.Codes = sliced(v.Null, from, to), sliced(v.Codes, from, to)

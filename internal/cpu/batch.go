@@ -7,29 +7,34 @@ import "github.com/gagg-dev/gagg/internal/column"
 // filter returns the batch of the rows that pass, with only the used columns
 // in it where some do not.
 func (w *Worker) filter(b *column.Batch) (*column.Batch, error) {
+	sel := b.Sel
 	if w.pipe.Where != nil {
 		var err error
 		if w.sel, err = w.pipe.Where.Filter(b, w.sel[:0]); err != nil {
 			return b, err
 		}
-		if len(w.sel) < b.Rows {
-			b = w.gather(b)
-			w.positions(b.First, w.sel)
-			return b, nil
-		}
+		sel = w.sel
 	}
-	w.positions(b.First, w.all(b.Rows))
-	return b, nil
+	if sel == nil || len(sel) == b.Rows {
+		w.positions(b.First, w.all(b.Rows))
+		return b, nil
+	}
+	w.positions(b.First, sel)
+	return w.gather(b, sel), nil
 }
 
-func (w *Worker) gather(b *column.Batch) *column.Batch {
+// gather returns the batch of the rows sel of b. If there are none, no column of it may be looked at.
+func (w *Worker) gather(b *column.Batch, sel []int32) *column.Batch {
+	w.compact.Rows, w.compact.First = len(sel), b.First
+	if len(sel) == 0 {
+		return &w.compact
+	}
 	if len(w.compBuf) < len(b.Cols) {
 		w.compBuf = make([]column.Buffer, len(b.Cols))
 		w.compact.Cols = make([]column.Vector, len(b.Cols))
 	}
-	w.compact.Rows, w.compact.First = len(w.sel), b.First
 	for _, c := range w.pipe.Used {
-		w.compact.Cols[c] = column.Gather(&b.Cols[c], w.sel, &w.compBuf[c])
+		w.compact.Cols[c] = column.Gather(&b.Cols[c], sel, &w.compBuf[c])
 	}
 	return &w.compact
 }

@@ -42,6 +42,9 @@ type batchReader struct {
 	next *column.Batch
 }
 
+func (r *batchReader) Where(func(*column.Batch, []int32) ([]int32, error), []int) bool {
+	return false
+}
 func (r *batchReader) Open(unit int) error { r.next = &r.all[unit]; return nil }
 func (r *batchReader) Close()              {}
 func (r *batchReader) Next(b *column.Batch) (bool, error) {

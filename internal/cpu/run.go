@@ -16,6 +16,9 @@ import (
 // Reader gives the batches of the units of a scan, one unit at a time.
 // Batches are valid until the next call. One a worker.
 type Reader interface {
+	// Where has the reader filter rows, before any unit is opened: it sets Batch.Sel, and
+	// may leave out what no row is left of. The filter uses the columns cols. false: the reader filters nothing.
+	Where(filter func(b *column.Batch, sel []int32) ([]int32, error), cols []int) bool
 	Open(unit int) error
 	Next(b *column.Batch) (bool, error)
 	Close()
@@ -142,6 +145,9 @@ func work(ctx context.Context, cfg *Config, in Input, next *atomic.Int64) (_ *Wo
 	}
 	r := in.Reader()
 	defer r.Close()
+	if where := w.pipe.Where; where != nil && r.Where(where.Filter, w.pipe.Tested) {
+		w.pipe.Where = nil
+	}
 	if in.Packer != nil && cfg.Offload != nil {
 		w.packer = in.Packer(r)
 		w.skipTable()

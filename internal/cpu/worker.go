@@ -14,10 +14,11 @@ import (
 // Pipeline is how one worker computes what it needs from a batch; its parts
 // hold state and are not shared.
 type Pipeline struct {
-	Where Filter // nil: all rows
-	Used  []int  // columns that Keys and Args use
-	Keys  []Evaluator
-	Args  []Evaluator
+	Where  Filter // nil: all rows
+	Tested []int  // columns that Where uses
+	Used   []int  // columns that Keys and Args use
+	Keys   []Evaluator
+	Args   []Evaluator
 }
 
 // phase is what a worker does with its rows.

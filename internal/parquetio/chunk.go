@@ -114,6 +114,8 @@ type columnReader struct {
 
 	// The page.
 	left   int    // rows not yet read
+	found  int    // size of its header, which is decoded, while nothing of the page was taken off the chunk; else 0
+	behind int    // rows of it to pass over before the next ones are read
 	coded  bool   // its values are dictionary codes
 	page   buffer // its body, decompressed
 	levels levels
@@ -195,6 +197,7 @@ func (c *columnReader) begin(group int) {
 	c.group = group
 	c.id = c.metadata().Codec
 	c.rows, c.seen, c.left = c.f.groups[group].rows, 0, 0
+	c.found, c.behind = 0, 0
 	c.retireDictionary()
 	c.in.start(0, 0, 0)
 	c.in.mem.trim()
@@ -207,16 +210,16 @@ func (c *columnReader) metadata() *format.ColumnMetaData {
 	return &c.f.meta.RowGroups[c.group].Columns[c.leaf.index].MetaData
 }
 
-// available returns how many rows of the current page are left, loading the
+// available returns how many rows of the current page are left, going on to the
 // next page when none is; 0 means that all rows of the row group have been
-// read, no more and no fewer. Errors are *Error.
+// read or passed over, no more and no fewer. Errors are *Error.
 func (c *columnReader) available() (n int, err error) {
 	if c.left > 0 {
 		return c.left, nil
 	}
 	defer c.fence(&err)
 	for c.left == 0 && c.seen < c.rows {
-		if err := c.loadPage(); err != nil {
+		if err := c.findPage(); err != nil {
 			return 0, err
 		}
 	}
@@ -229,7 +232,7 @@ func (c *columnReader) available() (n int, err error) {
 // close gives the reader's memory back. The vectors that were read are no
 // longer valid; their Dicts are.
 func (c *columnReader) close() {
-	c.left, c.seen, c.rows = 0, 0, 0
+	c.left, c.seen, c.rows, c.found = 0, 0, 0, 0
 	c.retireDictionary()
 	c.retireDictionary()
 	c.in.start(0, 0, 0)

@@ -26,10 +26,13 @@
 //  1. open puts a [window] at the chunk's beginning, which reads as much of
 //     it as the next page takes, and decodes the dictionary, if there is one,
 //     into a column.Dict of its own.
-//  2. available loads the next data page: header, CRC, decompression to
-//     exactly the size the header promised, then the set-up of two streams:
-//     the levels and the values. Nothing is expanded yet.
-//  3. read takes n rows off both streams: levels tell how many of the rows
+//  2. available finds the next data page: its header, no more. Rows of it that
+//     nobody needs are passed over, and a page of nothing but such rows is left
+//     where it is (pass.go).
+//  3. read loads the page that was found: CRC, decompression to exactly the size
+//     the header promised, then the set-up of two streams: the levels and the
+//     values. Nothing is expanded yet.
+//  4. From there read takes n rows off both streams: levels tell how many of the rows
 //     hold a value, so many values are decoded densely, then spread over the
 //     rows. Dictionary codes stay codes.
 //

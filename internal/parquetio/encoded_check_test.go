@@ -104,7 +104,10 @@ func decodeEncoded(t testing.TB, r *Reader, unit, col int, chunk EncodedChunk, m
 }
 
 // loadEncoded loads a page as if its header had been read.
-func (c *columnReader) loadEncoded(p EncodedPage, body []byte) error {
+func (c *columnReader) loadEncoded(p EncodedPage, body []byte) (err error) {
+	if c.left, err = c.pageRows(int32(p.Rows)); err != nil {
+		return err
+	}
 	enc := format.Plain
 	if p.Coded {
 		enc = format.RLEDictionary

@@ -51,7 +51,7 @@ func (c *columnReader) encodedPage(body []byte) (p EncodedPage, id format.Compre
 }
 
 func (c *columnReader) encodedV1(p *EncodedPage, h *format.DataPageHeader, body []byte) (err error) {
-	if p.Rows, err = c.startPage(h.NumValues); err != nil || p.Rows == 0 {
+	if p.Rows, err = c.pageRows(h.NumValues); err != nil || p.Rows == 0 {
 		return err
 	}
 	if c.leaf.maxDef > 0 {
@@ -64,7 +64,7 @@ func (c *columnReader) encodedV1(p *EncodedPage, h *format.DataPageHeader, body 
 }
 
 func (c *columnReader) encodedV2(p *EncodedPage, h *format.DataPageHeaderV2, id format.CompressionCodec, body []byte) (err error) {
-	if p.Rows, err = c.startPage(h.NumValues); err != nil || p.Rows == 0 {
+	if p.Rows, err = c.pageRows(h.NumValues); err != nil || p.Rows == 0 {
 		return err
 	}
 	def := int(h.DefinitionLevelsByteLength)

@@ -52,21 +52,31 @@ func (c *columnReader) pageHeader() (size int, err error) {
 	}
 }
 
+// pageSize checks the sizes in a page's header of so many bytes, and returns what both take in the
+// chunk.
+func (c *columnReader) pageSize(header int) (int64, error) {
+	h := &c.header
+	rest := c.in.rest() - int64(header)
+	if h.CompressedPageSize < 0 || int64(h.CompressedPageSize) > rest {
+		return 0, fmt.Errorf("damaged: a page of %d bytes where %d are left in its chunk", h.CompressedPageSize, rest)
+	}
+	if h.UncompressedPageSize < 0 {
+		return 0, fmt.Errorf("damaged: a page of %d bytes", h.UncompressedPageSize)
+	}
+	if int64(h.UncompressedPageSize) > c.f.limits.MaxPage {
+		return 0, fmt.Errorf("a page of %d bytes; the limit is %d", h.UncompressedPageSize, c.f.limits.MaxPage)
+	}
+	return int64(header) + int64(h.CompressedPageSize), nil
+}
+
 // body takes a page whose header of so many bytes was decoded off the chunk
 // and returns what follows the header, not decompressed.
 func (c *columnReader) body(header int) ([]byte, error) {
 	h := &c.header
-	rest := c.in.rest() - int64(header)
-	if h.CompressedPageSize < 0 || int64(h.CompressedPageSize) > rest {
-		return nil, fmt.Errorf("damaged: a page of %d bytes where %d are left in its chunk", h.CompressedPageSize, rest)
+	size, err := c.pageSize(header)
+	if err != nil {
+		return nil, err
 	}
-	if h.UncompressedPageSize < 0 {
-		return nil, fmt.Errorf("damaged: a page of %d bytes", h.UncompressedPageSize)
-	}
-	if int64(h.UncompressedPageSize) > c.f.limits.MaxPage {
-		return nil, fmt.Errorf("a page of %d bytes; the limit is %d", h.UncompressedPageSize, c.f.limits.MaxPage)
-	}
-	size := int64(header) + int64(h.CompressedPageSize)
 	if err := c.in.fill(size, c.pageName()); err != nil {
 		return nil, err
 	}
@@ -133,28 +143,36 @@ func (c *columnReader) loadDictionary() error {
 	return c.dictionary(body)
 }
 
-// loadPage loads the next data page, or skips a page that is none.
-func (c *columnReader) loadPage() error {
-	body, err := c.nextPage()
+// findPage goes on to the next data page, or passes over a page that is none. Of a data page only
+// the header is read: see loadPage.
+func (c *columnReader) findPage() error {
+	if err := c.dropPage(); err != nil {
+		return err
+	}
+	header, err := c.nextHeader()
 	if err != nil {
 		return err
 	}
 	h := &c.header
 	switch {
 	case h.Type == format.DataPage && h.DataPageHeader.Valid:
-		return c.pageV1(&h.DataPageHeader.V, body)
+		c.left, err = c.pageRows(h.DataPageHeader.V.NumValues)
 	case h.Type == format.DataPageV2 && h.DataPageHeaderV2.Valid:
-		return c.pageV2(&h.DataPageHeaderV2.V, body)
+		c.left, err = c.pageRows(h.DataPageHeaderV2.V.NumValues)
 	case h.Type == format.DictionaryPage:
 		return errors.New("damaged: a dictionary page that is not the first page")
 	case h.Type == format.IndexPage:
-		return nil
+		_, err := c.body(header)
+		return err
+	default:
+		return fmt.Errorf("damaged: a page of type %d without its header", h.Type)
 	}
-	return fmt.Errorf("damaged: a page of type %d without its header", h.Type)
+	c.found = header
+	return err
 }
 
-// startPage accounts for the rows of a page.
-func (c *columnReader) startPage(values int32) (rows int, err error) {
+// pageRows accounts for the rows of a page.
+func (c *columnReader) pageRows(values int32) (rows int, err error) {
 	if values < 0 || int64(values) > c.rows-c.seen {
 		return 0, fmt.Errorf("damaged: a page of %d rows where the row group has %d left", values, c.rows-c.seen)
 	}
@@ -162,12 +180,37 @@ func (c *columnReader) startPage(values int32) (rows int, err error) {
 	return int(values), nil
 }
 
-func (c *columnReader) pageV1(h *format.DataPageHeader, body []byte) error {
-	rows, err := c.startPage(h.NumValues)
+// dropPage passes over the page at hand if it was found and not loaded. Its bytes are not read.
+func (c *columnReader) dropPage() error {
+	c.behind = 0
+	if c.found == 0 {
+		return nil
+	}
+	size, err := c.pageSize(c.found)
 	if err != nil {
 		return err
 	}
-	body, err = c.expand(&c.page, c.id, body, int(c.header.UncompressedPageSize))
+	c.in.pass(size)
+	c.found = 0
+	return nil
+}
+
+// loadPage takes the page that was found off the chunk, decompresses it and sets the streams to it.
+func (c *columnReader) loadPage() error {
+	body, err := c.body(c.found)
+	if err != nil {
+		return err
+	}
+	c.found = 0
+	if c.header.Type == format.DataPage {
+		return c.pageV1(&c.header.DataPageHeader.V, body)
+	}
+	return c.pageV2(&c.header.DataPageHeaderV2.V, body)
+}
+
+func (c *columnReader) pageV1(h *format.DataPageHeader, body []byte) error {
+	rows := int(h.NumValues)
+	body, err := c.expand(&c.page, c.id, body, int(c.header.UncompressedPageSize))
 	if err != nil {
 		return err
 	}
@@ -179,10 +222,7 @@ func (c *columnReader) pageV1(h *format.DataPageHeader, body []byte) error {
 }
 
 func (c *columnReader) pageV2(h *format.DataPageHeaderV2, body []byte) error {
-	rows, err := c.startPage(h.NumValues)
-	if err != nil {
-		return err
-	}
+	rows := int(h.NumValues)
 	rep, def := int64(h.RepetitionLevelsByteLength), int64(h.DefinitionLevelsByteLength)
 	size := int64(c.header.UncompressedPageSize)
 	if rep < 0 || def < 0 || rep+def > int64(len(body)) || rep+def > size {
@@ -195,6 +235,7 @@ func (c *columnReader) pageV2(h *format.DataPageHeaderV2, body []byte) error {
 	}
 	values := body[rep+def:]
 	if len(values) > 0 { // an empty value part is never compressed
+		var err error
 		if values, err = c.expand(&c.page, id, values, int(size-rep-def)); err != nil {
 			return err
 		}
@@ -215,7 +256,6 @@ func (c *columnReader) startValues(enc format.Encoding, values []byte, rows int)
 	} else {
 		c.streams.startEmpty(&c.decoder)
 	}
-	c.left = rows
 	return nil
 }
 
@@ -233,13 +273,15 @@ func (c *columnReader) startCodes(values []byte, rows int) error {
 	if width == 0 {
 		c.codes.left = rows // all the first entry; some writers give no run
 	}
-	c.left = rows
 	return nil
 }
 
 // checkEnd checks that no data page follows when all rows have been seen.
 // Other bytes may: some writers count more than the pages into the chunk.
 func (c *columnReader) checkEnd() error {
+	if err := c.dropPage(); err != nil {
+		return err
+	}
 	c.in.over = 0 // what lies there need not be of this chunk
 	for c.in.rest() > 0 {
 		if _, err := c.nextPage(); err != nil {

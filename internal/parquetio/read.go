@@ -67,6 +67,21 @@ func (c *columnReader) read(v *column.Vector, n int) (err error) {
 	if n > c.left {
 		return fmt.Errorf("read of %d rows where %d are available", n, c.left)
 	}
+	if c.found != 0 {
+		if err := c.loadPage(); err != nil {
+			return err
+		}
+	}
+	if err := c.catchUp(); err != nil {
+		return err
+	}
+	err = c.readRows(v, n)
+	c.left -= n
+	return err
+}
+
+// readRows fills v with the next n rows of the page, which count as left until then.
+func (c *columnReader) readRows(v *column.Vector, n int) error {
 	rows, err := c.levels.read(n)
 	if err != nil {
 		return err
@@ -89,7 +104,6 @@ func (c *columnReader) read(v *column.Vector, n int) (err error) {
 	if err != nil {
 		err = c.rowError(err, rows.valid)
 	}
-	c.left -= n
 	return err
 }
 
@@ -114,7 +128,7 @@ func (c *columnReader) rowNumber(valid []int32, dense int) int64 {
 			dense--
 		}
 	}
-	return c.f.groups[c.group].first + c.seen - int64(c.left) + int64(row)
+	return c.f.groups[c.group].first + c.seen - int64(c.left+c.behind) + int64(row)
 }
 
 func (c *columnReader) readCodes(v *column.Vector, rows rowSet) error {

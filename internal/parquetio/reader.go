@@ -21,8 +21,10 @@ type Reader struct {
 	done   int64           // rows of the unit that were read
 	zeros  []int32         // codes of constants
 	chunks []EncodedChunk  // of the unit that ReadEncoded read last
+	where  *selection      // nil: there is no filter
 
-	constants int64 // drawn for the vectors of columns that are constant in file
+	constants []column.Vector // by column: that of a full batch, where it is constant in file
+	drawn     int64           // for them
 }
 
 var errNoUnit = errors.New("no unit is open")
@@ -32,7 +34,7 @@ func (s *Scan) NewReader() *Reader {
 	return &Reader{
 		scan: s,
 		vecs: make([]column.Vector, len(s.cols)),
-		cols: make([]*columnReader, len(s.cols)),
+		cols: make([]*columnReader, len(s.cols)), constants: make([]column.Vector, len(s.cols)),
 		file: -1,
 		unit: -1,
 	}
@@ -54,13 +56,11 @@ func (r *Reader) Open(unit int) (err error) {
 		return err
 	}
 	r.scan.hinted[unit].Store(true)
-	for _, c := range r.cols {
-		if c == nil {
-			continue
-		}
-		if err := c.open(u.Group); err != nil {
-			return err
-		}
+	if err := r.openColumns(u.Group, r.early); err != nil {
+		return err
+	}
+	if r.where != nil {
+		r.where.begin()
 	}
 	if len(r.cols) == 0 {
 		if err := r.scan.d.files[r.file].verify(u.Group, r.work); err != nil {
@@ -69,6 +69,19 @@ func (r *Reader) Open(unit int) (err error) {
 	}
 	r.scan.readAhead(unit + 1)
 	r.unit = unit
+	return nil
+}
+
+// openColumns opens the chunks of the wanted columns in a row group.
+func (r *Reader) openColumns(group int, wanted func(c int) bool) error {
+	for i, c := range r.cols {
+		if c == nil || !wanted(i) {
+			continue
+		}
+		if err := c.open(group); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -94,10 +107,9 @@ func (r *Reader) openFile(i int) error {
 	for c, leaf := range r.scan.leaves[f.layout] {
 		var err error
 		if leaf < 0 {
-			r.vecs[c], err = r.constant(c, i)
+			r.constants[c], err = r.constant(c, i)
 		} else {
 			r.cols[c], err = newColumnReader(f.file, leaf, r.scan.types[c], r.work)
-			r.vecs[c] = column.Vector{}
 		}
 		if err != nil {
 			return err
@@ -115,7 +127,7 @@ func (r *Reader) constant(c, file int) (column.Vector, error) {
 	if err := r.work.account.draw(size, "vectors"); err != nil {
 		return column.Vector{}, r.columnError(r.scan.d.files[file].name, -1, c, err)
 	}
-	r.constants += size
+	r.drawn += size
 	if dicts := r.scan.dicts[c]; dicts != nil && dicts[file] != nil {
 		if r.zeros == nil {
 			r.zeros = make([]int32, n)
@@ -134,34 +146,52 @@ func (r *Reader) Next(b *column.Batch) (ok bool, err error) {
 	}
 	u := &r.scan.units[r.unit]
 	defer fence(u.File, &err)
-	n, err := r.batchSize(u)
-	if err != nil {
+	next := r.nextAll
+	if r.where != nil {
+		next = r.nextFiltered
+	}
+	if ok, err = next(b, u); err != nil {
 		r.unit = -1
 	}
+	return ok, err
+}
+
+// nextAll is Next without a filter.
+func (r *Reader) nextAll(b *column.Batch, u *Unit) (bool, error) {
+	n, err := r.batchSize(u, r.early)
 	if n == 0 || err != nil {
 		return false, err
 	}
-	for i, c := range r.cols {
-		v := &r.vecs[i]
-		if c == nil {
-			resizeConstant(v, n)
-		} else if err := c.read(v, n); err != nil {
-			r.unit = -1
-			return false, err
-		}
+	if err := r.readColumns(r.vecs, r.early, n); err != nil {
+		return false, err
 	}
-	b.Rows, b.Cols, b.First = n, r.vecs, u.First+r.done
+	b.Rows, b.Cols, b.First, b.Sel = n, r.vecs, u.First+r.done, nil
 	r.done += int64(n)
 	return true, nil
 }
 
-// batchSize is how many rows all columns can give at once, without passing the
-// end of a page. It makes sure that the columns end with the row group.
-func (r *Reader) batchSize(u *Unit) (int, error) {
+// readColumns sets vecs of the wanted columns to their next n rows.
+func (r *Reader) readColumns(vecs []column.Vector, wanted func(c int) bool, n int) error {
+	for i, c := range r.cols {
+		if !wanted(i) {
+			continue
+		}
+		if c == nil {
+			vecs[i] = r.constants[i].Slice(0, n)
+		} else if err := c.read(&vecs[i], n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// batchSize is how many rows the wanted columns can give at once, without passing the
+// end of a page. It makes sure that they end with the row group.
+func (r *Reader) batchSize(u *Unit, wanted func(c int) bool) (int, error) {
 	left := u.Rows - r.done
 	n := int(min(int64(r.scan.batchRows), left))
 	for i, c := range r.cols {
-		if c == nil {
+		if c == nil || !wanted(i) {
 			continue
 		}
 		have, err := c.available()
@@ -201,20 +231,10 @@ func (r *Reader) closeColumns() {
 			r.cols[i] = nil
 		}
 	}
-	r.work.account.give(r.constants)
-	r.constants = 0
+	r.work.account.give(r.drawn)
+	r.drawn = 0
+	clear(r.constants)
 	r.file = -1
-}
-
-// resizeConstant sets the length of a vector that was made for full batches.
-func resizeConstant(v *column.Vector, n int) {
-	v.Len = n
-	v.Null = v.Null[:min(n, cap(v.Null))]
-	v.Codes = v.Codes[:min(n, cap(v.Codes))]
-	v.Int = v.Int[:min(n, cap(v.Int))]
-	v.Float = v.Float[:min(n, cap(v.Float))]
-	v.Wide = v.Wide[:min(n, cap(v.Wide))]
-	v.Span = v.Span[:min(n, cap(v.Span))]
 }
 
 // nullVector returns n rows of NULL.

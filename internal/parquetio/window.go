@@ -71,3 +71,11 @@ func (w *window) take(n int) (b []byte) {
 	b, w.data = w.data[:n], w.data[n:]
 	return b
 }
+
+// pass passes over n bytes of the chunk; those that are not in memory are not read.
+func (w *window) pass(n int64) {
+	have := min(n, int64(len(w.data)))
+	w.take(int(have))
+	w.next += n - have
+	w.left -= n - have
+}

@@ -1,0 +1,138 @@
+package parquetio
+
+import (
+	"slices"
+
+	"github.com/gagg-dev/gagg/internal/column"
+)
+
+// This file is late materialisation: the columns of a filter are read first, and the others only
+// where a row is left. In a row group without such a row no byte of the others is read, a page
+// of them without one is not decompressed.
+//
+// The columns of the filter set the pace. They are read ahead by a batch, as many rows as one page
+// of each of them has left; the other columns follow, in batches that end where one of their pages
+// does:
+//
+//	filter's columns   |........|........|....   batches that were filtered
+//	rows handed out    |........|...             all of those without a row that is left, at once
+//	other columns      |..........               behind by the rows that nobody needs
+//
+// LATE: other columns are moved on over the rows they are behind before they are read, and only then.
+
+// selection is the filter of a reader and the batch that it has been asked about last.
+type selection struct {
+	filter func(b *column.Batch, sel []int32) ([]int32, error)
+	first  []bool          // by column: the filter uses it
+	vecs   []column.Vector // of the batch; those of other columns are empty
+	rows   int             // of the batch
+	at     int             // of them were handed out
+	sel    []int32         // rows of the batch that are left
+	passed int             // of sel lie before at
+	part   []int32         // those of the rows that were handed out last, counted from the first of these
+	open   bool            // the other columns' chunks are open
+	behind int64           // rows that the other columns are behind
+}
+
+// Where has Next call filter with the rows that it reads, in which only the columns cols are set
+// (numbers in ScanOptions.Columns), and read the other columns where filter has left a
+// row: see Batch.Sel. It is called before the first Open.
+func (r *Reader) Where(filter func(b *column.Batch, sel []int32) ([]int32, error), cols []int) bool {
+	s := &selection{filter: filter, first: make([]bool, len(r.cols)), vecs: make([]column.Vector, len(r.cols))}
+	for _, c := range cols {
+		s.first[c] = true
+	}
+	r.where = s
+	return true
+}
+
+// begin forgets the last unit.
+func (s *selection) begin() {
+	s.rows, s.at, s.sel, s.passed, s.open, s.behind = 0, 0, s.sel[:0], 0, false, 0
+}
+
+// early reports whether a column is read for all rows, whatever becomes of them.
+func (r *Reader) early(c int) bool { return r.where == nil || r.where.first[c] }
+
+// late reports whether a column is read only where a row is left.
+func (r *Reader) late(c int) bool { return !r.early(c) }
+
+// nextFiltered is Next with a filter.
+func (r *Reader) nextFiltered(b *column.Batch, u *Unit) (bool, error) {
+	s := r.where
+	if s.at == s.rows {
+		if n, err := r.filterNext(u); n == 0 || err != nil {
+			return false, err
+		}
+	}
+	n := s.rows - s.at
+	if s.passed < len(s.sel) {
+		var err error
+		if n, err = r.readLate(u, n); err != nil {
+			return false, err
+		}
+	} else {
+		s.behind += int64(n)
+	}
+	for i := range r.vecs {
+		if s.first[i] {
+			r.vecs[i] = s.vecs[i].Slice(s.at, s.at+n)
+		}
+	}
+	b.Rows, b.Cols, b.First, b.Sel = n, r.vecs, u.First+r.done, s.take(n)
+	r.done += int64(n)
+	return true, nil
+}
+
+// filterNext reads the next rows of the filter's columns, and finds out which of them are left.
+func (r *Reader) filterNext(u *Unit) (n int, err error) {
+	s := r.where
+	if n, err = r.batchSize(u, r.early); n == 0 || err != nil {
+		return n, err
+	}
+	if err := r.readColumns(s.vecs, r.early, n); err != nil {
+		return 0, err
+	}
+	s.rows, s.at, s.passed = n, 0, 0
+	s.sel, err = s.filter(&column.Batch{Rows: n, Cols: s.vecs, First: u.First + r.done}, s.sel[:0])
+	return n, err
+}
+
+// readLate reads as many of the next n rows of the other columns as it can, and returns how many
+// these are.
+func (r *Reader) readLate(u *Unit, n int) (int, error) {
+	s := r.where
+	if !s.open {
+		if err := r.openColumns(u.Group, r.late); err != nil {
+			return 0, err
+		}
+		s.open = true
+	}
+	for c, col := range r.cols {
+		if col == nil || s.first[c] {
+			continue
+		}
+		if err := col.pass(s.behind); err != nil {
+			return 0, err
+		}
+	}
+	s.behind = 0
+	have, err := r.batchSize(u, r.late)
+	if err != nil {
+		return 0, err
+	}
+	n = min(n, have)
+	return n, r.readColumns(r.vecs, r.late, n)
+}
+
+// take returns the rows that are left among the next n, counted from the first of these.
+func (s *selection) take(n int) []int32 {
+	end, _ := slices.BinarySearch(s.sel[s.passed:], int32(s.at+n))
+	end += s.passed
+	s.part = slices.Grow(s.part[:0], n)
+	for _, row := range s.sel[s.passed:end] {
+		s.part = append(s.part, row-int32(s.at))
+	}
+	s.at, s.passed = s.at+n, end
+	return s.part
+}
