@@ -2,6 +2,8 @@ package gagg_test
 
 import (
 	"bytes"
+	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -16,6 +18,8 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/deprecated"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/gagg-dev/gagg"
 )
@@ -201,6 +205,83 @@ func TestInt96BeyondInt64(t *testing.T) {
 			case x.want != "" && (err != nil || len(got) != 1 || got[0] != x.want):
 				t.Errorf("%+v: %v, error %v", x, got, err)
 			}
+		}
+	}
+}
+
+// longRuns is a Parquet file of one column, x, whose n pages hold the most rows
+// that a page can have, all of them 7.
+func longRuns(t *testing.T, n int) []byte {
+	t.Helper()
+	const rows = math.MaxInt32
+	marshal := func(v any) []byte {
+		b, err := thrift.Marshal(new(thrift.CompactProtocol), v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	data := append([]byte("PAR1"), marshal(&format.PageHeader{
+		Type: format.DictionaryPage, CompressedPageSize: 4, UncompressedPageSize: 4,
+		DictionaryPageHeader: thrift.New(format.DictionaryPageHeader{NumValues: 1}),
+	})...)
+	data = append(data, 7, 0, 0, 0)
+	run := append(binary.AppendUvarint([]byte{1}, rows<<1), 0) // codes of one bit, all 0
+	page := append(marshal(&format.PageHeader{
+		Type: format.DataPage, CompressedPageSize: int32(len(run)), UncompressedPageSize: int32(len(run)),
+		DataPageHeader: thrift.New(format.DataPageHeader{NumValues: rows, Encoding: format.RLEDictionary, DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE}),
+	}), run...)
+	data = append(data, bytes.Repeat(page, n)...)
+	all, size := int64(n)*rows, int64(len(data)-4)
+	footer := marshal(&format.FileMetaData{
+		Version: 1, NumRows: all,
+		Schema: []format.SchemaElement{
+			{Name: "schema", NumChildren: thrift.New(int32(1))},
+			{Name: "x", Type: thrift.New(format.Int32), RepetitionType: thrift.New(format.Required)},
+		},
+		RowGroups: []format.RowGroup{{NumRows: all, Columns: []format.ColumnChunk{{MetaData: format.ColumnMetaData{
+			Type: format.Int32, Encoding: []format.Encoding{format.Plain, format.RLEDictionary}, PathInSchema: []string{"x"},
+			NumValues: all, TotalCompressedSize: size, TotalUncompressedSize: size, DataPageOffset: 4,
+		}}}}},
+	})
+	data = append(data, footer...)
+	return append(binary.LittleEndian.AppendUint32(data, uint32(len(footer))), "PAR1"...)
+}
+
+// F33: where rows are only counted, and where all that is asked of them is the
+// folder that their file lies in, the time does not depend on their number.
+func TestCountsFromFooters(t *testing.T) {
+	const pages = 1 << 16
+	const each = pages * math.MaxInt32
+	dir := t.TempDir()
+	for _, k := range []string{"k=1", "k=2", "k="} {
+		if err := os.Mkdir(filepath.Join(dir, k), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, k, "f.parquet"), longRuns(t, pages), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, test := range []struct {
+		q    gagg.Query
+		want []string
+	}{
+		{gagg.Query{}, []string{fmt.Sprint(3 * each)}},
+		{gagg.Query{Where: "true"}, []string{fmt.Sprint(3 * each)}},
+		{gagg.Query{Where: "k > 1"}, []string{fmt.Sprint(each)}},
+		{gagg.Query{By: []string{"k"}, OrderBy: []string{"k"}}, []string{fmt.Sprint("1|", each), fmt.Sprint("2|", each), fmt.Sprint("(null)|", each)}},
+		{
+			gagg.Query{Aggs: []gagg.Agg{gagg.Count("k"), gagg.Min("k"), gagg.Last("k"), gagg.Expr("count(k) filter (where k = 2)")}},
+			[]string{fmt.Sprintf("%d|1|2|%d|%d", 2*int64(each), int64(each), 3*int64(each))},
+		},
+	} {
+		q := test.q
+		q.From, q.Aggs = gagg.Files(dir), append(q.Aggs, gagg.CountAll())
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		lines, _, err := answerIn(t, ctx, q, gagg.Options{})
+		cancel()
+		if err != nil || !slices.Equal(lines, test.want) {
+			t.Errorf("%+v: %q, want %q; %v", test.q, lines, test.want, err)
 		}
 	}
 }

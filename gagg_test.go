@@ -33,10 +33,16 @@ func answer(t *testing.T, q gagg.Query, o gagg.Options) ([]string, error) {
 // answerStats is answer with what the run tells of itself.
 func answerStats(t *testing.T, q gagg.Query, o gagg.Options) (lines []string, stats gagg.Stats, err error) {
 	t.Helper()
+	return answerIn(t, t.Context(), q, o)
+}
+
+// answerIn is answerStats with a context.
+func answerIn(t *testing.T, ctx context.Context, q gagg.Query, o gagg.Options) (lines []string, stats gagg.Stats, err error) {
+	t.Helper()
 	mem := memory.NewCheckedAllocator(memory.NewGoAllocator())
 	defer mem.AssertSize(t, 0)
 	o.Allocator = mem
-	rows, err := gagg.Run(t.Context(), q, o)
+	rows, err := gagg.Run(ctx, q, o)
 	if err != nil {
 		return nil, stats, err
 	}

@@ -75,11 +75,12 @@ func (in *recordInput) readable(name string, i int) (int, error) {
 	return i, nil
 }
 
-func (in *recordInput) scan(cols []int, _ func(func(int) column.Bounds) bool, batchRows int) (scan, error) {
-	if batchRows == 0 {
-		batchRows = defaultBatchRows
+func (in *recordInput) scan(o parquetio.ScanOptions) (scan, error) {
+	s := &recordScan{in: in, cols: o.Columns, batchRows: o.BatchRows}
+	if s.batchRows == 0 {
+		s.batchRows = defaultBatchRows
 	}
-	return &recordScan{in: in, cols: cols, batchRows: batchRows}, nil
+	return s, nil
 }
 
 // recordScan hands out the records of a stream, in order, to its readers.

@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/parquetio"
 )
 
 // The vectors made of records are drawn from the budget, and given back when
@@ -40,7 +41,7 @@ func TestRecordsBudget(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := in.scan([]int{0, 1}, nil, 0)
+		s, err := in.scan(parquetio.ScanOptions{Columns: []int{0, 1}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -18,6 +19,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/expr"
 	"github.com/gagg-dev/gagg/internal/gpu"
 	"github.com/gagg-dev/gagg/internal/key"
+	"github.com/gagg-dev/gagg/internal/parquetio"
 	"github.com/gagg-dev/gagg/internal/spill"
 	"github.com/gagg-dev/gagg/merge"
 	"github.com/gagg-dev/gagg/partition"
@@ -76,7 +78,7 @@ func prepare(ctx context.Context, q Query, o Options) (_ *prepared, err error) {
 	if p.query, err = compile(p.in, q); err != nil {
 		return nil, err
 	}
-	if p.scan, err = p.in.scan(p.query.cols, p.skip(), o.BatchRows); err != nil {
+	if p.scan, err = p.in.scan(p.scanOptions()); err != nil {
 		return nil, whileOpening(err)
 	}
 	metadata := p.budget.opened(&o)
@@ -94,12 +96,14 @@ func prepare(ctx context.Context, q Query, o Options) (_ *prepared, err error) {
 	return p, nil
 }
 
-// skip is the test that row groups must pass; nil: none.
-func (p *prepared) skip() func(func(int) column.Bounds) bool {
-	if p.query.where == nil || p.opt.NoPruning {
-		return nil
+// scanOptions is what is read, and how.
+func (p *prepared) scanOptions() parquetio.ScanOptions {
+	o := parquetio.ScanOptions{Columns: p.query.cols, BatchRows: p.opt.BatchRows}
+	if p.query.where != nil && !p.opt.NoPruning {
+		o.Skip = p.query.where.CanSkip // the test that row groups must pass
 	}
-	return p.query.where.CanSkip
+	o.Repeat = !slices.ContainsFunc(p.query.calls, func(c agg.Call) bool { return !c.Func.Repeats() })
+	return o
 }
 
 // placeKeys chooses the form of each key.

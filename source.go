@@ -23,7 +23,7 @@ type input interface {
 	schema() column.Schema
 	find(name string) (int, error) // position in the schema
 	rows() int64                   // -1: not known
-	scan(cols []int, skip func(func(int) column.Bounds) bool, batchRows int) (scan, error)
+	scan(o parquetio.ScanOptions) (scan, error)
 	describe() Description
 	io.Closer
 }
@@ -109,8 +109,8 @@ func (p *parquetInput) describe() Description {
 	return d
 }
 
-func (p *parquetInput) scan(cols []int, skip func(func(int) column.Bounds) bool, batchRows int) (scan, error) {
-	s, err := p.d.Scan(parquetio.ScanOptions{Columns: cols, Skip: skip, BatchRows: batchRows})
+func (p *parquetInput) scan(o parquetio.ScanOptions) (scan, error) {
+	s, err := p.d.Scan(o)
 	if err != nil {
 		return nil, err
 	}

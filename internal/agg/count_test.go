@@ -2,6 +2,7 @@ package agg
 
 import (
 	"math/big"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/gagg-dev/gagg/internal/column"
@@ -73,4 +74,61 @@ func TestMeanExact(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A row that stands for three counts three times, also where it is NULL, and
+// is one value to what it does not change.
+func TestTimes(t *testing.T) {
+	const times = 3
+	tables(t, []generator{ints(column.Int32), ints(column.Bool)}, func(t *testing.T, d *testData) {
+		var calls []Call
+		for id, s := range signatures {
+			f := Func{funcID(id)}
+			if !f.Repeats() {
+				continue
+			}
+			x := 0
+			if s.class == booleans {
+				x = 1
+			}
+			args := []int{x, x}
+			calls = append(calls, callOf(t, d, s.name, args[:s.args]...))
+		}
+		calls = append(calls, callOf(t, d, "count"), callOf(t, d, "count", 1))
+		each := &testData{groups: d.groups, args: make([][]column.Value, len(d.args))}
+		for r, g := range d.gids {
+			for range times {
+				each.gids = append(each.gids, g)
+				for k := range d.args {
+					each.args[k] = append(each.args[k], d.args[k][r])
+				}
+			}
+		}
+		for k, col := range d.args {
+			each.args[k] = append(each.args[k], col[len(d.gids):]...) // the type, where there is no row
+		}
+		repeated := *d
+		repeated.times = times
+		for _, maxRows := range []int64{-1, int64(len(each.gids))} {
+			l := Compile(calls, testBase, Options{MaxRows: maxRows})
+			for name, way := range ways {
+				want, err := way(l, each, rand.New(rand.NewPCG(1, 1))).results(t, d.groups)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := way(l, &repeated, rand.New(rand.NewPCG(1, 1))).results(t, d.groups)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for c := range calls {
+					for g := range want[c] {
+						if !same(got[c][g], want[c][g], 0) {
+							t.Fatalf("%s, at most %d rows: %s of group %d = %s, want %s", name, maxRows,
+								calls[c].Func.Name(), g, show(got[c][g]), show(want[c][g]))
+						}
+					}
+				}
+			}
+		}
+	})
 }

@@ -12,6 +12,16 @@ type Func struct{ id funcID }
 // Name is the canonical name: mean for avg, stddev_samp for stddev.
 func (f Func) Name() string { return signatures[f.id].name }
 
+// Repeats reports whether rows that are all alike may come as one, with their
+// number in Input.Times: they do not change the result, or they are only counted.
+func (f Func) Repeats() bool {
+	switch f.id {
+	case fnCount, fnMin, fnMax, fnBoolAnd, fnBoolOr, fnBitAnd, fnBitOr, fnFirst, fnAnyValue, fnLast, fnArgMin, fnArgMax:
+		return true
+	}
+	return false
+}
+
 type funcID uint8
 
 const (

@@ -17,11 +17,12 @@ type testData struct {
 	groups int
 	gids   []uint32
 	args   [][]column.Value
+	times  int64 // how many rows each row stands for; 0: one
 }
 
 // subset returns the values of some rows as an Input.
 func (d *testData) input(rows []int) *Input {
-	in := &Input{Rows: len(rows)}
+	in := &Input{Rows: len(rows), Times: d.times}
 	for _, col := range d.args {
 		vals := make([]column.Value, len(rows))
 		for i, r := range rows {

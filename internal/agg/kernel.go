@@ -120,10 +120,10 @@ func (l *Layout) updateLanes(t *Table, s *slot, group uint32, v *view) {
 	l.combineSlot(s, t.Rows, t.Stride, c.repeat(group, lanes), c.lanes.Rows, taker{})
 }
 
-// addOne counts rows.
-func addOne(words []uint64, stride int, gids []uint32) {
+// addTimes counts rows, each of which stands for so many.
+func addTimes(words []uint64, stride int, times uint64, gids []uint32) {
 	for _, g := range gids {
-		words[int(g)*stride]++
+		words[int(g)*stride] += times
 	}
 }
 

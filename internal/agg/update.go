@@ -12,7 +12,16 @@ type Input struct {
 	Rows int
 	Args []column.Vector // the arguments, by Call.Args: flat (see TakesCodes), Rows values each
 	Pos  []int64         // number of each row in file order, below 2^62; only if Layout.NeedsPos
+
+	// Times is how many rows each row stands for; 0: one. More than one is for
+	// calls that Repeat.
+	Times int64
 }
+
+func (in *Input) times() uint64 { return uint64(max(in.Times, 1)) }
+
+// Stands is how many rows the input stands for.
+func (in *Input) Stands() int64 { return int64(in.Rows) * max(in.Times, 1) }
 
 // Table is the group rows that a worker updates, and its working memory. One
 // goroutine at a time may use it.
@@ -38,7 +47,7 @@ func (l *Layout) Update(t *Table, gids []uint32, firstNew uint32, in *Input) {
 		return
 	}
 	if l.rows.in() {
-		addOne(t.Rows[l.rows.off:], t.Stride, gids)
+		addTimes(t.Rows[l.rows.off:], t.Stride, in.times(), gids)
 	}
 	raw := view{rows: in.Rows, gids: gids, args: in.Args, pos: in.Pos}
 	for i := range l.sets {
@@ -46,7 +55,7 @@ func (l *Layout) Update(t *Table, gids []uint32, firstNew uint32, in *Input) {
 		v := raw
 		if set.hasNulls(in) {
 			v = t.scratch.gather(set, &raw)
-			l.noteNulls(t, set, &raw, firstNew, v.gids)
+			l.noteNulls(t, set, in, gids, firstNew, v.gids)
 		} else if t.Unseen && set.unseen.in() {
 			clearBit(t.Rows[set.unseen.off:], t.Stride, set.unseen.one(), gids)
 		}
@@ -54,13 +63,13 @@ func (l *Layout) Update(t *Table, gids []uint32, firstNew uint32, in *Input) {
 	}
 }
 
-// noteNulls counts the NULLs of a set, or keeps its flags: valid are the
-// groups of its rows without NULL.
-func (l *Layout) noteNulls(t *Table, set *argSet, raw *view, firstNew uint32, valid []uint32) {
+// noteNulls counts the NULLs of a set, or keeps its flags: gids are the groups of
+// the rows, valid those of the rows without NULL.
+func (l *Layout) noteNulls(t *Table, set *argSet, in *Input, gids []uint32, firstNew uint32, valid []uint32) {
 	isNull := t.scratch.isNull
 	if set.nulls.in() {
-		words, one := t.Rows[set.nulls.off:], set.nulls.one()
-		for i, g := range raw.gids {
+		words, one := t.Rows[set.nulls.off:], in.times()*set.nulls.one()
+		for i, g := range gids {
 			if isNull[i] {
 				words[int(g)*t.Stride] += one
 			}
@@ -68,7 +77,7 @@ func (l *Layout) noteNulls(t *Table, set *argSet, raw *view, firstNew uint32, va
 	}
 	if set.unseen.in() {
 		words, bit := t.Rows[set.unseen.off:], set.unseen.one()
-		for i, g := range raw.gids {
+		for i, g := range gids {
 			if isNull[i] && g >= firstNew {
 				words[int(g)*t.Stride] |= bit
 				t.Unseen = true
@@ -89,7 +98,7 @@ func (l *Layout) UpdateOne(t *Table, group uint32, isNew bool, in *Input) {
 	}
 	row := t.Rows[int(group)*t.Stride:][:t.Stride]
 	if l.rows.in() {
-		row[l.rows.off] += uint64(in.Rows) * l.rows.one()
+		row[l.rows.off] += uint64(in.Stands()) * l.rows.one()
 	}
 	raw := view{rows: in.Rows, args: in.Args, pos: in.Pos}
 	for i := range l.sets {
@@ -99,7 +108,7 @@ func (l *Layout) UpdateOne(t *Table, group uint32, isNew bool, in *Input) {
 			v = t.scratch.gather(set, &raw)
 		}
 		if set.nulls.in() {
-			row[set.nulls.off] += uint64(in.Rows-v.rows) * set.nulls.one()
+			row[set.nulls.off] += uint64(in.Rows-v.rows) * in.times() * set.nulls.one()
 		}
 		switch {
 		case !set.unseen.in():

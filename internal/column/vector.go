@@ -106,12 +106,18 @@ type Batch struct {
 	// Sel is the rows that a filter chose where the reader has filtered them, ascending; nil: all. Where
 	// it is empty, only the columns of the filter are set.
 	Sel []int32
+
+	// Times is how many rows of the input each row stands for, all alike; 0: one.
+	Times int64
 }
+
+// Stands is how many rows of the input the batch stands for.
+func (b *Batch) Stands() int64 { return int64(b.Rows) * max(b.Times, 1) }
 
 // Slice returns the rows from..to, which alias those of b. A column that was
 // not read stays as it is.
 func (b *Batch) Slice(from, to int) Batch {
-	out := Batch{Rows: to - from, First: b.First + int64(from), Cols: make([]Vector, len(b.Cols))}
+	out := Batch{Rows: to - from, First: b.First + int64(from), Times: b.Times, Cols: make([]Vector, len(b.Cols))}
 	for i := range b.Cols {
 		out.Cols[i] = b.Cols[i]
 		if b.Cols[i].Len == b.Rows {

@@ -25,7 +25,7 @@ func (w *Worker) filter(b *column.Batch) (*column.Batch, error) {
 
 // gather returns the batch of the rows sel of b. If there are none, no column of it may be looked at.
 func (w *Worker) gather(b *column.Batch, sel []int32) *column.Batch {
-	w.compact.Rows, w.compact.First = len(sel), b.First
+	w.compact.Rows, w.compact.First, w.compact.Times = len(sel), b.First, b.Times
 	if len(sel) == 0 {
 		return &w.compact
 	}

@@ -79,7 +79,7 @@ func (w *Worker) outgoingRows(n int) ([]uint64, error) {
 	}
 	rows, err := w.take(n)
 	if rows != nil {
-		w.out.stand += int64(n)
+		w.out.stand += w.in.Stands()
 	}
 	return rows, err
 }

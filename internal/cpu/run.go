@@ -179,7 +179,7 @@ func (w *Worker) unit(ctx context.Context, r Reader, unit int) (rows int64, err 
 		if err != nil || !ok {
 			return rows, err
 		}
-		rows += int64(b.Rows)
+		rows += b.Stands()
 		if err := w.Add(&b); err != nil {
 			return rows, err
 		}

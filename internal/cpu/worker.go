@@ -146,7 +146,7 @@ func (w *Worker) add(b *column.Batch) error {
 	if invariant.Enabled {
 		w.checkBatch(b)
 	}
-	w.in.Rows = b.Rows
+	w.in.Rows, w.in.Times = b.Rows, b.Times
 	switch w.phase {
 	case phaseGlobal:
 		return w.addGlobal()

@@ -263,7 +263,7 @@ func TestTooLarge(t *testing.T) {
 		p.header.UncompressedPageSize = size
 		return p
 	}
-	body := make([]byte, 4<<10)
+	body := make([]byte, 40<<10) // enough to give that much, as far as the codec goes
 	schema := []format.SchemaElement{required(format.ByteArray)}
 	for _, test := range []struct {
 		name string

@@ -26,17 +26,23 @@ type codec struct {
 	zstd   *zstd.Decoder
 }
 
-// maxRatio bounds what a codec can make of a byte, where its format has a
-// bound. It stops a small file from asking for a large buffer (SIZE).
+// maxRatio bounds what a codec can make of a byte. It stops a small file from
+// asking for a large buffer (SIZE).
 var maxRatio = map[format.CompressionCodec]int64{
-	format.Snappy: 24,   // 64 bytes by a copy of 3
-	format.Lz4Raw: 256,  // 255 by a length byte
-	format.Lz4:    256,  //
-	format.Gzip:   1040, // 258 by two bits
+	format.Uncompressed: 1,
+	format.Snappy:       24,      // 64 bytes by a copy of 3
+	format.Lz4Raw:       256,     // 255 by a length byte
+	format.Lz4:          256,     //
+	format.Gzip:         1040,    // 258 by two bits
+	format.Zstd:         1 << 15, // 128 KiB by a block of 4
+	format.Brotli:       2 << 20, // 16 MiB by a meta-block, whose header alone has some 8 bytes
 }
 
 // check tells, without decompressing, why size bytes cannot come out of src.
 func check(id format.CompressionCodec, src []byte, size int) error {
+	if size == 0 {
+		return nil // whatever the codec makes of nothing
+	}
 	switch id {
 	case format.Uncompressed:
 		if size != len(src) {
@@ -49,8 +55,13 @@ func check(id format.CompressionCodec, src []byte, size int) error {
 	case format.LZO:
 		return errors.New("compression codec LZO is not supported")
 	}
-	if ratio, ok := maxRatio[id]; ok && int64(size) > 64+ratio*int64(len(src)) {
-		return fmt.Errorf("damaged: %d bytes of %v cannot give %d", len(src), id, size)
+	return checkRatio(id, int64(len(src)), int64(size))
+}
+
+// checkRatio is check for packed bytes that have not been read.
+func checkRatio(id format.CompressionCodec, packed, size int64) error {
+	if ratio, ok := maxRatio[id]; ok && (packed < 0 || size > 64+ratio*packed) {
+		return fmt.Errorf("damaged: %d bytes of %v cannot give %d", packed, id, size)
 	}
 	return nil
 }

@@ -70,7 +70,11 @@ func TestCodecCheck(t *testing.T) {
 		{format.Snappy, binary.AppendUvarint(nil, 1<<28), 1 << 28, false},
 		{format.Gzip, src, 1 << 20, false},
 		{format.Lz4Raw, src, 1 << 20, false},
-		{format.Zstd, src, 1 << 20, true}, // no bound
+		{format.Zstd, src, 1 << 18, true},
+		{format.Zstd, src, 1 << 20, false},
+		{format.Brotli, src, 1 << 20, true},
+		{format.Brotli, src[:1], 4 << 20, false},
+		{format.Uncompressed, src, 0, true},
 		{format.LZO, src, 100, false},
 	} {
 		if err := check(test.id, test.src, test.size); (err == nil) != test.ok {

@@ -102,7 +102,9 @@ func Open(ctx context.Context, inputs []Input, opt Options) (_ *Dataset, err err
 	if d.hive, err = hiveColumns(paths); err != nil {
 		return nil, err
 	}
-	d.unify()
+	if err := d.unify(); err != nil {
+		return nil, err
+	}
 	return d, nil
 }
 
@@ -151,15 +153,22 @@ func openInput(src *source, in Input, lim Limits) (f *file, err error) {
 }
 
 // unify numbers the rows of all files and makes one table of their columns.
-func (d *Dataset) unify() {
+func (d *Dataset) unify() error {
 	d.table = newTable()
 	for i, f := range d.files {
+		if f.rows > maxRows-d.rows {
+			return fileError(f.name, "damaged: more rows than can be counted, with those of the files before it")
+		}
 		f.first = d.rows
 		d.rows += f.rows
 		f.layout = d.table.add(d.files, i)
 	}
 	d.table.addHive(d.hive)
+	return nil
 }
+
+// maxRows is how many rows a dataset may have: their numbers are kept in 62 bits.
+const maxRows = 1 << 62
 
 // Schema returns the columns of all files, nested ones by their leaves, and
 // those of the folder names. A column whose values cannot be read is

@@ -384,7 +384,9 @@ func TestReadersInParallel(t *testing.T) {
 func TestEmptyRowGroups(t *testing.T) {
 	f := &dataFile{file: &file{name: "f", size: verifyBytes + 1, groups: []rowGroup{{0, 0}, {2, 0}, {0, 2}, {1, 2}}}, src: &source{reader: strings.NewReader("")}}
 	d := &Dataset{files: []*dataFile{f}, table: newTable(), opt: Options{BatchRows: 10}}
-	d.unify()
+	if err := d.unify(); err != nil {
+		t.Fatal(err)
+	}
 	s, err := d.Scan(ScanOptions{})
 	if err != nil {
 		t.Fatal(err)

@@ -22,8 +22,11 @@ func (c *columnReader) dictionary(body []byte) error {
 	}
 	c.hasDict = true
 	size, n := int(c.header.UncompressedPageSize), int64(h.V.NumValues)
-	if n < 0 || n > c.maxEntries(size) {
-		return fmt.Errorf("damaged: a dictionary of %d values in %d bytes", n, size)
+	if err := c.leaf.checkEntries(n, size); err != nil {
+		return err
+	}
+	if err := check(c.id, body, size); err != nil {
+		return err
 	}
 	if err := c.drawDictionary(dictionaryBytes(c.want, int(n), size)); err != nil {
 		return err
@@ -55,9 +58,6 @@ func (c *columnReader) dictionaryValues(body []byte, size int) ([]byte, error) {
 	fresh := make([]byte, size, size+padding)
 	if size == 0 {
 		return fresh, nil // as in expand
-	}
-	if err := check(c.id, body, size); err != nil {
-		return nil, err
 	}
 	if c.id == format.Uncompressed {
 		copy(fresh, body)
@@ -102,17 +102,25 @@ func (c *columnReader) retireDictionary() {
 	c.dict, c.hasDict = nil, false
 }
 
-// maxEntries bounds the entries that so many bytes can hold (SIZE).
-func (c *columnReader) maxEntries(size int) int64 {
-	switch c.leaf.physical {
-	case format.Boolean:
-		return int64(size) * 8
-	case format.ByteArray:
-		return int64(size) / 4
-	case format.FixedLenByteArray:
-		return int64(size / c.leaf.length)
+// checkEntries tells that so many entries cannot be in a dictionary page of so
+// many bytes (SIZE).
+func (l *leaf) checkEntries(n int64, size int) error {
+	if n < 0 || size < 0 || n > l.maxEntries(int64(size)) {
+		return fmt.Errorf("damaged: a dictionary of %d values in %d bytes", n, size)
 	}
-	return int64(size / widths[c.leaf.physical])
+	return nil
+}
+
+func (l *leaf) maxEntries(size int64) int64 {
+	switch l.physical {
+	case format.Boolean:
+		return size * 8
+	case format.ByteArray:
+		return size / 4
+	case format.FixedLenByteArray:
+		return size / int64(l.length)
+	}
+	return size / int64(widths[l.physical])
 }
 
 func (c *columnReader) fillDictionary(v *column.Vector) (err error) {

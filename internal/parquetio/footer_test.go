@@ -67,6 +67,7 @@ func TestFooterLies(t *testing.T) {
 		"negative rows":        {func(m *format.FileMetaData) { m.RowGroups[0].NumRows = -1 }, "row group 0: damaged: -1 rows"},
 		"rows of the group":    {func(m *format.FileMetaData) { m.RowGroups[0].NumRows = 2; m.NumRows = 2 }, "1 values in 2 rows"},
 		"uncountable rows":     {func(m *format.FileMetaData) { manyRows(m) }, "more rows than can be counted"},
+		"impossible rows":      {func(m *format.FileMetaData) { claimRows(m, 1<<60) }, "damaged: 1152921504606846976 rows in 3"},
 		"no chunk":             {func(m *format.FileMetaData) { m.RowGroups[0].Columns = []format.ColumnChunk{} }, "0 column chunks for 1 columns"},
 		"two chunks":           {func(m *format.FileMetaData) { rg := &m.RowGroups[0]; rg.Columns = append(rg.Columns, rg.Columns[0]) }, "2 column chunks for 1 columns"},
 		"type":                 {chunk(func(c *format.ColumnChunk) { c.MetaData.Type = format.Int64 }), "INT32 in the schema, INT64"},
@@ -88,6 +89,10 @@ func TestFooterLies(t *testing.T) {
 			readError(t, b.build(t), test.want)
 		})
 	}
+}
+
+func claimRows(m *format.FileMetaData, rows int64) {
+	m.NumRows, m.RowGroups[0].NumRows, m.RowGroups[0].Columns[0].MetaData.NumValues = rows, rows, rows
 }
 
 func manyRows(m *format.FileMetaData) {

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io/fs"
+	"math"
 	"runtime"
 	"strings"
 	"testing"
@@ -50,6 +51,55 @@ func TestBombs(t *testing.T) {
 			}
 			if grown := after.TotalAlloc - before.TotalAlloc; grown > 32<<20 {
 				t.Errorf("allocated %d MiB", grown>>20)
+			}
+		})
+	}
+}
+
+// A count or size that the bytes behind it cannot hold is damage, whatever the
+// budget, and no plan asks for memory because of it.
+func TestClaims(t *testing.T) {
+	claim := func(p page, size int32) page {
+		p.header.UncompressedPageSize = size
+		return p
+	}
+	const most = math.MaxInt32
+	body := le32(7)
+	coded := pageV1(format.RLEDictionary, 1, 0, 2)
+	for name, test := range map[string]struct {
+		physical format.Type
+		codec    format.CompressionCodec
+		pages    []page
+		want     string
+	}{
+		"entries":            {format.Int32, format.Uncompressed, []page{dictPage(most, body...), coded}, "a dictionary of 2147483647 values in 4 bytes"},
+		"entries and size":   {format.Int32, format.Uncompressed, []page{claim(dictPage(most, body...), most), coded}, "a dictionary of 2147483647 values in 2147483647 bytes"},
+		"texts":              {format.ByteArray, format.Uncompressed, []page{claim(dictPage(most/4, body...), most), coded}, "4 bytes of uncompressed data"},
+		"a few, of any size": {format.ByteArray, format.Lz4Raw, []page{claim(dictPage(1, body...), most), coded}, "4 bytes of LZ4_RAW cannot give 2147483647"},
+		"zstd":               {format.Boolean, format.Zstd, []page{claim(dictPage(most, body...), 1<<28), coded}, "4 bytes of ZSTD cannot give 268435456"},
+		"brotli":             {format.Boolean, format.Brotli, []page{claim(dictPage(most, body...), 1<<28), coded}, "4 bytes of BROTLI cannot give 268435456"},
+		"data page":          {format.Int32, format.Zstd, []page{claim(pageV1(format.Plain, 1, body...), most)}, "4 bytes of ZSTD cannot give 2147483647"},
+		"data page v2":       {format.Int32, format.Zstd, []page{claim(compressed(pageV2(format.Plain, 1, 0, body...)), most)}, "4 bytes of ZSTD cannot give 2147483647"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			data := fileBuilder{schema: []format.SchemaElement{required(test.physical)}, codec: test.codec, rows: 1, pages: test.pages}.build(t)
+			l := &ledger{limit: 1 << 20}
+			d, err := Open(context.Background(), []Input{{Name: "f", Reader: bytes.NewReader(data), Size: int64(len(data))}}, Options{Limits: Limits{Grow: l.grow}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer d.Close()
+			s, err := d.Scan(ScanOptions{Columns: []int{0}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := s.WorkerBytes(); n > 64<<20 {
+				t.Errorf("a plan of %d bytes", n)
+			}
+			_, err = countRows(t, d, ScanOptions{Columns: []int{0}})
+			var typed *Error
+			if !errors.As(err, &typed) || errors.Is(err, errRefused) || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("%v, want %q", err, test.want)
 			}
 		})
 	}

@@ -79,8 +79,8 @@ func (r *Reader) nextFiltered(b *column.Batch, u *Unit) (bool, error) {
 			r.vecs[i] = s.vecs[i].Slice(s.at, s.at+n)
 		}
 	}
-	b.Rows, b.Cols, b.First, b.Sel = n, r.vecs, u.First+r.done, s.take(n)
-	r.done += int64(n)
+	b.Sel = s.take(n)
+	r.fill(b, u, n)
 	return true, nil
 }
 

@@ -114,11 +114,11 @@ func (c *columnReader) pageName() string {
 // expand decompresses src to exactly size bytes, in *buf if need be, and
 // satisfies PAD.
 func (c *columnReader) expand(buf *buffer, id format.CompressionCodec, src []byte, size int) ([]byte, error) {
-	if size == 0 {
-		return src[:0], nil // whatever the codec makes of nothing
-	}
 	if err := check(id, src, size); err != nil {
 		return nil, err
+	}
+	if size == 0 {
+		return src[:0], nil
 	}
 	if id == format.Uncompressed {
 		return src, nil

@@ -29,6 +29,10 @@ func (f *file) peek(group, leaf int) (p chunkPeek, err error) {
 	if err != nil {
 		return p, err
 	}
+	l, codec := &f.leaves[leaf], f.meta.RowGroups[group].Columns[leaf].MetaData.Codec
+	if err := l.checkPage(codec, &header); err != nil {
+		return p, err
+	}
 	if header.Type == format.DictionaryPage {
 		p.entries, p.dictBytes = int(header.DictionaryPageHeader.V.NumValues), int64(header.UncompressedPageSize)
 		n += int64(header.CompressedPageSize)
@@ -37,12 +41,28 @@ func (f *file) peek(group, leaf int) (p chunkPeek, err error) {
 			return p, nil
 		}
 		header, _, err = f.peekHeader(start+n, size-n)
+		if err == nil {
+			err = l.checkPage(codec, &header)
+		}
 	}
 	p.page, p.packed = int64(header.UncompressedPageSize), int64(header.CompressedPageSize)
 	if err != nil || p.page < 0 || p.packed < 0 { // reading the page will tell what is wrong
 		p.page, p.packed = -1, 0
 	}
 	return p, nil
+}
+
+// checkPage tells, before anything is asked for because of it, that a page
+// cannot hold what its header says.
+func (l *leaf) checkPage(codec format.CompressionCodec, h *format.PageHeader) error {
+	size := h.UncompressedPageSize
+	if err := checkRatio(codec, int64(h.CompressedPageSize), int64(size)); err != nil {
+		return err
+	}
+	if h.Type == format.DictionaryPage {
+		return l.checkEntries(int64(h.DictionaryPageHeader.V.NumValues), int(size))
+	}
+	return nil
 }
 
 // peekHeader reads a page header, which has n bytes.

@@ -3,6 +3,7 @@ package parquetio
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/apache/arrow/go/v15/arrow/decimal256"
 
@@ -165,9 +166,23 @@ func (r *Reader) nextAll(b *column.Batch, u *Unit) (bool, error) {
 	if err := r.readColumns(r.vecs, r.early, n); err != nil {
 		return false, err
 	}
-	b.Rows, b.Cols, b.First, b.Sel = n, r.vecs, u.First+r.done, nil
-	r.done += int64(n)
+	b.Sel = nil
+	r.fill(b, u, n)
 	return true, nil
+}
+
+// fill makes b of the next n rows, whose columns are there.
+func (r *Reader) fill(b *column.Batch, u *Unit, n int) {
+	b.Rows, b.Cols, b.First, b.Times = n, r.vecs, u.First+r.done, 0
+	if r.repeats() {
+		b.Times = u.Rows
+	}
+	r.done += b.Stands()
+}
+
+// repeats reports whether the rows of the unit are all alike, and come as one.
+func (r *Reader) repeats() bool {
+	return r.scan.repeat && !slices.ContainsFunc(r.cols, func(c *columnReader) bool { return c != nil })
 }
 
 // readColumns sets vecs of the wanted columns to their next n rows.
@@ -190,6 +205,9 @@ func (r *Reader) readColumns(vecs []column.Vector, wanted func(c int) bool, n in
 func (r *Reader) batchSize(u *Unit, wanted func(c int) bool) (int, error) {
 	left := u.Rows - r.done
 	n := int(min(int64(r.scan.batchRows), left))
+	if r.repeats() {
+		n = min(n, 1)
+	}
 	for i, c := range r.cols {
 		if c == nil || !wanted(i) {
 			continue

@@ -23,6 +23,11 @@ type ScanOptions struct {
 
 	// BatchRows overrides that of the dataset where it is not 0.
 	BatchRows int
+
+	// Repeat makes a batch of one row, which stands for all of them, of a row
+	// group whose wanted columns are constant, or where none is wanted. The
+	// time for it does not depend on how many rows a footer claims.
+	Repeat bool
 }
 
 // Unit is a row group to read: what a worker takes at a time.
@@ -43,6 +48,7 @@ type Scan struct {
 	leaves    [][]int       // by layout, by wanted column: the leaf, or -1
 	dicts     [][]*column.Dict
 	batchRows int
+	repeat    bool
 
 	units   []Unit
 	fileOf  []int         // by unit
@@ -58,7 +64,7 @@ type Scan struct {
 // that cannot be read, and an *Error for one that a file lacks or whose
 // types do not agree.
 func (d *Dataset) Scan(o ScanOptions) (_ *Scan, err error) {
-	s := &Scan{d: d, cols: o.Columns, batchRows: o.BatchRows}
+	s := &Scan{d: d, cols: o.Columns, batchRows: o.BatchRows, repeat: o.Repeat}
 	if s.batchRows <= 0 {
 		s.batchRows = d.opt.BatchRows
 	}

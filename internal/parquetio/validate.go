@@ -20,7 +20,7 @@ func (f *file) validateGroups() error {
 		if rg.NumRows < 0 {
 			return f.groupError(g, fmt.Errorf("damaged: %d rows", rg.NumRows))
 		}
-		if rg.NumRows > math.MaxInt64-f.rows {
+		if rg.NumRows > maxRows-f.rows {
 			return f.groupError(g, errors.New("damaged: more rows than can be counted"))
 		}
 		if len(rg.Columns) != len(f.leaves) {
@@ -63,9 +63,16 @@ func (f *file) validateChunk(chunk *format.ColumnChunk, l *leaf, rows int64) err
 	if rows == 0 {
 		return nil // never read, and writers leave the offsets at zero
 	}
-	_, _, err := f.chunkRange(m)
+	_, size, err := f.chunkRange(m)
+	if err == nil && rows/math.MaxInt32 > (size+maxOver)/leastPageHeader+1 {
+		err = fmt.Errorf("damaged: %d rows in %d bytes", rows, size)
+	}
 	return err
 }
+
+// leastPageHeader is less than the header of a data page has, whose rows are
+// numbered in 31 bits: a footer cannot claim any number of rows for a few bytes.
+const leastPageHeader = 16
 
 // chunkRange returns where the bytes of a chunk lie: within the file, after
 // the magic and before the footer.
