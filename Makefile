@@ -34,12 +34,26 @@ test:
 # make fuzz-short needs the emulator that make test-device has built.
 TWO = $(MAKE) --no-print-directory -j2 --output-sync=recurse
 
+# The last that is printed is the name of the step that failed, below the end of what it said: others may end after it.
+STEPS = build/ci
+
 .PHONY: ci
 ci:
-	@$(TWO) fmt-check vet lint imports test-device test-plain test-invariant race
-	@$(TWO) fuzz-short bench
-	@$(MAKE) --no-print-directory clean-tree
+	@rm -rf $(STEPS) && mkdir -p $(STEPS)
+	@$(TWO) $(addprefix step-,fmt-check vet lint imports test-device test-plain test-invariant race) && \
+	$(TWO) $(addprefix step-,fuzz-short bench) && \
+	$(MAKE) --no-print-directory step-clean-tree || { \
+		for log in $$(ls $(STEPS)/*.failed); do \
+			echo; echo "ci: the end of $$(basename "$$log" .failed), less the packages that passed:"; \
+			grep -vE '^(ok  |\?   )	' "$$log" | tail -n 40; \
+			echo "ci: FAILED: $$(basename "$$log" .failed)"; \
+		done; exit 1; }
 	@echo "ci: all green"
+
+# A step of ci keeps what it says, under another name if it fails.
+step-%:
+	@if $(MAKE) --no-print-directory $* >$(STEPS)/$* 2>&1; then cat $(STEPS)/$*; \
+	else mv $(STEPS)/$* $(STEPS)/$*.failed; cat $(STEPS)/$*.failed; exit 1; fi
 
 .PHONY: fmt
 fmt:

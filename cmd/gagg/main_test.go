@@ -2,9 +2,14 @@ package main
 
 import (
 	"os"
+	"os/exec"
+	"os/signal"
+	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/gagg-dev/gagg/internal/bounded"
 )
 
 // asCommand is an environment that makes the test binary be gagg: tests that
@@ -16,5 +21,26 @@ func TestMain(m *testing.M) {
 	if os.Getenv("GAGG_TEST_AS_COMMAND") == "1" {
 		main()
 	}
+	heedSignals()
 	testscript.Main(m, map[string]func(){"gagg": main})
+}
+
+// heedSignals has the processes that tests start begin with the signals as a
+// terminal leaves them. What this process ignores (nohup, a background job)
+// they would begin to ignore as well; what it handles they do not. It takes
+// no notice itself, as before.
+func heedSignals() {
+	for _, s := range []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM} {
+		if signal.Ignored(s) {
+			signal.Notify(make(chan os.Signal, 1), s)
+		}
+	}
+}
+
+// gaggCommand is gagg as a process of its own.
+func gaggCommand(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	c := bounded.Command(t, os.Args[0], args...)
+	c.Env = asCommand
+	return c
 }

@@ -36,10 +36,10 @@ func TestBar(t *testing.T) {
 	b := startBar(&screen)
 	b.Progress(gagg.Progress{BytesDone: 50 << 20, BytesTotal: 100 << 20})
 	b.Progress(gagg.Progress{BytesDone: 20 << 20, BytesTotal: 100 << 20}) // late
-	waitFor(t, screen.shows("reading  50%"))
+	waitFor(t, "the bar", screen.shows("reading  50%"))
 	b.wrote(7)
 	b.wrote(5)
-	waitFor(t, screen.shows("writing (12/-"))
+	waitFor(t, "the count of groups", screen.shows("writing (12/-"))
 	b.finish()
 	b.finish()
 	if screen.shows("reading  20%")() || screen.shows("\n")() || !strings.HasSuffix(screen.text.String(), "\r") {

@@ -2,14 +2,39 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
+)
+
+// A run that was stopped by a signal ends within grace, as a rule. A second
+// signal is for one that does not:
+//
+//	0                    first signal: the context ends
+//	up to oneRequest     others mean the same: timeout(1) signals the process and
+//	                     then its group, a shell its job and a terminal all of it
+//	after it             another one: no more waiting, not even for a last step;
+//	                     what is left to remove gets lastGrace, then the process ends
+const (
+	oneRequest = time.Second
+	lastGrace  = 500 * time.Millisecond
 )
 
 // interruption is the cause of a context that a signal cancelled.
 type interruption struct {
 	signal syscall.Signal
+	again  chan struct{} // closed when a later signal insists
+}
+
+// insisted is closed when a later signal insists on the end of ctx.
+func insisted(ctx context.Context) <-chan struct{} {
+	var by *interruption
+	if errors.As(context.Cause(ctx), &by) {
+		return by.again
+	}
+	return nil
 }
 
 func (e *interruption) Error() string {
@@ -26,9 +51,8 @@ func (e *interruption) Error() string {
 func (e *interruption) status() int { return 128 + int(e.signal) }
 
 // withSignals returns a context that ends at the first SIGINT, SIGTERM or
-// SIGHUP, so that the run can remove what it has begun. The second signal
-// ends the process at once. A signal that was ignored when the process
-// started (nohup, a background job) stays ignored.
+// SIGHUP, so that the run can remove what it has begun. A signal that was
+// ignored when the process started (nohup, a background job) stays ignored.
 //
 // SIGPIPE is ignored: a write to a closed pipe then returns EPIPE, which ends
 // the run in order instead of leaving a half-written file beside the output.
@@ -45,12 +69,15 @@ func withSignals(parent context.Context) context.Context {
 		}
 	}
 	go func() {
-		for first := true; ; first = false {
-			cause := &interruption{signal: (<-received).(syscall.Signal)}
-			if !first {
-				os.Exit(cause.status())
+		first := &interruption{signal: (<-received).(syscall.Signal), again: make(chan struct{})}
+		cancel(first)
+		for began := time.Now(); ; {
+			<-received
+			if time.Since(began) > oneRequest {
+				close(first.again)
+				time.Sleep(lastGrace)
+				os.Exit(first.status())
 			}
-			cancel(cause)
 		}
 	}()
 	return ctx

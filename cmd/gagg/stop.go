@@ -58,8 +58,12 @@ func (b *begun) untilStopped(ctx context.Context, do func(context.Context) error
 		return err
 	case <-time.After(grace):
 	}
-	if !b.giveUp() {
-		return <-done // which is at its last step
+	if !b.giveUp() { // it is at its last step
+		select {
+		case err := <-done:
+			return err
+		case <-insisted(ctx):
+		}
 	}
 	return context.Cause(ctx)
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gagg-dev/gagg/internal/bounded"
 	"github.com/gagg-dev/gagg/internal/sink"
 )
 
@@ -68,8 +69,7 @@ func (r *trial) start(t *testing.T) (c *exec.Cmd, stderr *bytes.Buffer) {
 		t.Fatal(err)
 	}
 	stderr = &bytes.Buffer{}
-	c = exec.Command(os.Args[0], r.args...)
-	c.Env = asCommand
+	c = gaggCommand(t, r.args...)
 	c.Stderr = stderr
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
@@ -186,7 +186,7 @@ func TestStopGivesUp(t *testing.T) {
 		if last && err != nil || !last && !errors.Is(err, context.Canceled) {
 			t.Errorf("the last step: %v; error %v", last, err)
 		}
-		if err := <-ended; !last && err == nil {
+		if err := bounded.Receive(t, "the run that was left behind", ended); !last && err == nil {
 			t.Error("an output that was given up has appeared")
 		}
 		want := 0
@@ -243,8 +243,7 @@ func TestSharedTemp(t *testing.T) {
 	r := newTrial(t)
 	var runs []*exec.Cmd
 	for i := range 8 {
-		c := exec.Command(os.Args[0], append(r.args, "-o", r.out+string(rune('0'+i)))...)
-		c.Env = asCommand
+		c := gaggCommand(t, append(r.args, "-o", r.out+string(rune('0'+i)))...)
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}

@@ -4,12 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/gagg-dev/gagg/internal/bounded"
 )
 
 // These tests need root, and a system that lets it mount and make control
@@ -53,7 +54,7 @@ func TestControlGroup(t *testing.T) {
 	group := newGroup(t, 96*mib)
 	file, temp, stats := h2oFile(t, 600_000), t.TempDir(), filepath.Join(t.TempDir(), "stats.json")
 	args := append([]string{file, "-f", "none", "--temp-dir", temp, "--stats=" + stats}, allKeys...)
-	c := exec.Command("sh", append([]string{"-c", `echo $$ > "$0" && exec "$@"`, filepath.Join(group, "cgroup.procs"), os.Args[0]}, args...)...)
+	c := bounded.Command(t, "sh", append([]string{"-c", `echo $$ > "$0" && exec "$@"`, filepath.Join(group, "cgroup.procs"), os.Args[0]}, args...)...)
 	c.Env = asCommand
 	if out, err := c.CombinedOutput(); err != nil {
 		t.Fatalf("%v, %s", err, out)

@@ -58,6 +58,7 @@ var allowed = map[string][]string{
 	"internal/kernels/kerneltest": {"internal/cuda", "internal/kernels"},
 	"internal/cuda/emu":           {},
 	"internal/gputest":            {"internal/cuda", "internal/cuda/emu"},
+	"internal/bounded":            {},
 
 	"internal/oracle":          {"internal/column"},
 	"internal/corpus":          {},
@@ -93,7 +94,7 @@ var allowed = map[string][]string{
 }
 
 // testOnly is packages that only tests and bench/ use.
-var testOnly = []string{"internal/oracle", "internal/corpus", "internal/datagen", "internal/gputest", "internal/cuda/emu", "internal/kernels/kerneltest", "internal/kernels/gen", "internal/spill/spilltest"}
+var testOnly = []string{"internal/bounded", "internal/oracle", "internal/corpus", "internal/datagen", "internal/gputest", "internal/cuda/emu", "internal/kernels/kerneltest", "internal/kernels/gen", "internal/spill/spilltest"}
 
 func TestImportTable(t *testing.T) {
 	missing := maps.Clone(allowed)

@@ -6,11 +6,13 @@ import (
 	"bufio"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
+
+	"github.com/gagg-dev/gagg/internal/bounded"
 )
 
 // F7: the modes are those of the owner alone, whatever the umask.
@@ -140,6 +142,31 @@ func TestReplacedFolder(t *testing.T) {
 	}
 }
 
+// F17: the private directory goes before the files are closed, which waits
+// for a write to a slow disk: a process that was stopped may end before that.
+func TestCloseWhileWriting(t *testing.T) {
+	dir := t.TempDir()
+	s := openSpace(t, Config{Dir: dir})
+	f, err := s.File()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.writing.Lock() // as an Append that hangs
+	closed := make(chan error, 1)
+	go func() { closed <- s.Close() }()
+	gone := func() bool { left, err := os.ReadDir(dir); return err == nil && len(left) == 0 }
+	for i := 0; !gone() && i < 10_000; i++ {
+		time.Sleep(time.Millisecond)
+	}
+	if !gone() {
+		t.Error("the directory is there for as long as a file is written to")
+	}
+	f.writing.Unlock()
+	if err := bounded.Receive(t, "the end of Close", closed); err != nil {
+		t.Error(err)
+	}
+}
+
 // A private directory that someone removed is an error, not a crash.
 func TestRemovedDirectory(t *testing.T) {
 	dir := t.TempDir()
@@ -213,7 +240,7 @@ func TestKilled(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for range 5 {
-		child := exec.Command(self)
+		child := bounded.Command(t, self)
 		child.Env = append(os.Environ(), "SPILL_TEST_DIR="+dir)
 		out, err := child.StdoutPipe()
 		if err != nil {

@@ -176,12 +176,19 @@ func (s *Space) Close() error {
 	if was != stateOpen {
 		return nil
 	}
+	// Where files have no names the directory goes first: closing them waits for
+	// a write to a slow disk, and a process that was stopped does not wait.
 	var err error
+	if unlinkOpen {
+		err = s.private.remove()
+	}
 	for f := range s.files {
 		err = firstError(err, f.close())
 	}
 	clear(s.files)
-	err = firstError(err, s.private.remove())
+	if !unlinkOpen {
+		err = firstError(err, s.private.remove())
+	}
 	err = firstError(err, s.folder.Close())
 	if err != nil {
 		return s.failure(err, "remove")
