@@ -99,8 +99,6 @@ func (s *settings) checkCombinations() error {
 		return usagef("--quiet and --progress=always exclude each other: drop one")
 	case s.format == "none" && s.typed["output"] && s.output != "-":
 		return usagef("--format none writes nothing, so --output %s would stay away: drop one of them", s.output)
-	case s.trace != "" && (s.trace == s.output || s.trace == s.stats):
-		return usagef("--trace %s is the name of another output: give it a file of its own", s.trace)
 	case s.devices != "" && len(s.inputs) > 0:
 		return usagef("--devices describes the machine and reads no input; drop %s", s.inputs[0])
 	case s.devices != "":

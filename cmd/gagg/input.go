@@ -7,16 +7,13 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/ipc"
-	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/gagg-dev/gagg"
-	"github.com/gagg-dev/gagg/internal/sink"
 )
 
 // inputError is an input that the command itself cannot use.
@@ -97,37 +94,4 @@ func interruptible(ctx context.Context, r io.Reader) io.Reader {
 		in.CloseWithError(err)
 	}()
 	return out
-}
-
-// checkNotInput refuses an output that is one of the inputs, or that the same
-// command would read the next time: one in an input folder, or one whose name
-// an input glob matches.
-func checkNotInput(path string, inputs []string) error {
-	var files []string
-	for _, input := range inputs {
-		if _, err := os.Lstat(input); err == nil || !strings.ContainsAny(input, "*?[{") {
-			files = append(files, input)
-			continue
-		}
-		if matches(input, path) {
-			return usagef("the output %s is matched by the input %s; write it elsewhere", path, input)
-		}
-		found, _ := doublestar.FilepathGlob(input) // a bad pattern is reported when it is read
-		files = append(files, found...)
-	}
-	if err := sink.SameFile(path, files); err != nil {
-		return usagef("%v", err)
-	}
-	return nil
-}
-
-// matches reports whether a glob matches path, wherever both start from.
-func matches(pattern, path string) bool {
-	absolutePattern, err1 := filepath.Abs(pattern)
-	absolutePath, err2 := filepath.Abs(path)
-	if err1 != nil || err2 != nil {
-		return false
-	}
-	matched, err := doublestar.PathMatch(absolutePattern, absolutePath)
-	return matched && err == nil
 }

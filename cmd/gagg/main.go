@@ -8,7 +8,8 @@
 //	size.go      4GiB, 60%
 //	check.go     settings that make no sense alone or together
 //	query.go     flags → gagg.Query and gagg.Options
-//	input.go     arguments → gagg.Source; stdin; output that is an input too
+//	input.go     arguments → gagg.Source; stdin
+//	outputs.go   outputs that would destroy one another, or an input
 //	arrowfile.go an Arrow IPC file as records
 //	run.go       one run from arguments to exit status
 //	result.go    where the result goes and in which format

@@ -97,10 +97,10 @@ func writeJSON(w io.Writer, v any) error {
 	return err
 }
 
-// statistics is where --stats goes.
+// statistics is where --stats goes. Both are nil if nobody asked.
 type statistics struct {
-	out  io.Writer  // nil: not asked for
-	file *sink.File // nil: out is stderr
+	stderr io.Writer
+	file   *sink.File
 }
 
 func (c *command) createStats() (*statistics, error) {
@@ -108,16 +108,13 @@ func (c *command) createStats() (*statistics, error) {
 	case "":
 		return &statistics{}, nil
 	case statsToStderr:
-		return &statistics{out: c.stderr}, nil
-	}
-	if err := checkNotInput(c.stats, c.inputs); err != nil {
-		return nil, err
+		return &statistics{stderr: c.stderr}, nil
 	}
 	f, err := c.createFile(c.stats)
 	if err != nil {
 		return nil, err
 	}
-	return &statistics{out: f, file: f}, nil
+	return &statistics{file: f}, nil
 }
 
 // runStats is what --stats tells: what the run did, and what the system saw.
@@ -126,17 +123,22 @@ type runStats struct {
 	PeakRSS int64 `json:"peak_rss,omitempty"` // bytes of memory that the process held at most
 }
 
-func (s *statistics) write(stats runStats) error {
-	if s.out == nil {
-		return nil
-	}
-	if err := writeJSON(s.out, stats); err != nil {
-		return output(err)
-	}
+// writeFile writes the file, and makes it final.
+func (s *statistics) writeFile(did runStats) error {
 	if s.file == nil {
 		return nil
 	}
+	if err := writeJSON(s.file, did); err != nil {
+		return output(err)
+	}
 	return output(s.file.Commit())
+}
+
+func (s *statistics) writeStderr(did runStats) error {
+	if s.stderr == nil {
+		return nil
+	}
+	return output(writeJSON(s.stderr, did))
 }
 
 func (s *statistics) abort() {

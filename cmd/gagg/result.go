@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,7 +19,7 @@ import (
 type result struct {
 	format  sink.Format
 	options sink.Options
-	out     io.Writer
+	out     *heldBack
 	file    *sink.File // nil: out is stdout, or nothing
 	screen  bool       // out is the terminal on which the bar is drawn
 }
@@ -34,7 +33,10 @@ func (c *command) createResult() (*result, error) {
 	if err := c.checkFormat(format); err != nil {
 		return nil, err
 	}
-	r := &result{format: format, out: c.stdout, screen: c.output == "-" && c.onTerminal(c.stdout), options: sink.Options{
+	if err := c.checkOutputs(format); err != nil {
+		return nil, err
+	}
+	r := &result{format: format, out: &heldBack{out: c.stdout}, screen: c.output == "-" && c.onTerminal(c.stdout), options: sink.Options{
 		Null:        c.null,
 		Compression: c.compression,
 		Width:       c.terminalWidth(),
@@ -44,13 +46,11 @@ func (c *command) createResult() (*result, error) {
 	if c.output == "-" || format == sink.None {
 		return r, nil
 	}
-	if err := checkNotInput(c.output, c.inputs); err != nil {
-		return nil, err
-	}
 	if r.file, err = c.createFile(c.output); err != nil {
 		return nil, err
 	}
-	r.out, r.options.Stream = r.file, r.file.IsStream()
+	c.answers(r.file)
+	r.out, r.options.Stream = &heldBack{out: r.file, flowing: !r.file.IsStream()}, r.file.IsStream()
 	return r, nil
 }
 
@@ -119,7 +119,7 @@ func (c *command) terminalWidth() int {
 	return width
 }
 
-// writeAll writes every row and makes the output final. The first batch is
+// writeAll writes every row, for commit to make final. The first batch is
 // awaited before a writer is made, so that an input that turns out bad leaves
 // nothing in a pipe, and what goes to a pipe is held back for a while.
 func (r *result) writeAll(ctx context.Context, rows *gagg.Rows, b *bar) error {
@@ -130,8 +130,7 @@ func (r *result) writeAll(ctx context.Context, rows *gagg.Rows, b *bar) error {
 	if r.screen {
 		b.finish()
 	}
-	out := heldBack{out: r.out, flowing: r.file != nil && !r.file.IsStream()}
-	w, err := sink.NewWriter(r.format, &out, rows.Schema(), r.options)
+	w, err := sink.NewWriter(r.format, r.out, rows.Schema(), r.options)
 	if err != nil {
 		return output(err)
 	}
@@ -146,10 +145,12 @@ func (r *result) writeAll(ctx context.Context, rows *gagg.Rows, b *bar) error {
 	if err := rows.Err(); err != nil {
 		return err
 	}
-	if err := w.Close(); err != nil {
-		return output(err)
-	}
-	if err := out.release(); err != nil {
+	return output(w.Close())
+}
+
+// commit lets the answer go, and makes a file of it appear.
+func (r *result) commit() error {
+	if err := r.out.release(); err != nil {
 		return output(err)
 	}
 	if r.file == nil {

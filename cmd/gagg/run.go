@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"sync"
 
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
@@ -70,9 +71,13 @@ func output(err error) error {
 	return &outputError{err: err}
 }
 
-// aggregate runs the query and writes its result. The output and the file
-// for statistics are created first: a folder that cannot be written to is
-// found before hours of work, not after them.
+// aggregate runs the query and writes its result. The output and the files
+// beside it are created first: a folder that cannot be written to is found
+// before hours of work, not after them.
+//
+// ANSWER-LAST: nothing that is asked for may fail once the answer is there. The
+// files of --stats and --trace are final before the output appears and before
+// what is held back goes into a pipe; only statistics on stderr follow it.
 func (c *command) aggregate(ctx context.Context) (err error) {
 	result, err := c.createResult()
 	if err != nil {
@@ -88,7 +93,7 @@ func (c *command) aggregate(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = trace.finish(err) }() // after rows.Release: until then it is written to
+	defer func() { err = trace.finish(err) }() // also of a run that fails; after release, until when it is written to
 
 	q, o, err := c.ask(ctx)
 	if err != nil {
@@ -105,12 +110,24 @@ func (c *command) aggregate(ctx context.Context) (err error) {
 	if err != nil {
 		return share.needError(err, result.format, result.isStream())
 	}
-	defer rows.Release()
+	release := sync.OnceFunc(rows.Release)
+	defer release()
 	if err := result.writeAll(ctx, rows, c.bar); err != nil {
 		return err
 	}
 	c.stopProgress()
-	return stats.write(runStats{rows.Stats(), peakResident(os.DirFS("/"))})
+	did := runStats{rows.Stats(), peakResident(os.DirFS("/"))}
+	release()
+	if err := stats.writeFile(did); err != nil {
+		return err
+	}
+	if err := trace.finish(nil); err != nil {
+		return err
+	}
+	if err := result.commit(); err != nil {
+		return err
+	}
+	return stats.writeStderr(did)
 }
 
 // ask is the query and the options for the library. Their memory limit is

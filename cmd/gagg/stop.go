@@ -18,9 +18,10 @@ const grace = 700 * time.Millisecond
 
 // begun is what a run has begun that is seen from outside.
 type begun struct {
-	mu    sync.Mutex
-	files []*sink.File
-	bar   *bar // nil: no progress is shown
+	mu     sync.Mutex
+	files  []*sink.File
+	answer *sink.File // the one of them that has the result; nil: none
+	bar    *bar       // nil: no progress is shown
 }
 
 // created notes an output.
@@ -30,17 +31,27 @@ func (b *begun) created(f *sink.File) {
 	b.files = append(b.files, f)
 }
 
-// giveUp leaves all outputs as they were. It reports whether it could: not if
-// one is about to appear.
+// answers notes which output has the result.
+func (b *begun) answers(f *sink.File) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.answer = f
+}
+
+// giveUp leaves all outputs as they were, as far as they are not final. It
+// reports whether the answer is none of these: if it is about to appear, so
+// is the end of the run.
 func (b *begun) giveUp() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	all := true
+	could := true
 	for _, f := range b.files {
-		all = f.GiveUp() && all
+		if !f.GiveUp() && f == b.answer {
+			could = false
+		}
 	}
 	b.bar.finish()
-	return all
+	return could
 }
 
 // untilStopped runs do until it returns, or until the grace after the end of

@@ -169,6 +169,7 @@ func TestStopGivesUp(t *testing.T) {
 				return err
 			}
 			b.created(f)
+			b.answers(f)
 			if last {
 				err = f.Commit()
 			}

@@ -18,9 +18,6 @@ func (c *command) createTrace() (*timeline, error) {
 	if c.trace == "" {
 		return &timeline{}, nil
 	}
-	if err := checkNotInput(c.trace, c.inputs); err != nil {
-		return nil, err
-	}
 	f, err := c.createFile(c.trace)
 	if err != nil {
 		return nil, err
@@ -42,16 +39,18 @@ func (t *timeline) Write(p []byte) (int, error) {
 }
 
 // finish makes the file final once the run is over, which ended with err. It
-// returns err, or else what befell the file.
+// returns err, or else what befell the file. A second call does nothing.
 func (t *timeline) finish(err error) error {
-	if t.file == nil {
+	f := t.file
+	t.file = nil
+	if f == nil {
 		return err
 	}
 	if !t.begun {
-		t.file.Abort()
+		f.Abort()
 		return err
 	}
-	failed := output(t.file.Commit())
+	failed := output(f.Commit())
 	if err != nil {
 		return err
 	}

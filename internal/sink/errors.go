@@ -41,11 +41,11 @@ func bare(err error) error {
 func advice(err error) string {
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return "; make room or choose another place with -o"
+		return "; make room or choose another place"
 	case errors.Is(err, fs.ErrNotExist):
 		return "; make the folder first"
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
-		return "; choose a place that you may write with -o"
+		return "; choose a place that you may write to"
 	}
 	return ""
 }

@@ -394,6 +394,7 @@ func TestSameFile(t *testing.T) {
 		{at("new.csv"), at("data"), ""},
 		{at("data", "new.csv"), at("data", "in.parquet"), ""},
 		{"/dev/stdout", "-", ""},
+		{"/dev/stdout", at("data"), ""},
 		{at("no", "new.csv"), at("none"), ""},
 	} {
 		err := SameFile(c.output, []string{"-", c.input})

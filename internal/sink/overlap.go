@@ -25,11 +25,11 @@ func (e *OverlapError) Error() string {
 // inode decide, not names: links and letter case do not fool it. What cannot
 // be looked at is left to fail when it is opened.
 func SameFile(path string, inputs []string) error {
-	if _, ok := descriptor(path); ok {
-		return nil
-	}
 	output, _ := os.Stat(path)
-	folders := foldersAbove(path)
+	var folders []os.FileInfo
+	if _, ok := descriptor(path); !ok {
+		folders = foldersAbove(path)
+	}
 	for _, input := range inputs {
 		info, err := os.Stat(input)
 		if input == "-" || err != nil {
@@ -45,6 +45,50 @@ func SameFile(path string, inputs []string) error {
 		}
 	}
 	return nil
+}
+
+// Place is where an output goes, for comparing. The zero Place is none.
+type Place struct {
+	file   os.FileInfo // what is there; nil: nothing yet
+	folder os.FileInfo // where a new file is to be
+	name   string      // of a new file
+}
+
+// PlaceOf looks at path, links followed.
+func PlaceOf(path string) Place {
+	if info, err := os.Stat(path); err == nil {
+		return Place{file: info}
+	}
+	folder, err := os.Stat(filepath.Dir(path))
+	if err != nil {
+		return Place{} // it cannot be made there, which Create says
+	}
+	return Place{folder: folder, name: filepath.Base(path)}
+}
+
+// PlaceOfFile is the place of an open file.
+func PlaceOfFile(f *os.File) Place {
+	info, err := f.Stat()
+	if err != nil {
+		return Place{}
+	}
+	return Place{file: info}
+}
+
+// IsRegular reports whether a regular file is there.
+func (p Place) IsRegular() bool { return p.file != nil && p.file.Mode().IsRegular() }
+
+// Same reports whether both are one file, which one of them would replace, or
+// both would write into. Devices such as /dev/null and terminals take what
+// comes from anywhere, so they are never the same.
+func (p Place) Same(other Place) bool {
+	switch {
+	case p.file != nil && other.file != nil:
+		return p.file.Mode()&os.ModeCharDevice == 0 && os.SameFile(p.file, other.file)
+	case p.folder != nil && other.folder != nil:
+		return p.name == other.name && os.SameFile(p.folder, other.folder)
+	}
+	return false
 }
 
 // foldersAbove returns the folders that the output lies in, with links
