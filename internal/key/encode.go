@@ -217,7 +217,7 @@ func (e *Encoder) value(f *field, v *column.Vector, d *entries, i int) {
 	case FormID:
 		b := v.Bytes(i)
 		d.hash[i] = hashBytes(b)
-		w[0][i] = uint64(e.intern.id(b, d.hash[i])) << f.shift
+		w[0][i] = uint64(e.intern.id(b)) << f.shift
 	case FormInline:
 		b := v.Bytes(i)
 		d.hash[i] = hashBytes(b)

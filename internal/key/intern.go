@@ -1,6 +1,7 @@
 package key
 
 import (
+	"hash/maphash"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -17,6 +18,9 @@ import (
 // It is split into shards by hash, each with a lock of its own, an open
 // addressing table and an append-only store. The number of a string is its
 // index in its shard times the number of shards, plus the shard.
+//
+// That hash is seeded (secret): strings cannot be made to crowd. So numbers
+// are other ones in each process, and no order may be made of them.
 type Interner struct {
 	shards [internShards]internShard
 	grow   func(bytes int64) error
@@ -93,9 +97,10 @@ func (t *Interner) take(bytes int) {
 	}
 }
 
-// id returns the number of b, of idBits bits, whose hash is hashBytes(b), adding a copy of b
-// if it is new. It may be called from several goroutines.
-func (t *Interner) id(b []byte, hash uint64) uint32 {
+// id returns the number of b, of idBits bits, adding a copy of b if it is new.
+// It may be called from several goroutines.
+func (t *Interner) id(b []byte) uint32 {
+	hash := maphash.Bytes(secret, b)
 	s := &t.shards[hash>>(64-internShardBits)]
 	s.mu.RLock()
 	i, ok := s.find(b, hash)

@@ -1,27 +1,53 @@
 package key
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
 	"testing"
 )
 
-// F56: strings of one hash have numbers of their own.
+// F10, F56: strings that were made to have one hash have numbers of their own,
+// and lie near the slots where they are looked for.
 func TestInternEqualHashes(t *testing.T) {
+	const n, most = 20_000, 200 // slots: of so many strings that nobody chose none lies 100 from home
 	in := NewInterner(nil)
 	seen := map[uint32]string{}
-	for i := range 500 {
-		s := fmt.Sprintf("a string of more than fifteen bytes, number %d", i)
-		id := in.id([]byte(s), 42)
+	for _, s := range collidingStrings(t, n) {
+		id := in.id([]byte(s))
 		if other, ok := seen[id]; ok {
 			t.Fatalf("%q and %q have the number %d", s, other, id)
 		}
 		seen[id] = s
-		if again := in.id([]byte(s), 42); again != id || in.get(id) != s {
+		if again := in.id([]byte(s)); again != id || in.get(id) != s {
 			t.Fatalf("%q has the numbers %d and %d, which is %q", s, id, again, in.get(id))
 		}
 	}
+	for i := range in.shards {
+		s := &in.shards[i]
+		for slot, e := range s.dir {
+			if mask := len(s.dir) - 1; e != 0 && (slot-int(s.entries[e-1].hash))&mask > most {
+				t.Fatalf("a string of shard %d, of %d, lies %d slots from home", i, len(s.entries), (slot-int(s.entries[e-1].hash))&mask)
+			}
+		}
+	}
+}
+
+// collidingStrings returns n strings of one hash: the words of short strings
+// are multiplied, and the first of these words makes a factor zero.
+func collidingStrings(t *testing.T, n int) []string {
+	t.Helper()
+	out := make([]string, n)
+	for i := range out {
+		b := binary.LittleEndian.AppendUint64(nil, hashLow)
+		b = binary.LittleEndian.AppendUint32(b, uint32(i))
+		if hashBytes(b) != 0 {
+			t.Fatalf("the hash has changed: string %d collides no more", i)
+		}
+		out[i] = string(b)
+	}
+	return out
 }
 
 // The budget knows of all memory; a string that it has no room for is interned
@@ -39,7 +65,7 @@ func TestInternBudget(t *testing.T) {
 	fill := func(from int) {
 		for i := range 5000 {
 			b := fmt.Appendf(nil, "string number %d", from+i)
-			in.id(b, hashBytes(b))
+			in.id(b)
 		}
 	}
 	fill(0)
