@@ -2,10 +2,9 @@ package agg
 
 import (
 	"cmp"
+	"hash/maphash"
 	"math/bits"
 	"slices"
-
-	"github.com/zeebo/xxh3"
 
 	"github.com/gagg-dev/gagg/internal/arena"
 	"github.com/gagg-dev/gagg/internal/column"
@@ -226,18 +225,20 @@ next:
 	return words[:kept]
 }
 
+// secret seeds the hash of dedupe, so that values cannot be made to crowd in
+// its table. Nothing else may depend on it: it is another one in each process.
+var secret = maphash.MakeSeed()
+
 // hash is the same for entries that become one. Its upper bits count.
 func (c *chain) hash(e []uint64) uint64 {
-	v := e[c.value]
 	switch {
 	case c.keep == keepBuckets:
-		v = uint64(c.bucket(e))
+		bucket := [1]uint64{uint64(c.bucket(e))}
+		return maphash.Bytes(secret, bytesOf(bucket[:]))
 	case c.rep == column.RepBytes:
-		return xxh3.Hash(c.text(e))
-	case c.rep == column.RepWide:
-		return xxh3.Hash(bytesOf(e[c.value:c.words]))
+		return maphash.Bytes(secret, c.text(e))
 	}
-	return (v ^ v>>32) * 0x9e3779b97f4a7c15
+	return maphash.Bytes(secret, bytesOf(e[c.value:c.words]))
 }
 
 // same reports whether two entries become one.
