@@ -71,11 +71,11 @@ func (s share) String() string {
 		text(s.Limit), text(s.Query), text(s.Sink), text(s.Garbage), text(programBytes))
 }
 
-// Parquet gathers a row group; the others write as they go.
+// Parquet gathers a row group, and a table all rows that it shows; the others write as they go.
 const (
-	leastParquet, mostParquet = 8 * mib, 256 * mib
-	parquetPart               = 8
-	textBytes                 = 2 * mib
+	leastGather, mostGather = 8 * mib, 256 * mib
+	gatherPart              = 8
+	textBytes               = 2 * mib
 )
 
 func sinkBytes(limit int64, format sink.Format, stream bool) int64 {
@@ -83,8 +83,8 @@ func sinkBytes(limit int64, format sink.Format, stream bool) int64 {
 	switch format {
 	case sink.None:
 		n = 0
-	case sink.Parquet:
-		n = max(leastParquet, min(limit/parquetPart, mostParquet))
+	case sink.Parquet, sink.Table:
+		n = max(leastGather, min(limit/gatherPart, mostGather))
 	}
 	if stream {
 		n += holdBytes

@@ -23,7 +23,15 @@ const millisPerDay = 24 * 60 * 60 * 1000
 // The error wraps ErrNoArrowType, or says that arr breaks the rules of its
 // type: a code outside its dictionary, a decimal beyond its precision. A
 // NULL in a list is an error too, since no vector holds one.
-func FromArrow(arr arrow.Array, v *Vector) error {
+func FromArrow(arr arrow.Array, v *Vector) error { return fromArrow(arr, v, copyData) }
+
+// ViewArrow is FromArrow, but the strings of v, those of its lists too, stay in the memory of
+// arr, which must outlive v. Nothing may be read behind their ends. A vector that was set by one of the two functions must not be set by the
+// other.
+func ViewArrow(arr arrow.Array, v *Vector) error { return fromArrow(arr, v, viewData) }
+
+// fromArrow is FromArrow, with data having the bytes of strings put into dst, or not.
+func fromArrow(arr arrow.Array, v *Vector, data dataOf) error {
 	arr = storage(arr)
 	t, err := FromArrowType(arr.DataType())
 	if err != nil {
@@ -35,7 +43,7 @@ func FromArrow(arr arrow.Array, v *Vector) error {
 		Elem: v.Elem, Counts: v.Counts[:0],
 	}
 	if t.IsNested() {
-		return listFromArrow(arr, v)
+		return listFromArrow(arr, v, data)
 	}
 	if v.Len == 0 || t.Kind == Null {
 		return nil
@@ -47,7 +55,7 @@ func FromArrow(arr arrow.Array, v *Vector) error {
 	case RepFloat64:
 		v.Float = floatsOf(arr, v.Float)
 	case RepBytes:
-		v.Span, v.Data, err = spansOf(arr, v.Span, v.Data)
+		v.Span, v.Data, err = spansOf(arr, v.Span, v.Data, data)
 	case RepWide:
 		v.Wide = wideOf(arr, v.Wide)
 	case RepInt64:
@@ -196,24 +204,24 @@ func beyondPrecision(arr arrow.Array, i int) error {
 	return fmt.Errorf("arrow array: the value in row %d does not fit in its type %s", i, arr.DataType())
 }
 
-func spansOf(arr arrow.Array, spans []Span, data []byte) ([]Span, []byte, error) {
+func spansOf(arr arrow.Array, spans []Span, data []byte, of dataOf) ([]Span, []byte, error) {
 	spans = sized(spans, arr.Len())
 	d := arr.Data()
 	switch dt := arr.DataType().(type) {
 	case *arrow.FixedSizeBinaryType:
 		w := dt.ByteWidth
-		data, err := copyData(data, d.Buffers()[1].Bytes()[d.Offset()*w:][:d.Len()*w])
+		data, err := of(data, d.Buffers()[1].Bytes()[d.Offset()*w:][:d.Len()*w])
 		for i := range spans {
 			spans[i] = Span{Off: uint32(i * w), Len: uint32(w)}
 		}
 		return spans, data, err
 	case *arrow.LargeStringType, *arrow.LargeBinaryType:
-		return offsetSpans[int64](d, spans, data)
+		return offsetSpans[int64](d, spans, data, of)
 	}
-	return offsetSpans[int32](d, spans, data)
+	return offsetSpans[int32](d, spans, data, of)
 }
 
-func offsetSpans[T int32 | int64](d arrow.ArrayData, spans []Span, data []byte) ([]Span, []byte, error) {
+func offsetSpans[T int32 | int64](d arrow.ArrayData, spans []Span, data []byte, of dataOf) ([]Span, []byte, error) {
 	offsets := arrow.GetData[T](d.Buffers()[1].Bytes())[d.Offset():][:d.Len()+1]
 	first, last := offsets[0], offsets[d.Len()]
 	var all []byte
@@ -223,7 +231,7 @@ func offsetSpans[T int32 | int64](d arrow.ArrayData, spans []Span, data []byte) 
 	if first < 0 || last < first || int64(last) > int64(len(all)) {
 		return spans, data, fmt.Errorf("arrow array: offsets %d..%d outside %d bytes of data", first, last, len(all))
 	}
-	data, err := copyData(data, all[first:last])
+	data, err := of(data, all[first:last])
 	if err != nil {
 		return spans, data, err
 	}
@@ -237,10 +245,24 @@ func offsetSpans[T int32 | int64](d arrow.ArrayData, spans []Span, data []byte) 
 	return spans, data, nil
 }
 
+// dataOf makes the Data of a vector of src; dst is what it had before.
+type dataOf func(dst, src []byte) ([]byte, error)
+
+func viewData(dst, src []byte) ([]byte, error) {
+	if len(src) > math.MaxUint32 {
+		return dst, errTooMuchData(len(src))
+	}
+	return src[:len(src):len(src)], nil
+}
+
+func errTooMuchData(n int) error {
+	return fmt.Errorf("arrow array: %d bytes in one array; the limit is 4 GiB", n)
+}
+
 // copyData copies src to dst with the padding that the owner of spans owes.
 func copyData(dst, src []byte) ([]byte, error) {
 	if len(src) > math.MaxUint32 {
-		return dst, fmt.Errorf("arrow array: %d bytes in one array; the limit is 4 GiB", len(src))
+		return dst, errTooMuchData(len(src))
 	}
 	if cap(dst) < len(src)+SpanPadding {
 		dst = make([]byte, 0, len(src)+SpanPadding)

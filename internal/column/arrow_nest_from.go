@@ -10,7 +10,7 @@ import (
 
 // listFromArrow sets the lists or maps of v, whose type, length and NULLs
 // are set, to those of arr.
-func listFromArrow(arr arrow.Array, v *Vector) error {
+func listFromArrow(arr arrow.Array, v *Vector, data dataOf) error {
 	if v.Elem == nil {
 		v.Elem = &Vector{}
 	}
@@ -26,9 +26,14 @@ func listFromArrow(arr arrow.Array, v *Vector) error {
 	if last > int64(keys.Len()) {
 		return fmt.Errorf("arrow array: an offset of %d in %d elements", last, keys.Len())
 	}
+	return elementsFromArrow(arr, keys, first, last, v, data)
+}
+
+// elementsFromArrow sets the elements and counts of v to those of arr from first to last.
+func elementsFromArrow(arr, keys arrow.Array, first, last int64, v *Vector, data dataOf) error {
 	part := array.NewSlice(keys, first, last)
 	defer part.Release()
-	if err := flatFromArrow(part, v.Elem); err != nil {
+	if err := flatFromArrow(part, v.Elem, data); err != nil {
 		return err
 	}
 	v.Elem.Type = v.Type.Elem() // knows UUIDs
@@ -41,6 +46,24 @@ func listFromArrow(arr arrow.Array, v *Vector) error {
 		v.Counts = intsOf(counts, v.Counts)
 	}
 	return nil
+}
+
+// ListRange is the range of elements that row i of an array of lists or maps has.
+func ListRange(arr arrow.Array, i int) (from, to int64) {
+	list, _ := listOf(storage(arr))
+	return list.ValueOffsets(i)
+}
+
+// ViewElements sets v, whose type is set, to one list or map of the elements first to last of those that all rows of arr have
+// together. It is to v and arr what ViewArrow is.
+func ViewElements(arr arrow.Array, first, last int64, v *Vector) error {
+	arr = storage(arr)
+	_, keys := listOf(arr)
+	if v.Elem == nil {
+		v.Elem = &Vector{}
+	}
+	v.Len, v.Null, v.Span = 1, nil, append(v.Span[:0], Span{Len: uint32(last - first)})
+	return elementsFromArrow(arr, keys, first, last, v, viewData)
 }
 
 // listOf returns arr as a list, and the array of its elements or keys.
@@ -67,8 +90,8 @@ func spansOfLists(arr *array.List, v *Vector) (first, last int64, err error) {
 }
 
 // flatFromArrow is FromArrow for elements: no codes and no NULLs.
-func flatFromArrow(arr arrow.Array, v *Vector) error {
-	if err := FromArrow(arr, v); err != nil {
+func flatFromArrow(arr arrow.Array, v *Vector, data dataOf) error {
+	if err := fromArrow(arr, v, data); err != nil {
 		return err
 	}
 	if slices.Contains(v.Null, true) {

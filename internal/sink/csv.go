@@ -110,14 +110,18 @@ func (w *csvWriter) appendField(s []byte, raw bool) {
 }
 
 func appendQuoted(dst, s []byte) []byte {
-	dst = append(dst, '"')
+	return append(appendDoubled(append(dst, '"'), s), '"')
+}
+
+// appendDoubled appends s with its quotes doubled.
+func appendDoubled(dst, s []byte) []byte {
 	for _, c := range s {
 		if c == '"' {
 			dst = append(dst, '"')
 		}
 		dst = append(dst, c)
 	}
-	return append(dst, '"')
+	return dst
 }
 
 func (w *csvWriter) flush() error {

@@ -71,7 +71,10 @@ func (w *jsonWriter) beginRow() {
 
 // appendJSONString quotes valid UTF-8. Only what must be escaped is.
 func appendJSONString(dst, s []byte) []byte {
-	dst = append(dst, '"')
+	return append(appendJSONEscaped(append(dst, '"'), s), '"')
+}
+
+func appendJSONEscaped(dst, s []byte) []byte {
 	start := 0
 	for i, c := range s {
 		if c >= ' ' && c != '"' && c != '\\' {
@@ -92,8 +95,7 @@ func appendJSONString(dst, s []byte) []byte {
 			dst = append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
 		}
 	}
-	dst = append(dst, s[start:]...)
-	return append(dst, '"')
+	return append(dst, s[start:]...)
 }
 
 func (w *jsonWriter) flush() error {

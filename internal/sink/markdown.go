@@ -36,13 +36,17 @@ func newMarkdownWriter(out io.Writer, rows *rowReader) *markdownWriter {
 func (w *markdownWriter) appendCell(s []byte) {
 	w.buf = append(w.buf, "| "...)
 	for i, c := range s {
-		edge := i == 0 || i == len(s)-1 // an underscore inside a word means nothing
-		if c == '|' || c == '\\' || c == '<' || c == '*' || c == '`' || c == '_' && edge {
-			w.buf = append(w.buf, '\\')
-		}
-		w.buf = append(w.buf, c)
+		w.appendEscaped(c, i == 0 || i == len(s)-1)
 	}
 	w.buf = append(w.buf, ' ')
+}
+
+// appendEscaped appends a byte of a cell; edge: the first or the last one. An underscore inside a word means nothing.
+func (w *markdownWriter) appendEscaped(c byte, edge bool) {
+	if c == '|' || c == '\\' || c == '<' || c == '*' || c == '`' || c == '_' && edge {
+		w.buf = append(w.buf, '\\')
+	}
+	w.buf = append(w.buf, c)
 }
 
 func (w *markdownWriter) endRow() { w.buf = append(w.buf, "|\n"...) }

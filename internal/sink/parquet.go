@@ -35,7 +35,7 @@ import (
 // when it is full, so memory is bounded by Options.Memory. Pages are version 1,
 // which every reader knows, PLAIN or by dictionary, with a CRC. Every column
 // is optional. A list is one column in the file and a map two, see
-// parquetField. Statistics are of whole column chunks.
+// parquetField. Statistics are of whole column chunks. A large row is a row group of its own, see parquet_large.go.
 type parquetWriter struct {
 	out    io.Writer
 	rows   *rowReader
@@ -142,26 +142,37 @@ func (w *parquetWriter) flush() error {
 	if err := w.begin(); err != nil || w.open == 0 {
 		return err
 	}
-	group := format.RowGroup{NumRows: w.open, FileOffset: w.offset, Ordinal: int16(len(w.meta.RowGroups))}
-	if len(w.meta.RowGroups) > 1<<15-1 {
-		return fmt.Errorf("more than %d row groups in a Parquet file", len(w.meta.RowGroups))
+	group, err := w.beginGroup(w.open)
+	if err != nil {
+		return err
 	}
 	for _, f := range w.fields {
 		for _, c := range f.leaves {
-			if err := w.flushColumn(c, &group); err != nil {
+			if err := w.flushColumn(c, w.offset, &group); err != nil {
 				return err
 			}
 		}
 	}
-	w.meta.RowGroups = append(w.meta.RowGroups, group)
-	w.meta.NumRows += w.open
-	w.open = 0
+	w.endGroup(group)
 	return nil
 }
 
-// flushColumn writes the chunk of one column.
-func (w *parquetWriter) flushColumn(c *parquetColumn, group *format.RowGroup) error {
-	chunk, pages, err := c.finish(w.offset)
+func (w *parquetWriter) beginGroup(rows int64) (format.RowGroup, error) {
+	if len(w.meta.RowGroups) > 1<<15-1 {
+		return format.RowGroup{}, fmt.Errorf("more than %d row groups in a Parquet file", len(w.meta.RowGroups))
+	}
+	return format.RowGroup{NumRows: rows, FileOffset: w.offset, Ordinal: int16(len(w.meta.RowGroups))}, nil
+}
+
+func (w *parquetWriter) endGroup(group format.RowGroup) {
+	w.meta.RowGroups = append(w.meta.RowGroups, group)
+	w.meta.NumRows += group.NumRows
+	w.open = 0
+}
+
+// flushColumn writes the chunk of one column, which begins at an offset, or what is left of it.
+func (w *parquetWriter) flushColumn(c *parquetColumn, offset int64, group *format.RowGroup) error {
+	chunk, pages, err := c.finish(offset)
 	if err != nil {
 		return err
 	}

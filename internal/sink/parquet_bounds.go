@@ -111,6 +111,7 @@ func (b *bounds) addTexts(v *column.Vector, from, to int) {
 			continue
 		}
 		x := v.Bytes(i)
+		x = x[:min(len(x), maxBoundBytes+1)] // of those that begin alike none is put into statistics, whichever it is
 		if !b.some || bytes.Compare(x, b.minText) < 0 {
 			b.minText = append(b.minText[:0], x...)
 		}

@@ -42,6 +42,7 @@ type parquetColumn struct {
 
 	// the chunk
 	pages    []byte
+	written  int64 // bytes of pages that are in the file already
 	values   int64 // NULLs included, as the format counts
 	nulls    int64
 	unpacked int64 // size of the chunk if it were not compressed
@@ -62,7 +63,7 @@ func (c *parquetColumn) reset() {
 	if c.dict != nil {
 		c.dict.reset()
 	}
-	c.pages, c.values, c.nulls, c.unpacked = c.pages[:0], 0, 0, 0
+	c.pages, c.written, c.values, c.nulls, c.unpacked = c.pages[:0], 0, 0, 0, 0
 	c.bounds.reset()
 }
 
@@ -141,12 +142,7 @@ func (c *parquetColumn) closePage() error {
 	if c.rows == 0 {
 		return nil
 	}
-	var err error
-	if c.nest != nil {
-		c.room.body, err = c.nest.appendTo(c.room.body[:0])
-	} else {
-		c.room.body = c.appendLevels(c.room.body[:0])
-	}
+	err := c.beginBody()
 	if err != nil {
 		return err
 	}
@@ -162,20 +158,36 @@ func (c *parquetColumn) closePage() error {
 	default:
 		c.room.body = append(c.room.body, c.plain...)
 	}
+	header := c.endPage(encoding)
+	c.pages, err = c.appendPage(c.pages, header, c.room.body)
+	return err
+}
+
+// beginBody makes the body of the open page its levels.
+func (c *parquetColumn) beginBody() (err error) {
+	if c.nest != nil {
+		c.room.body, err = c.nest.appendTo(c.room.body[:0])
+	} else {
+		c.room.body = c.appendLevels(c.room.body[:0])
+	}
+	return err
+}
+
+// endPage counts the values of the open page, empties it, and returns its header.
+func (c *parquetColumn) endPage(encoding format.Encoding) format.PageHeader {
 	header := format.PageHeader{Type: format.DataPage, DataPageHeader: thrift.New(format.DataPageHeader{
 		NumValues: int32(c.rows), Encoding: encoding, DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE,
 	})}
 	c.values += int64(c.rows)
 	c.nulls += int64(c.pageNull)
 	c.plain, c.codes, c.null, c.rows, c.pageNull = c.plain[:0], c.codes[:0], c.null[:0], 0, 0
-	c.pages, err = c.appendPage(c.pages, header, c.room.body)
-	return err
+	return header
 }
 
 // appendPage appends header and body, compressed, to pages.
 func (c *parquetColumn) appendPage(pages []byte, header format.PageHeader, body []byte) ([]byte, error) {
 	if len(body) > maxPage {
-		return pages, fmt.Errorf("column %q: a value of %d bytes is too large for Parquet", c.field.Name, len(body))
+		return pages, c.tooLarge(len(body))
 	}
 	var err error
 	if c.room.packed, err = c.codec.Encode(c.room.packed[:0], body); err != nil {
@@ -189,6 +201,10 @@ func (c *parquetColumn) appendPage(pages []byte, header format.PageHeader, body 
 	}
 	c.unpacked += int64(len(h) + len(body))
 	return append(append(pages, h...), c.room.packed...), nil
+}
+
+func (c *parquetColumn) tooLarge(bytes int) error {
+	return fmt.Errorf("column %q: a value of %d bytes is too large for Parquet", c.field.Name, bytes)
 }
 
 // appendLevels writes the definition levels, 1 for a value and 0 for NULL: a
@@ -251,6 +267,7 @@ func (c *parquetColumn) finish(offset int64) (format.ColumnChunk, [][]byte, erro
 		meta.Encoding = append(meta.Encoding, format.RLEDictionary)
 		meta.DictionaryPageOffset, meta.DataPageOffset = offset, offset+int64(len(page))
 	}
+	meta.TotalCompressedSize = c.written
 	for _, p := range parts {
 		meta.TotalCompressedSize += int64(len(p))
 	}

@@ -159,8 +159,12 @@ func (p *parquetField) addSlots(v *column.Vector) error {
 			return err
 		}
 	}
-	p.rows, p.null, p.first, p.kind = p.rows[:0], p.null[:0], p.first[:0], p.kind[:0]
+	p.clearSlots()
 	return nil
+}
+
+func (p *parquetField) clearSlots() {
+	p.rows, p.null, p.first, p.kind = p.rows[:0], p.null[:0], p.first[:0], p.kind[:0]
 }
 
 // gather sets elems and counts to the values of the slots. Those without an

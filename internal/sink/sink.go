@@ -91,8 +91,8 @@ type Options struct {
 	// Compression of Parquet: snappy (also the default, ""), zstd, gzip,
 	// brotli, none.
 	Compression string
-	// Memory is about how many bytes a Parquet writer may hold: its row groups
-	// and pages are made accordingly. 0: 384 MiB.
+	// Memory is about how many bytes a writer of Parquet or of a table may hold: row groups
+	// and pages are made accordingly, and rows shown. 0: 384 MiB, or 512.
 	Memory int64
 	// Width is the number of terminal columns that a table may take; 0: any.
 	Width int
@@ -158,7 +158,12 @@ type guarded struct {
 }
 
 func (g *guarded) Write(rec arrow.Record) error {
-	if g.err == nil {
+	if g.err != nil {
+		return g.err
+	}
+	if w, ok := g.document.(largeWriter); ok {
+		g.err = writeRows(w, rec)
+	} else {
 		g.err = g.document.Write(rec)
 	}
 	return g.err

@@ -1,8 +1,10 @@
 package sink
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"unicode/utf8"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/dustin/go-humanize"
@@ -17,7 +19,8 @@ const (
 )
 
 // tableWriter draws a table for people. It keeps the rows it shows until
-// Close, and counts the others.
+// Close, and counts the others: those beyond Options.MaxRows, and those for which there is no room, as rows are
+// filled up to the widest. Longer cells than there is room for are cut.
 type tableWriter struct {
 	out    io.Writer
 	rows   *rowReader
@@ -27,13 +30,31 @@ type tableWriter struct {
 	table  table.Writer
 	widest []int // of each column, in terminal columns
 	left   int64 // rows not shown
+
+	room  int   // bytes of the table that is drawn
+	most  int   // bytes of a cell
+	bytes []int // of the longest cell of each column
+	cell  []byte
 }
+
+// A table may take so many parts of the memory, as it is held some times while it is drawn, and a cell so many parts of that: the first row
+// is always shown.
+const (
+	tableShare      = 8
+	usualTableBytes = 64 << 20
+	mostCell        = 64 << 10 // bytes
+)
 
 func newTableWriter(out io.Writer, rows *rowReader, o Options) *tableWriter {
 	w := &tableWriter{out: out, rows: rows, shown: newShown(rows.fields), width: o.Width, max: o.MaxRows, table: table.NewWriter()}
 	if w.max == 0 {
 		w.max = defaultMaxRows
 	}
+	if w.room = int(o.Memory / tableShare); w.room == 0 {
+		w.room = usualTableBytes
+	}
+	w.most = max(minColumn, min(mostCell, w.room/2/max(len(rows.fields), 1)))
+	w.bytes = make([]int, len(rows.fields))
 	header := make(table.Row, len(rows.fields))
 	w.widest = make([]int, len(rows.fields))
 	for c, f := range rows.fields {
@@ -53,18 +74,92 @@ func (w *tableWriter) Write(rec arrow.Record) error {
 	if _, err := w.rows.read(rec); err != nil {
 		return err
 	}
-	var cell []byte
 	for i := range n {
 		row := make(table.Row, len(w.rows.vectors))
 		for c := range w.rows.vectors {
-			cell = w.shown.append(cell[:0], c, &w.rows.vectors[c], i)
-			s := string(cell)
-			row[c], w.widest[c] = s, max(w.widest[c], text.StringWidth(s))
+			w.cell = w.shown.append(w.cell[:0], c, &w.rows.vectors[c], i)
+			row[c] = w.cutCell()
 		}
-		w.table.AppendRow(row)
+		w.append(row)
 	}
 	return nil
 }
+
+func (w *tableWriter) large() int64 { return largeText }
+
+func (w *tableWriter) writeLarge(rec arrow.Record) error {
+	if w.table.Length() == w.max {
+		w.left++
+		return nil
+	}
+	if err := w.rows.readLarge(rec); err != nil {
+		return err
+	}
+	row := make(table.Row, len(w.rows.vectors))
+	for c := range row {
+		if err := w.readCell(rec, c); err != nil {
+			return err
+		}
+		row[c] = w.cutCell()
+	}
+	w.append(row)
+	return nil
+}
+
+// errEnough ends the text of a cell that is cut anyway.
+var errEnough = errors.New("enough")
+
+// readCell sets the cell to the text of a column, or to more of it than is shown.
+func (w *tableWriter) readCell(rec arrow.Record, c int) error {
+	v := &w.rows.vectors[c]
+	if w.cell = w.cell[:0]; v.IsNull(0) || w.shown.forms[c] < freeText {
+		w.cell = w.shown.append(w.cell, c, v, 0)
+		return nil
+	}
+	err := w.rows.cell(rec, c, w.shown.value[c], func(piece []byte) error {
+		if w.cell = appendVisible(w.cell, piece); len(w.cell) > w.most {
+			return errEnough
+		}
+		return nil
+	})
+	if errors.Is(err, errEnough) {
+		return nil
+	}
+	return err
+}
+
+// cutCell is the cell, as far as there is room for it.
+func (w *tableWriter) cutCell() string {
+	if len(w.cell) <= w.most {
+		return string(w.cell)
+	}
+	end := w.most
+	for end > 0 && !utf8.RuneStart(w.cell[end]) {
+		end--
+	}
+	return string(w.cell[:end]) + cut
+}
+
+// append shows a row, if there is room for it.
+func (w *tableWriter) append(row table.Row) {
+	line := 0
+	for c := range row {
+		line += max(w.bytes[c], len(row[c].(string))) + frameBytes
+	}
+	if n := w.table.Length(); n == w.max || n > 0 && (n+1)*line > w.room {
+		w.max = n
+		w.left++
+		return
+	}
+	for c := range row {
+		s := row[c].(string)
+		w.bytes[c], w.widest[c] = max(w.bytes[c], len(s)), max(w.widest[c], text.StringWidth(s))
+	}
+	w.table.AppendRow(row)
+}
+
+// frameBytes is what a cell takes beside its text: a line and two blanks.
+const frameBytes = 5
 
 func (w *tableWriter) Close() error {
 	style := table.StyleRounded

@@ -55,22 +55,27 @@ func elementAppender(t column.Type) appender {
 // empty or the word null, begins or ends with white space, or holds a mark
 // of the text form. A backslash alone escapes nothing outside of quotes.
 func needsQuotes(s []byte) bool {
-	return len(s) == 0 || isSpace(s[0]) || isSpace(s[len(s)-1]) || bytes.EqualFold(s, []byte(nullShown)) || bytes.ContainsAny(s, `,=:'"[](){}`)
+	return len(s) == 0 || isSpace(s[0]) || isSpace(s[len(s)-1]) || bytes.EqualFold(s, []byte(nullShown)) || bytes.ContainsAny(s, elementMarks)
 }
+
+const elementMarks = `,=:'"[](){}`
 
 func isSpace(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
 
 // appendElementQuoted writes s in single quotes, with a backslash before
 // quotes of that kind and backslashes.
 func appendElementQuoted(dst, s []byte) []byte {
-	dst = append(dst, '\'')
+	return append(appendElementEscaped(append(dst, '\''), s), '\'')
+}
+
+func appendElementEscaped(dst, s []byte) []byte {
 	for _, c := range s {
 		if c == '\'' || c == '\\' {
 			dst = append(dst, '\\')
 		}
 		dst = append(dst, c)
 	}
-	return append(dst, '\'')
+	return dst
 }
 
 // jsonValue writes the values of a column as JSON.
