@@ -81,11 +81,11 @@ func (c *compiler) bindResult(n expr.Node, text string, aliases bool) (expr.Node
 func checkCalls(n expr.Node, text string) (err error) {
 	expr.Walk(n, func(n expr.Node) bool {
 		call, ok := n.(*expr.Call)
-		if !ok || err != nil || agg.IsAggregate(call.Name) || slices.Contains(expr.Functions(), call.Name) {
+		if !ok || err != nil || agg.IsAggregate(call.Name) || expr.IsFunction(call.Name) {
 			return err == nil
 		}
 		msg := fmt.Sprintf("there is no aggregate or function %q", call.Name)
-		if near := expr.Nearest(call.Name, slices.Concat(agg.Names(), expr.Functions())); near != "" {
+		if near := expr.Nearest(call.Name, slices.Concat(agg.Names(), expr.FunctionNames())); near != "" {
 			msg += fmt.Sprintf(" (did you mean %q?)", near)
 		}
 		err = &expr.Error{Text: text, Pos: call.Pos(), Msg: msg}

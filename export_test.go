@@ -42,7 +42,7 @@ func runHeld(ctx context.Context, q Query, o Options, change func(*run)) (rows *
 	if err != nil {
 		return nil, func() int64 { return 0 }, classify(err)
 	}
-	r := &run{prepared: p, limit: q.Limit, started: time.Now()}
+	r := &run{prepared: p, started: time.Now()}
 	change(r)
 	held = func() int64 { return cmp.Or(r.budget.used.Load(), r.budget.held.Load()) }
 	if err := r.aggregate(ctx); err != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -118,6 +119,42 @@ func TestTiesStayInOrder(t *testing.T) {
 				t.Errorf("%+v, limit %d: another order or other rows (%d and %d), %v", o, limit, len(got), most, err)
 			}
 		}
+	}
+}
+
+// An offset passes over the rows that come first, with an order and without,
+// in memory and on disk: what is left is the rest of the answer without it.
+func TestOffset(t *testing.T) {
+	rows, little := 60_000, int64(12<<20)
+	if testing.Short() {
+		rows, little = 20_000, 2<<20
+		gagg.SetLeastMemory(t, 1<<20)
+	}
+	from := gagg.Files(randomFile(t, rows))
+	for _, order := range [][]string{nil, {"m", "k desc"}} {
+		q := gagg.Query{From: from, By: []string{"k", "i"}, Aggs: exprs("count(*)", "i % 3 as m"), OrderBy: order}
+		all := mustAnswer(t, q, gagg.Options{})
+		n := int64(len(all))
+		for _, c := range []struct{ offset, limit int64 }{
+			{0, 3}, {1, 1}, {5, 0}, {n / 2, 100}, {n - 1, 0}, {n - 1, 5}, {n, 0}, {n + 1, 1}, {math.MaxInt64, math.MaxInt64}, {10, gagg.NoRows},
+		} {
+			q.Offset, q.Limit = c.offset, c.limit
+			want := all[min(c.offset, n):]
+			switch {
+			case c.limit == gagg.NoRows:
+				want = nil
+			case c.limit > 0:
+				want = want[:min(c.limit, int64(len(want)))]
+			}
+			for _, o := range []gagg.Options{{Threads: 1}, {Threads: 4, Partitions: 64}, {Threads: 1, MemoryLimit: little}} {
+				if got, _, _, err := limited(t, q, o); err != nil || !slices.Equal(got, want) {
+					t.Errorf("order %v, offset %d, limit %d, %+v: %d rows that differ from the %d wanted, %v", order, c.offset, c.limit, o, len(got), len(want), err)
+				}
+			}
+		}
+	}
+	if _, err := answer(t, gagg.Query{From: from, By: []string{"k"}, Offset: -1}, gagg.Options{}); !errors.Is(err, gagg.ErrUsage) {
+		t.Errorf("an offset below 0: %v", err)
 	}
 }
 

@@ -25,7 +25,7 @@ import (
 const NoRows = -1
 
 // Query is `SELECT By, Aggs FROM From WHERE Where GROUP BY By HAVING Having
-// ORDER BY OrderBy LIMIT Limit`. By, Aggs and OrderBy elements may each hold
+// ORDER BY OrderBy LIMIT Limit OFFSET Offset`. By, Aggs and OrderBy elements may each hold
 // a list separated by commas.
 type Query struct {
 	From    Source
@@ -35,6 +35,7 @@ type Query struct {
 	Having  string   // over keys, aggregates and output names; "": all groups
 	OrderBy []string // `name`, `-name`, `name desc nulls last`; none: in order of the keys' hash
 	Limit   int64    // the most rows of the result; 0: all; NoRows: none
+	Offset  int64    // how many rows are passed over before these
 }
 
 // Agg is an aggregate, or an expression over aggregates, with its name.

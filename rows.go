@@ -3,6 +3,7 @@ package gagg
 import (
 	"context"
 	"errors"
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -44,6 +45,7 @@ type Rows struct {
 	order  *ordering      // nil: the result is in no order
 	queue  []arrow.Record // records taken and not yet given out
 	ended  bool           // no more will be
+	skip   int64          // rows to pass over before the first is given out
 	left   int64          // rows that may still be given out; -1: all
 	rec    arrow.Record
 	err    error
@@ -59,7 +61,7 @@ type slot struct {
 }
 
 func newRows(ctx context.Context, r *run) *Rows {
-	rows := &Rows{run: r, schema: r.schema(), left: -1}
+	rows := &Rows{run: r, schema: r.schema(), skip: r.offset, left: -1}
 	rows.changed.L = &rows.mu
 	rows.refs.Store(1)
 	rows.ctx, rows.cancel = context.WithCancel(ctx)
@@ -70,7 +72,7 @@ func newRows(ctx context.Context, r *run) *Rows {
 		rows.left = r.limit
 	}
 	if len(r.query.order) > 0 {
-		rows.order = &ordering{run: r, keep: rows.left}
+		rows.order = &ordering{run: r, keep: rows.wanted()}
 	}
 	rows.slots = make([]slot, len(r.ranges))
 	rows.tokens = make(chan struct{}, 2*r.threads)
@@ -79,6 +81,14 @@ func newRows(ctx context.Context, r *run) *Rows {
 		rows.done.Go(func() { rows.produce(rowOfMaker(maker)) })
 	}
 	return rows
+}
+
+// wanted is how many of the first rows matter; -1: all.
+func (r *Rows) wanted() int64 {
+	if r.left <= 0 {
+		return r.left
+	}
+	return r.left + min(r.skip, math.MaxInt64-r.left)
 }
 
 // wake makes all who wait look again.
@@ -190,6 +200,9 @@ func (r *Rows) Next() bool {
 	}
 	for r.err == nil && r.left != 0 {
 		if len(r.queue) > 0 {
+			if r.pass() {
+				continue
+			}
 			r.give()
 			return true
 		}
@@ -203,6 +216,25 @@ func (r *Rows) Next() bool {
 		if r.ended && r.err == nil {
 			r.done.Wait() // so that Stats is complete; what is left of them is closing
 		}
+	}
+	return false
+}
+
+// pass takes rows that are passed over off the queue; true if those were the
+// whole first record.
+func (r *Rows) pass() bool {
+	first := r.queue[0]
+	rows := first.NumRows()
+	switch {
+	case r.skip >= rows:
+		r.skip -= rows
+		r.queue = r.queue[1:]
+		first.Release()
+		return true
+	case r.skip > 0:
+		r.queue[0] = first.NewSlice(r.skip, rows)
+		r.skip = 0
+		first.Release()
 	}
 	return false
 }

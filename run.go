@@ -44,6 +44,8 @@ type prepared struct {
 	scan  scan
 	facts scanFacts
 
+	limit, offset int64 // of the query
+
 	budget budget // of the whole run, the input's metadata included
 	memory MemoryPlan
 	alloc  memory.Allocator // of records
@@ -66,7 +68,10 @@ func prepare(ctx context.Context, q Query, o Options) (_ *prepared, err error) {
 	if q.Limit < NoRows {
 		return nil, usagef("limit: %d is negative", q.Limit)
 	}
-	p := &prepared{opt: o, budget: budget{limit: openLimit(o.MemoryLimit)}}
+	if q.Offset < 0 {
+		return nil, usagef("offset: %d is negative", q.Offset)
+	}
+	p := &prepared{opt: o, limit: q.Limit, offset: q.Offset, budget: budget{limit: openLimit(o.MemoryLimit)}}
 	if p.in, err = q.From.open(ctx, o, p.budget.grow); err != nil {
 		return nil, whileOpening(err)
 	}
@@ -148,7 +153,7 @@ func Run(ctx context.Context, q Query, o Options) (_ *Rows, err error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &run{prepared: p, limit: q.Limit, started: started, trace: newRecorder(o.Trace)}
+	r := &run{prepared: p, started: started, trace: newRecorder(o.Trace)}
 	if err := r.aggregate(ctx); err != nil {
 		return nil, errors.Join(err, r.close())
 	}
@@ -159,7 +164,6 @@ func Run(ctx context.Context, q Query, o Options) (_ *Rows, err error) {
 // run is a query that runs.
 type run struct {
 	*prepared
-	limit      int64
 	started    time.Time
 	partitions int
 	ranges     []merge.Range // of partitions, which are merged one after the other

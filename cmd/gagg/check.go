@@ -22,6 +22,8 @@ func (s *settings) checkValues() error {
 	switch {
 	case s.limit < 0:
 		return usagef("--limit %d: want 0 or more", s.limit)
+	case s.offset < 0:
+		return usagef("--offset %d: want 0 or more", s.offset)
 	case s.threads < 0 || s.threads == 0 && s.typed["threads"]:
 		return usagef("--threads %d: want 1 or more; leave the flag out for all CPUs", s.threads)
 	case s.partitions < 0 || s.partitions == 0 && s.typed["partitions"]:

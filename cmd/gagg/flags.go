@@ -12,7 +12,7 @@ import (
 type settings struct {
 	by, aggs, orderBy []string
 	where, having     string
-	limit             int64
+	limit, offset     int64
 	limited           bool // --limit was given; 0 then means no rows
 
 	output, format, compression, null string
@@ -64,6 +64,7 @@ func flagSet(s *settings) *pflag.FlagSet {
 	f.StringVar(&s.having, "having", "", "keep the groups for which `expr` is true")
 	f.StringArrayVar(&s.orderBy, "order-by", nil, "order of the result: a `list` of name, -name or \"name desc nulls last\"")
 	f.Int64Var(&s.limit, "limit", 0, "at most `n` groups")
+	f.Int64Var(&s.offset, "offset", 0, "pass over the first `n` groups")
 
 	f.StringVarP(&s.output, "output", "o", "-", "write the result to `path`; - is stdout")
 	f.StringVarP(&s.format, "format", "f", "", "`format` of the result: "+formatNames+" (default: from the output's extension, else table on a terminal, else csv)")

@@ -6,8 +6,11 @@ import (
 	"regexp"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/pflag"
+
+	"github.com/gagg-dev/gagg"
 )
 
 // formatNames are the values of --format, as they are typed.
@@ -40,9 +43,7 @@ Expressions (keys, arguments, conditions):
   column "a column" struct.field #3 (the third column)
   + - * / % || = <> < <= > >= and or not is null in (…) between … and …
   like ilike case when … then … else … end cast(x as t) x::t
-  abs coalesce nullif length lower upper year month day
-
-Flags:
+  extract(minute from t)
 `
 
 const helpTail = `
@@ -60,8 +61,27 @@ Exit status:
 const helpColumns = 80
 
 func writeHelp(w io.Writer, f *pflag.FlagSet) error {
-	_, err := io.WriteString(w, helpHead+optionalValue.ReplaceAllStringFunc(f.FlagUsagesWrapped(helpColumns), plainOptional)+helpTail)
+	_, err := io.WriteString(w, helpHead+helpFunctions()+"\nFlags:\n"+optionalValue.ReplaceAllStringFunc(f.FlagUsagesWrapped(helpColumns), plainOptional)+helpTail)
 	return err
+}
+
+// helpFunctions names the scalar functions, by what they are about.
+func helpFunctions() string {
+	var b strings.Builder
+	section, column := "", 0
+	for _, f := range gagg.Functions() {
+		if f.Section != section {
+			section, column = f.Section, helpColumns
+			fmt.Fprintf(&b, "\n  functions of %s:", section)
+		}
+		if column+1+len(f.Name) > helpColumns {
+			b.WriteString("\n   ")
+			column = 3
+		}
+		b.WriteString(" " + f.Name)
+		column += 1 + len(f.Name)
+	}
+	return strings.TrimPrefix(b.String(), "\n") + "\n"
 }
 
 // optionalValue is how pflag shows a value that may be left out.

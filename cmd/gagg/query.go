@@ -17,6 +17,7 @@ func (s *settings) query(from gagg.Source) gagg.Query {
 		Having:  s.having,
 		OrderBy: s.orderBy,
 		Limit:   s.limit,
+		Offset:  s.offset,
 	}
 	for _, list := range s.aggs {
 		q.Aggs = append(q.Aggs, gagg.Expr(list))

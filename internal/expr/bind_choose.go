@@ -40,22 +40,23 @@ func (b *binder) caseWhen(n *Case) (*bound, error) {
 }
 
 // coalesce binds coalesce(a, b, …): the first that is not NULL.
-func coalesce(b *binder, n *Call, args []*bound) (*bound, error) {
-	c := &choice{els: args[len(args)-1]}
-	for _, a := range args[:len(args)-1] {
-		c.conds, c.thens = append(c.conds, isNullOf(a, true)), append(c.thens, a)
+func coalesce(c *call) (*bound, error) {
+	last := len(c.args) - 1
+	plan := &choice{els: c.args[last]}
+	for _, a := range c.args[:last] {
+		plan.conds, plan.thens = append(plan.conds, isNullOf(a, true)), append(plan.thens, a)
 	}
-	return b.unified(c, n)
+	return c.b.unified(plan, c.n)
 }
 
 // nullIf binds nullif(a, b): NULL where they are equal, else a.
-func nullIf(b *binder, n *Call, args []*bound) (*bound, error) {
-	eq, err := b.compare(opEQ, args[0], args[1], n.Args[0], n.Args[1], n)
+func nullIf(c *call) (*bound, error) {
+	a := c.args[0]
+	eq, err := c.b.compare(opEQ, a, c.args[1], c.n.Args[0], c.n.Args[1], c.n)
 	if err != nil {
 		return nil, err
 	}
-	c := &choice{conds: []*bound{eq}, thens: []*bound{newNull(args[0].typ)}, els: args[0]}
-	return newChoice(args[0].typ, c), nil
+	return newChoice(a.typ, &choice{conds: []*bound{eq}, thens: []*bound{newNull(a.typ)}, els: a}), nil
 }
 
 // unified gives all values of c one type.

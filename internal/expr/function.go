@@ -1,189 +1,246 @@
 package expr
 
 import (
-	"bytes"
+	"fmt"
 	"maps"
 	"slices"
-	"unicode/utf8"
+	"strings"
 
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
-// function is a scalar function.
+// function is a row of the table of scalar functions (function_table.go), from
+// which binding, messages, the help and the documentation are made.
 type function struct {
-	least, most int // arguments
-	bind        func(b *binder, n *Call, args []*bound) (*bound, error)
+	name    string
+	also    []string // other names of the same
+	section string
+	params  []param
+	least   int  // how many arguments there must be; 0: one for each param
+	more    bool // the last one may be repeated
+	result  result
+	nulls   nullRule
+	doc     string // what it gives, for the documentation
+
+	// bind makes the node, once count and classes of the arguments are right.
+	// No argument of a strict function is a constant NULL.
+	bind func(c *call) (*bound, error)
 }
 
-// functions is filled by init: nullif refers to the binder, which refers to
-// functions.
-var functions map[string]function
+// param is one argument of a function.
+type param struct {
+	name     string
+	takes    class
+	constant bool // the same for all rows: it is looked at while binding
+}
+
+// class is a set of types, with its name in messages.
+type class struct {
+	name  string
+	holds func(column.Type) bool
+}
+
+// result is the type that a function gives, with its name in documentation.
+type result struct {
+	name string
+	of   func(args []*bound) column.Type
+}
+
+// nullRule is what NULL in an argument means.
+type nullRule uint8
+
+const (
+	strictNulls nullRule = iota // the result is NULL
+	skipNulls                   // it does not count; NULL if all are
+	ownNulls                    // the documentation tells
+)
+
+// The sections of the table, in its order: what a function is about.
+const (
+	sectionAny    = "any type"
+	sectionNumber = "numbers"
+	sectionText   = "text"
+	sectionDate   = "dates and times"
+)
+
+// Function is what users are told of a scalar function.
+type Function struct {
+	Name      string
+	Also      []string // other names of the same
+	Section   string
+	Signature string // substring(text, start[, count])
+	Result    string // type of the result
+	Doc       string
+}
+
+// call is a function call while it is bound.
+type call struct {
+	b    *binder
+	n    *Call
+	f    *function
+	args []*bound
+	typ  column.Type // of the result
+}
+
+// functions is functionTable by name. It is filled by init: binders of the
+// table refer to it.
+var functions = map[string]*function{}
 
 func init() {
-	functions = map[string]function{
-		"abs":      {1, 1, absolute},
-		"coalesce": {1, maxText, coalesce},
-		"nullif":   {2, 2, nullIf},
-		"lower":    {1, 1, mapString(bytes.ToLower)},
-		"upper":    {1, 1, mapString(bytes.ToUpper)},
-		"length":   {1, 1, length},
-		"year":     {1, 1, datePart(func(year, _, _ int64) int64 { return year })},
-		"month":    {1, 1, datePart(func(_, month, _ int64) int64 { return month })},
-		"day":      {1, 1, datePart(func(_, _, day int64) int64 { return day })},
+	for i := range functionTable {
+		f := &functionTable[i]
+		for _, name := range append([]string{f.name}, f.also...) {
+			if functions[name] != nil {
+				panic("expr: two functions are called " + name)
+			}
+			functions[name] = f
+		}
 	}
 }
 
-// Functions gives the names of the scalar functions. A Call with another name
-// has to be replaced (as an aggregate is) before Bind.
-func Functions() []string { return slices.Sorted(maps.Keys(functions)) }
+// IsFunction reports whether a scalar function is called name, in lower case.
+// A Call with another name has to be replaced (as an aggregate is) before Bind.
+func IsFunction(name string) bool { return functions[name] != nil }
 
-func (b *binder) call(n *Call) (*bound, error) {
-	f, ok := functions[n.Name]
+// FunctionNames gives all names of scalar functions.
+func FunctionNames() []string {
+	return slices.Sorted(maps.Keys(functions))
+}
+
+// Functions describes the scalar functions, by section and name.
+func Functions() []Function {
+	var list []Function
+	for i := range functionTable {
+		f := &functionTable[i]
+		list = append(list, Function{Name: f.name, Also: f.also, Section: f.section, Signature: f.signature(), Result: f.result.name, Doc: f.doc})
+	}
+	return list
+}
+
+// signature is name(a, b[, c]).
+func (f *function) signature() string {
+	var b strings.Builder
+	b.WriteString(f.name + "(")
+	least, _ := f.count()
+	for i, p := range f.params {
+		switch {
+		case i >= least && i > 0:
+			b.WriteString("[, " + p.name)
+		case i > 0:
+			b.WriteString(", " + p.name)
+		default:
+			b.WriteString(p.name)
+		}
+	}
+	if f.more {
+		b.WriteString(", …")
+	}
+	return b.String() + strings.Repeat("]", len(f.params)-least) + ")"
+}
+
+// count is how many arguments there may be.
+func (f *function) count() (least, most int) {
+	least, most = f.least, len(f.params)
+	if least == 0 {
+		least = most
+	}
+	if f.more {
+		most = maxText
+	}
+	return least, most
+}
+
+func (f *function) checkCount(n int) error {
+	least, most := f.count()
 	switch {
-	case !ok:
-		return nil, typeErrorf("unknown function \"%s\"%s", oneLine(n.Name), didYouMean(n.Name, Functions()))
+	case n >= least && n <= most:
+		return nil
+	case most == maxText:
+		return typeErrorf("%s takes at least %s, not %d", f.name, counted(least), n)
+	case least != most:
+		return typeErrorf("%s takes %d to %s, not %d: %s", f.name, least, counted(most), n, f.signature())
+	}
+	return typeErrorf("%s takes %s, not %d: %s", f.name, counted(least), n, f.signature())
+}
+
+func counted(n int) string {
+	if n == 1 {
+		return "1 argument"
+	}
+	return fmt.Sprintf("%d arguments", n)
+}
+
+// call binds a function call.
+func (b *binder) call(n *Call) (*bound, error) {
+	f := functions[n.Name]
+	switch {
+	case f == nil:
+		return nil, typeErrorf("unknown function \"%s\"%s", oneLine(n.Name), didYouMean(n.Name, FunctionNames()))
 	case n.Star || n.Distinct || n.Filter != nil:
 		return nil, typeErrorf("%s is not an aggregate: it takes no *, distinct or filter", n.Name)
-	case len(n.Args) < f.least || len(n.Args) > f.most:
-		return nil, typeErrorf("%s takes %d argument(s), not %d", n.Name, f.least, len(n.Args))
+	}
+	if err := f.checkCount(len(n.Args)); err != nil {
+		return nil, err
 	}
 	args, err := b.bindAll(n.Args...)
 	if err != nil {
 		return nil, err
 	}
-	return f.bind(b, n, args)
-}
-
-// absolute binds abs(x).
-func absolute(_ *binder, n *Call, args []*bound) (*bound, error) {
-	x := args[0]
-	switch t := x.typ; {
-	case t.Kind == column.Null || t.IsUnsigned():
-		return x, nil
-	case t.IsFloat():
-		return strict(t, n, absDoubles, x), nil
-	case t.Rep() == column.RepWide:
-		return strict(t, n, func(f *frame) error {
-			for i, v := range f.args[0].Wide[:f.n] {
-				f.out.Wide[i] = v.Abs()
-			}
-			return nil
-		}, x), nil
-	case t.Kind == column.Decimal:
-		return strict(t, n, absInts, x), nil
-	case t.IsInteger():
-		return strict(int64Type, n, absInts, x), nil
-	}
-	return nil, typeErrorf("abs needs a number, not %s", x.typ)
-}
-
-func absDoubles(f *frame) error {
-	for i, v := range f.args[0].Float[:f.n] {
-		if v < 0 || v == 0 {
-			v = 0 - v
-		}
-		f.out.Float[i] = v
-	}
-	return nil
-}
-
-func absInts(f *frame) error {
-	in := f.args[0].Int[:f.n]
-	alarm := false
-	for i, v := range in {
-		f.out.Int[i] = int64(magnitude(v))
-		alarm = alarm || f.out.Int[i] < 0
-	}
-	if !alarm {
-		return nil
-	}
-	return f.check(func(i int) bool { return f.out.Int[i] < 0 })
-}
-
-// mapString binds a function from string to string.
-func mapString(m func([]byte) []byte) func(*binder, *Call, []*bound) (*bound, error) {
-	return func(_ *binder, n *Call, args []*bound) (*bound, error) {
-		x := args[0]
-		if x.typ.Kind == column.Null {
-			return newNull(stringType), nil
-		}
-		if x.typ.Kind != column.String {
-			return nil, typeErrorf("%s needs a string, not %s", n.Name, x.typ)
-		}
-		return strict(stringType, n, func(f *frame) error {
-			return f.eachBytes(func(i int, to []byte) []byte { return append(to, m(f.args[0].Bytes(i))...) })
-		}, x), nil
-	}
-}
-
-// eachBytes fills out with what add appends for each row that is not NULL.
-func (f *frame) eachBytes(add func(i int, to []byte) []byte) error {
-	for i := range f.n {
-		if f.out.IsNull(i) {
-			f.clearRow(i)
-			continue
-		}
-		start := len(f.out.Data)
-		f.out.Data = add(i, f.out.Data)
-		if err := f.closeSpan(i, start); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// concat binds l || r; what is not a string becomes its text.
-func concat(l, r *bound, src Node) (*bound, error) {
-	var err error
-	if l, err = explicitCast(l, stringType, src); err != nil {
+	c := &call{b: b, n: n, f: f, args: args}
+	null, err := c.check()
+	if err != nil {
 		return nil, err
 	}
-	if r, err = explicitCast(r, stringType, src); err != nil {
-		return nil, err
+	c.typ = f.result.of(args)
+	if null && f.nulls == strictNulls {
+		return newNull(c.typ), nil
 	}
-	return strict(stringType, src, func(f *frame) error {
-		return f.eachBytes(func(i int, to []byte) []byte {
-			return append(append(to, f.args[0].Bytes(i)...), f.args[1].Bytes(i)...)
-		})
-	}, l, r), nil
+	return f.bind(c)
 }
 
-// length binds length(x): the characters of a string, the bytes of a binary.
-func length(_ *binder, n *Call, args []*bound) (*bound, error) {
-	x := args[0]
-	count := func(b []byte) int { return len(b) }
-	switch {
-	case x.typ.Kind == column.Null:
-		return newNull(int64Type), nil
-	case x.typ.Kind == column.String:
-		count = utf8.RuneCount
-	case x.typ.Rep() != column.RepBytes:
-		return nil, typeErrorf("length needs a string, not %s", x.typ)
-	}
-	return strict(int64Type, n, func(f *frame) error {
-		for i := range f.n {
-			f.out.Int[i] = int64(count(f.args[0].Bytes(i)))
+// check wants each argument to be of its class, and constant where it has to
+// be. null: one of them is a constant NULL.
+func (c *call) check() (null bool, err error) {
+	for i, x := range c.args {
+		p := c.param(i)
+		switch {
+		case isNullConst(x):
+			null = true
+		case x.typ.Kind != column.Null && !p.takes.holds(x.typ):
+			return false, c.fail(i, "%s needs %s, not %s", c.n.Name, p.takes.name, x.typ)
+		case p.constant && x.kind != boundConst:
+			return false, c.fail(i, "the %s of %s must be a constant", p.name, c.n.Name)
 		}
-		return nil
-	}, x), nil
+	}
+	return null, nil
 }
 
-// datePart binds a function of the calendar date.
-func datePart(part func(year, month, day int64) int64) func(*binder, *Call, []*bound) (*bound, error) {
-	return func(_ *binder, n *Call, args []*bound) (*bound, error) {
-		x := args[0]
-		if x.typ.Kind == column.Null {
-			return newNull(int64Type), nil
-		}
-		if familyOf(x.typ) != familyDay {
-			return nil, typeErrorf("%s needs a date or a timestamp, not %s", n.Name, x.typ)
-		}
-		perDay := stepsPerDay(x.typ)
-		return strict(int64Type, n, func(f *frame) error {
-			for i, v := range f.args[0].Int[:f.n] {
-				f.out.Int[i] = part(civilFromDays(clampDays(floorDiv(v, perDay))))
-			}
-			return nil
-		}, x), nil
-	}
+// param is the param of argument i.
+func (c *call) param(i int) param { return c.f.params[min(i, len(c.f.params)-1)] }
+
+// fail is an error about argument i.
+func (c *call) fail(i int, format string, args ...any) error {
+	return c.b.at(c.n.Args[i].Pos(), typeErrorf(format, args...))
 }
+
+// constant is the value of argument i, which is one; without that argument it
+// is otherwise.
+func (c *call) constant(i int, otherwise column.Value) column.Value {
+	if i >= len(c.args) {
+		return otherwise
+	}
+	return c.args[i].value
+}
+
+// strict makes the node of a kernel over the arguments that vary by row.
+func (c *call) strict(k kernel, args ...*bound) *bound {
+	return strict(c.typ, c.n, k, args...)
+}
+
+// gives is the result type t, whatever the arguments.
+func gives(t column.Type) result {
+	return result{t.String(), func([]*bound) column.Type { return t }}
+}
+
+// giveType is the type of the first argument.
+var giveType = result{"its type", func(args []*bound) column.Type { return args[0].typ }}

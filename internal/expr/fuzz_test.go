@@ -14,6 +14,7 @@ func FuzzEval(f *testing.F) {
 	for _, s := range []string{
 		"i + j * u", "p * w % 0.3", "case s when 'a' then d else f end", "day + j = ms", "upper(s) || ns", "w::double < d", "s::int8 + 1",
 		"u in (1, 2.5, null) or b", "ms::date between '2000-01-01' and day", "abs(-i) = length(s)", "coalesce(p, i, 0.00001)", "s like '%a_' and not b",
+		"extract(minute from ms) + week(day)", "date_trunc('week', ns)", "regexp_replace(s, '(a)|b*', '<\\1>', 'g')", "regexp_extract(s, 'a', 0, 'i')",
 	} {
 		f.Add(s, uint64(1))
 	}

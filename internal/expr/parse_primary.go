@@ -88,6 +88,8 @@ func (p *parser) word() (Node, error) {
 		return nil, p.unexpected("an expression")
 	case word == "cast" && next.isOp("("):
 		return p.cast()
+	case word == "extract" && next.isOp("("):
+		return p.extract()
 	case next.isOp("("):
 		return p.call()
 	case next.kind == tokString && (word == "date" || word == "time" || word == "timestamp" || word == "timestamptz"):
@@ -157,6 +159,26 @@ func (p *parser) arguments(n *Call) error {
 		return p.fail(p.peek(0).pos, "%s takes no \"order by\": values come in the order of the rows", n.Name)
 	}
 	return p.expectOp(")")
+}
+
+// extract reads extract(part from x), which is date_part('part', x).
+func (p *parser) extract() (Node, error) {
+	at := p.advance().pos
+	p.advance() // (
+	part := p.peek(0)
+	if part.kind != tokName && part.kind != tokString {
+		return nil, p.unexpected("a part of a date, such as minute")
+	}
+	p.advance()
+	if err := p.expect("from"); err != nil {
+		return nil, err
+	}
+	x, err := p.expr(levelNone)
+	if err != nil {
+		return nil, err
+	}
+	args := []Node{&Literal{At: part.pos, Value: stringValue(strings.ToLower(part.text))}, x}
+	return &Call{At: at, Name: "date_part", Args: args}, p.expectOp(")")
 }
 
 // caseWhen reads case [x] when … then … [else …] end.

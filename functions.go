@@ -1,0 +1,22 @@
+package gagg
+
+import "github.com/gagg-dev/gagg/internal/expr"
+
+// Function describes a scalar function of expressions.
+type Function struct {
+	Name      string
+	Also      []string // other names of the same
+	Section   string   // what it is about: text, numbers, …
+	Signature string   // as in substring(s, start[, count])
+	Result    string   // its type
+	Doc       string   // what it gives, in some words of Markdown
+}
+
+// Functions lists the scalar functions, by section and name.
+func Functions() []Function {
+	var list []Function
+	for _, f := range expr.Functions() {
+		list = append(list, Function(f))
+	}
+	return list
+}

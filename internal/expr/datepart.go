@@ -1,0 +1,262 @@
+package expr
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/gagg-dev/gagg/internal/column"
+)
+
+// datePart is a part of a date or time: year(t), date_part('year', t) and
+// extract(year from t) are the same.
+type datePart struct {
+	names []string // the function's names; all are names of the part
+	alias []string // other names of the part
+	doc   string
+
+	ofDay func(days int64) int64 // a part of the calendar day; nil: one of those below
+
+	// A part of the time of day counts steps of 1/perSecond seconds, or of
+	// seconds, within a time of wrap seconds. 0: not one of these.
+	wrap, seconds, perSecond int64
+
+	perEpoch int64 // steps a second since 1970; 0: none of these
+}
+
+// dateParts are all parts.
+var dateParts = []datePart{
+	{names: []string{"century"}, alias: []string{"centuries"}, ofDay: yearPart(century), doc: "2001 is the first year of the 21st"},
+	{names: []string{"day", "dayofmonth"}, alias: []string{"days", "d"}, ofDay: func(days int64) int64 { _, _, d := civilFromDays(days); return d }, doc: "1 to 31"},
+	{names: []string{"dayofweek", "weekday"}, alias: []string{"dow"}, ofDay: func(days int64) int64 { return isoWeekday(days) % 7 }, doc: "0 (Sunday) to 6"},
+	{names: []string{"dayofyear"}, alias: []string{"doy"}, ofDay: dayOfYear, doc: "1 to 366"},
+	{names: []string{"decade"}, alias: []string{"decades"}, ofDay: yearPart(func(y int64) int64 { return y / 10 }), doc: "the year / 10"},
+	{names: []string{"epoch"}, doc: "seconds since 1970-01-01, or since midnight, with their fraction"},
+	{names: []string{"epoch_ms"}, perEpoch: 1e3, doc: "whole milliseconds since then"},
+	{names: []string{"epoch_ns"}, perEpoch: 1e9, doc: "nanoseconds since then"},
+	{names: []string{"epoch_us"}, perEpoch: 1e6, doc: "whole microseconds since then"},
+	{names: []string{"era"}, ofDay: yearPart(func(y int64) int64 { return truth(y > 0) }), doc: "1, and 0 before year 1"},
+	{names: []string{"hour"}, alias: []string{"hours", "hr", "h"}, wrap: secondsPerDay, seconds: 3600, doc: "0 to 23"},
+	{names: []string{"isodow"}, ofDay: isoWeekday, doc: "1 (Monday) to 7"},
+	{names: []string{"isoyear"}, ofDay: func(days int64) int64 { y, _ := isoWeek(days); return y }, doc: "the year that the week belongs to"},
+	{names: []string{"microsecond"}, alias: []string{"microseconds", "us"}, wrap: 60, perSecond: 1e6, doc: "of the minute: 0 to 59999999"},
+	{names: []string{"millennium"}, alias: []string{"millennia"}, ofDay: yearPart(millennium), doc: "2001 is the first year of the third"},
+	{names: []string{"millisecond"}, alias: []string{"milliseconds", "ms"}, wrap: 60, perSecond: 1e3, doc: "of the minute: 0 to 59999"},
+	{names: []string{"minute"}, alias: []string{"minutes", "min", "m"}, wrap: 3600, seconds: 60, doc: "0 to 59"},
+	{names: []string{"month"}, alias: []string{"months", "mon"}, ofDay: func(days int64) int64 { _, m, _ := civilFromDays(days); return m }, doc: "1 to 12"},
+	{names: []string{"nanosecond"}, wrap: 60, perSecond: 1e9, doc: "of the minute"},
+	{names: []string{"quarter"}, alias: []string{"quarters"}, ofDay: func(days int64) int64 { _, m, _ := civilFromDays(days); return (m + 2) / 3 }, doc: "1 to 4"},
+	{names: []string{"second"}, alias: []string{"seconds", "sec", "s"}, wrap: 60, seconds: 1, doc: "0 to 59"},
+	{names: []string{"week", "weekofyear"}, alias: []string{"weeks", "w"}, ofDay: func(days int64) int64 { _, w := isoWeek(days); return w }, doc: "1 to 53, by ISO 8601"},
+	{names: []string{"year"}, alias: []string{"years", "y"}, ofDay: yearPart(func(y int64) int64 { return y }), doc: "0 is the year before 1"},
+	{names: []string{"yearweek"}, ofDay: yearWeek, doc: "isoyear · 100 + week"},
+}
+
+// partsByName finds a part by any of its names.
+var partsByName = func() map[string]*datePart {
+	m := map[string]*datePart{}
+	for i := range dateParts {
+		p := &dateParts[i]
+		for _, name := range append(append([]string{}, p.names...), p.alias...) {
+			m[name] = p
+		}
+	}
+	return m
+}()
+
+// typ is the type of the part's values.
+func (p *datePart) typ() column.Type {
+	if p.names[0] == "epoch" {
+		return doubleType
+	}
+	return int64Type
+}
+
+// partFunctions are the rows of the function table that parts are.
+func partFunctions() []function {
+	var list []function
+	for i := range dateParts {
+		p := &dateParts[i]
+		takes := aClock
+		if p.ofDay != nil {
+			takes = aDay
+		}
+		list = append(list, function{
+			name: p.names[0], also: p.names[1:], section: sectionDate, params: []param{arg("t", takes)},
+			result: gives(p.typ()), doc: p.doc, bind: func(c *call) (*bound, error) { return c.datePart(p, c.args[0]) },
+		})
+	}
+	return list
+}
+
+// partNamed is the part that argument 0 of c names.
+func (c *call) partNamed(among map[string]*datePart) (*datePart, error) {
+	name := strings.ToLower(c.args[0].value.Bytes)
+	if p := among[name]; p != nil {
+		return p, nil
+	}
+	return nil, c.fail(0, "%s knows no part '%s'%s", c.n.Name, oneLine(name), didYouMean(name, slices.Sorted(maps.Keys(among))))
+}
+
+// partType is the type of date_part(part, t).
+func partType(args []*bound) column.Type {
+	if p := partsByName[strings.ToLower(args[0].value.Bytes)]; p != nil {
+		return p.typ()
+	}
+	return int64Type
+}
+
+// datePartOf binds date_part(part, t).
+func datePartOf(c *call) (*bound, error) {
+	p, err := c.partNamed(partsByName)
+	if err != nil {
+		return nil, err
+	}
+	if x := c.args[1]; p.ofDay != nil && !aDay.holds(x.typ) {
+		return nil, c.fail(1, "the %s is part of %s, not of a %s", p.names[0], aDay.name, x.typ)
+	}
+	return c.datePart(p, c.args[1])
+}
+
+// datePart binds a part of x.
+func (c *call) datePart(p *datePart, x *bound) (*bound, error) {
+	perSecond := int64(0) // of a date: its one step a day is none a second
+	if x.typ.Kind != column.Date {
+		perSecond = x.typ.Unit.PerSecond()
+	}
+	switch {
+	case p.ofDay != nil:
+		return c.strict(dayKernel(p.ofDay, newDivisor(stepsPerDay(x.typ))), x), nil
+	case p.perEpoch != 0:
+		return c.strict(epochKernel(p.perEpoch, perSecond), x), nil
+	case p.wrap == 0:
+		return c.strict(epochSecondsKernel(perSecond), x), nil
+	case perSecond == 0:
+		return c.strict(func(f *frame) error { fill(f.out.Int, 0); return nil }, x), nil
+	}
+	return c.strict(p.clockKernel(perSecond), x), nil
+}
+
+// dayKernel computes a part of the day. Rows of the same day follow each other
+// more often than not, so the last day's part is kept.
+func dayKernel(part func(days int64) int64, perDay divisor) kernel {
+	return func(f *frame) error {
+		out := f.out.Int
+		last, value := int64(0), part(0)
+		for i, v := range f.args[0].Int[:len(out)] {
+			if days := perDay.floor(v); days != last {
+				last, value = days, part(clampDays(days))
+			}
+			out[i] = value
+		}
+		return nil
+	}
+}
+
+// clockKernel computes a part of the time of day of values that have perSecond
+// steps a second.
+func (p *datePart) clockKernel(perSecond int64) kernel {
+	whole := newDivisor(p.wrap * perSecond)
+	times, by := int64(1), p.seconds*perSecond
+	switch {
+	case p.perSecond > perSecond:
+		times, by = p.perSecond/perSecond, 1
+	case p.perSecond > 0:
+		by = perSecond / p.perSecond
+	}
+	step := newDivisor(by)
+	return func(f *frame) error {
+		out := f.out.Int
+		for i, v := range f.args[0].Int[:len(out)] {
+			out[i] = step.floor(v-whole.floor(v)*whole.d) * times
+		}
+		return nil
+	}
+}
+
+// epochSecondsKernel gives seconds with their fraction.
+func epochSecondsKernel(perSecond int64) kernel {
+	return func(f *frame) error {
+		out := f.out.Float
+		for i, v := range f.args[0].Int[:len(out)] {
+			if perSecond == 0 {
+				out[i] = float64(v) * secondsPerDay
+			} else {
+				out[i] = float64(v) / float64(perSecond)
+			}
+		}
+		return nil
+	}
+}
+
+// epochKernel gives steps of which there are want a second, cut towards zero
+// as DuckDB does.
+func epochKernel(want, perSecond int64) kernel {
+	times, by := want*secondsPerDay, int64(1)
+	switch {
+	case perSecond > want:
+		times, by = 1, perSecond/want
+	case perSecond > 0:
+		times = want / perSecond
+	}
+	most := math.MaxInt64 / times
+	return func(f *frame) error {
+		in, out := f.args[0].Int[:f.n], f.out.Int
+		alarm := false
+		for i, v := range in {
+			out[i] = v / by * times
+			alarm = alarm || v > most || v < -most
+		}
+		if !alarm {
+			return nil
+		}
+		return f.check(func(i int) bool { return times > 1 && (in[i] > most || in[i] < -most) })
+	}
+}
+
+func yearPart(part func(year int64) int64) func(days int64) int64 {
+	return func(days int64) int64 {
+		y, _, _ := civilFromDays(days)
+		return part(y)
+	}
+}
+
+// century counts from 1, and from -1 downwards before year 1.
+func century(year int64) int64 {
+	if year > 0 {
+		return (year-1)/100 + 1
+	}
+	return year/100 - 1
+}
+
+func millennium(year int64) int64 {
+	if year > 0 {
+		return (year-1)/1000 + 1
+	}
+	return year/1000 - 1
+}
+
+func dayOfYear(days int64) int64 {
+	y, _, _ := civilFromDays(days)
+	return days - daysFromCivil(y, 1, 1) + 1
+}
+
+// isoWeekday is 1 for Monday to 7 for Sunday. 1970-01-01 was a Thursday.
+func isoWeekday(days int64) int64 { return days + 3 - floorDiv(days+3, 7)*7 + 1 }
+
+// isoWeek gives the week and the year that it belongs to: that of its
+// Thursday.
+func isoWeek(days int64) (year, week int64) {
+	thursday := days - isoWeekday(days) + 4
+	year, _, _ = civilFromDays(thursday)
+	return year, (thursday-daysFromCivil(year, 1, 1))/7 + 1
+}
+
+func yearWeek(days int64) int64 {
+	year, week := isoWeek(days)
+	if year <= 0 {
+		week = -week
+	}
+	return year*100 + week
+}

@@ -1,0 +1,122 @@
+package expr
+
+import (
+	"math"
+
+	"github.com/gagg-dev/gagg/internal/column"
+)
+
+// truncations are the parts that date_trunc cuts to: the first day of those
+// that are whole days; the others by their seconds, or steps a second.
+var truncations = map[string]func(days int64) int64{
+	"day":        func(days int64) int64 { return days },
+	"week":       func(days int64) int64 { return days - isoWeekday(days) + 1 },
+	"month":      func(days int64) int64 { y, m, _ := civilFromDays(days); return daysFromCivil(y, m, 1) },
+	"quarter":    func(days int64) int64 { y, m, _ := civilFromDays(days); return daysFromCivil(y, (m-1)/3*3+1, 1) },
+	"year":       firstOfYears(1),
+	"isoyear":    func(days int64) int64 { y, _ := isoWeek(days); return firstIsoDay(y) },
+	"decade":     firstOfYears(10),
+	"century":    firstOfYears(100),
+	"millennium": firstOfYears(1000),
+}
+
+// truncatable are the parts that date_trunc takes, by all their names.
+var truncatable = func() map[string]*datePart {
+	m := map[string]*datePart{}
+	for name, p := range partsByName {
+		if truncations[p.names[0]] != nil || p.wrap != 0 && p.perSecond <= 1e6 {
+			m[name] = p
+		}
+	}
+	return m
+}()
+
+// firstOfYears cuts to years that are multiples of n, towards year 0 as DuckDB
+// does.
+func firstOfYears(n int64) func(days int64) int64 {
+	return func(days int64) int64 {
+		y, _, _ := civilFromDays(days)
+		return daysFromCivil(y/n*n, 1, 1)
+	}
+}
+
+// firstIsoDay is the Monday of the week that holds January 4.
+func firstIsoDay(year int64) int64 {
+	fourth := daysFromCivil(year, 1, 4)
+	return fourth - isoWeekday(fourth) + 1
+}
+
+// truncatedType is a timestamp in microseconds.
+func truncatedType(args []*bound) column.Type {
+	return column.TimestampType(column.Micro, args[1].typ.UTC)
+}
+
+// dateTrunc binds date_trunc(part, t).
+func dateTrunc(c *call) (*bound, error) {
+	p, err := c.partNamed(truncatable)
+	if err != nil {
+		return nil, err
+	}
+	x := c.args[1]
+	if first := truncations[p.names[0]]; first != nil {
+		return c.strict(truncateDays(first, newDivisor(stepsPerDay(x.typ))), x), nil
+	}
+	step := p.seconds * 1e6
+	if p.perSecond > 0 {
+		step = 1e6 / p.perSecond
+	}
+	return c.strict(truncateSteps(newDivisor(step), stepsPerDay(x.typ)), x), nil
+}
+
+const (
+	microsPerDay = secondsPerDay * 1_000_000
+	mostDays     = math.MaxInt64/microsPerDay - 1 // whose microseconds fit
+)
+
+// truncateDays cuts to a whole day. As in dayKernel the last day's is kept.
+func truncateDays(first func(days int64) int64, perDay divisor) kernel {
+	return func(f *frame) error {
+		in, out := f.args[0].Int[:f.n], f.out.Int
+		last, value, alarm := int64(0), first(0)*microsPerDay, false
+		for i, v := range in {
+			if days := perDay.floor(v); days != last {
+				start := first(clampDays(days))
+				alarm = alarm || start > mostDays || start < -mostDays
+				last, value = days, start*microsPerDay
+			}
+			out[i] = value
+		}
+		if !alarm {
+			return nil
+		}
+		return f.check(func(i int) bool {
+			start := first(clampDays(perDay.floor(in[i])))
+			return start > mostDays || start < -mostDays
+		})
+	}
+}
+
+// truncateSteps cuts values that have perDay steps a day to multiples of step
+// microseconds.
+func truncateSteps(step divisor, perDay int64) kernel {
+	times, by := int64(1), newDivisor(1)
+	most, least := int64(math.MaxInt64), int64(math.MinInt64)
+	if perDay > microsPerDay {
+		by = newDivisor(perDay / microsPerDay)
+	} else {
+		times = microsPerDay / perDay
+		most, least = math.MaxInt64/times, -(math.MaxInt64-step.d)/times
+	}
+	return func(f *frame) error {
+		in, out := f.args[0].Int[:f.n], f.out.Int
+		alarm := false
+		for i, v := range in {
+			alarm = alarm || v > most || v < least
+			out[i] = step.floor(by.floor(v)*times) * step.d
+		}
+		if !alarm {
+			return nil
+		}
+		return f.check(func(i int) bool { return in[i] > most || in[i] < least })
+	}
+}

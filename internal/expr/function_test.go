@@ -1,0 +1,201 @@
+package expr
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/gagg-dev/gagg/internal/column"
+)
+
+// functionCase is a line of testdata/functions.txt.
+type functionCase struct {
+	text      string
+	typ, want string // what DuckDB gives; typ ERROR: an error
+	ours      string // "TYPE value" where gagg gives something else; "": nothing else
+}
+
+func functionCases(t *testing.T) (cases []functionCase) {
+	t.Helper()
+	file, err := os.ReadFile("testdata/functions.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range strings.Split(strings.TrimSpace(string(file)), "\n") {
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		f := strings.Split(line, "\t")
+		if len(f) < 3 {
+			t.Fatalf("%q has no answer: run functions.mjs", line)
+		}
+		c := functionCase{text: f[0], typ: f[1], want: f[2]}
+		if c.want != "NULL" && json.Unmarshal([]byte(f[2]), &c.want) != nil {
+			t.Fatalf("%q: the value is not quoted", line)
+		}
+		if len(f) > 3 {
+			c.ours = f[3]
+		}
+		cases = append(cases, c)
+	}
+	return cases
+}
+
+// sqlName is DuckDB's name of a type.
+func sqlName(t column.Type) string {
+	switch {
+	case t.Kind == column.Decimal:
+		return fmt.Sprintf("DECIMAL(%d,%d)", t.Precision, t.Scale)
+	case t.Kind == column.Timestamp && t.UTC:
+		return "TIMESTAMP WITH TIME ZONE"
+	case t.Kind == column.Timestamp && t.Unit == column.Micro:
+		return "TIMESTAMP"
+	case t.Kind == column.Timestamp:
+		return "TIMESTAMP_" + strings.ToUpper(t.Unit.String())
+	}
+	names := map[string]string{
+		"int8": "TINYINT", "int16": "SMALLINT", "int32": "INTEGER", "int64": "BIGINT",
+		"uint8": "UTINYINT", "uint16": "USMALLINT", "uint32": "UINTEGER", "uint64": "UBIGINT",
+		"float": "FLOAT", "string": "VARCHAR", "binary": "BLOB", "null": "\"NULL\"",
+	}
+	if name := names[t.String()]; name != "" {
+		return name
+	}
+	return strings.ToUpper(t.String())
+}
+
+var beforeChrist = regexp.MustCompile(`^(\d+)(-\d\d-\d\d) \(BC\)`)
+
+// ownText is DuckDB's text of a value of that type as gagg writes it.
+func ownText(typ, text string) string {
+	switch {
+	case text == "NULL":
+	case typ == "DOUBLE" || typ == "FLOAT":
+		bits := map[string]int{"DOUBLE": 64, "FLOAT": 32}[typ]
+		f, err := strconv.ParseFloat(text, bits)
+		if err != nil {
+			return "not a number: " + text
+		}
+		t := doubleType
+		if bits == 32 {
+			t = floatType
+		}
+		return textOf(column.Value{Type: t, Float: f})
+	case strings.HasPrefix(typ, "DATE") || strings.HasPrefix(typ, "TIMESTAMP"):
+		if m := beforeChrist.FindStringSubmatch(text); m != nil {
+			year, _ := new(big.Int).SetString(m[1], 10)
+			sign := "-"
+			if year.Int64() == 1 {
+				sign = ""
+			}
+			return fmt.Sprintf("%s%04d%s", sign, year.Int64()-1, m[2]) + text[len(m[0]):]
+		}
+	}
+	return text
+}
+
+func described(v column.Value) string {
+	if v.Null {
+		return sqlName(v.Type) + " NULL"
+	}
+	return sqlName(v.Type) + " " + textOf(v)
+}
+
+// TestFunctionsAsDuckDB protects types and values of the scalar functions:
+// those of DuckDB, over edge values, but for the lines that say otherwise.
+// Each is computed three times: as a constant, and with its arguments in
+// columns, flat and dictionary-coded, beside NULL.
+func TestFunctionsAsDuckDB(t *testing.T) {
+	seen := map[string]bool{}
+	for _, c := range functionCases(t) {
+		want := c.ours
+		if want == "" {
+			want = c.typ + " " + ownText(c.typ, c.want)
+		}
+		v, err := evalText(c.text)
+		got := "ERROR"
+		if err == nil {
+			got = described(v)
+		}
+		switch {
+		case strings.HasPrefix(want, "ERROR") && err != nil:
+			continue
+		case got != want:
+			t.Errorf("%s = %s (%v), want %s", c.text, got, err, want)
+			continue
+		case c.ours != "" && c.ours == c.typ+" "+ownText(c.typ, c.want):
+			t.Errorf("%s: gagg gives what DuckDB gives, the line says otherwise", c.text)
+		}
+		for _, name := range lifted(t, c.text, want) {
+			seen[name] = true
+		}
+	}
+	for i := range functionTable {
+		if f := &functionTable[i]; !seen[f.name] {
+			t.Errorf("no line of functions.txt calls %s", f.name)
+		}
+	}
+}
+
+// lifted evaluates text with the arguments of its functions in columns. It
+// gives the functions that it called so.
+func lifted(t *testing.T, text, want string) (names []string) {
+	t.Helper()
+	n, err := Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(7, 7))
+	var types []column.Type
+	flat, coded := &column.Batch{Rows: 5}, &column.Batch{Rows: 5}
+	call, ok := n.(*Call)
+	if !ok {
+		return nil
+	}
+	f := functions[call.Name]
+	args := append([]Node(nil), call.Args...)
+	for i, a := range args {
+		if f.params[min(i, len(f.params)-1)].constant {
+			continue
+		}
+		v, err := evalText(a.String())
+		if err != nil || v.Type.Kind == column.Null {
+			return nil
+		}
+		null := column.Value{Type: v.Type, Null: true}
+		rows := []column.Value{null, v, v, null, v}
+		args[i] = &Column{Name: strconv.Itoa(len(types))}
+		types = append(types, v.Type)
+		flat.Cols, coded.Cols = append(flat.Cols, flatVector(v.Type, rows)), append(coded.Cols, dictVector(r, v.Type, rows))
+	}
+	e, err := Bind(call.with(args), text, func(name string) (int, column.Type, error) {
+		i, err := strconv.Atoi(name)
+		return i, types[i], err
+	})
+	if err != nil {
+		t.Errorf("%s with columns: %v", text, err)
+		return nil
+	}
+	strict := f.nulls == strictNulls
+	for _, b := range []*column.Batch{flat, coded} {
+		var out column.Vector
+		if err := e.NewEval().Eval(b, &out); err != nil {
+			t.Errorf("%s with columns: %v", text, err)
+			continue
+		}
+		for row, isNull := range []bool{true, false, false, true, false} {
+			v := out.At(row)
+			v.Type = e.Type()
+			if got := described(v); !isNull && got != want || isNull && strict && !v.Null || !out.Valid() {
+				t.Errorf("%s with columns, row %d: %s, want %s", text, row, got, want)
+			}
+		}
+	}
+	return append(names, f.name)
+}

@@ -1,0 +1,103 @@
+package expr
+
+import (
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/gagg-dev/gagg/internal/column"
+)
+
+// mapLetters binds a function that exchanges letters one by one. What is not
+// UTF-8 stays as it is.
+func mapLetters(letter func(rune) rune) func(*call) (*bound, error) {
+	var ascii [utf8.RuneSelf]byte
+	for c := range ascii {
+		ascii[c] = byte(letter(rune(c)))
+	}
+	add := func(to, s []byte) []byte {
+		for i := 0; i < len(s); {
+			if c := s[i]; c < utf8.RuneSelf {
+				to = append(to, ascii[c])
+				i++
+				continue
+			}
+			r, size := utf8.DecodeRune(s[i:])
+			if r != utf8.RuneError {
+				to = utf8.AppendRune(to, letter(r))
+			} else {
+				to = append(to, s[i:i+size]...)
+			}
+			i += size
+		}
+		return to
+	}
+	return func(c *call) (*bound, error) {
+		return c.strict(func(f *frame) error {
+			return f.eachBytes(func(i int, to []byte) []byte { return add(to, f.args[0].Bytes(i)) })
+		}, c.args...), nil
+	}
+}
+
+// capital is unicode.ToUpper, and the one letter whose capital Unicode does
+// not lead to, and DuckDB does.
+func capital(r rune) rune {
+	if r == 'ß' {
+		return 'ẞ'
+	}
+	return unicode.ToUpper(r)
+}
+
+// eachBytes fills out with what add appends for each row that is not NULL.
+func (f *frame) eachBytes(add func(i int, to []byte) []byte) error {
+	for i := range f.n {
+		if f.out.IsNull(i) {
+			f.clearRow(i)
+			continue
+		}
+		start := len(f.out.Data)
+		f.out.Data = add(i, f.out.Data)
+		if err := f.closeSpan(i, start); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// concat binds l || r; what is not a string becomes its text.
+func concat(l, r *bound, src Node) (*bound, error) {
+	var err error
+	if l, err = explicitCast(l, stringType, src); err != nil {
+		return nil, err
+	}
+	if r, err = explicitCast(r, stringType, src); err != nil {
+		return nil, err
+	}
+	return strict(stringType, src, func(f *frame) error {
+		return f.eachBytes(func(i int, to []byte) []byte {
+			return append(append(to, f.args[0].Bytes(i)...), f.args[1].Bytes(i)...)
+		})
+	}, l, r), nil
+}
+
+// length binds length(x): the characters of a string, the bytes of a binary.
+func length(c *call) (*bound, error) {
+	if c.args[0].typ.Kind != column.String {
+		return byteLength(c)
+	}
+	return c.strict(func(f *frame) error {
+		for i := range f.n {
+			f.out.Int[i] = int64(utf8.RuneCount(f.args[0].Bytes(i)))
+		}
+		return nil
+	}, c.args...), nil
+}
+
+// byteLength binds strlen(x).
+func byteLength(c *call) (*bound, error) {
+	return c.strict(func(f *frame) error {
+		for i, s := range f.args[0].Span[:f.n] {
+			f.out.Int[i] = int64(s.Len)
+		}
+		return nil
+	}, c.args...), nil
+}

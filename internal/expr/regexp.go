@@ -1,0 +1,196 @@
+package expr
+
+import (
+	"bytes"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Regular expressions are those of RE2, matched in linear time. Patterns,
+// flags and replacements are constants, compiled while binding.
+
+// maxGroup is the last group that has a name in replacements: \9.
+const maxGroup = 9
+
+// pattern compiles argument 1 with the flags of argument flags, if it is there.
+// global: flag g was among them.
+func (c *call) pattern(flags int) (re *regexp.Regexp, global bool, err error) {
+	text := c.args[1].value.Bytes
+	literal, modes := false, ""
+	for _, flag := range c.constant(flags, stringValue("")).Bytes {
+		switch flag {
+		case 'i':
+			modes += "i"
+		case 'c':
+			modes = strings.ReplaceAll(modes, "i", "")
+		case 's':
+			modes += "s"
+		case 'm', 'n', 'p':
+			modes = strings.ReplaceAll(modes, "s", "")
+		case 'l':
+			literal = true
+		case 'g':
+			if global = true; c.f.name != "regexp_replace" {
+				return nil, false, c.fail(flags, "flag g is for regexp_replace")
+			}
+		default:
+			return nil, false, c.fail(flags, "%s knows no flag %q: there are c, i, l, m, n, p and s, and g in regexp_replace", c.n.Name, flag)
+		}
+	}
+	if literal {
+		text = regexp.QuoteMeta(text)
+	}
+	if modes != "" {
+		text = "(?" + modes + ")" + text
+	}
+	if re, err = regexp.Compile(text); err != nil {
+		return nil, false, c.fail(1, "%s", oneLine(strings.TrimPrefix(err.Error(), "error parsing regexp: ")))
+	}
+	return re, global, nil
+}
+
+// regexpMatches binds regexp_matches(s, pattern[, flags]).
+func regexpMatches(c *call) (*bound, error) {
+	re, _, err := c.pattern(2)
+	if err != nil {
+		return nil, err
+	}
+	match := re.Match
+	if literal, all := re.LiteralPrefix(); all {
+		match = func(s []byte) bool { return bytes.Contains(s, []byte(literal)) }
+	}
+	return c.strict(testBytes(match), c.args[0]), nil
+}
+
+// testBytes is a condition on each string.
+func testBytes(test func([]byte) bool) kernel {
+	return func(f *frame) error {
+		for i := range f.out.Int {
+			f.out.Int[i] = truth(!f.out.IsNull(i) && test(f.args[0].Bytes(i)))
+		}
+		return nil
+	}
+}
+
+// regexpFullMatch binds regexp_full_match(s, pattern[, flags]).
+func regexpFullMatch(c *call) (*bound, error) {
+	re, _, err := c.pattern(2)
+	if err != nil {
+		return nil, err
+	}
+	whole, err := regexp.Compile(`\A(?:` + re.String() + `)\z`)
+	if err != nil {
+		return nil, c.fail(1, "%s", oneLine(err.Error()))
+	}
+	return c.strict(testBytes(whole.Match), c.args[0]), nil
+}
+
+// regexpExtract binds regexp_extract(s, pattern[, group[, flags]]).
+func regexpExtract(c *call) (*bound, error) {
+	re, _, err := c.pattern(3)
+	if err != nil {
+		return nil, err
+	}
+	group := int(c.constant(2, intValue(0)).Int)
+	if group < 0 || group > maxGroup {
+		return nil, c.fail(2, "the group of regexp_extract is from 0 to %d, not %d", maxGroup, group)
+	}
+	return c.strict(func(f *frame) error {
+		return f.eachBytes(func(i int, to []byte) []byte {
+			s := f.args[0].Bytes(i)
+			if group == 0 {
+				return append(to, re.Find(s)...)
+			}
+			if m := re.FindSubmatchIndex(s); len(m) > 2*group && m[2*group] >= 0 {
+				to = append(to, s[m[2*group]:m[2*group+1]]...)
+			}
+			return to
+		})
+	}, c.args[0]), nil
+}
+
+// regexpReplace binds regexp_replace(s, pattern, replacement[, flags]).
+func regexpReplace(c *call) (*bound, error) {
+	re, global, err := c.pattern(3)
+	if err != nil {
+		return nil, err
+	}
+	template, err := c.replacement(re.NumSubexp())
+	if err != nil {
+		return nil, err
+	}
+	return c.strict(func(f *frame) error {
+		return f.eachBytes(func(i int, to []byte) []byte {
+			s := f.args[0].Bytes(i)
+			if global {
+				done := 0
+				for _, m := range re.FindAllSubmatchIndex(s, -1) {
+					to = template.append(append(to, s[done:m[0]]...), s, m)
+					done = m[1]
+				}
+				return append(to, s[done:]...)
+			}
+			m := template.match(re, s)
+			if m == nil {
+				return append(to, s...)
+			}
+			return append(template.append(append(to, s[:m[0]]...), s, m), s[m[1]:]...)
+		})
+	}, c.args[0]), nil
+}
+
+// replacement is a replacement taken apart: pieces of text and of the match.
+type replacement []piece
+
+type piece struct {
+	text  string
+	group int // -1: text
+}
+
+// replacement reads argument 2, where \0 to \9 stand for groups of the pattern
+// and \\ for a backslash.
+func (c *call) replacement(groups int) (replacement, error) {
+	var r replacement
+	text := c.args[2].value.Bytes
+	for {
+		i := strings.IndexByte(text, '\\')
+		if i < 0 {
+			return append(r, piece{text, -1}), nil
+		}
+		r = append(r, piece{text[:i], -1})
+		switch escape := text[i+1:]; {
+		case escape != "" && escape[0] == '\\':
+			r = append(r, piece{`\`, -1})
+		case escape == "" || !isDigit(escape[0]):
+			return nil, c.fail(2, `in a replacement a backslash stands before a digit or a backslash: \1 is the first group, \\ a backslash`)
+		case int(escape[0]-'0') > groups:
+			return nil, c.fail(2, `\%c: the pattern has %d groups`, escape[0], groups)
+		default:
+			r = append(r, piece{"", int(escape[0] - '0')})
+		}
+		text = text[i+2:]
+	}
+}
+
+// match finds the first match in s, with its groups if they are wanted; nil if
+// there is none.
+func (r replacement) match(re *regexp.Regexp, s []byte) []int {
+	if slices.ContainsFunc(r, func(p piece) bool { return p.group > 0 }) {
+		return re.FindSubmatchIndex(s)
+	}
+	return re.FindIndex(s)
+}
+
+// append appends the replacement of the match m in s.
+func (r replacement) append(to, s []byte, m []int) []byte {
+	for _, p := range r {
+		switch {
+		case p.group < 0:
+			to = append(to, p.text...)
+		case m[2*p.group] >= 0:
+			to = append(to, s[m[2*p.group]:m[2*p.group+1]]...)
+		}
+	}
+	return to
+}
