@@ -14,6 +14,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/expr"
+	"github.com/gagg-dev/gagg/internal/extsort"
 	"github.com/gagg-dev/gagg/internal/key"
 )
 
@@ -28,28 +29,28 @@ type producer struct {
 	merger *cpu.Merger
 	keys   key.Decoder
 	gone   int // groups of the partition being made that are in batches
-	having *expr.Eval
 	out    []*expr.Eval
 	order  []*expr.Eval
+	sorter *extsort.Sorter // of an ordered result; nil: there is none
 
-	size    int          // rows of the last batch
-	batch   column.Batch // keys, then aggregates
-	sel     []int32
-	compact column.Batch
-	bufs    []column.Buffer
+	size   int          // rows of the last batch
+	batch  column.Batch // keys, then aggregates
+	stages []stage      // in which the batch is made (stages.go)
+	sel    []int32
+	made   []column.Vector // by column of the batch: the memory that it is made in
+	bufs   []column.Buffer // the same, for the groups that a stage has left
+	kept   []uint64        // rows of these
 }
 
-func newProducer(r *run) *producer {
+func newProducer(r *run, sorter *extsort.Sorter) *producer {
 	n := len(r.query.keys) + len(r.query.calls)
 	p := &producer{
-		r:       r,
-		size:    resultRows,
-		batch:   column.Batch{Cols: make([]column.Vector, n)},
-		compact: column.Batch{Cols: make([]column.Vector, n)},
-		bufs:    make([]column.Buffer, n),
-	}
-	if r.query.having != nil {
-		p.having = r.query.having.NewEval()
+		r:      r,
+		sorter: sorter,
+		size:   resultRows,
+		batch:  column.Batch{Cols: make([]column.Vector, n)},
+		made:   make([]column.Vector, n),
+		bufs:   make([]column.Buffer, n),
 	}
 	for _, c := range r.query.out {
 		p.out = append(p.out, c.expr.NewEval())
@@ -57,6 +58,7 @@ func newProducer(r *run) *producer {
 	for _, t := range r.query.order {
 		p.order = append(p.order, t.expr.NewEval())
 	}
+	p.stages = p.planStages()
 	return p
 }
 
@@ -171,42 +173,16 @@ func (p *producer) keysFit(rows []uint64) int {
 	return n
 }
 
-// result makes the batch of keys and aggregates of some groups, those that
-// pass the having filter.
-func (p *producer) result(rows []uint64) (*column.Batch, error) {
-	nkeys, stride := len(p.r.query.keys), p.from.cfg.Stride
-	for i := range nkeys {
-		p.keys.Decode(i, rows, &p.batch.Cols[i])
-	}
-	for i := range p.r.query.calls {
-		if err := p.from.cfg.States.Finish(i, rows, stride, p.from.cfg.Arenas, &p.batch.Cols[nkeys+i]); err != nil {
-			return nil, p.explain(err)
-		}
-	}
-	p.batch.Rows = len(rows) / stride
-	if p.having == nil {
-		return &p.batch, nil
-	}
-	var err error
-	if p.sel, err = p.having.Filter(&p.batch, p.sel[:0]); err != nil || len(p.sel) == p.batch.Rows {
-		return &p.batch, err
-	}
-	for i := range p.batch.Cols {
-		p.compact.Cols[i] = column.Gather(&p.batch.Cols[i], p.sel, &p.bufs[i])
-	}
-	p.compact.Rows = len(p.sel)
-	return &p.compact, nil
-}
-
-// explain names the aggregate and the group of an overflow.
-func (p *producer) explain(err error) error {
+// explain names the aggregate and the group of an overflow. rows are those of the groups.
+func (p *producer) explain(err error, rows []uint64) error {
 	var over *agg.OverflowError
 	if !errors.As(err, &over) {
 		return err
 	}
 	var group []string
 	for i, name := range p.r.query.keyTexts {
-		v := column.Gather(&p.batch.Cols[i], []int32{int32(over.Row)}, &column.Buffer{})
+		p.keys.Decode(i, rows, &p.made[i])
+		v := column.Gather(&p.made[i], []int32{int32(over.Row)}, &column.Buffer{})
 		text := "NULL"
 		if arr, err := column.ToArrow(&v, memory.NewGoAllocator()); err == nil {
 			text = arr.ValueStr(0)

@@ -100,12 +100,12 @@ func (r *Rows) wake() {
 
 // produce makes ranges of partitions until none is left. row is its own of the timeline.
 func (r *Rows) produce(row traceRow) {
-	p := newProducer(r.run)
 	var sorter *extsort.Sorter
 	if r.order != nil {
 		sorter = r.order.sorter()
 		defer func() { r.order.finish(r.ctx, sorter) }()
 	}
+	p := newProducer(r.run, sorter)
 	var err error
 	for err == nil {
 		select {

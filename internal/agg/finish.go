@@ -58,6 +58,15 @@ func (l *Layout) Finish(call int, rows []uint64, stride int, reg *arena.Arenas, 
 	return nil
 }
 
+// MayOverflow reports whether Finish may fail for a call with an *OverflowError.
+func (l *Layout) MayOverflow(call int) bool {
+	switch l.calls[call].fn {
+	case fnSum, fnMedian, fnQuantile, fnQuantileDisc, fnMad:
+		return true
+	}
+	return false
+}
+
 // finisher is one call of Finish.
 type finisher struct {
 	*Layout

@@ -58,13 +58,18 @@ const (
 	blockShare = 32 // and in a block
 	farShare   = 4  // of a block that values may take without being far
 
-	// pruneRows is how many rows more than twice those wanted are collected
-	// before the rest is thrown away: enough that it seldom has to be.
-	pruneRows = 64 << 10
+	// pruneRows is the most rows more than twice those wanted that are collected
+	// before the rest is thrown away: enough that it seldom has to be. Where few are
+	// wanted it is pruneLeast: from then on there is a bound, and few rows come in.
+	pruneRows  = 64 << 10
+	pruneLeast = 2 << 10
 
 	maxRow = math.MaxUint32
 	maxKey = math.MaxInt32
 )
+
+// pruneAfter is how many rows more than twice those wanted are collected.
+func (c *Config) pruneAfter() int64 { return min(max(8*c.Keep, pruneLeast), pruneRows) }
 
 // pageBytes is the size of a page.
 func (c *Config) pageBytes() int {

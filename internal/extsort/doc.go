@@ -43,7 +43,8 @@
 //
 // With Config.Keep only so many rows are wanted. A sorter that has collected
 // more than twice as many keeps the best, and knows from then on a key (the
-// bound) beyond which rows need not be kept.
+// bound) beyond which rows need not be kept: Wanted tells of rows that they lie beyond it
+// before anybody makes them.
 //
 // # Memory
 //

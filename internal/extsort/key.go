@@ -106,10 +106,7 @@ func keyWriteOf(v *column.Vector) keyWrite {
 	case column.RepList:
 		return listKeyWrite(v)
 	}
-	sign := uint64(signBit)
-	if v.Type.Kind == column.Uint64 {
-		sign = 0
-	}
+	sign := signOf(v)
 	return func(dst []byte, i int) int {
 		binary.BigEndian.PutUint64(dst, uint64(v.Int[i])^sign)
 		return 8
@@ -117,6 +114,14 @@ func keyWriteOf(v *column.Vector) keyWrite {
 }
 
 const signBit = 1 << 63
+
+// signOf is the bit to flip so that integers of v, as unsigned ones, are in order.
+func signOf(v *column.Vector) uint64 {
+	if v.Type.Kind == column.Uint64 {
+		return 0
+	}
+	return signBit
+}
 
 // floatKey maps floats to numbers in the same order: the zeros are equal, and
 // so are all NaN, above infinity.

@@ -20,6 +20,7 @@ type Sorter struct {
 	runs  []*memRun
 	rows  int64  // in the unit and the runs in memory
 	bound []byte // nil, or a key: the rows wanted have keys below it
+	key   []byte // scratch: one without its place
 
 	file  *spill.File
 	disk  []*diskRun
@@ -57,7 +58,7 @@ func (s *Sorter) Add(ctx context.Context, place uint64, order, cols []column.Vec
 		if err != nil {
 			return err
 		}
-		if s.cfg.Keep >= 0 && s.rows > 2*s.cfg.Keep+pruneRows {
+		if s.cfg.Keep >= 0 && s.rows > 2*s.cfg.Keep+s.cfg.pruneAfter() {
 			if err := s.prune(ctx); err != nil {
 				return err
 			}

@@ -1,0 +1,153 @@
+package gagg
+
+import (
+	"slices"
+
+	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/expr"
+)
+
+// This file is how results are made of no more groups than are put out. A batch of groups passes
+// through stages: each makes the columns that it looks at, and drops groups; the last one makes
+// the rest.
+//
+//	having   makes the columns of the filter, drops the groups that do not pass
+//	order    where only the best are wanted: makes the columns of the order, drops the groups that
+//	         the sorter has no use for, since it has as many that come before them
+//	rest     makes all other columns
+//
+// STAGE-ERRORS: whether a query fails does not depend on which groups are dropped by the order, since that depends on
+// threads. So what may overflow is made before: such aggregates, and output columns that are more than a key or an aggregate.
+
+// stage makes columns of a batch and then drops groups of it.
+type stage struct {
+	cols []int                              // of the batch
+	drop func(sel []int32) ([]int32, error) // appends the groups to keep; nil: all are kept
+}
+
+// planStages tells in which stages batches are made.
+func (p *producer) planStages() []stage {
+	var stages []stage
+	made := make([]bool, len(p.batch.Cols))
+	add := func(drop func([]int32) ([]int32, error), wanted func(c int) bool) {
+		var cols []int
+		for c := range made {
+			if !made[c] && wanted(c) {
+				made[c] = true
+				cols = append(cols, c)
+			}
+		}
+		stages = append(stages, stage{cols, drop})
+	}
+	q := p.r.query
+	if q.having != nil {
+		used, filter := q.having.Columns(), q.having.NewEval()
+		add(func(sel []int32) ([]int32, error) { return filter.Filter(&p.batch, sel) },
+			func(c int) bool { return slices.Contains(used, c) })
+	}
+	if p.sorter != nil && p.sorter.Drops() {
+		used, checked := p.orderColumns()
+		add(func(sel []int32) ([]int32, error) { return p.wanted(sel, checked) },
+			func(c int) bool { return slices.Contains(used, c) || p.mayOverflow(c) })
+	}
+	add(nil, func(int) bool { return true })
+	return stages
+}
+
+// orderColumns gives the columns that the order looks at, and those of the outputs that may fail.
+func (p *producer) orderColumns() (used []int, checked []*expr.Eval) {
+	for _, t := range p.r.query.order {
+		used = append(used, t.expr.Columns()...)
+	}
+	for _, out := range p.r.query.out {
+		if _, plain := out.expr.Column(); !plain {
+			used = append(used, out.expr.Columns()...)
+			checked = append(checked, out.expr.NewEval())
+		}
+	}
+	return used, checked
+}
+
+// mayOverflow reports whether column c of the batch is an aggregate whose result may not fit.
+func (p *producer) mayOverflow(c int) bool {
+	call := c - len(p.r.query.keys)
+	return call >= 0 && p.r.now.Load().cfg.States.MayOverflow(call)
+}
+
+// wanted appends to sel the groups that may be among the best. The outputs checked are computed of
+// all groups.
+func (p *producer) wanted(sel []int32, checked []*expr.Eval) ([]int32, error) {
+	order := make([]column.Vector, len(p.order))
+	for i, e := range p.order {
+		if err := e.Eval(&p.batch, &order[i]); err != nil {
+			return sel, err
+		}
+	}
+	for _, e := range checked {
+		var v column.Vector
+		if err := e.Eval(&p.batch, &v); err != nil {
+			return sel, err
+		}
+	}
+	return p.sorter.Wanted(order, p.batch.Rows, sel), nil
+}
+
+// result makes the batch of keys and aggregates of some groups, less those that are not put out.
+func (p *producer) result(rows []uint64) (*column.Batch, error) {
+	stride := p.from.cfg.Stride
+	p.batch.Rows = len(rows) / stride
+	for i, s := range p.stages {
+		if err := p.compute(s.cols, rows); err != nil {
+			return nil, err
+		}
+		if s.drop == nil {
+			continue
+		}
+		var err error
+		if p.sel, err = s.drop(p.sel[:0]); err != nil {
+			return nil, err
+		}
+		if len(p.sel) < p.batch.Rows {
+			rows = p.keep(rows, p.stages[:i+1])
+		}
+		if p.batch.Rows == 0 {
+			break
+		}
+	}
+	return &p.batch, nil
+}
+
+// compute makes columns of the batch, of the groups of rows.
+func (p *producer) compute(cols []int, rows []uint64) error {
+	nkeys, cfg := len(p.r.query.keys), p.from.cfg
+	for _, c := range cols {
+		if c < nkeys {
+			p.keys.Decode(c, rows, &p.made[c])
+		} else if err := cfg.States.Finish(c-nkeys, rows, cfg.Stride, cfg.Arenas, &p.made[c]); err != nil {
+			return p.explain(err, rows)
+		}
+		p.batch.Cols[c] = p.made[c]
+	}
+	return nil
+}
+
+// keep drops all groups but sel from the columns that the stages have made, and returns the rows
+// of those that are left.
+func (p *producer) keep(rows []uint64, made []stage) []uint64 {
+	p.batch.Rows = len(p.sel)
+	if len(p.sel) == 0 {
+		return nil
+	}
+	for _, s := range made {
+		for _, c := range s.cols {
+			p.batch.Cols[c] = column.Gather(&p.batch.Cols[c], p.sel, &p.bufs[c])
+		}
+	}
+	stride := p.from.cfg.Stride
+	kept := slices.Grow(p.kept[:0], len(p.sel)*stride)[:len(p.sel)*stride]
+	for i, g := range p.sel { // in place, where rows are those kept by the stage before
+		copy(kept[i*stride:(i+1)*stride], rows[int(g)*stride:])
+	}
+	p.kept = kept
+	return kept
+}

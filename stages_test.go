@@ -1,0 +1,63 @@
+package gagg_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+
+	"github.com/gagg-dev/gagg"
+)
+
+// manyGroups is groups 0 to n-1 of a row each, but for the first three, which have six. v is 1, and last in the last group.
+func manyGroups(t *testing.T, n, last int64) gagg.Source {
+	t.Helper()
+	schema := arrow.NewSchema([]arrow.Field{{Name: "k", Type: arrow.PrimitiveTypes.Int64}, {Name: "v", Type: arrow.PrimitiveTypes.Int64}}, nil)
+	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
+	defer b.Release()
+	add := func(k, v int64) {
+		b.Field(0).(*array.Int64Builder).Append(k)
+		b.Field(1).(*array.Int64Builder).Append(v)
+	}
+	for k := range n - 1 {
+		add(k, 1)
+	}
+	add(n-1, last)
+	for i := range int64(15) {
+		add(i%3, 1)
+	}
+	rec := b.NewRecord()
+	t.Cleanup(rec.Release)
+	reader, err := array.NewRecordReader(schema, []arrow.Record{rec})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(reader.Release)
+	return gagg.Records(reader)
+}
+
+// A result that does not fit its type ends a query also where its group is not among the best
+// ones that are put out (STAGE-ERRORS), and one that having drops does not.
+func TestStageErrors(t *testing.T) {
+	for _, test := range []struct {
+		last     int64
+		having   string
+		overflow bool
+	}{
+		{1, "", false},
+		{3, "", true},
+		{3, "max(v) < 3", false},
+	} {
+		q := gagg.Query{
+			From: manyGroups(t, 30_000, test.last), By: []string{"k"}, Having: test.having,
+			Aggs:    []gagg.Agg{gagg.CountAll().As("n"), gagg.Expr("max(v) * 4611686018427387904").As("m")},
+			OrderBy: []string{"-n", "k"}, Limit: 3,
+		}
+		got, err := answer(t, q, gagg.Options{Threads: 2})
+		if errors.Is(err, gagg.ErrOverflow) != test.overflow || err == nil && len(got) != 3 {
+			t.Errorf("%+v: %v", test, err)
+		}
+	}
+}
