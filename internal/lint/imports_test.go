@@ -71,8 +71,11 @@ var allowed = map[string][]string{
 	"bench/h2o":    {"bench/table", "internal/datagen"},
 	"bench/orders": {"internal/datagen"},
 	"bench/shapes": {"bench/table", "internal/datagen"},
+	"bench/hits":   {"bench/table", "internal/datagen"},
 	"bench/plot":   {},
-	"bench/peers":  {"bench/plot"}, // measures commands
+
+	"bench/lineitem": {"bench/table", "internal/datagen"},
+	"bench/peers":    {"bench/plot"}, // measures commands
 
 	"bench/peers/library": {".", "internal/sink"},
 
