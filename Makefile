@@ -251,6 +251,34 @@ bench-peers: bench/peers/node_modules
 	$(GO) build -o build/gagg ./cmd/gagg
 	$(GO) run ./bench/peers -rows $(ROWS) -rounds $(ROUNDS) -threads $(THREADS)
 
+# gagg beside them on the questions of ClickBench and TPC-H; with one number of threads after another.
+# Where there is neither Go nor Node: make build/real, and bench/peers/real.sh there.
+SETS    ?= clickbench,tpch
+SCALING ?= 1,2
+.PHONY: bench-real
+bench-real: bench/peers/node_modules
+	$(GO) build -o build/gagg ./cmd/gagg
+	$(GO) run ./bench/peers -set $(SETS) -rows $(ROWS) -rounds $(ROUNDS) -threads $(THREADS)
+
+.PHONY: bench-scaling
+bench-scaling: bench/peers/node_modules
+	$(GO) build -o build/gagg ./cmd/gagg
+	$(GO) run ./bench/peers -set $(SETS) -scaling $(SCALING) -rows $(ROWS) -rounds $(ROUNDS)
+
+.PHONY: build/real
+build/real: bench/peers/node_modules
+	$(call packed,cmd/gagg bench/peers bench/hits bench/lineitem)
+
+# packed builds programs that run elsewhere, without Go or Node, beside DuckDB's library.
+define packed
+	rm -rf $@
+	mkdir -p $@
+	for main in $(1); do CGO_ENABLED=0 $(GO) build -buildvcs=auto -ldflags='-s -w' -o $@ ./$$main; done
+	cp bench/peers/node_modules/@duckdb/node-bindings-linux-x64/libduckdb.so $@
+	xz -T0 -2 $@/*
+	@du -sh $@
+endef
+
 # gagg beside DuckDB under one memory limit after another: table, plot, result file.
 .PHONY: bench-memory
 bench-memory: bench/peers/node_modules
@@ -274,12 +302,7 @@ bench-endtoend: bench/peers/node_modules
 
 .PHONY: build/endtoend
 build/endtoend: bench/peers/node_modules
-	rm -rf build/endtoend
-	mkdir -p build/endtoend
-	for main in cmd/gagg bench/peers bench/peers/library bench/outofcore; do CGO_ENABLED=0 $(GO) build -buildvcs=auto -ldflags='-s -w' -o build/endtoend ./$$main; done
-	cp bench/peers/node_modules/@duckdb/node-bindings-linux-x64/libduckdb.so build/endtoend
-	xz -T0 -2 build/endtoend/*
-	@du -sh build/endtoend
+	$(call packed,cmd/gagg bench/peers bench/peers/library bench/outofcore)
 
 bench/peers/node_modules:
 	npm install --prefix bench/peers --no-package-lock --no-audit --no-fund

@@ -23,6 +23,9 @@ const tolerance = 1e-9
 
 // fingerprintOf reads an answer that an engine wrote as Parquet, with DuckDB.
 func fingerprintOf(duckdb *peer, q question, path string) (fingerprint, error) {
+	if q.real != nil {
+		return readFingerprint(duckdb, q.real.fingerprintSQL(path))
+	}
 	var keys []string
 	for _, k := range q.by {
 		keys = append(keys, k+"::varchar") // ClickHouse writes other integer types
@@ -37,7 +40,13 @@ func fingerprintOf(duckdb *peer, q question, path string) (fingerprint, error) {
 		weighted := fmt.Sprintf("%s * (1 + %s %% 1009)", value, hash)
 		sql += fmt.Sprintf(", sum(%s), sum(%s), sum(abs(%s)), sum(abs(%s))", value, weighted, value, weighted)
 	}
-	answer, err := duckdb.do(request{Query: sql + " from '" + path + "'"})
+	return readFingerprint(duckdb, sql+" from '"+path+"'")
+}
+
+// readFingerprint asks DuckDB for the groups, the keys, and four sums of each
+// value.
+func readFingerprint(duckdb *peer, sql string) (fingerprint, error) {
+	answer, err := duckdb.do(request{Query: sql})
 	if err != nil {
 		return fingerprint{}, err
 	}

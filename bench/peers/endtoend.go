@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -44,7 +45,7 @@ func runEndToEnd(ctx context.Context, s settings, b bench, at setting, asked []q
 		}
 		r.Names = names
 		r.Results = append(r.Results, line)
-		if err := r.save(s.results, s.name); err != nil {
+		if err := r.save(s.results, cmp.Or(s.name, "endtoend")); err != nil {
 			return err
 		}
 	}
@@ -120,9 +121,5 @@ func (e *endToEnd) startDuckDB(ctx context.Context) (*peer, error) {
 	if e.duckdb == "" {
 		return startPeer(ctx, "duckdb", e.file, e.threads, bounds{e.limit, e.temp})
 	}
-	args := []string{"bench/peers/peer.py", e.duckdb, e.file, strconv.Itoa(e.threads)}
-	if e.limit != "" {
-		args = append(args, e.limit, e.temp)
-	}
-	return talkTo("duckdb", exec.CommandContext(ctx, "python3", args...))
+	return startLibrary(ctx, e.duckdb, e.file, e.threads, bounds{e.limit, e.temp})
 }

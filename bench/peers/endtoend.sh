@@ -2,11 +2,7 @@
 # Unpacks what `make build/endtoend` packed, below the folder that DATA names, and
 # measures there: DATA=/dev/shm bench/peers/endtoend.sh -rows 1e8 -threads 16 -rounds 3 …
 set -eu
-programs=$DATA/endtoend
-mkdir -p "$programs"
-for packed in build/endtoend/*.xz; do
-	program=$programs/$(basename "$packed" .xz)
-	[ "$program" -nt "$packed" ] || { xz -dc "$packed" >"$program" && chmod +x "$program"; }
-done
+unpack=endtoend
+. bench/peers/unpack.sh
 exec "$programs/peers" -devices "${DEVICES:-cpu,gpu,auto}" -open "${OPEN-cpu,gpu}" -gagg "$programs/gagg" -library "$programs/library" \
 	-duckdb "$programs/libduckdb.so" -data "$DATA" -results "${OUT:-bench}/results" "$@"

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -19,11 +20,8 @@ type gagg struct {
 // run answers q as a whole process, from its start to its end; flags say under
 // which limits and what becomes of the answer.
 func (g gagg) run(ctx context.Context, q question, flags ...string) (spent, error) {
-	args := append([]string{"-a", q.columns("gagg"), "-j", strconv.Itoa(g.threads)}, flags...)
-	if len(q.by) > 0 {
-		args = append(args, "-k", strings.Join(q.by, ","))
-	}
-	command := exec.CommandContext(ctx, g.path, append(args, g.file)...)
+	args := slices.Concat(q.flags(), []string{"-j", strconv.Itoa(g.threads)}, flags, []string{g.file})
+	command := exec.CommandContext(ctx, g.path, args...)
 	start := time.Now()
 	out, err := command.CombinedOutput()
 	s := spentBy(command.ProcessState)

@@ -1,18 +1,22 @@
-// Command peers answers the group-by questions of db-benchmark with gagg and
-// with DuckDB, ClickHouse and Polars beside it, and prints one table; or, with
-// -memory, answers a question under one memory limit after another with gagg
-// and DuckDB; or, with -devices, has gagg compute on each of them, and DuckDB
-// beside it. See README.md in this folder for how it is fair;
-// `make bench-peers` and `make bench-memory` run it.
+// Command peers answers the group-by questions of db-benchmark, or those of
+// other sets, with gagg and with DuckDB, ClickHouse and Polars beside it, and
+// prints one table; or, with -scaling, answers them with one number of threads
+// after another; or, with -memory, answers a question under one memory limit
+// after another with gagg and DuckDB; or, with -devices, has gagg compute on
+// each of them, and DuckDB beside it. See README.md in this folder for how it is
+// fair; `make bench-peers`, `make bench-real` and `make bench-memory` run it.
 package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -33,6 +37,7 @@ type settings struct {
 	rows      float64
 	rounds    int
 	threads   int
+	sets      string
 	questions string
 	engines   string
 	gagg      string
@@ -52,6 +57,8 @@ type settings struct {
 	dropped   string
 	cold      bool
 	name      string
+	makers    string
+	scaling   string
 }
 
 func parse() settings {
@@ -59,7 +66,8 @@ func parse() settings {
 	flag.Float64Var(&s.rows, "rows", 1e7, "rows of the table")
 	flag.IntVar(&s.rounds, "rounds", 5, "timed rounds")
 	flag.IntVar(&s.threads, "threads", 2, "threads of every engine")
-	flag.StringVar(&s.questions, "questions", "", "for example q1,q3; empty: all of db-benchmark")
+	flag.StringVar(&s.sets, "set", "h2o", "sets of questions: h2o (db-benchmark's), clickbench, tpch; several behind commas")
+	flag.StringVar(&s.questions, "questions", "", "for example q1,c13,t6; empty: all of the sets")
 	flag.StringVar(&s.engines, "engines", "duckdb,clickhouse,polars", "what to run beside gagg")
 	flag.StringVar(&s.gagg, "gagg", "build/gagg", "the command to measure")
 	flag.StringVar(&s.file, "file", "", "data to use; empty: bench/data, made where it is missing")
@@ -71,27 +79,34 @@ func parse() settings {
 	flag.StringVar(&s.devices, "devices", "", "values of gagg's --device, for example cpu,gpu,0+1 (two GPUs): end to end, each beside DuckDB; other flags may follow a space")
 	flag.StringVar(&s.open, "open", "", "with -devices: those that a warm program of gagg's library is asked for too; --gpu-memory SIZE may follow")
 	flag.StringVar(&s.library, "library", "build/library", "with -open: that program")
-	flag.StringVar(&s.duckdb, "duckdb", "", "with -devices: libduckdb.so, which Python drives; empty: node does")
+	flag.StringVar(&s.duckdb, "duckdb", "", "libduckdb.so, which Python drives; empty: node does")
+	flag.StringVar(&s.makers, "makers", "", "folder of the data makers where they are built; empty: go runs them")
+	flag.StringVar(&s.scaling, "scaling", "", "numbers of threads, for example 1,2,4,8,16: gagg and the first engine with each")
 	flag.StringVar(&s.unchecked, "unchecked", "", "with -devices: questions whose answers are not compared")
 	flag.StringVar(&s.limit, "limit", "", "with -devices: memory limit of every engine, for example 80GiB; empty: their defaults")
 	flag.StringVar(&s.dropped, "dropped", "", "with -devices: questions whose answers DuckDB drops, too large for a temporary table")
-	flag.StringVar(&s.name, "name", "endtoend", "with -devices: name of the result files")
+	flag.StringVar(&s.name, "name", "", "name of the result files; empty: peers, real, scaling or endtoend")
 	flag.BoolVar(&s.cold, "cold", false, "with -devices: the first run of a warm process counts, too; where runs are long")
-	flag.StringVar(&s.data, "data", "bench/data", "with -devices: folder of the data, which DuckDB makes where it is missing")
+	flag.StringVar(&s.data, "data", "bench/data", "folder of the data, which is made where it is missing; with -devices by DuckDB")
 	flag.Parse()
 	return s
 }
 
 func run(ctx context.Context) error {
 	s := parse()
-	asked, err := pick(s.questions)
+	asked, err := pick(s.sets, s.questions)
 	if err != nil {
 		return err
+	}
+	real := slices.ContainsFunc(asked, func(q question) bool { return q.real != nil })
+	if real && (s.memory != "" || s.devices != "") {
+		return errors.New("-memory and -devices have no real queries")
 	}
 	b := bench{
 		gagg:     gagg{path: s.gagg, threads: s.threads},
 		engines:  splitList(s.engines),
 		rounds:   s.rounds,
+		duckdb:   s.duckdb,
 		versions: map[string]string{},
 	}
 	b.versions["gagg"] = b.gagg.version()
@@ -105,6 +120,10 @@ func run(ctx context.Context) error {
 		return runMemory(ctx, s, b, at, asked)
 	case s.devices != "":
 		return runEndToEnd(ctx, s, b, at, asked)
+	case s.scaling != "":
+		return runScaling(ctx, s, b, at, asked)
+	case real:
+		return runReal(ctx, s, b, at, asked)
 	}
 	return runPeers(ctx, s, b, at, asked)
 }
@@ -148,16 +167,23 @@ func dataFor(s settings, q question) (string, error) {
 		return s.file, nil
 	}
 	rows := fmt.Sprint(int64(s.rows))
-	name, maker := "h2o", []string{"./bench/h2o"}
-	if q.data != "" {
-		name, maker = q.data, []string{"./bench/shapes", "-kind", q.data}
+	name, maker := "h2o", []string{"h2o"}
+	switch {
+	case q.real != nil:
+		name, maker = q.data, []string{q.data}
+	case q.data != "":
+		name, maker = q.data, []string{"shapes", "-kind", q.data}
 	}
-	path := fmt.Sprintf("bench/data/%s_%s.parquet", name, rows)
+	path := filepath.Join(s.data, fmt.Sprintf("%s_%s.parquet", name, rows))
 	if _, err := os.Stat(path); err == nil {
 		return path, nil
 	}
 	fmt.Fprintln(os.Stderr, "making", path)
-	command := exec.Command("go", append(append([]string{"run"}, maker...), "-rows", rows, "-o", path)...)
+	args := append(maker[1:], "-rows", rows, "-o", path)
+	command := exec.Command(filepath.Join(s.makers, maker[0]), args...)
+	if s.makers == "" {
+		command = exec.Command("go", append([]string{"run", "./bench/" + maker[0]}, args...)...)
+	}
 	command.Stdout, command.Stderr = os.Stderr, os.Stderr
 	return path, command.Run()
 }

@@ -122,7 +122,7 @@ func TestOnce(t *testing.T) {
 	if err == nil {
 		t.Fatal("no error")
 	}
-	for _, want := range []string{"exit status 5", "-j 3 ", "--memory-limit 1GiB -f none -k a,b ", m.gagg.file} {
+	for _, want := range []string{"exit status 5", " -k a,b ", "-j 3 ", "--memory-limit 1GiB -f none ", m.gagg.file} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q has no %q", err, want)
 		}

@@ -57,6 +57,15 @@ func startPeer(ctx context.Context, engine, file string, threads int, b bounds) 
 	return talkTo(engine, process)
 }
 
+// startLibrary starts DuckDB by its shared library, which Python drives.
+func startLibrary(ctx context.Context, library, file string, threads int, b bounds) (*peer, error) {
+	args := []string{"bench/peers/peer.py", library, file, strconv.Itoa(threads)}
+	if b.memory != "" {
+		args = append(args, b.memory, b.temp)
+	}
+	return talkTo("duckdb", exec.CommandContext(ctx, "python3", args...))
+}
+
 // talkTo starts a process that speaks as peer.mjs does.
 func talkTo(engine string, process *exec.Cmd) (*peer, error) {
 	process.Stderr = os.Stderr
@@ -96,6 +105,18 @@ func (p *peer) do(r request) (reply, error) {
 func (p *peer) run(q question) (float64, error) {
 	answer, err := p.do(request{Run: q.sql(p.engine), By: q.by, Aggs: q.aggs, List: q.columns("gagg")})
 	return answer.Seconds, err
+}
+
+// writeAnswer writes the answer to the last question, or to a real one that has
+// been settled since.
+func (p *peer) writeAnswer(q question, path string) error {
+	if q.real != nil {
+		if _, err := p.run(q); err != nil {
+			return err
+		}
+	}
+	_, err := p.do(request{Write: path})
+	return err
 }
 
 // stop ends the process.

@@ -8,6 +8,7 @@
 //   {"run": SQL, "by": KEYS, "aggs": [[FUNCTION, COLUMN...]...]}
 //                    runs a query and keeps its result in memory as r; the
 //                    table is {table} in SQL    -> {"seconds": S}
+//                    Polars takes the SQL where there are no aggs
 //   {"run": SQL, "to": PATH}  DuckDB only: its result goes to a Parquet file;
 //                    without a PATH ("none") it is made and dropped
 //   {"write": PATH}  writes r as Parquet         -> {}
@@ -77,6 +78,13 @@ async function polars() {
   return {
     version: pl.version,
     run: async (sql, by, aggs) => {
+      if (!aggs) {
+        const tables = new pl.SQLContext({ asked: pl.scanParquet(file) });
+        const frame = tables.execute(sql.replace('{table}', 'asked'), { eager: false });
+        if (!pl.LazyDataFrame.isLazyDataFrame(frame)) throw new Error("its SQL lacks a function of the question's");
+        r = await frame.collect();
+        return;
+      }
       const terms = aggs.map(([name, ...columns], i) => functions[name](...columns).as(`a${i}`));
       r = await pl.scanParquet(file).groupBy(by).agg(...terms).collect();
     },

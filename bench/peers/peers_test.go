@@ -8,7 +8,7 @@ import (
 )
 
 func TestQuestions(t *testing.T) {
-	all, err := pick("")
+	all, err := pick("h2o", "")
 	if err != nil || len(all) != 10 {
 		t.Fatalf("%d questions, %v", len(all), err)
 	}
@@ -21,7 +21,7 @@ func TestQuestions(t *testing.T) {
 		{"distinct", "duckdb", "select count(distinct v) as a0 from {table}"},
 		{"string_agg", "gagg", "select k, string_agg(v, '|') as a0 from {table} group by k"},
 	} {
-		some, err := pick("q1," + c.question)
+		some, err := pick("h2o", "q1,"+c.question)
 		if err != nil || len(some) != 2 {
 			t.Fatalf("%s: %d questions, %v", c.question, len(some), err)
 		}
@@ -29,7 +29,7 @@ func TestQuestions(t *testing.T) {
 			t.Errorf("%s for %s is %q, want %q", c.question, c.engine, got, c.want)
 		}
 	}
-	if _, err := pick("q1,q11"); err == nil || !strings.Contains(err.Error(), "q11") {
+	if _, err := pick("h2o", "q1,q11"); err == nil || !strings.Contains(err.Error(), "q11") {
 		t.Errorf("q11: %v", err)
 	}
 }

@@ -2,16 +2,18 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
-// question is a query of db-benchmark's group-by task, or one about data that
-// is hard under a memory limit.
+// question is a query of db-benchmark's group-by task, one about data that is
+// hard under a memory limit, or one of a set of real queries.
 type question struct {
 	name string
-	data string // kind of bench/shapes; empty: db-benchmark's table
+	data string // kind of bench/shapes; of a real query its table and data maker; empty: db-benchmark's table
 	by   []string
 	aggs []term
+	real *clauses // instead of by and aggs
 }
 
 // term is an aggregate: a function by the name that forms and peer.mjs know,
@@ -19,24 +21,24 @@ type question struct {
 type term []string
 
 var questions = []question{
-	{"q1", "", []string{"id1"}, []term{{"sum", "v1"}}},
-	{"q2", "", []string{"id1", "id2"}, []term{{"sum", "v1"}}},
-	{"q3", "", []string{"id3"}, []term{{"sum", "v1"}, {"avg", "v3"}}},
-	{"q4", "", []string{"id4"}, []term{{"avg", "v1"}, {"avg", "v2"}, {"avg", "v3"}}},
-	{"q5", "", []string{"id6"}, []term{{"sum", "v1"}, {"sum", "v2"}, {"sum", "v3"}}},
-	{"q6", "", []string{"id4", "id5"}, []term{{"median", "v3"}, {"stddev", "v3"}}},
-	{"q7", "", []string{"id3"}, []term{{"range", "v1", "v2"}}},
-	{"q8", "", []string{"id6"}, []term{{"largest", "v3"}}},
-	{"q9", "", []string{"id2", "id4"}, []term{{"corr", "v1", "v2"}}},
-	{"q10", "", []string{"id1", "id2", "id3", "id4", "id5", "id6"}, []term{{"sum", "v3"}, {"count"}}},
+	{"q1", "", []string{"id1"}, []term{{"sum", "v1"}}, nil},
+	{"q2", "", []string{"id1", "id2"}, []term{{"sum", "v1"}}, nil},
+	{"q3", "", []string{"id3"}, []term{{"sum", "v1"}, {"avg", "v3"}}, nil},
+	{"q4", "", []string{"id4"}, []term{{"avg", "v1"}, {"avg", "v2"}, {"avg", "v3"}}, nil},
+	{"q5", "", []string{"id6"}, []term{{"sum", "v1"}, {"sum", "v2"}, {"sum", "v3"}}, nil},
+	{"q6", "", []string{"id4", "id5"}, []term{{"median", "v3"}, {"stddev", "v3"}}, nil},
+	{"q7", "", []string{"id3"}, []term{{"range", "v1", "v2"}}, nil},
+	{"q8", "", []string{"id6"}, []term{{"largest", "v3"}}, nil},
+	{"q9", "", []string{"id2", "id4"}, []term{{"corr", "v1", "v2"}}, nil},
+	{"q10", "", []string{"id1", "id2", "id3", "id4", "id5", "id6"}, []term{{"sum", "v3"}, {"count"}}, nil},
 
 	// Only asked by name, and of gagg and DuckDB.
-	{"wide", "wide", []string{"k"}, []term{{"sum", "v"}, {"count"}}},
-	{"zipf", "zipf", []string{"k"}, []term{{"sum", "v"}, {"count"}}},
-	{"one", "one", []string{"k"}, []term{{"sum", "v"}, {"median", "v"}}},
-	{"distinct", "distinct", nil, []term{{"distinct", "v"}}},
-	{"list", "text", []string{"k"}, []term{{"list", "v"}}},
-	{"string_agg", "text", []string{"k"}, []term{{"string_agg", "v"}}},
+	{"wide", "wide", []string{"k"}, []term{{"sum", "v"}, {"count"}}, nil},
+	{"zipf", "zipf", []string{"k"}, []term{{"sum", "v"}, {"count"}}, nil},
+	{"one", "one", []string{"k"}, []term{{"sum", "v"}, {"median", "v"}}, nil},
+	{"distinct", "distinct", nil, []term{{"distinct", "v"}}, nil},
+	{"list", "text", []string{"k"}, []term{{"list", "v"}}, nil},
+	{"string_agg", "text", []string{"k"}, []term{{"string_agg", "v"}}, nil},
 }
 
 // form is how a term is written, with fmt's verbs for its columns, and what
@@ -100,6 +102,9 @@ func (q question) columns(engine string) string {
 
 // sql selects from {table}.
 func (q question) sql(engine string) string {
+	if q.real != nil {
+		return q.real.sql(engine)
+	}
 	if len(q.by) == 0 {
 		return fmt.Sprintf("select %s from {table}", q.columns(engine))
 	}
@@ -107,26 +112,62 @@ func (q question) sql(engine string) string {
 	return fmt.Sprintf("select %s, %s from {table} group by %s", by, q.columns(engine), by)
 }
 
-// pick returns the questions named in a list, db-benchmark's for an empty one.
-func pick(list string) ([]question, error) {
-	var out []question
+// flags is what gagg is asked.
+func (q question) flags() []string {
+	if q.real != nil {
+		return q.real.flags()
+	}
+	flags := []string{"-a", q.columns("gagg")}
+	if len(q.by) > 0 {
+		flags = append(flags, "-k", strings.Join(q.by, ","))
+	}
+	return flags
+}
+
+// settled is the question whose answer is compared.
+func (q question) settled() question {
+	if q.real != nil {
+		q.real = q.real.settled()
+	}
+	return q
+}
+
+// pick returns the questions named in a list, or all of some sets for an empty one.
+func pick(sets, list string) ([]question, error) {
+	var all, out []question
+	for _, set := range []string{"h2o", "clickbench", "tpch"} {
+		all = append(all, inSet(set)...)
+	}
 	if list == "" {
-		for _, q := range questions {
-			if q.data == "" {
-				out = append(out, q)
+		for _, set := range splitList(sets) {
+			some := inSet(set)
+			if some == nil {
+				return nil, fmt.Errorf("there is no set %q; want h2o, clickbench or tpch", set)
 			}
+			out = append(out, some...)
 		}
 		return out, nil
 	}
-names:
-	for name := range strings.SplitSeq(list, ",") {
-		for _, q := range questions {
-			if q.name == name {
-				out = append(out, q)
-				continue names
-			}
+	all = append(all, questions...)
+	for _, name := range splitList(list) {
+		at := slices.IndexFunc(all, func(q question) bool { return q.name == name })
+		if at < 0 {
+			return nil, fmt.Errorf("there is no question %q", name)
 		}
-		return nil, fmt.Errorf("there is no question %q", name)
+		out = append(out, all[at])
 	}
 	return out, nil
+}
+
+// inSet is the questions of a set; nil if there is none.
+func inSet(set string) []question {
+	switch set {
+	case "h2o":
+		return slices.DeleteFunc(slices.Clone(questions), func(q question) bool { return q.data != "" })
+	case "clickbench":
+		return clickbench
+	case "tpch":
+		return tpch
+	}
+	return nil
 }

@@ -40,8 +40,20 @@ type bench struct {
 	gagg     gagg
 	engines  []string // without gagg
 	rounds   int
+	duckdb   string // its shared library, which Python drives; empty: node does
 	versions map[string]string
 }
+
+// start starts an engine that answers about a file.
+func (b *bench) start(ctx context.Context, engine string) (*peer, error) {
+	if engine == "duckdb" && b.duckdb != "" {
+		return startLibrary(ctx, b.duckdb, b.gagg.file, b.gagg.threads, bounds{})
+	}
+	return startPeer(ctx, engine, b.gagg.file, b.gagg.threads, bounds{})
+}
+
+// onCPU keeps gagg off a GPU, for the others have none.
+var onCPU = []string{"--device", "cpu"}
 
 // answer measures one question. Every engine has a process of its own for
 // it, so that peak memory belongs to the question, and answers once before
@@ -51,7 +63,7 @@ func (b *bench) answer(ctx context.Context, q question) (map[string]*cell, error
 	cells := map[string]*cell{"gagg": {}}
 	var peers []*peer
 	for _, engine := range b.engines {
-		p, err := startPeer(ctx, engine, b.gagg.file, b.gagg.threads, bounds{})
+		p, err := b.start(ctx, engine)
 		if err != nil {
 			return nil, err
 		}
@@ -61,8 +73,10 @@ func (b *bench) answer(ctx context.Context, q question) (map[string]*cell, error
 	}
 	for round := range b.rounds + 1 {
 		counts := round > 0 // the first one warms up
-		s, err := b.gagg.run(ctx, q, "-f", "none")
-		cells["gagg"].add(counts, s, err)
+		if cells["gagg"].Failed == "" {
+			s, err := b.gagg.run(ctx, q, append(onCPU, "-f", "none")...)
+			cells["gagg"].add(counts, s, err)
+		}
 		for _, p := range peers {
 			if cells[p.engine].Failed == "" {
 				seconds, err := p.run(q)
@@ -106,15 +120,16 @@ func (b *bench) compare(ctx context.Context, q question, peers []*peer, cells ma
 	defer os.RemoveAll(dir) //nolint:errcheck // what stays is in the system's folder for temporary files
 	path := func(engine string) string { return filepath.Join(dir, engine+".parquet") }
 
+	q = q.settled()
 	for _, p := range peers {
 		if cells[p.engine].Failed == "" {
-			if _, err := p.do(request{Write: path(p.engine)}); err != nil {
+			if err := p.writeAnswer(q, path(p.engine)); err != nil {
 				return err
 			}
 		}
 	}
 	if cells["gagg"].Failed == "" {
-		if _, err := b.gagg.run(ctx, q, "-o", path("gagg")); err != nil {
+		if _, err := b.gagg.run(ctx, q, append(onCPU, "-o", path("gagg"))...); err != nil {
 			return err
 		}
 	}
