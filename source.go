@@ -36,8 +36,10 @@ type scan interface {
 	dictAll(col int) bool    // column col of the scan is dictionary-coded throughout, as far as known
 	dictEntries(col int) int // the most entries of a dictionary, -1: not known
 	dictBytes(col int) int64 // bytes of all dictionaries together, about, -1: not known
-	workerBytes() int64      // what a reader takes, about
-	int96(col int) bool      // column col of the scan holds timestamps that may not fit (boundedTimes)
+	// dictRepeats is what share of the entries of a dictionary others have too, if that can be told.
+	dictRepeats(col int) (share float64, ok bool)
+	workerBytes() int64 // what a reader takes, about
+	int96(col int) bool // column col of the scan holds timestamps that may not fit (boundedTimes)
 	// encoded tells how column col of the scan is stored, if devices can decode it.
 	encoded(col int) (t parquetio.EncodedType, ok bool)
 	encodedUnit(i int) (u parquetio.EncodedUnit, ok bool) // what the metadata tells of one
@@ -122,16 +124,17 @@ type parquetScan struct {
 	list []parquetio.Unit
 }
 
-func (p *parquetScan) units() int              { return len(p.list) }
-func (p *parquetScan) unitBytes(i int) int64   { return p.list[i].Bytes }
-func (p *parquetScan) dictAll(col int) bool    { return p.s.DictAll(col) }
-func (p *parquetScan) dictEntries(col int) int { return p.s.DictEntries(col) }
-func (p *parquetScan) dictBytes(col int) int64 { return p.s.DictBytes(col) }
-func (p *parquetScan) workerBytes() int64      { return p.s.WorkerBytes() }
-func (p *parquetScan) int96(col int) bool      { return p.s.Int96(col) }
-func (p *parquetScan) reader() cpu.Reader      { return p.s.NewReader() }
-func (p *parquetScan) unchanged() error        { return p.s.Unchanged() }
-func (p *parquetScan) again() bool             { return true }
+func (p *parquetScan) units() int                          { return len(p.list) }
+func (p *parquetScan) unitBytes(i int) int64               { return p.list[i].Bytes }
+func (p *parquetScan) dictAll(col int) bool                { return p.s.DictAll(col) }
+func (p *parquetScan) dictEntries(col int) int             { return p.s.DictEntries(col) }
+func (p *parquetScan) dictBytes(col int) int64             { return p.s.DictBytes(col) }
+func (p *parquetScan) dictRepeats(col int) (float64, bool) { return p.s.DictRepeats(col) }
+func (p *parquetScan) workerBytes() int64                  { return p.s.WorkerBytes() }
+func (p *parquetScan) int96(col int) bool                  { return p.s.Int96(col) }
+func (p *parquetScan) reader() cpu.Reader                  { return p.s.NewReader() }
+func (p *parquetScan) unchanged() error                    { return p.s.Unchanged() }
+func (p *parquetScan) again() bool                         { return true }
 
 func (p *parquetScan) encodedUnit(i int) (parquetio.EncodedUnit, bool) { return p.s.EncodedUnit(i) }
 func (p *parquetScan) encoded(col int) (parquetio.EncodedType, bool)   { return p.s.Encoded(col) }

@@ -16,13 +16,21 @@ type Encoder struct {
 	intern *Interner
 	dicts  []entries        // by field: the translation of the last dictionary seen
 	flat   entries          // scratch for a flat vector
+	values []flattened      // by field: rows of a dictionary that is not translated
 	long   []*column.Vector // by the field's first word: what the numbers of long strings count in
 	some   bool             // some of them may be in the batch
 }
 
+// flattened is a vector and its memory.
+type flattened struct {
+	column.Vector
+	buf column.Buffer
+}
+
 // entries is the field words and field hashes of a run of values.
 type entries struct {
-	dict  *column.Dict
+	dict  *column.Dict // whose entries they are, once there have been as many rows
+	rows  int          // of dict so far
 	words [4][]uint64
 	hash  []uint64
 	long  bool // some are long strings
@@ -34,8 +42,8 @@ func NewEncoder(l *Layout, in *Interner) *Encoder {
 	return &Encoder{
 		Words:  make([][]uint64, l.Words),
 		layout: l, intern: in,
-		dicts: make([]entries, len(l.fields)),
-		long:  make([]*column.Vector, l.Words),
+		dicts: make([]entries, len(l.fields)), values: make([]flattened, len(l.fields)),
+		long: make([]*column.Vector, l.Words),
 	}
 }
 
@@ -72,12 +80,38 @@ func (e *Encoder) field(i int, v *column.Vector) {
 		e.allNull(f, v.Len)
 	case v.Dict != nil:
 		d := &e.dicts[i]
-		if d.dict != v.Dict {
-			d.dict = v.Dict
-			e.translate(f, &v.Dict.Values, d)
+		if !e.translated(f, v, d) {
+			own := &e.values[i]
+			own.Vector = column.Flatten(v, &own.buf)
+			e.flatField(f, &own.Vector)
+			return
 		}
 		e.coded(f, v, d)
 		e.refer(f, &v.Dict.Values, d.long)
+	default:
+		e.flatField(f, v)
+	}
+}
+
+// translated reports whether d is the translation of v's dictionary, and makes it so when as many
+// rows have come as there are entries: of a large dictionary a filter may leave few rows.
+func (e *Encoder) translated(f *field, v *column.Vector, d *entries) bool {
+	if d.dict != v.Dict {
+		d.dict, d.rows = v.Dict, 0
+	}
+	had := d.rows
+	d.rows = min(had+v.Len, v.Dict.Len())
+	if d.rows < v.Dict.Len() {
+		return false
+	}
+	if had < d.rows {
+		e.translate(f, &v.Dict.Values, d)
+	}
+	return true
+}
+
+func (e *Encoder) flatField(f *field, v *column.Vector) {
+	switch {
 	case v.Null == nil && f.form == FormBits && !v.Type.IsFloat():
 		e.ints(f, v)
 	case v.Null == nil && f.form == FormInline:
