@@ -22,7 +22,7 @@ func explicitCast(x *bound, t column.Type, src Node) (*bound, error) {
 	case !convertible(x.typ, t):
 		return nil, typeErrorf("cannot cast %s to %s", x.typ, t)
 	case t.IsFloat() && familyOf(x.typ) == familyNumber:
-		return castTo(x, t, src), nil
+		return strict(t, src, withinFloat(x.typ, t), x), nil
 	}
 	return strict(t, src, func(f *frame) error {
 		for i := range f.n {
@@ -43,10 +43,27 @@ func explicitCast(x *bound, t column.Type, src Node) (*bound, error) {
 	}, x), nil
 }
 
+// withinFloat is toFloat, but an infinity that from has not is an error.
+func withinFloat(from, t column.Type) kernel {
+	k := toFloat(from, t)
+	if t.Kind == column.Float64 || !from.IsFloat() && from.Rep() != column.RepWide {
+		return k
+	}
+	return func(f *frame) error {
+		err := k(f)
+		for i, v := range f.out.Float {
+			if math.IsInf(v, 0) && !f.out.IsNull(i) && (!from.IsFloat() || !math.IsInf(f.args[0].Float[i], 0)) {
+				return &ValueError{Value: textOf(f.args[0].At(i)), Type: t.String()}
+			}
+		}
+		return err
+	}
+}
+
 // convertible reports whether any value of from can be cast to t.
 func convertible(from, t column.Type) bool {
 	a, b := familyOf(from), familyOf(t)
-	return a != familyNone && (a == b || t.Kind == column.String || from.Kind == column.String)
+	return a != familyNone && (a == b || from.Kind == column.Timestamp && b == familyClock || t.Kind == column.String || from.Kind == column.String)
 }
 
 // set stores v in row i. Bytes are appended, so rows come in order.
@@ -95,7 +112,11 @@ func (f *frame) pad() {
 func convert(v column.Value, t column.Type) (column.Value, bool) {
 	switch {
 	case v.Type.Kind == column.String && t.Rep() != column.RepBytes:
-		w, ok := parseAs(strings.TrimSpace(v.Bytes), withoutFraction(t))
+		text := strings.TrimSpace(v.Bytes)
+		if t.IsInteger() && len(text) > 2 && text[0] == '0' && strings.ContainsAny(text[1:2], "xXbB") {
+			return parseRadix(text, t)
+		}
+		w, ok := parseAs(text, withoutFraction(t))
 		if !ok {
 			return w, false
 		}
@@ -104,6 +125,10 @@ func convert(v column.Value, t column.Type) (column.Value, bool) {
 		return stringValue(textOf(v)), true
 	case t.Rep() == column.RepBytes:
 		return convertBytes(v, t)
+	case t.Kind == column.Time && v.Type.Kind == column.Timestamp:
+		perDay := stepsPerDay(v.Type)
+		v.Int -= floorDiv(v.Int, perDay) * perDay
+		v.Type = column.Type{Kind: column.Time, Unit: v.Type.Unit}
 	case t.Kind == column.Bool:
 		return boolValue(v.Int != 0 || v.Float != 0 || v.Type.Rep() == column.RepWide && v.Wide.Sign() != 0), true
 	}
@@ -116,7 +141,7 @@ func convert(v column.Value, t column.Type) (column.Value, bool) {
 		if t.Kind != column.Float64 {
 			f = float64(float32(f))
 		}
-		return column.Value{Type: t, Float: f}, true
+		return column.Value{Type: t, Float: f}, !math.IsInf(f, 0) || e.inf != 0
 	}
 	if e.inf != 0 {
 		return column.Value{}, false
@@ -143,7 +168,7 @@ func convertBytes(v column.Value, t column.Type) (column.Value, bool) {
 	if v.Type.Kind == column.String {
 		return parseAs(v.Bytes, t)
 	}
-	return column.Value{Type: t, Bytes: v.Bytes}, true
+	return column.Value{Type: t, Bytes: v.Bytes}, t.Kind != column.UUID || len(v.Bytes) == 16
 }
 
 // withoutFraction is the type that text is read as on its way to t: for an
@@ -193,15 +218,14 @@ func parseAs(text string, t column.Type) (column.Value, bool) {
 	switch {
 	case t.Kind == column.Bool:
 		switch strings.ToLower(text) {
-		case "true", "t", "1":
+		case "true", "t", "yes", "y", "1":
 			return boolValue(true), true
-		case "false", "f", "0":
+		case "false", "f", "no", "n", "0":
 			return boolValue(false), true
 		}
 		return column.Value{}, false
 	case t.IsFloat():
-		f, err := strconv.ParseFloat(text, 64)
-		return doubleValue(f), err == nil || math.IsInf(f, 0) && !strings.ContainsAny(text, "0123456789")
+		return parseFloat(text)
 	case t.IsNumeric():
 		return parseSigned(text, t)
 	case t.Kind == column.Date || t.Kind == column.Timestamp:
@@ -209,6 +233,9 @@ func parseAs(text string, t column.Type) (column.Value, bool) {
 	case t.Kind == column.Time:
 		return parseTemporal("time", text)
 	case t.Kind == column.UUID:
+		if strings.HasPrefix(text, "{") && strings.HasSuffix(text, "}") {
+			text = text[1 : len(text)-1]
+		}
 		b, err := hex.DecodeString(strings.ReplaceAll(text, "-", ""))
 		return column.Value{Type: t, Bytes: string(b)}, err == nil && len(b) == 16
 	case t.Rep() == column.RepBytes:
@@ -218,10 +245,56 @@ func parseAs(text string, t column.Type) (column.Value, bool) {
 	return column.Value{}, false
 }
 
+// parseFloat reads a double: a number, NaN or an infinity.
+func parseFloat(text string) (column.Value, bool) {
+	text, ok := withoutGroups(text)
+	if !ok || strings.ContainsAny(text, "xX") {
+		return column.Value{}, false
+	}
+	if strings.EqualFold(text, "-nan") {
+		text = "nan"
+	}
+	f, err := strconv.ParseFloat(text, 64)
+	return doubleValue(f), err == nil
+}
+
+// withoutGroups takes out the _ between digits, as in 1_000.
+func withoutGroups(text string) (string, bool) {
+	if !strings.Contains(text, "_") {
+		return text, true
+	}
+	for i := range len(text) {
+		if text[i] == '_' && (i == 0 || i+1 == len(text) || !isDigit(text[i-1]) || !isDigit(text[i+1])) {
+			return "", false
+		}
+	}
+	return strings.ReplaceAll(text, "_", ""), true
+}
+
+// parseRadix reads an integer that begins with 0x or 0b.
+func parseRadix(text string, t column.Type) (column.Value, bool) {
+	n, ok := new(big.Int).SetString(text, 0)
+	if !ok || strings.Contains(text, "_") {
+		return column.Value{}, false
+	}
+	lo, hi := valueRange(t)
+	if n.Cmp(lo) < 0 || n.Cmp(hi) > 0 {
+		return column.Value{}, false
+	}
+	return stored(n, t), true
+}
+
 // parseSigned reads a number with an optional sign; for an integer type it
 // has to be whole.
 func parseSigned(text string, t column.Type) (column.Value, bool) {
+	text, ok := withoutGroups(text)
+	if !ok {
+		return column.Value{}, false
+	}
 	digits := strings.TrimPrefix(text, "-")
+	if digits == text {
+		digits = strings.TrimPrefix(text, "+")
+	}
 	tokens, err := lex(digits)
 	if err != nil || tokens[0].kind != tokNumber || tokens[0].text != digits {
 		return column.Value{}, false
@@ -230,7 +303,7 @@ func parseSigned(text string, t column.Type) (column.Value, bool) {
 	if !ok {
 		return v, false
 	}
-	if digits != text {
+	if text[0] == '-' {
 		v = negateLiteral(v)
 	}
 	return v, !t.IsInteger() || exactOf(v).rat.IsInt()

@@ -55,6 +55,9 @@ func decimalArithmetic(op string, l, r *bound, src Node) (*bound, error) {
 		return nil, typeErrorf("%s and %s have no common decimal type; cast one to double", lt, rt)
 	}
 	t := column.DecimalType(min(digits, limit), scale)
+	if op == "%" && digits > limit {
+		return strict(t, src, modScaled(l.typ, r.typ, scale-int(lt.Scale), scale-int(rt.Scale), t), l, r), nil
+	}
 	l, r = castTo(l, t, src), castTo(r, t, src)
 	if t.Rep() == column.RepInt64 {
 		return strict(t, src, withinPrecision(t, digits, intKernels[op]), l, r), nil
@@ -184,4 +187,29 @@ func modWides(f *frame) error {
 		}
 	}
 	return nil
+}
+
+// modScaled is % of decimals that have no common type: the remainder fits t
+// more often than the operands do, times 10^ls and 10^rs, with its scale. They
+// are rare, so integers of any size do.
+func modScaled(lt, rt column.Type, ls, rs int, t column.Type) kernel {
+	lp, rp, limit := pow10(ls), pow10(rs), pow10(int(t.Precision))
+	return func(f *frame) error {
+		for i := range f.n {
+			f.out.Wide[i] = decimal256.Num{}
+			if f.out.IsNull(i) {
+				continue
+			}
+			a, b := wideAt(f.args[0], lt, i).BigInt(), wideAt(f.args[1], rt, i).BigInt()
+			if b.Sign() == 0 {
+				f.setNull(i)
+				continue
+			}
+			if a.Rem(a.Mul(a, lp), b.Mul(b, rp)).CmpAbs(limit) >= 0 {
+				return errOverflow
+			}
+			f.out.Wide[i] = wideFromBig(a)
+		}
+		return nil
+	}
 }

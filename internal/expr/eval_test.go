@@ -211,6 +211,8 @@ func TestRunErrors(t *testing.T) {
 		"'abc'::int":             `cast('abc' as int32): cannot convert "abc" to int32`,
 		"300::tinyint":           `cast(300 as int8): cannot convert "300" to int8`,
 		"-1e0::uint8 + 'x'::int": `cast('x' as int32): cannot convert "x" to int32`,
+		"1e300::float":           `cast(1e+300 as float): cannot convert "1e+300" to float`,
+		"'1e39'::float":          `cast('1e39' as float): cannot convert "1e39" to float`,
 		"1e300::decimal(5,2)":    `cast(1e+300 as decimal(5,2)): cannot convert "1e+300" to decimal(5,2)`,
 	} {
 		_, err := evalText(text)

@@ -85,26 +85,36 @@ func (s *scanner) number(lo, hi int, limit int64) int64 {
 	return n
 }
 
-// date reads [-]yyyy-mm-dd as days since 1970-01-01.
+// date reads [-]yyyy-mm-dd [(BC)] as days since 1970-01-01. The parts may be
+// apart by / instead.
 func (s *scanner) date() int64 {
 	negative := s.skip('-')
 	year := s.number(1, 7, math.MaxInt64)
+	between := byte('-')
+	if strings.HasPrefix(s.rest, "/") {
+		between = '/'
+	}
+	s.want(between)
+	month := s.number(1, 2, 12)
+	s.want(between)
+	day := s.number(1, 2, 31)
 	if negative {
 		year = -year
+	} else if n := len(" (BC)"); len(s.rest) >= n && strings.EqualFold(s.rest[:n], " (BC)") {
+		// The year before 1 is 1 BC, which is 0.
+		s.rest, year = s.rest[n:], 1-year
 	}
-	s.want('-')
-	month := s.number(1, 2, 12)
-	s.want('-')
-	day := s.number(1, 2, 31)
 	if month < 1 || day < 1 || s.ok && day > daysIn(year, month) {
 		s.ok = false
 	}
 	return daysFromCivil(year, month, day)
 }
 
-// clock reads hh:mm[:ss[.fraction]].
+// clock reads hh:mm[:ss[.fraction]], of the fraction the nanoseconds. The end
+// of the day may be 24:00:00.
 func (s *scanner) clock() (sec, nanos int64) {
-	sec = s.number(1, 2, 23) * 3600
+	defer func() { s.ok = s.ok && (sec < secondsPerDay || sec == secondsPerDay && nanos == 0) }()
+	sec = s.number(1, 2, 24) * 3600
 	s.want(':')
 	sec += s.number(1, 2, 59) * 60
 	if !s.skip(':') {
@@ -119,6 +129,7 @@ func (s *scanner) clock() (sec, nanos int64) {
 	for range 9 - (before - len(s.rest)) {
 		nanos *= 10
 	}
+	s.rest = strings.TrimLeft(s.rest, "0123456789")
 	return sec, nanos
 }
 
@@ -131,6 +142,7 @@ func (s *scanner) timestamp() (sec, nanos int64, zone bool) {
 	}
 	if !s.skip('T') {
 		s.want(' ')
+		s.rest = strings.TrimLeft(s.rest, " ")
 	}
 	clock, nanos := s.clock()
 	sec += clock

@@ -31,7 +31,9 @@ var castTypes = map[string]column.Type{
 	"double": doubleType, "float64": doubleType,
 	"string": stringType, "varchar": stringType, "text": stringType,
 	"binary": binaryType, "blob": binaryType,
+	"uuid":         {Kind: column.UUID},
 	"date":         dateType,
+	"time":         {Kind: column.Time, Unit: column.Micro},
 	"timestamp":    column.TimestampType(column.Micro, false),
 	"timestamp_s":  column.TimestampType(column.Second, false),
 	"timestamp_ms": column.TimestampType(column.Milli, false),
@@ -47,6 +49,8 @@ func castTypeNames() []string {
 // castName is the canonical name of a type that a cast may name.
 func castName(t column.Type) string {
 	switch {
+	case t.Kind == column.Time:
+		return "time"
 	case t.Kind == column.Timestamp && t.UTC:
 		return "timestamptz"
 	case t.Kind == column.Timestamp && t.Unit == column.Micro:
