@@ -3,6 +3,7 @@ package gagg
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dustin/go-humanize"
@@ -26,17 +27,43 @@ var (
 	ErrDevice   = errors.New("no usable device")             // a GPU was demanded and there is none
 )
 
-// kindError is an error of one kind whose text is that of its cause alone.
+// kindError is an error of one kind, or of none, whose text is that of its
+// cause alone, in one line.
 type kindError struct {
-	kind  error
+	kind  error // nil: none
 	cause error
 }
 
-func (e *kindError) Error() string   { return e.cause.Error() }
+func (e *kindError) Error() string   { return strings.Join(reasons(e.cause, nil), "; ") }
 func (e *kindError) Unwrap() []error { return []error{e.kind, e.cause} }
 
 func usagef(format string, args ...any) error {
 	return &kindError{ErrUsage, fmt.Errorf(format, args...)}
+}
+
+// reasons appends what err says to what is said already. Errors that were joined,
+// as those of workers are, are told once each: a disk that is full is full for
+// all of them.
+func reasons(err error, said []string) []string {
+	text := err.Error()
+	if joined, ok := err.(interface{ Unwrap() []error }); ok && strings.Contains(text, "\n") {
+		all := slices.DeleteFunc(slices.Clone(joined.Unwrap()), func(err error) bool { return err == nil })
+		if errors.Join(all...).Error() == text {
+			for _, err := range all {
+				said = reasons(err, said)
+			}
+			return said
+		}
+	}
+	if inner := errors.Unwrap(err); inner != nil && strings.Contains(text, "\n") {
+		if context, ok := strings.CutSuffix(text, inner.Error()); ok {
+			text = context + strings.Join(reasons(inner, nil), "; ")
+		}
+	}
+	if slices.Contains(said, text) {
+		return said
+	}
+	return append(said, text)
 }
 
 // BudgetError says that a query needs more memory than it may have.
@@ -82,6 +109,9 @@ func classify(err error) error {
 		if k.is(err) {
 			return &kindError{k.kind, err}
 		}
+	}
+	if strings.Contains(err.Error(), "\n") {
+		return &kindError{nil, err}
 	}
 	return err
 }

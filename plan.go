@@ -172,7 +172,7 @@ func (t TempPlan) String() string {
 func (p *QueryPlan) String() string {
 	var b strings.Builder
 	line := func(name, format string, args ...any) {
-		fmt.Fprintf(&b, "%-12s %s\n", name, fmt.Sprintf(format, args...))
+		fmt.Fprintf(&b, "%-12s %s\n", name, strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", `\n`)) // names may hold line ends
 	}
 	line("device", "%s (%s), %d threads", p.Device, p.Reason, p.Threads)
 	if p.GPU != nil {

@@ -133,7 +133,8 @@ func (v corpusVariant) run(args []string, stdout, stderr *bytes.Buffer) (status 
 		return fail(ctx, stderr, err)
 	}
 	s.batchRows = v.batchRows
-	c := &command{settings: *s, stdout: stdout, stderr: stderr}
+	c := newCommand(nil, nil, stdout, stderr)
+	c.settings = *s
 	return fail(ctx, stderr, c.aggregate(ctx))
 }
 

@@ -24,9 +24,9 @@ func (c *command) describeDevices(ctx context.Context) error {
 		return err
 	}
 	if c.devices == devicesJSON {
-		return output(writeJSON(c.stdout, r))
+		return output(writeJSON(c.out, r))
 	}
-	return output(writeDevices(c.stdout, r))
+	return output(writeDevices(c.out, r))
 }
 
 func writeDevices(w io.Writer, r gagg.DeviceReport) error {

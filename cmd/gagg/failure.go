@@ -5,13 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 	"syscall"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/gagg-dev/gagg"
+	"github.com/gagg-dev/gagg/internal/sink"
 )
 
 // Exit statuses. Scripts rely on them: they are part of the interface.
@@ -90,24 +88,6 @@ func fail(ctx context.Context, stderr io.Writer, err error) int {
 	return status
 }
 
-// oneLine makes text fit to be shown on a terminal: names of columns and
-// files come from strangers, so whatever is not printable (line ends, escape
-// sequences, marks that turn the writing direction, bytes that are not
-// UTF-8) is shown as a Go escape.
-func oneLine(text string) string {
-	var b strings.Builder
-	for i := 0; i < len(text); {
-		r, n := utf8.DecodeRuneInString(text[i:])
-		switch {
-		case r == utf8.RuneError && n == 1:
-			fmt.Fprintf(&b, `\x%02x`, text[i])
-		case unicode.IsPrint(r):
-			b.WriteRune(r)
-		default:
-			quoted := strconv.QuoteRune(r)
-			b.WriteString(quoted[1 : len(quoted)-1])
-		}
-		i += n
-	}
-	return b.String()
-}
+// oneLine makes text fit to be shown on a terminal, in one line: names of
+// columns and files come from strangers.
+func oneLine(text string) string { return string(sink.AppendVisible(nil, []byte(text), "")) }

@@ -38,7 +38,7 @@ func TestExitStatus(t *testing.T) {
 		{running, output(&fs.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}), 1, "gagg: write x: no space left on device\n"},
 		{interrupted, wrap(context.Canceled), 130, "gagg: interrupted\n"},
 		{terminated, wrap(context.Canceled), 143, "gagg: terminated\n"},
-		{running, errors.New("gagg: two\nlines \x1b[31m\xff\u202e ü"), 1, `gagg: two\nlines \x1b[31m\xff\u202e ü` + "\n"},
+		{running, errors.New("gagg: two\nlines \x1b[31m\xff\u202e ü"), 1, `gagg: two\nlines \x1b[31m\xFF\u202e ü` + "\n"},
 	} {
 		var stderr bytes.Buffer
 		if status := fail(c.ctx, &stderr, c.err); status != c.status || stderr.String() != c.stderr {

@@ -24,9 +24,9 @@ func (c *command) describe(ctx context.Context) error {
 		return err
 	}
 	if c.format == "json" || c.format == "ndjson" {
-		return output(writeJSON(c.stdout, d))
+		return output(writeJSON(c.out, d))
 	}
-	return output(writeDescription(c.stdout, d))
+	return output(writeDescription(c.out, d))
 }
 
 func writeDescription(w io.Writer, d *gagg.Description) error {
@@ -69,9 +69,9 @@ func (c *command) explainPlan(ctx context.Context) error {
 	}
 	explained := explanation{plan, share}
 	if c.explain == explainJSON {
-		return output(writeJSON(c.stdout, explained))
+		return output(writeJSON(c.out, explained))
 	}
-	_, err = fmt.Fprintln(c.stdout, explained)
+	_, err = fmt.Fprintln(&screen{out: c.out}, explained) // for people to read, as --schema, wherever it goes
 	return output(err)
 }
 
@@ -108,7 +108,7 @@ func (c *command) createStats() (*statistics, error) {
 	case "":
 		return &statistics{}, nil
 	case statsToStderr:
-		return &statistics{stderr: c.stderr}, nil
+		return &statistics{stderr: c.log}, nil
 	}
 	f, err := c.createFile(c.stats)
 	if err != nil {
@@ -128,7 +128,8 @@ func (s *statistics) writeFile(did runStats) error {
 	if s.file == nil {
 		return nil
 	}
-	if err := writeJSON(s.file, did); err != nil {
+	out, _ := visibleFile(s.file)
+	if err := writeJSON(out, did); err != nil {
 		return output(err)
 	}
 	return output(s.file.Commit())

@@ -36,7 +36,7 @@ func (c *command) createResult() (*result, error) {
 	if err := c.checkOutputs(format); err != nil {
 		return nil, err
 	}
-	r := &result{format: format, out: &heldBack{out: c.stdout}, screen: c.output == "-" && c.onTerminal(c.stdout), options: sink.Options{
+	r := &result{format: format, out: &heldBack{out: c.out}, screen: c.output == "-" && c.onTerminal(c.stdout), options: sink.Options{
 		Null:        c.null,
 		Compression: c.compression,
 		Width:       c.terminalWidth(),
@@ -50,7 +50,11 @@ func (c *command) createResult() (*result, error) {
 		return nil, err
 	}
 	c.answers(r.file)
-	r.out, r.options.Stream = &heldBack{out: r.file, flowing: !r.file.IsStream()}, r.file.IsStream()
+	out, terminal := visibleFile(r.file)
+	if terminal && isBinary(format) {
+		return nil, usagef("%s is not text, and %s is a terminal: name a file", format, c.output)
+	}
+	r.out, r.options.Stream = &heldBack{out: out, flowing: !r.file.IsStream()}, r.file.IsStream()
 	return r, nil
 }
 
@@ -64,11 +68,13 @@ func (c *command) createFile(path string) (*sink.File, error) {
 	return f, nil
 }
 
+func isBinary(f sink.Format) bool { return f == sink.Parquet || f == sink.Arrow }
+
 // checkFormat refuses a format that its output cannot show, and flags that it
 // has no use for.
 func (c *command) checkFormat(f sink.Format) error {
 	switch {
-	case (f == sink.Parquet || f == sink.Arrow) && c.output == "-" && c.onTerminal(c.stdout):
+	case isBinary(f) && c.output == "-" && isScreen(c.out):
 		return usagef("%s is not text, and stdout is a terminal: add -o FILE, or redirect stdout", f)
 	case c.typed["compression"] && f != sink.Parquet:
 		return usagef("--compression is for Parquet output, and this is %s: drop it, or add -f parquet", f)

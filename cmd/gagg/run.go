@@ -19,7 +19,8 @@ type command struct {
 	settings
 	env            []string
 	stdin          io.Reader
-	stdout, stderr io.Writer
+	stdout, stderr io.Writer // to ask what they are, and to draw the bar
+	out, log       io.Writer // the same, fit for a terminal: all else goes there
 	begun
 }
 
@@ -27,7 +28,7 @@ type command struct {
 // nothing behind but what was asked for, and never ends the process.
 // After ctx has ended it returns soon, with goroutines that still run.
 func run(ctx context.Context, args, env []string, stdin io.Reader, stdout, stderr io.Writer) (status int) {
-	c := &command{env: env, stdin: stdin, stdout: stdout, stderr: stderr}
+	c := newCommand(env, stdin, stdout, stderr)
 	err := safely(func() error {
 		s, flags, err := parseSettings(args, env)
 		if err != nil {
@@ -36,23 +37,27 @@ func run(ctx context.Context, args, env []string, stdin io.Reader, stdout, stder
 		c.settings = *s
 		return c.do(ctx, flags)
 	})
-	status = fail(ctx, stderr, err)
+	status = fail(ctx, c.log, err)
 	var bug *panicError
 	if errors.As(err, &bug) && slices.Contains(env, "GAGG_DEBUG=1") {
-		_, _ = stderr.Write(bug.stack)
+		_, _ = c.log.Write(bug.stack)
 	}
 	return status
+}
+
+func newCommand(env []string, stdin io.Reader, stdout, stderr io.Writer) *command {
+	return &command{env: env, stdin: stdin, stdout: stdout, stderr: stderr, out: visible(stdout), log: visible(stderr)}
 }
 
 // do does what the settings ask for.
 func (c *command) do(ctx context.Context, flags *pflag.FlagSet) error {
 	switch {
 	case c.help:
-		return output(writeHelp(c.stdout, flags))
+		return output(writeHelp(c.out, flags))
 	case c.version:
-		return output(writeVersion(c.stdout))
+		return output(writeVersion(c.out))
 	case c.completion != "":
-		return output(writeCompletion(c.stdout, c.completion, flags))
+		return output(writeCompletion(c.out, c.completion, flags))
 	case c.devices != "":
 		return c.untilStopped(ctx, c.describeDevices)
 	case c.schema:
@@ -133,7 +138,7 @@ func (c *command) aggregate(ctx context.Context) (err error) {
 // ask is the query and the options for the library. Their memory limit is
 // that of the process.
 func (c *command) ask(ctx context.Context) (gagg.Query, gagg.Options, error) {
-	o, err := c.libraryOptions(c.stderr)
+	o, err := c.libraryOptions(c.log)
 	if err != nil {
 		return gagg.Query{}, o, err
 	}

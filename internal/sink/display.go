@@ -2,6 +2,7 @@ package sink
 
 import (
 	"strconv"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -38,24 +39,32 @@ func (s *shown) append(dst []byte, c int, v *column.Vector, i int) []byte {
 		return s.value[c](dst, v, i)
 	}
 	s.raw = s.value[c](s.raw[:0], v, i)
-	return appendVisible(dst, s.raw)
+	return AppendVisible(dst, s.raw, "")
 }
 
 // isRight reports whether column c is aligned to the right, as numbers are.
 func (s *shown) isRight(c int) bool { return s.forms[c] == number || s.forms[c] == float }
 
-// appendVisible appends s, valid UTF-8, with its control characters escaped as
-// in Go and JSON: \n, \x1b, \u202e.
-func appendVisible(dst, s []byte) []byte {
+// AppendVisible appends s with what is not to be read on a terminal escaped as
+// in Go and JSON: control characters but those of keep, marks that turn the
+// reading direction, bytes that are not UTF-8: \n, \x1b, \u202e, \xff.
+func AppendVisible(dst, s []byte, keep string) []byte {
 	for len(s) > 0 {
 		r, size := utf8.DecodeRune(s)
-		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029' {
+		switch {
+		case r == utf8.RuneError && size == 1:
+			dst = append(dst, '\\', 'x', hexDigits[s[0]>>4], hexDigits[s[0]&15])
+		case isHiddenRune(r) && !strings.ContainsRune(keep, r):
 			quoted := strconv.AppendQuoteRuneToASCII(nil, r)
 			dst = append(dst, quoted[1:len(quoted)-1]...)
-		} else {
+		default:
 			dst = append(dst, s[:size]...)
 		}
 		s = s[size:]
 	}
 	return dst
+}
+
+func isHiddenRune(r rune) bool {
+	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029'
 }

@@ -232,6 +232,16 @@ func (f *File) Abort() {
 	}
 }
 
+// Fd is the descriptor of what is written to, for asking what it is; false if
+// there is none. The hidden file of a regular output has one too.
+func (f *File) Fd() (fd uintptr, ok bool) {
+	described, ok := f.out.(interface{ Fd() uintptr })
+	if !ok {
+		return 0, false
+	}
+	return described.Fd(), true
+}
+
 // IsStream reports whether the output is a pipe, a terminal or a device,
 // which gets its bytes at once and cannot be taken back.
 func (f *File) IsStream() bool { return f.hidden == "" }

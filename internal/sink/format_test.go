@@ -230,7 +230,7 @@ func TestTableEscapes(t *testing.T) {
 			t.Errorf("%s: got %q", f, got)
 		}
 	}
-	if got := string(appendVisible(nil, []byte("\x1b\n\u202e ü"))); got != `\x1b\n\u202e ü` {
+	if got := string(AppendVisible(nil, []byte("\x1b\n\t\u202e ü\xff"), "\t")); got != "\\x1b\\n\t\\u202e ü\\xFF" {
 		t.Errorf("got %s", got)
 	}
 }

@@ -165,7 +165,7 @@ func (w *markdownWriter) writeCell(rec arrow.Record, c int) error {
 	w.buf = append(w.buf, "| "...)
 	at, held := 0, []byte(nil)
 	err := w.rows.cell(rec, c, w.shown.value[c], func(piece []byte) error {
-		w.cell = appendVisible(append(w.cell[:0], held...), piece)
+		w.cell = AppendVisible(append(w.cell[:0], held...), piece, "")
 		last := len(w.cell) - 1
 		for _, b := range w.cell[:last] {
 			w.appendEscaped(b, at == 0)

@@ -19,7 +19,7 @@ type markdownWriter struct {
 func newMarkdownWriter(out io.Writer, rows *rowReader) *markdownWriter {
 	w := &markdownWriter{out: out, rows: rows, shown: newShown(rows.fields)}
 	for _, f := range rows.fields {
-		w.appendCell(appendVisible(nil, appendUTF8(nil, []byte(f.Name))))
+		w.appendCell(AppendVisible(nil, []byte(f.Name), ""))
 	}
 	w.endRow()
 	for c := range rows.fields {

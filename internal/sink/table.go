@@ -58,7 +58,7 @@ func newTableWriter(out io.Writer, rows *rowReader, o Options) *tableWriter {
 	header := make(table.Row, len(rows.fields))
 	w.widest = make([]int, len(rows.fields))
 	for c, f := range rows.fields {
-		name := string(appendVisible(nil, appendUTF8(nil, []byte(f.Name))))
+		name := string(AppendVisible(nil, []byte(f.Name), ""))
 		header[c], w.widest[c] = name, text.StringWidth(name)
 	}
 	w.table.AppendHeader(header)
@@ -117,7 +117,7 @@ func (w *tableWriter) readCell(rec arrow.Record, c int) error {
 		return nil
 	}
 	err := w.rows.cell(rec, c, w.shown.value[c], func(piece []byte) error {
-		if w.cell = appendVisible(w.cell, piece); len(w.cell) > w.most {
+		if w.cell = AppendVisible(w.cell, piece, ""); len(w.cell) > w.most {
 			return errEnough
 		}
 		return nil
