@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/gagg-dev/gagg/internal/column"
 )
@@ -382,7 +383,9 @@ func TestReadersInParallel(t *testing.T) {
 // F38: row groups without rows are no units, but count in the numbering of
 // row groups.
 func TestEmptyRowGroups(t *testing.T) {
-	f := &dataFile{file: &file{name: "f", size: verifyBytes + 1, groups: []rowGroup{{0, 0}, {2, 0}, {0, 2}, {1, 2}}}, src: &source{reader: strings.NewReader("")}}
+	groups := []rowGroup{{0, 0}, {2, 0}, {0, 2}, {1, 2}}
+	meta := &format.FileMetaData{RowGroups: make([]format.RowGroup, len(groups))}
+	f := &dataFile{file: &file{name: "f", size: verifyBytes + 1, groups: groups, meta: meta}, src: &source{reader: strings.NewReader("")}}
 	d := &Dataset{files: []*dataFile{f}, table: newTable(), opt: Options{BatchRows: 10}}
 	if err := d.unify(); err != nil {
 		t.Fatal(err)

@@ -65,7 +65,7 @@ func TestFooterLies(t *testing.T) {
 	}{
 		"rows of the file":     {func(m *format.FileMetaData) { m.NumRows = 2 }, "the footer says 2 rows, its row groups 1"},
 		"negative rows":        {func(m *format.FileMetaData) { m.RowGroups[0].NumRows = -1 }, "row group 0: damaged: -1 rows"},
-		"rows of the group":    {func(m *format.FileMetaData) { m.RowGroups[0].NumRows = 2; m.NumRows = 2 }, "1 values in 2 rows"},
+		"rows of the group":    {func(m *format.FileMetaData) { m.RowGroups[0].NumRows = 2; m.NumRows = 2 }, "fewer rows in the pages than the row group has"},
 		"uncountable rows":     {func(m *format.FileMetaData) { manyRows(m) }, "more rows than can be counted"},
 		"impossible rows":      {func(m *format.FileMetaData) { claimRows(m, 1<<60) }, "damaged: 1152921504606846976 rows in 3"},
 		"no chunk":             {func(m *format.FileMetaData) { m.RowGroups[0].Columns = []format.ColumnChunk{} }, "0 column chunks for 1 columns"},
@@ -111,6 +111,8 @@ func TestFooterLenience(t *testing.T) {
 		"rows left at zero":            func(m *format.FileMetaData) { m.NumRows = 0 },
 		"dictionary offset of nothing": func(m *format.FileMetaData) { m.RowGroups[0].Columns[0].MetaData.DictionaryPageOffset = 1 << 40 },
 		"negative dictionary offset":   func(m *format.FileMetaData) { m.RowGroups[0].Columns[0].MetaData.DictionaryPageOffset = -1 },
+		"too many values":              func(m *format.FileMetaData) { m.RowGroups[0].Columns[0].MetaData.NumValues = 11 },
+		"no values":                    func(m *format.FileMetaData) { m.RowGroups[0].Columns[0].MetaData.NumValues = 0 },
 		"size without the last bytes":  func(m *format.FileMetaData) { m.RowGroups[0].Columns[0].MetaData.TotalCompressedSize -= 12 },
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -63,7 +63,7 @@ func (r *Reader) Open(unit int) (err error) {
 	if r.where != nil {
 		r.where.begin()
 	}
-	if len(r.cols) == 0 {
+	if !r.reads() {
 		if err := r.scan.d.files[r.file].verify(u.Group, r.work); err != nil {
 			return err
 		}
@@ -181,8 +181,11 @@ func (r *Reader) fill(b *column.Batch, u *Unit, n int) {
 }
 
 // repeats reports whether the rows of the unit are all alike, and come as one.
-func (r *Reader) repeats() bool {
-	return r.scan.repeat && !slices.ContainsFunc(r.cols, func(c *columnReader) bool { return c != nil })
+func (r *Reader) repeats() bool { return r.scan.repeat && !r.reads() }
+
+// reads reports whether a column of the open file is read.
+func (r *Reader) reads() bool {
+	return slices.ContainsFunc(r.cols, func(c *columnReader) bool { return c != nil })
 }
 
 // readColumns sets vecs of the wanted columns to their next n rows.

@@ -44,6 +44,8 @@ func (f *file) groupError(group int, err error) error {
 	return &Error{File: f.name, RowGroup: group, Err: err}
 }
 
+// validateChunk leaves it to the pages whether the count of values of a flat column is true:
+// Impala has written files in which it is not. See verify.
 func (f *file) validateChunk(chunk *format.ColumnChunk, l *leaf, rows int64) error {
 	m := &chunk.MetaData
 	switch {
@@ -57,7 +59,7 @@ func (f *file) validateChunk(chunk *format.ColumnChunk, l *leaf, rows int64) err
 		return fmt.Errorf("damaged: the row group calls it %q", strings.Join(m.PathInSchema, "."))
 	case m.Codec < format.Uncompressed || m.Codec > format.Lz4Raw:
 		return fmt.Errorf("unknown compression codec %d", m.Codec)
-	case m.NumValues < rows || (l.maxRep == 0 && m.NumValues > rows): // an empty list counts as a value
+	case m.NumValues < 0 || l.maxRep > 0 && m.NumValues < rows: // an empty list counts as a value
 		return fmt.Errorf("damaged: %d values in %d rows", m.NumValues, rows)
 	}
 	if rows == 0 {

@@ -19,10 +19,15 @@ func TestVerify(t *testing.T) {
 	long := cut
 	long.rows = verifyRows + 1
 	long.pages = []page{pageV1(format.Plain, verifyRows+1, sized(2, 1)...)}
+	lie := onePage()
+	lie.rows = 1 << 32
+	lie.change = func(m *format.FileMetaData) { m.RowGroups[0].Columns[0].MetaData.NumValues = 1 }
+	values := long // of which the footer says something else, and the pages are right
+	values.change = func(m *format.FileMetaData) { m.RowGroups[0].Columns[0].MetaData.NumValues = 7 }
 	for name, test := range map[string]struct {
 		file    fileBuilder
 		damaged bool
-	}{"good": {onePage(), false}, "damaged": {cut, true}, "codec": {lzo, false}, "many rows": {long, false}} {
+	}{"good": {onePage(), false}, "damaged": {cut, true}, "codec": {lzo, false}, "many rows": {long, false}, "rows that the footer contradicts": {lie, true}, "values that it contradicts": {values, false}} {
 		data := test.file.build(t)
 		d, err := Open(context.Background(), []Input{{Name: "f", Reader: bytes.NewReader(data), Size: int64(len(data))}}, Options{})
 		if err != nil {
