@@ -48,6 +48,13 @@ var deviceWays = []struct {
 	{"lists", gagg.Options{Threads: 2, Streams: 1, GPUMemory: 32 << 20, Partitions: 4}, 0, false, "median(x)"},
 }
 
+// F60: a device takes no decimal that its column does not declare; the run that follows does.
+func TestDeviceDecimalsBeyondPrecision(t *testing.T) {
+	gputest.Need(t, 1)
+	gagg.SetDevicePays(t)
+	decimalsBeyondPrecision(t, gagg.Options{Device: "gpu", GPUMemory: 32 << 20})
+}
+
 // F64, F67, F68: whichever driver call of a query fails, once or from then on, the whole answer comes from
 // the CPU if no device was asked for; else it is right, since a run does with less memory, or the error
 // is an ErrDevice. Nothing is left.

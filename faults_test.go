@@ -285,3 +285,66 @@ func TestCountsFromFooters(t *testing.T) {
 		}
 	}
 }
+
+// decimals makes a Parquet file of one decimal(5,2) column, x, stored in 4 bytes, with n rows of 1.00
+// before the values, which are hundredths.
+func decimals(t *testing.T, n int, values ...int32) gagg.Source {
+	t.Helper()
+	all := make([]parquet.Value, n, n+len(values))
+	for i := range all {
+		all[i] = parquet.Int32Value(100)
+	}
+	for _, v := range values {
+		all = append(all, parquet.Int32Value(v))
+	}
+	return writeValues(t, parquet.Decimal(2, 5, parquet.Int32Type), 1000, all...)
+}
+
+// F60: decimals with more digits than their column declares are what they are, and results that hold
+// them are of a type that does; those that need not be are not wider.
+func TestDecimalsBeyondPrecision(t *testing.T) { decimalsBeyondPrecision(t, gagg.Options{}) }
+
+func decimalsBeyondPrecision(t *testing.T, o gagg.Options) {
+	t.Helper()
+	far := decimals(t, 5000, math.MaxInt32, -1234567)
+	for _, test := range []struct {
+		from  gagg.Source
+		by    string
+		aggs  []gagg.Agg
+		where string
+		want  string
+		types string
+	}{
+		{far, "", []gagg.Agg{gagg.Max("x"), gagg.Min("x")}, "", "21474836.47|-12345.67", "decimal(18, 2)|decimal(18, 2)"},
+		{far, "x", []gagg.Agg{gagg.CountAll()}, "x <> 1", "-12345.67|1;21474836.47|1", "decimal(18, 2)|int64"},
+		{far, "", []gagg.Agg{gagg.Expr("sum(x)::text"), gagg.Mean("x")}, "x <> 1", "21462490.80|1.07312454e+07", "utf8|float64"},
+		{far, "", []gagg.Agg{gagg.Sum("x")}, "x = 1", "5000", "decimal(38, 2)"},
+		{far, "", []gagg.Agg{gagg.CountAll()}, "x = 21474836.47 or x < -99999", "1", "int64"},
+		{far, "", []gagg.Agg{gagg.CountAll()}, "", "5002", "int64"},
+		{far, "(x * 1000)::text as y", []gagg.Agg{gagg.Expr("min(x + x)::text")}, "x > 1000", "21474836470.00|42949672.94", "utf8|utf8"},
+		{far, "", []gagg.Agg{gagg.List("x")}, "x <> 1", `["21474836.47","-12345.67"]`, "list<item: decimal(18, 2), nullable>"},
+		{decimals(t, 10, 99999), "x", nil, "", "1;999.99", "decimal(5, 2)"},
+	} {
+		q := gagg.Query{From: test.from, Where: test.where, Aggs: test.aggs}
+		if test.by != "" {
+			q.By = []string{test.by}
+			q.OrderBy = []string{"1"}
+		}
+		lines, err := answer(t, q, o)
+		if got := strings.Join(lines, ";"); err != nil || got != test.want {
+			t.Errorf("%+v: %s, want %s; %v", q, got, test.want, err)
+		}
+		rows, err := gagg.Run(t.Context(), q, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var types []string
+		for _, f := range rows.Schema().Fields() {
+			types = append(types, f.Type.String())
+		}
+		rows.Release()
+		if got := strings.Join(types, "|"); got != test.types {
+			t.Errorf("%+v: types %s, want %s", q, got, test.types)
+		}
+	}
+}

@@ -78,7 +78,7 @@ type ScanPlan struct {
 // the footers of its input.
 func Plan(ctx context.Context, q Query, o Options) (_ *QueryPlan, err error) {
 	defer func() { err = classify(err) }()
-	p, err := prepare(ctx, q, o)
+	p, err := prepare(ctx, q, o, nil)
 	if err != nil {
 		return nil, err
 	}

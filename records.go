@@ -38,6 +38,7 @@ func newRecordInput(r array.RecordReader, grow func(int64) error) (*recordInput,
 
 func (in *recordInput) schema() column.Schema { return in.fields }
 func (in *recordInput) rows() int64           { return -1 }
+func (in *recordInput) widen(map[int]int)     {} // records are read once: what has too many digits is an error
 func (in *recordInput) describe() Description { return Description{Rows: -1} }
 func (in *recordInput) Close() error          { return nil }
 

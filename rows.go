@@ -366,4 +366,5 @@ func (r *Rows) Release() {
 		r.err = errors.Join(r.err, r.order.close())
 	}
 	r.err = classify(errors.Join(r.err, r.run.close()))
+	r.run.trace.close()
 }

@@ -62,9 +62,9 @@ type prepared struct {
 	tile     feedback.TileConfig
 }
 
-// prepare opens the input and resolves the query against it. The caller
-// closes p.in.
-func prepare(ctx context.Context, q Query, o Options) (_ *prepared, err error) {
+// prepare opens the input and resolves the query against it; digits, by column of the schema, is
+// what decimals have at least. The caller closes p.in.
+func prepare(ctx context.Context, q Query, o Options, digits map[int]int) (_ *prepared, err error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
@@ -86,6 +86,7 @@ func prepare(ctx context.Context, q Query, o Options) (_ *prepared, err error) {
 			err = errors.Join(err, p.in.Close())
 		}
 	}()
+	p.in.widen(digits)
 	if p.query, err = compile(p.in, q); err != nil {
 		return nil, err
 	}
@@ -161,16 +162,41 @@ func Run(ctx context.Context, q Query, o Options) (_ *Rows, err error) {
 	defer func() { err = classify(err) }()
 	started := time.Now()
 	defer startDemanded(o)()
-	p, err := prepare(ctx, q, o)
-	if err != nil {
-		return nil, err
+	var trace *recorder
+	for digits := map[int]int{}; ; {
+		p, err := prepare(ctx, q, o, digits)
+		if err == nil {
+			if trace == nil {
+				trace = newRecorder(o.Trace)
+			}
+			r := &run{prepared: p, started: started, trace: trace}
+			if err = r.aggregate(ctx); err == nil {
+				r.outputDone = r.trace.span(rowOfRun, "output")
+				return newRows(ctx, r), nil
+			}
+			err = errors.Join(err, r.close())
+		}
+		if !moreDigits(digits, err) {
+			trace.close()
+			return nil, err
+		}
+		o.logger().Debug("read again, with more digits", slog.String("because", err.Error()))
 	}
-	r := &run{prepared: p, started: started, trace: newRecorder(o.Trace)}
-	if err := r.aggregate(ctx); err != nil {
-		return nil, errors.Join(err, r.close())
+}
+
+// moreDigits adds to digits those that decimals turned out to need, and reports whether there are any.
+// A type is widened a few times at most.
+func moreDigits(digits map[int]int, err error) (more bool) {
+	var wider *parquetio.PrecisionError
+	if !errors.As(err, &wider) {
+		return false
 	}
-	r.outputDone = r.trace.span(rowOfRun, "output")
-	return newRows(ctx, r), nil
+	for field, n := range wider.Digits {
+		if n > digits[field] {
+			digits[field], more = n, true
+		}
+	}
+	return more
 }
 
 // run is a query that runs.
@@ -310,7 +336,7 @@ func (r *run) configure() *attempt {
 	return &attempt{cfg: cfg, runs: runs}
 }
 
-// close lets go of everything that the run holds.
+// close lets go of everything that the run holds but the timeline, which may go on.
 func (r *run) close() error {
 	if r.unwatch != nil {
 		r.unwatch()
@@ -318,7 +344,6 @@ func (r *run) close() error {
 	if r.outputDone != nil {
 		r.outputDone()
 	}
-	defer r.trace.close()
 	var err error
 	for _, a := range []*attempt{r.failed.Load(), r.now.Load()} {
 		if a != nil {

@@ -23,6 +23,7 @@ type input interface {
 	schema() column.Schema
 	find(name string) (int, error) // position in the schema
 	rows() int64                   // -1: not known
+	widen(digits map[int]int)      // by column of the schema: a decimal has so many at least
 	scan(o parquetio.ScanOptions) (scan, error)
 	describe() Description
 	io.Closer
@@ -97,6 +98,7 @@ type parquetInput struct{ d *parquetio.Dataset }
 
 func (p *parquetInput) schema() column.Schema         { return p.d.Schema() }
 func (p *parquetInput) find(name string) (int, error) { return p.d.Find(name) }
+func (p *parquetInput) widen(digits map[int]int)      { p.d.Widen(digits) }
 func (p *parquetInput) rows() int64                   { return p.d.Rows() }
 func (p *parquetInput) Close() error                  { return p.d.Close() }
 

@@ -98,7 +98,7 @@ func FromArrowType(dt arrow.DataType) (Type, error) {
 		return FromArrowType(dt.ValueType)
 	case arrow.DecimalType:
 		p, s := dt.GetPrecision(), dt.GetScale()
-		if p < 1 || p > 76 || s < 0 || s > p {
+		if p < 1 || p > MaxDigits || s < 0 || s > p {
 			return Type{}, fmt.Errorf("%w: %s: scale outside 0..precision", ErrNoArrowType, dt)
 		}
 		return DecimalType(int(p), int(s)), nil

@@ -90,6 +90,9 @@ const (
 // MaxInt64Digits is the largest decimal precision stored in an int64.
 const MaxInt64Digits = 18
 
+// MaxDigits is the largest decimal precision there is.
+const MaxDigits = 76
+
 // Type is a logical type. The zero value is Invalid. Types are comparable
 // with ==: fields that a kind does not use are zero.
 type Type struct {

@@ -98,6 +98,7 @@ type columnReader struct {
 	f     *file
 	leaf  *leaf
 	want  column.Type
+	field int // of the dataset's schema; -1: none
 	group int
 
 	// The chunk.
@@ -145,7 +146,7 @@ func newColumnReader(f *file, leaf int, want column.Type, shared *workspace) (*c
 		return nil, &Error{File: f.name, RowGroup: -1, Column: l.name, Err: fmt.Errorf("%v cannot be read as %v", l.typ, want)}
 	}
 	var protocol thrift.CompactProtocol
-	c := &columnReader{f: f, leaf: l, want: want, decoder: newDecoder(l, want), thrift: protocol.NewReaderFromBytes(nil), shared: shared}
+	c := &columnReader{f: f, leaf: l, want: want, field: -1, decoder: newDecoder(l, want), thrift: protocol.NewReaderFromBytes(nil), shared: shared}
 	c.pageDecoder = thrift.NewDecoder(c.thrift)
 	c.levels.max = int32(l.maxDef)
 	c.in.r, c.in.mem.mem, c.page.mem = f.r, &shared.account, &shared.account

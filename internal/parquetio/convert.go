@@ -64,6 +64,7 @@ func widens(from, to column.Type) bool {
 type intRule struct {
 	mask   bool  // keep the low 32 bits: uint32
 	lo, hi int64 // what the file's type admits, or what can be scaled
+	digits bool  // of a decimal, which a wider type could hold
 	factor int64 // units of the wanted type in one of the file's; 1: none
 	reason string
 }
@@ -80,9 +81,10 @@ func newIntRule(from, to column.Type, bits int) intRule {
 		r.lo, r.hi = 0, 1<<from.Bits()-1
 	case from.IsSigned() && from.Bits() < bits:
 		r.lo, r.hi = -1<<(from.Bits()-1), 1<<(from.Bits()-1)-1
-	case from.Kind == column.Decimal && from.Precision <= column.MaxInt64Digits:
-		r.hi = pow10(int(from.Precision)) - 1
+	case to.Kind == column.Decimal && to.Precision <= column.MaxInt64Digits:
+		r.hi = pow10(int(to.Precision)) - 1
 		r.lo = -r.hi
+		r.digits = true
 	case from.Kind == column.Time || from.Kind == column.Timestamp:
 		if to.Kind == from.Kind && to.Unit > from.Unit {
 			r.factor = to.Unit.PerSecond() / from.Unit.PerSecond()
@@ -90,7 +92,7 @@ func newIntRule(from, to column.Type, bits int) intRule {
 		}
 	}
 	r.reason = "does not fit " + from.String()
-	if r.factor > 1 {
+	if r.factor > 1 || to.Kind == column.Decimal {
 		r.reason = "does not fit " + to.String()
 	}
 	return r
@@ -114,7 +116,11 @@ func (r *intRule) apply(values []int64) error {
 	if r.lo != math.MinInt64 || r.hi != math.MaxInt64 {
 		for i, v := range values {
 			if v < r.lo || v > r.hi {
-				return &valueError{index: i, reason: r.reason}
+				bad := &valueError{index: i, reason: r.reason}
+				if r.digits {
+					bad.digits = digitsFor(wide(v))
+				}
+				return bad
 			}
 		}
 	}
@@ -130,6 +136,7 @@ func (r *intRule) apply(values []int64) error {
 type valueError struct {
 	index  int
 	reason string
+	digits int // of a decimal that would hold it: see PrecisionError; 0: none
 }
 
 func (e *valueError) Error() string { return "value " + e.reason }

@@ -2,6 +2,9 @@ package parquetio
 
 import (
 	"bytes"
+	"context"
+	"errors"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -84,7 +87,8 @@ func TestWidening(t *testing.T) {
 		{"uint32 to int64", annotated(format.Int32, deprecated.Uint32, 0), le32(math.MaxUint32), column.Type{Kind: column.Int64}, column.Value{Int: math.MaxUint32}, ""},
 		{"float to double", optional(format.Float), le32(math.Float32bits(0.1)), column.Type{Kind: column.Float64}, column.Value{Float: float64(float32(0.1))}, ""},
 		{"decimal", annotated(format.Int32, deprecated.Decimal, 5), le32(1<<32 - 9), dec38, column.Value{Wide: decimal256.FromI64(-9)}, ""},
-		{"decimal beyond its type", annotated(format.Int32, deprecated.Decimal, 5), le32(100000), dec38, column.Value{}, "does not fit decimal(5,0)"},
+		{"decimal beyond its type", annotated(format.Int32, deprecated.Decimal, 5), le32(100000), dec38, column.Value{Wide: decimal256.FromI64(100000)}, ""},
+		{"decimal beyond the wider one", annotated(format.Int32, deprecated.Decimal, 5), le32(1e7), column.DecimalType(7, 0), column.Value{}, "does not fit decimal(7,0)"},
 		{"timestamp", annotated(format.Int64, deprecated.TimestampMillis, 0), le64(1<<64 - 7), micros, column.Value{Int: -7000}, ""},
 		{"timestamp beyond", annotated(format.Int64, deprecated.TimestampMillis, 0), le64(math.MaxInt64), micros, column.Value{}, "does not fit timestamp[us]"},
 		{"string", annotated(format.ByteArray, deprecated.UTF8, 0), sized('a'), column.Type{Kind: column.Binary}, column.Value{Bytes: "a"}, ""},
@@ -154,6 +158,116 @@ func readAs(t *testing.T, data []byte, to column.Type) (got []column.Value, err 
 		checkVector(t, &v)
 		for i := range n {
 			got = append(got, v.At(i))
+		}
+	}
+}
+
+// Values with more digits than their decimal columns declare, in any form, are told of all columns at
+// once, and read when the columns are widened. What no decimal holds is an error as any.
+func TestMoreDigits(t *testing.T) {
+	decimal := func(p format.Type, length, precision int32) format.SchemaElement {
+		e := required(p)
+		e.ConvertedType, e.TypeLength, e.Precision = thrift.New(deprecated.Decimal), thrift.New(length), thrift.New(precision)
+		return e
+	}
+	ten := func(n int) column.Value {
+		return column.Value{Type: column.DecimalType(column.MaxDigits, 0), Wide: decimal256.GetScaleMultiplier(n)}
+	}
+	for name, test := range map[string]struct {
+		schema format.SchemaElement
+		body   []byte
+		digits int
+		want   column.Value
+	}{
+		"32 bits":          {decimal(format.Int32, 0, 5), le32(1e5), 18, ten(5)},
+		"64 bits":          {decimal(format.Int64, 0, 5), le64(1e17), 18, ten(17)},
+		"64 bits, all":     {decimal(format.Int64, 0, 18), le64(1e18), 38, ten(18)},
+		"fixed bytes":      {decimal(format.FixedLenByteArray, 16, 5), bigEndian(1e18, 16), 38, ten(18)},
+		"more fixed bytes": {decimal(format.FixedLenByteArray, 20, 20), ten(40).Wide.BigInt().FillBytes(make([]byte, 20)), 76, ten(40)},
+		"bytes":            {decimal(format.ByteArray, 0, 5), sized(ten(6).Wide.BigInt().Bytes()...), 18, ten(6)},
+		"no decimal":       {decimal(format.ByteArray, 0, 5), sized(bytes.Repeat([]byte{0x7F}, 32)...), 0, column.Value{}},
+		"beyond 256 bits":  {decimal(format.FixedLenByteArray, 40, 5), bytes.Repeat([]byte{0x7F}, 40), 0, column.Value{}},
+	} {
+		for way, pages := range map[string][]page{
+			"plain": {pageV1(format.Plain, 1, test.body...)},
+			"coded": {dictPage(1, test.body...), pageV1(format.RLEDictionary, 1, 0)},
+		} {
+			t.Run(name+", "+way, func(t *testing.T) {
+				first := fileBuilder{schema: []format.SchemaElement{test.schema}, rows: 1, pages: pages}
+				readTwice(t, first.build(t), test.digits, test.want)
+			})
+		}
+	}
+}
+
+// readTwice reads a decimal that is wanted with so many digits.
+func readTwice(t *testing.T, data []byte, digits int, want column.Value) {
+	t.Helper()
+	read := func(wider map[int]int) (got column.Value, err error) {
+		d, err := Open(context.Background(), []Input{{Name: "f", Reader: bytes.NewReader(data), Size: int64(len(data))}}, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer d.Close()
+		d.Widen(wider)
+		s, err := d.Scan(ScanOptions{Columns: []int{0}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got, eachBatch(s, func(b *column.Batch) { got = b.Cols[0].At(0) })
+	}
+	_, err := read(nil)
+	var more *PrecisionError
+	var typed *Error
+	switch {
+	case !errors.As(err, &typed) || !strings.Contains(err.Error(), "does not fit decimal("):
+		t.Fatal(err)
+	case errors.As(err, &more) != (digits > 0) || digits > 0 && more.Digits[0] != digits:
+		t.Fatalf("%v, %v", err, more)
+	case digits == 0:
+		return
+	}
+	got, err := read(more.Digits)
+	if got.Type != column.DecimalType(digits, 0) || err != nil {
+		t.Fatalf("%v, %v", got.Type, err)
+	}
+	if got.Type.Rep() == column.RepInt64 {
+		got.Wide = wide(got.Int)
+	}
+	if got.Wide != want.Wide {
+		t.Errorf("%v, want %v", got.Wide, want.Wide)
+	}
+}
+
+// TestMoreDigitsOfAll: one reading tells the digits of all columns, of dictionaries and of values.
+func TestMoreDigitsOfAll(t *testing.T) {
+	type row struct {
+		A int32 `parquet:"a,decimal(2:5)"`
+		B int32 `parquet:"b,decimal(2:5)"`
+		C int64 `parquet:"c,decimal(2:10)"`
+		D int64 `parquet:"d,decimal(2:10),dict"`
+		E int64 `parquet:"e,decimal(2:10),dict"`
+	}
+	for _, test := range []struct {
+		row  row
+		want map[int]int
+	}{
+		{row{A: 1e6, B: 1, C: 1e18}, map[int]int{0: 18, 2: 38}},
+		{row{D: 1e12, E: 1e18}, map[int]int{3: 18, 4: 38}},
+	} {
+		t.Chdir(t.TempDir())
+		writeRows(t, "f.parquet", 1, []row{test.row})
+		d, err := Open(context.Background(), []Input{{Path: "f.parquet"}}, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = countRows(t, d, ScanOptions{Columns: []int{0, 1, 2, 3, 4}})
+		var more *PrecisionError
+		if !errors.As(err, &more) || !maps.Equal(more.Digits, test.want) {
+			t.Errorf("%v: %v", err, more)
+		}
+		if err := d.Close(); err != nil {
+			t.Error(err)
 		}
 	}
 }

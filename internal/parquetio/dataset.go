@@ -182,6 +182,16 @@ func (d *Dataset) Schema() column.Schema {
 	return s
 }
 
+// Widen gives decimal columns digits, by field, where their types have fewer.
+// It is called before the first Scan.
+func (d *Dataset) Widen(digits map[int]int) {
+	for i, n := range digits {
+		if t := &d.table.cols[i].typ; t.Kind == column.Decimal {
+			t.Precision = max(t.Precision, uint8(n))
+		}
+	}
+}
+
 // Find returns the index in the schema of the column that name means: its
 // name, exactly or, if only one fits, without regard to case; the dotted path
 // of a nested column; or # and a position counted from 1. The error is a

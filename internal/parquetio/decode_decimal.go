@@ -5,6 +5,8 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow/decimal256"
 	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/gagg-dev/gagg/internal/column"
 )
 
 // Decimals are two's complement numbers, big-endian when they are stored as
@@ -72,11 +74,9 @@ func (d *decoder) fixedInts(dst []int64) error {
 	}
 	for i := range dst {
 		n, ok := bigEndianWide(b[i*d.length : (i+1)*d.length])
-		if ok {
-			dst[i], ok = wideToInt(n)
-		}
-		if !ok {
-			return &valueError{index: i, reason: d.rule.reason}
+		narrow := false
+		if dst[i], narrow = wideToInt(n); !ok || !narrow {
+			return d.beyond(i, n, ok)
 		}
 	}
 	return nil
@@ -91,11 +91,9 @@ func (d *decoder) spanInts(dst []int64) error {
 	}
 	for i, s := range d.spanBuf {
 		n, ok := bigEndianWide(data[s.Off : s.Off+s.Len])
-		if ok {
-			dst[i], ok = wideToInt(n)
-		}
-		if !ok {
-			return &valueError{index: i, reason: d.rule.reason}
+		narrow := false
+		if dst[i], narrow = wideToInt(n); !ok || !narrow {
+			return d.beyond(i, n, ok)
 		}
 	}
 	return nil
@@ -134,7 +132,7 @@ func (d *decoder) fixedWides(dst []decimal256.Num) error {
 			dst[i], ok = bigEndianWide(v)
 		}
 		if !ok || !d.fits(dst[i]) {
-			return &valueError{index: i, reason: d.rule.reason}
+			return d.beyond(i, dst[i], ok)
 		}
 	}
 	return nil
@@ -149,7 +147,7 @@ func (d *decoder) spanWides(dst []decimal256.Num) error {
 	for i, s := range d.spanBuf {
 		n, ok := bigEndianWide(data[s.Off : s.Off+s.Len])
 		if !ok || !d.fits(n) {
-			return &valueError{index: i, reason: d.rule.reason}
+			return d.beyond(i, n, ok)
 		}
 		dst[i] = n
 	}
@@ -158,4 +156,24 @@ func (d *decoder) spanWides(dst []decimal256.Num) error {
 
 func (d *decoder) fits(n decimal256.Num) bool {
 	return !d.maxWide.Less(n) && !n.Less(d.minWide)
+}
+
+// beyond is the error about a decimal that the wanted type does not hold; known: n is what it is.
+func (d *decoder) beyond(index int, n decimal256.Num, known bool) error {
+	bad := &valueError{index: index, reason: d.rule.reason}
+	if known {
+		bad.digits = digitsFor(n)
+	}
+	return bad
+}
+
+// digitsFor is how many digits a decimal is given that declares fewer and holds n: as many as
+// 64, 128 or 256 bits have at least, so that there are few such types; 0: there is none.
+func digitsFor(n decimal256.Num) int {
+	for _, digits := range []int{column.MaxInt64Digits, 38, column.MaxDigits} {
+		if most := decimal256.GetMaxValue(int32(digits)); !most.Less(n) && !n.Less(most.Negate()) {
+			return digits
+		}
+	}
+	return 0
 }

@@ -18,7 +18,7 @@ type decoder struct {
 	length   int         // of FIXED_LEN_BYTE_ARRAY
 	typ      column.Type // in the file
 	rule     intRule
-	maxWide  decimal256.Num // decimals of the file's type lie within ± this
+	maxWide  decimal256.Num // decimals of the wanted type lie within ± this
 	minWide  decimal256.Num
 
 	intSrc   intSource
@@ -35,8 +35,8 @@ func newDecoder(l *leaf, want column.Type) decoder {
 		bits = 32
 	}
 	d := decoder{physical: l.physical, length: l.length, typ: l.typ, rule: newIntRule(l.typ, want, bits)}
-	if l.typ.Kind == column.Decimal {
-		d.maxWide = decimal256.GetMaxValue(int32(l.typ.Precision))
+	if want.Kind == column.Decimal {
+		d.maxWide = decimal256.GetMaxValue(int32(want.Precision))
 		d.minWide = d.maxWide.Negate()
 	}
 	return d

@@ -41,7 +41,7 @@ func (c *columnReader) dictionary(body []byte) error {
 	if err := c.fillDictionary(&dict.Values); err != nil {
 		var bad *valueError
 		if errors.As(err, &bad) {
-			err = fmt.Errorf("dictionary entry %d %s", bad.index, bad.reason)
+			err = c.valueError(bad, fmt.Errorf("dictionary entry %d %s", bad.index, bad.reason))
 		}
 		return err
 	}

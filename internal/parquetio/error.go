@@ -32,6 +32,16 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
+// A PrecisionError tells that decimals have more digits than the types of
+// their columns declare, as pandas and others write them, and would fit wider
+// types: see Dataset.Widen. It is in an *Error.
+type PrecisionError struct {
+	Digits map[int]int // by field of the schema: how many digits hold what was met
+	Err    error       // about the first of them
+}
+
+func (e *PrecisionError) Error() string { return e.Err.Error() }
+
 // fileError is an Error about a file as a whole.
 func fileError(file, format string, args ...any) error {
 	return &Error{File: file, RowGroup: -1, Err: fmt.Errorf(format, args...)}

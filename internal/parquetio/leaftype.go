@@ -122,7 +122,7 @@ func intType(e *format.SchemaElement, bits int, signed bool) (column.Type, error
 }
 
 func decimalType(e *format.SchemaElement, precision, scale int32) (column.Type, error) {
-	if precision < 1 || precision > 76 || scale < 0 || scale > precision {
+	if precision < 1 || precision > column.MaxDigits || scale < 0 || scale > precision {
 		return column.Type{}, fmt.Errorf("decimal(%d,%d) is not supported", precision, scale)
 	}
 	return allow(column.DecimalType(int(precision), int(scale)), e,

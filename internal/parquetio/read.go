@@ -111,7 +111,15 @@ func (c *columnReader) readRows(v *column.Vector, n int) error {
 func (c *columnReader) rowError(err error, valid []int32) error {
 	var bad *valueError
 	if errors.As(err, &bad) {
-		return fmt.Errorf("row %d %s", c.rowNumber(valid, bad.index), bad.reason)
+		return c.valueError(bad, fmt.Errorf("row %d %s", c.rowNumber(valid, bad.index), bad.reason))
+	}
+	return err
+}
+
+// valueError is an error about a value, with the digits that it needs if that is all.
+func (c *columnReader) valueError(bad *valueError, err error) error {
+	if bad.digits > 0 && c.field >= 0 {
+		return &PrecisionError{Digits: map[int]int{c.field: bad.digits}, Err: err}
 	}
 	return err
 }

@@ -3,6 +3,7 @@ package parquetio
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/apache/arrow/go/v15/arrow/decimal256"
@@ -75,15 +76,33 @@ func (r *Reader) Open(unit int) (err error) {
 
 // openColumns opens the chunks of the wanted columns in a row group.
 func (r *Reader) openColumns(group int, wanted func(c int) bool) error {
+	return r.each(wanted, func(_ int, c *columnReader) error {
+		if c == nil {
+			return nil
+		}
+		return c.open(group)
+	})
+}
+
+// each calls do for the wanted columns until one fails. Where the digits of a decimal are all that is
+// wrong, it goes on, so that they are known of all columns: then the run can begin again.
+func (r *Reader) each(wanted func(c int) bool, do func(i int, c *columnReader) error) (err error) {
+	var all *PrecisionError // in err
 	for i, c := range r.cols {
-		if c == nil || !wanted(i) {
+		if !wanted(i) {
 			continue
 		}
-		if err := c.open(group); err != nil {
-			return err
+		one, bad := do(i, c), (*PrecisionError)(nil)
+		switch {
+		case one != nil && !errors.As(one, &bad):
+			return one
+		case bad != nil && all == nil:
+			all, err = bad, one
+		case bad != nil:
+			maps.Copy(all.Digits, bad.Digits)
 		}
 	}
-	return nil
+	return err
 }
 
 // begin makes the workspace of a new reader, or of one that was closed.
@@ -114,6 +133,9 @@ func (r *Reader) openFile(i int) error {
 		}
 		if err != nil {
 			return err
+		}
+		if leaf >= 0 {
+			r.cols[c].field = r.scan.cols[c]
 		}
 	}
 	r.file = i
@@ -190,17 +212,13 @@ func (r *Reader) reads() bool {
 
 // readColumns sets vecs of the wanted columns to their next n rows.
 func (r *Reader) readColumns(vecs []column.Vector, wanted func(c int) bool, n int) error {
-	for i, c := range r.cols {
-		if !wanted(i) {
-			continue
+	return r.each(wanted, func(i int, c *columnReader) error {
+		if c != nil {
+			return c.read(&vecs[i], n)
 		}
-		if c == nil {
-			vecs[i] = r.constants[i].Slice(0, n)
-		} else if err := c.read(&vecs[i], n); err != nil {
-			return err
-		}
-	}
-	return nil
+		vecs[i] = r.constants[i].Slice(0, n)
+		return nil
+	})
 }
 
 // batchSize is how many rows the wanted columns can give at once, without passing the

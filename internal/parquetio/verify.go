@@ -36,7 +36,11 @@ func (f *file) verify(group int, shared *workspace) error {
 
 // verifyColumn reads a column, or only the headers of its pages.
 func (f *file) verifyColumn(group, leaf int, values bool, shared *workspace) error {
-	c, err := newColumnReader(f, leaf, f.leaves[leaf].typ, shared)
+	want := f.leaves[leaf].typ
+	if want.Kind == column.Decimal {
+		want.Precision = column.MaxDigits // more digits than declared are no damage
+	}
+	c, err := newColumnReader(f, leaf, want, shared)
 	if err != nil {
 		return err
 	}
