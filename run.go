@@ -396,7 +396,16 @@ func (r *run) pipeline() cpu.Pipeline {
 	}
 	p.Keys, p.Args = evals(r.query.keys), evals(r.query.args)
 	if r.query.where != nil {
-		p.Where, p.Tested = r.query.where.NewEval(), r.query.where.Columns()
+		first, rest := r.query.where.Split()
+		p.Where, p.First, p.Rest = condition(r.query.where), condition(first), condition(rest)
 	}
 	return p
+}
+
+// condition makes the evaluator of a filter; nil: there is none.
+func condition(e *expr.Expr) cpu.Condition {
+	if e == nil {
+		return cpu.Condition{}
+	}
+	return cpu.Condition{Filter: e.NewEval(), Cols: e.Columns()}
 }

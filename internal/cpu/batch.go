@@ -7,13 +7,9 @@ import "github.com/gagg-dev/gagg/internal/column"
 // filter returns the batch of the rows that pass, with only the used columns
 // in it where some do not.
 func (w *Worker) filter(b *column.Batch) (*column.Batch, error) {
-	sel := b.Sel
-	if w.pipe.Where != nil {
-		var err error
-		if w.sel, err = w.pipe.Where.Filter(b, w.sel[:0]); err != nil {
-			return b, err
-		}
-		sel = w.sel
+	sel, err := w.choose(b)
+	if err != nil {
+		return b, err
 	}
 	if sel == nil || len(sel) == b.Rows {
 		w.positions(b.First, w.all(b.Rows))
@@ -23,20 +19,47 @@ func (w *Worker) filter(b *column.Batch) (*column.Batch, error) {
 	return w.gather(b, sel), nil
 }
 
+// choose returns the rows that pass, of those that the reader has left; nil: all.
+func (w *Worker) choose(b *column.Batch) ([]int32, error) {
+	if w.pipe.Where.Filter == nil || b.Sel != nil && len(b.Sel) == 0 {
+		return b.Sel, nil
+	}
+	if b.Sel == nil || len(b.Sel) == b.Rows {
+		var err error
+		w.sel, err = w.pipe.Where.Filter.Filter(b, w.sel[:0])
+		return w.sel, err
+	}
+	w.left.Rows, w.left.First = len(b.Sel), b.First
+	w.left.Cols, w.leftBuf = gatherInto(w.left.Cols, w.leftBuf, b, w.pipe.Where.Cols, b.Sel)
+	var err error
+	if w.sel, err = w.pipe.Where.Filter.Filter(&w.left, w.sel[:0]); err != nil {
+		return nil, err
+	}
+	for i, row := range w.sel {
+		w.sel[i] = b.Sel[row]
+	}
+	return w.sel, nil
+}
+
 // gather returns the batch of the rows sel of b. If there are none, no column of it may be looked at.
 func (w *Worker) gather(b *column.Batch, sel []int32) *column.Batch {
 	w.compact.Rows, w.compact.First, w.compact.Times = len(sel), b.First, b.Times
 	if len(sel) == 0 {
 		return &w.compact
 	}
-	if len(w.compBuf) < len(b.Cols) {
-		w.compBuf = make([]column.Buffer, len(b.Cols))
-		w.compact.Cols = make([]column.Vector, len(b.Cols))
-	}
-	for _, c := range w.pipe.Used {
-		w.compact.Cols[c] = column.Gather(&b.Cols[c], sel, &w.compBuf[c])
-	}
+	w.compact.Cols, w.compBuf = gatherInto(w.compact.Cols, w.compBuf, b, w.pipe.Used, sel)
 	return &w.compact
+}
+
+// gatherInto sets the columns used of cols to the rows sel of b's.
+func gatherInto(cols []column.Vector, bufs []column.Buffer, b *column.Batch, used []int, sel []int32) ([]column.Vector, []column.Buffer) {
+	if len(bufs) < len(b.Cols) {
+		bufs, cols = make([]column.Buffer, len(b.Cols)), make([]column.Vector, len(b.Cols))
+	}
+	for _, c := range used {
+		cols[c] = column.Gather(&b.Cols[c], sel, &bufs[c])
+	}
+	return cols, bufs
 }
 
 // all returns the row numbers 0..n-1, where positions are wanted.

@@ -139,7 +139,7 @@ func run(ctx context.Context, cfg *Config, in batches, filter bool, threads int)
 func pipeline(filter bool) Pipeline {
 	p := Pipeline{Used: []int{0, 1, 2}, Keys: []Evaluator{columnAt(0), columnAt(1)}, Args: []Evaluator{columnAt(2)}}
 	if filter {
-		p.Where = evenRows{}
+		p.Where.Filter = evenRows{}
 	}
 	return p
 }

@@ -145,8 +145,8 @@ func work(ctx context.Context, cfg *Config, in Input, next *atomic.Int64) (_ *Wo
 	}
 	r := in.Reader()
 	defer r.Close()
-	if where := w.pipe.Where; where != nil && r.Where(where.Filter, w.pipe.Tested) {
-		w.pipe.Where = nil
+	if first := w.pipe.First; first.Filter != nil && r.Where(first.Filter.Filter, first.Cols) {
+		w.pipe.Where = w.pipe.Rest
 	}
 	if in.Packer != nil && cfg.Offload != nil {
 		w.packer = in.Packer(r)

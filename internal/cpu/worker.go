@@ -14,11 +14,18 @@ import (
 // Pipeline is how one worker computes what it needs from a batch; its parts
 // hold state and are not shared.
 type Pipeline struct {
-	Where  Filter // nil: all rows
-	Tested []int  // columns that Where uses
-	Used   []int  // columns that Keys and Args use
-	Keys   []Evaluator
-	Args   []Evaluator
+	Where Condition
+	// First and Rest are Where in two steps, for a reader that filters rows by First (Reader.Where).
+	First, Rest Condition
+	Used        []int // columns that Keys and Args use
+	Keys        []Evaluator
+	Args        []Evaluator
+}
+
+// Condition is what rows must pass.
+type Condition struct {
+	Filter Filter // nil: all do
+	Cols   []int  // columns that it uses
 }
 
 // phase is what a worker does with its rows.
@@ -47,6 +54,8 @@ type Worker struct {
 	sel      []int32
 	compact  column.Batch
 	compBuf  []column.Buffer
+	left     column.Batch // of the columns that Where uses: the rows that the reader has left
+	leftBuf  []column.Buffer
 	keys     []column.Vector
 	keyBuf   []column.Buffer
 	argBuf   []column.Buffer

@@ -12,16 +12,15 @@ type Eval struct {
 	batch     *column.Batch
 	gen       uint64 // counts batches: a step with this gen has its result
 	root      *step
-	conjuncts []*step // the root's operands of and; Filter takes them one by one
-	zeros     []int32 // codes of constants
-	nulls     []bool  // all true
+	conjuncts []*conjunct // of the root; nil: Filter was not called yet
+	zeros     []int32     // codes of constants
+	nulls     []bool      // all true
 }
 
 func newEval(n *bound) *Eval {
 	v := &Eval{}
 	shared := map[*bound]*step{}
 	v.root = v.newStep(n, shared)
-	v.conjuncts = v.root.conjuncts(nil)
 	return v
 }
 

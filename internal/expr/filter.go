@@ -1,43 +1,221 @@
 package expr
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
-// conjuncts appends the operands of and below s, or s itself.
-func (s *step) conjuncts(list []*step) []*step {
-	if s.node.kind == boundAnd {
-		for _, a := range s.args {
-			list = a.conjuncts(list)
-		}
-		return list
+// A filter is taken apart at its ands. Its operands are evaluated one after the other, each on
+// the rows that the ones before have left: all that cannot fail come first, the cheap and
+// selective ones before the others, and the rest as they were written.
+
+// conjunct is an operand of the ands at the root of a filter.
+type conjunct struct {
+	eval *Eval
+	cols []int
+	safe bool // it cannot fail, and takes little time a row
+
+	batch column.Batch // of the rows that are left
+	bufs  []column.Buffer
+	hits  []int32
+}
+
+// rank is the place of a conjunct among the others: low ones come first.
+type rank uint8
+
+const (
+	rankEqual rank = iota // a column equals a constant
+	rankIn
+	rankRange
+	rankUnequal
+	rankText // a comparison of strings that is none of these, or a pattern
+	rankAny  // what may fail, or take long
+)
+
+// operands appends the operands of and below n, or n itself.
+func (n *bound) operands(list []*bound) []*bound {
+	if n.kind != boundAnd {
+		return append(list, n)
 	}
-	return append(list, s)
+	for _, a := range n.args {
+		list = a.operands(list)
+	}
+	return list
+}
+
+// ranked is the operands of the ands at the root of n in the order in which a filter takes them.
+func (n *bound) ranked() []*bound {
+	list := n.operands(nil)
+	slices.SortStableFunc(list, func(a, b *bound) int { return cmp.Compare(a.rank(), b.rank()) })
+	return list
+}
+
+// rank tells when a filter takes n. What is not known to be cheap, and never to fail, is rankAny.
+func (n *bound) rank() rank {
+	switch n.kind {
+	case boundColumn, boundConst:
+		return rankUnequal
+	case boundIsNull, boundOr, boundAnd:
+		return n.rankOfArgs()
+	case boundChoose:
+		return rankAny
+	}
+	if len(n.args) == 1 && n.args[0].kind != boundColumn && n.args[0].typ == boolType {
+		return n.rankNot()
+	}
+	for _, a := range n.args {
+		if a.kind != boundColumn && a.kind != boundConst {
+			return rankAny
+		}
+	}
+	switch src := n.src.(type) {
+	case *Binary:
+		return n.rankCompared(src.Op)
+	case *Between:
+		return rankRange
+	case *In:
+		return rankIn
+	case *Like:
+		return rankText
+	case *Unary:
+		if src.Op == "not" {
+			return rankUnequal
+		}
+	}
+	return rankAny
+}
+
+// rankOfArgs is the last of the arguments' ranks.
+func (n *bound) rankOfArgs() rank {
+	r := rankEqual
+	for _, a := range n.args {
+		r = max(r, a.rank())
+	}
+	return r
+}
+
+// rankNot is the rank of a negation, or of what looks like one.
+func (n *bound) rankNot() rank {
+	switch n.src.(type) {
+	case *Unary, *Like, *In, *Between:
+		return max(rankUnequal, n.args[0].rank())
+	}
+	return rankAny
+}
+
+func (n *bound) rankCompared(op string) rank {
+	compared, ok := compareOps[op]
+	switch {
+	case !ok:
+		return rankAny
+	case compared == opEQ:
+		return rankEqual
+	case compared == opNE:
+		return rankUnequal
+	case n.kind == boundStrict && n.args[0].typ.Rep() == column.RepBytes:
+		return rankText
+	}
+	return rankRange
+}
+
+// Split takes a filter apart: first is what is to be evaluated before the others, all of which
+// uses the same columns, and rest the remainder; nil: there is none.
+func (e *Expr) Split() (first, rest *Expr) {
+	list := e.root.ranked()
+	cols := list[0].columns()
+	var head, tail []*bound
+	for _, n := range list {
+		if slices.Equal(n.columns(), cols) && (len(tail) == 0 || n.rank() < rankAny) {
+			head = append(head, n)
+		} else {
+			tail = append(tail, n)
+		}
+	}
+	if len(tail) > 0 {
+		rest = &Expr{root: allOf(tail)}
+	}
+	return &Expr{root: allOf(head)}, rest
+}
+
+// allOf is the and of the nodes, of which there is one at least.
+func allOf(list []*bound) *bound {
+	n := list[0]
+	for _, next := range list[1:] {
+		n = newAnd(n, next)
+	}
+	return n
 }
 
 // Filter appends to sel the rows of b for which the expression, a boolean,
-// is true, ascending. The operands of and are taken one after the other, and
-// the later ones not at all once no row is left.
+// is true, ascending. An operand of and is evaluated only on rows for which those before it
+// are true, unless it cannot fail.
 func (v *Eval) Filter(b *column.Batch, sel []int32) ([]int32, error) {
-	v.begin(b)
+	if v.conjuncts == nil {
+		for _, n := range v.root.node.ranked() {
+			v.conjuncts = append(v.conjuncts, &conjunct{eval: newEval(n), cols: n.columns(), safe: n.rank() < rankAny})
+		}
+	}
 	start := len(sel)
 	for i, c := range v.conjuncts {
-		r, err := c.run()
+		var err error
+		if i == 0 {
+			sel, err = c.all(b, sel)
+		} else {
+			sel, err = c.among(b, sel, start)
+		}
 		if err != nil {
 			return sel[:start], err
-		}
-		if i == 0 {
-			sel = appendTrue(sel, r)
-		} else {
-			sel = keepTrue(sel, start, r)
 		}
 		if len(sel) == start {
 			break
 		}
 	}
 	return sel, nil
+}
+
+// all appends the rows of b for which c is true.
+func (c *conjunct) all(b *column.Batch, sel []int32) ([]int32, error) {
+	c.eval.begin(b)
+	r, err := c.eval.root.run()
+	if err != nil {
+		return sel, err
+	}
+	return appendTrue(sel, r), nil
+}
+
+// among keeps of sel, from start, the rows for which c is true.
+func (c *conjunct) among(b *column.Batch, sel []int32, start int) ([]int32, error) {
+	left := sel[start:]
+	if len(left) == b.Rows || c.safe && len(left) > b.Rows/2 {
+		c.eval.begin(b)
+		r, err := c.eval.root.run()
+		if err != nil {
+			return sel, err
+		}
+		return keepTrue(sel, start, r), nil
+	}
+	var err error
+	if c.hits, err = c.all(c.take(b, left), c.hits[:0]); err != nil {
+		return sel, err
+	}
+	for i, hit := range c.hits {
+		left[i] = left[hit]
+	}
+	return sel[:start+len(c.hits)], nil
+}
+
+// take is the batch of some rows of b, with the columns of c in it.
+func (c *conjunct) take(b *column.Batch, rows []int32) *column.Batch {
+	if len(c.batch.Cols) < len(b.Cols) {
+		c.batch.Cols, c.bufs = make([]column.Vector, len(b.Cols)), make([]column.Buffer, len(b.Cols))
+	}
+	for _, col := range c.cols {
+		c.batch.Cols[col] = column.Gather(&b.Cols[col], rows, &c.bufs[col])
+	}
+	c.batch.Rows = len(rows)
+	return &c.batch
 }
 
 // appendTrue appends the rows that are true. The loops write every row's

@@ -33,11 +33,16 @@ func logic(op string, l, r *bound) (*bound, error) {
 	if r, err = asBool(r, op); err != nil {
 		return nil, err
 	}
-	n := &bound{kind: boundAnd, typ: boolType, args: []*bound{l, r}, kernel: andRows}
-	if op == "or" {
-		n.kind, n.kernel = boundOr, orRows
+	if op == "and" {
+		return newAnd(l, r), nil
 	}
+	n := &bound{kind: boundOr, typ: boolType, args: []*bound{l, r}, kernel: orRows}
 	return n.finish(), nil
+}
+
+func newAnd(l, r *bound) *bound {
+	n := &bound{kind: boundAnd, typ: boolType, args: []*bound{l, r}, kernel: andRows}
+	return n.finish()
 }
 
 func andRows(f *frame) error {

@@ -1,0 +1,69 @@
+package expr
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/gagg-dev/gagg/internal/column"
+)
+
+// What may fail is evaluated only on rows for which the other operands are true, in whatever
+// order they are written; what cannot fail comes first, equality before the rest.
+func TestFilterOrder(t *testing.T) {
+	const rows = 100
+	var ints, ones []column.Value
+	var texts []column.Value
+	for i := range rows {
+		text := fmt.Sprint(i)
+		if i%10 != 3 {
+			text = "no number"
+		}
+		ints = append(ints, column.Value{Type: testColumns[0].Type, Int: int64(i % 10)})
+		ones = append(ones, column.Value{Type: testColumns[1].Type, Int: int64(i)})
+		texts = append(texts, column.Value{Type: stringType, Bytes: text})
+	}
+	b := &column.Batch{Rows: rows, Cols: []column.Vector{
+		0: flatVector(testColumns[0].Type, ints), 1: flatVector(testColumns[1].Type, ones), 8: flatVector(stringType, texts),
+	}}
+	for _, text := range []string{
+		"cast(s as int64) > 50 and i = 3",
+		"i = 3 and cast(s as int64) > 50",
+		"j >= 0 and cast(s as int64) > 50 and j < 1000 and (i = 3)",
+	} {
+		e := bindText(t, text)
+		got, err := e.NewEval().Filter(b, nil)
+		if want := []int32{53, 63, 73, 83, 93}; err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: %v, %v, want %v", text, got, err, want)
+		}
+		first, rest := e.Split()
+		if cols := first.Columns(); len(cols) != 1 || cols[0] != 0 || rest == nil {
+			t.Errorf("%s: first come columns %v", text, cols)
+		}
+	}
+	if _, err := bindText(t, "cast(s as int64) > 50 and i <> 3").NewEval().Filter(b, nil); err == nil {
+		t.Error("a text that is no number is none on rows that are left either")
+	}
+}
+
+// The two parts of a filter leave the rows that it leaves.
+func TestSplit(t *testing.T) {
+	for text, want := range map[string]string{
+		"i = 1":                                   "[0] none",
+		"i > 1 and i < 5":                         "[0] none",
+		"i > 1 and j = 2 and i < 5":               "[1] [0]",
+		"s like '%x%' and s <> '' and d > 1":      "[3] [8]",
+		"i = 1 or j = 2":                          "[0 1] none",
+		"i + 1 = 2 and j is null and i in (1,2)":  "[0] [0 1]",
+		"i + 1 = 2 and s not like 'a%' and not b": "[7] [0 8]",
+	} {
+		first, rest := bindText(t, text).Split()
+		got := fmt.Sprint(first.Columns(), " none")
+		if rest != nil {
+			got = fmt.Sprint(first.Columns(), " ", rest.Columns())
+		}
+		if got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}
