@@ -14,44 +14,43 @@ import (
 	"github.com/gagg-dev/gagg/internal/parquetio"
 )
 
-// recordInput is a stream of Arrow records as an input. Its units stand
-// for nothing: whoever has one takes the next record until none is left.
+// recordInput is a stream of Arrow records as an input. Its columns are the
+// leaves of the records. Its units stand for nothing: whoever has one takes the
+// next record until none is left.
 type recordInput struct {
-	r      array.RecordReader
-	fields column.Schema
-	unread []error                 // by column: why it cannot be read
-	grow   func(bytes int64) error // the budget; nil: none
+	r    array.RecordReader
+	cols []column.Leaf
+	grow func(bytes int64) error // the budget; nil: none
 }
 
 func newRecordInput(r array.RecordReader, grow func(int64) error) (*recordInput, error) {
-	in := &recordInput{r: r, grow: grow}
-	for _, f := range r.Schema().Fields() {
-		t, err := column.FromArrowField(f)
-		if err == nil && t.IsNested() {
-			t, err = column.Type{}, fmt.Errorf("%w as input: %s", column.ErrNoArrowType, f.Type)
-		}
-		in.fields.Fields = append(in.fields.Fields, column.Field{Name: f.Name, Type: t})
-		in.unread = append(in.unread, err)
-	}
-	return in, nil
+	return &recordInput{r: r, cols: column.Leaves(r.Schema()), grow: grow}, nil
 }
 
-func (in *recordInput) schema() column.Schema { return in.fields }
+func (in *recordInput) schema() (s column.Schema) {
+	for i := range in.cols {
+		s.Fields = append(s.Fields, in.cols[i].Field)
+	}
+	return s
+}
+
 func (in *recordInput) rows() int64           { return -1 }
 func (in *recordInput) widen(map[int]int)     {} // records are read once: what has too many digits is an error
 func (in *recordInput) describe() Description { return Description{Rows: -1} }
 func (in *recordInput) Close() error          { return nil }
 
-// find looks a column up: by its exact name, without regard to case, or by
-// position (#2).
+// find looks a column up as files do: a column by its exact name, a field of a
+// struct by its exact dotted path, both without regard to case, or by position (#2).
 func (in *recordInput) find(name string) (int, error) {
-	for _, same := range []func(a, b string) bool{
-		func(a, b string) bool { return a == b },
-		strings.EqualFold,
+	for _, fits := range []func(l *column.Leaf) bool{
+		func(l *column.Leaf) bool { return len(l.Path) == 1 && l.Name == name },
+		func(l *column.Leaf) bool { return l.Name == name },
+		func(l *column.Leaf) bool { return len(l.Path) == 1 && strings.EqualFold(l.Name, name) },
+		func(l *column.Leaf) bool { return strings.EqualFold(l.Name, name) },
 	} {
 		found := -1
-		for i, f := range in.fields.Fields {
-			if !same(f.Name, name) {
+		for i := range in.cols {
+			if !fits(&in.cols[i]) {
 				continue
 			}
 			if found >= 0 {
@@ -63,14 +62,22 @@ func (in *recordInput) find(name string) (int, error) {
 			return in.readable(name, found)
 		}
 	}
-	if n, err := strconv.Atoi(strings.TrimPrefix(name, "#")); err == nil && name[0] == '#' && n >= 1 && n <= len(in.fields.Fields) {
+	if n, err := strconv.Atoi(strings.TrimPrefix(name, "#")); err == nil && name[0] == '#' && n >= 1 && n <= len(in.cols) {
 		return in.readable(name, n-1)
+	}
+	for i := range in.cols {
+		l := &in.cols[i]
+		for n := 1; n < len(l.Path); n++ {
+			if strings.EqualFold(name, strings.Join(l.Path[:n], ".")) {
+				return 0, usagef("column %q cannot be used: it is a struct; use a field of it, such as %q", name, l.Name)
+			}
+		}
 	}
 	return 0, usagef("column %q does not exist in the records", name)
 }
 
 func (in *recordInput) readable(name string, i int) (int, error) {
-	if err := in.unread[i]; err != nil {
+	if err := in.cols[i].Err; err != nil {
 		return 0, &kindError{ErrUsage, fmt.Errorf("column %q cannot be used: %w", name, err)}
 	}
 	return i, nil
@@ -198,8 +205,9 @@ func (r *recordReader) convert(b *column.Batch, n int64) error {
 		return fmt.Errorf("arrow records: a batch of %d rows: %w", n, err)
 	}
 	for i, c := range r.scan.cols {
-		if err := column.FromArrow(part.Column(c), &b.Cols[i]); err != nil {
-			return &kindError{ErrInput, fmt.Errorf("arrow records: column %q: %w", r.scan.in.fields.Fields[c].Name, err)}
+		l := &r.scan.in.cols[c]
+		if err := l.FromRecord(part, &b.Cols[i]); err != nil {
+			return &kindError{ErrInput, fmt.Errorf("arrow records: column %q: %w", l.Name, err)}
 		}
 	}
 	return nil
@@ -213,7 +221,7 @@ func (r *recordReader) draw(part arrow.Record) error {
 	}
 	need := int64(0)
 	for _, c := range r.scan.cols {
-		need += vectorBytes(part.Column(c))
+		need += vectorBytes(r.scan.in.cols[c].Array(part))
 	}
 	more := need - r.drawn
 	if more <= 0 {

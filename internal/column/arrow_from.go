@@ -23,22 +23,23 @@ const millisPerDay = 24 * 60 * 60 * 1000
 // The error wraps ErrNoArrowType, or says that arr breaks the rules of its
 // type: a code outside its dictionary, a decimal beyond its precision. A
 // NULL in a list is an error too, since no vector holds one.
-func FromArrow(arr arrow.Array, v *Vector) error { return fromArrow(arr, v, copyData) }
+func FromArrow(arr arrow.Array, v *Vector) error { return fromArrow(arr, v, copyData, nil) }
 
 // ViewArrow is FromArrow, but the strings of v, those of its lists too, stay in the memory of
 // arr, which must outlive v. Nothing may be read behind their ends. A vector that was set by one of the two functions must not be set by the
 // other.
-func ViewArrow(arr arrow.Array, v *Vector) error { return fromArrow(arr, v, viewData) }
+func ViewArrow(arr arrow.Array, v *Vector) error { return fromArrow(arr, v, viewData, nil) }
 
-// fromArrow is FromArrow, with data having the bytes of strings put into dst, or not.
-func fromArrow(arr arrow.Array, v *Vector, data dataOf) error {
+// fromArrow is FromArrow, with data having the bytes of strings put into dst, or not. A row is NULL
+// where one of the structs above is.
+func fromArrow(arr arrow.Array, v *Vector, data dataOf, above []*array.Struct) error {
 	arr = storage(arr)
 	t, err := FromArrowType(arr.DataType())
 	if err != nil {
 		return err
 	}
 	*v = Vector{
-		Type: t, Len: arr.Len(), Null: nulls(arr, v.Null),
+		Type: t, Len: arr.Len(), Null: nullAbove(nulls(arr, v.Null), arr.Len(), above),
 		Codes: v.Codes[:0], Int: v.Int[:0], Float: v.Float[:0], Wide: v.Wide[:0], Span: v.Span[:0], Data: v.Data[:0],
 		Elem: v.Elem, Counts: v.Counts[:0],
 	}
@@ -60,7 +61,7 @@ func fromArrow(arr arrow.Array, v *Vector, data dataOf) error {
 		v.Wide = wideOf(arr, v.Wide)
 	case RepInt64:
 		if t.Kind == Decimal {
-			v.Int, err = smallDecimals(arr, v.Int)
+			err = smallDecimals(arr, v)
 		} else {
 			v.Int = intsOf(arr, v.Int)
 		}
@@ -178,30 +179,55 @@ func wideOf(arr arrow.Array, dst []decimal256.Num) []decimal256.Num {
 // smallDecimals reads decimals of at most MaxInt64Digits digits. Nothing in
 // the format keeps a larger number out of the 16 or 32 bytes, so each is
 // looked at.
-func smallDecimals(arr arrow.Array, dst []int64) ([]int64, error) {
-	dst = sized(dst, arr.Len())
+func smallDecimals(arr arrow.Array, v *Vector) error {
+	v.Int = sized(v.Int, arr.Len())
 	if arr.DataType().ID() == arrow.DECIMAL256 {
 		for i, x := range values[decimal256.Num](arr) {
 			w := x.Array()
 			sign := uint64(int64(w[0]) >> 63)
-			dst[i] = int64(w[0])
-			if (w[1] != sign || w[2] != sign || w[3] != sign) && arr.IsValid(i) {
-				return dst, beyondPrecision(arr, i)
+			v.Int[i] = int64(w[0])
+			if (w[1] != sign || w[2] != sign || w[3] != sign) && !v.IsNull(i) {
+				return beyondPrecision(arr.DataType(), i)
 			}
 		}
-		return dst, nil
+		return nil
 	}
 	for i, x := range values[decimal128.Num](arr) {
-		dst[i] = int64(x.LowBits())
-		if x.HighBits() != dst[i]>>63 && arr.IsValid(i) {
-			return dst, beyondPrecision(arr, i)
+		v.Int[i] = int64(x.LowBits())
+		if x.HighBits() != v.Int[i]>>63 && !v.IsNull(i) {
+			return beyondPrecision(arr.DataType(), i)
 		}
 	}
-	return dst, nil
+	return nil
 }
 
-func beyondPrecision(arr arrow.Array, i int) error {
-	return fmt.Errorf("arrow array: the value in row %d does not fit in its type %s", i, arr.DataType())
+// checkDigits finds a decimal that its type does not hold: expressions and
+// sums rely on there being none.
+func checkDigits(v *Vector) error {
+	if v.Dict != nil {
+		return checkDigits(&v.Dict.Values)
+	}
+	most := decimal256.GetMaxValue(int32(v.Type.Precision))
+	if v.Type.Rep() == RepInt64 {
+		limit := int64(most.LowBits())
+		for i, x := range v.Int {
+			if (x > limit || x < -limit) && !v.IsNull(i) {
+				return beyondPrecision(v.Type, i)
+			}
+		}
+		return nil
+	}
+	least := most.Negate()
+	for i, x := range v.Wide {
+		if (most.Less(x) || x.Less(least)) && !v.IsNull(i) {
+			return beyondPrecision(v.Type, i)
+		}
+	}
+	return nil
+}
+
+func beyondPrecision(t fmt.Stringer, i int) error {
+	return fmt.Errorf("arrow array: the value in row %d does not fit in its type %s", i, t)
 }
 
 func spansOf(arr arrow.Array, spans []Span, data []byte, of dataOf) ([]Span, []byte, error) {

@@ -91,7 +91,7 @@ func spansOfLists(arr *array.List, v *Vector) (first, last int64, err error) {
 
 // flatFromArrow is FromArrow for elements: no codes and no NULLs.
 func flatFromArrow(arr arrow.Array, v *Vector, data dataOf) error {
-	if err := fromArrow(arr, v, data); err != nil {
+	if err := fromArrow(arr, v, data, nil); err != nil {
 		return err
 	}
 	if slices.Contains(v.Null, true) {
