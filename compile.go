@@ -25,8 +25,10 @@ type compiled struct {
 	keys     []*expr.Expr
 	keyTexts []string
 	args     []*expr.Expr
+	argTexts []string
 	calls    []agg.Call
 	texts    []string // of the calls
+	distinct []int    // arguments of which calls take each different value once: those of part 1 first
 
 	having *expr.Expr // nil: none
 	out    []outputColumn

@@ -12,7 +12,7 @@ import (
 
 // call returns the index of an aggregate, resolving it if it is new.
 func (c *compiler) call(n *expr.Call, text string) (int, error) {
-	n, err := withoutDistinct(n, text)
+	n, distinct, err := withoutDistinct(n, text)
 	if err != nil {
 		return 0, err
 	}
@@ -34,6 +34,12 @@ func (c *compiler) call(n *expr.Call, text string) (int, error) {
 		return 0, &expr.Error{Text: text, Pos: n.Pos(), Msg: err.Error()}
 	}
 	call.Func = f
+	if distinct {
+		if !f.TakesSets() {
+			return 0, &expr.Error{Text: text, Pos: n.Pos(), Msg: "distinct is not supported in " + n.Name + noSets(len(call.Args))}
+		}
+		c.takeOnce(&call)
+	}
 	c.callIndex[name] = len(c.out.calls)
 	c.out.calls = append(c.out.calls, call)
 	c.out.texts = append(c.out.texts, strings.ToLower(name))
@@ -45,22 +51,43 @@ func (c *compiler) call(n *expr.Call, text string) (int, error) {
 // value occurs.
 var sameOverDistinct = []string{"min", "max", "any_value", "first", "bool_and", "bool_or", "bit_and", "bit_or", "count_distinct", "approx_count_distinct"}
 
-// withoutDistinct says count(distinct x) as count_distinct(x).
-func withoutDistinct(n *expr.Call, text string) (*expr.Call, error) {
-	if !n.Distinct {
-		return n, nil
-	}
+// withoutDistinct says count(distinct x) as count_distinct(x), and min(distinct x) as min(x). distinct: the call takes each
+// different value once.
+func withoutDistinct(n *expr.Call, text string) (_ *expr.Call, distinct bool, err error) {
 	plain := *n
 	plain.Distinct = false
 	switch {
+	case !n.Distinct:
+		return n, n.Name == "count_distinct", nil
 	case n.Name == "count" && len(n.Args) == 1:
 		plain.Name = "count_distinct"
 	case n.Name == "count":
-		return nil, &expr.Error{Text: text, Pos: n.Pos(), Msg: "count(distinct x) takes 1 argument"}
+		return nil, false, &expr.Error{Text: text, Pos: n.Pos(), Msg: "count(distinct x) takes 1 argument"}
 	case !slices.Contains(sameOverDistinct, n.Name):
-		return nil, &expr.Error{Text: text, Pos: n.Pos(), Msg: "distinct is supported in count only: count(distinct x)"}
+		return n, true, nil
 	}
-	return &plain, nil
+	return &plain, plain.Name == "count_distinct", nil
+}
+
+// noSets is why an aggregate of so many arguments does not take each different value once.
+func noSets(args int) string {
+	if args > 1 {
+		return ", which has several arguments"
+	}
+	return ", whose result depends on the order of rows"
+}
+
+// takeOnce has a call take each different value of its argument once.
+func (c *compiler) takeOnce(call *agg.Call) {
+	if call.Types[0].Kind == column.Null {
+		return // there are none
+	}
+	part := slices.Index(c.out.distinct, call.Args[0])
+	if part < 0 {
+		part = len(c.out.distinct)
+		c.out.distinct = append(c.out.distinct, call.Args[0])
+	}
+	call.Part = part + 1
 }
 
 // callArguments fills in the arguments of a call, which are computed for
@@ -142,5 +169,6 @@ func (c *compiler) argument(n expr.Node, text string) (int, error) {
 	}
 	c.argIndex[key] = len(c.out.args)
 	c.out.args = append(c.out.args, e)
+	c.out.argTexts = append(c.out.argTexts, strings.ToLower(key))
 	return len(c.out.args) - 1, nil
 }

@@ -160,6 +160,9 @@ func (p *prepared) unsupported(states *agg.Layout) string {
 	case words > ega.MaxKeyWords:
 		return fmt.Sprintf("all keys together take %d words, and a GPU compares at most %d", words, ega.MaxKeyWords)
 	}
+	if len(p.query.distinct) > 0 {
+		return "each different " + p.query.argTexts[p.query.distinct[0]] + " counts once"
+	}
 	_, _, why := states.DeviceOps()
 	if why == "" && p.listsBytes(states) > p.listsMost() {
 		return "all values of a group are needed, and those of all groups may take more than a part of the memory limit"

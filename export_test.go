@@ -67,9 +67,9 @@ func (a awaiting) Progress(Progress) {
 // must not be parallel.
 func SetLeastMemory(t testing.TB, groups int64) {
 	t.Helper()
-	fixed, least := fixedWorker, leastGroups
-	fixedWorker, leastGroups = 0, groups
-	t.Cleanup(func() { fixedWorker, leastGroups = fixed, least })
+	fixed, set, least := fixedWorker, fixedSet, leastGroups
+	fixedWorker, fixedSet, leastGroups = 0, 0, groups
+	t.Cleanup(func() { fixedWorker, fixedSet, leastGroups = fixed, set, least })
 }
 
 // SetPassLeast has devices aggregate partitions of so few rows, which would not pay, whatever is gained.

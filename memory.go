@@ -9,7 +9,8 @@ import (
 type MemoryPlan struct {
 	Limit  int64 `json:"limit"`  // of all; 0: none, and so are the others
 	Read   int64 `json:"read"`   // for a worker to read and decode its columns
-	Worker int64 `json:"worker"` // for a worker's groups: table, pages, values
+	Worker int64 `json:"worker"` // for a worker's groups: table, pages, values; of all groupings
+	Sets   int64 `json:"sets"`   // the part of it for groupings by the keys and a distinct value
 	Table  int64 `json:"table"`  // the most of it that the table may take
 	Pages  int64 `json:"pages"`  // for pages that are being filled, over all workers
 	Merge  int64 `json:"merge"`  // for a goroutine that merges partitions
@@ -26,6 +27,7 @@ const (
 	sortShare   = 8  // an eighth: rows that are sorted at a time
 	tableShare  = 2  // half of what a worker may take while reading
 	pageShare   = 8  // an eighth: pages being filled, half empty; or what the most partitions need, if that is less
+	setsShare   = 4  // where all aggregates are of distinct values, all but a quarter: groupings by these come first and are larger
 
 	// leastOutput and outputEach are the most for results, of all goroutines and for each of many. While the reader is at one range of
 	// partitions others make theirs, a few megabytes each (1e8 groups in 2^11 partitions: 4 MB), half of the room is for those, and who finds
@@ -45,20 +47,30 @@ var (
 	// fixedWorker is what a worker holds beside its reader's buffers and its
 	// groups: tiles, vectors of a batch, blocks to write and to read.
 	fixedWorker int64 = 2*partition.DiskBytes + 1<<20
+	// fixedSet is what it holds for each grouping by a distinct value: vectors of a batch, blocks to write.
+	fixedSet int64 = partition.DiskBytes + 1<<19
 	// leastGroups is what its groups need at least: a table, a page for each
 	// of few partitions, the groups of one that is merged.
 	leastGroups int64 = 4 << 20
 )
 
+// groupings is what a query groups by.
+type groupings struct {
+	ordered bool // the result is put in order
+	sets    int  // groupings by the keys and a distinct value
+	own     bool // there are other aggregates, or none at all
+}
+
 // planMemory shares out limit bytes among so many workers or fewer, each of
 // which needs read bytes for its columns. It returns how many there may be.
-// ordered is whether the result is put in order.
-func planMemory(limit int64, threads int, read int64, columns int, ordered bool) (MemoryPlan, int, error) {
+func planMemory(limit int64, threads int, read int64, columns int, g groupings) (MemoryPlan, int, error) {
 	if limit == 0 {
 		return MemoryPlan{Output: mostOutput(threads)}, threads, nil
 	}
 	m := MemoryPlan{Limit: limit, Read: read, Spill: true}
-	need := func(threads int) int64 { return int64(threads) * (read + fixedWorker + leastGroups) * 4 / 3 }
+	sets := int64(g.sets)
+	fixed := read + fixedWorker + sets*fixedSet
+	need := func(threads int) int64 { return int64(threads) * (fixed + (1+sets)*leastGroups) * 4 / 3 }
 	for threads > 1 && need(threads) > limit {
 		threads--
 	}
@@ -66,16 +78,22 @@ func planMemory(limit int64, threads int, read int64, columns int, ordered bool)
 		return m, 0, &NeedError{Limit: limit, Need: need(1), Columns: columns}
 	}
 	n := int64(threads)
-	rest := limit - n*(read+fixedWorker)
+	rest := limit - n*fixed
 	m.Merge = min(rest/mergeShare/n, mostMerge)
 	m.Output = min(rest/outputShare, mostOutput(threads))
-	if ordered {
+	if g.ordered {
 		m.Sort = min(rest/sortShare/n, mostSort)
 	}
 	scan := rest - n*(m.Merge+m.Sort) - m.Output
 	m.Worker = scan / n
 	m.Table = m.Worker / tableShare
 	m.Pages = min(scan/pageShare, n*partition.MostOpenBytes)
+	switch {
+	case g.sets > 0 && g.own:
+		m.Sets = m.Worker - m.Worker/(1+sets)
+	case g.sets > 0:
+		m.Sets = m.Worker - m.Worker/setsShare
+	}
 	return m, threads, nil
 }
 
@@ -93,6 +111,9 @@ func (m MemoryPlan) later(threads int) int64 {
 	return int64(threads)*(m.Merge+m.Sort) + m.Output
 }
 
+// afterMerge is what sorting and putting out may count on while groups are merged.
+func (m MemoryPlan) afterMerge(threads int) int64 { return int64(threads)*m.Sort + m.Output }
+
 // batchBytes is how many bytes the strings of a result batch may have: some
 // batches wait, and each is copied into a record.
 func (m MemoryPlan) batchBytes() int { return int(max(min(m.Output, leastOutput)/8, 64<<10)) }
@@ -102,7 +123,17 @@ func (m MemoryPlan) batchBytes() int { return int(max(min(m.Output, leastOutput)
 // leaves it for nothing else unless it divides.
 func (m MemoryPlan) scratchBytes() int { return int(m.Merge / 4) }
 
-// shares is what the executor needs to know of it.
-func (m MemoryPlan) shares() cpu.Memory {
-	return cpu.Memory{Worker: m.Worker, Table: m.Table, Pages: m.Pages, Merge: m.Merge}
+// shares is what the executor needs to know of it, for the grouping by the keys alone.
+func (m MemoryPlan) shares() cpu.Memory { return m.share(m.Worker - m.Sets) }
+
+// setShares is the same for one of so many groupings by the keys and a distinct value.
+func (m MemoryPlan) setShares(sets int) cpu.Memory { return m.share(m.Sets / int64(sets)) }
+
+// share is the memory of a grouping that has so many bytes of Worker.
+func (m MemoryPlan) share(worker int64) cpu.Memory {
+	if m.Worker == 0 {
+		return cpu.Memory{}
+	}
+	part := float64(worker) / float64(m.Worker)
+	return cpu.Memory{Worker: worker, Table: int64(part * float64(m.Table)), Pages: int64(part * float64(m.Pages)), Merge: m.Merge}
 }

@@ -24,8 +24,8 @@ var tightConfigurations = []configuration{
 	{name: "a little more", least: true, source: parquetAs(datagen.Layout{RowGroup: 1000, Codec: "snappy"}), opt: gagg.Options{Threads: 1, MemoryLimit: 96 << 10}},
 	{name: "the least, one partition", least: true, source: parquetAs(datagen.Layout{RowGroup: 1000}), opt: gagg.Options{Threads: 1, Partitions: 1}},
 	{name: "the least, tiny batches", least: true, source: parquetAs(datagen.Layout{RowGroup: 500}), opt: gagg.Options{Threads: 1, Partitions: 4, BatchRows: 33}},
-	{name: "little for three", source: parquetAs(datagen.Layout{RowGroup: 1000}), opt: gagg.Options{Threads: 3, Partitions: 16, MemoryLimit: 4 << 20}},
-	{name: "little for records", source: recordsOf, opt: gagg.Options{Threads: 2, MemoryLimit: 4 << 20}},
+	{name: "little for three", source: parquetAs(datagen.Layout{RowGroup: 1000}), opt: gagg.Options{Threads: 3, Partitions: 16, MemoryLimit: 6 << 20}},
+	{name: "little for records", source: recordsOf, opt: gagg.Options{Threads: 2, MemoryLimit: 6 << 20}},
 	{name: "16 MiB", source: parquetAs(datagen.Layout{RowGroup: 1000}), opt: gagg.Options{Threads: 4, MemoryLimit: 16 << 20}},
 	{name: "64 MiB", source: parquetAs(datagen.Layout{RowGroup: 1000}), opt: gagg.Options{Threads: 4, MemoryLimit: 64 << 20}},
 }

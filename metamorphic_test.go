@@ -39,11 +39,11 @@ func aggregatesOf(c datagen.Column) []string {
 	case t.Kind == column.Bool:
 		return append(out, "bool_and", "bool_or")
 	case t.IsInteger():
-		return append(out, "sum", "mean", "var_samp", "stddev_pop", "bit_and", "bit_or", "bit_xor")
+		return append(out, "sum", "mean", "var_samp", "stddev_pop", "bit_and", "bit_or", "bit_xor", "distinct sum", "distinct mean", "distinct bit_xor")
 	case t.IsFloat():
-		return append(out, "sum", "mean", "var_pop", "stddev_samp")
+		return append(out, "sum", "mean", "var_pop", "stddev_samp", "distinct sum", "distinct var_pop")
 	case t.Kind == column.Decimal:
-		return append(out, "sum", "mean")
+		return append(out, "sum", "mean", "distinct sum", "distinct mean")
 	}
 	return out
 }
@@ -85,13 +85,18 @@ func newTrial(seed uint64, sizes ...int) *trial {
 	return tr
 }
 
+// addAgg adds an aggregate of a column, or of all rows; "distinct sum" is sum(distinct x).
 func (tr *trial) addAgg(name string, args ...int) {
 	text := "*"
 	if len(args) > 0 {
 		text = tr.table.Columns[args[0]].Name
 	}
+	name, distinct := strings.CutPrefix(name, "distinct ")
+	if distinct {
+		text = "distinct " + text
+	}
 	tr.query.Aggs = append(tr.query.Aggs, gagg.Expr(name+"("+text+")"))
-	tr.want.Aggs = append(tr.want.Aggs, oracle.Agg{Func: name, Args: args})
+	tr.want.Aggs = append(tr.want.Aggs, oracle.Agg{Func: name, Args: args, Distinct: distinct})
 }
 
 // configuration is one way of running a trial.

@@ -28,9 +28,10 @@ type QueryPlan struct {
 	Columns    []string    `json:"columns"` // read from the input
 	Where      string      `json:"where,omitempty"`
 	Keys       []KeyPlan   `json:"keys"`
-	KeyWords   int         `json:"key_words"`   // 64-bit words of a key
-	Aggregates []string    `json:"aggregates"`  // computed, each once
-	StateWords int         `json:"state_words"` // 64-bit words of the aggregates of a group
+	KeyWords   int         `json:"key_words"`          // 64-bit words of a key
+	Distinct   []KeyPlan   `json:"distinct,omitempty"` // values of which each counts once in a group: grouped by beside the keys
+	Aggregates []string    `json:"aggregates"`         // computed, each once
+	StateWords int         `json:"state_words"`        // 64-bit words of the aggregates of a group
 	Having     string      `json:"having,omitempty"`
 	Output     []string    `json:"output"` // columns, `name: type`
 	OrderBy    int         `json:"order_by"`
@@ -51,6 +52,15 @@ type KeyPlan struct {
 	Key      string `json:"key"`
 	Type     string `json:"type"`
 	Interned bool   `json:"interned"` // strings as numbers, not bytes
+}
+
+// String is the plan for people.
+func (k KeyPlan) String() string {
+	how := ""
+	if k.Interned {
+		how = ", interned"
+	}
+	return k.Key + ": " + k.Type + how
 }
 
 // GroupPlan is into how many partitions groups are divided if there are as
@@ -113,6 +123,9 @@ func (p *prepared) plan(q Query, chosen chosen) *QueryPlan {
 	for i, e := range p.query.keys {
 		plan.Keys = append(plan.Keys, KeyPlan{p.query.keyTexts[i], e.Type().String(), p.interned[i]})
 	}
+	for _, s := range p.sets {
+		plan.Distinct = append(plan.Distinct, KeyPlan{p.query.argTexts[s.arg], p.query.args[s.arg].Type().String(), s.interned})
+	}
 	for _, c := range p.query.out {
 		plan.Output = append(plan.Output, c.name+": "+c.expr.Type().String())
 	}
@@ -154,6 +167,9 @@ func (g GroupPlan) String() string {
 // String is the plan for people.
 func (m MemoryPlan) String() string {
 	text := fmt.Sprintf("%s at most; for each thread %s to read, %s for groups (its table: %s), then %s to merge", mib(m.Limit), mib(m.Read), mib(m.Worker), mib(m.Table), mib(m.Merge))
+	if m.Sets > 0 {
+		text = strings.Replace(text, " for groups (", fmt.Sprintf(" for groups (%s of it by distinct values; ", mib(m.Sets)), 1)
+	}
 	if m.Sort > 0 {
 		text += fmt.Sprintf(" and %s to sort", mib(m.Sort))
 	}
@@ -185,11 +201,10 @@ func (p *QueryPlan) String() string {
 		line("where", "%s", p.Where)
 	}
 	for _, k := range p.Keys {
-		how := ""
-		if k.Interned {
-			how = ", interned"
-		}
-		line("key", "%s: %s%s", k.Key, k.Type, how)
+		line("key", "%s", k)
+	}
+	for _, k := range p.Distinct {
+		line("distinct", "%s; grouped by the keys and this, then by the keys", k)
 	}
 	for _, a := range p.Aggregates {
 		line("aggregate", "%s", a)

@@ -58,6 +58,7 @@ type prepared struct {
 
 	layout   *key.Layout
 	interned []bool // by key
+	sets     []keyedValue
 	threads  int
 	tile     feedback.TileConfig
 }
@@ -96,7 +97,7 @@ func prepare(ctx context.Context, q Query, o Options, digits map[int]int) (_ *pr
 	metadata := p.budget.opened(&o)
 	p.facts = p.scan.facts()
 	p.threads = max(1, min(o.threads(), p.scan.units()))
-	if p.memory, p.threads, err = planMemory(o.MemoryLimit, p.threads, p.scan.workerBytes(), len(p.query.cols), len(p.query.order) > 0); err != nil {
+	if p.memory, p.threads, err = planMemory(o.MemoryLimit, p.threads, p.scan.workerBytes(), len(p.query.cols), p.query.groupings()); err != nil {
 		return nil, p.budget.beside(metadata, err)
 	}
 	p.alloc = o.allocator(p.memory.Output)
@@ -114,22 +115,34 @@ func (p *prepared) scanOptions() parquetio.ScanOptions {
 	if p.query.where != nil && !p.opt.NoPruning {
 		o.Skip = p.query.where.CanSkip // the test that row groups must pass
 	}
-	o.Repeat = !slices.ContainsFunc(p.query.calls, func(c agg.Call) bool { return !c.Func.Repeats() })
+	o.Repeat = !slices.ContainsFunc(p.query.calls, func(c agg.Call) bool { return c.Part == 0 && !c.Func.Repeats() })
 	return o
 }
 
-// placeKeys chooses the form of each key.
+// placeKeys chooses the form of each key, and of what is grouped by beside them.
 func (p *prepared) placeKeys() {
 	cols := make([]key.Column, len(p.query.keys))
 	p.interned = make([]bool, len(cols))
 	for i, e := range p.query.keys {
-		cols[i].Type = e.Type()
-		if c, ok := e.Column(); ok && e.Type().Rep() == column.RepBytes {
-			p.interned[i] = p.interns(c)
-			cols[i].Intern = p.interned[i]
-		}
+		cols[i] = p.keyColumn(e)
+		p.interned[i] = cols[i].Intern
 	}
 	p.layout = key.NewLayout(cols)
+	for _, arg := range p.query.distinct {
+		value := p.keyColumn(p.query.args[arg])
+		value.Filled = true
+		layout := key.NewLayout(append(slices.Clone(cols), value))
+		p.sets = append(p.sets, keyedValue{arg, layout, value.Intern})
+	}
+}
+
+// keyColumn is the form of an expression as a key.
+func (p *prepared) keyColumn(e *expr.Expr) key.Column {
+	k := key.Column{Type: e.Type()}
+	if c, ok := e.Column(); ok && e.Type().Rep() == column.RepBytes {
+		k.Intern = p.interns(c)
+	}
+	return k
 }
 
 // internShare is what part of the memory limit the strings of a key may take
@@ -270,6 +283,7 @@ func (r *run) group(ctx context.Context, a *attempt) (err error) {
 	defer r.trace.span(rowOfRun, "scan")()
 	in := cpu.Input{
 		Units: r.scan.units(), Reader: r.trace.readers(r.scan.reader), Pipeline: r.pipeline, Packer: a.packer, Done: r.unitDone,
+		ReadAll: func() { r.budget.heldBack.Store(r.memory.afterMerge(r.threads)) },
 	}
 	if a.groups, err = cpu.Run(ctx, a.cfg, in, r.threads); err != nil || a.devices == nil {
 		return err
@@ -297,9 +311,12 @@ var spillFS spill.FS
 var passLeast = cpu.DefaultPassLeast
 
 // atMost is how many groups there can be, as far as the input's metadata tell.
-func (p *prepared) atMost() int64 {
-	distinct := make([]int64, len(p.query.keys))
-	for i, e := range p.query.keys {
+func (p *prepared) atMost() int64 { return p.atMostBy(p.query.keys) }
+
+// atMostBy is how many groups there can be by the given keys.
+func (p *prepared) atMostBy(keys []*expr.Expr) int64 {
+	distinct := make([]int64, len(keys))
+	for i, e := range keys {
 		distinct[i] = -1
 		if c, ok := e.Column(); ok && p.scan.units() == 1 && p.scan.dictAll(c) {
 			distinct[i] = int64(p.scan.dictEntries(c)) + 1 // and NULL
@@ -333,6 +350,7 @@ func (r *run) configure() *attempt {
 	if r.memory.Spill {
 		cfg.Spill = r.disk.File
 	}
+	r.configureSets(cfg)
 	return &attempt{cfg: cfg, runs: runs}
 }
 

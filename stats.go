@@ -18,7 +18,8 @@ type Stats struct {
 	RowsPerSecond float64      `json:"rows_per_second"`
 	GroupEstimate int64        `json:"group_estimate"` // by a HyperLogLog over the rows that were placed in partitions
 	Partitions    int          `json:"partitions"`
-	Partitioned   bool         `json:"partitioned"` // tables were given up for partitions while reading
+	Partitioned   bool         `json:"partitioned"`        // tables were given up for partitions while reading
+	Distinct      []Distinct   `json:"distinct,omitempty"` // groupings by the keys and a value of which each counts once
 	Phases        []PhaseStats `json:"phases"`
 	PeakMemory    int64        `json:"peak_memory"`   // bytes held at most, of what the memory limit counts
 	SpilledBytes  int64        `json:"spilled_bytes"` // written to the temp folder, as stored
@@ -26,6 +27,14 @@ type Stats struct {
 	Devices   []DeviceStats `json:"devices"`   // none: the CPU did it all
 	Encoded   EncodedStats  `json:"encoded"`   // row groups that devices decoded
 	Fallbacks []Fallback    `json:"fallbacks"` // what the CPU did in place of a device
+}
+
+// Distinct is a grouping by the keys and a value, for aggregates of distinct values.
+type Distinct struct {
+	Value       string `json:"value"`
+	Groups      int64  `json:"groups"` // different values, of all groups of the query together
+	Partitions  int    `json:"partitions"`
+	Partitioned bool   `json:"partitioned"`
 }
 
 // PhaseStats is how long a phase took.
@@ -55,6 +64,9 @@ func (r *Rows) Stats() Stats {
 		},
 		PeakMemory: run.budget.peak.Load(), SpilledBytes: run.disk.Written(),
 		Devices: []DeviceStats{},
+	}
+	for i, f := range run.now.Load().groups.Distinct {
+		s.Distinct = append(s.Distinct, Distinct{run.query.argTexts[run.sets[i].arg], f.Groups, f.Partitions, f.Partitioned})
 	}
 	run.tellDevices(&s)
 	return s

@@ -34,8 +34,8 @@ Aggregates:
   stddev_samp stddev_pop covar_samp covar_pop corr bool_and bool_or bit_and
   bit_or bit_xor any_value first last arg_min(a,b) arg_max(a,b) skewness
   kurtosis median quantile(x,p) quantile_disc(x,p) mode mad entropy
-  count(distinct x) list string_agg(x,sep) min(x,n) max(x,n) histogram
-  approx_count_distinct approx_quantile(x,p);
+  count(distinct x) sum(distinct x) avg(distinct x) list string_agg(x,sep)
+  min(x,n) max(x,n) histogram approx_count_distinct approx_quantile(x,p);
   each with "filter (where …)" if wanted. They pass over NULL.
 
 Expressions (keys, arguments, conditions):

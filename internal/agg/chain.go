@@ -34,7 +34,6 @@ type keep uint8
 const (
 	keepAll     keep = iota // every value
 	keepOrder               // every value and its position
-	keepSet                 // each value once
 	keepCounts              // each value once and how often it came
 	keepFirsts              // the same and where it came first
 	keepBuckets             // the same as keepCounts, but for one value of each bucket: sketch.go

@@ -190,7 +190,7 @@ func (c *chain) inOrder(words []uint64) bool {
 // dedupes reports whether entries may become one.
 func (c *chain) dedupes() bool {
 	switch c.keep {
-	case keepSet, keepCounts, keepFirsts, keepBuckets, keepHashes:
+	case keepCounts, keepFirsts, keepBuckets, keepHashes:
 		return true
 	}
 	return false

@@ -18,11 +18,11 @@ func TestDedupeColliding(t *testing.T) {
 	var ints, texts []uint64
 	for i := range uint64(n) {
 		v := i * inverse
-		ints = append(ints, v^v>>32)
+		ints = append(ints, 1, v^v>>32)
 		text := make([]byte, 32)
 		binary.LittleEndian.PutUint64(text, 0xbe4ba423396cfeb8) // the secret of xxh3 there, which makes a factor zero
 		binary.LittleEndian.PutUint64(text[8:], i)
-		texts = append(texts, uint64(len(text)))
+		texts = append(texts, 1, uint64(len(text)))
 		texts = append(texts, wordsOf(text)...)
 	}
 	for _, c := range []struct {
@@ -32,7 +32,7 @@ func TestDedupeColliding(t *testing.T) {
 	}{{"integers", column.Int64, ints}, {"texts", column.String, texts}} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			chain := newChain(keepSet, column.Type{Kind: c.kind}, 0)
+			chain := newChain(keepCounts, column.Type{Kind: c.kind}, 0)
 			var w workspace
 			if left := w.dedupe(&chain, c.words); len(left) != len(c.words) {
 				t.Fatalf("%d words of %d are left", len(left), len(c.words))

@@ -9,6 +9,7 @@ import (
 // call is an aggregate as compiled: where its result comes from.
 type call struct {
 	fn     funcID
+	part   int
 	types  []column.Type // of the arguments
 	result column.Type
 	set    int    // the set of the arguments
@@ -22,7 +23,7 @@ type call struct {
 // compile splits a call into slots.
 func (b *builder) compile(c Call) call {
 	id := c.Func.id
-	out := call{fn: id, types: slices.Clone(c.Types), set: allRows, slots: [5]int{none, none, none, none, none}}
+	out := call{fn: id, part: c.Part, types: slices.Clone(c.Types), set: allRows, slots: [5]int{none, none, none, none, none}}
 	_, out.result, _ = Resolve(signatures[id].name, c.Types, c.Params) // checked before
 	for _, t := range c.Types {
 		if t.Kind == column.Null {
@@ -44,14 +45,16 @@ func (b *builder) split(c *call, from Call) {
 	}
 	switch c.fn {
 	case fnCount:
-		b.wantRows = true
+		b.wantRows[b.part] = true
 		if len(args) > 0 {
-			c.set = b.counted(args...)
+			c.set = b.countedSet(args...)
 		}
+	case fnCountDistinct:
+		b.wantRows[b.part] = true
 	case fnSum:
 		one(sumOp(c.types[0], b.maxRows))
 	case fnMean:
-		c.set = b.counted(args...)
+		c.set = b.countedSet(args...)
 		c.slots[0] = b.slot(sumOp(c.types[0], b.maxRows), c.set, args[0], none)
 	case fnMin, fnMax:
 		one(extremeOp(c.types[0], c.fn == fnMax))
@@ -69,7 +72,7 @@ func (b *builder) split(c *call, from Call) {
 	case fnLast:
 		b.needsPos = true
 		c.slots[0] = b.slot(opLast, b.set(args...), args[0], none)
-	case fnMedian, fnQuantile, fnQuantileDisc, fnMad, fnMode, fnEntropy, fnHistogram, fnCountDistinct,
+	case fnMedian, fnQuantile, fnQuantileDisc, fnMad, fnMode, fnEntropy, fnHistogram,
 		fnList, fnStringAgg, fnMinN, fnMaxN, fnApproxCountDistinct, fnApproxQuantile:
 		b.splitHolistic(c, from)
 	case fnArgMin, fnArgMax:
@@ -83,7 +86,7 @@ func (b *builder) split(c *call, from Call) {
 // keeps is what the chain of a function keeps.
 var keeps = map[funcID]keep{
 	fnMedian: keepAll, fnQuantile: keepAll, fnQuantileDisc: keepAll, fnMad: keepAll,
-	fnMode: keepFirsts, fnEntropy: keepCounts, fnHistogram: keepCounts, fnCountDistinct: keepSet,
+	fnMode: keepFirsts, fnEntropy: keepCounts, fnHistogram: keepCounts,
 	fnList: keepOrder, fnStringAgg: keepOrder, fnMinN: keepLeast, fnMaxN: keepGreatest,
 	fnApproxCountDistinct: keepHashes, fnApproxQuantile: keepBuckets,
 }
@@ -104,7 +107,7 @@ func (b *builder) splitHolistic(c *call, from Call) {
 	}
 	ch := newChain(keeps[c.fn], t, n)
 	if rep := t.Rep(); 0 < n && n <= topWords && (rep == column.RepInt64 || rep == column.RepFloat64) {
-		c.set = b.counted(arg)
+		c.set = b.countedSet(arg)
 		c.slots[0] = b.chainSlot(opTop, c.set, arg, ch)
 		return
 	}
@@ -116,7 +119,7 @@ func (b *builder) splitHolistic(c *call, from Call) {
 // splitMoments needs the count of rows, the sums of x and y, of their squares
 // and of their product, as far as the function asks for them.
 func (b *builder) splitMoments(c *call, args []int) {
-	c.set = b.counted(args...)
+	c.set = b.countedSet(args...)
 	exact := true
 	for _, t := range c.types {
 		exact = exact && exactMoments(t)

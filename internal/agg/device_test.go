@@ -201,7 +201,6 @@ func TestDeviceLacks(t *testing.T) {
 		want string
 	}{
 		{callOf(t, d, "median", text), "median(string): " + lacksList},
-		{callOf(t, d, "count_distinct", i32), "count_distinct(int32): " + lacksList},
 		{callOf(t, d, "mode", i32), "mode(int32): " + lacksList},
 		{callOf(t, d, "list", i32), "list(int32): " + lacksList},
 		{callOf(t, d, "min", text), "min(string): the device does not compare strings"},

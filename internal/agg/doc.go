@@ -34,15 +34,16 @@
 // position. A row holds the place of the next value, so that appending looks
 // at the row and at that place.
 //
-//	keepAll               median, quantile, quantile_disc, mad
-//	keepOrder             list, string_agg: with positions, for file order
-//	keepSet, keepCounts,  count_distinct; entropy, histogram; mode: one entry
-//	keepFirsts            for equal values
-//	keepLeast, -Greatest  min(x, n), max(x, n): the n best; small n of one word
-//	                      stand in the row instead (top.go)
-//	keepHashes, -Buckets  approx_count_distinct, approx_quantile (sketch.go)
+//	keepAll                 median, quantile, quantile_disc, mad
+//	keepOrder               list, string_agg: with positions, for file order
+//	keepCounts, keepFirsts  entropy, histogram; mode: one entry for equal values
+//	keepLeast, -Greatest    min(x, n), max(x, n): the n best; small n of one word
+//	                        stand in the row instead (top.go)
+//	keepHashes, -Buckets    approx_count_distinct, approx_quantile (sketch.go)
 //
 // Calls share the chain of an argument where they keep the same.
+//
+// count_distinct keeps no values: it counts rows of a part (part.go), of which its caller makes one of each different value.
 //
 // A chain lives in one of three forms, and changes them as its row travels:
 //

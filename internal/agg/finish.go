@@ -24,7 +24,7 @@ func (l *Layout) Finish(call int, rows []uint64, stride int, reg *arena.Arenas, 
 	f := finisher{Layout: l, call: c, number: call, rows: rows, stride: stride, reg: reg, out: out}
 	bad := none
 	switch c.fn {
-	case fnCount:
+	case fnCount, fnCountDistinct:
 		f.count()
 	case fnSum:
 		bad = f.sum()
@@ -43,7 +43,7 @@ func (l *Layout) Finish(call int, rows []uint64, stride int, reg *arena.Arenas, 
 	case fnArgMin, fnArgMax:
 		defer f.seal()
 		return f.arg()
-	case fnMedian, fnQuantile, fnQuantileDisc, fnMad, fnMode, fnEntropy, fnHistogram, fnCountDistinct,
+	case fnMedian, fnQuantile, fnQuantileDisc, fnMad, fnMode, fnEntropy, fnHistogram,
 		fnList, fnStringAgg, fnMinN, fnMaxN, fnApproxCountDistinct, fnApproxQuantile:
 		var err error
 		if bad, err = f.holistic(); err != nil {
@@ -154,14 +154,14 @@ func (f *finisher) presence() presence {
 	if u := s.unseen; u.in() {
 		return presence{more: field{off: u.off}, than: u, least: 1} // its mask is 0
 	}
-	return presence{more: f.Layout.rows, than: s.nulls}
+	return presence{more: f.counted[f.call.part], than: s.nulls}
 }
 
 func (p *presence) in(row []uint64) bool { return p.more.get(row)+p.least > p.than.get(row) }
 
 // valid is the number of rows of a group without NULL in the set of the call.
 func (f *finisher) valid(row []uint64) int64 {
-	return int64(f.Layout.rows.get(row) - f.sets[f.call.set].nulls.get(row))
+	return int64(f.counted[f.call.part].get(row) - f.sets[f.call.set].nulls.get(row))
 }
 
 // slot returns the k-th slot that the call needs.
@@ -182,7 +182,7 @@ func (f *finisher) count() {
 		}
 		return
 	}
-	n, rows, stride, out := f.Layout.rows, f.rows, f.stride, f.out.Int
+	n, rows, stride, out := f.counted[f.call.part], f.rows, f.stride, f.out.Int
 	for i, at := 0, n.off; i < len(out); i, at = i+1, at+stride {
 		out[i] = int64(rows[at] >> (n.shift & 63) & n.mask)
 	}

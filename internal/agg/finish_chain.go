@@ -23,8 +23,6 @@ func (f *finisher) holistic() (bad int, err error) {
 		err = f.entropy()
 	case fnHistogram:
 		err = f.histogram()
-	case fnCountDistinct:
-		err = f.distinct()
 	case fnList:
 		err = f.lists()
 	case fnStringAgg:

@@ -22,18 +22,6 @@ func (f *finisher) eachGroup(do func(i int, k link) error) error {
 	return nil
 }
 
-// distinct writes the results of count_distinct.
-func (f *finisher) distinct() error {
-	for i, row := range f.groups() {
-		n := int64(0)
-		if err := f.eachEntry(linkOf(f.slot(0), row), func([]uint64) error { n++; return nil }); err != nil {
-			return err
-		}
-		f.out.Int[i] = n
-	}
-	return nil
-}
-
 // approxQuantile writes the results of approx_quantile.
 func (f *finisher) approxQuantile() error {
 	return f.eachGroup(func(i int, k link) error {

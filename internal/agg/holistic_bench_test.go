@@ -18,8 +18,6 @@ var holisticBench = []struct {
 	kind  string
 }{
 	{"median", nil, "double"},
-	{"count_distinct", nil, "small"},
-	{"count_distinct", nil, "double"},
 	{"list", nil, "small"},
 	{"mode", nil, "small"},
 	{"approx_count_distinct", nil, "double"},

@@ -120,7 +120,7 @@ func (l *Layout) updateLanes(t *Table, s *slot, group uint32, v *view) {
 	l.combineSlot(s, t.Rows, t.Stride, c.repeat(group, lanes), c.lanes.Rows, taker{})
 }
 
-// addTimes counts rows, each of which stands for so many.
+// addTimes counts rows, each of which stands for so many, in the units of the field.
 func addTimes(words []uint64, stride int, times uint64, gids []uint32) {
 	for _, g := range gids {
 		words[int(g)*stride] += times

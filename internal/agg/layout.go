@@ -15,6 +15,10 @@ type Call struct {
 	Types []column.Type // their types
 
 	Params []column.Value // the literals behind them, as quantile(x, 0.9) has one
+
+	// Part is which rows the call is of: 0, those of the input, or a number that the caller gave to other rows of the same
+	// groups, such as each different value once. See Layout.Part.
+	Part int
 }
 
 // Options tells Compile what it may rely on.
@@ -57,7 +61,9 @@ type Layout struct {
 	template []uint64 // the state words of a new group
 	empty    []uint64 // the state words of a group without rows
 	types    []column.Type
-	rows     field // the count of rows; off is none if nobody needs it
+	part     int     // whose rows Update takes
+	rows     field   // the count of its rows; off is none if nobody needs it
+	counted  []field // by part: the same
 	sets     []argSet
 	slots    []slot
 	calls    []call
@@ -85,6 +91,7 @@ type pools struct {
 
 // argSet is the arguments of one or more aggregates.
 type argSet struct {
+	part   int
 	args   []int // ascending, distinct
 	nulls  field // how many rows have a NULL among them; off is none if not counted
 	unseen field // one bit: all rows had one; off is none if not kept
@@ -132,7 +139,7 @@ func Compile(calls []Call, base int, o Options) *Layout {
 	if o.BatchBytes == 0 {
 		o.BatchBytes = usualBatchBytes
 	}
-	b := builder{Layout: &Layout{base: base, rows: field{off: none}, batchBytes: o.BatchBytes, runs: o.Runs, pools: new(pools)}, maxRows: o.MaxRows, wantRows: o.Device}
+	b := builder{Layout: &Layout{base: base, batchBytes: o.BatchBytes, runs: o.Runs, pools: new(pools)}, maxRows: o.MaxRows, wantRows: []bool{o.Device}}
 	if b.noise = momentNoise; o.Device {
 		b.noise = deviceNoise
 	}
@@ -140,8 +147,13 @@ func Compile(calls []Call, base int, o Options) *Layout {
 		b.declare(c)
 	}
 	for _, c := range calls {
+		b.part = c.Part
+		for len(b.wantRows) <= c.Part {
+			b.wantRows = append(b.wantRows, false)
+		}
 		b.calls = append(b.calls, b.compile(c))
 	}
+	b.part = 0
 	b.place()
 	b.limits = limitsFor(o.ScratchBytes, len(b.chains))
 	return b.Layout
@@ -151,7 +163,7 @@ func Compile(calls []Call, base int, o Options) *Layout {
 type builder struct {
 	*Layout
 	maxRows  int64
-	wantRows bool
+	wantRows []bool // by part
 }
 
 func (b *builder) declare(c Call) {
@@ -167,18 +179,18 @@ func (b *builder) declare(c Call) {
 func (b *builder) set(args ...int) int {
 	args = slices.Compact(slices.Sorted(slices.Values(args)))
 	for i := range b.sets {
-		if slices.Equal(b.sets[i].args, args) {
+		if b.sets[i].part == b.part && slices.Equal(b.sets[i].args, args) {
 			return i
 		}
 	}
-	b.sets = append(b.sets, argSet{args: args, nulls: field{off: none}, unseen: field{off: none}})
+	b.sets = append(b.sets, argSet{part: b.part, args: args, nulls: field{off: none}, unseen: field{off: none}})
 	return len(b.sets) - 1
 }
 
-// counted returns the set of args and has its rows counted.
-func (b *builder) counted(args ...int) int {
+// countedSet returns the set of args and has its rows counted.
+func (b *builder) countedSet(args ...int) int {
 	i := b.set(args...)
-	b.wantRows, b.sets[i].wantNulls = true, true
+	b.wantRows[b.part], b.sets[i].wantNulls = true, true
 	return i
 }
 
@@ -192,7 +204,7 @@ func (b *builder) seen(args ...int) int {
 // chainSlot returns the index of the slot of that kind and chain for argument x.
 func (b *builder) chainSlot(o op, set, x int, c chain) int {
 	for i := range b.slots {
-		if s := &b.slots[i]; s.op == o && s.x == x && s.chain == c {
+		if s := &b.slots[i]; s.op == o && s.set == set && s.x == x && s.chain == c {
 			return i
 		}
 	}

@@ -26,8 +26,14 @@ func (b *builder) place() {
 		return half(off, 0)
 	}
 
-	if b.wantRows {
-		b.rows = count()
+	for _, want := range b.wantRows {
+		f := field{off: none}
+		if want {
+			f = count()
+		}
+		b.counted = append(b.counted, f)
+	}
+	if b.rows = b.counted[0]; b.rows.in() && len(b.counted) == 1 {
 		b.shareCounts(halves)
 	}
 	for i := range b.slots {
@@ -85,7 +91,7 @@ func (b *builder) placeFlags() {
 	flags, used := none, 64
 	for i := range b.sets {
 		s := &b.sets[i]
-		if !s.wantSeen || s.wantNulls && b.wantRows {
+		if !s.wantSeen || s.wantNulls && b.wantRows[s.part] {
 			continue
 		}
 		if used == 64 {

@@ -47,11 +47,14 @@ func (l *Layout) Update(t *Table, gids []uint32, firstNew uint32, in *Input) {
 		return
 	}
 	if l.rows.in() {
-		addTimes(t.Rows[l.rows.off:], t.Stride, in.times(), gids)
+		addTimes(t.Rows[l.rows.off:], t.Stride, in.times()*l.rows.one(), gids)
 	}
 	raw := view{rows: in.Rows, gids: gids, args: in.Args, pos: in.Pos}
 	for i := range l.sets {
 		set := &l.sets[i]
+		if set.part != l.part {
+			continue
+		}
 		v := raw
 		if set.hasNulls(in) {
 			v = t.scratch.gather(set, &raw)
@@ -103,6 +106,9 @@ func (l *Layout) UpdateOne(t *Table, group uint32, isNew bool, in *Input) {
 	raw := view{rows: in.Rows, args: in.Args, pos: in.Pos}
 	for i := range l.sets {
 		set := &l.sets[i]
+		if set.part != l.part {
+			continue
+		}
 		v := raw
 		if set.hasNulls(in) {
 			v = t.scratch.gather(set, &raw)

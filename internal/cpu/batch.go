@@ -64,7 +64,7 @@ func gatherInto(cols []column.Vector, bufs []column.Buffer, b *column.Batch, use
 
 // all returns the row numbers 0..n-1, where positions are wanted.
 func (w *Worker) all(n int) []int32 {
-	if !w.cfg.States.NeedsPos() {
+	if !w.states.NeedsPos() {
 		return nil
 	}
 	w.sel = w.sel[:0]
@@ -76,7 +76,7 @@ func (w *Worker) all(n int) []int32 {
 
 // positions sets the place in the input of each row taken.
 func (w *Worker) positions(first int64, sel []int32) {
-	if !w.cfg.States.NeedsPos() {
+	if !w.states.NeedsPos() {
 		return
 	}
 	w.in.Pos = w.in.Pos[:0]

@@ -51,6 +51,9 @@ type Config struct {
 	// nowhere to spill to, and a refusal ends the run.
 	Spill func() (*spill.File, error)
 
+	// Distinct is the parts of States that take each different value once (distinct.go).
+	Distinct []Distinct
+
 	// Offload aggregates tiles in the workers' stead (offload.go). nil: there is
 	// no device, or the rows of this query can only be combined on the CPU.
 	Offload Offload

@@ -56,6 +56,10 @@ func (e *emitter) begin() { e.tile, e.wrapped = e.tile[:0], e.wrapped[:0] }
 // These lie anywhere, and in a loop without decisions the processor waits for
 // several of them at a time.
 func (m *Merger) collect() error {
+	if m.counts {
+		m.counted += int64(m.n)
+		return nil
+	}
 	m.out.begin()
 	slots := m.dir.slots
 	front := 0

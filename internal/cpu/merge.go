@@ -31,6 +31,8 @@ type Merger struct {
 	decoder key.Decoder
 
 	in      source
+	counts  bool   // groups are counted, not emitted
+	counted int64  // so many were
 	store   *store // rows from blocks, and their values
 	sub     *store // while a partition is divided: where to
 	dir     directory

@@ -31,6 +31,7 @@ type Input struct {
 	Pipeline func() Pipeline
 	Packer   func(Reader) Packer        // of a worker, whose reader is idle while it packs; nil: a device takes rows alone
 	Done     func(unit int, rows int64) // a unit was read; may be called from several workers at once
+	ReadAll  func()                     // all units were, without an error, and distinct values are folded next; nil will do
 }
 
 // Groups is the outcome of a run: the groups of all workers, partitioned.
@@ -39,6 +40,7 @@ type Groups struct {
 	Partitioned bool                 // groups went to partitions before the end of the input
 	Estimate    float64              // about how many there are
 	Sent        int64                // input rows that the device was given, as rows or groups
+	Distinct    []Folded             // what came of each of Config.Distinct
 
 	stores []*store
 }
@@ -93,18 +95,20 @@ func Run(ctx context.Context, cfg *Config, in Input, threads int) (Groups, error
 		}
 	})
 	err := context.Cause(ctx)
+	var folded []Folded
+	if err == nil {
+		folded, err = cfg.foldAll(ctx, in, workers)
+	}
 	if err == nil {
 		var g Groups
 		if g, err = finish(cfg, workers); err == nil {
+			g.Distinct = folded
 			return g, nil
 		}
 	}
 	for _, w := range workers {
 		if w != nil {
-			w.release()
-			w.table.drop()
-			w.dropTile()
-			err = errors.Join(err, w.store.close())
+			err = errors.Join(err, w.close())
 		}
 	}
 	return Groups{}, err

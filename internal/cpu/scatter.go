@@ -134,7 +134,7 @@ func (w *Worker) scatter(n int) error {
 		return err
 	}
 	if w.cfg.hasRefs() {
-		if err := w.reserve(w.cfg.States.Need(&w.in) + w.encoder.LongBytes()); err != nil {
+		if err := w.reserve(w.states.Need(&w.in) + w.encoder.LongBytes()); err != nil {
 			return err
 		}
 		w.encoder.Store(w.store.arena)
@@ -163,7 +163,7 @@ func (w *Worker) makeTile(rows []uint64, n int) {
 		w.identity = append(w.identity, uint32(i))
 	}
 	w.tile.Rows, w.tile.Unseen = rows, false
-	w.cfg.States.Update(&w.tile, w.identity[:n], 0, &w.in)
+	w.states.Update(&w.tile, w.identity[:n], 0, &w.in)
 }
 
 // reserve makes sure of memory for so many bytes of values, if need be by

@@ -19,7 +19,7 @@ type Pipeline struct {
 	First, Rest Condition
 	Used        []int // columns that Keys and Args use
 	Keys        []Evaluator
-	Args        []Evaluator
+	Args        []Evaluator // nil: nobody needs the argument
 }
 
 // Condition is what rows must pass.
@@ -40,6 +40,9 @@ const (
 // Worker groups and aggregates the batches it is given.
 type Worker struct {
 	cfg     *Config
+	part    int         // of the aggregates: whose rows it is given
+	states  *agg.Layout // of cfg.States, for these
+	sets    *sets       // distinct values of the rows of part 0; nil: none
 	pipe    Pipeline
 	phase   phase
 	table   *table
@@ -78,9 +81,10 @@ type Worker struct {
 // NewWorker returns a worker that takes its input through pipe.
 func NewWorker(cfg *Config, pipe Pipeline) (*Worker, error) {
 	template := make([]uint64, cfg.Stride)
-	cfg.States.Init(template)
+	states := cfg.States.Part(0)
+	states.Init(template)
 	w := &Worker{
-		cfg: cfg, pipe: pipe, phase: phaseTable,
+		cfg: cfg, states: states, pipe: pipe, phase: phaseTable,
 		encoder:  key.NewEncoder(cfg.Keys, cfg.Intern),
 		sketch:   partition.NewSketch(),
 		keys:     make([]column.Vector, len(pipe.Keys)),
@@ -100,7 +104,7 @@ func NewWorker(cfg *Config, pipe Pipeline) (*Worker, error) {
 	w.in.Args = make([]column.Vector, len(pipe.Args))
 	w.coded = make([]bool, len(pipe.Args))
 	for i := range w.coded {
-		w.coded[i] = len(pipe.Keys) > 0 && cfg.States.TakesCodes(i)
+		w.coded[i] = len(pipe.Keys) > 0 && states.TakesCodes(i)
 	}
 	w.nextCheck = cfg.Tile.MinRows
 	switch {
@@ -110,11 +114,22 @@ func NewWorker(cfg *Config, pipe Pipeline) (*Worker, error) {
 	case cfg.Offload != nil && cfg.Tile == feedback.NoTiles:
 		w.giveUpTable()
 	}
+	if err == nil && len(cfg.Distinct) > 0 {
+		err = w.newSets()
+	}
 	if err != nil {
-		w.table.drop()
-		return nil, errors.Join(err, w.store.close())
+		return nil, errors.Join(err, w.close())
 	}
 	return w, nil
+}
+
+// close lets go of all that the worker holds.
+func (w *Worker) close() error {
+	err := w.sets.close()
+	w.release()
+	w.table.drop()
+	w.dropTile()
+	return errors.Join(err, w.store.close())
 }
 
 // Add takes the rows of a batch. What a batch may need is an upper bound that
@@ -143,11 +158,15 @@ func (w *Worker) add(b *column.Batch) error {
 		}
 	}
 	for i, e := range w.pipe.Args {
+		if e == nil {
+			continue
+		}
 		var v column.Vector
 		if err := e.Eval(b, &v); err != nil {
 			return err
 		}
-		if v.Null != nil || !w.coded[i] {
+		needed := w.part > 0 || w.sets.keep(i, &v)
+		if needed && (v.Null != nil || !w.coded[i]) {
 			v = column.Flatten(&v, &w.argBuf[i])
 		}
 		w.in.Args[i] = v
@@ -155,21 +174,30 @@ func (w *Worker) add(b *column.Batch) error {
 	if invariant.Enabled {
 		w.checkBatch(b)
 	}
-	w.in.Rows, w.in.Times = b.Rows, b.Times
+	w.in.Times = b.Times
+	if w.sets != nil && w.part == 0 {
+		return w.addSets(b.Rows)
+	}
+	return w.addRows(b.Rows)
+}
+
+// addRows adds rows whose keys and arguments are known.
+func (w *Worker) addRows(n int) error {
+	w.in.Rows = n
 	switch w.phase {
 	case phaseGlobal:
 		return w.addGlobal()
 	case phaseScatter:
-		return w.scatter(b.Rows)
+		return w.scatter(n)
 	default:
-		return w.addTable(b.Rows)
+		return w.addTable(n)
 	}
 }
 
 // addGlobal adds all rows to the one group that there is.
 func (w *Worker) addGlobal() error {
 	if w.cfg.hasRefs() {
-		need := w.cfg.States.NeedOne(&w.in)
+		need := w.states.NeedOne(&w.in)
 		if most := w.cfg.share(); most > 0 && int64(need) > most/2 && w.in.Rows > 1 {
 			return &overload{&RefusedError{errShareUsed}} // making room would be in vain
 		}
@@ -177,16 +205,22 @@ func (w *Worker) addGlobal() error {
 			return err
 		}
 	}
-	w.cfg.States.UpdateOne(&w.table.rows, 0, false, &w.in)
+	w.states.UpdateOne(&w.table.rows, 0, false, &w.in)
 	return nil
 }
 
 // checkBatch checks what the loops over keys and arguments rely on.
 func (w *Worker) checkBatch(b *column.Batch) {
-	for _, cols := range [][]column.Vector{w.keys, w.in.Args} {
-		for i := range cols {
-			invariant.Check(cols[i].Len == b.Rows, "VECTOR-LENGTH")
-			invariant.Check(cols[i].Valid(), "VECTOR-VALID")
+	check := func(v *column.Vector) {
+		invariant.Check(v.Len == b.Rows, "VECTOR-LENGTH")
+		invariant.Check(v.Valid(), "VECTOR-VALID")
+	}
+	for i := range w.keys {
+		check(&w.keys[i])
+	}
+	for i, e := range w.pipe.Args {
+		if e != nil {
+			check(&w.in.Args[i])
 		}
 	}
 }
@@ -198,7 +232,7 @@ func (w *Worker) addTable(n int) error {
 		firstNew, err := w.find(n)
 		if err == nil {
 			w.rows += int64(n)
-			w.cfg.States.Update(&w.table.rows, w.groups, firstNew, &w.in)
+			w.states.Update(&w.table.rows, w.groups, firstNew, &w.in)
 			break
 		}
 		if !refused(err) {
@@ -224,7 +258,7 @@ func (w *Worker) find(n int) (firstNew uint32, err error) {
 		return 0, err
 	}
 	if w.cfg.hasRefs() {
-		if err := w.room(w.cfg.States.Need(&w.in)); err != nil {
+		if err := w.room(w.states.Need(&w.in)); err != nil {
 			return 0, err
 		}
 	}
@@ -241,7 +275,7 @@ func (w *Worker) findByHash(keys []column.Vector, n int, groups []uint32) (first
 		return 0, &RefusedError{err}
 	}
 	if w.encoder.HasLong() {
-		if err := w.room(w.cfg.States.Need(&w.in) + w.encoder.LongBytes()); err != nil {
+		if err := w.room(w.states.Need(&w.in) + w.encoder.LongBytes()); err != nil {
 			return 0, err
 		}
 	}

@@ -92,6 +92,7 @@ const idBits = 31
 type Column struct {
 	Type   column.Type
 	Intern bool // strings are mostly dictionary codes: hold numbers, not bytes
+	Filled bool // it is never NULL, and needs no bit for that
 }
 
 // Layout places the fields of a key in words.
@@ -107,7 +108,9 @@ type Layout struct {
 func NewLayout(cols []Column) *Layout {
 	l := &Layout{fields: make([]field, len(cols))}
 	var small []int
+	filled := make([]bool, len(cols))
 	for i, c := range cols {
+		filled[i] = c.Filled
 		f := &l.fields[i]
 		f.typ, f.form, f.bits = c.Type, formOf(c), 0
 		switch f.form {
@@ -130,7 +133,7 @@ func NewLayout(cols []Column) *Layout {
 			}
 		}
 	}
-	l.pack(small)
+	l.pack(small, filled)
 	l.sort()
 	return l
 }
@@ -152,8 +155,8 @@ func (l *Layout) sort() {
 }
 
 // pack places the values of the small fields, then all NULL bits that have
-// no place yet where bits are left.
-func (l *Layout) pack(small []int) {
+// no place yet where bits are left. A field that is filled has none.
+func (l *Layout) pack(small []int, filled []bool) {
 	used := make([]uint, l.Words) // bits taken, by word
 	for i := range used {
 		used[i] = 64
@@ -177,7 +180,10 @@ func (l *Layout) pack(small []int) {
 	}
 	for i := range l.fields {
 		f := &l.fields[i]
-		if f.nullBit == 0 {
+		switch {
+		case filled[i] && f.nullBit == 0:
+			f.nullWord = f.word
+		case f.nullBit == 0:
 			w, s := place(1)
 			f.nullWord, f.nullBit = w, 1<<s
 		}

@@ -38,6 +38,14 @@ func tallies(args [][]column.Value) (all []*tally) {
 	return all
 }
 
+// once is the different values.
+func once(args [][]column.Value) (out [][]column.Value) {
+	for _, t := range tallies(args) {
+		out = append(out, []column.Value{t.value})
+	}
+	return out
+}
+
 func countDistinct(args [][]column.Value, _ column.Type) (Cell, error) {
 	return integer(int64(len(tallies(args)))), nil
 }

@@ -48,6 +48,8 @@ type Agg struct {
 	Func  string
 	Args  []int
 	Param column.Value
+
+	Distinct bool // each different value of the first argument, which is the only one, counts once
 }
 
 // Result is the answer: one row a group, keys first, in the order in which
@@ -187,6 +189,9 @@ func aggregate(a Agg, schema column.Schema, rows [][]column.Value) (Cell, error)
 		if !hasNull {
 			args = append(args, values)
 		}
+	}
+	if a.Distinct {
+		args = once(args)
 	}
 	return f(args, schema.Fields[a.Args[0]].Type)
 }

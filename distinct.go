@@ -1,0 +1,54 @@
+package gagg
+
+import (
+	"github.com/gagg-dev/gagg/internal/agg"
+	"github.com/gagg-dev/gagg/internal/cpu"
+	"github.com/gagg-dev/gagg/internal/expr"
+	"github.com/gagg-dev/gagg/internal/key"
+)
+
+// This file is what a query with aggregates of distinct values groups by beside its keys: package cpu says how they are made of that
+// (internal/cpu/distinct.go).
+
+// keyedValue is a distinct value as it stands in a grouping by the keys and itself.
+type keyedValue struct {
+	arg      int         // of which argument
+	layout   *key.Layout // the keys, then the value
+	interned bool        // strings as numbers, not bytes
+}
+
+// groupings is what the query groups by.
+func (q *compiled) groupings() groupings {
+	g := groupings{ordered: len(q.order) > 0, sets: len(q.distinct), own: len(q.calls) == 0}
+	for _, c := range q.calls {
+		g.own = g.own || c.Part == 0
+	}
+	return g
+}
+
+// configureSets makes ready for grouping by the keys and each distinct value. What the groupings are grouped into is cfg.
+func (r *run) configureSets(cfg *cpu.Config) {
+	if len(r.sets) == 0 {
+		return
+	}
+	if !cfg.States.Part(0).Updates() {
+		cfg.Rows = -1 // those of the input do not come to it
+	}
+	for i, s := range r.sets {
+		states := agg.Compile(nil, 1+s.layout.Words, agg.Options{MaxRows: r.facts.rows})
+		inner := &cpu.Config{
+			Keys: s.layout, Intern: cfg.Intern, States: states, Arenas: cfg.Arenas, Stride: cpu.Stride(s.layout, states),
+			Partitions: cfg.Partitions, Tile: cfg.Tile, Memory: r.memory.setShares(len(r.sets)), Grow: cfg.Grow, Spill: cfg.Spill,
+			Rows: r.facts.rows, AtMost: r.atMostBy(r.setKeys(s)), Threads: cfg.Threads,
+		}
+		part := i + 1
+		cfg.Distinct = append(cfg.Distinct, cpu.Distinct{
+			Part: part, Config: inner, Arg: s.arg, Values: cfg.States.Part(part).Takes(s.arg),
+		})
+	}
+}
+
+// setKeys is the keys of a grouping.
+func (p *prepared) setKeys(s keyedValue) []*expr.Expr {
+	return append(append([]*expr.Expr(nil), p.query.keys...), p.query.args[s.arg])
+}

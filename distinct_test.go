@@ -1,0 +1,87 @@
+package gagg_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gagg-dev/gagg"
+	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/datagen"
+)
+
+// distinctTrial is a query of which the aggregates are those of the given texts, of columns x and y of type t: "distinct sum x".
+func distinctTrial(t column.Type, rows, keys int, aggs ...string) *trial {
+	seed := uint64(rows + keys)
+	tr := &trial{seed: seed, table: datagen.New(datagen.Spec{Rows: rows, Seed: seed, Columns: []datagen.Column{
+		{Name: "k", Type: column.Type{Kind: column.Int32}, Distinct: max(keys, 1), Nulls: 0.1},
+		{Name: "s", Type: column.Type{Kind: column.String}, Distinct: max(keys/20, 1)},
+		{Name: "x", Type: t, Distinct: 40, Nulls: 0.2, Skew: 1, Special: true, Coded: keys == 5},
+		{Name: "y", Type: t, Nulls: 0.7},
+	}})}
+	if keys > 0 {
+		tr.query.By, tr.want.Keys = []string{"k", "s"}, []int{0, 1}
+	}
+	for _, a := range aggs {
+		name, arg, _ := strings.Cut(a, " of ")
+		tr.addAgg(name, strings.Index("ksxy", arg))
+	}
+	return tr
+}
+
+// Different values are counted, of every type, odd values and NULL included, where they are all that is asked for, and beside other
+// aggregates: the oracle's answer in every configuration. A short run tries a quarter of the types.
+func TestDistinct(t *testing.T) {
+	gagg.SetLeastMemory(t, tightMemory)
+	all := slices.Concat(configurations, tightConfigurations)
+	for i, typ := range datagen.Types() {
+		if testing.Short() && i%4 != 1 {
+			continue
+		}
+		for _, aggs := range [][]string{
+			{"count_distinct of x"},
+			{"count_distinct of y", "count_distinct of x", "count_distinct of k"},
+			{"count_distinct of y", "count of x", "max of s", "median of y", "distinct median of x"},
+		} {
+			for _, keys := range []int{0, 5, 200} {
+				name := fmt.Sprintf("%s/%s/keys=%d", typ, strings.Join(aggs, ","), keys)
+				tryHolistic(t, name, distinctTrial(typ, 300, keys, aggs...), all[(i+keys)%3:][:len(all)-2])
+			}
+		}
+	}
+}
+
+// Values that do not fit in memory go to disk, of one group, of few and of many: the same answer as with all memory.
+func TestDistinctSpills(t *testing.T) {
+	gagg.SetLeastMemory(t, tightMemory)
+	rows := 120_000
+	if testing.Short() {
+		rows = 60_000
+	}
+	file := gagg.Files(randomFile(t, rows))
+	for _, c := range []struct {
+		by   []string
+		aggs []string
+	}{
+		{nil, []string{"count(distinct x)"}},
+		{nil, []string{"count(distinct x)", "sum(distinct x)", "count(*)", "median(distinct x)"}},
+		{[]string{"i"}, []string{"count(distinct x)", "avg(distinct x)"}},
+		{[]string{"i"}, []string{"count(distinct x)", "count(distinct k)", "sum(x)"}},
+		{[]string{"k", "i"}, []string{"count(distinct x)"}},
+		{[]string{"k"}, []string{"count(distinct s) filter (where i > 3)", "max(s)"}},
+	} {
+		q := gagg.Query{From: file, By: c.by, Aggs: exprs(c.aggs...)}
+		want := mustAnswer(t, q, gagg.Options{Threads: 2})
+		for _, o := range []gagg.Options{{Threads: 1}, {Threads: 1, Partitions: 1}, {Threads: 3, MemoryLimit: 4 << 20}} {
+			o.MemoryLimit += leastLimit(t, q, o)
+			got, spilled, _, err := limited(t, q, o)
+			if err != nil || !slices.Equal(got, want) {
+				t.Errorf("%v by %v: %d rows that differ from %d, or error %v", c.aggs, c.by, len(got), len(want), err)
+			}
+			if spilled == 0 && o.Threads == 1 {
+				t.Errorf("%v by %v, limit %d: nothing was spilled", c.aggs, c.by, o.MemoryLimit)
+			}
+		}
+	}
+}

@@ -1,0 +1,61 @@
+package agg
+
+import "slices"
+
+// This file is aggregates over several kinds of rows of the same groups: sum(v), count(distinct x) is of the rows of the
+// input, and of rows of which each is a different x. A row of a group has the states of all of them; what is combined, moved and
+// finished is all of it, but each kind of rows is a part, with a layout of its own to be updated by.
+
+// Part returns the layout that takes the rows of a part: Init, Update, UpdateOne, Need, NeedOne, NeedsPos and TakesCodes
+// are about these alone. A group that it makes has no rows of the others, so a table that it has
+// updated has Unseen set before rows of another part come.
+//
+// The layout that Compile returns is for everything else; if all calls are of part 0, it is that part's too.
+func (l *Layout) Part(part int) *Layout {
+	if len(l.counted) == 1 {
+		return l
+	}
+	p := *l
+	p.part, p.rows, p.slots = part, field{off: none}, nil
+	if part < len(l.counted) {
+		p.rows = l.counted[part]
+	}
+	for i := range l.slots {
+		if l.sets[l.slots[i].set].part == part {
+			p.slots = append(p.slots, l.slots[i])
+		}
+	}
+	p.template = append([]uint64(nil), l.template...)
+	for _, s := range l.sets {
+		if s.part != part && s.unseen.in() {
+			p.template[s.unseen.off-l.base] |= s.unseen.one()
+		}
+	}
+	p.needsPos = l.needsPos && part == 0
+	return &p
+}
+
+// Updates reports whether rows of the layout's part change a group: if not, all that they can do is to make it.
+func (l *Layout) Updates() bool {
+	for _, s := range l.sets {
+		if s.part == l.part {
+			return true
+		}
+	}
+	return l.rows.in()
+}
+
+// Takes reports whether rows of the layout's part need a value of argument arg.
+func (l *Layout) Takes(arg int) bool {
+	return slices.ContainsFunc(l.sets, func(s argSet) bool { return s.part == l.part && slices.Contains(s.args, arg) })
+}
+
+// TakesSets reports whether the function can be had of each different value once: it has one argument, and asks neither for
+// the order nor for the place of rows.
+func (f Func) TakesSets() bool {
+	switch f.id {
+	case fnFirst, fnLast, fnAnyValue, fnMode, fnList, fnStringAgg:
+		return false
+	}
+	return signatures[f.id].args == 1
+}

@@ -1,0 +1,179 @@
+package cpu
+
+import (
+	"errors"
+
+	"github.com/gagg-dev/gagg/internal/column"
+)
+
+// This file is what takes each different value of a group once, as count(distinct x) does, while the input is read.
+//
+// A set of values for each group would be large where groups are few, and many where they are many. So the values are groups
+// themselves, of the keys and the value, with workers, tables, buckets, disk and merging of their own: one inner run for each
+// different value of a query.
+//
+//	rows of the input ──▶ worker, by keys                 the aggregates of all rows (part 0 of the states)
+//	                 └──▶ inner worker, by keys and x     x is not NULL; no states
+//	end of the input: partition by partition, in parallel (fold.go)
+//	groups of the inner run ──▶ worker, by keys           each is a row with an x of its own (part n of the states)
+//
+// So one group of many values is divided among goroutines as many groups are, by the hash of the values.
+//
+// SETS-ALL: each group of the query comes to the outer worker. Its rows do if part 0 has aggregates; else those whose x
+// is NULL do, and the others come as groups of the first inner run.
+
+// Distinct is a part of the aggregates that takes each different value once.
+type Distinct struct {
+	Part   int     // of the outer States
+	Config *Config // of the inner run: its keys are the outer ones, then the value, which is Filled; it shares the outer Arenas and Intern
+	Arg    int     // the value's number among the arguments
+	Values bool    // the part needs the values; else it counts them
+}
+
+// sets is the inner workers of a worker. nil has none.
+type sets struct {
+	own bool // rows have a part in aggregates of their own
+	of  []set
+}
+
+// set is one inner worker.
+type set struct {
+	worker  *Worker
+	arg     int
+	needed  bool            // the outer worker needs the argument too
+	value   column.Vector   // of the batch
+	batch   column.Batch    // keys, then the value
+	buffers []column.Buffer // by column: the rows in which the value is not NULL
+	rows    []int32
+}
+
+// batchColumn evaluates to a column of a batch.
+type batchColumn int
+
+func (c batchColumn) Eval(b *column.Batch, out *column.Vector) error {
+	*out = b.Cols[c]
+	return nil
+}
+
+// columnsOf evaluates to the first n columns of a batch.
+func columnsOf(n int) []Evaluator {
+	out := make([]Evaluator, n)
+	for i := range out {
+		out[i] = batchColumn(i)
+	}
+	return out
+}
+
+// newSets makes the inner workers.
+func (w *Worker) newSets() error {
+	w.sets = &sets{own: w.states.Updates()}
+	columns := len(w.pipe.Keys) + 1
+	for _, d := range w.cfg.Distinct {
+		inner, err := NewWorker(d.Config, Pipeline{Keys: columnsOf(columns)})
+		if err != nil {
+			return err
+		}
+		w.sets.of = append(w.sets.of, set{
+			worker: inner, arg: d.Arg, needed: w.states.Takes(d.Arg),
+			batch: column.Batch{Cols: make([]column.Vector, columns)}, buffers: make([]column.Buffer, columns),
+		})
+	}
+	return nil
+}
+
+func (s *sets) close() (err error) {
+	if s == nil {
+		return nil
+	}
+	for i := range s.of {
+		if s.of[i].worker != nil {
+			err = errors.Join(err, s.of[i].worker.close())
+		}
+	}
+	return err
+}
+
+// keep keeps argument i if it is the value of a set. It reports whether the outer worker needs it.
+func (s *sets) keep(i int, v *column.Vector) (needed bool) {
+	if s == nil {
+		return true
+	}
+	needed = true
+	for k := range s.of {
+		if t := &s.of[k]; t.arg == i {
+			t.value, needed = *v, t.needed
+		}
+	}
+	return needed
+}
+
+// addSets adds the rows of a batch: first to the worker, which may refuse them (overload), so that its batch is halved;
+// then to the inner workers, which halve it themselves.
+func (w *Worker) addSets(n int) error {
+	if err := w.addOwn(n); err != nil {
+		return err
+	}
+	for i := range w.sets.of {
+		if err := w.sets.of[i].add(w.keys, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addOwn adds those of the rows to the worker that belong there (SETS-ALL).
+func (w *Worker) addOwn(n int) error {
+	if w.sets.own {
+		return w.addRows(n)
+	}
+	first := &w.sets.of[0]
+	if len(w.keys) == 0 || first.value.Null == nil {
+		return nil
+	}
+	first.rows = nullRows(first.rows[:0], first.value.Null[:n], true)
+	if len(first.rows) == 0 {
+		return nil
+	}
+	keys := w.keys
+	defer func() { w.keys = keys }()
+	w.keys = first.batch.Cols[:len(keys)]
+	for i := range keys {
+		w.keys[i] = column.Gather(&keys[i], first.rows, &first.buffers[i])
+	}
+	return w.addRows(len(first.rows))
+}
+
+// nullRows appends the rows that are NULL, or those that are not.
+func nullRows(rows []int32, null []bool, want bool) []int32 {
+	for i, is := range null {
+		if is == want {
+			rows = append(rows, int32(i))
+		}
+	}
+	return rows
+}
+
+// add adds the rows whose value is not NULL.
+func (s *set) add(keys []column.Vector, n int) error {
+	b := &s.batch
+	b.Rows = n
+	copy(b.Cols, keys)
+	b.Cols[len(keys)] = s.value
+	if s.value.Null != nil {
+		if s.rows = nullRows(s.rows[:0], s.value.Null[:n], false); len(s.rows) < n {
+			b.Rows = len(s.rows)
+			for i := range b.Cols {
+				b.Cols[i] = column.Gather(&b.Cols[i], s.rows, &s.buffers[i])
+			}
+		}
+		b.Cols[len(keys)].Null = nil
+	}
+	if b.Rows == 0 {
+		return nil
+	}
+	err := s.worker.Add(b)
+	if over := (*overload)(nil); errors.As(err, &over) {
+		return over.cause // the outer worker has the rows: it must not halve its batch
+	}
+	return err
+}

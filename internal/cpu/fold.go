@@ -1,0 +1,198 @@
+package cpu
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+
+	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/key"
+	"github.com/gagg-dev/gagg/merge"
+)
+
+// This file is how the groups of inner runs, the different values of each group of the query, become rows for the
+// outer workers (distinct.go): partition by partition, each goroutine into the tables of one worker.
+
+// Folded is what came of an inner run.
+type Folded struct {
+	Groups      int64 // its groups: different values, of all groups of the query together
+	Partitions  int
+	Partitioned bool // groups went to partitions before the end of the input
+}
+
+// foldAll folds all inner runs, one after the other. Their memory is free afterwards.
+func (c *Config) foldAll(ctx context.Context, in Input, workers []*Worker) (folded []Folded, err error) {
+	if len(c.Distinct) > 0 && in.ReadAll != nil {
+		in.ReadAll()
+	}
+	for n := range c.Distinct {
+		f, err := c.fold(ctx, n, workers)
+		if err != nil {
+			return nil, err
+		}
+		folded = append(folded, f)
+	}
+	return folded, nil
+}
+
+// fold folds inner run n.
+func (c *Config) fold(ctx context.Context, n int, workers []*Worker) (Folded, error) {
+	d := &c.Distinct[n]
+	inner := make([]*Worker, len(workers))
+	for i, w := range workers {
+		inner[i] = w.sets.of[n].worker
+	}
+	g, err := finish(d.Config, inner)
+	if err != nil {
+		return Folded{}, err
+	}
+	if !workers[0].sets.own { // the rows that workers see are the groups of inner runs
+		c.Rows = max(c.Rows, 0) + int64(g.Estimate)
+	}
+	f := folding{outer: c, Distinct: d, groups: &g, ranges: merge.Buddies(g.Sizes(), -1)}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	each(len(workers), func(i int) {
+		if err := f.work(ctx, workers[i]); err != nil {
+			cancel(err)
+		}
+	})
+	if err := context.Cause(ctx); err != nil {
+		return Folded{}, err
+	}
+	for _, w := range workers {
+		w.sets.of[n].worker = nil
+	}
+	return Folded{f.folded.Load(), len(g.Sizes()), g.Partitioned}, g.Close()
+}
+
+// folding is the folding of one inner run.
+type folding struct {
+	*Distinct
+	outer  *Config
+	groups *Groups
+	ranges []merge.Range // of its partitions
+	next   atomic.Int64
+	folded atomic.Int64 // groups
+}
+
+// work folds partitions into the tables of w until none is left.
+func (f *folding) work(ctx context.Context, w *Worker) (err error) {
+	defer Recovered(&err)
+	m := NewMerger(f.Config, f.groups.Buckets)
+	defer func() { err = errors.Join(err, m.Close()) }()
+	into := newFolder(f, w)
+	for {
+		n := int(f.next.Add(1)) - 1
+		if n >= len(f.ranges) {
+			return nil
+		}
+		m.Prefetch(f.ranges[min(n+f.outer.Threads, len(f.ranges)-1)])
+		if into.counts {
+			groups, err := m.Count(ctx, f.ranges[n])
+			if err != nil {
+				return err
+			}
+			w.addCount(int(groups))
+			f.folded.Add(groups)
+			continue
+		}
+		if err := m.Merge(ctx, f.ranges[n], into.add); err != nil {
+			return err
+		}
+		f.folded.Add(into.folded)
+		into.folded = 0
+	}
+}
+
+// Count is Merge for who wants to know how many groups there are, and nothing else of them.
+func (m *Merger) Count(ctx context.Context, p merge.Range) (groups int64, err error) {
+	m.counts, m.counted = true, 0
+	defer func() { m.counts = false }()
+	err = m.Merge(ctx, p, func(rows []uint64) error {
+		m.counted += int64(len(rows) / m.cfg.Stride)
+		return nil
+	})
+	return m.counted, err
+}
+
+// folder makes rows for one outer worker of the groups of an inner run.
+type folder struct {
+	worker *Worker
+	keys   key.Decoder
+	layout *key.Layout
+	stride int
+	batch  column.Batch // the outer keys, then the value
+	counts bool         // there is one group, and its values are only counted
+	folded int64        // groups of the partition
+}
+
+// foldBytes is how many bytes of long strings rows have that are folded at a time, about. A guess.
+const foldBytes = 256 << 10
+
+func newFolder(f *folding, w *Worker) *folder {
+	inner, keys := f.Config, len(w.pipe.Keys)
+	columns := keys
+	if f.Values {
+		columns++
+	}
+	w.turn(f.Distinct, keys)
+	return &folder{
+		worker: w, layout: inner.Keys, stride: inner.Stride,
+		keys:   key.Decoder{Layout: inner.Keys, Intern: inner.Intern, Arenas: inner.Arenas, Base: 1, Stride: inner.Stride},
+		batch:  column.Batch{Cols: make([]column.Vector, columns)},
+		counts: columns == 0,
+	}
+}
+
+// turn has the worker take rows of another part of the aggregates: so many keys, then the value if it is needed.
+func (w *Worker) turn(d *Distinct, keys int) {
+	w.states = w.cfg.States.Part(d.Part)
+	w.states.Init(w.template)
+	w.table.rows.Unseen = true
+	w.pipe = Pipeline{Keys: columnsOf(keys), Args: make([]Evaluator, len(w.in.Args))}
+	if d.Values {
+		w.pipe.Args[d.Arg] = batchColumn(keys)
+	}
+	w.part = d.Part
+}
+
+// add adds groups of the inner run, whole rows.
+func (f *folder) add(rows []uint64) error {
+	for len(rows) > 0 {
+		f.keys.Begin(rows)
+		n := f.fit(rows)
+		some := rows[:n*f.stride]
+		for i := range f.batch.Cols {
+			f.keys.Decode(i, some, &f.batch.Cols[i])
+		}
+		f.batch.Rows = n
+		if err := f.worker.Add(&f.batch); err != nil {
+			return err
+		}
+		rows = rows[n*f.stride:]
+		f.folded += int64(n)
+	}
+	return nil
+}
+
+// fit is how many of the rows are folded at a time: one at least.
+func (f *folder) fit(rows []uint64) int {
+	n := len(rows) / f.stride
+	if !f.keys.HasLong() {
+		return n
+	}
+	bytes := 0
+	for i := range n {
+		if bytes += f.layout.LongBytes(rows[i*f.stride:], 1); bytes > foldBytes && i > 0 {
+			return i
+		}
+	}
+	return n
+}
+
+// addCount adds n rows without a value to the one group that there is.
+func (w *Worker) addCount(n int) {
+	w.in.Rows, w.in.Times = n, 0
+	w.states.UpdateOne(&w.table.rows, 0, false, &w.in)
+}
