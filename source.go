@@ -73,6 +73,12 @@ func (s fileSource) open(ctx context.Context, o Options, grow func(int64) error)
 	return openParquet(ctx, inputs, o, grow)
 }
 
+// ListFiles tells which files a source of Files with these paths reads.
+func ListFiles(ctx context.Context, paths ...string) ([]string, error) {
+	files, err := parquetio.List(ctx, paths)
+	return files, classify(err)
+}
+
 // Parquet reads one Parquet file of size bytes from r; errors call it name.
 func Parquet(name string, r io.ReaderAt, size int64) Source {
 	return readerSource{Name: name, Reader: r, Size: size}

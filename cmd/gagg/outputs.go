@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
+	"github.com/gagg-dev/gagg"
 	"github.com/gagg-dev/gagg/internal/sink"
 )
 
@@ -18,13 +20,13 @@ type namedOutput struct {
 }
 
 // checkOutputs refuses outputs that would destroy one another, or an input.
-func (c *command) checkOutputs(format sink.Format) error {
-	files, err := c.checkGlobs(format)
+func (c *command) checkOutputs(ctx context.Context, format sink.Format) error {
+	all := c.outputs(format)
+	files, err := c.inputFiles(ctx, all)
 	if err != nil {
 		return err
 	}
-	var seen []namedOutput
-	for _, out := range c.outputs(format) {
+	for i, out := range all {
 		if out.path != "-" {
 			if err := sink.SameFile(out.path, files); err != nil {
 				return usagef("%v", err)
@@ -33,12 +35,11 @@ func (c *command) checkOutputs(format sink.Format) error {
 		if err := c.checkNotInput(out, files); err != nil {
 			return err
 		}
-		for _, other := range seen {
+		for _, other := range all[:i] {
 			if out.place.Same(other.place) {
 				return usagef("--%s %s is where --%s %s goes: give it a file of its own", out.flag, out.path, other.flag, other.path)
 			}
 		}
-		seen = append(seen, out)
 	}
 	return nil
 }
@@ -79,22 +80,27 @@ func (c *command) checkNotInput(out namedOutput, files []string) error {
 	return nil
 }
 
-// checkGlobs refuses an output that the same command would read the next time,
-// since an input glob matches its name. It returns all inputs as files and
-// folders.
-func (c *command) checkGlobs(format sink.Format) (files []string, err error) {
+// inputFiles are all inputs as files and folders. Of a glob these matter where
+// an output is there already: it may be one of them by another name. An output
+// whose name a glob matches is refused, since the same command would read it
+// the next time.
+func (c *command) inputFiles(ctx context.Context, outputs []namedOutput) (files []string, err error) {
 	for _, input := range c.inputs {
 		if _, err := os.Lstat(input); err == nil || !strings.ContainsAny(input, "*?[{") {
 			files = append(files, input)
 			continue
 		}
-		for _, out := range c.outputs(format) {
+		there := false
+		for _, out := range outputs {
 			if out.path != "-" && matches(input, out.path) {
 				return nil, usagef("the output %s is matched by the input %s; write it elsewhere", out.path, input)
 			}
+			there = there || out.place.IsRegular()
 		}
-		found, _ := doublestar.FilepathGlob(input) // a bad pattern is reported when it is read
-		files = append(files, found...)
+		if there {
+			found, _ := gagg.ListFiles(ctx, input) // what fails is reported when it is read
+			files = append(files, found...)
+		}
 	}
 	return files, nil
 }

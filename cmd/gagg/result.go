@@ -25,7 +25,7 @@ type result struct {
 }
 
 // createResult decides the format and creates the output.
-func (c *command) createResult() (*result, error) {
+func (c *command) createResult(ctx context.Context) (*result, error) {
 	format, err := c.resultFormat()
 	if err != nil {
 		return nil, err
@@ -33,7 +33,7 @@ func (c *command) createResult() (*result, error) {
 	if err := c.checkFormat(format); err != nil {
 		return nil, err
 	}
-	if err := c.checkOutputs(format); err != nil {
+	if err := c.checkOutputs(ctx, format); err != nil {
 		return nil, err
 	}
 	r := &result{format: format, out: &heldBack{out: c.out}, screen: c.output == "-" && c.onTerminal(c.stdout), options: sink.Options{

@@ -84,7 +84,7 @@ func output(err error) error {
 // files of --stats and --trace are final before the output appears and before
 // what is held back goes into a pipe; only statistics on stderr follow it.
 func (c *command) aggregate(ctx context.Context) (err error) {
-	result, err := c.createResult()
+	result, err := c.createResult(ctx)
 	if err != nil {
 		return err
 	}

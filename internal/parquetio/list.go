@@ -16,14 +16,21 @@ type UsageError struct{ Msg string }
 
 func (e *UsageError) Error() string { return e.Msg }
 
+// maxErrorsTold is how many errors a line names: 50,000 files that are no
+// Parquet are one mistake.
+const maxErrorsTold = 32
+
 // errorList is several errors on one line. errors.Is and errors.As look into
 // all of them.
 type errorList []error
 
 func (l errorList) Error() string {
-	text := make([]string, len(l))
-	for i, err := range l {
-		text[i] = err.Error()
+	var text []string
+	for _, err := range l[:min(len(l), maxErrorsTold)] {
+		text = append(text, err.Error())
+	}
+	if more := len(l) - len(text); more > 0 {
+		text = append(text, fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(text, "; ")
 }
@@ -97,6 +104,23 @@ func listInputs(ctx context.Context, inputs []Input) ([]Input, error) {
 		errs = append(errs, l.addPath(ctx, in.Path))
 	}
 	return l.files, joinErrors(errs)
+}
+
+// List tells which files Open would read for these inputs.
+func List(ctx context.Context, paths []string) ([]string, error) {
+	inputs := make([]Input, len(paths))
+	for i, p := range paths {
+		inputs[i].Path = p
+	}
+	found, err := listInputs(ctx, inputs)
+	if err != nil {
+		return nil, err
+	}
+	files := make([]string, len(found))
+	for i, in := range found {
+		files[i] = in.Path
+	}
+	return files, nil
 }
 
 var urlScheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://`)

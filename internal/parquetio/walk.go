@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -16,10 +18,20 @@ const (
 	// trees have fewer than ten levels.
 	maxWalkDepth = 64
 
-	// maxWalkDirs bounds how many folders one input may have. Links that
-	// cross each other make a tree of 2^n paths out of n folders without
-	// making a loop.
+	// maxWalkDirs bounds how many folders one input may have.
 	maxWalkDirs = 1 << 20
+
+	// maxWalkAgain bounds how many folders are looked into more than once,
+	// since links lead there. Links that cross each other make a tree of 2^n
+	// paths out of n folders without making a loop.
+	maxWalkAgain = 1 << 10
+
+	// maxWalkErrors ends a walk: it has failed, and nobody reads more.
+	maxWalkErrors = 16
+
+	// walkEntries is how many entries of a folder are read before anybody asks
+	// whether they are still wanted.
+	walkEntries = 1 << 10
 )
 
 // A walk visits what lies below a folder and follows symbolic links. Whoever
@@ -33,8 +45,17 @@ type walk struct {
 
 	files []string // paths taken, unsorted until sorted
 	dirs  int
+	seen  map[fileID]bool // the folders
+	again int             // folders that were entered when they had been seen
+	ended bool            // nothing more is looked at
 	errs  []error
 }
+
+var (
+	errManyFolders = fmt.Errorf("more than %d folders below the input; name fewer with a glob", maxWalkDirs)
+	errManyLinks   = fmt.Errorf("links lead to the same folders more than %d times; name the folders themselves", maxWalkAgain)
+	errMadeUp      = errors.New("a folder that the kernel makes up; there are no data in it")
+)
 
 // walkBelow visits everything below root and returns the paths of the files
 // taken, sorted by their bytes. Every folder that could not be read is
@@ -44,6 +65,7 @@ func (w *walk) walkBelow(root string) ([]string, error) {
 	if err != nil {
 		return nil, pathError(root, err)
 	}
+	w.seen = map[fileID]bool{}
 	w.visit(root, "", []fs.FileInfo{info})
 	sort.Strings(w.files)
 	return w.files, joinErrors(w.errs)
@@ -52,36 +74,89 @@ func (w *walk) walkBelow(root string) ([]string, error) {
 // visit reads one folder. above holds the folders on the way down, this one
 // included: meeting one of them again is a loop.
 func (w *walk) visit(dir, rel string, above []fs.FileInfo) {
-	if err := w.ctx.Err(); err != nil {
-		if len(w.errs) == 0 {
-			w.errs = append(w.errs, err)
-		}
+	if !w.mayEnter(dir, above[len(above)-1]) {
 		return
 	}
-	if w.dirs++; w.dirs > maxWalkDirs {
-		if w.dirs == maxWalkDirs+1 {
-			w.fail(dir, fmt.Errorf("more than %d folders below the input; name fewer with a glob", maxWalkDirs))
-		}
-		return
-	}
-	entries, err := os.ReadDir(dir)
+	inner, err := w.entries(dir, rel)
 	if err != nil && !(rel != "" && errors.Is(err, fs.ErrNotExist)) {
 		w.fail(dir, err)
 	}
-	for _, e := range entries {
+	for _, e := range inner {
+		if w.ended {
+			return
+		}
 		w.visitEntry(joinPath(dir, e.Name()), path.Join(rel, e.Name()), e, above)
 	}
 }
 
+// mayEnter counts a folder, and tells whether it is looked into.
+func (w *walk) mayEnter(dir string, info fs.FileInfo) bool {
+	w.dirs++
+	if id, ok := idOf(info); ok {
+		if w.seen[id] {
+			w.again++
+		}
+		w.seen[id] = true
+	}
+	switch {
+	case w.stopped():
+	case w.dirs > maxWalkDirs:
+		w.fail(dir, errManyFolders)
+		w.ended = true
+	case w.again > maxWalkAgain:
+		w.fail(dir, errManyLinks)
+		w.ended = true
+	case isMadeUp(dir):
+		w.fail(dir, errMadeUp)
+		return false
+	}
+	return !w.ended
+}
+
+// stopped reports whether the context has ended, and ends the walk then.
+func (w *walk) stopped() bool {
+	if err := w.ctx.Err(); err != nil && !w.ended {
+		w.errs = append(w.errs, err)
+		w.ended = true
+	}
+	return w.ended
+}
+
+// entries takes the files of a folder that are wanted, and returns what has to
+// be looked at, by name: its folders and links.
+func (w *walk) entries(dir, rel string) (inner []fs.DirEntry, err error) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // nothing was written
+	for !w.stopped() {
+		some, err := f.ReadDir(walkEntries)
+		for _, e := range some {
+			if !e.Type().IsRegular() {
+				inner = append(inner, e)
+			} else if w.file(path.Join(rel, e.Name())) {
+				w.files = append(w.files, joinPath(dir, e.Name()))
+			}
+		}
+		if err != nil || len(some) == 0 {
+			slices.SortFunc(inner, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+			return inner, withoutEOF(err)
+		}
+	}
+	return nil, nil
+}
+
+func withoutEOF(err error) error {
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}
+
 func (w *walk) visitEntry(p, rel string, e fs.DirEntry, above []fs.FileInfo) {
 	link := e.Type()&fs.ModeSymlink != 0
-	switch {
-	case e.Type().IsRegular():
-		if w.file(rel) {
-			w.files = append(w.files, p)
-		}
-		return
-	case !e.IsDir() && !link: // pipe, socket, device
+	if !e.IsDir() && !link { // pipe, socket, device
 		return
 	}
 	info, err := os.Stat(p)
@@ -121,6 +196,7 @@ func (w *walk) descend(p, rel string, info fs.FileInfo, above []fs.FileInfo) {
 
 func (w *walk) fail(p string, err error) {
 	w.errs = append(w.errs, pathError(p, err))
+	w.ended = w.ended || len(w.errs) >= maxWalkErrors
 }
 
 // joinPath appends a name to a folder as the user wrote it. filepath.Join
