@@ -88,6 +88,7 @@ func classify(err error) error {
 	}{
 		{ErrOverflow, isA[*expr.OverflowError]},
 		{ErrOverflow, isA[*expr.ValueError]},
+		{ErrOverflow, isA[*expr.DomainError]},
 		{ErrOverflow, isA[*agg.OverflowError]},
 		{ErrBudget, isA[*BudgetError]},
 		{ErrBudget, isA[*NeedError]},

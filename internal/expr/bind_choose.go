@@ -36,7 +36,11 @@ func (b *binder) caseWhen(n *Case) (*bound, error) {
 			return nil, err
 		}
 	}
-	return b.unified(c, n)
+	var nodes []Node
+	for _, w := range n.Whens {
+		nodes = append(nodes, w.Then)
+	}
+	return b.unified(c, append(nodes, n.Else), n)
 }
 
 // coalesce binds coalesce(a, b, …): the first that is not NULL.
@@ -46,7 +50,7 @@ func coalesce(c *call) (*bound, error) {
 	for _, a := range c.args[:last] {
 		plan.conds, plan.thens = append(plan.conds, isNullOf(a, true)), append(plan.thens, a)
 	}
-	return c.b.unified(plan, c.n)
+	return c.b.unified(plan, c.n.Args, c.n)
 }
 
 // nullIf binds nullif(a, b): NULL where they are equal, else a.
@@ -59,32 +63,63 @@ func nullIf(c *call) (*bound, error) {
 	return newChoice(a.typ, &choice{conds: []*bound{eq}, thens: []*bound{newNull(a.typ)}, els: a}), nil
 }
 
-// unified gives all values of c one type.
-func (b *binder) unified(c *choice, src Node) (*bound, error) {
+// unified gives all values of c one type. nodes are those of the branches, and
+// of else where there is one.
+func (b *binder) unified(c *choice, nodes []Node, src Node) (*bound, error) {
 	values := append(append([]*bound(nil), c.thens...), c.els)
-	t := nullType
-	for _, v := range values {
-		var err error
-		if t, err = commonType(t, v); err != nil {
-			return nil, err
-		}
+	t, err := b.unify(values, nodes, src)
+	if err != nil {
+		return nil, err
 	}
-	for i, v := range values {
-		v, err := convertTo(v, t, src)
-		if err != nil {
-			return nil, err
-		}
-		if i < len(c.thens) {
-			c.thens[i] = v
-		} else {
-			c.els = v
-		}
-	}
+	c.thens, c.els = values[:len(c.thens)], values[len(c.thens)]
 	return newChoice(t, c), nil
 }
 
-// commonType gives the type that holds values of t and of x. A constant
-// string takes part as what it is compared with.
+// unify converts values to one type. A text literal beside others is read as
+// their type.
+func (b *binder) unify(values []*bound, nodes []Node, src Node) (column.Type, error) {
+	t, err := commonTypeOf(values, func(x *bound) bool { return !isText(x) })
+	if err != nil {
+		return t, err
+	}
+	if f := familyOf(t); f == familyNone || f == familyBytes {
+		if t, err = commonTypeOf(values, func(*bound) bool { return true }); err != nil {
+			return t, err
+		}
+	}
+	for i, x := range values {
+		if isText(x) && familyOf(t) != familyBytes {
+			v, ok := convert(x.value, t)
+			if !ok {
+				return t, b.at(nodes[i].Pos(), typeErrorf("'%s' is not a value of type %s", oneLine(x.value.Bytes), t))
+			}
+			x = newConst(v)
+		}
+		if values[i], err = convertTo(x, t, src); err != nil {
+			return t, err
+		}
+	}
+	return t, nil
+}
+
+// isText reports whether x is a text literal.
+func isText(x *bound) bool {
+	return x.kind == boundConst && x.typ.Kind == column.String && !x.value.Null
+}
+
+func commonTypeOf(values []*bound, counts func(*bound) bool) (t column.Type, err error) {
+	t = nullType
+	for _, x := range values {
+		if counts(x) {
+			if t, err = commonType(t, x); err != nil {
+				return t, err
+			}
+		}
+	}
+	return t, nil
+}
+
+// commonType gives the type that holds values of t and of x.
 func commonType(t column.Type, x *bound) (column.Type, error) {
 	if t == x.typ || x.typ.Kind == column.Null {
 		return t, nil

@@ -17,6 +17,7 @@ const (
 	boundAnd                     // kernel looks at NULL itself
 	boundOr                      // likewise
 	boundIsNull                  // is null of args[0]; with negate is not null
+	boundLax                     // kernel looks at NULL itself
 	boundChoose                  // case, coalesce: choose
 )
 
@@ -70,7 +71,7 @@ func newNull(t column.Type) *bound {
 // constants to a constant.
 func (n *bound) finish() *bound {
 	n.single = noColumn
-	logic := n.kind == boundAnd || n.kind == boundOr
+	logic := n.kind == boundAnd || n.kind == boundOr || n.kind == boundLax
 	n.nullIn = logic
 	constant := true
 	for _, a := range n.args {

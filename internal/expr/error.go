@@ -50,6 +50,18 @@ func (e *ValueError) Error() string {
 	return fmt.Sprintf("%s: cannot convert %q%s to %s", oneLine(e.Text), value, more, e.Type)
 }
 
+// DomainError says that a function has no value for a number met while
+// running.
+type DomainError struct {
+	Text  string // canonical text of the call
+	Why   string // there is no logarithm of
+	Value float64
+}
+
+func (e *DomainError) Error() string {
+	return fmt.Sprintf("%s: %s %s", oneLine(e.Text), e.Why, formatFloat(doubleValue(e.Value)))
+}
+
 // maxErrorText bounds how much of an expression or value an error line repeats.
 const maxErrorText = 200
 

@@ -25,8 +25,8 @@ func newEval(n *bound) *Eval {
 }
 
 // Eval computes the expression on the rows of b. out stays valid until the
-// next call. Its memory is the Eval's, or, for a plain column, that of the
-// batch. It may be dictionary-coded.
+// next call. Its memory is the Eval's, or, for a plain column and for bytes
+// that are a part of one, that of the batch. It may be dictionary-coded.
 func (v *Eval) Eval(b *column.Batch, out *column.Vector) error {
 	v.begin(b)
 	r, err := v.root.run()
@@ -119,6 +119,10 @@ func (s *step) byRow() error {
 	switch s.node.kind {
 	case boundIsNull:
 		s.f.isNull(s.node.negate)
+	case boundLax:
+		if err := s.node.kernel(&s.f); err != nil {
+			return s.located(err)
+		}
 	case boundStrict:
 		s.f.mergeNulls()
 		if err := s.node.kernel(&s.f); err != nil {
@@ -139,8 +143,12 @@ func (s *step) located(err error) error {
 		return &OverflowError{Text: s.node.src.String(), Type: s.node.typ.String()}
 	}
 	var bad *ValueError
-	if errors.As(err, &bad) {
+	var outside *DomainError
+	switch {
+	case errors.As(err, &bad):
 		bad.Text = s.node.src.String()
+	case errors.As(err, &outside):
+		outside.Text = s.node.src.String()
 	}
 	return err
 }

@@ -167,6 +167,10 @@ func TestBindErrors(t *testing.T) {
 		{"regexp_matches(s, 'a', 'g')", `flag g is for regexp_replace, at character 24 of "regexp_matches(s, 'a', 'g')"`},
 		{"regexp_replace(s, 'a', '\\1')", `\1: the pattern has 0 groups, at character 24 of "regexp_replace(s, 'a', '\1')"`},
 		{"regexp_replace(s, 'a')", `regexp_replace takes 3 to 4 arguments, not 2: regexp_replace(s, pattern, replacement[, flags]), at character 1 of "regexp_replace(s, 'a')"`},
+		{"round(p, i)", "the digits of round must be a constant, at character 10 of \"round(p, i)\""},
+		{"substring(s, 1.5)", `substring needs an integer, not decimal(2,1), at character 14 of "substring(s, 1.5)"`},
+		{"coalesce(i, 'x')", `'x' is not a value of type int64, at character 13 of "coalesce(i, 'x')"`},
+		{"greatest(day, 'soon', ms)", `'soon' is not a value of type timestamp[ms], at character 15 of "greatest(day, 'soon', ms)"`},
 		{"coalesce()", `coalesce takes at least 1 argument, not 0, at character 1 of "coalesce()"`},
 		{"upper(i)", `upper needs a string, not int64, at character 7 of "upper(i)"`},
 		{"i like 'x'", `like needs strings, not int64, at character 3 of "i like 'x'"`},
@@ -218,6 +222,19 @@ func TestRunErrors(t *testing.T) {
 		_, err := evalText(text)
 		var bad *ValueError
 		if !errors.As(err, &bad) || err.Error() != want {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+	for text, want := range map[string]string{
+		"ln(0)":          "ln(0): there is no logarithm of 0.0",
+		"sqrt(1 - 2)":    "sqrt(1 - 2): there is no square root of -1.0",
+		"log(1, 2) + 1":  "log(1, 2): there is no logarithm to base 1.0",
+		"log10(-0.5e0)":  "log10(-5e-01): there is no logarithm of -0.5",
+		"log(-2, 1) > 1": "log(-2, 1): there is no logarithm of -2.0",
+	} {
+		_, err := evalText(text)
+		var outside *DomainError
+		if !errors.As(err, &outside) || err.Error() != want {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}
@@ -392,7 +409,8 @@ func TestSteadyState(t *testing.T) {
 		b := data.batch(r, dict)
 		for _, text := range []string{
 			"i * 2 + j", "p * (1 - p)", "d / i", "s = 'a' or i < 3 and not b", "s like 'a%' and day <= '2000-01-02'", "w + p", "i in (1, 2, 3)",
-			"upper(s)", "minute(ms) + year(day)", "date_trunc('month', ns)", "strlen(s)", "regexp_matches(s, 'a+b')", "case when i > 0 then d else f end",
+			"round(d, 1)", "round(p)", "floor(d)", "substr(s, 1, 1)", "trim(s)", "left(s, -1)", "replace(s, 'a', 'b')", "contains(s, 'a')", "greatest(i, j)",
+			"sqrt(abs(d))", "concat(s, s)", "upper(s)", "minute(ms) + year(day)", "date_trunc('month', ns)", "strlen(s)", "regexp_matches(s, 'a+b')", "case when i > 0 then d else f end",
 		} {
 			v := bindText(t, text).NewEval()
 			var out column.Vector

@@ -21,6 +21,7 @@ type function struct {
 	result  result
 	nulls   nullRule
 	doc     string // what it gives, for the documentation
+	shown   string // its arguments there; "": made of params
 
 	// bind makes the node, once count and classes of the arguments are right.
 	// No argument of a strict function is a constant NULL.
@@ -112,13 +113,25 @@ func Functions() []Function {
 	var list []Function
 	for i := range functionTable {
 		f := &functionTable[i]
-		list = append(list, Function{Name: f.name, Also: f.also, Section: f.section, Signature: f.signature(), Result: f.result.name, Doc: f.doc})
+		list = append(list, Function{Name: f.name, Also: f.also, Section: f.section, Signature: f.signature(), Result: f.result.name, Doc: f.described()})
 	}
 	return list
 }
 
+// described is the documentation with the rule for NULL, where it is not the
+// usual one.
+func (f *function) described() string {
+	if f.nulls == skipNulls {
+		return f.doc + "; NULL does not count"
+	}
+	return f.doc
+}
+
 // signature is name(a, b[, c]).
 func (f *function) signature() string {
+	if f.shown != "" {
+		return f.shown
+	}
 	var b strings.Builder
 	b.WriteString(f.name + "(")
 	least, _ := f.count()

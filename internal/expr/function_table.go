@@ -1,6 +1,8 @@
 package expr
 
 import (
+	"bytes"
+	"math"
 	"unicode"
 
 	"github.com/gagg-dev/gagg/internal/column"
@@ -11,6 +13,7 @@ var (
 	aValue    = class{"a value", func(column.Type) bool { return true }}
 	aNumber   = class{"a number", column.Type.IsNumeric}
 	anInteger = class{"an integer", column.Type.IsInteger}
+	aCount    = class{"an integer", func(t column.Type) bool { return t.IsInteger() && t.Kind != column.Uint64 }}
 	aString   = class{"a string", func(t column.Type) bool { return t.Kind == column.String }}
 	someBytes = class{"a string", func(t column.Type) bool { return t.Rep() == column.RepBytes }}
 	aDay      = class{"a date or a timestamp", func(t column.Type) bool { return familyOf(t) == familyDay }}
@@ -27,8 +30,16 @@ func fixed(name string, takes class) param { return param{name: name, takes: tak
 // testdata/functions.txt holds what DuckDB gives.
 var functionTable = append([]function{
 	{
-		name: "coalesce", section: sectionAny, params: []param{arg("a", aValue)}, more: true,
-		result: result{"their type", giveType.of}, nulls: skipNulls, bind: coalesce, doc: "the first that is not NULL",
+		name: "coalesce", also: []string{"ifnull"}, section: sectionAny, params: []param{arg("a", aValue)}, more: true,
+		result: result{"their type", giveType.of}, nulls: ownNulls, bind: coalesce, doc: "the first that is not NULL",
+	},
+	{
+		name: "greatest", section: sectionAny, params: []param{arg("a", aValue)}, more: true,
+		result: result{"their type", giveType.of}, nulls: skipNulls, bind: extreme(1), doc: "the greatest",
+	},
+	{
+		name: "least", section: sectionAny, params: []param{arg("a", aValue)}, more: true,
+		result: result{"their type", giveType.of}, nulls: skipNulls, bind: extreme(-1), doc: "the least",
 	},
 	{
 		name: "nullif", section: sectionAny, params: []param{arg("a", aValue), arg("b", aValue)},
@@ -37,16 +48,84 @@ var functionTable = append([]function{
 
 	{
 		name: "abs", section: sectionNumber, params: []param{arg("x", aNumber)},
-		result: result{"its type; of integers int64", absoluteType}, bind: absolute, doc: "without its sign",
+		result: result{"its type; of signed integers int64", absoluteType}, bind: absolute, doc: "without its sign",
+	},
+	{
+		name: "ceil", also: []string{"ceiling"}, section: sectionNumber, params: []param{arg("x", aNumber)},
+		result: roundedType, bind: rounded(roundUp), doc: "the next whole number from x on",
+	},
+	{
+		name: "exp", section: sectionNumber, params: []param{arg("x", aNumber)},
+		result: gives(doubleType), bind: ofDoubles(math.Exp, nil), doc: "e to the power of x",
+	},
+	{
+		name: "floor", section: sectionNumber, params: []param{arg("x", aNumber)},
+		result: roundedType, bind: rounded(roundDown), doc: "the last whole number up to x",
+	},
+	{
+		name: "ln", section: sectionNumber, params: []param{arg("x", aNumber)},
+		result: gives(doubleType), bind: ofDoubles(math.Log, notPositive), doc: "the natural logarithm; of 0 and less an error",
+	},
+	{
+		name: "log", section: sectionNumber, params: []param{arg("base", aNumber), arg("x", aNumber)}, least: 1, shown: "log([base, ]x)",
+		result: gives(doubleType), bind: logarithm, doc: "the logarithm to that base (10)",
+	},
+	{
+		name: "log10", section: sectionNumber, params: []param{arg("x", aNumber)},
+		result: gives(doubleType), bind: ofDoubles(log10, notPositive), doc: "the logarithm to base 10",
+	},
+	{
+		name: "log2", section: sectionNumber, params: []param{arg("x", aNumber)},
+		result: gives(doubleType), bind: ofDoubles(math.Log2, notPositive), doc: "the logarithm to base 2",
+	},
+	{
+		name: "power", also: []string{"pow"}, section: sectionNumber, params: []param{arg("x", aNumber), arg("y", aNumber)},
+		result: gives(doubleType), bind: power, doc: "x to the power of y",
+	},
+	{
+		name: "round", section: sectionNumber, params: []param{arg("x", aNumber), fixed("digits", anInteger)}, least: 1,
+		result: roundedType, bind: rounded(roundHalf), doc: "to so many digits behind the point (0), before it if negative; halves away from zero",
+	},
+	{
+		name: "sign", section: sectionNumber, params: []param{arg("x", aNumber)},
+		result: gives(column.Type{Kind: column.Int8}), bind: sign, doc: "-1, 0 or 1; of NaN 0",
+	},
+	{
+		name: "sqrt", section: sectionNumber, params: []param{arg("x", aNumber)},
+		result: gives(doubleType), bind: ofDoubles(math.Sqrt, negative), doc: "the square root; of less than 0 an error",
+	},
+	{
+		name: "trunc", section: sectionNumber, params: []param{arg("x", aNumber), fixed("digits", anInteger)}, least: 1,
+		result: roundedType, bind: rounded(roundTrunc), doc: "as `round`, but towards zero",
 	},
 
 	{
-		name: "length", section: sectionText, params: []param{arg("s", someBytes)},
+		name: "concat", section: sectionText, params: []param{arg("a", aValue)}, more: true,
+		result: gives(stringType), nulls: skipNulls, bind: concatenation, doc: "all as text, one behind the other; `''` if all are NULL",
+	},
+	{
+		name: "contains", section: sectionText, params: []param{arg("s", aString), arg("part", aString)},
+		result: gives(boolType), bind: testTwo(bytes.Contains), doc: "whether the part is in s",
+	},
+	{
+		name: "ends_with", also: []string{"suffix"}, section: sectionText, params: []param{arg("s", aString), arg("end", aString)},
+		result: gives(boolType), bind: testTwo(bytes.HasSuffix), doc: "whether s ends so",
+	},
+	{
+		name: "left", section: sectionText, params: []param{arg("s", aString), arg("n", aCount)},
+		result: gives(stringType), bind: leftOf, doc: "the first n characters; of a negative n all but the last",
+	},
+	{
+		name: "length", also: []string{"len", "char_length", "character_length"}, section: sectionText, params: []param{arg("s", someBytes)},
 		result: gives(int64Type), bind: length, doc: "characters; bytes of a binary",
 	},
 	{
-		name: "lower", section: sectionText, params: []param{arg("s", aString)},
+		name: "lower", also: []string{"lcase"}, section: sectionText, params: []param{arg("s", aString)},
 		result: gives(stringType), bind: mapLetters(unicode.ToLower), doc: "small letters, character by character",
+	},
+	{
+		name: "ltrim", section: sectionText, params: []param{arg("s", aString), fixed("characters", aString)}, least: 1,
+		result: gives(stringType), bind: trimmed(true, false), doc: "without blanks, or these characters, in front",
 	},
 	{
 		name: "regexp_extract", section: sectionText, least: 2,
@@ -71,11 +150,44 @@ var functionTable = append([]function{
 		doc: "with the first match replaced, with flag `g` all",
 	},
 	{
+		name: "replace", section: sectionText, params: []param{arg("s", aString), arg("part", aString), arg("by", aString)},
+		result: gives(stringType), bind: replaced, doc: "with the part, wherever it is, replaced",
+	},
+	{
+		name: "right", section: sectionText, params: []param{arg("s", aString), arg("n", aCount)},
+		result: gives(stringType), bind: rightOf, doc: "the last n characters; of a negative n all but the first",
+	},
+	{
+		name: "rtrim", section: sectionText, params: []param{arg("s", aString), fixed("characters", aString)}, least: 1,
+		result: gives(stringType), bind: trimmed(false, true), doc: "without blanks, or these characters, at the end",
+	},
+	{
+		name: "split_part", section: sectionText, params: []param{arg("s", aString), arg("separator", aString), arg("n", aCount)},
+		result: gives(stringType), bind: splitPart, doc: "the nth of the parts between separators, of a negative n from the end; `''` if there is none",
+	},
+	{
+		name: "starts_with", also: []string{"prefix"}, section: sectionText, params: []param{arg("s", aString), arg("beginning", aString)},
+		result: gives(boolType), bind: testTwo(bytes.HasPrefix), doc: "whether s begins so",
+	},
+	{
 		name: "strlen", section: sectionText, params: []param{arg("s", someBytes)},
 		result: gives(int64Type), bind: byteLength, doc: "bytes",
 	},
 	{
-		name: "upper", section: sectionText, params: []param{arg("s", aString)},
+		name: "strpos", also: []string{"instr"}, section: sectionText, params: []param{arg("s", aString), arg("part", aString)},
+		result: gives(int64Type), bind: position, doc: "where the part begins, in characters from 1; 0 if it is not there; `position(part in s)` is the same",
+	},
+	{
+		name: "substring", also: []string{"substr"}, section: sectionText, params: []param{arg("s", aString), arg("start", aCount), arg("count", aCount)}, least: 2,
+		result: gives(stringType), bind: substring,
+		doc: "characters from start on, which counts from 1 or, negative, from the end; a negative count goes backwards; also `substring(s from start for count)`",
+	},
+	{
+		name: "trim", section: sectionText, params: []param{arg("s", aString), fixed("characters", aString)}, least: 1,
+		result: gives(stringType), bind: trimmed(true, true), doc: "without blanks, or these characters, at both ends",
+	},
+	{
+		name: "upper", also: []string{"ucase"}, section: sectionText, params: []param{arg("s", aString)},
 		result: gives(stringType), bind: mapLetters(capital), doc: "capital letters, character by character",
 	},
 

@@ -174,6 +174,9 @@ func lifted(t *testing.T, text, want string) []string {
 		if len(f.params) > 0 && f.params[min(i, len(f.params)-1)].constant {
 			continue
 		}
+		if lit, ok := a.(*Literal); ok && lit.Value.Type.Kind == column.String && f.section == sectionAny && !strings.HasPrefix(want, "VARCHAR") {
+			continue // only a literal is read as another type
+		}
 		v, err := evalText(a.String())
 		if err != nil || v.Type.Kind == column.Null {
 			return nil

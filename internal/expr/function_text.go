@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"bytes"
 	"unicode"
 	"unicode/utf8"
 
@@ -100,4 +101,69 @@ func byteLength(c *call) (*bound, error) {
 		}
 		return nil
 	}, c.args...), nil
+}
+
+// testTwo binds a condition on two strings.
+func testTwo(test func(s, part []byte) bool) func(*call) (*bound, error) {
+	return func(c *call) (*bound, error) {
+		return c.strict(func(f *frame) error {
+			for i := range f.out.Int {
+				f.out.Int[i] = truth(test(f.args[0].Bytes(i), f.args[1].Bytes(i)))
+			}
+			return nil
+		}, c.args...), nil
+	}
+}
+
+// position binds strpos(s, part).
+func position(c *call) (*bound, error) {
+	return c.strict(func(f *frame) error {
+		for i := range f.out.Int {
+			s := f.args[0].Bytes(i)
+			at := bytes.Index(s, f.args[1].Bytes(i))
+			f.out.Int[i] = int64(utf8.RuneCount(s[:max(at, 0)])) + truth(at >= 0)
+		}
+		return nil
+	}, c.args...), nil
+}
+
+// replaced binds replace(s, part, by).
+func replaced(c *call) (*bound, error) {
+	return c.strict(func(f *frame) error {
+		return f.eachBytes(func(i int, to []byte) []byte {
+			s, part, by := f.args[0].Bytes(i), f.args[1].Bytes(i), f.args[2].Bytes(i)
+			for len(part) > 0 {
+				at := bytes.Index(s, part)
+				if at < 0 {
+					break
+				}
+				to = append(append(to, s[:at]...), by...)
+				s = s[at+len(part):]
+			}
+			return append(to, s...)
+		})
+	}, c.args...), nil
+}
+
+// concatenation binds concat(a, b, …).
+func concatenation(c *call) (*bound, error) {
+	n := &bound{kind: boundLax, typ: stringType, src: c.n}
+	for i, a := range c.args {
+		text, err := explicitCast(a, stringType, c.n.Args[i])
+		if err != nil {
+			return nil, err
+		}
+		n.args = append(n.args, text)
+	}
+	n.kernel = func(f *frame) error {
+		return f.eachBytes(func(i int, to []byte) []byte {
+			for _, a := range f.args {
+				if !a.IsNull(i) {
+					to = append(to, a.Bytes(i)...)
+				}
+			}
+			return to
+		})
+	}
+	return n.finish(), nil
 }

@@ -90,6 +90,8 @@ func (p *parser) word() (Node, error) {
 		return p.cast()
 	case word == "extract" && next.isOp("("):
 		return p.extract()
+	case word == "position" && next.isOp("("):
+		return p.position()
 	case next.isOp("("):
 		return p.call()
 	case next.kind == tokString && (word == "date" || word == "time" || word == "timestamp" || word == "timestamptz"):
@@ -155,6 +157,11 @@ func (p *parser) arguments(n *Call) error {
 			return err
 		}
 	}
+	if p.peek(0).is("from") && len(n.Args) == 1 && (n.Name == "substring" || n.Name == "substr") {
+		if err := p.fromFor(n); err != nil {
+			return err
+		}
+	}
 	if p.peek(0).is("order") && p.peek(1).is("by") {
 		return p.fail(p.peek(0).pos, "%s takes no \"order by\": values come in the order of the rows", n.Name)
 	}
@@ -179,6 +186,39 @@ func (p *parser) extract() (Node, error) {
 	}
 	args := []Node{&Literal{At: part.pos, Value: stringValue(strings.ToLower(part.text))}, x}
 	return &Call{At: at, Name: "date_part", Args: args}, p.expectOp(")")
+}
+
+// position reads position(part in s), which is strpos(s, part).
+func (p *parser) position() (Node, error) {
+	at := p.advance().pos
+	p.advance() // (
+	part, err := p.expr(levelIn)
+	if err == nil {
+		err = p.expect("in")
+	}
+	if err != nil {
+		return nil, err
+	}
+	s, err := p.expr(levelNone)
+	if err != nil {
+		return nil, err
+	}
+	return &Call{At: at, Name: "strpos", Args: []Node{s, part}}, p.expectOp(")")
+}
+
+// fromFor reads from start [for count] of substring(s from start for count).
+func (p *parser) fromFor(n *Call) error {
+	for _, word := range []string{"from", "for"} {
+		if !p.accept(word) {
+			return nil
+		}
+		x, err := p.expr(levelNone)
+		if err != nil {
+			return err
+		}
+		n.Args = append(n.Args, x)
+	}
+	return nil
 }
 
 // caseWhen reads case [x] when … then … [else …] end.

@@ -39,6 +39,9 @@ func TestParsePrint(t *testing.T) {
 		{"a like 'x%' or b not ilike '_'", "a like 'x%' or b not ilike '_'", "like and ilike"},
 		{"extract(MINUTE from a + 1)", "date_part('minute', a + 1)", "extract is date_part"},
 		{"extract('day' FROM a)", "date_part('day', a)", "the part may be a text"},
+		{"position('a' || b in c)", "strpos(c, 'a' || b)", "position is strpos"},
+		{"substring(a from 2 for b)", "substring(a, 2, b)", "substring in the words of the standard"},
+		{"SUBSTRING(a from 2)", "substring(a, 2)", "and without a count"},
 		{"extract + 1", "extract + 1", "a column of that name"},
 		{"COUNT(*)", "count(*)", "function names in any case"},
 		{"count( DISTINCT a )filter(where a>1)", "count(distinct a) filter (where a > 1)", "parts of aggregate calls"},
@@ -112,6 +115,9 @@ func TestNameWithoutAs(t *testing.T) {
 func TestParseErrors(t *testing.T) {
 	cases := []struct{ text, want string }{
 		{"", `expected an expression, found end of text, at character 1 of ""`},
+		{"position(a from b)", `expected "in", found "from", at character 12 of "position(a from b)"`},
+		{"extract(minute, a)", `expected "from", found ",", at character 15 of "extract(minute, a)"`},
+		{"extract(1 from a)", `expected a part of a date, such as minute, found number 1, at character 9 of "extract(1 from a)"`},
 		{"a +", `expected an expression, found end of text, at character 4 of "a +"`},
 		{"a b", `expected end of text, found "b", at character 3 of "a b"`},
 		{"(a", `expected ")", found end of text, at character 3 of "(a"`},
