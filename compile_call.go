@@ -93,6 +93,9 @@ func (c *compiler) takeOnce(call *agg.Call) {
 // callArguments fills in the arguments of a call, which are computed for
 // each row, and its parameters, which are the same for all.
 func (c *compiler) callArguments(n *expr.Call, text string, call *agg.Call) error {
+	if done, err := c.linearArgument(n, text, call); done || err != nil {
+		return err
+	}
 	values := agg.ValueArgs(n.Name, len(n.Args))
 	for _, a := range n.Args[:values] {
 		a, err := c.asText(n, a, text)

@@ -16,8 +16,9 @@ type call struct {
 	slots  [5]int // what the function needs, in the order that finish expects
 	null   bool   // an argument is a literal NULL: no row ever counts
 
-	share     share  // of quantiles
-	separator string // of string_agg
+	linear    *Linear // of sums and means; nil: the argument is summed as it is
+	share     share   // of quantiles
+	separator string  // of string_agg
 }
 
 // compile splits a call into slots.
@@ -31,6 +32,7 @@ func (b *builder) compile(c Call) call {
 			return out
 		}
 	}
+	out.linear = c.Linear
 	b.split(&out, c)
 	return out
 }
@@ -52,10 +54,18 @@ func (b *builder) split(c *call, from Call) {
 	case fnCountDistinct:
 		b.wantRows[b.part] = true
 	case fnSum:
-		one(sumOp(c.types[0], b.maxRows))
+		if c.linear == nil {
+			one(sumOp(c.types[0], b.maxRows))
+		} else {
+			b.splitLinear(c, args)
+		}
 	case fnMean:
-		c.set = b.countedSet(args...)
-		c.slots[0] = b.slot(sumOp(c.types[0], b.maxRows), c.set, args[0], none)
+		if c.linear == nil {
+			c.set = b.countedSet(args...)
+			c.slots[0] = b.slot(sumOp(c.types[0], b.maxRows), c.set, args[0], none)
+		} else {
+			b.splitLinear(c, args)
+		}
 	case fnMin, fnMax:
 		one(extremeOp(c.types[0], c.fn == fnMax))
 	case fnProduct:

@@ -20,11 +20,11 @@ func (f *finisher) sum() int {
 		fits := true
 		switch f.out.Type.Rep() {
 		case column.RepInt64:
-			n := exactSum(s, row)
+			n := f.exactSum(s, row)
 			f.out.Int[i] = int64(n[0])
 			fits = n.fitsInt64()
 		case column.RepWide:
-			n := exactSum(s, row)
+			n := f.exactSum(s, row)
 			f.out.Wide[i] = decimal256.New(n[3], n[2], n[1], n[0])
 			fits = n.fitsDigits(int(f.out.Type.Precision))
 		}
@@ -64,7 +64,7 @@ func (f *finisher) mean() {
 			f.out.Float[i] = loadFloat(row[s.hot:]).value() / float64(n)
 			continue
 		}
-		f.out.Float[i] = quotient(exactSum(s, row), n, int(t.Scale))
+		f.out.Float[i] = quotient(f.exactSum(s, row), n, int(t.Scale))
 	}
 }
 

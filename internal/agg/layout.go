@@ -19,6 +19,9 @@ type Call struct {
 	// Part is which rows the call is of: 0, those of the input, or a number that the caller gave to other rows of the same
 	// groups, such as each different value once. See Layout.Part.
 	Part int
+
+	// Linear says of a sum or mean that its argument is computed from Args[0] by constants; nil: it is Args[0].
+	Linear *Linear
 }
 
 // Options tells Compile what it may rely on.
