@@ -17,6 +17,8 @@ type MemoryPlan struct {
 	Output int64 `json:"output"` // for results that wait to be read
 	Sort   int64 `json:"sort"`   // for a goroutine's rows to be put in order; 0: there is no order
 	Spill  bool  `json:"spill"`  // groups go to disk when memory is short
+
+	begin int64 // the least limit for so many workers
 }
 
 // Shares of the memory that is left after reading. Guesses that q10 of
@@ -78,6 +80,7 @@ func planMemory(limit int64, threads int, read int64, columns int, g groupings) 
 		return m, 0, &NeedError{Limit: limit, Need: need(1), Columns: columns}
 	}
 	n := int64(threads)
+	m.begin = need(threads)
 	rest := limit - n*fixed
 	m.Merge = min(rest/mergeShare/n, mostMerge)
 	m.Output = min(rest/outputShare, mostOutput(threads))
@@ -96,6 +99,22 @@ func planMemory(limit int64, threads int, read int64, columns int, g groupings) 
 	}
 	return m, threads, nil
 }
+
+// needFor is a limit that leaves a group room for its values and its result, in bytes, beside what goroutines merge and sort at the time, and
+// records that wait.
+func (m MemoryPlan) needFor(threads int, values, result int64) int64 {
+	const parts = mergeShare * outputShare * sortShare
+	taken := int64(parts/mergeShare + parts/outputShare)
+	if m.Sort > 0 {
+		taken += parts / sortShare
+	}
+	group := values + values/looseShare + result
+	most := int64(threads)*(mostMerge+m.Sort) + mostOutput(threads)
+	return m.begin + group + min(group*taken/(parts-taken), most)
+}
+
+// looseShare: values take up to one of so many parts more than they are, in the pages and blobs that they lie in. A guess.
+const looseShare = 8
 
 // mostOutput is the most for results that so many goroutines make.
 func mostOutput(threads int) int64 { return max(leastOutput, int64(threads)*outputEach) }

@@ -9,15 +9,19 @@ import (
 // This file is what a run does about a memory limit that is too small for it:
 // it says so before any row is read.
 
-// NeedError says that a query cannot begin within its memory limit. It is an
+// NeedError says that a query cannot begin within its memory limit or, with Result set, that a group cannot be put out. It is an
 // ErrBudget.
 type NeedError struct {
-	Limit   int64 // bytes
-	Need    int64 // bytes of the least limit under which it runs, with one thread
-	Columns int   // that are read
+	Limit   int64  // bytes
+	Need    int64  // bytes of the least limit under which it runs, with one thread; or that are enough for the group
+	Columns int    // that are read
+	Result  string // what of the group takes how much
 }
 
 func (e *NeedError) Error() string {
+	if e.Result != "" {
+		return fmt.Sprintf("memory limit too small: %s; %s are enough, it has %s", e.Result, mib(e.Need), mib(e.Limit))
+	}
 	columns := "column"
 	if e.Columns != 1 {
 		columns = "columns"

@@ -2,6 +2,7 @@ package gagg
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 
@@ -29,6 +30,8 @@ type ordering struct {
 
 	merger *extsort.Merger // nil: not all producers have ended
 	merged chan merged
+	wanted chan struct{} // taken from: the reader waits, and has let go of what it had
+	row    int           // bytes of the large row that was made last
 }
 
 // merged is some sorted records; none at the end.
@@ -91,8 +94,8 @@ func (o *ordering) finish(ctx context.Context, s *extsort.Sorter) {
 // begin begins to merge, once all sorters have ended.
 func (o *ordering) begin() error {
 	if o.err == nil {
-		o.merger = extsort.NewMerger(o.sorters, resultRows, min(sortedBytes, o.run.memory.batchBytes()))
-		o.merged = make(chan merged, 1)
+		o.merger = extsort.NewMerger(o.sorters, resultRows, min(sortedBytes, o.run.memory.batchBytes()), o.large)
+		o.merged, o.wanted = make(chan merged, 1), make(chan struct{})
 	}
 	return o.err
 }
@@ -111,14 +114,48 @@ func (o *ordering) merge(ctx context.Context, schema *arrow.Schema) {
 	}
 }
 
-// next returns the next rows; none at the end.
+// next returns the next rows; none at the end. The reader has let go of those before.
 func (o *ordering) next(ctx context.Context) ([]arrow.Record, error) {
+	select {
+	case m := <-o.merged: // first: it is no time for a large row while others wait
+		return m.records, m.err
+	default:
+	}
+	select {
+	case m := <-o.merged:
+		return m.records, m.err
+	case o.wanted <- struct{}{}:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
 	select {
 	case m := <-o.merged:
 		return m.records, m.err
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
+}
+
+// large makes the memory of a row that is too large for a batch, once no other one is held.
+func (o *ordering) large(ctx context.Context, bytes int) (*column.LargeRow, error) {
+	select {
+	case <-o.wanted:
+		o.row = bytes
+		return column.NewLargeRow(o.run.largeGrow), nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// needs is the refusal of memory for a large row as a NeedError.
+func (o *ordering) needs(err error) error {
+	var over *BudgetError
+	if o.row == 0 || !errors.As(err, &over) {
+		return err
+	}
+	const copies = 3 // as it was on disk, as vectors, as a record
+	need := o.run.metadata + o.run.memory.needFor(o.run.threads, 0, copies*int64(o.row))
+	return &NeedError{Limit: o.run.budget.limit, Need: need, Result: "a row to be sorted has " + mib(int64(o.row))}
 }
 
 func release(recs []arrow.Record) {
@@ -132,10 +169,17 @@ func (o *ordering) records(ctx context.Context, schema *arrow.Schema) (_ []arrow
 	defer cpu.Recovered(&err)
 	b, err := o.merger.Next(ctx)
 	if err != nil || b == nil {
-		return nil, err
+		return nil, o.needs(err)
+	}
+	if l := o.merger.LargeRow(); l != nil {
+		recs, err := o.run.largeRecord(schema, b.Rows, l, func(i int, v *column.Vector) error {
+			*v = b.Cols[i]
+			return nil
+		})
+		return recs, o.needs(err)
 	}
 	return inPieces(b, func(b *column.Batch) (arrow.Record, error) {
-		return o.run.record(schema, b.Rows, func(i int, v *column.Vector) error {
+		return o.run.record(schema, b.Rows, o.run.alloc, func(i int, v *column.Vector) error {
 			*v = b.Cols[i]
 			return nil
 		})

@@ -31,35 +31,44 @@ type producer struct {
 	gone   int // groups of the partition being made that are in batches
 	out    []*expr.Eval
 	order  []*expr.Eval
-	sorter *extsort.Sorter // of an ordered result; nil: there is none
+	sorter *extsort.Sorter   // of an ordered result; nil: there is none
+	turn   func(n int) error // returns once a large group of range n may be made
 
-	size   int          // rows of the last batch
-	batch  column.Batch // keys, then aggregates
-	stages []stage      // in which the batch is made (stages.go)
+	size   int              // rows of the last batch
+	batch  column.Batch     // keys, then aggregates
+	large  *column.LargeRow // that the batch is made in; nil: in made
+	stages []stage          // in which the batch is made (stages.go)
 	sel    []int32
 	made   []column.Vector // by column of the batch: the memory that it is made in
 	bufs   []column.Buffer // the same, for the groups that a stage has left
 	kept   []uint64        // rows of these
 }
 
-func newProducer(r *run, sorter *extsort.Sorter) *producer {
+func newProducer(r *run, sorter *extsort.Sorter, turn func(n int) error) *producer {
 	n := len(r.query.keys) + len(r.query.calls)
 	p := &producer{
 		r:      r,
 		sorter: sorter,
+		turn:   turn,
 		size:   resultRows,
 		batch:  column.Batch{Cols: make([]column.Vector, n)},
 		made:   make([]column.Vector, n),
 		bufs:   make([]column.Buffer, n),
 	}
-	for _, c := range r.query.out {
+	p.plan()
+	return p
+}
+
+// plan makes what computes with results.
+func (p *producer) plan() {
+	p.out, p.order = nil, nil
+	for _, c := range p.r.query.out {
 		p.out = append(p.out, c.expr.NewEval())
 	}
-	for _, t := range r.query.order {
+	for _, t := range p.r.query.order {
 		p.order = append(p.order, t.expr.NewEval())
 	}
 	p.stages = p.planStages()
-	return p
 }
 
 // attach has p merge the groups of the attempt whose groups are put out.
@@ -90,10 +99,13 @@ func (p *producer) close() error {
 	return m.Close()
 }
 
+// emitFunc takes a result batch. l is the memory of one that is a large group, else nil.
+type emitFunc func(b *column.Batch, l *column.LargeRow) error
+
 // partition calls emit with the result batches of range number n of the partitions, in
 // order. A batch is valid until emit returns. Should a device fail, the CPU makes the
 // groups again, which come in the same order, and those that are in batches are left out.
-func (p *producer) partition(ctx context.Context, n int, emit func(*column.Batch) error) error {
+func (p *producer) partition(ctx context.Context, n int, emit emitFunc) error {
 	p.gone = 0
 	err := p.attempt(ctx, n, emit)
 	if p.r.mayRedo(err) {
@@ -104,7 +116,7 @@ func (p *producer) partition(ctx context.Context, n int, emit func(*column.Batch
 	return err
 }
 
-func (p *producer) attempt(ctx context.Context, n int, emit func(*column.Batch) error) error {
+func (p *producer) attempt(ctx context.Context, n int, emit emitFunc) error {
 	if p.r.void.Load() {
 		if err := p.r.redo(ctx, nil); err != nil {
 			return err
@@ -123,13 +135,14 @@ func (p *producer) attempt(ctx context.Context, n int, emit func(*column.Batch) 
 				return err
 			}
 			k, b, err := p.next(rows)
+			switch {
+			case errors.Is(err, errLarge):
+				err = p.putLarge(n, rows[:stride], emit)
+			case err == nil && b.Rows > 0:
+				err = emit(b, nil)
+			}
 			if err != nil {
 				return err
-			}
-			if b.Rows > 0 {
-				if err := emit(b); err != nil {
-					return err
-				}
 			}
 			rows = rows[k*stride:]
 			p.gone += k
@@ -140,23 +153,29 @@ func (p *producer) attempt(ctx context.Context, n int, emit func(*column.Batch) 
 
 // next makes a batch of the first of the rows and tells how many they are: as
 // many as last time, or twice that, unless their strings, lists and maps are
-// too long.
+// too long. The error is errLarge if those of the first one are.
 func (p *producer) next(rows []uint64) (k int, b *column.Batch, err error) {
 	stride := p.from.cfg.Stride
 	p.size = min(2*p.size, resultRows)
 	rows = rows[:min(len(rows), p.size*stride)]
 	p.keys.Begin(rows)
 	k = p.keysFit(rows)
+	if k == 0 {
+		return 1, nil, errLarge
+	}
 	b, err = p.result(rows[:k*stride])
 	for errors.Is(err, agg.ErrBatchFull) && k > 1 {
 		k /= 2
 		p.size = k
 		b, err = p.result(rows[:k*stride])
 	}
+	if errors.Is(err, agg.ErrBatchFull) {
+		err = errLarge
+	}
 	return k, b, err
 }
 
-// keysFit is how many of the rows have keys that fit a batch, one at least.
+// keysFit is how many of the rows have keys that fit a batch.
 // The decoder has begun with them.
 func (p *producer) keysFit(rows []uint64) int {
 	stride := p.from.cfg.Stride
@@ -166,7 +185,7 @@ func (p *producer) keysFit(rows []uint64) int {
 	}
 	bytes := 0
 	for i := range n {
-		if bytes += p.r.layout.LongBytes(rows[i*stride:], 1); bytes > p.r.memory.batchBytes() && i > 0 {
+		if bytes += p.r.layout.LongBytes(rows[i*stride:], 1); bytes > p.r.memory.batchBytes() {
 			return i
 		}
 	}
@@ -198,7 +217,10 @@ func (p *producer) explain(err error, rows []uint64) error {
 }
 
 // records are the output columns of a result batch.
-func (p *producer) records(schema *arrow.Schema, b *column.Batch) ([]arrow.Record, error) {
+func (p *producer) records(schema *arrow.Schema, b *column.Batch, l *column.LargeRow) ([]arrow.Record, error) {
+	if l != nil {
+		return p.largeRecord(schema, b, l)
+	}
 	return inPieces(b, func(b *column.Batch) (arrow.Record, error) { return p.record(schema, b) })
 }
 
@@ -241,11 +263,11 @@ func rowsOf(b *column.Batch, from, to int) *column.Batch {
 
 // record computes the output columns of a result batch.
 func (p *producer) record(schema *arrow.Schema, b *column.Batch) (arrow.Record, error) {
-	return p.r.record(schema, b.Rows, func(i int, v *column.Vector) error { return p.out[i].Eval(b, v) })
+	return p.r.record(schema, b.Rows, p.r.alloc, func(i int, v *column.Vector) error { return p.out[i].Eval(b, v) })
 }
 
-// record makes a record of so many rows; col sets v to column i of them.
-func (r *run) record(schema *arrow.Schema, rows int, col func(i int, v *column.Vector) error) (arrow.Record, error) {
+// record makes a record of so many rows in memory of alloc; col sets v to column i of them.
+func (r *run) record(schema *arrow.Schema, rows int, alloc memory.Allocator, col func(i int, v *column.Vector) error) (arrow.Record, error) {
 	cols := make([]arrow.Array, 0, len(r.query.out))
 	defer func() {
 		for _, c := range cols {
@@ -257,7 +279,7 @@ func (r *run) record(schema *arrow.Schema, rows int, col func(i int, v *column.V
 		if err := col(i, &v); err != nil {
 			return nil, err
 		}
-		arr, err := column.ToArrow(&v, r.alloc)
+		arr, err := column.ToArrow(&v, alloc)
 		if err != nil {
 			return nil, fmt.Errorf("column %q: %w", schema.Field(i).Name, err)
 		}

@@ -40,6 +40,7 @@ type Rows struct {
 	slots   []slot     // by range of partitions
 	at      int        // the range that is read
 	waiting int64      // bytes of records in slots
+	hungry  bool       // the reader waits for that range, and has let go of what it had
 	changed sync.Cond  // on mu
 
 	order  *ordering      // nil: the result is in no order
@@ -105,7 +106,7 @@ func (r *Rows) produce(row traceRow) {
 		sorter = r.order.sorter()
 		defer func() { r.order.finish(r.ctx, sorter) }()
 	}
-	p := newProducer(r.run, sorter)
+	p := newProducer(r.run, sorter, r.turn)
 	var err error
 	for err == nil {
 		select {
@@ -133,17 +134,31 @@ func (r *Rows) produce(row traceRow) {
 func (r *Rows) make(p *producer, sorter *extsort.Sorter, n int) (err error) {
 	defer cpu.Recovered(&err)
 	at := uint64(0)
-	return p.partition(r.ctx, n, func(b *column.Batch) error {
+	return p.partition(r.ctx, n, func(b *column.Batch, l *column.LargeRow) error {
 		if sorter != nil {
 			at += uint64(b.Rows)
+			if err := p.reserve(l, r.run.query.ordered()); err != nil {
+				return err
+			}
 			return p.sort(r.ctx, sorter, n, at-uint64(b.Rows), b)
 		}
-		recs, err := p.records(r.schema, b)
+		recs, err := p.records(r.schema, b, l)
 		if err == nil {
 			err = r.put(n, recs)
 		}
 		return err
 	})
+}
+
+// turn waits until the reader waits for range n, and nothing is made or read beside what the range makes now: so one large
+// group is in memory at a time.
+func (r *Rows) turn(n int) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for r.ctx.Err() == nil && !(n == r.at && r.hungry && len(r.slots[n].records) == 0) {
+		r.changed.Wait()
+	}
+	return r.ctx.Err()
 }
 
 // put adds records to slot n, once few enough wait.
@@ -295,9 +310,12 @@ func (r *Rows) receive() slot {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s := &r.slots[r.at]
+	r.hungry = true
+	r.changed.Broadcast()
 	for len(s.records) == 0 && !s.done && r.ctx.Err() == nil {
 		r.changed.Wait()
 	}
+	r.hungry = false
 	got := *s
 	s.records = nil
 	for _, rec := range got.records {

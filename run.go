@@ -52,9 +52,10 @@ type prepared struct {
 
 	limit, offset int64 // of the query
 
-	budget budget // of the whole run, the input's metadata included
-	memory MemoryPlan
-	alloc  memory.Allocator // of records
+	budget   budget // of the whole run, the input's metadata included
+	metadata int64  // bytes of the budget that the input's metadata takes
+	memory   MemoryPlan
+	alloc    memory.Allocator // of records
 
 	layout   *key.Layout
 	interned []bool // by key
@@ -94,11 +95,11 @@ func prepare(ctx context.Context, q Query, o Options, digits map[int]int) (_ *pr
 	if p.scan, err = p.in.scan(p.scanOptions()); err != nil {
 		return nil, whileOpening(err)
 	}
-	metadata := p.budget.opened(&o)
+	p.metadata = p.budget.opened(&o)
 	p.facts = p.scan.facts()
 	p.threads = max(1, min(o.threads(), p.scan.units()))
 	if p.memory, p.threads, err = planMemory(o.MemoryLimit, p.threads, p.scan.workerBytes(), len(p.query.cols), p.query.groupings()); err != nil {
-		return nil, p.budget.beside(metadata, err)
+		return nil, p.budget.beside(p.metadata, err)
 	}
 	p.alloc = o.allocator(p.memory.Output)
 	p.tile = feedback.DefaultTileConfig

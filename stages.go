@@ -23,13 +23,14 @@ import (
 type stage struct {
 	cols []int                              // of the batch
 	drop func(sel []int32) ([]int32, error) // appends the groups to keep; nil: all are kept
+	uses []*expr.Expr                       // what drop computes
 }
 
 // planStages tells in which stages batches are made.
 func (p *producer) planStages() []stage {
 	var stages []stage
 	made := make([]bool, len(p.batch.Cols))
-	add := func(drop func([]int32) ([]int32, error), wanted func(c int) bool) {
+	add := func(drop func([]int32) ([]int32, error), uses []*expr.Expr, wanted func(c int) bool) {
 		var cols []int
 		for c := range made {
 			if !made[c] && wanted(c) {
@@ -37,21 +38,32 @@ func (p *producer) planStages() []stage {
 				cols = append(cols, c)
 			}
 		}
-		stages = append(stages, stage{cols, drop})
+		stages = append(stages, stage{cols, drop, uses})
 	}
 	q := p.r.query
 	if q.having != nil {
 		used, filter := q.having.Columns(), q.having.NewEval()
-		add(func(sel []int32) ([]int32, error) { return filter.Filter(&p.batch, sel) },
+		add(func(sel []int32) ([]int32, error) { return filter.Filter(&p.batch, sel) }, []*expr.Expr{q.having},
 			func(c int) bool { return slices.Contains(used, c) })
 	}
 	if p.sorter != nil && p.sorter.Drops() {
 		used, checked := p.orderColumns()
-		add(func(sel []int32) ([]int32, error) { return p.wanted(sel, checked) },
+		add(func(sel []int32) ([]int32, error) { return p.wanted(sel, checked) }, q.ordered(),
 			func(c int) bool { return slices.Contains(used, c) || p.mayOverflow(c) })
 	}
-	add(nil, func(int) bool { return true })
+	add(nil, nil, func(int) bool { return true })
 	return stages
+}
+
+// ordered is what is computed to order the result, and to see that nothing overflows.
+func (q *compiled) ordered() (all []*expr.Expr) {
+	for _, t := range q.order {
+		all = append(all, t.expr)
+	}
+	for _, out := range q.out {
+		all = append(all, out.expr)
+	}
+	return all
 }
 
 // orderColumns gives the columns that the order looks at, and those of the outputs that may fail.
@@ -103,7 +115,10 @@ func (p *producer) result(rows []uint64) (*column.Batch, error) {
 		if s.drop == nil {
 			continue
 		}
-		var err error
+		err := p.reserve(p.large, s.uses)
+		if err != nil {
+			return nil, err
+		}
 		if p.sel, err = s.drop(p.sel[:0]); err != nil {
 			return nil, err
 		}
@@ -121,9 +136,16 @@ func (p *producer) result(rows []uint64) (*column.Batch, error) {
 func (p *producer) compute(cols []int, rows []uint64) error {
 	nkeys, cfg := len(p.r.query.keys), p.from.cfg
 	for _, c := range cols {
-		if c < nkeys {
+		var err error
+		switch call := c - nkeys; {
+		case call < 0:
 			p.keys.Decode(c, rows, &p.made[c])
-		} else if err := cfg.States.Finish(c-nkeys, rows, cfg.Stride, cfg.Arenas, &p.made[c]); err != nil {
+		case p.large != nil:
+			err = cfg.States.FinishLarge(call, rows, cfg.Arenas, p.large, &p.made[c])
+		default:
+			err = cfg.States.Finish(call, rows, cfg.Stride, cfg.Arenas, &p.made[c])
+		}
+		if err != nil {
 			return p.explain(err, rows)
 		}
 		p.batch.Cols[c] = p.made[c]

@@ -118,7 +118,7 @@ func (c *command) aggregate(ctx context.Context) (err error) {
 	release := sync.OnceFunc(rows.Release)
 	defer release()
 	if err := result.writeAll(ctx, rows, c.bar); err != nil {
-		return err
+		return share.needError(err, result.format, result.isStream())
 	}
 	c.stopProgress()
 	did := runStats{rows.Stats(), peakResident(os.DirFS("/"))}

@@ -144,6 +144,9 @@ func (e *shareError) Error() string {
 	if e.cause.Columns == 1 {
 		columns = "column"
 	}
+	if e.cause.Result != "" {
+		return fmt.Sprintf("--memory-limit %s is too small: %s; %d MiB are enough", humanize.IBytes(uint64(e.limit)), e.cause.Result, e.enough/mib)
+	}
 	return fmt.Sprintf("--memory-limit %s is too small: needs at least %d MiB for %d %s and 1 thread",
 		humanize.IBytes(uint64(e.limit)), e.enough/mib, e.cause.Columns, columns)
 }

@@ -11,17 +11,22 @@ import (
 // Finish computes the results of one call for groups: rows are their whole
 // rows, end to end, of stride words each; reg is where the refs of states are
 // valid (nil will do for layouts without strings). It overwrites out, whose
-// memory it reuses and which shares no memory with the rows. The error is an *OverflowError, a *SizeError,
-// ErrBatchFull, which goes away if it is asked for fewer rows, or one of
+// memory it reuses and which shares no memory with the rows. The error is an *OverflowError,
+// ErrBatchFull, which goes away if it is asked for fewer rows, and by FinishLarge if it is one row, or one of
 // Options.Runs.
 func (l *Layout) Finish(call int, rows []uint64, stride int, reg *arena.Arenas, out *column.Vector) error {
-	c := &l.calls[call]
-	prepare(out, c.result, len(rows)/stride)
+	f := finisher{Layout: l, call: &l.calls[call], number: call, rows: rows, stride: stride, reg: reg, out: out}
+	return f.finish()
+}
+
+// finish is Finish.
+func (f *finisher) finish() error {
+	c, out := f.call, f.out
+	prepare(out, c.result, len(f.rows)/f.stride)
 	if c.null {
 		finishNull(c, out)
 		return nil
 	}
-	f := finisher{Layout: l, call: c, number: call, rows: rows, stride: stride, reg: reg, out: out}
 	bad := none
 	switch c.fn {
 	case fnCount, fnCountDistinct:
@@ -53,7 +58,7 @@ func (l *Layout) Finish(call int, rows []uint64, stride int, reg *arena.Arenas, 
 		f.moments()
 	}
 	if bad != none {
-		return &OverflowError{Call: call, Row: bad, Func: signatures[c.fn].name, Type: c.result}
+		return &OverflowError{Call: f.number, Row: bad, Func: signatures[c.fn].name, Type: c.result}
 	}
 	return nil
 }
@@ -81,6 +86,8 @@ type finisher struct {
 	work    *workspace
 	sorted  []uint64
 	sources []run
+
+	large *column.LargeRow // that out is made in; nil: in a batch
 
 	first, ahead int // rows whose values have been gathered (valuesOf): from first to before ahead
 }

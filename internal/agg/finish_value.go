@@ -48,8 +48,8 @@ func (f *finisher) setBytes(i int, ref uint64) error {
 // setText makes b result i.
 func (f *finisher) setText(i int, b []byte) error {
 	off := len(f.out.Data)
-	if uint64(off)+uint64(len(b)) > math.MaxUint32 {
-		return ErrBatchFull
+	if err := f.checkRoom(off + len(b)); err != nil {
+		return err
 	}
 	f.out.Span[i] = column.Span{Off: uint32(off), Len: uint32(len(b))}
 	f.out.Data = append(f.out.Data, b...)

@@ -84,8 +84,11 @@ func (f *finisher) entropy() error {
 // lists writes the results of list, min(x, n) and max(x, n).
 func (f *finisher) lists() error {
 	return f.eachGroup(func(i int, k link) error {
+		if err := f.checkWorth(k); err != nil {
+			return err
+		}
 		from := f.out.Elem.Len
-		err := f.eachEntry(k, func(e []uint64) error { return f.addElement(i, k.chain, e) })
+		err := f.eachEntry(k, func(e []uint64) error { return f.addElement(k.chain, e) })
 		if err != nil {
 			return err
 		}
@@ -96,10 +99,13 @@ func (f *finisher) lists() error {
 // histogram writes the results of histogram.
 func (f *finisher) histogram() error {
 	return f.eachGroup(func(i int, k link) error {
+		if err := f.checkWorth(k); err != nil {
+			return err
+		}
 		from := f.out.Elem.Len
 		err := f.eachEntry(k, func(e []uint64) error {
 			f.out.Counts = append(f.out.Counts, int64(e[k.count]))
-			return f.addElement(i, k.chain, e)
+			return f.addElement(k.chain, e)
 		})
 		if err != nil {
 			return err
@@ -111,6 +117,9 @@ func (f *finisher) histogram() error {
 // joined writes the results of string_agg.
 func (f *finisher) joined() error {
 	return f.eachGroup(func(i int, k link) error {
+		if err := f.checkWorth(k); err != nil {
+			return err
+		}
 		from := len(f.out.Data)
 		first := true
 		err := f.eachEntry(k, func(e []uint64) error {
@@ -119,7 +128,7 @@ func (f *finisher) joined() error {
 			}
 			first = false
 			f.out.Data = append(f.out.Data, k.text(e)...)
-			return f.checkSize(i)
+			return f.checkRoom(f.resultBytes())
 		})
 		if err != nil {
 			return err
@@ -130,7 +139,7 @@ func (f *finisher) joined() error {
 }
 
 // addElement appends the value of an entry to the elements of lists and maps.
-func (f *finisher) addElement(i int, c *chain, e []uint64) error {
+func (f *finisher) addElement(c *chain, e []uint64) error {
 	v := f.out.Elem
 	v.Len++
 	switch c.typ.Rep() {
@@ -145,7 +154,7 @@ func (f *finisher) addElement(i int, c *chain, e []uint64) error {
 		v.Span = append(v.Span, column.Span{Off: uint32(len(v.Data)), Len: uint32(len(b))})
 		v.Data = append(v.Data, b...)
 	}
-	return f.checkSize(i)
+	return f.checkRoom(f.resultBytes())
 }
 
 // endElements makes the elements from number from on result i.
@@ -171,16 +180,29 @@ func (f *finisher) resultBytes() int {
 	return n
 }
 
-// checkSize looks whether what has been made of result i may go on.
-func (f *finisher) checkSize(i int) error {
+// checkRoom looks whether results may take so many bytes.
+func (f *finisher) checkRoom(bytes int) error {
 	switch {
-	case f.resultBytes() < maxResult:
+	case f.large == nil && bytes > f.batchBytes:
+		return ErrBatchFull
+	case f.large == nil:
 		return nil
-	case i > 0:
+	case bytes >= maxResult:
+		return &SizeError{Call: f.number, Func: signatures[f.call.fn].name}
+	}
+	return f.large.Fits(int64(bytes))
+}
+
+// checkWorth spares the work of a result that is much too large for a batch.
+func (f *finisher) checkWorth(k link) error {
+	if n := k.values(); f.large == nil && n*8 > uint64(f.batchBytes)*entryShare && !k.compacts() {
 		return ErrBatchFull
 	}
-	return &SizeError{Call: f.number, Row: i, Func: signatures[f.call.fn].name}
+	return nil
 }
+
+// entryShare is how much larger the values of a group may be than what comes of them.
+const entryShare = 4
 
 // checkBatch looks whether there may be results behind number i.
 func (f *finisher) checkBatch(i int) error {

@@ -137,6 +137,11 @@ func fill[S any, T arrow.FixedWidthType](v *Vector, flat, dict []S, mem memory.A
 
 // copyWords is fill for values that stay as they are.
 func copyWords[T int64 | float64](v *Vector, flat, dict []T, mem memory.Allocator) *memory.Buffer {
+	if v.Dict == nil && v.Null == nil {
+		if buf := taken(flat[:v.Len], mem); buf != nil {
+			return buf
+		}
+	}
 	buf, dst := newBuffer[T](v.Len, mem)
 	if v.Dict != nil {
 		for i, c := range v.Codes[:len(dst)] {
@@ -147,6 +152,22 @@ func copyWords[T int64 | float64](v *Vector, flat, dict []T, mem memory.Allocato
 	}
 	clearNulls(dst, v.Null)
 	return buf
+}
+
+// taken is the memory of values that need no copy, since the allocator has them already: see LargeRow. nil: they need one.
+func taken[T any](values []T, mem memory.Allocator) *memory.Buffer {
+	l, ok := mem.(*LargeRow)
+	if !ok || len(values) == 0 {
+		return nil
+	}
+	return l.take(bytesOf(values))
+}
+
+func bytesOf[T any](values []T) []byte {
+	if cap(values) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))), len(values)*int(unsafe.Sizeof(*new(T))))
 }
 
 // intBuffer is fill for small integers, written out because an inlined
@@ -255,6 +276,11 @@ func byteBuffers(v *Vector, mem memory.Allocator) ([]*memory.Buffer, error) {
 		offsetBuf.Release()
 		return nil, fmt.Errorf("%w: %d bytes of text in %d rows, and one array holds 2 GiB", ErrTooLarge, total, v.Len)
 	}
+	if _, large := mem.(*LargeRow); large && v.Dict == nil && v.Null == nil && endToEnd(spans[:v.Len], offsets) {
+		if buf := taken(src[:total], mem); buf != nil {
+			return []*memory.Buffer{offsetBuf, buf}, nil
+		}
+	}
 	dataBuf := memory.NewResizableBuffer(mem)
 	dataBuf.Reserve(total + SpanPadding)
 	dataBuf.ResizeNoShrink(total)
@@ -288,6 +314,16 @@ func placeSpans(offsets []int32, v *Vector, spans []Span, src []byte) (total int
 		offsets[i+1] = int32(total)
 	}
 	return total, false
+}
+
+// endToEnd reports whether the values lie at the offsets already.
+func endToEnd(spans []Span, offsets []int32) bool {
+	for i, s := range spans {
+		if s.Off != uint32(offsets[i]) {
+			return false
+		}
+	}
+	return true
 }
 
 // copyShort lays values end to end that may each be read and written as one

@@ -72,7 +72,7 @@ func benchSort(b *testing.B, tb *table, limit int64) {
 	if err := s.Finish(b.Context()); err != nil {
 		b.Fatal(err)
 	}
-	m := NewMerger([]*Sorter{s}, 4096, 4<<20)
+	m := NewMerger([]*Sorter{s}, 4096, 4<<20, nil)
 	for {
 		batch, err := m.Next(b.Context())
 		if err != nil {

@@ -108,7 +108,7 @@ func wideTable(rng *rand.Rand, most, batches int, byWide bool) *table {
 	return tb
 }
 
-// Rows wider than a block, a page, or all memory are sorted too, and so are
+// Rows wider than a block or a page are sorted too, and so are
 // keys that are not wider than a part of the memory.
 func TestWideRows(t *testing.T) {
 	for _, c := range []struct {
@@ -119,7 +119,7 @@ func TestWideRows(t *testing.T) {
 	}{
 		{"than a block", 8 << 10, 64 << 10, false},
 		{"than a page", 40 << 10, 256 << 10, false},
-		{"than the memory", 200 << 10, 64 << 10, false},
+		{"than half of the memory", 200 << 10, 384 << 10, false},
 		{"keys than a block", 8 << 10, 128 << 10, true},
 		{"without limit", 3 << 20, 0, true},
 	} {
@@ -143,13 +143,15 @@ func TestWideRows(t *testing.T) {
 	}
 }
 
-// A key for which there is no memory is the budget's error, and everything is
+// A key, or another value, for which there is no memory is the budget's error, and everything is
 // given back.
-func TestNoMemoryForAKey(t *testing.T) {
-	tb := wideTable(rand.New(rand.NewPCG(1, 1)), 500<<10, 3, true)
-	h := newHarness(t, tb, -1, 64<<10, 1, nil)
-	if _, _, err := h.run(t.Context(), t, tb, 1); !errors.Is(err, errRefused) {
-		t.Errorf("error %v", err)
+func TestNoMemoryForARow(t *testing.T) {
+	for _, key := range []bool{true, false} {
+		tb := wideTable(rand.New(rand.NewPCG(1, 1)), 500<<10, 3, key)
+		h := newHarness(t, tb, -1, 64<<10, 1, nil)
+		if _, _, err := h.run(t.Context(), t, tb, 1); !errors.Is(err, errRefused) {
+			t.Errorf("error %v", err)
+		}
 	}
 }
 
@@ -208,7 +210,7 @@ func TestManyRows(t *testing.T) {
 			if err := s.Finish(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			m := NewMerger([]*Sorter{s}, 4096, 1<<20)
+			m := NewMerger([]*Sorter{s}, 4096, 1<<20, nil)
 			next := int64(0)
 			for {
 				b, err := m.Next(t.Context())
@@ -283,7 +285,7 @@ func TestBound(t *testing.T) {
 		if err := s.Finish(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		m := NewMerger([]*Sorter{s}, keep, 1<<20)
+		m := NewMerger([]*Sorter{s}, keep, 1<<20, nil)
 		b, err := m.Next(t.Context())
 		if err != nil {
 			t.Fatal(err)

@@ -154,13 +154,16 @@ func addList(v *column.Vector, b []byte, n int) {
 func addStrings(e *column.Vector, b []byte, n int) (used int) {
 	used = 4 * n
 	for i := range n {
-		size := int(binary.LittleEndian.Uint32(b[4*i:]))
+		size := lengthOf(b, i)
 		e.Span = append(e.Span, column.Span{Off: uint32(len(e.Data)), Len: uint32(size)})
 		e.Data = append(e.Data, b[used:used+size]...)
 		used += size
 	}
 	return used
 }
+
+// lengthOf is the length of string i of those in a list.
+func lengthOf(b []byte, i int) int { return int(binary.LittleEndian.Uint32(b[4*i:])) }
 
 func addScalar(e *column.Vector, b []byte) {
 	switch {

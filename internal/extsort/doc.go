@@ -50,8 +50,7 @@
 //
 // Pages, indexes, buffers and the spill file's own buffers are drawn from
 // Config.Grow and off the Go heap. What spilling needs is taken before the
-// first row, so that spilling cannot fail for want of memory. Not drawn are
-// the batch that is given to Add, the batch that a Merger makes, a row wider
-// than a page on its way to disk, and what the spill file's buffers grow by
+// first row, so that spilling cannot fail for want of memory; a row wider than a page is drawn on its way to disk, too. Not drawn are
+// the batch that is given to Add, the batches that a Merger makes, but for large rows, and what the spill file's buffers grow by
 // for a key wider than a block: all as large as what they are made of.
 package extsort

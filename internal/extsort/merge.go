@@ -25,6 +25,9 @@ type Merger struct {
 	rows    int   // of a batch
 	bytes   int
 
+	newLarge func(ctx context.Context, bytes int) (*column.LargeRow, error)
+	large    *column.LargeRow // of the batch; nil: it is an ordinary one
+
 	batch column.Batch
 	made  int // bytes of values in the batch
 	group []row
@@ -33,9 +36,10 @@ type Merger struct {
 }
 
 // NewMerger merges sorters that have the same Terms and Cols. A batch has at
-// most so many rows, and about so many bytes of values, or one row.
-func NewMerger(sorters []*Sorter, rows, bytes int) *Merger {
-	m := &Merger{rows: rows, bytes: bytes}
+// most so many rows, and about so many bytes of values, or one row. One of more bytes lies in the memory that
+// large makes, see LargeRow; nil: it is a batch like others.
+func NewMerger(sorters []*Sorter, rows, bytes int, large func(ctx context.Context, bytes int) (*column.LargeRow, error)) *Merger {
+	m := &Merger{rows: rows, bytes: bytes, newLarge: large}
 	for _, s := range sorters {
 		m.lay = s.in.lay
 		m.cursors = append(m.cursors, s.memCursors()...)
@@ -72,6 +76,9 @@ func (m *Merger) Next(ctx context.Context) (*column.Batch, error) {
 			return nil, err
 		}
 	}
+	if m.large != nil {
+		m.large, m.batch = nil, column.Batch{}
+	}
 	m.lay.begin(&m.batch)
 	m.made = 0
 	for more := true; more; {
@@ -98,6 +105,9 @@ func (m *Merger) move(ctx context.Context) (bool, error) {
 		m.flush()
 		if m.batch.Rows > 0 && m.made+c.current.valueBytes() > m.bytes {
 			return false, nil
+		}
+		if c.current.valueBytes() > m.bytes && m.newLarge != nil && m.batch.Rows == 0 {
+			return false, m.takeLarge(ctx, c)
 		}
 		if err := m.addWide(ctx, c); err != nil {
 			return false, err

@@ -143,7 +143,17 @@ func (s *Sorter) addRows(first, n int, place uint64) {
 // addFar writes the values of a row that is wider than a page, and for which
 // there is no memory, to disk at once.
 func (s *Sorter) addFar(ctx context.Context, i int, place uint64) error {
-	wide := hostmem.Make[byte](s.in.sizes[i]) // not drawn: see the package comment
+	size := s.in.sizes[i]
+	for err := s.mem.take(int64(size)); err != nil; err = s.mem.take(int64(size)) {
+		if s.rows == 0 {
+			return err
+		}
+		if err := s.spillOr(ctx, err); err != nil {
+			return err
+		}
+	}
+	defer s.mem.give(int64(size))
+	wide := hostmem.Make[byte](size)
 	defer hostmem.Free(wide)
 	s.in.write([]row{wide}, i, place)
 	if err := s.openFile(); err != nil {

@@ -152,7 +152,7 @@ func (h *harness) run(ctx context.Context, t *testing.T, tb *table, sorters int)
 		runs += len(s.disk)
 	}
 	const most = 64 << 10
-	m := NewMerger(all, 100, most)
+	m := NewMerger(all, 100, most, nil)
 	defer m.Close()
 	for {
 		b, err := m.Next(ctx)

@@ -15,7 +15,7 @@ import (
 
 // Decoder turns key words back into values. What it sets a vector to is valid
 // as long as the rows, and until the vector is decoded into again, whose memory
-// it reuses: strings lie in the rows themselves, among those of the interner,
+// it reuses: strings lie in the rows themselves, among those of the interner, in an arena,
 // or in the decoder. It must not run before all strings are interned.
 type Decoder struct {
 	Layout *Layout

@@ -34,6 +34,12 @@ func (d *Decoder) decodeInline(i int, words []uint64, out *column.Vector) {
 
 // copyInline sets out to strings of any length.
 func (d *Decoder) copyInline(i int, words []uint64, out *column.Vector) {
+	if len(words) <= d.Stride && isLong(words[1]) { // one row: its string may be too long for a copy
+		b := longBytes(d.Arenas, words[0], words[1])
+		out.Data = unsafe.Slice(unsafe.SliceData(b), len(b)+column.SpanPadding)[:len(b)] // an arena has as much behind it
+		out.Span = append(out.Span, column.Span{Len: uint32(len(b))})
+		return
+	}
 	data := d.text[i][:0]
 	for at := 0; at < len(words); at += d.Stride {
 		lo, hi := words[at], words[at+1]

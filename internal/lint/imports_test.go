@@ -28,7 +28,7 @@ var allowed = map[string][]string{
 	"feedback": {}, // arithmetic only
 	"merge":    {}, // arithmetic only
 
-	"internal/column":    {},
+	"internal/column":    {"internal/hostmem"},
 	"internal/arena":     {"internal/hostmem"},
 	"internal/hostmem":   {},
 	"internal/key":       {"internal/column", "internal/arena"},
