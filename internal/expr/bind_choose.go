@@ -130,6 +130,9 @@ func commonType(t column.Type, x *bound) (column.Type, error) {
 	case familyOf(t) != familyOf(x.typ) || t.Kind == column.Bool || x.typ.Kind == column.Bool:
 	case familyOf(t) == familyDay:
 		return commonDay(t, x.typ), nil
+	case familyOf(t) == familyClock && t.UTC == x.typ.UTC:
+		t.Unit = max(t.Unit, x.typ.Unit)
+		return t, nil
 	case familyOf(t) != familyNumber:
 	case t.IsFloat() || x.typ.IsFloat():
 		return commonFloat(t, x.typ), nil
