@@ -90,9 +90,13 @@ func nulls(arr arrow.Array, null []bool) []bool {
 	return null
 }
 
-// values returns the value buffer of arr as a slice of its rows.
+// values returns the value buffer of arr as a slice of its rows. Without rows there may be no buffer: Arrow's
+// IPC reader gives none to the counts of maps that are all NULL.
 func values[T arrow.FixedWidthType](arr arrow.Array) []T {
 	d := arr.Data()
+	if d.Len() == 0 {
+		return nil
+	}
 	return arrow.GetData[T](d.Buffers()[1].Bytes())[d.Offset():][:d.Len()]
 }
 
