@@ -41,7 +41,7 @@ STEPS = build/ci
 ci:
 	@rm -rf $(STEPS) && mkdir -p $(STEPS)
 	@$(TWO) $(addprefix step-,fmt-check vet lint imports test-device test-plain test-invariant race) && \
-	$(TWO) $(addprefix step-,fuzz-short bench) && \
+	$(TWO) $(addprefix step-,fuzz-short bench fuzz-duckdb-minute) && \
 	$(MAKE) --no-print-directory step-clean-tree || { \
 		for log in $$(ls $(STEPS)/*.failed); do \
 			echo; echo "ci: the end of $$(basename "$$log" .failed), less the packages that passed:"; \
@@ -284,6 +284,23 @@ endef
 bench-memory: bench/peers/node_modules
 	$(GO) build -o build/gagg ./cmd/gagg
 	$(GO) run ./bench/peers -memory $(MEMORY) -questions "$(QUESTIONS)" -rows $(ROWS) -rounds $(ROUNDS) -threads $(THREADS) -timeout $(TIMEOUT) -into $(INTO)
+
+# SEEDS random tables, of each ten queries in two configurations, gagg's answers compared with DuckDB's; bench/fuzz/README.md.
+# FIRST is the first seed. More writers of files with `make bench/peers/node_modules`, devices with `make emu`. Needs g++.
+SEEDS ?= 100
+FIRST ?= 0
+.PHONY: fuzz-duckdb
+fuzz-duckdb:
+	$(GO) build -o build/gagg ./cmd/gagg
+	$(GO) run ./bench/fuzz -first $(FIRST) -seeds $(SEEDS)
+
+# A minute of it for ci, with seeds that the commit gives.
+.PHONY: fuzz-duckdb-minute
+fuzz-duckdb-minute:
+	@if command -v g++ >/dev/null; then \
+		$(GO) build -o build/gagg ./cmd/gagg && \
+		$(GO) run ./bench/fuzz -from "$$(git rev-parse HEAD)" -seeds 100000 -for 1m; \
+	else echo "fuzz-duckdb-minute: SKIPPED, no C++ compiler (g++) on this machine"; fi
 
 # MP-EGA over more rows than the device may hold, from pinned and from pageable memory, beside plain copies.
 .PHONY: bench-outofcore

@@ -76,6 +76,7 @@ var allowed = map[string][]string{
 
 	"bench/lineitem": {"bench/table", "internal/datagen"},
 	"bench/peers":    {"bench/plot"}, // measures commands
+	"bench/fuzz":     {"internal/column", "internal/datagen", "internal/oracle"},
 
 	"bench/peers/library": {".", "internal/sink"},
 

@@ -56,7 +56,7 @@ func (e Expectation) result(t Table) (Result, error) {
 		cells := make([]Cell, len(row))
 		for i, f := range row {
 			var err error
-			if cells[i], err = cellOf(f, e.Types[i]); err != nil {
+			if cells[i], err = ReadCell(f, e.Types[i]); err != nil {
 				return r, fmt.Errorf("row %d, column %d: %w", n+1, i+1, err)
 			}
 		}

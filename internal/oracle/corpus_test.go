@@ -72,14 +72,14 @@ func TestCellsBySQLType(t *testing.T) {
 		{"VARCHAR", "a", "a ", false},
 		{"BOOLEAN", "true", "false", false},
 	} {
-		a, errA := cellOf(Field{Text: c.a}, c.sqlType)
-		b, errB := cellOf(Field{Text: c.b}, c.sqlType)
+		a, errA := ReadCell(Field{Text: c.a}, c.sqlType)
+		b, errB := ReadCell(Field{Text: c.b}, c.sqlType)
 		if errA != nil || errB != nil || a.Matches(b) != c.same {
 			t.Errorf("%s %q against %q: %v %v, %v %v", c.sqlType, c.a, c.b, a, b, errA, errB)
 		}
 	}
 	for sqlType, bad := range map[string]string{"DATE": "yesterday", "BIGINT": "1/2", "BOOLEAN": "1", "BLOB": `\q`, "TIME": "12", "GEOMETRY": ""} {
-		if _, err := cellOf(Field{Text: bad}, sqlType); err == nil {
+		if _, err := ReadCell(Field{Text: bad}, sqlType); err == nil {
 			t.Errorf("%s %q is read without an error", sqlType, bad)
 		}
 	}

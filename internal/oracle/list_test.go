@@ -33,8 +33,8 @@ func TestListCells(t *testing.T) {
 		{"MAP(DECIMAL(4,2), UBIGINT)", "{1.50=1}", "{1.5=1}", true},
 		{"MAP(DOUBLE, BIGINT)", "{}", "{1.0=1}", false},
 	} {
-		a, errA := cellOf(Field{Text: c.a}, c.sqlType)
-		b, errB := cellOf(Field{Text: c.b}, c.sqlType)
+		a, errA := ReadCell(Field{Text: c.a}, c.sqlType)
+		b, errB := ReadCell(Field{Text: c.b}, c.sqlType)
 		if errA != nil || errB != nil {
 			t.Errorf("%s %s, %s: %v, %v", c.sqlType, c.a, c.b, errA, errB)
 		} else if a.Matches(b) != c.same || b.Matches(a) != c.same {
@@ -47,7 +47,7 @@ func TestListCells(t *testing.T) {
 		"MAP(VARCHAR, BIGINT)": {"{a}", "{a=}", "{a=x}", "{a=1", "[a=1]", "{a=1,b=2}", "{'a'1}"},
 	} {
 		for _, text := range texts {
-			if c, err := cellOf(Field{Text: text}, sqlType); err == nil {
+			if c, err := ReadCell(Field{Text: text}, sqlType); err == nil {
 				t.Errorf("%s %q is read as %s", sqlType, text, c)
 			}
 		}

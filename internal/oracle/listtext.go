@@ -84,7 +84,7 @@ func (p *listReader) element(sqlType, ends string) (Cell, error) {
 		if err != nil {
 			return Cell{}, err
 		}
-		return cellOf(Field{Text: text}, sqlType)
+		return ReadCell(Field{Text: text}, sqlType)
 	}
 	end := strings.IndexAny(p.rest, ends)
 	if end < 0 {
@@ -92,7 +92,7 @@ func (p *listReader) element(sqlType, ends string) (Cell, error) {
 	}
 	text := p.rest[:end]
 	p.rest = p.rest[end:]
-	return cellOf(Field{Text: text, Null: text == "NULL"}, sqlType)
+	return ReadCell(Field{Text: text, Null: text == "NULL"}, sqlType)
 }
 
 func (p *listReader) quoted() (string, error) {

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// cellOf reads a field as a value of an SQL type, by the names that DuckDB
+// ReadCell reads a field as a value of an SQL type, by the names that DuckDB
 // gives types.
-func cellOf(f Field, sqlType string) (Cell, error) {
+func ReadCell(f Field, sqlType string) (Cell, error) {
 	if f.Null {
 		return Cell{}, nil
 	}
@@ -40,7 +40,7 @@ func cellOf(f Field, sqlType string) (Cell, error) {
 			err = fmt.Errorf("%q is not a date", f.Text)
 		}
 		return exactCell(new(big.Rat).SetInt64(day)), err
-	case "TIME":
+	case "TIME", "TIME_NS", "TIME WITH TIME ZONE":
 		return timeOfDay(f.Text)
 	case "TIMESTAMP", "TIMESTAMP WITH TIME ZONE", "TIMESTAMP_NS", "TIMESTAMP_MS", "TIMESTAMP_S":
 		return timestamp(f.Text)
@@ -125,9 +125,9 @@ func timestamp(text string) (Cell, error) {
 	return exactCell(total.Add(total, clock.Exact)), nil
 }
 
-// timeOfDay reads 12:34:56.789 as seconds.
+// timeOfDay reads 12:34:56.789, perhaps with +00 behind it, as seconds.
 func timeOfDay(text string) (Cell, error) {
-	parts := strings.Split(text, ":")
+	parts := strings.Split(strings.TrimSuffix(text, "+00"), ":")
 	if len(parts) != 3 {
 		return Cell{}, fmt.Errorf("%q is not a time of day", text)
 	}

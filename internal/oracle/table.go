@@ -22,12 +22,15 @@ type Field struct {
 
 // ReadCSV reads RFC 4180 text with a header line. A field without quotes that
 // equals null is NULL; encoding/csv does not tell quoted fields from others.
-func ReadCSV(r io.Reader, null string) (Table, error) {
+func ReadCSV(r io.Reader, null string) (Table, error) { return ReadSeparated(r, ',', null) }
+
+// ReadSeparated is ReadCSV for another separator, such as a tab.
+func ReadSeparated(r io.Reader, separator byte, null string) (Table, error) {
 	text, err := io.ReadAll(r)
 	if err != nil {
 		return Table{}, err
 	}
-	p := csvReader{rest: string(text), null: null}
+	p := csvReader{rest: string(text), separator: string(separator), null: null}
 	header, err := p.record()
 	if err != nil {
 		return Table{}, fmt.Errorf("header: %w", err)
@@ -50,8 +53,9 @@ func ReadCSV(r io.Reader, null string) (Table, error) {
 }
 
 type csvReader struct {
-	rest string
-	null string
+	rest      string
+	separator string
+	null      string
 }
 
 // record takes one record off the rest.
@@ -67,7 +71,7 @@ func (p *csvReader) record() ([]Field, error) {
 		}
 		record = append(record, f)
 		switch {
-		case strings.HasPrefix(p.rest, ","):
+		case strings.HasPrefix(p.rest, p.separator):
 			p.rest = p.rest[1:]
 			continue
 		case strings.HasPrefix(p.rest, "\r\n"):
@@ -87,7 +91,7 @@ func (p *csvReader) field() (Field, error) {
 		text, err := p.quoted()
 		return Field{Text: text}, err
 	}
-	end := strings.IndexAny(p.rest, ",\n")
+	end := strings.IndexAny(p.rest, p.separator+"\n")
 	if end < 0 {
 		end = len(p.rest)
 	}
