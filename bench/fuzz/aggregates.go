@@ -44,6 +44,11 @@ const (
 	spread         = "sqrt(avg($0::double ** 2) filter (where " + both + ") * avg($1::double ** 2) filter (where " + both + "))"
 )
 
+// conditioned is what the error of a number around 1 is relative to, or infinite where no digit of it is sure.
+func conditioned(by string) string {
+	return "case when " + by + " >= 1e9 then 'inf' else " + by + " end"
+}
+
 // moment is a moment of one argument: an infinity makes it NaN, where DuckDB fails.
 func moment(name string, r rule) aggregate {
 	duck := strings.ReplaceAll(finite, "NAME", name)
@@ -58,6 +63,10 @@ var aggregates = []aggregate{
 	{name: "sum", takes: []string{"u"}, gagg: "sum($0)", duck: "sum($0::hugeint) $F", why: sumOfIntegers},
 	{name: "sum", takes: []string{"d"}, gagg: "sum($0)"},
 	{name: "sum", takes: []string{"fD"}, gagg: "sum($0)", large: sumOfAbsolutes, fits: below(1e290)},
+	{name: "sum(distinct x)", takes: []string{"i"}, gagg: "sum(distinct $0)", duck: "sum(distinct $0::bigint) $F", why: sumOfIntegers},
+	{name: "sum(distinct x)", takes: []string{"d"}, gagg: "sum(distinct $0)"},
+	{name: "sum(distinct x)", takes: []string{"fD"}, gagg: "sum(distinct $0)", large: sumOfAbsolutes, fits: below(1e290)},
+	{name: "avg(distinct x)", takes: []string{numbers}, gagg: "avg(distinct $0)", large: sumOfAbsolutes, fits: summable, why: meanOfWide},
 	{name: "mean", takes: []string{numbers}, gagg: "mean($0)", duck: "avg($0) $F", large: meanAbsolute, fits: summable},
 	{name: "avg", takes: []string{numbers}, gagg: "avg($0)", large: meanAbsolute, fits: summable, why: meanOfWide},
 	{name: "min", takes: []string{everyKind}, gagg: "min($0)", gives: anything},
@@ -68,15 +77,15 @@ var aggregates = []aggregate{
 	{name: "covar_pop", takes: []string{numbers, numbers}, gagg: "covar_pop($0, $1)", large: spread, fits: plainNumbers, why: covarianceSteps},
 	{
 		name: "corr", takes: []string{numbers, numbers}, gagg: "corr($0, $1)", fits: plainNumbers, why: covarianceSteps,
-		large: spread + " / stddev_pop($0::double) filter (where " + both + ") / stddev_pop($1::double) filter (where " + both + ")",
+		large: conditioned(spread + " / stddev_pop($0::double) filter (where " + both + ") / stddev_pop($1::double) filter (where " + both + ")"),
 	},
 	{
 		name: "skewness", takes: []string{numbers}, gagg: "skewness($0)", fits: plainNumbers, why: momentsSteps,
-		large: "avg(abs($0::double) ** 3) $F / stddev_pop($0::double) $F ** 3",
+		large: conditioned("avg(abs($0::double) ** 3) $F / stddev_pop($0::double) $F ** 3"),
 	},
 	{
 		name: "kurtosis", takes: []string{numbers}, gagg: "kurtosis($0)", fits: plainNumbers, why: momentsSteps,
-		large: "10 * avg($0::double ** 4) $F / stddev_pop($0::double) $F ** 4",
+		large: conditioned("10 * avg($0::double ** 4) $F / stddev_pop($0::double) $F ** 4"),
 	},
 	{
 		name: "product", takes: []string{numbers}, gagg: "product($0)", duck: "product($0::double) $F", why: productOnTheWay,

@@ -162,7 +162,7 @@ func plainNumbers(_ *generator, args []*expr) bool {
 	return true
 }
 
-// placed is columns and what keeps their unit.
+// placed is what DuckDB's whole numbers have room for, a hundred times over.
 func placed(_ *generator, args []*expr) bool {
-	return args[0].kind != clock || args[0].perUnit < 9
+	return args[0].kind != decimals || args[0].magnitude()*math.Pow10(args[0].scale) < 1e34
 }

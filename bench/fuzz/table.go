@@ -101,13 +101,16 @@ type table struct {
 	cols  []known
 }
 
-// from is the table in DuckDB's SQL.
+// from is the table in DuckDB's SQL. One read_parquet of several files does not read them in the order of the list.
 func (t *table) from() string {
-	var quoted []string
-	for _, f := range t.files {
-		quoted = append(quoted, quote(f))
+	if len(t.files) == 1 {
+		return "read_parquet(" + quote(t.files[0]) + ")"
 	}
-	return "read_parquet([" + strings.Join(quoted, ", ") + "])"
+	var parts []string
+	for _, f := range t.files {
+		parts = append(parts, "select * from read_parquet("+quote(f)+")")
+	}
+	return "(" + strings.Join(parts, " union all ") + ")"
 }
 
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
