@@ -1,11 +1,16 @@
 package main
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"path"
 	"strconv"
 	"strings"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/gagg-dev/gagg"
 )
 
 // defaultMemoryPercent leaves room for the page cache, which reading needs,
@@ -13,17 +18,62 @@ import (
 const defaultMemoryPercent = 80
 
 // memoryLimit is the memory limit in bytes, 0 for none: what was asked for,
-// or the default share where the machine tells how much there is.
-func memoryLimit(asked size) (int64, error) {
-	allowed := memoryAllowed(os.DirFS("/"))
+// or the default share where the machine tells how much there is, and no more
+// than the limits of the process leave room for.
+func memoryLimit(asked size) (limit int64, err error) {
+	root := os.DirFS("/")
+	allowed := memoryAllowed(root)
 	switch {
 	case asked == size{}:
-		return size{percent: defaultMemoryPercent}.of(allowed), nil
+		limit = size{percent: defaultMemoryPercent}.of(allowed)
 	case allowed == 0 && asked.percent != 0:
 		return 0, usagef("--memory-limit %s: this system does not tell how much memory there is; give a size such as 4GiB", &asked)
+	default:
+		limit = asked.of(allowed)
 	}
-	return asked.of(allowed), nil
+	for _, s := range spaces(root) {
+		if s.memory() < leastMemory {
+			return 0, &spaceError{s}
+		}
+		if limit == 0 || s.memory() < limit {
+			limit = s.memory()
+		}
+	}
+	return limit, nil
 }
+
+// space is a limit of what a process may map (ulimit -v, ulimit -d), in bytes.
+// The Go runtime ends the process with a stack where it is refused memory, so
+// the memory limit has to stay far enough below: half of what is left is for
+// what is mapped and not, or no longer, resident (arenas of 64 MiB, stacks, the
+// ballast of share.limitRuntime). Measured: a run of 60 MiB takes up to 250 MiB
+// of address space more than the process has at its beginning, one of 256 MiB
+// 400 MiB.
+type space struct {
+	flag        string // of ulimit
+	what        string
+	limit, used int64
+}
+
+const (
+	// runtimeSpace is what the runtime and its threads map after the beginning.
+	runtimeSpace = 96 * mib
+	// leastMemory is about the least with which any query runs.
+	leastMemory = 48 * mib
+)
+
+func (s space) memory() int64 { return max(s.limit-s.used-runtimeSpace, 0) / 2 }
+
+// spaceError says that a limit of the process leaves no room for any run.
+type spaceError struct{ space }
+
+func (e *spaceError) Error() string {
+	text := func(n int64) string { return humanize.IBytes(uint64(n)) }
+	return fmt.Sprintf("%s of this process is limited to %s (ulimit %s), and %s are in use: raise it to %s at least; --memory-limit and control groups limit memory better",
+		e.what, text(e.limit), e.flag, text(e.used), text(e.used+runtimeSpace+2*leastMemory))
+}
+
+func (e *spaceError) Is(target error) bool { return target == gagg.ErrBudget }
 
 // memoryAllowed is the bytes of memory that the process may use: what the
 // machine has, or less where a control group (a container, a batch job, a
@@ -31,11 +81,16 @@ func memoryLimit(asked size) (int64, error) {
 // file system.
 func memoryAllowed(root fs.FS) int64 {
 	least := totalMemory(root)
+	lowerTo := func(n int64) {
+		if n > 0 && (least == 0 || n < least) {
+			least = n
+		}
+	}
 	lower := func(name string) {
 		text, err := fs.ReadFile(root, name)
 		n, parseErr := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
-		if err == nil && parseErr == nil && n > 0 && (least == 0 || n < least) {
-			least = n // "max" does not parse; version 1 writes a huge number
+		if err == nil && parseErr == nil {
+			lowerTo(n) // "max" does not parse; version 1 writes a huge number
 		}
 	}
 	groups, _ := fs.ReadFile(root, "proc/self/cgroup")
@@ -50,12 +105,32 @@ func memoryAllowed(root fs.FS) int64 {
 					break
 				}
 			}
-		case strings.Contains(","+parts[1]+",", ",memory,"): // inside a container, its own group is mounted as the root
-			lower(path.Join("sys/fs/cgroup/memory", parts[2], "memory.limit_in_bytes"))
-			lower("sys/fs/cgroup/memory/memory.limit_in_bytes")
+		case strings.Contains(","+parts[1]+",", ",memory,"): // version 1
+			for dir := path.Clean("/" + parts[2]); ; dir = path.Dir(dir) {
+				lower(path.Join("sys/fs/cgroup/memory", dir, "memory.limit_in_bytes"))
+				// Inside a container its own group is mounted as the root, and those
+				// above are seen here alone.
+				lowerTo(hierarchicalLimit(root, path.Join("sys/fs/cgroup/memory", dir)))
+				if dir == "/" {
+					break
+				}
+			}
 		}
 	}
 	return least
+}
+
+// hierarchicalLimit is the least limit of a group of version 1 and of those
+// above it, 0 where it is not told.
+func hierarchicalLimit(root fs.FS, group string) int64 {
+	text, _ := fs.ReadFile(root, path.Join(group, "memory.stat"))
+	for line := range strings.Lines(string(text)) {
+		if number, ok := strings.CutPrefix(line, "hierarchical_memory_limit "); ok {
+			n, _ := strconv.ParseInt(strings.TrimSpace(number), 10, 64)
+			return n
+		}
+	}
+	return 0
 }
 
 // totalMemory is the memory of the machine, 0 where it is not known.

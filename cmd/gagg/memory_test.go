@@ -36,6 +36,24 @@ func TestMemoryAllowed(t *testing.T) {
 			1 << 30,
 		},
 		{
+			"version 1, a limit of a group above",
+			map[string]string{
+				"proc/meminfo": meminfo, "proc/self/cgroup": "4:memory:/jobs/7\n",
+				"sys/fs/cgroup/memory/jobs/7/memory.limit_in_bytes": "9223372036854771712\n",
+				"sys/fs/cgroup/memory/jobs/memory.limit_in_bytes":   "2147483648\n",
+			},
+			2 << 30,
+		},
+		{
+			"version 1 in a container, which does not see the groups above its own",
+			map[string]string{
+				"proc/meminfo": meminfo, "proc/self/cgroup": "4:memory:/jobs/7\n",
+				"sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n",
+				"sys/fs/cgroup/memory/memory.stat":           "cache 4096\nhierarchical_memory_limit 3221225472\ntotal_cache 4096\n",
+			},
+			3 << 30,
+		},
+		{
 			"version 1 without a limit is a number beyond any machine",
 			map[string]string{
 				"proc/meminfo": meminfo, "proc/self/cgroup": "4:memory:/\n",
