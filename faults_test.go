@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,6 +23,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/gagg-dev/gagg"
+	"github.com/gagg-dev/gagg/internal/datagen"
 )
 
 // The faults of docs/faults.md that only a whole run shows.
@@ -345,6 +347,36 @@ func decimalsBeyondPrecision(t *testing.T, o gagg.Options) {
 		rows.Release()
 		if got := strings.Join(types, "|"); got != test.types {
 			t.Errorf("%+v: types %s, want %s", q, got, test.types)
+		}
+	}
+}
+
+// Queries on files that are wrong in a few places end with an answer or an input error, and the same
+// one whatever the threads, steps and memory.
+func TestQueriesOfMutants(t *testing.T) {
+	whole, err := os.ReadFile(randomFile(t, 3000))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for seed := range uint64(150) {
+		data, what := datagen.Mutant(whole, rand.New(rand.NewPCG(14, seed)))
+		q := gagg.Query{
+			From: gagg.Parquet("mutant", bytes.NewReader(data), int64(len(data))), By: []string{"#1", "#2"},
+			Aggs: []gagg.Agg{gagg.CountAll(), gagg.Max("#3"), gagg.Expr("count(distinct #4)")},
+		}
+		var first []string
+		var firstErr error
+		for i, o := range []gagg.Options{{}, {Threads: 1, BatchRows: 7, MemoryLimit: 128 << 20}} {
+			lines, err := answer(t, q, o)
+			if err != nil && !errors.Is(err, gagg.ErrInput) && !errors.Is(err, gagg.ErrUsage) {
+				t.Errorf("seed %d: %s: %v", seed, what, err)
+			}
+			slices.Sort(lines)
+			if i == 0 {
+				first, firstErr = lines, err
+			} else if (err == nil) != (firstErr == nil) || !slices.Equal(lines, first) {
+				t.Errorf("seed %d: %s: %d groups, %v; then %d, %v", seed, what, len(first), firstErr, len(lines), err)
+			}
 		}
 	}
 }
