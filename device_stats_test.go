@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/internal/bounded"
 	"github.com/gagg-dev/gagg/streams"
 )
 
@@ -56,7 +57,7 @@ func TestFallbacks(t *testing.T) {
 	for range 10 {
 		all.Go(func() { f.fellBack(log, "bucket", "no memory") })
 	}
-	all.Wait()
+	bounded.Wait(t, "the goroutines of the test", all.Wait)
 	f.fellBack(log, "run", "context lost")
 	told := f.told()
 	if len(told) != 2 || told[0] != (Fallback{"bucket", "no memory", 10}) {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -19,6 +18,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"github.com/gagg-dev/gagg"
+	"github.com/gagg-dev/gagg/internal/bounded"
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/datagen"
 )
@@ -302,7 +302,7 @@ func TestLinksBesideNewerArrow(t *testing.T) {
 		t.Fatal(err)
 	}
 	run := func(name string, args ...string) string {
-		cmd := exec.Command(name, args...)
+		cmd := bounded.Command(t, name, args...)
 		cmd.Dir = dir
 		cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "CGO_ENABLED=0")
 		out, err := cmd.CombinedOutput()

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/gagg-dev/gagg"
+	"github.com/gagg-dev/gagg/internal/bounded"
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/datagen"
 	"github.com/gagg-dev/gagg/internal/gputest"
@@ -94,7 +95,7 @@ func cancelled(t *testing.T, q gagg.Query, o gagg.Options, after time.Duration) 
 		rows.Release()
 	}
 	if !timer.Stop() {
-		if took := time.Since(<-at); took > endWithin {
+		if took := time.Since(bounded.Receive(t, "the end of the context", at)); took > endWithin {
 			t.Errorf("it took %v to end", took)
 		}
 	}
@@ -155,7 +156,7 @@ func TestDeviceRunsAtOnce(t *testing.T) {
 			}
 		})
 	}
-	runs.Wait()
+	bounded.Wait(t, "the goroutines of the test", runs.Wait)
 	check()
 }
 

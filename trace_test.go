@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gagg-dev/gagg/internal/bounded"
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/streams"
@@ -114,7 +115,7 @@ func TestRecorderAtOnce(t *testing.T) {
 			}
 		})
 	}
-	all.Wait()
+	bounded.Wait(t, "the goroutines of the test", all.Wait)
 	r.close()
 	rows := parseTrace(t, out.String()).rows()
 	if len(rows) != 2*workers {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/gagg-dev/gagg/gpumem"
+	"github.com/gagg-dev/gagg/internal/bounded"
 )
 
 func hostPool(t testing.TB, pages int) *gpumem.HostPool {
@@ -160,7 +161,7 @@ func TestHostPoolRaisesNoFalseAlarm(t *testing.T) {
 					}
 				})
 			}
-			all.Wait()
+			bounded.Wait(t, "the goroutines of the test", all.Wait)
 			if p.Free() != p.Pages() {
 				t.Errorf("%d pages free of %d", p.Free(), p.Pages())
 			}
@@ -214,7 +215,7 @@ func TestHostPoolUnderStress(t *testing.T) {
 			}
 		})
 	}
-	all.Wait()
+	bounded.Wait(t, "the goroutines of the test", all.Wait)
 	if p.Free() != p.Pages() {
 		t.Errorf("%d pages free of %d", p.Free(), p.Pages())
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gagg-dev/gagg/internal/bounded"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/cuda/emu"
 	"github.com/gagg-dev/gagg/internal/gputest"
@@ -132,7 +133,7 @@ func faulty(t *testing.T, e *emu.Emu, config streams.Config, call string, nth, c
 		defer close(done)
 		l.err = r.run(context.Background(), t, config, jobs, 3)
 	}()
-	<-done
+	bounded.Receive(t, "the end of the run", done)
 	l.stats, l.names = r.stats, e.Calls()
 	for name, n := range before {
 		if l.names[name] -= n; l.names[name] == 0 {

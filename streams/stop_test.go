@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gagg-dev/gagg/internal/bounded"
 	"github.com/gagg-dev/gagg/streams"
 )
 
@@ -69,9 +70,9 @@ func TestCancelWakesProducers(t *testing.T) {
 	must(t, err)
 	told := make(chan error)
 	go func() { told <- produce(p, jobs, 1) }()
-	<-delivering
+	bounded.Receive(t, "a delivery", delivering)
 	cancel(errStop)
-	if err := <-told; !errors.Is(err, streams.ErrStopped) || !errors.Is(err, errStop) {
+	if err := bounded.Receive(t, "the producer", told); !errors.Is(err, streams.ErrStopped) || !errors.Is(err, errStop) {
 		t.Errorf("the producer is told %v", err)
 	}
 	if _, err := p.Slot(); !errors.Is(err, streams.ErrStopped) {

@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"sync"
 	"testing"
+
+	"github.com/gagg-dev/gagg/internal/bounded"
 )
 
 func TestPutGet(t *testing.T) {
@@ -101,7 +103,7 @@ func TestWorkersShareRegistry(t *testing.T) {
 			}
 		})
 	}
-	wg.Wait()
+	bounded.Wait(t, "the goroutines of the test", wg.Wait)
 	for w := range workers {
 		for i, ref := range refs[w] {
 			if got, want := string(r.Get(ref)), fmt.Sprintf("worker %d value %d", w, i); got != want {
@@ -314,7 +316,7 @@ func TestResetBesideReaders(t *testing.T) {
 			}
 		})
 	}
-	wg.Wait()
+	bounded.Wait(t, "the goroutines of the test", wg.Wait)
 	if r.Bytes() != 0 {
 		t.Errorf("%d bytes held", r.Bytes())
 	}

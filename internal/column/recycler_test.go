@@ -4,6 +4,8 @@ import (
 	"sync"
 	"testing"
 	"unsafe"
+
+	"github.com/gagg-dev/gagg/internal/bounded"
 )
 
 // Each size has a class whose buffers are large enough and an eighth larger at
@@ -79,7 +81,7 @@ func TestRecyclerTogether(t *testing.T) {
 			}
 		})
 	}
-	all.Wait()
+	bounded.Wait(t, "the goroutines of the test", all.Wait)
 	if r.live != 0 {
 		t.Errorf("%d bytes are still out", r.live)
 	}

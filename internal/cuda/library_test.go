@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gagg-dev/gagg/internal/bounded"
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
 
@@ -73,7 +74,7 @@ func TestBuilds(t *testing.T) {
 		static bool
 	}{{"", false}, {"nogpu", true}} {
 		program := filepath.Join(t.TempDir(), "gagg")
-		build := exec.Command("go", "build", "-tags", c.tags, "-o", program, "../../cmd/gagg")
+		build := bounded.Command(t, "go", "build", "-tags", c.tags, "-o", program, "../../cmd/gagg")
 		build.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if output, err := build.CombinedOutput(); err != nil {
 			t.Fatalf("go build -tags %q: %v\n%s", c.tags, err, output)

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/gagg-dev/gagg/internal/bounded"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/kernels/kerneltest"
 )
@@ -94,7 +95,7 @@ func TestLoadAtOnce(t *testing.T) {
 			errs[i] = errors.Join(c.Load(probe.Parts()...), fill(c))
 		})
 	}
-	group.Wait()
+	bounded.Wait(t, "the goroutines of the test", group.Wait)
 	must(t, errs...)
 	if n := e.Calls()["cuModuleLoadDataEx"]; n != len(kerneltest.NewProbe(all[0]).Parts()) {
 		t.Errorf("%d modules loaded", n)

@@ -2,11 +2,11 @@ package cuda_test
 
 import (
 	"os"
-	"os/exec"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/gagg-dev/gagg/internal/bounded"
 	"github.com/gagg-dev/gagg/internal/gputest"
 )
 
@@ -26,12 +26,12 @@ func TestEightProcesses(t *testing.T) {
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			command := exec.Command(os.Args[0], "-test.run=^TestTour$", "-test.v", "-test.count=1")
+			command := bounded.Command(t, os.Args[0], "-test.run=^TestTour$", "-test.v", "-test.count=1")
 			output, err := command.CombinedOutput()
 			if err != nil || !strings.Contains(string(output), "--- PASS: TestTour") {
 				t.Errorf("%v\n%s", err, output)
 			}
 		})
 	}
-	all.Wait()
+	bounded.Wait(t, "the goroutines of the test", all.Wait)
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/gagg-dev/gagg/internal/bounded"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/gputest"
 	"github.com/gagg-dev/gagg/internal/invariant"
@@ -68,7 +69,7 @@ func TestManyThreads(t *testing.T) {
 	for g := range goroutines {
 		all.Go(func() { errs[g] = writeAndRead(ctx, byte(g), rounds, made) })
 	}
-	all.Wait()
+	bounded.Wait(t, "the goroutines of the test", all.Wait)
 	close(made)
 	for m := range made {
 		errs = append(errs, m.Close())
@@ -115,7 +116,7 @@ func TestThreadInvariant(t *testing.T) {
 	s := newStream(t, thread)
 	done := make(chan bool)
 	go func() { done <- panics(func() { _ = s.Synchronize() }) }()
-	if !<-done {
+	if !bounded.Receive(t, "the other goroutine", done) {
 		t.Error("a stream is used on another goroutine")
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/gagg-dev/gagg/internal/bounded"
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
@@ -177,11 +178,11 @@ func TestReservedFirst(t *testing.T) {
 			want = 4 << 20
 		}
 		d := New(context.Background(), c)
-		if <-asked; l.used != want {
+		if bounded.Receive(t, "the question for devices", asked); l.used != want {
 			t.Errorf("needed %v: %d bytes are drawn, want %d", needed, l.used, want)
 		}
 		close(answer)
-		if <-d.opened; l.used != 0 {
+		if bounded.Receive(t, "the opening of devices", d.opened); l.used != 0 {
 			t.Errorf("needed %v: %d bytes are drawn in the end", needed, l.used)
 		}
 		if err := d.Close(); err != nil {

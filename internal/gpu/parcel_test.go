@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gagg-dev/gagg/internal/bounded"
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/decode"
 	"github.com/gagg-dev/gagg/internal/kernels"
@@ -106,7 +107,7 @@ func TestParcels(t *testing.T) {
 	case <-time.After(10 * time.Millisecond):
 	}
 	d.parcels.take(taken)
-	<-ended
+	bounded.Receive(t, "the workers", ended)
 	if slices.Sort(got); !slices.Equal(got, []int{3, 4}) {
 		t.Errorf("units %v were declined", got)
 	}

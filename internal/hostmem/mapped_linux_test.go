@@ -12,6 +12,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/gagg-dev/gagg/internal/bounded"
 )
 
 // resident is the bytes of physical memory that the process has.
@@ -102,7 +104,7 @@ func TestLive(t *testing.T) {
 			}
 		})
 	}
-	all.Wait()
+	bounded.Wait(t, "the goroutines of the test", all.Wait)
 	s := Make[byte](mapFrom + 1)
 	if got, want := Live()-before, int64(mapFrom)+int64(pageSize); got != want {
 		t.Errorf("%d bytes live, want %d", got, want)

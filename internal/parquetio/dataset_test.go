@@ -16,6 +16,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
 
+	"github.com/gagg-dev/gagg/internal/bounded"
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
@@ -374,7 +375,7 @@ func TestReadersInParallel(t *testing.T) {
 			}
 		})
 	}
-	wg.Wait()
+	bounded.Wait(t, "the goroutines of the test", wg.Wait)
 	if sum.Load() != 3*39*40/2 {
 		t.Error(sum.Load())
 	}

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+
+	"github.com/gagg-dev/gagg/internal/bounded"
 )
 
 // failingFS counts the calls that change something and makes the n-th fail:
@@ -275,7 +277,7 @@ func TestFileStreams(t *testing.T) {
 	if err := writeAll(osFS{}, fifo); err != nil {
 		t.Fatal(err)
 	}
-	if s := <-got; s != newContent {
+	if s := bounded.Receive(t, "the reader of the FIFO", got); s != newContent {
 		t.Errorf("through the FIFO came %q", s)
 	}
 	if err := writeAll(osFS{}, "/dev/null"); err != nil {
@@ -353,7 +355,7 @@ func TestFileGiveUp(t *testing.T) {
 		t.Error("GiveUp: want true, then false")
 	}
 	expectOnly(t, dir, "x", "")
-	writer.Wait()
+	bounded.Wait(t, "the goroutines of the test", writer.Wait)
 	if err := f.Commit(); !errors.Is(err, errGivenUp) {
 		t.Errorf("Commit after GiveUp: %v", err)
 	}

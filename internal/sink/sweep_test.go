@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+
+	"github.com/gagg-dev/gagg/internal/bounded"
 )
 
 // F18, F21: what a killed process left beside an output goes when the output
@@ -54,6 +56,6 @@ func TestSweepTogether(t *testing.T) {
 			}
 		})
 	}
-	all.Wait()
+	bounded.Wait(t, "the goroutines of the test", all.Wait)
 	expectOnly(t, filepath.Dir(out), "out.csv", newContent)
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/gagg-dev/gagg/internal/bounded"
 )
 
 // entries lists a folder, and everything below it.
@@ -186,7 +188,7 @@ func TestSweepRaces(t *testing.T) {
 			}
 		})
 	}
-	all.Wait()
+	bounded.Wait(t, "the goroutines of the test", all.Wait)
 	if got := entries(t, dir); len(got) != 0 {
 		t.Errorf("%v are left", got)
 	}

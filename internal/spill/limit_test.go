@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"sync"
 	"testing"
+
+	"github.com/gagg-dev/gagg/internal/bounded"
 )
 
 // The limit holds over all files, whoever appends; what is refused takes
@@ -31,7 +33,7 @@ func TestLimit(t *testing.T) {
 			}
 		})
 	}
-	all.Wait()
+	bounded.Wait(t, "the goroutines of the test", all.Wait)
 	const each = 1000 + headerSize
 	if want := int64(limit / each * each); s.Used() != want || s.Peak() != want || s.Written() != want {
 		t.Errorf("used %d, peak %d, written %d, want %d", s.Used(), s.Peak(), s.Written(), want)
@@ -121,7 +123,7 @@ func TestConcurrent(t *testing.T) {
 		}
 	}
 	close(extents)
-	all.Wait()
+	bounded.Wait(t, "the goroutines of the test", all.Wait)
 	if s.Used() != 0 {
 		t.Errorf("%d bytes in use", s.Used())
 	}

@@ -4,12 +4,12 @@ import (
 	"errors"
 	"io"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/gagg-dev/gagg/internal/bounded"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/cuda/emu"
 )
@@ -59,7 +59,7 @@ func sanitized() bool { return strings.Contains(os.Getenv("GAGG_CUDA_LIBRARY"), 
 // again runs one test in another process, with more in its environment.
 func again(t *testing.T, test string, environment ...string) (string, error) {
 	t.Helper()
-	command := exec.Command(os.Args[0], "-test.run=^"+test+"$", "-test.v", "-test.count=1")
+	command := bounded.Command(t, os.Args[0], "-test.run=^"+test+"$", "-test.v", "-test.count=1")
 	command.Env = append(os.Environ(), append(environment, "GAGG_EMU_AGAIN=1")...)
 	output, err := command.CombinedOutput()
 	return string(output), err
