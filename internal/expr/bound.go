@@ -17,7 +17,7 @@ const (
 	boundAnd                     // kernel looks at NULL itself
 	boundOr                      // likewise
 	boundIsNull                  // is null of args[0]; with negate is not null
-	boundLax                     // kernel looks at NULL itself
+	boundLax                     // likewise; NULL if all arguments are, or never
 	boundChoose                  // case, coalesce: choose
 )
 

@@ -165,5 +165,7 @@ func concatenation(c *call) (*bound, error) {
 			return to
 		})
 	}
-	return n.finish(), nil
+	n = n.finish()
+	n.nullIn = false // of nothing but NULL it is empty
+	return n, nil
 }

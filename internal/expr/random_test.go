@@ -17,9 +17,11 @@ func randomNumber(r *rand.Rand, depth int) string {
 			"1", "0", "-3", "2.5", "1.25", "-0.5", "1e0", "2.5e0", "9223372036854775807", "18446744073709551616", "null")
 	}
 	a, b := randomNumber(r, depth-1), randomNumber(r, depth-1)
-	switch r.IntN(8) {
+	switch r.IntN(9) {
 	case 0:
 		return "-(" + a + ")"
+	case 2:
+		return randomFunction(r, depth)
 	case 1:
 		return fmt.Sprintf("(case when %s then %s else %s end)", randomBool(r, depth-1), a, b)
 	}
@@ -32,7 +34,9 @@ func randomBool(r *rand.Rand, depth int) string {
 		return pick(r, "b", "b is null", "not b", "true", "null", "i is not null", randomCompare(r, 0), randomCompare(r, 0), randomCompare(r, 0))
 	}
 	a, b := randomBool(r, depth-1), randomBool(r, depth-1)
-	switch r.IntN(7) {
+	switch r.IntN(8) {
+	case 6:
+		return randomTest(r, depth-1)
 	case 0, 1:
 		return fmt.Sprintf("(%s and %s)", a, b)
 	case 2, 3:
@@ -49,10 +53,10 @@ func randomCompare(r *rand.Rand, depth int) string {
 	operand := func() string { return randomNumber(r, depth) }
 	switch r.IntN(5) {
 	case 0:
-		operand = func() string { return pick(r, "s", "s", "'a'", "'b'", "''", "'ab'") }
+		operand = func() string { return randomText(r, depth) }
 	case 1:
 		operand = func() string {
-			return pick(r, "day", "ms", "ns", "date '2000-01-01'", "timestamp '2000-01-01 12:00:00'", "date '1999-12-31'",
+			return pick(r, "day", "ms", "ns", randomInstant(r, depth), "date '2000-01-01'", "timestamp '2000-01-01 12:00:00'", "date '1999-12-31'",
 				"timestamp '2000-01-01 00:00:00.001'", "timestamptz '2000-01-02 00:00:00.000000001'", "timestamp '90000-01-01'")
 		}
 	}
@@ -66,8 +70,7 @@ func randomCompare(r *rand.Rand, depth int) string {
 	return fmt.Sprintf("(%s %s %s)", operand(), pick(r, "=", "<>", "<", "<=", ">", ">="), operand())
 }
 
-// TestAgainstReference protects the meaning of everything but functions:
-// random expressions on random rows give what the row-at-a-time reference
+// TestAgainstReference protects the meaning of expressions: random expressions on random rows give what the row-at-a-time reference
 // gives, from flat columns and from dictionary-coded ones, on batches of
 // several sizes one after the other.
 func TestAgainstReference(t *testing.T) {
@@ -149,7 +152,7 @@ func overflows(n Node, data testRows) bool {
 	found := false
 	Walk(n, func(n Node) bool {
 		switch n := n.(type) {
-		case *Unary:
+		case *Unary, *Call:
 		case *Binary:
 			if verbs[n.Op] == "" {
 				return true

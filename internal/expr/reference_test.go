@@ -97,6 +97,8 @@ func (r reference) eval(n Node) (refValue, error) {
 		}
 		x, err := r.eval(any)
 		return refNot(x, n.Not), err
+	case *Call:
+		return r.call(n)
 	case *Case:
 		branch := n.Else
 		for _, w := range n.Whens {
