@@ -3,6 +3,7 @@ package expr
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/gagg-dev/gagg/internal/column"
@@ -28,6 +29,38 @@ func BenchmarkFilter(b *testing.B) {
 			var err error
 			sel, err = v.Filter(batch, sel[:0])
 			return err
+		})
+	}
+}
+
+// BenchmarkFunction measures functions on plain pages: times and addresses as
+// logs have them.
+func BenchmarkFunction(b *testing.B) {
+	const rows = 8192
+	r := rand.New(rand.NewPCG(1, 1))
+	var times, urls []column.Value
+	at := int64(1.37e9)
+	for range rows {
+		at += r.Int64N(20)
+		times = append(times, column.Value{Type: testColumns[10].Type, Int: at * 1000})
+		urls = append(urls, stringValue(fmt.Sprintf("http%s://%s%s.example%d.ru/%s?id=%d", pick(r, "", "s"), pick(r, "", "www."), pick(r, "shop", "news"), r.IntN(1000),
+			strings.Repeat("path/", r.IntN(12)), r.IntN(1<<30))))
+	}
+	batch := &column.Batch{Rows: rows, Cols: make([]column.Vector, len(testColumns))}
+	batch.Cols[8], batch.Cols[10] = flatVector(stringType, urls), flatVector(testColumns[10].Type, times)
+	for _, text := range []string{
+		"extract(minute from ms)", "year(ms)", "date_trunc('minute', ms)", "date_trunc('month', ms)", "strlen(s)", "length(s)", "substr(s, 1, 20)", "upper(s)",
+		"contains(s, 'news')", "replace(s, 'path', 'p')", "regexp_matches(s, 'id=[0-9]+7$')", "regexp_replace(s, '^https?://(?:www\\.)?([^/]+)/.*$', '\\1')",
+	} {
+		b.Run("expr="+text, func(b *testing.B) {
+			v := bindText(b, text).NewEval()
+			var out column.Vector
+			for b.Loop() {
+				if err := v.Eval(batch, &out); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(b.Elapsed().Seconds()/float64(rows)/float64(b.N)*1e9, "ns/row")
 		})
 	}
 }

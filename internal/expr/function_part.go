@@ -32,6 +32,9 @@ func partKernel(part func(f *frame, i int, s []byte) (from, to int)) kernel {
 
 // skipRunes is the number of bytes of the first n characters of s.
 func skipRunes(s []byte, n int64) int {
+	if first := s[:min(n, int64(len(s)))]; isASCII(first) {
+		return len(first)
+	}
 	i := 0
 	for ; n > 0 && i < len(s); n-- {
 		if s[i] < utf8.RuneSelf {
@@ -74,7 +77,7 @@ func substring(c *call) (*bound, error) {
 		start := f.args[1].Int[i]
 		switch {
 		case start < 0:
-			start = addPlaces(start, int64(utf8.RuneCount(s)))
+			start = addPlaces(start, runes(s))
 		default:
 			start--
 		}
@@ -91,7 +94,7 @@ func leftOf(c *call) (*bound, error) {
 	return c.strict(partKernel(func(f *frame, i int, s []byte) (int, int) {
 		n := f.args[1].Int[i]
 		if n < 0 {
-			n = addPlaces(n, int64(utf8.RuneCount(s)))
+			n = addPlaces(n, runes(s))
 		}
 		return between(s, 0, n)
 	}), c.args...), nil
@@ -103,7 +106,7 @@ func rightOf(c *call) (*bound, error) {
 		n := f.args[1].Int[i]
 		from := -max(n, -math.MaxInt64)
 		if n >= 0 {
-			from = int64(utf8.RuneCount(s)) - n
+			from = runes(s) - n
 		}
 		return between(s, from, math.MaxInt64)
 	}), c.args...), nil
@@ -138,7 +141,7 @@ func splitPart(c *call) (*bound, error) {
 		sep, n := f.args[1].Bytes(i), f.args[2].Int[i]
 		switch {
 		case len(sep) == 0 && n < 0:
-			n = addPlaces(n, int64(utf8.RuneCount(s)))
+			n = addPlaces(n, runes(s))
 			return between(s, n, n+1)
 		case len(sep) == 0:
 			return between(s, n-1, n)

@@ -2,6 +2,7 @@ package expr
 
 import (
 	"bytes"
+	"encoding/binary"
 	"unicode"
 	"unicode/utf8"
 
@@ -16,6 +17,14 @@ func mapLetters(letter func(rune) rune) func(*call) (*bound, error) {
 		ascii[c] = byte(letter(rune(c)))
 	}
 	add := func(to, s []byte) []byte {
+		if isASCII(s) {
+			start := len(to)
+			to = append(to, s...)
+			for i, c := range to[start:] {
+				to[start+i] = ascii[c&(utf8.RuneSelf-1)]
+			}
+			return to
+		}
 		for i := 0; i < len(s); {
 			if c := s[i]; c < utf8.RuneSelf {
 				to = append(to, ascii[c])
@@ -37,6 +46,30 @@ func mapLetters(letter func(rune) rune) func(*call) (*bound, error) {
 			return f.eachBytes(func(i int, to []byte) []byte { return add(to, f.args[0].Bytes(i)) })
 		}, c.args...), nil
 	}
+}
+
+// isASCII reports whether s has ASCII characters only.
+func isASCII(s []byte) bool {
+	const high = 0x8080808080808080
+	for ; len(s) >= 8; s = s[8:] {
+		if binary.LittleEndian.Uint64(s)&high != 0 {
+			return false
+		}
+	}
+	for _, c := range s {
+		if c >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// runes is the number of characters of s.
+func runes(s []byte) int64 {
+	if isASCII(s) {
+		return int64(len(s))
+	}
+	return int64(utf8.RuneCount(s))
 }
 
 // capital is unicode.ToUpper, and the one letter whose capital Unicode does
@@ -87,7 +120,7 @@ func length(c *call) (*bound, error) {
 	}
 	return c.strict(func(f *frame) error {
 		for i := range f.n {
-			f.out.Int[i] = int64(utf8.RuneCount(f.args[0].Bytes(i)))
+			f.out.Int[i] = runes(f.args[0].Bytes(i))
 		}
 		return nil
 	}, c.args...), nil

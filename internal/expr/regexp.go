@@ -56,11 +56,37 @@ func regexpMatches(c *call) (*bound, error) {
 	if err != nil {
 		return nil, err
 	}
-	match := re.Match
 	if literal, all := re.LiteralPrefix(); all {
-		match = func(s []byte) bool { return bytes.Contains(s, []byte(literal)) }
+		return c.strict(testBytes(func(s []byte) bool { return bytes.Contains(s, []byte(literal)) }), c.args[0]), nil
 	}
-	return c.strict(testBytes(match), c.args[0]), nil
+	return c.strict(testPattern(re), c.args[0]), nil
+}
+
+// testPattern is whether each string has a match.
+func testPattern(re *regexp.Regexp) kernel {
+	plain := newPlainPattern(re.String())
+	if plain == nil {
+		return testBytes(re.Match)
+	}
+	return func(f *frame) error {
+		var m matchSlots
+		return testBytes(func(s []byte) bool { return plain.match(s, m[:]) != nil })(f)
+	}
+}
+
+// matchSlots has room for the places of a match and of groups up to \9.
+type matchSlots [2 * (maxGroup + 1)]int
+
+// finder gives the first match as regexp.FindSubmatchIndex does, perhaps in m;
+// the groups only if they are wanted.
+func finder(re *regexp.Regexp, groups bool) func(s []byte, m *matchSlots) []int {
+	if plain := newPlainPattern(re.String()); plain != nil {
+		return func(s []byte, m *matchSlots) []int { return plain.match(s, m[:]) }
+	}
+	if groups {
+		return func(s []byte, _ *matchSlots) []int { return re.FindSubmatchIndex(s) }
+	}
+	return func(s []byte, _ *matchSlots) []int { return re.FindIndex(s) }
 }
 
 // testBytes is a condition on each string.
@@ -83,7 +109,7 @@ func regexpFullMatch(c *call) (*bound, error) {
 	if err != nil {
 		return nil, c.fail(1, "%s", oneLine(err.Error()))
 	}
-	return c.strict(testBytes(whole.Match), c.args[0]), nil
+	return c.strict(testPattern(whole), c.args[0]), nil
 }
 
 // regexpExtract binds regexp_extract(s, pattern[, group[, flags]]).
@@ -96,17 +122,15 @@ func regexpExtract(c *call) (*bound, error) {
 	if group < 0 || group > maxGroup {
 		return nil, c.fail(2, "the group of regexp_extract is from 0 to %d, not %d", maxGroup, group)
 	}
+	find := finder(re, group > 0)
 	return c.strict(func(f *frame) error {
-		return f.eachBytes(func(i int, to []byte) []byte {
-			s := f.args[0].Bytes(i)
-			if group == 0 {
-				return append(to, re.Find(s)...)
+		var slots matchSlots
+		return partKernel(func(_ *frame, _ int, s []byte) (int, int) {
+			if m := find(s, &slots); len(m) > 2*group && m[2*group] >= 0 {
+				return m[2*group], m[2*group+1]
 			}
-			if m := re.FindSubmatchIndex(s); len(m) > 2*group && m[2*group] >= 0 {
-				to = append(to, s[m[2*group]:m[2*group+1]]...)
-			}
-			return to
-		})
+			return 0, 0
+		})(f)
 	}, c.args[0]), nil
 }
 
@@ -120,24 +144,35 @@ func regexpReplace(c *call) (*bound, error) {
 	if err != nil {
 		return nil, err
 	}
+	if global {
+		return c.strict(replaceAll(re, template), c.args[0]), nil
+	}
+	find := finder(re, template.usesGroups())
 	return c.strict(func(f *frame) error {
+		var slots matchSlots
 		return f.eachBytes(func(i int, to []byte) []byte {
 			s := f.args[0].Bytes(i)
-			if global {
-				done := 0
-				for _, m := range re.FindAllSubmatchIndex(s, -1) {
-					to = template.append(append(to, s[done:m[0]]...), s, m)
-					done = m[1]
-				}
-				return append(to, s[done:]...)
-			}
-			m := template.match(re, s)
+			m := find(s, &slots)
 			if m == nil {
 				return append(to, s...)
 			}
 			return append(template.append(append(to, s[:m[0]]...), s, m), s[m[1]:]...)
 		})
 	}, c.args[0]), nil
+}
+
+// replaceAll replaces every match.
+func replaceAll(re *regexp.Regexp, template replacement) kernel {
+	return func(f *frame) error {
+		return f.eachBytes(func(i int, to []byte) []byte {
+			s, done := f.args[0].Bytes(i), 0
+			for _, m := range re.FindAllSubmatchIndex(s, -1) {
+				to = template.append(append(to, s[done:m[0]]...), s, m)
+				done = m[1]
+			}
+			return append(to, s[done:]...)
+		})
+	}
 }
 
 // replacement is a replacement taken apart: pieces of text and of the match.
@@ -173,13 +208,8 @@ func (c *call) replacement(groups int) (replacement, error) {
 	}
 }
 
-// match finds the first match in s, with its groups if they are wanted; nil if
-// there is none.
-func (r replacement) match(re *regexp.Regexp, s []byte) []int {
-	if slices.ContainsFunc(r, func(p piece) bool { return p.group > 0 }) {
-		return re.FindSubmatchIndex(s)
-	}
-	return re.FindIndex(s)
+func (r replacement) usesGroups() bool {
+	return slices.ContainsFunc(r, func(p piece) bool { return p.group > 0 })
 }
 
 // append appends the replacement of the match m in s.
