@@ -30,6 +30,16 @@ func openArrowFile(f *os.File) (_ array.RecordReader, err error) {
 			err = fmt.Errorf("%w: %v", errDamaged, p)
 		}
 	}()
+	info, err := f.Stat()
+	if err == nil {
+		err = checkFooter(f, info.Size())
+	}
+	if errors.Is(err, errArrowDepth) {
+		return nil, fmt.Errorf("stdin: %w", err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errDamaged, err)
+	}
 	file, err := ipc.NewFileReader(f)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errDamaged, err)

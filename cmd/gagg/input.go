@@ -65,7 +65,14 @@ func stdinSource(ctx context.Context, stdin io.Reader) (gagg.Source, error) {
 			return nil, &inputError{fmt.Errorf("stdin: %s cannot be read from a pipe: use < FILE, or send an Arrow IPC stream", name)}
 		}
 	}
-	stream, err := ipc.NewReader(buffered)
+	checked, err := checkedStream(buffered)
+	if errors.Is(err, errArrowDepth) {
+		return nil, &inputError{fmt.Errorf("stdin: %w", err)}
+	}
+	var stream *ipc.Reader
+	if err == nil {
+		stream, err = ipc.NewReader(checked)
+	}
 	if err != nil {
 		err = fmt.Errorf("stdin: neither a Parquet file nor an Arrow IPC stream: begins with %q", start)
 	}
