@@ -254,16 +254,17 @@ bench-peers: bench/peers/node_modules
 # gagg beside them on the questions of ClickBench and TPC-H; with one number of threads after another.
 # Where there is neither Go nor Node: make build/real, and bench/peers/real.sh there.
 SETS    ?= clickbench,tpch
+ENGINES ?= duckdb,clickhouse,polars
 SCALING ?= 1,2
 .PHONY: bench-real
 bench-real: bench/peers/node_modules
 	$(GO) build -o build/gagg ./cmd/gagg
-	$(GO) run ./bench/peers -set $(SETS) -rows $(ROWS) -rounds $(ROUNDS) -threads $(THREADS)
+	$(GO) run ./bench/peers -set $(SETS) -engines $(ENGINES) -rows $(ROWS) -rounds $(ROUNDS) -threads $(THREADS)
 
 .PHONY: bench-scaling
 bench-scaling: bench/peers/node_modules
 	$(GO) build -o build/gagg ./cmd/gagg
-	$(GO) run ./bench/peers -set $(SETS) -scaling $(SCALING) -rows $(ROWS) -rounds $(ROUNDS)
+	$(GO) run ./bench/peers -set $(SETS) -engines $(ENGINES) -scaling $(SCALING) -rows $(ROWS) -rounds $(ROUNDS)
 
 .PHONY: build/real
 build/real: bench/peers/node_modules
