@@ -59,8 +59,7 @@ type library struct {
 func (l library) name() string { return "library " + l.device }
 
 func (l library) run(_ context.Context, q question) (spent, error) {
-	seconds, err := l.peer.run(q)
-	return spent{seconds: seconds}, err
+	return l.peer.run(q)
 }
 
 func (l library) write(_ context.Context, _ question, path string) error {
@@ -82,13 +81,13 @@ func (d duckDB) name() string { return d.engine }
 func (d duckDB) run(_ context.Context, q question) (spent, error) {
 	if slices.Contains(d.dropped, q.name) {
 		answer, err := d.do(request{Run: q.sql(d.engine), To: "none"})
-		return spent{seconds: answer.Seconds}, err
+		return spent{seconds: answer.Seconds, cpu: answer.CPU}, err
 	}
-	seconds, err := d.peer.run(q)
+	s, err := d.peer.run(q)
 	if err == nil {
 		_, err = d.do(request{Query: "drop table r"})
 	}
-	return spent{seconds: seconds}, err
+	return s, err
 }
 
 func (d duckDB) write(_ context.Context, q question, path string) error {

@@ -178,7 +178,7 @@ func (m *memoryBench) onceDuckDB(ctx context.Context, q question, b bounds, to s
 	answer, err := p.do(request{Run: q.sql("duckdb"), To: to})
 	p.stop()
 	s := spentBy(p.process.ProcessState)
-	s.seconds = answer.Seconds
+	s.seconds, s.cpu = answer.Seconds, answer.CPU
 	return s, err
 }
 

@@ -37,6 +37,7 @@ type request struct {
 type reply struct {
 	Error   string  `json:"error"`
 	Seconds float64 `json:"seconds"`
+	CPU     float64 `json:"cpu"` // of all threads
 	Version string  `json:"version"`
 	Peak    int64   `json:"peak"` // bytes
 	Rows    [][]any `json:"rows"`
@@ -101,10 +102,10 @@ func (p *peer) do(r request) (reply, error) {
 	return answer, nil
 }
 
-// run answers a question and returns its seconds.
-func (p *peer) run(q question) (float64, error) {
+// run answers a question.
+func (p *peer) run(q question) (spent, error) {
 	answer, err := p.do(request{Run: q.sql(p.engine), By: q.by, Aggs: q.aggs, List: q.columns("gagg")})
-	return answer.Seconds, err
+	return spent{seconds: answer.Seconds, cpu: answer.CPU}, err
 }
 
 // writeAnswer writes the answer to the last question, or to a real one that has

@@ -7,7 +7,7 @@
 //
 //   {"run": SQL, "by": KEYS, "aggs": [[FUNCTION, COLUMN...]...]}
 //                    runs a query and keeps its result in memory as r; the
-//                    table is {table} in SQL    -> {"seconds": S}
+//                    table is {table} in SQL    -> {"seconds": S, "cpu": of all threads}
 //                    Polars takes the SQL where there are no aggs
 //   {"run": SQL, "to": PATH}  DuckDB only: its result goes to a Parquet file;
 //                    without a PATH ("none") it is made and dropped
@@ -100,8 +100,10 @@ function peakBytes() {
 async function answer(peer, request) {
   if (request.run) {
     const start = performance.now();
+    const before = process.cpuUsage();
     await peer.run(request.run, request.by, request.aggs, request.to);
-    return { seconds: (performance.now() - start) / 1000 };
+    const { user, system } = process.cpuUsage(before);
+    return { seconds: (performance.now() - start) / 1000, cpu: (user + system) / 1e6 };
   }
   if (request.write) {
     await peer.write(request.write);

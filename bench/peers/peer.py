@@ -84,9 +84,9 @@ def answer(connection, request):
             sql = f"copy ({sql}) to {quoted(request['to'])} (format parquet)"
         else:
             sql = "create or replace temp table r as " + sql
-        start = time.perf_counter()
+        start, before = time.perf_counter(), time.process_time()
         query(connection, sql)
-        return {"seconds": time.perf_counter() - start}
+        return {"seconds": time.perf_counter() - start, "cpu": time.process_time() - before}
     if request.get("write"):
         query(connection, f"copy r to {quoted(request['write'])} (format parquet)")
         return {}

@@ -101,13 +101,16 @@ func (r *realReport) markdown(w io.Writer) {
 		r.Machine.CPU, r.Machine.Cores, r.Machine.Memory, r.Machine.Go, r.versionList())
 	fmt.Fprintf(w, "commit %s, %s; medians of %d rounds of all in turns; `peers %s`\n\n", r.Commit, r.Date, r.Rounds, r.Command)
 	all := append([]string{"gagg"}, r.Engines...)
-	fmt.Fprintf(w, "| | %s s | %s MB | %s ÷ gagg |\n|---|%s\n", strings.Join(all, " s | "), strings.Join(all, " MB | "),
-		strings.Join(r.Engines, " ÷ gagg | "), strings.Repeat("---:|", 3*len(all)-1))
+	fmt.Fprintf(w, "| | %s s | %s CPU s | %s MB | %s ÷ gagg |\n|---|%s\n", strings.Join(all, " s | "), strings.Join(all, " CPU s | "),
+		strings.Join(all, " MB | "), strings.Join(r.Engines, " ÷ gagg | "), strings.Repeat("---:|", 4*len(all)-1))
 	ratios := map[string][]float64{}
 	for _, line := range r.byRatio() {
 		fmt.Fprintf(w, "| %s |", line.Question)
 		for _, e := range all {
 			fmt.Fprintf(w, " %s |", orDash("%.3f", line.Cells[e].median()))
+		}
+		for _, e := range all {
+			fmt.Fprintf(w, " %s |", orDash("%.3f", line.Cells[e].cpu()))
 		}
 		for _, e := range all {
 			fmt.Fprintf(w, " %s |", orDash("%.0f", float64(line.Cells[e].Peak)/1e6))
@@ -118,7 +121,7 @@ func (r *realReport) markdown(w io.Writer) {
 		}
 		fmt.Fprintln(w)
 	}
-	fmt.Fprintf(w, "| geometric mean |%s", strings.Repeat(" |", 2*len(all)))
+	fmt.Fprintf(w, "| geometric mean |%s", strings.Repeat(" |", 3*len(all)))
 	for _, e := range r.Engines {
 		fmt.Fprintf(w, " %s |", orDash("%.2f", geometricMean(ratios[e])))
 	}

@@ -78,7 +78,7 @@ func TestRealReport(t *testing.T) {
 		name         string
 		gagg, duckdb cell
 	}{
-		{"fast", cell{Seconds: []float64{1}, Peak: 5e6}, cell{Seconds: []float64{4}, Peak: 4e6}},
+		{"fast", cell{Seconds: []float64{1}, CPU: []float64{1.5}, Peak: 5e6}, cell{Seconds: []float64{4}, Peak: 4e6}},
 		{"slow", cell{Seconds: []float64{2}}, cell{Seconds: []float64{1}}},
 		{"small", cell{Seconds: []float64{.02}}, cell{Seconds: []float64{.01}}},
 		{"started", cell{Seconds: []float64{.05}}, cell{Seconds: []float64{.01}}},
@@ -91,13 +91,13 @@ func TestRealReport(t *testing.T) {
 	text := out.String()
 	last := 0
 	for _, want := range []string{
-		"| | gagg s | duckdb s | gagg MB | duckdb MB | duckdb ÷ gagg |\n|---|---:|---:|---:|---:|---:|\n",
-		"| started | 0.050 | 0.010 | - | - | 0.20 |\n",
+		"| | gagg s | duckdb s | gagg CPU s | duckdb CPU s | gagg MB | duckdb MB | duckdb ÷ gagg |\n|---|---:|---:|---:|---:|---:|---:|---:|\n",
+		"| started | 0.050 | 0.010 | - | - | - | - | 0.20 |\n",
 		"| slow | 2.000 | 1.000 |",
 		"| small | 0.020 |",
-		"| fast | 1.000 | 4.000 | 5 | 4 | 4.00 |\n",
+		"| fast | 1.000 | 4.000 | 1.500 | - | 5 | 4 | 4.00 |\n",
 		"| lacking | - | 1.000 |",
-		"| geometric mean | | | | | 0.67 |\n",
+		"| geometric mean | | | | | | | 0.67 |\n",
 		"4 of 5 questions compared with DuckDB; 3 slower, of which 2 miss the mark",
 		"; 1 with a higher peak",
 		"lacking: gagg has no answer: unknown function",

@@ -11,6 +11,7 @@ import (
 // cell is what one engine made of one question.
 type cell struct {
 	Seconds []float64 `json:"seconds"`           // of every round
+	CPU     []float64 `json:"cpu,omitempty"`     // seconds of all threads, of every round
 	Peak    int64     `json:"peak"`              // resident bytes of the process
 	Written int64     `json:"written,omitempty"` // bytes written to files in a round
 	Failed  string    `json:"failed,omitempty"`
@@ -28,10 +29,26 @@ type output struct {
 
 // median is the median of the rounds; 0 if there is none or one failed.
 func (c *cell) median() float64 {
-	if c == nil || len(c.Seconds) == 0 || c.Failed != "" {
+	if c == nil || c.Failed != "" {
 		return 0
 	}
-	s := slices.Sorted(slices.Values(c.Seconds))
+	return medianOf(c.Seconds)
+}
+
+// cpu is likewise the median of the threads' seconds.
+func (c *cell) cpu() float64 {
+	if c == nil || c.Failed != "" {
+		return 0
+	}
+	return medianOf(c.CPU)
+}
+
+// medianOf is 0 of none.
+func medianOf(seconds []float64) float64 {
+	if len(seconds) == 0 {
+		return 0
+	}
+	s := slices.Sorted(slices.Values(seconds))
 	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
 }
 
@@ -79,8 +96,8 @@ func (b *bench) answer(ctx context.Context, q question) (map[string]*cell, error
 		}
 		for _, p := range peers {
 			if cells[p.engine].Failed == "" {
-				seconds, err := p.run(q)
-				cells[p.engine].add(counts, spent{seconds: seconds}, err)
+				s, err := p.run(q)
+				cells[p.engine].add(counts, s, err)
 			}
 		}
 	}
@@ -103,6 +120,9 @@ func (c *cell) add(counts bool, s spent, err error) {
 		c.Failed = err.Error()
 	case counts:
 		c.Seconds = append(c.Seconds, s.seconds)
+		if s.cpu > 0 { // else it is not known
+			c.CPU = append(c.CPU, s.cpu)
+		}
 		c.Written = max(c.Written, s.written)
 	}
 }

@@ -87,10 +87,7 @@ func (b *bench) curves(ctx context.Context, q question, counts []int) (map[strin
 			own.threads = count
 			curves["gagg"][i].ask(round > 0, func() (spent, error) { return own.run(ctx, q, append(onCPU, "-f", "none")...) })
 			for _, p := range peers[i*len(b.engines) : (i+1)*len(b.engines)] {
-				curves[p.engine][i].ask(round > 0, func() (spent, error) {
-					seconds, err := p.run(q)
-					return spent{seconds: seconds}, err
-				})
+				curves[p.engine][i].ask(round > 0, func() (spent, error) { return p.run(q) })
 			}
 		}
 	}

@@ -8,8 +8,9 @@ import (
 // spent is what a run took.
 type spent struct {
 	seconds float64
-	peak    int64 // highest resident bytes of the process
-	written int64 // bytes it wrote to files
+	cpu     float64 // seconds of all its threads, also in the kernel
+	peak    int64   // highest resident bytes of the process
+	written int64   // bytes it wrote to files
 }
 
 // spentBy is what the kernel counted of a process that has ended: what
@@ -28,5 +29,5 @@ func spentBy(ended *os.ProcessState) spent {
 		return spent{}
 	}
 	const kilobyte, block = 1024, 512
-	return spent{peak: usage.Maxrss * kilobyte, written: usage.Oublock * block}
+	return spent{cpu: (ended.UserTime() + ended.SystemTime()).Seconds(), peak: usage.Maxrss * kilobyte, written: usage.Oublock * block}
 }
