@@ -4,6 +4,7 @@
 //	H2O    the group-by table of db-benchmark, for bench/
 //	Shape  a key and a value in shapes that are hard under a memory limit,
 //	       for bench/
+//	Hits   a stand-in for ClickBench's table, Lineitem for TPC-H's, for bench/
 //	Table  a small table of random columns of any type, for tests: as
 //	       batches (what the engine computes on) and as a Parquet file (what
 //	       it reads), both with the same rows
