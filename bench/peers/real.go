@@ -141,6 +141,7 @@ func (r *realReport) versionList() string {
 // typed.
 func (r *realReport) notes(w io.Writer, ratios []float64) {
 	compared, slower, behind, larger := 0, 0, 0, 0
+	var work []float64 // DuckDB's seconds of all threads by gagg's
 	var asReport report
 	for i, line := range r.Results {
 		asReport.Results = append(asReport.Results, line.result)
@@ -150,6 +151,9 @@ func (r *realReport) notes(w io.Writer, ratios []float64) {
 		if ratio := line.ratio("duckdb"); ratio > 0 && ratio < 1 {
 			slower++
 		}
+		if own, other := line.Cells["gagg"].cpu(), line.Cells["duckdb"].cpu(); own > 0 && other > 0 {
+			work = append(work, other/own)
+		}
 		if line.behind() {
 			behind++
 		}
@@ -158,7 +162,8 @@ func (r *realReport) notes(w io.Writer, ratios []float64) {
 		}
 	}
 	fmt.Fprintf(w, "%d of %d questions compared with DuckDB; %d slower, of which %d miss the mark (slower where DuckDB takes %.0f ms or more, else by more than %.0f ms); "+
-		"%d with a higher peak\n\n", compared, len(r.Results), slower, behind, markedFrom*1e3, startUp*1e3, larger)
+		"%d with a higher peak; DuckDB's CPU s ÷ gagg's: geometric mean %s\n\n",
+		compared, len(r.Results), slower, behind, markedFrom*1e3, startUp*1e3, larger, orDash("%.2f", geometricMean(work)))
 	var troubles bytes.Buffer
 	if !asReport.printTroubles(&troubles) {
 		fmt.Fprintln(&troubles, "all answers agree")
