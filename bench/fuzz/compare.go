@@ -97,6 +97,9 @@ func keyText(key []cell) string {
 // check compares an outcome with what is expected, and returns the keys in their order. Nil rows: the format is
 // one that is not read.
 func (e *expected) check(r *runner, o outcome, c config) ([]string, error) {
+	if o.status < 0 {
+		return nil, errLate
+	}
 	if e.err != nil || o.status != 0 {
 		return nil, e.checkFailure(o)
 	}
@@ -130,6 +133,8 @@ func (e *expected) check(r *runner, o outcome, c config) ([]string, error) {
 	}
 	return order, nil
 }
+
+var errLate = errors.New("not done in time")
 
 // checkFailure: both fail, in one of the ways that values make a query fail.
 func (e *expected) checkFailure(o outcome) error {

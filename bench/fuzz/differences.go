@@ -57,6 +57,9 @@ var (
 	histogramOfNaN   = difference{"`histogram`, `mode` over NaN", "as keys: all NaN are one", "not asked of columns with NaN"}
 	nanosecondsUTC   = difference{"timestamps and times in nanoseconds and in UTC", "no digit is lost", "such columns are not asked for"}
 	decimalText      = difference{"decimals without digits before the point, as text", "one form for all decimals", "such decimals are not cast to text"}
+	decimalToFloat   = difference{"decimal to float", "the nearest one is what a cast is for", "only decimals of up to 15 digits are made doubles"}
+	wholeOfIntegers  = difference{"`floor`, `ceil` of integers", "whole numbers stay exact", "DuckDB is given the operand itself"}
+	roundOfIntegers  = difference{"`round` of integers that leaves their range", "a wrapped number is a wrong one", "DuckDB is given the operand as BIGINT"}
 	approximate      = difference{
 		"`approx_count_distinct`, `approx_quantile`", "two estimates agree with the exact answer, not with each other", "compared with DuckDB's exact answer, within the bounds of docs/semantics.md",
 	}
@@ -66,5 +69,5 @@ var (
 var differences = []difference{
 	narrowIntegers, negatedUnsigned, wideDecimals, divisionByZero, lengthOfBinary, sumOfIntegers, momentsOfInfinities, meanOfWide, covarianceSteps, momentsSteps,
 	productOnTheWay, firstPassesOverNull, listPassesOverNull, quantileInterpolates, quantileOfFloat, exactQuantiles, madOfNarrow, entropyOfNothing,
-	histogramOfNaN, nanosecondsUTC, decimalText, approximate,
+	histogramOfNaN, nanosecondsUTC, decimalText, decimalToFloat, wholeOfIntegers, roundOfIntegers, approximate,
 }

@@ -128,7 +128,7 @@ func (w *writers) file(rng *rand.Rand, path string, rows *datagen.Table, writer 
 	if err != nil {
 		return "", "", err
 	}
-	layout := randomLayout(rng, rows.Columns)
+	layout := randomLayout(rng, rows.Rows, rows.Columns)
 	if err := errors.Join(rows.WriteParquet(out, layout), out.Close()); err != nil {
 		return "", "", err
 	}

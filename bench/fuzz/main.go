@@ -90,7 +90,7 @@ func run(ctx context.Context) error {
 		return err
 	}
 	defer os.RemoveAll(folder)
-	f.runner = &runner{gagg: s.gagg, folder: folder, duck: f.duck, limit: time.Minute}
+	f.runner = &runner{gagg: s.gagg, folder: folder, duck: f.duck, limit: 3 * time.Minute}
 	if emulator, err := filepath.Abs("build/emu/libcuda-emu.so"); err == nil {
 		if _, err := os.Stat(emulator); err == nil {
 			f.runner.emulator = emulator

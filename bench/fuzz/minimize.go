@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -60,7 +61,9 @@ func (f *fuzzer) report(ctx context.Context, seed uint64, d finding) error {
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return err
 	}
-	d = f.minimize(ctx, d, folder)
+	if !errors.Is(d.wrong, errLate) {
+		d = f.minimize(ctx, d, folder)
+	}
 	t := *d.query.table
 	t.files = nil
 	for _, file := range d.query.table.files {

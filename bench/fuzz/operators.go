@@ -78,9 +78,9 @@ var basics = []operator{
 	{name: "month", gives: integer, takes: "n", gagg: "month($0)", bound: within(1, 12)},
 	{name: "hour", gives: integer, takes: "n", gagg: "hour($0)", bound: within(0, 23)},
 
-	{name: "cast", gives: double, takes: "i", gagg: "cast($0 as double)"},
-	{name: "cast", gives: double, takes: "d", gagg: "($0::double)", bound: fewDigits},
-	{name: "cast", gives: double, takes: "f", gagg: "cast($0 as double)"},
+	{name: "cast", gives: double, takes: "i", gagg: "cast($0 as double)", bound: sameRange},
+	{name: "cast", gives: double, takes: "d", gagg: "($0::double)", bound: exactDecimal, why: decimalToFloat},
+	{name: "cast", gives: double, takes: "f", gagg: "cast($0 as double)", bound: sameRange},
 	{name: "cast", gives: integer, takes: "b", gagg: "cast($0 as bigint)", bound: within(0, 1)},
 	{name: "cast", gives: integer, takes: "D", gagg: "cast($0 as bigint)", bound: smallFloats},
 	{name: "cast", gives: integer, takes: "d", gagg: "cast($0 as bigint)", bound: smallDecimals},
@@ -123,7 +123,7 @@ func remainder(e *expr) bool {
 // quotient is of any size, since divisors are: what is computed of it may overflow.
 func quotient(e *expr) bool {
 	e.special, e.lo, e.hi = true, -math.MaxFloat64, math.MaxFloat64
-	return !e.kids[0].special && e.kids[0].magnitude() < 1e100 && (e.kids[0].kind != decimals || e.kids[0].digits <= 18)
+	return !e.kids[0].special && e.kids[0].magnitude() < 1e100 && (e.kids[0].kind != decimals || e.kids[0].digits <= 15)
 }
 
 func negation(e *expr) bool { return e.bounds(-e.kids[0].hi, -e.kids[0].lo) }
@@ -145,6 +145,11 @@ func smallDecimals(e *expr) bool {
 }
 
 func fewDigits(e *expr) bool { return e.digits <= 18 }
+
+func exactDecimal(e *expr) bool {
+	e.lo, e.hi = e.kids[0].lo, e.kids[0].hi
+	return e.kids[0].digits <= 15
+}
 
 func wholeDigits(e *expr) bool { return e.kids[0].digits > e.kids[0].scale }
 
@@ -194,4 +199,10 @@ func pattern(g *generator, e *expr) bool {
 
 func (e *expr) fill(mark, with string) {
 	e.gagg, e.duck = strings.ReplaceAll(e.gagg, mark, with), strings.ReplaceAll(e.duck, mark, with)
+}
+
+// sameRange is a number in another type.
+func sameRange(e *expr) bool {
+	e.lo, e.hi, e.special = e.kids[0].lo, e.kids[0].hi, e.kids[0].special
+	return true
 }

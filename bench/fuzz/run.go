@@ -128,7 +128,7 @@ func (r *runner) start(ctx context.Context, args []string, t *table, c config, o
 	var exit *exec.ExitError
 	switch {
 	case ctx.Err() != nil:
-		o.status, o.stderr = -1, fmt.Sprintf("not done after %s", r.limit)
+		o.status = -1
 	case errors.As(err, &exit):
 		o.status = exit.ExitCode()
 	case err != nil:
