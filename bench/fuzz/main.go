@@ -89,7 +89,7 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(folder)
+	defer func() { _ = os.RemoveAll(folder) }()
 	f.runner = &runner{gagg: s.gagg, folder: folder, duck: f.duck, limit: 3 * time.Minute}
 	if emulator, err := filepath.Abs("build/emu/libcuda-emu.so"); err == nil {
 		if _, err := os.Stat(emulator); err == nil {
@@ -146,7 +146,7 @@ func (f *fuzzer) seed(ctx context.Context, seed uint64) error {
 	if err := os.Mkdir(folder, 0o700); err != nil {
 		return err
 	}
-	defer os.RemoveAll(folder)
+	defer func() { _ = os.RemoveAll(folder) }()
 	device, queries := rng.IntN(f.devices) == 0, f.queries
 	rows := pick(rng, 0, 1, 32, 33, 100, 300, 1000, 1000, 1000, 3000)
 	if rng.IntN(50) == 0 { // what may not fit in little memory

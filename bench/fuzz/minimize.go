@@ -227,7 +227,7 @@ func (f *fuzzer) fewerRows(d finding, folder string, try func(finding) bool) {
 		if try(finding{&q, d.config, d.wrong, d.before}) {
 			return true
 		}
-		os.Remove(t.files[0]) // one that shows nothing
+		_ = os.Remove(t.files[0]) // one that shows nothing
 		return false
 	}
 	if !attempt(0, rows) {

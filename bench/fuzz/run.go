@@ -27,7 +27,7 @@ type runner struct {
 // outcome is what became of a run.
 type outcome struct {
 	args   []string
-	status int
+	status int // -1: it took too long
 	stderr string
 	out    []byte // the answer as it is in the file, or came through the pipe; not of Parquet
 	path   string // of Parquet
@@ -57,7 +57,7 @@ func (r *runner) run(ctx context.Context, q *query, c config) (outcome, error) {
 	}
 	args = append(args, "-f", c.format)
 	path, statsPath := filepath.Join(r.folder, "answer"), filepath.Join(r.folder, "stats")
-	os.Remove(path) // there is none before the first run
+	_ = os.Remove(path) // there is none before the first run
 	o := outcome{path: path}
 	if !c.pipe && c.format != "none" {
 		args = append(args, "-o", path)
@@ -108,9 +108,9 @@ func (r *runner) least(ctx context.Context, args []string, t *table, c config) (
 }
 
 func (r *runner) start(ctx context.Context, args []string, t *table, c config, o *outcome) error {
-	ctx, stop := context.WithTimeout(ctx, r.limit)
+	limited, stop := context.WithTimeout(ctx, r.limit)
 	defer stop()
-	cmd := exec.CommandContext(ctx, r.gagg, args...)
+	cmd := exec.CommandContext(limited, r.gagg, args...)
 	cmd.Env = append(os.Environ(), "GAGG_CUDA_LIBRARY="+r.emulator, "GAGG_EMU_DEVICES=2")
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
@@ -119,7 +119,7 @@ func (r *runner) start(ctx context.Context, args []string, t *table, c config, o
 		if err != nil {
 			return err
 		}
-		defer in.Close()
+		defer func() { _ = in.Close() }()
 		cmd.Stdin = in
 	}
 	err := cmd.Run()
@@ -128,6 +128,8 @@ func (r *runner) start(ctx context.Context, args []string, t *table, c config, o
 	var exit *exec.ExitError
 	switch {
 	case ctx.Err() != nil:
+		return ctx.Err()
+	case limited.Err() != nil:
 		o.status = -1
 	case errors.As(err, &exit):
 		o.status = exit.ExitCode()
