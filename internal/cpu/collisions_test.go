@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -87,12 +88,12 @@ func TestFuseStops(t *testing.T) {
 	e := key.NewEncoder(cfg.Keys, cfg.Intern)
 	e.Encode([]column.Vector{a, b}, n)
 	m := NewMerger(cfg, nil)
-	rows := make([]uint32, n)
+	rows := make([]ranked, n)
 	for i := range rows {
 		row := make([]uint64, cfg.Stride)
 		row[0], row[1], row[2] = e.Hash[i], e.Words[0][i], e.Words[1][i]
 		var err error
-		if rows[i], err = m.append(row); err != nil {
+		if rows[i].row, err = m.append(row); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -102,7 +103,7 @@ func TestFuseStops(t *testing.T) {
 	if _, err := m.fuse(ctx, rows); !errors.Is(err, stopped) {
 		t.Errorf("error %v", err)
 	}
-	if groups, err := m.fuse(t.Context(), rows); err != nil || len(groups) != n || !slices.IsSortedFunc(groups, func(a, b uint32) int { return m.compare(m.row(a), m.row(b)) }) {
+	if groups, err := m.fuse(t.Context(), rows); err != nil || len(groups) != n || !slices.IsSortedFunc(groups, func(a, b ranked) int { return m.compare(m.row(a.row), m.row(b.row)) }) {
 		t.Errorf("%d groups, error %v, want %d in order", len(groups), err, n)
 	}
 	if err := m.Close(); err != nil {
@@ -110,70 +111,241 @@ func TestFuseStops(t *testing.T) {
 	}
 }
 
-// F10: keys that were made to have one hash are not looked up among each other
-// but for the first of them: the work, which is what a look-up passes, is
-// bounded by a number for each row.
-func TestCrowded(t *testing.T) {
-	const n, batch = 100_000, 1000
-	a, b := collidingKeys(t, n)
-	ones := column.Vector{Type: int64Type, Len: n, Int: make([]int64, n)}
-	for i := range n {
-		ones.Int[i] = 1
+// colliding is keys of one hash, a vector for each of their columns.
+func colliding(t *testing.T, kind string, n int) []column.Vector {
+	t.Helper()
+	if kind == "integers" {
+		a, b := collidingKeys(t, n)
+		return []column.Vector{a, b}
 	}
-	all := column.Batch{Rows: n, Cols: []column.Vector{a, b, ones}}
-	var in batches
-	for range 2 { // each key comes twice
-		for at := 0; at < n; at += batch {
-			in = append(in, all.Slice(at, at+batch))
+	strs := make([]string, n)
+	for i := range strs {
+		b := make([]byte, key.MaxInline)
+		binary.LittleEndian.PutUint64(b, 0x589965cc75374cc3) // makes a factor of the hash zero
+		if kind == "long texts" {
+			b = make([]byte, 32)
+			binary.LittleEndian.PutUint64(b, 0xbe4ba423396cfeb8) // the same, of xxh3
+		}
+		binary.LittleEndian.PutUint32(b[8:], uint32(i))
+		strs[i] = string(b)
+	}
+	v := stringVector(strs)
+	e := key.NewEncoder(key.NewLayout([]key.Column{{Type: stringType}}), key.NewInterner(nil))
+	e.Encode([]column.Vector{v}, n)
+	for i, h := range e.Hash {
+		if h != e.Hash[0] {
+			t.Fatalf("the hash has changed: key %d collides no more", i)
 		}
 	}
-	for _, limited := range []bool{false, true} {
-		t.Run(fmt.Sprintf("limited=%t", limited), func(t *testing.T) {
-			cfg := config(0, feedback.TileConfig{MinRows: 1 << 62}, noLimit)
-			if limited {
-				tight(t, cfg, 8<<20, 1)
+	return []column.Vector{v}
+}
+
+// farthest is how far from its home slot a group of a directory lies.
+func farthest(d *directory, hashOf func(group uint32) uint64) (far int) {
+	for s, e := range d.slots {
+		if e != 0 {
+			far = max(far, (s-int(d.home(hashOf(d.group(e)))))&(len(d.slots)-1))
+		}
+	}
+	return far
+}
+
+// farMost is as far as none of the groups of these tests lies in a directory that is half full, if nobody chose
+// the keys: 100 would be much.
+const farMost = 250
+
+// F10: keys that were made to have one hash lie near the slots where they are looked for, in the tables of workers and in the
+// directories of mergers. They come out in order, whatever the road.
+func TestCrowded(t *testing.T) {
+	const n, batch = 20_000, 1000
+	for _, kind := range []string{"integers", "texts", "long texts"} {
+		cols := colliding(t, kind, n)
+		keys, pipe := make([]key.Column, len(cols)), Pipeline{Args: []Evaluator{columnAt(len(cols))}}
+		for i := range cols {
+			keys[i].Type = cols[i].Type
+			pipe.Keys, pipe.Used = append(pipe.Keys, columnAt(i)), append(pipe.Used, i)
+		}
+		pipe.Used = append(pipe.Used, len(cols))
+		all := column.Batch{Rows: n, Cols: append(cols, column.Vector{Type: int64Type, Len: n, Int: slices.Repeat([]int64{1}, n)})}
+		for _, tile := range []feedback.TileConfig{{MinRows: 1 << 62}, feedback.NoTiles} {
+			for _, limit := range []int64{0, 1 << 20, 4 << 20} {
+				name := fmt.Sprintf("%s/scatter=%t/limit=%d", kind, tile == feedback.NoTiles, limit)
+				t.Run(name, func(t *testing.T) {
+					cfg := configOf(keys, 0, tile, noLimit)
+					if limit > 0 {
+						tight(t, cfg, limit, 1)
+					}
+					crowd(t, cfg, pipe, &all, batch)
+				})
 			}
-			w, err := NewWorker(cfg, pipeline(false))
+		}
+	}
+}
+
+// crowd runs over the keys of a batch twice.
+func crowd(t *testing.T, cfg *Config, pipe Pipeline, all *column.Batch, batch int) {
+	t.Helper()
+	w, err := NewWorker(cfg, pipe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		for at := 0; at < all.Rows; at += batch {
+			b := all.Slice(at, at+batch)
+			if err := w.Add(&b); err != nil {
+				t.Fatal(err)
+			}
+			if far := farthest(&w.table.dir, w.table.hashOf); w.phase == phaseTable && far > farMost && w.table.n > 5000 {
+				t.Fatalf("of %d groups of the table one lies %d slots from home", w.table.n, far)
+			}
+		}
+	}
+	if err := w.Finish(0); err != nil {
+		t.Fatal(err)
+	}
+	afterRun()
+	m := NewMerger(cfg, []*partition.Buckets{w.store.buckets})
+	groups, last := 0, []uint64(nil)
+	for p := range w.store.buckets.Partitions() {
+		err := m.Merge(t.Context(), merge.Range{First: p, N: 1}, func(rows []uint64) error {
+			if far := farthest(&m.dir, func(g uint32) uint64 { return m.hashOf(m.row(g)) }); groups == 0 && far > farMost {
+				t.Errorf("of %d groups of the merger one lies %d slots from home", m.n, far)
+			}
+			for at := 0; at < len(rows); at += cfg.Stride {
+				row := rows[at : at+cfg.Stride]
+				if at > 0 && !m.less(rows[at-cfg.Stride:at], row) || at == 0 && last != nil && last[0] > row[0] {
+					t.Fatalf("group %d is not in order", groups)
+				}
+				if row[1+cfg.Keys.Words] != 2 {
+					t.Fatalf("the sum of a group is %d, want 2", row[1+cfg.Keys.Words])
+				}
+				groups, last = groups+1, append(last[:0], row...)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if groups != all.Rows {
+		t.Errorf("%d groups, want %d", groups, all.Rows)
+	}
+	if err := errors.Join(m.Close(), w.store.close()); err != nil {
+		t.Error(err)
+	}
+}
+
+// Groups come out the same, in the same order, if their directory is seeded.
+func TestSeeded(t *testing.T) {
+	for _, keys := range []string{"flat", "coded"} {
+		cfg := configOf([]key.Column{{Type: stringType, Intern: keys == "coded"}, {Type: int64Type}}, 1, feedback.NoTiles, noLimit)
+		in, want := longInput(5, 1000, 2000, keys)
+		g, err := run(t.Context(), cfg, in, false, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out [2][]uint64
+		for seeded := range out {
+			m := NewMerger(cfg, g.Buckets)
+			m.out.emit = func(rows []uint64) error {
+				out[seeded] = append(out[seeded], rows...)
+				return nil
+			}
+			m.begin(m.sources, merge.Range{N: 1}, 0)
+			if err := m.load(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if seeded == 0 {
+				err = m.collect()
+			} else {
+				m.dir.seed(func(g uint32) uint64 { return cfg.Keys.Secret(m.row(g), 1, cfg.Arenas) })
+				for _, page := range m.pages {
+					for ; len(page) > 0; page = page[cfg.Stride:] {
+						if _, _, dst := m.find(page[:cfg.Stride]); dst == nil {
+							t.Fatal("a key has no group")
+						}
+					}
+				}
+				err = m.emitSorted(t.Context())
+			}
+			if err := errors.Join(err, m.Close()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(out[0]) != len(want)*cfg.Stride {
+			t.Errorf("%s: %d groups, want %d", keys, len(out[0])/cfg.Stride, len(want))
+		}
+		keysOf := func(rows []uint64) (keys [][]uint64) { // the sums have been joined twice
+			for row := range slices.Chunk(rows, cfg.Stride) {
+				keys = append(keys, row[:1+cfg.Keys.Words])
+			}
+			return keys
+		}
+		if !slices.EqualFunc(keysOf(out[0]), keysOf(out[1]), slices.Equal[[]uint64]) {
+			t.Errorf("%s: a seeded directory gives other groups, or in another order", keys)
+		}
+		closed(t, &g)
+	}
+}
+
+// As many groups as may be loaded have numbers that fit the entries of the directory.
+func TestGroupNumbers(t *testing.T) {
+	for rows := 1000; rows < 100_000; rows += rows / 7 {
+		cfg := config(1, feedback.NoTiles, noLimit)
+		cfg.Memory.Merge = int64(float64(rows)*float64(cfg.groupBytes())/loadShare) + 1
+		m := NewMerger(cfg, nil)
+		m.in.blocks = []sourceBlock{{Block: partition.Block{Rows: 1 << 30}}}
+		if err := m.reset(0); err != nil {
+			t.Fatal(err)
+		}
+		if most, entries := m.room.NextLoad(0), int64(1)<<m.dir.groupBits; most >= entries {
+			t.Errorf("%d rows: %d groups may be loaded, entries are for %d", rows, most, entries-1)
+		}
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// asked counts how often a context was looked at.
+type asked struct {
+	context.Context
+	times int
+}
+
+func (a *asked) Err() error {
+	a.times++
+	return a.Context.Err()
+}
+
+// F10: whatever the road of a merge, it looks at the context all the time.
+func TestMergeAsks(t *testing.T) {
+	const n, between = 40_000, 8192 // rows
+	a, b := collidingKeys(t, n)
+	ones := column.Vector{Type: int64Type, Len: n, Int: slices.Repeat([]int64{1}, n)}
+	random := column.Vector{Type: int64Type, Len: n, Int: slices.Clone(a.Int)}
+	for _, second := range []column.Vector{b, random} {
+		for _, limit := range []int64{0, 3 << 20} {
+			cfg := config(1, feedback.NoTiles, noLimit)
+			if limit > 0 {
+				tight(t, cfg, limit, 1)
+			}
+			g, err := run(t.Context(), cfg, batches{{Rows: n, Cols: []column.Vector{a, second, ones}}}, false, 1)
 			if err != nil {
 				t.Fatal(err)
 			}
-			for i := range in {
-				if w.phase == phaseTable && i*batch > mostFar+batch {
-					t.Fatalf("the table is still in use after %d rows", i*batch)
-				}
-				if err := w.Add(&in[i]); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if err := w.Finish(0); err != nil {
+			m := NewMerger(cfg, g.Buckets)
+			ctx := &asked{Context: t.Context()}
+			if err := m.Merge(ctx, merge.Range{N: 1}, func([]uint64) error { return nil }); err != nil {
 				t.Fatal(err)
 			}
-			afterRun()
-			m := NewMerger(cfg, []*partition.Buckets{w.store.buckets})
-			groups := 0
-			for p := range w.store.buckets.Partitions() {
-				err := m.Merge(t.Context(), merge.Range{First: p, N: 1}, func(rows []uint64) error {
-					for ; len(rows) > 0; rows = rows[cfg.Stride:] {
-						groups++
-						if rows[1+cfg.Keys.Words] != 2 {
-							t.Fatalf("the sum of a group is %d, want 2", rows[1+cfg.Keys.Words])
-						}
-					}
-					return nil
-				})
-				if err != nil {
-					t.Fatal(err)
-				}
-				if most := mostFar + partition.BlockBytes/8/cfg.Stride; m.n > most {
-					t.Errorf("%d groups are in a directory, want %d at most", m.n, most)
-				}
+			if ctx.times < n/between {
+				t.Errorf("limit %d: asked %d times", limit, ctx.times)
 			}
-			if groups != n {
-				t.Errorf("%d groups, want %d", groups, n)
-			}
-			if err := errors.Join(m.Close(), w.store.close()); err != nil {
+			if err := m.Close(); err != nil {
 				t.Error(err)
 			}
-		})
+			closed(t, &g)
+		}
 	}
 }

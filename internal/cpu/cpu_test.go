@@ -309,7 +309,7 @@ func TestCrowdedEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const n = 500
+	const n = 200 // fewer than make it crowded (CROWDED)
 	hash, w := make([]uint64, n), [][]uint64{make([]uint64, n)}
 	for i := range hash {
 		hash[i], w[0][i] = ^uint64(0)-uint64(n-i), uint64(i)
@@ -319,7 +319,7 @@ func TestCrowdedEnd(t *testing.T) {
 		if err := tab.secure(n); err != nil {
 			t.Fatal(err)
 		}
-		tab.find(hash, w, groups)
+		tab.find(&key.Encoder{Hash: hash, Words: w}, groups)
 	}
 	for i, g := range groups {
 		if int(g) != i {

@@ -2,50 +2,136 @@ package cpu
 
 import (
 	"context"
-	"errors"
+	"iter"
+	"math/bits"
 )
 
 // This file is what keeps keys that were made to have the same hash, or hashes
-// that begin alike, from making the time quadratic (F10): a directory in which
-// a group lies far from its home slot is given up. A worker places tiles
-// instead, which looks nothing up. A merger divides the partition by further
-// bits, where there is a disk, and sorts it where there is none.
+// that begin alike, from making the time quadratic (F10).
+//
+// CROWDED: look-ups in a directory pass a number of slots for each row, however
+// keys were chosen. When they have passed more, groups are placed anew, by a
+// seeded hash of their keys, which nobody knows: key.Layout.Secret. From then on
+// the order of slots is not that of hashes. A table does without that; a merger
+// sorts its groups before it emits them. Where they do not fit in memory it
+// sorts rows on disk (sorted.go): dividing them by hash might not part them.
 
-// mostFar is how far from its home slot a group may lie. With the hashes of
-// keys that nobody chose for that, none lies so far: the longest run of slots
-// that follow each other is expected to be below 600 in a directory of 2^30
-// slots that is three quarters full, about 100 in one that is half full.
-const mostFar = 1 << 10
+const (
+	// passEach is how many slots may be passed for a row, over many of them. In a
+	// directory that is half full a new key passes 1.5 by Knuth's formula, 7.5 in one that
+	// is three quarters full; some keys come often and lie far from home.
+	passEach = 32
+	// passFree is how many may be passed beside that: rows may be few.
+	passFree = 1 << 14
+)
 
-// crowded reports whether the directory is to be given up.
-func (d *directory) crowded() bool { return d.far > mostFar }
-
-// errCrowded stops the loading of a partition. It counts as a refusal of
-// memory: dividing is the way out of both.
-var errCrowded error = &RefusedError{errors.New("too many keys have the same hash")}
-
-// reserveSort makes sure of the memory for sortCrowded.
-func (m *Merger) reserveSort() error {
-	n := m.loadedRows()
-	if m.cfg.hasRefs() {
-		if err := m.makeRoom(m.cfg.States.CombineNeed(0, n)); err != nil {
-			return err
-		}
+// allow lets look-ups of so many rows begin: those of a batch, a page or a block.
+func (d *directory) allow(rows int) {
+	if !d.crowded() {
+		d.left = passEach*rows + passFree
 	}
-	return m.growIndex(n)
 }
 
-// sortCrowded emits the groups of a partition that is in memory, by sorting
-// them: in time n log n, whatever the hashes.
-func (m *Merger) sortCrowded(ctx context.Context) error {
+// pass counts the slots from the home slot of a hash to s.
+func (d *directory) pass(hash, s uint64) {
+	d.left -= int((s - d.home(hash)) & uint64(len(d.slots)-1))
+}
+
+// crowded reports whether more slots were passed than are allowed.
+func (d *directory) crowded() bool { return d.left < 0 && !d.seeded }
+
+// seed places all groups anew; secret is the seeded hash of one. It needs no second directory: a
+// group takes the first slot where no other has been placed anew, and a group that it finds there goes next.
+func (d *directory) seed(secret func(group uint32) uint64) {
+	d.seeded, d.skip = true, 0
+	anew := make([]uint64, (len(d.slots)+63)/64) // a bit for each slot
+	for from, e := range d.slots {
+		if e == 0 || anew[from/64]>>(from%64)&1 != 0 {
+			continue
+		}
+		d.slots[from] = 0
+		for e != 0 {
+			group := d.group(e)
+			hash := secret(group)
+			s := d.home(hash)
+			for anew[s/64]>>(s%64)&1 != 0 {
+				s = d.next(s)
+			}
+			e = d.slots[s]
+			d.put(s, hash, group)
+			anew[s/64] |= 1 << (s % 64)
+		}
+	}
+}
+
+// hashOf is the hash by which the merger's directory places a row.
+func (m *Merger) hashOf(row []uint64) uint64 {
+	if m.dir.seeded {
+		return m.cfg.Keys.Secret(row, 1, m.cfg.Arenas)
+	}
+	return row[0]
+}
+
+// touchRows is how many rows are looked at together.
+const touchRows = 64
+
+// touch reads what look-ups of the first of rows begin with, so that their cache misses overlap: rows that
+// crowd are in one partition, however many they are.
+func (m *Merger) touch(rows []uint64) {
+	var slots [touchRows]uint32
+	stride := m.cfg.Stride
+	n := min(touchRows, len(rows)/stride)
+	for i := range n {
+		slots[i] = m.dir.slots[m.dir.home(m.hashOf(rows[i*stride:]))]
+	}
+	for _, e := range slots[:n] {
+		if e != 0 {
+			m.touched ^= m.row(m.dir.group(e))[0]
+		}
+	}
+}
+
+// groups is the groups of a directory, whose numbers are below numbers, in order of these: so that
+// their rows are looked at one after the other.
+func (d *directory) groups(numbers int) iter.Seq[uint32] {
+	in := make([]uint64, (numbers+63)/64) // a bit for each number
+	for _, e := range d.slots {
+		if e != 0 {
+			g := d.group(e)
+			in[g/64] |= 1 << (g % 64)
+		}
+	}
+	return func(yield func(uint32) bool) {
+		for i, word := range in {
+			for ; word != 0; word &= word - 1 {
+				if !yield(uint32(64*i + bits.TrailingZeros64(word))) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// emitSorted emits the groups of a seeded directory. If it is refused memory, it has emitted
+// none, and the directory is as it was.
+func (m *Merger) emitSorted(ctx context.Context) error {
 	defer m.dropIndex()
-	rows, err := m.fuse(ctx, m.index())
-	if err != nil {
+	if err := m.growIndex(m.n * rankedBytes); err != nil {
+		return err
+	}
+	groups := rankedOf(m.dir.groups(len(m.pages)<<m.store.pool.PageBits), m.n)
+	if err := m.rank(ctx, groups); err != nil {
 		return err
 	}
 	m.out.begin()
-	for _, n := range rows {
-		m.out.tile = append(m.out.tile, m.row(n)...)
+	for i, g := range groups {
+		m.out.tile = append(m.out.tile, m.row(g.row)...)
+		if len(m.out.tile) < m.out.most*m.cfg.Stride && i < len(groups)-1 {
+			continue
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		if err := m.settle(); err != nil {
 			return err
 		}

@@ -6,13 +6,15 @@ import (
 	"github.com/gagg-dev/gagg/internal/hostmem"
 )
 
-// directory is the open addressing index of a table or a merge.
+// directory is the open addressing index of a table or a merge. Groups are
+// placed by the hashes of their keys, or by seeded ones (crowded.go).
 type directory struct {
 	slots     []uint32
-	shift     uint   // home slot of a hash: hash<<skip >> shift
-	skip      uint   // top bits that all hashes share
-	groupBits uint   // of an entry; the others are the tag
-	far       uint64 // how far from its home slot a group lies at most
+	shift     uint // home slot of a hash: hash<<skip >> shift
+	skip      uint // top bits that all hashes share
+	groupBits uint // of an entry; the others are the tag
+	seeded    bool // hashes are key.Layout.Secret
+	left      int  // slots that may yet be passed
 }
 
 const minDirBits = 10
@@ -54,16 +56,10 @@ func (d *directory) place(hash uint64, group uint32) {
 }
 
 // put enters a group in a free slot, where probing for it has ended.
-func (d *directory) put(s, hash uint64, group uint32) {
-	d.slots[s] = d.entry(hash, group)
-	d.far = max(d.far, (s-d.home(hash))&uint64(len(d.slots)-1))
-}
+func (d *directory) put(s, hash uint64, group uint32) { d.slots[s] = d.entry(hash, group) }
 
 // empty takes all groups out.
-func (d *directory) empty() {
-	clear(d.slots)
-	d.far = 0
-}
+func (d *directory) empty() { clear(d.slots) }
 
 func (d *directory) entry(hash uint64, group uint32) uint32 {
 	return uint32(hash)<<d.groupBits | group + 1

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/bits"
 
 	"github.com/gagg-dev/gagg/feedback"
 	"github.com/gagg-dev/gagg/merge"
@@ -22,10 +23,11 @@ const loadShare = 0.75
 // after the other.
 //
 // It ends: rows of a bucket share more bits than those of the partition, and
-// where they share all 64, mergeEqual takes over.
+// where they share all 64, or have crowded, mergeSorted takes over.
 func (m *Merger) divide(ctx context.Context) error {
 	sub := newStore(m.cfg, m.askAll)
 	m.sub = sub
+	m.moved.all, m.moved.any = ^uint64(0), 0
 	sub.open(m.in.shared, m.divideBits())
 	rows := m.rowsLeft()
 	err := m.moveAll(ctx, sub)
@@ -39,17 +41,31 @@ func (m *Merger) divide(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(err, sub.close())
 	}
+	shared := m.shared()
 	for q := range sub.buckets.Partitions() {
 		if len(sub.buckets.Blocks(q)) == 0 {
 			continue
 		}
-		m.begin([]*partition.Buckets{sub.buckets}, merge.Range{First: q, N: 1}, sub.buckets.SharedBits(q))
+		m.begin([]*partition.Buckets{sub.buckets}, merge.Range{First: q, N: 1}, max(shared, sub.buckets.SharedBits(q)))
 		if err := m.merge(ctx); err != nil {
 			return errors.Join(err, sub.close())
 		}
 	}
 	return sub.close()
 }
+
+// moveRows places rows, and notes which bits of their hashes differ: where few do, the
+// buckets share more bits than their number says.
+func (m *Merger) moveRows(rows []uint64, sub *store) error {
+	for at := 0; at < len(rows); at += m.cfg.Stride {
+		m.moved.all &= rows[at]
+		m.moved.any |= rows[at]
+	}
+	return sub.place(rows)
+}
+
+// shared is how many top bits the hashes of all rows that were moved share.
+func (m *Merger) shared() uint { return uint(bits.LeadingZeros64(m.moved.all ^ m.moved.any)) }
 
 // rowsLeft is how many rows there are to divide: groups merged so far, and rows
 // that have not been, in memory and on disk.
@@ -96,12 +112,12 @@ func (m *Merger) moveGroups(sub *store) error {
 		if e == 0 {
 			continue
 		}
-		if err := sub.place(m.row(m.dir.group(e))); err != nil {
+		if err := m.moveRows(m.row(m.dir.group(e)), sub); err != nil {
 			return err
 		}
 	}
 	for _, page := range m.waiting() {
-		if err := sub.place(page); err != nil {
+		if err := m.moveRows(page, sub); err != nil {
 			return err
 		}
 	}
@@ -131,7 +147,7 @@ func (m *Merger) moveBlock(b sourceBlock, sub *store) error {
 			}
 		}
 	}
-	if err := sub.place(m.block.Rows); err != nil {
+	if err := m.moveRows(m.block.Rows, sub); err != nil {
 		return err
 	}
 	b.disk.Free(b.Block)

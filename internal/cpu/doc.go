@@ -52,11 +52,11 @@
 //	a worker      anything, and holds    halves the batch (overload)
 //	              nothing that could go
 //	a merger      room for a block       divides the partition by its next hash bits
-//	                                     (divide.go), or sorts it by key if its hashes
-//	                                     are all equal (equal.go)
+//	                                     (divide.go), or sorts it where that may not
+//	                                     part its rows (sorted.go)
 //
-// Keys that were made to collide take the same roads, lest they be looked up
-// among each other (crowded.go).
+// Keys that were made to collide are looked up by a hash that nobody knows
+// (crowded.go).
 //
 // So a run ends with a refusal only if one row, or one group's value, needs
 // more than there is, or the disk is full.

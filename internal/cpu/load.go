@@ -21,6 +21,7 @@ func (m *Merger) loadBlock() error {
 	}
 	defer m.shut(base)
 	stride := m.cfg.Stride
+	m.dir.allow(b.Rows)
 	for rows := m.block.Rows; len(rows) > 0; rows = rows[stride:] {
 		if err := m.enter(rows[:stride:stride]); err != nil {
 			return err
@@ -76,14 +77,14 @@ func (m *Merger) shut(base uint64) {
 
 // enter combines a row of a block into its group, or appends it.
 func (m *Merger) enter(row []uint64) error {
-	slot, dst := m.find(row)
+	slot, hash, dst := m.find(row)
 	if dst != nil {
 		m.cfg.States.Combine(dst, row, m.cfg.Arenas, m.store.arena)
 		return nil
 	}
 	group, err := m.append(row)
 	if err == nil {
-		m.claim(slot, row[0], group)
+		m.claim(slot, hash, group)
 	}
 	return err
 }

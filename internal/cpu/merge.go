@@ -23,8 +23,8 @@ import (
 // block of nothing but new groups, it is loaded; rows whose group exists are
 // combined into it, the others are appended to pages of the merger. So what
 // must fit in memory is the groups of a partition, not its rows. When they do
-// not, the partition is divided (divide.go), or sorted if all its rows have
-// one hash (equal.go).
+// not, the partition is divided (divide.go), or sorted if that may be in vain
+// (sorted.go).
 type Merger struct {
 	cfg     *Config
 	sources []*partition.Buckets
@@ -45,7 +45,9 @@ type Merger struct {
 	merged  int        // pages of in whose rows are in the directory
 	tail    []uint64   // what is left of the last one, if it is the store's
 	block   partition.Page
-	own     int // from which page on they are the merger's, while a device aggregates the partition
+	touched uint64                    // by touch
+	moved   struct{ all, any uint64 } // hashes of the rows that a partition was divided into: and-ed, or-ed
+	own     int                       // from which page on they are the merger's, while a device aggregates the partition
 	out     emitter
 
 	resident Resident // nil: a device holds no groups
@@ -157,18 +159,17 @@ func (m *Merger) merge(ctx context.Context) error {
 		return err
 	}
 	err := m.load(ctx)
-	sorts := errors.Is(err, errCrowded) && len(m.in.blocks) == 0
-	if sorts {
-		err = m.reserveSort()
-	}
 	switch {
-	case err == nil && sorts:
-		err = m.sortCrowded(ctx)
+	case err == nil && m.dir.seeded && !m.counts:
+		err = m.emitSorted(ctx)
 	case err == nil:
 		err = m.collect()
-	case refused(err) && m.store.disk != nil && m.in.shared == 64:
-		return m.mergeEqual(ctx)
-	case refused(err) && m.store.disk != nil:
+	}
+	switch {
+	case !refused(err) || m.store.disk == nil:
+	case m.dir.seeded || m.in.shared == 64:
+		return m.mergeSorted(ctx)
+	default:
 		return m.divide(ctx)
 	}
 	m.end()
@@ -211,20 +212,21 @@ func (m *Merger) end() {
 	}
 }
 
-// load enters all rows of the partition. If memory is refused, or there are
-// too many rows with much the same hash (errCrowded), the directory names the
-// groups so far, if there is one; waiting and in.blocks are what is not in it.
+// load enters all rows of the partition. If memory is refused, the directory
+// names the groups so far, if there is one; waiting and in.blocks are what is
+// not in it.
 func (m *Merger) load(ctx context.Context) error {
 	if err := m.reset(m.rowsInMemory()); err != nil {
 		return err
 	}
 	for m.merged < m.in.pages {
+		if err := ctx.Err(); err != nil {
+			return context.Cause(ctx)
+		}
 		if err := m.enterPage(m.merged); err != nil {
 			return err
 		}
-		if m.merged++; m.dir.crowded() {
-			return errCrowded
-		}
+		m.merged++
 	}
 	for len(m.in.blocks) > 0 {
 		if err := ctx.Err(); err != nil {
@@ -232,9 +234,6 @@ func (m *Merger) load(ctx context.Context) error {
 		}
 		if err := m.loadBlock(); err != nil {
 			return err
-		}
-		if m.dir.crowded() {
-			return errCrowded
 		}
 	}
 	return nil
@@ -263,8 +262,11 @@ func (m *Merger) reset(resident int) error {
 		rows = min(rows, resident+int(m.cfg.mergeRoom()/m.cfg.groupBytes()))
 	}
 	m.n, m.loaded, rows = 0, 0, max(rows, 1)
-	slots, numbers := 1<<dirBits(rows), (len(m.pages)+rows/pageRows+2)*pageRows
-	if len(m.dir.slots) == slots && numbers>>m.dir.groupBits == 0 && m.dir.skip == m.in.shared {
+	slots, numbers := 1<<dirBits(rows), (len(m.pages)+2)*pageRows
+	if len(m.in.blocks) > 0 {
+		numbers += slots // more groups are not loaded (LOAD-MAX)
+	}
+	if len(m.dir.slots) == slots && numbers>>m.dir.groupBits == 0 && m.dir.skip == m.in.shared && !m.dir.seeded {
 		m.dir.empty()
 		return nil
 	}
@@ -299,33 +301,42 @@ func (m *Merger) enterPage(page int) error {
 			return err
 		}
 	}
+	m.dir.allow(len(rows) / stride)
 	for i, at := 0, 0; at < len(rows); i, at = i+1, at+stride {
+		if i%touchRows == 0 && m.dir.seeded {
+			m.touch(rows[at:])
+		}
 		row := rows[at : at+stride : at+stride]
-		slot, dst := m.find(row)
+		slot, hash, dst := m.find(row)
 		if dst != nil {
 			m.cfg.States.Join(dst, row, m.cfg.Arenas, m.store.arena)
 			continue
 		}
-		m.claim(slot, row[0], uint32(page<<m.store.pool.PageBits+i))
+		m.claim(slot, hash, uint32(page<<m.store.pool.PageBits+i))
 	}
 	m.loaded += len(rows) / stride
 	return nil
 }
 
-// find returns the group of a row, or the free slot for it.
-func (m *Merger) find(row []uint64) (slot uint64, dst []uint64) {
-	hash := row[0]
+// find returns the group of a row, or the free slot for it and by which hash it is there.
+func (m *Merger) find(row []uint64) (slot, hash uint64, dst []uint64) {
+	if m.dir.crowded() {
+		m.dir.seed(func(group uint32) uint64 { return m.cfg.Keys.Secret(m.row(group), 1, m.cfg.Arenas) })
+	}
+	hash = m.hashOf(row)
 	s := m.dir.home(hash)
 	for ; m.dir.slots[s] != 0; s = m.dir.next(s) {
 		e := m.dir.slots[s]
 		if !m.dir.tagged(e, hash) {
 			continue
 		}
-		if dst := m.row(m.dir.group(e)); m.cfg.Keys.Equal(dst, row, 1, m.cfg.Arenas) {
-			return s, dst
+		if dst = m.row(m.dir.group(e)); m.cfg.Keys.Equal(dst, row, 1, m.cfg.Arenas) {
+			break
 		}
+		dst = nil
 	}
-	return s, nil
+	m.dir.pass(hash, s)
+	return s, hash, dst
 }
 
 // claim makes a free slot that of a group.

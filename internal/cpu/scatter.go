@@ -20,7 +20,7 @@ const (
 )
 
 // judge decides whether the table is worth keeping, each time the rows seen
-// have doubled, more often while a device might take them, or when it is crowded.
+// have doubled, more often while a device might take them.
 func (w *Worker) judge() error {
 	w.nextCheck = 2 * w.rows
 	total := w.cfg.rowsEach()
@@ -29,7 +29,7 @@ func (w *Worker) judge() error {
 		w.nextCheck = min(w.nextCheck, w.rows+deviceChecks*w.cfg.Tile.MinRows)
 		device = w.cfg.Offload.Pays(w.rows, int64(w.table.n))
 	}
-	if !device && !w.table.dir.crowded() && w.cfg.Tile.DecideTile(w.rows, int64(w.table.n), total) == feedback.KeepTable {
+	if !device && w.cfg.Tile.DecideTile(w.rows, int64(w.table.n), total) == feedback.KeepTable {
 		groups := feedback.ExpectedGroups(w.rows, int64(w.table.n), total)
 		w.table.reserve(int(min(groups*reserveFactor, reserveMost*float64(w.table.n))))
 		return nil

@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"github.com/gagg-dev/gagg/internal/agg"
+	"github.com/gagg-dev/gagg/internal/key"
 )
 
 // table finds the group of a key.
@@ -19,7 +20,8 @@ import (
 // are the same whatever the order of insertion, and each run of occupied
 // slots holds exactly the groups whose home slots are in it: reading the
 // directory from front to back, each run sorted by hash and what has wrapped
-// around taken last, gives the groups in order of hash (HASH-ORDER).
+// around taken last, gives the groups in order of hash (HASH-ORDER). That is
+// so in a merger's directory, too, and no longer when it is seeded (CROWDED).
 //
 // # Looking up a batch
 //
@@ -37,8 +39,9 @@ import (
 // The directory is at most half full.
 type table struct {
 	rows  agg.Table
-	words int    // key words
-	n     uint32 // groups
+	words int         // key words
+	keys  *key.Layout // how they are made
+	n     uint32      // groups
 	dir   directory
 
 	template []uint64 // a fresh row
@@ -61,24 +64,38 @@ func newTable(stride, words int, template []uint64, grow func(int64) error) (*ta
 	return t, nil
 }
 
-// find sets groups[i] to the group of the key of row i, given by its hash and
-// words w[0][i], w[1][i] …, and makes the groups that do not exist yet, for
-// which room was secured (TABLE-ROOM). They are those from the returned number
-// on.
-func (t *table) find(hash []uint64, w [][]uint64, groups []uint32) (firstNew uint32) {
+// find sets groups[i] to the group of the key of row i of the encoder's batch,
+// and makes the groups that do not exist yet, for which room was secured
+// (TABLE-ROOM). They are those from the returned number on. Their long strings go to
+// the table's arena, where e.LongBytes() were reserved.
+func (t *table) find(e *key.Encoder, groups []uint32) (firstNew uint32) {
 	firstNew = t.n
+	if t.dir.crowded() { // by the batch before
+		t.dir.seed(t.secret)
+	}
+	t.dir.allow(len(groups))
+	hash := e.Hash
+	if t.dir.seeded {
+		hash = e.Secret()
+	}
 	t.candidates(hash, groups)
 	t.slow = t.slow[:0]
-	switch t.words {
-	case 1:
-		t.match1(w[0], groups)
-	case 2:
-		t.match2(w[0], w[1], groups)
+	switch {
+	case e.HasLong():
+		t.matchLong(e, groups)
+	case t.words == 1:
+		t.match1(e.Words[0], groups)
+	case t.words == 2:
+		t.match2(e.Words[0], e.Words[1], groups)
 	default:
-		t.matchN(w, groups)
+		t.matchN(e.Words, groups)
 	}
 	for _, i := range t.slow {
-		groups[i] = t.probe(hash[i], w, int(i))
+		if t.dir.crowded() {
+			t.dir.seed(t.secret)
+			hash = e.Secret()
+		}
+		groups[i] = t.probe(hash[i], e, int(i))
 	}
 	return firstNew
 }
@@ -86,7 +103,7 @@ func (t *table) find(hash []uint64, w [][]uint64, groups []uint32) (firstNew uin
 // candidates sets groups[i] to the first group from the home slot of hash[i]
 // on with its tag, or noGroup if a free slot comes before.
 func (t *table) candidates(hash []uint64, groups []uint32) {
-	d := &t.dir
+	d, passed := &t.dir, 0
 	slots, shift, entries := d.slots, d.shift&63, groups[:len(hash)]
 	for i, h := range hash {
 		entries[i] = slots[h>>shift]
@@ -95,9 +112,11 @@ func (t *table) candidates(hash []uint64, groups []uint32) {
 		h := hash[i]
 		for s := h >> shift; e != 0 && !d.tagged(e, h); e = slots[s] {
 			s = d.next(s)
+			passed++
 		}
 		groups[i] = d.group(e)
 	}
+	d.left -= passed
 }
 
 // The match functions put the rows on the slow list whose candidate is none
@@ -144,21 +163,35 @@ func (t *table) equal(g uint32, w [][]uint64, i int) bool {
 	return true
 }
 
-// probe finds or makes the group of one row.
-func (t *table) probe(hash uint64, w [][]uint64, i int) uint32 {
+// probe finds or makes the group of one row; hash is what the directory places it by.
+func (t *table) probe(hash uint64, e *key.Encoder, i int) uint32 {
 	d := &t.dir
 	s := d.home(hash)
 	for ; d.slots[s] != 0; s = d.next(s) {
-		if e := d.slots[s]; d.tagged(e, hash) && t.equal(d.group(e), w, i) {
-			return d.group(e)
+		if x := d.slots[s]; d.tagged(x, hash) && t.same(d.group(x), e, i) {
+			d.pass(hash, s)
+			return d.group(x)
 		}
 	}
-	return t.enter(s, hash, w, i)
+	d.pass(hash, s)
+	group := t.enter(s, hash, e, i)
+	if e.HasLong() {
+		e.Keep(i, t.keyOf(group), t.rows.Arena)
+	}
+	return group
+}
+
+// same reports whether the key of a group is that of row i.
+func (t *table) same(g uint32, e *key.Encoder, i int) bool {
+	if e.HasLong() {
+		return t.equalLong(g, e, i, t.rows.Arena.Registry())
+	}
+	return t.equal(g, e.Words, i)
 }
 
 // enter makes the group of a row whose key has none, s being the free slot
 // where its probing ended.
-func (t *table) enter(s, hash uint64, w [][]uint64, i int) uint32 {
+func (t *table) enter(s, hash uint64, e *key.Encoder, i int) uint32 {
 	d, group := &t.dir, t.n
 	if len(t.rows.Rows)+t.rows.Stride > cap(t.rows.Rows) {
 		t.growRows()
@@ -169,7 +202,7 @@ func (t *table) enter(s, hash uint64, w [][]uint64, i int) uint32 {
 		t.growDir()
 		d.place(hash, group)
 	}
-	t.add(hash, w, i)
+	t.add(e.Hash[i], e.Words, i)
 	return group
 }
 

@@ -56,7 +56,7 @@ func TestLongKeysOfOneHash(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tab.rows.Arena = w.store.arena
+	tab.rows.Arena, tab.keys = w.store.arena, cfg.Keys
 	rng := rand.New(rand.NewPCG(1, 1))
 	want := map[string]uint32{}
 	for batch := range 20 {
@@ -78,7 +78,7 @@ func TestLongKeysOfOneHash(t *testing.T) {
 			w.encoder.Hash[i] = 42
 		}
 		groups := make([]uint32, n)
-		if firstNew := tab.findKeys(w.encoder, groups); int(firstNew) != len(want) {
+		if firstNew := tab.find(w.encoder, groups); int(firstNew) != len(want) {
 			t.Fatalf("%d groups before, want %d", firstNew, len(want))
 		}
 		for i, g := range groups {

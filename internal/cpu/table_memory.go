@@ -58,11 +58,26 @@ func (t *table) growRows() {
 
 // growDir makes the directory that was secured.
 func (t *table) growDir() {
+	seeded, left := t.dir.seeded, t.dir.left
 	t.dir.drop()
 	t.dir = newDirectory(t.room.slots/2, t.room.slots, 0)
+	t.dir.seeded, t.dir.left = seeded, left
 	for g := range t.n {
-		t.dir.place(t.rows.Rows[int(g)*t.rows.Stride], g)
+		t.dir.place(t.hashOf(g), g)
 	}
+}
+
+// hashOf is the hash by which the directory places a group.
+func (t *table) hashOf(group uint32) uint64 {
+	if t.dir.seeded {
+		return t.secret(group)
+	}
+	return t.rows.Rows[int(group)*t.rows.Stride]
+}
+
+// secret is the seeded hash of a group's key.
+func (t *table) secret(group uint32) uint64 {
+	return t.keys.Secret(t.keyOf(group), 0, t.rows.Arena.Registry())
 }
 
 // reserve makes room for n groups at once, if that is more than there is and

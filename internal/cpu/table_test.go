@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/gagg-dev/gagg/internal/hostmem"
+	"github.com/gagg-dev/gagg/internal/key"
 )
 
 // A table that cannot be made leaves nothing behind.
@@ -47,7 +48,7 @@ func TestTableAfterRefusal(t *testing.T) {
 		find := func(from, to int) error {
 			err := tab.secure(to - from)
 			if err == nil {
-				tab.find(hash[from:to], [][]uint64{w[0][from:to]}, groups[from:to])
+				tab.find(&key.Encoder{Hash: hash[from:to], Words: [][]uint64{w[0][from:to]}}, groups[from:to])
 			}
 			return err
 		}

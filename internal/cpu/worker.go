@@ -98,7 +98,7 @@ func NewWorker(cfg *Config, pipe Pipeline) (*Worker, error) {
 	if w.table, err = newTable(cfg.Stride, cfg.Keys.Words, template, w.askTable); err != nil {
 		return nil, errors.Join(err, w.store.close())
 	}
-	w.table.limit = cfg.Memory.Table
+	w.table.keys, w.table.limit = cfg.Keys, cfg.Memory.Table
 	w.table.rows.Arena = w.store.arena
 	w.tile = agg.Table{Stride: cfg.Stride, Arena: w.store.arena}
 	w.in.Args = make([]column.Vector, len(pipe.Args))
@@ -245,7 +245,7 @@ func (w *Worker) addTable(n int) error {
 			return w.scatter(n)
 		}
 	}
-	if w.rows >= w.nextCheck || w.table.dir.crowded() {
+	if w.rows >= w.nextCheck {
 		return w.judge()
 	}
 	return nil
@@ -279,7 +279,7 @@ func (w *Worker) findByHash(keys []column.Vector, n int, groups []uint32) (first
 			return 0, err
 		}
 	}
-	return w.table.findKeys(w.encoder, groups), nil
+	return w.table.find(w.encoder, groups), nil
 }
 
 // findByCode sets groups from the codes of the keys, and looks those rows up

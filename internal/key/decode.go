@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"math"
 	"slices"
+	"unsafe"
 
 	"github.com/apache/arrow/go/v15/arrow/decimal256"
 
@@ -169,6 +170,7 @@ func (d *Decoder) decodeFloats(f *field, words []uint64, out []float64) {
 
 // Compare orders two keys whose hashes are equal, by their values.
 func (d *Decoder) Compare(a, b []uint64) int {
+	var bufA, bufB [16]byte
 	for i := range d.Layout.fields {
 		f := &d.Layout.fields[i]
 		w := d.Base + f.word
@@ -177,7 +179,7 @@ func (d *Decoder) Compare(a, b []uint64) int {
 		case d.isNull(f, a) || d.isNull(f, b):
 			c = cmp.Compare(a[d.Base+f.nullWord]&f.nullBit, b[d.Base+f.nullWord]&f.nullBit)
 		case f.form == FormID || f.form == FormInline:
-			c = bytes.Compare(d.stringOf(f, a), d.stringOf(f, b))
+			c = bytes.Compare(d.stringOf(f, a, &bufA), d.stringOf(f, b, &bufB))
 		case f.form == FormBits:
 			mask := uint64(1)<<f.bits - 1
 			c = cmp.Compare(a[w]>>f.shift&mask, b[w]>>f.shift&mask)
@@ -193,15 +195,17 @@ func (d *Decoder) Compare(a, b []uint64) int {
 	return 0
 }
 
-func (d *Decoder) stringOf(f *field, row []uint64) []byte {
+// stringOf is the string of a text field that is not NULL; a short one is put into buf.
+func (d *Decoder) stringOf(f *field, row []uint64, buf *[16]byte) []byte {
 	w := d.Base + f.word
 	switch {
 	case f.form == FormID:
-		return []byte(d.Intern.get(f.id(row[w])))
+		s := d.Intern.get(f.id(row[w]))
+		return unsafe.Slice(unsafe.StringData(s), len(s))
 	case isLong(row[w+1]):
 		return longBytes(d.Arenas, row[w], row[w+1])
 	}
-	buf := binary.LittleEndian.AppendUint64(nil, row[w])
-	buf = binary.LittleEndian.AppendUint64(buf, row[w+1])
+	binary.LittleEndian.PutUint64(buf[:8], row[w])
+	binary.LittleEndian.PutUint64(buf[8:], row[w+1])
 	return buf[:row[w+1]>>56]
 }

@@ -19,6 +19,7 @@ type Encoder struct {
 	values []flattened      // by field: rows of a dictionary that is not translated
 	long   []*column.Vector // by the field's first word: what the numbers of long strings count in
 	some   bool             // some of them may be in the batch
+	secret []uint64         // see Secret
 }
 
 // flattened is a vector and its memory.

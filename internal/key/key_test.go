@@ -1,6 +1,7 @@
 package key
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -208,11 +209,15 @@ func checkTuples(t *testing.T, rng *rand.Rand, cols []Column) {
 	defer reg.Close()
 	a, b := rows(u.encode(rng), reg.New()), rows(u.encode(rng), reg.New())
 	batch := u.encode(rng)
+	secret := batch.Secret()
 	u.mustDecode(t, a, reg)
 	d := Decoder{Layout: u.layout, Intern: u.intern, Arenas: reg, Base: 1}
 	for i := range n {
 		if a[i][0] != b[i][0] || a[i][0] != batch.Hash[i] {
 			t.Fatalf("row %d: the hash depends on how the vectors are coded", i)
+		}
+		if s := u.layout.Secret(a[i], 1, reg); s != secret[i] || s != u.layout.Secret(b[i], 1, reg) {
+			t.Fatalf("row %d: the seeded hash depends on how the vectors are coded", i)
 		}
 		for j := range n {
 			equal := u.text[i] == u.text[j]
@@ -227,9 +232,24 @@ func checkTuples(t *testing.T, rng *rand.Rand, cols []Column) {
 			}
 			if c := d.Compare(a[i], b[j]); (c == 0) != equal || c != -d.Compare(b[j], a[i]) {
 				t.Fatalf("Compare(%q, %q) = %d, %d the other way", u.text[i], u.text[j], c, d.Compare(b[j], a[i]))
+			} else if c != compareDigits(&d, a[i], b[j]) {
+				t.Fatalf("Compare(%q, %q) = %d, their digits say %d", u.text[i], u.text[j], c, -c)
 			}
 		}
 	}
+}
+
+// compareDigits is Compare by Digit.
+func compareDigits(d *Decoder, a, b []uint64) int {
+	for at, end := (Digit{}), false; !end; {
+		x, _, _ := d.Digit(a, at)
+		y, next, last := d.Digit(b, at)
+		if x != y {
+			return cmp.Compare(x, y)
+		}
+		at, end = next, last
+	}
+	return 0
 }
 
 // The hash fixes the output order, so it must not change by accident: golden

@@ -1,8 +1,59 @@
 package key
 
-import "hash/maphash"
+import (
+	"hash/maphash"
+	"unsafe"
+
+	"github.com/gagg-dev/gagg/internal/arena"
+)
 
 // secret seeds the hashes by which strings and keys are looked up where the hash of a key, which
 // anybody can compute, may have been made to collide. It is another one in each process, so nothing
 // that is seen outside of it may depend on these hashes: neither the order of groups nor their partition.
 var secret = maphash.MakeSeed()
+
+// secretWords is how many key words are hashed without an allocation.
+const secretWords = 16
+
+// Secret returns a seeded hash of each row's key. Equal keys, however they are coded, have equal ones,
+// as have rows of them: Layout.Secret. It is valid until the next Encode, and must come before Store.
+func (e *Encoder) Secret() []uint64 {
+	e.secret = zeroed(e.secret, len(e.Hash))
+	var buf [secretWords]uint64
+	for i := range e.secret {
+		words := buf[:0]
+		for _, w := range e.Words {
+			words = append(words, w[i])
+		}
+		if e.some {
+			for _, w := range e.layout.inline {
+				if isLong(words[w+1]) {
+					words[w] = maphash.Bytes(secret, e.at(w, i))
+				}
+			}
+		}
+		e.secret[i] = secretOf(words)
+	}
+	return e.secret
+}
+
+// Secret is a seeded hash of the key of a row, whose key words begin at base and whose refs are valid in reg.
+func (l *Layout) Secret(row []uint64, base int, reg *arena.Arenas) uint64 {
+	words := row[base : base+l.Words]
+	if !l.AnyLong(row, base) {
+		return secretOf(words)
+	}
+	var buf [secretWords]uint64
+	words = append(buf[:0], words...)
+	for _, w := range l.inline {
+		if isLong(words[w+1]) {
+			words[w] = maphash.Bytes(secret, longBytes(reg, words[w], words[w+1]))
+		}
+	}
+	return secretOf(words)
+}
+
+// secretOf is the seeded hash of words that are equal if and only if the keys are.
+func secretOf(words []uint64) uint64 {
+	return maphash.Bytes(secret, unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), 8*len(words)))
+}

@@ -70,7 +70,7 @@ func (h *runHeap) Len() int      { return len(h.readers) }
 func (h *runHeap) Swap(i, j int) { h.readers[i], h.readers[j] = h.readers[j], h.readers[i] }
 func (h *runHeap) Push(x any)    { h.readers = append(h.readers, x.(*runReader)) }
 func (h *runHeap) Less(i, j int) bool {
-	return h.m.decoder.Compare(h.readers[i].row, h.readers[j].row) < 0
+	return h.m.less(h.readers[i].row, h.readers[j].row)
 }
 
 func (h *runHeap) Pop() any {
@@ -79,8 +79,50 @@ func (h *runHeap) Pop() any {
 	return last
 }
 
-// mergeRuns calls sink with the groups of all runs in order of their keys.
-func (m *Merger) mergeRuns(ctx context.Context, runs []sortedRun, sink func(row []uint64) error) error {
+// runSink is where merged groups go, whose values lie in the store's arena.
+type runSink interface {
+	take(row []uint64) error
+	// free is called now and then, and at the end: no group that was taken needs its values after it.
+	free() error
+}
+
+// runWriter writes them to disk.
+type runWriter struct {
+	m   *Merger
+	run sortedRun
+}
+
+func (w *runWriter) take(row []uint64) (err error) {
+	w.run, err = w.m.store.disk.Write(w.run, row)
+	return err
+}
+
+func (w *runWriter) free() error { return nil }
+
+// runEmitter emits them, many at a time.
+type runEmitter struct{ m *Merger }
+
+func (e runEmitter) take(row []uint64) error {
+	e.m.out.tile = append(e.m.out.tile, row...)
+	if len(e.m.out.tile) < e.m.out.most*e.m.cfg.Stride {
+		return nil
+	}
+	return e.free()
+}
+
+func (e runEmitter) free() error {
+	rows := e.m.out.tile
+	if e.m.out.tile = rows[:0]; len(rows) == 0 {
+		return nil
+	}
+	return e.m.out.emit(rows)
+}
+
+// runValues is how many bytes of values groups may have before a sink is asked to free them.
+const runValues = emitBytes
+
+// mergeRuns gives sink the groups of all runs in order of their hashes and keys.
+func (m *Merger) mergeRuns(ctx context.Context, runs []sortedRun, sink runSink) error {
 	h := &runHeap{m: m}
 	defer func() {
 		for _, r := range h.readers {
@@ -100,19 +142,29 @@ func (m *Merger) mergeRuns(ctx context.Context, runs []sortedRun, sink func(row 
 		if n%1024 == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if err := m.takeGroup(h, group); err != nil {
+		if err := m.takeGroup(h, group, sink); err != nil {
 			return err
 		}
-		if err := sink(group); err != nil {
+		if err := sink.take(group); err != nil {
 			return err
 		}
-		m.store.arena.Reset()
+		if m.store.arena.Bytes() > runValues {
+			if err := m.freeValues(sink); err != nil {
+				return err
+			}
+		}
 	}
-	return nil
+	return m.freeValues(sink)
+}
+
+func (m *Merger) freeValues(sink runSink) error {
+	err := sink.free()
+	m.store.arena.Reset()
+	return err
 }
 
 // takeGroup takes the least key off the heap, all its rows combined.
-func (m *Merger) takeGroup(h *runHeap, group []uint64) error {
+func (m *Merger) takeGroup(h *runHeap, group []uint64, sink runSink) error {
 	copy(group, h.readers[0].row)
 	if m.cfg.hasRefs() {
 		if err := (rowRefs{m.cfg}).Move(group, m.store.arena); err != nil {
@@ -122,11 +174,17 @@ func (m *Merger) takeGroup(h *runHeap, group []uint64) error {
 	if err := h.advance(); err != nil {
 		return err
 	}
-	for h.Len() > 0 && m.decoder.Compare(group, h.readers[0].row) == 0 {
+	for h.Len() > 0 && m.compare(group, h.readers[0].row) == 0 {
 		r := h.readers[0]
 		if m.cfg.hasRefs() {
 			section := len(r.page.Section)
-			if err := m.store.makeRoom(group, section+m.cfg.States.CombineNeed(section, 1), m.store.room); err != nil {
+			need := section + m.cfg.States.CombineNeed(section, 1)
+			if m.store.room(need) != nil { // the arena is to hold this group alone
+				if err := sink.free(); err != nil {
+					return err
+				}
+			}
+			if err := m.store.makeRoom(group, need, m.store.room); err != nil {
 				return err
 			}
 		}

@@ -6,17 +6,16 @@ import (
 	"github.com/gagg-dev/gagg/partition"
 )
 
-// This file is the road of rows whose hashes are all equal, for which no hash
-// bits are left to divide by, when they cannot be merged as others are: a
-// crafted input, or one group whose values fill the memory. They are sorted by
-// key: runs as large as memory allows are
+// This file is the road of rows that do not fit in memory and that hash bits may not part: their hashes
+// are all equal, as of one group whose values fill the memory, or they have crowded
+// (CROWDED). They are sorted by hash and key: runs as large as memory allows are
 // sorted and written to disk, and the runs merged. It always ends: a run holds
 // at least one block, and each merge of runs makes one of several.
 
-// sortedRun is rows on disk in order of their keys, each key once.
+// sortedRun is rows on disk in order of their hashes and keys, each key once.
 type sortedRun []partition.Block
 
-func (m *Merger) mergeEqual(ctx context.Context) error {
+func (m *Merger) mergeSorted(ctx context.Context) error {
 	defer m.dropIndex()
 	runs, err := m.sortRuns(ctx)
 	if err != nil {
@@ -24,22 +23,18 @@ func (m *Merger) mergeEqual(ctx context.Context) error {
 	}
 	m.store.pool.Reset()
 	for fanIn := m.fanIn(); len(runs) > fanIn; {
-		var merged sortedRun
-		err := m.mergeRuns(ctx, runs[:fanIn], func(row []uint64) (err error) {
-			merged, err = m.store.disk.Write(merged, row)
-			return err
-		})
+		to := runWriter{m: m}
+		err := m.mergeRuns(ctx, runs[:fanIn], &to)
 		if err == nil {
-			merged, err = m.store.disk.Flush(merged)
+			to.run, err = m.store.disk.Flush(to.run)
 		}
 		if err != nil {
 			return err
 		}
-		runs = append(runs[fanIn:], merged)
+		runs = append(runs[fanIn:], to.run)
 	}
-	err = m.mergeRuns(ctx, runs, func(row []uint64) error {
-		return m.out.emit(row)
-	})
+	m.out.begin()
+	err = m.mergeRuns(ctx, runs, runEmitter{m})
 	m.end()
 	return err
 }
@@ -53,11 +48,15 @@ func (m *Merger) fanIn() int {
 
 // sortRuns makes sorted runs of all rows of the source.
 func (m *Merger) sortRuns(ctx context.Context) (runs []sortedRun, err error) {
-	if err := m.growIndex(m.loadedRows()); err != nil {
-		return nil, err
+	groups := m.dir.groups(len(m.pages) << m.store.pool.PageBits)
+	m.freeDirectory() // which makes room for the index
+	full := m.growIndex(m.n*indexBytes) != nil
+	if full {
+		if err := m.growIndex(m.n * rankedBytes); err != nil {
+			return nil, err
+		}
 	}
-	rows := m.index()
-	m.freeDirectory()
+	rows := rankedOf(groups, m.n)
 	flush := func() error {
 		if len(rows) == 0 {
 			return nil
@@ -65,8 +64,27 @@ func (m *Merger) sortRuns(ctx context.Context) (runs []sortedRun, err error) {
 		r, err := m.writeRun(ctx, rows)
 		runs, rows = append(runs, r), rows[:0]
 		m.dropIndex()
-		m.end()
+		m.dropRows()
 		return err
+	}
+	if full {
+		if err := flush(); err != nil {
+			return runs, err
+		}
+	}
+	for ; m.merged < m.in.pages; m.merged++ {
+		n := len(m.pages[m.merged]) / m.cfg.Stride
+		if m.growIndex(n*indexBytes) != nil {
+			if err := flush(); err != nil {
+				return runs, err
+			}
+			if err := m.growIndex(n * indexBytes); err != nil {
+				return runs, err
+			}
+		}
+		for i := range n {
+			rows = append(rows, ranked{row: uint32(m.merged<<m.store.pool.PageBits + i)})
+		}
 	}
 	for _, b := range m.in.blocks {
 		if ctx.Err() != nil {
@@ -87,9 +105,20 @@ func (m *Merger) sortRuns(ctx context.Context) (runs []sortedRun, err error) {
 	return runs, flush()
 }
 
+// dropRows lets go of the rows in memory but for those that wait to be sorted, in pages of others.
+func (m *Merger) dropRows() {
+	if m.merged == m.in.pages {
+		m.end()
+		return
+	}
+	m.pages, m.tail = m.pages[:m.in.pages], nil
+	m.store.arena.Reset()
+	m.store.pool.Reset()
+}
+
 // appendBlock copies the rows of a block to the merger's memory and appends
 // their numbers.
-func (m *Merger) appendBlock(rows []uint32, b sourceBlock) ([]uint32, error) {
+func (m *Merger) appendBlock(rows []ranked, b sourceBlock) ([]ranked, error) {
 	base, err := m.open(b)
 	if err != nil {
 		return rows, err
@@ -100,19 +129,19 @@ func (m *Merger) appendBlock(rows []uint32, b sourceBlock) ([]uint32, error) {
 		if err != nil {
 			return rows, err
 		}
-		rows = append(rows, number)
+		rows = append(rows, ranked{row: number})
 	}
 	b.disk.Free(b.Block)
 	return rows, nil
 }
 
 // writeRun sorts rows in memory, combines those of a key and writes them.
-func (m *Merger) writeRun(ctx context.Context, rows []uint32) (r sortedRun, err error) {
+func (m *Merger) writeRun(ctx context.Context, rows []ranked) (r sortedRun, err error) {
 	if rows, err = m.fuse(ctx, rows); err != nil {
 		return nil, err
 	}
-	for _, n := range rows {
-		if r, err = m.store.disk.Write(r, m.row(n)); err != nil {
+	for _, row := range rows {
+		if r, err = m.store.disk.Write(r, m.row(row.row)); err != nil {
 			return r, err
 		}
 	}

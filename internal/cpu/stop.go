@@ -1,0 +1,30 @@
+package cpu
+
+import "context"
+
+// stop tells a loop of many short steps that its run has been cancelled. It
+// looks at the context now and then.
+type stop struct {
+	ctx     context.Context
+	steps   int
+	stopped bool
+}
+
+// stopBetween is how many steps come between two looks: those of a sort or a merge take less than a millisecond.
+const stopBetween = 1 << 12
+
+// due reports whether to stop; it counts a step.
+func (s *stop) due() bool {
+	if s.steps++; s.steps%stopBetween == 0 && s.ctx.Err() != nil {
+		s.stopped = true
+	}
+	return s.stopped
+}
+
+// err is why the loop was stopped; nil: it was not.
+func (s *stop) err() error {
+	if !s.stopped {
+		return nil
+	}
+	return context.Cause(s.ctx)
+}
