@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -212,6 +215,30 @@ func readDataset(t *testing.T, inputs []Input, l *ledger) (rows int64, err error
 
 // A reader takes no more than the scan said, and what it said is not far
 // from what it takes.
+// The list of files is drawn from the budget, before their footers are, and what they all take beside these; a refusal ends the listing.
+func TestListIsDrawn(t *testing.T) {
+	dir := t.TempDir()
+	const files = 3000
+	for i := range files {
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d.parquet", i)), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, input := range []string{dir, dir + "/*.parquet", dir + "/**"} {
+		whole := &ledger{}
+		_, err := Open(t.Context(), []Input{{Path: input}}, Options{Limits: Limits{Grow: whole.grow}})
+		if least := int64(files * 800); err == nil || whole.peak < least { // 540 bytes each were missing with 50,000 files, and the names have 250
+			t.Errorf("%s: %d bytes drawn, at least %d expected", input, whole.peak, least)
+		}
+		whole.settled(t)
+		small := &ledger{limit: whole.peak / 2}
+		if _, err := Open(t.Context(), []Input{{Path: input}}, Options{Limits: Limits{Grow: small.grow}}); !errors.Is(err, errRefused) || strings.Contains(err.Error(), "0.parquet") {
+			t.Errorf("%s: %.200v", input, err)
+		}
+		small.settled(t)
+	}
+}
+
 func TestWorkerBytes(t *testing.T) {
 	for i, data := range budgetFiles(t) {
 		l := &ledger{}

@@ -51,6 +51,8 @@ type Dataset struct {
 	table *table
 	rows  int64
 	pool  *filePool
+
+	listed account // for the list of files
 }
 
 // dataFile is a file and its place in the dataset.
@@ -78,7 +80,13 @@ func Open(ctx context.Context, inputs []Input, opt Options) (_ *Dataset, err err
 	if opt.BatchRows <= 0 {
 		opt.BatchRows = DefaultBatchRows
 	}
-	found, err := listInputs(ctx, inputs)
+	d := &Dataset{opt: opt, pool: &filePool{limit: maxOpenFiles}, listed: account{grow: opt.Grow}}
+	defer func() {
+		if err != nil {
+			_ = d.Close()
+		}
+	}()
+	found, err := listInputs(ctx, inputs, &d.listed)
 	if err == nil && len(found) == 0 {
 		err = &UsageError{"no input files"}
 	}
@@ -86,12 +94,6 @@ func Open(ctx context.Context, inputs []Input, opt Options) (_ *Dataset, err err
 		// The files that were found are not opened: they may be many.
 		return nil, err
 	}
-	d := &Dataset{opt: opt, pool: &filePool{limit: maxOpenFiles}}
-	defer func() {
-		if err != nil {
-			_ = d.Close()
-		}
-	}()
 	if err := d.openFiles(ctx, found); err != nil {
 		return nil, err
 	}
@@ -220,6 +222,7 @@ func (d *Dataset) Close() error {
 			f.metadata.close()
 		}
 	}
+	d.listed.close()
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"unsafe"
 )
 
 // UsageError is a mistake in how the inputs were named, not in the inputs.
@@ -76,9 +77,23 @@ func withoutPath(err error) error {
 type listing struct {
 	files []Input         // each one a single file or a reader
 	named map[string]bool // by absolute path: true when an input named the file itself
+	mem   *account        // that it is drawn from, with what else each file takes
 }
 
-func (l *listing) add(p string, named bool) {
+// fileBytes is what an open file takes beside its path, in a listing and a dataset, its footer apart.
+const fileBytes = 2*int64(unsafe.Sizeof(Input{})) + int64(unsafe.Sizeof(dataFile{})+unsafe.Sizeof(source{})+unsafe.Sizeof(file{})) +
+	namedBytes + statBytes + smallBytes
+
+const (
+	namedBytes = 80  // an entry of listing.named
+	statBytes  = 320 // an fs.FileInfo
+	smallBytes = 256 // what is rounded up in the small parts of a decoded footer, and in lists that grow
+)
+
+func (l *listing) add(p string, named bool) error {
+	if err := l.mem.draw(fileBytes+2*int64(len(p)), "a list of files"); err != nil {
+		return err
+	}
 	key := p
 	if abs, err := filepath.Abs(p); err == nil {
 		key = abs
@@ -88,13 +103,23 @@ func (l *listing) add(p string, named bool) {
 		l.files = append(l.files, Input{Path: p, Name: p})
 	}
 	l.named[key] = before || named
+	return nil
+}
+
+func (l *listing) addAll(paths []string) error {
+	for _, p := range paths {
+		if err := l.add(p, false); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // listInputs turns paths, folders and globs into files, in the order of the
 // inputs and by the bytes of the path within a folder or glob. The error
-// names every input that gives nothing.
-func listInputs(ctx context.Context, inputs []Input) ([]Input, error) {
-	l := listing{named: map[string]bool{}}
+// names every input that gives nothing. Memory for files is drawn from mem.
+func listInputs(ctx context.Context, inputs []Input, mem *account) ([]Input, error) {
+	l := listing{named: map[string]bool{}, mem: mem}
 	errs := make([]error, 0, len(inputs))
 	for _, in := range inputs {
 		if in.Reader != nil {
@@ -112,7 +137,7 @@ func List(ctx context.Context, paths []string) ([]string, error) {
 	for i, p := range paths {
 		inputs[i].Path = p
 	}
-	found, err := listInputs(ctx, inputs)
+	found, err := listInputs(ctx, inputs, &account{})
 	if err != nil {
 		return nil, err
 	}
@@ -136,8 +161,7 @@ func (l *listing) addPath(ctx context.Context, in string) error {
 	case err == nil && !info.Mode().IsRegular():
 		return &Error{File: in, RowGroup: -1, Err: errNotRegular}
 	case err == nil:
-		l.add(in, true)
-		return nil
+		return l.add(in, true)
 	case urlScheme.MatchString(in):
 		return &UsageError{fmt.Sprintf("cannot read %s: URLs are not supported; give the path of a local file", in)}
 	case isGlob(in) && errors.Is(err, fs.ErrNotExist):
@@ -148,22 +172,20 @@ func (l *listing) addPath(ctx context.Context, in string) error {
 
 // addFolder adds all Parquet files below a folder.
 func (l *listing) addFolder(ctx context.Context, dir string) error {
-	files, err := filesBelow(ctx, dir)
+	files, err := filesBelow(ctx, dir, l.mem)
 	if err != nil {
 		return err
 	}
 	if len(files) == 0 {
 		return &Error{File: dir, RowGroup: -1, Err: errors.New("no Parquet files (*.parquet, *.parq, *.pq) in this folder")}
 	}
-	for _, f := range files {
-		l.add(f, false)
-	}
-	return nil
+	return l.addAll(files)
 }
 
-func filesBelow(ctx context.Context, dir string) ([]string, error) {
+func filesBelow(ctx context.Context, dir string, mem *account) ([]string, error) {
 	w := walk{
 		ctx:   ctx,
+		mem:   mem,
 		file:  func(rel string) bool { return !isHidden(filepath.Base(rel)) && hasParquetName(rel) },
 		enter: func(rel string) bool { return !isHidden(filepath.Base(rel)) },
 	}
@@ -185,12 +207,12 @@ func (l *listing) addGlob(ctx context.Context, pattern string) error {
 	if err != nil {
 		return err
 	}
-	files, dirs, err := g.find(ctx)
+	files, dirs, err := g.find(ctx, l.mem)
 	if err != nil {
 		return err
 	}
 	for _, d := range dirs {
-		below, err := filesBelow(ctx, d)
+		below, err := filesBelow(ctx, d, l.mem)
 		if err != nil {
 			return err
 		}
@@ -199,8 +221,5 @@ func (l *listing) addGlob(ctx context.Context, pattern string) error {
 	if len(files) == 0 {
 		return &Error{File: pattern, RowGroup: -1, Err: errors.New("no file matches the pattern")}
 	}
-	for _, f := range sortedUnique(files) {
-		l.add(f, false)
-	}
-	return nil
+	return l.addAll(sortedUnique(files))
 }

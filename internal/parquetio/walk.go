@@ -11,6 +11,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"unsafe"
 )
 
 const (
@@ -40,6 +41,7 @@ const (
 // Names are bytes, never text: they are neither decoded nor cleaned.
 type walk struct {
 	ctx   context.Context
+	mem   *account              // that the paths are drawn from
 	file  func(rel string) bool // called for regular files: take it?
 	enter func(rel string) bool // called for folders: look inside?
 
@@ -136,7 +138,7 @@ func (w *walk) entries(dir, rel string) (inner []fs.DirEntry, err error) {
 			if !e.Type().IsRegular() {
 				inner = append(inner, e)
 			} else if w.file(path.Join(rel, e.Name())) {
-				w.files = append(w.files, joinPath(dir, e.Name()))
+				w.take(joinPath(dir, e.Name()))
 			}
 		}
 		if err != nil || len(some) == 0 {
@@ -173,12 +175,27 @@ func (w *walk) visitEntry(p, rel string, e fs.DirEntry, above []fs.FileInfo) {
 		}
 	case info.Mode().IsRegular():
 		if w.file(rel) {
-			w.files = append(w.files, p)
+			w.take(p)
 		}
 	case info.IsDir() && w.enter(rel):
 		w.descend(p, rel, info, above)
 	}
 }
+
+// take takes a file. A refusal of memory ends the walk.
+func (w *walk) take(p string) {
+	if w.ended {
+		return
+	}
+	if err := w.mem.draw(pathBytes+int64(len(p)), "a list of files"); err != nil {
+		w.errs, w.ended = append(w.errs, err), true
+		return
+	}
+	w.files = append(w.files, p)
+}
+
+// pathBytes is what a path in a list takes beside itself.
+const pathBytes = 2 * int64(unsafe.Sizeof(""))
 
 func (w *walk) descend(p, rel string, info fs.FileInfo, above []fs.FileInfo) {
 	for _, a := range above {

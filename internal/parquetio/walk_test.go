@@ -83,7 +83,7 @@ func TestListCancelledInFolder(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	looked := 0
-	w := walk{ctx: ctx, enter: func(string) bool { return true }, file: func(string) bool {
+	w := walk{ctx: ctx, mem: &account{}, enter: func(string) bool { return true }, file: func(string) bool {
 		looked++
 		cancel()
 		return true
