@@ -123,6 +123,12 @@ test-invariant:
 	$(ROOMY) $(GO) test $(CHECKED) $$($(GO) list ./... | grep -vxE '$(MODULE)(/(cmd/gagg|internal/(cuda|hostmem|lint)))?')
 	$(ROOMY) $(GO) test $(CHECKED) -short $(PLAIN_PACKAGES)
 
+# The peak resident size of the process for every aggregate, output format, number of groups and limit, of which test-plain runs a
+# sample: minutes.
+.PHONY: test-memory
+test-memory:
+	GAGG_MEMORY_TEST=all $(GO) test -count=1 -timeout 60m -run TestMemoryMatrix ./cmd/gagg
+
 # The device layer on the emulator, which a C++ compiler builds: plain, and under
 # AddressSanitizer and UndefinedBehaviorSanitizer.
 .PHONY: test-device

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"os/signal"
+	"strconv"
 	"syscall"
 	"testing"
 
@@ -19,10 +21,26 @@ var asCommand = []string{"GAGG_TEST_AS_COMMAND=1", "GORACE=" + os.Getenv("GORACE
 
 func TestMain(m *testing.M) {
 	if os.Getenv("GAGG_TEST_AS_COMMAND") == "1" {
+		if path := os.Getenv(peakFile); path != "" {
+			runForPeak(path)
+		}
 		main()
 	}
 	heedSignals()
 	testscript.Main(m, map[string]func(){"gagg": main})
+}
+
+// peakFile names the file to which a test binary that is gagg writes the peak of its resident size, however it ends.
+const peakFile = "GAGG_TEST_PEAK"
+
+// runForPeak is main, but tells the peak.
+func runForPeak(path string) {
+	processEnds = true
+	status := run(withSignals(context.Background()), os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr)
+	if err := os.WriteFile(path, strconv.AppendInt(nil, peakResident(os.DirFS("/")), 10), 0o600); err != nil {
+		panic(err)
+	}
+	os.Exit(status)
 }
 
 // heedSignals has the processes that tests start begin with the signals as a
