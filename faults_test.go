@@ -280,7 +280,7 @@ func TestCountsFromFooters(t *testing.T) {
 		q := test.q
 		q.From, q.Aggs = gagg.Files(dir), append(q.Aggs, gagg.CountAll())
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		lines, _, err := answerIn(t, ctx, q, gagg.Options{})
+		lines, _, err := answerIn(ctx, t, q, gagg.Options{})
 		cancel()
 		if err != nil || !slices.Equal(lines, test.want) {
 			t.Errorf("%+v: %q, want %q; %v", test.q, lines, test.want, err)

@@ -33,11 +33,11 @@ func answer(t *testing.T, q gagg.Query, o gagg.Options) ([]string, error) {
 // answerStats is answer with what the run tells of itself.
 func answerStats(t *testing.T, q gagg.Query, o gagg.Options) (lines []string, stats gagg.Stats, err error) {
 	t.Helper()
-	return answerIn(t, t.Context(), q, o)
+	return answerIn(t.Context(), t, q, o)
 }
 
 // answerIn is answerStats with a context.
-func answerIn(t *testing.T, ctx context.Context, q gagg.Query, o gagg.Options) (lines []string, stats gagg.Stats, err error) {
+func answerIn(ctx context.Context, t *testing.T, q gagg.Query, o gagg.Options) (lines []string, stats gagg.Stats, err error) {
 	t.Helper()
 	mem := memory.NewCheckedAllocator(memory.NewGoAllocator())
 	defer mem.AssertSize(t, 0)

@@ -12,7 +12,7 @@ import (
 
 // nestedSchema is a schema of a column of structs so deep, and of another column.
 func nestedSchema(depth int) *arrow.Schema {
-	var t arrow.DataType = arrow.PrimitiveTypes.Int64
+	t := arrow.PrimitiveTypes.Int64
 	for range depth - 1 {
 		t = arrow.StructOf(arrow.Field{Name: "s", Type: t})
 	}
