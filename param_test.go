@@ -45,3 +45,14 @@ func TestParameterMistakes(t *testing.T) {
 		}
 	}
 }
+
+// A constant that is a key too stays one in an expression over aggregates.
+func TestConstantsThatAreKeys(t *testing.T) {
+	lines := mustAnswer(t, gagg.Query{
+		From: gagg.Files(orders), By: []string{"2 as two", "'day' as part", "2 + 1 as three"}, Having: "three = 2 + 1 and two = 2",
+		Aggs: exprs("round(max(price), 2) = max(price) as same", "date_trunc('day', max(ordered_at)) <= max(ordered_at) as before"),
+	}, gagg.Options{})
+	if len(lines) != 1 || lines[0] != "2|day|3|true|true" {
+		t.Errorf("%q", lines)
+	}
+}
