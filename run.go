@@ -352,6 +352,9 @@ func (r *run) configure() *attempt {
 		cfg.Spill = r.disk.File
 	}
 	r.configureSets(cfg)
+	if n, ok := r.firstGroups(); ok {
+		cfg.First = cpu.NewFirst(n)
+	}
 	return &attempt{cfg: cfg, runs: runs}
 }
 
@@ -427,4 +430,17 @@ func condition(e *expr.Expr) cpu.Condition {
 		return cpu.Condition{}
 	}
 	return cpu.Condition{Filter: e.NewEval(), Cols: e.Columns()}
+}
+
+// mostFirst is the most groups of which workers tell early that they are the only ones wanted: beyond, looking for the last
+// of them takes longer than it saves. A guess.
+const mostFirst = 1 << 16
+
+// firstGroups is how many groups are put out where these are simply the first ones; false: they are not, or too many.
+func (r *run) firstGroups() (int, bool) {
+	q := r.query
+	if r.limit <= 0 || len(q.order) > 0 || q.having != nil || len(q.distinct) > 0 || len(q.keys) == 0 {
+		return 0, false
+	}
+	return int(r.limit + r.offset), r.offset < mostFirst && r.limit+r.offset <= mostFirst
 }

@@ -54,6 +54,9 @@ type Config struct {
 	// Distinct is the parts of States that take each different value once (distinct.go).
 	Distinct []Distinct
 
+	// First tells that only the first groups in order of hash are wanted; nil: all are.
+	First *First
+
 	// Offload aggregates tiles in the workers' stead (offload.go). nil: there is
 	// no device, or the rows of this query can only be combined on the CPU.
 	Offload Offload

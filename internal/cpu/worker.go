@@ -54,11 +54,14 @@ type Worker struct {
 	rows, nextCheck int64 // rows taken into the table as it is, and at how many it is judged
 	scattered       int64 // rows that took no table, or left it with their unit
 
-	sel      []int32
-	compact  column.Batch
-	compBuf  []column.Buffer
-	left     column.Batch // of the columns that Where uses: the rows that the reader has left
-	leftBuf  []column.Buffer
+	sel     []int32
+	compact column.Batch
+	compBuf []column.Buffer
+	left    column.Batch // of the columns that Where uses: the rows that the reader has left
+	leftBuf []column.Buffer
+
+	near *near // nil: all groups are wanted
+
 	keys     []column.Vector
 	keyBuf   []column.Buffer
 	argBuf   []column.Buffer
@@ -107,6 +110,9 @@ func NewWorker(cfg *Config, pipe Pipeline) (*Worker, error) {
 		w.coded[i] = len(pipe.Keys) > 0 && states.TakesCodes(i)
 	}
 	w.nextCheck = cfg.Tile.MinRows
+	if cfg.First != nil {
+		w.near = newNear(cfg.First, pipe)
+	}
 	switch {
 	case len(pipe.Keys) == 0:
 		w.phase = phaseGlobal
@@ -178,7 +184,14 @@ func (w *Worker) add(b *column.Batch) error {
 	if w.sets != nil && w.part == 0 {
 		return w.addSets(b.Rows)
 	}
-	return w.addRows(b.Rows)
+	n := b.Rows
+	if w.near != nil {
+		n = w.dropFar(n)
+	}
+	if n == 0 {
+		return nil
+	}
+	return w.addRows(n)
 }
 
 // addRows adds rows whose keys and arguments are known.
@@ -244,6 +257,9 @@ func (w *Worker) addTable(n int) error {
 		if w.phase == phaseScatter {
 			return w.scatter(n)
 		}
+	}
+	if w.near != nil && int(w.table.n) >= w.near.next {
+		w.near.lower(&w.table.rows)
 	}
 	if w.rows >= w.nextCheck {
 		return w.judge()

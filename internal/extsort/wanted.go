@@ -2,7 +2,10 @@ package extsort
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
+
+	"github.com/apache/arrow/go/v15/arrow/decimal256"
 
 	"github.com/gagg-dev/gagg/internal/column"
 )
@@ -43,40 +46,60 @@ func (s *Sorter) Wanted(order []column.Vector, rows int, sel []int32) []int32 {
 func (s *Sorter) wantedByFirst(rows int, sel []int32) (_ []int32, decided bool) {
 	t, v := s.in.terms[0], &s.in.order[0]
 	_, value := t.marks()
-	rep := v.Type.Rep()
-	if s.bound[0] != value || v.Null != nil || v.Type.IsNested() || rep != column.RepInt64 && rep != column.RepFloat64 || isNull(v, 0) {
+	words := 0
+	if !v.Type.IsNested() && v.Type.Kind != column.Null && v.Null == nil && s.bound[0] == value {
+		words = map[column.Rep]int{column.RepInt64: 1, column.RepFloat64: 1, column.RepWide: 4}[v.Type.Rep()]
+	}
+	if words == 0 {
 		for i := range rows {
 			sel = append(sel, int32(i))
 		}
 		return sel, false
 	}
-	bound, flip := binary.BigEndian.Uint64(s.bound[1:]), uint64(0)
+	only := len(s.in.terms) == 1
+	bound, flip := [4]uint64{}, uint64(0)
+	for k := range words {
+		bound[k] = binary.BigEndian.Uint64(s.bound[1+8*k:])
+	}
 	if t.Desc {
 		flip = ^uint64(0)
 	}
-	decided = len(s.in.terms) == 1
-	if decided {
-		bound-- // a bound of 0 is one that no row comes before
-		if bound == ^uint64(0) {
-			return sel, true
-		}
-	}
-	switch {
-	case rep == column.RepFloat64:
+	switch v.Type.Rep() {
+	case column.RepFloat64:
 		for i, x := range v.Float[:rows] {
-			if floatKey(x)^flip <= bound {
+			if key := floatKey(x) ^ flip; key < bound[0] || key == bound[0] && !only {
+				sel = append(sel, int32(i))
+			}
+		}
+	case column.RepWide:
+		for i := range rows {
+			if c := compareWide(&v.Wide[i], flip, &bound); c < 0 || c == 0 && !only {
 				sel = append(sel, int32(i))
 			}
 		}
 	default:
-		sign := signOf(v)
+		sign := signOf(v) ^ flip
 		for i, x := range v.Int[:rows] {
-			if uint64(x)^sign^flip <= bound {
+			if key := uint64(x) ^ sign; key < bound[0] || key == bound[0] && !only {
 				sel = append(sel, int32(i))
 			}
 		}
 	}
-	return sel, decided
+	return sel, only
+}
+
+// compareWide compares the key of x, all of whose bits are flipped if it is descending, with a bound.
+func compareWide(x *decimal256.Num, flip uint64, bound *[4]uint64) int {
+	w := x.Array()
+	if c := cmp.Compare(w[3]^signBit^flip, bound[0]); c != 0 {
+		return c
+	}
+	for k := 1; k < 4; k++ {
+		if c := cmp.Compare(w[3-k]^flip, bound[k]); c != 0 {
+			return c
+		}
+	}
+	return 0
 }
 
 // wantedByAll keeps of sel, from from on, the rows whose keys, but for the place, come before the bound.
