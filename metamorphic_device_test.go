@@ -141,7 +141,7 @@ func newDeviceTrial(seed uint64, sizes ...int) *trial {
 		many.Name = spec.Columns[0].Name
 		spec.Columns[0] = many
 		tr.table = datagen.New(spec)
-		tr.query.By, tr.want.Keys = []string{many.Name}, []int{0}
+		tr.query.By, tr.want.Keys, tr.want.Of = []string{many.Name}, []int{0}, nil
 		if n == 2 {
 			tr.query.By, tr.want.Keys = append(tr.query.By, spec.Columns[1].Name), append(tr.want.Keys, 1)
 		}

@@ -62,10 +62,10 @@ func newTrial(seed uint64, sizes ...int) *trial {
 		})
 	}
 	tr := &trial{seed: seed, table: datagen.New(spec)}
+	computed := rand.New(rand.NewPCG(seed, 1))
 	for i := range spec.Columns {
 		if len(tr.query.By) < 4 && rng.IntN(2) == 0 {
-			tr.query.By = append(tr.query.By, spec.Columns[i].Name)
-			tr.want.Keys = append(tr.want.Keys, i)
+			tr.addKey(computed, i)
 		}
 	}
 	tr.addAgg("count")
@@ -83,6 +83,17 @@ func newTrial(seed uint64, sizes ...int) *trial {
 		tr.want.Where = func(row []column.Value) bool { return !row[i].Null }
 	}
 	return tr
+}
+
+// addKey adds a column as a key, or now and then a function of it.
+func (tr *trial) addKey(rng *rand.Rand, i int) {
+	c := tr.table.Columns[i]
+	var of oracle.Function
+	if fs := oracle.Functions(c.Type); len(fs) > 0 && rng.IntN(3) == 0 {
+		of = fs[rng.IntN(len(fs))]
+	}
+	tr.query.By = append(tr.query.By, of.Text(c.Name))
+	tr.want.Keys, tr.want.Of = append(tr.want.Keys, i), append(tr.want.Of, of)
 }
 
 // addAgg adds an aggregate of a column, or of all rows; "distinct sum" is sum(distinct x).

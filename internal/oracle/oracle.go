@@ -9,6 +9,7 @@
 //	list.go        cells of lists and maps
 //	aggregates.go  what each aggregate means, one function each; those that
 //	               need all values at once are in aggregates_*.go
+//	functions.go   functions of one value, for computed keys
 //	exact.go       arithmetic on floats without rounding
 //	compare.go     results against results, order aside
 //	table.go       CSV and NDJSON text → rows of fields
@@ -34,7 +35,8 @@ var ErrOverflow = errors.New("overflow")
 
 // Query says what to group by and compute.
 type Query struct {
-	Keys  []int // columns; none: one group of all rows
+	Keys  []int      // columns; none: one group of all rows
+	Of    []Function // what of each key counts, the zero value for all; nil: all of all
 	Aggs  []Agg
 	Where func(row []column.Value) bool // nil: every row
 }
@@ -72,7 +74,7 @@ func Run(batches []column.Batch, schema column.Schema, q Query) (Result, error) 
 		}
 	}
 	result := Result{Keys: len(q.Keys)}
-	for _, group := range groups(rows, q.Keys) {
+	for _, group := range groups(rows, q) {
 		cells := slices.Clone(group.key)
 		for _, a := range q.Aggs {
 			cell, err := aggregate(a, schema, group.rows)
@@ -123,16 +125,20 @@ type group struct {
 
 // groups splits rows by their keys. Without keys there is one group, even of
 // no rows.
-func groups(rows [][]column.Value, keys []int) []*group {
+func groups(rows [][]column.Value, q Query) []*group {
 	var all []*group
-	if len(keys) == 0 {
+	if len(q.Keys) == 0 {
 		return []*group{{rows: rows}}
 	}
 	byKey := map[string]*group{}
 	for _, row := range rows {
 		var key []Cell
-		for _, k := range keys {
-			key = append(key, CellOf(row[k]))
+		for i, k := range q.Keys {
+			v := row[k]
+			if q.Of != nil && q.Of[i].Of != nil && !v.Null {
+				v = q.Of[i].Of(v)
+			}
+			key = append(key, CellOf(v))
 		}
 		g := byKey[keyText(key)]
 		if g == nil {
