@@ -44,6 +44,10 @@ const (
 	// shows that it is some two thirds full (by the formulas of linear probing, for 2^20 slots).
 	growingProbes = 128
 
+	// crowdedPart is what part of its slots a table has groups for at least, to be made larger: where rows find none in growingProbes
+	// slots it is half full or fuller, unless it is small or hashes begin alike.
+	crowdedPart = 8
+
 	// wholeProbes is the same in a table that cannot grow, but has room for all groups that there can be: of 1e9 groups none lies farther
 	// at a load of 0.9 (the longest distance is about ln(groups)/(load-1-ln(load)) slots).
 	wholeProbes = 4096

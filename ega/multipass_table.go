@@ -136,7 +136,7 @@ func (p *passTable) grow(k *Kernels, s *cuda.Stream, epoch int) (bool, error) {
 		return false, err
 	}
 	slots := p.plan.next(p.slots, groups)
-	if slots == 0 {
+	if slots == 0 || crowded(groups, p.slots) {
 		p.freeze()
 		return false, nil
 	}
@@ -146,6 +146,10 @@ func (p *passTable) grow(k *Kernels, s *cuda.Stream, epoch int) (bool, error) {
 	p.epoch++
 	return true, nil
 }
+
+// crowded reports whether rows that found no slot in a table of so many groups and slots do not show that it is full: their
+// hashes begin alike, as those of keys may that were made for it (F10), and would in a larger table, too.
+func crowded(groups uint64, slots uint32) bool { return groups < uint64(slots)/crowdedPart }
 
 // read reads the number of groups; the mutex is held.
 func (p *passTable) read(k *Kernels, s *cuda.Stream) (uint64, error) {
