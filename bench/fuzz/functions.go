@@ -116,8 +116,10 @@ func partsOfDates() (out []operator) {
 	for _, k := range "asz" {
 		out = append(out,
 			operator{name: "date_part", gives: integer, takes: string(k), gagg: "date_part($P, $0)", draw: part, bound: within(-1e17, 1e17)},
-			operator{name: "extract", gives: integer, takes: string(k), gagg: "extract(dow from $0)", bound: within(0, 6)},
-			operator{name: "epoch", gives: double, takes: string(k), gagg: "epoch($0)", bound: within(-1e12, 1e12)})
+			operator{name: "extract", gives: integer, takes: string(k), gagg: "extract(dow from $0)", bound: within(0, 6)})
+	}
+	for _, k := range "as" { // DuckDB's of a timestamp in UTC is not always the nearest double
+		out = append(out, operator{name: "epoch", gives: double, takes: string(k), gagg: "epoch($0)", bound: within(-1e12, 1e12)})
 	}
 	return out
 }
