@@ -37,15 +37,39 @@ func (r *run) configureSets(cfg *cpu.Config) {
 	for i, s := range r.sets {
 		states := agg.Compile(nil, 1+s.layout.Words, agg.Options{MaxRows: r.facts.rows})
 		inner := &cpu.Config{
-			Keys: s.layout, Intern: cfg.Intern, States: states, Arenas: cfg.Arenas, Stride: cpu.Stride(s.layout, states),
+			Keys: s.layout, Intern: cfg.Intern, States: states, Arenas: cfg.Arenas,
+			Stride:     1 + s.layout.Words, // without cpu.Stride's room behind: more rows are copied than looked up
 			Partitions: cfg.Partitions, Tile: cfg.Tile, Memory: r.memory.setShares(len(r.sets)), Grow: cfg.Grow, Spill: cfg.Spill,
 			Rows: r.facts.rows, AtMost: r.atMostBy(r.setKeys(s)), Threads: cfg.Threads,
+		}
+		if placesAll(inner) {
+			inner.Tile.MinReduction = max(inner.Tile.MinReduction, setReduction)
+			inner.CacheBytes = setCacheBytes
 		}
 		part := i + 1
 		cfg.Distinct = append(cfg.Distinct, cpu.Distinct{
 			Part: part, Config: inner, Arg: s.arg, Values: cfg.States.Part(part).Takes(s.arg),
 		})
 	}
+}
+
+// setReduction is feedback.TileConfig.MinReduction of a grouping whose rows are a few words without states, so that placing and merging
+// one takes less than finding its group in a table that no cache holds. Measured: of 1e7 rows with 1.9e6 different integers a table takes
+// 1.45 times as long as partitions do.
+const setReduction = 4
+
+// setCacheBytes is how large the groups of its partitions should be: the rows are up to setReduction times as many, and the directory
+// has room for as many groups. Measured against 128 and 512 KiB: 10 % more than at 512 KiB where all values differ, a third less where
+// three in four do not.
+const setCacheBytes = 256 << 10
+
+// placesAll reports whether a grouping has memory for all rows of the input, and these refer to nothing.
+func placesAll(c *cpu.Config) bool {
+	if c.Keys.HasRefs() || c.Rows < 0 {
+		return false
+	}
+	most := c.Memory.Worker * int64(c.Threads) / 2
+	return most == 0 || c.Rows <= most/int64(8*c.Stride)
 }
 
 // setKeys is the keys of a grouping.

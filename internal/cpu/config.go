@@ -36,6 +36,7 @@ type Config struct {
 	Rows       int64 // rows that all workers are to see; -1: not known
 	AtMost     int64 // groups that there can be; -1: not known
 	Tile       feedback.TileConfig
+	CacheBytes int64 // of partition.Level
 	Memory     Memory
 
 	// Grow is told of memory before it is allocated, and of memory that is
@@ -119,7 +120,7 @@ func (c *Config) Level(groups float64) partition.Level {
 	return partition.Level{
 		Groups: groups, RowBytes: 8 * int64(c.Stride), GroupBytes: c.groupBytes(),
 		MergeBytes: c.mergeRoom(), PageBytes: partition.PageBytes, Workers: c.Threads,
-		OpenBytes: c.Memory.Pages, Least: c.leastPartitions(), Left: 64,
+		OpenBytes: c.Memory.Pages, Least: c.leastPartitions(), Left: 64, CacheBytes: c.CacheBytes,
 	}
 }
 

@@ -45,7 +45,7 @@ type Merger struct {
 	merged  int        // pages of in whose rows are in the directory
 	tail    []uint64   // what is left of the last one, if it is the store's
 	block   partition.Page
-	touched uint64                    // by touch
+	touched uint64                    // by touch and touchLong, whose reading the compiler might leave out else
 	moved   struct{ all, any uint64 } // hashes of the rows that a partition was divided into: and-ed, or-ed
 	own     int                       // from which page on they are the merger's, while a device aggregates the partition
 	out     emitter
@@ -303,8 +303,12 @@ func (m *Merger) enterPage(page int) error {
 	}
 	m.dir.allow(len(rows) / stride)
 	for i, at := 0, 0; at < len(rows); i, at = i+1, at+stride {
-		if i%touchRows == 0 && m.dir.seeded {
+		switch {
+		case i%touchRows != 0:
+		case m.dir.seeded:
 			m.touch(rows[at:])
+		case m.cfg.Keys.HasRefs():
+			m.touchLong(rows[at:min(at+touchRows*stride, len(rows))])
 		}
 		row := rows[at : at+stride : at+stride]
 		slot, hash, dst := m.find(row)

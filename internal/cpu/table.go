@@ -47,6 +47,7 @@ type table struct {
 	template []uint64 // a fresh row
 	room              // see table_memory.go
 	slow     []int32  // scratch: rows to probe one by one
+	touched  byte     // what was read of strings before they are compared, which else the compiler may leave out
 }
 
 // minRows is how many rows a table has room for at first.

@@ -9,8 +9,8 @@ import (
 // in an arena and in the batch, not in the words (package key).
 
 // matchLong puts the rows on the slow list whose candidate is none or has
-// another key. The words of all rows are compared before the strings, so that
-// the cache misses of different rows overlap in either pass.
+// another key. The words of all rows are compared, and the strings read, before
+// these are compared, so that the cache misses of different rows overlap.
 func (t *table) matchLong(e *key.Encoder, groups []uint32) {
 	for i, g := range groups {
 		if g != noGroup && !e.SameWords(i, t.keyOf(g)) {
@@ -18,6 +18,13 @@ func (t *table) matchLong(e *key.Encoder, groups []uint32) {
 		}
 	}
 	reg := t.rows.Arena.Registry()
+	chunks, sum := reg.Chunks(), byte(0)
+	for _, g := range groups {
+		if g != noGroup {
+			sum += e.Layout().Touch(t.rows.Rows[int(g)*t.rows.Stride:], 1, chunks)
+		}
+	}
+	t.touched = sum
 	for i, g := range groups {
 		if g == noGroup || !e.SameLong(i, t.keyOf(g), reg) {
 			t.slow = append(t.slow, int32(i))

@@ -20,6 +20,9 @@ func (e *Encoder) refer(f *field, v *column.Vector, any bool) {
 	}
 }
 
+// Layout is that of the keys.
+func (e *Encoder) Layout() *Layout { return e.layout }
+
 // HasLong reports whether there may be long strings in the keys of the batch.
 // If not, keys are equal if and only if their words are.
 func (e *Encoder) HasLong() bool { return e.some }
