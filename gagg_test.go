@@ -61,7 +61,7 @@ func linesOf(cols []arrow.Array) (lines []string) {
 	for i := range cols[0].Len() {
 		var cells []string
 		for _, col := range cols {
-			cells = append(cells, col.ValueStr(i))
+			cells = append(cells, strings.Clone(col.ValueStr(i))) // which may lie in the record
 		}
 		lines = append(lines, strings.Join(cells, "|"))
 	}
