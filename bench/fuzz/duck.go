@@ -44,6 +44,9 @@ func buildDuck(ctx context.Context, folder string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if err := os.MkdirAll(filepath.Dir(program), 0o777); err != nil {
+		return "", err
+	}
 	args := append([]string{"-O1", "-Wall", "-I" + archives, "-o", program + ".new", source, "-Wl,--start-group"}, list...)
 	args = append(args, "-Wl,--end-group", "-lpthread", "-ldl", "-lm")
 	if out, err := exec.CommandContext(ctx, "g++", args...).CombinedOutput(); err != nil {
