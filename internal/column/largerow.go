@@ -92,8 +92,11 @@ func partOf[T any](l *LargeRow, n int) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), n)[:0]
 }
 
+// leastPart is the least memory of a part: no element is larger, so that a slice of none lies within it too.
+const leastPart = int(unsafe.Sizeof(decimal256.Num{}))
+
 func (l *LargeRow) make(bytes int, p largePart) []byte {
-	p.memory = hostmem.Make[byte](max(bytes, 1))
+	p.memory = hostmem.Make[byte](max(bytes, leastPart))
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.live[&p.memory[0]] = &p
