@@ -53,19 +53,8 @@ func (b *builder) split(c *call, from Call) {
 		}
 	case fnCountDistinct:
 		b.wantRows[b.part] = true
-	case fnSum:
-		if c.linear == nil {
-			one(sumOp(c.types[0], b.maxRows))
-		} else {
-			b.splitLinear(c, args)
-		}
-	case fnMean:
-		if c.linear == nil {
-			c.set = b.countedSet(args...)
-			c.slots[0] = b.slot(sumOp(c.types[0], b.maxRows), c.set, args[0], none)
-		} else {
-			b.splitLinear(c, args)
-		}
+	case fnSum, fnMean:
+		b.splitSum(c, args)
 	case fnMin, fnMax:
 		one(extremeOp(c.types[0], c.fn == fnMax))
 	case fnProduct:

@@ -13,10 +13,17 @@ type Linear struct {
 // LinearMost bounds the constants of a Linear.
 const LinearMost = 1<<31 - 1
 
-// splitLinear needs the sum and the count of x.
-func (b *builder) splitLinear(c *call, args []int) {
-	c.set = b.countedSet(args...)
-	c.slots[0] = b.slot(sumOp(c.linear.Type, b.maxRows), c.set, args[0], none)
+// splitSum needs the sum of the argument, or of x, and for a mean or a Linear the count.
+func (b *builder) splitSum(c *call, args []int) {
+	t, set := c.types[0], b.countedSet
+	switch {
+	case c.linear != nil:
+		t = c.linear.Type
+	case c.fn == fnSum:
+		set = b.seen
+	}
+	c.set = set(args...)
+	c.slots[0] = b.slot(sumOp(t, b.maxRows), c.set, args[0], none)
 }
 
 // exactSum is the sum of the call's argument, of which the slot has the sum, or that of x.
