@@ -23,10 +23,7 @@ func (s *Sorter) Wanted(order []column.Vector, rows int, sel []int32) []int32 {
 		return sel
 	}
 	if s.bound == nil {
-		for i := range rows {
-			sel = append(sel, int32(i))
-		}
-		return sel
+		return appendAll(sel, rows)
 	}
 	in := &s.in
 	in.order = in.order[:0]
@@ -46,15 +43,9 @@ func (s *Sorter) Wanted(order []column.Vector, rows int, sel []int32) []int32 {
 func (s *Sorter) wantedByFirst(rows int, sel []int32) (_ []int32, decided bool) {
 	t, v := s.in.terms[0], &s.in.order[0]
 	_, value := t.marks()
-	words := 0
-	if !v.Type.IsNested() && v.Type.Kind != column.Null && v.Null == nil && s.bound[0] == value {
-		words = map[column.Rep]int{column.RepInt64: 1, column.RepFloat64: 1, column.RepWide: 4}[v.Type.Rep()]
-	}
-	if words == 0 {
-		for i := range rows {
-			sel = append(sel, int32(i))
-		}
-		return sel, false
+	words := keyWords(v)
+	if words == 0 || v.Null != nil || s.bound[0] != value {
+		return appendAll(sel, rows), false
 	}
 	only := len(s.in.terms) == 1
 	bound, flip := [4]uint64{}, uint64(0)
@@ -86,6 +77,28 @@ func (s *Sorter) wantedByFirst(rows int, sel []int32) (_ []int32, decided bool) 
 		}
 	}
 	return sel, only
+}
+
+// keyWords is how many words of 64 bits the key of each value of v is; 0: it is none, or another number for each.
+func keyWords(v *column.Vector) int {
+	if v.Type.IsNested() || v.Type.Kind == column.Null {
+		return 0
+	}
+	switch v.Type.Rep() {
+	case column.RepInt64, column.RepFloat64:
+		return 1
+	case column.RepWide:
+		return 4
+	}
+	return 0
+}
+
+// appendAll appends all of so many rows.
+func appendAll(sel []int32, rows int) []int32 {
+	for i := range rows {
+		sel = append(sel, int32(i))
+	}
+	return sel
 }
 
 // compareWide compares the key of x, all of whose bits are flipped if it is descending, with a bound.
