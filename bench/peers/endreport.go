@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -126,18 +125,4 @@ func (r endResult) autoOver() float64 {
 		return 0
 	}
 	return auto / min(cpu, gpu)
-}
-
-// save writes the table and every measurement below dir; nothing if dir is empty.
-func (r *endReport) save(dir, name string) error {
-	if dir == "" {
-		return nil
-	}
-	var table bytes.Buffer
-	r.markdown(&table)
-	if _, err := r.setting.save(dir, name, ".md", table.Bytes()); err != nil {
-		return err
-	}
-	_, err := r.setting.save(dir, name, ".json", indented(r))
-	return err
 }

@@ -45,7 +45,7 @@ func runEndToEnd(ctx context.Context, s settings, b bench, at setting, asked []q
 		}
 		r.Names = names
 		r.Results = append(r.Results, line)
-		if err := r.save(s.results, cmp.Or(s.name, "endtoend")); err != nil {
+		if err := r.setting.saveReport(&r, s.results, cmp.Or(s.name, "endtoend")); err != nil {
 			return err
 		}
 	}

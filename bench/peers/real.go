@@ -35,7 +35,7 @@ func runReal(ctx context.Context, s settings, b bench, at setting, asked []quest
 			return fmt.Errorf("%s: %w", q.name, err)
 		}
 		r.Results = append(r.Results, line)
-		if err := r.save(s.results, cmp.Or(s.name, "real")); err != nil {
+		if err := r.setting.saveReport(&r, s.results, cmp.Or(s.name, "real")); err != nil {
 			return err
 		}
 	}
@@ -172,18 +172,4 @@ func (r *realReport) notes(w io.Writer, ratios []float64) {
 	for _, line := range r.Results {
 		fmt.Fprintf(w, "    %s: %s\n", line.Question, line.Typed)
 	}
-}
-
-// save writes the table and every measurement below dir; nothing if dir is empty.
-func (r *realReport) save(dir, name string) error {
-	if dir == "" {
-		return nil
-	}
-	var table bytes.Buffer
-	r.markdown(&table)
-	if _, err := r.setting.save(dir, name, ".md", table.Bytes()); err != nil {
-		return err
-	}
-	_, err := r.setting.save(dir, name, ".json", indented(r))
-	return err
 }

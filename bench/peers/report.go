@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -135,4 +136,18 @@ func (s *setting) save(dir, name, extension string, content []byte) (path string
 		return "", err
 	}
 	return path, os.WriteFile(path, content, 0o644)
+}
+
+// saveReport writes the table of r and every measurement in it below dir; nothing if dir is empty.
+func (s *setting) saveReport(r interface{ markdown(w io.Writer) }, dir, name string) error {
+	if dir == "" {
+		return nil
+	}
+	var table bytes.Buffer
+	r.markdown(&table)
+	if _, err := s.save(dir, name, ".md", table.Bytes()); err != nil {
+		return err
+	}
+	_, err := s.save(dir, name, ".json", indented(r))
+	return err
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -54,7 +53,7 @@ func runScaling(ctx context.Context, s settings, b bench, at setting, asked []qu
 			return fmt.Errorf("%s: %w", q.name, err)
 		}
 		r.Results = append(r.Results, scalingResult{q.name, curves})
-		if err := r.save(s.results, cmp.Or(s.name, "scaling")); err != nil {
+		if err := r.setting.saveReport(&r, s.results, cmp.Or(s.name, "scaling")); err != nil {
 			return err
 		}
 	}
@@ -186,18 +185,4 @@ func (r *scalingReport) markdown(w io.Writer) {
 			}
 		}
 	}
-}
-
-// save writes the table and every measurement below dir; nothing if dir is empty.
-func (r *scalingReport) save(dir, name string) error {
-	if dir == "" {
-		return nil
-	}
-	var table bytes.Buffer
-	r.markdown(&table)
-	if _, err := r.setting.save(dir, name, ".md", table.Bytes()); err != nil {
-		return err
-	}
-	_, err := r.setting.save(dir, name, ".json", indented(r))
-	return err
 }
