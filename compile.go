@@ -24,6 +24,7 @@ type compiled struct {
 	where    *expr.Expr // nil: none
 	keys     []*expr.Expr
 	keyTexts []string
+	follow   []following // keys of the query that keys tell: they are computed of the groups
 	args     []*expr.Expr
 	argTexts []string
 	calls    []agg.Call
@@ -57,7 +58,8 @@ type compiler struct {
 	batchCol  map[int]int    // column of the schema -> column of the batch
 	argIndex  map[string]int // argument by its canonical text
 	callIndex map[string]int // aggregate by its canonical text
-	keyIndex  map[string]int // key by its canonical text
+	grouped   keySet         // the keys
+	following []int          // elements of By that are none
 	callTypes []column.Type
 	items     []outputItem
 }
@@ -73,9 +75,9 @@ type outputItem struct {
 func compile(in input, q Query) (*compiled, error) {
 	c := &compiler{
 		in: in, q: q,
-		batchCol: map[int]int{}, argIndex: map[string]int{}, callIndex: map[string]int{}, keyIndex: map[string]int{},
+		batchCol: map[int]int{}, argIndex: map[string]int{}, callIndex: map[string]int{},
 	}
-	for _, step := range []func() error{c.where, c.keys, c.aggs, c.having, c.outputs, c.orderBy} {
+	for _, step := range []func() error{c.where, c.keys, c.aggs, c.having, c.outputs, c.follow, c.orderBy} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -133,38 +135,6 @@ func findAggregate(n expr.Node) (found *expr.Call) {
 		return found == nil
 	})
 	return found
-}
-
-func (c *compiler) keys() error {
-	for _, list := range c.q.By {
-		items, err := expr.ParseKeys(list)
-		if err != nil {
-			return err
-		}
-		for _, it := range items {
-			if err := c.key(list, it); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func (c *compiler) key(list string, it expr.Item) error {
-	if call := findAggregate(it.Expr); call != nil {
-		return &expr.Error{Text: list, Pos: call.Pos(), Msg: fmt.Sprintf("the aggregate %s cannot be a key; list it with the aggregates", call.Name)}
-	}
-	e, err := expr.Bind(it.Expr, list, c.inputColumn)
-	if err != nil {
-		return err
-	}
-	c.items = append(c.items, outputItem{c.nameOf(it), it.Expr, list})
-	if _, ok := c.keyIndex[it.Expr.String()]; !ok {
-		c.keyIndex[it.Expr.String()] = len(c.out.keys)
-		c.out.keys = append(c.out.keys, e)
-		c.out.keyTexts = append(c.out.keyTexts, it.Expr.String())
-	}
-	return nil
 }
 
 // nameOf is the name of an output column: its alias, the column's own name

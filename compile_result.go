@@ -29,24 +29,12 @@ func (c *compiler) toResult(n expr.Node, text string) (expr.Node, error) {
 			}
 			return &expr.Column{At: n.Pos(), Name: fmt.Sprintf("%s%d", callPrefix, i), Of: n}, true
 		}
-		if i, ok := c.keyIndex[n.String()]; ok && !constant(n) {
+		if i, ok := c.keyOf(n); ok {
 			return &expr.Column{At: n.Pos(), Name: fmt.Sprintf("%s%d", keyPrefix, i), Of: n}, true
 		}
 		return n, false
 	})
 	return n, failed
-}
-
-// constant reports whether n names no column. Such a key may stand in an expression as what has to be a constant there:
-// digits, a pattern, the name of a part.
-func constant(n expr.Node) bool {
-	is := true
-	expr.Walk(n, func(n expr.Node) bool {
-		_, column := n.(*expr.Column)
-		is = is && !column
-		return is
-	})
-	return is
 }
 
 // resultColumn is the lookup of the result stage.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -68,6 +69,7 @@ func newTrial(seed uint64, sizes ...int) *trial {
 			tr.addKey(computed, i)
 		}
 	}
+	tr.addFollowing(rand.New(rand.NewPCG(seed, 2)))
 	tr.addAgg("count")
 	for range 1 + rng.IntN(5) {
 		i := rng.IntN(len(spec.Columns))
@@ -94,6 +96,21 @@ func (tr *trial) addKey(rng *rand.Rand, i int) {
 	}
 	tr.query.By = append(tr.query.By, of.Text(c.Name))
 	tr.want.Keys, tr.want.Of = append(tr.want.Keys, i), append(tr.want.Of, of)
+}
+
+// addFollowing adds, now and then, a key that follows from another one: a function of it, or itself once more.
+func (tr *trial) addFollowing(rng *rand.Rand) {
+	if len(tr.want.Keys) == 0 || rng.IntN(3) > 0 {
+		return
+	}
+	i := tr.want.Keys[rng.IntN(len(tr.want.Keys))]
+	c, of := tr.table.Columns[i], oracle.Function{}
+	if fs := oracle.Functions(c.Type); len(fs) > 0 && rng.IntN(4) > 0 {
+		of = fs[rng.IntN(len(fs))]
+	}
+	at := rng.IntN(len(tr.want.Keys) + 1)
+	tr.query.By = slices.Insert(tr.query.By, at, of.Text(c.Name))
+	tr.want.Keys, tr.want.Of = slices.Insert(tr.want.Keys, at, i), slices.Insert(tr.want.Of, at, of)
 }
 
 // addAgg adds an aggregate of a column, or of all rows; "distinct sum" is sum(distinct x).

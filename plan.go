@@ -28,10 +28,11 @@ type QueryPlan struct {
 	Columns    []string    `json:"columns"` // read from the input
 	Where      string      `json:"where,omitempty"`
 	Keys       []KeyPlan   `json:"keys"`
-	KeyWords   int         `json:"key_words"`          // 64-bit words of a key
-	Distinct   []KeyPlan   `json:"distinct,omitempty"` // values of which each counts once in a group: grouped by beside the keys
-	Aggregates []string    `json:"aggregates"`         // computed, each once
-	StateWords int         `json:"state_words"`        // 64-bit words of the aggregates of a group
+	Following  []KeyPlan   `json:"following,omitempty"` // keys that these tell: computed of the groups
+	KeyWords   int         `json:"key_words"`           // 64-bit words of a key
+	Distinct   []KeyPlan   `json:"distinct,omitempty"`  // values of which each counts once in a group: grouped by beside the keys
+	Aggregates []string    `json:"aggregates"`          // computed, each once
+	StateWords int         `json:"state_words"`         // 64-bit words of the aggregates of a group
 	Having     string      `json:"having,omitempty"`
 	Output     []string    `json:"output"` // columns, `name: type`
 	OrderBy    int         `json:"order_by"`
@@ -123,6 +124,9 @@ func (p *prepared) plan(q Query, chosen chosen) *QueryPlan {
 	for i, e := range p.query.keys {
 		plan.Keys = append(plan.Keys, KeyPlan{p.query.keyTexts[i], e.Type().String(), p.interned[i]})
 	}
+	for _, f := range p.query.follow {
+		plan.Following = append(plan.Following, KeyPlan{f.text, f.expr.Type().String(), false})
+	}
 	for _, s := range p.sets {
 		plan.Distinct = append(plan.Distinct, KeyPlan{p.query.argTexts[s.arg], p.query.args[s.arg].Type().String(), s.interned})
 	}
@@ -202,6 +206,9 @@ func (p *QueryPlan) String() string {
 	}
 	for _, k := range p.Keys {
 		line("key", "%s", k)
+	}
+	for _, k := range p.Following {
+		line("key", "%s; computed of the groups", k)
 	}
 	for _, k := range p.Distinct {
 		line("distinct", "%s; grouped by the keys and this, then by the keys", k)

@@ -11,13 +11,14 @@ import (
 // through stages: each makes the columns that it looks at, and drops groups; the last one makes
 // the rest.
 //
+//	follow   makes the columns of the keys that follow from others and may fail, drops nothing
 //	having   makes the columns of the filter, drops the groups that do not pass
 //	order    where only the best are wanted: makes the columns of the order, drops the groups that
 //	         the sorter has no use for, since it has as many that come before them
 //	rest     makes all other columns
 //
 // STAGE-ERRORS: whether a query fails does not depend on which groups are dropped by the order, since that depends on
-// threads. So what may overflow is made before: such aggregates, and output columns that are more than a key or an aggregate.
+// threads. So what may fail is made before: such aggregates, and such output columns.
 
 // stage makes columns of a batch and then drops groups of it.
 type stage struct {
@@ -41,6 +42,11 @@ func (p *producer) planStages() []stage {
 		stages = append(stages, stage{cols, drop, uses})
 	}
 	q := p.r.query
+	if follow := q.mayFail(); len(follow) > 0 {
+		used, checked := p.evals(follow)
+		add(func(sel []int32) ([]int32, error) { return all(p.batch.Rows, sel), p.check(checked) }, follow,
+			func(c int) bool { return slices.Contains(used, c) })
+	}
 	if q.having != nil {
 		used, filter := q.having.Columns(), q.having.NewEval()
 		add(func(sel []int32) ([]int32, error) { return filter.Filter(&p.batch, sel) }, []*expr.Expr{q.having},
@@ -66,18 +72,56 @@ func (q *compiled) ordered() (all []*expr.Expr) {
 	return all
 }
 
+// mayFail is what computes keys that follow from others, and may fail.
+func (q *compiled) mayFail() (exprs []*expr.Expr) {
+	for _, f := range q.follow {
+		if f.expr.MayFail() {
+			exprs = append(exprs, f.expr)
+		}
+	}
+	return exprs
+}
+
+// evals gives the columns that expressions look at, and what computes them.
+func (p *producer) evals(exprs []*expr.Expr) (used []int, evals []*expr.Eval) {
+	for _, e := range exprs {
+		used, evals = append(used, e.Columns()...), append(evals, e.NewEval())
+	}
+	return used, evals
+}
+
+// all appends the numbers below n to sel.
+func all(n int, sel []int32) []int32 {
+	for i := range n {
+		sel = append(sel, int32(i))
+	}
+	return sel
+}
+
+// check computes expressions of all groups, for their errors.
+func (p *producer) check(exprs []*expr.Eval) error {
+	for _, e := range exprs {
+		var v column.Vector
+		if err := e.Eval(&p.batch, &v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // orderColumns gives the columns that the order looks at, and those of the outputs that may fail.
 func (p *producer) orderColumns() (used []int, checked []*expr.Eval) {
 	for _, t := range p.r.query.order {
 		used = append(used, t.expr.Columns()...)
 	}
+	var fail []*expr.Expr
 	for _, out := range p.r.query.out {
-		if _, plain := out.expr.Column(); !plain {
-			used = append(used, out.expr.Columns()...)
-			checked = append(checked, out.expr.NewEval())
+		if out.expr.MayFail() {
+			fail = append(fail, out.expr)
 		}
 	}
-	return used, checked
+	more, checked := p.evals(fail)
+	return append(used, more...), checked
 }
 
 // mayOverflow reports whether column c of the batch is an aggregate whose result may not fit.
@@ -95,11 +139,8 @@ func (p *producer) wanted(sel []int32, checked []*expr.Eval) ([]int32, error) {
 			return sel, err
 		}
 	}
-	for _, e := range checked {
-		var v column.Vector
-		if err := e.Eval(&p.batch, &v); err != nil {
-			return sel, err
-		}
+	if err := p.check(checked); err != nil {
+		return sel, err
 	}
 	return p.sorter.Wanted(order, p.batch.Rows, sel), nil
 }

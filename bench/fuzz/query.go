@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 )
 
@@ -52,6 +53,7 @@ func newQuery(rng *rand.Rand, t *table, device bool) *query {
 			q.keys = append(q.keys, key)
 		}
 	}
+	q.addFollowing(rng)
 	for range pick(rng, 0, 1, 2, 3, 5) {
 		if o := g.output(); o != nil {
 			q.items = append(q.items, item{agg: o})
@@ -65,6 +67,17 @@ func newQuery(rng *rand.Rand, t *table, device bool) *query {
 	}
 	q.finish(rng, g)
 	return q
+}
+
+// addFollowing draws, now and then, a key that follows from the others.
+func (q *query) addFollowing(rng *rand.Rand) {
+	if len(q.keys) == 0 || rng.IntN(5) > 0 {
+		return
+	}
+	g := &generator{rng: rng, table: q.table, leaves: q.keys}
+	if key := g.any(everyKind, 1+rng.IntN(2)); key != nil {
+		q.keys = slices.Insert(q.keys, rng.IntN(len(q.keys)+1), key)
+	}
 }
 
 // finish draws what is computed of the groups.

@@ -84,7 +84,11 @@ func commonFloat(l, r column.Type) column.Type {
 func intArithmetic(op string, t column.Type, l, r *bound, src Node) *bound {
 	k := intKernels[op]
 	if t.Kind != column.Date {
-		return strict(t, src, k, l, r)
+		n := strict(t, src, k, l, r)
+		if n.kind == boundStrict {
+			n.within = sureArithmetic(op, l, r)
+		}
+		return n
 	}
 	return strict(t, src, func(f *frame) error {
 		if err := k(f); err != nil {

@@ -35,6 +35,7 @@ type bound struct {
 	kernel kernel
 	choose *choice
 	skip   skipper // what bounds say about it; nil: nothing is known
+	within *extent // of an operation on integers that cannot fail: where its results are
 
 	// single is the one column that the node depends on, noColumn or
 	// manyColumns. nullIn: where that column is NULL, so is the node.

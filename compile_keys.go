@@ -1,0 +1,185 @@
+package gagg
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/expr"
+)
+
+// This file resolves By. What is grouped by are the keys that no others tell: of k, k + 1 and 'a'
+// just k. The others follow, and are computed of the groups as outputs are.
+//
+// KEYS-FOLLOW: a key follows if all that it is computed from are other keys and constants, so that it has one value in
+// a group. Equal keys have to be the same value for that: floats are not, of which 0.0 and -0.0 are one key.
+// Each group has a row, so a value that cannot be computed fails of the groups as it does of the rows.
+
+// following is a key that is computed of the groups.
+type following struct {
+	text string
+	expr *expr.Expr
+}
+
+// keyed is an element of By while what is grouped by is chosen.
+type keyed struct {
+	node  expr.Node
+	list  string // the text that it is from
+	expr  *expr.Expr
+	steps int // of computing it
+}
+
+func (c *compiler) keys() error {
+	var all []keyed
+	for _, list := range c.q.By {
+		items, err := expr.ParseKeys(list)
+		if err != nil {
+			return err
+		}
+		for _, it := range items {
+			k, err := c.key(list, it)
+			if err != nil {
+				return err
+			}
+			all = append(all, k)
+		}
+	}
+	c.groupBy(all)
+	return nil
+}
+
+func (c *compiler) key(list string, it expr.Item) (keyed, error) {
+	if call := findAggregate(it.Expr); call != nil {
+		return keyed{}, &expr.Error{Text: list, Pos: call.Pos(), Msg: fmt.Sprintf("the aggregate %s cannot be a key; list it with the aggregates", call.Name)}
+	}
+	e, err := expr.Bind(it.Expr, list, c.inputColumn)
+	if err != nil {
+		return keyed{}, err
+	}
+	c.items = append(c.items, outputItem{c.nameOf(it), it.Expr, list})
+	k := keyed{node: it.Expr, list: list, expr: e}
+	expr.Walk(it.Expr, func(expr.Node) bool {
+		k.steps++
+		return true
+	})
+	return k, nil
+}
+
+// groupBy chooses the keys that are grouped by, in the order that they have in the query.
+func (c *compiler) groupBy(all []keyed) {
+	if len(all) == 0 {
+		return
+	}
+	// A key that others are computed from takes fewer steps than these, and is seen before them.
+	order := make([]int, len(all))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(all[a].steps, all[b].steps) })
+	grouped := make([]bool, len(all))
+	for _, i := range order {
+		if grouped[i] = !c.follows(all[i], all); grouped[i] {
+			c.grouped.add(all[i], i)
+		}
+	}
+	if !slices.Contains(grouped, true) {
+		grouped[0] = true // of no rows there is no group, but without any keys there is one
+	}
+	c.grouped = keySet{}
+	for i, k := range all {
+		if !grouped[i] {
+			c.following = append(c.following, i)
+			continue
+		}
+		c.grouped.add(k, len(c.out.keys))
+		c.out.keys = append(c.out.keys, k.expr)
+		c.out.keyTexts = append(c.out.keyTexts, k.node.String())
+	}
+}
+
+// follows reports whether keys that are grouped by, which c.grouped numbers as in all, tell k (KEYS-FOLLOW). A text may
+// be longer than the one that it is computed from, for which alone memory is set aside. A float that is a key comes out
+// as 0.0, never as -0.0.
+func (c *compiler) follows(k keyed, all []keyed) bool {
+	if _, same := c.keyOf(k.node); same || constant(k.node) {
+		return c.failsInTime(k.expr)
+	}
+	isText, told := k.expr.Type().Rep() == column.RepBytes, true
+	expr.Walk(k.node, func(n expr.Node) bool {
+		if i, ok := c.keyOf(n); ok {
+			t := all[i].expr.Type()
+			told = told && !t.IsFloat() && !(isText && t.Rep() == column.RepBytes)
+			return false
+		}
+		_, column := n.(*expr.Column)
+		told = told && !column
+		return told
+	})
+	return told && !k.expr.Type().IsFloat() && c.failsInTime(k.expr)
+}
+
+// failsInTime reports whether e is computed of all groups if it may fail. A limit without an order leaves groups out.
+func (c *compiler) failsInTime(e *expr.Expr) bool {
+	return !e.MayFail() || c.q.Limit == 0 || c.q.Limit > 0 && len(c.q.OrderBy) > 0
+}
+
+// keySet finds keys.
+type keySet struct {
+	byText map[string]int // by canonical text
+	byCol  map[int]int    // those that are just a column of the batch
+}
+
+func (s *keySet) add(k keyed, number int) {
+	if s.byText == nil {
+		s.byText, s.byCol = map[string]int{}, map[int]int{}
+	}
+	s.byText[k.node.String()] = number
+	if col, plain := k.expr.Column(); plain {
+		s.byCol[col] = number
+	}
+}
+
+// keyOf is the number of the key that n is. A constant is none: it may stand in an expression as what has to be a
+// constant there: digits, a pattern, the name of a part.
+func (c *compiler) keyOf(n expr.Node) (int, bool) {
+	if i, ok := c.grouped.byText[n.String()]; ok {
+		return i, !constant(n)
+	}
+	col, ok := n.(*expr.Column)
+	if !ok {
+		return 0, false
+	}
+	field, err := c.in.find(col.Name)
+	if err != nil {
+		return 0, false
+	}
+	b, ok := c.batchCol[field]
+	if !ok {
+		return 0, false
+	}
+	i, ok := c.grouped.byCol[b]
+	return i, ok
+}
+
+// constant reports whether n names no column.
+func constant(n expr.Node) bool {
+	is := true
+	expr.Walk(n, func(n expr.Node) bool {
+		_, column := n.(*expr.Column)
+		is = is && !column
+		return is
+	})
+	return is
+}
+
+// follow keeps what computes the keys that follow: the first outputs are the keys.
+func (c *compiler) follow() error {
+	for _, i := range c.following {
+		item := c.items[i]
+		if _, same := c.keyOf(item.node); !same {
+			c.out.follow = append(c.out.follow, following{item.node.String(), c.out.out[i].expr})
+		}
+	}
+	return nil
+}
