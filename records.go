@@ -105,9 +105,10 @@ type recordScan struct {
 // recordUnits is more than there are ever workers to take records.
 const recordUnits = 1 << 10
 
-func (s *recordScan) units() int          { return recordUnits }
-func (s *recordScan) unitBytes(int) int64 { return 0 }
-func (s *recordScan) facts() scanFacts    { return scanFacts{rows: -1} }
+func (s *recordScan) passed() (pages, rows int64) { return 0, 0 }
+func (s *recordScan) units() int                  { return recordUnits }
+func (s *recordScan) unitBytes(int) int64         { return 0 }
+func (s *recordScan) facts() scanFacts            { return scanFacts{rows: -1} }
 
 func (s *recordScan) dictAll(int) bool                { return false }
 func (s *recordScan) dictEntries(int) int             { return -1 }

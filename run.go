@@ -114,7 +114,7 @@ func prepare(ctx context.Context, q Query, o Options, digits map[int]int) (_ *pr
 func (p *prepared) scanOptions() parquetio.ScanOptions {
 	o := parquetio.ScanOptions{Columns: p.query.cols, BatchRows: p.opt.BatchRows}
 	if p.query.where != nil && !p.opt.NoPruning {
-		o.Skip = p.query.where.CanSkip // the test that row groups must pass
+		o.Skip, o.SkipColumns = p.query.where.CanSkip, p.query.where.Columns() // the test that row groups and pages must pass
 	}
 	o.Repeat = !slices.ContainsFunc(p.query.calls, func(c agg.Call) bool { return c.Part == 0 && !c.Func.Repeats() })
 	return o

@@ -44,6 +44,7 @@ type scan interface {
 	// encoded tells how column col of the scan is stored, if devices can decode it.
 	encoded(col int) (t parquetio.EncodedType, ok bool)
 	encodedUnit(i int) (u parquetio.EncodedUnit, ok bool) // what the metadata tells of one
+	passed() (pages, rows int64)                          // what readers left out of units
 	reader() cpu.Reader
 	unchanged() error // the input is still what it was when it was opened
 	again() bool      // it can be read once more
@@ -140,6 +141,7 @@ func (p *parquetScan) dictBytes(col int) int64             { return p.s.DictByte
 func (p *parquetScan) dictRepeats(col int) (float64, bool) { return p.s.DictRepeats(col) }
 func (p *parquetScan) workerBytes() int64                  { return p.s.WorkerBytes() }
 func (p *parquetScan) int96(col int) bool                  { return p.s.Int96(col) }
+func (p *parquetScan) passed() (pages, rows int64)         { return p.s.Passed() }
 func (p *parquetScan) reader() cpu.Reader                  { return p.s.NewReader() }
 func (p *parquetScan) unchanged() error                    { return p.s.Unchanged() }
 func (p *parquetScan) again() bool                         { return true }

@@ -13,7 +13,8 @@ type Stats struct {
 	BytesRead     int64        `json:"bytes_read"`     // compressed bytes of the wanted columns
 	RowGroups     int          `json:"row_groups"`     // read
 	GroupsSkipped int64        `json:"groups_skipped"` // row groups that statistics ruled out
-	RowsSkipped   int64        `json:"rows_skipped"`
+	PagesSkipped  int64        `json:"pages_skipped"`  // of the others: not decompressed, by statistics or as the filter left no row in them
+	RowsSkipped   int64        `json:"rows_skipped"`   // that statistics of row groups or pages ruled out
 	BytesSkipped  int64        `json:"bytes_skipped"`
 	RowsPerSecond float64      `json:"rows_per_second"`
 	GroupEstimate int64        `json:"group_estimate"` // by a HyperLogLog over the rows that were placed in partitions
@@ -51,11 +52,12 @@ func (r *Rows) Stats() Stats {
 		ended = time.Now()
 	}
 	total := ended.Sub(run.started)
+	pages, ruledOut := run.scan.passed()
 	s := Stats{
 		Threads: run.threads,
 		Rows:    run.rowsRead.Load(), Groups: r.groups,
 		BytesRead: run.bytesRead.Load(), RowGroups: run.scan.units(),
-		GroupsSkipped: run.facts.skippedGroups, RowsSkipped: run.facts.skippedRows, BytesSkipped: run.facts.skippedByte,
+		GroupsSkipped: run.facts.skippedGroups, PagesSkipped: pages, RowsSkipped: run.facts.skippedRows + ruledOut, BytesSkipped: run.facts.skippedByte,
 		RowsPerSecond: float64(run.rowsRead.Load()) / total.Seconds(),
 		GroupEstimate: int64(run.now.Load().groups.Estimate), Partitions: run.partitions, Partitioned: run.now.Load().groups.Partitioned,
 		Phases: []PhaseStats{

@@ -82,7 +82,7 @@ func flagSet(s *settings) *pflag.FlagSet {
 	f.IntVar(&s.partitions, "partitions", 0, "cut the groups into `n` partitions instead of what the plan says; for experiments")
 	f.BoolVar(&s.noGPUDecoding, "no-gpu-decoding", false, "decode column chunks on the CPU, which makes rows of them for GPUs; for experiments")
 	f.BoolVar(&s.unionByName, "union-by-name", false, "take a column that a file lacks as NULL")
-	f.BoolVar(&s.noPruning, "no-pruning", false, "read row groups even where statistics say that none of their rows matters")
+	f.BoolVar(&s.noPruning, "no-pruning", false, "read row groups and pages even where statistics say that none of their rows matters")
 
 	f.StringVar(&s.explain, "explain", "", "print the plan and why, do not run it; `form` is text or json")
 	f.Lookup("explain").NoOptDefVal = explainText

@@ -24,14 +24,28 @@ func groupBounds(f *file, group, k int, want column.Type) column.Bounds {
 	if n := md.Statistics.NullCount; n > 0 && n <= b.Rows {
 		b.Nulls = n
 	}
-	low, high := statistics(f, lf, md)
-	b.Min, b.HasMin = tableBound(low, md.Type, lf.typ, want, false)
-	b.Max, b.HasMax = tableBound(high, md.Type, lf.typ, want, true)
+	low, high := statistics(f, lf, &md.Statistics)
+	setBounds(&b, lf, want, low, high)
+	b.MaybeIn = bloomFilter(f, md, lf.typ, want)
+	return b
+}
+
+// setBounds sets the bounds of b to those that are stored as low and high.
+func setBounds(b *column.Bounds, lf *leaf, want column.Type, low, high []byte) {
+	b.Min, b.HasMin = tableBound(low, lf.physical, lf.typ, want, false)
+	b.Max, b.HasMax = tableBound(high, lf.physical, lf.typ, want, true)
 	if b.HasMin && b.HasMax && less(want, b.Max, b.Min) {
 		b.HasMin, b.HasMax = false, false
 	}
-	b.MaybeIn = bloomFilter(f, md, lf.typ, want)
-	return b
+}
+
+// ordering tells in which order the bounds of a leaf's values are: that of its type, by the
+// file's column orders, or of signed numbers, which is the same for some types.
+func (f *file) ordering(lf *leaf) (ordered, signed bool) {
+	ordered = lf.index < len(f.meta.ColumnOrders) && f.meta.ColumnOrders[lf.index].Value != nil
+	signed = lf.typ.Rep() != column.RepBytes && !lf.typ.IsUnsigned() &&
+		lf.physical != format.ByteArray && lf.physical != format.FixedLenByteArray
+	return ordered, signed
 }
 
 // statistics picks the minimum and maximum that are in the order of lf's
@@ -40,11 +54,8 @@ func groupBounds(f *file, group, k int, want column.Type) column.Bounds {
 // min_value and max_value are defined by the file's column orders, and without
 // those are no better than the old min and max. These compare as signed
 // numbers, or as writers pleased, and serve only types for which that is right.
-func statistics(f *file, lf *leaf, md *format.ColumnMetaData) (low, high []byte) {
-	s := &md.Statistics
-	ordered := lf.index < len(f.meta.ColumnOrders) && f.meta.ColumnOrders[lf.index].Value != nil
-	signed := lf.typ.Rep() != column.RepBytes && !lf.typ.IsUnsigned() &&
-		md.Type != format.ByteArray && md.Type != format.FixedLenByteArray
+func statistics(f *file, lf *leaf, s *format.Statistics) (low, high []byte) {
+	ordered, signed := f.ordering(lf)
 	if !ordered && !signed {
 		return nil, nil
 	}

@@ -90,7 +90,7 @@ func TestStatisticsOrder(t *testing.T) {
 		if c.ordered {
 			f.meta.ColumnOrders[0].Value = new(format.TypeDefinedOrder)
 		}
-		low, high := statistics(f, &leaf{typ: column.Type{Kind: c.kind}}, &format.ColumnMetaData{Type: c.physical, Statistics: c.stats})
+		low, high := statistics(f, &leaf{typ: column.Type{Kind: c.kind}, physical: c.physical}, &c.stats)
 		if string(low) != c.want || string(high) != c.want {
 			t.Errorf("%+v: got %q, %q", c, low, high)
 		}

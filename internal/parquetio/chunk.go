@@ -110,6 +110,8 @@ type columnReader struct {
 	// hasDict tells that a dictionary page has been met: dict is nil if it
 	// was empty.
 	hasDict bool
+	// lateDict is where the dictionary page lies that was passed over until a page wants it; size 0: none.
+	lateDict struct{ at, size int64 }
 	// What was drawn for dict, and for that of the chunk before.
 	dictBytes, oldDictBytes int64
 
@@ -121,6 +123,12 @@ type columnReader struct {
 	page   buffer // its body, decompressed
 	levels levels
 	codes  hybrid
+
+	judged bool      // bounds of pages are wanted
+	index  pageIndex // of the chunk, if judged
+	bounds column.Bounds
+	known  bool  // bounds says something of the page
+	unread int64 // pages that were passed over and not loaded
 
 	pages []EncodedPage // of the chunk, where they are handed on encoded
 
@@ -178,8 +186,20 @@ func vectorBytes(l *leaf, want column.Type, rows int) int64 {
 
 // open begins the chunk of a row group and stands before its first data
 // page. Errors are *Error.
-func (c *columnReader) open(group int) (err error) {
+func (c *columnReader) open(group int) error {
 	c.begin(group)
+	return c.start(c.loadDictionary)
+}
+
+// openLate is open for a chunk of which few pages may be wanted: its dictionary is decoded when
+// one of them needs it.
+func (c *columnReader) openLate(group int) error {
+	c.begin(group)
+	return c.start(c.passDictionary)
+}
+
+// start stands at the first page of the chunk and has its dictionary read or passed over.
+func (c *columnReader) start(dictionary func() error) (err error) {
 	c.freePages() // what was reserved is for reading
 	defer c.fence(&err)
 	if c.rows == 0 {
@@ -190,7 +210,7 @@ func (c *columnReader) open(group int) (err error) {
 		return err
 	}
 	c.in.start(start, size, min(maxOver, c.f.end-start-size))
-	return c.loadDictionary()
+	return dictionary()
 }
 
 // begin leaves the last chunk for that of a row group.
@@ -199,6 +219,8 @@ func (c *columnReader) begin(group int) {
 	c.id = c.metadata().Codec
 	c.rows, c.seen, c.left = c.f.groups[group].rows, 0, 0
 	c.found, c.behind = 0, 0
+	c.judged, c.known = false, false
+	c.dropIndex()
 	c.retireDictionary()
 	c.in.start(0, 0, 0)
 	c.in.mem.trim()
@@ -234,6 +256,7 @@ func (c *columnReader) available() (n int, err error) {
 // longer valid; their Dicts are.
 func (c *columnReader) close() {
 	c.left, c.seen, c.rows, c.found = 0, 0, 0, 0
+	c.dropIndex()
 	c.retireDictionary()
 	c.retireDictionary()
 	c.in.start(0, 0, 0)

@@ -99,7 +99,7 @@ func (c *columnReader) drawDictionary(bytes int64) error {
 func (c *columnReader) retireDictionary() {
 	c.shared.account.give(c.oldDictBytes)
 	c.oldDictBytes, c.dictBytes = c.dictBytes, 0
-	c.dict, c.hasDict = nil, false
+	c.dict, c.hasDict, c.lateDict.size = nil, false, 0
 }
 
 // checkEntries tells that so many entries cannot be in a dictionary page of so

@@ -18,6 +18,8 @@ import (
 //	rows handed out    |........|...             all of those without a row that is left, at once
 //	other columns      |..........               behind by the rows that nobody needs
 //
+// Before that, rows are passed over of which the statistics of pages say that the filter leaves none: judge.go.
+//
 // LATE: other columns are moved on over the rows they are behind before they are read, and only then.
 
 // selection is the filter of a reader and the batch that it has been asked about last.
@@ -31,14 +33,16 @@ type selection struct {
 	passed int             // of sel lie before at
 	part   []int32         // those of the rows that were handed out last, counted from the first of these
 	open   bool            // the other columns' chunks are open
-	behind int64           // rows that the other columns are behind
+	behind []int64         // by column: rows that it is behind, of the others
+	judge  judge
 }
 
 // Where has Next call filter with the rows that it reads, in which only the columns cols are set
 // (numbers in ScanOptions.Columns), and read the other columns where filter has left a
 // row: see Batch.Sel. It is called before the first Open.
 func (r *Reader) Where(filter func(b *column.Batch, sel []int32) ([]int32, error), cols []int) bool {
-	s := &selection{filter: filter, first: make([]bool, len(r.cols)), vecs: make([]column.Vector, len(r.cols))}
+	s := &selection{filter: filter, first: make([]bool, len(r.cols)), vecs: make([]column.Vector, len(r.cols)), behind: make([]int64, len(r.cols))}
+	s.judge.cols, s.judge.groups = make([]bool, len(r.cols)), make([]func() column.Bounds, len(r.cols))
 	for _, c := range cols {
 		s.first[c] = true
 	}
@@ -48,7 +52,22 @@ func (r *Reader) Where(filter func(b *column.Batch, sel []int32) ([]int32, error
 
 // begin forgets the last unit.
 func (s *selection) begin() {
-	s.rows, s.at, s.sel, s.passed, s.open, s.behind = 0, 0, s.sel[:0], 0, false, 0
+	s.rows, s.at, s.sel, s.passed, s.open = 0, 0, s.sel[:0], 0, false
+	clear(s.behind)
+}
+
+// leave has the other columns be behind by n more rows.
+func (s *selection) leave(n int64) {
+	for c := range s.behind {
+		s.behind[c] += n
+	}
+}
+
+// follow moves a column on to where the filter's columns are, less what was read ahead.
+func (s *selection) follow(i int, c *columnReader) error {
+	err := c.pass(s.behind[i])
+	s.behind[i] = 0
+	return err
 }
 
 // early reports whether a column is read for all rows, whatever becomes of them.
@@ -72,7 +91,7 @@ func (r *Reader) nextFiltered(b *column.Batch, u *Unit) (bool, error) {
 			return false, err
 		}
 	} else {
-		s.behind += int64(n)
+		s.leave(int64(n))
 	}
 	for i := range r.vecs {
 		if s.first[i] {
@@ -87,7 +106,7 @@ func (r *Reader) nextFiltered(b *column.Batch, u *Unit) (bool, error) {
 // filterNext reads the next rows of the filter's columns, and finds out which of them are left.
 func (r *Reader) filterNext(u *Unit) (n int, err error) {
 	s := r.where
-	if n, err = r.batchSize(u, r.early); n == 0 || err != nil {
+	if n, err = r.mayMatch(u); n == 0 || err != nil {
 		return n, err
 	}
 	if err := r.readColumns(s.vecs, r.early, n); err != nil {
@@ -103,7 +122,7 @@ func (r *Reader) filterNext(u *Unit) (n int, err error) {
 func (r *Reader) readLate(u *Unit, n int) (int, error) {
 	s := r.where
 	if !s.open {
-		if err := r.openColumns(u.Group, r.late); err != nil {
+		if err := r.openLate(u.Group); err != nil {
 			return 0, err
 		}
 		s.open = true
@@ -112,17 +131,26 @@ func (r *Reader) readLate(u *Unit, n int) (int, error) {
 		if col == nil || s.first[c] {
 			continue
 		}
-		if err := col.pass(s.behind); err != nil {
+		if err := s.follow(c, col); err != nil {
 			return 0, err
 		}
 	}
-	s.behind = 0
 	have, err := r.batchSize(u, r.late)
 	if err != nil {
 		return 0, err
 	}
 	n = min(n, have)
 	return n, r.readColumns(r.vecs, r.late, n)
+}
+
+// openLate opens the chunks of the columns that are not open yet.
+func (r *Reader) openLate(group int) error {
+	return r.each(r.late, func(i int, c *columnReader) error {
+		if c == nil || r.where.judge.cols[i] {
+			return nil
+		}
+		return c.openLate(group)
+	})
 }
 
 // take returns the rows that are left among the next n, counted from the first of these.

@@ -143,6 +143,36 @@ func (c *columnReader) loadDictionary() error {
 	return c.dictionary(body)
 }
 
+// passDictionary is loadDictionary for later: see wantDictionary.
+func (c *columnReader) passDictionary() error {
+	c.in.short = true
+	header, err := c.nextHeader()
+	if err != nil || c.header.Type != format.DictionaryPage {
+		return err
+	}
+	size, err := c.pageSize(header)
+	if err != nil {
+		return err
+	}
+	c.lateDict.at, c.lateDict.size = c.in.at(), size
+	c.in.pass(size)
+	return nil
+}
+
+// wantDictionary decodes the dictionary that was passed over. The page that was found stays so.
+func (c *columnReader) wantDictionary() error {
+	if c.lateDict.size == 0 {
+		return nil
+	}
+	header, at, rest, over := c.header, c.in.at(), c.in.rest(), c.in.over
+	c.in.start(c.lateDict.at, c.lateDict.size, 0)
+	c.lateDict.size = 0
+	err := c.loadDictionary()
+	c.header = header
+	c.in.start(at, rest, over)
+	return err
+}
+
 // findPage goes on to the next data page, or passes over a page that is none. Of a data page only
 // the header is read: see loadPage.
 func (c *columnReader) findPage() error {
@@ -168,7 +198,18 @@ func (c *columnReader) findPage() error {
 		return fmt.Errorf("damaged: a page of type %d without its header", h.Type)
 	}
 	c.found = header
+	if err == nil && c.judged {
+		c.judgePage()
+	}
 	return err
+}
+
+// encoding is that of the values of the data page that was found.
+func (c *columnReader) encoding() format.Encoding {
+	if c.header.Type == format.DataPage {
+		return c.header.DataPageHeader.V.Encoding
+	}
+	return c.header.DataPageHeaderV2.V.Encoding
 }
 
 // pageRows accounts for the rows of a page.
@@ -191,17 +232,24 @@ func (c *columnReader) dropPage() error {
 		return err
 	}
 	c.in.pass(size)
+	c.in.short = true // the next page may be passed over too
 	c.found = 0
+	c.unread++
 	return nil
 }
 
 // loadPage takes the page that was found off the chunk, decompresses it and sets the streams to it.
 func (c *columnReader) loadPage() error {
+	if isDictionary(c.encoding()) {
+		if err := c.wantDictionary(); err != nil {
+			return err
+		}
+	}
 	body, err := c.body(c.found)
 	if err != nil {
 		return err
 	}
-	c.found = 0
+	c.found, c.in.short = 0, false
 	if c.header.Type == format.DataPage {
 		return c.pageV1(&c.header.DataPageHeader.V, body)
 	}

@@ -24,6 +24,7 @@ type Reader struct {
 	zeros  []int32         // codes of constants
 	chunks []EncodedChunk  // of the unit that ReadEncoded read last
 	where  *selection      // nil: there is no filter
+	passed passed          // of the open file
 
 	constants []column.Vector // by column: that of a full batch, where it is constant in file
 	drawn     int64           // for them
@@ -63,6 +64,9 @@ func (r *Reader) Open(unit int) (err error) {
 	}
 	if r.where != nil {
 		r.where.begin()
+		if err := r.openJudge(unit); err != nil {
+			return err
+		}
 	}
 	if !r.reads() {
 		if err := r.scan.d.files[r.file].verify(u.Group, r.work); err != nil {
@@ -266,10 +270,14 @@ func (r *Reader) Close() {
 func (r *Reader) closeColumns() {
 	for i, c := range r.cols {
 		if c != nil {
+			r.passed.pages += c.unread
 			c.close()
 			r.cols[i] = nil
 		}
 	}
+	r.scan.passed.pages.Add(r.passed.pages)
+	r.scan.passed.rows.Add(r.passed.rows)
+	r.passed = passed{}
 	r.work.account.give(r.drawn)
 	r.drawn = 0
 	clear(r.constants)

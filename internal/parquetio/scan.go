@@ -21,6 +21,10 @@ type ScanOptions struct {
 	// nil: read everything.
 	Skip func(bounds func(i int) column.Bounds) bool
 
+	// SkipColumns are those that Skip asks about, numbers in Columns. Then readers that filter rows
+	// (Reader.Where) ask Skip about pages too. nil: about row groups alone.
+	SkipColumns []int
+
 	// BatchRows overrides that of the dataset where it is not 0.
 	BatchRows int
 
@@ -58,13 +62,20 @@ type Scan struct {
 		groups      int
 		rows, bytes int64
 	}
+
+	skip     func(bounds func(i int) column.Bounds) bool // of pages
+	skipCols []int
+	passed   struct{ pages, rows atomic.Int64 } // of units that were read
 }
 
 // Scan chooses what is to be read. The error is a *ColumnError for a column
 // that cannot be read, and an *Error for one that a file lacks or whose
 // types do not agree.
 func (d *Dataset) Scan(o ScanOptions) (_ *Scan, err error) {
-	s := &Scan{d: d, cols: o.Columns, batchRows: o.BatchRows, repeat: o.Repeat}
+	s := &Scan{d: d, cols: o.Columns, batchRows: o.BatchRows, repeat: o.Repeat, skip: o.Skip}
+	if o.Skip != nil {
+		s.skipCols = o.SkipColumns
+	}
 	if s.batchRows <= 0 {
 		s.batchRows = d.opt.BatchRows
 	}
@@ -191,6 +202,10 @@ func (s *Scan) Units() []Unit { return s.units }
 func (s *Scan) Skipped() (groups int, rows, bytes int64) {
 	return s.skipped.groups, s.skipped.rows, s.skipped.bytes
 }
+
+// Passed tells what readers that are closed, or have gone on to another file, left out of units: pages of
+// wanted columns, which were not decompressed as nobody wanted a row of them, and rows that Skip ruled out by pages.
+func (s *Scan) Passed() (pages, rows int64) { return s.passed.pages.Load(), s.passed.rows.Load() }
 
 // DictAll reports whether the footers promise that column i of Columns is
 // dictionary-coded, or constant, in all units. It is a hint: the pages decide.

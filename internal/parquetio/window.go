@@ -20,11 +20,13 @@ type window struct {
 	next int64  // the place in the file where left begins
 	left int64
 	over int64 // bytes behind the chunk that may belong to it; see maxOver
+
+	short bool // no more is read than is asked for: pages are passed over
 }
 
 // start stands at the beginning of a chunk. Nothing is read yet.
 func (w *window) start(at, size, over int64) {
-	w.data, w.next, w.left, w.over = nil, at, size, over
+	w.data, w.next, w.left, w.over, w.short = nil, at, size, over, false
 }
 
 // hold stands at the beginning of a chunk that is in memory as a whole (PAD).
@@ -33,6 +35,9 @@ func (w *window) hold(chunk []byte) {
 	w.start(0, 0, 0)
 	w.data = chunk
 }
+
+// at is the place in the file of what comes next.
+func (w *window) at() int64 { return w.next - int64(len(w.data)) }
 
 // rest is the bytes of the chunk that were not taken.
 func (w *window) rest() int64 { return int64(len(w.data)) + w.left }
@@ -50,8 +55,9 @@ func (w *window) fill(n int64, what string) error {
 	if n <= int64(have) {
 		return nil
 	}
-	// As much as there is room for, so that small chunks are read at once.
-	n = min(max(n, minWindow, int64(len(w.mem.b)-padding)), w.rest())
+	if !w.short { // as much as there is room for, so that small chunks are read at once
+		n = min(max(n, minWindow, int64(len(w.mem.b)-padding)), w.rest())
+	}
 	buf, err := w.mem.move(w.data, int(n), what)
 	if err != nil {
 		return err
