@@ -130,8 +130,7 @@ func brotliWindow(src []byte) int64 {
 func (c *codec) decode(id format.CompressionCodec, dst, src []byte) (int, error) {
 	switch id {
 	case format.Snappy:
-		out, err := snappy.Decode(dst, src)
-		return len(out), err
+		return len(dst), decodeSnappy(dst, src)
 	case format.Gzip:
 		return c.readGzip(dst, src)
 	case format.Brotli:
