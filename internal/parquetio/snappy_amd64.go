@@ -17,21 +17,23 @@ import (
 // there are at most 64, are copied by 32 or 64 while the next element is taken apart. It leaves
 // to nextElement what is rare: the last 160 bytes, literals of more than 60 bytes, damage.
 
-// snappyRun decodes elements from src[ip:] to dst[op:] and returns op and ip behind the last of them.
+// snappyRun decodes elements with snappyTable from src[ip:] to dst[op:] and returns op and ip behind the last of them.
 // dst[:op] is what was decoded before. It writes up to the end of dst, whatever op it returns.
 //
 //go:noescape
-func snappyRun(dst, src []byte, op, ip int) (nextOp, nextIP int)
+func snappyRun(table *snappyTags, dst, src []byte, op, ip int) (nextOp, nextIP int)
 
-// snappyTable is what snappyRun knows of a tag: its length less the offset of which
+// snappyTags is what snappyRun knows of a tag: its length less the offset of which
 // the tag has a part, and less 256 of a literal, so that the length is the low byte; snappyOther of a
 // literal of more than 60 bytes. Behind them, by the low bits of the tag, the bits of
 // the next four bytes that are offset.
+type snappyTags [256 + 2*4]uint16
+
 var snappyTable = makeSnappyTable()
 
 const snappyOther = 0xff
 
-func makeSnappyTable() (t [256 + 2*4]uint16) {
+func makeSnappyTable() (t snappyTags) {
 	for tag := range 256 {
 		entry := 0
 		switch n := tag >> 2; {
@@ -59,7 +61,7 @@ func decodeSnappy(dst, src []byte) error {
 		return errSnappy
 	}
 	for op := 0; ; {
-		op, ip = snappyRun(dst, src, op, ip)
+		op, ip = snappyRun(&snappyTable, dst, src, op, ip)
 		if ip == len(src) {
 			if op < len(dst) {
 				return errSnappy

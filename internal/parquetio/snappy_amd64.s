@@ -6,7 +6,7 @@
 //	R8       where dst goes on            R10, R11  the copy that is due: from, length
 //	R13      with SI from here on, there may be too little of src for two elements
 //	R15      with R8+R11 from here on, there may be too little of dst
-//	DX       the beginning of dst         R12  snappyTable
+//	DX       the beginning of dst         R12  the table
 //
 // Of an element:
 //
@@ -73,13 +73,13 @@ more: \
 	CMPQ AX, R15 \
 	JCS  loop
 
-// func snappyRun(dst, src []byte, op, ip int) (nextOp, nextIP int)
-TEXT ·snappyRun(SB), NOSPLIT, $0-80
-	MOVQ dst_base+0(FP), DX
-	MOVQ dst_len+8(FP), R15
-	MOVQ src_base+24(FP), SI
-	MOVQ src_len+32(FP), R13
-	LEAQ ·snappyTable(SB), R12
+// func snappyRun(table *snappyTags, dst, src []byte, op, ip int) (nextOp, nextIP int)
+TEXT ·snappyRun(SB), NOSPLIT, $0-88
+	MOVQ dst_base+8(FP), DX
+	MOVQ dst_len+16(FP), R15
+	MOVQ src_base+32(FP), SI
+	MOVQ src_len+40(FP), R13
+	MOVQ table+0(FP), R12
 
 	// Two elements write up to 64+64+15 bytes from R8+R11 on, of which
 	// the last belong to none, and read up to 62+64 from SI on.
@@ -87,9 +87,9 @@ TEXT ·snappyRun(SB), NOSPLIT, $0-80
 	SUBQ $160, R15
 	ADDQ SI, R13
 	SUBQ $128, R13
-	MOVQ op+48(FP), R8
+	MOVQ op+56(FP), R8
 	ADDQ DX, R8
-	ADDQ ip+56(FP), SI
+	ADDQ ip+64(FP), SI
 	MOVQ SI, R10
 	XORL R11, R11
 	CMPQ SI, R13
@@ -115,10 +115,10 @@ leave:
 	LEAQ -1(DI), SI
 
 out:
-	SUBQ dst_base+0(FP), R8
-	MOVQ R8, nextOp+64(FP)
-	SUBQ src_base+24(FP), SI
-	MOVQ SI, nextIP+72(FP)
+	SUBQ dst_base+8(FP), R8
+	MOVQ R8, nextOp+72(FP)
+	SUBQ src_base+32(FP), SI
+	MOVQ SI, nextIP+80(FP)
 	RET
 
 	DUEMORE(more1, done1)
