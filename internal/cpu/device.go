@@ -50,8 +50,8 @@ func (m *Merger) readResident(p merge.Range) error {
 }
 
 // passes reports whether the device takes the partition that has begun: it has rows
-// enough, none of them refers to a value, which the device would not know, and there is memory for what
-// comes back.
+// enough, none of them refers to a value, which the device would not know, there is memory for what
+// comes back, and hashes do not crowd.
 func (m *Merger) passes() bool {
 	if m.pass == nil || m.cfg.long.Load() || m.in.shared > passMostShared {
 		return false
@@ -63,7 +63,7 @@ func (m *Merger) passes() bool {
 	if rows < m.cfg.PassLeast {
 		return false
 	}
-	return m.store.pool.Reserve(int(min(m.pass.Capacity(), int64(rows)))+block) == nil
+	return m.store.pool.Reserve(int(min(m.pass.Capacity(), int64(rows)))+block) == nil && !m.crowds()
 }
 
 // passMostShared is how many bits the hashes of a partition may share: a device looks at those
@@ -125,7 +125,7 @@ func (m *Merger) passPages() (all bool, err error) {
 	return all, nil
 }
 
-// passBlock gives the device the rows of the first block, and keeps those it did not take.
+// passBlock gives the device the rows of the first block, and keeps those it did not take: all if their hashes crowd.
 func (m *Merger) passBlock() (all bool, err error) {
 	b := m.in.blocks[0]
 	base, err := m.open(b)
@@ -133,9 +133,11 @@ func (m *Merger) passBlock() (all bool, err error) {
 		return false, err
 	}
 	defer m.shut(base)
-	taken, err := m.pass.Add(m.block.Rows)
-	if err != nil {
-		return false, err
+	taken := 0
+	if !m.blockCrowds() {
+		if taken, err = m.pass.Add(m.block.Rows); err != nil {
+			return false, err
+		}
 	}
 	rows := m.block.Rows[taken*m.cfg.Stride:]
 	if err := m.keep(rows); err != nil {

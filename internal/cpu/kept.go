@@ -17,6 +17,8 @@ type Kept interface {
 // KeptRows is some rows of a Kept.
 type KeptRows interface {
 	Len() int
+	// Rows is the rows, to be looked at before any is loaded.
+	Rows() []uint64
 	// Load has a pass load them, and says how many it took: fewer than all if it has room for no more groups. They must stay as they
 	// are until its End.
 	Load(p Pass) (taken int, err error)

@@ -47,6 +47,8 @@ func (k *fakeKept) Take(p merge.Range, bits uint) (list []KeptRows) {
 
 func (r *fakeKeptRows) Len() int { return len(r.rows) / r.of.cfg.Stride }
 
+func (r *fakeKeptRows) Rows() []uint64 { return r.rows }
+
 func (r *fakeKeptRows) Load(p Pass) (int, error) {
 	if r.of.fails == "Load" {
 		return 0, errFake

@@ -49,6 +49,7 @@ type Merger struct {
 	moved   struct{ all, any uint64 } // hashes of the rows that a partition was divided into: and-ed, or-ed
 	own     int                       // from which page on they are the merger's, while a device aggregates the partition
 	out     emitter
+	sample  sample
 
 	resident Resident // nil: a device holds no groups
 	pass     Pass     // nil: there is no device for this merger

@@ -154,6 +154,8 @@ type keptRows struct {
 
 func (r *keptRows) Len() int { return len(r.span.Rows()) / r.of.devices.config.Layout.Stride() }
 
+func (r *keptRows) Rows() []uint64 { return r.span.Rows() }
+
 func (r *keptRows) Load(p cpu.Pass) (int, error) { return p.(*bucketPass).addKept(&r.span) }
 
 // Rest counts the rows that the CPU combines.
