@@ -31,8 +31,7 @@ import (
 // there to the first entry with the tag, the third compares keys, which are
 // nearly always equal. Rows that meet a free slot, or an equal tag of another
 // key, are put on a list and probed one by one. Batches with long strings
-// take the same passes and one more, which compares their bytes
-// (table_long.go).
+// compare them in passes of their own (key.Encoder.Match).
 //
 // Rows and directory lie off the Go heap: drop frees them.
 //
@@ -47,7 +46,6 @@ type table struct {
 	template []uint64 // a fresh row
 	room              // see table_memory.go
 	slow     []int32  // scratch: rows to probe one by one
-	touched  byte     // what was read of strings before they are compared, which else the compiler may leave out
 }
 
 // minRows is how many rows a table has room for at first.

@@ -9,24 +9,11 @@ import (
 // in an arena and in the batch, not in the words (package key).
 
 // matchLong puts the rows on the slow list whose candidate is none or has
-// another key. The words of all rows are compared, and the strings read, before
-// these are compared, so that the cache misses of different rows overlap.
+// another key.
 func (t *table) matchLong(e *key.Encoder, groups []uint32) {
+	e.Match(groups, noGroup, t.rows.Rows, t.rows.Stride, 1, t.rows.Arena.Registry())
 	for i, g := range groups {
-		if g != noGroup && !e.SameWords(i, t.keyOf(g)) {
-			groups[i] = noGroup
-		}
-	}
-	reg := t.rows.Arena.Registry()
-	chunks, sum := reg.Chunks(), byte(0)
-	for _, g := range groups {
-		if g != noGroup {
-			sum += e.Layout().Touch(t.rows.Rows[int(g)*t.rows.Stride:], 1, chunks)
-		}
-	}
-	t.touched = sum
-	for i, g := range groups {
-		if g == noGroup || !e.SameLong(i, t.keyOf(g), reg) {
+		if g == noGroup {
 			t.slow = append(t.slow, int32(i))
 		}
 	}

@@ -20,6 +20,8 @@ type Encoder struct {
 	long   []*column.Vector // by the field's first word: what the numbers of long strings count in
 	some   bool             // some of them may be in the batch
 	secret []uint64         // see Secret
+
+	touched byte // what was read of strings before they are compared, which else the compiler may leave out
 }
 
 // flattened is a vector and its memory.

@@ -47,6 +47,68 @@ func (e *Encoder) LongBytes() int {
 	return total
 }
 
+// Match sets to none the groups whose key is not that of their row of the batch. Group g is row g of
+// rows, stride words each, whose key words begin at base and whose refs are valid in reg.
+//
+// It takes one key word after the other, so that the cache misses of different rows overlap, and
+// reads the ends of long strings before it compares them, for the same reason.
+func (e *Encoder) Match(groups []uint32, none uint32, rows []uint64, stride, base int, reg *arena.Arenas) {
+	for _, w := range e.layout.plain {
+		own := e.Words[w][:len(groups)]
+		for i, g := range groups {
+			if g != none && rows[int(g)*stride+base+w] != own[i] {
+				groups[i] = none
+			}
+		}
+	}
+	for _, w := range e.layout.inline {
+		if e.matchInline(w, groups, none, rows, stride, base) {
+			e.matchLong(w, groups, none, rows, stride, base, reg.Chunks())
+		}
+	}
+}
+
+// matchInline is Match for the words of the inline field that begins at word w. It
+// reports whether groups are left whose strings are long.
+func (e *Encoder) matchInline(w int, groups []uint32, none uint32, rows []uint64, stride, base int) bool {
+	lo, hi := e.Words[w][:len(groups)], e.Words[w+1][:len(groups)]
+	any := uint64(0)
+	for i, g := range groups {
+		if g == none {
+			continue
+		}
+		r := rows[int(g)*stride+base+w:][:2]
+		if r[1] != hi[i] || r[0] != lo[i] && !isLong(hi[i]) {
+			groups[i] = none
+			continue
+		}
+		any |= hi[i]
+	}
+	return isLong(any)
+}
+
+// matchLong is Match for the bytes of its long strings.
+func (e *Encoder) matchLong(w int, groups []uint32, none uint32, rows []uint64, stride, base int, chunks [][]byte) {
+	lo, hi := e.Words[w][:len(groups)], e.Words[w+1][:len(groups)]
+	sum := byte(0)
+	for i, g := range groups {
+		if g != none && isLong(hi[i]) {
+			b := chunkBytes(chunks, rows[int(g)*stride+base+w], hi[i])
+			sum += b[0] + b[len(b)-1]
+		}
+	}
+	e.touched = sum
+	spans, data := e.long[w].Span, e.long[w].Data
+	for i, g := range groups {
+		if g != none && isLong(hi[i]) {
+			s := spans[lo[i]]
+			if !bytes.Equal(chunkBytes(chunks, rows[int(g)*stride+base+w], hi[i]), data[s.Off:s.Off+s.Len]) {
+				groups[i] = none
+			}
+		}
+	}
+}
+
 // SameWords reports whether the key of row i and the key words of a group's
 // row are equal but for the bytes of their long strings.
 func (e *Encoder) SameWords(i int, words []uint64) bool {

@@ -27,6 +27,11 @@ func longBytes(reg *arena.Arenas, lo, hi uint64) []byte {
 	return b
 }
 
+// chunkBytes is longBytes where the chunks of the registry are at hand.
+func chunkBytes(chunks [][]byte, lo, hi uint64) []byte {
+	return chunks[lo>>32][8*uint64(uint32(lo)):][:uint32(hi)]
+}
+
 // HasRefs reports whether keys may hold refs into an arena.
 func (l *Layout) HasRefs() bool { return len(l.inline) > 0 }
 
@@ -95,8 +100,8 @@ func (l *Layout) Touch(row []uint64, base int, chunks [][]byte) (sum byte) {
 	for _, w := range l.inline {
 		ref, hi := row[base+w], row[base+w+1]
 		if isLong(hi) {
-			b := chunks[ref>>32][8*uint64(uint32(ref)):]
-			sum += b[0] + b[uint32(hi)-1]
+			b := chunkBytes(chunks, ref, hi)
+			sum += b[0] + b[len(b)-1]
 		}
 	}
 	return sum

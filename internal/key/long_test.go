@@ -3,6 +3,7 @@ package key
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -51,6 +52,11 @@ func TestAlikeStrings(t *testing.T) {
 					for j := range strs {
 						if l.Equal(a[i], b[j], 1, &reg) != (i == j) {
 							t.Errorf("rows %d and %d: equal is %t", i, j, i != j)
+						}
+						groups := make([]uint32, len(strs))
+						e.Match(groups, math.MaxUint32, b[j], 0, 1, &reg)
+						if same := groups[i] == 0; same != (i == j) {
+							t.Errorf("row %d of the batch matches row %d: %t", i, j, same)
 						}
 						if same := e.SameWords(i, b[j][1:]) && e.SameLong(i, b[j][1:], &reg); same != (i == j) {
 							t.Errorf("row %d of the batch and row %d: same is %t", i, j, same)
