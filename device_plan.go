@@ -94,6 +94,15 @@ func (p *prepared) demand() demand {
 	return d
 }
 
+// mayUseDevice reports whether a device may take part in a run, as far as is known before one is looked for.
+func (p *prepared) mayUseDevice() bool {
+	if !p.demand().required() && !cuda.Present() {
+		return false
+	}
+	f, _ := p.deviceFacts()
+	return f.choose().Use
+}
+
 // choose decides by the costs that were measured.
 func (f deviceFacts) choose() deviceChoice { return defaultDeviceCosts.choose(f) }
 
@@ -223,10 +232,10 @@ func (p *prepared) expectedDistinct(e *expr.Expr) float64 {
 	product := 1.0
 	for _, c := range e.Columns() {
 		entries := int64(p.scan.dictEntries(c))
-		if !p.scan.dictAll(c) || entries < 0 || p.facts.rows < 0 || p.scan.units() == 0 {
+		if !p.scan.dictAll(c) || entries < 0 || p.facts.rows < 0 || p.scan.rowGroups() == 0 {
 			return math.Inf(1)
 		}
-		product *= feedback.EstimateGroups(p.facts.rows/int64(p.scan.units()), entries) + 1 // and NULL
+		product *= feedback.EstimateGroups(p.facts.rows/int64(p.scan.rowGroups()), entries) + 1 // and NULL
 	}
 	return product
 }

@@ -72,6 +72,14 @@ func SetLeastMemory(t testing.TB, groups int64) {
 	t.Cleanup(func() { fixedWorker, fixedSet, leastGroups = fixed, set, least })
 }
 
+// SetPartLeast has row groups cut into parts of so few rows. The test must not be parallel.
+func SetPartLeast(t testing.TB, rows int64) {
+	t.Helper()
+	before := partLeast
+	partLeast = rows
+	t.Cleanup(func() { partLeast = before })
+}
+
 // SetPassLeast has devices aggregate partitions of so few rows, which would not pay, whatever is gained.
 // The test must not be parallel.
 func SetPassLeast(t testing.TB, rows int) {

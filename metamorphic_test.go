@@ -179,6 +179,8 @@ var configurations = []configuration{
 	{name: "tiny batches", source: parquetAs(datagen.Layout{RowGroup: 500, Encoding: datagen.Split}), opt: gagg.Options{Threads: 2, BatchRows: 3}},
 	{name: "partitioned at once", source: parquetAs(datagen.Layout{RowGroup: 300}), opt: gagg.Options{Threads: 3, Partitions: 16}},
 	{name: "one partition, small batches", source: parquetAs(datagen.Layout{RowGroup: 300, Required: true}), opt: gagg.Options{Threads: 2, Partitions: 1, BatchRows: 33}},
+	{name: "parts of row groups", source: parquetAs(datagen.Layout{RowGroup: 1300, Page: 40, Codec: "snappy"}), opt: gagg.Options{Threads: 5, BatchRows: 64}},
+	{name: "parts of one, v2, small batches", source: parquetAs(datagen.Layout{Page: 11, V2: true, Encoding: datagen.Delta}), opt: gagg.Options{Threads: 3, BatchRows: 7}},
 	{name: "no pruning", source: parquetAs(datagen.Layout{RowGroup: 50}), opt: gagg.Options{Threads: 2, NoPruning: true}},
 	{name: "arrow records", source: recordsOf, opt: gagg.Options{Threads: 2}},
 }
@@ -186,6 +188,7 @@ var configurations = []configuration{
 // One query and one data set, many ways to run it, one answer: the oracle's,
 // in one order.
 func TestMetamorphic(t *testing.T) {
+	gagg.SetPartLeast(t, 1)
 	trials := uint64(150)
 	if testing.Short() {
 		trials = 30

@@ -111,7 +111,7 @@ func (p *prepared) plan(q Query, chosen chosen) *QueryPlan {
 		OrderBy: len(p.query.order), Limit: q.Limit, Memory: p.memory,
 		Temp: TempPlan{cmp.Or(p.opt.TempDir, DefaultTempDir()), p.opt.TempLimit},
 		Scan: ScanPlan{
-			Rows: p.facts.rows, RowGroups: p.scan.units(), Bytes: p.facts.bytes,
+			Rows: p.facts.rows, RowGroups: p.scan.rowGroups(), Bytes: p.facts.bytes,
 			RowGroupsSkipped: p.facts.skippedGroups, BytesSkipped: p.facts.skippedByte,
 		},
 	}

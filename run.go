@@ -97,17 +97,32 @@ func prepare(ctx context.Context, q Query, o Options, digits map[int]int) (_ *pr
 	}
 	p.metadata = p.budget.opened(&o)
 	p.facts = p.scan.facts()
-	p.threads = max(1, min(o.threads(), p.scan.units()))
-	if p.memory, p.threads, err = planMemory(o.MemoryLimit, p.threads, p.scan.workerBytes(), len(p.query.cols), p.query.groupings()); err != nil {
-		return nil, p.budget.beside(p.metadata, err)
+	if err := p.planThreads(&o); err != nil {
+		return nil, err
 	}
-	p.alloc = o.allocator(p.memory.Output)
 	p.tile = feedback.DefaultTileConfig
 	if o.Partitions > 0 {
 		p.tile = feedback.NoTiles
 	}
 	p.placeKeys()
+	if o.threads() > 1 && !p.mayUseDevice() { // which takes row groups as they are
+		p.scan.split(o.threads())
+		if err := p.planThreads(&o); err != nil {
+			return nil, err
+		}
+	}
+	p.alloc = o.allocator(p.memory.Output)
 	return p, nil
+}
+
+// planThreads chooses how many workers there are, and shares out the memory.
+func (p *prepared) planThreads(o *Options) (err error) {
+	p.threads = max(1, min(o.threads(), p.scan.units()))
+	p.memory, p.threads, err = planMemory(o.MemoryLimit, p.threads, p.scan.workerBytes(), len(p.query.cols), p.query.groupings())
+	if err != nil {
+		return p.budget.beside(p.metadata, err)
+	}
+	return nil
 }
 
 // scanOptions is what is read, and how.
@@ -319,7 +334,7 @@ func (p *prepared) atMostBy(keys []*expr.Expr) int64 {
 	distinct := make([]int64, len(keys))
 	for i, e := range keys {
 		distinct[i] = -1
-		if c, ok := e.Column(); ok && p.scan.units() == 1 && p.scan.dictAll(c) {
+		if c, ok := e.Column(); ok && p.scan.rowGroups() == 1 && p.scan.dictAll(c) {
 			distinct[i] = int64(p.scan.dictEntries(c)) + 1 // and NULL
 		}
 	}

@@ -32,6 +32,8 @@ type input interface {
 // scan is the reading of some columns of an input.
 type scan interface {
 	units() int
+	rowGroups() int    // that they are, or are parts of
+	split(workers int) // has them be parts of row groups where it takes that to keep so many workers busy
 	unitBytes(i int) int64
 	facts() scanFacts
 	dictAll(col int) bool    // column col of the scan is dictionary-coded throughout, as far as known
@@ -134,6 +136,7 @@ type parquetScan struct {
 }
 
 func (p *parquetScan) units() int                          { return len(p.list) }
+func (p *parquetScan) rowGroups() int                      { return p.s.RowGroups() }
 func (p *parquetScan) unitBytes(i int) int64               { return p.list[i].Bytes }
 func (p *parquetScan) dictAll(col int) bool                { return p.s.DictAll(col) }
 func (p *parquetScan) dictEntries(col int) int             { return p.s.DictEntries(col) }
@@ -148,6 +151,14 @@ func (p *parquetScan) again() bool                         { return true }
 
 func (p *parquetScan) encodedUnit(i int) (parquetio.EncodedUnit, bool) { return p.s.EncodedUnit(i) }
 func (p *parquetScan) encoded(col int) (parquetio.EncodedType, bool)   { return p.s.Encoded(col) }
+
+// partLeast is the rows of a part of a row group at least, which tests lower.
+var partLeast int64 = parquetio.DefaultLeastPart
+
+func (p *parquetScan) split(workers int) {
+	p.s.Split(workers, partLeast)
+	p.list = p.s.Units()
+}
 
 func (p *parquetScan) facts() (f scanFacts) {
 	for i := range p.list {

@@ -56,7 +56,7 @@ func (r *Rows) Stats() Stats {
 	s := Stats{
 		Threads: run.threads,
 		Rows:    run.rowsRead.Load(), Groups: r.groups,
-		BytesRead: run.bytesRead.Load(), RowGroups: run.scan.units(),
+		BytesRead: run.bytesRead.Load(), RowGroups: run.scan.rowGroups(),
 		GroupsSkipped: run.facts.skippedGroups, PagesSkipped: pages, RowsSkipped: run.facts.skippedRows + ruledOut, BytesSkipped: run.facts.skippedByte,
 		RowsPerSecond: float64(run.rowsRead.Load()) / total.Seconds(),
 		GroupEstimate: int64(run.now.Load().groups.Estimate), Partitions: run.partitions, Partitioned: run.now.Load().groups.Partitioned,

@@ -206,7 +206,7 @@ func checkBounds(t *testing.T, d *Dataset) (seen boundsSeen) {
 		r := s.NewReader()
 		var batch column.Batch
 		for u, unit := range s.Units() {
-			b := s.bounds(s.fileOf[u], unit.Group, 0)
+			b := s.bounds(s.fileOf[unit.of], unit.Group, 0)
 			if b.HasMin && b.HasMax {
 				seen.bounds++
 			}

@@ -57,8 +57,8 @@
 // the chunk, and of the one before. Windows and pages are kept from chunk to
 // chunk and lie off the Go heap, which is why a batch is not to be touched
 // after the next call; dictionaries are Go memory and outlive their reader.
-// The row group is the unit of work, whatever its size: a file of one row
-// group is read by one worker.
+// The row group is the unit of work, or a part of it where there are fewer of
+// them than it takes to keep all workers busy (parts.go).
 //
 // Numbers in a page are little-endian and are read in place; the package
 // does not run on big-endian machines.

@@ -95,8 +95,11 @@ type EncodedUnit struct {
 // EncodedUnit describes a unit. It is not ok where the footer tells that
 // ReadEncoded would not take it.
 func (s *Scan) EncodedUnit(unit int) (e EncodedUnit, ok bool) {
-	f, u := s.d.files[s.fileOf[unit]], &s.units[unit]
-	e.Rows = u.Rows
+	u := &s.units[unit]
+	f := s.d.files[s.fileOf[u.of]]
+	if e.Rows = u.Rows; u.Rows < s.groups[u.of].Rows { // chunks are handed on as a whole
+		return e, false
+	}
 	for _, leaf := range s.leaves[f.layout] {
 		if leaf < 0 {
 			return e, false

@@ -64,7 +64,7 @@ var errNotEncoded = errors.New("not to be handed on encoded")
 //
 // ReadEncoded ends the unit that is open. It may be called at any time.
 func (r *Reader) ReadEncoded(unit int, into []byte) (chunks []EncodedChunk, ok bool, err error) {
-	r.unit = -1
+	r.unit, r.open = -1, -1
 	e, ok := r.scan.EncodedUnit(unit)
 	if !ok || e.Bytes > int64(len(into)) {
 		return nil, false, nil
@@ -73,7 +73,7 @@ func (r *Reader) ReadEncoded(unit int, into []byte) (chunks []EncodedChunk, ok b
 	if r.openFileOf(unit) != nil {
 		return nil, false, nil
 	}
-	r.scan.hinted[unit].Store(true)
+	r.scan.hinted[r.scan.units[unit].of].Store(true)
 	r.chunks = r.chunks[:0]
 	at := 0
 	for _, c := range r.cols {
@@ -84,14 +84,14 @@ func (r *Reader) ReadEncoded(unit int, into []byte) (chunks []EncodedChunk, ok b
 		r.chunks = append(r.chunks, chunk)
 		at = chunk.End
 	}
-	r.scan.readAhead(unit + 1)
+	r.scan.readAhead(r.scan.units[unit].of + 1)
 	return r.chunks, true, nil
 }
 
 // openFileOf is openFile for a unit, behind a fence.
 func (r *Reader) openFileOf(unit int) (err error) {
 	defer fence(r.scan.units[unit].File, &err)
-	return r.openFile(r.scan.fileOf[unit])
+	return r.openFile(r.scan.fileOf[r.scan.units[unit].of])
 }
 
 // encodedPlace is where a chunk lies, or will, in the memory of its unit.

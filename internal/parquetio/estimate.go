@@ -30,19 +30,19 @@ const (
 	deltaValue = 128
 )
 
-// columnPeek is what was seen of a column at some of a scan's units.
+// columnPeek is what was seen of a column at some of a scan's row groups.
 type columnPeek struct {
 	entries   int   // most entries of a dictionary; -1: not known
 	dictBytes int64 // of the largest dictionary page; -1: not known
-	dictSum   int64 // of the dictionary pages of the units looked at
-	units     int   // at how many units it was looked
+	dictSum   int64 // of the dictionary pages of the row groups looked at
+	units     int   // at how many row groups it was looked
 	page      int64 // of the largest first data page; -1: not known
 	packed    int64 // of the same, compressed
 }
 
-// peekColumn looks at units spread over the scan, at all where they are few.
+// peekColumn looks at row groups spread over the scan, at all where they are few.
 func (s *Scan) peekColumn(i int) (c columnPeek) {
-	for u := 0; u < len(s.units); u += 1 + (len(s.units)-1)/maxPeeks {
+	for u := 0; u < len(s.groups); u += 1 + (len(s.groups)-1)/maxPeeks {
 		c.units++
 		f := s.d.files[s.fileOf[u]]
 		leaf := s.leaves[f.layout][i]
@@ -50,7 +50,7 @@ func (s *Scan) peekColumn(i int) (c columnPeek) {
 			c.entries = max(c.entries, 1)
 			continue
 		}
-		p, err := f.peek(s.units[u].Group, leaf)
+		p, err := f.peek(s.groups[u].Group, leaf)
 		if err != nil { // reading the unit will tell what is wrong
 			return columnPeek{entries: -1, dictBytes: -1, page: -1}
 		}
@@ -80,10 +80,10 @@ func (s *Scan) DictBytes(i int) int64 {
 	switch {
 	case c.dictBytes < 0:
 		return -1
-	case c.units == len(s.units):
+	case c.units == len(s.groups):
 		return c.dictSum
 	}
-	return c.dictBytes * int64(len(s.units))
+	return c.dictBytes * int64(len(s.groups))
 }
 
 // WorkerBytes is how much memory a reader of the scan takes, as far as it can
@@ -107,7 +107,7 @@ type columnBytes struct {
 
 func (s *Scan) columnBytes(i int) (b columnBytes) {
 	peek := s.peeked[i]()
-	for u := range s.units {
+	for u := range s.groups {
 		f := s.d.files[s.fileOf[u]]
 		leaf := s.leaves[f.layout][i]
 		if leaf < 0 {
@@ -115,7 +115,7 @@ func (s *Scan) columnBytes(i int) (b columnBytes) {
 			continue
 		}
 		l := &f.leaves[leaf]
-		m := &f.meta.RowGroups[s.units[u].Group].Columns[l.index].MetaData
+		m := &f.meta.RowGroups[s.groups[u].Group].Columns[l.index].MetaData
 		page := min(peek.pageOf(max(m.TotalUncompressedSize, 0)), f.limits.MaxPage)
 		b.vectors = max(b.vectors, vectorBytes(l, s.types[i], s.batchRows))
 		b.window = max(b.window, min(m.TotalCompressedSize+maxOver, max(minWindow, peek.packedOf(page, m))))

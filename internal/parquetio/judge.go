@@ -20,10 +20,9 @@ type judge struct {
 	clear  int64 // rows from here on that may match
 }
 
-// openJudge begins to judge a unit, whose early columns are open.
-func (r *Reader) openJudge(unit int) error {
-	u, j := &r.scan.units[unit], &r.where.judge
-	j.clear = 0
+// openJudge begins to judge the row group of a unit, whose early columns are open.
+func (r *Reader) openJudge(u *Unit) error {
+	j := &r.where.judge
 	clear(j.cols)
 	for _, i := range r.scan.skipCols {
 		j.groups[i] = r.scan.groupBounds(r.file, u.Group, i)
@@ -120,8 +119,15 @@ func (r *Reader) pageBounds(i int) column.Bounds {
 	return b
 }
 
-// skipRows passes over the next n rows.
+// skipRows passes over the next n rows of the unit.
 func (r *Reader) skipRows(n int64) error {
+	r.done += n
+	r.passed.rows += n
+	return r.passRows(n)
+}
+
+// passRows passes over the next n rows of the row group.
+func (r *Reader) passRows(n int64) error {
 	for i, c := range r.cols {
 		if c == nil || !r.early(i) {
 			continue
@@ -130,9 +136,9 @@ func (r *Reader) skipRows(n int64) error {
 			return err
 		}
 	}
-	r.where.leave(n)
-	r.done += n
-	r.passed.rows += n
+	if r.where != nil {
+		r.where.leave(n)
+	}
 	return nil
 }
 

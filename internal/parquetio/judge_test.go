@@ -71,6 +71,15 @@ func (w within) never(b column.Bounds) bool {
 	return w.high.Float == w.high.Float && (b.HasMin && less(b.Min.Type, w.high, b.Min) || b.HasMax && less(b.Max.Type, b.Max, w.low))
 }
 
+// skips is ScanOptions.Skip for the condition alone.
+func (w within) skips() func(func(int) column.Bounds) bool {
+	return func(bounds func(int) column.Bounds) bool { return w.never(bounds(w.col)) }
+}
+
+func int64Value(n int64) column.Value {
+	return column.Value{Type: column.Type{Kind: column.Int64}, Int: n}
+}
+
 // judged reads what is left by all conditions, of which a reader is given the first alone, and what was passed over.
 func judged(s *Scan, conditions []within) (text []string, rows int, err error) {
 	r := s.NewReader()
@@ -247,7 +256,6 @@ func TestFewPagesAreLoaded(t *testing.T) {
 	rows := judgeRows(rand.New(rand.NewPCG(15, 2)), 20_000)
 	writeRows(t, "f.parquet", 20_000, rows, parquet.PageBufferSize(4000))
 	d := mustOpen(t, Options{}, "f.parquet")
-	int64Value := func(n int64) column.Value { return column.Value{Type: column.Type{Kind: column.Int64}, Int: n} }
 	conditions := []within{{5, int64Value(0), int64Value(99)}, {0, int64Value(10_000), int64Value(10_010)}}
 	s, err := scanWithin(d, conditions)
 	if err != nil {

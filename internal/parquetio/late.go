@@ -53,6 +53,7 @@ func (r *Reader) Where(filter func(b *column.Batch, sel []int32) ([]int32, error
 // begin forgets the last unit.
 func (s *selection) begin() {
 	s.rows, s.at, s.sel, s.passed, s.open = 0, 0, s.sel[:0], 0, false
+	s.judge.clear = 0
 	clear(s.behind)
 }
 

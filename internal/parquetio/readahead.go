@@ -2,17 +2,17 @@ package parquetio
 
 import "os"
 
-// readAhead asks the system to fetch the wanted columns of a unit, once. It
-// is a hint: what goes wrong is seen when the unit is read.
-func (s *Scan) readAhead(unit int) {
-	if unit >= len(s.units) || s.hinted[unit].Swap(true) {
+// readAhead asks the system to fetch the wanted columns of a row group, once. It
+// is a hint: what goes wrong is seen when it is read.
+func (s *Scan) readAhead(g int) {
+	if g >= len(s.groups) || s.hinted[g].Swap(true) {
 		return
 	}
-	f := s.d.files[s.fileOf[unit]]
+	f := s.d.files[s.fileOf[g]]
 	if f.src.reader != nil {
 		return
 	}
-	group := &f.meta.RowGroups[s.units[unit].Group]
+	group := &f.meta.RowGroups[s.groups[g].Group]
 	_ = f.src.use(func(h *os.File) {
 		for _, leaf := range s.leaves[f.layout] {
 			if leaf < 0 {

@@ -21,6 +21,8 @@ type Reader struct {
 	file   int             // what cols read; -1: none
 	unit   int             // -1: none is open
 	done   int64           // rows of the unit that were read
+	open   int             // the row group that cols stand in, in Scan.groups; -1: none
+	at     int64           // its rows before the place where they stand
 	zeros  []int32         // codes of constants
 	chunks []EncodedChunk  // of the unit that ReadEncoded read last
 	where  *selection      // nil: there is no filter
@@ -39,7 +41,7 @@ func (s *Scan) NewReader() *Reader {
 		vecs: make([]column.Vector, len(s.cols)),
 		cols: make([]*columnReader, len(s.cols)), constants: make([]column.Vector, len(s.cols)),
 		file: -1,
-		unit: -1,
+		unit: -1, open: -1,
 	}
 }
 
@@ -53,18 +55,34 @@ func (s *Scan) NewReader() *Reader {
 func (r *Reader) Open(unit int) (err error) {
 	u := &r.scan.units[unit]
 	defer fence(u.File, &err)
-	r.unit, r.done = -1, 0
-	r.begin()
-	if err := r.openFile(r.scan.fileOf[unit]); err != nil {
+	open, at := r.open, r.at
+	r.unit, r.done, r.open = -1, 0, -1
+	if open != u.of || at > u.Start {
+		if err := r.openGroup(u); err != nil {
+			return err
+		}
+		at = 0
+	}
+	if err := r.passRows(u.Start - at); err != nil {
 		return err
 	}
-	r.scan.hinted[unit].Store(true)
+	r.unit = unit
+	return nil
+}
+
+// openGroup opens the row group of a unit at its first row.
+func (r *Reader) openGroup(u *Unit) error {
+	r.begin()
+	if err := r.openFile(r.scan.fileOf[u.of]); err != nil {
+		return err
+	}
+	r.scan.hinted[u.of].Store(true)
 	if err := r.openColumns(u.Group, r.early); err != nil {
 		return err
 	}
 	if r.where != nil {
 		r.where.begin()
-		if err := r.openJudge(unit); err != nil {
+		if err := r.openJudge(u); err != nil {
 			return err
 		}
 	}
@@ -73,8 +91,7 @@ func (r *Reader) Open(unit int) (err error) {
 			return err
 		}
 	}
-	r.scan.readAhead(unit + 1)
-	r.unit = unit
+	r.scan.readAhead(u.of + 1)
 	return nil
 }
 
@@ -177,7 +194,10 @@ func (r *Reader) Next(b *column.Batch) (ok bool, err error) {
 	if r.where != nil {
 		next = r.nextFiltered
 	}
-	if ok, err = next(b, u); err != nil {
+	if ok, err = next(b, u); !ok && err == nil {
+		r.open, r.at = u.of, u.Start+u.Rows
+	}
+	if err != nil {
 		r.unit = -1
 	}
 	return ok, err
@@ -232,6 +252,9 @@ func (r *Reader) batchSize(u *Unit, wanted func(c int) bool) (int, error) {
 	n := int(min(int64(r.scan.batchRows), left))
 	if r.repeats() {
 		n = min(n, 1)
+	}
+	if left == 0 && u.Start+u.Rows < r.scan.groups[u.of].Rows { // the columns go on behind this part
+		return 0, nil
 	}
 	for i, c := range r.cols {
 		if c == nil || !wanted(i) {

@@ -11,10 +11,10 @@ import (
 const repeatSample = 2 << 10
 
 // DictRepeats estimates how much the dictionaries of column i of Columns, strings, have in common: the share of the
-// entries of one unit's dictionary that are in that of another unit far from it, from 0 to
-// 1; 1 where there is one unit. It decodes both. ok is false if it cannot be told.
+// entries of one row group's dictionary that are in that of another far from it, from 0 to
+// 1; 1 where there is one. It decodes both. ok is false if it cannot be told.
 func (s *Scan) DictRepeats(i int) (share float64, ok bool) {
-	last := len(s.units) / 2
+	last := len(s.groups) / 2
 	if last == 0 {
 		return 1, true
 	}
@@ -42,9 +42,9 @@ func (s *Scan) DictRepeats(i int) (share float64, ok bool) {
 	return float64(again) / float64(max(all, 1)), all > 0
 }
 
-// eachEntry calls do with the entries of the dictionary of column i in a unit; false: there is none.
-func (s *Scan) eachEntry(i, unit int, do func([]byte)) bool {
-	f := s.d.files[s.fileOf[unit]]
+// eachEntry calls do with the entries of the dictionary of column i in a row group; false: there is none.
+func (s *Scan) eachEntry(i, group int, do func([]byte)) bool {
+	f := s.d.files[s.fileOf[group]]
 	leaf := s.leaves[f.layout][i]
 	if leaf < 0 || s.types[i].Rep() != column.RepBytes {
 		return false
@@ -56,7 +56,7 @@ func (s *Scan) eachEntry(i, unit int, do func([]byte)) bool {
 		return false
 	}
 	defer c.close()
-	if c.open(s.units[unit].Group) != nil || c.dict == nil {
+	if c.open(s.groups[group].Group) != nil || c.dict == nil {
 		return false
 	}
 	for e := range c.dict.Len() {

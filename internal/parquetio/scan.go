@@ -34,16 +34,19 @@ type ScanOptions struct {
 	Repeat bool
 }
 
-// Unit is a row group to read: what a worker takes at a time.
+// Unit is what a worker takes at a time: a row group, or a part of one (Scan.Split).
 type Unit struct {
 	File  string
 	Group int   // number of the row group in its file
+	Start int64 // number of its first row in the row group
 	Rows  int64 // at least 1
 	First int64 // number of its first row in the dataset, skipped row groups counted
-	Bytes int64 // compressed size of the wanted columns
+	Bytes int64 // compressed size of the wanted columns; of a part, its share
+
+	of int // number of the row group in Scan.groups
 }
 
-// A Scan is a choice of columns and row groups. It does not change and may be
+// A Scan is a choice of columns and row groups. It does not change, unless by Split, and may be
 // used concurrently; each worker makes a Reader of its own.
 type Scan struct {
 	d         *Dataset
@@ -55,8 +58,9 @@ type Scan struct {
 	repeat    bool
 
 	units   []Unit
-	fileOf  []int         // by unit
-	hinted  []atomic.Bool // by unit: reading it ahead is of no more use
+	groups  []Unit        // what units are, or are parts of
+	fileOf  []int         // by row group
+	hinted  []atomic.Bool // by row group: reading it ahead is of no more use
 	peeked  []func() columnPeek
 	skipped struct {
 		groups      int
@@ -87,7 +91,7 @@ func (d *Dataset) Scan(o ScanOptions) (_ *Scan, err error) {
 			return nil, err
 		}
 	}
-	s.hinted = make([]atomic.Bool, len(s.units))
+	s.groups, s.hinted = s.units, make([]atomic.Bool, len(s.units))
 	for i := range s.cols {
 		s.peeked = append(s.peeked, sync.OnceValue(func() columnPeek { return s.peekColumn(i) }))
 	}
@@ -161,7 +165,7 @@ func (s *Scan) chooseGroups(i int, f *dataFile, skip func(func(int) column.Bound
 		if f.groups[g].rows == 0 {
 			continue
 		}
-		u := Unit{File: f.name, Group: g, Rows: f.groups[g].rows, First: f.first + f.groups[g].first}
+		u := Unit{File: f.name, Group: g, Rows: f.groups[g].rows, First: f.first + f.groups[g].first, of: len(s.units)}
 		for _, leaf := range s.leaves[f.layout] {
 			if leaf >= 0 {
 				u.Bytes += f.chunkFacts(g, leaf).bytes
@@ -197,6 +201,9 @@ func (s *Scan) bounds(fileIndex, group, i int) column.Bounds {
 // are not in it. The slice is the scan's own.
 func (s *Scan) Units() []Unit { return s.units }
 
+// RowGroups is how many row groups the units are, or are parts of.
+func (s *Scan) RowGroups() int { return len(s.groups) }
+
 // Skipped tells what Skip left out: row groups, their rows, and the compressed
 // bytes of the wanted columns.
 func (s *Scan) Skipped() (groups int, rows, bytes int64) {
@@ -210,10 +217,10 @@ func (s *Scan) Passed() (pages, rows int64) { return s.passed.pages.Load(), s.pa
 // DictAll reports whether the footers promise that column i of Columns is
 // dictionary-coded, or constant, in all units. It is a hint: the pages decide.
 func (s *Scan) DictAll(i int) bool {
-	for u := range s.units {
-		f := s.d.files[s.fileOf[u]]
+	for g := range s.groups {
+		f := s.d.files[s.fileOf[g]]
 		leaf := s.leaves[f.layout][i]
-		if leaf >= 0 && !f.chunkFacts(s.units[u].Group, leaf).dictAll {
+		if leaf >= 0 && !f.chunkFacts(s.groups[g].Group, leaf).dictAll {
 			return false
 		}
 	}

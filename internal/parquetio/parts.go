@@ -1,0 +1,73 @@
+package parquetio
+
+// This file cuts row groups into parts, so that there are units for all workers where row groups are
+// few, and small ones at the end, for which nobody waits long. A worker that takes a part opens the
+// chunks and passes over the pages before it, by their headers. Where a part begins or ends within a
+// page, both workers decompress the page; each worker decodes the dictionary, once for all
+// parts that it takes of a row group in a row.
+
+const (
+	// DefaultLeastPart is for Split: what a worker takes well over a millisecond for.
+	DefaultLeastPart = 1 << 15
+
+	// partPages is how many pages of each wanted column a part has at least: few enough of them are
+	// decompressed twice.
+	partPages = 2
+
+	// partsEach is the parts that the rest of the input has for each worker where it is cut.
+	partsEach = 2
+)
+
+// Split cuts row groups into parts of least rows or more for so many workers, where there is not enough for each to do without. It is
+// called before the first reader is made.
+func (s *Scan) Split(workers int, least int64) {
+	left := int64(0)
+	for _, g := range s.groups {
+		left += g.Rows
+	}
+	var units []Unit
+	for _, g := range s.groups {
+		parts := int64(1)
+		if workers > 1 {
+			parts = min(g.Rows/max(left/int64(partsEach*workers), least), s.mostParts(&g))
+		}
+		units = g.cut(units, max(parts, 1))
+		left -= g.Rows
+	}
+	s.units = units
+}
+
+// cut appends a row group in parts of about the same size.
+func (u Unit) cut(units []Unit, parts int64) []Unit {
+	for p := range parts {
+		part := u
+		part.Start = p * (u.Rows / parts)
+		if part.Rows = u.Rows / parts; p == parts-1 {
+			part.Rows = u.Rows - part.Start
+		}
+		part.First += part.Start
+		part.Bytes = u.Bytes*(p+1)/parts - u.Bytes*p/parts
+		units = append(units, part)
+	}
+	return units
+}
+
+// mostParts is how many parts of a row group are worth cutting, as far as is known of its pages.
+func (s *Scan) mostParts(g *Unit) int64 {
+	pages, columns := int64(0), 0
+	for i, leaf := range s.leaves[s.d.files[s.fileOf[g.of]].layout] {
+		if leaf < 0 {
+			continue
+		}
+		peek := s.peeked[i]()
+		if peek.page < 0 {
+			return 1
+		}
+		pages += max(peek.packed, 1)
+		columns++
+	}
+	if columns == 0 { // no work
+		return 1
+	}
+	return g.Bytes / (partPages * pages)
+}

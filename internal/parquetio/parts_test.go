@@ -1,0 +1,161 @@
+package parquetio
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress/snappy"
+
+	"github.com/gagg-dev/gagg/internal/column"
+)
+
+// readParts reads the units that workers take, by several readers in turns or in no order, and returns the rows that keep
+// leaves, as text in their order. keep uses column 0; nil: there is no filter.
+func readParts(s *Scan, r *rand.Rand, workers int, keep func(row int64) bool) ([]string, error) {
+	readers, text := make([]*Reader, workers), make([][]string, len(s.Units()))
+	for w := range readers {
+		readers[w] = s.NewReader()
+		defer readers[w].Close()
+		if keep != nil {
+			readers[w].Where(func(b *column.Batch, sel []int32) ([]int32, error) {
+				for i := range b.Rows {
+					if keep(b.Cols[0].Int[i]) {
+						sel = append(sel, int32(i))
+					}
+				}
+				return sel, nil
+			}, []int{0})
+		}
+	}
+	order := r.Perm(len(text))
+	if workers > 1 {
+		slices.Sort(order)
+	}
+	var b column.Batch
+	for _, u := range order {
+		reader := readers[r.IntN(workers)]
+		if err := reader.Open(u); err != nil {
+			return nil, err
+		}
+		for {
+			ok, err := reader.Next(&b)
+			if err != nil {
+				return nil, err
+			}
+			if !ok {
+				break
+			}
+			text[u] = appendRows(text[u], &b, keep != nil)
+		}
+	}
+	return slices.Concat(text...), nil
+}
+
+// Parts of row groups, read by any reader in any order, are the rows of the row groups: with columns of every encoding,
+// pages that parts begin and end within, filters, and pages that statistics rule out.
+func TestParts(t *testing.T) {
+	t.Chdir(t.TempDir())
+	r := rand.New(rand.NewPCG(15, 4))
+	const total = 4000
+	writeRows(t, "v1", 4000, lateRows(r, total), parquet.PageBufferSize(700), parquet.Compression(&snappy.Codec{}))
+	writeRows(t, "v2", 1700, lateRows(r, total), parquet.PageBufferSize(1500), parquet.DataPageVersion(2))
+	for _, file := range []string{"v1", "v2"} {
+		d := mustOpen(t, Options{BatchRows: 90}, file)
+		o := ScanOptions{SkipColumns: []int{0}}
+		for c := range d.Schema().Fields {
+			o.Columns = append(o.Columns, c)
+		}
+		whole, err := d.Scan(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, _, err := readLate(whole, nil, nil)
+		if err != nil || len(rows) != total {
+			t.Fatalf("%d rows, %v", len(rows), err)
+		}
+		for name, keep := range map[string]func(row int64) bool{
+			"no filter": nil,
+			"a tenth":   func(row int64) bool { return row*2654435761%10 == 3 },
+			"one":       func(row int64) bool { return row == 2345 },
+		} {
+			o.Skip = nil
+			if name == "one" {
+				o.Skip = within{0, int64Value(2345), int64Value(2345)}.skips()
+			}
+			var want []string
+			for i := range rows {
+				if keep == nil || keep(int64(i)) {
+					want = append(want, rows[i])
+				}
+			}
+			for _, workers := range []int{2, 3, 16} {
+				s, err := d.Scan(o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				groups := len(s.Units())
+				s.Split(workers, 1)
+				sum, bytes := int64(0), int64(0)
+				for _, u := range s.Units() {
+					sum, bytes = sum+u.Rows, bytes+u.Bytes
+				}
+				if len(s.Units()) < min(workers, 6) || s.RowGroups() != groups || name != "one" && (sum != total || bytes == 0) {
+					t.Errorf("%s: %d units of %d row groups, %d rows, for %d workers", file, len(s.Units()), groups, sum, workers)
+				}
+				for _, readers := range []int{1, 3} {
+					got, err := readParts(s, r, readers, keep)
+					if err != nil || !slices.Equal(got, want) {
+						t.Fatalf("%s, %s, %d workers, %d readers: %d rows, want %d; %v", file, name, workers, readers, len(got), len(want), err)
+					}
+				}
+			}
+		}
+	}
+}
+
+// Row groups are cut where workers would wait, and only into parts of some pages.
+func TestSplit(t *testing.T) {
+	t.Chdir(t.TempDir())
+	type row struct {
+		X int64 `parquet:"x,plain"`
+	}
+	rows := make([]row, 10_000)
+	for i := range rows {
+		rows[i].X = rand.Int64()
+	}
+	for i, test := range []struct {
+		group, page, workers int
+		least                int64
+		want                 int
+	}{
+		{10_000, 800, 1, 1, 1},       // one worker takes it all
+		{10_000, 800, 4, 1, 8},       // two each
+		{10_000, 80_000, 4, 1, 1},    // one page
+		{10_000, 800, 4, 3000, 3},    // no smaller ones
+		{10_000, 20_000, 16, 1, 2},   // two pages of each column
+		{1000, 800, 2, 1, 8 + 2 + 4}, // those at the end alone, each into more parts
+		{5000, 800, 4, 1, 4 + 8},     // twice as many for the last
+		{10_000, 800, 4, 100_000, 1}, // too small for parts
+	} {
+		name := fmt.Sprint(i)
+		writeRows(t, name, test.group, rows, parquet.PageBufferSize(test.page))
+		s, err := mustOpen(t, Options{}, name).Scan(ScanOptions{Columns: []int{0}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Split(test.workers, test.least)
+		if got := len(s.Units()); got != test.want {
+			t.Errorf("%+v: %d units", test, got)
+		}
+	}
+	s, err := mustOpen(t, Options{}, "0").Scan(ScanOptions{Repeat: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Split(16, 1); len(s.Units()) != 1 {
+		t.Errorf("%d units of nothing to read", len(s.Units()))
+	}
+}

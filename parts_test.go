@@ -1,0 +1,46 @@
+package gagg_test
+
+import (
+	"bytes"
+	"slices"
+	"testing"
+
+	"github.com/gagg-dev/gagg"
+	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/datagen"
+)
+
+// One row group keeps all workers busy, and what depends on the order of rows does not depend on workers.
+func TestPartsOfRowGroups(t *testing.T) {
+	gagg.SetPartLeast(t, 1000)
+	table := datagen.New(datagen.Spec{Rows: 50_000, Seed: 15, Columns: []datagen.Column{
+		{Name: "k", Type: column.Type{Kind: column.Int64}, Distinct: 300, Nulls: 0.1},
+		{Name: "s", Type: column.Type{Kind: column.String}, Distinct: 2000, Coded: true},
+		{Name: "x", Type: column.Type{Kind: column.Int32}, Distinct: 40_000},
+	}})
+	var b bytes.Buffer
+	if err := table.WriteParquet(&b, datagen.Layout{Page: 700, Codec: "snappy"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range []gagg.Query{
+		{By: []string{"k"}, Aggs: []gagg.Agg{gagg.CountAll(), gagg.Expr("first(s)"), gagg.Expr("last(x)"), gagg.Expr("sum(x)"), gagg.Expr("list(s)")}, OrderBy: []string{"k"}},
+		{By: []string{"s"}, Aggs: []gagg.Agg{gagg.Expr("arg_min(x, k)"), gagg.Expr("count(distinct x)")}, Where: "k > 0 and x % 3 = 1", OrderBy: []string{"s"}},
+		{Aggs: []gagg.Agg{gagg.Expr("median(x)"), gagg.Expr("first(x)"), gagg.Expr("last(s)")}, Where: "s is not null"},
+		{By: []string{"s"}, Aggs: []gagg.Agg{gagg.CountAll().As("n")}, OrderBy: []string{"-n", "s"}, Limit: 7},
+	} {
+		q.From = gagg.Parquet("table", bytes.NewReader(b.Bytes()), int64(b.Len()))
+		want, one, err := answerStats(t, q, gagg.Options{Threads: 1})
+		if err != nil || one.Threads != 1 {
+			t.Fatalf("%d threads, %v", one.Threads, err)
+		}
+		for range 3 {
+			got, many, err := answerStats(t, q, gagg.Options{Threads: 6})
+			if err != nil || !slices.Equal(got, want) {
+				t.Errorf("%v: %d rows, want %d; %v", q.Aggs, len(got), len(want), err)
+			}
+			if many.Threads != 6 || many.RowGroups != 1 || many.Rows+many.RowsSkipped != 50_000 {
+				t.Errorf("%d threads, %d row groups, %d rows", many.Threads, many.RowGroups, many.Rows)
+			}
+		}
+	}
+}
