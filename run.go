@@ -298,7 +298,7 @@ func (r *run) group(ctx context.Context, a *attempt) (err error) {
 	defer r.budget.heldBack.Store(0)
 	defer r.trace.span(rowOfRun, "scan")()
 	in := cpu.Input{
-		Units: r.scan.units(), Reader: r.trace.readers(r.scan.reader), Pipeline: r.pipeline, Packer: a.packer, Done: r.unitDone,
+		Units: r.scan.units(), Reader: r.trace.readers(r.scan.reader), Pipeline: func() cpu.Pipeline { return r.pipeline(a.cfg.States) }, Packer: a.packer, Done: r.unitDone,
 		ReadAll: func() { r.budget.heldBack.Store(r.memory.afterMerge(r.threads)) },
 	}
 	if a.groups, err = cpu.Run(ctx, a.cfg, in, r.threads); err != nil || a.devices == nil {
@@ -414,8 +414,8 @@ func (r *run) observe(p Progress) {
 	}
 }
 
-// pipeline makes the evaluators of one worker.
-func (r *run) pipeline() cpu.Pipeline {
+// pipeline makes the evaluators of one worker, for aggregates laid out as states.
+func (r *run) pipeline(states *agg.Layout) cpu.Pipeline {
 	var p cpu.Pipeline
 	used := map[int]bool{}
 	evals := func(exprs []*expr.Expr) []cpu.Evaluator {
@@ -432,6 +432,11 @@ func (r *run) pipeline() cpu.Pipeline {
 		return out
 	}
 	p.Keys, p.Args = evals(r.query.keys), evals(r.query.args)
+	for i, a := range p.Args {
+		if e, ok := a.(*expr.Eval); ok && states.TakesNarrow(i) && !slices.Contains(r.query.distinct, i) {
+			e.TakeNarrow()
+		}
+	}
 	if r.query.where != nil {
 		first, rest := r.query.where.Split()
 		p.Where, p.First, p.Rest = condition(r.query.where), condition(first), condition(rest)

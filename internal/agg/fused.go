@@ -86,6 +86,21 @@ func (l *Layout) TakesCodes(arg int) bool {
 	return used
 }
 
+// TakesNarrow reports whether Update takes argument arg, of wide decimals, as a narrow vector too (NARROW-ASKED): all
+// that is asked for is its sum.
+func (l *Layout) TakesNarrow(arg int) bool {
+	used := false
+	for i := range l.slots {
+		if s := &l.slots[i]; s.x == arg || s.y == arg {
+			if s.op != opAddWide192 && s.op != opAddWide320 {
+				return false
+			}
+			used = true
+		}
+	}
+	return used
+}
+
 // addCoded is addInt for a dictionary-coded argument.
 func addCoded(words []uint64, stride int, gids []uint32, x *column.Vector) {
 	codes, values := x.Codes[:len(gids)], x.Dict.Values.Int

@@ -125,6 +125,14 @@ func decimals(precision, scale int) generator {
 	}
 }
 
+// narrowDecimals draws values of wide decimals that fit 64 bits, the ends of these among them.
+func narrowDecimals(precision int) generator {
+	draw := ints(column.Int64)
+	return func(rng *rand.Rand) column.Value {
+		return column.Value{Type: column.DecimalType(precision, 4), Wide: decimal256.FromI64(draw(rng).Int)}
+	}
+}
+
 func floatsOf(k column.Kind, draw func(rng *rand.Rand) float64) generator {
 	return func(rng *rand.Rand) column.Value {
 		return column.Value{Type: column.Type{Kind: k}, Float: draw(rng)}

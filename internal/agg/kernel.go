@@ -18,9 +18,17 @@ func (l *Layout) update(t *Table, s *slot, v *view) {
 	case opAddUint128:
 		addUint128(words, stride, s.cold-s.hot, v.gids, x.Int)
 	case opAddWide192:
-		addWide192(words, stride, v.gids, x.Wide)
+		if x.Narrow {
+			addNarrow(words, stride, wideWords(s.op), v.gids, x.Int)
+		} else {
+			addWide192(words, stride, v.gids, x.Wide)
+		}
 	case opAddWide320:
-		addWide320(words, stride, v.gids, x.Wide)
+		if x.Narrow {
+			addNarrow(words, stride, wideWords(s.op), v.gids, x.Int)
+		} else {
+			addWide320(words, stride, v.gids, x.Wide)
+		}
 	case opAddFloat:
 		addFloat(words, stride, v.gids, t.scratch.floatsOf(0, x))
 	case opAddDouble:
@@ -84,6 +92,13 @@ func (l *Layout) reduce(t *Table, s *slot, group uint32, row []uint64, v *view) 
 	case opAddInt128:
 		hi, lo := sumInt128(x.Int[:v.rows])
 		addSigned128(&words[0], &row[s.cold], hi, lo)
+	case opAddWide192, opAddWide320:
+		if !x.Narrow {
+			return false
+		}
+		hi, lo := sumInt128(x.Int[:v.rows])
+		sum := wide128(hi, lo)
+		addWords(words[:wideWords(s.op)], sum[:])
 	case opMinInt:
 		words[0] = uint64(min(int64(words[0]), lowest(t.scratch.keysOf(x))))
 	case opMaxInt:

@@ -51,6 +51,9 @@ func TestSumExact(t *testing.T) {
 		"decimal(18,0)": {decimals(18, 0), column.DecimalType(38, 0)},
 		"decimal(30,4)": {decimals(30, 4), column.DecimalType(38, 4)},
 		"decimal(70,4)": {decimals(70, 4), column.DecimalType(76, 4)},
+
+		"decimal(30,4) of 64 bits": {narrowDecimals(30), column.DecimalType(38, 4)},
+		"decimal(70,4) of 64 bits": {narrowDecimals(70), column.DecimalType(76, 4)},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

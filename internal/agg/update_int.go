@@ -67,12 +67,42 @@ func addWide320(words []uint64, stride int, gids []uint32, vals []decimal256.Num
 	}
 }
 
+// addNarrow adds to sums of several words in two's complement. The upper words change only when the lowest one passes
+// from one sign of theirs to the other, which for values of one sign is never.
+func addNarrow(words []uint64, stride, n int, gids []uint32, vals []int64) {
+	vals = vals[:len(gids)]
+	for i, g := range gids {
+		at, v := int(g)*stride, vals[i]
+		lo, carry := bits.Add64(words[at], uint64(v), 0)
+		words[at] = lo
+		if up := uint64(v>>63) + carry; up != 0 { // 1 or -1
+			sign := uint64(int64(up) >> 63)
+			addWords(words[at+1:at+n], []uint64{up, sign, sign, sign}[:n-1])
+		}
+	}
+}
+
 // addWords adds numbers in two's complement, low word first.
 func addWords(dst, src []uint64) {
 	var c uint64
 	for i := range dst {
 		dst[i], c = bits.Add64(dst[i], src[i], c)
 	}
+}
+
+// wideWords is how many words the sum of op has, of wide decimals.
+func wideWords(o op) int {
+	if o == opAddWide192 {
+		return 3
+	}
+	return 5
+}
+
+// wide128 is hi<<64 + lo, lo being signed.
+func wide128(hi, lo int64) wide {
+	hi += lo >> 63
+	sign := uint64(hi >> 63)
+	return wide{uint64(lo), uint64(hi), sign, sign, sign}
 }
 
 // addSigned128 adds hi<<64 + lo, lo being signed, to a sum of the same form.

@@ -87,15 +87,15 @@ func (c *scratch) gather(set *argSet, v *view) view {
 }
 
 func gatherVector(dst, src *column.Vector, sel []int32) {
-	dst.Type, dst.Len = src.Type, len(sel)
-	switch src.Type.Rep() {
-	case column.RepInt64:
+	dst.Type, dst.Len, dst.Narrow = src.Type, len(sel), src.Narrow
+	switch rep := src.Type.Rep(); {
+	case rep == column.RepInt64 || src.Narrow:
 		dst.Int = pick(dst.Int, src.Int, sel)
-	case column.RepFloat64:
+	case rep == column.RepFloat64:
 		dst.Float = pick(dst.Float, src.Float, sel)
-	case column.RepWide:
+	case rep == column.RepWide:
 		dst.Wide = pick(dst.Wide, src.Wide, sel)
-	case column.RepBytes:
+	case rep == column.RepBytes:
 		dst.Span, dst.Data = pick(dst.Span, src.Span, sel), src.Data
 	}
 }

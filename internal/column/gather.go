@@ -37,7 +37,7 @@ func pick[T any](dst, src []T, rows []int32) []T {
 // lives in buf until its next use, but shares Dict, Data, Elem and Counts
 // with v.
 func Gather(v *Vector, rows []int32, buf *Buffer) Vector {
-	out := Vector{Type: v.Type, Len: len(rows), Dict: v.Dict, Data: v.Data, Elem: v.Elem, Counts: v.Counts}
+	out := Vector{Type: v.Type, Len: len(rows), Dict: v.Dict, Data: v.Data, Elem: v.Elem, Counts: v.Counts, Narrow: v.Narrow}
 	if v.Null != nil {
 		buf.null = pick(buf.null, v.Null, rows)
 		out.Null = buf.null
@@ -46,7 +46,7 @@ func Gather(v *Vector, rows []int32, buf *Buffer) Vector {
 	case v.Dict != nil:
 		buf.codes = pick(buf.codes, v.Codes, rows)
 		out.Codes = buf.codes
-	case v.Type.Rep() == RepInt64:
+	case v.Type.Rep() == RepInt64 || v.Narrow:
 		buf.ints = pick(buf.ints, v.Int, rows)
 		out.Int = buf.ints
 	case v.Type.Rep() == RepFloat64:

@@ -33,8 +33,11 @@ type Vector struct {
 	Int   []int64
 	Float []float64
 	Wide  []decimal256.Num
-	Span  []Span
-	Data  []byte // what Span points into
+	// Narrow says of a flat vector of wide decimals that all of them fit 64 bits and are in Int. Only who asks for
+	// such vectors is given one (NARROW-ASKED).
+	Narrow bool
+	Span   []Span
+	Data   []byte // what Span points into
 
 	Elem   *Vector // what Span points into for a list or map: flat, of type Type.Elem(), without NULLs; nil: no row has elements
 	Counts []int64 // of a map: beside the rows of Elem
@@ -85,7 +88,7 @@ func (v *Vector) Valid() bool {
 	case RepFloat64:
 		return len(v.Float) >= v.Len
 	case RepWide:
-		return len(v.Wide) >= v.Len
+		return len(v.Wide) >= v.Len || v.Narrow && len(v.Int) >= v.Len
 	case RepList:
 		return v.validLists()
 	}

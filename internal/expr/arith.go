@@ -130,17 +130,11 @@ func subInts(f *frame) error {
 	return f.check(func(i int) bool { return (a[i]^b[i])&(a[i]^out[i]) < 0 })
 }
 
-// mulInts raises its alarm if an operand has more than 31 bits, so that the
+// mulInts raises its alarm if the operands together have so many bits that a product may not fit, so that the
 // loop stays free of wide products.
 func mulInts(f *frame) error {
-	out := f.out.Int
-	a, b := f.args[0].Int[:len(out)], f.args[1].Int[:len(out)]
-	alarm := uint64(0)
-	for i := range out {
-		alarm |= uint64(a[i]+1<<31) | uint64(b[i]+1<<31)
-		out[i] = a[i] * b[i]
-	}
-	if alarm>>32 == 0 {
+	a, b := f.args[0].Int, f.args[1].Int
+	if multiply(f.out.Int, a, b) {
 		return nil
 	}
 	return f.check(func(i int) bool { return mulOverflows(a[i], b[i]) })

@@ -35,6 +35,7 @@ type bound struct {
 	kernel kernel
 	choose *choice
 	skip   skipper // what bounds say about it; nil: nothing is known
+	narrow bool    // the kernel takes narrow vectors, and may give one
 	within *extent // of an operation on integers that cannot fail: where its results are
 
 	// single is the one column that the node depends on, noColumn or
@@ -111,6 +112,12 @@ func (n *bound) fold() *bound {
 // strict makes a node of a kernel.
 func strict(t column.Type, src Node, k kernel, args ...*bound) *bound {
 	n := &bound{kind: boundStrict, typ: t, src: src, kernel: k, args: args}
+	return n.finish()
+}
+
+// narrow is strict for a kernel that takes narrow vectors, and may give one.
+func narrow(t column.Type, src Node, k kernel, args ...*bound) *bound {
+	n := &bound{kind: boundStrict, typ: t, src: src, kernel: k, args: args, narrow: true}
 	return n.finish()
 }
 

@@ -26,9 +26,20 @@ func castTo(x *bound, t column.Type, src Node) *bound {
 		shift -= int(x.typ.Scale)
 	}
 	if shift == 0 && x.typ.Rep() == t.Rep() && x.typ.Kind == column.Decimal && x.typ.Precision <= t.Precision {
-		return strict(t, src, retype, x)
+		return retyped(t, src, x)
+	}
+	if t.Rep() == column.RepWide && x.typ.Kind != column.Uint64 && shift <= column.MaxInt64Digits {
+		return narrow(t, src, rescaleDecimals(pow10(shift).Int64(), rescale(x.typ, t, shift)), x)
 	}
 	return strict(t, src, rescale(x.typ, t, shift), x)
+}
+
+// retyped makes the node of retype.
+func retyped(t column.Type, src Node, x *bound) *bound {
+	if t.Rep() == column.RepWide {
+		return narrow(t, src, retype, x)
+	}
+	return strict(t, src, retype, x)
 }
 
 // retype gives the values another type with the same representation.
@@ -191,7 +202,7 @@ func rescaleWides(f *frame, from column.Type, power, limit decimal256.Num, narro
 // wideAt is the stored integer of row i, of a type without floats and bytes.
 func wideAt(v *column.Vector, t column.Type, i int) decimal256.Num {
 	switch {
-	case t.Rep() == column.RepWide:
+	case t.Rep() == column.RepWide && !v.Narrow:
 		return v.Wide[i]
 	case t.Kind == column.Uint64:
 		return decimal256.FromU64(uint64(v.Int[i]))
@@ -209,7 +220,7 @@ func negate(x *bound, src Node) (*bound, error) {
 	case t.Kind == column.Decimal && t.Rep() == column.RepInt64:
 		return strict(t, src, subInts, newConst(column.Value{Type: t}), x), nil
 	case t.Kind == column.Decimal:
-		return strict(t, src, subWides, newConst(column.Value{Type: t}), x), nil
+		return narrow(t, src, subDecimals, newConst(column.Value{Type: t}), x), nil
 	case t.IsInteger():
 		return arithmetic("-", newConst(intValue(0)), x, src)
 	}

@@ -45,7 +45,7 @@ func newChoice(t column.Type, c *choice) *bound {
 // choose computes the rows of a choice, branch by branch.
 func (s *step) choose() error {
 	b, all := s.branch, s.eval.batch
-	s.f.reset(all.Rows, s.node.typ)
+	s.f.reset(all.Rows, s.node)
 	b.rest = b.rest[:0]
 	for i := range all.Rows {
 		b.rest = append(b.rest, int32(i))

@@ -62,7 +62,10 @@ func decimalArithmetic(op string, l, r *bound, src Node) (*bound, error) {
 	if t.Rep() == column.RepInt64 {
 		return strict(t, src, withinPrecision(t, digits, intKernels[op]), l, r), nil
 	}
-	return strict(t, src, withinPrecision(t, digits, wideKernels[op]), l, r), nil
+	if op == "%" {
+		return strict(t, src, withinPrecision(t, digits, modWides), l, r), nil
+	}
+	return narrow(t, src, withinPrecision(t, digits, narrowKernels[op]), l, r), nil
 }
 
 func multiplyDecimals(l, r *bound, lt, rt column.Type, limit int, src Node) (*bound, error) {
@@ -72,22 +75,14 @@ func multiplyDecimals(l, r *bound, lt, rt column.Type, limit int, src Node) (*bo
 	}
 	t := column.DecimalType(min(digits, limit), scale)
 	l, r = castTo(l, lt, src), castTo(r, rt, src)
-	switch {
-	case t.Rep() == column.RepInt64:
+	if t.Rep() == column.RepInt64 {
 		return strict(t, src, mulInts, l, r), nil
-	case lt.Rep() == column.RepInt64 && rt.Rep() == column.RepInt64:
-		return strict(t, src, withinPrecision(t, digits, mulIntsWide), l, r), nil
 	}
-	return strict(t, src, withinPrecision(t, digits, mulWides), castTo(l, widened(lt), src), castTo(r, widened(rt), src)), nil
-}
-
-// widened is t with at least the precision that is stored in 256 bits.
-func widened(t column.Type) column.Type {
-	return column.DecimalType(max(int(t.Precision), column.MaxInt64Digits+1), int(t.Scale))
+	return narrow(t, src, withinPrecision(t, digits, mulDecimals), l, r), nil
 }
 
 // withinPrecision adds to k the check that the result has t's digits, if
-// digits, what it may have, are more.
+// digits, what it may have, are more. A narrow vector has no more than any type of wide decimals.
 func withinPrecision(t column.Type, digits int, k kernel) kernel {
 	if digits <= int(t.Precision) {
 		return k
@@ -95,7 +90,7 @@ func withinPrecision(t column.Type, digits int, k kernel) kernel {
 	limit := decimal256.GetScaleMultiplier(int(t.Precision))
 	least := limit.Negate()
 	return func(f *frame) error {
-		if err := k(f); err != nil {
+		if err := k(f); err != nil || f.out.Narrow {
 			return err
 		}
 		return f.check(func(i int) bool {
@@ -103,73 +98,6 @@ func withinPrecision(t column.Type, digits int, k kernel) kernel {
 			return !v.Less(limit) || !least.Less(v)
 		})
 	}
-}
-
-var wideKernels = map[string]kernel{"+": addWides, "-": subWides, "%": modWides}
-
-func addWides(f *frame) error {
-	out := f.out.Wide
-	a, b := f.args[0].Wide[:len(out)], f.args[1].Wide[:len(out)]
-	alarm := false
-	for i := range out {
-		r, over := addWide(a[i], b[i])
-		out[i] = r
-		alarm = alarm || over
-	}
-	if !alarm {
-		return nil
-	}
-	return f.check(func(i int) bool {
-		_, over := addWide(a[i], b[i])
-		return over
-	})
-}
-
-func subWides(f *frame) error {
-	out := f.out.Wide
-	a, b := f.args[0].Wide[:len(out)], f.args[1].Wide[:len(out)]
-	alarm := false
-	for i := range out {
-		r, over := subWide(a[i], b[i])
-		out[i] = r
-		alarm = alarm || over
-	}
-	if !alarm {
-		return nil
-	}
-	return f.check(func(i int) bool {
-		_, over := subWide(a[i], b[i])
-		return over
-	})
-}
-
-func mulWides(f *frame) error {
-	out := f.out.Wide
-	a, b := f.args[0].Wide[:len(out)], f.args[1].Wide[:len(out)]
-	alarm := false
-	for i := range out {
-		r, over := mulWide(a[i], b[i])
-		out[i] = r
-		alarm = alarm || over
-	}
-	if !alarm {
-		return nil
-	}
-	return f.check(func(i int) bool {
-		_, over := mulWide(a[i], b[i])
-		return over
-	})
-}
-
-// mulIntsWide multiplies stored 64-bit integers to 128 bits, which always
-// fit.
-func mulIntsWide(f *frame) error {
-	out := f.out.Wide
-	a, b := f.args[0].Int[:len(out)], f.args[1].Int[:len(out)]
-	for i := range out {
-		out[i] = mul64(a[i], b[i])
-	}
-	return nil
 }
 
 func modWides(f *frame) error {

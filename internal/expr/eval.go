@@ -4,6 +4,8 @@ import (
 	"errors"
 	"math"
 
+	"github.com/apache/arrow/go/v15/arrow/decimal256"
+
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
@@ -15,6 +17,7 @@ type Eval struct {
 	conjuncts []*conjunct // of the root; nil: Filter was not called yet
 	zeros     []int32     // codes of constants
 	nulls     []bool      // all true
+	narrow    bool        // Eval may give a narrow vector
 }
 
 func newEval(n *bound) *Eval {
@@ -30,12 +33,18 @@ func newEval(n *bound) *Eval {
 func (v *Eval) Eval(b *column.Batch, out *column.Vector) error {
 	v.begin(b)
 	r, err := v.root.run()
+	if err == nil && r.Narrow && !v.narrow {
+		r, err = v.root.flat()
+	}
 	if err != nil {
 		return err
 	}
 	*out = *r
 	return nil
 }
+
+// TakeNarrow has Eval give narrow vectors from now on (NARROW-ASKED of package column).
+func (v *Eval) TakeNarrow() { v.narrow = true }
 
 func (v *Eval) begin(b *column.Batch) {
 	v.batch = b
@@ -52,6 +61,8 @@ type step struct {
 	res     column.Vector
 	flatGen uint64 // batch of decoded
 	decoded column.Vector
+
+	narrowed column.Vector // a constant, for kernels that take narrow vectors
 
 	f       frame
 	entries *entryCache
@@ -109,13 +120,13 @@ func (s *step) compute() error {
 func (s *step) byRow() error {
 	n := s.eval.batch.Rows
 	for i, a := range s.args {
-		v, err := a.flat()
+		v, err := a.operand(s.node.narrow)
 		if err != nil {
 			return err
 		}
 		s.f.args[i] = v
 	}
-	s.f.reset(n, s.node.typ)
+	s.f.reset(n, s.node)
 	switch s.node.kind {
 	case boundIsNull:
 		s.f.isNull(s.node.negate)
@@ -193,22 +204,61 @@ func vectorOf(v column.Value) column.Vector {
 	return out
 }
 
-// flat is run with the dictionary resolved.
+// operand is flat, or what run has given if that is a narrow vector, which the kernel takes.
+func (s *step) operand(narrow bool) (*column.Vector, error) {
+	v, err := s.run()
+	switch {
+	case err != nil:
+		return nil, err
+	case narrow && s.node.kind == boundConst && v.Type.Rep() == column.RepWide:
+		if x, ok := int64Of(s.node.value.Wide); ok {
+			return s.narrowConstant(x, v), nil
+		}
+	case narrow && v.Narrow:
+		return v, nil
+	}
+	return s.flat()
+}
+
+// narrowConstant is a constant of wide decimals as a narrow vector.
+func (s *step) narrowConstant(x int64, v *column.Vector) *column.Vector {
+	c := &s.narrowed
+	if len(c.Int) < v.Len {
+		c.Int = make([]int64, v.Len)
+		fill(c.Int, x)
+	}
+	c.Type, c.Len, c.Null, c.Narrow = v.Type, v.Len, v.Null, true
+	return c
+}
+
+// flat is run with the dictionary resolved, and not narrow.
 func (s *step) flat() (*column.Vector, error) {
 	v, err := s.run()
-	if err != nil || v.Dict == nil {
+	if err != nil || v.Dict == nil && !v.Narrow {
 		return v, err
 	}
 	if s.flatGen == s.eval.gen {
 		return &s.decoded, nil
 	}
 	s.flatGen = s.eval.gen
-	if s.node.kind == boundConst {
+	switch {
+	case v.Narrow:
+		widen(v, &s.decoded)
+	case s.node.kind == boundConst:
 		s.repeat(v)
-	} else {
+	default:
 		decode(v, &s.decoded)
 	}
 	return &s.decoded, nil
+}
+
+// widen is a narrow vector as another one that is not; the memory of out is used again.
+func widen(v, out *column.Vector) {
+	out.Type, out.Len, out.Null = v.Type, v.Len, v.Null
+	out.Wide = sized(out.Wide, v.Len)
+	for i, x := range v.Int[:v.Len] {
+		out.Wide[i] = decimal256.FromI64(x)
+	}
 }
 
 // repeat is decode for a constant: what is there from a longer batch is

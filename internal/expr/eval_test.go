@@ -408,7 +408,7 @@ func TestSteadyState(t *testing.T) {
 	for _, dict := range []bool{false, true} {
 		b := data.batch(r, dict)
 		for _, text := range []string{
-			"i * 2 + j", "p * (1 - p)", "d / i", "s = 'a' or i < 3 and not b", "s like 'a%' and day <= '2000-01-02'", "w + p", "i in (1, 2, 3)",
+			"i * 2 + j", "p * (1 - p)", "d / i", "s = 'a' or i < 3 and not b", "s like 'a%' and day <= '2000-01-02'", "w + p", "w * p", "p * i * (1 - p)", "-w", "i in (1, 2, 3)",
 			"round(d, 1)", "round(p)", "floor(d)", "substr(s, 1, 1)", "trim(s)", "left(s, -1)", "replace(s, 'a', 'b')", "contains(s, 'a')", "greatest(i, j)",
 			"sqrt(abs(d))", "concat(s, s)", "upper(s)", "minute(ms) + year(day)", "date_trunc('month', ns)", "strlen(s)", "regexp_matches(s, 'a+b')", "case when i > 0 then d else f end",
 		} {

@@ -1,6 +1,8 @@
 package expr
 
 import (
+	"github.com/apache/arrow/go/v15/arrow/decimal256"
+
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
@@ -12,12 +14,19 @@ type frame struct {
 	out   column.Vector
 	nulls []bool // memory for out.Null
 	own   bool   // out.Null is nulls, not that of an argument
+
+	ints []int64 // memory for out, of a kernel that may give a narrow vector
+	wide []decimal256.Num
 }
 
-// reset sizes out for n rows of type t.
-func (f *frame) reset(n int, t column.Type) {
+// reset sizes out for n rows of a node. One that may give a narrow vector chooses its memory itself.
+func (f *frame) reset(n int, node *bound) {
+	t := node.typ
 	f.n, f.own = n, false
-	f.out.Type, f.out.Len, f.out.Null = t, n, nil
+	f.out.Type, f.out.Len, f.out.Null, f.out.Narrow = t, n, nil, false
+	if node.narrow {
+		return
+	}
 	switch t.Rep() {
 	case column.RepInt64:
 		f.out.Int = sized(f.out.Int, n)
@@ -29,6 +38,20 @@ func (f *frame) reset(n int, t column.Type) {
 		f.out.Span = sized(f.out.Span, n)
 		f.out.Data = f.out.Data[:0]
 	}
+}
+
+// narrow makes out a narrow vector, and returns its values.
+func (f *frame) narrow() []int64 {
+	f.ints = sized(f.ints, f.n)
+	f.out.Int, f.out.Wide, f.out.Narrow = f.ints, nil, true
+	return f.ints
+}
+
+// widen makes out a vector of wide decimals that is not narrow, and returns its values.
+func (f *frame) widen() []decimal256.Num {
+	f.wide = sized(f.wide, f.n)
+	f.out.Int, f.out.Wide, f.out.Narrow = nil, f.wide, false
+	return f.wide
 }
 
 // mergeNulls makes NULL what is NULL in any argument. The flags of a single

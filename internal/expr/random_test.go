@@ -92,11 +92,13 @@ func TestAgainstReference(t *testing.T) {
 			}
 			continue
 		}
-		flat, dict := e.NewEval(), e.NewEval()
+		flat, dict, narrow := e.NewEval(), e.NewEval(), e.NewEval()
+		narrow.TakeNarrow()
 		for _, rows := range []int{7, 0, 33, 1, 20} {
 			data := randomRows(r, rows, r.IntN(3) == 0)
 			checkRows(t, seed, n, e, flat, data, data.batch(r, false))
 			checkRows(t, seed, n, e, dict, data, data.batch(r, true))
+			checkRows(t, seed, n, e, narrow, data, data.batch(r, r.IntN(2) == 0))
 		}
 		if t.Failed() {
 			return
@@ -126,6 +128,10 @@ func checkRows(t *testing.T, seed uint64, n Node, e *Expr, v *Eval, data testRow
 	}
 	if out.Len != data.n || out.Type != e.Type() {
 		t.Errorf("seed %d: %s: %d rows of %s, want %d of %s", seed, n, out.Len, out.Type, data.n, e.Type())
+	}
+	if out.Narrow {
+		widen(&out, &out)
+		out.Narrow = false
 	}
 	var isTrue []int32
 	for row := range data.n {
