@@ -18,6 +18,8 @@ import (
 	"github.com/parquet-go/parquet-go/compress/zstd"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/gagg-dev/gagg/internal/column"
 )
 
 // parquetWriter writes Parquet with parquet-go's codecs and footer structures
@@ -29,13 +31,14 @@ import (
 //	PAR1
 //	row group 0:  column 0: page page …   column 1: …     at most rowGroupRows rows
 //	row group 1:  …
+//	page index
 //	footer, its length, PAR1
 //
 // A row group grows as one buffer of finished pages a column, and is written
 // when it is full, so memory is bounded by Options.Memory. Pages are version 1,
 // which every reader knows, PLAIN or by dictionary, with a CRC. Every column
 // is optional. A list is one column in the file and a map two, see
-// parquetField. Statistics are of whole column chunks. A large row is a row group of its own, see parquet_large.go.
+// parquetField. Statistics are of whole column chunks, and of pages in the page index: parquet_index.go. A large row is a row group of its own, see parquet_large.go.
 type parquetWriter struct {
 	out    io.Writer
 	rows   *rowReader
@@ -45,6 +48,9 @@ type parquetWriter struct {
 	open   int64 // rows in the open row group
 	most   int64 // rows in a full one
 	room   *parquetRoom
+
+	index  fileIndex
+	chunks []pageIndex // of the row group that is being written
 }
 
 const (
@@ -92,6 +98,8 @@ func newParquetWriter(out io.Writer, rows *rowReader, o Options) (Writer, error)
 	if o.CreatedBy == "" {
 		w.meta.CreatedBy = "gagg"
 	}
+	w.index.most = int(w.room.group / indexShare)
+	w.index.off = slices.ContainsFunc(w.rows.fields, func(f column.Field) bool { return f.Type.IsNested() })
 	root := format.SchemaElement{Name: "schema", NumChildren: thrift.New(int32(len(rows.fields)))}
 	w.meta.Schema = append(w.meta.Schema, root)
 	for _, f := range rows.fields {
@@ -153,6 +161,11 @@ func (w *parquetWriter) flush() error {
 			}
 		}
 	}
+	if !w.index.off {
+		if err := w.indexGroup(&group); err != nil {
+			return err
+		}
+	}
 	w.endGroup(group)
 	return nil
 }
@@ -167,7 +180,7 @@ func (w *parquetWriter) beginGroup(rows int64) (format.RowGroup, error) {
 func (w *parquetWriter) endGroup(group format.RowGroup) {
 	w.meta.RowGroups = append(w.meta.RowGroups, group)
 	w.meta.NumRows += group.NumRows
-	w.open = 0
+	w.open, w.chunks = 0, w.chunks[:0]
 }
 
 // flushColumn writes the chunk of one column, which begins at an offset, or what is left of it.
@@ -184,6 +197,7 @@ func (w *parquetWriter) flushColumn(c *parquetColumn, offset int64, group *forma
 	group.Columns = append(group.Columns, chunk)
 	group.TotalByteSize += chunk.MetaData.TotalUncompressedSize
 	group.TotalCompressedSize += chunk.MetaData.TotalCompressedSize
+	w.chunks = append(w.chunks, c.index.at(chunk.MetaData.DataPageOffset))
 	c.reset()
 	return nil
 }
@@ -203,6 +217,9 @@ func (w *parquetWriter) write(p []byte) error {
 
 func (w *parquetWriter) Close() error {
 	if err := w.flush(); err != nil {
+		return err
+	}
+	if err := w.writeIndex(); err != nil {
 		return err
 	}
 	footer, err := thrift.Marshal(&thrift.CompactProtocol{}, &w.meta)

@@ -122,6 +122,28 @@ func (b *bounds) addTexts(v *column.Vector, from, to int) {
 	}
 }
 
+// merge takes the values of o into account.
+func (b *bounds) merge(o *bounds) {
+	if !o.some {
+		return
+	}
+	b.minInt, b.maxInt = min(b.minInt, o.minInt), max(b.maxInt, o.maxInt)
+	b.minFloat, b.maxFloat, b.nan = min(b.minFloat, o.minFloat), max(b.maxFloat, o.maxFloat), b.nan || o.nan
+	if !b.some || o.minWide.Less(b.minWide) {
+		b.minWide = o.minWide
+	}
+	if !b.some || o.maxWide.Greater(b.maxWide) {
+		b.maxWide = o.maxWide
+	}
+	if !b.some || bytes.Compare(o.minText, b.minText) < 0 {
+		b.minText = append(b.minText[:0], o.minText...)
+	}
+	if !b.some || bytes.Compare(o.maxText, b.maxText) > 0 {
+		b.maxText = append(b.maxText[:0], o.maxText...)
+	}
+	b.some = true
+}
+
 // statistics returns what the file says. Zero bounds of floats are -0 below
 // and +0 above, since -0 and +0 are one value to some readers.
 func (b *bounds) statistics(s parquetStorage, nulls int64) format.Statistics {

@@ -39,6 +39,7 @@ type parquetColumn struct {
 	null     []bool  // nil: none is NULL so far
 	rows     int
 	pageNull int
+	page     bounds // of its values
 
 	// the chunk
 	pages    []byte
@@ -46,11 +47,12 @@ type parquetColumn struct {
 	values   int64 // NULLs included, as the format counts
 	nulls    int64
 	unpacked int64 // size of the chunk if it were not compressed
+	index    pageIndex
 }
 
 func newParquetColumn(f column.Field, s parquetStorage, codec compress.Codec, room *parquetRoom) *parquetColumn {
 	c := &parquetColumn{
-		field: f, path: []string{f.Name}, storage: s, room: room, codec: codec, encode: encoderOf(f.Type, s, room), bounds: bounds{typ: f.Type},
+		field: f, path: []string{f.Name}, storage: s, room: room, codec: codec, encode: encoderOf(f.Type, s, room), bounds: bounds{typ: f.Type}, page: bounds{typ: f.Type},
 	}
 	if f.Type.Rep() == column.RepBytes {
 		c.dict = &dictionary{room: room}
@@ -65,6 +67,8 @@ func (c *parquetColumn) reset() {
 	}
 	c.pages, c.written, c.values, c.nulls, c.unpacked = c.pages[:0], 0, 0, 0, 0
 	c.bounds.reset()
+	c.page.reset()
+	c.index = pageIndex{}
 }
 
 // size is how much memory the chunk takes so far.
@@ -78,12 +82,12 @@ func (c *parquetColumn) size() int64 {
 
 // add appends the rows from..to of v.
 func (c *parquetColumn) add(v *column.Vector, from, to int) error {
-	c.bounds.add(v, from, to)
 	for from < to {
 		next, err := c.addStep(v, from, min(to, from+stepRows, from+pageRows-c.rows))
 		if err != nil {
 			return fmt.Errorf("column %q: %w", c.field.Name, err)
 		}
+		c.page.add(v, from, next)
 		c.addNulls(v, from, next)
 		c.nest.take(next - from)
 		c.rows += next - from
@@ -158,8 +162,9 @@ func (c *parquetColumn) closePage() error {
 	default:
 		c.room.body = append(c.room.body, c.plain...)
 	}
-	header := c.endPage(encoding)
+	header, before := c.endPage(encoding), len(c.pages)
 	c.pages, err = c.appendPage(c.pages, header, c.room.body)
+	c.index.place(before, len(c.pages))
 	return err
 }
 
@@ -178,6 +183,9 @@ func (c *parquetColumn) endPage(encoding format.Encoding) format.PageHeader {
 	header := format.PageHeader{Type: format.DataPage, DataPageHeader: thrift.New(format.DataPageHeader{
 		NumValues: int32(c.rows), Encoding: encoding, DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE,
 	})}
+	c.index.add(c.values, int64(c.pageNull), &c.page, c.storage)
+	c.bounds.merge(&c.page)
+	c.page.reset()
 	c.values += int64(c.rows)
 	c.nulls += int64(c.pageNull)
 	c.plain, c.codes, c.null, c.rows, c.pageNull = c.plain[:0], c.codes[:0], c.null[:0], 0, 0

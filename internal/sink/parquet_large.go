@@ -109,7 +109,7 @@ func (w *parquetWriter) addLarge(c *parquetColumn, v *column.Vector, from, to in
 		if err := w.writePages(c); err != nil {
 			return err
 		}
-		c.bounds.add(v, i, i+1)
+		c.page.add(v, i, i+1)
 		if err := w.writeValue(c, v.Bytes(i)); err != nil {
 			return err
 		}
