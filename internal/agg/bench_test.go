@@ -42,7 +42,7 @@ func BenchmarkUpdate(b *testing.B) {
 		{"arg_max(int32)", []generator{small, price}, calls{"arg_max"}},
 	}
 	for _, c := range cases {
-		for _, groups := range []int{1, 100, 100_000} {
+		for _, groups := range []int{1, 4, 60, 100, 100_000} {
 			b.Run(fmt.Sprintf("op=%s/groups=%d", c.op, groups), func(b *testing.B) {
 				d := randomData(testRand(), benchRows, groups, "none", c.gens)
 				var list []Call

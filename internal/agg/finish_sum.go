@@ -16,19 +16,18 @@ func (f *finisher) sum() int {
 		f.floatSums(s)
 		return none
 	}
-	for i, row := range f.groups() {
-		fits := true
-		switch f.out.Type.Rep() {
-		case column.RepInt64:
-			n := f.exactSum(s, row)
+	seen, narrow, digits := f.presence(), f.out.Type.Rep() == column.RepInt64, int(f.out.Type.Precision)
+	for i := range f.out.Len {
+		row := f.rows[i*f.stride:][:f.stride]
+		n := f.exactSum(s, row)
+		fits := n.fitsInt64()
+		if narrow {
 			f.out.Int[i] = int64(n[0])
-			fits = n.fitsInt64()
-		case column.RepWide:
-			n := f.exactSum(s, row)
+		} else {
 			f.out.Wide[i] = decimal256.New(n[3], n[2], n[1], n[0])
-			fits = n.fitsDigits(int(f.out.Type.Precision))
+			fits = fits || n.fitsDigits(digits)
 		}
-		if !f.seen(row) {
+		if !seen.in(row) {
 			f.setNull(i)
 		} else if !fits {
 			return i

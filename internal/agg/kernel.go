@@ -6,6 +6,9 @@ package agg
 func (l *Layout) update(t *Table, s *slot, v *view) {
 	words, stride := t.Rows[s.hot:], t.Stride
 	x := &v.args[s.x]
+	if n := t.few(len(v.gids)); n > 0 && s.addFew(t, n, v.gids, x) {
+		return
+	}
 	switch s.op {
 	case opAddInt:
 		if x.Dict != nil {
@@ -133,6 +136,20 @@ func (l *Layout) updateLanes(t *Table, s *slot, group uint32, v *view) {
 	spread.gids = c.laneGids[:v.rows]
 	l.update(c.lanes, s, &spread)
 	l.combineSlot(s, t.Rows, t.Stride, c.repeat(group, lanes), c.lanes.Rows, taker{})
+}
+
+// count counts rows, each of which stands for so many.
+func (t *Table) count(rows field, times uint64, gids []uint32) {
+	words, n := t.Rows[rows.off:], t.few(len(gids))
+	if n == 0 {
+		addTimes(words, t.Stride, times*rows.one(), gids)
+		return
+	}
+	f := &t.scratch.few
+	f.count(n, gids)
+	for g, count := range f[:n] {
+		words[g*t.Stride] += uint64(count) * times * rows.one()
+	}
 }
 
 // addTimes counts rows, each of which stands for so many, in the units of the field.

@@ -47,7 +47,7 @@ func (l *Layout) Update(t *Table, gids []uint32, firstNew uint32, in *Input) {
 		return
 	}
 	if l.rows.in() {
-		addTimes(t.Rows[l.rows.off:], t.Stride, in.times()*l.rows.one(), gids)
+		t.count(l.rows, in.times(), gids)
 	}
 	raw := view{rows: in.Rows, gids: gids, args: in.Args, pos: in.Pos}
 	for i := range l.sets {

@@ -33,6 +33,7 @@ type scratch struct {
 	wins    []int32      // rows of the batch that won against the state
 	floats  [2][]float64 // arguments converted to doubles
 
+	few      fewSums
 	lanes    *Table // see updateLanes
 	laneGids []uint32
 }

@@ -20,9 +20,6 @@ func (n wide) fitsInt64() bool {
 // fitsDigits reports whether n has at most that many decimal digits, which
 // are 38 or 76.
 func (n wide) fitsDigits(digits int) bool {
-	if n.fitsInt64() {
-		return true
-	}
 	limit := decimal256.GetMaxValue(int32(digits)).Array()
 	m := n.abs()
 	if m[4] != 0 {
