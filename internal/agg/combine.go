@@ -2,6 +2,7 @@ package agg
 
 import (
 	"math"
+	"slices"
 
 	"github.com/gagg-dev/gagg/internal/arena"
 )
@@ -22,6 +23,19 @@ func (l *Layout) Combine(dst, src []uint64, reg *arena.Arenas, to *arena.Arena) 
 // what dst needs beside them.
 func (l *Layout) Join(dst, src []uint64, reg *arena.Arenas, to *arena.Arena) {
 	l.combine(dst, src, taker{reg: reg, to: to})
+}
+
+// Adds gives the state words of a layout whose Combine and Join add each word of src to its like in dst, and do nothing
+// else, so that a caller may do so in a loop of its own; false: they do more.
+func (l *Layout) Adds() (words []int, only bool) {
+	words = slices.Clone(l.counts)
+	for i := range l.slots {
+		if op := l.slots[i].op; op != opAddInt && op != opMulInt {
+			return nil, false
+		}
+		words = append(words, l.slots[i].hot)
+	}
+	return words, len(l.flags) == 0
 }
 
 func (l *Layout) combine(dst, src []uint64, take taker) {

@@ -72,25 +72,6 @@ func (m *Merger) hashOf(row []uint64) uint64 {
 	return row[0]
 }
 
-// touchRows is how many rows are looked at together.
-const touchRows = 64
-
-// touch reads what look-ups of the first of rows begin with, so that their cache misses overlap: rows that
-// crowd are in one partition, however many they are.
-func (m *Merger) touch(rows []uint64) {
-	var slots [touchRows]uint32
-	stride := m.cfg.Stride
-	n := min(touchRows, len(rows)/stride)
-	for i := range n {
-		slots[i] = m.dir.slots[m.dir.home(m.hashOf(rows[i*stride:]))]
-	}
-	for _, e := range slots[:n] {
-		if e != 0 {
-			m.touched ^= m.row(m.dir.group(e))[0]
-		}
-	}
-}
-
 // groups is the groups of a directory, whose numbers are below numbers, in order of these: so that
 // their rows are looked at one after the other.
 func (d *directory) groups(numbers int) iter.Seq[uint32] {

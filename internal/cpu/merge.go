@@ -30,26 +30,30 @@ type Merger struct {
 	sources []*partition.Buckets
 	decoder key.Decoder
 
-	in      source
-	counts  bool   // groups are counted, not emitted
-	counted int64  // so many were
-	store   *store // rows from blocks, and their values
-	sub     *store // while a partition is divided: where to
-	dir     directory
-	room    feedback.Load
-	n       int        // groups in it
-	loaded  int        // rows that made them
-	held    int64      // bytes of it
-	indexed int64      // bytes of the index of rows to sort: see growIndex
-	pages   [][]uint64 // those of in, then those of the store
-	merged  int        // pages of in whose rows are in the directory
-	tail    []uint64   // what is left of the last one, if it is the store's
-	block   partition.Page
-	touched uint64                    // by touch and touchLong, whose reading the compiler might leave out else
-	moved   struct{ all, any uint64 } // hashes of the rows that a partition was divided into: and-ed, or-ed
-	own     int                       // from which page on they are the merger's, while a device aggregates the partition
-	out     emitter
-	sample  sample
+	in       source
+	counts   bool   // groups are counted, not emitted
+	counted  int64  // so many were
+	store    *store // rows from blocks, and their values
+	sub      *store // while a partition is divided: where to
+	dir      directory
+	room     feedback.Load
+	n        int        // groups in it
+	loaded   int        // rows that made them
+	held     int64      // bytes of it
+	indexed  int64      // bytes of the index of rows to sort: see growIndex
+	pages    [][]uint64 // those of in, then those of the store
+	merged   int        // pages of in whose rows are in the directory
+	tail     []uint64   // what is left of the last one, if it is the store's
+	block    partition.Page
+	touched  uint64            // by touchLong, whose reading the compiler might leave out else
+	hashes   [touchRows]uint64 // scratch: by which rows are looked up
+	groups   [touchRows]uint32 // scratch: what they are likely to belong to
+	adds     []int             // the words that join adds, if onlyAdds
+	onlyAdds bool
+	moved    struct{ all, any uint64 } // hashes of the rows that a partition was divided into: and-ed, or-ed
+	own      int                       // from which page on they are the merger's, while a device aggregates the partition
+	out      emitter
+	sample   sample
 
 	resident Resident // nil: a device holds no groups
 	pass     Pass     // nil: there is no device for this merger
@@ -80,6 +84,7 @@ func NewMerger(cfg *Config, buckets []*partition.Buckets) *Merger {
 		decoder: key.Decoder{Layout: cfg.Keys, Intern: cfg.Intern, Arenas: cfg.Arenas, Base: 1},
 	}
 	m.store = newStore(cfg, m.ask)
+	m.adds, m.onlyAdds = cfg.States.Adds()
 	return m
 }
 
@@ -302,32 +307,99 @@ func (m *Merger) enterPage(page int) error {
 			return err
 		}
 	}
+	m.loaded += len(rows) / stride
 	m.dir.allow(len(rows) / stride)
-	for i, at := 0, 0; at < len(rows); i, at = i+1, at+stride {
-		switch {
-		case i%touchRows != 0:
-		case m.dir.seeded:
-			m.touch(rows[at:])
-		case m.cfg.Keys.HasRefs():
-			m.touchLong(rows[at:min(at+touchRows*stride, len(rows))])
+	for group := uint32(page << m.store.pool.PageBits); len(rows) > 0; group += touchRows {
+		some := rows[:min(len(rows), touchRows*stride)]
+		m.enterRows(some, group)
+		rows = rows[len(some):]
+	}
+	return nil
+}
+
+// enterRows enters or combines touchRows rows or fewer, which become the groups from number group on where they are new. As
+// in a table, the cache misses of different rows overlap: the slots of all rows are looked at first, then the groups that
+// these name; rows that have none so far, or another one's, are looked up one by one.
+func (m *Merger) enterRows(rows []uint64, group uint32) {
+	stride := m.cfg.Stride
+	groups := m.groups[:len(rows)/stride]
+	m.candidates(rows, groups)
+	if m.cfg.Keys.HasRefs() {
+		m.touchLong(rows, groups)
+	}
+	for i, g := range groups {
+		row := rows[i*stride : (i+1)*stride : (i+1)*stride]
+		if g != noGroup {
+			if dst := m.row(g); m.equal(dst, row) {
+				m.join(dst, row)
+				continue
+			}
 		}
-		row := rows[at : at+stride : at+stride]
 		slot, hash, dst := m.find(row)
 		if dst != nil {
-			m.cfg.States.Join(dst, row, m.cfg.Arenas, m.store.arena)
-			continue
+			m.join(dst, row)
+		} else {
+			m.claim(slot, hash, group+uint32(i))
 		}
-		m.claim(slot, hash, uint32(page<<m.store.pool.PageBits+i))
 	}
-	m.loaded += len(rows) / stride
-	return nil
+}
+
+// candidates sets groups to the first group of each row from its home slot on with its tag, or noGroup if a free
+// slot comes before.
+func (m *Merger) candidates(rows []uint64, groups []uint32) {
+	m.spread()
+	d, stride, passed := &m.dir, m.cfg.Stride, 0
+	hashes := m.hashes[:len(groups)]
+	for i := range hashes {
+		h := m.hashOf(rows[i*stride:])
+		hashes[i] = h
+		groups[i] = d.slots[d.home(h)]
+	}
+	for i, e := range groups {
+		h := hashes[i]
+		for s := d.home(h); e != 0 && !d.tagged(e, h); e = d.slots[s] {
+			s = d.next(s)
+			passed++
+		}
+		groups[i] = d.group(e)
+	}
+	d.left -= passed
+}
+
+// spread places the groups by a seeded hash if their look-ups have passed too many slots (CROWDED).
+func (m *Merger) spread() {
+	if m.dir.crowded() {
+		m.dir.seed(func(group uint32) uint64 { return m.cfg.Keys.Secret(m.row(group), 1, m.cfg.Arenas) })
+	}
+}
+
+// equal reports whether two rows have the same key.
+func (m *Merger) equal(a, b []uint64) bool {
+	if m.cfg.Keys.HasRefs() {
+		return m.cfg.Keys.Equal(a, b, 1, m.cfg.Arenas)
+	}
+	for k := 1; k <= m.cfg.Keys.Words; k++ {
+		if a[k] != b[k] {
+			return false
+		}
+	}
+	return true
+}
+
+// join combines a row into its group.
+func (m *Merger) join(dst, row []uint64) {
+	if !m.onlyAdds {
+		m.cfg.States.Join(dst, row, m.cfg.Arenas, m.store.arena)
+		return
+	}
+	for _, w := range m.adds {
+		dst[w] += row[w]
+	}
 }
 
 // find returns the group of a row, or the free slot for it and by which hash it is there.
 func (m *Merger) find(row []uint64) (slot, hash uint64, dst []uint64) {
-	if m.dir.crowded() {
-		m.dir.seed(func(group uint32) uint64 { return m.cfg.Keys.Secret(m.row(group), 1, m.cfg.Arenas) })
-	}
+	m.spread()
 	hash = m.hashOf(row)
 	s := m.dir.home(hash)
 	for ; m.dir.slots[s] != 0; s = m.dir.next(s) {
@@ -335,7 +407,7 @@ func (m *Merger) find(row []uint64) (slot, hash uint64, dst []uint64) {
 		if !m.dir.tagged(e, hash) {
 			continue
 		}
-		if dst = m.row(m.dir.group(e)); m.cfg.Keys.Equal(dst, row, 1, m.cfg.Arenas) {
+		if dst = m.row(m.dir.group(e)); m.equal(dst, row) {
 			break
 		}
 		dst = nil
@@ -343,6 +415,9 @@ func (m *Merger) find(row []uint64) (slot, hash uint64, dst []uint64) {
 	m.dir.pass(hash, s)
 	return s, hash, dst
 }
+
+// touchRows is how many rows are looked up together.
+const touchRows = 64
 
 // claim makes a free slot that of a group.
 func (m *Merger) claim(slot, hash uint64, group uint32) {
