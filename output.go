@@ -42,6 +42,7 @@ type producer struct {
 	made   []column.Vector // by column of the batch: the memory that it is made in
 	bufs   []column.Buffer // the same, for the groups that a stage has left
 	kept   []uint64        // rows of these
+	cut    cut
 }
 
 func newProducer(r *run, sorter *extsort.Sorter, turn func(n int) error) *producer {
@@ -84,8 +85,10 @@ func (p *producer) attach() error {
 	p.merger = cpu.NewMerger(a.cfg, a.groups.Buckets)
 	p.keys = key.Decoder{Layout: p.r.layout, Intern: a.cfg.Intern, Arenas: a.cfg.Arenas, Base: 1, Stride: a.cfg.Stride}
 	if a.devices == nil {
+		p.cut = p.planCut()
 		return nil
 	}
+	p.cut = cut{} // groups may have to be made again: those that were left out then are others
 	return a.devices.Attach(p.merger)
 }
 
@@ -146,6 +149,7 @@ func (p *producer) attempt(ctx context.Context, n int, emit emitFunc) error {
 			}
 			rows = rows[k*stride:]
 			p.gone += k
+			p.cut.set(p)
 		}
 		return nil
 	})

@@ -65,11 +65,30 @@ func (f *finisher) finish() error {
 
 // MayOverflow reports whether Finish may fail for a call with an *OverflowError.
 func (l *Layout) MayOverflow(call int) bool {
-	switch l.calls[call].fn {
-	case fnSum, fnMedian, fnQuantile, fnQuantileDisc, fnMad:
+	c := &l.calls[call]
+	switch c.fn {
+	case fnSum:
+		return !c.null && !c.result.IsFloat() && !l.fitsWord(c)
+	case fnMedian, fnQuantile, fnQuantileDisc, fnMad:
 		return true
 	}
 	return false
+}
+
+// fitsWord reports whether a sum lies in one word, which it cannot overflow.
+func (l *Layout) fitsWord(c *call) bool {
+	return c.linear == nil && c.result.Rep() == column.RepInt64 && l.slots[c.slots[0]].op == opAddInt
+}
+
+// CountWord tells where rows hold what a call counts, if it is count(*): (row[word] >> shift) & mask. Who drops groups by it need
+// not Finish them.
+func (l *Layout) CountWord(call int) (word int, shift uint8, mask uint64, ok bool) {
+	c := &l.calls[call]
+	if c.fn != fnCount || c.null || c.set != allRows {
+		return 0, 0, 0, false
+	}
+	n := l.counted[c.part]
+	return n.off, n.shift, n.mask, true
 }
 
 // finisher is one call of Finish.

@@ -12,8 +12,12 @@ import (
 // sum writes sums and returns the first row whose sum does not fit, or none.
 func (f *finisher) sum() int {
 	s := f.slot(0)
-	if f.out.Type.Rep() == column.RepFloat64 {
+	switch {
+	case f.out.Type.Rep() == column.RepFloat64:
 		f.floatSums(s)
+		return none
+	case f.fitsWord(f.call):
+		f.wordSums(s)
 		return none
 	}
 	seen, narrow, digits := f.presence(), f.out.Type.Rep() == column.RepInt64, int(f.out.Type.Precision)
@@ -34,6 +38,18 @@ func (f *finisher) sum() int {
 		}
 	}
 	return none
+}
+
+// wordSums writes sums that lie in one word.
+func (f *finisher) wordSums(s *slot) {
+	rows, stride, out, hot, seen := f.rows, f.stride, f.out.Int, s.hot, f.presence()
+	for i := range out {
+		row := rows[i*stride:][:stride]
+		out[i] = int64(row[hot])
+		if !seen.in(row) {
+			f.setNull(i)
+		}
+	}
 }
 
 // floatSums writes sums of floats, which always fit.

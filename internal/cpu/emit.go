@@ -34,6 +34,42 @@ type emitter struct {
 	spare   []uint64 // a row
 	sorter  sorter
 	emit    func(rows []uint64) error
+	cut     Cut
+}
+
+// Cut leaves out groups that nobody wants before their rows are copied: those whose ((row[Word] >> Shift) & Mask) ^ Flip is above Bound,
+// or is Bound unless Equal is set. Some of them may be emitted all the same.
+type Cut struct {
+	Word        int
+	Shift       uint8
+	Mask        uint64
+	Flip, Bound uint64
+	Equal       bool
+}
+
+// none leaves out nothing.
+func (c *Cut) none() bool { return c.Mask == 0 }
+
+// SetCut has the merger leave out groups from now on.
+func (m *Merger) SetCut(c Cut) { m.out.cut = c }
+
+// wanted drops the groups that the cut leaves out.
+func (m *Merger) wanted(groups []uint32) []uint32 {
+	c, n := m.out.cut, 0
+	bound := c.Bound
+	if c.Equal {
+		if bound++; bound == 0 {
+			return groups
+		}
+	}
+	for _, g := range groups {
+		x := (m.row(g)[c.Word]>>(c.Shift&63)&c.Mask ^ c.Flip)
+		groups[n] = g
+		if x < bound {
+			n++
+		}
+	}
+	return groups[:n]
 }
 
 func newEmitter(cfg *Config) emitter {
@@ -97,10 +133,14 @@ func (m *Merger) insertSlots(slots []uint32) {
 			n++
 		}
 	}
+	if numbers = numbers[:n]; !m.out.cut.none() {
+		numbers = m.wanted(numbers)
+		n = len(numbers)
+	}
 	stride := m.cfg.Stride
 	from := len(m.out.tile)
 	m.out.tile = slices.Grow(m.out.tile, n*stride)[:from+n*stride]
-	for i, g := range numbers[:n] {
+	for i, g := range numbers {
 		copyRow(m.out.tile[from+i*stride:from+(i+1)*stride], m.row(g))
 	}
 	m.order(m.out.tile, from)

@@ -79,6 +79,23 @@ func (s *Sorter) wantedByFirst(rows int, sel []int32) (_ []int32, decided bool) 
 	return sel, only
 }
 
+// Bound tells of rows that have not been made which of them Wanted may leave: those with a value x of the first term for which x^flip is
+// less than word, or is word where equal is set. ok: the first term is an integer, and there is a bound that is not NULL.
+func (s *Sorter) Bound() (word, flip uint64, equal, ok bool) {
+	t := s.in.terms[0]
+	_, value := t.marks()
+	if t.Type.Rep() != column.RepInt64 || t.Type.Kind == column.Null || s.bound == nil || s.bound[0] != value {
+		return 0, 0, false, false
+	}
+	if flip = signBit; t.Type.Kind == column.Uint64 {
+		flip = 0
+	}
+	if t.Desc {
+		flip = ^flip
+	}
+	return binary.BigEndian.Uint64(s.bound[1:]), flip, len(s.in.terms) > 1, true
+}
+
 // keyWords is how many words of 64 bits the key of each value of v is; 0: it is none, or another number for each.
 func keyWords(v *column.Vector) int {
 	if v.Type.IsNested() || v.Type.Kind == column.Null {
