@@ -43,7 +43,6 @@ func (r *run) configureSets(cfg *cpu.Config) {
 			Rows: r.facts.rows, AtMost: r.atMostBy(r.setKeys(s)), Threads: cfg.Threads,
 		}
 		if placesAll(inner) {
-			inner.Tile.MinReduction = max(inner.Tile.MinReduction, setReduction)
 			inner.CacheBytes = setCacheBytes
 		}
 		part := i + 1
@@ -53,12 +52,7 @@ func (r *run) configureSets(cfg *cpu.Config) {
 	}
 }
 
-// setReduction is feedback.TileConfig.MinReduction of a grouping whose rows are a few words without states, so that placing and merging
-// one takes less than finding its group in a table that no cache holds. Measured: of 1e7 rows with 1.9e6 different integers a table takes
-// 1.45 times as long as partitions do.
-const setReduction = 4
-
-// setCacheBytes is how large the groups of its partitions should be: the rows are up to setReduction times as many, and the directory
+// setCacheBytes is how large the groups of its partitions should be: the rows are some times as many, and the directory
 // has room for as many groups. Measured against 128 and 512 KiB: 10 % more than at 512 KiB where all values differ, a third less where
 // three in four do not.
 const setCacheBytes = 256 << 10

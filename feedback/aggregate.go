@@ -2,10 +2,11 @@
 // counts in, a decision out, no clock, no memory.
 //
 //   - TileConfig: whether aggregating a tile in a table before it is
-//     partitioned pays, from how many groups its rows made (DecideTile), and
-//     the same for a table of limited size that is flushed when it is full
-//     (DecideFlush).
-//   - EstimateGroups and ExpectedGroups: how many groups there are in all,
+//     partitioned pays, from how many groups its rows made: in a table that
+//     grows with its groups (DecideTile), in one that stays in the cache and is
+//     flushed when it is full (DecideCached), in one that memory keeps from
+//     growing (DecideFlush).
+//   - EstimateGroups, ExpectedGroups and Seen: how many groups there are in all,
 //     from those that some of the rows made.
 //   - ShareConfig: whether the blocks of a device combine the rows of a tile
 //     among themselves first (DecideShare), from what they sent on of an
@@ -29,15 +30,19 @@ type TileConfig struct {
 	// groups says anything.
 	MinRows int64
 	// MinReduction is the least rows for each group, over the whole input of
-	// a worker, for which a table is kept: below it, most rows would only be
-	// copied into the table and out of it again. A table takes less memory
-	// than the rows would at any reduction, however large it is. Measured
-	// (docs/experiments/0002): at 2.1 partitioning is 6 % faster, at 2.7 the
-	// table is by 8 %, at 3.3 and 1e8 rows by 46 %.
+	// a worker, for which its table grows beyond the cache: below it, most
+	// rows would only be copied into the table and out of it again, each by way
+	// of a cache miss or two.
 	MinReduction float64
+	// CacheReduction is the least rows for each group, since it was last
+	// flushed, for which a table that is kept in the cache is used again.
+	CacheReduction float64
+	// CacheBytes is how large a table is that is kept in the cache: about half of
+	// the second-level cache of a core.
+	CacheBytes int64
 	// FlushReduction is the least rows for each group, since it was last
 	// flushed, for which a table that memory keeps from growing is used
-	// again. It is lower than MinReduction: each row that the table saves is
+	// again. It is lower than CacheReduction: each row that the table saves is
 	// one less to write to disk and read back. A guess, not measured: at
 	// MinReduction the table costs as much as placing and merging the 60 % of
 	// rows that it saves, and 1.3 saves 23 %, which is as much if a row costs
@@ -48,12 +53,14 @@ type TileConfig struct {
 // DefaultTileConfig is the configuration that measurements chose.
 var DefaultTileConfig = TileConfig{
 	MinRows:        32 << 10,
-	MinReduction:   2.5,
+	MinReduction:   6,
+	CacheReduction: 1.5,
+	CacheBytes:     1 << 20,
 	FlushReduction: 1.3,
 }
 
 // NoTiles never finds that a table pays.
-var NoTiles = TileConfig{MinReduction: math.Inf(1), FlushReduction: math.Inf(1)}
+var NoTiles = TileConfig{MinReduction: math.Inf(1), CacheReduction: math.Inf(1), FlushReduction: math.Inf(1)}
 
 // TileDecision is what a worker does with its next rows.
 type TileDecision uint8
@@ -77,18 +84,50 @@ func ExpectedGroups(rows, groups, total int64) float64 {
 	return distinct * -math.Expm1(-n/distinct)
 }
 
-// DecideTile says whether a worker keeps aggregating into its table, having
-// seen rows rows that made groups groups, of total rows that it is to see
+// Seen is what the rows that a worker has seen have made.
+type Seen struct {
+	Rows, Groups int64
+	// Once and Twice are the shares of the groups that have one row, and two; 0 and 0: nobody has counted.
+	Once, Twice float64
+}
+
+// Expected is how many groups total rows will have made; total negative: nobody knows how many rows there are.
+//
+// Where some groups have many rows and most have few, EstimateGroups finds far too few: it takes all for equal, and rows of the large
+// ones for a sign that there are no more. The groups with one row and those with two say how many have none yet:
+// f1²/2f2 at least (Chao, Nonparametric estimation of the number of classes in a population, 1984), of which more rows will
+// show a part (Colwell et al., Models and estimators linking individual-based and sample-based rarefaction, 2012, equation 9).
+func (s Seen) Expected(total int64) float64 {
+	equal := ExpectedGroups(s.Rows, s.Groups, total)
+	if s.Once <= 0 || total <= s.Rows {
+		return equal
+	}
+	once, twice := s.Once*float64(s.Groups), s.Twice*float64(s.Groups)
+	unseen := once * once / (2 * max(twice, 1))
+	more := float64(total-s.Rows) / float64(s.Rows)
+	return max(equal, float64(s.Groups)-unseen*math.Expm1(-more*once/unseen))
+}
+
+// DecideTile says whether a worker keeps aggregating into a table that grows
+// with its groups, having seen some rows of total rows that it is to see
 // (negative: nobody knows).
-func (c TileConfig) DecideTile(rows, groups, total int64) TileDecision {
-	if rows < c.MinRows {
+func (c TileConfig) DecideTile(seen Seen, total int64) TileDecision {
+	if seen.Rows < c.MinRows {
 		return KeepTable
 	}
 	if total < 0 {
 		total = math.MaxInt64
 	}
-	expected := ExpectedGroups(rows, groups, total)
-	if float64(total) < c.MinReduction*expected {
+	if float64(total) < c.MinReduction*seen.Expected(total) {
+		return Scatter
+	}
+	return KeepTable
+}
+
+// DecideCached says whether a worker goes on with a table that is kept in the
+// cache, once its groups are flushed.
+func (c TileConfig) DecideCached(rowsSinceFlush, groups int64) TileDecision {
+	if float64(rowsSinceFlush) < c.CacheReduction*float64(groups) {
 		return Scatter
 	}
 	return KeepTable

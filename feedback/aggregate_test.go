@@ -29,6 +29,42 @@ func TestEstimateGroups(t *testing.T) {
 	}
 }
 
+// Groups that differ in size are found to be many more than those met, and groups of one size to be as many as they are.
+func TestSeenExpected(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	const rows, total = 10_000, 400_000
+	for _, x := range []struct {
+		why         string
+		draw        func() int
+		least, most float64 // of the groups that total rows make
+	}{
+		{"equal groups", func() int { return rng.IntN(20_000) }, .85, 1.15},
+		{"few groups", func() int { return rng.IntN(100) }, .99, 1.01},
+		{"half of the rows in one group", func() int { return rng.IntN(200_000) * rng.IntN(2) }, .6, 1.2},
+		{"the greater, the rarer", func() int { return int(rng.Float64() * rng.Float64() * rng.Float64() * 200_000) }, .4, 1.2},
+	} {
+		sizes := map[int]int{}
+		seen := Seen{Rows: rows}
+		for n := range total {
+			sizes[x.draw()]++
+			if n+1 == rows {
+				seen.Groups = int64(len(sizes))
+				for _, size := range sizes {
+					switch size {
+					case 1:
+						seen.Once += 1 / float64(len(sizes))
+					case 2:
+						seen.Twice += 1 / float64(len(sizes))
+					}
+				}
+			}
+		}
+		if share := seen.Expected(total) / float64(len(sizes)); share < x.least || share > x.most {
+			t.Errorf("%s: expects %.2f of the groups", x.why, share)
+		}
+	}
+}
+
 func TestDecideTile(t *testing.T) {
 	c := DefaultTileConfig
 	for _, x := range []struct {
@@ -45,7 +81,7 @@ func TestDecideTile(t *testing.T) {
 		{"reduces tenfold, in a table of gigabytes", 65536, 65520, 1e10, KeepTable},
 		{"two rows a group", 65536, 64900, 6.6e6, Scatter},
 	} {
-		if got := c.DecideTile(x.rows, x.groups, x.total); got != x.want {
+		if got := c.DecideTile(Seen{Rows: x.rows, Groups: x.groups}, x.total); got != x.want {
 			t.Errorf("%s: got %d, want %d", x.why, got, x.want)
 		}
 	}
@@ -72,7 +108,7 @@ func TestDecideFlush(t *testing.T) {
 	if NoTiles.DecideFlush(1e9, 1) != Scatter {
 		t.Error("NoTiles keeps a table")
 	}
-	if c.FlushReduction >= c.MinReduction {
+	if c.FlushReduction >= c.CacheReduction {
 		t.Error("a row on disk is no dearer than one in memory")
 	}
 }

@@ -96,10 +96,10 @@ func Stride(keys *key.Layout, states *agg.Layout) int {
 
 // choose returns the number of hash bits for partitions, which is the same
 // for all workers: the first that asks decides, from an estimate of the groups
-// among the rows it has seen, and from the bytes of their values, of which
-// later rows are expected to bring as many.
-func (c *Config) choose(estimate float64, rows, values int64) uint {
-	l := c.Level(partition.Expected(estimate, rows, c.Rows, c.AtMost))
+// among the rows it has seen, or from how many it expects in all if that is more, and
+// from the bytes of their values, of which later rows are expected to bring as many.
+func (c *Config) choose(estimate, expected float64, rows, values int64) uint {
+	l := c.Level(max(partition.Expected(estimate, rows, c.Rows, c.AtMost), expected))
 	if c.Rows > rows && l.Groups > 0 {
 		values = int64(float64(values) * float64(c.Rows) / float64(rows))
 		l.GroupBytes += int64(float64(values) / l.Groups)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -145,19 +146,23 @@ func pipeline(filter bool) Pipeline {
 }
 
 // Every road gives the same sums, each group once, in order of hash: coded
-// and plain keys, tables and forced partitioning, one and several workers.
+// and plain keys, tables that grow, tables that are flushed when they are full
+// and forced partitioning, one and several workers.
 func TestRoads(t *testing.T) {
-	never := feedback.TileConfig{MinRows: 1 << 62}
-	always := feedback.NoTiles
+	roads := map[string]feedback.TileConfig{
+		"table":   {MinRows: 1 << 62},
+		"cached":  {MinReduction: math.Inf(1), CacheBytes: 64 << 10},
+		"scatter": feedback.NoTiles,
+	}
 	for _, groups := range []int{1, 50, 5000, 200_000} {
 		for _, keys := range []string{"flat", "coded", "mixed"} {
 			for _, filter := range []bool{false, true} {
 				in, want := data(rand.New(rand.NewPCG(7, uint64(groups))), 9, 1000, groups, keys, filter)
-				for _, tile := range []feedback.TileConfig{never, always} {
+				for road, tile := range roads {
 					for _, partitions := range []int{0, 1, 2, 256} {
 						for _, threads := range threadsTried {
-							name := fmt.Sprintf("groups=%d/keys=%s/filter=%t/scatter=%t/partitions=%d/threads=%d",
-								groups, keys, filter, tile == always, partitions, threads)
+							name := fmt.Sprintf("groups=%d/keys=%s/filter=%t/%s/partitions=%d/threads=%d",
+								groups, keys, filter, road, partitions, threads)
 							t.Run(name, func(t *testing.T) {
 								checkSums(t, config(partitions, tile, noLimit), in, filter, threads, want)
 							})

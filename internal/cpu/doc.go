@@ -20,9 +20,11 @@
 //     finds the group of each row: by dictionary codes alone where all keys
 //     are coded (codes.go), else by hash in its table. Its state words are
 //     updated one aggregate at a time.
-//  2. When the counts say that the table does not reduce the rows
-//     (feedback.DecideTile), the worker empties it into buckets and from
-//     then on places tiles directly. Nothing is lost by deciding wrongly:
+//  2. When the counts say that a table which grows would not reduce the rows
+//     enough (feedback.DecideTile), the worker empties it into buckets and keeps
+//     a table of the cache's size from then on, which it empties whenever it is
+//     full; and when that saves too little as well (feedback.DecideCached), it
+//     places tiles directly. Nothing is lost by deciding wrongly:
 //     every road ends in rows with mergeable states. If there is a device
 //     (offload.go), tiles are written into its memory in place of buckets, and what it
 //     has no room for may lie in pinned memory beside them (kept.go).

@@ -29,19 +29,40 @@ func (w *Worker) judge() error {
 		w.nextCheck = min(w.nextCheck, w.rows+deviceChecks*w.cfg.Tile.MinRows)
 		device = w.cfg.Offload.Pays(w.rows, int64(w.table.n))
 	}
-	if !device && w.cfg.Tile.DecideTile(w.rows, int64(w.table.n), total) == feedback.KeepTable {
-		groups := feedback.ExpectedGroups(w.rows, int64(w.table.n), total)
-		w.table.reserve(int(min(groups*reserveFactor, reserveMost*float64(w.table.n))))
-		return nil
-	}
-	if device && w.leaves {
+	seen := w.sizes.seen(w.rows, w.table.n)
+	switch {
+	case device && w.leaves:
 		return w.leave()
+	case device:
+	case w.cached:
+		return nil
+	case w.cfg.Tile.DecideTile(seen, total) == feedback.KeepTable:
+		w.table.reserve(int(min(seen.Expected(total)*reserveFactor, reserveMost*float64(w.table.n))))
+		return nil
+	case w.near == nil && !w.cfg.States.HasChains():
+		w.expected = seen.Expected(w.cfg.Rows)
+		return w.cache()
 	}
 	if err := w.flush(); err != nil {
 		return err
 	}
 	w.giveUpTable()
 	return nil
+}
+
+// cache keeps the table in the cache from now on: it is flushed when it is full, and combines the rows of large groups and of
+// those that come close together.
+func (w *Worker) cache() error {
+	rows, groups := w.rows, int64(w.table.n)
+	if err := w.flush(); err != nil {
+		return err
+	}
+	if w.cfg.Tile.DecideCached(rows, groups) == feedback.Scatter {
+		w.giveUpTable()
+		return nil
+	}
+	w.cached = true
+	return w.table.shrink(w.cfg.Tile.CacheBytes)
 }
 
 // deviceChecks is after how many times the least number of rows a worker asks
@@ -57,11 +78,12 @@ func (w *Worker) giveUpTable() {
 // yield makes memory free that was refused: the table's groups go to buckets,
 // and those to disk where their values keep an arena full.
 func (w *Worker) yield(cause error) error {
-	if w.store.disk == nil {
+	full := errors.Is(cause, errTableFull)
+	if w.store.disk == nil && !full {
 		return cause
 	}
 	switch {
-	case w.table.n == 0 && errors.Is(cause, errTableFull): // a batch has more rows than the table may have groups
+	case w.table.n == 0 && full: // a batch has more rows than the table may have groups
 		w.openBuckets()
 		w.giveUpTable()
 		return nil
@@ -70,10 +92,10 @@ func (w *Worker) yield(cause error) error {
 		if err := w.flush(); err != nil {
 			return err
 		}
-		if w.cfg.Tile.DecideFlush(rows, groups) == feedback.Scatter {
+		if w.decideFlush(rows, groups) == feedback.Scatter {
 			w.giveUpTable()
 		}
-		if !w.cfg.hasRefs() {
+		if full || !w.cfg.hasRefs() {
 			return nil
 		}
 	case w.store.buckets == nil || w.store.pool.Bytes()+w.store.arena.Bytes() == 0:
@@ -82,12 +104,20 @@ func (w *Worker) yield(cause error) error {
 	return w.store.clear()
 }
 
+// decideFlush says whether the table is used again, once its groups are flushed.
+func (w *Worker) decideFlush(rows, groups int64) feedback.TileDecision {
+	if w.cached {
+		return w.cfg.Tile.DecideCached(rows, groups)
+	}
+	return w.cfg.Tile.DecideFlush(rows, groups)
+}
+
 // flush empties the table: to the device if it takes rows, else into buckets.
 func (w *Worker) flush() error {
 	w.note(w.table.rows.Rows)
 	err := w.put(w.table.rows.Rows)
 	w.table.empty()
-	w.codes = codes{}
+	w.codes, w.sizes = codes{}, sizes{}
 	w.rows, w.nextCheck, w.leaves = 0, w.cfg.Tile.MinRows, false
 	return err
 }
@@ -111,7 +141,7 @@ func (c *Config) note(sketch *partition.Sketch, rows []uint64) {
 // been noted.
 func (w *Worker) openBuckets() {
 	if w.store.buckets == nil {
-		w.store.open(0, w.cfg.choose(w.sketch.Estimate(), max(w.rows+w.scattered, 1), w.store.arena.Bytes()))
+		w.store.open(0, w.cfg.choose(w.sketch.Estimate(), w.expected, max(w.rows+w.scattered, 1), w.store.arena.Bytes()))
 	}
 }
 

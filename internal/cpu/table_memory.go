@@ -95,6 +95,19 @@ func (t *table) reserve(n int) {
 	}
 }
 
+// shrink gives a table without groups that takes more than limit bytes memory anew, and lets it grow to limit.
+func (t *table) shrink(limit int64) error {
+	if t.limit == 0 || t.limit > limit {
+		t.limit = limit
+	}
+	if t.held <= t.limit {
+		return nil
+	}
+	t.drop()
+	t.dir = newDirectory(1, 1<<minDirBits, 0)
+	return t.secure(0)
+}
+
 // empty takes all groups out and keeps the memory.
 func (t *table) empty() {
 	t.rows.Rows, t.rows.Unseen, t.n = t.rows.Rows[:0], false, 0

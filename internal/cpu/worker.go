@@ -51,8 +51,11 @@ type Worker struct {
 	encoder *key.Encoder
 	sketch  *partition.Sketch // of all rows placed
 
-	rows, nextCheck int64 // rows taken into the table as it is, and at how many it is judged
-	scattered       int64 // rows that took no table, or left it with their unit
+	rows, nextCheck int64   // rows taken into the table as it is, and at how many it is judged
+	scattered       int64   // rows that took no table, or left it with their unit
+	sizes           sizes   // of some of the table's groups
+	cached          bool    // the table is kept in the cache
+	expected        float64 // groups in all, when that was decided
 
 	sel     []int32
 	compact column.Batch
@@ -282,7 +285,10 @@ func (w *Worker) find(n int) (firstNew uint32, err error) {
 	if w.codes.prepare(w.keys) {
 		return w.findByCode()
 	}
-	return w.findByHash(w.keys, n, w.groups)
+	if firstNew, err = w.findByHash(w.keys, n, w.groups); err == nil && !w.cached {
+		w.sizes.add(w.groups, w.table.n)
+	}
+	return firstNew, err
 }
 
 func (w *Worker) findByHash(keys []column.Vector, n int, groups []uint32) (firstNew uint32, err error) {

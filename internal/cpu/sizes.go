@@ -1,0 +1,40 @@
+package cpu
+
+import "github.com/gagg-dev/gagg/feedback"
+
+// sizes counts the rows of some groups of a table, up to a few: how many groups have one row, and how many two, says how many
+// have none yet (feedback.Seen).
+type sizes struct {
+	rows []uint8 // by group / sampleGroups: those of groups that sampleGroups divides
+}
+
+const (
+	// sampleGroups is of how many groups the rows of one are counted: groups are numbered as they come.
+	sampleGroups = 32
+	// mostCounted rows of a group are told apart.
+	mostCounted = 3
+)
+
+// add counts the rows of a batch, by their groups, of which the table has n now.
+func (s *sizes) add(groups []uint32, n uint32) {
+	for len(s.rows)*sampleGroups < int(n) {
+		s.rows = append(s.rows, 0)
+	}
+	for _, g := range groups {
+		if g%sampleGroups == 0 {
+			if r := &s.rows[g/sampleGroups]; *r < mostCounted {
+				*r++
+			}
+		}
+	}
+}
+
+// seen is what so many rows that made n groups tell.
+func (s *sizes) seen(rows int64, n uint32) feedback.Seen {
+	var having [mostCounted + 1]int
+	for _, r := range s.rows {
+		having[r]++
+	}
+	all := float64(max(len(s.rows), 1))
+	return feedback.Seen{Rows: rows, Groups: int64(n), Once: float64(having[1]) / all, Twice: float64(having[2]) / all}
+}
