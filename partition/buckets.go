@@ -68,6 +68,21 @@ func (b *Buckets) Scatter(tile []uint64) (placed int, err error) {
 	return placed, nil
 }
 
+// Place copies a row to the end of a bucket that the caller chooses, whatever its hash.
+func (b *Buckets) Place(row []uint64, p int) error {
+	dst := b.free[p]
+	if len(dst) < len(row) {
+		page, err := b.pool.Get()
+		if err != nil {
+			return err
+		}
+		b.pages[p] = append(b.pages[p], page)
+		dst = page
+	}
+	b.free[p] = dst[copy(dst, row):]
+	return nil
+}
+
 // runRows is how many rows ScatterRuns looks at together. A guess.
 const runRows = 64
 

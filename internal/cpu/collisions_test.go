@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -232,6 +233,68 @@ func crowd(t *testing.T, cfg *Config, pipe Pipeline, all *column.Batch, batch in
 	}
 	if err := errors.Join(m.Close(), w.store.close()); err != nil {
 		t.Error(err)
+	}
+}
+
+// F10: rows of groups that crowd and do not fit in memory are combined before they are sorted.
+func TestCrowdedDivided(t *testing.T) {
+	const n, times = 10_000, 8
+	for _, kind := range []string{"integers", "long texts"} {
+		t.Run(kind, func(t *testing.T) {
+			cols := colliding(t, kind, n)
+			keys, pipe := make([]key.Column, len(cols)), Pipeline{Args: []Evaluator{columnAt(len(cols))}}
+			for i := range cols {
+				keys[i].Type = cols[i].Type
+				pipe.Keys, pipe.Used = append(pipe.Keys, columnAt(i)), append(pipe.Used, i)
+			}
+			pipe.Used = append(pipe.Used, len(cols))
+			batch := column.Batch{Rows: n, Cols: append(cols, column.Vector{Type: int64Type, Len: n, Int: slices.Repeat([]int64{1}, n)})}
+			cfg := configOf(keys, 1, feedback.NoTiles, noLimit)
+			tight(t, cfg, 1<<20, 1)
+			w, err := NewWorker(cfg, pipe)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rng, order := rand.New(rand.NewPCG(1, 1)), make([]int32, n)
+			for range times {
+				for i := range order {
+					order[i] = int32(i)
+				}
+				rng.Shuffle(n, func(i, j int) { order[i], order[j] = order[j], order[i] })
+				shuffled := column.Batch{Rows: n}
+				for i := range batch.Cols {
+					shuffled.Cols = append(shuffled.Cols, column.Gather(&batch.Cols[i], order, new(column.Buffer)))
+				}
+				if err := w.Add(&shuffled); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := w.Finish(0); err != nil {
+				t.Fatal(err)
+			}
+			afterRun()
+			m := NewMerger(cfg, []*partition.Buckets{w.store.buckets})
+			m.begin(m.sources, merge.Range{N: 1}, 0)
+			if err := m.load(t.Context()); !refused(err) || !m.dir.seeded {
+				t.Fatalf("loading: %v, a seeded directory: %t", err, m.dir.seeded)
+			}
+			runs, err := m.makeRuns(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows := 0
+			for _, r := range runs {
+				for _, b := range r {
+					rows += b.Rows
+				}
+			}
+			if len(runs) < 2 || rows != n {
+				t.Errorf("%d rows in %d runs, of %d groups", rows, len(runs), n)
+			}
+			if err := errors.Join(m.Close(), w.store.close()); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
 

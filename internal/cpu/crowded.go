@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 	"math/bits"
+	"slices"
 )
 
 // This file is what keeps keys that were made to have the same hash, or hashes
@@ -106,7 +107,9 @@ func (m *Merger) emitSorted(ctx context.Context) error {
 	}
 	m.out.begin()
 	for i, g := range groups {
-		m.out.tile = append(m.out.tile, m.row(g.row)...)
+		at := len(m.out.tile)
+		m.out.tile = slices.Grow(m.out.tile, m.cfg.Stride)[:at+m.cfg.Stride]
+		copyRow(m.out.tile[at:], m.row(g.row))
 		if len(m.out.tile) < m.out.most*m.cfg.Stride && i < len(groups)-1 {
 			continue
 		}

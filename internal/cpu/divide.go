@@ -26,19 +26,9 @@ const loadShare = 0.75
 // where they share all 64, or have crowded, mergeSorted takes over.
 func (m *Merger) divide(ctx context.Context) error {
 	sub := newStore(m.cfg, m.askAll)
-	m.sub = sub
 	m.moved.all, m.moved.any = ^uint64(0), 0
 	sub.open(m.in.shared, m.divideBits())
-	rows := m.rowsLeft()
-	err := m.moveAll(ctx, sub)
-	if err == nil && sub.placed != rows {
-		err = fmt.Errorf("internal error: %d of %d rows were divided", sub.placed, rows)
-	}
-	if err == nil {
-		err = sub.whole()
-	}
-	m.sub = nil
-	if err != nil {
+	if err := m.moveWhole(ctx, sub); err != nil {
 		return errors.Join(err, sub.close())
 	}
 	shared := m.shared()
@@ -52,6 +42,20 @@ func (m *Merger) divide(ctx context.Context) error {
 		}
 	}
 	return sub.close()
+}
+
+// moveWhole is moveAll, and checks that no row was lost.
+func (m *Merger) moveWhole(ctx context.Context, sub *store) error {
+	m.sub = sub
+	defer func() { m.sub = nil }()
+	rows := m.rowsLeft()
+	if err := m.moveAll(ctx, sub); err != nil {
+		return err
+	}
+	if sub.placed != rows {
+		return fmt.Errorf("internal error: %d of %d rows were divided", sub.placed, rows)
+	}
+	return sub.whole()
 }
 
 // moveRows places rows, and notes which bits of their hashes differ: where few do, the
@@ -71,12 +75,16 @@ func (m *Merger) shared() uint { return uint(bits.LeadingZeros64(m.moved.all ^ m
 // that have not been, in memory and on disk.
 func (m *Merger) rowsLeft() int64 { return int64(m.n + m.rowsLeftToLoad()) }
 
-// divideBits is the number of hash bits to divide by: the groups of the
-// partition are estimated from the rows loaded so far.
+// expected is how many rows the partition had, and about how many groups, by those loaded so far.
+func (m *Merger) expected() (rows int64, groups float64) {
+	rows = m.rowsLeft() - int64(m.n) + int64(m.loaded)
+	return rows, max(feedback.ExpectedGroups(int64(m.loaded), int64(m.n), rows), float64(m.n))
+}
+
+// divideBits is the number of hash bits to divide by.
 func (m *Merger) divideBits() uint {
-	total := m.rowsLeft() - int64(m.n) + int64(m.loaded)
-	groups := feedback.ExpectedGroups(int64(m.loaded), int64(m.n), total)
-	l := m.cfg.Level(max(groups, float64(m.n)))
+	_, groups := m.expected()
+	l := m.cfg.Level(groups)
 	l.Workers, l.OpenBytes, l.Left = 1, m.cfg.Memory.Merge/8, 64-m.in.shared
 	return l.Plan().Bits
 }

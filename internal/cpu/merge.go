@@ -66,6 +66,7 @@ type source struct {
 	buckets []*partition.Buckets
 	numbers merge.Range // of the partitions in them
 	shared  uint        // top bits that all its hashes share
+	seeded  bool        // it was made by the seeded hash, and shares no bits
 	pages   int
 	blocks  []sourceBlock
 	kept    []KeptRows // by devices (kept.go)
@@ -272,7 +273,7 @@ func (m *Merger) reset(resident int) error {
 	if len(m.in.blocks) > 0 {
 		numbers += slots // more groups are not loaded (LOAD-MAX)
 	}
-	if len(m.dir.slots) == slots && numbers>>m.dir.groupBits == 0 && m.dir.skip == m.in.shared && !m.dir.seeded {
+	if len(m.dir.slots) == slots && numbers>>m.dir.groupBits == 0 && m.dir.skip == m.in.shared && m.dir.seeded == m.in.seeded {
 		m.dir.empty()
 		return nil
 	}
@@ -282,6 +283,7 @@ func (m *Merger) reset(resident int) error {
 	}
 	m.held = int64(slots) * 4
 	m.dir = newDirectory(rows, numbers, min(m.in.shared, 63))
+	m.dir.seeded = m.in.seeded
 	m.room = feedback.DefaultLoadConfig.Of(int64(slots))
 	return nil
 }

@@ -77,12 +77,7 @@ func (r *ranker) order(rows []ranked, at key.Digit) {
 
 // split puts rows in order of the digits that were read of them, and those of one digit in order of the next ones.
 func (r *ranker) split(rows []ranked, next key.Digit, end bool) {
-	slices.SortFunc(rows, func(a, b ranked) int {
-		if r.stop.due() { // in any order, and soon
-			return 0
-		}
-		return cmp.Compare(a.digit(), b.digit())
-	})
+	r.sort(rows, 56)
 	for from := 0; from < len(rows) && !end && !r.stop.stopped; {
 		to, digit := from+1, rows[from].digit()
 		for to < len(rows) && rows[to].digit() == digit {
@@ -92,5 +87,60 @@ func (r *ranker) split(rows []ranked, next key.Digit, end bool) {
 			r.order(rows[from:to], next)
 		}
 		from = to
+	}
+}
+
+// flagLeast is how many rows are distributed by a byte. Fewer are ordered by comparing their digits. A guess.
+const flagLeast = 128
+
+// sort puts rows in order of their digits, which are the same above bit shift+8: American flag sort (McIlroy, Bostic and McIlroy 1993),
+// which needs no memory. When it is told to stop it leaves them in any order.
+func (r *ranker) sort(rows []ranked, shift int) {
+	for ; shift >= 0 && !r.stop.look(); shift -= 8 {
+		if len(rows) < flagLeast {
+			slices.SortFunc(rows, func(a, b ranked) int { return cmp.Compare(a.digit(), b.digit()) })
+			return
+		}
+		var ends [256]int
+		for i := range rows {
+			ends[byte(rows[i].digit()>>shift)]++
+		}
+		if ends[byte(rows[0].digit()>>shift)] == len(rows) {
+			continue // all have the same byte
+		}
+		r.distribute(rows, shift, &ends)
+		return
+	}
+}
+
+// distribute moves rows to where those of their byte at shift belong, of which there are so many, and orders these.
+func (r *ranker) distribute(rows []ranked, shift int, ends *[256]int) {
+	var next [256]int // where the next row of a byte goes
+	at := 0
+	for b, n := range ends {
+		next[b] = at
+		at += n
+		ends[b] = at
+	}
+	for b, end := range ends {
+		if r.stop.look() {
+			return
+		}
+		for i := next[b]; i < end; i = next[b] {
+			row := rows[i]
+			for to := byte(row.digit() >> shift); int(to) != b; to = byte(row.digit() >> shift) {
+				row, rows[next[to]] = rows[next[to]], row
+				next[to]++
+			}
+			rows[i] = row
+			next[b]++
+		}
+	}
+	from := 0
+	for _, end := range ends {
+		if end-from > 1 {
+			r.sort(rows[from:end], shift-8)
+		}
+		from = end
 	}
 }

@@ -10,14 +10,15 @@ import (
 // are all equal, as of one group whose values fill the memory, or they have crowded
 // (CROWDED). They are sorted by hash and key: runs as large as memory allows are
 // sorted and written to disk, and the runs merged. It always ends: a run holds
-// at least one block, and each merge of runs makes one of several.
+// at least one block, and each merge of runs makes one of several. Where groups are expected to have
+// several rows each, rows are divided by the seeded hash first, so that runs are of groups (seeded.go).
 
 // sortedRun is rows on disk in order of their hashes and keys, each key once.
 type sortedRun []partition.Block
 
 func (m *Merger) mergeSorted(ctx context.Context) error {
 	defer m.dropIndex()
-	runs, err := m.sortRuns(ctx)
+	runs, err := m.makeRuns(ctx)
 	if err != nil {
 		return err
 	}
@@ -43,7 +44,7 @@ func (m *Merger) mergeSorted(ctx context.Context) error {
 // with room for its codec.
 func (m *Merger) fanIn() int {
 	memory := m.cfg.Memory.Merge
-	return int(max(2, memory/4/int64(2*partition.BlockBytesFor(memory))))
+	return int(max(2, memory/2/int64(2*partition.BlockBytesFor(memory))))
 }
 
 // sortRuns makes sorted runs of all rows of the source.

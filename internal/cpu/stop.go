@@ -21,6 +21,12 @@ func (s *stop) due() bool {
 	return s.stopped
 }
 
+// look reports whether to stop; the steps before it may have been many.
+func (s *stop) look() bool {
+	s.stopped = s.stopped || s.ctx.Err() != nil
+	return s.stopped
+}
+
 // err is why the loop was stopped; nil: it was not.
 func (s *stop) err() error {
 	if !s.stopped {

@@ -22,6 +22,7 @@ type store struct {
 	buckets *partition.Buckets // nil until it is known how many there are
 	placed  int64              // rows that went into them
 	runs    bool               // they come in runs for one partition
+	seeded  bool               // they are placed by the seeded hash (CROWDED)
 }
 
 // whole checks that the buckets hold all rows that were placed (ROWS-WHOLE).
@@ -63,10 +64,14 @@ func (s *store) place(rows []uint64) error {
 }
 
 func (s *store) scatter(rows []uint64) (int, error) {
-	if s.runs {
+	switch {
+	case s.seeded:
+		return s.scatterSeeded(rows)
+	case s.runs:
 		return s.buckets.ScatterRuns(rows)
+	default:
+		return s.buckets.Scatter(rows)
 	}
-	return s.buckets.Scatter(rows)
 }
 
 // spillShare is what part of the pages is spilled when another is refused:

@@ -1,0 +1,94 @@
+package cpu
+
+import (
+	"context"
+	"errors"
+	"math/bits"
+
+	"github.com/gagg-dev/gagg/merge"
+	"github.com/gagg-dev/gagg/partition"
+)
+
+// This file is how rows that have crowded and do not fit in memory are divided by the seeded hash, which parts them whatever their
+// keys (CROWDED). The groups of each bucket are one sorted run, or some if they do not fit either.
+
+const (
+	// seededFrom is how many rows groups are to have for that to pay: all rows are written once more. A guess.
+	seededFrom = 2
+
+	// seededMost is the most bits of the hash that divide: each bucket has pages of its own, and is a run to merge. A guess.
+	seededMost = 6
+
+	// seededSpare is how many times the memory that groups are expected to take there is. A guess.
+	seededSpare = 1.25
+)
+
+// seededBits is by how many bits of the seeded hash to divide; 0: that does not pay, or the groups would not fit.
+func (m *Merger) seededBits() uint {
+	rows, groups := m.expected()
+	if !m.dir.seeded || float64(rows) < seededFrom*groups {
+		return 0
+	}
+	parts := seededSpare * groups * m.bytesEach() / float64(m.cfg.mergeRoom())
+	if n := uint(bits.Len(uint(parts))); n <= seededMost {
+		return n
+	}
+	return 0
+}
+
+// bytesEach is about what a group takes in memory, by the rows on disk, whose values lie with them.
+func (m *Merger) bytesEach() float64 {
+	rows, bytes := 1, int64(8*m.cfg.Stride)
+	for _, b := range m.in.blocks {
+		rows, bytes = rows+b.Rows, bytes+b.Bytes()
+	}
+	return float64(bytes)/float64(rows) + float64(m.cfg.groupBytes()-8*int64(m.cfg.Stride))
+}
+
+// makeRuns makes sorted runs of all rows of the source.
+func (m *Merger) makeRuns(ctx context.Context) ([]sortedRun, error) {
+	n := m.seededBits()
+	if n == 0 {
+		return m.sortRuns(ctx)
+	}
+	sub := newStore(m.cfg, m.askAll)
+	sub.seeded = true
+	sub.open(0, n)
+	runs, err := m.divideRuns(ctx, sub)
+	return runs, errors.Join(err, sub.close())
+}
+
+// divideRuns does so by way of buckets in sub.
+func (m *Merger) divideRuns(ctx context.Context, sub *store) (runs []sortedRun, err error) {
+	if err := m.moveWhole(ctx, sub); err != nil {
+		return nil, err
+	}
+	for q := range sub.buckets.Partitions() {
+		if len(sub.buckets.Blocks(q)) == 0 {
+			continue
+		}
+		m.begin([]*partition.Buckets{sub.buckets}, merge.Range{First: q, N: 1}, 0)
+		m.in.seeded = true
+		if err := m.load(ctx); err != nil && !refused(err) {
+			return runs, err
+		}
+		some, err := m.sortRuns(ctx)
+		if runs = append(runs, some...); err != nil {
+			return runs, err
+		}
+	}
+	return runs, nil
+}
+
+// scatterSeeded places rows in buckets by their seeded hash. It returns how many it placed.
+func (s *store) scatterSeeded(rows []uint64) (placed int, err error) {
+	stride, shift := s.cfg.Stride, 64-s.buckets.Bits()
+	for ; len(rows) > 0; rows = rows[stride:] {
+		row := rows[:stride:stride]
+		if err := s.buckets.Place(row, int(s.cfg.Keys.Secret(row, 1, s.cfg.Arenas)>>shift)); err != nil {
+			return placed, err
+		}
+		placed++
+	}
+	return placed, nil
+}
