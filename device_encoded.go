@@ -55,8 +55,11 @@ func (b *encodedBuilder) keys() (why string) {
 			return fmt.Sprintf("the key %s is computed", b.query.keyTexts[i])
 		}
 		o, why := b.output(c)
-		if why != "" {
+		switch {
+		case why != "":
 			return why
+		case f.Form == key.FormInline && f.Words > inlineWords:
+			return fmt.Sprintf("most texts of the key %s have more than %d bytes", b.query.keyTexts[i], key.MaxInline)
 		}
 		o.Field, o.Form, o.Words = i, encodedForm(f), uint8(f.Words)
 		o.Shift, o.Bits = uint8(f.Shift), uint8(f.Bits)
@@ -64,6 +67,9 @@ func (b *encodedBuilder) keys() (why string) {
 	}
 	return ""
 }
+
+// inlineWords is how many words kernels.ParquetInline has.
+const inlineWords = 2
 
 // encodedForm is how kernels hold a field. The numbers of interned strings have the form of bits: kernels
 // only look them up, among those of a dictionary's entries.

@@ -117,6 +117,7 @@ func (s *recordScan) dictEntries(int) int             { return -1 }
 func (s *recordScan) dictBytes(int) int64             { return -1 }
 func (s *recordScan) int96(int) bool                  { return false }
 func (s *recordScan) dictRepeats(int) (float64, bool) { return 0, false }
+func (s *recordScan) textLength(int) (int, bool)      { return 0, false }
 func (s *recordScan) unchanged() error                { return nil }
 func (s *recordScan) again() bool                     { return false }
 func (s *recordScan) reader() cpu.Reader              { return &recordReader{scan: s} }

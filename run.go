@@ -40,6 +40,11 @@ const (
 	// row: with 2.6 % in common it takes twice the time, with all in common a third (docs/experiments/0013).
 	fewInternEntries = 4 << 10
 	internRepeats    = .5
+
+	// maxInlineText is the length of texts up to which keys hold them themselves: longer ones make rows of
+	// more than a cache line. Where they lie in an arena, each takes 24 bytes more, and a cache miss or two
+	// whenever it is compared (docs/experiments/0013).
+	maxInlineText = 55
 )
 
 // prepared is a query ready to run: all that Plan tells and Run needs.
@@ -157,6 +162,9 @@ func (p *prepared) keyColumn(e *expr.Expr) key.Column {
 	k := key.Column{Type: e.Type()}
 	if c, ok := e.Column(); ok && e.Type().Rep() == column.RepBytes {
 		k.Intern = p.interns(c)
+		if n, ok := p.scan.textLength(c); ok && n <= maxInlineText && !k.Intern {
+			k.Inline = n
+		}
 	}
 	return k
 }

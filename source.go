@@ -41,8 +41,9 @@ type scan interface {
 	dictBytes(col int) int64 // bytes of all dictionaries together, about, -1: not known
 	// dictRepeats is what share of the entries of a dictionary others have too, if that can be told.
 	dictRepeats(col int) (share float64, ok bool)
-	workerBytes() int64 // what a reader takes, about
-	int96(col int) bool // column col of the scan holds timestamps that may not fit (boundedTimes)
+	textLength(col int) (bytes int, ok bool) // what most texts have at most, if that can be told
+	workerBytes() int64                      // what a reader takes, about
+	int96(col int) bool                      // column col of the scan holds timestamps that may not fit (boundedTimes)
 	// encoded tells how column col of the scan is stored, if devices can decode it.
 	encoded(col int) (t parquetio.EncodedType, ok bool)
 	encodedUnit(i int) (u parquetio.EncodedUnit, ok bool) // what the metadata tells of one
@@ -142,6 +143,7 @@ func (p *parquetScan) dictAll(col int) bool                { return p.s.DictAll(
 func (p *parquetScan) dictEntries(col int) int             { return p.s.DictEntries(col) }
 func (p *parquetScan) dictBytes(col int) int64             { return p.s.DictBytes(col) }
 func (p *parquetScan) dictRepeats(col int) (float64, bool) { return p.s.DictRepeats(col) }
+func (p *parquetScan) textLength(col int) (int, bool)      { return p.s.TextLength(col) }
 func (p *parquetScan) workerBytes() int64                  { return p.s.WorkerBytes() }
 func (p *parquetScan) int96(col int) bool                  { return p.s.Int96(col) }
 func (p *parquetScan) passed() (pages, rows int64)         { return p.s.Passed() }

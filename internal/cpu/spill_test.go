@@ -115,11 +115,13 @@ func TestSpillLongKeys(t *testing.T) {
 		for _, tile := range []feedback.TileConfig{{MinRows: 1 << 62}, feedback.NoTiles} {
 			for _, threads := range threadsTried {
 				t.Run(fmt.Sprintf("keys=%s/scatter=%t/threads=%d", keys, tile == feedback.NoTiles, threads), func(t *testing.T) {
-					cfg := configOf([]key.Column{{Type: stringType}, {Type: int64Type}}, 0, tile, nil)
-					_, space := tight(t, cfg, int64(threads)*5<<19, threads)
-					mustCount(t, cfg, in, threads, want)
-					if space.Written() == 0 {
-						t.Fatal("nothing was spilled")
+					for _, inline := range []int{0, 16} {
+						cfg := configOf([]key.Column{{Type: stringType, Inline: inline}, {Type: int64Type}}, 0, tile, nil)
+						_, space := tight(t, cfg, int64(threads)*5<<19, threads)
+						mustCount(t, cfg, in, threads, want)
+						if space.Written() == 0 {
+							t.Fatal("nothing was spilled")
+						}
 					}
 				})
 			}

@@ -128,9 +128,11 @@ func TestLongKeyRoads(t *testing.T) {
 					for _, threads := range threadsTried {
 						name := fmt.Sprintf("groups=%d/keys=%s/scatter=%t/partitions=%d/threads=%d", groups, keys, tile == feedback.NoTiles, partitions, threads)
 						t.Run(name, func(t *testing.T) {
-							cfg := configOf([]key.Column{{Type: stringType}, {Type: int64Type}}, partitions, tile, noLimit)
-							defer cfg.Arenas.Close()
-							mustCount(t, cfg, in, threads, want)
+							for _, inline := range []int{0, 16, 40} { // of keys with 9 to 17 bytes, and 200 more
+								cfg := configOf([]key.Column{{Type: stringType, Inline: inline}, {Type: int64Type}}, partitions, tile, noLimit)
+								defer cfg.Arenas.Close()
+								mustCount(t, cfg, in, threads, want)
+							}
 						})
 					}
 				}

@@ -65,7 +65,7 @@ func either(rows []uint64, w, x, stride int) (a, b uint64) {
 // HasLong reports whether the rows of Begin have long strings.
 func (d *Decoder) HasLong() bool {
 	for _, w := range d.Layout.inline {
-		if isLong(d.any[w+1]) {
+		if isLong(d.any[w.hi]) {
 			return true
 		}
 	}
@@ -170,7 +170,7 @@ func (d *Decoder) decodeFloats(f *field, words []uint64, out []float64) {
 
 // Compare orders two keys whose hashes are equal, by their values.
 func (d *Decoder) Compare(a, b []uint64) int {
-	var bufA, bufB [16]byte
+	var bufA, bufB textBuffer
 	for i := range d.Layout.fields {
 		f := &d.Layout.fields[i]
 		w := d.Base + f.word
@@ -184,7 +184,7 @@ func (d *Decoder) Compare(a, b []uint64) int {
 			mask := uint64(1)<<f.bits - 1
 			c = cmp.Compare(a[w]>>f.shift&mask, b[w]>>f.shift&mask)
 		default:
-			for k := 0; k < f.words() && c == 0; k++ {
+			for k := 0; k < f.size && c == 0; k++ {
 				c = cmp.Compare(a[w+k], b[w+k])
 			}
 		}
@@ -195,17 +195,22 @@ func (d *Decoder) Compare(a, b []uint64) int {
 	return 0
 }
 
+// textBuffer has room for a string that is held in the key itself.
+type textBuffer [8 * mostInlineWords]byte
+
 // stringOf is the string of a text field that is not NULL; a short one is put into buf.
-func (d *Decoder) stringOf(f *field, row []uint64, buf *[16]byte) []byte {
-	w := d.Base + f.word
-	switch {
-	case f.form == FormID:
-		s := d.Intern.get(f.id(row[w]))
+func (d *Decoder) stringOf(f *field, row []uint64, buf *textBuffer) []byte {
+	if f.form == FormID {
+		s := d.Intern.get(f.id(row[d.Base+f.word]))
 		return unsafe.Slice(unsafe.StringData(s), len(s))
-	case isLong(row[w+1]):
-		return longBytes(d.Arenas, row[w], row[w+1])
 	}
-	binary.LittleEndian.PutUint64(buf[:8], row[w])
-	binary.LittleEndian.PutUint64(buf[8:], row[w+1])
-	return buf[:row[w+1]>>56]
+	words := row[d.Base+f.word:][:f.size]
+	hi := words[f.size-1]
+	if isLong(hi) {
+		return longBytes(d.Arenas, words[0], hi)
+	}
+	for k, w := range words {
+		binary.LittleEndian.PutUint64(buf[8*k:], w)
+	}
+	return buf[:hi>>56]
 }

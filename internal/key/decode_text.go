@@ -26,30 +26,32 @@ func (d *Decoder) decodeInline(i int, words []uint64, out *column.Vector) {
 	out.Data = bytes[:8*len(words)]
 	spans, stride := slices.Grow(out.Span, out.Len)[:out.Len], d.Stride
 	out.Span = spans
-	const mask = MaxInline // the mark of NULL is above it
-	for i, at := 0, 1; i < len(spans); i, at = i+1, at+stride {
-		spans[i] = column.Span{Off: uint32(8 * (at - 1)), Len: uint32(words[at] >> 56 & mask)}
+	last := d.Layout.fields[i].size - 1
+	for i, at := 0, 0; i < len(spans); i, at = i+1, at+stride {
+		spans[i] = column.Span{Off: uint32(8 * at), Len: uint32(words[at+last] >> 56 & lengthBits)}
 	}
 }
 
 // copyInline sets out to strings of any length.
 func (d *Decoder) copyInline(i int, words []uint64, out *column.Vector) {
-	if len(words) <= d.Stride && isLong(words[1]) { // one row: its string may be too long for a copy
-		b := longBytes(d.Arenas, words[0], words[1])
+	last := d.Layout.fields[i].size - 1
+	if len(words) <= d.Stride && isLong(words[last]) { // one row: its string may be too long for a copy
+		b := longBytes(d.Arenas, words[0], words[last])
 		out.Data = unsafe.Slice(unsafe.SliceData(b), len(b)+column.SpanPadding)[:len(b)] // an arena has as much behind it
 		out.Span = append(out.Span, column.Span{Len: uint32(len(b))})
 		return
 	}
 	data := d.text[i][:0]
 	for at := 0; at < len(words); at += d.Stride {
-		lo, hi := words[at], words[at+1]
+		field := words[at:][:last+1]
 		off := len(data)
-		if isLong(hi) {
-			data = append(data, longBytes(d.Arenas, lo, hi)...)
+		if hi := field[last]; isLong(hi) {
+			data = append(data, longBytes(d.Arenas, field[0], hi)...)
 		} else {
-			data = binary.LittleEndian.AppendUint64(data, lo)
-			data = binary.LittleEndian.AppendUint64(data, hi)
-			data = data[:off+int(hi>>56&MaxInline)]
+			for _, w := range field {
+				data = binary.LittleEndian.AppendUint64(data, w)
+			}
+			data = data[:off+int(hi>>56&lengthBits)]
 		}
 		out.Span = append(out.Span, column.Span{Off: uint32(off), Len: uint32(len(data) - off)})
 	}

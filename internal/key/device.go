@@ -6,7 +6,7 @@ import "github.com/gagg-dev/gagg/internal/column"
 // are the NULL bit and NullHash; the words of all fields are or-ed into the key words, and the hash of the key is the mix
 // of the field hashes in the order of the fields, from the seed on, as Encode has it.
 //
-// Words and hash of bits and of short inline strings follow from the value by a few operations. Those of the other forms can
+// Words and hash of bits and of strings of up to MaxInline bytes follow from the value by a few operations. Those of the other forms can
 // only be looked up among those of a dictionary's entries: the interner alone knows the numbers of strings.
 
 // Field is the place and form of a key column.
@@ -26,7 +26,7 @@ func (l *Layout) Fields() []Field {
 	out := make([]Field, len(l.fields))
 	for i := range l.fields {
 		f := &l.fields[i]
-		out[i] = Field{Form: f.form, Word: f.word, Words: f.words(), Shift: f.shift, Bits: f.bits, NullWord: f.nullWord, NullBit: f.nullBit}
+		out[i] = Field{Form: f.form, Word: f.word, Words: f.size, Shift: f.shift, Bits: f.bits, NullWord: f.nullWord, NullBit: f.nullBit}
 	}
 	return out
 }
@@ -40,6 +40,6 @@ func (l *Layout) Fields() []Field {
 func (e *Encoder) TranslateDict(i int, entries *column.Vector) (words [][]uint64, hash []uint64, ok bool) {
 	f, d := &e.layout.fields[i], &e.flat
 	e.translate(f, entries, d)
-	n := f.words()
+	n := f.size
 	return d.words[:n:n], d.hash, !d.long
 }

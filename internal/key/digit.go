@@ -34,7 +34,7 @@ func (d *Decoder) Digit(row []uint64, at Digit) (digit uint64, next Digit, end b
 	case f.form == FormBits:
 		digit = row[d.Base+f.word] >> f.shift & (1<<f.bits - 1)
 	default:
-		digit, more = row[d.Base+f.word+at.part-1], at.part < f.words()
+		digit, more = row[d.Base+f.word+at.part-1], at.part < f.size
 	}
 	if more {
 		return digit, Digit{at.field, at.part + 1}, false
@@ -46,7 +46,7 @@ func (d *Decoder) textDigit(f *field, row []uint64, part int) (digit uint64, mor
 	if d.isNull(f, row) {
 		return nullText, false
 	}
-	var buf [16]byte
+	var buf textBuffer
 	rest := d.stringOf(f, row, &buf)[part*textDigit:]
 	count := uint64(min(len(rest), textMore))
 	if len(rest) >= 8 {

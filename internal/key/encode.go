@@ -34,7 +34,7 @@ type flattened struct {
 type entries struct {
 	dict  *column.Dict // whose entries they are, once there have been as many rows
 	rows  int          // of dict so far
-	words [4][]uint64
+	words [mostInlineWords][]uint64
 	hash  []uint64
 	long  bool // some are long strings
 }
@@ -136,7 +136,7 @@ func (e *Encoder) allNull(f *field, n int) {
 
 // coded places the entries that the codes name.
 func (e *Encoder) coded(f *field, v *column.Vector, d *entries) {
-	for k := range f.words() {
+	for k := range f.size {
 		w, src := e.Words[f.word+k], d.words[k]
 		if v.Null != nil {
 			for i, c := range v.Codes {
@@ -178,7 +178,7 @@ func (e *Encoder) placed(f *field, v *column.Vector, d *entries) {
 			e.Hash[i] = mix(e.Hash[i], NullHash)
 			continue
 		}
-		for k := range f.words() {
+		for k := range f.size {
 			e.Words[f.word+k][i] |= d.words[k][i]
 		}
 		e.Hash[i] = mix(e.Hash[i], d.hash[i])
@@ -199,6 +199,10 @@ func (e *Encoder) ints(f *field, v *column.Vector) {
 
 // inline is the fast way of strings without NULLs.
 func (e *Encoder) inline(f *field, v *column.Vector) {
+	if f.size != leastInlineWords {
+		e.inlineWide(f, v)
+		return
+	}
 	spans, long := v.Span[:v.Len], false
 	lo, hi, h := e.Words[f.word][:len(spans)], e.Words[f.word+1][:len(spans)], e.Hash[:len(spans)]
 	for i, s := range spans {
@@ -216,24 +220,36 @@ func (e *Encoder) inline(f *field, v *column.Vector) {
 	e.refer(f, v, long)
 }
 
-// words is the number of words that hold the value.
-func (f *field) words() int { return f.form.words() }
-
-func (f Form) words() int {
-	switch f {
-	case FormInline, FormRaw:
-		return 2
-	case FormWide:
-		return 4
+// inlineWide is inline where a field has more words than usual.
+func (e *Encoder) inlineWide(f *field, v *column.Vector) {
+	words, long := e.Words[f.word:f.word+f.size], false
+	lo, hi, h := words[0], words[f.size-1][:v.Len], e.Hash[:v.Len]
+	for i, s := range v.Span[:v.Len] {
+		fh := hashAt(v.Data, s.Off, s.Len)
+		h[i] = mix(h[i], fh)
+		if s.Len > f.most() {
+			lo[i], hi[i] = uint64(i), longWord(fh, s.Len)
+			long = true
+			continue
+		}
+		at, left := s.Off, s.Len
+		for k := 0; left >= 8; k++ {
+			words[k][i] = wordAt(v.Data, at)
+			at, left = at+8, left-8
+		}
+		if left > 0 {
+			words[(s.Len-left)/8][i] = wordAt(v.Data, at) & (1<<(8*left) - 1)
+		}
+		hi[i] |= uint64(s.Len) << 56
 	}
-	return 1
+	e.refer(f, v, long)
 }
 
 // translate computes the field words, in place within their word, and the
 // field hash of each value of a flat vector. Slots of NULL rows come out
 // unspecified.
 func (e *Encoder) translate(f *field, v *column.Vector, d *entries) {
-	for k := range f.words() {
+	for k := range f.size {
 		d.words[k] = zeroed(d.words[k], v.Len)
 	}
 	d.hash, d.long = zeroed(d.hash, v.Len), false
@@ -258,11 +274,16 @@ func (e *Encoder) value(f *field, v *column.Vector, d *entries, i int) {
 	case FormInline:
 		b := v.Bytes(i)
 		d.hash[i] = hashBytes(b)
-		if len(b) <= MaxInline {
-			w[0][i], w[1][i] = inlineWords(b)
-		} else {
-			w[0][i], w[1][i] = uint64(i), longWord(d.hash[i], uint32(len(b)))
+		if len(b) > int(f.most()) {
+			w[0][i], w[f.size-1][i] = uint64(i), longWord(d.hash[i], uint32(len(b)))
 			d.long = true
+			return
+		}
+		var buf [8 * mostInlineWords]byte
+		copy(buf[:], b)
+		buf[f.most()] = byte(len(b))
+		for k := range f.size {
+			w[k][i] = binary.LittleEndian.Uint64(buf[8*k:])
 		}
 	case FormRaw:
 		b := v.Bytes(i)

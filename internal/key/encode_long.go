@@ -38,7 +38,7 @@ func (e *Encoder) LongBytes() int {
 	}
 	total := 0
 	for _, w := range e.layout.inline {
-		for _, hi := range e.Words[w+1] {
+		for _, hi := range e.Words[w.hi] {
 			if isLong(hi) {
 				total += arena.Size(int(uint32(hi)))
 			}
@@ -68,17 +68,17 @@ func (e *Encoder) Match(groups []uint32, none uint32, rows []uint64, stride, bas
 	}
 }
 
-// matchInline is Match for the words of the inline field that begins at word w. It
+// matchInline is Match for the first and the last word of an inline field. It
 // reports whether groups are left whose strings are long.
-func (e *Encoder) matchInline(w int, groups []uint32, none uint32, rows []uint64, stride, base int) bool {
-	lo, hi := e.Words[w][:len(groups)], e.Words[w+1][:len(groups)]
+func (e *Encoder) matchInline(w inlined, groups []uint32, none uint32, rows []uint64, stride, base int) bool {
+	lo, hi := e.Words[w.lo][:len(groups)], e.Words[w.hi][:len(groups)]
 	any := uint64(0)
 	for i, g := range groups {
 		if g == none {
 			continue
 		}
-		r := rows[int(g)*stride+base+w:][:2]
-		if r[1] != hi[i] || r[0] != lo[i] && !isLong(hi[i]) {
+		r := rows[int(g)*stride+base:]
+		if r[w.hi] != hi[i] || r[w.lo] != lo[i] && !isLong(hi[i]) {
 			groups[i] = none
 			continue
 		}
@@ -88,21 +88,21 @@ func (e *Encoder) matchInline(w int, groups []uint32, none uint32, rows []uint64
 }
 
 // matchLong is Match for the bytes of its long strings.
-func (e *Encoder) matchLong(w int, groups []uint32, none uint32, rows []uint64, stride, base int, chunks [][]byte) {
-	lo, hi := e.Words[w][:len(groups)], e.Words[w+1][:len(groups)]
+func (e *Encoder) matchLong(w inlined, groups []uint32, none uint32, rows []uint64, stride, base int, chunks [][]byte) {
+	lo, hi := e.Words[w.lo][:len(groups)], e.Words[w.hi][:len(groups)]
 	sum := byte(0)
 	for i, g := range groups {
 		if g != none && isLong(hi[i]) {
-			b := chunkBytes(chunks, rows[int(g)*stride+base+w], hi[i])
+			b := chunkBytes(chunks, rows[int(g)*stride+base+w.lo], hi[i])
 			sum += b[0] + b[len(b)-1]
 		}
 	}
 	e.touched = sum
-	spans, data := e.long[w].Span, e.long[w].Data
+	spans, data := e.long[w.lo].Span, e.long[w.lo].Data
 	for i, g := range groups {
 		if g != none && isLong(hi[i]) {
 			s := spans[lo[i]]
-			if !bytes.Equal(chunkBytes(chunks, rows[int(g)*stride+base+w], hi[i]), data[s.Off:s.Off+s.Len]) {
+			if !bytes.Equal(chunkBytes(chunks, rows[int(g)*stride+base+w.lo], hi[i]), data[s.Off:s.Off+s.Len]) {
 				groups[i] = none
 			}
 		}
@@ -118,7 +118,7 @@ func (e *Encoder) SameWords(i int, words []uint64) bool {
 		}
 	}
 	for _, w := range e.layout.inline {
-		if hi := words[w+1]; e.Words[w+1][i] != hi || e.Words[w][i] != words[w] && !isLong(hi) {
+		if hi := words[w.hi]; e.Words[w.hi][i] != hi || e.Words[w.lo][i] != words[w.lo] && !isLong(hi) {
 			return false
 		}
 	}
@@ -129,7 +129,7 @@ func (e *Encoder) SameWords(i int, words []uint64) bool {
 // a group's row, for which SameWords holds, are equal.
 func (e *Encoder) SameLong(i int, words []uint64, reg *arena.Arenas) bool {
 	for _, w := range e.layout.inline {
-		if hi := words[w+1]; isLong(hi) && !bytes.Equal(e.at(w, i), longBytes(reg, words[w], hi)) {
+		if hi := words[w.hi]; isLong(hi) && !bytes.Equal(e.at(w.lo, i), longBytes(reg, words[w.lo], hi)) {
 			return false
 		}
 	}
@@ -140,8 +140,8 @@ func (e *Encoder) SameLong(i int, words []uint64, reg *arena.Arenas) bool {
 // of the row's words, refer to them there.
 func (e *Encoder) Keep(i int, words []uint64, a *arena.Arena) {
 	for _, w := range e.layout.inline {
-		if isLong(words[w+1]) {
-			words[w] = a.Put(e.at(w, i))
+		if isLong(words[w.hi]) {
+			words[w.lo] = a.Put(e.at(w.lo, i))
 		}
 	}
 }
@@ -154,10 +154,10 @@ func (e *Encoder) Store(a *arena.Arena) {
 		return
 	}
 	for _, w := range e.layout.inline {
-		lo := e.Words[w]
-		for i, hi := range e.Words[w+1] {
+		lo := e.Words[w.lo]
+		for i, hi := range e.Words[w.hi] {
 			if isLong(hi) {
-				lo[i] = a.Put(e.at(w, i))
+				lo[i] = a.Put(e.at(w.lo, i))
 			}
 		}
 	}

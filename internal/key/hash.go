@@ -61,6 +61,19 @@ func inlineAt(data []byte, off, n uint32) (lo, hi uint64) {
 	return lo, hi&(1<<((n-8)*8)-1) | uint64(n)<<56
 }
 
+// hashAt is hashBytes of data[off:off+n].
+func hashAt(data []byte, off, n uint32) uint64 {
+	if n <= MaxInline {
+		return hashWords(inlineAt(data, off, n))
+	}
+	return xxh3.Hash(data[off : off+n])
+}
+
+// wordAt is 8 bytes of data, some of which may lie behind its end.
+func wordAt(data []byte, off uint32) uint64 {
+	return binary.LittleEndian.Uint64(data[off : off+8 : cap(data)])
+}
+
 // canonicalNaN is the one NaN of keys.
 var canonicalNaN = math.Float64bits(math.NaN())
 

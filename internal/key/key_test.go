@@ -45,7 +45,7 @@ func values(t column.Type) []column.Value {
 			}
 			break
 		}
-		for _, n := range []int{0, 1, 7, 8, 9, 14, 15, 16, 17, 300} {
+		for _, n := range []int{0, 1, 7, 8, 9, 14, 15, 16, 17, 23, 24, 39, 40, 47, 55, 62, 63, 64, 300} {
 			add(column.Value{Bytes: strings.Repeat("x", n)})
 			if n > 0 {
 				add(column.Value{Bytes: strings.Repeat("x", n-1) + "\x00"})
@@ -142,7 +142,12 @@ type tuples struct {
 	text   []string         // by row; equal for equal tuples
 }
 
+// newTuples draws tuples, and the room that keys have for strings.
 func newTuples(rng *rand.Rand, cols []Column, n int) *tuples {
+	cols = slices.Clone(cols)
+	for c := range cols {
+		cols[c].Inline = []int{0, 0, 10, 16, 23, 24, 39, 47, MostInline, 100}[rng.IntN(10)]
+	}
 	u := &tuples{
 		cols: cols, layout: NewLayout(cols), intern: NewInterner(nil),
 		data: make([][]column.Value, len(cols)), text: make([]string, n),
@@ -287,6 +292,12 @@ func TestLayoutWords(t *testing.T) {
 		{[]Column{{Type: i32}}, 1},
 		{[]Column{{Type: column.Type{Kind: column.Int64}}}, 2},
 		{[]Column{{Type: str}}, 2},
+		{[]Column{{Type: str, Inline: 3}}, 2},
+		{[]Column{{Type: str, Inline: 16}}, 3},
+		{[]Column{{Type: str, Inline: 36}}, 5},
+		{[]Column{{Type: str, Inline: 39}, {Type: i32}}, 6},
+		{[]Column{{Type: str, Inline: 1000}}, 8},
+		{[]Column{{Type: str, Intern: true, Inline: 36}}, 1},
 		{[]Column{{Type: str, Intern: true}}, 1},
 		{[]Column{{Type: str, Intern: true}, {Type: str, Intern: true}}, 1},
 		{[]Column{{Type: column.Type{Kind: column.Bool}}, {Type: i32}, {Type: column.Type{Kind: column.Int8}}}, 1},

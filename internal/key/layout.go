@@ -11,19 +11,21 @@
 //	                 up to 18 digits; the normalised bits of a float
 //	id        31     the number that an [Interner] gave to a string
 //	inline    128    a string of up to 15 bytes with its length in the top
-//	                 byte, or a long one (below), or nullMark there alone
+//	                 byte, or a long one (below), or nullMark there alone;
+//	                 up to 512 and 63 bytes where most strings need them
 //	raw       128    16 bytes: UUID and other binary of that width
 //	wide      256    a decimal of more than 18 digits
 //
 // and one bit that says NULL, whose value bits are then zero (an inline field
-// has room for it in its length byte). Fields share
+// has room for it in the length byte, the top of its last word). Fields share
 // words where they fit: two interned strings and their NULL bits need one
 // word, an int64 and its NULL bit two.
 //
-// A long string, of more than 15 bytes, lies in an arena (package arena):
+// A long string, which has more bytes than its field, lies in an arena (package arena):
 //
 //	first word   its ref
-//	second word  longMark (8 bits) | top bits of its hash (24) | length (32)
+//	last word    longMark (8 bits) | top bits of its hash (24) | length (32)
+//	between      zeros
 //
 // KEY-EXACT: two keys are equal if and only if all their words are equal,
 // where the first words of two long strings are compared by the bytes that
@@ -31,7 +33,7 @@
 // have one form for each value. A hash is never taken for the key: it only
 // spares most comparisons of bytes.
 //
-// KEY-LONG: the string of a ref has the length that the second word says.
+// KEY-LONG: the string of a ref has the length that the last word says.
 //
 // Only rows hold refs. In the words of an [Encoder] the first word of a long
 // string says where in its batch the string lies; it becomes a ref when the
@@ -64,13 +66,23 @@ const (
 	FormWide
 )
 
-// MaxInline is the length of the longest string held in the key itself.
+// MaxInline is the length of the longest string held in the key itself, unless its
+// column says otherwise. Up to it, the hash of a string is that of its words.
 const MaxInline = 15
 
-// Marks in the length byte of an inline field.
+// MostInline is the length of the longest string that can be held in the key itself.
+const MostInline = 8*mostInlineWords - 1
+
 const (
-	longMark = 0x80 // the string is long
-	nullMark = 0x40 // NULL
+	leastInlineWords = (MaxInline + 1) / 8
+	mostInlineWords  = 8
+)
+
+// The length byte of an inline field.
+const (
+	longMark   = 0x80 // the string is long
+	nullMark   = 0x40 // NULL
+	lengthBits = 0x3f // the length of another one
 )
 
 // field is the place of one key column.
@@ -78,6 +90,7 @@ type field struct {
 	typ      column.Type
 	form     Form
 	word     int  // first word
+	size     int  // words that hold the value
 	shift    uint // of the value in its word, for forms of less than a word
 	bits     uint // of the value, for FormBits and FormID
 	nullWord int
@@ -92,6 +105,7 @@ const idBits = 31
 type Column struct {
 	Type   column.Type
 	Intern bool // strings are mostly dictionary codes: hold numbers, not bytes
+	Inline int  // other strings are held in the key itself if they have at most about so many bytes; at least MaxInline, at most MostInline
 	Filled bool // it is never NULL, and needs no bit for that
 }
 
@@ -99,9 +113,13 @@ type Column struct {
 type Layout struct {
 	Words  int
 	fields []field
-	inline []int // first words of the inline fields
-	plain  []int // the words of no inline field
+	inline []inlined
+	plain  []int // the other words: those of no inline field, and those between the two of one
 }
+
+// inlined is the words of an inline field that are not just compared where the string is long: the first
+// and the last.
+type inlined struct{ lo, hi int }
 
 // NewLayout places the columns. Fields of whole words come first, then the
 // small ones, largest first, each in the first word that has room.
@@ -112,15 +130,18 @@ func NewLayout(cols []Column) *Layout {
 	for i, c := range cols {
 		filled[i] = c.Filled
 		f := &l.fields[i]
-		f.typ, f.form, f.bits = c.Type, formOf(c), 0
+		f.typ, f.form, f.bits, f.size = c.Type, formOf(c), 0, 1
 		switch f.form {
 		case FormInline:
-			f.word, l.Words = l.Words, l.Words+2
-			f.nullWord, f.nullBit = f.word+1, nullMark<<56
+			f.size = min(max((c.Inline+8)/8, leastInlineWords), mostInlineWords)
+			f.word, l.Words = l.Words, l.Words+f.size
+			f.nullWord, f.nullBit = f.last(), nullMark<<56
 		case FormRaw:
-			f.word, l.Words = l.Words, l.Words+2
+			f.size = 2
+			f.word, l.Words = l.Words, l.Words+f.size
 		case FormWide:
-			f.word, l.Words = l.Words, l.Words+4
+			f.size = 4
+			f.word, l.Words = l.Words, l.Words+f.size
 		case FormID:
 			f.bits = idBits
 			small = append(small, i)
@@ -138,13 +159,19 @@ func NewLayout(cols []Column) *Layout {
 	return l
 }
 
-// sort tells the words of inline fields from the others.
+// last is the last word of the field.
+func (f *field) last() int { return f.word + f.size - 1 }
+
+// most is the length of the longest string that an inline field holds itself.
+func (f *field) most() uint32 { return uint32(8*f.size - 1) }
+
+// sort tells the first and last words of inline fields from the others.
 func (l *Layout) sort() {
 	inline := make([]bool, l.Words)
 	for i := range l.fields {
 		if f := &l.fields[i]; f.form == FormInline {
-			l.inline = append(l.inline, f.word)
-			inline[f.word], inline[f.word+1] = true, true
+			l.inline = append(l.inline, inlined{f.word, f.last()})
+			inline[f.word], inline[f.last()] = true, true
 		}
 	}
 	for w, is := range inline {

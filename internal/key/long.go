@@ -11,12 +11,12 @@ import (
 // This file is what rows that hold refs to long strings need beside the
 // decoder: to be compared, and to be moved between arenas and blocks on disk.
 
-// longWord is the second word of a long string of n bytes with the given hash.
+// longWord is the last word of a long string of n bytes with the given hash.
 func longWord(hash uint64, n uint32) uint64 {
 	return longMark<<56 | hash>>40<<32 | uint64(n)
 }
 
-// isLong reports whether the second word of an inline field is that of a
+// isLong reports whether the last word of an inline field is that of a
 // long string.
 func isLong(hi uint64) bool { return hi>>63 != 0 }
 
@@ -51,12 +51,12 @@ func (l *Layout) Equal(a, b []uint64, base int, reg *arena.Arenas) bool {
 		}
 	}
 	for _, w := range l.inline {
-		if a[w+1] != b[w+1] || a[w] != b[w] && !isLong(a[w+1]) {
+		if a[w.hi] != b[w.hi] || a[w.lo] != b[w.lo] && !isLong(a[w.hi]) {
 			return false
 		}
 	}
 	for _, w := range l.inline {
-		if a[w] != b[w] && !bytes.Equal(longBytes(reg, a[w], a[w+1]), longBytes(reg, b[w], b[w+1])) {
+		if a[w.lo] != b[w.lo] && !bytes.Equal(longBytes(reg, a[w.lo], a[w.hi]), longBytes(reg, b[w.lo], b[w.hi])) {
 			return false
 		}
 	}
@@ -68,8 +68,8 @@ func (l *Layout) Equal(a, b []uint64, base int, reg *arena.Arenas) bool {
 // copies.
 func (l *Layout) Move(row []uint64, base int, from *arena.Arenas, to arena.Putter) {
 	for _, w := range l.inline {
-		if lo, hi := row[base+w], row[base+w+1]; isLong(hi) {
-			row[base+w] = to.Put(longBytes(from, lo, hi))
+		if lo, hi := row[base+w.lo], row[base+w.hi]; isLong(hi) {
+			row[base+w.lo] = to.Put(longBytes(from, lo, hi))
 		}
 	}
 }
@@ -78,8 +78,8 @@ func (l *Layout) Move(row []uint64, base int, from *arena.Arenas, to arena.Putte
 // key words begin at base.
 func (l *Layout) Rebase(row []uint64, base int, add uint64) {
 	for _, w := range l.inline {
-		if isLong(row[base+w+1]) {
-			row[base+w] += add
+		if isLong(row[base+w.hi]) {
+			row[base+w.lo] += add
 		}
 	}
 }
@@ -87,7 +87,7 @@ func (l *Layout) Rebase(row []uint64, base int, add uint64) {
 // AnyLong reports whether the key of a row has a long string.
 func (l *Layout) AnyLong(row []uint64, base int) bool {
 	for _, w := range l.inline {
-		if isLong(row[base+w+1]) {
+		if isLong(row[base+w.hi]) {
 			return true
 		}
 	}
@@ -98,7 +98,7 @@ func (l *Layout) AnyLong(row []uint64, base int) bool {
 // memory of many rows at a time. chunks are those of the registry in which the row's refs are valid.
 func (l *Layout) Touch(row []uint64, base int, chunks [][]byte) (sum byte) {
 	for _, w := range l.inline {
-		ref, hi := row[base+w], row[base+w+1]
+		ref, hi := row[base+w.lo], row[base+w.hi]
 		if isLong(hi) {
 			b := chunkBytes(chunks, ref, hi)
 			sum += b[0] + b[len(b)-1]
@@ -110,7 +110,7 @@ func (l *Layout) Touch(row []uint64, base int, chunks [][]byte) (sum byte) {
 // LongBytes is how many bytes the long strings of a row have.
 func (l *Layout) LongBytes(row []uint64, base int) (n int) {
 	for _, w := range l.inline {
-		if hi := row[base+w+1]; isLong(hi) {
+		if hi := row[base+w.hi]; isLong(hi) {
 			n += int(uint32(hi))
 		}
 	}

@@ -95,9 +95,9 @@ func TestLongBytes(t *testing.T) {
 			}
 		}
 		want := 0
-		for _, col := range u.data {
+		for c, col := range u.data {
 			for _, v := range col {
-				if len(v.Bytes) > MaxInline {
+				if len(v.Bytes) > int(u.layout.fields[c].most()) {
 					want += arena.Size(len(v.Bytes))
 				}
 			}

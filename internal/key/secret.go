@@ -27,8 +27,8 @@ func (e *Encoder) Secret() []uint64 {
 		}
 		if e.some {
 			for _, w := range e.layout.inline {
-				if isLong(words[w+1]) {
-					words[w] = maphash.Bytes(secret, e.at(w, i))
+				if isLong(words[w.hi]) {
+					words[w.lo] = maphash.Bytes(secret, e.at(w.lo, i))
 				}
 			}
 		}
@@ -46,8 +46,8 @@ func (l *Layout) Secret(row []uint64, base int, reg *arena.Arenas) uint64 {
 	var buf [secretWords]uint64
 	words = append(buf[:0], words...)
 	for _, w := range l.inline {
-		if isLong(words[w+1]) {
-			words[w] = maphash.Bytes(secret, longBytes(reg, words[w], words[w+1]))
+		if isLong(words[w.hi]) {
+			words[w.lo] = maphash.Bytes(secret, longBytes(reg, words[w.lo], words[w.hi]))
 		}
 	}
 	return secretOf(words)
