@@ -6,7 +6,6 @@ import (
 
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/invariant"
-	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 )
 
@@ -132,14 +131,12 @@ type columnReader struct {
 
 	pages []EncodedPage // of the chunk, where they are handed on encoded
 
-	shared      *workspace
-	vectors     int64 // drawn for out and the like
-	header      format.PageHeader
-	thrift      thrift.BytesReader
-	pageDecoder *thrift.Decoder // of thrift
-	decoder     decoder
-	streams     streams
-	out         output
+	shared  *workspace
+	vectors int64 // drawn for out and the like
+	header  format.PageHeader
+	decoder decoder
+	streams streams
+	out     output
 }
 
 // newColumnReader returns a reader of a leaf (a number in f.leaves) that
@@ -153,9 +150,7 @@ func newColumnReader(f *file, leaf int, want column.Type, shared *workspace) (*c
 	if !widens(l.typ, want) {
 		return nil, &Error{File: f.name, RowGroup: -1, Column: l.name, Err: fmt.Errorf("%v cannot be read as %v", l.typ, want)}
 	}
-	var protocol thrift.CompactProtocol
-	c := &columnReader{f: f, leaf: l, want: want, field: -1, decoder: newDecoder(l, want), thrift: protocol.NewReaderFromBytes(nil), shared: shared}
-	c.pageDecoder = thrift.NewDecoder(c.thrift)
+	c := &columnReader{f: f, leaf: l, want: want, field: -1, decoder: newDecoder(l, want), shared: shared}
 	c.levels.max = int32(l.maxDef)
 	c.in.r, c.in.mem.mem, c.page.mem = f.r, &shared.account, &shared.account
 	c.streams.use(&shared.account)

@@ -148,7 +148,7 @@ func TestKeyWithoutValue(t *testing.T) {
 // A footer with many row groups, which several goroutines decode, means the same as one decoded in one go, and is damaged when
 // that is.
 func TestManyGroups(t *testing.T) {
-	footer := manyGroupsFooter(t, 2*manyGroups)
+	footer := manyGroupsFooter(t, 4*leastGroups)
 	random := rand.New(rand.NewPCG(1, 2))
 	damaged := 0
 	for i := range 300 {
@@ -181,6 +181,15 @@ func manyGroupsFooter(t testing.TB, groups int) []byte {
 	b := onePage()
 	var meta format.FileMetaData
 	b.change = func(m *format.FileMetaData) {
+		g := &m.RowGroups[0]
+		g.TotalByteSize, g.FileOffset, g.TotalCompressedSize, g.Ordinal = 100, 4, 90, 1
+		c := &g.Columns[0]
+		c.FileOffset, c.OffsetIndexOffset, c.OffsetIndexLength, c.ColumnIndexOffset, c.ColumnIndexLength = 4, 200, 20, 220, 30
+		c.MetaData.IndexPageOffset, c.MetaData.DictionaryPageOffset = 40, 50
+		c.MetaData.Statistics = format.Statistics{Min: []byte("a"), Max: []byte("b"), MinValue: le32(1), MaxValue: le32(2), NullCount: 3, DistinctCount: 4}
+		c.MetaData.EncodingStats = []format.PageEncodingStats{{PageType: format.DataPage, Encoding: format.Plain, Count: 1}, {PageType: format.DataPage}}
+		c.MetaData.BloomFilterOffset, c.MetaData.BloomFilterLength = 300, 64
+		c.MetaData.SizeStatistics = format.SizeStatistics{UnencodedByteArrayDataBytes: 9, DefinitionLevelHistogram: []int64{1, 2}, RepetitionLevelHistogram: []int64{}}
 		for len(m.RowGroups) < groups {
 			m.RowGroups = append(m.RowGroups, m.RowGroups[0])
 		}

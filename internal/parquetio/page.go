@@ -6,6 +6,7 @@ import (
 	"hash/crc32"
 
 	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 )
 
@@ -41,15 +42,22 @@ func (c *columnReader) pageHeader() (size int, err error) {
 			continue // it may go on in what was not read
 		}
 		if err == nil {
-			c.header = format.PageHeader{}
-			c.thrift.ResetBytes(c.in.data[:walk.pos])
-			err = c.pageDecoder.Decode(&c.header)
+			err = c.decodeHeader(c.in.data[:walk.pos])
 		}
 		if err != nil {
 			return 0, fmt.Errorf("damaged page header: %w", err)
 		}
 		return walk.pos, nil
 	}
+}
+
+// decodeHeader decodes a page header that is all of data.
+func (c *columnReader) decodeHeader(data []byte) error {
+	if c.header = (format.PageHeader{}); decodePage(data, &c.header) {
+		return nil
+	}
+	c.header = format.PageHeader{}
+	return thrift.NewDecoder(new(thrift.CompactProtocol).NewReaderFromBytes(data)).Decode(&c.header)
 }
 
 // pageSize checks the sizes in a page's header of so many bytes, and returns what both take in the
