@@ -86,7 +86,7 @@ func kindsOfColumns(t *testing.T, rows int, nulls string, options ...parquet.Wri
 // encodedQuery prepares a query and plans it for devices.
 func encodedQuery(t *testing.T, q Query) (*prepared, *decode.Plan, string) {
 	t.Helper()
-	p, err := prepare(context.Background(), q, Options{}, nil)
+	p, err := prepare(context.Background(), q, Options{}, learnt{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -71,7 +71,7 @@ func (p *prepared) planDevice(ctx context.Context) (chosen, error) {
 func (p *prepared) chooseDevice(ctx context.Context) (chosen, error) {
 	f, _ := p.deviceFacts()
 	c := chosen{deviceChoice: f.choose()}
-	if !c.Use {
+	if c.Use = c.Use && !p.onCPU; !c.Use {
 		return c, nil
 	}
 	numbers, err := findDevices(ctx, f.Demand)

@@ -23,7 +23,7 @@ func withEngine(t *testing.T) {
 func planned(t *testing.T, device string, rows int64, aggregate Agg) *prepared {
 	t.Helper()
 	q := Query{From: Files("testdata/orders.parquet"), By: []string{"price"}, Aggs: []Agg{aggregate}}
-	p, err := prepare(context.Background(), q, Options{Device: device, Threads: 4}, nil)
+	p, err := prepare(context.Background(), q, Options{Device: device, Threads: 4}, learnt{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +32,7 @@ func planned(t *testing.T, device string, rows int64, aggregate Agg) *prepared {
 			t.Error(err)
 		}
 	})
-	p.facts.rows, p.facts.bytes = rows, 10*rows
+	p.facts.rows, p.facts.bytes, p.onCPU = rows, 10*rows, false
 	return p
 }
 
@@ -86,7 +86,7 @@ func TestPlanDeviceLists(t *testing.T) {
 	} {
 		x.q.From, x.q.By, x.q.Aggs = Files("testdata/orders.parquet"), []string{"price"}, []Agg{Median("quantity")}
 		x.opt.Device, x.opt.Threads = "gpu", 4
-		p, err := prepare(context.Background(), x.q, x.opt, nil)
+		p, err := prepare(context.Background(), x.q, x.opt, learnt{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -109,7 +109,7 @@ func TestExpectedGroups(t *testing.T) {
 		"region = 'Asia'": {3, 20},
 		"price":           {12_000, 12_000},
 	} {
-		p, err := prepare(context.Background(), Query{From: Files("testdata/orders.parquet"), By: []string{by}}, Options{}, nil)
+		p, err := prepare(context.Background(), Query{From: Files("testdata/orders.parquet"), By: []string{by}}, Options{}, learnt{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,6 +19,7 @@ import (
 func (r *run) openDevices(ctx context.Context, a *attempt) error {
 	facts, decoding := r.deviceFacts()
 	choice := facts.choose()
+	choice.Use = choice.Use && !r.onCPU
 	r.opt.logger().Debug("device", slog.Bool("gpu", choice.Use), slog.String("reason", choice.Reason))
 	if !choice.Use {
 		return r.checkDemand(ctx, facts)

@@ -12,9 +12,9 @@ import (
 
 // keyedValue is a distinct value as it stands in a grouping by the keys and itself.
 type keyedValue struct {
-	arg      int         // of which argument
-	layout   *key.Layout // the keys, then the value
-	interned bool        // strings as numbers, not bytes
+	arg    int // of which argument
+	value  key.Column
+	layout *key.Layout // the keys, then the value
 }
 
 // groupings is what the query groups by.

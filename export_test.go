@@ -38,7 +38,7 @@ func RunAwaiting(ctx context.Context, q Query, o Options) (rows *Rows, held func
 
 func runHeld(ctx context.Context, q Query, o Options, change func(*run)) (rows *Rows, held func() int64, err error) {
 	defer startDemanded(o)()
-	p, err := prepare(ctx, q, o, nil)
+	p, err := prepare(ctx, q, o, learnt{})
 	if err != nil {
 		return nil, func() int64 { return 0 }, classify(err)
 	}

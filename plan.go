@@ -89,7 +89,7 @@ type ScanPlan struct {
 // the footers of its input.
 func Plan(ctx context.Context, q Query, o Options) (_ *QueryPlan, err error) {
 	defer func() { err = classify(err) }()
-	p, err := prepare(ctx, q, o, nil)
+	p, err := prepare(ctx, q, o, learnt{})
 	if err != nil {
 		return nil, err
 	}
@@ -122,13 +122,13 @@ func (p *prepared) plan(q Query, chosen chosen) *QueryPlan {
 		plan.Columns = append(plan.Columns, p.in.schema().Fields[c].Name)
 	}
 	for i, e := range p.query.keys {
-		plan.Keys = append(plan.Keys, KeyPlan{p.query.keyTexts[i], e.Type().String(), p.interned[i]})
+		plan.Keys = append(plan.Keys, KeyPlan{p.query.keyTexts[i], e.Type().String(), p.keyCols[i].Intern})
 	}
 	for _, f := range p.query.follow {
 		plan.Following = append(plan.Following, KeyPlan{f.text, f.expr.Type().String(), false})
 	}
 	for _, s := range p.sets {
-		plan.Distinct = append(plan.Distinct, KeyPlan{p.query.argTexts[s.arg], p.query.args[s.arg].Type().String(), s.interned})
+		plan.Distinct = append(plan.Distinct, KeyPlan{p.query.argTexts[s.arg], p.query.args[s.arg].Type().String(), s.value.Intern})
 	}
 	for _, c := range p.query.out {
 		plan.Output = append(plan.Output, c.name+": "+c.expr.Type().String())

@@ -112,6 +112,7 @@ func (s *recordScan) units() int                  { return recordUnits }
 func (s *recordScan) unitBytes(int) int64         { return 0 }
 func (s *recordScan) facts() scanFacts            { return scanFacts{rows: -1} }
 
+func (s *recordScan) filled(int) bool                 { return false }
 func (s *recordScan) dictAll(int) bool                { return false }
 func (s *recordScan) dictEntries(int) int             { return -1 }
 func (s *recordScan) dictBytes(int) int64             { return -1 }

@@ -62,16 +62,39 @@ type prepared struct {
 	memory   MemoryPlan
 	alloc    memory.Allocator // of records
 
-	layout   *key.Layout
-	interned []bool // by key
-	sets     []keyedValue
-	threads  int
-	tile     feedback.TileConfig
+	layout  *key.Layout
+	keyCols []key.Column // by key
+	sets    []keyedValue
+	onCPU   bool       // no device takes part, whatever the facts are by now
+	filled  cpu.Filled // keys and arguments that are not expected to be NULL
+	threads int
+	tile    feedback.TileConfig
 }
 
-// prepare opens the input and resolves the query against it; digits, by column of the schema, is
-// what decimals have at least. The caller closes p.in.
-func prepare(ctx context.Context, q Query, o Options, digits map[int]int) (_ *prepared, err error) {
+// learnt is what runs have found out that had to begin again.
+type learnt struct {
+	digits map[int]int // by column of the schema: what decimals have at least
+	nulls  bool        // a column has NULLs that is said to have none
+}
+
+// add adds what an error tells, and reports whether that is anything new. A type is widened a few times at most.
+func (l *learnt) add(err error) (more bool) {
+	if errors.Is(err, cpu.ErrFilled) && !l.nulls {
+		l.nulls, more = true, true
+	}
+	var wider *parquetio.PrecisionError
+	if errors.As(err, &wider) {
+		for field, n := range wider.Digits {
+			if n > l.digits[field] {
+				l.digits[field], more = n, true
+			}
+		}
+	}
+	return more
+}
+
+// prepare opens the input and resolves the query against it. The caller closes p.in.
+func prepare(ctx context.Context, q Query, o Options, l learnt) (_ *prepared, err error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
@@ -93,7 +116,7 @@ func prepare(ctx context.Context, q Query, o Options, digits map[int]int) (_ *pr
 			err = errors.Join(err, p.in.Close())
 		}
 	}()
-	p.in.widen(digits)
+	p.in.widen(l.digits)
 	if p.query, err = compile(p.in, q); err != nil {
 		return nil, err
 	}
@@ -110,11 +133,14 @@ func prepare(ctx context.Context, q Query, o Options, digits map[int]int) (_ *pr
 		p.tile = feedback.NoTiles
 	}
 	p.placeKeys()
-	if o.threads() > 1 && !p.mayUseDevice() { // which takes row groups as they are
+	if p.onCPU = !p.mayUseDevice(); p.onCPU && o.threads() > 1 { // a device takes row groups as they are
 		p.scan.split(o.threads())
 		if err := p.planThreads(&o); err != nil {
 			return nil, err
 		}
+	}
+	if p.onCPU && !l.nulls {
+		p.fill()
 	}
 	p.alloc = o.allocator(p.memory.Output)
 	return p, nil
@@ -142,18 +168,26 @@ func (p *prepared) scanOptions() parquetio.ScanOptions {
 
 // placeKeys chooses the form of each key, and of what is grouped by beside them.
 func (p *prepared) placeKeys() {
-	cols := make([]key.Column, len(p.query.keys))
-	p.interned = make([]bool, len(cols))
+	p.keyCols = make([]key.Column, len(p.query.keys))
 	for i, e := range p.query.keys {
-		cols[i] = p.keyColumn(e)
-		p.interned[i] = cols[i].Intern
+		p.keyCols[i] = p.keyColumn(e)
 	}
-	p.layout = key.NewLayout(cols)
 	for _, arg := range p.query.distinct {
 		value := p.keyColumn(p.query.args[arg])
 		value.Filled = true
-		layout := key.NewLayout(append(slices.Clone(cols), value))
-		p.sets = append(p.sets, keyedValue{arg, layout, value.Intern})
+		p.sets = append(p.sets, keyedValue{arg: arg, value: value})
+	}
+	p.layOut()
+}
+
+// layOut places the keys in words.
+func (p *prepared) layOut() {
+	for i, filled := range p.filled.Keys {
+		p.keyCols[i].Filled = filled
+	}
+	p.layout = key.NewLayout(p.keyCols)
+	for i := range p.sets {
+		p.sets[i].layout = key.NewLayout(append(slices.Clone(p.keyCols), p.sets[i].value))
 	}
 }
 
@@ -167,6 +201,28 @@ func (p *prepared) keyColumn(e *expr.Expr) key.Column {
 		}
 	}
 	return k
+}
+
+// fill finds the keys and the arguments that have no NULL, as far as the input's metadata tell: rows need no place for it. Where one has
+// NULLs all the same, the run begins again without this. A query without keys has a group without rows where nothing passes.
+func (p *prepared) fill() {
+	if len(p.query.keys) == 0 {
+		return
+	}
+	known := map[int]bool{}
+	filled := func(exprs []*expr.Expr) (out []bool) {
+		for _, e := range exprs {
+			out = append(out, e.Filled(func(col int) bool {
+				if _, ok := known[col]; !ok {
+					known[col] = p.scan.filled(col)
+				}
+				return known[col]
+			}))
+		}
+		return out
+	}
+	p.filled = cpu.Filled{Keys: filled(p.query.keys), Args: filled(p.query.args)}
+	p.layOut()
 }
 
 // internShare is what part of the memory limit the strings of a key may take
@@ -200,8 +256,8 @@ func Run(ctx context.Context, q Query, o Options) (_ *Rows, err error) {
 	started := time.Now()
 	defer startDemanded(o)()
 	var trace *recorder
-	for digits := map[int]int{}; ; {
-		p, err := prepare(ctx, q, o, digits)
+	for l := (learnt{digits: map[int]int{}}); ; {
+		p, err := prepare(ctx, q, o, l)
 		if err == nil {
 			if trace == nil {
 				trace = newRecorder(o.Trace)
@@ -213,27 +269,12 @@ func Run(ctx context.Context, q Query, o Options) (_ *Rows, err error) {
 			}
 			err = errors.Join(err, r.close())
 		}
-		if !moreDigits(digits, err) {
+		if !l.add(err) {
 			trace.close()
 			return nil, err
 		}
-		o.logger().Debug("read again, with more digits", slog.String("because", err.Error()))
+		o.logger().Debug("read again, with what was learnt", slog.String("because", err.Error()))
 	}
-}
-
-// moreDigits adds to digits those that decimals turned out to need, and reports whether there are any.
-// A type is widened a few times at most.
-func moreDigits(digits map[int]int, err error) (more bool) {
-	var wider *parquetio.PrecisionError
-	if !errors.As(err, &wider) {
-		return false
-	}
-	for field, n := range wider.Digits {
-		if n > digits[field] {
-			digits[field], more = n, true
-		}
-	}
-	return more
 }
 
 // run is a query that runs.
@@ -369,7 +410,7 @@ func (r *run) configure() *attempt {
 	cfg := &cpu.Config{
 		Keys: r.layout, Intern: key.NewInterner(r.budget.grow), States: states, Arenas: arena.New(r.budget.grow),
 		Stride: cpu.Stride(r.layout, states), Partitions: r.opt.Partitions, Tile: r.tile,
-		Memory: r.memory.shares(), Grow: r.budget.grow, Aside: r.budget.setAside, Made: r.budget.made, Rows: r.facts.rows, AtMost: r.atMost(), Threads: r.threads, PassLeast: passLeast,
+		Filled: r.filled, Memory: r.memory.shares(), Grow: r.budget.grow, Aside: r.budget.setAside, Made: r.budget.made, Rows: r.facts.rows, AtMost: r.atMost(), Threads: r.threads, PassLeast: passLeast,
 	}
 	if r.memory.Spill {
 		cfg.Spill = r.disk.File
@@ -406,7 +447,7 @@ func (r *run) close() error {
 // on a device.
 func (p *prepared) states(runs agg.Runs, device bool) *agg.Layout {
 	return agg.Compile(p.query.calls, 1+p.layout.Words, agg.Options{
-		MaxRows: p.facts.rows, Device: device, Runs: runs, BatchBytes: p.memory.batchBytes(), ScratchBytes: p.memory.scratchBytes(),
+		MaxRows: p.facts.rows, Filled: p.filled.Args, Device: device, Runs: runs, BatchBytes: p.memory.batchBytes(), ScratchBytes: p.memory.scratchBytes(),
 	})
 }
 

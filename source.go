@@ -36,6 +36,7 @@ type scan interface {
 	split(workers int) // has them be parts of row groups where it takes that to keep so many workers busy
 	unitBytes(i int) int64
 	facts() scanFacts
+	filled(col int) bool     // column col of the scan has no NULL, as far as known
 	dictAll(col int) bool    // column col of the scan is dictionary-coded throughout, as far as known
 	dictEntries(col int) int // the most entries of a dictionary, -1: not known
 	dictBytes(col int) int64 // bytes of all dictionaries together, about, -1: not known
@@ -139,6 +140,7 @@ type parquetScan struct {
 func (p *parquetScan) units() int                          { return len(p.list) }
 func (p *parquetScan) rowGroups() int                      { return p.s.RowGroups() }
 func (p *parquetScan) unitBytes(i int) int64               { return p.list[i].Bytes }
+func (p *parquetScan) filled(col int) bool                 { return p.s.Filled(col) }
 func (p *parquetScan) dictAll(col int) bool                { return p.s.DictAll(col) }
 func (p *parquetScan) dictEntries(col int) int             { return p.s.DictEntries(col) }
 func (p *parquetScan) dictBytes(col int) int64             { return p.s.DictBytes(col) }

@@ -48,7 +48,7 @@ func (b *builder) split(c *call, from Call) {
 	switch c.fn {
 	case fnCount:
 		b.wantRows[b.part] = true
-		if len(args) > 0 {
+		if !b.allFilled(args) {
 			c.set = b.countedSet(args...)
 		}
 	case fnCountDistinct:

@@ -180,6 +180,9 @@ func (f *finisher) presence() presence {
 	if u := s.unseen; u.in() {
 		return presence{more: field{off: u.off}, than: u, least: 1} // its mask is 0
 	}
+	if !s.nulls.in() { // no argument is NULL, and no group is without rows
+		return presence{least: 1}
+	}
 	return presence{more: f.counted[f.call.part], than: s.nulls}
 }
 
@@ -187,7 +190,11 @@ func (p *presence) in(row []uint64) bool { return p.more.get(row)+p.least > p.th
 
 // valid is the number of rows of a group without NULL in the set of the call.
 func (f *finisher) valid(row []uint64) int64 {
-	return int64(f.counted[f.call.part].get(row) - f.sets[f.call.set].nulls.get(row))
+	n := f.counted[f.call.part].get(row)
+	if nulls := f.sets[f.call.set].nulls; nulls.in() {
+		n -= nulls.get(row)
+	}
+	return int64(n)
 }
 
 // slot returns the k-th slot that the call needs.

@@ -37,6 +37,9 @@ type Options struct {
 	// ScratchBytes is about what one Finish may take to sort values; 0: 40 MiB.
 	ScratchBytes int
 
+	// Filled tells of arguments that they are never NULL, by their indexes into Input.Args. Each group must have a row then.
+	Filled []bool
+
 	// Device says that rows may be combined on a device (DeviceOps). The rows of each
 	// group are then counted (Layout.Rows) even if no aggregate needs them, and
 	// sums of products may be rounded more: see deviceNoise.
@@ -142,7 +145,7 @@ func Compile(calls []Call, base int, o Options) *Layout {
 	if o.BatchBytes == 0 {
 		o.BatchBytes = usualBatchBytes
 	}
-	b := builder{Layout: &Layout{base: base, batchBytes: o.BatchBytes, runs: o.Runs, pools: new(pools)}, maxRows: o.MaxRows, wantRows: []bool{o.Device}}
+	b := builder{Layout: &Layout{base: base, batchBytes: o.BatchBytes, runs: o.Runs, pools: new(pools)}, maxRows: o.MaxRows, filled: o.Filled, wantRows: []bool{o.Device}}
 	if b.noise = momentNoise; o.Device {
 		b.noise = deviceNoise
 	}
@@ -166,6 +169,7 @@ func Compile(calls []Call, base int, o Options) *Layout {
 type builder struct {
 	*Layout
 	maxRows  int64
+	filled   []bool // by argument
 	wantRows []bool // by part
 }
 
@@ -193,15 +197,21 @@ func (b *builder) set(args ...int) int {
 // countedSet returns the set of args and has its rows counted.
 func (b *builder) countedSet(args ...int) int {
 	i := b.set(args...)
-	b.wantRows[b.part], b.sets[i].wantNulls = true, true
+	b.wantRows[b.part] = true
+	b.sets[i].wantNulls = !b.allFilled(args)
 	return i
 }
 
 // seen returns the set of args and has it known whether there was a row.
 func (b *builder) seen(args ...int) int {
 	i := b.set(args...)
-	b.sets[i].wantSeen = true
+	b.sets[i].wantSeen = !b.allFilled(args)
 	return i
+}
+
+// allFilled reports whether none of the arguments is ever NULL.
+func (b *builder) allFilled(args []int) bool {
+	return !slices.ContainsFunc(args, func(arg int) bool { return arg >= len(b.filled) || !b.filled[arg] })
 }
 
 // chainSlot returns the index of the slot of that kind and chain for argument x.

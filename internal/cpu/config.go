@@ -1,7 +1,9 @@
 package cpu
 
 import (
+	"errors"
 	"math/bits"
+	"slices"
 	"sync/atomic"
 
 	"github.com/gagg-dev/gagg/feedback"
@@ -22,6 +24,24 @@ type Filter interface {
 // and may alias the batch.
 type Evaluator interface {
 	Eval(b *column.Batch, out *column.Vector) error
+}
+
+// Filled is what is not expected to be NULL.
+type Filled struct{ Keys, Args []bool }
+
+// ErrFilled is a NULL in a column that is not expected to have any (Config.Filled).
+var ErrFilled = errors.New("a column that was not expected to have a NULL has one")
+
+// without drops the NULLs of a vector that is not expected to have any.
+func without(filled []bool, i int, v *column.Vector) error {
+	if v.Null == nil || i >= len(filled) || !filled[i] {
+		return nil
+	}
+	if slices.Contains(v.Null[:v.Len], true) {
+		return ErrFilled
+	}
+	v.Null = nil
+	return nil
 }
 
 // Config is what all workers of a run share.
@@ -51,6 +71,10 @@ type Config struct {
 	// Spill makes a file for rows when Grow refuses memory. nil: there is
 	// nowhere to spill to, and a refusal ends the run.
 	Spill func() (*spill.File, error)
+
+	// Filled tells of keys and of arguments that they are not expected to be NULL: Keys and States have no place for it. One that is ends
+	// the run with ErrFilled.
+	Filled Filled
 
 	// Distinct is the parts of States that take each different value once (distinct.go).
 	Distinct []Distinct

@@ -162,7 +162,11 @@ func (w *Worker) add(b *column.Batch) error {
 		return err
 	}
 	for i, e := range w.pipe.Keys {
-		if err := e.Eval(b, &w.keys[i]); err != nil {
+		err := e.Eval(b, &w.keys[i])
+		if err == nil {
+			err = without(w.cfg.Filled.Keys, i, &w.keys[i])
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -171,7 +175,11 @@ func (w *Worker) add(b *column.Batch) error {
 			continue
 		}
 		var v column.Vector
-		if err := e.Eval(b, &v); err != nil {
+		err := e.Eval(b, &v)
+		if err == nil {
+			err = without(w.cfg.Filled.Args, i, &v)
+		}
+		if err != nil {
 			return err
 		}
 		needed := w.part > 0 || w.sets.keep(i, &v)

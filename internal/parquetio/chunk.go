@@ -27,6 +27,17 @@ func (f *file) chunkFacts(group, leaf int) chunkFacts {
 	return facts
 }
 
+// filled reports whether a leaf is said to have no NULL in a row group. The library reads a count of NULLs that is not written as 0, so
+// there must be other statistics that were, which then count NULLs too in all writers that are known.
+func (f *file) filled(group, leaf int) bool {
+	lf := &f.leaves[leaf]
+	if lf.maxDef == 0 {
+		return true
+	}
+	s := &f.meta.RowGroups[group].Columns[lf.index].MetaData.Statistics
+	return lf.maxDef == 1 && s.NullCount == 0 && (len(s.MaxValue) > 0 || len(s.Max) > 0)
+}
+
 // allDictionary goes by the counts of pages by encoding where there are any.
 // Else it can be sure only for the older name of the encoding, which covers
 // the dictionary page too: beside the newer one, PLAIN may mean that page or

@@ -227,6 +227,24 @@ func (s *Scan) DictAll(i int) bool {
 	return true
 }
 
+// Filled reports whether the schemas or the footers promise that column i of Columns has no NULL in any unit. It is a hint, since a
+// footer may lie: who relies on it must notice a NULL.
+func (s *Scan) Filled(i int) bool {
+	for g := range s.groups {
+		f := s.d.files[s.fileOf[g]]
+		leaf := s.leaves[f.layout][i]
+		switch {
+		case s.d.table.cols[s.cols[i]].hive >= 0:
+			if s.bounds(s.fileOf[g], s.groups[g].Group, i).Nulls != 0 {
+				return false
+			}
+		case leaf < 0 || !f.filled(s.groups[g].Group, leaf):
+			return false
+		}
+	}
+	return true
+}
+
 // Int96 reports whether column i of Columns holds INT96 timestamps in a file.
 // One that microseconds in 64 bits cannot hold comes as the least or greatest
 // int64.
