@@ -47,7 +47,11 @@ func (v *Vector) At(i int) Value {
 	case RepFloat64:
 		out.Float = v.Float[i]
 	case RepWide:
-		out.Wide = v.Wide[i]
+		if v.Narrow {
+			out.Wide = decimal256.FromI64(v.Int[i])
+		} else {
+			out.Wide = v.Wide[i]
+		}
 	case RepBytes:
 		out.Bytes = string(v.Bytes(i))
 	case RepList:

@@ -11,7 +11,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
-// explicitCast binds cast(x as t). Conversions other than those of castTo go
+// explicitCast binds cast(x as t). Conversions other than those of castTo and fastCast go
 // value by value.
 func explicitCast(x *bound, t column.Type, src Node) (*bound, error) {
 	switch {
@@ -24,23 +24,40 @@ func explicitCast(x *bound, t column.Type, src Node) (*bound, error) {
 	case t.IsFloat() && familyOf(x.typ) == familyNumber:
 		return strict(t, src, withinFloat(x.typ, t), x), nil
 	}
-	return strict(t, src, func(f *frame) error {
-		for i := range f.n {
-			if f.out.IsNull(i) {
-				f.clearRow(i)
-				continue
-			}
-			v := f.args[0].At(i)
-			to, ok := convert(v, t)
-			if !ok {
-				return &ValueError{Value: textOf(v), Type: t.String()}
-			}
-			if err := f.set(i, to); err != nil {
-				return err
-			}
+	fast := fastCast(x.typ, t)
+	if fast == nil {
+		return strict(t, src, func(f *frame) error { return castRows(f, t) }, x), nil
+	}
+	return narrow(t, src, func(f *frame) error {
+		if fast(f) {
+			return nil
 		}
-		return nil
+		if t.Rep() == column.RepWide {
+			f.widen()
+		} else {
+			f.narrow()
+		}
+		return castRows(f, t)
 	}, x), nil
+}
+
+// castRows casts value by value.
+func castRows(f *frame, t column.Type) error {
+	for i := range f.n {
+		if f.out.IsNull(i) {
+			f.clearRow(i)
+			continue
+		}
+		v := f.args[0].At(i)
+		to, ok := convert(v, t)
+		if !ok {
+			return &ValueError{Value: textOf(v), Type: t.String()}
+		}
+		if err := f.set(i, to); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // withinFloat is toFloat, but an infinity that from has not is an error.
@@ -132,6 +149,18 @@ func convert(v column.Value, t column.Type) (column.Value, bool) {
 	case t.Kind == column.Bool:
 		return boolValue(v.Int != 0 || v.Float != 0 || v.Type.Rep() == column.RepWide && v.Wide.Sign() != 0), true
 	}
+	if v.Type.Rep() == column.RepInt64 && t.Rep() == column.RepInt64 {
+		if c, ok := castOfIntegers(v.Type, t); ok {
+			if to, ok := c.one(v.Int); ok {
+				return column.Value{Type: t, Int: to}, true
+			}
+		}
+	}
+	return convertNumber(v, t)
+}
+
+// convertNumber casts v, a number or a date or time, to a type of the same family.
+func convertNumber(v column.Value, t column.Type) (column.Value, bool) {
 	e := exactOf(v)
 	if t.IsFloat() {
 		f, _ := e.toDouble()

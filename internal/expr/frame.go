@@ -40,10 +40,10 @@ func (f *frame) reset(n int, node *bound) {
 	}
 }
 
-// narrow makes out a narrow vector, and returns its values.
+// narrow makes out a vector of 64-bit integers, a narrow one if its type is of wide decimals, and returns its values.
 func (f *frame) narrow() []int64 {
 	f.ints = sized(f.ints, f.n)
-	f.out.Int, f.out.Wide, f.out.Narrow = f.ints, nil, true
+	f.out.Int, f.out.Wide, f.out.Narrow = f.ints, nil, f.out.Type.Rep() == column.RepWide
 	return f.ints
 }
 
