@@ -102,8 +102,8 @@ func (w *workspace) close() {
 
 // columnReader reads one column of a file, row group by row group, in steps
 // of any size within a page and up to the workspace's batchRows. It is for
-// one goroutine. All memory is reused from chunk to chunk, except
-// dictionaries: those stay valid for whoever keeps them.
+// one goroutine. All memory is reused from chunk to chunk,
+// that of dictionaries from each to the one after the next.
 type columnReader struct {
 	f     *file
 	leaf  *leaf
@@ -124,6 +124,9 @@ type columnReader struct {
 	lateDict struct{ at, size int64 }
 	// What was drawn for dict, and for that of the chunk before.
 	dictBytes, oldDictBytes int64
+	// The memory of both, and what is free.
+	dictMem, oldDictMem, spareDict dictMemory
+	dictSlack                      int // see recycled
 
 	// The page.
 	left   int    // rows not yet read
@@ -259,10 +262,11 @@ func (c *columnReader) available() (n int, err error) {
 }
 
 // close gives the reader's memory back. The vectors that were read are no
-// longer valid; their Dicts are.
+// longer valid; the last two Dicts are.
 func (c *columnReader) close() {
 	c.left, c.seen, c.rows, c.found = 0, 0, 0, 0
 	c.dropIndex()
+	c.dictMem, c.oldDictMem, c.spareDict = dictMemory{}, dictMemory{}, dictMemory{} // the last Dicts' own
 	c.retireDictionary()
 	c.retireDictionary()
 	c.in.start(0, 0, 0)

@@ -49,6 +49,8 @@
 //	DRAWN  memory whose size a file decides, or that grows with a batch, is
 //	       drawn from the memory budget before it is allocated and given back
 //	       after it is let go: see account.
+//	RECYCLED  the memory of a dictionary serves that of the chunk after the next.
+//	       Under -tags invariant it is spoilt when that chunk begins.
 //
 // # What a reader holds
 //
@@ -56,7 +58,8 @@
 // compressed; vectors of a batch, with levels and codes; the dictionary of
 // the chunk, and of the one before. Windows and pages are kept from chunk to
 // chunk and lie off the Go heap, which is why a batch is not to be touched
-// after the next call; dictionaries are Go memory and outlive their reader.
+// after the next call; a dictionary is good until the chunk after
+// the next is begun, and is Go memory, so that the last ones outlive their reader.
 // The row group is the unit of work, or a part of it where there are fewer of
 // them than it takes to keep all workers busy (parts.go).
 //

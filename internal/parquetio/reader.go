@@ -279,7 +279,7 @@ func (r *Reader) columnError(file string, group, i int, err error) error {
 }
 
 // Close gives back what the reader holds. No batch of it is valid any more;
-// the Dicts that were in them are. It may be called again.
+// the last Dicts of its columns are. It may be called again.
 func (r *Reader) Close() {
 	if r.work == nil {
 		return
