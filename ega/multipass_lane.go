@@ -48,7 +48,7 @@ func (t *tile) Launch(s *streams.Stage) (err error) {
 		l.bypass--
 		return l.straight(s.Stream, s.In, t.rows)
 	}
-	t.epoch, err = t.pass.table.add(s.Stream, s.In, t.rows, restIn(s, s.Scratch, t.rows))
+	t.epoch, err = t.pass.table.addTile(l.kernels, s, s.In, t.rows, restIn(s, s.Scratch, t.rows))
 	if err != nil {
 		return err
 	}

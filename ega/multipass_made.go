@@ -79,7 +79,7 @@ func (t *madeTile) Launch(s *streams.Stage) (err error) {
 	}
 	without := restIn(s, rest, t.rows)
 	without.Stop = stop.Ptr
-	if t.epoch, err = t.pass.table.add(s.Stream, rows, t.rows, without); err != nil {
+	if t.epoch, err = t.pass.table.addTile(l.kernels, s, rows, t.rows, without); err != nil {
 		return err
 	}
 	return t.pass.table.count(s.Stream, fact(s, tileGroups))

@@ -19,6 +19,7 @@ type passTable struct {
 	tiles atomic.Uint64 // that were added
 	seen  atomic.Uint64 // groups at the last count; 0: none was made
 	road  tileRoad
+	tried atomic.Bool // some rows were combined, and it is known whether hashes crowd
 
 	mu     sync.RWMutex // SHARED
 	table  *Table       // nil if growing failed

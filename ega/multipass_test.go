@@ -112,6 +112,25 @@ func TestMultiPassEqualHashes(t *testing.T) {
 	}
 }
 
+// Where hashes crowd, which the first rows show, the others look at few slots.
+func TestMultiPassCrowds(t *testing.T) {
+	const n, keys = 20_000, 1000
+	r := newRig(t)
+	l := passLayouts[1]
+	rows := makeRows(rand.New(rand.NewPCG(5, 6)), &l, n, func(i int) uint64 { return uint64(i % keys) })
+	for i := 0; i < len(rows); i += l.Stride() {
+		rows[i] = 0xffffffffffffffff
+	}
+	p := passRig{bits: 2, config: ega.MultiPassConfig{
+		Layout: l, Streams: 1, Depth: 2, SlotBytes: n * int(l.RowBytes()), Device: 64 << 20, Groups: 100_000, ReadBytes: 1000,
+	}}
+	r.do(p.run(r.thread.Context(), rows))
+	p.check(t, rows)
+	if p.stats.RestRows < 0.9*n { // of 128 keys found a slot at first, then of 8
+		t.Errorf("%+v", p.stats)
+	}
+}
+
 // An error of Place stops the pass with that error, and so does the end of its context; who waits for a slot is told.
 func TestMultiPassStops(t *testing.T) {
 	r := newRig(t)
