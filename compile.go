@@ -55,6 +55,7 @@ type compiler struct {
 	q   Query
 	out compiled
 
+	rows      *expr.Binder   // of keys and arguments
 	batchCol  map[int]int    // column of the schema -> column of the batch
 	argIndex  map[string]int // argument by its canonical text
 	callIndex map[string]int // aggregate by its canonical text
@@ -77,6 +78,7 @@ func compile(in input, q Query) (*compiled, error) {
 		in: in, q: q,
 		batchCol: map[int]int{}, argIndex: map[string]int{}, callIndex: map[string]int{},
 	}
+	c.rows = expr.NewBinder(c.inputColumn)
 	for _, step := range []func() error{c.where, c.keys, c.aggs, c.having, c.outputs, c.follow, c.orderBy} {
 		if err := step(); err != nil {
 			return nil, err

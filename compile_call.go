@@ -143,7 +143,7 @@ func (c *compiler) asText(n *expr.Call, a expr.Node, text string) (expr.Node, er
 	if !joinsText(n.Name) {
 		return a, nil
 	}
-	e, err := expr.Bind(a, text, c.inputColumn)
+	e, err := c.rows.Bind(a, text)
 	if err != nil || e.Type().Kind == column.String {
 		return a, err
 	}
@@ -166,7 +166,7 @@ func (c *compiler) argument(n expr.Node, text string) (int, error) {
 	if i, ok := c.argIndex[key]; ok {
 		return i, nil
 	}
-	e, err := expr.Bind(n, text, c.inputColumn)
+	e, err := c.rows.Bind(n, text)
 	if err != nil {
 		return 0, err
 	}

@@ -53,7 +53,7 @@ func (c *compiler) key(list string, it expr.Item) (keyed, error) {
 	if call := findAggregate(it.Expr); call != nil {
 		return keyed{}, &expr.Error{Text: list, Pos: call.Pos(), Msg: fmt.Sprintf("the aggregate %s cannot be a key; list it with the aggregates", call.Name)}
 	}
-	e, err := expr.Bind(it.Expr, list, c.inputColumn)
+	e, err := c.rows.Bind(it.Expr, list)
 	if err != nil {
 		return keyed{}, err
 	}

@@ -23,11 +23,11 @@ func (c *compiler) linearArgument(n *expr.Call, text string, call *agg.Call) (do
 	if !ok || l.x == n.Args[0] {
 		return false, nil
 	}
-	whole, err := expr.Bind(n.Args[0], text, c.inputColumn)
+	whole, err := c.rows.Bind(n.Args[0], text)
 	if err != nil {
 		return false, err
 	}
-	x, err := expr.Bind(l.x, text, c.inputColumn)
+	x, err := c.rows.Bind(l.x, text)
 	if err != nil || whole.Type().Kind != column.Int64 || !x.Type().IsInteger() || x.Type().Bits() > 32 {
 		return false, err
 	}

@@ -21,8 +21,8 @@ type boundedTimes struct {
 
 // evaluator makes the evaluator of a key or argument, which sees the rows
 // that the filter has passed.
-func (r *run) evaluator(e *expr.Expr) cpu.Evaluator {
-	bounded := boundedTimes{Evaluator: e.NewEval()}
+func (r *run) evaluator(e *expr.Expr, group *expr.Group) cpu.Evaluator {
+	bounded := boundedTimes{Evaluator: group.NewEval(e)}
 	for _, c := range e.Columns() {
 		if r.scan.int96(c) {
 			bounded.cols = append(bounded.cols, c)

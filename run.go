@@ -466,11 +466,13 @@ func (r *run) observe(p Progress) {
 // pipeline makes the evaluators of one worker, for aggregates laid out as states.
 func (r *run) pipeline(states *agg.Layout) cpu.Pipeline {
 	var p cpu.Pipeline
+	group := expr.NewGroup()
+	p.Begin = group.Begin
 	used := map[int]bool{}
 	evals := func(exprs []*expr.Expr) []cpu.Evaluator {
 		out := make([]cpu.Evaluator, len(exprs))
 		for i, e := range exprs {
-			out[i] = r.evaluator(e)
+			out[i] = r.evaluator(e, group)
 			for _, c := range e.Columns() {
 				if !used[c] {
 					used[c] = true

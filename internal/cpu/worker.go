@@ -17,7 +17,8 @@ type Pipeline struct {
 	Where Condition
 	// First and Rest are Where in two steps, for a reader that filters rows by First (Reader.Where).
 	First, Rest Condition
-	Used        []int // columns that Keys and Args use
+	Used        []int                 // columns that Keys and Args use
+	Begin       func(b *column.Batch) // is told of each batch before Keys and Args are; nil: need not be
 	Keys        []Evaluator
 	Args        []Evaluator // nil: nobody needs the argument
 }
@@ -160,6 +161,9 @@ func (w *Worker) add(b *column.Batch) error {
 	b, err := w.filter(b)
 	if err != nil || b.Rows == 0 {
 		return err
+	}
+	if w.pipe.Begin != nil {
+		w.pipe.Begin(b)
 	}
 	for i, e := range w.pipe.Keys {
 		err := e.Eval(b, &w.keys[i])

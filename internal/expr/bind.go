@@ -11,6 +11,7 @@ import (
 type binder struct {
 	text   string
 	lookup func(name string) (int, column.Type, error)
+	nodes  map[string]*bound // what other expressions have, by canonical text; nil: nothing is shared
 }
 
 // typeError is a mistake whose place the caller adds.
@@ -66,7 +67,24 @@ func (b *binder) bindAll(nodes ...Node) ([]*bound, error) {
 	return out, nil
 }
 
+// node binds n, or finds it bound. What a node is bound to follows from its text and the columns alone; what its
+// parent makes of it is another node.
 func (b *binder) node(n Node) (*bound, error) {
+	if b.nodes == nil {
+		return b.anew(n)
+	}
+	text := n.String()
+	if x := b.nodes[text]; x != nil {
+		return x, nil
+	}
+	x, err := b.anew(n)
+	if err == nil {
+		b.nodes[text] = x
+	}
+	return x, err
+}
+
+func (b *binder) anew(n Node) (*bound, error) {
 	switch n := n.(type) {
 	case *Column:
 		col, t, err := b.lookup(n.Name)

@@ -33,7 +33,7 @@ func castOfIntegers(from, t column.Type) (c integerCast, ok bool) {
 	if family == familyBytes || family != familyOf(t) || from.IsFloat() || t.IsFloat() || t.Kind == column.Bool {
 		return c, false
 	}
-	a, b := int64(1), int64(1) // v*b/a
+	var a, b int64 // v*b/a
 	if family != familyNumber {
 		a, b = stepsPerDay(from), stepsPerDay(t)
 	} else if shift := int(t.Scale) - int(from.Scale); max(shift, -shift) > maxInt64Power {

@@ -11,27 +11,49 @@ import (
 
 // Eval evaluates an expression batch by batch. It belongs to one goroutine.
 type Eval struct {
-	batch     *column.Batch
-	gen       uint64 // counts batches: a step with this gen has its result
+	*machine
 	root      *step
 	conjuncts []*conjunct // of the root; nil: Filter was not called yet
-	zeros     []int32     // codes of constants
-	nulls     []bool      // all true
+	grouped   bool        // the machine is a Group's
 	narrow    bool        // Eval may give a narrow vector
 }
 
-func newEval(n *bound) *Eval {
-	v := &Eval{}
-	shared := map[*bound]*step{}
-	v.root = v.newStep(n, shared)
-	return v
+// machine is the steps of one Eval or of several.
+type machine struct {
+	batch *column.Batch
+	gen   uint64 // counts batches: a step with this gen has its result
+	steps map[*bound]*step
+	zeros []int32 // codes of constants
+	nulls []bool  // all true
 }
+
+func newEval(n *bound) *Eval {
+	m := &machine{steps: map[*bound]*step{}}
+	return &Eval{machine: m, root: m.newStep(n)}
+}
+
+// Group is Evals that see the same batches and compute once what their expressions share, as bound by one Binder. It
+// belongs to one goroutine.
+type Group struct{ machine }
+
+// NewGroup makes a group without Evals.
+func NewGroup() *Group { return &Group{machine{steps: map[*bound]*step{}}} }
+
+// NewEval adds an Eval to the group. Begin has to be called before it is used; its results stay valid until the next Begin.
+func (g *Group) NewEval(e *Expr) *Eval {
+	return &Eval{machine: &g.machine, root: g.newStep(e.root), grouped: true}
+}
+
+// Begin tells that the next calls of Eval are for the rows of b.
+func (g *Group) Begin(b *column.Batch) { g.begin(b) }
 
 // Eval computes the expression on the rows of b. out stays valid until the
 // next call. Its memory is the Eval's, or, for a plain column and for bytes
 // that are a part of one, that of the batch. It may be dictionary-coded.
 func (v *Eval) Eval(b *column.Batch, out *column.Vector) error {
-	v.begin(b)
+	if !v.grouped {
+		v.begin(b)
+	}
 	r, err := v.root.run()
 	if err == nil && r.Narrow && !v.narrow {
 		r, err = v.root.flat()
@@ -46,15 +68,15 @@ func (v *Eval) Eval(b *column.Batch, out *column.Vector) error {
 // TakeNarrow has Eval give narrow vectors from now on (NARROW-ASKED of package column).
 func (v *Eval) TakeNarrow() { v.narrow = true }
 
-func (v *Eval) begin(b *column.Batch) {
-	v.batch = b
-	v.gen++
+func (m *machine) begin(b *column.Batch) {
+	m.batch = b
+	m.gen++
 }
 
 // step computes one bound node. Its memory is used again for every batch.
 type step struct {
 	node *bound
-	eval *Eval
+	eval *machine
 	args []*step
 
 	gen     uint64 // batch of res
@@ -69,18 +91,18 @@ type step struct {
 	branch  *branches
 }
 
-func (v *Eval) newStep(n *bound, shared map[*bound]*step) *step {
-	if s := shared[n]; s != nil {
+func (m *machine) newStep(n *bound) *step {
+	if s := m.steps[n]; s != nil {
 		return s
 	}
-	s := &step{node: n, eval: v}
-	shared[n] = s
+	s := &step{node: n, eval: m}
+	m.steps[n] = s
 	if n.kind == boundChoose {
 		s.branch = newBranches(n)
 		return s
 	}
 	for _, a := range n.args {
-		s.args = append(s.args, v.newStep(a, shared))
+		s.args = append(s.args, m.newStep(a))
 	}
 	s.f.args = make([]*column.Vector, len(s.args))
 	return s
@@ -180,11 +202,11 @@ func (s *step) constant(n int) {
 	}
 }
 
-func (v *Eval) allNull(n int) []bool {
-	for len(v.nulls) < n {
-		v.nulls = append(v.nulls, true)
+func (m *machine) allNull(n int) []bool {
+	for len(m.nulls) < n {
+		m.nulls = append(m.nulls, true)
 	}
-	return v.nulls[:n]
+	return m.nulls[:n]
 }
 
 // vectorOf makes a flat vector of one row, without NULL.

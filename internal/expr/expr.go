@@ -19,7 +19,35 @@ type Expr struct {
 //
 // Errors are of type *Error.
 func Bind(n Node, text string, lookup func(name string) (int, column.Type, error)) (*Expr, error) {
-	b := binder{text: text, lookup: lookup}
+	return (&Binder{lookup: lookup}).Bind(n, text)
+}
+
+// Binder binds several expressions over the same columns. What is equal in them becomes one node, which a Group
+// computes once.
+type Binder struct {
+	lookup func(name string) (int, column.Type, error)
+	nodes  map[string]*bound // by canonical text; nil: none are kept
+}
+
+// NewBinder returns a Binder. The same name has to mean the same column for all its expressions.
+func NewBinder(lookup func(name string) (int, column.Type, error)) *Binder {
+	return &Binder{lookup, map[string]*bound{}}
+}
+
+// sharedSteps is the most nodes of an expression whose parts are kept for others. The text of each part is made to find
+// it, which for a long expression would take long.
+const sharedSteps = 256
+
+// Bind is Bind of the package.
+func (s *Binder) Bind(n Node, text string) (*Expr, error) {
+	b, steps := binder{text: text, lookup: s.lookup}, 0
+	Walk(n, func(Node) bool {
+		steps++
+		return true
+	})
+	if steps <= sharedSteps {
+		b.nodes = s.nodes
+	}
 	root, err := b.whole(n)
 	if err != nil {
 		return nil, err
