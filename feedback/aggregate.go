@@ -89,15 +89,17 @@ type Seen struct {
 	Rows, Groups int64
 	// Once and Twice are the shares of the groups that have one row, and two; 0 and 0: nobody has counted.
 	Once, Twice float64
+	// Before is what AtRandom expected of all rows when half of these were seen; 0: nobody has asked.
+	Before float64
 }
 
-// Expected is how many groups total rows will have made; total negative: nobody knows how many rows there are.
+// AtRandom is how many groups total rows will have made if they come in random order; total negative: nobody knows how many rows there are.
 //
 // Where some groups have many rows and most have few, EstimateGroups finds far too few: it takes all for equal, and rows of the large
 // ones for a sign that there are no more. The groups with one row and those with two say how many have none yet:
 // f1²/2f2 at least (Chao, Nonparametric estimation of the number of classes in a population, 1984), of which more rows will
 // show a part (Colwell et al., Models and estimators linking individual-based and sample-based rarefaction, 2012, equation 9).
-func (s Seen) Expected(total int64) float64 {
+func (s Seen) AtRandom(total int64) float64 {
 	equal := ExpectedGroups(s.Rows, s.Groups, total)
 	if s.Once <= 0 || total <= s.Rows {
 		return equal
@@ -107,6 +109,22 @@ func (s Seen) Expected(total int64) float64 {
 	more := float64(total-s.Rows) / float64(s.Rows)
 	return max(equal, float64(s.Groups)-unseen*math.Expm1(-more*once/unseen))
 }
+
+// Expected is how many groups total rows will have made; total negative: nobody knows how many rows there are.
+//
+// Rows of a file are seldom in random order: those of a day or a place come together. Then more and more groups are expected the more rows
+// were seen, and as many more are taken to be for each doubling that is to come.
+func (s Seen) Expected(total int64) float64 {
+	n := s.AtRandom(total)
+	if growth := n / s.Before; s.Before > 0 && growth > leastGrowth && total > s.Rows {
+		n *= math.Pow(min(growth, 2), math.Log2(float64(total)/float64(s.Rows)))
+		n = min(n, float64(total))
+	}
+	return n
+}
+
+// leastGrowth of what is expected, while twice as many rows are seen, is more than chance makes of it. A guess.
+const leastGrowth = 1.1
 
 // DecideTile says whether a worker keeps aggregating into a table that grows
 // with its groups, having seen some rows of total rows that it is to see

@@ -106,14 +106,12 @@ type Memory struct {
 }
 
 // Stride is the number of words of a row with the given key and state. Rows
-// that nearly fill a cache line fill it, so that none lies across two.
+// that lack one word of a cache line fill it, so that none lies across two. More is not left free: what
+// is written to partitions and read back costs more than a second line now and then.
 func Stride(keys *key.Layout, states *agg.Layout) int {
 	n := 1 + keys.Words + states.Words()
-	switch {
-	case n == 3:
-		return 4
-	case n%8 >= 6:
-		return (n + 7) &^ 7
+	if n%8 == 7 {
+		n++
 	}
 	return n
 }

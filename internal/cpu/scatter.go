@@ -19,6 +19,15 @@ const (
 	reserveMost = 4
 )
 
+// firstCheck is at how many rows a table is looked at for the first time: before it is judged, so that it is seen whether more and more
+// groups come (feedback.Seen.Before).
+func (c *Config) firstCheck() int64 {
+	if c.Offload != nil { // which is asked at every check
+		return c.Tile.MinRows
+	}
+	return c.Tile.MinRows / 2
+}
+
 // judge decides whether the table is worth keeping, each time the rows seen
 // have doubled, more often while a device might take them.
 func (w *Worker) judge() error {
@@ -29,7 +38,8 @@ func (w *Worker) judge() error {
 		w.nextCheck = min(w.nextCheck, w.rows+deviceChecks*w.cfg.Tile.MinRows)
 		device = w.cfg.Offload.Pays(w.rows, int64(w.table.n))
 	}
-	seen := w.sizes.seen(w.rows, w.table.n)
+	seen := w.sizes.seen(w.rows, w.table.n, w.before)
+	w.before = seen.AtRandom(total)
 	switch {
 	case device && w.leaves:
 		return w.leave()
@@ -118,7 +128,7 @@ func (w *Worker) flush() error {
 	err := w.put(w.table.rows.Rows)
 	w.table.empty()
 	w.codes, w.sizes = codes{}, sizes{}
-	w.rows, w.nextCheck, w.leaves = 0, w.cfg.Tile.MinRows, false
+	w.rows, w.nextCheck, w.leaves, w.before = 0, w.cfg.firstCheck(), false, 0
 	return err
 }
 

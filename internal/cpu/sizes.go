@@ -29,12 +29,12 @@ func (s *sizes) add(groups []uint32, n uint32) {
 	}
 }
 
-// seen is what so many rows that made n groups tell.
-func (s *sizes) seen(rows int64, n uint32) feedback.Seen {
+// seen is what so many rows that made n groups tell, and what was expected before.
+func (s *sizes) seen(rows int64, n uint32, before float64) feedback.Seen {
 	var having [mostCounted + 1]int
 	for _, r := range s.rows {
 		having[r]++
 	}
 	all := float64(max(len(s.rows), 1))
-	return feedback.Seen{Rows: rows, Groups: int64(n), Once: float64(having[1]) / all, Twice: float64(having[2]) / all}
+	return feedback.Seen{Rows: rows, Groups: int64(n), Once: float64(having[1]) / all, Twice: float64(having[2]) / all, Before: before}
 }

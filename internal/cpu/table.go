@@ -89,7 +89,11 @@ func (t *table) find(e *key.Encoder, groups []uint32) (firstNew uint32) {
 	default:
 		t.matchN(e.Words, groups)
 	}
-	for _, i := range t.slow {
+	done := 0
+	if !e.HasLong() {
+		done = t.enterSlow(e, hash, groups)
+	}
+	for _, i := range t.slow[done:] {
 		if t.dir.crowded() {
 			t.dir.seed(t.secret)
 			hash = e.Secret()

@@ -56,6 +56,7 @@ type Worker struct {
 	scattered       int64   // rows that took no table, or left it with their unit
 	sizes           sizes   // of some of the table's groups
 	cached          bool    // the table is kept in the cache
+	before          float64 // feedback.Seen.Before at the next check
 	expected        float64 // groups in all, when that was decided
 
 	sel     []int32
@@ -113,7 +114,7 @@ func NewWorker(cfg *Config, pipe Pipeline) (*Worker, error) {
 	for i := range w.coded {
 		w.coded[i] = len(pipe.Keys) > 0 && states.TakesCodes(i)
 	}
-	w.nextCheck = cfg.Tile.MinRows
+	w.nextCheck = cfg.firstCheck()
 	if cfg.First != nil {
 		w.near = newNear(cfg.First, pipe)
 	}

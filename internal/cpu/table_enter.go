@@ -1,0 +1,66 @@
+package cpu
+
+import "github.com/gagg-dev/gagg/internal/key"
+
+// enterSlow finds or makes the groups of the rows on the slow list, and returns how many of them it has done: all, unless look-ups crowd.
+// Keys have no long strings. It is probe for many rows, in one loop: where most rows are new groups, as in a table that is flushed
+// whenever it is full, that is most of what a row costs.
+func (t *table) enterSlow(e *key.Encoder, hash []uint64, groups []uint32) (done int) {
+	if int(t.n)+len(t.slow) > t.dir.capacity() {
+		t.growDir()
+	}
+	d, stride, keys := &t.dir, t.rows.Stride, e.Words
+	slots, shift, tagBits, last := d.slots, d.shift&63, d.groupBits&31, uint64(len(d.slots)-1)
+	numbers, left, states := uint32(1)<<tagBits-1, d.left, t.template[1+len(keys):]
+	rows, n := t.rows.Rows, t.n
+	for _, row := range t.slow {
+		i := int(row)
+		h := hash[i]
+		home := h >> shift
+		s, group := home, noGroup
+		for x := slots[s]; x != 0; x = slots[s] {
+			if (x^uint32(h)<<tagBits)&^numbers == 0 && same(rows[int(x&numbers-1)*stride+1:], keys, i) {
+				group = x&numbers - 1
+				break
+			}
+			s = (s + 1) & last
+		}
+		left -= int((s - home) & last)
+		if group == noGroup {
+			group = n
+			slots[s] = uint32(h)<<tagBits | (n + 1)
+			if len(rows)+stride > cap(rows) {
+				t.rows.Rows = rows
+				t.growRows()
+				rows = t.rows.Rows
+			}
+			at := len(rows)
+			rows = rows[:at+stride]
+			fresh := rows[at : at+stride : at+stride]
+			fresh[0] = e.Hash[i]
+			for k := range keys {
+				fresh[1+k] = keys[k][i]
+			}
+			for k, x := range states { // a copy is a call
+				fresh[1+len(keys)+k] = x
+			}
+			n++
+		}
+		groups[i] = group
+		if done++; left < 0 && !d.seeded {
+			break
+		}
+	}
+	t.rows.Rows, t.n, d.left = rows, n, left
+	return done
+}
+
+// same reports whether a group has the key of row i of words.
+func same(group []uint64, words [][]uint64, i int) bool {
+	for k := range words {
+		if group[k] != words[k][i] {
+			return false
+		}
+	}
+	return true
+}
