@@ -72,11 +72,11 @@ func SetLeastMemory(t testing.TB, groups int64) {
 	t.Cleanup(func() { fixedWorker, fixedSet, leastGroups = fixed, set, least })
 }
 
-// SetPartLeast has row groups cut into parts of so few rows. The test must not be parallel.
-func SetPartLeast(t testing.TB, rows int64) {
+// SetPartLeast has row groups cut into parts of so few bytes. The test must not be parallel.
+func SetPartLeast(t testing.TB, bytes int64) {
 	t.Helper()
 	before := partLeast
-	partLeast = rows
+	partLeast = bytes
 	t.Cleanup(func() { partLeast = before })
 }
 

@@ -156,7 +156,7 @@ func (p *parquetScan) again() bool                         { return true }
 func (p *parquetScan) encodedUnit(i int) (parquetio.EncodedUnit, bool) { return p.s.EncodedUnit(i) }
 func (p *parquetScan) encoded(col int) (parquetio.EncodedType, bool)   { return p.s.Encoded(col) }
 
-// partLeast is the rows of a part of a row group at least, which tests lower.
+// partLeast is the size of a part of a row group at least, which tests lower.
 var partLeast int64 = parquetio.DefaultLeastPart
 
 func (p *parquetScan) split(workers int) {

@@ -102,7 +102,7 @@ func TestParts(t *testing.T) {
 				for _, u := range s.Units() {
 					sum, bytes = sum+u.Rows, bytes+u.Bytes
 				}
-				if len(s.Units()) < min(workers, 6) || s.RowGroups() != groups || name != "one" && (sum != total || bytes == 0) {
+				if len(s.Units()) < min(workers, 3) || s.RowGroups() != groups || name != "one" && (sum != total || bytes == 0) {
 					t.Errorf("%s: %d units of %d row groups, %d rows, for %d workers", file, len(s.Units()), groups, sum, workers)
 				}
 				for _, readers := range []int{1, 3} {
@@ -131,14 +131,13 @@ func TestSplit(t *testing.T) {
 		least                int64
 		want                 int
 	}{
-		{10_000, 800, 1, 1, 1},       // one worker takes it all
-		{10_000, 800, 4, 1, 8},       // two each
-		{10_000, 80_000, 4, 1, 1},    // one page
-		{10_000, 800, 4, 3000, 3},    // no smaller ones
-		{10_000, 20_000, 16, 1, 2},   // two pages of each column
-		{1000, 800, 2, 1, 8 + 2 + 4}, // those at the end alone, each into more parts
-		{5000, 800, 4, 1, 4 + 8},     // twice as many for the last
-		{10_000, 800, 4, 100_000, 1}, // too small for parts
+		{10_000, 800, 1, 1, 1},         // one worker takes it all
+		{10_000, 800, 4, 1, 8},         // two each
+		{10_000, 80_000, 4, 1, 1},      // one page
+		{10_000, 800, 4, 40_000, 3},    // no smaller ones
+		{10_000, 11_000, 16, 1, 2},     // three pages of each column
+		{4000, 400, 4, 1, 3 + 5 + 8},   // the more, the less is left
+		{10_000, 800, 4, 1_000_000, 1}, // too small for parts
 	} {
 		name := fmt.Sprint(i)
 		writeRows(t, name, test.group, rows, parquet.PageBufferSize(test.page))
