@@ -1,6 +1,7 @@
 package partition
 
 import (
+	"errors"
 	"unsafe"
 
 	"github.com/gagg-dev/gagg/internal/arena"
@@ -34,7 +35,10 @@ func BlockBytesFor(merge int64) int {
 // Block is rows on disk.
 type Block struct {
 	extent spill.Extent
-	Rows   int
+	Rows   int32
+	// Long says that values of the rows are longer than a block: it was written in parts, and the page that it is read into has
+	// memory for it that is drawn from a budget.
+	Long bool
 }
 
 // Bytes is the size of a block in memory.
@@ -63,10 +67,12 @@ type Disk struct {
 	section arena.Section
 	block   []byte
 	page    Page // a small block that is read to be folded
+
+	parts  spill.Extent // of the values that are on disk before the rest of the block is (long.go)
+	failed error        // of writing them
 }
 
-// DiskBytes is about the most memory that a Disk takes, unless single values are
-// longer than a block: the block being packed, twice if rows refer to values,
+// DiskBytes is about the most memory that a Disk takes, whatever the values: the block being packed, twice if rows refer to values,
 // and the buffers of its file to write and to read.
 const DiskBytes = 4 * BlockBytes
 
@@ -121,7 +127,7 @@ func (d *Disk) pack(rows []uint64) (int, error) {
 	for ; at < len(rows) && !d.full(); at += d.stride {
 		row := d.rows[d.n : d.n+d.stride]
 		copy(row, rows[at:])
-		if err := d.refs.Move(row, &d.section); err != nil {
+		if err := errors.Join(d.refs.Move(row, d), d.failed); err != nil {
 			return at, err
 		}
 		d.n += d.stride
@@ -130,7 +136,7 @@ func (d *Disk) pack(rows []uint64) (int, error) {
 }
 
 func (d *Disk) full() bool {
-	return d.n == len(d.rows) || d.n*8+d.section.Len() >= d.size
+	return d.n == len(d.rows) || d.n*8+d.section.Len() >= d.size || d.parts.Raw > 0
 }
 
 // Flush writes the block being packed, if it has rows, and appends it to dst.
@@ -138,16 +144,16 @@ func (d *Disk) Flush(dst []Block) ([]Block, error) {
 	if d.n == 0 {
 		return dst, nil
 	}
+	if d.parts.Raw > 0 {
+		return d.endLong(dst)
+	}
 	b := bytesOf(d.rows[:d.n])
 	if d.refs != nil {
 		d.block = append(append(d.block[:0], b...), d.section.Bytes()...)
 		b = d.block
 	}
-	if d.file == nil {
-		var err error
-		if d.file, err = d.open(); err != nil {
-			return dst, err
-		}
+	if err := d.begin(); err != nil {
+		return dst, err
 	}
 	n := d.n / d.stride
 	e, err := d.file.Append(b, n, d.stride)
@@ -156,7 +162,15 @@ func (d *Disk) Flush(dst []Block) ([]Block, error) {
 	}
 	d.n = 0
 	d.section.Reset()
-	return append(dst, Block{e, n}), nil
+	return append(dst, Block{extent: e, Rows: int32(n)}), nil
+}
+
+// begin makes the file, if there is none.
+func (d *Disk) begin() (err error) {
+	if d.file == nil {
+		d.file, err = d.open()
+	}
+	return err
 }
 
 // Prefetch tells that the block will be read soon.
@@ -171,20 +185,32 @@ type Page struct {
 	Rows    []uint64
 	Section []byte
 
-	buf []byte
+	// Grow is the budget that memory for a long block is drawn from; nil: there is none.
+	Grow func(bytes int64) error
+
+	buf  []byte
+	long []byte // made by hostmem
 }
 
 // Read reads a block into p, reusing its memory. Several goroutines may read
 // at once.
 func (d *Disk) Read(b Block, p *Page) error {
+	p.Free()
+	if b.Long {
+		return d.readLong(b, p)
+	}
 	var err error
 	if p.buf, err = d.file.Read(b.extent, p.buf); err != nil {
 		return err
 	}
-	n := b.Rows * d.stride
-	p.Rows = unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(p.buf))), n)
+	n := int(b.Rows) * d.stride
+	p.Rows = wordsOf(p.buf, n)
 	p.Section = p.buf[8*n:]
 	return nil
+}
+
+func wordsOf(b []byte, n int) []uint64 {
+	return unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(b))), n)
 }
 
 func bytesOf(words []uint64) []byte {

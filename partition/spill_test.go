@@ -42,7 +42,7 @@ func TestSpillKeepsBlocksLarge(t *testing.T) {
 	blocks, onDisk := 0, 0
 	for p := range b.Partitions() {
 		for _, block := range b.Blocks(p) {
-			blocks, onDisk = blocks+1, onDisk+block.Rows
+			blocks, onDisk = blocks+1, onDisk+int(block.Rows)
 		}
 	}
 	const fair = pages * PageBytes >> bits / 8 / stride // rows of a partition that fill its share of the pages

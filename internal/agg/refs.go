@@ -31,6 +31,16 @@ func (l *Layout) Move(row []uint64, from *arena.Arenas, to arena.Putter) error {
 	return nil
 }
 
+// ArenaBytes is how many bytes, as [arena.Size] counts them, Move puts of a row, but for what is left of chains.
+func (l *Layout) ArenaBytes(row []uint64, from *arena.Arenas) (n int) {
+	for _, off := range l.refs {
+		if row[off] != 0 {
+			n += arena.Size(len(from.Get(row[off])))
+		}
+	}
+	return n
+}
+
 // Rebase adds add to the refs of row, as after [arena.Arenas.Adopt].
 func (l *Layout) Rebase(row []uint64, add uint64) {
 	for _, off := range l.refs {
@@ -75,10 +85,10 @@ func (l *Layout) CombineNeed(varBytes, rows int) int {
 		return 0
 	}
 	// A value in a place that is too small for it takes up to twice its own
-	// size (arena.Arena.Replace), and so do the entries of a chain. One that has
+	// size (arena.Arena.Replace), and so do the entries of a chain, but for long ones. One that has
 	// no blob may begin one.
 	first := arena.Size(8 * (2*(firstEntries+1) + trailerWords))
-	return 2*varBytes + rows*len(l.chains)*first
+	return varBytes + min(varBytes, rows*(len(l.refs)+len(l.chains))*arena.Alone) + rows*len(l.chains)*first
 }
 
 // refs lists the words of s that hold refs.
@@ -124,12 +134,12 @@ func needKept(r column.Rep, v *column.Vector, rows int) int {
 }
 
 // needBytes bounds what keeping any of the first rows strings of v takes: a
-// new place has up to twice the size of the string (arena.Arena.Replace).
+// new place has up to twice the size of the string, but for long ones (arena.Arena.Replace).
 func needBytes(v *column.Vector, rows int) int {
 	n := 0
 	for i, s := range v.Span[:rows] {
 		if !v.IsNull(i) {
-			n += arena.Size(2 * int(s.Len))
+			n += arena.Size(int(s.Len) + min(int(s.Len), arena.Alone))
 		}
 	}
 	return n

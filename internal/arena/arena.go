@@ -2,6 +2,8 @@ package arena
 
 import (
 	"encoding/binary"
+	"math"
+	"slices"
 
 	"github.com/gagg-dev/gagg/internal/hostmem"
 )
@@ -12,6 +14,10 @@ const (
 	minChunk = 16 << 10 // small, so that a run of few strings on many workers stays small
 	maxChunk = 4 << 20  // large enough for huge pages (package hostmem)
 	idlePart = 8
+
+	// Alone is how long a value is at least whose space, if it has a chunk to itself, is freed when it is replaced by a longer one, which
+	// has no more room than it needs.
+	Alone = maxChunk
 )
 
 // Arena is where one worker puts its values. It is not safe for concurrent use.
@@ -119,12 +125,39 @@ func (a *Arena) Replace(ref uint64, b []byte) uint64 {
 	chunk := (*a.reg.chunks.Load())[ref>>32]
 	at := int(uint32(ref)) * 8
 	room := int(binary.LittleEndian.Uint32(chunk[at-4:]))
-	if len(b) > room {
+	switch {
+	case len(b) > room && room >= Alone:
+		larger := a.put(b, len(b))
+		a.dropAlone(ref, room)
+		return larger
+	case len(b) > room:
 		return a.put(b, max(len(b), min(2*room, maxLen)))
 	}
 	binary.LittleEndian.PutUint32(chunk[at-header:], uint32(len(b)))
 	copy(chunk[at:], b)
 	return ref
+}
+
+// dropAlone frees the space of a value that is no more, with so much room, if it has a chunk of the arena to itself.
+func (a *Arena) dropAlone(ref uint64, room int) {
+	base := ref &^ math.MaxUint32
+	i := slices.IndexFunc(a.full, func(c chunk) bool { return c.base == base })
+	if i < 0 || int(uint32(ref))*8 != header || a.full[i].room(0) > Size(room) {
+		return
+	}
+	a.drop(&a.full[i])
+	a.full = slices.Delete(a.full, i, i+1)
+}
+
+// Own makes memory a chunk of the arena: it was made by package hostmem, is all of a buffer, and drawn bytes of it were drawn from the
+// budget. base is what [Arenas.Adopt] gave for its beginning.
+func (a *Arena) Own(memory []byte, drawn int64, base uint64) {
+	if rest := int64(len(memory)) - drawn; rest > 0 && a.ask(int(rest)) != nil {
+		a.debt += rest
+	}
+	a.full = append(a.full, chunk{memory, base})
+	a.held += len(memory)
+	a.reg.bytes.Add(int64(len(memory)))
 }
 
 // Reset frees all chunks of the arena: no ref into them may be used any more.

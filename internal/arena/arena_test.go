@@ -321,3 +321,28 @@ func TestResetBesideReaders(t *testing.T) {
 		t.Errorf("%d bytes held", r.Bytes())
 	}
 }
+
+// A long value that is replaced by a longer one gives its memory back, if it had it alone, and the budget knows.
+func TestReplaceAlone(t *testing.T) {
+	c := account{limit: math.MaxInt64}
+	r := New(c.grow)
+	defer r.Close()
+	a := r.New()
+	before := a.Put([]byte("before"))
+	ref := uint64(0)
+	for n := Alone - 5; n < Alone+2000; n += 100 {
+		if err := a.Reserve(Size(n)); err != nil {
+			t.Fatal(err)
+		}
+		b := bytes.Repeat([]byte{byte(n)}, n)
+		if ref = a.Replace(ref, b); !bytes.Equal(r.Get(ref), b) {
+			t.Fatalf("%d bytes came back as others", n)
+		}
+		if c.held != r.Bytes() || c.held > 5*Alone {
+			t.Fatalf("%d bytes: %d drawn, %d held", n, c.held, r.Bytes())
+		}
+	}
+	if got := string(r.Get(before)); got != "before" {
+		t.Errorf("the value before is %q", got)
+	}
+}

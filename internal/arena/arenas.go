@@ -8,6 +8,8 @@ import (
 )
 
 const (
+	// Header is the bytes before those of a value.
+	Header = header
 	header = 8
 	maxLen = math.MaxUint32 - 2*header
 
@@ -24,6 +26,12 @@ type Putter interface {
 
 // Size is how many bytes of a chunk Put takes for a string of n bytes.
 func Size(n int) int { return header + (n+7)&^7 }
+
+// PutHeader writes the header of a value of n bytes, with room for no more than its last word.
+func PutHeader(b []byte, n int) {
+	binary.LittleEndian.PutUint32(b, uint32(n))
+	binary.LittleEndian.PutUint32(b[4:], uint32(Size(n)-header))
+}
 
 // Arenas is the chunks of a run. The zero value is ready to use and has no
 // budget.

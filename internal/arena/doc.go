@@ -21,8 +21,8 @@
 //
 // A value that is replaced keeps its space when the new one fits, else the
 // new space is at least twice the old, so that replacing costs space in
-// proportion to the longest value. Nothing else is freed before
-// [Arena.Reset], which frees all chunks of one arena at once; then and after
+// proportion to the longest value. One of megabytes ([Alone]) is freed when a
+// longer one takes its place. Nothing else is freed before [Arena.Reset], which frees all chunks of one arena at once; then and after
 // [Arenas.Drop] their numbers are given to other chunks.
 //
 // Chunks are asked of a budget before they are made. A loop that puts values

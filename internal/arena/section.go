@@ -60,8 +60,26 @@ func (s *Section) Bytes() []byte {
 	return out
 }
 
+// Values is Bytes without what may be read behind the last value.
+func (s *Section) Values() []byte { return s.data[:s.used] }
+
+// Reserve makes room for so many bytes, as [Size] counts them, and no more.
+func (s *Section) Reserve(bytes int) {
+	if n := bytes + Padding; n > len(s.data) {
+		s.data = hostmem.Grow(s.data, n)
+	}
+}
+
 // Reset empties the section and keeps its memory.
 func (s *Section) Reset() { s.used = 0 }
+
+// Take hands over the memory of the section, which begins with what Bytes returns and is empty afterwards.
+func (s *Section) Take() []byte {
+	_ = s.Bytes() // clears what lies behind the values
+	b := s.data
+	*s = Section{}
+	return b
+}
 
 // Free empties the section and frees its memory.
 func (s *Section) Free() {

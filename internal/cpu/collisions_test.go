@@ -285,7 +285,7 @@ func TestCrowdedDivided(t *testing.T) {
 			rows := 0
 			for _, r := range runs {
 				for _, b := range r {
-					rows += b.Rows
+					rows += int(b.Rows)
 				}
 			}
 			if len(runs) < 2 || rows != n {

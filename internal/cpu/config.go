@@ -68,6 +68,10 @@ type Config struct {
 	Aside func(bytes int64) error
 	Made  func(bytes int64)
 
+	// LongText is told of texts of some megabytes, each longer than those before. Its error ends the run. It may be called from several
+	// workers at once. nil: nobody wants to know.
+	LongText func(bytes int64) error
+
 	// Spill makes a file for rows when Grow refuses memory. nil: there is
 	// nowhere to spill to, and a refusal ends the run.
 	Spill func() (*spill.File, error)
@@ -89,12 +93,13 @@ type Config struct {
 	// DefaultPassLeast outside of tests.
 	PassLeast int
 
-	plan  atomic.Pointer[partition.Plan] // of level 0; nil: not chosen yet
-	sent  atomic.Int64                   // input rows that the device was given, as rows or groups
-	back  []Returned                     // rows that the device does not take
-	taken atomic.Int64                   // how many of them workers have begun to place
-	long  atomic.Bool                    // beside a device, rows with long strings went to buckets
-	aside atomic.Int64                   // bytes that were set aside, and not given back before they were made
+	plan    atomic.Pointer[partition.Plan] // of level 0; nil: not chosen yet
+	sent    atomic.Int64                   // input rows that the device was given, as rows or groups
+	back    []Returned                     // rows that the device does not take
+	taken   atomic.Int64                   // how many of them workers have begun to place
+	long    atomic.Bool                    // beside a device, rows with long strings went to buckets
+	longest atomic.Int64                   // bytes of the longest text that was told
+	aside   atomic.Int64                   // bytes that were set aside, and not given back before they were made
 }
 
 // Memory is how the memory of a run is shared out, in bytes; 0: no limit.
@@ -133,6 +138,9 @@ func (c *Config) choose(estimate, expected float64, rows, values int64) uint {
 	c.plan.CompareAndSwap(nil, &p)
 	return c.plan.Load().Bits
 }
+
+// LongestText is how many bytes the longest text has, if that is some megabytes.
+func (c *Config) LongestText() int64 { return c.longest.Load() }
 
 // Plan is how groups were divided into partitions; nil: they were not.
 func (c *Config) Plan() *partition.Plan { return c.plan.Load() }

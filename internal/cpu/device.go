@@ -58,7 +58,7 @@ func (m *Merger) passes() bool {
 	}
 	rows, block := m.rowsLeftToLoad(), 0
 	for _, b := range m.in.blocks {
-		block = max(block, b.Rows)
+		block = max(block, int(b.Rows))
 	}
 	if rows < m.cfg.PassLeast {
 		return false
@@ -74,7 +74,7 @@ const passMostShared = 31
 func (m *Merger) rowsLeftToLoad() int {
 	rows := m.rowsInMemory() + m.keptRows()
 	for _, b := range m.in.blocks {
-		rows += b.Rows
+		rows += int(b.Rows)
 	}
 	return rows
 }

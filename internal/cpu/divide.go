@@ -135,11 +135,20 @@ func (m *Merger) moveGroups(sub *store) error {
 // moveBlock places the rows of a block with their values.
 func (m *Merger) moveBlock(b sourceBlock, sub *store) error {
 	base, err := m.open(b)
+	if b.Long && refused(err) {
+		if err := sub.clear(); err != nil {
+			return err
+		}
+		base, err = m.open(b)
+	}
 	if err != nil {
 		return err
 	}
 	defer m.shut(base)
-	if m.cfg.hasRefs() {
+	switch {
+	case b.Long:
+		m.keepLong(sub, base)
+	case m.cfg.hasRefs():
 		section := len(m.block.Section)
 		if m.share(sub.arena.Growth(section), 1) != nil {
 			if err := sub.clear(); err != nil {
@@ -164,7 +173,7 @@ func (m *Merger) moveBlock(b sourceBlock, sub *store) error {
 
 // used is the memory that the merger holds, in bytes.
 func (m *Merger) used() int64 {
-	n := m.held + m.indexed + m.store.bytes()
+	n := m.held + m.indexed + m.paged + m.store.bytes()
 	if m.sub != nil {
 		n += m.sub.bytes()
 	}

@@ -33,10 +33,10 @@ func (m *Merger) dropIndex() {
 // reserveIndexed makes sure of memory for the rows of a block and their values,
 // and for their numbers.
 func (m *Merger) reserveIndexed(b partition.Block) error {
-	if err := m.reserve(b); err != nil {
+	if err := m.reserveOf(b); err != nil {
 		return err
 	}
-	return m.growIndex(b.Rows * indexBytes)
+	return m.growIndex(int(b.Rows) * indexBytes)
 }
 
 // fuse sorts rows and makes one of those of a key; it returns these.

@@ -12,6 +12,22 @@ func (m *Merger) loadBlock() error {
 	if int64(b.Rows) > m.room.NextLoad(int64(m.n)) {
 		return &RefusedError{errDirectoryFull}
 	}
+	load := m.loadShort
+	if b.Long {
+		load = m.loadLong
+	}
+	m.dir.allow(int(b.Rows))
+	if err := load(b); err != nil {
+		return err
+	}
+	b.disk.Free(b.Block)
+	m.loaded += int(b.Rows)
+	m.in.blocks = m.in.blocks[1:]
+	return nil
+}
+
+// loadShort enters the rows of a block, copies of their values in the merger's arena.
+func (m *Merger) loadShort(b sourceBlock) error {
 	if err := m.reserve(b.Block); err != nil {
 		return err
 	}
@@ -21,29 +37,26 @@ func (m *Merger) loadBlock() error {
 	}
 	defer m.shut(base)
 	stride := m.cfg.Stride
-	m.dir.allow(b.Rows)
 	for rows := m.block.Rows; len(rows) > 0; rows = rows[stride:] {
 		if err := m.enter(rows[:stride:stride]); err != nil {
 			return err
 		}
 	}
-	b.disk.Free(b.Block)
-	m.loaded += b.Rows
-	m.in.blocks = m.in.blocks[1:]
 	return nil
 }
 
 // reserve makes sure of memory for the rows of a block and their values, so
 // that loading it does not stop halfway.
 func (m *Merger) reserve(b partition.Block) error {
-	if err := m.store.pool.Reserve(b.Rows); err != nil {
+	rows := int(b.Rows)
+	if err := m.store.pool.Reserve(rows); err != nil {
 		return err
 	}
 	if !m.cfg.hasRefs() {
 		return nil
 	}
-	section := int(b.Bytes()) - b.Rows*m.cfg.Stride*8
-	return m.makeRoom(section + m.cfg.States.CombineNeed(section, b.Rows))
+	section := int(b.Bytes()) - rows*m.cfg.Stride*8
+	return m.makeRoom(section + m.cfg.States.CombineNeed(section, rows))
 }
 
 // makeRoom makes sure of memory for so many bytes of values.
@@ -70,9 +83,11 @@ func (m *Merger) open(b sourceBlock) (base uint64, err error) {
 }
 
 func (m *Merger) shut(base uint64) {
-	if m.cfg.hasRefs() {
+	if m.cfg.hasRefs() && !m.kept {
 		m.cfg.Arenas.Drop(base)
 	}
+	m.kept = false
+	m.block.Free()
 }
 
 // enter combines a row of a block into its group, or appends it.
@@ -101,7 +116,7 @@ func (m *Merger) append(row []uint64) (group uint32, err error) {
 	dst := m.tail[:m.cfg.Stride]
 	m.tail = m.tail[m.cfg.Stride:]
 	copy(dst, row)
-	if m.cfg.hasRefs() {
+	if m.cfg.hasRefs() && !m.kept {
 		if err := (rowRefs{m.cfg}).Move(dst, m.store.arena); err != nil {
 			return 0, err
 		}

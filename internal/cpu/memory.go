@@ -3,6 +3,7 @@ package cpu
 import (
 	"errors"
 
+	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/partition"
 )
 
@@ -15,6 +16,15 @@ type RefusedError struct{ Err error }
 
 func (e *RefusedError) Error() string { return e.Err.Error() }
 func (e *RefusedError) Unwrap() error { return e.Err }
+
+// LargeError is a refusal of the memory for the values of one row.
+type LargeError struct {
+	Text int64 // bytes of the longest of them
+	Err  error
+}
+
+func (e *LargeError) Error() string { return e.Err.Error() }
+func (e *LargeError) Unwrap() error { return e.Err }
 
 func refused(err error) bool {
 	var r *RefusedError
@@ -35,11 +45,11 @@ func asking(grow func(int64) error) func(int64) error {
 // Without shares, a worker that is ahead would leave none to one that has
 // just begun.
 //
-// The share may have become less than the worker has (Config.share). It gets a few pages all the same, by way of which it empties the table
+// The share may have become less than the worker has (Config.share), or one row more. It gets a few pages all the same, by way of which it empties the table
 // into buckets, and these to disk.
 func (w *Worker) ask(bytes int64) error {
 	least := w.bytes() - w.store.pool.Bytes() + 2*partition.LeastBytes
-	return w.askUpTo(max(w.cfg.share(), min(least, w.cfg.Memory.Worker)), bytes)
+	return w.askUpTo(max(w.cfg.share(), least), bytes)
 }
 
 // leastShare: a worker keeps one of so many parts of Memory.Worker whatever is set aside, with which it can put rows to disk. A guess.
@@ -88,10 +98,49 @@ func (w *Worker) bytes() int64 {
 
 // room makes sure of memory for so many bytes of values.
 func (w *Worker) room(bytes int) error {
+	if bytes >= longFrom {
+		if err := w.noteTexts(); err != nil {
+			return err
+		}
+	}
 	if err := w.fits(w.store.arena.Growth(bytes)); err != nil {
 		return err
 	}
 	return w.store.room(bytes)
+}
+
+// longFrom is how many bytes of values a batch has at least for the length of its texts to be looked at, which then costs little beside
+// copying them.
+const longFrom = 4 << 20
+
+// noteTexts tells of the longest text of the batch, if none was longer (Config.LongText).
+func (w *Worker) noteTexts() error {
+	n := w.longest()
+	for most := w.cfg.longest.Load(); n > most; most = w.cfg.longest.Load() {
+		if !w.cfg.longest.CompareAndSwap(most, n) {
+			continue
+		}
+		if w.cfg.LongText != nil {
+			return w.cfg.LongText(n)
+		}
+	}
+	return nil
+}
+
+// longest is the bytes of the longest text among the keys and arguments of the batch.
+func (w *Worker) longest() (n int64) {
+	for _, vectors := range [][]column.Vector{w.keys, w.in.Args} {
+		for i := range vectors {
+			v := &vectors[i]
+			if v.Dict != nil {
+				v = &v.Dict.Values
+			}
+			for _, s := range v.Span[:min(v.Len, len(v.Span))] {
+				n = max(n, int64(s.Len))
+			}
+		}
+	}
+	return n
 }
 
 // fits refuses what would not leave the worker the memory to put its groups

@@ -41,10 +41,12 @@ type Merger struct {
 	loaded   int        // rows that made them
 	held     int64      // bytes of it
 	indexed  int64      // bytes of the index of rows to sort: see growIndex
+	paged    int64      // bytes of a long block that is being read
 	pages    [][]uint64 // those of in, then those of the store
 	merged   int        // pages of in whose rows are in the directory
 	tail     []uint64   // what is left of the last one, if it is the store's
 	block    partition.Page
+	kept     bool              // its memory is an arena's now, being that of a long block
 	touched  uint64            // by touchLong, whose reading the compiler might leave out else
 	hashes   [touchRows]uint64 // scratch: by which rows are looked up
 	groups   [touchRows]uint32 // scratch: what they are likely to belong to
@@ -86,6 +88,7 @@ func NewMerger(cfg *Config, buckets []*partition.Buckets) *Merger {
 	}
 	m.store = newStore(cfg, m.ask)
 	m.adds, m.onlyAdds = cfg.States.Adds()
+	m.block.Grow = m.growPage
 	return m
 }
 
@@ -122,6 +125,7 @@ func (m *Merger) Prefetch(p merge.Range) {
 // Close lets go of the merger's memory.
 func (m *Merger) Close() error {
 	m.freeDirectory()
+	m.block.Free()
 	err := m.store.close()
 	if m.resident != nil {
 		err = errors.Join(err, m.resident.Close())
@@ -263,7 +267,7 @@ func (m *Merger) reset(resident int) error {
 	pageRows := 1 << m.store.pool.PageBits
 	rows := resident
 	for _, b := range m.in.blocks {
-		rows += b.Rows
+		rows += int(b.Rows)
 	}
 	if m.cfg.Memory.Merge > 0 && len(m.in.blocks) > 0 {
 		rows = min(rows, resident+int(m.cfg.mergeRoom()/m.cfg.groupBytes()))

@@ -4,6 +4,8 @@ import (
 	"errors"
 
 	"github.com/gagg-dev/gagg/feedback"
+	"github.com/gagg-dev/gagg/internal/agg"
+	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/hostmem"
 	"github.com/gagg-dev/gagg/partition"
 )
@@ -210,7 +212,7 @@ func (w *Worker) makeTile(rows []uint64, n int) {
 // putting all buckets to disk.
 func (w *Worker) reserve(bytes int) error {
 	err := w.room(bytes)
-	if err == nil || w.store.disk == nil {
+	if err == nil || !refused(err) || w.store.disk == nil {
 		return err
 	}
 	if err := w.store.clear(); err != nil {
@@ -279,6 +281,15 @@ func (w *Worker) dropTile() {
 	w.tileHeld = 0
 }
 
+// forget lets go of the last batch and of the memory to compute with it, dictionaries above all: the worker itself lives on with its store.
+func (w *Worker) forget() {
+	w.codes, w.encoder, w.in = codes{}, nil, agg.Input{}
+	w.keys, w.keyBuf, w.missKeys, w.argBuf = nil, nil, nil, nil
+	w.compact, w.compBuf, w.left, w.leftBuf = column.Batch{}, nil, column.Batch{}, nil
+	w.sel, w.groups, w.found, w.missing, w.identity = nil, nil, nil, nil, nil
+	w.pipe = Pipeline{}
+}
+
 // Groups is how many groups the worker's table holds, and whether the worker
 // has begun to partition.
 func (w *Worker) Groups() (n int, partitioned bool) {
@@ -293,6 +304,7 @@ func (w *Worker) Groups() (n int, partitioned bool) {
 // worker has partitioned before.
 func (w *Worker) Finish(hashBits uint) error {
 	w.dropTile()
+	w.forget()
 	if w.store.buckets == nil {
 		w.store.open(0, hashBits)
 	}

@@ -40,7 +40,7 @@ func (m *Merger) seededBits() uint {
 func (m *Merger) bytesEach() float64 {
 	rows, bytes := 1, int64(8*m.cfg.Stride)
 	for _, b := range m.in.blocks {
-		rows, bytes = rows+b.Rows, bytes+b.Bytes()
+		rows, bytes = rows+int(b.Rows), bytes+b.Bytes()
 	}
 	return float64(bytes)/float64(rows) + float64(m.cfg.groupBytes()-8*int64(m.cfg.Stride))
 }

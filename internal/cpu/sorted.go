@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"context"
+	"slices"
 
 	"github.com/gagg-dev/gagg/partition"
 )
@@ -23,7 +24,7 @@ func (m *Merger) mergeSorted(ctx context.Context) error {
 		return err
 	}
 	m.store.pool.Reset()
-	for fanIn := m.fanIn(); len(runs) > fanIn; {
+	for fanIn := m.fanIn(runs); len(runs) > fanIn; {
 		to := runWriter{m: m}
 		err := m.mergeRuns(ctx, runs[:fanIn], &to)
 		if err == nil {
@@ -42,7 +43,12 @@ func (m *Merger) mergeSorted(ctx context.Context) error {
 
 // fanIn is how many runs are merged at a time: each has a block in memory,
 // with room for its codec.
-func (m *Merger) fanIn() int {
+func (m *Merger) fanIn(runs []sortedRun) int {
+	for _, blocks := range runs {
+		if slices.ContainsFunc(blocks, func(b partition.Block) bool { return b.Long }) {
+			return 2
+		}
+	}
 	memory := m.cfg.Memory.Merge
 	return int(max(2, memory/2/int64(2*partition.BlockBytesFor(memory))))
 }
@@ -125,6 +131,9 @@ func (m *Merger) appendBlock(rows []ranked, b sourceBlock) ([]ranked, error) {
 		return rows, err
 	}
 	defer m.shut(base)
+	if b.Long {
+		m.keepLong(m.store, base)
+	}
 	for block := m.block.Rows; len(block) > 0; block = block[m.cfg.Stride:] {
 		number, err := m.append(block[:m.cfg.Stride])
 		if err != nil {

@@ -58,6 +58,7 @@ func (r *runReader) close() {
 		r.m.cfg.Arenas.Drop(r.base)
 		r.open = false
 	}
+	r.page.Free()
 }
 
 // runHeap is readers, the one with the least key first.
@@ -131,6 +132,7 @@ func (m *Merger) mergeRuns(ctx context.Context, runs []sortedRun, sink runSink) 
 	}()
 	for _, blocks := range runs {
 		r := &runReader{m: m, blocks: blocks}
+		r.page.Grow = asking(m.cfg.Grow)
 		h.readers = append(h.readers, r)
 		if ok, err := r.next(); err != nil || !ok {
 			return err
@@ -167,6 +169,9 @@ func (m *Merger) freeValues(sink runSink) error {
 func (m *Merger) takeGroup(h *runHeap, group []uint64, sink runSink) error {
 	copy(group, h.readers[0].row)
 	if m.cfg.hasRefs() {
+		if err := m.roomFor(&h.readers[0].page, sink); err != nil {
+			return err
+		}
 		if err := (rowRefs{m.cfg}).Move(group, m.store.arena); err != nil {
 			return err
 		}
@@ -194,6 +199,17 @@ func (m *Merger) takeGroup(h *runHeap, group []uint64, sink runSink) error {
 		}
 	}
 	return nil
+}
+
+// roomFor makes sure of memory for the values of a long block.
+func (m *Merger) roomFor(p *partition.Page, sink runSink) error {
+	if !p.Long() || m.store.room(len(p.Section)) == nil {
+		return nil
+	}
+	if err := m.freeValues(sink); err != nil {
+		return err
+	}
+	return m.store.room(len(p.Section))
 }
 
 // advance moves the first reader on.

@@ -113,27 +113,41 @@ func (s *store) room(bytes int) error {
 // arena and belongs to the row no more is let go, and its long chains of
 // values go to disk. room is what asks for memory.
 func (s *store) makeRoom(row []uint64, bytes int, room func(bytes int) error) error {
-	if room(bytes) == nil {
-		return nil
-	}
-	var sec arena.Section
-	defer sec.Free()
-	if err := (rowRefs{s.cfg}).Move(row, &sec); err != nil {
+	if err := room(bytes); err == nil || !refused(err) {
 		return err
 	}
-	s.arena.Reset()
-	base := s.cfg.Arenas.Adopt(sec.Bytes())
-	defer s.cfg.Arenas.Drop(base)
-	rowRefs{s.cfg}.Rebase(row, base)
-	if err := s.room(sec.Len()); err != nil {
-		return err
-	}
-	if err := (rowRefs{s.cfg}).Move(row, s.arena); err != nil {
+	if err := s.compact(row); err != nil {
 		return err
 	}
 	if err := room(bytes); err != nil {
 		return &overload{err}
 	}
+	return nil
+}
+
+// compact lets go of what lies in the arena and does not belong to the row, the values of which move to a section that becomes the
+// arena's. These take their memory twice for a while, which is drawn from the budget.
+func (s *store) compact(row []uint64) error {
+	values := s.cfg.Keys.ArenaBytes(row, 1) + s.cfg.States.ArenaBytes(row, s.cfg.Arenas)
+	var sec arena.Section
+	defer sec.Free()
+	sec.Reserve(values)
+	drawn := int64(sec.Held())
+	if err := asking(s.cfg.Grow)(drawn); err != nil {
+		return &overload{err}
+	}
+	if err := (rowRefs{s.cfg}).Move(row, &sec); err != nil {
+		_ = s.cfg.Grow(-drawn) // only asking for more can fail
+		return err
+	}
+	s.arena.Reset()
+	if sec.Len() == 0 {
+		_ = s.cfg.Grow(-drawn)
+		return nil
+	}
+	base := s.cfg.Arenas.Adopt(sec.Bytes())
+	rowRefs{s.cfg}.Rebase(row, base)
+	s.arena.Own(sec.Take(), drawn, base)
 	return nil
 }
 

@@ -144,10 +144,17 @@ func (w *Worker) close() error {
 }
 
 // Add takes the rows of a batch. What a batch may need is an upper bound that
-// grows with its rows, so that a batch which needs too much is halved.
+// grows with its rows, so that a batch which needs too much is halved. A row that does is a *LargeError.
 func (w *Worker) Add(b *column.Batch) error {
 	err := w.add(b)
-	if over := (*overload)(nil); b.Rows < 2 || !errors.As(err, &over) {
+	over := (*overload)(nil)
+	if errors.As(err, &over) && b.Rows < 2 {
+		err = over.cause
+	}
+	if refused(err) && b.Rows < 2 && w.in.Rows == 1 {
+		return &LargeError{Text: w.longest(), Err: err}
+	}
+	if b.Rows < 2 || !errors.As(err, &over) {
 		return err
 	}
 	half := b.Rows / 2

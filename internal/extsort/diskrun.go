@@ -53,7 +53,7 @@ func putPiece(dst []byte, e spill.Extent) []byte {
 }
 
 // putFar writes the values of r to disk and returns dst with what remains of
-// the row.
+// the row. dst may be r[:0]: a piece takes no more place than what it was.
 func putFar(ctx context.Context, dst []byte, r row, file *spill.File, most int) ([]byte, error) {
 	begin := len(dst)
 	dst = append(dst, r[:rowHeader+r.keyLen()]...)

@@ -159,7 +159,7 @@ func (s *Sorter) addFar(ctx context.Context, i int, place uint64) error {
 	if err := s.openFile(); err != nil {
 		return err
 	}
-	far, err := putFar(ctx, nil, wide, s.file, s.cfg.blockBytes())
+	far, err := putFar(ctx, wide[:0], wide, s.file, s.cfg.blockBytes()) // no copy: its key may be long, too
 	if err != nil {
 		return err
 	}

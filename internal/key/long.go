@@ -107,6 +107,16 @@ func (l *Layout) Touch(row []uint64, base int, chunks [][]byte) (sum byte) {
 	return sum
 }
 
+// ArenaBytes is how many bytes of an arena, as arena.Size counts them, the long strings of a row take.
+func (l *Layout) ArenaBytes(row []uint64, base int) (n int) {
+	for _, w := range l.inline {
+		if hi := row[base+w.hi]; isLong(hi) {
+			n += arena.Size(int(uint32(hi)))
+		}
+	}
+	return n
+}
+
 // LongBytes is how many bytes the long strings of a row have.
 func (l *Layout) LongBytes(row []uint64, base int) (n int) {
 	for _, w := range l.inline {

@@ -16,11 +16,26 @@ type account struct {
 	kept int64                   // held at least, however little is used
 }
 
+// A MemoryError is a refusal of memory by the budget, whose error it wraps.
+type MemoryError struct {
+	What  string // wants it
+	Bytes int64  // it wants
+	All   int64  // that the reader takes to go on
+	Value int64  // bytes of a value of the page that is to be read, about; 0: not known
+	Err   error
+}
+
+func (e *MemoryError) Error() string {
+	return fmt.Sprintf("%s of %s: %v", e.What, humanize.IBytes(uint64(e.Bytes)), e.Err)
+}
+
+func (e *MemoryError) Unwrap() error { return e.Err }
+
 // draw asks for bytes. The error is the budget's, and tells what wants them.
 func (a *account) draw(bytes int64, what string) error {
 	if more := a.used + bytes - a.held; more > 0 {
 		if err := a.ask(more); err != nil {
-			return fmt.Errorf("%s of %s: %w", what, humanize.IBytes(uint64(bytes)), err)
+			return &MemoryError{What: what, Bytes: bytes, All: a.used + bytes, Err: err}
 		}
 	}
 	a.used += bytes

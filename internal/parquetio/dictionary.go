@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime/debug"
 	"unsafe"
 
 	"github.com/apache/arrow/go/v15/arrow/decimal256"
@@ -129,6 +130,10 @@ func (c *columnReader) drawDictionary(bytes int64) error {
 	return nil
 }
 
+// largeDictionary is from how many bytes on a dictionary that is given back must be gone, too: its memory waits for no other, and for no
+// garbage collection, since nobody counts it any more.
+const largeDictionary = 4 << 20
+
 // retireDictionary is called between two chunks. Nobody may look at the dictionary before the last one
 // any more.
 func (c *columnReader) retireDictionary() {
@@ -143,6 +148,10 @@ func (c *columnReader) retireDictionary() {
 		for i := range c.spareDict.spans {
 			c.spareDict.spans[i] = column.Span{Off: math.MaxUint32}
 		}
+	}
+	if c.oldDictBytes >= largeDictionary && c.shared.account.grow != nil {
+		c.spareDict = dictMemory{}
+		debug.FreeOSMemory()
 	}
 	c.shared.account.give(c.oldDictBytes)
 	c.oldDictBytes, c.dictBytes = c.dictBytes, 0

@@ -86,7 +86,7 @@ func (c *columnReader) body(header int) ([]byte, error) {
 		return nil, err
 	}
 	if err := c.in.fill(size, c.pageName()); err != nil {
-		return nil, err
+		return nil, c.refusal(err, true)
 	}
 	c.in.take(header)
 	body := c.in.take(int(h.CompressedPageSize))
@@ -94,6 +94,35 @@ func (c *columnReader) body(header int) ([]byte, error) {
 		return nil, errors.New("damaged: the checksum of a page does not match")
 	}
 	return body, nil
+}
+
+// refusal is an error of reading the page at hand. Where it is that memory was refused it tells of the page; packed: which takes more when
+// it is decompressed.
+func (c *columnReader) refusal(err error, packed bool) error {
+	var refused *MemoryError
+	if !errors.As(err, &refused) {
+		return err
+	}
+	h := &c.header
+	size := int64(h.UncompressedPageSize)
+	if packed && c.id != format.Uncompressed {
+		refused.All += size
+	}
+	values, most := int64(1), int64(1)
+	switch h.Type {
+	case format.DataPage:
+		values = int64(h.DataPageHeader.V.NumValues)
+	case format.DataPageV2:
+		values = int64(h.DataPageHeaderV2.V.NumValues)
+	case format.DictionaryPage:
+		values = int64(h.DictionaryPageHeader.V.NumValues)
+		refused.All += size // its values are copied
+	}
+	if values > 1 {
+		most = 2 // a guess: how much longer than others a value is
+	}
+	refused.Value = min(size, most*(size/max(values, 1)+1))
+	return err
 }
 
 // nextPage takes a page off the chunk, without decompressing it.
@@ -133,7 +162,7 @@ func (c *columnReader) expand(buf *buffer, id format.CompressionCodec, src []byt
 	}
 	dst, err := buf.room(size, c.pageName())
 	if err != nil {
-		return nil, err
+		return nil, c.refusal(err, false)
 	}
 	return dst, c.shared.codec.decompress(id, dst, src)
 }

@@ -17,13 +17,15 @@ type Extent struct {
 const (
 	headerSize = 48
 	magic      = 0x4b_42_47_47 // "GGBK"
+	magicPart  = 0x54_50_47_47 // "GGPT", of a part of a block
 
-	// MaxBlock is the most bytes of a block.
-	MaxBlock = math.MaxUint32 - headerSize - codedRoom
+	// MaxBlock is the most bytes of a block. As parts it may take one in a thousand more on disk.
+	MaxBlock = math.MaxUint32 - math.MaxUint32/1000
 )
 
 // header is what stands before each payload; the package comment draws it.
 type header struct {
+	part                bool   // of a part
 	rowCodec, restCodec codec  // of the rows, of the bytes behind them
 	stride              uint16 // words of a row
 	off                 int64
@@ -39,6 +41,9 @@ type header struct {
 func (h *header) seal(b []byte, seed uint64) {
 	le := binary.LittleEndian
 	le.PutUint32(b[0:], magic)
+	if h.part {
+		le.PutUint32(b[0:], magicPart)
+	}
 	b[4], b[5] = byte(h.rowCodec), byte(h.restCodec)
 	le.PutUint16(b[6:], h.stride)
 	le.PutUint64(b[16:], uint64(h.off))
@@ -64,6 +69,7 @@ func checksum(head, payload []byte, seed uint64) uint64 {
 func parse(b []byte) header {
 	le := binary.LittleEndian
 	return header{
+		part:      le.Uint32(b) == magicPart,
 		rowCodec:  codec(b[4]),
 		restCodec: codec(b[5]),
 		stride:    le.Uint16(b[6:]),
@@ -83,7 +89,7 @@ func verify(head, payload []byte, e Extent, file uint32, seed uint64) (header, s
 	h := parse(head)
 	le := binary.LittleEndian
 	switch {
-	case le.Uint32(head) != magic:
+	case le.Uint32(head) != magic && !h.part:
 		return h, "no block there"
 	case le.Uint64(head[8:]) != checksum(head, payload, seed):
 		return h, "checksum"

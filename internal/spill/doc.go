@@ -28,6 +28,9 @@
 //	40  rows               u32   bytes of the rows  u32   in the payload
 //	48  payload: the rows, then the rest
 //
+// A block of more than half a megabyte has parts, each with such a header and a
+// magic of its own, side by side: parts.go.
+//
 // All integers are little-endian. The checksum is xxh3 of the header with the
 // xxh3 of the payload in the checksum's place, seeded with a random number of
 // the space. A block that is moved within the file, or comes from another

@@ -43,9 +43,9 @@ func (f *File) MemoryBytes() int64 {
 }
 
 // BufferBytes returns the most that a buffer holds when no block has more
-// than the given bytes. A file that is appended to, and read by one
+// than the given bytes: a larger block than mostWhole has parts. A file that is appended to, and read by one
 // goroutine at a time, has two of them.
-func BufferBytes(block int) int64 { return int64(block) + headerSize + codedRoom }
+func BufferBytes(block int) int64 { return int64(min(block, mostWhole)) + headerSize + codedRoom }
 
 // grow returns a buffer of at least n bytes, in place of b.
 func (f *File) grow(b []byte, n int) []byte {
@@ -64,18 +64,27 @@ func free(b []byte) { hostmem.Free(b[:cap(b)]) }
 
 // Append writes a block: rows of stride 64-bit words each, which are its
 // first rows*stride*8 bytes, and any bytes behind them. The block is not
-// kept. After an error the file is as it was before.
+// kept. After an error the file is as it was before. A large one has parts: see AppendPart.
 func (f *File) Append(block []byte, rows, stride int) (Extent, error) {
 	if err := checkShape(len(block), rows, stride); err != nil {
 		return Extent{}, err
 	}
 	f.writing.Lock()
 	defer f.writing.Unlock()
+	if len(block) > mostWhole {
+		return f.appendParts(block, rows, stride)
+	}
+	return f.append(block, rows, stride, false)
+}
+
+// append writes a block, or a part of one. f.writing is held.
+func (f *File) append(block []byte, rows, stride int, part bool) (Extent, error) {
 	if f.isClosed() { // and stays as it is, since closing waits for f.writing
 		return Extent{}, ErrClosed
 	}
 	f.buf = f.grow(f.buf, len(block)+headerSize+codedRoom)
 	coded, h := f.encoder.encode(f.buf[:headerSize], block, rows, stride)
+	h.part = part
 	h.rows, h.stride = uint32(rows), uint16(stride)
 	h.seq, h.file = f.seq, f.number
 	h.raw, h.stored = uint32(len(block)), uint32(len(coded))
@@ -112,7 +121,9 @@ func (f *File) write(b []byte, h *header) (Extent, error) {
 	f.seq++
 	f.mu.Lock()
 	f.end = off + n
-	f.list(1)
+	if !h.part {
+		f.list(1)
+	}
 	f.mu.Unlock()
 	f.space.written.Add(n)
 	f.space.raw.Add(int64(h.raw))

@@ -25,29 +25,41 @@ func (f *File) Read(e Extent, dst []byte) ([]byte, error) {
 		return nil, err
 	}
 	defer f.done(r)
-	if n := int64(e.Stored) - headerSize; n < 0 || n > int64(e.Raw) { // SHRINKS
-		return nil, f.damaged(header{seq: math.MaxUint32}, "its extent is none")
-	}
-	payload, err := f.fetch(r, e, dst)
-	if err != nil {
+	if err := f.readAll(r.head[:], e.Off); err != nil {
 		return nil, err
 	}
-	h, wrong := verify(r.head[:], payload, e, f.number, f.space.seed)
-	if wrong != "" {
-		return nil, f.damaged(h, wrong)
+	if parse(r.head[:]).part {
+		err = f.readParts(r, e, dst)
+	} else {
+		err = f.readPayload(r, e, dst)
 	}
-	if !decode(dst, payload, h, &r.frame) {
-		return nil, f.damaged(h, "its payload")
+	if err != nil {
+		return nil, err
 	}
 	return dst, nil
 }
 
-// fetch reads the header and the payload of a block. A payload that is the
-// block itself (SHRINKS) goes to dst at once.
-func (f *File) fetch(r *reader, e Extent, dst []byte) ([]byte, error) {
-	if err := f.readAll(r.head[:], e.Off); err != nil {
-		return nil, err
+// readPayload reads what is behind the header of a block, or a part, that has been read.
+func (f *File) readPayload(r *reader, e Extent, dst []byte) error {
+	if n := int64(e.Stored) - headerSize; n < 0 || n > int64(e.Raw) { // SHRINKS
+		return f.damaged(header{seq: math.MaxUint32}, "its extent is none")
 	}
+	payload, err := f.fetch(r, e, dst)
+	if err != nil {
+		return err
+	}
+	h, wrong := verify(r.head[:], payload, e, f.number, f.space.seed)
+	if wrong != "" {
+		return f.damaged(h, wrong)
+	}
+	if !decode(dst, payload, h, &r.frame) {
+		return f.damaged(h, "its payload")
+	}
+	return nil
+}
+
+// fetch reads the payload of a block. One that is the block itself (SHRINKS) goes to dst at once.
+func (f *File) fetch(r *reader, e Extent, dst []byte) ([]byte, error) {
 	payload := dst
 	if n := int(e.Stored - headerSize); n != len(dst) {
 		r.buf = f.grow(r.buf, n+slack)
