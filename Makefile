@@ -124,7 +124,7 @@ test-invariant:
 	$(ROOMY) $(GO) test $(CHECKED) -short $(PLAIN_PACKAGES)
 
 # The peak resident size of the process for every aggregate, output format, number of groups and limit, of which test-plain runs a
-# sample: minutes.
+# sample: a quarter of an hour on two cores, each case being some processes.
 .PHONY: test-memory
 test-memory:
 	GAGG_MEMORY_TEST=all $(GO) test -count=1 -timeout 60m -run TestMemoryMatrix ./cmd/gagg

@@ -38,17 +38,22 @@ func RunAwaiting(ctx context.Context, q Query, o Options) (rows *Rows, held func
 
 func runHeld(ctx context.Context, q Query, o Options, change func(*run)) (rows *Rows, held func() int64, err error) {
 	defer startDemanded(o)()
-	p, err := prepare(ctx, q, o, learnt{})
-	if err != nil {
-		return nil, func() int64 { return 0 }, classify(err)
+	for l := (learnt{digits: map[int]int{}}); ; {
+		p, err := prepare(ctx, q, o, l)
+		if err != nil {
+			return nil, func() int64 { return 0 }, classify(err)
+		}
+		r := &run{prepared: p, started: time.Now()}
+		change(r)
+		held = func() int64 { return cmp.Or(r.budget.used.Load(), r.budget.held.Load()) }
+		if err = r.aggregate(ctx); err == nil {
+			return newRows(ctx, r), held, nil
+		}
+		more, err := r.retries(&l, err)
+		if err = errors.Join(err, r.close()); !more {
+			return nil, held, classify(err)
+		}
 	}
-	r := &run{prepared: p, started: time.Now()}
-	change(r)
-	held = func() int64 { return cmp.Or(r.budget.used.Load(), r.budget.held.Load()) }
-	if err := r.aggregate(ctx); err != nil {
-		return nil, held, classify(errors.Join(err, r.close()))
-	}
-	return newRows(ctx, r), held, nil
 }
 
 // awaiting is an observer that returns when no device is being opened.

@@ -154,7 +154,7 @@ func (o *ordering) needs(err error) error {
 		return err
 	}
 	const copies = 3 // as it was on disk, as vectors, as a record
-	need := o.run.metadata + o.run.memory.needFor(o.run.threads, 0, copies*int64(o.row))
+	need := o.run.metadata + max(o.run.memory.needFor(o.run.threads, 0, copies*int64(o.row)), o.run.learntNeed())
 	return &NeedError{Limit: o.run.budget.limit, Need: need, Result: "a row to be sorted has " + mib(int64(o.row))}
 }
 

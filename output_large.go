@@ -131,5 +131,6 @@ func (p *producer) needs(row []uint64, err error) error {
 	if len(r.query.order) > 0 {
 		result *= 2 // it is copied to be sorted
 	}
-	return &NeedError{Limit: r.budget.limit, Need: r.metadata + r.memory.needFor(r.threads, held, result), Result: fmt.Sprintf("%s takes up to %s in one group", what, mib(most))}
+	need := r.metadata + max(r.memory.needFor(r.threads, held, result), r.learntNeed())
+	return &NeedError{Limit: r.budget.limit, Need: need, Result: fmt.Sprintf("%s takes up to %s in one group", what, mib(most))}
 }

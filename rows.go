@@ -134,7 +134,7 @@ func (r *Rows) produce(row traceRow) {
 func (r *Rows) make(p *producer, sorter *extsort.Sorter, n int) (err error) {
 	defer cpu.Recovered(&err)
 	at := uint64(0)
-	return p.partition(r.ctx, n, func(b *column.Batch, l *column.LargeRow) error {
+	err = p.partition(r.ctx, n, func(b *column.Batch, l *column.LargeRow) error {
 		if sorter != nil {
 			at += uint64(b.Rows)
 			if err := p.reserve(l, r.run.query.ordered()); err != nil {
@@ -148,6 +148,7 @@ func (r *Rows) make(p *producer, sorter *extsort.Sorter, n int) (err error) {
 		}
 		return err
 	})
+	return r.run.largeError(err)
 }
 
 // turn waits until the reader waits for range n, and nothing is made or read beside what the range makes now: so one large

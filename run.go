@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -57,6 +58,7 @@ type prepared struct {
 
 	limit, offset int64 // of the query
 
+	learnt   learnt
 	budget   budget // of the whole run, the input's metadata included
 	metadata int64  // bytes of the budget that the input's metadata takes
 	memory   MemoryPlan
@@ -71,10 +73,14 @@ type prepared struct {
 	tile    feedback.TileConfig
 }
 
-// learnt is what runs have found out that had to begin again.
+// learnt is what runs have found out that had to begin again. It only grows.
 type learnt struct {
 	digits map[int]int // by column of the schema: what decimals have at least
 	nulls  bool        // a column has NULLs that is said to have none
+
+	text  int64 // bytes of the longest text
+	read  int64 // what reading takes beside usual pages
+	alone bool  // no plan has room for such texts; one thread may get by
 }
 
 // add adds what an error tells, and reports whether that is anything new. A type is widened a few times at most.
@@ -116,6 +122,7 @@ func prepare(ctx context.Context, q Query, o Options, l learnt) (_ *prepared, er
 			err = errors.Join(err, p.in.Close())
 		}
 	}()
+	p.learnt = l
 	p.in.widen(l.digits)
 	if p.query, err = compile(p.in, q); err != nil {
 		return nil, err
@@ -152,6 +159,9 @@ func (p *prepared) planThreads(o *Options) (err error) {
 	p.memory, p.threads, err = planMemory(o.MemoryLimit, p.threads, p.scan.workerBytes(), len(p.query.cols), p.query.groupings())
 	if err != nil {
 		return p.budget.beside(p.metadata, err)
+	}
+	if m, threads, ok := p.planLearnt(o.MemoryLimit); ok {
+		p.memory, p.threads = m, threads
 	}
 	return nil
 }
@@ -257,6 +267,7 @@ func Run(ctx context.Context, q Query, o Options) (_ *Rows, err error) {
 	defer startDemanded(o)()
 	var trace *recorder
 	for l := (learnt{digits: map[int]int{}}); ; {
+		more := false
 		p, err := prepare(ctx, q, o, l)
 		if err == nil {
 			if trace == nil {
@@ -267,9 +278,13 @@ func Run(ctx context.Context, q Query, o Options) (_ *Rows, err error) {
 				r.outputDone = r.trace.span(rowOfRun, "output")
 				return newRows(ctx, r), nil
 			}
+			more, err = r.retries(&l, err)
 			err = errors.Join(err, r.close())
+			if more {
+				debug.FreeOSMemory() // dictionaries of long texts are Go memory
+			}
 		}
-		if !l.add(err) {
+		if !l.add(err) && !more {
 			trace.close()
 			return nil, err
 		}
@@ -328,6 +343,9 @@ func (r *run) aggregate(ctx context.Context) error {
 	r.scanTime = time.Since(r.started)
 	r.opt.logger().Debug("aggregated", slog.Int64("rows", r.rowsRead.Load()),
 		slog.Bool("partitioned", groups.Partitioned), slog.Int64("spilled", r.disk.Written()))
+	if text := r.now.Load().cfg.LongestText(); text >= leastLong {
+		r.learnt.text = max(r.learnt.text, text)
+	}
 	return r.scan.unchanged()
 }
 
@@ -413,7 +431,7 @@ func (r *run) configure() *attempt {
 		Filled: r.filled, Memory: r.memory.shares(), Grow: r.budget.grow, Aside: r.budget.setAside, Made: r.budget.made, Rows: r.facts.rows, AtMost: r.atMost(), Threads: r.threads, PassLeast: passLeast,
 	}
 	if r.memory.Spill {
-		cfg.Spill = r.disk.File
+		cfg.Spill, cfg.LongText = r.disk.File, r.longText
 	}
 	r.configureSets(cfg)
 	if n, ok := r.firstGroups(); ok {
