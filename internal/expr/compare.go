@@ -259,9 +259,9 @@ func compareBytes(op compareOp, out []int64, a, b *column.Vector) {
 
 func compareBytesConst(op compareOp, out []int64, a *column.Vector, c []byte) {
 	if op == opEQ || op == opNE {
-		same := truth(op == opEQ)
-		for i := range out {
-			out[i] = truth(bytes.Equal(a.Bytes(i), c)) ^ same ^ 1
+		same, n := truth(op == opEQ), uint32(len(c))
+		for i, s := range a.Span[:len(out)] {
+			out[i] = truth(s.Len == n && bytes.Equal(a.Data[s.Off:s.Off+s.Len], c)) ^ same ^ 1
 		}
 		return
 	}

@@ -43,18 +43,46 @@ func likeConst(pattern string, fold bool) kernel {
 	}
 	match := func(s []byte) bool { return matchLike([]byte(pattern), s) }
 	if !strings.Contains(pattern, "_") {
-		match = matchPieces(strings.Split(pattern, "%"))
+		pieces := strings.Split(pattern, "%")
+		if !fold && len(pieces) == 3 && pieces[0] == "" && pieces[2] == "" {
+			return contains([]byte(pieces[1]))
+		}
+		match = matchPieces(pieces)
 	}
 	return func(f *frame) error {
+		var lower []byte
 		for i := range f.n {
 			s := f.args[0].Bytes(i)
 			if fold {
-				s = bytes.ToLower(s)
+				lower = appendLower(lower[:0], s)
+				s = lower
 			}
 			f.out.Int[i] = truth(match(s))
 		}
 		return nil
 	}
+}
+
+// contains is whether each string contains text.
+func contains(text []byte) kernel {
+	if len(text) > 1 {
+		return newNeedle(text).kernel
+	}
+	return testBytes(func(s []byte) bool { return bytes.Contains(s, text) })
+}
+
+// appendLower appends bytes.ToLower(s).
+func appendLower(to, s []byte) []byte {
+	if !isASCII(s) {
+		return append(to, bytes.ToLower(s)...)
+	}
+	for _, c := range s {
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		to = append(to, c)
+	}
+	return to
 }
 
 func likeEach(fold bool) kernel {

@@ -1,7 +1,6 @@
 package expr
 
 import (
-	"bytes"
 	"regexp"
 	"slices"
 	"strings"
@@ -57,7 +56,7 @@ func regexpMatches(c *call) (*bound, error) {
 		return nil, err
 	}
 	if literal, all := re.LiteralPrefix(); all {
-		return c.strict(testBytes(func(s []byte) bool { return bytes.Contains(s, []byte(literal)) }), c.args[0]), nil
+		return c.strict(contains([]byte(literal)), c.args[0]), nil
 	}
 	return c.strict(testPattern(re), c.args[0]), nil
 }
@@ -65,7 +64,21 @@ func regexpMatches(c *call) (*bound, error) {
 // testPattern is whether each string has a match.
 func testPattern(re *regexp.Regexp) kernel {
 	plain := newPlainPattern(re.String())
-	if plain == nil {
+	needed := neededText(re)
+	switch {
+	case plain == nil && needed != nil:
+		return func(f *frame) error {
+			if err := needed.kernel(f); err != nil {
+				return err
+			}
+			for i, is := range f.out.Int {
+				if is != 0 {
+					f.out.Int[i] = truth(!f.out.IsNull(i) && re.Match(f.args[0].Bytes(i)))
+				}
+			}
+			return nil
+		}
+	case plain == nil:
 		return testBytes(re.Match)
 	}
 	return func(f *frame) error {
@@ -83,10 +96,17 @@ func finder(re *regexp.Regexp, groups bool) func(s []byte, m *matchSlots) []int 
 	if plain := newPlainPattern(re.String()); plain != nil {
 		return func(s []byte, m *matchSlots) []int { return plain.match(s, m[:]) }
 	}
+	find := re.FindIndex
 	if groups {
-		return func(s []byte, _ *matchSlots) []int { return re.FindSubmatchIndex(s) }
+		find = re.FindSubmatchIndex
 	}
-	return func(s []byte, _ *matchSlots) []int { return re.FindIndex(s) }
+	needed := neededText(re)
+	return func(s []byte, _ *matchSlots) []int {
+		if needed != nil && needed.index(s) < 0 {
+			return nil
+		}
+		return find(s)
+	}
 }
 
 // testBytes is a condition on each string.
@@ -163,9 +183,13 @@ func regexpReplace(c *call) (*bound, error) {
 
 // replaceAll replaces every match.
 func replaceAll(re *regexp.Regexp, template replacement) kernel {
+	needed := neededText(re)
 	return func(f *frame) error {
 		return f.eachBytes(func(i int, to []byte) []byte {
 			s, done := f.args[0].Bytes(i), 0
+			if needed != nil && needed.index(s) < 0 {
+				return append(to, s...)
+			}
 			for _, m := range re.FindAllSubmatchIndex(s, -1) {
 				to = template.append(append(to, s[done:m[0]]...), s, m)
 				done = m[1]
