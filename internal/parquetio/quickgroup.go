@@ -45,14 +45,16 @@ func (d *groupDecoder) decode(data []byte, g *format.RowGroup) bool {
 			g.TotalByteSize = d.i64(t)
 		case 3:
 			g.NumRows = d.i64(t)
+		case 4:
+			g.SortingColumns = none[format.SortingColumn](d, t)
 		case 5:
 			g.FileOffset = d.i64(t)
 		case 6:
 			g.TotalCompressedSize = d.i64(t)
 		case 7:
 			g.Ordinal = d.i16(t)
-		default: // sorting columns
-			d.odd = true
+		default:
+			d.skip(t)
 		}
 	})
 	return !d.odd && d.pos == len(data)
@@ -102,6 +104,8 @@ func (d *groupDecoder) metadata(m *format.ColumnMetaData, id int, t byte) {
 		m.TotalUncompressedSize = d.i64(t)
 	case 7:
 		m.TotalCompressedSize = d.i64(t)
+	case 8:
+		m.KeyValueMetadata = none[format.KeyValue](d, t)
 	case 9:
 		m.DataPageOffset = d.i64(t)
 	case 10:
@@ -121,9 +125,17 @@ func (d *groupDecoder) metadata(m *format.ColumnMetaData, id int, t byte) {
 		m.BloomFilterLength = d.i32(t)
 	case 16:
 		d.structure(t, 0, func(id int, t byte) { d.sizes(&m.SizeStatistics, id, t) })
-	default: // keys with values, statistics of places on earth
+	case 17: // of places on earth
 		d.odd = true
+	default:
+		d.skip(t)
 	}
+}
+
+// none is an empty list of structs, which some writers write; others are odd.
+func none[T any](d *groupDecoder, t byte) []T {
+	d.odd = d.list(t, thriftStruct) > 0 || d.odd
+	return []T{}
 }
 
 func (d *groupDecoder) sizes(s *format.SizeStatistics, id int, t byte) {
