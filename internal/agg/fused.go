@@ -87,15 +87,17 @@ func (l *Layout) TakesCodes(arg int) bool {
 }
 
 // TakesNarrow reports whether Update takes argument arg, of wide decimals, as a narrow vector too (NARROW-ASKED): all
-// that is asked for is its sum.
+// that is asked for is its sum, least or greatest.
 func (l *Layout) TakesNarrow(arg int) bool {
 	used := false
 	for i := range l.slots {
 		if s := &l.slots[i]; s.x == arg || s.y == arg {
-			if s.op != opAddWide192 && s.op != opAddWide320 {
+			switch s.op {
+			case opAddWide192, opAddWide320, opMinWide, opMaxWide:
+				used = true
+			default:
 				return false
 			}
-			used = true
 		}
 	}
 	return used

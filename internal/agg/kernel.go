@@ -44,10 +44,15 @@ func (l *Layout) update(t *Table, s *slot, v *view) {
 		minFloat(words, stride, v.gids, x.Float)
 	case opMaxFloat:
 		maxFloat(words, stride, v.gids, x.Float)
-	case opMinWide:
-		minWide(words, stride, v.gids, x.Wide)
-	case opMaxWide:
-		maxWide(words, stride, v.gids, x.Wide)
+	case opMinWide, opMaxWide:
+		switch {
+		case x.Narrow:
+			extremeNarrow(words, stride, v.gids, x.Int, s.op == opMaxWide)
+		case s.op == opMinWide:
+			minWide(words, stride, v.gids, x.Wide)
+		default:
+			maxWide(words, stride, v.gids, x.Wide)
+		}
 	case opMinBytes, opMaxBytes:
 		extremeBytes(t, s, v.gids, x, s.op == opMaxBytes)
 	case opAnd:
@@ -102,6 +107,15 @@ func (l *Layout) reduce(t *Table, s *slot, group uint32, row []uint64, v *view) 
 		hi, lo := sumInt128(x.Int[:v.rows])
 		sum := wide128(hi, lo)
 		addWords(words[:wideWords(s.op)], sum[:])
+	case opMinWide, opMaxWide:
+		if !x.Narrow {
+			return false
+		}
+		best := []int64{lowest(x.Int[:v.rows])}
+		if s.op == opMaxWide {
+			best[0] = highest(x.Int[:v.rows])
+		}
+		extremeNarrow(words, 0, []uint32{0}, best, s.op == opMaxWide)
 	case opMinInt:
 		words[0] = uint64(min(int64(words[0]), lowest(t.scratch.keysOf(x))))
 	case opMaxInt:

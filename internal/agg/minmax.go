@@ -60,6 +60,16 @@ func maxWide(words []uint64, stride int, gids []uint32, vals []decimal256.Num) {
 	}
 }
 
+// extremeNarrow is minWide or maxWide for values of 64 bits.
+func extremeNarrow(words []uint64, stride int, gids []uint32, vals []int64, greatest bool) {
+	for i, g := range gids {
+		v, w := decimal256.FromI64(vals[i]), words[int(g)*stride:]
+		if best := loadWide(w); !greatest && v.Less(best) || greatest && best.Less(v) {
+			storeWide(w, v)
+		}
+	}
+}
+
 func loadWide(w []uint64) decimal256.Num {
 	_ = w[3]
 	return decimal256.New(w[3], w[2], w[1], w[0])

@@ -39,7 +39,7 @@ func TestMinMax(t *testing.T) {
 	for name, gen := range map[string]generator{
 		"boolean": ints(column.Bool), "int8": ints(column.Int8), "int64": ints(column.Int64), "uint64": ints(column.Uint64),
 		"date": ints(column.Int32), "double": oddFloats(column.Float64), "float": oddFloats(column.Float32),
-		"decimal(18,2)": decimals(18, 2), "decimal(30,2)": decimals(30, 2), "decimal(76,0)": decimals(76, 0),
+		"decimal(18,2)": decimals(18, 2), "decimal(30,2)": decimals(30, 2), "decimal(76,0)": decimals(76, 0), "decimal(30,4) of 64 bits": narrowDecimals(30),
 		"string": stringsOf(column.Type{Kind: column.String}), "binary": stringsOf(column.Type{Kind: column.Binary}),
 	} {
 		t.Run(name, func(t *testing.T) {

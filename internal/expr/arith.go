@@ -37,7 +37,7 @@ func arithmetic(op string, l, r *bound, src Node) (*bound, error) {
 	}
 	switch {
 	case op == "/":
-		return strict(doubleType, src, divideDoubles, castTo(l, doubleType, src), castTo(r, doubleType, src)), nil
+		return strict(doubleType, src, divideDoubles, castTo(l, doubleType, src), castTo(r, doubleType, src)).neverFails(true), nil
 	case lt.IsFloat() || rt.IsFloat():
 		return floatArithmetic(op, commonFloat(lt, rt), l, r, src), nil
 	case lt.Kind == column.Decimal || rt.Kind == column.Decimal:
@@ -231,13 +231,13 @@ func floatArithmetic(op string, t column.Type, l, r *bound, src Node) *bound {
 	l, r = castTo(l, t, src), castTo(r, t, src)
 	k := floatKernels[op]
 	if t.Kind == column.Float64 {
-		return strict(t, src, k, l, r)
+		return strict(t, src, k, l, r).neverFails(true)
 	}
 	return strict(t, src, func(f *frame) error {
 		err := k(f)
 		roundToFloat(f.out.Float)
 		return err
-	}, l, r)
+	}, l, r).neverFails(true)
 }
 
 // roundToFloat rounds doubles to what a float32 holds. For one + - * of two

@@ -160,10 +160,7 @@ func compareDecimals(op compareOp, l, r *bound, src Node) *bound {
 		}), l, r)
 	case whole+scale <= maxDigits:
 		t := column.DecimalType(max(whole+scale, column.MaxInt64Digits+1), scale)
-		l, r = castTo(l, t, src), castTo(r, t, src)
-		return strict(boolType, src, compareFunc(op, func(a, b *column.Vector, i int) int {
-			return a.Wide[i].Cmp(b.Wide[i])
-		}), l, r)
+		return narrow(boolType, src, compareDecimalsKernel(op), castTo(l, t, src), castTo(r, t, src))
 	}
 	return strict(boolType, src, compareFunc(op, func(a, b *column.Vector, i int) int {
 		return exactOf(a.At(i)).rat.Cmp(exactOf(b.At(i)).rat)

@@ -36,6 +36,7 @@ type bound struct {
 	choose *choice
 	skip   skipper // what bounds say about it; nil: nothing is known
 	narrow bool    // the kernel takes narrow vectors, and may give one
+	sure   bool    // the kernel never fails
 	within *extent // of an operation on integers that cannot fail: where its results are
 
 	// single is the one column that the node depends on, noColumn or
@@ -107,6 +108,12 @@ func (n *bound) fold() *bound {
 	v := out.At(0)
 	v.Type = n.typ
 	return newConst(v)
+}
+
+// neverFails says so of a node, if it is so.
+func (n *bound) neverFails(sure bool) *bound {
+	n.sure = sure
+	return n
 }
 
 // strict makes a node of a kernel.

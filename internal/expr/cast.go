@@ -19,7 +19,7 @@ func castTo(x *bound, t column.Type, src Node) *bound {
 	case isNullConst(x):
 		return newNull(t)
 	case t.IsFloat():
-		return strict(t, src, toFloat(x.typ, t), x)
+		return strict(t, src, toFloat(x.typ, t), x).neverFails(true)
 	}
 	shift := int(t.Scale)
 	if x.typ.Kind == column.Decimal {
@@ -28,18 +28,19 @@ func castTo(x *bound, t column.Type, src Node) *bound {
 	if shift == 0 && x.typ.Rep() == t.Rep() && x.typ.Kind == column.Decimal && x.typ.Precision <= t.Precision {
 		return retyped(t, src, x)
 	}
+	fits := digitsOf(x.typ)+shift <= int(t.Precision)
 	if t.Rep() == column.RepWide && x.typ.Kind != column.Uint64 && shift <= column.MaxInt64Digits {
-		return narrow(t, src, rescaleDecimals(pow10(shift).Int64(), rescale(x.typ, t, shift)), x)
+		return narrow(t, src, rescaleDecimals(pow10(shift).Int64(), rescale(x.typ, t, shift)), x).neverFails(fits)
 	}
-	return strict(t, src, rescale(x.typ, t, shift), x)
+	return strict(t, src, rescale(x.typ, t, shift), x).neverFails(fits)
 }
 
 // retyped makes the node of retype.
 func retyped(t column.Type, src Node, x *bound) *bound {
 	if t.Rep() == column.RepWide {
-		return narrow(t, src, retype, x)
+		return narrow(t, src, retype, x).neverFails(true)
 	}
-	return strict(t, src, retype, x)
+	return strict(t, src, retype, x).neverFails(true)
 }
 
 // retype gives the values another type with the same representation.

@@ -39,6 +39,9 @@ func newBranches(n *bound) *branches {
 func newChoice(t column.Type, c *choice) *bound {
 	n := &bound{kind: boundChoose, typ: t, choose: c}
 	n.args = append(append(append(n.args, c.conds...), c.thens...), c.els)
+	if n.onAllRows() {
+		n.kernel, n.narrow = chooseAll, t.Rep() == column.RepWide
+	}
 	return n.finish()
 }
 

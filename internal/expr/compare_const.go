@@ -107,7 +107,7 @@ func decided(x *bound, outcome bool, src Node) *bound {
 
 // constCompare compares x with a constant of x's own type.
 func constCompare(op compareOp, x *bound, c column.Value, src Node) *bound {
-	n := &bound{kind: boundStrict, typ: boolType, src: src, args: []*bound{x}, kernel: constKernel(op, x.typ, c)}
+	n := &bound{kind: boundStrict, typ: boolType, src: src, args: []*bound{x}, kernel: constKernel(op, x.typ, c), narrow: x.typ.Rep() == column.RepWide}
 	if x.kind == boundColumn {
 		n.skip = skipCompare(op, x.col, c)
 	}
@@ -123,10 +123,7 @@ func constKernel(op compareOp, t column.Type, c column.Value) kernel {
 			return nil
 		}
 	case t.Rep() == column.RepWide:
-		return func(f *frame) error {
-			compareWideConst(op, f.out.Int, f.args[0].Wide, c.Wide)
-			return nil
-		}
+		return compareDecimalConst(op, c.Wide)
 	case t.IsFloat() && math.IsNaN(c.Float):
 		return func(f *frame) error {
 			compareNaN(op, f.out.Int, f.args[0].Float)

@@ -97,7 +97,7 @@ func (m *machine) newStep(n *bound) *step {
 	}
 	s := &step{node: n, eval: m}
 	m.steps[n] = s
-	if n.kind == boundChoose {
+	if n.kind == boundChoose && n.kernel == nil {
 		s.branch = newBranches(n)
 		return s
 	}
@@ -130,7 +130,10 @@ func (s *step) compute() error {
 		s.constant(b.Rows)
 		return nil
 	case boundChoose:
-		return s.choose()
+		if s.branch != nil {
+			return s.choose()
+		}
+		return s.byRow()
 	}
 	if done, err := s.byEntry(); done || err != nil {
 		return err
@@ -152,7 +155,7 @@ func (s *step) byRow() error {
 	switch s.node.kind {
 	case boundIsNull:
 		s.f.isNull(s.node.negate)
-	case boundLax:
+	case boundLax, boundChoose:
 		if err := s.node.kernel(&s.f); err != nil {
 			return s.located(err)
 		}

@@ -3,6 +3,7 @@ package expr
 import (
 	"bytes"
 	"cmp"
+	"slices"
 
 	"github.com/gagg-dev/gagg/internal/column"
 )
@@ -23,7 +24,12 @@ func extreme(sign int) func(*call) (*bound, error) {
 // extremeKernel keeps of each row the number of the argument that wins.
 func extremeKernel(t column.Type, sign int) kernel {
 	compare := comparer(t)
+	ints := t.Rep() == column.RepInt64 && t.Kind != column.Uint64
 	return func(f *frame) error {
+		if ints && !slices.ContainsFunc(f.args, func(v *column.Vector) bool { return v.Null != nil }) {
+			extremeInts(f, sign)
+			return nil
+		}
 		null := f.ownNulls()
 		for i := range f.n {
 			best := -1
@@ -41,6 +47,22 @@ func extremeKernel(t column.Type, sign int) kernel {
 			}
 		}
 		return nil
+	}
+}
+
+// extremeInts is extremeKernel for signed integers, none of them NULL.
+func extremeInts(f *frame, sign int) {
+	out := f.out.Int
+	copy(out, f.args[0].Int)
+	for _, a := range f.args[1:] {
+		in := a.Int[:len(out)]
+		for i, v := range out {
+			if sign > 0 {
+				out[i] = max(v, in[i])
+			} else {
+				out[i] = min(v, in[i])
+			}
+		}
 	}
 }
 

@@ -132,3 +132,35 @@ func rescaleDecimals(power int64, wide kernel) kernel {
 		return wide(f)
 	}
 }
+
+// compareDecimalsKernel compares decimals of one scale.
+func compareDecimalsKernel(op compareOp) kernel {
+	wide := compareFunc(op, func(a, b *column.Vector, i int) int { return wideAt(a, a.Type, i).Cmp(wideAt(b, b.Type, i)) })
+	return func(f *frame) error {
+		out := f.narrow()
+		if a, b, ok := f.both(); ok {
+			compareEach(op, out, a, b)
+			return nil
+		}
+		return wide(f)
+	}
+}
+
+// compareDecimalConst compares with a constant of the same scale. One beyond 64 bits is above or below all narrow ones.
+func compareDecimalConst(op compareOp, c decimal256.Num) kernel {
+	small, fits := int64Of(c)
+	beyond := op.holds()[1-c.Sign()]
+	return func(f *frame) error {
+		out := f.narrow()
+		in, ok := integers(f.args[0], f.n)
+		switch {
+		case !ok:
+			compareWideConst(op, out, f.args[0].Wide, c)
+		case fits:
+			compareConst(op, out, in, small)
+		default:
+			fill(out, beyond)
+		}
+		return nil
+	}
+}

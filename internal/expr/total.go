@@ -9,7 +9,8 @@ import (
 // This file tells which expressions cannot fail, by their types alone.
 
 // MayFail reports whether there may be rows of which the expression cannot be computed. It says so of all that is not
-// known to be computable: comparisons and what is made of them, and integers whose types keep them within 64 bits.
+// known to be computable: comparisons and what is made of them, arithmetic of floats, and of integers and decimals whose
+// types leave room for all results.
 func (e *Expr) MayFail() bool { return e.root.mayFail() }
 
 func (n *bound) mayFail() bool {
@@ -22,7 +23,7 @@ func (n *bound) mayFail() bool {
 	case boundColumn, boundConst, boundIsNull, boundAnd, boundOr, boundChoose:
 		return false
 	}
-	return n.within == nil && n.rank() == rankAny
+	return !n.sure && n.within == nil && n.rank() == rankAny
 }
 
 // extent is from where to where integers are.
