@@ -7,6 +7,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/gagg-dev/gagg/internal/bounded"
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/gpu"
 )
@@ -18,6 +19,7 @@ var ErrSwallowed = errors.New("swallowed")
 type Swallowed struct {
 	Rows, Parcels atomic.Int64 // input rows; bytes of parcels
 	free          chan []uint64
+	test          testing.TB
 }
 
 // Swallow has runs give what workers make for a device to nobody: what is left is what feeding one takes. They end
@@ -25,7 +27,7 @@ type Swallowed struct {
 func Swallow(t testing.TB) *Swallowed {
 	t.Helper()
 	const tiles, bytes = 24, 8 << 20
-	s := &Swallowed{free: make(chan []uint64, tiles)}
+	s := &Swallowed{free: make(chan []uint64, tiles), test: t}
 	for range tiles {
 		s.free <- make([]uint64, bytes/8)
 	}
@@ -37,9 +39,13 @@ func Swallow(t testing.TB) *Swallowed {
 
 func (s *Swallowed) Pays(int64, int64) bool                { return true }
 func (s *Swallowed) Groups() float64                       { return 0 }
-func (s *Swallowed) Tile() (cpu.Tile, error)               { return &swallowedTile{s, <-s.free}, nil }
 func (s *Swallowed) Declined(context.Context) (int, error) { return -1, nil }
 func (s *Swallowed) Await() (bool, []cpu.Returned, error)  { return false, nil, ErrSwallowed }
+
+// Tile waits until one is free.
+func (s *Swallowed) Tile() (cpu.Tile, error) {
+	return &swallowedTile{s, bounded.Receive(s.test, "a tile that is free", s.free)}, nil
+}
 
 type swallowedTile struct {
 	of    *Swallowed

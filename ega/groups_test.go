@@ -12,7 +12,7 @@ import (
 // groups is the groups of rows that a pass leaves on the device, and a reader of them. The pass is closed.
 func (r *rig) groups(c *ega.MultiPassConfig, rows []uint64) (*ega.Groups, *ega.GroupReader) {
 	c.Place = func(int, []uint64) error { return nil }
-	m, err := ega.StartMultiPass(context.Background(), r.thread.Context(), *c)
+	m, err := ega.StartMultiPass(r.within("the end of a pass"), r.thread.Context(), *c)
 	r.do(err)
 	r.do(feed(m, &c.Layout, rows))
 	g, err := m.Finish(0)
@@ -80,13 +80,13 @@ func TestGroupReaderOrder(t *testing.T) {
 // Who waits for a slot hears of the end of its context, which stops the pass: here nobody gives slots back.
 func TestSlotContext(t *testing.T) {
 	r := newRig(t)
-	m, err := ega.StartMultiPass(context.Background(), r.thread.Context(), ega.MultiPassConfig{
+	m, err := ega.StartMultiPass(r.within("the end of a pass"), r.thread.Context(), ega.MultiPassConfig{
 		Layout: passLayouts[0], Slots: 2, SlotBytes: 20_000, Device: 4 << 20, Place: func(int, []uint64) error { return nil },
 	})
 	r.do(err)
-	first, err := m.Slot(context.Background())
+	first, err := m.Slot(r.within("a slot"))
 	r.do(err)
-	second, err := m.Slot(context.Background())
+	second, err := m.Slot(r.within("a slot"))
 	r.do(err)
 	ctx, cancel := context.WithCancel(context.Background())
 	go cancel()

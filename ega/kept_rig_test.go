@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/internal/bounded"
 )
 
 // take takes kept rows, which may be none, chain by chain, from two goroutines, or has them drained, and closes what they are in.
@@ -33,7 +34,7 @@ func (p *passRig) take(k *ega.Kept) (err error) {
 	for first := range uint64(2) {
 		go func() { errs <- p.takeChains(k, first, add) }()
 	}
-	return errors.Join(<-errs, <-errs)
+	return bounded.Errors("goroutines that take kept rows", 2, errs)
 }
 
 // takeChains takes every other chain.

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/internal/bounded"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/cuda/emu"
 	"github.com/gagg-dev/gagg/internal/gputest"
@@ -104,7 +105,9 @@ func (p *listRig) run(c *cuda.Context, rows []uint64) error {
 		p.host.Add(n)
 		return nil
 	}
-	m, err := ega.StartMultiPass(context.Background(), c, p.config)
+	ctx, cancel := bounded.Context("the end of a pass")
+	defer cancel()
+	m, err := ega.StartMultiPass(ctx, c, p.config)
 	if err != nil {
 		return err
 	}
@@ -149,11 +152,13 @@ func (p *listRig) submit(m *ega.MultiPass, rows []uint64) error {
 		}
 	}
 	errs := make(chan error, 2)
+	ctx, cancel := bounded.Context("a slot, or jobs that are settled")
+	defer cancel()
 	for first := range 2 {
 		go func() {
 			errs <- func() error {
 				for i := first; i < len(chunks); i += 2 {
-					s, err := m.Slot(context.Background())
+					s, err := m.Slot(ctx)
 					if err != nil {
 						return err
 					}
@@ -175,7 +180,7 @@ func (p *listRig) submit(m *ega.MultiPass, rows []uint64) error {
 			}()
 		}()
 	}
-	if err := errors.Join(<-errs, <-errs); err != nil {
+	if err := bounded.Errors("goroutines that submit jobs", 2, errs); err != nil {
 		return err
 	}
 	all := make(chan struct{})
@@ -183,6 +188,8 @@ func (p *listRig) submit(m *ega.MultiPass, rows []uint64) error {
 	select {
 	case <-all:
 	case <-m.Stopped():
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
 	return nil
 }
@@ -380,9 +387,9 @@ func TestListsSubmit(t *testing.T) {
 		Layout: l, Streams: 1, SlotBytes: 20_000, Device: 8 << 20, Lists: twoLists, ListRows: 100,
 		Made: ega.MadeConfig{Rows: 10, WorkBytes: madeWork}, Place: func(int, []uint64) error { return nil },
 	}
-	m, err := ega.StartMultiPass(context.Background(), r.thread.Context(), p.config)
+	m, err := ega.StartMultiPass(r.within("the end of a pass"), r.thread.Context(), p.config)
 	r.do(err)
-	s, err := m.Slot(context.Background())
+	s, err := m.Slot(r.within("a slot"))
 	r.do(err)
 	if m.Submit(s, 1) == nil {
 		t.Error("no error")
@@ -395,7 +402,7 @@ func TestListsSubmit(t *testing.T) {
 		{{Value: 1, Next: 2, Count: 3}},
 	} {
 		p.config.Lists = lists
-		if _, err := ega.StartMultiPass(context.Background(), r.thread.Context(), p.config); err == nil {
+		if _, err := ega.StartMultiPass(r.within("the end of a pass"), r.thread.Context(), p.config); err == nil {
 			t.Errorf("%+v: no error", lists)
 		}
 	}

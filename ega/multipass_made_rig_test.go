@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/internal/bounded"
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
 
@@ -55,9 +56,11 @@ func (f *madeFeed) feed(m *ega.MultiPass) error {
 	for first := range 2 {
 		go func() { errs <- f.submit(m, first) }()
 	}
-	if err := errors.Join(<-errs, <-errs); err != nil {
+	if err := bounded.Errors("goroutines that submit jobs", 2, errs); err != nil {
 		return err
 	}
+	ctx, cancel := bounded.Context("jobs that are settled")
+	defer cancel()
 	for _, j := range f.jobs {
 		if j == nil {
 			continue
@@ -72,6 +75,8 @@ func (f *madeFeed) feed(m *ega.MultiPass) error {
 			}
 		case <-m.Stopped():
 			return nil // Finish says why
+		case <-ctx.Done():
+			return context.Cause(ctx)
 		}
 	}
 	return nil
@@ -79,6 +84,8 @@ func (f *madeFeed) feed(m *ega.MultiPass) error {
 
 // submit submits every other chunk.
 func (f *madeFeed) submit(m *ega.MultiPass, first int) error {
+	ctx, cancel := bounded.Context("a slot")
+	defer cancel()
 	for i := first; i < len(f.chunks); i += 2 {
 		if f.plain != nil && f.plain(i) {
 			if err := f.rows(m, i); err != nil {
@@ -86,7 +93,7 @@ func (f *madeFeed) submit(m *ega.MultiPass, first int) error {
 			}
 			continue
 		}
-		s, err := m.Slot(context.Background())
+		s, err := m.Slot(ctx)
 		if err != nil {
 			return err
 		}

@@ -1,7 +1,6 @@
 package ega_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -161,12 +160,12 @@ func TestSubmitMadeRefuses(t *testing.T) {
 	r := newRig(t)
 	start := func(c ega.MultiPassConfig) (*ega.MultiPass, error) {
 		c.Layout, c.Streams, c.SlotBytes, c.Place = passLayouts[0], 1, 20_000, func(int, []uint64) error { return nil }
-		return ega.StartMultiPass(context.Background(), r.thread.Context(), c)
+		return ega.StartMultiPass(r.within("the end of a pass"), r.thread.Context(), c)
 	}
 	for _, made := range []ega.MadeConfig{{}, {Rows: 5000, WorkBytes: 100}} {
 		m, err := start(ega.MultiPassConfig{Device: 4 << 20, Made: made})
 		r.do(err)
-		s, err := m.Slot(context.Background())
+		s, err := m.Slot(r.within("a slot"))
 		r.do(err)
 		for _, c := range []struct{ size, rows int }{{20_001, 1}, {-1, 1}, {100, 0}, {100, -1}, {100, made.Rows + 1}} {
 			if m.SubmitMade(s, c.size, c.rows, &copier{}) == nil {

@@ -1,7 +1,6 @@
 package ega_test
 
 import (
-	"context"
 	"errors"
 	"math/rand/v2"
 	"testing"
@@ -23,7 +22,7 @@ func TestSubmitPinned(t *testing.T) {
 	copy(unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(input.Bytes()))), len(rows)), rows)
 
 	p := passRig{config: ega.MultiPassConfig{Layout: l}}
-	m, err := ega.StartMultiPass(context.Background(), r.thread.Context(), ega.MultiPassConfig{
+	m, err := ega.StartMultiPass(r.within("the end of a pass"), r.thread.Context(), ega.MultiPassConfig{
 		Layout: l, Streams: 2, Depth: 2, SlotBytes: 20_000, Device: 8 << 20, Readers: 2, Place: func(int, []uint64) error { return nil },
 	})
 	r.do(err)

@@ -1,7 +1,6 @@
 package ega_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,6 +9,7 @@ import (
 	"unsafe"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/internal/bounded"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/streams"
 )
@@ -58,7 +58,9 @@ func (p *passRig) run(c *cuda.Context, rows []uint64) (err error) {
 		p.host += n
 		return nil
 	}
-	m, err := ega.StartMultiPass(context.Background(), c, cfg)
+	ctx, cancel := bounded.Context("the end of a pass")
+	defer cancel()
+	m, err := ega.StartMultiPass(ctx, c, cfg)
 	if err != nil {
 		return err
 	}
@@ -99,12 +101,14 @@ func feed(m *ega.MultiPass, l *ega.Layout, rows []uint64) error {
 	for _, part := range [][]uint64{rows[:half], rows[half:]} {
 		go func() { errs <- feedPart(m, l, part) }()
 	}
-	return errors.Join(<-errs, <-errs)
+	return bounded.Errors("goroutines that submit rows", 2, errs)
 }
 
 func feedPart(m *ega.MultiPass, l *ega.Layout, rows []uint64) error {
+	ctx, cancel := bounded.Context("a slot")
+	defer cancel()
 	for len(rows) > 0 {
-		s, err := m.Slot(context.Background())
+		s, err := m.Slot(ctx)
 		if err != nil {
 			return err
 		}
@@ -131,7 +135,7 @@ func (p *passRig) read(g *ega.Groups) error {
 	for first := range 2 {
 		go func() { errs <- p.readSome(g, pieces, first) }()
 	}
-	if err := errors.Join(<-errs, <-errs); err != nil {
+	if err := bounded.Errors("goroutines that read groups", 2, errs); err != nil {
 		return err
 	}
 	p.device = slices.Concat(pieces...)

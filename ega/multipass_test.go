@@ -164,11 +164,11 @@ func TestMultiPassStops(t *testing.T) {
 func TestMultiPassCloses(t *testing.T) {
 	r := newRig(t)
 	l := passLayouts[0]
-	m, err := ega.StartMultiPass(context.Background(), r.thread.Context(), ega.MultiPassConfig{
+	m, err := ega.StartMultiPass(r.within("the end of a pass"), r.thread.Context(), ega.MultiPassConfig{
 		Layout: l, SlotBytes: 20_000, Device: 1 << 20, Place: func(int, []uint64) error { return nil },
 	})
 	r.do(err)
-	s, err := m.Slot(context.Background())
+	s, err := m.Slot(r.within("a slot"))
 	r.do(err)
 	if m.Submit(s, 20_000/24+1) == nil {
 		t.Error("more rows than fit were taken")
@@ -182,7 +182,7 @@ func TestMultiPassRefuses(t *testing.T) {
 	r := newRig(t)
 	place := func(int, []uint64) error { return nil }
 	start := func(c ega.MultiPassConfig) error {
-		m, err := ega.StartMultiPass(context.Background(), r.thread.Context(), c)
+		m, err := ega.StartMultiPass(r.within("the end of a pass"), r.thread.Context(), c)
 		if err == nil {
 			r.do(m.Close())
 		}

@@ -2,6 +2,7 @@ package ega_test
 
 import (
 	"cmp"
+	"context"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/internal/bounded"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/gputest"
 )
@@ -25,6 +27,13 @@ func newRig(tb testing.TB) *rig {
 	r := &rig{tb: tb, thread: gputest.Open(tb)}
 	r.stream = gputest.Keep(tb, r.thread.NewStream)
 	return r
+}
+
+// within is a context that ends when what is waited for has not come in time.
+func (r *rig) within(what string) context.Context {
+	ctx, cancel := bounded.Context(what)
+	r.tb.Cleanup(cancel)
+	return ctx
 }
 
 // do ends the test at an error.

@@ -82,7 +82,7 @@ func TestPinnedInput(t *testing.T) {
 	slow(t)
 	pinned := r.pinned(t, 8*maxWords)
 	for seed, cuts := range [][]cuda.Size{{0, 800}, {0, 80, 80, 800}, {800, 1600}, {0, 0}} {
-		p, err := streams.Start(context.Background(), r.context, small())
+		p, err := streams.Start(within(t, "the end of a pipeline"), r.context, small())
 		must(t, err)
 		var input []cuda.PinnedSpan
 		for i := range len(cuts) - 1 {
@@ -124,7 +124,7 @@ func (r *rig) pinned(t *testing.T, n cuda.Size) *cuda.Pinned {
 func TestPinnedInputReturned(t *testing.T) {
 	r := newRig(t)
 	pinned := r.pinned(t, 8*maxWords+8)
-	p, err := streams.Start(context.Background(), r.context, small())
+	p, err := streams.Start(within(t, "the end of a pipeline"), r.context, small())
 	must(t, err)
 	fault := errors.New("no")
 	failing := func() *job {
@@ -153,7 +153,7 @@ func TestRelease(t *testing.T) {
 	r := newRig(t)
 	config := small()
 	config.Slots = 1
-	p, err := streams.Start(context.Background(), r.context, config)
+	p, err := streams.Start(within(t, "the end of a pipeline"), r.context, config)
 	must(t, err)
 	for range 5 {
 		slot, err := p.Slot()
@@ -173,7 +173,7 @@ func TestRelease(t *testing.T) {
 func TestCloseEarly(t *testing.T) {
 	r := newRig(t)
 	slow(t)
-	p, err := streams.Start(context.Background(), r.context, small())
+	p, err := streams.Start(within(t, "the end of a pipeline"), r.context, small())
 	must(t, err)
 	jobs := r.jobs(5, 1, nil)
 	must(t, produce(p, jobs, 1))
@@ -193,10 +193,10 @@ func TestCloseEarly(t *testing.T) {
 // What a caller does wrong is said where it happens.
 func TestMisuse(t *testing.T) {
 	r := newRig(t)
-	if _, err := streams.Start(context.Background(), r.context, streams.Config{Streams: -1, OutBytes: -2}); !holds(err, "Streams") || !holds(err, "OutBytes") {
+	if _, err := streams.Start(within(t, "the end of a pipeline"), r.context, streams.Config{Streams: -1, OutBytes: -2}); !holds(err, "Streams") || !holds(err, "OutBytes") {
 		t.Errorf("a configuration without sense: %v", err)
 	}
-	p, err := streams.Start(context.Background(), r.context, small())
+	p, err := streams.Start(within(t, "the end of a pipeline"), r.context, small())
 	must(t, err)
 	slot, err := p.Slot()
 	must(t, err)

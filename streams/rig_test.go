@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gagg-dev/gagg/internal/bounded"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/gputest"
 	"github.com/gagg-dev/gagg/internal/kernels"
@@ -164,6 +165,14 @@ func (r *rig) jobs(n int, seed uint64, hook func(string, *job) error) []*job {
 	return list
 }
 
+// within is a context that ends when what is waited for has not come in time.
+func within(t *testing.T, what string) context.Context {
+	t.Helper()
+	ctx, cancel := bounded.Context(what)
+	t.Cleanup(cancel)
+	return ctx
+}
+
 // produce hands in all jobs from so many goroutines, until they are told to stop;
 // it returns the error that told them.
 func produce(p *streams.Pipeline, jobs []*job, producers int) error {
@@ -228,8 +237,9 @@ func (r *rig) run(ctx context.Context, t *testing.T, c streams.Config, jobs []*j
 	c.Host, c.Device = b.host.grow, b.device.grow
 	p, err := streams.Start(ctx, r.context, c)
 	if err == nil {
-		told := produce(p, jobs, producers)
-		err = p.Finish()
+		var told error
+		bounded.Wait(t, "producers", func() { told = produce(p, jobs, producers) })
+		bounded.Wait(t, "the end of a pipeline", func() { err = p.Finish() })
 		if told != nil && (!errors.Is(told, streams.ErrStopped) || err == nil) {
 			t.Errorf("producers are told %v, and Finish says %v", told, err)
 		}

@@ -33,7 +33,7 @@ func TestSlotsFollow(t *testing.T) {
 	later := make(chan struct{})
 	config := small()
 	slowHost(&config, later)
-	p, err := streams.Start(context.Background(), r.context, config)
+	p, err := streams.Start(within(t, "the end of a pipeline"), r.context, config)
 	must(t, err)
 	var taken []*streams.Slot
 	for range config.Slots {

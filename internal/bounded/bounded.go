@@ -43,6 +43,31 @@ func Receive[T any](tb testing.TB, what string, c <-chan T) (got T) {
 	return got
 }
 
+// Context ends after the bound, with what was waited for as its cause: for those who wait for a context, and know no test.
+func Context(what string) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(context.Background(), most, inVain(most, what))
+}
+
+// Errors joins n errors that goroutines send, one each.
+func Errors(what string, n int, c <-chan error) error { return errorsWithin(most, what, n, c) }
+
+func errorsWithin(limit time.Duration, what string, n int, c <-chan error) (err error) {
+	over := time.After(limit)
+	for range n {
+		select {
+		case one := <-c:
+			err = errors.Join(err, one)
+		case <-over:
+			return errors.Join(err, inVain(limit, what))
+		}
+	}
+	return err
+}
+
+func inVain(limit time.Duration, what string) error {
+	return fmt.Errorf("waited %v in vain for %s", limit, what)
+}
+
 // Command is a process that ends with the test at the latest. One that does
 // not end in time fails the test; it is asked for its stacks, which a Go
 // program prints on stderr, and is killed if that does not help.

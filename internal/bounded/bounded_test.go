@@ -1,6 +1,7 @@
 package bounded
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"strings"
@@ -37,5 +38,26 @@ func TestCommandInVain(t *testing.T) {
 	out, err := c.CombinedOutput()
 	if err == nil || !strings.Contains(string(out), `in vain for the end of ["sleep" "3600"]`) {
 		t.Errorf("%v, %s", err, out)
+	}
+}
+
+// Goroutines of which one never says how it ended are waited for no longer than others.
+func TestErrorsInVain(t *testing.T) {
+	one := errors.New("one")
+	c := make(chan error, 2)
+	c <- one
+	c <- nil
+	if err := Errors("two", 2, c); err == nil || err.Error() != "one" {
+		t.Errorf("%v", err)
+	}
+	c <- one
+	err := errorsWithin(time.Millisecond, "two", 2, c)
+	if !errors.Is(err, one) || !strings.Contains(err.Error(), "waited 1ms in vain for two") {
+		t.Errorf("%v", err)
+	}
+	ctx, cancel := Context("a slot")
+	defer cancel()
+	if end, ok := ctx.Deadline(); !ok || time.Until(end) > most {
+		t.Errorf("a context that ends at %v, %t", end, ok)
 	}
 }

@@ -2,10 +2,11 @@ package gputest
 
 import (
 	"os"
-	"os/exec"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/gagg-dev/gagg/internal/bounded"
 )
 
 // aloneVariable holds the name of the test that the process was started for.
@@ -24,7 +25,7 @@ func Alone(t *testing.T) bool {
 	if os.Getenv(aloneVariable) == t.Name() {
 		return true
 	}
-	output, err := aloneOutput(t.Name())
+	output, err := aloneOutput(t, t.Name())
 	switch {
 	case err != nil:
 		t.Errorf("%v in a process of its own:\n%s", err, output)
@@ -37,9 +38,10 @@ func Alone(t *testing.T) bool {
 }
 
 // aloneOutput runs the test of that name in a process of its own.
-func aloneOutput(name string) (string, error) {
+func aloneOutput(t *testing.T, name string) (string, error) {
+	t.Helper()
 	pattern := "^" + strings.ReplaceAll(regexp.QuoteMeta(name), "/", "$/^") + "$"
-	command := exec.Command(os.Args[0], "-test.run="+pattern, "-test.v", "-test.count=1")
+	command := bounded.Command(t, os.Args[0], "-test.run="+pattern, "-test.v", "-test.count=1")
 	command.Env = append(os.Environ(), aloneVariable+"="+name)
 	output, err := command.CombinedOutput()
 	return string(output), err

@@ -107,7 +107,7 @@ func TestAlone(t *testing.T) {
 	})
 	if os.Getenv(aloneVariable) == "" && os.Getenv("GAGG_TEST_FAIL") == "" {
 		t.Setenv("GAGG_TEST_FAIL", "1")
-		if output, err := aloneOutput("TestAloneFails"); err == nil || !strings.Contains(output, "on purpose") {
+		if output, err := aloneOutput(t, "TestAloneFails"); err == nil || !strings.Contains(output, "on purpose") {
 			t.Errorf("a failure alone: %v\n%s", err, output)
 		}
 	}

@@ -57,7 +57,7 @@ var allowed = map[string][]string{
 	"internal/kernels/gen":        {"internal/cuda/emu"},
 	"internal/kernels/kerneltest": {"internal/cuda", "internal/kernels"},
 	"internal/cuda/emu":           {},
-	"internal/gputest":            {"internal/cuda", "internal/cuda/emu"},
+	"internal/gputest":            {"internal/bounded", "internal/cuda", "internal/cuda/emu"},
 	"internal/bounded":            {},
 
 	"internal/oracle":          {"internal/column"},

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -8,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/gagg-dev/gagg/internal/bounded"
 )
 
 const modulePath = "github.com/gagg-dev/gagg"
@@ -40,9 +43,11 @@ func inModule(path string) (dir string, ours bool) {
 }
 
 var list = sync.OnceValues(func() (packages []goPackage, err error) {
-	out, err := exec.Command("go", "list", "-json=ImportPath,Name,Imports,TestImports,XTestImports", modulePath+"/...").Output()
+	ctx, cancel := bounded.Context("go list")
+	defer cancel()
+	out, err := exec.CommandContext(ctx, "go", "list", "-json=ImportPath,Name,Imports,TestImports,XTestImports", modulePath+"/...").Output()
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, context.Cause(ctx))
 	}
 	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
 		var p goPackage
