@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
+	"slices"
 
 	"github.com/apache/arrow/go/v15/arrow/decimal256"
 
@@ -43,8 +44,8 @@ func (s *Sorter) Wanted(order []column.Vector, rows int, sel []int32) []int32 {
 func (s *Sorter) wantedByFirst(rows int, sel []int32) (_ []int32, decided bool) {
 	t, v := s.in.terms[0], &s.in.order[0]
 	_, value := t.marks()
-	words := keyWords(v)
-	if words == 0 || v.Null != nil || s.bound[0] != value {
+	words, from := keyWords(v), len(sel)
+	if words == 0 || s.bound[0] != value {
 		return appendAll(sel, rows), false
 	}
 	only := len(s.in.terms) == 1
@@ -76,7 +77,30 @@ func (s *Sorter) wantedByFirst(rows int, sel []int32) (_ []int32, decided bool) 
 			}
 		}
 	}
+	if v.Null != nil {
+		sel = withNulls(sel, from, v.Null[:rows], t.NullsFirst)
+	}
 	return sel, only
+}
+
+// withNulls drops the rows that are NULL from sel, from from on, or puts all of them in.
+func withNulls(sel []int32, from int, null []bool, in bool) []int32 {
+	if !in {
+		left := slices.DeleteFunc(sel[from:], func(i int32) bool { return null[i] })
+		return sel[:from+len(left)]
+	}
+	values := slices.Clone(sel[from:])
+	sel = sel[:from]
+	for i, is := range null {
+		value := len(values) > 0 && values[0] == int32(i)
+		if value {
+			values = values[1:]
+		}
+		if is || value {
+			sel = append(sel, int32(i))
+		}
+	}
+	return sel
 }
 
 // Bound tells of rows that have not been made which of them Wanted may leave: those with a value x of the first term for which x^flip is
