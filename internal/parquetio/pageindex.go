@@ -38,6 +38,7 @@ type pageIndex struct {
 // readIndex reads the page index of the chunk if there is one, and leaves it out where anything about it is not
 // as it must be, or where there is no memory for it: it only saves time.
 func (c *columnReader) readIndex() {
+	c.dropIndex()
 	chunk := &c.f.meta.RowGroups[c.group].Columns[c.leaf.index]
 	if ordered, signed := c.f.ordering(c.leaf); !ordered && !signed || chunk.ColumnIndexLength <= 0 {
 		return
