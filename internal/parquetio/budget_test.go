@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -358,4 +359,33 @@ func TestBrotliWindow(t *testing.T) {
 	if got := brotliWindow([]byte{0b0010001}); got != 0 {
 		t.Errorf("a head that means nothing: %d", got)
 	}
+}
+
+// F15: the footers of thousands of files with a row group each hold what is drawn for them.
+func TestManyFooters(t *testing.T) {
+	const files = 2000
+	data := manyGroupsFooter(t, 1)
+	l := &ledger{}
+	f := &file{name: "f", metadata: account{grow: l.grow}}
+	footers := make([]*format.FileMetaData, files)
+	before := heapInUse()
+	for i := range footers {
+		var err error
+		if footers[i], err = f.decodeFooter(data); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if held := heapInUse() - before; held > l.used+l.used/5 {
+		t.Errorf("%d bytes of heap, %d drawn: %d and %d for each footer", held, l.used, held/files, l.used/files)
+	}
+	runtime.KeepAlive(footers)
+}
+
+// heapInUse is the bytes of Go memory that are reachable.
+func heapInUse() int64 {
+	runtime.GC()
+	runtime.GC() // what pools hold
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
 }

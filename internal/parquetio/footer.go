@@ -210,6 +210,7 @@ func (f *file) decodeGroups(data []byte, places []int, meta *format.FileMetaData
 		var quick groupDecoder
 		for i := from; i < to; i++ {
 			one, g := data[starts[i]:starts[i+1]], &meta.RowGroups[i]
+			quick.left = to - i
 			if quick.decode(one, g) {
 				continue
 			}

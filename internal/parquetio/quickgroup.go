@@ -9,6 +9,8 @@ import (
 // groupDecoder decodes the row groups of a footer. What it makes refers to the footer.
 type groupDecoder struct {
 	thriftQuick
+	left      int      // row groups to come, with the one at hand
+	lists     int      // of one kind that these have at most, about
 	texts     []string // memory for lists
 	counts    []int64
 	encodings []format.Encoding
@@ -38,6 +40,7 @@ func (d *groupDecoder) decode(data []byte, g *format.RowGroup) bool {
 		switch id {
 		case 1:
 			g.Columns = make([]format.ColumnChunk, d.list(t, thriftStruct))
+			d.lists = len(g.Columns) * d.left
 			for i := range g.Columns {
 				d.chunk(&g.Columns[i])
 			}
@@ -86,12 +89,12 @@ func (d *groupDecoder) metadata(m *format.ColumnMetaData, id int, t byte) {
 	case 1:
 		m.Type = format.Type(d.i32(t))
 	case 2:
-		m.Encoding = take(&d.encodings, d.list(t, thriftI32))
+		m.Encoding = take(&d.encodings, d.lists, d.list(t, thriftI32))
 		for i := range m.Encoding {
 			m.Encoding[i] = format.Encoding(d.i32(thriftI32))
 		}
 	case 3:
-		m.PathInSchema = take(&d.texts, d.list(t, thriftBinary))
+		m.PathInSchema = take(&d.texts, d.lists, d.list(t, thriftBinary))
 		for i := range m.PathInSchema {
 			text := d.bytes(thriftBinary)
 			m.PathInSchema[i] = unsafe.String(unsafe.SliceData(text), len(text))
@@ -115,7 +118,7 @@ func (d *groupDecoder) metadata(m *format.ColumnMetaData, id int, t byte) {
 	case 12:
 		d.structure(t, 0, func(id int, t byte) { d.statistics(&m.Statistics, id, t) })
 	case 13:
-		m.EncodingStats = take(&d.stats, d.list(t, thriftStruct))
+		m.EncodingStats = take(&d.stats, d.lists, d.list(t, thriftStruct))
 		for i := range m.EncodingStats {
 			d.pages(&m.EncodingStats[i])
 		}
@@ -152,7 +155,7 @@ func (d *groupDecoder) sizes(s *format.SizeStatistics, id int, t byte) {
 }
 
 func (d *groupDecoder) numbers(t byte) []int64 {
-	list := take(&d.counts, d.list(t, thriftI64))
+	list := take(&d.counts, d.lists, d.list(t, thriftI64))
 	for i := range list {
 		list[i] = d.i64(thriftI64)
 	}
@@ -193,11 +196,12 @@ func (d *groupDecoder) pages(s *format.PageEncodingStats) {
 	})
 }
 
-// take is the next n elements of memory for lists, of which more is made when it is used up.
-func take[T any](memory *[]T, n int) []T {
-	const least = 64              // elements
+// take is the next n elements of memory for lists, of which more is made when it is used up: for no more lists than there are, since
+// thousands of files may have a row group each.
+func take[T any](memory *[]T, lists, n int) []T {
+	const most = 64               // elements
 	if len(*memory) < max(n, 1) { // an empty list is not nil
-		*memory = make([]T, max(n, least))
+		*memory = make([]T, max(n, 1, min(most, n*lists)))
 	}
 	list := (*memory)[:n:n]
 	*memory = (*memory)[n:]
