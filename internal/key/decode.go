@@ -29,6 +29,8 @@ type Decoder struct {
 	flags []int          // which words those are
 	text  [][]byte       // by field: strings that had to be copied
 	table *internedTable // nil: there is none yet
+
+	touched byte // what was read of strings before they are copied, which else the compiler may leave out
 }
 
 // Type is the type of field i.

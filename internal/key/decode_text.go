@@ -41,8 +41,11 @@ func (d *Decoder) copyInline(i int, words []uint64, out *column.Vector) {
 		out.Span = append(out.Span, column.Span{Len: uint32(len(b))})
 		return
 	}
-	data := d.text[i][:0]
+	data, chunks := d.text[i][:0], d.Arenas.Chunks()
 	for at := 0; at < len(words); at += d.Stride {
+		if at%(touchRows*d.Stride) == 0 {
+			d.touch(words[at:min(at+touchRows*d.Stride, len(words))], last, chunks)
+		}
 		field := words[at:][:last+1]
 		off := len(data)
 		if hi := field[last]; isLong(hi) {
@@ -56,6 +59,22 @@ func (d *Decoder) copyInline(i int, words []uint64, out *column.Vector) {
 		out.Span = append(out.Span, column.Span{Off: uint32(off), Len: uint32(len(data) - off)})
 	}
 	d.own(i, data, out)
+}
+
+// touchRows is of how many rows the strings are touched before they are copied.
+const touchRows = 64
+
+// touch reads the ends of long strings, so that the cache misses of different rows overlap, which they do not
+// where strings are copied.
+func (d *Decoder) touch(words []uint64, last int, chunks [][]byte) {
+	sum := byte(0)
+	for at := 0; at < len(words); at += d.Stride {
+		if hi := words[at+last]; isLong(hi) {
+			b := chunkBytes(chunks, words[at], hi)
+			sum += b[0] + b[len(b)-1]
+		}
+	}
+	d.touched = sum
 }
 
 // decodeInterned sets out to strings that were numbered.
