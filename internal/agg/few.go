@@ -38,7 +38,7 @@ func (f *fewSums) add(n int, gids []uint32, vals []int64) bool {
 		f[g[1]%fewGroups*fewLanes+1] += b
 		f[g[2]%fewGroups*fewLanes+2] += c
 		f[g[3]%fewGroups*fewLanes+3] += d
-		all |= a ^ a>>63 | b ^ b>>63 | c ^ c>>63 | d ^ d>>63
+		all |= (a ^ a>>63) | (b ^ b>>63) | (c ^ c>>63) | (d ^ d>>63)
 	}
 	for ; i < len(gids); i++ {
 		f[gids[i]%fewGroups*fewLanes] += vals[i]

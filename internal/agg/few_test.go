@@ -2,6 +2,7 @@ package agg
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -13,9 +14,15 @@ import (
 func TestFewGroups(t *testing.T) {
 	small := intsOf(column.Int64, func(r *rand.Rand) int64 { return int64(r.IntN(2000) - 1000) })
 	half := intsOf(column.Int64, func(r *rand.Rand) int64 { return 1<<51 - int64(r.IntN(2)) }) // the sums of some batches fit
+	rare := intsOf(column.Int64, func(r *rand.Rand) int64 {                                    // now and then the least of all: most batches fit, the sums of the others do not
+		if r.IntN(300) == 0 {
+			return math.MinInt64
+		}
+		return int64(r.IntN(2000) - 1000)
+	})
 	for _, groups := range []int{1, 3, fewGroups, fewGroups + 1} {
 		for name, gen := range map[string]generator{
-			"small": small, "half": half, "any": ints(column.Int64), "wide": narrowDecimals(30), "wider": narrowDecimals(60),
+			"small": small, "half": half, "rare": rare, "any": ints(column.Int64), "wide": narrowDecimals(30), "wider": narrowDecimals(60),
 		} {
 			for _, nulls := range []string{"none", "some"} {
 				t.Run(fmt.Sprintf("%s/groups=%d/nulls=%s", name, groups, nulls), func(t *testing.T) {
