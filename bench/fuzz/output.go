@@ -148,6 +148,11 @@ func summable(_ *generator, args []*expr) bool {
 	return args[0].magnitude() < 1e290 && (args[0].kind != decimals || args[0].magnitude()*math.Pow10(args[0].scale) < 1e32)
 }
 
+// withinDigits is what cannot add up to a little more than 38 digits.
+func withinDigits(_ *generator, args []*expr) bool {
+	return args[0].magnitude()*math.Pow10(args[0].scale) < 1e37
+}
+
 func noSpecial(_ *generator, args []*expr) bool {
 	return !args[0].special && args[0].magnitude() < 1e300
 }
