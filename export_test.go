@@ -50,7 +50,7 @@ func runHeld(ctx context.Context, q Query, o Options, change func(*run)) (rows *
 			return newRows(ctx, r), held, nil
 		}
 		more, err := r.retries(&l, err)
-		if err = errors.Join(err, r.close()); !more {
+		if err = errors.Join(err, r.close()); !l.add(err) && !more {
 			return nil, held, classify(err)
 		}
 	}
