@@ -158,3 +158,51 @@ func TestSplit(t *testing.T) {
 		t.Errorf("%d units of nothing to read", len(s.Units()))
 	}
 }
+
+// A reader begins anew at a part where it was closed behind the one before, left it in the middle, or goes back.
+func TestPartsAfterClose(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeRows(t, "f", 2000, lateRows(rand.New(rand.NewPCG(15, 6)), 2000), parquet.PageBufferSize(700))
+	d := mustOpen(t, Options{BatchRows: 50}, "f")
+	s, err := d.Scan(ScanOptions{Columns: []int{0, 7}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Split(2, 1)
+	r := s.NewReader()
+	defer r.Close()
+	var b column.Batch
+	read := func(u, batches int) {
+		t.Helper()
+		if err := r.Open(u); err != nil {
+			t.Fatal(err)
+		}
+		next := s.Units()[u].First
+		for range batches {
+			ok, err := r.Next(&b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !ok {
+				if end := s.Units()[u].First + s.Units()[u].Rows; next != end {
+					t.Errorf("unit %d ends at row %d, want %d", u, next, end)
+				}
+				return
+			}
+			for i := range b.Rows {
+				if b.Cols[0].At(i).Int != next || b.First+int64(i) != next {
+					t.Fatalf("row %d, want %d", b.Cols[0].At(i).Int, next)
+				}
+				next++
+			}
+		}
+	}
+	const all = 1000
+	read(0, all)
+	r.Close()
+	read(1, all)
+	read(2, 1) // and no further
+	read(3, all)
+	read(1, all) // back
+	read(2, all)
+}

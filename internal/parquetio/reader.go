@@ -304,7 +304,7 @@ func (r *Reader) closeColumns() {
 	r.work.account.give(r.drawn)
 	r.drawn = 0
 	clear(r.constants)
-	r.file = -1
+	r.file, r.open = -1, -1
 }
 
 // nullVector returns n rows of NULL.
