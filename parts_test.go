@@ -44,3 +44,29 @@ func TestPartsOfRowGroups(t *testing.T) {
 		}
 	}
 }
+
+// Pages in which no row can pass the filter are left out, in the counts of rows too, unless that is not wanted.
+func TestPagesSkipped(t *testing.T) {
+	table := datagen.New(datagen.Spec{Rows: 3000, Seed: 16, Columns: []datagen.Column{
+		{Name: "x", Type: column.Type{Kind: column.Int32}, Distinct: 2000},
+		{Name: "s", Type: column.Type{Kind: column.String}, Distinct: 50},
+	}})
+	var b bytes.Buffer
+	if err := table.WriteParquet(&b, datagen.Layout{Page: 3}); err != nil {
+		t.Fatal(err)
+	}
+	from := gagg.Parquet("table", bytes.NewReader(b.Bytes()), int64(b.Len()))
+	greatest, err := answer(t, gagg.Query{From: from, Aggs: []gagg.Agg{gagg.Expr("max(x)")}}, gagg.Options{})
+	if err != nil || len(greatest) != 1 {
+		t.Fatal(greatest, err)
+	}
+	q := gagg.Query{From: from, By: []string{"s"}, Aggs: []gagg.Agg{gagg.CountAll()}, Where: "s <> '' and x >= " + greatest[0], OrderBy: []string{"s"}}
+	want, all, err := answerStats(t, q, gagg.Options{NoPruning: true})
+	if err != nil || len(want) == 0 || all.Rows != 3000 || all.RowsSkipped != 0 {
+		t.Fatalf("%d groups, %d rows, %d skipped; %v", len(want), all.Rows, all.RowsSkipped, err)
+	}
+	got, some, err := answerStats(t, q, gagg.Options{})
+	if err != nil || !slices.Equal(got, want) || some.Rows > 300 || some.Rows+some.RowsSkipped != 3000 || some.PagesSkipped < 1500 {
+		t.Errorf("%v, want %v; %d rows, %d skipped, %d pages; %v", got, want, some.Rows, some.RowsSkipped, some.PagesSkipped, err)
+	}
+}
