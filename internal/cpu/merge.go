@@ -178,7 +178,7 @@ func (m *Merger) merge(ctx context.Context) error {
 	}
 	switch {
 	case !refused(err) || m.store.disk == nil:
-	case m.dir.seeded || m.in.shared == 64:
+	case m.dir.seeded || m.in.shared == 64 || m.crowds():
 		return m.mergeSorted(ctx)
 	default:
 		return m.divide(ctx)

@@ -25,15 +25,15 @@ func (m *Merger) mergeSorted(ctx context.Context) error {
 	}
 	m.store.pool.Reset()
 	for fanIn := m.fanIn(runs); len(runs) > fanIn; {
-		to := runWriter{m: m}
-		err := m.mergeRuns(ctx, runs[:fanIn], &to)
+		to, n := runWriter{m: m}, min(fanIn, len(runs)-fanIn+1) // no more than leaves fanIn
+		err := m.mergeRuns(ctx, runs[:n], &to)
 		if err == nil {
 			to.run, err = m.store.disk.Flush(to.run)
 		}
 		if err != nil {
 			return err
 		}
-		runs = append(runs[fanIn:], to.run)
+		runs = append(runs[n:], to.run)
 	}
 	m.out.begin()
 	err = m.mergeRuns(ctx, runs, runEmitter{m})
