@@ -32,7 +32,7 @@ type TileConfig struct {
 	// MinReduction is the least rows for each group, over the whole input of
 	// a worker, for which its table grows beyond the cache: below it, most
 	// rows would only be copied into the table and out of it again, each by way
-	// of a cache miss or two.
+	// of a cache miss or two. Measured, as the others (docs/experiments/0013).
 	MinReduction float64
 	// CacheReduction is the least rows for each group, since it was last
 	// flushed, for which a table that is kept in the cache is used again.
@@ -43,10 +43,7 @@ type TileConfig struct {
 	// FlushReduction is the least rows for each group, since it was last
 	// flushed, for which a table that memory keeps from growing is used
 	// again. It is lower than CacheReduction: each row that the table saves is
-	// one less to write to disk and read back. A guess, not measured: at
-	// MinReduction the table costs as much as placing and merging the 60 % of
-	// rows that it saves, and 1.3 saves 23 %, which is as much if a row costs
-	// 2.6 times more by way of the disk.
+	// one less to write to disk and read back. A guess, not measured.
 	FlushReduction float64
 }
 
