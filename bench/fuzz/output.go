@@ -119,7 +119,7 @@ func exactPlace(g *generator, o *output) {
 	o.scale, o.gives = a.scale, "DECIMAL"
 	if a.kind != decimals {
 		o.scale, o.gives, rounded = a.perUnit, "TIMESTAMP", "place_near"
-		if a.kind == date {
+		if a.kind == date || a.perUnit == 0 { // no column, but cast to a timestamp
 			o.scale = 6
 		}
 		whole = map[int]string{3: "epoch_ms($0)::hugeint", 6: "epoch_us($0)::hugeint", 9: "epoch_ns($0)::hugeint"}[o.scale]
