@@ -133,6 +133,8 @@ func commonType(t column.Type, x *bound) (column.Type, error) {
 	case familyOf(t) == familyClock && t.UTC == x.typ.UTC:
 		t.Unit = max(t.Unit, x.typ.Unit)
 		return t, nil
+	case isBinary(t) && isBinary(x.typ): // of lengths that differ
+		return binaryType, nil
 	case familyOf(t) != familyNumber:
 	case t.IsFloat() || x.typ.IsFloat():
 		return commonFloat(t, x.typ), nil
@@ -147,6 +149,8 @@ func commonType(t column.Type, x *bound) (column.Type, error) {
 	}
 	return t, typeErrorf("%s and %s have no common type", t, x.typ)
 }
+
+func isBinary(t column.Type) bool { return t.Kind == column.Binary || t.Kind == column.FixedBinary }
 
 // commonDay is the finer of two dates or timestamps.
 func commonDay(t, u column.Type) column.Type {

@@ -30,3 +30,18 @@ func TestTimesOfTwoUnits(t *testing.T) {
 		}
 	}
 }
+
+// Binaries of two lengths have one of any length in common.
+func TestBinariesOfTwoLengths(t *testing.T) {
+	types := map[string]column.Type{"a": {Kind: column.Binary}, "b": {Kind: column.FixedBinary, Width: 1}, "c": {Kind: column.FixedBinary, Width: 2}}
+	lookup := func(name string) (int, column.Type, error) { return 0, types[name], nil }
+	for _, text := range []string{"greatest(a, b)", "coalesce(b, c)", "case when a is null then c else a end"} {
+		n, err := Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e, err := Bind(n, text, lookup); err != nil || e.Type() != types["a"] {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
