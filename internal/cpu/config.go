@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"errors"
+	"math"
 	"math/bits"
 	"slices"
 	"sync/atomic"
@@ -125,10 +126,10 @@ func Stride(keys *key.Layout, states *agg.Layout) int {
 // for all workers: the first that asks decides, from an estimate of the groups
 // among the rows it has seen, or from how many it expects in all if that is more, and
 // from the bytes of their values, of which later rows are expected to bring as many.
-func (c *Config) choose(estimate, expected float64, rows, values int64) uint {
-	l := c.Level(max(partition.Expected(estimate, rows, c.Rows, c.AtMost), expected))
-	if c.Rows > rows && l.Groups > 0 {
-		values = int64(float64(values) * float64(c.Rows) / float64(rows))
+func (c *Config) choose(estimate, expected float64, rows, total, values int64) uint {
+	l := c.Level(max(partition.Expected(estimate, rows, total, c.AtMost), expected))
+	if total > rows && l.Groups > 0 {
+		values = int64(float64(values) * float64(total) / float64(rows))
 		l.GroupBytes += int64(float64(values) / l.Groups)
 	}
 	p := l.Plan()
@@ -170,13 +171,25 @@ func (c *Config) groupBytes() int64 { return 8*int64(c.Stride) + 4*4 }
 // mergeRoom is what the groups of a partition may take while it is merged.
 func (c *Config) mergeRoom() int64 { return int64(loadShare * float64(c.Memory.Merge)) }
 
-// rowsEach is how many rows one worker is expected to see; -1: not known.
-func (c *Config) rowsEach() int64 {
-	if c.Rows < 0 {
-		return -1
+// minReduction is the least rows for each group for which a table grows. A row that the table does not save is written and
+// read once more: the longer it is the sooner the table pays, and long strings are copied again for each flush.
+func (c *Config) minReduction() float64 {
+	most := c.Tile.MinReduction
+	switch {
+	case math.IsInf(most, 1): // no table is to grow
+		return most
+	case c.Keys.HasRefs():
+		return min(most, leastReduction)
 	}
-	return c.Rows / int64(max(c.Threads, 1))
+	return min(most, max(leastReduction, most*narrowStride/float64(c.Stride)))
 }
+
+const (
+	// leastReduction is minReduction of long rows: experiment 2.
+	leastReduction = 2.5
+	// narrowStride is up to how many words a row is as short as those that TileConfig was measured with.
+	narrowStride = 4
+)
 
 // openPages is what one worker may take for pages that are being filled.
 func (c *Config) openPages() int64 { return c.Memory.Pages / int64(max(c.Threads, 1)) }

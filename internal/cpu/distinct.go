@@ -114,6 +114,7 @@ func (w *Worker) addSets(n int) error {
 		return err
 	}
 	for i := range w.sets.of {
+		w.sets.of[i].worker.comes = w.passing()
 		if err := w.sets.of[i].add(w.keys, n); err != nil {
 			return err
 		}

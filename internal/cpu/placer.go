@@ -83,7 +83,7 @@ func (p *Placer) Place(rows []uint64) error {
 	if p.store.buckets == nil {
 		sketch := partition.NewSketch()
 		p.cfg.note(sketch, rows)
-		p.store.open(0, p.cfg.choose(sketch.Estimate(), 0, int64(len(rows)/p.cfg.Stride), 0))
+		p.store.open(0, p.cfg.choose(sketch.Estimate(), 0, int64(len(rows)/p.cfg.Stride), p.cfg.Rows, 0))
 	}
 	piece := max(placeBytes/8/p.cfg.Stride, 1) * p.cfg.Stride
 	for len(rows) > 0 {

@@ -212,9 +212,9 @@ func finish(cfg *Config, workers []*Worker) (g Groups, err error) {
 	if offloaded {
 		g.Partitioned = true
 		device = cfg.Offload.Groups()
-		bits = cfg.choose(max(all.Estimate()+float64(total), device), 0, math.MaxInt64, 0)
+		bits = cfg.choose(max(all.Estimate()+float64(total), device), 0, math.MaxInt64, cfg.Rows, 0)
 	} else if g.Partitioned || total > smallResult || cfg.States.HasChains() || cfg.Partitions > 0 || len(cfg.back) > 0 {
-		bits = cfg.choose(max(all.Estimate(), float64(total)), 0, math.MaxInt64, 0)
+		bits = cfg.choose(max(all.Estimate(), float64(total)), 0, math.MaxInt64, cfg.Rows, 0)
 	}
 	errs := make([]error, len(workers))
 	each(len(workers), func(i int) {

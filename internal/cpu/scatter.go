@@ -30,11 +30,40 @@ func (c *Config) firstCheck() int64 {
 	return c.Tile.MinRows / 2
 }
 
+// passing is what share of the rows of the input come to the worker's groups, as far as it has seen.
+func (w *Worker) passing() float64 {
+	share := 1.0
+	if w.read > 0 {
+		share = float64(w.passed) / float64(w.read)
+	}
+	if w.comes > 0 {
+		share *= w.comes
+	}
+	return share
+}
+
+// rowsAll is how many rows are expected to pass the filter, in all workers; -1: not known.
+func (w *Worker) rowsAll() int64 {
+	if w.cfg.Rows < 0 {
+		return -1
+	}
+	return int64(float64(w.cfg.Rows) * w.passing())
+}
+
+// rowsEach is rowsAll of one worker.
+func (w *Worker) rowsEach() int64 {
+	if w.cfg.Rows < 0 {
+		return -1
+	}
+	return w.rowsAll() / int64(max(w.cfg.Threads, 1))
+}
+
 // judge decides whether the table is worth keeping, each time the rows seen
 // have doubled, more often while a device might take them.
 func (w *Worker) judge() error {
 	w.nextCheck = 2 * w.rows
-	total := w.cfg.rowsEach()
+	total, tile := w.rowsEach(), w.cfg.Tile
+	tile.MinReduction = w.cfg.minReduction()
 	device := false
 	if w.cfg.Offload != nil {
 		w.nextCheck = min(w.nextCheck, w.rows+deviceChecks*w.cfg.Tile.MinRows)
@@ -48,11 +77,11 @@ func (w *Worker) judge() error {
 	case device:
 	case w.cached:
 		return nil
-	case w.cfg.Tile.DecideTile(seen, total) == feedback.KeepTable:
+	case tile.DecideTile(seen, total) == feedback.KeepTable:
 		w.table.reserve(int(min(seen.Expected(total)*reserveFactor, reserveMost*float64(w.table.n))))
 		return nil
 	case w.near == nil && !w.cfg.States.HasChains():
-		w.expected = seen.Expected(w.cfg.Rows)
+		w.expected = seen.Expected(w.rowsAll())
 		return w.cache()
 	}
 	if err := w.flush(); err != nil {
@@ -153,7 +182,7 @@ func (c *Config) note(sketch *partition.Sketch, rows []uint64) {
 // been noted.
 func (w *Worker) openBuckets() {
 	if w.store.buckets == nil {
-		w.store.open(0, w.cfg.choose(w.sketch.Estimate(), w.expected, max(w.rows+w.scattered, 1), w.store.arena.Bytes()))
+		w.store.open(0, w.cfg.choose(w.sketch.Estimate(), w.expected, max(w.rows+w.scattered, 1), w.rowsAll(), w.store.arena.Bytes()))
 	}
 }
 

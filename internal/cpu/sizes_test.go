@@ -19,7 +19,7 @@ func TestCachedTable(t *testing.T) {
 		{10_000_000, false, true},
 	} {
 		in, _ := data(rand.New(rand.NewPCG(7, 7)), 100, 1000, test.groups, "flat", false)
-		cfg := config(0, feedback.TileConfig{MinRows: 10_000, MinReduction: 10, CacheReduction: 1.01, CacheBytes: 128 << 10}, noLimit)
+		cfg := config(0, feedback.TileConfig{MinRows: 10_000, MinReduction: 30, CacheReduction: 1.01, CacheBytes: 128 << 10}, noLimit)
 		cfg.Rows = 100_000
 		w, err := NewWorker(cfg, pipeline(false))
 		if err != nil {

@@ -101,7 +101,7 @@ func TestSpillBlockSize(t *testing.T) {
 		cfg := config(0, feedback.NoTiles, nil)
 		tight(t, cfg, limit, 2)
 		cfg.Threads = 2
-		n := int64(1) << cfg.choose(0, 0, 0, 0)
+		n := int64(1) << cfg.choose(0, 0, 0, cfg.Rows, 0)
 		if open := n * 2 * partition.PageBytes; open > cfg.Memory.Pages || 4*open < cfg.Memory.Pages {
 			t.Errorf("limit %d: %d partitions, whose pages take %d of %d bytes", limit, n, open, cfg.Memory.Pages)
 		}

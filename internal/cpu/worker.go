@@ -52,6 +52,8 @@ type Worker struct {
 	encoder *key.Encoder
 	sketch  *partition.Sketch // of all rows placed
 
+	read, passed    int64   // rows of the input that came, and those of them that passed the filter
+	comes           float64 // of an inner worker: what share of the rows of the input come to it; else 0
 	rows, nextCheck int64   // rows taken into the table as it is, and at how many it is judged
 	scattered       int64   // rows that took no table, or left it with their unit
 	sizes           sizes   // of some of the table's groups
@@ -166,10 +168,12 @@ func (w *Worker) Add(b *column.Batch) error {
 }
 
 func (w *Worker) add(b *column.Batch) error {
+	w.read += b.Stands()
 	b, err := w.filter(b)
 	if err != nil || b.Rows == 0 {
 		return err
 	}
+	w.passed += int64(b.Rows)
 	if w.pipe.Begin != nil {
 		w.pipe.Begin(b)
 	}
