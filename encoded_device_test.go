@@ -138,7 +138,7 @@ func TestDeviceEncoded(t *testing.T) {
 			t.Errorf("%s: no row group was decoded by a device", c.name)
 		}
 	}
-	if did["plain"].Declined == 0 {
+	if did["two devices"].Declined == 0 { // where row groups are small, one has a text that its column's key has no room for
 		t.Error("no row group was declined")
 	}
 }
