@@ -33,6 +33,9 @@ var (
 	meanOfWide = difference{
 		"`mean` of decimals whose sum has more than 38 digits", "the sum is wider, and only the mean has to be a double", "not asked of such decimals",
 	}
+	partsOfNanoseconds = difference{
+		"parts of timestamps in nanoseconds before 1970", "a moment lies in one second", "not asked of timestamps in nanoseconds",
+	}
 	sumBeyondDigits = difference{
 		"`sum` of decimals just beyond 38 digits", "the type of the result holds 38, and DuckDB's 128 bits a little more", "not asked of decimals that come near",
 	}
@@ -70,7 +73,7 @@ var (
 
 // differences is all of them.
 var differences = []difference{
-	narrowIntegers, negatedUnsigned, wideDecimals, divisionByZero, lengthOfBinary, sumOfIntegers, momentsOfInfinities, meanOfWide, sumBeyondDigits, covarianceSteps, momentsSteps,
+	narrowIntegers, negatedUnsigned, wideDecimals, divisionByZero, lengthOfBinary, sumOfIntegers, momentsOfInfinities, meanOfWide, partsOfNanoseconds, sumBeyondDigits, covarianceSteps, momentsSteps,
 	productOnTheWay, firstPassesOverNull, listPassesOverNull, quantileInterpolates, quantileOfFloat, exactQuantiles, madOfNarrow, entropyOfNothing,
 	histogramOfNaN, nanosecondsUTC, decimalText, decimalToFloat, wholeOfIntegers, roundOfIntegers, approximate,
 }

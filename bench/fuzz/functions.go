@@ -104,7 +104,7 @@ func partsOfDates() (out []operator) {
 	add := func(kinds string, names ...string) {
 		for _, name := range names {
 			for _, k := range kinds {
-				out = append(out, operator{name: name, gives: integer, takes: string(k), gagg: name + "($0)", bound: within(-1e18, 1e18)})
+				out = append(out, operator{name: name, gives: integer, takes: string(k), gagg: name + "($0)", bound: ofMoments(name, within(-1e18, 1e18)), why: partsOfNanoseconds})
 			}
 		}
 	}
@@ -115,13 +115,20 @@ func partsOfDates() (out []operator) {
 	add("szT", "hour", "microsecond", "millisecond", "minute", "second")
 	for _, k := range "asz" {
 		out = append(out,
-			operator{name: "date_part", gives: integer, takes: string(k), gagg: "date_part($P, $0)", draw: part, bound: within(-1e17, 1e17)},
-			operator{name: "extract", gives: integer, takes: string(k), gagg: "extract(dow from $0)", bound: within(0, 6)})
+			operator{name: "date_part", gives: integer, takes: string(k), gagg: "date_part($P, $0)", draw: part, bound: ofMoments("", within(-1e17, 1e17)), why: partsOfNanoseconds},
+			operator{name: "extract", gives: integer, takes: string(k), gagg: "extract(dow from $0)", bound: ofMoments("", within(0, 6)), why: partsOfNanoseconds})
 	}
 	for _, k := range "as" { // DuckDB's of a timestamp in UTC is not always the nearest double
-		out = append(out, operator{name: "epoch", gives: double, takes: string(k), gagg: "epoch($0)", bound: within(-1e12, 1e12)})
+		out = append(out, operator{name: "epoch", gives: double, takes: string(k), gagg: "epoch($0)", bound: ofMoments("", within(-1e12, 1e12)), why: partsOfNanoseconds})
 	}
 	return out
+}
+
+// ofMoments is bound, but not with timestamps in nanoseconds, unless the function has a name that says nano.
+func ofMoments(name string, bound func(*expr) bool) func(*expr) bool {
+	return func(e *expr) bool {
+		return (e.kids[0].perUnit <= 6 || name == "epoch_ns" || name == "nanosecond") && bound(e)
+	}
 }
 
 func part(g *generator, e *expr) bool {
@@ -138,6 +145,9 @@ func truncations() (out []operator) {
 }
 
 func truncation(g *generator, e *expr) bool {
+	if e.kids[0].perUnit > 6 {
+		return false
+	}
 	e.perUnit = 6
 	e.fill("$P", quote(pick(g.rng, "second", "minute", "hour", "day", "week", "month", "quarter", "year", "decade", "century", "isoyear", "millisecond")))
 	return true
