@@ -33,8 +33,11 @@ type Filled struct{ Keys, Args []bool }
 // ErrFilled is a NULL in a column that is not expected to have any (Config.Filled).
 var ErrFilled = errors.New("a column that was not expected to have a NULL has one")
 
-// without drops the NULLs of a vector that is not expected to have any.
-func without(filled []bool, i int, v *column.Vector) error {
+// evaluate computes column i of those of which filled tells that they are not expected to have a NULL.
+func evaluate(e Evaluator, b *column.Batch, filled []bool, i int, v *column.Vector) error {
+	if err := e.Eval(b, v); err != nil {
+		return err
+	}
 	if v.Null == nil || i >= len(filled) || !filled[i] {
 		return nil
 	}

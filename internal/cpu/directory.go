@@ -40,6 +40,26 @@ func (d *directory) drop() {
 
 func (d *directory) home(hash uint64) uint64 { return hash << d.skip >> d.shift }
 
+// candidates sets groups[i] to the first group from the home slot of hash[i]
+// on with its tag, or noGroup if a free slot comes before. The slots of all
+// hashes are loaded first, so that their cache misses overlap.
+func (d *directory) candidates(hash []uint64, groups []uint32) {
+	slots, skip, shift, entries := d.slots, d.skip&63, d.shift&63, groups[:len(hash)]
+	for i, h := range hash {
+		entries[i] = slots[h<<skip>>shift]
+	}
+	passed := 0
+	for i, e := range entries {
+		h := hash[i]
+		for s := h << skip >> shift; e != 0 && !d.tagged(e, h); e = slots[s] {
+			s = d.next(s)
+			passed++
+		}
+		groups[i] = d.group(e)
+	}
+	d.left -= passed
+}
+
 // next is the slot to look at after slot s.
 func (d *directory) next(s uint64) uint64 { return (s + 1) & uint64(len(d.slots)-1) }
 

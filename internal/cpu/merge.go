@@ -350,26 +350,14 @@ func (m *Merger) enterRows(rows []uint64, group uint32) {
 	}
 }
 
-// candidates sets groups to the first group of each row from its home slot on with its tag, or noGroup if a free
-// slot comes before.
+// candidates sets groups to those that rows are likely to belong to (directory.candidates).
 func (m *Merger) candidates(rows []uint64, groups []uint32) {
 	m.spread()
-	d, stride, passed := &m.dir, m.cfg.Stride, 0
 	hashes := m.hashes[:len(groups)]
 	for i := range hashes {
-		h := m.hashOf(rows[i*stride:])
-		hashes[i] = h
-		groups[i] = d.slots[d.home(h)]
+		hashes[i] = m.hashOf(rows[i*m.cfg.Stride:])
 	}
-	for i, e := range groups {
-		h := hashes[i]
-		for s := d.home(h); e != 0 && !d.tagged(e, h); e = d.slots[s] {
-			s = d.next(s)
-			passed++
-		}
-		groups[i] = d.group(e)
-	}
-	d.left -= passed
+	m.dir.candidates(hashes, groups)
 }
 
 // spread places the groups by a seeded hash if their look-ups have passed too many slots (CROWDED).

@@ -77,7 +77,7 @@ func (t *table) find(e *key.Encoder, groups []uint32) (firstNew uint32) {
 	if t.dir.seeded {
 		hash = e.Secret()
 	}
-	t.candidates(hash, groups)
+	t.dir.candidates(hash, groups)
 	t.slow = t.slow[:0]
 	switch {
 	case e.HasLong():
@@ -101,25 +101,6 @@ func (t *table) find(e *key.Encoder, groups []uint32) (firstNew uint32) {
 		groups[i] = t.probe(hash[i], e, int(i))
 	}
 	return firstNew
-}
-
-// candidates sets groups[i] to the first group from the home slot of hash[i]
-// on with its tag, or noGroup if a free slot comes before.
-func (t *table) candidates(hash []uint64, groups []uint32) {
-	d, passed := &t.dir, 0
-	slots, shift, entries := d.slots, d.shift&63, groups[:len(hash)]
-	for i, h := range hash {
-		entries[i] = slots[h>>shift]
-	}
-	for i, e := range entries {
-		h := hash[i]
-		for s := h >> shift; e != 0 && !d.tagged(e, h); e = slots[s] {
-			s = d.next(s)
-			passed++
-		}
-		groups[i] = d.group(e)
-	}
-	d.left -= passed
 }
 
 // The match functions put the rows on the slow list whose candidate is none
@@ -156,15 +137,7 @@ func (t *table) matchN(w [][]uint64, groups []uint32) {
 	}
 }
 
-func (t *table) equal(g uint32, w [][]uint64, i int) bool {
-	row := t.rows.Rows[int(g)*t.rows.Stride+1:]
-	for k := range w {
-		if row[k] != w[k][i] {
-			return false
-		}
-	}
-	return true
-}
+func (t *table) equal(g uint32, w [][]uint64, i int) bool { return same(t.keyOf(g), w, i) }
 
 // probe finds or makes the group of one row; hash is what the directory places it by.
 func (t *table) probe(hash uint64, e *key.Encoder, i int) uint32 {

@@ -178,11 +178,7 @@ func (w *Worker) add(b *column.Batch) error {
 		w.pipe.Begin(b)
 	}
 	for i, e := range w.pipe.Keys {
-		err := e.Eval(b, &w.keys[i])
-		if err == nil {
-			err = without(w.cfg.Filled.Keys, i, &w.keys[i])
-		}
-		if err != nil {
+		if err := evaluate(e, b, w.cfg.Filled.Keys, i, &w.keys[i]); err != nil {
 			return err
 		}
 	}
@@ -191,11 +187,7 @@ func (w *Worker) add(b *column.Batch) error {
 			continue
 		}
 		var v column.Vector
-		err := e.Eval(b, &v)
-		if err == nil {
-			err = without(w.cfg.Filled.Args, i, &v)
-		}
-		if err != nil {
+		if err := evaluate(e, b, w.cfg.Filled.Args, i, &v); err != nil {
 			return err
 		}
 		needed := w.part > 0 || w.sets.keep(i, &v)

@@ -106,7 +106,7 @@ func keyWriteOf(v *column.Vector) keyWrite {
 	case column.RepList:
 		return listKeyWrite(v)
 	}
-	sign := signOf(v)
+	sign := signOf(v.Type)
 	return func(dst []byte, i int) int {
 		binary.BigEndian.PutUint64(dst, uint64(v.Int[i])^sign)
 		return 8
@@ -115,9 +115,9 @@ func keyWriteOf(v *column.Vector) keyWrite {
 
 const signBit = 1 << 63
 
-// signOf is the bit to flip so that integers of v, as unsigned ones, are in order.
-func signOf(v *column.Vector) uint64 {
-	if v.Type.Kind == column.Uint64 {
+// signOf is the bit to flip so that integers of type t, as unsigned ones, are in order.
+func signOf(t column.Type) uint64 {
+	if t.Kind == column.Uint64 {
 		return 0
 	}
 	return signBit

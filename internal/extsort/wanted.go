@@ -70,7 +70,7 @@ func (s *Sorter) wantedByFirst(rows int, sel []int32) (_ []int32, decided bool) 
 			}
 		}
 	default:
-		sign := signOf(v) ^ flip
+		sign := signOf(v.Type) ^ flip
 		for i, x := range v.Int[:rows] {
 			if key := uint64(x) ^ sign; key < bound[0] || key == bound[0] && !only {
 				sel = append(sel, int32(i))
@@ -111,10 +111,7 @@ func (s *Sorter) Bound() (word, flip uint64, equal, ok bool) {
 	if t.Type.Rep() != column.RepInt64 || t.Type.Kind == column.Null || s.bound == nil || s.bound[0] != value {
 		return 0, 0, false, false
 	}
-	if flip = signBit; t.Type.Kind == column.Uint64 {
-		flip = 0
-	}
-	if t.Desc {
+	if flip = signOf(t.Type); t.Desc {
 		flip = ^flip
 	}
 	return binary.BigEndian.Uint64(s.bound[1:]), flip, len(s.in.terms) > 1, true

@@ -1,0 +1,249 @@
+package gagg
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/apache/arrow/go/v15/arrow/memory"
+
+	"github.com/gagg-dev/gagg/feedback"
+	"github.com/gagg-dev/gagg/internal/agg"
+	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/cpu"
+	"github.com/gagg-dev/gagg/internal/expr"
+	"github.com/gagg-dev/gagg/internal/key"
+	"github.com/gagg-dev/gagg/internal/parquetio"
+)
+
+const (
+	defaultBatchRows = 4096
+	maxBatchRows     = 64 << 10 // so that the strings of a result batch fit Arrow's 32-bit offsets
+	maxPartitions    = 1 << 12
+
+	// maxInternEntries is the largest dictionary whose strings are numbered
+	// rather than held in the key: beyond it, numbering costs a cache miss
+	// for each entry and the numbers save little.
+	maxInternEntries = 64 << 10
+	// fewInternEntries is the largest dictionary whose strings are numbered whatever the others
+	// hold; those of a larger one are if internRepeats of them are in another one too. Numbering takes a look-up in a
+	// table that all workers share for each entry of each dictionary, and saves comparing strings for each
+	// row: with 2.6 % in common it takes twice the time, with all in common a third (docs/experiments/0013).
+	fewInternEntries = 4 << 10
+	internRepeats    = .5
+
+	// maxInlineText is the length of texts up to which keys hold them themselves: longer ones make rows of
+	// more than a cache line. Where they lie in an arena, each takes 24 bytes more, and a cache miss or two
+	// whenever it is compared (docs/experiments/0013).
+	maxInlineText = 55
+)
+
+// prepared is a query ready to run: all that Plan tells and Run needs.
+type prepared struct {
+	opt   Options
+	in    input
+	query *compiled
+	scan  scan
+	facts scanFacts
+
+	limit, offset int64 // of the query
+
+	learnt   learnt
+	budget   budget // of the whole run, the input's metadata included
+	metadata int64  // bytes of the budget that the input's metadata takes
+	memory   MemoryPlan
+	alloc    memory.Allocator // of records
+
+	layout  *key.Layout
+	keyCols []key.Column // by key
+	sets    []keyedValue
+	onCPU   bool       // no device takes part, whatever the facts are by now
+	filled  cpu.Filled // keys and arguments that are not expected to be NULL
+	threads int
+	tile    feedback.TileConfig
+}
+
+// learnt is what runs have found out that had to begin again. It only grows.
+type learnt struct {
+	digits map[int]int // by column of the schema: what decimals have at least
+	nulls  bool        // a column has NULLs that is said to have none
+
+	text  int64 // bytes of the longest text
+	read  int64 // what reading takes beside usual pages
+	alone bool  // no plan has room for such texts; one thread may get by
+}
+
+// add adds what an error tells, and reports whether that is anything new. A type is widened a few times at most.
+func (l *learnt) add(err error) (more bool) {
+	if errors.Is(err, cpu.ErrFilled) && !l.nulls {
+		l.nulls, more = true, true
+	}
+	var wider *parquetio.PrecisionError
+	if errors.As(err, &wider) {
+		for field, n := range wider.Digits {
+			if n > l.digits[field] {
+				l.digits[field], more = n, true
+			}
+		}
+	}
+	return more
+}
+
+// prepare opens the input and resolves the query against it. The caller closes p.in.
+func prepare(ctx context.Context, q Query, o Options, l learnt) (_ *prepared, err error) {
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	if q.From == nil {
+		return nil, usagef("no input: set From")
+	}
+	if q.Limit < NoRows {
+		return nil, usagef("limit: %d is negative", q.Limit)
+	}
+	if q.Offset < 0 {
+		return nil, usagef("offset: %d is negative", q.Offset)
+	}
+	p := &prepared{opt: o, limit: q.Limit, offset: q.Offset, budget: budget{limit: openLimit(o.MemoryLimit)}}
+	if p.in, err = q.From.open(ctx, o, p.budget.grow); err != nil {
+		return nil, whileOpening(err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, p.in.Close())
+		}
+	}()
+	p.learnt = l
+	p.in.widen(l.digits)
+	if p.query, err = compile(p.in, q); err != nil {
+		return nil, err
+	}
+	if p.scan, err = p.in.scan(p.scanOptions()); err != nil {
+		return nil, whileOpening(err)
+	}
+	p.metadata = p.budget.opened(&o)
+	p.facts = p.scan.facts()
+	if err := p.planThreads(&o); err != nil {
+		return nil, err
+	}
+	p.tile = feedback.DefaultTileConfig
+	if o.Partitions > 0 {
+		p.tile = feedback.NoTiles
+	}
+	p.placeKeys()
+	if p.onCPU = !p.mayUseDevice(); p.onCPU && o.threads() > 1 { // a device takes row groups as they are
+		p.scan.split(o.threads())
+		if err := p.planThreads(&o); err != nil {
+			return nil, err
+		}
+	}
+	if p.onCPU && !l.nulls {
+		p.fill()
+	}
+	p.alloc = o.allocator(p.memory.Output)
+	return p, nil
+}
+
+// planThreads chooses how many workers there are, and shares out the memory.
+func (p *prepared) planThreads(o *Options) (err error) {
+	p.threads = max(1, min(o.threads(), p.scan.units()))
+	p.memory, p.threads, err = planMemory(o.MemoryLimit, p.threads, p.scan.workerBytes(), len(p.query.cols), p.query.groupings())
+	if err != nil {
+		return p.budget.beside(p.metadata, err)
+	}
+	if m, threads, ok := p.planLearnt(o.MemoryLimit); ok {
+		p.memory, p.threads = m, threads
+	}
+	return nil
+}
+
+// scanOptions is what is read, and how.
+func (p *prepared) scanOptions() parquetio.ScanOptions {
+	o := parquetio.ScanOptions{Columns: p.query.cols, BatchRows: p.opt.BatchRows}
+	if p.query.where != nil && !p.opt.NoPruning {
+		o.Skip, o.SkipColumns = p.query.where.CanSkip, p.query.where.Columns() // the test that row groups and pages must pass
+	}
+	o.Repeat = !slices.ContainsFunc(p.query.calls, func(c agg.Call) bool { return c.Part == 0 && !c.Func.Repeats() })
+	return o
+}
+
+// placeKeys chooses the form of each key, and of what is grouped by beside them.
+func (p *prepared) placeKeys() {
+	p.keyCols = make([]key.Column, len(p.query.keys))
+	for i, e := range p.query.keys {
+		p.keyCols[i] = p.keyColumn(e)
+	}
+	for _, arg := range p.query.distinct {
+		value := p.keyColumn(p.query.args[arg])
+		value.Filled = true
+		p.sets = append(p.sets, keyedValue{arg: arg, value: value})
+	}
+	p.layOut()
+}
+
+// layOut places the keys in words.
+func (p *prepared) layOut() {
+	for i, filled := range p.filled.Keys {
+		p.keyCols[i].Filled = filled
+	}
+	p.layout = key.NewLayout(p.keyCols)
+	for i := range p.sets {
+		p.sets[i].layout = key.NewLayout(append(slices.Clone(p.keyCols), p.sets[i].value))
+	}
+}
+
+// keyColumn is the form of an expression as a key.
+func (p *prepared) keyColumn(e *expr.Expr) key.Column {
+	k := key.Column{Type: e.Type()}
+	if c, ok := e.Column(); ok && e.Type().Rep() == column.RepBytes {
+		k.Intern = p.interns(c)
+		if n, ok := p.scan.textLength(c); ok && n <= maxInlineText && !k.Intern {
+			k.Inline = n
+		}
+	}
+	return k
+}
+
+// fill finds the keys and the arguments that have no NULL, as far as the input's metadata tell: rows need no place for it. Where one has
+// NULLs all the same, the run begins again without this. A query without keys has a group without rows where nothing passes.
+func (p *prepared) fill() {
+	if len(p.query.keys) == 0 {
+		return
+	}
+	known := map[int]bool{}
+	filled := func(exprs []*expr.Expr) (out []bool) {
+		for _, e := range exprs {
+			out = append(out, e.Filled(func(col int) bool {
+				if _, ok := known[col]; !ok {
+					known[col] = p.scan.filled(col)
+				}
+				return known[col]
+			}))
+		}
+		return out
+	}
+	p.filled = cpu.Filled{Keys: filled(p.query.keys), Args: filled(p.query.args)}
+	p.layOut()
+}
+
+// internShare is what part of the memory limit the strings of a key may take
+// at most to be numbered: numbered strings stay in memory until the end.
+const internShare = 32
+
+// interns reports whether the strings of column c of the scan are numbered
+// when they are a key.
+func (p *prepared) interns(c int) bool {
+	n := p.scan.dictEntries(c)
+	if !p.scan.dictAll(c) || n < 0 || n > maxInternEntries {
+		return false
+	}
+	if p.opt.MemoryLimit > 0 {
+		if bytes := p.scan.dictBytes(c); bytes < 0 || bytes >= p.opt.MemoryLimit/internShare {
+			return false
+		}
+	}
+	if n <= fewInternEntries {
+		return true
+	}
+	share, ok := p.scan.dictRepeats(c)
+	return !ok || share >= internRepeats
+}
