@@ -34,7 +34,8 @@ var (
 		"`mean` of decimals whose sum has more than 38 digits", "the sum is wider, and only the mean has to be a double", "not asked of such decimals",
 	}
 	partsOfNanoseconds = difference{
-		"parts of timestamps in nanoseconds before 1970", "a moment lies in one second", "not asked of timestamps in nanoseconds",
+		"parts of timestamps in nanoseconds before 1970", "a moment lies in one month, one hour, one second",
+		"DuckDB is given the microsecond that the moment lies in",
 	}
 	sumBeyondDigits = difference{
 		"`sum` of decimals just beyond 38 digits", "the type of the result holds 38, and DuckDB's 128 bits a little more", "not asked of decimals that come near",

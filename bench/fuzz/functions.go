@@ -99,36 +99,36 @@ func expression(g *generator, e *expr) bool {
 	return true
 }
 
+// inMicroseconds makes DuckDB take parts of the microsecond that a timestamp in nanoseconds lies in.
+const inMicroseconds = "(make_timestamp(epoch_ns($0) // 1000 - (epoch_ns($0) % 1000 < 0)::int))"
+
 // partsOfDates is the functions that give a part of a date, each for all kinds that have it.
 func partsOfDates() (out []operator) {
 	add := func(kinds string, names ...string) {
 		for _, name := range names {
 			for _, k := range kinds {
-				out = append(out, operator{name: name, gives: integer, takes: string(k), gagg: name + "($0)", bound: ofMoments(name, within(-1e18, 1e18)), why: partsOfNanoseconds})
+				o := operator{name: name, gives: integer, takes: string(k), gagg: name + "($0)", bound: within(-1e18, 1e18)}
+				if kind(k) == instantNs && !strings.HasPrefix(name, "epoch_") && name != "nanosecond" {
+					o.duck, o.why = name+inMicroseconds, partsOfNanoseconds
+				}
+				out = append(out, o)
 			}
 		}
 	}
-	add("asz", "century", "day", "dayofmonth", "dayofweek", "dayofyear", "decade", "era", "isodow", "isoyear", "millennium", "month", "quarter",
+	add("aszn", "century", "day", "dayofmonth", "dayofweek", "dayofyear", "decade", "era", "isodow", "isoyear", "millennium", "month", "quarter",
 		"week", "weekofyear", "year", "yearweek", "weekday")
-	add("sz", "epoch_ms", "epoch_us")
+	add("szn", "epoch_ms", "epoch_us")
 	add("sn", "epoch_ns", "nanosecond")
-	add("szT", "hour", "microsecond", "millisecond", "minute", "second")
+	add("sznT", "hour", "microsecond", "millisecond", "minute", "second")
 	for _, k := range "asz" {
 		out = append(out,
-			operator{name: "date_part", gives: integer, takes: string(k), gagg: "date_part($P, $0)", draw: part, bound: ofMoments("", within(-1e17, 1e17)), why: partsOfNanoseconds},
-			operator{name: "extract", gives: integer, takes: string(k), gagg: "extract(dow from $0)", bound: ofMoments("", within(0, 6)), why: partsOfNanoseconds})
+			operator{name: "date_part", gives: integer, takes: string(k), gagg: "date_part($P, $0)", draw: part, bound: within(-1e17, 1e17)},
+			operator{name: "extract", gives: integer, takes: string(k), gagg: "extract(dow from $0)", bound: within(0, 6)})
 	}
 	for _, k := range "as" { // DuckDB's of a timestamp in UTC is not always the nearest double
-		out = append(out, operator{name: "epoch", gives: double, takes: string(k), gagg: "epoch($0)", bound: ofMoments("", within(-1e12, 1e12)), why: partsOfNanoseconds})
+		out = append(out, operator{name: "epoch", gives: double, takes: string(k), gagg: "epoch($0)", bound: within(-1e12, 1e12)})
 	}
 	return out
-}
-
-// ofMoments is bound, but not with timestamps in nanoseconds, unless the function has a name that says nano.
-func ofMoments(name string, bound func(*expr) bool) func(*expr) bool {
-	return func(e *expr) bool {
-		return (e.kids[0].perUnit <= 6 || name == "epoch_ns" || name == "nanosecond") && bound(e)
-	}
 }
 
 func part(g *generator, e *expr) bool {
@@ -145,9 +145,6 @@ func truncations() (out []operator) {
 }
 
 func truncation(g *generator, e *expr) bool {
-	if e.kids[0].perUnit > 6 {
-		return false
-	}
 	e.perUnit = 6
 	e.fill("$P", quote(pick(g.rng, "second", "minute", "hour", "day", "week", "month", "quarter", "year", "decade", "century", "isoyear", "millisecond")))
 	return true

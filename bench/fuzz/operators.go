@@ -75,9 +75,6 @@ var basics = []operator{
 	{name: "case", gives: anything, takes: "bxx", gagg: "case when $0 then $1 else $2 end", bound: fewDigits},
 	{name: "case", gives: anything, takes: "bx", gagg: "case when $0 then $1 end"},
 
-	{name: "month", gives: integer, takes: "n", gagg: "month($0)", bound: within(1, 12)},
-	{name: "hour", gives: integer, takes: "n", gagg: "hour($0)", bound: within(0, 23)},
-
 	{name: "cast", gives: double, takes: "i", gagg: "cast($0 as double)", bound: sameRange},
 	{name: "cast", gives: double, takes: "d", gagg: "($0::double)", bound: exactDecimal, why: decimalToFloat},
 	{name: "cast", gives: double, takes: "f", gagg: "cast($0 as double)", bound: sameRange},
