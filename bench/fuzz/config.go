@@ -33,7 +33,7 @@ func newConfig(rng *rand.Rand, t *table, device bool) config {
 	}
 	add(1, "-j", fmt.Sprint(1+rng.IntN(4)))
 	if device { // few partitions, so that they have rows enough for a bucket pass
-		add(1, "--partitions", fmt.Sprint(pick(rng, 1, 1, 1, 1, 2, 16)))
+		add(1, "--partitions", fmt.Sprint(pick(rng, 1, 1, 1, 1, 1, 2, 16)))
 	} else {
 		add(4, "--partitions", fmt.Sprint(pick(rng, 1, 2, 16, 64)))
 	}
@@ -49,8 +49,12 @@ func newConfig(rng *rand.Rand, t *table, device bool) config {
 	c.pipe = c.format != "parquet" && rng.IntN(3) == 0
 	if device {
 		streams := pick(rng, 1, 1, 1, 2)
-		memory := streams * pick(rng, 600, 640, 640, 700, 900, 16<<10)
-		add(1, "--device", pick(rng, "gpu", "gpu", "gpu", "0,1", "1,0", "auto"))
+		memory := streams * pick(rng, 600, 600, 640, 640, 640, 640, 640, 700, 700, 900, 900, 16<<10)
+		device := pick(rng, "gpu", "gpu", "0,1", "1,0")
+		if rng.IntN(12) == 0 { // which hardly ever takes an emulator
+			device = "auto"
+		}
+		add(1, "--device", device)
 		add(1, "--streams", fmt.Sprint(streams))
 		add(1, "--gpu-memory", fmt.Sprintf("%dKiB", memory))
 		add(6, "--load-factor", "0.02,0.05")

@@ -147,20 +147,20 @@ func (f *fuzzer) seed(ctx context.Context, seed uint64) error {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(folder) }()
-	device, queries := rng.IntN(f.devices) == 0, f.queries
+	device := rng.IntN(f.devices) == 0
 	rows := pick(rng, 0, 1, 32, 33, 100, 300, 1000, 1000, 1000, 3000)
 	if rng.IntN(50) == 0 { // what may not fit in little memory
 		rows = 30_000
 	}
-	if device { // whose runs take a second each
-		rows, queries = pick(rng, 30_000, 40_000), (queries+1)/2
+	if device { // whose memory is to run short
+		rows = pick(rng, 30_000, 40_000)
 	}
 	t, err := f.writers.table(rng, folder, rows, device)
 	if err != nil {
 		return err
 	}
 	f.counts.Seeds++
-	for i := range queries {
+	for i := range f.queries {
 		q := newQuery(rng, t, device)
 		if err := f.ask(ctx, rng, q, seed, device); err != nil {
 			return fmt.Errorf("query %d: %w\n%s", i, err, q.sql())

@@ -36,7 +36,7 @@ type term struct {
 func newQuery(rng *rand.Rand, t *table, device bool) *query {
 	g := newGenerator(rng, t)
 	q := &query{table: t, limit: -1}
-	g.device, g.lists = device && rng.IntN(5) > 0, rng.IntN(4) == 0
+	g.device, g.lists = device && rng.IntN(8) > 0, rng.IntN(6) == 0
 	if g.device && len(g.leaves) > 0 {
 		q.keys = append(q.keys, g.leaves[0])
 	}
