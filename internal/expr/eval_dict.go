@@ -2,6 +2,7 @@ package expr
 
 import (
 	"slices"
+	"weak"
 
 	"github.com/gagg-dev/gagg/internal/column"
 )
@@ -24,13 +25,16 @@ type entryCache struct {
 	eval  *Eval           // computes the node on entries
 	cols  []column.Vector // columns of the batch of entries: all empty but one
 	list  [cachedDicts]translation
-	next  int          // place in list for the next one
-	large *column.Dict // passed over at first sight
+	next  int    // place in list for the next one
+	large dictID // passed over at first sight
 }
+
+// dictID tells dictionaries from one another, and keeps none: their strings may be a large part of the memory.
+type dictID = weak.Pointer[column.Dict]
 
 // translation is a dictionary and what became of it.
 type translation struct {
-	from *column.Dict
+	from dictID
 	to   *column.Dict // nil: an entry fails; rows are computed one by one
 	null []bool       // entries that became NULL; nil: none
 }
@@ -68,13 +72,14 @@ func (s *step) translation(v *column.Vector) *translation {
 		c = &entryCache{eval: newEval(s.node), cols: make([]column.Vector, s.node.single+1)}
 		s.entries = c
 	}
+	id := weak.Make(v.Dict)
 	for i := range c.list {
-		if c.list[i].from == v.Dict {
+		if c.list[i].from == id {
 			return &c.list[i]
 		}
 	}
-	if v.Dict.Len() > entryFactor*v.Len && c.large != v.Dict {
-		c.large = v.Dict
+	if v.Dict.Len() > entryFactor*v.Len && c.large != id {
+		c.large = id
 		return nil
 	}
 	t := &c.list[c.next]
@@ -93,9 +98,9 @@ func (c *entryCache) translate(n *bound, v *column.Vector) translation {
 	out, err := c.eval.root.flat()
 	c.cols[n.single] = column.Vector{}
 	if err != nil {
-		return translation{from: v.Dict}
+		return translation{from: weak.Make(v.Dict)}
 	}
-	t := translation{from: v.Dict, to: &column.Dict{Values: clone(out)}}
+	t := translation{from: weak.Make(v.Dict), to: &column.Dict{Values: clone(out)}}
 	if slices.Contains(out.Null, true) {
 		t.null = slices.Clone(out.Null)
 	}

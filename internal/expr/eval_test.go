@@ -4,8 +4,10 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"strings"
 	"testing"
+	"weak"
 
 	"github.com/gagg-dev/gagg/internal/column"
 )
@@ -358,6 +360,26 @@ func TestDictionary(t *testing.T) {
 	if out[0].Dict != out[2].Dict || out[0].Dict == out[1].Dict {
 		t.Error("the identity of the dictionaries is lost")
 	}
+}
+
+// F12: the strings of a dictionary that has gone by, which may be a large part of the memory, are kept by nobody.
+func TestDictionaryGone(t *testing.T) {
+	v := bindText(t, "length(s)").NewEval()
+	pass := func() weak.Pointer[column.Dict] {
+		in := dictVector(rand.New(rand.NewPCG(1, 1)), stringType, []column.Value{{Type: stringType, Bytes: "a"}})
+		var out column.Vector
+		if err := v.Eval(&column.Batch{Rows: in.Len, Cols: []column.Vector{8: in}}, &out); err != nil || out.Dict == nil {
+			t.Fatal("not translated:", err)
+		}
+		return weak.Make(in.Dict)
+	}
+	gone := pass()
+	pass()
+	runtime.GC()
+	if gone.Value() != nil {
+		t.Error("the dictionary of the batch before is still there")
+	}
+	runtime.KeepAlive(v)
 }
 
 // TestLargeDictionary protects from translating a large dictionary for the
