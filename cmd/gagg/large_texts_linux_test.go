@@ -33,6 +33,8 @@ func TestLargeTexts(t *testing.T) {
 			{"-a", "max(t), count(*)"},
 			{"-k", "t", "-a", "any_value(t), min(t)", "-f", "csv"},
 			{"-k", "t", "-a", "min(t)", "--order-by", "t", "-f", "parquet"},
+			{"-a", "mode(t), max(t, 2), entropy(t)"},
+			{"-k", "length(t) as n", "-a", "list(t), median(t)", "-f", "parquet"},
 			{"-k", "length(t) as n", "-a", "argmax(t, t), count(distinct t)", "--where", "t > '0'"},
 		} {
 			t.Run(fmt.Sprint(filepath.Base(input), query), func(t *testing.T) {

@@ -202,10 +202,15 @@ func (k link) blobs(reg *arena.Arenas, f func(words []uint64) error) error {
 	if k.isInline() {
 		return f(k.row[k.hot : k.hot+k.words])
 	}
+	return k.refs(reg, func(_ uint64, words []uint64) error { return f(words) })
+}
+
+// refs calls f with each blob that has entries, and their words, in order.
+func (k link) refs(reg *arena.Arenas, f func(ref uint64, words []uint64) error) error {
 	for ref := *k.head(); ref != 0; {
 		blob := wordsOf(reg.Get(ref))
 		used, next := k.usedOf(ref, blob)
-		if err := f(blob[:used]); err != nil {
+		if err := f(ref, blob[:used]); err != nil {
 			return err
 		}
 		ref = next

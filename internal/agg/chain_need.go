@@ -33,10 +33,12 @@ func (c *chain) needOne(x *column.Vector, rows int) int {
 		return blobs * c.need(x, 1)
 	}
 	// What does not fit a blob and what is in it are more than the blob has, so
-	// that blobs have at most twice what is put into them, but for the last.
+	// that blobs have at most twice what is put into them, but for the last. A long string has a blob of its own size, and
+	// the one behind it begins another.
 	n := smallBlobs * arena.Size(8*(blobWords+trailerWords))
 	for _, s := range x.Span[:rows] {
-		n += arena.Size(8 * (2*(c.value+stringWords(int(s.Len))) + trailerWords))
+		words := c.value + stringWords(int(s.Len))
+		n += arena.Size(8 * (words + min(words, blobWords) + 2*trailerWords))
 	}
 	return n
 }

@@ -60,9 +60,12 @@ func (l *Layout) compactDue(k link) bool {
 // compact leaves of the entries in memory what the chain is to keep. What is
 // too long to be gathered stays as it is: it shrinks when it becomes runs.
 func (l *Layout) compact(k link, a *arena.Arena) {
+	if k.words == 0 {
+		l.compactStrings(k, a)
+		return
+	}
 	if k.entries(a.Registry()) > max(l.limits.piece, 3*k.n*k.words) {
-		*k.kept() += k.values() - *k.base()
-		*k.base() = k.values()
+		k.leave()
 		return
 	}
 	w := l.workspace()
@@ -70,6 +73,12 @@ func (l *Layout) compact(k link, a *arena.Arena) {
 	words := w.gather(k, a.Registry())
 	words = w.shrink(k.chain, words)
 	l.rewrite(k, a, words)
+}
+
+// leave says that a chain was not compacted, though that was due.
+func (k link) leave() {
+	*k.kept() += k.values() - *k.base()
+	*k.base() = k.values()
 }
 
 // rewrite makes words the entries of a chain with blobs, in place of those it
@@ -82,9 +91,8 @@ func (l *Layout) rewrite(k link, a *arena.Arena, words []uint64) {
 		last = int64(words[len(words)-1])
 	}
 	for ; len(words) > 0; n++ {
-		size := k.entryWords(words)
-		copy(l.place(k, a, size, k.blobSize(size)), words[:size])
-		words = words[size:]
+		copy(l.place(k, a, k.words, k.blobSize(k.words)), words[:k.words])
+		words = words[k.words:]
 	}
 	*k.kept() = uint64(n)
 	if k.bounded() && n == k.n {
@@ -129,13 +137,12 @@ func (w *workspace) shrink(c *chain, words []uint64) []uint64 {
 	slices.SortFunc(best, func(a, b item) int { return cmp.Compare(a.at, b.at) })
 	w.out = grow(w.out, len(words))[:0]
 	for _, it := range best {
-		e := words[it.at:]
-		w.out = append(w.out, e[:c.entryWords(e)]...)
+		w.out = append(w.out, words[it.at:][:c.words]...)
 	}
 	return w.out
 }
 
-// reduce sorts entries that lie side by side, makes one of equal ones, and
+// reduce sorts entries that lie side by side, not strings, makes one of equal ones, and
 // drops those that the chain need not keep. The result lies side by side and
 // is valid until the next use of w.
 func (w *workspace) reduce(c *chain, words []uint64) []uint64 {
@@ -157,8 +164,7 @@ func (w *workspace) reduce(c *chain, words []uint64) []uint64 {
 	w.out = grow(w.out, len(words))[:0]
 	entries, last := 0, 0 // number of entries, and where the last one begins
 	for _, it := range w.items {
-		e := words[it.at:]
-		e = e[:c.entryWords(e)]
+		e := words[it.at:][:c.words]
 		if entries > 0 && c.merge(w.out[last:], e) {
 			continue
 		}
@@ -182,7 +188,7 @@ func (c *chain) inOrder(words []uint64) bool {
 			return false
 		}
 		last = p
-		words = words[c.entryWords(words):]
+		words = words[c.words:]
 	}
 	return true
 }
@@ -196,12 +202,9 @@ func (c *chain) dedupes() bool {
 	return false
 }
 
-// dedupe makes one of equal entries, in place, by a hash table.
+// dedupe makes one of equal entries, not strings, in place, by a hash table.
 func (w *workspace) dedupe(c *chain, words []uint64) []uint64 {
 	n := c.words
-	if n == 0 {
-		n = c.value + 1 // of an empty string
-	}
 	size := bits.Len(uint(2 * len(words) / n))
 	w.table = grow(w.table, 1<<size)
 	table := w.table // where entries begin, plus 1
@@ -209,7 +212,6 @@ func (w *workspace) dedupe(c *chain, words []uint64) []uint64 {
 	kept := 0 // words
 next:
 	for at := 0; at < len(words); at += n {
-		n = c.entryWords(words[at:])
 		e := words[at : at+n]
 		slot := c.hash(e) >> (64 - size)
 		for ; table[slot] != 0; slot = (slot + 1) & (1<<size - 1) {
@@ -231,22 +233,19 @@ var secret = maphash.MakeSeed()
 
 // hash is the same for entries that become one. Its upper bits count.
 func (c *chain) hash(e []uint64) uint64 {
-	switch {
-	case c.keep == keepBuckets:
+	if c.keep == keepBuckets {
 		bucket := [1]uint64{uint64(c.bucket(e))}
 		return maphash.Bytes(secret, bytesOf(bucket[:]))
-	case c.rep == column.RepBytes:
-		return maphash.Bytes(secret, c.text(e))
 	}
 	return maphash.Bytes(secret, bytesOf(e[c.value:c.words]))
 }
 
-// same reports whether two entries become one.
+// same reports whether two entries become one, but for strings.
 func (c *chain) same(a, b []uint64) bool {
 	switch {
 	case c.keep == keepBuckets:
 		return c.bucket(a) == c.bucket(b)
-	case c.rep == column.RepBytes || c.rep == column.RepWide:
+	case c.rep == column.RepWide:
 		return c.compare(a, b) == 0
 	}
 	return a[c.value] == b[c.value]

@@ -59,6 +59,9 @@
 // selects or sorts what is in memory, and merges it with the runs
 // (stream.go), so that a group of any size takes bounded memory: all but the
 // one result of list, string_agg, histogram, min and max, which may take 2 GiB.
+// Strings are sorted and compacted where they lie (string_index.go,
+// string_compact.go), and those of runs are read in pieces (string_entry.go), so
+// that the memory does not grow with their length either.
 // Without Options.Runs everything stays in memory, and a group is sorted at
 // once.
 //

@@ -103,7 +103,7 @@ type finisher struct {
 
 	// Of chains: memory to sort in, and what stream has found.
 	work    *workspace
-	sorted  []uint64
+	sorted  sequence
 	sources []run
 
 	large *column.LargeRow // that out is made in; nil: in a batch

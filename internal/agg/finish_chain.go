@@ -12,6 +12,7 @@ import (
 // the first row whose result does not fit, or none.
 func (f *finisher) holistic() (bad int, err error) {
 	f.work = f.workspace()
+	f.work.reader = f.farReader(f.work.reader.buf)
 	defer f.release(f.work)
 	defer f.seal()
 	switch f.call.fn {
@@ -51,16 +52,36 @@ func (f *finisher) inMemory(k link) bool { return k.words == 1 && (!k.runs || *k
 // f.sources.
 func (f *finisher) sort(k link) (err error) {
 	runs := f.runsOf(k, f.reg)
-	f.sorted = nil
-	if k.runs && k.entries(f.reg) > f.limits.piece {
+	f.sorted = sequence{}
+	switch {
+	case k.words == 0:
+		runs, err = f.sortStrings(k, runs)
+	case k.runs && k.entries(f.reg) > f.limits.piece:
 		runs, err = f.writeEntries(k, f.reg, f.work, runs)
-	} else {
-		f.sorted = f.work.reduce(k.chain, f.work.gather(k, f.reg))
+	default:
+		f.work.gather(k, f.reg)
+		f.sorted = f.work.reduced(k.chain)
 	}
 	if err == nil {
 		f.sources, err = f.mergeRuns(k.chain, runs)
 	}
 	return err
+}
+
+// sortStrings is sort for strings: the last of those that are too many stay in memory.
+func (f *finisher) sortStrings(k link, runs []run) (_ []run, err error) {
+	most := f.limits.strings()
+	if !k.runs {
+		most = 0
+	}
+	err = f.work.index(k, f.reg, most, func() (err error) {
+		runs, err = f.writeSorted(k.chain, f.work, runs)
+		return err
+	})
+	if err == nil {
+		f.sorted = f.work.reduced(k.chain)
+	}
+	return runs, err
 }
 
 // stream returns the entries of a chain in order. It is valid until the next
@@ -77,19 +98,12 @@ func (f *finisher) stream(k link) (*stream, error) {
 func (f *finisher) again(k link) *stream { return f.begin(k, 1) }
 
 // eachEntry calls do with the entries of a chain in order.
-func (f *finisher) eachEntry(k link, do func(e []uint64) error) error {
+func (f *finisher) eachEntry(k link, do func(e *entry) error) error {
 	if err := f.sort(k); err != nil {
 		return err
 	}
 	if len(f.sources) == 0 {
-		for words := f.sorted; len(words) > 0; {
-			n := k.entryWords(words)
-			if err := do(words[:n]); err != nil {
-				return err
-			}
-			words = words[n:]
-		}
-		return nil
+		return f.eachSorted(k.chain, do)
 	}
 	s := f.begin(k, 0)
 	for {
@@ -103,13 +117,32 @@ func (f *finisher) eachEntry(k link, do func(e []uint64) error) error {
 	}
 }
 
+// eachSorted is eachEntry if all entries are in memory.
+func (f *finisher) eachSorted(c *chain, do func(e *entry) error) error {
+	var e entry
+	for words := f.sorted.words; len(words) > 0; words = words[c.words:] {
+		e.words = words[:c.words]
+		if err := do(&e); err != nil {
+			return err
+		}
+	}
+	e.words = nil
+	for _, it := range f.sorted.items {
+		f.sorted.index.open(c, it, &e)
+		if err := do(&e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (f *finisher) begin(k link, number int) *stream {
 	s := &f.work.streams[number]
-	s.reset(k.chain)
+	s.reset(f.Layout, k.chain)
 	for _, r := range f.sources {
-		s.addRun(r, f.runs)
+		s.addRun(f.Layout, r)
 	}
-	if len(f.sorted) > 0 {
+	if !f.sorted.empty() {
 		s.addMemory(f.sorted)
 	}
 	return s
@@ -131,18 +164,23 @@ func (f *finisher) setNothing(i int) {
 }
 
 // setEntry makes the value of an entry result i.
-func (f *finisher) setEntry(i int, c *chain, e []uint64) error {
+func (f *finisher) setEntry(i int, c *chain, e *entry) (err error) {
 	switch c.typ.Rep() {
 	case column.RepInt64:
-		f.out.Int[i] = c.intOf(e)
+		f.out.Int[i] = c.intOf(e.words)
 	case column.RepFloat64:
-		f.out.Float[i] = c.floatOf(e)
+		f.out.Float[i] = c.floatOf(e.words)
 	case column.RepWide:
-		f.out.Wide[i] = c.wideOf(e)
+		f.out.Wide[i] = c.wideOf(e.words)
 	case column.RepBytes:
-		return f.setText(i, c.text(e))
+		off := len(f.out.Data)
+		if err := f.checkRoom(off + e.size); err != nil {
+			return err
+		}
+		f.out.Span[i] = column.Span{Off: uint32(off), Len: uint32(e.size)}
+		f.out.Data, err = f.work.reader.appendTo(f.out.Data, e)
 	}
-	return nil
+	return err
 }
 
 // intOf, floatOf and wideOf are the value of an entry.

@@ -35,7 +35,7 @@ func (f *finisher) approxQuantile() error {
 			if err != nil {
 				return err
 			}
-			if n := e[k.count]; left >= n {
+			if n := e.words[k.count]; left >= n {
 				left -= n
 				continue
 			}
@@ -47,19 +47,20 @@ func (f *finisher) approxQuantile() error {
 // mode writes the results of mode: of the values that come most often the one
 // that comes first.
 func (f *finisher) mode() error {
-	var best []uint64
+	var best entry
 	return f.eachGroup(func(i int, k link) error {
-		best = best[:0]
-		err := f.eachEntry(k, func(e []uint64) error {
-			if len(best) == 0 || e[k.count] > best[k.count] || e[k.count] == best[k.count] && e[k.pos] < best[k.pos] {
-				best = append(best[:0], e...)
+		best.words = best.words[:0]
+		err := f.eachEntry(k, func(e *entry) error {
+			is, was := e.words, best.words
+			if len(was) == 0 || is[k.count] > was[k.count] || is[k.count] == was[k.count] && is[k.pos] < was[k.pos] {
+				best.hold(e)
 			}
 			return nil
 		})
 		if err != nil {
 			return err
 		}
-		return f.setEntry(i, k.chain, best)
+		return f.setEntry(i, k.chain, &best)
 	})
 }
 
@@ -69,8 +70,8 @@ func (f *finisher) entropy() error {
 	return f.eachGroup(func(i int, k link) error {
 		var sum compensated
 		n := float64(k.values())
-		err := f.eachEntry(k, func(e []uint64) error {
-			share := float64(e[k.count]) / n
+		err := f.eachEntry(k, func(e *entry) error {
+			share := float64(e.words[k.count]) / n
 			var lost float64
 			sum.s, lost = twoSum(sum.s, -share*math.Log2(share))
 			sum.c += lost
@@ -88,7 +89,7 @@ func (f *finisher) lists() error {
 			return err
 		}
 		from := f.out.Elem.Len
-		err := f.eachEntry(k, func(e []uint64) error { return f.addElement(k.chain, e) })
+		err := f.eachEntry(k, func(e *entry) error { return f.addElement(k.chain, e) })
 		if err != nil {
 			return err
 		}
@@ -103,8 +104,8 @@ func (f *finisher) histogram() error {
 			return err
 		}
 		from := f.out.Elem.Len
-		err := f.eachEntry(k, func(e []uint64) error {
-			f.out.Counts = append(f.out.Counts, int64(e[k.count]))
+		err := f.eachEntry(k, func(e *entry) error {
+			f.out.Counts = append(f.out.Counts, int64(e.words[k.count]))
 			return f.addElement(k.chain, e)
 		})
 		if err != nil {
@@ -122,13 +123,16 @@ func (f *finisher) joined() error {
 		}
 		from := len(f.out.Data)
 		first := true
-		err := f.eachEntry(k, func(e []uint64) error {
+		err := f.eachEntry(k, func(e *entry) (err error) {
+			if err := f.checkRoom(f.resultBytes() + len(f.call.separator) + e.size); err != nil {
+				return err
+			}
 			if !first {
 				f.out.Data = append(f.out.Data, f.call.separator...)
 			}
 			first = false
-			f.out.Data = append(f.out.Data, k.text(e)...)
-			return f.checkRoom(f.resultBytes())
+			f.out.Data, err = f.work.reader.appendTo(f.out.Data, e)
+			return err
 		})
 		if err != nil {
 			return err
@@ -139,22 +143,32 @@ func (f *finisher) joined() error {
 }
 
 // addElement appends the value of an entry to the elements of lists and maps.
-func (f *finisher) addElement(c *chain, e []uint64) error {
+func (f *finisher) addElement(c *chain, e *entry) (err error) {
+	if err := f.checkRoom(f.resultBytes() + e.size + elementBytes(c.typ)); err != nil {
+		return err
+	}
 	v := f.out.Elem
 	v.Len++
 	switch c.typ.Rep() {
 	case column.RepInt64:
-		v.Int = append(v.Int, c.intOf(e))
+		v.Int = append(v.Int, c.intOf(e.words))
 	case column.RepFloat64:
-		v.Float = append(v.Float, c.floatOf(e))
+		v.Float = append(v.Float, c.floatOf(e.words))
 	case column.RepWide:
-		v.Wide = append(v.Wide, c.wideOf(e))
+		v.Wide = append(v.Wide, c.wideOf(e.words))
 	case column.RepBytes:
-		b := c.text(e)
-		v.Span = append(v.Span, column.Span{Off: uint32(len(v.Data)), Len: uint32(len(b))})
-		v.Data = append(v.Data, b...)
+		v.Span = append(v.Span, column.Span{Off: uint32(len(v.Data)), Len: uint32(e.size)})
+		v.Data, err = f.work.reader.appendTo(v.Data, e)
 	}
-	return f.checkRoom(f.resultBytes())
+	return err
+}
+
+// elementBytes is what an element of a list takes beside the bytes of a string.
+func elementBytes(t column.Type) int {
+	if t.Rep() == column.RepWide {
+		return 32
+	}
+	return 8
 }
 
 // endElements makes the elements from number from on result i.

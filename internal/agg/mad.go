@@ -98,8 +98,8 @@ func (f *finisher) deviation(k link, distance func(number) number, i uint64) (be
 		if err != nil {
 			return best, err
 		}
-		far := distance(k.number(a))
-		if d := distance(k.number(b)); far.less(d) {
+		far := distance(k.number(a.words))
+		if d := distance(k.number(b.words)); far.less(d) {
 			far = d
 		}
 		if !found || far.less(best) {

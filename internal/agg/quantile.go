@@ -96,23 +96,23 @@ func (f *finisher) pair(row int, k link, i uint64, two bool) (lo, hi number, err
 	if err != nil {
 		return lo, hi, err
 	}
-	lo = k.number(e)
+	lo = k.number(e.words)
 	hi = lo
 	if two {
 		if e, err = s.next(); err != nil {
 			return lo, hi, err
 		}
-		hi = k.number(e)
+		hi = k.number(e.words)
 	}
 	return lo, hi, nil
 }
 
 // at returns the entry at place i of the chain of a row.
-func (f *finisher) at(row int, k link, i uint64) ([]uint64, error) {
+func (f *finisher) at(row int, k link, i uint64) (*entry, error) {
 	if f.inMemory(k) {
 		r := ranked{finisher: f, row: row, link: k}
 		key, _ := r.pair(i, false)
-		return []uint64{uint64(key)}, nil
+		return &entry{words: []uint64{uint64(key)}}, nil
 	}
 	s, err := f.stream(k)
 	if err != nil {

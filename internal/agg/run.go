@@ -44,30 +44,71 @@ func (l *Layout) newRun() *runWriter {
 // add appends words to the run.
 func (w *runWriter) add(words []uint64) error {
 	w.run[0] += uint64(len(words))
-	w.words = append(w.words, words...)
-	for len(w.words) >= w.block/8 {
-		if err := w.write(w.block / 8); err != nil {
-			return err
+	for len(words) > 0 {
+		n := min(len(words), w.block/8-len(w.words))
+		w.words = append(w.words, words[:n]...)
+		words = words[n:]
+		if len(w.words) == w.block/8 {
+			if err := w.write(); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-func (w *runWriter) write(n int) error {
-	ref, err := w.to.Write(bytesOf(w.words[:n]))
+// addSequence appends entries that are in memory.
+func (w *runWriter) addSequence(c *chain, q sequence) error {
+	var e entry
+	for _, it := range q.items {
+		q.index.open(c, it, &e)
+		if err := w.addEntry(&e, nil); err != nil {
+			return err
+		}
+	}
+	return w.add(q.words)
+}
+
+// addEntry appends an entry to the run; r reads what of it is not in memory.
+func (w *runWriter) addEntry(e *entry, r *farReader) error {
+	if err := w.add(e.words); err != nil {
+		return err
+	}
+	for at := 0; at < e.size; {
+		piece, err := r.piece(e, at)
+		if err != nil {
+			return err
+		}
+		if err := w.add(wordsOf(piece)); err != nil { // all pieces but the last have whole words
+			return err
+		}
+		if rest := piece[len(piece)&^7:]; len(rest) > 0 {
+			var last [8]byte
+			copy(last[:], rest)
+			if err := w.add(wordsOf(last[:])); err != nil {
+				return err
+			}
+		}
+		at += len(piece)
+	}
+	return nil
+}
+
+func (w *runWriter) write() error {
+	ref, err := w.to.Write(bytesOf(w.words))
 	if err != nil {
 		return err
 	}
 	w.run = append(w.run, ref)
 	w.run[1]++
-	w.words = append(w.words[:0], w.words[n:]...)
+	w.words = w.words[:0]
 	return nil
 }
 
 // finish returns the run.
 func (w *runWriter) finish() (run, error) {
 	if len(w.words) > 0 {
-		if err := w.write(len(w.words)); err != nil {
+		if err := w.write(); err != nil {
 			return nil, err
 		}
 	}
@@ -77,17 +118,15 @@ func (w *runWriter) finish() (run, error) {
 // writeEntries writes the entries of a chain that are in memory as runs, as
 // many of them at once as may be sorted at once.
 func (l *Layout) writeEntries(k link, reg *arena.Arenas, w *workspace, runs []run) ([]run, error) {
-	flush := func() error {
-		if len(w.words) == 0 {
-			return nil
-		}
-		to := l.newRun()
-		if err := to.add(w.reduce(k.chain, w.words)); err != nil {
-			return err
-		}
-		r, err := to.finish()
-		runs, w.words = append(runs, r), w.words[:0]
+	flush := func() (err error) {
+		runs, err = l.writeSorted(k.chain, w, runs)
 		return err
+	}
+	if k.words == 0 {
+		if err := w.index(k, reg, l.limits.strings(), flush); err != nil {
+			return nil, err
+		}
+		return runs, flush()
 	}
 	w.words = w.words[:0]
 	err := k.blobs(reg, func(words []uint64) error {
@@ -95,6 +134,7 @@ func (l *Layout) writeEntries(k link, reg *arena.Arenas, w *workspace, runs []ru
 			if err := flush(); err != nil {
 				return err
 			}
+			w.words = w.words[:0]
 		}
 		w.words = append(w.words, words...)
 		return nil
@@ -105,16 +145,30 @@ func (l *Layout) writeEntries(k link, reg *arena.Arenas, w *workspace, runs []ru
 	return runs, flush()
 }
 
+// writeSorted writes the entries that have been gathered, or indexed, as a run, if there are any.
+func (l *Layout) writeSorted(c *chain, w *workspace, runs []run) ([]run, error) {
+	if len(w.words) == 0 && c.words > 0 || len(w.items) == 0 && c.words == 0 {
+		return runs, nil
+	}
+	to := l.newRun()
+	if err := to.addSequence(c, w.reduced(c)); err != nil {
+		return nil, err
+	}
+	r, err := to.finish()
+	return append(runs, r), err
+}
+
 // mergeRuns merges the shortest runs until few enough are left to be merged at
 // once.
 func (l *Layout) mergeRuns(c *chain, runs []run) ([]run, error) {
 	for len(runs) > l.limits.fanIn {
 		slices.SortStableFunc(runs, func(a, b run) int { return compareInt(int64(a[0]), int64(b[0])) })
-		s := stream{chain: c}
+		var s stream
+		s.reset(l, c)
 		for _, r := range runs[:l.limits.fanIn] {
-			s.addRun(r, l.runs)
+			s.addRun(l, r)
 		}
-		to := l.newRun()
+		to, reader := l.newRun(), l.farReader(nil)
 		for {
 			e, err := s.next()
 			if err != nil {
@@ -123,7 +177,7 @@ func (l *Layout) mergeRuns(c *chain, runs []run) ([]run, error) {
 			if e == nil {
 				break
 			}
-			if err := to.add(e); err != nil {
+			if err := to.addEntry(e, &reader); err != nil {
 				return nil, err
 			}
 		}

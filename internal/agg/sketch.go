@@ -107,7 +107,7 @@ func (f *finisher) approxDistinct() error {
 	for i, row := range f.groups() {
 		k := linkOf(f.slot(0), row)
 		all = all[:0]
-		if err := f.eachEntry(k, func(e []uint64) error { all = append(all, e[0]); return nil }); err != nil {
+		if err := f.eachEntry(k, func(e *entry) error { all = append(all, e.words[0]); return nil }); err != nil {
 			return err
 		}
 		f.out.Int[i] = f.work.countHashes(k.chain, all)

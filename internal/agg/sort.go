@@ -1,7 +1,6 @@
 package agg
 
 import (
-	"bytes"
 	"slices"
 
 	"github.com/gagg-dev/gagg/internal/arena"
@@ -10,13 +9,15 @@ import (
 
 // workspace is memory to sort entries in.
 type workspace struct {
-	words []uint64 // entries, side by side
-	out   []uint64 // what is left of them
-	spare []uint64 // for sorting words
-	items []item   // entries of several words, sorted; spareItems for sorting
-	other []item
-	regs  []uint64 // of a HyperLogLog
-	table []uint32 // of dedupe
+	words   []uint64  // entries, side by side
+	out     []uint64  // what is left of them
+	spare   []uint64  // for sorting words
+	other   []item    // for sorting items, which are entries of several words
+	regs    []uint64  // of a HyperLogLog
+	table   []uint32  // of dedupe
+	indexed           // strings where they lie
+	kept    []uint64  // refs of strings
+	reader  farReader // of strings that lie in runs
 
 	open []followed // chains, of Finish
 	ends []int      // of the values of each, in words
@@ -25,10 +26,10 @@ type workspace struct {
 }
 
 // item is an entry of several words in the making of an order: what it is
-// sorted by first, and where it begins.
+// sorted by first, and where it begins: in words or, of a string, by ref, or by number of its tally.
 type item struct {
 	key int64
-	at  uint32
+	at  uint64
 }
 
 const keepWorkspace = 1 << 22 // words: larger memory is given back after use
@@ -41,7 +42,8 @@ func (l *Layout) workspace() *workspace {
 }
 
 func (l *Layout) release(w *workspace) {
-	if cap(w.words)+cap(w.out)+cap(w.spare)+2*cap(w.items)+2*cap(w.other) <= keepWorkspace {
+	w.chunks = nil
+	if cap(w.words)+cap(w.out)+cap(w.spare)+2*cap(w.items)+2*cap(w.other)+3*cap(w.tallies) <= keepWorkspace {
 		l.pools.spaces.Put(w)
 	}
 }
@@ -56,19 +58,13 @@ func (w *workspace) gather(k link, reg *arena.Arenas) []uint64 {
 	return w.words
 }
 
-// compare tells the order of two entries.
+// compare tells the order of two entries, but of strings only where it is that of their positions.
 func (c *chain) compare(a, b []uint64) int {
 	switch {
 	case c.keep == keepOrder:
 		return compareInt(int64(a[c.pos]), int64(b[c.pos]))
 	case c.rep == column.RepWide:
 		return loadWide(a[c.value:]).Cmp(loadWide(b[c.value:]))
-	case c.rep == column.RepBytes:
-		n := bytes.Compare(c.text(a), c.text(b))
-		if c.keep == keepGreatest {
-			return -n
-		}
-		return n
 	}
 	return compareInt(int64(a[c.value]), int64(b[c.value]))
 }
@@ -106,7 +102,7 @@ func (c *chain) keyDecides() bool {
 	return c.keep == keepOrder || c.rep == column.RepInt64 || c.rep == column.RepFloat64
 }
 
-// sort sorts entries that lie side by side: words itself if an entry is one
+// sort sorts entries that lie side by side, not strings: words itself if an entry is one
 // word, else into w.items.
 func (w *workspace) sort(c *chain, words []uint64) {
 	if c.words == 1 {
@@ -116,20 +112,24 @@ func (w *workspace) sort(c *chain, words []uint64) {
 	w.items = w.items[:0]
 	for at := 0; at < len(words); {
 		e := words[at:]
-		w.items = append(w.items, item{c.key(e), uint32(at)})
-		at += c.entryWords(e)
+		w.items = append(w.items, item{c.key(e), uint64(at)})
+		at += c.words
 	}
 	w.other = sortItems(w.items, w.other)
-	if c.keyDecides() {
-		return
+	if !c.keyDecides() {
+		w.sortEqual(func(a, b item) int { return c.compare(words[a.at:], words[b.at:]) })
 	}
+}
+
+// sortEqual puts items in order that are sorted by their keys alone.
+func (w *workspace) sortEqual(compare func(a, b item) int) {
 	for from := 0; from < len(w.items); {
 		to := from + 1
 		for to < len(w.items) && w.items[to].key == w.items[from].key {
 			to++
 		}
 		if to-from > 1 {
-			slices.SortFunc(w.items[from:to], func(a, b item) int { return c.compare(words[a.at:], words[b.at:]) })
+			slices.SortFunc(w.items[from:to], compare)
 		}
 		from = to
 	}
@@ -151,9 +151,11 @@ func sortWords(words, spare []uint64) []uint64 {
 	return spare
 }
 
+func compareItems(a, b item) int { return compareInt(a.key, b.key) }
+
 func sortItems(items, spare []item) []item {
 	if len(items) < radixFrom {
-		slices.SortFunc(items, func(a, b item) int { return compareInt(a.key, b.key) })
+		slices.SortFunc(items, compareItems)
 		return spare
 	}
 	spare = grow(spare, len(items))

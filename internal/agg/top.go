@@ -48,7 +48,7 @@ func (f *finisher) top() error {
 		}
 		from := f.out.Elem.Len
 		for j := range min(int(n), s.chain.n) {
-			if err := f.addElement(&s.chain, row[s.hot+j:]); err != nil {
+			if err := f.addElement(&s.chain, &entry{words: row[s.hot+j:]}); err != nil {
 				return err
 			}
 		}

@@ -1,0 +1,147 @@
+package agg
+
+import (
+	"bytes"
+	"hash/maphash"
+	"math/bits"
+	"slices"
+
+	"github.com/gagg-dev/gagg/internal/arena"
+)
+
+// Strings are sorted where they lie, by an index of items with their refs, so that what sorting takes depends on their number alone: the texts of
+// a group may be most of the memory, and a copy of them would be what nobody counts. Nothing is written to them either, so that a group may be
+// finished again: of those that become one, a tally has what their entry would.
+
+// tally is strings that are the same.
+type tally struct {
+	ref   uint64 // of the first of their entries
+	count uint64
+	pos   uint64
+}
+
+// stringScratch is the bytes that an indexed string takes while it is sorted: its item twice, a tally, and its part of the table of dedupe.
+const stringScratch = 80
+
+// strings is how many strings are indexed at once.
+func (l *limits) strings() int { return max(l.piece*wordScratch/stringScratch, 1) }
+
+// indexed is the index of strings that are in memory.
+type indexed struct {
+	items   []item
+	tallies []tally
+	chunks  [][]byte
+}
+
+// index lists the strings of a chain that are in memory, in the order they have there. Whenever there are so many of them it calls full and begins
+// anew; 0: all are listed.
+func (w *workspace) index(k link, reg *arena.Arenas, most int, full func() error) error {
+	w.chunks, w.items = reg.Chunks(), w.items[:0]
+	return k.refs(reg, func(ref uint64, words []uint64) error {
+		for at := 0; at < len(words); {
+			if most > 0 && len(w.items) == most {
+				if err := full(); err != nil {
+					return err
+				}
+				w.items = w.items[:0]
+			}
+			e := words[at:]
+			w.items = append(w.items, item{k.key(e), ref + uint64(at)})
+			at += k.entryWords(e)
+		}
+		return nil
+	})
+}
+
+// entryAt is the entry of a ref, and what lies behind it.
+func (x *indexed) entryAt(ref uint64) []uint64 {
+	return wordsOf(x.chunks[ref>>32][8*uint64(uint32(ref)):])
+}
+
+// refOf is the ref of an item's entry.
+func (x *indexed) refOf(c *chain, it item) uint64 {
+	if c.dedupes() {
+		return x.tallies[it.at].ref
+	}
+	return it.at
+}
+
+// textOf is the string of an item.
+func (x *indexed) textOf(c *chain, it item) []byte { return c.text(x.entryAt(x.refOf(c, it))) }
+
+// open makes e what an item stands for.
+func (x *indexed) open(c *chain, it item, e *entry) {
+	words := x.entryAt(x.refOf(c, it))
+	e.words = append(e.words[:0], words[:c.value+1]...)
+	e.text, e.far = c.text(words), farPlace{}
+	e.size = len(e.text)
+	if !c.dedupes() {
+		return
+	}
+	t := &x.tallies[it.at]
+	if e.words[c.count] = t.count; c.pos != none {
+		e.words[c.pos] = t.pos
+	}
+}
+
+// reduceStrings is reduce for the strings of the index.
+func (w *workspace) reduceStrings(c *chain) {
+	switch {
+	case c.dedupes():
+		w.dedupeStrings(c)
+	case c.keep == keepOrder && slices.IsSortedFunc(w.items, compareItems):
+		return
+	}
+	w.sortStrings(c)
+	if c.n > 0 {
+		w.items = w.items[:min(c.n, len(w.items))]
+	}
+}
+
+// reduced is reduce for what has been gathered or, of strings, indexed.
+func (w *workspace) reduced(c *chain) sequence {
+	if c.words > 0 {
+		return sequence{words: w.reduce(c, w.words)}
+	}
+	w.reduceStrings(c)
+	return sequence{items: w.items, index: &w.indexed}
+}
+
+// dedupeStrings makes one item of those of equal strings, by a hash table.
+func (w *workspace) dedupeStrings(c *chain) {
+	size := bits.Len(uint(2 * len(w.items)))
+	w.table = grow(w.table, 1<<size)
+	table := w.table // numbers of tallies, plus 1
+	clear(table)
+	w.tallies = w.tallies[:0]
+next:
+	for _, it := range w.items {
+		e := w.entryAt(it.at)
+		text := c.text(e)
+		slot := maphash.Bytes(secret, text) >> (64 - size)
+		for ; table[slot] != 0; slot = (slot + 1) & (1<<size - 1) {
+			if t := &w.tallies[table[slot]-1]; bytes.Equal(c.text(w.entryAt(t.ref)), text) {
+				if t.count += e[c.count]; c.pos != none {
+					t.pos = min(t.pos, e[c.pos])
+				}
+				continue next
+			}
+		}
+		t := tally{ref: it.at, count: e[c.count]}
+		if c.pos != none {
+			t.pos = e[c.pos]
+		}
+		w.items[len(w.tallies)] = item{it.key, uint64(len(w.tallies))}
+		w.tallies = append(w.tallies, t)
+		table[slot] = uint32(len(w.tallies))
+	}
+	w.items = w.items[:len(w.tallies)]
+}
+
+// sortStrings sorts the index.
+func (w *workspace) sortStrings(c *chain) {
+	w.other = sortItems(w.items, w.other)
+	if c.keep != keepOrder {
+		w.sortEqual(func(a, b item) int { return c.direct(bytes.Compare(w.textOf(c, a), w.textOf(c, b))) })
+	}
+}
