@@ -39,15 +39,20 @@ func (r *run) configureSets(cfg *cpu.Config) {
 		inner := &cpu.Config{
 			Keys: s.layout, Intern: cfg.Intern, States: states, Arenas: cfg.Arenas,
 			Stride:     1 + s.layout.Words, // without cpu.Stride's room behind: more rows are copied than looked up
-			Partitions: cfg.Partitions, Tile: cfg.Tile, Memory: r.memory.setShares(len(r.sets)), Grow: cfg.Grow, Spill: cfg.Spill,
+			Partitions: cfg.Partitions, Tile: cfg.Tile, Grow: cfg.Grow, Spill: cfg.Spill,
 			Rows: r.facts.rows, AtMost: r.atMostBy(r.setKeys(s)), Threads: cfg.Threads,
 		}
+		shared := int64(0)
+		if cfg.Partitions == 0 { // they are asked for
+			shared = r.memory.sharedSet(len(r.sets), cfg.Threads)
+		}
+		inner.Memory = r.memory.setShares(len(r.sets), shared/int64(cfg.Threads))
 		if placesAll(inner) {
 			inner.CacheBytes = setCacheBytes
 		}
 		part := i + 1
 		cfg.Distinct = append(cfg.Distinct, cpu.Distinct{
-			Part: part, Config: inner, Arg: s.arg, Values: cfg.States.Part(part).Takes(s.arg),
+			Part: part, Config: inner, Arg: s.arg, Values: cfg.States.Part(part).Takes(s.arg), Shared: shared,
 		})
 	}
 }

@@ -1,6 +1,8 @@
 package gagg
 
 import (
+	"math"
+
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/partition"
 )
@@ -51,6 +53,10 @@ var (
 	fixedWorker int64 = 2*partition.DiskBytes + 1<<20
 	// fixedSet is what it holds for each grouping by a distinct value: vectors of a batch, blocks to write.
 	fixedSet int64 = partition.DiskBytes + 1<<19
+	// sharedShare is what part of the memory of a grouping by a distinct value a shared set may take, and leastShared the least for which
+	// there is one. Guesses.
+	sharedShare int64 = 4
+	leastShared int64 = 16 << 20
 	// leastGroups is what its groups need at least: a table, a page for each
 	// of few partitions, the groups of one that is merged.
 	leastGroups int64 = 4 << 20
@@ -145,8 +151,26 @@ func (m MemoryPlan) scratchBytes() int { return int(m.Merge / 4) }
 // shares is what the executor needs to know of it, for the grouping by the keys alone.
 func (m MemoryPlan) shares() cpu.Memory { return m.share(m.Worker - m.Sets) }
 
-// setShares is the same for one of so many groupings by the keys and a distinct value.
-func (m MemoryPlan) setShares(sets int) cpu.Memory { return m.share(m.Sets / int64(sets)) }
+// setShares is the same for one of so many groupings by the keys and a distinct value, beside so many bytes that a worker has of a
+// shared set.
+func (m MemoryPlan) setShares(sets int, shared int64) cpu.Memory {
+	if m.Worker == 0 {
+		return cpu.Memory{}
+	}
+	return m.share(m.Sets/int64(sets) - shared)
+}
+
+// sharedSet is how many bytes a shared set of so many workers may take, for one of so many groupings; 0: there is too little memory.
+func (m MemoryPlan) sharedSet(sets, threads int) int64 {
+	if m.Worker == 0 {
+		return math.MaxInt64
+	}
+	bytes := m.Sets / int64(sets) / sharedShare * int64(threads)
+	if bytes < leastShared {
+		return 0
+	}
+	return bytes
+}
 
 // share is the memory of a grouping that has so many bytes of Worker.
 func (m MemoryPlan) share(worker int64) cpu.Memory {

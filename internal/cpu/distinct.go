@@ -19,6 +19,12 @@ import (
 //
 // So one group of many values is divided among goroutines as many groups are, by the hash of the values.
 //
+// While there is memory for all of them, the groups of an inner run are one set for all workers (sharedset.go), unless they have strings
+// or other refs: no row is placed in a partition, and nothing is merged. The inner workers get rows when that memory is refused.
+//
+//	keys and x ──▶ seen codes (seen.go) ──▶ member (member.go) ──▶ shared set ──▶ fold_set.go
+//	                                                └── the set is closed ──▶ inner worker ──▶ fold.go
+//
 // SETS-ALL: each group of the query comes to the outer worker. Its rows do if part 0 has aggregates; else those whose x
 // is NULL do, and the others come as groups of the first inner run.
 
@@ -28,6 +34,9 @@ type Distinct struct {
 	Config *Config // of the inner run: its keys are the outer ones, then the value, which is Filled; it shares the outer Arenas and Intern
 	Arg    int     // the value's number among the arguments
 	Values bool    // the part needs the values; else it counts them
+	Shared int64   // bytes that a set which all workers share may take; 0: there is none. They are beside the memory of Config
+
+	set *sharedSet // nil: there is none
 }
 
 // sets is the inner workers of a worker. nil has none.
@@ -39,12 +48,15 @@ type sets struct {
 // set is one inner worker.
 type set struct {
 	worker  *Worker
+	member  *member // of the shared set; nil: there is none, or it is closed
 	arg     int
 	needed  bool            // the outer worker needs the argument too
 	value   column.Vector   // of the batch
 	batch   column.Batch    // keys, then the value
 	buffers []column.Buffer // by column: the rows in which the value is not NULL
 	rows    []int32
+	seen    seenCodes
+	unseen  []column.Buffer // by column: the rows that it leaves
 }
 
 // batchColumn evaluates to a column of a batch.
@@ -68,15 +80,19 @@ func columnsOf(n int) []Evaluator {
 func (w *Worker) newSets() error {
 	w.sets = &sets{own: w.states.Updates()}
 	columns := len(w.pipe.Keys) + 1
-	for _, d := range w.cfg.Distinct {
+	for i := range w.cfg.Distinct {
+		d := &w.cfg.Distinct[i]
 		inner, err := NewWorker(d.Config, Pipeline{Keys: columnsOf(columns)})
 		if err != nil {
 			return err
 		}
 		w.sets.of = append(w.sets.of, set{
 			worker: inner, arg: d.Arg, needed: w.states.Takes(d.Arg),
-			batch: column.Batch{Cols: make([]column.Vector, columns)}, buffers: make([]column.Buffer, columns),
+			batch: column.Batch{Cols: make([]column.Vector, columns)}, buffers: make([]column.Buffer, columns), unseen: make([]column.Buffer, columns),
 		})
+		if d.set != nil {
+			w.sets.of[i].member = newMember(d.set, d.Config)
+		}
 	}
 	return nil
 }
@@ -115,7 +131,7 @@ func (w *Worker) addSets(n int) error {
 	}
 	for i := range w.sets.of {
 		w.sets.of[i].worker.comes = w.passing()
-		if err := w.sets.of[i].add(w.keys, n); err != nil {
+		if err := w.sets.of[i].add(w.keys, n, w.read); err != nil {
 			return err
 		}
 	}
@@ -154,8 +170,8 @@ func nullRows(rows []int32, null []bool, want bool) []int32 {
 	return rows
 }
 
-// add adds the rows whose value is not NULL.
-func (s *set) add(keys []column.Vector, n int) error {
+// add adds the rows whose value is not NULL. The outer worker has read so many rows.
+func (s *set) add(keys []column.Vector, n int, read int64) error {
 	b := &s.batch
 	b.Rows = n
 	copy(b.Cols, keys)
@@ -169,9 +185,32 @@ func (s *set) add(keys []column.Vector, n int) error {
 		}
 		b.Cols[len(keys)].Null = nil
 	}
-	if b.Rows == 0 {
+	if s.member != nil {
+		s.dropSeen(len(keys))
+	}
+	if b.Rows == 0 || s.member != nil && s.member.add(b, read) {
 		return nil
 	}
+	return s.addInner(b)
+}
+
+// dropSeen drops rows that came before, as far as codes tell (seenCodes).
+func (s *set) dropSeen(keys int) {
+	b := &s.batch
+	rows := s.seen.pick(b.Cols[:keys], &b.Cols[keys], b.Rows)
+	if rows == nil {
+		return
+	}
+	b.Rows = len(rows)
+	for i := range b.Cols {
+		b.Cols[i] = column.Gather(&b.Cols[i], rows, &s.unseen[i])
+	}
+	// Each entry of the dictionary comes about once from now on: it need not be translated.
+	b.Cols[keys] = column.Flatten(&b.Cols[keys], &s.buffers[keys])
+}
+
+// addInner adds rows to the inner worker.
+func (s *set) addInner(b *column.Batch) error {
 	err := s.worker.Add(b)
 	if over := (*overload)(nil); errors.As(err, &over) {
 		return over.cause // the outer worker has the rows: it must not halve its batch

@@ -42,6 +42,11 @@ func (c *Config) fold(ctx context.Context, n int, workers []*Worker) (Folded, er
 	for i, w := range workers {
 		inner[i] = w.sets.of[n].worker
 	}
+	if d.set != nil {
+		if folded, all, err := c.foldSet(ctx, n, workers); all || err != nil {
+			return folded, err
+		}
+	}
 	g, err := finish(d.Config, inner)
 	if err != nil {
 		return Folded{}, err
@@ -81,7 +86,7 @@ func (f *folding) work(ctx context.Context, w *Worker) (err error) {
 	defer Recovered(&err)
 	m := NewMerger(f.Config, f.groups.Buckets)
 	defer func() { err = errors.Join(err, m.Close()) }()
-	into := newFolder(f, w)
+	into := newFolder(f.Distinct, w, 1)
 	for {
 		n := int(f.next.Add(1)) - 1
 		if n >= len(f.ranges) {
@@ -130,16 +135,18 @@ type folder struct {
 // foldBytes is how many bytes of long strings rows have that are folded at a time, about. A guess.
 const foldBytes = 256 << 10
 
-func newFolder(f *folding, w *Worker) *folder {
-	inner, keys := f.Config, len(w.pipe.Keys)
+// newFolder makes a folder for rows with the key words from word base on.
+func newFolder(d *Distinct, w *Worker, base int) *folder {
+	inner, keys := d.Config, len(w.pipe.Keys)
 	columns := keys
-	if f.Values {
+	if d.Values {
 		columns++
 	}
-	w.turn(f.Distinct, keys)
+	w.turn(d, keys)
+	stride := base + inner.Keys.Words
 	return &folder{
-		worker: w, layout: inner.Keys, stride: inner.Stride,
-		keys:   key.Decoder{Layout: inner.Keys, Intern: inner.Intern, Arenas: inner.Arenas, Base: 1, Stride: inner.Stride},
+		worker: w, layout: inner.Keys, stride: stride,
+		keys:   key.Decoder{Layout: inner.Keys, Intern: inner.Intern, Arenas: inner.Arenas, Base: base, Stride: stride},
 		batch:  column.Batch{Cols: make([]column.Vector, columns)},
 		counts: columns == 0,
 	}

@@ -86,6 +86,8 @@ func Run(ctx context.Context, cfg *Config, in Input, threads int) (Groups, error
 	if cfg.Threads != threads { // who knows it already may be reading it
 		cfg.Threads = threads
 	}
+	cfg.openSets()
+	defer cfg.closeSets()
 	workers := make([]*Worker, threads)
 	var next atomic.Int64
 	each(threads, func(i int) {

@@ -1,0 +1,216 @@
+package cpu
+
+import (
+	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/key"
+)
+
+// member is how one worker enters keys into a shared set:
+//
+//	rows ──▶ key words ──▶ recent: drops keys that came shortly before ──▶ a buffer for each partition ──full──▶ the set
+//
+// So a lock is taken once for many keys, whose cache misses overlap, and the few keys that most rows may have do not reach it.
+type member struct {
+	set     *sharedSet
+	intern  *key.Interner
+	encoder *key.Encoder
+	kept    []uint64 // keys of the batch that are not recent, end to end
+	hashes  []uint64 // theirs
+	recent  []uint64 // the last key of each hash: recentBits of it
+	buffers []uint64 // keys by partition, each with room for memberWords words
+	filled  [setParts]uint32
+	zeros   bool  // the key of zeros has come
+	read    int64 // rows of the input, as far as the set knows
+}
+
+const (
+	// memberWords is how many words of keys are collected for a partition.
+	memberWords = 64
+	// recentBits is how many keys are recent: they stay in the second-level cache of a core, beside the buffers.
+	recentBits = 14
+)
+
+// memberBytes is about what a member takes for keys of so many words: the recent ones, the buffers, those of a batch.
+func memberBytes(words int) int64 { return int64(words)<<(recentBits+3) + 2*8*setParts*memberWords }
+
+func newMember(s *sharedSet, c *Config) *member {
+	m := &member{
+		set: s, intern: c.Intern, encoder: key.NewEncoder(c.Keys, c.Intern),
+		recent:  make([]uint64, s.words<<recentBits),
+		buffers: make([]uint64, setParts*memberWords),
+	}
+	m.forget()
+	return m
+}
+
+// forget makes all of recent a key that does not belong there.
+func (m *member) forget() {
+	w := m.set.words
+	k := make([]uint64, 2*w)
+	k[0] = 1
+	one := m.slot(m.set.hash(k[:w]))
+	other := one
+	for other == one {
+		k[w]++
+		other = m.slot(m.set.hash(k[w:]))
+	}
+	for at := 0; at < len(m.recent); at += w {
+		copy(m.recent[at:at+w], k)
+	}
+	copy(m.recent[one*w:(one+1)*w], k[w:])
+}
+
+// slot is where recent has keys of a hash.
+func (m *member) slot(hash uint64) int { return int(hash & (1<<recentBits - 1)) }
+
+// add enters the keys of a batch and returns true, unless the set is closed. Then some of them may have been entered, too.
+// The worker has read so many rows.
+func (m *member) add(b *column.Batch, read int64) bool {
+	m.set.read.Add(read - m.read)
+	m.read = read
+	if m.set.closed.Load() {
+		return false
+	}
+	m.encoder.Encode(b.Cols, b.Rows)
+	if m.intern.Settle() != nil {
+		return false
+	}
+	m.kept, m.hashes = sized(m.kept, b.Rows*m.set.words), sized(m.hashes, b.Rows)
+	return m.collect(m.filter(b.Rows))
+}
+
+// filter keeps the keys of the batch that are not recent, and returns how many they are.
+func (m *member) filter(rows int) (n int) {
+	switch words := m.encoder.Words; len(words) {
+	case 1:
+		return m.filter1(words[0])
+	case 2:
+		return m.filter2(words[0], words[1])
+	}
+	return m.filterN(rows)
+}
+
+// filter1 keeps the keys that are not recent, and returns how many they are.
+func (m *member) filter1(keys []uint64) (n int) {
+	kept, hashes, recent := m.kept[:len(keys)], m.hashes[:len(keys)], m.recent[:1<<recentBits]
+	for i := range keys {
+		k := keys[i]
+		if k == 0 {
+			m.zeros = true
+			continue
+		}
+		h := m.set.hash1(k)
+		at := h & (1<<recentBits - 1)
+		kept[n], hashes[n] = k, h
+		if recent[at] != k {
+			n++
+		}
+		recent[at] = k
+	}
+	return n
+}
+
+// filter2 is filter1 for keys of two words.
+func (m *member) filter2(first, second []uint64) (n int) {
+	second = second[:len(first)]
+	kept, hashes, recent, set := m.kept[:2*len(first)], m.hashes[:len(first)], m.recent[:2<<recentBits], m.set
+	for i, a := range first {
+		b := second[i]
+		if a|b == 0 {
+			m.zeros = true
+			continue
+		}
+		h := set.hash2(a, b)
+		at := h & (1<<recentBits - 1) * 2
+		kept[2*n], kept[2*n+1], hashes[n] = a, b, h
+		other := (recent[at] ^ a) | (recent[at+1] ^ b)
+		recent[at], recent[at+1] = a, b
+		if other != 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// filterN is filter1 for keys of several words.
+func (m *member) filterN(rows int) (n int) {
+	words, w := m.encoder.Words, m.set.words
+	for i := range rows {
+		key := m.kept[n*w : (n+1)*w]
+		used := uint64(0)
+		for k := range words {
+			key[k] = words[k][i]
+			used |= key[k]
+		}
+		if used == 0 {
+			m.zeros = true
+			continue
+		}
+		h := m.set.hash(key)
+		m.hashes[n] = h
+		at := m.slot(h) * w
+		old := m.recent[at : at+w]
+		other := uint64(0)
+		for k, x := range key {
+			other |= old[k] ^ x
+			old[k] = x
+		}
+		if other != 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// collect puts the n keys that were kept in the buffers, and returns true, unless the set is closed.
+func (m *member) collect(n int) bool {
+	w := m.set.words
+	each := uint32(memberWords / w * w)
+	kept := m.kept[:n*w]
+	for i, h := range m.hashes[:n] {
+		p := h >> (64 - setBits)
+		f := m.filled[p]
+		if f == each {
+			if m.enter(int(p)) != nil {
+				return false
+			}
+			f = 0
+		}
+		at := int(p)*memberWords + int(f)
+		for k := range w {
+			m.buffers[at+k] = kept[i*w+k]
+		}
+		m.filled[p] = f + uint32(w)
+	}
+	return true
+}
+
+// buffer is the keys that were collected for a partition.
+func (m *member) buffer(p int) []uint64 {
+	return m.buffers[p*memberWords : p*memberWords+int(m.filled[p])]
+}
+
+// enter enters the keys that were collected for a partition.
+func (m *member) enter(p int) error {
+	keys := m.buffer(p)
+	if err := m.set.enter(p, keys); err != nil {
+		return err
+	}
+	m.filled[p] = 0
+	return nil
+}
+
+// enterAll enters all keys that were collected, unless the set is closed.
+func (m *member) enterAll() error {
+	if m.zeros {
+		m.set.zeros.Store(true)
+	}
+	for p := range m.filled {
+		if m.filled[p] > 0 {
+			if err := m.enter(p); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,184 @@
+package cpu
+
+import (
+	"errors"
+	"math"
+	"math/bits"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+
+	"github.com/gagg-dev/gagg/feedback"
+)
+
+// sharedSet is the groups of an inner run as one set, which all workers enter keys into while they read (member.go). A key is
+// there once, whoever has met it, so that memory is touched for each different value and not for each row, and nothing is
+// left to be merged: the set is partitioned for the sake of its locks alone.
+//
+//	partition  the keys whose hashes begin with the same 8 bits: a lock, and slots
+//	slot       the words of a key; all zeros: none, the key of zeros being kept aside
+//	hash       of the key words, seeded: which keys collide cannot be known outside the process
+//
+// Keys have no refs: their words are all of them (KEY-EXACT).
+//
+// When memory is refused, or nearly all keys are new, the set is closed: keys that come from then on go to the inner workers, and at the end of the input those of
+// the set do too (fold_set.go). Until then a key may be with both.
+type sharedSet struct {
+	words  int // of a key
+	seed   [2]uint64
+	rows   int64        // of the input; -1: not known
+	read   atomic.Int64 // of them
+	memory slabs
+	parts  [setParts]setPart
+	zeros  atomic.Bool // the key of zeros was entered
+	closed atomic.Bool
+
+	members int64 // bytes that were taken for the members
+}
+
+const (
+	setBits  = 8
+	setParts = 1 << setBits
+
+	leastSlots = 64 // of a partition. A guess.
+)
+
+// setPart is a partition of a shared set. What its lock guards comes behind it.
+type setPart struct {
+	mu    sync.Mutex
+	slots []uint64
+	n     int // keys in them
+	came  int // keys that were entered, the same ones again included
+
+	touched uint64 // what was read of slots before keys are looked up, which else the compiler may leave out
+	_       [8]byte
+}
+
+// errSetClosed is what entering meets in a set that is closed.
+var errSetClosed = errors.New("the set is closed")
+
+// newSharedSet returns a set of keys of so many words, from so many rows (-1: nobody knows), that takes up to most bytes from grow.
+func newSharedSet(words int, rows, most int64, grow func(int64) error) *sharedSet {
+	s := &sharedSet{words: words, rows: rows, seed: [2]uint64{rand.Uint64(), rand.Uint64() | 1}}
+	s.memory = slabs{grow: grow, most: most}
+	return s
+}
+
+// hash is the hash of a key of one word.
+func (s *sharedSet) hash1(w uint64) uint64 { return mum(w^s.seed[0], s.seed[1]) }
+
+// hash2 is the hash of a key of two words.
+func (s *sharedSet) hash2(a, b uint64) uint64 { return mum(mum(a^s.seed[0], s.seed[1])^b, s.seed[1]) }
+
+// hash is the hash of a key.
+func (s *sharedSet) hash(key []uint64) uint64 {
+	h := s.seed[0]
+	for _, w := range key {
+		h = mum(h^w, s.seed[1])
+	}
+	return h
+}
+
+// mum multiplies to 128 bits and folds them.
+func mum(a, b uint64) uint64 {
+	hi, lo := bits.Mul64(a, b)
+	return hi ^ lo
+}
+
+// enter enters keys of one partition, end to end, unless the set is closed; it closes it when memory for them is refused.
+func (s *sharedSet) enter(part int, keys []uint64) error {
+	p := &s.parts[part]
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if s.closed.Load() {
+		return errSetClosed
+	}
+	n := len(keys) / s.words
+	if fill(p.n+n) > len(p.slots)/s.words {
+		if err := s.growPart(p, p.n+n); err != nil {
+			s.closed.Store(true)
+			return errSetClosed
+		}
+	}
+	p.came += n
+	s.put(p, keys)
+	return nil
+}
+
+// growPart makes room for n keys.
+func (s *sharedSet) growPart(p *setPart, n int) error {
+	slots := max(len(p.slots)/s.words, leastSlots/2)
+	least := max(fill(n), 2*slots)
+	expected, total := s.expected(p)
+	if float64(expected) > mostNew*float64(total) {
+		return errSetClosed
+	}
+	most := max(least, min(fill(expected), mostGrowth*slots))
+	for slots < least || 2*slots <= most {
+		slots *= 2
+	}
+	grown, err := s.memory.get(slots * s.words)
+	if err != nil {
+		return err
+	}
+	old := p.slots
+	p.slots, p.n = grown, 0
+	var keys [memberWords]uint64
+	k, w := 0, s.words
+	for at := 0; at < len(old); at += w {
+		if key := old[at : at+w]; !free(key) {
+			copyRow(keys[k:], key)
+			if k += w; k+w > len(keys) {
+				s.put(p, keys[:k])
+				k = 0
+			}
+		}
+	}
+	s.put(p, keys[:k])
+	s.memory.put(old)
+	return nil
+}
+
+// fill is how many slots are for n keys: they are two thirds full at most.
+func fill(n int) int { return n + n/2 }
+
+const (
+	// mostGrowth is how many times its slots a partition gets at most: the more rows are to come, the less an estimate means.
+	mostGrowth = 16
+	// expectLeast is how many keys have come at least for an estimate.
+	expectLeast = 2 << 10
+	// mostNew is of how many of the keys that come to the set most are new, for it to be worth while: what it saves is places in
+	// partitions for those that are not. Where all are, it takes a fifth longer than partitions (docs/experiments/0013).
+	mostNew = .8
+)
+
+// expected is how many keys the partition will have when all rows were read, as far as one can tell, and how many will have come.
+func (s *sharedSet) expected(p *setPart) (keys, came int) {
+	read := s.read.Load()
+	if p.came < expectLeast || s.rows < 0 || read <= 0 || read >= s.rows {
+		return p.n, math.MaxInt
+	}
+	came = int(float64(p.came) * float64(s.rows) / float64(read))
+	return int(feedback.ExpectedGroups(int64(p.came), int64(p.n), int64(came))), came
+}
+
+// count is how many keys are in the set. Nobody may enter any.
+func (s *sharedSet) count() (n int) {
+	for i := range s.parts {
+		n += s.parts[i].n
+	}
+	if s.zeros.Load() {
+		n++
+	}
+	return n
+}
+
+// free reports whether a slot has no key.
+func free(slot []uint64) bool {
+	for _, w := range slot {
+		if w != 0 {
+			return false
+		}
+	}
+	return true
+}
