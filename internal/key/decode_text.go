@@ -121,11 +121,11 @@ func (t *Interner) tabulate() *internedTable {
 	defer t.mu.Unlock()
 	entries, bytes, most := 0, 0, 1
 	for i := range t.shards {
-		s := &t.shards[i]
-		entries += len(s.entries)
-		most = max(most, len(s.entries))
-		for k := range s.entries {
-			bytes += len(s.entries[k].data)
+		all := t.shards[i].entries()
+		entries += len(all)
+		most = max(most, len(all))
+		for k := range all {
+			bytes += len(all[k].data)
 		}
 	}
 	if t.table != nil && t.tabled == entries {
@@ -145,7 +145,7 @@ func (x *internedTable) fill(t *Interner, bytes, most int) {
 	x.spans = make([]column.Span, most<<internShardBits)
 	x.data = make([]byte, 0, bytes+column.SpanPadding)
 	for i := range t.shards {
-		for k, e := range t.shards[i].entries {
+		for k, e := range t.shards[i].entries() {
 			x.spans[k<<internShardBits|i] = column.Span{Off: uint32(len(x.data)), Len: uint32(len(e.data))}
 			x.data = append(x.data, e.data...)
 		}

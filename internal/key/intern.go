@@ -15,9 +15,11 @@ import (
 // where nothing can be done about a refusal. What is refused is a debt, which
 // [Interner.Settle] asks for again.
 //
-// It is split into shards by hash, each with a lock of its own, an open
-// addressing table and an append-only store. The number of a string is its
-// index in its shard times the number of shards, plus the shard.
+// It is split into shards by hash, each with an open addressing table and an
+// append-only store. The number of a string is its index in its shard times the
+// number of shards, plus the shard. Who adds a string holds the lock of its
+// shard; who looks one up takes none, since nearly all strings are there, and
+// workers that only count themselves as readers would wait for one another.
 //
 // That hash is seeded (secret): strings cannot be made to crowd. So numbers
 // are other ones in each process, and no order may be made of them.
@@ -40,11 +42,18 @@ const (
 )
 
 type internShard struct {
-	mu      sync.RWMutex
-	dir     []uint32 // index+1 of an entry, 0: free; a power of two long
+	index atomic.Pointer[internIndex] // nil: there is no entry
+
+	mu    sync.Mutex // of adding entries
+	n     uint32     // entries
+	chunk []byte
+	next  int // size of the next chunk
+}
+
+// internIndex finds the entries of a shard. An entry is written before its number is in dir, and never again.
+type internIndex struct {
+	dir     []uint32 // index+1 of an entry, 0: free; a power of two long; read and written atomically
 	entries []internEntry
-	chunk   []byte
-	next    int // size of the next chunk
 }
 
 type internEntry struct {
@@ -83,7 +92,8 @@ func (t *Interner) Settle() error {
 func (t *Interner) Close() {
 	for i := range t.shards {
 		s := &t.shards[i]
-		s.dir, s.entries, s.chunk, s.next = nil, nil, nil, 0
+		s.index.Store(nil)
+		s.n, s.chunk, s.next = 0, nil, 0
 	}
 	t.table = nil
 	_ = t.grow(t.debt.Swap(0) - t.bytes.Swap(0)) // only asking for more can fail
@@ -102,12 +112,10 @@ func (t *Interner) take(bytes int) {
 func (t *Interner) id(b []byte) uint32 {
 	hash := maphash.Bytes(secret, b)
 	s := &t.shards[hash>>(64-internShardBits)]
-	s.mu.RLock()
-	i, ok := s.find(b, hash)
-	s.mu.RUnlock()
+	i, ok := s.index.Load().find(b, hash)
 	if !ok {
 		s.mu.Lock()
-		if i, ok = s.find(b, hash); !ok {
+		if i, ok = s.index.Load().find(b, hash); !ok {
 			i = s.add(t, b, hash)
 		}
 		s.mu.Unlock()
@@ -117,32 +125,42 @@ func (t *Interner) id(b []byte) uint32 {
 
 // get returns the string numbered id. It must not run beside id.
 func (t *Interner) get(id uint32) string {
-	return t.shards[id&(internShards-1)].entries[id>>internShardBits].data
+	return t.shards[id&(internShards-1)].index.Load().entries[id>>internShardBits].data
 }
 
-func (s *internShard) find(b []byte, hash uint64) (uint32, bool) {
-	if len(s.dir) == 0 {
+// entries is all entries. It must not run beside id.
+func (s *internShard) entries() []internEntry {
+	if s.n == 0 {
+		return nil
+	}
+	return s.index.Load().entries[:s.n]
+}
+
+func (x *internIndex) find(b []byte, hash uint64) (uint32, bool) {
+	if x == nil {
 		return 0, false
 	}
-	mask := uint64(len(s.dir) - 1)
+	mask := uint64(len(x.dir) - 1)
 	for p := hash & mask; ; p = (p + 1) & mask {
-		e := s.dir[p]
+		e := atomic.LoadUint32(&x.dir[p])
 		if e == 0 {
 			return 0, false
 		}
-		if x := &s.entries[e-1]; x.hash == hash && x.data == string(b) {
+		if entry := &x.entries[e-1]; entry.hash == hash && entry.data == string(b) {
 			return e - 1, true
 		}
 	}
 }
 
 func (s *internShard) add(t *Interner, b []byte, hash uint64) uint32 {
-	if 2*(len(s.entries)+1) > len(s.dir) {
-		s.grow(t)
+	x := s.index.Load()
+	if x == nil || 2*(int(s.n)+1) > len(x.dir) {
+		x = s.grow(t, x)
 	}
-	i := uint32(len(s.entries))
-	s.entries = append(s.entries, internEntry{hash, s.store(t, b)})
-	s.place(i)
+	i := s.n
+	s.n++
+	x.entries[i] = internEntry{hash, s.store(t, b)}
+	x.place(i)
 	return i
 }
 
@@ -161,21 +179,27 @@ func (s *internShard) store(t *Interner, b []byte) string {
 
 // grow doubles the directory, and makes room for as many entries as it may
 // hold.
-func (s *internShard) grow(t *Interner) {
-	slots := max(64, 2*len(s.dir))
-	t.take((slots-len(s.dir))*4 + (slots/2-cap(s.entries))*int(unsafe.Sizeof(internEntry{})))
-	s.entries = append(make([]internEntry, 0, slots/2), s.entries...)
-	s.dir = make([]uint32, slots)
-	for i := range s.entries {
-		s.place(uint32(i))
+func (s *internShard) grow(t *Interner, old *internIndex) *internIndex {
+	if old == nil {
+		old = &internIndex{}
 	}
+	slots := max(64, 2*len(old.dir))
+	t.take((slots-len(old.dir))*4 + (slots/2-len(old.entries))*int(unsafe.Sizeof(internEntry{})))
+	x := &internIndex{make([]uint32, slots), make([]internEntry, slots/2)}
+	copy(x.entries, old.entries)
+	for i := range s.n {
+		x.place(i)
+	}
+	s.index.Store(x)
+	return x
 }
 
-func (s *internShard) place(i uint32) {
-	mask := uint64(len(s.dir) - 1)
-	p := s.entries[i].hash & mask
-	for s.dir[p] != 0 {
+// place enters an entry that has been written.
+func (x *internIndex) place(i uint32) {
+	mask := uint64(len(x.dir) - 1)
+	p := x.entries[i].hash & mask
+	for x.dir[p] != 0 {
 		p = (p + 1) & mask
 	}
-	s.dir[p] = i + 1
+	atomic.StoreUint32(&x.dir[p], i+1)
 }

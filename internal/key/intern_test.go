@@ -25,10 +25,10 @@ func TestInternEqualHashes(t *testing.T) {
 		}
 	}
 	for i := range in.shards {
-		s := &in.shards[i]
-		for slot, e := range s.dir {
-			if mask := len(s.dir) - 1; e != 0 && (slot-int(s.entries[e-1].hash))&mask > most {
-				t.Fatalf("a string of shard %d, of %d, lies %d slots from home", i, len(s.entries), (slot-int(s.entries[e-1].hash))&mask)
+		x := in.shards[i].index.Load()
+		for slot, e := range x.dir {
+			if mask := len(x.dir) - 1; e != 0 && (slot-int(x.entries[e-1].hash))&mask > most {
+				t.Fatalf("a string of shard %d, of %d, lies %d slots from home", i, in.shards[i].n, (slot-int(x.entries[e-1].hash))&mask)
 			}
 		}
 	}
