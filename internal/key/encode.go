@@ -99,6 +99,9 @@ func (e *Encoder) field(i int, v *column.Vector) {
 // translated reports whether d is the translation of v's dictionary, and makes it so when as many
 // rows have come as there are entries: of a large dictionary a filter may leave few rows.
 func (e *Encoder) translated(f *field, v *column.Vector, d *entries) bool {
+	if f.plainInts(v) && v.Dict.Len() > maxTranslated {
+		return false
+	}
 	if d.dict != v.Dict {
 		d.dict, d.rows = v.Dict, 0
 	}
@@ -115,7 +118,7 @@ func (e *Encoder) translated(f *field, v *column.Vector, d *entries) bool {
 
 func (e *Encoder) flatField(f *field, v *column.Vector) {
 	switch {
-	case v.Null == nil && f.form == FormBits && !v.Type.IsFloat():
+	case f.plainInts(v):
 		e.ints(f, v)
 	case v.Null == nil && f.form == FormInline:
 		e.inline(f, v)
@@ -124,6 +127,15 @@ func (e *Encoder) flatField(f *field, v *column.Vector) {
 		e.placed(f, v, &e.flat)
 		e.refer(f, v, e.flat.long)
 	}
+}
+
+// maxTranslated is how many integers a dictionary may have to be translated: the words and hashes of more do not stay
+// in the cache, and hashing the integer itself is faster than fetching them (docs/experiments/0013).
+const maxTranslated = 4 << 10
+
+// plainInts reports whether v is encoded as the bits of integers, none of them NULL.
+func (f *field) plainInts(v *column.Vector) bool {
+	return v.Null == nil && f.form == FormBits && !v.Type.IsFloat()
 }
 
 func (e *Encoder) allNull(f *field, n int) {
