@@ -3,6 +3,7 @@ package gagg
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 
 	"github.com/apache/arrow/go/v15/arrow/memory"
@@ -31,6 +32,9 @@ const (
 	// row: with 2.6 % in common it takes twice the time, with all in common a third (docs/experiments/0013).
 	fewInternEntries = 4 << 10
 	internRepeats    = .5
+
+	// sparePart is what part of the memory limit all workers together may keep for a column's next dictionaries.
+	sparePart = 256
 
 	// maxInlineText is the length of texts up to which keys hold them themselves: longer ones make rows of
 	// more than a cache line. Where they lie in an arena, each takes 24 bytes more, and a cache miss or two
@@ -158,12 +162,20 @@ func (p *prepared) planThreads(o *Options) (err error) {
 
 // scanOptions is what is read, and how.
 func (p *prepared) scanOptions() parquetio.ScanOptions {
-	o := parquetio.ScanOptions{Columns: p.query.cols, BatchRows: p.opt.BatchRows}
+	o := parquetio.ScanOptions{Columns: p.query.cols, BatchRows: p.opt.BatchRows, SpareBytes: p.spareBytes()}
 	if p.query.where != nil && !p.opt.NoPruning {
 		o.Skip, o.SkipColumns = p.query.where.CanSkip, p.query.where.Columns() // the test that row groups and pages must pass
 	}
 	o.Repeat = !slices.ContainsFunc(p.query.calls, func(c agg.Call) bool { return c.Part == 0 && !c.Func.Repeats() })
 	return o
+}
+
+// spareBytes is how large a dictionary may be whose memory a worker keeps for another one.
+func (p *prepared) spareBytes() int64 {
+	if p.budget.limit == 0 {
+		return math.MaxInt64
+	}
+	return p.budget.limit / int64(sparePart*max(p.opt.Threads, 1))
 }
 
 // placeKeys chooses the form of each key, and of what is grouped by beside them.

@@ -79,9 +79,10 @@ const maxOver = 100
 
 // A workspace is what the column readers of one goroutine share.
 type workspace struct {
-	account   account
-	codec     codec
-	batchRows int // the most rows that are read at once
+	account    account
+	codec      codec
+	batchRows  int   // the most rows that are read at once
+	spareBytes int64 // ScanOptions.SpareBytes
 }
 
 func newWorkspace(grow func(int64) error, batchRows int) *workspace {
@@ -123,7 +124,7 @@ type columnReader struct {
 	// lateDict is where the dictionary page lies that was passed over until a page wants it; size 0: none.
 	lateDict struct{ at, size int64 }
 	// What was drawn for dict, and for that of the chunk before.
-	dictBytes, oldDictBytes int64
+	dictBytes, oldDictBytes, spareDictBytes int64
 	// The memory of both, and what is free.
 	dictMem, oldDictMem, spareDict dictMemory
 	dictSlack                      int // see recycled
@@ -269,6 +270,7 @@ func (c *columnReader) close() {
 	c.dictMem, c.oldDictMem, c.spareDict = dictMemory{}, dictMemory{}, dictMemory{} // the last Dicts' own
 	c.retireDictionary()
 	c.retireDictionary()
+	c.dropSpareDictionary()
 	c.in.start(0, 0, 0)
 	c.in.mem.free()
 	c.page.free()

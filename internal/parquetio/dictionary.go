@@ -117,6 +117,8 @@ func elementBytes(t column.Type) int64 {
 // chunk before is still counted: those who group or compare by dictionaries
 // keep the last one until they have met the next.
 func (c *columnReader) drawDictionary(bytes int64) error {
+	c.shared.account.give(c.spareDictBytes) // what is not used again is garbage
+	c.spareDictBytes = 0
 	c.dictSlack = dictSlack
 	if c.shared.account.draw(bytes+bytes/dictSlack, "a dictionary") == nil {
 		c.dictBytes += bytes + bytes/dictSlack
@@ -130,13 +132,15 @@ func (c *columnReader) drawDictionary(bytes int64) error {
 	return nil
 }
 
-// largeDictionary is from how many bytes on a dictionary that is given back must be gone, too: its memory waits for no other, and for no
-// garbage collection, since nobody counts it any more.
+// largeDictionary is from how many bytes on the memory of a dictionary that is given back must be gone, too: nobody counts it any
+// more, and it is a part of the limit that cannot wait for a garbage collection. One that may be kept (ScanOptions.SpareBytes) is too
+// small a part of it, and forcing a collection for each would take longer than reading it.
 const largeDictionary = 4 << 20
 
 // retireDictionary is called between two chunks. Nobody may look at the dictionary before the last one
 // any more.
 func (c *columnReader) retireDictionary() {
+	c.dropSpareDictionary()
 	c.spareDict, c.oldDictMem, c.dictMem = c.oldDictMem, c.dictMem, dictMemory{}
 	if invariant.Enabled { // RECYCLED
 		for i := range c.spareDict.data {
@@ -149,13 +153,21 @@ func (c *columnReader) retireDictionary() {
 			c.spareDict.spans[i] = column.Span{Off: math.MaxUint32}
 		}
 	}
-	if c.oldDictBytes >= largeDictionary && c.shared.account.grow != nil {
+	c.spareDictBytes, c.oldDictBytes, c.dictBytes = c.oldDictBytes, c.dictBytes, 0
+	if c.spareDictBytes > c.shared.spareBytes {
+		c.dropSpareDictionary()
+	}
+	c.dict, c.hasDict, c.lateDict.size = nil, false, 0
+}
+
+// dropSpareDictionary gives the memory back that was kept for another dictionary.
+func (c *columnReader) dropSpareDictionary() {
+	if c.spareDictBytes >= max(largeDictionary, c.shared.spareBytes) && c.shared.account.grow != nil {
 		c.spareDict = dictMemory{}
 		debug.FreeOSMemory()
 	}
-	c.shared.account.give(c.oldDictBytes)
-	c.oldDictBytes, c.dictBytes = c.dictBytes, 0
-	c.dict, c.hasDict, c.lateDict.size = nil, false, 0
+	c.shared.account.give(c.spareDictBytes)
+	c.spareDictBytes = 0
 }
 
 // checkEntries tells that so many entries cannot be in a dictionary page of so

@@ -133,6 +133,7 @@ func (r *Reader) begin() {
 	}
 	grow := r.scan.d.opt.Grow
 	r.work = newWorkspace(grow, r.scan.batchRows)
+	r.work.spareBytes = r.scan.spareBytes
 	if grow != nil {
 		_ = r.work.account.reserve(r.scan.WorkerBytes())
 	}

@@ -28,6 +28,10 @@ type ScanOptions struct {
 	// BatchRows overrides that of the dataset where it is not 0.
 	BatchRows int
 
+	// SpareBytes is how large a dictionary may be whose memory a reader keeps for the one after the next.
+	// It is counted.
+	SpareBytes int64
+
 	// Repeat makes a batch of one row, which stands for all of them, of a row
 	// group whose wanted columns are constant, or where none is wanted. The
 	// time for it does not depend on how many rows a footer claims.
@@ -49,13 +53,14 @@ type Unit struct {
 // A Scan is a choice of columns and row groups. It does not change, unless by Split, and may be
 // used concurrently; each worker makes a Reader of its own.
 type Scan struct {
-	d         *Dataset
-	cols      []int
-	types     []column.Type // by wanted column
-	leaves    [][]int       // by layout, by wanted column: the leaf, or -1
-	dicts     [][]*column.Dict
-	batchRows int
-	repeat    bool
+	d          *Dataset
+	cols       []int
+	types      []column.Type // by wanted column
+	leaves     [][]int       // by layout, by wanted column: the leaf, or -1
+	dicts      [][]*column.Dict
+	batchRows  int
+	repeat     bool
+	spareBytes int64 // ScanOptions.SpareBytes
 
 	units   []Unit
 	groups  []Unit        // what units are, or are parts of
@@ -76,7 +81,7 @@ type Scan struct {
 // that cannot be read, and an *Error for one that a file lacks or whose
 // types do not agree.
 func (d *Dataset) Scan(o ScanOptions) (_ *Scan, err error) {
-	s := &Scan{d: d, cols: o.Columns, batchRows: o.BatchRows, repeat: o.Repeat, skip: o.Skip}
+	s := &Scan{d: d, cols: o.Columns, batchRows: o.BatchRows, spareBytes: o.SpareBytes, repeat: o.Repeat, skip: o.Skip}
 	if o.Skip != nil {
 		s.skipCols = o.SkipColumns
 	}
