@@ -28,10 +28,13 @@ const (
 	programBytes = 26 * mib
 	// Garbage is what the Go heap may grow by between two collections, and
 	// small objects that no budget counts. The first collection of a run
-	// without a limit comes at 26 MiB: what is less than that is not worth a
-	// collection.
-	leastGarbage, mostGarbage = 6 * mib, 32 * mib
-	garbagePart               = 16
+	// without a limit comes at 74 MiB: what is less than that is not worth a
+	// collection. While one runs, each pointer that is stored costs more, and 16 threads
+	// that scan 3e7 rows took a twentieth longer with a fourth of it (docs/experiments/0013).
+	leastGarbage, mostGarbage = 6 * mib, 128 * mib
+	garbagePart               = 16 // of a small limit: up to usualGarbage
+	usualGarbage              = 32 * mib
+	largeGarbagePart          = 128
 	// gcPercent is how much the heap may grow by garbage. Nearly all of a
 	// large heap is pages and tables without pointers, so that a collection
 	// costs next to nothing, while the default of 100 would double the
@@ -54,7 +57,7 @@ func shareOf(limit int64, format sink.Format, stream bool) share {
 	}
 	s := share{
 		Limit:   limit,
-		Garbage: max(leastGarbage, min(limit/garbagePart, mostGarbage)),
+		Garbage: max(leastGarbage, min(limit/garbagePart, usualGarbage), min(limit/largeGarbagePart, mostGarbage)),
 		Sink:    sinkBytes(limit, format, stream),
 	}
 	s.Query = max(limit-programBytes-s.Garbage-s.Sink, 1)
