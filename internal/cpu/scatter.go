@@ -103,7 +103,7 @@ func (w *Worker) cache() error {
 		return nil
 	}
 	w.cached = true
-	return w.table.shrink(w.cfg.Tile.CacheBytes)
+	return w.table.cache(w.cfg.Tile.CacheBytes)
 }
 
 // deviceChecks is after how many times the least number of rows a worker asks

@@ -37,11 +37,12 @@ import (
 //
 // The directory is at most half full.
 type table struct {
-	rows  agg.Table
-	words int         // key words
-	keys  *key.Layout // how they are made
-	n     uint32      // groups
-	dir   directory
+	rows   agg.Table
+	words  int         // key words
+	keys   *key.Layout // how they are made
+	n      uint32      // groups
+	dir    directory
+	recent recent // the directory of a table that is kept in the cache
 
 	template []uint64 // a fresh row
 	room              // see table_memory.go
@@ -68,6 +69,9 @@ func newTable(stride, words int, template []uint64, grow func(int64) error) (*ta
 // (TABLE-ROOM). They are those from the returned number on. Their long strings go to
 // the table's arena, where e.LongBytes() were reserved.
 func (t *table) find(e *key.Encoder, groups []uint32) (firstNew uint32) {
+	if t.recent.groups != nil {
+		return t.findRecent(e, groups)
+	}
 	firstNew = t.n
 	if t.dir.crowded() { // by the batch before
 		t.dir.seed(t.secret)

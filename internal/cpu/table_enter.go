@@ -34,16 +34,7 @@ func (t *table) enterSlow(e *key.Encoder, hash []uint64, groups []uint32) (done 
 				t.growRows()
 				rows = t.rows.Rows
 			}
-			at := len(rows)
-			rows = rows[:at+stride]
-			fresh := rows[at : at+stride : at+stride]
-			fresh[0] = e.Hash[i]
-			for k := range keys {
-				fresh[1+k] = keys[k][i]
-			}
-			for k, x := range states { // a copy is a call
-				fresh[1+len(keys)+k] = x
-			}
+			rows = appendRow(rows, stride, e.Hash[i], keys, i, states)
 			n++
 		}
 		groups[i] = group
@@ -53,6 +44,21 @@ func (t *table) enterSlow(e *key.Encoder, hash []uint64, groups []uint32) (done 
 	}
 	t.rows.Rows, t.n, d.left = rows, n, left
 	return done
+}
+
+// appendRow appends a fresh row with the key of row i of words; there is room. A copy is a call.
+func appendRow(rows []uint64, stride int, hash uint64, words [][]uint64, i int, states []uint64) []uint64 {
+	at := len(rows)
+	rows = rows[:at+stride]
+	row := rows[at : at+stride : at+stride]
+	row[0] = hash
+	for k := range words {
+		row[1+k] = words[k][i]
+	}
+	for k, x := range states {
+		row[1+len(words)+k] = x
+	}
+	return rows
 }
 
 // same reports whether a group has the key of row i of words.

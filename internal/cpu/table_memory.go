@@ -25,6 +25,12 @@ var errTableFull = errors.New("a table is as large as it may get")
 // secure takes memory for n more groups.
 func (t *table) secure(n int) error {
 	n += int(t.n)
+	if t.recent.groups != nil {
+		if n*t.rows.Stride > cap(t.rows.Rows) {
+			return &RefusedError{errTableFull}
+		}
+		return nil
+	}
 	words, slots := cap(t.rows.Rows), len(t.dir.slots)
 	if n*t.rows.Stride > words {
 		words = max(n*t.rows.Stride, 2*words, minRows*t.rows.Stride)
@@ -95,29 +101,34 @@ func (t *table) reserve(n int) {
 	}
 }
 
-// shrink gives a table without groups that takes more than limit bytes memory anew, and lets it grow to limit.
-func (t *table) shrink(limit int64) error {
-	if t.limit == 0 || t.limit > limit {
-		t.limit = limit
-	}
-	if t.held <= t.limit {
-		return nil
+// cache gives a table without groups at most limit bytes of memory anew, which it keeps, and the directory recent.
+func (t *table) cache(limit int64) error {
+	if t.limit > 0 {
+		limit = min(limit, t.limit)
 	}
 	t.drop()
-	t.dir = newDirectory(1, 1<<minDirBits, 0)
-	return t.secure(0)
+	if err := t.grow(limit); err != nil {
+		return err
+	}
+	t.held, t.limit = limit, limit
+	t.rows.Rows, t.recent = newRecent(t.rows.Stride, limit)
+	return nil
 }
 
 // empty takes all groups out and keeps the memory.
 func (t *table) empty() {
 	t.rows.Rows, t.rows.Unseen, t.n = t.rows.Rows[:0], false, 0
-	t.dir.empty()
+	if t.recent.groups == nil { // RECENT
+		t.dir.empty()
+	}
 }
 
 // drop frees the table.
 func (t *table) drop() {
 	hostmem.Free(t.rows.Rows)
 	t.dir.drop()
+	hostmem.Free(t.recent.groups)
+	t.recent = recent{}
 	_ = t.grow(-t.held) // only asking for more can fail
 	t.rows.Rows, t.n, t.held = nil, 0, 0
 }

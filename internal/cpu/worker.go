@@ -298,7 +298,7 @@ func (w *Worker) find(n int) (firstNew uint32, err error) {
 		}
 	}
 	w.groups = sized(w.groups, n)
-	if w.codes.prepare(w.keys) {
+	if !w.cached && w.codes.prepare(w.keys) { // most rows of a table in the cache may be new groups
 		return w.findByCode()
 	}
 	if firstNew, err = w.findByHash(w.keys, n, w.groups); err == nil && !w.cached {

@@ -51,7 +51,7 @@ const (
 // Element is what a buffer consists of: nothing that points into the Go heap,
 // since the garbage collector does not look into mappings.
 type Element interface {
-	byte | uint32 | uint64
+	byte | uint16 | uint32 | uint64
 }
 
 // Make returns n zeros, with no capacity beyond them. There is no error: when

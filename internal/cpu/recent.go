@@ -1,0 +1,119 @@
+package cpu
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/gagg-dev/gagg/internal/hostmem"
+	"github.com/gagg-dev/gagg/internal/key"
+)
+
+// recent is the directory of a table that is kept in the cache: it finds the groups that have come
+// lately. It is mapped directly: entry i is the last group made of those whose hash begins with i.
+//
+// A group whose entry another one has taken is not found again. It stays among the table's rows, and
+// its key makes another group when it comes again; merging joins the two, like the groups of two workers.
+// So a look-up takes one load, a row of the table to compare with, and no branch that is hard to predict,
+// whether it finds a group or not. Nor can keys be chosen so that it takes longer.
+//
+// RECENT: an entry may be older than the rows, which are emptied and filled again under it. It counts if
+// the group exists and has the key; so the directory is never cleared.
+type recent struct {
+	groups []uint16 // nil: the table has another directory
+	shift  uint     // entry of a hash: hash >> shift
+}
+
+// entriesEach is how many entries there are for each group that has room, at least. With 4, an eighth of the groups
+// are lost in the mean, while the table fills.
+const entriesEach = 4
+
+// newRecent returns the rows of a table that take limit bytes together with their directory, and that.
+func newRecent(stride int, limit int64) ([]uint64, recent) {
+	groups := max(1, min(int(limit)/(8*stride+2*2*entriesEach), math.MaxUint16))
+	b := uint(max(bits.Len(uint(entriesEach*groups-1)), minDirBits))
+	return hostmem.Make[uint64](groups * stride)[:0], recent{groups: hostmem.Make[uint16](1 << b), shift: 64 - b}
+}
+
+// findRecent is find by the directory recent.
+func (t *table) findRecent(e *key.Encoder, groups []uint32) (firstNew uint32) {
+	if e.HasLong() {
+		t.recentLong(e, groups)
+	} else {
+		t.recentWords(e, groups)
+	}
+	return t.enterRecent(e, groups)
+}
+
+// recentWords sets groups to those of the entries and puts the rows on the slow list that are of others.
+// miss is negative for these: it takes no branch, since none would be predicted.
+func (t *table) recentWords(e *key.Encoder, groups []uint32) {
+	t.slow = sized(t.slow, len(groups))
+	stride, n := t.rows.Stride, int64(t.n)
+	entries, shift, slow := t.recent.groups, t.recent.shift&63, t.slow
+	rows := t.rows.Rows[:cap(t.rows.Rows)]
+	hash, keys, k := e.Hash[:len(groups)], e.Words, 0
+	switch len(keys) {
+	case 1:
+		w0 := keys[0][:len(hash)]
+		for i, h := range hash {
+			g := uint32(entries[h>>shift])
+			groups[i] = g
+			differ := int64(rows[int(g)*stride+1] ^ w0[i])
+			miss := differ | -differ | (n - 1 - int64(g))
+			slow[k] = int32(i)
+			k += int(uint64(miss) >> 63)
+		}
+	default:
+		for i, h := range hash {
+			g := uint32(entries[h>>shift])
+			groups[i] = g
+			row, differ := rows[int(g)*stride+1:], int64(0)
+			for x, w := range keys {
+				differ |= int64(row[x] ^ w[i])
+			}
+			miss := differ | -differ | (n - 1 - int64(g))
+			slow[k] = int32(i)
+			k += int(uint64(miss) >> 63)
+		}
+	}
+	t.slow = slow[:k]
+}
+
+// recentLong is recentWords for keys with long strings, of which those are compared whose hashes are equal.
+func (t *table) recentLong(e *key.Encoder, groups []uint32) {
+	r, stride := &t.recent, t.rows.Stride
+	for i, h := range e.Hash[:len(groups)] {
+		g := uint32(r.groups[h>>r.shift])
+		if g >= t.n || t.rows.Rows[int(g)*stride] != h {
+			g = noGroup
+		}
+		groups[i] = g
+	}
+	t.slow = t.slow[:0]
+	t.matchLong(e, groups)
+}
+
+// enterRecent makes groups for the rows on the slow list.
+func (t *table) enterRecent(e *key.Encoder, groups []uint32) (firstNew uint32) {
+	entries, shift := t.recent.groups, t.recent.shift&63
+	stride, keys, states, long := t.rows.Stride, e.Words, t.template[1+len(e.Words):], e.HasLong()
+	rows, n := t.rows.Rows, t.n
+	firstNew = n
+	for _, row := range t.slow {
+		i := int(row)
+		h := e.Hash[i]
+		at := h >> shift
+		if g := uint32(entries[at]); g-firstNew < n-firstNew && t.same(g, e, i) { // made by a row before
+			groups[i] = g
+			continue
+		}
+		entries[at] = uint16(n)
+		rows = appendRow(rows, stride, h, keys, i, states)
+		groups[i] = n
+		n++
+		if t.rows.Rows, t.n = rows, n; long {
+			e.Keep(i, t.keyOf(n-1), t.rows.Arena)
+		}
+	}
+	return firstNew
+}
