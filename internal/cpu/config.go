@@ -103,6 +103,7 @@ type Config struct {
 	taken   atomic.Int64                   // how many of them workers have begun to place
 	long    atomic.Bool                    // beside a device, rows with long strings went to buckets
 	longest atomic.Int64                   // bytes of the longest text that was told
+	groups  float64                        // about how many there are, from the end of the input on; 0: not known
 	aside   atomic.Int64                   // bytes that were set aside, and not given back before they were made
 }
 

@@ -14,7 +14,8 @@ import (
 // keys were chosen. When they have passed more, groups are placed anew, by a
 // seeded hash of their keys, which nobody knows: key.Layout.Secret. From then on
 // the order of slots is not that of hashes. A table does without that; a merger
-// sorts its groups before it emits them. Where they do not fit in memory it
+// sorts its groups before it emits them. Its directory need not have a slot for
+// each row then (crowded_grow.go). Where groups do not fit in memory it
 // sorts rows on disk (sorted.go): dividing them by hash might not part them.
 
 const (
@@ -94,14 +95,15 @@ func (d *directory) groups(numbers int) iter.Seq[uint32] {
 	}
 }
 
-// emitSorted emits the groups of a seeded directory. If it is refused memory, it has emitted
+// emitSorted emits the groups of a seeded directory, which is gone then. If it is refused memory, it has emitted
 // none, and the directory is as it was.
 func (m *Merger) emitSorted(ctx context.Context) error {
 	defer m.dropIndex()
-	if err := m.growIndex(m.n * rankedBytes); err != nil {
+	numbers := m.dir.groups(len(m.pages) << m.store.pool.PageBits)
+	if err := m.indexFor(m.n); err != nil {
 		return err
 	}
-	groups := rankedOf(m.dir.groups(len(m.pages)<<m.store.pool.PageBits), m.n)
+	groups := rankedOf(numbers, m.n)
 	if err := m.rank(ctx, groups); err != nil {
 		return err
 	}

@@ -25,6 +25,20 @@ func (m *Merger) growIndex(bytes int) error {
 	return nil
 }
 
+// indexFor takes the memory for an index of all groups in place of the directory's, which is gone then. If it is refused, all is as it was.
+func (m *Merger) indexFor(groups int) error {
+	bytes := int64(groups*rankedBytes) - m.held
+	if err := m.share(bytes, 1); err != nil {
+		return err
+	}
+	if err := asking(m.cfg.Grow)(bytes); err != nil {
+		return err
+	}
+	m.indexed, m.held = m.indexed+m.held+bytes, 0
+	m.dir.drop()
+	return nil
+}
+
 func (m *Merger) dropIndex() {
 	_ = m.cfg.Grow(-m.indexed) // only asking for more can fail
 	m.indexed = 0

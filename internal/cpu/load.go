@@ -9,6 +9,9 @@ import (
 // loadBlock loads the first block of the source and takes it off.
 func (m *Merger) loadBlock() error {
 	b := m.in.blocks[0]
+	if err := m.widen(int(b.Rows)); err != nil {
+		return err
+	}
 	if int64(b.Rows) > m.room.NextLoad(int64(m.n)) {
 		return &RefusedError{errDirectoryFull}
 	}
@@ -36,9 +39,28 @@ func (m *Merger) loadShort(b sourceBlock) error {
 		return err
 	}
 	defer m.shut(base)
+	for rows := m.block.Rows; len(rows) > 0; {
+		some := rows[:min(len(rows), touchRows*m.cfg.Stride)]
+		if err := m.enterCopies(some); err != nil {
+			return err
+		}
+		rows = rows[len(some):]
+	}
+	return nil
+}
+
+// enterCopies is enterRows for rows of a block.
+func (m *Merger) enterCopies(rows []uint64) error {
 	stride := m.cfg.Stride
-	for rows := m.block.Rows; len(rows) > 0; rows = rows[stride:] {
-		if err := m.enter(rows[:stride:stride]); err != nil {
+	for i, g := range m.candidates(rows) {
+		row := rows[i*stride : (i+1)*stride : (i+1)*stride]
+		if g != noGroup {
+			if dst := m.row(g); m.equal(dst, row) {
+				m.combine(dst, row)
+				continue
+			}
+		}
+		if err := m.enter(row); err != nil {
 			return err
 		}
 	}
@@ -94,7 +116,7 @@ func (m *Merger) shut(base uint64) {
 func (m *Merger) enter(row []uint64) error {
 	slot, hash, dst := m.find(row)
 	if dst != nil {
-		m.cfg.States.Combine(dst, row, m.cfg.Arenas, m.store.arena)
+		m.combine(dst, row)
 		return nil
 	}
 	group, err := m.append(row)

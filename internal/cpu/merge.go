@@ -36,6 +36,7 @@ type Merger struct {
 	store    *store // rows from blocks, and their values
 	sub      *store // while a partition is divided: where to
 	dir      directory
+	grows    bool // with its groups: it has no slot for each row in memory (crowded_grow.go)
 	room     feedback.Load
 	n        int        // groups in it
 	loaded   int        // rows that made them
@@ -68,7 +69,7 @@ type source struct {
 	buckets []*partition.Buckets
 	numbers merge.Range // of the partitions in them
 	shared  uint        // top bits that all its hashes share
-	seeded  bool        // it was made by the seeded hash, and shares no bits
+	seeded  bool        // it was made by the seeded hash, whose bits are shared
 	pages   int
 	blocks  []sourceBlock
 	kept    []KeptRows // by devices (kept.go)
@@ -227,7 +228,11 @@ func (m *Merger) end() {
 // names the groups so far, if there is one; waiting and in.blocks are what is
 // not in it.
 func (m *Merger) load(ctx context.Context) error {
-	if err := m.reset(m.rowsInMemory()); err != nil {
+	err := m.reset(m.rowsInMemory())
+	if refused(err) && m.crowds() {
+		err = m.beginSmall()
+	}
+	if err != nil {
 		return err
 	}
 	for m.merged < m.in.pages {
@@ -272,7 +277,7 @@ func (m *Merger) reset(resident int) error {
 	if m.cfg.Memory.Merge > 0 && len(m.in.blocks) > 0 {
 		rows = min(rows, resident+int(m.cfg.mergeRoom()/m.cfg.groupBytes()))
 	}
-	m.n, m.loaded, rows = 0, 0, max(rows, 1)
+	m.n, m.loaded, m.grows, rows = 0, 0, false, max(rows, 1)
 	slots, numbers := 1<<dirBits(rows), (len(m.pages)+2)*pageRows
 	if len(m.in.blocks) > 0 {
 		numbers += slots // more groups are not loaded (LOAD-MAX)
@@ -308,6 +313,9 @@ func (m *Merger) row(group uint32) []uint64 {
 // memory for what groups then need is refused.
 func (m *Merger) enterPage(page int) error {
 	rows, stride := m.pages[page], m.cfg.Stride
+	if err := m.widen(len(rows) / stride); err != nil {
+		return err
+	}
 	if m.cfg.hasRefs() {
 		if err := m.makeRoom(m.cfg.States.CombineNeed(0, len(rows)/stride)); err != nil {
 			return err
@@ -328,12 +336,7 @@ func (m *Merger) enterPage(page int) error {
 // these name; rows that have none so far, or another one's, are looked up one by one.
 func (m *Merger) enterRows(rows []uint64, group uint32) {
 	stride := m.cfg.Stride
-	groups := m.groups[:len(rows)/stride]
-	m.candidates(rows, groups)
-	if m.cfg.Keys.HasRefs() {
-		m.touchLong(rows, groups)
-	}
-	for i, g := range groups {
+	for i, g := range m.candidates(rows) {
 		row := rows[i*stride : (i+1)*stride : (i+1)*stride]
 		if g != noGroup {
 			if dst := m.row(g); m.equal(dst, row) {
@@ -350,14 +353,19 @@ func (m *Merger) enterRows(rows []uint64, group uint32) {
 	}
 }
 
-// candidates sets groups to those that rows are likely to belong to (directory.candidates).
-func (m *Merger) candidates(rows []uint64, groups []uint32) {
+// candidates is the groups that touchRows rows or fewer are likely to belong to (directory.candidates).
+func (m *Merger) candidates(rows []uint64) []uint32 {
 	m.spread()
+	groups := m.groups[:len(rows)/m.cfg.Stride]
 	hashes := m.hashes[:len(groups)]
 	for i := range hashes {
 		hashes[i] = m.hashOf(rows[i*m.cfg.Stride:])
 	}
 	m.dir.candidates(hashes, groups)
+	if m.cfg.Keys.HasRefs() {
+		m.touchLong(rows, groups)
+	}
+	return groups
 }
 
 // spread places the groups by a seeded hash if their look-ups have passed too many slots (CROWDED).
@@ -382,10 +390,23 @@ func (m *Merger) equal(a, b []uint64) bool {
 
 // join combines a row into its group.
 func (m *Merger) join(dst, row []uint64) {
-	if !m.onlyAdds {
-		m.cfg.States.Join(dst, row, m.cfg.Arenas, m.store.arena)
+	if m.onlyAdds {
+		m.add(dst, row)
 		return
 	}
+	m.cfg.States.Join(dst, row, m.cfg.Arenas, m.store.arena)
+}
+
+// combine is join for a row of a block, whose values are copied.
+func (m *Merger) combine(dst, row []uint64) {
+	if m.onlyAdds {
+		m.add(dst, row)
+		return
+	}
+	m.cfg.States.Combine(dst, row, m.cfg.Arenas, m.store.arena)
+}
+
+func (m *Merger) add(dst, row []uint64) {
 	for _, w := range m.adds {
 		dst[w] += row[w]
 	}

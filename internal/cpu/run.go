@@ -234,5 +234,6 @@ func finish(cfg *Config, workers []*Worker) (g Groups, err error) {
 		all.Merge(w.sketch)
 	}
 	g.Estimate, g.Sent = max(all.Estimate(), device), cfg.sent.Load()
+	cfg.groups = g.Estimate
 	return g, errors.Join(errs...)
 }

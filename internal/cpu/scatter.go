@@ -163,8 +163,15 @@ func (w *Worker) flush() error {
 	return err
 }
 
-// note shows the hashes of rows to the sketch.
-func (w *Worker) note(rows []uint64) { w.cfg.note(w.sketch, rows) }
+// note shows the hashes of the table's rows to the sketch: seeded ones, as of all rows that follow, if look-ups of them have crowded. Keys that
+// were made to have one hash would count as one (CROWDED).
+func (w *Worker) note(rows []uint64) {
+	if w.crowded = w.crowded || w.table.dir.seeded; w.crowded {
+		w.cfg.noteSecret(w.sketch, rows)
+		return
+	}
+	w.cfg.note(w.sketch, rows)
+}
 
 // note shows the hashes of rows to a sketch.
 func (c *Config) note(sketch *partition.Sketch, rows []uint64) {
@@ -173,6 +180,18 @@ func (c *Config) note(sketch *partition.Sketch, rows []uint64) {
 		n := 0
 		for ; n < len(hashes) && len(rows) > 0; n++ {
 			hashes[n], rows = rows[0], rows[c.Stride:]
+		}
+		sketch.Add(hashes[:n])
+	}
+}
+
+// noteSecret shows the seeded hashes of rows to a sketch.
+func (c *Config) noteSecret(sketch *partition.Sketch, rows []uint64) {
+	var hashes [256]uint64
+	for len(rows) > 0 {
+		n := 0
+		for ; n < len(hashes) && len(rows) > 0; n++ {
+			hashes[n], rows = c.Keys.Secret(rows[:c.Stride], 1, c.Arenas), rows[c.Stride:]
 		}
 		sketch.Add(hashes[:n])
 	}
@@ -190,7 +209,11 @@ func (w *Worker) openBuckets() {
 // rows, else in buckets.
 func (w *Worker) scatter(n int) error {
 	w.encoder.Encode(w.keys, n)
-	w.sketch.Add(w.encoder.Hash)
+	if w.crowded {
+		w.sketch.Add(w.encoder.Secret())
+	} else {
+		w.sketch.Add(w.encoder.Hash)
+	}
 	w.scattered += int64(n)
 	if err := w.settle(); err != nil {
 		return err

@@ -21,16 +21,23 @@ const (
 
 	// seededSpare is how many times the memory that groups are expected to take there is. A guess.
 	seededSpare = 1.25
+
+	// sketchSpare is by how much there may be more groups than sketches say: they are right to 1 or 2 %.
+	sketchSpare = 1.1
 )
 
-// seededBits is by how many bits of the seeded hash to divide; 0: that does not pay, or the groups would not fit.
+// seededBits is by how many bits of the seeded hash to divide; 0: that does not pay, or the groups would not fit. Rows that were loaded say little of
+// the groups where each file, or each worker, has its groups once: then the workers' sketches say more.
 func (m *Merger) seededBits() uint {
 	rows, groups := m.expected()
+	if all := max(sketchSpare*m.cfg.groups, float64(m.n)); m.cfg.groups > 0 {
+		groups = min(groups, all)
+	}
 	if !m.dir.seeded || float64(rows) < seededFrom*groups {
 		return 0
 	}
 	parts := seededSpare * groups * m.bytesEach() / float64(m.cfg.mergeRoom())
-	if n := uint(bits.Len(uint(parts))); n <= seededMost {
+	if n := max(uint(bits.Len(uint(parts))), 1); n <= seededMost {
 		return n
 	}
 	return 0
@@ -67,9 +74,7 @@ func (m *Merger) divideRuns(ctx context.Context, sub *store) (runs []sortedRun, 
 		if len(sub.buckets.Blocks(q)) == 0 {
 			continue
 		}
-		m.begin([]*partition.Buckets{sub.buckets}, merge.Range{First: q, N: 1}, 0)
-		m.in.seeded = true
-		if err := m.load(ctx); err != nil && !refused(err) {
+		if err := m.loadSeeded(ctx, sub, q); err != nil && !refused(err) {
 			return runs, err
 		}
 		some, err := m.sortRuns(ctx)
@@ -78,6 +83,14 @@ func (m *Merger) divideRuns(ctx context.Context, sub *store) (runs []sortedRun, 
 		}
 	}
 	return runs, nil
+}
+
+// loadSeeded begins with a partition of sub, and loads its rows. The directory knows the bits that their seeded hashes share: without, all
+// would have their home slots in one part of it, and crowd there.
+func (m *Merger) loadSeeded(ctx context.Context, sub *store, q int) error {
+	m.begin([]*partition.Buckets{sub.buckets}, merge.Range{First: q, N: 1}, sub.buckets.Bits())
+	m.in.seeded = true
+	return m.load(ctx)
 }
 
 // scatterSeeded places rows in buckets by their seeded hash. It returns how many it placed.

@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"context"
+	"iter"
 	"slices"
 
 	"github.com/gagg-dev/gagg/partition"
@@ -57,13 +58,12 @@ func (m *Merger) fanIn(runs []sortedRun) int {
 func (m *Merger) sortRuns(ctx context.Context) (runs []sortedRun, err error) {
 	groups := m.dir.groups(len(m.pages) << m.store.pool.PageBits)
 	m.freeDirectory() // which makes room for the index
-	full := m.growIndex(m.n*indexBytes) != nil
-	if full {
-		if err := m.growIndex(m.n * rankedBytes); err != nil {
-			return nil, err
-		}
+	var rows []ranked
+	if m.growIndex(m.n*indexBytes) == nil {
+		rows = rankedOf(groups, m.n)
+	} else if runs, err = m.sortGroups(ctx, groups); err != nil {
+		return runs, err
 	}
-	rows := rankedOf(groups, m.n)
 	flush := func() error {
 		if len(rows) == 0 {
 			return nil
@@ -73,11 +73,6 @@ func (m *Merger) sortRuns(ctx context.Context) (runs []sortedRun, err error) {
 		m.dropIndex()
 		m.dropRows()
 		return err
-	}
-	if full {
-		if err := flush(); err != nil {
-			return runs, err
-		}
 	}
 	for ; m.merged < m.in.pages; m.merged++ {
 		n := len(m.pages[m.merged]) / m.cfg.Stride
@@ -110,6 +105,36 @@ func (m *Merger) sortRuns(ctx context.Context) (runs []sortedRun, err error) {
 		}
 	}
 	return runs, flush()
+}
+
+// sortGroups makes sorted runs of the merged groups, of as many at a time as their index has room for, and lets go of these.
+func (m *Merger) sortGroups(ctx context.Context, groups iter.Seq[uint32]) (runs []sortedRun, err error) {
+	n := m.n
+	for err = m.growIndex(n * rankedBytes); err != nil; err = m.growIndex(n * rankedBytes) {
+		if n /= 2; n == 0 {
+			return nil, err
+		}
+	}
+	rows := make([]ranked, 0, n)
+	write := func() error {
+		r, err := m.writeRun(ctx, rows)
+		runs, rows = append(runs, r), rows[:0]
+		return err
+	}
+	for g := range groups {
+		if rows = append(rows, ranked{row: g}); len(rows) < n {
+			continue
+		}
+		if err := write(); err != nil {
+			return runs, err
+		}
+	}
+	if len(rows) > 0 {
+		err = write()
+	}
+	m.dropIndex()
+	m.dropRows()
+	return runs, err
 }
 
 // dropRows lets go of the rows in memory but for those that wait to be sorted, in pages of others.

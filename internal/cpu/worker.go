@@ -51,6 +51,7 @@ type Worker struct {
 	codes   codes
 	encoder *key.Encoder
 	sketch  *partition.Sketch // of all rows placed
+	crowded bool              // it is shown seeded hashes
 
 	read, passed    int64   // rows of the input that came, and those of them that passed the filter
 	comes           float64 // of an inner worker: what share of the rows of the input come to it; else 0

@@ -1,0 +1,181 @@
+package cpu
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/gagg-dev/gagg/feedback"
+	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/spill"
+	"github.com/gagg-dev/gagg/merge"
+	"github.com/gagg-dev/gagg/partition"
+)
+
+// collidingBatches is rows of n keys with one hash, each of which comes so many times.
+func collidingBatches(t *testing.T, n, times int) (in batches) {
+	t.Helper()
+	a, b := collidingKeys(t, n)
+	ones := column.Vector{Type: int64Type, Len: n, Int: slices.Repeat([]int64{1}, n)}
+	for range times {
+		in = append(in, column.Batch{Rows: n, Cols: []column.Vector{a, b, ones}})
+	}
+	return in
+}
+
+// inOrder runs what emits the n groups of a merger, which come in order, each with a sum of times.
+func inOrder(t *testing.T, m *Merger, n, times int, run func(emit func(rows []uint64) error) error) {
+	t.Helper()
+	groups, last := 0, []uint64(nil)
+	err := run(func(rows []uint64) error {
+		for row := range slices.Chunk(rows, m.cfg.Stride) {
+			if last != nil && !m.less(last, row) {
+				t.Fatalf("group %d is not in order", groups)
+			}
+			if sum := row[1+m.cfg.Keys.Words]; sum != uint64(times) {
+				t.Fatalf("the sum of a group is %d, want %d", sum, times)
+			}
+			groups, last = groups+1, append(last[:0], row...)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if groups != n {
+		t.Errorf("%d groups, want %d", groups, n)
+	}
+}
+
+// F10: keys of one hash are in one partition, whose rows in memory may be too many for a directory with a slot for each. One
+// for the groups is enough, and none of them goes to disk, for which there is no place here. Their index takes the memory of the directory.
+func TestCrowdedGrows(t *testing.T) {
+	const n, times, memory = 16_000, 12, 256 << 10
+	cfg := config(1, feedback.NoTiles, noLimit)
+	g, err := run(t.Context(), cfg, collidingBatches(t, n, times), false, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.Memory.Merge = memory
+	m := NewMerger(cfg, g.Buckets)
+	m.begin(m.sources, merge.Range{N: 1}, 0)
+	if err := m.reset(m.rowsInMemory()); !refused(err) {
+		t.Fatalf("a directory for all rows: %v", err)
+	}
+	if err := m.load(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if far := farthest(&m.dir, func(g uint32) uint64 { return m.hashOf(m.row(g)) }); m.n != n || far > farMost {
+		t.Errorf("of %d groups one lies %d slots from home", m.n, far)
+	}
+	if index := int64(n * rankedBytes); m.used()+index <= memory {
+		t.Errorf("there is room for the directory, of %d bytes, and an index of %d", m.used(), index)
+	}
+	inOrder(t, m, n, times, func(emit func([]uint64) error) error {
+		m.out.emit = emit
+		return m.emitSorted(t.Context())
+	})
+	m.end()
+	if err := m.Close(); err != nil {
+		t.Error(err)
+	}
+	closed(t, &g)
+}
+
+// F10: an index of all groups may not fit where their directory did: then they are sorted some at a time.
+func TestCrowdedIndex(t *testing.T) {
+	const n, memory = 16 << 10, 180_000
+	cfg := config(1, feedback.NoTiles, noLimit)
+	space, err := spill.Open(spill.Config{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.Spill = space.File
+	g, err := run(t.Context(), cfg, collidingBatches(t, n, 1), false, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cfg.Memory.Merge = memory; int64(n*rankedBytes) <= memory {
+		t.Fatal("there is room for an index")
+	}
+	m := NewMerger(cfg, g.Buckets)
+	inOrder(t, m, n, 1, func(emit func([]uint64) error) error {
+		return m.Merge(t.Context(), merge.Range{N: 1}, emit)
+	})
+	if err := m.Close(); err != nil {
+		t.Error(err)
+	}
+	closed(t, &g)
+	if err := space.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// F10: the rows of a part by the seeded hash share its top bits, and lie near the slots where they are looked for all the same.
+func TestSeededParts(t *testing.T) {
+	const n, times, bits = 40_000, 2, 6
+	cfg := config(1, feedback.NoTiles, noLimit)
+	tight(t, cfg, 1<<20, 1)
+	g, err := run(t.Context(), cfg, collidingBatches(t, n, times), false, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := NewMerger(cfg, g.Buckets)
+	m.begin(m.sources, merge.Range{N: 1}, 0)
+	if err := m.load(t.Context()); !refused(err) {
+		t.Fatalf("loading: %v", err)
+	}
+	sub := newStore(cfg, m.askAll)
+	sub.seeded = true
+	sub.open(0, bits)
+	if err := m.moveWhole(t.Context(), sub); err != nil {
+		t.Fatal(err)
+	}
+	groups := 0
+	for q := range sub.buckets.Partitions() {
+		if err := m.loadSeeded(t.Context(), sub, q); err != nil {
+			t.Fatal(err)
+		}
+		if far := farthest(&m.dir, func(g uint32) uint64 { return m.hashOf(m.row(g)) }); far > farMost {
+			t.Fatalf("of %d groups of a part one lies %d slots from home", m.n, far)
+		}
+		groups += m.n
+		m.end()
+	}
+	if groups != n {
+		t.Errorf("%d groups, want %d", groups, n)
+	}
+	if err := errors.Join(sub.close(), m.Close()); err != nil {
+		t.Error(err)
+	}
+	closed(t, &g)
+}
+
+// F10: workers tell how many groups there are of keys that have one hash, whether they are flushed from a table or take none, and by that rows that
+// crowd are divided, whatever those in memory look like.
+func TestCrowdedEstimate(t *testing.T) {
+	const n, times = 20_000, 8
+	tile := feedback.DefaultTileConfig
+	tile.MinRows, tile.MinReduction = n, 100 // no table is kept
+	cfg := config(0, tile, noLimit)
+	cfg.Rows = n * times
+	g, err := run(t.Context(), cfg, collidingBatches(t, n, times), false, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if math.Abs(g.Estimate-n) > n/20 {
+		t.Errorf("about %.0f groups, want %d", g.Estimate, n)
+	}
+	m := NewMerger(cfg, g.Buckets)
+	m.dir.seeded, m.n, m.loaded = true, n/2, n/2 // each so far is a group of its own
+	m.in.blocks = []sourceBlock{{Block: partition.Block{Rows: n*times - n/2}}}
+	cfg.Memory.Merge = n * cfg.groupBytes()
+	if bits := m.seededBits(); bits == 0 {
+		t.Error("rows that crowd are not divided")
+	}
+	if err := m.Close(); err != nil {
+		t.Error(err)
+	}
+	closed(t, &g)
+}
