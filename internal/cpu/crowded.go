@@ -107,20 +107,25 @@ func (m *Merger) emitSorted(ctx context.Context) error {
 	if err := m.rank(ctx, groups); err != nil {
 		return err
 	}
-	m.out.begin()
-	for i, g := range groups {
-		at := len(m.out.tile)
-		m.out.tile = slices.Grow(m.out.tile, m.cfg.Stride)[:at+m.cfg.Stride]
-		copyRow(m.out.tile[at:], m.row(g.row))
-		if len(m.out.tile) < m.out.most*m.cfg.Stride && i < len(groups)-1 {
-			continue
-		}
+	for len(groups) > 0 {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if err := m.settle(); err != nil {
+		some := groups[:min(len(groups), m.out.most)]
+		if err := m.out.emit(m.gather(some)); err != nil {
 			return err
 		}
+		groups = groups[len(some):]
 	}
-	return m.emitRest()
+	return nil
+}
+
+// gather copies rows to the emitter's tile. In a loop without decisions the processor waits for several of them at a time.
+func (m *Merger) gather(rows []ranked) []uint64 {
+	stride := m.cfg.Stride
+	m.out.tile = slices.Grow(m.out.tile[:0], len(rows)*stride)[:len(rows)*stride]
+	for i, r := range rows {
+		copyRow(m.out.tile[i*stride:(i+1)*stride], m.row(r.row))
+	}
+	return m.out.tile
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"iter"
+	"math/bits"
 	"slices"
 
 	"github.com/gagg-dev/gagg/internal/key"
@@ -37,10 +38,12 @@ func rankedOf(rows iter.Seq[uint32], n int) []ranked {
 // rank puts rows in order of their hashes, then of their keys.
 func (m *Merger) rank(ctx context.Context, rows []ranked) error {
 	r := ranker{m: m, stop: stop{ctx: ctx}}
+	differ := uint64(0)
 	for i := range rows {
 		rows[i].setDigit(m.row(rows[i].row)[0])
+		differ |= rows[i].digit() ^ rows[0].digit()
 	}
-	r.split(rows, key.Digit{}, false)
+	r.split(rows, differ, key.Digit{}, false)
 	return r.stop.err()
 }
 
@@ -56,17 +59,17 @@ func (r *ranker) order(rows []ranked, at key.Digit) {
 			slices.SortFunc(rows, func(a, b ranked) int { return r.m.compare(r.m.row(a.row), r.m.row(b.row)) })
 			return
 		}
-		digit, next, end, same := uint64(0), at, false, true
+		digit, next, end, differ := uint64(0), at, false, uint64(0)
 		for i := range rows {
 			digit, next, end = r.m.decoder.Digit(r.m.row(rows[i].row), at)
 			rows[i].setDigit(digit)
-			same = same && digit == rows[0].digit()
+			differ |= digit ^ rows[0].digit()
 			if r.stop.due() {
 				return
 			}
 		}
-		if !same {
-			r.split(rows, next, end)
+		if differ != 0 {
+			r.split(rows, differ, next, end)
 			return
 		}
 		if at = next; end { // rows of one key
@@ -75,9 +78,9 @@ func (r *ranker) order(rows []ranked, at key.Digit) {
 	}
 }
 
-// split puts rows in order of the digits that were read of them, and those of one digit in order of the next ones.
-func (r *ranker) split(rows []ranked, next key.Digit, end bool) {
-	r.sort(rows, 56)
+// split puts rows in order of the digits that were read of them, which differ in some bits, and those of one digit in order of the next ones.
+func (r *ranker) split(rows []ranked, differ uint64, next key.Digit, end bool) {
+	r.sort(rows, bits.Len64(differ)-1)
 	for from := 0; from < len(rows) && !end && !r.stop.stopped; {
 		to, digit := from+1, rows[from].digit()
 		for to < len(rows) && rows[to].digit() == digit {
@@ -90,17 +93,22 @@ func (r *ranker) split(rows []ranked, next key.Digit, end bool) {
 	}
 }
 
-// flagLeast is how many rows are distributed by a byte. Fewer are ordered by comparing their digits. A guess.
-const flagLeast = 128
+const (
+	// flagLeast is how many rows are distributed by a byte. Fewer are ordered by comparing their digits. A guess.
+	flagLeast = 128
+	// insertMost is how many are so by insertion. A guess.
+	insertMost = 32
+)
 
-// sort puts rows in order of their digits, which are the same above bit shift+8: American flag sort (McIlroy, Bostic and McIlroy 1993),
+// sort puts rows in order of their digits, which are the same above bit `top`: American flag sort (McIlroy, Bostic and McIlroy 1993),
 // which needs no memory. When it is told to stop it leaves them in any order.
-func (r *ranker) sort(rows []ranked, shift int) {
-	for ; shift >= 0 && !r.stop.look(); shift -= 8 {
+func (r *ranker) sort(rows []ranked, top int) {
+	for ; top >= 0 && !r.stop.look(); top -= 8 {
 		if len(rows) < flagLeast {
-			slices.SortFunc(rows, func(a, b ranked) int { return cmp.Compare(a.digit(), b.digit()) })
+			sortFew(rows)
 			return
 		}
+		shift := max(top-7, 0)
 		var ends [256]int
 		for i := range rows {
 			ends[byte(rows[i].digit()>>shift)]++
@@ -110,6 +118,22 @@ func (r *ranker) sort(rows []ranked, shift int) {
 		}
 		r.distribute(rows, shift, &ends)
 		return
+	}
+}
+
+// sortFew puts rows in order of their digits.
+func sortFew(rows []ranked) {
+	if len(rows) > insertMost {
+		slices.SortFunc(rows, func(a, b ranked) int { return cmp.Compare(a.digit(), b.digit()) })
+		return
+	}
+	for i := range rows {
+		row := rows[i]
+		for i > 0 && rows[i-1].digit() > row.digit() {
+			rows[i] = rows[i-1]
+			i--
+		}
+		rows[i] = row
 	}
 }
 
@@ -139,7 +163,7 @@ func (r *ranker) distribute(rows []ranked, shift int, ends *[256]int) {
 	from := 0
 	for _, end := range ends {
 		if end-from > 1 {
-			r.sort(rows[from:end], shift-8)
+			r.sort(rows[from:end], shift-1)
 		}
 		from = end
 	}
