@@ -37,7 +37,7 @@ type TileConfig struct {
 	// CacheReduction is the least rows for each group, since it was last
 	// flushed, for which a table that is kept in the cache is used again.
 	CacheReduction float64
-	// CacheBytes is how large a table is that is kept in the cache: about half of
+	// CacheBytes is how large a table is that is kept in the cache: about a quarter of
 	// the second-level cache of a core.
 	CacheBytes int64
 	// FlushReduction is the least rows for each group, since it was last
@@ -52,7 +52,7 @@ var DefaultTileConfig = TileConfig{
 	MinRows:        32 << 10,
 	MinReduction:   6,
 	CacheReduction: 1.5,
-	CacheBytes:     1 << 20,
+	CacheBytes:     512 << 10,
 	FlushReduction: 1.3,
 }
 

@@ -127,11 +127,17 @@ func Stride(keys *key.Layout, states *agg.Layout) int {
 }
 
 // choose returns the number of hash bits for partitions, which is the same
-// for all workers: the first that asks decides, from an estimate of the groups
-// among the rows it has seen, or from how many it expects in all if that is more, and
-// from the bytes of their values, of which later rows are expected to bring as many.
+// for all workers: the first that asks decides, from how many groups it expects in all or, where
+// nothing was counted (0), from an estimate of the groups among the rows it has seen, and from the bytes of their
+// values, of which later rows are expected to bring as many.
 func (c *Config) choose(estimate, expected float64, rows, total, values int64) uint {
-	l := c.Level(max(partition.Expected(estimate, rows, total, c.AtMost), expected))
+	switch {
+	case expected == 0:
+		expected = partition.Expected(estimate, rows, total, c.AtMost)
+	case c.AtMost >= 0:
+		expected = min(expected, float64(c.AtMost))
+	}
+	l := c.Level(expected)
 	if total > rows && l.Groups > 0 {
 		values = int64(float64(values) * float64(total) / float64(rows))
 		l.GroupBytes += int64(float64(values) / l.Groups)

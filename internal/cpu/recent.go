@@ -34,33 +34,42 @@ func newRecent(stride int, limit int64) ([]uint64, recent) {
 	return hostmem.Make[uint64](groups * stride)[:0], recent{groups: hostmem.Make[uint16](1 << b), shift: 64 - b}
 }
 
+// rowsAtOnce is of how many rows the groups are looked up before those that have none are made: so few that the entries are still
+// in the first-level cache then.
+const rowsAtOnce = 256
+
 // findRecent is find by the directory recent.
 func (t *table) findRecent(e *key.Encoder, groups []uint32) (firstNew uint32) {
+	firstNew = t.n
 	if e.HasLong() {
 		t.recentLong(e, groups)
-	} else {
-		t.recentWords(e, groups)
+		t.enterRecent(e, groups)
+		return firstNew
 	}
-	return t.enterRecent(e, groups)
+	t.slow = sized(t.slow, rowsAtOnce)
+	for from := 0; from < len(groups); from += rowsAtOnce {
+		t.recentWords(e, groups, from, min(from+rowsAtOnce, len(groups)))
+		t.enterRecent(e, groups)
+	}
+	return firstNew
 }
 
-// recentWords sets groups to those of the entries and puts the rows on the slow list that are of others.
+// recentWords sets the groups of some rows to those of the entries and puts the rows on the slow list that are of others.
 // miss is negative for these: it takes no branch, since none would be predicted.
-func (t *table) recentWords(e *key.Encoder, groups []uint32) {
-	t.slow = sized(t.slow, len(groups))
-	stride, n := t.rows.Stride, int64(t.n)
-	entries, shift, slow := t.recent.groups, t.recent.shift&63, t.slow
+func (t *table) recentWords(e *key.Encoder, groups []uint32, from, to int) {
+	stride, n, k := t.rows.Stride, int64(t.n), 0
+	entries, shift, slow := t.recent.groups, t.recent.shift&63, t.slow[:rowsAtOnce]
 	rows := t.rows.Rows[:cap(t.rows.Rows)]
-	hash, keys, k := e.Hash[:len(groups)], e.Words, 0
+	hash, groups, keys := e.Hash[from:to], groups[from:to], e.Words
 	switch len(keys) {
 	case 1:
-		w0 := keys[0][:len(hash)]
+		w0 := keys[0][from:to]
 		for i, h := range hash {
 			g := uint32(entries[h>>shift])
 			groups[i] = g
 			differ := int64(rows[int(g)*stride+1] ^ w0[i])
 			miss := differ | -differ | (n - 1 - int64(g))
-			slow[k] = int32(i)
+			slow[k] = int32(from + i)
 			k += int(uint64(miss) >> 63)
 		}
 	default:
@@ -69,10 +78,10 @@ func (t *table) recentWords(e *key.Encoder, groups []uint32) {
 			groups[i] = g
 			row, differ := rows[int(g)*stride+1:], int64(0)
 			for x, w := range keys {
-				differ |= int64(row[x] ^ w[i])
+				differ |= int64(row[x] ^ w[from+i])
 			}
 			miss := differ | -differ | (n - 1 - int64(g))
-			slow[k] = int32(i)
+			slow[k] = int32(from + i)
 			k += int(uint64(miss) >> 63)
 		}
 	}
@@ -94,16 +103,17 @@ func (t *table) recentLong(e *key.Encoder, groups []uint32) {
 }
 
 // enterRecent makes groups for the rows on the slow list.
-func (t *table) enterRecent(e *key.Encoder, groups []uint32) (firstNew uint32) {
+func (t *table) enterRecent(e *key.Encoder, groups []uint32) {
 	entries, shift := t.recent.groups, t.recent.shift&63
 	stride, keys, states, long := t.rows.Stride, e.Words, t.template[1+len(e.Words):], e.HasLong()
 	rows, n := t.rows.Rows, t.n
-	firstNew = n
+	firstNew := n
 	for _, row := range t.slow {
 		i := int(row)
 		h := e.Hash[i]
 		at := h >> shift
-		if g := uint32(entries[at]); g-firstNew < n-firstNew && t.same(g, e, i) { // made by a row before
+		g := uint32(entries[at])
+		if g-firstNew < n-firstNew && (long && t.same(g, e, i) || !long && same(rows[int(g)*stride+1:], keys, i)) { // made by a row before
 			groups[i] = g
 			continue
 		}
@@ -111,9 +121,10 @@ func (t *table) enterRecent(e *key.Encoder, groups []uint32) (firstNew uint32) {
 		rows = appendRow(rows, stride, h, keys, i, states)
 		groups[i] = n
 		n++
-		if t.rows.Rows, t.n = rows, n; long {
+		if long {
+			t.rows.Rows, t.n = rows, n
 			e.Keep(i, t.keyOf(n-1), t.rows.Arena)
 		}
 	}
-	return firstNew
+	t.rows.Rows, t.n = rows, n
 }
