@@ -17,6 +17,7 @@ import (
 //
 //	partition  the keys whose hashes begin with the same 8 bits: a lock, and slots
 //	slot       the words of a key; all zeros: none, the key of zeros being kept aside
+//	line       slots that are looked at before those behind them: of a cache line, if keys have one word or two; else one slot
 //	hash       of the key words, seeded: which keys collide cannot be known outside the process
 //
 // Keys have no refs: their words are all of them (KEY-EXACT).
@@ -28,6 +29,8 @@ type sharedSet struct {
 	seed   [2]uint64
 	rows   int64        // of the input; -1: not known
 	read   atomic.Int64 // of them
+	came   atomic.Int64 // keys that were entered, the same ones again included
+	found  atomic.Int64 // of them: that were there
 	memory slabs
 	parts  [setParts]setPart
 	zeros  atomic.Bool // the key of zeros was entered
@@ -41,6 +44,7 @@ const (
 	setParts = 1 << setBits
 
 	leastSlots = 64 // of a partition. A guess.
+	lineSlots  = 8  // slots are a multiple of it: their first words, if there are no others, are a cache line
 )
 
 // setPart is a partition of a shared set. What its lock guards comes behind it.
@@ -94,30 +98,49 @@ func (s *sharedSet) enter(part int, keys []uint64) error {
 		return errSetClosed
 	}
 	n := len(keys) / s.words
-	if fill(p.n+n) > len(p.slots)/s.words {
+	if p.n+n > s.room(p) {
 		if err := s.growPart(p, p.n+n); err != nil {
 			s.closed.Store(true)
 			return errSetClosed
 		}
 	}
-	p.came += n
+	before := p.n
 	s.put(p, keys)
+	s.came.Add(int64(n))
+	s.found.Add(int64(n - (p.n - before)))
 	return nil
 }
 
+// room is how many keys a partition may have: its slots are two thirds full then.
+func (s *sharedSet) room(p *setPart) int { return len(p.slots) / s.words * 2 / 3 }
+
+const (
+	// leastGrowth and mostGrowth is how many times its slots a partition gets: the more rows are to come, the less an estimate means.
+	leastGrowth = 1.5
+	mostGrowth  = 16
+	// expectLeast is how many keys have come at least for an estimate.
+	expectLeast = 128 << 10
+	// mostNew is of how many of the keys that come to the set most are new, for it to be worth while: what it saves is places in
+	// partitions for those that are not. Where all are, it takes a fifth longer than partitions (docs/experiments/0013).
+	mostNew = .8
+	// filled is how full slots are when there are as many keys as expected, and blind how many times the slots are more where nobody knows.
+	filled = .6
+	blind  = 2
+)
+
 // growPart makes room for n keys.
 func (s *sharedSet) growPart(p *setPart, n int) error {
-	slots := max(len(p.slots)/s.words, leastSlots/2)
-	least := max(fill(n), 2*slots)
-	expected, total := s.expected(p)
-	if float64(expected) > mostNew*float64(total) {
-		return errSetClosed
+	slots := len(p.slots) / s.words
+	want := blind * float64(slots)
+	if keys, came, ok := s.expected(); ok {
+		if keys > mostNew*came {
+			return errSetClosed
+		}
+		each := keys / setParts
+		want = min((each+3*math.Sqrt(each))/filled, mostGrowth*float64(slots))
 	}
-	most := max(least, min(fill(expected), mostGrowth*slots))
-	for slots < least || 2*slots <= most {
-		slots *= 2
-	}
-	grown, err := s.memory.get(slots * s.words)
+	slots = int(max(want, leastGrowth*float64(slots), 2*float64(n), leastSlots))
+	grown, err := s.memory.get(slots / lineSlots * lineSlots * s.words)
 	if err != nil {
 		return err
 	}
@@ -139,27 +162,14 @@ func (s *sharedSet) growPart(p *setPart, n int) error {
 	return nil
 }
 
-// fill is how many slots are for n keys: they are two thirds full at most.
-func fill(n int) int { return n + n/2 }
-
-const (
-	// mostGrowth is how many times its slots a partition gets at most: the more rows are to come, the less an estimate means.
-	mostGrowth = 16
-	// expectLeast is how many keys have come at least for an estimate.
-	expectLeast = 2 << 10
-	// mostNew is of how many of the keys that come to the set most are new, for it to be worth while: what it saves is places in
-	// partitions for those that are not. Where all are, it takes a fifth longer than partitions (docs/experiments/0013).
-	mostNew = .8
-)
-
-// expected is how many keys the partition will have when all rows were read, as far as one can tell, and how many will have come.
-func (s *sharedSet) expected(p *setPart) (keys, came int) {
-	read := s.read.Load()
-	if p.came < expectLeast || s.rows < 0 || read <= 0 || read >= s.rows {
-		return p.n, math.MaxInt
+// expected is how many keys the set will have when all rows were read, and how many will have come; false: nobody can tell.
+func (s *sharedSet) expected() (keys, came float64, ok bool) {
+	read, now := s.read.Load(), s.came.Load()
+	if now < expectLeast || s.rows < 0 || read <= 0 || read > s.rows {
+		return 0, 0, false
 	}
-	came = int(float64(p.came) * float64(s.rows) / float64(read))
-	return int(feedback.ExpectedGroups(int64(p.came), int64(p.n), int64(came))), came
+	came = float64(now) * float64(s.rows) / float64(read)
+	return feedback.ExpectedGroups(now, now-s.found.Load(), int64(came)), came, true
 }
 
 // count is how many keys are in the set. Nobody may enter any.

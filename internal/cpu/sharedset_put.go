@@ -20,17 +20,19 @@ func (s *sharedSet) put(p *setPart, keys []uint64) {
 	}
 }
 
-// homeShift is what shifts a hash, without the bits of its partition, to a slot.
-func (s *sharedSet) homeShift(p *setPart) uint {
-	return 64 - uint(bits.TrailingZeros(uint(len(p.slots)/s.words)))
+// home is which of so many lines a key of a hash belongs to.
+func home(hash uint64, lines int) uint64 {
+	hi, _ := bits.Mul64(hash<<setBits, uint64(lines))
+	return hi
 }
 
 // put1 enters keys of one word.
 func (s *sharedSet) put1(p *setPart, keys []uint64) {
 	var homes [memberWords]uint64
-	slots, shift, last := p.slots, s.homeShift(p)&63, uint64(len(p.slots)-1)
+	slots, lines := p.slots, len(p.slots)/lineSlots
 	for i, k := range keys {
-		homes[i] = s.hash1(k) << setBits >> shift
+		h := s.hash1(k)
+		homes[i] = home(h, lines)*lineSlots + h&(lineSlots-1)
 	}
 	for _, at := range homes[:len(keys)] {
 		p.touched ^= slots[at]
@@ -49,7 +51,9 @@ func (s *sharedSet) put1(p *setPart, keys []uint64) {
 				break
 			}
 			if at = at&^7 | (at+1)&7; at == end { // the line is full
-				at = (at&^7 + 8) & last
+				if at = at&^7 + 8; at == uint64(len(slots)) {
+					at = 0
+				}
 				end = at
 			}
 		}
@@ -60,10 +64,11 @@ func (s *sharedSet) put1(p *setPart, keys []uint64) {
 // put2 is put1 for keys of two words.
 func (s *sharedSet) put2(p *setPart, keys []uint64) {
 	var homes [memberWords / 2]uint64
-	slots, shift, last := p.slots, (s.homeShift(p)-1)&63, uint64(len(p.slots)-1)
+	slots, lines := p.slots, len(p.slots)/lineSlots
 	keys = keys[:len(keys)&^1]
 	for i := 0; i+1 < len(keys); i += 2 {
-		homes[i/2] = s.hash2(keys[i], keys[i+1]) << setBits >> shift &^ 1
+		h := s.hash2(keys[i], keys[i+1])
+		homes[i/2] = home(h, lines)*lineSlots + h&(lineSlots-2)
 	}
 	for _, at := range homes[:len(keys)/2] {
 		p.touched ^= slots[at]
@@ -83,7 +88,9 @@ func (s *sharedSet) put2(p *setPart, keys []uint64) {
 				break
 			}
 			if at = at&^7 | (at+2)&7; at == end { // the line is full
-				at = (at&^7 + 8) & last
+				if at = at&^7 + 8; at == uint64(len(slots)) {
+					at = 0
+				}
 				end = at
 			}
 		}
@@ -94,9 +101,9 @@ func (s *sharedSet) put2(p *setPart, keys []uint64) {
 // putN is put1 for keys of several words.
 func (s *sharedSet) putN(p *setPart, keys []uint64) {
 	var homes [memberWords]uint64
-	words, slots, shift := s.words, p.slots, s.homeShift(p)&63
+	words, slots := s.words, p.slots
 	for i := 0; i*words < len(keys); i++ {
-		homes[i] = s.hash(keys[i*words:(i+1)*words]) << setBits >> shift * uint64(words)
+		homes[i] = home(s.hash(keys[i*words:(i+1)*words]), len(slots)/words) * uint64(words)
 	}
 	for _, at := range homes[:len(keys)/words] {
 		p.touched ^= slots[at]
