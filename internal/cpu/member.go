@@ -27,7 +27,7 @@ const (
 	// memberWords is how many words of keys are collected for a partition.
 	memberWords = 64
 	// recentBits is how many keys are recent: they stay in the second-level cache of a core, beside the buffers.
-	recentBits = 14
+	recentBits = 12
 )
 
 // memberBytes is about what a member takes for keys of so many words: the recent ones, the buffers, those of a batch.

@@ -118,8 +118,10 @@ const (
 	// leastGrowth and mostGrowth is how many times its slots a partition gets: the more rows are to come, the less an estimate means.
 	leastGrowth = 1.5
 	mostGrowth  = 16
-	// expectLeast is how many keys have come at least for an estimate.
-	expectLeast = 128 << 10
+	// expectLeast is how many keys have come at least for an estimate, and expectShare what part of all: so many that, where four in five
+	// are new, some hundred are not by then.
+	expectLeast = 64 << 10
+	expectShare = 256
 	// mostNew is of how many of the keys that come to the set most are new, for it to be worth while: what it saves is places in
 	// partitions for those that are not. Where all are, it takes a fifth longer than partitions (docs/experiments/0013).
 	mostNew = .8
@@ -165,7 +167,7 @@ func (s *sharedSet) growPart(p *setPart, n int) error {
 // expected is how many keys the set will have when all rows were read, and how many will have come; false: nobody can tell.
 func (s *sharedSet) expected() (keys, came float64, ok bool) {
 	read, now := s.read.Load(), s.came.Load()
-	if now < expectLeast || s.rows < 0 || read <= 0 || read > s.rows {
+	if now < expectLeast || s.rows < 0 || read <= 0 || read > s.rows || read < s.rows/expectShare {
 		return 0, 0, false
 	}
 	came = float64(now) * float64(s.rows) / float64(read)

@@ -169,7 +169,7 @@ func TestSharedSet(t *testing.T) {
 	for keys := range 3 {
 		for _, form := range []string{"flat", "coded", "mixed"} {
 			for _, sums := range []bool{false, true} {
-				for _, values := range []int{7, 60_000} {
+				for _, values := range []int{7, []int{60_000, 8_500, 1_200}[keys]} { // few keys, and some ten thousands
 					r := newDistinctRun(keys, sums, 40, 2000, values, form)
 					closes := 2*memberBytes(keys+1) + 2*firstSlabWords*8
 					for _, c := range []struct {
@@ -213,7 +213,7 @@ func TestSharedSetOfNew(t *testing.T) {
 // Whichever request for memory is refused, the answer is right or the refusal is the error, and all memory is given back.
 func TestSharedSetRefused(t *testing.T) {
 	refusal := errors.New("refused")
-	r := newDistinctRun(1, true, 20, 2000, 30_000, "mixed")
+	r := newDistinctRun(1, true, 20, 2000, 4_000, "mixed")
 	right := 0
 	for n := int64(1); ; n++ {
 		var requests, held atomic.Int64
