@@ -1,6 +1,8 @@
 package cpu
 
 import (
+	"errors"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -94,4 +96,31 @@ func recentBatch(rng *rand.Rand, cols []key.Column, n int) []column.Vector {
 		}
 	}
 	return out
+}
+
+// A table that is to be kept in the cache takes the memory that it has had where more is refused.
+func TestRecentRefused(t *testing.T) {
+	held, most := int64(0), int64(math.MaxInt64)
+	tab, err := newTable(3, 1, make([]uint64, 3), func(bytes int64) error {
+		if bytes > 0 && held+bytes > most {
+			return errors.New("refused")
+		}
+		held += bytes
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	most = held
+	if err := tab.cache(1 << 20); err != nil || tab.secure(1) != nil || held != most {
+		t.Errorf("%v; %d bytes are held of %d", err, held, most)
+	}
+	most = 0
+	if err := tab.cache(1 << 20); err == nil {
+		t.Error("memory was not refused")
+	}
+	tab.drop()
+	if held != 0 {
+		t.Errorf("%d bytes are held at the end", held)
+	}
 }

@@ -102,8 +102,13 @@ func (w *Worker) cache() error {
 		w.giveUpTable()
 		return nil
 	}
-	w.cached = true
-	return w.table.cache(w.cfg.Tile.CacheBytes)
+	err := w.table.cache(w.cfg.Tile.CacheBytes)
+	if refused(err) {
+		w.giveUpTable()
+		return nil
+	}
+	w.cached = err == nil
+	return err
 }
 
 // deviceChecks is after how many times the least number of rows a worker asks

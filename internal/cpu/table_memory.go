@@ -101,13 +101,20 @@ func (t *table) reserve(n int) {
 	}
 }
 
-// cache gives a table without groups at most limit bytes of memory anew, which it keeps, and the directory recent.
+// cache gives a table without groups at most limit bytes of memory anew, which it keeps, and the directory recent. If that is refused it
+// is as much as the table has had.
 func (t *table) cache(limit int64) error {
 	if t.limit > 0 {
 		limit = min(limit, t.limit)
 	}
+	had := t.held
 	t.drop()
-	if err := t.grow(limit); err != nil {
+	err := t.grow(limit)
+	if err != nil && had < limit {
+		limit = had
+		err = t.grow(limit)
+	}
+	if err != nil {
 		return err
 	}
 	t.held, t.limit = limit, limit
