@@ -52,10 +52,9 @@ type setPart struct {
 	mu    sync.Mutex
 	slots []uint64
 	n     int // keys in them
-	came  int // keys that were entered, the same ones again included
 
 	touched uint64 // what was read of slots before keys are looked up, which else the compiler may leave out
-	_       [8]byte
+	_       [16]byte
 }
 
 // errSetClosed is what entering meets in a set that is closed.
