@@ -65,6 +65,8 @@ type prepared struct {
 	filled  cpu.Filled // keys and arguments that are not expected to be NULL
 	threads int
 	tile    feedback.TileConfig
+
+	cancelled func() error // tells why the run has been cancelled; nil: there is none yet
 }
 
 // learnt is what runs have found out that had to begin again. It only grows.

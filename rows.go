@@ -369,6 +369,7 @@ func (r *Rows) Release() {
 	if r.refs.Add(-1) != 0 {
 		return
 	}
+	r.run.released.Store(true)
 	r.cancel()
 	r.done.Wait()
 	if r.rec != nil {

@@ -74,15 +74,21 @@ type run struct {
 
 	bytesRead, rowsRead atomic.Int64
 	scanTime            time.Duration
+	released            atomic.Bool // nobody reads the result any more
 }
 
 // diskGrace is how long what was spilled may outlive a cancelled context. A
-// goroutine that sorts the values of one large group looks up late, and the
-// process may end before it does.
+// goroutine may look up late, and the process may end before it does.
 const diskGrace = 300 * time.Millisecond
 
 // aggregate reads the input and groups it.
 func (r *run) aggregate(ctx context.Context) error {
+	r.cancelled = func() error {
+		if r.released.Load() {
+			return context.Canceled
+		}
+		return context.Cause(ctx)
+	}
 	if err := r.openDisk(); err != nil {
 		return err
 	}
@@ -229,6 +235,7 @@ func (r *run) close() error {
 func (p *prepared) states(runs agg.Runs, device bool) *agg.Layout {
 	return agg.Compile(p.query.calls, 1+p.layout.Words, agg.Options{
 		MaxRows: p.facts.rows, Filled: p.filled.Args, Device: device, Runs: runs, BatchBytes: p.memory.batchBytes(), ScratchBytes: p.memory.scratchBytes(),
+		Cancelled: p.cancelled,
 	})
 }
 

@@ -197,17 +197,23 @@ func wordAt(chunks [][]byte, at uint64) *uint64 {
 	return (*uint64)(unsafe.Pointer(unsafe.SliceData(b[:8])))
 }
 
+// blobWork is what going on to a blob and over the entries in it takes.
+const blobWork = blobWords
+
 // blobs calls f with the entries of each blob, in order.
-func (k link) blobs(reg *arena.Arenas, f func(words []uint64) error) error {
+func (k link) blobs(reg *arena.Arenas, stop *stop, f func(words []uint64) error) error {
 	if k.isInline() {
 		return f(k.row[k.hot : k.hot+k.words])
 	}
-	return k.refs(reg, func(_ uint64, words []uint64) error { return f(words) })
+	return k.refs(reg, stop, func(_ uint64, words []uint64) error { return f(words) })
 }
 
 // refs calls f with each blob that has entries, and their words, in order.
-func (k link) refs(reg *arena.Arenas, f func(ref uint64, words []uint64) error) error {
+func (k link) refs(reg *arena.Arenas, stop *stop, f func(ref uint64, words []uint64) error) error {
 	for ref := *k.head(); ref != 0; {
+		if stop.due(blobWork) {
+			return stop.err
+		}
 		blob := wordsOf(reg.Get(ref))
 		used, next := k.usedOf(ref, blob)
 		if err := f(ref, blob[:used]); err != nil {
@@ -229,8 +235,8 @@ func (k link) usedOf(ref uint64, blob []uint64) (used int, next uint64) {
 }
 
 // entries is the number of words of all entries in memory.
-func (k link) entries(reg *arena.Arenas) int {
+func (k link) entries(reg *arena.Arenas, stop *stop) int {
 	n := 0
-	_ = k.blobs(reg, func(words []uint64) error { n += len(words); return nil })
+	_ = k.blobs(reg, stop, func(words []uint64) error { n += len(words); return nil })
 	return n
 }

@@ -54,6 +54,7 @@ func (f *finisher) gatherFrom(i int) (rows int) {
 	}
 	w.words = grow(w.words, total)
 	f.follow(w.open)
+	w.stop.due(total)
 	return rows
 }
 

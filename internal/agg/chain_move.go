@@ -15,7 +15,8 @@ func (l *Layout) combineChain(s *slot, dst, src []uint64, take taker) {
 		l.append(k, a, src[s.hot:s.hot+s.chain.words])
 	case !from.hasBlobs():
 	case take.copies:
-		_ = from.blobs(take.reg, func(words []uint64) error {
+		var never stop // what is copied in part could not be told from the whole
+		_ = from.blobs(take.reg, &never, func(words []uint64) error {
 			l.append(k, a, words)
 			return nil
 		})
@@ -127,12 +128,16 @@ func (l *Layout) putSpare(a *arena.Arena) {
 func (l *Layout) moveChain(s *slot, row []uint64, from *arena.Arenas, to arena.Putter) error {
 	k := linkOf(s, row)
 	if k.hasBlobs() {
-		n := k.entries(from)
+		stop := l.stop()
+		n := k.entries(from, &stop)
 		if k.compacts() && 8*n > l.limits.inline && n <= l.limits.piece {
 			a := l.spareArena(from)
 			defer l.putSpare(a) // nothing refers to it once the chain has moved
 			l.compact(k, a)
-			n = k.entries(from)
+			n = k.entries(from, &stop)
+		}
+		if stop.err != nil {
+			return stop.err
 		}
 		if k.runs && 8*n > l.limits.inline {
 			return l.moveToRuns(k, from, to)
@@ -157,6 +162,8 @@ func (l *Layout) flatten(k link, from *arena.Arenas, to arena.Putter, n int) err
 	defer l.release(w)
 	words := w.gather(k, from)
 	switch {
+	case w.stop.err != nil:
+		return w.stop.err
 	case n == 0:
 		k.clear()
 	case k.words == n && n <= 2:
@@ -187,7 +194,7 @@ func (l *Layout) moveToRuns(k link, from *arena.Arenas, to arena.Putter) error {
 	if err != nil {
 		return err
 	}
-	if runs, err = l.mergeRuns(k.chain, runs); err != nil {
+	if runs, err = l.mergeRuns(k.chain, runs, &w.stop); err != nil {
 		return err
 	}
 	k.clear()
@@ -214,7 +221,8 @@ func (l *Layout) runsOf(k link, reg *arena.Arenas) []run {
 
 // putRuns writes the list of the runs of a chain to to.
 func (l *Layout) putRuns(k link, runs []run, to arena.Putter) error {
-	runs, err := l.mergeRuns(k.chain, runs)
+	stop := l.stop()
+	runs, err := l.mergeRuns(k.chain, runs, &stop)
 	if err != nil {
 		return err
 	}

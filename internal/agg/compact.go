@@ -1,10 +1,8 @@
 package agg
 
 import (
-	"cmp"
 	"hash/maphash"
 	"math/bits"
-	"slices"
 
 	"github.com/gagg-dev/gagg/internal/arena"
 	"github.com/gagg-dev/gagg/internal/column"
@@ -23,10 +21,11 @@ type limits struct {
 	piece   int // words that are gathered and sorted at once
 	block   int // bytes of a block of a run
 	fanIn   int // runs that are merged at once
+	look    int // work between two looks at whether the run was cancelled
 }
 
 // Guesses, but for block: 1 MiB is the most that Runs takes.
-var usualLimits = limits{compact: 4096, inline: 64 << 10, piece: 1 << 20, block: 128 << 10, fanIn: 32}
+var usualLimits = limits{compact: 4096, inline: 64 << 10, piece: 1 << 20, block: 128 << 10, fanIn: 32, look: usualLook}
 
 // wordScratch is the bytes that a word takes while it is sorted: with the
 // sorted copy, the places of entries and what grew too far.
@@ -64,14 +63,18 @@ func (l *Layout) compact(k link, a *arena.Arena) {
 		l.compactStrings(k, a)
 		return
 	}
-	if k.entries(a.Registry()) > max(l.limits.piece, 3*k.n*k.words) {
+	w := l.workspace()
+	defer l.release(w)
+	if k.entries(a.Registry(), &w.stop) > max(l.limits.piece, 3*k.n*k.words) {
 		k.leave()
 		return
 	}
-	w := l.workspace()
-	defer l.release(w)
 	words := w.gather(k, a.Registry())
 	words = w.shrink(k.chain, words)
+	if w.stop.err != nil {
+		k.leave()
+		return
+	}
 	l.rewrite(k, a, words)
 }
 
@@ -134,7 +137,7 @@ func (w *workspace) shrink(c *chain, words []uint64) []uint64 {
 		return words[:min(c.n, len(words))]
 	}
 	best := w.items[:min(c.n, len(w.items))]
-	slices.SortFunc(best, func(a, b item) int { return cmp.Compare(a.at, b.at) })
+	w.sortByPlace(best)
 	w.out = grow(w.out, len(words))[:0]
 	for _, it := range best {
 		w.out = append(w.out, words[it.at:][:c.words]...)
@@ -151,7 +154,7 @@ func (w *workspace) reduce(c *chain, words []uint64) []uint64 {
 		words = w.reduceHashes(c, words)
 	case c.dedupes():
 		words = w.dedupe(c, words)
-	case c.keep == keepOrder && c.inOrder(words):
+	case c.keep == keepOrder && c.inOrder(words, &w.stop):
 		return words
 	}
 	w.sort(c, words)
@@ -164,6 +167,9 @@ func (w *workspace) reduce(c *chain, words []uint64) []uint64 {
 	w.out = grow(w.out, len(words))[:0]
 	entries, last := 0, 0 // number of entries, and where the last one begins
 	for _, it := range w.items {
+		if w.stop.due(c.words) {
+			break
+		}
 		e := words[it.at:][:c.words]
 		if entries > 0 && c.merge(w.out[last:], e) {
 			continue
@@ -180,9 +186,9 @@ func (w *workspace) reduce(c *chain, words []uint64) []uint64 {
 
 // inOrder reports whether the entries are sorted by position: what one worker
 // took, usually.
-func (c *chain) inOrder(words []uint64) bool {
+func (c *chain) inOrder(words []uint64, stop *stop) bool {
 	last := int64(-1)
-	for len(words) > 0 {
+	for len(words) > 0 && !stop.due(1) {
 		p := int64(words[c.pos])
 		if p < last {
 			return false
@@ -211,7 +217,7 @@ func (w *workspace) dedupe(c *chain, words []uint64) []uint64 {
 	clear(table)
 	kept := 0 // words
 next:
-	for at := 0; at < len(words); at += n {
+	for at := 0; at < len(words) && !w.stop.due(longWork(8*n)); at += n {
 		e := words[at : at+n]
 		slot := c.hash(e) >> (64 - size)
 		for ; table[slot] != 0; slot = (slot + 1) & (1<<size - 1) {

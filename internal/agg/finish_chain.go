@@ -11,8 +11,9 @@ import (
 // holistic writes the results of what needs all values of a group. It returns
 // the first row whose result does not fit, or none.
 func (f *finisher) holistic() (bad int, err error) {
+	bad = none
 	f.work = f.workspace()
-	f.work.reader = f.farReader(f.work.reader.buf)
+	f.work.reader = f.farReader(f.work.reader.buf, &f.work.stop)
 	defer f.release(f.work)
 	defer f.seal()
 	switch f.call.fn {
@@ -38,9 +39,12 @@ func (f *finisher) holistic() (bad int, err error) {
 	case fnApproxQuantile:
 		err = f.approxQuantile()
 	default:
-		return f.quantiles()
+		bad, err = f.quantiles()
 	}
-	return none, err
+	if err == nil {
+		err = f.work.stop.err
+	}
+	return bad, err
 }
 
 // inMemory reports whether the entries of a chain are one word and all in
@@ -56,14 +60,14 @@ func (f *finisher) sort(k link) (err error) {
 	switch {
 	case k.words == 0:
 		runs, err = f.sortStrings(k, runs)
-	case k.runs && k.entries(f.reg) > f.limits.piece:
+	case k.runs && k.entries(f.reg, &f.work.stop) > f.limits.piece:
 		runs, err = f.writeEntries(k, f.reg, f.work, runs)
 	default:
 		f.work.gather(k, f.reg)
-		f.sorted = f.work.reduced(k.chain)
+		f.sorted, err = f.work.reduced(k.chain)
 	}
 	if err == nil {
-		f.sources, err = f.mergeRuns(k.chain, runs)
+		f.sources, err = f.mergeRuns(k.chain, runs, &f.work.stop)
 	}
 	return err
 }
@@ -79,7 +83,7 @@ func (f *finisher) sortStrings(k link, runs []run) (_ []run, err error) {
 		return err
 	})
 	if err == nil {
-		f.sorted = f.work.reduced(k.chain)
+		f.sorted, err = f.work.reduced(k.chain)
 	}
 	return runs, err
 }
@@ -122,12 +126,18 @@ func (f *finisher) eachSorted(c *chain, do func(e *entry) error) error {
 	var e entry
 	for words := f.sorted.words; len(words) > 0; words = words[c.words:] {
 		e.words = words[:c.words]
+		if f.work.stop.due(c.words) {
+			return f.work.stop.err
+		}
 		if err := do(&e); err != nil {
 			return err
 		}
 	}
 	e.words = nil
 	for _, it := range f.sorted.items {
+		if f.work.stop.due(longWork(0)) {
+			return f.work.stop.err
+		}
 		f.sorted.index.open(c, it, &e)
 		if err := do(&e); err != nil {
 			return err
@@ -138,7 +148,7 @@ func (f *finisher) eachSorted(c *chain, do func(e *entry) error) error {
 
 func (f *finisher) begin(k link, number int) *stream {
 	s := &f.work.streams[number]
-	s.reset(f.Layout, k.chain)
+	s.reset(f.Layout, k.chain, &f.work.stop)
 	for _, r := range f.sources {
 		s.addRun(f.Layout, r)
 	}

@@ -46,14 +46,15 @@ func (l *Layout) LargeBytes(call int, row []uint64, reg *arena.Arenas) int64 {
 
 // HeldBytes is how many bytes the values of a group take in memory or on disk.
 func (l *Layout) HeldBytes(row []uint64, reg *arena.Arenas) (n int64) {
+	stop := l.stop()
 	for i := range l.slots {
-		n += 8 * int64(l.wordsOf(&l.slots[i], row, reg))
+		n += 8 * int64(l.wordsOf(&l.slots[i], row, reg, &stop))
 	}
 	return n
 }
 
 // wordsOf is how many words the values of a slot take: strings, and the entries of a chain.
-func (l *Layout) wordsOf(s *slot, row []uint64, reg *arena.Arenas) (n int) {
+func (l *Layout) wordsOf(s *slot, row []uint64, reg *arena.Arenas, stop *stop) (n int) {
 	for _, off := range s.refs() {
 		n += (len(reg.Get(row[off])) + 7) / 8
 	}
@@ -64,7 +65,7 @@ func (l *Layout) wordsOf(s *slot, row []uint64, reg *arena.Arenas) (n int) {
 	for _, r := range l.runsOf(k, reg) {
 		n += int(r[0])
 	}
-	return n + k.entries(reg)
+	return n + k.entries(reg, stop)
 }
 
 // most is how many elements the result of the group has at most, and bytes of strings.
@@ -73,7 +74,8 @@ func (f *finisher) most(row []uint64) (elems, bytes int) {
 		return 0, 0
 	}
 	s := f.slot(0)
-	words := f.wordsOf(s, row, f.reg)
+	stop := f.stop()
+	words := f.wordsOf(s, row, f.reg, &stop)
 	if s.op != opChain {
 		return words + topWords, 8 * words
 	}

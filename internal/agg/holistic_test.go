@@ -34,7 +34,7 @@ func (r *memoryRuns) Read(ref uint64, buf []byte) ([]byte, error) {
 }
 
 // tiny makes every chain change its form at every occasion.
-var tiny = limits{compact: 3, inline: 40, piece: 20, block: 24, fanIn: 2}
+var tiny = limits{compact: 3, inline: 40, piece: 20, block: 24, fanIn: 2, look: 50}
 
 // chainLayouts compiles calls in the ways that chains differ by.
 func chainLayouts(calls []Call, rows int64) map[string]*Layout {

@@ -45,6 +45,10 @@ type Options struct {
 	// sums of products may be rounded more: see deviceNoise.
 	Device bool
 
+	// Cancelled tells why the run has been cancelled; nil: it has not been, or there is no Cancelled. All that takes longer the more values a
+	// group has asks now and then: Move, Finish and FinishLarge return its error, Update, Combine and Join leave chains as they are.
+	Cancelled func() error
+
 	// Runs is where long chains go when their rows are moved; nil: chains
 	// stay with their rows, whatever their length.
 	Runs Runs
@@ -83,9 +87,10 @@ type Layout struct {
 
 	noise float64 // of sums of products: momentNoise or deviceNoise
 
-	runs   Runs
-	limits limits
-	pools  *pools
+	runs      Runs
+	cancelled func() error // nil: nobody cancels
+	limits    limits
+	pools     *pools
 }
 
 // pools is memory that calls of Combine, Move and Finish use one after the
@@ -145,7 +150,7 @@ func Compile(calls []Call, base int, o Options) *Layout {
 	if o.BatchBytes == 0 {
 		o.BatchBytes = usualBatchBytes
 	}
-	b := builder{Layout: &Layout{base: base, batchBytes: o.BatchBytes, runs: o.Runs, pools: new(pools)}, maxRows: o.MaxRows, filled: o.Filled, wantRows: []bool{o.Device}}
+	b := builder{Layout: &Layout{base: base, batchBytes: o.BatchBytes, runs: o.Runs, cancelled: o.Cancelled, pools: new(pools)}, maxRows: o.MaxRows, filled: o.Filled, wantRows: []bool{o.Device}}
 	if b.noise = momentNoise; o.Device {
 		b.noise = deviceNoise
 	}

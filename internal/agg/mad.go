@@ -73,7 +73,7 @@ func (f *finisher) deviationPair(k link, distance func(number) number, i uint64,
 	if f.inMemory(k) {
 		r := ranked{finisher: f, row: none, link: k, key: func(word uint64) int64 { return distance(number{key: int64(word)}).key }}
 		lo.key, hi.key = r.pair(i, two)
-		return lo, hi, nil
+		return lo, hi, f.work.stop.err
 	}
 	if lo, err = f.deviation(k, distance, i); err != nil || !two {
 		return lo, lo, err

@@ -86,7 +86,7 @@ func (f *finisher) pair(row int, k link, i uint64, two bool) (lo, hi number, err
 	if f.inMemory(k) {
 		r := ranked{finisher: f, row: row, link: k}
 		lo.key, hi.key = r.pair(i, two)
-		return lo, hi, nil
+		return lo, hi, f.work.stop.err
 	}
 	s, err := f.stream(k)
 	if err != nil {
@@ -112,7 +112,7 @@ func (f *finisher) at(row int, k link, i uint64) (*entry, error) {
 	if f.inMemory(k) {
 		r := ranked{finisher: f, row: row, link: k}
 		key, _ := r.pair(i, false)
-		return &entry{words: []uint64{uint64(key)}}, nil
+		return &entry{words: []uint64{uint64(key)}}, f.work.stop.err
 	}
 	s, err := f.stream(k)
 	if err != nil {

@@ -54,7 +54,7 @@ func ranks(a, spare []int64, i, j int) (lo, hi int64) {
 		case first == last:
 			return first, last
 		case inside > n-n/8:
-			sortWords(asWords(a), asWords(spare))
+			sortWords(asWords(a), asWords(spare), new(stop))
 			return a[i], a[j]
 		}
 		i, j = i-below, j-below

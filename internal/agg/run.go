@@ -32,13 +32,14 @@ func splitRuns(list []uint64) []run {
 // runWriter writes a run.
 type runWriter struct {
 	to    Runs
+	stop  *stop
 	block int      // bytes
 	words []uint64 // not yet written
 	run   run
 }
 
-func (l *Layout) newRun() *runWriter {
-	return &runWriter{to: l.runs, block: l.limits.block, run: make(run, runHeader)}
+func (l *Layout) newRun(stop *stop) *runWriter {
+	return &runWriter{to: l.runs, stop: stop, block: l.limits.block, run: make(run, runHeader)}
 }
 
 // add appends words to the run.
@@ -60,9 +61,10 @@ func (w *runWriter) add(words []uint64) error {
 // addSequence appends entries that are in memory.
 func (w *runWriter) addSequence(c *chain, q sequence) error {
 	var e entry
+	reader := farReader{stop: w.stop}
 	for _, it := range q.items {
 		q.index.open(c, it, &e)
-		if err := w.addEntry(&e, nil); err != nil {
+		if err := w.addEntry(&e, &reader); err != nil {
 			return err
 		}
 	}
@@ -95,6 +97,9 @@ func (w *runWriter) addEntry(e *entry, r *farReader) error {
 }
 
 func (w *runWriter) write() error {
+	if err := w.stop.after(w.block / 8); err != nil {
+		return err
+	}
 	ref, err := w.to.Write(bytesOf(w.words))
 	if err != nil {
 		return err
@@ -129,7 +134,7 @@ func (l *Layout) writeEntries(k link, reg *arena.Arenas, w *workspace, runs []ru
 		return runs, flush()
 	}
 	w.words = w.words[:0]
-	err := k.blobs(reg, func(words []uint64) error {
+	err := k.blobs(reg, &w.stop, func(words []uint64) error {
 		if len(w.words) > 0 && len(w.words)+len(words) > l.limits.piece {
 			if err := flush(); err != nil {
 				return err
@@ -150,8 +155,12 @@ func (l *Layout) writeSorted(c *chain, w *workspace, runs []run) ([]run, error) 
 	if len(w.words) == 0 && c.words > 0 || len(w.items) == 0 && c.words == 0 {
 		return runs, nil
 	}
-	to := l.newRun()
-	if err := to.addSequence(c, w.reduced(c)); err != nil {
+	q, err := w.reduced(c)
+	if err != nil {
+		return nil, err
+	}
+	to := l.newRun(&w.stop)
+	if err := to.addSequence(c, q); err != nil {
 		return nil, err
 	}
 	r, err := to.finish()
@@ -160,15 +169,15 @@ func (l *Layout) writeSorted(c *chain, w *workspace, runs []run) ([]run, error) 
 
 // mergeRuns merges the shortest runs until few enough are left to be merged at
 // once.
-func (l *Layout) mergeRuns(c *chain, runs []run) ([]run, error) {
+func (l *Layout) mergeRuns(c *chain, runs []run, stop *stop) ([]run, error) {
 	for len(runs) > l.limits.fanIn {
 		slices.SortStableFunc(runs, func(a, b run) int { return compareInt(int64(a[0]), int64(b[0])) })
 		var s stream
-		s.reset(l, c)
+		s.reset(l, c, stop)
 		for _, r := range runs[:l.limits.fanIn] {
 			s.addRun(l, r)
 		}
-		to, reader := l.newRun(), l.farReader(nil)
+		to, reader := l.newRun(stop), l.farReader(nil, stop)
 		for {
 			e, err := s.next()
 			if err != nil {

@@ -20,7 +20,7 @@ type ranked struct {
 }
 
 // pair returns the keys of rank i, from 0, and of the one behind it if two,
-// else the same twice.
+// else the same twice. The workspace tells if it was stopped.
 func (r *ranked) pair(i uint64, two bool) (lo, hi int64) {
 	j := i
 	if two {
@@ -33,6 +33,9 @@ func (r *ranked) pair(i uint64, two bool) (lo, hi int64) {
 		return r.work.ranks(r.valuesOf(r.row), i, j)
 	}
 	words := r.work.gather(r.link, r.reg)
+	if r.work.stop.err != nil {
+		return 0, 0
+	}
 	if r.key != nil {
 		for n, x := range words {
 			words[n] = uint64(r.key(x))
@@ -60,6 +63,9 @@ func (w *window) has(i uint64) bool { return i-w.below < w.inside }
 func (r *ranked) large(i, j uint64) (lo, hi int64) {
 	w := window{first: math.MinInt64, last: math.MaxInt64, inside: r.values()}
 	for w.inside > uint64(r.limits.piece) && w.first < w.last {
+		if r.work.stop.err != nil {
+			return 0, 0 // what was gathered is not whole
+		}
 		next := r.around(w, i)
 		if next.inside > w.inside-w.inside/8 { // few distinct keys
 			half := w.first + int64((uint64(w.last)-uint64(w.first))/2)
@@ -70,6 +76,8 @@ func (r *ranked) large(i, j uint64) (lo, hi int64) {
 		w = next
 	}
 	switch {
+	case r.work.stop.err != nil:
+		return 0, 0
 	case w.first == w.last && w.has(j):
 		return w.first, w.first
 	case w.first == w.last:
@@ -153,7 +161,7 @@ func (r *ranked) above(x int64) int64 {
 // each calls do with all keys, keyPiece at a time at most.
 func (r *ranked) each(do func(keys []int64)) {
 	var made [keyPiece]int64
-	_ = r.blobs(r.reg, func(words []uint64) error {
+	_ = r.blobs(r.reg, &r.work.stop, func(words []uint64) error {
 		for len(words) > 0 {
 			keys := asSigned(words[:min(len(words), keyPiece)])
 			words = words[len(keys):]

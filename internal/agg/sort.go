@@ -23,6 +23,8 @@ type workspace struct {
 	ends []int      // of the values of each, in words
 
 	streams [2]stream // of Finish
+
+	stop stop // an error: nothing of the above is whole
 }
 
 // item is an entry of several words in the making of an order: what it is
@@ -35,10 +37,12 @@ type item struct {
 const keepWorkspace = 1 << 22 // words: larger memory is given back after use
 
 func (l *Layout) workspace() *workspace {
-	if w, ok := l.pools.spaces.Get().(*workspace); ok {
-		return w
+	w, ok := l.pools.spaces.Get().(*workspace)
+	if !ok {
+		w = new(workspace)
 	}
-	return new(workspace)
+	w.stop = l.stop()
+	return w
 }
 
 func (l *Layout) release(w *workspace) {
@@ -51,7 +55,7 @@ func (l *Layout) release(w *workspace) {
 // gather returns the entries of a chain that are in memory, side by side.
 func (w *workspace) gather(k link, reg *arena.Arenas) []uint64 {
 	w.words = w.words[:0]
-	_ = k.blobs(reg, func(words []uint64) error {
+	_ = k.blobs(reg, &w.stop, func(words []uint64) error {
 		w.words = append(w.words, words...)
 		return nil
 	})
@@ -106,24 +110,37 @@ func (c *chain) keyDecides() bool {
 // word, else into w.items.
 func (w *workspace) sort(c *chain, words []uint64) {
 	if c.words == 1 {
-		w.spare = sortWords(words, w.spare)
+		w.spare = sortWords(words, w.spare, &w.stop)
 		return
 	}
 	w.items = w.items[:0]
-	for at := 0; at < len(words); {
+	for at := 0; at < len(words) && !w.stop.due(c.words); {
 		e := words[at:]
 		w.items = append(w.items, item{c.key(e), uint64(at)})
 		at += c.words
 	}
-	w.other = sortItems(w.items, w.other)
+	w.other = sortItems(w.items, w.other, &w.stop)
 	if !c.keyDecides() {
-		w.sortEqual(func(a, b item) int { return c.compare(words[a.at:], words[b.at:]) })
+		w.sortEqual(func(a, b item) int {
+			if w.stop.due(longWork(0)) {
+				return 0
+			}
+			return c.compare(words[a.at:], words[b.at:])
+		})
 	}
+}
+
+// sortByPlace puts items in order of their places.
+func (w *workspace) sortByPlace(items []item) {
+	for i := range items {
+		items[i].key = int64(items[i].at)
+	}
+	w.other = sortItems(items, w.other, &w.stop)
 }
 
 // sortEqual puts items in order that are sorted by their keys alone.
 func (w *workspace) sortEqual(compare func(a, b item) int) {
-	for from := 0; from < len(w.items); {
+	for from := 0; from < len(w.items) && !w.stop.due(1); {
 		to := from + 1
 		for to < len(w.items) && w.items[to].key == w.items[from].key {
 			to++
@@ -141,57 +158,82 @@ const radixFrom = 64
 
 // sortWords sorts words as signed numbers; spare is memory, returned for next
 // time.
-func sortWords(words, spare []uint64) []uint64 {
+func sortWords(words, spare []uint64, stop *stop) []uint64 {
 	if len(words) < radixFrom {
 		slices.Sort(asSigned(words))
 		return spare
 	}
 	spare = grow(spare, len(words))
-	radix(words, spare, func(x *uint64) uint64 { return *x ^ 1<<63 })
+	radix(words, spare, stop, func(x *uint64) uint64 { return *x ^ 1<<63 })
 	return spare
 }
 
 func compareItems(a, b item) int { return compareInt(a.key, b.key) }
 
-func sortItems(items, spare []item) []item {
+func sortItems(items, spare []item, stop *stop) []item {
 	if len(items) < radixFrom {
 		slices.SortFunc(items, compareItems)
 		return spare
 	}
 	spare = grow(spare, len(items))
-	radix(items, spare, func(x *item) uint64 { return uint64(x.key) ^ 1<<63 })
+	radix(items, spare, stop, func(x *item) uint64 { return uint64(x.key) ^ 1<<63 })
 	return spare
 }
 
 // radix sorts a by key with one pass for each byte in which keys differ,
 // from the lowest. It is stable.
-func radix[T any](a, spare []T, key func(*T) uint64) {
+func radix[T any](a, spare []T, stop *stop, key func(*T) uint64) {
 	differ, first := uint64(0), key(&a[0])
-	for i := range a {
-		differ |= key(&a[i]) ^ first
+	for part := range slices.Chunk(a, radixPart) {
+		for i := range part {
+			differ |= key(&part[i]) ^ first
+		}
+		if stop.due(len(part)) {
+			return
+		}
 	}
 	from, to := a, spare
 	for shift := 0; shift < 64; shift += 8 {
 		if differ>>shift&0xff == 0 {
 			continue
 		}
-		var places [256]uint32
-		for i := range from {
-			places[key(&from[i])>>shift&0xff]++
-		}
-		sum := uint32(0)
-		for x, n := range places {
-			places[x] = sum
-			sum += n
-		}
-		for i := range from {
-			p := &places[key(&from[i])>>shift&0xff]
-			to[*p] = from[i]
-			*p++
+		if pass(from, to, shift, stop, key); stop.err != nil {
+			return
 		}
 		from, to = to, from
 	}
 	if &from[0] != &a[0] {
 		copy(a, from)
+	}
+}
+
+// radixPart is how many elements are passed over between two looks at whether the run was cancelled.
+const radixPart = 1 << 14
+
+// pass copies from to to in order of a byte of the keys.
+func pass[T any](from, to []T, shift int, stop *stop, key func(*T) uint64) {
+	var places [256]uint32
+	for part := range slices.Chunk(from, radixPart) {
+		for i := range part {
+			places[key(&part[i])>>shift&0xff]++
+		}
+		if stop.due(len(part)) {
+			return
+		}
+	}
+	sum := uint32(0)
+	for x, n := range places {
+		places[x] = sum
+		sum += n
+	}
+	for part := range slices.Chunk(from, radixPart) {
+		for i := range part {
+			p := &places[key(&part[i])>>shift&0xff]
+			to[*p] = part[i]
+			*p++
+		}
+		if stop.due(len(part)) {
+			return
+		}
 	}
 }

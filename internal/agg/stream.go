@@ -14,12 +14,13 @@ type stream struct {
 	memory  cursor    // the sequence in memory
 	readers farReaders
 	failed  error // of comparing
+	stop    *stop
 }
 
 // reset makes s a stream of nothing.
-func (s *stream) reset(l *Layout, c *chain) {
-	s.chain, s.heap, s.ordered, s.given, s.taken, s.failed = c, s.heap[:0], false, false, 0, nil
-	s.readers = farReaders{l.farReader(s.readers.left.buf), l.farReader(s.readers.right.buf)}
+func (s *stream) reset(l *Layout, c *chain, stop *stop) {
+	s.chain, s.heap, s.ordered, s.given, s.taken, s.failed, s.stop = c, s.heap[:0], false, false, 0, nil, stop
+	s.readers = farReaders{l.farReader(s.readers.left.buf, stop), l.farReader(s.readers.right.buf, stop)}
 }
 
 // cursor is one sequence.
@@ -224,6 +225,9 @@ func (s *stream) begin() error {
 // pop drops the entry at place i of the heap.
 func (s *stream) pop(i int) error {
 	k := s.heap[i]
+	if s.stop.due(longWork(0)) {
+		return s.stop.err
+	}
 	if err := k.advance(s.chain); err != nil {
 		return err
 	}

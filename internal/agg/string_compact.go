@@ -10,20 +10,26 @@ import (
 // them.
 func (l *Layout) compactStrings(k link, a *arena.Arena) {
 	reg := a.Registry()
+	w := l.workspace()
+	defer l.release(w)
 	n := k.values() - *k.base() + *k.kept()
-	if n > uint64(max(l.limits.strings(), 3*k.n)) || k.packed(reg) {
+	if n > uint64(max(l.limits.strings(), 3*k.n)) || k.packed(reg, &w.stop) {
 		k.leave()
 		return
 	}
-	w := l.workspace()
-	defer l.release(w)
 	_ = w.index(k, reg, 0, nil)
 	if k.dedupes() {
 		w.dedupeStrings(k.chain)
-		w.keepTallies(k.chain)
 	} else {
 		w.reduceStrings(k.chain)
 		w.keepIndexed(k, reg)
+	}
+	if w.stop.err != nil {
+		k.leave()
+		return
+	}
+	if k.dedupes() {
+		w.keepTallies(k.chain)
 	}
 	*k.kept(), *k.base() = uint64(len(w.kept)), k.values()
 	k.restrict(w, reg)
@@ -36,8 +42,8 @@ func (l *Layout) compactStrings(k link, a *arena.Arena) {
 }
 
 // packed reports whether a blob that is too large for room holds several entries, which Move packed.
-func (k link) packed(reg *arena.Arenas) (some bool) {
-	_ = k.refs(reg, func(_ uint64, words []uint64) error {
+func (k link) packed(reg *arena.Arenas, stop *stop) (some bool) {
+	_ = k.refs(reg, stop, func(_ uint64, words []uint64) error {
 		some = some || len(words) > roomMask && k.entryWords(words) < len(words)
 		return nil
 	})
@@ -59,13 +65,10 @@ func (w *workspace) keepTallies(c *chain) {
 // keepIndexed lists the refs of the index in the order that their entries have in the chain.
 func (w *workspace) keepIndexed(k link, reg *arena.Arenas) {
 	best := w.items
-	for i := range best {
-		best[i].key = int64(best[i].at)
-	}
-	slices.SortFunc(best, compareItems)
+	w.sortByPlace(best)
 	w.kept = w.kept[:0]
-	_ = k.refs(reg, func(ref uint64, words []uint64) error {
-		for at := 0; at < len(words); at += k.entryWords(words[at:]) {
+	_ = k.refs(reg, &w.stop, func(ref uint64, words []uint64) error {
+		for at := 0; at < len(words) && !w.stop.due(longWork(0)); at += k.entryWords(words[at:]) {
 			e := item{key: int64(ref) + int64(at)}
 			if _, found := slices.BinarySearchFunc(best, e, compareItems); found {
 				w.kept = append(w.kept, uint64(e.key))

@@ -34,21 +34,29 @@ type farReader struct {
 	block int // words
 	ref   uint64
 	buf   []byte // the block of ref; 0: none
+	stop  *stop
 }
 
-func (l *Layout) farReader(buf []byte) farReader {
-	return farReader{from: l.runs, block: l.limits.block / 8, buf: buf}
+func (l *Layout) farReader(buf []byte, stop *stop) farReader {
+	return farReader{from: l.runs, block: l.limits.block / 8, buf: buf, stop: stop}
 }
+
+// pieceBytes is the most of a string in memory that is copied or compared between two looks at whether the run was cancelled.
+const pieceBytes = 1 << 20
 
 // piece returns bytes of the string of e from offset `at` on, which is within it: some. They are valid until the next call.
 func (r *farReader) piece(e *entry, at int) ([]byte, error) {
 	if at < len(e.text) {
-		return e.text[at:], nil
+		piece := e.text[at:min(len(e.text), at+pieceBytes)]
+		return piece, r.stop.after(longWork(len(piece)))
 	}
 	word := e.far.at + at/8
 	refs := e.far.run[runHeader:]
 	if word/r.block >= len(refs) {
 		return nil, errShortRun
+	}
+	if err := r.stop.after(r.block); err != nil {
+		return nil, err
 	}
 	if ref := refs[word/r.block]; ref != r.ref {
 		block, err := r.from.Read(ref, r.buf)

@@ -37,7 +37,7 @@ type indexed struct {
 // anew; 0: all are listed.
 func (w *workspace) index(k link, reg *arena.Arenas, most int, full func() error) error {
 	w.chunks, w.items = reg.Chunks(), w.items[:0]
-	return k.refs(reg, func(ref uint64, words []uint64) error {
+	return k.refs(reg, &w.stop, func(ref uint64, words []uint64) error {
 		for at := 0; at < len(words); {
 			if most > 0 && len(w.items) == most {
 				if err := full(); err != nil {
@@ -99,12 +99,14 @@ func (w *workspace) reduceStrings(c *chain) {
 }
 
 // reduced is reduce for what has been gathered or, of strings, indexed.
-func (w *workspace) reduced(c *chain) sequence {
+func (w *workspace) reduced(c *chain) (q sequence, err error) {
 	if c.words > 0 {
-		return sequence{words: w.reduce(c, w.words)}
+		q.words = w.reduce(c, w.words)
+	} else {
+		w.reduceStrings(c)
+		q = sequence{items: w.items, index: &w.indexed}
 	}
-	w.reduceStrings(c)
-	return sequence{items: w.items, index: &w.indexed}
+	return q, w.stop.err
 }
 
 // dedupeStrings makes one item of those of equal strings, by a hash table.
@@ -118,6 +120,9 @@ next:
 	for _, it := range w.items {
 		e := w.entryAt(it.at)
 		text := c.text(e)
+		if w.stop.due(longWork(2 * len(text))) {
+			return
+		}
 		slot := maphash.Bytes(secret, text) >> (64 - size)
 		for ; table[slot] != 0; slot = (slot + 1) & (1<<size - 1) {
 			if t := &w.tallies[table[slot]-1]; bytes.Equal(c.text(w.entryAt(t.ref)), text) {
@@ -140,8 +145,15 @@ next:
 
 // sortStrings sorts the index.
 func (w *workspace) sortStrings(c *chain) {
-	w.other = sortItems(w.items, w.other)
-	if c.keep != keepOrder {
-		w.sortEqual(func(a, b item) int { return c.direct(bytes.Compare(w.textOf(c, a), w.textOf(c, b))) })
+	w.other = sortItems(w.items, w.other, &w.stop)
+	if c.keep == keepOrder {
+		return
 	}
+	w.sortEqual(func(a, b item) int {
+		x, y := w.textOf(c, a), w.textOf(c, b)
+		if w.stop.due(longWork(min(len(x), len(y)))) {
+			return 0
+		}
+		return c.direct(bytes.Compare(x, y))
+	})
 }
