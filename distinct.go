@@ -43,7 +43,7 @@ func (r *run) configureSets(cfg *cpu.Config) {
 			Rows: r.facts.rows, AtMost: r.atMostBy(r.setKeys(s)), Threads: cfg.Threads,
 		}
 		shared := int64(0)
-		if cfg.Partitions == 0 { // they are asked for
+		if cpu.MayShare(s.layout) && cfg.Partitions == 0 { // else they are asked for
 			shared = r.memory.sharedSet(len(r.sets), cfg.Threads)
 		}
 		inner.Memory = r.memory.setShares(len(r.sets), shared/int64(cfg.Threads))

@@ -34,7 +34,7 @@ type Distinct struct {
 	Config *Config // of the inner run: its keys are the outer ones, then the value, which is Filled; it shares the outer Arenas and Intern
 	Arg    int     // the value's number among the arguments
 	Values bool    // the part needs the values; else it counts them
-	Shared int64   // bytes that a set which all workers share may take; 0: there is none. They are beside the memory of Config
+	Shared int64   // bytes that a set which all workers share may take, beside the memory of Config; 0: there is none, for one that MayShare refuses
 
 	set *sharedSet // nil: there is none
 }

@@ -12,12 +12,15 @@ import (
 // This file is what becomes of shared sets at the end of the input: their keys are rows for the outer workers, as the groups of an
 // inner run are (fold.go). Those of a set that was closed go to the inner workers first.
 
+// MayShare reports whether a shared set can hold such keys.
+func MayShare(keys *key.Layout) bool { return !keys.HasRefs() && keys.Words <= memberWords }
+
 // openSets makes the shared sets for which there is memory.
 func (c *Config) openSets() {
 	for i := range c.Distinct {
 		d := &c.Distinct[i]
 		inner := d.Config
-		if d.Shared == 0 || inner.Keys.HasRefs() || inner.Keys.Words > memberWords {
+		if d.Shared == 0 {
 			continue
 		}
 		members := int64(c.Threads) * memberBytes(inner.Keys.Words)
