@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -174,6 +175,56 @@ func TestCrowdedEstimate(t *testing.T) {
 	if bits := m.seededBits(); bits == 0 {
 		t.Error("rows that crowd are not divided")
 	}
+	if err := m.Close(); err != nil {
+		t.Error(err)
+	}
+	closed(t, &g)
+}
+
+// F10: where most groups of rows that crowd are in memory, only rows of the others are written to disk again; twice if these do not
+// fit either.
+func TestCrowdedRest(t *testing.T) {
+	for n, turns := range map[int]int{10_000: 1, 12_000: 2} {
+		t.Run(fmt.Sprintf("groups=%d", n), func(t *testing.T) { crowdedRest(t, n, turns) })
+	}
+}
+
+func crowdedRest(t *testing.T, n, turns int) {
+	const times = 8
+	cfg := config(1, feedback.NoTiles, noLimit)
+	_, space := tight(t, cfg, 1<<30, 1)
+	g, err := run(t.Context(), cfg, collidingBatches(t, n, times), false, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.Memory.Merge, cfg.groups = 250_000, float64(n)
+	m := NewMerger(cfg, g.Buckets)
+	m.begin(m.sources, merge.Range{N: 1}, 0)
+	if err := m.load(t.Context()); !refused(err) || !m.restPays() {
+		t.Fatalf("loading: %v, with %d groups", err, m.n)
+	}
+	rows := (n - m.n) * times // of groups that are not in memory
+	runs, err := m.makeRuns(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	groups := 0
+	for _, r := range runs {
+		for _, b := range r {
+			groups += int(b.Rows)
+		}
+	}
+	if groups != n {
+		t.Errorf("runs of %d groups, want %d", groups, n)
+	}
+	if most := int64((turns*rows + n) * cfg.Stride * 8); space.RawBytes() > most {
+		t.Errorf("%d bytes were written, %d rows set aside and %d groups have %d", space.RawBytes(), turns*rows, n, most)
+	}
+	inOrder(t, m, n, times, func(emit func([]uint64) error) error {
+		m.out.emit = emit
+		m.out.begin()
+		return m.mergeRuns(t.Context(), runs, runEmitter{m})
+	})
 	if err := m.Close(); err != nil {
 		t.Error(err)
 	}

@@ -26,13 +26,19 @@ const (
 	sketchSpare = 1.1
 )
 
-// seededBits is by how many bits of the seeded hash to divide; 0: that does not pay, or the groups would not fit. Rows that were loaded say little of
-// the groups where each file, or each worker, has its groups once: then the workers' sketches say more.
-func (m *Merger) seededBits() uint {
-	rows, groups := m.expected()
-	if all := max(sketchSpare*m.cfg.groups, float64(m.n)); m.cfg.groups > 0 {
+// crowd is how many rows the partition has, and about how many groups, if they crowd. Rows that were loaded say little of the groups where each
+// file, or each worker, has its groups once: then the workers' sketches say more, if they were shown seeded hashes.
+func (m *Merger) crowd() (rows int64, groups float64) {
+	rows, groups = m.expected()
+	if all := sketchSpare * m.cfg.groups; all >= float64(m.n) {
 		groups = min(groups, all)
 	}
+	return rows, groups
+}
+
+// seededBits is by how many bits of the seeded hash to divide; 0: that does not pay, or the groups would not fit.
+func (m *Merger) seededBits() uint {
+	rows, groups := m.crowd()
 	if !m.dir.seeded || float64(rows) < seededFrom*groups {
 		return 0
 	}
@@ -54,6 +60,9 @@ func (m *Merger) bytesEach() float64 {
 
 // makeRuns makes sorted runs of all rows of the source.
 func (m *Merger) makeRuns(ctx context.Context) ([]sortedRun, error) {
+	if m.restPays() {
+		return m.restRuns(ctx)
+	}
 	n := m.seededBits()
 	if n == 0 {
 		return m.sortRuns(ctx)

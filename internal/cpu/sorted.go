@@ -13,7 +13,8 @@ import (
 // (CROWDED). They are sorted by hash and key: runs as large as memory allows are
 // sorted and written to disk, and the runs merged. It always ends: a run holds
 // at least one block, and each merge of runs makes one of several. Where groups are expected to have
-// several rows each, rows are divided by the seeded hash first, so that runs are of groups (seeded.go).
+// several rows each, rows are divided by the seeded hash first, so that runs are of groups (seeded.go),
+// unless most of the groups are in memory (crowded_rest.go).
 
 // sortedRun is rows on disk in order of their hashes and keys, each key once.
 type sortedRun []partition.Block
