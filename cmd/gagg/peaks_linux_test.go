@@ -129,6 +129,10 @@ func checkPeaks(t *testing.T, query []string) {
 // leastPeak is what the test binary takes that does nothing, which is more than the program.
 const leastPeak = programBytes + 6*mib
 
+// testBytes is a part of what the test binary takes beside the program, whose peaks were 13 to 17 MiB less under the limits where those of the
+// binary were up to 1.5 MiB more than them on a busy machine.
+const testBytes = 4 * mib
+
 // peakUnder runs a query under a limit, which its peak may not pass, unless the test binary alone does.
 func peakUnder(t *testing.T, query []string, limit int) (status int, stderr string) {
 	t.Helper()
@@ -143,7 +147,7 @@ func peakUnder(t *testing.T, query []string, limit int) (status int, stderr stri
 		t.Fatalf("%v, %v: %s", ended, err, said.String())
 	}
 	peak, err := strconv.Atoi(string(text))
-	if most := max(limit*mib, leastPeak); err != nil || peak > most {
+	if most := max(limit*mib+testBytes, leastPeak); err != nil || peak > most {
 		t.Errorf("%d MiB: a peak of %.1f MiB, status %d", limit, float64(peak)/mib, c.ProcessState.ExitCode())
 	}
 	return c.ProcessState.ExitCode(), said.String()
