@@ -164,7 +164,11 @@ func (d *duck) query(sql string) (answer, error) {
 	var list []string
 	for _, c := range columns {
 		a.names, a.types = append(a.names, c[0].Text), append(a.types, c[1].Text)
-		list = append(list, fmt.Sprintf("c%d::varchar", len(list)))
+		form := "%s::varchar"
+		if c[1].Text == "DOUBLE" { // whose text is wrong for some: 2^91 has that of 2^92
+			form = "case when isfinite(%[1]s) then printf('%%.17g', %[1]s) else %[1]s::varchar end"
+		}
+		list = append(list, fmt.Sprintf(form, fmt.Sprintf("c%d", len(list))))
 	}
 	var names []string
 	for i := range list {
