@@ -72,7 +72,7 @@ func (m *member) add(b *column.Batch, read int64) bool {
 		return false
 	}
 	m.encoder.Encode(b.Cols, b.Rows)
-	if m.intern.Settle() != nil {
+	if m.encoder.Err() != nil || m.intern.Settle() != nil {
 		return false
 	}
 	m.kept, m.hashes = sized(m.kept, b.Rows*m.set.words), sized(m.hashes, b.Rows)

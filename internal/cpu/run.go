@@ -149,6 +149,7 @@ func work(ctx context.Context, cfg *Config, in Input, next *atomic.Int64) (_ *Wo
 	if err != nil {
 		return nil, err
 	}
+	w.endWith(ctx)
 	r := in.Reader()
 	defer r.Close()
 	if first := w.pipe.First; first.Filter != nil && r.Where(first.Filter.Filter, first.Cols) {

@@ -214,6 +214,9 @@ func (w *Worker) openBuckets() {
 // rows, else in buckets.
 func (w *Worker) scatter(n int) error {
 	w.encoder.Encode(w.keys, n)
+	if err := w.encoder.Err(); err != nil {
+		return err
+	}
 	if w.crowded {
 		w.sketch.Add(w.encoder.Secret())
 	} else {

@@ -13,6 +13,21 @@ type stop struct {
 // stopBetween is how many steps come between two looks: those of a sort or a merge take less than a millisecond.
 const stopBetween = 1 << 12
 
+// endWith has the worker end in the middle of a dictionary when its run is cancelled.
+func (w *Worker) endWith(ctx context.Context) {
+	w.encoder.Cancelled = func() error { return context.Cause(ctx) }
+	if w.sets == nil {
+		return
+	}
+	for i := range w.sets.of {
+		s := &w.sets.of[i]
+		s.worker.endWith(ctx)
+		if s.member != nil {
+			s.member.encoder.Cancelled = w.encoder.Cancelled
+		}
+	}
+}
+
 // due reports whether to stop; it counts a step.
 func (s *stop) due() bool {
 	if s.steps++; s.steps%stopBetween == 0 && s.ctx.Err() != nil {

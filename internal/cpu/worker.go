@@ -310,6 +310,9 @@ func (w *Worker) find(n int) (firstNew uint32, err error) {
 
 func (w *Worker) findByHash(keys []column.Vector, n int, groups []uint32) (firstNew uint32, err error) {
 	w.encoder.Encode(keys, n)
+	if err := w.encoder.Err(); err != nil {
+		return 0, err
+	}
 	if err := w.cfg.Intern.Settle(); err != nil {
 		return 0, &RefusedError{err}
 	}

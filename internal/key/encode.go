@@ -12,6 +12,11 @@ type Encoder struct {
 	Words [][]uint64 // Words[w][i] is word w of the key of row i
 	Hash  []uint64   // hash of the key of row i
 
+	// Cancelled tells why the run has been cancelled, and is asked now and then while a dictionary is translated, which may have
+	// millions of entries; nil: nobody cancels. See Err.
+	Cancelled func() error
+	err       error
+
 	layout *Layout
 	intern *Interner
 	dicts  []entries        // by field: the translation of the last dictionary seen
@@ -66,6 +71,9 @@ func (e *Encoder) Encode(cols []column.Vector, n int) {
 		e.field(i, &cols[i])
 	}
 }
+
+// Err is why the translation of a dictionary was ended; what Encode gave is not to be used then.
+func (e *Encoder) Err() error { return e.err }
 
 func zeroed(s []uint64, n int) []uint64 {
 	if cap(s) < n {
@@ -266,11 +274,25 @@ func (e *Encoder) translate(f *field, v *column.Vector, d *entries) {
 	}
 	d.hash, d.long = zeroed(d.hash, v.Len), false
 	for i := range v.Len {
+		if i%lookEntries == lookEntries-1 && e.cancelled() {
+			d.dict, d.rows = nil, 0
+			return
+		}
 		if v.IsNull(i) {
 			continue
 		}
 		e.value(f, v, d, i)
 	}
+}
+
+// lookEntries is how many entries are translated between two looks at whether the run was cancelled: some milliseconds.
+const lookEntries = 1 << 14
+
+func (e *Encoder) cancelled() bool {
+	if e.Cancelled != nil && e.err == nil {
+		e.err = e.Cancelled()
+	}
+	return e.err != nil
 }
 
 func (e *Encoder) value(f *field, v *column.Vector, d *entries, i int) {
