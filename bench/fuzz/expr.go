@@ -206,6 +206,9 @@ func (g *generator) constant(k kind) *expr {
 			n = int64(g.rng.IntN(10))
 		}
 		e.lo, e.hi, e.gagg = float64(n), float64(n), signed(strconv.FormatInt(n, 10))
+		if k == unsigned { // a literal is an int64, and both together decimals
+			e.gagg = "cast(" + e.gagg + " as ubigint)"
+		}
 	case decimals:
 		if sample == "" || !strings.Contains(sample, ".") {
 			sample = pick(g.rng, "0.5", "1.25", "10.0", "-3.75")
