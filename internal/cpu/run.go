@@ -66,9 +66,9 @@ func (g *Groups) Sizes() []int64 {
 
 // Close lets go of all groups.
 func (g *Groups) Close() error {
-	errs := make([]error, len(g.stores))
-	if len(g.stores) > 0 { // all at once: one thread gives back some 10 GB a second
-		each(len(g.stores), func(i int) { errs[i] = g.stores[i].close() })
+	var errs []error
+	for _, s := range g.stores {
+		errs = append(errs, s.close())
 	}
 	g.stores, g.Buckets = nil, nil
 	return errors.Join(errs...)
