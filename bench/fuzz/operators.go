@@ -50,20 +50,20 @@ var basics = []operator{
 	{name: "-", gives: date, takes: "a", gagg: "($0 - $P)", draw: smallNumber},
 	{name: "-", gives: integer, takes: "aa", gagg: "($0 - $1)", bound: within(-1e7, 1e7)},
 
-	{name: "=", gives: boolean, takes: "xx", gagg: "($0 = $1)"},
-	{name: "<>", gives: boolean, takes: "xx", gagg: "($0 <> $1)"},
-	{name: "<", gives: boolean, takes: "xx", gagg: "($0 < $1)"},
-	{name: "<=", gives: boolean, takes: "xx", gagg: "($0 <= $1)"},
-	{name: ">", gives: boolean, takes: "xx", gagg: "($0 > $1)"},
-	{name: ">=", gives: boolean, takes: "xx", gagg: "($0 >= $1)"},
+	{name: "=", gives: boolean, takes: "xx", gagg: "($0 = $1)", bound: oneDecimalType, why: comparedDecimals},
+	{name: "<>", gives: boolean, takes: "xx", gagg: "($0 <> $1)", bound: oneDecimalType, why: comparedDecimals},
+	{name: "<", gives: boolean, takes: "xx", gagg: "($0 < $1)", bound: oneDecimalType, why: comparedDecimals},
+	{name: "<=", gives: boolean, takes: "xx", gagg: "($0 <= $1)", bound: oneDecimalType, why: comparedDecimals},
+	{name: ">", gives: boolean, takes: "xx", gagg: "($0 > $1)", bound: oneDecimalType, why: comparedDecimals},
+	{name: ">=", gives: boolean, takes: "xx", gagg: "($0 >= $1)", bound: oneDecimalType, why: comparedDecimals},
 	{name: "<", gives: boolean, takes: "iD", gagg: "($0 < $1)", bound: exactInDouble},
 	{name: ">=", gives: boolean, takes: "Di", gagg: "($0 >= $1)", bound: exactInDouble},
 	{name: "<", gives: boolean, takes: "di", gagg: "($0 < $1)", bound: smallDecimals},
 	{name: "like", gives: boolean, takes: "t", gagg: "($0 like $P)", draw: pattern},
 	{name: "ilike", gives: boolean, takes: "t", gagg: "($0 not ilike $P)", draw: pattern},
-	{name: "between", gives: boolean, takes: "xxx", gagg: "($0 between $1 and $2)"},
-	{name: "in", gives: boolean, takes: "xxx", gagg: "($0 in ($1, $2))"},
-	{name: "in", gives: boolean, takes: "xx", gagg: "($0 not in ($1, null))"},
+	{name: "between", gives: boolean, takes: "xxx", gagg: "($0 between $1 and $2)", bound: oneDecimalType, why: comparedDecimals},
+	{name: "in", gives: boolean, takes: "xxx", gagg: "($0 in ($1, $2))", bound: oneDecimalType, why: comparedDecimals},
+	{name: "in", gives: boolean, takes: "xx", gagg: "($0 not in ($1, null))", bound: oneDecimalType, why: comparedDecimals},
 	{name: "is null", gives: boolean, takes: "x", gagg: "($0 is null)"},
 	{name: "is null", gives: boolean, takes: "x", gagg: "($0 is not null)"},
 	{name: "not", gives: boolean, takes: "b", gagg: "(not $0)"},
@@ -139,6 +139,15 @@ func exactInDouble(e *expr) bool { return e.kids[0].kind == double || e.kids[0].
 
 func smallDecimals(e *expr) bool {
 	return e.kids[0].digits <= 18 && e.bounds(e.kids[0].lo-1, e.kids[0].hi+1)
+}
+
+// oneDecimalType is operands that DuckDB has a common type for, if they are decimals.
+func oneDecimalType(e *expr) bool {
+	whole, scale := 0, 0
+	for _, kid := range e.kids {
+		whole, scale = max(whole, kid.digits-kid.scale), max(scale, kid.scale)
+	}
+	return whole+scale <= 38
 }
 
 func fewDigits(e *expr) bool { return e.digits <= 18 }
