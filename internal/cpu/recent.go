@@ -34,6 +34,9 @@ func newRecent(stride int, limit int64) ([]uint64, recent) {
 	return hostmem.Make[uint64](groups * stride)[:0], recent{groups: hostmem.Make[uint16](1 << b), shift: 64 - b}
 }
 
+// inCache reports whether the table is kept in the cache.
+func (t *table) inCache() bool { return t.recent.groups != nil }
+
 // rowsAtOnce is of how many rows the groups are looked up before those that have none are made: so few that the entries are still
 // in the first-level cache then.
 const rowsAtOnce = 256

@@ -75,7 +75,7 @@ func (w *Worker) judge() error {
 	case device && w.leaves:
 		return w.leave()
 	case device:
-	case w.cached:
+	case w.table.inCache():
 		return nil
 	case tile.DecideTile(seen, total) == feedback.KeepTable:
 		w.table.reserve(int(min(seen.Expected(total)*reserveFactor, reserveMost*float64(w.table.n))))
@@ -107,7 +107,6 @@ func (w *Worker) cache() error {
 		w.giveUpTable()
 		return nil
 	}
-	w.cached = err == nil
 	return err
 }
 
@@ -152,7 +151,7 @@ func (w *Worker) yield(cause error) error {
 
 // decideFlush says whether the table is used again, once its groups are flushed.
 func (w *Worker) decideFlush(rows, groups int64) feedback.TileDecision {
-	if w.cached {
+	if w.table.inCache() {
 		return w.cfg.Tile.DecideCached(rows, groups)
 	}
 	return w.cfg.Tile.DecideFlush(rows, groups)

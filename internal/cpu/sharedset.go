@@ -3,12 +3,12 @@ package cpu
 import (
 	"errors"
 	"math"
-	"math/bits"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 
 	"github.com/gagg-dev/gagg/feedback"
+	"github.com/gagg-dev/gagg/internal/key"
 )
 
 // sharedSet is the groups of an inner run as one set, which all workers enter keys into while they read (member.go). A key is
@@ -68,24 +68,20 @@ func newSharedSet(words int, rows, most int64, grow func(int64) error) *sharedSe
 }
 
 // hash is the hash of a key of one word.
-func (s *sharedSet) hash1(w uint64) uint64 { return mum(w^s.seed[0], s.seed[1]) }
+func (s *sharedSet) hash1(w uint64) uint64 { return key.Mum(w^s.seed[0], s.seed[1]) }
 
 // hash2 is the hash of a key of two words.
-func (s *sharedSet) hash2(a, b uint64) uint64 { return mum(mum(a^s.seed[0], s.seed[1])^b, s.seed[1]) }
-
-// hash is the hash of a key.
-func (s *sharedSet) hash(key []uint64) uint64 {
-	h := s.seed[0]
-	for _, w := range key {
-		h = mum(h^w, s.seed[1])
-	}
-	return h
+func (s *sharedSet) hash2(a, b uint64) uint64 {
+	return key.Mum(key.Mum(a^s.seed[0], s.seed[1])^b, s.seed[1])
 }
 
-// mum multiplies to 128 bits and folds them.
-func mum(a, b uint64) uint64 {
-	hi, lo := bits.Mul64(a, b)
-	return hi ^ lo
+// hash is the hash of a key.
+func (s *sharedSet) hash(words []uint64) uint64 {
+	h := s.seed[0]
+	for _, w := range words {
+		h = key.Mum(h^w, s.seed[1])
+	}
+	return h
 }
 
 // enter enters keys of one partition, end to end, unless the set is closed; it closes it when memory for them is refused.

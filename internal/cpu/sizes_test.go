@@ -30,12 +30,12 @@ func TestCachedTable(t *testing.T) {
 			if err := w.Add(&in[i]); err != nil {
 				t.Fatal(err)
 			}
-			if w.cached {
+			if w.table.inCache() {
 				most = max(most, w.table.held)
 			}
 		}
-		if (w.cached && w.phase == phaseTable) != test.cached || (w.phase == phaseScatter) != test.scatter || most > cfg.Tile.CacheBytes {
-			t.Errorf("%d groups: cached %t, phase %d, a table of %d bytes", test.groups, w.cached, w.phase, most)
+		if (w.table.inCache() && w.phase == phaseTable) != test.cached || (w.phase == phaseScatter) != test.scatter || most > cfg.Tile.CacheBytes {
+			t.Errorf("%d groups: cached %t, phase %d, a table of %d bytes", test.groups, w.table.inCache(), w.phase, most)
 		}
 		if err := w.close(); err != nil {
 			t.Error(err)

@@ -69,7 +69,7 @@ func newTable(stride, words int, template []uint64, grow func(int64) error) (*ta
 // (TABLE-ROOM). They are those from the returned number on. Their long strings go to
 // the table's arena, where e.LongBytes() were reserved.
 func (t *table) find(e *key.Encoder, groups []uint32) (firstNew uint32) {
-	if t.recent.groups != nil {
+	if t.inCache() {
 		return t.findRecent(e, groups)
 	}
 	firstNew = t.n

@@ -25,7 +25,7 @@ var errTableFull = errors.New("a table is as large as it may get")
 // secure takes memory for n more groups.
 func (t *table) secure(n int) error {
 	n += int(t.n)
-	if t.recent.groups != nil {
+	if t.inCache() {
 		if n*t.rows.Stride > cap(t.rows.Rows) {
 			return &RefusedError{errTableFull}
 		}
@@ -125,7 +125,7 @@ func (t *table) cache(limit int64) error {
 // empty takes all groups out and keeps the memory.
 func (t *table) empty() {
 	t.rows.Rows, t.rows.Unseen, t.n = t.rows.Rows[:0], false, 0
-	if t.recent.groups == nil { // RECENT
+	if !t.inCache() { // RECENT
 		t.dir.empty()
 	}
 }

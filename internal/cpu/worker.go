@@ -58,7 +58,6 @@ type Worker struct {
 	rows, nextCheck int64   // rows taken into the table as it is, and at how many it is judged
 	scattered       int64   // rows that took no table, or left it with their unit
 	sizes           sizes   // of some of the table's groups
-	cached          bool    // the table is kept in the cache
 	before          float64 // feedback.Seen.Before at the next check
 	expected        float64 // groups in all, when that was decided
 
@@ -299,10 +298,10 @@ func (w *Worker) find(n int) (firstNew uint32, err error) {
 		}
 	}
 	w.groups = sized(w.groups, n)
-	if !w.cached && w.codes.prepare(w.keys) { // most rows of a table in the cache may be new groups
+	if !w.table.inCache() && w.codes.prepare(w.keys) { // most rows of a table in the cache may be new groups
 		return w.findByCode()
 	}
-	if firstNew, err = w.findByHash(w.keys, n, w.groups); err == nil && !w.cached {
+	if firstNew, err = w.findByHash(w.keys, n, w.groups); err == nil && !w.table.inCache() {
 		w.sizes.add(w.groups, w.table.n)
 	}
 	return firstNew, err

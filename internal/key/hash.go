@@ -21,17 +21,17 @@ const (
 // NullHash is the field hash of NULL.
 const NullHash = 0x8ebc6af09c88c6e3
 
-// mum multiplies to 128 bits and folds them: the mixing step of wyhash.
-func mum(a, b uint64) uint64 {
+// Mum multiplies to 128 bits and folds them: the mixing step of wyhash.
+func Mum(a, b uint64) uint64 {
 	hi, lo := bits.Mul64(a, b)
 	return hi ^ lo
 }
 
 // mix adds the hash of the next field to the hash of those before it.
-func mix(h, field uint64) uint64 { return mum(h^field, hashMul) }
+func mix(h, field uint64) uint64 { return Mum(h^field, hashMul) }
 
 // hashWords is the field hash of 16 bytes held in two words.
-func hashWords(lo, hi uint64) uint64 { return mum(lo^hashLow, hi^hashHigh) }
+func hashWords(lo, hi uint64) uint64 { return Mum(lo^hashLow, hi^hashHigh) }
 
 // hashBytes is the field hash of a string. It must not depend on the form
 // that the string has in the key.
