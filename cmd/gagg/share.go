@@ -6,6 +6,7 @@ import (
 	"math"
 	"runtime"
 	"runtime/debug"
+	"sync"
 
 	"github.com/dustin/go-humanize"
 
@@ -95,25 +96,64 @@ func sinkBytes(limit int64, format sink.Format, stream bool) int64 {
 	return n
 }
 
-// limitRuntime tells the Go runtime of the share, until undo is called: the
-// heap is collected when it has grown by half of the garbage, the other half
+// heapShare is what the Go runtime is told of a share, while a run lasts.
+//
+// The heap is collected when it has grown by half of the garbage, the other half
 // being for what is allocated meanwhile. A ballast that is never touched, and
 // so never resident, counts as heap and makes gcPercent of a small heap that
-// much. The runtime's own limit is the whole of the process less the binary,
-// a last resort: it then collects as often as it can.
+// much. It takes a collection to be counted, which a short run is better off
+// without: so up to the first collection a percentage of the runtime's least
+// heap does the same, and the ballast comes after it.
+type heapShare struct {
+	share
+	percent int   // of before
+	limit   int64 // of before
+
+	mu      sync.Mutex
+	over    bool // undone
+	ballast []byte
+}
+
+// leastHeap is at what size the Go runtime first collects a heap with 100 percent.
+const leastHeap = 4 * mib
+
+// limitRuntime tells the Go runtime of the share, until undo is called.
 func (s share) limitRuntime() (undo func()) {
-	ballast := make([]byte, s.Garbage/2*100/gcPercent)
-	percent := debug.SetGCPercent(gcPercent)
-	limit := int64(math.MaxInt64)
-	if s.Limit > 0 {
-		limit = max(s.Limit-programBytes/2, programBytes/2) + int64(len(ballast))
+	h := &heapShare{share: s}
+	h.percent = debug.SetGCPercent(int(s.Garbage / 2 * 100 / leastHeap))
+	h.limit = debug.SetMemoryLimit(h.lastResort())
+	sentinel := new(heapShare) // with pointers, so that it is no part of another object
+	runtime.AddCleanup(sentinel, (*heapShare).collected, h)
+	return h.undo
+}
+
+// lastResort is the runtime's own limit: the whole of the process less the
+// binary. At it the heap is collected as often as it can be.
+func (h *heapShare) lastResort() int64 {
+	if h.Limit == 0 {
+		return math.MaxInt64
 	}
-	limit = debug.SetMemoryLimit(limit)
-	return func() {
-		debug.SetMemoryLimit(limit)
-		debug.SetGCPercent(percent)
-		runtime.KeepAlive(ballast)
+	return max(h.Limit-programBytes/2, programBytes/2) + int64(len(h.ballast))
+}
+
+// collected follows the first collection.
+func (h *heapShare) collected() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.over {
+		return
 	}
+	h.ballast = make([]byte, h.Garbage/2*100/gcPercent)
+	debug.SetMemoryLimit(h.lastResort())
+	debug.SetGCPercent(gcPercent)
+}
+
+func (h *heapShare) undo() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.over, h.ballast = true, nil
+	debug.SetMemoryLimit(h.limit)
+	debug.SetGCPercent(h.percent)
 }
 
 // enough is a limit for the process, in whole MiB, that leaves so much for the
