@@ -52,7 +52,11 @@ func (t *table) findRecent(e *key.Encoder, groups []uint32) (firstNew uint32) {
 	t.slow = sized(t.slow, rowsAtOnce)
 	for from := 0; from < len(groups); from += rowsAtOnce {
 		t.recentWords(e, groups, from, min(from+rowsAtOnce, len(groups)))
-		t.enterRecent(e, groups)
+		if len(e.Words) == 1 {
+			t.enterRecent1(e.Hash, e.Words[0], groups)
+		} else {
+			t.enterRecent(e, groups)
+		}
 	}
 	return firstNew
 }
@@ -130,4 +134,34 @@ func (t *table) enterRecent(e *key.Encoder, groups []uint32) {
 		}
 	}
 	t.rows.Rows, t.n = rows, n
+}
+
+// enterRecent1 is enterRecent for keys of one word: most of what a row costs whose group has left the cache.
+func (t *table) enterRecent1(hash, keys []uint64, groups []uint32) {
+	entries, shift, stride, states := t.recent.groups, t.recent.shift&63, t.rows.Stride, t.template[2:]
+	hash, groups = hash[:len(keys)], groups[:len(keys)]
+	firstNew, n := t.n, t.n
+	rows := t.rows.Rows[:cap(t.rows.Rows)]
+	at := len(t.rows.Rows)
+	for _, row := range t.slow {
+		i := uint(row)
+		h, k := hash[i], keys[i]
+		entry := &entries[h>>shift]
+		if g := uint32(*entry); g-firstNew < n-firstNew && rows[int(g)*stride+1] == k { // made by a row before
+			groups[i] = g
+			continue
+		}
+		*entry = uint16(n)
+		groups[i] = n
+		n++
+		fresh := rows[at:]
+		fresh[1] = k
+		fresh[0] = h
+		fresh = fresh[2:]
+		for x, s := range states { // a copy is a call
+			fresh[x] = s
+		}
+		at += stride
+	}
+	t.rows.Rows, t.n = rows[:at], n
 }
