@@ -63,6 +63,7 @@ type prepared struct {
 	sets    []keyedValue
 	onCPU   bool       // no device takes part, whatever the facts are by now
 	filled  cpu.Filled // keys and arguments that are not expected to be NULL
+	bits    []int      // by argument: how many it is expected to have at most; 0: any number
 	threads int
 	tile    feedback.TileConfig
 
@@ -73,6 +74,7 @@ type prepared struct {
 type learnt struct {
 	digits map[int]int // by column of the schema: what decimals have at least
 	nulls  bool        // a column has NULLs that is said to have none
+	bits   bool        // a column has values beyond its statistics
 
 	text  int64 // bytes of the longest text
 	read  int64 // what reading takes beside usual pages
@@ -83,6 +85,9 @@ type learnt struct {
 func (l *learnt) add(err error) (more bool) {
 	if errors.Is(err, cpu.ErrFilled) && !l.nulls {
 		l.nulls, more = true, true
+	}
+	if errors.Is(err, cpu.ErrBits) && !l.bits {
+		l.bits, more = true, true
 	}
 	var wider *parquetio.PrecisionError
 	if errors.As(err, &wider) {
@@ -144,6 +149,9 @@ func prepare(ctx context.Context, q Query, o Options, l learnt) (_ *prepared, er
 	}
 	if p.onCPU && !l.nulls {
 		p.fill()
+	}
+	if p.onCPU && !l.bits {
+		p.reach()
 	}
 	p.alloc = o.allocator(p.memory.Output)
 	return p, nil
@@ -237,6 +245,24 @@ func (p *prepared) fill() {
 	}
 	p.filled = cpu.Filled{Keys: filled(p.query.keys), Args: filled(p.query.args)}
 	p.layOut()
+}
+
+// reach finds the arguments whose sums take one word, as far as the input's metadata tell where values are. Where one is further from 0
+// all the same, the run begins again without this. A query without keys has one row, and no use for it.
+func (p *prepared) reach() {
+	if len(p.query.keys) == 0 {
+		return
+	}
+	p.bits = make([]int, len(p.query.args))
+	for i := range p.query.calls {
+		c := &p.query.calls[i]
+		if len(c.Args) != 1 {
+			continue
+		}
+		if n, ok := p.query.args[c.Args[0]].Reach(p.scan.ends); ok && c.WantsBits(n, p.facts.rows) {
+			p.bits[c.Args[0]] = n
+		}
+	}
 }
 
 // internShare is what part of the memory limit the strings of a key may take

@@ -112,16 +112,17 @@ func (s *recordScan) units() int                  { return recordUnits }
 func (s *recordScan) unitBytes(int) int64         { return 0 }
 func (s *recordScan) facts() scanFacts            { return scanFacts{rows: -1} }
 
-func (s *recordScan) filled(int) bool                 { return false }
-func (s *recordScan) dictAll(int) bool                { return false }
-func (s *recordScan) dictEntries(int) int             { return -1 }
-func (s *recordScan) dictBytes(int) int64             { return -1 }
-func (s *recordScan) int96(int) bool                  { return false }
-func (s *recordScan) dictRepeats(int) (float64, bool) { return 0, false }
-func (s *recordScan) textLength(int) (int, bool)      { return 0, false }
-func (s *recordScan) unchanged() error                { return nil }
-func (s *recordScan) again() bool                     { return false }
-func (s *recordScan) reader() cpu.Reader              { return &recordReader{scan: s} }
+func (s *recordScan) ends(int) (least, most column.Value, ok bool) { return least, most, false }
+func (s *recordScan) filled(int) bool                              { return false }
+func (s *recordScan) dictAll(int) bool                             { return false }
+func (s *recordScan) dictEntries(int) int                          { return -1 }
+func (s *recordScan) dictBytes(int) int64                          { return -1 }
+func (s *recordScan) int96(int) bool                               { return false }
+func (s *recordScan) dictRepeats(int) (float64, bool)              { return 0, false }
+func (s *recordScan) textLength(int) (int, bool)                   { return 0, false }
+func (s *recordScan) unchanged() error                             { return nil }
+func (s *recordScan) again() bool                                  { return false }
+func (s *recordScan) reader() cpu.Reader                           { return &recordReader{scan: s} }
 
 // encoded: records are decoded already.
 func (s *recordScan) encoded(int) (parquetio.EncodedType, bool) {

@@ -36,6 +36,8 @@ type scan interface {
 	split(workers int) // has them be parts of row groups where it takes that to keep so many workers busy
 	unitBytes(i int) int64
 	facts() scanFacts
+	// ends is from where to where the values of column col of the scan are, as far as known.
+	ends(col int) (least, most column.Value, ok bool)
 	filled(col int) bool     // column col of the scan has no NULL, as far as known
 	dictAll(col int) bool    // column col of the scan is dictionary-coded throughout, as far as known
 	dictEntries(col int) int // the most entries of a dictionary, -1: not known
@@ -137,21 +139,22 @@ type parquetScan struct {
 	list []parquetio.Unit
 }
 
-func (p *parquetScan) units() int                          { return len(p.list) }
-func (p *parquetScan) rowGroups() int                      { return p.s.RowGroups() }
-func (p *parquetScan) unitBytes(i int) int64               { return p.list[i].Bytes }
-func (p *parquetScan) filled(col int) bool                 { return p.s.Filled(col) }
-func (p *parquetScan) dictAll(col int) bool                { return p.s.DictAll(col) }
-func (p *parquetScan) dictEntries(col int) int             { return p.s.DictEntries(col) }
-func (p *parquetScan) dictBytes(col int) int64             { return p.s.DictBytes(col) }
-func (p *parquetScan) dictRepeats(col int) (float64, bool) { return p.s.DictRepeats(col) }
-func (p *parquetScan) textLength(col int) (int, bool)      { return p.s.TextLength(col) }
-func (p *parquetScan) workerBytes() int64                  { return p.s.WorkerBytes() }
-func (p *parquetScan) int96(col int) bool                  { return p.s.Int96(col) }
-func (p *parquetScan) passed() (pages, rows int64)         { return p.s.Passed() }
-func (p *parquetScan) reader() cpu.Reader                  { return p.s.NewReader() }
-func (p *parquetScan) unchanged() error                    { return p.s.Unchanged() }
-func (p *parquetScan) again() bool                         { return true }
+func (p *parquetScan) units() int                                       { return len(p.list) }
+func (p *parquetScan) rowGroups() int                                   { return p.s.RowGroups() }
+func (p *parquetScan) unitBytes(i int) int64                            { return p.list[i].Bytes }
+func (p *parquetScan) filled(col int) bool                              { return p.s.Filled(col) }
+func (p *parquetScan) ends(col int) (least, most column.Value, ok bool) { return p.s.Ends(col) }
+func (p *parquetScan) dictAll(col int) bool                             { return p.s.DictAll(col) }
+func (p *parquetScan) dictEntries(col int) int                          { return p.s.DictEntries(col) }
+func (p *parquetScan) dictBytes(col int) int64                          { return p.s.DictBytes(col) }
+func (p *parquetScan) dictRepeats(col int) (float64, bool)              { return p.s.DictRepeats(col) }
+func (p *parquetScan) textLength(col int) (int, bool)                   { return p.s.TextLength(col) }
+func (p *parquetScan) workerBytes() int64                               { return p.s.WorkerBytes() }
+func (p *parquetScan) int96(col int) bool                               { return p.s.Int96(col) }
+func (p *parquetScan) passed() (pages, rows int64)                      { return p.s.Passed() }
+func (p *parquetScan) reader() cpu.Reader                               { return p.s.NewReader() }
+func (p *parquetScan) unchanged() error                                 { return p.s.Unchanged() }
+func (p *parquetScan) again() bool                                      { return true }
 
 func (p *parquetScan) encodedUnit(i int) (parquetio.EncodedUnit, bool) { return p.s.EncodedUnit(i) }
 func (p *parquetScan) encoded(col int) (parquetio.EncodedType, bool)   { return p.s.Encoded(col) }

@@ -127,7 +127,7 @@ func (b *builder) splitMoments(c *call, args []int) {
 		if !exact || c.fn == fnSkewness || c.fn == fnKurtosis {
 			return b.slot(opAddDouble, c.set, args[k], none)
 		}
-		return b.slot(sumOp(c.types[k], b.maxRows), c.set, args[k], none)
+		return b.slot(b.sumOp(c.types[k], args[k]), c.set, args[k], none)
 	}
 	product := func(j, k int) int {
 		o := productOp(c.types[j], c.types[k], b.maxRows)

@@ -77,17 +77,21 @@ func (f *fewSums) join(n int) {
 func (s *slot) addFew(t *Table, n int, gids []uint32, x *column.Vector) bool {
 	f := &t.scratch.few
 	wide := s.op == opAddWide192 || s.op == opAddWide320
-	if s.op != opAddInt128 && !(wide && x.Narrow) || !f.add(n, gids, x.Int) {
+	one := s.op == opAddInt && x.Dict == nil && (x.Narrow || x.Type.Rep() == column.RepInt64)
+	if s.op != opAddInt128 && !one && !(wide && x.Narrow) || !f.add(n, gids, x.Int) {
 		return false
 	}
 	for g, sum := range f[:n] {
 		row := t.Rows[g*t.Stride:][:t.Stride]
-		if !wide {
+		switch {
+		case one:
+			row[s.hot] += uint64(sum)
+		case wide:
+			words := wide128(0, sum)
+			addWords(row[s.hot:][:wideWords(s.op)], words[:])
+		default:
 			addSigned128(&row[s.hot], &row[s.cold], 0, sum)
-			continue
 		}
-		words := wide128(0, sum)
-		addWords(row[s.hot:][:wideWords(s.op)], words[:])
 	}
 	return true
 }

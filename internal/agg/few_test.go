@@ -22,7 +22,7 @@ func TestFewGroups(t *testing.T) {
 	})
 	for _, groups := range []int{1, 3, fewGroups, fewGroups + 1} {
 		for name, gen := range map[string]generator{
-			"small": small, "half": half, "rare": rare, "any": ints(column.Int64), "wide": narrowDecimals(30), "wider": narrowDecimals(60),
+			"small": small, "half": half, "rare": rare, "any": ints(column.Int64), "wide": narrowDecimals(30), "wider": narrowDecimals(60), "small decimals": smallDecimals(30),
 		} {
 			for _, nulls := range []string{"none", "some"} {
 				t.Run(fmt.Sprintf("%s/groups=%d/nulls=%s", name, groups, nulls), func(t *testing.T) {

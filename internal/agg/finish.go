@@ -75,9 +75,12 @@ func (l *Layout) MayOverflow(call int) bool {
 	return false
 }
 
+// wordDigits is how many digits any word has at most, without its sign: decimals of more hold each.
+const wordDigits = 18
+
 // fitsWord reports whether a sum lies in one word, which it cannot overflow.
 func (l *Layout) fitsWord(c *call) bool {
-	return c.linear == nil && c.result.Rep() == column.RepInt64 && l.slots[c.slots[0]].op == opAddInt
+	return c.linear == nil && l.slots[c.slots[0]].op == opAddInt && (c.result.IsInteger() || c.result.Kind == column.Decimal && c.result.Precision > wordDigits)
 }
 
 // CountWord tells where rows hold what a call counts, if it is count(*): (row[word] >> shift) & mask. Who drops groups by it need

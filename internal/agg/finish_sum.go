@@ -42,10 +42,15 @@ func (f *finisher) sum() int {
 
 // wordSums writes sums that lie in one word.
 func (f *finisher) wordSums(s *slot) {
-	rows, stride, out, hot, seen := f.rows, f.stride, f.out.Int, s.hot, f.presence()
-	for i := range out {
+	rows, stride, hot, seen, narrow := f.rows, f.stride, s.hot, f.presence(), f.out.Type.Rep() == column.RepInt64
+	for i := range f.out.Len {
 		row := rows[i*stride:][:stride]
-		out[i] = int64(row[hot])
+		if w := row[hot]; narrow {
+			f.out.Int[i] = int64(w)
+		} else {
+			sign := uint64(int64(w) >> 63)
+			f.out.Wide[i] = decimal256.New(sign, sign, sign, w)
+		}
 		if !seen.in(row) {
 			f.setNull(i)
 		}

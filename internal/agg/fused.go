@@ -77,7 +77,7 @@ func (l *Layout) TakesCodes(arg int) bool {
 	used := false
 	for i := range l.slots {
 		if s := &l.slots[i]; s.x == arg || s.y == arg {
-			if s.op != opAddInt || len(l.sets[s.set].args) != 1 {
+			if s.op != opAddInt || len(l.sets[s.set].args) != 1 || l.types[arg].Rep() == column.RepWide {
 				return false
 			}
 			used = true
@@ -93,7 +93,7 @@ func (l *Layout) TakesNarrow(arg int) bool {
 	for i := range l.slots {
 		if s := &l.slots[i]; s.x == arg || s.y == arg {
 			switch s.op {
-			case opAddWide192, opAddWide320, opMinWide, opMaxWide:
+			case opAddInt, opAddWide192, opAddWide320, opMinWide, opMaxWide:
 				used = true
 			default:
 				return false

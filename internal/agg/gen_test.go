@@ -133,6 +133,14 @@ func narrowDecimals(precision int) generator {
 	}
 }
 
+// smallDecimals draws values of decimals whose sums fit a word.
+func smallDecimals(precision int) generator {
+	return func(rng *rand.Rand) column.Value {
+		n := rng.Int64N(1<<40) - 1<<39
+		return column.Value{Type: column.DecimalType(precision, 4), Int: n, Wide: decimal256.FromI64(n)}
+	}
+}
+
 func floatsOf(k column.Kind, draw func(rng *rand.Rand) float64) generator {
 	return func(rng *rand.Rand) column.Value {
 		return column.Value{Type: column.Type{Kind: k}, Float: draw(rng)}

@@ -3,6 +3,7 @@ package agg
 import (
 	"fmt"
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"testing"
 
@@ -301,6 +302,27 @@ func spilling(l *Layout, d *testData, rng *rand.Rand) *worker {
 	return workers[1]
 }
 
+// bits is Options.Bits of the arguments.
+func (d *testData) bits() []int {
+	out := make([]int, len(d.args))
+	for i, col := range d.args {
+		t := col[0].Type
+		if !t.IsInteger() && t.Kind != column.Decimal || t.Kind == column.Uint64 {
+			continue
+		}
+		for _, x := range col {
+			n := x.Int
+			if t.Rep() == column.RepWide {
+				if n = int64(x.Wide.LowBits()); x.Wide != decimal256.FromI64(n) {
+					out[i] = 64
+				}
+			}
+			out[i] = max(out[i], bits.Len64(uint64(n^n>>63)))
+		}
+	}
+	return out
+}
+
 func mergeTwo(workers []*worker, rng *rand.Rand) []*worker {
 	rng.Shuffle(len(workers), func(i, j int) { workers[i], workers[j] = workers[j], workers[i] })
 	last := len(workers) - 1
@@ -374,8 +396,9 @@ func check(t *testing.T, d *testData, calls []Call, wants []want, tolerance floa
 	if testing.Short() {
 		seeds = 1
 	}
-	for _, maxRows := range []int64{-1, int64(len(d.gids)), 1 << 40} {
-		l := Compile(calls, testBase, Options{MaxRows: maxRows})
+	rows := int64(len(d.gids)) * max(d.times, 1)
+	for _, o := range []Options{{MaxRows: -1}, {MaxRows: rows}, {MaxRows: 1 << 40}, {MaxRows: rows, Bits: d.bits()}} {
+		l, maxRows := Compile(calls, testBase, o), o.MaxRows
 		for name, way := range ways {
 			for seed := range seeds {
 				rng := rand.New(rand.NewPCG(seed, 1))

@@ -1,5 +1,7 @@
 package agg
 
+import "github.com/gagg-dev/gagg/internal/column"
+
 // update runs the loop of slot s over the rows of v. Every loop gets the
 // words of the table from the first word of the slot on, so that the word of
 // row i is words[gids[i]*stride].
@@ -11,9 +13,12 @@ func (l *Layout) update(t *Table, s *slot, v *view) {
 	}
 	switch s.op {
 	case opAddInt:
-		if x.Dict != nil {
+		switch {
+		case x.Dict != nil:
 			addCoded(words, stride, v.gids, x)
-		} else {
+		case x.Type.Rep() == column.RepWide && !x.Narrow:
+			addLow(words, stride, v.gids, x.Wide)
+		default:
 			addInt(words, stride, v.gids, x.Int)
 		}
 	case opAddInt128:
@@ -96,6 +101,9 @@ func (l *Layout) reduce(t *Table, s *slot, group uint32, row []uint64, v *view) 
 	x := &v.args[s.x]
 	switch s.op {
 	case opAddInt:
+		if x.Type.Rep() == column.RepWide && !x.Narrow {
+			return false
+		}
 		words[0] += uint64(sumInt(x.Int[:v.rows]))
 	case opAddInt128:
 		hi, lo := sumInt128(x.Int[:v.rows])

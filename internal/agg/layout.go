@@ -40,6 +40,10 @@ type Options struct {
 	// Filled tells of arguments that they are never NULL, by their indexes into Input.Args. Each group must have a row then.
 	Filled []bool
 
+	// Bits tells of arguments, by their indexes into Input.Args, that their values are less than 2^n from 0; 0: as their types say. It is
+	// looked at for calls of part 0.
+	Bits []int
+
 	// Device says that rows may be combined on a device (DeviceOps). The rows of each
 	// group are then counted (Layout.Rows) even if no aggregate needs them, and
 	// sums of products may be rounded more: see deviceNoise.
@@ -150,7 +154,7 @@ func Compile(calls []Call, base int, o Options) *Layout {
 	if o.BatchBytes == 0 {
 		o.BatchBytes = usualBatchBytes
 	}
-	b := builder{Layout: &Layout{base: base, batchBytes: o.BatchBytes, runs: o.Runs, cancelled: o.Cancelled, pools: new(pools)}, maxRows: o.MaxRows, filled: o.Filled, wantRows: []bool{o.Device}}
+	b := builder{Layout: &Layout{base: base, batchBytes: o.BatchBytes, runs: o.Runs, cancelled: o.Cancelled, pools: new(pools)}, maxRows: o.MaxRows, filled: o.Filled, bits: o.Bits, wantRows: []bool{o.Device}}
 	if b.noise = momentNoise; o.Device {
 		b.noise = deviceNoise
 	}
@@ -175,6 +179,7 @@ type builder struct {
 	*Layout
 	maxRows  int64
 	filled   []bool // by argument
+	bits     []int  // by argument
 	wantRows []bool // by part
 }
 

@@ -23,7 +23,7 @@ func (b *builder) splitSum(c *call, args []int) {
 		set = b.seen
 	}
 	c.set = set(args...)
-	c.slots[0] = b.slot(sumOp(t, b.maxRows), c.set, args[0], none)
+	c.slots[0] = b.slot(b.sumOp(t, args[0]), c.set, args[0], none)
 }
 
 // exactSum is the sum of the call's argument, of which the slot has the sum, or that of x.

@@ -7,7 +7,7 @@ import "github.com/gagg-dev/gagg/internal/column"
 type op uint8
 
 const (
-	opAddInt     op = iota // hot sum; proven not to overflow by the number of rows
+	opAddInt     op = iota // hot sum; proven not to overflow by the number of rows and where their values are
 	opAddInt128            // hot lo (int64), cold hi (int64): sum = hi<<64 + lo, lo being signed
 	opAddUint128           // hot lo (uint64), cold hi: sum = hi<<64 + lo
 	opAddWide192           // hot 3 words, two's complement, low word first
@@ -61,6 +61,28 @@ const (
 	none    = -1 // no argument, no slot, no place
 	allRows = -1 // the set of count(*), which passes over no row
 )
+
+// sumOp chooses the sum of argument arg, whose values are of t.
+func (b *builder) sumOp(t column.Type, arg int) op {
+	if b.part == 0 && arg < len(b.bits) && fitsWord(b.bits[arg], b.maxRows) {
+		return opAddInt
+	}
+	return sumOp(t, b.maxRows)
+}
+
+// fitsWord reports whether sums of up to rows values of so many bits are in one word; 0 bits and negative rows: nobody knows how many.
+func fitsWord(n int, rows int64) bool {
+	return 0 < n && n < 63 && 0 <= rows && rows <= 1<<(63-n)
+}
+
+// WantsBits reports whether it makes the sum of a call shorter that its argument has no more than so many bits, where up to rows rows are
+// to come.
+func (c *Call) WantsBits(n int, rows int64) bool {
+	if c.Part != 0 || c.Linear != nil || c.Func.id != fnSum && c.Func.id != fnMean || c.Types[0].Kind == column.Null {
+		return false
+	}
+	return sumOp(c.Types[0], rows) != opAddInt && fitsWord(n, rows)
+}
 
 // sumOp chooses the narrowest sum of values of t that maxRows rows cannot
 // overflow. Decimals are taken by their storage, not by their precision: a

@@ -53,6 +53,8 @@ func TestSumExact(t *testing.T) {
 		"decimal(70,4)": {decimals(70, 4), column.DecimalType(76, 4)},
 
 		"decimal(30,4) of 64 bits": {narrowDecimals(30), column.DecimalType(38, 4)},
+		"small decimal(30,4)": {smallDecimals(30), column.DecimalType(38, 4)},
+		"small decimal(15,4)": {smallDecimals(15), column.DecimalType(38, 4)},
 		"decimal(70,4) of 64 bits": {narrowDecimals(70), column.DecimalType(76, 4)},
 	}
 	for name, c := range cases {
@@ -196,5 +198,27 @@ func TestSumFloatNotFinite(t *testing.T) {
 		}
 		result := column.Value{Type: column.Type{Kind: column.Float64}, Float: c.want}
 		check(t, d, []Call{callOf(t, d, "sum", 0)}, []want{func([][]column.Value) column.Value { return result }}, 0)
+	}
+}
+
+// Sums of arguments that are known to be small take one word, whatever their type, and cannot overflow; others do not, nor
+// those of part 1, whose arguments nobody looks at.
+func TestSumBits(t *testing.T) {
+	for _, typ := range []column.Type{{Kind: column.Int64}, column.DecimalType(15, 2), column.DecimalType(30, 4), column.DecimalType(60, 4)} {
+		f, _, err := Resolve("sum", []column.Type{typ}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []struct {
+			bits, part int
+			rows       int64
+			one        bool
+		}{{20, 0, 1 << 43, true}, {20, 0, 1<<43 + 1, false}, {0, 0, 10, false}, {62, 0, 2, true}, {63, 0, 1, false}, {20, 0, -1, false}, {20, 1, 10, false}} {
+			call := Call{Func: f, Args: []int{0}, Types: []column.Type{typ}, Part: c.part}
+			l := Compile([]Call{call}, 0, Options{MaxRows: c.rows, Bits: []int{c.bits}, Filled: []bool{true}})
+			if one := l.Words() == 1; one != c.one || one == l.MayOverflow(0) || one != call.WantsBits(c.bits, c.rows) {
+				t.Errorf("%s, %d bits, %d rows, part %d: %d words, may overflow: %t", typ, c.bits, c.rows, c.part, l.Words(), l.MayOverflow(0))
+			}
+		}
 	}
 }

@@ -14,6 +14,14 @@ func addInt(words []uint64, stride int, gids []uint32, vals []int64) {
 	}
 }
 
+// addLow is addInt for wide decimals that fit a word.
+func addLow(words []uint64, stride int, gids []uint32, vals []decimal256.Num) {
+	vals = vals[:len(gids)]
+	for i, g := range gids {
+		words[int(g)*stride] += vals[i].LowBits()
+	}
+}
+
 // addInt128 adds to sums of a signed low word and a high word, cold words
 // further on. The high word changes only when the low one overflows, which
 // for values of usual size is never: so a row costs one word, not two.

@@ -33,6 +33,9 @@ type Filled struct{ Keys, Args []bool }
 // ErrFilled is a NULL in a column that is not expected to have any (Config.Filled).
 var ErrFilled = errors.New("a column that was not expected to have a NULL has one")
 
+// ErrBits is an argument that has more bits than expected (Config.Bits).
+var ErrBits = errors.New("a value is further from 0 than the statistics of its column say")
+
 // evaluate computes column i of those of which filled tells that they are not expected to have a NULL.
 func evaluate(e Evaluator, b *column.Batch, filled []bool, i int, v *column.Vector) error {
 	if err := e.Eval(b, v); err != nil {
@@ -83,6 +86,10 @@ type Config struct {
 	// Filled tells of keys and of arguments that they are not expected to be NULL: Keys and States have no place for it. One that is ends
 	// the run with ErrFilled.
 	Filled Filled
+
+	// Bits is how many bits arguments are expected to have, their sign aside, which States relies on; 0, and none: any number. One that
+	// has more ends the run with ErrBits.
+	Bits []int
 
 	// Distinct is the parts of States that take each different value once (distinct.go).
 	Distinct []Distinct

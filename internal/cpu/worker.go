@@ -79,8 +79,9 @@ type Worker struct {
 	missing  []int32
 	missKeys []column.Vector
 	tile     agg.Table
-	tileRows []uint64 // memory for one, unless the device takes it
-	template []uint64 // a fresh row
+	tileRows []uint64       // memory for one, unless the device takes it
+	checked  []*column.Dict // by argument: whose entries have no more bits than expected
+	template []uint64       // a fresh row
 	identity []uint32
 	tileHeld int64    // bytes of tileRows
 	out      outgoing // the tile that is being filled for the device
@@ -189,6 +190,9 @@ func (w *Worker) add(b *column.Batch) error {
 		var v column.Vector
 		if err := evaluate(e, b, w.cfg.Filled.Args, i, &v); err != nil {
 			return err
+		}
+		if !w.fitsBits(i, &v) {
+			return ErrBits
 		}
 		needed := w.part > 0 || w.sets.keep(i, &v)
 		if needed && (v.Null != nil || !w.coded[i]) {

@@ -17,6 +17,14 @@ import (
 // contradictory or not certain to mean the same in the table's type is
 // left out: a bound that is not there costs time, a wrong one the answer.
 func groupBounds(f *file, group, k int, want column.Type) column.Bounds {
+	b := groupEnds(f, group, k, want)
+	lf := &f.leaves[k]
+	b.MaybeIn = bloomFilter(f, &f.meta.RowGroups[group].Columns[lf.index].MetaData, lf.typ, want)
+	return b
+}
+
+// groupEnds is groupBounds without the bloom filter.
+func groupEnds(f *file, group, k int, want column.Type) column.Bounds {
 	lf := &f.leaves[k]
 	md := &f.meta.RowGroups[group].Columns[lf.index].MetaData
 	b := column.Bounds{Rows: f.groups[group].rows, Nulls: -1}
@@ -26,7 +34,6 @@ func groupBounds(f *file, group, k int, want column.Type) column.Bounds {
 	}
 	low, high := statistics(f, lf, &md.Statistics)
 	setBounds(&b, lf, want, low, high)
-	b.MaybeIn = bloomFilter(f, md, lf.typ, want)
 	return b
 }
 

@@ -250,6 +250,40 @@ func (s *Scan) Filled(i int) bool {
 	return true
 }
 
+// Ends is from where to where the values of column i of Columns are, as the statistics of all units say; false: some have none, or the
+// column is NULL throughout. It is a hint, since statistics may lie: who relies on it must notice a value beyond.
+func (s *Scan) Ends(i int) (least, most column.Value, ok bool) {
+	want := s.d.table.cols[s.cols[i]].typ
+	for g := range s.groups {
+		b := s.ends(s.fileOf[g], s.groups[g].Group, i)
+		if !b.HasMin && !b.HasMax && b.Nulls == b.Rows {
+			continue
+		}
+		if !b.HasMin || !b.HasMax {
+			return least, most, false
+		}
+		if !ok || less(want, b.Min, least) {
+			least = b.Min
+		}
+		if !ok || less(want, most, b.Max) {
+			most = b.Max
+		}
+		ok = true
+	}
+	return least, most, ok
+}
+
+// ends is bounds without the bloom filter.
+func (s *Scan) ends(fileIndex, group, i int) column.Bounds {
+	f := s.d.files[fileIndex]
+	col := &s.d.table.cols[s.cols[i]]
+	leaf := s.leaves[f.layout][i]
+	if col.hive >= 0 || leaf < 0 {
+		return s.bounds(fileIndex, group, i)
+	}
+	return groupEnds(f.file, group, leaf, col.typ)
+}
+
 // Int96 reports whether column i of Columns holds INT96 timestamps in a file.
 // One that microseconds in 64 bits cannot hold comes as the least or greatest
 // int64.

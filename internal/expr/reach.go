@@ -1,0 +1,76 @@
+package expr
+
+import (
+	"math/bits"
+
+	"github.com/gagg-dev/gagg/internal/column"
+)
+
+// reachCols is of how many columns Reach tries all ends, at most: two to the power of it are looked at.
+const reachCols = 6
+
+// Reach is how many bits the values of an expression have, their sign aside, if each column's are from least to most (by batch index;
+// false: not known). It knows sums, differences and products of integers and decimals, of which it looks at the values where all
+// columns are at one end. That is where the greatest are, unless a column is multiplied by itself: who relies on it must notice a greater
+// one. false: nothing is known.
+func (e *Expr) Reach(ends func(col int) (least, most column.Value, ok bool)) (n int, ok bool) {
+	cols := e.Columns()
+	if len(cols) == 0 || len(cols) > reachCols || e.root.kind != boundColumn && !isPolynomial(e.root.src) {
+		return 0, false
+	}
+	corners := column.Batch{Rows: 1 << len(cols), Cols: make([]column.Vector, cols[len(cols)-1]+1)}
+	for k, c := range cols {
+		least, most, ok := ends(c)
+		if !ok {
+			return 0, false
+		}
+		v := &corners.Cols[c]
+		v.Type = least.Type
+		for corner := range corners.Rows {
+			if corner>>k&1 == 0 {
+				v.Append(least)
+			} else {
+				v.Append(most)
+			}
+		}
+	}
+	var out column.Vector
+	if err := e.NewEval().Eval(&corners, &out); err != nil {
+		return 0, false
+	}
+	return bitsOf(&out)
+}
+
+// isPolynomial reports whether a node is made of columns and constants by + - * alone.
+func isPolynomial(n Node) bool {
+	switch n := n.(type) {
+	case *Column, *Literal:
+		return true
+	case *Unary:
+		return n.Op == "-" && isPolynomial(n.X)
+	case *Binary:
+		return (n.Op == "+" || n.Op == "-" || n.Op == "*") && isPolynomial(n.L) && isPolynomial(n.R)
+	}
+	return false
+}
+
+// bitsOf is how many bits the values of v have at most; false: they are no integers of 64 bits with a sign, or some are NULL.
+func bitsOf(v *column.Vector) (n int, ok bool) {
+	if t := v.Type; !t.IsInteger() && t.Kind != column.Decimal || t.Kind == column.Uint64 {
+		return 0, false
+	}
+	for i := range v.Len {
+		if v.IsNull(i) {
+			return 0, false
+		}
+		x := v.At(i)
+		small := x.Int
+		if v.Type.Rep() == column.RepWide {
+			if small, ok = int64Of(x.Wide); !ok {
+				return 0, false
+			}
+		}
+		n = max(n, bits.Len64(uint64(small^small>>63)))
+	}
+	return n, true
+}
