@@ -146,15 +146,18 @@ func (p *parquetScan) filled(col int) bool                              { return
 func (p *parquetScan) ends(col int) (least, most column.Value, ok bool) { return p.s.Ends(col) }
 func (p *parquetScan) dictAll(col int) bool                             { return p.s.DictAll(col) }
 func (p *parquetScan) dictEntries(col int) int                          { return p.s.DictEntries(col) }
-func (p *parquetScan) dictBytes(col int) int64                          { return p.s.DictBytes(col) }
-func (p *parquetScan) dictRepeats(col int) (float64, bool)              { return p.s.DictRepeats(col) }
-func (p *parquetScan) textLength(col int) (int, bool)                   { return p.s.TextLength(col) }
-func (p *parquetScan) workerBytes() int64                               { return p.s.WorkerBytes() }
-func (p *parquetScan) int96(col int) bool                               { return p.s.Int96(col) }
-func (p *parquetScan) passed() (pages, rows int64)                      { return p.s.Passed() }
-func (p *parquetScan) reader() cpu.Reader                               { return p.s.NewReader() }
-func (p *parquetScan) unchanged() error                                 { return p.s.Unchanged() }
-func (p *parquetScan) again() bool                                      { return true }
+
+func (p *parquetScan) dictBytes(col int) int64 { return p.s.DictBytes(col) }
+
+func (p *parquetScan) dictRepeats(col int) (float64, bool) { return p.s.DictRepeats(col) }
+
+func (p *parquetScan) textLength(col int) (int, bool) { return p.s.TextLength(col) }
+func (p *parquetScan) workerBytes() int64             { return p.s.WorkerBytes() }
+func (p *parquetScan) int96(col int) bool             { return p.s.Int96(col) }
+func (p *parquetScan) passed() (pages, rows int64)    { return p.s.Passed() }
+func (p *parquetScan) reader() cpu.Reader             { return p.s.NewReader() }
+func (p *parquetScan) unchanged() error               { return p.s.Unchanged() }
+func (p *parquetScan) again() bool                    { return true }
 
 func (p *parquetScan) encodedUnit(i int) (parquetio.EncodedUnit, bool) { return p.s.EncodedUnit(i) }
 func (p *parquetScan) encoded(col int) (parquetio.EncodedType, bool)   { return p.s.Encoded(col) }

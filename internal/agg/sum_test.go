@@ -53,8 +53,8 @@ func TestSumExact(t *testing.T) {
 		"decimal(70,4)": {decimals(70, 4), column.DecimalType(76, 4)},
 
 		"decimal(30,4) of 64 bits": {narrowDecimals(30), column.DecimalType(38, 4)},
-		"small decimal(30,4)": {smallDecimals(30), column.DecimalType(38, 4)},
-		"small decimal(15,4)": {smallDecimals(15), column.DecimalType(38, 4)},
+		"small decimal(30,4)":      {smallDecimals(30), column.DecimalType(38, 4)},
+		"small decimal(15,4)":      {smallDecimals(15), column.DecimalType(38, 4)},
 		"decimal(70,4) of 64 bits": {narrowDecimals(70), column.DecimalType(76, 4)},
 	}
 	for name, c := range cases {

@@ -158,7 +158,7 @@ func (t *table) enterRecent1(hash, keys []uint64, groups []uint32) {
 		fresh[1] = k
 		fresh[0] = h
 		fresh = fresh[2:]
-		for x, s := range states { // a copy is a call
+		for x, s := range states { //nolint:staticcheck // a copy is a call
 			fresh[x] = s
 		}
 		at += stride
