@@ -26,7 +26,7 @@ func groupBounds(f *file, group, k int, want column.Type) column.Bounds {
 // groupEnds is groupBounds without the bloom filter.
 func groupEnds(f *file, group, k int, want column.Type) column.Bounds {
 	lf := &f.leaves[k]
-	md := &f.meta.RowGroups[group].Columns[lf.index].MetaData
+	md := &f.chunk(group, lf.index).MetaData
 	b := column.Bounds{Rows: f.groups[group].rows, Nulls: -1}
 	// The library reads a null count that is not written as 0.
 	if n := md.Statistics.NullCount; n > 0 && n <= b.Rows {

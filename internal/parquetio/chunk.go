@@ -18,7 +18,7 @@ type chunkFacts struct {
 
 // chunkFacts returns the facts about the chunk of a leaf in a row group.
 func (f *file) chunkFacts(group, leaf int) chunkFacts {
-	m := &f.meta.RowGroups[group].Columns[leaf].MetaData
+	m := &f.chunk(group, leaf).MetaData
 	facts := chunkFacts{bytes: m.TotalCompressedSize, dictAll: allDictionary(m), dictEntries: -1}
 	// DuckDB sets the count of distinct values to the dictionary's size.
 	if n := m.Statistics.DistinctCount; facts.dictAll && n > 0 && n <= math.MaxInt32 {
@@ -34,7 +34,7 @@ func (f *file) filled(group, leaf int) bool {
 	if lf.maxDef == 0 {
 		return true
 	}
-	s := &f.meta.RowGroups[group].Columns[lf.index].MetaData.Statistics
+	s := &f.chunk(group, lf.index).MetaData.Statistics
 	return lf.maxDef == 1 && s.NullCount == 0 && (len(s.MaxValue) > 0 || len(s.Max) > 0)
 }
 
@@ -240,7 +240,7 @@ func (c *columnReader) begin(group int) {
 
 // metadata is what the footer says about the chunk.
 func (c *columnReader) metadata() *format.ColumnMetaData {
-	return &c.f.meta.RowGroups[c.group].Columns[c.leaf.index].MetaData
+	return &c.f.chunk(c.group, c.leaf.index).MetaData
 }
 
 // available returns how many rows of the current page are left, going on to the

@@ -384,7 +384,7 @@ func TestReadersInParallel(t *testing.T) {
 // F38: row groups without rows are no units, but count in the numbering of
 // row groups.
 func TestEmptyRowGroups(t *testing.T) {
-	groups := []rowGroup{{0, 0}, {2, 0}, {0, 2}, {1, 2}}
+	groups := []rowGroup{{}, {rows: 2}, {first: 2}, {rows: 1, first: 2}}
 	meta := &format.FileMetaData{RowGroups: make([]format.RowGroup, len(groups))}
 	f := &dataFile{file: &file{name: "f", size: verifyBytes + 1, groups: groups, meta: meta}, src: &source{reader: strings.NewReader("")}}
 	d := &Dataset{files: []*dataFile{f}, table: newTable(), opt: Options{BatchRows: 10}}

@@ -104,7 +104,7 @@ func (s *Scan) EncodedUnit(unit int) (e EncodedUnit, ok bool) {
 		if leaf < 0 {
 			return e, false
 		}
-		m := &f.meta.RowGroups[u.Group].Columns[f.leaves[leaf].index].MetaData
+		m := &f.chunk(u.Group, f.leaves[leaf].index).MetaData
 		room, ok := f.encodedRoom(m)
 		if !ok || !encodable(m) {
 			return e, false

@@ -115,7 +115,7 @@ func (s *Scan) columnBytes(i int) (b columnBytes) {
 			continue
 		}
 		l := &f.leaves[leaf]
-		m := &f.meta.RowGroups[s.groups[u].Group].Columns[l.index].MetaData
+		m := &f.chunk(s.groups[u].Group, l.index).MetaData
 		page := min(peek.pageOf(max(m.TotalUncompressedSize, 0)), f.limits.MaxPage)
 		b.vectors = max(b.vectors, vectorBytes(l, s.types[i], s.batchRows))
 		b.window = max(b.window, min(m.TotalCompressedSize+maxOver, max(minWindow, peek.packedOf(page, m))))

@@ -1,15 +1,11 @@
 package parquetio
 
 import (
-	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"math"
-	"runtime"
-	"slices"
-	"sync"
 	"unsafe"
 
 	"github.com/parquet-go/parquet-go/encoding/thrift"
@@ -55,7 +51,8 @@ type file struct {
 	rows   int64
 	leaves []leaf
 	groups []rowGroup
-	meta   *format.FileMetaData
+	meta   *format.FileMetaData // row groups are in it where chunks is empty: see chunk
+	chunks chunkTable
 	end    int64 // where the footer begins: chunks end before it
 
 	metadata account // for the footer and what is made of it
@@ -67,8 +64,9 @@ const groupBytes = int64(unsafe.Sizeof(rowGroup{}) + unsafe.Sizeof(Unit{}) + 16)
 
 // rowGroup is the place of a row group in the file.
 type rowGroup struct {
-	rows  int64
-	first int64 // number of its first row in the file
+	rows     int64
+	first    int64 // number of its first row in the file
+	disagree bool  // a chunk says that it has another number of values
 }
 
 const (
@@ -93,21 +91,29 @@ func openFile(name string, r io.ReaderAt, size int64, lim Limits) (_ *file, err 
 		}
 	}()
 	if err := f.open(); err != nil {
+		if placed := (*Error)(nil); errors.As(err, &placed) {
+			return nil, err
+		}
 		return nil, &Error{File: name, RowGroup: -1, Err: err}
-	}
-	if err := f.validateGroups(); err != nil {
-		return nil, err
 	}
 	opened = true
 	return f, nil
 }
 
-// open reads and decodes the footer and the schema in it.
+// open reads, decodes and checks the footer.
 func (f *file) open() error {
 	footer, err := f.readFooter()
 	if err != nil {
 		return err
 	}
+	if usual, err := f.decodeQuickly(footer); usual {
+		return err
+	}
+	return f.decodeWhole(footer)
+}
+
+// decodeWhole has the library decode the footer, and checks it.
+func (f *file) decodeWhole(footer []byte) (err error) {
 	if f.meta, err = f.decodeFooter(footer); err != nil {
 		return err
 	}
@@ -122,7 +128,10 @@ func (f *file) open() error {
 	if err := f.metadata.draw(sizeOfLeaves(f.leaves), "a schema"); err != nil {
 		return err
 	}
-	return f.metadata.draw(int64(len(f.meta.RowGroups))*groupBytes, "a list of row groups")
+	if err := f.metadata.draw(int64(len(f.meta.RowGroups))*groupBytes, "a list of row groups"); err != nil {
+		return err
+	}
+	return f.validateGroups()
 }
 
 // readFooter checks both magics and returns the bytes of the footer.
@@ -177,61 +186,16 @@ func (f *file) decodeFooter(data []byte) (*format.FileMetaData, error) {
 		return nil, err
 	}
 	meta := new(format.FileMetaData)
-	if groups := walk.rowGroups; len(groups) > 2 && len(walk.bare) == 0 {
-		return meta, f.decodeGroups(data, groups, meta)
+	if err := unmarshal(walk.withValues(), meta); err != nil {
+		return nil, fmt.Errorf("damaged footer: %w", err)
 	}
-	return meta, unmarshal(walk.withValues(), meta)
+	return meta, nil
 }
 
-// unmarshal decodes a struct of the footer.
+// unmarshal has the library decode a struct, which then refers to data.
 func unmarshal(data []byte, to any) error {
 	var protocol thrift.CompactProtocol
-	if err := thrift.NewDecoder(protocol.NewReaderFromBytes(data)).Decode(to); err != nil {
-		return fmt.Errorf("damaged footer: %w", err)
-	}
-	return nil
-}
-
-// leastGroups is how many bytes of row groups a core has at least where a footer is decoded on several cores: they take 20 to 40 µs.
-const leastGroups = 16 << 10
-
-// decodeGroups decodes a footer whose list of row groups lies at places (thriftWalk.rowGroups): these on all cores, and the rest with an
-// empty list in its stead.
-func (f *file) decodeGroups(data []byte, places []int, meta *format.FileMetaData) error {
-	first, last := places[0], places[len(places)-1]
-	rest := append(append(slices.Clone(data[:first]), thriftStruct), data[last:]...)
-	if err := unmarshal(rest, meta); err != nil {
-		return err
-	}
-	starts := places[1:]
-	meta.RowGroups = make([]format.RowGroup, len(starts)-1)
-	decode := func(from, to int) (err error) {
-		defer fence(f.name, &err)
-		var quick groupDecoder
-		for i := from; i < to; i++ {
-			one, g := data[starts[i]:starts[i+1]], &meta.RowGroups[i]
-			quick.left = to - i
-			if quick.decode(one, g) {
-				continue
-			}
-			*g = format.RowGroup{}
-			if err := unmarshal(one, g); err != nil {
-				return fmt.Errorf("row group %d: %w", i, err)
-			}
-		}
-		return nil
-	}
-	parts := min(runtime.GOMAXPROCS(0), len(meta.RowGroups), (last-first)/leastGroups)
-	if parts <= 1 {
-		return decode(0, len(meta.RowGroups))
-	}
-	errs := make([]error, parts)
-	var done sync.WaitGroup
-	for p := range parts {
-		done.Go(func() { errs[p] = decode(p*len(meta.RowGroups)/parts, (p+1)*len(meta.RowGroups)/parts) })
-	}
-	done.Wait()
-	return cmp.Or(errs...)
+	return thrift.NewDecoder(protocol.NewReaderFromBytes(data)).Decode(to)
 }
 
 // readAt fills b from offset off.

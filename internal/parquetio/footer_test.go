@@ -9,9 +9,11 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 )
@@ -145,37 +147,125 @@ func TestKeyWithoutValue(t *testing.T) {
 	}
 }
 
-// A footer with many row groups, which several goroutines decode, means the same as one decoded in one go, and is damaged when
-// that is.
-func TestManyGroups(t *testing.T) {
-	footer := manyGroupsFooter(t, 500)
-	random := rand.New(rand.NewPCG(1, 2))
-	if len(footer) < 3*leastGroups {
-		t.Errorf("a footer of %d bytes is decoded in one go", len(footer))
+// decodedQuickly is the footer as the library would make it of what decodeQuickly finds, less keys and values; nil: it is odd.
+func decodedQuickly(t *testing.T, data []byte) (*format.FileMetaData, error) {
+	t.Helper()
+	f := &file{limits: Limits{}.withDefaults(), end: 1 << 40}
+	usual, err := f.decodeQuickly(data)
+	if !usual || err != nil {
+		return nil, err
 	}
-	damaged := 0
-	for i := range 150 {
-		data := bytes.Clone(footer)
+	meta := *f.meta
+	meta.RowGroups = make([]format.RowGroup, len(f.groups))
+	for g := range meta.RowGroups {
+		meta.RowGroups[g].NumRows = f.groups[g].rows
+		for c := range f.leaves {
+			if f.chunk(g, c) != f.chunk(g, c) { //nolint:staticcheck // it is decoded once
+				t.Errorf("chunk %d of row group %d is decoded twice", c, g)
+			}
+			meta.RowGroups[g].Columns = append(meta.RowGroups[g].Columns, *f.chunk(g, c))
+		}
+	}
+	return &meta, nil
+}
+
+// comparable is what decodedQuickly keeps of a footer that the library has decoded.
+func comparable(meta *format.FileMetaData) *format.FileMetaData {
+	m := *meta
+	m.Schema, m.KeyValueMetadata = nil, nil
+	m.RowGroups = slices.Clone(m.RowGroups)
+	for g := range m.RowGroups {
+		m.RowGroups[g] = format.RowGroup{NumRows: m.RowGroups[g].NumRows, Columns: m.RowGroups[g].Columns}
+	}
+	return &m
+}
+
+// A footer that is gone through once means what the library makes of it, and is damaged when that is.
+func TestQuickFooter(t *testing.T) {
+	footer := manyGroupsFooter(t, 50)
+	random := rand.New(rand.NewPCG(1, 2))
+	usual, failed := 0, 0
+	for i := range 3000 {
+		data := footer
 		if i > 0 {
-			data[random.IntN(len(data))] ^= byte(1 << random.IntN(8))
+			data = changed(footer, random)
 		}
 		walk := thriftWalk{data: data}
-		if walk.footer() != nil || i > 0 && walk.rowGroups == nil {
+		if walk.footer() != nil {
+			if got, err := decodedQuickly(t, data); got != nil {
+				t.Fatalf("change %d: %v, a damaged footer", i, err)
+			}
 			continue
 		}
-		want := new(format.FileMetaData)
-		wantErr := thrift.Unmarshal(new(thrift.CompactProtocol), walk.withValues(), want)
-		f := &file{limits: Limits{}.withDefaults()}
-		got, err := f.decodeFooter(data)
-		if (err == nil) != (wantErr == nil) || err == nil && !reflect.DeepEqual(got, want) {
-			t.Fatalf("change %d: %v, want %v", i, err, wantErr)
-		}
-		if err != nil {
-			damaged++
+		got, err := decodedQuickly(t, data)
+		whole := &file{limits: Limits{}.withDefaults(), end: 1 << 40}
+		switch wantErr := whole.decodeWhole(data); {
+		case err != nil:
+			failed++
+			if wantErr == nil {
+				t.Fatalf("change %d: %v", i, err)
+			}
+		case got != nil:
+			usual++
+			if wantErr != nil || !reflect.DeepEqual(got, comparable(whole.meta)) {
+				t.Fatalf("change %d: other than by the library, %v\n%+v\n%+v", i, wantErr, got, comparable(whole.meta))
+			}
+		case i == 0:
+			t.Error("a usual footer is odd")
 		}
 	}
-	if damaged < 3 {
-		t.Errorf("only %d footers were damaged", damaged)
+	if usual < 500 || failed < 10 {
+		t.Errorf("%d footers were decoded, %d refused", usual, failed)
+	}
+}
+
+// Schemas that are decoded without the library are what it would make of them.
+func TestQuickSchema(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 5))
+	decode := func(data []byte, e *format.SchemaElement) bool {
+		q := thriftQuick{data: data}
+		q.element(e)
+		return !q.odd && q.pos == len(data)
+	}
+	all := 0
+	for _, l := range []format.LogicalTypeValue{
+		nil, &format.StringType{}, &format.MapType{}, &format.ListType{}, &format.EnumType{}, &format.DecimalType{Scale: 2, Precision: 9}, &format.DateType{},
+		&format.TimeType{IsAdjustedToUTC: true, Unit: format.TimeUnit{Value: &format.MilliSeconds{}}},
+		&format.TimestampType{Unit: format.TimeUnit{Value: &format.MicroSeconds{}}}, &format.TimestampType{IsAdjustedToUTC: true, Unit: format.TimeUnit{Value: &format.NanoSeconds{}}},
+		&format.IntType{BitWidth: 8, IsSigned: true}, &format.IntType{BitWidth: 64}, &format.NullType{}, &format.JsonType{}, &format.BsonType{}, &format.UUIDType{}, &format.Float16Type{},
+	} {
+		e := optional(format.Int64)
+		e.LogicalType.Value = l
+		e.TypeLength, e.NumChildren, e.Scale, e.Precision, e.FieldID = thrift.New(int32(16)), thrift.New(int32(0)), thrift.New(int32(2)), thrift.New(int32(9)), 7
+		e.ConvertedType = thrift.New(deprecated.Decimal)
+		data := marshal(t, &e)
+		if !agree(t, data, decode) {
+			t.Errorf("odd: %+v", e)
+		}
+		for range 1000 {
+			b := changed(data, r)
+			if walk := (thriftWalk{data: b}); walk.structure(0, 0) == nil && agree(t, b, decode) {
+				all++
+			}
+		}
+	}
+	if all < 3000 {
+		t.Errorf("%d elements were decoded", all)
+	}
+}
+
+// A query wants few columns: chunks that nobody asks for are not decoded.
+func TestChunksAreDecodedWhenAskedFor(t *testing.T) {
+	data := manyGroupsFooter(t, 20)
+	f := &file{limits: Limits{}.withDefaults(), end: 1 << 40}
+	if usual, err := f.decodeQuickly(data); !usual || err != nil {
+		t.Fatal(usual, err)
+	}
+	f.chunk(7, 0)
+	for i := range f.chunks.made {
+		if made := f.chunks.made[i].Load() != nil; made != (i == 7) {
+			t.Errorf("chunk %d: %v", i, made)
+		}
 	}
 }
 
@@ -209,8 +299,9 @@ func BenchmarkFooter(b *testing.B) {
 	b.SetBytes(int64(len(data)))
 	for b.Loop() {
 		f := &file{limits: Limits{}.withDefaults()}
-		if _, err := f.decodeFooter(data); err != nil {
-			b.Fatal(err)
+		f.end = 1 << 40
+		if usual, err := f.decodeQuickly(data); !usual || err != nil {
+			b.Fatal(usual, err)
 		}
 	}
 }

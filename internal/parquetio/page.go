@@ -6,7 +6,6 @@ import (
 	"hash/crc32"
 
 	"github.com/gagg-dev/gagg/internal/column"
-	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 )
 
@@ -42,7 +41,7 @@ func (c *columnReader) pageHeader() (size int, err error) {
 			continue // it may go on in what was not read
 		}
 		if err == nil {
-			err = c.decodeHeader(c.in.data[:walk.pos])
+			c.header, err = decodeHeader(c.in.data[:walk.pos])
 		}
 		if err != nil {
 			return 0, fmt.Errorf("damaged page header: %w", err)
@@ -52,12 +51,13 @@ func (c *columnReader) pageHeader() (size int, err error) {
 }
 
 // decodeHeader decodes a page header that is all of data.
-func (c *columnReader) decodeHeader(data []byte) error {
-	if c.header = (format.PageHeader{}); decodePage(data, &c.header) {
-		return nil
+func decodeHeader(data []byte) (h format.PageHeader, err error) {
+	if decodePage(data, &h) {
+		return h, nil
 	}
-	c.header = format.PageHeader{}
-	return thrift.NewDecoder(new(thrift.CompactProtocol).NewReaderFromBytes(data)).Decode(&c.header)
+	whole := new(format.PageHeader)
+	err = unmarshal(data, whole)
+	return *whole, err
 }
 
 // pageSize checks the sizes in a page's header of so many bytes, and returns what both take in the

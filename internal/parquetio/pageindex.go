@@ -39,7 +39,7 @@ type pageIndex struct {
 // as it must be, or where there is no memory for it: it only saves time.
 func (c *columnReader) readIndex() {
 	c.dropIndex()
-	chunk := &c.f.meta.RowGroups[c.group].Columns[c.leaf.index]
+	chunk := c.f.chunk(c.group, c.leaf.index)
 	if ordered, signed := c.f.ordering(c.leaf); !ordered && !signed || chunk.ColumnIndexLength <= 0 {
 		return
 	}

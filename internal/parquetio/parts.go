@@ -70,7 +70,7 @@ func (s *Scan) mostParts(g *Unit) int64 {
 		if peek.page < 0 || peek.dictBytes < 0 {
 			return 1
 		}
-		m := &f.meta.RowGroups[g.Group].Columns[f.leaves[leaf].index].MetaData
+		m := &f.chunk(g.Group, f.leaves[leaf].index).MetaData
 		packing := min(float64(m.TotalCompressedSize)/float64(max(m.TotalUncompressedSize, 1)), 1)
 		again += max(peek.packed+int64(packing*float64(peek.dictBytes)), 1)
 		columns++

@@ -1,7 +1,6 @@
 package parquetio
 
 import (
-	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 )
 
@@ -21,7 +20,8 @@ type chunkPeek struct {
 // first data page of a chunk.
 func (f *file) peek(group, leaf int) (p chunkPeek, err error) {
 	defer fence(f.name, &err)
-	start, size, err := f.chunkRange(&f.meta.RowGroups[group].Columns[leaf].MetaData)
+	m := &f.chunk(group, leaf).MetaData
+	start, size, err := f.chunkRange(m)
 	if err != nil {
 		return p, err
 	}
@@ -29,7 +29,7 @@ func (f *file) peek(group, leaf int) (p chunkPeek, err error) {
 	if err != nil {
 		return p, err
 	}
-	l, codec := &f.leaves[leaf], f.meta.RowGroups[group].Columns[leaf].MetaData.Codec
+	l, codec := &f.leaves[leaf], m.Codec
 	if err := l.checkPage(codec, &header); err != nil {
 		return p, err
 	}
@@ -75,6 +75,6 @@ func (f *file) peekHeader(at, left int64) (header format.PageHeader, n int64, er
 	if err := walk.structure(0, 0); err != nil {
 		return header, 0, err
 	}
-	err = thrift.Unmarshal(new(thrift.CompactProtocol), buf[:walk.pos], &header)
+	header, err = decodeHeader(buf[:walk.pos])
 	return header, int64(walk.pos), err
 }

@@ -6,15 +6,17 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// groupDecoder decodes the row groups of a footer. What it makes refers to the footer.
+// groupDecoder decodes the row groups of a footer, and single chunks. What it makes refers to the footer.
 type groupDecoder struct {
 	thriftQuick
-	left      int      // row groups to come, with the one at hand
-	lists     int      // of one kind that these have at most, about
-	texts     []string // memory for lists
-	counts    []int64
-	encodings []format.Encoding
-	stats     []format.PageEncodingStats
+	again  bool     // the memory of lists is used again for the next row group
+	places []uint32 // of the row group at hand, by column: where the chunk begins
+	listed int      // elements of lists
+
+	texts     listMemory[string]
+	counts    listMemory[int64]
+	encodings listMemory[format.Encoding]
+	stats     listMemory[format.PageEncodingStats]
 }
 
 // fieldSet is the bits of the numbers of fields.
@@ -33,15 +35,17 @@ var (
 	pagesRequired    = fieldSet(1, 2, 3)
 )
 
-// decode decodes a row group that is all of data, and reports whether it could.
-func (d *groupDecoder) decode(data []byte, g *format.RowGroup) bool {
-	d.thriftQuick = thriftQuick{data: data}
+// group decodes a row group of as many chunks as g has.
+func (d *groupDecoder) group(g *format.RowGroup) {
 	d.fields(groupRequired, func(id int, t byte) {
 		switch id {
 		case 1:
-			g.Columns = make([]format.ColumnChunk, d.list(t, thriftStruct))
-			d.lists = len(g.Columns) * d.left
+			d.odd = d.list(t, thriftStruct) != len(g.Columns) || d.odd
 			for i := range g.Columns {
+				if d.odd {
+					return
+				}
+				d.places[i] = uint32(d.pos)
 				d.chunk(&g.Columns[i])
 			}
 		case 2:
@@ -60,7 +64,6 @@ func (d *groupDecoder) decode(data []byte, g *format.RowGroup) bool {
 			d.skip(t)
 		}
 	})
-	return !d.odd && d.pos == len(data)
 }
 
 func (d *groupDecoder) chunk(c *format.ColumnChunk) {
@@ -89,12 +92,12 @@ func (d *groupDecoder) metadata(m *format.ColumnMetaData, id int, t byte) {
 	case 1:
 		m.Type = format.Type(d.i32(t))
 	case 2:
-		m.Encoding = take(&d.encodings, d.lists, d.list(t, thriftI32))
+		m.Encoding = take(d, &d.encodings, d.list(t, thriftI32))
 		for i := range m.Encoding {
 			m.Encoding[i] = format.Encoding(d.i32(thriftI32))
 		}
 	case 3:
-		m.PathInSchema = take(&d.texts, d.lists, d.list(t, thriftBinary))
+		m.PathInSchema = take(d, &d.texts, d.list(t, thriftBinary))
 		for i := range m.PathInSchema {
 			text := d.bytes(thriftBinary)
 			m.PathInSchema[i] = unsafe.String(unsafe.SliceData(text), len(text))
@@ -118,7 +121,7 @@ func (d *groupDecoder) metadata(m *format.ColumnMetaData, id int, t byte) {
 	case 12:
 		d.structure(t, 0, func(id int, t byte) { d.statistics(&m.Statistics, id, t) })
 	case 13:
-		m.EncodingStats = take(&d.stats, d.lists, d.list(t, thriftStruct))
+		m.EncodingStats = take(d, &d.stats, d.list(t, thriftStruct))
 		for i := range m.EncodingStats {
 			d.pages(&m.EncodingStats[i])
 		}
@@ -155,7 +158,7 @@ func (d *groupDecoder) sizes(s *format.SizeStatistics, id int, t byte) {
 }
 
 func (d *groupDecoder) numbers(t byte) []int64 {
-	list := take(&d.counts, d.lists, d.list(t, thriftI64))
+	list := take(d, &d.counts, d.list(t, thriftI64))
 	for i := range list {
 		list[i] = d.i64(thriftI64)
 	}
@@ -196,14 +199,32 @@ func (d *groupDecoder) pages(s *format.PageEncodingStats) {
 	})
 }
 
-// take is the next n elements of memory for lists, of which more is made when it is used up: for no more lists than there are, since
-// thousands of files may have a row group each.
-func take[T any](memory *[]T, lists, n int) []T {
-	const most = 64               // elements
-	if len(*memory) < max(n, 1) { // an empty list is not nil
-		*memory = make([]T, max(n, 1, min(most, n*lists)))
+// listMemory is memory for the lists of a row group.
+type listMemory[T any] struct{ all, free []T }
+
+// longList is more elements than lists of usual footers have.
+const longList = 1 << 12
+
+// take is a list of n elements, which it may have held other values before.
+func take[T any](d *groupDecoder, m *listMemory[T], n int) []T {
+	if n > longList {
+		d.odd = true
+		return nil
 	}
-	list := (*memory)[:n:n]
-	*memory = (*memory)[n:]
+	d.listed += n
+	if !d.again {
+		return make([]T, n)
+	}
+	if len(m.free) < n {
+		m.all = make([]T, max(n, 2*len(m.all)))
+		m.free = m.all
+	}
+	list := m.free[:n:n]
+	m.free = m.free[n:]
 	return list
+}
+
+// reuse has the memory of all lists serve the next row group.
+func (d *groupDecoder) reuse() {
+	d.texts.free, d.counts.free, d.encodings.free, d.stats.free = d.texts.all, d.counts.all, d.encodings.all, d.stats.all
 }

@@ -12,13 +12,12 @@ func (s *Scan) readAhead(g int) {
 	if f.src.reader != nil {
 		return
 	}
-	group := &f.meta.RowGroups[s.groups[g].Group]
 	_ = f.src.use(func(h *os.File) {
 		for _, leaf := range s.leaves[f.layout] {
 			if leaf < 0 {
 				continue
 			}
-			off, n, err := f.chunkRange(&group.Columns[f.leaves[leaf].index].MetaData)
+			off, n, err := f.chunkRange(&f.chunk(s.groups[g].Group, f.leaves[leaf].index).MetaData)
 			if err == nil {
 				willNeed(h, off, n)
 			}

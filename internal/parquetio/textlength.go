@@ -28,7 +28,7 @@ func (s *Scan) TextLength(i int) (bytes int, ok bool) {
 	if l := &f.leaves[leaf]; l.physical == format.FixedLenByteArray {
 		return l.length, true
 	}
-	m := &f.meta.RowGroups[group].Columns[f.leaves[leaf].index].MetaData
+	m := &f.chunk(group, f.leaves[leaf].index).MetaData
 	peek := s.peeked[i]()
 	if peek.entries < 0 || m.NumValues <= 0 {
 		return 0, false

@@ -86,6 +86,11 @@ func (q *thriftQuick) i16(t byte) int16 {
 }
 
 func (q *thriftQuick) varint() int64 {
+	if q.pos < len(q.data) && q.data[q.pos] < 0x80 { // as most are
+		u := q.data[q.pos]
+		q.pos++
+		return int64(u>>1) ^ -int64(u&1)
+	}
 	u := q.uvarint()
 	return int64(u>>1) ^ -int64(u&1)
 }

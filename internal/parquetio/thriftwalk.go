@@ -22,11 +22,6 @@ type thriftWalk struct {
 	// bare is where the structs end that are a key without a value: allowed
 	// by the format, not by parquet-go's decoder.
 	bare []int
-
-	// rowGroups is where the list of row groups begins, where each of them does, and where the list ends; nil: there is none, or not one
-	// list of structs.
-	rowGroups []int
-	lists     int // of row groups
 }
 
 var (
@@ -174,7 +169,6 @@ func (w *thriftWalk) value(t byte, path uint64, depth int) error {
 }
 
 func (w *thriftWalk) list(path uint64, depth int) error {
-	begin := w.pos
 	b, err := w.byte()
 	if err != nil {
 		return err
@@ -190,27 +184,7 @@ func (w *thriftWalk) list(path uint64, depth int) error {
 		return errThriftEnd
 	}
 	w.cost += int64(n) * elementSize(path)
-	if path == pathRowGroups && !w.dear() {
-		return w.groups(n, begin, depth, b&0xF)
-	}
 	return w.elements(n, path, depth, b&0xF)
-}
-
-// groups is elements for a list of row groups, which begins before its elements.
-func (w *thriftWalk) groups(n uint64, begin, depth int, t byte) error {
-	places := append(make([]int, 0, n+2), begin)
-	for range n {
-		places = append(places, w.pos)
-		if err := w.elements(1, pathRowGroups, depth, t); err != nil {
-			return err
-		}
-	}
-	if w.lists++; w.lists == 1 && t == thriftStruct {
-		w.rowGroups = append(places, w.pos)
-	} else {
-		w.rowGroups = nil
-	}
-	return nil
 }
 
 func (w *thriftWalk) mapping(path uint64, depth int) error {

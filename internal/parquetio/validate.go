@@ -16,24 +16,37 @@ import (
 func (f *file) validateGroups() error {
 	f.groups = make([]rowGroup, len(f.meta.RowGroups))
 	for g := range f.meta.RowGroups {
-		rg := &f.meta.RowGroups[g]
-		if rg.NumRows < 0 {
-			return f.groupError(g, fmt.Errorf("damaged: %d rows", rg.NumRows))
+		var err error
+		if f.groups[g], err = f.validateGroup(g, f.rows, &f.meta.RowGroups[g]); err != nil {
+			return err
 		}
-		if rg.NumRows > maxRows-f.rows {
-			return f.groupError(g, errors.New("damaged: more rows than can be counted"))
-		}
-		if len(rg.Columns) != len(f.leaves) {
-			return f.groupError(g, fmt.Errorf("damaged: %d column chunks for %d columns", len(rg.Columns), len(f.leaves)))
-		}
-		f.groups[g] = rowGroup{rows: rg.NumRows, first: f.rows}
-		f.rows += rg.NumRows
-		for i := range rg.Columns {
-			if err := f.validateChunk(&rg.Columns[i], &f.leaves[i], rg.NumRows); err != nil {
-				return &Error{File: f.name, RowGroup: g, Column: f.leaves[i].name, Err: err}
-			}
-		}
+		f.rows += f.groups[g].rows
 	}
+	return f.validateRows()
+}
+
+// validateGroup checks a row group, which comes after so many rows.
+func (f *file) validateGroup(g int, before int64, rg *format.RowGroup) (group rowGroup, err error) {
+	if rg.NumRows < 0 {
+		return group, f.groupError(g, fmt.Errorf("damaged: %d rows", rg.NumRows))
+	}
+	if rg.NumRows > maxRows-before {
+		return group, f.groupError(g, errors.New("damaged: more rows than can be counted"))
+	}
+	if len(rg.Columns) != len(f.leaves) {
+		return group, f.groupError(g, fmt.Errorf("damaged: %d column chunks for %d columns", len(rg.Columns), len(f.leaves)))
+	}
+	group = rowGroup{rows: rg.NumRows, first: before}
+	for i := range rg.Columns {
+		if err := f.validateChunk(&rg.Columns[i], &f.leaves[i], rg.NumRows); err != nil {
+			return group, &Error{File: f.name, RowGroup: g, Column: f.leaves[i].name, Err: err}
+		}
+		group.disagree = group.disagree || rg.Columns[i].MetaData.NumValues != rg.NumRows
+	}
+	return group, nil
+}
+
+func (f *file) validateRows() error {
 	if f.rows != f.meta.NumRows && f.meta.NumRows != 0 { // some writers leave it at 0
 		return fileError(f.name, "damaged: the footer says %d rows, its row groups %d", f.meta.NumRows, f.rows)
 	}

@@ -1,0 +1,45 @@
+package parquetio
+
+import (
+	"sync/atomic"
+
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// chunkTable is the column chunks of a footer that was gone through once (quickfooter.go) and was not odd: a query wants
+// few of the columns that a file has, so a chunk is decoded when it is asked for. The zero value is that of a footer
+// which the library has decoded as a whole. It may be used concurrently.
+type chunkTable struct {
+	data   []byte                               // the footer
+	places []uint32                             // where each chunk begins in data, row group by row group
+	made   []atomic.Pointer[format.ColumnChunk] // nil: nobody has asked for it
+}
+
+// chunkPlace is what a chunk takes in the table.
+const chunkPlace = 4 + 8
+
+func (t *chunkTable) chunk(i int) *format.ColumnChunk {
+	if c := t.made[i].Load(); c != nil {
+		return c
+	}
+	d := groupDecoder{thriftQuick: thriftQuick{data: t.data[t.places[i]:]}}
+	c := new(format.ColumnChunk)
+	if d.chunk(c); d.odd {
+		panic("a chunk of the footer is not what it was")
+	}
+	t.made[i].CompareAndSwap(nil, c) // who comes second has decoded the same
+	return t.made[i].Load()
+}
+
+// chunk is what the footer says of a column in a row group.
+func (f *file) chunk(group, column int) *format.ColumnChunk {
+	if f.chunks.places == nil {
+		return &f.meta.RowGroups[group].Columns[column]
+	}
+	return f.chunks.chunk(group*len(f.leaves) + column)
+}
+
+// newChunkTable is the table of so many chunks, whose places are not known yet.
+func newChunkTable(footer []byte, chunks int) chunkTable {
+	return chunkTable{data: footer, places: make([]uint32, chunks), made: make([]atomic.Pointer[format.ColumnChunk], chunks)}
+}
