@@ -19,7 +19,7 @@ import (
 func groupBounds(f *file, group, k int, want column.Type) column.Bounds {
 	b := groupEnds(f, group, k, want)
 	lf := &f.leaves[k]
-	b.MaybeIn = bloomFilter(f, &f.meta.RowGroups[group].Columns[lf.index].MetaData, lf.typ, want)
+	b.MaybeIn = bloomFilter(f, &f.chunk(group, lf.index).MetaData, lf.typ, want)
 	return b
 }
 
