@@ -5,7 +5,7 @@
 //     partitioned pays, from how many groups its rows made: in a table that
 //     grows with its groups (DecideTile), in one that stays in the cache and is
 //     flushed when it is full (DecideCached), in one that memory keeps from
-//     growing (DecideFlush).
+//     growing (DecideFlush); and whether it would by now (DecideGrow).
 //   - EstimateGroups, ExpectedGroups and Seen: how many groups there are in all,
 //     from those that some of the rows made.
 //   - ShareConfig: whether the blocks of a device combine the rows of a tile
@@ -88,6 +88,8 @@ type Seen struct {
 	Once, Twice float64
 	// Before is what AtRandom expected of all rows when half of these were seen; 0: nobody has asked.
 	Before float64
+	// Lately is how many groups each row since then has made; 0: nobody has counted.
+	Lately float64
 }
 
 // AtRandom is how many groups total rows will have made if they come in random order; total negative: nobody knows how many rows there are.
@@ -110,12 +112,16 @@ func (s Seen) AtRandom(total int64) float64 {
 // Expected is how many groups total rows will have made; total negative: nobody knows how many rows there are.
 //
 // Rows of a file are seldom in random order: those of a day or a place come together. Then more and more groups are expected the more rows
-// were seen, and as many more are taken to be for each doubling that is to come.
+// were seen, and as many more are taken to be for each doubling that is to come; but no more than the last rows have made, since
+// a row is the less often a new group the more groups there are.
 func (s Seen) Expected(total int64) float64 {
 	n := s.AtRandom(total)
 	if growth := n / s.Before; s.Before > 0 && growth > leastGrowth && total > s.Rows {
 		n *= math.Pow(min(growth, 2), math.Log2(float64(total)/float64(s.Rows)))
 		n = min(n, float64(total))
+	}
+	if s.Lately > 0 && total > s.Rows {
+		n = min(n, float64(s.Groups)+s.Lately*float64(total-s.Rows))
 	}
 	return n
 }
@@ -137,6 +143,15 @@ func (c TileConfig) DecideTile(seen Seen, total int64) TileDecision {
 		return Scatter
 	}
 	return KeepTable
+}
+
+// DecideGrow says whether a worker takes a table that grows again, when rows that came after it was given up have made so many groups
+// that had not come before.
+func (c TileConfig) DecideGrow(rows int64, groups float64) TileDecision {
+	if float64(rows) >= c.MinReduction*groups { // not so if that is no number
+		return KeepTable
+	}
+	return Scatter
 }
 
 // DecideCached says whether a worker goes on with a table that is kept in the

@@ -87,6 +87,41 @@ func TestDecideTile(t *testing.T) {
 	}
 }
 
+// Where groups come and go, those that the last rows have made tell how many there will be at most.
+func TestLately(t *testing.T) {
+	c := DefaultTileConfig
+	c.MinReduction = 2.5
+	seen := Seen{Rows: 36_864, Groups: 14_902, Once: .33, Twice: .03, Before: 9_379} // Referer of hits
+	const total = 5_000_000
+	if got := seen.Expected(total); got < 4e6 || c.DecideTile(seen, total) != Scatter {
+		t.Errorf("expects %.0f groups by their growth alone", got)
+	}
+	seen.Lately = 6_837. / 18_432
+	if got := seen.Expected(total); got < 1.8e6 || got > 1.9e6 || c.DecideTile(seen, total) != KeepTable {
+		t.Errorf("expects %.0f groups, of which the last half of the rows made %.2f each", got, seen.Lately)
+	}
+	few := Seen{Rows: 10_000, Groups: 100, Lately: .5}
+	if got := few.Expected(total); got > 101 {
+		t.Errorf("expects %.0f groups of 100", got)
+	}
+}
+
+func TestDecideGrow(t *testing.T) {
+	c := TileConfig{MinReduction: 1.5}
+	for _, x := range []struct {
+		rows   int64
+		groups float64
+		want   TileDecision
+	}{{1500, 1000, KeepTable}, {1400, 1000, Scatter}, {100, 0, KeepTable}} {
+		if got := c.DecideGrow(x.rows, x.groups); got != x.want {
+			t.Errorf("%d rows, %.0f groups: got %d", x.rows, x.groups, got)
+		}
+	}
+	if NoTiles.DecideGrow(1e9, 1) != Scatter || NoTiles.DecideGrow(1e9, 0) != Scatter {
+		t.Error("NoTiles grows a table")
+	}
+}
+
 func TestDecideFlush(t *testing.T) {
 	c := DefaultTileConfig
 	for _, x := range []struct {

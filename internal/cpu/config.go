@@ -2,7 +2,6 @@ package cpu
 
 import (
 	"errors"
-	"math"
 	"math/bits"
 	"slices"
 	"sync/atomic"
@@ -187,26 +186,6 @@ func (c *Config) groupBytes() int64 { return 8*int64(c.Stride) + 4*4 }
 
 // mergeRoom is what the groups of a partition may take while it is merged.
 func (c *Config) mergeRoom() int64 { return int64(loadShare * float64(c.Memory.Merge)) }
-
-// minReduction is the least rows for each group for which a table grows. A row that the table does not save is written and
-// read once more: the longer it is the sooner the table pays, and long strings are copied again for each flush.
-func (c *Config) minReduction() float64 {
-	most := c.Tile.MinReduction
-	switch {
-	case math.IsInf(most, 1): // no table is to grow
-		return most
-	case c.Keys.HasRefs():
-		return min(most, leastReduction)
-	}
-	return min(most, max(leastReduction, most*narrowStride/float64(c.Stride)))
-}
-
-const (
-	// leastReduction is minReduction of long rows: experiment 2.
-	leastReduction = 2.5
-	// narrowStride is up to how many words a row is as short as those that TileConfig was measured with.
-	narrowStride = 4
-)
 
 // openPages is what one worker may take for pages that are being filled.
 func (c *Config) openPages() int64 { return c.Memory.Pages / int64(max(c.Threads, 1)) }

@@ -12,24 +12,6 @@ import (
 
 // This file is how a worker comes to partition its groups, and does.
 
-const (
-	// reserveFactor is how much more room a table gets than it is expected
-	// to need: estimates are a few per cent off.
-	reserveFactor = 1.1
-	// reserveMost is how many times its present groups a table gets room for
-	// at most: while most rows are new groups, the estimate means little.
-	reserveMost = 4
-)
-
-// firstCheck is at how many rows a table is looked at for the first time: before it is judged, so that it is seen whether more and more
-// groups come (feedback.Seen.Before).
-func (c *Config) firstCheck() int64 {
-	if c.Offload != nil { // which is asked at every check
-		return c.Tile.MinRows
-	}
-	return c.Tile.MinRows / 2
-}
-
 // passing is what share of the rows of the input come to the worker's groups, as far as it has seen.
 func (w *Worker) passing() float64 {
 	share := 1.0
@@ -56,68 +38,6 @@ func (w *Worker) rowsEach() int64 {
 		return -1
 	}
 	return w.rowsAll() / int64(max(w.cfg.Threads, 1))
-}
-
-// judge decides whether the table is worth keeping, each time the rows seen
-// have doubled, more often while a device might take them.
-func (w *Worker) judge() error {
-	w.nextCheck = 2 * w.rows
-	total, tile := w.rowsEach(), w.cfg.Tile
-	tile.MinReduction = w.cfg.minReduction()
-	device := false
-	if w.cfg.Offload != nil {
-		w.nextCheck = min(w.nextCheck, w.rows+deviceChecks*w.cfg.Tile.MinRows)
-		device = w.cfg.Offload.Pays(w.rows, int64(w.table.n))
-	}
-	seen := w.sizes.seen(w.rows, w.table.n, w.before)
-	w.before = seen.AtRandom(total)
-	switch {
-	case device && w.leaves:
-		return w.leave()
-	case device:
-	case w.table.inCache():
-		return nil
-	case tile.DecideTile(seen, total) == feedback.KeepTable:
-		w.table.reserve(int(min(seen.Expected(total)*reserveFactor, reserveMost*float64(w.table.n))))
-		return nil
-	case w.near == nil && !w.cfg.States.HasChains():
-		w.expected = seen.Expected(w.rowsAll())
-		return w.cache()
-	}
-	if err := w.flush(); err != nil {
-		return err
-	}
-	w.giveUpTable()
-	return nil
-}
-
-// cache keeps the table in the cache from now on: it is flushed when it is full, and combines the rows of large groups and of
-// those that come close together.
-func (w *Worker) cache() error {
-	rows, groups := w.rows, int64(w.table.n)
-	if err := w.flush(); err != nil {
-		return err
-	}
-	if w.cfg.Tile.DecideCached(rows, groups) == feedback.Scatter {
-		w.giveUpTable()
-		return nil
-	}
-	err := w.table.cache(w.cfg.Tile.CacheBytes)
-	if refused(err) {
-		w.giveUpTable()
-		return nil
-	}
-	return err
-}
-
-// deviceChecks is after how many times the least number of rows a worker asks
-// again whether a device takes them: some 20 ms. A guess.
-const deviceChecks = 4
-
-// giveUpTable has tiles placed directly from now on.
-func (w *Worker) giveUpTable() {
-	w.table.drop()
-	w.phase = phaseScatter
 }
 
 // yield makes memory free that was refused: the table's groups go to buckets,
@@ -149,22 +69,19 @@ func (w *Worker) yield(cause error) error {
 	return w.store.clear()
 }
 
-// decideFlush says whether the table is used again, once its groups are flushed.
-func (w *Worker) decideFlush(rows, groups int64) feedback.TileDecision {
-	if w.table.inCache() {
-		return w.cfg.Tile.DecideCached(rows, groups)
-	}
-	return w.cfg.Tile.DecideFlush(rows, groups)
-}
-
 // flush empties the table: to the device if it takes rows, else into buckets.
 func (w *Worker) flush() error {
 	w.note(w.table.rows.Rows)
 	err := w.put(w.table.rows.Rows)
 	w.table.empty()
-	w.codes, w.sizes = codes{}, sizes{}
-	w.rows, w.nextCheck, w.leaves, w.before = 0, w.cfg.firstCheck(), false, 0
+	w.restart()
 	return err
+}
+
+// restart begins with a table without groups.
+func (w *Worker) restart() {
+	w.codes, w.sizes, w.judged = codes{}, sizes{}, judged{}
+	w.rows, w.nextCheck, w.leaves = 0, w.cfg.firstCheck(), false
 }
 
 // note shows the hashes of the table's rows to the sketch: seeded ones, as of all rows that follow, if look-ups of them have crowded. Keys that
@@ -243,7 +160,10 @@ func (w *Worker) scatter(n int) error {
 	w.openBuckets()
 	rows := w.tileRows[:n*w.cfg.Stride]
 	w.makeTile(rows, n)
-	return w.store.place(rows)
+	if err := w.store.place(rows); err != nil {
+		return err
+	}
+	return w.regrow()
 }
 
 // makeTile writes the n rows of the batch, each a group of its own.

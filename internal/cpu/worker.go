@@ -58,7 +58,8 @@ type Worker struct {
 	rows, nextCheck int64   // rows taken into the table as it is, and at how many it is judged
 	scattered       int64   // rows that took no table, or left it with their unit
 	sizes           sizes   // of some of the table's groups
-	before          float64 // feedback.Seen.Before at the next check
+	judged          judged  // the table
+	without         without // it, if rows is not 0
 	expected        float64 // groups in all, when that was decided
 
 	sel     []int32
@@ -106,11 +107,9 @@ func NewWorker(cfg *Config, pipe Pipeline) (*Worker, error) {
 	}
 	w.store = newStore(cfg, w.ask)
 	var err error
-	if w.table, err = newTable(cfg.Stride, cfg.Keys.Words, template, w.askTable); err != nil {
+	if w.table, err = w.newTable(); err != nil {
 		return nil, errors.Join(err, w.store.close())
 	}
-	w.table.keys, w.table.limit = cfg.Keys, cfg.Memory.Table
-	w.table.rows.Arena = w.store.arena
 	w.tile = agg.Table{Stride: cfg.Stride, Arena: w.store.arena}
 	w.in.Args = make([]column.Vector, len(pipe.Args))
 	w.coded = make([]bool, len(pipe.Args))
@@ -135,6 +134,16 @@ func NewWorker(cfg *Config, pipe Pipeline) (*Worker, error) {
 		return nil, errors.Join(err, w.close())
 	}
 	return w, nil
+}
+
+// newTable makes a table that grows with its groups.
+func (w *Worker) newTable() (*table, error) {
+	t, err := newTable(w.cfg.Stride, w.cfg.Keys.Words, w.template, w.askTable)
+	if err != nil {
+		return nil, err
+	}
+	t.keys, t.limit, t.rows.Arena = w.cfg.Keys, w.cfg.Memory.Table, w.store.arena
+	return t, nil
 }
 
 // close lets go of all that the worker holds.
@@ -287,7 +296,7 @@ func (w *Worker) addTable(n int) error {
 	if w.rows >= w.nextCheck {
 		return w.judge()
 	}
-	return nil
+	return w.regrow()
 }
 
 // find sets groups to the groups of the rows, with room for what they will

@@ -1,0 +1,181 @@
+package cpu
+
+import (
+	"math"
+
+	"github.com/gagg-dev/gagg/feedback"
+)
+
+// This file is how a worker decides what table it keeps: one that grows with its groups, one in the cache, or none.
+
+const (
+	// reserveFactor is how much more room a table gets than it is expected
+	// to need: estimates are a few per cent off.
+	reserveFactor = 1.1
+	// reserveMost is how many times its present groups a table gets room for
+	// at most: while most rows are new groups, the estimate means little.
+	reserveMost = 4
+	// leastReduction is the least rows for each group for which a table of long rows grows: experiment 2.
+	leastReduction = 2.5
+	// narrowStride is up to how many words a row is as short as those that TileConfig was measured with.
+	narrowStride = 4
+	// longReduction is leastReduction of rows whose values are longer than they are, and longRows how many times as many of these
+	// are seen before a table is judged, and between two judgements without one (docs/experiments/0013).
+	longReduction = 1.5
+	longRows      = 8
+)
+
+// thresholds are what decides about the worker's table. A row that the table does not save is written and read once more: the longer it is the
+// sooner the table pays. Values that are longer than their row, as long strings are, must be stored by either way, and without a table
+// again for each row: so it is not given up before many rows have been seen.
+func (w *Worker) thresholds() feedback.TileConfig {
+	t := w.cfg.Tile
+	switch {
+	case math.IsInf(t.MinReduction, 1): // no table is to grow
+	case w.longValues():
+		t.MinReduction, t.MinRows = min(t.MinReduction, longReduction), longRows*t.MinRows
+	case w.cfg.Keys.HasRefs():
+		t.MinReduction = min(t.MinReduction, leastReduction)
+	default:
+		t.MinReduction = min(t.MinReduction, max(leastReduction, t.MinReduction*narrowStride/float64(w.cfg.Stride)))
+	}
+	return t
+}
+
+// longValues reports whether the values that rows refer to are longer than the rows.
+func (w *Worker) longValues() bool {
+	rows := int64(w.table.n) + w.store.placed
+	return rows > 0 && w.store.arena.Bytes() >= rows*int64(8*w.cfg.Stride)
+}
+
+// judged is what was known of a table when it was judged last.
+type judged struct {
+	rows   int64
+	groups uint32
+	before float64 // feedback.Seen.AtRandom
+}
+
+// look is what the rows of a table tell, of so many that are to come in all.
+func (w *Worker) look(total int64) feedback.Seen {
+	seen, last := w.sizes.seen(w.rows, w.table.n, w.judged.before), w.judged
+	if last.rows > 0 && w.rows > last.rows {
+		seen.Lately = float64(w.table.n-last.groups) / float64(w.rows-last.rows)
+	}
+	w.judged = judged{w.rows, w.table.n, seen.AtRandom(total)}
+	return seen
+}
+
+// firstCheck is at how many rows a table is looked at for the first time: before it is judged, so that it is seen whether more and more
+// groups come (feedback.Seen.Before).
+func (c *Config) firstCheck() int64 {
+	if c.Offload != nil { // which is asked at every check
+		return c.Tile.MinRows
+	}
+	return c.Tile.MinRows / 2
+}
+
+// judge decides whether the table is worth keeping, each time the rows seen
+// have doubled, more often while a device might take them.
+func (w *Worker) judge() error {
+	w.nextCheck = 2 * w.rows
+	total, tile := w.rowsEach(), w.thresholds()
+	device := false
+	if w.cfg.Offload != nil {
+		w.nextCheck = min(w.nextCheck, w.rows+deviceChecks*w.cfg.Tile.MinRows)
+		device = w.cfg.Offload.Pays(w.rows, int64(w.table.n))
+	}
+	seen := w.look(total)
+	switch {
+	case device && w.leaves:
+		return w.leave()
+	case device:
+	case w.table.inCache():
+		return w.regrow()
+	case tile.DecideTile(seen, total) == feedback.KeepTable:
+		w.table.reserve(int(min(seen.Expected(total)*reserveFactor, reserveMost*float64(w.table.n))))
+		return nil
+	case w.near == nil && !w.cfg.States.HasChains():
+		w.expected = seen.Expected(w.rowsAll())
+		return w.cache()
+	}
+	if err := w.flush(); err != nil {
+		return err
+	}
+	w.giveUpTable()
+	return nil
+}
+
+// without is what a worker without a table that grows had seen when that was judged last.
+type without struct {
+	rows   int64   // that passed the filter
+	groups float64 // about
+}
+
+// regrow has a worker with long values take a table that grows again, where the rows since it was last asked have brought few groups that
+// had not come before: parts of a file differ, and what its first rows tell is not for good. Nothing is done but every so many rows.
+func (w *Worker) regrow() error {
+	tile := w.thresholds()
+	rows := w.passed - w.without.rows
+	if w.without.rows == 0 || rows < longRows*w.cfg.Tile.MinRows || w.cfg.Offload != nil || !w.longValues() {
+		return nil
+	}
+	groups := w.sketch.Estimate()
+	more := max(groups-w.without.groups, 0)
+	w.without = without{w.passed, groups}
+	if tile.DecideGrow(rows, more) == feedback.Scatter {
+		return nil
+	}
+	t, err := w.newTable()
+	if refused(err) {
+		return nil
+	}
+	if err == nil && w.phase == phaseTable {
+		err = w.flush()
+	}
+	if err != nil {
+		t.drop()
+		return err
+	}
+	w.table.drop()
+	w.table, w.phase, w.without = t, phaseTable, without{}
+	w.restart()
+	return nil
+}
+
+// cache keeps the table in the cache from now on: it is flushed when it is full, and combines the rows of large groups and of
+// those that come close together.
+func (w *Worker) cache() error {
+	rows, groups := w.rows, int64(w.table.n)
+	if err := w.flush(); err != nil {
+		return err
+	}
+	w.without = without{w.passed, w.sketch.Estimate()}
+	if w.cfg.Tile.DecideCached(rows, groups) == feedback.Scatter {
+		w.giveUpTable()
+		return nil
+	}
+	err := w.table.cache(w.cfg.Tile.CacheBytes)
+	if refused(err) {
+		w.giveUpTable()
+		return nil
+	}
+	return err
+}
+
+// deviceChecks is after how many times the least number of rows a worker asks
+// again whether a device takes them: some 20 ms. A guess.
+const deviceChecks = 4
+
+// giveUpTable has tiles placed directly from now on.
+func (w *Worker) giveUpTable() {
+	w.table.drop()
+	w.phase = phaseScatter
+}
+
+// decideFlush says whether the table is used again, once its groups are flushed.
+func (w *Worker) decideFlush(rows, groups int64) feedback.TileDecision {
+	if w.table.inCache() {
+		return w.cfg.Tile.DecideCached(rows, groups)
+	}
+	return w.cfg.Tile.DecideFlush(rows, groups)
+}
