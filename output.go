@@ -86,6 +86,7 @@ func (p *producer) attach() error {
 	p.keys = key.Decoder{Layout: p.r.layout, Intern: a.cfg.Intern, Arenas: a.cfg.Arenas, Base: 1, Stride: a.cfg.Stride}
 	if a.devices == nil {
 		p.cut = p.planCut()
+		p.cut.set(p)
 		return nil
 	}
 	p.cut = cut{} // groups may have to be made again: those that were left out then are others

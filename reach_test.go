@@ -37,7 +37,7 @@ func sumsFile(t *testing.T, far bool) string {
 		if far && i%1000 == 999 {
 			n = 1<<61 + i
 		}
-		r := sumRow{K: i * 31 % 701, Coded: n % 50, Short: n}
+		r := sumRow{K: i * 31 % 2003, Coded: n % 50, Short: n}
 		if far {
 			r.Coded = n
 		}

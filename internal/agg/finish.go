@@ -2,6 +2,7 @@ package agg
 
 import (
 	"iter"
+	"math"
 	"slices"
 
 	"github.com/gagg-dev/gagg/internal/arena"
@@ -80,18 +81,30 @@ const wordDigits = 18
 
 // fitsWord reports whether a sum lies in one word, which it cannot overflow.
 func (l *Layout) fitsWord(c *call) bool {
-	return c.linear == nil && l.slots[c.slots[0]].op == opAddInt && (c.result.IsInteger() || c.result.Kind == column.Decimal && c.result.Precision > wordDigits)
+	return c.linear == nil && c.slots[0] != none && l.slots[c.slots[0]].op == opAddInt && (c.result.IsInteger() || c.result.Kind == column.Decimal && c.result.Precision > wordDigits)
 }
 
-// CountWord tells where rows hold what a call counts, if it is count(*): (row[word] >> shift) & mask. Who drops groups by it need
-// not Finish them.
-func (l *Layout) CountWord(call int) (word int, shift uint8, mask uint64, ok bool) {
+// Result is where rows hold an integer: (row[Word] >> Shift) & Mask. It is one of Type, without the point of a decimal.
+type Result struct {
+	Type  column.Type
+	Word  int
+	Shift uint8
+	Mask  uint64
+}
+
+// ResultWord tells where rows hold the result of a call, if that is an integer of one word and never NULL, as what count(*) counts and
+// sums of small values. Who drops groups by it need not Finish them.
+func (l *Layout) ResultWord(call int) (r Result, ok bool) {
 	c := &l.calls[call]
-	if c.fn != fnCount || c.null || c.set != allRows {
-		return 0, 0, 0, false
+	switch {
+	case c.null:
+	case c.fn == fnCount && c.set == allRows:
+		n := l.counted[c.part]
+		return Result{c.result, n.off, n.shift, n.mask}, true
+	case c.fn == fnSum && l.fitsWord(c) && !l.sets[c.set].nulls.in() && !l.sets[c.set].unseen.in():
+		return Result{c.result, l.slots[c.slots[0]].hot, 0, math.MaxUint64}, true
 	}
-	n := l.counted[c.part]
-	return n.off, n.shift, n.mask, true
+	return Result{}, false
 }
 
 // finisher is one call of Finish.

@@ -34,7 +34,7 @@ type emitter struct {
 	spare   []uint64 // a row
 	sorter  sorter
 	emit    func(rows []uint64) error
-	cut     Cut
+	cuts    []Cut
 }
 
 // Cut leaves out groups that nobody wants before their rows are copied: those whose ((row[Word] >> Shift) & Mask) ^ Flip is above Bound,
@@ -47,16 +47,12 @@ type Cut struct {
 	Equal       bool
 }
 
-// none leaves out nothing.
-func (c *Cut) none() bool { return c.Mask == 0 }
+// SetCuts has the merger leave out groups from now on, those that any of the cuts does.
+func (m *Merger) SetCuts(cuts []Cut) { m.out.cuts = cuts }
 
-// SetCut has the merger leave out groups from now on.
-func (m *Merger) SetCut(c Cut) { m.out.cut = c }
-
-// wanted drops the groups that the cut leaves out.
-func (m *Merger) wanted(groups []uint32) []uint32 {
-	c, n := m.out.cut, 0
-	bound := c.Bound
+// wanted drops the groups that a cut leaves out.
+func (m *Merger) wanted(groups []uint32, c Cut) []uint32 {
+	n, bound := 0, c.Bound
 	if c.Equal {
 		if bound++; bound == 0 {
 			return groups
@@ -133,10 +129,11 @@ func (m *Merger) insertSlots(slots []uint32) {
 			n++
 		}
 	}
-	if numbers = numbers[:n]; !m.out.cut.none() {
-		numbers = m.wanted(numbers)
-		n = len(numbers)
+	numbers = numbers[:n]
+	for _, c := range m.out.cuts {
+		numbers = m.wanted(numbers, c)
 	}
+	n = len(numbers)
 	stride := m.cfg.Stride
 	from := len(m.out.tile)
 	m.out.tile = slices.Grow(m.out.tile, n*stride)[:from+n*stride]

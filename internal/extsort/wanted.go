@@ -104,17 +104,37 @@ func withNulls(sel []int32, from int, null []bool, in bool) []int32 {
 }
 
 // Bound tells of rows that have not been made which of them Wanted may leave: those with a value x of the first term for which x^flip is
-// less than word, or is word where equal is set. ok: the first term is an integer, and there is a bound that is not NULL.
+// less than word, or is word where equal is set, of decimals as integers of 64 bits. ok: the first term is an integer or a decimal, and
+// there is a bound, which is not NULL and has no more bits.
 func (s *Sorter) Bound() (word, flip uint64, equal, ok bool) {
 	t := s.in.terms[0]
 	_, value := t.marks()
-	if t.Type.Rep() != column.RepInt64 || t.Type.Kind == column.Null || s.bound == nil || s.bound[0] != value {
+	wide := t.Type.Rep() == column.RepWide
+	if t.Type.Rep() != column.RepInt64 && !wide || t.Type.Kind == column.Null || s.bound == nil || s.bound[0] != value {
 		return 0, 0, false, false
 	}
-	if flip = signOf(t.Type); t.Desc {
+	if flip = signOf(t.Type); wide {
+		flip = signBit
+	}
+	if t.Desc {
 		flip = ^flip
 	}
-	return binary.BigEndian.Uint64(s.bound[1:]), flip, len(s.in.terms) > 1, true
+	equal = len(s.in.terms) > 1
+	if !wide {
+		return binary.BigEndian.Uint64(s.bound[1:]), flip, equal, true
+	}
+	low := binary.BigEndian.Uint64(s.bound[1+3*8:]) // with the sign of the lowest word of 64 bits not yet flipped
+	upper := uint64(int64(low) >> 63)
+	for k := range 3 {
+		want := upper
+		if k == 0 {
+			want ^= signBit
+		}
+		if binary.BigEndian.Uint64(s.bound[1+8*k:]) != want {
+			return 0, 0, false, false
+		}
+	}
+	return low ^ signBit, flip, equal, true
 }
 
 // keyWords is how many words of 64 bits the key of each value of v is; 0: it is none, or another number for each.

@@ -2,9 +2,12 @@ package extsort
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow/decimal256"
 
 	"github.com/gagg-dev/gagg/internal/column"
 )
@@ -36,6 +39,11 @@ func TestWanted(t *testing.T) {
 			for b := range tb.out {
 				bounded := s.bound != nil
 				sel := s.Wanted(tb.order[b], tb.rows(b), nil)
+				for _, i := range sel {
+					if !inBound(s, &tb.order[b][0], int(i)) {
+						t.Fatalf("%+v: a wanted row is beyond the bound", tb.terms)
+					}
+				}
 				order, out := picked(tb.order[b], sel), picked(tb.out[b], sel)
 				less.order, less.out = append(less.order, order), append(less.out, out)
 				if err := s.Add(t.Context(), place, order, out, len(sel)); err != nil {
@@ -65,4 +73,52 @@ func picked(cols []column.Vector, sel []int32) (out []column.Vector) {
 		out = append(out, column.Gather(&cols[i], sel, &column.Buffer{}))
 	}
 	return out
+}
+
+// inBound reports whether row i of the first term is not beyond the bound that the sorter tells, as far as it does.
+func inBound(s *Sorter, v *column.Vector, i int) bool {
+	word, flip, equal, ok := s.Bound()
+	x := v.At(i)
+	if !ok || x.Null {
+		return true
+	}
+	n := uint64(x.Int)
+	if v.Type.Rep() == column.RepWide {
+		if n = x.Wide.LowBits(); x.Wide != decimal256.FromI64(int64(n)) {
+			return true
+		}
+	}
+	return n^flip < word || n^flip == word && equal
+}
+
+// The bound of decimals that fit 64 bits is told, in either order, and that of others is not.
+func TestBoundOfDecimals(t *testing.T) {
+	typ := column.DecimalType(38, 2)
+	for _, x := range []decimal256.Num{decimal256.FromI64(0), decimal256.FromI64(-7), decimal256.FromI64(math.MaxInt64), decimal256.FromI64(math.MinInt64), decimal256.New(0, 0, 1, 0), decimal256.New(0, 0, 0, 1<<63)} {
+		for _, desc := range []bool{false, true} {
+			s := New(Config{Keep: 1, Grow: func(int64) error { return nil }, Terms: []Term{{Type: typ, Desc: desc}}, Cols: []column.Type{typ}})
+			v := column.Vector{Type: typ}
+			for range 3000 {
+				v.Append(column.Value{Type: typ, Wide: x})
+			}
+			for at := range uint64(3) {
+				if err := s.Add(t.Context(), at*3000, []column.Vector{v}, []column.Vector{v}, v.Len); err != nil {
+					t.Fatal(err)
+				}
+			}
+			word, flip, equal, ok := s.Bound()
+			if s.bound == nil {
+				t.Fatal("there is no bound yet")
+			}
+			if want := x == decimal256.FromI64(int64(x.LowBits())); ok != want || ok && (word != x.LowBits()^flip || equal) {
+				t.Errorf("%v, descending %t: %x, %x, %t, %t", x, desc, word, flip, equal, ok)
+			}
+			if ok && (flip == 1<<63) == desc {
+				t.Errorf("descending %t: flip %x", desc, flip)
+			}
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
 }
