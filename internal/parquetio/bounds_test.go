@@ -112,7 +112,8 @@ func oneChunk(s format.Statistics) *file {
 	return &file{
 		leaves: []leaf{{typ: column.Type{Kind: column.Int64}}},
 		groups: []rowGroup{{rows: 10}},
-		meta:   &format.FileMetaData{RowGroups: []format.RowGroup{{Columns: []format.ColumnChunk{{MetaData: md}}}}},
+		meta:   new(format.FileMetaData),
+		chunks: chunkTable{whole: []format.RowGroup{{Columns: []format.ColumnChunk{{MetaData: md}}}}},
 	}
 }
 

@@ -7,9 +7,10 @@ import (
 )
 
 // chunkTable is the column chunks of a footer that was gone through once (quickfooter.go) and was not odd: a query wants
-// few of the columns that a file has, so a chunk is decoded when it is asked for. The zero value is that of a footer
-// which the library has decoded as a whole. It may be used concurrently.
+// few of the columns that a file has, so a chunk is decoded when it is asked for. Of another footer the library has decoded all. It may be used concurrently.
 type chunkTable struct {
+	whole []format.RowGroup // by the library; nil: the rest tells
+
 	data   []byte                               // the footer
 	places []uint32                             // where each chunk begins in data, row group by row group
 	made   []atomic.Pointer[format.ColumnChunk] // nil: nobody has asked for it
@@ -33,8 +34,8 @@ func (t *chunkTable) chunk(i int) *format.ColumnChunk {
 
 // chunk is what the footer says of a column in a row group.
 func (f *file) chunk(group, column int) *format.ColumnChunk {
-	if f.chunks.places == nil {
-		return &f.meta.RowGroups[group].Columns[column]
+	if whole := f.chunks.whole; whole != nil {
+		return &whole[group].Columns[column]
 	}
 	return f.chunks.chunk(group*len(f.leaves) + column)
 }

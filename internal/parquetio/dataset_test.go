@@ -385,8 +385,7 @@ func TestReadersInParallel(t *testing.T) {
 // row groups.
 func TestEmptyRowGroups(t *testing.T) {
 	groups := []rowGroup{{}, {rows: 2}, {first: 2}, {rows: 1, first: 2}}
-	meta := &format.FileMetaData{RowGroups: make([]format.RowGroup, len(groups))}
-	f := &dataFile{file: &file{name: "f", size: verifyBytes + 1, groups: groups, meta: meta}, src: &source{reader: strings.NewReader("")}}
+	f := &dataFile{file: &file{name: "f", size: verifyBytes + 1, groups: groups, meta: new(format.FileMetaData)}, src: &source{reader: strings.NewReader("")}}
 	d := &Dataset{files: []*dataFile{f}, table: newTable(), opt: Options{BatchRows: 10}}
 	if err := d.unify(); err != nil {
 		t.Fatal(err)

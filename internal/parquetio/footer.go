@@ -51,7 +51,7 @@ type file struct {
 	rows   int64
 	leaves []leaf
 	groups []rowGroup
-	meta   *format.FileMetaData // row groups are in it where chunks is empty: see chunk
+	meta   *format.FileMetaData // without row groups
 	chunks chunkTable
 	end    int64 // where the footer begins: chunks end before it
 
@@ -131,6 +131,7 @@ func (f *file) decodeWhole(footer []byte) (err error) {
 	if err := f.metadata.draw(int64(len(f.meta.RowGroups))*groupBytes, "a list of row groups"); err != nil {
 		return err
 	}
+	f.chunks.whole, f.meta.RowGroups = f.meta.RowGroups, nil
 	return f.validateGroups()
 }
 

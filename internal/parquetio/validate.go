@@ -14,10 +14,10 @@ import (
 // schema, the file's size and one another, and fills groups. Errors are
 // *Error.
 func (f *file) validateGroups() error {
-	f.groups = make([]rowGroup, len(f.meta.RowGroups))
-	for g := range f.meta.RowGroups {
+	f.groups = make([]rowGroup, len(f.chunks.whole))
+	for g := range f.groups {
 		var err error
-		if f.groups[g], err = f.validateGroup(g, f.rows, &f.meta.RowGroups[g]); err != nil {
+		if f.groups[g], err = f.validateGroup(g, f.rows, &f.chunks.whole[g]); err != nil {
 			return err
 		}
 		f.rows += f.groups[g].rows
