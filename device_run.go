@@ -34,7 +34,7 @@ func (r *run) openDevices(ctx context.Context, a *attempt) error {
 	a.cfg.States, a.cfg.Stride = states, layout.Stride()
 	c := gpu.Config{
 		Open: facts.Demand.contexts, Layout: layout, Lists: states.DeviceLists(), ListsAside: lists, CPU: a.cfg, Spare: r.spare,
-		Memory: r.opt.GPUMemory, Streams: r.opt.Streams, Load: r.opt.load(), Gain: bucketGain, Leave: r.opt.LeaveGPUs, Early: r.earlyRows(), Keep: keptRows, Decode: decoding,
+		Memory: r.opt.GPUMemory, Streams: r.opt.Streams, Load: r.opt.load(), Gain: bucketGain, Leave: r.opt.LastRun, Early: r.earlyRows(), Keep: keptRows, Decode: decoding,
 	}
 	if r.trace != nil {
 		c.Trace = r.trace.pipeline
@@ -161,8 +161,7 @@ func (r *run) redo(ctx context.Context, cause error) error {
 			_ = errors.Join(first.groups.Close(), first.devices.Void()) // it has failed already
 		}
 		r.noted.fellBack(r.opt.logger(), "the whole input, again", cause.Error())
-		r.bytesDone.Store(0)
-		r.bytesLeft.Store(0)
+		r.bytesRead.Store(0)
 		r.rowsRead.Store(0)
 		a := r.configure()
 		if r.partitions > 0 {
@@ -229,7 +228,7 @@ func startDemanded(o Options) (done func()) {
 		opened <- g
 	}()
 	return func() {
-		if o.LeaveGPUs {
+		if o.LastRun {
 			return
 		}
 		go func() {

@@ -21,6 +21,10 @@ type Options struct {
 	// limit. What does not fit goes to TempDir. A limit that is too small
 	// even for that is an ErrBudget.
 	MemoryLimit int64
+	// Slack is how many bytes may be resident beside those that MemoryLimit counts: memory that
+	// was freed and is used again, and huge pages of which a part is used. Runs of a process share
+	// what they bring. 0: none; where there is no MemoryLimit, 128 MiB.
+	Slack int64
 	// TempDir is an existing folder for what does not fit in memory, which
 	// must be usable from the start; "": DefaultTempDir, which need only be
 	// usable if it is needed. Nothing is left in it.
@@ -36,9 +40,9 @@ type Options struct {
 	// GPUs is devices that are open already; nil: the run opens what it uses, and
 	// closes it.
 	GPUs *GPUs
-	// LeaveGPUs leaves what is held on GPUs to the driver to free, for the last run of
-	// a process, which ends 0.1 s sooner then.
-	LeaveGPUs bool
+	// LastRun is for the last run of a process, which ends up to 0.1 s sooner then: once its
+	// rows are released memory is left to the system to free, and what is held on GPUs to the driver.
+	LastRun bool
 	// GPUMemory is the most bytes of device memory that a query may take on
 	// each GPU; 0: nine tenths of what is free when it begins. What does not
 	// fit goes to the host's memory.
@@ -113,6 +117,16 @@ func (o Options) threads() int {
 	return runtime.GOMAXPROCS(0)
 }
 
+// unlimitedSlack is the slack of a run without a limit.
+const unlimitedSlack = 128 << 20
+
+func (o Options) slack() int64 {
+	if o.Slack == 0 && o.MemoryLimit == 0 {
+		return unlimitedSlack
+	}
+	return o.Slack
+}
+
 // allocator is Allocator, or one that keeps most bytes for records.
 func (o Options) allocator(most int64) memory.Allocator {
 	if o.Allocator != nil {
@@ -145,6 +159,9 @@ func (o Options) validate() error {
 	var p problems
 	if o.Threads < 0 {
 		p.add("threads: %d is negative", o.Threads)
+	}
+	if o.Slack < 0 {
+		p.add("slack: %d is negative", o.Slack)
 	}
 	if o.MemoryLimit < 0 {
 		p.add("memory limit: %d is negative", o.MemoryLimit)

@@ -14,6 +14,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/extsort"
+	"github.com/gagg-dev/gagg/internal/hostmem"
 )
 
 var _ array.RecordReader = (*Rows)(nil)
@@ -370,6 +371,9 @@ func (r *Rows) Release() {
 		return
 	}
 	r.run.released.Store(true)
+	if r.run.opt.LastRun {
+		hostmem.Leave()
+	}
 	r.cancel()
 	r.done.Wait()
 	if r.rec != nil {

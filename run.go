@@ -15,6 +15,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/expr"
 	"github.com/gagg-dev/gagg/internal/gpu"
+	"github.com/gagg-dev/gagg/internal/hostmem"
 	"github.com/gagg-dev/gagg/internal/key"
 	"github.com/gagg-dev/gagg/internal/spill"
 	"github.com/gagg-dev/gagg/merge"
@@ -72,10 +73,10 @@ type run struct {
 	redone     sync.Once               // the second attempt
 	redoneErr  error
 
-	bytesDone, rowsRead atomic.Int64
-	bytesLeft           atomic.Int64 // of bytesDone: of units of which no row was read
+	bytesRead, rowsRead atomic.Int64
 	scanTime            time.Duration
 	released            atomic.Bool // nobody reads the result any more
+	slack               int64       // that the process has for the run
 }
 
 // diskGrace is how long what was spilled may outlive a cancelled context. A
@@ -90,6 +91,8 @@ func (r *run) aggregate(ctx context.Context) error {
 		}
 		return context.Cause(ctx)
 	}
+	r.slack = r.opt.slack()
+	hostmem.Slack(r.slack)
 	if err := r.openDisk(); err != nil {
 		return err
 	}
@@ -227,7 +230,10 @@ func (r *run) close() error {
 	if r.disk != nil {
 		err = errors.Join(err, r.disk.Close())
 	}
-	return errors.Join(err, r.in.Close())
+	err = errors.Join(err, r.in.Close())
+	hostmem.Slack(-r.slack)
+	r.slack = 0
+	return err
 }
 
 // states lays out the aggregates behind the hash and the key. Long chains of
@@ -241,12 +247,9 @@ func (p *prepared) states(runs agg.Runs, device bool) *agg.Layout {
 }
 
 func (r *run) unitDone(unit int, rows int64) {
-	bytes := r.scan.unitBytes(unit)
-	if rows == 0 { // nothing in it could count
-		r.bytesLeft.Add(bytes)
-	}
+	bytes := r.bytesRead.Add(r.scan.unitBytes(unit))
 	done := r.rowsRead.Add(rows)
-	r.observe(Progress{Phase: PhaseScan, BytesDone: r.bytesDone.Add(bytes), BytesTotal: r.facts.bytes, RowsDone: done})
+	r.observe(Progress{Phase: PhaseScan, BytesDone: bytes, BytesTotal: r.facts.bytes, RowsDone: done})
 }
 
 func (r *run) observe(p Progress) {

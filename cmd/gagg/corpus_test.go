@@ -101,7 +101,7 @@ type corpusVariant struct {
 	args      []string
 	batchRows int  // 0: the library's choice
 	least     bool // with the least memory limit that the command accepts
-	plenty    bool // with a limit that is enough for nearly all: the heap's ballast, in proportion to it, is cleared in each run
+	plenty    bool // with a limit that is enough for nearly all
 	device    bool // with a device that is asked for
 }
 

@@ -45,8 +45,8 @@ func memoryLimit(asked size) (limit int64, err error) {
 // space is a limit of what a process may map (ulimit -v, ulimit -d), in bytes.
 // The Go runtime ends the process with a stack where it is refused memory, so
 // the memory limit has to stay far enough below: half of what is left is for
-// what is mapped and not, or no longer, resident (arenas of 64 MiB, stacks, the
-// ballast of share.limitRuntime). Measured: a run of 60 MiB takes up to 250 MiB
+// what is mapped and not, or no longer, resident (arenas of 64 MiB, stacks,
+// huge pages that are shared). Measured: a run of 60 MiB takes up to 250 MiB
 // of address space more than the process has at its beginning, one of 256 MiB
 // 400 MiB.
 type space struct {

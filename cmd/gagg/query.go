@@ -40,7 +40,7 @@ func (s *settings) libraryOptions(stderr io.Writer) (gagg.Options, error) {
 		TempDir:       s.tempDir,
 		TempLimit:     tempLimit,
 		Device:        s.device,
-		LeaveGPUs:     processEnds,
+		LastRun:       processEnds,
 		GPUMemory:     s.gpuMemory.bytes,
 		Streams:       s.streams,
 		LoadFactor:    s.loadFactor,

@@ -62,7 +62,7 @@ func (c *command) explainPlan(ctx context.Context) error {
 		return err
 	}
 	share := shareOf(o.MemoryLimit, format, c.output == "-")
-	o.MemoryLimit = share.Query
+	o.MemoryLimit, o.Slack = share.Query, share.Slack
 	plan, err := gagg.Plan(ctx, q, o)
 	if err != nil {
 		return share.needError(err, format, c.output == "-")

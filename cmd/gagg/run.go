@@ -105,7 +105,7 @@ func (c *command) aggregate(ctx context.Context) (err error) {
 		return err
 	}
 	share := shareOf(o.MemoryLimit, result.format, result.isStream())
-	o.MemoryLimit = share.Query
+	o.MemoryLimit, o.Slack = share.Query, share.Slack
 	result.options.Memory = share.Sink
 	defer share.limitRuntime()()
 	o.Trace = trace.writer()

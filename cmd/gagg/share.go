@@ -6,6 +6,7 @@ import (
 	"math"
 	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
 	"sync"
 
 	"github.com/dustin/go-humanize"
@@ -17,7 +18,7 @@ import (
 // The memory limit is one of the process: what a run draws from its budget,
 // and what the process needs beside it.
 //
-//	limit = program + garbage + sink + query
+//	limit = program + garbage + slack + sink + query
 //
 // The shares were found by measuring peaks (docs/faults.md, F12): whatever
 // the query and the format, the peak resident size is within the limit.
@@ -36,6 +37,8 @@ const (
 	garbagePart               = 16 // of a small limit: up to usualGarbage
 	usualGarbage              = 32 * mib
 	largeGarbagePart          = 128
+	// Slack (gagg.Options.Slack) is for runs with so much memory that they are after speed.
+	slackFrom, slackPart, mostSlack = 512 * mib, 32, 128 * mib
 	// gcPercent is how much the heap may grow by garbage. Nearly all of a
 	// large heap is pages and tables without pointers, so that a collection
 	// costs next to nothing, while the default of 100 would double the
@@ -47,6 +50,7 @@ const (
 type share struct {
 	Limit   int64 `json:"limit"` // 0: none, and so is Query
 	Garbage int64 `json:"garbage"`
+	Slack   int64 `json:"slack"` // freed memory that is kept, huge pages that are not full
 	Sink    int64 `json:"sink"`  // to write the result
 	Query   int64 `json:"query"` // what is left for it
 }
@@ -59,9 +63,10 @@ func shareOf(limit int64, format sink.Format, stream bool) share {
 	s := share{
 		Limit:   limit,
 		Garbage: max(leastGarbage, min(limit/garbagePart, usualGarbage), min(limit/largeGarbagePart, mostGarbage)),
+		Slack:   max(0, min((limit-slackFrom)/slackPart, mostSlack)),
 		Sink:    sinkBytes(limit, format, stream),
 	}
-	s.Query = max(limit-programBytes-s.Garbage-s.Sink, 1)
+	s.Query = max(limit-programBytes-s.Garbage-s.Slack-s.Sink, 1)
 	if limit == math.MaxInt64 {
 		s.Limit, s.Query = 0, 0
 	}
@@ -71,8 +76,8 @@ func shareOf(limit int64, format sink.Format, stream bool) share {
 // String is the share for people.
 func (s share) String() string {
 	text := func(n int64) string { return humanize.IBytes(uint64(n)) }
-	return fmt.Sprintf("%s at most: %s for the query, %s to write its result, %s for garbage, %s for the program",
-		text(s.Limit), text(s.Query), text(s.Sink), text(s.Garbage), text(programBytes))
+	return fmt.Sprintf("%s at most: %s for the query, %s to write its result, %s for garbage and slack, %s for the program",
+		text(s.Limit), text(s.Query), text(s.Sink), text(s.Garbage+s.Slack), text(programBytes))
 }
 
 // Parquet gathers a row group, and a table all rows that it shows; the others write as they go.
@@ -99,19 +104,17 @@ func sinkBytes(limit int64, format sink.Format, stream bool) int64 {
 // heapShare is what the Go runtime is told of a share, while a run lasts.
 //
 // The heap is collected when it has grown by half of the garbage, the other half
-// being for what is allocated meanwhile. A ballast that is never touched, and
-// so never resident, counts as heap and makes gcPercent of a small heap that
-// much. It takes a collection to be counted, which a short run is better off
-// without: so up to the first collection a percentage of the runtime's least
-// heap does the same, and the ballast comes after it.
+// being for what is allocated meanwhile. The runtime knows percentages of a heap
+// alone, so it is told another one after each collection. A ballast of a constant
+// size would do the same at once, but nobody can say whether it is cleared, and
+// so resident, where it is made of memory that was used before.
 type heapShare struct {
 	share
 	percent int   // of before
 	limit   int64 // of before
 
-	mu      sync.Mutex
-	over    bool // undone
-	ballast []byte
+	mu   sync.Mutex
+	over bool // undone
 }
 
 // leastHeap is at what size the Go runtime first collects a heap with 100 percent.
@@ -120,38 +123,60 @@ const leastHeap = 4 * mib
 // limitRuntime tells the Go runtime of the share, until undo is called.
 func (s share) limitRuntime() (undo func()) {
 	h := &heapShare{share: s}
-	h.percent = debug.SetGCPercent(int(s.Garbage / 2 * 100 / leastHeap))
-	h.limit = debug.SetMemoryLimit(h.lastResort())
-	sentinel := new(heapShare) // with pointers, so that it is no part of another object
-	runtime.AddCleanup(sentinel, (*heapShare).collected, h)
+	h.percent = debug.SetGCPercent(s.heapPercent(0))
+	h.limit = debug.SetMemoryLimit(s.lastResort())
+	h.awaitCollection()
 	return h.undo
+}
+
+// heapPercent is how much a heap may grow of which so many bytes are live: by
+// half of the garbage, and gcPercent.
+func (s share) heapPercent(live int64) int {
+	most := s.Garbage / 2 * 100 / leastHeap // which makes the least heap half of the garbage
+	return int(min(most, s.Garbage/2*100/max(live, 1)+gcPercent))
 }
 
 // lastResort is the runtime's own limit: the whole of the process less the
 // binary. At it the heap is collected as often as it can be.
-func (h *heapShare) lastResort() int64 {
-	if h.Limit == 0 {
+func (s share) lastResort() int64 {
+	if s.Limit == 0 {
 		return math.MaxInt64
 	}
-	return max(h.Limit-programBytes/2, programBytes/2) + int64(len(h.ballast))
+	return max(s.Limit-programBytes/2, programBytes/2)
 }
 
-// collected follows the first collection.
+// awaitCollection has collected called after the next collection.
+func (h *heapShare) awaitCollection() {
+	sentinel := new(heapShare) // with pointers, so that it is no part of another object
+	runtime.AddCleanup(sentinel, (*heapShare).collected, h)
+}
+
+// collected follows a collection.
 func (h *heapShare) collected() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.over {
 		return
 	}
-	h.ballast = make([]byte, h.Garbage/2*100/gcPercent)
-	debug.SetMemoryLimit(h.lastResort())
-	debug.SetGCPercent(gcPercent)
+	debug.SetGCPercent(h.heapPercent(liveHeap()))
+	h.awaitCollection()
+}
+
+// liveHeap is the bytes that the last collection found in use, and those that it
+// looked for them in.
+func liveHeap() (bytes int64) {
+	s := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/stack:bytes"}, {Name: "/gc/scan/globals:bytes"}}
+	metrics.Read(s)
+	for i := range s {
+		bytes += int64(s[i].Value.Uint64())
+	}
+	return bytes
 }
 
 func (h *heapShare) undo() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.over, h.ballast = true, nil
+	h.over = true
 	debug.SetMemoryLimit(h.limit)
 	debug.SetGCPercent(h.percent)
 }

@@ -84,11 +84,18 @@ func (s *sharedSet) hash(words []uint64) uint64 {
 	return h
 }
 
-// enter enters keys of one partition, end to end, unless the set is closed; it closes it when memory for them is refused.
+// lock locks a partition, or reports false if another worker has it and there is no need to wait.
+func (s *sharedSet) lock(part int, wait bool) bool {
+	if wait {
+		s.parts[part].mu.Lock()
+		return true
+	}
+	return s.parts[part].mu.TryLock()
+}
+
+// enter enters keys of a partition that is locked, end to end, unless the set is closed; it closes it when memory for them is refused.
 func (s *sharedSet) enter(part int, keys []uint64) error {
 	p := &s.parts[part]
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	if s.closed.Load() {
 		return errSetClosed
 	}

@@ -9,7 +9,7 @@
 // process.
 //
 // Buffers of fewer than 256 KiB are Go memory: a mapping of its own costs a
-// small buffer more than it saves. From 4 MiB on a mapping begins at a
+// small buffer more than it saves. From 2 MiB on a mapping begins at a
 // multiple of 2 MiB and the kernel is asked for huge pages, where it knows
 // them: a table of tens of megabytes then needs dozens of entries of the TLB
 // instead of thousands (docs/experiments/0001).
@@ -17,8 +17,10 @@
 // Measured on two busy cores of a virtual AMD EPYC, Linux 6.18: to make a
 // buffer, touch it all and free it costs 0.4 µs for each KiB of a buffer of 256
 // KiB or 1 MiB, almost all of it page faults, and 0.03 to 0.12 µs with huge
-// pages; to grow one from 32 to 64 MiB costs 0.1 ms, by a copy 7.5 ms. So
-// buffers below 4 MiB that come and go should be kept and used again.
+// pages; to grow one from 32 to 64 MiB costs 0.1 ms, by a copy 7.5 ms. So where
+// more may be resident than what buffers have (Slack), those of 32 KiB to 2 MiB
+// lie in huge pages that they share, and are used again (hugeHeap): real
+// queries on 16 cores take a tenth less time with it (docs/experiments/0013).
 //
 // MADE-FREED: Free and Grow take a slice of Make or Grow, from its first
 // element on and with all its capacity (its length does not matter), once.
@@ -34,6 +36,7 @@ package hostmem
 
 import (
 	"math"
+	"sync/atomic"
 	"unsafe"
 )
 
@@ -41,9 +44,11 @@ const (
 	// mapFrom is the size from which a buffer is a mapping: some dozens of
 	// pages, so that rounding to pages and two system calls do not count.
 	mapFrom = 256 << 10
-	// hugeFrom is the size from which huge pages are asked for: with two of
-	// them inside, a table gains more than their greater first fault costs.
-	hugeFrom = 2 * hugePage
+	// shareFrom is the size from which a buffer shares huge pages, where there is slack.
+	shareFrom = unitBytes
+	unitBytes = 32 << 10
+	// hugeFrom is the size from which huge pages are asked for.
+	hugeFrom = hugePage
 	// hugePage is the size and the alignment of the pages asked for.
 	hugePage = 2 << 20
 )
@@ -68,10 +73,32 @@ func Make[T Element](n int) []T {
 	return make([]T, n)
 }
 
-// Free gives the memory of s back to the system at once. See MADE-FREED. A
-// slice without capacity is nothing to free.
+// left is whether Leave was called.
+var left atomic.Bool
+
+// Leave leaves all buffers to the system, for a process that ends next: Free
+// does nothing from now on. To unmap a gigabyte in small pages takes 70 ms on
+// a machine of 16 cores, to end with it next to nothing.
+func Leave() { left.Store(true) }
+
+// Slack lets so many bytes more be resident beside all buffers, or fewer if
+// negative. With slack, buffers of 32 KiB or more share huge pages, and what is
+// freed is kept and used again.
+func Slack(bytes int64) { allow(bytes) }
+
+// AdviseHuge asks for huge pages for Go memory that nothing was written to
+// yet, where it has some megabytes.
+func AdviseHuge[T any](s []T) {
+	size := cap(s) * int(unsafe.Sizeof(*new(T)))
+	if size >= 2*hugePage {
+		adviseWhole(unsafe.Pointer(unsafe.SliceData(s)), uintptr(size))
+	}
+}
+
+// Free gives the memory of s back to the system at once, or within the slack
+// to other buffers. See MADE-FREED. A slice without capacity is nothing to free.
 func Free[T Element](s []T) {
-	if cap(s) > 0 {
+	if cap(s) > 0 && !left.Load() {
 		release(unsafe.Pointer(unsafe.SliceData(s)), cap(s)*int(unsafe.Sizeof(s[0])))
 	}
 }

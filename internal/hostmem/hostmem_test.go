@@ -8,7 +8,7 @@ import (
 
 // sizes are bytes around all limits: of mappings, of huge pages, of pages.
 var sizes = []int{
-	8, 4096, mapFrom - 8, mapFrom, mapFrom + 8, hugePage, hugeFrom - 8, hugeFrom, hugeFrom + 4096, 3*hugeFrom + 24,
+	8, 4096, mapFrom - 8, mapFrom, mapFrom + 8, hugeFrom / 2, hugeFrom - 8, hugeFrom, hugeFrom + 4096, 3*hugeFrom + 24,
 }
 
 // Buffers of all sizes are zero, of the length and capacity asked for and

@@ -14,8 +14,9 @@ import (
 
 // buffer is a buffer that is not yet freed.
 type buffer struct {
-	size int      // bytes asked for
-	heap []uint64 // the buffer itself, where the system refused a mapping
+	size  int      // bytes asked for
+	heap  []uint64 // the buffer itself, where the system refused a mapping
+	place place    // where it is in a huge page that it shares
 }
 
 // live knows the buffers by address: what Free is given says how large its
@@ -37,6 +38,13 @@ func Live() int64 {
 // acquire returns size zero bytes, or nil if a buffer so small is left to the
 // Go heap.
 func acquire(size int) unsafe.Pointer {
+	if size >= shareFrom && size < hugePage && !invariant.Enabled {
+		if p, dirty := shared.take(size); p.chunk != nil {
+			p.zero(dirty)
+			enter(p.data(), buffer{size: size, place: p})
+			return p.data()
+		}
+	}
 	if size < mapFrom && !invariant.Enabled {
 		return nil
 	}
@@ -52,7 +60,12 @@ func acquire(size int) unsafe.Pointer {
 
 // release unmaps the buffer at p.
 func release(p unsafe.Pointer, size int) {
-	if b, ok := leave(p, size); ok && b.heap == nil {
+	b, ok := leave(p, size)
+	switch {
+	case !ok || b.heap != nil:
+	case b.place.chunk != nil:
+		shared.free(b.place, b.size)
+	default:
 		unmap(p, pages(b.size))
 	}
 }
@@ -62,14 +75,21 @@ func release(p unsafe.Pointer, size int) {
 // system has no mremap, or it becomes large enough for huge pages, which it
 // was not placed and filled for.
 func enlarge(p unsafe.Pointer, old, size int) unsafe.Pointer {
-	if old < mapFrom || old < hugeFrom && size >= hugeFrom || invariant.Enabled {
+	if old < shareFrom || old < hugeFrom && size >= hugeFrom || invariant.Enabled {
 		return nil
 	}
 	b, ok := leave(p, old)
 	if !ok {
 		return nil
 	}
-	if b.heap == nil {
+	if b.place.chunk != nil {
+		q, dirty, ok := shared.extend(b.place, old, size)
+		if ok {
+			q.zero(dirty)
+			enter(p, buffer{size: size, place: q})
+			return p
+		}
+	} else if b.heap == nil {
 		if q, err := remap(p, pages(old), pages(size)); err == nil {
 			enter(q, buffer{size: size})
 			return q
@@ -120,6 +140,12 @@ func mapZeros(size int) (unsafe.Pointer, error) {
 		adviseHuge(p, n)
 	}
 	return p, err
+}
+
+// adviseWhole asks for huge pages for those that lie within n bytes.
+func adviseWhole(p unsafe.Pointer, n uintptr) {
+	lead := -uintptr(p) & (hugePage - 1)
+	adviseHuge(unsafe.Add(p, lead), (n-lead)&^(hugePage-1))
 }
 
 // mapAligned maps n bytes from a multiple of hugePage on: it maps so many

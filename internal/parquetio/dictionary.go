@@ -9,6 +9,7 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow/decimal256"
 	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/hostmem"
 	"github.com/gagg-dev/gagg/internal/invariant"
 	"github.com/parquet-go/parquet-go/format"
 )
@@ -27,7 +28,9 @@ func recycled[T any](old []T, n, slack int) []T {
 	if cap(old) >= n && cap(old)/4 <= n {
 		return old[:n]
 	}
-	return make([]T, n, n+n/slack)
+	fresh := make([]T, n, n+n/slack)
+	hostmem.AdviseHuge(fresh)
+	return fresh
 }
 
 // Dictionaries of a column have nearly the same size: new memory is made an eighth larger than it need be, unless the budget

@@ -39,7 +39,6 @@ func (s *Scan) Split(workers int, least int64) {
 		left -= g.weight()
 	}
 	s.units = units
-	s.reorder()
 }
 
 func (u *Unit) weight() int64 { return u.Bytes + rowWeight*u.Rows }
