@@ -15,6 +15,7 @@ type Buckets struct {
 	free   [][]uint64   // by partition: what is left of its last page
 	pages  [][][]uint64 // by partition: whole pages, the last one filled but for free
 	blocks [][]Block    // by partition: its rows on disk
+	held   Held         // rows that are in neither; nil: there are none
 
 	taking sync.Mutex // of blocks: partitions are prefetched by others than their owners
 
@@ -181,9 +182,9 @@ func (b *Buckets) Pages(dst [][]uint64, p int) [][]uint64 {
 // Blocks is the blocks of partition p, in the order they were written.
 func (b *Buckets) Blocks(p int) []Block { return b.blocks[p] }
 
-// PartitionRows is how many rows partition p holds, in memory and on disk.
+// PartitionRows is how many rows partition p holds, in memory and on disk, those held elsewhere among them.
 func (b *Buckets) PartitionRows(p int) int64 {
-	n := int64(b.Rows(p))
+	n := int64(b.Rows(p) + b.HeldRows(p))
 	for _, blk := range b.blocks[p] {
 		n += int64(blk.Rows)
 	}

@@ -62,7 +62,7 @@ func benchWorker(b *testing.B, in batches, tile feedback.TileConfig) {
 				b.Fatal(err)
 			}
 		}
-		if err := w.Finish(4); err != nil {
+		if err := w.Finish(4, nil); err != nil {
 			b.Fatal(err)
 		}
 		if err := w.store.close(); err != nil {

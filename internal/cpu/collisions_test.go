@@ -201,7 +201,7 @@ func crowd(t *testing.T, cfg *Config, pipe Pipeline, all *column.Batch, batch in
 			}
 		}
 	}
-	if err := w.Finish(0); err != nil {
+	if err := w.Finish(0, nil); err != nil {
 		t.Fatal(err)
 	}
 	afterRun()
@@ -269,7 +269,7 @@ func TestCrowdedDivided(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if err := w.Finish(0); err != nil {
+			if err := w.Finish(0, nil); err != nil {
 				t.Fatal(err)
 			}
 			afterRun()

@@ -28,7 +28,8 @@
 //     every road ends in rows with mergeable states. If there is a device
 //     (offload.go), tiles are written into its memory in place of buckets, and what it
 //     has no room for may lie in pinned memory beside them (kept.go).
-//  3. When the input is at its end the tables are emptied into buckets too.
+//  3. When the input is at its end tables that have grown stay where they are, as rows that buckets
+//     hold (held.go), and others are emptied into buckets.
 //  4. Each partition is merged by one goroutine (merge.go): the pages of all
 //     workers' buckets are walked, the first row of a key becomes its group,
 //     in place, and later ones are combined into it.

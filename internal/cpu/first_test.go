@@ -39,7 +39,9 @@ func TestFirst(t *testing.T) {
 		var all []uint64
 		for _, b := range g.Buckets {
 			for p := range b.Partitions() {
-				for _, page := range b.Pages(nil, p) {
+				held := make([]uint64, b.HeldRows(p)*cfg.Stride)
+				b.CopyHeld(held, p)
+				for _, page := range b.Pages([][]uint64{held}, p) {
 					for at := 0; at < len(page); at += cfg.Stride {
 						all = append(all, page[at])
 					}

@@ -6,6 +6,7 @@ import (
 	"math/bits"
 
 	"github.com/gagg-dev/gagg/feedback"
+	"github.com/gagg-dev/gagg/internal/hostmem"
 	"github.com/gagg-dev/gagg/internal/invariant"
 	"github.com/gagg-dev/gagg/internal/key"
 	"github.com/gagg-dev/gagg/merge"
@@ -46,6 +47,7 @@ type Merger struct {
 	pages    [][]uint64 // those of in, then those of the store
 	merged   int        // pages of in whose rows are in the directory
 	tail     []uint64   // what is left of the last one, if it is the store's
+	gathered []uint64   // memory for those of in that tables held (HELD)
 	block    partition.Page
 	kept     bool              // its memory is an arena's now, being that of a long block
 	touched  uint64            // by touchLong, whose reading the compiler might leave out else
@@ -110,6 +112,9 @@ func (m *Merger) Merge(ctx context.Context, p merge.Range, emit func(rows []uint
 	}
 	all := m.sources[0].Bits()
 	m.begin(m.sources, p, all-uint(bits.TrailingZeros(uint(p.N))))
+	if err := m.takeHeld(); err != nil {
+		return err
+	}
 	m.takeKept(p, all)
 	return m.merge(ctx)
 }
@@ -127,6 +132,8 @@ func (m *Merger) Prefetch(p merge.Range) {
 func (m *Merger) Close() error {
 	m.freeDirectory()
 	m.block.Free()
+	hostmem.Free(m.gathered)
+	m.gathered = nil
 	err := m.store.close()
 	if m.resident != nil {
 		err = errors.Join(err, m.resident.Close())

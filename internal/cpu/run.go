@@ -43,6 +43,8 @@ type Groups struct {
 	Distinct    []Folded             // what came of each of Config.Distinct
 
 	stores []*store
+	drawn  int64             // memory for mergers (HELD)
+	grow   func(int64) error // to whom it is given back
 }
 
 // Resident is how many rows lie in buckets.
@@ -70,6 +72,7 @@ func (g *Groups) Close() error {
 	for _, s := range g.stores {
 		errs = append(errs, s.close())
 	}
+	g.giveBack()
 	g.stores, g.Buckets = nil, nil
 	return errors.Join(errs...)
 }
@@ -219,10 +222,14 @@ func finish(cfg *Config, workers []*Worker) (g Groups, err error) {
 	} else if g.Partitioned || total > smallResult || cfg.States.HasChains() || cfg.Partitions > 0 || len(cfg.back) > 0 {
 		bits = cfg.choose(max(all.Estimate(), float64(total)), 0, math.MaxInt64, cfg.Rows, 0)
 	}
+	held, err := g.hold(cfg, workers, bits)
+	if err != nil {
+		return g, err
+	}
 	errs := make([]error, len(workers))
 	each(len(workers), func(i int) {
 		defer Recovered(&errs[i])
-		if errs[i] = workers[i].Finish(bits); errs[i] == nil {
+		if errs[i] = workers[i].Finish(bits, held[i]); errs[i] == nil {
 			errs[i] = workers[i].store.whole()
 		}
 	})
@@ -236,5 +243,8 @@ func finish(cfg *Config, workers []*Worker) (g Groups, err error) {
 	}
 	g.Estimate, g.Sent = max(all.Estimate(), device), cfg.sent.Load()
 	cfg.groups = g.Estimate
-	return g, errors.Join(errs...)
+	if err = errors.Join(errs...); err != nil {
+		g.giveBack()
+	}
+	return g, err
 }

@@ -280,14 +280,18 @@ func (w *Worker) Groups() (n int, partitioned bool) {
 
 // Finish ends the input of the worker. If the device was given rows it is given all
 // that it can take; the others are in buckets then, of 2^hashBits partitions unless the
-// worker has partitioned before.
-func (w *Worker) Finish(hashBits uint) error {
+// worker has partitioned before. held is its table, if that is held; else nil.
+func (w *Worker) Finish(hashBits uint, held *heldTable) error {
 	w.dropTile()
 	w.forget()
 	if w.store.buckets == nil {
 		w.store.open(0, hashBits)
 	}
-	if w.phase != phaseScatter {
+	switch {
+	case held != nil:
+		w.note(w.table.rows.Rows)
+		w.store.hold(held)
+	case w.phase != phaseScatter:
 		w.note(w.table.rows.Rows)
 		err := w.put(w.table.rows.Rows)
 		w.table.drop()

@@ -21,6 +21,7 @@ type store struct {
 	disk    *partition.Disk    // nil: there is nowhere to spill to
 	buckets *partition.Buckets // nil until it is known how many there are
 	placed  int64              // rows that went into them
+	held    *table             // a table with rows of the buckets (held.go); nil: there is none
 	runs    bool               // they come in runs for one partition
 	seeded  bool               // they are placed by the seeded hash (CROWDED)
 }
@@ -179,6 +180,9 @@ func (s *store) clear() error {
 // close lets go of everything, rows and files included.
 func (s *store) close() error {
 	s.buckets = nil
+	if s.held != nil {
+		s.held.drop()
+	}
 	s.arena.Reset()
 	s.pool.Reset()
 	if s.disk == nil {

@@ -1,0 +1,166 @@
+package cpu
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/gagg-dev/gagg/internal/hostmem"
+	"github.com/gagg-dev/gagg/partition"
+)
+
+// This file is how the groups of tables are merged without being copied to partitions first, which would take as much memory again, all of
+// it touched for the first time. A table that has grown to the end of the input stays as it is. Its directory is in order of hash, so the
+// groups of a partition are those of a range of slots. A merger copies these, of all tables, to memory that it uses again for the next partition.
+//
+// HELD: that memory is drawn for all mergers before tables are held, so that nothing can be refused later: room for the largest partition
+// each. Where this is no small part of what the tables take, as when keys were made to be in one partition, or it is refused, tables are emptied
+// into buckets.
+
+// heldShare: what mergers take is at most one of so many parts of the rows of the tables. A guess.
+const heldShare = 2
+
+// heldTable is the groups of a table, of 2^(64-shift) partitions.
+type heldTable struct {
+	table *table
+	shift uint
+	rows  []uint32 // by partition
+}
+
+// holds reports whether the worker has a table that may be held.
+func (w *Worker) holds() bool {
+	return w.phase == phaseTable && w.table.n > 0 && !w.table.inCache() && !w.table.dir.seeded
+}
+
+// newHeldTable counts the groups of a table by their partitions.
+func newHeldTable(t *table, bits uint) *heldTable {
+	h := &heldTable{table: t, shift: 64 - bits, rows: make([]uint32, 1<<bits)}
+	for rows := t.rows.Rows; len(rows) > 0; rows = rows[t.rows.Stride:] {
+		h.rows[rows[0]>>h.shift]++
+	}
+	return h
+}
+
+// Rows is how many groups a partition has.
+func (h *heldTable) Rows(p int) int { return int(h.rows[p]) }
+
+// Copy copies the groups of a partition. Those lie from the home slot of its least hash on, and others of the partitions before among them. The
+// hashes of some groups are read before the groups are copied: so their cache misses overlap.
+func (h *heldTable) Copy(dst []uint64, p int) (n int) {
+	d, rows, stride := &h.table.dir, h.table.rows.Rows, h.table.rows.Stride
+	left := int(h.rows[p])
+	slot := d.home(uint64(p) << h.shift)
+	var groups [touchRows]uint32
+	var hashes [touchRows]uint64
+	for passed := 0; n < left && passed < len(d.slots); {
+		k := 0
+		for k < len(groups) && passed < len(d.slots) {
+			e := d.slots[slot]
+			groups[k] = d.group(e)
+			if e != 0 { // an addition, not a jump
+				k++
+			}
+			slot = d.next(slot)
+			passed++
+		}
+		for i, g := range groups[:k] {
+			hashes[i] = rows[int(g)*stride]
+		}
+		for i, g := range groups[:k] {
+			if int(hashes[i]>>h.shift) == p && n < left {
+				copyRow(dst[n*stride:(n+1)*stride], rows[int(g)*stride:int(g+1)*stride])
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// hold decides which tables are held, if any: by worker, nil where none is. It draws the memory that mergers need, which is the groups'.
+func (g *Groups) hold(cfg *Config, workers []*Worker, bits uint) ([]*heldTable, error) {
+	held := make([]*heldTable, len(workers))
+	if bits == 0 || cfg.Offload != nil || len(cfg.back) > 0 {
+		return held, nil
+	}
+	errs := make([]error, len(workers))
+	each(len(workers), func(i int) {
+		defer Recovered(&errs[i])
+		if workers[i].holds() {
+			held[i] = newHeldTable(workers[i].table, bits)
+		}
+	})
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	all, most := 0, 0
+	for p := range 1 << bits {
+		n := 0
+		for _, h := range held {
+			if h != nil {
+				n += h.Rows(p)
+			}
+		}
+		all, most = all+n, max(most, n)
+	}
+	bytes := int64(cfg.Threads) * int64(most) * 8 * int64(cfg.Stride)
+	if heldShare*int64(most)*int64(cfg.Threads) > int64(all) || cfg.Grow(bytes) != nil {
+		clear(held)
+		return held, nil
+	}
+	g.drawn, g.grow = bytes, cfg.Grow
+	return held, nil
+}
+
+// giveBack gives back what hold has drawn.
+func (g *Groups) giveBack() {
+	if g.drawn > 0 {
+		_ = g.grow(-g.drawn) // only asking for more can fail
+	}
+	g.drawn = 0
+}
+
+// hold adds the groups of a table to the store, whose the table is from now on.
+func (s *store) hold(h *heldTable) {
+	s.held = h.table
+	s.placed += int64(h.table.n)
+	s.buckets.Hold(h)
+}
+
+// takeHeld copies the rows of the source that tables hold to pages.
+func (m *Merger) takeHeld() error {
+	n, stride := m.heldRows(), m.cfg.Stride
+	if n == 0 {
+		return nil
+	}
+	if n*stride > len(m.gathered) {
+		hostmem.Free(m.gathered)
+		m.gathered = hostmem.Make[uint64](n * stride)
+	}
+	at := 0
+	for _, b := range m.in.buckets {
+		for k := range m.in.numbers.N {
+			at += b.CopyHeld(m.gathered[at*stride:n*stride], m.in.numbers.First+k)
+		}
+	}
+	if at != n { // ROWS-WHOLE
+		return fmt.Errorf("internal error: %d of %d rows were found in tables", at, n)
+	}
+	page := stride << m.store.pool.PageBits
+	for rows := m.gathered[:n*stride]; len(rows) > 0; {
+		k := min(page, len(rows))
+		m.pages, rows = append(m.pages, rows[:k:k]), rows[k:]
+	}
+	m.in.pages = len(m.pages)
+	return nil
+}
+
+// heldRows is how many rows of the source tables hold.
+func (m *Merger) heldRows() (n int) {
+	for _, b := range m.in.buckets {
+		for k := range m.in.numbers.N {
+			n += b.HeldRows(m.in.numbers.First + k)
+		}
+	}
+	return n
+}
+
+var _ partition.Held = (*heldTable)(nil)
