@@ -124,6 +124,16 @@ func TestPagesAreFull(t *testing.T) {
 	}
 }
 
+// A page has as many rows as fit PageBytes, a power of two, or one.
+func TestPageBytes(t *testing.T) {
+	for _, stride := range []int{1, 3, 4, 6, 8, 100, 1024, 5000} {
+		pool := NewPool(stride, noLimit)
+		if n := 8 * pool.words(); n > PageBytes && pool.PageBits > 0 || 2*n <= PageBytes {
+			t.Errorf("%d words a row: a page of %d bytes", stride, n)
+		}
+	}
+}
+
 // Pages that were put back are used again before memory is asked for, and
 // come empty.
 func TestRelease(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// PageBytes is about the size of a page (its rows are a power of two):
+	// PageBytes is the most that a page of several rows takes (they are a power of two):
 	// large enough that getting pages costs nothing, small enough that the
 	// half-empty last page of each partition and worker does not count.
 	PageBytes = 8 << 10
@@ -42,7 +42,7 @@ type Pool struct {
 // memory before it is allocated, and may refuse; and of memory that is let
 // go, as a negative number.
 func NewPool(stride int, grow func(bytes int64) error) *Pool {
-	p := &Pool{Stride: stride, PageBits: uint(bits.Len(uint(PageBytes / 8 / stride))), grow: grow}
+	p := &Pool{Stride: stride, PageBits: uint(max(bits.Len(uint(PageBytes/8/stride))-1, 0)), grow: grow}
 	p.next = max(firstSlabBytes/8, p.words())
 	return p
 }

@@ -21,7 +21,7 @@ const (
 	narrowStride = 4
 	// longReduction is leastReduction of rows whose values are longer than they are, and longRows how many times as many of these
 	// are seen before a table is judged, and between two judgements without one (docs/experiments/0013).
-	longReduction = 1.5
+	longReduction = 1.2
 	longRows      = 8
 )
 
