@@ -84,7 +84,7 @@ func (r *Reader) ReadEncoded(unit int, into []byte) (chunks []EncodedChunk, ok b
 		r.chunks = append(r.chunks, chunk)
 		at = chunk.End
 	}
-	r.scan.readAhead(r.scan.units[unit].of + 1)
+	r.scan.readAhead(unit)
 	return r.chunks, true, nil
 }
 

@@ -23,20 +23,25 @@ const (
 )
 
 // Split cuts row groups into parts of about least bytes or more for so many workers, where there is not enough for each to do without.
-// It is called before the first reader is made.
+// Row groups that are not worth cutting come first, so that the last units are small. It is called before the first reader is made.
 func (s *Scan) Split(workers int, least int64) {
-	left := int64(0)
+	if workers <= 1 {
+		s.units = s.groups
+		return
+	}
+	most, left := make([]int64, len(s.groups)), int64(0)
 	for i := range s.groups {
-		left += s.groups[i].weight()
+		most[i], left = max(s.mostParts(&s.groups[i]), 1), left+s.groups[i].weight()
 	}
 	var units []Unit
-	for _, g := range s.groups {
-		parts := int64(1)
-		if workers > 1 {
-			parts = min(g.weight()/max(left/int64(partsEach*workers), least), s.mostParts(&g))
+	for _, whole := range []bool{true, false} {
+		for i, g := range s.groups {
+			if whole == (most[i] == 1) {
+				parts := min(g.weight()/max(left/int64(partsEach*workers), least), most[i])
+				units = g.cut(units, max(parts, 1))
+				left -= g.weight()
+			}
 		}
-		units = g.cut(units, max(parts, 1))
-		left -= g.weight()
 	}
 	s.units = units
 }

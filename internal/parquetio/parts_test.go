@@ -1,6 +1,7 @@
 package parquetio
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -51,7 +52,16 @@ func readParts(s *Scan, r *rand.Rand, workers int, keep func(row int64) bool) ([
 			text[u] = appendRows(text[u], &b, keep != nil)
 		}
 	}
-	return slices.Concat(text...), nil
+	inFile := make([]int, len(text)) // units in the order of their rows
+	for u := range inFile {
+		inFile[u] = u
+	}
+	slices.SortFunc(inFile, func(a, b int) int { return cmp.Compare(s.Units()[a].First, s.Units()[b].First) })
+	var all []string
+	for _, u := range inFile {
+		all = append(all, text[u]...)
+	}
+	return all, nil
 }
 
 // Parts of row groups, read by any reader in any order, are the rows of the row groups: with columns of every encoding,
@@ -156,6 +166,26 @@ func TestSplit(t *testing.T) {
 	}
 	if s.Split(16, 1); len(s.Units()) != 1 {
 		t.Errorf("%d units of nothing to read", len(s.Units()))
+	}
+}
+
+// Row groups that cannot be cut come before the others, whose parts are the last units; one worker takes all as they come.
+func TestSplitOrder(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeRows(t, "f", 4000, lateRows(rand.New(rand.NewPCG(15, 6)), 10_000), parquet.PageBufferSize(4000))
+	for workers, want := range map[int][]int64{1: {0, 4000, 8000}, 8: {8000, 0, 2000, 4000, 6000}} {
+		s, err := mustOpen(t, Options{}, "f").Scan(ScanOptions{Columns: []int{0}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Split(workers, 1)
+		var first []int64
+		for _, u := range s.Units() {
+			first = append(first, u.First)
+		}
+		if !slices.Equal(first, want) {
+			t.Errorf("%d workers: units begin at rows %v, want %v", workers, first, want)
+		}
 	}
 }
 

@@ -58,7 +58,7 @@ func (r *Reader) Open(unit int) (err error) {
 	open, at := r.open, r.at
 	r.unit, r.done, r.open = -1, 0, -1
 	if open != u.of || at > u.Start {
-		if err := r.openGroup(u); err != nil {
+		if err := r.openGroup(unit); err != nil {
 			return err
 		}
 		at = 0
@@ -71,7 +71,8 @@ func (r *Reader) Open(unit int) (err error) {
 }
 
 // openGroup opens the row group of a unit at its first row.
-func (r *Reader) openGroup(u *Unit) error {
+func (r *Reader) openGroup(unit int) error {
+	u := &r.scan.units[unit]
 	r.begin()
 	if err := r.openFile(r.scan.fileOf[u.of]); err != nil {
 		return err
@@ -91,7 +92,7 @@ func (r *Reader) openGroup(u *Unit) error {
 			return err
 		}
 	}
-	r.scan.readAhead(u.of + 1)
+	r.scan.readAhead(unit)
 	return nil
 }
 
