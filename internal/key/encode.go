@@ -26,6 +26,8 @@ type Encoder struct {
 	some   bool             // some of them may be in the batch
 	secret []uint64         // see Secret
 
+	longRows []int32 // scratch: rows with a long string that is compared
+
 	touched byte // what was read of strings before they are compared, which else the compiler may leave out
 }
 

@@ -2,6 +2,7 @@ package key
 
 import (
 	"bytes"
+	"math"
 
 	"github.com/gagg-dev/gagg/internal/arena"
 	"github.com/gagg-dev/gagg/internal/column"
@@ -87,24 +88,29 @@ func (e *Encoder) matchInline(w inlined, groups []uint32, none uint32, rows []ui
 	return isLong(any)
 }
 
-// matchLong is Match for the bytes of its long strings.
+// matchLong is Match for the bytes of its long strings. The rows that have one are listed first, without a jump, since it may be few of them.
 func (e *Encoder) matchLong(w inlined, groups []uint32, none uint32, rows []uint64, stride, base int, chunks [][]byte) {
 	lo, hi := e.Words[w.lo][:len(groups)], e.Words[w.hi][:len(groups)]
-	sum := byte(0)
+	if cap(e.longRows) < len(groups) {
+		e.longRows = make([]int32, len(groups))
+	}
+	list, n := e.longRows[:len(groups)], 0
 	for i, g := range groups {
-		if g != none && isLong(hi[i]) {
-			b := chunkBytes(chunks, rows[int(g)*stride+base+w.lo], hi[i])
-			sum += b[0] + b[len(b)-1]
-		}
+		list[n] = int32(i)
+		n += int(hi[i] >> 63 & ((uint64(g^none) + math.MaxUint32) >> 32)) // 1 if it is long, and g is a group
+	}
+	list = list[:n]
+	sum := byte(0)
+	for _, i := range list {
+		b := chunkBytes(chunks, rows[int(groups[i])*stride+base+w.lo], hi[i])
+		sum += b[0] + b[len(b)-1]
 	}
 	e.touched = sum
 	spans, data := e.long[w.lo].Span, e.long[w.lo].Data
-	for i, g := range groups {
-		if g != none && isLong(hi[i]) {
-			s := spans[lo[i]]
-			if !bytes.Equal(chunkBytes(chunks, rows[int(g)*stride+base+w.lo], hi[i]), data[s.Off:s.Off+s.Len]) {
-				groups[i] = none
-			}
+	for _, i := range list {
+		s := spans[lo[i]]
+		if !bytes.Equal(chunkBytes(chunks, rows[int(groups[i])*stride+base+w.lo], hi[i]), data[s.Off:s.Off+s.Len]) {
+			groups[i] = none
 		}
 	}
 }
