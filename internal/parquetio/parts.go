@@ -1,5 +1,7 @@
 package parquetio
 
+import "github.com/parquet-go/parquet-go/format"
+
 // This file cuts row groups into parts, so that there are units for all workers where row groups are
 // few, and small ones at the end, for which nobody waits long. A worker that takes a part opens the
 // chunks and passes over the pages before it, by their headers. Where a part begins or ends within a
@@ -76,12 +78,20 @@ func (s *Scan) mostParts(g *Unit) int64 {
 			return 1
 		}
 		m := &f.chunk(g.Group, f.leaves[leaf].index).MetaData
-		packing := min(float64(m.TotalCompressedSize)/float64(max(m.TotalUncompressedSize, 1)), 1)
-		again += max(peek.packed+int64(packing*float64(peek.dictBytes)), 1)
+		again += max(peek.packed+dictPacked(m, peek.dictBytes), 1)
 		columns++
 	}
 	if columns == 0 { // no work
 		return 1
 	}
 	return g.Bytes / (partShare * again)
+}
+
+// dictPacked is about how many bytes the dictionary page of a chunk has, compressed: as far as the first data page lies behind it, or else
+// as the largest one that was seen, of so many bytes decompressed, would have here.
+func dictPacked(m *format.ColumnMetaData, largest int64) int64 {
+	if n := m.DataPageOffset - m.DictionaryPageOffset; m.DictionaryPageOffset > 0 && n > 0 && n < m.TotalCompressedSize {
+		return n
+	}
+	return int64(min(float64(m.TotalCompressedSize)/float64(max(m.TotalUncompressedSize, 1)), 1) * float64(largest))
 }

@@ -189,6 +189,37 @@ func TestSplitOrder(t *testing.T) {
 	}
 }
 
+// A row group is cut by its own dictionary, whatever others have; and where the headers of its pages hold texts of kilobytes.
+func TestSplitTexts(t *testing.T) {
+	t.Chdir(t.TempDir())
+	type row struct {
+		Text string `parquet:"text,dict"`
+	}
+	const group = 2000
+	rows := make([]row, 2*group)
+	for i := range rows {
+		n := i % 10 // a small dictionary, and one of all values
+		if i >= group {
+			n = i
+		}
+		rows[i].Text = fmt.Sprintf("%0*d", 1500, n)
+	}
+	writeRows(t, "f", group, rows, parquet.PageBufferSize(400), parquet.DataPageStatistics(true))
+	d := mustOpen(t, Options{}, "f")
+	s, err := d.Scan(ScanOptions{Columns: []int{0}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Split(16, 1)
+	parts := map[int]int{}
+	for _, u := range s.Units() {
+		parts[u.Group]++
+	}
+	if parts[0] == 1 || parts[1] != 1 || s.Units()[0].Group != 1 {
+		t.Errorf("the row groups are cut into %v parts, the first unit is of row group %d", parts, s.Units()[0].Group)
+	}
+}
+
 // A reader begins anew at a part where it was closed behind the one before, left it in the middle, or goes back.
 func TestPartsAfterClose(t *testing.T) {
 	t.Chdir(t.TempDir())

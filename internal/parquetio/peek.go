@@ -5,8 +5,11 @@ import (
 )
 
 // peekBytes is how much is read to find a page header: those of dictionary
-// pages have about 20 bytes, of data pages more where they hold statistics.
-const peekBytes = 1 << 10
+// pages have about 20 bytes, of data pages more where they hold statistics. Long texts among these take more: up to mostPeek.
+const (
+	peekBytes = 1 << 10
+	mostPeek  = 64 << 10
+)
 
 // chunkPeek is what the headers of the first pages of a chunk tell.
 type chunkPeek struct {
@@ -67,14 +70,17 @@ func (l *leaf) checkPage(codec format.CompressionCodec, h *format.PageHeader) er
 
 // peekHeader reads a page header, which has n bytes.
 func (f *file) peekHeader(at, left int64) (header format.PageHeader, n int64, err error) {
-	buf := make([]byte, min(left, peekBytes))
-	if err := readAt(f.r, buf, at); err != nil {
-		return header, 0, err
+	for size := int64(peekBytes); ; size *= 8 {
+		buf := make([]byte, min(left, size))
+		if err := readAt(f.r, buf, at); err != nil {
+			return header, 0, err
+		}
+		walk := thriftWalk{data: buf}
+		if err := walk.structure(0, 0); err == nil {
+			header, err = decodeHeader(buf[:walk.pos])
+			return header, int64(walk.pos), err
+		} else if size >= min(left, mostPeek) {
+			return header, 0, err
+		}
 	}
-	walk := thriftWalk{data: buf}
-	if err := walk.structure(0, 0); err != nil {
-		return header, 0, err
-	}
-	header, err = decodeHeader(buf[:walk.pos])
-	return header, int64(walk.pos), err
 }
