@@ -93,11 +93,7 @@ func (t *table) find(e *key.Encoder, groups []uint32) (firstNew uint32) {
 	default:
 		t.matchN(e.Words, groups)
 	}
-	done := 0
-	if !e.HasLong() {
-		done = t.enterSlow(e, hash, groups)
-	}
-	for _, i := range t.slow[done:] {
+	for _, i := range t.slow[t.enterSlow(e, hash, groups):] {
 		if t.dir.crowded() {
 			t.dir.seed(t.secret)
 			hash = e.Secret()

@@ -1,10 +1,13 @@
 package cpu
 
-import "github.com/gagg-dev/gagg/internal/key"
+import (
+	"github.com/gagg-dev/gagg/internal/arena"
+	"github.com/gagg-dev/gagg/internal/key"
+)
 
 // enterSlow finds or makes the groups of the rows on the slow list, and returns how many of them it has done: all, unless look-ups crowd.
-// Keys have no long strings. It is probe for many rows, in one loop: where most rows are new groups, as in a table that is flushed
-// whenever it is full, that is most of what a row costs.
+// It is probe for many rows, in one loop: where most rows are new groups, as in a table that is flushed whenever it is full, that is most
+// of what a row costs.
 func (t *table) enterSlow(e *key.Encoder, hash []uint64, groups []uint32) (done int) {
 	if int(t.n)+len(t.slow) > t.dir.capacity() {
 		t.growDir()
@@ -12,16 +15,23 @@ func (t *table) enterSlow(e *key.Encoder, hash []uint64, groups []uint32) (done 
 	d, stride, keys := &t.dir, t.rows.Stride, e.Words
 	slots, shift, tagBits, last := d.slots, d.shift&63, d.groupBits&31, uint64(len(d.slots)-1)
 	numbers, left, states := uint32(1)<<tagBits-1, d.left, t.template[1+len(keys):]
-	rows, n := t.rows.Rows, t.n
+	rows, n, long := t.rows.Rows, t.n, e.HasLong()
+	var reg *arena.Arenas
+	if long {
+		reg = t.rows.Arena.Registry()
+	}
 	for _, row := range t.slow {
 		i := int(row)
 		h := hash[i]
 		home := h >> shift
 		s, group := home, noGroup
 		for x := slots[s]; x != 0; x = slots[s] {
-			if (x^uint32(h)<<tagBits)&^numbers == 0 && same(rows[int(x&numbers-1)*stride+1:], keys, i) {
-				group = x&numbers - 1
-				break
+			if (x^uint32(h)<<tagBits)&^numbers == 0 {
+				words := rows[int(x&numbers-1)*stride+1:]
+				if !long && same(words, keys, i) || long && e.SameWords(i, words) && e.SameLong(i, words, reg) {
+					group = x&numbers - 1
+					break
+				}
 			}
 			s = (s + 1) & last
 		}
@@ -35,6 +45,9 @@ func (t *table) enterSlow(e *key.Encoder, hash []uint64, groups []uint32) (done 
 				rows = t.rows.Rows
 			}
 			rows = appendRow(rows, stride, e.Hash[i], keys, i, states)
+			if long {
+				e.Keep(i, rows[int(n)*stride+1:], t.rows.Arena)
+			}
 			n++
 		}
 		groups[i] = group
