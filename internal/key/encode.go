@@ -39,7 +39,7 @@ type flattened struct {
 
 // entries is the field words and field hashes of a run of values.
 type entries struct {
-	dict  *column.Dict // whose entries they are, once there have been as many rows
+	dict  *column.Dict // whose entries they are, once there have been more rows
 	rows  int          // of dict so far
 	words [mostInlineWords][]uint64
 	hash  []uint64
@@ -106,8 +106,9 @@ func (e *Encoder) field(i int, v *column.Vector) {
 	}
 }
 
-// translated reports whether d is the translation of v's dictionary, and makes it so when as many
-// rows have come as there are entries: of a large dictionary a filter may leave few rows.
+// translated reports whether d is the translation of v's dictionary, and makes it so when more
+// rows have come than there are entries: of a large dictionary a filter may leave few rows, and who
+// looks each entry up once asks for no more.
 func (e *Encoder) translated(f *field, v *column.Vector, d *entries) bool {
 	if f.plainInts(v) && v.Dict.Len() > maxTranslated {
 		return false
@@ -115,14 +116,13 @@ func (e *Encoder) translated(f *field, v *column.Vector, d *entries) bool {
 	if d.dict != v.Dict {
 		d.dict, d.rows = v.Dict, 0
 	}
-	had := d.rows
-	d.rows = min(had+v.Len, v.Dict.Len())
-	if d.rows < v.Dict.Len() {
+	if d.rows > v.Dict.Len() {
+		return true
+	}
+	if d.rows += v.Len; d.rows <= v.Dict.Len() {
 		return false
 	}
-	if had < d.rows {
-		e.translate(f, &v.Dict.Values, d)
-	}
+	e.translate(f, &v.Dict.Values, d)
 	return true
 }
 
