@@ -61,7 +61,7 @@ Exit status:
 const helpColumns = 80
 
 func writeHelp(w io.Writer, f *pflag.FlagSet) error {
-	_, err := io.WriteString(w, helpHead+helpFunctions()+"\nFlags:\n"+optionalValue.ReplaceAllStringFunc(f.FlagUsagesWrapped(helpColumns), plainOptional)+helpTail)
+	_, err := io.WriteString(w, helpHead+helpFunctions()+"\nFlags:\n"+regexp.MustCompile(optionalValue).ReplaceAllStringFunc(f.FlagUsagesWrapped(helpColumns), plainOptional)+helpTail)
 	return err
 }
 
@@ -85,11 +85,12 @@ func helpFunctions() string {
 }
 
 // optionalValue is how pflag shows a value that may be left out.
-var optionalValue = regexp.MustCompile(` (\w+)\[="[^"]*"\]`)
+const optionalValue = ` (\w+)\[="[^"]*"\]`
 
-// plainOptional shows it as [=value], in the same width.
+// plainOptional shows a part that matches optionalValue as [=value], in the same width.
 func plainOptional(shown string) string {
-	return fmt.Sprintf("%-*s", len(shown), "[="+optionalValue.FindStringSubmatch(shown)[1]+"]")
+	value, _, _ := strings.Cut(strings.TrimSpace(shown), "[")
+	return fmt.Sprintf("%-*s", len(shown), "[="+value+"]")
 }
 
 func writeVersion(w io.Writer) error {

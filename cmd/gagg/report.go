@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"text/tabwriter"
 
 	"github.com/dustin/go-humanize"
@@ -115,6 +116,14 @@ func (c *command) createStats() (*statistics, error) {
 		return nil, err
 	}
 	return &statistics{file: f}, nil
+}
+
+// collect is what the run did, if anybody asked.
+func (s *statistics) collect(of *gagg.Rows) (did runStats) {
+	if s.stderr == nil && s.file == nil {
+		return did
+	}
+	return runStats{of.Stats(), peakResident(os.DirFS("/"))}
 }
 
 // runStats is what --stats tells: what the run did, and what the system saw.

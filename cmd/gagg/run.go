@@ -121,7 +121,7 @@ func (c *command) aggregate(ctx context.Context) (err error) {
 		return share.needError(err, result.format, result.isStream())
 	}
 	c.stopProgress()
-	did := runStats{rows.Stats(), peakResident(os.DirFS("/"))}
+	did := stats.collect(rows)
 	release()
 	if err := stats.writeFile(did); err != nil {
 		return err

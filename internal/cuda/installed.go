@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"regexp"
+	"sync"
 )
 
 // The NVIDIA driver has two halves with one version number: a kernel module
@@ -11,9 +12,14 @@ import (
 // container brings its own libcuda. The driver API tells neither number.
 
 var (
-	moduleVersion  = regexp.MustCompile(`(?m)^NVRM version:.*?\s(\d{3,}\.\d+(?:\.\d+)?)\s`)
-	libraryVersion = regexp.MustCompile(`/libcuda\.so\.(\d{3,}\.[\d.]*\d)`)
+	moduleVersion  = compiledLater(`(?m)^NVRM version:.*?\s(\d{3,}\.\d+(?:\.\d+)?)\s`)
+	libraryVersion = compiledLater(`/libcuda\.so\.(\d{3,}\.[\d.]*\d)`)
 )
+
+// compiledLater is a regular expression that is compiled when it is needed: few runs use a device.
+func compiledLater(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+}
 
 // Present reports whether Open is worth trying: a driver is loaded, here or beside a WSL 2,
 // or the environment names a library. It opens nothing and takes microseconds.
@@ -28,7 +34,7 @@ func Present() bool {
 
 // KernelModule is the version of the loaded kernel module, such as 580.65.06;
 // empty: none is loaded, or it does not tell.
-func KernelModule() string { return find(os.DirFS("/"), "proc/driver/nvidia/version", moduleVersion) }
+func KernelModule() string { return find(os.DirFS("/"), "proc/driver/nvidia/version", moduleVersion()) }
 
 // find is what the first group of the pattern matches in a file.
 func find(root fs.FS, path string, pattern *regexp.Regexp) string {
@@ -52,6 +58,6 @@ func versionsIn(root fs.FS) string {
 		}
 		return version
 	}
-	return "; the kernel module is " + known(find(root, "proc/driver/nvidia/version", moduleVersion)) +
-		", libcuda " + known(find(root, "proc/self/maps", libraryVersion))
+	return "; the kernel module is " + known(find(root, "proc/driver/nvidia/version", moduleVersion())) +
+		", libcuda " + known(find(root, "proc/self/maps", libraryVersion()))
 }

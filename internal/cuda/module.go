@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -174,13 +173,13 @@ func (t *Thread) loadError(r code, s *Source, j *jit) error {
 }
 
 var (
-	ptxVersion = regexp.MustCompile(`(?m)^\s*\.version\s+([\d.]+)`)
-	ptxTarget  = regexp.MustCompile(`(?m)^\s*\.target\s+(\w+)`)
+	ptxVersion = compiledLater(`(?m)^\s*\.version\s+([\d.]+)`)
+	ptxTarget  = compiledLater(`(?m)^\s*\.target\s+(\w+)`)
 )
 
 // ptxVersions tells what the head of PTX asks for: "PTX 6.0 for sm_70".
 func ptxVersions(ptx []byte) string {
-	version, target := ptxVersion.FindSubmatch(ptx), ptxTarget.FindSubmatch(ptx)
+	version, target := ptxVersion().FindSubmatch(ptx), ptxTarget().FindSubmatch(ptx)
 	if version == nil || target == nil {
 		return "not PTX"
 	}

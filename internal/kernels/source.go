@@ -42,17 +42,22 @@ type chunk struct {
 var (
 	// chunkStarts are how lines begin that begin a chunk. Other lines that begin with a
 	// point are between the parameters of a kernel and its body.
-	chunkStarts = regexp.MustCompile(`^\.(version|target|address_size|visible|weak|extern|global|const|shared|func)\b`)
+	chunkStarts = compiledLater(`^\.(version|target|address_size|visible|weak|extern|global|const|shared|func)\b`)
 
-	codeSymbol     = regexp.MustCompile(`\.(?:entry|func)\s+(?:\([^)]*\)\s*)?([\w$]+)`)
-	variableSymbol = regexp.MustCompile(`([\w$]+)(?:\[\d*\])?\s*[=;]`)
+	codeSymbol     = compiledLater(`\.(?:entry|func)\s+(?:\([^)]*\)\s*)?([\w$]+)`)
+	variableSymbol = compiledLater(`([\w$]+)(?:\[\d*\])?\s*[=;]`)
 )
+
+// compiledLater is a regular expression that is compiled when it is needed: few runs use a device.
+func compiledLater(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+}
 
 // readChunks cuts PTX, as the generator leaves it, into chunks.
 func readChunks(ptx []byte) (chunks []chunk) {
 	begin, at := 0, 0
 	for line := range bytes.Lines(ptx) {
-		if at > begin && line[0] == '.' && chunkStarts.Match(line) {
+		if at > begin && line[0] == '.' && chunkStarts().Match(line) {
 			chunks = append(chunks, newChunk(ptx[begin:at]))
 			begin = at
 		}
@@ -74,9 +79,9 @@ func readChunks(ptx []byte) (chunks []chunk) {
 func newChunk(text []byte) chunk {
 	c := chunk{text: text}
 	head, _, _ := bytes.Cut(text, []byte("{"))
-	if match := codeSymbol.FindSubmatch(head); match != nil {
+	if match := codeSymbol().FindSubmatch(head); match != nil {
 		c.kernel, c.symbol = bytes.Contains(head, []byte(".entry")), string(match[1])
-	} else if match := variableSymbol.FindSubmatch(head); match != nil {
+	} else if match := variableSymbol().FindSubmatch(head); match != nil {
 		c.symbol = string(match[1])
 	}
 	return c

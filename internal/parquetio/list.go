@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"unsafe"
 )
@@ -148,7 +147,12 @@ func List(ctx context.Context, paths []string) ([]string, error) {
 	return files, nil
 }
 
-var urlScheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://`)
+// isURL reports whether a path begins with a scheme.
+func isURL(path string) bool {
+	scheme, _, ok := strings.Cut(path, "://")
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	return ok && scheme != "" && strings.ContainsRune(letters, rune(scheme[0])) && strings.Trim(scheme, letters+"0123456789+.-") == ""
+}
 
 func (l *listing) addPath(ctx context.Context, in string) error {
 	if in == "" {
@@ -162,7 +166,7 @@ func (l *listing) addPath(ctx context.Context, in string) error {
 		return &Error{File: in, RowGroup: -1, Err: errNotRegular}
 	case err == nil:
 		return l.add(in, true)
-	case urlScheme.MatchString(in):
+	case isURL(in):
 		return &UsageError{fmt.Sprintf("cannot read %s: URLs are not supported; give the path of a local file", in)}
 	case isGlob(in) && errors.Is(err, fs.ErrNotExist):
 		return l.addGlob(ctx, in)
