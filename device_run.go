@@ -161,7 +161,8 @@ func (r *run) redo(ctx context.Context, cause error) error {
 			_ = errors.Join(first.groups.Close(), first.devices.Void()) // it has failed already
 		}
 		r.noted.fellBack(r.opt.logger(), "the whole input, again", cause.Error())
-		r.bytesRead.Store(0)
+		r.bytesDone.Store(0)
+		r.bytesLeft.Store(0)
 		r.rowsRead.Store(0)
 		a := r.configure()
 		if r.partitions > 0 {

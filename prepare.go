@@ -176,8 +176,35 @@ func (p *prepared) scanOptions() parquetio.ScanOptions {
 	if p.query.where != nil && !p.opt.NoPruning {
 		o.Skip, o.SkipColumns = p.query.where.CanSkip, p.query.where.Columns() // the test that row groups and pages must pass
 	}
+	if !p.opt.NoPruning {
+		o.Extremes = p.extremes()
+	}
 	o.Repeat = !slices.ContainsFunc(p.query.calls, func(c agg.Call) bool { return c.Part == 0 && !c.Func.Repeats() })
 	return o
+}
+
+// extremes is what the query asks of the columns that are read, if that is their least and greatest values alone, of all rows;
+// nil: it asks for more.
+func (p *prepared) extremes() []parquetio.Extreme {
+	q := p.query
+	if len(q.keys) > 0 || q.where != nil {
+		return nil
+	}
+	asked := make([]parquetio.Extreme, len(q.cols))
+	for i := range q.calls {
+		c := &q.calls[i]
+		least, greatest := c.Func.Extreme()
+		if !least && !greatest || len(c.Args) != 1 || c.Part != 0 {
+			return nil
+		}
+		arg := q.args[c.Args[0]]
+		col, ok := arg.Column()
+		if !ok || arg.Type().IsNested() || arg.Type().Rep() != column.RepInt64 {
+			return nil
+		}
+		asked[col].Least, asked[col].Greatest = asked[col].Least || least, asked[col].Greatest || greatest
+	}
+	return asked
 }
 
 // spareBytes is how large a dictionary may be whose memory a worker keeps for another one.

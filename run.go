@@ -73,7 +73,8 @@ type run struct {
 	redone     sync.Once               // the second attempt
 	redoneErr  error
 
-	bytesRead, rowsRead atomic.Int64
+	bytesDone, rowsRead atomic.Int64
+	bytesLeft           atomic.Int64 // of bytesDone: of units of which no row was read
 	scanTime            time.Duration
 	released            atomic.Bool // nobody reads the result any more
 	slack               int64       // that the process has for the run
@@ -247,9 +248,12 @@ func (p *prepared) states(runs agg.Runs, device bool) *agg.Layout {
 }
 
 func (r *run) unitDone(unit int, rows int64) {
-	bytes := r.bytesRead.Add(r.scan.unitBytes(unit))
+	bytes := r.scan.unitBytes(unit)
+	if rows == 0 { // nothing in it could count
+		r.bytesLeft.Add(bytes)
+	}
 	done := r.rowsRead.Add(rows)
-	r.observe(Progress{Phase: PhaseScan, BytesDone: bytes, BytesTotal: r.facts.bytes, RowsDone: done})
+	r.observe(Progress{Phase: PhaseScan, BytesDone: r.bytesDone.Add(bytes), BytesTotal: r.facts.bytes, RowsDone: done})
 }
 
 func (r *run) observe(p Progress) {

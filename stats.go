@@ -10,11 +10,11 @@ type Stats struct {
 	Threads       int          `json:"threads"`
 	Rows          int64        `json:"rows"`           // read, before the filter
 	Groups        int64        `json:"groups"`         // put out
-	BytesRead     int64        `json:"bytes_read"`     // compressed bytes of the wanted columns
+	BytesRead     int64        `json:"bytes_read"`     // compressed bytes of the wanted columns, in row groups of which a row was read
 	RowGroups     int          `json:"row_groups"`     // read
 	GroupsSkipped int64        `json:"groups_skipped"` // row groups that statistics ruled out
 	PagesSkipped  int64        `json:"pages_skipped"`  // of the others: not decompressed, by statistics or as the filter left no row in them
-	RowsSkipped   int64        `json:"rows_skipped"`   // that statistics of row groups or pages ruled out
+	RowsSkipped   int64        `json:"rows_skipped"`   // that statistics of row groups or pages ruled out, or held no least or greatest value
 	BytesSkipped  int64        `json:"bytes_skipped"`
 	RowsPerSecond float64      `json:"rows_per_second"`
 	GroupEstimate int64        `json:"group_estimate"` // by a HyperLogLog over the rows that were placed in partitions
@@ -56,8 +56,8 @@ func (r *Rows) Stats() Stats {
 	s := Stats{
 		Threads: run.threads,
 		Rows:    run.rowsRead.Load(), Groups: r.groups,
-		BytesRead: run.bytesRead.Load(), RowGroups: run.scan.rowGroups(),
-		GroupsSkipped: run.facts.skippedGroups, PagesSkipped: pages, RowsSkipped: run.facts.skippedRows + ruledOut, BytesSkipped: run.facts.skippedByte,
+		BytesRead: run.bytesDone.Load() - run.bytesLeft.Load(), RowGroups: run.scan.rowGroups(),
+		GroupsSkipped: run.facts.skippedGroups, PagesSkipped: pages, RowsSkipped: run.facts.skippedRows + ruledOut, BytesSkipped: run.facts.skippedByte + run.bytesLeft.Load(),
 		RowsPerSecond: float64(run.rowsRead.Load()) / total.Seconds(),
 		GroupEstimate: int64(run.now.Load().groups.Estimate), Partitions: run.partitions, Partitioned: run.now.Load().groups.Partitioned,
 		Phases: []PhaseStats{

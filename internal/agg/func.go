@@ -22,6 +22,9 @@ func (f Func) Repeats() bool {
 	return false
 }
 
+// Extreme reports whether the result is the least or the greatest value.
+func (f Func) Extreme() (least, greatest bool) { return f.id == fnMin, f.id == fnMax }
+
 type funcID uint8
 
 const (

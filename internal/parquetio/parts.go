@@ -46,6 +46,7 @@ func (s *Scan) Split(workers int, least int64) {
 		}
 	}
 	s.units = units
+	s.reorder()
 }
 
 func (u *Unit) weight() int64 { return u.Bytes + rowWeight*u.Rows }

@@ -14,19 +14,21 @@ import (
 // A Reader reads units of a scan, one at a time. It owns the memory of its
 // batches and uses it again. It is not safe for concurrent use.
 type Reader struct {
-	scan   *Scan
-	work   *workspace
-	vecs   []column.Vector
-	cols   []*columnReader // of the open file; nil: constant
-	file   int             // what cols read; -1: none
-	unit   int             // -1: none is open
-	done   int64           // rows of the unit that were read
-	open   int             // the row group that cols stand in, in Scan.groups; -1: none
-	at     int64           // its rows before the place where they stand
-	zeros  []int32         // codes of constants
-	chunks []EncodedChunk  // of the unit that ReadEncoded read last
-	where  *selection      // nil: there is no filter
-	passed passed          // of the open file
+	scan     *Scan
+	work     *workspace
+	vecs     []column.Vector
+	cols     []*columnReader // of the open file; nil: constant
+	file     int             // what cols read; -1: none
+	unit     int             // -1: none is open
+	out      bool            // the unit is left out (extremes.go)
+	done     int64           // rows of the unit that were read
+	open     int             // the row group that cols stand in, in Scan.groups; -1: none
+	at       int64           // its rows before the place where they stand
+	zeros    []int32         // codes of constants
+	chunks   []EncodedChunk  // of the unit that ReadEncoded read last
+	where    *selection      // nil: there is no filter
+	lookouts []lookout       // by column, where extremes are looked for
+	passed   passed          // of the open file
 
 	constants []column.Vector // by column: that of a full batch, where it is constant in file
 	drawn     int64           // for them
@@ -55,6 +57,11 @@ func (s *Scan) NewReader() *Reader {
 func (r *Reader) Open(unit int) (err error) {
 	u := &r.scan.units[unit]
 	defer fence(u.File, &err)
+	if r.out = r.scan.settled(u); r.out {
+		r.unit = unit
+		r.scan.passed.rows.Add(u.Rows)
+		return nil
+	}
 	open, at := r.open, r.at
 	r.unit, r.done, r.open = -1, 0, -1
 	if open != u.of || at > u.Start {
@@ -190,6 +197,9 @@ func (r *Reader) Next(b *column.Batch) (ok bool, err error) {
 	if r.unit < 0 {
 		return false, errNoUnit
 	}
+	if r.out {
+		return false, nil
+	}
 	u := &r.scan.units[r.unit]
 	defer fence(u.File, &err)
 	next := r.nextAll
@@ -216,6 +226,7 @@ func (r *Reader) nextAll(b *column.Batch, u *Unit) (bool, error) {
 	}
 	b.Sel = nil
 	r.fill(b, u, n)
+	r.see(n)
 	return true, nil
 }
 

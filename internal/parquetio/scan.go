@@ -32,6 +32,10 @@ type ScanOptions struct {
 	// It is counted.
 	SpareBytes int64
 
+	// Extremes says, by column of Columns, that nothing but its least and greatest values are asked for: then a reader
+	// leaves row groups out that hold neither. Columns are of integers. nil: more is asked for.
+	Extremes []Extreme
+
 	// Repeat makes a batch of one row, which stands for all of them, of a row
 	// group whose wanted columns are constant, or where none is wanted. The
 	// time for it does not depend on how many rows a footer claims.
@@ -72,6 +76,7 @@ type Scan struct {
 		rows, bytes int64
 	}
 
+	extremes *extremes                                   // nil: all values count
 	skip     func(bounds func(i int) column.Bounds) bool // of pages
 	skipCols []int
 	passed   struct{ pages, rows atomic.Int64 } // of units that were read
@@ -97,6 +102,9 @@ func (d *Dataset) Scan(o ScanOptions) (_ *Scan, err error) {
 		}
 	}
 	s.groups, s.hinted = s.units, make([]atomic.Bool, len(s.units))
+	if len(o.Extremes) > 0 {
+		s.askExtremes(o.Extremes)
+	}
 	for i := range s.cols {
 		s.peeked = append(s.peeked, sync.OnceValue(func() columnPeek { return s.peekColumn(i) }))
 	}
