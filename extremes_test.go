@@ -14,9 +14,17 @@ import (
 // Row groups that can hold neither a least nor a greatest value are not read, where nothing else is asked for.
 func TestExtremes(t *testing.T) {
 	kinds := []column.Type{
-		{Kind: column.Int8}, {Kind: column.Int64}, {Kind: column.Uint32}, {Kind: column.Uint64}, {Kind: column.Date}, {Kind: column.Bool},
-		column.TimestampType(column.Nano, true), {Kind: column.Decimal, Precision: 9, Scale: 2},
-		{Kind: column.Float64}, {Kind: column.String}, {Kind: column.Decimal, Precision: 30, Scale: 2},
+		{Kind: column.Int8},
+		{Kind: column.Int64},
+		{Kind: column.Uint32},
+		{Kind: column.Uint64},
+		{Kind: column.Date},
+		{Kind: column.Bool},
+		column.TimestampType(column.Nano, true),
+		{Kind: column.Decimal, Precision: 9, Scale: 2},
+		{Kind: column.Float64},
+		{Kind: column.String},
+		{Kind: column.Decimal, Precision: 30, Scale: 2},
 	}
 	const rows = 6000
 	spec := datagen.Spec{Rows: rows, Seed: 7}
