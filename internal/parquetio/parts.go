@@ -29,6 +29,7 @@ const (
 func (s *Scan) Split(workers int, least int64) {
 	if workers <= 1 {
 		s.units = s.groups
+		s.reorder()
 		return
 	}
 	most, left := make([]int64, len(s.groups)), int64(0)
