@@ -59,7 +59,7 @@ const (
 	// runtimeSpace is what the runtime and its threads map after the beginning.
 	runtimeSpace = 96 * mib
 	// leastMemory is about the least with which any query runs.
-	leastMemory = 48 * mib
+	leastMemory = 64 * mib
 )
 
 func (s space) memory() int64 { return max(s.limit-s.used-runtimeSpace, 0) / 2 }
