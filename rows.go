@@ -249,7 +249,7 @@ func (r *Rows) pass() bool {
 		first.Release()
 		return true
 	case r.skip > 0:
-		r.queue[0] = first.NewSlice(r.skip, rows)
+		r.queue[0] = cutRecord(first, r.skip, rows)
 		r.skip = 0
 		first.Release()
 	}
@@ -260,7 +260,7 @@ func (r *Rows) pass() bool {
 func (r *Rows) give() {
 	r.rec, r.queue = r.queue[0], r.queue[1:]
 	if r.left >= 0 && r.rec.NumRows() > r.left {
-		cut := r.rec.NewSlice(0, r.left)
+		cut := cutRecord(r.rec, 0, r.left)
 		r.rec.Release()
 		r.rec = cut
 	}
