@@ -44,24 +44,32 @@ func parquetOf(t *testing.T, nulls float64, promised bool) string {
 // withoutNullCounts is a file whose footer says that no column has a NULL.
 func withoutNullCounts(t *testing.T, file []byte) []byte {
 	t.Helper()
+	changed := 0
+	out := withFooter(t, file, func(m *format.ColumnMetaData) {
+		if m.Statistics.NullCount > 0 {
+			changed++
+		}
+		m.Statistics.NullCount = 0
+	})
+	if changed == 0 {
+		t.Fatal("no column has NULLs")
+	}
+	return out
+}
+
+// withFooter is a file in whose footer each column chunk was changed.
+func withFooter(t *testing.T, file []byte, change func(*format.ColumnMetaData)) []byte {
+	t.Helper()
 	tail := file[len(file)-8:]
 	at := len(file) - 8 - int(binary.LittleEndian.Uint32(tail))
 	var meta format.FileMetaData
 	if err := thrift.Unmarshal(new(thrift.CompactProtocol), file[at:len(file)-8], &meta); err != nil {
 		t.Fatal(err)
 	}
-	changed := 0
 	for g := range meta.RowGroups {
 		for c := range meta.RowGroups[g].Columns {
-			s := &meta.RowGroups[g].Columns[c].MetaData.Statistics
-			if s.NullCount > 0 {
-				changed++
-			}
-			s.NullCount = 0
+			change(&meta.RowGroups[g].Columns[c].MetaData)
 		}
-	}
-	if changed == 0 {
-		t.Fatal("no column has NULLs")
 	}
 	footer, err := thrift.Marshal(new(thrift.CompactProtocol), &meta)
 	if err != nil {

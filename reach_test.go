@@ -7,12 +7,10 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/gagg-dev/gagg"
@@ -69,31 +67,16 @@ func sumsFile(t *testing.T, far bool) string {
 // withNearEnds is a file whose footer says that all numbers are from 0 to 1.
 func withNearEnds(t *testing.T, file []byte) []byte {
 	t.Helper()
-	tail := file[len(file)-8:]
-	at := len(file) - 8 - int(binary.LittleEndian.Uint32(tail))
-	var meta format.FileMetaData
-	if err := thrift.Unmarshal(new(thrift.CompactProtocol), file[at:len(file)-8], &meta); err != nil {
-		t.Fatal(err)
-	}
-	for g := range meta.RowGroups {
-		for c := range meta.RowGroups[g].Columns {
-			m := &meta.RowGroups[g].Columns[c].MetaData
-			n := len(m.Statistics.MinValue)
-			low, high := make([]byte, n), make([]byte, n)
-			if n > 0 && m.Type == format.FixedLenByteArray {
-				high[n-1] = 1 // the most significant byte comes first
-			} else if n > 0 {
-				high[0] = 1
-			}
-			m.Statistics.MinValue, m.Statistics.MaxValue, m.Statistics.Min, m.Statistics.Max = low, high, nil, nil
+	return withFooter(t, file, func(m *format.ColumnMetaData) {
+		n := len(m.Statistics.MinValue)
+		low, high := make([]byte, n), make([]byte, n)
+		if n > 0 && m.Type == format.FixedLenByteArray {
+			high[n-1] = 1 // the most significant byte comes first
+		} else if n > 0 {
+			high[0] = 1
 		}
-	}
-	footer, err := thrift.Marshal(new(thrift.CompactProtocol), &meta)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out := append(slices.Clone(file[:at]), footer...)
-	return append(binary.LittleEndian.AppendUint32(out, uint32(len(footer))), tail[4:]...)
+		m.Statistics.MinValue, m.Statistics.MaxValue, m.Statistics.Min, m.Statistics.Max = low, high, nil, nil
+	})
 }
 
 // Sums of columns whose statistics are small take one word, and are right; where the statistics lie, the input is read again.
