@@ -82,9 +82,9 @@ func withNearEnds(t *testing.T, file []byte) []byte {
 // Sums of columns whose statistics are small take one word, and are right; where the statistics lie, the input is read again.
 func TestSumBits(t *testing.T) {
 	args := []string{"coded", "some", "short", "wide", "short * (1 - short)", "some + coded"}
-	for _, far := range []bool{false, true} {
+	for k, far := range []bool{false, true, true} {
 		if far { // products and sums of such numbers overflow
-			args = args[:4]
+			args = args[:min(4, 6-2*k)] // the numbers of the last are no decimals, which have digits to exceed
 		}
 		from := gagg.Files(sumsFile(t, far))
 		var log bytes.Buffer
