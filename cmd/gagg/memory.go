@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"strconv"
 	"strings"
@@ -21,8 +20,8 @@ const defaultMemoryPercent = 80
 // or the default share where the machine tells how much there is, and no more
 // than the limits of the process leave room for.
 func memoryLimit(asked size) (limit int64, err error) {
-	root := os.DirFS("/")
-	allowed := memoryAllowed(root)
+	root := systemFiles()
+	allowed := memoryAllowed(root, totalMemory())
 	switch {
 	case asked == size{}:
 		limit = size{percent: defaultMemoryPercent}.of(allowed)
@@ -75,12 +74,12 @@ func (e *spaceError) Error() string {
 
 func (e *spaceError) Is(target error) bool { return target == gagg.ErrBudget }
 
-// memoryAllowed is the bytes of memory that the process may use: what the
-// machine has, or less where a control group (a container, a batch job, a
+// memoryAllowed is the bytes of memory that the process may use: the total of
+// the machine, or less where a control group (a container, a batch job, a
 // systemd unit) says so. It is 0 where nothing tells. root is the root of the
 // file system.
-func memoryAllowed(root fs.FS) int64 {
-	least := totalMemory(root)
+func memoryAllowed(root fs.FS, total int64) int64 {
+	least := total
 	lowerTo := func(n int64) {
 		if n > 0 && (least == 0 || n < least) {
 			least = n
@@ -108,13 +107,13 @@ func memoryAllowed(root fs.FS) int64 {
 		case strings.Contains(","+parts[1]+",", ",memory,"): // version 1
 			for dir := path.Clean("/" + parts[2]); ; dir = path.Dir(dir) {
 				lower(path.Join("sys/fs/cgroup/memory", dir, "memory.limit_in_bytes"))
-				// Inside a container its own group is mounted as the root, and those
-				// above are seen here alone.
-				lowerTo(hierarchicalLimit(root, path.Join("sys/fs/cgroup/memory", dir)))
 				if dir == "/" {
 					break
 				}
 			}
+			// Inside a container its own group is mounted as the root, and those
+			// above are seen here alone.
+			lowerTo(hierarchicalLimit(root, "sys/fs/cgroup/memory"))
 		}
 	}
 	return least
@@ -131,15 +130,6 @@ func hierarchicalLimit(root fs.FS, group string) int64 {
 		}
 	}
 	return 0
-}
-
-// totalMemory is the memory of the machine, 0 where it is not known.
-func totalMemory(root fs.FS) int64 {
-	text, err := fs.ReadFile(root, "proc/meminfo")
-	if err != nil {
-		return 0
-	}
-	return kibOf(string(text), "MemTotal:")
 }
 
 // peakResident is the most memory that the process has held so far, 0 where

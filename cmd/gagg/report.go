@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"text/tabwriter"
 
 	"github.com/dustin/go-humanize"
@@ -123,7 +122,7 @@ func (s *statistics) collect(of *gagg.Rows) (did runStats) {
 	if s.stderr == nil && s.file == nil {
 		return did
 	}
-	return runStats{of.Stats(), peakResident(os.DirFS("/"))}
+	return runStats{of.Stats(), peakResident(systemFiles())}
 }
 
 // runStats is what --stats tells: what the run did, and what the system saw.

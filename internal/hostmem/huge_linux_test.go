@@ -11,9 +11,10 @@ import (
 	"unsafe"
 )
 
-// withSlack gives the process slack during a test that frees all it makes.
+// withSlack gives the process slack during a test that frees all it makes, and whose buffers are not its first.
 func withSlack(t *testing.T, bytes int64) {
 	t.Helper()
+	shared.early = earlyBytes
 	Slack(bytes)
 	t.Cleanup(func() {
 		Slack(-bytes)
@@ -110,6 +111,19 @@ func touched(n, size int) (made [][]byte) {
 		made = append(made, s)
 	}
 	return made
+}
+
+// The first buffers of a process make no huge page resident, and have no place.
+func TestEarlyBuffers(t *testing.T) {
+	h := &hugeHeap{slack: 1 << 30}
+	for range earlyBytes / (256 << 10) {
+		if p, _ := h.take(256 << 10); p.chunk != nil || h.spare != 0 {
+			t.Fatalf("an early buffer has a place: %v, with %d bytes to spare", p, h.spare)
+		}
+	}
+	if p, _ := h.take(256 << 10); p.chunk == nil || h.spare != hugePage-256<<10 {
+		t.Errorf("%d bytes to spare after the first that shares a huge page", h.spare)
+	}
 }
 
 // find tells the first run of free units, as one that looks at each unit does.

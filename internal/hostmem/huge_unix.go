@@ -17,13 +17,17 @@ import (
 //	unit   32 KiB: a buffer has units of one chunk, side by side
 //	spare  resident bytes that are in no buffer: free units, and what a buffer leaves of its last one
 //
-// The first buffer in a chunk makes all of it resident. A free unit is absent when its memory was given back.
+// The first buffer in a chunk makes all of it resident, which takes up to half a millisecond. So the first buffers of a process
+// have no place here: what a small query needs is less than that.
+//
+// A free unit is absent when its memory was given back.
 //
 // SPARE-BOUND: spare is at most slack. Where a buffer would break it there is no place for it; freed units that would are given
 // back, whole chunks first.
 type hugeHeap struct {
 	mu     sync.Mutex
 	slack  int64
+	early  int64 // bytes of buffers that had no place, being the first of the process
 	spare  int64
 	chunks []*chunk
 	first  [unitsPerChunk + 1]int // by how many units: no chunk before it has so many free ones side by side
@@ -44,6 +48,7 @@ type chunk struct {
 const (
 	unitsPerChunk = hugePage / unitBytes
 	regionBytes   = 16 * hugePage // of addresses, not memory, that the system is asked for at a time
+	earlyBytes    = hugePage / 2
 	allUnits      = ^uint64(0)
 )
 
@@ -75,6 +80,10 @@ func (h *hugeHeap) take(size int) (p place, dirty uint64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.slack == 0 {
+		return nowhere, 0
+	}
+	if h.early < earlyBytes {
+		h.early += int64(size)
 		return nowhere, 0
 	}
 	p = h.choose((size + unitBytes - 1) / unitBytes)

@@ -1,10 +1,9 @@
 package spill
 
 import (
-	"crypto/rand"
-	"encoding/binary"
 	"errors"
 	"io"
+	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 )
@@ -55,9 +54,7 @@ func Open(c Config) (*Space, error) {
 	if c.FS == nil {
 		c.FS = osFS{}
 	}
-	var seed [8]byte
-	_, _ = rand.Read(seed[:]) // never fails
-	return &Space{config: c, seed: binary.LittleEndian.Uint64(seed[:]), files: map[*File]bool{}}, nil
+	return &Space{config: c, seed: rand.Uint64(), files: map[*File]bool{}}, nil
 }
 
 // Dir returns the folder that the files go to.
@@ -152,7 +149,9 @@ func (s *Space) Probe() error {
 
 func (s *Space) probe(handle Handle) error {
 	var wrote, read [512]byte
-	_, _ = rand.Read(wrote[:])
+	for i := range wrote {
+		wrote[i] = byte(rand.Uint32())
+	}
 	if err := writeAll(handle, wrote[:], 0); err != nil {
 		return s.failure(err, "write")
 	}
