@@ -28,6 +28,7 @@ type ordering struct {
 	sorters []*extsort.Sorter
 	err     error // the first of their ends
 
+	skip   int64           // rows to pass over before the first record
 	merger *extsort.Merger // nil: not all producers have ended
 	merged chan merged
 	wanted chan struct{} // taken from: the reader waits, and has let go of what it had
@@ -167,6 +168,10 @@ func release(recs []arrow.Record) {
 // records makes records of the next rows.
 func (o *ordering) records(ctx context.Context, schema *arrow.Schema) (_ []arrow.Record, err error) {
 	defer cpu.Recovered(&err)
+	if err := o.merger.Skip(ctx, o.skip); err != nil {
+		return nil, err
+	}
+	o.skip = 0
 	b, err := o.merger.Next(ctx)
 	if err != nil || b == nil {
 		return nil, o.needs(err)

@@ -22,6 +22,10 @@ import (
 // to pay for the calls, small enough to stay in cache.
 const resultRows = 4096
 
+// firstRows is how many the first batch holds where the best groups alone are wanted, about: then the sorter
+// soon knows of others that they are not.
+const firstRows = 256
+
 // producer turns merged groups into result batches. One a goroutine.
 type producer struct {
 	r      *run
@@ -55,6 +59,9 @@ func newProducer(r *run, sorter *extsort.Sorter, turn func(n int) error) *produc
 		batch:  column.Batch{Cols: make([]column.Vector, n)},
 		made:   make([]column.Vector, n),
 		bufs:   make([]column.Buffer, n),
+	}
+	if sorter != nil && sorter.Drops() {
+		p.size = firstRows / 2 // see next
 	}
 	p.plan()
 	return p

@@ -303,6 +303,7 @@ func (r *Rows) collect() {
 		r.err = classify(r.order.begin())
 	}
 	if r.err == nil {
+		r.order.skip, r.skip = r.skip, 0
 		r.done.Go(func() { r.order.merge(r.ctx, r.schema) })
 	}
 }

@@ -27,12 +27,15 @@ import (
 //
 // The array is filled through the table and never holds anything of its own:
 // it may be dropped at any time. Keys that turn out to have too many values
-// are given up for good.
+// are given up for good. A large array is made when as many rows have come as make up
+// for clearing it: behind a filter they may be few.
 type codes struct {
 	keys   []codedKey
 	groups []uint32 // by tuple; noGroup: not looked up yet
 	tuple  []uint32 // scratch: tuple of each row
 	wide   bool     // given up
+	rows   int      // that came
+	stale  bool     // groups does not fit the keys: too few rows have come for an array of their tuples
 }
 
 // codedKey is how one key is numbered.
@@ -58,6 +61,10 @@ const (
 	// maxTuples bounds the array: 4 MiB are still fewer than the table's
 	// directory for as many groups.
 	maxTuples = 1 << 20
+	// leastTuples is how many an array may have whatever rows have come, and tuplesEach how many more
+	// for each row: a page of them takes as long to clear as some hundred look-ups by hash save. A guess.
+	leastTuples = maxCodes
+	tuplesEach  = 4
 )
 
 // prepare reports whether the keys can be found by code, and makes ready for
@@ -71,17 +78,20 @@ func (c *codes) prepare(keys []column.Vector) bool {
 			return false
 		}
 	}
-	anew := len(c.keys) != len(keys) // the tuples change their meaning
-	if anew {
-		c.keys = make([]codedKey, len(keys))
+	c.rows += keys[0].Len
+	if len(c.keys) != len(keys) {
+		c.keys, c.stale = make([]codedKey, len(keys)), true
 	}
-	moved := false // a dictionary is another one
+	if c.stale && !c.worth(entries(keys)) { // before they are numbered
+		return false
+	}
+	anew := c.stale // the tuples change their meaning
+	moved := false  // a dictionary is another one
 	for i := range keys {
 		a, m := c.keys[i].adapt(&keys[i], len(keys) == 1)
 		anew, moved = anew || a, moved || m
 	}
 	if anew && !c.clear() {
-		c.wide = true
 		return false
 	}
 	if anew || moved {
@@ -162,23 +172,41 @@ func (k *codedKey) widen(vals []int64) (anew bool) {
 	return true
 }
 
-// clear makes an empty array for the keys; false: there are too many tuples.
+// clear makes an empty array for the keys; false: there are too many tuples, for good or so far.
 func (c *codes) clear() bool {
 	tuples := 1
 	for i := len(c.keys) - 1; i >= 0; i-- {
 		c.keys[i].step = uint32(tuples)
-		if c.keys[i].size > maxTuples {
+		if c.wide = c.keys[i].size > maxTuples; c.wide {
 			return false
 		}
-		if tuples *= c.keys[i].size; tuples > maxTuples {
+		tuples *= c.keys[i].size
+		if c.wide = tuples > maxTuples; c.wide {
 			return false
 		}
+	}
+	if c.stale = !c.worth(tuples); c.stale {
+		return false
 	}
 	c.groups = sized(c.groups, tuples)
 	for i := range c.groups {
 		c.groups[i] = noGroup
 	}
 	return true
+}
+
+// worth reports whether as many rows have come as are worth an array of so many tuples.
+func (c *codes) worth(tuples int) bool { return tuples <= max(leastTuples, tuplesEach*c.rows) }
+
+// entries is how many tuples the dictionaries of keys make, of those that have one.
+func entries(keys []column.Vector) int {
+	n := 1
+	for i := range keys {
+		if d := keys[i].Dict; d != nil && n <= maxTuples {
+			n *= max(d.Len(), 1)
+		}
+	}
+	return n
 }
 
 // scale computes what the codes make in the tuple.

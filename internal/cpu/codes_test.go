@@ -59,3 +59,26 @@ func TestTooWide(t *testing.T) {
 		}
 	}
 }
+
+// A large array waits until as many rows have come as are worth clearing it, and is made then.
+func TestLargeArrayWaits(t *testing.T) {
+	var c codes
+	v := column.Vector{Type: int64Type, Len: 4096, Int: make([]int64, 4096)}
+	v.Int[0] = maxTuples/2 - 1 // a range of half the most
+	keys := []column.Vector{v}
+	batches := 0
+	for !c.prepare(keys) {
+		if c.wide || len(c.groups) > leastTuples {
+			t.Fatalf("batch %d: given up: %t; an array of %d", batches, c.wide, len(c.groups))
+		}
+		if batches++; batches > maxTuples/v.Len {
+			t.Fatal("no array is made")
+		}
+	}
+	if want := maxTuples / 2 / tuplesEach / v.Len; batches != want-1 {
+		t.Errorf("the array was made after %d batches, not %d", batches, want-1)
+	}
+	if missing := c.find(keys, make([]uint32, v.Len), nil); len(missing) != v.Len {
+		t.Errorf("%d of %d rows are missing in an empty array", len(missing), v.Len)
+	}
+}

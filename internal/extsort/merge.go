@@ -61,6 +61,33 @@ func (m *Merger) Close() {
 	m.cursors, m.tree = nil, nil
 }
 
+// Skip passes over the next n rows, of which nothing is made.
+func (m *Merger) Skip(ctx context.Context, n int64) error {
+	if n == 0 || len(m.cursors) == 0 {
+		return nil
+	}
+	if err := m.begin(ctx); err != nil {
+		return err
+	}
+	for i := int64(0); i < n && m.tree.top().current != nil; i++ {
+		if i%stepsBetween == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err := m.tree.step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// begin makes the tree, unless it is there.
+func (m *Merger) begin(ctx context.Context) (err error) {
+	if m.tree == nil {
+		m.tree, err = newTree(ctx, m.cursors)
+	}
+	return err
+}
+
 // Next returns the next rows, nil at the end. They are valid until the next
 // call.
 func (m *Merger) Next(ctx context.Context) (*column.Batch, error) {
@@ -70,11 +97,8 @@ func (m *Merger) Next(ctx context.Context) (*column.Batch, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	if m.tree == nil {
-		var err error
-		if m.tree, err = newTree(ctx, m.cursors); err != nil {
-			return nil, err
-		}
+	if err := m.begin(ctx); err != nil {
+		return nil, err
 	}
 	if m.large != nil {
 		m.large, m.batch = nil, column.Batch{}

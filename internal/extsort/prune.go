@@ -1,6 +1,56 @@
 package extsort
 
-import "context"
+import (
+	"context"
+
+	"github.com/gagg-dev/gagg/internal/hostmem"
+)
+
+// tightenStep is after how many more rows, or half as many as there are if these are more, a lower bound is looked for.
+const tightenStep = 64
+
+// tighten learns a bound from the rows that have come so far, which stay as they are, as soon as they are as many as are
+// wanted: so that those that come later are not made. It takes no more than the index that the unit is sorted by.
+func (s *Sorter) tighten() {
+	s.next = s.rows + max(s.rows/2, tightenStep)
+	if s.rows != int64(s.unit.rows) { // others were sorted, or pruned
+		return
+	}
+	m := s.unit.run()
+	last := m.least(int(s.cfg.Keep))
+	s.bound = append(s.bound[:0], m.row(last).key()...)
+	hostmem.Free(m.memory)
+}
+
+// least puts the k least rows first, and returns the greatest of them; 0 < k <= rows.
+func (m *memRun) least(k int) entry {
+	index := m.index
+	for len(index) > 1 {
+		pivot := index[len(index)/2]
+		i, j := 0, len(index)-1
+		for i <= j {
+			for m.compare(index[i], pivot) < 0 {
+				i++
+			}
+			for m.compare(index[j], pivot) > 0 {
+				j--
+			}
+			if i <= j {
+				index[i], index[j] = index[j], index[i]
+				i, j = i+1, j-1
+			}
+		}
+		switch {
+		case k <= j+1:
+			index = index[:j+1]
+		case k > i:
+			index, k = index[i:], k-i
+		default:
+			return pivot
+		}
+	}
+	return index[0]
+}
 
 // prune keeps the best of the rows in memory, as many as are wanted, in pages
 // of their own. If there is no memory for these, they go to disk.

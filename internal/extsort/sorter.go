@@ -19,7 +19,8 @@ type Sorter struct {
 	unit  unit
 	runs  []*memRun
 	rows  int64  // in the unit and the runs in memory
-	bound []byte // nil, or a key: the rows wanted have keys below it
+	bound []byte // nil, or a key: the rows wanted have keys below it, or were added
+	next  int64  // at how many rows a lower bound is looked for
 	key   []byte // scratch: one without its place
 
 	file  *spill.File
@@ -58,10 +59,14 @@ func (s *Sorter) Add(ctx context.Context, place uint64, order, cols []column.Vec
 		if err != nil {
 			return err
 		}
-		if s.cfg.Keep >= 0 && s.rows > 2*s.cfg.Keep+s.cfg.pruneAfter() {
+		switch {
+		case s.cfg.Keep < 0:
+		case s.rows > 2*s.cfg.Keep+s.cfg.pruneAfter():
 			if err := s.prune(ctx); err != nil {
 				return err
 			}
+		case s.rows >= max(s.next, s.cfg.Keep):
+			s.tighten()
 		}
 		i += n
 	}

@@ -98,6 +98,7 @@ type harness struct {
 	ledger ledger
 	disk   *spill.Space
 	cfg    Config
+	skip   int64 // rows that a merger is to pass over
 }
 
 // newHarness has a budget of limit bytes for each of some sorters; 0: none.
@@ -154,6 +155,9 @@ func (h *harness) run(ctx context.Context, t *testing.T, tb *table, sorters int)
 	const most = 64 << 10
 	m := NewMerger(all, 100, most, nil)
 	defer m.Close()
+	if err := m.Skip(ctx, h.skip); err != nil {
+		return nil, runs, err
+	}
 	for {
 		b, err := m.Next(ctx)
 		if err != nil || b == nil {

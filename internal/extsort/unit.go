@@ -96,6 +96,13 @@ func (m *memRun) indexBytes() int64 { return int64(len(m.memory)) * 8 }
 
 // sort makes a run of the rows of the unit, of which there are some.
 func (u *unit) sort() *memRun {
+	m := u.run()
+	slices.SortFunc(m.index, m.compare)
+	return m
+}
+
+// run is the rows of the unit, of which there are some, as a run that is not sorted yet.
+func (u *unit) run() *memRun {
 	m := &memRun{pages: u.pages, memory: hostmem.Make[uint64](2 * u.rows), widest: u.widest}
 	m.index = unsafe.Slice((*entry)(unsafe.Pointer(unsafe.SliceData(m.memory))), u.rows)
 	var first []byte
@@ -115,7 +122,6 @@ func (u *unit) sort() *memRun {
 	for i := range m.index {
 		m.index[i].prefix = prefix(m.row(m.index[i]).key(), m.shared)
 	}
-	slices.SortFunc(m.index, m.compare)
 	return m
 }
 
