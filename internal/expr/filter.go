@@ -17,6 +17,8 @@ type conjunct struct {
 	cols []int
 	safe bool // it cannot fail, and takes little time a row
 
+	selected selector
+
 	batch column.Batch // of the rows that are left
 	bufs  []column.Buffer
 	hits  []int32
@@ -182,7 +184,7 @@ func (c *conjunct) all(b *column.Batch, sel []int32) ([]int32, error) {
 	if err != nil {
 		return sel, err
 	}
-	return appendTrue(sel, r), nil
+	return c.selected.appendTrue(sel, r), nil
 }
 
 // among keeps of sel, from start, the rows for which c is true.
@@ -216,39 +218,6 @@ func (c *conjunct) take(b *column.Batch, rows []int32) *column.Batch {
 	}
 	c.batch.Rows = len(rows)
 	return &c.batch
-}
-
-// appendTrue appends the rows that are true. The loops write every row's
-// number and step over it only if the row is true: no branch to mispredict.
-func appendTrue(sel []int32, v *column.Vector) []int32 {
-	k := len(sel)
-	sel = slices.Grow(sel, v.Len)[:k+v.Len]
-	switch {
-	case v.Dict != nil && v.Null == nil:
-		is := v.Dict.Values.Int
-		for i, c := range v.Codes {
-			sel[k] = int32(i)
-			k += int(is[c] & 1)
-		}
-	case v.Null == nil:
-		for i, is := range v.Int {
-			sel[k] = int32(i)
-			k += int(is & 1)
-		}
-	case v.Dict != nil:
-		is, null := v.Dict.Values.Int, v.Null[:len(v.Codes)]
-		for i, c := range v.Codes {
-			sel[k] = int32(i)
-			k += int(is[c] & truth(!null[i]))
-		}
-	default:
-		null := v.Null[:len(v.Int)]
-		for i, is := range v.Int {
-			sel[k] = int32(i)
-			k += int(is & truth(!null[i]))
-		}
-	}
-	return sel[:k]
 }
 
 // keepTrue keeps of sel, from start, the rows that are true.
