@@ -9,7 +9,8 @@ import (
 
 // A filter is taken apart at its ands. Its operands are evaluated one after the other, each on
 // the rows that the ones before have left: all that cannot fail come first, the cheap and
-// selective ones before the others, and the rest as they were written.
+// selective ones before the others, and the rest as they were written. Of a column with a
+// dictionary those that take little time a row are evaluated at once, on entries.
 
 // conjunct is an operand of the ands at the root of a filter.
 type conjunct struct {
@@ -18,6 +19,8 @@ type conjunct struct {
 	safe bool // it cannot fail, and takes little time a row
 
 	selected selector
+	whole    []*conjunct // itself
+	parts    []*conjunct // the same, one after the other, for a column without a dictionary; nil: whole
 
 	batch column.Batch // of the rows that are left
 	bufs  []column.Buffer
@@ -155,26 +158,70 @@ func allOf(list []*bound) *bound {
 // are true, unless it cannot fail.
 func (v *Eval) Filter(b *column.Batch, sel []int32) ([]int32, error) {
 	if v.conjuncts == nil {
-		for _, n := range v.root.node.ranked() {
-			v.conjuncts = append(v.conjuncts, &conjunct{eval: newEval(n), cols: n.columns(), safe: n.rank() < rankAny})
-		}
+		v.conjuncts = conjunctsOf(v.root.node.ranked())
 	}
-	start := len(sel)
-	for i, c := range v.conjuncts {
-		var err error
-		if i == 0 {
-			sel, err = c.all(b, sel)
-		} else {
-			sel, err = c.among(b, sel, start)
-		}
-		if err != nil {
-			return sel[:start], err
-		}
-		if len(sel) == start {
-			break
+	start, first := len(sel), true
+	for _, c := range v.conjuncts {
+		for _, part := range c.on(b) {
+			var err error
+			if first {
+				sel, err = part.all(b, sel)
+			} else {
+				sel, err = part.among(b, sel, start)
+			}
+			if err != nil {
+				return sel[:start], err
+			}
+			if len(sel) == start {
+				return sel, nil
+			}
+			first = false
 		}
 	}
 	return sel, nil
+}
+
+// conjunctsOf makes conjuncts of operands in their order, but for those of one column that take little time: they are one, where the
+// first of them is.
+func conjunctsOf(list []*bound) (all []*conjunct) {
+	byColumn := map[int]*conjunct{}
+	for _, n := range list {
+		c := newConjunct(n)
+		first := byColumn[n.single]
+		switch {
+		case n.rank() >= rankText || n.single < 0:
+			all = append(all, c)
+		case first == nil:
+			byColumn[n.single] = c
+			all = append(all, c)
+		default:
+			first.join(c)
+		}
+	}
+	return all
+}
+
+func newConjunct(n *bound) *conjunct {
+	c := &conjunct{eval: newEval(n), cols: n.columns(), safe: n.rank() < rankAny}
+	c.whole = []*conjunct{c}
+	return c
+}
+
+// join has c evaluate next as well, both of the same column.
+func (c *conjunct) join(next *conjunct) {
+	if c.parts == nil {
+		c.parts = []*conjunct{newConjunct(c.eval.root.node)}
+	}
+	c.parts = append(c.parts, next)
+	c.eval = newEval(newAnd(c.eval.root.node, next.eval.root.node))
+}
+
+// on is what to evaluate one after the other on b for c.
+func (c *conjunct) on(b *column.Batch) []*conjunct {
+	if c.parts == nil || b.Cols[c.cols[0]].Dict != nil {
+		return c.whole
+	}
+	return c.parts
 }
 
 // all appends the rows of b for which c is true.
@@ -190,7 +237,10 @@ func (c *conjunct) all(b *column.Batch, sel []int32) ([]int32, error) {
 // among keeps of sel, from start, the rows for which c is true.
 func (c *conjunct) among(b *column.Batch, sel []int32, start int) ([]int32, error) {
 	left := sel[start:]
-	if len(left) == b.Rows || c.safe && len(left) > b.Rows/2 {
+	if len(left) == b.Rows {
+		return c.all(b, sel[:start])
+	}
+	if c.safe && len(left) > b.Rows/2 {
 		c.eval.begin(b)
 		r, err := c.eval.root.run()
 		if err != nil {
@@ -220,17 +270,30 @@ func (c *conjunct) take(b *column.Batch, rows []int32) *column.Batch {
 	return &c.batch
 }
 
-// keepTrue keeps of sel, from start, the rows that are true.
+// keepTrue keeps of sel, from start, the rows that are true. As in select.go there is no branch to mispredict.
 func keepTrue(sel []int32, start int, v *column.Vector) []int32 {
 	k := start
-	for _, i := range sel[start:] {
-		sel[k] = i
-		k += int(trueAt(v, int(i)))
+	switch {
+	case v.Null != nil:
+		for _, i := range sel[start:] {
+			sel[k] = i
+			k += int(trueAt(v, int(i)))
+		}
+	case v.Dict != nil:
+		is, codes := v.Dict.Values.Int, v.Codes
+		for _, i := range sel[start:] {
+			sel[k] = i
+			k += int(is[codes[i]] & 1)
+		}
+	default:
+		for _, i := range sel[start:] {
+			sel[k] = i
+			k += int(v.Int[i] & 1)
+		}
 	}
 	return sel[:k]
 }
 
-// trueAt is 1 if row i of a boolean vector is true, else 0.
 func trueAt(v *column.Vector, i int) int64 {
 	if v.Null != nil && v.Null[i] {
 		return 0

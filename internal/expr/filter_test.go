@@ -2,6 +2,7 @@ package expr
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -65,5 +66,37 @@ func TestSplit(t *testing.T) {
 		if got != want {
 			t.Errorf("%s: %s, want %s", text, got, want)
 		}
+	}
+}
+
+// Operands of one column are taken together where it has a dictionary, and one after the other where it has none: with the same rows
+// left, which are those for which the condition is true.
+func TestFilterOneColumn(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	var v column.Vector
+	for _, text := range []string{
+		"i between -5 and 5", "i >= -5 and s <> '' and i < 5", "i <> 0 and i < 9 and i > -9 and j > i", "day >= date '1970-01-01' and j <> 1 and day is not null",
+		"s <> '' and s like '%a%' and s <> 'b'", "s < 'x' and s >= '' and d > -1e300",
+	} {
+		e := bindText(t, text)
+		filter, value := e.NewEval(), e.NewEval()
+		for range 60 {
+			b := randomRows(r, 1+r.IntN(90), true).batch(r, r.IntN(2) == 0)
+			if err := value.Eval(b, &v); err != nil {
+				t.Fatal(err)
+			}
+			want := []int32{}
+			for i := range b.Rows {
+				if trueAt(&v, i) != 0 {
+					want = append(want, int32(i))
+				}
+			}
+			if got, err := filter.Filter(b, []int32{}); err != nil || !slices.Equal(got, want) {
+				t.Fatalf("%s: %v, %v, want %v", text, got, err, want)
+			}
+		}
+	}
+	if n := len(conjunctsOf(bindText(t, "i > 1 and s <> '' and i < 5 and s like 'a%' and i + 1 < 4").root.ranked())); n != 4 {
+		t.Errorf("the operands of a filter are %d conjuncts, want 4: i > 1 and i < 5 are one", n)
 	}
 }

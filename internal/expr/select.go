@@ -9,22 +9,22 @@ import (
 // Selecting the rows of a batch that are true reads each of them, whatever the filter, so that of cheap filters it is most. What a
 // filter gives for a column with a dictionary is codes of a dictionary of booleans. Of these, most have one entry
 // that is true (x = 7), or one that is not (x <> 0), or few entries at all: then rows are told by comparing or shifting codes, eight at a time,
-// and nothing is looked up.
+// and nothing is looked up. Of the others each entry has a bit, so that a large dictionary's stay in the first-level cache.
 
 // selector appends rows that are true.
 type selector struct {
 	dict *column.Dict // that the rest tells of
 	form dictForm
-	code int32  // of the entry that is unlike the others
-	bits uint32 // by code, where there are at most 32
+	code int32    // of the entry that is unlike the others
+	bits []uint32 // by code: the entry is true
 }
 
 // dictForm is how rows with a dictionary of booleans are told.
 type dictForm uint8
 
 const (
-	formMany     dictForm = iota // by looking the code up
-	formFew                      // by bits
+	formMany     dictForm = iota // by looking the code's bit up
+	formFew                      // by shifting 32 bits
 	formOneTrue                  // by one code
 	formOneFalse                 // by one code, which may be that of no entry
 	formNone                     // no row is true
@@ -56,26 +56,27 @@ func (s *selector) write(dst []int32, v *column.Vector) int {
 	case formNone:
 		return 0
 	case formFew:
-		return selectBits(dst, codes, v.Null, s.bits)
+		return selectBits(dst, codes, v.Null, s.bits[0])
 	case formOneTrue:
 		return selectCode(dst, codes, v.Null, s.code, false)
 	case formOneFalse:
 		return selectCode(dst, codes, v.Null, s.code, true)
 	default:
-		return selectMany(dst, codes, v.Null, v.Dict.Values.Int)
+		return selectMany(dst, codes, v.Null, s.bits)
 	}
 }
 
 // learn finds the form of a dictionary.
 func (s *selector) learn(d *column.Dict) {
 	is := d.Values.Int[:d.Values.Len]
+	s.bits = sized(s.bits, len(is)/32+1)
+	clear(s.bits)
 	var trues int
 	last := [2]int32{noCode, noCode} // code of an entry that is not true, and of one that is
-	s.bits = 0
 	for code, b := range is {
 		trues += int(b & 1)
 		last[b&1] = int32(code)
-		s.bits |= uint32(b&1) << (code & 31)
+		s.bits[code/32] |= uint32(b&1) << (code % 32)
 	}
 	s.dict, s.form, s.code = d, formMany, noCode
 	switch {
@@ -92,22 +93,6 @@ func (s *selector) learn(d *column.Dict) {
 
 // The generic loops write every row's number, and step over it only if the row is true: there is no branch to mispredict.
 
-func selectMany(dst, codes []int32, null []bool, is []int64) (k int) {
-	if null == nil {
-		for i, c := range codes {
-			dst[k] = int32(i)
-			k += int(is[c] & 1)
-		}
-		return k
-	}
-	null = null[:len(codes)]
-	for i, c := range codes {
-		dst[k] = int32(i)
-		k += int(is[c] & truth(!null[i]))
-	}
-	return k
-}
-
 // selectWordsFrom does what selectWords does for the rows from i on, of which k were true before.
 func selectWordsFrom(dst []int32, is []int64, null []bool, i, k int) int {
 	for ; i < len(is); i++ {
@@ -121,6 +106,14 @@ func selectBitsFrom(dst, codes []int32, null []bool, bits uint32, i, k int) int 
 	for ; i < len(codes); i++ {
 		dst[k] = int32(i)
 		k += int(int64(bits>>(codes[i]&31)) & truth(null == nil || !null[i]))
+	}
+	return k
+}
+
+func selectManyFrom(dst, codes []int32, null []bool, bits []uint32, i, k int) int {
+	for ; i < len(codes); i++ {
+		dst[k] = int32(i)
+		k += int(int64(bits[codes[i]>>5]>>(codes[i]&31)) & truth(null == nil || !null[i]))
 	}
 	return k
 }

@@ -27,6 +27,11 @@ func selectWordsAVX2(dst *int32, is []int64, null *bool, rows *[256][selectStep]
 //go:noescape
 func selectBitsAVX2(dst *int32, codes []int32, null *bool, rows *[256][selectStep]byte, bits uint32) int
 
+// Code c has bit c%32 of word c/32.
+//
+//go:noescape
+func selectManyAVX2(dst *int32, codes []int32, null *bool, rows *[256][selectStep]byte, bits []uint32) int
+
 // flip is 0 for the rows with the code, 255 for the others.
 //
 //go:noescape
@@ -61,6 +66,16 @@ func selectBits(dst, codes []int32, null []bool, bits uint32) (k int) {
 		k = selectBitsAVX2(unsafe.SliceData(dst), codes, firstNull(null, len(codes)), &rowsOf, bits)
 	}
 	return selectBitsFrom(dst, codes, null, bits, i, k)
+}
+
+// selectMany does so for any codes.
+func selectMany(dst, codes []int32, null []bool, bits []uint32) (k int) {
+	i := 0
+	if hasSelect && len(dst) >= len(codes)+selectStep {
+		i = len(codes) &^ (selectStep - 1)
+		k = selectManyAVX2(unsafe.SliceData(dst), codes, firstNull(null, len(codes)), &rowsOf, bits)
+	}
+	return selectManyFrom(dst, codes, null, bits, i, k)
 }
 
 // selectCode does so for one code, or for all others.

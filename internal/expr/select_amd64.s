@@ -92,6 +92,30 @@ loop:
 	MOVQ      AX, ret+56(FP)
 	RET
 
+// func selectManyAVX2(dst *int32, codes []int32, null *bool, rows *[256][8]byte, bits []uint32) int
+TEXT ·selectManyAVX2(SB), NOSPLIT, $0-80
+	MOVQ bits_base+48(FP), R11
+	MOVQ codes_base+8(FP), SI
+	MOVQ codes_len+16(FP), CX
+	BEGIN
+	VPCMPEQD Y8, Y8, Y8
+	VPSRLD   $27, Y8, Y7
+
+loop:
+	VMOVDQU    (SI), Y3
+	VPSRLD     $5, Y3, Y5
+	VPAND      Y7, Y3, Y3
+	VMOVDQA    Y8, Y6
+	VPGATHERDD Y6, (R11)(Y5*4), Y0
+	VPSRLVD    Y3, Y0, Y3
+	VPSLLD     $31, Y3, Y3
+	VMOVMSKPS  Y3, BX
+	ADDQ       $32, SI
+	NULLS
+	WRITE
+	MOVQ       AX, ret+72(FP)
+	RET
+
 // func selectCodeAVX2(dst *int32, codes []int32, null *bool, rows *[256][8]byte, code int32, flip uint32) int
 TEXT ·selectCodeAVX2(SB), NOSPLIT, $0-64
 	MOVL         code+48(FP), BX

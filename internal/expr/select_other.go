@@ -10,6 +10,10 @@ func selectBits(dst, codes []int32, null []bool, bits uint32) int {
 	return selectBitsFrom(dst, codes, null, bits, 0, 0)
 }
 
+func selectMany(dst, codes []int32, null []bool, bits []uint32) int {
+	return selectManyFrom(dst, codes, null, bits, 0, 0)
+}
+
 func selectCode(dst, codes []int32, null []bool, code int32, others bool) int {
 	return selectCodeFrom(dst, codes, null, code, others, 0, 0)
 }
