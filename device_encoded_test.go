@@ -13,7 +13,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/parquet-go/parquet-go"
 
-	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/reference"
 	"github.com/gagg-dev/gagg/internal/agg"
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/decode"
@@ -355,7 +355,7 @@ func madeRows(plan *decode.Plan, arrays [][]uint64, b *column.Batch) (rows []uin
 			}
 			hashes = append(hashes, arrays[f.Array+f.Words][r])
 		}
-		row[0] = ega.HashOf(hashes)
+		row[0] = reference.HashOf(hashes)
 		for i, s := range plan.States {
 			switch {
 			case s.Word == kernels.ParquetConstant:

@@ -34,7 +34,6 @@ func (in *recordInput) schema() (s column.Schema) {
 	return s
 }
 
-func (in *recordInput) rows() int64           { return -1 }
 func (in *recordInput) widen(map[int]int)     {} // records are read once: what has too many digits is an error
 func (in *recordInput) describe() Description { return Description{Rows: -1} }
 func (in *recordInput) Close() error          { return nil }

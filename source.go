@@ -22,7 +22,6 @@ type Source interface {
 type input interface {
 	schema() column.Schema
 	find(name string) (int, error) // position in the schema
-	rows() int64                   // -1: not known
 	widen(digits map[int]int)      // by column of the schema: a decimal has so many at least
 	scan(o parquetio.ScanOptions) (scan, error)
 	describe() Description
@@ -112,7 +111,6 @@ type parquetInput struct{ d *parquetio.Dataset }
 func (p *parquetInput) schema() column.Schema         { return p.d.Schema() }
 func (p *parquetInput) find(name string) (int, error) { return p.d.Find(name) }
 func (p *parquetInput) widen(digits map[int]int)      { p.d.Widen(digits) }
-func (p *parquetInput) rows() int64                   { return p.d.Rows() }
 func (p *parquetInput) Close() error                  { return p.d.Close() }
 
 func (p *parquetInput) describe() Description {

@@ -39,7 +39,7 @@ type BucketPass struct {
 	copies  *cuda.Stream
 	work    *cuda.Stream
 	table   *Table
-	memory  memory
+	memory  cuda.Pieces
 	facts   bucketFacts
 	stages  [2]bucketStage
 	pinned  int64 // bytes that Host was asked for
@@ -115,8 +115,8 @@ func (b *BucketPass) open(c *cuda.Context) (err error) {
 // openStages pins the buffers, of the host's budget, and allocates the rest.
 func (b *BucketPass) openStages() error {
 	size := b.plan.bufferBytes(&b.config.Layout)
-	b.memory.thread = b.thread
-	if err := b.memory.fulfil(wish{&b.stages[0].device, size}, wish{&b.stages[1].device, size}, wish{&b.facts.device, deviceFacts}); err != nil {
+	b.memory.Thread = b.thread
+	if err := b.memory.AllocAll(cuda.Piece{To: &b.stages[0].device, Bytes: size}, cuda.Piece{To: &b.stages[1].device, Bytes: size}, cuda.Piece{To: &b.facts.device, Bytes: deviceFacts}); err != nil {
 		return err
 	}
 	if err := b.take(2*int64(size) + hostFacts); err != nil {
@@ -196,7 +196,7 @@ func (b *BucketPass) Close() error {
 	for i := range b.stages {
 		err = errors.Join(err, b.stages[i].close())
 	}
-	err = errors.Join(err, b.facts.close(), b.memory.close())
+	err = errors.Join(err, b.facts.close(), b.memory.Close())
 	if b.table != nil {
 		err = errors.Join(err, b.table.Close())
 	}

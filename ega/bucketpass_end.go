@@ -106,7 +106,7 @@ func (b *BucketPass) collect(i int, from, n uint32) error {
 	if err := b.table.collectPart(b.work, from, from+n, b.facts.unused(), s.device); err != nil {
 		return err
 	}
-	if err := b.facts.fetch(b.work, factPart+i%2, b.table.gather.total); err != nil {
+	if err := b.facts.fetch(b.work, factPart+i%2, b.table.gather.Total); err != nil {
 		return err
 	}
 	return b.work.Record(s.worked)
@@ -119,7 +119,7 @@ func (b *BucketPass) fetch(i int) error {
 		return err
 	}
 	if n := b.facts.words[factRefused]; n != 0 {
-		return fmt.Errorf("%w: %d rows", errNoSlot, n)
+		return fmt.Errorf("%w: %d rows", ErrNoSlot, n)
 	}
 	s.rows = int(b.facts.words[factPart+i%2])
 	size := cuda.Size(s.rows) * b.config.Layout.RowBytes()

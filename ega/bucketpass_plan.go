@@ -84,7 +84,7 @@ func planBucketPass(c *BucketPassConfig) bucketPassPlan {
 
 // bytes is the device memory that it comes to.
 func (p bucketPassPlan) bytes(l *Layout) cuda.Size {
-	table := pieces((cuda.Size(p.slots)+1)*l.RowBytes(), 4*tagsOf(l, p.slots), tilesBytes(uint64(p.slots)+1), restBytes, 1, 1)
+	table := pieces((cuda.Size(p.slots)+1)*l.RowBytes(), 4*l.Tags(p.slots), TilesBytes(uint64(p.slots)+1), RestBytes, 1, 1)
 	return table + pieces(p.bufferBytes(l), p.bufferBytes(l), deviceFacts)
 }
 

@@ -13,6 +13,7 @@ import (
 	"unsafe"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/reference"
 	"github.com/gagg-dev/gagg/feedback"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/cuda/emu"
@@ -80,13 +81,13 @@ func (r *rig) checked(b *ega.BucketPass, l *ega.Layout, rows []uint64, skip uint
 	r.tb.Helper()
 	groups, left, err := bucket(r.thread.Context(), b, l.Stride(), rows, skip)
 	r.do(err)
-	if got := len(ega.Combine(l, groups)); got != len(groups) {
+	if got := len(reference.Combine(l, groups)); got != len(groups) {
 		r.tb.Errorf("%d words of groups, of which %d are different groups", len(groups), got)
 	}
 	if n := len(groups) / l.Stride(); int64(n) > b.Capacity() {
 		r.tb.Errorf("LOAD-MAX: %d groups, at most %d", n, b.Capacity())
 	}
-	r.same(l, ega.Combine(l, slices.Concat(groups, left)), ega.Combine(l, rows))
+	r.same(l, reference.Combine(l, slices.Concat(groups, left)), reference.Combine(l, rows))
 	return groups, left
 }
 
@@ -180,7 +181,7 @@ func TestBucketPassRows(t *testing.T) {
 			groups = append(groups, rows...)
 			return nil
 		}))
-		r.same(&l, slices.Concat(groups, rows[taken*l.Stride():]), ega.Combine(&l, rows))
+		r.same(&l, slices.Concat(groups, rows[taken*l.Stride():]), reference.Combine(&l, rows))
 		if got := b.Stats().Full > full; got != c.full || taken < min(c.rows, c.told) {
 			t.Errorf("%d rows, told %d: %d taken, full %t", c.rows, c.told, taken, got)
 		}

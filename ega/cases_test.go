@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/reference"
 	"github.com/gagg-dev/gagg/internal/gputest"
 )
 
@@ -106,7 +107,7 @@ func makeRows(random *rand.Rand, l *ega.Layout, n int, key func(i int) uint64) (
 			}
 		}
 		if l.Hash {
-			rows = append(rows, ega.HashOf(words))
+			rows = append(rows, reference.HashOf(words))
 		}
 		rows = append(rows, words...)
 		for _, op := range l.Ops {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/reference"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/gputest"
 )
@@ -52,7 +53,7 @@ func tableLife(r *rig, rows []uint64) (err error) {
 
 func singleLife(r *rig, rows []uint64) error {
 	return r.life(rows, func(k *ega.Kernels, in, _ cuda.Span, n uint32) (err error) {
-		p, err := ega.NewSinglePass(k, ega.SinglePassConfig{Rows: n})
+		p, err := reference.NewSinglePass(k, reference.SinglePassConfig{Rows: n})
 		if err != nil {
 			return err
 		}
@@ -67,7 +68,7 @@ func singleLife(r *rig, rows []uint64) error {
 
 func scatteredLife(r *rig, rows []uint64) error {
 	return r.life(rows, func(k *ega.Kernels, in, out cuda.Span, n uint32) (err error) {
-		s, err := ega.NewScattered(k, ega.ScatteredConfig{Rows: n, Groups: 10_000, LeftSlots: 100})
+		s, err := reference.NewScattered(k, reference.ScatteredConfig{Rows: n, Groups: 10_000, LeftSlots: 100})
 		if err != nil {
 			return err
 		}
@@ -81,7 +82,7 @@ func scatteredLife(r *rig, rows []uint64) error {
 func leftLife(r *rig, _ []uint64) error {
 	rows := makeRows(nil, &ega.Layout{KeyWords: 2}, 5000, func(i int) uint64 { return uint64(i) << 3 })
 	return r.life(rows, func(k *ega.Kernels, in, out cuda.Span, n uint32) (err error) {
-		s, err := ega.NewScattered(k, ega.ScatteredConfig{Rows: n, Groups: 1, LeftSlots: 100})
+		s, err := reference.NewScattered(k, reference.ScatteredConfig{Rows: n, Groups: 1, LeftSlots: 100})
 		if err != nil {
 			return err
 		}

@@ -22,8 +22,8 @@ type Groups struct {
 	reach  uint32 // no row lies so many slots or more from where its hash begins
 	view   kernels.EgaLayout
 	order  *kernels.EgaOrder
-	memory memory    // of places and buffers
-	places cuda.Span // from, on the device
+	memory cuda.Pieces // of places and buffers
+	places cuda.Span   // from, on the device
 
 	row   cuda.Size
 	bits  uint     // 2^bits partitions
@@ -74,8 +74,8 @@ func (g *Groups) place(t *cuda.Thread, s *cuda.Stream) error {
 	}
 	g.room -= min(g.room, placesBytes(g.fine))
 	var sums cuda.Span
-	g.memory.thread = t
-	if err := g.memory.fulfil(wish{&g.places, placesSize(g.fine)}, wish{&sums, sumsSize(g.fine)}); err != nil {
+	g.memory.Thread = t
+	if err := g.memory.AllocAll(cuda.Piece{To: &g.places, Bytes: placesSize(g.fine)}, cuda.Piece{To: &sums, Bytes: sumsSize(g.fine)}); err != nil {
 		return err
 	}
 	if err := g.findReach(s, sums.Slice(0, 8)); err != nil {
@@ -95,11 +95,11 @@ func (g *Groups) place(t *cuda.Thread, s *cuda.Stream) error {
 
 // findReach has kernels look for the rows of a bucket no farther than any lies. word is memory for the answer.
 func (g *Groups) findReach(s *cuda.Stream, word cuda.Span) error {
-	view := g.table.view
+	view := g.table.View()
 	if err := errors.Join(s.Fill(word, 0), g.order.Reach(s, kernels.OrderReach(view.Slots), g.view, view, word.Ptr), s.Synchronize()); err != nil {
 		return err
 	}
-	far, err := g.memory.words(word, 1)
+	far, err := g.memory.Thread.ReadWords(word, 1)
 	if err == nil {
 		g.reach = uint32(far[0])
 	}
@@ -145,10 +145,10 @@ func (g *Groups) readable() bool { return g.fine >= g.bits && g.deviceBuffer() >
 // open makes the buffers of all readers: smaller ones if somebody else has the memory.
 func (g *Groups) open() error {
 	each := 2 * g.pieceBytes()
-	all, err := g.memory.alloc(cuda.Size(g.readers) * each)
+	all, err := g.memory.Alloc(cuda.Size(g.readers) * each)
 	for errors.Is(err, cuda.ErrOutOfMemory) && each/4 >= passAligned(g.row) {
 		each = 2 * passAligned(each/4)
-		all, err = g.memory.alloc(cuda.Size(g.readers) * each)
+		all, err = g.memory.Alloc(cuda.Size(g.readers) * each)
 	}
 	if err != nil {
 		return fmt.Errorf("buffers for readers of groups: %w", err)
@@ -219,5 +219,5 @@ func (g *Groups) Close() error {
 	if g.drawn > 0 {
 		_ = g.host(-g.drawn) // only asking for more can fail
 	}
-	return current(g.context, func() error { return errors.Join(g.memory.close(), g.lists.memory.close(), table.Close()) })
+	return current(g.context, func() error { return errors.Join(g.memory.Close(), g.lists.memory.Close(), table.Close()) })
 }

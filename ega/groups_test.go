@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/reference"
 )
 
 // groups is the groups of rows that a pass leaves on the device, and a reader of them. The pass is closed.
@@ -41,7 +42,7 @@ func TestGroupReaderEmit(t *testing.T) {
 		clear(rows) // they are the caller's
 		return nil
 	}))
-	r.same(&l, all, ega.Combine(&l, rows))
+	r.same(&l, all, reference.Combine(&l, rows))
 	r.do(reader.Close())
 	r.do(reader.Close())
 	r.do(g.Close())
@@ -70,7 +71,7 @@ func TestGroupReaderOrder(t *testing.T) {
 			if ordered == crowded {
 				t.Errorf("%+v: groups are in order: %t", l, ordered)
 			}
-			r.same(&l, all, ega.Combine(&l, rows))
+			r.same(&l, all, reference.Combine(&l, rows))
 			r.do(reader.Close())
 			r.do(g.Close())
 		}
@@ -127,7 +128,7 @@ func TestGroupReaderWindows(t *testing.T) {
 			if largest < 99 {
 				t.Errorf("%+v: the groups of one bucket came in pieces of at most %d", l, largest)
 			}
-			r.same(&l, all, ega.Combine(&l, rows))
+			r.same(&l, all, reference.Combine(&l, rows))
 			r.do(reader.Close())
 			r.do(g.Close())
 		}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/reference"
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/gputest"
@@ -37,7 +38,7 @@ func TestHash(t *testing.T) {
 	r.do(probe.Hash(r.stream, grid, kernels.EgaLayout{KeyWords: 1}, r.send(words).Ptr, uint64(len(words)), device.Ptr))
 	got := r.read(device, len(words))
 	for i, w := range words {
-		if ours := ega.HashOf([]uint64{w}); ours != golden[i] || e.Hash[i] != golden[i] || got[i] != golden[i] {
+		if ours := reference.HashOf([]uint64{w}); ours != golden[i] || e.Hash[i] != golden[i] || got[i] != golden[i] {
 			t.Errorf("hash of %#x: %#x here, %#x in the CPU engine, %#x on the device, want %#x", w, ours, e.Hash[i], got[i], golden[i])
 		}
 	}
@@ -55,7 +56,7 @@ func TestHashOfWords(t *testing.T) {
 		out := r.space(2)
 		r.do(probe.Hash(r.stream, cuda.Grid{Blocks: 1, Threads: 32}, kernels.EgaLayout{KeyWords: uint32(keys)}, r.send(words).Ptr, 2, out.Ptr))
 		for i, got := range r.read(out, 2) {
-			if want := ega.HashOf(words[i*keys : (i+1)*keys]); got != want {
+			if want := reference.HashOf(words[i*keys : (i+1)*keys]); got != want {
 				t.Errorf("%d words: the device says %#x, want %#x", keys, got, want)
 			}
 		}

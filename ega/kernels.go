@@ -8,37 +8,22 @@ import (
 	"github.com/gagg-dev/gagg/internal/kernels"
 )
 
-// family is the kernels of one shape; internal/kernels/ega_kernels.cuh tells what each does.
-type family interface {
-	Clear(s *cuda.Stream, g cuda.Grid, l kernels.EgaLayout, t kernels.EgaTable) error
-	Probe(s *cuda.Stream, g cuda.Grid, l kernels.EgaLayout, rows cuda.Ptr, n uint64, t kernels.EgaTable, r kernels.EgaRest) error
-	Place(s *cuda.Stream, g cuda.Grid, l kernels.EgaLayout, rows cuda.Ptr, n uint64, t kernels.EgaTable, bits cuda.Ptr) error
-	Collect(s *cuda.Stream, g cuda.Grid, l kernels.EgaLayout, t kernels.EgaTable, out kernels.EgaDense, scan kernels.EgaScan) error
-	Pick(s *cuda.Stream, g cuda.Grid, l kernels.EgaLayout, rows cuda.Ptr, n uint64, bits cuda.Ptr, out kernels.EgaDense, scan kernels.EgaScan) error
-	Shared(s *cuda.Stream, g cuda.Grid, l kernels.EgaLayout, rows cuda.Ptr, n uint64, slots, probes, parts uint32, t kernels.EgaTable, r kernels.EgaRest) error
-	Spans(s *cuda.Stream, g cuda.Grid, l kernels.EgaLayout, rows, spans cuda.Ptr, slots, probes uint32, t kernels.EgaTable, r kernels.EgaRest) error
-	Buckets(s *cuda.Stream, g cuda.Grid, l kernels.EgaLayout, in kernels.EgaBuckets) error
-	Kernel(place int) (*cuda.Function, error)
-	Parts(places ...int) []*cuda.Source
-}
-
-// Places of kernels in the order of a family's source.
+// Places of kernels in the order of a source of kernels.EgaShape; internal/kernels/ega_kernels.cuh tells what each does.
 const (
 	clearKernel   = 0
 	probeKernel   = 1
-	placeKernel   = 2
-	collectKernel = 3
-	sharedKernel  = 5
+	collectKernel = 2
+	sharedKernel  = 3
 )
 
 // Kernels is the kernels for rows of one layout in a context. What is made with them works on the thread that loaded
 // them. They stay in the context: there is nothing to close.
 type Kernels struct {
 	Layout Layout
-	family family
+	Thread *cuda.Thread
+	shape  *kernels.EgaShape
 	count  *kernels.EgaCount
 	view   kernels.EgaLayout
-	thread *cuda.Thread
 	device cuda.Device
 	// resident is how many blocks run at once on the device, of clear and probe.
 	resident [probeKernel + 1]int
@@ -51,8 +36,8 @@ func Load(t *cuda.Thread, l Layout) (*Kernels, error) {
 		return nil, fmt.Errorf("layout: %w", err)
 	}
 	c := t.Context()
-	k := &Kernels{Layout: l, family: newFamily(c, &l), count: kernels.NewEgaCount(c), view: l.view(), thread: t, device: c.Device()}
-	if err := c.Load(k.family.Parts(clearKernel, probeKernel, sharedKernel)...); err != nil {
+	k := &Kernels{Layout: l, Thread: t, shape: newShape(c, &l), count: kernels.NewEgaCount(c), view: l.View(), device: c.Device()}
+	if err := c.Load(k.shape.Parts(clearKernel, probeKernel, sharedKernel)...); err != nil {
 		return nil, err
 	}
 	for i := range k.resident {
@@ -70,7 +55,7 @@ func Load(t *cuda.Thread, l Layout) (*Kernels, error) {
 func PassKernels(c *cuda.Context, l *Layout, lists bool) []*cuda.Source {
 	all := slices.Concat(
 		kernels.NewFacts(c).Parts(), // of its pipeline
-		newFamily(c, l).Parts(sharedKernel, probeKernel, clearKernel, collectKernel),
+		newShape(c, l).Parts(sharedKernel, probeKernel, clearKernel, collectKernel),
 		kernels.NewEgaCount(c).Parts(),
 		kernels.NewEgaOrder(c).Parts(),
 	)
@@ -83,13 +68,13 @@ func PassKernels(c *cuda.Context, l *Layout, lists bool) []*cuda.Source {
 // on is the same kernels for what another thread of the context makes.
 func (k *Kernels) on(t *cuda.Thread) *Kernels {
 	other := *k
-	other.thread = t
+	other.Thread = t
 	return &other
 }
 
 // blocks is how many blocks of a kernel for rows run at once on the device.
 func (k *Kernels) blocks(kernel int) (int, error) {
-	f, err := k.family.Kernel(kernel)
+	f, err := k.shape.Kernel(kernel)
 	if err != nil {
 		return 0, err
 	}
@@ -97,34 +82,21 @@ func (k *Kernels) blocks(kernel int) (int, error) {
 	return blocks * k.device.Multiprocessors, err
 }
 
-func newFamily(c *cuda.Context, l *Layout) family {
-	switch {
-	case l.isPairs():
-		return kernels.NewEgaPair(c)
-	case l.isRare() && l.KeyWords == 1:
-		return kernels.NewEgaRare(c)
-	case l.isRare():
-		return kernels.NewEgaAny(c)
-	case l.KeyWords == 1:
-		return kernels.NewEgaKey1(c)
-	case l.KeyWords == 2:
-		return kernels.NewEgaKey2(c)
-	case l.KeyWords == 3:
-		return kernels.NewEgaKey3(c)
-	case l.KeyWords == 4:
-		return kernels.NewEgaKey4(c)
-	}
-	return kernels.NewEgaAny(c)
+func newShape(c *cuda.Context, l *Layout) *kernels.EgaShape { return newShapes[l.Shape()](c) }
+
+// newShapes is the kernels for each shape.
+var newShapes = [...]func(*cuda.Context) *kernels.EgaShape{
+	ShapePair: kernels.NewEgaPair,
+	ShapeKey1: kernels.NewEgaKey1,
+	ShapeKey2: kernels.NewEgaKey2,
+	ShapeKey3: kernels.NewEgaKey3,
+	ShapeKey4: kernels.NewEgaKey4,
+	ShapeRare: kernels.NewEgaRare,
+	ShapeAny:  kernels.NewEgaAny,
 }
 
-// sharedBytes is the dynamic shared memory a block can have.
-func (k *Kernels) sharedBytes() cuda.Size { return k.device.SharedPerBlock - kernels.EgaStaticShared }
-
-// tags is the number of words of 32 bits that a table of so many slots has
-// beside its rows.
-func (k *Kernels) tags(slots uint32) cuda.Size { return tagsOf(&k.Layout, slots) }
-
-func tagsOf(l *Layout, slots uint32) cuda.Size {
+// Tags is the number of words of 32 bits that a table of so many slots has beside its rows.
+func (l *Layout) Tags(slots uint32) cuda.Size {
 	if l.KeyWords == 1 {
 		return 1
 	}
@@ -133,7 +105,7 @@ func tagsOf(l *Layout, slots uint32) cuda.Size {
 
 // SharedTable is the shared memory that a table of so many slots takes.
 func SharedTable(l *Layout, slots uint32) cuda.Size {
-	return (cuda.Size(slots)+1)*l.RowBytes() + 4*tagsOf(l, slots)
+	return (cuda.Size(slots)+1)*l.RowBytes() + 4*l.Tags(slots)
 }
 
 // SharedSlots is how many slots fit into that much shared memory.
@@ -146,6 +118,16 @@ func SharedSlots(l *Layout, memory cuda.Size) uint32 {
 		return 0
 	}
 	return uint32((memory - fixed) / each)
+}
+
+// Clear empties a table, wherever it lies.
+func (k *Kernels) Clear(s *cuda.Stream, t kernels.EgaTable) error {
+	return k.shape.Clear(s, k.rows(clearKernel, uint64(t.Slots)+1), k.view, t)
+}
+
+// Probe combines n rows into a table, one by one; those without a slot go to the rest.
+func (k *Kernels) Probe(s *cuda.Stream, rows cuda.Ptr, n uint64, t kernels.EgaTable, r kernels.EgaRest) error {
+	return k.shape.Probe(s, k.rows(probeKernel, n), k.view, rows, n, t, r)
 }
 
 // rows is the grid of clear or probe, that n rows are shared among.

@@ -3,7 +3,6 @@ package ega
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/gagg-dev/gagg/internal/cuda"
@@ -91,9 +90,6 @@ func (l *Layout) isRare() bool {
 	return slices.ContainsFunc(l.Ops, func(op Op) bool { return op == AddMid || op == SumFine || op == Least })
 }
 
-// scatters says whether rows can be scattered by hash: they have it, or one key word.
-func (l *Layout) scatters() bool { return l.Hash || l.KeyWords == 1 }
-
 // mate is the word that goes with state word i; i itself if none does.
 func (l *Layout) mate(i int) int {
 	switch l.Ops[i] {
@@ -154,8 +150,8 @@ func (l *Layout) Validate() error {
 	return errors.Join(errs...)
 }
 
-// view is the layout as kernels take it.
-func (l *Layout) view() kernels.EgaLayout {
+// View is the layout as kernels take it.
+func (l *Layout) View() kernels.EgaLayout {
 	v := kernels.EgaLayout{KeyWords: uint32(l.KeyWords), StateWords: uint32(len(l.Ops))}
 	if l.Hash {
 		v.HashWords = 1
@@ -164,21 +160,4 @@ func (l *Layout) view() kernels.EgaLayout {
 		v.Ops[i], v.Mates[i] = uint8(op), uint8(l.mate(i))
 	}
 	return v
-}
-
-// identity is the state word that changes nothing.
-func (o Op) identity() uint64 {
-	switch o {
-	case MinInt, Least, LeastMid, LeastLast:
-		return math.MaxInt64
-	case MaxInt:
-		return 1 << 63
-	case MinFloat:
-		return math.Float64bits(math.NaN())
-	case MaxFloat:
-		return math.Float64bits(math.Inf(-1))
-	case MinUint, And:
-		return math.MaxUint64
-	}
-	return 0
 }

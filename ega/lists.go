@@ -60,8 +60,8 @@ type passLists struct {
 	kernels *kernels.EgaLists
 	view    kernels.EgaLayout
 	layout  *Layout
-	memory  memory // of the records
-	most    uint64 // rows
+	memory  cuda.Pieces // of the records
+	most    uint64      // rows
 	taken   atomic.Uint64
 }
 
@@ -78,20 +78,20 @@ func (p *passLists) open(k *Kernels, lists []List, plan *passPlan) error {
 	if len(lists) == 0 {
 		return nil
 	}
-	p.kernels, p.view, p.layout, p.most = kernels.NewEgaLists(k.thread.Context()), k.view, plan.layout, plan.listed
-	p.memory.thread = k.thread
+	p.kernels, p.view, p.layout, p.most = kernels.NewEgaLists(k.Thread.Context()), k.view, plan.layout, plan.listed
+	p.memory.Thread = k.Thread
 	p.lists = make([]passList, len(lists))
 	for i, l := range lists {
 		to := &p.lists[i]
 		var records cuda.Span
-		if err := p.memory.fulfil(wish{&records, cuda.Size(p.most) * recordBytes(plan.layout)}, wish{&to.noted, 8}); err != nil {
+		if err := p.memory.AllocAll(cuda.Piece{To: &records, Bytes: cuda.Size(p.most) * recordBytes(plan.layout)}, cuda.Piece{To: &to.noted, Bytes: 8}); err != nil {
 			return fmt.Errorf("lists of %d values: %w", p.most, err)
 		}
 		to.view = kernels.EgaList{
 			Records: records.Ptr, Noted: to.noted.Ptr, Unit: l.Unit, Value: uint32(l.Value), Next: uint32(l.Next), Count: uint32(l.Count),
 		}
 	}
-	return onStreamOf(k.thread, func(s *cuda.Stream) error {
+	return onStreamOf(k.Thread, func(s *cuda.Stream) error {
 		var errs []error
 		for i := range p.lists {
 			errs = append(errs, s.Fill(p.lists[i].noted, 0))
@@ -131,21 +131,21 @@ var errListed = errors.New("not all values of lists have come to their groups")
 
 // listValues is the values of all lists, in the order of their groups in the table.
 type listValues struct {
-	memory memory
+	memory cuda.Pieces
 	lists  []cuda.Span
 }
 
 // place gives the values of each group their places, when nothing comes any more. The records are gone then.
 func (p *passLists) place(t *cuda.Thread, s *cuda.Stream, table *Table) (v listValues, err error) {
-	p.memory.thread, v.memory.thread = t, t
+	p.memory.Thread, v.memory.Thread = t, t
 	for i := range p.lists {
 		values, err := p.placeOne(t, s, table, &p.lists[i], &v.memory)
 		if err != nil {
-			return v, errors.Join(err, v.memory.close())
+			return v, errors.Join(err, v.memory.Close())
 		}
 		v.lists = append(v.lists, values)
 	}
-	return v, p.memory.close()
+	return v, p.memory.Close()
 }
 
 // spare is the device memory that was set aside for records and values, less that of the values.
@@ -157,23 +157,23 @@ func (p *passLists) spare(v *listValues) cuda.Size {
 	return all
 }
 
-func (p *passLists) placeOne(t *cuda.Thread, s *cuda.Stream, table *Table, l *passList, to *memory) (values cuda.Span, err error) {
-	noted, err := p.memory.words(l.noted, 1)
+func (p *passLists) placeOne(t *cuda.Thread, s *cuda.Stream, table *Table, l *passList, to *cuda.Pieces) (values cuda.Span, err error) {
+	noted, err := p.memory.Thread.ReadWords(l.noted, 1)
 	if err != nil {
 		return values, err
 	}
-	n, view := noted[0], table.view
+	n, view := noted[0], table.View()
 	view.Probes = view.Slots // a group that has a slot is found
-	if values, err = to.alloc(cuda.Size(n) * 8); err != nil {
+	if values, err = to.Alloc(cuda.Size(n) * 8); err != nil {
 		return values, fmt.Errorf("%d values: %w", n, err)
 	}
 	begin := kernels.ListsSlots(view.Slots)
-	work, tiles := memory{thread: t}, 8*cuda.Size(begin.Blocks)
-	all, err := work.alloc(tiles + 16)
+	work, tiles := cuda.Pieces{Thread: t}, 8*cuda.Size(begin.Blocks)
+	all, err := work.Alloc(tiles + 16)
 	if err != nil {
 		return values, err
 	}
-	defer func() { err = errors.Join(err, work.close()) }()
+	defer func() { err = errors.Join(err, work.Close()) }()
 	facts := all.Slice(tiles, tiles+16)
 	err = errors.Join(
 		s.Fill(all, 0),
@@ -184,7 +184,7 @@ func (p *passLists) placeOne(t *cuda.Thread, s *cuda.Stream, table *Table, l *pa
 	if err != nil {
 		return values, err
 	}
-	told, err := work.words(facts, 2)
+	told, err := work.Thread.ReadWords(facts, 2)
 	if err == nil && (told[0] != n || told[1] != uint64(kernels.StatusOk)) {
 		err = fmt.Errorf("%w: %d of %d", errListed, told[0], n)
 	}

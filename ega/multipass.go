@@ -151,5 +151,5 @@ func (m *MultiPass) free() error {
 	for i := range m.lanes { // before the placers, who have to take what leaves
 		errs = append(errs, m.lanes[i].close())
 	}
-	return errors.Join(append(errs, m.kept.close(), m.placing.close(), m.table.close(), m.lists.memory.close())...)
+	return errors.Join(append(errs, m.kept.close(), m.placing.close(), m.table.close(), m.lists.memory.Close())...)
 }

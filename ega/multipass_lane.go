@@ -139,7 +139,6 @@ func (l *passLane) again(s *streams.Stage, from, to cuda.Span, n uint64) (facts 
 	if err := s.Stream.Synchronize(); err != nil {
 		return nil, 0, err
 	}
-	m := memory{thread: l.thread}
-	facts, err = m.words(s.Facts, tileFacts)
+	facts, err = l.thread.ReadWords(s.Facts, tileFacts)
 	return facts, epoch, err
 }

@@ -92,8 +92,7 @@ func (t *listTile) again(s *streams.Stage, l *passLane) ([]uint64, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := memory{thread: l.thread}
-	return m.words(s.Facts, tileFacts)
+	return l.thread.ReadWords(s.Facts, tileFacts)
 }
 
 // Deliver tells what became of the job.

@@ -116,7 +116,7 @@ func planPass(c *MultiPassConfig) (passPlan, error) {
 	}
 	p.slots = min(max(passSlots, min(passSlotsMore, p.mostSlots/passSlotsPart)), p.mostSlots)
 	if c.Groups > 0 {
-		wanted := uint64(min(float64(c.Groups)/tableLoad, passMostSlots))
+		wanted := uint64(min(float64(c.Groups)/TableLoad, passMostSlots))
 		p.slots = uint32(min(max(wanted, passLeastSlots), uint64(p.mostSlots)))
 	}
 	return p, nil
@@ -194,8 +194,8 @@ func passAligned(n cuda.Size) cuda.Size {
 
 // tableBytes is the memory of a Table without a rest.
 func tableBytes(l *Layout, slots uint32) cuda.Size {
-	rows, tags := (cuda.Size(slots)+1)*l.RowBytes(), 4*tagsOf(l, slots)
-	return passAligned(rows) + passAligned(tags) + passAligned(tilesBytes(uint64(slots)+1)) + 3*passAlignment
+	rows, tags := (cuda.Size(slots)+1)*l.RowBytes(), 4*l.Tags(slots)
+	return passAligned(rows) + passAligned(tags) + passAligned(TilesBytes(uint64(slots)+1)) + 3*passAlignment
 }
 
 // tableSlots is how many slots a Table may have in so much memory.

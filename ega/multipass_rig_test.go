@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/reference"
 	"github.com/gagg-dev/gagg/internal/bounded"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/streams"
@@ -183,10 +184,10 @@ func (p *passRig) readSome(g *ega.Groups, pieces [][]uint64, first int) (err err
 func (p *passRig) check(t *testing.T, rows []uint64) {
 	t.Helper()
 	l := &p.config.Layout
-	want := ega.Combine(l, rows)
+	want := reference.Combine(l, rows)
 	got := slices.Concat(p.device, p.placed, p.kept)
 	if len(p.placed)+len(p.kept) > 0 {
-		got = ega.Combine(l, got)
+		got = reference.Combine(l, got)
 	}
 	if err := difference(l, got, want); err != nil {
 		t.Errorf("%v\n%+v", err, p.stats)

@@ -21,8 +21,8 @@ type tileRoad struct {
 }
 
 // shares says whether the rows of the next tile go through tables in shared memory.
-func (r *tileRoad) shares(p sharedPlan) bool {
-	if !p.crowded {
+func (r *tileRoad) shares(p SharedPlan) bool {
+	if !p.Crowded {
 		return true
 	}
 	if n := r.crowded.Add(1); !r.apart.Load() || feedback.DefaultShareConfig.Samples(n) {

@@ -33,7 +33,7 @@ type sender struct {
 	thread  *cuda.Thread
 	stream  *cuda.Stream // of kernels
 	copies  *cuda.Stream
-	memory  memory
+	memory  cuda.Pieces
 	pieces  [sendPieces]sendPiece
 	piece   int       // the one that is filled
 	bytes   cuda.Size // of a buffer for placers
@@ -92,10 +92,10 @@ func (s *sender) open(memory cuda.Size) (err error) {
 			return err
 		}
 	}
-	s.memory.thread = s.thread
+	s.memory.Thread = s.thread
 	size := max(memory/sendPieces/passAlignment*passAlignment, s.row())
 	for {
-		err = s.memory.fulfil(wish{&s.pieces[0].span, size}, wish{&s.pieces[1].span, size})
+		err = s.memory.AllocAll(cuda.Piece{To: &s.pieces[0].span, Bytes: size}, cuda.Piece{To: &s.pieces[1].span, Bytes: size})
 		if !errors.Is(err, cuda.ErrOutOfMemory) || size/2 < s.row() {
 			return err
 		}
@@ -236,5 +236,5 @@ func (s *sender) close() error {
 			errs = append(errs, e.Close())
 		}
 	}
-	return errors.Join(append(errs, s.memory.close())...)
+	return errors.Join(append(errs, s.memory.Close())...)
 }

@@ -97,7 +97,7 @@ func (m *MultiPass) HasRoom(groups uint64) (bool, error) {
 	}
 	m.table.mu.RLock()
 	defer m.table.mu.RUnlock()
-	return !m.table.frozen && float64(has+groups) <= tableLoad*float64(m.plan.mostSlots), nil
+	return !m.table.frozen && float64(has+groups) <= TableLoad*float64(m.plan.mostSlots), nil
 }
 
 // Stats may be called at any time, until Close too.

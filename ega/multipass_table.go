@@ -33,7 +33,7 @@ var errNoTable = errors.New("the table is gone")
 
 func (p *passTable) open(k *Kernels, plan *passPlan, groups uint64) error {
 	p.plan, p.groups = plan, groups
-	s, err := k.thread.NewStream()
+	s, err := k.Thread.NewStream()
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (p *passTable) combine(s *cuda.Stream, rows cuda.Span, n uint64, rest kerne
 	if !p.road.shares(plan) {
 		return p.table.add(s, rows, n, rest)
 	}
-	if !plan.crowded {
+	if !plan.Crowded {
 		rest.Sent = 0 // nobody asks
 	}
 	return p.table.addShared(s, rows, n, plan, rest)
@@ -83,7 +83,7 @@ func (p *passTable) estimate() uint64 {
 	if p.groups > 0 && p.epoch == 0 {
 		return p.groups
 	}
-	return uint64(tableLoad * float64(p.slots))
+	return uint64(TableLoad * float64(p.slots))
 }
 
 // count queues a count of the groups behind every tile whose number is a power of two: reading all slots is dear where they
@@ -154,13 +154,13 @@ func crowded(groups uint64, slots uint32) bool { return groups < uint64(slots)/c
 
 // read reads the number of groups; the mutex is held.
 func (p *passTable) read(k *Kernels, s *cuda.Stream) (uint64, error) {
-	p.table.memory.thread = k.thread
+	p.table.memory.Thread = k.Thread
 	return p.table.groups(s)
 }
 
 // settled is how many groups there are once all work of the context has ended.
 func (p *passTable) settled(k *Kernels, s *cuda.Stream) (uint64, error) {
-	if err := k.thread.Synchronize(); err != nil {
+	if err := k.Thread.Synchronize(); err != nil {
 		return 0, err
 	}
 	return p.read(k, s)
@@ -201,7 +201,7 @@ func (p *passTable) move(k *Kernels, s *cuda.Stream, groups uint64, slots uint32
 
 // dense makes the groups dense, in memory of their own, and closes the table. Nothing is under way.
 func (p *passTable) dense(k *Kernels, s *cuda.Stream, groups uint64) (*cuda.Memory, error) {
-	dense, err := k.thread.Alloc(cuda.Size(max(groups, 1)) * k.Layout.RowBytes())
+	dense, err := k.Thread.Alloc(cuda.Size(max(groups, 1)) * k.Layout.RowBytes())
 	if err != nil {
 		return nil, err
 	}

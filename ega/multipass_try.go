@@ -46,8 +46,7 @@ func (p *passTable) try(k *Kernels, s *streams.Stage, rows cuda.Span, rest kerne
 	if err := s.Stream.Synchronize(); err != nil {
 		return err
 	}
-	m := memory{thread: k.thread}
-	facts, err := m.words(s.Facts, tileFacts)
+	facts, err := k.Thread.ReadWords(s.Facts, tileFacts)
 	if err != nil {
 		return err
 	}

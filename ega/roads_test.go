@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/reference"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/cuda/emu"
 	"github.com/gagg-dev/gagg/internal/gputest"
@@ -26,7 +27,7 @@ func TestRoads(t *testing.T) {
 				t.Run(c.name, func(t *testing.T) {
 					r := newRig(t)
 					got := road(r, r.load(c.layout), c)
-					r.same(&c.layout, got, ega.Combine(&c.layout, c.rows))
+					r.same(&c.layout, got, reference.Combine(&c.layout, c.rows))
 				})
 			}
 		})
@@ -65,13 +66,15 @@ func byCrowded(r *rig, k *ega.Kernels, c *caseOf) []uint64 {
 	t := r.table(k, ega.TableConfig{Slots: uint32(slots), Probes: 20, Rest: uint64(c.n())})
 	r.do(t.AddShared(r.stream, r.send(c.rows), uint64(c.n()), uint64(c.n())))
 	groups, rest := r.collect(t, &c.layout, slots)
-	return append(groups, ega.Combine(&c.layout, rest)...)
+	return append(groups, reference.Combine(&c.layout, rest)...)
 }
 
 // bySingle is SP-EGA, in buffers that just suffice and after another run.
 func bySingle(r *rig, k *ega.Kernels, c *caseOf) []uint64 {
 	n := uint32(c.n())
-	p := gputest.Keep(r.tb, func() (*ega.SinglePass, error) { return ega.NewSinglePass(k, ega.SinglePassConfig{Rows: max(n, 1)}) })
+	p := gputest.Keep(r.tb, func() (*reference.SinglePass, error) {
+		return reference.NewSinglePass(k, reference.SinglePassConfig{Rows: max(n, 1)})
+	})
 	for range 2 {
 		r.put(p.Tile(), c.rows)
 		result, err := p.Run(r.stream, n)
@@ -101,8 +104,8 @@ func bySingle(r *rig, k *ega.Kernels, c *caseOf) []uint64 {
 func byBuckets(r *rig, k *ega.Kernels, c *caseOf) []uint64 {
 	const bits, slots = 4, 40
 	rows, offsets := scattered(c, bits)
-	b := gputest.Keep(r.tb, func() (*ega.Buckets, error) {
-		return ega.NewBuckets(k, ega.BucketsConfig{Buckets: 1 << bits, Slots: slots, Skip: bits, MostRows: 200})
+	b := gputest.Keep(r.tb, func() (*reference.Buckets, error) {
+		return reference.NewBuckets(k, reference.BucketsConfig{Buckets: 1 << bits, Slots: slots, Skip: bits, MostRows: 200})
 	})
 	out, stride := r.space(len(rows)), c.layout.Stride()
 	packed := make([]uint64, len(offsets)/2+1) // two a word
@@ -129,15 +132,15 @@ func byScattered(r *rig, k *ega.Kernels, c *caseOf) []uint64 {
 	if !c.layout.Hash && c.layout.KeyWords > 1 {
 		r.tb.Skip("rows without a hash")
 	}
-	groups, err := r.scattered(k, c, ega.ScatteredConfig{Groups: 40_000})
+	groups, err := r.scattered(k, c, reference.ScatteredConfig{Groups: 40_000})
 	r.do(err)
 	return groups
 }
 
-func (r *rig) scattered(k *ega.Kernels, c *caseOf, config ega.ScatteredConfig) ([]uint64, error) {
+func (r *rig) scattered(k *ega.Kernels, c *caseOf, config reference.ScatteredConfig) ([]uint64, error) {
 	r.tb.Helper()
 	config.Rows = uint32(c.n())
-	s := gputest.Keep(r.tb, func() (*ega.Scattered, error) { return ega.NewScattered(k, config) })
+	s := gputest.Keep(r.tb, func() (*reference.Scattered, error) { return reference.NewScattered(k, config) })
 	result, err := s.Run(r.stream, r.send(c.rows), r.space(len(c.rows)), uint32(c.n()))
 	if err != nil {
 		return nil, err
@@ -153,10 +156,10 @@ func TestScatteredLeft(t *testing.T) {
 	for i := range uint64(40_000) {
 		c.rows = append(c.rows, i<<40, 1)
 	}
-	want := ega.Combine(&c.layout, c.rows)
+	want := reference.Combine(&c.layout, c.rows)
 	k := r.load(c.layout)
 	for _, slots := range []uint32{0, 100} {
-		groups, err := r.scattered(k, &c, ega.ScatteredConfig{Groups: 1, LeftSlots: slots})
+		groups, err := r.scattered(k, &c, reference.ScatteredConfig{Groups: 1, LeftSlots: slots})
 		r.do(err)
 		r.same(&c.layout, groups, want)
 	}
@@ -165,8 +168,8 @@ func TestScatteredLeft(t *testing.T) {
 		return
 	}
 	n := uint32(c.n())
-	s := gputest.Keep(t, func() (*ega.Scattered, error) {
-		return ega.NewScattered(k, ega.ScatteredConfig{Rows: n, Groups: 1, LeftSlots: 100})
+	s := gputest.Keep(t, func() (*reference.Scattered, error) {
+		return reference.NewScattered(k, reference.ScatteredConfig{Rows: n, Groups: 1, LeftSlots: 100})
 	})
 	in, out := r.send(c.rows), r.space(len(c.rows))
 	const outOfMemory = 2 // CUDA_ERROR_OUT_OF_MEMORY
@@ -175,7 +178,7 @@ func TestScatteredLeft(t *testing.T) {
 	if !errors.Is(err, ega.ErrRestFull) || !errors.Is(err, cuda.ErrOutOfMemory) {
 		t.Errorf("error %v, want ErrRestFull and out of memory", err)
 	}
-	r.same(&c.layout, ega.Combine(&c.layout, r.read(result.Rows, len(c.rows))), want)
+	r.same(&c.layout, reference.Combine(&c.layout, r.read(result.Rows, len(c.rows))), want)
 }
 
 // One key with most rows: its bucket is cut into spans that many blocks take.
@@ -189,9 +192,9 @@ func TestScatteredFrequent(t *testing.T) {
 		}
 		c.rows = append(c.rows, key, 1)
 	}
-	groups, err := r.scattered(r.load(c.layout), &c, ega.ScatteredConfig{Groups: 70_000})
+	groups, err := r.scattered(r.load(c.layout), &c, reference.ScatteredConfig{Groups: 70_000})
 	r.do(err)
-	r.same(&c.layout, groups, ega.Combine(&c.layout, c.rows))
+	r.same(&c.layout, groups, reference.Combine(&c.layout, c.rows))
 }
 
 // scattered is the rows ordered by the top bits of their hashes.
@@ -201,7 +204,7 @@ func scattered(c *caseOf, bits int) (rows, offsets []uint64) {
 	for row := range slices.Chunk(c.rows, stride) {
 		hash := row[0]
 		if !l.Hash {
-			hash = ega.HashOf(row[:l.KeyWords])
+			hash = reference.HashOf(row[:l.KeyWords])
 		}
 		b := hash >> (64 - bits)
 		buckets[b] = append(buckets[b], row...)

@@ -5,14 +5,14 @@ import (
 	"github.com/gagg-dev/gagg/internal/kernels"
 )
 
-// sharedPlan is how blocks combine rows in shared memory.
-type sharedPlan struct {
-	slots    uint32 // of a block's table; 0: no room for one that is worth it
-	crowded  bool   // groups are more than it is good for
-	parts    uint32 // tables it is divided into, for so many kinds of lanes
-	probes   uint32
-	threads  uint32 // of a block
-	resident int    // blocks that run at once
+// SharedPlan is how blocks combine rows in shared memory.
+type SharedPlan struct {
+	Slots    uint32 // of a block's table; 0: no room for one that is worth it
+	Crowded  bool   // groups are more than it is good for
+	Parts    uint32 // tables it is divided into, for so many kinds of lanes
+	Probes   uint32
+	Threads  uint32 // of a block
+	Resident int    // blocks that run at once
 }
 
 const (
@@ -33,52 +33,47 @@ const (
 	// them. At half as full again a thousand groups took an eighth longer (docs/experiments/0006).
 	partLoad = 0.25
 
-	// sharedParts is the most parts: a lane of a warp each.
+	// sharedParts is the most Parts: a lane of a warp each.
 	sharedParts = 32
 
 	// sharedLeast is the least slots that are worth it. A guess.
 	sharedLeast = 64
 )
 
-// planShared decides how to combine rows of so many groups. Two blocks a
+// PlanShared decides how to combine rows of so many groups. Two blocks a
 // multiprocessor hide each other's start and end, so a table takes half of the memory
 // unless groups need more and all of it suffices. Where they need much less the table is divided into
 // parts, each of which sees only some lanes of a warp, so that these seldom
 // meet in a group.
-func planShared(l *Layout, d cuda.Device, groups uint64) sharedPlan {
+func PlanShared(l *Layout, d cuda.Device, groups uint64) SharedPlan {
 	most := d.SharedPerBlock - min(d.SharedPerBlock, kernels.EgaStaticShared)
 	half := d.SharedPerMultiprocessor/2 - min(d.SharedPerMultiprocessor/2, kernels.EgaStaticShared)
-	p := sharedPlan{slots: SharedSlots(l, min(half, most)), parts: 1, probes: sharedProbes, threads: kernels.EgaSharedThreads / 2, resident: 2 * d.Multiprocessors}
-	if all := SharedSlots(l, most); groups > fits(p.slots) && groups <= fits(all) {
-		p.slots, p.threads, p.resident = all, kernels.EgaBlockThreads, d.Multiprocessors
+	p := SharedPlan{Slots: SharedSlots(l, min(half, most)), Parts: 1, Probes: sharedProbes, Threads: kernels.EgaSharedThreads / 2, Resident: 2 * d.Multiprocessors}
+	if all := SharedSlots(l, most); groups > SharedFits(p.Slots) && groups <= SharedFits(all) {
+		p.Slots, p.Threads, p.Resident = all, kernels.EgaBlockThreads, d.Multiprocessors
 	}
-	if p.slots < sharedLeast {
-		return sharedPlan{}
+	if p.Slots < sharedLeast {
+		return SharedPlan{}
 	}
-	if groups > fits(p.slots) {
-		p.crowded, p.probes = true, crowdedProbes
+	if groups > SharedFits(p.Slots) {
+		p.Crowded, p.Probes = true, crowdedProbes
 	}
-	for p.parts < sharedParts && groups <= uint64(partLoad*float64(p.slots/(2*p.parts))) {
-		p.parts *= 2
+	for p.Parts < sharedParts && groups <= uint64(partLoad*float64(p.Slots/(2*p.Parts))) {
+		p.Parts *= 2
 	}
 	return p
 }
 
 // planShared is that for rows of the kernels' layout on their device.
-func (k *Kernels) planShared(groups uint64) sharedPlan {
-	return planShared(&k.Layout, k.device, groups)
+func (k *Kernels) planShared(groups uint64) SharedPlan {
+	return PlanShared(&k.Layout, k.device, groups)
 }
 
-// sharedMost is how many groups the largest table of a block takes.
-func sharedMost(l *Layout, d cuda.Device) uint64 {
-	return fits(SharedSlots(l, d.SharedPerBlock-min(d.SharedPerBlock, kernels.EgaStaticShared)))
-}
-
-// fits is how many groups a block's table of so many slots is good for.
-func fits(slots uint32) uint64 { return uint64(sharedLoad * float64(slots)) }
+// SharedFits is how many groups a block's table of so many slots is good for.
+func SharedFits(slots uint32) uint64 { return uint64(sharedLoad * float64(slots)) }
 
 // blocks is how many there are for n rows: as many as run at once, or fewer.
-func (p sharedPlan) blocks(n uint64) uint32 {
-	threads := uint64(p.threads)
-	return uint32(min(max((n+threads-1)/threads, 1), uint64(p.resident)))
+func (p SharedPlan) blocks(n uint64) uint32 {
+	threads := uint64(p.Threads)
+	return uint32(min(max((n+threads-1)/threads, 1), uint64(p.Resident)))
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/reference"
 	"github.com/gagg-dev/gagg/internal/cuda/emu"
 	"github.com/gagg-dev/gagg/internal/gputest"
 )
@@ -27,8 +28,8 @@ func TestSinglePassFull(t *testing.T) {
 	} {
 		r := newRig(t)
 		rows := makeRows(random, &c.layout, n, func(int) uint64 { return random.Uint64() })
-		p := gputest.Keep(t, func() (*ega.SinglePass, error) {
-			return ega.NewSinglePass(r.load(c.layout), ega.SinglePassConfig{Rows: uint32(n)})
+		p := gputest.Keep(t, func() (*reference.SinglePass, error) {
+			return reference.NewSinglePass(r.load(c.layout), reference.SinglePassConfig{Rows: uint32(n)})
 		})
 		r.put(p.Tile(), rows)
 		result, err := p.Run(r.stream, uint32(n))
@@ -49,7 +50,7 @@ func TestSchedules(t *testing.T) {
 	}
 	random := rand.New(rand.NewPCG(5, 6))
 	c := caseOf{layout: everyOp, rows: makeRows(random, &everyOp, 400, func(int) uint64 { return random.Uint64N(30) * random.Uint64N(2) })}
-	want, k := ega.Combine(&c.layout, c.rows), r.load(c.layout)
+	want, k := reference.Combine(&c.layout, c.rows), r.load(c.layout)
 	for seed := range uint64(20) {
 		emulator.Seed(seed)
 		for _, road := range []func(*rig, *ega.Kernels, *caseOf) []uint64{byShared, byCrowded, bySingle, byBuckets} {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/reference"
 )
 
 // Sums of doubles are right to 1e-12 where adding them up plainly has no digit
@@ -36,7 +37,7 @@ func TestSums(t *testing.T) {
 			}
 		})
 	}
-	if err := sumsOf(ega.Combine(&c.layout, c.rows), groups, each*small); err != nil {
+	if err := sumsOf(reference.Combine(&c.layout, c.rows), groups, each*small); err != nil {
 		t.Errorf("the twin: %v", err)
 	}
 }
@@ -65,7 +66,7 @@ func TestFineSums(t *testing.T) {
 		for i := range groups * each {
 			key := make([]uint64, keys)
 			key[0] = uint64(i % groups)
-			c.rows = append(c.rows, ega.HashOf(key))
+			c.rows = append(c.rows, reference.HashOf(key))
 			c.rows = append(append(c.rows, key...), math.Float64bits(square), math.Float64bits(low))
 		}
 		for name, road := range roads {
@@ -74,7 +75,7 @@ func TestFineSums(t *testing.T) {
 				fineSums(t, &c.layout, road(r, r.load(c.layout), &c), groups, each, x)
 			})
 		}
-		fineSums(t, &c.layout, ega.Combine(&c.layout, c.rows), groups, each, x)
+		fineSums(t, &c.layout, reference.Combine(&c.layout, c.rows), groups, each, x)
 	}
 }
 

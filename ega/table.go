@@ -12,6 +12,12 @@ import (
 // in the table is not all.
 var ErrRestFull = errors.New("more rows without a slot than the rest has room for")
 
+// ErrNoSlot is that a row found no slot among at least as many as there are rows.
+var ErrNoSlot = errors.New("a row found no slot")
+
+// TableLoad is how full a table is planned to be: the probe gets long above. A guess.
+const TableLoad = 0.5
+
 // MaxSlots is the most slots of a table.
 const MaxSlots = 1<<32 - 2
 
@@ -49,16 +55,16 @@ type Table struct {
 	view kernels.EgaTable
 	rest kernels.EgaRest
 
-	memory    memory
+	memory    cuda.Pieces
 	rows      cuda.Span
 	tags      cuda.Span
 	restRows  cuda.Span
 	restCount cuda.Span // the count of the rest, and the status behind it
-	gather    gather
+	gather    Gather
 }
 
-// restBytes is for the count of 8 bytes and the status of 4.
-const restBytes = 16
+// RestBytes is for the count of 8 bytes and the status of 4.
+const RestBytes = 16
 
 // NewTable allocates a table; it is not yet cleared. k is kept, not owned.
 // Errors: cuda.ErrOutOfMemory, and those of Validate.
@@ -66,15 +72,15 @@ func NewTable(k *Kernels, c TableConfig) (*Table, error) {
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("table: %w", err)
 	}
-	t := &Table{k: k, memory: memory{thread: k.thread}}
+	t := &Table{k: k, memory: cuda.Pieces{Thread: k.Thread}}
 	row := k.Layout.RowBytes()
-	err := t.memory.fulfil(
-		wish{&t.rows, (cuda.Size(c.Slots) + 1) * row},
-		wish{&t.tags, 4 * k.tags(c.Slots)},
-		wish{&t.restRows, cuda.Size(c.Rest) * row},
-		wish{&t.restCount, restBytes},
-		wish{&t.gather.tiles, tilesBytes(uint64(c.Slots) + 1)},
-		wish{&t.gather.total, 8},
+	err := t.memory.AllocAll(
+		cuda.Piece{To: &t.rows, Bytes: (cuda.Size(c.Slots) + 1) * row},
+		cuda.Piece{To: &t.tags, Bytes: 4 * k.Layout.Tags(c.Slots)},
+		cuda.Piece{To: &t.restRows, Bytes: cuda.Size(c.Rest) * row},
+		cuda.Piece{To: &t.restCount, Bytes: RestBytes},
+		cuda.Piece{To: &t.gather.Tiles, Bytes: TilesBytes(uint64(c.Slots) + 1)},
+		cuda.Piece{To: &t.gather.Total, Bytes: 8},
 	)
 	if err != nil {
 		return nil, fmt.Errorf("table of %d slots: %w", c.Slots, err)
@@ -92,46 +98,33 @@ func (t *Table) Clear(s *cuda.Stream) error {
 	if err := s.Fill(t.restCount, 0); err != nil {
 		return err
 	}
-	return t.k.family.Clear(s, t.k.rows(clearKernel, uint64(t.view.Slots)+1), t.k.view, t.view)
+	return t.k.Clear(s, t.view)
 }
 
 // Add combines n rows into the table, one by one.
 func (t *Table) Add(s *cuda.Stream, rows cuda.Span, n uint64) error {
-	return t.add(s, rows, n, t.rest)
+	return t.add(s, rows, n, t.Rest())
 }
 
 // add is Add with a rest of the caller's.
 func (t *Table) add(s *cuda.Stream, rows cuda.Span, n uint64, rest kernels.EgaRest) error {
-	k := t.k
-	return k.family.Probe(s, k.rows(probeKernel, n), k.view, k.span(rows, n), n, t.view, rest)
+	return t.k.Probe(s, t.k.span(rows, n), n, t.view, rest)
 }
 
 // AddShared combines n rows in the shared memory of blocks first, which pays
 // where some groups have many of them. groups is how many there may be: an estimate.
 func (t *Table) AddShared(s *cuda.Stream, rows cuda.Span, n, groups uint64) error {
-	return t.addShared(s, rows, n, t.k.planShared(groups), t.rest)
+	return t.addShared(s, rows, n, t.k.planShared(groups), t.Rest())
 }
 
 // addShared is AddShared by a plan, with a rest of the caller's.
-func (t *Table) addShared(s *cuda.Stream, rows cuda.Span, n uint64, p sharedPlan, rest kernels.EgaRest) error {
-	if p.slots == 0 {
+func (t *Table) addShared(s *cuda.Stream, rows cuda.Span, n uint64, p SharedPlan, rest kernels.EgaRest) error {
+	if p.Slots == 0 {
 		return t.add(s, rows, n, rest)
 	}
 	k := t.k
-	grid := cuda.Grid{Blocks: p.blocks(n), Threads: p.threads, Shared: uint32(SharedTable(&k.Layout, p.slots))}
-	return k.family.Shared(s, grid, k.view, k.span(rows, n), n, p.slots, p.probes, p.parts, t.view, rest)
-}
-
-// addSpans is AddShared for some rows: each block takes those of one span, two row
-// numbers of 32 bits, which lie in device memory.
-func (t *Table) addSpans(s *cuda.Stream, rows, spans cuda.Span, blocks uint32) error {
-	k := t.k
-	p := k.planShared(uint64(t.view.Slots))
-	if p.slots == 0 { // a table of one slot: rows go on to this one
-		p.slots, p.probes, p.threads = 1, 1, kernels.EgaSharedThreads/2
-	}
-	grid := cuda.Grid{Blocks: blocks, Threads: p.threads, Shared: uint32(SharedTable(&k.Layout, p.slots))}
-	return k.family.Spans(s, grid, k.view, rows.Ptr, spans.Slice(0, 8*cuda.Size(blocks)).Ptr, p.slots, p.probes, t.view, t.rest)
+	grid := cuda.Grid{Blocks: p.blocks(n), Threads: p.Threads, Shared: uint32(SharedTable(&k.Layout, p.Slots))}
+	return k.shape.Shared(s, grid, k.view, k.span(rows, n), n, p.Slots, p.Probes, p.Parts, t.view, rest)
 }
 
 // span is where n rows begin. It panics if there is no room for them.
@@ -143,7 +136,7 @@ func (k *Kernels) span(rows cuda.Span, n uint64) cuda.Ptr {
 // which is almost that of their hash. There has to be room for all: for as many as
 // there were rows, or slots.
 func (t *Table) Collect(s *cuda.Stream, out cuda.Span) error {
-	return t.gather.collect(s, t.k, t.view, kernels.EgaDense{Rows: out.Ptr})
+	return t.gather.Collect(s, t.k, t.view, kernels.EgaDense{Rows: out.Ptr})
 }
 
 // Counts is what became of the rows.
@@ -152,13 +145,19 @@ type Counts struct {
 	Rest   uint64 // rows in RestRows, of groups that may have several there, but none in the table
 }
 
+// View is the table as kernels take it.
+func (t *Table) View() kernels.EgaTable { return t.view }
+
+// Rest is where kernels leave rows without a slot.
+func (t *Table) Rest() kernels.EgaRest { return t.rest }
+
 // Count tells what a Collect found, once the stream is done. Error: ErrRestFull.
 func (t *Table) Count() (Counts, error) {
-	groups, err := t.memory.words(t.gather.total, 1)
+	groups, err := t.memory.Thread.ReadWords(t.gather.Total, 1)
 	if err != nil {
 		return Counts{}, err
 	}
-	rest, err := t.memory.words(t.restCount, 2)
+	rest, err := t.memory.Thread.ReadWords(t.restCount, 2)
 	if err != nil {
 		return Counts{}, err
 	}
@@ -173,38 +172,29 @@ func (t *Table) Count() (Counts, error) {
 func (t *Table) RestRows() cuda.Span { return t.restRows }
 
 // Close frees the memory. A second call does nothing.
-func (t *Table) Close() error { return t.memory.close() }
+func (t *Table) Close() error { return t.memory.Close() }
 
-// gather is the memory of the passes that make rows dense.
-type gather struct {
-	tiles, total cuda.Span
+// Gather is the memory of the passes that make rows dense.
+type Gather struct {
+	Tiles cuda.Span // TilesBytes
+	Total cuda.Span // a word: becomes the number of rows
 }
 
-// tilesBytes is the size of gather.tiles for n elements.
-func tilesBytes(n uint64) cuda.Size { return 8 * cuda.Size(kernels.EgaTiles(n).Blocks) }
+// TilesBytes is the size of Gather.Tiles for n elements.
+func TilesBytes(n uint64) cuda.Size { return 8 * cuda.Size(kernels.EgaTiles(n).Blocks) }
 
-// scan makes ready for a pass with that grid.
-func (g *gather) scan(s *cuda.Stream, grid cuda.Grid) (kernels.EgaScan, error) {
-	err := s.Fill(g.tiles.Slice(0, 8*cuda.Size(grid.Blocks)), 0)
-	return kernels.EgaScan{Tiles: g.tiles.Ptr, Total: g.total.Ptr}, err
+// Scan makes ready for a pass with that grid.
+func (g *Gather) Scan(s *cuda.Stream, grid cuda.Grid) (kernels.EgaScan, error) {
+	err := s.Fill(g.Tiles.Slice(0, 8*cuda.Size(grid.Blocks)), 0)
+	return kernels.EgaScan{Tiles: g.Tiles.Ptr, Total: g.Total.Ptr}, err
 }
 
-// collect makes the groups of a table dense.
-func (g *gather) collect(s *cuda.Stream, k *Kernels, table kernels.EgaTable, out kernels.EgaDense) error {
+// Collect makes the groups of a table dense, wherever it lies.
+func (g *Gather) Collect(s *cuda.Stream, k *Kernels, table kernels.EgaTable, out kernels.EgaDense) error {
 	grid := kernels.EgaTiles(uint64(table.Slots) + 1)
-	scan, err := g.scan(s, grid)
+	scan, err := g.Scan(s, grid)
 	if err != nil {
 		return err
 	}
-	return k.family.Collect(s, grid, k.view, table, out, scan)
-}
-
-// pick makes the rows dense whose bits are set.
-func (g *gather) pick(s *cuda.Stream, k *Kernels, rows cuda.Span, n uint64, bits cuda.Span, out kernels.EgaDense) error {
-	grid := kernels.EgaTiles(n)
-	scan, err := g.scan(s, grid)
-	if err != nil {
-		return err
-	}
-	return k.family.Pick(s, grid, k.view, rows.Ptr, n, bits.Ptr, out, scan)
+	return k.shape.Collect(s, grid, k.view, table, out, scan)
 }

@@ -16,11 +16,11 @@ func (t *Table) countGroups(s *cuda.Stream, total cuda.Span) error {
 
 // groups counts the groups, and waits for that.
 func (t *Table) groups(s *cuda.Stream) (uint64, error) {
-	total := t.gather.total
+	total := t.gather.Total
 	if err := errors.Join(s.Fill(total, 0), t.countGroups(s, total), s.Synchronize()); err != nil {
 		return 0, err
 	}
-	words, err := t.memory.words(total, 1)
+	words, err := t.memory.Thread.ReadWords(total, 1)
 	if err != nil {
 		return 0, err
 	}
@@ -30,7 +30,7 @@ func (t *Table) groups(s *cuda.Stream) (uint64, error) {
 // collectPart is Collect for the slots from `from` up to `to`, of which out has room for all and one more. unused is
 // a word in device memory that is 0.
 func (t *Table) collectPart(s *cuda.Stream, from, to uint32, unused, out cuda.Span) error {
-	return t.gather.collect(s, t.k, t.part(from, to, unused), kernels.EgaDense{Rows: out.Ptr})
+	return t.gather.Collect(s, t.k, t.part(from, to, unused), kernels.EgaDense{Rows: out.Ptr})
 }
 
 // part is some slots as a table. The slot behind all others, of the key that looks like an empty slot, belongs to

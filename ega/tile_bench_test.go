@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/reference"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/gputest"
 )
@@ -60,7 +61,7 @@ func tileRows(random *rand.Rand, l *ega.Layout, n int, key func(i int) uint64) [
 	words := make([]uint64, l.KeyWords)
 	for i := range n {
 		words[0] = key(i)
-		out = append(append(out, ega.HashOf(words)), words...)
+		out = append(append(out, reference.HashOf(words)), words...)
 		for _, op := range l.Ops {
 			state := uint64(1)
 			switch op {

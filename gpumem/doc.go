@@ -1,6 +1,6 @@
-// Package gpumem hands out memory inside kernels: the random-walk page manager
-// of paper 000 and the SlabAlloc of paper 001, their host sides, and a twin of
-// the page manager for pages in host memory.
+// Package gpumem hands out memory inside kernels: the host side of the random-walk page manager
+// of paper 000. Package gpumem/reference has what else the papers say of such memory and no query uses: SlabAlloc,
+// the page manager's twin for host memory, the analysis of its steps.
 //
 // # Terms
 //
@@ -10,9 +10,8 @@
 //     clear one, and sets it by an atomic. There is no list, queue or counter
 //     that all threads would meet at.
 //   - A step is a look of a thread at one word of these bits, with 32 pages, or of a
-//     warp at many together. A walk is the steps of one thread. In the formulas (Steps) T is all pages, A the free
+//     warp at many together. A walk is the steps of one thread. In the formulas (reference.Steps) T is all pages, A the free
 //     ones, N the threads that ask.
-//   - A slab is the unit of SlabAlloc, for warps that need one at a time.
 //
 // # Layout
 //
@@ -22,8 +21,9 @@
 //
 // # Methods
 //
-// Device functions, in internal/kernels/pages_*.cuh. CoRW, CRW and RW-BM work on
-// one bitmap and may be mixed; page_malloc works on it as well. RW has flags.
+// Device functions, in internal/kernels/pages_*.cuh and, but for CoRW, which is what queries use,
+// internal/kernels/kerneltest. CoRW, CRW and RW-BM work on one bitmap and may be mixed; page_malloc works on it as
+// well. RW has flags.
 //
 //	CoRW       page_get_together  the lanes of a warp read a stretch of the bitmap and share what they find
 //	CRW        page_get_next      each thread for itself, first the page after its last one
@@ -36,7 +36,7 @@
 // PAGE-ONCE: no page has two owners. PAGE-KEPT: no page is lost. PAGE-TAIL: bits
 // past the last page belong to nobody. PAGE-ENDS: no call goes on for ever.
 // PAGE-ORDER: what an owner did to a page is over when the next one has it.
-// pages.cuh says what each demands of the code; slab.cuh has those of SlabAlloc.
+// pages.cuh says what each demands of the code.
 //
 // # Out of memory
 //

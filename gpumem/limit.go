@@ -36,12 +36,12 @@ const (
 //
 // lowestFree lies between 0 and 1, both excluded, and pagesAStep is at least 1.
 func StepLimit(lowestFree float64, pagesAStep int) uint32 {
-	q := anyFree(lowestFree, float64(pagesAStep))
+	q := AnyFree(lowestFree, float64(pagesAStep))
 	exact := math.Log(falseAlarms) / (float64(pagesAStep) * math.Log1p(-lowestFree))
 	steps := math.Ceil(max(squaredQuantile*(1-q)/q, exact))
 	return uint32(min(steps, math.MaxUint32))
 }
 
-// anyFree is the probability that one of w pages is free, each with the
+// AnyFree is the probability that one of w pages is free, each with the
 // probability p: 1−(1−p)^w, exact for small p too.
-func anyFree(p, w float64) float64 { return -math.Expm1(w * math.Log1p(-p)) }
+func AnyFree(p, w float64) float64 { return -math.Expm1(w * math.Log1p(-p)) }

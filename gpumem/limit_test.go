@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gagg-dev/gagg/gpumem"
+	"github.com/gagg-dev/gagg/gpumem/reference"
 )
 
 func TestStepLimit(t *testing.T) {
@@ -61,11 +62,11 @@ func TestFalseAlarmsAreRare(t *testing.T) {
 // V' = V/w + (w−1)/(2w).
 func TestTheorems(t *testing.T) {
 	for _, w := range []int{32, 64} {
-		few := gpumem.Steps{Pages: 1 << 30, Free: 100, Threads: 100}
+		few := reference.Steps{Pages: 1 << 30, Free: 100, Threads: 100}
 		if got := few.RW() / few.RWBM(w); math.Abs(got/float64(w)-1) > 1e-4 {
 			t.Errorf("w = %d: RW-BM takes %v times fewer steps", w, got)
 		}
-		spare := gpumem.Steps{Pages: 1 << 22, Free: 101, Threads: 100}
+		spare := reference.Steps{Pages: 1 << 22, Free: 101, Threads: 100}
 		want := spare.RWWarp()/float64(w) + float64(w-1)/float64(2*w)
 		if got := spare.RWBMWarp(w); math.Abs(got/want-1) > 1e-5 {
 			t.Errorf("w = %d: bound of RW-BM %v, theorem 2 says %v", w, got, want)
@@ -75,7 +76,7 @@ func TestTheorems(t *testing.T) {
 
 // The closed form of the bound against the sum of equation (4), term by term.
 func TestBoundIsTheSum(t *testing.T) {
-	for _, s := range []gpumem.Steps{
+	for _, s := range []reference.Steps{
 		{Pages: 100, Free: 100, Threads: 1},
 		{Pages: 100, Free: 51, Threads: 1},
 		{Pages: 100_000, Free: 600, Threads: 100},
@@ -97,30 +98,30 @@ func TestStepsAtTheEdges(t *testing.T) {
 		what      string
 		got, want float64
 	}{
-		{"N = 1, all free", gpumem.Steps{Pages: 10, Free: 10, Threads: 1}.RW(), 1},
-		{"N = 1 is geometric", gpumem.Steps{Pages: 10, Free: 2, Threads: 1}.RW(), 5},
-		{"N = A = T is the coupon collector", gpumem.Steps{Pages: 3, Free: 3, Threads: 3}.RW(), 1 + 1.0/2 + 1.0/3},
-		{"N > A", gpumem.Steps{Pages: 3, Free: 2, Threads: 3}.RW(), inf},
-		{"N > A, words", gpumem.Steps{Pages: 64, Free: 2, Threads: 3}.RWBM(32), inf},
-		{"N > A, words running dry", gpumem.Steps{Pages: 64, Free: 2, Threads: 3}.RWBMDrain(32), inf},
-		{"none free", gpumem.Steps{Pages: 3, Free: 0, Threads: 1}.RW(), inf},
-		{"N = A has no bound", gpumem.Steps{Pages: 3, Free: 2, Threads: 2}.RWWarp(), inf},
-		{"N = A has no bound, words", gpumem.Steps{Pages: 64, Free: 2, Threads: 2}.RWBMWarp(32), inf},
-		{"N = A has no bound, words running dry", gpumem.Steps{Pages: 64, Free: 2, Threads: 2}.RWBMDrainWarp(32), inf},
-		{"N = A has no bound, warps", gpumem.Steps{Pages: 64, Free: 32, Threads: 32}.CoRW(32, 32), inf},
-		{"N = A has no drift", gpumem.Steps{Pages: 64, Free: 32, Threads: 32}.CoRWDrift(32), inf},
-		{"words of one page are pages", gpumem.Steps{Pages: 500, Free: 70, Threads: 40}.RWBM(1), gpumem.Steps{Pages: 500, Free: 70, Threads: 40}.RW()},
-		{"so for a warp", gpumem.Steps{Pages: 500, Free: 70, Threads: 40}.RWBMWarp(1), gpumem.Steps{Pages: 500, Free: 70, Threads: 40}.RWWarp()},
-		{"plenty: a warp takes one step", gpumem.Steps{Pages: 1 << 20, Free: 1 << 19, Threads: 32}.CoRW(32, 32), 1},
-		{"a queue of one", gpumem.Steps{Pages: 1, Free: 1, Threads: 1}.Queue(), 1},
-		{"a queue of one, warp", gpumem.Steps{Pages: 1, Free: 1, Threads: 1}.QueueWarp(), 1},
+		{"N = 1, all free", reference.Steps{Pages: 10, Free: 10, Threads: 1}.RW(), 1},
+		{"N = 1 is geometric", reference.Steps{Pages: 10, Free: 2, Threads: 1}.RW(), 5},
+		{"N = A = T is the coupon collector", reference.Steps{Pages: 3, Free: 3, Threads: 3}.RW(), 1 + 1.0/2 + 1.0/3},
+		{"N > A", reference.Steps{Pages: 3, Free: 2, Threads: 3}.RW(), inf},
+		{"N > A, words", reference.Steps{Pages: 64, Free: 2, Threads: 3}.RWBM(32), inf},
+		{"N > A, words running dry", reference.Steps{Pages: 64, Free: 2, Threads: 3}.RWBMDrain(32), inf},
+		{"none free", reference.Steps{Pages: 3, Free: 0, Threads: 1}.RW(), inf},
+		{"N = A has no bound", reference.Steps{Pages: 3, Free: 2, Threads: 2}.RWWarp(), inf},
+		{"N = A has no bound, words", reference.Steps{Pages: 64, Free: 2, Threads: 2}.RWBMWarp(32), inf},
+		{"N = A has no bound, words running dry", reference.Steps{Pages: 64, Free: 2, Threads: 2}.RWBMDrainWarp(32), inf},
+		{"N = A has no bound, warps", reference.Steps{Pages: 64, Free: 32, Threads: 32}.CoRW(32, 32), inf},
+		{"N = A has no drift", reference.Steps{Pages: 64, Free: 32, Threads: 32}.CoRWDrift(32), inf},
+		{"words of one page are pages", reference.Steps{Pages: 500, Free: 70, Threads: 40}.RWBM(1), reference.Steps{Pages: 500, Free: 70, Threads: 40}.RW()},
+		{"so for a warp", reference.Steps{Pages: 500, Free: 70, Threads: 40}.RWBMWarp(1), reference.Steps{Pages: 500, Free: 70, Threads: 40}.RWWarp()},
+		{"plenty: a warp takes one step", reference.Steps{Pages: 1 << 20, Free: 1 << 19, Threads: 32}.CoRW(32, 32), 1},
+		{"a queue of one", reference.Steps{Pages: 1, Free: 1, Threads: 1}.Queue(), 1},
+		{"a queue of one, warp", reference.Steps{Pages: 1, Free: 1, Threads: 1}.QueueWarp(), 1},
 	} {
 		if c.got != c.want && math.Abs(c.got-c.want) > 1e-6*c.want {
 			t.Errorf("%s: %v, want %v", c.what, c.got, c.want)
 		}
 	}
 	// the halves of RWBMDrain stand for the sum of RW
-	s := gpumem.Steps{Pages: 5000, Free: 700, Threads: 690}
+	s := reference.Steps{Pages: 5000, Free: 700, Threads: 690}
 	if got, want := s.RWBMDrain(1), s.RW(); math.Abs(got/want-1) > 2e-3 {
 		t.Errorf("words of one page running dry: %v, want %v", got, want)
 	}

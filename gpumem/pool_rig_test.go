@@ -18,20 +18,20 @@ import (
 // poolRig is a device with the kernels that the tests of Pool use. What it makes
 // is closed at the end of the test.
 type poolRig struct {
-	*slabRig // for its memory: its kernels are not loaded
-	pages    *kernels.Pages
-	bench    *kerneltest.PagesBench
-	stress   *kerneltest.PagesStress
+	*rig
+	pages  *kernels.Pages
+	bench  *kerneltest.PagesBench
+	stress *kerneltest.PagesStress
 }
 
 func newPoolRig(tb testing.TB) *poolRig {
 	tb.Helper()
 	thread := gputest.Open(tb)
 	return &poolRig{
-		slabRig: &slabRig{tb: tb, thread: thread, stream: gputest.Keep(tb, thread.NewStream)},
-		pages:   load(tb, thread, kernels.LoadPages),
-		bench:   load(tb, thread, kerneltest.LoadPagesBench),
-		stress:  load(tb, thread, kerneltest.LoadPagesStress),
+		rig:    &rig{tb: tb, thread: thread, stream: gputest.Keep(tb, thread.NewStream)},
+		pages:  load(tb, thread, kernels.LoadPages),
+		bench:  load(tb, thread, kerneltest.LoadPagesBench),
+		stress: load(tb, thread, kerneltest.LoadPagesStress),
 	}
 }
 

@@ -106,3 +106,13 @@ func TestMallocStress(t *testing.T) {
 		}
 	}
 }
+
+// checkFaults wants OwnerFaults to be without faults; short tells whether
+// refusals are none.
+func checkFaults(tb testing.TB, f []uint32, short bool) {
+	tb.Helper()
+	found := kerneltest.OwnerFaults{Twice: f[0], Strange: f[1], Spoiled: f[2], Refused: f[3]}
+	if found.Twice != 0 || found.Strange != 0 || found.Spoiled != 0 || (found.Refused != 0 && !short) {
+		tb.Errorf("faults: %+v", found)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/gagg-dev/gagg/gpumem"
+	"github.com/gagg-dev/gagg/gpumem/reference"
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
 
@@ -157,23 +158,23 @@ func TestPoolSteps(t *testing.T) {
 	for _, c := range []struct {
 		way          string
 		share        float64
-		thread, warp func(gpumem.Steps) float64 // nil: not compared
+		thread, warp func(reference.Steps) float64 // nil: not compared
 	}{
-		{"rw", 0.5, gpumem.Steps.RW, nil},
-		{"rw", 0.1, gpumem.Steps.RW, nil},
-		{"rwbm", 0.5, func(s gpumem.Steps) float64 { return s.RWBM(32) }, nil},
-		{"rwbm", 0.01, func(s gpumem.Steps) float64 { return s.RWBM(32) }, func(s gpumem.Steps) float64 { return s.RWBMWarp(32) }},
-		{"corw", 0.5, nil, func(s gpumem.Steps) float64 { return s.CoRWWide(32, 256, 32) }},
-		{"corw", 0.03, nil, func(s gpumem.Steps) float64 { return s.CoRWWide(32, 256, 32) }},
-		{"corw", 0.01, nil, func(s gpumem.Steps) float64 { return s.CoRWWide(32, 256, 32) }},
-		{"corw", 0.004, nil, func(s gpumem.Steps) float64 { return s.CoRWWide(32, 256, 32) }},
-		{"corw-lock", 0.01, nil, func(s gpumem.Steps) float64 { return s.CoRW(32, 32) }},
+		{"rw", 0.5, reference.Steps.RW, nil},
+		{"rw", 0.1, reference.Steps.RW, nil},
+		{"rwbm", 0.5, func(s reference.Steps) float64 { return s.RWBM(32) }, nil},
+		{"rwbm", 0.01, func(s reference.Steps) float64 { return s.RWBM(32) }, func(s reference.Steps) float64 { return s.RWBMWarp(32) }},
+		{"corw", 0.5, nil, func(s reference.Steps) float64 { return s.CoRWWide(32, 256, 32) }},
+		{"corw", 0.03, nil, func(s reference.Steps) float64 { return s.CoRWWide(32, 256, 32) }},
+		{"corw", 0.01, nil, func(s reference.Steps) float64 { return s.CoRWWide(32, 256, 32) }},
+		{"corw", 0.004, nil, func(s reference.Steps) float64 { return s.CoRWWide(32, 256, 32) }},
+		{"corw-lock", 0.01, nil, func(s reference.Steps) float64 { return s.CoRW(32, 32) }},
 	} {
 		t.Run(fmt.Sprintf("%s/free=%v", c.way, c.share), func(t *testing.T) {
 			w := wayOf(c.way)
 			r := newPoolRig(t)
 			p := r.pool(gpumem.Config{Pages: 1 << 19, PageBytes: 32, Method: w.method, LowestFree: 1e-4})
-			s := gpumem.Steps{Pages: 1 << 19, Free: r.fill(p, c.share), Threads: 1024}
+			s := reference.Steps{Pages: 1 << 19, Free: r.fill(p, c.share), Threads: 1024}
 			q := r.requests(r.locks(p), s.Threads, 0xffffffff, 1)
 			counts, read := r.counts()
 			q.ask.Counts = counts

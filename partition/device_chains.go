@@ -11,7 +11,7 @@ import (
 )
 
 // Chains is partitions on the device, each a chain of pages that kernels take
-// from a pool while they fill them (paper 000, section 6.2): unlike with DeviceScatter rows are read
+// from a pool while they fill them (paper 000, section 6.2): unlike with the DeviceScatter of partition/reference rows are read
 // once, and what many calls append to a partition is one chain. ega_scatter_chain.cuh says how.
 // Like its thread it is used on one goroutine, and one call is under way at a
 // time: all of them on one stream, or each waited for.
@@ -101,7 +101,7 @@ func (c *Chains) mostPages() uint64 {
 }
 
 func (c *Chains) open() error {
-	tile := min(c.rows.tileRows(c.thread, c.rows.Bits, chainPerPartition), c.pageRows)
+	tile := min(c.rows.BlockRows(c.thread, c.rows.Bits, chainPerPartition), c.pageRows)
 	c.tile = max(tile/chainTileUnit*chainTileUnit, chainTileUnit)
 	c.slots = 1 << bits.Len64(2*c.mostPages()-1) // CHAIN-ROOM
 	if err := c.allocate(); err != nil {
@@ -203,7 +203,7 @@ func (c *Chains) append(stream *cuda.Stream, src cuda.Span, n int, again uint32)
 	if n > c.most {
 		return fmt.Errorf("append to chains: %d rows, made for %d", n, c.most)
 	}
-	if err := c.rows.fits("append to chains", src, n); err != nil {
+	if err := c.rows.Fits("append to chains", src, n); err != nil {
 		return err
 	}
 	if err := stream.Fill(c.outcome, 0); err != nil {
@@ -219,7 +219,7 @@ func (c *Chains) append(stream *cuda.Stream, src cuda.Span, n int, again uint32)
 	}
 	tiles := (uint32(n)-1)/c.tile + 1
 	grid := kernels.ScatterGrid(tiles, c.tile, uint32(c.rows.Stride), uint32(c.rows.Bits), chainPerPartition)
-	rows := c.rows.view(src, n, c.rows.Skip, c.rows.Bits, c.tile)
+	rows := c.rows.View(src, n, c.rows.Skip, c.rows.Bits, c.tile)
 	left := kernels.ScatterLeft{Rows: c.left.Ptr, Count: c.outcome.Ptr, Status: c.outcome.Ptr + 4, Again: again}
 	if err := c.kernel()(stream, grid, rows, c.view(), left); err != nil {
 		return err
@@ -243,7 +243,7 @@ func (c *Chains) kernel() func(*cuda.Stream, cuda.Grid, kernels.ScatterRows, ker
 // kernels.StatusOutOfPages: the caller frees chains and appends what is left. The
 // stream of that call must be done.
 func (c *Chains) Left() (int, error) {
-	outcome, err := readWords(c.thread, c.outcome)
+	outcome, err := ReadWords(c.thread, c.outcome)
 	if err != nil {
 		return 0, err
 	}

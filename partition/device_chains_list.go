@@ -19,7 +19,7 @@ func (s ChainSize) Rows(pageRows int) int { return max(s.Pages-1, 0)*pageRows + 
 
 // Sizes reads how large the chains of all partitions are. No call may be under way.
 func (c *Chains) Sizes() ([]ChainSize, error) {
-	lengths, err := readWords(c.thread, c.lengths)
+	lengths, err := ReadWords(c.thread, c.lengths)
 	if err != nil {
 		return nil, err
 	}

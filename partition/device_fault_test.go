@@ -8,7 +8,9 @@ import (
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/gputest"
 	"github.com/gagg-dev/gagg/internal/kernels"
+	"github.com/gagg-dev/gagg/internal/kernels/kerneltest"
 	"github.com/gagg-dev/gagg/partition"
+	"github.com/gagg-dev/gagg/partition/reference"
 )
 
 // Whichever driver call of a division fails, the error says so, and nothing stays
@@ -16,7 +18,7 @@ import (
 func TestDeviceFaults(t *testing.T) {
 	r := newDeviceRig(t)
 	l := faultRig{
-		deviceRig: r, scatter: load(r, kernels.LoadEgaScatter), chain: load(r, kernels.LoadEgaScatterChain),
+		deviceRig: r, scatter: load(r, kerneltest.LoadEgaScatter), chain: load(r, kernels.LoadEgaScatterChain),
 		src: r.write(rows(200, 2, skews[0].word)), dst: r.span(400),
 	}
 	pages := load(r, kernels.LoadPages)
@@ -38,7 +40,7 @@ func TestDeviceFaults(t *testing.T) {
 
 type faultRig struct {
 	*deviceRig
-	scatter  *kernels.EgaScatter
+	scatter  *kerneltest.EgaScatter
 	chain    *kernels.EgaScatterChain
 	pool     *gpumem.Pool
 	src, dst cuda.Span
@@ -47,7 +49,7 @@ type faultRig struct {
 // scatterLife makes a DeviceScatter of two levels, uses it, and closes it.
 func (l *faultRig) scatterLife() (err error) {
 	d := partition.DeviceRows{Stride: 2, Bits: kernels.ScatterMostBits + 1}
-	s, err := partition.NewDeviceScatter(l.thread, l.scatter, d, 200)
+	s, err := reference.NewDeviceScatter(l.thread, l.scatter, d, 200)
 	if err != nil {
 		return err
 	}

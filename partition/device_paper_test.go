@@ -17,7 +17,7 @@ func TestPaperScatter(t *testing.T) {
 		t.Run(fmt.Sprintf("stride=%d/bits=%d/%s", c.stride, c.bits, skews[c.skew].name), func(t *testing.T) {
 			r := newDeviceRig(t)
 			bench := load(r, kerneltest.LoadScatterBench)
-			scatter := load(r, kernels.LoadEgaScatter)
+			scatter := load(r, kerneltest.LoadEgaScatter)
 			d := partition.DeviceRows{Stride: c.stride, Bits: uint(c.bits)}
 			words := rows(n, c.stride, skews[c.skew].word)
 			src, dst := r.write(words), r.span(len(words))
@@ -29,7 +29,7 @@ func TestPaperScatter(t *testing.T) {
 			level := kernels.ScatterLevel{Rows: view, From: all.Ptr, Next: next.Ptr, Segments: 1}
 			grid := cuda.Grid{Blocks: n / tile, Threads: threads, Shared: 4 << c.bits}
 			r.do(bench.Index(r.stream, grid, view, next.Ptr, index.Ptr))
-			r.do(scatter.Prefix(r.stream, kernels.PrefixGrid(1, uint32(c.bits)), level, from.Ptr))
+			r.do(scatter.Prefix(r.stream, kerneltest.PrefixGrid(1, uint32(c.bits)), level, from.Ptr))
 			r.do(bench.Final(r.stream, threadsFor(n), view, from.Ptr, index.Ptr, dst.Ptr))
 
 			got := r.read(dst, len(words))

@@ -1,6 +1,7 @@
 package partition
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/bits"
@@ -68,9 +69,9 @@ func (d DeviceRows) Partition(row []uint64) int {
 // bytes is the size of n rows.
 func (d DeviceRows) bytes(n int) cuda.Size { return cuda.Size(n) * cuda.Size(d.Stride) * 8 }
 
-// view is n rows at an address as kernels are told of them, divided by `chosen` bits behind
+// View is n rows at an address as kernels are told of them, divided by `chosen` bits behind
 // the first `skip`.
-func (d DeviceRows) view(at cuda.Span, n int, skip, chosen uint, tile uint32) kernels.ScatterRows {
+func (d DeviceRows) View(at cuda.Span, n int, skip, chosen uint, tile uint32) kernels.ScatterRows {
 	hashed := uint32(1)
 	if d.Keyed {
 		hashed = 0
@@ -81,9 +82,9 @@ func (d DeviceRows) view(at cuda.Span, n int, skip, chosen uint, tile uint32) ke
 	}
 }
 
-// tileRows is how many rows a block divides at once, if a partition takes so many
+// BlockRows is how many rows a block divides at once, if a partition takes so many
 // bytes of its shared memory.
-func (d DeviceRows) tileRows(t *cuda.Thread, chosen uint, perPartition uint32) uint32 {
+func (d DeviceRows) BlockRows(t *cuda.Thread, chosen uint, perPartition uint32) uint32 {
 	rows := kernels.ScatterTile(uint32(d.Stride), uint32(chosen), perPartition, t.Context().Device().SharedPerBlock)
 	if d.TileRows > 0 {
 		rows = min(rows, uint32(d.TileRows))
@@ -91,10 +92,23 @@ func (d DeviceRows) tileRows(t *cuda.Thread, chosen uint, perPartition uint32) u
 	return rows
 }
 
-// fits checks that a span can hold n rows.
-func (d DeviceRows) fits(what string, at cuda.Span, n int) error {
+// Fits checks that a span can hold n rows.
+func (d DeviceRows) Fits(what string, at cuda.Span, n int) error {
 	if n < 0 || d.bytes(n) > at.Size {
 		return fmt.Errorf("%s: %d rows of %d words in %v", what, n, d.Stride, at.Size)
 	}
 	return nil
+}
+
+// ReadWords reads words of 32 bits.
+func ReadWords(t *cuda.Thread, span cuda.Span) ([]uint32, error) {
+	raw := make([]byte, span.Size)
+	if err := t.Read(raw, span); err != nil {
+		return nil, err
+	}
+	words := make([]uint32, len(raw)/4)
+	for i := range words {
+		words[i] = binary.LittleEndian.Uint32(raw[4*i:])
+	}
+	return words, nil
 }

@@ -7,9 +7,10 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/gputest"
-	"github.com/gagg-dev/gagg/internal/kernels"
+	"github.com/gagg-dev/gagg/internal/kernels/kerneltest"
 	"github.com/gagg-dev/gagg/internal/key"
 	"github.com/gagg-dev/gagg/partition"
+	"github.com/gagg-dev/gagg/partition/reference"
 )
 
 // deviceCases are the divisions that every way is tested with.
@@ -70,8 +71,8 @@ func TestDeviceScatterLevels(t *testing.T) {
 // scatter divides rows on the device, twice, and compares.
 func (r *deviceRig) scatter(d partition.DeviceRows, n int, words []uint64) {
 	r.tb.Helper()
-	k := load(r, kernels.LoadEgaScatter)
-	s := gputest.Keep(r.tb, func() (*partition.DeviceScatter, error) { return partition.NewDeviceScatter(r.thread, k, d, n) })
+	k := load(r, kerneltest.LoadEgaScatter)
+	s := gputest.Keep(r.tb, func() (*reference.DeviceScatter, error) { return reference.NewDeviceScatter(r.thread, k, d, n) })
 	src, dst := r.write(words), r.span(len(words))
 	for range 2 {
 		divided, err := s.Scatter(r.stream, src, dst, n)
@@ -95,7 +96,7 @@ func (r *deviceRig) scatter(d partition.DeviceRows, n int, words []uint64) {
 // What is not a division is refused, and nothing is left behind by the refusal.
 func TestDeviceScatterRefuses(t *testing.T) {
 	r := newDeviceRig(t)
-	k := load(r, kernels.LoadEgaScatter)
+	k := load(r, kerneltest.LoadEgaScatter)
 	for _, d := range []partition.DeviceRows{
 		{Stride: 0},
 		{Stride: partition.MaxStride + 1},
@@ -104,13 +105,13 @@ func TestDeviceScatterRefuses(t *testing.T) {
 		{Stride: 2, Skip: 64},
 		{Stride: 2, TileRows: -1},
 	} {
-		if s, err := partition.NewDeviceScatter(r.thread, k, d, 10); err == nil {
+		if s, err := reference.NewDeviceScatter(r.thread, k, d, 10); err == nil {
 			t.Errorf("%+v is accepted", d)
 			s.Close()
 		}
 	}
-	s := gputest.Keep(t, func() (*partition.DeviceScatter, error) {
-		return partition.NewDeviceScatter(r.thread, k, partition.DeviceRows{Stride: 2, Bits: 3}, 10)
+	s := gputest.Keep(t, func() (*reference.DeviceScatter, error) {
+		return reference.NewDeviceScatter(r.thread, k, partition.DeviceRows{Stride: 2, Bits: 3}, 10)
 	})
 	room := r.span(20)
 	for _, c := range []struct {

@@ -45,9 +45,8 @@
 //
 // # On the device
 //
-// Rows in device memory are divided by the same bits (DeviceRows), in one of two ways.
-// DeviceScatter moves them so that a partition is one piece: rows are read twice, and
-// their number is known beforehand. Chains appends them to pages that kernels take from a
-// pool of gpumem: rows are read once, calls may follow each other, and what finds no page
-// is told. bench/scatter measures both. The rows have no refs into an arena.
+// Rows in device memory are divided by the same bits (DeviceRows): Chains appends them to pages that kernels take
+// from a pool of gpumem. Rows are read once, calls may follow each other, and what finds no page is told. The
+// other way, by which a partition becomes one piece, is in package partition/reference; bench/scatter measures both.
+// The rows have no refs into an arena.
 package partition

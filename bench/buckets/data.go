@@ -5,6 +5,7 @@ import (
 	"math/bits"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/reference"
 	"github.com/gagg-dev/gagg/internal/agg"
 	"github.com/gagg-dev/gagg/internal/arena"
 	"github.com/gagg-dev/gagg/internal/column"
@@ -72,7 +73,7 @@ func (q *query) newRows(shift uint, c testCase) (*rows, error) {
 			row := words[i*q.config.Stride:]
 			k, _ := bits.Mul64(scrambled(uint64(t*tile+i)), groups)
 			row[1], row[q.count] = k, 1
-			row[0] = ega.HashOf(row[1:q.count])
+			row[0] = reference.HashOf(row[1:q.count])
 		}
 		_, err := r.buckets[owner].Scatter(words)
 		return err

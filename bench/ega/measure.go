@@ -7,6 +7,7 @@ import (
 
 	"github.com/gagg-dev/gagg/bench/device"
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/reference"
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
 
@@ -18,7 +19,7 @@ type point struct {
 	Groups       uint64  `json:"groups"`         // that there were to be
 	Found        uint64  `json:"found"`          // that there were
 	Load         float64 `json:"load,omitempty"` // groups a slot of the plain table
-	Chosen       bool    `json:"chosen"`         // it is the road of ega.Choose
+	Chosen       bool    `json:"chosen"`         // it is the road of reference.Choose
 	Time         float64 `json:"us"`
 	Failed       string  `json:"failed,omitempty"`
 }
@@ -140,14 +141,14 @@ func (b *bench) trial(way road) (uint64, error) {
 // chosen is the name of the road that gagg would take, with room for all and estimates that are right.
 func (b *bench) chosen(d distribution, groups uint64) string {
 	device := b.rig.Thread.Context().Device()
-	facts := ega.Facts{
+	facts := reference.Facts{
 		Rows: uint64(b.rows), Groups: groups, Spare: 4 * uint64(b.rows),
-		Frequent: d.top(ega.FrequentGroups(&ega.Pairs, device), groups),
+		Frequent: d.top(reference.FrequentGroups(&ega.Pairs, device), groups),
 	}
-	switch ega.Choose(&ega.Pairs, device, facts) {
-	case ega.RoadBuckets:
+	switch reference.Choose(&ega.Pairs, device, facts) {
+	case reference.RoadBuckets:
 		return nameScattered
-	case ega.RoadSingle:
+	case reference.RoadSingle:
 		return nameSingle
 	}
 	return nameShared

@@ -2,6 +2,7 @@ package main
 
 import (
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/reference"
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
 
@@ -72,12 +73,12 @@ func (t *tables) close() error { return t.table.Close() }
 // scattered is Scattered.
 type scattered struct {
 	b      *bench
-	s      *ega.Scattered
-	result ega.Result
+	s      *reference.Scattered
+	result reference.Result
 }
 
 func newScattered(b *bench, groups uint64) (road, error) {
-	s, err := ega.NewScattered(b.k, ega.ScatteredConfig{Rows: b.rows, Groups: groups})
+	s, err := reference.NewScattered(b.k, reference.ScatteredConfig{Rows: b.rows, Groups: groups})
 	return &scattered{b: b, s: s}, err
 }
 
@@ -94,12 +95,12 @@ func (r *scattered) close() error                       { return r.s.Close() }
 // single is SinglePass, whose red buffer takes the place of work.
 type single struct {
 	b      *bench
-	p      *ega.SinglePass
-	result ega.Result
+	p      *reference.SinglePass
+	result reference.Result
 }
 
 func newSingle(b *bench) (road, error) {
-	p, err := ega.NewSinglePass(b.k, ega.SinglePassConfig{Rows: b.rows})
+	p, err := reference.NewSinglePass(b.k, reference.SinglePassConfig{Rows: b.rows})
 	return &single{b: b, p: p}, err
 }
 

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/reference"
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
 
@@ -53,7 +54,7 @@ func (d *data) fill(groups uint64, goroutines int) {
 		for i := n * piece; i < min((n+1)*piece, d.rows); i++ {
 			key, _ := bits.Mul64(scrambled(uint64(i)), groups)
 			row := d.words[i*stride:][:stride]
-			row[wordHash], row[wordKey], row[wordCount] = ega.HashOf([]uint64{key}), key, 1
+			row[wordHash], row[wordKey], row[wordCount] = reference.HashOf([]uint64{key}), key, 1
 		}
 		return nil
 	})

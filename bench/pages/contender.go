@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/gagg-dev/gagg/gpumem"
+	"github.com/gagg-dev/gagg/gpumem/reference"
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
 
@@ -37,7 +37,7 @@ type counting interface {
 	// count is get, counted; it waits for the end.
 	count(s *cuda.Stream, n int) (steps, error)
 	// formulas is what the analysis of the paper says of such a burst.
-	formulas(b gpumem.Steps) formulas
+	formulas(b reference.Steps) formulas
 }
 
 // steps is what threads needed until they had a unit.

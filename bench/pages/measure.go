@@ -6,7 +6,7 @@ import (
 	"os"
 
 	"github.com/gagg-dev/gagg/bench/device"
-	"github.com/gagg-dev/gagg/gpumem"
+	"github.com/gagg-dev/gagg/gpumem/reference"
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
 
@@ -166,7 +166,7 @@ func (r *report) steps(rig *device.Rig, c contender, p *point) error {
 	if !counts || p.Failed != "" {
 		return nil
 	}
-	f := k.formulas(gpumem.Steps{Pages: r.pages, Free: p.Free, Threads: p.Units})
+	f := k.formulas(reference.Steps{Pages: r.pages, Free: p.Free, Threads: p.Units})
 	p.Formulas = &f
 	var mean steps
 	err := withStream(rig.Thread, func(s *cuda.Stream) error {

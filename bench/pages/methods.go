@@ -3,7 +3,7 @@ package main
 import (
 	"math"
 
-	"github.com/gagg-dev/gagg/gpumem"
+	"github.com/gagg-dev/gagg/gpumem/reference"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/kernels"
 	"github.com/gagg-dev/gagg/internal/kernels/kerneltest"
@@ -23,15 +23,15 @@ type method struct {
 	burst    burst // a page for each thread; nil: get
 	get      launch
 	give     launch
-	counted  launch                      // get, with its steps counted; nil for variants
-	formulas func(gpumem.Steps) formulas // nil for variants
+	counted  launch                         // get, with its steps counted; nil for variants
+	formulas func(reference.Steps) formulas // nil for variants
 }
 
 // word is the pages of a bitmap's word.
 const word = 32
 
 // walk is what a walk of each thread alone over words takes.
-func walk(b gpumem.Steps) formulas {
+func walk(b reference.Steps) formulas {
 	return formulas{Thread: b.RWBMDrain(word), Warp: b.RWBMDrainWarp(word)}
 }
 
@@ -39,13 +39,13 @@ func walk(b gpumem.Steps) formulas {
 const stretch = 8 * word
 
 // together is what a warp's search takes, each of its lanes the same.
-func together(b gpumem.Steps) formulas {
+func together(b reference.Steps) formulas {
 	bound := b.CoRWWide(word, stretch, min(b.Threads, 32))
 	return formulas{Thread: bound, Warp: bound, Bound: true}
 }
 
 // flagged is a walk over single pages, exactly known.
-func flagged(b gpumem.Steps) formulas { return formulas{Thread: b.RW(), Warp: b.RWWarp()} }
+func flagged(b reference.Steps) formulas { return formulas{Thread: b.RW(), Warp: b.RWWarp()} }
 
 // The paper's methods as gagg has them. CRW begins like RW-BM, and differs from
 // the second page of a thread on.

@@ -3,7 +3,7 @@ package main
 import (
 	"errors"
 
-	"github.com/gagg-dev/gagg/gpumem"
+	"github.com/gagg-dev/gagg/gpumem/reference"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/kernels"
 	"github.com/gagg-dev/gagg/internal/kernels/kerneltest"
@@ -151,4 +151,4 @@ func (w *walkers) count(s *cuda.Stream, n int) (steps, error) {
 	return steps{Thread: ratio(c[2], c[0]), Warp: ratio(c[5], c[4])}, nil
 }
 
-func (w *walkers) formulas(b gpumem.Steps) formulas { return w.how.formulas(b).finite() }
+func (w *walkers) formulas(b reference.Steps) formulas { return w.how.formulas(b).finite() }

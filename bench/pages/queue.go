@@ -4,7 +4,7 @@ import (
 	"errors"
 	"math/bits"
 
-	"github.com/gagg-dev/gagg/gpumem"
+	"github.com/gagg-dev/gagg/gpumem/reference"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/kernels/kerneltest"
 )
@@ -111,7 +111,7 @@ func (q serialQueue) count(s *cuda.Stream, n int) (steps, error) {
 	return steps{Thread: ratio(c[1], c[0]), Warp: ratio(c[3], c[2])}, nil
 }
 
-func (serialQueue) formulas(b gpumem.Steps) formulas {
+func (serialQueue) formulas(b reference.Steps) formulas {
 	return formulas{Thread: b.Queue(), Warp: b.QueueWarp(), Bound: true}
 }
 

@@ -3,9 +3,8 @@ package main
 import (
 	"errors"
 
-	"github.com/gagg-dev/gagg/gpumem"
+	"github.com/gagg-dev/gagg/gpumem/reference"
 	"github.com/gagg-dev/gagg/internal/cuda"
-	"github.com/gagg-dev/gagg/internal/kernels"
 	"github.com/gagg-dev/gagg/internal/kernels/kerneltest"
 )
 
@@ -15,9 +14,9 @@ const slabBytes = 128
 // slabs is SlabAlloc: a warp allocates for its lanes one after the other.
 type slabs struct {
 	*bench
-	kernels  *kernels.Slab
+	kernels  *kerneltest.Slab
 	measured *kerneltest.SlabBench
-	pool     *gpumem.Slabs
+	pool     *reference.Slabs
 	share    uint32 // of free slabs, in 2^-32
 }
 
@@ -28,18 +27,18 @@ func newSlabs(b *bench, units int) (s *slabs, err error) {
 			err = errors.Join(err, s.close())
 		}
 	}()
-	if s.kernels, err = kernels.LoadSlab(b.thread); err != nil {
+	if s.kernels, err = kerneltest.LoadSlab(b.thread); err != nil {
 		return s, err
 	}
 	if s.measured, err = kerneltest.LoadSlabBench(b.thread); err != nil {
 		return s, err
 	}
-	perSuper := gpumem.MaxSlabBlocks * gpumem.SlabsPerBlock
-	c := gpumem.SlabConfig{SlabBytes: slabBytes, SuperBlocks: uint32(max(units/perSuper, 1)), Blocks: gpumem.MaxSlabBlocks}
+	perSuper := reference.MaxSlabBlocks * reference.SlabsPerBlock
+	c := reference.SlabConfig{SlabBytes: slabBytes, SuperBlocks: uint32(max(units/perSuper, 1)), Blocks: reference.MaxSlabBlocks}
 	if units < perSuper {
-		c.Blocks = uint32(max(units/gpumem.SlabsPerBlock, 1))
+		c.Blocks = uint32(max(units/reference.SlabsPerBlock, 1))
 	}
-	s.pool, err = gpumem.NewSlabs(b.thread, s.kernels, c)
+	s.pool, err = reference.NewSlabs(b.thread, s.kernels, c)
 	return s, err
 }
 
@@ -90,6 +89,6 @@ func (s *slabs) count(stream *cuda.Stream, n int) (steps, error) {
 }
 
 // formulas: the paper gives none.
-func (s *slabs) formulas(gpumem.Steps) formulas { return formulas{} }
+func (s *slabs) formulas(reference.Steps) formulas { return formulas{} }
 
-func (s *slabs) check(n int) error { return s.checkHeld(n, 4, uint64(gpumem.NoSlab)) }
+func (s *slabs) check(n int) error { return s.checkHeld(n, 4, uint64(reference.NoSlab)) }

@@ -52,7 +52,7 @@ type bench struct {
 	amounts
 	thread  *cuda.Thread
 	data    *kerneltest.ScatterBench
-	scatter *kernels.EgaScatter
+	scatter *kerneltest.EgaScatter
 	chain   *kernels.EgaScatterChain
 	pages   *kernels.Pages
 	src     *cuda.Memory
@@ -94,7 +94,7 @@ func (b *bench) load() error {
 	var err error
 	for _, load := range []func() error{
 		func() error { b.data, err = kerneltest.LoadScatterBench(t); return err },
-		func() error { b.scatter, err = kernels.LoadEgaScatter(t); return err },
+		func() error { b.scatter, err = kerneltest.LoadEgaScatter(t); return err },
 		func() error { b.chain, err = kernels.LoadEgaScatterChain(t); return err },
 		func() error { b.pages, err = kernels.LoadPages(t); return err },
 		func() error { m, err := t.Alloc(cuda.Size(b.Bytes)); return open(&b.close, &b.src, m, err) },

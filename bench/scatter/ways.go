@@ -5,7 +5,9 @@ import (
 	"github.com/gagg-dev/gagg/gpumem"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/kernels"
+	"github.com/gagg-dev/gagg/internal/kernels/kerneltest"
 	"github.com/gagg-dev/gagg/partition"
+	"github.com/gagg-dev/gagg/partition/reference"
 )
 
 // Names of the ways.
@@ -34,11 +36,11 @@ func (b *bench) ways(c *closers, d partition.DeviceRows, rows int) ([]device.Cas
 	return cases, nil
 }
 
-// pieces is partition.DeviceScatter. With two levels it makes src anew, in another order:
+// pieces is reference.DeviceScatter. With two levels it makes src anew, in another order:
 // the next round has other rows, of the same keys.
 func (b *bench) pieces(c *closers, d partition.DeviceRows, rows int) (device.Case, bool, error) {
-	var s *partition.DeviceScatter
-	made, err := partition.NewDeviceScatter(b.thread, b.scatter, d, rows)
+	var s *reference.DeviceScatter
+	made, err := reference.NewDeviceScatter(b.thread, b.scatter, d, rows)
 	err = open(c, &s, made, err)
 	return device.Case{Name: wayPieces, Run: func(stream *cuda.Stream) error {
 		_, err := s.Scatter(stream, b.src.Span(), b.dst.Span(), rows)
@@ -106,7 +108,7 @@ func (b *bench) paper(c *closers, d partition.DeviceRows, rows int) (device.Case
 			func() error { return s.Fill32(all.Slice(4, 8), uint32(rows)) },
 			func() error { return s.Fill32(next, 0) },
 			func() error { return b.data.Index(s, grid, view, next.Ptr, index.Span().Ptr) },
-			func() error { return b.scatter.Prefix(s, kernels.PrefixGrid(1, uint32(d.Bits)), level, from) },
+			func() error { return b.scatter.Prefix(s, kerneltest.PrefixGrid(1, uint32(d.Bits)), level, from) },
 			func() error {
 				return b.data.Final(s, cuda.Grid{Blocks: uint32(rows)/threads + 1, Threads: threads}, view, from, index.Span().Ptr, b.dst.Span().Ptr)
 			},

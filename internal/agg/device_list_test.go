@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/reference"
 	"github.com/gagg-dev/gagg/internal/arena"
 	"github.com/gagg-dev/gagg/internal/column"
 )
@@ -55,11 +56,11 @@ func listsBack(l *Layout, row OneRow, d *testData, rows []int, w *worker, rng *r
 	var made []uint64
 	for _, r := range rows {
 		key := []uint64{uint64(d.gids[r]), 0}
-		made = append(append(append(made, ega.HashOf(key)), key...), madeRow(row, d, r)...)
+		made = append(append(append(made, reference.HashOf(key)), key...), madeRow(row, d, r)...)
 	}
 	ops, mates, _ := l.DeviceOps()
 	layout := deviceLayout(ops, mates)
-	groups := ega.Combine(&layout, made)
+	groups := reference.Combine(&layout, made)
 	lists := l.DeviceLists()
 	values := make([][]uint64, len(lists)) // of all groups
 	for g := 0; g < len(groups); g += layout.Stride() {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/reference"
 	"github.com/gagg-dev/gagg/internal/arena"
 	"github.com/gagg-dev/gagg/internal/column"
 )
@@ -85,7 +86,7 @@ func deviceRows(l *Layout, d *testData, rng *rand.Rand) (rows []uint64) {
 			done[id] = true
 			row := w.row(id)
 			row[1], row[2] = uint64(d.gids[r]), uint64(d.gids[r])>>1
-			row[0] = ega.HashOf(row[1:3])
+			row[0] = reference.HashOf(row[1:3])
 			rows = append(rows, row...)
 		}
 	}
@@ -164,7 +165,7 @@ func TestDeviceOps(t *testing.T) {
 			used[op] = true
 		}
 		rows := deviceRows(l, d, testRand())
-		agree(t, l, d, combinedRows(t, l, ega.Combine(&layout, rows)))
+		agree(t, l, d, combinedRows(t, l, reference.Combine(&layout, rows)))
 		agree(t, l, d, combinedRows(t, l, combineAll(l, rows)))
 	})
 	for _, op := range []ega.Op{ega.Add, ega.AddLow, ega.AddLowInt, ega.AddMid, ega.Sum, ega.SumFine, ega.Least, ega.LeastMid, ega.LeastLast, ega.MinInt, ega.MaxInt, ega.MinFloat, ega.MaxFloat, ega.And, ega.Or, ega.Xor} {
@@ -174,7 +175,7 @@ func TestDeviceOps(t *testing.T) {
 	}
 }
 
-// combineAll is ega.Combine by way of Layout.Combine.
+// combineAll is reference.Combine by way of Layout.Combine.
 func combineAll(l *Layout, rows []uint64) (out []uint64) {
 	stride := testBase + l.Words()
 	places := map[uint64]int{}
@@ -237,8 +238,8 @@ func TestDeviceEmpty(t *testing.T) {
 		layout := deviceLayout(ops, mates)
 		empty := make([]uint64, testBase+l.Words())
 		l.InitEmpty(empty)
-		copy(empty, []uint64{ega.HashOf([]uint64{0, 0}), 0, 0})
+		copy(empty, []uint64{reference.HashOf([]uint64{0, 0}), 0, 0})
 		rows := append(empty, deviceRows(l, d, rng)...)
-		agree(t, l, d, combinedRows(t, l, ega.Combine(&layout, rows)))
+		agree(t, l, d, combinedRows(t, l, reference.Combine(&layout, rows)))
 	}
 }

@@ -9,9 +9,6 @@ import (
 // Func is an aggregate function as [Resolve] found it.
 type Func struct{ id funcID }
 
-// Name is the canonical name: mean for avg, stddev_samp for stddev.
-func (f Func) Name() string { return signatures[f.id].name }
-
 // Repeats reports whether rows that are all alike may come as one, with their
 // number in Input.Times: they do not change the result, or they are only counted.
 func (f Func) Repeats() bool {

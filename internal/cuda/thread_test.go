@@ -1,7 +1,6 @@
 package cuda_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"sync"
@@ -121,27 +120,16 @@ func TestThreadInvariant(t *testing.T) {
 	}
 }
 
-func TestStart(t *testing.T) {
+// A context is not closed under a thread that has it locked.
+func TestCloseWhileLocked(t *testing.T) {
 	gputest.Open(t)
-	s := cuda.Start(0)
-	c, err := s.Wait(t.Context())
+	driver, err := cuda.Open()
+	must(t, err)
+	c, err := driver.Context(0)
 	must(t, err)
 	thread, err := c.Lock()
 	must(t, err)
-	wantClasses(t, s.Close(), cuda.ErrOpen)
+	wantClasses(t, c.Close(), cuda.ErrOpen)
 	thread.Unlock()
-	must(t, s.Close())
-}
-
-// Whoever does not want to wait any longer does not.
-func TestStartNotAwaited(t *testing.T) {
-	gputest.Open(t)
-	ended, end := context.WithCancelCause(t.Context())
-	why := errors.New("no time")
-	end(why)
-	s := cuda.Start(1000)
-	if _, err := s.Wait(ended); err != nil && !errors.Is(err, why) && !errors.Is(err, cuda.ErrNoDevice) {
-		t.Error(err)
-	}
-	must(t, s.Close())
+	must(t, c.Close())
 }

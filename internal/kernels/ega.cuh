@@ -10,9 +10,9 @@
 //   shape     what is known of a layout when the kernels are compiled: EgaPair, EgaKeys<1> to <4>; EgaRare and EgaAny
 //
 // Files: this one has layouts, shapes, rows and their hash; ega_state.cuh combines states; ega_table.cuh has tables of
-// rows in device or shared memory; ega_warp.cuh combines the rows of a warp; ega_gather.cuh makes rows dense;
-// ega_buckets.cuh aggregates buckets; ega_lists.cuh keeps all values of a group; ega_kernels.cuh has the kernels, which ega_pair.cu, ega_key1.cu ... make for
-// each shape.
+// rows in device or shared memory; ega_local.cuh is for those in shared memory; ega_gather.cuh makes rows dense;
+// ega_lists.cuh keeps all values of a group; ega_kernels.cuh has the kernels, which ega_pair.cu, ega_key1.cu ... make
+// for each shape.
 //
 // Invariants:
 //

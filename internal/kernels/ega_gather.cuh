@@ -1,4 +1,5 @@
-// Makes rows dense in one pass over what they are chosen from: slots of a table, or rows of an array.
+// Makes rows dense in one pass over what they are chosen from: slots of a table (or rows of an array:
+// kerneltest/ega_reference.cuh).
 //
 // A block takes a tile of EGA_TILE_ITEMS elements a thread; a warp takes 32 * EGA_TILE_ITEMS next to each other. The
 // place of a row is the number of chosen elements before it. Within a tile they are counted by ballots; how many there
@@ -65,21 +66,6 @@ struct EgaSlots {
   }
   __device__ __forceinline__ EgaRow<Shape> row(const EgaLayout& layout, uint64_t i) const {
     return ega_taken<Shape>(layout, place, static_cast<uint32_t>(i));
-  }
-};
-
-// EgaBits chooses the rows whose bits are set, 32 a word.
-template <class Shape>
-struct EgaBits {
-  const uint64_t* rows;
-  uint64_t n;
-  const uint32_t* bits;
-
-  __device__ __forceinline__ uint32_t chosen(const EgaLayout&, uint64_t first) const {
-    return first < n ? bits[first / warpSize] : 0;
-  }
-  __device__ __forceinline__ EgaRow<Shape> row(const EgaLayout& layout, uint64_t i) const {
-    return ega_row<Shape>(layout, rows, i);
   }
 };
 

@@ -3,29 +3,25 @@
 //   EGA_KERNELS(<shape>, <type of the shape>)
 //
 // Rows are read in turns: thread i of T takes rows i, i + T, ..., so any number of blocks will do, of a multiple of 32
-// threads, at most 1024 for shared, spans and buckets, else 256. Only what says so has barriers.
+// threads, at most 1024 for shared, else 256. Only what says so has barriers.
 //
 //   clear    empties a table
 //   probe    combines n rows into a table, linear probing from the slot of their hash on
-//   place    phase 1 of SP-EGA: combines those of n rows whose first slot is free or theirs, and sets the bits of all
-//            others; bits has a word for 32 rows
-//   collect  phases 2 and 5: makes the groups of a table dense (barriers: ega_gather.cuh)
-//   pick     phase 3: makes the rows whose bits are set dense (the same)
+//   collect  makes the groups of a table dense (barriers: ega_gather.cuh)
 //   shared   combines n rows in a table a block has in shared memory, of `slots` slots in `parts` parts; a row that
 //            finds no slot there within `probes` goes to the table in device memory at once, the others' groups go
 //            there at the end
-//   spans    the same for rows spans[2 * b] to spans[2 * b + 1] in block b, for the buckets that were left
-//   buckets  ega_buckets.cuh
 //
 // probe and shared take nothing where the rest says stop.
 //
-// Dynamic shared memory of shared, spans and buckets: (slots + 1) * stride words of 8 bytes, and 4 bytes a slot for keys of
-// several words, 4 bytes in all for keys of one.
+// Dynamic shared memory of shared: (slots + 1) * stride words of 8 bytes, and 4 bytes a slot for keys of several words,
+// 4 bytes in all for keys of one.
+//
+// The other kernels of paper 003, which no query launches, are in kerneltest/ega_reference.cuh.
 #pragma once
 
-#include "ega_buckets.cuh"
 #include "ega_gather.cuh"
-#include "ega_warp.cuh"
+#include "ega_local.cuh"
 
 template <class Shape>
 __device__ __forceinline__ void ega_clear(const EgaLayout& layout, const EgaTable& table) {
@@ -55,26 +51,6 @@ __device__ __forceinline__ void ega_probe(const EgaLayout& layout, const uint64_
     ega_send_batch(layout, place, rest, batch, there);
     return true;
   });
-}
-
-template <class Shape>
-__device__ __forceinline__ void ega_place(const EgaLayout& layout, const uint64_t* rows, uint64_t n,
-                                          const EgaTable& table, uint32_t* bits) {
-  EgaGlobal place(table, ega_stride<Shape>(layout));
-  uint64_t rounded = (n + warpSize - 1) / warpSize * warpSize;
-  for (uint64_t i = global_thread(); i < rounded; i += global_threads()) {
-    EgaRow<Shape> row;
-    uint32_t slot = EGA_NONE;
-    bool refused = false;
-    if (i < n) {
-      row = ega_row<Shape>(layout, rows, i);
-      slot = place.start(row.hash);
-      refused = (Shape::SINGLE && row.key[0] == EGA_EMPTY) || !ega_claim(layout, place, slot, row);
-    }
-    ega_combine_warp(layout, place, slot, row, i < n && !refused);
-    uint32_t word = __ballot_sync(FULL_MASK, refused);
-    if (lane_id() == 0) bits[i / warpSize] = word;
-  }
 }
 
 // ega_share combines rows from, from + step, ... of each thread, below `to`, in the table of its block, whose groups then go to
@@ -126,15 +102,6 @@ __device__ __forceinline__ void ega_shared(const EgaLayout& layout, const uint64
   ega_share<Shape>(layout, rows, global_thread(), n, global_threads(), local, table, rest);
 }
 
-template <class Shape>
-__device__ __forceinline__ void ega_spans(const EgaLayout& layout, const uint64_t* rows, const uint32_t* spans,
-                                          uint32_t slots, uint32_t probes, const EgaTable& table, const EgaRest& rest) {
-  DYNAMIC_SHARED(uint64_t, memory);
-  EgaLocal local(memory, ega_stride<Shape>(layout), slots, table.skip, probes, 1);
-  uint64_t from = spans[2 * blockIdx.x], to = spans[2 * blockIdx.x + 1];
-  ega_share<Shape>(layout, rows, from + threadIdx.x, to, blockDim.x, local, table, rest);
-}
-
 #define EGA_KERNELS(name, Shape)                                                                                       \
   extern "C" __global__ void __launch_bounds__(256) ega_##name##_clear(EgaLayout layout, EgaTable table) {             \
     ega_clear<Shape>(layout, table);                                                                                   \
@@ -144,27 +111,11 @@ __device__ __forceinline__ void ega_spans(const EgaLayout& layout, const uint64_
     ega_probe<Shape>(layout, rows, n, table, rest);                                                                    \
   }                                                                                                                    \
   extern "C" __global__ void __launch_bounds__(256)                                                                    \
-      ega_##name##_place(EgaLayout layout, const uint64_t* rows, uint64_t n, EgaTable table, uint32_t* bits) {         \
-    ega_place<Shape>(layout, rows, n, table, bits);                                                                    \
-  }                                                                                                                    \
-  extern "C" __global__ void __launch_bounds__(256)                                                                    \
       ega_##name##_collect(EgaLayout layout, EgaTable table, EgaDense out, EgaScan scan) {                             \
     ega_gather<Shape>(layout, EgaSlots<Shape>{EgaGlobal(table, ega_stride<Shape>(layout))}, out, scan);                \
-  }                                                                                                                    \
-  extern "C" __global__ void __launch_bounds__(256) ega_##name##_pick(                                                 \
-      EgaLayout layout, const uint64_t* rows, uint64_t n, const uint32_t* bits, EgaDense out, EgaScan scan) {          \
-    ega_gather<Shape>(layout, EgaBits<Shape>{rows, n, bits}, out, scan);                                               \
   }                                                                                                                    \
   extern "C" __global__ void __launch_bounds__(1024)                                                                   \
       ega_##name##_shared(EgaLayout layout, const uint64_t* rows, uint64_t n, uint32_t slots, uint32_t probes,         \
                           uint32_t parts, EgaTable table, EgaRest rest) {                                              \
     ega_shared<Shape>(layout, rows, n, slots, probes, parts, table, rest);                                             \
-  }                                                                                                                    \
-  extern "C" __global__ void __launch_bounds__(1024)                                                                   \
-      ega_##name##_spans(EgaLayout layout, const uint64_t* rows, const uint32_t* spans, uint32_t slots,                \
-                         uint32_t probes, EgaTable table, EgaRest rest) {                                              \
-    ega_spans<Shape>(layout, rows, spans, slots, probes, table, rest);                                                 \
-  }                                                                                                                    \
-  extern "C" __global__ void __launch_bounds__(1024) ega_##name##_buckets(EgaLayout layout, EgaBuckets in) {           \
-    ega_buckets<Shape>(layout, in);                                                                                    \
   }

@@ -1,4 +1,5 @@
 // Aggregation of rows with keys of one word.
+// gen:family ega_shape
 #include "device.cuh"
 
 #include "ega_kernels.cuh"

@@ -1,4 +1,5 @@
 // Aggregation of rows with keys of four words.
+// gen:family ega_shape
 #include "device.cuh"
 
 #include "ega_kernels.cuh"

@@ -1,5 +1,4 @@
-// What the host asks of a PagePool. Kernels that use pages include pages_walk.cuh,
-// pages_share.cuh or pages_malloc.cuh.
+// What the host asks of a PagePool. Kernels that use pages include pages_share.cuh.
 #include "device.cuh"
 
 #include "pages.cuh"

@@ -17,8 +17,9 @@
 //   words   | word 0: pages 0..31 | word 1: pages 32..63 | … | last stretch, filled up with set bits |
 //
 // Files: this one has the pool and the stores; pages_look.cuh the step of a warp;
-// pages_share.cuh its search (CoRW, the sweep); pages_walk.cuh a thread alone (RW, RW-BM,
-// CRW); pages_malloc.cuh several pages in a row, and requests smaller than a page.
+// pages_share.cuh its search (CoRW, the sweep). The other methods, which no kernel that ships uses,
+// are in kerneltest: pages_walk.cuh a thread alone (RW, RW-BM, CRW); pages_malloc.cuh several pages in a
+// row, and requests smaller than a page.
 //
 // Invariants:
 //

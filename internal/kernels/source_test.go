@@ -72,7 +72,7 @@ func TestParts(t *testing.T) {
 
 // Parts of all that ships are whole: a body for each kernel, and no more text than the source has, function by function.
 func TestShippedParts(t *testing.T) {
-	for _, s := range []*Source{&egaKey1Source, &egaKey2Source, &egaAnySource, &egaScatterSource, &parquetDecodeSource, &parquetSnappySource} {
+	for _, s := range []*Source{&egaKey1Source, &egaKey2Source, &egaAnySource, &egaScatterChainSource, &parquetDecodeSource, &parquetSnappySource} {
 		for _, p := range s.parts() {
 			if n := bytes.Count(p.PTX, []byte(".entry "+p.Kernel+"(")); n != 1 || bytes.Count(p.PTX, []byte(".entry")) != 1 {
 				t.Errorf("%s: not one kernel in its part", p.Kernel)

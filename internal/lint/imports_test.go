@@ -19,11 +19,16 @@ var allowed = map[string][]string{
 	"cmd/gagg": {".", "internal/sink"}, // the library hands out records, the command writes them
 
 	"ega": {"feedback", "gpumem", "partition", "streams", "internal/cuda", "internal/kernels"},
+	"ega/reference": {
+		"ega", "partition", "partition/reference", "internal/cuda", "internal/kernels", "internal/kernels/kerneltest",
+	},
 
 	"partition": {
 		"feedback", "gpumem", "internal/arena", "internal/column", "internal/cuda", "internal/key", "internal/kernels",
 		"internal/hostmem", "internal/spill",
 	},
+	"partition/reference": {"partition", "internal/cuda", "internal/kernels", "internal/kernels/kerneltest"},
+
 	"streams":  {"internal/cuda", "internal/hostmem", "internal/kernels"},
 	"feedback": {}, // arithmetic only
 	"merge":    {}, // arithmetic only
@@ -51,6 +56,7 @@ var allowed = map[string][]string{
 	},
 
 	"gpumem":           {"internal/cuda", "internal/kernels"},
+	"gpumem/reference": {"gpumem", "internal/cuda", "internal/kernels", "internal/kernels/kerneltest"},
 	"internal/kernels": {"internal/cuda"},
 	"internal/cuda":    {"internal/hostmem"},
 
@@ -80,25 +86,30 @@ var allowed = map[string][]string{
 
 	"bench/peers/library": {".", "internal/sink"},
 
-	"bench/device":  {"internal/cuda"},
-	"bench/pages":   {"bench/device", "bench/plot", "gpumem", "internal/cuda", "internal/kernels", "internal/kernels/kerneltest"},
+	"bench/device": {"internal/cuda"},
+	"bench/pages": {
+		"bench/device", "bench/plot", "gpumem", "gpumem/reference", "internal/cuda", "internal/kernels", "internal/kernels/kerneltest",
+	},
 	"bench/streams": {"bench/device", "streams", "internal/cuda", "internal/kernels", "internal/kernels/kerneltest"},
 	"bench/scatter": {
 		"bench/device", "gpumem", "internal/cuda", "internal/kernels", "internal/kernels/kerneltest", "partition",
+		"partition/reference",
 	},
 	"bench/buckets": {
-		"bench/device", "ega", "internal/agg", "internal/arena", "internal/column", "internal/cpu", "internal/cuda", "internal/key",
+		"bench/device", "ega", "ega/reference", "internal/agg", "internal/arena", "internal/column", "internal/cpu", "internal/cuda", "internal/key",
 		"merge", "partition",
 	},
-	"bench/ega": {"bench/device", "bench/plot", "ega", "internal/cuda", "internal/kernels", "internal/kernels/kerneltest"},
+	"bench/ega": {"bench/device", "bench/plot", "ega", "ega/reference", "internal/cuda", "internal/kernels", "internal/kernels/kerneltest"},
 	"bench/outofcore": {
-		"bench/device", "ega", "internal/cuda", "partition",
+		"bench/device", "ega", "ega/reference", "internal/cuda", "partition",
 	},
 	"bench/link": {"bench/device", "internal/cuda", "internal/kernels/kerneltest"},
 }
 
 // testOnly is packages that only tests and bench/ use.
-var testOnly = []string{"internal/bounded", "internal/oracle", "internal/corpus", "internal/datagen", "internal/gputest", "internal/cuda/emu", "internal/kernels/kerneltest", "internal/kernels/gen", "internal/spill/spilltest"}
+var testOnly = []string{
+	"ega/reference", "gpumem/reference", "partition/reference", "internal/bounded", "internal/oracle", "internal/corpus", "internal/datagen", "internal/gputest", "internal/cuda/emu", "internal/kernels/kerneltest", "internal/kernels/gen", "internal/spill/spilltest",
+}
 
 func TestImportTable(t *testing.T) {
 	missing := maps.Clone(allowed)

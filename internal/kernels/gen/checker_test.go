@@ -96,29 +96,40 @@ type launches struct {
 	methods map[int]int // kernel's index → bytes of parameters that its method hands over
 }
 
-// launches reads the Source and the calls of Enqueue out of a source's Go file.
-func (c *checker) launches(f folder, source string) launches {
+// launches reads the Source and the calls of Enqueue out of a source's Go file, and out of that of its family if it has one.
+func (c *checker) launches(f folder, source, family string) launches {
 	c.t.Helper()
 	found := launches{methods: map[int]int{}}
-	file := c.parse(filepath.Join(root(c.t), f.dir, source+"_gen.go"))
-	ast.Inspect(file, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.KeyValueExpr:
-			if key, ok := n.Key.(*ast.Ident); ok && key.Name == "Kernels" {
-				for _, kernel := range n.Value.(*ast.CompositeLit).Elts {
-					found.names = append(found.names, text(kernel))
-				}
-			}
-		case *ast.CallExpr:
-			if name(n) == "Enqueue" {
-				index, _ := strconv.Atoi(text(n.Args[1]))
-				size, _ := strconv.Atoi(text(n.Args[4]))
-				found.methods[index] = size
+	c.read(f, source, found.add)
+	if family != "" {
+		c.read(f, family, found.add)
+	}
+	return found
+}
+
+// read calls each for all nodes of a Go file that was made for a source or family.
+func (c *checker) read(f folder, name string, each func(ast.Node) bool) {
+	c.t.Helper()
+	ast.Inspect(c.parse(filepath.Join(root(c.t), f.dir, name+"_gen.go")), each)
+}
+
+// add notes what a node says of launches.
+func (found *launches) add(n ast.Node) bool {
+	switch n := n.(type) {
+	case *ast.KeyValueExpr:
+		if key, ok := n.Key.(*ast.Ident); ok && key.Name == "Kernels" {
+			for _, kernel := range n.Value.(*ast.CompositeLit).Elts {
+				found.names = append(found.names, text(kernel))
 			}
 		}
-		return true
-	})
-	return found
+	case *ast.CallExpr:
+		if name(n) == "Enqueue" {
+			index, _ := strconv.Atoi(text(n.Args[1]))
+			size, _ := strconv.Atoi(text(n.Args[4]))
+			found.methods[index] = size
+		}
+	}
+	return true
 }
 
 // name is the name of the method that is called.

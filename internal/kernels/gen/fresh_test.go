@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"os"
 	"path/filepath"
 	"slices"
@@ -110,20 +111,24 @@ func TestLaunchesMatchPTX(t *testing.T) {
 			if err != nil {
 				t.Errorf("%s.ptx: %v", source, err)
 			}
-			launches := checker.launches(f, source)
+			family, err := f.family(root(t), source)
+			if err != nil {
+				t.Error(err)
+			}
+			launches := checker.launches(f, source, family)
 			if len(launches.methods) != len(entries) || len(launches.names) != len(entries) {
 				t.Errorf("%s: %d kernels, %d of them looked up, %d launch methods", source, len(entries), len(launches.names), len(launches.methods))
 				continue
 			}
 			for _, e := range entries {
-				checker.checkEntry(f, e, launches)
+				checker.checkEntry(f, e, launches, cmp.Or(family, source)+strings.TrimPrefix(e.name, source))
 			}
 		}
 	}
 }
 
-// checkEntry compares a kernel's parameters with the struct its method hands over.
-func (c *checker) checkEntry(f folder, e entry, launches launches) {
+// checkEntry compares a kernel's parameters with the struct its method, which goes by another name, hands over.
+func (c *checker) checkEntry(f folder, e entry, launches launches, name string) {
 	index := slices.Index(launches.names, e.name)
 	size, launched := launches.methods[index]
 	switch {
@@ -133,7 +138,7 @@ func (c *checker) checkEntry(f folder, e entry, launches launches) {
 		c.t.Errorf("kernel %s takes %d bytes of parameters, its method hands over %d", e.name, e.bytes(), size)
 	}
 	for _, machine := range []string{"amd64", "arm64", "386"} {
-		if got := c.params(f, lower(e.name)+"Args", machine); !slices.Equal(got, withoutAlign(e.params)) {
+		if got := c.params(f, lower(name)+"Args", machine); !slices.Equal(got, withoutAlign(e.params)) {
 			c.t.Errorf("kernel %s: PTX has parameters %v, Go on %s %v", e.name, withoutAlign(e.params), machine, got)
 		}
 	}

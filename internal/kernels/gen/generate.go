@@ -27,6 +27,7 @@ type generator struct {
 type unit struct {
 	folder  folder
 	source  string // without .cu
+	family  string // see familyLine
 	kernels []kernel
 	records []record
 
@@ -69,6 +70,9 @@ func (g *generator) generate() error {
 		}
 	}
 	if err := g.mirrors(); err != nil {
+		return err
+	}
+	if err := g.families(units); err != nil {
 		return err
 	}
 	layout, err := g.layout()
@@ -125,7 +129,7 @@ func (g *generator) compile(u unit) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	launches, err := launchFile(u.folder, u.source, u.kernels, g.owners)
+	launches, err := launchFile(u, g.owners)
 	if err != nil {
 		return "", err
 	}

@@ -144,6 +144,34 @@ func TestStale(t *testing.T) {
 	}
 }
 
+// Sources of a family have one Go type, and kernels of the same parameters.
+func TestFamily(t *testing.T) {
+	const head = "// gen:family shape\n#include \"device.cuh\"\n"
+	small := func(parameter string) string {
+		return head + `extern "C" __global__ void small_add(` + parameter + ` n) { if (n == 7) __builtin_trap(); }`
+	}
+	dir := write(t, map[string]string{
+		"internal/kernels/small.cu": small("uint32_t"),
+		"internal/kernels/large.cu": strings.ReplaceAll(small("uint32_t"), "small", "large"),
+	})
+	if err := generate(t, dir, false); err != nil {
+		t.Fatal(err)
+	}
+	for file, want := range map[string]string{
+		"shape_gen.go": "func (k *Shape) Add(stream *cuda.Stream, grid cuda.Grid, n uint32) error {",
+		"small_gen.go": "func NewSmall(c *cuda.Context) *Shape { return &Shape{NewFamily(c, &smallSource)} }",
+		"large_gen.go": "func NewLarge(c *cuda.Context) *Shape { return &Shape{NewFamily(c, &largeSource)} }",
+	} {
+		if text := string(read(t, dir, "internal/kernels", file)); !strings.Contains(text, want) {
+			t.Errorf("%s lacks %q:\n%s", file, want, text)
+		}
+	}
+	put(t, dir, "internal/kernels/small.cu", small("uint64_t"))
+	if err := generate(t, dir, false); err == nil || !strings.Contains(err.Error(), "same family shape") {
+		t.Errorf("kernels that differ: %v", err)
+	}
+}
+
 // A source that breaks a rule is named with the reason, and keeps no other from
 // being made.
 func TestRules(t *testing.T) {

@@ -6,17 +6,23 @@ import (
 	"strings"
 )
 
-// launchFile is the Go file of a source: its family's type, the functions that make and
-// load it, and the launch methods.
-func launchFile(f folder, source string, kernels []kernel, own owners) ([]byte, error) {
+// launchFile is the Go file of a source: its kernels' type, the functions that make and
+// load it, and the launch methods. A source of a family has the first of these functions only.
+func launchFile(u unit, own owners) ([]byte, error) {
+	f, source, kernels := u.folder, u.source, u.kernels
 	family, ptx := camel(source), lower(source)+"PTX"
 	w := newGoFile(f, source+".cu")
 	w.imports["embed"] = "_"
 	w.imports[module+"/internal/cuda"] = ""
-	embedded, described, create := w.qualify("Family", shipped), w.qualify("Source", shipped), w.qualify("NewFamily", shipped)
+	described, create := w.qualify("Source", shipped), w.qualify("NewFamily", shipped)
 	w.printf("//go:embed ptx/%s.ptx\nvar %s []byte\n\n", source, ptx)
 	w.printf("var %sSource = %s{PTX: %s, Kernels: []string{%s}}\n\n", lower(source), described, ptx, quoted(kernels))
-	w.printf("// %s is the kernels of %s.cu in a context.\ntype %s struct {\n\t%s\n}\n\n", family, source, family, embedded)
+	if u.family != "" {
+		w.printf("// New%s is the kernels of %s.cu in a context, not loaded yet.\n", family, source)
+		w.printf("func New%s(c *cuda.Context) *%s { return &%s{%s(c, &%sSource)} }\n", family, camel(u.family), camel(u.family), create, lower(source))
+		return w.bytes()
+	}
+	w.printf("// %s is the kernels of %s.cu in a context.\ntype %s struct {\n\t%s\n}\n\n", family, source, family, w.qualify("Family", shipped))
 	w.printf("// New%s is the kernels of %s.cu in a context, not loaded yet.\n", family, source)
 	w.printf("func New%s(c *cuda.Context) *%s { return &%s{%s(c, &%sSource)} }\n\n", family, family, family, create, lower(source))
 	w.printf("// Load%s loads all kernels of %s.cu.\n", family, source)

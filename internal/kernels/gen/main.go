@@ -4,6 +4,7 @@
 //
 //	ptx/<file>.ptx   what clang made of it: no comments, no file lines
 //	<file>_gen.go    a Go type that loads this PTX, with one typed launch method a kernel
+//	<family>_gen.go  that Go type once for the sources that name a family, whose kernels are alike
 //	ptx/MANIFEST     a line with the hashes of the PTX and of each source it was made from
 //
 // and for each header whose structs kernels are handed, <header>_cuh_gen.go with
@@ -15,6 +16,8 @@
 //
 //   - Its kernels are extern "C" and named <file>_<rest>; <rest> names the Go
 //     method: pages_get_corw of pages.cu is (*Pages).GetCorw.
+//   - A line "// gen:family <name>" says that its kernels differ from those of the other sources with
+//     that line in the names of the sources only.
 //   - Parameters are the integer types of stdint.h, bool, float, double, any
 //     pointer (cuda.Ptr in Go), and structs passed by value.
 //   - Such a struct, and each one that a parameter or such a struct points to

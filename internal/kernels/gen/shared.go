@@ -72,6 +72,9 @@ func (g *generator) parse(f folder, source string) (unit, error) {
 		return unit{}, errors.New("no kernels")
 	}
 	u := unit{folder: f, source: source, kernels: kernels}
+	if u.family, err = f.family(g.root, source); err != nil {
+		return unit{}, err
+	}
 	for _, name := range sortedKeys(r.done) {
 		o, err := g.owners.of(name)
 		if err == nil && !strings.HasSuffix(o.file, ".cuh") {

@@ -2,7 +2,6 @@
 
 #include "../device.cuh"
 #include "../ega.cuh"
-#include "../ega_buckets.cuh"
 #include "../ega_gather.cuh"
 #include "../ega_lists.cuh"
 #include "../ega_scatter.cuh"
@@ -10,12 +9,13 @@
 #include "../ega_table.cuh"
 #include "../pages.cuh"
 #include "../parquet.cuh"
-#include "../slab.cuh"
+#include "ega_buckets.cuh"
 #include "pages_bench.cuh"
 #include "pages_stress.cuh"
 #include "probe.cuh"
 #include "queue.cuh"
 #include "queue_bench.cuh"
+#include "slab.cuh"
 #include "slab_bench.cuh"
 #include "slab_stress.cuh"
 
@@ -30,18 +30,6 @@ extern "C" __global__ void layout_report(uint32_t* out) {
   *out++ = sizeof(EgaTwo);
   *out++ = __builtin_offsetof(EgaTwo, first);
   *out++ = __builtin_offsetof(EgaTwo, second);
-  *out++ = sizeof(EgaBuckets);
-  *out++ = __builtin_offsetof(EgaBuckets, rows);
-  *out++ = __builtin_offsetof(EgaBuckets, offsets);
-  *out++ = __builtin_offsetof(EgaBuckets, buckets);
-  *out++ = __builtin_offsetof(EgaBuckets, skip);
-  *out++ = __builtin_offsetof(EgaBuckets, slots);
-  *out++ = __builtin_offsetof(EgaBuckets, probes);
-  *out++ = __builtin_offsetof(EgaBuckets, most);
-  *out++ = __builtin_offsetof(EgaBuckets, out);
-  *out++ = __builtin_offsetof(EgaBuckets, out_count);
-  *out++ = __builtin_offsetof(EgaBuckets, left);
-  *out++ = __builtin_offsetof(EgaBuckets, left_count);
   *out++ = sizeof(EgaDense);
   *out++ = __builtin_offsetof(EgaDense, rows);
   *out++ = __builtin_offsetof(EgaDense, at);
@@ -184,15 +172,18 @@ extern "C" __global__ void layout_report(uint32_t* out) {
   *out++ = __builtin_offsetof(ParquetTask, count);
   *out++ = __builtin_offsetof(ParquetTask, walk);
   *out++ = __builtin_offsetof(ParquetTask, values);
-  *out++ = sizeof(SlabPool);
-  *out++ = __builtin_offsetof(SlabPool, super_blocks);
-  *out++ = __builtin_offsetof(SlabPool, count);
-  *out++ = __builtin_offsetof(SlabPool, initial);
-  *out++ = __builtin_offsetof(SlabPool, blocks);
-  *out++ = __builtin_offsetof(SlabPool, slab_shift);
-  *out++ = __builtin_offsetof(SlabPool, changes_per_super);
-  *out++ = __builtin_offsetof(SlabPool, tries);
-  *out++ = __builtin_offsetof(SlabPool, seed);
+  *out++ = sizeof(EgaBuckets);
+  *out++ = __builtin_offsetof(EgaBuckets, rows);
+  *out++ = __builtin_offsetof(EgaBuckets, offsets);
+  *out++ = __builtin_offsetof(EgaBuckets, buckets);
+  *out++ = __builtin_offsetof(EgaBuckets, skip);
+  *out++ = __builtin_offsetof(EgaBuckets, slots);
+  *out++ = __builtin_offsetof(EgaBuckets, probes);
+  *out++ = __builtin_offsetof(EgaBuckets, most);
+  *out++ = __builtin_offsetof(EgaBuckets, out);
+  *out++ = __builtin_offsetof(EgaBuckets, out_count);
+  *out++ = __builtin_offsetof(EgaBuckets, left);
+  *out++ = __builtin_offsetof(EgaBuckets, left_count);
   *out++ = sizeof(PageAsk);
   *out++ = __builtin_offsetof(PageAsk, out);
   *out++ = __builtin_offsetof(PageAsk, locks);
@@ -249,6 +240,15 @@ extern "C" __global__ void layout_report(uint32_t* out) {
   *out++ = __builtin_offsetof(QueueSteps, thread_steps);
   *out++ = __builtin_offsetof(QueueSteps, warps);
   *out++ = __builtin_offsetof(QueueSteps, warp_steps);
+  *out++ = sizeof(SlabPool);
+  *out++ = __builtin_offsetof(SlabPool, super_blocks);
+  *out++ = __builtin_offsetof(SlabPool, count);
+  *out++ = __builtin_offsetof(SlabPool, initial);
+  *out++ = __builtin_offsetof(SlabPool, blocks);
+  *out++ = __builtin_offsetof(SlabPool, slab_shift);
+  *out++ = __builtin_offsetof(SlabPool, changes_per_super);
+  *out++ = __builtin_offsetof(SlabPool, tries);
+  *out++ = __builtin_offsetof(SlabPool, seed);
   *out++ = sizeof(SlabCounts);
   *out++ = __builtin_offsetof(SlabCounts, slabs);
   *out++ = __builtin_offsetof(SlabCounts, refused);

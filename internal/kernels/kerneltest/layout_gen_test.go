@@ -13,7 +13,6 @@ import (
 var sharedStructs = []reflect.Type{
 	reflect.TypeFor[kernels.EgaLayout](),
 	reflect.TypeFor[kernels.EgaTwo](),
-	reflect.TypeFor[kernels.EgaBuckets](),
 	reflect.TypeFor[kernels.EgaDense](),
 	reflect.TypeFor[kernels.EgaScan](),
 	reflect.TypeFor[kernels.EgaClaim](),
@@ -33,7 +32,7 @@ var sharedStructs = []reflect.Type{
 	reflect.TypeFor[kernels.ParquetPage](),
 	reflect.TypeFor[kernels.ParquetState](),
 	reflect.TypeFor[kernels.ParquetTask](),
-	reflect.TypeFor[kernels.SlabPool](),
+	reflect.TypeFor[kerneltest.EgaBuckets](),
 	reflect.TypeFor[kerneltest.PageAsk](),
 	reflect.TypeFor[kerneltest.PageCounts](),
 	reflect.TypeFor[kerneltest.PageMalloc](),
@@ -42,6 +41,7 @@ var sharedStructs = []reflect.Type{
 	reflect.TypeFor[kerneltest.ProbeTypes](),
 	reflect.TypeFor[kerneltest.PageQueue](),
 	reflect.TypeFor[kerneltest.QueueSteps](),
+	reflect.TypeFor[kerneltest.SlabPool](),
 	reflect.TypeFor[kerneltest.SlabCounts](),
 	reflect.TypeFor[kerneltest.OwnerFaults](),
 }

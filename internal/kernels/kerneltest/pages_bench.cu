@@ -16,7 +16,7 @@
 //   pages_bench_malloc_free   gives it back
 #include "../device.cuh"
 
-#include "../pages_malloc.cuh"
+#include "pages_malloc.cuh"
 #include "pages_bench.cuh"
 #include "pages_lock.cuh"
 #include "pages_method.cuh"

@@ -10,7 +10,7 @@
 
 #include "../device.cuh"
 
-#include "../pages_walk.cuh"
+#include "pages_walk.cuh"
 
 // page_lock tries to lock word i; locks has a bit for each word.
 __device__ __forceinline__ bool page_lock(uint32_t* locks, uint32_t i) {

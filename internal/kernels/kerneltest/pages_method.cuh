@@ -3,7 +3,7 @@
 
 #include "../device.cuh"
 
-#include "../pages_walk.cuh"
+#include "pages_walk.cuh"
 #include "pages_bench.cuh"
 #include "pages_lock.cuh"
 

@@ -6,7 +6,7 @@
 //   pages_stress_malloc   page_malloc and page_free_bytes; in the end all is given back
 #include "../device.cuh"
 
-#include "../pages_malloc.cuh"
+#include "pages_malloc.cuh"
 #include "pages_method.cuh"
 #include "pages_stress.cuh"
 

@@ -8,7 +8,7 @@
 //   slab_bench_free         gives n slabs back, a thread each
 #include "../device.cuh"
 
-#include "../slab.cuh"
+#include "slab.cuh"
 #include "slab_bench.cuh"
 
 // Any number of threads, each of which sets every so many'th word of the

@@ -35,41 +35,41 @@ func LoadSlabBench(t *cuda.Thread) (*SlabBench, error) {
 }
 
 // Fill launches slab_bench_fill.
-func (k *SlabBench) Fill(stream *cuda.Stream, grid cuda.Grid, pool kernels.SlabPool, free uint32, seed uint32) error {
+func (k *SlabBench) Fill(stream *cuda.Stream, grid cuda.Grid, pool SlabPool, free uint32, seed uint32) error {
 	args := slabBenchFillArgs{pool: pool, free: free, seed: seed}
 	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 552)
 }
 
 // slabBenchFillArgs lies in memory as slab_bench_fill's parameters.
 type slabBenchFillArgs struct {
-	pool kernels.SlabPool
+	pool SlabPool
 	free uint32
 	seed uint32
 }
 
 // Get launches slab_bench_get.
-func (k *SlabBench) Get(stream *cuda.Stream, grid cuda.Grid, pool kernels.SlabPool, out cuda.Ptr, n uint32, spread uint32) error {
+func (k *SlabBench) Get(stream *cuda.Stream, grid cuda.Grid, pool SlabPool, out cuda.Ptr, n uint32, spread uint32) error {
 	args := slabBenchGetArgs{pool: pool, out: out, n: n, spread: spread}
 	return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 560)
 }
 
 // slabBenchGetArgs lies in memory as slab_bench_get's parameters.
 type slabBenchGetArgs struct {
-	pool   kernels.SlabPool
+	pool   SlabPool
 	out    cuda.Ptr
 	n      uint32
 	spread uint32
 }
 
 // GetCounted launches slab_bench_get_counted.
-func (k *SlabBench) GetCounted(stream *cuda.Stream, grid cuda.Grid, pool kernels.SlabPool, out cuda.Ptr, n uint32, spread uint32, counts cuda.Ptr) error {
+func (k *SlabBench) GetCounted(stream *cuda.Stream, grid cuda.Grid, pool SlabPool, out cuda.Ptr, n uint32, spread uint32, counts cuda.Ptr) error {
 	args := slabBenchGetCountedArgs{pool: pool, out: out, n: n, spread: spread, counts: counts}
 	return k.Enqueue(stream, 2, grid, unsafe.Pointer(&args), 568)
 }
 
 // slabBenchGetCountedArgs lies in memory as slab_bench_get_counted's parameters.
 type slabBenchGetCountedArgs struct {
-	pool   kernels.SlabPool
+	pool   SlabPool
 	out    cuda.Ptr
 	n      uint32
 	spread uint32
@@ -77,14 +77,14 @@ type slabBenchGetCountedArgs struct {
 }
 
 // Free launches slab_bench_free.
-func (k *SlabBench) Free(stream *cuda.Stream, grid cuda.Grid, pool kernels.SlabPool, in cuda.Ptr, n uint32) error {
+func (k *SlabBench) Free(stream *cuda.Stream, grid cuda.Grid, pool SlabPool, in cuda.Ptr, n uint32) error {
 	args := slabBenchFreeArgs{pool: pool, in: in, n: n}
 	return k.Enqueue(stream, 3, grid, unsafe.Pointer(&args), 556)
 }
 
 // slabBenchFreeArgs lies in memory as slab_bench_free's parameters.
 type slabBenchFreeArgs struct {
-	pool kernels.SlabPool
+	pool SlabPool
 	in   cuda.Ptr
 	n    uint32
 }

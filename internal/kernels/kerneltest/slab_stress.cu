@@ -3,7 +3,7 @@
 // from its lane to the warp.
 #include "../device.cuh"
 
-#include "../slab.cuh"
+#include "slab.cuh"
 #include "slab_stress.cuh"
 
 // What lane lane_id() writes into a slab of the warp.

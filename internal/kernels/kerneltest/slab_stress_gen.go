@@ -35,14 +35,14 @@ func LoadSlabStress(t *cuda.Thread) (*SlabStress, error) {
 }
 
 // Churn launches slab_stress_churn.
-func (k *SlabStress) Churn(stream *cuda.Stream, grid cuda.Grid, pool kernels.SlabPool, rounds uint32, most uint32, spread uint32, seed uint32, owners cuda.Ptr, held cuda.Ptr, faults cuda.Ptr) error {
+func (k *SlabStress) Churn(stream *cuda.Stream, grid cuda.Grid, pool SlabPool, rounds uint32, most uint32, spread uint32, seed uint32, owners cuda.Ptr, held cuda.Ptr, faults cuda.Ptr) error {
 	args := slabStressChurnArgs{pool: pool, rounds: rounds, most: most, spread: spread, seed: seed, owners: owners, held: held, faults: faults}
 	return k.Enqueue(stream, 0, grid, unsafe.Pointer(&args), 584)
 }
 
 // slabStressChurnArgs lies in memory as slab_stress_churn's parameters.
 type slabStressChurnArgs struct {
-	pool   kernels.SlabPool
+	pool   SlabPool
 	rounds uint32
 	most   uint32
 	spread uint32
@@ -53,14 +53,14 @@ type slabStressChurnArgs struct {
 }
 
 // Places launches slab_stress_places.
-func (k *SlabStress) Places(stream *cuda.Stream, grid cuda.Grid, pool kernels.SlabPool, in cuda.Ptr, words cuda.Ptr, slabs cuda.Ptr, n uint32) error {
+func (k *SlabStress) Places(stream *cuda.Stream, grid cuda.Grid, pool SlabPool, in cuda.Ptr, words cuda.Ptr, slabs cuda.Ptr, n uint32) error {
 	args := slabStressPlacesArgs{pool: pool, in: in, words: words, slabs: slabs, n: n}
 	return k.Enqueue(stream, 1, grid, unsafe.Pointer(&args), 572)
 }
 
 // slabStressPlacesArgs lies in memory as slab_stress_places's parameters.
 type slabStressPlacesArgs struct {
-	pool  kernels.SlabPool
+	pool  SlabPool
 	in    cuda.Ptr
 	words cuda.Ptr
 	slabs cuda.Ptr

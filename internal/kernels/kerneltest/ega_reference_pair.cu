@@ -1,0 +1,7 @@
+// What ega_pair.cu leaves out.
+// gen:family ega_reference
+#include "../device.cuh"
+
+#include "ega_reference.cuh"
+
+EGA_REFERENCE_KERNELS(pair, EgaPair)
