@@ -40,7 +40,7 @@ STEPS = build/ci
 .PHONY: ci
 ci:
 	@rm -rf $(STEPS) && mkdir -p $(STEPS)
-	@$(TWO) $(addprefix step-,fmt-check vet lint imports test-device test-plain test-invariant race) && \
+	@$(TWO) $(addprefix step-,fmt-check vet lint imports deadcode test-device test-plain test-invariant race) && \
 	$(TWO) $(addprefix step-,fuzz-short bench fuzz-duckdb-minute) && \
 	$(MAKE) --no-print-directory step-clean-tree || { \
 		for log in $$(ls $(STEPS)/*.failed); do \
@@ -68,7 +68,7 @@ fmt-check:
 vet:
 	$(GO) vet ./...
 	$(GO) vet -tags nogpu . ./cmd/gagg ./internal/cuda
-	$(GO) vet -tags invariant,assert ./gpumem ./internal/cpu ./internal/hostmem ./internal/invariant
+	$(GO) vet -tags invariant,assert ./gpumem ./gpumem/reference ./internal/cpu ./internal/hostmem ./internal/invariant
 
 # How ci's tests are built: not vetted again in each way of building them, since make vet has looked at their files, and
 # without what debuggers read, which takes half of the linker's time.
@@ -86,6 +86,11 @@ lint:
 .PHONY: imports
 imports:
 	$(GO) test -count=1 ./internal/lint
+
+# Functions and kernels that no query reaches, against the list with reasons.
+.PHONY: deadcode
+deadcode:
+	GAGG_DEADCODE=1 $(GO) test -count=1 -run TestEachFunctionHasACaller ./internal/lint
 
 # With fewer rounds of the random tests, being ten times slower, and only where goroutines meet: in packages that start
 # some, or whose tests do, less the tests there in which one goroutine computes for long. It is the one thing here that
@@ -160,7 +165,7 @@ bench:
 	$(GO) test $(QUICK) -run '^$$' -bench . -benchtime 1x $$(grep -rl --include='*_test.go' '^func Benchmark' . | xargs -n1 dirname | sort -u)
 
 # What has tests that need a device, or the emulator in its place.
-DEVICE_PACKAGES = ega internal/decode internal/kernels/kerneltest internal/cuda internal/kernels internal/gputest gpumem partition streams
+DEVICE_PACKAGES = ega internal/decode internal/kernels/kerneltest internal/cuda internal/kernels internal/gputest gpumem gpumem/reference partition streams
 
 # What runs whole queries, or combines their rows: tests that need a device have Device in their names, some two devices.
 QUERY_PACKAGES = . ./cmd/gagg ./internal/gpu ./internal/agg
