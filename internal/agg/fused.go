@@ -86,6 +86,20 @@ func (l *Layout) TakesCodes(arg int) bool {
 	return used
 }
 
+// TakesCodesOne reports the same of UpdateOne, for sums of 128 bits too.
+func (l *Layout) TakesCodesOne(arg int) bool {
+	used := false
+	for i := range l.slots {
+		if s := &l.slots[i]; s.x == arg || s.y == arg {
+			if s.op != opAddInt && s.op != opAddInt128 || len(l.sets[s.set].args) != 1 || l.types[arg].Rep() == column.RepWide {
+				return false
+			}
+			used = true
+		}
+	}
+	return used
+}
+
 // TakesNarrow reports whether Update takes argument arg, of wide decimals, as a narrow vector too (NARROW-ASKED): all
 // that is asked for is its sum, least or greatest.
 func (l *Layout) TakesNarrow(arg int) bool {
@@ -109,4 +123,31 @@ func addCoded(words []uint64, stride int, gids []uint32, x *column.Vector) {
 	for i, g := range gids {
 		words[int(g)*stride] += uint64(values[codes[i]])
 	}
+}
+
+// sumCoded is sumInt for a dictionary-coded argument.
+func sumCoded(codes []int32, values []int64) int64 {
+	var a, b, c, d int64
+	for ; len(codes) >= 4; codes = codes[4:] {
+		a += values[codes[0]]
+		b += values[codes[1]]
+		c += values[codes[2]]
+		d += values[codes[3]]
+	}
+	for _, code := range codes {
+		a += values[code]
+	}
+	return a + b + c + d
+}
+
+// sumCoded128 is sumInt128 for a dictionary-coded argument.
+func sumCoded128(codes []int32, values []int64) (hi, lo int64) {
+	var low uint64
+	var high int64
+	for _, code := range codes {
+		v := values[code]
+		low += uint64(uint32(v))
+		high += v >> 32
+	}
+	return join128(high, low)
 }

@@ -2,6 +2,7 @@ package agg
 
 import (
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -14,11 +15,16 @@ var int32Type = column.Type{Kind: column.Int32}
 // layoutOf compiles aggregates of 32-bit integers, arguments 0, 1 … each.
 func layoutOf(t *testing.T, names ...string) *Layout {
 	t.Helper()
+	return layoutFor(t, int32Type, names...)
+}
+
+func layoutFor(t *testing.T, arg column.Type, names ...string) *Layout {
+	t.Helper()
 	var calls []Call
 	for _, name := range names {
-		types, args := []column.Type{int32Type}, []int{0}
+		types, args := []column.Type{arg}, []int{0}
 		if name == "corr" {
-			types, args = []column.Type{int32Type, int32Type}, []int{0, 1}
+			types, args = []column.Type{arg, arg}, []int{0, 1}
 		}
 		f, _, err := Resolve(name, types, nil)
 		if err != nil {
@@ -98,6 +104,59 @@ func TestCodedSums(t *testing.T) {
 	if !slices.Equal(a, b) {
 		t.Errorf("coded sums %v, flat ones %v", a, b)
 	}
+}
+
+// Sums of one group are those that big integers give, of coded arguments and of flat ones, at both ends of 64 bits.
+func TestCodedSumsOne(t *testing.T) {
+	rng := testRand()
+	const rows, batches = 3001, 20
+	for _, arg := range []column.Type{int32Type, {Kind: column.Int64}} {
+		l := layoutFor(t, arg, "mean", "sum")
+		if !l.TakesCodesOne(0) || layoutFor(t, arg, "sum", "min").TakesCodesOne(0) {
+			t.Fatalf("%s: sums alone may come coded", arg)
+		}
+		flat, coded := Table{Stride: l.Words(), Rows: make([]uint64, l.Words())}, Table{Stride: l.Words(), Rows: make([]uint64, l.Words())}
+		l.Init(flat.Rows)
+		l.Init(coded.Rows)
+		want := new(big.Int)
+		for range batches {
+			v := column.Vector{Type: arg, Len: rows, Dict: &column.Dict{Values: column.Vector{Type: arg, Len: 50, Int: extremes(rng, 50)}}}
+			for i := range v.Dict.Values.Int {
+				if arg.Kind == column.Int64 {
+					v.Dict.Values.Int[i] <<= rng.IntN(33)
+				}
+			}
+			for range rows {
+				v.Codes = append(v.Codes, int32(rng.IntN(50)))
+			}
+			l.UpdateOne(&coded, 0, false, &Input{Rows: rows, Args: []column.Vector{v}})
+			v = column.Flatten(&v, &column.Buffer{})
+			l.UpdateOne(&flat, 0, false, &Input{Rows: rows, Args: []column.Vector{v}})
+			for _, x := range v.Int {
+				want.Add(want, big.NewInt(x))
+			}
+		}
+		if !slices.Equal(flat.Rows, coded.Rows) {
+			t.Errorf("%s: coded sums %v, flat ones %v", arg, coded.Rows, flat.Rows)
+		}
+		if got := sumInRow(l, flat.Rows); got.Cmp(want) != 0 {
+			t.Errorf("%s: the sum is %s, want %s", arg, got, want)
+		}
+	}
+}
+
+// sumInRow is the sum that the first slot of a row holds.
+func sumInRow(l *Layout, row []uint64) *big.Int {
+	for i := range l.slots {
+		switch s := &l.slots[i]; s.op {
+		case opAddInt:
+			return big.NewInt(int64(row[s.hot]))
+		case opAddInt128:
+			high := new(big.Int).Lsh(big.NewInt(int64(row[s.cold])), 64)
+			return high.Add(high, big.NewInt(int64(row[s.hot])))
+		}
+	}
+	return nil
 }
 
 // updated is the rows of a table after one batch.

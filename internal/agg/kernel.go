@@ -104,9 +104,18 @@ func (l *Layout) reduce(t *Table, s *slot, group uint32, row []uint64, v *view) 
 		if x.Type.Rep() == column.RepWide && !x.Narrow {
 			return false
 		}
-		words[0] += uint64(sumInt(x.Int[:v.rows]))
+		if x.Dict != nil {
+			words[0] += uint64(sumCoded(x.Codes[:v.rows], x.Dict.Values.Int))
+		} else {
+			words[0] += uint64(sumInt(x.Int[:v.rows]))
+		}
 	case opAddInt128:
-		hi, lo := sumInt128(x.Int[:v.rows])
+		var hi, lo int64
+		if x.Dict != nil {
+			hi, lo = sumCoded128(x.Codes[:v.rows], x.Dict.Values.Int)
+		} else {
+			hi, lo = sumInt128(x.Int[:v.rows])
+		}
 		addSigned128(&words[0], &row[s.cold], hi, lo)
 	case opAddWide192, opAddWide320:
 		if !x.Narrow {

@@ -139,15 +139,22 @@ func sumInt(vals []int64) int64 {
 	return a + b + c + d
 }
 
-// sumInt128 adds up values to hi<<64 + lo, lo being signed.
+// sumInt128 adds up less than 2^31 values to hi<<64 + lo, lo being signed: their halves by themselves, so that no addition waits for a carry.
 func sumInt128(vals []int64) (hi, lo int64) {
-	var low, carry uint64
+	var low uint64
+	var high int64
 	for _, v := range vals {
-		low, carry = bits.Add64(low, uint64(v), 0)
-		hi += v>>63 + int64(carry)
+		low += uint64(uint32(v))
+		high += v >> 32
 	}
-	lo = int64(low)
-	return hi - lo>>63, lo // the low word as a signed number is less by 1<<64 if it is negative
+	return join128(high, low)
+}
+
+// join128 is high<<32 + low as hi<<64 + lo, lo being signed.
+func join128(high int64, low uint64) (hi, lo int64) {
+	sum, carry := bits.Add64(uint64(high)<<32, low, 0)
+	lo = int64(sum)
+	return high>>32 + int64(carry) - lo>>63, lo // the low word as a signed number is less by 1<<64 if it is negative
 }
 
 // addUnsigned128 adds hi<<64 + lo to a sum of the same form.

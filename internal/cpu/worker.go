@@ -113,8 +113,12 @@ func NewWorker(cfg *Config, pipe Pipeline) (*Worker, error) {
 	w.tile = agg.Table{Stride: cfg.Stride, Arena: w.store.arena}
 	w.in.Args = make([]column.Vector, len(pipe.Args))
 	w.coded = make([]bool, len(pipe.Args))
+	takesCodes := states.TakesCodes
+	if len(pipe.Keys) == 0 {
+		takesCodes = states.TakesCodesOne
+	}
 	for i := range w.coded {
-		w.coded[i] = len(pipe.Keys) > 0 && states.TakesCodes(i)
+		w.coded[i] = takesCodes(i)
 	}
 	w.nextCheck = cfg.firstCheck()
 	if cfg.First != nil {
