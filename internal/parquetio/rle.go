@@ -144,7 +144,12 @@ func (h *hybrid) unpack(dst []int32) {
 	}
 }
 
+// fill stores eight at a time, for which the compiler takes two stores.
 func fill(dst []int32, value int32) {
+	eight := [8]int32{value, value, value, value, value, value, value, value}
+	for ; len(dst) >= 8; dst = dst[8:] {
+		*(*[8]int32)(dst) = eight
+	}
 	for i := range dst {
 		dst[i] = value
 	}
