@@ -95,6 +95,7 @@ func encodedQuery(t *testing.T, q Query) (*prepared, *decode.Plan, string) {
 			t.Error(err)
 		}
 	})
+	p.layOut() // rows with hashes, as where a device is there
 	plan, why := p.encodedPlan(p.states(nil, true))
 	return p, plan, why
 }

@@ -35,10 +35,10 @@ func (r *run) configureSets(cfg *cpu.Config) {
 		cfg.Rows = -1 // those of the input do not come to it
 	}
 	for i, s := range r.sets {
-		states := agg.Compile(nil, 1+s.layout.Words, agg.Options{MaxRows: r.facts.rows})
+		states := agg.Compile(nil, s.layout.Base()+s.layout.Words, agg.Options{MaxRows: r.facts.rows})
 		inner := &cpu.Config{
 			Keys: s.layout, Intern: cfg.Intern, States: states, Arenas: cfg.Arenas,
-			Stride:     1 + s.layout.Words, // without cpu.Stride's room behind: more rows are copied than looked up
+			Stride:     s.layout.Base() + s.layout.Words, // without cpu.Stride's room behind: more rows are copied than looked up
 			Partitions: cfg.Partitions, Tile: cfg.Tile, Grow: cfg.Grow, Spill: cfg.Spill,
 			Rows: r.facts.rows, AtMost: r.atMostBy(r.setKeys(s)), Threads: cfg.Threads,
 		}

@@ -55,9 +55,9 @@ func TestDistinct(t *testing.T) {
 // Values that do not fit in memory go to disk, of one group, of few and of many: the same answer as with all memory.
 func TestDistinctSpills(t *testing.T) {
 	gagg.SetLeastMemory(t, tightMemory)
-	rows := 120_000
+	rows := 200_000
 	if testing.Short() {
-		rows = 60_000
+		rows = 120_000
 	}
 	file := gagg.Files(randomFile(t, rows))
 	for _, c := range []struct {

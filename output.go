@@ -90,7 +90,7 @@ func (p *producer) attach() error {
 	}
 	p.from = a
 	p.merger = cpu.NewMerger(a.cfg, a.groups.Buckets)
-	p.keys = key.Decoder{Layout: p.r.layout, Intern: a.cfg.Intern, Arenas: a.cfg.Arenas, Base: 1, Stride: a.cfg.Stride}
+	p.keys = key.Decoder{Layout: p.r.layout, Intern: a.cfg.Intern, Arenas: a.cfg.Arenas, Base: p.r.layout.Base(), Stride: a.cfg.Stride}
 	if a.devices == nil {
 		p.cut = p.planCut()
 		p.cut.set(p)

@@ -114,7 +114,7 @@ func (p *producer) needs(row []uint64, err error) error {
 		return err
 	}
 	r, states, reg := p.r, p.from.cfg.States, p.from.cfg.Arenas
-	keys := int64(r.layout.LongBytes(row, 1))
+	keys := int64(r.layout.LongBytes(row, r.layout.Base()))
 	held, result, most, what := states.HeldBytes(row, reg)+keys, keys, keys, "a key"
 	for i, text := range r.query.texts {
 		n := states.LargeBytes(i, row, reg)

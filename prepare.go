@@ -58,14 +58,14 @@ type prepared struct {
 	memory   MemoryPlan
 	alloc    memory.Allocator // of records
 
-	layout  *key.Layout
-	keyCols []key.Column // by key
-	sets    []keyedValue
-	onCPU   bool       // no device takes part, whatever the facts are by now
-	filled  cpu.Filled // keys and arguments that are not expected to be NULL
-	bits    []int      // by argument: how many it is expected to have at most; 0: any number
-	threads int
-	tile    feedback.TileConfig
+	layout    *key.Layout
+	keyCols   []key.Column // by key
+	sets      []keyedValue
+	onCPU     bool           // no device takes part, whatever the facts are by now
+	filled    cpu.Filled     // keys and arguments that are not expected to be NULL
+	argRanges []column.Range // by argument: where it is expected
+	threads   int
+	tile      feedback.TileConfig
 
 	cancelled func() error // tells why the run has been cancelled; nil: there is none yet
 }
@@ -74,7 +74,7 @@ type prepared struct {
 type learnt struct {
 	digits map[int]int // by column of the schema: what decimals have at least
 	nulls  bool        // a column has NULLs that is said to have none
-	bits   bool        // a column has values beyond its statistics
+	ranges bool        // a column has values beyond its statistics
 
 	text  int64 // bytes of the longest text
 	read  int64 // what reading takes beside usual pages
@@ -86,8 +86,8 @@ func (l *learnt) add(err error) (more bool) {
 	if errors.Is(err, cpu.ErrFilled) && !l.nulls {
 		l.nulls, more = true, true
 	}
-	if errors.Is(err, cpu.ErrBits) && !l.bits {
-		l.bits, more = true, true
+	if errors.Is(err, cpu.ErrRange) && !l.ranges {
+		l.ranges, more = true, true
 	}
 	var wider *parquetio.PrecisionError
 	if errors.As(err, &wider) {
@@ -150,7 +150,10 @@ func prepare(ctx context.Context, q Query, o Options, l learnt) (_ *prepared, er
 	if p.onCPU && !l.nulls {
 		p.fill()
 	}
-	if p.onCPU && !l.bits {
+	if p.onCPU {
+		p.omitHashes()
+	}
+	if p.onCPU && !l.ranges {
 		p.reach()
 	}
 	p.alloc = o.allocator(p.memory.Output)
@@ -240,6 +243,14 @@ func (p *prepared) layOut() {
 	}
 }
 
+// omitHashes has rows have no hash where that can be made of their keys.
+func (p *prepared) omitHashes() {
+	p.layout.OmitHash()
+	for i := range p.sets {
+		p.sets[i].layout.OmitHash()
+	}
+}
+
 // keyColumn is the form of an expression as a key.
 func (p *prepared) keyColumn(e *expr.Expr) key.Column {
 	k := key.Column{Type: e.Type()}
@@ -274,20 +285,23 @@ func (p *prepared) fill() {
 	p.layOut()
 }
 
-// reach finds the arguments whose sums take one word, as far as the input's metadata tell where values are. Where one is further from 0
+// reach finds the arguments whose sums take fewer words, as far as the input's metadata tell where values are. Where one is elsewhere
 // all the same, the run begins again without this. A query without keys has one row, and no use for it.
 func (p *prepared) reach() {
 	if len(p.query.keys) == 0 {
 		return
 	}
-	p.bits = make([]int, len(p.query.args))
+	p.argRanges = make([]column.Range, len(p.query.args))
 	for i := range p.query.calls {
 		c := &p.query.calls[i]
-		if len(c.Args) != 1 {
-			continue
+		if len(c.Args) == 1 && c.Part == 0 && c.Func.Sums() {
+			p.argRanges[c.Args[0]], _ = p.query.args[c.Args[0]].Reach(p.scan.ends)
 		}
-		if n, ok := p.query.args[c.Args[0]].Reach(p.scan.ends); ok && c.WantsBits(n, p.facts.rows) {
-			p.bits[c.Args[0]] = n
+	}
+	states := p.states(nil, false)
+	for arg := range p.argRanges {
+		if !states.Relies(arg) {
+			p.argRanges[arg] = column.Range{} // nobody need look whether it is there
 		}
 	}
 }

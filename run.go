@@ -202,7 +202,7 @@ func (r *run) configure() *attempt {
 	cfg := &cpu.Config{
 		Keys: r.layout, Intern: key.NewInterner(r.budget.grow), States: states, Arenas: arena.New(r.budget.grow),
 		Stride: cpu.Stride(r.layout, states), Partitions: r.opt.Partitions, Tile: r.tile,
-		Filled: r.filled, Bits: r.bits, Memory: r.memory.shares(), Grow: r.budget.grow, Aside: r.budget.setAside, Made: r.budget.made, Rows: r.facts.rows, AtMost: r.atMost(), Threads: r.threads, PassLeast: passLeast,
+		Filled: r.filled, Ranges: r.argRanges, Memory: r.memory.shares(), Grow: r.budget.grow, Aside: r.budget.setAside, Made: r.budget.made, Rows: r.facts.rows, AtMost: r.atMost(), Threads: r.threads, PassLeast: passLeast,
 	}
 	if r.memory.Spill {
 		cfg.Spill, cfg.LongText = r.disk.File, r.longText
@@ -241,8 +241,8 @@ func (r *run) close() error {
 // values go to runs. device: rows may be combined
 // on a device.
 func (p *prepared) states(runs agg.Runs, device bool) *agg.Layout {
-	return agg.Compile(p.query.calls, 1+p.layout.Words, agg.Options{
-		MaxRows: p.facts.rows, Filled: p.filled.Args, Bits: p.bits, Device: device, Runs: runs, BatchBytes: p.memory.batchBytes(), ScratchBytes: p.memory.scratchBytes(),
+	return agg.Compile(p.query.calls, p.layout.Base()+p.layout.Words, agg.Options{
+		MaxRows: p.facts.rows, Filled: p.filled.Args, Ranges: p.argRanges, Device: device, Runs: runs, BatchBytes: p.memory.batchBytes(), ScratchBytes: p.memory.scratchBytes(),
 		Cancelled: p.cancelled,
 	})
 }

@@ -69,6 +69,33 @@ func (b *Buckets) Scatter(tile []uint64) (placed int, err error) {
 	return placed, nil
 }
 
+// ScatterBy is Scatter for rows that do not begin with their hashes: those of as many rows as there are hashes.
+func (b *Buckets) ScatterBy(hashes, rows []uint64) (placed int, err error) {
+	stride := b.pool.Stride
+	if b.some != nil {
+		for _, h := range hashes {
+			b.noteHash(h)
+		}
+	}
+	for i, h := range hashes {
+		p := h << b.skip >> b.shift
+		dst := b.free[p]
+		if len(dst) < stride {
+			page, err := b.pool.Get()
+			if err != nil {
+				return i, err
+			}
+			b.pages[p] = append(b.pages[p], page)
+			dst = page
+		}
+		b.free[p] = dst[stride:]
+		for k, w := range rows[i*stride : (i+1)*stride] { //nolint:staticcheck // a copy is a call
+			dst[k] = w
+		}
+	}
+	return len(hashes), nil
+}
+
 // Place copies a row to the end of a bucket that the caller chooses, whatever its hash.
 func (b *Buckets) Place(row []uint64, p int) error {
 	dst := b.free[p]
@@ -142,10 +169,14 @@ func (b *Buckets) scatterRun(rows []uint64) (placed int, err error) {
 // note keeps what SharedBits tells.
 func (b *Buckets) note(tile []uint64) {
 	for ; len(tile) > 0; tile = tile[b.pool.Stride:] {
-		p := tile[0] << b.skip >> b.shift
-		b.some[p] |= tile[0]
-		b.every[p] &= tile[0]
+		b.noteHash(tile[0])
 	}
+}
+
+func (b *Buckets) noteHash(h uint64) {
+	p := h << b.skip >> b.shift
+	b.some[p] |= h
+	b.every[p] &= h
 }
 
 // SharedBits is how many top hash bits all rows of partition p share, 64 if

@@ -30,7 +30,7 @@ func (l *Layout) Join(dst, src []uint64, reg *arena.Arenas, to *arena.Arena) {
 func (l *Layout) Adds() (words []int, only bool) {
 	words = slices.Clone(l.counts)
 	for i := range l.slots {
-		if op := l.slots[i].op; op != opAddInt && op != opMulInt {
+		if op := l.slots[i].op; op != opAddInt && op != opAddCounted && op != opMulInt {
 			return nil, false
 		}
 		words = append(words, l.slots[i].hot)
@@ -55,7 +55,7 @@ func (l *Layout) combine(dst, src []uint64, take taker) {
 func (l *Layout) combineSlot(s *slot, dst []uint64, stride int, gids []uint32, src []uint64, take taker) {
 	to, from, cold := dst[s.hot:], src[s.hot:], s.cold-s.hot
 	switch s.op {
-	case opAddInt, opMulInt:
+	case opAddInt, opAddCounted, opMulInt:
 		combineAdd(to, from, stride, gids)
 	case opAddInt128, opMulInt128:
 		for i, g := range gids {

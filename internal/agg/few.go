@@ -77,7 +77,7 @@ func (f *fewSums) join(n int) {
 func (s *slot) addFew(t *Table, n int, gids []uint32, x *column.Vector) bool {
 	f := &t.scratch.few
 	wide := s.op == opAddWide192 || s.op == opAddWide320
-	one := s.op == opAddInt && x.Dict == nil && (x.Narrow || x.Type.Rep() == column.RepInt64)
+	one := (s.op == opAddInt || s.op == opAddCounted) && x.Dict == nil && (x.Narrow || x.Type.Rep() == column.RepInt64)
 	if s.op != opAddInt128 && !one && !(wide && x.Narrow) || !f.add(n, gids, x.Int) {
 		return false
 	}
@@ -85,12 +85,18 @@ func (s *slot) addFew(t *Table, n int, gids []uint32, x *column.Vector) bool {
 		row := t.Rows[g*t.Stride:][:t.Stride]
 		switch {
 		case one:
-			row[s.hot] += uint64(sum)
+			row[s.hot] += uint64(sum) << s.shift
 		case wide:
 			words := wide128(0, sum)
 			addWords(row[s.hot:][:wideWords(s.op)], words[:])
 		default:
 			addSigned128(&row[s.hot], &row[s.cold], 0, sum)
+		}
+	}
+	if s.op == opAddCounted {
+		f.count(n, gids)
+		for g, rows := range f[:n] {
+			t.Rows[g*t.Stride+s.hot] += uint64(rows)
 		}
 	}
 	return true

@@ -81,7 +81,11 @@ const wordDigits = 18
 
 // fitsWord reports whether a sum lies in one word, which it cannot overflow.
 func (l *Layout) fitsWord(c *call) bool {
-	return c.linear == nil && c.slots[0] != none && l.slots[c.slots[0]].op == opAddInt && (c.result.IsInteger() || c.result.Kind == column.Decimal && c.result.Precision > wordDigits)
+	if c.linear != nil || c.slots[0] == none {
+		return false
+	}
+	op := l.slots[c.slots[0]].op
+	return (op == opAddInt || op == opAddCounted) && (c.result.IsInteger() || c.result.Kind == column.Decimal && c.result.Precision > wordDigits)
 }
 
 // Result is where rows hold an integer: (row[Word] >> Shift) & Mask. It is one of Type, without the point of a decimal.
@@ -102,7 +106,8 @@ func (l *Layout) ResultWord(call int) (r Result, ok bool) {
 		n := l.counted[c.part]
 		return Result{c.result, n.off, n.shift, n.mask}, true
 	case c.fn == fnSum && l.fitsWord(c) && !l.sets[c.set].nulls.in() && !l.sets[c.set].unseen.in():
-		return Result{c.result, l.slots[c.slots[0]].hot, 0, math.MaxUint64}, true
+		s := &l.slots[c.slots[0]]
+		return Result{c.result, s.hot, s.shift, math.MaxUint64 >> s.shift}, true
 	}
 	return Result{}, false
 }

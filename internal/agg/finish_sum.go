@@ -42,10 +42,10 @@ func (f *finisher) sum() int {
 
 // wordSums writes sums that lie in one word.
 func (f *finisher) wordSums(s *slot) {
-	rows, stride, hot, seen, narrow := f.rows, f.stride, s.hot, f.presence(), f.out.Type.Rep() == column.RepInt64
+	rows, stride, hot, shift, seen, narrow := f.rows, f.stride, s.hot, s.shift&63, f.presence(), f.out.Type.Rep() == column.RepInt64
 	for i := range f.out.Len {
 		row := rows[i*stride:][:stride]
-		if w := row[hot]; narrow {
+		if w := row[hot] >> shift; narrow {
 			f.out.Int[i] = int64(w)
 		} else {
 			sign := uint64(int64(w) >> 63)
@@ -95,6 +95,8 @@ func exactSum(s *slot, row []uint64) wide {
 	switch s.op {
 	case opAddInt, opMulInt:
 		return wide{lo, sign, sign, sign, sign}
+	case opAddCounted:
+		return wide{lo >> s.shift}
 	case opAddInt128, opMulInt128:
 		hi := row[s.cold] + sign // the low word has a sign of its own
 		top := uint64(int64(hi) >> 63)

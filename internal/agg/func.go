@@ -19,6 +19,9 @@ func (f Func) Repeats() bool {
 	return false
 }
 
+// Sums reports whether the result is a sum or a mean.
+func (f Func) Sums() bool { return f.id == fnSum || f.id == fnMean }
+
 // Extreme reports whether the result is the least or the greatest value.
 func (f Func) Extreme() (least, greatest bool) { return f.id == fnMin, f.id == fnMax }
 

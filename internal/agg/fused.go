@@ -77,7 +77,7 @@ func (l *Layout) TakesCodes(arg int) bool {
 	used := false
 	for i := range l.slots {
 		if s := &l.slots[i]; s.x == arg || s.y == arg {
-			if s.op != opAddInt || len(l.sets[s.set].args) != 1 || l.types[arg].Rep() == column.RepWide {
+			if s.op != opAddInt && s.op != opAddCounted || len(l.sets[s.set].args) != 1 || l.types[arg].Rep() == column.RepWide {
 				return false
 			}
 			used = true
@@ -107,7 +107,7 @@ func (l *Layout) TakesNarrow(arg int) bool {
 	for i := range l.slots {
 		if s := &l.slots[i]; s.x == arg || s.y == arg {
 			switch s.op {
-			case opAddInt, opAddWide192, opAddWide320, opMinWide, opMaxWide:
+			case opAddInt, opAddCounted, opAddWide192, opAddWide320, opMinWide, opMaxWide:
 				used = true
 			default:
 				return false
@@ -123,6 +123,14 @@ func addCoded(words []uint64, stride int, gids []uint32, x *column.Vector) {
 	for i, g := range gids {
 		words[int(g)*stride] += uint64(values[codes[i]])
 	}
+}
+
+// sumOf adds up the first n values of x, integers whose sum cannot overflow.
+func sumOf(x *column.Vector, n int) int64 {
+	if x.Dict != nil {
+		return sumCoded(x.Codes[:n], x.Dict.Values.Int)
+	}
+	return sumInt(x.Int[:n])
 }
 
 // sumCoded is sumInt for a dictionary-coded argument.

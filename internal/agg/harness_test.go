@@ -3,7 +3,6 @@ package agg
 import (
 	"fmt"
 	"math"
-	"math/bits"
 	"math/rand/v2"
 	"testing"
 
@@ -302,22 +301,26 @@ func spilling(l *Layout, d *testData, rng *rand.Rand) *worker {
 	return workers[1]
 }
 
-// bits is Options.Bits of the arguments.
-func (d *testData) bits() []int {
-	out := make([]int, len(d.args))
+// ranges is Options.Ranges of the arguments.
+func (d *testData) ranges() []column.Range {
+	out := make([]column.Range, len(d.args))
 	for i, col := range d.args {
 		t := col[0].Type
 		if !t.IsInteger() && t.Kind != column.Decimal || t.Kind == column.Uint64 {
 			continue
 		}
+		least, most, fits := int64(0), int64(0), true
 		for _, x := range col {
 			n := x.Int
 			if t.Rep() == column.RepWide {
 				if n = int64(x.Wide.LowBits()); x.Wide != decimal256.FromI64(n) {
-					out[i] = 64
+					fits = false
 				}
 			}
-			out[i] = max(out[i], bits.Len64(uint64(n^n>>63)))
+			least, most = min(least, n), max(most, n)
+		}
+		if fits {
+			out[i] = column.RangeOf(least, most)
 		}
 	}
 	return out
@@ -380,6 +383,13 @@ type want func(vals [][]column.Value) column.Value
 // relative to the result, 0 asks for the very bits.
 func check(t *testing.T, d *testData, calls []Call, wants []want, tolerance float64) {
 	t.Helper()
+	rows := int64(len(d.gids)) * max(d.times, 1)
+	checkWith(t, d, calls, wants, tolerance, Options{MaxRows: -1}, Options{MaxRows: rows}, Options{MaxRows: 1 << 40}, Options{MaxRows: rows, Ranges: d.ranges()})
+}
+
+// checkWith is check of what is compiled with some options.
+func checkWith(t *testing.T, d *testData, calls []Call, wants []want, tolerance float64, options ...Options) {
+	t.Helper()
 	expected := make([][]column.Value, len(calls))
 	for c, call := range calls {
 		for _, rows := range byGroup(d) {
@@ -396,8 +406,7 @@ func check(t *testing.T, d *testData, calls []Call, wants []want, tolerance floa
 	if testing.Short() {
 		seeds = 1
 	}
-	rows := int64(len(d.gids)) * max(d.times, 1)
-	for _, o := range []Options{{MaxRows: -1}, {MaxRows: rows}, {MaxRows: 1 << 40}, {MaxRows: rows, Bits: d.bits()}} {
+	for _, o := range options {
 		l, maxRows := Compile(calls, testBase, o), o.MaxRows
 		for name, way := range ways {
 			for seed := range seeds {

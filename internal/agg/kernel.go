@@ -21,6 +21,15 @@ func (l *Layout) update(t *Table, s *slot, v *view) {
 		default:
 			addInt(words, stride, v.gids, x.Int)
 		}
+	case opAddCounted:
+		switch {
+		case x.Dict != nil:
+			addCountedCoded(words, stride, s.shift, v.gids, x)
+		case x.Type.Rep() == column.RepWide && !x.Narrow:
+			addCountedLow(words, stride, s.shift, v.gids, x.Wide)
+		default:
+			addCounted(words, stride, s.shift, v.gids, x.Int)
+		}
 	case opAddInt128:
 		addInt128(words, stride, s.cold-s.hot, v.gids, x.Int)
 	case opAddUint128:
@@ -104,11 +113,12 @@ func (l *Layout) reduce(t *Table, s *slot, group uint32, row []uint64, v *view) 
 		if x.Type.Rep() == column.RepWide && !x.Narrow {
 			return false
 		}
-		if x.Dict != nil {
-			words[0] += uint64(sumCoded(x.Codes[:v.rows], x.Dict.Values.Int))
-		} else {
-			words[0] += uint64(sumInt(x.Int[:v.rows]))
+		words[0] += uint64(sumOf(x, v.rows))
+	case opAddCounted:
+		if x.Type.Rep() == column.RepWide && !x.Narrow {
+			return false
 		}
+		words[0] += uint64(sumOf(x, v.rows))<<s.shift + uint64(v.rows)
 	case opAddInt128:
 		var hi, lo int64
 		if x.Dict != nil {

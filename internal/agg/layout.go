@@ -40,9 +40,9 @@ type Options struct {
 	// Filled tells of arguments that they are never NULL, by their indexes into Input.Args. Each group must have a row then.
 	Filled []bool
 
-	// Bits tells of arguments, by their indexes into Input.Args, that their values are less than 2^n from 0; 0: as their types say. It is
-	// looked at for calls of part 0.
-	Bits []int
+	// Ranges tells of arguments, by their indexes into Input.Args, where their values are. It is looked at for calls of part 0:
+	// see Layout.Relies.
+	Ranges []column.Range
 
 	// Device says that rows may be combined on a device (DeviceOps). The rows of each
 	// group are then counted (Layout.Rows) even if no aggregate needs them, and
@@ -86,6 +86,8 @@ type Layout struct {
 	refs     []int // words that hold refs of values in the arena
 	chains   []int // slots that are chains
 	needsPos bool
+	packed   int    // the slot that counts the rows beside its sum (COUNT-PACKED); none: there is no such
+	relies   []bool // by argument: see Relies
 
 	batchBytes int
 
@@ -154,7 +156,10 @@ func Compile(calls []Call, base int, o Options) *Layout {
 	if o.BatchBytes == 0 {
 		o.BatchBytes = usualBatchBytes
 	}
-	b := builder{Layout: &Layout{base: base, batchBytes: o.BatchBytes, runs: o.Runs, cancelled: o.Cancelled, pools: new(pools)}, maxRows: o.MaxRows, filled: o.Filled, bits: o.Bits, wantRows: []bool{o.Device}}
+	b := builder{
+		Layout:  &Layout{base: base, batchBytes: o.BatchBytes, runs: o.Runs, cancelled: o.Cancelled, pools: new(pools), packed: none, relies: make([]bool, len(o.Ranges))},
+		maxRows: o.MaxRows, filled: o.Filled, ranges: o.Ranges, wantRows: []bool{o.Device}, device: o.Device,
+	}
 	if b.noise = momentNoise; o.Device {
 		b.noise = deviceNoise
 	}
@@ -178,9 +183,10 @@ func Compile(calls []Call, base int, o Options) *Layout {
 type builder struct {
 	*Layout
 	maxRows  int64
-	filled   []bool // by argument
-	bits     []int  // by argument
-	wantRows []bool // by part
+	filled   []bool         // by argument
+	ranges   []column.Range // by argument
+	wantRows []bool         // by part
+	device   bool
 }
 
 func (b *builder) declare(c Call) {

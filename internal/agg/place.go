@@ -26,18 +26,15 @@ func (b *builder) place() {
 		return half(off, 0)
 	}
 
-	for _, want := range b.wantRows {
-		f := field{off: none}
-		if want {
-			f = count()
-		}
-		b.counted = append(b.counted, f)
-	}
-	if b.rows = b.counted[0]; b.rows.in() && len(b.counted) == 1 {
-		b.shareCounts(halves)
+	if b.packed = b.packCount(); b.packed == none {
+		b.placeCounts(count, halves)
 	}
 	for i := range b.slots {
 		s := &b.slots[i]
+		if i == b.packed {
+			b.placePacked(s)
+			continue
+		}
 		hot, _ := s.words()
 		s.hot = b.words(hot...)
 	}
@@ -65,6 +62,20 @@ func (b *builder) place() {
 		if s.unseen.in() {
 			b.empty[s.unseen.off-b.base] |= s.unseen.one()
 		}
+	}
+}
+
+// placeCounts gives the counts of rows their places.
+func (b *builder) placeCounts(count func() field, halves bool) {
+	for _, want := range b.wantRows {
+		f := field{off: none}
+		if want {
+			f = count()
+		}
+		b.counted = append(b.counted, f)
+	}
+	if b.rows = b.counted[0]; b.rows.in() && len(b.counted) == 1 {
+		b.shareCounts(halves)
 	}
 }
 

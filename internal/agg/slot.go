@@ -1,6 +1,10 @@
 package agg
 
-import "github.com/gagg-dev/gagg/internal/column"
+import (
+	"math/bits"
+
+	"github.com/gagg-dev/gagg/internal/column"
+)
 
 // op is what a slot does with its words. "hot lo, cold hi" tells the words,
 // in order; see layout.go for where they stand.
@@ -8,6 +12,7 @@ type op uint8
 
 const (
 	opAddInt     op = iota // hot sum; proven not to overflow by the number of rows and where their values are
+	opAddCounted           // hot sum<<shift + how many rows there are: see packed.go
 	opAddInt128            // hot lo (int64), cold hi (int64): sum = hi<<64 + lo, lo being signed
 	opAddUint128           // hot lo (uint64), cold hi: sum = hi<<64 + lo
 	opAddWide192           // hot 3 words, two's complement, low word first
@@ -48,10 +53,11 @@ const (
 // slot is one operation of a layout with its place in the row.
 type slot struct {
 	op        op
-	x, y      int  // arguments, as indexes into Input.Args; -1: none
-	set       int  // index of the argument set whose NULLs it passes over
-	hot, cold int  // index of the first word of each kind in the row
-	fused     bool // the first of slots that updateCorr serves in one pass
+	x, y      int   // arguments, as indexes into Input.Args; -1: none
+	set       int   // index of the argument set whose NULLs it passes over
+	hot, cold int   // index of the first word of each kind in the row
+	shift     uint8 // of opAddCounted; else 0
+	fused     bool  // the first of slots that updateCorr serves in one pass
 
 	xRep, yRep column.Rep // of the arguments
 	chain      chain      // of opTop and opChain
@@ -64,25 +70,29 @@ const (
 
 // sumOp chooses the sum of argument arg, whose values are of t.
 func (b *builder) sumOp(t column.Type, arg int) op {
-	if b.part == 0 && arg < len(b.bits) && fitsWord(b.bits[arg], b.maxRows) {
+	o := sumOp(t, b.maxRows)
+	if o != opAddInt && b.part == 0 && arg < len(b.ranges) && fitsWord(b.ranges[arg], b.maxRows) {
+		b.relies[arg] = true
 		return opAddInt
 	}
-	return sumOp(t, b.maxRows)
+	return o
 }
 
-// fitsWord reports whether sums of up to rows values of so many bits are in one word; 0 bits and negative rows: nobody knows how many.
-func fitsWord(n int, rows int64) bool {
-	return 0 < n && n < 63 && 0 <= rows && rows <= 1<<(63-n)
-}
-
-// WantsBits reports whether it makes the sum of a call shorter that its argument has no more than so many bits, where up to rows rows are
-// to come.
-func (c *Call) WantsBits(n int, rows int64) bool {
-	if c.Part != 0 || c.Linear != nil || c.Func.id != fnSum && c.Func.id != fnMean || c.Types[0].Kind == column.Null {
+// fitsWord reports whether sums of up to rows values are in one word; negative rows: nobody knows how many.
+func fitsWord(r column.Range, rows int64) bool {
+	if !r.Known() || rows < 0 {
 		return false
 	}
-	return sumOp(c.Types[0], rows) != opAddInt && fitsWord(n, rows)
+	if r.Signed {
+		hi, lo := bits.Mul64(r.Most+1, uint64(rows))
+		return hi == 0 && lo <= 1<<63
+	}
+	hi, lo := bits.Mul64(r.Most, uint64(rows))
+	return hi == 0 && lo < 1<<63
 }
+
+// Relies reports whether the layout takes fewer words since an argument is where Options.Ranges says: one that is elsewhere must not come.
+func (l *Layout) Relies(arg int) bool { return arg < len(l.relies) && l.relies[arg] }
 
 // sumOp chooses the narrowest sum of values of t that maxRows rows cannot
 // overflow. Decimals are taken by their storage, not by their precision: a

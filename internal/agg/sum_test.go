@@ -210,14 +210,27 @@ func TestSumBits(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, c := range []struct {
-			bits, part int
-			rows       int64
-			one        bool
-		}{{20, 0, 1 << 43, true}, {20, 0, 1<<43 + 1, false}, {0, 0, 10, false}, {62, 0, 2, true}, {63, 0, 1, false}, {20, 0, -1, false}, {20, 1, 10, false}} {
+			most   uint64
+			signed bool
+			part   int
+			rows   int64
+			one    bool
+		}{
+			{1<<20 - 1, true, 0, 1 << 43, true},
+			{1<<20 - 1, true, 0, 1<<43 + 1, false},
+			{0, false, 0, 10, false},
+			{1<<62 - 1, true, 0, 2, true},
+			{1<<63 - 1, true, 0, 1, true},
+			{1<<63 - 1, true, 0, 2, false},
+			{1 << 20, false, 0, 1<<43 - 1, true},
+			{1 << 20, false, 0, 1 << 43, false},
+			{1 << 20, true, 0, -1, false},
+			{1 << 20, true, 1, 10, false},
+		} {
 			call := Call{Func: f, Args: []int{0}, Types: []column.Type{typ}, Part: c.part}
-			l := Compile([]Call{call}, 0, Options{MaxRows: c.rows, Bits: []int{c.bits}, Filled: []bool{true}})
-			if one := l.Words() == 1; one != c.one || one == l.MayOverflow(0) || one != call.WantsBits(c.bits, c.rows) {
-				t.Errorf("%s, %d bits, %d rows, part %d: %d words, may overflow: %t", typ, c.bits, c.rows, c.part, l.Words(), l.MayOverflow(0))
+			l := Compile([]Call{call}, 0, Options{MaxRows: c.rows, Ranges: []column.Range{{Most: c.most, Signed: c.signed}}, Filled: []bool{true}})
+			if one := l.Words() == 1; one != c.one || one == l.MayOverflow(0) || one != l.Relies(0) {
+				t.Errorf("%s, to %d, signed %t, %d rows, part %d: %d words, may overflow: %t", typ, c.most, c.signed, c.rows, c.part, l.Words(), l.MayOverflow(0))
 			}
 		}
 	}

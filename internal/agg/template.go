@@ -10,7 +10,7 @@ import (
 func (s *slot) words() (hot, cold []uint64) {
 	zeros := [8]uint64{}
 	switch s.op {
-	case opAddInt, opMulInt, opOr, opXor:
+	case opAddInt, opAddCounted, opMulInt, opOr, opXor:
 		return zeros[:1], nil
 	case opAddInt128, opAddUint128, opMulInt128:
 		return zeros[:1], zeros[1:2]

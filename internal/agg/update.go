@@ -46,7 +46,7 @@ func (l *Layout) Update(t *Table, gids []uint32, firstNew uint32, in *Input) {
 	if in.Rows == 0 {
 		return
 	}
-	if l.rows.in() {
+	if l.rows.in() && l.packed == none {
 		t.count(l.rows, in.times(), gids)
 	}
 	raw := view{rows: in.Rows, gids: gids, args: in.Args, pos: in.Pos}
@@ -100,7 +100,7 @@ func (l *Layout) UpdateOne(t *Table, group uint32, isNew bool, in *Input) {
 		return
 	}
 	row := t.Rows[int(group)*t.Stride:][:t.Stride]
-	if l.rows.in() {
+	if l.rows.in() && l.packed == none {
 		row[l.rows.off] += uint64(in.Stands()) * l.rows.one()
 	}
 	raw := view{rows: in.Rows, args: in.Args, pos: in.Pos}

@@ -32,8 +32,8 @@ type Filled struct{ Keys, Args []bool }
 // ErrFilled is a NULL in a column that is not expected to have any (Config.Filled).
 var ErrFilled = errors.New("a column that was not expected to have a NULL has one")
 
-// ErrBits is an argument that has more bits than expected (Config.Bits).
-var ErrBits = errors.New("a value is further from 0 than the statistics of its column say")
+// ErrRange is an argument that is not where it is expected (Config.Ranges).
+var ErrRange = errors.New("a value is beyond what the statistics of its column say")
 
 // evaluate computes column i of those of which filled tells that they are not expected to have a NULL.
 func evaluate(e Evaluator, b *column.Batch, filled []bool, i int, v *column.Vector) error {
@@ -54,7 +54,7 @@ func evaluate(e Evaluator, b *column.Batch, filled []bool, i int, v *column.Vect
 type Config struct {
 	Keys       *key.Layout
 	Intern     *key.Interner
-	States     *agg.Layout // its words begin at 1+Keys.Words
+	States     *agg.Layout // its words begin at Keys.Base()+Keys.Words
 	Arenas     *arena.Arenas
 	Stride     int // words of a row: see Stride
 	Threads    int
@@ -86,9 +86,8 @@ type Config struct {
 	// the run with ErrFilled.
 	Filled Filled
 
-	// Bits is how many bits arguments are expected to have, their sign aside, which States relies on; 0, and none: any number. One that
-	// has more ends the run with ErrBits.
-	Bits []int
+	// Ranges is where arguments are expected, which States relies on; none: anywhere. One that is elsewhere ends the run with ErrRange.
+	Ranges []column.Range
 
 	// Distinct is the parts of States that take each different value once (distinct.go).
 	Distinct []Distinct
@@ -125,7 +124,7 @@ type Memory struct {
 // that lack one word of a cache line fill it, so that none lies across two. More is not left free: what
 // is written to partitions and read back costs more than a second line now and then.
 func Stride(keys *key.Layout, states *agg.Layout) int {
-	n := 1 + keys.Words + states.Words()
+	n := keys.Base() + keys.Words + states.Words()
 	if n%8 == 7 {
 		n++
 	}

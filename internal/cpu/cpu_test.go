@@ -110,12 +110,25 @@ func config(partitions int, tile feedback.TileConfig, grow func(int64) error) *C
 
 // configOf is a run of sum by the keys.
 func configOf(keys []key.Column, partitions int, tile feedback.TileConfig, grow func(int64) error) *Config {
-	l := key.NewLayout(keys)
+	return configIn(key.NewLayout(keys), partitions, tile, grow)
+}
+
+// bareConfig is config, but rows have no hash (HASH-OMITTED).
+func bareConfig(partitions int, tile feedback.TileConfig, grow func(int64) error) *Config {
+	l := key.NewLayout([]key.Column{{Type: int64Type}, {Type: int64Type}})
+	l.OmitHash()
+	return configIn(l, partitions, tile, grow)
+}
+
+// configsTried is config by what rows begin with.
+var configsTried = map[string]func(int, feedback.TileConfig, func(int64) error) *Config{"hash": config, "key": bareConfig}
+
+func configIn(l *key.Layout, partitions int, tile feedback.TileConfig, grow func(int64) error) *Config {
 	sum, _, err := agg.Resolve("sum", []column.Type{int64Type}, nil)
 	if err != nil {
 		panic(err)
 	}
-	states := agg.Compile([]agg.Call{{Func: sum, Args: []int{0}, Types: []column.Type{int64Type}}}, 1+l.Words, agg.Options{MaxRows: -1, Device: true})
+	states := agg.Compile([]agg.Call{{Func: sum, Args: []int{0}, Types: []column.Type{int64Type}}}, l.Base()+l.Words, agg.Options{MaxRows: -1, Device: true})
 	return &Config{
 		Keys: l, Intern: key.NewInterner(nil), States: states, Arenas: arena.New(grow),
 		Stride:     Stride(l, states),
@@ -161,11 +174,13 @@ func TestRoads(t *testing.T) {
 				for road, tile := range roads {
 					for _, partitions := range []int{0, 1, 2, 256} {
 						for _, threads := range threadsTried {
-							name := fmt.Sprintf("groups=%d/keys=%s/filter=%t/%s/partitions=%d/threads=%d",
-								groups, keys, filter, road, partitions, threads)
-							t.Run(name, func(t *testing.T) {
-								checkSums(t, config(partitions, tile, noLimit), in, filter, threads, want)
-							})
+							for form, configOf := range configsTried {
+								name := fmt.Sprintf("groups=%d/keys=%s/filter=%t/%s/partitions=%d/threads=%d/rows=%s",
+									groups, keys, filter, road, partitions, threads, form)
+								t.Run(name, func(t *testing.T) {
+									checkSums(t, configOf(partitions, tile, noLimit), in, filter, threads, want)
+								})
+							}
 						}
 					}
 				}
@@ -210,7 +225,7 @@ func mergedSums(t *testing.T, cfg *Config, g *Groups, m *Merger) map[[2]int64]in
 	for p := range g.Buckets[0].Partitions() {
 		err := m.Merge(t.Context(), merge.Range{First: p, N: 1}, func(rows []uint64) error {
 			var a, b, sum column.Vector
-			d := key.Decoder{Layout: cfg.Keys, Intern: cfg.Intern, Arenas: cfg.Arenas, Base: 1, Stride: cfg.Stride}
+			d := key.Decoder{Layout: cfg.Keys, Intern: cfg.Intern, Arenas: cfg.Arenas, Base: cfg.Keys.Base(), Stride: cfg.Stride}
 			d.Begin(rows)
 			d.Decode(0, rows, &a)
 			d.Decode(1, rows, &b)
@@ -218,7 +233,7 @@ func mergedSums(t *testing.T, cfg *Config, g *Groups, m *Merger) map[[2]int64]in
 				return err
 			}
 			for i := range a.Len {
-				hash := rows[i*cfg.Stride]
+				hash := cfg.Keys.RowHash(rows[i*cfg.Stride:])
 				if hash < last {
 					t.Fatalf("partition %d: hash %x after %x", p, hash, last)
 				}

@@ -69,9 +69,9 @@ func (d *directory) seed(secret func(group uint32) uint64) {
 // hashOf is the hash by which the merger's directory places a row.
 func (m *Merger) hashOf(row []uint64) uint64 {
 	if m.dir.seeded {
-		return m.cfg.Keys.Secret(row, 1, m.cfg.Arenas)
+		return m.cfg.Keys.Secret(row, m.decoder.Base, m.cfg.Arenas)
 	}
-	return row[0]
+	return m.cfg.Keys.RowHash(row)
 }
 
 // groups is the groups of a directory, whose numbers are below numbers, in order of these: so that

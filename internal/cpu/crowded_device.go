@@ -39,7 +39,7 @@ func (s *sample) add(rows []uint64) {
 	for ; s.n < n; s.n += s.each {
 		row := rows[s.n*s.cfg.Stride:][:s.cfg.Stride]
 		home := row[0] << s.skip >> 32
-		s.keys = append(s.keys, home<<32|s.cfg.Keys.Secret(row, 1, s.cfg.Arenas)>>32)
+		s.keys = append(s.keys, home<<32|s.cfg.Keys.Secret(row, s.cfg.Keys.Base(), s.cfg.Arenas)>>32)
 	}
 	s.n -= n
 }

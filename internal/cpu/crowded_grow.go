@@ -32,7 +32,7 @@ func (m *Merger) enlarge(slots int) error {
 	dir := newDirectory(slots/2, numbers+2<<m.store.pool.PageBits+slots, 0) // as in reset
 	dir.seeded = true
 	for g := range m.dir.groups(numbers) {
-		dir.place(m.cfg.Keys.Secret(m.row(g), 1, m.cfg.Arenas), g)
+		dir.place(m.cfg.Keys.Secret(m.row(g), m.decoder.Base, m.cfg.Arenas), g)
 	}
 	m.freeDirectory()
 	m.dir, m.held, m.room = dir, bytes, feedback.DefaultLoadConfig.Of(int64(slots))

@@ -34,7 +34,7 @@ func inOrder(t *testing.T, m *Merger, n, times int, run func(emit func(rows []ui
 			if last != nil && !m.less(last, row) {
 				t.Fatalf("group %d is not in order", groups)
 			}
-			if sum := row[1+m.cfg.Keys.Words]; sum != uint64(times) {
+			if sum := row[m.cfg.Keys.Base()+m.cfg.Keys.Words]; sum != uint64(times) {
 				t.Fatalf("the sum of a group is %d, want %d", sum, times)
 			}
 			groups, last = groups+1, append(last[:0], row...)
@@ -52,8 +52,14 @@ func inOrder(t *testing.T, m *Merger, n, times int, run func(emit func(rows []ui
 // F10: keys of one hash are in one partition, whose rows in memory may be too many for a directory with a slot for each. One
 // for the groups is enough, and none of them goes to disk, for which there is no place here. Their index takes the memory of the directory.
 func TestCrowdedGrows(t *testing.T) {
+	for form, configOf := range configsTried {
+		t.Run(form, func(t *testing.T) { checkCrowdedGrows(t, configOf) })
+	}
+}
+
+func checkCrowdedGrows(t *testing.T, configOf func(int, feedback.TileConfig, func(int64) error) *Config) {
 	const n, times, memory = 16_000, 12, 256 << 10
-	cfg := config(1, feedback.NoTiles, noLimit)
+	cfg := configOf(1, feedback.NoTiles, noLimit)
 	g, err := run(t.Context(), cfg, collidingBatches(t, n, times), false, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -86,8 +92,14 @@ func TestCrowdedGrows(t *testing.T) {
 
 // F10: an index of all groups may not fit where their directory did: then they are sorted some at a time.
 func TestCrowdedIndex(t *testing.T) {
+	for form, configOf := range configsTried {
+		t.Run(form, func(t *testing.T) { checkCrowdedIndex(t, configOf) })
+	}
+}
+
+func checkCrowdedIndex(t *testing.T, configOf func(int, feedback.TileConfig, func(int64) error) *Config) {
 	const n, memory = 16 << 10, 180_000
-	cfg := config(1, feedback.NoTiles, noLimit)
+	cfg := configOf(1, feedback.NoTiles, noLimit)
 	space, err := spill.Open(spill.Config{Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
@@ -115,8 +127,14 @@ func TestCrowdedIndex(t *testing.T) {
 
 // F10: the rows of a part by the seeded hash share its top bits, and lie near the slots where they are looked for all the same.
 func TestSeededParts(t *testing.T) {
+	for form, configOf := range configsTried {
+		t.Run(form, func(t *testing.T) { checkSeededParts(t, configOf) })
+	}
+}
+
+func checkSeededParts(t *testing.T, configOf func(int, feedback.TileConfig, func(int64) error) *Config) {
 	const n, times, bits = 40_000, 2, 6
-	cfg := config(1, feedback.NoTiles, noLimit)
+	cfg := configOf(1, feedback.NoTiles, noLimit)
 	tight(t, cfg, 1<<20, 1)
 	g, err := run(t.Context(), cfg, collidingBatches(t, n, times), false, 1)
 	if err != nil {
@@ -156,10 +174,16 @@ func TestSeededParts(t *testing.T) {
 // F10: workers tell how many groups there are of keys that have one hash, whether they are flushed from a table or take none, and by that rows that
 // crowd are divided, whatever those in memory look like.
 func TestCrowdedEstimate(t *testing.T) {
+	for form, configOf := range configsTried {
+		t.Run(form, func(t *testing.T) { checkCrowdedEstimate(t, configOf) })
+	}
+}
+
+func checkCrowdedEstimate(t *testing.T, configOf func(int, feedback.TileConfig, func(int64) error) *Config) {
 	const n, times = 20_000, 8
 	tile := feedback.DefaultTileConfig
 	tile.MinRows, tile.MinReduction = n, 100 // no table is kept
-	cfg := config(0, tile, noLimit)
+	cfg := configOf(0, tile, noLimit)
 	cfg.Rows = n * times
 	g, err := run(t.Context(), cfg, collidingBatches(t, n, times), false, 1)
 	if err != nil {
@@ -185,13 +209,14 @@ func TestCrowdedEstimate(t *testing.T) {
 // fit either.
 func TestCrowdedRest(t *testing.T) {
 	for n, turns := range map[int]int{10_000: 1, 12_000: 2} {
-		t.Run(fmt.Sprintf("groups=%d", n), func(t *testing.T) { crowdedRest(t, n, turns) })
+		for form, configOf := range configsTried {
+			t.Run(fmt.Sprintf("groups=%d/rows=%s", n, form), func(t *testing.T) { crowdedRest(t, configOf(1, feedback.NoTiles, noLimit), n, turns) })
+		}
 	}
 }
 
-func crowdedRest(t *testing.T, n, turns int) {
+func crowdedRest(t *testing.T, cfg *Config, n, turns int) {
 	const times = 8
-	cfg := config(1, feedback.NoTiles, noLimit)
 	_, space := tight(t, cfg, 1<<30, 1)
 	g, err := run(t.Context(), cfg, collidingBatches(t, n, times), false, 1)
 	if err != nil {

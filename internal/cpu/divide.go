@@ -62,8 +62,9 @@ func (m *Merger) moveWhole(ctx context.Context, sub *store) error {
 // buckets share more bits than their number says.
 func (m *Merger) moveRows(rows []uint64, sub *store) error {
 	for at := 0; at < len(rows); at += m.cfg.Stride {
-		m.moved.all &= rows[at]
-		m.moved.any |= rows[at]
+		hash := m.cfg.Keys.RowHash(rows[at:])
+		m.moved.all &= hash
+		m.moved.any |= hash
 	}
 	return sub.place(rows)
 }

@@ -3,7 +3,8 @@
 //
 // # Terms
 //
-//	row        one group: [hash | key words | state words], stride words
+//	row        one group: [hash | key words | state words], stride words; without the
+//	           hash if that is soon made of the key (package key: HASH-OMITTED)
 //	table      the groups of one worker, found by key (table.go)
 //	tile       rows made from the rows of one batch without looking for
 //	           equal keys: each a group of its own

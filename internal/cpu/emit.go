@@ -28,6 +28,7 @@ const (
 // emitter is groups to be emitted, many at a time.
 type emitter struct {
 	tile    []uint64 // rows of groups in order
+	hashes  []uint64 // theirs, while they are put in order here
 	most    int      // rows that are emitted at a time
 	numbers []uint32 // of the groups of a block of slots
 	wrapped []uint32 // groups which belong to the last run
@@ -78,7 +79,7 @@ func newEmitter(cfg *Config) emitter {
 }
 
 // begin begins with the groups of a partition.
-func (e *emitter) begin() { e.tile, e.wrapped = e.tile[:0], e.wrapped[:0] }
+func (e *emitter) begin() { e.tile, e.hashes, e.wrapped = e.tile[:0], e.hashes[:0], e.wrapped[:0] }
 
 // collect emits the groups in order of hash. Those of a run of occupied slots
 // are in order but for a few, the runs being in order already (see table), and
@@ -97,7 +98,7 @@ func (m *Merger) collect() error {
 	front := 0
 	for ; front < len(slots) && slots[front] != 0; front++ {
 		g := m.dir.group(slots[front])
-		if m.dir.home(m.row(g)[0]) > uint64(front) {
+		if m.dir.home(m.cfg.Keys.RowHash(m.row(g))) > uint64(front) {
 			m.out.wrapped = append(m.out.wrapped, g)
 		} else {
 			m.insert(m.row(g))
@@ -140,44 +141,49 @@ func (m *Merger) insertSlots(slots []uint32) {
 	for i, g := range numbers {
 		copyRow(m.out.tile[from+i*stride:from+(i+1)*stride], m.row(g))
 	}
-	m.order(m.out.tile, from)
+	m.order(from)
 }
 
 // insert puts a row in its place among those so far.
 func (m *Merger) insert(row []uint64) {
 	from := len(m.out.tile)
 	m.out.tile = append(m.out.tile, row...)
-	m.order(m.out.tile, from)
+	m.order(from)
 }
 
-// order puts the rows behind the first from words in their places; those before
+// order puts the rows of the tile behind its first from words in their places; those before
 // are in order, and the others nearly.
-func (m *Merger) order(rows []uint64, from int) {
-	stride := m.cfg.Stride
-	for at := max(from, stride); at < len(rows); at += stride {
-		row, to := rows[at:at+stride], at
-		for to > 0 && m.less(row, rows[to-stride:to]) {
-			to -= stride
+func (m *Merger) order(from int) {
+	stride, rows := m.cfg.Stride, m.out.tile
+	first, n := from/stride, len(rows)/stride
+	m.out.hashes = slices.Grow(m.out.hashes[:first], n-first)[:n]
+	hashes := m.out.hashes
+	m.cfg.Keys.RowHashes(rows[from:], stride, hashes[first:])
+	for i := max(first, 1); i < n; i++ {
+		h, to := hashes[i], i
+		if h > hashes[i-1] {
+			continue
 		}
-		if to < at {
+		row := rows[i*stride : (i+1)*stride]
+		for to > 0 && (h < hashes[to-1] || h == hashes[to-1] && m.decoder.Compare(row, rows[(to-1)*stride:to*stride]) < 0) {
+			to--
+		}
+		if to < i {
 			copyRow(m.out.spare, row)
-			copy(rows[to+stride:at+stride], rows[to:at])
-			copyRow(rows[to:], m.out.spare)
+			copy(rows[(to+1)*stride:(i+1)*stride], rows[to*stride:i*stride])
+			copyRow(rows[to*stride:], m.out.spare)
+			copy(hashes[to+1:i+1], hashes[to:i])
+			hashes[to] = h
 		}
 	}
 }
 
-func (m *Merger) less(a, b []uint64) bool {
-	if a[0] != b[0] {
-		return a[0] < b[0]
-	}
-	return m.decoder.Compare(a, b) < 0
-}
+func (m *Merger) less(a, b []uint64) bool { return m.compare(a, b) < 0 }
 
 // compare is the order of groups: of their hashes, then of their keys.
 func (m *Merger) compare(a, b []uint64) int {
-	if a[0] != b[0] {
-		return cmp.Compare(a[0], b[0])
+	if c := cmp.Compare(m.cfg.Keys.RowHash(a), m.cfg.Keys.RowHash(b)); c != 0 {
+		return c
 	}
 	return m.decoder.Compare(a, b)
 }
@@ -192,8 +198,11 @@ func (m *Merger) settle() error {
 		}
 		rows = rows[most:]
 	}
-	if len(rows) < len(m.out.tile) {
+	if gone := len(m.out.tile) - len(rows); gone > 0 {
 		m.out.tile = m.out.tile[:copy(m.out.tile, rows)]
+		if n := gone / m.cfg.Stride; n <= len(m.out.hashes) {
+			m.out.hashes = m.out.hashes[:copy(m.out.hashes, m.out.hashes[n:])]
+		}
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gagg-dev/gagg/internal/agg"
 	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/key"
 )
 
 // First says that of all groups only the first ones in order of hash are wanted, as where a query has a limit and no
@@ -48,11 +49,9 @@ func newNear(f *First, pipe Pipeline) *near {
 }
 
 // lower lowers the bound to the hash of the last of the groups wanted among those of a table.
-func (n *near) lower(t *agg.Table) {
-	n.hashes = n.hashes[:0]
-	for at := 0; at < len(t.Rows); at += t.Stride {
-		n.hashes = append(n.hashes, t.Rows[at])
-	}
+func (n *near) lower(keys *key.Layout, t *agg.Table) {
+	n.hashes = sized(n.hashes, len(t.Rows)/t.Stride)
+	keys.RowHashes(t.Rows, t.Stride, n.hashes)
 	n.next = 2 * len(n.hashes)
 	slices.Sort(n.hashes)
 	last, f := n.hashes[n.first.groups-1], n.first

@@ -22,8 +22,12 @@ func TestFirst(t *testing.T) {
 		b.Cols[0] = v
 		in = append(in, b)
 	}
-	hashes := func(first *First) []uint64 {
-		cfg := configOf([]key.Column{{Type: int64Type}}, 0, feedback.DefaultTileConfig, noLimit)
+	hashes := func(bare bool, first *First) []uint64 {
+		l := key.NewLayout([]key.Column{{Type: int64Type}})
+		if bare {
+			l.OmitHash()
+		}
+		cfg := configIn(l, 0, feedback.DefaultTileConfig, noLimit)
 		cfg.First = first
 		g, err := Run(t.Context(), cfg, Input{
 			Units: len(in), Reader: func() Reader { return &batchReader{all: in} },
@@ -43,7 +47,7 @@ func TestFirst(t *testing.T) {
 				b.CopyHeld(held, p)
 				for _, page := range b.Pages([][]uint64{held}, p) {
 					for at := 0; at < len(page); at += cfg.Stride {
-						all = append(all, page[at])
+						all = append(all, l.RowHash(page[at:]))
 					}
 				}
 			}
@@ -51,8 +55,10 @@ func TestFirst(t *testing.T) {
 		slices.Sort(all)
 		return slices.Compact(all)
 	}
-	all, some := hashes(nil), hashes(NewFirst(wanted))
-	if len(all) != rows/2 || len(some) > 4*firstLeast*3 || len(some) < wanted || !slices.Equal(some[:wanted], all[:wanted]) {
-		t.Errorf("%d groups of %d", len(some), len(all))
+	for _, bare := range []bool{false, true} {
+		all, some := hashes(bare, nil), hashes(bare, NewFirst(wanted))
+		if len(all) != rows/2 || len(some) > 4*firstLeast*3 || len(some) < wanted || !slices.Equal(some[:wanted], all[:wanted]) {
+			t.Errorf("bare: %t: %d groups of %d", bare, len(some), len(all))
+		}
 	}
 }

@@ -86,7 +86,7 @@ func (f *folding) work(ctx context.Context, w *Worker) (err error) {
 	defer Recovered(&err)
 	m := NewMerger(f.Config, f.groups.Buckets)
 	defer func() { err = errors.Join(err, m.Close()) }()
-	into := newFolder(f.Distinct, w, 1)
+	into := newFolder(f.Distinct, w, f.Config.Keys.Base())
 	for {
 		n := int(f.next.Add(1)) - 1
 		if n >= len(f.ranges) {
@@ -192,7 +192,7 @@ func (f *folder) fit(rows []uint64) int {
 	}
 	bytes := 0
 	for i := range n {
-		if bytes += f.layout.LongBytes(rows[i*f.stride:], 1); bytes > foldBytes && i > 0 {
+		if bytes += f.layout.LongBytes(rows[i*f.stride:], f.keys.Base); bytes > foldBytes && i > 0 {
 			return i
 		}
 	}

@@ -61,7 +61,7 @@ func (m *Merger) fuse(ctx context.Context, rows []ranked) ([]ranked, error) {
 	n := 0 // groups so far
 	for _, r := range rows {
 		row := m.row(r.row)
-		if n > 0 && rows[n-1].digit() == r.digit() && m.cfg.Keys.Equal(m.row(rows[n-1].row), row, 1, m.cfg.Arenas) {
+		if n > 0 && rows[n-1].digit() == r.digit() && m.cfg.Keys.Equal(m.row(rows[n-1].row), row, m.decoder.Base, m.cfg.Arenas) {
 			m.cfg.States.Join(m.row(rows[n-1].row), row, m.cfg.Arenas, m.store.arena)
 			continue
 		}

@@ -34,8 +34,14 @@ func (w *Worker) holds() bool {
 // newHeldTable counts the groups of a table by their partitions.
 func newHeldTable(t *table, bits uint) *heldTable {
 	h := &heldTable{table: t, shift: 64 - bits, rows: make([]uint32, 1<<bits)}
-	for rows := t.rows.Rows; len(rows) > 0; rows = rows[t.rows.Stride:] {
-		h.rows[rows[0]>>h.shift]++
+	var hashes [hashRows]uint64
+	for rows := t.rows.Rows; len(rows) > 0; {
+		n := min(len(rows)/t.rows.Stride, len(hashes))
+		t.keys.RowHashes(rows, t.rows.Stride, hashes[:n])
+		for _, hash := range hashes[:n] {
+			h.rows[hash>>h.shift]++
+		}
+		rows = rows[n*t.rows.Stride:]
 	}
 	return h
 }
@@ -63,7 +69,7 @@ func (h *heldTable) Copy(dst []uint64, p int) (n int) {
 			passed++
 		}
 		for i, g := range groups[:k] {
-			hashes[i] = rows[int(g)*stride]
+			hashes[i] = h.table.hashOf(g)
 		}
 		for i, g := range groups[:k] {
 			if int(hashes[i]>>h.shift) == p && n < left {

@@ -53,6 +53,7 @@ type Merger struct {
 	touched  uint64            // by touchLong, whose reading the compiler might leave out else
 	hashes   [touchRows]uint64 // scratch: by which rows are looked up
 	groups   [touchRows]uint32 // scratch: what they are likely to belong to
+	secret   bool              // these were found by seeded hashes
 	adds     []int             // the words that join adds, if onlyAdds
 	onlyAdds bool
 	moved    struct{ all, any uint64 } // hashes of the rows that a partition was divided into: and-ed, or-ed
@@ -87,7 +88,7 @@ type sourceBlock struct {
 func NewMerger(cfg *Config, buckets []*partition.Buckets) *Merger {
 	m := &Merger{
 		cfg: cfg, sources: buckets, out: newEmitter(cfg),
-		decoder: key.Decoder{Layout: cfg.Keys, Intern: cfg.Intern, Arenas: cfg.Arenas, Base: 1},
+		decoder: key.Decoder{Layout: cfg.Keys, Intern: cfg.Intern, Arenas: cfg.Arenas, Base: cfg.Keys.Base()},
 	}
 	m.store = newStore(cfg, m.ask)
 	m.adds, m.onlyAdds = cfg.States.Adds()
@@ -103,7 +104,7 @@ func (m *Merger) Merge(ctx context.Context, p merge.Range, emit func(rows []uint
 	m.out.emit = func(rows []uint64) error {
 		if invariant.Enabled {
 			m.checkOrder(p, last, rows)
-			last = rows[len(rows)-m.cfg.Stride]
+			last = m.cfg.Keys.RowHash(rows[len(rows)-m.cfg.Stride:])
 		}
 		return emit(rows)
 	}
@@ -148,10 +149,10 @@ func (m *Merger) Close() error {
 // last, and all of partitions p.
 func (m *Merger) checkOrder(p merge.Range, last uint64, rows []uint64) {
 	stride := m.cfg.Stride
-	invariant.Check(last <= rows[0], "HASH-ORDER")
+	invariant.Check(last <= m.cfg.Keys.RowHash(rows), "HASH-ORDER")
 	for at := 0; at < len(rows); at += stride {
 		invariant.Check(at == 0 || m.less(rows[at-stride:at], rows[at:at+stride]), "HASH-ORDER")
-		n := rows[at] >> (64 - m.sources[0].Bits())
+		n := m.cfg.Keys.RowHash(rows[at:]) >> (64 - m.sources[0].Bits())
 		invariant.Check(uint64(p.First) <= n && n < uint64(p.First+p.N), "HASH-BITS")
 	}
 }
@@ -351,7 +352,7 @@ func (m *Merger) enterRows(rows []uint64, group uint32) {
 				continue
 			}
 		}
-		slot, hash, dst := m.find(row)
+		slot, hash, dst := m.findAgain(row, i)
 		if dst != nil {
 			m.join(dst, row)
 		} else {
@@ -365,8 +366,12 @@ func (m *Merger) candidates(rows []uint64) []uint32 {
 	m.spread()
 	groups := m.groups[:len(rows)/m.cfg.Stride]
 	hashes := m.hashes[:len(groups)]
-	for i := range hashes {
-		hashes[i] = m.hashOf(rows[i*m.cfg.Stride:])
+	if m.secret = m.dir.seeded; m.secret {
+		for i := range hashes {
+			hashes[i] = m.hashOf(rows[i*m.cfg.Stride:])
+		}
+	} else {
+		m.cfg.Keys.RowHashes(rows, m.cfg.Stride, hashes)
 	}
 	m.dir.candidates(hashes, groups)
 	if m.cfg.Keys.HasRefs() {
@@ -378,16 +383,16 @@ func (m *Merger) candidates(rows []uint64) []uint32 {
 // spread places the groups by a seeded hash if their look-ups have passed too many slots (CROWDED).
 func (m *Merger) spread() {
 	if m.dir.crowded() {
-		m.dir.seed(func(group uint32) uint64 { return m.cfg.Keys.Secret(m.row(group), 1, m.cfg.Arenas) })
+		m.dir.seed(func(group uint32) uint64 { return m.cfg.Keys.Secret(m.row(group), m.decoder.Base, m.cfg.Arenas) })
 	}
 }
 
 // equal reports whether two rows have the same key.
 func (m *Merger) equal(a, b []uint64) bool {
 	if m.cfg.Keys.HasRefs() {
-		return m.cfg.Keys.Equal(a, b, 1, m.cfg.Arenas)
+		return m.cfg.Keys.Equal(a, b, m.decoder.Base, m.cfg.Arenas)
 	}
-	for k := 1; k <= m.cfg.Keys.Words; k++ {
+	for k := m.decoder.Base; k < m.decoder.Base+m.cfg.Keys.Words; k++ {
 		if a[k] != b[k] {
 			return false
 		}
@@ -422,7 +427,19 @@ func (m *Merger) add(dst, row []uint64) {
 // find returns the group of a row, or the free slot for it and by which hash it is there.
 func (m *Merger) find(row []uint64) (slot, hash uint64, dst []uint64) {
 	m.spread()
-	hash = m.hashOf(row)
+	return m.findBy(m.hashOf(row), row)
+}
+
+// findAgain is find for row i of those whose candidates were found last.
+func (m *Merger) findAgain(row []uint64, i int) (slot, hash uint64, dst []uint64) {
+	if m.spread(); m.dir.seeded != m.secret {
+		return m.findBy(m.hashOf(row), row)
+	}
+	return m.findBy(m.hashes[i], row)
+}
+
+// findBy is find by the hash of the row.
+func (m *Merger) findBy(hash uint64, row []uint64) (slot, _ uint64, dst []uint64) {
 	s := m.dir.home(hash)
 	for ; m.dir.slots[s] != 0; s = m.dir.next(s) {
 		e := m.dir.slots[s]

@@ -9,7 +9,7 @@ func (m *Merger) touchLong(rows []uint64, groups []uint32) {
 	sum := byte(0)
 	for i, g := range groups {
 		if g != noGroup {
-			sum += m.cfg.Keys.Touch(rows[i*stride:], 1, chunks) + m.cfg.Keys.Touch(m.row(g), 1, chunks)
+			sum += m.cfg.Keys.Touch(rows[i*stride:], m.decoder.Base, chunks) + m.cfg.Keys.Touch(m.row(g), m.decoder.Base, chunks)
 		}
 	}
 	m.touched += uint64(sum)

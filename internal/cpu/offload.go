@@ -183,7 +183,7 @@ func (w *Worker) alike(rows []uint64) (words int, long bool) {
 		return len(rows), false
 	}
 	stride := w.cfg.Stride
-	long = w.cfg.Keys.AnyLong(rows, 1)
+	long = w.cfg.Keys.AnyLong(rows, w.cfg.Keys.Base())
 	for words = stride; words < len(rows) && w.cfg.Keys.AnyLong(rows[words:], 1) == long; {
 		words += stride
 	}

@@ -40,7 +40,7 @@ func (m *Merger) rank(ctx context.Context, rows []ranked) error {
 	r := ranker{m: m, stop: stop{ctx: ctx}}
 	differ := uint64(0)
 	for i := range rows {
-		rows[i].setDigit(m.row(rows[i].row)[0])
+		rows[i].setDigit(m.cfg.Keys.RowHash(m.row(rows[i].row)))
 		differ |= rows[i].digit() ^ rows[0].digit()
 	}
 	r.split(rows, differ, key.Digit{}, false)

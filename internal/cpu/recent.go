@@ -64,7 +64,7 @@ func (t *table) findRecent(e *key.Encoder, groups []uint32) (firstNew uint32) {
 // recentWords sets the groups of some rows to those of the entries and puts the rows on the slow list that are of others.
 // miss is negative for these: it takes no branch, since none would be predicted.
 func (t *table) recentWords(e *key.Encoder, groups []uint32, from, to int) {
-	stride, n, k := t.rows.Stride, int64(t.n), 0
+	stride, base, n, k := t.rows.Stride, t.base, int64(t.n), 0
 	entries, shift, slow := t.recent.groups, t.recent.shift&63, t.slow[:rowsAtOnce]
 	rows := t.rows.Rows[:cap(t.rows.Rows)]
 	hash, groups, keys := e.Hash[from:to], groups[from:to], e.Words
@@ -74,7 +74,7 @@ func (t *table) recentWords(e *key.Encoder, groups []uint32, from, to int) {
 		for i, h := range hash {
 			g := uint32(entries[h>>shift])
 			groups[i] = g
-			differ := int64(rows[int(g)*stride+1] ^ w0[i])
+			differ := int64(rows[int(g)*stride+base] ^ w0[i])
 			miss := differ | -differ | (n - 1 - int64(g))
 			slow[k] = int32(from + i)
 			k += int(uint64(miss) >> 63)
@@ -83,7 +83,7 @@ func (t *table) recentWords(e *key.Encoder, groups []uint32, from, to int) {
 		for i, h := range hash {
 			g := uint32(entries[h>>shift])
 			groups[i] = g
-			row, differ := rows[int(g)*stride+1:], int64(0)
+			row, differ := rows[int(g)*stride+base:], int64(0)
 			for x, w := range keys {
 				differ |= int64(row[x] ^ w[from+i])
 			}
@@ -112,7 +112,7 @@ func (t *table) recentLong(e *key.Encoder, groups []uint32) {
 // enterRecent makes groups for the rows on the slow list.
 func (t *table) enterRecent(e *key.Encoder, groups []uint32) {
 	entries, shift := t.recent.groups, t.recent.shift&63
-	stride, keys, states, long := t.rows.Stride, e.Words, t.template[1+len(e.Words):], e.HasLong()
+	stride, base, keys, states, long := t.rows.Stride, t.base, e.Words, t.template[t.base+len(e.Words):], e.HasLong()
 	rows, n := t.rows.Rows, t.n
 	firstNew := n
 	for _, row := range t.slow {
@@ -120,7 +120,7 @@ func (t *table) enterRecent(e *key.Encoder, groups []uint32) {
 		h := e.Hash[i]
 		at := h >> shift
 		g := uint32(entries[at])
-		if g-firstNew < n-firstNew && (long && t.same(g, e, i) || !long && same(rows[int(g)*stride+1:], keys, i)) { // made by a row before
+		if g-firstNew < n-firstNew && (long && t.same(g, e, i) || !long && same(rows[int(g)*stride+base:], keys, i)) { // made by a row before
 			groups[i] = g
 			continue
 		}
@@ -138,7 +138,7 @@ func (t *table) enterRecent(e *key.Encoder, groups []uint32) {
 
 // enterRecent1 is enterRecent for keys of one word: most of what a row costs whose group has left the cache.
 func (t *table) enterRecent1(hash, keys []uint64, groups []uint32) {
-	entries, shift, stride, states := t.recent.groups, t.recent.shift&63, t.rows.Stride, t.template[2:]
+	entries, shift, stride, base, states := t.recent.groups, t.recent.shift&63, t.rows.Stride, t.base, t.template[t.base+1:]
 	hash, groups = hash[:len(keys)], groups[:len(keys)]
 	firstNew, n := t.n, t.n
 	rows := t.rows.Rows[:cap(t.rows.Rows)]
@@ -147,7 +147,7 @@ func (t *table) enterRecent1(hash, keys []uint64, groups []uint32) {
 		i := uint(row)
 		h, k := hash[i], keys[i]
 		entry := &entries[h>>shift]
-		if g := uint32(*entry); g-firstNew < n-firstNew && rows[int(g)*stride+1] == k { // made by a row before
+		if g := uint32(*entry); g-firstNew < n-firstNew && rows[int(g)*stride+base] == k { // made by a row before
 			groups[i] = g
 			continue
 		}
@@ -155,9 +155,9 @@ func (t *table) enterRecent1(hash, keys []uint64, groups []uint32) {
 		groups[i] = n
 		n++
 		fresh := rows[at:]
-		fresh[1] = k
-		fresh[0] = h
-		fresh = fresh[2:]
+		fresh[0] = h // or the key
+		fresh[base] = k
+		fresh = fresh[base+1:]
 		for x, s := range states { //nolint:staticcheck // a copy is a call
 			fresh[x] = s
 		}

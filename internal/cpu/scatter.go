@@ -96,23 +96,25 @@ func (w *Worker) note(rows []uint64) {
 
 // note shows the hashes of rows to a sketch.
 func (c *Config) note(sketch *partition.Sketch, rows []uint64) {
-	var hashes [256]uint64
+	var hashes [hashRows]uint64
 	for len(rows) > 0 {
-		n := 0
-		for ; n < len(hashes) && len(rows) > 0; n++ {
-			hashes[n], rows = rows[0], rows[c.Stride:]
-		}
+		n := min(len(rows)/c.Stride, len(hashes))
+		c.Keys.RowHashes(rows, c.Stride, hashes[:n])
 		sketch.Add(hashes[:n])
+		rows = rows[n*c.Stride:]
 	}
 }
 
+// hashRows is of how many rows the hashes are made at a time.
+const hashRows = 256
+
 // noteSecret shows the seeded hashes of rows to a sketch.
 func (c *Config) noteSecret(sketch *partition.Sketch, rows []uint64) {
-	var hashes [256]uint64
+	var hashes [hashRows]uint64
 	for len(rows) > 0 {
 		n := 0
 		for ; n < len(hashes) && len(rows) > 0; n++ {
-			hashes[n], rows = c.Keys.Secret(rows[:c.Stride], 1, c.Arenas), rows[c.Stride:]
+			hashes[n], rows = c.Keys.Secret(rows[:c.Stride], c.Keys.Base(), c.Arenas), rows[c.Stride:]
 		}
 		sketch.Add(hashes[:n])
 	}
@@ -160,7 +162,7 @@ func (w *Worker) scatter(n int) error {
 	w.openBuckets()
 	rows := w.tileRows[:n*w.cfg.Stride]
 	w.makeTile(rows, n)
-	if err := w.store.place(rows); err != nil {
+	if err := w.store.placeBy(w.encoder.Hash[:n], rows); err != nil {
 		return err
 	}
 	return w.regrow()
@@ -168,16 +170,16 @@ func (w *Worker) scatter(n int) error {
 
 // makeTile writes the n rows of the batch, each a group of its own.
 func (w *Worker) makeTile(rows []uint64, n int) {
-	stride, keys := w.cfg.Stride, w.encoder.Words
-	states := w.template[1+len(keys):]
+	stride, base, keys := w.cfg.Stride, w.cfg.Keys.Base(), w.encoder.Words
+	states := w.template[base+len(keys):]
 	for i, h := range w.encoder.Hash[:n] {
 		row := rows[i*stride : (i+1)*stride : (i+1)*stride]
-		row[0] = h
+		row[0] = h // or the key
 		for k := range keys {
-			row[1+k] = keys[k][i]
+			row[base+k] = keys[k][i]
 		}
 		for k, x := range states { // a copy is a call
-			row[1+len(keys)+k] = x
+			row[base+len(keys)+k] = x
 		}
 	}
 	for i := len(w.identity); i < n; i++ {

@@ -107,7 +107,7 @@ func (s *store) scatterSeeded(rows []uint64) (placed int, err error) {
 	stride, shift := s.cfg.Stride, 64-s.buckets.Bits()
 	for ; len(rows) > 0; rows = rows[stride:] {
 		row := rows[:stride:stride]
-		if err := s.buckets.Place(row, int(s.cfg.Keys.Secret(row, 1, s.cfg.Arenas)>>shift)); err != nil {
+		if err := s.buckets.Place(row, int(s.cfg.Keys.Secret(row, s.cfg.Keys.Base(), s.cfg.Arenas)>>shift)); err != nil {
 			return placed, err
 		}
 		placed++

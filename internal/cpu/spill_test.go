@@ -63,15 +63,17 @@ func TestSpillRoads(t *testing.T) {
 		for _, limit := range []int64{2 << 20, 64 << 20} {
 			for _, tile := range []feedback.TileConfig{{MinRows: 1 << 62}, feedback.NoTiles} {
 				for _, threads := range threadsTried {
-					name := fmt.Sprintf("groups=%d/limit=%dMiB/scatter=%t/threads=%d", groups, limit>>20, tile == feedback.NoTiles, threads)
-					t.Run(name, func(t *testing.T) {
-						cfg := config(0, tile, nil)
-						_, space := tight(t, cfg, limit*int64(threads), threads)
-						checkSums(t, cfg, in, false, threads, want)
-						if spills := space.Written() > 0; spills != (limit < 64<<20 && (groups == 60_000 || tile == feedback.NoTiles)) {
-							t.Fatalf("%d bytes were spilled", space.Written())
-						}
-					})
+					for form, configOf := range configsTried {
+						name := fmt.Sprintf("groups=%d/limit=%dMiB/scatter=%t/threads=%d/rows=%s", groups, limit>>20, tile == feedback.NoTiles, threads, form)
+						t.Run(name, func(t *testing.T) {
+							cfg := configOf(0, tile, nil)
+							_, space := tight(t, cfg, limit*int64(threads), threads)
+							checkSums(t, cfg, in, false, threads, want)
+							if spills := space.Written() > 0; spills != (limit < 64<<20 && (groups == 60_000 || tile == feedback.NoTiles)) {
+								t.Fatalf("%d bytes were spilled", space.Written())
+							}
+						})
+					}
 				}
 			}
 		}
@@ -141,16 +143,20 @@ func TestSpillEqualHashes(t *testing.T) {
 	for k := range batchesOf {
 		in = append(in, column.Batch{Rows: n, First: int64(k * n), Cols: []column.Vector{a, b, ones}})
 	}
-	cfg := config(0, feedback.NoTiles, nil)
-	tight(t, cfg, 5<<20, 1)
-	got := sumsOf(t, cfg, in, false, 1)
-	if len(got) != n {
-		t.Fatalf("%d groups, want %d", len(got), n)
-	}
-	for k, sum := range got {
-		if sum != batchesOf {
-			t.Fatalf("group %v: sum %d, want %d", k, sum, batchesOf)
-		}
+	for form, configOf := range configsTried {
+		t.Run(form, func(t *testing.T) {
+			cfg := configOf(0, feedback.NoTiles, nil)
+			tight(t, cfg, 5<<20, 1)
+			got := sumsOf(t, cfg, in, false, 1)
+			if len(got) != n {
+				t.Fatalf("%d groups, want %d", len(got), n)
+			}
+			for k, sum := range got {
+				if sum != batchesOf {
+					t.Fatalf("group %v: sum %d, want %d", k, sum, batchesOf)
+				}
+			}
+		})
 	}
 }
 

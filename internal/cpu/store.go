@@ -50,29 +50,51 @@ func (s *store) open(skip, n uint) { s.buckets = partition.New(skip, n, s.pool, 
 
 // place puts rows into their buckets, and buckets to disk while there is no
 // memory. The rows must be in no bucket yet.
-func (s *store) place(rows []uint64) error {
+func (s *store) place(rows []uint64) error { return s.placeBy(nil, rows) }
+
+// placeBy is place for rows whose hashes are known; nil: they are not.
+func (s *store) placeBy(hashes, rows []uint64) error {
 	s.placed += int64(len(rows) / s.cfg.Stride)
 	for {
-		n, err := s.scatter(rows)
+		n, err := s.scatter(hashes, rows)
 		if err == nil {
 			return nil
 		}
-		rows = rows[n*s.cfg.Stride:]
+		if rows = rows[n*s.cfg.Stride:]; hashes != nil {
+			hashes = hashes[n:]
+		}
 		if err := s.spill(err); err != nil {
 			return err
 		}
 	}
 }
 
-func (s *store) scatter(rows []uint64) (int, error) {
+func (s *store) scatter(hashes, rows []uint64) (int, error) {
 	switch {
 	case s.seeded:
 		return s.scatterSeeded(rows)
 	case s.runs:
 		return s.buckets.ScatterRuns(rows)
-	default:
+	case s.cfg.Keys.Base() > 0:
 		return s.buckets.Scatter(rows)
+	case hashes != nil:
+		return s.buckets.ScatterBy(hashes, rows)
+	default:
+		return s.scatterBare(rows)
 	}
+}
+
+// scatterBare places rows without their hashes (HASH-OMITTED).
+func (s *store) scatterBare(rows []uint64) (placed int, err error) {
+	var hashes [hashRows]uint64
+	stride := s.cfg.Stride
+	for len(rows) > 0 && err == nil {
+		n := min(len(rows)/stride, len(hashes))
+		s.cfg.Keys.RowHashes(rows, stride, hashes[:n])
+		n, err = s.buckets.ScatterBy(hashes[:n], rows)
+		placed, rows = placed+n, rows[n*stride:]
+	}
+	return placed, err
 }
 
 // spillShare is what part of the pages is spilled when another is refused:
@@ -129,7 +151,7 @@ func (s *store) makeRoom(row []uint64, bytes int, room func(bytes int) error) er
 // compact lets go of what lies in the arena and does not belong to the row, the values of which move to a section that becomes the
 // arena's. These take their memory twice for a while, which is drawn from the budget.
 func (s *store) compact(row []uint64) error {
-	values := s.cfg.Keys.ArenaBytes(row, 1) + s.cfg.States.ArenaBytes(row, s.cfg.Arenas)
+	values := s.cfg.Keys.ArenaBytes(row, s.cfg.Keys.Base()) + s.cfg.States.ArenaBytes(row, s.cfg.Arenas)
 	var sec arena.Section
 	defer sec.Free()
 	sec.Reserve(values)
@@ -195,12 +217,12 @@ func (s *store) close() error {
 type rowRefs struct{ cfg *Config }
 
 func (r rowRefs) Move(row []uint64, to arena.Putter) error {
-	r.cfg.Keys.Move(row, 1, r.cfg.Arenas, to)
+	r.cfg.Keys.Move(row, r.cfg.Keys.Base(), r.cfg.Arenas, to)
 	return r.cfg.States.Move(row, r.cfg.Arenas, to)
 }
 
 func (r rowRefs) Rebase(row []uint64, add uint64) {
-	r.cfg.Keys.Rebase(row, 1, add)
+	r.cfg.Keys.Rebase(row, r.cfg.Keys.Base(), add)
 	r.cfg.States.Rebase(row, add)
 }
 

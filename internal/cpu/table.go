@@ -39,6 +39,7 @@ import (
 type table struct {
 	rows   agg.Table
 	words  int         // key words
+	base   int         // of a row: which word is the first of them
 	keys   *key.Layout // how they are made
 	n      uint32      // groups
 	dir    directory
@@ -54,7 +55,7 @@ const minRows = 1 << 9
 
 func newTable(stride, words int, template []uint64, grow func(int64) error) (*table, error) {
 	t := &table{
-		rows: agg.Table{Stride: stride}, words: words,
+		rows: agg.Table{Stride: stride}, words: words, base: 1, keys: new(key.Layout),
 		dir: newDirectory(1, 1<<minDirBits, 0), template: template, room: room{grow: grow},
 	}
 	if err := t.secure(0); err != nil {
@@ -106,22 +107,22 @@ func (t *table) find(e *key.Encoder, groups []uint32) (firstNew uint32) {
 // The match functions put the rows on the slow list whose candidate is none
 // or has another key.
 func (t *table) match1(w0 []uint64, groups []uint32) {
-	rows, stride := t.rows.Rows, t.rows.Stride
+	rows, stride, base := t.rows.Rows, t.rows.Stride, t.base
 	groups = groups[:len(w0)]
 	for i, g := range groups {
-		if g == noGroup || rows[int(g)*stride+1] != w0[i] {
+		if g == noGroup || rows[int(g)*stride+base] != w0[i] {
 			t.slow = append(t.slow, int32(i))
 		}
 	}
 }
 
 func (t *table) match2(w0, w1 []uint64, groups []uint32) {
-	rows, stride := t.rows.Rows, t.rows.Stride
+	rows, stride, base := t.rows.Rows, t.rows.Stride, t.base
 	groups, w1 = groups[:len(w0)], w1[:len(w0)]
 	for i, g := range groups {
 		if g != noGroup {
-			r := rows[int(g)*stride:]
-			if (r[1]^w0[i])|(r[2]^w1[i]) == 0 {
+			r := rows[int(g)*stride+base:]
+			if (r[0]^w0[i])|(r[1]^w1[i]) == 0 {
 				continue
 			}
 		}
@@ -187,9 +188,9 @@ func (t *table) add(hash uint64, w [][]uint64, i int) {
 	r := t.rows.Rows
 	at := len(r)
 	r = append(r, t.template...)
-	r[at] = hash
+	r[at] = hash // or the key
 	for k := range w {
-		r[at+1+k] = w[k][i]
+		r[at+t.base+k] = w[k][i]
 	}
 	t.rows.Rows = r
 	t.n++

@@ -14,8 +14,8 @@ func (t *table) enterSlow(e *key.Encoder, hash []uint64, groups []uint32) (done 
 	}
 	d, stride, keys := &t.dir, t.rows.Stride, e.Words
 	slots, shift, tagBits, last := d.slots, d.shift&63, d.groupBits&31, uint64(len(d.slots)-1)
-	numbers, left, states := uint32(1)<<tagBits-1, d.left, t.template[1+len(keys):]
-	rows, n, long := t.rows.Rows, t.n, e.HasLong()
+	numbers, left, states := uint32(1)<<tagBits-1, d.left, t.template[t.base+len(keys):]
+	rows, n, base, long := t.rows.Rows, t.n, t.base, e.HasLong()
 	var reg *arena.Arenas
 	if long {
 		reg = t.rows.Arena.Registry()
@@ -27,7 +27,7 @@ func (t *table) enterSlow(e *key.Encoder, hash []uint64, groups []uint32) (done 
 		s, group := home, noGroup
 		for x := slots[s]; x != 0; x = slots[s] {
 			if (x^uint32(h)<<tagBits)&^numbers == 0 {
-				words := rows[int(x&numbers-1)*stride+1:]
+				words := rows[int(x&numbers-1)*stride+base:]
 				if !long && same(words, keys, i) || long && e.SameWords(i, words) && e.SameLong(i, words, reg) {
 					group = x&numbers - 1
 					break
@@ -46,7 +46,7 @@ func (t *table) enterSlow(e *key.Encoder, hash []uint64, groups []uint32) (done 
 			}
 			rows = appendRow(rows, stride, e.Hash[i], keys, i, states)
 			if long {
-				e.Keep(i, rows[int(n)*stride+1:], t.rows.Arena)
+				e.Keep(i, rows[int(n)*stride+base:], t.rows.Arena)
 			}
 			n++
 		}
@@ -64,12 +64,13 @@ func appendRow(rows []uint64, stride int, hash uint64, words [][]uint64, i int, 
 	at := len(rows)
 	rows = rows[:at+stride]
 	row := rows[at : at+stride : at+stride]
-	row[0] = hash
+	base := stride - len(words) - len(states)
+	row[0] = hash // or a key word
 	for k := range words {
-		row[1+k] = words[k][i]
+		row[base+k] = words[k][i]
 	}
 	for k, x := range states {
-		row[1+len(words)+k] = x
+		row[base+len(words)+k] = x
 	}
 	return rows
 }

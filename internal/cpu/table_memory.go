@@ -78,7 +78,7 @@ func (t *table) hashOf(group uint32) uint64 {
 	if t.dir.seeded {
 		return t.secret(group)
 	}
-	return t.rows.Rows[int(group)*t.rows.Stride]
+	return t.keys.RowHash(t.rows.Rows[int(group)*t.rows.Stride:])
 }
 
 // secret is the seeded hash of a group's key.

@@ -81,7 +81,7 @@ type Worker struct {
 	missKeys []column.Vector
 	tile     agg.Table
 	tileRows []uint64       // memory for one, unless the device takes it
-	checked  []*column.Dict // by argument: whose entries have no more bits than expected
+	checked  []*column.Dict // by argument: whose entries are where they are expected
 	template []uint64       // a fresh row
 	identity []uint32
 	tileHeld int64    // bytes of tileRows
@@ -146,7 +146,7 @@ func (w *Worker) newTable() (*table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.keys, t.limit, t.rows.Arena = w.cfg.Keys, w.cfg.Memory.Table, w.store.arena
+	t.keys, t.base, t.limit, t.rows.Arena = w.cfg.Keys, w.cfg.Keys.Base(), w.cfg.Memory.Table, w.store.arena
 	return t, nil
 }
 
@@ -204,8 +204,8 @@ func (w *Worker) add(b *column.Batch) error {
 		if err := evaluate(e, b, w.cfg.Filled.Args, i, &v); err != nil {
 			return err
 		}
-		if !w.fitsBits(i, &v) {
-			return ErrBits
+		if !w.inRange(i, &v) {
+			return ErrRange
 		}
 		needed := w.part > 0 || w.sets.keep(i, &v)
 		if needed && (v.Null != nil || !w.coded[i]) {
@@ -295,7 +295,7 @@ func (w *Worker) addTable(n int) error {
 		}
 	}
 	if w.near != nil && int(w.table.n) >= w.near.next {
-		w.near.lower(&w.table.rows)
+		w.near.lower(w.cfg.Keys, &w.table.rows)
 	}
 	if w.rows >= w.nextCheck {
 		return w.judge()

@@ -1,7 +1,7 @@
 package expr
 
 import (
-	"math/bits"
+	"math"
 
 	"github.com/gagg-dev/gagg/internal/column"
 )
@@ -9,20 +9,20 @@ import (
 // reachCols is of how many columns Reach tries all ends, at most: two to the power of it are looked at.
 const reachCols = 6
 
-// Reach is how many bits the values of an expression have, their sign aside, if each column's are from least to most (by batch index;
+// Reach is where the values of an expression are, if each column's are from least to most (by batch index;
 // false: not known). It knows sums, differences and products of integers and decimals, of which it looks at the values where all
 // columns are at one end. That is where the greatest are, unless a column is multiplied by itself: who relies on it must notice a greater
 // one. false: nothing is known.
-func (e *Expr) Reach(ends func(col int) (least, most column.Value, ok bool)) (n int, ok bool) {
+func (e *Expr) Reach(ends func(col int) (least, most column.Value, ok bool)) (r column.Range, ok bool) {
 	cols := e.Columns()
 	if len(cols) == 0 || len(cols) > reachCols || e.root.kind != boundColumn && !isPolynomial(e.root.src) {
-		return 0, false
+		return r, false
 	}
 	corners := column.Batch{Rows: 1 << len(cols), Cols: make([]column.Vector, cols[len(cols)-1]+1)}
 	for k, c := range cols {
 		least, most, ok := ends(c)
 		if !ok {
-			return 0, false
+			return r, false
 		}
 		v := &corners.Cols[c]
 		v.Type = least.Type
@@ -36,9 +36,9 @@ func (e *Expr) Reach(ends func(col int) (least, most column.Value, ok bool)) (n 
 	}
 	var out column.Vector
 	if err := e.NewEval().Eval(&corners, &out); err != nil {
-		return 0, false
+		return r, false
 	}
-	return bitsOf(&out)
+	return rangeOf(&out)
 }
 
 // isPolynomial reports whether a node is made of columns and constants by + - * alone.
@@ -54,23 +54,24 @@ func isPolynomial(n Node) bool {
 	return false
 }
 
-// bitsOf is how many bits the values of v have at most; false: they are no integers of 64 bits with a sign, or some are NULL.
-func bitsOf(v *column.Vector) (n int, ok bool) {
+// rangeOf is where the values of v are; false: they are no integers of 64 bits with a sign, or some are NULL.
+func rangeOf(v *column.Vector) (r column.Range, ok bool) {
 	if t := v.Type; !t.IsInteger() && t.Kind != column.Decimal || t.Kind == column.Uint64 {
-		return 0, false
+		return r, false
 	}
+	least, most := int64(math.MaxInt64), int64(math.MinInt64)
 	for i := range v.Len {
 		if v.IsNull(i) {
-			return 0, false
+			return r, false
 		}
 		x := v.At(i)
 		small := x.Int
 		if v.Type.Rep() == column.RepWide {
 			if small, ok = int64Of(x.Wide); !ok {
-				return 0, false
+				return r, false
 			}
 		}
-		n = max(n, bits.Len64(uint64(small^small>>63)))
+		least, most = min(least, small), max(most, small)
 	}
-	return n, true
+	return column.RangeOf(least, most), true
 }

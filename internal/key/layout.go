@@ -112,6 +112,8 @@ type Column struct {
 // Layout places the fields of a key in words.
 type Layout struct {
 	Words  int
+	bare   bool   // rows have no hash (HASH-OMITTED: rowhash.go)
+	only   uint64 // the bits of the one value, if that is all of a key and not NULL; else 0
 	fields []field
 	inline []inlined
 	plain  []int // the other words: those of no inline field, and those between the two of one
