@@ -155,3 +155,18 @@ func (t *flippedTile) Submit(rows int) error {
 	t.of.once.Do(func() { t.Words()[t.of.word] ^= 1 })
 	return t.Tile.Submit(rows)
 }
+
+// Idle reports whether nothing of the result is being made any more, or will be within a moment.
+func (r *Rows) Idle() bool {
+	idle := make(chan struct{})
+	go func() {
+		r.done.Wait()
+		close(idle)
+	}()
+	select {
+	case <-idle:
+		return true
+	case <-time.After(time.Second):
+		return false
+	}
+}

@@ -57,15 +57,14 @@ func whileOpening(err error) error {
 	return &kindError{ErrBudget, fmt.Errorf("memory limit too small: the metadata of the input alone takes %s or more; give a larger one", mib(over.Want))}
 }
 
-// opened sets the real limit again once the input is open, and takes what its
-// metadata holds off the limit that is left in o.
-func (b *budget) opened(o *Options) (metadata int64) {
-	if b.limit = o.MemoryLimit; b.limit == 0 {
-		return 0
+// opened sets the real limit again once the input is open. It returns what the input's metadata holds, and what is
+// left of the limit beside it; 0: there is no limit.
+func (b *budget) opened(limit int64) (metadata, left int64) {
+	if b.limit = limit; limit == 0 {
+		return 0, 0
 	}
 	metadata = b.used.Load()
-	o.MemoryLimit = max(o.MemoryLimit-metadata, 1)
-	return metadata
+	return metadata, max(limit-metadata, 1)
 }
 
 // beside adds the metadata of the input to what a query needs.

@@ -9,8 +9,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 
 	"github.com/gagg-dev/gagg/internal/column"
-	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/extsort"
+	"github.com/gagg-dev/gagg/internal/invariant"
 )
 
 // sortedBytes is about the most that the values in a batch of sorted rows are,
@@ -82,7 +82,7 @@ func (o *ordering) sorter() *extsort.Sorter {
 // finish ends a sorter.
 func (o *ordering) finish(ctx context.Context, s *extsort.Sorter) {
 	err := func() (err error) {
-		defer cpu.Recovered(&err)
+		defer invariant.Recovered(&err)
 		return s.Finish(ctx)
 	}()
 	o.mu.Lock()
@@ -167,7 +167,7 @@ func release(recs []arrow.Record) {
 
 // records makes records of the next rows.
 func (o *ordering) records(ctx context.Context, schema *arrow.Schema) (_ []arrow.Record, err error) {
-	defer cpu.Recovered(&err)
+	defer invariant.Recovered(&err)
 	if err := o.merger.Skip(ctx, o.skip); err != nil {
 		return nil, err
 	}

@@ -55,6 +55,7 @@ type prepared struct {
 	learnt   learnt
 	budget   budget // of the whole run, the input's metadata included
 	metadata int64  // bytes of the budget that the input's metadata takes
+	left     int64  // of the memory limit, beside the metadata; 0: there is none
 	memory   MemoryPlan
 	alloc    memory.Allocator // of records
 
@@ -131,9 +132,9 @@ func prepare(ctx context.Context, q Query, o Options, l learnt) (_ *prepared, er
 	if p.scan, err = p.in.scan(p.scanOptions()); err != nil {
 		return nil, whileOpening(err)
 	}
-	p.metadata = p.budget.opened(&o)
+	p.metadata, p.left = p.budget.opened(o.MemoryLimit)
 	p.facts = p.scan.facts()
-	if err := p.planThreads(&o); err != nil {
+	if err := p.planThreads(); err != nil {
 		return nil, err
 	}
 	p.tile = feedback.DefaultTileConfig
@@ -143,7 +144,7 @@ func prepare(ctx context.Context, q Query, o Options, l learnt) (_ *prepared, er
 	p.placeKeys()
 	if p.onCPU = !p.mayUseDevice(); p.onCPU && o.threads() > 1 { // a device takes row groups as they are
 		p.scan.split(o.threads())
-		if err := p.planThreads(&o); err != nil {
+		if err := p.planThreads(); err != nil {
 			return nil, err
 		}
 	}
@@ -161,13 +162,13 @@ func prepare(ctx context.Context, q Query, o Options, l learnt) (_ *prepared, er
 }
 
 // planThreads chooses how many workers there are, and shares out the memory.
-func (p *prepared) planThreads(o *Options) (err error) {
-	p.threads = max(1, min(o.threads(), p.scan.units()))
-	p.memory, p.threads, err = planMemory(o.MemoryLimit, p.threads, p.scan.workerBytes(), len(p.query.cols), p.query.groupings())
+func (p *prepared) planThreads() (err error) {
+	p.threads = max(1, min(p.opt.threads(), p.scan.units()))
+	p.memory, p.threads, err = planMemory(p.left, p.threads, p.scan.workerBytes(), len(p.query.cols), p.query.groupings())
 	if err != nil {
 		return p.budget.beside(p.metadata, err)
 	}
-	if m, threads, ok := p.planLearnt(o.MemoryLimit); ok {
+	if m, threads, ok := p.planLearnt(p.left); ok {
 		p.memory, p.threads = m, threads
 	}
 	return nil

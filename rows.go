@@ -12,9 +12,9 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 
 	"github.com/gagg-dev/gagg/internal/column"
-	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/extsort"
 	"github.com/gagg-dev/gagg/internal/hostmem"
+	"github.com/gagg-dev/gagg/internal/invariant"
 )
 
 var _ array.RecordReader = (*Rows)(nil)
@@ -133,7 +133,7 @@ func (r *Rows) produce(row traceRow) {
 // make turns range n into records, or gives it to the sorter if there is
 // one.
 func (r *Rows) make(p *producer, sorter *extsort.Sorter, n int) (err error) {
-	defer cpu.Recovered(&err)
+	defer invariant.Recovered(&err)
 	at := uint64(0)
 	err = p.partition(r.ctx, n, func(b *column.Batch, l *column.LargeRow) error {
 		if sorter != nil {
@@ -230,11 +230,19 @@ func (r *Rows) Next() bool {
 	}
 	if r.end.IsZero() {
 		r.end = time.Now()
-		if r.ended && r.err == nil {
-			r.done.Wait() // so that Stats is complete; what is left of them is closing
-		}
+		r.stop() // so that Stats is complete
 	}
 	return false
+}
+
+// stop ends the making of groups, and waits for that.
+func (r *Rows) stop() {
+	r.run.released.Store(true)
+	if r.run.opt.LastRun {
+		hostmem.Leave()
+	}
+	r.cancel()
+	r.done.Wait()
 }
 
 // pass takes rows that are passed over off the queue; true if those were the
@@ -371,12 +379,7 @@ func (r *Rows) Release() {
 	if r.refs.Add(-1) != 0 {
 		return
 	}
-	r.run.released.Store(true)
-	if r.run.opt.LastRun {
-		hostmem.Leave()
-	}
-	r.cancel()
-	r.done.Wait()
+	r.stop()
 	if r.rec != nil {
 		r.rec.Release()
 		r.rec = nil

@@ -9,7 +9,7 @@ import (
 
 	"github.com/gagg-dev/gagg/feedback"
 	"github.com/gagg-dev/gagg/internal/cuda"
-	"github.com/gagg-dev/gagg/streams"
+	"github.com/gagg-dev/gagg/internal/invariant"
 )
 
 // kept is the rows of a MultiPass that stay in the pinned buffers to which they left the device: no placer looks at them, and the
@@ -101,7 +101,7 @@ func (k *kept) decide(kernels *Kernels, look *cuda.Stream, size cuda.Size) error
 	k.forget = context.AfterFunc(k.pass.ctx, k.end)
 	for range min(keptPinners, max(runtime.GOMAXPROCS(0)/2, 1)) {
 		k.pinners.Go(func() {
-			if streams.Fenced(k.pin) != nil {
+			if invariant.Fenced(k.pin) != nil {
 				k.end() // a lost device is told by who needs it
 			}
 		})

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gagg-dev/gagg/internal/cuda"
-	"github.com/gagg-dev/gagg/streams"
+	"github.com/gagg-dev/gagg/internal/invariant"
 )
 
 // Kept is the rows that a finished pass has kept in pinned memory. Each is taken once, by Take or by Drain, of which one is used.
@@ -80,7 +80,7 @@ func (k *Kept) Drain(goroutines int, place func(goroutine int, rows []uint64) er
 	errs := make(chan error, goroutines)
 	for g := range goroutines {
 		go func() {
-			errs <- streams.Fenced(func() error {
+			errs <- invariant.Fenced(func() error {
 				for n := next.Add(1) - 1; n < int64(len(k.buffers)) && !failed.Load(); n = next.Add(1) - 1 {
 					if err := k.buffers[n].drain(func(rows []uint64) error { return place(g, rows) }); err != nil {
 						failed.Store(true)

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/gagg-dev/gagg/ega"
-	"github.com/gagg-dev/gagg/streams"
+	"github.com/gagg-dev/gagg/internal/invariant"
 )
 
 // leastPinned is the smallest buffer that readers and placers do with.
@@ -63,7 +63,7 @@ func TestMultiPassPlacePanics(t *testing.T) {
 	rows := makeRows(rand.New(rand.NewPCG(5, 6)), &l, 30_000, func(i int) uint64 { return uint64(i) })
 	p := passRig{config: ega.MultiPassConfig{Layout: l, Streams: 2, Depth: 2, SlotBytes: 20_000, Device: 700_000, Placers: 2}}
 	p.place = func(int, []uint64) error { panic("no bucket") }
-	var e *streams.PanicError
+	var e *invariant.PanicError
 	if err := p.run(r.thread.Context(), rows); !errors.As(err, &e) || e.Value != "no bucket" {
 		t.Errorf("%v", err)
 	}

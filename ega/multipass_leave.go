@@ -6,6 +6,7 @@ import (
 	"math/bits"
 
 	"github.com/gagg-dev/gagg/internal/cuda"
+	"github.com/gagg-dev/gagg/internal/invariant"
 	"github.com/gagg-dev/gagg/streams"
 )
 
@@ -26,7 +27,7 @@ func (l *passLane) start() {
 	leave.full, leave.empty, leave.done = full, make(chan *chainSet, l.chains.most), make(chan struct{})
 	go func() {
 		defer close(leave.done)
-		leave.err = streams.Fenced(func() error { return l.live(full) })
+		leave.err = invariant.Fenced(func() error { return l.live(full) })
 		if leave.err != nil {
 			l.pass.cancel(leave.err) // the lanes need not go on
 		}

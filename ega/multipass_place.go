@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/gagg-dev/gagg/internal/cuda"
-	"github.com/gagg-dev/gagg/streams"
+	"github.com/gagg-dev/gagg/internal/invariant"
 )
 
 // placeBytes is the size of a buffer between device and placers. A guess: the link's full rate, and
@@ -89,7 +89,7 @@ func (p *placing) add(b *cuda.Pinned) {
 func (p *placing) work(placer int, full <-chan placed) {
 	for f := range full {
 		if p.pass.ctx.Err() == nil {
-			err := streams.Fenced(func() error { return p.pass.config.Place(placer, f.rows) })
+			err := invariant.Fenced(func() error { return p.pass.config.Place(placer, f.rows) })
 			if err != nil {
 				p.pass.cancel(fmt.Errorf("place rows: %w", err))
 			}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gagg-dev/gagg/internal/cuda"
+	"github.com/gagg-dev/gagg/internal/invariant"
 )
 
 // lane drives some of the jobs, on a goroutine and an OS thread of its own.
@@ -33,7 +34,7 @@ func (l *lane) live(ready chan<- error) {
 		return
 	}
 	ready <- nil
-	if err := Fenced(l.run); err != nil {
+	if err := invariant.Fenced(l.run); err != nil {
 		l.pipeline.stop(fmt.Errorf("lane %d: %w", l.number, err))
 	}
 	l.pipeline.note(l.close())

@@ -95,7 +95,7 @@ func (p *Pipeline) start() error {
 		}
 	}
 	if err == nil && able == 0 {
-		return errors.Join(p.stats.Refused...)
+		return errors.Join(p.Stats().Refused...) // others may still be refused slots
 	}
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/gagg-dev/gagg/internal/cuda"
+	"github.com/gagg-dev/gagg/internal/invariant"
 )
 
 // Slot is staging memory that a producer has to itself between Pipeline.Slot
@@ -30,7 +31,7 @@ func (p *Pipeline) startSlots() error {
 	}
 	p.missing.Store(int64(p.config.Slots - enough))
 	for range min(pinners, p.config.Slots-enough) {
-		p.pinning.Go(func() { p.note(Fenced(func() error { return p.onThread(p.makeOthers) })) })
+		p.pinning.Go(func() { p.note(invariant.Fenced(func() error { return p.onThread(p.makeOthers) })) })
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gagg-dev/gagg/internal/bounded"
+	"github.com/gagg-dev/gagg/internal/invariant"
 	"github.com/gagg-dev/gagg/streams"
 )
 
@@ -120,7 +121,7 @@ func TestJobFails(t *testing.T) {
 		for _, number := range []int{0, 7, 19} {
 			r.failing(t, method, number, func() error { return errStop }, func(err error) bool { return errors.Is(err, errStop) })
 			r.failing(t, method, number, func() error { panic(errStop) }, func(err error) bool {
-				var p *streams.PanicError
+				var p *invariant.PanicError
 				return errors.As(err, &p) && p.Value == any(errStop) && len(p.Stack) > 0
 			})
 		}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/gagg-dev/gagg"
+	"github.com/gagg-dev/gagg/internal/invariant"
 )
 
 func TestExitStatus(t *testing.T) {
@@ -60,6 +61,19 @@ func TestPanicIsOneLine(t *testing.T) {
 		if status != statusFailed || (lines > 1) != debug {
 			t.Errorf("debug %v: status %d, %s", debug, status, stderr.String())
 		}
+	}
+}
+
+// So is a bug that the library has made an error, in whatever goroutine.
+func TestPanicOfTheLibrary(t *testing.T) {
+	bug := invariant.Fenced(func() error { panic("a bug") })
+	stack, err := asBug(fmt.Errorf("a worker: %w", bug))
+	if want := "a worker: internal error: a bug; this is a bug in gagg, GAGG_DEBUG=1 shows where"; err.Error() != want || len(stack) == 0 {
+		t.Errorf("%v, want %s; a stack of %d bytes", err, want, len(stack))
+	}
+	why := errors.New("a reason")
+	if stack, err := asBug(why); !errors.Is(err, why) || err.Error() != "a reason" || stack != nil {
+		t.Errorf("no bug: %v, %s", err, stack)
 	}
 }
 

@@ -29,7 +29,7 @@
 //
 // Results go to stdout or to --output; everything else goes to stderr. All
 // the work is done by the package gagg at the root of this module, which
-// prints nothing and reads no environment.
+// prints nothing.
 package main
 
 import (

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/gagg-dev/gagg"
+	"github.com/gagg-dev/gagg/internal/invariant"
 )
 
 // command is one run of the program: what was asked, and where it speaks.
@@ -29,7 +31,7 @@ type command struct {
 // After ctx has ended it returns soon, with goroutines that still run.
 func run(ctx context.Context, args, env []string, stdin io.Reader, stdout, stderr io.Writer) (status int) {
 	c := newCommand(env, stdin, stdout, stderr)
-	err := safely(func() error {
+	err := invariant.Fenced(func() error {
 		s, flags, err := parseSettings(args, env)
 		if err != nil {
 			return err
@@ -37,12 +39,21 @@ func run(ctx context.Context, args, env []string, stdin io.Reader, stdout, stder
 		c.settings = *s
 		return c.do(ctx, flags)
 	})
+	stack, err := asBug(err)
 	status = fail(ctx, c.log, err)
-	var bug *panicError
-	if errors.As(err, &bug) && slices.Contains(env, "GAGG_DEBUG=1") {
-		_, _ = c.log.Write(bug.stack)
+	if slices.Contains(env, "GAGG_DEBUG=1") {
+		_, _ = c.log.Write(stack)
 	}
 	return status
+}
+
+// asBug says of a panic, also one of the library's goroutines, that it is a bug, and returns its stack.
+func asBug(err error) (stack []byte, _ error) {
+	var bug *invariant.PanicError
+	if !errors.As(err, &bug) {
+		return nil, err
+	}
+	return bug.Stack, fmt.Errorf("%w; this is a bug in gagg, GAGG_DEBUG=1 shows where", err)
 }
 
 func newCommand(env []string, stdin io.Reader, stdout, stderr io.Writer) *command {

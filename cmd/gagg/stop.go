@@ -2,11 +2,10 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"runtime/debug"
 	"sync"
 	"time"
 
+	"github.com/gagg-dev/gagg/internal/invariant"
 	"github.com/gagg-dev/gagg/internal/sink"
 )
 
@@ -58,7 +57,7 @@ func (b *begun) giveUp() bool {
 // ctx is over.
 func (b *begun) untilStopped(ctx context.Context, do func(context.Context) error) error {
 	done := make(chan error, 1)
-	go func() { done <- safely(func() error { return do(ctx) }) }()
+	go func() { done <- invariant.Fenced(func() error { return do(ctx) }) }()
 	select {
 	case err := <-done:
 		return err
@@ -77,24 +76,4 @@ func (b *begun) untilStopped(ctx context.Context, do func(context.Context) error
 		}
 	}
 	return context.Cause(ctx)
-}
-
-// panicError is a bug in gagg.
-type panicError struct {
-	value any
-	stack []byte
-}
-
-func (e *panicError) Error() string {
-	return fmt.Sprintf("internal error: %v; this is a bug in gagg, GAGG_DEBUG=1 shows where", e.value)
-}
-
-// safely makes a panic of do an error.
-func safely(do func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = &panicError{value: p, stack: debug.Stack()}
-		}
-	}()
-	return do()
 }

@@ -113,6 +113,27 @@ func TestWorkersShareRegistry(t *testing.T) {
 	}
 }
 
+// Arenas may be made while the registry is closed, as a device's may that is opened in the background: the race detector
+// sees to that.
+func TestCloseBesideNew(t *testing.T) {
+	var r Arenas
+	a := r.New()
+	a.Put([]byte("value"))
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for range 1000 {
+			r.New()
+		}
+	})
+	for range 100 {
+		r.Close()
+	}
+	bounded.Wait(t, "the goroutine of the test", wg.Wait)
+	if n := r.Bytes(); n != 0 {
+		t.Errorf("%d bytes are left", n)
+	}
+}
+
 // account is a budget that knows how much is held.
 type account struct {
 	limit, held int64

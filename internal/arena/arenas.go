@@ -3,6 +3,7 @@ package arena
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -78,9 +79,13 @@ func (r *Arenas) Drop(base uint64) {
 	r.free = append(r.free, base)
 }
 
-// Close frees the chunks of all arenas, none of which may be used any more.
+// Close frees the chunks of all arenas, none of which may be used any more. Others may still be made meanwhile, and
+// must then be reset by who made them.
 func (r *Arenas) Close() {
-	for _, a := range r.arenas {
+	r.mu.Lock()
+	arenas := slices.Clone(r.arenas)
+	r.mu.Unlock()
+	for _, a := range arenas {
 		a.Reset()
 	}
 }

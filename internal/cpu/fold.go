@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/invariant"
 	"github.com/gagg-dev/gagg/internal/key"
 	"github.com/gagg-dev/gagg/merge"
 )
@@ -83,7 +84,7 @@ type folding struct {
 
 // work folds partitions into the tables of w until none is left.
 func (f *folding) work(ctx context.Context, w *Worker) (err error) {
-	defer Recovered(&err)
+	defer invariant.Recovered(&err)
 	m := NewMerger(f.Config, f.groups.Buckets)
 	defer func() { err = errors.Join(err, m.Close()) }()
 	into := newFolder(f.Distinct, w, f.Config.Keys.Base())

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/invariant"
 	"github.com/gagg-dev/gagg/internal/key"
 )
 
@@ -53,7 +54,7 @@ func (c *Config) foldSet(ctx context.Context, n int, workers []*Worker) (folded 
 	f := setFolding{Distinct: &c.Distinct[n]}
 	errs := make([]error, len(workers))
 	each(len(workers), func(i int) {
-		defer Recovered(&errs[i])
+		defer invariant.Recovered(&errs[i])
 		_ = workers[i].sets.of[n].member.enterAll() // an error tells that the set is closed, which is looked at
 	})
 	if err := errors.Join(errs...); err != nil {
@@ -96,7 +97,7 @@ type setFolding struct {
 
 // work folds partitions into the tables of w until none is left.
 func (f *setFolding) work(ctx context.Context, w *Worker) (err error) {
-	defer Recovered(&err)
+	defer invariant.Recovered(&err)
 	into := newFolder(f.Distinct, w, 0)
 	if into.counts {
 		if n := f.set.count(); f.folded.CompareAndSwap(0, int64(n)) {
@@ -111,7 +112,7 @@ func (f *setFolding) work(ctx context.Context, w *Worker) (err error) {
 
 // drain makes rows of the inner worker of the keys that the worker has collected, and of those in partitions until none is left.
 func (f *setFolding) drain(ctx context.Context, s *set) (err error) {
-	defer Recovered(&err)
+	defer invariant.Recovered(&err)
 	c := f.Config
 	d := key.Decoder{Layout: c.Keys, Intern: c.Intern, Arenas: c.Arenas, Stride: f.set.words}
 	b := column.Batch{Cols: make([]column.Vector, len(s.batch.Cols))}

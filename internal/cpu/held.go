@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/gagg-dev/gagg/internal/hostmem"
+	"github.com/gagg-dev/gagg/internal/invariant"
 	"github.com/gagg-dev/gagg/partition"
 )
 
@@ -89,7 +90,7 @@ func (g *Groups) hold(cfg *Config, workers []*Worker, bits uint) ([]*heldTable, 
 	}
 	errs := make([]error, len(workers))
 	each(len(workers), func(i int) {
-		defer Recovered(&errs[i])
+		defer invariant.Recovered(&errs[i])
 		if workers[i].holds() {
 			held[i] = newHeldTable(workers[i].table, bits)
 		}

@@ -3,13 +3,12 @@ package cpu
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
-	"runtime/debug"
 	"sync"
 	"sync/atomic"
 
 	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/invariant"
 	"github.com/gagg-dev/gagg/partition"
 )
 
@@ -113,7 +112,7 @@ func Run(ctx context.Context, cfg *Config, in Input, threads int) (Groups, error
 	}
 	for _, w := range workers {
 		if w != nil {
-			err = errors.Join(err, w.close())
+			err = errors.Join(err, invariant.Fenced(w.close)) // one that has panicked may again
 		}
 	}
 	return Groups{}, err
@@ -129,27 +128,11 @@ func each(n int, f func(i int)) {
 	wg.Wait()
 }
 
-// PanicError is a panic of a worker: a mistake in gagg.
-type PanicError struct {
-	Value any
-	Stack []byte
-}
-
-func (e *PanicError) Error() string { return fmt.Sprintf("internal error: %v", e.Value) }
-
-// Recovered turns a panic of the calling function into a *PanicError; for
-// defer. A goroutine that does not recover would end the whole process.
-func Recovered(err *error) {
-	if p := recover(); p != nil {
-		*err = &PanicError{Value: p, Stack: debug.Stack()}
-	}
-}
-
-// work is the life of one worker: it takes units until none is left.
-func work(ctx context.Context, cfg *Config, in Input, next *atomic.Int64) (_ *Worker, err error) {
-	defer Recovered(&err)
-	w, err := NewWorker(cfg, in.Pipeline())
-	if err != nil {
+// work is the life of one worker: it takes units until none is left. The worker is returned, to be closed, whatever
+// became of it, a panic included.
+func work(ctx context.Context, cfg *Config, in Input, next *atomic.Int64) (w *Worker, err error) {
+	defer invariant.Recovered(&err)
+	if w, err = NewWorker(cfg, in.Pipeline()); err != nil {
 		return nil, err
 	}
 	w.endWith(ctx)
@@ -228,7 +211,7 @@ func finish(cfg *Config, workers []*Worker) (g Groups, err error) {
 	}
 	errs := make([]error, len(workers))
 	each(len(workers), func(i int) {
-		defer Recovered(&errs[i])
+		defer invariant.Recovered(&errs[i])
 		if errs[i] = workers[i].Finish(bits, held[i]); errs[i] == nil {
 			errs[i] = workers[i].store.whole()
 		}

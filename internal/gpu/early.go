@@ -9,6 +9,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/decode"
 	"github.com/gagg-dev/gagg/internal/hostmem"
+	"github.com/gagg-dev/gagg/internal/invariant"
 )
 
 // early is the tiles that are filled before the devices are ready: memory of the host. Opening a device takes as
@@ -188,7 +189,7 @@ func (e *early) start(movers int) {
 }
 
 func (e *early) moveAll() (err error) {
-	defer cpu.Recovered(&err)
+	defer invariant.Recovered(&err)
 	for {
 		n := int(e.next.Add(1)) - 1
 		if n >= len(e.tiles) {

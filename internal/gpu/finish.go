@@ -9,6 +9,7 @@ import (
 	"github.com/gagg-dev/gagg/feedback"
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/cuda"
+	"github.com/gagg-dev/gagg/internal/invariant"
 )
 
 // outcome is where the groups of a run are once its input is at the end.
@@ -74,7 +75,7 @@ func (d *Devices) Finish(g *cpu.Groups, mergers int) error {
 
 // finish ends the pass. Its groups stay on the device if stays says so and nobody has a part of them, else placers have them.
 func (p *pass) finish(bits uint, stays bool) (groups *ega.Groups, err error) {
-	defer cpu.Recovered(&err)
+	defer invariant.Recovered(&err)
 	groups, err = p.Finish(bits)
 	p.pinned.lift()
 	if err == nil && groups != nil && !(stays && p.placed() == 0) {

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gagg-dev/gagg/ega"
-	"github.com/gagg-dev/gagg/internal/cpu"
+	"github.com/gagg-dev/gagg/internal/invariant"
 )
 
 // This file is how the groups of several devices come to one of them: when the others have ended their first passes, their
@@ -43,7 +43,7 @@ func (d *Devices) joinAll(bits uint, stays bool) (joined bool, err error) {
 // join ends the pass. Its groups go to another device that has room for them, if stays says so and nobody has a part of them, else to its
 // placers.
 func (p *pass) join(to *pass, bits uint, stays bool) (moved bool, err error) {
-	defer cpu.Recovered(&err)
+	defer invariant.Recovered(&err)
 	bits = min(bits, joinBits)
 	groups, err := p.Finish(bits)
 	p.pinned.lift()
@@ -165,7 +165,7 @@ func readAll(g *ega.Groups, readers, partitions int, each func(number int, r *eg
 
 // withReader lets do use a reader, which is closed then, also after a panic. refused: there is no such reader.
 func withReader(g *ega.Groups, do func(r *ega.GroupReader) error) (refused, err error) {
-	defer cpu.Recovered(&err)
+	defer invariant.Recovered(&err)
 	r, refused := g.Reader()
 	if refused != nil {
 		return refused, nil

@@ -13,6 +13,7 @@ import (
 	"github.com/gagg-dev/gagg/feedback"
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/cuda"
+	"github.com/gagg-dev/gagg/internal/invariant"
 	"github.com/gagg-dev/gagg/streams"
 )
 
@@ -124,7 +125,7 @@ func (d *Devices) Pays(rows, groups int64) bool {
 }
 
 func (d *Devices) open() (err error) {
-	defer cpu.Recovered(&err)
+	defer invariant.Recovered(&err)
 	defer d.reserve.Close() // of which devices have taken their parts
 	if d.contexts, err = d.config.Open(); err != nil {
 		if d.config.Refused != nil {
@@ -141,7 +142,7 @@ func (d *Devices) open() (err error) {
 	for i, c := range d.contexts {
 		d.passes[i] = &pass{devices: d, context: c}
 		all.Go(func() {
-			defer cpu.Recovered(&errs[i])
+			defer invariant.Recovered(&errs[i])
 			errs[i] = failed(c, d.passes[i].start())
 		})
 	}

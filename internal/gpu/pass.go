@@ -11,6 +11,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/decode"
+	"github.com/gagg-dev/gagg/internal/invariant"
 )
 
 // pass is the first pass on one device.
@@ -149,7 +150,7 @@ func (p *pass) place(placer int, rows []uint64) error {
 
 // copied is place with a panic as an error, which is no failure of the device either.
 func (p *pass) copied(placer int, rows []uint64) (err error) {
-	defer cpu.Recovered(&err)
+	defer invariant.Recovered(&err)
 	return p.placers[placer].Place(rows)
 }
 

@@ -1,0 +1,48 @@
+package gagg_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/gagg-dev/gagg"
+)
+
+// Stats is complete when Next has returned false, also where a limit or an error has ended the rows: nothing is being made
+// any more that could change it.
+func TestStatsAfterLimit(t *testing.T) {
+	file := gagg.Files(randomFile(t, 200_000))
+	for _, order := range [][]string{nil, {"s"}} {
+		q := gagg.Query{From: file, By: []string{"k"}, Aggs: exprs("sum(x) as s"), OrderBy: order, Limit: 1}
+		rows, err := gagg.Run(context.Background(), q, gagg.Options{Threads: 2, Device: "cpu", Partitions: 256})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for rows.Next() {
+		}
+		if err := rows.Err(); err != nil {
+			t.Error(err)
+		}
+		before := rows.Stats()
+		if !rows.Idle() {
+			t.Errorf("order %v: groups are still being made after the last row", order)
+		}
+		if after := rows.Stats(); after.Groups != 1 || after.SpilledBytes != before.SpilledBytes || after.PeakMemory != before.PeakMemory {
+			t.Errorf("order %v: %+v, and later %+v", order, before, after)
+		}
+		rows.Release()
+	}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	rows, err := gagg.Run(ctx, gagg.Query{From: file, By: []string{"k"}}, gagg.Options{Threads: 2, Device: "cpu", Partitions: 256})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Release()
+	why := errors.New("enough")
+	cancel(why)
+	for rows.Next() {
+	}
+	if !errors.Is(rows.Err(), why) || !rows.Idle() {
+		t.Errorf("error %v, want %v, and nothing to be made any more", rows.Err(), why)
+	}
+}
