@@ -84,8 +84,9 @@ func ExpectedGroups(rows, groups, total int64) float64 {
 // Seen is what the rows that a worker has seen have made.
 type Seen struct {
 	Rows, Groups int64
-	// Once and Twice are the shares of the groups that have one row, and two; 0 and 0: nobody has counted.
+	// Once and Twice are the shares of the groups that have one row, and two, among so many groups that were counted; 0: nobody has counted.
 	Once, Twice float64
+	Counted     int
 	// Before is what AtRandom expected of all rows when half of these were seen; 0: nobody has asked.
 	Before float64
 	// Lately is how many groups each row since then has made; 0: nobody has counted.
@@ -116,7 +117,7 @@ func (s Seen) AtRandom(total int64) float64 {
 // a row is the less often a new group the more groups there are.
 func (s Seen) Expected(total int64) float64 {
 	n := s.AtRandom(total)
-	if growth := n / s.Before; s.Before > 0 && growth > leastGrowth && total > s.Rows {
+	if growth := n / s.Before; s.Before > 0 && growth > s.leastGrowth() && total > s.Rows {
 		n *= math.Pow(min(growth, 2), math.Log2(float64(total)/float64(s.Rows)))
 		n = min(n, float64(total))
 	}
@@ -126,8 +127,15 @@ func (s Seen) Expected(total int64) float64 {
 	return n
 }
 
-// leastGrowth of what is expected, while twice as many rows are seen, is more than chance makes of it. A guess.
-const leastGrowth = 1.1
+// leastGrowth of what is expected, while twice as many rows are seen, is more than chance makes of it: a tenth, a guess, and twice the
+// standard deviation, which is that of how many groups were counted that have two rows: a quarter as many when half of the rows were seen.
+func (s Seen) leastGrowth() float64 {
+	twice := float64(s.Rows - s.Groups) // that are no new group, if nobody has counted
+	if s.Once > 0 {
+		twice = s.Twice * float64(s.Counted)
+	}
+	return 1.1 + 2*math.Sqrt(5/max(twice, 1))
+}
 
 // DecideTile says whether a worker keeps aggregating into a table that grows
 // with its groups, having seen some rows of total rows that it is to see

@@ -91,7 +91,7 @@ func TestDecideTile(t *testing.T) {
 func TestLately(t *testing.T) {
 	c := DefaultTileConfig
 	c.MinReduction = 2.5
-	seen := Seen{Rows: 36_864, Groups: 14_902, Once: .33, Twice: .03, Before: 9_379} // Referer of hits
+	seen := Seen{Rows: 36_864, Groups: 14_902, Once: .33, Twice: .03, Counted: 466, Before: 9_379} // Referer of hits
 	const total = 5_000_000
 	if got := seen.Expected(total); got < 4e6 || c.DecideTile(seen, total) != Scatter {
 		t.Errorf("expects %.0f groups by their growth alone", got)
@@ -103,6 +103,15 @@ func TestLately(t *testing.T) {
 	few := Seen{Rows: 10_000, Groups: 100, Lately: .5}
 	if got := few.Expected(total); got > 101 {
 		t.Errorf("expects %.0f groups of 100", got)
+	}
+}
+
+// That more groups are expected than when half of the rows were seen means nothing where few groups have come twice.
+func TestGrowthByChance(t *testing.T) {
+	c := DefaultTileConfig
+	seen := Seen{Rows: 32_768, Groups: 31_165, Once: .96, Twice: .037, Counted: 974, Before: 300_000} // l_partkey, of 333,333
+	if got := seen.Expected(5_000_000); got > 5e5 || c.DecideTile(seen, 5_000_000) != KeepTable {
+		t.Errorf("expects %.0f groups", got)
 	}
 }
 

@@ -6,7 +6,11 @@ import "github.com/gagg-dev/gagg/feedback"
 // have none yet (feedback.Seen).
 type sizes struct {
 	rows []uint8 // by group / sampleGroups: those of groups that sampleGroups divides
+	ends bool    // rows came that were not counted: nothing is known of the groups from then on
 }
+
+// end is told of rows that are not counted.
+func (s *sizes) end() { s.rows, s.ends = nil, true }
 
 const (
 	// sampleGroups is of how many groups the rows of one are counted: groups are numbered as they come.
@@ -17,6 +21,9 @@ const (
 
 // add counts the rows of a batch, by their groups, of which the table has n now.
 func (s *sizes) add(groups []uint32, n uint32) {
+	if s.ends {
+		return
+	}
 	for len(s.rows)*sampleGroups < int(n) {
 		s.rows = append(s.rows, 0)
 	}
@@ -36,5 +43,5 @@ func (s *sizes) seen(rows int64, n uint32, before float64) feedback.Seen {
 		having[r]++
 	}
 	all := float64(max(len(s.rows), 1))
-	return feedback.Seen{Rows: rows, Groups: int64(n), Once: float64(having[1]) / all, Twice: float64(having[2]) / all, Before: before}
+	return feedback.Seen{Rows: rows, Groups: int64(n), Once: float64(having[1]) / all, Twice: float64(having[2]) / all, Counted: len(s.rows), Before: before}
 }

@@ -316,6 +316,7 @@ func (w *Worker) find(n int) (firstNew uint32, err error) {
 	}
 	w.groups = sized(w.groups, n)
 	if !w.table.inCache() && w.codes.prepare(w.keys) { // most rows of a table in the cache may be new groups
+		w.sizes.end() // which would cost as much as finding them
 		return w.findByCode()
 	}
 	if firstNew, err = w.findByHash(w.keys, n, w.groups); err == nil && !w.table.inCache() {
