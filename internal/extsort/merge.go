@@ -2,6 +2,7 @@ package extsort
 
 import (
 	"context"
+	"math"
 
 	"github.com/gagg-dev/gagg/internal/column"
 )
@@ -24,6 +25,7 @@ type Merger struct {
 	wide    bool  // there may be rows that are not narrow
 	rows    int   // of a batch
 	bytes   int
+	left    int64 // rows that are still wanted
 
 	newLarge func(ctx context.Context, bytes int) (*column.LargeRow, error)
 	large    *column.LargeRow // of the batch; nil: it is an ordinary one
@@ -35,12 +37,15 @@ type Merger struct {
 	far   []byte
 }
 
-// NewMerger merges sorters that have the same Terms and Cols. A batch has at
+// NewMerger merges sorters that have the same Terms, Cols and Keep. A batch has at
 // most so many rows, and about so many bytes of values, or one row. One of more bytes lies in the memory that
 // large makes, see LargeRow; nil: it is a batch like others.
 func NewMerger(sorters []*Sorter, rows, bytes int, large func(ctx context.Context, bytes int) (*column.LargeRow, error)) *Merger {
-	m := &Merger{rows: rows, bytes: bytes, newLarge: large}
+	m := &Merger{rows: rows, bytes: bytes, newLarge: large, left: math.MaxInt64}
 	for _, s := range sorters {
+		if s.cfg.Keep >= 0 {
+			m.left = s.cfg.Keep
+		}
 		m.lay = s.in.lay
 		m.cursors = append(m.cursors, s.memCursors()...)
 		for _, d := range s.disk {
@@ -77,6 +82,7 @@ func (m *Merger) Skip(ctx context.Context, n int64) error {
 			return err
 		}
 	}
+	m.left = max(m.left-n, 0)
 	return nil
 }
 
@@ -122,7 +128,7 @@ func (m *Merger) Next(ctx context.Context) (*column.Batch, error) {
 // move takes one row, and reports whether there may be another one.
 func (m *Merger) move(ctx context.Context) (bool, error) {
 	c := m.tree.top()
-	if c.current == nil || m.batch.Rows+len(m.group) == m.rows {
+	if c.current == nil || m.left == 0 || m.batch.Rows+len(m.group) == m.rows {
 		return false, nil
 	}
 	if m.wide && c.current.valueBytes() > narrow {
@@ -131,6 +137,7 @@ func (m *Merger) move(ctx context.Context) (bool, error) {
 			return false, nil
 		}
 		if c.current.valueBytes() > m.bytes && m.newLarge != nil && m.batch.Rows == 0 {
+			m.left--
 			return false, m.takeLarge(ctx, c)
 		}
 		if err := m.addWide(ctx, c); err != nil {
@@ -142,6 +149,7 @@ func (m *Merger) move(ctx context.Context) (bool, error) {
 			m.flush()
 		}
 	}
+	m.left--
 	return m.made < m.bytes, m.tree.step(ctx)
 }
 

@@ -85,3 +85,19 @@ func TestSkip(t *testing.T) {
 		}
 	}
 }
+
+// No more rows are made than are wanted, those that are skipped among them.
+func TestMakesWhatIsWanted(t *testing.T) {
+	const keep = 40
+	tb := randomTable(rand.New(rand.NewPCG(6, 6)), []column.Type{{Kind: column.Int16}, {Kind: column.String}}, 10)
+	want := tb.sorted(t)[:keep]
+	for _, limit := range []int64{0, 64 << 10} {
+		for _, n := range []int64{0, 30, keep, keep + 1} {
+			h := newHarness(t, tb, keep, limit, 3, nil)
+			h.skip = n
+			if got, _, err := h.run(t.Context(), t, tb, 3); err != nil || !slices.Equal(got, want[min(n, keep):]) {
+				t.Errorf("limit %d, skip %d: %d rows, %v", limit, n, len(got), err)
+			}
+		}
+	}
+}

@@ -122,7 +122,12 @@ type columnReader struct {
 	// was empty.
 	hasDict bool
 	// lateDict is where the dictionary page lies that was passed over until a page wants it; size 0: none.
-	lateDict struct{ at, size int64 }
+	lateDict        struct{ at, size int64 }
+	sparse          bool        // few of its rows may be wanted
+	needsAll        bool        // the last dictionary that was decoded in parts was needed as a whole
+	prefix          *dictPrefix // dict is a part of it; nil: all was decoded at once
+	common          *sharedDict // what becomes dict; nil: it is the reader's own
+	using, oldUsing *sharedDict // of this chunk, and of the one before; nil: none
 	// What was drawn for dict, and for that of the chunk before.
 	dictBytes, oldDictBytes, spareDictBytes int64
 	// The memory of both, and what is free.
@@ -198,6 +203,10 @@ func vectorBytes(l *leaf, want column.Type, rows int) int64 {
 // page. Errors are *Error.
 func (c *columnReader) open(group int) error {
 	c.begin(group)
+	c.sparse = false
+	if c.common != nil { // another reader may have it
+		return c.start(c.passDictionary)
+	}
 	return c.start(c.loadDictionary)
 }
 
@@ -205,6 +214,7 @@ func (c *columnReader) open(group int) error {
 // one of them needs it.
 func (c *columnReader) openLate(group int) error {
 	c.begin(group)
+	c.sparse = true
 	return c.start(c.passDictionary)
 }
 

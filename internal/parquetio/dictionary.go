@@ -62,6 +62,9 @@ func (c *columnReader) dictionary(body []byte) error {
 	if err := c.drawDictionary(dictionaryBytes(c.want, int(n), size)); err != nil {
 		return err
 	}
+	if c.prefixes(size) {
+		return c.startPrefix(body, int(n), size)
+	}
 	values, err := c.dictionaryValues(body, size)
 	if err != nil || n == 0 || c.want.Kind == column.Null {
 		return err
@@ -143,6 +146,9 @@ const largeDictionary = 4 << 20
 // retireDictionary is called between two chunks. Nobody may look at the dictionary before the last one
 // any more.
 func (c *columnReader) retireDictionary() {
+	c.retirePrefix()
+	c.oldUsing.leave(c.shared.spareBytes)
+	c.oldUsing, c.using = c.using, nil
 	c.dropSpareDictionary()
 	c.spareDict, c.oldDictMem, c.dictMem = c.oldDictMem, c.dictMem, dictMemory{}
 	if invariant.Enabled { // RECYCLED

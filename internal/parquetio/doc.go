@@ -51,6 +51,10 @@
 //	       after it is let go: see account.
 //	RECYCLED  the memory of a dictionary serves that of the chunk after the next.
 //	       Under -tags invariant it is spoilt when that chunk begins.
+//	SHARED a dictionary of a row group that was cut into parts is decoded by one reader for
+//	       all, and given back by the last that leaves it (shareddict.go).
+//	PUBLISHED  a large dictionary may be decoded a part at a time (dictprefix.go); what was handed
+//	       out of it is not written again.
 //
 // # What a reader holds
 //

@@ -48,7 +48,7 @@ func (c *columnReader) openJudged(group int) (ok bool, err error) {
 	if c.readIndex(); len(c.index.places) == 0 {
 		return false, nil
 	}
-	c.judged = true
+	c.judged, c.sparse = true, true
 	return true, c.start(c.passDictionary)
 }
 

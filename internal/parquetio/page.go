@@ -196,11 +196,19 @@ func (c *columnReader) passDictionary() error {
 	return nil
 }
 
-// wantDictionary decodes the dictionary that was passed over. The page that was found stays so.
+// wantDictionary makes sure of the dictionary if it was passed over. The page that was found stays so.
 func (c *columnReader) wantDictionary() error {
-	if c.lateDict.size == 0 {
+	switch {
+	case c.lateDict.size == 0:
 		return nil
+	case c.common != nil:
+		return c.takeShared(true)
 	}
+	return c.loadLate()
+}
+
+// loadLate decodes the dictionary that was passed over.
+func (c *columnReader) loadLate() error {
 	header, at, rest, over := c.header, c.in.at(), c.in.rest(), c.in.over
 	c.in.start(c.lateDict.at, c.lateDict.size, 0)
 	c.lateDict.size = 0

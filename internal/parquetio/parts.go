@@ -5,8 +5,10 @@ import "github.com/parquet-go/parquet-go/format"
 // This file cuts row groups into parts, so that there are units for all workers where row groups are
 // few, and small ones at the end, for which nobody waits long. A worker that takes a part opens the
 // chunks and passes over the pages before it, by their headers. Where a part begins or ends within a
-// page, both workers decompress the page; each worker decodes the dictionary, once for all
-// parts that it takes of a row group in a row.
+// page, both workers decompress the page; a dictionary is decoded by one of them (shareddict.go).
+//
+// Where readers filter rows and row groups are very few, parts are small: which of them have rows that are left is not known, and
+// workers take them in turns.
 
 const (
 	// DefaultLeastPart is for Split: what a worker takes some milliseconds for. With a megabyte more workers than there
@@ -22,6 +24,12 @@ const (
 
 	// partsEach is the parts that the rest of the input has for each worker where it is cut.
 	partsEach = 2
+
+	// filteredPart is the rows of a part where readers filter rows, filteredRow what each counts beside its bytes, and
+	// filteredEach the most parts for each worker. Guesses.
+	filteredPart = 16 << 10
+	filteredRow  = 16
+	filteredEach = 16
 )
 
 // Split cuts row groups into parts of about least bytes or more for so many workers, where there is not enough for each to do without.
@@ -29,6 +37,7 @@ const (
 func (s *Scan) Split(workers int, least int64) {
 	if workers <= 1 {
 		s.units = s.groups
+		s.share(nil)
 		s.reorder()
 		return
 	}
@@ -40,13 +49,17 @@ func (s *Scan) Split(workers int, least int64) {
 	for _, whole := range []bool{true, false} {
 		for i, g := range s.groups {
 			if whole == (most[i] == 1) {
-				parts := min(g.weight()/max(left/int64(partsEach*workers), least), most[i])
+				parts := s.filteredParts(&s.groups[i], workers, least)
+				if parts < 2 {
+					parts = min(g.weight()/max(left/int64(partsEach*workers), least), most[i])
+				}
 				units = g.cut(units, max(parts, 1))
 				left -= g.weight()
 			}
 		}
 	}
 	s.units = units
+	s.share(units)
 	s.reorder()
 }
 
@@ -67,26 +80,45 @@ func (u Unit) cut(units []Unit, parts int64) []Unit {
 	return units
 }
 
+// filteredParts is how many parts a row group is cut into where readers filter rows and there are twice as many workers as row groups.
+func (s *Scan) filteredParts(g *Unit, workers int, least int64) int64 {
+	if len(s.skipCols) == 0 || 2*len(s.groups) > workers {
+		return 1
+	}
+	pages, _, ok := s.readTwice(g)
+	if !ok || g.Bytes+filteredRow*g.Rows < 2*pages { // workers would do little but to decompress the same pages
+		return 1
+	}
+	return min(g.Rows/max(filteredPart*least/DefaultLeastPart, 1), filteredEach*int64(workers))
+}
+
 // mostParts is how many parts of a row group are worth cutting, as far as is known of its pages.
 func (s *Scan) mostParts(g *Unit) int64 {
+	pages, dictionaries, ok := s.readTwice(g)
+	if !ok {
+		return 1
+	}
+	return g.Bytes / (partShare * (pages + dictionaries))
+}
+
+// readTwice is about how many bytes a page of each wanted column has, and the dictionaries, which several workers read if a row group is cut;
+// false: that is not known, or no column is read.
+func (s *Scan) readTwice(g *Unit) (pages, dictionaries int64, ok bool) {
 	f := s.d.files[s.fileOf[g.of]]
-	again, columns := int64(0), 0
 	for i, leaf := range s.leaves[f.layout] {
 		if leaf < 0 {
 			continue
 		}
 		peek := s.peeked[i]()
 		if peek.page < 0 || peek.dictBytes < 0 {
-			return 1
+			return 0, 0, false
 		}
 		m := &f.chunk(g.Group, f.leaves[leaf].index).MetaData
-		again += max(peek.packed+dictPacked(m, peek.dictBytes), 1)
-		columns++
+		pages += max(peek.packed, 1)
+		dictionaries += dictPacked(m, peek.dictBytes)
+		ok = true
 	}
-	if columns == 0 { // no work
-		return 1
-	}
-	return g.Bytes / (partShare * again)
+	return pages, dictionaries, ok
 }
 
 // dictPacked is about how many bytes the dictionary page of a chunk has, compressed: as far as the first data page lies behind it, or else

@@ -145,7 +145,9 @@ func (c *columnReader) readCodes(v *column.Vector, rows rowSet) error {
 		return fmt.Errorf("damaged dictionary codes: %w", err)
 	}
 	if !codesBelow(codes, c.dict.Len()) {
-		return fmt.Errorf("damaged: a code beyond the %d entries of the dictionary", c.dict.Len())
+		if err := c.extendDictionary(codes); err != nil {
+			return err
+		}
 	}
 	v.Codes, v.Dict = c.out.codes.place(rows), c.dict
 	return nil

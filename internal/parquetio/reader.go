@@ -85,6 +85,11 @@ func (r *Reader) openGroup(unit int) error {
 		return err
 	}
 	r.scan.hinted[u.of].Store(true)
+	for i, c := range r.cols {
+		if c != nil {
+			c.common = r.scan.sharedDict(u.of, i)
+		}
+	}
 	if err := r.openColumns(u.Group, r.early); err != nil {
 		return err
 	}
@@ -249,6 +254,9 @@ func (r *Reader) reads() bool {
 
 // readColumns sets vecs of the wanted columns to their next n rows.
 func (r *Reader) readColumns(vecs []column.Vector, wanted func(c int) bool, n int) error {
+	if err := r.takeDictionaries(wanted); err != nil {
+		return err
+	}
 	return r.each(wanted, func(i int, c *columnReader) error {
 		if c != nil {
 			return c.read(&vecs[i], n)

@@ -67,9 +67,10 @@ type Scan struct {
 	spareBytes int64 // ScanOptions.SpareBytes
 
 	units   []Unit
-	groups  []Unit        // what units are, or are parts of
-	fileOf  []int         // by row group
-	hinted  []atomic.Bool // by row group: reading it ahead is of no more use
+	shared  [][]sharedDict // by row group that was cut, by wanted column
+	groups  []Unit         // what units are, or are parts of
+	fileOf  []int          // by row group
+	hinted  []atomic.Bool  // by row group: reading it ahead is of no more use
 	peeked  []func() columnPeek
 	skipped struct {
 		groups      int

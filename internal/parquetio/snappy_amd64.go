@@ -75,6 +75,28 @@ func decodeSnappy(dst, src []byte) error {
 	}
 }
 
+// snappyResumes tells that there is snappySome.
+const snappyResumes = true
+
+// snappySome is decodeSnappy for a part: it goes on at src[ip:] and dst[op:] until op is upTo or more, at most len(dst).
+func snappySome(dst, src []byte, op, ip, upTo int) (nextOp, nextIP int, err error) {
+	const beyond = 512 // snappyRun stops up to 160 bytes before the end
+	for op < upTo {
+		op, ip = snappyRun(&snappyTable, dst[:min(upTo+beyond, len(dst))], src, op, ip)
+		if op >= upTo {
+			break
+		}
+		ok := ip < len(src)
+		if ok {
+			op, ip, ok = nextElement(dst, src, op, ip)
+		}
+		if !ok {
+			return op, ip, errSnappy
+		}
+	}
+	return op, ip, nil
+}
+
 // nextElement decodes the element at src[ip], and checks it.
 func nextElement(dst, src []byte, op, ip int) (nextOp, nextIP int, ok bool) {
 	tag := src[ip]

@@ -1,0 +1,129 @@
+package parquetio
+
+import (
+	"runtime/debug"
+	"sync"
+
+	"github.com/gagg-dev/gagg/internal/column"
+)
+
+// This file is how the parts of a row group share the dictionaries of its chunks. The first reader that needs one decodes it; others
+// that need it meanwhile decode another one first, or wait. Nobody writes to it afterwards, nor is its memory used again
+// (RECYCLED): it is garbage when the last reader has left it.
+//
+// SHARED: its memory is drawn by the reader that decodes it, and given back by the one that leaves it last.
+
+// sharedDict is the dictionary of a chunk of a row group that was cut into parts.
+type sharedDict struct {
+	mu      sync.Mutex   // held while it is decoded
+	users   int          // readers that have it
+	dict    *column.Dict // while there are some; nil: it is empty
+	prefix  *dictPrefix  // dict is a part of it; nil: all was decoded at once
+	account account      // what was drawn for it
+}
+
+// sharedDict is the shared dictionary of column i of Columns in a row group; nil: each reader decodes its own.
+func (s *Scan) sharedDict(group, i int) *sharedDict {
+	if s.shared == nil || s.shared[group] == nil {
+		return nil
+	}
+	return &s.shared[group][i]
+}
+
+// share has parts of row groups share dictionaries.
+func (s *Scan) share(units []Unit) {
+	s.shared = nil
+	for i := range units[:max(len(units)-1, 0)] {
+		g := units[i].of
+		if g != units[i+1].of {
+			continue
+		}
+		if s.shared == nil {
+			s.shared = make([][]sharedDict, len(s.groups))
+		}
+		if s.shared[g] == nil {
+			s.shared[g] = make([]sharedDict, len(s.cols))
+		}
+	}
+}
+
+// takeShared takes the dictionary that was passed over from whoever has decoded it, or decodes it. It does nothing if another
+// reader is at it, unless it is to wait.
+func (c *columnReader) takeShared(wait bool) error {
+	d := c.common
+	if wait {
+		d.mu.Lock()
+	} else if !d.mu.TryLock() {
+		return nil
+	}
+	defer d.mu.Unlock()
+	if d.users == 0 {
+		if err := c.loadLate(); err != nil {
+			return err
+		}
+		d.take(c)
+	}
+	c.dict, c.prefix, c.hasDict, c.lateDict.size = d.dict, d.prefix, true, 0
+	d.users++
+	c.using = d
+	return nil
+}
+
+// take takes the dictionary that a reader has just decoded, and its memory.
+func (d *sharedDict) take(c *columnReader) {
+	d.account.grow = c.shared.account.grow
+	c.shared.account.hand(c.dictBytes, &d.account)
+	if p := c.prefix; p != nil {
+		c.shared.account.hand(int64(len(p.packed.b)), &d.account)
+		p.packed.mem = &d.account
+	}
+	d.dict, d.prefix = c.dict, c.prefix
+	c.dictMem, c.dictBytes = dictMemory{}, 0
+}
+
+func (c *columnReader) takeSharedFenced(wait bool) (err error) {
+	defer c.fence(&err)
+	return c.takeShared(wait)
+}
+
+// leave says that a reader is done with the dictionary. spare is from how many bytes on its memory must be gone then: see largeDictionary.
+func (d *sharedDict) leave(spare int64) {
+	if d == nil {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.users--; d.users > 0 {
+		return
+	}
+	if d.prefix != nil {
+		d.prefix.packed.free()
+	}
+	d.dict, d.prefix = nil, nil
+	if d.account.used >= max(largeDictionary, spare) && d.account.grow != nil {
+		debug.FreeOSMemory()
+	}
+	d.account.close()
+}
+
+// hand leaves bytes that were drawn to another account.
+func (a *account) hand(bytes int64, to *account) {
+	a.used, a.held = a.used-bytes, a.held-bytes
+	to.used, to.held = to.used+bytes, to.held+bytes
+}
+
+// takeDictionaries takes the shared dictionaries that the next pages of the wanted columns need: first those that nobody is decoding.
+func (r *Reader) takeDictionaries(wanted func(c int) bool) error {
+	for _, wait := range []bool{false, true} {
+		err := r.each(wanted, func(_ int, c *columnReader) error {
+			if c == nil || c.common == nil || c.lateDict.size == 0 || c.found == 0 || !isDictionary(c.encoding()) {
+				return nil
+			}
+			return c.takeSharedFenced(wait)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
