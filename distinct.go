@@ -43,16 +43,23 @@ func (r *run) configureSets(cfg *cpu.Config) {
 			Rows: r.facts.rows, AtMost: r.atMostBy(r.setKeys(s)), Threads: cfg.Threads,
 		}
 		shared := int64(0)
-		if cpu.MayShare(s.layout) && cfg.Partitions == 0 { // else they are asked for
+		part := i + 1
+		values, pair := cfg.States.Part(part).Takes(s.arg), key.NewLayout([]key.Column{s.value})
+		if values || !cpu.MayPair(cfg.Keys, pair) {
+			pair = nil
+		}
+		if (cpu.MayShare(s.layout) || pair != nil) && cfg.Partitions == 0 { // else they are asked for
 			shared = r.memory.sharedSet(len(r.sets), cfg.Threads)
+		}
+		if pair != nil && shared > 0 {
+			cfg.Rows = r.facts.rows // they come all the same
 		}
 		inner.Memory = r.memory.setShares(len(r.sets), shared/int64(cfg.Threads))
 		if placesAll(inner) {
 			inner.CacheBytes = setCacheBytes
 		}
-		part := i + 1
 		cfg.Distinct = append(cfg.Distinct, cpu.Distinct{
-			Part: part, Config: inner, Arg: s.arg, Values: cfg.States.Part(part).Takes(s.arg), Shared: shared,
+			Part: part, Config: inner, Arg: s.arg, Values: values, Shared: shared, Pair: pair,
 		})
 	}
 }

@@ -85,3 +85,38 @@ func TestDistinctSpills(t *testing.T) {
 		}
 	}
 }
+
+// Values of groups with texts, which are numbered, are counted under limits that have the numbers given up while strings of dictionaries are
+// still numbered by other workers: the answer that comes without numbers.
+func TestDistinctOfTextsSpills(t *testing.T) {
+	gagg.SetLeastMemory(t, tightMemory)
+	gagg.SetLeastShared(t, 64<<10)
+	rows := 120_000
+	if testing.Short() {
+		rows = 60_000
+	}
+	file := gagg.Files(randomFile(t, rows))
+	for _, c := range []struct {
+		by   []string
+		aggs []string
+	}{
+		{[]string{"k", "s"}, []string{"count(distinct i)"}},
+		{[]string{"k"}, []string{"count(distinct s)", "count(distinct i) filter (where x > 0.2)", "max(s)"}},
+		{[]string{"s", "k"}, []string{"count(distinct x)", "avg(distinct i)", "count(*)"}},
+	} {
+		q := gagg.Query{From: file, By: c.by, Aggs: exprs(c.aggs...)}
+		want := mustAnswer(t, q, gagg.Options{Threads: 2, Partitions: 8})
+		for _, o := range []gagg.Options{{}, {Threads: 1, MemoryLimit: 1}, {Threads: 3, MemoryLimit: 2 << 20}, {Threads: 3, MemoryLimit: 16 << 20}} {
+			if o.MemoryLimit > 0 {
+				o.MemoryLimit += leastLimit(t, q, o)
+			}
+			got, spilled, _, err := limited(t, q, o)
+			if err != nil || !slices.Equal(got, want) {
+				t.Errorf("%v by %v: %d rows that differ from %d, or error %v", c.aggs, c.by, len(got), len(want), err)
+			}
+			if spilled == 0 && o.MemoryLimit > 0 && o.Threads == 1 {
+				t.Errorf("%v by %v, limit %d: nothing was spilled", c.aggs, c.by, o.MemoryLimit)
+			}
+		}
+	}
+}

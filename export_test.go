@@ -77,6 +77,15 @@ func SetLeastMemory(t testing.TB, groups int64) {
 	t.Cleanup(func() { fixedWorker, fixedSet, leastGroups = fixed, set, least })
 }
 
+// SetLeastShared has distinct values held in a shared set, or paired with the numbers of their groups, from so many bytes of memory on. The test must not be
+// parallel.
+func SetLeastShared(t testing.TB, bytes int64) {
+	t.Helper()
+	before := leastShared
+	leastShared = bytes
+	t.Cleanup(func() { leastShared = before })
+}
+
 // SetPartLeast has row groups cut into parts of so few bytes. The test must not be parallel.
 func SetPartLeast(t testing.TB, bytes int64) {
 	t.Helper()

@@ -45,6 +45,13 @@ func (l *Layout) Updates() bool {
 	return l.rows.in()
 }
 
+// AddRows adds n rows of the layout's part to a group, of which no aggregate needs a value: they are all counted, as Update does.
+func (l *Layout) AddRows(row []uint64, n uint64) {
+	if l.rows.in() {
+		row[l.rows.off] += n * l.rows.one()
+	}
+}
+
 // Takes reports whether rows of the layout's part need a value of argument arg.
 func (l *Layout) Takes(arg int) bool {
 	return slices.ContainsFunc(l.sets, func(s argSet) bool { return s.part == l.part && slices.Contains(s.args, arg) })

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/key"
 )
 
 // This file is what takes each different value of a group once, as count(distinct x) does, while the input is read.
@@ -22,6 +23,8 @@ import (
 // While there is memory for all of them, the groups of an inner run are one set for all workers (sharedset.go), unless they have strings
 // or other refs: no row is placed in a partition, and nothing is merged. The inner workers get rows when that memory is refused.
 //
+// Where the keys have texts, and x does not, each worker pairs the number that a group has in its table with x, in place of that (pairs.go).
+//
 //	keys and x ──▶ seen codes (seen.go) ──▶ member (member.go) ──▶ shared set ──▶ fold_set.go
 //	                                                └── the set is closed ──▶ inner worker ──▶ fold.go
 //
@@ -36,7 +39,11 @@ type Distinct struct {
 	Values bool    // the part needs the values; else it counts them
 	Shared int64   // bytes that a set which all workers share may take, beside the memory of Config; 0: there is none, for one that MayShare refuses
 
-	set *sharedSet // nil: there is none
+	// Pair is the value's layout alone, where MayPair says that groups are to be numbered; else nil. Shared is what the pairs may take then.
+	Pair *key.Layout
+
+	set   *sharedSet // nil: there is none
+	pairs *pairing   // the same
 }
 
 // sets is the inner workers of a worker. nil has none.
@@ -49,6 +56,7 @@ type sets struct {
 type set struct {
 	worker  *Worker
 	member  *member // of the shared set; nil: there is none, or it is closed
+	pairs   *pairs  // nil: there are none, or they became rows
 	arg     int
 	needed  bool            // the outer worker needs the argument too
 	value   column.Vector   // of the batch
@@ -93,6 +101,9 @@ func (w *Worker) newSets() error {
 		if d.set != nil {
 			w.sets.of[i].member = newMember(d.set, d.Config)
 		}
+		if d.pairs != nil {
+			w.sets.of[i].pairs = newPairs(d.pairs)
+		}
 	}
 	return nil
 }
@@ -102,6 +113,7 @@ func (s *sets) close() (err error) {
 		return nil
 	}
 	for i := range s.of {
+		s.of[i].pairs.close()
 		if s.of[i].worker != nil {
 			err = errors.Join(err, s.of[i].worker.close())
 		}
@@ -130,17 +142,35 @@ func (w *Worker) addSets(n int) error {
 		return err
 	}
 	for i := range w.sets.of {
-		w.sets.of[i].worker.comes = w.passing()
-		if err := w.sets.of[i].add(w.keys, n, w.read); err != nil {
+		s := &w.sets.of[i]
+		if s.pairs != nil && s.pairs.took {
+			s.pairs.took = false
+			continue
+		}
+		if err := w.unpair(s); err != nil { // the rows have met no table
+			return err
+		}
+		s.worker.comes = w.passing()
+		if err := s.add(w.keys, n, w.read); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// paired reports whether a distinct value is paired with the numbers of groups, for which all rows come to the table.
+func (s *sets) paired() bool {
+	for i := range s.of {
+		if s.of[i].pairs != nil {
+			return true
+		}
+	}
+	return false
+}
+
 // addOwn adds those of the rows to the worker that belong there (SETS-ALL).
 func (w *Worker) addOwn(n int) error {
-	if w.sets.own {
+	if w.sets.own || w.sets.paired() {
 		return w.addRows(n)
 	}
 	first := &w.sets.of[0]

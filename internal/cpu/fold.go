@@ -48,6 +48,11 @@ func (c *Config) fold(ctx context.Context, n int, workers []*Worker) (Folded, er
 			return folded, err
 		}
 	}
+	if d.pairs != nil {
+		if folded, all, err := c.foldPairs(ctx, n, workers); all || err != nil {
+			return folded, err
+		}
+	}
 	g, err := finish(d.Config, inner)
 	if err != nil {
 		return Folded{}, err

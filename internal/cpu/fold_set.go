@@ -24,6 +24,10 @@ func (c *Config) openSets() {
 		if d.Shared == 0 {
 			continue
 		}
+		if d.Pair != nil {
+			c.openPairs(d)
+			continue
+		}
 		members := int64(c.Threads) * memberBytes(inner.Keys.Words)
 		if d.Shared > members && inner.Grow(members) == nil {
 			d.set = newSharedSet(inner.Keys.Words, inner.Rows, d.Shared-members, inner.Grow)

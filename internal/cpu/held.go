@@ -36,11 +36,14 @@ func (w *Worker) holds() bool {
 func newHeldTable(t *table, bits uint) *heldTable {
 	h := &heldTable{table: t, shift: 64 - bits, rows: make([]uint32, 1<<bits)}
 	var hashes [hashRows]uint64
-	for rows := t.rows.Rows; len(rows) > 0; {
+	for g, rows := uint32(0), t.rows.Rows; len(rows) > 0; {
 		n := min(len(rows)/t.rows.Stride, len(hashes))
 		t.keys.RowHashes(rows, t.rows.Stride, hashes[:n])
 		for _, hash := range hashes[:n] {
-			h.rows[hash>>h.shift]++
+			if !t.hasLeft(g) {
+				h.rows[hash>>h.shift]++
+			}
+			g++
 		}
 		rows = rows[n*t.rows.Stride:]
 	}
@@ -73,7 +76,7 @@ func (h *heldTable) Copy(dst []uint64, p int) (n int) {
 			hashes[i] = h.table.hashOf(g)
 		}
 		for i, g := range groups[:k] {
-			if int(hashes[i]>>h.shift) == p && n < left {
+			if int(hashes[i]>>h.shift) == p && n < left && !h.table.hasLeft(g) {
 				copyRow(dst[n*stride:(n+1)*stride], rows[int(g)*stride:int(g+1)*stride])
 				n++
 			}
@@ -128,7 +131,7 @@ func (g *Groups) giveBack() {
 // hold adds the groups of a table to the store, whose the table is from now on.
 func (s *store) hold(h *heldTable) {
 	s.held = h.table
-	s.placed += int64(h.table.n)
+	s.placed += int64(h.table.live())
 	s.buckets.Hold(h)
 }
 

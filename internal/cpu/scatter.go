@@ -71,6 +71,9 @@ func (w *Worker) yield(cause error) error {
 
 // flush empties the table: to the device if it takes rows, else into buckets.
 func (w *Worker) flush() error {
+	if err := w.unpairAll(); err != nil {
+		return err
+	}
 	w.note(w.table.rows.Rows)
 	err := w.put(w.table.rows.Rows)
 	w.table.empty()
@@ -277,7 +280,7 @@ func (w *Worker) Groups() (n int, partitioned bool) {
 	if w.phase == phaseScatter {
 		return 0, true
 	}
-	return int(w.table.n), w.store.buckets != nil
+	return int(w.table.live()), w.store.buckets != nil
 }
 
 // Finish ends the input of the worker. If the device was given rows it is given all
@@ -294,6 +297,7 @@ func (w *Worker) Finish(hashBits uint, held *heldTable) error {
 		w.note(w.table.rows.Rows)
 		w.store.hold(held)
 	case w.phase != phaseScatter:
+		w.table.dropLeft()
 		w.note(w.table.rows.Rows)
 		err := w.put(w.table.rows.Rows)
 		w.table.drop()

@@ -48,6 +48,8 @@ type table struct {
 	template []uint64 // a fresh row
 	room              // see table_memory.go
 	slow     []int32  // scratch: rows to probe one by one
+	left     []uint64 // a bit for each group: it became one with that of another table, at the end of the input; nil: none did
+	leaving  uint32   // how many did
 }
 
 // minRows is how many rows a table has room for at first.
@@ -194,6 +196,27 @@ func (t *table) add(hash uint64, w [][]uint64, i int) {
 	}
 	t.rows.Rows = r
 	t.n++
+}
+
+// live is how many groups are the table's.
+func (t *table) live() uint32 { return t.n - t.leaving }
+
+// hasLeft reports whether a group became one with that of another table.
+func (t *table) hasLeft(g uint32) bool { return t.left != nil && t.left[g/64]>>(g%64)&1 != 0 }
+
+// dropLeft drops the rows of groups that became one with those of other tables. None is looked up any more.
+func (t *table) dropLeft() {
+	if t.leaving == 0 {
+		return
+	}
+	stride, to := t.rows.Stride, 0
+	for g := range t.n {
+		if !t.hasLeft(g) {
+			copyRow(t.rows.Rows[to:to+stride], t.rows.Rows[int(g)*stride:int(g+1)*stride])
+			to += stride
+		}
+	}
+	t.rows.Rows, t.n, t.left, t.leaving = t.rows.Rows[:to], t.live(), nil, 0
 }
 
 // addEmpty makes the one group of a query without keys, which exists even if

@@ -282,6 +282,9 @@ func (w *Worker) addTable(n int) error {
 		if err == nil {
 			w.rows += int64(n)
 			w.states.Update(&w.table.rows, w.groups, firstNew, &w.in)
+			if err := w.addPairs(n); err != nil {
+				return err
+			}
 			break
 		}
 		if !refused(err) {

@@ -24,6 +24,7 @@ type Decoder struct {
 	Arenas *arena.Arenas // where the refs of the rows are valid
 	Base   int           // index of the first key word in a row
 	Stride int           // words of a row
+	Beside bool          // strings are interned at the same time, but those of the rows were by who decodes them
 
 	any   []uint64       // of the rows of Begin, or-ed: words with NULL bits and lengths alone
 	flags []int          // which words those are

@@ -81,7 +81,10 @@ func (d *Decoder) touch(words []uint64, last int, chunks [][]byte) {
 func (d *Decoder) decodeInterned(i int, words []uint64, out *column.Vector) {
 	f := &d.Layout.fields[i]
 	if d.table == nil {
-		d.table = d.Intern.tabulate()
+		d.table = &internedTable{}
+		if !d.Beside {
+			d.table = d.Intern.tabulate()
+		}
 	}
 	if all := d.table.spans; all != nil {
 		spans, stride, shift := slices.Grow(out.Span, out.Len)[:out.Len], d.Stride, f.shift

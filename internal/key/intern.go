@@ -123,7 +123,7 @@ func (t *Interner) id(b []byte) uint32 {
 	return i<<internShardBits | uint32(hash>>(64-internShardBits))
 }
 
-// get returns the string numbered id. It must not run beside id.
+// get returns the string numbered id. It must not run beside id, unless the caller has had the number from there.
 func (t *Interner) get(id uint32) string {
 	return t.shards[id&(internShards-1)].index.Load().entries[id>>internShardBits].data
 }
