@@ -18,8 +18,12 @@ const cachedDicts = 4
 
 // entryFactor is how many times the rows of a batch a dictionary may have
 // entries to be translated at first sight. A larger one is translated when
-// it comes a second time. A guess.
-const entryFactor = 2
+// it comes a second time, the first such one when entryLater times the rows that came
+// with it are as many as its entries: behind a filter they may be few. Guesses.
+const (
+	entryFactor = 2
+	entryLater  = 4
+)
 
 type entryCache struct {
 	eval  *Eval           // computes the node on entries
@@ -27,6 +31,8 @@ type entryCache struct {
 	list  [cachedDicts]translation
 	next  int    // place in list for the next one
 	large dictID // passed over at first sight
+	rows  int    // that came with it
+	pays  bool   // of a large dictionary there were many rows
 }
 
 // dictID tells dictionaries from one another, and keeps none: their strings may be a large part of the memory.
@@ -78,14 +84,25 @@ func (s *step) translation(v *column.Vector) *translation {
 			return &c.list[i]
 		}
 	}
-	if v.Dict.Len() > entryFactor*v.Len && c.large != id {
-		c.large = id
+	if v.Dict.Len() > entryFactor*v.Len && c.waits(id, v) {
 		return nil
 	}
 	t := &c.list[c.next]
 	c.next = (c.next + 1) % cachedDicts
 	*t = c.translate(s.node, v)
 	return t
+}
+
+// waits reports whether a large dictionary is not translated yet: at first sight, and the first one until as many rows have come
+// as make up for it.
+func (c *entryCache) waits(id dictID, v *column.Vector) bool {
+	if c.large != id {
+		c.large, c.rows = id, v.Len
+		return true
+	}
+	c.rows += v.Len
+	c.pays = c.pays || entryLater*c.rows >= v.Dict.Len()
+	return !c.pays
 }
 
 // translate computes the node on the entries of v's dictionary. An error

@@ -383,20 +383,29 @@ func TestDictionaryGone(t *testing.T) {
 }
 
 // TestLargeDictionary protects from translating a large dictionary for the
-// sake of a few rows, and that it is done when the dictionary stays.
+// sake of a few rows, and that it is done when many rows come with it; then the next one is at second sight.
 func TestLargeDictionary(t *testing.T) {
-	dict := column.Vector{Type: int64Type, Len: 1000, Int: make([]int64, 1000)}
-	dict.Int[7] = math.MaxInt64
-	in := column.Vector{Type: int64Type, Len: 3, Codes: []int32{1, 2, 3}, Dict: &column.Dict{Values: dict}}
-	b := &column.Batch{Rows: 3, Cols: []column.Vector{in}}
+	const rows, entries = 50, 1000
+	batch := func() *column.Batch {
+		dict := column.Vector{Type: int64Type, Len: entries, Int: make([]int64, entries)}
+		dict.Int[7] = math.MaxInt64
+		in := column.Vector{Type: int64Type, Len: rows, Codes: make([]int32, rows), Dict: &column.Dict{Values: dict}}
+		return &column.Batch{Rows: rows, Cols: []column.Vector{in}}
+	}
+	first, second := batch(), batch()
+	const enough = entries/entryLater/rows - 1 // rounds of the first one without
 	for text, wantDict := range map[string]bool{"i - 1": true, "i + 1": false} {
 		v := bindText(t, text).NewEval()
-		for round := range 3 {
+		for round := range enough + 5 {
+			b, want := first, round >= enough
+			if round > enough+2 {
+				b, want = second, round > enough+3
+			}
 			var out column.Vector
 			if err := v.Eval(b, &out); err != nil {
 				t.Fatalf("%s: %v: only an entry without a row overflows", text, err)
 			}
-			if got := out.Dict != nil; got != (wantDict && round > 0) {
+			if got := out.Dict != nil; got != (wantDict && want) {
 				t.Errorf("%s, round %d: dictionary-coded is %t", text, round, got)
 			}
 		}
