@@ -201,7 +201,7 @@ test-emu: emu
 	CGO_ENABLED=1 $(ROOMY) $(call EMU_TEST,libcuda-emu.so) $(QUICK) -race -short -run 'TestDevice(Cancel|ReleasedEarly|RunsAtOnce)' .
 
 # Without the tests in which each call of the driver fails once: what kernels and memory do there is what they do elsewhere.
-ASAN_SKIP = ^Test(MultiPass|Made|BucketPass)Faults|^TestBucketPassLost
+ASAN_SKIP = ^Test(MultiPass|Made|BucketPass|Lists)Faults|^TestBucketPassLost
 
 .PHONY: test-emu-asan
 test-emu-asan: emu-asan

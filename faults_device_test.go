@@ -67,7 +67,7 @@ func TestDeviceFaults(t *testing.T) {
 	gagg.SetDevicePays(t)
 	gagg.SetPassLeast(t, 1)
 	q := gagg.Query{From: gagg.Files(randomFile(t, 12_000)), By: []string{"i", "s"}}
-	stride := 61 // from anywhere on, and with any code: some runs of the tests have every call
+	stride := 127 // from anywhere on, and with any code: some runs of the tests have every call
 	if testing.Short() {
 		stride = 229
 	}

@@ -49,9 +49,9 @@ func TestDeviceCancel(t *testing.T) {
 	gagg.SetDevicePays(t)
 	gagg.SetPassLeast(t, 1)
 	q := deviceQuery(t, 12_000)
-	tries := 12
+	tries := 6
 	if testing.Short() {
-		tries = 4
+		tries = 3
 	}
 	for _, way := range deviceWays {
 		for _, device := range []string{"gpu", "auto"} {

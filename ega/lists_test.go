@@ -419,7 +419,7 @@ func TestListsFaults(t *testing.T) {
 	rows := listRows(rand.New(rand.NewPCG(5, 6)), &l, 1000, func(i int) uint64 { return uint64(i) })
 	p := listRig{chunk: 200, config: ega.MultiPassConfig{Layout: l, Streams: 1, Depth: 1, SlotBytes: 40_000, Device: 8 << 20, Groups: 40}}
 	run := func(c *cuda.Context) error { return p.run(c, rows) }
-	stride := 31 // from anywhere on: some runs of the tests have every call
+	stride := 67 // from anywhere on: some runs of the tests have every call
 	if testing.Short() {
 		stride = 97
 	}

@@ -27,7 +27,7 @@ func TestMultiPassFaults(t *testing.T) {
 	}
 	l := passLayouts[0]
 	rows := makeRows(rand.New(rand.NewPCG(5, 6)), &l, 3000, func(i int) uint64 { return uint64(i) })
-	stride := 13 // from anywhere on: some runs of the tests have every call
+	stride := 29 // from anywhere on: some runs of the tests have every call
 	if testing.Short() {
 		stride = 97
 	}
