@@ -18,6 +18,7 @@ import (
 //	partition  the keys whose hashes begin with the same 8 bits: a lock, and slots
 //	slot       the words of a key; all zeros: none, the key of zeros being kept aside
 //	line       slots that are looked at before those behind them: of a cache line, if keys have one word or two; else one slot
+//	log        keys of a partition that wait for their slots, if these are many: sharedset_log.go
 //	hash       of the key words, seeded: which keys collide cannot be known outside the process
 //
 // Keys have no refs: their words are all of them (KEY-EXACT).
@@ -25,16 +26,18 @@ import (
 // When memory is refused, or nearly all keys are new, the set is closed: keys that come from then on go to the inner workers, and at the end of the input those of
 // the set do too (fold_set.go). Until then a key may be with both.
 type sharedSet struct {
-	words  int // of a key
-	seed   [2]uint64
-	rows   int64        // of the input; -1: not known
-	read   atomic.Int64 // of them
-	came   atomic.Int64 // keys that were entered, the same ones again included
-	found  atomic.Int64 // of them: that were there
-	memory slabs
-	parts  [setParts]setPart
-	zeros  atomic.Bool // the key of zeros was entered
-	closed atomic.Bool
+	words   int // of a key
+	seed    [2]uint64
+	rows    int64        // of the input; -1: not known
+	read    atomic.Int64 // of them
+	came    atomic.Int64 // keys that were entered, the same ones again included
+	put     atomic.Int64 // of them: that were looked for in slots
+	found   atomic.Int64 // of these: that were there
+	memory  slabs
+	logFrom int // words of slots from which on a partition has a log
+	parts   [setParts]setPart
+	zeros   atomic.Bool // the key of zeros was entered
+	closed  atomic.Bool
 
 	members int64 // bytes that were taken for the members
 }
@@ -51,10 +54,11 @@ const (
 type setPart struct {
 	mu    sync.Mutex
 	slots []uint64
-	n     int // keys in them
+	n     int      // keys in them
+	log   []uint64 // keys that were not looked for yet (sharedset_log.go)
 
 	touched uint64 // what was read of slots before keys are looked up, which else the compiler may leave out
-	_       [16]byte
+	_       [56]byte
 }
 
 // errSetClosed is what entering meets in a set that is closed.
@@ -62,7 +66,7 @@ var errSetClosed = errors.New("the set is closed")
 
 // newSharedSet returns a set of keys of so many words, from so many rows (-1: nobody knows), that takes up to most bytes from grow.
 func newSharedSet(words int, rows, most int64, grow func(int64) error) *sharedSet {
-	s := &sharedSet{words: words, rows: rows, seed: [2]uint64{rand.Uint64(), rand.Uint64() | 1}}
+	s := &sharedSet{words: words, rows: rows, logFrom: logFrom, seed: [2]uint64{rand.Uint64(), rand.Uint64() | 1}}
 	s.memory = slabs{grow: grow, most: most}
 	return s
 }
@@ -99,6 +103,22 @@ func (s *sharedSet) enter(part int, keys []uint64) error {
 	if s.closed.Load() {
 		return errSetClosed
 	}
+	if cap(p.log) > 0 {
+		if len(p.log)+len(keys) > cap(p.log) {
+			if err := s.settle(p); err != nil {
+				return err
+			}
+		}
+		p.log = append(p.log, keys...)
+	} else if err := s.look(p, keys); err != nil {
+		return err
+	}
+	s.came.Add(int64(len(keys) / s.words))
+	return nil
+}
+
+// look looks for keys in the slots, and puts those there that are new; some words of keys at most.
+func (s *sharedSet) look(p *setPart, keys []uint64) error {
 	n := len(keys) / s.words
 	if p.n+n > s.room(p) {
 		if err := s.growPart(p, p.n+n); err != nil {
@@ -107,14 +127,14 @@ func (s *sharedSet) enter(part int, keys []uint64) error {
 		}
 	}
 	before := p.n
-	s.put(p, keys)
-	s.came.Add(int64(n))
+	s.enterSlots(p, keys)
+	s.put.Add(int64(n))
 	s.found.Add(int64(n - (p.n - before)))
 	return nil
 }
 
-// room is how many keys a partition may have: its slots are two thirds full then.
-func (s *sharedSet) room(p *setPart) int { return len(p.slots) / s.words * 2 / 3 }
+// room is how many keys a partition may have: its slots are three quarters full then.
+func (s *sharedSet) room(p *setPart) int { return len(p.slots) / s.words * 3 / 4 }
 
 const (
 	// leastGrowth and mostGrowth is how many times its slots a partition gets: the more rows are to come, the less an estimate means.
@@ -128,7 +148,7 @@ const (
 	// partitions for those that are not. Where all are, it takes a fifth longer than partitions (docs/experiments/0013).
 	mostNew = .8
 	// filled is how full slots are when there are as many keys as expected, and blind how many times the slots are more where nobody knows.
-	filled = .6
+	filled = .7
 	blind  = 2
 )
 
@@ -156,24 +176,25 @@ func (s *sharedSet) growPart(p *setPart, n int) error {
 		if key := old[at : at+w]; !free(key) {
 			copyRow(keys[k:], key)
 			if k += w; k+w > len(keys) {
-				s.put(p, keys[:k])
+				s.enterSlots(p, keys[:k])
 				k = 0
 			}
 		}
 	}
-	s.put(p, keys[:k])
+	s.enterSlots(p, keys[:k])
 	s.memory.put(old)
+	s.growLog(p)
 	return nil
 }
 
 // expected is how many keys the set will have when all rows were read, and how many will have come; false: nobody can tell.
 func (s *sharedSet) expected() (keys, came float64, ok bool) {
-	read, now := s.read.Load(), s.came.Load()
-	if now < expectLeast || s.rows < 0 || read <= 0 || read > s.rows || read < s.rows/expectShare {
+	read, now, put := s.read.Load(), s.came.Load(), s.put.Load()
+	if put < expectLeast || s.rows < 0 || read <= 0 || read > s.rows || read < s.rows/expectShare {
 		return 0, 0, false
 	}
 	came = float64(now) * float64(s.rows) / float64(read)
-	return feedback.ExpectedGroups(now, now-s.found.Load(), int64(came)), came, true
+	return feedback.ExpectedGroups(put, put-s.found.Load(), int64(came)), came, true
 }
 
 // count is how many keys are in the set. Nobody may enter any.

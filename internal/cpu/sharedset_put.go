@@ -8,8 +8,8 @@ import (
 // This file is how keys find their slots: from the home slot of their hash on, those of its cache line first, if slots have one word or two,
 // then those of the next. The home slots of all keys that come together are looked at first, so that their cache misses overlap.
 
-// put enters keys for which there is room: at most memberWords words.
-func (s *sharedSet) put(p *setPart, keys []uint64) {
+// enterSlots enters keys for which there is room: at most memberWords words.
+func (s *sharedSet) enterSlots(p *setPart, keys []uint64) {
 	switch s.words {
 	case 1:
 		s.put1(p, keys)
