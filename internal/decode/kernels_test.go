@@ -54,8 +54,8 @@ func someTexts(r *rand.Rand, n, least, most, different int) []string {
 func TestMakeRows(t *testing.T) {
 	for _, rows := range []int{0, 1, 7, 31, 33, 500, 4000, 30000} {
 		seeds := uint64(3)
-		if testing.Short() && rows > 10_000 { // other seeds have the same kinds of pages, and come with fewer rows
-			seeds = 1
+		if testing.Short() && rows > 10_000 { // pages of the same kinds come with fewer rows
+			continue
 		}
 		for seed := range seeds {
 			t.Run(fmt.Sprintf("rows=%d/seed=%d", rows, seed), func(t *testing.T) {
