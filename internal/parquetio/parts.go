@@ -25,11 +25,12 @@ const (
 	// partsEach is the parts that the rest of the input has for each worker where it is cut.
 	partsEach = 2
 
-	// filteredPart is the rows of a part where readers filter rows, filteredRow what each counts beside its bytes, and
-	// filteredEach the most parts for each worker. Guesses.
+	// filteredPart is the rows of a part where readers filter rows, and filteredRow what each counts beside its bytes. There are
+	// at most filteredMost parts, or filteredEach for each worker: where parts meet, pages are read twice. Guesses.
 	filteredPart = 16 << 10
 	filteredRow  = 16
-	filteredEach = 16
+	filteredMost = 32
+	filteredEach = 4
 )
 
 // Split cuts row groups into parts of about least bytes or more for so many workers, where there is not enough for each to do without.
@@ -89,7 +90,7 @@ func (s *Scan) filteredParts(g *Unit, workers int, least int64) int64 {
 	if !ok || g.Bytes+filteredRow*g.Rows < 2*pages { // workers would do little but to decompress the same pages
 		return 1
 	}
-	return min(g.Rows/max(filteredPart*least/DefaultLeastPart, 1), filteredEach*int64(workers))
+	return min(g.Rows/max(filteredPart*least/DefaultLeastPart, 1), max(filteredMost, filteredEach*int64(workers)))
 }
 
 // mostParts is how many parts of a row group are worth cutting, as far as is known of its pages.
