@@ -106,6 +106,11 @@ func pow10(n int) int64 {
 	return p
 }
 
+// none reports that values stay as they are.
+func (r *intRule) none() bool {
+	return !r.mask && r.lo == math.MinInt64 && r.hi == math.MaxInt64 && r.factor == 1
+}
+
 // apply checks and converts values in place.
 func (r *intRule) apply(values []int64) error {
 	if r.mask {

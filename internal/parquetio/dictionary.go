@@ -59,7 +59,11 @@ func (c *columnReader) dictionary(body []byte) error {
 	if err := check(c.id, body, size); err != nil {
 		return err
 	}
-	if err := c.drawDictionary(dictionaryBytes(c.want, int(n), size)); err != nil {
+	bytes := dictionaryBytes(c.want, int(n), size)
+	if c.prefixes(size) { // which are in the memory of the page
+		bytes = max(bytes, int64(size)+padding)
+	}
+	if err := c.drawDictionary(bytes); err != nil {
 		return err
 	}
 	if c.prefixes(size) {

@@ -10,7 +10,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
-// This file decodes large dictionaries of texts no further than rows refer to them, in chunks of which a filter leaves few rows.
+// This file decodes large dictionaries, of texts and of integers of 64 bits, no further than rows refer to them, in chunks of which a filter leaves few rows.
 // Entries are in order of first appearance, or nearly so, so that the rows in the first part of a row group need a first part of
 // its dictionary:
 //
@@ -24,9 +24,10 @@ import (
 
 const (
 	// leastPrefix is from how many bytes on a dictionary is decoded in parts, and prefixEntries how many entries the
-	// first one has.
+	// first one has, prefixInts of integers.
 	leastPrefix   = 512 << 10
 	prefixEntries = 4 << 10
+	prefixInts    = 32 << 10
 	prefixStep    = 64 << 10 // bytes that are decompressed at a time
 )
 
@@ -35,27 +36,39 @@ var errSnappyEnd = errors.New("more data than promised")
 // dictPrefix is a dictionary of which a part was decoded.
 type dictPrefix struct {
 	typ    column.Type
-	packed buffer // the page as it lies in the file, until all is decoded
-	src    []byte // in packed
-	data   []byte // PAD; decompressed as far as op
-	spans  []column.Span
-	op, ip int // where decompressing goes on
-	pos, n int // where the next entry begins, and its number
+	packed buffer        // the page as it lies in the file, until all is decoded
+	src    []byte        // in packed
+	data   []byte        // PAD; decompressed as far as op
+	spans  []column.Span // nil: entries are integers, as they lie in data
+	op, ip int           // where decompressing goes on
+	pos, n int           // where the next entry begins, and its number
+	all    int           // entries
 }
 
 // prefixes reports whether a dictionary page of size bytes is decoded in parts.
 func (c *columnReader) prefixes(size int) bool {
-	return snappyResumes && c.sparse && !c.needsAll && c.id == format.Snappy && size >= leastPrefix &&
-		c.want.Rep() == column.RepBytes && c.leaf.physical == format.ByteArray
+	if !snappyResumes || !c.sparse || c.needsAll || c.id != format.Snappy || size < leastPrefix {
+		return false
+	}
+	switch c.leaf.physical {
+	case format.ByteArray:
+		return c.want.Rep() == column.RepBytes
+	case format.Int64:
+		return c.want.Rep() == column.RepInt64 && c.decoder.rule.none()
+	}
+	return false
 }
 
 // startPrefix decodes a first part of a dictionary page of n entries and size bytes, which is all that the window holds. It keeps
 // the memory of the window.
 func (c *columnReader) startPrefix(body []byte, n, size int) (err error) {
 	c.dictMem.data = recycled(c.spareDict.data, size+padding, c.dictSlack)
-	c.dictMem.spans = recycled(c.spareDict.spans, n, c.dictSlack)
 	_, ip := binary.Uvarint(body) // checked
-	p := &dictPrefix{typ: c.want, src: body, data: c.dictMem.data[:size], spans: c.dictMem.spans[:n], ip: ip}
+	p := &dictPrefix{typ: c.want, src: body, data: c.dictMem.data[:size], ip: ip, all: n}
+	if c.want.Rep() == column.RepBytes {
+		c.dictMem.spans = recycled(c.spareDict.spans, n, c.dictSlack)
+		p.spans = c.dictMem.spans[:n]
+	}
 	p.packed, c.in.mem = c.in.mem, buffer{mem: c.in.mem.mem}
 	c.prefix = p
 	c.dict, err = p.extend(1)
@@ -77,10 +90,10 @@ func (c *columnReader) extendDictionary(codes []int32) (err error) {
 		most = max(most, uint32(code))
 	}
 	p := c.prefix
-	if p == nil || int64(most) >= int64(len(p.spans)) {
+	if p == nil || int64(most) >= int64(p.all) {
 		n := c.dict.Len()
 		if p != nil {
-			n = len(p.spans)
+			n = p.all
 		}
 		return fmt.Errorf("damaged: a code beyond the %d entries of the dictionary", n)
 	}
@@ -96,7 +109,7 @@ func (c *columnReader) extendDictionary(codes []int32) (err error) {
 	} else if c.dict, err = p.extended(c.dict, int(most)+1); err != nil {
 		return err
 	}
-	c.needsAll = c.dict.Len() == len(p.spans)
+	c.needsAll = c.dict.Len() == p.all
 	return nil
 }
 
@@ -111,19 +124,30 @@ func (p *dictPrefix) extended(dict *column.Dict, need int) (*column.Dict, error)
 
 // extend returns a Dict of so many entries at least.
 func (p *dictPrefix) extend(need int) (*column.Dict, error) {
-	all := len(p.spans)
 	n := max(need, 2*p.n, prefixEntries)
-	if n > all-all/4 {
-		n = all
+	if p.spans == nil {
+		n = max(n, prefixInts)
+	}
+	if n > p.all-p.all/4 {
+		n = p.all
 	}
 	if err := p.decode(n); err != nil {
 		return nil, err
 	}
-	return &column.Dict{Values: column.Vector{Type: p.typ, Len: n, Span: p.spans[:n], Data: p.data[:p.op]}}, nil
+	v := column.Vector{Type: p.typ, Len: n}
+	if p.spans == nil {
+		v.Int = cast[int64](p.data)[:n:n]
+	} else {
+		v.Span, v.Data = p.spans[:n], p.data[:p.op]
+	}
+	return &column.Dict{Values: v}, nil
 }
 
 // decode decodes the entries before number n.
 func (p *dictPrefix) decode(n int) error {
+	if p.spans == nil {
+		p.n, p.pos = n, 8*n
+	}
 	for p.n < n {
 		end := p.pos + 4
 		if end <= p.op {
@@ -142,7 +166,7 @@ func (p *dictPrefix) decode(n int) error {
 		p.pos = end
 		p.n++
 	}
-	if n < len(p.spans) {
+	if n < p.all {
 		return p.decompress(p.pos + padding) // PUBLISHED
 	}
 	err := p.decompress(len(p.data))

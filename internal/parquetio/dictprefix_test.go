@@ -148,7 +148,7 @@ func TestDictPrefixSteps(t *testing.T) {
 	}
 	begin := func(plain, packed []byte, entries int) *dictPrefix {
 		_, ip := binary.Uvarint(packed)
-		return &dictPrefix{src: packed, data: make([]byte, len(plain), len(plain)+padding), spans: make([]column.Span, entries), ip: ip, packed: buffer{mem: &account{}}}
+		return &dictPrefix{src: packed, data: make([]byte, len(plain), len(plain)+padding), spans: make([]column.Span, entries), ip: ip, all: entries, packed: buffer{mem: &account{}}}
 	}
 	for range 5 {
 		p := begin(plain, snappy.Encode(nil, plain), len(texts))
@@ -169,7 +169,7 @@ func TestDictPrefixSteps(t *testing.T) {
 		}
 	}
 	all := func(p *dictPrefix) (err error) {
-		for need := 1; err == nil && p.n < len(p.spans); need = p.n + 1 {
+		for need := 1; err == nil && p.n < p.all; need = p.n + 1 {
 			_, err = p.extend(need)
 		}
 		return err
@@ -183,5 +183,72 @@ func TestDictPrefixSteps(t *testing.T) {
 	}
 	if err := all(begin(plain, packed, len(texts)+1)); !errors.Is(err, errValuesEnd) {
 		t.Errorf("an entry more than there is: %v", err)
+	}
+}
+
+// Integers of 64 bits are decoded in parts too, where they stay as they lie in the file, and others at once.
+func TestDictPrefixInts(t *testing.T) {
+	if !snappyResumes {
+		t.Skip("dictionaries are decoded at once")
+	}
+	t.Chdir(t.TempDir())
+	type row struct {
+		ID    int64  `parquet:"id,plain"`
+		Wide  int64  `parquet:"wide,dict"`
+		Whole uint64 `parquet:"whole,dict"`
+		Price int64  `parquet:"price,dict,decimal(2:9)"`
+	}
+	const total = 80_000
+	rows := make([]row, total)
+	for i := range rows {
+		rows[i] = row{int64(i), int64(i) * -1e12, uint64(i), int64(i)}
+	}
+	writeRows(t, "f", total, rows, parquet.PageBufferSize(20_000), parquet.Compression(&parquetsnappy.Codec{}))
+	for _, test := range []struct {
+		last int64
+		want [3]int
+	}{
+		{100, [3]int{prefixInts, prefixInts, total}},
+		{prefixInts + 10, [3]int{total, total, total}},
+		{total, [3]int{total, total, total}},
+	} {
+		s, err := mustOpen(t, Options{BatchRows: 500}, "f").Scan(ScanOptions{Columns: []int{0, 1, 2, 3}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got [3]int
+		r := s.NewReader()
+		r.Where(func(b *column.Batch, sel []int32) ([]int32, error) {
+			for i, id := range b.Cols[0].Int[:b.Rows] {
+				if id < test.last {
+					sel = append(sel, int32(i))
+				}
+			}
+			return sel, nil
+		}, []int{0})
+		if err := r.Open(0); err != nil {
+			t.Fatal(err)
+		}
+		var b column.Batch
+		for {
+			ok, err := r.Next(&b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !ok {
+				break
+			}
+			for _, i := range b.Sel {
+				row := rows[b.First+int64(i)]
+				if b.Cols[1].At(int(i)).Int != row.Wide || b.Cols[2].At(int(i)).Int != int64(row.Whole) || b.Cols[3].At(int(i)).Int != row.Price {
+					t.Fatalf("row %d: %v, %v, %v", row.ID, b.Cols[1].At(int(i)), b.Cols[2].At(int(i)), b.Cols[3].At(int(i)))
+				}
+				got = [3]int{b.Cols[1].Dict.Len(), b.Cols[2].Dict.Len(), b.Cols[3].Dict.Len()}
+			}
+		}
+		r.Close()
+		if got != test.want {
+			t.Errorf("%d rows: %v entries were decoded, want %v", test.last, got, test.want)
+		}
 	}
 }
