@@ -33,7 +33,6 @@ func corpusQueries(t *testing.T) (names []string, queries []gagg.Query, options 
 // fail in the same way, however little memory there is.
 func TestCorpusMemory(t *testing.T) {
 	names, queries, options := corpusQueries(t)
-	gagg.SetLeastMemory(t, tightMemory)
 	partitioned := []int{0, 1, 64}
 	if testing.Short() {
 		partitioned = partitioned[1:2]
@@ -41,13 +40,13 @@ func TestCorpusMemory(t *testing.T) {
 	runs, spills := 0, 0
 	for i, q := range queries {
 		t.Run(names[i], func(t *testing.T) {
-			want, wantErr := answer(t, q, options[i])
+			o := gagg.Tuned(options[i], gagg.LeastMemory(tightMemory))
+			want, wantErr := answer(t, q, o)
 			partitioned := partitioned
 			if len(want) > 100_000 {
 				partitioned = partitioned[:1] // of seconds each
 			}
 			for _, partitions := range partitioned {
-				o := options[i]
 				o.Threads, o.Partitions, o.MemoryLimit = 1, partitions, 1
 				if wantErr == nil {
 					o.MemoryLimit = leastLimit(t, q, o)

@@ -70,7 +70,7 @@ func (p *prepared) planDevice(ctx context.Context) (chosen, error) {
 
 func (p *prepared) chooseDevice(ctx context.Context) (chosen, error) {
 	f, _ := p.deviceFacts()
-	c := chosen{deviceChoice: f.choose()}
+	c := chosen{deviceChoice: p.tuning.costs.choose(f)}
 	if c.Use = c.Use && !p.onCPU; !c.Use {
 		return c, nil
 	}
@@ -85,7 +85,7 @@ func (p *prepared) chooseDevice(ctx context.Context) (chosen, error) {
 		return chosen{}, f.Demand.refused(err)
 	}
 	f.NoDevice = "no GPU: " + deviceProblem(err)
-	return chosen{deviceChoice: f.choose()}, nil
+	return chosen{deviceChoice: p.tuning.costs.choose(f)}, nil
 }
 
 // demand is what Options.Device says, which Options.validate has seen.
@@ -100,11 +100,8 @@ func (p *prepared) mayUseDevice() bool {
 		return false
 	}
 	f, _ := p.deviceFacts()
-	return f.choose().Use
+	return p.tuning.costs.choose(f).Use
 }
-
-// choose decides by the costs that were measured.
-func (f deviceFacts) choose() deviceChoice { return defaultDeviceCosts.choose(f) }
 
 // findDevices opens the driver, which takes 0.1 s on a machine with GPUs, and
 // picks the devices to use. It returns early when ctx ends.
@@ -150,7 +147,7 @@ func (p *prepared) deviceFacts() (f deviceFacts, decoding gpu.Decoding) {
 	if !cuda.Present() {
 		f.NoDevice = "there is no NVIDIA driver"
 	}
-	if !d.required() && f.choose().Use {
+	if !d.required() && p.tuning.costs.choose(f).Use {
 		f.Groups = p.expectedGroups()
 	}
 	return f, decoding

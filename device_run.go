@@ -18,7 +18,7 @@ import (
 // openDevices lets devices take part in an attempt, if they may pay.
 func (r *run) openDevices(ctx context.Context, a *attempt) error {
 	facts, decoding := r.deviceFacts()
-	choice := facts.choose()
+	choice := r.tuning.costs.choose(facts)
 	choice.Use = choice.Use && !r.onCPU
 	r.opt.logger().Debug("device", slog.Bool("gpu", choice.Use), slog.String("reason", choice.Reason))
 	if !choice.Use {
@@ -34,7 +34,7 @@ func (r *run) openDevices(ctx context.Context, a *attempt) error {
 	a.cfg.States, a.cfg.Stride = states, layout.Stride()
 	c := gpu.Config{
 		Open: facts.Demand.contexts, Layout: layout, Lists: states.DeviceLists(), ListsAside: lists, CPU: a.cfg, Spare: r.spare,
-		Memory: r.opt.GPUMemory, Streams: r.opt.Streams, Load: r.opt.load(), Gain: bucketGain, Leave: r.opt.LastRun, Early: r.earlyRows(), Keep: keptRows, Decode: decoding,
+		Memory: r.opt.GPUMemory, Streams: r.opt.Streams, Load: r.opt.load(), Gain: r.tuning.bucketGain, Leave: r.opt.LastRun, Early: r.earlyRows(), Keep: r.tuning.keptRows, Decode: decoding,
 	}
 	if r.trace != nil {
 		c.Trace = r.trace.pipeline
@@ -45,7 +45,7 @@ func (r *run) openDevices(ctx context.Context, a *attempt) error {
 		c.Pays = r.devicePays(facts)
 	}
 	a.devices = gpu.New(ctx, c)
-	a.cfg.Offload = offload(a.devices)
+	a.cfg.Offload = r.tuning.offload(a.devices)
 	if c.Decode.Plan != nil {
 		a.packer = func(reader cpu.Reader) cpu.Packer {
 			return packing(reader, func(p *parquetio.Reader) cpu.Packer {
@@ -91,9 +91,6 @@ func (p *prepared) encodedUnits() (u gpu.Units) {
 	return u
 }
 
-// offload is how devices are given to the workers. Tests put something in between.
-var offload = func(d *gpu.Devices) cpu.Offload { return d }
-
 // checkDemand refuses a device that is not there, also if it would have nothing to do.
 func (r *run) checkDemand(ctx context.Context, f deviceFacts) error {
 	if !f.Demand.required() {
@@ -138,7 +135,7 @@ func (r *run) devicePays(all deviceFacts) func(rows, groups, memory int64) bool 
 		if f.Opened {
 			f.Memory = memory
 		}
-		return defaultDeviceCosts.choose(f).Use
+		return r.tuning.costs.choose(f).Use
 	}
 }
 
@@ -177,13 +174,6 @@ func (r *run) redo(ctx context.Context, cause error) error {
 	})
 	return r.redoneErr
 }
-
-// bucketGain is gpu.Config.Gain; 0 in tests that want devices to aggregate whatever there is.
-var bucketGain float64 = feedback.DefaultBucketGain
-
-// keptRows is gpu.Config.Keep, which tests change: as much as rows take that are packed while devices open, and are
-// gone when rows leave these.
-var keptRows int64 = mostEarly
 
 // mergedRows is how many rows small partitions are put together to at most, if devices aggregate
 // them: what a bucket costs beside its rows is little then. A guess.

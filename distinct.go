@@ -49,7 +49,7 @@ func (r *run) configureSets(cfg *cpu.Config) {
 			pair = nil
 		}
 		if (cpu.MayShare(s.layout) || pair != nil) && cfg.Partitions == 0 { // else they are asked for
-			shared = r.memory.sharedSet(len(r.sets), cfg.Threads)
+			shared = r.memory.sharedSet(len(r.sets), cfg.Threads, r.tuning.shared)
 		}
 		if pair != nil && shared > 0 {
 			cfg.Rows = r.facts.rows // they come all the same

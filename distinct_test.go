@@ -33,7 +33,6 @@ func distinctTrial(t column.Type, rows, keys int, aggs ...string) *trial {
 // Different values are counted, of every type, odd values and NULL included, where they are all that is asked for, and beside other
 // aggregates: the oracle's answer in every configuration, of which each query has a third, in turns. A short run tries a quarter of the types.
 func TestDistinct(t *testing.T) {
-	gagg.SetLeastMemory(t, tightMemory)
 	all := slices.Concat(configurations, tightConfigurations)
 	for i, typ := range datagen.Types() {
 		if testing.Short() && i%4 != 1 {
@@ -46,7 +45,9 @@ func TestDistinct(t *testing.T) {
 		} {
 			for k, keys := range []int{0, 5, 200} {
 				name := fmt.Sprintf("%s/%s/keys=%d", typ, strings.Join(aggs, ","), keys)
-				tryHolistic(t, name, distinctTrial(typ, 300, keys, aggs...), everyThird(all, i+j+k))
+				tr := distinctTrial(typ, 300, keys, aggs...)
+				tr.tuned = tune{gagg.LeastMemory(tightMemory)}
+				tryHolistic(t, name, tr, everyThird(all, i+j+k))
 			}
 		}
 	}
@@ -62,7 +63,7 @@ func everyThird(all []configuration, part int) (third []configuration) {
 
 // Values that do not fit in memory go to disk, of one group, of few and of many: the same answer as with all memory.
 func TestDistinctSpills(t *testing.T) {
-	gagg.SetLeastMemory(t, tightMemory)
+	tuned := tune{gagg.LeastMemory(tightMemory)}
 	rows := 200_000
 	if testing.Short() {
 		rows = 120_000
@@ -80,8 +81,9 @@ func TestDistinctSpills(t *testing.T) {
 		{[]string{"k"}, []string{"count(distinct s) filter (where i > 3)", "max(s)"}},
 	} {
 		q := gagg.Query{From: file, By: c.by, Aggs: exprs(c.aggs...)}
-		want := mustAnswer(t, q, gagg.Options{Threads: 2})
+		want := mustAnswer(t, q, tuned.of(gagg.Options{Threads: 2}))
 		for _, o := range []gagg.Options{{Threads: 1}, {Threads: 1, Partitions: 1}, {Threads: 3, MemoryLimit: 4 << 20}} {
+			o = tuned.of(o)
 			o.MemoryLimit += leastLimit(t, q, o)
 			got, spilled, _, err := limited(t, q, o)
 			if err != nil || !slices.Equal(got, want) {
@@ -97,8 +99,7 @@ func TestDistinctSpills(t *testing.T) {
 // Values of groups with texts, which are numbered, are counted under limits that have the numbers given up while strings of dictionaries are
 // still numbered by other workers: the answer that comes without numbers.
 func TestDistinctOfTextsSpills(t *testing.T) {
-	gagg.SetLeastMemory(t, tightMemory)
-	gagg.SetLeastShared(t, 64<<10)
+	tuned := tune{gagg.LeastMemory(tightMemory), gagg.LeastShared(64 << 10)}
 	rows := 120_000
 	if testing.Short() {
 		rows = 60_000
@@ -113,8 +114,9 @@ func TestDistinctOfTextsSpills(t *testing.T) {
 		{[]string{"s", "k"}, []string{"count(distinct x)", "avg(distinct i)", "count(*)"}},
 	} {
 		q := gagg.Query{From: file, By: c.by, Aggs: exprs(c.aggs...)}
-		want := mustAnswer(t, q, gagg.Options{Threads: 2, Partitions: 8})
+		want := mustAnswer(t, q, tuned.of(gagg.Options{Threads: 2, Partitions: 8}))
 		for _, o := range []gagg.Options{{}, {Threads: 1, MemoryLimit: 1}, {Threads: 3, MemoryLimit: 2 << 20}, {Threads: 3, MemoryLimit: 16 << 20}} {
+			o = tuned.of(o)
 			if o.MemoryLimit > 0 {
 				o.MemoryLimit += leastLimit(t, q, o)
 			}

@@ -107,9 +107,6 @@ var encodedConfigurations = []configuration{
 // that they decline.
 func TestDeviceEncoded(t *testing.T) {
 	gputest.Need(t, 2)
-	gagg.SetLeastMemory(t, tightMemory)
-	gagg.SetPassLeast(t, 1)
-	gagg.SetDevicePays(t)
 	trials := uint64(5)
 	if testing.Short() {
 		trials = 4 // the last one has row groups that are declined
@@ -117,6 +114,7 @@ func TestDeviceEncoded(t *testing.T) {
 	did := map[string]gagg.EncodedStats{}
 	for seed := range trials {
 		tr := newEncodedTrial(seed)
+		tr.tuned = tune{gagg.LeastMemory(tightMemory), gagg.PassLeast(1), gagg.DevicePays()}
 		tr.onDevices(t, encodedConfigurations, func(t *testing.T, c configuration, got outcome) {
 			e, all := got.stats.Encoded, did[c.name]
 			all.RowGroups, all.Declined = all.RowGroups+e.RowGroups, all.Declined+e.Declined
@@ -146,12 +144,12 @@ func TestDeviceEncoded(t *testing.T) {
 // Once tables show that devices pay, these make the rows of the row groups too that workers have begun to read: none is
 // made by a worker.
 func TestDeviceTakesBegunRowGroups(t *testing.T) {
+	tuned := tune{gagg.DevicePays()}
 	gputest.Need(t, 1)
-	gagg.SetDevicePays(t)
 	q := gagg.Query{From: gagg.Files(randomFile(t, 12_000)), By: []string{"i"}, Aggs: exprs("count(*)", "sum(i)", "max(x)")}
-	want := mustAnswer(t, q, gagg.Options{Device: "cpu"})
+	want := mustAnswer(t, q, tuned.of(gagg.Options{Device: "cpu"}))
 	for _, traced := range []io.Writer{nil, io.Discard} {
-		rows, err := gagg.Run(t.Context(), q, gagg.Options{Threads: 3, BatchRows: 64, GPUMemory: 24 << 20, Trace: traced})
+		rows, err := gagg.Run(t.Context(), q, tuned.of(gagg.Options{Threads: 3, BatchRows: 64, GPUMemory: 24 << 20, Trace: traced}))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,22 +6,65 @@ import (
 	"errors"
 	"math"
 	"sync"
-	"testing"
 	"time"
 
-	"github.com/gagg-dev/gagg/feedback"
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/gpu"
 	"github.com/gagg-dev/gagg/internal/spill"
 )
 
-// SetSpillFS has all runs of a test spill to fs. The test must not be
-// parallel.
-func SetSpillFS(t testing.TB, fs spill.FS) {
-	t.Helper()
-	before := spillFS
-	spillFS = fs
-	t.Cleanup(func() { spillFS = before })
+// A Change changes what a run is tuned by, of which callers of the library see nothing.
+type Change func(*tuning)
+
+// Tuned is o for a run with changes.
+func Tuned(o Options, changes ...Change) Options {
+	t := o.tuning()
+	for _, change := range changes {
+		change(&t)
+	}
+	o.tuned = &t
+	return o
+}
+
+// SpillFS has a run spill to fs.
+func SpillFS(fs spill.FS) Change { return func(t *tuning) { t.spillFS = fs } }
+
+// LeastMemory has a run begin under limits that leave a worker as little as so many bytes for its groups, so that few rows
+// spill.
+func LeastMemory(groups int64) Change {
+	return func(t *tuning) { t.needs = workerNeeds{groups: groups} }
+}
+
+// LeastShared has distinct values held in a shared set, or paired with the numbers of their groups, from so many bytes of
+// memory on.
+func LeastShared(bytes int64) Change { return func(t *tuning) { t.shared = bytes } }
+
+// PartLeast has row groups cut into parts of so few bytes.
+func PartLeast(bytes int64) Change { return func(t *tuning) { t.partLeast = bytes } }
+
+// PassLeast has devices aggregate partitions of so few rows, which would not pay, whatever is gained.
+func PassLeast(rows int) Change { return func(t *tuning) { t.passLeast, t.bucketGain = rows, 0 } }
+
+// BucketGain has devices aggregate partitions from such a gain on.
+func BucketGain(gain float64) Change { return func(t *tuning) { t.bucketGain = gain } }
+
+// Kept has rows that leave a device take so many bytes of pinned memory to stay in, where memory is not limited; 0: none
+// stay, whatever the limit.
+func Kept(bytes int64) Change { return func(t *tuning) { t.keptRows = bytes } }
+
+// DevicePays has runs that may choose take a device as soon as one is ready, however small they are.
+func DevicePays() Change {
+	return func(t *tuning) {
+		t.costs = deviceCosts{TableSmall: 1, TableLarge: 1, SmallTable: 1, LargeTable: 2, Link: math.Inf(1), Decode: math.Inf(1)}
+		t.tile.MinRows = 100
+	}
+}
+
+// FlipBit has the first row that a run gives to a device flipped in one bit of a word.
+func FlipBit(word int) Change {
+	return func(t *tuning) {
+		t.offload = func(d *gpu.Devices) cpu.Offload { return &flipper{Offload: d, word: word} }
+	}
 }
 
 // RunHeld is Run, and tells what the run still holds of its memory limit when
@@ -65,79 +108,6 @@ func (a awaiting) Progress(Progress) {
 			return
 		}
 	}
-}
-
-// SetLeastMemory has the runs of a test begin under limits that leave a worker
-// as little as groups bytes for its groups, so that few rows spill. The test
-// must not be parallel.
-func SetLeastMemory(t testing.TB, groups int64) {
-	t.Helper()
-	fixed, set, least := fixedWorker, fixedSet, leastGroups
-	fixedWorker, fixedSet, leastGroups = 0, 0, groups
-	t.Cleanup(func() { fixedWorker, fixedSet, leastGroups = fixed, set, least })
-}
-
-// SetLeastShared has distinct values held in a shared set, or paired with the numbers of their groups, from so many bytes of memory on. The test must not be
-// parallel.
-func SetLeastShared(t testing.TB, bytes int64) {
-	t.Helper()
-	before := leastShared
-	leastShared = bytes
-	t.Cleanup(func() { leastShared = before })
-}
-
-// SetPartLeast has row groups cut into parts of so few bytes. The test must not be parallel.
-func SetPartLeast(t testing.TB, bytes int64) {
-	t.Helper()
-	before := partLeast
-	partLeast = bytes
-	t.Cleanup(func() { partLeast = before })
-}
-
-// SetPassLeast has devices aggregate partitions of so few rows, which would not pay, whatever is gained.
-// The test must not be parallel.
-func SetPassLeast(t testing.TB, rows int) {
-	t.Helper()
-	before := passLeast
-	passLeast = rows
-	t.Cleanup(func() { passLeast = before })
-	SetBucketGain(t, 0)
-}
-
-// SetBucketGain has devices aggregate partitions from such a gain on. The test must not be parallel.
-func SetBucketGain(t testing.TB, gain float64) {
-	t.Helper()
-	before := bucketGain
-	bucketGain = gain
-	t.Cleanup(func() { bucketGain = before })
-}
-
-// SetKept has rows that leave a device take so many bytes of pinned memory to stay in, where memory is not limited; 0: none stay,
-// whatever the limit. The test must not be parallel.
-func SetKept(t testing.TB, bytes int64) {
-	t.Helper()
-	before := keptRows
-	keptRows = bytes
-	t.Cleanup(func() { keptRows = before })
-}
-
-// SetDevicePays has runs that may choose take a device as soon as one is ready, however small they
-// are. The test must not be parallel.
-func SetDevicePays(t testing.TB) {
-	t.Helper()
-	costs, tile := defaultDeviceCosts, feedback.DefaultTileConfig
-	defaultDeviceCosts = deviceCosts{TableSmall: 1, TableLarge: 1, SmallTable: 1, LargeTable: 2, Link: math.Inf(1), Decode: math.Inf(1)}
-	feedback.DefaultTileConfig.MinRows = 100
-	t.Cleanup(func() { defaultDeviceCosts, feedback.DefaultTileConfig = costs, tile })
-}
-
-// FlipBit has the next run that gives rows to a device do that with one bit flipped, of a word of the
-// first row. The test must not be parallel.
-func FlipBit(t testing.TB, word int) {
-	t.Helper()
-	before := offload
-	offload = func(d *gpu.Devices) cpu.Offload { return &flipper{Offload: d, word: word} }
-	t.Cleanup(func() { offload = before })
 }
 
 // flipper is an Offload whose first tile is damaged between the worker and the device.

@@ -50,9 +50,9 @@ var deviceWays = []struct {
 
 // F60: a device takes no decimal that its column does not declare; the run that follows does.
 func TestDeviceDecimalsBeyondPrecision(t *testing.T) {
+	tuned := tune{gagg.DevicePays()}
 	gputest.Need(t, 1)
-	gagg.SetDevicePays(t)
-	decimalsBeyondPrecision(t, gagg.Options{Device: "gpu", GPUMemory: 32 << 20})
+	decimalsBeyondPrecision(t, tuned.of(gagg.Options{Device: "gpu", GPUMemory: 32 << 20}))
 }
 
 // F64, F67, F68: whichever driver call of a query fails, once or from then on, the whole answer comes from
@@ -64,8 +64,6 @@ func TestDeviceFaults(t *testing.T) {
 	if !emulated {
 		t.Skip("faults are the emulator's")
 	}
-	gagg.SetDevicePays(t)
-	gagg.SetPassLeast(t, 1)
 	q := gagg.Query{From: gagg.Files(randomFile(t, 12_000)), By: []string{"i", "s"}}
 	stride := 127 // from anywhere on, and with any code: some runs of the tests have every call
 	if testing.Short() {
@@ -76,8 +74,7 @@ func TestDeviceFaults(t *testing.T) {
 		want := mustAnswer(t, q, gagg.Options{Device: "cpu"})
 		for _, device := range []string{"gpu", "auto"} {
 			t.Run(way.name+"/"+device, func(t *testing.T) {
-				gagg.SetKept(t, way.kept)
-				f := deviceTrial{query: q, opt: way.opt, want: want, e: e, kept: way.kept > 0, direct: way.direct}
+				f := deviceTrial{query: q, opt: gagg.Tuned(way.opt, gagg.DevicePays(), gagg.PassLeast(1), gagg.Kept(way.kept)), want: want, e: e, kept: way.kept > 0, direct: way.direct}
 				f.opt.Device = device
 				calls, code := f.calls(t), rand.IntN(len(codes))
 				for i := rand.IntN(stride); i < len(calls); i += stride {
@@ -180,8 +177,6 @@ func (f *deviceTrial) run(t *testing.T, lost bool) (stats gagg.Stats, err error)
 // its page makes no sense any more.)
 func TestDeviceFlippedBits(t *testing.T) {
 	gputest.Need(t, 1)
-	gagg.SetDevicePays(t)
-	gagg.SetPassLeast(t, 1)
 	q := deviceQuery(t, 12_000)
 	q.Aggs = exprs("count(*)")
 	want := mustAnswer(t, q, gagg.Options{Device: "cpu"})
@@ -202,9 +197,9 @@ func TestDeviceFlippedBits(t *testing.T) {
 		{0, "gpu", key, false, false},
 	} {
 		t.Run(fmt.Sprintf("%s/%s/%d", deviceWays[x.way].name, x.device, x.word), func(t *testing.T) {
-			gagg.FlipBit(t, x.word)
-			gagg.SetKept(t, deviceWays[x.way].kept)
-			f := deviceTrial{query: q, opt: deviceWays[x.way].opt, want: want}
+			way := deviceWays[x.way]
+			tuned := tune{gagg.DevicePays(), gagg.PassLeast(1), gagg.Kept(way.kept), gagg.FlipBit(x.word)}
+			f := deviceTrial{query: q, opt: tuned.of(way.opt), want: want}
 			f.opt.Device, f.opt.NoGPUDecoding = x.device, true
 			rows, _, err := gagg.RunAwaiting(t.Context(), q, f.opt)
 			var got []string

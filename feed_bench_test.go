@@ -25,7 +25,7 @@ func BenchmarkFeed(b *testing.B) {
 			b.Run(name, func(b *testing.B) {
 				fed := gagg.Swallow(b)
 				query := gagg.Query{From: from, By: []string{q.by}, Aggs: []gagg.Agg{gagg.Expr(q.aggs)}}
-				o := gagg.Options{Device: "gpu", NoGPUDecoding: rows}
+				o := gagg.Tuned(gagg.Options{Device: "gpu", NoGPUDecoding: rows}, fed.Change)
 				before := processorTime(b)
 				for b.Loop() {
 					if _, err := gagg.Run(b.Context(), query, o); !errors.Is(err, gagg.ErrSwallowed) {

@@ -79,6 +79,12 @@ func mustAnswer(t *testing.T, q gagg.Query, o gagg.Options) []string {
 
 const orders = "testdata/orders.parquet"
 
+// tune is what a test changes of its runs.
+type tune []gagg.Change
+
+// of is options with these changes.
+func (u tune) of(o gagg.Options) gagg.Options { return gagg.Tuned(o, u...) }
+
 func exprs(texts ...string) (out []gagg.Agg) {
 	for _, s := range texts {
 		out = append(out, gagg.Expr(s))

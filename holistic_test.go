@@ -83,7 +83,6 @@ func TestHolistic(t *testing.T) {
 // One group of more values than 64 KiB hold, for each way in which values are
 // stored, in memory and on disk.
 func TestHolisticLarge(t *testing.T) {
-	gagg.SetLeastMemory(t, tightMemory)
 	rows := 12_000
 	if testing.Short() {
 		rows = 2000
@@ -95,7 +94,9 @@ func TestHolisticLarge(t *testing.T) {
 			seen[h.name] = true
 			return again
 		})
-		tryHolistic(t, typ.String(), holisticTrial(typ, rows, 0, once), slices.Concat(configurations, tightConfigurations[:2]))
+		tr := holisticTrial(typ, rows, 0, once)
+		tr.tuned = tune{gagg.LeastMemory(tightMemory)}
+		tryHolistic(t, typ.String(), tr, slices.Concat(configurations, tightConfigurations[:2]))
 	}
 }
 
@@ -139,20 +140,20 @@ func holisticTrial(t column.Type, rows, keys int, calls []holistic) *trial {
 // Aggregates that need all values give the same when these go to disk: few
 // groups of many values and many of few.
 func TestHolisticUnderBudget(t *testing.T) {
+	tuned := tune{gagg.LeastMemory(tightMemory)}
 	if testing.Short() {
 		t.Skip("60 queries of 40,000 rows")
 	}
-	gagg.SetLeastMemory(t, tightMemory)
 	file, spills := gagg.Files(randomFile(t, 40_000)), 0
 	for _, call := range []string{
 		"median(i)", "list(x)", "count(distinct k)", "string_agg(s)", "mode(i)", "histogram(i)", "quantile(x, 0.1)", "max(x, 3)", "mad(x)", "approx_quantile(x, 0.5)",
 	} {
 		for _, by := range [][]string{nil, {"s"}, {"k"}} {
 			q := gagg.Query{From: file, By: by, Aggs: exprs(call)}
-			want := mustAnswer(t, q, gagg.Options{Threads: 2})
-			got, spilled, _, err := limited(t, q, gagg.Options{MemoryLimit: leastLimit(t, q, gagg.Options{})})
+			want := mustAnswer(t, q, tuned.of(gagg.Options{Threads: 2}))
+			got, spilled, _, err := limited(t, q, tuned.of(gagg.Options{MemoryLimit: leastLimit(t, q, tuned.of(gagg.Options{}))}))
 			if need := (*gagg.NeedError)(nil); errors.As(err, &need) && need.Result != "" { // of one group
-				got, spilled, _, err = limited(t, q, gagg.Options{MemoryLimit: need.Need})
+				got, spilled, _, err = limited(t, q, tuned.of(gagg.Options{MemoryLimit: need.Need}))
 			}
 			if err != nil || !slices.Equal(got, want) {
 				t.Errorf("%s by %v: another answer or error %v", call, by, err)

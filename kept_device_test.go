@@ -13,11 +13,10 @@ import (
 // order of the CPU's: where a chain of them is several partitions, or a part of one; where a second device takes what the
 // first has kept; and where tables are full soon, so that the CPU takes the rest.
 func TestDeviceKept(t *testing.T) {
+	tuned := tune{gagg.PassLeast(1), gagg.Kept(64 << 20)}
 	gputest.Need(t, 2)
-	gagg.SetPassLeast(t, 1)
-	gagg.SetKept(t, 64<<20)
 	q := gagg.Query{From: gagg.Files(randomFile(t, 15_000)), By: []string{"x"}, Aggs: exprs("count(*)", "sum(i)")}
-	want := mustAnswer(t, q, gagg.Options{Device: "cpu"})
+	want := mustAnswer(t, q, tuned.of(gagg.Options{Device: "cpu"}))
 	for _, c := range []struct {
 		device     string
 		partitions int
@@ -25,7 +24,7 @@ func TestDeviceKept(t *testing.T) {
 	}{{"0", 1, 0}, {"0", 512, 0}, {"1,0", 2, 0}, {"1,0", 512, 0}, {"0", 4, .01}} {
 		t.Run(fmt.Sprintf("%s/partitions=%d/load=%g", c.device, c.partitions, c.load), func(t *testing.T) {
 			defer settled(t)()
-			o := gagg.Options{Device: c.device, Threads: 2, Streams: 1, GPUMemory: tinyDevice, Partitions: c.partitions}
+			o := tuned.of(gagg.Options{Device: c.device, Threads: 2, Streams: 1, GPUMemory: tinyDevice, Partitions: c.partitions})
 			if c.load > 0 {
 				o.LoadFactor = [2]float64{c.load, 2 * c.load}
 			}

@@ -26,25 +26,25 @@ func largeCases(file gagg.Source) []gagg.Query {
 // F12: a group that is too large for a batch is the same record, drawn from the budget and given back, or it is refused, and what the
 // refusal says to be enough is.
 func TestLargeGroups(t *testing.T) {
+	tuned := tune{gagg.LeastMemory(1 << 20)}
 	const rows = 12_000
-	gagg.SetLeastMemory(t, 1<<20)
 	refused := 0
 	for i, q := range largeCases(gagg.Files(randomFile(t, rows))) {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
-			want := mustAnswer(t, q, gagg.Options{Threads: 1})
+			want := mustAnswer(t, q, tuned.of(gagg.Options{Threads: 1}))
 			for _, threads := range []int{1, 3} {
 				var need *gagg.NeedError
-				_, _, _, err := limited(t, q, gagg.Options{Threads: threads, MemoryLimit: 1})
+				_, _, _, err := limited(t, q, tuned.of(gagg.Options{Threads: threads, MemoryLimit: 1}))
 				if !errors.As(err, &need) || need.Result != "" {
 					t.Fatal(err)
 				}
-				got, _, _, err := limited(t, q, gagg.Options{Threads: threads, MemoryLimit: need.Need})
+				got, _, _, err := limited(t, q, tuned.of(gagg.Options{Threads: threads, MemoryLimit: need.Need}))
 				if errors.As(err, &need) {
 					refused++
 					if need.Result == "" || !errors.Is(err, gagg.ErrBudget) {
 						t.Errorf("%d threads: %v", threads, err)
 					}
-					got, _, _, err = limited(t, q, gagg.Options{Threads: threads, MemoryLimit: need.Need})
+					got, _, _, err = limited(t, q, tuned.of(gagg.Options{Threads: threads, MemoryLimit: need.Need}))
 				}
 				if err != nil || !slices.Equal(got, want) {
 					t.Errorf("%d threads: %v, %d rows that differ from the %d of an unlimited run", threads, err, len(got), len(want))

@@ -46,8 +46,6 @@ func settled(t *testing.T) (check func()) {
 // nothing.
 func TestDeviceCancel(t *testing.T) {
 	gputest.Need(t, 1)
-	gagg.SetDevicePays(t)
-	gagg.SetPassLeast(t, 1)
 	q := deviceQuery(t, 12_000)
 	tries := 6
 	if testing.Short() {
@@ -56,7 +54,7 @@ func TestDeviceCancel(t *testing.T) {
 	for _, way := range deviceWays {
 		for _, device := range []string{"gpu", "auto"} {
 			t.Run(way.name+"/"+device, func(t *testing.T) {
-				o := way.opt
+				o := gagg.Tuned(way.opt, gagg.DevicePays(), gagg.PassLeast(1))
 				o.Device = device
 				began := time.Now()
 				want := mustAnswer(t, q, o)
@@ -113,14 +111,12 @@ func cancelled(t *testing.T, q gagg.Query, o gagg.Options, after time.Duration) 
 // Rows that nobody reads to their end are let go with all that a device holds, also while it is still opened.
 func TestDeviceReleasedEarly(t *testing.T) {
 	gputest.Need(t, 1)
-	gagg.SetDevicePays(t)
-	gagg.SetPassLeast(t, 1)
 	q := deviceQuery(t, 12_000)
 	for _, way := range deviceWays {
 		for _, device := range []string{"gpu", "auto"} {
 			for _, records := range []int{0, 1, 3} {
 				check := settled(t)
-				o := way.opt
+				o := gagg.Tuned(way.opt, gagg.DevicePays(), gagg.PassLeast(1))
 				o.Device = device
 				rows, err := gagg.Run(t.Context(), q, o)
 				if err != nil {
@@ -142,13 +138,12 @@ func TestDeviceReleasedEarly(t *testing.T) {
 // Runs in one process share a device, each with memory of its own.
 func TestDeviceRunsAtOnce(t *testing.T) {
 	gputest.Need(t, 1)
-	gagg.SetPassLeast(t, 1)
 	q := deviceQuery(t, 12_000)
 	want := mustAnswer(t, q, gagg.Options{Device: "cpu"})
 	check := settled(t)
 	var runs sync.WaitGroup
 	for i := range 4 {
-		o := deviceWays[i%len(deviceWays)].opt
+		o := gagg.Tuned(deviceWays[i%len(deviceWays)].opt, gagg.PassLeast(1))
 		o.Device = "gpu"
 		runs.Go(func() {
 			if got, err := answer(t, q, o); err != nil || !slices.Equal(got, want) {
@@ -163,16 +158,14 @@ func TestDeviceRunsAtOnce(t *testing.T) {
 // Where a device has no room for a partition in the memory of each merger's pass, fewer mergers have one.
 func TestDevicePassesHaveRoom(t *testing.T) {
 	gputest.Need(t, 1)
-	gagg.SetPassLeast(t, 1)
-	gagg.SetBucketGain(t, 0)
 	tr := &trial{table: datagen.New(datagen.Spec{Rows: 40_000, Columns: []datagen.Column{{Name: "k", Type: column.Type{Kind: column.Int64}}}})}
 	q := func() gagg.Query {
 		return gagg.Query{From: parquetAs(datagen.Layout{RowGroup: 500})(t, tr), By: []string{"k"}, Aggs: exprs("count(*)")}
 	}
 	want := mustAnswer(t, q(), gagg.Options{Device: "cpu"})
 	for _, kept := range []int64{0, 8 << 20} {
-		gagg.SetKept(t, kept)
-		got, stats, err := answerStats(t, q(), gagg.Options{Device: "gpu", Threads: 8, Streams: 1, GPUMemory: 1200 << 10, Partitions: 2})
+		tuned := tune{gagg.PassLeast(1), gagg.Kept(kept)}
+		got, stats, err := answerStats(t, q(), tuned.of(gagg.Options{Device: "gpu", Threads: 8, Streams: 1, GPUMemory: 1200 << 10, Partitions: 2}))
 		d := stats.Devices
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("%d rows, %d wanted, or others; %v", len(got), len(want), err)
@@ -186,9 +179,8 @@ func TestDevicePassesHaveRoom(t *testing.T) {
 // The groups of several devices meet on the first one, unless it has no room for them or they have lists; whoever's they are, they
 // are put out once.
 func TestDeviceGroupsMeet(t *testing.T) {
+	tuned := tune{gagg.PassLeast(1)}
 	gputest.Need(t, 2)
-	gagg.SetPassLeast(t, 1)
-	gagg.SetBucketGain(t, 0)
 	tr := &trial{table: datagen.New(datagen.Spec{Rows: 12_000, Columns: []datagen.Column{
 		{Name: "k", Type: column.Type{Kind: column.Int64}, Distinct: 9000}, {Name: "i", Type: column.Type{Kind: column.Int32}},
 	}})}
@@ -205,9 +197,10 @@ func TestDeviceGroupsMeet(t *testing.T) {
 		{"lists", "median(i)", "0,1", 48 << 20, []bool{false, true}}, // one of them may have all rows
 	} {
 		for _, o := range []gagg.Options{{}, {NoGPUDecoding: x.agg != "median(i)"}} {
+			o = tuned.of(o)
 			q := gagg.Query{From: parquetAs(datagen.Layout{RowGroup: 500})(t, tr), By: []string{"k"}, Aggs: exprs("count(*)", x.agg)}
 			o.Device, o.GPUMemory, o.Threads, o.Streams = x.device, x.memory, 3, 1
-			want := mustAnswer(t, q, gagg.Options{Device: "cpu"})
+			want := mustAnswer(t, q, tuned.of(gagg.Options{Device: "cpu"}))
 			check := settled(t)
 			got, stats, err := answerStats(t, q, o)
 			if err != nil || !slices.Equal(got, want) {
@@ -233,10 +226,9 @@ func TestDeviceBucketGain(t *testing.T) {
 	gputest.Need(t, 1)
 	q := gagg.Query{From: gagg.Files(randomFile(t, 12_000)), By: []string{"i", "s"}, Aggs: exprs("count(*)", "sum(i)")}
 	want := mustAnswer(t, q, gagg.Options{Device: "cpu"})
-	gagg.SetPassLeast(t, 1)
 	for _, gain := range []float64{0, 1e9} {
-		gagg.SetBucketGain(t, gain)
-		got, stats, err := answerStats(t, q, gagg.Options{Device: "gpu", Threads: 2, Streams: 1, GPUMemory: tinyDevice, Partitions: 4})
+		tuned := tune{gagg.PassLeast(1), gagg.BucketGain(gain)}
+		got, stats, err := answerStats(t, q, tuned.of(gagg.Options{Device: "gpu", Threads: 2, Streams: 1, GPUMemory: tinyDevice, Partitions: 4}))
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("gain %g: %d rows, %d wanted, or others; %v", gain, len(got), len(want), err)
 		}

@@ -46,20 +46,24 @@ const (
 	mostSort = 128 << 20
 )
 
-// Variables for tests alone, which make them small so that few rows spill.
-var (
-	// fixedWorker is what a worker holds beside its reader's buffers and its
-	// groups: tiles, vectors of a batch, blocks to write and to read.
-	fixedWorker int64 = 2*partition.DiskBytes + 1<<20
-	// fixedSet is what it holds for each grouping by a distinct value: vectors of a batch, blocks to write.
-	fixedSet int64 = partition.DiskBytes + 1<<19
-	// sharedShare is what part of the memory of a grouping by a distinct value a shared set may take, and leastShared the least for which
-	// there is one. Guesses.
-	sharedShare int64 = 4
-	leastShared int64 = 16 << 20
-	// leastGroups is what its groups need at least: a table, a page for each
-	// of few partitions, the groups of one that is merged.
-	leastGroups int64 = 4 << 20
+// workerNeeds is what a worker takes in any case. Tests make it small so that few rows spill.
+type workerNeeds struct {
+	// worker is what it holds beside its reader's buffers and its groups: tiles, vectors of a batch, blocks to write and
+	// to read.
+	worker int64
+	set    int64 // for each grouping by a distinct value: vectors of a batch, blocks to write
+	// groups is what its groups need at least: a table, a page for each of few partitions, the groups of one that is
+	// merged.
+	groups int64
+}
+
+var defaultNeeds = workerNeeds{worker: 2*partition.DiskBytes + 1<<20, set: partition.DiskBytes + 1<<19, groups: 4 << 20}
+
+// sharedShare is what part of the memory of a grouping by a distinct value a shared set may take, and leastShared the
+// least for which there is one. Guesses.
+const (
+	sharedShare = 4
+	leastShared = 16 << 20
 )
 
 // groupings is what a query groups by.
@@ -69,16 +73,16 @@ type groupings struct {
 	own     bool // there are other aggregates, or none at all
 }
 
-// planMemory shares out limit bytes among so many workers or fewer, each of
+// plan shares out limit bytes among so many workers or fewer, each of
 // which needs read bytes for its columns. It returns how many there may be.
-func planMemory(limit int64, threads int, read int64, columns int, g groupings) (MemoryPlan, int, error) {
+func (w workerNeeds) plan(limit int64, threads int, read int64, columns int, g groupings) (MemoryPlan, int, error) {
 	if limit == 0 {
 		return MemoryPlan{Output: mostOutput(threads)}, threads, nil
 	}
 	m := MemoryPlan{Limit: limit, Read: read, Spill: true}
 	sets := int64(g.sets)
-	fixed := read + fixedWorker + sets*fixedSet
-	need := func(threads int) int64 { return int64(threads) * (fixed + (1+sets)*leastGroups) * 4 / 3 }
+	fixed := read + w.worker + sets*w.set
+	need := func(threads int) int64 { return int64(threads) * (fixed + (1+sets)*w.groups) * 4 / 3 }
 	for threads > 1 && need(threads) > limit {
 		threads--
 	}
@@ -160,13 +164,14 @@ func (m MemoryPlan) setShares(sets int, shared int64) cpu.Memory {
 	return m.share(m.Sets/int64(sets) - shared)
 }
 
-// sharedSet is how many bytes a shared set of so many workers may take, for one of so many groupings; 0: there is too little memory.
-func (m MemoryPlan) sharedSet(sets, threads int) int64 {
+// sharedSet is how many bytes a shared set of so many workers may take, for one of so many groupings, least or more; 0: there is too
+// little memory.
+func (m MemoryPlan) sharedSet(sets, threads int, least int64) int64 {
 	if m.Worker == 0 {
 		return math.MaxInt64
 	}
 	bytes := m.Sets / int64(sets) / sharedShare * int64(threads)
-	if bytes < leastShared {
+	if bytes < least {
 		return 0
 	}
 	return bytes

@@ -42,9 +42,10 @@ func (p *prepared) largeNeeds(text int64) largeNeeds {
 	if len(p.query.order) > 0 {
 		m = max(m, sortedCopies)
 	}
-	n := largeNeeds{worker: w*row + leastGroups, merge: (m*row + leastGroups) * 4 / 3} // see loadShare of package cpu
+	least := p.tuning.needs.groups
+	n := largeNeeds{worker: w*row + least, merge: (m*row + least) * 4 / 3} // see loadShare of package cpu
 	if len(p.query.order) > 0 {
-		n.sort = text*p.sortedTexts() + leastGroups
+		n.sort = text*p.sortedTexts() + least
 	}
 	return n
 }
@@ -86,7 +87,7 @@ func (p *prepared) planLarge(limit int64, threads int, l learnt) (MemoryPlan, in
 	needs, g := p.largeNeeds(l.text), p.query.groupings()
 	read := p.scan.workerBytes() + l.read
 	for ; threads > 0; threads-- {
-		m, n, err := planMemory(limit, threads, read, len(p.query.cols), g)
+		m, n, err := p.tuning.needs.plan(limit, threads, read, len(p.query.cols), g)
 		if err != nil {
 			return m, 0, false
 		}
@@ -113,7 +114,7 @@ func (p *prepared) planLearnt(limit int64) (MemoryPlan, int, bool) {
 	if ok || !p.learnt.alone {
 		return m, threads, ok
 	}
-	m, _, err := planMemory(limit, 1, p.scan.workerBytes(), len(p.query.cols), p.query.groupings())
+	m, _, err := p.tuning.needs.plan(limit, 1, p.scan.workerBytes(), len(p.query.cols), p.query.groupings())
 	return m, 1, err == nil
 }
 

@@ -29,7 +29,7 @@ func TestMemoryPlan(t *testing.T) {
 	} {
 		for _, ordered := range []bool{false, true} {
 			name := fmt.Sprintf("limit %d, read %d, %d threads, ordered %t", c.limit, c.read, c.threads, ordered)
-			m, workers, err := planMemory(c.limit, c.threads, c.read, 1, groupings{ordered: ordered})
+			m, workers, err := defaultNeeds.plan(c.limit, c.threads, c.read, 1, groupings{ordered: ordered})
 			if workers != c.workers || errors.As(err, new(*NeedError)) != (c.workers == 0) {
 				t.Errorf("%s: %d workers, %v", name, workers, err)
 			}

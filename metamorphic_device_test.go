@@ -44,9 +44,6 @@ var deviceConfigurations = []configuration{
 // the CPU's, and nothing is left on a device.
 func TestMetamorphicDevice(t *testing.T) {
 	gputest.Need(t, 2)
-	gagg.SetLeastMemory(t, tightMemory)
-	gagg.SetPassLeast(t, 1)
-	gagg.SetDevicePays(t)
 	trials := uint64(8)
 	if testing.Short() {
 		trials = 4
@@ -54,6 +51,7 @@ func TestMetamorphicDevice(t *testing.T) {
 	computed, did := map[string]int{}, gagg.DeviceStats{}
 	for seed := range trials {
 		tr := newDeviceTrial(seed, 33, 6000, 20_000)
+		tr.tuned = tune{gagg.LeastMemory(tightMemory), gagg.PassLeast(1), gagg.DevicePays()}
 		switch seed % 4 {
 		case 0:
 			tr.query.OrderBy = []string{"count(*) desc"}
@@ -99,9 +97,6 @@ func (tr *trial) onDevices(t *testing.T, list []configuration, see func(t *testi
 	for _, c := range list {
 		t.Run(fmt.Sprintf("seed=%d/%s", tr.seed, strings.ReplaceAll(c.name, " ", "_")), func(t *testing.T) {
 			defer gputest.Closed(t)
-			if c.kept != 0 {
-				gagg.SetKept(t, max(c.kept, 0))
-			}
 			see(t, c, tr.sameAs(t, c, plain, want))
 		})
 	}

@@ -28,6 +28,7 @@ type trial struct {
 	table *datagen.Table
 	query gagg.Query
 	want  oracle.Query
+	tuned tune
 }
 
 var distincts = []int{1, 2, 33, 400, 0}
@@ -188,13 +189,13 @@ var configurations = []configuration{
 // One query and one data set, many ways to run it, one answer: the oracle's,
 // in one order.
 func TestMetamorphic(t *testing.T) {
-	gagg.SetPartLeast(t, 1)
 	trials := uint64(150)
 	if testing.Short() {
 		trials = 30
 	}
 	for seed := range trials {
 		tr := newTrial(seed, 0, 1, 31, 33, 3000)
+		tr.tuned = tune{gagg.PartLeast(1)}
 		want, err := oracle.Run(tr.table.Batches(1000), tr.table.Schema(), tr.want)
 		if err != nil && !errors.Is(err, oracle.ErrOverflow) {
 			t.Fatal(err)
@@ -248,7 +249,10 @@ func (tr *trial) runOnce(t *testing.T, c configuration) (out outcome, err error)
 	t.Helper()
 	mem := memory.NewCheckedAllocator(memory.NewGoAllocator())
 	defer mem.AssertSize(t, 0)
-	q, o := tr.query, c.opt
+	q, o := tr.query, tr.tuned.of(c.opt)
+	if c.kept != 0 {
+		o = gagg.Tuned(o, gagg.Kept(max(c.kept, 0)))
+	}
 	q.From, o.Allocator = c.source(t, tr), mem
 	if o.MemoryLimit > 0 || c.least {
 		o.TempDir = t.TempDir()

@@ -81,6 +81,8 @@ type Options struct {
 	// Allocator gives the memory of result records; nil: the Go heap, where
 	// buffers that were released are used again for later records.
 	Allocator memory.Allocator
+
+	tuned *tuning // nil: as all runs are; tests have others
 }
 
 // DefaultTempDir is the folder of an empty Options.TempDir: $TMPDIR, else

@@ -43,10 +43,11 @@ func leastLimit(t *testing.T, q gagg.Query, o gagg.Options) int64 {
 // An ordered result that is many times the memory limit comes out in order
 // and whole, all of it or as much as is wanted.
 func TestOrderedResultBeyondTheLimit(t *testing.T) {
+	var tuned tune
 	rows := int64(300_000)
 	if testing.Short() {
 		rows = 60_000
-		gagg.SetLeastMemory(t, 1<<20)
+		tuned = tune{gagg.LeastMemory(1 << 20)}
 	}
 	from := shaped(t, datagen.Shape{Kind: "wide", Rows: rows, Groups: rows, Seed: 2})
 	for _, c := range []struct {
@@ -63,16 +64,16 @@ func TestOrderedResultBeyondTheLimit(t *testing.T) {
 		}
 		t.Run(c.name, func(t *testing.T) {
 			q := gagg.Query{From: from, By: []string{c.by}, Aggs: exprs("count(*) as n"), OrderBy: []string{c.order}, Limit: c.limit}
-			want := mustAnswer(t, q, gagg.Options{})
+			want := mustAnswer(t, q, tuned.of(gagg.Options{}))
 			size := 0
 			for _, line := range want {
 				size += len(line)
 			}
-			limit := leastLimit(t, q, gagg.Options{})
+			limit := leastLimit(t, q, tuned.of(gagg.Options{}))
 			if c.limit == 0 && int64(size) < 2*limit {
 				t.Fatalf("%d bytes of result are too few", size)
 			}
-			got, spilled, _, err := limited(t, q, gagg.Options{Threads: 2, MemoryLimit: limit})
+			got, spilled, _, err := limited(t, q, tuned.of(gagg.Options{Threads: 2, MemoryLimit: limit}))
 			if err != nil || !slices.Equal(got, want) {
 				t.Errorf("%d rows that differ from the %d of an unlimited run, %v", len(got), len(want), err)
 			}
@@ -86,13 +87,14 @@ func TestOrderedResultBeyondTheLimit(t *testing.T) {
 // Rows that are equal stay in the order that they have without order by,
 // whatever the threads, the partitions and the limit.
 func TestTiesStayInOrder(t *testing.T) {
+	var tuned tune
 	rows, little, more := 60_000, int64(12<<20), int64(40<<20)
 	if testing.Short() {
 		rows, little, more = 20_000, 2<<20, 6<<20
-		gagg.SetLeastMemory(t, 1<<20)
+		tuned = tune{gagg.LeastMemory(1 << 20)}
 	}
 	q := gagg.Query{From: gagg.Files(randomFile(t, rows)), By: []string{"k", "i"}, Aggs: exprs("count(*)", "i % 3 as m")}
-	want := mustAnswer(t, q, gagg.Options{})
+	want := mustAnswer(t, q, tuned.of(gagg.Options{}))
 	rest := func(line string) int {
 		n, err := strconv.Atoi(line[strings.LastIndexByte(line, '|')+1:])
 		if err != nil {
@@ -105,6 +107,7 @@ func TestTiesStayInOrder(t *testing.T) {
 	for _, o := range []gagg.Options{
 		{Threads: 1}, {Threads: 4}, {Threads: 3, Partitions: 512}, {Threads: 1, MemoryLimit: little}, {Threads: 4, MemoryLimit: more},
 	} {
+		o = tuned.of(o)
 		limits := []int64{0, 1, 5000, 1 << 30}
 		if testing.Short() {
 			limits = []int64{0, 5000}
@@ -125,15 +128,16 @@ func TestTiesStayInOrder(t *testing.T) {
 // An offset passes over the rows that come first, with an order and without,
 // in memory and on disk: what is left is the rest of the answer without it.
 func TestOffset(t *testing.T) {
+	var tuned tune
 	rows, little := 60_000, int64(12<<20)
 	if testing.Short() {
 		rows, little = 20_000, 2<<20
-		gagg.SetLeastMemory(t, 1<<20)
+		tuned = tune{gagg.LeastMemory(1 << 20)}
 	}
 	from := gagg.Files(randomFile(t, rows))
 	for _, order := range [][]string{nil, {"m", "k desc"}} {
 		q := gagg.Query{From: from, By: []string{"k", "i"}, Aggs: exprs("count(*)", "i % 3 as m"), OrderBy: order}
-		all := mustAnswer(t, q, gagg.Options{})
+		all := mustAnswer(t, q, tuned.of(gagg.Options{}))
 		n := int64(len(all))
 		for _, c := range []struct{ offset, limit int64 }{
 			{0, 3}, {1, 1}, {5, 0}, {n / 2, 100}, {n - 1, 0}, {n - 1, 5}, {n, 0}, {n + 1, 1}, {math.MaxInt64, math.MaxInt64}, {10, gagg.NoRows},
@@ -147,29 +151,31 @@ func TestOffset(t *testing.T) {
 				want = want[:min(c.limit, int64(len(want)))]
 			}
 			for _, o := range []gagg.Options{{Threads: 1}, {Threads: 4, Partitions: 64}, {Threads: 1, MemoryLimit: little}} {
+				o = tuned.of(o)
 				if got, _, _, err := limited(t, q, o); err != nil || !slices.Equal(got, want) {
 					t.Errorf("order %v, offset %d, limit %d, %+v: %d rows that differ from the %d wanted, %v", order, c.offset, c.limit, o, len(got), len(want), err)
 				}
 			}
 		}
 	}
-	if _, err := answer(t, gagg.Query{From: from, By: []string{"k"}, Offset: -1}, gagg.Options{}); !errors.Is(err, gagg.ErrUsage) {
+	if _, err := answer(t, gagg.Query{From: from, By: []string{"k"}, Offset: -1}, tuned.of(gagg.Options{})); !errors.Is(err, gagg.ErrUsage) {
 		t.Errorf("an offset below 0: %v", err)
 	}
 }
 
 // Lists and maps are sorted by and carried along on disk too.
 func TestOrderedListsBeyondTheLimit(t *testing.T) {
+	var tuned tune
 	rows, limit := 120_000, int64(16<<20)
 	if testing.Short() {
 		rows, limit = 20_000, 4<<20
-		gagg.SetLeastMemory(t, 1<<20)
+		tuned = tune{gagg.LeastMemory(1 << 20)}
 	}
 	from := gagg.Files(randomFile(t, rows))
 	for _, order := range []string{"l desc, h nulls first", "h, k desc"} {
 		q := gagg.Query{From: from, By: []string{"k"}, Aggs: exprs("list(s) as l", "histogram(i % 5) as h"), OrderBy: []string{order}}
-		want := mustAnswer(t, q, gagg.Options{})
-		got, spilled, _, err := limited(t, q, gagg.Options{Threads: 2, MemoryLimit: limit})
+		want := mustAnswer(t, q, tuned.of(gagg.Options{}))
+		got, spilled, _, err := limited(t, q, tuned.of(gagg.Options{Threads: 2, MemoryLimit: limit}))
 		if err != nil || !slices.Equal(got, want) || spilled == 0 {
 			t.Errorf("%s: %d rows that differ from the %d of an unlimited run, %d bytes spilled, %v", order, len(got), len(want), spilled, err)
 		}
@@ -211,16 +217,16 @@ func TestCancelOrdered(t *testing.T) {
 
 // A disk that fails while rows are sorted or merged is an error that says so.
 func TestOrderedDiskFaults(t *testing.T) {
+	var tuned tune
 	rows := int64(100_000)
 	if testing.Short() {
 		rows = 25_000
-		gagg.SetLeastMemory(t, 1<<20)
+		tuned = tune{gagg.LeastMemory(1 << 20)}
 	}
 	q := gagg.Query{From: shaped(t, datagen.Shape{Kind: "wide", Rows: rows, Groups: rows, Seed: 2}), By: []string{"k"}, Aggs: exprs("count(*)"), OrderBy: []string{"k"}}
-	o := gagg.Options{Threads: 2, MemoryLimit: leastLimit(t, q, gagg.Options{})}
+	o := tuned.of(gagg.Options{Threads: 2, MemoryLimit: leastLimit(t, q, tuned.of(gagg.Options{}))})
 	counting := spilltest.New()
-	gagg.SetSpillFS(t, counting)
-	if _, spilled, _, err := limited(t, q, o); err != nil || spilled == 0 {
+	if _, spilled, _, err := limited(t, q, gagg.Tuned(o, gagg.SpillFS(counting))); err != nil || spilled == 0 {
 		t.Fatalf("without faults: %d bytes spilled, %v", spilled, err)
 	}
 	for _, fault := range []spilltest.Fault{
@@ -237,8 +243,7 @@ func TestOrderedDiskFaults(t *testing.T) {
 		for _, fault.N = range counts {
 			t.Run(fmt.Sprintf("%s %d of %d", fault.Op, fault.N, last), func(t *testing.T) {
 				fs := spilltest.New(fault)
-				gagg.SetSpillFS(t, fs)
-				_, _, _, err := limited(t, q, o)
+				_, _, _, err := limited(t, q, gagg.Tuned(o, gagg.SpillFS(fs)))
 				if fs.Injected() > 0 && err == nil {
 					t.Error("no error")
 				}

@@ -12,7 +12,7 @@ import (
 
 // One row group keeps all workers busy, and what depends on the order of rows does not depend on workers.
 func TestPartsOfRowGroups(t *testing.T) {
-	gagg.SetPartLeast(t, 1000)
+	tuned := tune{gagg.PartLeast(1000)}
 	table := datagen.New(datagen.Spec{Rows: 50_000, Seed: 15, Columns: []datagen.Column{
 		{Name: "k", Type: column.Type{Kind: column.Int64}, Distinct: 300, Nulls: 0.1},
 		{Name: "s", Type: column.Type{Kind: column.String}, Distinct: 100, Coded: true},
@@ -29,12 +29,12 @@ func TestPartsOfRowGroups(t *testing.T) {
 		{By: []string{"s"}, Aggs: []gagg.Agg{gagg.CountAll().As("n")}, OrderBy: []string{"-n", "s"}, Limit: 7},
 	} {
 		q.From = gagg.Parquet("table", bytes.NewReader(b.Bytes()), int64(b.Len()))
-		want, one, err := answerStats(t, q, gagg.Options{Threads: 1})
+		want, one, err := answerStats(t, q, tuned.of(gagg.Options{Threads: 1}))
 		if err != nil || one.Threads != 1 {
 			t.Fatalf("%d threads, %v", one.Threads, err)
 		}
 		for range 3 {
-			got, many, err := answerStats(t, q, gagg.Options{Threads: 6})
+			got, many, err := answerStats(t, q, tuned.of(gagg.Options{Threads: 6}))
 			if err != nil || !slices.Equal(got, want) {
 				t.Errorf("%v: %d rows, want %d; %v", q.Aggs, len(got), len(want), err)
 			}

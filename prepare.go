@@ -44,11 +44,12 @@ const (
 
 // prepared is a query ready to run: all that Plan tells and Run needs.
 type prepared struct {
-	opt   Options
-	in    input
-	query *compiled
-	scan  scan
-	facts scanFacts
+	opt    Options
+	tuning tuning
+	in     input
+	query  *compiled
+	scan   scan
+	facts  scanFacts
 
 	limit, offset int64 // of the query
 
@@ -115,7 +116,7 @@ func prepare(ctx context.Context, q Query, o Options, l learnt) (_ *prepared, er
 	if q.Offset < 0 {
 		return nil, usagef("offset: %d is negative", q.Offset)
 	}
-	p := &prepared{opt: o, limit: q.Limit, offset: q.Offset, budget: budget{limit: openLimit(o.MemoryLimit)}}
+	p := &prepared{opt: o, tuning: o.tuning(), limit: q.Limit, offset: q.Offset, budget: budget{limit: openLimit(o.MemoryLimit)}}
 	if p.in, err = q.From.open(ctx, o, p.budget.grow); err != nil {
 		return nil, whileOpening(err)
 	}
@@ -137,13 +138,13 @@ func prepare(ctx context.Context, q Query, o Options, l learnt) (_ *prepared, er
 	if err := p.planThreads(); err != nil {
 		return nil, err
 	}
-	p.tile = feedback.DefaultTileConfig
+	p.tile = p.tuning.tile
 	if o.Partitions > 0 {
 		p.tile = feedback.NoTiles
 	}
 	p.placeKeys()
 	if p.onCPU = !p.mayUseDevice(); p.onCPU && o.threads() > 1 { // a device takes row groups as they are
-		p.scan.split(o.threads())
+		p.scan.split(o.threads(), p.tuning.partLeast)
 		if err := p.planThreads(); err != nil {
 			return nil, err
 		}
@@ -164,7 +165,7 @@ func prepare(ctx context.Context, q Query, o Options, l learnt) (_ *prepared, er
 // planThreads chooses how many workers there are, and shares out the memory.
 func (p *prepared) planThreads() (err error) {
 	p.threads = max(1, min(p.opt.threads(), p.scan.units()))
-	p.memory, p.threads, err = planMemory(p.left, p.threads, p.scan.workerBytes(), len(p.query.cols), p.query.groupings())
+	p.memory, p.threads, err = p.tuning.needs.plan(p.left, p.threads, p.scan.workerBytes(), len(p.query.cols), p.query.groupings())
 	if err != nil {
 		return p.budget.beside(p.metadata, err)
 	}

@@ -106,7 +106,7 @@ const recordUnits = 1 << 10
 
 func (s *recordScan) passed() (pages, rows int64) { return 0, 0 }
 func (s *recordScan) rowGroups() int              { return recordUnits }
-func (s *recordScan) split(int)                   {}
+func (s *recordScan) split(int, int64)            {}
 func (s *recordScan) units() int                  { return recordUnits }
 func (s *recordScan) unitBytes(int) int64         { return 0 }
 func (s *recordScan) facts() scanFacts            { return scanFacts{rows: -1} }

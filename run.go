@@ -160,13 +160,6 @@ func (a *attempt) close() error {
 	return err
 }
 
-// spillFS is the file system of spill files; nil: the system's. Tests have it
-// fail.
-var spillFS spill.FS
-
-// passLeast is that of cpu.Config, which tests lower.
-var passLeast = cpu.DefaultPassLeast
-
 // atMost is how many groups there can be, as far as the input's metadata tell.
 func (p *prepared) atMost() int64 { return p.atMostBy(p.query.keys) }
 
@@ -185,7 +178,7 @@ func (p *prepared) atMostBy(keys []*expr.Expr) int64 {
 // openDisk makes the place for what does not fit in memory. A folder that was
 // asked for must be usable before hours of work, not after them.
 func (r *run) openDisk() (err error) {
-	r.disk, err = spill.Open(spill.Config{Dir: r.opt.TempDir, Limit: r.opt.TempLimit, FS: spillFS, Listed: r.budget.count})
+	r.disk, err = spill.Open(spill.Config{Dir: r.opt.TempDir, Limit: r.opt.TempLimit, FS: r.tuning.spillFS, Listed: r.budget.count})
 	if err == nil && r.opt.TempDir != "" {
 		err = r.disk.Probe()
 	}
@@ -202,7 +195,7 @@ func (r *run) configure() *attempt {
 	cfg := &cpu.Config{
 		Keys: r.layout, Intern: key.NewInterner(r.budget.grow), States: states, Arenas: arena.New(r.budget.grow),
 		Stride: cpu.Stride(r.layout, states), Partitions: r.opt.Partitions, Tile: r.tile,
-		Filled: r.filled, Ranges: r.argRanges, Memory: r.memory.shares(), Grow: r.budget.grow, Aside: r.budget.setAside, Made: r.budget.made, Rows: r.facts.rows, AtMost: r.atMost(), Threads: r.threads, PassLeast: passLeast,
+		Filled: r.filled, Ranges: r.argRanges, Memory: r.memory.shares(), Grow: r.budget.grow, Aside: r.budget.setAside, Made: r.budget.made, Rows: r.facts.rows, AtMost: r.atMost(), Threads: r.threads, PassLeast: r.tuning.passLeast,
 	}
 	if r.memory.Spill {
 		cfg.Spill, cfg.LongText = r.disk.File, r.longText

@@ -31,8 +31,8 @@ type input interface {
 // scan is the reading of some columns of an input.
 type scan interface {
 	units() int
-	rowGroups() int    // that they are, or are parts of
-	split(workers int) // has them be parts of row groups where it takes that to keep so many workers busy
+	rowGroups() int                 // that they are, or are parts of
+	split(workers int, least int64) // has them, of least bytes or more, be parts of row groups where it takes that to keep so many workers busy
 	unitBytes(i int) int64
 	facts() scanFacts
 	// ends is from where to where the values of column col of the scan are, as far as known.
@@ -160,11 +160,8 @@ func (p *parquetScan) again() bool                    { return true }
 func (p *parquetScan) encodedUnit(i int) (parquetio.EncodedUnit, bool) { return p.s.EncodedUnit(i) }
 func (p *parquetScan) encoded(col int) (parquetio.EncodedType, bool)   { return p.s.Encoded(col) }
 
-// partLeast is the size of a part of a row group at least, which tests lower.
-var partLeast int64 = parquetio.DefaultLeastPart
-
-func (p *parquetScan) split(workers int) {
-	p.s.Split(workers, partLeast)
+func (p *parquetScan) split(workers int, least int64) {
+	p.s.Split(workers, least)
 	p.list = p.s.Units()
 }
 

@@ -15,17 +15,6 @@ import (
 	"github.com/gagg-dev/gagg/internal/spill/spilltest"
 )
 
-// tightest is the least limit under which a query runs.
-func tightest(t *testing.T, q gagg.Query) int64 {
-	t.Helper()
-	_, err := gagg.Run(t.Context(), q, gagg.Options{MemoryLimit: 1})
-	var need *gagg.NeedError
-	if !errors.As(err, &need) {
-		t.Fatal(err)
-	}
-	return need.Need
-}
-
 // moments is some of the numbers 1 to n: the first, the last, some between.
 func moments(n int) []int {
 	m := []int{1, 2, n / 2, n}
@@ -79,8 +68,9 @@ func TestSpillFaults(t *testing.T) {
 			break // with -short, which is for the race detector, one road is enough
 		}
 		t.Run(c.name, func(t *testing.T) {
-			want := mustAnswer(t, c.query, gagg.Options{Threads: 2})
-			trial := &faultTrial{query: c.query, limit: 3 * tightest(t, c.query) / 2, want: want}
+			want := mustAnswer(t, c.query, c.tuned.of(gagg.Options{Threads: 2}))
+			limit := 3 * leastLimit(t, c.query, c.tuned.of(gagg.Options{})) / 2
+			trial := &faultTrial{query: c.query, opt: c.tuned.of(gagg.Options{Threads: 2, MemoryLimit: limit}), want: want}
 			counts := spilltest.New()
 			if err := trial.run(t, counts, "nothing"); err != nil || counts.Count(spilltest.Write) < 4 || counts.Count(spilltest.Read) < 4 {
 				t.Fatalf("%d blocks written, %d read, error %v", counts.Count(spilltest.Write), counts.Count(spilltest.Read), err)
@@ -111,7 +101,7 @@ func TestSpillFaults(t *testing.T) {
 // faultTrial is a query that is run again and again.
 type faultTrial struct {
 	query gagg.Query
-	limit int64
+	opt   gagg.Options
 	want  []string
 }
 
@@ -119,10 +109,9 @@ type faultTrial struct {
 // case, and returns the error.
 func (f *faultTrial) run(t *testing.T, fs *spilltest.FS, what string) error {
 	t.Helper()
-	gagg.SetSpillFS(t, fs)
 	before := runtime.NumGoroutine()
 	temp := t.TempDir()
-	got, _, _, err := limitedTo(t.Context(), t, temp, f.query, gagg.Options{Threads: 2, MemoryLimit: f.limit})
+	got, _, _, err := limitedTo(t.Context(), t, temp, f.query, gagg.Tuned(f.opt, gagg.SpillFS(fs)))
 	if err == nil && !slices.Equal(got, f.want) {
 		t.Errorf("%s: %d rows that are wrong, and no error", what, len(got))
 	}

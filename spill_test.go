@@ -17,22 +17,23 @@ import (
 type spillCase struct {
 	name  string
 	query gagg.Query
+	tuned tune
 }
 
 // spillCases are queries whose groups go to disk by different roads. In a short run it is a sixth of the rows
 // that do, and workers have less memory, so that as many blocks are written.
 func spillCases(t *testing.T) []spillCase {
-	rows := 120_000
+	rows, tuned := 120_000, tune(nil)
 	if testing.Short() {
 		rows = 20_000
-		gagg.SetLeastMemory(t, 1<<20)
+		tuned = tune{gagg.LeastMemory(1 << 20)}
 	}
 	file := gagg.Files(randomFile(t, rows))
 	return []spillCase{
-		{"groups", gagg.Query{From: file, By: []string{"k", "i"}, Aggs: exprs("count(*)", "sum(x)", "min(s)")}},
-		{"values", gagg.Query{From: file, By: []string{"i"}, Aggs: exprs("median(x)", "max(k)", "list(s)")}},
-		{"one group", gagg.Query{From: file, Aggs: exprs("median(x)", "mode(k)")}},
-		{"sorted", gagg.Query{From: file, By: []string{"k", "i"}, Aggs: exprs("sum(x) as n"), OrderBy: []string{"n desc", "k"}, Limit: 100}},
+		{"groups", gagg.Query{From: file, By: []string{"k", "i"}, Aggs: exprs("count(*)", "sum(x)", "min(s)")}, tuned},
+		{"values", gagg.Query{From: file, By: []string{"i"}, Aggs: exprs("median(x)", "max(k)", "list(s)")}, tuned},
+		{"one group", gagg.Query{From: file, Aggs: exprs("median(x)", "mode(k)")}, tuned},
+		{"sorted", gagg.Query{From: file, By: []string{"k", "i"}, Aggs: exprs("sum(x) as n"), OrderBy: []string{"n desc", "k"}, Limit: 100}, tuned},
 	}
 }
 
@@ -86,7 +87,7 @@ func releaseError(rows *gagg.Rows, before error) error {
 func TestMemoryLimits(t *testing.T) {
 	for _, c := range spillCases(t) {
 		t.Run(c.name, func(t *testing.T) {
-			want := mustAnswer(t, c.query, gagg.Options{Threads: 2})
+			want := mustAnswer(t, c.query, c.tuned.of(gagg.Options{Threads: 2}))
 			ran := false
 			limits := []int64{1, 1 << 10, 1 << 20, 4 << 20, 6 << 20, 7 << 20, 8 << 20, 12 << 20, 32 << 20, 1 << 30}
 			if testing.Short() {
@@ -94,7 +95,7 @@ func TestMemoryLimits(t *testing.T) {
 			}
 			for _, limit := range limits {
 				for _, threads := range []int{1, 3} {
-					got, spilled, started, err := limited(t, c.query, gagg.Options{Threads: threads, MemoryLimit: limit})
+					got, spilled, started, err := limited(t, c.query, c.tuned.of(gagg.Options{Threads: threads, MemoryLimit: limit}))
 					switch {
 					case started && err != nil:
 						t.Errorf("limit %d, %d threads: it failed halfway: %v", limit, threads, err)
@@ -116,16 +117,16 @@ func TestMemoryLimits(t *testing.T) {
 // the number of threads asked for.
 func TestNeedIsEnough(t *testing.T) {
 	for _, c := range spillCases(t) {
-		_, _, _, err := limited(t, c.query, gagg.Options{Threads: 4, MemoryLimit: 1})
+		_, _, _, err := limited(t, c.query, c.tuned.of(gagg.Options{Threads: 4, MemoryLimit: 1}))
 		var need *gagg.NeedError
 		if !errors.As(err, &need) || need.Limit != 1 {
 			t.Fatalf("%s: error %v", c.name, err)
 		}
 		least := need.Need
-		if _, _, _, err := limited(t, c.query, gagg.Options{Threads: 4, MemoryLimit: least}); err != nil {
+		if _, _, _, err := limited(t, c.query, c.tuned.of(gagg.Options{Threads: 4, MemoryLimit: least})); err != nil {
 			t.Errorf("%s: %d bytes were said to be enough: %v", c.name, least, err)
 		}
-		if _, _, _, err := limited(t, c.query, gagg.Options{Threads: 4, MemoryLimit: least - 1}); !errors.As(err, &need) || need.Need != least {
+		if _, _, _, err := limited(t, c.query, c.tuned.of(gagg.Options{Threads: 4, MemoryLimit: least - 1})); !errors.As(err, &need) || need.Need != least {
 			t.Errorf("%s: %d bytes were said to be needed: %v", c.name, least, err)
 		}
 	}
@@ -139,7 +140,7 @@ func TestCancelSpilling(t *testing.T) {
 		wanted = 2
 	}
 	for _, c := range spillCases(t) {
-		o := gagg.Options{Threads: 2, MemoryLimit: tightest(t, c.query)}
+		o := c.tuned.of(gagg.Options{Threads: 2, MemoryLimit: leastLimit(t, c.query, c.tuned.of(gagg.Options{}))})
 		started := time.Now()
 		if _, _, _, err := limited(t, c.query, o); err != nil {
 			t.Fatal(err)

@@ -22,8 +22,8 @@ type Swallowed struct {
 	test          testing.TB
 }
 
-// Swallow has runs give what workers make for a device to nobody: what is left is what feeding one takes. They end
-// with ErrSwallowed. The test must not be parallel.
+// Swallow makes a device that gives what workers make for it to nobody: what is left is what feeding one takes. Runs end
+// with ErrSwallowed.
 func Swallow(t testing.TB) *Swallowed {
 	t.Helper()
 	const tiles, bytes = 24, 8 << 20
@@ -31,11 +31,11 @@ func Swallow(t testing.TB) *Swallowed {
 	for range tiles {
 		s.free <- make([]uint64, bytes/8)
 	}
-	before := offload
-	offload = func(*gpu.Devices) cpu.Offload { return s }
-	t.Cleanup(func() { offload = before })
 	return s
 }
+
+// Change has a run give what it makes to s.
+func (s *Swallowed) Change(t *tuning) { t.offload = func(*gpu.Devices) cpu.Offload { return s } }
 
 func (s *Swallowed) Pays(int64, int64) bool                { return true }
 func (s *Swallowed) Groups() float64                       { return 0 }
