@@ -204,6 +204,7 @@ func (r *run) configure() *attempt {
 	if n, ok := r.firstGroups(); ok {
 		cfg.First = cpu.NewFirst(n)
 	}
+	cfg.Top = r.topGroups(states)
 	return &attempt{cfg: cfg, runs: runs}
 }
 
@@ -306,4 +307,30 @@ func (r *run) firstGroups() (int, bool) {
 		return 0, false
 	}
 	return int(r.limit + r.offset), r.offset < mostFirst && r.limit+r.offset <= mostFirst
+}
+
+// topGroups is how many groups are put out where these are those with the greatest counts, and where rows have these; nil: they are not, or too many. Of
+// the others nothing is computed, so nothing of them may be an error (STAGE-ERRORS).
+func (r *run) topGroups(states *agg.Layout) *cpu.Top {
+	q := r.query
+	if r.limit <= 0 || r.offset >= cpu.MostTop || r.limit+r.offset > cpu.MostTop || len(q.order) == 0 || !q.order[0].desc || q.having != nil || len(q.mayFail()) > 0 {
+		return nil
+	}
+	col, plain := q.order[0].expr.Column()
+	call := col - len(q.keys)
+	if !plain || call < 0 || !states.CountsRows(call) {
+		return nil
+	}
+	for _, out := range q.out {
+		if out.expr.MayFail() {
+			return nil
+		}
+	}
+	for i := range q.calls {
+		if states.MayOverflow(i) {
+			return nil
+		}
+	}
+	word, _ := states.ResultWord(call)
+	return &cpu.Top{Groups: int(r.limit + r.offset), Word: word.Word, Shift: word.Shift, Mask: word.Mask}
 }

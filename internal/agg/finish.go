@@ -102,7 +102,7 @@ func (l *Layout) ResultWord(call int) (r Result, ok bool) {
 	c := &l.calls[call]
 	switch {
 	case c.null:
-	case c.fn == fnCount && c.set == allRows:
+	case l.CountsRows(call):
 		n := l.counted[c.part]
 		return Result{c.result, n.off, n.shift, n.mask}, true
 	case c.fn == fnSum && l.fitsWord(c) && !l.sets[c.set].nulls.in() && !l.sets[c.set].unseen.in():
@@ -110,6 +110,12 @@ func (l *Layout) ResultWord(call int) (r Result, ok bool) {
 		return Result{c.result, s.hot, s.shift, math.MaxUint64 >> s.shift}, true
 	}
 	return Result{}, false
+}
+
+// CountsRows reports whether a call counts all rows of its part, so that ResultWord tells where the count is.
+func (l *Layout) CountsRows(call int) bool {
+	c := &l.calls[call]
+	return !c.null && c.fn == fnCount && c.set == allRows
 }
 
 // finisher is one call of Finish.

@@ -95,6 +95,9 @@ type Config struct {
 	// First tells that only the first groups in order of hash are wanted; nil: all are.
 	First *First
 
+	// Top tells that only the groups with the greatest counts are wanted; nil: all are.
+	Top *Top
+
 	// Offload aggregates tiles in the workers' stead (offload.go). nil: there is
 	// no device, or the rows of this query can only be combined on the CPU.
 	Offload Offload
@@ -108,6 +111,7 @@ type Config struct {
 	taken   atomic.Int64                   // how many of them workers have begun to place
 	long    atomic.Bool                    // beside a device, rows with long strings went to buckets
 	longest atomic.Int64                   // bytes of the longest text that was told
+	joined  bool                           // no key is in two tables
 	groups  float64                        // about how many there are, from the end of the input on; 0: not known
 	aside   atomic.Int64                   // bytes that were set aside, and not given back before they were made
 }

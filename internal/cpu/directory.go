@@ -15,6 +15,8 @@ type directory struct {
 	groupBits uint // of an entry; the others are the tag
 	seeded    bool // hashes are key.Layout.Secret
 	left      int  // slots that may yet be passed
+
+	touched uint32 // what was read of slots before groups are placed, which else the compiler may leave out
 }
 
 const minDirBits = 10
@@ -73,6 +75,22 @@ func (d *directory) place(hash uint64, group uint32) {
 		s = d.next(s)
 	}
 	d.put(s, hash, group)
+}
+
+// placeAll enters groups that are known to be new, from number first on. Their home slots are looked at first, so that the cache misses
+// of different groups overlap.
+func (d *directory) placeAll(hash []uint64, first uint32) {
+	slots, skip, shift, last, bits := d.slots, d.skip&63, d.shift&63, uint64(len(d.slots)-1), d.groupBits&31
+	for _, h := range hash {
+		d.touched |= slots[h<<skip>>shift]
+	}
+	for i, h := range hash {
+		s := h << skip >> shift
+		for slots[s] != 0 {
+			s = (s + 1) & last
+		}
+		slots[s] = uint32(h)<<bits | first + uint32(i) + 1
+	}
 }
 
 // put enters a group in a free slot, where probing for it has ended.

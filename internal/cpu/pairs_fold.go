@@ -44,6 +44,7 @@ func (c *Config) foldPairs(ctx context.Context, n int, workers []*Worker) (folde
 	if err = errors.Join(errs...); err != nil || !all {
 		return Folded{}, false, err
 	}
+	c.joined = f.numbers.join
 	return Folded{Groups: f.folded.Load(), Partitions: f.parts}, true, nil
 }
 

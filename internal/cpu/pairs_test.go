@@ -158,10 +158,14 @@ func (r *pairRun) read(cfg *Config, rows []uint64, out map[string][4]int64) erro
 	var text column.Vector
 	d.Decode(0, rows, &text)
 	counts := make([][4]int64, text.Len)
-	for call, at := 0, 1; at <= len(r.cols); at++ {
-		if r.own && call == 0 {
-			at = 0
-		}
+	var places []int // in counts, by call
+	if r.own {
+		places = append(places, 0)
+	}
+	for i := range r.cols {
+		places = append(places, 1+i)
+	}
+	for call, at := range places {
 		var v column.Vector
 		if err := cfg.States.Finish(call, rows, cfg.Stride, cfg.Arenas, &v); err != nil {
 			return err
@@ -169,7 +173,6 @@ func (r *pairRun) read(cfg *Config, rows []uint64, out map[string][4]int64) erro
 		for i := range counts {
 			counts[i][at] = v.Int[i]
 		}
-		call++
 	}
 	for i, c := range counts {
 		s := string(text.Bytes(i))

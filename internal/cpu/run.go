@@ -180,14 +180,22 @@ func (w *Worker) unit(ctx context.Context, r Reader, unit int) (rows int64, err 
 	return rows, context.Cause(ctx)
 }
 
+// inTables is how many groups are in tables, and whether any worker has begun to partition.
+func inTables(workers []*Worker) (all int, partitioned bool) {
+	for _, w := range workers {
+		n, begun := w.Groups()
+		all, partitioned = all+n, partitioned || begun
+	}
+	return all, partitioned
+}
+
 // finish empties all workers into buckets of one number of partitions.
 func finish(cfg *Config, workers []*Worker) (g Groups, err error) {
-	total := 0
-	for _, w := range workers {
-		n, partitioned := w.Groups()
-		total += n
-		g.Partitioned = g.Partitioned || partitioned
+	total, _ := inTables(workers)
+	if err := cfg.leaveTop(workers, total); err != nil {
+		return g, err
 	}
+	total, g.Partitioned = inTables(workers)
 	all := partition.NewSketch()
 	for _, w := range workers {
 		all.Merge(w.sketch)

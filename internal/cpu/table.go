@@ -48,8 +48,8 @@ type table struct {
 	template []uint64 // a fresh row
 	room              // see table_memory.go
 	slow     []int32  // scratch: rows to probe one by one
-	left     []uint64 // a bit for each group: it became one with that of another table, at the end of the input; nil: none did
-	leaving  uint32   // how many did
+	left     []uint64 // a bit for each group: it is not the table's any more, at the end of the input; nil: all are
+	leaving  uint32   // how many are not
 }
 
 // minRows is how many rows a table has room for at first.
@@ -201,10 +201,10 @@ func (t *table) add(hash uint64, w [][]uint64, i int) {
 // live is how many groups are the table's.
 func (t *table) live() uint32 { return t.n - t.leaving }
 
-// hasLeft reports whether a group became one with that of another table.
+// hasLeft reports whether a group is not the table's any more.
 func (t *table) hasLeft(g uint32) bool { return t.left != nil && t.left[g/64]>>(g%64)&1 != 0 }
 
-// dropLeft drops the rows of groups that became one with those of other tables. None is looked up any more.
+// dropLeft drops the rows of groups that are not the table's any more. None is looked up from now on.
 func (t *table) dropLeft() {
 	if t.leaving == 0 {
 		return

@@ -68,8 +68,18 @@ func (t *table) growDir() {
 	t.dir.drop()
 	t.dir = newDirectory(t.room.slots/2, t.room.slots, 0)
 	t.dir.seeded, t.dir.left = seeded, left
-	for g := range t.n {
-		t.dir.place(t.hashOf(g), g)
+	if seeded {
+		for g := range t.n {
+			t.dir.place(t.secret(g), g)
+		}
+		return
+	}
+	var hashes [hashRows]uint64
+	for g := uint32(0); g < t.n; {
+		some := hashes[:min(len(hashes), int(t.n-g))]
+		t.keys.RowHashes(t.rows.Rows[int(g)*t.rows.Stride:], t.rows.Stride, some)
+		t.dir.placeAll(some, g)
+		g += uint32(len(some))
 	}
 }
 

@@ -1,0 +1,26 @@
+package gagg_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/gagg-dev/gagg"
+)
+
+// Groups that are left out before they are merged, since others count more: the first rows of a result are those of the whole, by counts of rows and of
+// different values, with ties and an offset, in tables and in partitions.
+func TestTopGroups(t *testing.T) {
+	file := gagg.Files(randomFile(t, 120_000))
+	for _, aggs := range [][]string{{"count(*) as n", "min(s)", "sum(x)"}, {"count(distinct i) as n"}, {"max(x)", "count(distinct i) as n", "count(*)"}} {
+		q := gagg.Query{From: file, By: []string{"k"}, Aggs: exprs(aggs...), OrderBy: []string{"n desc", "k"}}
+		all := mustAnswer(t, q, gagg.Options{Threads: 2, Partitions: 16})
+		for _, o := range []gagg.Options{{Threads: 1}, {Threads: 3}, {Threads: 2, Partitions: 64}} {
+			for _, limit := range []int{1, 20, 1000} {
+				q.Limit, q.Offset = int64(limit), int64(limit/2)
+				if got := mustAnswer(t, q, o); !slices.Equal(got, all[limit/2:][:limit]) {
+					t.Errorf("%v, %+v: the first %d rows are others", aggs, o, limit)
+				}
+			}
+		}
+	}
+}
