@@ -22,6 +22,8 @@ type branches struct {
 	els          *Eval
 	cols         []int // columns of the batch that the choice uses
 
+	texts texts
+
 	sub        column.Batch // the rows at hand, taken out of the batch
 	rest       []int32      // rows that no condition was true for so far
 	hits, rows []int32
@@ -48,6 +50,7 @@ func newChoice(t column.Type, c *choice) *bound {
 // choose computes the rows of a choice, branch by branch.
 func (s *step) choose() error {
 	b, all := s.branch, s.eval.batch
+	b.texts.begin(&s.f)
 	s.f.reset(all.Rows, s.node)
 	b.rest = b.rest[:0]
 	for i := range all.Rows {
@@ -161,7 +164,76 @@ func spread[T any](to, from []T, rows []int32) {
 	}
 }
 
+// texts is the bytes of a choice of texts. Where one branch alone gives texts that are not empty, rows point into the bytes of
+// its vector, and nothing is copied.
+type texts struct {
+	lent bool    // out.Data is of the branch that gave rows
+	own  []byte  // out.Data where it is not
+	rows []int32 // of the branch that has lent
+}
+
+// begin makes out.Data the step's own again.
+func (t *texts) begin(f *frame) {
+	if t.lent {
+		f.out.Data, t.lent, t.own = t.own, false, nil
+	}
+}
+
+// lend points rows into the bytes of v.
+func (t *texts) lend(f *frame, v *column.Vector, rows []int32) {
+	t.lent, t.own, t.rows = true, f.out.Data, append(t.rows[:0], rows...)
+	f.out.Data = v.Data
+	for i, row := range rows {
+		f.out.Span[row] = column.Span{}
+		if !v.IsNull(i) {
+			f.out.Span[row] = v.Span[i]
+		}
+	}
+}
+
+// settle copies the texts that rows point to, since another branch has some too.
+func (t *texts) settle(f *frame) error {
+	if !t.lent {
+		return nil
+	}
+	from := f.out.Data
+	t.begin(f)
+	f.out.Data = f.out.Data[:0]
+	for _, row := range t.rows {
+		span, start := f.out.Span[row], len(f.out.Data)
+		f.out.Data = append(f.out.Data, from[span.Off:span.Off+span.Len]...)
+		if err := f.closeSpan(int(row), start); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// textless reports whether all values of a flat vector of texts are empty or NULL.
+func textless(v *column.Vector) bool {
+	for i, s := range v.Span[:v.Len] {
+		if s.Len > 0 && !v.IsNull(i) {
+			return false
+		}
+	}
+	return true
+}
+
 func (s *step) spreadBytes(v *column.Vector, rows []int32) error {
+	t := &s.branch.texts
+	switch {
+	case textless(v):
+		for _, row := range rows {
+			s.f.clearRow(int(row))
+		}
+		return nil
+	case len(s.f.out.Data) == 0:
+		t.lend(&s.f, v, rows)
+		return nil
+	}
+	if err := t.settle(&s.f); err != nil {
+		return s.located(err)
+	}
 	for i, row := range rows {
 		if v.IsNull(i) {
 			s.f.clearRow(int(row))
