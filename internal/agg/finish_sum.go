@@ -73,12 +73,21 @@ func (f *finisher) floatSums(s *slot) {
 func (f *finisher) mean() {
 	s := f.slot(0)
 	t := f.call.types[0]
-	for i, row := range f.groups() {
+	point := math.Pow10(min(int(t.Scale), exactPower))
+	small := (s.op == opAddInt || s.op == opAddCounted) && f.call.linear == nil && t.Scale <= exactPower
+	for i := range f.out.Float {
+		row := f.rows[i*f.stride:][:f.stride]
 		n := f.valid(row)
 		if n == 0 {
 			f.out.Float[i] = 0
 			f.setNull(i)
 			continue
+		}
+		if small {
+			if sum, by := s.word(row), float64(n)*point; -1<<53 <= sum && sum <= 1<<53 && by <= 1<<53 {
+				f.out.Float[i] = float64(sum) / by // both are exact: rounded once
+				continue
+			}
 		}
 		if s.op == opAddFloat || s.op == opAddDouble {
 			f.out.Float[i] = loadFloat(row[s.hot:]).value() / float64(n)
@@ -86,6 +95,17 @@ func (f *finisher) mean() {
 		}
 		f.out.Float[i] = quotient(f.exactSum(s, row), n, int(t.Scale))
 	}
+}
+
+// exactPower is the greatest power of ten that a float holds exactly.
+const exactPower = 22
+
+// word is the sum of a slot that has one word.
+func (s *slot) word(row []uint64) int64 {
+	if s.op == opAddCounted {
+		return int64(row[s.hot] >> (s.shift & 63))
+	}
+	return int64(row[s.hot])
 }
 
 // exactSum is the sum of an integer slot.
@@ -121,7 +141,7 @@ func exactSum(s *slot, row []uint64) wide {
 func quotient(n wide, rows int64, scale int) float64 {
 	hi, lo := n.double()
 	divisor := float64(rows)
-	if scale <= 22 && divisor*math.Pow10(scale) <= 1<<53 { // exact
+	if scale <= exactPower && divisor*math.Pow10(scale) <= 1<<53 { // exact
 		return divide(hi, lo, divisor*math.Pow10(scale))
 	}
 	return divide(hi, lo, divisor) / math.Pow10(scale)

@@ -235,3 +235,46 @@ func TestSumBits(t *testing.T) {
 		}
 	}
 }
+
+// Means of sums of one word are those that dividing exact sums gives, to the last bit, on both sides of what a float holds exactly.
+func TestMeanOfWords(t *testing.T) {
+	rng := testRand()
+	for _, typ := range []column.Type{{Kind: column.Int32}, {Kind: column.Int64}, column.DecimalType(15, 2), column.DecimalType(38, 20), column.DecimalType(38, 30)} {
+		f, _, err := Resolve("avg", []column.Type{typ}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		call := Call{Func: f, Args: []int{0}, Types: []column.Type{typ}}
+		for _, signed := range []bool{false, true} {
+			l := Compile([]Call{call}, 0, Options{MaxRows: 1 << 20, Ranges: []column.Range{{Most: 1 << 22, Signed: signed}}, Filled: []bool{true}})
+			if packs := l.packed != none; packs == signed {
+				t.Fatalf("%s, signed %t: the count is in the word of the sum: %t", typ, signed, packs)
+			}
+			var out column.Vector
+			for range 20_000 {
+				rows, most := 1+rng.Int64N(1<<20), int64(1)<<(1+rng.IntN(42))
+				sum := rng.Int64N(most)
+				row := make([]uint64, l.Words())
+				switch {
+				case !signed:
+					row[0] = uint64(sum)<<l.slots[0].shift + uint64(rows)
+				default:
+					if rng.IntN(9) == 0 {
+						most = 1<<53 + rng.Int64N(1<<10)
+						sum = most - rng.Int64N(1<<11)
+					}
+					if rng.IntN(2) == 0 {
+						sum = -sum
+					}
+					row[l.slots[0].hot], row[l.rows.off] = uint64(sum), uint64(rows)
+				}
+				if err := l.Finish(0, row, len(row), nil, &out); err != nil {
+					t.Fatal(err)
+				}
+				if want := quotient(wideOf(sum), rows, int(typ.Scale)); out.Float[0] != want {
+					t.Fatalf("%s: %d / %d: %v, want %v", typ, sum, rows, out.Float[0], want)
+				}
+			}
+		}
+	}
+}
