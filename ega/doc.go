@@ -29,4 +29,6 @@
 //
 // Nothing is lost where memory is too small: a Table hands out the rows that found no slot, and a BucketPass takes no
 // more rows than it has room for.
+//
+// The package is gagg's own: what it takes and gives are types of internal/cuda, so that no other module can use it.
 package ega

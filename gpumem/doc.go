@@ -67,4 +67,6 @@
 //
 // model_test.go explores the schedules of these algorithms, and finds the lost
 // pages of the variants that the paper prints.
+//
+// The package is gagg's own: what it takes and gives are types of internal/cuda, so that no other module can use it.
 package gpumem

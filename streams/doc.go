@@ -63,4 +63,6 @@
 // Of a context that is lost all results are void, those delivered before as
 // well: on cuda.ErrLost the caller discards them, and not only what Returned
 // lists (see package cuda, LOST).
+//
+// The package is gagg's own: what it takes and gives are types of internal/cuda, so that no other module can use it.
 package streams
