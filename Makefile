@@ -97,7 +97,7 @@ deadcode:
 # needs cgo, and so a C compiler. The detector's own memory is in no peak that a test could measure. A process would wait a second at its end for more races (atexit_sleep_ms), though tests
 # wait for what they start.
 STARTS    = \bgo [a-zA-Z_.]+\(|\.Go\(|AfterFunc\(|RunParallel\(
-RACE_SKIP = ^Test(Parquet|Encodings|Encoded(Values|Decompressed|Corpus|Mutated)|Codecs|FileCorpus|Many(RowGroups|Columns)|CorpusBounds|CorpusMemory|Models|StepsOf|CoRW|MemoryMatrix|Large(Text|Parquet|Memory)|Pack)
+RACE_SKIP = ^Test(Parquet|Encodings|Encoded(Values|Decompressed|Corpus|Mutated)|Codecs|FileCorpus|Many(RowGroups|Columns)|CorpusBounds|CorpusMemory|Models|StepsOf|CoRW|MemoryMatrix|Large(Text|Parquet|Memory|Groups)|Pack|CutSums|Extremes|LimitIsTheBeginning|QueriesOfMutants|CancelWithinGroup|DistinctSpills)
 
 .PHONY: race
 race:
