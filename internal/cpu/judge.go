@@ -19,6 +19,8 @@ const (
 	leastReduction = 2.5
 	// narrowStride is up to how many words a row is as short as those that TileConfig was measured with.
 	narrowStride = 4
+	// topReduction is leastReduction where groups of the greatest counts alone are wanted: from tables the others need not be merged.
+	topReduction = 1.3
 	// longReduction is leastReduction of rows whose values are longer than they are, and longRows how many times as many of these
 	// are seen before a table is judged, and between two judgements without one (docs/experiments/0013).
 	longReduction = 1.2
@@ -34,6 +36,8 @@ func (w *Worker) thresholds() feedback.TileConfig {
 	case math.IsInf(t.MinReduction, 1): // no table is to grow
 	case w.longValues():
 		t.MinReduction, t.MinRows = min(t.MinReduction, longReduction), longRows*t.MinRows
+	case w.cfg.Top != nil && w.cfg.Keys.HasRefs():
+		t.MinReduction = min(t.MinReduction, topReduction)
 	case w.cfg.Keys.HasRefs():
 		t.MinReduction = min(t.MinReduction, leastReduction)
 	default:

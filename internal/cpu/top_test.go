@@ -46,11 +46,10 @@ func TestTop(t *testing.T) {
 			for _, groups := range []int{1, 10, 500} {
 				for _, given := range []bool{false, true} {
 					t.Run(fmt.Sprintf("flat=%t/threads=%d/groups=%d/given up=%t", flat, threads, groups, given), func(t *testing.T) {
-						tile := keepsTable
+						cfg := r.config(0, keepsTable, noLimit)
 						if given {
-							tile = givesTable
+							cfg.Memory.Table = 16 << 10
 						}
-						cfg := r.config(0, tile, noLimit)
 						word, ok := cfg.States.ResultWord(0)
 						if !ok || !cfg.States.CountsRows(0) {
 							t.Fatal("counts are in no word")
