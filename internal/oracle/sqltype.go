@@ -76,17 +76,16 @@ func decimal(text string) (Cell, error) {
 }
 
 // date reads the day at the start of text, of any year, as days since
-// 1970-01-01. A year before 1 is written as -0043 or, by DuckDB, as
-// "0044-03-15 (BC)".
+// 1970-01-01. A year before 1 is written as -0043 or, by DuckDB, with (BC)
+// behind the day: "0044-03-15 (BC) 12:00:00".
 func date(text string) (day int64, rest string, err error) {
 	bad := fmt.Errorf("%q does not begin with a date", text)
-	body, bc := strings.CutSuffix(text, " (BC)")
-	unsigned := strings.TrimLeft(body, "+-")
+	unsigned := strings.TrimLeft(text, "+-")
 	parts := strings.SplitN(unsigned, "-", 3)
 	if len(parts) != 3 || len(parts[2]) < 2 {
 		return 0, "", bad
 	}
-	rest = parts[2][2:]
+	rest, bc := strings.CutPrefix(parts[2][2:], " (BC)")
 	var n [3]int
 	for i, p := range []string{parts[0], parts[1], parts[2][:2]} {
 		if n[i], err = strconv.Atoi(p); err != nil {
@@ -97,7 +96,7 @@ func date(text string) (day int64, rest string, err error) {
 	switch {
 	case bc:
 		year = 1 - year
-	case strings.HasPrefix(body, "-"):
+	case strings.HasPrefix(text, "-"):
 		year = -year
 	}
 	seconds := time.Date(year, time.Month(n[1]), n[2], 0, 0, 0, 0, time.UTC).Unix()
