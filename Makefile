@@ -191,13 +191,14 @@ emu-asan:
 
 # The tests of the device layer on the emulator, plain and under the sanitizers, with all of our checks; under the race
 # detector without. Leaks are the emulator's own business (emu.Control().Leaks), and segmentation faults go to Go's
-# handler. TestBuilds links the program twice, without a device: make test-plain has done so.
+# handler. TestBuilds links the program twice, without a device: make test-plain has done so. The library's queries take fewer rounds.
 EMU_TEST = GAGG_REQUIRE_GPU=1 GAGG_CUDA_LIBRARY=$(CURDIR)/build/emu/$(1) $(GO) test -count=1
 
 .PHONY: test-emu
 test-emu: emu
 	$(ROOMY) $(call EMU_TEST,libcuda-emu.so) $(CHECKED) -skip '^TestBuilds$$' $(addprefix ./,$(DEVICE_PACKAGES) internal/cuda/emu)
-	GAGG_EMU_DEVICES=2 $(ROOMY) $(call EMU_TEST,libcuda-emu.so) $(CHECKED) -run Device $(QUERY_PACKAGES)
+	GAGG_EMU_DEVICES=2 $(ROOMY) $(call EMU_TEST,libcuda-emu.so) $(CHECKED) -short -run Device $(filter-out ./cmd/gagg,$(QUERY_PACKAGES))
+	GAGG_EMU_DEVICES=2 $(ROOMY) $(call EMU_TEST,libcuda-emu.so) $(CHECKED) -run Device ./cmd/gagg
 	CGO_ENABLED=1 $(ROOMY) $(call EMU_TEST,libcuda-emu.so) $(QUICK) -race -short -run 'TestDevice(Cancel|ReleasedEarly|RunsAtOnce)' .
 
 # Without the tests in which each call of the driver fails once, and those of many rows: what kernels and memory do there is

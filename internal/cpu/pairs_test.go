@@ -232,6 +232,9 @@ func TestPairs(t *testing.T) {
 				}
 				r := runs[c.groups]
 				for _, threads := range []int{1, 3} {
+					if testing.Short() && threads == 1 {
+						continue
+					}
 					t.Run(fmt.Sprintf("%s/columns=%d/own=%t/threads=%d", c.name, len(cols), own, threads), func(t *testing.T) {
 						cfg := r.config(c.shared, c.tile, noLimit)
 						cfg.Memory.Table = c.table
