@@ -106,7 +106,8 @@ func TestCodedSums(t *testing.T) {
 	}
 }
 
-// Sums of one group are those that big integers give, of coded arguments and of flat ones, at both ends of 64 bits.
+// Sums of one group are those that big integers give, of coded arguments and of flat ones, at both
+// ends of 64 bits.
 func TestCodedSumsOne(t *testing.T) {
 	rng := testRand()
 	const rows, batches = 3001, 20

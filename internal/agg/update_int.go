@@ -75,8 +75,8 @@ func addWide320(words []uint64, stride int, gids []uint32, vals []decimal256.Num
 	}
 }
 
-// addNarrow adds to sums of several words in two's complement. The upper words change only when the lowest one passes
-// from one sign of theirs to the other, which for values of one sign is never.
+// addNarrow adds to sums of several words in two's complement. The upper words change only when the
+// lowest one passes from one sign of theirs to the other, which for values of one sign is never.
 func addNarrow(words []uint64, stride, n int, gids []uint32, vals []int64) {
 	vals = vals[:len(gids)]
 	for i, g := range gids {
@@ -139,7 +139,8 @@ func sumInt(vals []int64) int64 {
 	return a + b + c + d
 }
 
-// sumInt128 adds up less than 2^31 values to hi<<64 + lo, lo being signed: their halves by themselves, so that no addition waits for a carry.
+// sumInt128 adds up less than 2^31 values to hi<<64 + lo, lo being signed: their halves by
+// themselves, so that no addition waits for a carry.
 func sumInt128(vals []int64) (hi, lo int64) {
 	var low uint64
 	var high int64

@@ -181,8 +181,8 @@ func (v *Eval) Filter(b *column.Batch, sel []int32) ([]int32, error) {
 	return sel, nil
 }
 
-// conjunctsOf makes conjuncts of operands in their order, but for those of one column that take little time: they are one, where the
-// first of them is.
+// conjunctsOf makes conjuncts of operands in their order, but for those of one column that take
+// little time: they are one, where the first of them is.
 func conjunctsOf(list []*bound) (all []*conjunct) {
 	byColumn := map[int]*conjunct{}
 	for _, n := range list {
@@ -270,7 +270,8 @@ func (c *conjunct) take(b *column.Batch, rows []int32) *column.Batch {
 	return &c.batch
 }
 
-// keepTrue keeps of sel, from start, the rows that are true. As in select.go there is no branch to mispredict.
+// keepTrue keeps of sel, from start, the rows that are true. As in select.go there is no branch to
+// mispredict.
 func keepTrue(sel []int32, start int, v *column.Vector) []int32 {
 	k := start
 	switch {

@@ -69,8 +69,8 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// Operands of one column are taken together where it has a dictionary, and one after the other where it has none: with the same rows
-// left, which are those for which the condition is true.
+// Operands of one column are taken together where it has a dictionary, and one after the other
+// where it has none: with the same rows left, which are those for which the condition is true.
 func TestFilterOneColumn(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	var v column.Vector

@@ -6,10 +6,13 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
-// Selecting the rows of a batch that are true reads each of them, whatever the filter, so that of cheap filters it is most. What a
-// filter gives for a column with a dictionary is codes of a dictionary of booleans. Of these, most have one entry
-// that is true (x = 7), or one that is not (x <> 0), or few entries at all: then rows are told by comparing or shifting codes, eight at a time,
-// and nothing is looked up. Of the others each entry has a bit, so that a large dictionary's stay in the first-level cache.
+// A filter's result names the rows that are true. To find them every row has to be read, which is
+// most of what a cheap filter costs.
+//
+// For a column with a dictionary the result is codes of a dictionary of booleans. Most of these
+// have one true entry (x = 7), one false entry (x <> 0), or few entries. Their rows are found by
+// comparing or shifting codes, eight at a time; nothing is looked up. In other dictionaries each
+// entry has a bit, so that the bits of a large one stay in the first-level cache.
 
 // selector appends rows that are true.
 type selector struct {
@@ -33,7 +36,8 @@ const (
 // noCode is the code of no entry.
 const noCode = -1
 
-// selectStep is how many rows a kernel takes at a time, and how many it writes beyond those that are true.
+// selectStep is how many rows a kernel takes at a time, and how many it writes beyond those that
+// are true.
 const selectStep = 8
 
 // appendTrue appends the rows of v, booleans, that are true.
@@ -43,7 +47,8 @@ func (s *selector) appendTrue(sel []int32, v *column.Vector) []int32 {
 	return sel[:k+s.write(sel[k:], v)]
 }
 
-// write writes the rows of v that are true to dst, which has room for selectStep more than v has, and returns how many there are.
+// write writes the rows of v that are true to dst, which has room for selectStep more than v has,
+// and returns how many there are.
 func (s *selector) write(dst []int32, v *column.Vector) int {
 	if v.Dict == nil {
 		return selectWords(dst, v.Int[:v.Len], v.Null)
@@ -91,7 +96,8 @@ func (s *selector) learn(d *column.Dict) {
 	}
 }
 
-// The generic loops write every row's number, and step over it only if the row is true: there is no branch to mispredict.
+// The generic loops write every row's number, and step over it only if the row is true: there is no
+// branch to mispredict.
 
 // selectWordsFrom does what selectWords does for the rows from i on, of which k were true before.
 func selectWordsFrom(dst []int32, is []int64, null []bool, i, k int) int {

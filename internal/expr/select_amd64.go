@@ -18,8 +18,9 @@ var rowsOf = func() (t [256][selectStep]byte) {
 	return t
 }()
 
-// The kernels write the rows of the first len &^ 7 values that are true and not NULL to dst, with selectStep numbers more, and return how
-// many there are. null is nil if none is NULL. They need AVX2 and POPCNT.
+// The kernels write the rows of the first len &^ 7 values that are true and not NULL to dst, with
+// selectStep numbers more, and return how many there are. null is nil if none is NULL. They need
+// AVX2 and POPCNT.
 
 //go:noescape
 func selectWordsAVX2(dst *int32, is []int64, null *bool, rows *[256][selectStep]byte) int
@@ -47,8 +48,8 @@ func firstNull(null []bool, n int) *bool {
 	return unsafe.SliceData(null[:n])
 }
 
-// selectWords writes the numbers of the words that are 1, and not NULL, to dst, which has room for selectStep more than there are
-// words, and returns how many there are.
+// selectWords writes the numbers of the words that are 1, and not NULL, to dst, which has room for
+// selectStep more than there are words, and returns how many there are.
 func selectWords(dst []int32, is []int64, null []bool) (k int) {
 	i := 0
 	if hasSelect && len(dst) >= len(is)+selectStep {

@@ -8,8 +8,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
-// The rows that are true are those that one after the other tells, for every form of dictionary, flat, with NULLs and without, of
-// any length, behind rows that are there.
+// The rows that are true are those that one after the other tells, for every form of dictionary,
+// flat, with NULLs and without, of any length, behind rows that are there.
 func TestSelect(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
 	var forms [formNone + 1]int

@@ -10,20 +10,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// hugeHeap packs buffers of less than a huge page into huge pages: to touch 4 KiB for the first time takes
-// longer than most of what is done with them. It keeps what is freed, to be used again.
+// hugeHeap packs buffers of less than a huge page into huge pages: to touch 4 KiB for the first
+// time takes longer than most of what is done with them. It keeps what is freed, to be used again.
 //
 //	chunk  a huge page, of 64 units
 //	unit   32 KiB: a buffer has units of one chunk, side by side
 //	spare  resident bytes that are in no buffer: free units, and what a buffer leaves of its last one
 //
-// The first buffer in a chunk makes all of it resident, which takes up to half a millisecond. So the first buffers of a process
-// have no place here: what a small query needs is less than that.
+// The first buffer in a chunk makes all of it resident, which takes up to half a millisecond. A
+// small query needs few buffers, so the first ones of a process have no place here.
 //
 // A free unit is absent when its memory was given back.
 //
-// SPARE-BOUND: spare is at most slack. Where a buffer would break it there is no place for it; freed units that would are given
-// back, whole chunks first.
+// SPARE-BOUND: spare is at most slack. Where a buffer would break it there is no place for it;
+// freed units that would are given back, whole chunks first.
 type hugeHeap struct {
 	mu     sync.Mutex
 	slack  int64
@@ -184,7 +184,8 @@ func (h *hugeHeap) leave(p place) {
 	p.dirty &^= p.mask()
 }
 
-// extend makes the buffer of old bytes at p one of size bytes, if what follows is free, and returns which units are added and not zero.
+// extend makes the buffer of old bytes at p one of size bytes, if what follows is free, and returns
+// which units are added and not zero.
 func (h *hugeHeap) extend(p place, old, size int) (_ place, dirty uint64, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
