@@ -1,6 +1,10 @@
 package agg
 
-import "github.com/gagg-dev/gagg/internal/column"
+import (
+	"slices"
+
+	"github.com/gagg-dev/gagg/internal/column"
+)
 
 // Two ways of updating several slots, or more than a slot, in one pass over
 // the rows. Each was kept because it was measured to pay (docs/experiments/0001).
@@ -73,45 +77,39 @@ func (l *Layout) updateCorr(t *Table, i int, v *view) {
 // TakesCodes reports whether Update takes argument arg dictionary-coded too,
 // as long as it has no NULL: if all that is asked for is its sum, looking the
 // value up is done while adding, without a flat copy of the column.
-func (l *Layout) TakesCodes(arg int) bool {
-	used := false
-	for i := range l.slots {
-		if s := &l.slots[i]; s.x == arg || s.y == arg {
-			if s.op != opAddInt && s.op != opAddCounted || len(l.sets[s.set].args) != 1 || l.types[arg].Rep() == column.RepWide {
-				return false
-			}
-			used = true
-		}
-	}
-	return used
+func (l *Layout) TakesCodes(arg int) bool { return l.isSummed(arg, opAddInt, opAddCounted) }
+
+// TakesCodesOne reports the same of UpdateOne.
+func (l *Layout) TakesCodesOne(arg int) bool { return l.isSummed(arg, opAddInt, opAddInt128) }
+
+// isSummed reports whether an argument is in no slots but those of its own sums, with these ops.
+func (l *Layout) isSummed(arg int, ops ...op) bool {
+	return l.types[arg].Rep() != column.RepWide && l.everySlot(arg, func(s *slot) bool {
+		return slices.Contains(ops, s.op) && len(l.sets[s.set].args) == 1
+	})
 }
 
-// TakesCodesOne reports the same of UpdateOne, for sums of 128 bits too.
-func (l *Layout) TakesCodesOne(arg int) bool {
-	used := false
-	for i := range l.slots {
-		if s := &l.slots[i]; s.x == arg || s.y == arg {
-			if s.op != opAddInt && s.op != opAddInt128 || len(l.sets[s.set].args) != 1 || l.types[arg].Rep() == column.RepWide {
-				return false
-			}
-			used = true
-		}
-	}
-	return used
-}
-
-// TakesNarrow reports whether Update takes argument arg, of wide decimals, as a narrow vector too (NARROW-ASKED): all
-// that is asked for is its sum, least or greatest.
+// TakesNarrow reports whether Update takes argument arg, of wide decimals, as a narrow vector too
+// (NARROW-ASKED): all that is asked for is its sum, least or greatest.
 func (l *Layout) TakesNarrow(arg int) bool {
+	return l.everySlot(arg, func(s *slot) bool {
+		switch s.op {
+		case opAddInt, opAddCounted, opAddWide192, opAddWide320, opMinWide, opMaxWide:
+			return true
+		}
+		return false
+	})
+}
+
+// everySlot reports whether an argument has slots, and is holds for all of them.
+func (l *Layout) everySlot(arg int, is func(*slot) bool) bool {
 	used := false
 	for i := range l.slots {
 		if s := &l.slots[i]; s.x == arg || s.y == arg {
-			switch s.op {
-			case opAddInt, opAddCounted, opAddWide192, opAddWide320, opMinWide, opMaxWide:
-				used = true
-			default:
+			if !is(s) {
 				return false
 			}
+			used = true
 		}
 	}
 	return used

@@ -61,7 +61,7 @@ func (s *selector) write(dst []int32, v *column.Vector) int {
 	case formNone:
 		return 0
 	case formFew:
-		return selectBits(dst, codes, v.Null, s.bits[0])
+		return selectBits(dst, codes, v.Null, s.bits)
 	case formOneTrue:
 		return selectCode(dst, codes, v.Null, s.code, false)
 	case formOneFalse:
@@ -104,14 +104,6 @@ func selectWordsFrom(dst []int32, is []int64, null []bool, i, k int) int {
 	for ; i < len(is); i++ {
 		dst[k] = int32(i)
 		k += int(is[i] & truth(null == nil || !null[i]))
-	}
-	return k
-}
-
-func selectBitsFrom(dst, codes []int32, null []bool, bits uint32, i, k int) int {
-	for ; i < len(codes); i++ {
-		dst[k] = int32(i)
-		k += int(int64(bits>>(codes[i]&31)) & truth(null == nil || !null[i]))
 	}
 	return k
 }

@@ -60,13 +60,13 @@ func selectWords(dst []int32, is []int64, null []bool) (k int) {
 }
 
 // selectBits does so for the codes whose bit is 1. All are less than 32.
-func selectBits(dst, codes []int32, null []bool, bits uint32) (k int) {
+func selectBits(dst, codes []int32, null []bool, bits []uint32) (k int) {
 	i := 0
 	if hasSelect && len(dst) >= len(codes)+selectStep {
 		i = len(codes) &^ (selectStep - 1)
-		k = selectBitsAVX2(unsafe.SliceData(dst), codes, firstNull(null, len(codes)), &rowsOf, bits)
+		k = selectBitsAVX2(unsafe.SliceData(dst), codes, firstNull(null, len(codes)), &rowsOf, bits[0])
 	}
-	return selectBitsFrom(dst, codes, null, bits, i, k)
+	return selectManyFrom(dst, codes, null, bits, i, k)
 }
 
 // selectMany does so for any codes.
