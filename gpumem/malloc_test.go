@@ -8,6 +8,7 @@ import (
 
 	"github.com/gagg-dev/gagg/gpumem"
 	"github.com/gagg-dev/gagg/internal/cuda"
+	"github.com/gagg-dev/gagg/internal/gputest"
 	"github.com/gagg-dev/gagg/internal/kernels/kerneltest"
 )
 
@@ -17,12 +18,12 @@ type piece struct{ from, to uint64 }
 // malloc lets n threads ask for memory and returns what they got, in order of its
 // place. size says how much thread i asked for.
 func (r *poolRig) malloc(p *gpumem.Pool, ask kerneltest.PageMalloc, size func(int) uint64) []piece {
-	r.tb.Helper()
-	out := r.words(2*int(ask.N), 0)
+	r.TB.Helper()
+	out := r.Words(2*int(ask.N), 0)
 	ask.Out = out.Ptr
-	r.do(r.bench.Malloc(r.stream, threads(int(ask.N)), p.View(), ask))
+	r.Do(r.bench.Malloc(r.Stream, gputest.Threads(int(ask.N)), p.View(), ask))
 	var got []piece
-	raw := r.bytes(out)
+	raw := r.Bytes(out)
 	for i := range int(ask.N) {
 		if from := binary.LittleEndian.Uint64(raw[8*i:]); from != 1<<64-1 {
 			got = append(got, piece{from, from + size(i)})
@@ -30,23 +31,23 @@ func (r *poolRig) malloc(p *gpumem.Pool, ask kerneltest.PageMalloc, size func(in
 	}
 	slices.SortFunc(got, func(a, b piece) int { return int(a.from>>4) - int(b.from>>4) })
 	if ask.AtOnce == 0 {
-		r.do(r.bench.MallocFree(r.stream, threads(int(ask.N)), p.View(), ask))
+		r.Do(r.bench.MallocFree(r.Stream, gputest.Threads(int(ask.N)), p.View(), ask))
 	}
 	return got
 }
 
 // apart wants pieces to lie in the pool and not on one another.
 func (r *poolRig) apart(p *gpumem.Pool, got []piece) {
-	r.tb.Helper()
+	r.TB.Helper()
 	end := uint64(0)
 	for _, g := range got {
 		if g.from < end || g.from%16 != 0 {
-			r.tb.Fatalf("memory from %d to %d, another one's ends at %d", g.from, g.to, end)
+			r.TB.Fatalf("memory from %d to %d, another one's ends at %d", g.from, g.to, end)
 		}
 		end = g.to
 	}
 	if size := uint64(p.Capacity()) << p.View().PageShift; end > size {
-		r.tb.Fatalf("memory up to %d of a pool of %d bytes", end, size)
+		r.TB.Fatalf("memory up to %d of a pool of %d bytes", end, size)
 	}
 }
 
@@ -101,11 +102,11 @@ func TestMallocFindsTheOnlyRun(t *testing.T) {
 			r := newPoolRig(t)
 			p := r.pool(gpumem.Config{Pages: pages, PageBytes: 256})
 			r.fill(p, 0)
-			words := r.read(cuda.Span{Ptr: p.View().Words, Size: 4 * 128})
+			words := r.Read(cuda.Span{Ptr: p.View().Words, Size: 4 * 128})
 			for page := run.at; page < run.at+run.n; page++ {
 				words[page/32] &^= 1 << (page % 32)
 			}
-			r.do(r.stream.Copy(cuda.Span{Ptr: p.View().Words, Size: 4 * 128}, r.write(words)))
+			r.Do(r.Stream.Copy(cuda.Span{Ptr: p.View().Words, Size: 4 * 128}, r.Write(words)))
 			got := r.malloc(p, kerneltest.PageMalloc{N: 7, Bytes: 256 * run.n}, func(int) uint64 { return uint64(256 * run.n) })
 			if len(got) != 1 || got[0].from != uint64(run.at)*256 {
 				t.Errorf("got %v, want one at %d", got, run.at*256)

@@ -14,7 +14,7 @@ import (
 // stays open (gputest looks).
 func TestPoolFaults(t *testing.T) {
 	thread := gputest.Open(t)
-	k := load(t, thread, kernels.LoadPages)
+	k := gputest.Load(t, thread, kernels.LoadPages)
 	gputest.FailCalls(t, 1, func() error { return poolLife(thread, k) }, nil)
 }
 

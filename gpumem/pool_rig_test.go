@@ -18,7 +18,7 @@ import (
 // poolRig is a device with the kernels that the tests of Pool use. What it makes
 // is closed at the end of the test.
 type poolRig struct {
-	*rig
+	*gputest.Rig
 	pages  *kernels.Pages
 	bench  *kerneltest.PagesBench
 	stress *kerneltest.PagesStress
@@ -28,16 +28,16 @@ func newPoolRig(tb testing.TB) *poolRig {
 	tb.Helper()
 	thread := gputest.Open(tb)
 	return &poolRig{
-		rig:    &rig{tb: tb, thread: thread, stream: gputest.Keep(tb, thread.NewStream)},
-		pages:  load(tb, thread, kernels.LoadPages),
-		bench:  load(tb, thread, kerneltest.LoadPagesBench),
-		stress: load(tb, thread, kerneltest.LoadPagesStress),
+		Rig:    gputest.NewRig(tb, thread),
+		pages:  gputest.Load(tb, thread, kernels.LoadPages),
+		bench:  gputest.Load(tb, thread, kerneltest.LoadPagesBench),
+		stress: gputest.Load(tb, thread, kerneltest.LoadPagesStress),
 	}
 }
 
 func (r *poolRig) pool(c gpumem.Config) *gpumem.Pool {
-	r.tb.Helper()
-	return gputest.Keep(r.tb, func() (*gpumem.Pool, error) { return gpumem.New(r.thread, r.pages, c) })
+	r.TB.Helper()
+	return gputest.Keep(r.TB, func() (*gpumem.Pool, error) { return gpumem.New(r.Thread, r.pages, c) })
 }
 
 // scale is a size for this device: a small one under -short, which sanitizers run
@@ -86,42 +86,42 @@ func wayOf(name string) way {
 // fill brings the pool to a share of free pages, each free or not for itself, and
 // returns how many are free then.
 func (r *poolRig) fill(p *gpumem.Pool, share float64) int {
-	r.tb.Helper()
+	r.TB.Helper()
 	free := uint32(min(share*(1<<32), math.MaxUint32))
-	r.do(r.bench.Fill(r.stream, cuda.Grid{Blocks: 32, Threads: 128}, p.View(), free, uint32(share*1e6)+1, 1))
+	r.Do(r.bench.Fill(r.Stream, cuda.Grid{Blocks: 32, Threads: 128}, p.View(), free, uint32(share*1e6)+1, 1))
 	return r.free(p)
 }
 
 // free waits for the stream and counts the free pages.
 func (r *poolRig) free(p *gpumem.Pool) int {
-	r.tb.Helper()
-	r.do(r.stream.Synchronize())
+	r.TB.Helper()
+	r.Do(r.Stream.Synchronize())
 	free, err := p.Free()
-	r.do(err)
+	r.Do(err)
 	return int(free)
 }
 
 // locks is a lock map with no word locked.
 func (r *poolRig) locks(p *gpumem.Pool) cuda.Ptr {
-	r.tb.Helper()
-	return r.words(int(p.Capacity())/1024+1, 0).Ptr
+	r.TB.Helper()
+	return r.Words(int(p.Capacity())/1024+1, 0).Ptr
 }
 
 // bitmap is which pages of a pool are in use, and nothing else: bits past the last
 // page have to be set (PAGE-TAIL).
 func (r *poolRig) bitmap(p *gpumem.Pool) []bool {
-	r.tb.Helper()
+	r.TB.Helper()
 	view := p.View()
 	n := int(view.Count+view.WordPages-1) / int(view.WordPages)
 	used := make([]bool, 0, n*int(view.WordPages))
-	for _, word := range r.read(cuda.Span{Ptr: view.Words, Size: cuda.Size((n + 255) / 256 * 256 * 4)}) {
+	for _, word := range r.Read(cuda.Span{Ptr: view.Words, Size: cuda.Size((n + 255) / 256 * 256 * 4)}) {
 		for bit := range view.WordPages {
 			used = append(used, word>>bit&1 != 0)
 		}
 	}
 	for i, set := range used[view.Count:] {
 		if !set {
-			r.tb.Errorf("the bit of page %d, past the last one, is clear", int(view.Count)+i)
+			r.TB.Errorf("the bit of page %d, past the last one, is clear", int(view.Count)+i)
 		}
 	}
 	return used[:view.Count]
@@ -136,50 +136,50 @@ type requests struct {
 
 // requests makes n requests, rounds times, of these lanes of each warp.
 func (r *poolRig) requests(locks cuda.Ptr, n int, lanes, rounds uint32) requests {
-	r.tb.Helper()
-	out := r.words(max(n*int(rounds), 1), 0xdead)
+	r.TB.Helper()
+	out := r.Words(max(n*int(rounds), 1), 0xdead)
 	warps := (n + bits.OnesCount32(lanes) - 1) / bits.OnesCount32(lanes)
 	ask := kerneltest.PageAsk{Out: out.Ptr, Locks: locks, N: uint32(n), Lanes: lanes, Rounds: rounds}
-	return requests{grid: threads(32 * warps), ask: ask, out: out}
+	return requests{grid: gputest.Threads(32 * warps), ask: ask, out: out}
 }
 
 // get gets pages and waits; the pages of all requests, NoPage where there is none.
 func (r *poolRig) get(p *gpumem.Pool, get getter, q requests) []uint32 {
-	r.tb.Helper()
-	r.do(get(r.bench, r.stream, q.grid, p.View(), q.ask))
-	return r.read(q.out)
+	r.TB.Helper()
+	r.Do(get(r.bench, r.Stream, q.grid, p.View(), q.ask))
+	return r.Read(q.out)
 }
 
 // giveBack frees the pages of requests.
 func (r *poolRig) giveBack(p *gpumem.Pool, w way, q requests) {
-	r.tb.Helper()
+	r.TB.Helper()
 	free := r.bench.Free
 	if w.method == gpumem.RW {
 		free = r.bench.FreeFlags
 	}
-	r.do(free(r.stream, q.grid, p.View(), q.ask))
+	r.Do(free(r.Stream, q.grid, p.View(), q.ask))
 }
 
 // taken wants pages to be different ones of p that were free before, and in use
 // now, with nothing else changed. It returns how many there are.
 func (r *poolRig) taken(p *gpumem.Pool, before []bool, pages []uint32) int {
-	r.tb.Helper()
+	r.TB.Helper()
 	got := 0
 	for i, page := range pages {
 		switch {
 		case page == gpumem.NoPage:
 			continue
 		case page >= p.Capacity():
-			r.tb.Fatalf("request %d got page %#x of %d", i, page, p.Capacity())
+			r.TB.Fatalf("request %d got page %#x of %d", i, page, p.Capacity())
 		case before[page]:
-			r.tb.Fatalf("request %d got page %d, which another one has", i, page)
+			r.TB.Fatalf("request %d got page %d, which another one has", i, page)
 		}
 		before[page] = true
 		got++
 	}
 	for page, used := range r.bitmap(p) {
 		if used != before[page] {
-			r.tb.Fatalf("page %d: in use %v, want %v", page, used, before[page])
+			r.TB.Fatalf("page %d: in use %v, want %v", page, used, before[page])
 		}
 	}
 	return got
@@ -187,10 +187,10 @@ func (r *poolRig) taken(p *gpumem.Pool, before []bool, pages []uint32) int {
 
 // counts are PageCounts on the device, and how to read them.
 func (r *poolRig) counts() (cuda.Ptr, func() kerneltest.PageCounts) {
-	r.tb.Helper()
-	span := r.words(int(unsafe.Sizeof(kerneltest.PageCounts{})/4), 0)
+	r.TB.Helper()
+	span := r.Words(int(unsafe.Sizeof(kerneltest.PageCounts{})/4), 0)
 	return span.Ptr, func() kerneltest.PageCounts {
-		raw := r.bytes(span)
+		raw := r.Bytes(span)
 		at := func(offset uintptr) uint64 { return binary.LittleEndian.Uint64(raw[offset:]) }
 		var c kerneltest.PageCounts
 		c.Requests, c.Refused = at(unsafe.Offsetof(c.Requests)), at(unsafe.Offsetof(c.Refused))

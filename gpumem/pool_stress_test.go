@@ -51,29 +51,29 @@ func TestPoolStressMillion(t *testing.T) {
 }
 
 func (r *poolRig) poolStress(w way, free float64, lanes uint32, n int, rounds uint32) {
-	r.tb.Helper()
+	r.TB.Helper()
 	asking := n * bits.OnesCount32(lanes) / 32
 	pages := uint32(float64(asking) * held / 2 / (1 - free))
 	p := r.pool(gpumem.Config{Pages: pages, PageBytes: 32, Method: w.method, LowestFree: max(free/2, 0.001)})
-	owners := r.words(int(pages), 0)
-	kept := r.words(n*held, gpumem.NoPage)
-	faults := r.words(int(unsafe.Sizeof(kerneltest.OwnerFaults{})/4), 0)
+	owners := r.Words(int(pages), 0)
+	kept := r.Words(n*held, gpumem.NoPage)
+	faults := r.Words(int(unsafe.Sizeof(kerneltest.OwnerFaults{})/4), 0)
 	stress := kerneltest.PageStress{
 		Owners: owners.Ptr, Locks: r.locks(p), Held: kept.Ptr, Faults: faults.Ptr, Rounds: rounds, Lanes: lanes, Seed: uint32(pages),
 	}
-	r.do(w.stress(r.stress, r.stream, threads(n), p.View(), stress))
-	checkFaults(r.tb, r.read(faults), true)
-	got := r.taken(p, make([]bool, pages), r.read(kept))
-	for page, owner := range r.read(owners) {
+	r.Do(w.stress(r.stress, r.Stream, gputest.Threads(n), p.View(), stress))
+	checkFaults(r.TB, r.Read(faults), true)
+	got := r.taken(p, make([]bool, pages), r.Read(kept))
+	for page, owner := range r.Read(owners) {
 		if owner != 0 {
 			got--
 		}
 		if int(owner) > n {
-			r.tb.Fatalf("page %d has owner %d", page, owner)
+			r.TB.Fatalf("page %d has owner %d", page, owner)
 		}
 	}
 	if got != 0 {
-		r.tb.Errorf("%d more pages are held than have an owner", got)
+		r.TB.Errorf("%d more pages are held than have an owner", got)
 	}
 }
 
@@ -88,15 +88,15 @@ func TestMallocStress(t *testing.T) {
 					r := newPoolRig(t)
 					pages := uint32(n*perThread*bits.OnesCount32(lanes)/32 + 33)
 					p := r.pool(gpumem.Config{Pages: pages, PageBytes: pageBytes, Parts: true})
-					owners := r.words(int(pages)*int(pageBytes)/16, 0)
-					faults := r.words(int(unsafe.Sizeof(kerneltest.OwnerFaults{})/4), 0)
+					owners := r.Words(int(pages)*int(pageBytes)/16, 0)
+					faults := r.Words(int(unsafe.Sizeof(kerneltest.OwnerFaults{})/4), 0)
 					stress := kerneltest.PageStress{Owners: owners.Ptr, Faults: faults.Ptr, Rounds: rounds, Lanes: lanes, Seed: 3}
-					r.do(r.stress.Malloc(r.stream, threads(n), p.View(), stress))
-					checkFaults(t, r.read(faults), true)
+					r.Do(r.stress.Malloc(r.Stream, gputest.Threads(n), p.View(), stress))
+					checkFaults(t, r.Read(faults), true)
 					if free := r.free(p); free != int(pages) {
 						t.Errorf("%d of %d pages are free in the end", free, pages)
 					}
-					for page, parts := range r.read(cuda.Span{Ptr: p.View().Shares, Size: cuda.Size(4 * pages)}) {
+					for page, parts := range r.Read(cuda.Span{Ptr: p.View().Shares, Size: cuda.Size(4 * pages)}) {
 						if parts != 0 {
 							t.Fatalf("page %d has %d parts in the end", page, parts)
 						}

@@ -49,7 +49,7 @@ func TestPoolGetLarge(t *testing.T) {
 // getTwice asks for half of the free pages, then for more than are left, and gives
 // all back.
 func (r *poolRig) getTwice(p *gpumem.Pool, w way, share float64, lanes uint32) {
-	r.tb.Helper()
+	r.TB.Helper()
 	free := r.fill(p, share)
 	before := r.bitmap(p)
 	locks := r.locks(p)
@@ -57,16 +57,16 @@ func (r *poolRig) getTwice(p *gpumem.Pool, w way, share float64, lanes uint32) {
 	rest := r.requests(locks, free-free/2+5, lanes, 1)
 	got := r.taken(p, before, r.get(p, w.get, half))
 	if want := min(free/2+1, free); got != want && !w.locked {
-		r.tb.Fatalf("share %v, lanes %#x: %d requests served, want %d of %d", share, lanes, got, want, free)
+		r.TB.Fatalf("share %v, lanes %#x: %d requests served, want %d of %d", share, lanes, got, want, free)
 	}
 	got += r.taken(p, before, r.get(p, w.get, rest))
 	if got != free && !w.locked {
-		r.tb.Fatalf("share %v, lanes %#x: %d pages handed out, want all %d", share, lanes, got, free)
+		r.TB.Fatalf("share %v, lanes %#x: %d pages handed out, want all %d", share, lanes, got, free)
 	}
 	r.giveBack(p, w, half)
 	r.giveBack(p, w, rest)
 	if now := r.free(p); now != free {
-		r.tb.Fatalf("share %v, lanes %#x: %d pages free at the end, want %d", share, lanes, now, free)
+		r.TB.Fatalf("share %v, lanes %#x: %d pages free at the end, want %d", share, lanes, now, free)
 	}
 }
 
@@ -233,7 +233,7 @@ func TestPoolConfig(t *testing.T) {
 // A pool that there is no memory for leaves nothing behind.
 func TestPoolOutOfMemory(t *testing.T) {
 	r := newPoolRig(t)
-	_, err := gpumem.New(r.thread, r.pages, gpumem.Config{Pages: 1 << 20, PageBytes: 1 << 30})
+	_, err := gpumem.New(r.Thread, r.pages, gpumem.Config{Pages: 1 << 20, PageBytes: 1 << 30})
 	if !errors.Is(err, cuda.ErrOutOfMemory) {
 		t.Errorf("a petabyte: %v", err)
 	}

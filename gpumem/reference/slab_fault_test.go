@@ -14,7 +14,7 @@ import (
 // stays open (gputest looks).
 func TestSlabsFaults(t *testing.T) {
 	thread := gputest.Open(t)
-	k := load(t, thread, kerneltest.LoadSlab)
+	k := gputest.Load(t, thread, kerneltest.LoadSlab)
 	gputest.FailCalls(t, 1, func() error { return slabsLife(thread, k) }, nil)
 }
 

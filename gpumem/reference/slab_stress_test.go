@@ -47,22 +47,22 @@ func TestSlabsChurn(t *testing.T) {
 // churn lets warps allocate and free, and wants none of the faults that the
 // kernel watches for; short tells whether there may be too few slabs.
 func (r *slabRig) churn(s *reference.Slabs, warps, rounds int, most, spread uint32, short bool) {
-	r.tb.Helper()
-	owners := r.words(int(s.Capacity()), 0)
-	held := r.words(warps*32, 0)
-	faults := r.words(int(unsafe.Sizeof(kerneltest.OwnerFaults{})/4), 0)
-	r.do(r.stress.Churn(r.stream, cuda.Grid{Blocks: uint32(warps), Threads: 32}, s.View(), uint32(rounds), most, spread, 5, owners.Ptr, held.Ptr, faults.Ptr))
-	checkFaults(r.tb, r.read(faults), short)
+	r.TB.Helper()
+	owners := r.Words(int(s.Capacity()), 0)
+	held := r.Words(warps*32, 0)
+	faults := r.Words(int(unsafe.Sizeof(kerneltest.OwnerFaults{})/4), 0)
+	r.Do(r.stress.Churn(r.Stream, cuda.Grid{Blocks: uint32(warps), Threads: 32}, s.View(), uint32(rounds), most, spread, 5, owners.Ptr, held.Ptr, faults.Ptr))
+	checkFaults(r.TB, r.Read(faults), short)
 
-	addresses := r.read(held)
+	addresses := r.Read(held)
 	n := r.distinct(s, addresses)
 	r.used(s, n)
 	owned := 0
-	for _, owner := range r.read(owners) {
+	for _, owner := range r.Read(owners) {
 		owned += min(int(owner), 1)
 	}
 	if owned != n {
-		r.tb.Errorf("%d slabs have an owner, %d are held", owned, n)
+		r.TB.Errorf("%d slabs have an owner, %d are held", owned, n)
 	}
 	r.free(s, addresses)
 	r.used(s, 0)
@@ -86,9 +86,9 @@ func TestSlabsPlaces(t *testing.T) {
 			s := r.slabs(shape)
 			addresses := r.allocate(s, int(s.Capacity()), 1)
 			n := len(addresses)
-			words, slabs := r.words(2*n, 0), r.words(2*n, 0)
-			r.do(r.stress.Places(r.stream, threads(n), s.View(), r.write(addresses).Ptr, words.Ptr, slabs.Ptr, uint32(n)))
-			gotWords, gotSlabs := r.bytes(words), r.bytes(slabs)
+			words, slabs := r.Words(2*n, 0), r.Words(2*n, 0)
+			r.Do(r.stress.Places(r.Stream, gputest.Threads(n), s.View(), r.Write(addresses).Ptr, words.Ptr, slabs.Ptr, uint32(n)))
+			gotWords, gotSlabs := r.Bytes(words), r.Bytes(slabs)
 			for i, a := range addresses {
 				super := s.View().SuperBlocks[a>>24]
 				block, slab := cuda.Ptr(a>>10&0x3fff), cuda.Ptr(a&0x3ff)
@@ -131,11 +131,11 @@ func TestSlabsCounts(t *testing.T) {
 
 // counted allocates n slabs and returns what that cost.
 func (r *slabRig) counted(s *reference.Slabs, n int) kerneltest.SlabCounts {
-	r.tb.Helper()
-	out := r.words(n, 0)
-	counts := r.words(int(unsafe.Sizeof(kerneltest.SlabCounts{})/4), 0)
-	r.do(r.bench.GetCounted(r.stream, threads(n), s.View(), out.Ptr, uint32(n), 0, counts.Ptr))
-	raw := r.bytes(counts)
+	r.TB.Helper()
+	out := r.Words(n, 0)
+	counts := r.Words(int(unsafe.Sizeof(kerneltest.SlabCounts{})/4), 0)
+	r.Do(r.bench.GetCounted(r.Stream, gputest.Threads(n), s.View(), out.Ptr, uint32(n), 0, counts.Ptr))
+	raw := r.Bytes(counts)
 	at := func(i int) uint64 { return binary.LittleEndian.Uint64(raw[8*i:]) }
 	return kerneltest.SlabCounts{
 		Slabs: at(0), Refused: at(1), Atomics: at(2), Reads: at(3), Warps: at(4), SlabRounds: at(5), WarpRounds: at(6),

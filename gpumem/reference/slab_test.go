@@ -9,6 +9,7 @@ import (
 
 	"github.com/gagg-dev/gagg/gpumem/reference"
 	"github.com/gagg-dev/gagg/internal/cuda"
+	"github.com/gagg-dev/gagg/internal/gputest"
 )
 
 // slabShapes are small pools: of one memory block, of a number that is no power
@@ -83,10 +84,10 @@ func TestSlabsShare(t *testing.T) {
 	s := r.slabs(reference.SlabConfig{SlabBytes: 128, Blocks: 7, SuperBlocks: 3, Tries: 4})
 	capacity := int(s.Capacity())
 	for _, permille := range []uint64{500, 100, 10, 5, 1, 0} { // of the slabs are free
-		r.do(r.bench.Fill(r.stream, threads(capacity/32), s.View(), uint32(permille<<32/1000), uint32(permille)))
-		r.do(r.stream.Synchronize())
+		r.Do(r.bench.Fill(r.Stream, gputest.Threads(capacity/32), s.View(), uint32(permille<<32/1000), uint32(permille)))
+		r.Do(r.Stream.Synchronize())
 		before, err := s.Used()
-		r.do(err)
+		r.Do(err)
 		free := capacity - int(before)
 		if near := int(permille) * capacity / 1000; free < near/2 || free > 2*near {
 			t.Fatalf("%d per mille: %d of %d slabs are free", permille, free, capacity)
@@ -96,7 +97,7 @@ func TestSlabsShare(t *testing.T) {
 		}
 		r.used(s, capacity)
 	}
-	r.do(s.Reset())
+	r.Do(s.Reset())
 	r.used(s, 0)
 }
 
@@ -126,7 +127,7 @@ func TestSlabsGrow(t *testing.T) {
 	r := newSlabRig(t)
 	s := r.slabs(reference.SlabConfig{SlabBytes: 128, Blocks: 2, SuperBlocks: 1})
 	first := r.allocate(s, int(s.Capacity()), 1)
-	r.do(s.Grow())
+	r.Do(s.Grow())
 	second := r.allocate(s, int(s.Capacity()), 1)
 	if got := r.distinct(s, slices.Concat(first, second)); got != int(s.Capacity()) {
 		t.Errorf("%d slabs with a second super block, want %d", got, s.Capacity())
@@ -137,7 +138,7 @@ func TestSlabsGrow(t *testing.T) {
 		}
 	}
 	for range reference.MaxSuperBlocks - 2 {
-		r.do(s.Grow())
+		r.Do(s.Grow())
 	}
 	if err := s.Grow(); !errors.Is(err, reference.ErrSlabsFull) {
 		t.Errorf("Grow past %d super blocks: %v", reference.MaxSuperBlocks, err)
@@ -149,10 +150,10 @@ func TestSlabsGrow(t *testing.T) {
 func TestSlabsTooLarge(t *testing.T) {
 	r := newSlabRig(t)
 	c := reference.SlabConfig{SlabBytes: 1 << 20, Blocks: reference.MaxSlabBlocks, SuperBlocks: 64}
-	if s, err := reference.NewSlabs(r.thread, r.slab, c); !errors.Is(err, cuda.ErrOutOfMemory) {
+	if s, err := reference.NewSlabs(r.Thread, r.slab, c); !errors.Is(err, cuda.ErrOutOfMemory) {
 		t.Errorf("NewSlabs with 1 PiB: %v, %v", s, err)
 	}
-	if _, err := reference.NewSlabs(r.thread, r.slab, reference.SlabConfig{}); err == nil {
+	if _, err := reference.NewSlabs(r.Thread, r.slab, reference.SlabConfig{}); err == nil {
 		t.Error("NewSlabs with an empty configuration: no error")
 	}
 }

@@ -14,11 +14,11 @@ import (
 // heap has 8 MiB, the pieces take half of it.
 func TestCudaMalloc(t *testing.T) {
 	r := newQueueRig(t)
-	k := gputest.Make(t, func() (*kerneltest.CudamallocBench, error) { return kerneltest.LoadCudamallocBench(r.thread) })
+	k := gputest.Make(t, func() (*kerneltest.CudamallocBench, error) { return kerneltest.LoadCudamallocBench(r.Thread) })
 	const n, bytes = 4097, 512
 	for range 3 {
-		out, spoiled := r.words(2*n, 0), r.words(1, 0)
-		r.do(k.Get(r.stream, warps(n), out.Ptr, bytes, n))
+		out, spoiled := r.Words(2*n, 0), r.Words(1, 0)
+		r.Do(k.Get(r.Stream, warps(n), out.Ptr, bytes, n))
 		pieces := r.pointers(out)
 		slices.Sort(pieces)
 		for i := 1; i < n; i++ {
@@ -26,8 +26,8 @@ func TestCudaMalloc(t *testing.T) {
 				t.Fatalf("pieces of %d bytes at %#x and %#x", bytes, pieces[i-1], pieces[i])
 			}
 		}
-		r.do(k.Free(r.stream, warps(n), out.Ptr, n, spoiled.Ptr))
-		if s := r.read(spoiled)[0]; s != 0 {
+		r.Do(k.Free(r.Stream, warps(n), out.Ptr, n, spoiled.Ptr))
+		if s := r.Read(spoiled)[0]; s != 0 {
 			t.Errorf("%d pieces were overwritten", s)
 		}
 	}
@@ -35,10 +35,10 @@ func TestCudaMalloc(t *testing.T) {
 
 // pointers waits for the stream and reads addresses.
 func (r *queueRig) pointers(span cuda.Span) []uint64 {
-	r.tb.Helper()
-	r.do(r.stream.Synchronize())
+	r.TB.Helper()
+	r.Do(r.Stream.Synchronize())
 	raw := make([]byte, span.Size)
-	r.do(r.thread.Read(raw, span))
+	r.Do(r.Thread.Read(raw, span))
 	out := make([]uint64, len(raw)/8)
 	for i := range out {
 		out[i] = binary.LittleEndian.Uint64(raw[8*i:])

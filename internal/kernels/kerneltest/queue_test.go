@@ -20,55 +20,24 @@ const (
 
 // queueRig is a device with the kernels that the tests of the queue use.
 type queueRig struct {
-	tb     testing.TB
-	thread *cuda.Thread
-	stream *cuda.Stream
+	*gputest.Rig
 	bench  *kerneltest.QueueBench
 	stress *kerneltest.QueueStress
 }
 
 func newQueueRig(tb testing.TB) *queueRig {
 	tb.Helper()
-	r := &queueRig{tb: tb, thread: gputest.Open(tb)}
-	r.stream = gputest.Keep(tb, r.thread.NewStream)
-	r.bench = gputest.Make(tb, func() (*kerneltest.QueueBench, error) { return kerneltest.LoadQueueBench(r.thread) })
-	r.stress = gputest.Make(tb, func() (*kerneltest.QueueStress, error) { return kerneltest.LoadQueueStress(r.thread) })
+	r := &queueRig{Rig: gputest.NewRig(tb, gputest.Open(tb))}
+	r.bench = gputest.Load(tb, r.Thread, kerneltest.LoadQueueBench)
+	r.stress = gputest.Load(tb, r.Thread, kerneltest.LoadQueueStress)
 	return r
-}
-
-func (r *queueRig) do(err error) {
-	r.tb.Helper()
-	if err != nil {
-		r.tb.Fatal(err)
-	}
-}
-
-// words is device memory of n words of 32 bits, each set to v.
-func (r *queueRig) words(n int, v uint32) cuda.Span {
-	r.tb.Helper()
-	span := gputest.Keep(r.tb, func() (*cuda.Memory, error) { return r.thread.Alloc(cuda.Size(4 * n)) }).Span()
-	r.do(r.stream.Fill32(span, v))
-	return span
-}
-
-// read waits for the stream and reads words of 32 bits.
-func (r *queueRig) read(span cuda.Span) []uint32 {
-	r.tb.Helper()
-	r.do(r.stream.Synchronize())
-	raw := make([]byte, span.Size)
-	r.do(r.thread.Read(raw, span))
-	out := make([]uint32, len(raw)/4)
-	for i := range out {
-		out[i] = binary.LittleEndian.Uint32(raw[4*i:])
-	}
-	return out
 }
 
 // queue is a ring of slots, with pages in it.
 func (r *queueRig) queue(slots, pages int) kerneltest.PageQueue {
-	r.tb.Helper()
-	q := kerneltest.PageQueue{Slots: r.words(slots, 0).Ptr, Counters: r.words(queueCounters, 0).Ptr, Mask: uint32(slots - 1)}
-	r.do(r.bench.Fill(r.stream, warps(slots), q, uint32(pages)))
+	r.TB.Helper()
+	q := kerneltest.PageQueue{Slots: r.Words(slots, 0).Ptr, Counters: r.Words(queueCounters, 0).Ptr, Mask: uint32(slots - 1)}
+	r.Do(r.bench.Fill(r.Stream, warps(slots), q, uint32(pages)))
 	return q
 }
 
@@ -80,19 +49,19 @@ func warps(n int) cuda.Grid {
 
 // get takes n pages by one of the kernels.
 func (r *queueRig) get(q kerneltest.PageQueue, n int, warp bool) []uint32 {
-	r.tb.Helper()
-	out, launch := r.words(n, 0), r.bench.Get
+	r.TB.Helper()
+	out, launch := r.Words(n, 0), r.bench.Get
 	if warp {
 		launch = r.bench.GetWarp
 	}
-	r.do(launch(r.stream, warps(n), q, out.Ptr, uint32(n)))
-	return r.read(out)
+	r.Do(launch(r.Stream, warps(n), q, out.Ptr, uint32(n)))
+	return r.Read(out)
 }
 
 // give gives pages back, in device memory as get left them.
 func (r *queueRig) give(q kerneltest.PageQueue, pages []uint32, warp bool) {
-	r.tb.Helper()
-	in, launch := r.words(len(pages), 0), r.bench.Free
+	r.TB.Helper()
+	in, launch := r.Words(len(pages), 0), r.bench.Free
 	if warp {
 		launch = r.bench.FreeWarp
 	}
@@ -100,10 +69,10 @@ func (r *queueRig) give(q kerneltest.PageQueue, pages []uint32, warp bool) {
 	for _, p := range pages {
 		raw = binary.LittleEndian.AppendUint32(raw, p)
 	}
-	r.do(r.stream.Synchronize())
-	r.do(r.thread.Write(in, raw))
-	r.do(launch(r.stream, warps(len(pages)), q, in.Ptr, uint32(len(pages))))
-	r.do(r.stream.Synchronize())
+	r.Do(r.Stream.Synchronize())
+	r.Do(r.Thread.Write(in, raw))
+	r.Do(launch(r.Stream, warps(len(pages)), q, in.Ptr, uint32(len(pages))))
+	r.Do(r.Stream.Synchronize())
 }
 
 // pagesOf wants different pages below limit, and returns how many there are.
@@ -151,14 +120,14 @@ func TestQueueChurn(t *testing.T) {
 			t.Run(fmt.Sprintf("threads=%d/pages=%d/warp=%d", n, pages, warp), func(t *testing.T) {
 				r := newQueueRig(t)
 				q := r.queue(n, pages)
-				owners, held := r.words(n, 0), r.words(n, 0)
-				faults := r.words(int(unsafe.Sizeof(kerneltest.OwnerFaults{})/4), 0)
-				r.do(r.stress.Churn(r.stream, warps(n), q, uint32(rounds), warp, 3, owners.Ptr, held.Ptr, faults.Ptr))
-				f := r.read(faults)
+				owners, held := r.Words(n, 0), r.Words(n, 0)
+				faults := r.Words(int(unsafe.Sizeof(kerneltest.OwnerFaults{})/4), 0)
+				r.Do(r.stress.Churn(r.Stream, warps(n), q, uint32(rounds), warp, 3, owners.Ptr, held.Ptr, faults.Ptr))
+				f := r.Read(faults)
 				if f[0] != 0 || f[1] != 0 || f[2] != 0 || (f[3] != 0) != (pages < n) {
 					t.Errorf("twice %d, strange %d, spoiled %d, refused %d", f[0], f[1], f[2], f[3])
 				}
-				kept := r.read(held)
+				kept := r.Read(held)
 				pagesOf(t, kept, pages)
 				r.give(q, kept, warp == 1)
 				if back := pagesOf(t, r.get(q, pages+1, warp == 1), pages); back != pages {
@@ -173,13 +142,13 @@ func TestQueueChurn(t *testing.T) {
 func TestQueueSteps(t *testing.T) {
 	r := newQueueRig(t)
 	const n = 333
-	q, out := r.queue(512, 512), r.words(n, 0)
-	counts := r.words(int(unsafe.Sizeof(kerneltest.QueueSteps{})/4), 0)
-	r.do(r.bench.GetSteps(r.stream, warps(n), q, out.Ptr, n, counts.Ptr))
-	if got := pagesOf(t, r.read(out), 512); got != n {
+	q, out := r.queue(512, 512), r.Words(n, 0)
+	counts := r.Words(int(unsafe.Sizeof(kerneltest.QueueSteps{})/4), 0)
+	r.Do(r.bench.GetSteps(r.Stream, warps(n), q, out.Ptr, n, counts.Ptr))
+	if got := pagesOf(t, r.Read(out), 512); got != n {
 		t.Errorf("%d pages, want %d", got, n)
 	}
-	c := r.read(counts)
+	c := r.Read(counts)
 	threads, steps, warps, most := c[0], c[2], c[4], c[6]
 	if threads != n || warps != (n+31)/32 || steps < threads || most < warps || most > steps {
 		t.Errorf("threads %d, steps %d, warps %d, steps of the slowest %d", threads, steps, warps, most)
