@@ -12,6 +12,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/gpu"
 	"github.com/gagg-dev/gagg/internal/key"
 	"github.com/gagg-dev/gagg/internal/parquetio"
+	"github.com/gagg-dev/gagg/internal/trace"
 	"github.com/gagg-dev/gagg/merge"
 )
 
@@ -37,7 +38,7 @@ func (r *run) openDevices(ctx context.Context, a *attempt) error {
 		Memory: r.opt.GPUMemory, Streams: r.opt.Streams, Load: r.opt.load(), Gain: r.tuning.bucketGain, Leave: r.opt.LastRun, Early: r.earlyRows(), Keep: r.tuning.keptRows, Decode: decoding,
 	}
 	if r.trace != nil {
-		c.Trace = r.trace.pipeline
+		c.Trace = r.trace.Pipeline
 	}
 	if facts.Demand.required() {
 		c.Refused, c.Needed = facts.Demand.refused, max(len(facts.Demand.numbers), 1)
@@ -48,7 +49,7 @@ func (r *run) openDevices(ctx context.Context, a *attempt) error {
 	a.cfg.Offload = r.tuning.offload(a.devices)
 	if c.Decode.Plan != nil {
 		a.packer = func(reader cpu.Reader) cpu.Packer {
-			return packing(reader, func(p *parquetio.Reader) cpu.Packer {
+			return trace.Packing(reader, func(p *parquetio.Reader) cpu.Packer {
 				return a.devices.NewPacker(p, key.NewEncoder(a.cfg.Keys, a.cfg.Intern))
 			})
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/extsort"
 	"github.com/gagg-dev/gagg/internal/hostmem"
 	"github.com/gagg-dev/gagg/internal/invariant"
+	"github.com/gagg-dev/gagg/internal/trace"
 )
 
 var _ array.RecordReader = (*Rows)(nil)
@@ -80,7 +81,7 @@ func newRows(ctx context.Context, r *run) *Rows {
 	rows.tokens = make(chan struct{}, 2*r.threads)
 	context.AfterFunc(rows.ctx, rows.wake)
 	for maker := range min(r.threads, len(r.ranges)) {
-		rows.done.Go(func() { rows.produce(rowOfMaker(maker)) })
+		rows.done.Go(func() { rows.produce(trace.Maker(maker)) })
 	}
 	return rows
 }
@@ -101,7 +102,7 @@ func (r *Rows) wake() {
 }
 
 // produce makes ranges of partitions until none is left. row is its own of the timeline.
-func (r *Rows) produce(row traceRow) {
+func (r *Rows) produce(row trace.Row) {
 	var sorter *extsort.Sorter
 	if r.order != nil {
 		sorter = r.order.sorter()
@@ -120,7 +121,7 @@ func (r *Rows) produce(row traceRow) {
 		if n >= len(r.slots) {
 			break
 		}
-		made := r.run.trace.span(row, r.run.ranges[n].String())
+		made := r.run.trace.Span(row, r.run.ranges[n].String())
 		err = r.make(p, sorter, n)
 		made()
 		r.finish(n, err)
@@ -394,5 +395,5 @@ func (r *Rows) Release() {
 		r.err = errors.Join(r.err, r.order.close())
 	}
 	r.err = classify(errors.Join(r.err, r.run.close()))
-	r.run.trace.close()
+	r.run.trace.Close()
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/hostmem"
 	"github.com/gagg-dev/gagg/internal/key"
 	"github.com/gagg-dev/gagg/internal/spill"
+	"github.com/gagg-dev/gagg/internal/trace"
 	"github.com/gagg-dev/gagg/merge"
 	"github.com/gagg-dev/gagg/partition"
 )
@@ -29,17 +30,17 @@ func Run(ctx context.Context, q Query, o Options) (_ *Rows, err error) {
 	defer func() { err = classify(err) }()
 	started := time.Now()
 	defer startDemanded(o)()
-	var trace *recorder
+	var timeline *trace.Recorder
 	for l := (learnt{digits: map[int]int{}}); ; {
 		more := false
 		p, err := prepare(ctx, q, o, l)
 		if err == nil {
-			if trace == nil {
-				trace = newRecorder(o.Trace)
+			if timeline == nil {
+				timeline = trace.New(o.Trace)
 			}
-			r := &run{prepared: p, started: started, trace: trace}
+			r := &run{prepared: p, started: started, trace: timeline}
 			if err = r.aggregate(ctx); err == nil {
-				r.outputDone = r.trace.span(rowOfRun, "output")
+				r.outputDone = r.trace.Span(trace.Phases, "output")
 				return newRows(ctx, r), nil
 			}
 			more, err = r.retries(&l, err)
@@ -49,7 +50,7 @@ func Run(ctx context.Context, q Query, o Options) (_ *Rows, err error) {
 			}
 		}
 		if !l.add(err) && !more {
-			trace.close()
+			timeline.Close()
 			return nil, err
 		}
 		o.logger().Debug("read again, with what was learnt", slog.String("because", err.Error()))
@@ -65,7 +66,7 @@ type run struct {
 	disk       *spill.Space
 	unwatch    func() bool // nil: nothing was opened
 	noted      fallbacks
-	trace      *recorder               // nil: nobody wants a timeline
+	trace      *trace.Recorder         // nil: nobody wants a timeline
 	outputDone func()                  // ends the timeline's interval of the output; nil: it has not begun
 	now        atomic.Pointer[attempt] // whose groups are put out
 	failed     atomic.Pointer[attempt] // nil: the first attempt went well
@@ -137,9 +138,9 @@ type attempt struct {
 func (r *run) group(ctx context.Context, a *attempt) (err error) {
 	r.budget.heldBack.Store(r.memory.heldBack(r.threads))
 	defer r.budget.heldBack.Store(0)
-	defer r.trace.span(rowOfRun, "scan")()
+	defer r.trace.Span(trace.Phases, "scan")()
 	in := cpu.Input{
-		Units: r.scan.units(), Reader: r.trace.readers(r.scan.reader), Pipeline: func() cpu.Pipeline { return r.pipeline(a.cfg.States) }, Packer: a.packer, Done: r.unitDone,
+		Units: r.scan.units(), Reader: r.trace.Readers(r.scan.reader), Pipeline: func() cpu.Pipeline { return r.pipeline(a.cfg.States) }, Packer: a.packer, Done: r.unitDone,
 		ReadAll: func() { r.budget.heldBack.Store(r.memory.afterMerge(r.threads)) },
 	}
 	if a.groups, err = cpu.Run(ctx, a.cfg, in, r.threads); err != nil || a.devices == nil {

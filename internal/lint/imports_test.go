@@ -14,7 +14,7 @@ var allowed = map[string][]string{
 	".": {
 		"ega", "streams", "partition", "feedback", "merge", "internal/column", "internal/key", "internal/agg", "internal/expr",
 		"internal/parquetio", "internal/arena", "internal/hostmem", "internal/cpu", "internal/spill", "internal/extsort",
-		"internal/cuda", "internal/gpu", "internal/decode", "internal/kernels", "internal/parcel",
+		"internal/cuda", "internal/gpu", "internal/decode", "internal/kernels", "internal/trace",
 	},
 	"cmd/gagg": {".", "internal/sink"}, // the library hands out records, the command writes them
 
@@ -47,6 +47,9 @@ var allowed = map[string][]string{
 		"partition", "feedback", "merge", "internal/agg", "internal/arena", "internal/column", "internal/hostmem", "internal/key",
 		"internal/parcel", "internal/spill",
 	},
+
+	"internal/trace":           {"streams", "internal/cpu", "internal/parcel", "internal/parquetio"},
+	"internal/trace/tracetest": {},
 
 	"internal/parcel": {},
 	"internal/decode": {"internal/column", "internal/cuda", "internal/kernels", "internal/parcel", "internal/parquetio"},
@@ -109,6 +112,7 @@ var allowed = map[string][]string{
 // testOnly is packages that only tests and bench/ use.
 var testOnly = []string{
 	"ega/reference", "gpumem/reference", "partition/reference", "internal/bounded", "internal/oracle", "internal/corpus", "internal/datagen", "internal/gputest", "internal/cuda/emu", "internal/kernels/kerneltest", "internal/kernels/gen", "internal/spill/spilltest",
+	"internal/trace/tracetest",
 }
 
 func TestImportTable(t *testing.T) {

@@ -1,4 +1,6 @@
-package gagg
+// Package trace writes the timeline of a run for a drawing: the phases of the run, the time of each
+// worker, and the lanes and slots of devices. It owns the document and its format, not the writer.
+package trace
 
 import (
 	"bufio"
@@ -11,7 +13,7 @@ import (
 	"github.com/gagg-dev/gagg/streams"
 )
 
-// recorder writes the timeline of a run in Chrome's trace event format: a JSON
+// Recorder writes the timeline of a run in Chrome's trace event format: a JSON
 // document with one process, gagg, whose threads are the rows of the drawing.
 //
 //	run                    reading, then output
@@ -21,26 +23,26 @@ import (
 //
 // Intervals are written as they end, through a buffer of fixed size; only the
 // rows are remembered. All methods may be called from several goroutines at once,
-// and those of a nil *recorder do nothing.
+// and those of a nil *Recorder do nothing.
 //
 // ROW: intervals of a row do not overlap, and are told in the order of their
 // ends. One that begins before the one in front of it has ended is cut: a worker
 // may have waited for a slot while another one waited for it and got it first; and
 // the times of a device resolve half a microsecond and drift against those of the
 // host.
-type recorder struct {
+type Recorder struct {
 	began time.Time
 
 	mu     sync.Mutex
 	out    *bufio.Writer
-	rows   map[traceRow]*tracedRow
+	rows   map[Row]*drawnRow
 	events int
 	closed bool
 	err    error // of the first failed write; nothing is written after it
 }
 
-// traceRow is a row of the drawing. Rows are shown by rank, then by number, then by kind.
-type traceRow struct {
+// Row is a row of the drawing. Rows are shown by rank, then by number, then by kind.
+type Row struct {
 	rank   rowRank
 	device int
 	number int
@@ -57,16 +59,16 @@ const (
 	rankSlot                  // of the pinned memory between workers and a device
 )
 
-// rowOfRun is the row of the phases of the run.
-var rowOfRun = traceRow{}
+// Phases is the row of the run as a whole.
+var Phases = Row{}
 
-// rowOfWorker is the row of a goroutine that reads, from 0.
-func rowOfWorker(n int) traceRow { return traceRow{rank: rankWorker, number: n} }
+// Worker is the row of a goroutine that reads, from 0.
+func Worker(n int) Row { return Row{rank: rankWorker, number: n} }
 
-// rowOfMaker is the row of a goroutine that merges and makes records, from 0.
-func rowOfMaker(n int) traceRow { return traceRow{rank: rankMaker, number: n} }
+// Maker is the row of a goroutine that merges and makes records, from 0.
+func Maker(n int) Row { return Row{rank: rankMaker, number: n} }
 
-func (r traceRow) String() string {
+func (r Row) String() string {
 	switch r.rank {
 	case rankWorker:
 		return fmt.Sprintf("worker %d", r.number)
@@ -81,47 +83,47 @@ func (r traceRow) String() string {
 }
 
 // place orders the rows of the drawing.
-func (r traceRow) place() int {
+func (r Row) place() int {
 	const numbers, kinds = 1 << 12, 8
 	return ((int(r.rank)*numbers+r.device)*numbers+r.number)*kinds + int(r.kind)
 }
 
-// tracedRow is what is remembered of a row.
-type tracedRow struct {
+// drawnRow is what is remembered of a row.
+type drawnRow struct {
 	thread int
 	end    time.Duration // of its last interval
 }
 
-// newRecorder begins a timeline now; nil: nobody wants one.
-func newRecorder(out io.Writer) *recorder {
+// New begins a timeline now; nil: nobody wants one. The caller closes it.
+func New(out io.Writer) *Recorder {
 	if out == nil {
 		return nil
 	}
-	r := &recorder{began: time.Now(), out: bufio.NewWriterSize(out, 64<<10), rows: map[traceRow]*tracedRow{}}
+	r := &Recorder{began: time.Now(), out: bufio.NewWriterSize(out, 64<<10), rows: map[Row]*drawnRow{}}
 	r.write(`{"displayTimeUnit":"ms","traceEvents":[`)
-	r.event(traceEvent{Name: "process_name", Phase: "M", Args: traceArgs{Name: "gagg"}})
+	r.emit(event{Name: "process_name", Phase: "M", Args: eventArgs{Name: "gagg"}})
 	return r
 }
 
-// span begins an interval of the row; the function that it returns ends it.
-func (r *recorder) span(row traceRow, name string) (end func()) {
+// Span begins an interval of the row; the function that it returns ends it.
+func (r *Recorder) Span(row Row, name string) (end func()) {
 	if r == nil {
 		return func() {}
 	}
 	from := time.Since(r.began)
-	return func() { r.interval(row, name, from, time.Since(r.began)-from, traceArgs{}) }
+	return func() { r.interval(row, name, from, time.Since(r.began)-from, eventArgs{}) }
 }
 
-// pipeline is for the Trace of the pipeline of a device that is about to be
+// Pipeline is for the Trace of the pipeline of a device that is about to be
 // started; nil if nobody wants a timeline.
-func (r *recorder) pipeline(device int) func(streams.Interval) {
+func (r *Recorder) Pipeline(device int) func(streams.Interval) {
 	if r == nil {
 		return nil
 	}
 	begins := time.Since(r.began)
 	return func(i streams.Interval) {
-		row := traceRow{rank: rankStream, device: device, number: i.Stream, kind: i.Kind}
-		args := traceArgs{Bytes: i.Bytes}
+		row := Row{rank: rankStream, device: device, number: i.Stream, kind: i.Kind}
+		args := eventArgs{Bytes: i.Bytes}
 		if i.Stream < 0 {
 			row.rank, row.number = rankSlot, i.Slot
 		} else {
@@ -132,33 +134,33 @@ func (r *recorder) pipeline(device int) func(streams.Interval) {
 }
 
 // interval writes an interval that has ended.
-func (r *recorder) interval(row traceRow, name string, from, length time.Duration, args traceArgs) {
+func (r *Recorder) interval(row Row, name string, from, length time.Duration, args eventArgs) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	t := r.row(row)
 	end := max(from+length, t.end)
 	from = max(from, t.end)
 	t.end = end
-	r.event(traceEvent{
+	r.emit(event{
 		Name: name, Phase: "X", Thread: t.thread, Args: args,
 		From: microseconds(from), Length: new(microseconds(end - from)),
 	})
 }
 
 // row finds a row, or names it where it is new.
-func (r *recorder) row(row traceRow) *tracedRow {
+func (r *Recorder) row(row Row) *drawnRow {
 	t := r.rows[row]
 	if t == nil {
-		t = &tracedRow{thread: len(r.rows) + 1}
+		t = &drawnRow{thread: len(r.rows) + 1}
 		r.rows[row] = t
-		r.event(traceEvent{Name: "thread_name", Phase: "M", Thread: t.thread, Args: traceArgs{Name: row.String()}})
-		r.event(traceEvent{Name: "thread_sort_index", Phase: "M", Thread: t.thread, Args: traceArgs{Place: row.place()}})
+		r.emit(event{Name: "thread_name", Phase: "M", Thread: t.thread, Args: eventArgs{Name: row.String()}})
+		r.emit(event{Name: "thread_sort_index", Phase: "M", Thread: t.thread, Args: eventArgs{Place: row.place()}})
 	}
 	return t
 }
 
-// close ends the document. What is told afterwards is left out.
-func (r *recorder) close() {
+// Close ends the document. What is told afterwards is left out.
+func (r *Recorder) Close() {
 	if r == nil {
 		return
 	}
@@ -174,19 +176,19 @@ func (r *recorder) close() {
 	}
 }
 
-// traceEvent is an event as the format has it: "X" is an interval, "M" a fact
+// event is an event as the format has it: "X" is an interval, "M" a fact
 // about a row.
-type traceEvent struct {
+type event struct {
 	Name    string        `json:"name"`
 	Phase   string        `json:"ph"`
 	Process int           `json:"pid"`
 	Thread  int           `json:"tid"`
 	From    microseconds  `json:"ts"`
 	Length  *microseconds `json:"dur,omitempty"`
-	Args    traceArgs     `json:"args"`
+	Args    eventArgs     `json:"args"`
 }
 
-type traceArgs struct {
+type eventArgs struct {
 	Name  string `json:"name,omitempty"`
 	Place int    `json:"sort_index,omitempty"`
 	Job   *int   `json:"job,omitempty"` // in the order of submission
@@ -200,8 +202,8 @@ func (m microseconds) MarshalJSON() ([]byte, error) {
 	return fmt.Appendf(nil, "%d.%03d", m/1000, m%1000), nil
 }
 
-// event writes e. It has nothing that JSON cannot say.
-func (r *recorder) event(e traceEvent) {
+// emit writes e. It has nothing that JSON cannot say.
+func (r *Recorder) emit(e event) {
 	e.Process = 1
 	text, _ := json.Marshal(e)
 	separator := ",\n"
@@ -213,7 +215,7 @@ func (r *recorder) event(e traceEvent) {
 	r.write(string(text))
 }
 
-func (r *recorder) write(text string) {
+func (r *Recorder) write(text string) {
 	if r.err == nil && !r.closed {
 		_, r.err = r.out.WriteString(text)
 	}

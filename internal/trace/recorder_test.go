@@ -1,10 +1,8 @@
-package gagg
+package trace
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -14,6 +12,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/bounded"
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/cpu"
+	"github.com/gagg-dev/gagg/internal/trace/tracetest"
 	"github.com/gagg-dev/gagg/streams"
 )
 
@@ -21,17 +20,17 @@ import (
 func TestRecorderGolden(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out strings.Builder
-		r := newRecorder(&out)
-		reading := r.span(rowOfRun, "scan")
-		device := r.pipeline(1)
+		r := New(&out)
+		reading := r.Span(Phases, "scan")
+		device := r.Pipeline(1)
 		time.Sleep(1500 * time.Nanosecond)
 		reading()
 		device(streams.Interval{Kind: streams.Waiting, Stream: -1, Slot: 3, Job: -1, From: 0, Length: 250})
 		device(streams.Interval{Kind: streams.Computing, Stream: 0, Job: 0, From: 2 * time.Millisecond, Length: time.Millisecond, Bytes: 8})
 		device(streams.Interval{Kind: streams.Computing, Stream: 0, Job: 1, From: 2999 * time.Microsecond, Length: time.Millisecond, Bytes: 8})
-		r.close()
-		r.close()
-		r.span(rowOfWorker(0), "too late")()
+		r.Close()
+		r.Close()
+		r.Span(Worker(0), "too late")()
 		const want = `{"displayTimeUnit":"ms","traceEvents":[
 {"name":"process_name","ph":"M","pid":1,"tid":0,"ts":0.000,"args":{"name":"gagg"}},
 {"name":"thread_name","ph":"M","pid":1,"tid":1,"ts":0.000,"args":{"name":"run"}},
@@ -52,72 +51,24 @@ func TestRecorderGolden(t *testing.T) {
 	})
 }
 
-// drawn is a timeline as a reader of the format sees it.
-type drawn struct {
-	TraceEvents []struct {
-		Name, Ph string
-		Pid, Tid int
-		From     float64 `json:"ts"`
-		Dur      float64
-		Args     struct{ Name string }
-	}
-}
-
-// rows are the intervals of each row by its name, as start and end in µs.
-func (d drawn) rows() map[string][][2]float64 {
-	names := map[int]string{}
-	rows := map[string][][2]float64{}
-	for _, e := range d.TraceEvents {
-		switch {
-		case e.Name == "thread_name":
-			names[e.Tid] = e.Args.Name
-		case e.Ph == "X":
-			rows[names[e.Tid]] = append(rows[names[e.Tid]], [2]float64{e.From, e.From + e.Dur})
-		}
-	}
-	return rows
-}
-
-func parseTrace(t *testing.T, text string) drawn {
-	t.Helper()
-	var d drawn
-	if err := json.Unmarshal([]byte(text), &d); err != nil {
-		t.Fatalf("%v in\n%s", err, text)
-	}
-	return d
-}
-
-// checkRows fails if intervals of a row overlap.
-func checkRows(t *testing.T, rows map[string][][2]float64) {
-	t.Helper()
-	for name, list := range rows {
-		slices.SortFunc(list, func(a, b [2]float64) int { return int(1000 * (a[0] - b[0])) })
-		for i := range list[:len(list)-1] {
-			if list[i][1] > list[i+1][0]+0.0005 { // of the sum of two floats
-				t.Errorf("%s: %v and %v overlap", name, list[i], list[i+1])
-			}
-		}
-	}
-}
-
 // What many goroutines tell at once is one valid document, with all of it.
 func TestRecorderAtOnce(t *testing.T) {
 	var out strings.Builder
-	r := newRecorder(&out)
+	r := New(&out)
 	var all sync.WaitGroup
 	const workers, each = 8, 300
 	for n := range workers {
 		all.Go(func() {
-			device := r.pipeline(0)
+			device := r.Pipeline(0)
 			for i := range each {
-				r.span(rowOfWorker(n), fmt.Sprint("unit ", i))()
+				r.Span(Worker(n), fmt.Sprint("unit ", i))()
 				device(streams.Interval{Kind: streams.CopyingIn, Stream: n, Job: i, From: time.Duration(i) * 10, Length: 12})
 			}
 		})
 	}
 	bounded.Wait(t, "the goroutines of the test", all.Wait)
-	r.close()
-	rows := parseTrace(t, out.String()).rows()
+	r.Close()
+	rows := tracetest.Rows(t, out.String())
 	if len(rows) != 2*workers {
 		t.Errorf("%d rows, want %d", len(rows), 2*workers)
 	}
@@ -126,7 +77,6 @@ func TestRecorderAtOnce(t *testing.T) {
 			t.Errorf("%s has %d intervals, want %d", name, len(list), each)
 		}
 	}
-	checkRows(t, rows)
 }
 
 // failingWriter refuses all.
@@ -140,18 +90,18 @@ func (w *failingWriter) Write([]byte) (int, error) {
 // A timeline that cannot be written stops nothing, and is not tried again.
 func TestRecorderFails(t *testing.T) {
 	var w failingWriter
-	r := newRecorder(&w)
+	r := New(&w)
 	for range 10_000 {
-		r.span(rowOfMaker(0), "merge")()
+		r.Span(Maker(0), "merge")()
 	}
-	r.close()
+	r.Close()
 	if w.calls != 1 {
 		t.Errorf("%d writes after the first one failed", w.calls-1)
 	}
-	var none *recorder
-	none.span(rowOfRun, "scan")()
-	none.close()
-	if none.pipeline(0) != nil {
+	var none *Recorder
+	none.Span(Phases, "scan")()
+	none.Close()
+	if none.Pipeline(0) != nil {
 		t.Error("a pipeline is traced for nobody")
 	}
 }
@@ -170,8 +120,8 @@ func (r *idleReader) Close()                           { r.closed++ }
 func TestRecorderReaders(t *testing.T) {
 	var out strings.Builder
 	var idle idleReader
-	r := newRecorder(&out)
-	open := r.readers(func() cpu.Reader { return &idle })
+	r := New(&out)
+	open := r.Readers(func() cpu.Reader { return &idle })
 	for range 2 {
 		reader := open()
 		for unit := range 3 {
@@ -181,14 +131,13 @@ func TestRecorderReaders(t *testing.T) {
 		}
 		reader.Close()
 	}
-	r.close()
-	rows := parseTrace(t, out.String()).rows()
+	r.Close()
+	rows := tracetest.Rows(t, out.String())
 	if len(rows["worker 0"]) != 3 || len(rows["worker 1"]) != 3 || idle != (idleReader{opened: 6, closed: 2}) {
 		t.Errorf("%v, %+v", rows, idle)
 	}
-	checkRows(t, rows)
-	var none *recorder
-	if reader := none.readers(func() cpu.Reader { return &idle })(); reader != cpu.Reader(&idle) {
+	var none *Recorder
+	if reader := none.Readers(func() cpu.Reader { return &idle })(); reader != cpu.Reader(&idle) {
 		t.Error("a reader is traced for nobody")
 	}
 }

@@ -1,4 +1,4 @@
-package gagg
+package trace
 
 import (
 	"strconv"
@@ -9,15 +9,15 @@ import (
 	"github.com/gagg-dev/gagg/internal/parquetio"
 )
 
-// readers has the timeline show what the readers of workers are at: each worker is a
+// Readers has the timeline show what the readers of workers are at: each worker is a
 // row, each unit an interval from its opening to that of the next one.
-func (r *recorder) readers(open func() cpu.Reader) func() cpu.Reader {
+func (r *Recorder) Readers(open func() cpu.Reader) func() cpu.Reader {
 	if r == nil {
 		return open
 	}
 	var workers atomic.Int64
 	return func() cpu.Reader {
-		row := rowOfWorker(int(workers.Add(1)) - 1)
+		row := Worker(int(workers.Add(1)) - 1)
 		return &tracedReader{Reader: open(), recorder: r, row: row}
 	}
 }
@@ -25,14 +25,14 @@ func (r *recorder) readers(open func() cpu.Reader) func() cpu.Reader {
 // tracedReader is the reader of a worker, whose time it notes.
 type tracedReader struct {
 	cpu.Reader
-	recorder *recorder
-	row      traceRow
+	recorder *Recorder
+	row      Row
 	end      func() // of the unit's interval; nil: none is open
 }
 
 func (t *tracedReader) Open(unit int) error {
 	t.finish()
-	t.end = t.recorder.span(t.row, "unit "+strconv.Itoa(unit))
+	t.end = t.recorder.Span(t.row, "unit "+strconv.Itoa(unit))
 	return t.Reader.Open(unit)
 }
 
@@ -48,8 +48,8 @@ func (t *tracedReader) finish() {
 	}
 }
 
-// packing makes the packer of a worker that reads Parquet files by r. The timeline shows its units too.
-func packing(r cpu.Reader, open func(*parquetio.Reader) cpu.Packer) cpu.Packer {
+// Packing makes the packer of a worker that reads Parquet files by r. The timeline shows its units too.
+func Packing(r cpu.Reader, open func(*parquetio.Reader) cpu.Packer) cpu.Packer {
 	t, traced := r.(*tracedReader)
 	if !traced {
 		return open(r.(*parquetio.Reader))
@@ -65,6 +65,6 @@ type tracedPacker struct {
 
 func (t *tracedPacker) Add(unit int) (int64, parcel.Added, error) {
 	t.reader.finish()
-	defer t.reader.recorder.span(t.reader.row, "pack unit "+strconv.Itoa(unit))()
+	defer t.reader.recorder.Span(t.reader.row, "pack unit "+strconv.Itoa(unit))()
 	return t.Packer.Add(unit)
 }
