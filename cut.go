@@ -23,15 +23,15 @@ type cut struct {
 // planCut tells which groups may be left out. They may not where others of their columns are looked at (STAGE-ERRORS).
 func (p *producer) planCut() (c cut) {
 	q := p.r.query
-	if len(q.mayFail()) > 0 || q.having != nil && q.having.MayFail() {
+	if len(q.FallibleKeys()) > 0 || q.Having != nil && q.Having.MayFail() {
 		return c
 	}
 	c.having = p.cutHaving()
 	if p.sorter == nil || !p.sorter.Drops() {
 		return c
 	}
-	for _, out := range q.out {
-		if out.expr.MayFail() {
+	for _, out := range q.Out {
+		if out.Expr.MayFail() {
 			return c
 		}
 	}
@@ -40,7 +40,7 @@ func (p *producer) planCut() (c cut) {
 			return c
 		}
 	}
-	if first, plain := q.order[0].expr.Column(); plain {
+	if first, plain := q.Order[0].Expr.Column(); plain {
 		c.by, _, c.some = p.cutBy(first)
 	}
 	return c
@@ -48,7 +48,7 @@ func (p *producer) planCut() (c cut) {
 
 // cutBy is a cut by column c of the batch, but for its bound, and the column's type; false: its rows have no word for that.
 func (p *producer) cutBy(c int) (cpu.Cut, column.Type, bool) {
-	call := c - len(p.r.query.keys)
+	call := c - len(p.r.query.Keys)
 	if call < 0 {
 		return cpu.Cut{}, column.Type{}, false
 	}
@@ -61,7 +61,7 @@ const signBit = 1 << 63
 
 // cutHaving is the cuts by each column that the filter on groups looks at: the integers up to one, and from one on, of which it passes none.
 func (p *producer) cutHaving() (cuts []cpu.Cut) {
-	having := p.r.query.having
+	having := p.r.query.Having
 	if having == nil || slices.ContainsFunc(having.Columns(), p.mayOverflow) {
 		return nil
 	}

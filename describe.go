@@ -33,11 +33,11 @@ func Describe(ctx context.Context, src Source, o Options) (_ *Description, err e
 		return nil, err
 	}
 	d := in.describe()
-	for i, f := range in.schema().Fields {
+	for i, f := range in.Schema().Fields {
 		c := ColumnDescription{Name: f.Name, Type: f.Type.String()}
 		if f.Type.Kind == column.Invalid {
 			c.Type, c.Err = "", "not supported"
-			if _, err := in.find(fmt.Sprintf("#%d", i+1)); err != nil {
+			if _, err := in.Find(fmt.Sprintf("#%d", i+1)); err != nil {
 				c.Err = cause(err)
 			}
 		}

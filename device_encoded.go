@@ -20,7 +20,7 @@ import (
 // states is the layout that devices get. If workers have to make the rows, plan is nil and why says what it is
 // that needs them, for people.
 func (p *prepared) encodedPlan(states *agg.Layout) (plan *decode.Plan, why string) {
-	if p.query.where != nil {
+	if p.query.Where != nil {
 		return nil, "they are filtered"
 	}
 	row, why := states.DeviceRow()
@@ -50,16 +50,16 @@ type encodedBuilder struct {
 // keys adds the outputs of the key fields.
 func (b *encodedBuilder) keys() (why string) {
 	for i, f := range b.layout.Fields() {
-		c, ok := b.query.keys[i].Column()
+		c, ok := b.query.Keys[i].Column()
 		if !ok {
-			return fmt.Sprintf("the key %s is computed", b.query.keyTexts[i])
+			return fmt.Sprintf("the key %s is computed", b.query.KeyTexts[i])
 		}
 		o, why := b.output(c)
 		switch {
 		case why != "":
 			return why
 		case f.Form == key.FormInline && f.Words > inlineWords:
-			return fmt.Sprintf("most texts of the key %s have more than %d bytes", b.query.keyTexts[i], key.MaxInline)
+			return fmt.Sprintf("most texts of the key %s have more than %d bytes", b.query.KeyTexts[i], key.MaxInline)
 		}
 		o.Field, o.Form, o.Words = i, encodedForm(f), uint8(f.Words)
 		o.Shift, o.Bits = uint8(f.Shift), uint8(f.Bits)
@@ -82,7 +82,7 @@ func encodedForm(f key.Field) uint8 {
 
 // arguments adds the outputs that state words are made of, and those that are only looked through for NULLs.
 func (b *encodedBuilder) arguments(row agg.OneRow) (why string) {
-	for i, e := range b.query.args {
+	for i, e := range b.query.Args {
 		used := slices.ContainsFunc(row.Words, func(w agg.RowWord) bool { return w.Uses(i) })
 		c, plain := e.Column()
 		if v, constant := e.Const(); constant && !v.Null && !used {
@@ -103,7 +103,7 @@ func (b *encodedBuilder) arguments(row agg.OneRow) (why string) {
 
 // callOf is an aggregate that argument i belongs to.
 func (b *encodedBuilder) callOf(i int) string {
-	return b.query.texts[slices.IndexFunc(b.query.calls, func(c agg.Call) bool { return slices.Contains(c.Args, i) })]
+	return b.query.CallTexts[slices.IndexFunc(b.query.Calls, func(c agg.Call) bool { return slices.Contains(c.Args, i) })]
 }
 
 // outputOf is an output of column c of the scan; -1: there is none.
@@ -151,7 +151,7 @@ var physicals = map[parquetio.Physical]uint8{
 }
 
 // columnName is the name of column c of the scan.
-func (b *encodedBuilder) columnName(c int) string { return b.in.schema().Fields[b.query.cols[c]].Name }
+func (b *encodedBuilder) columnName(c int) string { return b.in.Schema().Fields[b.query.Cols[c]].Name }
 
 // place gives the outputs their arrays, and the fields what is theirs.
 func (b *encodedBuilder) place() {
@@ -197,13 +197,13 @@ var stateWords = [...]uint32{
 
 // valueOf is the output that is the value of argument i.
 func (b *encodedBuilder) valueOf(i int) int {
-	c, _ := b.query.args[i].Column()
+	c, _ := b.query.Args[i].Column()
 	return b.values[c]
 }
 
 // numberOf is how kernels read the words of argument i as doubles.
 func (b *encodedBuilder) numberOf(i int) uint8 {
-	switch t := b.query.args[i].Type(); {
+	switch t := b.query.Args[i].Type(); {
 	case t.IsFloat():
 		return kernels.ParquetIsDouble
 	case t.Kind == column.Uint64:
@@ -216,7 +216,7 @@ func (b *encodedBuilder) numberOf(i int) uint8 {
 // nulls says what NULLs add to the state words, and of which values there may be none.
 func (b *encodedBuilder) nulls(row agg.OneRow) {
 	for _, n := range row.Nulls {
-		if c, plain := b.query.args[n.Arg].Column(); plain { // else it is a constant
+		if c, plain := b.query.Args[n.Arg].Column(); plain { // else it is a constant
 			b.plan.Nulls = append(b.plan.Nulls, kernels.ParquetNull{Add: n.Add, Place: uint32(b.outputOf(c)), State: uint32(n.Word)})
 		}
 	}

@@ -401,11 +401,11 @@ func madeRows(plan *decode.Plan, arrays [][]uint64, b *column.Batch) (rows []uin
 func workerRows(p *prepared, plan *decode.Plan, e *key.Encoder, b *column.Batch) []uint64 {
 	states := p.states(nil, true)
 	var keys, args []column.Vector
-	for _, x := range p.query.keys {
+	for _, x := range p.query.Keys {
 		c, _ := x.Column()
 		keys = append(keys, b.Cols[c])
 	}
-	for _, x := range p.query.args {
+	for _, x := range p.query.Args {
 		c, _ := x.Column()
 		args = append(args, column.Flatten(&b.Cols[c], new(column.Buffer)))
 	}

@@ -166,8 +166,8 @@ func (p *prepared) unsupported(states *agg.Layout) string {
 	case words > ega.MaxKeyWords:
 		return fmt.Sprintf("all keys together take %d words, and a GPU compares at most %d", words, ega.MaxKeyWords)
 	}
-	if len(p.query.distinct) > 0 {
-		return "each different " + p.query.argTexts[p.query.distinct[0]] + " counts once"
+	if len(p.query.Distinct) > 0 {
+		return "each different " + p.query.ArgTexts[p.query.Distinct[0]] + " counts once"
 	}
 	_, _, why := states.DeviceOps()
 	if why == "" && p.listsBytes(states) > p.listsMost() {
@@ -212,7 +212,7 @@ func (p *prepared) listsMost() int64 { return p.memory.Worker * int64(p.threads)
 // expectedGroups is about how many groups there are, as far as dictionaries tell.
 func (p *prepared) expectedGroups() float64 {
 	product := 1.0
-	for _, e := range p.query.keys {
+	for _, e := range p.query.Keys {
 		product *= p.expectedDistinct(e)
 	}
 	if rows := p.facts.rows; rows >= 0 {

@@ -126,7 +126,7 @@ func TestDevicePlanText(t *testing.T) {
 	withEngine(t)
 	p := planned(t, "0,1", 1e9, Sum("quantity"))
 	p.opt.GPUMemory, p.opt.Streams = 2<<30, 3
-	plan := p.plan(Query{}, chosen{deviceChoice{Use: true, Reason: "as asked for"}, []int{0, 1}})
+	plan := p.plan(chosen{deviceChoice{Use: true, Reason: "as asked for"}, []int{0, 1}})
 	text := plan.String()
 	for _, want := range []string{
 		"device       gpu:0,1 (as asked for), 3 threads\n",
@@ -137,11 +137,11 @@ func TestDevicePlanText(t *testing.T) {
 		}
 	}
 	p.opt.NoGPUDecoding = true
-	plan = p.plan(Query{}, chosen{deviceChoice{Use: true}, []int{0}})
+	plan = p.plan(chosen{deviceChoice{Use: true}, []int{0}})
 	if want := "3 streams; rows are made by the CPU, of 40 bytes: as asked for; a bucket's"; !strings.Contains(plan.String(), want) {
 		t.Errorf("%q is not in\n%s", want, plan)
 	}
-	if plan = p.plan(Query{}, chosen{}); plan.GPU != nil || strings.Contains(plan.String(), "gpu ") {
+	if plan = p.plan(chosen{}); plan.GPU != nil || strings.Contains(plan.String(), "gpu ") {
 		t.Errorf("the CPU's plan tells of devices:\n%s", plan)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/expr"
 	"github.com/gagg-dev/gagg/internal/key"
+	"github.com/gagg-dev/gagg/internal/query"
 )
 
 // This file is what a query with aggregates of distinct values groups by beside its keys: package cpu says how they are made of that
@@ -17,10 +18,10 @@ type keyedValue struct {
 	layout *key.Layout // the keys, then the value
 }
 
-// groupings is what the query groups by.
-func (q *compiled) groupings() groupings {
-	g := groupings{ordered: len(q.order) > 0, sets: len(q.distinct), own: len(q.calls) == 0}
-	for _, c := range q.calls {
+// groupingsOf is what a query groups by.
+func groupingsOf(q *query.Compiled) groupings {
+	g := groupings{ordered: len(q.Order) > 0, sets: len(q.Distinct), own: len(q.Calls) == 0}
+	for _, c := range q.Calls {
 		g.own = g.own || c.Part == 0
 	}
 	return g
@@ -80,5 +81,5 @@ func placesAll(c *cpu.Config) bool {
 
 // setKeys is the keys of a grouping.
 func (p *prepared) setKeys(s keyedValue) []*expr.Expr {
-	return append(append([]*expr.Expr(nil), p.query.keys...), p.query.args[s.arg])
+	return append(append([]*expr.Expr(nil), p.query.Keys...), p.query.Args[s.arg])
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/expr"
 	"github.com/gagg-dev/gagg/internal/gpu"
 	"github.com/gagg-dev/gagg/internal/parquetio"
+	"github.com/gagg-dev/gagg/internal/query"
 	"github.com/gagg-dev/gagg/internal/spill"
 )
 
@@ -96,6 +97,7 @@ func classify(err error) error {
 		{ErrBudget, isA[*gpu.LimitError]},
 		{ErrBudget, func(err error) bool { return errors.Is(err, spill.ErrExhausted) }},
 		{ErrUsage, func(err error) bool { return errors.Is(err, spill.ErrUsage) }},
+		{ErrUsage, isA[*query.UsageError]},
 		{ErrUsage, isA[*expr.Error]},
 		{ErrBudget, isA[*agg.SizeError]},
 		{ErrBudget, isA[*agg.ChainError]},

@@ -1,6 +1,6 @@
 package gagg
 
-import "github.com/gagg-dev/gagg/internal/expr"
+import "github.com/gagg-dev/gagg/internal/query"
 
 // Function describes a scalar function of expressions.
 type Function struct {
@@ -15,7 +15,7 @@ type Function struct {
 // Functions lists the scalar functions, by section and name.
 func Functions() []Function {
 	var list []Function
-	for _, f := range expr.Functions() {
+	for _, f := range query.Functions() {
 		list = append(list, Function(f))
 	}
 	return list

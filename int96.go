@@ -26,7 +26,7 @@ func (r *run) evaluator(e *expr.Expr, group *expr.Group) cpu.Evaluator {
 	for _, c := range e.Columns() {
 		if r.scan.int96(c) {
 			bounded.cols = append(bounded.cols, c)
-			bounded.names = append(bounded.names, r.in.schema().Fields[r.query.cols[c]].Name)
+			bounded.names = append(bounded.names, r.in.Schema().Fields[r.query.Cols[c]].Name)
 		}
 	}
 	if bounded.cols == nil {

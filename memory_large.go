@@ -39,12 +39,12 @@ func (p *prepared) largeNeeds(text int64) largeNeeds {
 	if states > 0 {
 		w, m = workerStates, mergeStates
 	}
-	if len(p.query.order) > 0 {
+	if len(p.query.Order) > 0 {
 		m = max(m, sortedCopies)
 	}
 	least := p.tuning.needs.groups
 	n := largeNeeds{worker: w*row + least, merge: (m*row + least) * 4 / 3} // see loadShare of package cpu
-	if len(p.query.order) > 0 {
+	if len(p.query.Order) > 0 {
 		n.sort = text*p.sortedTexts() + least
 	}
 	return n
@@ -52,14 +52,14 @@ func (p *prepared) largeNeeds(text int64) largeNeeds {
 
 // texts is how many of the keys and of the aggregates hold texts.
 func (p *prepared) texts() (keys, states int64) {
-	for _, k := range p.query.keys {
+	for _, k := range p.query.Keys {
 		if k.Type().Rep() == column.RepBytes {
 			keys++
 		}
 	}
-	for _, c := range p.query.calls {
+	for _, c := range p.query.Calls {
 		for _, a := range c.Args {
-			if a >= 0 && p.query.args[a].Type().Rep() == column.RepBytes {
+			if a >= 0 && p.query.Args[a].Type().Rep() == column.RepBytes {
 				states++
 			}
 		}
@@ -69,13 +69,13 @@ func (p *prepared) texts() (keys, states int64) {
 
 // sortedTexts is how many texts a sorter holds: those of a row, and those that it is put in order by once more.
 func (p *prepared) sortedTexts() (n int64) {
-	for _, t := range p.query.order {
-		if t.expr.Type().Rep() == column.RepBytes {
+	for _, t := range p.query.Order {
+		if t.Expr.Type().Rep() == column.RepBytes {
 			n += 2
 		}
 	}
-	for _, out := range p.query.out {
-		if out.expr.Type().Rep() == column.RepBytes {
+	for _, out := range p.query.Out {
+		if out.Expr.Type().Rep() == column.RepBytes {
 			n++
 		}
 	}
@@ -84,10 +84,10 @@ func (p *prepared) sortedTexts() (n int64) {
 
 // planLarge is planMemory for an input that has such texts; false: the limit is too small.
 func (p *prepared) planLarge(limit int64, threads int, l learnt) (MemoryPlan, int, bool) {
-	needs, g := p.largeNeeds(l.text), p.query.groupings()
+	needs, g := p.largeNeeds(l.text), groupingsOf(p.query)
 	read := p.scan.workerBytes() + l.read
 	for ; threads > 0; threads-- {
-		m, n, err := p.tuning.needs.plan(limit, threads, read, len(p.query.cols), g)
+		m, n, err := p.tuning.needs.plan(limit, threads, read, len(p.query.Cols), g)
 		if err != nil {
 			return m, 0, false
 		}
@@ -114,7 +114,7 @@ func (p *prepared) planLearnt(limit int64) (MemoryPlan, int, bool) {
 	if ok || !p.learnt.alone {
 		return m, threads, ok
 	}
-	m, _, err := p.tuning.needs.plan(limit, 1, p.scan.workerBytes(), len(p.query.cols), p.query.groupings())
+	m, _, err := p.tuning.needs.plan(limit, 1, p.scan.workerBytes(), len(p.query.Cols), groupingsOf(p.query))
 	return m, 1, err == nil
 }
 

@@ -44,11 +44,11 @@ type merged struct {
 // config says how rows are sorted.
 func (o *ordering) config() extsort.Config {
 	c := extsort.Config{Keep: o.keep, Memory: o.run.memory.Sort, Grow: o.run.sortGrow(), Spill: o.run.now.Load().cfg.Spill}
-	for _, t := range o.run.query.order {
-		c.Terms = append(c.Terms, extsort.Term{Type: t.expr.Type(), Desc: t.desc, NullsFirst: t.nullFirst})
+	for _, t := range o.run.query.Order {
+		c.Terms = append(c.Terms, extsort.Term{Type: t.Expr.Type(), Desc: t.Desc, NullsFirst: t.NullsFirst})
 	}
-	for _, out := range o.run.query.out {
-		c.Cols = append(c.Cols, out.expr.Type())
+	for _, out := range o.run.query.Out {
+		c.Cols = append(c.Cols, out.Expr.Type())
 	}
 	return c
 }

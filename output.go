@@ -50,7 +50,7 @@ type producer struct {
 }
 
 func newProducer(r *run, sorter *extsort.Sorter, turn func(n int) error) *producer {
-	n := len(r.query.keys) + len(r.query.calls)
+	n := len(r.query.Keys) + len(r.query.Calls)
 	p := &producer{
 		r:      r,
 		sorter: sorter,
@@ -70,11 +70,11 @@ func newProducer(r *run, sorter *extsort.Sorter, turn func(n int) error) *produc
 // plan makes what computes with results.
 func (p *producer) plan() {
 	p.out, p.order = nil, nil
-	for _, c := range p.r.query.out {
-		p.out = append(p.out, c.expr.NewEval())
+	for _, c := range p.r.query.Out {
+		p.out = append(p.out, c.Expr.NewEval())
 	}
-	for _, t := range p.r.query.order {
-		p.order = append(p.order, t.expr.NewEval())
+	for _, t := range p.r.query.Order {
+		p.order = append(p.order, t.Expr.NewEval())
 	}
 	p.stages = p.planStages()
 }
@@ -211,7 +211,7 @@ func (p *producer) explain(err error, rows []uint64) error {
 		return err
 	}
 	var group []string
-	for i, name := range p.r.query.keyTexts {
+	for i, name := range p.r.query.KeyTexts {
 		p.keys.Decode(i, rows, &p.made[i])
 		v := column.Gather(&p.made[i], []int32{int32(over.Row)}, &column.Buffer{})
 		text := "NULL"
@@ -225,7 +225,7 @@ func (p *producer) explain(err error, rows []uint64) error {
 	if len(group) > 0 {
 		where = "the group " + strings.Join(group, ", ")
 	}
-	return fmt.Errorf("%s overflows in %s: %w", p.r.query.texts[over.Call], where, err)
+	return fmt.Errorf("%s overflows in %s: %w", p.r.query.CallTexts[over.Call], where, err)
 }
 
 // records are the output columns of a result batch.
@@ -280,13 +280,13 @@ func (p *producer) record(schema *arrow.Schema, b *column.Batch) (arrow.Record, 
 
 // record makes a record of so many rows in memory of alloc; col sets v to column i of them.
 func (r *run) record(schema *arrow.Schema, rows int, alloc memory.Allocator, col func(i int, v *column.Vector) error) (arrow.Record, error) {
-	cols := make([]arrow.Array, 0, len(r.query.out))
+	cols := make([]arrow.Array, 0, len(r.query.Out))
 	defer func() {
 		for _, c := range cols {
 			c.Release()
 		}
 	}()
-	for i := range r.query.out {
+	for i := range r.query.Out {
 		var v column.Vector
 		if err := col(i, &v); err != nil {
 			return nil, err
@@ -302,9 +302,9 @@ func (r *run) record(schema *arrow.Schema, rows int, alloc memory.Allocator, col
 
 // schema is the Arrow schema of the result.
 func (r *run) schema() *arrow.Schema {
-	fields := make([]arrow.Field, len(r.query.out))
-	for i, c := range r.query.out {
-		fields[i] = column.ArrowField(c.name, c.expr.Type(), true)
+	fields := make([]arrow.Field, len(r.query.Out))
+	for i, c := range r.query.Out {
+		fields[i] = column.ArrowField(c.Name, c.Expr.Type(), true)
 	}
 	return arrow.NewSchema(fields, nil)
 }

@@ -57,7 +57,7 @@ func (p *producer) reserve(l *column.LargeRow, exprs []*expr.Expr) error {
 // largeRecord makes the record of a group.
 func (p *producer) largeRecord(schema *arrow.Schema, b *column.Batch, l *column.LargeRow) ([]arrow.Record, error) {
 	return p.r.largeRecord(schema, b.Rows, l, func(i int, v *column.Vector) error {
-		if err := p.reserve(l, []*expr.Expr{p.r.query.out[i].expr}); err != nil {
+		if err := p.reserve(l, []*expr.Expr{p.r.query.Out[i].Expr}); err != nil {
 			return err
 		}
 		return p.out[i].Eval(b, v)
@@ -116,19 +116,19 @@ func (p *producer) needs(row []uint64, err error) error {
 	r, states, reg := p.r, p.from.cfg.States, p.from.cfg.Arenas
 	keys := int64(r.layout.LongBytes(row, r.layout.Base()))
 	held, result, most, what := states.HeldBytes(row, reg)+keys, keys, keys, "a key"
-	for i, text := range r.query.texts {
+	for i, text := range r.query.CallTexts {
 		n := states.LargeBytes(i, row, reg)
 		if result += n; n > most {
 			most, what = n, "the result of "+text
 		}
 	}
-	for _, c := range r.query.out {
-		if _, ok := c.expr.Column(); !ok {
+	for _, c := range r.query.Out {
+		if _, ok := c.Expr.Column(); !ok {
 			result += computeShare * result
 			break
 		}
 	}
-	if len(r.query.order) > 0 {
+	if len(r.query.Order) > 0 {
 		result *= 2 // it is copied to be sorted
 	}
 	need := r.metadata + max(r.memory.needFor(r.threads, held, result), r.learntNeed())

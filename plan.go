@@ -98,17 +98,18 @@ func Plan(ctx context.Context, q Query, o Options) (_ *QueryPlan, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.plan(q, chosen), nil
+	return p.plan(chosen), nil
 }
 
-func (p *prepared) plan(q Query, chosen chosen) *QueryPlan {
+func (p *prepared) plan(chosen chosen) *QueryPlan {
+	q := p.query.Query
 	states := p.states(nil, false)
 	plan := &QueryPlan{
 		Device: deviceNames(chosen.numbers), Reason: chosen.Reason, GPU: p.devicePlan(chosen.numbers),
 		Threads: p.threads, BatchRows: p.opt.BatchRows, Groups: p.groupPlan(states),
 		Where: q.Where, Having: q.Having, KeyWords: p.layout.Words,
-		Aggregates: p.query.texts, StateWords: states.Words(),
-		OrderBy: len(p.query.order), Limit: q.Limit, Memory: p.memory,
+		Aggregates: p.query.CallTexts, StateWords: states.Words(),
+		OrderBy: len(p.query.Order), Limit: q.Limit, Memory: p.memory,
 		Temp: TempPlan{cmp.Or(p.opt.TempDir, DefaultTempDir()), p.opt.TempLimit},
 		Scan: ScanPlan{
 			Rows: p.facts.rows, RowGroups: p.scan.rowGroups(), Bytes: p.facts.bytes,
@@ -118,20 +119,20 @@ func (p *prepared) plan(q Query, chosen chosen) *QueryPlan {
 	if chosen.CPU > 0 {
 		plan.Predicted = &Prediction{chosen.CPU, chosen.Device}
 	}
-	for _, c := range p.query.cols {
-		plan.Columns = append(plan.Columns, p.in.schema().Fields[c].Name)
+	for _, c := range p.query.Cols {
+		plan.Columns = append(plan.Columns, p.in.Schema().Fields[c].Name)
 	}
-	for i, e := range p.query.keys {
-		plan.Keys = append(plan.Keys, KeyPlan{p.query.keyTexts[i], e.Type().String(), p.keyCols[i].Intern})
+	for i, e := range p.query.Keys {
+		plan.Keys = append(plan.Keys, KeyPlan{p.query.KeyTexts[i], e.Type().String(), p.keyCols[i].Intern})
 	}
-	for _, f := range p.query.follow {
-		plan.Following = append(plan.Following, KeyPlan{f.text, f.expr.Type().String(), false})
+	for _, f := range p.query.Follow {
+		plan.Following = append(plan.Following, KeyPlan{f.Text, f.Expr.Type().String(), false})
 	}
 	for _, s := range p.sets {
-		plan.Distinct = append(plan.Distinct, KeyPlan{p.query.argTexts[s.arg], p.query.args[s.arg].Type().String(), s.value.Intern})
+		plan.Distinct = append(plan.Distinct, KeyPlan{p.query.ArgTexts[s.arg], p.query.Args[s.arg].Type().String(), s.value.Intern})
 	}
-	for _, c := range p.query.out {
-		plan.Output = append(plan.Output, c.name+": "+c.expr.Type().String())
+	for _, c := range p.query.Out {
+		plan.Output = append(plan.Output, c.Name+": "+c.Expr.Type().String())
 	}
 	return plan
 }

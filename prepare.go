@@ -15,6 +15,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/expr"
 	"github.com/gagg-dev/gagg/internal/key"
 	"github.com/gagg-dev/gagg/internal/parquetio"
+	"github.com/gagg-dev/gagg/internal/query"
 )
 
 const (
@@ -47,11 +48,9 @@ type prepared struct {
 	opt    Options
 	tuning tuning
 	in     input
-	query  *compiled
+	query  *query.Compiled
 	scan   scan
 	facts  scanFacts
-
-	limit, offset int64 // of the query
 
 	learnt   learnt
 	budget   budget // of the whole run, the input's metadata included
@@ -110,13 +109,11 @@ func prepare(ctx context.Context, q Query, o Options, l learnt) (_ *prepared, er
 	if q.From == nil {
 		return nil, usagef("no input: set From")
 	}
-	if q.Limit < NoRows {
-		return nil, usagef("limit: %d is negative", q.Limit)
+	texts := q.texts()
+	if err := texts.Validate(); err != nil {
+		return nil, err
 	}
-	if q.Offset < 0 {
-		return nil, usagef("offset: %d is negative", q.Offset)
-	}
-	p := &prepared{opt: o, tuning: o.tuning(), limit: q.Limit, offset: q.Offset, budget: budget{limit: openLimit(o.MemoryLimit)}}
+	p := &prepared{opt: o, tuning: o.tuning(), budget: budget{limit: openLimit(o.MemoryLimit)}}
 	if p.in, err = q.From.open(ctx, o, p.budget.grow); err != nil {
 		return nil, whileOpening(err)
 	}
@@ -127,7 +124,7 @@ func prepare(ctx context.Context, q Query, o Options, l learnt) (_ *prepared, er
 	}()
 	p.learnt = l
 	p.in.widen(l.digits)
-	if p.query, err = compile(p.in, q); err != nil {
+	if p.query, err = query.Compile(p.in, texts); err != nil {
 		return nil, err
 	}
 	if p.scan, err = p.in.scan(p.scanOptions()); err != nil {
@@ -165,7 +162,7 @@ func prepare(ctx context.Context, q Query, o Options, l learnt) (_ *prepared, er
 // planThreads chooses how many workers there are, and shares out the memory.
 func (p *prepared) planThreads() (err error) {
 	p.threads = max(1, min(p.opt.threads(), p.scan.units()))
-	p.memory, p.threads, err = p.tuning.needs.plan(p.left, p.threads, p.scan.workerBytes(), len(p.query.cols), p.query.groupings())
+	p.memory, p.threads, err = p.tuning.needs.plan(p.left, p.threads, p.scan.workerBytes(), len(p.query.Cols), groupingsOf(p.query))
 	if err != nil {
 		return p.budget.beside(p.metadata, err)
 	}
@@ -177,14 +174,14 @@ func (p *prepared) planThreads() (err error) {
 
 // scanOptions is what is read, and how.
 func (p *prepared) scanOptions() parquetio.ScanOptions {
-	o := parquetio.ScanOptions{Columns: p.query.cols, BatchRows: p.opt.BatchRows, SpareBytes: p.spareBytes()}
-	if p.query.where != nil && !p.opt.NoPruning {
-		o.Skip, o.SkipColumns = p.query.where.CanSkip, p.query.where.Columns() // the test that row groups and pages must pass
+	o := parquetio.ScanOptions{Columns: p.query.Cols, BatchRows: p.opt.BatchRows, SpareBytes: p.spareBytes()}
+	if p.query.Where != nil && !p.opt.NoPruning {
+		o.Skip, o.SkipColumns = p.query.Where.CanSkip, p.query.Where.Columns() // the test that row groups and pages must pass
 	}
 	if !p.opt.NoPruning {
 		o.Extremes = p.extremes()
 	}
-	o.Repeat = !slices.ContainsFunc(p.query.calls, func(c agg.Call) bool { return c.Part == 0 && !c.Func.Repeats() })
+	o.Repeat = !slices.ContainsFunc(p.query.Calls, func(c agg.Call) bool { return c.Part == 0 && !c.Func.Repeats() })
 	return o
 }
 
@@ -192,17 +189,17 @@ func (p *prepared) scanOptions() parquetio.ScanOptions {
 // nil: it asks for more.
 func (p *prepared) extremes() []parquetio.Extreme {
 	q := p.query
-	if len(q.keys) > 0 || q.where != nil {
+	if len(q.Keys) > 0 || q.Where != nil {
 		return nil
 	}
-	asked := make([]parquetio.Extreme, len(q.cols))
-	for i := range q.calls {
-		c := &q.calls[i]
+	asked := make([]parquetio.Extreme, len(q.Cols))
+	for i := range q.Calls {
+		c := &q.Calls[i]
 		least, greatest := c.Func.Extreme()
 		if !least && !greatest || len(c.Args) != 1 || c.Part != 0 {
 			return nil
 		}
-		arg := q.args[c.Args[0]]
+		arg := q.Args[c.Args[0]]
 		col, ok := arg.Column()
 		if !ok || arg.Type().IsNested() || arg.Type().Rep() != column.RepInt64 {
 			return nil
@@ -222,12 +219,12 @@ func (p *prepared) spareBytes() int64 {
 
 // placeKeys chooses the form of each key, and of what is grouped by beside them.
 func (p *prepared) placeKeys() {
-	p.keyCols = make([]key.Column, len(p.query.keys))
-	for i, e := range p.query.keys {
+	p.keyCols = make([]key.Column, len(p.query.Keys))
+	for i, e := range p.query.Keys {
 		p.keyCols[i] = p.keyColumn(e)
 	}
-	for _, arg := range p.query.distinct {
-		value := p.keyColumn(p.query.args[arg])
+	for _, arg := range p.query.Distinct {
+		value := p.keyColumn(p.query.Args[arg])
 		value.Filled = true
 		p.sets = append(p.sets, keyedValue{arg: arg, value: value})
 	}
@@ -268,7 +265,7 @@ func (p *prepared) keyColumn(e *expr.Expr) key.Column {
 // fill finds the keys and the arguments that have no NULL, as far as the input's metadata tell: rows need no place for it. Where one has
 // NULLs all the same, the run begins again without this. A query without keys has a group without rows where nothing passes.
 func (p *prepared) fill() {
-	if len(p.query.keys) == 0 {
+	if len(p.query.Keys) == 0 {
 		return
 	}
 	known := map[int]bool{}
@@ -283,21 +280,21 @@ func (p *prepared) fill() {
 		}
 		return out
 	}
-	p.filled = cpu.Filled{Keys: filled(p.query.keys), Args: filled(p.query.args)}
+	p.filled = cpu.Filled{Keys: filled(p.query.Keys), Args: filled(p.query.Args)}
 	p.layOut()
 }
 
 // reach finds the arguments whose sums take fewer words, as far as the input's metadata tell where values are. Where one is elsewhere
 // all the same, the run begins again without this. A query without keys has one row, and no use for it.
 func (p *prepared) reach() {
-	if len(p.query.keys) == 0 {
+	if len(p.query.Keys) == 0 {
 		return
 	}
-	p.argRanges = make([]column.Range, len(p.query.args))
-	for i := range p.query.calls {
-		c := &p.query.calls[i]
+	p.argRanges = make([]column.Range, len(p.query.Args))
+	for i := range p.query.Calls {
+		c := &p.query.Calls[i]
 		if len(c.Args) == 1 && c.Part == 0 && c.Func.Sums() {
-			p.argRanges[c.Args[0]], _ = p.query.args[c.Args[0]].Reach(p.scan.ends)
+			p.argRanges[c.Args[0]], _ = p.query.Args[c.Args[0]].Reach(p.scan.ends)
 		}
 	}
 	states := p.states(nil, false)

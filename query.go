@@ -20,10 +20,12 @@ package gagg
 import (
 	"strconv"
 	"strings"
+
+	"github.com/gagg-dev/gagg/internal/query"
 )
 
 // NoRows as a Query's Limit asks for no rows at all.
-const NoRows = -1
+const NoRows = query.NoRows
 
 // Query is `SELECT By, Aggs FROM From WHERE Where GROUP BY By HAVING Having
 // ORDER BY OrderBy LIMIT Limit OFFSET Offset`. By, Aggs and OrderBy elements may each hold
@@ -39,10 +41,19 @@ type Query struct {
 	Offset  int64    // how many rows are passed over before these
 }
 
+// texts is the clauses of q.
+func (q Query) texts() query.Query {
+	t := query.Query{By: q.By, Where: q.Where, Having: q.Having, OrderBy: q.OrderBy, Limit: q.Limit, Offset: q.Offset}
+	for _, a := range q.Aggs {
+		t.Aggs = append(t.Aggs, query.Agg{Text: a.text, Alias: a.alias})
+	}
+	return t
+}
+
 // Agg is an aggregate, or an expression over aggregates, with its name.
 type Agg struct {
 	text  string
-	alias string
+	alias string // "": none
 }
 
 // Expr is an aggregate, an expression over aggregates or a list of them, as

@@ -27,7 +27,7 @@ func newRecordInput(r array.RecordReader, grow func(int64) error) (*recordInput,
 	return &recordInput{r: r, cols: column.Leaves(r.Schema()), grow: grow}, nil
 }
 
-func (in *recordInput) schema() (s column.Schema) {
+func (in *recordInput) Schema() (s column.Schema) {
 	for i := range in.cols {
 		s.Fields = append(s.Fields, in.cols[i].Field)
 	}
@@ -38,9 +38,9 @@ func (in *recordInput) widen(map[int]int)     {} // records are read once: what 
 func (in *recordInput) describe() Description { return Description{Rows: -1} }
 func (in *recordInput) Close() error          { return nil }
 
-// find looks a column up as files do: a column by its exact name, a field of a
+// Find looks a column up as files do: a column by its exact name, a field of a
 // struct by its exact dotted path, both without regard to case, or by position (#2).
-func (in *recordInput) find(name string) (int, error) {
+func (in *recordInput) Find(name string) (int, error) {
 	for _, fits := range []func(l *column.Leaf) bool{
 		func(l *column.Leaf) bool { return len(l.Path) == 1 && l.Name == name },
 		func(l *column.Leaf) bool { return l.Name == name },

@@ -29,14 +29,14 @@ func TestNestedInputRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"l", "m", "#1"} {
-		if _, err := in.find(name); !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), "cannot be used") {
+		if _, err := in.Find(name); !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), "cannot be used") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if i, err := in.find("x"); i != 2 || err != nil {
+	if i, err := in.Find("x"); i != 2 || err != nil {
 		t.Errorf("x: column %d, %v", i, err)
 	}
-	for _, f := range in.schema().Fields[:2] {
+	for _, f := range in.Schema().Fields[:2] {
 		if f.Type.IsNested() {
 			t.Errorf("%s is described as %s", f.Name, f.Type)
 		}

@@ -64,17 +64,17 @@ type slot struct {
 }
 
 func newRows(ctx context.Context, r *run) *Rows {
-	rows := &Rows{run: r, schema: r.schema(), skip: r.offset, left: -1}
+	rows := &Rows{run: r, schema: r.schema(), skip: r.query.Query.Offset, left: -1}
 	rows.changed.L = &rows.mu
 	rows.refs.Store(1)
 	rows.ctx, rows.cancel = context.WithCancel(ctx)
 	switch {
-	case r.limit == NoRows:
+	case r.query.Query.Limit == NoRows:
 		rows.left = 0
-	case r.limit > 0:
-		rows.left = r.limit
+	case r.query.Query.Limit > 0:
+		rows.left = r.query.Query.Limit
 	}
-	if len(r.query.order) > 0 {
+	if len(r.query.Order) > 0 {
 		rows.order = &ordering{run: r, keep: rows.wanted()}
 	}
 	rows.slots = make([]slot, len(r.ranges))
@@ -139,7 +139,7 @@ func (r *Rows) make(p *producer, sorter *extsort.Sorter, n int) (err error) {
 	err = p.partition(r.ctx, n, func(b *column.Batch, l *column.LargeRow) error {
 		if sorter != nil {
 			at += uint64(b.Rows)
-			if err := p.reserve(l, r.run.query.ordered()); err != nil {
+			if err := p.reserve(l, r.run.query.ResultExprs()); err != nil {
 				return err
 			}
 			return p.sort(r.ctx, sorter, n, at-uint64(b.Rows), b)

@@ -162,7 +162,7 @@ func (a *attempt) close() error {
 }
 
 // atMost is how many groups there can be, as far as the input's metadata tell.
-func (p *prepared) atMost() int64 { return p.atMostBy(p.query.keys) }
+func (p *prepared) atMost() int64 { return p.atMostBy(p.query.Keys) }
 
 // atMostBy is how many groups there can be by the given keys.
 func (p *prepared) atMostBy(keys []*expr.Expr) int64 {
@@ -236,7 +236,7 @@ func (r *run) close() error {
 // values go to runs. device: rows may be combined
 // on a device.
 func (p *prepared) states(runs agg.Runs, device bool) *agg.Layout {
-	return agg.Compile(p.query.calls, p.layout.Base()+p.layout.Words, agg.Options{
+	return agg.Compile(p.query.Calls, p.layout.Base()+p.layout.Words, agg.Options{
 		MaxRows: p.facts.rows, Filled: p.filled.Args, Ranges: p.argRanges, Device: device, Runs: runs, BatchBytes: p.memory.batchBytes(), ScratchBytes: p.memory.scratchBytes(),
 		Cancelled: p.cancelled,
 	})
@@ -276,15 +276,15 @@ func (r *run) pipeline(states *agg.Layout) cpu.Pipeline {
 		}
 		return out
 	}
-	p.Keys, p.Args = evals(r.query.keys), evals(r.query.args)
+	p.Keys, p.Args = evals(r.query.Keys), evals(r.query.Args)
 	for i, a := range p.Args {
-		if e, ok := a.(*expr.Eval); ok && states.TakesNarrow(i) && !slices.Contains(r.query.distinct, i) {
+		if e, ok := a.(*expr.Eval); ok && states.TakesNarrow(i) && !slices.Contains(r.query.Distinct, i) {
 			e.TakeNarrow()
 		}
 	}
-	if r.query.where != nil {
-		first, rest := r.query.where.Split()
-		p.Where, p.First, p.Rest = condition(r.query.where), condition(first), condition(rest)
+	if r.query.Where != nil {
+		first, rest := r.query.Where.Split()
+		p.Where, p.First, p.Rest = condition(r.query.Where), condition(first), condition(rest)
 	}
 	return p
 }
@@ -304,34 +304,34 @@ const mostFirst = 1 << 16
 // firstGroups is how many groups are put out where these are simply the first ones; false: they are not, or too many.
 func (r *run) firstGroups() (int, bool) {
 	q := r.query
-	if r.limit <= 0 || len(q.order) > 0 || q.having != nil || len(q.distinct) > 0 || len(q.keys) == 0 {
+	if q.Query.Limit <= 0 || len(q.Order) > 0 || q.Having != nil || len(q.Distinct) > 0 || len(q.Keys) == 0 {
 		return 0, false
 	}
-	return int(r.limit + r.offset), r.offset < mostFirst && r.limit+r.offset <= mostFirst
+	return int(q.Query.Limit + q.Query.Offset), q.Query.Offset < mostFirst && q.Query.Limit+q.Query.Offset <= mostFirst
 }
 
 // topGroups is how many groups are put out where these are those with the greatest counts, and where rows have these; nil: they are not, or too many. Of
 // the others nothing is computed, so nothing of them may be an error (STAGE-ERRORS).
 func (r *run) topGroups(states *agg.Layout) *cpu.Top {
 	q := r.query
-	if r.limit <= 0 || r.offset >= cpu.MostTop || r.limit+r.offset > cpu.MostTop || len(q.order) == 0 || !q.order[0].desc || q.having != nil || len(q.mayFail()) > 0 {
+	if q.Query.Limit <= 0 || q.Query.Offset >= cpu.MostTop || q.Query.Limit+q.Query.Offset > cpu.MostTop || len(q.Order) == 0 || !q.Order[0].Desc || q.Having != nil || len(q.FallibleKeys()) > 0 {
 		return nil
 	}
-	col, plain := q.order[0].expr.Column()
-	call := col - len(q.keys)
+	col, plain := q.Order[0].Expr.Column()
+	call := col - len(q.Keys)
 	if !plain || call < 0 || !states.CountsRows(call) {
 		return nil
 	}
-	for _, out := range q.out {
-		if out.expr.MayFail() {
+	for _, out := range q.Out {
+		if out.Expr.MayFail() {
 			return nil
 		}
 	}
-	for i := range q.calls {
+	for i := range q.Calls {
 		if states.MayOverflow(i) {
 			return nil
 		}
 	}
 	word, _ := states.ResultWord(call)
-	return &cpu.Top{Groups: int(r.limit + r.offset), Word: word.Word, Shift: word.Shift, Mask: word.Mask}
+	return &cpu.Top{Groups: int(q.Query.Limit + q.Query.Offset), Word: word.Word, Shift: word.Shift, Mask: word.Mask}
 }

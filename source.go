@@ -9,6 +9,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/parquetio"
+	"github.com/gagg-dev/gagg/internal/query"
 )
 
 // Source is what a query reads: Files, Parquet or Records.
@@ -20,9 +21,8 @@ type Source interface {
 
 // input is an open source: a table of columns.
 type input interface {
-	schema() column.Schema
-	find(name string) (int, error) // position in the schema
-	widen(digits map[int]int)      // by column of the schema: a decimal has so many at least
+	query.Columns
+	widen(digits map[int]int) // by column of the schema: a decimal has so many at least
 	scan(o parquetio.ScanOptions) (scan, error)
 	describe() Description
 	io.Closer
@@ -108,8 +108,8 @@ func openParquet(ctx context.Context, inputs []parquetio.Input, o Options, grow 
 
 type parquetInput struct{ d *parquetio.Dataset }
 
-func (p *parquetInput) schema() column.Schema         { return p.d.Schema() }
-func (p *parquetInput) find(name string) (int, error) { return p.d.Find(name) }
+func (p *parquetInput) Schema() column.Schema         { return p.d.Schema() }
+func (p *parquetInput) Find(name string) (int, error) { return p.d.Find(name) }
 func (p *parquetInput) widen(digits map[int]int)      { p.d.Widen(digits) }
 func (p *parquetInput) Close() error                  { return p.d.Close() }
 

@@ -42,44 +42,23 @@ func (p *producer) planStages() []stage {
 		stages = append(stages, stage{cols, drop, uses})
 	}
 	q := p.r.query
-	if follow := q.mayFail(); len(follow) > 0 {
+	if follow := q.FallibleKeys(); len(follow) > 0 {
 		used, checked := p.evals(follow)
 		add(func(sel []int32) ([]int32, error) { return all(p.batch.Rows, sel), p.check(checked) }, follow,
 			func(c int) bool { return slices.Contains(used, c) })
 	}
-	if q.having != nil {
-		used, filter := q.having.Columns(), q.having.NewEval()
-		add(func(sel []int32) ([]int32, error) { return filter.Filter(&p.batch, sel) }, []*expr.Expr{q.having},
+	if q.Having != nil {
+		used, filter := q.Having.Columns(), q.Having.NewEval()
+		add(func(sel []int32) ([]int32, error) { return filter.Filter(&p.batch, sel) }, []*expr.Expr{q.Having},
 			func(c int) bool { return slices.Contains(used, c) })
 	}
 	if p.sorter != nil && p.sorter.Drops() {
 		used, checked := p.orderColumns()
-		add(func(sel []int32) ([]int32, error) { return p.wanted(sel, checked) }, q.ordered(),
+		add(func(sel []int32) ([]int32, error) { return p.wanted(sel, checked) }, q.ResultExprs(),
 			func(c int) bool { return slices.Contains(used, c) || p.mayOverflow(c) })
 	}
 	add(nil, nil, func(int) bool { return true })
 	return stages
-}
-
-// ordered is what is computed to order the result, and to see that nothing overflows.
-func (q *compiled) ordered() (all []*expr.Expr) {
-	for _, t := range q.order {
-		all = append(all, t.expr)
-	}
-	for _, out := range q.out {
-		all = append(all, out.expr)
-	}
-	return all
-}
-
-// mayFail is what computes keys that follow from others, and may fail.
-func (q *compiled) mayFail() (exprs []*expr.Expr) {
-	for _, f := range q.follow {
-		if f.expr.MayFail() {
-			exprs = append(exprs, f.expr)
-		}
-	}
-	return exprs
 }
 
 // evals gives the columns that expressions look at, and what computes them.
@@ -111,13 +90,13 @@ func (p *producer) check(exprs []*expr.Eval) error {
 
 // orderColumns gives the columns that the order looks at, and those of the outputs that may fail.
 func (p *producer) orderColumns() (used []int, checked []*expr.Eval) {
-	for _, t := range p.r.query.order {
-		used = append(used, t.expr.Columns()...)
+	for _, t := range p.r.query.Order {
+		used = append(used, t.Expr.Columns()...)
 	}
 	var fail []*expr.Expr
-	for _, out := range p.r.query.out {
-		if out.expr.MayFail() {
-			fail = append(fail, out.expr)
+	for _, out := range p.r.query.Out {
+		if out.Expr.MayFail() {
+			fail = append(fail, out.Expr)
 		}
 	}
 	more, checked := p.evals(fail)
@@ -126,7 +105,7 @@ func (p *producer) orderColumns() (used []int, checked []*expr.Eval) {
 
 // mayOverflow reports whether column c of the batch is an aggregate whose result may not fit.
 func (p *producer) mayOverflow(c int) bool {
-	call := c - len(p.r.query.keys)
+	call := c - len(p.r.query.Keys)
 	return call >= 0 && p.r.now.Load().cfg.States.MayOverflow(call)
 }
 
@@ -175,7 +154,7 @@ func (p *producer) result(rows []uint64) (*column.Batch, error) {
 
 // compute makes columns of the batch, of the groups of rows.
 func (p *producer) compute(cols []int, rows []uint64) error {
-	nkeys, cfg := len(p.r.query.keys), p.from.cfg
+	nkeys, cfg := len(p.r.query.Keys), p.from.cfg
 	for _, c := range cols {
 		var err error
 		switch call := c - nkeys; {

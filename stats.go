@@ -68,7 +68,7 @@ func (r *Rows) Stats() Stats {
 		Devices: []DeviceStats{},
 	}
 	for i, f := range run.now.Load().groups.Distinct {
-		s.Distinct = append(s.Distinct, Distinct{run.query.argTexts[run.sets[i].arg], f.Groups, f.Partitions, f.Partitioned})
+		s.Distinct = append(s.Distinct, Distinct{run.query.ArgTexts[run.sets[i].arg], f.Groups, f.Partitions, f.Partitioned})
 	}
 	run.tellDevices(&s)
 	return s

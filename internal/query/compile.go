@@ -1,4 +1,4 @@
-package gagg
+package query
 
 import (
 	"errors"
@@ -11,49 +11,17 @@ import (
 	"github.com/gagg-dev/gagg/internal/parquetio"
 )
 
-// compiled is a query resolved against the columns of its input.
-//
-// It has two stages. The scan stage computes, from a batch of input columns
-// (cols), the filter, the keys and the arguments of the aggregates. The
-// result stage sees a batch of groups whose columns are the keys and then
-// the aggregates, and computes from it the having filter, the output columns
-// and what to order by.
-type compiled struct {
-	cols []int // columns of the input's schema that are read
-
-	where    *expr.Expr // nil: none
-	keys     []*expr.Expr
-	keyTexts []string
-	follow   []following // keys of the query that keys tell: they are computed of the groups
-	args     []*expr.Expr
-	argTexts []string
-	calls    []agg.Call
-	texts    []string // of the calls
-	distinct []int    // arguments of which calls take each different value once: those of part 1 first
-
-	having *expr.Expr // nil: none
-	out    []outputColumn
-	order  []orderTerm
+// Columns is what a query is resolved against: the columns of its input.
+type Columns interface {
+	Schema() column.Schema
+	Find(name string) (int, error) // position in the schema
 }
 
-// outputColumn is a column of the result.
-type outputColumn struct {
-	name string
-	expr *expr.Expr
-}
-
-// orderTerm is an element of OrderBy.
-type orderTerm struct {
-	expr      *expr.Expr
-	desc      bool
-	nullFirst bool
-}
-
-// compiler builds a compiled query.
+// compiler builds a Compiled query.
 type compiler struct {
-	in  input
+	in  Columns
 	q   Query
-	out compiled
+	out Compiled
 
 	rows      *expr.Binder   // of keys and arguments
 	batchCol  map[int]int    // column of the schema -> column of the batch
@@ -72,10 +40,10 @@ type outputItem struct {
 	text string
 }
 
-// compile resolves the query.
-func compile(in input, q Query) (*compiled, error) {
+// Compile resolves the query.
+func Compile(in Columns, q Query) (*Compiled, error) {
 	c := &compiler{
-		in: in, q: q,
+		in: in, q: q, out: Compiled{Query: q},
 		batchCol: map[int]int{}, argIndex: map[string]int{}, callIndex: map[string]int{},
 	}
 	c.rows = expr.NewBinder(c.inputColumn)
@@ -89,16 +57,16 @@ func compile(in input, q Query) (*compiled, error) {
 
 // inputColumn is the lookup of the scan stage.
 func (c *compiler) inputColumn(name string) (int, column.Type, error) {
-	i, err := c.in.find(name)
+	i, err := c.in.Find(name)
 	if err != nil {
 		return 0, column.Type{}, err
 	}
-	t := c.in.schema().Fields[i].Type
+	t := c.in.Schema().Fields[i].Type
 	b, ok := c.batchCol[i]
 	if !ok {
-		b = len(c.out.cols)
+		b = len(c.out.Cols)
 		c.batchCol[i] = b
-		c.out.cols = append(c.out.cols, i)
+		c.out.Cols = append(c.out.Cols, i)
 	}
 	return b, t, nil
 }
@@ -114,7 +82,7 @@ func (c *compiler) where() (err error) {
 	if call := findAggregate(n); call != nil {
 		return &expr.Error{Text: c.q.Where, Pos: call.Pos(), Msg: fmt.Sprintf("where cannot use the aggregate %s: use having", call.Name)}
 	}
-	c.out.where, err = expr.BindFilter(n, c.q.Where, c.filterColumn)
+	c.out.Where, err = expr.BindFilter(n, c.q.Where, c.filterColumn)
 	return err
 }
 
@@ -146,8 +114,8 @@ func (c *compiler) nameOf(it expr.Item) string {
 		return it.Alias
 	}
 	if col, ok := it.Expr.(*expr.Column); ok {
-		if i, err := c.in.find(col.Name); err == nil {
-			return c.in.schema().Fields[i].Name
+		if i, err := c.in.Find(col.Name); err == nil {
+			return c.in.Schema().Fields[i].Name
 		}
 	}
 	return strings.ToLower(it.Text)
@@ -155,18 +123,18 @@ func (c *compiler) nameOf(it expr.Item) string {
 
 func (c *compiler) aggs() error {
 	for _, a := range c.q.Aggs {
-		items, err := expr.ParseAggs(a.text)
+		items, err := expr.ParseAggs(a.Text)
 		if err != nil {
 			return err
 		}
-		if a.alias != "" && len(items) != 1 {
-			return usagef("the name %q is for one aggregate, but %q is %d of them", a.alias, a.text, len(items))
+		if a.Alias != "" && len(items) != 1 {
+			return usagef("the name %q is for one aggregate, but %q is %d of them", a.Alias, a.Text, len(items))
 		}
 		for _, it := range items {
-			if a.alias != "" {
-				it.Alias = a.alias
+			if a.Alias != "" {
+				it.Alias = a.Alias
 			}
-			c.items = append(c.items, outputItem{c.nameOf(it), it.Expr, a.text})
+			c.items = append(c.items, outputItem{c.nameOf(it), it.Expr, a.Text})
 		}
 	}
 	if len(c.items) == 0 {

@@ -1,4 +1,4 @@
-package gagg
+package query
 
 import (
 	"fmt"
@@ -40,11 +40,11 @@ func (c *compiler) call(n *expr.Call, text string) (int, error) {
 		}
 		c.takeOnce(&call)
 	}
-	c.callIndex[name] = len(c.out.calls)
-	c.out.calls = append(c.out.calls, call)
-	c.out.texts = append(c.out.texts, strings.ToLower(name))
+	c.callIndex[name] = len(c.out.Calls)
+	c.out.Calls = append(c.out.Calls, call)
+	c.out.CallTexts = append(c.out.CallTexts, strings.ToLower(name))
 	c.callTypes = append(c.callTypes, t)
-	return len(c.out.calls) - 1, nil
+	return len(c.out.Calls) - 1, nil
 }
 
 // sameOverDistinct are the aggregates to which it is all one how often a
@@ -82,10 +82,10 @@ func (c *compiler) takeOnce(call *agg.Call) {
 	if call.Types[0].Kind == column.Null {
 		return // there are none
 	}
-	part := slices.Index(c.out.distinct, call.Args[0])
+	part := slices.Index(c.out.Distinct, call.Args[0])
 	if part < 0 {
-		part = len(c.out.distinct)
-		c.out.distinct = append(c.out.distinct, call.Args[0])
+		part = len(c.out.Distinct)
+		c.out.Distinct = append(c.out.Distinct, call.Args[0])
 	}
 	call.Part = part + 1
 }
@@ -130,7 +130,7 @@ func (c *compiler) callArgument(n expr.Node, text string, call *agg.Call) error 
 		return err
 	}
 	call.Args = append(call.Args, i)
-	call.Types = append(call.Types, c.out.args[i].Type())
+	call.Types = append(call.Types, c.out.Args[i].Type())
 	return nil
 }
 
@@ -170,8 +170,8 @@ func (c *compiler) argument(n expr.Node, text string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	c.argIndex[key] = len(c.out.args)
-	c.out.args = append(c.out.args, e)
-	c.out.argTexts = append(c.out.argTexts, strings.ToLower(key))
-	return len(c.out.args) - 1, nil
+	c.argIndex[key] = len(c.out.Args)
+	c.out.Args = append(c.out.Args, e)
+	c.out.ArgTexts = append(c.out.ArgTexts, strings.ToLower(key))
+	return len(c.out.Args) - 1, nil
 }

@@ -1,4 +1,4 @@
-package gagg
+package query
 
 import (
 	"fmt"
@@ -41,12 +41,12 @@ func (c *compiler) toResult(n expr.Node, text string) (expr.Node, error) {
 func (c *compiler) resultColumn(name string) (int, column.Type, error) {
 	var i int
 	if n, err := fmt.Sscanf(name, keyPrefix+"%d", &i); n == 1 && err == nil {
-		return i, c.out.keys[i].Type(), nil
+		return i, c.out.Keys[i].Type(), nil
 	}
 	if n, err := fmt.Sscanf(name, callPrefix+"%d", &i); n == 1 && err == nil {
-		return len(c.out.keys) + i, c.callTypes[i], nil
+		return len(c.out.Keys) + i, c.callTypes[i], nil
 	}
-	if _, err := c.in.find(name); err != nil {
+	if _, err := c.in.Find(name); err != nil {
 		if agg.IsAggregate(strings.ToLower(name)) {
 			err = usagef("%s is an aggregate: give it an argument, as in %s(x)", name, name)
 		}
@@ -121,7 +121,7 @@ func (c *compiler) having() error {
 	if n, err = c.bindResult(n, c.q.Having, true); err != nil {
 		return err
 	}
-	c.out.having, err = expr.BindFilter(n, c.q.Having, c.resultColumn)
+	c.out.Having, err = expr.BindFilter(n, c.q.Having, c.resultColumn)
 	return err
 }
 
@@ -135,7 +135,7 @@ func (c *compiler) outputs() error {
 		if err != nil {
 			return err
 		}
-		c.out.out = append(c.out.out, outputColumn{it.name, e})
+		c.out.Out = append(c.out.Out, Output{it.name, e})
 	}
 	return nil
 }
@@ -175,7 +175,7 @@ func (c *compiler) orderBy() error {
 			if err != nil {
 				return err
 			}
-			c.out.order = append(c.out.order, orderTerm{e, it.Desc, it.Nulls == expr.NullsFirst})
+			c.out.Order = append(c.out.Order, Term{e, it.Desc, it.Nulls == expr.NullsFirst})
 		}
 	}
 	return nil

@@ -1,4 +1,4 @@
-package gagg
+package query
 
 import (
 	"cmp"
@@ -16,10 +16,10 @@ import (
 // a group. Equal keys have to be the same value for that: floats are not, of which 0.0 and -0.0 are one key.
 // Each group has a row, so a value that cannot be computed fails of the groups as it does of the rows.
 
-// following is a key that is computed of the groups.
-type following struct {
-	text string
-	expr *expr.Expr
+// Following is a key that is computed of the groups.
+type Following struct {
+	Text string
+	Expr *expr.Expr
 }
 
 // keyed is an element of By while what is grouped by is chosen.
@@ -92,9 +92,9 @@ func (c *compiler) groupBy(all []keyed) {
 			c.following = append(c.following, i)
 			continue
 		}
-		c.grouped.add(k, len(c.out.keys))
-		c.out.keys = append(c.out.keys, k.expr)
-		c.out.keyTexts = append(c.out.keyTexts, k.node.String())
+		c.grouped.add(k, len(c.out.Keys))
+		c.out.Keys = append(c.out.Keys, k.expr)
+		c.out.KeyTexts = append(c.out.KeyTexts, k.node.String())
 	}
 }
 
@@ -150,7 +150,7 @@ func (c *compiler) keyOf(n expr.Node) (int, bool) {
 	if !ok {
 		return 0, false
 	}
-	field, err := c.in.find(col.Name)
+	field, err := c.in.Find(col.Name)
 	if err != nil {
 		return 0, false
 	}
@@ -178,7 +178,7 @@ func (c *compiler) follow() error {
 	for _, i := range c.following {
 		item := c.items[i]
 		if _, same := c.keyOf(item.node); !same {
-			c.out.follow = append(c.out.follow, following{item.node.String(), c.out.out[i].expr})
+			c.out.Follow = append(c.out.Follow, Following{item.node.String(), c.out.Out[i].Expr})
 		}
 	}
 	return nil

@@ -1,4 +1,4 @@
-package gagg
+package query
 
 import (
 	"github.com/gagg-dev/gagg/internal/agg"

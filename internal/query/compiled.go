@@ -1,0 +1,69 @@
+// Package query resolves the texts of a query against the columns of its input. It owns what each
+// clause means: which expressions are computed of rows, which of groups, and which aggregates there
+// are, each once. The outcome is a pure value; nothing is read, and nothing is planned.
+package query
+
+import (
+	"github.com/gagg-dev/gagg/internal/agg"
+	"github.com/gagg-dev/gagg/internal/expr"
+)
+
+// Compiled is a query resolved against the columns of its input. Nobody changes it.
+//
+// It has two stages. The scan stage computes, from a batch of input columns (Cols), the filter, the
+// keys and the arguments of the aggregates. The result stage sees a batch of groups whose columns are
+// the keys and then the aggregates, and computes from it the having filter, the output columns and
+// what to order by.
+type Compiled struct {
+	Query Query // as it was asked
+
+	Cols []int // columns of the input's schema that are read
+
+	Where     *expr.Expr // nil: none
+	Keys      []*expr.Expr
+	KeyTexts  []string
+	Follow    []Following // keys of the query that Keys tell: they are computed of the groups
+	Args      []*expr.Expr
+	ArgTexts  []string
+	Calls     []agg.Call
+	CallTexts []string
+	Distinct  []int // arguments of which calls take each different value once: those of part 1 first
+
+	Having *expr.Expr // nil: none
+	Out    []Output
+	Order  []Term
+}
+
+// Output is a column of the result.
+type Output struct {
+	Name string
+	Expr *expr.Expr
+}
+
+// Term is an element of OrderBy.
+type Term struct {
+	Expr       *expr.Expr
+	Desc       bool
+	NullsFirst bool
+}
+
+// ResultExprs is what is computed to order the result, and to see that nothing overflows.
+func (q *Compiled) ResultExprs() (all []*expr.Expr) {
+	for _, t := range q.Order {
+		all = append(all, t.Expr)
+	}
+	for _, out := range q.Out {
+		all = append(all, out.Expr)
+	}
+	return all
+}
+
+// FallibleKeys is what computes keys that follow from others, and may fail.
+func (q *Compiled) FallibleKeys() (exprs []*expr.Expr) {
+	for _, f := range q.Follow {
+		if f.Expr.MayFail() {
+			exprs = append(exprs, f.Expr)
+		}
+	}
+	return exprs
+}

@@ -1,0 +1,51 @@
+package query
+
+import (
+	"fmt"
+
+	"github.com/gagg-dev/gagg/internal/expr"
+)
+
+// NoRows as a Query's Limit asks for no rows at all.
+const NoRows = -1
+
+// Query is the clauses of a query as texts. Elements of By, Aggs and OrderBy may each hold a list
+// separated by commas.
+type Query struct {
+	By      []string
+	Aggs    []Agg
+	Where   string
+	Having  string
+	OrderBy []string
+	Limit   int64 // the most rows of the result; 0: all; NoRows: none
+	Offset  int64 // how many rows are passed over before these
+}
+
+// Agg is an aggregate, an expression over aggregates, or a list of them without an alias.
+type Agg struct {
+	Text  string
+	Alias string // "": none
+}
+
+// Validate reports what is wrong with a query whatever its input.
+func (q Query) Validate() error {
+	if q.Limit < NoRows {
+		return usagef("limit: %d is negative", q.Limit)
+	}
+	if q.Offset < 0 {
+		return usagef("offset: %d is negative", q.Offset)
+	}
+	return nil
+}
+
+// UsageError says that a query makes no sense.
+type UsageError struct{ text string }
+
+func (e *UsageError) Error() string { return e.text }
+
+func usagef(format string, args ...any) error {
+	return &UsageError{fmt.Sprintf(format, args...)}
+}
+
+// Functions lists the scalar functions of expressions, by section and name.
+func Functions() []expr.Function { return expr.Functions() }
