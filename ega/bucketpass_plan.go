@@ -69,23 +69,16 @@ type bucketPassPlan struct {
 func planBucketPass(c *BucketPassConfig) bucketPassPlan {
 	row, device := c.Layout.RowBytes(), cuda.Size(c.Device)
 	p := bucketPassPlan{buffer: uint32(max(min(cuda.Size(c.BufferBytes), device/bufferShare)/row, leastBuffer))}
-	few, many := cuda.Size(leastSlots), cuda.Size(MaxSlots)
-	for few < many { // the most slots that fit: bytes grows with them
-		p.slots = uint32(few + (many-few+1)/2)
-		if p.bytes(&c.Layout) <= device {
-			few = cuda.Size(p.slots)
-		} else {
-			many = cuda.Size(p.slots) - 1
-		}
-	}
-	p.slots = uint32(few)
+	p.slots = max(TableSlots(&c.Layout, device-min(device, p.beside(&c.Layout))), leastSlots)
 	return p
 }
 
 // bytes is the device memory that it comes to.
-func (p bucketPassPlan) bytes(l *Layout) cuda.Size {
-	table := pieces((cuda.Size(p.slots)+1)*l.RowBytes(), 4*l.Tags(p.slots), TilesBytes(uint64(p.slots)+1), RestBytes, 1, 1)
-	return table + pieces(p.bufferBytes(l), p.bufferBytes(l), deviceFacts)
+func (p bucketPassPlan) bytes(l *Layout) cuda.Size { return TableBytes(l, p.slots) + p.beside(l) }
+
+// beside is the part of it that is not the table's.
+func (p bucketPassPlan) beside(l *Layout) cuda.Size {
+	return cuda.Allocated(p.bufferBytes(l), p.bufferBytes(l), deviceFacts)
 }
 
 // BucketBytes is the device memory with which a BucketPass of that shape is sure to take all rows of a bucket of so many, whatever their groups.
@@ -97,15 +90,6 @@ func BucketBytes(c BucketPassConfig, rows int64) int64 {
 	buffer := min(cuda.Size(c.BufferBytes), p.bytes(&c.Layout)/(bufferShare-2)) // then all is bufferShare of them
 	p.buffer = uint32(max(buffer/c.Layout.RowBytes(), leastBuffer))
 	return int64(p.bytes(&c.Layout))
-}
-
-// pieces is what pieces of device memory take together.
-func pieces(sizes ...cuda.Size) (sum cuda.Size) {
-	const unit = 512 // a piece of the driver's is a multiple of this
-	for _, n := range sizes {
-		sum += (n + unit - 1) / unit * unit
-	}
-	return sum
 }
 
 // bufferBytes is the size of each buffer.

@@ -2,7 +2,6 @@ package ega
 
 import (
 	"errors"
-	"unsafe"
 
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/kernels"
@@ -22,9 +21,10 @@ type bucketStage struct {
 }
 
 func (s *bucketStage) open(t *cuda.Thread, size cuda.Size) (err error) {
-	if s.pinned, s.words, err = pinWords(t, size); err != nil {
+	if s.pinned, err = t.AllocPinned(size); err != nil {
 		return err
 	}
+	s.words = s.pinned.Words()
 	for _, e := range []**cuda.Event{&s.moved, &s.worked} {
 		if *e, err = t.NewEvent(); err != nil {
 			return err
@@ -44,15 +44,6 @@ func (s *bucketStage) close() error {
 		err = errors.Join(err, s.pinned.Close())
 	}
 	return err
-}
-
-// pinWords pins so many bytes, a multiple of 8.
-func pinWords(t *cuda.Thread, size cuda.Size) (*cuda.Pinned, []uint64, error) {
-	p, err := t.AllocPinned(size)
-	if err != nil {
-		return nil, nil, err
-	}
-	return p, unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(p.Bytes()))), size/8), nil
 }
 
 // bucketFacts is what the device tells a BucketPass in numbers. On the device: a count of groups, and a word that is
@@ -82,9 +73,10 @@ func (f *bucketFacts) open(t *cuda.Thread) (err error) {
 	if f.kernels, err = kernels.LoadFacts(t); err != nil {
 		return err
 	}
-	if f.pinned, f.words, err = pinWords(t, hostFacts); err != nil {
+	if f.pinned, err = t.AllocPinned(hostFacts); err != nil {
 		return err
 	}
+	f.words = f.pinned.Words()
 	f.told, err = t.NewEvent()
 	return err
 }

@@ -58,7 +58,7 @@ func fineBits(slots uint32, least uint) uint {
 
 // placesBytes is the device memory for the numbers of so many buckets, and for making them.
 func placesBytes(fine uint) cuda.Size {
-	return passAligned(placesSize(fine)) + passAligned(sumsSize(fine))
+	return cuda.Allocated(placesSize(fine)) + cuda.Allocated(sumsSize(fine))
 }
 
 func placesSize(fine uint) cuda.Size { return 4 * (cuda.Size(1)<<fine + 1) }
@@ -126,7 +126,7 @@ const (
 
 // deviceBuffer is the most device memory for a piece.
 func (g *Groups) deviceBuffer() cuda.Size {
-	return g.room / cuda.Size(2*g.readers) / passAlignment * passAlignment
+	return g.room / cuda.Size(2*g.readers) / cuda.AllocUnit * cuda.AllocUnit
 }
 
 // pieceBytes is the size of a buffer for a piece.
@@ -136,7 +136,7 @@ func (g *Groups) pieceBytes() cuda.Size {
 		most = max(most, g.Partition(p))
 	}
 	share := max(cuda.Size(most)*g.row/readPieces, readLeast)
-	return passAligned(max(min(share, g.readBytes, g.deviceBuffer()), g.row))
+	return cuda.Allocated(max(min(share, g.readBytes, g.deviceBuffer()), g.row))
 }
 
 // readable reports whether there is room to read partitions.
@@ -146,8 +146,8 @@ func (g *Groups) readable() bool { return g.fine >= g.bits && g.deviceBuffer() >
 func (g *Groups) open() error {
 	each := 2 * g.pieceBytes()
 	all, err := g.memory.Alloc(cuda.Size(g.readers) * each)
-	for errors.Is(err, cuda.ErrOutOfMemory) && each/4 >= passAligned(g.row) {
-		each = 2 * passAligned(each/4)
+	for errors.Is(err, cuda.ErrOutOfMemory) && each/4 >= cuda.Allocated(g.row) {
+		each = 2 * cuda.Allocated(each/4)
 		all, err = g.memory.Alloc(cuda.Size(g.readers) * each)
 	}
 	if err != nil {
@@ -219,5 +219,5 @@ func (g *Groups) Close() error {
 	if g.drawn > 0 {
 		_ = g.host(-g.drawn) // only asking for more can fail
 	}
-	return current(g.context, func() error { return errors.Join(g.memory.Close(), g.lists.memory.Close(), table.Close()) })
+	return g.context.Closing(func() error { return errors.Join(g.memory.Close(), g.lists.memory.Close(), table.Close()) })
 }

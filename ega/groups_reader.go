@@ -145,7 +145,7 @@ func (r *GroupReader) cross(some stretch, turn int) ([]uint64, error) {
 		return nil, err
 	}
 	to := r.buffers[turn%len(r.buffers)].Span(0, from.Size)
-	return wordsOf(to.Bytes()), r.stream.CopyOut(to, from)
+	return to.Words(), r.stream.CopyOut(to, from)
 }
 
 // fetchLarge copies one bucket to pageable memory, and waits for that.
@@ -171,7 +171,7 @@ const valuesBytes = 512 << 10
 func (r *GroupReader) Values(list int, first, n uint64, emit func(values []uint64) error) (err error) {
 	all := r.groups.lists.lists[list].Slice(cuda.Size(8*first), cuda.Size(8*(first+n)))
 	defer func() { err = errors.Join(err, r.stream.Synchronize()) }()
-	fetch := func(turn int) ([]byte, error) {
+	fetch := func(turn int) ([]uint64, error) {
 		to := r.values[turn%len(r.values)]
 		some := min(all.Size, to.Device().Size)
 		here := to.Span(0, some)
@@ -180,7 +180,7 @@ func (r *GroupReader) Values(list int, first, n uint64, emit func(values []uint6
 		if some == 0 {
 			return nil, nil
 		}
-		return here.Bytes(), r.stream.CopyOut(here, from)
+		return here.Words(), r.stream.CopyOut(here, from)
 	}
 	next, err := fetch(0)
 	for turn := 1; err == nil && next != nil; turn++ {
@@ -191,7 +191,7 @@ func (r *GroupReader) Values(list int, first, n uint64, emit func(values []uint6
 		if next, err = fetch(turn); err != nil {
 			return err
 		}
-		if err := emit(wordsOf(here)); err != nil {
+		if err := emit(here); err != nil {
 			return err
 		}
 	}

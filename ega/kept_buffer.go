@@ -47,7 +47,7 @@ type KeptSpan struct {
 func (s *KeptSpan) Pinned() cuda.PinnedSpan { return s.buffer.pinned.Span(s.from, s.end) }
 
 // Rows is the same as words.
-func (s *KeptSpan) Rows() []uint64 { return wordsOf(s.Pinned().Bytes()) }
+func (s *KeptSpan) Rows() []uint64 { return s.Pinned().Words() }
 
 // Done is called once, when neither the device nor the host needs the rows any more. It may be called on any goroutine. With the
 // last span of a buffer the memory is given back; the error is of that.
@@ -83,7 +83,7 @@ func (m *keptMemory) make(t *cuda.Thread, n cuda.Size) (*cuda.Pinned, error) {
 // free gives the memory back, or makes it spare.
 func (m *keptMemory) free(b *cuda.Pinned) error {
 	if m.spares == nil || m.context.Lost() != nil {
-		return current(m.context, func() error { return unpin(m.context, m.host, b) }) // whoever is done with it
+		return m.context.Closing(func() error { return unpin(m.context, m.host, b) }) // whoever is done with it
 	}
 	m.spares.put(b)
 	if m.host != nil {

@@ -91,7 +91,7 @@ func (p *passLists) open(k *Kernels, lists []List, plan *passPlan) error {
 			Records: records.Ptr, Noted: to.noted.Ptr, Unit: l.Unit, Value: uint32(l.Value), Next: uint32(l.Next), Count: uint32(l.Count),
 		}
 	}
-	return onStreamOf(k.Thread, func(s *cuda.Stream) error {
+	return k.Thread.OnStream(func(s *cuda.Stream) error {
 		var errs []error
 		for i := range p.lists {
 			errs = append(errs, s.Fill(p.lists[i].noted, 0))
@@ -152,7 +152,7 @@ func (p *passLists) place(t *cuda.Thread, s *cuda.Stream, table *Table) (v listV
 func (p *passLists) spare(v *listValues) cuda.Size {
 	all := cuda.Size(p.most) * listedBytes(p.layout, len(p.lists))
 	for _, values := range v.lists {
-		all -= min(all, passAligned(values.Size))
+		all -= min(all, cuda.Allocated(values.Size))
 	}
 	return all
 }

@@ -142,7 +142,7 @@ func (m *MultiPass) Close() error {
 	if m.pipeline != nil {
 		err = m.pipeline.Close()
 	}
-	return errors.Join(err, current(m.context, m.free))
+	return errors.Join(err, m.context.Closing(m.free))
 }
 
 // free frees all but the pipeline, which has ended.

@@ -36,32 +36,13 @@ func (m *MultiPass) Finish(bits uint) (_ *Groups, err error) {
 	return g, nil
 }
 
-// onStream lets do work on a thread and a stream of its own, whose work has ended then.
-func (m *MultiPass) onStream(do func(t *cuda.Thread, s *cuda.Stream) error) error {
-	t, err := m.context.Lock()
-	if err != nil {
-		return err
-	}
-	defer t.Unlock()
-	return onStreamOf(t, func(s *cuda.Stream) error { return do(t, s) })
-}
-
-// onStreamOf lets do work on a stream of its own of a thread.
-func onStreamOf(t *cuda.Thread, do func(s *cuda.Stream) error) error {
-	s, err := t.NewStream()
-	if err != nil {
-		return err
-	}
-	return errors.Join(do(s), s.Close())
-}
-
 // end is what remains when the lanes have ended.
 func (m *MultiPass) end(bits uint) (g *Groups, err error) {
 	evicted, err := m.evictAll()
 	if err != nil {
 		return nil, err
 	}
-	err = m.onStream(func(t *cuda.Thread, s *cuda.Stream) (err error) {
+	err = m.context.OnStream(func(t *cuda.Thread, s *cuda.Stream) (err error) {
 		g, err = m.collect(t, s, evicted, bits)
 		return err
 	})

@@ -62,8 +62,8 @@ func (l *passLane) end() {
 
 // live is the life of a leaver. All rows are with the placers in the end, and the memory of the sets is free.
 func (l *passLane) live(full <-chan *chainSet) error {
-	return l.pass.onStream(func(t *cuda.Thread, look *cuda.Stream) error {
-		return onStreamOf(t, func(stream *cuda.Stream) error {
+	return l.pass.context.OnStream(func(t *cuda.Thread, look *cuda.Stream) error {
+		return t.OnStream(func(stream *cuda.Stream) error {
 			err := l.pass.placing.sending(t, stream, l.chains.pieces, func(s *sender) error { return l.sendAll(full, s, look) })
 			if err = errors.Join(err, stream.Synchronize()); err != nil {
 				return err

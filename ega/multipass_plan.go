@@ -99,8 +99,8 @@ func planPass(c *MultiPassConfig) (passPlan, error) {
 		return p, fmt.Errorf("slots of %v hold no row of %v", cuda.Size(p.slot), p.layout.RowBytes())
 	}
 	p.most = max(p.rows, p.made.Rows)
-	p.stages = stages * (passAligned(cuda.Size(p.slot)+passAlignment) + passAligned(p.scratch()+passAlignment))
-	least, pools := tableBytes(p.layout, passLeastSlots), cuda.Size(p.lanes)*(leastPool(p.layout, p.most)+leastSendBytes(p.layout))
+	p.stages = stages * (cuda.Allocated(cuda.Size(p.slot)+cuda.AllocUnit) + cuda.Allocated(p.scratch()+cuda.AllocUnit))
+	least, pools := TableBytes(p.layout, passLeastSlots), cuda.Size(p.lanes)*(leastPool(p.layout, p.most)+leastSendBytes(p.layout))
 	need := p.stages + max(least+pools, cuda.Size(float64(least)/TableShare)+1)
 	if p.device < need {
 		return p, &SmallError{Has: p.device, Need: need}
@@ -108,7 +108,7 @@ func planPass(c *MultiPassConfig) (passPlan, error) {
 	p.planLists(c, p.device-need)
 	rest := p.device - p.stages
 	most := func(share float64) uint32 {
-		return tableSlots(p.layout, min(rest-pools, cuda.Size(share*float64(rest))))
+		return TableSlots(p.layout, min(rest-pools, cuda.Size(share*float64(rest))))
 	}
 	p.mostSlots = most(TableShare)
 	if whole := most(wholeTableShare); p.lists || c.Bound > 0 && float64(c.Bound) <= wholeLoad*float64(whole) {
@@ -128,7 +128,7 @@ func (p *passPlan) planLists(c *MultiPassConfig, spare cuda.Size) {
 		return
 	}
 	each := listedBytes(p.layout, len(c.Lists))
-	aligned := 4 * cuda.Size(len(c.Lists)) * passAlignment // records, how many there are, values
+	aligned := 4 * cuda.Size(len(c.Lists)) * cuda.AllocUnit // records, how many there are, values
 	p.listed = min(c.ListRows, mostListed, uint64(spare/listsShare/each))
 	if p.listed < uint64(p.made.Rows) && p.listed < c.ListRows {
 		p.listed = 0 // few jobs would find room
@@ -146,17 +146,17 @@ func (p *passPlan) scratch() cuda.Size {
 
 // madeBytes is the room for the rows of a madeTile, and for their rest.
 func (p *passPlan) madeBytes() cuda.Size {
-	return passAligned(cuda.Size(p.made.Rows) * p.layout.RowBytes())
+	return cuda.Allocated(cuda.Size(p.made.Rows) * p.layout.RowBytes())
 }
 
 // next is how many slots a table of so many, with so many groups, may grow to; 0: it may not. The groups made dense are beside the old
 // table, and then beside the new one, but never both (BUDGET).
 func (p *passPlan) next(slots uint32, groups uint64) uint32 {
-	dense := passAligned(cuda.Size(groups) * p.layout.RowBytes())
+	dense := cuda.Allocated(cuda.Size(groups) * p.layout.RowBytes())
 	if dense > p.beside(slots) {
 		return 0
 	}
-	next := uint32(min(passGrowth*uint64(slots), uint64(p.mostSlots), uint64(tableSlots(p.layout, p.device-p.stages-dense))))
+	next := uint32(min(passGrowth*uint64(slots), uint64(p.mostSlots), uint64(TableSlots(p.layout, p.device-p.stages-dense))))
 	if next < slots+slots/4 { // not worth the moving
 		return 0
 	}
@@ -173,7 +173,7 @@ func (p *passPlan) probes(slots uint32) uint32 {
 
 // beside is the memory beside the stages and a table of so many slots: for chains, or for those who read the groups.
 func (p *passPlan) beside(slots uint32) cuda.Size {
-	return p.device - p.stages - tableBytes(p.layout, slots)
+	return p.device - p.stages - TableBytes(p.layout, slots)
 }
 
 // pool is what each lane has for pages beside a table of so many slots, and for the pieces in which their rows leave.
@@ -183,32 +183,6 @@ func (p *passPlan) pool(slots uint32) (pages, pieces cuda.Size) {
 	spare := each - min(each, leastPool(p.layout, p.most))
 	pieces = sendBytes(p.layout, min(each/share, spare))
 	return each - pieces, pieces
-}
-
-// passAlignment is what an allocation may take more than was asked for.
-const passAlignment = 512
-
-func passAligned(n cuda.Size) cuda.Size {
-	return (n + passAlignment - 1) / passAlignment * passAlignment
-}
-
-// tableBytes is the memory of a Table without a rest.
-func tableBytes(l *Layout, slots uint32) cuda.Size {
-	rows, tags := (cuda.Size(slots)+1)*l.RowBytes(), 4*l.Tags(slots)
-	return passAligned(rows) + passAligned(tags) + passAligned(TilesBytes(uint64(slots)+1)) + 3*passAlignment
-}
-
-// tableSlots is how many slots a Table may have in so much memory.
-func tableSlots(l *Layout, memory cuda.Size) uint32 {
-	low, high := uint32(0), uint32(MaxSlots)
-	for low < high {
-		if middle := low + (high-low+1)/2; tableBytes(l, middle) <= memory {
-			low = middle
-		} else {
-			high = middle - 1
-		}
-	}
-	return low
 }
 
 // poolPlan is the shape of a lane's chains.

@@ -50,12 +50,12 @@ func madeFor(l *Layout, lanes int, device int64) MadeConfig {
 // checkGrowth looks at the move of as many groups as a table has slots to a larger one.
 func checkGrowth(t *testing.T, p *passPlan, slots uint32) (next uint32) {
 	t.Helper()
-	dense := passAligned(cuda.Size(slots) * p.layout.RowBytes())
+	dense := cuda.Allocated(cuda.Size(slots) * p.layout.RowBytes())
 	if next = p.next(slots, uint64(slots)); next == 0 {
 		return 0
 	}
 	for _, n := range []uint32{slots, next} {
-		if p.stages+tableBytes(p.layout, n)+dense > p.device {
+		if p.stages+TableBytes(p.layout, n)+dense > p.device {
 			t.Errorf("BUDGET: %+v: %d to %d slots: %d beside a table of %d", p, slots, next, dense, n)
 		}
 	}
@@ -97,7 +97,7 @@ func checkPools(t *testing.T, p *passPlan, slots uint32) {
 	share, pieces := p.pool(slots)
 	sets, each := planSets(p.layout, share, p.most)
 	taken := each.fixed(p.layout, p.most) + cuda.Size(each.pages)*(each.page+poolPerPage)
-	if all := cuda.Size(sets) * taken; all > share || p.stages+tableBytes(p.layout, slots)+cuda.Size(p.lanes)*(share+pieces) > p.device {
+	if all := cuda.Size(sets) * taken; all > share || p.stages+TableBytes(p.layout, slots)+cuda.Size(p.lanes)*(share+pieces) > p.device {
 		t.Errorf("BUDGET: %+v, %d slots: %d of %+v take %d of %d", p, slots, sets, each, all, share)
 	} else if taken < setBytes*9/10 && all < share*9/10 {
 		t.Errorf("%+v, %d slots: %d of %+v take no more than %d of %d", p, slots, sets, each, all, share)

@@ -57,7 +57,7 @@ func sendBytes(l *Layout, memory cuda.Size) cuda.Size {
 }
 
 // leastSendBytes is the least of sendBytes.
-func leastSendBytes(l *Layout) cuda.Size { return sendPieces * passAligned(l.RowBytes()) }
+func leastSendBytes(l *Layout) cuda.Size { return sendPieces * cuda.Allocated(l.RowBytes()) }
 
 // sending lets do send rows, which kernels on a stream gather in device memory of so many bytes, and waits until all are with the placers.
 func (p *placing) sending(t *cuda.Thread, stream *cuda.Stream, memory cuda.Size, do func(*sender) error) (err error) {
@@ -93,7 +93,7 @@ func (s *sender) open(memory cuda.Size) (err error) {
 		}
 	}
 	s.memory.Thread = s.thread
-	size := max(memory/sendPieces/passAlignment*passAlignment, s.row())
+	size := max(memory/sendPieces/cuda.AllocUnit*cuda.AllocUnit, s.row())
 	for {
 		err = s.memory.AllocAll(cuda.Piece{To: &s.pieces[0].span, Bytes: size}, cuda.Piece{To: &s.pieces[1].span, Bytes: size})
 		if !errors.Is(err, cuda.ErrOutOfMemory) || size/2 < s.row() {

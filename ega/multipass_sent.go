@@ -113,7 +113,7 @@ func (s *sender) hand() {
 		s.placing.pass.counts.kept(rows)
 		return
 	}
-	s.placing.full <- placed{first.buffer, wordsOf(first.buffer.Bytes()[:first.filled])} // has room for all buffers
+	s.placing.full <- placed{first.buffer, first.buffer.Span(0, first.filled).Words()} // has room for all buffers
 	s.placing.pass.counts.placed(rows)
 }
 

@@ -79,7 +79,7 @@ func (c *passCounts) end(groups uint64, inCore bool) {
 // TableGroups counts the groups in the table, before Finish, and waits for that. Of jobs that are not done it counts some
 // or none; rows that went to chains (Stats().RestRows) may be of any number of groups more.
 func (m *MultiPass) TableGroups() (groups uint64, err error) {
-	err = m.onStream(func(t *cuda.Thread, s *cuda.Stream) (err error) {
+	err = m.context.OnStream(func(t *cuda.Thread, s *cuda.Stream) (err error) {
 		groups, err = m.table.exact(m.kernels.on(t), s)
 		return err
 	})

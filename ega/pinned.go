@@ -1,11 +1,6 @@
 package ega
 
-import (
-	"errors"
-	"unsafe"
-
-	"github.com/gagg-dev/gagg/internal/cuda"
-)
+import "github.com/gagg-dev/gagg/internal/cuda"
 
 // pin allocates pinned memory within a budget, which may be nil. Should the context be lost meanwhile the memory may stay
 // pinned, and stays counted.
@@ -48,21 +43,4 @@ func unpin(c *cuda.Context, budget func(int64) error, b *cuda.Pinned) error {
 		_ = budget(-n)
 	}
 	return err
-}
-
-// current closes something with the context current from the first call to the last. Should that fail, each tries for itself.
-func current(c *cuda.Context, closing func() error) error {
-	if c.Lost() != nil {
-		return closing()
-	}
-	t, err := c.Lock()
-	if err == nil {
-		defer t.Unlock()
-	}
-	return errors.Join(err, closing())
-}
-
-// wordsOf is bytes as words of 64 bits; they begin at one.
-func wordsOf(b []byte) []uint64 {
-	return unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/8)
 }

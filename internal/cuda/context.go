@@ -175,6 +175,29 @@ func (c *Context) on(do func() error) error {
 	return do()
 }
 
+// OnStream lets do work on a thread and a stream of its own. The stream's work has ended then.
+func (c *Context) OnStream(do func(t *Thread, s *Stream) error) error {
+	t, err := c.Lock()
+	if err != nil {
+		return err
+	}
+	defer t.Unlock()
+	return t.OnStream(func(s *Stream) error { return do(t, s) })
+}
+
+// Closing closes something with the context current from the first call to the last. Should the
+// context not become current, each call tries for itself.
+func (c *Context) Closing(closing func() error) error {
+	if c.Lost() != nil {
+		return closing()
+	}
+	t, err := c.Lock()
+	if err == nil {
+		defer t.Unlock()
+	}
+	return errors.Join(err, closing())
+}
+
 // owned is the part of a handle that knows where it belongs.
 type owned struct {
 	context *Context

@@ -37,6 +37,17 @@ func (p *Pieces) AllocAll(pieces ...Piece) (err error) {
 	return nil
 }
 
+// AllocUnit is what an allocation is rounded up to: the driver hands out multiples of it.
+const AllocUnit Size = 512
+
+// Allocated is the device memory that allocations of these sizes take together.
+func Allocated(sizes ...Size) (sum Size) {
+	for _, n := range sizes {
+		sum += (n + AllocUnit - 1) / AllocUnit * AllocUnit
+	}
+	return sum
+}
+
 // Close frees all pieces. A second call does nothing.
 func (p *Pieces) Close() error {
 	var errs []error

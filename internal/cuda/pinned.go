@@ -102,6 +102,14 @@ func pinningClass(r code) error {
 // read while a stream writes there.
 func (p *Pinned) Bytes() []byte { return unsafe.Slice((*byte)(p.host), p.size) }
 
+// Words is the whole memory as words of 64 bits, on the terms of Bytes.
+func (p *Pinned) Words() []uint64 { return words(p.Bytes()) }
+
+// words is bytes, which begin at a word, as words of 64 bits.
+func words(b []byte) []uint64 {
+	return unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/8)
+}
+
 // Span is the part from byte from up to byte to. Like a slice expression it panics
 // where these are out of range.
 func (p *Pinned) Span(from, to Size) PinnedSpan {
@@ -128,6 +136,9 @@ func (p *Pinned) Close() error {
 
 // Bytes is the span for the CPU; see Pinned.Bytes.
 func (s PinnedSpan) Bytes() []byte { return s.memory.Bytes()[s.from : s.from+s.size : s.from+s.size] }
+
+// Words is the span as words of 64 bits, on the terms of Bytes. It begins at a word.
+func (s PinnedSpan) Words() []uint64 { return words(s.Bytes()) }
 
 // Slice is the part from byte from up to byte to.
 func (s PinnedSpan) Slice(from, to Size) PinnedSpan {

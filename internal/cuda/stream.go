@@ -196,6 +196,15 @@ func (s *Stream) Synchronize() error {
 	return s.context.check(cuStreamSynchronize, s.context.callFast(cuStreamSynchronize, s.handle), "")
 }
 
+// OnStream lets do work on a stream of its own of the thread. The stream's work has ended then.
+func (t *Thread) OnStream(do func(s *Stream) error) error {
+	s, err := t.NewStream()
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(s), s.Close())
+}
+
 // Close waits for the work of the stream and frees it. An error of the work that
 // nobody asked for is returned by the next call on the context, as ever.
 func (s *Stream) Close() error {
