@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/egatest"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/cuda/emu"
 	"github.com/gagg-dev/gagg/internal/gputest"
@@ -29,7 +30,7 @@ func bucketLife(c *cuda.Context, host func(int64) error) (err error) {
 	}()
 	random := rand.New(rand.NewPCG(1, 3))
 	for _, groups := range []int{200, 5} {
-		rows := makeRows(random, &l, 200, func(i int) uint64 { return uint64(i % groups) })
+		rows := egatest.Rows(random, &l, 200, func(i int) uint64 { return uint64(i % groups) })
 		if _, _, err := bucket(c, b, l.Stride(), rows, 0); err != nil {
 			return err
 		}
@@ -52,7 +53,7 @@ func TestBucketPassFaults(t *testing.T) {
 	if testing.Short() {
 		step = 7
 	}
-	gputest.FailCalls(t, step, func() error { return bucketLife(r.thread.Context(), host) }, func() {
+	gputest.FailCalls(t, step, func() error { return bucketLife(r.Thread.Context(), host) }, func() {
 		if held != 0 {
 			t.Fatalf("%d bytes of the host are not given back", held)
 		}
@@ -70,7 +71,7 @@ func TestBucketPassLost(t *testing.T) {
 		step = 40
 	}
 	for nth := 1; ; nth += step {
-		c, err := openContext()
+		c, err := egatest.OpenContext()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,10 +96,3 @@ func TestBucketPassLost(t *testing.T) {
 }
 
 // openContext is the device outside of gputest, as it may be lost.
-func openContext() (*cuda.Context, error) {
-	driver, err := cuda.Open()
-	if err != nil {
-		return nil, err
-	}
-	return driver.Context(0)
-}

@@ -13,6 +13,7 @@ import (
 	"unsafe"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/egatest"
 	"github.com/gagg-dev/gagg/ega/reference"
 	"github.com/gagg-dev/gagg/feedback"
 	"github.com/gagg-dev/gagg/internal/cuda"
@@ -24,8 +25,8 @@ import (
 const tinyPass = 25_000
 
 func (r *rig) bucketPass(c ega.BucketPassConfig) *ega.BucketPass {
-	r.tb.Helper()
-	return gputest.Keep(r.tb, func() (*ega.BucketPass, error) { return ega.NewBucketPass(r.thread.Context(), c) })
+	r.TB.Helper()
+	return gputest.Keep(r.TB, func() (*ega.BucketPass, error) { return ega.NewBucketPass(r.Thread.Context(), c) })
 }
 
 // bucket is what becomes of a bucket's rows, which are added in pieces of all sizes, every other few of them from pinned memory:
@@ -78,23 +79,23 @@ func bucket(c *cuda.Context, b *ega.BucketPass, stride int, rows []uint64, skip 
 // checked aggregates a bucket and compares with the twin: each group comes once, and the groups with the rows not
 // taken are those of all rows.
 func (r *rig) checked(b *ega.BucketPass, l *ega.Layout, rows []uint64, skip uint) (groups, left []uint64) {
-	r.tb.Helper()
-	groups, left, err := bucket(r.thread.Context(), b, l.Stride(), rows, skip)
-	r.do(err)
+	r.TB.Helper()
+	groups, left, err := bucket(r.Thread.Context(), b, l.Stride(), rows, skip)
+	r.Do(err)
 	if got := len(reference.Combine(l, groups)); got != len(groups) {
-		r.tb.Errorf("%d words of groups, of which %d are different groups", len(groups), got)
+		r.TB.Errorf("%d words of groups, of which %d are different groups", len(groups), got)
 	}
 	if n := len(groups) / l.Stride(); int64(n) > b.Capacity() {
-		r.tb.Errorf("LOAD-MAX: %d groups, at most %d", n, b.Capacity())
+		r.TB.Errorf("LOAD-MAX: %d groups, at most %d", n, b.Capacity())
 	}
-	r.same(l, reference.Combine(l, slices.Concat(groups, left)), reference.Combine(l, rows))
+	r.Same(l, reference.Combine(l, slices.Concat(groups, left)), reference.Combine(l, rows))
 	return groups, left
 }
 
 // All cases, in a pass that has room for all groups and in one that is full soon. Each runs twice, so that the
 // second bucket finds what the first one left.
 func TestBucketPass(t *testing.T) {
-	list := cases()
+	list := egatest.Cases()
 	for _, device := range []int64{tinyPass, 8 << 20} {
 		t.Run(fmt.Sprintf("device=%d", device), func(t *testing.T) {
 			if device > tinyPass && testing.Short() {
@@ -105,11 +106,11 @@ func TestBucketPass(t *testing.T) {
 				if testing.Short() && i%3 != 0 { // of four kinds for each layout
 					continue
 				}
-				t.Run(c.name, func(t *testing.T) {
+				t.Run(c.Name, func(t *testing.T) {
 					r := newRig(t)
-					b := r.bucketPass(ega.BucketPassConfig{Layout: c.layout, Device: device, BufferBytes: 40 << 10})
+					b := r.bucketPass(ega.BucketPassConfig{Layout: c.Layout, Device: device, BufferBytes: 40 << 10})
 					for range 2 {
-						_, left := r.checked(b, &c.layout, c.rows, 0)
+						_, left := r.checked(b, &c.Layout, c.Rows, 0)
 						if device > tinyPass && len(left) > 0 {
 							t.Errorf("%d words were left", len(left))
 						}
@@ -131,7 +132,7 @@ func TestBucketPassRounds(t *testing.T) {
 	b := r.bucketPass(ega.BucketPassConfig{Layout: l, Device: tinyPass})
 	random := rand.New(rand.NewPCG(7, 8))
 	capacity := int(b.Capacity())
-	rows := func(n int, key func(i int) uint64) []uint64 { return makeRows(random, &l, n, key) }
+	rows := func(n int, key func(i int) uint64) []uint64 { return egatest.Rows(random, &l, n, key) }
 
 	few := rows(20*capacity, func(i int) uint64 { return uint64(i % 50) })
 	if groups, left := r.checked(b, &l, few, 0); len(left) > 0 || len(groups) != 50*l.Stride() {
@@ -157,9 +158,9 @@ func TestBucketPassRounds(t *testing.T) {
 
 	r.checked(b, &l, distinct, 70) // they share no bits at all
 
-	r.do(b.Begin(0, math.MaxInt64))
+	r.Do(b.Begin(0, math.MaxInt64))
 	_, err := b.Add(distinct)
-	r.do(err)
+	r.Do(err)
 	r.checked(b, &l, few, 0)
 }
 
@@ -175,16 +176,16 @@ func TestBucketPassRows(t *testing.T) {
 		full       bool
 	}{{1, 1, false}, {48, 48, false}, {100, 100, false}, {997, 997, false}, {5000, 1000, true}, {5000, -3, true}, {300, 1 << 40, false}} {
 		full := b.Stats().Full
-		r.do(b.Begin(0, int64(c.told)))
-		rows := makeRows(random, &l, c.rows, func(i int) uint64 { return uint64(i) })
+		r.Do(b.Begin(0, int64(c.told)))
+		rows := egatest.Rows(random, &l, c.rows, func(i int) uint64 { return uint64(i) })
 		taken, err := b.Add(rows)
-		r.do(err)
+		r.Do(err)
 		var groups []uint64
-		r.do(b.End(func(rows []uint64) error {
+		r.Do(b.End(func(rows []uint64) error {
 			groups = append(groups, rows...)
 			return nil
 		}))
-		r.same(&l, slices.Concat(groups, rows[taken*l.Stride():]), reference.Combine(&l, rows))
+		r.Same(&l, slices.Concat(groups, rows[taken*l.Stride():]), reference.Combine(&l, rows))
 		if got := b.Stats().Full > full; got != c.full || taken < min(c.rows, c.told) {
 			t.Errorf("%d rows, told %d: %d taken, full %t", c.rows, c.told, taken, got)
 		}
@@ -200,7 +201,7 @@ func TestBucketPassOrder(t *testing.T) {
 		for _, keys := range []int{1, 2} {
 			l := ega.Layout{Hash: true, KeyWords: keys, Ops: []ega.Op{ega.Add}}
 			b := r.bucketPass(ega.BucketPassConfig{Layout: l, Device: 60_000, BufferBytes: 2000})
-			rows := makeRows(rand.New(rand.NewPCG(1, 3)), &l, n, func(i int) uint64 { return uint64(i) << 20 })
+			rows := egatest.Rows(rand.New(rand.NewPCG(1, 3)), &l, n, func(i int) uint64 { return uint64(i) << 20 })
 			for i := 0; i < len(rows); i += l.Stride() {
 				rows[i] >>= skip
 			}
@@ -237,30 +238,30 @@ func TestBucketPassBudget(t *testing.T) {
 	r := newRig(t)
 	for _, device := range []int64{tinyPass, 1 << 20, 50_000_000} { // each more than those before, for the peak
 		var host, most int64
-		config := ega.BucketPassConfig{Layout: everyOp, Device: device, Host: func(n int64) error {
+		config := ega.BucketPassConfig{Layout: egatest.EveryOp, Device: device, Host: func(n int64) error {
 			host += n
 			most = max(most, host)
 			return nil
 		}}
-		b, err := ega.NewBucketPass(r.thread.Context(), config)
-		r.do(err)
-		if used := int64(r.thread.Context().Peak()); used > device || used < device-5000 {
+		b, err := ega.NewBucketPass(r.Thread.Context(), config)
+		r.Do(err)
+		if used := int64(r.Thread.Context().Peak()); used > device || used < device-5000 {
 			t.Errorf("%d bytes of device memory, given %d", used, device)
 		}
 		if most <= 0 || most > 2*ega.DefaultBucketBuffer+1000 {
 			t.Errorf("%d bytes pinned", most)
 		}
-		r.do(errors.Join(b.Close(), b.Close()))
+		r.Do(errors.Join(b.Close(), b.Close()))
 		if host != 0 {
 			t.Errorf("%d bytes of the host are not given back", host)
 		}
 	}
 	refusal := errors.New("no")
 	for want, config := range map[string]ega.BucketPassConfig{
-		"no":       {Layout: everyOp, Device: 1 << 20, Host: func(int64) error { return refusal }},
-		"at least": {Layout: everyOp, Device: 5000},
+		"no":       {Layout: egatest.EveryOp, Device: 1 << 20, Host: func(int64) error { return refusal }},
+		"at least": {Layout: egatest.EveryOp, Device: 5000},
 	} {
-		if _, err := ega.NewBucketPass(r.thread.Context(), config); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := ega.NewBucketPass(r.Thread.Context(), config); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one with %q", err, want)
 		}
 	}
@@ -271,7 +272,7 @@ func TestBucketPassErrors(t *testing.T) {
 	r := newRig(t)
 	l := ega.Layout{Hash: true, KeyWords: 1, Ops: []ega.Op{ega.Add}}
 	b := r.bucketPass(ega.BucketPassConfig{Layout: l, Device: tinyPass, Load: feedback.LoadConfig{Full: .2, Max: .9}})
-	rows := makeRows(rand.New(rand.NewPCG(1, 3)), &l, 3000, func(i int) uint64 { return uint64(i % 400) })
+	rows := egatest.Rows(rand.New(rand.NewPCG(1, 3)), &l, 3000, func(i int) uint64 { return uint64(i % 400) })
 	if _, err := b.Add(rows); !errors.Is(err, ega.ErrNoBucket) {
 		t.Errorf("Add before Begin: %v", err)
 	}
@@ -281,12 +282,12 @@ func TestBucketPassErrors(t *testing.T) {
 	if err := b.End(nil); !errors.Is(err, ega.ErrNoBucket) {
 		t.Errorf("End before Begin: %v", err)
 	}
-	r.do(b.Begin(0, math.MaxInt64))
+	r.Do(b.Begin(0, math.MaxInt64))
 	_, err := b.Add(rows)
-	r.do(err)
-	half, err := r.thread.AllocPinned(l.RowBytes() + 8)
-	r.do(err)
-	defer func() { r.do(half.Close()) }()
+	r.Do(err)
+	half, err := r.Thread.AllocPinned(l.RowBytes() + 8)
+	r.Do(err)
+	defer func() { r.Do(half.Close()) }()
 	if _, err := b.AddPinned(half.Span(0, l.RowBytes()+8)); err == nil {
 		t.Error("a row and a part of one are taken")
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/egatest"
 	"github.com/gagg-dev/gagg/ega/reference"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/gputest"
@@ -21,7 +22,7 @@ func TestFaults(t *testing.T) {
 			if name == "left" && testing.Short() {
 				t.Skip("too long under sanitizers")
 			}
-			rows := makeRows(nil, &ega.Layout{KeyWords: 2}, 300, func(i int) uint64 { return uint64(i % 70) }) // pairs, in fact
+			rows := egatest.Rows(nil, &ega.Layout{KeyWords: 2}, 300, func(i int) uint64 { return uint64(i % 70) }) // pairs, in fact
 			gputest.FailCalls(t, 1, func() error { return life(r, rows) }, nil)
 		})
 	}
@@ -36,11 +37,11 @@ func tableLife(r *rig, rows []uint64) (err error) {
 		}
 		defer func() { err = errors.Join(err, t.Close()) }()
 		for _, step := range []func() error{
-			func() error { return t.Clear(r.stream) },
-			func() error { return t.Add(r.stream, in, uint64(n)) },
-			func() error { return t.AddShared(r.stream, in, uint64(n), 100) },
-			func() error { return t.Collect(r.stream, out) },
-			r.stream.Synchronize,
+			func() error { return t.Clear(r.Stream) },
+			func() error { return t.Add(r.Stream, in, uint64(n)) },
+			func() error { return t.AddShared(r.Stream, in, uint64(n), 100) },
+			func() error { return t.Collect(r.Stream, out) },
+			r.Stream.Synchronize,
 		} {
 			if err := step(); err != nil {
 				return err
@@ -58,10 +59,10 @@ func singleLife(r *rig, rows []uint64) error {
 			return err
 		}
 		defer func() { err = errors.Join(err, p.Close()) }()
-		if err := r.stream.Copy(p.Tile(), in.Slice(0, p.Tile().Size)); err != nil {
+		if err := r.Stream.Copy(p.Tile(), in.Slice(0, p.Tile().Size)); err != nil {
 			return err
 		}
-		_, err = p.Run(r.stream, n)
+		_, err = p.Run(r.Stream, n)
 		return err
 	})
 }
@@ -73,21 +74,21 @@ func scatteredLife(r *rig, rows []uint64) error {
 			return err
 		}
 		defer func() { err = errors.Join(err, s.Close()) }()
-		_, err = s.Run(r.stream, in, out, n)
+		_, err = s.Run(r.Stream, in, out, n)
 		return err
 	})
 }
 
 // leftLife has more groups than a block's table holds, and than the first Table for what is left.
 func leftLife(r *rig, _ []uint64) error {
-	rows := makeRows(nil, &ega.Layout{KeyWords: 2}, 5000, func(i int) uint64 { return uint64(i) << 3 })
+	rows := egatest.Rows(nil, &ega.Layout{KeyWords: 2}, 5000, func(i int) uint64 { return uint64(i) << 3 })
 	return r.life(rows, func(k *ega.Kernels, in, out cuda.Span, n uint32) (err error) {
 		s, err := reference.NewScattered(k, reference.ScatteredConfig{Rows: n, Groups: 1, LeftSlots: 100})
 		if err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, s.Close()) }()
-		result, err := s.Run(r.stream, in, out, n)
+		result, err := s.Run(r.Stream, in, out, n)
 		if err == nil && result.Groups != uint64(n) {
 			err = fmt.Errorf("%d groups of %d", result.Groups, n)
 		}
@@ -97,20 +98,20 @@ func leftLife(r *rig, _ []uint64) error {
 
 // life gives f the kernels for pairs, rows in device memory, and as much of it.
 func (r *rig) life(rows []uint64, f func(k *ega.Kernels, in, out cuda.Span, n uint32) error) (err error) {
-	k, err := ega.Load(r.thread, ega.Pairs)
+	k, err := ega.Load(r.Thread, ega.Pairs)
 	if err != nil {
 		return err
 	}
-	memory, err := r.thread.Alloc(cuda.Size(16 * len(rows)))
+	memory, err := r.Thread.Alloc(cuda.Size(16 * len(rows)))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, memory.Close()) }()
 	half := memory.Span().Size / 2
 	in, out := memory.Span().Slice(0, half), memory.Span().Slice(half, 2*half)
-	if err := r.thread.Write(in, bytesOf(rows)); err != nil {
+	if err := r.Thread.Write(in, egatest.Bytes(rows)); err != nil {
 		return err
 	}
 	// Whatever failed, nothing may be under way when the memory goes.
-	return errors.Join(f(k, in, out, uint32(len(rows)/2)), r.stream.Synchronize())
+	return errors.Join(f(k, in, out, uint32(len(rows)/2)), r.Stream.Synchronize())
 }

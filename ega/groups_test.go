@@ -7,20 +7,21 @@ import (
 	"testing"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/egatest"
 	"github.com/gagg-dev/gagg/ega/reference"
 )
 
 // groups is the groups of rows that a pass leaves on the device, and a reader of them. The pass is closed.
 func (r *rig) groups(c *ega.MultiPassConfig, rows []uint64) (*ega.Groups, *ega.GroupReader) {
 	c.Place = func(int, []uint64) error { return nil }
-	m, err := ega.StartMultiPass(r.within("the end of a pass"), r.thread.Context(), *c)
-	r.do(err)
-	r.do(feed(m, &c.Layout, rows))
+	m, err := ega.StartMultiPass(r.Within("the end of a pass"), r.Thread.Context(), *c)
+	r.Do(err)
+	r.Do(feed(m, &c.Layout, rows))
 	g, err := m.Finish(0)
-	r.do(err)
-	r.do(m.Close())
+	r.Do(err)
+	r.Do(m.Close())
 	reader, err := g.Reader()
-	r.do(err)
+	r.Do(err)
 	return g, reader
 }
 
@@ -29,7 +30,7 @@ func (r *rig) groups(c *ega.MultiPassConfig, rows []uint64) (*ega.Groups, *ega.G
 func TestGroupReaderEmit(t *testing.T) {
 	r := newRig(t)
 	l := passLayouts[0]
-	rows := makeRows(rand.New(rand.NewPCG(5, 6)), &l, 3000, func(i int) uint64 { return uint64(i) })
+	rows := egatest.Rows(rand.New(rand.NewPCG(5, 6)), &l, 3000, func(i int) uint64 { return uint64(i) })
 	g, reader := r.groups(&ega.MultiPassConfig{Layout: l, SlotBytes: 20_000, Device: 4 << 20, ReadBytes: 5000}, rows)
 	enough := errors.New("enough")
 	calls := 0
@@ -37,15 +38,15 @@ func TestGroupReaderEmit(t *testing.T) {
 		t.Errorf("%v after %d pieces", err, calls)
 	}
 	var all []uint64
-	r.do(reader.Read(0, func(rows []uint64) error {
+	r.Do(reader.Read(0, func(rows []uint64) error {
 		all = append(all, rows...)
 		clear(rows) // they are the caller's
 		return nil
 	}))
-	r.same(&l, all, reference.Combine(&l, rows))
-	r.do(reader.Close())
-	r.do(reader.Close())
-	r.do(g.Close())
+	r.Same(&l, all, reference.Combine(&l, rows))
+	r.Do(reader.Close())
+	r.Do(reader.Close())
+	r.Do(g.Close())
 }
 
 // Groups come in order of their hashes as far as their fine buckets are no larger than expected, and others whole: here one that has
@@ -54,14 +55,14 @@ func TestGroupReaderOrder(t *testing.T) {
 	r := newRig(t)
 	for _, l := range passLayouts {
 		for _, crowded := range []bool{false, true} {
-			rows := makeRows(rand.New(rand.NewPCG(5, 6)), &l, 3000, func(i int) uint64 { return uint64(i) })
+			rows := egatest.Rows(rand.New(rand.NewPCG(5, 6)), &l, 3000, func(i int) uint64 { return uint64(i) })
 			for at := 0; crowded && at < 100*l.Stride(); at += l.Stride() {
 				rows[at] = rows[at]>>15 | 5<<49 // a hash is still one of a key
 			}
 			g, reader := r.groups(&ega.MultiPassConfig{Layout: l, SlotBytes: 20_000, Device: 8 << 20}, rows)
 			last, ordered := uint64(0), true
 			var all []uint64
-			r.do(reader.Read(0, func(rows []uint64) error {
+			r.Do(reader.Read(0, func(rows []uint64) error {
 				for at := 0; at < len(rows); at += l.Stride() {
 					ordered, last = ordered && last <= rows[at], rows[at]
 				}
@@ -71,9 +72,9 @@ func TestGroupReaderOrder(t *testing.T) {
 			if ordered == crowded {
 				t.Errorf("%+v: groups are in order: %t", l, ordered)
 			}
-			r.same(&l, all, reference.Combine(&l, rows))
-			r.do(reader.Close())
-			r.do(g.Close())
+			r.Same(&l, all, reference.Combine(&l, rows))
+			r.Do(reader.Close())
+			r.Do(g.Close())
 		}
 	}
 }
@@ -81,14 +82,14 @@ func TestGroupReaderOrder(t *testing.T) {
 // Who waits for a slot hears of the end of its context, which stops the pass: here nobody gives slots back.
 func TestSlotContext(t *testing.T) {
 	r := newRig(t)
-	m, err := ega.StartMultiPass(r.within("the end of a pass"), r.thread.Context(), ega.MultiPassConfig{
+	m, err := ega.StartMultiPass(r.Within("the end of a pass"), r.Thread.Context(), ega.MultiPassConfig{
 		Layout: passLayouts[0], Slots: 2, SlotBytes: 20_000, Device: 4 << 20, Place: func(int, []uint64) error { return nil },
 	})
-	r.do(err)
-	first, err := m.Slot(r.within("a slot"))
-	r.do(err)
-	second, err := m.Slot(r.within("a slot"))
-	r.do(err)
+	r.Do(err)
+	first, err := m.Slot(r.Within("a slot"))
+	r.Do(err)
+	second, err := m.Slot(r.Within("a slot"))
+	r.Do(err)
 	ctx, cancel := context.WithCancel(context.Background())
 	go cancel()
 	if _, err := m.Slot(ctx); !errors.Is(err, context.Canceled) {
@@ -99,7 +100,7 @@ func TestSlotContext(t *testing.T) {
 	if _, err := m.Finish(0); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
-	r.do(m.Close())
+	r.Do(m.Close())
 }
 
 // Buckets that no buffer has room for leave the table in several windows, also those that go around its end; and so does the key that looks
@@ -107,9 +108,9 @@ func TestSlotContext(t *testing.T) {
 func TestGroupReaderWindows(t *testing.T) {
 	r := newRig(t)
 	for _, l := range passLayouts {
-		rows := makeRows(rand.New(rand.NewPCG(7, 8)), &l, 2000, func(i int) uint64 {
+		rows := egatest.Rows(rand.New(rand.NewPCG(7, 8)), &l, 2000, func(i int) uint64 {
 			if i == 0 {
-				return empty
+				return egatest.Empty
 			}
 			return uint64(i)
 		})
@@ -120,7 +121,7 @@ func TestGroupReaderWindows(t *testing.T) {
 			g, reader := r.groups(&ega.MultiPassConfig{Layout: l, SlotBytes: 20_000, Device: 8 << 20, ReadBytes: buffer}, rows)
 			var all []uint64
 			largest := 0
-			r.do(reader.Read(0, func(rows []uint64) error {
+			r.Do(reader.Read(0, func(rows []uint64) error {
 				all = append(all, rows...)
 				largest = max(largest, len(rows)/l.Stride())
 				return nil
@@ -128,9 +129,9 @@ func TestGroupReaderWindows(t *testing.T) {
 			if largest < 99 {
 				t.Errorf("%+v: the groups of one bucket came in pieces of at most %d", l, largest)
 			}
-			r.same(&l, all, reference.Combine(&l, rows))
-			r.do(reader.Close())
-			r.do(g.Close())
+			r.Same(&l, all, reference.Combine(&l, rows))
+			r.Do(reader.Close())
+			r.Do(g.Close())
 		}
 	}
 }

@@ -28,15 +28,15 @@ func TestHash(t *testing.T) {
 	e := key.NewEncoder(l, nil)
 	e.Encode([]column.Vector{{Type: column.Type{Kind: column.Int64}, Len: len(hashed), Int: hashed}}, len(hashed))
 	r := newRig(t)
-	probe := gputest.Make(t, func() (*kerneltest.EgaProbe, error) { return kerneltest.LoadEgaProbe(r.thread) })
-	device := r.space(len(hashed))
+	probe := gputest.Make(t, func() (*kerneltest.EgaProbe, error) { return kerneltest.LoadEgaProbe(r.Thread) })
+	device := r.Space(len(hashed))
 	words := make([]uint64, len(hashed))
 	for i, v := range hashed {
 		words[i] = uint64(v)
 	}
 	grid := cuda.Grid{Blocks: 1, Threads: 32}
-	r.do(probe.Hash(r.stream, grid, kernels.EgaLayout{KeyWords: 1}, r.send(words).Ptr, uint64(len(words)), device.Ptr))
-	got := r.read(device, len(words))
+	r.Do(probe.Hash(r.Stream, grid, kernels.EgaLayout{KeyWords: 1}, r.Send(words).Ptr, uint64(len(words)), device.Ptr))
+	got := r.Read(device, len(words))
 	for i, w := range words {
 		if ours := reference.HashOf([]uint64{w}); ours != golden[i] || e.Hash[i] != golden[i] || got[i] != golden[i] {
 			t.Errorf("hash of %#x: %#x here, %#x in the CPU engine, %#x on the device, want %#x", w, ours, e.Hash[i], got[i], golden[i])
@@ -47,15 +47,15 @@ func TestHash(t *testing.T) {
 // So they are for several words.
 func TestHashOfWords(t *testing.T) {
 	r := newRig(t)
-	probe := gputest.Make(t, func() (*kerneltest.EgaProbe, error) { return kerneltest.LoadEgaProbe(r.thread) })
+	probe := gputest.Make(t, func() (*kerneltest.EgaProbe, error) { return kerneltest.LoadEgaProbe(r.Thread) })
 	for keys := 1; keys <= ega.MaxKeyWords; keys++ {
 		words := make([]uint64, 2*keys)
 		for i := range words {
 			words[i] = uint64(i*i) * 0x9e3779b97f4a7c15
 		}
-		out := r.space(2)
-		r.do(probe.Hash(r.stream, cuda.Grid{Blocks: 1, Threads: 32}, kernels.EgaLayout{KeyWords: uint32(keys)}, r.send(words).Ptr, 2, out.Ptr))
-		for i, got := range r.read(out, 2) {
+		out := r.Space(2)
+		r.Do(probe.Hash(r.Stream, cuda.Grid{Blocks: 1, Threads: 32}, kernels.EgaLayout{KeyWords: uint32(keys)}, r.Send(words).Ptr, 2, out.Ptr))
+		for i, got := range r.Read(out, 2) {
 			if want := reference.HashOf(words[i*keys : (i+1)*keys]); got != want {
 				t.Errorf("%d words: the device says %#x, want %#x", keys, got, want)
 			}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/egatest"
 	"github.com/gagg-dev/gagg/feedback"
 )
 
@@ -33,7 +34,7 @@ func TestKept(t *testing.T) {
 		layouts = layouts[:1] // under sanitizers: what is kept are bytes
 	}
 	for _, l := range layouts {
-		rows := makeRows(random, &l, 12_000+8000/l.KeyWords, func(i int) uint64 { return uint64(i) })
+		rows := egatest.Rows(random, &l, 12_000+8000/l.KeyWords, func(i int) uint64 { return uint64(i) })
 		for _, c := range []struct {
 			name  string
 			keep  int64
@@ -64,7 +65,7 @@ func TestKept(t *testing.T) {
 					}
 					return nil
 				}
-				r.do(p.run(r.thread.Context(), rows))
+				r.Do(p.run(r.Thread.Context(), rows))
 				p.check(t, rows)
 				if !c.want(p.stats) {
 					t.Errorf("%+v", p.stats)
@@ -79,26 +80,26 @@ func TestKept(t *testing.T) {
 func TestKeptCloses(t *testing.T) {
 	r := newRig(t)
 	l := passLayouts[0]
-	rows := makeRows(rand.New(rand.NewPCG(5, 6)), &l, 20_000, func(i int) uint64 { return uint64(i) })
+	rows := egatest.Rows(rand.New(rand.NewPCG(5, 6)), &l, 20_000, func(i int) uint64 { return uint64(i) })
 	for _, handed := range []bool{false, true} {
 		var host atomic.Int64
-		m, err := ega.StartMultiPass(t.Context(), r.thread.Context(), ega.MultiPassConfig{
+		m, err := ega.StartMultiPass(t.Context(), r.Thread.Context(), ega.MultiPassConfig{
 			Layout: l, SlotBytes: 20_000, Device: 700_000, Keep: keepAll, Streams: 1,
 			Place: func(int, []uint64) error { return nil },
 			Host:  func(n int64) error { host.Add(n); return nil },
 		})
-		r.do(err)
-		r.do(feed(m, &l, rows))
+		r.Do(err)
+		r.Do(feed(m, &l, rows))
 		_, err = m.Finish(0)
-		r.do(err)
+		r.Do(err)
 		if handed {
 			k := m.Kept()
 			if m.Kept() != nil {
 				t.Error("rows are handed over twice")
 			}
-			r.do(m.Close())
+			r.Do(m.Close())
 			for _, s := range k.Take(1, 1) {
-				r.do(s.Done())
+				r.Do(s.Done())
 			}
 			refusal := errors.New("no")
 			if err := k.Drain(3, func(int, []uint64) error { return refusal }); !errors.Is(err, refusal) {
@@ -107,9 +108,9 @@ func TestKeptCloses(t *testing.T) {
 			if err := k.Drain(3, func(int, []uint64) error { panic("no bucket") }); err == nil {
 				t.Error("place panics, and Drain says nothing")
 			}
-			r.do(k.Close())
+			r.Do(k.Close())
 		}
-		r.do(m.Close())
+		r.Do(m.Close())
 		if n := host.Load(); n != 0 {
 			t.Errorf("%d bytes of the host are not given back", n)
 		}
@@ -120,12 +121,12 @@ func TestKeptCloses(t *testing.T) {
 func TestKeptSpares(t *testing.T) {
 	r := newRig(t)
 	l := passLayouts[0]
-	rows := makeRows(rand.New(rand.NewPCG(5, 6)), &l, 20_000, func(i int) uint64 { return uint64(i) })
+	rows := egatest.Rows(rand.New(rand.NewPCG(5, 6)), &l, 20_000, func(i int) uint64 { return uint64(i) })
 	spares := &ega.Spares{}
 	p := passRig{config: ega.MultiPassConfig{Layout: l, Streams: 1, SlotBytes: 20_000, Device: 700_000, Keep: keepAll, Spares: spares}}
 	for range 2 {
-		r.do(p.run(r.thread.Context(), rows))
+		r.Do(p.run(r.Thread.Context(), rows))
 		p.check(t, rows)
 	}
-	r.do(errors.Join(spares.Close(), spares.Close()))
+	r.Do(errors.Join(spares.Close(), spares.Close()))
 }

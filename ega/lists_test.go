@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/egatest"
 	"github.com/gagg-dev/gagg/internal/bounded"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/cuda/emu"
@@ -27,7 +28,7 @@ func listLayout(keys int) ega.Layout {
 
 // listRows are rows of one input row each; every fifth has no value in the second list.
 func listRows(random *rand.Rand, l *ega.Layout, n int, key func(i int) uint64) []uint64 {
-	rows := makeRows(random, l, n, key)
+	rows := egatest.Rows(random, l, n, key)
 	for i := range n {
 		states := rows[i*l.Stride():][:l.Stride()][l.Stride()-len(l.Ops):]
 		states[0] = 1
@@ -303,7 +304,7 @@ func TestLists(t *testing.T) {
 		{"few", func(int) uint64 { return random.Uint64N(100) }},
 		{"zipf", func(int) uint64 { return zipf.Uint64() }},
 		{"distinct", func(i int) uint64 { return uint64(i) }},
-		{"empty", func(i int) uint64 { return []uint64{empty, 0, 1}[i%3] }},
+		{"empty", func(i int) uint64 { return []uint64{egatest.Empty, 0, 1}[i%3] }},
 	} {
 		for _, words := range []int{1, 2, 5} {
 			l := listLayout(words)
@@ -317,7 +318,7 @@ func TestLists(t *testing.T) {
 					if lanes > 1 {
 						p.decline = func(chunk int) uint64 { return uint64(chunk % 5 / 4 * 9) }
 					}
-					r.do(p.run(r.thread.Context(), rows))
+					r.Do(p.run(r.Thread.Context(), rows))
 					p.check(t)
 					if lanes == 1 && (len(p.declined) > 0 || p.empty > 0 || p.stats.Rows != uint64(n)) {
 						t.Errorf("declined %v, %d empty groups: %+v", p.declined, p.empty, p.stats)
@@ -346,7 +347,7 @@ func TestListsFull(t *testing.T) {
 			r := newRig(t)
 			p := listRig{chunk: 150, config: ega.MultiPassConfig{Layout: l, Streams: 2, Depth: 2, SlotBytes: 20_000, Device: c.device, Groups: 100}}
 			rows := listRows(random, &l, 20_000, c.key)
-			r.do(p.run(r.thread.Context(), rows))
+			r.Do(p.run(r.Thread.Context(), rows))
 			p.check(t)
 			if p.declined[c.reason] == 0 || c.name != "nothing" && p.stats.Rows == 0 {
 				t.Errorf("declined %v: %+v", p.declined, p.stats)
@@ -373,7 +374,7 @@ func TestListsLarge(t *testing.T) {
 			}
 			return nil
 		}
-		r.do(p.run(r.thread.Context(), rows))
+		r.Do(p.run(r.Thread.Context(), rows))
 		p.check(t)
 	}
 }
@@ -387,22 +388,22 @@ func TestListsSubmit(t *testing.T) {
 		Layout: l, Streams: 1, SlotBytes: 20_000, Device: 8 << 20, Lists: twoLists, ListRows: 100,
 		Made: ega.MadeConfig{Rows: 10, WorkBytes: madeWork}, Place: func(int, []uint64) error { return nil },
 	}
-	m, err := ega.StartMultiPass(r.within("the end of a pass"), r.thread.Context(), p.config)
-	r.do(err)
-	s, err := m.Slot(r.within("a slot"))
-	r.do(err)
+	m, err := ega.StartMultiPass(r.Within("the end of a pass"), r.Thread.Context(), p.config)
+	r.Do(err)
+	s, err := m.Slot(r.Within("a slot"))
+	r.Do(err)
 	if m.Submit(s, 1) == nil {
 		t.Error("no error")
 	}
 	m.Release(s)
-	r.do(m.Close())
+	r.Do(m.Close())
 	for _, lists := range [][]ega.List{
 		{{Value: 0, Next: 2, Count: 3, Unit: 1}},
 		{{Value: 1, Next: 2, Count: 8, Unit: 1}},
 		{{Value: 1, Next: 2, Count: 3}},
 	} {
 		p.config.Lists = lists
-		if _, err := ega.StartMultiPass(r.within("the end of a pass"), r.thread.Context(), p.config); err == nil {
+		if _, err := ega.StartMultiPass(r.Within("the end of a pass"), r.Thread.Context(), p.config); err == nil {
 			t.Errorf("%+v: no error", lists)
 		}
 	}
@@ -423,13 +424,13 @@ func TestListsFaults(t *testing.T) {
 	if testing.Short() {
 		stride = 97
 	}
-	for code, class := range map[int]error{outOfMemory: cuda.ErrOutOfMemory, deviceLost: cuda.ErrLost} {
-		calls, err := withFault(t, e, gputest.Call{}, 0, run)
+	for code, class := range map[int]error{egatest.OutOfMemory: cuda.ErrOutOfMemory, egatest.DeviceLost: cuda.ErrLost} {
+		calls, err := egatest.WithFault(t, e, gputest.Call{}, 0, run)
 		if p.check(t); err != nil || p.stats.Growths == 0 || len(p.declined) > 0 {
 			t.Fatalf("%v, %v, %+v", err, p.declined, p.stats)
 		}
 		for i := rand.IntN(stride); i < len(calls); i += stride {
-			_, err := withFault(t, e, calls[i], code, run)
+			_, err := egatest.WithFault(t, e, calls[i], code, run)
 			if n := p.host.Load(); n != 0 && !errors.Is(err, cuda.ErrLost) {
 				t.Errorf("%v: %d bytes are still drawn from the host's budget", err, n)
 			}

@@ -7,15 +7,10 @@ import (
 	"testing"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/egatest"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/cuda/emu"
 	"github.com/gagg-dev/gagg/internal/gputest"
-)
-
-// What a failing call says: that memory is short, or that the device is lost.
-const (
-	outOfMemory = 2
-	deviceLost  = 719
 )
 
 // Whichever driver call fails, the error says so or the answer is right, since a pass does with less memory and the
@@ -26,7 +21,7 @@ func TestMultiPassFaults(t *testing.T) {
 		t.Skip("faults are the emulator's")
 	}
 	l := passLayouts[0]
-	rows := makeRows(rand.New(rand.NewPCG(5, 6)), &l, 3000, func(i int) uint64 { return uint64(i) })
+	rows := egatest.Rows(rand.New(rand.NewPCG(5, 6)), &l, 3000, func(i int) uint64 { return uint64(i) })
 	stride := 29 // from anywhere on: some runs of the tests have every call
 	if testing.Short() {
 		stride = 97
@@ -40,7 +35,7 @@ func TestMultiPassFaults(t *testing.T) {
 		if way.keep > 0 {
 			stride *= 3 // most calls are those of rows that are evicted
 		}
-		for _, code := range []int{outOfMemory, deviceLost} {
+		for _, code := range []int{egatest.OutOfMemory, egatest.DeviceLost} {
 			t.Run(fmt.Sprintf("%s/code=%d", way.name, code), func(t *testing.T) {
 				p := passRig{bits: 1, drain: way.drain, config: ega.MultiPassConfig{
 					Layout: l, Streams: 1, Depth: 1, SlotBytes: 10_000, Device: way.device, Groups: 40, Keep: way.keep,
@@ -62,7 +57,7 @@ func TestMultiPassFaults(t *testing.T) {
 func (p *passRig) failing(t *testing.T, e *emu.Emu, rows []uint64, call gputest.Call, code int) {
 	t.Helper()
 	class := cuda.ErrOutOfMemory
-	if code == deviceLost {
+	if code == egatest.DeviceLost {
 		class = cuda.ErrLost
 	}
 	switch _, err := p.faulty(t, e, rows, call, code); {
@@ -80,38 +75,9 @@ func (p *passRig) failing(t *testing.T, e *emu.Emu, rows []uint64, call gputest.
 func (p *passRig) faulty(t *testing.T, e *emu.Emu, rows []uint64, call gputest.Call, code int) (calls []gputest.Call, err error) {
 	t.Helper()
 	p.host, p.stats = 0, ega.MultiPassStats{}
-	calls, err = withFault(t, e, call, code, func(c *cuda.Context) error { return p.run(c, rows) })
+	calls, err = egatest.WithFault(t, e, call, code, func(c *cuda.Context) error { return p.run(c, rows) })
 	if !errors.Is(err, cuda.ErrLost) && p.host != 0 {
 		t.Errorf("%v: %d bytes are still drawn from the host's budget", err, p.host)
-	}
-	return calls, err
-}
-
-// withFault runs something in a context of its own one of whose calls fails; the zero Call: none. It returns the calls there were.
-func withFault(t *testing.T, e *emu.Emu, call gputest.Call, code int, run func(*cuda.Context) error) (calls []gputest.Call, err error) {
-	t.Helper()
-	e.Reset()
-	defer e.Reset()
-	c, err := openContext()
-	if err != nil {
-		return nil, err
-	}
-	before := e.Calls()
-	if call.Nth > 0 {
-		e.Fault(call.Name, call.Nth, code, false)
-	}
-	err = run(c)
-	made := e.Calls()
-	for name, n := range before {
-		made[name] -= n
-	}
-	calls = gputest.Calls(made)
-	err = errors.Join(err, c.Lost(), c.Close()) // lost it may be by the last calls, whose errors nobody needs
-	if n := cuda.LockedThreads(); n != 0 {
-		t.Errorf("%d threads are locked", n)
-	}
-	if leaks := e.Leaks(); !errors.Is(err, cuda.ErrLost) && len(leaks) > 0 { // what a lost context holds stays
-		t.Errorf("%v: left are %q", err, leaks)
 	}
 	return calls, err
 }

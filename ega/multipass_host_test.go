@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/egatest"
 	"github.com/gagg-dev/gagg/internal/invariant"
 )
 
@@ -16,7 +17,7 @@ const leastPinned = 64 << 10
 // error is the budget's. In core they are a reader's, else the placers'.
 func TestMultiPassShortHost(t *testing.T) {
 	l := passLayouts[0]
-	rows := makeRows(rand.New(rand.NewPCG(5, 6)), &l, 30_000, func(i int) uint64 { return uint64(i) })
+	rows := egatest.Rows(rand.New(rand.NewPCG(5, 6)), &l, 30_000, func(i int) uint64 { return uint64(i) })
 	refused := errors.New("the host has no memory")
 	for _, c := range []struct {
 		name   string
@@ -45,7 +46,7 @@ func TestMultiPassShortHost(t *testing.T) {
 				}
 				return nil
 			}
-			err := p.run(r.thread.Context(), rows)
+			err := p.run(r.Thread.Context(), rows)
 			if !errors.Is(err, c.want) {
 				t.Fatalf("%v, want %v", err, c.want)
 			}
@@ -60,11 +61,11 @@ func TestMultiPassShortHost(t *testing.T) {
 func TestMultiPassPlacePanics(t *testing.T) {
 	r := newRig(t)
 	l := passLayouts[0]
-	rows := makeRows(rand.New(rand.NewPCG(5, 6)), &l, 30_000, func(i int) uint64 { return uint64(i) })
+	rows := egatest.Rows(rand.New(rand.NewPCG(5, 6)), &l, 30_000, func(i int) uint64 { return uint64(i) })
 	p := passRig{config: ega.MultiPassConfig{Layout: l, Streams: 2, Depth: 2, SlotBytes: 20_000, Device: 700_000, Placers: 2}}
 	p.place = func(int, []uint64) error { panic("no bucket") }
 	var e *invariant.PanicError
-	if err := p.run(r.thread.Context(), rows); !errors.As(err, &e) || e.Value != "no bucket" {
+	if err := p.run(r.Thread.Context(), rows); !errors.As(err, &e) || e.Value != "no bucket" {
 		t.Errorf("%v", err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/egatest"
 	"github.com/gagg-dev/gagg/internal/cuda/emu"
 	"github.com/gagg-dev/gagg/internal/gputest"
 )
@@ -27,7 +28,7 @@ func TestMade(t *testing.T) {
 		{"distinct", func(i int) uint64 { return uint64(i) }},
 	} {
 		for _, l := range passLayouts {
-			base := makeRows(random, &l, n, keys.key)
+			base := egatest.Rows(random, &l, n, keys.key)
 			for _, lanes := range []int{1, 3} {
 				for _, device := range []int64{4 << 20, int64(lanes) * 700_000} {
 					for _, alone := range []bool{true, false} {
@@ -40,9 +41,9 @@ func TestMade(t *testing.T) {
 							p := passRig{bits: 3, feed: f.feed, config: ega.MultiPassConfig{
 								Layout: l, Streams: lanes, Depth: 2, SlotBytes: 20_000, Made: f.config(), Device: device, Placers: 2, Groups: 10,
 							}}
-							r.do(p.run(r.thread.Context(), rows))
+							r.Do(p.run(r.Thread.Context(), rows))
 							p.check(t, rows)
-							r.do(f.check())
+							r.Do(f.check())
 						})
 					}
 				}
@@ -54,7 +55,7 @@ func TestMade(t *testing.T) {
 // What each amount of memory leads to; jobs are declined in each phase.
 func TestMadePhases(t *testing.T) {
 	l := passLayouts[0]
-	base := makeRows(rand.New(rand.NewPCG(5, 6)), &l, 26_000, func(i int) uint64 { return uint64(i) })
+	base := egatest.Rows(rand.New(rand.NewPCG(5, 6)), &l, 26_000, func(i int) uint64 { return uint64(i) })
 	for _, c := range []struct {
 		name    string
 		device  int64
@@ -77,9 +78,9 @@ func TestMadePhases(t *testing.T) {
 			p := passRig{feed: f.feed, config: ega.MultiPassConfig{
 				Layout: l, Streams: 1, Depth: 2, SlotBytes: 30_000, Made: f.config(), Device: c.device, Groups: c.groups,
 			}}
-			r.do(p.run(r.thread.Context(), rows))
+			r.Do(p.run(r.Thread.Context(), rows))
 			p.check(t, rows)
-			r.do(f.check())
+			r.Do(f.check())
 			if !c.reached(p.stats) {
 				t.Errorf("%+v", p.stats)
 			}
@@ -91,7 +92,7 @@ func TestMadePhases(t *testing.T) {
 func TestMadeAllDeclined(t *testing.T) {
 	r := newRig(t)
 	l := passLayouts[1]
-	base := makeRows(rand.New(rand.NewPCG(5, 6)), &l, 300, func(i int) uint64 { return uint64(i) })
+	base := egatest.Rows(rand.New(rand.NewPCG(5, 6)), &l, 300, func(i int) uint64 { return uint64(i) })
 	f, _ := newMadeFeed(&l, base, 100, 3)
 	f.decline = func(int) uint64 { return 9 }
 	f.settled = make(chan *copier, len(f.chunks))
@@ -100,16 +101,16 @@ func TestMadeAllDeclined(t *testing.T) {
 		Layout: l, Streams: 2, SlotBytes: 20_000, Made: f.config(), Device: 8 << 20,
 	}}
 	p.feed = func(m *ega.MultiPass) error { return errors.Join(f.submit(m, 0), f.submit(m, 1)) }
-	r.do(p.run(r.thread.Context(), nil))
+	r.Do(p.run(r.Thread.Context(), nil))
 	p.check(t, nil)
-	r.do(f.check())
+	r.Do(f.check())
 }
 
 // The groups in the table can be counted while the pass goes on.
 func TestTableGroups(t *testing.T) {
 	r := newRig(t)
 	l := passLayouts[1]
-	base := makeRows(rand.New(rand.NewPCG(5, 6)), &l, 3000, func(i int) uint64 { return uint64(i % 1234) })
+	base := egatest.Rows(rand.New(rand.NewPCG(5, 6)), &l, 3000, func(i int) uint64 { return uint64(i % 1234) })
 	f, rows := newMadeFeed(&l, base, 100, 2)
 	p := passRig{config: ega.MultiPassConfig{Layout: l, Streams: 2, SlotBytes: 20_000, Made: f.config(), Device: 8 << 20, Groups: 10}}
 	p.feed = func(m *ega.MultiPass) error {
@@ -133,7 +134,7 @@ func TestTableGroups(t *testing.T) {
 			}
 		}
 	}
-	r.do(p.run(r.thread.Context(), rows))
+	r.Do(p.run(r.Thread.Context(), rows))
 	p.check(t, rows)
 }
 
@@ -141,13 +142,13 @@ func TestTableGroups(t *testing.T) {
 func TestMadeStops(t *testing.T) {
 	r := newRig(t)
 	l := passLayouts[0]
-	base := makeRows(rand.New(rand.NewPCG(5, 6)), &l, 10_000, func(i int) uint64 { return uint64(i) })
+	base := egatest.Rows(rand.New(rand.NewPCG(5, 6)), &l, 10_000, func(i int) uint64 { return uint64(i) })
 	f, rows := newMadeFeed(&l, base, 500, 2)
 	f.fails = 7
 	p := passRig{feed: f.feed, config: ega.MultiPassConfig{
 		Layout: l, Streams: 2, Depth: 2, SlotBytes: 20_000, Made: f.config(), Device: 8 << 20,
 	}}
-	if err := p.run(r.thread.Context(), rows); !errors.Is(err, errMake) {
+	if err := p.run(r.Thread.Context(), rows); !errors.Is(err, errMake) {
 		t.Fatalf("%v, want %v", err, errMake)
 	}
 	if n := f.jobs[6].told.Load(); n != 0 {
@@ -160,20 +161,20 @@ func TestSubmitMadeRefuses(t *testing.T) {
 	r := newRig(t)
 	start := func(c ega.MultiPassConfig) (*ega.MultiPass, error) {
 		c.Layout, c.Streams, c.SlotBytes, c.Place = passLayouts[0], 1, 20_000, func(int, []uint64) error { return nil }
-		return ega.StartMultiPass(r.within("the end of a pass"), r.thread.Context(), c)
+		return ega.StartMultiPass(r.Within("the end of a pass"), r.Thread.Context(), c)
 	}
 	for _, made := range []ega.MadeConfig{{}, {Rows: 5000, WorkBytes: 100}} {
 		m, err := start(ega.MultiPassConfig{Device: 4 << 20, Made: made})
-		r.do(err)
-		s, err := m.Slot(r.within("a slot"))
-		r.do(err)
+		r.Do(err)
+		s, err := m.Slot(r.Within("a slot"))
+		r.Do(err)
 		for _, c := range []struct{ size, rows int }{{20_001, 1}, {-1, 1}, {100, 0}, {100, -1}, {100, made.Rows + 1}} {
 			if m.SubmitMade(s, c.size, c.rows, &copier{}) == nil {
 				t.Errorf("%+v: %+v is taken", made, c)
 			}
 		}
 		m.Release(s)
-		r.do(m.Close())
+		r.Do(m.Close())
 	}
 	for _, made := range []ega.MadeConfig{{Rows: -1}, {Rows: 1, WorkBytes: -1}, {Rows: 1<<24 + 1}} {
 		if _, err := start(ega.MultiPassConfig{Device: 4 << 30, Made: made}); err == nil || errors.Is(err, ega.ErrTooSmall) {
@@ -188,8 +189,8 @@ func TestSubmitMadeRefuses(t *testing.T) {
 	}
 	c.Device = int64(small.Need)
 	m, err := start(c)
-	r.do(err)
-	r.do(m.Close())
+	r.Do(err)
+	r.Do(m.Close())
 }
 
 // Whichever driver call fails, the answer is right or the error says so, and no job is settled twice.
@@ -199,7 +200,7 @@ func TestMadeFaults(t *testing.T) {
 		t.Skip("faults are the emulator's")
 	}
 	l := passLayouts[0]
-	base := makeRows(rand.New(rand.NewPCG(5, 6)), &l, 1500, func(i int) uint64 { return uint64(i) })
+	base := egatest.Rows(rand.New(rand.NewPCG(5, 6)), &l, 1500, func(i int) uint64 { return uint64(i) })
 	f, rows := newMadeFeed(&l, base, 200, 2)
 	f.decline = func(i int) uint64 { return uint64(i % 3 / 2) }
 	stride := 13 // from anywhere on: some runs of the tests have every call
@@ -207,7 +208,7 @@ func TestMadeFaults(t *testing.T) {
 		stride = 97
 	}
 	for name, device := range map[string]int64{"in core": 4 << 20, "evicted": 112_000} {
-		for _, code := range []int{outOfMemory, deviceLost} {
+		for _, code := range []int{egatest.OutOfMemory, egatest.DeviceLost} {
 			t.Run(fmt.Sprintf("%s/code=%d", name, code), func(t *testing.T) {
 				p := passRig{bits: 1, feed: f.feed, config: ega.MultiPassConfig{
 					Layout: l, Streams: 1, Depth: 1, SlotBytes: 10_000, Made: f.config(), Device: device, Groups: 40,

@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/egatest"
 	"github.com/gagg-dev/gagg/ega/reference"
 	"github.com/gagg-dev/gagg/internal/bounded"
 	"github.com/gagg-dev/gagg/internal/cuda"
@@ -189,7 +190,7 @@ func (p *passRig) check(t *testing.T, rows []uint64) {
 	if len(p.placed)+len(p.kept) > 0 {
 		got = reference.Combine(l, got)
 	}
-	if err := difference(l, got, want); err != nil {
+	if err := egatest.Difference(l, got, want); err != nil {
 		t.Errorf("%v\n%+v", err, p.stats)
 	}
 	s := p.stats

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/egatest"
 )
 
 // Tiles whose rows are nearly all of different groups go to the table row by row, those with frequent keys through shared
@@ -14,11 +15,11 @@ import (
 func TestMultiPassRoad(t *testing.T) {
 	const most = 160 // tiles
 	random := rand.New(rand.NewPCG(5, 6))
-	for _, l := range []ega.Layout{passLayouts[0], passLayouts[2], everyOp} {
+	for _, l := range []ega.Layout{passLayouts[0], passLayouts[2], egatest.EveryOp} {
 		rows := 5_000 / int(l.RowBytes()) // of a tile
-		distinct := makeRows(random, &l, most/2*rows, func(i int) uint64 { return uint64(i) })
-		frequent := makeRows(random, &l, most/2*rows, func(i int) uint64 { return uint64(i % 4 * i) }) // a quarter: 0
-		few := makeRows(random, &l, most/2*rows, func(i int) uint64 { return uint64(i % 50) })
+		distinct := egatest.Rows(random, &l, most/2*rows, func(i int) uint64 { return uint64(i) })
+		frequent := egatest.Rows(random, &l, most/2*rows, func(i int) uint64 { return uint64(i % 4 * i) }) // a quarter: 0
+		few := egatest.Rows(random, &l, most/2*rows, func(i int) uint64 { return uint64(i % 50) })
 		for _, c := range []struct {
 			name           string
 			rows           []uint64
@@ -37,7 +38,7 @@ func TestMultiPassRoad(t *testing.T) {
 					Layout: l, Streams: 1, Depth: 2, SlotBytes: rows * int(l.RowBytes()), Device: 16 << 20, Groups: c.groups,
 				}}
 				p.feed = func(m *ega.MultiPass) error { return feedPart(m, &l, c.rows) }
-				r.do(p.run(r.thread.Context(), c.rows))
+				r.Do(p.run(r.Thread.Context(), c.rows))
 				p.check(t, c.rows)
 				if d := p.stats.Direct; d < c.fewest || d > c.direct {
 					t.Errorf("%d tiles went row by row, want %d to %d: %+v", d, c.fewest, c.direct, p.stats)

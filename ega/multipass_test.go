@@ -8,12 +8,13 @@ import (
 	"testing"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/egatest"
 )
 
 // passLayouts are layouts that a MultiPass takes: pairs with their hash, keys of two and three words, and every operation.
 var passLayouts = []ega.Layout{
 	{Hash: true, KeyWords: 1, Ops: []ega.Op{ega.Add}},
-	everyOp,
+	egatest.EveryOp,
 	{Hash: true, KeyWords: 3, Ops: []ega.Op{ega.Add, ega.MaxInt}},
 }
 
@@ -36,7 +37,7 @@ func TestMultiPass(t *testing.T) {
 		{"distinct", func(i int) uint64 { return uint64(i) }},
 	} {
 		for _, l := range passLayouts {
-			rows := makeRows(random, &l, n, keys.key)
+			rows := egatest.Rows(random, &l, n, keys.key)
 			for _, lanes := range most {
 				for _, device := range []int64{8 << 20, int64(lanes) * 300_000} {
 					t.Run(fmt.Sprintf("%s/keys=%d/lanes=%d/device=%d", keys.name, l.KeyWords, lanes, device), func(t *testing.T) {
@@ -44,7 +45,7 @@ func TestMultiPass(t *testing.T) {
 						p := passRig{bits: 3, config: ega.MultiPassConfig{
 							Layout: l, Streams: lanes, Depth: 2, SlotBytes: 20_000, Device: device, Placers: 2, Groups: 10, ReadBytes: 1000,
 						}}
-						r.do(p.run(r.thread.Context(), rows))
+						r.Do(p.run(r.Thread.Context(), rows))
 						p.check(t, rows)
 					})
 				}
@@ -56,7 +57,7 @@ func TestMultiPass(t *testing.T) {
 // What each amount of memory leads to.
 func TestMultiPassPhases(t *testing.T) {
 	l := passLayouts[0]
-	rows := makeRows(rand.New(rand.NewPCG(5, 6)), &l, 30_000, func(i int) uint64 { return uint64(i) })
+	rows := egatest.Rows(rand.New(rand.NewPCG(5, 6)), &l, 30_000, func(i int) uint64 { return uint64(i) })
 	for _, c := range []struct {
 		name    string
 		device  int64
@@ -80,7 +81,7 @@ func TestMultiPassPhases(t *testing.T) {
 				Layout: l, Streams: 1, Depth: 2, SlotBytes: 30_000, Device: c.device, Groups: c.groups,
 			}}
 			rows := rows[:c.rows*l.Stride()]
-			r.do(p.run(r.thread.Context(), rows))
+			r.Do(p.run(r.Thread.Context(), rows))
 			p.check(t, rows)
 			if !c.reached(p.stats) {
 				t.Errorf("%+v", p.stats)
@@ -93,19 +94,19 @@ func TestMultiPassPhases(t *testing.T) {
 func TestMultiPassEqualHashes(t *testing.T) {
 	r := newRig(t)
 	l := passLayouts[1]
-	rows := makeRows(rand.New(rand.NewPCG(5, 6)), &l, 3000, func(i int) uint64 { return uint64(i % 700) })
+	rows := egatest.Rows(rand.New(rand.NewPCG(5, 6)), &l, 3000, func(i int) uint64 { return uint64(i % 700) })
 	for i := 0; i < len(rows); i += l.Stride() {
 		rows[i] = 0xffffffffffffffff
 	}
 	p := passRig{bits: 2, config: ega.MultiPassConfig{Layout: l, Streams: 2, Depth: 2, SlotBytes: 20_000, Device: 8 << 20, Groups: 1000, ReadBytes: 1000}}
-	r.do(p.run(r.thread.Context(), rows))
+	r.Do(p.run(r.Thread.Context(), rows))
 	p.check(t, rows)
 	if p.stats.RestRows == 0 || p.stats.Slots > 1<<14 {
 		t.Errorf("%+v", p.stats)
 	}
 
 	rows = rows[:100*l.Stride()] // they fit, and are one fine bucket, which is larger than a buffer
-	r.do(p.run(r.thread.Context(), rows))
+	r.Do(p.run(r.Thread.Context(), rows))
 	p.check(t, rows)
 	if !p.stats.InCore {
 		t.Errorf("%+v", p.stats)
@@ -117,14 +118,14 @@ func TestMultiPassCrowds(t *testing.T) {
 	const n, keys = 20_000, 1000
 	r := newRig(t)
 	l := passLayouts[1]
-	rows := makeRows(rand.New(rand.NewPCG(5, 6)), &l, n, func(i int) uint64 { return uint64(i % keys) })
+	rows := egatest.Rows(rand.New(rand.NewPCG(5, 6)), &l, n, func(i int) uint64 { return uint64(i % keys) })
 	for i := 0; i < len(rows); i += l.Stride() {
 		rows[i] = 0xffffffffffffffff
 	}
 	p := passRig{bits: 2, config: ega.MultiPassConfig{
 		Layout: l, Streams: 1, Depth: 2, SlotBytes: n * int(l.RowBytes()), Device: 64 << 20, Groups: 100_000, ReadBytes: 1000,
 	}}
-	r.do(p.run(r.thread.Context(), rows))
+	r.Do(p.run(r.Thread.Context(), rows))
 	p.check(t, rows)
 	if p.stats.RestRows < 0.9*n { // of 128 keys found a slot at first, then of 8
 		t.Errorf("%+v", p.stats)
@@ -135,11 +136,11 @@ func TestMultiPassCrowds(t *testing.T) {
 func TestMultiPassStops(t *testing.T) {
 	r := newRig(t)
 	l := passLayouts[0]
-	rows := makeRows(rand.New(rand.NewPCG(5, 6)), &l, 30_000, func(i int) uint64 { return uint64(i) })
+	rows := egatest.Rows(rand.New(rand.NewPCG(5, 6)), &l, 30_000, func(i int) uint64 { return uint64(i) })
 	full, gone := errors.New("the disk is full"), errors.New("nobody waits for it any more")
 	for _, want := range []error{full, gone} {
 		ctx, cancel := context.WithCancelCause(context.Background())
-		m, err := ega.StartMultiPass(ctx, r.thread.Context(), ega.MultiPassConfig{
+		m, err := ega.StartMultiPass(ctx, r.Thread.Context(), ega.MultiPassConfig{
 			Layout: l, Streams: 2, Depth: 2, SlotBytes: 20_000, Device: 700_000,
 			Place: func(int, []uint64) error {
 				if errors.Is(want, gone) {
@@ -149,13 +150,13 @@ func TestMultiPassStops(t *testing.T) {
 				return full
 			},
 		})
-		r.do(err)
+		r.Do(err)
 		fed := feed(m, &l, rows)
 		_, err = m.Finish(0)
 		if !errors.Is(err, want) || fed != nil && !errors.Is(fed, want) {
 			t.Errorf("%v, and who submits is told %v, want %v", err, fed, want)
 		}
-		r.do(m.Close())
+		r.Do(m.Close())
 		cancel(nil)
 	}
 }
@@ -164,17 +165,17 @@ func TestMultiPassStops(t *testing.T) {
 func TestMultiPassCloses(t *testing.T) {
 	r := newRig(t)
 	l := passLayouts[0]
-	m, err := ega.StartMultiPass(r.within("the end of a pass"), r.thread.Context(), ega.MultiPassConfig{
+	m, err := ega.StartMultiPass(r.Within("the end of a pass"), r.Thread.Context(), ega.MultiPassConfig{
 		Layout: l, SlotBytes: 20_000, Device: 1 << 20, Place: func(int, []uint64) error { return nil },
 	})
-	r.do(err)
-	s, err := m.Slot(r.within("a slot"))
-	r.do(err)
+	r.Do(err)
+	s, err := m.Slot(r.Within("a slot"))
+	r.Do(err)
 	if m.Submit(s, 20_000/24+1) == nil {
 		t.Error("more rows than fit were taken")
 	}
-	r.do(m.Submit(s, 10))
-	r.do(m.Close())
+	r.Do(m.Submit(s, 10))
+	r.Do(m.Close())
 }
 
 // Configurations that make no sense are refused; too little memory with how much there has to be, which then suffices.
@@ -182,9 +183,9 @@ func TestMultiPassRefuses(t *testing.T) {
 	r := newRig(t)
 	place := func(int, []uint64) error { return nil }
 	start := func(c ega.MultiPassConfig) error {
-		m, err := ega.StartMultiPass(r.within("the end of a pass"), r.thread.Context(), c)
+		m, err := ega.StartMultiPass(r.Within("the end of a pass"), r.Thread.Context(), c)
 		if err == nil {
-			r.do(m.Close())
+			r.Do(m.Close())
 		}
 		return err
 	}
@@ -207,7 +208,7 @@ func TestMultiPassRefuses(t *testing.T) {
 		t.Fatalf("%v", err)
 	}
 	c.Device = int64(small.Need)
-	r.do(start(c))
+	r.Do(start(c))
 	c.Device--
 	if start(c) == nil {
 		t.Error("less than what is needed was taken")

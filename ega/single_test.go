@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/egatest"
 	"github.com/gagg-dev/gagg/ega/reference"
 	"github.com/gagg-dev/gagg/internal/cuda/emu"
 	"github.com/gagg-dev/gagg/internal/gputest"
@@ -27,13 +28,13 @@ func TestSinglePassFull(t *testing.T) {
 		{ega.Layout{Hash: true, KeyWords: 2, Ops: []ega.Op{ega.Add}}, 2 * 4 / (4*4 + 1.)},
 	} {
 		r := newRig(t)
-		rows := makeRows(random, &c.layout, n, func(int) uint64 { return random.Uint64() })
+		rows := egatest.Rows(random, &c.layout, n, func(int) uint64 { return random.Uint64() })
 		p := gputest.Keep(t, func() (*reference.SinglePass, error) {
-			return reference.NewSinglePass(r.load(c.layout), reference.SinglePassConfig{Rows: uint32(n)})
+			return reference.NewSinglePass(r.Load(c.layout), reference.SinglePassConfig{Rows: uint32(n)})
 		})
-		r.put(p.Tile(), rows)
-		result, err := p.Run(r.stream, uint32(n))
-		r.do(err)
+		r.Put(p.Tile(), rows)
+		result, err := p.Run(r.Stream, uint32(n))
+		r.Do(err)
 		want := c.bins * (1 - math.Exp(-1/c.bins))
 		if got := float64(result.Placed) / float64(n); result.Groups != uint64(n) || math.Abs(got-want) > .02 {
 			t.Errorf("%d key words: %d groups of %d, %.3f placed, want %.3f", c.layout.KeyWords, result.Groups, n, got, want)
@@ -49,12 +50,12 @@ func TestSchedules(t *testing.T) {
 		t.Skip("schedules are the emulator's")
 	}
 	random := rand.New(rand.NewPCG(5, 6))
-	c := caseOf{layout: everyOp, rows: makeRows(random, &everyOp, 400, func(int) uint64 { return random.Uint64N(30) * random.Uint64N(2) })}
-	want, k := reference.Combine(&c.layout, c.rows), r.load(c.layout)
+	c := egatest.Case{Layout: egatest.EveryOp, Rows: egatest.Rows(random, &egatest.EveryOp, 400, func(int) uint64 { return random.Uint64N(30) * random.Uint64N(2) })}
+	want, k := reference.Combine(&c.Layout, c.Rows), r.Load(c.Layout)
 	for seed := range uint64(20) {
 		emulator.Seed(seed)
-		for _, road := range []func(*rig, *ega.Kernels, *caseOf) []uint64{byShared, byCrowded, bySingle, byBuckets} {
-			if err := difference(&c.layout, road(r, k, &c), want); err != nil {
+		for _, road := range []func(*rig, *ega.Kernels, *egatest.Case) []uint64{byShared, byCrowded, bySingle, byBuckets} {
+			if err := egatest.Difference(&c.Layout, road(r, k, &c), want); err != nil {
 				t.Fatalf("seed %d: %v", seed, err)
 			}
 		}

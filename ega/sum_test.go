@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/egatest"
 	"github.com/gagg-dev/gagg/ega/reference"
 )
 
@@ -17,7 +18,7 @@ import (
 func TestSums(t *testing.T) {
 	const groups, each, small = 7, 100, 1.25
 	random := rand.New(rand.NewPCG(7, 8))
-	c := caseOf{layout: ega.Layout{KeyWords: 1, Ops: []ega.Op{ega.Sum, ega.SumError}, Mates: []int{1}}}
+	c := egatest.Case{Layout: ega.Layout{KeyWords: 1, Ops: []ega.Op{ega.Sum, ega.SumError}, Mates: []int{1}}}
 	var rows [][]uint64
 	for group := range uint64(groups) {
 		for range each {
@@ -28,16 +29,16 @@ func TestSums(t *testing.T) {
 		}
 	}
 	random.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
-	c.rows = slices.Concat(rows...)
+	c.Rows = slices.Concat(rows...)
 	for name, road := range roads {
 		t.Run("road="+name, func(t *testing.T) {
 			r := newRig(t)
-			if err := sumsOf(road(r, r.load(c.layout), &c), groups, each*small); err != nil {
+			if err := sumsOf(road(r, r.Load(c.Layout), &c), groups, each*small); err != nil {
 				t.Error(err)
 			}
 		})
 	}
-	if err := sumsOf(reference.Combine(&c.layout, c.rows), groups, each*small); err != nil {
+	if err := sumsOf(reference.Combine(&c.Layout, c.Rows), groups, each*small); err != nil {
 		t.Errorf("the twin: %v", err)
 	}
 }
@@ -48,7 +49,7 @@ func sumsOf(rows []uint64, groups int, want float64) error {
 		return fmt.Errorf("%d words, want %d groups of 3", len(rows), groups)
 	}
 	for row := range slices.Chunk(rows, 3) {
-		if got := total(row[1:], 0, 1); math.Abs(got-want) > 1e-12*want {
+		if got := egatest.Total(row[1:], 0, 1); math.Abs(got-want) > 1e-12*want {
 			return fmt.Errorf("group %d: sum %v, want %v", row[0], got, want)
 		}
 	}
@@ -62,20 +63,20 @@ func TestFineSums(t *testing.T) {
 	square := x * x
 	low := math.FMA(x, x, -square)
 	for _, keys := range []int{1, 2} {
-		c := caseOf{layout: ega.Layout{Hash: true, KeyWords: keys, Ops: []ega.Op{ega.SumFine, ega.SumError}, Mates: []int{1}}}
+		c := egatest.Case{Layout: ega.Layout{Hash: true, KeyWords: keys, Ops: []ega.Op{ega.SumFine, ega.SumError}, Mates: []int{1}}}
 		for i := range groups * each {
 			key := make([]uint64, keys)
 			key[0] = uint64(i % groups)
-			c.rows = append(c.rows, reference.HashOf(key))
-			c.rows = append(append(c.rows, key...), math.Float64bits(square), math.Float64bits(low))
+			c.Rows = append(c.Rows, reference.HashOf(key))
+			c.Rows = append(append(c.Rows, key...), math.Float64bits(square), math.Float64bits(low))
 		}
 		for name, road := range roads {
 			t.Run(fmt.Sprintf("keys=%d/road=%s", keys, name), func(t *testing.T) {
 				r := newRig(t)
-				fineSums(t, &c.layout, road(r, r.load(c.layout), &c), groups, each, x)
+				fineSums(t, &c.Layout, road(r, r.Load(c.Layout), &c), groups, each, x)
 			})
 		}
-		fineSums(t, &c.layout, reference.Combine(&c.layout, c.rows), groups, each, x)
+		fineSums(t, &c.Layout, reference.Combine(&c.Layout, c.Rows), groups, each, x)
 	}
 }
 

@@ -44,9 +44,9 @@ func BenchmarkTile(b *testing.B) {
 					add  func(r *rig, t *ega.Table, tile cuda.Span) error
 				}{
 					{"shared", func(r *rig, t *ega.Table, tile cuda.Span) error {
-						return t.AddShared(r.stream, tile, uint64(rows), 1<<40)
+						return t.AddShared(r.Stream, tile, uint64(rows), 1<<40)
 					}},
-					{"probe", func(r *rig, t *ega.Table, tile cuda.Span) error { return t.Add(r.stream, tile, uint64(rows)) }},
+					{"probe", func(r *rig, t *ega.Table, tile cuda.Span) error { return t.Add(r.Stream, tile, uint64(rows)) }},
 				} {
 					b.Run("path="+road.name, func(b *testing.B) { benchTiles(b, &l, words, rows, slots, road.add) })
 				}
@@ -79,21 +79,21 @@ func tileRows(random *rand.Rand, l *ega.Layout, n int, key func(i int) uint64) [
 // benchTiles measures a road with tiles of so many rows.
 func benchTiles(b *testing.B, l *ega.Layout, words []uint64, rows int, slots uint32, add func(*rig, *ega.Table, cuda.Span) error) {
 	r := newRig(b)
-	all := r.send(words)
+	all := r.Send(words)
 	bytes := cuda.Size(rows) * l.RowBytes()
 	tiles := int(all.Size / bytes)
-	table := r.table(r.load(*l), ega.TableConfig{Slots: slots, Probes: 128})
-	from, to := gputest.Keep(b, r.thread.NewEvent), gputest.Keep(b, r.thread.NewEvent)
+	table := r.Table(r.Load(*l), ega.TableConfig{Slots: slots, Probes: 128})
+	from, to := gputest.Keep(b, r.Thread.NewEvent), gputest.Keep(b, r.Thread.NewEvent)
 	run := func() time.Duration {
-		r.do(table.Clear(r.stream))
-		r.do(r.stream.Record(from))
+		r.Do(table.Clear(r.Stream))
+		r.Do(r.Stream.Record(from))
 		for i := range tiles {
-			r.do(add(r, table, all.Slice(cuda.Size(i)*bytes, cuda.Size(i+1)*bytes)))
+			r.Do(add(r, table, all.Slice(cuda.Size(i)*bytes, cuda.Size(i+1)*bytes)))
 		}
-		r.do(r.stream.Record(to))
-		r.do(r.stream.Synchronize())
+		r.Do(r.Stream.Record(to))
+		r.Do(r.Stream.Synchronize())
 		took, err := to.Since(from)
-		r.do(err)
+		r.Do(err)
 		return took
 	}
 	run() // warm

@@ -23,6 +23,8 @@ var allowed = map[string][]string{
 		"ega", "partition", "partition/reference", "internal/cuda", "internal/kernels", "internal/kernels/kerneltest",
 	},
 
+	"ega/egatest": {"ega", "ega/reference", "internal/bounded", "internal/cuda", "internal/cuda/emu", "internal/gputest"},
+
 	"partition": {
 		"feedback", "gpumem", "internal/arena", "internal/column", "internal/cuda", "internal/key", "internal/kernels",
 		"internal/hostmem", "internal/spill",
@@ -113,7 +115,7 @@ var allowed = map[string][]string{
 
 // testOnly is packages that only tests and bench/ use.
 var testOnly = []string{
-	"ega/reference", "gpumem/reference", "partition/reference", "internal/bounded", "internal/oracle", "internal/corpus", "internal/datagen", "internal/gputest", "internal/cuda/emu", "internal/kernels/kerneltest", "internal/kernels/gen", "internal/spill/spilltest",
+	"ega/egatest", "ega/reference", "gpumem/reference", "partition/reference", "internal/bounded", "internal/oracle", "internal/corpus", "internal/datagen", "internal/gputest", "internal/cuda/emu", "internal/kernels/kerneltest", "internal/kernels/gen", "internal/spill/spilltest",
 	"internal/trace/tracetest",
 }
 

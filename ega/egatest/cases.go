@@ -1,4 +1,4 @@
-package ega_test
+package egatest
 
 import (
 	"cmp"
@@ -12,18 +12,18 @@ import (
 	"github.com/gagg-dev/gagg/internal/gputest"
 )
 
-// empty is EGA_EMPTY of ega.cuh: what the key words of an empty slot are.
-const empty = 0xa5f152c98e3d7b07
+// Empty is EGA_EMPTY of ega.cuh: what the key words of an empty slot are.
+const Empty = 0xa5f152c98e3d7b07
 
-// caseOf is rows that every road has to aggregate as the twin does.
-type caseOf struct {
-	name   string
-	layout ega.Layout
-	rows   []uint64
+// Case is rows that every road has to aggregate as the twin does.
+type Case struct {
+	Name   string
+	Layout ega.Layout
+	Rows   []uint64
 }
 
-// everyOp has each operation once.
-var everyOp = ega.Layout{
+// EveryOp has each operation once.
+var EveryOp = ega.Layout{
 	Hash: true, KeyWords: 2,
 	Ops: []ega.Op{
 		ega.Add, ega.AddLow, ega.AddHigh, ega.AddLowInt, ega.AddHigh, ega.Sum, ega.SumError, ega.MinInt, ega.MaxInt,
@@ -45,15 +45,18 @@ var rareOps = ega.Layout{
 	Mates: []int{2, 0, 4, 5, 0, 6, 0, 8, 0, 10, 11, 12, 13, 0, 15, 0, 0, 16, 19, 20},
 }
 
-// cases are all inputs, smaller ones on the emulator.
-func cases() (list []caseOf) {
+// N is how many rows there are.
+func (c *Case) N() int { return len(c.Rows) / c.Layout.Stride() }
+
+// Cases are all inputs, smaller ones on the emulator.
+func Cases() (list []Case) {
 	large := 100_000
 	if gputest.Emulated() {
 		large = 5_000
 	}
 	random := rand.New(rand.NewPCG(1, 2))
 	add := func(name string, l ega.Layout, n int, key func(i int) uint64) {
-		list = append(list, caseOf{fmt.Sprintf("%s/rows=%d", name, n), l, makeRows(random, &l, n, key)})
+		list = append(list, Case{fmt.Sprintf("%s/rows=%d", name, n), l, Rows(random, &l, n, key)})
 	}
 	for _, n := range []int{0, 1, 31, 32, 33, 1000, large} {
 		add("pairs/half", ega.Pairs, n, func(int) uint64 { return random.Uint64N(uint64(n)/2 + 1) })
@@ -64,13 +67,13 @@ func cases() (list []caseOf) {
 		add(name+"/one", l, 1000, func(int) uint64 { return 7 })
 		add(name+"/distinct", l, 1000, func(i int) uint64 { return uint64(i) })
 		add(name+"/zipf", l, large, func(int) uint64 { return zipf.Uint64() })
-		add(name+"/empty", l, 300, func(i int) uint64 { return []uint64{empty, 0, math.MaxUint64, 1}[i%4] })
+		add(name+"/empty", l, 300, func(i int) uint64 { return []uint64{Empty, 0, math.MaxUint64, 1}[i%4] })
 	}
 	for _, keys := range []int{1, 2, 5} {
-		c := caseOf{fmt.Sprintf("keys=%d/equal-hashes", keys), ega.Layout{Hash: true, KeyWords: keys, Ops: []ega.Op{ega.Add}}, nil}
-		c.rows = makeRows(random, &c.layout, 500, func(i int) uint64 { return uint64(i % 170) })
-		for i := 0; i < len(c.rows); i += c.layout.Stride() {
-			c.rows[i] = 0xffffffffffffffff // the last slot: probing goes around
+		c := Case{fmt.Sprintf("keys=%d/equal-hashes", keys), ega.Layout{Hash: true, KeyWords: keys, Ops: []ega.Op{ega.Add}}, nil}
+		c.Rows = Rows(random, &c.Layout, 500, func(i int) uint64 { return uint64(i % 170) })
+		for i := 0; i < len(c.Rows); i += c.Layout.Stride() {
+			c.Rows[i] = 0xffffffffffffffff // the last slot: probing goes around
 		}
 		list = append(list, c)
 	}
@@ -80,7 +83,7 @@ func cases() (list []caseOf) {
 // layouts have all numbers of key words, with and without hash and states.
 func layouts() []ega.Layout {
 	two := []ega.Op{ega.Add, ega.MaxInt}
-	list := []ega.Layout{ega.Pairs, everyOp, {KeyWords: 1}, rareOps, rareKeys(2), rareKeys(5)}
+	list := []ega.Layout{ega.Pairs, EveryOp, {KeyWords: 1}, rareOps, rareKeys(2), rareKeys(5)}
 	for keys := 1; keys <= ega.MaxKeyWords; keys++ {
 		list = append(list, ega.Layout{Hash: keys%2 == 1, KeyWords: keys, Ops: two})
 	}
@@ -94,16 +97,16 @@ func rareKeys(words int) ega.Layout {
 	return l
 }
 
-// makeRows makes rows of keys whose words are derived from a number, which is
+// Rows makes rows of keys whose words are derived from a number, which is
 // in the last word and, scrambled or not, in the others.
-func makeRows(random *rand.Rand, l *ega.Layout, n int, key func(i int) uint64) (rows []uint64) {
+func Rows(random *rand.Rand, l *ega.Layout, n int, key func(i int) uint64) (rows []uint64) {
 	for i := range n {
 		k := key(i)
 		words := make([]uint64, l.KeyWords)
 		for w := range words {
 			words[w] = k >> (3 * (l.KeyWords - 1 - w)) // the first words are equal for many keys
-			if k == empty {
-				words[w] = empty
+			if k == Empty {
+				words[w] = Empty
 			}
 		}
 		if l.Hash {
