@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/secondpass"
 	"github.com/gagg-dev/gagg/internal/gpu"
 	"github.com/gagg-dev/gagg/streams"
 )
@@ -33,7 +34,7 @@ type DeviceStats struct {
 	EvictedRows  int64 `json:"evicted_rows"` // that went to the host for want of memory, those of the table too
 	EvictedBytes int64 `json:"evicted_bytes"`
 	KeptRows     int64 `json:"kept_rows"` // of them: that stayed in the pinned memory they left to
-	// Rows that lie on the host at last come back bucket by bucket (ega.BucketPass).
+	// Rows that lie on the host at last come back bucket by bucket (secondpass.Pass).
 	Buckets     int64 `json:"buckets"`
 	BucketRows  int64 `json:"bucket_rows"`
 	DirectRows  int64 `json:"direct_rows"`  // of them: straight from the pinned memory in which they had stayed
@@ -83,7 +84,7 @@ func firstPass(m ega.MultiPassStats) DeviceStats {
 }
 
 // secondPass is what one goroutine's second pass has done on a device.
-func secondPass(b ega.BucketPassStats) DeviceStats {
+func secondPass(b secondpass.Stats) DeviceStats {
 	return DeviceStats{Buckets: int64(b.Buckets), BucketRows: b.Rows, DirectRows: b.Pinned, FullBuckets: int64(b.Full)}
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/secondpass"
 	"github.com/gagg-dev/gagg/internal/bounded"
 	"github.com/gagg-dev/gagg/streams"
 )
@@ -85,7 +86,7 @@ func TestPassStats(t *testing.T) {
 	if !reflect.DeepEqual(first, want) {
 		t.Errorf("got %+v, want %+v", first, want)
 	}
-	if second := secondPass(ega.BucketPassStats{Buckets: 1, Rows: 2, Full: 3}); second.Buckets != 1 || second.BucketRows != 2 || second.FullBuckets != 3 {
+	if second := secondPass(secondpass.Stats{Buckets: 1, Rows: 2, Full: 3}); second.Buckets != 1 || second.BucketRows != 2 || second.FullBuckets != 3 {
 		t.Errorf("%+v", second)
 	}
 }

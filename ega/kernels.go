@@ -65,12 +65,15 @@ func PassKernels(c *cuda.Context, l *Layout, lists bool) []*cuda.Source {
 	return all
 }
 
-// on is the same kernels for what another thread of the context makes.
-func (k *Kernels) on(t *cuda.Thread) *Kernels {
+// On is the same kernels for what another thread of the context makes.
+func (k *Kernels) On(t *cuda.Thread) *Kernels {
 	other := *k
 	other.Thread = t
 	return &other
 }
+
+// View is the layout as kernels take it.
+func (k *Kernels) View() kernels.EgaLayout { return k.view }
 
 // blocks is how many blocks of a kernel for rows run at once on the device.
 func (k *Kernels) blocks(kernel int) (int, error) {

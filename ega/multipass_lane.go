@@ -82,7 +82,7 @@ func (l *passLane) enter(m *MultiPass, t *cuda.Thread) {
 	if l.thread == t {
 		return
 	}
-	l.pass, l.thread, l.kernels = m, t, m.kernels.on(t)
+	l.pass, l.thread, l.kernels = m, t, m.kernels.On(t)
 	if set := l.chains.filling; set != nil {
 		set.chains.Move(t)
 	}

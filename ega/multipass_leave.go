@@ -81,7 +81,7 @@ func (l *passLane) sendAll(full <-chan *chainSet, s *sender, look *cuda.Stream) 
 		if err != nil || !ok {
 			return err
 		}
-		err = l.pass.kept.decide(l.pass.kernels.on(s.thread), look, keptMost(s.bytes, l.chains.plan))
+		err = l.pass.kept.decide(l.pass.kernels.On(s.thread), look, keptMost(s.bytes, l.chains.plan))
 		if err = errors.Join(err, set.send(s, look)); err != nil {
 			return fmt.Errorf("evict: %w", err)
 		}

@@ -80,7 +80,7 @@ func (c *passCounts) end(groups uint64, inCore bool) {
 // or none; rows that went to chains (Stats().RestRows) may be of any number of groups more.
 func (m *MultiPass) TableGroups() (groups uint64, err error) {
 	err = m.context.OnStream(func(t *cuda.Thread, s *cuda.Stream) (err error) {
-		groups, err = m.table.exact(m.kernels.on(t), s)
+		groups, err = m.table.exact(m.kernels.On(t), s)
 		return err
 	})
 	if err != nil {

@@ -65,14 +65,14 @@ func (p *passTable) add(s *cuda.Stream, rows cuda.Span, n uint64, rest kernels.E
 
 // combine is add by the road that is best now. The table's mutex is held.
 func (p *passTable) combine(s *cuda.Stream, rows cuda.Span, n uint64, rest kernels.EgaRest) error {
-	plan := p.table.k.planShared(p.estimate())
+	plan := p.table.k.PlanShared(p.estimate())
 	if !p.road.shares(plan) {
-		return p.table.add(s, rows, n, rest)
+		return p.table.AddRest(s, rows, n, rest)
 	}
 	if !plan.Crowded {
 		rest.Sent = 0 // nobody asks
 	}
-	return p.table.addShared(s, rows, n, plan, rest)
+	return p.table.AddPlanned(s, rows, n, plan, rest)
 }
 
 // estimate is how many groups blocks have to expect: those that were seen, and as many more. The table's mutex is held.
@@ -97,7 +97,7 @@ func (p *passTable) count(s *cuda.Stream, to cuda.Span) error {
 	if p.table == nil {
 		return errNoTable
 	}
-	return p.table.countGroups(s, to)
+	return p.table.CountGroups(s, to)
 }
 
 // told notes what the facts of a tile of so many rows say: how many groups there are, if they were counted, and how many rows or groups
@@ -155,7 +155,7 @@ func crowded(groups uint64, slots uint32) bool { return groups < uint64(slots)/c
 // read reads the number of groups; the mutex is held.
 func (p *passTable) read(k *Kernels, s *cuda.Stream) (uint64, error) {
 	p.table.memory.Thread = k.Thread
-	return p.table.groups(s)
+	return p.table.Groups(s)
 }
 
 // settled is how many groups there are once all work of the context has ended.

@@ -64,8 +64,8 @@ func PlanShared(l *Layout, d cuda.Device, groups uint64) SharedPlan {
 	return p
 }
 
-// planShared is that for rows of the kernels' layout on their device.
-func (k *Kernels) planShared(groups uint64) SharedPlan {
+// PlanShared is that for rows of the kernels' layout on their device.
+func (k *Kernels) PlanShared(groups uint64) SharedPlan {
 	return PlanShared(&k.Layout, k.device, groups)
 }
 

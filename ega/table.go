@@ -103,24 +103,24 @@ func (t *Table) Clear(s *cuda.Stream) error {
 
 // Add combines n rows into the table, one by one.
 func (t *Table) Add(s *cuda.Stream, rows cuda.Span, n uint64) error {
-	return t.add(s, rows, n, t.Rest())
+	return t.AddRest(s, rows, n, t.Rest())
 }
 
-// add is Add with a rest of the caller's.
-func (t *Table) add(s *cuda.Stream, rows cuda.Span, n uint64, rest kernels.EgaRest) error {
+// AddRest is Add with a rest of the caller's.
+func (t *Table) AddRest(s *cuda.Stream, rows cuda.Span, n uint64, rest kernels.EgaRest) error {
 	return t.k.Probe(s, t.k.span(rows, n), n, t.view, rest)
 }
 
 // AddShared combines n rows in the shared memory of blocks first, which pays
 // where some groups have many of them. groups is how many there may be: an estimate.
 func (t *Table) AddShared(s *cuda.Stream, rows cuda.Span, n, groups uint64) error {
-	return t.addShared(s, rows, n, t.k.planShared(groups), t.Rest())
+	return t.AddPlanned(s, rows, n, t.k.PlanShared(groups), t.Rest())
 }
 
-// addShared is AddShared by a plan, with a rest of the caller's.
-func (t *Table) addShared(s *cuda.Stream, rows cuda.Span, n uint64, p SharedPlan, rest kernels.EgaRest) error {
+// AddPlanned is AddShared by a plan, with a rest of the caller's.
+func (t *Table) AddPlanned(s *cuda.Stream, rows cuda.Span, n uint64, p SharedPlan, rest kernels.EgaRest) error {
 	if p.Slots == 0 {
-		return t.add(s, rows, n, rest)
+		return t.AddRest(s, rows, n, rest)
 	}
 	k := t.k
 	grid := cuda.Grid{Blocks: p.blocks(n), Threads: p.Threads, Shared: uint32(SharedTable(&k.Layout, p.Slots))}
@@ -144,6 +144,25 @@ type Counts struct {
 	Groups uint64 // written by Collect
 	Rest   uint64 // rows in RestRows, of groups that may have several there, but none in the table
 }
+
+// Total is the word in device memory in which Collect and CollectPart leave the number of groups.
+func (t *Table) Total() cuda.Span { return t.gather.Total }
+
+// Restrict has the table, which is cleared then, use its first slots only, for rows that share the top skip bits
+// of their hash.
+func (t *Table) Restrict(skip, slots uint32) {
+	t.view.Skip, t.view.Slots, t.view.Probes = skip, slots, slots
+}
+
+// SetProbes changes how many slots a row looks at from the next launch on. It returns what it was.
+func (t *Table) SetProbes(n uint32) (was uint32) {
+	was = t.view.Probes
+	t.view.Probes = n
+	return was
+}
+
+// Move makes the table one of another thread of its context.
+func (t *Table) Move(to *cuda.Thread) { t.memory.Thread = to }
 
 // View is the table as kernels take it.
 func (t *Table) View() kernels.EgaTable { return t.view }

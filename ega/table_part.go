@@ -7,17 +7,17 @@ import (
 	"github.com/gagg-dev/gagg/internal/kernels"
 )
 
-// countGroups adds the number of groups to a word of 64 bits in device memory, which is 0 before: what Collect
+// CountGroups adds the number of groups to a word of 64 bits in device memory, which is 0 before: what Collect
 // counts, without writing them.
-func (t *Table) countGroups(s *cuda.Stream, total cuda.Span) error {
+func (t *Table) CountGroups(s *cuda.Stream, total cuda.Span) error {
 	k := t.k
 	return k.count.Slots(s, k.rows(clearKernel, uint64(t.view.Slots)+1), k.view, t.view, total.Ptr)
 }
 
-// groups counts the groups, and waits for that.
-func (t *Table) groups(s *cuda.Stream) (uint64, error) {
+// Groups counts the groups, and waits for that.
+func (t *Table) Groups(s *cuda.Stream) (uint64, error) {
 	total := t.gather.Total
-	if err := errors.Join(s.Fill(total, 0), t.countGroups(s, total), s.Synchronize()); err != nil {
+	if err := errors.Join(s.Fill(total, 0), t.CountGroups(s, total), s.Synchronize()); err != nil {
 		return 0, err
 	}
 	words, err := t.memory.Thread.ReadWords(total, 1)
@@ -27,9 +27,9 @@ func (t *Table) groups(s *cuda.Stream) (uint64, error) {
 	return words[0], nil
 }
 
-// collectPart is Collect for the slots from `from` up to `to`, of which out has room for all and one more. unused is
+// CollectPart is Collect for the slots from `from` up to `to`, of which out has room for all and one more. unused is
 // a word in device memory that is 0.
-func (t *Table) collectPart(s *cuda.Stream, from, to uint32, unused, out cuda.Span) error {
+func (t *Table) CollectPart(s *cuda.Stream, from, to uint32, unused, out cuda.Span) error {
 	return t.gather.Collect(s, t.k, t.part(from, to, unused), kernels.EgaDense{Rows: out.Ptr})
 }
 

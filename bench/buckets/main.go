@@ -1,5 +1,5 @@
 // Command buckets measures the second pass of MP-EGA as it runs in a query: mergers of internal/cpu, which aggregate
-// partitions of rows in host memory, by themselves and with an ega.BucketPass each. `make bench-gpu` runs it.
+// partitions of rows in host memory, by themselves and with an secondpass.Pass each. `make bench-gpu` runs it.
 //
 // Each partition is one bucket. A time begins when the rows lie in pages and ends when all groups were emitted; making
 // passes and pinning their buffers is before it.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/gagg-dev/gagg/bench/device"
-	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/secondpass"
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/merge"
@@ -83,7 +83,7 @@ type team struct {
 
 	next            atomic.Int64 // partition
 	groups, counted atomic.Int64
-	stats           []ega.BucketPassStats
+	stats           []secondpass.Stats
 }
 
 // take makes rows and has the mergers of a case aggregate them.
@@ -93,7 +93,7 @@ func (b *bench) take(c testCase) (f figures, err error) {
 		return f, err
 	}
 	defer r.free()
-	t := &team{bench: b, testCase: c, rows: r, start: make(chan struct{}), stats: make([]ega.BucketPassStats, c.Passes)}
+	t := &team{bench: b, testCase: c, rows: r, start: make(chan struct{}), stats: make([]secondpass.Stats, c.Passes)}
 	t.ready.Add(c.Mergers)
 	t.ended.Add(c.Mergers)
 	var gone sync.WaitGroup
@@ -158,7 +158,7 @@ func (t *team) merge(m *cpu.Merger) error {
 }
 
 // add has what the passes did.
-func (f *figures) add(stats []ega.BucketPassStats, shift uint, took time.Duration) {
+func (f *figures) add(stats []secondpass.Stats, shift uint, took time.Duration) {
 	var rows int64
 	var wait time.Duration
 	for _, s := range stats {
@@ -171,12 +171,12 @@ func (f *figures) add(stats []ega.BucketPassStats, shift uint, took time.Duratio
 }
 
 // merger is one for the calling goroutine, with a pass or without.
-func (t *team) merger(passes bool) (*cpu.Merger, *ega.BucketPass, error) {
+func (t *team) merger(passes bool) (*cpu.Merger, *secondpass.Pass, error) {
 	m := cpu.NewMerger(t.config, t.rows.buckets)
 	if !passes {
 		return m, nil, nil
 	}
-	p, err := ega.NewBucketPass(t.context, ega.BucketPassConfig{Layout: t.layout, Device: t.Memory})
+	p, err := secondpass.New(t.context, secondpass.Config{Layout: t.layout, Device: t.Memory})
 	if err != nil {
 		return nil, nil, errors.Join(err, m.Close())
 	}

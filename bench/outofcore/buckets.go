@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/secondpass"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/partition"
 )
@@ -101,7 +102,7 @@ func (b *bench) second(host *hostBuckets, f *figures) (counted tally, err error)
 		w := &workers[n]
 		w.host, w.once = host, b.once
 		begin := time.Now()
-		if w.pass, err = ega.NewBucketPass(b.thread.Context(), ega.BucketPassConfig{
+		if w.pass, err = secondpass.New(b.thread.Context(), secondpass.Config{
 			Layout: layout, Device: b.device / int64(b.passes), BufferBytes: b.buffer,
 		}); err != nil {
 			return err
@@ -137,7 +138,7 @@ func (s *bucketStats) add(w *worker) {
 // worker is one goroutine of the second pass.
 type worker struct {
 	host  *hostBuckets
-	pass  *ega.BucketPass
+	pass  *secondpass.Pass
 	once  bool
 	tally tally
 	left  int64

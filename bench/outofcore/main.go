@@ -1,6 +1,6 @@
 // Command outofcore measures MP-EGA: rows in host memory, of which the device
 // may have a small part at a time, are aggregated by ega.MultiPass, and what it
-// had no room for, from host buckets, by ega.BucketPass. `make bench-outofcore`
+// had no room for, from host buckets, by secondpass.Pass. `make bench-outofcore`
 // runs it.
 //
 // A row is the hash of its key, the key and a count: 24 bytes, of which 16 are

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/secondpass"
 	"github.com/gagg-dev/gagg/internal/arena"
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/cuda"
@@ -28,7 +29,7 @@ func (d *Devices) Attach(m *cpu.Merger) error {
 		if len(d.kept.list) > 0 {
 			m.Keep(&d.kept)
 		}
-		p, err := d.bucketPass()
+		p, err := d.secondPass()
 		if err != nil || p == nil {
 			return err
 		}
@@ -78,14 +79,14 @@ func (r *resident) Close() error { return r.d.closing(r.d.context, r.GroupReader
 // PlanPasses says how many rows the largest partition has, or the most that are merged as one: before mergers are attached.
 func (d *Devices) PlanPasses(rows int64) { d.largest = rows }
 
-// bucketPass is a second pass for one more merger, on the next device; nil: there is no room
+// secondPass is a second pass for one more merger, on the next device; nil: there is no room
 // for it, there or on the host. Few that have room for the largest partition are better than many that leave half of its rows to
 // the CPU (docs/experiments/0008), which has partitions of its own to merge.
-func (d *Devices) bucketPass() (cpu.Pass, error) {
+func (d *Devices) secondPass() (cpu.Pass, error) {
 	n := int(d.merger.Add(1)) - 1
 	p := d.passes[n%len(d.passes)]
-	c := ega.BucketPassConfig{Layout: d.config.Layout, Load: d.config.Load}
-	wanted := ega.BucketBytes(c, d.largest)
+	c := secondpass.Config{Layout: d.config.Layout, Load: d.config.Load}
+	wanted := secondpass.Bytes(c, d.largest)
 	each := int64((d.mergers + len(d.passes) - 1) / len(d.passes))
 	if each = max(min(each, p.memory/wanted), 1); int64(n/len(d.passes)) >= each {
 		return nil, nil
@@ -97,7 +98,7 @@ func (d *Devices) bucketPass() (cpu.Pass, error) {
 		refused = errors.Join(refused, err)
 		return err
 	}
-	b, err := ega.NewBucketPass(p.context, c)
+	b, err := secondpass.New(p.context, c)
 	switch {
 	case err == nil:
 	case refused != nil, errors.Is(err, cuda.ErrOutOfMemory), errors.Is(err, ega.ErrTooSmall):
@@ -105,15 +106,15 @@ func (d *Devices) bucketPass() (cpu.Pass, error) {
 	default:
 		return nil, failed(p.context, err)
 	}
-	return &bucketPass{BucketPass: b, of: d, context: p.context, notes: &p.second, host: d.config.CPU}, nil
+	return &secondPass{Pass: b, of: d, context: p.context, notes: &p.second, host: d.config.CPU}, nil
 }
 
 // mostBucket is the most device memory of a merger, unless a partition may need more. A guess.
 const mostBucket = 1 << 30
 
-// bucketPass counts what rows stand for on their way to the device and back.
-type bucketPass struct {
-	*ega.BucketPass
+// secondPass counts what rows stand for on their way to the device and back.
+type secondPass struct {
+	*secondpass.Pass
 	of      *Devices
 	context *cuda.Context
 	notes   *secondStats
@@ -122,28 +123,28 @@ type bucketPass struct {
 	kept    int64 // rows that devices had kept, which nobody has counted
 }
 
-func (b *bucketPass) Begin(skip uint, rows int64) error {
+func (b *secondPass) Begin(skip uint, rows int64) error {
 	b.rows, b.kept = 0, 0
-	return failed(b.context, b.BucketPass.Begin(skip, rows))
+	return failed(b.context, b.Pass.Begin(skip, rows))
 }
 
-func (b *bucketPass) Add(rows []uint64) (int, error) {
-	n, err := b.BucketPass.Add(rows)
+func (b *secondPass) Add(rows []uint64) (int, error) {
+	n, err := b.Pass.Add(rows)
 	b.rows += b.host.StandFor(rows[:n*b.host.Stride])
 	return n, failed(b.context, err)
 }
 
 // addKept loads rows that devices have kept.
-func (b *bucketPass) addKept(s *ega.KeptSpan) (int, error) {
+func (b *secondPass) addKept(s *ega.KeptSpan) (int, error) {
 	n, err := b.AddPinned(s.Pinned())
 	b.kept += int64(n)
 	return n, failed(b.context, err)
 }
 
-func (b *bucketPass) End(emit func(rows []uint64) error) error {
+func (b *secondPass) End(emit func(rows []uint64) error) error {
 	back := tally{want: b.rows}
 	var sink error
-	err := b.BucketPass.End(func(rows []uint64) error {
+	err := b.Pass.End(func(rows []uint64) error {
 		back.got.Add(b.host.StandFor(rows))
 		sink = emit(rows)
 		return sink

@@ -16,7 +16,7 @@
 //     stay in pinned memory until devices aggregate them.
 //  4. While the result is made, partition by partition, goroutines read the groups of the device
 //     ([Devices.Attach], cpu.Resident) or have buckets aggregated on devices, which are spread over
-//     the goroutines (ega.BucketPass, cpu.Pass).
+//     the goroutines (secondpass.Pass, cpu.Pass).
 //
 // # Invariants
 //

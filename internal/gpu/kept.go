@@ -156,7 +156,7 @@ func (r *keptRows) Len() int { return len(r.span.Rows()) / r.of.devices.config.L
 
 func (r *keptRows) Rows() []uint64 { return r.span.Rows() }
 
-func (r *keptRows) Load(p cpu.Pass) (int, error) { return p.(*bucketPass).addKept(&r.span) }
+func (r *keptRows) Load(p cpu.Pass) (int, error) { return p.(*secondPass).addKept(&r.span) }
 
 // Rest counts the rows that the CPU combines.
 func (r *keptRows) Rest(from int) ([]uint64, error) {

@@ -6,17 +6,18 @@ import (
 	"time"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/secondpass"
 )
 
 // Stats is what one device did for a run.
 type Stats struct {
 	Number int
 	Name   string
-	Start  time.Duration         // from when it was first wanted until all devices were ready
-	Memory int64                 // bytes that it might take
-	Peak   int64                 // bytes that it held at most
-	First  ega.MultiPassStats    // zero unless the first pass was finished; InCore: all groups stayed on devices
-	Second []ega.BucketPassStats // of each merger that has ended
+	Start  time.Duration      // from when it was first wanted until all devices were ready
+	Memory int64              // bytes that it might take
+	Peak   int64              // bytes that it held at most
+	First  ega.MultiPassStats // zero unless the first pass was finished; InCore: all groups stayed on devices
+	Second []secondpass.Stats // of each merger that has ended
 }
 
 // Stats is about the devices that were opened. It may be called once Finish has returned, also
@@ -55,23 +56,23 @@ func (d *Devices) Opened() (pending bool, err error) {
 // secondStats collects what second passes on a device did, from the goroutines of mergers.
 type secondStats struct {
 	mu   sync.Mutex
-	list []ega.BucketPassStats
+	list []secondpass.Stats
 }
 
-func (s *secondStats) add(b ega.BucketPassStats) {
+func (s *secondStats) add(b secondpass.Stats) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.list = append(s.list, b)
 }
 
-func (s *secondStats) get() []ega.BucketPassStats {
+func (s *secondStats) get() []secondpass.Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.list)
 }
 
 // Close notes what the pass did.
-func (b *bucketPass) Close() error {
+func (b *secondPass) Close() error {
 	b.notes.add(b.Stats())
-	return b.of.closing(b.context, b.BucketPass.Close())
+	return b.of.closing(b.context, b.Pass.Close())
 }

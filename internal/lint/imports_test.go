@@ -12,7 +12,7 @@ import (
 // packages that use it. internal/invariant is free to all.
 var allowed = map[string][]string{
 	".": {
-		"ega", "streams", "partition", "feedback", "merge", "internal/column", "internal/key", "internal/agg", "internal/expr",
+		"ega", "ega/secondpass", "streams", "partition", "feedback", "merge", "internal/column", "internal/key", "internal/agg", "internal/expr",
 		"internal/parquetio", "internal/arena", "internal/hostmem", "internal/cpu", "internal/spill", "internal/extsort",
 		"internal/cuda", "internal/gpu", "internal/decode", "internal/kernels", "internal/trace", "internal/query",
 	},
@@ -23,6 +23,7 @@ var allowed = map[string][]string{
 		"ega", "partition", "partition/reference", "internal/cuda", "internal/kernels", "internal/kernels/kerneltest",
 	},
 
+	"ega/secondpass": {"ega", "feedback", "internal/cuda", "internal/kernels"},
 	"ega/egatest": {"ega", "ega/reference", "internal/bounded", "internal/cuda", "internal/cuda/emu", "internal/gputest"},
 
 	"partition": {
@@ -58,7 +59,7 @@ var allowed = map[string][]string{
 	"internal/parcel": {},
 	"internal/decode": {"internal/column", "internal/cuda", "internal/kernels", "internal/parcel", "internal/parquetio"},
 	"internal/gpu": {
-		"ega", "feedback", "merge", "streams", "internal/cpu", "internal/cuda", "internal/decode", "internal/hostmem", "internal/key",
+		"ega", "ega/secondpass", "feedback", "merge", "streams", "internal/cpu", "internal/cuda", "internal/decode", "internal/hostmem", "internal/key",
 		"internal/arena", "internal/parcel",
 	},
 
@@ -103,12 +104,12 @@ var allowed = map[string][]string{
 		"partition/reference",
 	},
 	"bench/buckets": {
-		"bench/device", "ega", "ega/reference", "internal/agg", "internal/arena", "internal/column", "internal/cpu", "internal/cuda", "internal/key",
+		"bench/device", "ega", "ega/reference", "ega/secondpass", "internal/agg", "internal/arena", "internal/column", "internal/cpu", "internal/cuda", "internal/key",
 		"merge", "partition",
 	},
 	"bench/ega": {"bench/device", "bench/plot", "ega", "ega/reference", "internal/cuda", "internal/kernels", "internal/kernels/kerneltest"},
 	"bench/outofcore": {
-		"bench/device", "ega", "ega/reference", "internal/cuda", "partition",
+		"bench/device", "ega", "ega/reference", "ega/secondpass", "internal/cuda", "partition",
 	},
 	"bench/link": {"bench/device", "internal/cuda", "internal/kernels/kerneltest"},
 }

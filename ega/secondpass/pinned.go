@@ -1,4 +1,4 @@
-package ega
+package secondpass
 
 import (
 	"fmt"
@@ -8,18 +8,18 @@ import (
 
 // AddPinned is Add for rows that lie in pinned memory, of this context or another: nobody copies them on the way. They must stay as
 // they are until End or Begin has returned without an error, or Close has. Small pieces cross one by one, but are aggregated together.
-func (b *BucketPass) AddPinned(rows cuda.PinnedSpan) (taken int, err error) {
+func (b *Pass) AddPinned(rows cuda.PinnedSpan) (taken int, err error) {
 	if b.failed != nil {
 		return 0, b.failed
 	}
-	if b.phase == bucketIdle {
-		return 0, ErrNoBucket
+	if b.phase == idle {
+		return 0, ErrIdle
 	}
 	row := b.config.Layout.RowBytes()
 	if rows.Size()%row != 0 {
-		return 0, fmt.Errorf("bucket pass: %v of pinned memory is no whole rows of %v", rows.Size(), row)
+		return 0, fmt.Errorf("second pass: %v of pinned memory is no whole rows of %v", rows.Size(), row)
 	}
-	for n := int(rows.Size() / row); taken < n && b.phase == bucketLoading; {
+	for n := int(rows.Size() / row); taken < n && b.phase == loading; {
 		some, err := b.fillPinned(rows.Slice(cuda.Size(taken)*row, rows.Size()))
 		if err != nil {
 			return taken, b.fail(err)
@@ -30,9 +30,9 @@ func (b *BucketPass) AddPinned(rows cuda.PinnedSpan) (taken int, err error) {
 }
 
 // fillPinned is fill for rows in pinned memory.
-func (b *BucketPass) fillPinned(rows cuda.PinnedSpan) (n int, err error) {
+func (b *Pass) fillPinned(rows cuda.PinnedSpan) (n int, err error) {
 	if b.rounds.left() == 0 {
-		if err := b.nextRound(); err != nil || b.phase == bucketFull {
+		if err := b.nextRound(); err != nil || b.phase == full {
 			return 0, err
 		}
 	}

@@ -1,72 +1,54 @@
-package ega
+package secondpass
 
 import (
 	"errors"
 	"fmt"
 	"time"
 
+	"github.com/gagg-dev/gagg/ega"
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
 
-// BucketPass aggregates buckets of rows that lie in host memory, one after the other: the second pass of MP-EGA
-// (paper 003, sections 4.2 and 4.2.2). A bucket's rows share the top bits of their hash, which chose it.
-//
-//	rows of Add ──copy──▶ buffer ──link──▶ its twin on the device ──AddShared──▶ Table
-//	rows of AddPinned ─────────────link──▶                                        │ parts of it, made dense
-//	emit of End ◀──────── buffer ◀──link── its twin on the device ◀───────────────┘
-//
-// There are two buffers, so that one is filled, or emitted, while the other crosses the link or is aggregated. Rows that lie in
-// pinned memory need no buffer, only its place: their copies to the twin are queued and nobody waits for them.
-//
-// Nobody knows how many groups a bucket has. feedback.Load says how many rows may be loaded until the Table's groups
-// are counted again, so that it never has more than its largest load (LOAD-MAX) and never refuses a row. When it counts as
-// full, Add takes no more rows: those are the caller's, who combines them elsewhere with the groups that End gives. They
-// may be rows of these groups or of others.
-//
-// A count is asked for when three quarters of a round are on their way, and looked at when the round ends: as every
-// row since may be a new group, the count and these rows are a bound of the groups, by which the next round is as
-// sure as by a count. Only if the bound says that the table may be full is the device waited for. A bucket of so few
-// rows that they all fit is never waited for while it is loaded.
-//
-// It is used on the goroutine that made it, which is locked to its OS thread until Close. Several on one device, each
-// with a goroutine, keep it busy: one core fills its buffers at a fifth of the rate of the link, and waits while groups come back.
-type BucketPass struct {
-	config BucketPassConfig
-	plan   bucketPassPlan
+// Pass is a second pass. It is used on the goroutine that made it, which is locked to its OS thread until
+// Close. Several on one device, each with a goroutine, keep the device busy: one core fills buffers at a fifth of
+// the rate of the link, and waits while groups come back.
+type Pass struct {
+	config Config
+	plan   plan
 
 	thread  *cuda.Thread
-	kernels *Kernels
+	kernels *ega.Kernels
 	copies  *cuda.Stream
 	work    *cuda.Stream
-	table   *Table
+	table   *ega.Table
 	memory  cuda.Pieces
-	facts   bucketFacts
-	stages  [2]bucketStage
+	facts   facts
+	stages  [2]stage
 	pinned  int64 // bytes that Host was asked for
 
-	phase   bucketPhase
+	phase   phase
 	slots   uint32 // of the table that this bucket uses
 	failed  error  // of the device: nothing goes any more
 	current int    // the stage that is filled
 	rounds  rounds
-	stats   BucketPassStats
+	stats   Stats
 	closed  bool
 }
 
-// bucketPhase is where a BucketPass is.
-type bucketPhase int
+// phase is where a Pass is.
+type phase int
 
 const (
-	bucketIdle    bucketPhase = iota // no bucket; until Begin
-	bucketLoading                    // Add takes rows; until End, or bucketFull when the table counts as full
-	bucketFull                       // Add takes none; until End
+	idle    phase = iota // no bucket; until Begin
+	loading              // Add takes rows; until End, or full when the table counts as full
+	full                 // Add takes none; until End
 )
 
-// ErrNoBucket is that Add or End was called without Begin.
-var ErrNoBucket = errors.New("ega: no bucket was begun")
+// ErrIdle is that Add or End was called without Begin.
+var ErrIdle = errors.New("second pass: no bucket was begun")
 
-// BucketPassStats is what a BucketPass has done.
-type BucketPassStats struct {
+// Stats is what a Pass has done.
+type Stats struct {
 	Buckets int   // ended
 	Full    int   // of these: the table could not take all rows
 	Rows    int64 // taken
@@ -80,25 +62,25 @@ type BucketPassStats struct {
 	Wait              time.Duration // for the device
 }
 
-// NewBucketPass makes one in a context of a device, and locks the calling goroutine to its OS thread. Errors: those of
+// New makes one in a context of a device, and locks the calling goroutine to its OS thread. Errors: those of
 // Validate, of Host, and of the driver, among them cuda.ErrOutOfMemory.
-func NewBucketPass(c *cuda.Context, config BucketPassConfig) (*BucketPass, error) {
+func New(c *cuda.Context, config Config) (*Pass, error) {
 	if err := config.Validate(); err != nil {
-		return nil, fmt.Errorf("bucket pass: %w", err)
+		return nil, fmt.Errorf("second pass: %w", err)
 	}
-	b := &BucketPass{config: config.withDefaults()}
-	b.plan = planBucketPass(&b.config)
+	b := &Pass{config: config.withDefaults()}
+	b.plan = makePlan(&b.config)
 	if err := b.open(c); err != nil {
-		return nil, fmt.Errorf("bucket pass: %w", errors.Join(err, b.Close()))
+		return nil, fmt.Errorf("second pass: %w", errors.Join(err, b.Close()))
 	}
 	return b, nil
 }
 
-func (b *BucketPass) open(c *cuda.Context) (err error) {
+func (b *Pass) open(c *cuda.Context) (err error) {
 	if b.thread, err = c.Lock(); err != nil {
 		return err
 	}
-	if b.kernels, err = Load(b.thread, b.config.Layout); err != nil {
+	if b.kernels, err = ega.Load(b.thread, b.config.Layout); err != nil {
 		return err
 	}
 	for _, s := range []**cuda.Stream{&b.copies, &b.work} {
@@ -106,14 +88,14 @@ func (b *BucketPass) open(c *cuda.Context) (err error) {
 			return err
 		}
 	}
-	if b.table, err = NewTable(b.kernels, TableConfig{Slots: b.plan.slots}); err != nil {
+	if b.table, err = ega.NewTable(b.kernels, ega.TableConfig{Slots: b.plan.slots}); err != nil {
 		return err
 	}
 	return b.openStages()
 }
 
 // openStages pins the buffers, of the host's budget, and allocates the rest.
-func (b *BucketPass) openStages() error {
+func (b *Pass) openStages() error {
 	size := b.plan.bufferBytes(&b.config.Layout)
 	b.memory.Thread = b.thread
 	if err := b.memory.AllocAll(cuda.Piece{To: &b.stages[0].device, Bytes: size}, cuda.Piece{To: &b.stages[1].device, Bytes: size}, cuda.Piece{To: &b.facts.device, Bytes: deviceFacts}); err != nil {
@@ -134,7 +116,7 @@ func (b *BucketPass) openStages() error {
 }
 
 // take draws on the host's budget.
-func (b *BucketPass) take(n int64) error {
+func (b *Pass) take(n int64) error {
 	if b.config.Host == nil {
 		return nil
 	}
@@ -146,32 +128,32 @@ func (b *BucketPass) take(n int64) error {
 }
 
 // Capacity is how many groups of a bucket its table may have.
-func (b *BucketPass) Capacity() int64 { return b.config.Load.Of(int64(b.plan.slots)).NextLoad(0) }
+func (b *Pass) Capacity() int64 { return b.config.Load.Of(int64(b.plan.slots)).NextLoad(0) }
 
 // Stats is what was done so far.
-func (b *BucketPass) Stats() BucketPassStats { return b.stats }
+func (b *Pass) Stats() Stats { return b.stats }
 
 // Begin begins a bucket of about so many rows, which share the top `skip` bits of their hash; above 31 it is 31. Rows that share more
 // than that crowd in few slots, and are slow: they are better aggregated elsewhere. No more of the table is used than these rows
 // need, since all that is used is emptied and gone through; if there are more, it counts as full sooner. A bucket that was not
 // ended is forgotten.
-func (b *BucketPass) Begin(skip uint, rows int64) error {
+func (b *Pass) Begin(skip uint, rows int64) error {
 	if b.failed != nil {
 		return b.failed
 	}
-	if b.phase != bucketIdle {
+	if b.phase != idle {
 		if err := b.fail(b.copies.Synchronize()); err != nil { // rows of AddPinned are their owner's again
 			return err
 		}
 	}
 	b.slots = b.plan.slotsFor(rows, b.config.Load.Max)
-	b.table.view.Skip, b.table.view.Slots, b.table.view.Probes = uint32(min(skip, mostSkip)), b.slots, b.slots
+	b.table.Restrict(uint32(min(skip, mostSkip)), b.slots)
 	b.rounds = newRounds(b.config.Load.Of(int64(b.slots)))
 	for i := range b.stages {
 		s := &b.stages[i]
 		s.rows, s.sent, s.ours = 0, 0, false
 	}
-	b.phase = bucketLoading
+	b.phase = loading
 	return b.fail(b.table.Clear(b.work))
 }
 
@@ -179,7 +161,7 @@ func (b *BucketPass) Begin(skip uint, rows int64) error {
 const mostSkip = 31
 
 // fail keeps an error of the device.
-func (b *BucketPass) fail(err error) error {
+func (b *Pass) fail(err error) error {
 	if err != nil && b.failed == nil {
 		b.failed = err
 	}
@@ -187,7 +169,7 @@ func (b *BucketPass) fail(err error) error {
 }
 
 // Close waits for the device, frees all and unlocks the goroutine. A second call does nothing.
-func (b *BucketPass) Close() error {
+func (b *Pass) Close() error {
 	if b.closed || b.thread == nil {
 		return nil
 	}
@@ -210,7 +192,7 @@ func (b *BucketPass) Close() error {
 	return err
 }
 
-func (b *BucketPass) streams() (made []*cuda.Stream) {
+func (b *Pass) streams() (made []*cuda.Stream) {
 	for _, s := range []*cuda.Stream{b.copies, b.work} {
 		if s != nil {
 			made = append(made, s)
@@ -221,7 +203,7 @@ func (b *BucketPass) streams() (made []*cuda.Stream) {
 
 // drain waits for the streams. Should that fail, the whole context is waited for: what is freed next must not be
 // written to any more. A lost context's error is not told again.
-func (b *BucketPass) drain() error {
+func (b *Pass) drain() error {
 	var err error
 	for _, s := range b.streams() {
 		err = errors.Join(err, s.Synchronize())

@@ -1,17 +1,18 @@
-package ega
+package secondpass
 
 import (
 	"errors"
 	"fmt"
 
+	"github.com/gagg-dev/gagg/ega"
 	"github.com/gagg-dev/gagg/feedback"
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
 
 const (
-	// DefaultBucketBuffer crosses the link in 75 µs at its full rate, and is filled in half a millisecond
+	// DefaultBufferBytes crosses the link in 75 µs at its full rate, and is filled in half a millisecond
 	// by one core. Two of them are pinned in 3 ms.
-	DefaultBucketBuffer = 4 << 20
+	DefaultBufferBytes = 4 << 20
 
 	// bufferShare is the part of the device memory that each buffer may take: what it takes, the table lacks.
 	bufferShare = 16
@@ -21,9 +22,9 @@ const (
 	leastBuffer, leastSlots = 16, 64
 )
 
-// BucketPassConfig is the shape of a BucketPass. Zero fields have defaults, where nothing else is said.
-type BucketPassConfig struct {
-	Layout Layout
+// Config is the shape of a Pass. Zero fields have defaults, where nothing else is said.
+type Config struct {
+	Layout ega.Layout
 	// Device is how many bytes of device memory this pass may take, above 0.
 	Device int64
 	// Host is asked before host memory is pinned, and told, as a negative number, what was freed; nil: no
@@ -35,9 +36,9 @@ type BucketPassConfig struct {
 	Load feedback.LoadConfig
 }
 
-func (c BucketPassConfig) withDefaults() BucketPassConfig {
+func (c Config) withDefaults() Config {
 	if c.BufferBytes == 0 {
-		c.BufferBytes = DefaultBucketBuffer
+		c.BufferBytes = DefaultBufferBytes
 	}
 	if c.Load == (feedback.LoadConfig{}) {
 		c.Load = feedback.DefaultLoadConfig
@@ -46,46 +47,46 @@ func (c BucketPassConfig) withDefaults() BucketPassConfig {
 }
 
 // Validate reports everything that is wrong with the configuration.
-func (c BucketPassConfig) Validate() error {
+func (c Config) Validate() error {
 	c = c.withDefaults()
 	errs := []error{c.Layout.Validate(), c.Load.Validate()}
 	if c.BufferBytes < 0 {
 		errs = append(errs, fmt.Errorf("buffers: %d bytes", c.BufferBytes))
 	}
-	if least := (bucketPassPlan{slots: leastSlots, buffer: leastBuffer}).bytes(&c.Layout); c.Device < int64(least) {
-		errs = append(errs, &SmallError{Has: cuda.Size(max(c.Device, 0)), Need: least})
+	if least := (plan{slots: leastSlots, buffer: leastBuffer}).bytes(&c.Layout); c.Device < int64(least) {
+		errs = append(errs, &ega.SmallError{Has: cuda.Size(max(c.Device, 0)), Need: least})
 	}
 	return errors.Join(errs...)
 }
 
-// bucketPassPlan is how a BucketPass divides its device memory.
-type bucketPassPlan struct {
+// plan is how a Pass divides its device memory.
+type plan struct {
 	slots  uint32 // of the table
 	buffer uint32 // rows of each of the two buffers, at least 2
 }
 
-// planBucketPass gives the buffers what they want, within their share, and the table all else. c is valid and
+// makePlan gives the buffers what they want, within their share, and the table all else. c is valid and
 // has its defaults.
-func planBucketPass(c *BucketPassConfig) bucketPassPlan {
+func makePlan(c *Config) plan {
 	row, device := c.Layout.RowBytes(), cuda.Size(c.Device)
-	p := bucketPassPlan{buffer: uint32(max(min(cuda.Size(c.BufferBytes), device/bufferShare)/row, leastBuffer))}
-	p.slots = max(TableSlots(&c.Layout, device-min(device, p.beside(&c.Layout))), leastSlots)
+	p := plan{buffer: uint32(max(min(cuda.Size(c.BufferBytes), device/bufferShare)/row, leastBuffer))}
+	p.slots = max(ega.TableSlots(&c.Layout, device-min(device, p.beside(&c.Layout))), leastSlots)
 	return p
 }
 
 // bytes is the device memory that it comes to.
-func (p bucketPassPlan) bytes(l *Layout) cuda.Size { return TableBytes(l, p.slots) + p.beside(l) }
+func (p plan) bytes(l *ega.Layout) cuda.Size { return ega.TableBytes(l, p.slots) + p.beside(l) }
 
 // beside is the part of it that is not the table's.
-func (p bucketPassPlan) beside(l *Layout) cuda.Size {
+func (p plan) beside(l *ega.Layout) cuda.Size {
 	return cuda.Allocated(p.bufferBytes(l), p.bufferBytes(l), deviceFacts)
 }
 
-// BucketBytes is the device memory with which a BucketPass of that shape is sure to take all rows of a bucket of so many, whatever their groups.
+// Bytes is the device memory with which a Pass of that shape is sure to take all rows of a bucket of so many, whatever their groups.
 // Device of c does not matter.
-func BucketBytes(c BucketPassConfig, rows int64) int64 {
+func Bytes(c Config, rows int64) int64 {
 	c = c.withDefaults()
-	p := bucketPassPlan{slots: MaxSlots, buffer: leastBuffer}
+	p := plan{slots: ega.MaxSlots, buffer: leastBuffer}
 	p.slots = p.slotsFor(rows, c.Load.Full)
 	buffer := min(cuda.Size(c.BufferBytes), p.bytes(&c.Layout)/(bufferShare-2)) // then all is bufferShare of them
 	p.buffer = uint32(max(buffer/c.Layout.RowBytes(), leastBuffer))
@@ -93,11 +94,11 @@ func BucketBytes(c BucketPassConfig, rows int64) int64 {
 }
 
 // bufferBytes is the size of each buffer.
-func (p bucketPassPlan) bufferBytes(l *Layout) cuda.Size { return cuda.Size(p.buffer) * l.RowBytes() }
+func (p plan) bufferBytes(l *ega.Layout) cuda.Size { return cuda.Size(p.buffer) * l.RowBytes() }
 
 // slotsFor is how many slots a bucket of so many rows uses: all rows may be groups of their own, and fill at most a
 // part `load` of them.
-func (p bucketPassPlan) slotsFor(rows int64, load float64) uint32 {
+func (p plan) slotsFor(rows int64, load float64) uint32 {
 	need := float64(rows)/load + 2 // 2: where the product with load is rounded down
 	return uint32(min(max(need, leastSlots), float64(p.slots)))
 }

@@ -1,4 +1,4 @@
-package ega
+package secondpass
 
 import "github.com/gagg-dev/gagg/feedback"
 

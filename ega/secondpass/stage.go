@@ -1,4 +1,4 @@
-package ega
+package secondpass
 
 import (
 	"errors"
@@ -7,8 +7,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/kernels"
 )
 
-// bucketStage is one of the two buffers of a BucketPass, and its twin on the device.
-type bucketStage struct {
+// stage is one of the two buffers of a Pass, and its twin on the device.
+type stage struct {
 	pinned *cuda.Pinned
 	words  []uint64 // of the pinned buffer
 	device cuda.Span
@@ -20,7 +20,7 @@ type bucketStage struct {
 	moved, worked *cuda.Event
 }
 
-func (s *bucketStage) open(t *cuda.Thread, size cuda.Size) (err error) {
+func (s *stage) open(t *cuda.Thread, size cuda.Size) (err error) {
 	if s.pinned, err = t.AllocPinned(size); err != nil {
 		return err
 	}
@@ -33,7 +33,7 @@ func (s *bucketStage) open(t *cuda.Thread, size cuda.Size) (err error) {
 	return nil
 }
 
-func (s *bucketStage) close() error {
+func (s *stage) close() error {
 	var err error
 	for _, e := range []*cuda.Event{s.moved, s.worked} {
 		if e != nil {
@@ -46,9 +46,9 @@ func (s *bucketStage) close() error {
 	return err
 }
 
-// bucketFacts is what the device tells a BucketPass in numbers. On the device: a count of groups, and a word that is
+// facts is what the device tells a Pass in numbers. On the device: a count of groups, and a word that is
 // always 0. On the host: what comes back, a word each.
-type bucketFacts struct {
+type facts struct {
 	kernels *kernels.Facts
 	device  cuda.Span
 	pinned  *cuda.Pinned
@@ -69,7 +69,7 @@ const (
 	hostFacts             = 8 * hostFactWords
 )
 
-func (f *bucketFacts) open(t *cuda.Thread) (err error) {
+func (f *facts) open(t *cuda.Thread) (err error) {
 	if f.kernels, err = kernels.LoadFacts(t); err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (f *bucketFacts) open(t *cuda.Thread) (err error) {
 	return err
 }
 
-func (f *bucketFacts) close() error {
+func (f *facts) close() error {
 	var err error
 	if f.told != nil {
 		err = f.told.Close()
@@ -93,10 +93,10 @@ func (f *bucketFacts) close() error {
 }
 
 // count is the device's word for a count, unused the one that is 0.
-func (f *bucketFacts) count() cuda.Span  { return f.device.Slice(0, 8) }
-func (f *bucketFacts) unused() cuda.Span { return f.device.Slice(8, 16) }
+func (f *facts) count() cuda.Span  { return f.device.Slice(0, 8) }
+func (f *facts) unused() cuda.Span { return f.device.Slice(8, 16) }
 
 // fetch queues the way of a word from the device.
-func (f *bucketFacts) fetch(s *cuda.Stream, fact int, from cuda.Span) error {
-	return f.kernels.Tell(s, kernels.Sweep(1), from.Ptr, f.pinned.Device().Ptr+8*cuda.Ptr(fact), 1)
+func (f *facts) fetch(s *cuda.Stream, fact int, from cuda.Ptr) error {
+	return f.kernels.Tell(s, kernels.Sweep(1), from, f.pinned.Device().Ptr+8*cuda.Ptr(fact), 1)
 }

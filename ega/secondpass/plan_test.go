@@ -1,52 +1,53 @@
-package ega
+package secondpass
 
 import (
 	"math/rand/v2"
 	"strings"
 	"testing"
 
+	"github.com/gagg-dev/gagg/ega"
 	"github.com/gagg-dev/gagg/feedback"
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
 
 // What a plan takes is what is given, but for a slot; buffers are as wanted where that is a small part.
-func TestPlanBucketPass(t *testing.T) {
-	wide := Layout{Hash: true, KeyWords: 4, Ops: make([]Op, 20)}
-	for _, l := range []Layout{Pairs, wide, {Hash: true, KeyWords: 1}} {
+func TestPlan(t *testing.T) {
+	wide := ega.Layout{Hash: true, KeyWords: 4, Ops: make([]ega.Op, 20)}
+	for _, l := range []ega.Layout{ega.Pairs, wide, {Hash: true, KeyWords: 1}} {
 		for _, device := range []int64{50_000, 1 << 20, 1<<30 + 7, 100 << 30} {
-			c := BucketPassConfig{Layout: l, Device: device}.withDefaults()
+			c := Config{Layout: l, Device: device}.withDefaults()
 			if err := c.Validate(); err != nil {
 				t.Fatal(err)
 			}
-			p := planBucketPass(&c)
+			p := makePlan(&c)
 			more := p
 			more.slots++
-			if p.bytes(&l) > cuda.Size(device) || p.slots < MaxSlots && more.bytes(&l) <= cuda.Size(device) {
+			if p.bytes(&l) > cuda.Size(device) || p.slots < ega.MaxSlots && more.bytes(&l) <= cuda.Size(device) {
 				t.Errorf("%d bytes: %+v takes %d", device, p, p.bytes(&l))
 			}
-			want := cuda.Size(min(DefaultBucketBuffer, device/bufferShare)) / l.RowBytes()
+			want := cuda.Size(min(DefaultBufferBytes, device/bufferShare)) / l.RowBytes()
 			if cuda.Size(p.buffer) != max(want, leastBuffer) {
 				t.Errorf("%d bytes: %+v, want buffers of %d rows", device, p, want)
 			}
 		}
 	}
-	bad := BucketPassConfig{Layout: Layout{KeyWords: 1}, Device: 100, BufferBytes: -1, Load: feedback.LoadConfig{Full: 1, Max: .5}}
+	bad := Config{Layout: ega.Layout{KeyWords: 1}, Device: 100, BufferBytes: -1, Load: feedback.LoadConfig{Full: 1, Max: .5}}
 	if err := bad.Validate(); err == nil || strings.Count(err.Error(), "\n") != 2 || !strings.Contains(err.Error(), "at least") {
 		t.Errorf("three mistakes: %v", err)
 	}
 }
 
-// With BucketBytes there is room for as many groups as rows, and with much less there is none.
-func TestBucketBytes(t *testing.T) {
-	for _, l := range []Layout{Pairs, {Hash: true, KeyWords: 4, Ops: make([]Op, 20)}} {
+// With Bytes there is room for as many groups as rows, and with much less there is none.
+func TestBytes(t *testing.T) {
+	for _, l := range []ega.Layout{ega.Pairs, {Hash: true, KeyWords: 4, Ops: make([]ega.Op, 20)}} {
 		for _, rows := range []int64{0, 1, 1000, 7_800_000} {
-			c := BucketPassConfig{Layout: l}.withDefaults()
-			c.Device = BucketBytes(c, rows)
-			p := planBucketPass(&c)
+			c := Config{Layout: l}.withDefaults()
+			c.Device = Bytes(c, rows)
+			p := makePlan(&c)
 			if err := c.Validate(); err != nil || float64(p.slots)*c.Load.Full < float64(rows) {
 				t.Errorf("%d rows: %d bytes are %d slots, %v", rows, c.Device, p.slots, err)
 			}
-			if c.Device = c.Device * 2 / 3; rows == 7_800_000 && float64(planBucketPass(&c).slots)*c.Load.Full >= float64(rows) {
+			if c.Device = c.Device * 2 / 3; rows == 7_800_000 && float64(makePlan(&c).slots)*c.Load.Full >= float64(rows) {
 				t.Errorf("%d rows: %d bytes would do", rows, c.Device)
 			}
 		}

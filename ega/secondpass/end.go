@@ -1,8 +1,9 @@
-package ega
+package secondpass
 
 import (
 	"fmt"
 
+	"github.com/gagg-dev/gagg/ega"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/invariant"
 )
@@ -11,18 +12,18 @@ import (
 // the bucket. The groups come in the order of their slots: nearly that of their hash. But first come those whose
 // hash is among the greatest and which found all slots from theirs to the last one taken; and one group may come last
 // whatever its hash, that of the one-word key which looks like an empty slot. An error of emit ends the bucket too.
-func (b *BucketPass) End(emit func(rows []uint64) error) error {
+func (b *Pass) End(emit func(rows []uint64) error) error {
 	if b.failed != nil {
 		return b.failed
 	}
-	if b.phase == bucketIdle {
-		return ErrNoBucket
+	if b.phase == idle {
+		return ErrIdle
 	}
 	b.stats.Buckets++
-	if b.phase == bucketFull {
+	if b.phase == full {
 		b.stats.Full++
 	}
-	b.phase = bucketIdle
+	b.phase = idle
 	if b.rounds.taken == 0 {
 		return nil
 	}
@@ -34,7 +35,7 @@ func (b *BucketPass) End(emit func(rows []uint64) error) error {
 
 // finishLoading sends what is left in the buffer. Groups are counted if that may save parts: each takes a launch
 // and a wait.
-func (b *BucketPass) finishLoading() error {
+func (b *Pass) finishLoading() error {
 	if err := b.send(); err != nil {
 		return err
 	}
@@ -53,7 +54,7 @@ func (b *BucketPass) finishLoading() error {
 //	device   collect 0 | collect 1          | collect 2 ...
 //	link                 copy 0   | copy 1
 //	host                            emit 0  | emit 1
-func (b *BucketPass) emit(emit func(rows []uint64) error) error {
+func (b *Pass) emit(emit func(rows []uint64) error) error {
 	step := b.partSlots()
 	parts := int((b.slots-1)/step) + 1
 	groups := uint64(0)
@@ -85,7 +86,7 @@ func (b *BucketPass) emit(emit func(rows []uint64) error) error {
 
 // partSlots is how many slots the parts have: the buffer has to hold all their groups, and one more, as the last of them
 // may have one behind its slots. When all groups fit there is one part.
-func (b *BucketPass) partSlots() uint32 {
+func (b *Pass) partSlots() uint32 {
 	if b.rounds.most() <= int64(b.plan.buffer) {
 		return b.slots
 	}
@@ -93,33 +94,33 @@ func (b *BucketPass) partSlots() uint32 {
 }
 
 // collect queues part i of the table, made dense, to the device's side of its stage.
-func (b *BucketPass) collect(i int, from, n uint32) error {
+func (b *Pass) collect(i int, from, n uint32) error {
 	s := &b.stages[i%2]
 	if i == 0 {
-		if err := b.facts.fetch(b.work, factRefused, b.table.restCount); err != nil {
+		if err := b.facts.fetch(b.work, factRefused, b.table.Rest().Count); err != nil {
 			return err
 		}
 	}
 	if err := b.work.Wait(s.moved); err != nil {
 		return err
 	}
-	if err := b.table.collectPart(b.work, from, from+n, b.facts.unused(), s.device); err != nil {
+	if err := b.table.CollectPart(b.work, from, from+n, b.facts.unused(), s.device); err != nil {
 		return err
 	}
-	if err := b.facts.fetch(b.work, factPart+i%2, b.table.gather.Total); err != nil {
+	if err := b.facts.fetch(b.work, factPart+i%2, b.table.Total().Ptr); err != nil {
 		return err
 	}
 	return b.work.Record(s.worked)
 }
 
 // fetch queues the copy of part i to the host, when its groups have been counted.
-func (b *BucketPass) fetch(i int) error {
+func (b *Pass) fetch(i int) error {
 	s := &b.stages[i%2]
 	if err := b.wait(s.worked); err != nil {
 		return err
 	}
 	if n := b.facts.words[factRefused]; n != 0 {
-		return fmt.Errorf("%w: %d rows", ErrNoSlot, n)
+		return fmt.Errorf("%w: %d rows", ega.ErrNoSlot, n)
 	}
 	s.rows = int(b.facts.words[factPart+i%2])
 	size := cuda.Size(s.rows) * b.config.Layout.RowBytes()
@@ -133,7 +134,7 @@ func (b *BucketPass) fetch(i int) error {
 }
 
 // deliver gives emit the groups of part i, and says how many they are.
-func (b *BucketPass) deliver(i int, emit func(rows []uint64) error) (uint64, error) {
+func (b *Pass) deliver(i int, emit func(rows []uint64) error) (uint64, error) {
 	s := &b.stages[i%2]
 	n := s.rows
 	s.rows = 0

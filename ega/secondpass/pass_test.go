@@ -1,4 +1,4 @@
-package ega_test
+package secondpass_test
 
 import (
 	"cmp"
@@ -15,6 +15,7 @@ import (
 	"github.com/gagg-dev/gagg/ega"
 	"github.com/gagg-dev/gagg/ega/egatest"
 	"github.com/gagg-dev/gagg/ega/reference"
+	"github.com/gagg-dev/gagg/ega/secondpass"
 	"github.com/gagg-dev/gagg/feedback"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/cuda/emu"
@@ -24,14 +25,14 @@ import (
 // tinyPass is device memory for a table of some hundred groups.
 const tinyPass = 25_000
 
-func (r *rig) bucketPass(c ega.BucketPassConfig) *ega.BucketPass {
+func (r *rig) bucketPass(c secondpass.Config) *secondpass.Pass {
 	r.TB.Helper()
-	return gputest.Keep(r.TB, func() (*ega.BucketPass, error) { return ega.NewBucketPass(r.Thread.Context(), c) })
+	return gputest.Keep(r.TB, func() (*secondpass.Pass, error) { return secondpass.New(r.Thread.Context(), c) })
 }
 
 // bucket is what becomes of a bucket's rows, which are added in pieces of all sizes, every other few of them from pinned memory:
 // groups, and rows not taken.
-func bucket(c *cuda.Context, b *ega.BucketPass, stride int, rows []uint64, skip uint) (groups, left []uint64, err error) {
+func bucket(c *cuda.Context, b *secondpass.Pass, stride int, rows []uint64, skip uint) (groups, left []uint64, err error) {
 	t, err := c.Lock()
 	if err != nil {
 		return nil, nil, err
@@ -78,7 +79,7 @@ func bucket(c *cuda.Context, b *ega.BucketPass, stride int, rows []uint64, skip 
 
 // checked aggregates a bucket and compares with the twin: each group comes once, and the groups with the rows not
 // taken are those of all rows.
-func (r *rig) checked(b *ega.BucketPass, l *ega.Layout, rows []uint64, skip uint) (groups, left []uint64) {
+func (r *rig) checked(b *secondpass.Pass, l *ega.Layout, rows []uint64, skip uint) (groups, left []uint64) {
 	r.TB.Helper()
 	groups, left, err := bucket(r.Thread.Context(), b, l.Stride(), rows, skip)
 	r.Do(err)
@@ -94,7 +95,7 @@ func (r *rig) checked(b *ega.BucketPass, l *ega.Layout, rows []uint64, skip uint
 
 // All cases, in a pass that has room for all groups and in one that is full soon. Each runs twice, so that the
 // second bucket finds what the first one left.
-func TestBucketPass(t *testing.T) {
+func TestPass(t *testing.T) {
 	list := egatest.Cases()
 	for _, device := range []int64{tinyPass, 8 << 20} {
 		t.Run(fmt.Sprintf("device=%d", device), func(t *testing.T) {
@@ -108,7 +109,7 @@ func TestBucketPass(t *testing.T) {
 				}
 				t.Run(c.Name, func(t *testing.T) {
 					r := newRig(t)
-					b := r.bucketPass(ega.BucketPassConfig{Layout: c.Layout, Device: device, BufferBytes: 40 << 10})
+					b := r.bucketPass(secondpass.Config{Layout: c.Layout, Device: device, BufferBytes: 40 << 10})
 					for range 2 {
 						_, left := r.checked(b, &c.Layout, c.Rows, 0)
 						if device > tinyPass && len(left) > 0 {
@@ -123,13 +124,13 @@ func TestBucketPass(t *testing.T) {
 
 // Buckets through one pass whose copies and kernels take their time: many rows of few groups, which all fit by
 // rounds; more groups than it takes; nothing; one frequent key; a bucket that is forgotten.
-func TestBucketPassRounds(t *testing.T) {
+func TestPassRounds(t *testing.T) {
 	r := newRig(t)
 	if emulator, emulated := emu.Control(); emulated {
 		emulator.Slow(0, 200*time.Microsecond)
 	}
 	l := ega.Layout{Hash: true, KeyWords: 2, Ops: []ega.Op{ega.Add, ega.MinInt}}
-	b := r.bucketPass(ega.BucketPassConfig{Layout: l, Device: tinyPass})
+	b := r.bucketPass(secondpass.Config{Layout: l, Device: tinyPass})
 	random := rand.New(rand.NewPCG(7, 8))
 	capacity := int(b.Capacity())
 	rows := func(n int, key func(i int) uint64) []uint64 { return egatest.Rows(random, &l, n, key) }
@@ -166,10 +167,10 @@ func TestBucketPassRounds(t *testing.T) {
 
 // A bucket whose rows are known uses as much of the table as they need, and holds all. If there are more, none is
 // lost.
-func TestBucketPassRows(t *testing.T) {
+func TestPassRows(t *testing.T) {
 	r := newRig(t)
 	l := ega.Layout{Hash: true, KeyWords: 1, Ops: []ega.Op{ega.Add}}
-	b := r.bucketPass(ega.BucketPassConfig{Layout: l, Device: 4 << 20})
+	b := r.bucketPass(secondpass.Config{Layout: l, Device: 4 << 20})
 	random := rand.New(rand.NewPCG(11, 12))
 	for _, c := range []struct {
 		rows, told int
@@ -194,13 +195,13 @@ func TestBucketPassRows(t *testing.T) {
 
 // Groups come in the order of their hash, by the bits behind those that all rows share, but for the length of a
 // probe. The groups that went around the end of the table come first.
-func TestBucketPassOrder(t *testing.T) {
+func TestPassOrder(t *testing.T) {
 	r := newRig(t)
 	const n, near = 800, 40
 	for _, skip := range []uint{0, 5, 31} {
 		for _, keys := range []int{1, 2} {
 			l := ega.Layout{Hash: true, KeyWords: keys, Ops: []ega.Op{ega.Add}}
-			b := r.bucketPass(ega.BucketPassConfig{Layout: l, Device: 60_000, BufferBytes: 2000})
+			b := r.bucketPass(secondpass.Config{Layout: l, Device: 60_000, BufferBytes: 2000})
 			rows := egatest.Rows(rand.New(rand.NewPCG(1, 3)), &l, n, func(i int) uint64 { return uint64(i) << 20 })
 			for i := 0; i < len(rows); i += l.Stride() {
 				rows[i] >>= skip
@@ -234,21 +235,21 @@ func placesOf(list []uint64) []int {
 }
 
 // A pass keeps to the memory that it was given, of the device and of the host, and gives all back.
-func TestBucketPassBudget(t *testing.T) {
+func TestPassBudget(t *testing.T) {
 	r := newRig(t)
 	for _, device := range []int64{tinyPass, 1 << 20, 50_000_000} { // each more than those before, for the peak
 		var host, most int64
-		config := ega.BucketPassConfig{Layout: egatest.EveryOp, Device: device, Host: func(n int64) error {
+		config := secondpass.Config{Layout: egatest.EveryOp, Device: device, Host: func(n int64) error {
 			host += n
 			most = max(most, host)
 			return nil
 		}}
-		b, err := ega.NewBucketPass(r.Thread.Context(), config)
+		b, err := secondpass.New(r.Thread.Context(), config)
 		r.Do(err)
 		if used := int64(r.Thread.Context().Peak()); used > device || used < device-5000 {
 			t.Errorf("%d bytes of device memory, given %d", used, device)
 		}
-		if most <= 0 || most > 2*ega.DefaultBucketBuffer+1000 {
+		if most <= 0 || most > 2*secondpass.DefaultBufferBytes+1000 {
 			t.Errorf("%d bytes pinned", most)
 		}
 		r.Do(errors.Join(b.Close(), b.Close()))
@@ -257,29 +258,29 @@ func TestBucketPassBudget(t *testing.T) {
 		}
 	}
 	refusal := errors.New("no")
-	for want, config := range map[string]ega.BucketPassConfig{
+	for want, config := range map[string]secondpass.Config{
 		"no":       {Layout: egatest.EveryOp, Device: 1 << 20, Host: func(int64) error { return refusal }},
 		"at least": {Layout: egatest.EveryOp, Device: 5000},
 	} {
-		if _, err := ega.NewBucketPass(r.Thread.Context(), config); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := secondpass.New(r.Thread.Context(), config); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one with %q", err, want)
 		}
 	}
 }
 
 // Wrong use and an error of emit are told, and the pass is as good as before.
-func TestBucketPassErrors(t *testing.T) {
+func TestPassErrors(t *testing.T) {
 	r := newRig(t)
 	l := ega.Layout{Hash: true, KeyWords: 1, Ops: []ega.Op{ega.Add}}
-	b := r.bucketPass(ega.BucketPassConfig{Layout: l, Device: tinyPass, Load: feedback.LoadConfig{Full: .2, Max: .9}})
+	b := r.bucketPass(secondpass.Config{Layout: l, Device: tinyPass, Load: feedback.LoadConfig{Full: .2, Max: .9}})
 	rows := egatest.Rows(rand.New(rand.NewPCG(1, 3)), &l, 3000, func(i int) uint64 { return uint64(i % 400) })
-	if _, err := b.Add(rows); !errors.Is(err, ega.ErrNoBucket) {
+	if _, err := b.Add(rows); !errors.Is(err, secondpass.ErrIdle) {
 		t.Errorf("Add before Begin: %v", err)
 	}
-	if _, err := b.AddPinned(cuda.PinnedSpan{}); !errors.Is(err, ega.ErrNoBucket) {
+	if _, err := b.AddPinned(cuda.PinnedSpan{}); !errors.Is(err, secondpass.ErrIdle) {
 		t.Errorf("AddPinned before Begin: %v", err)
 	}
-	if err := b.End(nil); !errors.Is(err, ega.ErrNoBucket) {
+	if err := b.End(nil); !errors.Is(err, secondpass.ErrIdle) {
 		t.Errorf("End before Begin: %v", err)
 	}
 	r.Do(b.Begin(0, math.MaxInt64))

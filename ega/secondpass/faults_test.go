@@ -1,4 +1,4 @@
-package ega_test
+package secondpass_test
 
 import (
 	"errors"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/gagg-dev/gagg/ega"
 	"github.com/gagg-dev/gagg/ega/egatest"
+	"github.com/gagg-dev/gagg/ega/secondpass"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/cuda/emu"
 	"github.com/gagg-dev/gagg/internal/gputest"
@@ -18,7 +19,7 @@ var lifeLayout = ega.Layout{Hash: true, KeyWords: 1, Ops: []ega.Op{ega.Add}}
 // bucketLife is two buckets, the first of which fills the table and comes back in parts.
 func bucketLife(c *cuda.Context, host func(int64) error) (err error) {
 	l := lifeLayout
-	b, err := ega.NewBucketPass(c, ega.BucketPassConfig{Layout: l, Device: 7000, Host: host})
+	b, err := secondpass.New(c, secondpass.Config{Layout: l, Device: 7000, Host: host})
 	if err != nil {
 		return err
 	}
@@ -42,7 +43,7 @@ func bucketLife(c *cuda.Context, host func(int64) error) (err error) {
 }
 
 // Whichever driver call fails, the error says so, nothing stays open, and the budget is as before.
-func TestBucketPassFaults(t *testing.T) {
+func TestPassFaults(t *testing.T) {
 	r := newRig(t)
 	var held int64
 	host := func(n int64) error {
@@ -61,7 +62,7 @@ func TestBucketPassFaults(t *testing.T) {
 }
 
 // A device that is lost, at whichever call before the last group has come, is told as lost; no thread stays locked.
-func TestBucketPassLost(t *testing.T) {
+func TestPassLost(t *testing.T) {
 	if !gputest.Emulated() {
 		t.Skip("faults are the emulator's")
 	}

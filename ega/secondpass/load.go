@@ -1,4 +1,4 @@
-package ega
+package secondpass
 
 import (
 	"time"
@@ -8,15 +8,15 @@ import (
 
 // Add loads rows of the bucket, whole ones, in order, and says how many it took: fewer than all if the table is full. It
 // has copied them when it returns.
-func (b *BucketPass) Add(rows []uint64) (taken int, err error) {
+func (b *Pass) Add(rows []uint64) (taken int, err error) {
 	if b.failed != nil {
 		return 0, b.failed
 	}
-	if b.phase == bucketIdle {
-		return 0, ErrNoBucket
+	if b.phase == idle {
+		return 0, ErrIdle
 	}
 	stride := b.config.Layout.Stride()
-	for len(rows) > 0 && b.phase == bucketLoading {
+	for len(rows) > 0 && b.phase == loading {
 		n, err := b.fill(rows)
 		if err != nil {
 			return taken, b.fail(err)
@@ -28,9 +28,9 @@ func (b *BucketPass) Add(rows []uint64) (taken int, err error) {
 
 // fill copies as many rows as the round and the buffer take, sends the buffer when it is full, and begins the next round
 // when this one has ended and rows are there for it.
-func (b *BucketPass) fill(rows []uint64) (n int, err error) {
+func (b *Pass) fill(rows []uint64) (n int, err error) {
 	if b.rounds.left() == 0 {
-		if err := b.nextRound(); err != nil || b.phase == bucketFull {
+		if err := b.nextRound(); err != nil || b.phase == full {
 			return 0, err
 		}
 	}
@@ -47,12 +47,12 @@ func (b *BucketPass) fill(rows []uint64) (n int, err error) {
 }
 
 // room is how many of so many rows the round and the buffer take.
-func (b *BucketPass) room(rows int) int {
+func (b *Pass) room(rows int) int {
 	return min(rows, int(b.plan.buffer)-b.stages[b.current].rows, int(b.rounds.left()))
 }
 
 // took counts rows that the stage has, and sends it when it is full.
-func (b *BucketPass) took(n int) error {
+func (b *Pass) took(n int) error {
 	if b.rounds.begin == b.rounds.taken {
 		b.stats.Rounds++
 	}
@@ -68,7 +68,7 @@ func (b *BucketPass) took(n int) error {
 
 // send queues the copy of the current buffer to the device and its aggregation there, asks for a count if one is
 // due, and turns to the other buffer.
-func (b *BucketPass) send() error {
+func (b *Pass) send() error {
 	s := &b.stages[b.current]
 	if s.rows == 0 {
 		return nil
@@ -99,7 +99,7 @@ func (b *BucketPass) send() error {
 }
 
 // cross queues copies of the rows in a buffer that are not on their way yet.
-func (b *BucketPass) cross(s *bucketStage) error {
+func (b *Pass) cross(s *stage) error {
 	if s.sent == s.rows {
 		return nil
 	}
@@ -110,7 +110,7 @@ func (b *BucketPass) cross(s *bucketStage) error {
 
 // copyIn queues the copy of n rows to the twin, behind those that are on their way there, the first one behind the kernels
 // on the twin.
-func (b *BucketPass) copyIn(s *bucketStage, n int, from cuda.PinnedSpan) error {
+func (b *Pass) copyIn(s *stage, n int, from cuda.PinnedSpan) error {
 	if s.sent == 0 {
 		if err := b.copies.Wait(s.worked); err != nil {
 			return err
@@ -122,14 +122,14 @@ func (b *BucketPass) copyIn(s *bucketStage, n int, from cuda.PinnedSpan) error {
 }
 
 // ask queues a count of the groups. All rows taken have been sent.
-func (b *BucketPass) ask() error {
+func (b *Pass) ask() error {
 	if err := b.work.Fill(b.facts.count(), 0); err != nil {
 		return err
 	}
-	if err := b.table.countGroups(b.work, b.facts.count()); err != nil {
+	if err := b.table.CountGroups(b.work, b.facts.count()); err != nil {
 		return err
 	}
-	if err := b.facts.fetch(b.work, factGroups, b.facts.count()); err != nil {
+	if err := b.facts.fetch(b.work, factGroups, b.facts.count().Ptr); err != nil {
 		return err
 	}
 	b.rounds.ask()
@@ -138,7 +138,7 @@ func (b *BucketPass) ask() error {
 }
 
 // answer waits for the count under way.
-func (b *BucketPass) answer() error {
+func (b *Pass) answer() error {
 	if err := b.wait(b.facts.told); err != nil {
 		return err
 	}
@@ -147,7 +147,7 @@ func (b *BucketPass) answer() error {
 }
 
 // nextRound begins the next round, or finds that the table is full.
-func (b *BucketPass) nextRound() error {
+func (b *Pass) nextRound() error {
 	if b.rounds.asked != unasked {
 		if err := b.answer(); err != nil {
 			return err
@@ -168,13 +168,13 @@ func (b *BucketPass) nextRound() error {
 		}
 	}
 	if !b.rounds.next() {
-		b.phase = bucketFull
+		b.phase = full
 	}
 	return nil
 }
 
 // wait waits for an event.
-func (b *BucketPass) wait(e *cuda.Event) error {
+func (b *Pass) wait(e *cuda.Event) error {
 	begin := time.Now()
 	err := e.Synchronize()
 	b.stats.Wait += time.Since(begin)
