@@ -24,7 +24,7 @@ var allowed = map[string][]string{
 	},
 
 	"ega/secondpass": {"ega", "feedback", "internal/cuda", "internal/kernels"},
-	"ega/egatest": {"ega", "ega/reference", "internal/bounded", "internal/cuda", "internal/cuda/emu", "internal/gputest"},
+	"ega/egatest":    {"ega", "ega/reference", "internal/bounded", "internal/cuda", "internal/cuda/emu", "internal/gputest"},
 
 	"partition": {
 		"feedback", "gpumem", "internal/arena", "internal/column", "internal/cuda", "internal/key", "internal/kernels",
