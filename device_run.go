@@ -8,6 +8,7 @@ import (
 	"github.com/gagg-dev/gagg/ega"
 	"github.com/gagg-dev/gagg/feedback"
 	"github.com/gagg-dev/gagg/internal/agg"
+	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/gpu"
 	"github.com/gagg-dev/gagg/internal/key"
@@ -34,7 +35,7 @@ func (r *run) openDevices(ctx context.Context, a *attempt) error {
 	layout.Ops, layout.Mates, _ = states.DeviceOps()
 	a.cfg.States, a.cfg.Stride = states, layout.Stride()
 	c := gpu.Config{
-		Open: facts.Demand.contexts, Layout: layout, Lists: states.DeviceLists(), ListsAside: lists, CPU: a.cfg, Spare: r.spare,
+		Open: facts.Demand.contexts, Layout: layout, Lists: states.DeviceLists(), ListsAside: lists, CPU: a.cfg, Spare: budget.Grow(r.spare()),
 		Memory: r.opt.GPUMemory, Streams: r.opt.Streams, Load: r.opt.load(), Gain: r.tuning.bucketGain, Leave: r.opt.LastRun, Early: r.earlyRows(), Keep: r.tuning.keptRows, Decode: decoding,
 	}
 	if r.trace != nil {
@@ -122,10 +123,8 @@ func (r *run) earlyRows() int64 {
 	return mostEarly
 }
 
-// spare takes memory, or gives it back if negative, that merging, sorting and putting out can do without.
-func (r *run) spare(bytes int64) error {
-	return r.budget.growBeside(bytes, r.memory.later(r.threads))
-}
+// spare is the memory that merging, sorting and putting out can do without.
+func (r *run) spare() budget.Lender { return r.budget.Beside(r.memory.later(r.threads)) }
 
 // devicePays predicts, while the input is read, whether devices are faster for the rest of it: now
 // from the groups that a worker's table has, and the memory that devices have.

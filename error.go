@@ -6,9 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dustin/go-humanize"
-
 	"github.com/gagg-dev/gagg/internal/agg"
+	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/expr"
 	"github.com/gagg-dev/gagg/internal/gpu"
@@ -67,15 +66,9 @@ func reasons(err error, said []string) []string {
 	return append(said, text)
 }
 
-// BudgetError says that a query needs more memory than it may have.
-type BudgetError struct {
-	Limit int64 // bytes
-	Want  int64 // bytes in use, had the request been granted
-}
-
-func (e *BudgetError) Error() string {
-	return fmt.Sprintf("out of memory: %s wanted, the limit is %s; give a larger memory limit", humanize.IBytes(uint64(e.Want)), humanize.IBytes(uint64(e.Limit)))
-}
+// BudgetError says that a query needs more memory, or disk space, than it may have: Want bytes where the limit is Limit.
+// Where a part of the memory was used up Limit is 0.
+type BudgetError = budget.Error
 
 // classify gives an error from below its kind.
 func classify(err error) error {
@@ -91,7 +84,7 @@ func classify(err error) error {
 		{ErrOverflow, isA[*expr.ValueError]},
 		{ErrOverflow, isA[*expr.DomainError]},
 		{ErrOverflow, isA[*agg.OverflowError]},
-		{ErrBudget, isA[*BudgetError]},
+		{ErrBudget, isA[*budget.Error]},
 		{ErrBudget, isA[*NeedError]},
 		{ErrBudget, isA[*cpu.RefusedError]},
 		{ErrBudget, isA[*gpu.LimitError]},

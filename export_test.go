@@ -88,7 +88,7 @@ func runHeld(ctx context.Context, q Query, o Options, change func(*run)) (rows *
 		}
 		r := &run{prepared: p, started: time.Now()}
 		change(r)
-		held = func() int64 { return cmp.Or(r.budget.used.Load(), r.budget.held.Load()) }
+		held = func() int64 { return cmp.Or(r.budget.Reserved(), r.budget.Committed()) }
 		if err = r.aggregate(ctx); err == nil {
 			return newRows(ctx, r), held, nil
 		}

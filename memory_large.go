@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/gagg-dev/gagg/internal/arena"
+	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/parquetio"
@@ -205,12 +206,12 @@ func (r *run) retries(l *learnt, err error) (bool, error) {
 
 // largeError is a refusal of memory as a NeedError that says what is enough for the texts that were met.
 func (r *run) largeError(err error) error {
-	if err == nil || isA[*NeedError](err) || r.learnt.text == 0 || !isA[*BudgetError](err) && !isA[*cpu.RefusedError](err) {
+	if err == nil || isA[*NeedError](err) || r.learnt.text == 0 || !errors.Is(err, budget.Memory) && !isA[*cpu.RefusedError](err) {
 		return err
 	}
 	need := r.metadata + r.learntNeed()
-	if need <= r.budget.limit { // it should have been enough
-		need = r.budget.limit + r.budget.limit/8
+	if need <= r.budget.Limit() { // it should have been enough
+		need = r.budget.Limit() + r.budget.Limit()/8
 	}
-	return &NeedError{Limit: r.budget.limit, Need: need, Result: "there are texts of up to " + mib(r.learnt.text)}
+	return &NeedError{Limit: r.budget.Limit(), Need: need, Result: "there are texts of up to " + mib(r.learnt.text)}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/partition"
 )
 
@@ -55,7 +56,7 @@ func TestMemoryPlan(t *testing.T) {
 
 // What a sorter takes beyond its share is of nobody else's.
 func TestSortMemory(t *testing.T) {
-	r := &run{prepared: &prepared{budget: budget{limit: 1000}, threads: 2, memory: MemoryPlan{Limit: 1000, Merge: 100, Output: 100, Sort: 150}}}
+	r := &run{prepared: &prepared{budget: budget.New(budget.Memory, 1000), threads: 2, memory: MemoryPlan{Limit: 1000, Merge: 100, Output: 100, Sort: 150}}}
 	grow := r.sortGrow() // 600 are for merging, putting out and sorting
 	for _, c := range []struct {
 		others, bytes int64
@@ -70,7 +71,7 @@ func TestSortMemory(t *testing.T) {
 		{0, -400, true},
 		{0, 150, true},
 	} {
-		if err := r.budget.grow(c.others); err != nil {
+		if err := budget.Grow(r.budget)(c.others); err != nil {
 			t.Fatal(err)
 		}
 		if err := grow(c.bytes); (err == nil) != c.granted || err != nil && !errors.Is(classify(err), ErrBudget) {

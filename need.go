@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/gagg-dev/gagg/internal/budget"
 )
 
 // This file is what a run does about a memory limit that is too small for it:
@@ -48,30 +50,44 @@ func openLimit(limit int64) int64 {
 	return max(limit, leastOpen)
 }
 
+// newBudget is the budget of the memory of a run, the input's metadata included, while that is opened.
+//
+// While the input is read a part is held back for what comes after it: merging and putting out must not starve because the
+// groups to be merged fill the memory.
+//
+// Lists of what is on disk are counted, 48 bytes a block of 8 to 256 KiB, but nobody can refuse them. Blocks of a few rows
+// do not stay (BLOCKS-FOLD in package partition), else their lists would leave nothing to others. Not counted are results
+// that wait to be read, which have a share (MemoryPlan.Output), and what is little for its data: lists of pages of groups,
+// 24 bytes for 8 KiB or more, and what a packer notes of the pages that it has put into a parcel, 40 bytes for each and 32
+// for each of its uses, 0.03 to 0.05 % of parcels of db-benchmark's table; a chunk of more than 2^10 pages is not packed.
+func newBudget(limit int64) *budget.Budget { return budget.New(budget.Memory, openLimit(limit)) }
+
 // whileOpening is a failure to open an input, said in terms of the input.
 func whileOpening(err error) error {
-	var over *BudgetError
-	if !errors.As(err, &over) {
+	over := budget.Refusal(err, budget.Memory)
+	if over == nil {
 		return err
 	}
 	return &kindError{ErrBudget, fmt.Errorf("memory limit too small: the metadata of the input alone takes %s or more; give a larger one", mib(over.Want))}
 }
 
-// opened sets the real limit again once the input is open. It returns what the input's metadata holds, and what is
-// left of the limit beside it; 0: there is no limit.
-func (b *budget) opened(limit int64) (metadata, left int64) {
-	if b.limit = limit; limit == 0 {
-		return 0, 0
+// opened sets the real limit again once the input is open, and notes what the input's metadata holds, and what is
+// left of the limit beside it.
+func (p *prepared) opened(limit int64) {
+	p.budget.SetLimit(limit)
+	if limit == 0 {
+		p.metadata, p.left = 0, 0
+		return
 	}
-	metadata = b.used.Load()
-	return metadata, max(limit-metadata, 1)
+	p.metadata = p.budget.Reserved()
+	p.left = max(limit-p.metadata, 1)
 }
 
 // beside adds the metadata of the input to what a query needs.
-func (b *budget) beside(metadata int64, err error) error {
+func (p *prepared) beside(err error) error {
 	var need *NeedError
 	if errors.As(err, &need) {
-		return &NeedError{Limit: b.limit, Need: need.Need + metadata, Columns: need.Columns}
+		return &NeedError{Limit: p.budget.Limit(), Need: need.Need + p.metadata, Columns: need.Columns}
 	}
 	return err
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 
+	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/extsort"
 	"github.com/gagg-dev/gagg/internal/invariant"
@@ -59,9 +60,9 @@ func (r *run) sortGrow() func(bytes int64) error {
 	held := int64(0)
 	return func(bytes int64) (err error) {
 		if bytes > 0 && r.memory.Sort > 0 && held+bytes > r.memory.Sort {
-			err = r.spare(bytes)
+			err = budget.Grow(r.spare())(bytes)
 		} else {
-			err = r.budget.grow(bytes)
+			err = budget.Grow(r.budget)(bytes)
 		}
 		if err == nil {
 			held += bytes
@@ -142,7 +143,7 @@ func (o *ordering) large(ctx context.Context, bytes int) (*column.LargeRow, erro
 	select {
 	case <-o.wanted:
 		o.row = bytes
-		return column.NewLargeRow(o.run.largeGrow), nil
+		return column.NewLargeRow(budget.Grow(o.run.largeMemory())), nil
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
@@ -150,13 +151,12 @@ func (o *ordering) large(ctx context.Context, bytes int) (*column.LargeRow, erro
 
 // needs is the refusal of memory for a large row as a NeedError.
 func (o *ordering) needs(err error) error {
-	var over *BudgetError
-	if o.row == 0 || !errors.As(err, &over) {
+	if o.row == 0 || !errors.Is(err, budget.Memory) {
 		return err
 	}
 	const copies = 3 // as it was on disk, as vectors, as a record
 	need := o.run.metadata + max(o.run.memory.needFor(o.run.threads, 0, copies*int64(o.row)), o.run.learntNeed())
-	return &NeedError{Limit: o.run.budget.limit, Need: need, Result: "a row to be sorted has " + mib(int64(o.row))}
+	return &NeedError{Limit: o.run.budget.Limit(), Need: need, Result: "a row to be sorted has " + mib(int64(o.row))}
 }
 
 func release(recs []arrow.Record) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 
+	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/expr"
 )
@@ -23,7 +24,7 @@ func (p *producer) putLarge(n int, row []uint64, emit emitFunc) error {
 	if err := p.turn(n); err != nil {
 		return err
 	}
-	l := column.NewLargeRow(p.r.largeGrow)
+	l := column.NewLargeRow(budget.Grow(p.r.largeMemory()))
 	defer l.Done()
 	p.keys.Begin(row)
 	p.large = l
@@ -38,8 +39,8 @@ func (p *producer) putLarge(n int, row []uint64, emit emitFunc) error {
 	return p.needs(row, err)
 }
 
-// largeGrow is the budget of large groups. It leaves what records that wait for the reader may take.
-func (r *run) largeGrow(bytes int64) error { return r.budget.growBeside(bytes, r.memory.Output) }
+// largeMemory is what large groups are drawn from. It leaves what records that wait for the reader may take.
+func (r *run) largeMemory() budget.Lender { return r.budget.Beside(r.memory.Output) }
 
 // reserve draws what expressions take that are computed on the batch, if l is its memory.
 func (p *producer) reserve(l *column.LargeRow, exprs []*expr.Expr) error {
@@ -109,8 +110,7 @@ func valueBytes(v *column.Vector) (n int64) {
 
 // needs is the refusal of memory for a group as a NeedError, which says what is enough for it.
 func (p *producer) needs(row []uint64, err error) error {
-	var over *BudgetError
-	if !errors.As(err, &over) {
+	if !errors.Is(err, budget.Memory) {
 		return err
 	}
 	r, states, reg := p.r, p.from.cfg.States, p.from.cfg.Arenas
@@ -132,5 +132,5 @@ func (p *producer) needs(row []uint64, err error) error {
 		result *= 2 // it is copied to be sorted
 	}
 	need := r.metadata + max(r.memory.needFor(r.threads, held, result), r.learntNeed())
-	return &NeedError{Limit: r.budget.limit, Need: need, Result: fmt.Sprintf("%s takes up to %s in one group", what, mib(most))}
+	return &NeedError{Limit: r.budget.Limit(), Need: need, Result: fmt.Sprintf("%s takes up to %s in one group", what, mib(most))}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gagg-dev/gagg/feedback"
 	"github.com/gagg-dev/gagg/internal/agg"
+	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/expr"
@@ -53,9 +54,9 @@ type prepared struct {
 	facts  scanFacts
 
 	learnt   learnt
-	budget   budget // of the whole run, the input's metadata included
-	metadata int64  // bytes of the budget that the input's metadata takes
-	left     int64  // of the memory limit, beside the metadata; 0: there is none
+	budget   *budget.Budget // see newBudget
+	metadata int64          // bytes of the budget that the input's metadata takes
+	left     int64          // of the memory limit, beside the metadata; 0: there is none
 	memory   MemoryPlan
 	alloc    memory.Allocator // of records
 
@@ -113,8 +114,8 @@ func prepare(ctx context.Context, q Query, o Options, l learnt) (_ *prepared, er
 	if err := texts.Validate(); err != nil {
 		return nil, err
 	}
-	p := &prepared{opt: o, tuning: o.tuning(), budget: budget{limit: openLimit(o.MemoryLimit)}}
-	if p.in, err = q.From.open(ctx, o, p.budget.grow); err != nil {
+	p := &prepared{opt: o, tuning: o.tuning(), budget: newBudget(o.MemoryLimit)}
+	if p.in, err = q.From.open(ctx, o, budget.Grow(p.budget)); err != nil {
 		return nil, whileOpening(err)
 	}
 	defer func() {
@@ -130,7 +131,7 @@ func prepare(ctx context.Context, q Query, o Options, l learnt) (_ *prepared, er
 	if p.scan, err = p.in.scan(p.scanOptions()); err != nil {
 		return nil, whileOpening(err)
 	}
-	p.metadata, p.left = p.budget.opened(o.MemoryLimit)
+	p.opened(o.MemoryLimit)
 	p.facts = p.scan.facts()
 	if err := p.planThreads(); err != nil {
 		return nil, err
@@ -164,7 +165,7 @@ func (p *prepared) planThreads() (err error) {
 	p.threads = max(1, min(p.opt.threads(), p.scan.units()))
 	p.memory, p.threads, err = p.tuning.needs.plan(p.left, p.threads, p.scan.workerBytes(), len(p.query.Cols), groupingsOf(p.query))
 	if err != nil {
-		return p.budget.beside(p.metadata, err)
+		return p.beside(err)
 	}
 	if m, threads, ok := p.planLearnt(p.left); ok {
 		p.memory, p.threads = m, threads
@@ -211,10 +212,10 @@ func (p *prepared) extremes() []parquetio.Extreme {
 
 // spareBytes is how large a dictionary may be whose memory a worker keeps for another one.
 func (p *prepared) spareBytes() int64 {
-	if p.budget.limit == 0 {
+	if p.budget.Limit() == 0 {
 		return math.MaxInt64
 	}
-	return p.budget.limit / int64(sparePart*max(p.opt.Threads, 1))
+	return p.budget.Limit() / int64(sparePart*max(p.opt.Threads, 1))
 }
 
 // placeKeys chooses the form of each key, and of what is grouped by beside them.

@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
+	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/parquetio"
 )
@@ -32,12 +33,12 @@ func TestRecordsBudget(t *testing.T) {
 		limit int64
 		fails bool
 	}{{0, false}, {8 << 20, false}, {1 << 20, true}} {
-		budget := budget{limit: c.limit}
+		memory := budget.New(budget.Memory, c.limit)
 		stream, err := array.NewRecordReader(rec.Schema(), []arrow.Record{rec})
 		if err != nil {
 			t.Fatal(err)
 		}
-		in, err := newRecordInput(stream, budget.grow)
+		in, err := newRecordInput(stream, budget.Grow(memory))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,12 +53,12 @@ func TestRecordsBudget(t *testing.T) {
 		if c.fails != errors.As(err, &refused) || ok == c.fails {
 			t.Errorf("limit %d: %v, %v", c.limit, ok, err)
 		}
-		if used := budget.used.Load(); !c.fails && used < rows*length {
+		if used := memory.Reserved(); !c.fails && used < rows*length {
 			t.Errorf("limit %d: %d bytes drawn for %d", c.limit, used, rows*length)
 		}
 		r.Close()
 		r.Close()
-		if used := budget.used.Load(); used != 0 {
+		if used := memory.Reserved(); used != 0 {
 			t.Errorf("limit %d: %d bytes not given back", c.limit, used)
 		}
 		stream.Release()

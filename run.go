@@ -12,6 +12,7 @@ import (
 
 	"github.com/gagg-dev/gagg/internal/agg"
 	"github.com/gagg-dev/gagg/internal/arena"
+	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/expr"
 	"github.com/gagg-dev/gagg/internal/gpu"
@@ -136,17 +137,17 @@ type attempt struct {
 
 // group reads the input and groups it.
 func (r *run) group(ctx context.Context, a *attempt) (err error) {
-	r.budget.heldBack.Store(r.memory.heldBack(r.threads))
-	defer r.budget.heldBack.Store(0)
+	r.budget.HoldBack(r.memory.heldBack(r.threads))
+	defer r.budget.HoldBack(0)
 	defer r.trace.Span(trace.Phases, "scan")()
 	in := cpu.Input{
 		Units: r.scan.units(), Reader: r.trace.Readers(r.scan.reader), Pipeline: func() cpu.Pipeline { return r.pipeline(a.cfg.States) }, Packer: a.packer, Done: r.unitDone,
-		ReadAll: func() { r.budget.heldBack.Store(r.memory.afterMerge(r.threads)) },
+		ReadAll: func() { r.budget.HoldBack(r.memory.afterMerge(r.threads)) },
 	}
 	if a.groups, err = cpu.Run(ctx, a.cfg, in, r.threads); err != nil || a.devices == nil {
 		return err
 	}
-	r.budget.heldBack.Store(r.memory.later(r.threads)) // nobody reads any more
+	r.budget.HoldBack(r.memory.later(r.threads)) // nobody reads any more
 	return a.devices.Finish(&a.groups, r.threads)
 }
 
@@ -179,7 +180,7 @@ func (p *prepared) atMostBy(keys []*expr.Expr) int64 {
 // openDisk makes the place for what does not fit in memory. A folder that was
 // asked for must be usable before hours of work, not after them.
 func (r *run) openDisk() (err error) {
-	r.disk, err = spill.Open(spill.Config{Dir: r.opt.TempDir, Limit: r.opt.TempLimit, FS: r.tuning.spillFS, Listed: r.budget.count})
+	r.disk, err = spill.Open(spill.Config{Dir: r.opt.TempDir, Limit: r.opt.TempLimit, FS: r.tuning.spillFS, Listed: r.budget.Count})
 	if err == nil && r.opt.TempDir != "" {
 		err = r.disk.Probe()
 	}
@@ -193,10 +194,11 @@ func (r *run) configure() *attempt {
 		runs = &valueRuns{open: r.disk.File}
 	}
 	states := r.states(runs, false)
+	grow := budget.Grow(r.budget)
 	cfg := &cpu.Config{
-		Keys: r.layout, Intern: key.NewInterner(r.budget.grow), States: states, Arenas: arena.New(r.budget.grow),
+		Keys: r.layout, Intern: key.NewInterner(grow), States: states, Arenas: arena.New(grow),
 		Stride: cpu.Stride(r.layout, states), Partitions: r.opt.Partitions, Tile: r.tile,
-		Filled: r.filled, Ranges: r.argRanges, Memory: r.memory.shares(), Grow: r.budget.grow, Aside: r.budget.setAside, Made: r.budget.made, Rows: r.facts.rows, AtMost: r.atMost(), Threads: r.threads, PassLeast: r.tuning.passLeast,
+		Filled: r.filled, Ranges: r.argRanges, Memory: r.memory.shares(), Grow: grow, Aside: r.budget.SetAside, Made: r.budget.Commit, Rows: r.facts.rows, AtMost: r.atMost(), Threads: r.threads, PassLeast: r.tuning.passLeast,
 	}
 	if r.memory.Spill {
 		cfg.Spill, cfg.LongText = r.disk.File, r.longText

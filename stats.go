@@ -64,7 +64,7 @@ func (r *Rows) Stats() Stats {
 			{PhaseScan, run.scanTime.Seconds()},
 			{PhaseOutput, (total - run.scanTime).Seconds()},
 		},
-		PeakMemory: run.budget.peak.Load(), SpilledBytes: run.disk.Written(),
+		PeakMemory: run.budget.Peak(), SpilledBytes: run.disk.Written(),
 		Devices: []DeviceStats{},
 	}
 	for i, f := range run.now.Load().groups.Distinct {

@@ -1,0 +1,18 @@
+package budget
+
+// Grow is a lender as a function, which is told of what is released as a negative number.
+func Grow(l Lender) func(bytes int64) error {
+	return func(bytes int64) error {
+		if bytes < 0 {
+			l.Release(-bytes)
+			return nil
+		}
+		return l.Draw(bytes)
+	}
+}
+
+// SetAside reserves bytes, or gives them back if negative.
+func (b *Budget) SetAside(bytes int64) error { return b.reserveBeside(bytes, b.heldBack.Load()) }
+
+// Commit is commit.
+func (b *Budget) Commit(bytes int64) { b.commit(bytes) }
