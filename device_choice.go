@@ -7,6 +7,7 @@ import (
 
 	"github.com/gagg-dev/gagg/ega"
 	"github.com/gagg-dev/gagg/feedback"
+	"github.com/gagg-dev/gagg/internal/device"
 )
 
 // This file decides between the CPU and a device, from what the plan knows:
@@ -15,7 +16,7 @@ import (
 
 // deviceFacts is what the choice depends on.
 type deviceFacts struct {
-	Demand      demand
+	Spec        device.Spec
 	Unsupported string // why no device can combine the groups; "": one can
 	NoDevice    string // why there is none to use; "": there is one, or nobody has looked
 	Opened      bool   // the device is ready: it takes part, with these rows or without
@@ -99,9 +100,9 @@ var defaultDeviceCosts = deviceCosts{
 // says whether to look, so that a small query never opens a driver.
 func (c deviceCosts) choose(f deviceFacts) deviceChoice {
 	choice := deviceChoice{Reason: "as asked for"}
-	required := f.Demand.required()
+	required := f.Spec.Required()
 	switch {
-	case f.Demand.kind == demandCPU:
+	case f.Spec.Kind == device.CPU:
 		return choice
 	case f.Unsupported != "":
 		choice.Reason = f.Unsupported

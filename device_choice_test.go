@@ -4,6 +4,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/gagg-dev/gagg/internal/device"
 )
 
 // questions of db-benchmark as the plan sees them, for 16 threads and 1e8 rows.
@@ -83,8 +85,8 @@ func room(bytes int64) func(*deviceFacts) {
 	return func(f *deviceFacts) { f.Memory = bytes }
 }
 
-func ask(device string) func(*deviceFacts) {
-	return func(f *deviceFacts) { f.Demand, _ = parseDevice(device) }
+func ask(text string) func(*deviceFacts) {
+	return func(f *deviceFacts) { f.Spec, _ = device.Parse(text) }
 }
 
 // What is left of a run is its part of all that is to be read and to cross.

@@ -12,7 +12,7 @@ import (
 	"github.com/gagg-dev/gagg/ega"
 	"github.com/gagg-dev/gagg/feedback"
 	"github.com/gagg-dev/gagg/internal/agg"
-	"github.com/gagg-dev/gagg/internal/cuda"
+	"github.com/gagg-dev/gagg/internal/device"
 	"github.com/gagg-dev/gagg/internal/expr"
 	"github.com/gagg-dev/gagg/internal/gpu"
 	"github.com/gagg-dev/gagg/streams"
@@ -63,7 +63,7 @@ type chosen struct {
 func (p *prepared) planDevice(ctx context.Context) (chosen, error) {
 	c, err := p.chooseDevice(ctx)
 	if err == nil {
-		p.opt.logger().Debug("device", slog.String("device", deviceNames(c.numbers)), slog.String("reason", c.Reason))
+		p.opt.logger().Debug("device", slog.String("device", device.Names(c.numbers)), slog.String("reason", c.Reason))
 	}
 	return c, err
 }
@@ -74,66 +74,46 @@ func (p *prepared) chooseDevice(ctx context.Context) (chosen, error) {
 	if c.Use = c.Use && !p.onCPU; !c.Use {
 		return c, nil
 	}
-	numbers, err := findDevices(ctx, f.Demand)
+	numbers, err := device.Find(ctx, f.Spec)
 	switch {
 	case err == nil:
 		c.numbers = numbers
 		return c, nil
 	case context.Cause(ctx) != nil:
 		return chosen{}, context.Cause(ctx)
-	case f.Demand.required():
-		return chosen{}, f.Demand.refused(err)
+	case f.Spec.Required():
+		return chosen{}, f.Spec.Refused(err)
 	}
-	f.NoDevice = "no GPU: " + deviceProblem(err)
+	f.NoDevice = "no GPU: " + device.Problem(err)
 	return chosen{deviceChoice: p.tuning.costs.choose(f)}, nil
 }
 
-// demand is what Options.Device says, which Options.validate has seen.
-func (p *prepared) demand() demand {
-	d, _ := parseDevice(p.opt.Device)
+// deviceSpec is what Options.Device says, which Options.validate has seen.
+func (p *prepared) deviceSpec() device.Spec {
+	d, _ := device.Parse(p.opt.Device)
 	return d
 }
 
 // mayUseDevice reports whether a device may take part in a run, as far as is known before one is looked for.
 func (p *prepared) mayUseDevice() bool {
-	if !p.demand().required() && !cuda.Present() {
+	if !p.deviceSpec().Required() && !device.Present() {
 		return false
 	}
 	f, _ := p.deviceFacts()
 	return p.tuning.costs.choose(f).Use
 }
 
-// findDevices opens the driver, which takes 0.1 s on a machine with GPUs, and
-// picks the devices to use. It returns early when ctx ends.
-func findDevices(ctx context.Context, d demand) ([]int, error) {
-	type findings struct {
-		numbers []int
-		err     error
-	}
-	found := make(chan findings, 1)
-	go func() {
-		_, numbers, err := d.find()
-		found <- findings{numbers, err}
-	}()
-	select {
-	case f := <-found:
-		return f.numbers, f.err
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
-}
-
 // deviceFacts are the facts of the plan, and how devices would make rows themselves, which looks at each unit and so is asked for
 // only where one may be used. How many groups there may be, which may read some pages, is only asked for where a device
 // could be worth it at all.
 func (p *prepared) deviceFacts() (f deviceFacts, decoding gpu.Decoding) {
-	d, states := p.demand(), p.deviceStates()
+	d, states := p.deviceSpec(), p.deviceStates()
 	f = deviceFacts{
-		Demand: d, Unsupported: p.unsupported(states), Again: p.scan.again(), Kept: p.opt.GPUs.keeps(d), Devices: len(d.numbers), Memory: p.opt.GPUMemory,
+		Spec: d, Unsupported: p.unsupported(states), Again: p.scan.again(), Kept: p.opt.GPUs.devices().Keeps(d), Devices: len(d.Numbers), Memory: p.opt.GPUMemory,
 		Rows: p.facts.rows, Bytes: p.facts.bytes, Groups: math.Inf(1), Threads: p.threads,
 		RowSize: p.deviceRow(states), Lists: int64(len(states.DeviceLists())),
 	}
-	if f.Unsupported == "" && d.kind != demandCPU {
+	if f.Unsupported == "" && d.Kind != device.CPU {
 		var why string
 		decoding, why = p.decoding(states)
 		if f.Lists > 0 && decoding.Plan == nil {
@@ -144,10 +124,10 @@ func (p *prepared) deviceFacts() (f deviceFacts, decoding gpu.Decoding) {
 		f.Encoded = float64(units.All.Rows) / float64(max(p.facts.rows, units.All.Rows))
 		f.Crossing, f.Unpacked = units.All.Bytes, units.Unpacked
 	}
-	if !cuda.Present() {
+	if !device.Present() {
 		f.NoDevice = "there is no NVIDIA driver"
 	}
-	if !d.required() && p.tuning.costs.choose(f).Use {
+	if !d.Required() && p.tuning.costs.choose(f).Use {
 		f.Groups = p.expectedGroups()
 	}
 	return f, decoding

@@ -56,7 +56,7 @@ func TestPlanDevice(t *testing.T) {
 	} {
 		c, err := planned(t, x.device, x.rows, x.agg).planDevice(context.Background())
 		if x.reason == "" {
-			if !errors.Is(err, ErrDevice) || !strings.Contains(err.Error(), "no usable device for --device "+x.device+": open ") {
+			if !errors.Is(classify(err), ErrDevice) || !strings.Contains(err.Error(), "no usable device for --device "+x.device+": open ") {
 				t.Errorf("%q: %+v, %v; want ErrDevice", x.device, c, err)
 			}
 			continue

@@ -10,6 +10,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/agg"
 	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/cpu"
+	"github.com/gagg-dev/gagg/internal/device"
 	"github.com/gagg-dev/gagg/internal/gpu"
 	"github.com/gagg-dev/gagg/internal/key"
 	"github.com/gagg-dev/gagg/internal/parquetio"
@@ -24,7 +25,7 @@ func (r *run) openDevices(ctx context.Context, a *attempt) error {
 	choice.Use = choice.Use && !r.onCPU
 	r.opt.logger().Debug("device", slog.Bool("gpu", choice.Use), slog.String("reason", choice.Reason))
 	if !choice.Use {
-		return r.checkDemand(ctx, facts)
+		return r.checkRequired(ctx, facts)
 	}
 	states := r.states(a.runs, true)
 	lists, err := a.cfg.SetAside(r.listsBytes(states))
@@ -35,14 +36,14 @@ func (r *run) openDevices(ctx context.Context, a *attempt) error {
 	layout.Ops, layout.Mates, _ = states.DeviceOps()
 	a.cfg.States, a.cfg.Stride = states, layout.Stride()
 	c := gpu.Config{
-		Open: facts.Demand.contexts, Layout: layout, Lists: states.DeviceLists(), ListsAside: lists, CPU: a.cfg, Spare: budget.Grow(r.spare()),
+		Open: facts.Spec.Contexts, Layout: layout, Lists: states.DeviceLists(), ListsAside: lists, CPU: a.cfg, Spare: budget.Grow(r.spare()),
 		Memory: r.opt.GPUMemory, Streams: r.opt.Streams, Load: r.opt.load(), Gain: r.tuning.bucketGain, Leave: r.opt.LastRun, Early: r.earlyRows(), Keep: r.tuning.keptRows, Decode: decoding,
 	}
 	if r.trace != nil {
 		c.Trace = r.trace.Pipeline
 	}
-	if facts.Demand.required() {
-		c.Refused, c.Needed = facts.Demand.refused, max(len(facts.Demand.numbers), 1)
+	if facts.Spec.Required() {
+		c.Refused, c.Needed = facts.Spec.Refused, max(len(facts.Spec.Numbers), 1)
 	} else {
 		c.Pays = r.devicePays(facts)
 	}
@@ -93,16 +94,16 @@ func (p *prepared) encodedUnits() (u gpu.Units) {
 	return u
 }
 
-// checkDemand refuses a device that is not there, also if it would have nothing to do.
-func (r *run) checkDemand(ctx context.Context, f deviceFacts) error {
-	if !f.Demand.required() {
+// checkRequired refuses a device that is not there, also if it would have nothing to do.
+func (r *run) checkRequired(ctx context.Context, f deviceFacts) error {
+	if !f.Spec.Required() {
 		return nil
 	}
-	if _, err := findDevices(ctx, f.Demand); err != nil {
+	if _, err := device.Find(ctx, f.Spec); err != nil {
 		if cause := context.Cause(ctx); cause != nil {
 			return cause
 		}
-		return f.Demand.refused(err)
+		return f.Spec.Refused(err)
 	}
 	r.noted.fellBack(r.opt.logger(), "the whole query", f.Unsupported)
 	return nil
@@ -143,7 +144,7 @@ func (r *run) devicePays(all deviceFacts) func(rows, groups, memory int64) bool 
 // was demanded, and the input can be read again.
 func (r *run) mayRedo(err error) bool {
 	var failed *gpu.Error
-	return errors.As(err, &failed) && !failed.Late && !r.demand().required() && r.scan.again()
+	return errors.As(err, &failed) && !failed.Late && !r.deviceSpec().Required() && r.scan.again()
 }
 
 // redo reads the input again and groups it on the CPU alone, in as many partitions as before if
@@ -205,27 +206,13 @@ func (r *run) planRanges() []merge.Range {
 	return ranges
 }
 
-// startDemanded begins to open devices that were asked for before the input is: the driver takes its
-// time, all the more when workers are busy. One that may be done without waits for the plan: beginning earlier gained nothing
-// (docs/experiments/0010). done is called when the run has them itself, or never will.
-func startDemanded(o Options) (done func()) {
-	d, err := parseDevice(o.Device)
-	if err != nil || !d.required() || o.GPUs != nil {
+// startDevices begins to open devices that were asked for before the input is. One that may be done
+// without waits for the plan: beginning earlier gained nothing (docs/experiments/0010). done is called
+// when the run has them itself, or never will.
+func startDevices(o Options) (done func()) {
+	d, err := device.Parse(o.Device)
+	if err != nil || !d.Required() || o.GPUs != nil {
 		return func() {}
 	}
-	opened := make(chan *GPUs, 1)
-	go func() {
-		g, _ := d.open() // the run will tell why not
-		opened <- g
-	}()
-	return func() {
-		if o.LastRun {
-			return
-		}
-		go func() {
-			if g := <-opened; g != nil {
-				_ = g.Close() // nobody is left to tell
-			}
-		}()
-	}
+	return d.Begin(o.LastRun)
 }

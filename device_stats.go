@@ -8,6 +8,7 @@ import (
 
 	"github.com/gagg-dev/gagg/ega"
 	"github.com/gagg-dev/gagg/ega/secondpass"
+	"github.com/gagg-dev/gagg/internal/device"
 	"github.com/gagg-dev/gagg/internal/gpu"
 	"github.com/gagg-dev/gagg/streams"
 )
@@ -196,7 +197,7 @@ func (r *run) tellDevices(s *Stats) {
 		s.Fallbacks = declined(parcels)
 	}
 	slices.Sort(used)
-	s.Device, s.Fallbacks = deviceNames(used), append(r.noted.told(), s.Fallbacks...)
+	s.Device, s.Fallbacks = device.Names(used), append(r.noted.told(), s.Fallbacks...)
 }
 
 func encodedStats(p gpu.ParcelStats) EncodedStats {
@@ -233,7 +234,7 @@ func (a *attempt) logDevices(log *slog.Logger) {
 	case pending:
 		log.Debug("no GPU was ready in time")
 	case err != nil:
-		log.Debug("no GPU", slog.String("reason", deviceProblem(err)))
+		log.Debug("no GPU", slog.String("reason", device.Problem(err)))
 	default:
 		for _, d := range a.devices.Stats() {
 			log.Debug("GPU", slog.Int("number", d.Number), slog.Duration("start", d.Start),

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/gagg-dev/gagg/internal/cuda"
+	"github.com/gagg-dev/gagg/internal/device"
 )
 
 // DeviceReport is what there is of GPUs on this machine, and what is missing.
@@ -44,44 +44,24 @@ type Device struct {
 // error but a Problem of the report. When ctx ends first, its error is returned
 // while the driver is still busy.
 func Devices(ctx context.Context) (DeviceReport, error) {
-	described := make(chan DeviceReport, 1)
-	go func() { described <- newDeviceReport(cuda.Describe()) }()
-	select {
-	case r := <-described:
-		return r, nil
-	case <-ctx.Done():
-		return DeviceReport{}, context.Cause(ctx)
+	r, err := device.Describe(ctx)
+	if err != nil {
+		return DeviceReport{}, err
 	}
-}
-
-func newDeviceReport(r cuda.Report) DeviceReport {
-	report := DeviceReport{Driver: cuda.KernelModule(), Library: r.Library, Devices: []Device{}}
-	if r.Version != 0 {
-		report.CUDA = cuda.VersionText(r.Version)
-	}
-	report.Problem, report.Advice = problem(r.Err)
+	report := DeviceReport{Library: r.Library, Devices: []Device{}}
+	report.Driver, report.CUDA = device.Versions(r)
+	report.Problem, report.Advice = device.Explain(r.Err)
 	for _, d := range r.Devices {
-		report.Devices = append(report.Devices, newDevice(d))
+		found := Device{
+			Number: d.Ordinal, Name: d.Name, UUID: d.UUID, PCI: d.PCI,
+			ComputeCapability: fmt.Sprintf("%d.%d", d.Major, d.Minor),
+			Multiprocessors:   d.Multiprocessors,
+			Memory:            int64(d.Memory), FreeMemory: int64(d.Free), L2: int64(d.L2),
+			MemoryBus: d.MemoryBusBits, MemoryClock: d.MemoryClockKHz, Clock: d.ClockKHz,
+			CopyEngines: d.CopyEngines, ComputeMode: d.Mode.String(), Integrated: d.Integrated, MIG: d.MIG,
+		}
+		found.Problem, found.Advice = device.Explain(d.Err)
+		report.Devices = append(report.Devices, found)
 	}
-	return report
-}
-
-func newDevice(d cuda.DeviceReport) Device {
-	device := Device{
-		Number: d.Ordinal, Name: d.Name, UUID: d.UUID, PCI: d.PCI,
-		ComputeCapability: fmt.Sprintf("%d.%d", d.Major, d.Minor),
-		Multiprocessors:   d.Multiprocessors,
-		Memory:            int64(d.Memory), FreeMemory: int64(d.Free), L2: int64(d.L2),
-		MemoryBus: d.MemoryBusBits, MemoryClock: d.MemoryClockKHz, Clock: d.ClockKHz,
-		CopyEngines: d.CopyEngines, ComputeMode: d.Mode.String(), Integrated: d.Integrated, MIG: d.MIG,
-	}
-	device.Problem, device.Advice = problem(d.Err)
-	return device
-}
-
-func problem(err error) (text, advice string) {
-	if err == nil {
-		return "", ""
-	}
-	return err.Error(), cuda.Advice(err)
+	return report, nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/agg"
 	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/cpu"
+	"github.com/gagg-dev/gagg/internal/device"
 	"github.com/gagg-dev/gagg/internal/expr"
 	"github.com/gagg-dev/gagg/internal/gpu"
 	"github.com/gagg-dev/gagg/internal/parquetio"
@@ -100,6 +101,7 @@ func classify(err error) error {
 		{ErrUsage, isA[*parquetio.ColumnError]},
 		{ErrUsage, isA[*parquetio.UsageError]},
 		{ErrInput, isA[*parquetio.Error]},
+		{ErrDevice, isA[*device.RefusedError]},
 		{ErrDevice, isA[*gpu.Error]},
 	} {
 		if k.is(err) {

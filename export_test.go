@@ -80,7 +80,7 @@ func RunAwaiting(ctx context.Context, q Query, o Options) (rows *Rows, held func
 }
 
 func runHeld(ctx context.Context, q Query, o Options, change func(*run)) (rows *Rows, held func() int64, err error) {
-	defer startDemanded(o)()
+	defer startDevices(o)()
 	for l := (learnt{digits: map[int]int{}}); ; {
 		p, err := prepare(ctx, q, o, l)
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gagg-dev/gagg/feedback"
 	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/device"
 	"github.com/gagg-dev/gagg/internal/spill"
 )
 
@@ -177,7 +178,7 @@ func (o Options) validate() error {
 	if o.BatchRows < 0 || o.BatchRows > maxBatchRows {
 		p.add("batch rows: %d is not between 0 and %d", o.BatchRows, maxBatchRows)
 	}
-	if _, err := parseDevice(o.Device); err != nil {
+	if _, err := device.Parse(o.Device); err != nil {
 		p.add("%v", err)
 	}
 	if o.GPUMemory < 0 {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gagg-dev/gagg/internal/agg"
 	"github.com/gagg-dev/gagg/internal/cpu"
+	"github.com/gagg-dev/gagg/internal/device"
 )
 
 // QueryPlan is how a query would run: a value that is the same on every
@@ -105,7 +106,7 @@ func (p *prepared) plan(chosen chosen) *QueryPlan {
 	q := p.query.Query
 	states := p.states(nil, false)
 	plan := &QueryPlan{
-		Device: deviceNames(chosen.numbers), Reason: chosen.Reason, GPU: p.devicePlan(chosen.numbers),
+		Device: device.Names(chosen.numbers), Reason: chosen.Reason, GPU: p.devicePlan(chosen.numbers),
 		Threads: p.threads, BatchRows: p.opt.BatchRows, Groups: p.groupPlan(states),
 		Where: q.Where, Having: q.Having, KeyWords: p.layout.Words,
 		Aggregates: p.query.CallTexts, StateWords: states.Words(),

@@ -30,7 +30,7 @@ import (
 func Run(ctx context.Context, q Query, o Options) (_ *Rows, err error) {
 	defer func() { err = classify(err) }()
 	started := time.Now()
-	defer startDemanded(o)()
+	defer startDevices(o)()
 	var timeline *trace.Recorder
 	for l := (learnt{digits: map[int]int{}}); ; {
 		more := false

@@ -73,5 +73,3 @@ func (r *Rows) Stats() Stats {
 	run.tellDevices(&s)
 	return s
 }
-
-const deviceCPU = "cpu"
