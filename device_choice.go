@@ -5,7 +5,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/firstpass"
 	"github.com/gagg-dev/gagg/feedback"
 	"github.com/gagg-dev/gagg/internal/device"
 )
@@ -70,7 +70,7 @@ type deviceCosts struct {
 	SmallTable, LargeTable float64
 
 	Place      float64 // a byte of a row that has left a device into memory that was not touched before, by copying or by pinning it: q10 with 4 GiB of a device
-	TableShare float64 // part of a device's memory that groups have, before rows leave it (ega.TableShare)
+	TableShare float64 // part of a device's memory that groups have, before rows leave it (firstpass.TableShare)
 	LeftGain   float64 // rows of a group from which on those that have left come back to the device (feedback.BucketGain)
 
 	Ready float64 // seconds until a device that is open takes rows: pinned memory
@@ -91,7 +91,7 @@ var defaultDeviceCosts = deviceCosts{
 	Byte: 1e-9, Row: 4e-9, Pack: 10e-9, Read: 0.5e-9, Unpack: 1e-9, Group: 110e-9, Put: 80e-9,
 	List: 42e-9, Listed: 11e-9,
 	TableSmall: 4e-9, TableLarge: 100e-9, SmallTable: 1 << 20, LargeTable: 64 << 20,
-	Place: 1e-9, TableShare: ega.TableShare, LeftGain: feedback.DefaultBucketGain,
+	Place: 1e-9, TableShare: firstpass.TableShare, LeftGain: feedback.DefaultBucketGain,
 	Ready: 0.02, Start: 0.3, End: 0.02, Exit: 0.08, Link: 55e9, Decode: 14e9,
 	Gain: 0.1,
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/firstpass"
 	"github.com/gagg-dev/gagg/ega/secondpass"
 	"github.com/gagg-dev/gagg/internal/device"
 	"github.com/gagg-dev/gagg/internal/gpu"
@@ -22,7 +22,7 @@ type DeviceStats struct {
 	Memory     int64   `json:"memory"`      // bytes of it that the run could take
 	PeakMemory int64   `json:"peak_memory"` // bytes of it that the run held at most
 
-	// While the input is read, tiles of rows are combined into a table (ega.MultiPass).
+	// While the input is read, tiles of rows are combined into a table (firstpass.Pass).
 	Tiles      int64 `json:"tiles"`
 	Rows       int64 `json:"rows"`        // in tiles
 	InCore     bool  `json:"in_core"`     // all groups stayed on devices: on the first one, of several
@@ -71,7 +71,7 @@ func streamStats(s streams.Stats) []StreamStats {
 }
 
 // firstPass is what the first pass has done on a device.
-func firstPass(m ega.MultiPassStats) DeviceStats {
+func firstPass(m firstpass.Stats) DeviceStats {
 	s := DeviceStats{
 		Rows: int64(m.Rows), InCore: m.InCore, Groups: int64(m.Groups), TableSlots: int64(m.Slots), Grown: int64(m.Growths),
 		RestRows: int64(m.RestRows), Evictions: int64(m.Evictions), EvictedRows: int64(m.PlacedRows + m.KeptRows), EvictedBytes: int64(m.PlacedBytes + m.KeptBytes),

@@ -50,19 +50,13 @@ func Load(t *cuda.Thread, l Layout) (*Kernels, error) {
 	return k, nil
 }
 
-// PassKernels is the kernels that a MultiPass of a layout needs while all groups are on the device, in the order in which it does: they
-// may be loaded (cuda.Context.Load) before it is made.
-func PassKernels(c *cuda.Context, l *Layout, lists bool) []*cuda.Source {
-	all := slices.Concat(
-		kernels.NewFacts(c).Parts(), // of its pipeline
+// Sources is the kernels with which rows are combined into a Table and its groups counted and collected, in the order in
+// which a first pass needs them: they may be loaded (cuda.Context.Load) before.
+func Sources(c *cuda.Context, l *Layout) []*cuda.Source {
+	return slices.Concat(
 		newShape(c, l).Parts(sharedKernel, probeKernel, clearKernel, collectKernel),
 		kernels.NewEgaCount(c).Parts(),
-		kernels.NewEgaOrder(c).Parts(),
 	)
-	if lists {
-		all = append(all, kernels.NewEgaLists(c).Parts()...)
-	}
-	return all
 }
 
 // On is the same kernels for what another thread of the context makes.

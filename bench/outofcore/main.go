@@ -1,5 +1,5 @@
 // Command outofcore measures MP-EGA: rows in host memory, of which the device
-// may have a small part at a time, are aggregated by ega.MultiPass, and what it
+// may have a small part at a time, are aggregated by firstpass.Pass, and what it
 // had no room for, from host buckets, by secondpass.Pass. `make bench-outofcore`
 // runs it.
 //

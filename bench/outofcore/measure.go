@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/gagg-dev/gagg/bench/device"
-	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/firstpass"
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
 
@@ -48,7 +48,7 @@ func (r *report) measure(rig *device.Rig, a amounts) (err error) {
 
 // takeTwice measures a run and, if rows have stayed in pinned memory, another one that finds the memory pinned.
 func (b *bench) takeTwice(c testCase) (f figures, err error) {
-	spares := &ega.Spares{}
+	spares := &firstpass.Spares{}
 	defer func() {
 		begin := time.Now()
 		err = errors.Join(err, spares.Close())

@@ -10,7 +10,7 @@ import (
 	"unsafe"
 
 	"github.com/gagg-dev/gagg/bench/device"
-	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/firstpass"
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
 
@@ -38,9 +38,9 @@ type figures struct {
 	Warm  *figures `json:"warm,omitempty"` // of another run, in the pinned memory of this one
 	Unpin float64  `json:"unpin_s"`        // giving that memory back in the end, by one goroutine
 
-	Pass      ega.MultiPassStats `json:"pass"`
-	Buckets   bucketStats        `json:"buckets"`
-	GroupsOut uint64             `json:"groups_out"`
+	Pass      firstpass.Stats `json:"pass"`
+	Buckets   bucketStats     `json:"buckets"`
+	GroupsOut uint64          `json:"groups_out"`
 }
 
 func (f *figures) total() float64 { return f.First + f.Second }
@@ -54,11 +54,11 @@ type bench struct {
 }
 
 // take measures one run. Its groups are counted, and what they count.
-func (b *bench) take(c testCase, spares *ega.Spares) (f figures, err error) {
+func (b *bench) take(c testCase, spares *firstpass.Spares) (f figures, err error) {
 	host := newHostBuckets(b.placers, b.bits, b.split)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(b.processors(c)))
 	begin := time.Now()
-	m, err := ega.StartMultiPass(context.Background(), b.thread.Context(), ega.MultiPassConfig{
+	m, err := firstpass.Start(context.Background(), b.thread.Context(), firstpass.Config{
 		Layout: layout, Streams: c.Streams, Device: b.device, Placers: b.placers, Place: host.place,
 		Slots: c.Streams*slotsPerStream + b.producers, SlotBytes: b.slot * rowBytes,
 		Keep: b.keep, Spares: spares, Readers: b.passes, Timed: b.timed,
@@ -103,7 +103,7 @@ const slotsPerStream = 4
 // readBits: 2^readBits partitions of groups, of which several are read at a time.
 const readBits = 6
 
-func (b *bench) first(m *ega.MultiPass, c testCase, f *figures) (*ega.Groups, error) {
+func (b *bench) first(m *firstpass.Pass, c testCase, f *figures) (*firstpass.Groups, error) {
 	begin := time.Now()
 	hand, producers := b.lend, 1
 	if c.Source == pageable {
@@ -120,11 +120,11 @@ func (b *bench) first(m *ega.MultiPass, c testCase, f *figures) (*ega.Groups, er
 	return g, err
 }
 
-func (b *bench) lend(m *ega.MultiPass, from, end int) error {
+func (b *bench) lend(m *firstpass.Pass, from, end int) error {
 	return m.SubmitPinned(b.data.span(from, end))
 }
 
-func (b *bench) copyIn(m *ega.MultiPass, from, end int) error {
+func (b *bench) copyIn(m *firstpass.Pass, from, end int) error {
 	slot, err := m.Slot(context.Background())
 	if err != nil {
 		return err
@@ -135,9 +135,9 @@ func (b *bench) copyIn(m *ega.MultiPass, from, end int) error {
 }
 
 // read copies all groups to the host, by as many goroutines as there are passes.
-func (b *bench) read(g *ega.Groups) (tally, error) {
+func (b *bench) read(g *firstpass.Groups) (tally, error) {
 	tallies := make([]tally, b.passes)
-	readers := make([]*ega.GroupReader, b.passes)
+	readers := make([]*firstpass.GroupReader, b.passes)
 	err := spread(b.passes, b.passes, func(_, n int) (err error) {
 		if readers[n], err = g.Reader(); err != nil {
 			return err

@@ -13,7 +13,7 @@
 //	single   SP-EGA: five phases over three equal buffers: [SinglePass]. Slower than the others wherever these can
 //	         go, and so for rows that cannot be scattered and have more groups than memory has room for in a Table
 //
-// A query takes the first two, by ega.MultiPass, which does not know beforehand how many groups there are: it
+// A query takes the first two, by firstpass.Pass, which does not know beforehand how many groups there are: it
 // combines tiles as they come, and what has no room leaves the device.
 //
 // [Combine] is the CPU twin of all roads: the same groups from the same rows.

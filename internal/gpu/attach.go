@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/firstpass"
 	"github.com/gagg-dev/gagg/ega/secondpass"
 	"github.com/gagg-dev/gagg/internal/arena"
 	"github.com/gagg-dev/gagg/internal/cpu"
@@ -40,7 +41,7 @@ func (d *Devices) Attach(m *cpu.Merger) error {
 
 // resident reads the groups of a device and counts what they stand for.
 type resident struct {
-	*ega.GroupReader
+	*firstpass.GroupReader
 	d     *Devices
 	lists *lists
 }
@@ -135,7 +136,7 @@ func (b *secondPass) Add(rows []uint64) (int, error) {
 }
 
 // addKept loads rows that devices have kept.
-func (b *secondPass) addKept(s *ega.KeptSpan) (int, error) {
+func (b *secondPass) addKept(s *firstpass.KeptSpan) (int, error) {
 	n, err := b.AddPinned(s.Pinned())
 	b.kept += int64(n)
 	return n, failed(b.context, err)

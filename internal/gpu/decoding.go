@@ -1,7 +1,7 @@
 package gpu
 
 import (
-	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/firstpass"
 	"github.com/gagg-dev/gagg/internal/decode"
 	"github.com/gagg-dev/gagg/streams"
 )
@@ -77,7 +77,7 @@ func PlanDecoding(plan *decode.Plan, units Units, memory int64, lanes int) Decod
 		d.set(size)
 		d.Streams = d.streams(memory)
 		if last := size == units.Largest; d.Streams >= leastDecoding || last || lanes > 0 && d.Streams > 0 {
-			if d.Streams == 0 || size.Rows > ega.MaxMadeRows {
+			if d.Streams == 0 || size.Rows > firstpass.MaxMadeRows {
 				return Decoding{}
 			}
 			return d
@@ -130,7 +130,7 @@ func (d *Decoding) slots(workers int) int {
 }
 
 // planDecoding has a pass take parcels, if there is memory for that on the device and in its share here.
-func (p *pass) planDecoding(c *ega.MultiPassConfig, share *hostShare) {
+func (p *pass) planDecoding(c *firstpass.Config, share *hostShare) {
 	d := &p.devices.config.Decode
 	n := d.streams(p.memory)
 	if n == 0 {
@@ -141,6 +141,6 @@ func (p *pass) planDecoding(c *ega.MultiPassConfig, share *hostShare) {
 		return
 	}
 	c.Slots, c.SlotBytes, c.Streams = slots, d.Limits.Bytes, n
-	c.Made = ega.MadeConfig{Rows: d.Limits.Rows, WorkBytes: d.Limits.Work}
+	c.Made = firstpass.MadeConfig{Rows: d.Limits.Rows, WorkBytes: d.Limits.Work}
 	p.decoding = decode.NewKernels(p.context)
 }

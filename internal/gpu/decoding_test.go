@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/firstpass"
 	"github.com/gagg-dev/gagg/internal/decode"
 	"github.com/gagg-dev/gagg/internal/kernels"
 	"github.com/gagg-dev/gagg/streams"
@@ -83,7 +83,7 @@ func TestPlanDecoding(t *testing.T) {
 func TestPlanDecodingFits(t *testing.T) {
 	for _, columns := range []int{2, 3, 20} {
 		plan := planOf(t, columns)
-		for rows := int64(1); rows <= 2*ega.MaxMadeRows; rows = rows*3 + 1 {
+		for rows := int64(1); rows <= 2*firstpass.MaxMadeRows; rows = rows*3 + 1 {
 			for memory := int64(mebi); memory <= 1<<40; memory *= 4 {
 				for _, lanes := range []int{0, 1, 5} {
 					checkDecoding(t, plan, unitsOf(columns, rows), memory, lanes)
@@ -100,13 +100,13 @@ func checkDecoding(t *testing.T, plan *decode.Plan, units Units, memory int64, l
 	if d.Plan == nil {
 		least := Decoding{Plan: plan}
 		least.set(units.Largest)
-		if units.Largest.Rows <= ega.MaxMadeRows && least.stage*int64(streams.DefaultDepth*max(lanes, 1)) <= memory/stageParts {
+		if units.Largest.Rows <= firstpass.MaxMadeRows && least.stage*int64(streams.DefaultDepth*max(lanes, 1)) <= memory/stageParts {
 			t.Errorf("%s: none, and the largest unit takes %d bytes", name, least.stage)
 		}
 		return
 	}
 	l, u := d.Limits, units.Largest
-	if int64(l.Rows) < u.Rows || int64(l.Bytes) < u.Bytes || l.Rows > ega.MaxMadeRows || l.Work < plan.UnitsWork(u.Rows, u.Bytes, u.Expanded) {
+	if int64(l.Rows) < u.Rows || int64(l.Bytes) < u.Bytes || l.Rows > firstpass.MaxMadeRows || l.Work < plan.UnitsWork(u.Rows, u.Bytes, u.Expanded) {
 		t.Errorf("%s: no room for a unit: %+v", name, l)
 	}
 	if d.Streams < 1 || lanes > 0 && d.Streams != lanes || d.Streams > max(lanes, decodingStreams) {

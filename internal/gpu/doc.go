@@ -6,7 +6,7 @@
 //  1. Open: driver, contexts and first passes are opened in the background, while
 //     workers already read.
 //  2. Workers write tiles into a device's pinned memory ([Devices.Tile], cpu.Offload), and
-//     each device aggregates its tiles (ega.MultiPass). Rows that a device has no room
+//     each device aggregates its tiles (firstpass.Pass). Rows that a device has no room
 //     for stay in the pinned memory to which they leave, while devices are expected to have them again and there is such
 //     memory, or go to placers, which are buckets on the host. Where the query allows it, workers do not make rows, but read
 //     column chunks into that memory as they lie in their files: a parcel (package decode), of which the device

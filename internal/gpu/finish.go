@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
-	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/firstpass"
 	"github.com/gagg-dev/gagg/feedback"
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/cuda"
@@ -14,9 +14,9 @@ import (
 
 // outcome is where the groups of a run are once its input is at the end.
 type outcome struct {
-	groups  *ega.Groups   // on the device; nil: there are none
-	context *cuda.Context // of groups
-	second  bool          // they are in buckets, which devices aggregate
+	groups  *firstpass.Groups // on the device; nil: there are none
+	context *cuda.Context     // of groups
+	second  bool              // they are in buckets, which devices aggregate
 	rows    tally
 	kept    kept
 	merger  atomic.Int64 // how many there are
@@ -74,7 +74,7 @@ func (d *Devices) Finish(g *cpu.Groups, mergers int) error {
 }
 
 // finish ends the pass. Its groups stay on the device if stays says so and nobody has a part of them, else placers have them.
-func (p *pass) finish(bits uint, stays bool) (groups *ega.Groups, err error) {
+func (p *pass) finish(bits uint, stays bool) (groups *firstpass.Groups, err error) {
 	defer invariant.Recovered(&err)
 	groups, err = p.Finish(bits)
 	p.pinned.lift()
@@ -92,7 +92,7 @@ func (p *pass) finish(bits uint, stays bool) (groups *ega.Groups, err error) {
 // closeEarly lets go of what the first pass has while its groups are read: pinned memory above all, which takes
 // 10 ms and more.
 func (p *pass) closeEarly() {
-	c, m := &closing{done: make(chan struct{})}, p.MultiPass
+	c, m := &closing{done: make(chan struct{})}, p.Pass
 	go func() {
 		defer close(c.done)
 		c.err = m.Close()
@@ -121,8 +121,8 @@ func (p *pass) placed() (n int64) {
 }
 
 // evict places all groups of a device in buckets. Each placer has a reader of its own.
-func (p *pass) evict(g *ega.Groups, partitions int) error {
-	return readAll(g, len(p.placers), partitions, func(placer int, r *ega.GroupReader, read reading) error {
+func (p *pass) evict(g *firstpass.Groups, partitions int) error {
+	return readAll(g, len(p.placers), partitions, func(placer int, r *firstpass.GroupReader, read reading) error {
 		lists := p.devices.newLists(r)
 		return read(func(rows []uint64) error {
 			to := p.placers[placer]
@@ -144,10 +144,10 @@ func (d *Devices) toBuckets(g *cpu.Groups) error {
 	d.second = d.gains()
 	for _, p := range d.passes {
 		d.kept.hold(p, p.Kept())
-		if err := p.MultiPass.Close(); err != nil {
+		if err := p.Pass.Close(); err != nil {
 			return failed(p.context, err)
 		}
-		p.MultiPass = nil
+		p.Pass = nil
 	}
 	stays := d.stays(g.Buckets[0].Bits())
 	for _, p := range d.passes {

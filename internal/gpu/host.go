@@ -89,7 +89,7 @@ func newPinned(c *cpu.Config, s hostShare, reserve *cpu.Aside) (*pinned, error) 
 	return p, err
 }
 
-// take is ega.MultiPassConfig.Host.
+// take is firstpass.Config.Host.
 func (p *pinned) take(bytes int64) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

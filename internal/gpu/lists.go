@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/firstpass"
 	"github.com/gagg-dev/gagg/internal/arena"
 	"github.com/gagg-dev/gagg/internal/cpu"
 )
@@ -12,7 +12,7 @@ import (
 // lists gives the groups that a reader reads their lists of values.
 type lists struct {
 	host   *cpu.Config
-	reader *ega.GroupReader
+	reader *firstpass.GroupReader
 	n      int // lists of a group
 	spans  []span
 }
@@ -23,7 +23,7 @@ type span struct {
 	row      []uint64
 }
 
-func (d *Devices) newLists(r *ega.GroupReader) *lists {
+func (d *Devices) newLists(r *firstpass.GroupReader) *lists {
 	return &lists{host: d.config.CPU, reader: r, n: len(d.config.Lists)}
 }
 
@@ -31,7 +31,7 @@ func (d *Devices) newLists(r *ega.GroupReader) *lists {
 const mostRoom = 1 << 30
 
 // fill puts the values of groups into their chains, in to, for which room makes sure of memory. Groups of no rows, which devices have of
-// jobs that they declined (ega.StopFull), are left out of what it returns.
+// jobs that they declined (firstpass.StopFull), are left out of what it returns.
 func (l *lists) fill(rows []uint64, to *arena.Arena, room func(bytes int) error) ([]uint64, error) {
 	if l.n == 0 {
 		return rows, nil

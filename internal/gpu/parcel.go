@@ -6,7 +6,7 @@ import (
 	"maps"
 	"sync"
 
-	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/firstpass"
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/decode"
@@ -207,7 +207,7 @@ func (p packer) Add(unit int) (int64, parcel.Added, error) {
 
 func (p packer) Parcel() cpu.Parcel { return p.Packer.Parcel() }
 
-// job is a parcel on its way through a device (ega.Maker).
+// job is a parcel on its way through a device (firstpass.Maker).
 type job struct {
 	*decode.Parcel
 	of   *Devices
@@ -224,7 +224,7 @@ func (j *job) Settled(stop uint64) {
 	switch stop {
 	case 0:
 		j.of.parcels.take(j.Parcel)
-	case ega.StopFull:
+	case firstpass.StopFull:
 		j.of.decline(j.Parcel, tooSmall)
 	default:
 		j.of.decline(j.Parcel, decode.Reason(stop))
@@ -252,7 +252,7 @@ func (t *tile) submit(of *decode.Parcel, memory []byte) error {
 		copy(t.Bytes(), memory[:of.Size()])
 	}
 	err := p.SubmitMade(t.slot, of.Size(), of.Rows(), &job{Parcel: of, of: p.devices, pass: p})
-	if errors.Is(err, ega.ErrListsFull) {
+	if errors.Is(err, firstpass.ErrListsFull) {
 		t.Release()
 		p.devices.decline(of, tooSmall)
 		return nil

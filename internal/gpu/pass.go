@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/firstpass"
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/decode"
@@ -16,7 +16,7 @@ import (
 
 // pass is the first pass on one device.
 type pass struct {
-	*ega.MultiPass
+	*firstpass.Pass
 	devices  *Devices
 	stopped  <-chan struct{} // closed when it stops before its end
 	context  *cuda.Context
@@ -27,8 +27,8 @@ type pass struct {
 	loading  sync.WaitGroup  // of kernels, in the background
 	closed   *closing        // the first pass; nil: nobody closes it yet
 
-	joined atomic.Uint64      // rows that are groups of other devices
-	first  ega.MultiPassStats // once it is finished
+	joined atomic.Uint64   // rows that are groups of other devices
+	first  firstpass.Stats // once it is finished
 	second secondStats
 }
 
@@ -51,7 +51,7 @@ func (p *pass) start() (err error) {
 	if d.config.Trace != nil {
 		config.Began, config.Trace = time.Now(), d.config.Trace(c.Device().Ordinal)
 	}
-	if p.MultiPass, err = ega.StartMultiPass(d.ctx, c, config); err == nil {
+	if p.Pass, err = firstpass.Start(d.ctx, c, config); err == nil {
 		err = p.loaded()
 	}
 	if err == nil {
@@ -61,10 +61,10 @@ func (p *pass) start() (err error) {
 }
 
 // plan is the shape of the pass, within its share of the host's memory, of which it leaves what it cannot use.
-func (p *pass) plan(share *hostShare) ega.MultiPassConfig {
+func (p *pass) plan(share *hostShare) firstpass.Config {
 	d, host := p.devices, p.devices.config.CPU
 	slots, bytes := share.slots(host.Threads+underWay, d.slotBytes(p.memory))
-	config := ega.MultiPassConfig{
+	config := firstpass.Config{
 		Layout: d.config.Layout, Streams: d.config.Streams, Device: p.memory,
 		Slots: slots, SlotBytes: bytes,
 		Groups: groupsOf(host), Bound: boundOf(host), Place: p.place, Readers: host.Threads, Timed: true,
@@ -83,7 +83,7 @@ func (p *pass) plan(share *hostShare) ega.MultiPassConfig {
 // does not have them in its cache compiles each for some 100 ms. Whoever needs one waits for that one, tries
 // again should it have failed, and tells.
 func (p *pass) load() {
-	kernels := ega.PassKernels(p.context, &p.devices.config.Layout, len(p.devices.config.Lists) > 0)
+	kernels := firstpass.Sources(p.context, &p.devices.config.Layout, len(p.devices.config.Lists) > 0)
 	if p.devices.config.Decode.Plan != nil {
 		kernels = append(decode.NewKernels(p.context).Parts(), kernels...)
 	}
@@ -160,14 +160,14 @@ func (p *pass) close() error {
 	switch {
 	case p.closed != nil:
 		err = p.closed.wait()
-	case p.MultiPass != nil:
-		err = p.MultiPass.Close()
+	case p.Pass != nil:
+		err = p.Pass.Close()
 	}
 	p.loading.Wait()
 	if p.pinned != nil {
 		p.pinned.lift() // of a pass that was never finished
 	}
-	p.MultiPass, p.decoding, p.closed = nil, nil, nil
+	p.Pass, p.decoding, p.closed = nil, nil, nil
 	return err
 }
 

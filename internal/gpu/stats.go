@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/firstpass"
 	"github.com/gagg-dev/gagg/ega/secondpass"
 )
 
@@ -16,7 +16,7 @@ type Stats struct {
 	Start  time.Duration      // from when it was first wanted until all devices were ready
 	Memory int64              // bytes that it might take
 	Peak   int64              // bytes that it held at most
-	First  ega.MultiPassStats // zero unless the first pass was finished; InCore: all groups stayed on devices
+	First  firstpass.Stats    // zero unless the first pass was finished; InCore: all groups stayed on devices
 	Second []secondpass.Stats // of each merger that has ended
 }
 

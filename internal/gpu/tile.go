@@ -92,7 +92,7 @@ func (t *tile) Words() []uint64 {
 }
 
 func (t *tile) Submit(rows int) error {
-	return failed(t.pass.context, t.pass.MultiPass.Submit(t.slot, rows))
+	return failed(t.pass.context, t.pass.Pass.Submit(t.slot, rows))
 }
 
-func (t *tile) Release() { t.pass.MultiPass.Release(t.slot) }
+func (t *tile) Release() { t.pass.Pass.Release(t.slot) }

@@ -12,13 +12,17 @@ import (
 // packages that use it. What is in free is free to all.
 var allowed = map[string][]string{
 	".": {
-		"ega", "ega/secondpass", "streams", "partition", "feedback", "merge", "internal/column", "internal/key", "internal/agg", "internal/expr",
+		"ega", "ega/firstpass", "ega/secondpass", "streams", "partition", "feedback", "merge", "internal/column", "internal/key", "internal/agg", "internal/expr",
 		"internal/parquetio", "internal/arena", "internal/hostmem", "internal/cpu", "internal/spill", "internal/extsort",
 		"internal/device", "internal/gpu", "internal/decode", "internal/kernels", "internal/trace", "internal/query",
 	},
 	"cmd/gagg": {".", "internal/sink"}, // the library hands out records, the command writes them
 
-	"ega": {"feedback", "gpumem", "partition", "streams", "internal/cuda", "internal/kernels"},
+	"ega": {"internal/cuda", "internal/kernels"},
+	"ega/firstpass": {
+		"ega", "ega/internal/pinned", "feedback", "gpumem", "partition", "streams", "internal/cuda", "internal/kernels",
+	},
+	"ega/internal/pinned": {"internal/cuda"},
 	"ega/reference": {
 		"ega", "partition", "partition/reference", "internal/cuda", "internal/kernels", "internal/kernels/kerneltest",
 	},
@@ -64,7 +68,7 @@ var allowed = map[string][]string{
 	"internal/parcel": {},
 	"internal/decode": {"internal/column", "internal/cuda", "internal/kernels", "internal/parcel", "internal/parquetio"},
 	"internal/gpu": {
-		"ega", "ega/secondpass", "feedback", "merge", "streams", "internal/cpu", "internal/cuda", "internal/decode", "internal/hostmem", "internal/key",
+		"ega", "ega/firstpass", "ega/secondpass", "feedback", "merge", "streams", "internal/cpu", "internal/cuda", "internal/decode", "internal/hostmem", "internal/key",
 		"internal/arena", "internal/parcel",
 	},
 
@@ -114,7 +118,7 @@ var allowed = map[string][]string{
 	},
 	"bench/ega": {"bench/device", "bench/plot", "ega", "ega/reference", "internal/cuda", "internal/kernels", "internal/kernels/kerneltest"},
 	"bench/outofcore": {
-		"bench/device", "ega", "ega/reference", "ega/secondpass", "internal/cuda", "partition",
+		"bench/device", "ega", "ega/firstpass", "ega/reference", "ega/secondpass", "internal/cuda", "partition",
 	},
 	"bench/link": {"bench/device", "internal/cuda", "internal/kernels/kerneltest"},
 }

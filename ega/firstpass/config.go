@@ -1,0 +1,104 @@
+package firstpass
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/feedback"
+	"github.com/gagg-dev/gagg/streams"
+)
+
+// Config is the shape of a Pass. Zero fields have defaults.
+type Config struct {
+	Layout ega.Layout // with Hash
+
+	// Streams, Depth, Slots and SlotBytes are as in streams.Config. All lanes combine into one table, so more of them
+	// cost only their stages; two are enough. SlotBytes is less by default where Device is small.
+	Streams, Depth, Slots, SlotBytes int
+
+	Made MadeConfig // jobs of SubmitMade, which need memory of the stages
+
+	// Lists are those that groups keep, of which only jobs of SubmitMade may have values: Submit is not called then. ListRows is
+	// how many rows such jobs make at most. What there is no room for is declined (StopFull, ErrListsFull), and no row is placed.
+	Lists    []ega.List
+	ListRows uint64
+
+	Device int64             // bytes of device memory that all of it may take, Groups too
+	Host   func(int64) error // budget for pinned memory, as in streams.Config; may be nil
+	Groups uint64            // an estimate of how many groups there are; 0: not known
+	Bound  uint64            // how many there can be at most; 0: not known
+
+	// Placers is how many goroutines take rows for which the device has no room; default 1. Place is called by
+	// them, with their number from 0, each with other rows, which it copies; they are not valid after it returned.
+	Placers int
+	Place   func(placer int, rows []uint64) error
+
+	// Keep is how many bytes of pinned memory may be taken, of Host's budget, for rows that stay in it when they have left the
+	// device, instead of going to Place (Pass.Kept); 0: none. KeepPays says whether they should, by what is known when the
+	// first of them leave; it is asked again, now and then, until it says yes. nil: they should.
+	Keep     int64
+	KeepPays func(feedback.GainFacts) bool
+	Spares   *Spares // where their memory comes from, as far as it goes, and goes to; may be nil
+
+	Readers   int // how many GroupReaders there may be at a time; default 1
+	ReadBytes int // of each of the two pinned buffers of a GroupReader at most; default 4 MiB
+
+	Trace func(streams.Interval) // as in streams.Config
+	Began time.Time              // the same
+	Timed bool                   // the same
+}
+
+func (c Config) withDefaults() Config {
+	set := func(field *int, value int) {
+		if *field == 0 {
+			*field = value
+		}
+	}
+	set(&c.Streams, streams.DefaultStreams)
+	set(&c.Depth, streams.DefaultDepth)
+	set(&c.Placers, 1)
+	set(&c.Readers, 1)
+	set(&c.ReadBytes, readBytes)
+	return c
+}
+
+// Validate reports everything that is wrong, but for too little device memory.
+func (c *Config) Validate() error {
+	errs := []error{c.Layout.Validate()}
+	if !c.Layout.Hash {
+		errs = append(errs, errors.New("rows without their hash"))
+	}
+	if c.Place == nil {
+		errs = append(errs, errors.New("nobody to place rows"))
+	}
+	for _, f := range []struct {
+		name  string
+		value int
+	}{
+		{"Streams", c.Streams},
+		{"Depth", c.Depth},
+		{"Slots", c.Slots},
+		{"SlotBytes", c.SlotBytes},
+		{"Placers", c.Placers},
+		{"Readers", c.Readers},
+		{"ReadBytes", c.ReadBytes},
+		{"Made.Rows", c.Made.Rows},
+		{"Made.WorkBytes", c.Made.WorkBytes},
+	} {
+		if f.value < 0 {
+			errs = append(errs, fmt.Errorf("%s is %d", f.name, f.value))
+		}
+	}
+	for i := range c.Lists {
+		errs = append(errs, c.Lists[i].Validate(&c.Layout))
+	}
+	if c.Keep < 0 {
+		errs = append(errs, fmt.Errorf("%d bytes for rows to stay in", c.Keep))
+	}
+	if c.Made.Rows > MaxMadeRows {
+		errs = append(errs, fmt.Errorf("Made.Rows is %d, more than %d", c.Made.Rows, MaxMadeRows))
+	}
+	return errors.Join(errs...)
+}

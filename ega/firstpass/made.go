@@ -1,0 +1,116 @@
+package firstpass
+
+import (
+	"fmt"
+
+	"github.com/gagg-dev/gagg/internal/cuda"
+	"github.com/gagg-dev/gagg/streams"
+)
+
+// Maker makes rows on the device of what a slot holds, which is no rows: pages of a file, say. Its methods are called by
+// the lane that takes the job, and of several jobs by several lanes at once.
+type Maker interface {
+	// Make queues kernels on the stream that make the job's rows of in and fill rows with them. It must not wait for
+	// them. work is WorkBytes to work in; what is there and in rows before is undefined. Kernels that cannot make the rows
+	// set stop, a word of 64 bits that is 0 before, to a reason: then the job is declined, none of its rows is taken.
+	Make(s *cuda.Stream, in, rows, work, stop cuda.Span) error
+
+	// Settled is told once what became of a job, 0: its rows were taken, or the reason why it was declined. It must not
+	// wait. Of jobs that were not settled when the pass stopped nobody is told (Pass.Stopped).
+	Settled(stop uint64)
+}
+
+// MadeConfig is what jobs of SubmitMade need of each stage.
+type MadeConfig struct {
+	Rows      int // the most that a job makes; 0: there are no such jobs
+	WorkBytes int // for a Maker's kernels to work in
+}
+
+// MaxMadeRows is the most rows of a job of SubmitMade: chains know pages by numbers of 21 bits, of which an append may ask for one per 32 rows.
+const MaxMadeRows = 1 << 24
+
+// SubmitMade hands in the first bytes of a slot, of which kernels are to make so many rows. It does not wait. An error is
+// that it is more than there is room for, or no rows, or
+// ErrListsFull; the slot is still the caller's then, and by is told nothing.
+func (m *Pass) SubmitMade(s *streams.Slot, size, rows int, by Maker) error {
+	if size < 0 || size > m.plan.slot {
+		return fmt.Errorf("first pass: %d bytes in a slot of %d", size, m.plan.slot)
+	}
+	if rows < 1 || rows > m.plan.made.Rows {
+		return fmt.Errorf("first pass: a job that makes %d rows, where they may be 1 to %d", rows, m.plan.made.Rows)
+	}
+	made := madeTile{tile: tile{pass: m, rows: uint64(rows)}, by: by}
+	switch {
+	case !m.lists.any():
+		m.pipeline.Submit(s, size, &made)
+	case !m.lists.admit(uint64(rows)):
+		return ErrListsFull
+	default:
+		m.pipeline.Submit(s, size, &listTile{made})
+	}
+	return nil
+}
+
+// Stopped is closed when the pass stops before its end: what was submitted may not be settled any more. Slot
+// and Finish say why.
+func (m *Pass) Stopped() <-chan struct{} { return m.pipeline.Stopped() }
+
+// madeTile is a job of the pipeline whose rows kernels make. The stage's scratch memory is
+// [rows | rest | work]; rest and rows change places while the table grows.
+type madeTile struct {
+	tile
+	by   Maker
+	stop uint64 // why no row was taken; 0: all were
+}
+
+// Launch makes the rows and combines them into the table, if they can be made. Whether rows that go to chains could
+// be the host has to know first: Output appends them.
+func (t *madeTile) Launch(s *streams.Stage) (err error) {
+	l := &t.pass.lanes[s.Lane]
+	l.enter(t.pass, s.Thread)
+	rows, rest, work := t.parts(s)
+	stop := fact(s, tileStop)
+	if err := t.by.Make(s.Stream, s.In, rows, work, stop); err != nil {
+		return fmt.Errorf("make rows: %w", err)
+	}
+	if t.straight = l.bypass > 0; t.straight {
+		l.bypass--
+		return nil
+	}
+	without := restIn(s, rest, t.rows)
+	without.Stop = stop.Ptr
+	if t.epoch, err = t.pass.table.addTile(l.kernels, s, rows, t.rows, without); err != nil {
+		return err
+	}
+	return t.pass.table.count(s.Stream, fact(s, tileGroups))
+}
+
+// parts divides the stage's scratch memory.
+func (t *madeTile) parts(s *streams.Stage) (rows, rest, work cuda.Span) {
+	p := &t.pass.plan
+	size, each := cuda.Size(t.rows)*p.layout.RowBytes(), p.madeBytes()
+	return s.Scratch.Slice(0, size), s.Scratch.Slice(each, each+size), s.Scratch.Slice(2*each, 2*each+cuda.Size(p.made.WorkBytes))
+}
+
+// Output takes care of the rest, unless there are no rows.
+func (t *madeTile) Output(s *streams.Stage, facts []uint64) (cuda.Span, error) {
+	t.pass.table.told(t.rows, facts)
+	if t.stop = facts[tileStop]; t.stop != 0 {
+		return cuda.Span{}, nil
+	}
+	l := &t.pass.lanes[s.Lane]
+	rows, rest, _ := t.parts(s)
+	if t.straight {
+		return cuda.Span{}, l.straight(s.Stream, rows, t.rows)
+	}
+	return cuda.Span{}, l.keep(s, facts, &t.tile, rest, rows)
+}
+
+// Deliver tells what became of the job.
+func (t *madeTile) Deliver([]byte) error {
+	if t.stop == 0 {
+		t.pass.rows.Add(t.rows)
+	}
+	t.by.Settled(t.stop)
+	return nil
+}

@@ -1,0 +1,164 @@
+package firstpass_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+
+	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/firstpass"
+	"github.com/gagg-dev/gagg/internal/bounded"
+	"github.com/gagg-dev/gagg/internal/cuda"
+)
+
+// madeFeed submits rows in chunks, of which a slot holds one, and the device makes several copies: more rows than a slot
+// has room for. What is declined it submits as rows, once all is settled.
+type madeFeed struct {
+	layout  *ega.Layout
+	chunks  [][]uint64
+	times   int                    // copies that a job makes of its chunk
+	plain   func(chunk int) bool   // it is submitted as rows from the beginning; nil: none is
+	decline func(chunk int) uint64 // the reason; nil: none is
+	fails   int                    // the chunk whose Make returns errMake, from 1
+
+	jobs    []*copier
+	settled chan *copier
+}
+
+var errMake = errors.New("no kernel")
+
+// newMadeFeed is a feed of rows, so many in a chunk, and all the rows that come of them.
+func newMadeFeed(l *ega.Layout, rows []uint64, chunk, times int) (f *madeFeed, all []uint64) {
+	f = &madeFeed{layout: l, times: times, chunks: slices.Collect(slices.Chunk(rows, chunk*l.Stride()))}
+	for _, c := range f.chunks {
+		all = append(all, slices.Repeat(c, times)...)
+	}
+	return f, all
+}
+
+// madeWork is the work memory of a job.
+const madeWork = 1 << 15
+
+// config is what the pass needs for the jobs.
+func (f *madeFeed) config() firstpass.MadeConfig {
+	most := 0
+	for _, c := range f.chunks {
+		most = max(most, len(c)/f.layout.Stride()*f.times)
+	}
+	return firstpass.MadeConfig{Rows: most, WorkBytes: madeWork}
+}
+
+// feed submits all, from two goroutines.
+func (f *madeFeed) feed(m *firstpass.Pass) error {
+	f.jobs, f.settled = make([]*copier, len(f.chunks)), make(chan *copier, 2*len(f.chunks))
+	errs := make(chan error, 2)
+	for first := range 2 {
+		go func() { errs <- f.submit(m, first) }()
+	}
+	if err := bounded.Errors("goroutines that submit jobs", 2, errs); err != nil {
+		return err
+	}
+	ctx, cancel := bounded.Context("jobs that are settled")
+	defer cancel()
+	for _, j := range f.jobs {
+		if j == nil {
+			continue
+		}
+		select {
+		case done := <-f.settled:
+			if done.stop == 0 {
+				continue
+			}
+			if err := f.rows(m, done.chunk); err != nil {
+				return err
+			}
+		case <-m.Stopped():
+			return nil // Finish says why
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
+
+// submit submits every other chunk.
+func (f *madeFeed) submit(m *firstpass.Pass, first int) error {
+	ctx, cancel := bounded.Context("a slot")
+	defer cancel()
+	for i := first; i < len(f.chunks); i += 2 {
+		if f.plain != nil && f.plain(i) {
+			if err := f.rows(m, i); err != nil {
+				return err
+			}
+			continue
+		}
+		s, err := m.Slot(ctx)
+		if err != nil {
+			return err
+		}
+		f.jobs[i] = &copier{feed: f, chunk: i}
+		n := copy(wordsIn(s), f.chunks[i])
+		if err := m.SubmitMade(s, 8*n, n/f.layout.Stride()*f.times, f.jobs[i]); err != nil {
+			m.Release(s)
+			return err
+		}
+	}
+	return nil
+}
+
+// rows submits a chunk as rows.
+func (f *madeFeed) rows(m *firstpass.Pass, chunk int) error {
+	return feedPart(m, f.layout, slices.Repeat(f.chunks[chunk], f.times))
+}
+
+// check reports a job that was not settled once, as it should have been.
+func (f *madeFeed) check() error {
+	for i, j := range f.jobs {
+		if j == nil {
+			continue
+		}
+		want := uint64(0)
+		if f.decline != nil {
+			want = f.decline(i)
+		}
+		if n := j.told.Load(); n != 1 || j.stop != want {
+			return fmt.Errorf("chunk %d was settled %d times, with %d, want %d", i, n, j.stop, want)
+		}
+	}
+	return nil
+}
+
+// copier is a Maker whose rows are copies of the slot's, by way of the work memory; or rubbish, if they are declined.
+type copier struct {
+	feed  *madeFeed
+	chunk int
+	stop  uint64
+	told  atomic.Int32
+}
+
+func (c *copier) Make(s *cuda.Stream, in, rows, work, stop cuda.Span) error {
+	f := c.feed
+	if size := cuda.Size(8 * len(f.chunks[c.chunk])); in.Size != size || rows.Size != cuda.Size(f.times)*size || work.Size != madeWork || stop.Size != 8 {
+		return fmt.Errorf("job of %v: in %v, rows %v, work %v, stop %v", size, in, rows, work, stop)
+	}
+	if c.chunk+1 == f.fails {
+		return errMake
+	}
+	if f.decline != nil && f.decline(c.chunk) != 0 {
+		return errors.Join(s.Fill(rows, 0x5a), s.Fill(stop.Slice(0, 1), byte(f.decline(c.chunk))))
+	}
+	copied := work.Slice(work.Size-in.Size, work.Size)
+	errs := []error{s.Fill(work, 0xee), s.Copy(copied, in)}
+	for t := range f.times {
+		errs = append(errs, s.Copy(rows.Slice(cuda.Size(t)*in.Size, cuda.Size(t+1)*in.Size), copied))
+	}
+	return errors.Join(errs...)
+}
+
+func (c *copier) Settled(stop uint64) {
+	c.stop = stop
+	c.told.Add(1)
+	c.feed.settled <- c
+}

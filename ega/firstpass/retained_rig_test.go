@@ -1,0 +1,62 @@
+package firstpass_test
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/gagg-dev/gagg/ega/firstpass"
+	"github.com/gagg-dev/gagg/internal/bounded"
+)
+
+// take takes kept rows, which may be none, chain by chain, from two goroutines, or has them drained, and closes what they are in.
+func (p *passRig) take(k *firstpass.Kept) (err error) {
+	if k == nil {
+		return nil
+	}
+	defer func() {
+		err = errors.Join(err, k.Close(), k.Close())
+		if n := uint64(len(p.kept) / p.config.Layout.Stride()); err == nil && n != k.Len() {
+			err = fmt.Errorf("%d rows were kept, and %d taken", k.Len(), n)
+		}
+	}()
+	var mu sync.Mutex
+	add := func(_ int, rows []uint64) error {
+		mu.Lock()
+		defer mu.Unlock()
+		p.kept = append(p.kept, rows...)
+		return nil
+	}
+	if p.drain {
+		return k.Drain(2, add)
+	}
+	errs := make(chan error, 2)
+	for first := range uint64(2) {
+		go func() { errs <- p.takeChains(k, first, add) }()
+	}
+	return bounded.Errors("goroutines that take kept rows", 2, errs)
+}
+
+// takeChains takes every other chain.
+func (p *passRig) takeChains(k *firstpass.Kept, first uint64, add func(int, []uint64) error) error {
+	bits, stride := k.Bits(), p.config.Layout.Stride()
+	sizes := k.Sizes(bits)
+	for chain := first; chain < 1<<bits; chain += 2 {
+		rows := 0
+		for _, s := range k.Take(chain, bits) {
+			for at := 0; at < len(s.Rows()); at += stride {
+				if got := s.Rows()[at] >> 1 >> (63 - bits); got != chain {
+					return fmt.Errorf("chain %d has a row of %d", chain, got)
+				}
+			}
+			rows += len(s.Rows()) / stride
+			if err := errors.Join(add(0, s.Rows()), s.Done()); err != nil {
+				return err
+			}
+		}
+		if uint64(rows) != sizes[chain] {
+			return fmt.Errorf("chain %d has %d rows, not %d", chain, rows, sizes[chain])
+		}
+	}
+	return nil
+}

@@ -1,0 +1,132 @@
+package firstpass_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync/atomic"
+	"testing"
+
+	"github.com/gagg-dev/gagg/ega/egatest"
+	"github.com/gagg-dev/gagg/ega/firstpass"
+	"github.com/gagg-dev/gagg/feedback"
+)
+
+// keepAll is more than any test's rows need.
+const keepAll = 64 << 20
+
+// atMost grants so many bytes at a time.
+func atMost(bytes int64) func(int64) error {
+	return func(n int64) error {
+		if n > bytes {
+			return errors.New("the host has no memory")
+		}
+		return nil
+	}
+}
+
+// Rows that leave the device stay in pinned memory, by chains, or go to placers as far as that is at an end, or does not pay: with
+// the groups of the table they are all rows, and what is drained is the same.
+func TestKept(t *testing.T) {
+	random, drain := rand.New(rand.NewPCG(3, 4)), false
+	layouts := passLayouts
+	if testing.Short() {
+		layouts = layouts[:1] // under sanitizers: what is kept are bytes
+	}
+	for _, l := range layouts {
+		rows := egatest.Rows(random, &l, 12_000+8000/l.KeyWords, func(i int) uint64 { return uint64(i) })
+		for _, c := range []struct {
+			name  string
+			keep  int64
+			grant int64 // bytes by the host's budget; 0: all
+			pays  func(feedback.GainFacts) bool
+			want  func(s firstpass.Stats) bool
+		}{
+			{"all", keepAll, 0, nil, func(s firstpass.Stats) bool { return s.PlacedRows == 0 }},
+			{"one buffer", leastPinned, 0, nil, func(s firstpass.Stats) bool { return s.KeptBuffers == 1 && s.PlacedRows > 0 }},
+			{"too little for one", leastPinned - 1, 0, nil, func(s firstpass.Stats) bool { return s.KeptRows == 0 }},
+			{"a short host", keepAll, 380_000, nil, func(s firstpass.Stats) bool { return s.KeptRows > 0 && s.PlacedRows > 0 }},
+			{"does not pay", keepAll, 0, func(feedback.GainFacts) bool { return false }, func(s firstpass.Stats) bool { return s.KeptRows == 0 }},
+			{"pays", keepAll, 0, func(f feedback.GainFacts) bool {
+				if f.Rows-f.Rest > f.Groups { // each row is a group of its own
+					t.Errorf("rows under way count as combined: %+v", f)
+				}
+				return f.Rest > 0 && f.Groups > 1000
+			}, func(s firstpass.Stats) bool { return s.KeptRows > 0 }},
+		} {
+			t.Run(fmt.Sprintf("keys=%d/%s/drain=%t", l.KeyWords, c.name, drain), func(t *testing.T) {
+				r := newRig(t)
+				p := passRig{drain: drain, config: firstpass.Config{
+					Layout: l, Streams: 2, Depth: 2, SlotBytes: 20_000, Device: 700_000, Placers: 2, Keep: c.keep, KeepPays: c.pays,
+				}}
+				p.grant = func(n int64) error {
+					if n > leastPinned || c.grant > 0 && p.host+n > c.grant {
+						return errors.New("the host has no memory")
+					}
+					return nil
+				}
+				r.Do(p.run(r.Thread.Context(), rows))
+				p.check(t, rows)
+				if !c.want(p.stats) {
+					t.Errorf("%+v", p.stats)
+				}
+			})
+			drain = !drain
+		}
+	}
+}
+
+// Of the rows that a pass has kept, any number may be taken before they are closed, and a pass may be closed without.
+func TestKeptCloses(t *testing.T) {
+	r := newRig(t)
+	l := passLayouts[0]
+	rows := egatest.Rows(rand.New(rand.NewPCG(5, 6)), &l, 20_000, func(i int) uint64 { return uint64(i) })
+	for _, handed := range []bool{false, true} {
+		var host atomic.Int64
+		m, err := firstpass.Start(t.Context(), r.Thread.Context(), firstpass.Config{
+			Layout: l, SlotBytes: 20_000, Device: 700_000, Keep: keepAll, Streams: 1,
+			Place: func(int, []uint64) error { return nil },
+			Host:  func(n int64) error { host.Add(n); return nil },
+		})
+		r.Do(err)
+		r.Do(feed(m, &l, rows))
+		_, err = m.Finish(0)
+		r.Do(err)
+		if handed {
+			k := m.Kept()
+			if m.Kept() != nil {
+				t.Error("rows are handed over twice")
+			}
+			r.Do(m.Close())
+			for _, s := range k.Take(1, 1) {
+				r.Do(s.Done())
+			}
+			refusal := errors.New("no")
+			if err := k.Drain(3, func(int, []uint64) error { return refusal }); !errors.Is(err, refusal) {
+				t.Errorf("place fails, and Drain says %v", err)
+			}
+			if err := k.Drain(3, func(int, []uint64) error { panic("no bucket") }); err == nil {
+				t.Error("place panics, and Drain says nothing")
+			}
+			r.Do(k.Close())
+		}
+		r.Do(m.Close())
+		if n := host.Load(); n != 0 {
+			t.Errorf("%d bytes of the host are not given back", n)
+		}
+	}
+}
+
+// Buffers that a pass has used are the next one's, and of nobody's budget meanwhile.
+func TestKeptSpares(t *testing.T) {
+	r := newRig(t)
+	l := passLayouts[0]
+	rows := egatest.Rows(rand.New(rand.NewPCG(5, 6)), &l, 20_000, func(i int) uint64 { return uint64(i) })
+	spares := &firstpass.Spares{}
+	p := passRig{config: firstpass.Config{Layout: l, Streams: 1, SlotBytes: 20_000, Device: 700_000, Keep: keepAll, Spares: spares}}
+	for range 2 {
+		r.Do(p.run(r.Thread.Context(), rows))
+		p.check(t, rows)
+	}
+	r.Do(errors.Join(spares.Close(), spares.Close()))
+}

@@ -1,0 +1,241 @@
+package firstpass
+
+import (
+	"errors"
+
+	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/internal/cuda"
+	"github.com/gagg-dev/gagg/partition"
+)
+
+const (
+	// sendAhead is how many buffers of a sender have copies under way at most: 4 MiB cross in 80 µs, and who waits for them sleeps for 90
+	// and then waits for a core that placers keep. A guess.
+	sendAhead = 4
+
+	// sendPieces: one is filled while another leaves.
+	sendPieces = 2
+
+	// pieceBytes is the size of a piece where memory is plenty: with 4 MiB a first pass of which all rows leave was a twentieth slower.
+	pieceBytes = 8 << 20
+)
+
+// sender copies rows from the device to buffers. Kernels write them to a piece of device memory, one behind the other, and the piece
+// leaves in one copy, since a copy takes 6 µs however small it is: pages of 512 KiB left at 34 GB/s where pieces of 4 MiB leave at
+// 48 (docs/experiments/0012).
+//
+//	stream   rows to piece 0 | rows to piece 1 |      | rows to piece 0 …
+//	copies                   | piece 0 to a buffer | piece 1 to that buffer or the next …
+//
+// While the copies to some buffers are under way, those to the next are queued already. The buffers go on to placers, or they are kept.
+type sender struct {
+	placing *placing
+	kept    *kept
+	thread  *cuda.Thread
+	stream  *cuda.Stream // of kernels
+	copies  *cuda.Stream
+	memory  cuda.Pieces
+	pieces  [sendPieces]sendPiece
+	piece   int       // the one that is filled
+	bytes   cuda.Size // of a buffer for placers
+	moved   [sendAhead]*cuda.Event
+	queued  []load // all their copies are queued, and the events from turn on, one each, tell when these are done
+	turn    int
+	filling load // no buffer: none is
+}
+
+// sendPiece is device memory for rows that leave in one copy. All are for the buffer that is being filled.
+type sendPiece struct {
+	span   cuda.Span
+	filled cuda.Size
+	there  *cuda.Event // its rows are in it
+	gone   *cuda.Event // they have left
+}
+
+// sendBytes is the device memory of a sender that may have so much: for pieces of pieceBytes where it is plenty.
+func sendBytes(l *ega.Layout, memory cuda.Size) cuda.Size {
+	return max(min(sendPieces*pieceBytes, memory), leastSendBytes(l))
+}
+
+// leastSendBytes is the least of sendBytes.
+func leastSendBytes(l *ega.Layout) cuda.Size { return sendPieces * cuda.Allocated(l.RowBytes()) }
+
+// sending lets do send rows, which kernels on a stream gather in device memory of so many bytes, and waits until all are with the placers.
+func (p *placing) sending(t *cuda.Thread, stream *cuda.Stream, memory cuda.Size, do func(*sender) error) (err error) {
+	s := &sender{placing: p, kept: &p.pass.kept, thread: t, stream: stream}
+	defer func() { err = errors.Join(err, s.close()) }()
+	if s.bytes, err = p.start(t); err != nil {
+		return err
+	}
+	if err := s.open(memory); err != nil {
+		return err
+	}
+	if err := do(s); err != nil {
+		return err
+	}
+	return s.finish()
+}
+
+// open makes what a sender has: smaller pieces if somebody else has the memory.
+func (s *sender) open(memory cuda.Size) (err error) {
+	if s.copies, err = s.thread.NewStream(); err != nil {
+		return err
+	}
+	events := []**cuda.Event{}
+	for i := range s.moved {
+		events = append(events, &s.moved[i])
+	}
+	for i := range s.pieces {
+		events = append(events, &s.pieces[i].there, &s.pieces[i].gone)
+	}
+	for _, e := range events {
+		if *e, err = s.thread.NewEvent(); err != nil {
+			return err
+		}
+	}
+	s.memory.Thread = s.thread
+	size := max(memory/sendPieces/cuda.AllocUnit*cuda.AllocUnit, s.row())
+	for {
+		err = s.memory.AllocAll(cuda.Piece{To: &s.pieces[0].span, Bytes: size}, cuda.Piece{To: &s.pieces[1].span, Bytes: size})
+		if !errors.Is(err, cuda.ErrOutOfMemory) || size/2 < s.row() {
+			return err
+		}
+		size /= 2
+	}
+}
+
+// chain sends the rows of a chain, of which there are so many and which has been listed.
+func (s *sender) chain(c *partition.Chains, p, rows int, chainBits uint) error {
+	for from := 0; from < rows; {
+		room, err := s.room()
+		if err != nil {
+			return err
+		}
+		n := min(int(room), rows-from)
+		if err := c.Gather(s.stream, p, from, n, s.put(uint32(n), uint64(p)<<(64-chainBits), chainBits)); err != nil {
+			return err
+		}
+		from += n
+	}
+	return nil
+}
+
+// groups sends all groups, in order of their buckets, chain by chain: of as many bits as the chains of rows have at most.
+func (s *sender) groups(g *Groups) error {
+	chainBits := min(g.fine, MostKeptBits)
+	shift := g.fine - chainBits // 2^shift buckets are of one chain
+	for chain := range 1 << chainBits {
+		if err := s.buckets(g, chain<<shift, (chain+1)<<shift, uint64(chain)<<(64-chainBits), chainBits); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// buckets sends the groups of the buckets from first to before end, all of one chain. What there is no room for of a bucket follows.
+func (s *sender) buckets(g *Groups, first, end int, start uint64, chainBits uint) error {
+	for sent := uint32(0); first < end; { // of the first bucket
+		room, err := s.room()
+		if err != nil {
+			return err
+		}
+		some := g.stretch(first, end, room)
+		if left := g.from[first+1] - g.from[first] - sent; sent > 0 || left > room {
+			some = stretch{first, first, sent, min(left, room)}
+			if sent += some.rows; some.rows == left {
+				first, sent = first+1, 0
+			}
+		} else {
+			first = some.end
+		}
+		if some.rows == 0 {
+			continue
+		}
+		if _, err := g.take(s.stream, some, s.put(some.rows, start, chainBits)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *sender) row() cuda.Size { return s.placing.pass.plan.layout.RowBytes() }
+
+// room sees to it that there is a buffer and a piece with room for a row, and says for how many there is.
+func (s *sender) room() (rows uint32, err error) {
+	row := s.row()
+	if s.filling.buffer != nil && s.filling.room() < row {
+		if err := s.pass(); err != nil {
+			return 0, err
+		}
+	}
+	if p := &s.pieces[s.piece]; p.span.Size-p.filled < row {
+		if err := s.flush(); err != nil {
+			return 0, err
+		}
+	}
+	if s.filling.buffer == nil {
+		if err := s.begin(); err != nil {
+			return 0, err
+		}
+	}
+	p := &s.pieces[s.piece]
+	return uint32(min(p.span.Size-p.filled, s.filling.room()) / row), nil
+}
+
+// put is the device memory for rows of one chain (KeptSpan) for which there is room: the caller has kernels write them there.
+func (s *sender) put(rows uint32, start uint64, chainBits uint) cuda.Span {
+	n := cuda.Size(rows) * s.row()
+	p, f := &s.pieces[s.piece], &s.filling
+	if f.kept != nil {
+		f.kept.note(start, chainBits, f.filled, n)
+	}
+	p.filled += n
+	f.filled += n
+	return p.span.Slice(p.filled-n, p.filled)
+}
+
+// flush queues that the piece leaves, and turns to the next one.
+func (s *sender) flush() error {
+	p, f := &s.pieces[s.piece], &s.filling
+	if p.filled == 0 {
+		return nil
+	}
+	err := errors.Join(
+		s.stream.Record(p.there),
+		s.copies.Wait(p.there),
+		s.copies.CopyOut(f.buffer.Span(f.filled-p.filled, f.filled), p.span.Slice(0, p.filled)),
+		s.copies.Record(p.gone),
+	)
+	p.filled = 0
+	s.piece = (s.piece + 1) % sendPieces
+	return errors.Join(err, s.stream.Wait(s.pieces[s.piece].gone))
+}
+
+// close frees what the sender has, and gives back what an error left.
+func (s *sender) close() error {
+	var errs []error
+	if s.copies != nil {
+		errs = append(errs, s.stream.Synchronize(), s.copies.Close())
+	}
+	left := s.queued
+	if s.filling.buffer != nil {
+		left = append(left, s.filling)
+	}
+	for _, l := range left {
+		if l.kept != nil {
+			s.kept.take(l.kept)
+		} else {
+			s.placing.free <- l.buffer
+		}
+	}
+	events := s.moved[:]
+	for _, p := range s.pieces {
+		events = append(events, p.there, p.gone)
+	}
+	for _, e := range events {
+		if e != nil {
+			errs = append(errs, e.Close())
+		}
+	}
+	return errors.Join(append(errs, s.memory.Close())...)
+}

@@ -1,0 +1,116 @@
+package firstpass
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/internal/cuda"
+	"github.com/gagg-dev/gagg/streams"
+)
+
+// Stats is what a Pass has done. It is complete once Finish has returned.
+type Stats struct {
+	Streams streams.Stats
+	Rows    uint64 // submitted; of jobs of SubmitMade those that were taken
+
+	Slots   uint32 // of the table
+	Growths int    // how often it grew
+	Groups  uint64 // in it at the end
+	Direct  uint64 // tiles whose rows went to it one by one, as blocks would have combined hardly any
+	InCore  bool   // they are in Groups
+
+	RestRows    uint64 // that went to chains: the table had no slot and could not grow, or was not asked
+	Bypassed    int    // tiles that went to chains without a look at the table
+	Pages       uint32 // of all lanes
+	Evictions   int    // how often pages had run out
+	PlacedRows  uint64 // given to Place, groups of the table too
+	PlacedBytes uint64
+	KeptRows    uint64 // that stayed in pinned memory (Keep)
+	KeptBytes   uint64
+	KeptBuffers int // of that memory
+
+	LanesWait   time.Duration // of all lanes, until rows had left that they needed the pages of
+	LeaversWait time.Duration // of those who copy rows to the host, until placers had emptied a buffer, or one was pinned
+	Pinning     time.Duration // of those who pin buffers for rows to stay in, all together
+}
+
+// counts is the part of the stats that lanes add up.
+type counts struct {
+	mu      sync.Mutex
+	settled uint64 // rows of which is known whether they are of the rest
+	Stats
+}
+
+func (c *counts) add(what func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	what()
+}
+
+func (c *counts) pages(n uint32)  { c.add(func() { c.Pages += n }) }
+func (c *counts) eviction()       { c.add(func() { c.Evictions++ }) }
+func (c *counts) bypassed()       { c.add(func() { c.Bypassed++ }) }
+func (c *counts) placed(n uint64) { c.add(func() { c.PlacedRows += n }) }
+
+func (c *counts) kept(n uint64) { c.add(func() { c.KeptRows += n; c.KeptBuffers++ }) }
+
+// settle counts rows of which so many are of the rest.
+func (c *counts) settle(rows, rest uint64) {
+	c.add(func() {
+		c.settled += rows
+		c.RestRows += rest
+	})
+}
+
+func (c *counts) pinned(from time.Time) { c.add(func() { c.Pinning += time.Since(from) }) }
+
+func (c *counts) laneWaited(from time.Time) { c.add(func() { c.LanesWait += time.Since(from) }) }
+
+func (c *counts) leaverWaited(from time.Time) {
+	c.add(func() { c.LeaversWait += time.Since(from) })
+}
+
+// end tells what was found at the end.
+func (c *counts) end(groups uint64, inCore bool) {
+	c.add(func() { c.Groups, c.InCore = groups, inCore })
+}
+
+// TableGroups counts the groups in the table, before Finish, and waits for that. Of jobs that are not done it counts some
+// or none; rows that went to chains (Stats().RestRows) may be of any number of groups more.
+func (m *Pass) TableGroups() (groups uint64, err error) {
+	err = m.context.OnStream(func(t *cuda.Thread, s *cuda.Stream) (err error) {
+		groups, err = m.table.exact(m.kernels.On(t), s)
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("first pass: count groups: %w", err)
+	}
+	return groups, nil
+}
+
+// HasRoom reports whether the table may be expected to have room for so many more groups, before Finish. It waits as TableGroups does.
+func (m *Pass) HasRoom(groups uint64) (bool, error) {
+	has, err := m.TableGroups()
+	if err != nil {
+		return false, err
+	}
+	m.table.mu.RLock()
+	defer m.table.mu.RUnlock()
+	return !m.table.frozen && float64(has+groups) <= ega.TableLoad*float64(m.plan.mostSlots), nil
+}
+
+// Stats may be called at any time, until Close too.
+func (m *Pass) Stats() Stats {
+	m.counts.mu.Lock()
+	s := m.counts.Stats
+	m.counts.mu.Unlock()
+	s.Streams, s.Rows = m.pipeline.Stats(), m.rows.Load()
+	row := uint64(m.plan.layout.RowBytes())
+	s.PlacedBytes, s.KeptBytes = s.PlacedRows*row, s.KeptRows*row
+	m.table.mu.RLock()
+	defer m.table.mu.RUnlock()
+	s.Slots, s.Growths, s.Direct = m.table.slots, m.table.epoch, m.table.road.direct.Load()
+	return s
+}

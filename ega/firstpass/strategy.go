@@ -1,0 +1,41 @@
+package firstpass
+
+import (
+	"sync/atomic"
+
+	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/feedback"
+)
+
+// tileRoad decides for all lanes of a Pass how tiles go to its table: through tables in shared memory (Table.AddShared), or
+// row by row (Table.Add), where those keep hardly any row off the table.
+//
+//	few groups    all rows meet in shared memory: no question
+//	shared        at first. The kernel counts what blocks send on (EgaRest.sent), which its lane reads when the tile is done
+//	apart         while that is nearly all rows (feedback.ShareConfig). Some tiles are samples, which are counted and may end it
+//
+// Tiles of other lanes that are under way meanwhile have been decided upon before: what is late costs time, nothing else.
+type tileRoad struct {
+	crowded atomic.Uint64 // tiles with more groups than a block's table is good for
+	apart   atomic.Bool
+	direct  atomic.Uint64 // tiles that went row by row
+}
+
+// shares says whether the rows of the next tile go through tables in shared memory.
+func (r *tileRoad) shares(p ega.SharedPlan) bool {
+	if !p.Crowded {
+		return true
+	}
+	if n := r.crowded.Add(1); !r.apart.Load() || feedback.DefaultShareConfig.Samples(n) {
+		return true
+	}
+	r.direct.Add(1)
+	return false
+}
+
+// shared notes that blocks have sent on so many of a tile's rows, or groups of them. 0: none has counted.
+func (r *tileRoad) shared(rows, sent uint64) {
+	if sent > 0 {
+		r.apart.Store(feedback.DefaultShareConfig.DecideShare(rows, sent) == feedback.SendRows)
+	}
+}

@@ -1,0 +1,244 @@
+package firstpass
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/internal/cuda"
+	"github.com/gagg-dev/gagg/internal/kernels"
+)
+
+// table is the table of all lanes of a Pass. Kernels of several streams combine into it at the same time, as
+// blocks of one kernel do.
+type table struct {
+	plan    *plan
+	kernels *ega.Kernels
+	groups  uint64 // an estimate of the caller's; 0: not known
+
+	tiles atomic.Uint64 // that were added
+	seen  atomic.Uint64 // groups at the last count; 0: none was made
+	road  tileRoad
+	tried atomic.Bool // some rows were combined, and it is known whether hashes crowd
+
+	mu     sync.RWMutex // SHARED
+	table  *ega.Table   // nil if growing failed
+	slots  uint32
+	epoch  int // how often it grew
+	frozen bool
+}
+
+// errNoTable is what the other lanes see when growing failed in one.
+var errNoTable = errors.New("the table is gone")
+
+func (p *table) open(k *ega.Kernels, plan *plan, groups uint64) error {
+	p.plan, p.kernels, p.groups = plan, k, groups
+	s, err := k.Thread.NewStream()
+	if err != nil {
+		return err
+	}
+	err = p.make(k, s, plan.slots)
+	return errors.Join(err, s.Close())
+}
+
+// make replaces the table, which is closed, by an empty one.
+func (p *table) make(k *ega.Kernels, s *cuda.Stream, slots uint32) (err error) {
+	if p.table, err = ega.NewTable(k, ega.TableConfig{Slots: slots, Probes: p.plan.probes(slots)}); err != nil {
+		return err
+	}
+	p.slots = slots
+	if err := p.table.Clear(s); err != nil {
+		return errors.Join(err, s.Synchronize(), p.close())
+	}
+	return nil
+}
+
+// add queues that rows are combined. It returns the epoch of the table.
+func (p *table) add(s *cuda.Stream, rows cuda.Span, n uint64, rest kernels.EgaRest) (int, error) {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	if p.table == nil {
+		return 0, errNoTable
+	}
+	return p.epoch, p.combine(s, rows, n, rest)
+}
+
+// combine is add by the road that is best now. The table's mutex is held.
+func (p *table) combine(s *cuda.Stream, rows cuda.Span, n uint64, rest kernels.EgaRest) error {
+	plan := p.kernels.PlanShared(p.estimate())
+	if !p.road.shares(plan) {
+		return p.table.AddRest(s, rows, n, rest)
+	}
+	if !plan.Crowded {
+		rest.Sent = 0 // nobody asks
+	}
+	return p.table.AddPlanned(s, rows, n, plan, rest)
+}
+
+// estimate is how many groups blocks have to expect: those that were seen, and as many more. The table's mutex is held.
+func (p *table) estimate() uint64 {
+	if seen := p.seen.Load(); seen > 0 {
+		return 2 * seen
+	}
+	if p.groups > 0 && p.epoch == 0 {
+		return p.groups
+	}
+	return uint64(ega.TableLoad * float64(p.slots))
+}
+
+// count queues a count of the groups behind every tile whose number is a power of two: reading all slots is dear where they
+// are many, and an estimate half as large does no harm. What it leaves is for told.
+func (p *table) count(s *cuda.Stream, to cuda.Span) error {
+	if n := p.tiles.Add(1); n&(n-1) != 0 {
+		return nil
+	}
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	if p.table == nil {
+		return errNoTable
+	}
+	return p.table.CountGroups(s, to)
+}
+
+// told notes what the facts of a tile of so many rows say: how many groups there are, if they were counted, and how many rows or groups
+// blocks have sent on. Other lanes may add meanwhile.
+func (p *table) told(rows uint64, facts []uint64) {
+	if groups := facts[tileGroups]; groups > 0 {
+		p.seen.Store(groups)
+	}
+	p.road.shared(rows, facts[tileSent])
+}
+
+// exact is how many groups there are now. Other lanes queue nothing meanwhile.
+func (p *table) exact(k *ega.Kernels, s *cuda.Stream) (uint64, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.table == nil {
+		return 0, errNoTable
+	}
+	return p.read(k, s)
+}
+
+// grow makes the table larger because rows that were added in an epoch found no slot. True: they are to be added again,
+// and it may be that another lane has done it. False: the table stays as it is for good.
+func (p *table) grow(k *ega.Kernels, s *cuda.Stream, epoch int) (bool, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.table == nil:
+		return false, errNoTable
+	case p.frozen:
+		return false, nil
+	case p.epoch != epoch:
+		return true, nil
+	}
+	groups, err := p.settled(k, s)
+	if err != nil {
+		return false, err
+	}
+	slots := p.plan.next(p.slots, groups)
+	if slots == 0 || crowded(groups, p.slots) {
+		p.freeze()
+		return false, nil
+	}
+	if err := p.move(k, s, groups, slots); err != nil {
+		return false, fmt.Errorf("grow the table to %d slots: %w", slots, err)
+	}
+	p.epoch++
+	return true, nil
+}
+
+// crowded reports whether rows that found no slot in a table of so many groups and slots do not show that it is full: their
+// hashes begin alike, as those of keys may that were made for it (F10), and would in a larger table, too.
+func crowded(groups uint64, slots uint32) bool { return groups < uint64(slots)/crowdedPart }
+
+// read reads the number of groups; the mutex is held.
+func (p *table) read(k *ega.Kernels, s *cuda.Stream) (uint64, error) {
+	p.table.Move(k.Thread)
+	return p.table.Groups(s)
+}
+
+// settled is how many groups there are once all work of the context has ended.
+func (p *table) settled(k *ega.Kernels, s *cuda.Stream) (uint64, error) {
+	if err := k.Thread.Synchronize(); err != nil {
+		return 0, err
+	}
+	return p.read(k, s)
+}
+
+// freeze lets the table stay as it is. Rows look at fewer slots from now on: one whose group lies farther goes
+// to the rest although it is in the table, which is allowed (ONE-PLACE). Where there are lists it would keep a whole job out.
+func (p *table) freeze() {
+	p.frozen = true
+	if p.plan.lists {
+		return
+	}
+	p.table.SetProbes(min(p.table.View().Probes, frozenProbes))
+}
+
+// move moves the groups, of which there are so many, to a table of so many slots.
+func (p *table) move(k *ega.Kernels, s *cuda.Stream, groups uint64, slots uint32) (err error) {
+	dense, err := p.dense(k, s, groups)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Synchronize(), dense.Close()) }()
+	old := p.slots
+	err = p.make(k, s, slots)
+	if errors.Is(err, cuda.ErrOutOfMemory) { // somebody else has it: do with what there was
+		err = p.make(k, s, old)
+		p.frozen = true
+	}
+	if err != nil {
+		return err
+	}
+	probes := p.table.SetProbes(p.slots) // a group that has a slot keeps one
+	err = p.table.Add(s, dense.Span(), groups)
+	p.table.SetProbes(probes)
+	return err
+}
+
+// dense makes the groups dense, in memory of their own, and closes the table. Nothing is under way.
+func (p *table) dense(k *ega.Kernels, s *cuda.Stream, groups uint64) (*cuda.Memory, error) {
+	dense, err := k.Thread.Alloc(cuda.Size(max(groups, 1)) * k.Layout.RowBytes())
+	if err != nil {
+		return nil, err
+	}
+	if err = errors.Join(p.table.Collect(s, dense.Span()), s.Synchronize()); err == nil {
+		err = p.close()
+	}
+	if err != nil {
+		return nil, errors.Join(err, dense.Close())
+	}
+	return dense, nil
+}
+
+// take is the table, whose groups stay in it. The pass has none any more.
+func (p *table) take() (*ega.Table, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.table == nil {
+		return nil, errNoTable
+	}
+	table := p.table
+	p.table = nil
+	return table, nil
+}
+
+// size is how many slots there are.
+func (p *table) size() uint32 {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	return p.slots
+}
+
+func (p *table) close() error {
+	if p.table == nil {
+		return nil
+	}
+	table := p.table
+	p.table = nil
+	return table.Close()
+}
