@@ -131,7 +131,7 @@ func (b *encodedBuilder) value(c int) (why string) {
 
 // output is a use of column c of the scan, without its form.
 func (b *encodedBuilder) output(c int) (o decode.Output, why string) {
-	t, ok := b.scan.encoded(c)
+	t, ok := b.scan.Encoded(c)
 	if !ok {
 		return o, fmt.Sprintf("devices do not decode column %s as it is stored", b.columnName(c))
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/gputest"
 	"github.com/gagg-dev/gagg/internal/key"
 	"github.com/gagg-dev/gagg/internal/parcel"
+	"github.com/gagg-dev/gagg/internal/parquetio"
 )
 
 // What a device makes of the encoded columns of a query are the rows that workers make of it, from the file to the
@@ -39,7 +40,7 @@ func TestEncodedRowsOnDevice(t *testing.T) {
 			if plan == nil {
 				t.Fatalf("%s by %s: %s", list, by, why)
 			}
-			if taken := maker.compare(t, p, plan, x.name+": "+list+" by "+by); taken != p.scan.units() && x.nulls != "all" {
+			if taken := maker.compare(t, p, plan, x.name+": "+list+" by "+by); taken != p.scan.Units() && x.nulls != "all" {
 				t.Errorf("%s: %s by %s: %d row groups were taken", x.name, list, by, taken)
 			}
 		}
@@ -57,14 +58,14 @@ type rowMaker struct {
 // were; those that are for no parcel are left out.
 func (m *rowMaker) compare(t *testing.T, p *prepared, plan *decode.Plan, name string) (taken int) {
 	t.Helper()
-	reader := p.scan.(*parquetScan).s.NewReader()
+	reader := p.scan.Reader().(*parquetio.Reader)
 	defer reader.Close()
 	e := key.NewEncoder(p.layout, key.NewInterner(nil))
 	packer := decode.NewPacker(plan, decode.Limits{Bytes: 1 << 20, Rows: 300, Work: 1 << 20}, reader, e)
-	for unit := 0; unit < p.scan.units(); {
+	for unit := 0; unit < p.scan.Units(); {
 		memory := make([]byte, 1<<20)
 		packer.Begin(memory)
-		for ; unit < p.scan.units(); unit++ {
+		for ; unit < p.scan.Units(); unit++ {
 			_, added, err := packer.Add(unit)
 			if err != nil {
 				t.Fatalf("%s: unit %d: %v", name, unit, err)

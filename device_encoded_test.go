@@ -207,7 +207,7 @@ func TestEncodedPlanRows(t *testing.T) {
 func compareRows(t *testing.T, p *prepared, plan *decode.Plan, name string) {
 	t.Helper()
 	e := key.NewEncoder(p.layout, key.NewInterner(nil))
-	for unit := range p.scan.units() {
+	for unit := range p.scan.Units() {
 		batches(t, p, unit, func(b *column.Batch) {
 			sameRows(t, plan, madeRows(plan, arraysOf(e, plan, b), b), workerRows(p, plan, e, b), name)
 		})
@@ -217,7 +217,7 @@ func compareRows(t *testing.T, p *prepared, plan *decode.Plan, name string) {
 // batches reads a unit.
 func batches(t *testing.T, p *prepared, unit int, do func(b *column.Batch)) {
 	t.Helper()
-	r := p.scan.reader()
+	r := p.scan.Reader()
 	defer r.Close()
 	if err := r.Open(unit); err != nil {
 		t.Fatal(err)

@@ -109,8 +109,8 @@ func (p *prepared) mayUseDevice() bool {
 func (p *prepared) deviceFacts() (f deviceFacts, decoding gpu.Decoding) {
 	d, states := p.deviceSpec(), p.deviceStates()
 	f = deviceFacts{
-		Spec: d, Unsupported: p.unsupported(states), Again: p.scan.again(), Kept: p.opt.GPUs.devices().Keeps(d), Devices: len(d.Numbers), Memory: p.opt.GPUMemory,
-		Rows: p.facts.rows, Bytes: p.facts.bytes, Groups: math.Inf(1), Threads: p.threads,
+		Spec: d, Unsupported: p.unsupported(states), Again: p.scan.Rereadable(), Kept: p.opt.GPUs.devices().Keeps(d), Devices: len(d.Numbers), Memory: p.opt.GPUMemory,
+		Rows: p.facts.Rows, Bytes: p.facts.Bytes, Groups: math.Inf(1), Threads: p.threads,
 		RowSize: p.deviceRow(states), Lists: int64(len(states.DeviceLists())),
 	}
 	if f.Unsupported == "" && d.Kind != device.CPU {
@@ -121,7 +121,7 @@ func (p *prepared) deviceFacts() (f deviceFacts, decoding gpu.Decoding) {
 		}
 	}
 	if units := &decoding.Units; decoding.Plan != nil {
-		f.Encoded = float64(units.All.Rows) / float64(max(p.facts.rows, units.All.Rows))
+		f.Encoded = float64(units.All.Rows) / float64(max(p.facts.Rows, units.All.Rows))
 		f.Crossing, f.Unpacked = units.All.Bytes, units.Unpacked
 	}
 	if !device.Present() {
@@ -179,10 +179,10 @@ func (p *prepared) listsBytes(states *agg.Layout) int64 {
 	switch lists := int64(len(states.DeviceLists())); {
 	case lists == 0 || !p.memory.Spill:
 		return 0
-	case p.facts.rows < 0 || p.facts.rows > math.MaxInt64/(lists*listedBytes):
+	case p.facts.Rows < 0 || p.facts.Rows > math.MaxInt64/(lists*listedBytes):
 		return math.MaxInt64
 	default:
-		return lists * listedBytes * p.facts.rows
+		return lists * listedBytes * p.facts.Rows
 	}
 }
 
@@ -195,7 +195,7 @@ func (p *prepared) expectedGroups() float64 {
 	for _, e := range p.query.Keys {
 		product *= p.expectedDistinct(e)
 	}
-	if rows := p.facts.rows; rows >= 0 {
+	if rows := p.facts.Rows; rows >= 0 {
 		product = min(product, float64(rows))
 	}
 	return product
@@ -208,11 +208,11 @@ func (p *prepared) expectedGroups() float64 {
 func (p *prepared) expectedDistinct(e *expr.Expr) float64 {
 	product := 1.0
 	for _, c := range e.Columns() {
-		entries := int64(p.scan.dictEntries(c))
-		if !p.scan.dictAll(c) || entries < 0 || p.facts.rows < 0 || p.scan.rowGroups() == 0 {
+		entries := int64(p.scan.DictEntries(c))
+		if !p.scan.DictAll(c) || entries < 0 || p.facts.Rows < 0 || p.scan.RowGroups() == 0 {
 			return math.Inf(1)
 		}
-		product *= feedback.EstimateGroups(p.facts.rows/int64(p.scan.rowGroups()), entries) + 1 // and NULL
+		product *= feedback.EstimateGroups(p.facts.Rows/int64(p.scan.RowGroups()), entries) + 1 // and NULL
 	}
 	return product
 }

@@ -32,7 +32,7 @@ func planned(t *testing.T, device string, rows int64, aggregate Agg) *prepared {
 			t.Error(err)
 		}
 	})
-	p.facts.rows, p.facts.bytes, p.onCPU = rows, 10*rows, false
+	p.facts.Rows, p.facts.Bytes, p.onCPU = rows, 10*rows, false
 	return p
 }
 
@@ -90,7 +90,7 @@ func TestPlanDeviceLists(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.facts.rows = x.rows
+		p.facts.Rows = x.rows
 		f, _ := p.deviceFacts()
 		if f.Lists != 1 || f.Unsupported != x.want && (x.want == "" || !strings.HasSuffix(f.Unsupported, x.want)) {
 			t.Errorf("%s: %q, want %q", x.name, f.Unsupported, x.want)

@@ -81,8 +81,8 @@ func (p *prepared) decoding(states *agg.Layout) (_ gpu.Decoding, why string) {
 
 // encodedUnits is the sizes of the units that devices decode, as far as footers tell.
 func (p *prepared) encodedUnits() (u gpu.Units) {
-	for i := range p.scan.units() {
-		s, ok := p.scan.encodedUnit(i)
+	for i := range p.scan.Units() {
+		s, ok := p.scan.EncodedUnit(i)
 		if !ok {
 			continue
 		}
@@ -144,7 +144,7 @@ func (r *run) devicePays(all deviceFacts) func(rows, groups, memory int64) bool 
 // was demanded, and the input can be read again.
 func (r *run) mayRedo(err error) bool {
 	var failed *gpu.Error
-	return errors.As(err, &failed) && !failed.Late && !r.deviceSpec().Required() && r.scan.again()
+	return errors.As(err, &failed) && !failed.Late && !r.deviceSpec().Required() && r.scan.Rereadable()
 }
 
 // redo reads the input again and groups it on the CPU alone, in as many partitions as before if

@@ -36,12 +36,12 @@ func (r *run) configureSets(cfg *cpu.Config) {
 		cfg.Rows = -1 // those of the input do not come to it
 	}
 	for i, s := range r.sets {
-		states := agg.Compile(nil, s.layout.Base()+s.layout.Words, agg.Options{MaxRows: r.facts.rows})
+		states := agg.Compile(nil, s.layout.Base()+s.layout.Words, agg.Options{MaxRows: r.facts.Rows})
 		inner := &cpu.Config{
 			Keys: s.layout, Intern: cfg.Intern, States: states, Arenas: cfg.Arenas,
 			Stride:     s.layout.Base() + s.layout.Words, // without cpu.Stride's room behind: more rows are copied than looked up
 			Partitions: cfg.Partitions, Tile: cfg.Tile, Grow: cfg.Grow, Spill: cfg.Spill,
-			Rows: r.facts.rows, AtMost: r.atMostBy(r.setKeys(s)), Threads: cfg.Threads,
+			Rows: r.facts.Rows, AtMost: r.atMostBy(r.setKeys(s)), Threads: cfg.Threads,
 		}
 		shared := int64(0)
 		part := i + 1
@@ -53,7 +53,7 @@ func (r *run) configureSets(cfg *cpu.Config) {
 			shared = r.memory.sharedSet(len(r.sets), cfg.Threads, r.tuning.shared)
 		}
 		if pair != nil && shared > 0 {
-			cfg.Rows = r.facts.rows // they come all the same
+			cfg.Rows = r.facts.Rows // they come all the same
 		}
 		inner.Memory = r.memory.setShares(len(r.sets), shared/int64(cfg.Threads))
 		if placesAll(inner) {

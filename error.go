@@ -12,6 +12,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/device"
 	"github.com/gagg-dev/gagg/internal/expr"
 	"github.com/gagg-dev/gagg/internal/gpu"
+	"github.com/gagg-dev/gagg/internal/input"
 	"github.com/gagg-dev/gagg/internal/parquetio"
 	"github.com/gagg-dev/gagg/internal/query"
 	"github.com/gagg-dev/gagg/internal/spill"
@@ -100,6 +101,8 @@ func classify(err error) error {
 		{ErrUsage, isA[*agg.UnknownError]},
 		{ErrUsage, isA[*parquetio.ColumnError]},
 		{ErrUsage, isA[*parquetio.UsageError]},
+		{ErrUsage, isA[*input.UsageError]},
+		{ErrInput, isA[*input.Error]},
 		{ErrInput, isA[*parquetio.Error]},
 		{ErrDevice, isA[*device.RefusedError]},
 		{ErrDevice, isA[*gpu.Error]},

@@ -24,7 +24,7 @@ type boundedTimes struct {
 func (r *run) evaluator(e *expr.Expr, group *expr.Group) cpu.Evaluator {
 	bounded := boundedTimes{Evaluator: group.NewEval(e)}
 	for _, c := range e.Columns() {
-		if r.scan.int96(c) {
+		if r.scan.Int96(c) {
 			bounded.cols = append(bounded.cols, c)
 			bounded.names = append(bounded.names, r.in.Schema().Fields[r.query.Cols[c]].Name)
 		}

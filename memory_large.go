@@ -86,7 +86,7 @@ func (p *prepared) sortedTexts() (n int64) {
 // planLarge is planMemory for an input that has such texts; false: the limit is too small.
 func (p *prepared) planLarge(limit int64, threads int, l learnt) (MemoryPlan, int, bool) {
 	needs, g := p.largeNeeds(l.text), groupingsOf(p.query)
-	read := p.scan.workerBytes() + l.read
+	read := p.scan.WorkerBytes() + l.read
 	for ; threads > 0; threads-- {
 		m, n, err := p.tuning.needs.plan(limit, threads, read, len(p.query.Cols), g)
 		if err != nil {
@@ -115,14 +115,14 @@ func (p *prepared) planLearnt(limit int64) (MemoryPlan, int, bool) {
 	if ok || !p.learnt.alone {
 		return m, threads, ok
 	}
-	m, _, err := p.tuning.needs.plan(limit, 1, p.scan.workerBytes(), len(p.query.Cols), groupingsOf(p.query))
+	m, _, err := p.tuning.needs.plan(limit, 1, p.scan.WorkerBytes(), len(p.query.Cols), groupingsOf(p.query))
 	return m, 1, err == nil
 }
 
 // largeNeed is a limit that planLarge takes.
 func (p *prepared) largeNeed(l learnt) int64 {
 	needs := p.largeNeeds(l.text)
-	limit := needs.worker + needs.merge + p.scan.workerBytes() + l.read
+	limit := needs.worker + needs.merge + p.scan.WorkerBytes() + l.read
 	for step := max(limit/32, 1<<20); ; limit += step {
 		if _, _, ok := p.planLarge(limit, 1, l); ok {
 			return limit
@@ -179,7 +179,7 @@ func (r *run) longText(text int64) error {
 
 // better reports whether another attempt, with what was learnt in one that knew less, may go well.
 func (r *run) better(was, l learnt) bool {
-	if !r.scan.again() || float64(l.text) <= again*float64(was.text) && float64(l.read) <= again*float64(was.read) {
+	if !r.scan.Rereadable() || float64(l.text) <= again*float64(was.text) && float64(l.read) <= again*float64(was.read) {
 		return false
 	}
 	_, _, ok := r.planLarge(r.memory.Limit, r.threads, l)
@@ -194,7 +194,7 @@ func (r *run) retries(l *learnt, err error) (bool, error) {
 		l.text = 0
 	}
 	better := r.better(was, *l)
-	if !better && l.text > 0 && r.threads > 1 && r.scan.again() && !l.alone {
+	if !better && l.text > 0 && r.threads > 1 && r.scan.Rereadable() && !l.alone {
 		better, l.alone = true, true
 	}
 	if better {

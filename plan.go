@@ -113,8 +113,8 @@ func (p *prepared) plan(chosen chosen) *QueryPlan {
 		OrderBy: len(p.query.Order), Limit: q.Limit, Memory: p.memory,
 		Temp: TempPlan{cmp.Or(p.opt.TempDir, DefaultTempDir()), p.opt.TempLimit},
 		Scan: ScanPlan{
-			Rows: p.facts.rows, RowGroups: p.scan.rowGroups(), Bytes: p.facts.bytes,
-			RowGroupsSkipped: p.facts.skippedGroups, BytesSkipped: p.facts.skippedByte,
+			Rows: p.facts.Rows, RowGroups: p.scan.RowGroups(), Bytes: p.facts.Bytes,
+			RowGroupsSkipped: p.facts.SkippedGroups, BytesSkipped: p.facts.SkippedBytes,
 		},
 	}
 	if chosen.CPU > 0 {

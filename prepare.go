@@ -14,15 +14,15 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/expr"
+	"github.com/gagg-dev/gagg/internal/input"
 	"github.com/gagg-dev/gagg/internal/key"
 	"github.com/gagg-dev/gagg/internal/parquetio"
 	"github.com/gagg-dev/gagg/internal/query"
 )
 
 const (
-	defaultBatchRows = 4096
-	maxBatchRows     = 64 << 10 // so that the strings of a result batch fit Arrow's 32-bit offsets
-	maxPartitions    = 1 << 12
+	maxBatchRows  = 64 << 10 // so that the strings of a result batch fit Arrow's 32-bit offsets
+	maxPartitions = 1 << 12
 
 	// maxInternEntries is the largest dictionary whose strings are numbered
 	// rather than held in the key: beyond it, numbering costs a cache miss
@@ -48,10 +48,10 @@ const (
 type prepared struct {
 	opt    Options
 	tuning tuning
-	in     input
+	in     input.Input
 	query  *query.Compiled
-	scan   scan
-	facts  scanFacts
+	scan   input.Scan
+	facts  input.Facts
 
 	learnt   learnt
 	budget   *budget.Budget // see newBudget
@@ -115,7 +115,7 @@ func prepare(ctx context.Context, q Query, o Options, l learnt) (_ *prepared, er
 		return nil, err
 	}
 	p := &prepared{opt: o, tuning: o.tuning(), budget: newBudget(o.MemoryLimit)}
-	if p.in, err = q.From.open(ctx, o, budget.Grow(p.budget)); err != nil {
+	if p.in, err = q.From.source().Open(ctx, o.reading(), budget.Grow(p.budget)); err != nil {
 		return nil, whileOpening(err)
 	}
 	defer func() {
@@ -124,15 +124,15 @@ func prepare(ctx context.Context, q Query, o Options, l learnt) (_ *prepared, er
 		}
 	}()
 	p.learnt = l
-	p.in.widen(l.digits)
+	p.in.Widen(l.digits)
 	if p.query, err = query.Compile(p.in, texts); err != nil {
 		return nil, err
 	}
-	if p.scan, err = p.in.scan(p.scanOptions()); err != nil {
+	if p.scan, err = p.in.Scan(p.scanOptions()); err != nil {
 		return nil, whileOpening(err)
 	}
 	p.opened(o.MemoryLimit)
-	p.facts = p.scan.facts()
+	p.facts = p.scan.Facts()
 	if err := p.planThreads(); err != nil {
 		return nil, err
 	}
@@ -142,7 +142,7 @@ func prepare(ctx context.Context, q Query, o Options, l learnt) (_ *prepared, er
 	}
 	p.placeKeys()
 	if p.onCPU = !p.mayUseDevice(); p.onCPU && o.threads() > 1 { // a device takes row groups as they are
-		p.scan.split(o.threads(), p.tuning.partLeast)
+		p.scan.Split(o.threads(), p.tuning.partLeast)
 		if err := p.planThreads(); err != nil {
 			return nil, err
 		}
@@ -162,8 +162,8 @@ func prepare(ctx context.Context, q Query, o Options, l learnt) (_ *prepared, er
 
 // planThreads chooses how many workers there are, and shares out the memory.
 func (p *prepared) planThreads() (err error) {
-	p.threads = max(1, min(p.opt.threads(), p.scan.units()))
-	p.memory, p.threads, err = p.tuning.needs.plan(p.left, p.threads, p.scan.workerBytes(), len(p.query.Cols), groupingsOf(p.query))
+	p.threads = max(1, min(p.opt.threads(), p.scan.Units()))
+	p.memory, p.threads, err = p.tuning.needs.plan(p.left, p.threads, p.scan.WorkerBytes(), len(p.query.Cols), groupingsOf(p.query))
 	if err != nil {
 		return p.beside(err)
 	}
@@ -256,7 +256,7 @@ func (p *prepared) keyColumn(e *expr.Expr) key.Column {
 	k := key.Column{Type: e.Type()}
 	if c, ok := e.Column(); ok && e.Type().Rep() == column.RepBytes {
 		k.Intern = p.interns(c)
-		if n, ok := p.scan.textLength(c); ok && n <= maxInlineText && !k.Intern {
+		if n, ok := p.scan.TextLength(c); ok && n <= maxInlineText && !k.Intern {
 			k.Inline = n
 		}
 	}
@@ -274,7 +274,7 @@ func (p *prepared) fill() {
 		for _, e := range exprs {
 			out = append(out, e.Filled(func(col int) bool {
 				if _, ok := known[col]; !ok {
-					known[col] = p.scan.filled(col)
+					known[col] = p.scan.Filled(col)
 				}
 				return known[col]
 			}))
@@ -295,7 +295,7 @@ func (p *prepared) reach() {
 	for i := range p.query.Calls {
 		c := &p.query.Calls[i]
 		if len(c.Args) == 1 && c.Part == 0 && c.Func.Sums() {
-			p.argRanges[c.Args[0]], _ = p.query.Args[c.Args[0]].Reach(p.scan.ends)
+			p.argRanges[c.Args[0]], _ = p.query.Args[c.Args[0]].Reach(p.scan.Ends)
 		}
 	}
 	states := p.states(nil, false)
@@ -313,18 +313,18 @@ const internShare = 32
 // interns reports whether the strings of column c of the scan are numbered
 // when they are a key.
 func (p *prepared) interns(c int) bool {
-	n := p.scan.dictEntries(c)
-	if !p.scan.dictAll(c) || n < 0 || n > maxInternEntries {
+	n := p.scan.DictEntries(c)
+	if !p.scan.DictAll(c) || n < 0 || n > maxInternEntries {
 		return false
 	}
 	if p.opt.MemoryLimit > 0 {
-		if bytes := p.scan.dictBytes(c); bytes < 0 || bytes >= p.opt.MemoryLimit/internShare {
+		if bytes := p.scan.DictBytes(c); bytes < 0 || bytes >= p.opt.MemoryLimit/internShare {
 			return false
 		}
 	}
 	if n <= fewInternEntries {
 		return true
 	}
-	share, ok := p.scan.dictRepeats(c)
+	share, ok := p.scan.DictRepeats(c)
 	return !ok || share >= internRepeats
 }

@@ -278,7 +278,7 @@ func (r *Rows) give() {
 	}
 	r.groups += r.rec.NumRows()
 	r.run.observe(Progress{
-		Phase: PhaseOutput, BytesDone: r.run.facts.bytes, BytesTotal: r.run.facts.bytes,
+		Phase: PhaseOutput, BytesDone: r.run.facts.Bytes, BytesTotal: r.run.facts.Bytes,
 		RowsDone: r.run.rowsRead.Load(), Groups: r.groups,
 	})
 }

@@ -122,7 +122,7 @@ func (r *run) aggregate(ctx context.Context) error {
 	if text := r.now.Load().cfg.LongestText(); text >= leastLong {
 		r.learnt.text = max(r.learnt.text, text)
 	}
-	return r.scan.unchanged()
+	return r.scan.Unchanged()
 }
 
 // attempt is one reading of the input and what came of it.
@@ -141,7 +141,7 @@ func (r *run) group(ctx context.Context, a *attempt) (err error) {
 	defer r.budget.HoldBack(0)
 	defer r.trace.Span(trace.Phases, "scan")()
 	in := cpu.Input{
-		Units: r.scan.units(), Reader: r.trace.Readers(r.scan.reader), Pipeline: func() cpu.Pipeline { return r.pipeline(a.cfg.States) }, Packer: a.packer, Done: r.unitDone,
+		Units: r.scan.Units(), Reader: r.trace.Readers(r.scan.Reader), Pipeline: func() cpu.Pipeline { return r.pipeline(a.cfg.States) }, Packer: a.packer, Done: r.unitDone,
 		ReadAll: func() { r.budget.HoldBack(r.memory.afterMerge(r.threads)) },
 	}
 	if a.groups, err = cpu.Run(ctx, a.cfg, in, r.threads); err != nil || a.devices == nil {
@@ -170,11 +170,11 @@ func (p *prepared) atMostBy(keys []*expr.Expr) int64 {
 	distinct := make([]int64, len(keys))
 	for i, e := range keys {
 		distinct[i] = -1
-		if c, ok := e.Column(); ok && p.scan.rowGroups() == 1 && p.scan.dictAll(c) {
-			distinct[i] = int64(p.scan.dictEntries(c)) + 1 // and NULL
+		if c, ok := e.Column(); ok && p.scan.RowGroups() == 1 && p.scan.DictAll(c) {
+			distinct[i] = int64(p.scan.DictEntries(c)) + 1 // and NULL
 		}
 	}
-	return partition.AtMost(distinct, p.facts.rows)
+	return partition.AtMost(distinct, p.facts.Rows)
 }
 
 // openDisk makes the place for what does not fit in memory. A folder that was
@@ -198,7 +198,7 @@ func (r *run) configure() *attempt {
 	cfg := &cpu.Config{
 		Keys: r.layout, Intern: key.NewInterner(grow), States: states, Arenas: arena.New(grow),
 		Stride: cpu.Stride(r.layout, states), Partitions: r.opt.Partitions, Tile: r.tile,
-		Filled: r.filled, Ranges: r.argRanges, Memory: r.memory.shares(), Grow: grow, Aside: r.budget.SetAside, Made: r.budget.Commit, Rows: r.facts.rows, AtMost: r.atMost(), Threads: r.threads, PassLeast: r.tuning.passLeast,
+		Filled: r.filled, Ranges: r.argRanges, Memory: r.memory.shares(), Grow: grow, Aside: r.budget.SetAside, Made: r.budget.Commit, Rows: r.facts.Rows, AtMost: r.atMost(), Threads: r.threads, PassLeast: r.tuning.passLeast,
 	}
 	if r.memory.Spill {
 		cfg.Spill, cfg.LongText = r.disk.File, r.longText
@@ -239,18 +239,18 @@ func (r *run) close() error {
 // on a device.
 func (p *prepared) states(runs agg.Runs, device bool) *agg.Layout {
 	return agg.Compile(p.query.Calls, p.layout.Base()+p.layout.Words, agg.Options{
-		MaxRows: p.facts.rows, Filled: p.filled.Args, Ranges: p.argRanges, Device: device, Runs: runs, BatchBytes: p.memory.batchBytes(), ScratchBytes: p.memory.scratchBytes(),
+		MaxRows: p.facts.Rows, Filled: p.filled.Args, Ranges: p.argRanges, Device: device, Runs: runs, BatchBytes: p.memory.batchBytes(), ScratchBytes: p.memory.scratchBytes(),
 		Cancelled: p.cancelled,
 	})
 }
 
 func (r *run) unitDone(unit int, rows int64) {
-	bytes := r.scan.unitBytes(unit)
+	bytes := r.scan.UnitBytes(unit)
 	if rows == 0 { // nothing in it could count
 		r.bytesLeft.Add(bytes)
 	}
 	done := r.rowsRead.Add(rows)
-	r.observe(Progress{Phase: PhaseScan, BytesDone: r.bytesDone.Add(bytes), BytesTotal: r.facts.bytes, RowsDone: done})
+	r.observe(Progress{Phase: PhaseScan, BytesDone: r.bytesDone.Add(bytes), BytesTotal: r.facts.Bytes, RowsDone: done})
 }
 
 func (r *run) observe(p Progress) {

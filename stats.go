@@ -52,12 +52,12 @@ func (r *Rows) Stats() Stats {
 		ended = time.Now()
 	}
 	total := ended.Sub(run.started)
-	pages, ruledOut := run.scan.passed()
+	pages, ruledOut := run.scan.Passed()
 	s := Stats{
 		Threads: run.threads,
 		Rows:    run.rowsRead.Load(), Groups: r.groups,
-		BytesRead: run.bytesDone.Load() - run.bytesLeft.Load(), RowGroups: run.scan.rowGroups(),
-		GroupsSkipped: run.facts.skippedGroups, PagesSkipped: pages, RowsSkipped: run.facts.skippedRows + ruledOut, BytesSkipped: run.facts.skippedByte + run.bytesLeft.Load(),
+		BytesRead: run.bytesDone.Load() - run.bytesLeft.Load(), RowGroups: run.scan.RowGroups(),
+		GroupsSkipped: run.facts.SkippedGroups, PagesSkipped: pages, RowsSkipped: run.facts.SkippedRows + ruledOut, BytesSkipped: run.facts.SkippedBytes + run.bytesLeft.Load(),
 		RowsPerSecond: float64(run.rowsRead.Load()) / total.Seconds(),
 		GroupEstimate: int64(run.now.Load().groups.Estimate), Partitions: run.partitions, Partitioned: run.now.Load().groups.Partitioned,
 		Phases: []PhaseStats{

@@ -14,7 +14,7 @@ var allowed = map[string][]string{
 	".": {
 		"ega", "ega/firstpass", "ega/secondpass", "streams", "partition", "feedback", "merge", "internal/column", "internal/key", "internal/agg", "internal/expr",
 		"internal/parquetio", "internal/arena", "internal/hostmem", "internal/cpu", "internal/spill", "internal/extsort",
-		"internal/device", "internal/gpu", "internal/decode", "internal/kernels", "internal/trace", "internal/query",
+		"internal/device", "internal/gpu", "internal/input", "internal/decode", "internal/kernels", "internal/trace", "internal/query",
 	},
 	"cmd/gagg": {".", "internal/sink"}, // the library hands out records, the command writes them
 
@@ -61,6 +61,7 @@ var allowed = map[string][]string{
 	"internal/query": {"internal/agg", "internal/column", "internal/expr", "internal/parquetio"}, // whose errors tell of columns
 
 	"internal/device": {"internal/cuda"},
+	"internal/input":  {"internal/column", "internal/cpu", "internal/parquetio", "internal/query"},
 
 	"internal/trace":           {"streams", "internal/cpu", "internal/parcel", "internal/parquetio"},
 	"internal/trace/tracetest": {},

@@ -1,6 +1,7 @@
-package gagg
+package input
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -13,6 +14,15 @@ import (
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/parquetio"
 )
+
+// Records reads Arrow records, once. The caller keeps the reader and releases it after the run.
+func Records(r array.RecordReader) Source { return recordSource{r} }
+
+type recordSource struct{ r array.RecordReader }
+
+func (s recordSource) Open(_ context.Context, _ Options, grow func(int64) error) (Input, error) {
+	return newRecordInput(s.r, grow)
+}
 
 // recordInput is a stream of Arrow records as an input. Its columns are the
 // leaves of the records. Its units stand for nothing: whoever has one takes the
@@ -34,9 +44,9 @@ func (in *recordInput) Schema() (s column.Schema) {
 	return s
 }
 
-func (in *recordInput) widen(map[int]int)     {} // records are read once: what has too many digits is an error
-func (in *recordInput) describe() Description { return Description{Rows: -1} }
-func (in *recordInput) Close() error          { return nil }
+func (in *recordInput) Widen(map[int]int)  {} // records are read once: what has too many digits is an error
+func (in *recordInput) sizes() Description { return Description{Rows: -1} }
+func (in *recordInput) Close() error       { return nil }
 
 // Find looks a column up as files do: a column by its exact name, a field of a
 // struct by its exact dotted path, both without regard to case, or by position (#2).
@@ -77,12 +87,12 @@ func (in *recordInput) Find(name string) (int, error) {
 
 func (in *recordInput) readable(name string, i int) (int, error) {
 	if err := in.cols[i].Err; err != nil {
-		return 0, &kindError{ErrUsage, fmt.Errorf("column %q cannot be used: %w", name, err)}
+		return 0, &UsageError{fmt.Errorf("column %q cannot be used: %w", name, err)}
 	}
 	return i, nil
 }
 
-func (in *recordInput) scan(o parquetio.ScanOptions) (scan, error) {
+func (in *recordInput) Scan(o parquetio.ScanOptions) (Scan, error) {
 	s := &recordScan{in: in, cols: o.Columns, batchRows: o.BatchRows}
 	if s.batchRows == 0 {
 		s.batchRows = defaultBatchRows
@@ -101,37 +111,40 @@ type recordScan struct {
 	ended bool
 }
 
+// defaultBatchRows is the rows of a batch where nothing else is asked for.
+const defaultBatchRows = 4096
+
 // recordUnits is more than there are ever workers to take records.
 const recordUnits = 1 << 10
 
-func (s *recordScan) passed() (pages, rows int64) { return 0, 0 }
-func (s *recordScan) rowGroups() int              { return recordUnits }
-func (s *recordScan) split(int, int64)            {}
-func (s *recordScan) units() int                  { return recordUnits }
-func (s *recordScan) unitBytes(int) int64         { return 0 }
-func (s *recordScan) facts() scanFacts            { return scanFacts{rows: -1} }
+func (s *recordScan) Passed() (pages, rows int64) { return 0, 0 }
+func (s *recordScan) RowGroups() int              { return recordUnits }
+func (s *recordScan) Split(int, int64)            {}
+func (s *recordScan) Units() int                  { return recordUnits }
+func (s *recordScan) UnitBytes(int) int64         { return 0 }
+func (s *recordScan) Facts() Facts                { return Facts{Rows: -1} }
 
-func (s *recordScan) ends(int) (least, most column.Value, ok bool) { return least, most, false }
-func (s *recordScan) filled(int) bool                              { return false }
-func (s *recordScan) dictAll(int) bool                             { return false }
-func (s *recordScan) dictEntries(int) int                          { return -1 }
-func (s *recordScan) dictBytes(int) int64                          { return -1 }
-func (s *recordScan) int96(int) bool                               { return false }
-func (s *recordScan) dictRepeats(int) (float64, bool)              { return 0, false }
-func (s *recordScan) textLength(int) (int, bool)                   { return 0, false }
-func (s *recordScan) unchanged() error                             { return nil }
-func (s *recordScan) again() bool                                  { return false }
-func (s *recordScan) reader() cpu.Reader                           { return &recordReader{scan: s} }
+func (s *recordScan) Ends(int) (least, most column.Value, ok bool) { return least, most, false }
+func (s *recordScan) Filled(int) bool                              { return false }
+func (s *recordScan) DictAll(int) bool                             { return false }
+func (s *recordScan) DictEntries(int) int                          { return -1 }
+func (s *recordScan) DictBytes(int) int64                          { return -1 }
+func (s *recordScan) Int96(int) bool                               { return false }
+func (s *recordScan) DictRepeats(int) (float64, bool)              { return 0, false }
+func (s *recordScan) TextLength(int) (int, bool)                   { return 0, false }
+func (s *recordScan) Unchanged() error                             { return nil }
+func (s *recordScan) Rereadable() bool                             { return false }
+func (s *recordScan) Reader() cpu.Reader                           { return &recordReader{scan: s} }
 
 // encoded: records are decoded already.
-func (s *recordScan) encoded(int) (parquetio.EncodedType, bool) {
+func (s *recordScan) Encoded(int) (parquetio.EncodedType, bool) {
 	return parquetio.EncodedType{}, false
 }
 
-func (s *recordScan) encodedUnit(int) (u parquetio.EncodedUnit, ok bool) { return u, false }
+func (s *recordScan) EncodedUnit(int) (u parquetio.EncodedUnit, ok bool) { return u, false }
 
 // workerBytes guesses values of 16 bytes.
-func (s *recordScan) workerBytes() int64 { return 16 * int64(s.batchRows) * int64(len(s.cols)) }
+func (s *recordScan) WorkerBytes() int64 { return 16 * int64(s.batchRows) * int64(len(s.cols)) }
 
 func (s *recordScan) next() (arrow.Record, int64, error) {
 	s.mu.Lock()
@@ -139,7 +152,7 @@ func (s *recordScan) next() (arrow.Record, int64, error) {
 	if s.ended || !s.in.r.Next() {
 		s.ended = true
 		if err := s.in.r.Err(); err != nil {
-			return nil, 0, &kindError{ErrInput, fmt.Errorf("arrow records: %w", err)}
+			return nil, 0, &Error{fmt.Errorf("arrow records: %w", err)}
 		}
 		return nil, 0, nil
 	}
@@ -212,7 +225,7 @@ func (r *recordReader) convert(b *column.Batch, n int64) error {
 	for i, c := range r.scan.cols {
 		l := &r.scan.in.cols[c]
 		if err := l.FromRecord(part, &b.Cols[i]); err != nil {
-			return &kindError{ErrInput, fmt.Errorf("arrow records: column %q: %w", l.Name, err)}
+			return &Error{fmt.Errorf("arrow records: column %q: %w", l.Name, err)}
 		}
 	}
 	return nil

@@ -1,4 +1,4 @@
-package gagg
+package input
 
 import (
 	"errors"
@@ -42,14 +42,14 @@ func TestRecordsBudget(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := in.scan(parquetio.ScanOptions{Columns: []int{0, 1}})
+		s, err := in.Scan(parquetio.ScanOptions{Columns: []int{0, 1}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := s.reader()
+		r := s.Reader()
 		var batch column.Batch
 		ok, err := r.Next(&batch)
-		var refused *BudgetError
+		var refused *budget.Error
 		if c.fails != errors.As(err, &refused) || ok == c.fails {
 			t.Errorf("limit %d: %v, %v", c.limit, ok, err)
 		}

@@ -1,4 +1,4 @@
-package gagg
+package input
 
 import (
 	"errors"
@@ -29,7 +29,7 @@ func TestNestedInputRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"l", "m", "#1"} {
-		if _, err := in.Find(name); !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), "cannot be used") {
+		if _, err := in.Find(name); !errors.As(err, new(*UsageError)) || !strings.Contains(err.Error(), "cannot be used") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
