@@ -42,7 +42,7 @@ const (
 	// only be taken from reading.
 	mostMerge = 256 << 20
 	// mostSort makes runs of which a thousand are merged at a time: sorters
-	// take more only where nobody else may want it (sortGrow).
+	// take more only where nobody else may want it (sorterMemory).
 	mostSort = 128 << 20
 )
 

@@ -57,7 +57,7 @@ func TestMemoryPlan(t *testing.T) {
 // What a sorter takes beyond its share is of nobody else's.
 func TestSortMemory(t *testing.T) {
 	r := &run{prepared: &prepared{budget: budget.New(budget.Memory, 1000), threads: 2, memory: MemoryPlan{Limit: 1000, Merge: 100, Output: 100, Sort: 150}}}
-	grow := r.sortGrow() // 600 are for merging, putting out and sorting
+	sorter := &sorterMemory{run: r} // 600 are for merging, putting out and sorting
 	for _, c := range []struct {
 		others, bytes int64
 		granted       bool
@@ -71,11 +71,20 @@ func TestSortMemory(t *testing.T) {
 		{0, -400, true},
 		{0, 150, true},
 	} {
-		if err := budget.Grow(r.budget)(c.others); err != nil {
+		if err := draw(r.budget, c.others); err != nil {
 			t.Fatal(err)
 		}
-		if err := grow(c.bytes); (err == nil) != c.granted || err != nil && !errors.Is(classify(err), ErrBudget) {
+		if err := draw(sorter, c.bytes); (err == nil) != c.granted || err != nil && !errors.Is(classify(err), ErrBudget) {
 			t.Errorf("others %+d, %+d: %v", c.others, c.bytes, err)
 		}
 	}
+}
+
+// draw draws bytes, or releases them if negative.
+func draw(from budget.Lender, bytes int64) error {
+	if bytes < 0 {
+		from.Release(-bytes)
+		return nil
+	}
+	return from.Draw(bytes)
 }

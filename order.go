@@ -44,7 +44,7 @@ type merged struct {
 
 // config says how rows are sorted.
 func (o *ordering) config() extsort.Config {
-	c := extsort.Config{Keep: o.keep, Memory: o.run.memory.Sort, Grow: o.run.sortGrow(), Spill: o.run.now.Load().cfg.Spill}
+	c := extsort.Config{Keep: o.keep, Memory: o.run.memory.Sort, Budget: &sorterMemory{run: o.run}, Spill: o.run.now.Load().cfg.Spill}
 	for _, t := range o.run.query.Order {
 		c.Terms = append(c.Terms, extsort.Term{Type: t.Expr.Type(), Desc: t.Desc, NullsFirst: t.NullsFirst})
 	}
@@ -54,21 +54,27 @@ func (o *ordering) config() extsort.Config {
 	return c
 }
 
-// sortGrow is the budget of one sorter. It may have its share, and more only
-// of what nobody else may count on.
-func (r *run) sortGrow() func(bytes int64) error {
-	held := int64(0)
-	return func(bytes int64) (err error) {
-		if bytes > 0 && r.memory.Sort > 0 && held+bytes > r.memory.Sort {
-			err = budget.Grow(r.spare())(bytes)
-		} else {
-			err = budget.Grow(r.budget)(bytes)
-		}
-		if err == nil {
-			held += bytes
-		}
-		return err
+// sorterMemory is what one sorter draws from. It may have its share, and more only of what nobody else may count on.
+type sorterMemory struct {
+	run  *run
+	held int64
+}
+
+func (m *sorterMemory) Draw(bytes int64) error {
+	from := budget.Lender(m.run.budget)
+	if share := m.run.memory.Sort; share > 0 && m.held+bytes > share {
+		from = m.run.spare()
 	}
+	err := from.Draw(bytes)
+	if err == nil {
+		m.held += bytes
+	}
+	return err
+}
+
+func (m *sorterMemory) Release(bytes int64) {
+	m.run.budget.Release(bytes)
+	m.held -= bytes
 }
 
 // sorter returns a new sorter, which is closed with the ordering.
@@ -143,7 +149,7 @@ func (o *ordering) large(ctx context.Context, bytes int) (*column.LargeRow, erro
 	select {
 	case <-o.wanted:
 		o.row = bytes
-		return column.NewLargeRow(budget.Grow(o.run.largeMemory())), nil
+		return column.NewLargeRow(o.run.largeMemory()), nil
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}

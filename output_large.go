@@ -24,7 +24,7 @@ func (p *producer) putLarge(n int, row []uint64, emit emitFunc) error {
 	if err := p.turn(n); err != nil {
 		return err
 	}
-	l := column.NewLargeRow(budget.Grow(p.r.largeMemory()))
+	l := column.NewLargeRow(p.r.largeMemory())
 	defer l.Done()
 	p.keys.Begin(row)
 	p.large = l

@@ -196,7 +196,7 @@ func (r *run) configure() *attempt {
 	states := r.states(runs, false)
 	grow := budget.Grow(r.budget)
 	cfg := &cpu.Config{
-		Keys: r.layout, Intern: key.NewInterner(grow), States: states, Arenas: arena.New(grow),
+		Keys: r.layout, Intern: key.NewInterner(r.budget), States: states, Arenas: arena.New(r.budget),
 		Stride: cpu.Stride(r.layout, states), Partitions: r.opt.Partitions, Tile: r.tile,
 		Filled: r.filled, Ranges: r.argRanges, Memory: r.memory.shares(), Grow: grow, Aside: r.budget.SetAside, Made: r.budget.Commit, Rows: r.facts.Rows, AtMost: r.atMost(), Threads: r.threads, PassLeast: r.tuning.passLeast,
 	}

@@ -36,7 +36,7 @@ func newQuery() (*query, error) {
 	}
 	q := &query{
 		config: &cpu.Config{
-			Keys: keys, Intern: key.NewInterner(nil), States: states, Arenas: arena.New(all),
+			Keys: keys, Intern: key.NewInterner(nil), States: states, Arenas: arena.New(nil),
 			Stride: cpu.Stride(keys, states), AtMost: -1, Grow: all,
 		},
 		layout: ega.Layout{Hash: true, KeyWords: keys.Words, Ops: ops, Mates: mates},

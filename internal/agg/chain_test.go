@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/gagg-dev/gagg/internal/arena"
+	"github.com/gagg-dev/gagg/internal/budget/budgettest"
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
@@ -105,10 +106,10 @@ func TestRunErrors(t *testing.T) {
 	}
 }
 
-// budget counts what it is asked for.
-type budget struct{ asked int }
+// ledger counts what it is asked for.
+type ledger struct{ asked int }
 
-func (b *budget) grow(n int64) error {
+func (b *ledger) grow(n int64) error {
 	if n > 0 {
 		b.asked++
 	}
@@ -138,8 +139,8 @@ func TestNeed(t *testing.T) {
 			calls = append(calls, h.call(t, d))
 		}
 		for _, limits := range []limits{usualLimits, tiny} {
-			var b budget
-			reg := arena.New(b.grow)
+			var b ledger
+			reg := arena.New(budgettest.Lender(b.grow))
 			l := Compile(calls, testBase, Options{MaxRows: -1, Runs: new(memoryRuns)})
 			l.limits = limits
 			rng := testRand()
@@ -215,8 +216,8 @@ func TestNeedOne(t *testing.T) {
 	for name, gen := range allKinds() {
 		d := randomData(testRand(), 3000, 1, "some", []generator{gen})
 		for _, h := range needy {
-			var b budget
-			reg := arena.New(b.grow)
+			var b ledger
+			reg := arena.New(budgettest.Lender(b.grow))
 			l := Compile([]Call{h.call(t, d)}, testBase, Options{MaxRows: -1})
 			rng := testRand()
 			w := newWorker(l, reg)
@@ -245,8 +246,8 @@ func TestNeedOfFullChains(t *testing.T) {
 		for r := range d.gids {
 			d.gids[r] = uint32(r)
 		}
-		var b budget
-		reg := arena.New(b.grow)
+		var b ledger
+		reg := arena.New(budgettest.Lender(b.grow))
 		l := Compile([]Call{holistic{name, nil}.call(t, d)}, testBase, Options{MaxRows: -1})
 		w := newWorker(l, reg)
 		for range 200 {

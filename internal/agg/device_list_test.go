@@ -8,6 +8,7 @@ import (
 	"github.com/gagg-dev/gagg/ega"
 	"github.com/gagg-dev/gagg/ega/reference"
 	"github.com/gagg-dev/gagg/internal/arena"
+	"github.com/gagg-dev/gagg/internal/budget/budgettest"
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
@@ -101,8 +102,8 @@ func TestListNeed(t *testing.T) {
 	list := l.DeviceLists()[0]
 	for _, n := range []int{0, 1, 2, 3, ega.LeastValues, ega.LeastValues + 2, 3*ega.LeastValues + 5} {
 		for _, first := range []int{1, 2, ega.LeastValues - 1} {
-			var b budget
-			reg := arena.New(b.grow)
+			var b ledger
+			reg := arena.New(budgettest.Lender(b.grow))
 			a := reg.New()
 			row := make([]uint64, testBase+l.Words())
 			row[testBase+list.Count] = uint64(n) * list.Unit

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/gagg-dev/gagg/internal/arena"
+	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/hostmem"
 )
@@ -91,7 +92,7 @@ func TestLongStrings(t *testing.T) {
 	}
 	out := make([]column.Vector, len(calls))
 	for i := range calls {
-		large := column.NewLargeRow(func(int64) error { return nil })
+		large := column.NewLargeRow(budget.Or(nil))
 		defer large.Done()
 		if err := l.FinishLarge(i, w.row(0), w.t.Arena.Registry(), large, &out[i]); err != nil {
 			t.Fatal(err)
@@ -153,7 +154,7 @@ func TestCompactLongStrings(t *testing.T) {
 			addText(w, short[1], 8)
 			l.compact(k, w.t.Arena)
 
-			large := column.NewLargeRow(func(int64) error { return nil })
+			large := column.NewLargeRow(budget.Or(nil))
 			defer large.Done()
 			var out column.Vector
 			if err := l.FinishLarge(0, w.row(0), w.t.Arena.Registry(), large, &out); err != nil {

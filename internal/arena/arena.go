@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/hostmem"
 )
 
@@ -96,7 +97,7 @@ func (a *Arena) settle() error {
 	if a.debt == 0 {
 		return nil
 	}
-	if err := a.reg.grow(a.debt); err != nil {
+	if err := budget.Or(a.reg.memory).Draw(a.debt); err != nil {
 		return err
 	}
 	a.debt = 0
@@ -216,10 +217,7 @@ func (a *Arena) sizeFor(n int) int {
 }
 
 func (a *Arena) ask(size int) error {
-	if a.reg.grow == nil {
-		return nil
-	}
-	return a.reg.grow(int64(size))
+	return budget.Or(a.reg.memory).Draw(int64(size))
 }
 
 func (a *Arena) make(size int) chunk {
@@ -242,7 +240,5 @@ func (a *Arena) drop(c *chunk) {
 	a.reg.bytes.Add(-size)
 	paid := min(size, a.debt)
 	a.debt -= paid
-	if a.reg.grow != nil && size > paid {
-		_ = a.reg.grow(paid - size) // only asking for more can fail
-	}
+	budget.Or(a.reg.memory).Release(size - paid)
 }

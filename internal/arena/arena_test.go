@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/gagg-dev/gagg/internal/bounded"
+	"github.com/gagg-dev/gagg/internal/budget/budgettest"
 )
 
 func TestPutGet(t *testing.T) {
@@ -157,7 +158,7 @@ func TestReserve(t *testing.T) {
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 3))
 		c := account{limit: math.MaxInt64}
-		r := New(c.grow)
+		r := New(budgettest.Lender(c.grow))
 		a := r.New()
 		want := map[uint64][]byte{}
 		for range 30 {
@@ -201,7 +202,7 @@ func TestReserve(t *testing.T) {
 // took without leave is asked for before anything else, and freed first.
 func TestRefused(t *testing.T) {
 	c := account{limit: 100_000}
-	r := New(c.grow)
+	r := New(budgettest.Lender(c.grow))
 	a := r.New()
 	if err := a.Reserve(200_000); !errors.Is(err, errRefused) || c.held != 0 || r.Bytes() != 0 {
 		t.Fatalf("error %v, %d held, %d in chunks", err, c.held, r.Bytes())
@@ -346,7 +347,7 @@ func TestResetBesideReaders(t *testing.T) {
 // A long value that is replaced by a longer one gives its memory back, if it had it alone, and the budget knows.
 func TestReplaceAlone(t *testing.T) {
 	c := account{limit: math.MaxInt64}
-	r := New(c.grow)
+	r := New(budgettest.Lender(c.grow))
 	defer r.Close()
 	a := r.New()
 	before := a.Put([]byte("before"))

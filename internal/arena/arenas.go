@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/gagg-dev/gagg/internal/budget"
 )
 
 const (
@@ -37,7 +39,7 @@ func PutHeader(b []byte, n int) {
 // Arenas is the chunks of a run. The zero value is ready to use and has no
 // budget.
 type Arenas struct {
-	grow   func(bytes int64) error // nil: no budget
+	memory budget.Lender // nil: no limit
 	mu     sync.Mutex
 	chunks atomic.Pointer[[][]byte] // by number; nil: the number is free
 	free   []uint64                 // bases of numbers to use again
@@ -45,10 +47,9 @@ type Arenas struct {
 	bytes  atomic.Int64
 }
 
-// New returns an empty registry whose arenas ask grow for the memory of their
-// chunks before they make them, and tell it, as a negative number, what they
-// have freed. It is called from several goroutines.
-func New(grow func(bytes int64) error) *Arenas { return &Arenas{grow: grow} }
+// New returns an empty registry whose arenas draw their chunks from memory; nil:
+// there is no limit.
+func New(memory budget.Lender) *Arenas { return &Arenas{memory: memory} }
 
 // Bytes is the memory that the chunks of all arenas take, in bytes. Adopted
 // chunks are not among them.

@@ -16,3 +16,12 @@ func (b *Budget) SetAside(bytes int64) error { return b.reserveBeside(bytes, b.h
 
 // Commit is commit.
 func (b *Budget) Commit(bytes int64) { b.commit(bytes) }
+
+// Func is a function as a lender.
+type Func func(bytes int64) error
+
+// Draw is part of a Lender.
+func (f Func) Draw(bytes int64) error { return f(bytes) }
+
+// Release is part of a Lender.
+func (f Func) Release(bytes int64) { _ = f(-bytes) }

@@ -7,6 +7,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/decimal256"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
+	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/hostmem"
 )
 
@@ -21,7 +22,7 @@ import (
 //
 // One goroutine goes through these, but the record may be released by any, and before Done.
 type LargeRow struct {
-	grow    func(bytes int64) error
+	from    budget.Lender
 	settled int64 // bytes of vectors that are complete
 
 	mu    sync.Mutex
@@ -40,9 +41,9 @@ type largePart struct {
 
 var _ memory.Allocator = (*LargeRow)(nil)
 
-// NewLargeRow returns memory that is drawn from grow, which is told of what is given back as a negative number.
-func NewLargeRow(grow func(bytes int64) error) *LargeRow {
-	return &LargeRow{grow: grow, live: map[*byte]*largePart{}}
+// NewLargeRow returns memory that is drawn from a lender.
+func NewLargeRow(from budget.Lender) *LargeRow {
+	return &LargeRow{from: from, live: map[*byte]*largePart{}}
 }
 
 const (
@@ -111,11 +112,11 @@ func (l *LargeRow) Fits(bytes int64) error {
 	if need <= 0 {
 		return nil
 	}
-	if l.grow(need+drawStep) == nil {
+	if l.from.Draw(need+drawStep) == nil {
 		l.drawn += need + drawStep
 		return nil
 	}
-	if err := l.grow(need); err != nil {
+	if err := l.from.Draw(need); err != nil {
 		return err
 	}
 	l.drawn += need
@@ -249,7 +250,7 @@ func (l *LargeRow) settle() {
 		}
 	}
 	if less := l.drawn - keep; less > 0 {
-		_ = l.grow(-less) // never refused
+		l.from.Release(less)
 		l.drawn = keep
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/gagg-dev/gagg/feedback"
 	"github.com/gagg-dev/gagg/internal/agg"
 	"github.com/gagg-dev/gagg/internal/arena"
+	"github.com/gagg-dev/gagg/internal/budget/budgettest"
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/key"
 	"github.com/gagg-dev/gagg/merge"
@@ -130,7 +131,7 @@ func configIn(l *key.Layout, partitions int, tile feedback.TileConfig, grow func
 	}
 	states := agg.Compile([]agg.Call{{Func: sum, Args: []int{0}, Types: []column.Type{int64Type}}}, l.Base()+l.Words, agg.Options{MaxRows: -1, Device: true})
 	return &Config{
-		Keys: l, Intern: key.NewInterner(nil), States: states, Arenas: arena.New(grow),
+		Keys: l, Intern: key.NewInterner(nil), States: states, Arenas: arena.New(budgettest.Lender(grow)),
 		Stride:     Stride(l, states),
 		Partitions: partitions, Rows: 1 << 40, AtMost: -1, Tile: tile, Grow: grow,
 	}

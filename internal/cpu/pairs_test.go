@@ -12,6 +12,7 @@ import (
 	"github.com/gagg-dev/gagg/feedback"
 	"github.com/gagg-dev/gagg/internal/agg"
 	"github.com/gagg-dev/gagg/internal/arena"
+	"github.com/gagg-dev/gagg/internal/budget/budgettest"
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/key"
 	"github.com/gagg-dev/gagg/merge"
@@ -104,7 +105,7 @@ func (r *pairRun) config(shared int64, tile feedback.TileConfig, grow func(int64
 	states := agg.Compile(calls, 1+l.Words, agg.Options{MaxRows: -1, Filled: filled})
 	all := int64(len(r.in)) * int64(r.in[0].Rows)
 	cfg := &Config{
-		Keys: l, Intern: key.NewInterner(nil), States: states, Arenas: arena.New(grow), Stride: Stride(l, states),
+		Keys: l, Intern: key.NewInterner(nil), States: states, Arenas: arena.New(budgettest.Lender(grow)), Stride: Stride(l, states),
 		Rows: all, AtMost: -1, Tile: tile, Grow: grow,
 	}
 	for i, typ := range r.cols {

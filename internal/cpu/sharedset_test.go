@@ -11,6 +11,7 @@ import (
 	"github.com/gagg-dev/gagg/feedback"
 	"github.com/gagg-dev/gagg/internal/agg"
 	"github.com/gagg-dev/gagg/internal/arena"
+	"github.com/gagg-dev/gagg/internal/budget/budgettest"
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/key"
 	"github.com/gagg-dev/gagg/merge"
@@ -79,7 +80,7 @@ func (r *distinctRun) config(shared int64, grow func(int64) error) *Config {
 	}
 	states := agg.Compile(calls, 1+l.Words, agg.Options{MaxRows: -1, Filled: []bool{!r.sums}})
 	cfg := &Config{
-		Keys: l, Intern: key.NewInterner(nil), States: states, Arenas: arena.New(grow), Stride: Stride(l, states),
+		Keys: l, Intern: key.NewInterner(nil), States: states, Arenas: arena.New(budgettest.Lender(grow)), Stride: Stride(l, states),
 		Rows: -1, AtMost: -1, Tile: feedback.DefaultTileConfig, Grow: grow,
 	}
 	cfg.Distinct = []Distinct{{

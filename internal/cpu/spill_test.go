@@ -8,6 +8,7 @@ import (
 
 	"github.com/gagg-dev/gagg/feedback"
 	"github.com/gagg-dev/gagg/internal/arena"
+	"github.com/gagg-dev/gagg/internal/budget/budgettest"
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/key"
 	"github.com/gagg-dev/gagg/internal/spill"
@@ -37,7 +38,7 @@ func tight(t *testing.T, cfg *Config, limit int64, threads int) (*ledger, *spill
 	cfg.Memory = Memory{Worker: limit / 2 / n, Table: limit / 4 / n, Pages: limit / 8, Merge: limit / 3 / n}
 	l := &ledger{limit: limit - n*cfg.Memory.Merge}
 	afterRun = func() { l.limit = limit }
-	cfg.Grow, cfg.Arenas = l.grow, arena.New(l.grow)
+	cfg.Grow, cfg.Arenas = l.grow, arena.New(budgettest.Lender(l.grow))
 	space, err := spill.Open(spill.Config{Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gagg-dev/gagg/feedback"
 	"github.com/gagg-dev/gagg/internal/arena"
+	"github.com/gagg-dev/gagg/internal/budget/budgettest"
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/key"
 	"github.com/gagg-dev/gagg/merge"
@@ -188,13 +189,13 @@ func TestLongKeysBudget(t *testing.T) {
 	for _, tile := range []feedback.TileConfig{{MinRows: 1 << 62}, feedback.NoTiles} {
 		cfg := configOf([]key.Column{{Type: stringType}, {Type: int64Type}}, 4, tile, noLimit)
 		left := int64(1 << 20)
-		cfg.Arenas = arena.New(func(bytes int64) error {
+		cfg.Arenas = arena.New(budgettest.Lender(func(bytes int64) error {
 			if left < bytes {
 				return refused
 			}
 			left -= bytes
 			return nil
-		})
+		}))
 		in, _ := longInput(40, 500, 1_000_000, "flat")
 		_, err := run(t.Context(), cfg, in, false, 1)
 		if !errors.Is(err, refused) || cfg.Arenas.Bytes() > 1<<20 {

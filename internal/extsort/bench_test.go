@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/gagg-dev/gagg/internal/budget/budgettest"
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/spill"
 )
@@ -55,7 +56,7 @@ func BenchmarkSort(b *testing.B) {
 func benchSort(b *testing.B, tb *table, limit int64) {
 	var l ledger
 	l.limit.Store(limit)
-	c := Config{Terms: tb.terms, Cols: tb.cols, Keep: -1, Grow: l.grow, Memory: limit}
+	c := Config{Terms: tb.terms, Cols: tb.cols, Keep: -1, Budget: budgettest.Lender(l.grow), Memory: limit}
 	disk, err := spill.Open(spill.Config{Dir: b.TempDir()})
 	if err != nil {
 		b.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/hostmem"
 )
@@ -163,7 +164,7 @@ func TestRowTooWide(t *testing.T) {
 		elem.Span = append(elem.Span, column.Span{Len: uint32(len(elem.Data))})
 	}
 	list := column.Vector{Type: column.ListOf(str), Len: 1, Elem: elem, Span: []column.Span{{Len: 5}}}
-	s := New(Config{Cols: []column.Type{list.Type}, Keep: -1, Grow: func(int64) error { return nil }})
+	s := New(Config{Cols: []column.Type{list.Type}, Keep: -1, Budget: budget.Or(nil)})
 	var tooWide *RowError
 	if err := s.Add(t.Context(), 0, nil, []column.Vector{list}, 1); !errors.As(err, &tooWide) || tooWide.Bytes < 5*(1<<30-column.SpanPadding) {
 		t.Errorf("error %v", err)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/spill"
 )
@@ -15,11 +16,10 @@ type Config struct {
 	Cols  []column.Type // what rows consist of, beside what they are sorted by
 	Keep  int64         // rows wanted; negative: all
 
-	// Grow is told of memory before it is taken, and may refuse; and of
-	// memory that was let go, as a negative number.
-	Grow func(bytes int64) error
+	// Budget is what memory is drawn from.
+	Budget budget.Lender
 	// Memory is what a sorter may count on, in bytes; 0: there is no limit.
-	// Sizes are chosen for it; more is taken where Grow allows it.
+	// Sizes are chosen for it; more is taken where Budget allows it.
 	Memory int64
 	// Spill makes the file that rows go to; nil: they stay in memory.
 	Spill func() (*spill.File, error)

@@ -49,7 +49,7 @@
 // # Memory
 //
 // Pages, indexes, buffers and the spill file's own buffers are drawn from
-// Config.Grow and off the Go heap. What spilling needs is taken before the
+// Config.Budget and off the Go heap. What spilling needs is taken before the
 // first row, so that spilling cannot fail for want of memory; a row wider than a page is drawn on its way to disk, too. Not drawn are
 // the batch that is given to Add, the batches that a Merger makes, but for large rows, and what the spill file's buffers grow by
 // for a key wider than a block: all as large as what they are made of.

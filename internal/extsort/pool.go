@@ -1,12 +1,13 @@
 package extsort
 
 import (
+	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/hostmem"
 )
 
-// pool is what a sorter has drawn from Config.Grow.
+// pool is what a sorter has drawn from Config.Budget.
 type pool struct {
-	grow      func(bytes int64) error
+	from      budget.Lender
 	share     int64 // what it may keep when it has no use for it; 0: all
 	pageBytes int
 	held      int64
@@ -15,10 +16,10 @@ type pool struct {
 
 // take draws memory, and gives free pages back for it if need be.
 func (p *pool) take(bytes int64) error {
-	err := p.grow(bytes)
+	err := p.from.Draw(bytes)
 	for err != nil && len(p.free) > 0 {
 		p.drop()
-		err = p.grow(bytes)
+		err = p.from.Draw(bytes)
 	}
 	if err == nil {
 		p.held += bytes
@@ -28,7 +29,7 @@ func (p *pool) take(bytes int64) error {
 
 // give gives memory back.
 func (p *pool) give(bytes int64) {
-	_ = p.grow(-bytes) // only asking for more can fail
+	p.from.Release(bytes)
 	p.held -= bytes
 }
 

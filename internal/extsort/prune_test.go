@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
@@ -12,7 +13,7 @@ import (
 func TestBoundOfFirstRows(t *testing.T) {
 	const keep, batch = 100, 80
 	typ := column.Type{Kind: column.Int64}
-	s := New(Config{Keep: keep, Grow: func(int64) error { return nil }, Terms: []Term{{Type: typ}}, Cols: []column.Type{typ}})
+	s := New(Config{Keep: keep, Budget: budget.Or(nil), Terms: []Term{{Type: typ}}, Cols: []column.Type{typ}})
 	rng := rand.New(rand.NewPCG(4, 2))
 	var all []int64
 	for b := range 20 {

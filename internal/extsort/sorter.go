@@ -33,7 +33,7 @@ func New(c Config) *Sorter {
 	c.Keep = min(c.Keep, math.MaxInt64/4) // of which there may be twice as many
 	return &Sorter{
 		cfg: c, in: newInput(c),
-		mem: pool{grow: c.Grow, share: c.Memory, pageBytes: c.pageBytes()},
+		mem: pool{from: c.Budget, share: c.Memory, pageBytes: c.pageBytes()},
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/gagg-dev/gagg/internal/budget/budgettest"
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/hostmem"
 	"github.com/gagg-dev/gagg/internal/spill"
@@ -105,7 +106,7 @@ type harness struct {
 func newHarness(t *testing.T, tb *table, keep, limit int64, sorters int, fs spill.FS) *harness {
 	t.Helper()
 	h := &harness{cfg: Config{Terms: tb.terms, Cols: tb.cols, Keep: keep, Memory: limit}}
-	h.cfg.Grow = h.ledger.grow
+	h.cfg.Budget = budgettest.Lender(h.ledger.grow)
 	if limit > 0 {
 		h.ledger.limit.Store(limit * int64(sorters))
 		var err error

@@ -9,6 +9,7 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow/decimal256"
 
+	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
@@ -96,7 +97,7 @@ func TestBoundOfDecimals(t *testing.T) {
 	typ := column.DecimalType(38, 2)
 	for _, x := range []decimal256.Num{decimal256.FromI64(0), decimal256.FromI64(-7), decimal256.FromI64(math.MaxInt64), decimal256.FromI64(math.MinInt64), decimal256.New(0, 0, 1, 0), decimal256.New(0, 0, 0, 1<<63)} {
 		for _, desc := range []bool{false, true} {
-			s := New(Config{Keep: 1, Grow: func(int64) error { return nil }, Terms: []Term{{Type: typ, Desc: desc}}, Cols: []column.Type{typ}})
+			s := New(Config{Keep: 1, Budget: budget.Or(nil), Terms: []Term{{Type: typ, Desc: desc}}, Cols: []column.Type{typ}})
 			v := column.Vector{Type: typ}
 			for range 3000 {
 				v.Append(column.Value{Type: typ, Wide: x})

@@ -136,7 +136,7 @@ func (t *Interner) tabulate() *internedTable {
 	}
 	t.table, t.tabled = &internedTable{}, entries
 	need := bytes + column.SpanPadding + most<<internShardBits*8
-	if bytes > tableMost || t.grow(int64(need)) != nil {
+	if bytes > tableMost || t.memory.Draw(int64(need)) != nil {
 		return t.table
 	}
 	t.bytes.Add(int64(need))

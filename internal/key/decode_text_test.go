@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/gagg-dev/gagg/internal/arena"
+	"github.com/gagg-dev/gagg/internal/budget"
+	"github.com/gagg-dev/gagg/internal/budget/budgettest"
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
@@ -16,16 +18,16 @@ import (
 // interner where the budget has no room for the table. A decoder may go from
 // one to the other, and what it has given before must not be written to.
 func TestDecodeText(t *testing.T) {
-	refuse := func(bytes int64) error {
+	refuse := budgettest.Lender(func(bytes int64) error {
 		if bytes > 0 {
 			return errors.New("refused")
 		}
 		return nil
-	}
+	})
 	for _, c := range []struct {
 		name   string
 		intern bool
-		grow   func(int64) error
+		memory budget.Lender
 	}{
 		{"inline", false, nil},
 		{"numbered, by table", true, nil},
@@ -34,7 +36,7 @@ func TestDecodeText(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(7, 7))
 			cols := []Column{{Type: stringType, Intern: c.intern}, {Type: column.Type{Kind: column.Int64}}}
-			l, in := NewLayout(cols), NewInterner(c.grow)
+			l, in := NewLayout(cols), NewInterner(c.memory)
 			var reg arena.Arenas
 			defer reg.Close()
 			d := Decoder{Layout: l, Intern: in, Arenas: &reg, Base: 1, Stride: 1 + l.Words}
@@ -60,8 +62,8 @@ func TestDecodeText(t *testing.T) {
 					t.Fatalf("round %d: the rows were written to", round)
 				}
 			}
-			if d.table = nil; c.intern && (in.tabulate().spans == nil) != (c.grow != nil) {
-				t.Errorf("there is a table: %t", c.grow == nil)
+			if d.table = nil; c.intern && (in.tabulate().spans == nil) != (c.memory != nil) {
+				t.Errorf("there is a table: %t", c.memory == nil)
 			}
 		})
 	}

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"unsafe"
+
+	"github.com/gagg-dev/gagg/internal/budget"
 )
 
 // Interner numbers strings: equal strings get equal numbers, in all workers
@@ -25,7 +27,7 @@ import (
 // are other ones in each process, and no order may be made of them.
 type Interner struct {
 	shards [internShards]internShard
-	grow   func(bytes int64) error
+	memory budget.Lender
 	bytes  atomic.Int64
 	debt   atomic.Int64
 
@@ -61,14 +63,8 @@ type internEntry struct {
 	data string
 }
 
-// NewInterner returns an empty interner that asks grow for its memory before
-// it takes it; nil: no budget.
-func NewInterner(grow func(bytes int64) error) *Interner {
-	if grow == nil {
-		grow = func(int64) error { return nil }
-	}
-	return &Interner{grow: grow}
-}
+// NewInterner returns an empty interner that draws what it takes from memory; nil: there is no limit.
+func NewInterner(memory budget.Lender) *Interner { return &Interner{memory: budget.Or(memory)} }
 
 // Bytes is how much memory the strings and tables take.
 func (t *Interner) Bytes() int64 { return t.bytes.Load() }
@@ -80,7 +76,7 @@ func (t *Interner) Settle() error {
 		return nil
 	}
 	debt := t.debt.Swap(0)
-	err := t.grow(debt)
+	err := t.memory.Draw(debt)
 	if err != nil {
 		t.debt.Add(debt)
 	}
@@ -96,13 +92,13 @@ func (t *Interner) Close() {
 		s.n, s.chunk, s.next = 0, nil, 0
 	}
 	t.table = nil
-	_ = t.grow(t.debt.Swap(0) - t.bytes.Swap(0)) // only asking for more can fail
+	t.memory.Release(t.bytes.Swap(0) - t.debt.Swap(0))
 }
 
 // take counts memory that is about to be allocated.
 func (t *Interner) take(bytes int) {
 	t.bytes.Add(int64(bytes))
-	if t.grow(int64(bytes)) != nil {
+	if t.memory.Draw(int64(bytes)) != nil {
 		t.debt.Add(int64(bytes))
 	}
 }

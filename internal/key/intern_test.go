@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"testing"
+
+	"github.com/gagg-dev/gagg/internal/budget/budgettest"
 )
 
 // F10, F56: strings that were made to have one hash have numbers of their own,
@@ -55,13 +57,13 @@ func collidingStrings(t *testing.T, n int) []string {
 func TestInternBudget(t *testing.T) {
 	refused := errors.New("refused")
 	limit, held := int64(math.MaxInt64), int64(0)
-	in := NewInterner(func(n int64) error {
+	in := NewInterner(budgettest.Lender(func(n int64) error {
 		if held+n > limit {
 			return refused
 		}
 		held += n
 		return nil
-	})
+	}))
 	fill := func(from int) {
 		for i := range 5000 {
 			b := fmt.Appendf(nil, "string number %d", from+i)
