@@ -115,7 +115,7 @@ func prepare(ctx context.Context, q Query, o Options, l learnt) (_ *prepared, er
 		return nil, err
 	}
 	p := &prepared{opt: o, tuning: o.tuning(), budget: newBudget(o.MemoryLimit)}
-	if p.in, err = q.From.source().Open(ctx, o.reading(), budget.Grow(p.budget)); err != nil {
+	if p.in, err = q.From.source().Open(ctx, o.reading(), p.budget); err != nil {
 		return nil, whileOpening(err)
 	}
 	defer func() {

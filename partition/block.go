@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/gagg-dev/gagg/internal/arena"
+	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/hostmem"
 	"github.com/gagg-dev/gagg/internal/spill"
 )
@@ -185,8 +186,8 @@ type Page struct {
 	Rows    []uint64
 	Section []byte
 
-	// Grow is the budget that memory for a long block is drawn from; nil: there is none.
-	Grow func(bytes int64) error
+	// From is what memory for a long block is drawn from; nil: there is no limit.
+	From budget.Lender
 
 	buf  []byte
 	long []byte // made by hostmem

@@ -17,7 +17,7 @@ func BenchmarkScatter(b *testing.B) {
 			for _, bits := range []uint{chainBits, 11} {
 				for name, scatter := range map[string]func(*Buckets, []uint64) (int, error){"rows": (*Buckets).Scatter, "runs": (*Buckets).ScatterRuns} {
 					b.Run(fmt.Sprintf("words=%d/run=%d/partitions=%d/by=%s", stride, run, 1<<bits, name), func(b *testing.B) {
-						benchScatter(b, New(0, bits, NewPool(stride, noLimit), nil), tile, scatter)
+						benchScatter(b, New(0, bits, NewPool(stride, nil), nil), tile, scatter)
 						b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(rows), "ns/row")
 					})
 				}

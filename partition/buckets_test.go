@@ -7,9 +7,9 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-)
 
-func noLimit(int64) error { return nil }
+	"github.com/gagg-dev/gagg/internal/budget/budgettest"
+)
 
 // Every row lands in the partition that its top hash bits name, once, whole
 // and in the order in which it was placed, whatever the tiles, in runs for one partition or not.
@@ -27,7 +27,7 @@ func TestScatter(t *testing.T) {
 
 func testScatter(t *testing.T, stride int, bits uint, scatter func(*Buckets, []uint64) (int, error)) {
 	rng := rand.New(rand.NewPCG(uint64(stride), uint64(bits)))
-	b := New(0, bits, NewPool(stride, noLimit), nil)
+	b := New(0, bits, NewPool(stride, nil), nil)
 	want := make([][]uint64, 1<<bits)
 	for n := range 20 {
 		tile := randomRuns(rng, stride, rng.IntN(3000/stride+3), 1+n*n)
@@ -73,7 +73,7 @@ func TestSharedBits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for range 200 {
 		skip, n := 1+uint(rng.IntN(20)), uint(rng.IntN(3))
-		b := New(skip, n, NewPool(2, noLimit), nil)
+		b := New(skip, n, NewPool(2, nil), nil)
 		prefix, alike := rng.Uint64()>>(64-skip)<<(64-skip), rng.IntN(64)
 		hashes := make([][]uint64, 1<<n)
 		for range rng.IntN(4) {
@@ -111,7 +111,7 @@ func TestSharedBits(t *testing.T) {
 
 // All pages but a bucket's last are full: rows are numbered by page.
 func TestPagesAreFull(t *testing.T) {
-	pool := NewPool(3, noLimit)
+	pool := NewPool(3, nil)
 	b := New(0, 0, pool, nil)
 	if _, err := b.Scatter(make([]uint64, 3*10_001)); err != nil {
 		t.Fatal(err)
@@ -127,7 +127,7 @@ func TestPagesAreFull(t *testing.T) {
 // A page has as many rows as fit PageBytes, a power of two, or one.
 func TestPageBytes(t *testing.T) {
 	for _, stride := range []int{1, 3, 4, 6, 8, 100, 1024, 5000} {
-		pool := NewPool(stride, noLimit)
+		pool := NewPool(stride, nil)
 		if n := 8 * pool.words(); n > PageBytes && pool.PageBits > 0 || 2*n <= PageBytes {
 			t.Errorf("%d words a row: a page of %d bytes", stride, n)
 		}
@@ -137,7 +137,7 @@ func TestPageBytes(t *testing.T) {
 // Pages that were put back are used again before memory is asked for, and
 // come empty.
 func TestRelease(t *testing.T) {
-	pool := NewPool(2, noLimit)
+	pool := NewPool(2, nil)
 	b := New(0, 1, pool, nil)
 	tile := make([]uint64, 2*10_000)
 	if _, err := b.Scatter(tile); err != nil {
@@ -164,12 +164,12 @@ func TestRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			refused := errors.New("refused")
 			left := int64(1 << 20)
-			b := New(0, 2, NewPool(4, func(bytes int64) error {
+			b := New(0, 2, NewPool(4, budgettest.Lender(func(bytes int64) error {
 				if left -= bytes; left < 0 {
 					return refused
 				}
 				return nil
-			}), nil)
+			})), nil)
 			placed := 0
 			var err error
 			for err == nil {

@@ -54,7 +54,7 @@ func TestFold(t *testing.T) {
 			if values {
 				refs = firstRefs{f.arenas}
 			}
-			pool := NewPool(stride, noLimit)
+			pool := NewPool(stride, nil)
 			defer pool.Reset()
 			f.disk = NewDisk(space.File, refs, stride, leastBlock)
 			f.buckets = New(0, bits, pool, f.disk)

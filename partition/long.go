@@ -2,6 +2,7 @@ package partition
 
 import (
 	"github.com/gagg-dev/gagg/internal/arena"
+	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/hostmem"
 	"github.com/gagg-dev/gagg/internal/spill"
 )
@@ -71,10 +72,8 @@ func (d *Disk) endLong(dst []Block) ([]Block, error) {
 
 // readLong is Read of a long block.
 func (d *Disk) readLong(b Block, p *Page) error {
-	if p.Grow != nil {
-		if err := p.Grow(b.Bytes()); err != nil {
-			return err
-		}
+	if err := budget.Or(p.From).Draw(b.Bytes()); err != nil {
+		return err
 	}
 	p.long = hostmem.Make[byte](int(b.Bytes()))
 	if _, err := d.file.Read(b.extent, p.long); err != nil {
@@ -104,7 +103,5 @@ func (p *Page) Free() {
 	size := int64(len(p.long))
 	hostmem.Free(p.long)
 	p.long, p.Rows, p.Section = nil, nil, nil
-	if p.Grow != nil {
-		_ = p.Grow(-size) // only asking for more can fail
-	}
+	budget.Or(p.From).Release(size)
 }

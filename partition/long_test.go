@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/gagg-dev/gagg/internal/arena"
+	"github.com/gagg-dev/gagg/internal/budget/budgettest"
 	"github.com/gagg-dev/gagg/internal/spill"
 )
 
@@ -58,11 +59,11 @@ func TestLongRows(t *testing.T) {
 func readLongRows(t *testing.T, disk *Disk, blocks []Block, want [][]byte) {
 	t.Helper()
 	var drawn, most int64
-	page := Page{Grow: func(bytes int64) error {
+	page := Page{From: budgettest.Lender(func(bytes int64) error {
 		drawn += bytes
 		most = max(most, drawn)
 		return nil
-	}}
+	})}
 	reg := &arena.Arenas{}
 	i, long := 0, 0
 	for _, b := range blocks {

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/hostmem"
 )
 
@@ -29,20 +30,19 @@ type Pool struct {
 	Stride   int  // words a row
 	PageBits uint // a page has 2^PageBits rows
 
-	grow  func(bytes int64) error
+	from  budget.Lender
 	mu    sync.Mutex
 	slabs [][]uint64
 	slab  []uint64 // what is left of the last slab
 	next  int      // words of the next slab
 	free  [][]uint64
-	held  atomic.Int64 // bytes of all slabs; grow may ask for it
+	held  atomic.Int64 // bytes of all slabs; the lender may ask for it
 }
 
-// NewPool returns a pool of pages for rows of stride words. grow is told of
-// memory before it is allocated, and may refuse; and of memory that is let
-// go, as a negative number.
-func NewPool(stride int, grow func(bytes int64) error) *Pool {
-	p := &Pool{Stride: stride, PageBits: uint(max(bits.Len(uint(PageBytes/8/stride))-1, 0)), grow: grow}
+// NewPool returns a pool of pages for rows of stride words, whose memory is drawn
+// from a lender; nil: there is no limit.
+func NewPool(stride int, from budget.Lender) *Pool {
+	p := &Pool{Stride: stride, PageBits: uint(max(bits.Len(uint(PageBytes/8/stride))-1, 0)), from: budget.Or(from)}
 	p.next = max(firstSlabBytes/8, p.words())
 	return p
 }
@@ -98,7 +98,7 @@ func (p *Pool) addSlab() error {
 	least := max(LeastBytes/8, p.words())
 	words := p.next
 	for {
-		err := p.grow(int64(words) * 8)
+		err := p.from.Draw(int64(words) * 8)
 		if err == nil {
 			break
 		}
@@ -145,6 +145,6 @@ func (p *Pool) Reset() {
 		hostmem.Free(s)
 	}
 	p.slabs, p.slab, p.free = nil, nil, nil
-	_ = p.grow(-p.held.Swap(0)) // only asking for more can fail
+	p.from.Release(p.held.Swap(0))
 	p.next = max(firstSlabBytes/8, p.words())
 }

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/gagg-dev/gagg/internal/budget/budgettest"
 	"github.com/gagg-dev/gagg/internal/spill"
 )
 
@@ -17,13 +18,13 @@ func TestSpillKeepsBlocksLarge(t *testing.T) {
 		t.Fatal(err)
 	}
 	taken := int64(0)
-	pool := NewPool(stride, func(bytes int64) error {
+	pool := NewPool(stride, budgettest.Lender(func(bytes int64) error {
 		if bytes > 0 && taken+bytes > pages*PageBytes {
 			return spill.ErrClosed // any error
 		}
 		taken += bytes
 		return nil
-	})
+	}))
 	disk := NewDisk(space.File, nil, stride, BlockBytes)
 	b := New(0, bits, pool, disk)
 	rng := rand.New(rand.NewPCG(3, 3))

@@ -61,7 +61,7 @@ const owners = 8
 func (q *query) newRows(shift uint, c testCase) (*rows, error) {
 	r := &rows{}
 	for range owners {
-		pool := partition.NewPool(q.config.Stride, func(int64) error { return nil })
+		pool := partition.NewPool(q.config.Stride, nil)
 		r.pools = append(r.pools, pool)
 		r.buckets = append(r.buckets, partition.New(0, c.Bits, pool, nil))
 	}

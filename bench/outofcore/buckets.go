@@ -27,7 +27,7 @@ type hostBuckets struct {
 func newHostBuckets(placers int, bits, split uint) *hostBuckets {
 	h := &hostBuckets{bits: bits, parts: split}
 	for range placers {
-		pool := partition.NewPool(stride, func(int64) error { return nil })
+		pool := partition.NewPool(stride, nil)
 		h.pools = append(h.pools, pool)
 		h.all = append(h.all, partition.New(0, bits+split, pool, nil))
 	}

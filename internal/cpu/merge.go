@@ -6,6 +6,7 @@ import (
 	"math/bits"
 
 	"github.com/gagg-dev/gagg/feedback"
+	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/hostmem"
 	"github.com/gagg-dev/gagg/internal/invariant"
 	"github.com/gagg-dev/gagg/internal/key"
@@ -92,7 +93,7 @@ func NewMerger(cfg *Config, buckets []*partition.Buckets) *Merger {
 	}
 	m.store = newStore(cfg, m.ask)
 	m.adds, m.onlyAdds = cfg.States.Adds()
-	m.block.Grow = m.growPage
+	m.block.From = budget.Func(m.growPage)
 	return m
 }
 

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"sync/atomic"
 
+	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/key"
 	"github.com/gagg-dev/gagg/partition"
@@ -84,7 +85,7 @@ func newPairs(p *pairing) *pairs {
 	for i := range n.recent {
 		n.recent[i] = uint64(noGroup) // no group has that number
 	}
-	n.pool = partition.NewPool(pairWords, n.ask)
+	n.pool = partition.NewPool(pairWords, budget.Func(n.ask))
 	return n
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/gagg-dev/gagg/internal/arena"
+	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/partition"
 )
 
@@ -37,7 +38,7 @@ func (s *store) whole() error {
 }
 
 func newStore(cfg *Config, grow func(int64) error) *store {
-	s := &store{cfg: cfg, pool: partition.NewPool(cfg.Stride, grow), arena: cfg.Arenas.New()}
+	s := &store{cfg: cfg, pool: partition.NewPool(cfg.Stride, budget.Func(grow)), arena: cfg.Arenas.New()}
 	if cfg.Spill != nil {
 		s.disk = partition.NewDisk(cfg.Spill, cfg.refs(), cfg.Stride, partition.BlockBytesFor(cfg.Memory.Merge))
 	}

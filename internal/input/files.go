@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 
+	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/parquetio"
@@ -16,7 +17,7 @@ func Files(paths ...string) Source { return fileSource(paths) }
 
 type fileSource []string
 
-func (s fileSource) Open(ctx context.Context, o Options, grow func(int64) error) (Input, error) {
+func (s fileSource) Open(ctx context.Context, o Options, from budget.Lender) (Input, error) {
 	if len(s) == 0 {
 		return nil, usagef("no input: name a Parquet file, a directory or a glob")
 	}
@@ -24,7 +25,7 @@ func (s fileSource) Open(ctx context.Context, o Options, grow func(int64) error)
 	for i, p := range s {
 		inputs[i].Path = p
 	}
-	return openParquet(ctx, inputs, o, grow)
+	return openParquet(ctx, inputs, o, from)
 }
 
 // ListFiles tells which files a source of Files with these paths reads.
@@ -39,13 +40,13 @@ func Parquet(name string, r io.ReaderAt, size int64) Source {
 
 type readerSource parquetio.Input
 
-func (s readerSource) Open(ctx context.Context, o Options, grow func(int64) error) (Input, error) {
-	return openParquet(ctx, []parquetio.Input{parquetio.Input(s)}, o, grow)
+func (s readerSource) Open(ctx context.Context, o Options, from budget.Lender) (Input, error) {
+	return openParquet(ctx, []parquetio.Input{parquetio.Input(s)}, o, from)
 }
 
-func openParquet(ctx context.Context, inputs []parquetio.Input, o Options, grow func(int64) error) (Input, error) {
+func openParquet(ctx context.Context, inputs []parquetio.Input, o Options, from budget.Lender) (Input, error) {
 	d, err := parquetio.Open(ctx, inputs, parquetio.Options{
-		Limits: parquetio.Limits{Grow: grow}, UnionByName: o.UnionByName, BatchRows: o.BatchRows,
+		Limits: parquetio.Limits{Budget: from}, UnionByName: o.UnionByName, BatchRows: o.BatchRows,
 	})
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"context"
 	"io"
 
+	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/parquetio"
@@ -15,8 +16,8 @@ import (
 
 // Source is what a query reads, before it is opened.
 type Source interface {
-	// Open draws the memory of the input, and of its scans, from grow; nil: there is no budget.
-	Open(ctx context.Context, o Options, grow func(bytes int64) error) (Input, error)
+	// Open draws the memory of the input, and of its scans, from a lender; nil: there is no limit.
+	Open(ctx context.Context, o Options, from budget.Lender) (Input, error)
 }
 
 // Options says how a source is opened.

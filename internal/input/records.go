@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 
+	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/parquetio"
@@ -20,8 +21,8 @@ func Records(r array.RecordReader) Source { return recordSource{r} }
 
 type recordSource struct{ r array.RecordReader }
 
-func (s recordSource) Open(_ context.Context, _ Options, grow func(int64) error) (Input, error) {
-	return newRecordInput(s.r, grow)
+func (s recordSource) Open(_ context.Context, _ Options, from budget.Lender) (Input, error) {
+	return newRecordInput(s.r, from)
 }
 
 // recordInput is a stream of Arrow records as an input. Its columns are the
@@ -30,11 +31,11 @@ func (s recordSource) Open(_ context.Context, _ Options, grow func(int64) error)
 type recordInput struct {
 	r    array.RecordReader
 	cols []column.Leaf
-	grow func(bytes int64) error // the budget; nil: none
+	from budget.Lender // nil: there is no limit
 }
 
-func newRecordInput(r array.RecordReader, grow func(int64) error) (*recordInput, error) {
-	return &recordInput{r: r, cols: column.Leaves(r.Schema()), grow: grow}, nil
+func newRecordInput(r array.RecordReader, from budget.Lender) (*recordInput, error) {
+	return &recordInput{r: r, cols: column.Leaves(r.Schema()), from: from}, nil
 }
 
 func (in *recordInput) Schema() (s column.Schema) {
@@ -181,9 +182,7 @@ func (r *recordReader) Where(func(*column.Batch, []int32) ([]int32, error), []in
 
 func (r *recordReader) Close() {
 	r.drop()
-	if r.drawn > 0 && r.scan.in.grow != nil {
-		_ = r.scan.in.grow(-r.drawn) // never refused
-	}
+	budget.Or(r.scan.in.from).Release(r.drawn)
 	r.drawn = 0
 }
 
@@ -234,7 +233,7 @@ func (r *recordReader) convert(b *column.Batch, n int64) error {
 // draw takes the memory of the vectors of part from the budget. They are used
 // again for later batches. The records are the caller's memory and do not count.
 func (r *recordReader) draw(part arrow.Record) error {
-	if r.scan.in.grow == nil {
+	if r.scan.in.from == nil {
 		return nil
 	}
 	need := int64(0)
@@ -245,7 +244,7 @@ func (r *recordReader) draw(part arrow.Record) error {
 	if more <= 0 {
 		return nil
 	}
-	if err := r.scan.in.grow(more); err != nil {
+	if err := r.scan.in.from.Draw(more); err != nil {
 		return err
 	}
 	r.drawn += more

@@ -38,7 +38,7 @@ func TestRecordsBudget(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		in, err := newRecordInput(stream, budget.Grow(memory))
+		in, err := newRecordInput(stream, memory)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 
+	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
@@ -24,7 +25,7 @@ func TestNestedInputRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer stream.Release()
-	in, err := newRecordInput(stream, func(int64) error { return nil })
+	in, err := newRecordInput(stream, budget.Or(nil))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,16 +4,18 @@ import (
 	"fmt"
 
 	"github.com/dustin/go-humanize"
+
+	"github.com/gagg-dev/gagg/internal/budget"
 )
 
 // An account is what one part of a dataset, a file's metadata or a reader,
 // has drawn from the memory budget (DRAWN). What a column takes anyway, its
 // structs of a few KiB, is not counted. It is for one goroutine.
 type account struct {
-	grow func(bytes int64) error // the budget; nil: none
-	used int64                   // by what is allocated
-	held int64                   // drawn from the budget: at least used
-	kept int64                   // held at least, however little is used
+	from budget.Lender // nil: there is no limit
+	used int64         // by what is allocated
+	held int64         // drawn from the budget: at least used
+	kept int64         // held at least, however little is used
 }
 
 // A MemoryError is a refusal of memory by the budget, whose error it wraps.
@@ -43,10 +45,8 @@ func (a *account) draw(bytes int64, what string) error {
 }
 
 func (a *account) ask(more int64) error {
-	if a.grow != nil {
-		if err := a.grow(more); err != nil {
-			return err
-		}
+	if err := budget.Or(a.from).Draw(more); err != nil {
+		return err
 	}
 	a.held += more
 	return nil
@@ -82,7 +82,5 @@ func (a *account) settle() {
 		return
 	}
 	a.held -= less
-	if a.grow != nil {
-		_ = a.grow(-less) // never refused
-	}
+	budget.Or(a.from).Release(less)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
 
+	"github.com/gagg-dev/gagg/internal/budget/budgettest"
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
@@ -142,7 +143,7 @@ func writeStrings(t *testing.T, node parquet.Node, values []column.Value) []byte
 
 // readUnder reads all columns of a file.
 func readUnder(data []byte, l *ledger) error {
-	f, err := openFile("f", bytes.NewReader(data), int64(len(data)), Limits{Grow: l.grow})
+	f, err := openFile("f", bytes.NewReader(data), int64(len(data)), Limits{Budget: budgettest.Lender(l.grow)})
 	if err != nil {
 		return err
 	}
@@ -180,7 +181,7 @@ func TestRefusedDataset(t *testing.T) {
 }
 
 func readDataset(t *testing.T, inputs []Input, l *ledger) (rows int64, err error) {
-	d, err := Open(context.Background(), inputs, Options{Limits: Limits{Grow: l.grow}})
+	d, err := Open(context.Background(), inputs, Options{Limits: Limits{Budget: budgettest.Lender(l.grow)}})
 	if err != nil {
 		return 0, err
 	}
@@ -227,13 +228,13 @@ func TestListIsDrawn(t *testing.T) {
 	}
 	for _, input := range []string{dir, dir + "/*.parquet", dir + "/**"} {
 		whole := &ledger{}
-		_, err := Open(t.Context(), []Input{{Path: input}}, Options{Limits: Limits{Grow: whole.grow}})
+		_, err := Open(t.Context(), []Input{{Path: input}}, Options{Limits: Limits{Budget: budgettest.Lender(whole.grow)}})
 		if least := int64(files * 800); err == nil || whole.peak < least { // 540 bytes each were missing with 50,000 files, and the names have 250
 			t.Errorf("%s: %d bytes drawn, at least %d expected", input, whole.peak, least)
 		}
 		whole.settled(t)
 		small := &ledger{limit: whole.peak / 2}
-		if _, err := Open(t.Context(), []Input{{Path: input}}, Options{Limits: Limits{Grow: small.grow}}); !errors.Is(err, errRefused) || strings.Contains(err.Error(), "0.parquet") {
+		if _, err := Open(t.Context(), []Input{{Path: input}}, Options{Limits: Limits{Budget: budgettest.Lender(small.grow)}}); !errors.Is(err, errRefused) || strings.Contains(err.Error(), "0.parquet") {
 			t.Errorf("%s: %.200v", input, err)
 		}
 		small.settled(t)
@@ -243,7 +244,7 @@ func TestListIsDrawn(t *testing.T) {
 func TestWorkerBytes(t *testing.T) {
 	for i, data := range budgetFiles(t) {
 		l := &ledger{}
-		d, err := Open(context.Background(), []Input{{Name: "f", Reader: bytes.NewReader(data), Size: int64(len(data))}}, Options{Limits: Limits{Grow: l.grow}})
+		d, err := Open(context.Background(), []Input{{Name: "f", Reader: bytes.NewReader(data), Size: int64(len(data))}}, Options{Limits: Limits{Budget: budgettest.Lender(l.grow)}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -322,7 +323,7 @@ func compressed(p page) page {
 // A file with one large page among small ones does not keep its memory.
 func TestTrim(t *testing.T) {
 	l := &ledger{}
-	b := buffer{mem: &account{grow: l.grow}}
+	b := buffer{mem: &account{from: budgettest.Lender(l.grow)}}
 	for _, n := range []int{8 << 20, 1000, 1000} {
 		if _, err := b.room(n, "x"); err != nil {
 			t.Fatal(err)
@@ -369,7 +370,7 @@ func TestManyFooters(t *testing.T) {
 	footers := make([]*file, files)
 	before := heapInUse()
 	for i := range footers {
-		f := &file{name: "f", limits: Limits{}.withDefaults(), end: 1 << 40, metadata: account{grow: l.grow}}
+		f := &file{name: "f", limits: Limits{}.withDefaults(), end: 1 << 40, metadata: account{from: budgettest.Lender(l.grow)}}
 		if usual, err := f.decodeQuickly(data); !usual || err != nil {
 			t.Fatal(usual, err)
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/invariant"
 	"github.com/parquet-go/parquet-go/format"
@@ -85,8 +86,8 @@ type workspace struct {
 	spareBytes int64 // ScanOptions.SpareBytes
 }
 
-func newWorkspace(grow func(int64) error, batchRows int) *workspace {
-	w := &workspace{account: account{grow: grow}, batchRows: batchRows}
+func newWorkspace(from budget.Lender, batchRows int) *workspace {
+	w := &workspace{account: account{from: from}, batchRows: batchRows}
 	w.codec.mem = &w.account
 	return w
 }

@@ -80,7 +80,7 @@ func Open(ctx context.Context, inputs []Input, opt Options) (_ *Dataset, err err
 	if opt.BatchRows <= 0 {
 		opt.BatchRows = DefaultBatchRows
 	}
-	d := &Dataset{opt: opt, pool: &filePool{limit: maxOpenFiles}, listed: account{grow: opt.Grow}}
+	d := &Dataset{opt: opt, pool: &filePool{limit: maxOpenFiles}, listed: account{from: opt.Budget}}
 	defer func() {
 		if err != nil {
 			_ = d.Close()

@@ -175,7 +175,7 @@ func (c *columnReader) retireDictionary() {
 
 // dropSpareDictionary gives the memory back that was kept for another dictionary.
 func (c *columnReader) dropSpareDictionary() {
-	if c.spareDictBytes >= max(largeDictionary, c.shared.spareBytes) && c.shared.account.grow != nil {
+	if c.spareDictBytes >= max(largeDictionary, c.shared.spareBytes) && c.shared.account.from != nil {
 		c.spareDict = dictMemory{}
 		debug.FreeOSMemory()
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 	parquetsnappy "github.com/parquet-go/parquet-go/compress/snappy"
 
+	"github.com/gagg-dev/gagg/internal/budget/budgettest"
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
@@ -115,7 +116,7 @@ func TestDictPrefix(t *testing.T) {
 	} {
 		for _, columns := range [][]int{{0, 1}, {0, 1, 2}} {
 			l := &ledger{}
-			s, err := mustOpen(t, Options{BatchRows: 500, Limits: Limits{Grow: l.grow}}, "f").Scan(ScanOptions{Columns: columns})
+			s, err := mustOpen(t, Options{BatchRows: 500, Limits: Limits{Budget: budgettest.Lender(l.grow)}}, "f").Scan(ScanOptions{Columns: columns})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/gagg-dev/gagg/internal/budget/budgettest"
 	"github.com/gagg-dev/gagg/internal/corpus"
 )
 
@@ -86,6 +87,6 @@ func TestEncodedMutated(t *testing.T) {
 
 func surviveEncoded(t *testing.T, data []byte) {
 	l := &ledger{limit: 16 << 20}
-	tryEncoded(t, data, Limits{MaxPage: 1 << 20, MaxFooter: 1 << 20, Grow: l.grow})
+	tryEncoded(t, data, Limits{MaxPage: 1 << 20, MaxFooter: 1 << 20, Budget: budgettest.Lender(l.grow)})
 	l.settled(t)
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/parquet-go/parquet-go/compress"
 	"github.com/parquet-go/parquet-go/encoding"
 	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/gagg-dev/gagg/internal/budget/budgettest"
 )
 
 // Every type in the encodings that this road knows, in both page versions,
@@ -224,7 +226,7 @@ func TestEncodedPagesDrawn(t *testing.T) {
 	data := fileBuilder{rows: 100, pages: pages}.build(t)
 	refuseEncoded(t, data)
 	l := &ledger{}
-	d, err := openBytes(t, Options{Limits: Limits{Grow: l.grow}}, data)
+	d, err := openBytes(t, Options{Limits: Limits{Budget: budgettest.Lender(l.grow)}}, data)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -249,7 +251,7 @@ func TestEncodedPagesDrawn(t *testing.T) {
 func refuseEncoded(t *testing.T, data []byte) {
 	for n := 1; ; n++ {
 		l := &ledger{fail: n, forEver: true}
-		d, err := openBytes(t, Options{Limits: Limits{Grow: l.grow}}, data)
+		d, err := openBytes(t, Options{Limits: Limits{Budget: budgettest.Lender(l.grow)}}, data)
 		if err == nil {
 			s := scanOf(t, d, 0)
 			r := s.NewReader()

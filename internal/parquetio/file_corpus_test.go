@@ -19,7 +19,7 @@ import (
 // readColumn reads a whole column in steps of at most batch rows and returns
 // the number of its rows.
 func readColumn(f *file, leaf, batch int, see func(*column.Vector)) (rows int64, err error) {
-	work := newWorkspace(f.limits.Grow, batch)
+	work := newWorkspace(f.limits.Budget, batch)
 	defer work.close()
 	c, err := newColumnReader(f, leaf, f.leaves[leaf].typ, work)
 	if err != nil {

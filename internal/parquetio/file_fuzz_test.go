@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/gagg-dev/gagg/internal/budget/budgettest"
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
@@ -87,7 +88,7 @@ func survive(t *testing.T, data []byte) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	l := &ledger{limit: 16 << 20}
-	if err := readSome(t, data, Limits{MaxPage: 8 << 20, MaxFooter: 1 << 20, Grow: l.grow}); err != nil {
+	if err := readSome(t, data, Limits{MaxPage: 8 << 20, MaxFooter: 1 << 20, Budget: budgettest.Lender(l.grow)}); err != nil {
 		var typed *Error
 		if !errors.As(err, &typed) {
 			t.Errorf("not an *Error: %v", err)
@@ -120,7 +121,7 @@ func readSomeOf(t *testing.T, f *file, leaf int) error {
 	if f.leaves[leaf].err != nil {
 		return nil
 	}
-	work := newWorkspace(f.limits.Grow, 1000)
+	work := newWorkspace(f.limits.Budget, 1000)
 	defer work.close()
 	c, err := newColumnReader(f, leaf, f.leaves[leaf].typ, work)
 	if err != nil {

@@ -10,25 +10,25 @@ import (
 
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/gagg-dev/gagg/internal/budget"
 )
 
 // Limits bounds what a file may ask for. A zero field means its default.
 type Limits struct {
-	MaxPage   int64 // bytes of one decompressed page or dictionary; default 256 MiB, with Grow what it grants
+	MaxPage   int64 // bytes of one decompressed page or dictionary; default 256 MiB, with Budget what it grants
 	MaxFooter int64 // bytes of the footer; default 256 MiB
 	MaxDepth  int   // levels of nesting in the schema; default 64
 
-	// Grow is the memory budget; nil: none. It is told of memory before it is
-	// allocated, and of memory that is let go as a negative number. It may
-	// refuse to give more: then reading fails with its error, wrapped in an
-	// *Error. It is called from several goroutines.
-	Grow func(bytes int64) error
+	// Budget is what memory is drawn from; nil: there is no limit. Where it
+	// refuses to give more reading fails with its error, wrapped in an *Error.
+	Budget budget.Lender
 }
 
 func (l Limits) withDefaults() Limits {
 	if l.MaxPage <= 0 {
 		l.MaxPage = 256 << 20
-		if l.Grow != nil {
+		if l.Budget != nil {
 			l.MaxPage = math.MaxInt32 // the most that a page header can say
 		}
 	}
@@ -82,7 +82,7 @@ var errEncrypted = errors.New("encrypted; not supported")
 // *Error.
 func openFile(name string, r io.ReaderAt, size int64, lim Limits) (_ *file, err error) {
 	defer fence(name, &err)
-	f := &file{name: name, r: r, size: size, limits: lim.withDefaults(), metadata: account{grow: lim.Grow}}
+	f := &file{name: name, r: r, size: size, limits: lim.withDefaults(), metadata: account{from: lim.Budget}}
 	// After a panic too, whose fence is outside.
 	opened := false
 	defer func() {

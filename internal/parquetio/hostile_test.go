@@ -15,6 +15,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go/format"
 
+	"github.com/gagg-dev/gagg/internal/budget/budgettest"
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
@@ -84,7 +85,7 @@ func TestClaims(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			data := fileBuilder{schema: []format.SchemaElement{required(test.physical)}, codec: test.codec, rows: 1, pages: test.pages}.build(t)
 			l := &ledger{limit: 1 << 20}
-			d, err := Open(context.Background(), []Input{{Name: "f", Reader: bytes.NewReader(data), Size: int64(len(data))}}, Options{Limits: Limits{Grow: l.grow}})
+			d, err := Open(context.Background(), []Input{{Name: "f", Reader: bytes.NewReader(data), Size: int64(len(data))}}, Options{Limits: Limits{Budget: budgettest.Lender(l.grow)}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gagg-dev/gagg/internal/bounded"
+	"github.com/gagg-dev/gagg/internal/budget/budgettest"
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/corpus"
 	"github.com/gagg-dev/gagg/internal/datagen"
@@ -120,7 +121,7 @@ const mutantRows = 20_000
 // read in one way can be read in the others, and is the same.
 func alike(t *testing.T, data []byte) {
 	limits := func() Options {
-		return Options{Limits: Limits{MaxPage: 8 << 20, MaxFooter: 1 << 20, Grow: (&ledger{limit: 64 << 20}).grow}}
+		return Options{Limits: Limits{MaxPage: 8 << 20, MaxFooter: 1 << 20, Budget: budgettest.Lender((&ledger{limit: 64 << 20}).grow)}}
 	}
 	d, err := openBytes(t, limits(), data)
 	if err != nil {

@@ -144,10 +144,10 @@ func (r *Reader) begin() {
 	if r.work != nil {
 		return
 	}
-	grow := r.scan.d.opt.Grow
-	r.work = newWorkspace(grow, r.scan.batchRows)
+	from := r.scan.d.opt.Budget
+	r.work = newWorkspace(from, r.scan.batchRows)
 	r.work.spareBytes = r.scan.spareBytes
-	if grow != nil {
+	if from != nil {
 		_ = r.work.account.reserve(r.scan.WorkerBytes())
 	}
 }

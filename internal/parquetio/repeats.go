@@ -49,7 +49,7 @@ func (s *Scan) eachEntry(i, group int, do func([]byte)) bool {
 	if leaf < 0 || s.types[i].Rep() != column.RepBytes {
 		return false
 	}
-	work := newWorkspace(s.d.opt.Grow, minLane)
+	work := newWorkspace(s.d.opt.Budget, minLane)
 	defer work.close()
 	c, err := newColumnReader(f.file, leaf, s.types[i], work)
 	if err != nil { // reading the unit will tell what is wrong

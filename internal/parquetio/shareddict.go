@@ -71,7 +71,7 @@ func (c *columnReader) takeShared(wait bool) error {
 
 // take takes the dictionary that a reader has just decoded, and its memory.
 func (d *sharedDict) take(c *columnReader) {
-	d.account.grow = c.shared.account.grow
+	d.account.from = c.shared.account.from
 	c.shared.account.hand(c.dictBytes, &d.account)
 	if p := c.prefix; p != nil {
 		c.shared.account.hand(int64(len(p.packed.b)), &d.account)
@@ -100,7 +100,7 @@ func (d *sharedDict) leave(spare int64) {
 		d.prefix.packed.free()
 	}
 	d.dict, d.prefix = nil, nil
-	if d.account.used >= max(largeDictionary, spare) && d.account.grow != nil {
+	if d.account.used >= max(largeDictionary, spare) && d.account.from != nil {
 		debug.FreeOSMemory()
 	}
 	d.account.close()

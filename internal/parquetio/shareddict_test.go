@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/gagg-dev/gagg/internal/budget/budgettest"
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
@@ -95,7 +96,7 @@ func TestSharedDictionaries(t *testing.T) {
 		}
 		for range 3 {
 			l := &ledger{}
-			s, err := mustOpen(t, Options{BatchRows: 500, Limits: Limits{Grow: l.grow}}, "f").Scan(ScanOptions{
+			s, err := mustOpen(t, Options{BatchRows: 500, Limits: Limits{Budget: budgettest.Lender(l.grow)}}, "f").Scan(ScanOptions{
 				Columns: []int{0, 1, 2}, Skip: func(func(int) column.Bounds) bool { return false }, SkipColumns: []int{0},
 			})
 			if err != nil {
@@ -124,7 +125,7 @@ func TestSharedDictionariesRefused(t *testing.T) {
 	refused := 0
 	for fail := 1; fail < 60; fail += 3 {
 		l := &ledger{}
-		d := mustOpen(t, Options{BatchRows: 500, Limits: Limits{Grow: l.grow}}, "f")
+		d := mustOpen(t, Options{BatchRows: 500, Limits: Limits{Budget: budgettest.Lender(l.grow)}}, "f")
 		s, err := d.Scan(ScanOptions{Columns: []int{0, 1, 2}, Skip: func(func(int) column.Bounds) bool { return false }, SkipColumns: []int{0}})
 		if err != nil {
 			t.Fatal(err)
