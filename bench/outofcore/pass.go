@@ -11,6 +11,7 @@ import (
 
 	"github.com/gagg-dev/gagg/bench/device"
 	"github.com/gagg-dev/gagg/ega/firstpass"
+	"github.com/gagg-dev/gagg/ega/groups"
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
 
@@ -103,7 +104,7 @@ const slotsPerStream = 4
 // readBits: 2^readBits partitions of groups, of which several are read at a time.
 const readBits = 6
 
-func (b *bench) first(m *firstpass.Pass, c testCase, f *figures) (*firstpass.Groups, error) {
+func (b *bench) first(m *firstpass.Pass, c testCase, f *figures) (*groups.Groups, error) {
 	begin := time.Now()
 	hand, producers := b.lend, 1
 	if c.Source == pageable {
@@ -135,9 +136,9 @@ func (b *bench) copyIn(m *firstpass.Pass, from, end int) error {
 }
 
 // read copies all groups to the host, by as many goroutines as there are passes.
-func (b *bench) read(g *firstpass.Groups) (tally, error) {
+func (b *bench) read(g *groups.Groups) (tally, error) {
 	tallies := make([]tally, b.passes)
-	readers := make([]*firstpass.GroupReader, b.passes)
+	readers := make([]*groups.Reader, b.passes)
 	err := spread(b.passes, b.passes, func(_, n int) (err error) {
 		if readers[n], err = g.Reader(); err != nil {
 			return err

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/groups"
 	"github.com/gagg-dev/gagg/feedback"
 	"github.com/gagg-dev/gagg/streams"
 )
@@ -42,8 +43,8 @@ type Config struct {
 	KeepPays func(feedback.GainFacts) bool
 	Spares   *Spares // where their memory comes from, as far as it goes, and goes to; may be nil
 
-	Readers   int // how many GroupReaders there may be at a time; default 1
-	ReadBytes int // of each of the two pinned buffers of a GroupReader at most; default 4 MiB
+	Readers   int // how many groups.Readers there may be at a time; default 1
+	ReadBytes int // of each of the two pinned buffers of a groups.Reader at most; default 4 MiB
 
 	Trace func(streams.Interval) // as in streams.Config
 	Began time.Time              // the same
@@ -60,7 +61,7 @@ func (c Config) withDefaults() Config {
 	set(&c.Depth, streams.DefaultDepth)
 	set(&c.Placers, 1)
 	set(&c.Readers, 1)
-	set(&c.ReadBytes, readBytes)
+	set(&c.ReadBytes, groups.DefaultReadBytes)
 	return c
 }
 

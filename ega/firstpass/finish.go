@@ -5,18 +5,18 @@ import (
 	"fmt"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/groups"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/invariant"
-	"github.com/gagg-dev/gagg/internal/kernels"
 )
 
 // Finish is called when nothing more will be submitted. It waits until all tiles are combined and, if the device had no
 // room for all, until all rows have been placed. The result is the groups on the device, divided by the top bits
 // of their hash into 2^bits partitions, which are the caller's to close; or nil, if there are no lists: all rows were given to Place. Its
 // error is the first that stopped the pass; then what was placed is not all.
-func (m *Pass) Finish(bits uint) (_ *Groups, err error) {
-	if bits > mostBits {
-		return nil, fmt.Errorf("first pass: 2^%d partitions, more than 2^%d", bits, mostBits)
+func (m *Pass) Finish(bits uint) (_ *groups.Groups, err error) {
+	if bits > groups.MostBits {
+		return nil, fmt.Errorf("first pass: 2^%d partitions, more than 2^%d", bits, groups.MostBits)
 	}
 	if err := m.pipeline.Finish(); err != nil {
 		return nil, fmt.Errorf("first pass: %w", err)
@@ -38,7 +38,7 @@ func (m *Pass) Finish(bits uint) (_ *Groups, err error) {
 }
 
 // end is what remains when the lanes have ended.
-func (m *Pass) end(bits uint) (g *Groups, err error) {
+func (m *Pass) end(bits uint) (g *groups.Groups, err error) {
 	evicted, err := m.evictAll()
 	if err != nil {
 		return nil, err
@@ -51,36 +51,42 @@ func (m *Pass) end(bits uint) (g *Groups, err error) {
 }
 
 // collect leaves the groups in the table, if no rows were evicted and there is room to read them; else they are placed.
-func (m *Pass) collect(t *cuda.Thread, stream *cuda.Stream, evicted bool, bits uint) (_ *Groups, err error) {
-	table, err := m.table.take()
+func (m *Pass) collect(t *cuda.Thread, stream *cuda.Stream, evicted bool, bits uint) (*groups.Groups, error) {
+	g, err := m.locate(t, stream, bits)
 	if err != nil {
 		return nil, err
 	}
-	g := &Groups{
-		context: m.context, host: m.config.Host, table: table, view: m.kernels.View(), order: kernels.NewEgaOrder(m.context),
-		row: m.plan.layout.RowBytes(), bits: bits, room: m.plan.beside(table.View().Slots), readers: m.config.Readers, readBytes: cuda.Size(m.config.ReadBytes),
-	}
-	if m.lists.any() {
-		if g.lists, err = m.lists.place(t, stream, table); err != nil {
-			return nil, errors.Join(err, g.Close())
-		}
-		g.room += m.lists.spare(&g.lists)
-	}
-	if err := g.place(t, stream); err != nil {
-		return nil, errors.Join(err, g.Close())
-	}
-	if m.lists.any() && !g.readable() {
+	if m.lists.any() && !g.Readable() {
 		return nil, errors.Join(fmt.Errorf("%w to read groups", ega.ErrTooSmall), g.Close())
 	}
-	m.counts.end(g.Len(), !evicted && g.readable())
+	m.counts.end(g.Len(), !evicted && g.Readable())
 	if m.counts.InCore {
-		if err := g.open(); err != nil {
+		if err := g.Open(); err != nil {
 			return nil, errors.Join(err, g.Close())
 		}
 		return g, nil
 	}
-	err = m.placing.sending(t, stream, sendBytes(m.plan.layout, g.room), func(s *sender) error { return s.groups(g) })
+	err = m.placing.sending(t, stream, sendBytes(m.plan.layout, g.Room()), func(s *sender) error { return s.groups(g) })
 	return nil, errors.Join(err, g.Close())
+}
+
+// locate takes the table's groups, with the values of their lists.
+func (m *Pass) locate(t *cuda.Thread, stream *cuda.Stream, bits uint) (*groups.Groups, error) {
+	table, err := m.table.take()
+	if err != nil {
+		return nil, err
+	}
+	c := groups.Config{
+		Context: m.context, Layout: m.plan.layout, Table: table, Bits: bits, Host: m.config.Host, Room: m.plan.beside(table.View().Slots),
+		Readers: m.config.Readers, ReadBytes: cuda.Size(m.config.ReadBytes),
+	}
+	if m.lists.any() {
+		if c.Values, err = m.lists.place(t, stream, table); err != nil {
+			return nil, errors.Join(err, table.Close())
+		}
+		c.Room += m.lists.spare(&c.Values)
+	}
+	return groups.Locate(t, stream, c)
 }
 
 // evictAll waits until the chains of all lanes are on the host, and their memory is free. False: there were none.

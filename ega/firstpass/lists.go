@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/groups"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/kernels"
 )
@@ -104,29 +105,23 @@ func (p *lists) note(s *cuda.Stream, rows cuda.Span, n uint64, hold cuda.Span) e
 // errListed is that values were lost on the device.
 var errListed = errors.New("not all values of lists have come to their groups")
 
-// listValues is the values of all lists, in the order of their groups in the table.
-type listValues struct {
-	memory cuda.Pieces
-	lists  []cuda.Span
-}
-
 // place gives the values of each group their places, when nothing comes any more. The records are gone then.
-func (p *lists) place(t *cuda.Thread, s *cuda.Stream, table *ega.Table) (v listValues, err error) {
-	p.memory.Thread, v.memory.Thread = t, t
+func (p *lists) place(t *cuda.Thread, s *cuda.Stream, table *ega.Table) (v groups.Values, err error) {
+	p.memory.Thread, v.Memory.Thread = t, t
 	for i := range p.lists {
-		values, err := p.placeOne(t, s, table, &p.lists[i], &v.memory)
+		values, err := p.placeOne(t, s, table, &p.lists[i], &v.Memory)
 		if err != nil {
-			return v, errors.Join(err, v.memory.Close())
+			return v, errors.Join(err, v.Memory.Close())
 		}
-		v.lists = append(v.lists, values)
+		v.Lists = append(v.Lists, values)
 	}
 	return v, p.memory.Close()
 }
 
 // spare is the device memory that was set aside for records and values, less that of the values.
-func (p *lists) spare(v *listValues) cuda.Size {
+func (p *lists) spare(v *groups.Values) cuda.Size {
 	all := cuda.Size(p.most) * listedBytes(p.layout, len(p.lists))
-	for _, values := range v.lists {
+	for _, values := range v.Lists {
 		all -= min(all, cuda.Allocated(values.Size))
 	}
 	return all

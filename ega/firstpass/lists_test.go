@@ -13,6 +13,7 @@ import (
 	"github.com/gagg-dev/gagg/ega"
 	"github.com/gagg-dev/gagg/ega/egatest"
 	"github.com/gagg-dev/gagg/ega/firstpass"
+	"github.com/gagg-dev/gagg/ega/groups"
 	"github.com/gagg-dev/gagg/internal/bounded"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/cuda/emu"
@@ -221,7 +222,7 @@ func (j *listJob) Settled(stop uint64) {
 }
 
 // read reads all groups with their values.
-func (p *listRig) read(g *firstpass.Groups) error {
+func (p *listRig) read(g *groups.Groups) error {
 	r, err := g.Reader()
 	if err != nil {
 		return err
@@ -240,7 +241,7 @@ func (p *listRig) read(g *firstpass.Groups) error {
 	return errors.Join(err, r.Close())
 }
 
-func (p *listRig) group(r *firstpass.GroupReader, row []uint64) error {
+func (p *listRig) group(r *groups.Reader, row []uint64) error {
 	before := len(row) - len(p.config.Layout.Ops)
 	states := row[before:]
 	if states[0] == 0 {

@@ -215,3 +215,27 @@ func TestPassRefuses(t *testing.T) {
 		t.Error("less than what is needed was taken")
 	}
 }
+
+// Who waits for a slot hears of the end of its context, which stops the pass: here nobody gives slots back.
+func TestSlotContext(t *testing.T) {
+	r := newRig(t)
+	m, err := firstpass.Start(r.Within("the end of a pass"), r.Thread.Context(), firstpass.Config{
+		Layout: passLayouts[0], Slots: 2, SlotBytes: 20_000, Device: 4 << 20, Place: func(int, []uint64) error { return nil },
+	})
+	r.Do(err)
+	first, err := m.Slot(r.Within("a slot"))
+	r.Do(err)
+	second, err := m.Slot(r.Within("a slot"))
+	r.Do(err)
+	ctx, cancel := context.WithCancel(context.Background())
+	go cancel()
+	if _, err := m.Slot(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	m.Release(first)
+	m.Release(second)
+	if _, err := m.Finish(0); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	r.Do(m.Close())
+}

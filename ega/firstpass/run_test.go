@@ -11,6 +11,7 @@ import (
 	"github.com/gagg-dev/gagg/ega"
 	"github.com/gagg-dev/gagg/ega/egatest"
 	"github.com/gagg-dev/gagg/ega/firstpass"
+	"github.com/gagg-dev/gagg/ega/groups"
 	"github.com/gagg-dev/gagg/ega/reference"
 	"github.com/gagg-dev/gagg/internal/bounded"
 	"github.com/gagg-dev/gagg/internal/cuda"
@@ -132,7 +133,7 @@ func wordsIn(s *streams.Slot) []uint64 {
 }
 
 // read reads all partitions, odd and even ones by two readers at once, and checks the order.
-func (p *passRig) read(g *firstpass.Groups) error {
+func (p *passRig) read(g *groups.Groups) error {
 	pieces := make([][]uint64, 1<<p.bits)
 	errs := make(chan error, 2)
 	for first := range 2 {
@@ -148,7 +149,7 @@ func (p *passRig) read(g *firstpass.Groups) error {
 	return nil
 }
 
-func (p *passRig) readSome(g *firstpass.Groups, pieces [][]uint64, first int) (err error) {
+func (p *passRig) readSome(g *groups.Groups, pieces [][]uint64, first int) (err error) {
 	r, err := g.Reader()
 	if err != nil {
 		return err

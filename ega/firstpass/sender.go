@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/groups"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/partition"
 )
@@ -120,38 +121,29 @@ func (s *sender) chain(c *partition.Chains, p, rows int, chainBits uint) error {
 	return nil
 }
 
-// groups sends all groups, in order of their buckets, chain by chain: of as many bits as the chains of rows have at most.
-func (s *sender) groups(g *Groups) error {
-	chainBits := min(g.fine, MostKeptBits)
-	shift := g.fine - chainBits // 2^shift buckets are of one chain
-	for chain := range 1 << chainBits {
-		if err := s.buckets(g, chain<<shift, (chain+1)<<shift, uint64(chain)<<(64-chainBits), chainBits); err != nil {
+// groups sends all groups, in order of hash, chain by chain: of as many bits as the chains of rows have at most.
+func (s *sender) groups(g *groups.Groups) error {
+	bits := min(g.Fine(), MostKeptBits)
+	for chain := range 1 << bits {
+		if err := s.walk(g.Walk(chain, bits), uint64(chain)<<(64-bits), bits); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// buckets sends the groups of the buckets from first to before end, all of one chain. What there is no room for of a bucket follows.
-func (s *sender) buckets(g *Groups, first, end int, start uint64, chainBits uint) error {
-	for sent := uint32(0); first < end; { // of the first bucket
+// walk sends the groups of one chain.
+func (s *sender) walk(w *groups.Walk, start uint64, chainBits uint) error {
+	for w.More() {
 		room, err := s.room()
 		if err != nil {
 			return err
 		}
-		some := g.stretch(first, end, room)
-		if left := g.from[first+1] - g.from[first] - sent; sent > 0 || left > room {
-			some = stretch{first, first, sent, min(left, room)}
-			if sent += some.rows; some.rows == left {
-				first, sent = first+1, 0
-			}
-		} else {
-			first = some.end
-		}
-		if some.rows == 0 {
+		rows := w.Next(room)
+		if rows == 0 {
 			continue
 		}
-		if _, err := g.take(s.stream, some, s.put(some.rows, start, chainBits)); err != nil {
+		if err := w.CopyTo(s.stream, s.put(rows, start, chainBits)); err != nil {
 			return err
 		}
 	}

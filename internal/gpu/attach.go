@@ -5,6 +5,7 @@ import (
 
 	"github.com/gagg-dev/gagg/ega"
 	"github.com/gagg-dev/gagg/ega/firstpass"
+	"github.com/gagg-dev/gagg/ega/groups"
 	"github.com/gagg-dev/gagg/ega/secondpass"
 	"github.com/gagg-dev/gagg/internal/arena"
 	"github.com/gagg-dev/gagg/internal/cpu"
@@ -41,7 +42,7 @@ func (d *Devices) Attach(m *cpu.Merger) error {
 
 // resident reads the groups of a device and counts what they stand for.
 type resident struct {
-	*firstpass.GroupReader
+	*groups.Reader
 	d     *Devices
 	lists *lists
 }
@@ -49,7 +50,7 @@ type resident struct {
 func (r *resident) Read(p int, values *arena.Arena, emit func(rows []uint64) error) error {
 	d, stands := r.d, int64(0)
 	var sink error // of emit: no failure of the device
-	err := r.GroupReader.Read(p, func(rows []uint64) error {
+	err := r.Reader.Read(p, func(rows []uint64) error {
 		stands += d.config.CPU.StandFor(rows)
 		rows, err := r.lists.fill(rows, values, func(bytes int) error { return reserve(values, bytes) })
 		if err != nil || len(rows) == 0 {
@@ -75,7 +76,7 @@ func (r *resident) Read(p int, values *arena.Arena, emit func(rows []uint64) err
 }
 
 // Close lets go of the reader.
-func (r *resident) Close() error { return r.d.closing(r.d.context, r.GroupReader.Close()) }
+func (r *resident) Close() error { return r.d.closing(r.d.context, r.Reader.Close()) }
 
 // PlanPasses says how many rows the largest partition has, or the most that are merged as one: before mergers are attached.
 func (d *Devices) PlanPasses(rows int64) { d.largest = rows }

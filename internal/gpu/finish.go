@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
-	"github.com/gagg-dev/gagg/ega/firstpass"
+	"github.com/gagg-dev/gagg/ega/groups"
 	"github.com/gagg-dev/gagg/feedback"
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/cuda"
@@ -14,9 +14,9 @@ import (
 
 // outcome is where the groups of a run are once its input is at the end.
 type outcome struct {
-	groups  *firstpass.Groups // on the device; nil: there are none
-	context *cuda.Context     // of groups
-	second  bool              // they are in buckets, which devices aggregate
+	groups  *groups.Groups // on the device; nil: there are none
+	context *cuda.Context  // of groups
+	second  bool           // they are in buckets, which devices aggregate
 	rows    tally
 	kept    kept
 	merger  atomic.Int64 // how many there are
@@ -57,14 +57,14 @@ func (d *Devices) Finish(g *cpu.Groups, mergers int) error {
 		stays = stays && joined
 	}
 	first := d.passes[0]
-	groups, err := first.finish(bits, stays)
+	left, err := first.finish(bits, stays)
 	switch {
 	case err != nil:
 		return err
-	case groups == nil:
+	case left == nil:
 		return d.toBuckets(g)
 	}
-	d.groups, d.context = groups, first.context
+	d.groups, d.context = left, first.context
 	d.rows.left.Store(1 << bits)
 	for _, p := range d.passes {
 		p.closeEarly()
@@ -74,19 +74,19 @@ func (d *Devices) Finish(g *cpu.Groups, mergers int) error {
 }
 
 // finish ends the pass. Its groups stay on the device if stays says so and nobody has a part of them, else placers have them.
-func (p *pass) finish(bits uint, stays bool) (groups *firstpass.Groups, err error) {
+func (p *pass) finish(bits uint, stays bool) (g *groups.Groups, err error) {
 	defer invariant.Recovered(&err)
-	groups, err = p.Finish(bits)
+	g, err = p.Finish(bits)
 	p.pinned.lift()
-	if err == nil && groups != nil && !(stays && p.placed() == 0) {
-		err = errors.Join(p.evict(groups, 1<<bits), groups.Close())
-		groups = nil
+	if err == nil && g != nil && !(stays && p.placed() == 0) {
+		err = errors.Join(p.evict(g, 1<<bits), g.Close())
+		g = nil
 	}
 	if err == nil {
 		p.first = p.Stats()
 		p.first.Rows -= p.joined.Load()
 	}
-	return groups, failed(p.context, err)
+	return g, failed(p.context, err)
 }
 
 // closeEarly lets go of what the first pass has while its groups are read: pinned memory above all, which takes
@@ -121,8 +121,8 @@ func (p *pass) placed() (n int64) {
 }
 
 // evict places all groups of a device in buckets. Each placer has a reader of its own.
-func (p *pass) evict(g *firstpass.Groups, partitions int) error {
-	return readAll(g, len(p.placers), partitions, func(placer int, r *firstpass.GroupReader, read reading) error {
+func (p *pass) evict(g *groups.Groups, partitions int) error {
+	return readAll(g, len(p.placers), partitions, func(placer int, r *groups.Reader, read reading) error {
 		lists := p.devices.newLists(r)
 		return read(func(rows []uint64) error {
 			to := p.placers[placer]

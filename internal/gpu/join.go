@@ -6,7 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/gagg-dev/gagg/ega/firstpass"
+	"github.com/gagg-dev/gagg/ega/groups"
 	"github.com/gagg-dev/gagg/internal/invariant"
 )
 
@@ -45,15 +45,15 @@ func (d *Devices) joinAll(bits uint, stays bool) (joined bool, err error) {
 func (p *pass) join(to *pass, bits uint, stays bool) (moved bool, err error) {
 	defer invariant.Recovered(&err)
 	bits = min(bits, joinBits)
-	groups, err := p.Finish(bits)
+	g, err := p.Finish(bits)
 	p.pinned.lift()
-	if err == nil && groups != nil {
-		if moved, err = p.moves(to, groups, stays); moved {
-			err = p.move(groups, to, 1<<bits)
+	if err == nil && g != nil {
+		if moved, err = p.moves(to, g, stays); moved {
+			err = p.move(g, to, 1<<bits)
 		} else if err == nil {
-			err = p.evict(groups, 1<<bits)
+			err = p.evict(g, 1<<bits)
 		}
-		err = errors.Join(err, groups.Close())
+		err = errors.Join(err, g.Close())
 	}
 	if err == nil {
 		p.first = p.Stats()
@@ -62,16 +62,16 @@ func (p *pass) join(to *pass, bits uint, stays bool) (moved bool, err error) {
 }
 
 // moves reports whether groups go to another device. Those with lists do not: their values are no part of their rows.
-func (p *pass) moves(to *pass, groups *firstpass.Groups, stays bool) (bool, error) {
+func (p *pass) moves(to *pass, g *groups.Groups, stays bool) (bool, error) {
 	switch {
 	case !stays || p.placed() > 0:
 		return false, nil
-	case groups.Len() == 0:
+	case g.Len() == 0:
 		return true, nil
 	case len(p.devices.config.Lists) > 0:
 		return false, nil
 	}
-	room, err := to.HasRoom(groups.Len())
+	room, err := to.HasRoom(g.Len())
 	if err != nil {
 		return false, &placeError{failed(to.context, err)}
 	}
@@ -79,8 +79,8 @@ func (p *pass) moves(to *pass, groups *firstpass.Groups, stays bool) (bool, erro
 }
 
 // move submits groups to another device.
-func (p *pass) move(groups *firstpass.Groups, to *pass, partitions int) error {
-	return readAll(groups, min(len(p.placers), movers), partitions, func(_ int, _ *firstpass.GroupReader, read reading) error {
+func (p *pass) move(g *groups.Groups, to *pass, partitions int) error {
+	return readAll(g, min(len(p.placers), movers), partitions, func(_ int, _ *groups.Reader, read reading) error {
 		m := mover{to: to}
 		defer m.release()
 		if err := read(m.take); err != nil {
@@ -145,13 +145,13 @@ func (m *mover) release() {
 type reading func(emit func(rows []uint64) error) error
 
 // readAll hands out the groups of all partitions, by as many readers as are given, or as there is memory for. each is called once for each of them.
-func readAll(g *firstpass.Groups, readers, partitions int, each func(number int, r *firstpass.GroupReader, read reading) error) error {
+func readAll(g *groups.Groups, readers, partitions int, each func(number int, r *groups.Reader, read reading) error) error {
 	var next, done atomic.Int64
 	refused, errs := make([]error, readers), make([]error, readers)
 	var all sync.WaitGroup
 	for i := range readers {
 		all.Go(func() {
-			refused[i], errs[i] = withReader(g, func(r *firstpass.GroupReader) error {
+			refused[i], errs[i] = withReader(g, func(r *groups.Reader) error {
 				return each(i, r, func(emit func(rows []uint64) error) error { return readSome(r, int64(partitions), &next, &done, emit) })
 			})
 		})
@@ -164,7 +164,7 @@ func readAll(g *firstpass.Groups, readers, partitions int, each func(number int,
 }
 
 // withReader lets do use a reader, which is closed then, also after a panic. refused: there is no such reader.
-func withReader(g *firstpass.Groups, do func(r *firstpass.GroupReader) error) (refused, err error) {
+func withReader(g *groups.Groups, do func(r *groups.Reader) error) (refused, err error) {
 	defer invariant.Recovered(&err)
 	r, refused := g.Reader()
 	if refused != nil {
@@ -175,7 +175,7 @@ func withReader(g *firstpass.Groups, do func(r *firstpass.GroupReader) error) (r
 }
 
 // readSome hands out the groups of partitions, of which next is the next that nobody reads, until there are no more.
-func readSome(r *firstpass.GroupReader, partitions int64, next, done *atomic.Int64, emit func(rows []uint64) error) error {
+func readSome(r *groups.Reader, partitions int64, next, done *atomic.Int64, emit func(rows []uint64) error) error {
 	for n := next.Add(1) - 1; n < partitions; n = next.Add(1) - 1 {
 		if err := r.Read(int(n), emit); err != nil {
 			return err

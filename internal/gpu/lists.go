@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/gagg-dev/gagg/ega/firstpass"
+	"github.com/gagg-dev/gagg/ega/groups"
 	"github.com/gagg-dev/gagg/internal/arena"
 	"github.com/gagg-dev/gagg/internal/cpu"
 )
@@ -12,7 +12,7 @@ import (
 // lists gives the groups that a reader reads their lists of values.
 type lists struct {
 	host   *cpu.Config
-	reader *firstpass.GroupReader
+	reader *groups.Reader
 	n      int // lists of a group
 	spans  []span
 }
@@ -23,7 +23,7 @@ type span struct {
 	row      []uint64
 }
 
-func (d *Devices) newLists(r *firstpass.GroupReader) *lists {
+func (d *Devices) newLists(r *groups.Reader) *lists {
 	return &lists{host: d.config.CPU, reader: r, n: len(d.config.Lists)}
 }
 

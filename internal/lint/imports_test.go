@@ -20,8 +20,9 @@ var allowed = map[string][]string{
 
 	"ega": {"internal/cuda", "internal/kernels"},
 	"ega/firstpass": {
-		"ega", "ega/internal/pinned", "feedback", "gpumem", "partition", "streams", "internal/cuda", "internal/kernels",
+		"ega", "ega/groups", "ega/internal/pinned", "feedback", "gpumem", "partition", "streams", "internal/cuda", "internal/kernels",
 	},
+	"ega/groups":          {"ega", "ega/internal/pinned", "internal/cuda", "internal/kernels"},
 	"ega/internal/pinned": {"internal/cuda"},
 	"ega/reference": {
 		"ega", "partition", "partition/reference", "internal/cuda", "internal/kernels", "internal/kernels/kerneltest",
@@ -69,7 +70,7 @@ var allowed = map[string][]string{
 	"internal/parcel": {},
 	"internal/decode": {"internal/column", "internal/cuda", "internal/kernels", "internal/parcel", "internal/parquetio"},
 	"internal/gpu": {
-		"ega", "ega/firstpass", "ega/secondpass", "feedback", "merge", "streams", "internal/cpu", "internal/cuda", "internal/decode", "internal/hostmem", "internal/key",
+		"ega", "ega/firstpass", "ega/groups", "ega/secondpass", "feedback", "merge", "streams", "internal/cpu", "internal/cuda", "internal/decode", "internal/hostmem", "internal/key",
 		"internal/arena", "internal/parcel",
 	},
 
@@ -119,7 +120,7 @@ var allowed = map[string][]string{
 	},
 	"bench/ega": {"bench/device", "bench/plot", "ega", "ega/reference", "internal/cuda", "internal/kernels", "internal/kernels/kerneltest"},
 	"bench/outofcore": {
-		"bench/device", "ega", "ega/firstpass", "ega/reference", "ega/secondpass", "internal/cuda", "partition",
+		"bench/device", "ega", "ega/firstpass", "ega/groups", "ega/reference", "ega/secondpass", "internal/cuda", "partition",
 	},
 	"bench/link": {"bench/device", "internal/cuda", "internal/kernels/kerneltest"},
 }

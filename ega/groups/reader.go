@@ -1,4 +1,4 @@
-package firstpass
+package groups
 
 import (
 	"errors"
@@ -10,12 +10,9 @@ import (
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
 
-// readBytes is Config.ReadBytes by default: the link's full rate. A guess.
-const readBytes = 4 << 20
-
-// GroupReader copies partitions of Groups to the host. It is used on the goroutine that made it, which is locked to its OS
+// Reader copies partitions of Groups to the host. It is used on the goroutine that made it, which is locked to its OS
 // thread until Close. While a piece is read, the next one crosses.
-type GroupReader struct {
+type Reader struct {
 	groups  *Groups
 	thread  *cuda.Thread
 	stream  *cuda.Stream
@@ -27,12 +24,12 @@ type GroupReader struct {
 }
 
 // Reader makes a reader, of which there may be Config.Readers at a time. Errors: those of the driver and of the host's budget.
-func (g *Groups) Reader() (*GroupReader, error) {
-	t, err := g.context.Lock()
+func (g *Groups) Reader() (*Reader, error) {
+	t, err := g.config.Context.Lock()
 	if err != nil {
 		return nil, err
 	}
-	r := &GroupReader{groups: g, thread: t}
+	r := &Reader{groups: g, thread: t}
 	if err := r.open(); err != nil {
 		return nil, errors.Join(fmt.Errorf("reader of groups: %w", err), r.Close())
 	}
@@ -43,7 +40,7 @@ func (g *Groups) Reader() (*GroupReader, error) {
 var errReaders = errors.New("all readers are in use")
 
 // open makes what a reader has: smaller buffers than it would like where the host allows no others.
-func (r *GroupReader) open() (err error) {
+func (r *Reader) open() (err error) {
 	select {
 	case r.device = <-r.groups.buffers:
 	default:
@@ -54,17 +51,17 @@ func (r *GroupReader) open() (err error) {
 	}
 	size, least := r.device.Size/2, max(pinned.Least, r.groups.row)
 	for i := range r.buffers {
-		if r.buffers[i], err = pinned.AllocLess(r.thread, r.groups.host, size, least); err != nil {
+		if r.buffers[i], err = pinned.AllocLess(r.thread, r.groups.config.Host, size, least); err != nil {
 			return err
 		}
 		size = r.buffers[i].Device().Size // the second is no larger, as it would be of no use
 	}
 	r.room = uint32(size / r.groups.row)
-	if len(r.groups.lists.lists) == 0 {
+	if len(r.groups.config.Values.Lists) == 0 {
 		return nil
 	}
 	for i := range r.values {
-		if r.values[i], err = pinned.AllocLess(r.thread, r.groups.host, valuesBytes, 8*ega.LeastValues); err != nil {
+		if r.values[i], err = pinned.AllocLess(r.thread, r.groups.config.Host, valuesBytes, 8*ega.LeastValues); err != nil {
 			return err
 		}
 	}
@@ -75,7 +72,7 @@ func (r *GroupReader) open() (err error) {
 // A piece is one or more whole fine buckets, which follow each other in order of hash. Within a bucket rows are in
 // that order, too, unless they are many.
 // So the rows of one hash are in one piece. An error of emit ends it, and is returned.
-func (r *GroupReader) Read(p int, emit func(rows []uint64) error) (err error) {
+func (r *Reader) Read(p int, emit func(rows []uint64) error) (err error) {
 	first, end := r.groups.buckets(p)
 	defer func() { err = errors.Join(err, r.stream.Synchronize()) }() // emit may have failed while the next one crosses
 	next, err := r.fetch(first, end, 0)
@@ -94,12 +91,8 @@ func (r *GroupReader) Read(p int, emit func(rows []uint64) error) (err error) {
 	return err
 }
 
-// partBytes is about the most rows that are handed out at a time: what a core has in its
-// cache when it walks over them more than once. A guess.
-const partBytes = 256 << 10
-
 // hand hands out the rows of a piece, in parts of whole buckets.
-func (r *GroupReader) hand(p piece, emit func(rows []uint64) error) error {
+func (r *Reader) hand(p piece, emit func(rows []uint64) error) error {
 	stride, from := int(r.groups.row/8), r.groups.from
 	most := max(partBytes/uint32(r.groups.row), 1)
 	for first := p.first; first < p.end; {
@@ -126,7 +119,7 @@ type piece struct {
 }
 
 // fetch queues that as many buckets from first on cross as a buffer has room for, before end.
-func (r *GroupReader) fetch(first, end, turn int) (piece, error) {
+func (r *Reader) fetch(first, end, turn int) (piece, error) {
 	some := r.groups.stretch(first, end, r.room)
 	switch {
 	case some.end == first && first < end: // larger than a buffer
@@ -139,7 +132,7 @@ func (r *GroupReader) fetch(first, end, turn int) (piece, error) {
 }
 
 // cross queues the way of groups to the host.
-func (r *GroupReader) cross(some stretch, turn int) ([]uint64, error) {
+func (r *Reader) cross(some stretch, turn int) ([]uint64, error) {
 	half := r.device.Size / 2
 	at := cuda.Size(turn%len(r.buffers)) * half
 	from, err := r.groups.take(r.stream, some, r.device.Slice(at, at+half))
@@ -151,7 +144,7 @@ func (r *GroupReader) cross(some stretch, turn int) ([]uint64, error) {
 }
 
 // fetchLarge copies one bucket to pageable memory, and waits for that.
-func (r *GroupReader) fetchLarge(bucket, turn int) (piece, error) {
+func (r *Reader) fetchLarge(bucket, turn int) (piece, error) {
 	large := &r.large[turn%len(r.large)]
 	*large = (*large)[:0]
 	err := r.groups.windows(bucket, r.room, func(some stretch) error {
@@ -164,14 +157,11 @@ func (r *GroupReader) fetchLarge(bucket, turn int) (piece, error) {
 	return piece{*large, bucket, bucket + 1}, err
 }
 
-// valuesBytes is the size of a buffer for values: a small part of what a core has in its cache, and enough for a copy. A guess.
-const valuesBytes = 512 << 10
-
 // Values hands out the values of a list from number first on, n of them, in order: those of the groups in the order of their
 // slots, so that groups that lie side by side in a piece of Read mostly have theirs side by side, too. They come ega.LeastValues at a time, or more, and
 // are valid until emit returns. An error of emit ends it, and is returned.
-func (r *GroupReader) Values(list int, first, n uint64, emit func(values []uint64) error) (err error) {
-	all := r.groups.lists.lists[list].Slice(cuda.Size(8*first), cuda.Size(8*(first+n)))
+func (r *Reader) Values(list int, first, n uint64, emit func(values []uint64) error) (err error) {
+	all := r.groups.config.Values.Lists[list].Slice(cuda.Size(8*first), cuda.Size(8*(first+n)))
 	defer func() { err = errors.Join(err, r.stream.Synchronize()) }()
 	fetch := func(turn int) ([]uint64, error) {
 		to := r.values[turn%len(r.values)]
@@ -201,14 +191,14 @@ func (r *GroupReader) Values(list int, first, n uint64, emit func(values []uint6
 }
 
 // Close frees what the reader has and unlocks the goroutine. A second call does nothing.
-func (r *GroupReader) Close() error {
+func (r *Reader) Close() error {
 	var errs []error
 	if r.stream != nil {
 		errs = append(errs, r.stream.Close())
 	}
 	for _, b := range slices.Concat(r.buffers[:], r.values[:]) {
 		if b != nil {
-			errs = append(errs, pinned.Free(r.groups.context, r.groups.host, b))
+			errs = append(errs, pinned.Free(r.groups.config.Context, r.groups.config.Host, b))
 		}
 	}
 	if r.device.Size > 0 {

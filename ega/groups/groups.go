@@ -1,0 +1,196 @@
+package groups
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+	"unsafe"
+
+	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/internal/cuda"
+	"github.com/gagg-dev/gagg/internal/kernels"
+)
+
+// Config says what Groups are made of, and what they may take.
+type Config struct {
+	Context *cuda.Context
+	Layout  *ega.Layout
+	Table   *ega.Table        // whose rows are the groups, each a whole one; Groups close it
+	Values  Values            // of lists; Groups free them
+	Bits    uint              // 2^Bits partitions; at most MostBits
+	Host    func(int64) error // budget of the host's memory; may be nil
+
+	Room      cuda.Size // device memory beside the table and the values
+	Readers   int       // that there may be at a time
+	ReadBytes cuda.Size // what each of the two pinned buffers of a reader may take
+}
+
+// Values is the values of all lists on the device, in the order of their groups.
+type Values struct {
+	Memory cuda.Pieces
+	Lists  []cuda.Span
+}
+
+// Groups is groups on the device, each in one row. Reader and Partition are called from any goroutine. Close
+// comes after the readers'.
+type Groups struct {
+	config Config
+	room   cuda.Size // of config.Room, what is left for those who read
+	row    cuda.Size
+	view   kernels.EgaLayout
+	order  *kernels.EgaOrder
+
+	reach  uint32      // no row lies so many slots or more from where its hash begins
+	fine   uint        // 2^fine buckets; at least config.Bits
+	from   []uint32    // by bucket: how many groups the buckets before it have; and how many there are
+	drawn  int64       // of the host's budget, for from
+	memory cuda.Pieces // of places and buffers
+	places cuda.Span   // from, on the device
+
+	buffers chan cuda.Span // on the device, for two pieces each: of the readers that there are not
+}
+
+// Locate finds where in the table the groups of each partition are. Nothing is under way there. On an error
+// the table and the values are closed.
+func Locate(t *cuda.Thread, s *cuda.Stream, c Config) (*Groups, error) {
+	g := &Groups{config: c, room: c.Room, row: c.Layout.RowBytes(), view: c.Layout.View(), order: kernels.NewEgaOrder(c.Context)}
+	if err := g.locate(t, s); err != nil {
+		return nil, errors.Join(err, g.Close())
+	}
+	return g, nil
+}
+
+// fineBits is how many bits of the hash the slots of a table are divided by, at least as many as the caller wants.
+func fineBits(slots uint32, least uint) uint {
+	return max(min(uint(bits.Len32(slots/fineSlots|1))-1, MostBits), least, 1)
+}
+
+// placesBytes is the device memory for the numbers of so many buckets, and for making them.
+func placesBytes(fine uint) cuda.Size {
+	return cuda.Allocated(placesSize(fine)) + cuda.Allocated(sumsSize(fine))
+}
+
+func placesSize(fine uint) cuda.Size { return 4 * (cuda.Size(1)<<fine + 1) }
+
+func sumsSize(fine uint) cuda.Size { return 8 * cuda.Size(kernels.OrderFrom(1<<fine).Blocks) }
+
+// locate finds out how many groups each fine bucket has: as many buckets as there is memory for their numbers.
+func (g *Groups) locate(t *cuda.Thread, s *cuda.Stream) error {
+	for g.fine = fineBits(g.config.Table.View().Slots, g.config.Bits); g.fine > 1; g.fine-- {
+		if placesBytes(g.fine) <= g.room/placesShare && g.draw(int64(placesSize(g.fine))) {
+			break
+		}
+	}
+	g.room -= min(g.room, placesBytes(g.fine))
+	var sums cuda.Span
+	g.memory.Thread = t
+	if err := g.memory.AllocAll(cuda.Piece{To: &g.places, Bytes: placesSize(g.fine)}, cuda.Piece{To: &sums, Bytes: sumsSize(g.fine)}); err != nil {
+		return err
+	}
+	if err := g.findReach(s, sums.Slice(0, 8)); err != nil {
+		return err
+	}
+	err := errors.Join(
+		s.Fill(sums, 0),
+		g.order.From(s, kernels.OrderFrom(1<<g.fine), g.view, g.config.Table.View(), g.reach, uint32(g.fine), g.places.Ptr, sums.Ptr),
+		s.Synchronize(),
+	)
+	if err != nil {
+		return err
+	}
+	g.from = make([]uint32, 1<<g.fine+1)
+	return t.Read(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(g.from))), placesSize(g.fine)), g.places)
+}
+
+// findReach has kernels look for the rows of a bucket no farther than any lies. word is memory for the answer.
+func (g *Groups) findReach(s *cuda.Stream, word cuda.Span) error {
+	view := g.config.Table.View()
+	if err := errors.Join(s.Fill(word, 0), g.order.Reach(s, kernels.OrderReach(view.Slots), g.view, view, word.Ptr), s.Synchronize()); err != nil {
+		return err
+	}
+	far, err := g.memory.Thread.ReadWords(word, 1)
+	if err == nil {
+		g.reach = uint32(far[0])
+	}
+	return err
+}
+
+// draw takes some of the host's budget, or reports that it is refused.
+func (g *Groups) draw(bytes int64) bool {
+	if g.config.Host != nil {
+		if g.config.Host(bytes) != nil {
+			return false
+		}
+		g.drawn = bytes
+	}
+	return true
+}
+
+// deviceBuffer is the most device memory for a piece.
+func (g *Groups) deviceBuffer() cuda.Size {
+	return g.room / cuda.Size(2*g.config.Readers) / cuda.AllocUnit * cuda.AllocUnit
+}
+
+// pieceBytes is the size of a buffer for a piece.
+func (g *Groups) pieceBytes() cuda.Size {
+	most := uint64(0)
+	for p := range 1 << g.config.Bits {
+		most = max(most, g.Partition(p))
+	}
+	share := max(cuda.Size(most)*g.row/readPieces, readLeast)
+	return cuda.Allocated(max(min(share, g.config.ReadBytes, g.deviceBuffer()), g.row))
+}
+
+// Readable reports whether there is room to read partitions.
+func (g *Groups) Readable() bool { return g.fine >= g.config.Bits && g.deviceBuffer() >= g.row }
+
+// Open makes the buffers of all readers: smaller ones if somebody else has the memory.
+func (g *Groups) Open() error {
+	each := 2 * g.pieceBytes()
+	all, err := g.memory.Alloc(cuda.Size(g.config.Readers) * each)
+	for errors.Is(err, cuda.ErrOutOfMemory) && each/4 >= cuda.Allocated(g.row) {
+		each = 2 * cuda.Allocated(each/4)
+		all, err = g.memory.Alloc(cuda.Size(g.config.Readers) * each)
+	}
+	if err != nil {
+		return fmt.Errorf("buffers for readers of groups: %w", err)
+	}
+	g.buffers = make(chan cuda.Span, g.config.Readers)
+	for at := cuda.Size(0); at < all.Size; at += each {
+		g.buffers <- all.Slice(at, at+each)
+	}
+	return nil
+}
+
+// Len is how many groups there are.
+func (g *Groups) Len() uint64 { return uint64(g.from[len(g.from)-1]) }
+
+// Partition is how many groups partition p has.
+func (g *Groups) Partition(p int) uint64 {
+	first, end := g.buckets(p)
+	return uint64(g.from[end] - g.from[first])
+}
+
+// buckets is the fine buckets of a partition, from first to before end.
+func (g *Groups) buckets(p int) (first, end int) {
+	return p << (g.fine - g.config.Bits), (p + 1) << (g.fine - g.config.Bits)
+}
+
+// Fine is by how many top bits of their hash groups are told apart.
+func (g *Groups) Fine() uint { return g.fine }
+
+// Room is how much device memory there is for those who read.
+func (g *Groups) Room() cuda.Size { return g.room }
+
+// Close frees the memory. A second call does nothing.
+func (g *Groups) Close() error {
+	if g.config.Table == nil {
+		return nil
+	}
+	table := g.config.Table
+	g.config.Table = nil
+	if g.drawn > 0 {
+		_ = g.config.Host(-g.drawn) // only asking for more can fail
+	}
+	return g.config.Context.Closing(func() error { return errors.Join(g.memory.Close(), g.config.Values.Memory.Close(), table.Close()) })
+}
