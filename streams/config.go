@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
 
@@ -43,11 +44,10 @@ type Config struct {
 	ScratchBytes int // device memory of each stage for kernels to work and leave their output in
 	OutBytes     int // the longest output of a job; default: ScratchBytes
 
-	// Host and Device are asked before memory is allocated, and told, as a negative
-	// number, what was freed; nil: no budget. They are called from several
-	// goroutines. What a lost context holds of either is not freed and stays
-	// counted.
-	Host, Device func(bytes int64) error
+	// Host and Device are what memory is drawn from; nil: there is no limit. They are
+	// asked by several goroutines. What a lost context holds of either is not freed
+	// and stays drawn.
+	Host, Device budget.Lender
 
 	Began time.Time      // when the times of intervals begin; default: when the pipeline is started
 	Timed bool           // Stats has the device's times

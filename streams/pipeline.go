@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/kernels"
 )
@@ -29,8 +30,8 @@ type Pipeline struct {
 	config  Config
 	context *cuda.Context
 	facts   *kernels.Facts
-	host    budget
-	device  budget
+	host    budget.Lender
+	device  budget.Lender
 	begin   time.Time
 
 	slots   []*Slot       // whose makes them: Start, then pinning (with mu held), then Close
@@ -60,7 +61,7 @@ func Start(ctx context.Context, device *cuda.Context, config Config) (*Pipeline,
 	config = config.withDefaults()
 	loans := config.Streams*config.Depth + spareSlots
 	p := &Pipeline{
-		config: config, context: device, facts: kernels.NewFacts(device), host: config.Host, device: config.Device, begin: config.Began,
+		config: config, context: device, facts: kernels.NewFacts(device), host: budget.Or(config.Host), device: budget.Or(config.Device), begin: config.Began,
 		idle:    make(chan *Slot, config.Slots),
 		queue:   make(chan *entry, config.Slots+loans),
 		loans:   make(chan struct{}, loans),

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/invariant"
 	"github.com/gagg-dev/gagg/streams"
@@ -93,7 +94,7 @@ func TestBudgets(t *testing.T) {
 				if short := r.stats.Slots < config.Slots || stagesOf(r.stats) < 4; short != (len(r.stats.Refused) > 0) {
 					t.Errorf("%s: %+v", name, r.stats)
 				}
-			case errors.Is(err, errBudget):
+			case host && errors.Is(err, budget.Memory), !host && errors.Is(err, budget.Device):
 				failed++
 				if limit > 9*slot+4*stage {
 					t.Errorf("%s: %v", name, err)

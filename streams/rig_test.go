@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/gagg-dev/gagg/internal/bounded"
+	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/gputest"
 	"github.com/gagg-dev/gagg/internal/kernels"
@@ -232,9 +233,8 @@ func checkOnce(t *testing.T, p *streams.Pipeline, jobs []*job) {
 func (r *rig) run(ctx context.Context, t *testing.T, c streams.Config, jobs []*job, producers int) error {
 	t.Helper()
 	r.stats = streams.Stats{}
-	b := &ledger{}
-	b.host.limit, b.device.limit = r.hostLimit, r.deviceLimit
-	c.Host, c.Device = b.host.grow, b.device.grow
+	b := &ledger{budget.New(budget.Memory, r.hostLimit), budget.New(budget.Device, r.deviceLimit)}
+	c.Host, c.Device = b.host, b.device
 	p, err := streams.Start(ctx, r.context, c)
 	if err == nil {
 		var told error
@@ -255,29 +255,13 @@ func (r *rig) run(ctx context.Context, t *testing.T, c streams.Config, jobs []*j
 }
 
 // ledger is the budgets of a pipeline.
-type ledger struct{ host, device account }
+type ledger struct{ host, device *budget.Budget }
 
 func (l *ledger) check(t *testing.T, lost error) {
 	t.Helper()
-	if h, d := l.host.held.Load(), l.device.held.Load(); lost == nil && (h != 0 || d != 0) {
+	if h, d := l.host.Reserved(), l.device.Reserved(); lost == nil && (h != 0 || d != 0) {
 		t.Errorf("%d bytes of the host and %d of the device are still counted", h, d)
 	}
-}
-
-// account is a budget with a limit; 0: none.
-type account struct {
-	limit int64
-	held  atomic.Int64
-}
-
-var errBudget = errors.New("over budget")
-
-func (a *account) grow(n int64) error {
-	if held := a.held.Add(n); n > 0 && a.limit > 0 && held > a.limit {
-		a.held.Add(-n)
-		return errBudget
-	}
-	return nil
 }
 
 func holds(err error, text string) bool { return err != nil && strings.Contains(err.Error(), text) }

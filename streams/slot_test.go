@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gagg-dev/gagg/internal/budget/budgettest"
 	"github.com/gagg-dev/gagg/streams"
 )
 
@@ -14,7 +15,7 @@ import (
 func slowHost(config *streams.Config, later <-chan struct{}) {
 	config.OutBytes = config.SlotBytes + 8 // unlike a slot
 	var slots atomic.Int64
-	config.Host = func(bytes int64) error {
+	config.Host = budgettest.Lender(func(bytes int64) error {
 		if bytes != int64(config.SlotBytes) || slots.Add(1) <= 2 {
 			return nil
 		}
@@ -24,7 +25,7 @@ func slowHost(config *streams.Config, later <-chan struct{}) {
 		case <-time.After(20 * time.Second):
 			return errors.New("nothing goes on before all slots are there")
 		}
-	}
+	})
 }
 
 // Producers begin with two slots while the others are pinned, and get these, too.

@@ -41,8 +41,8 @@ func (m *stageMemory) allocate(l *lane) (stages int, err error) {
 func (m *stageMemory) allocateFor(l *lane, n int) error {
 	p := l.pipeline
 	bytes := n * p.config.stageBytes()
-	if err := p.device.take(bytes); err != nil {
-		return &refusedError{err}
+	if err := p.device.Draw(int64(bytes)); err != nil {
+		return err
 	}
 	m.drawn = bytes
 	place := m.inOne
@@ -109,7 +109,7 @@ func (m *stageMemory) free(p *Pipeline) error {
 		err = errors.Join(err, piece.Close())
 	}
 	if len(m.pieces) == 0 || p.context.Lost() == nil {
-		p.device.give(m.drawn)
+		p.device.Release(int64(m.drawn))
 	}
 	*m = stageMemory{}
 	return err

@@ -25,3 +25,11 @@ func (f Func) Draw(bytes int64) error { return f(bytes) }
 
 // Release is part of a Lender.
 func (f Func) Release(bytes int64) { _ = f(-bytes) }
+
+// OfFunc is f as a lender; nil: nil.
+func OfFunc(f func(bytes int64) error) Lender {
+	if f == nil {
+		return nil
+	}
+	return Func(f)
+}

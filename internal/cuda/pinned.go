@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"unsafe"
 
+	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/hostmem"
 )
 
@@ -16,7 +17,8 @@ type Pinned struct {
 	host   unsafe.Pointer // not Go's
 	size   Size
 	device Ptr
-	made   []byte // the memory, if the driver only pins it; nil: the driver has made it
+	made   []byte        // the memory, if the driver only pins it; nil: the driver has made it
+	from   budget.Lender // it is drawn from; nil: nobody counts it
 }
 
 // PinnedSpan is a region of a Pinned. It is a value, valid until that is closed.
@@ -56,6 +58,39 @@ func (t *Thread) AllocPinned(n Size) (*Pinned, error) {
 	}
 	p.device = Ptr(t.result.word)
 	return p, nil
+}
+
+// AllocPinnedFrom is AllocPinned of memory that is drawn from a lender, to which Close releases it; nil: nobody counts it.
+// What a lost context has pinned may stay pinned, and stays drawn.
+func (t *Thread) AllocPinnedFrom(from budget.Lender, n Size) (*Pinned, error) {
+	from = budget.Or(from)
+	if err := from.Draw(int64(n)); err != nil {
+		return nil, err
+	}
+	p, err := t.AllocPinned(n)
+	if err != nil {
+		if t.context.Lost() == nil {
+			from.Release(int64(n))
+		}
+		return nil, err
+	}
+	p.from = from
+	return p, nil
+}
+
+// Charge draws memory that nobody counts from a lender, from now on; nil: still nobody does.
+func (p *Pinned) Charge(from budget.Lender) error {
+	err := budget.Or(from).Draw(int64(p.size))
+	if err == nil {
+		p.from = from
+	}
+	return err
+}
+
+// Discharge releases memory that stays to its lender: nobody counts it any more.
+func (p *Pinned) Discharge() {
+	budget.Or(p.from).Release(int64(p.size))
+	p.from = nil
 }
 
 // allocate has the driver make the memory.
@@ -123,15 +158,23 @@ func (p *Pinned) Device() Span { return Span{Ptr: p.device, Size: p.size} }
 // Close frees the memory. Work of streams on it must have ended.
 func (p *Pinned) Close() error {
 	return p.close(func() error {
-		if p.made == nil {
-			return p.context.check(cuMemFreeHost, p.context.call(cuMemFreeHost, uintptr(p.host)), "")
-		}
-		err := p.context.check(cuMemHostUnregister, p.context.call(cuMemHostUnregister, uintptr(p.host)), "")
-		if err == nil { // else the device may still use it
-			hostmem.Free(p.made)
+		err := p.free()
+		if p.context.Lost() == nil {
+			p.Discharge()
 		}
 		return err
 	})
+}
+
+func (p *Pinned) free() error {
+	if p.made == nil {
+		return p.context.check(cuMemFreeHost, p.context.call(cuMemFreeHost, uintptr(p.host)), "")
+	}
+	err := p.context.check(cuMemHostUnregister, p.context.call(cuMemHostUnregister, uintptr(p.host)), "")
+	if err == nil { // else the device may still use it
+		hostmem.Free(p.made)
+	}
+	return err
 }
 
 // Bytes is the span for the CPU; see Pinned.Bytes.
