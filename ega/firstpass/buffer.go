@@ -5,7 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/gagg-dev/gagg/ega/internal/pinned"
+	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
 
@@ -62,21 +62,19 @@ func (s *KeptSpan) Done() error {
 // keptMemory is where the memory of kept rows comes from, and goes to.
 type keptMemory struct {
 	context *cuda.Context
-	host    func(int64) error // may be nil
-	spares  *Spares           // may be nil
+	host    budget.Lender // nil: there is no limit
+	spares  *Spares       // may be nil
 }
 
 // make makes a buffer, or takes one that is spare.
 func (m *keptMemory) make(t *cuda.Thread, n cuda.Size) (*cuda.Pinned, error) {
 	b := m.spares.take(n)
 	if b == nil {
-		return pinned.Alloc(t, m.host, n)
+		return t.AllocPinnedFrom(m.host, n)
 	}
-	if m.host != nil {
-		if err := m.host(int64(n)); err != nil {
-			m.spares.put(b)
-			return nil, err
-		}
+	if err := b.Charge(m.host); err != nil {
+		m.spares.put(b)
+		return nil, err
 	}
 	return b, nil
 }
@@ -84,12 +82,10 @@ func (m *keptMemory) make(t *cuda.Thread, n cuda.Size) (*cuda.Pinned, error) {
 // free gives the memory back, or makes it spare.
 func (m *keptMemory) free(b *cuda.Pinned) error {
 	if m.spares == nil || m.context.Lost() != nil {
-		return m.context.Closing(func() error { return pinned.Free(m.context, m.host, b) }) // whoever is done with it
+		return m.context.Closing(b.Close) // whoever is done with it
 	}
+	b.Discharge()
 	m.spares.put(b)
-	if m.host != nil {
-		_ = m.host(-int64(b.Device().Size)) // only asking for more can fail
-	}
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/gagg-dev/gagg/ega"
 	"github.com/gagg-dev/gagg/ega/groups"
 	"github.com/gagg-dev/gagg/feedback"
+	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/streams"
 )
 
@@ -26,10 +27,10 @@ type Config struct {
 	Lists    []ega.List
 	ListRows uint64
 
-	Device int64             // bytes of device memory that all of it may take, Groups too
-	Host   func(int64) error // budget for pinned memory, as in streams.Config; may be nil
-	Groups uint64            // an estimate of how many groups there are; 0: not known
-	Bound  uint64            // how many there can be at most; 0: not known
+	Device int64         // bytes of device memory that all of it may take, Groups too
+	Host   budget.Lender // of pinned memory, as in streams.Config; nil: there is no limit
+	Groups uint64        // an estimate of how many groups there are; 0: not known
+	Bound  uint64        // how many there can be at most; 0: not known
 
 	// Placers is how many goroutines take rows for which the device has no room; default 1. Place is called by
 	// them, with their number from 0, each with other rows, which it copies; they are not valid after it returned.

@@ -7,6 +7,8 @@ import (
 
 	"github.com/gagg-dev/gagg/ega/egatest"
 	"github.com/gagg-dev/gagg/ega/firstpass"
+	"github.com/gagg-dev/gagg/internal/budget"
+	"github.com/gagg-dev/gagg/internal/budget/budgettest"
 	"github.com/gagg-dev/gagg/internal/invariant"
 )
 
@@ -18,13 +20,13 @@ const leastPinned = 64 << 10
 func TestPassShortHost(t *testing.T) {
 	l := passLayouts[0]
 	rows := egatest.Rows(rand.New(rand.NewPCG(5, 6)), &l, 30_000, func(i int) uint64 { return uint64(i) })
-	refused := errors.New("the host has no memory")
+	refused := budgettest.Refused()
 	for _, c := range []struct {
 		name   string
 		device int64
 		each   int64 // the most that is granted at once
 		large  int   // how many requests of more than a slot are granted
-		want   error
+		want   *budget.Error
 	}{
 		{"in core/small", 8 << 20, leastPinned, 4, nil},
 		{"in core/too small", 8 << 20, leastPinned - 1, 4, refused},
@@ -47,7 +49,7 @@ func TestPassShortHost(t *testing.T) {
 				return nil
 			}
 			err := p.run(r.Thread.Context(), rows)
-			if !errors.Is(err, c.want) {
+			if c.want == nil && err != nil || c.want != nil && !errors.Is(err, c.want) {
 				t.Fatalf("%v, want %v", err, c.want)
 			}
 			if c.want == nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/gagg-dev/gagg/ega/firstpass"
 	"github.com/gagg-dev/gagg/ega/groups"
 	"github.com/gagg-dev/gagg/internal/bounded"
+	"github.com/gagg-dev/gagg/internal/budget/budgettest"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/cuda/emu"
 	"github.com/gagg-dev/gagg/internal/gputest"
@@ -99,7 +100,7 @@ func (p *listRig) run(c *cuda.Context, rows []uint64) error {
 	p.config.Place = func(int, []uint64) error { return errors.New("a row was placed") }
 	p.config.Readers = 2
 	p.host.Store(0)
-	p.config.Host = func(n int64) error {
+	p.config.Host = budgettest.Lender(func(n int64) error {
 		if n > 0 && p.grant != nil {
 			if err := p.grant(n); err != nil {
 				return err
@@ -107,7 +108,7 @@ func (p *listRig) run(c *cuda.Context, rows []uint64) error {
 		}
 		p.host.Add(n)
 		return nil
-	}
+	})
 	ctx, cancel := bounded.Context("the end of a pass")
 	defer cancel()
 	m, err := firstpass.Start(ctx, c, p.config)
@@ -372,7 +373,7 @@ func TestListsLarge(t *testing.T) {
 	for _, least := range []bool{false, true} {
 		p.grant = func(n int64) error {
 			if least && n < slot && n > leastPinned {
-				return errors.New("the host has no memory")
+				return budgettest.Refused()
 			}
 			return nil
 		}

@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 
 	"github.com/gagg-dev/gagg/ega"
-	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/streams"
 )
@@ -96,7 +95,7 @@ func (m *Pass) open() error {
 	}
 	m.pipeline, err = streams.Start(m.ctx, m.context, streams.Config{
 		Streams: m.config.Streams, Depth: m.config.Depth, Slots: m.config.Slots, SlotBytes: m.plan.slot,
-		ScratchBytes: int(m.plan.scratch()), OutBytes: noOutput, Host: budget.OfFunc(m.config.Host), Trace: m.config.Trace, Began: m.config.Began, Timed: m.config.Timed,
+		ScratchBytes: int(m.plan.scratch()), OutBytes: noOutput, Host: m.config.Host, Trace: m.config.Trace, Began: m.config.Began, Timed: m.config.Timed,
 	})
 	return err
 }

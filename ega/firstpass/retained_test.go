@@ -10,6 +10,7 @@ import (
 	"github.com/gagg-dev/gagg/ega/egatest"
 	"github.com/gagg-dev/gagg/ega/firstpass"
 	"github.com/gagg-dev/gagg/feedback"
+	"github.com/gagg-dev/gagg/internal/budget/budgettest"
 )
 
 // keepAll is more than any test's rows need.
@@ -19,7 +20,7 @@ const keepAll = 64 << 20
 func atMost(bytes int64) func(int64) error {
 	return func(n int64) error {
 		if n > bytes {
-			return errors.New("the host has no memory")
+			return budgettest.Refused()
 		}
 		return nil
 	}
@@ -61,7 +62,7 @@ func TestKept(t *testing.T) {
 				}}
 				p.grant = func(n int64) error {
 					if n > leastPinned || c.grant > 0 && p.host+n > c.grant {
-						return errors.New("the host has no memory")
+						return budgettest.Refused()
 					}
 					return nil
 				}
@@ -86,7 +87,7 @@ func TestKeptCloses(t *testing.T) {
 		m, err := firstpass.Start(t.Context(), r.Thread.Context(), firstpass.Config{
 			Layout: l, SlotBytes: 20_000, Device: 700_000, Keep: keepAll, Streams: 1,
 			Place: func(int, []uint64) error { return nil },
-			Host:  func(n int64) error { host.Add(n); return nil },
+			Host:  budgettest.Lender(func(n int64) error { host.Add(n); return nil }),
 		})
 		r.Do(err)
 		r.Do(feed(m, &l, rows))

@@ -14,6 +14,7 @@ import (
 	"github.com/gagg-dev/gagg/ega/groups"
 	"github.com/gagg-dev/gagg/ega/reference"
 	"github.com/gagg-dev/gagg/internal/bounded"
+	"github.com/gagg-dev/gagg/internal/budget/budgettest"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/streams"
 )
@@ -51,7 +52,7 @@ func (p *passRig) run(c *cuda.Context, rows []uint64) (err error) {
 		p.placed = append(p.placed, rows...)
 		return nil
 	}
-	cfg.Host = func(n int64) error {
+	cfg.Host = budgettest.Lender(func(n int64) error {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		if n > 0 && p.grant != nil {
@@ -61,7 +62,7 @@ func (p *passRig) run(c *cuda.Context, rows []uint64) (err error) {
 		}
 		p.host += n
 		return nil
-	}
+	})
 	ctx, cancel := bounded.Context("the end of a pass")
 	defer cancel()
 	m, err := firstpass.Start(ctx, c, cfg)

@@ -72,7 +72,7 @@ func (p *placing) more(t *cuda.Thread) {
 	if len(p.buffers) >= p.most {
 		return
 	}
-	b, err := pinned.Alloc(t, p.pass.config.Host, p.bytes)
+	b, err := t.AllocPinnedFrom(p.pass.config.Host, p.bytes)
 	if err != nil {
 		p.most = len(p.buffers)
 		return
@@ -125,7 +125,7 @@ func (p *placing) close() error {
 	_ = p.finish() // what stopped the pass is Finish's to tell
 	var errs []error
 	for _, b := range p.buffers {
-		errs = append(errs, pinned.Free(p.pass.context, p.pass.config.Host, b))
+		errs = append(errs, b.Close())
 	}
 	p.buffers = nil
 	return errors.Join(errs...)

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/kernels"
 )
@@ -15,10 +16,10 @@ import (
 type Config struct {
 	Context *cuda.Context
 	Layout  *ega.Layout
-	Table   *ega.Table        // whose rows are the groups, each a whole one; Groups close it
-	Values  Values            // of lists; Groups free them
-	Bits    uint              // 2^Bits partitions; at most MostBits
-	Host    func(int64) error // budget of the host's memory; may be nil
+	Table   *ega.Table    // whose rows are the groups, each a whole one; Groups close it
+	Values  Values        // of lists; Groups free them
+	Bits    uint          // 2^Bits partitions; at most MostBits
+	Host    budget.Lender // of the host's memory; nil: there is no limit
 
 	Room      cuda.Size // device memory beside the table and the values
 	Readers   int       // that there may be at a time
@@ -117,12 +118,10 @@ func (g *Groups) findReach(s *cuda.Stream, word cuda.Span) error {
 
 // draw takes some of the host's budget, or reports that it is refused.
 func (g *Groups) draw(bytes int64) bool {
-	if g.config.Host != nil {
-		if g.config.Host(bytes) != nil {
-			return false
-		}
-		g.drawn = bytes
+	if budget.Or(g.config.Host).Draw(bytes) != nil {
+		return false
 	}
+	g.drawn = bytes
 	return true
 }
 
@@ -190,7 +189,7 @@ func (g *Groups) Close() error {
 	table := g.config.Table
 	g.config.Table = nil
 	if g.drawn > 0 {
-		_ = g.config.Host(-g.drawn) // only asking for more can fail
+		budget.Or(g.config.Host).Release(g.drawn)
 	}
 	return g.config.Context.Closing(func() error { return errors.Join(g.memory.Close(), g.config.Values.Memory.Close(), table.Close()) })
 }

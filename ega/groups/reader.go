@@ -198,7 +198,7 @@ func (r *Reader) Close() error {
 	}
 	for _, b := range slices.Concat(r.buffers[:], r.values[:]) {
 		if b != nil {
-			errs = append(errs, pinned.Free(r.groups.config.Context, r.groups.config.Host, b))
+			errs = append(errs, b.Close())
 		}
 	}
 	if r.device.Size > 0 {

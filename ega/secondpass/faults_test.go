@@ -9,6 +9,7 @@ import (
 	"github.com/gagg-dev/gagg/ega"
 	"github.com/gagg-dev/gagg/ega/egatest"
 	"github.com/gagg-dev/gagg/ega/secondpass"
+	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/cuda/emu"
 	"github.com/gagg-dev/gagg/internal/gputest"
@@ -17,7 +18,7 @@ import (
 var lifeLayout = ega.Layout{Hash: true, KeyWords: 1, Ops: []ega.Op{ega.Add}}
 
 // bucketLife is two buckets, the first of which fills the table and comes back in parts.
-func bucketLife(c *cuda.Context, host func(int64) error) (err error) {
+func bucketLife(c *cuda.Context, host budget.Lender) (err error) {
 	l := lifeLayout
 	b, err := secondpass.New(c, secondpass.Config{Layout: l, Device: 7000, Host: host})
 	if err != nil {
@@ -45,17 +46,13 @@ func bucketLife(c *cuda.Context, host func(int64) error) (err error) {
 // Whichever driver call fails, the error says so, nothing stays open, and the budget is as before.
 func TestPassFaults(t *testing.T) {
 	r := newRig(t)
-	var held int64
-	host := func(n int64) error {
-		held += n
-		return nil
-	}
+	host := budget.New(budget.Memory, 0)
 	step := 1
 	if testing.Short() {
 		step = 7
 	}
 	gputest.FailCalls(t, step, func() error { return bucketLife(r.Thread.Context(), host) }, func() {
-		if held != 0 {
+		if held := host.Reserved(); held != 0 {
 			t.Fatalf("%d bytes of the host are not given back", held)
 		}
 	})

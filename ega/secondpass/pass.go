@@ -24,7 +24,6 @@ type Pass struct {
 	memory  cuda.Pieces
 	facts   facts
 	stages  [2]stage
-	pinned  int64 // bytes that Host was asked for
 
 	phase   phase
 	slots   uint32 // of the table that this bucket uses
@@ -101,30 +100,15 @@ func (b *Pass) openStages() error {
 	if err := b.memory.AllocAll(cuda.Piece{To: &b.stages[0].device, Bytes: size}, cuda.Piece{To: &b.stages[1].device, Bytes: size}, cuda.Piece{To: &b.facts.device, Bytes: deviceFacts}); err != nil {
 		return err
 	}
-	if err := b.take(2*int64(size) + hostFacts); err != nil {
-		return err
-	}
-	if err := b.facts.open(b.thread); err != nil {
+	if err := b.facts.open(b.thread, b.config.Host); err != nil {
 		return err
 	}
 	for i := range b.stages {
-		if err := b.stages[i].open(b.thread, size); err != nil {
+		if err := b.stages[i].open(b.thread, b.config.Host, size); err != nil {
 			return err
 		}
 	}
 	return b.work.Fill(b.facts.device, 0)
-}
-
-// take draws on the host's budget.
-func (b *Pass) take(n int64) error {
-	if b.config.Host == nil {
-		return nil
-	}
-	if err := b.config.Host(n); err != nil {
-		return err
-	}
-	b.pinned = n
-	return nil
 }
 
 // Capacity is how many groups of a bucket its table may have.
@@ -184,9 +168,6 @@ func (b *Pass) Close() error {
 	}
 	for _, s := range b.streams() {
 		err = errors.Join(err, s.Close())
-	}
-	if b.config.Host != nil && b.pinned != 0 && b.thread.Context().Lost() == nil {
-		_ = b.config.Host(-b.pinned) // only asking for more can fail
 	}
 	b.thread.Unlock()
 	return err

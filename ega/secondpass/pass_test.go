@@ -17,6 +17,7 @@ import (
 	"github.com/gagg-dev/gagg/ega/reference"
 	"github.com/gagg-dev/gagg/ega/secondpass"
 	"github.com/gagg-dev/gagg/feedback"
+	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/cuda/emu"
 	"github.com/gagg-dev/gagg/internal/gputest"
@@ -238,29 +239,24 @@ func placesOf(list []uint64) []int {
 func TestPassBudget(t *testing.T) {
 	r := newRig(t)
 	for _, device := range []int64{tinyPass, 1 << 20, 50_000_000} { // each more than those before, for the peak
-		var host, most int64
-		config := secondpass.Config{Layout: egatest.EveryOp, Device: device, Host: func(n int64) error {
-			host += n
-			most = max(most, host)
-			return nil
-		}}
+		host := budget.New(budget.Memory, 0)
+		config := secondpass.Config{Layout: egatest.EveryOp, Device: device, Host: host}
 		b, err := secondpass.New(r.Thread.Context(), config)
 		r.Do(err)
 		if used := int64(r.Thread.Context().Peak()); used > device || used < device-5000 {
 			t.Errorf("%d bytes of device memory, given %d", used, device)
 		}
-		if most <= 0 || most > 2*secondpass.DefaultBufferBytes+1000 {
+		if most := host.Peak(); most <= 0 || most > 2*secondpass.DefaultBufferBytes+1000 {
 			t.Errorf("%d bytes pinned", most)
 		}
 		r.Do(errors.Join(b.Close(), b.Close()))
-		if host != 0 {
+		if host := host.Reserved(); host != 0 {
 			t.Errorf("%d bytes of the host are not given back", host)
 		}
 	}
-	refusal := errors.New("no")
 	for want, config := range map[string]secondpass.Config{
-		"no":       {Layout: egatest.EveryOp, Device: 1 << 20, Host: func(int64) error { return refusal }},
-		"at least": {Layout: egatest.EveryOp, Device: 5000},
+		"out of memory": {Layout: egatest.EveryOp, Device: 1 << 20, Host: budget.New(budget.Memory, 1)},
+		"at least":      {Layout: egatest.EveryOp, Device: 5000},
 	} {
 		if _, err := secondpass.New(r.Thread.Context(), config); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one with %q", err, want)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gagg-dev/gagg/ega"
 	"github.com/gagg-dev/gagg/feedback"
+	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
 
@@ -27,9 +28,9 @@ type Config struct {
 	Layout ega.Layout
 	// Device is how many bytes of device memory this pass may take, above 0.
 	Device int64
-	// Host is asked before host memory is pinned, and told, as a negative number, what was freed; nil: no
-	// budget. What a lost context holds is not freed and stays counted.
-	Host func(bytes int64) error
+	// Host is what pinned memory is drawn from; nil: there is no limit. What a lost context holds is not freed and
+	// stays drawn.
+	Host budget.Lender
 	// BufferBytes is the size of each of the two pinned buffers; it is less where Device is small.
 	BufferBytes int
 	// Load is how full the table gets.

@@ -3,6 +3,7 @@ package secondpass
 import (
 	"errors"
 
+	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/kernels"
 )
@@ -20,8 +21,8 @@ type stage struct {
 	moved, worked *cuda.Event
 }
 
-func (s *stage) open(t *cuda.Thread, size cuda.Size) (err error) {
-	if s.pinned, err = t.AllocPinned(size); err != nil {
+func (s *stage) open(t *cuda.Thread, host budget.Lender, size cuda.Size) (err error) {
+	if s.pinned, err = t.AllocPinnedFrom(host, size); err != nil {
 		return err
 	}
 	s.words = s.pinned.Words()
@@ -69,11 +70,11 @@ const (
 	hostFacts             = 8 * hostFactWords
 )
 
-func (f *facts) open(t *cuda.Thread) (err error) {
+func (f *facts) open(t *cuda.Thread, host budget.Lender) (err error) {
 	if f.kernels, err = kernels.LoadFacts(t); err != nil {
 		return err
 	}
-	if f.pinned, err = t.AllocPinned(hostFacts); err != nil {
+	if f.pinned, err = t.AllocPinnedFrom(host, hostFacts); err != nil {
 		return err
 	}
 	f.words = f.pinned.Words()

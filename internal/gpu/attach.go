@@ -8,6 +8,7 @@ import (
 	"github.com/gagg-dev/gagg/ega/groups"
 	"github.com/gagg-dev/gagg/ega/secondpass"
 	"github.com/gagg-dev/gagg/internal/arena"
+	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
@@ -93,17 +94,12 @@ func (d *Devices) secondPass() (cpu.Pass, error) {
 	if each = max(min(each, p.memory/wanted), 1); int64(n/len(d.passes)) >= each {
 		return nil, nil
 	}
-	var refused error
 	c.Device = min(p.memory/each, max(wanted, mostBucket))
-	c.Host = func(bytes int64) error {
-		err := d.config.Spare(bytes)
-		refused = errors.Join(refused, err)
-		return err
-	}
+	c.Host = budget.Func(d.config.Spare)
 	b, err := secondpass.New(p.context, c)
 	switch {
 	case err == nil:
-	case refused != nil, errors.Is(err, cuda.ErrOutOfMemory), errors.Is(err, ega.ErrTooSmall):
+	case errors.Is(err, budget.Memory), errors.Is(err, cuda.ErrOutOfMemory), errors.Is(err, ega.ErrTooSmall):
 		return nil, nil
 	default:
 		return nil, failed(p.context, err)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gagg-dev/gagg/ega/firstpass"
+	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/decode"
@@ -47,7 +48,7 @@ func (p *pass) start() (err error) {
 	if err := p.openPlacers(host, share.placers); err != nil {
 		return err
 	}
-	config.Host, config.Placers = p.pinned.take, len(p.placers)
+	config.Host, config.Placers = budget.Func(p.pinned.take), len(p.placers)
 	if d.config.Trace != nil {
 		config.Began, config.Trace = time.Now(), d.config.Trace(c.Device().Ordinal)
 	}
