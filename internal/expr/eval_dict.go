@@ -12,9 +12,16 @@ import (
 // It is made once for each Dict that comes by, so its identity is as good a
 // key for the consumers' caches as that of the column.
 
-// cachedDicts is how many translated dictionaries a step keeps. A worker
-// reads one row group at a time, a few more cover tables of small files.
-const cachedDicts = 4
+// cachedDicts is how many translated dictionaries a step keeps, of up to smallDict entries, and
+// beside them the last larger one. A worker reads one row group at a time, whose dictionary does not
+// come again; a few more cover tables of small files.
+const (
+	cachedDicts = 4
+	smallDict   = 4 << 10
+)
+
+// entryStep is how many entries are computed at a time, so that what is computed on the way stays small.
+const entryStep = 4 << 10
 
 // entryFactor is how many times the rows of a batch a dictionary may have
 // entries to be translated at first sight. A larger one is translated when
@@ -29,20 +36,24 @@ type entryCache struct {
 	eval  *Eval           // computes the node on entries
 	cols  []column.Vector // columns of the batch of entries: all empty but one
 	list  [cachedDicts]translation
-	next  int    // place in list for the next one
-	large dictID // passed over at first sight
-	rows  int    // that came with it
-	pays  bool   // of a large dictionary there were many rows
+	next  int         // place in list for the next one
+	large translation // of more than smallDict entries
+	first dictID      // passed over at first sight, being large for its rows
+	rows  int         // that came with it
+	pays  bool        // of such a dictionary there were many rows
 }
 
 // dictID tells dictionaries from one another, and keeps none: their strings may be a large part of the memory.
 type dictID = weak.Pointer[column.Dict]
 
-// translation is a dictionary and what became of it.
+// translation is a dictionary and what became of it. Its memory serves the next one, when nobody may
+// look at the rows of this one any more.
 type translation struct {
-	from dictID
-	to   *column.Dict // nil: an entry fails; rows are computed one by one
-	null []bool       // entries that became NULL; nil: none
+	from   dictID
+	to     *column.Dict  // nil: an entry fails; rows are computed one by one
+	null   []bool        // entries that became NULL; nil: none
+	values column.Vector // to's
+	nulls  []bool        // null's
 }
 
 // byEntry computes the node through its column's dictionary, if it can.
@@ -79,25 +90,40 @@ func (s *step) translation(v *column.Vector) *translation {
 		s.entries = c
 	}
 	id := weak.Make(v.Dict)
+	if t := c.find(id); t != nil {
+		return t
+	}
+	if v.Dict.Len() > entryFactor*v.Len && c.waits(id, v) {
+		return nil
+	}
+	t := &c.large
+	if v.Dict.Len() <= smallDict {
+		t = &c.list[c.next]
+		c.next = (c.next + 1) % cachedDicts
+	}
+	t.from = id
+	c.translate(s.node, v, t)
+	return t
+}
+
+// find returns the translation of a dictionary; nil: there is none.
+func (c *entryCache) find(id dictID) *translation {
+	if c.large.from == id {
+		return &c.large
+	}
 	for i := range c.list {
 		if c.list[i].from == id {
 			return &c.list[i]
 		}
 	}
-	if v.Dict.Len() > entryFactor*v.Len && c.waits(id, v) {
-		return nil
-	}
-	t := &c.list[c.next]
-	c.next = (c.next + 1) % cachedDicts
-	*t = c.translate(s.node, v)
-	return t
+	return nil
 }
 
 // waits reports whether a large dictionary is not translated yet: at first sight, and the first one until as many rows have come
 // as make up for it.
 func (c *entryCache) waits(id dictID, v *column.Vector) bool {
-	if c.large != id {
-		c.large, c.rows = id, v.Len
+	if c.first != id {
+		c.first, c.rows = id, v.Len
 		return true
 	}
 	c.rows += v.Len
@@ -107,31 +133,54 @@ func (c *entryCache) waits(id dictID, v *column.Vector) bool {
 
 // translate computes the node on the entries of v's dictionary. An error
 // may come from an entry that no row has, so it only ends the attempt.
-func (c *entryCache) translate(n *bound, v *column.Vector) translation {
+func (c *entryCache) translate(n *bound, v *column.Vector, t *translation) {
 	in := v.Dict.Values
 	in.Type = v.Type
-	c.cols[n.single] = in
-	c.eval.begin(&column.Batch{Rows: in.Len, Cols: c.cols})
-	out, err := c.eval.root.flat()
-	c.cols[n.single] = column.Vector{}
-	if err != nil {
-		return translation{from: weak.Make(v.Dict)}
+	step := entryStep
+	if n.typ.Rep() == column.RepBytes {
+		step = in.Len // it may point into bytes of all entries
 	}
-	t := translation{from: weak.Make(v.Dict), to: &column.Dict{Values: clone(out)}}
-	if slices.Contains(out.Null, true) {
-		t.null = slices.Clone(out.Null)
+	t.empty()
+	for at := 0; at < in.Len; at += step {
+		c.cols[n.single] = in.Slice(at, min(at+step, in.Len))
+		c.eval.begin(&column.Batch{Rows: c.cols[n.single].Len, Cols: c.cols})
+		out, err := c.eval.root.flat()
+		c.cols[n.single] = column.Vector{}
+		if err != nil {
+			return
+		}
+		t.add(out, in.Len)
 	}
-	return t
+	t.to = &column.Dict{Values: t.values}
+	if slices.Contains(t.nulls, true) {
+		t.null = t.nulls
+	}
 }
 
-// clone copies a flat vector, less its NULL flags.
-func clone(v *column.Vector) column.Vector {
-	out := column.Vector{
-		Type: v.Type, Len: v.Len,
-		Int: slices.Clone(v.Int), Float: slices.Clone(v.Float), Wide: slices.Clone(v.Wide), Span: slices.Clone(v.Span),
+// empty forgets the entries.
+func (t *translation) empty() {
+	d := &t.values
+	d.Int, d.Float, d.Wide, d.Span, d.Data = d.Int[:0], d.Float[:0], d.Wide[:0], d.Span[:0], d.Data[:0]
+	d.Len, t.nulls, t.to, t.null = 0, t.nulls[:0], nil, nil
+}
+
+// add adds the entries of a flat vector; of texts, all at once. There are so many in all.
+func (t *translation) add(v *column.Vector, all int) {
+	d := &t.values
+	switch v.Type.Rep() {
+	case column.RepInt64:
+		d.Int = append(slices.Grow(d.Int, all-d.Len), v.Int[:v.Len]...)
+	case column.RepFloat64:
+		d.Float = append(slices.Grow(d.Float, all-d.Len), v.Float[:v.Len]...)
+	case column.RepWide:
+		d.Wide = append(slices.Grow(d.Wide, all-d.Len), v.Wide[:v.Len]...)
+	case column.RepBytes:
+		d.Span = append(slices.Grow(d.Span, all-d.Len), v.Span[:v.Len]...)
+		d.Data = append(slices.Grow(d.Data, len(v.Data)+column.SpanPadding), v.Data...)
 	}
-	if v.Type.Rep() == column.RepBytes {
-		out.Data = append(make([]byte, 0, len(v.Data)+column.SpanPadding), v.Data...)
+	t.nulls = slices.Grow(t.nulls, all-d.Len)
+	for i := range v.Len {
+		t.nulls = append(t.nulls, v.IsNull(i))
 	}
-	return out
+	d.Type, d.Len = v.Type, d.Len+v.Len
 }

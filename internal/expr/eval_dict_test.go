@@ -1,0 +1,81 @@
+package expr
+
+import (
+	"fmt"
+	"runtime"
+	"testing"
+
+	"github.com/gagg-dev/gagg/internal/column"
+)
+
+// textDict is a dictionary of t<from>, t<from+1>, and so on.
+func textDict(n, from int) *column.Dict {
+	v := column.Vector{Type: stringType, Len: n, Span: make([]column.Span, n)}
+	for i := range n {
+		at := len(v.Data)
+		v.Data = fmt.Appendf(v.Data, "t%d", from+i)
+		v.Span[i] = column.Span{Off: uint32(at), Len: uint32(len(v.Data) - at)}
+	}
+	v.Data = append(v.Data, make([]byte, column.SpanPadding)...)[:len(v.Data)]
+	return &column.Dict{Values: v}
+}
+
+// codedBatch is rows of a dictionary of texts.
+func codedBatch(d *column.Dict) *column.Batch {
+	codes := make([]int32, 4000)
+	for i := range codes {
+		codes[i] = int32(i * 31 % d.Len())
+	}
+	return &column.Batch{Rows: len(codes), Cols: []column.Vector{8: {Type: stringType, Len: len(codes), Codes: codes, Dict: d}}}
+}
+
+// What is computed of one large dictionary after the other is right, and takes memory once: numbers,
+// texts and NULLs, where a dictionary is larger or smaller than the one before, and where small ones
+// come in between.
+func TestTranslationsRecycled(t *testing.T) {
+	const entries, some = 60_000, 12
+	dicts := make([]*column.Dict, 2*some)
+	for i := range dicts {
+		dicts[i] = textDict(entries-i%5*1000, i)
+		if i%3 == 2 {
+			dicts[i] = textDict(7, i)
+		}
+	}
+	part := bindText(t, "60 / (strlen(s) - 4)").NewEval()
+	upper := bindText(t, "upper(s)").NewEval()
+	round := func(i int) {
+		b := codedBatch(dicts[i])
+		var n, up column.Vector
+		for range entries/len(b.Cols[8].Codes) + 1 { // a large one is not translated at first sight
+			if err := part.Eval(b, &n); err != nil {
+				t.Fatal(err)
+			}
+			if err := upper.Eval(b, &up); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n.Dict == nil || up.Dict == nil {
+			t.Fatalf("dictionary %d was not translated", i)
+		}
+		for row := 0; row < b.Rows; row += 100 {
+			want := fmt.Sprintf("T%d", int(b.Cols[8].Codes[row])+i)
+			null := len(want) == 4
+			if v := n.At(row); up.At(row).Bytes != want || v.Null != null || !null && v.Float != 60/float64(len(want)-4) {
+				t.Fatalf("dictionary %d, row %d: %v and %v of %q", i, row, v, up.At(row), want)
+			}
+		}
+	}
+	for i := range some {
+		round(i)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for i := some; i < 2*some; i++ {
+		round(i)
+	}
+	runtime.ReadMemStats(&after)
+	const each = entries * (8 + 8 + 6) // a number, the place of a text, the text
+	if made := after.TotalAlloc - before.TotalAlloc; made > some*each/2 {
+		t.Errorf("%d bytes were allocated for %d more dictionaries, of which each takes up to %d", made, some, each)
+	}
+}
