@@ -3,7 +3,6 @@ package gagg
 import (
 	"context"
 	"errors"
-	"math"
 	"slices"
 
 	"github.com/apache/arrow/go/v15/arrow/memory"
@@ -34,9 +33,6 @@ const (
 	// row: with 2.6 % in common it takes twice the time, with all in common a third (docs/experiments/0013).
 	fewInternEntries = 4 << 10
 	internRepeats    = .5
-
-	// sparePart is what part of the memory limit all workers together may keep for a column's next dictionaries.
-	sparePart = 256
 
 	// maxInlineText is the length of texts up to which keys hold them themselves: longer ones make rows of
 	// more than a cache line. Where they lie in an arena, each takes 24 bytes more, and a cache miss or two
@@ -175,7 +171,7 @@ func (p *prepared) planThreads() (err error) {
 
 // scanOptions is what is read, and how.
 func (p *prepared) scanOptions() parquetio.ScanOptions {
-	o := parquetio.ScanOptions{Columns: p.query.Cols, BatchRows: p.opt.BatchRows, SpareBytes: p.spareBytes()}
+	o := parquetio.ScanOptions{Columns: p.query.Cols, BatchRows: p.opt.BatchRows}
 	if p.query.Where != nil && !p.opt.NoPruning {
 		o.Skip, o.SkipColumns = p.query.Where.CanSkip, p.query.Where.Columns() // the test that row groups and pages must pass
 	}
@@ -208,14 +204,6 @@ func (p *prepared) extremes() []parquetio.Extreme {
 		asked[col].Least, asked[col].Greatest = asked[col].Least || least, asked[col].Greatest || greatest
 	}
 	return asked
-}
-
-// spareBytes is how large a dictionary may be whose memory a worker keeps for another one.
-func (p *prepared) spareBytes() int64 {
-	if p.budget.Limit() == 0 {
-		return math.MaxInt64
-	}
-	return p.budget.Limit() / int64(sparePart*max(p.opt.Threads, 1))
 }
 
 // placeKeys chooses the form of each key, and of what is grouped by beside them.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -46,9 +45,6 @@ func Run(ctx context.Context, q Query, o Options) (_ *Rows, err error) {
 			}
 			more, err = r.retries(&l, err)
 			err = errors.Join(err, r.close())
-			if more {
-				debug.FreeOSMemory() // dictionaries of long texts are Go memory
-			}
 		}
 		if !l.add(err) && !more {
 			timeline.Close()

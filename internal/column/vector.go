@@ -45,7 +45,8 @@ type Vector struct {
 
 // Dict is the values that codes stand for. It does not change once made, and
 // its pointer identifies it: two vectors with the same Dict share codes. The
-// entries need not be distinct, and not every entry need occur.
+// entries need not be distinct, and not every entry need occur. Its maker says how long its values
+// may be looked at; its pointer may be kept.
 type Dict struct {
 	Values Vector // flat, without NULLs, at least one entry
 }

@@ -13,7 +13,5 @@ func enlarge(unsafe.Pointer, int, int) unsafe.Pointer { return nil }
 
 func allow(int64) {}
 
-func adviseWhole(unsafe.Pointer, uintptr) {}
-
 // Live is the bytes of the mappings that were made and not freed: none here.
 func Live() int64 { return 0 }

@@ -86,15 +86,6 @@ func Leave() { left.Store(true) }
 // freed is kept and used again.
 func Slack(bytes int64) { allow(bytes) }
 
-// AdviseHuge asks for huge pages for Go memory that nothing was written to
-// yet, where it has some megabytes.
-func AdviseHuge[T any](s []T) {
-	size := cap(s) * int(unsafe.Sizeof(*new(T)))
-	if size >= 2*hugePage {
-		adviseWhole(unsafe.Pointer(unsafe.SliceData(s)), uintptr(size))
-	}
-}
-
 // Free gives the memory of s back to the system at once, or within the slack
 // to other buffers. See MADE-FREED. A slice without capacity is nothing to free.
 func Free[T Element](s []T) {

@@ -142,12 +142,6 @@ func mapZeros(size int) (unsafe.Pointer, error) {
 	return p, err
 }
 
-// adviseWhole asks for huge pages for those that lie within n bytes.
-func adviseWhole(p unsafe.Pointer, n uintptr) {
-	lead := -uintptr(p) & (hugePage - 1)
-	adviseHuge(unsafe.Add(p, lead), (n-lead)&^(hugePage-1))
-}
-
 // mapAligned maps n bytes from a multiple of hugePage on: it maps so many
 // more that there is one, and gives back what lies before and after.
 func mapAligned(n uintptr, prot int) (unsafe.Pointer, error) {

@@ -86,3 +86,9 @@ func (b *buffer) free() {
 	b.b = nil
 	b.mem.give(size)
 }
+
+// hand leaves the memory and what was drawn for it to another account.
+func (b *buffer) hand(to *account) {
+	b.mem.hand(int64(len(b.b)), to)
+	b.mem = to
+}

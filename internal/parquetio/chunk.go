@@ -80,10 +80,9 @@ const maxOver = 100
 
 // A workspace is what the column readers of one goroutine share.
 type workspace struct {
-	account    account
-	codec      codec
-	batchRows  int   // the most rows that are read at once
-	spareBytes int64 // ScanOptions.SpareBytes
+	account   account
+	codec     codec
+	batchRows int // the most rows that are read at once
 }
 
 func newWorkspace(from budget.Lender, batchRows int) *workspace {
@@ -104,8 +103,7 @@ func (w *workspace) close() {
 
 // columnReader reads one column of a file, row group by row group, in steps
 // of any size within a page and up to the workspace's batchRows. It is for
-// one goroutine. All memory is reused from chunk to chunk,
-// that of dictionaries from each to the one after the next.
+// one goroutine. All memory is reused from chunk to chunk.
 type columnReader struct {
 	f     *file
 	leaf  *leaf
@@ -123,17 +121,13 @@ type columnReader struct {
 	// was empty.
 	hasDict bool
 	// lateDict is where the dictionary page lies that was passed over until a page wants it; size 0: none.
-	lateDict        struct{ at, size int64 }
-	sparse          bool        // few of its rows may be wanted
-	needsAll        bool        // the last dictionary that was decoded in parts was needed as a whole
-	prefix          *dictPrefix // dict is a part of it; nil: all was decoded at once
-	common          *sharedDict // what becomes dict; nil: it is the reader's own
-	using, oldUsing *sharedDict // of this chunk, and of the one before; nil: none
-	// What was drawn for dict, and for that of the chunk before.
-	dictBytes, oldDictBytes, spareDictBytes int64
-	// The memory of both, and what is free.
-	dictMem, oldDictMem, spareDict dictMemory
-	dictSlack                      int // see recycled
+	lateDict struct{ at, size int64 }
+	sparse   bool        // few of its rows may be wanted
+	needsAll bool        // the last dictionary that was decoded in parts was needed as a whole
+	prefix   *dictPrefix // dict is a part of it; nil: all was decoded at once
+	common   *sharedDict // what becomes dict; nil: it is the reader's own
+	using    *sharedDict // that dict is; nil: none
+	dictMem  dictMemory  // of dict, if it is the reader's own
 
 	// The page.
 	left   int    // rows not yet read
@@ -174,6 +168,7 @@ func newColumnReader(f *file, leaf int, want column.Type, shared *workspace) (*c
 	c := &columnReader{f: f, leaf: l, want: want, field: -1, decoder: newDecoder(l, want), shared: shared}
 	c.levels.max = int32(l.maxDef)
 	c.in.r, c.in.mem.mem, c.page.mem = f.r, &shared.account, &shared.account
+	c.dictMem.use(&shared.account)
 	c.streams.use(&shared.account)
 	c.vectors = vectorBytes(l, want, shared.batchRows)
 	if err := shared.account.draw(c.vectors, "vectors"); err != nil {
@@ -246,6 +241,7 @@ func (c *columnReader) begin(group int) {
 	c.in.start(0, 0, 0)
 	c.in.mem.trim()
 	c.page.trim()
+	c.dictMem.trim()
 	c.streams.trim()
 }
 
@@ -274,14 +270,12 @@ func (c *columnReader) available() (n int, err error) {
 }
 
 // close gives the reader's memory back. The vectors that were read are no
-// longer valid; the last two Dicts are.
+// longer valid, nor is their Dict.
 func (c *columnReader) close() {
 	c.left, c.seen, c.rows, c.found = 0, 0, 0, 0
 	c.dropIndex()
-	c.dictMem, c.oldDictMem, c.spareDict = dictMemory{}, dictMemory{}, dictMemory{} // the last Dicts' own
 	c.retireDictionary()
-	c.retireDictionary()
-	c.dropSpareDictionary()
+	c.dictMem.free()
 	c.in.start(0, 0, 0)
 	c.in.mem.free()
 	c.page.free()

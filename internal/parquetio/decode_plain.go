@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"unsafe"
 
+	"github.com/apache/arrow/go/v15/arrow/decimal256"
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
@@ -28,8 +29,8 @@ type (
 
 var errValuesEnd = errors.New("damaged: fewer values than promised")
 
-// cast views bytes as little-endian numbers.
-func cast[T int32 | int64 | float32 | float64 | uint16](b []byte) []T {
+// cast views bytes as little-endian numbers, or as places.
+func cast[T int32 | int64 | float32 | float64 | uint16 | decimal256.Num | column.Span](b []byte) []T {
 	size := int(unsafe.Sizeof(*new(T)))
 	if len(b) < size {
 		return nil

@@ -3,47 +3,42 @@ package parquetio
 import (
 	"errors"
 	"fmt"
-	"math"
-	"runtime/debug"
 	"unsafe"
 
 	"github.com/apache/arrow/go/v15/arrow/decimal256"
 	"github.com/gagg-dev/gagg/internal/column"
-	"github.com/gagg-dev/gagg/internal/hostmem"
 	"github.com/gagg-dev/gagg/internal/invariant"
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// dictMemory is what the values of a Dict lie in. It is Go's, since a Dict outlives the chunk, and
-// the reader.
+// dictMemory is what the values of a Dict lie in. It is off the Go heap, and serves the next chunk
+// (RECYCLED).
 type dictMemory struct {
-	data  []byte // PAD
-	spans []column.Span
-	ints  []int64
+	page   buffer // the page, decompressed, where values lie in it as they are wanted
+	values buffer // numbers, and where texts lie
 }
 
-// recycled returns n elements, which mean nothing: those of old, if they are enough, and not far too many;
-// else new ones with 1/slack more behind them.
-func recycled[T any](old []T, n, slack int) []T {
-	if cap(old) >= n && cap(old)/4 <= n {
-		return old[:n]
-	}
-	fresh := make([]T, n, n+n/slack)
-	hostmem.AdviseHuge(fresh)
-	return fresh
+// use sets where the memory is drawn from.
+func (m *dictMemory) use(mem *account) { m.page.mem, m.values.mem = mem, mem }
+
+func (m *dictMemory) trim() {
+	m.page.trim()
+	m.values.trim()
 }
 
-// Dictionaries of a column have nearly the same size: new memory is made an eighth larger than it need be, unless the budget
-// refuses that.
-const (
-	dictSlack = 8
-	noSlack   = math.MaxInt
-)
+func (m *dictMemory) free() {
+	m.page.free()
+	m.values.free()
+}
 
-// dictionary decodes a dictionary page, into the memory of the dictionary before the last one: a Dict
-// outlives its chunk for those who keep it, but not the next chunk (RECYCLED). What is always new
-// memory has its pages cleared by the system, and that took an eighth of the time of reading long texts.
-func (c *columnReader) dictionary(body []byte) error {
+// hand leaves the memory and what was drawn for it to another account.
+func (m *dictMemory) hand(to *account) {
+	m.page.hand(to)
+	m.values.hand(to)
+}
+
+// dictionary decodes the dictionary page whose header of so many bytes was decoded.
+func (c *columnReader) dictionary(header int) error {
 	h := c.header.DictionaryPageHeader
 	if !h.Valid {
 		return errors.New("damaged: a dictionary page without its header")
@@ -51,25 +46,18 @@ func (c *columnReader) dictionary(body []byte) error {
 	if h.V.Encoding != format.Plain && h.V.Encoding != format.PlainDictionary {
 		return fmt.Errorf("dictionary encoded as %v; not supported", h.V.Encoding)
 	}
+	if _, err := c.pageSize(header); err != nil {
+		return err
+	}
 	c.hasDict = true
 	size, n := int(c.header.UncompressedPageSize), int64(h.V.NumValues)
 	if err := c.leaf.checkEntries(n, size); err != nil {
 		return err
 	}
-	if err := check(c.id, body, size); err != nil {
-		return err
-	}
-	bytes := dictionaryBytes(c.want, int(n), size)
-	if c.prefixes(size) { // which are in the memory of the page
-		bytes = max(bytes, int64(size)+padding)
-	}
-	if err := c.drawDictionary(bytes); err != nil {
-		return err
-	}
 	if c.prefixes(size) {
-		return c.startPrefix(body, int(n), size)
+		return c.startPrefix(header, int(n), size)
 	}
-	values, err := c.dictionaryValues(body, size)
+	values, err := c.dictionaryPage(header, size)
 	if err != nil || n == 0 || c.want.Kind == column.Null {
 		return err
 	}
@@ -87,28 +75,63 @@ func (c *columnReader) dictionary(body []byte) error {
 	return nil
 }
 
-// dictionaryValues decompresses a dictionary page of so many bytes. Where
-// the Dict's values are bytes, the result is the Dict's to keep.
-func (c *columnReader) dictionaryValues(body []byte, size int) ([]byte, error) {
-	if c.want.Rep() != column.RepBytes {
+// dictionaryPage takes the dictionary page off the chunk and decompresses it to so many bytes, which
+// are the Dict's where its values lie in them.
+func (c *columnReader) dictionaryPage(header, size int) ([]byte, error) {
+	keeps := keepsPage(c.leaf, c.want)
+	if keeps && c.places(size) && int(c.header.CompressedPageSize) > len(c.in.data)-header {
+		p, err := c.placePage(header, size)
+		if err != nil {
+			return nil, err
+		}
+		return p.data, p.all()
+	}
+	body, err := c.body(header)
+	if err != nil {
+		return nil, err
+	}
+	if !keeps {
 		return c.expand(&c.page, c.id, body, size)
 	}
-	c.dictMem.data = recycled(c.spareDict.data, size+padding, c.dictSlack)
-	fresh := c.dictMem.data[:size]
-	if size == 0 {
-		return fresh, nil // as in expand
+	if err := check(c.id, body, size); err != nil {
+		return nil, err
 	}
-	if c.id == format.Uncompressed {
-		copy(fresh, body)
-		return fresh, nil
+	values, err := c.dictMem.page.room(size, c.pageName())
+	if err != nil {
+		return nil, c.refusal(err, dictionaryBytes(c.want, c.entries(), 0))
 	}
-	return fresh, c.shared.codec.decompress(c.id, fresh, body)
+	switch {
+	case size == 0: // as in expand
+		return values, nil
+	case c.id == format.Uncompressed:
+		copy(values, body)
+		return values, nil
+	}
+	return values, c.shared.codec.decompress(c.id, values, body)
+}
+
+// entries is how many the dictionary page at hand has.
+func (c *columnReader) entries() int { return int(c.header.DictionaryPageHeader.V.NumValues) }
+
+// keepsPage reports whether values of a leaf that are wanted as a type lie in a dictionary page as
+// they are wanted.
+func keepsPage(l *leaf, want column.Type) bool {
+	switch want.Rep() {
+	case column.RepBytes:
+		return true
+	case column.RepInt64:
+		rule := newIntRule(l.typ, want, 64)
+		return l.physical == format.Int64 && rule.none()
+	case column.RepFloat64:
+		return l.physical == format.Double
+	}
+	return false
 }
 
 // dictionaryBytes is what a dictionary of n values of a type takes, whose
 // page has size bytes.
 func dictionaryBytes(t column.Type, n, size int) int64 {
-	bytes := int64(n) * elementBytes(t)
+	bytes := int64(n)*elementBytes(t) + padding
 	if t.Rep() == column.RepBytes {
 		bytes += int64(size) + padding
 	}
@@ -123,64 +146,21 @@ func elementBytes(t column.Type) int64 {
 	return 8
 }
 
-// drawDictionary draws the memory of the chunk's dictionary. That of the
-// chunk before is still counted: those who group or compare by dictionaries
-// keep the last one until they have met the next.
-func (c *columnReader) drawDictionary(bytes int64) error {
-	c.shared.account.give(c.spareDictBytes) // what is not used again is garbage
-	c.spareDictBytes = 0
-	c.dictSlack = dictSlack
-	if c.shared.account.draw(bytes+bytes/dictSlack, "a dictionary") == nil {
-		c.dictBytes += bytes + bytes/dictSlack
-		return nil
-	}
-	c.dictSlack = noSlack
-	if err := c.shared.account.draw(bytes, "a dictionary"); err != nil {
-		return err
-	}
-	c.dictBytes += bytes
-	return nil
-}
-
-// largeDictionary is from how many bytes on the memory of a dictionary that is given back must be gone, too: nobody counts it any
-// more, and it is a part of the limit that cannot wait for a garbage collection. One that may be kept (ScanOptions.SpareBytes) is too
-// small a part of it, and forcing a collection for each would take longer than reading it.
-const largeDictionary = 4 << 20
-
-// retireDictionary is called between two chunks. Nobody may look at the dictionary before the last one
-// any more.
+// retireDictionary is called between two chunks. Nobody may look at the dictionary any more.
 func (c *columnReader) retireDictionary() {
-	c.retirePrefix()
-	c.oldUsing.leave(c.shared.spareBytes)
-	c.oldUsing, c.using = c.using, nil
-	c.dropSpareDictionary()
-	c.spareDict, c.oldDictMem, c.dictMem = c.oldDictMem, c.dictMem, dictMemory{}
-	if invariant.Enabled { // RECYCLED
-		for i := range c.spareDict.data {
-			c.spareDict.data[i] = 0xdb
-		}
-		for i := range c.spareDict.ints {
-			c.spareDict.ints[i] = math.MinInt64
-		}
-		for i := range c.spareDict.spans {
-			c.spareDict.spans[i] = column.Span{Off: math.MaxUint32}
-		}
+	if c.prefix != nil && c.using == nil {
+		c.prefix.aside.free()
 	}
-	c.spareDictBytes, c.oldDictBytes, c.dictBytes = c.oldDictBytes, c.dictBytes, 0
-	if c.spareDictBytes > c.shared.spareBytes {
-		c.dropSpareDictionary()
+	c.using.leave()
+	c.using, c.prefix = nil, nil
+	if invariant.Enabled { // RECYCLED
+		for _, b := range [][]byte{c.dictMem.page.b, c.dictMem.values.b} {
+			for i := range b {
+				b[i] = 0xdb
+			}
+		}
 	}
 	c.dict, c.hasDict, c.lateDict.size = nil, false, 0
-}
-
-// dropSpareDictionary gives the memory back that was kept for another dictionary.
-func (c *columnReader) dropSpareDictionary() {
-	if c.spareDictBytes >= max(largeDictionary, c.shared.spareBytes) && c.shared.account.from != nil {
-		c.spareDict = dictMemory{}
-		debug.FreeOSMemory()
-	}
-	c.shared.account.give(c.spareDictBytes)
-	c.spareDictBytes = 0
 }
 
 // checkEntries tells that so many entries cannot be in a dictionary page of so
@@ -205,20 +185,31 @@ func (l *leaf) maxEntries(size int64) int64 {
 }
 
 func (c *columnReader) fillDictionary(v *column.Vector) (err error) {
+	kept := keepsPage(c.leaf, c.want)
+	if kept && c.want.Rep() == column.RepInt64 {
+		v.Int = cast[int64](c.streams.blocks.data)[:v.Len]
+		return nil
+	}
+	if kept && c.want.Rep() == column.RepFloat64 {
+		v.Float = cast[float64](c.streams.blocks.data)[:v.Len]
+		return nil
+	}
+	values, err := c.dictMem.values.room(v.Len*int(elementBytes(c.want)), "a dictionary")
+	if err != nil {
+		return err
+	}
 	switch c.want.Rep() {
 	case column.RepInt64:
-		c.dictMem.ints = recycled(c.spareDict.ints, v.Len, c.dictSlack)
-		v.Int = c.dictMem.ints
+		v.Int = cast[int64](values)
 		return c.decoder.ints(v.Int)
 	case column.RepFloat64:
-		v.Float = make([]float64, v.Len)
+		v.Float = cast[float64](values)
 		return c.decoder.floats(v.Float)
 	case column.RepWide:
-		v.Wide = make([]decimal256.Num, v.Len)
+		v.Wide = cast[decimal256.Num](values)
 		return c.decoder.wides(v.Wide)
 	default:
-		c.dictMem.spans = recycled(c.spareDict.spans, v.Len, c.dictSlack)
-		v.Span = c.dictMem.spans
+		v.Span = cast[column.Span](values)
 		v.Data, err = c.decoder.bytes(v.Span)
 		return err
 	}

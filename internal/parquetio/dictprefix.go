@@ -2,12 +2,10 @@ package parquetio
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 
-	"github.com/parquet-go/parquet-go/format"
-
 	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/parquet-go/parquet-go/format"
 )
 
 // This file decodes large dictionaries, of texts and of integers of 64 bits, no further than rows refer to them, in chunks of which a filter leaves few rows.
@@ -28,59 +26,42 @@ const (
 	leastPrefix   = 512 << 10
 	prefixEntries = 4 << 10
 	prefixInts    = 32 << 10
-	prefixStep    = 64 << 10 // bytes that are decompressed at a time
 )
-
-var errSnappyEnd = errors.New("more data than promised")
 
 // dictPrefix is a dictionary of which a part was decoded.
 type dictPrefix struct {
-	typ    column.Type
-	packed buffer        // the page as it lies in the file, until all is decoded
-	src    []byte        // in packed
-	data   []byte        // PAD; decompressed as far as op
-	spans  []column.Span // nil: entries are integers, as they lie in data
-	op, ip int           // where decompressing goes on
-	pos, n int           // where the next entry begins, and its number
-	all    int           // entries
+	snappyPage
+	typ     column.Type
+	spans   []column.Span // nil: entries are integers, as they lie in data
+	pos, n  int           // where the next entry begins, and its number
+	entries int           // of the whole dictionary
 }
 
 // prefixes reports whether a dictionary page of size bytes is decoded in parts.
 func (c *columnReader) prefixes(size int) bool {
-	if !snappyResumes || !c.sparse || c.needsAll || c.id != format.Snappy || size < leastPrefix {
+	if !c.sparse || c.needsAll || size < leastPrefix || !c.places(size) || !keepsPage(c.leaf, c.want) {
 		return false
 	}
-	switch c.leaf.physical {
-	case format.ByteArray:
-		return c.want.Rep() == column.RepBytes
-	case format.Int64:
-		return c.want.Rep() == column.RepInt64 && c.decoder.rule.none()
-	}
-	return false
+	return c.leaf.physical == format.ByteArray || c.leaf.physical == format.Int64
 }
 
-// startPrefix decodes a first part of a dictionary page of n entries and size bytes, which is all that the window holds. It keeps
-// the memory of the window.
-func (c *columnReader) startPrefix(body []byte, n, size int) (err error) {
-	c.dictMem.data = recycled(c.spareDict.data, size+padding, c.dictSlack)
-	_, ip := binary.Uvarint(body) // checked
-	p := &dictPrefix{typ: c.want, src: body, data: c.dictMem.data[:size], ip: ip, all: n}
-	if c.want.Rep() == column.RepBytes {
-		c.dictMem.spans = recycled(c.spareDict.spans, n, c.dictSlack)
-		p.spans = c.dictMem.spans[:n]
+// startPrefix decodes a first part of a dictionary page of n entries and size bytes.
+func (c *columnReader) startPrefix(header, n, size int) error {
+	page, err := c.placePage(header, size)
+	if err != nil {
+		return err
 	}
-	p.packed, c.in.mem = c.in.mem, buffer{mem: c.in.mem.mem}
+	p := &dictPrefix{snappyPage: page, typ: c.want, entries: n}
+	if c.want.Rep() == column.RepBytes {
+		values, err := c.dictMem.values.room(n*int(elementBytes(c.want)), "a dictionary")
+		if err != nil {
+			return err
+		}
+		p.spans = cast[column.Span](values)
+	}
 	c.prefix = p
 	c.dict, err = p.extend(1)
 	return err
-}
-
-// retirePrefix lets go of what it takes to decode more of the chunk's dictionary.
-func (c *columnReader) retirePrefix() {
-	if c.prefix != nil && c.using == nil {
-		c.prefix.packed.free()
-	}
-	c.prefix = nil
 }
 
 // extendDictionary makes sure of the entries that codes name.
@@ -90,10 +71,10 @@ func (c *columnReader) extendDictionary(codes []int32) (err error) {
 		most = max(most, uint32(code))
 	}
 	p := c.prefix
-	if p == nil || int64(most) >= int64(p.all) {
+	if p == nil || int64(most) >= int64(p.entries) {
 		n := c.dict.Len()
 		if p != nil {
-			n = p.all
+			n = p.entries
 		}
 		return fmt.Errorf("damaged: a code beyond the %d entries of the dictionary", n)
 	}
@@ -109,7 +90,7 @@ func (c *columnReader) extendDictionary(codes []int32) (err error) {
 	} else if c.dict, err = p.extended(c.dict, int(most)+1); err != nil {
 		return err
 	}
-	c.needsAll = c.dict.Len() == p.all
+	c.needsAll = c.dict.Len() == p.entries
 	return nil
 }
 
@@ -128,8 +109,8 @@ func (p *dictPrefix) extend(need int) (*column.Dict, error) {
 	if p.spans == nil {
 		n = max(n, prefixInts)
 	}
-	if n > p.all-p.all/4 {
-		n = p.all
+	if n > p.entries-p.entries/4 {
+		n = p.entries
 	}
 	if err := p.decode(n); err != nil {
 		return nil, err
@@ -157,7 +138,7 @@ func (p *dictPrefix) decode(n int) error {
 			return errValuesEnd
 		}
 		if end > p.op {
-			if err := p.decompress(end + prefixStep); err != nil {
+			if err := p.decompress(end + placeStep); err != nil {
 				return err
 			}
 			continue
@@ -166,25 +147,8 @@ func (p *dictPrefix) decode(n int) error {
 		p.pos = end
 		p.n++
 	}
-	if n < p.all {
+	if n < p.entries {
 		return p.decompress(p.pos + padding) // PUBLISHED
 	}
-	err := p.decompress(len(p.data))
-	if err == nil && p.ip < len(p.src) {
-		err = fmt.Errorf("damaged %v data: %w", format.Snappy, errSnappyEnd)
-	}
-	p.packed.free()
-	p.src = nil
-	return err
-}
-
-// decompress goes on until so many bytes are there, or all.
-func (p *dictPrefix) decompress(upTo int) (err error) {
-	if upTo = min(upTo, len(p.data)); upTo <= p.op {
-		return nil
-	}
-	if p.op, p.ip, err = snappySome(p.data, p.src, p.op, p.ip, upTo); err != nil {
-		return fmt.Errorf("damaged %v data: %w", format.Snappy, err)
-	}
-	return nil
+	return p.all()
 }

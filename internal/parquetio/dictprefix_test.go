@@ -148,8 +148,7 @@ func TestDictPrefixSteps(t *testing.T) {
 		plain = append(plain, text...)
 	}
 	begin := func(plain, packed []byte, entries int) *dictPrefix {
-		_, ip := binary.Uvarint(packed)
-		return &dictPrefix{src: packed, data: make([]byte, len(plain), len(plain)+padding), spans: make([]column.Span, entries), ip: ip, all: entries, packed: buffer{mem: &account{}}}
+		return &dictPrefix{snappyPage: placed(packed, len(plain), &account{}), spans: make([]column.Span, entries), entries: entries}
 	}
 	for range 5 {
 		p := begin(plain, snappy.Encode(nil, plain), len(texts))
@@ -170,7 +169,7 @@ func TestDictPrefixSteps(t *testing.T) {
 		}
 	}
 	all := func(p *dictPrefix) (err error) {
-		for need := 1; err == nil && p.n < p.all; need = p.n + 1 {
+		for need := 1; err == nil && p.n < p.entries; need = p.n + 1 {
 			_, err = p.extend(need)
 		}
 		return err

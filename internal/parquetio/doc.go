@@ -49,8 +49,10 @@
 //	DRAWN  memory whose size a file decides, or that grows with a batch, is
 //	       drawn from the memory budget before it is allocated and given back
 //	       after it is let go: see account.
-//	RECYCLED  the memory of a dictionary serves that of the chunk after the next.
+//	RECYCLED  the memory of a dictionary serves that of the next chunk.
 //	       Under -tags invariant it is spoilt when that chunk begins.
+//	PLACED a large Snappy page of a dictionary is decompressed where it lies (snappyplace.go); what
+//	       is not yet decompressed is not written over.
 //	SHARED a dictionary of a row group that was cut into parts is decoded by one reader for
 //	       all, and given back by the last that leaves it (shareddict.go).
 //	PUBLISHED  a large dictionary may be decoded a part at a time (dictprefix.go); what was handed
@@ -60,10 +62,11 @@
 //
 // For each column: the window; a page, decompressed, unless the file is not
 // compressed; vectors of a batch, with levels and codes; the dictionary of
-// the chunk, and of the one before. Windows and pages are kept from chunk to
+// the chunk. Windows, pages and dictionaries are kept from chunk to
 // chunk and lie off the Go heap, which is why a batch is not to be touched
-// after the next call; a dictionary is good until the chunk after
-// the next is begun, and is Go memory, so that the last ones outlive their reader.
+// after the next call; a dictionary is good until the next chunk of its column is begun.
+// Who keeps what was computed of one keeps its pointer, to tell it from others, and
+// does not look at its values.
 // The row group is the unit of work, or a part of it where there are fewer of
 // them than it takes to keep all workers busy (parts.go).
 //

@@ -92,7 +92,7 @@ func (s *Scan) WorkerBytes() int64 {
 	total, state := int64(0), int64(0)
 	for i := range s.cols {
 		b := s.columnBytes(i)
-		total += b.vectors + withSlack(b.window+b.pages) + 2*b.dict // see retireDictionary
+		total += b.vectors + withSlack(b.window+b.pages+b.dict)
 		state = max(state, b.state)
 	}
 	return total + state
@@ -116,11 +116,19 @@ func (s *Scan) columnBytes(i int) (b columnBytes) {
 		}
 		l := &f.leaves[leaf]
 		m := &f.chunk(s.groups[u].Group, l.index).MetaData
-		page := min(peek.pageOf(max(m.TotalUncompressedSize, 0)), f.limits.MaxPage)
+		inWindow, inPage := peek.dictBytes, peek.dictBytes
+		if keepsPage(l, s.types[i]) { // see dictionaryPage
+			inPage = 0
+			if snappyResumes && m.Codec == format.Snappy {
+				inWindow = 0
+			}
+		}
+		page := min(peek.pageOf(max(m.TotalUncompressedSize, 0), inPage), f.limits.MaxPage)
+		packed := min(peek.pageOf(max(m.TotalUncompressedSize, 0), inWindow), f.limits.MaxPage)
 		b.vectors = max(b.vectors, vectorBytes(l, s.types[i], s.batchRows))
-		b.window = max(b.window, min(m.TotalCompressedSize+maxOver, max(minWindow, peek.packedOf(page, m))))
+		b.window = max(b.window, min(m.TotalCompressedSize+maxOver, max(minWindow, peek.packedOf(packed, m))))
 		b.pages = max(b.pages, s.pageBuffers(page, m))
-		b.dict = max(b.dict, peek.dictOf(s.types[i], page, m))
+		b.dict = max(b.dict, peek.dictOf(l, s.types[i], page, m))
 		b.state = max(b.state, codecState(m.Codec))
 	}
 	return b
@@ -133,12 +141,13 @@ func (s *Scan) constantBytes(i int) int64 {
 }
 
 // pageOf is the size, decompressed, of the largest page of a chunk of so many
-// bytes, unless it says less than a page that was looked at.
-func (p *columnPeek) pageOf(chunk int64) int64 {
+// bytes, unless it says less than a page that was looked at. dict is that of the dictionary, where
+// it counts.
+func (p *columnPeek) pageOf(chunk, dict int64) int64 {
 	if p.page < 0 {
 		return min(chunk, unknownPage)
 	}
-	return min(max(chunk, p.page), max(usualPage, p.page+p.page/4, p.dictBytes))
+	return min(max(chunk, p.page), max(usualPage, p.page+p.page/4, dict))
 }
 
 // packedOf is the size in the file of a page, compressed as well as those
@@ -167,8 +176,10 @@ func (s *Scan) pageBuffers(page int64, m *format.ColumnMetaData) (n int64) {
 }
 
 // dictOf is what the dictionary of a chunk takes.
-func (p *columnPeek) dictOf(t column.Type, page int64, m *format.ColumnMetaData) int64 {
+func (p *columnPeek) dictOf(l *leaf, t column.Type, page int64, m *format.ColumnMetaData) int64 {
 	switch {
+	case p.dictBytes > 0 && keepsPage(l, t):
+		return dictionaryBytes(t, p.entries, int(p.dictBytes)) + placeMargin
 	case p.dictBytes >= 0:
 		return dictionaryBytes(t, p.entries, int(p.dictBytes))
 	case slices.ContainsFunc(m.Encoding, isDictionary):

@@ -86,28 +86,38 @@ func (c *columnReader) body(header int) ([]byte, error) {
 		return nil, err
 	}
 	if err := c.in.fill(size, c.pageName()); err != nil {
-		return nil, c.refusal(err, true)
+		more := int64(0) // to decompress it
+		if c.id != format.Uncompressed {
+			more = int64(h.UncompressedPageSize)
+		}
+		if h.Type == format.DictionaryPage { // its values are copied
+			more += int64(h.UncompressedPageSize)
+		}
+		return nil, c.refusal(err, more)
 	}
 	c.in.take(header)
 	body := c.in.take(int(h.CompressedPageSize))
-	if h.CRC != 0 && uint32(h.CRC) != crc32.ChecksumIEEE(body) {
-		return nil, errors.New("damaged: the checksum of a page does not match")
-	}
-	return body, nil
+	return body, c.checkSum(body)
 }
 
-// refusal is an error of reading the page at hand. Where it is that memory was refused it tells of the page; packed: which takes more when
-// it is decompressed.
-func (c *columnReader) refusal(err error, packed bool) error {
+// checkSum compares the page at hand, as it lies in the file, with its checksum.
+func (c *columnReader) checkSum(body []byte) error {
+	if h := &c.header; h.CRC != 0 && uint32(h.CRC) != crc32.ChecksumIEEE(body) {
+		return errors.New("damaged: the checksum of a page does not match")
+	}
+	return nil
+}
+
+// refusal is an error of reading the page at hand. Where it is that memory was refused it tells of
+// the page, which takes so many bytes more to go on.
+func (c *columnReader) refusal(err error, more int64) error {
 	var refused *MemoryError
 	if !errors.As(err, &refused) {
 		return err
 	}
 	h := &c.header
 	size := int64(h.UncompressedPageSize)
-	if packed && c.id != format.Uncompressed {
-		refused.All += size
-	}
+	refused.All += more
 	values, most := int64(1), int64(1)
 	switch h.Type {
 	case format.DataPage:
@@ -116,7 +126,6 @@ func (c *columnReader) refusal(err error, packed bool) error {
 		values = int64(h.DataPageHeaderV2.V.NumValues)
 	case format.DictionaryPage:
 		values = int64(h.DictionaryPageHeader.V.NumValues)
-		refused.All += size // its values are copied
 	}
 	if values > 1 {
 		most = 2 // a guess: how much longer than others a value is
@@ -162,7 +171,11 @@ func (c *columnReader) expand(buf *buffer, id format.CompressionCodec, src []byt
 	}
 	dst, err := buf.room(size, c.pageName())
 	if err != nil {
-		return nil, c.refusal(err, false)
+		more := int64(0)
+		if c.header.Type == format.DictionaryPage { // its values are copied
+			more = int64(size)
+		}
+		return nil, c.refusal(err, more)
 	}
 	return dst, c.shared.codec.decompress(id, dst, src)
 }
@@ -173,11 +186,7 @@ func (c *columnReader) loadDictionary() error {
 	if err != nil || c.header.Type != format.DictionaryPage {
 		return err
 	}
-	body, err := c.body(header)
-	if err != nil {
-		return err
-	}
-	return c.dictionary(body)
+	return c.dictionary(header)
 }
 
 // passDictionary is loadDictionary for later: see wantDictionary.

@@ -61,7 +61,7 @@ type output struct {
 // read fills v with the next n rows, n being at most what available
 // returned. v's memory belongs to the reader and is good until the next call
 // of read, available (where it loads a page), open or close; its Dict is
-// good until the chunk after the next is begun (RECYCLED). Errors are *Error.
+// good until the next chunk is begun (RECYCLED). Errors are *Error.
 func (c *columnReader) read(v *column.Vector, n int) (err error) {
 	defer c.fence(&err)
 	if n > c.left {

@@ -146,7 +146,6 @@ func (r *Reader) begin() {
 	}
 	from := r.scan.d.opt.Budget
 	r.work = newWorkspace(from, r.scan.batchRows)
-	r.work.spareBytes = r.scan.spareBytes
 	if from != nil {
 		_ = r.work.account.reserve(r.scan.WorkerBytes())
 	}
@@ -299,8 +298,7 @@ func (r *Reader) columnError(file string, group, i int, err error) error {
 	return &Error{File: file, RowGroup: group, Column: r.scan.d.table.cols[r.scan.cols[i]].name, Err: err}
 }
 
-// Close gives back what the reader holds. No batch of it is valid any more;
-// the last Dicts of its columns are. It may be called again.
+// Close gives back what the reader holds. No batch of it is valid any more. It may be called again.
 func (r *Reader) Close() {
 	if r.work == nil {
 		return

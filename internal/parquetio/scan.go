@@ -28,10 +28,6 @@ type ScanOptions struct {
 	// BatchRows overrides that of the dataset where it is not 0.
 	BatchRows int
 
-	// SpareBytes is how large a dictionary may be whose memory a reader keeps for the one after the next.
-	// It is counted.
-	SpareBytes int64
-
 	// Extremes says, by column of Columns, that nothing but its least and greatest values are asked for: then a reader
 	// leaves row groups out that hold neither. Columns are of integers. nil: more is asked for.
 	Extremes []Extreme
@@ -57,14 +53,13 @@ type Unit struct {
 // A Scan is a choice of columns and row groups. It does not change, unless by Split, and may be
 // used concurrently; each worker makes a Reader of its own.
 type Scan struct {
-	d          *Dataset
-	cols       []int
-	types      []column.Type // by wanted column
-	leaves     [][]int       // by layout, by wanted column: the leaf, or -1
-	dicts      [][]*column.Dict
-	batchRows  int
-	repeat     bool
-	spareBytes int64 // ScanOptions.SpareBytes
+	d         *Dataset
+	cols      []int
+	types     []column.Type // by wanted column
+	leaves    [][]int       // by layout, by wanted column: the leaf, or -1
+	dicts     [][]*column.Dict
+	batchRows int
+	repeat    bool
 
 	units   []Unit
 	shared  [][]sharedDict // by row group that was cut, by wanted column
@@ -87,7 +82,7 @@ type Scan struct {
 // that cannot be read, and an *Error for one that a file lacks or whose
 // types do not agree.
 func (d *Dataset) Scan(o ScanOptions) (_ *Scan, err error) {
-	s := &Scan{d: d, cols: o.Columns, batchRows: o.BatchRows, spareBytes: o.SpareBytes, repeat: o.Repeat, skip: o.Skip}
+	s := &Scan{d: d, cols: o.Columns, batchRows: o.BatchRows, repeat: o.Repeat, skip: o.Skip}
 	if o.Skip != nil {
 		s.skipCols = o.SkipColumns
 	}

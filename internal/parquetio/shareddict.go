@@ -1,17 +1,17 @@
 package parquetio
 
 import (
-	"runtime/debug"
 	"sync"
 
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
-// This file is how the parts of a row group share the dictionaries of its chunks. The first reader that needs one decodes it; others
-// that need it meanwhile decode another one first, or wait. Nobody writes to it afterwards, nor is its memory used again
-// (RECYCLED): it is garbage when the last reader has left it.
+// This file is how the parts of a row group share the dictionaries of its chunks. The first reader
+// that needs one decodes it; others that need it meanwhile decode another one first, or wait. Nobody
+// writes to it afterwards.
 //
-// SHARED: its memory is drawn by the reader that decodes it, and given back by the one that leaves it last.
+// SHARED: its memory is drawn by the reader that decodes it, and freed and given back by the one
+// that leaves it last.
 
 // sharedDict is the dictionary of a chunk of a row group that was cut into parts.
 type sharedDict struct {
@@ -19,6 +19,7 @@ type sharedDict struct {
 	users   int          // readers that have it
 	dict    *column.Dict // while there are some; nil: it is empty
 	prefix  *dictPrefix  // dict is a part of it; nil: all was decoded at once
+	mem     dictMemory   // that it lies in
 	account account      // what was drawn for it
 }
 
@@ -72,13 +73,13 @@ func (c *columnReader) takeShared(wait bool) error {
 // take takes the dictionary that a reader has just decoded, and its memory.
 func (d *sharedDict) take(c *columnReader) {
 	d.account.from = c.shared.account.from
-	c.shared.account.hand(c.dictBytes, &d.account)
-	if p := c.prefix; p != nil {
-		c.shared.account.hand(int64(len(p.packed.b)), &d.account)
-		p.packed.mem = &d.account
+	d.dict, d.prefix, d.mem = c.dict, c.prefix, c.dictMem
+	d.mem.hand(&d.account)
+	if d.prefix != nil {
+		d.prefix.aside.hand(&d.account)
 	}
-	d.dict, d.prefix = c.dict, c.prefix
-	c.dictMem, c.dictBytes = dictMemory{}, 0
+	c.dictMem = dictMemory{}
+	c.dictMem.use(&c.shared.account)
 }
 
 func (c *columnReader) takeSharedFenced(wait bool) (err error) {
@@ -86,8 +87,8 @@ func (c *columnReader) takeSharedFenced(wait bool) (err error) {
 	return c.takeShared(wait)
 }
 
-// leave says that a reader is done with the dictionary. spare is from how many bytes on its memory must be gone then: see largeDictionary.
-func (d *sharedDict) leave(spare int64) {
+// leave says that a reader is done with the dictionary.
+func (d *sharedDict) leave() {
 	if d == nil {
 		return
 	}
@@ -97,12 +98,10 @@ func (d *sharedDict) leave(spare int64) {
 		return
 	}
 	if d.prefix != nil {
-		d.prefix.packed.free()
+		d.prefix.aside.free()
 	}
+	d.mem.free()
 	d.dict, d.prefix = nil, nil
-	if d.account.used >= max(largeDictionary, spare) && d.account.from != nil {
-		debug.FreeOSMemory()
-	}
 	d.account.close()
 }
 

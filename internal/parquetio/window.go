@@ -78,6 +78,22 @@ func (w *window) take(n int) (b []byte) {
 	return b
 }
 
+// read takes the next bytes off the chunk, as many as dst has. Those that are not in memory are read
+// to there.
+func (w *window) read(dst []byte) error {
+	have := copy(dst, w.data)
+	w.take(have)
+	if have == len(dst) {
+		return nil
+	}
+	if err := readAt(w.r, dst[have:], w.next); err != nil {
+		return err
+	}
+	w.next += int64(len(dst) - have)
+	w.left -= int64(len(dst) - have)
+	return nil
+}
+
 // pass passes over n bytes of the chunk; those that are not in memory are not read.
 func (w *window) pass(n int64) {
 	have := min(n, int64(len(w.data)))
