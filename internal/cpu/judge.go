@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"math"
+	"slices"
 
 	"github.com/gagg-dev/gagg/feedback"
 )
@@ -34,6 +35,8 @@ func (w *Worker) thresholds() feedback.TileConfig {
 	t := w.cfg.Tile
 	switch {
 	case math.IsInf(t.MinReduction, 1): // no table is to grow
+	case w.paired():
+		t.MinReduction = 0
 	case w.longValues():
 		t.MinReduction, t.MinRows = min(t.MinReduction, longReduction), longRows*t.MinRows
 	case w.cfg.Top != nil && w.cfg.Keys.HasRefs():
@@ -44,6 +47,12 @@ func (w *Worker) thresholds() feedback.TileConfig {
 		t.MinReduction = min(t.MinReduction, max(leastReduction, t.MinReduction*narrowStride/float64(w.cfg.Stride)))
 	}
 	return t
+}
+
+// paired reports whether the numbers of the table's groups are in pairs, which become rows with the texts of their groups when these leave
+// the table (PAIRS-TABLE). So it grows whatever it saves: with nearly as many groups as rows either way takes the same time.
+func (w *Worker) paired() bool {
+	return w.sets != nil && slices.ContainsFunc(w.sets.of, func(s set) bool { return s.pairs != nil })
 }
 
 // longValues reports whether the values that rows refer to are longer than the rows.

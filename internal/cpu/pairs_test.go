@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"sync/atomic"
@@ -200,8 +201,9 @@ func (r *pairRun) check(t *testing.T, cfg *Config, threads int) (byNumber []bool
 
 var (
 	keepsTable  = feedback.TileConfig{MinRows: 1 << 62}
-	givesTable  = feedback.TileConfig{MinRows: 500, MinReduction: 1e6, CacheReduction: 1e6, CacheBytes: 64 << 10}
-	cachesTable = feedback.TileConfig{MinRows: 500, MinReduction: 1e6, CacheReduction: 1, CacheBytes: 64 << 10}
+	savesTooFew = feedback.TileConfig{MinRows: 500, MinReduction: 1e6, CacheReduction: 1, CacheBytes: 64 << 10}
+	givesTable  = feedback.TileConfig{MinRows: 500, MinReduction: math.Inf(1), CacheReduction: 1e6, CacheBytes: 64 << 10}
+	cachesTable = feedback.TileConfig{MinRows: 500, MinReduction: math.Inf(1), CacheReduction: 1, CacheBytes: 64 << 10}
 )
 
 // Values of groups with texts are counted by the groups' numbers, or by these until memory is refused or the table's groups leave it, or not at all: the
@@ -219,6 +221,7 @@ func TestPairs(t *testing.T) {
 		{"no pairs", 1500, 0, keepsTable, 0, false},
 		{"to the end", 1500, 1 << 30, keepsTable, 0, true},
 		{"rows that differ", 1e9, 1 << 30, keepsTable, 0, true},
+		{"table that saves too few rows", 1e9, 1 << 30, savesTooFew, 0, true},
 		{"memory refused", 1500, 1 << 18, keepsTable, 0, false},
 		{"table full", 1500, 1 << 30, keepsTable, 16 << 10, false},
 		{"table given up", 1e9, 1 << 30, givesTable, 0, false},
