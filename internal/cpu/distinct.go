@@ -42,8 +42,6 @@ type Distinct struct {
 	// Pair is the value's layout alone, where MayPair says that groups are to be numbered; else nil. Shared is what the pairs may take then.
 	Pair *key.Layout
 
-	LogFrom int // words of slots from which on a partition of the set logs its keys; 0: as many as pay
-
 	set   *sharedSet // nil: there is none
 	pairs *pairing   // the same
 }

@@ -32,9 +32,6 @@ func (c *Config) openSets() {
 		if d.Shared > members && inner.Grow(members) == nil {
 			d.set = newSharedSet(inner.Keys.Words, inner.Rows, d.Shared-members, inner.Grow)
 			d.set.members = members
-			if d.LogFrom > 0 {
-				d.set.logFrom = d.LogFrom
-			}
 		}
 	}
 }
@@ -67,9 +64,6 @@ func (c *Config) foldSet(ctx context.Context, n int, workers []*Worker) (folded 
 	if err := errors.Join(errs...); err != nil {
 		return Folded{}, false, err
 	}
-	if err := f.settleAll(len(workers)); err != nil {
-		return Folded{}, false, err
-	}
 	if all = !f.set.closed.Load(); all && !workers[0].sets.own {
 		c.Rows = max(c.Rows, 0) + int64(f.set.count())
 	}
@@ -96,19 +90,6 @@ func (c *Config) foldSet(ctx context.Context, n int, workers []*Worker) (folded 
 		s.worker, s.member = nil, nil
 	}
 	return Folded{Groups: f.folded.Load(), Partitions: setParts}, true, err
-}
-
-// settleAll looks for all keys that were logged, unless the set is closed.
-func (f *setFolding) settleAll(threads int) error {
-	var next atomic.Int64
-	errs := make([]error, threads)
-	each(threads, func(i int) {
-		defer invariant.Recovered(&errs[i])
-		for p := int(next.Add(1)) - 1; p < setParts && !f.set.closed.Load(); p = int(next.Add(1)) - 1 {
-			_ = f.set.settle(&f.set.parts[p]) // as above
-		}
-	})
-	return errors.Join(errs...)
 }
 
 // setFolding is the folding of one shared set.
@@ -176,19 +157,17 @@ func (f *setFolding) walk(ctx context.Context, do func(keys []uint64) error) err
 		if p == 0 && f.set.zeros.Load() {
 			keys = keys[:w]
 		}
-		for _, slots := range [][]uint64{f.set.parts[p].slots, f.set.parts[p].log} { // LOGGED
-			for ; len(slots) > 0; slots = slots[w:] {
-				if free(slots[:w]) {
-					continue
-				}
-				if len(keys) == cap(keys) {
-					if err := do(keys); err != nil {
-						return err
-					}
-					keys = keys[:0]
-				}
-				keys = append(keys, slots[:w]...)
+		for slots := f.set.parts[p].slots; len(slots) > 0; slots = slots[w:] {
+			if free(slots[:w]) {
+				continue
 			}
+			if len(keys) == cap(keys) {
+				if err := do(keys); err != nil {
+					return err
+				}
+				keys = keys[:0]
+			}
+			keys = append(keys, slots[:w]...)
 		}
 	}
 	if len(keys) > 0 {

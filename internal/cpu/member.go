@@ -19,8 +19,8 @@ type member struct {
 	recent  []uint64 // the last key of each hash: recentBits of it
 	buffers []uint64 // keys by partition, each with room for memberWords words
 	filled  [setParts]uint32
-	zeros   bool  // the key of zeros has come
-	read    int64 // rows of the input, as far as the set knows
+	zeros   bool // the key of zeros has come
+	tally   *tally
 }
 
 const (
@@ -41,7 +41,7 @@ func memberBytes(words int) int64 {
 
 func newMember(s *sharedSet, c *Config) *member {
 	m := &member{
-		set: s, intern: c.Intern, encoder: key.NewEncoder(c.Keys, c.Intern),
+		set: s, tally: s.tally(), intern: c.Intern, encoder: key.NewEncoder(c.Keys, c.Intern),
 		recent:  make([]uint64, s.words<<recentBits),
 		buffers: make([]uint64, setParts*bufferWords),
 	}
@@ -54,11 +54,11 @@ func (m *member) forget() {
 	w := m.set.words
 	k := make([]uint64, 2*w)
 	k[0] = 1
-	one := m.slot(m.set.hash(k[:w]))
+	one := m.slot(m.set.seed.hash(k[:w]))
 	other := one
 	for other == one {
 		k[w]++
-		other = m.slot(m.set.hash(k[w:]))
+		other = m.slot(m.set.seed.hash(k[w:]))
 	}
 	for at := 0; at < len(m.recent); at += w {
 		copy(m.recent[at:at+w], k)
@@ -72,8 +72,7 @@ func (m *member) slot(hash uint64) int { return int(hash & (1<<recentBits - 1)) 
 // add enters the keys of a batch and returns true, unless the set is closed. Then some of them may have been entered, too.
 // The worker has read so many rows.
 func (m *member) add(b *column.Batch, read int64) bool {
-	m.set.read.Add(read - m.read)
-	m.read = read
+	m.tally.read.Store(read)
 	if m.set.closed.Load() {
 		return false
 	}
@@ -98,14 +97,14 @@ func (m *member) filter(rows int) (n int) {
 
 // filter1 keeps the keys that are not recent, and returns how many they are.
 func (m *member) filter1(keys []uint64) (n int) {
-	kept, hashes, recent := m.kept[:len(keys)], m.hashes[:len(keys)], m.recent[:1<<recentBits]
+	kept, hashes, recent, seed := m.kept[:len(keys)], m.hashes[:len(keys)], m.recent[:1<<recentBits], m.set.seed
 	for i := range keys {
 		k := keys[i]
 		if k == 0 {
 			m.zeros = true
 			continue
 		}
-		h := m.set.hash1(k)
+		h := seed.hash1(k)
 		at := h & (1<<recentBits - 1)
 		kept[n], hashes[n] = k, h
 		if recent[at] != k {
@@ -119,14 +118,14 @@ func (m *member) filter1(keys []uint64) (n int) {
 // filter2 is filter1 for keys of two words.
 func (m *member) filter2(first, second []uint64) (n int) {
 	second = second[:len(first)]
-	kept, hashes, recent, set := m.kept[:2*len(first)], m.hashes[:len(first)], m.recent[:2<<recentBits], m.set
+	kept, hashes, recent, seed := m.kept[:2*len(first)], m.hashes[:len(first)], m.recent[:2<<recentBits], m.set.seed
 	for i, a := range first {
 		b := second[i]
 		if a|b == 0 {
 			m.zeros = true
 			continue
 		}
-		h := set.hash2(a, b)
+		h := seed.hash2(a, b)
 		at := h & (1<<recentBits - 1) * 2
 		kept[2*n], kept[2*n+1], hashes[n] = a, b, h
 		other := (recent[at] ^ a) | (recent[at+1] ^ b)
@@ -152,7 +151,7 @@ func (m *member) filterN(rows int) (n int) {
 			m.zeros = true
 			continue
 		}
-		h := m.set.hash(key)
+		h := m.set.seed.hash(key)
 		m.hashes[n] = h
 		at := m.slot(h) * w
 		old := m.recent[at : at+w]
@@ -205,7 +204,7 @@ func (m *member) enter(p int, wait bool) error {
 	keys := m.buffer(p)
 	for len(keys) > 0 {
 		n := min(len(keys), memberWords/m.set.words*m.set.words)
-		if err := m.set.enter(p, keys[:n]); err != nil {
+		if err := m.set.enter(p, keys[:n], m.tally); err != nil {
 			return err
 		}
 		keys = keys[n:]

@@ -18,7 +18,6 @@ import (
 //	partition  the keys whose hashes begin with the same 8 bits: a lock, and slots
 //	slot       the words of a key; all zeros: none, the key of zeros being kept aside
 //	line       slots that are looked at before those behind them: of a cache line, if keys have one word or two; else one slot
-//	log        keys of a partition that wait for their slots, if these are many: sharedset_log.go
 //	hash       of the key words, seeded: which keys collide cannot be known outside the process
 //
 // Keys have no refs: their words are all of them (KEY-EXACT).
@@ -26,20 +25,19 @@ import (
 // When memory is refused, or nearly all keys are new, the set is closed: keys that come from then on go to the inner workers, and at the end of the input those of
 // the set do too (fold_set.go). Until then a key may be with both.
 type sharedSet struct {
-	words   int // of a key
-	seed    [2]uint64
-	rows    int64        // of the input; -1: not known
-	read    atomic.Int64 // of them
-	came    atomic.Int64 // keys that were entered, the same ones again included
-	put     atomic.Int64 // of them: that were looked for in slots
-	found   atomic.Int64 // of these: that were there
-	memory  slabs
-	logFrom int // words of slots from which on a partition has a log
-	parts   [setParts]setPart
-	zeros   atomic.Bool // the key of zeros was entered
-	closed  atomic.Bool
+	parts  [setParts]setPart // whole cache lines, as long as they come first
+	words  int               // of a key
+	seed   setSeed
+	rows   int64 // of the input; -1: not known
+	closed atomic.Bool
+	zeros  atomic.Bool // the key of zeros was entered
+	_      [64]byte    // what is above all workers read for each key
 
+	memory  slabs
 	members int64 // bytes that were taken for the members
+
+	mu      sync.Mutex
+	tallies []*tally
 }
 
 const (
@@ -54,11 +52,38 @@ const (
 type setPart struct {
 	mu    sync.Mutex
 	slots []uint64
-	n     int      // keys in them
-	log   []uint64 // keys that were not looked for yet (sharedset_log.go)
+	n     int // keys in them
 
 	touched uint64 // what was read of slots before keys are looked up, which else the compiler may leave out
-	_       [56]byte
+	_       [80]byte
+}
+
+// tally is what one goroutine has counted, in cache lines of its own. Others read it now and then. With counters that all workers
+// added to, 16 of them spent a quarter of their time waiting for the line of these counters.
+type tally struct {
+	read  atomic.Int64 // rows of the input
+	came  atomic.Int64 // keys that were entered, the same ones again included
+	found atomic.Int64 // of them: that were there
+	_     [104]byte
+}
+
+// tally makes the tally of a goroutine.
+func (s *sharedSet) tally() *tally {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := new(tally)
+	s.tallies = append(s.tallies, t)
+	return t
+}
+
+// counted is what all have counted.
+func (s *sharedSet) counted() (read, came, found int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, t := range s.tallies {
+		read, came, found = read+t.read.Load(), came+t.came.Load(), found+t.found.Load()
+	}
+	return read, came, found
 }
 
 // errSetClosed is what entering meets in a set that is closed.
@@ -66,24 +91,25 @@ var errSetClosed = errors.New("the set is closed")
 
 // newSharedSet returns a set of keys of so many words, from so many rows (-1: nobody knows), that takes up to most bytes from grow.
 func newSharedSet(words int, rows, most int64, grow func(int64) error) *sharedSet {
-	s := &sharedSet{words: words, rows: rows, logFrom: logFrom, seed: [2]uint64{rand.Uint64(), rand.Uint64() | 1}}
+	s := &sharedSet{words: words, rows: rows, seed: setSeed{rand.Uint64(), rand.Uint64() | 1}}
 	s.memory = slabs{grow: grow, most: most}
 	return s
 }
 
-// hash is the hash of a key of one word.
-func (s *sharedSet) hash1(w uint64) uint64 { return key.Mum(w^s.seed[0], s.seed[1]) }
+// setSeed is what hashes depend on beside the key.
+type setSeed [2]uint64
+
+// hash1 is the hash of a key of one word.
+func (s setSeed) hash1(w uint64) uint64 { return key.Mum(w^s[0], s[1]) }
 
 // hash2 is the hash of a key of two words.
-func (s *sharedSet) hash2(a, b uint64) uint64 {
-	return key.Mum(key.Mum(a^s.seed[0], s.seed[1])^b, s.seed[1])
-}
+func (s setSeed) hash2(a, b uint64) uint64 { return key.Mum(key.Mum(a^s[0], s[1])^b, s[1]) }
 
 // hash is the hash of a key.
-func (s *sharedSet) hash(words []uint64) uint64 {
-	h := s.seed[0]
+func (s setSeed) hash(words []uint64) uint64 {
+	h := s[0]
 	for _, w := range words {
-		h = key.Mum(h^w, s.seed[1])
+		h = key.Mum(h^w, s[1])
 	}
 	return h
 }
@@ -97,28 +123,12 @@ func (s *sharedSet) lock(part int, wait bool) bool {
 	return s.parts[part].mu.TryLock()
 }
 
-// enter enters keys of a partition that is locked, end to end, unless the set is closed; it closes it when memory for them is refused.
-func (s *sharedSet) enter(part int, keys []uint64) error {
+// enter enters some keys of a partition that is locked, end to end, unless the set is closed; it closes it when memory for them is refused.
+func (s *sharedSet) enter(part int, keys []uint64, t *tally) error {
 	p := &s.parts[part]
 	if s.closed.Load() {
 		return errSetClosed
 	}
-	if cap(p.log) > 0 {
-		if len(p.log)+len(keys) > cap(p.log) {
-			if err := s.settle(p); err != nil {
-				return err
-			}
-		}
-		p.log = append(p.log, keys...)
-	} else if err := s.look(p, keys); err != nil {
-		return err
-	}
-	s.came.Add(int64(len(keys) / s.words))
-	return nil
-}
-
-// look looks for keys in the slots, and puts those there that are new; some words of keys at most.
-func (s *sharedSet) look(p *setPart, keys []uint64) error {
 	n := len(keys) / s.words
 	if p.n+n > s.room(p) {
 		if err := s.growPart(p, p.n+n); err != nil {
@@ -128,8 +138,8 @@ func (s *sharedSet) look(p *setPart, keys []uint64) error {
 	}
 	before := p.n
 	s.enterSlots(p, keys)
-	s.put.Add(int64(n))
-	s.found.Add(int64(n - (p.n - before)))
+	t.came.Add(int64(n))
+	t.found.Add(int64(n - (p.n - before)))
 	return nil
 }
 
@@ -148,7 +158,7 @@ const (
 	// partitions for those that are not. Where all are, it takes a fifth longer than partitions (docs/experiments/0013).
 	mostNew = .8
 	// filled is how full slots are when there are as many keys as expected, and blind how many times the slots are more where nobody knows.
-	filled = .7
+	filled = .5
 	blind  = 2
 )
 
@@ -183,18 +193,17 @@ func (s *sharedSet) growPart(p *setPart, n int) error {
 	}
 	s.enterSlots(p, keys[:k])
 	s.memory.put(old)
-	s.growLog(p)
 	return nil
 }
 
 // expected is how many keys the set will have when all rows were read, and how many will have come; false: nobody can tell.
 func (s *sharedSet) expected() (keys, came float64, ok bool) {
-	read, now, put := s.read.Load(), s.came.Load(), s.put.Load()
-	if put < expectLeast || s.rows < 0 || read <= 0 || read > s.rows || read < s.rows/expectShare {
+	read, now, found := s.counted()
+	if now < expectLeast || s.rows < 0 || read <= 0 || read > s.rows || read < s.rows/expectShare {
 		return 0, 0, false
 	}
 	came = float64(now) * float64(s.rows) / float64(read)
-	return feedback.ExpectedGroups(put, put-s.found.Load(), int64(came)), came, true
+	return feedback.ExpectedGroups(now, now-found, int64(came)), came, true
 }
 
 // count is how many keys are in the set. Nobody may enter any.

@@ -29,9 +29,9 @@ func home(hash uint64, lines int) uint64 {
 // put1 enters keys of one word.
 func (s *sharedSet) put1(p *setPart, keys []uint64) {
 	var homes [memberWords]uint64
-	slots, lines := p.slots, len(p.slots)/lineSlots
+	slots, lines, seed := p.slots, len(p.slots)/lineSlots, s.seed
 	for i, k := range keys {
-		h := s.hash1(k)
+		h := seed.hash1(k)
 		homes[i] = home(h, lines)*lineSlots + h&(lineSlots-1)
 	}
 	for _, at := range homes[:len(keys)] {
@@ -64,10 +64,10 @@ func (s *sharedSet) put1(p *setPart, keys []uint64) {
 // put2 is put1 for keys of two words.
 func (s *sharedSet) put2(p *setPart, keys []uint64) {
 	var homes [memberWords / 2]uint64
-	slots, lines := p.slots, len(p.slots)/lineSlots
+	slots, lines, seed := p.slots, len(p.slots)/lineSlots, s.seed
 	keys = keys[:len(keys)&^1]
 	for i := 0; i+1 < len(keys); i += 2 {
-		h := s.hash2(keys[i], keys[i+1])
+		h := seed.hash2(keys[i], keys[i+1])
 		homes[i/2] = home(h, lines)*lineSlots + h&(lineSlots-2)
 	}
 	for _, at := range homes[:len(keys)/2] {
@@ -103,7 +103,7 @@ func (s *sharedSet) putN(p *setPart, keys []uint64) {
 	var homes [memberWords]uint64
 	words, slots := s.words, p.slots
 	for i := 0; i*words < len(keys); i++ {
-		homes[i] = home(s.hash(keys[i*words:(i+1)*words]), len(slots)/words) * uint64(words)
+		homes[i] = home(s.seed.hash(keys[i*words:(i+1)*words]), len(slots)/words) * uint64(words)
 	}
 	for _, at := range homes[:len(keys)/words] {
 		p.touched ^= slots[at]

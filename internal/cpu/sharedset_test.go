@@ -175,13 +175,10 @@ func TestSharedSet(t *testing.T) {
 					closes := 2*memberBytes(keys+1) + 2*firstSlabWords*8
 					for _, c := range []struct {
 						shared int64
-						logs   int
 						set    bool
-					}{{0, 0, false}, {closes, 0, values == 7}, {1 << 30, 0, true}, {closes, 1, values == 7}, {1 << 30, 1, true}} {
-						t.Run(fmt.Sprintf("keys=%d/%s/sums=%t/values=%d/shared=%d/logs=%d", keys, form, sums, values, c.shared, c.logs), func(t *testing.T) {
-							cfg := r.config(c.shared, noLimit)
-							cfg.Distinct[0].LogFrom = c.logs
-							got, folded, err := r.run(t, cfg, 2)
+					}{{0, false}, {closes, values == 7}, {1 << 30, true}} {
+						t.Run(fmt.Sprintf("keys=%d/%s/sums=%t/values=%d/shared=%d", keys, form, sums, values, c.shared), func(t *testing.T) {
+							got, folded, err := r.run(t, r.config(c.shared, noLimit), 2)
 							if err != nil || !maps.Equal(got, r.wanted()) {
 								t.Fatalf("%d groups that differ from %d, or error %v", len(got), len(r.want), err)
 							}
@@ -208,25 +205,14 @@ func TestSharedSetOfNew(t *testing.T) {
 		r.in = append(r.in, column.Batch{Rows: rows, First: int64(n * rows), Cols: []column.Vector{v}})
 	}
 	r.want[[2]int64{}] = [2]int64{nbatches * rows}
-	for _, logs := range []int{0, 1} {
-		cfg := r.config(1<<30, noLimit)
-		cfg.Distinct[0].LogFrom = logs
-		got, folded, err := r.run(t, cfg, 2)
-		if err != nil || !maps.Equal(got, r.wanted()) || folded.Partitions == setParts {
-			t.Errorf("%v, %d partitions, error %v", got, folded.Partitions, err)
-		}
+	got, folded, err := r.run(t, r.config(1<<30, noLimit), 2)
+	if err != nil || !maps.Equal(got, r.wanted()) || folded.Partitions == setParts {
+		t.Errorf("%v, %d partitions, error %v", got, folded.Partitions, err)
 	}
 }
 
 // Whichever request for memory is refused, the answer is right or the refusal is the error, and all memory is given back.
 func TestSharedSetRefused(t *testing.T) {
-	for _, logs := range []int{0, 1} {
-		checkSharedSetRefused(t, logs)
-	}
-}
-
-func checkSharedSetRefused(t *testing.T, logs int) {
-	t.Helper()
 	refusal := errors.New("refused")
 	r := newDistinctRun(1, true, 20, 2000, 4_000, "mixed")
 	right := 0
@@ -239,7 +225,6 @@ func checkSharedSetRefused(t *testing.T, logs int) {
 			held.Add(bytes)
 			return nil
 		})
-		cfg.Distinct[0].LogFrom = logs
 		got, _, err := r.run(t, cfg, 1)
 		cfg.Arenas.Close()
 		if held.Load() != 0 {

@@ -41,14 +41,6 @@ func (s *slabs) get(n int) ([]uint64, error) {
 	return piece, err
 }
 
-// getAny returns n words, whatever is in them.
-func (s *slabs) getAny(n int) ([]uint64, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	piece, _, err := s.take(n)
-	return piece, err
-}
-
 // take returns n words, which may have been used.
 func (s *slabs) take(n int) (piece []uint64, used bool, err error) {
 	if s.owner == nil {
