@@ -74,8 +74,8 @@ func streamStats(s streams.Stats) []StreamStats {
 func firstPass(m firstpass.Stats) DeviceStats {
 	s := DeviceStats{
 		Rows: int64(m.Rows), InCore: m.InCore, Groups: int64(m.Groups), TableSlots: int64(m.Slots), Grown: int64(m.Growths),
-		RestRows: int64(m.RestRows), Evictions: int64(m.Evictions), EvictedRows: int64(m.PlacedRows + m.KeptRows), EvictedBytes: int64(m.PlacedBytes + m.KeptBytes),
-		KeptRows: int64(m.KeptRows),
+		RestRows: int64(m.RestRows), Evictions: int64(m.Evictions), EvictedRows: int64(m.WrittenRows + m.RetainedRows), EvictedBytes: int64(m.WrittenBytes + m.RetainedBytes),
+		KeptRows: int64(m.RetainedRows),
 		Streams:  streamStats(m.Streams),
 	}
 	for _, l := range s.Streams {

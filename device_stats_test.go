@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gagg-dev/gagg/ega/evict"
 	"github.com/gagg-dev/gagg/ega/firstpass"
 	"github.com/gagg-dev/gagg/ega/secondpass"
 	"github.com/gagg-dev/gagg/internal/bounded"
@@ -76,7 +77,7 @@ func TestFallbacks(t *testing.T) {
 // The passes' counts reach the fields of their names.
 func TestPassStats(t *testing.T) {
 	first := firstPass(firstpass.Stats{
-		Rows: 1, Slots: 2, Growths: 3, Groups: 4, InCore: true, RestRows: 5, Evictions: 6, PlacedRows: 7, PlacedBytes: 8,
+		Rows: 1, Slots: 2, Growths: 3, Groups: 4, InCore: true, RestRows: 5, Stats: evict.Stats{Evictions: 6, WrittenRows: 7, WrittenBytes: 8},
 		Streams: streams.Stats{Streams: []streams.StreamStats{{Jobs: 9}, {Jobs: 1}}},
 	})
 	want := DeviceStats{

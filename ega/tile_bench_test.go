@@ -14,7 +14,7 @@ import (
 )
 
 // BenchmarkTile combines tiles into a table of a MultiPass's size through tables in shared memory and row by row: the
-// two roads that tileRoad decides between. Rows have 8 words, as those of db-benchmark's q3, or 9, as those of q10, and a tile is
+// two roads that firstpass.strategy decides between. Rows have 8 words, as those of db-benchmark's q3, or 9, as those of q10, and a tile is
 // what a parcel of 8 MiB makes. The tiles of a run follow on each other, into a table that is empty before the first. ns/tile is the
 // device's time.
 func BenchmarkTile(b *testing.B) {

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/gagg-dev/gagg/ega/firstpass"
+	"github.com/gagg-dev/gagg/ega/evict"
 	"github.com/gagg-dev/gagg/ega/secondpass"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/partition"
@@ -16,10 +16,10 @@ import (
 // hostBuckets is where rows go for which the device has no room: each placer
 // has pages of its own. Or they stay in the pinned memory they leave to.
 type hostBuckets struct {
-	busy  atomic.Int64    // of all placers, in ns
-	kept  *firstpass.Kept // nil: no row stayed
-	bits  uint            // 2^bits buckets,
-	parts uint            // each of which is 2^parts of those that placers have
+	busy  atomic.Int64 // of all placers, in ns
+	kept  *evict.Rows  // nil: no row stayed
+	bits  uint         // 2^bits buckets,
+	parts uint         // each of which is 2^parts of those that placers have
 	pools []*partition.Pool
 	all   []*partition.Buckets
 }
@@ -45,7 +45,7 @@ func (h *hostBuckets) place(placer int, rows []uint64) error {
 }
 
 // keep takes over rows that stayed in pinned memory. Buckets are no smaller then than these rows are told apart.
-func (h *hostBuckets) keep(k *firstpass.Kept) {
+func (h *hostBuckets) keep(k *evict.Rows) {
 	if h.kept = k; k != nil {
 		common := min(h.bits, k.Bits())
 		h.bits, h.parts = common, h.parts+h.bits-common
@@ -53,7 +53,7 @@ func (h *hostBuckets) keep(k *firstpass.Kept) {
 }
 
 // bucket is the pages of bucket p, and spans of pinned memory.
-func (h *hostBuckets) bucket(p int) (pages [][]uint64, kept []firstpass.KeptSpan) {
+func (h *hostBuckets) bucket(p int) (pages [][]uint64, kept []evict.Span) {
 	for _, b := range h.all {
 		for part := range 1 << h.parts {
 			pages = b.Pages(pages, p<<h.parts+part)
@@ -202,7 +202,7 @@ func (w *worker) end(rest [][]uint64) error {
 }
 
 // load loads the rows of a bucket, and returns those that the table did not take.
-func (w *worker) load(pages [][]uint64, kept []firstpass.KeptSpan) (rest [][]uint64, err error) {
+func (w *worker) load(pages [][]uint64, kept []evict.Span) (rest [][]uint64, err error) {
 	begin := time.Now()
 	defer func() { w.adding += time.Since(begin) }()
 	room := math.MaxInt

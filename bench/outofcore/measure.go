@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/gagg-dev/gagg/bench/device"
-	"github.com/gagg-dev/gagg/ega/firstpass"
+	"github.com/gagg-dev/gagg/ega/evict"
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
 
@@ -48,13 +48,13 @@ func (r *report) measure(rig *device.Rig, a amounts) (err error) {
 
 // takeTwice measures a run and, if rows have stayed in pinned memory, another one that finds the memory pinned.
 func (b *bench) takeTwice(c testCase) (f figures, err error) {
-	spares := &firstpass.Spares{}
+	spares := &evict.Spares{}
 	defer func() {
 		begin := time.Now()
 		err = errors.Join(err, spares.Close())
 		f.Unpin = time.Since(begin).Seconds()
 	}()
-	if f, err = b.take(c, spares); err != nil || f.Pass.KeptRows == 0 {
+	if f, err = b.take(c, spares); err != nil || f.Pass.RetainedRows == 0 {
 		return f, err
 	}
 	warm, err := b.take(c, spares)

@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"github.com/gagg-dev/gagg/bench/device"
+	"github.com/gagg-dev/gagg/ega/evict"
 	"github.com/gagg-dev/gagg/ega/firstpass"
 	"github.com/gagg-dev/gagg/ega/groups"
 	"github.com/gagg-dev/gagg/internal/cuda"
@@ -55,14 +56,14 @@ type bench struct {
 }
 
 // take measures one run. Its groups are counted, and what they count.
-func (b *bench) take(c testCase, spares *firstpass.Spares) (f figures, err error) {
+func (b *bench) take(c testCase, spares *evict.Spares) (f figures, err error) {
 	host := newHostBuckets(b.placers, b.bits, b.split)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(b.processors(c)))
 	begin := time.Now()
 	m, err := firstpass.Start(context.Background(), b.thread.Context(), firstpass.Config{
-		Layout: layout, Streams: c.Streams, Device: b.device, Placers: b.placers, Place: host.place,
+		Layout: layout, Streams: c.Streams, Device: b.device, Writers: b.placers, Write: host.place,
 		Slots: c.Streams*slotsPerStream + b.producers, SlotBytes: b.slot * rowBytes,
-		Keep: b.keep, Spares: spares, Readers: b.passes, Timed: b.timed,
+		RetainBytes: b.keep, Spares: spares, Readers: b.passes, Timed: b.timed,
 	})
 	if err != nil {
 		return f, err
@@ -78,7 +79,7 @@ func (b *bench) take(c testCase, spares *firstpass.Spares) (f figures, err error
 		counted, err = b.read(g)
 		err = errors.Join(err, g.Close(), m.Close())
 	} else {
-		host.keep(m.Kept())
+		host.keep(m.EvictedRows())
 		if err = m.Close(); err == nil { // the device memory is the bucket passes' now
 			counted, err = b.second(host, &f)
 		}

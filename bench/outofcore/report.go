@@ -66,7 +66,7 @@ func (r *report) table() []byte {
 		}
 		fmt.Fprintf(&w, "| %d | %s | %d | %.3f | %.4g | %.3g | %.3f | %.3f | %.4g | %s | %d | %.4g | %.4g | %d | %.4g |\n",
 			x.Groups, x.Source, x.Streams, x.First, r.rate(x.First), 100*r.rate(x.First)/r.Link, x.Finish, x.Second, r.rate(x.total()), inCore,
-			x.Pass.Slots, float64(x.Pass.RestRows)/1e6, float64(x.Pass.PlacedRows+x.Pass.KeptRows)/1e6, x.Buckets.Full, float64(x.Buckets.Left)/1e6)
+			x.Pass.Slots, float64(x.Pass.RestRows)/1e6, float64(x.Pass.WrittenRows+x.Pass.RetainedRows)/1e6, x.Buckets.Full, float64(x.Buckets.Left)/1e6)
 	}
 	r.buckets(&w)
 	r.kept(&w)
@@ -75,7 +75,7 @@ func (r *report) table() []byte {
 
 // leftRate is GB/s of the rows that left the device, in the second pass.
 func (f *figures) leftRate() float64 {
-	return float64(f.Pass.PlacedBytes+f.Pass.KeptBytes) / 1e9 / f.Second
+	return float64(f.Pass.WrittenBytes+f.Pass.RetainedBytes) / 1e9 / f.Second
 }
 
 // kept says what became of rows that stayed in pinned memory, and how fast all goes where that is pinned already.
@@ -88,7 +88,7 @@ func (r *report) kept(w *bytes.Buffer) {
 			continue
 		}
 		fmt.Fprintf(w, "| %d | %s | %d | %.4g | %.4g | %.3f | %.3f |", x.Groups, x.Source, x.Streams,
-			float64(x.Pass.KeptRows)/1e6, float64(x.Pass.KeptBytes)/1e6, x.Pass.Pinning.Seconds(), x.Unpin)
+			float64(x.Pass.RetainedRows)/1e6, float64(x.Pass.RetainedBytes)/1e6, x.Pass.Pinning.Seconds(), x.Unpin)
 		for _, f := range []*figures{&x.figures, x.Warm} {
 			fmt.Fprintf(w, " %.3f | %.4g | %.3g | %.3f | %.4g | %.3g |", f.First, r.rate(f.First), 100*r.rate(f.First)/r.Link, f.Second, f.leftRate(), 100*f.leftRate()/r.Link)
 		}
@@ -104,7 +104,7 @@ func (r *report) buckets(w *bytes.Buffer) {
 		if b := x.Buckets; !x.Pass.InCore {
 			rate := x.leftRate()
 			fmt.Fprintf(w, "| %d | %s | %d | %d | %.3f | %.3f | %.3f | %.4g | %.3g | %.3f | %.3f | %.3f | %.3f | %.3f |\n", x.Groups, x.Source, x.Streams, x.Pass.Evictions,
-				x.Pass.LanesWait.Seconds(), x.Pass.LeaversWait.Seconds(), x.Placers,
+				x.Pass.LanesWait.Seconds(), x.Pass.EvictorsWait.Seconds(), x.Placers,
 				rate, 100*rate/r.Link, b.Open, b.Add, b.End, b.Wait, b.Free)
 		}
 	}

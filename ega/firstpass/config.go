@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/evict"
 	"github.com/gagg-dev/gagg/ega/groups"
 	"github.com/gagg-dev/gagg/feedback"
 	"github.com/gagg-dev/gagg/internal/budget"
@@ -32,17 +33,17 @@ type Config struct {
 	Groups uint64        // an estimate of how many groups there are; 0: not known
 	Bound  uint64        // how many there can be at most; 0: not known
 
-	// Placers is how many goroutines take rows for which the device has no room; default 1. Place is called by
+	// Writers is how many goroutines take rows for which the device has no room; default 1. Write is called by
 	// them, with their number from 0, each with other rows, which it copies; they are not valid after it returned.
-	Placers int
-	Place   func(placer int, rows []uint64) error
+	Writers int
+	Write   func(writer int, rows []uint64) error
 
-	// Keep is how many bytes of pinned memory may be taken, of Host's budget, for rows that stay in it when they have left the
-	// device, instead of going to Place (Pass.Kept); 0: none. KeepPays says whether they should, by what is known when the
-	// first of them leave; it is asked again, now and then, until it says yes. nil: they should.
-	Keep     int64
-	KeepPays func(feedback.GainFacts) bool
-	Spares   *Spares // where their memory comes from, as far as it goes, and goes to; may be nil
+	// RetainBytes is how many bytes of pinned memory may be taken, of Host's budget, for evicted rows to stay in instead of
+	// going to Write (Pass.EvictedRows); 0: none. RetainPays says whether they should, by what is known when the first of
+	// them are evicted; it is asked again, now and then, until it says yes. nil: they should.
+	RetainBytes int64
+	RetainPays  func(feedback.GainFacts) bool
+	Spares      *evict.Spares // where their memory comes from, as far as it goes, and goes to; may be nil
 
 	Readers   int // how many groups.Readers there may be at a time; default 1
 	ReadBytes int // of each of the two pinned buffers of a groups.Reader at most; default 4 MiB
@@ -60,7 +61,7 @@ func (c Config) withDefaults() Config {
 	}
 	set(&c.Streams, streams.DefaultStreams)
 	set(&c.Depth, streams.DefaultDepth)
-	set(&c.Placers, 1)
+	set(&c.Writers, 1)
 	set(&c.Readers, 1)
 	set(&c.ReadBytes, groups.DefaultReadBytes)
 	return c
@@ -72,8 +73,8 @@ func (c *Config) Validate() error {
 	if !c.Layout.Hash {
 		errs = append(errs, errors.New("rows without their hash"))
 	}
-	if c.Place == nil {
-		errs = append(errs, errors.New("nobody to place rows"))
+	if c.Write == nil {
+		errs = append(errs, errors.New("nobody to write evicted rows"))
 	}
 	for _, f := range []struct {
 		name  string
@@ -83,7 +84,7 @@ func (c *Config) Validate() error {
 		{"Depth", c.Depth},
 		{"Slots", c.Slots},
 		{"SlotBytes", c.SlotBytes},
-		{"Placers", c.Placers},
+		{"Writers", c.Writers},
 		{"Readers", c.Readers},
 		{"ReadBytes", c.ReadBytes},
 		{"Made.Rows", c.Made.Rows},
@@ -96,8 +97,8 @@ func (c *Config) Validate() error {
 	for i := range c.Lists {
 		errs = append(errs, c.Lists[i].Validate(&c.Layout))
 	}
-	if c.Keep < 0 {
-		errs = append(errs, fmt.Errorf("%d bytes for rows to stay in", c.Keep))
+	if c.RetainBytes < 0 {
+		errs = append(errs, fmt.Errorf("%d bytes for rows to stay in", c.RetainBytes))
 	}
 	if c.Made.Rows > MaxMadeRows {
 		errs = append(errs, fmt.Errorf("Made.Rows is %d, more than %d", c.Made.Rows, MaxMadeRows))

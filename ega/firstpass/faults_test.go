@@ -38,11 +38,11 @@ func TestPassFaults(t *testing.T) {
 		for _, code := range []int{egatest.OutOfMemory, egatest.DeviceLost} {
 			t.Run(fmt.Sprintf("%s/code=%d", way.name, code), func(t *testing.T) {
 				p := passRig{bits: 1, drain: way.drain, config: firstpass.Config{
-					Layout: l, Streams: 1, Depth: 1, SlotBytes: 10_000, Device: way.device, Groups: 40, Keep: way.keep,
+					Layout: l, Streams: 1, Depth: 1, SlotBytes: 10_000, Device: way.device, Groups: 40, RetainBytes: way.keep,
 				}}
 				p.grant = atMost(leastPinned)
 				calls, err := p.faulty(t, e, rows, gputest.Call{}, 0)
-				if err != nil || way.device < 4<<20 != (p.stats.Evictions > 0) || way.keep > 0 != (p.stats.KeptRows > 0) {
+				if err != nil || way.device < 4<<20 != (p.stats.Evictions > 0) || way.keep > 0 != (p.stats.RetainedRows > 0) {
 					t.Fatalf("%v, %+v", err, p.stats)
 				}
 				for i := rand.IntN(stride); i < len(calls); i += stride {

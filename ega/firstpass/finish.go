@@ -1,6 +1,7 @@
 package firstpass
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -11,9 +12,10 @@ import (
 )
 
 // Finish is called when nothing more will be submitted. It waits until all tiles are combined and, if the device had no
-// room for all, until all rows have been placed. The result is the groups on the device, divided by the top bits
-// of their hash into 2^bits partitions, which are the caller's to close; or nil, if there are no lists: all rows were given to Place. Its
-// error is the first that stopped the pass; then what was placed is not all.
+// room for all, until all rows are on the host. The result is the groups on the device, divided by the top bits
+// of their hash into 2^bits partitions, which are the caller's to close; or nil, if there are no lists: all rows were given to
+// Write, or are in EvictedRows. Its
+// error is the first that stopped the pass; then what was written is not all.
 func (m *Pass) Finish(bits uint) (_ *groups.Groups, err error) {
 	if bits > groups.MostBits {
 		return nil, fmt.Errorf("first pass: 2^%d partitions, more than 2^%d", bits, groups.MostBits)
@@ -25,8 +27,9 @@ func (m *Pass) Finish(bits uint) (_ *groups.Groups, err error) {
 		invariant.Check(m.counts.settled == m.rows.Load(), "rows are settled once")
 	}
 	g, err := m.end(bits)
-	if stopped := m.placing.finish(); stopped != nil {
-		err = stopped // another error would be of who waited for the placers
+	err = errors.Join(err, m.evicted.Finish())
+	if stopped := context.Cause(m.ctx); stopped != nil {
+		err = stopped // another error would be of who waited for the writers
 	}
 	if err != nil {
 		if g != nil {
@@ -39,7 +42,7 @@ func (m *Pass) Finish(bits uint) (_ *groups.Groups, err error) {
 
 // end is what remains when the lanes have ended.
 func (m *Pass) end(bits uint) (g *groups.Groups, err error) {
-	evicted, err := m.evictAll()
+	evicted, err := m.evicted.EndLanes()
 	if err != nil {
 		return nil, err
 	}
@@ -47,10 +50,10 @@ func (m *Pass) end(bits uint) (g *groups.Groups, err error) {
 		g, err = m.collect(t, s, evicted, bits)
 		return err
 	})
-	return g, errors.Join(err, m.kept.finish())
+	return g, err
 }
 
-// collect leaves the groups in the table, if no rows were evicted and there is room to read them; else they are placed.
+// collect leaves the groups in the table, if no rows were evicted and there is room to read them; else they are evicted.
 func (m *Pass) collect(t *cuda.Thread, stream *cuda.Stream, evicted bool, bits uint) (*groups.Groups, error) {
 	g, err := m.locate(t, stream, bits)
 	if err != nil {
@@ -66,8 +69,7 @@ func (m *Pass) collect(t *cuda.Thread, stream *cuda.Stream, evicted bool, bits u
 		}
 		return g, nil
 	}
-	err = m.placing.sending(t, stream, sendBytes(m.plan.layout, g.Room()), func(s *sender) error { return s.groups(g) })
-	return nil, errors.Join(err, g.Close())
+	return nil, errors.Join(m.evicted.SendGroups(t, stream, g), g.Close())
 }
 
 // locate takes the table's groups, with the values of their lists.
@@ -87,18 +89,4 @@ func (m *Pass) locate(t *cuda.Thread, stream *cuda.Stream, bits uint) (*groups.G
 		c.Room += m.lists.spare(&c.Values)
 	}
 	return groups.Locate(t, stream, c)
-}
-
-// evictAll waits until the chains of all lanes are on the host, and their memory is free. False: there were none.
-func (m *Pass) evictAll() (anyRows bool, err error) {
-	for i := range m.lanes {
-		m.lanes[i].end()
-	}
-	for i := range m.lanes {
-		if leaver := &m.lanes[i].chains.leaver; leaver.done != nil {
-			<-leaver.done
-			anyRows, err = true, errors.Join(err, leaver.err)
-		}
-	}
-	return anyRows, err
 }

@@ -38,7 +38,7 @@ func TestPassShortHost(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRig(t)
 			const slot = 20_000
-			p := passRig{bits: 1, config: firstpass.Config{Layout: l, Streams: 2, Depth: 2, SlotBytes: slot, Device: c.device, Placers: 3}}
+			p := passRig{bits: 1, config: firstpass.Config{Layout: l, Streams: 2, Depth: 2, SlotBytes: slot, Device: c.device, Writers: 3}}
 			p.grant = func(n int64) error {
 				if n > slot {
 					if n > c.each || c.large == 0 {
@@ -64,7 +64,7 @@ func TestPassPlacePanics(t *testing.T) {
 	r := newRig(t)
 	l := passLayouts[0]
 	rows := egatest.Rows(rand.New(rand.NewPCG(5, 6)), &l, 30_000, func(i int) uint64 { return uint64(i) })
-	p := passRig{config: firstpass.Config{Layout: l, Streams: 2, Depth: 2, SlotBytes: 20_000, Device: 700_000, Placers: 2}}
+	p := passRig{config: firstpass.Config{Layout: l, Streams: 2, Depth: 2, SlotBytes: 20_000, Device: 700_000, Writers: 2}}
 	p.place = func(int, []uint64) error { panic("no bucket") }
 	var e *invariant.PanicError
 	if err := p.run(r.Thread.Context(), rows); !errors.As(err, &e) || e.Value != "no bucket" {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/evict"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/kernels"
 	"github.com/gagg-dev/gagg/streams"
@@ -44,7 +45,7 @@ func restIn(s *streams.Stage, to cuda.Span, rows uint64) kernels.EgaRest {
 // Launch combines the tile into the table, and leaves the rest in the stage; or appends it to chains.
 func (t *tile) Launch(s *streams.Stage) (err error) {
 	l := &t.pass.lanes[s.Lane]
-	l.enter(t.pass, s.Thread)
+	l.enter(t.pass, s.Lane, s.Thread)
 	if t.straight = l.bypass > 0; t.straight {
 		l.bypass--
 		return l.straight(s.Stream, s.In, t.rows)
@@ -61,39 +62,37 @@ func (t *tile) Output(s *streams.Stage, facts []uint64) (cuda.Span, error) {
 	if t.straight {
 		return cuda.Span{}, nil
 	}
-	t.pass.table.told(t.rows, facts)
+	t.pass.table.observe(t.rows, facts)
 	return cuda.Span{}, t.pass.lanes[s.Lane].keep(s, facts, t, s.Scratch, s.In) // the input is not needed any more
 }
 
 // Deliver has nothing to take.
 func (t *tile) Deliver([]byte) error { return nil }
 
-// lane is a lane of a Pass: the chains of pages for its rest.
+// lane is a lane of a Pass.
 type lane struct {
 	pass    *Pass
 	thread  *cuda.Thread
 	kernels *ega.Kernels
 
-	chains laneChains
-	bypass int // tiles that are appended without a look at the table
+	evicted *evict.Lane // where rows without a slot go
+	bypass  int         // tiles that are appended without a look at the table
 }
 
 // enter makes the lane one of a thread.
-func (l *lane) enter(m *Pass, t *cuda.Thread) {
+func (l *lane) enter(m *Pass, number int, t *cuda.Thread) {
 	if l.thread == t {
 		return
 	}
-	l.pass, l.thread, l.kernels = m, t, m.kernels.On(t)
-	if set := l.chains.filling; set != nil {
-		set.chains.Move(t)
-	}
+	l.pass, l.thread, l.kernels, l.evicted = m, t, m.kernels.On(t), m.evicted.Lane(number)
+	l.evicted.Move(t)
 }
 
 // straight appends the rows of a tile to the chains, without a look at the table.
 func (l *lane) straight(stream *cuda.Stream, rows cuda.Span, n uint64) error {
 	l.pass.counts.bypassed()
 	l.pass.counts.settle(n, n)
-	return l.append(stream, rows, n)
+	return l.evicted.Append(stream, rows, n)
 }
 
 // keep finds a place for the rest of a tile, which is in from: in the table, once that is larger, or in chains. What is without a
@@ -114,7 +113,7 @@ func (l *lane) keep(s *streams.Stage, facts []uint64, t *tile, from, to cuda.Spa
 			if float64(n) >= bypassShare*float64(t.rows) {
 				l.bypass = bypassTiles
 			}
-			err := l.append(s.Stream, from, n)
+			err := l.evicted.Append(s.Stream, from, n)
 			if from == s.In { // the next copy in does not wait for this stream
 				err = errors.Join(err, s.Stream.Synchronize())
 			}

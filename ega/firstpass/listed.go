@@ -25,7 +25,7 @@ type listTile struct {
 // Launch makes the rows. If they can be made, and each finds a slot, they are combined and their values are noted.
 func (t *listTile) Launch(s *streams.Stage) error {
 	l := &t.pass.lanes[s.Lane]
-	l.enter(t.pass, s.Thread)
+	l.enter(t.pass, s.Lane, s.Thread)
 	rows, _, work := t.parts(s)
 	if err := t.by.Make(s.Stream, s.In, rows, work, fact(s, tileStop)); err != nil {
 		return fmt.Errorf("make rows: %w", err)
@@ -62,7 +62,7 @@ func (p *table) list(s *streams.Stage, rows cuda.Span, n uint64, lists *lists) (
 // Output has the job done again with a larger table while rows find no slot.
 func (t *listTile) Output(s *streams.Stage, facts []uint64) (cuda.Span, error) {
 	l := &t.pass.lanes[s.Lane]
-	t.pass.table.told(t.rows, facts)
+	t.pass.table.observe(t.rows, facts)
 	for t.stop = facts[tileStop]; t.stop == 0 && facts[tileRest] > 0; {
 		larger, err := t.pass.table.grow(l.kernels, s.Stream, t.epoch)
 		switch {

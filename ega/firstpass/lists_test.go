@@ -97,7 +97,7 @@ type listRig struct {
 func (p *listRig) run(c *cuda.Context, rows []uint64) error {
 	p.config.Lists, p.config.ListRows = twoLists, uint64(len(rows)/p.config.Layout.Stride())
 	p.config.Made = firstpass.MadeConfig{Rows: p.chunk, WorkBytes: madeWork}
-	p.config.Place = func(int, []uint64) error { return errors.New("a row was placed") }
+	p.config.Write = func(int, []uint64) error { return errors.New("a row was placed") }
 	p.config.Readers = 2
 	p.host.Store(0)
 	p.config.Host = budgettest.Lender(func(n int64) error {
@@ -389,7 +389,7 @@ func TestListsSubmit(t *testing.T) {
 	l := listLayout(1)
 	p.config = firstpass.Config{
 		Layout: l, Streams: 1, SlotBytes: 20_000, Device: 8 << 20, Lists: twoLists, ListRows: 100,
-		Made: firstpass.MadeConfig{Rows: 10, WorkBytes: madeWork}, Place: func(int, []uint64) error { return nil },
+		Made: firstpass.MadeConfig{Rows: 10, WorkBytes: madeWork}, Write: func(int, []uint64) error { return nil },
 	}
 	m, err := firstpass.Start(r.Within("the end of a pass"), r.Thread.Context(), p.config)
 	r.Do(err)

@@ -67,7 +67,7 @@ type madeTile struct {
 // be the host has to know first: Output appends them.
 func (t *madeTile) Launch(s *streams.Stage) (err error) {
 	l := &t.pass.lanes[s.Lane]
-	l.enter(t.pass, s.Thread)
+	l.enter(t.pass, s.Lane, s.Thread)
 	rows, rest, work := t.parts(s)
 	stop := fact(s, tileStop)
 	if err := t.by.Make(s.Stream, s.In, rows, work, stop); err != nil {
@@ -94,7 +94,7 @@ func (t *madeTile) parts(s *streams.Stage) (rows, rest, work cuda.Span) {
 
 // Output takes care of the rest, unless there are no rows.
 func (t *madeTile) Output(s *streams.Stage, facts []uint64) (cuda.Span, error) {
-	t.pass.table.told(t.rows, facts)
+	t.pass.table.observe(t.rows, facts)
 	if t.stop = facts[tileStop]; t.stop != 0 {
 		return cuda.Span{}, nil
 	}

@@ -40,7 +40,7 @@ func TestMade(t *testing.T) {
 							}
 							r := newRig(t)
 							p := passRig{bits: 3, feed: f.feed, config: firstpass.Config{
-								Layout: l, Streams: lanes, Depth: 2, SlotBytes: 20_000, Made: f.config(), Device: device, Placers: 2, Groups: 10,
+								Layout: l, Streams: lanes, Depth: 2, SlotBytes: 20_000, Made: f.config(), Device: device, Writers: 2, Groups: 10,
 							}}
 							r.Do(p.run(r.Thread.Context(), rows))
 							p.check(t, rows)
@@ -161,7 +161,7 @@ func TestMadeStops(t *testing.T) {
 func TestSubmitMadeRefuses(t *testing.T) {
 	r := newRig(t)
 	start := func(c firstpass.Config) (*firstpass.Pass, error) {
-		c.Layout, c.Streams, c.SlotBytes, c.Place = passLayouts[0], 1, 20_000, func(int, []uint64) error { return nil }
+		c.Layout, c.Streams, c.SlotBytes, c.Write = passLayouts[0], 1, 20_000, func(int, []uint64) error { return nil }
 		return firstpass.Start(r.Within("the end of a pass"), r.Thread.Context(), c)
 	}
 	for _, made := range []firstpass.MadeConfig{{}, {Rows: 5000, WorkBytes: 100}} {

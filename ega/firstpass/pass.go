@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/evict"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/streams"
 )
@@ -42,8 +43,7 @@ type Pass struct {
 	kernels *ega.Kernels
 	table   table
 	lanes   []lane // each is its lane's, and Finish's when these have ended
-	placing placing
-	kept    kept
+	evicted *evict.Eviction
 	lists   lists
 
 	pipeline *streams.Pipeline
@@ -68,8 +68,7 @@ func Start(ctx context.Context, c *cuda.Context, cfg Config) (*Pass, error) {
 		return nil, fmt.Errorf("first pass: %w", err)
 	}
 	m.ctx, m.cancel = context.WithCancelCause(ctx)
-	m.placing.init(m)
-	m.kept.init(m)
+	m.evicted = evict.New(m.ctx, m.cancel, m.eviction())
 	m.lanes = make([]lane, cfg.Streams)
 	if err := m.open(); err != nil {
 		return nil, errors.Join(fmt.Errorf("first pass: %w", err), m.Close())
@@ -148,9 +147,5 @@ func (m *Pass) Close() error {
 
 // free frees all but the pipeline, which has ended.
 func (m *Pass) free() error {
-	var errs []error
-	for i := range m.lanes { // before the placers, who have to take what leaves
-		errs = append(errs, m.lanes[i].close())
-	}
-	return errors.Join(append(errs, m.kept.close(), m.placing.close(), m.table.close(), m.lists.memory.Close())...)
+	return errors.Join(m.evicted.Close(), m.table.close(), m.lists.memory.Close())
 }

@@ -44,7 +44,7 @@ func TestPass(t *testing.T) {
 					t.Run(fmt.Sprintf("%s/keys=%d/lanes=%d/device=%d", keys.name, l.KeyWords, lanes, device), func(t *testing.T) {
 						r := newRig(t)
 						p := passRig{bits: 3, config: firstpass.Config{
-							Layout: l, Streams: lanes, Depth: 2, SlotBytes: 20_000, Device: device, Placers: 2, Groups: 10, ReadBytes: 1000,
+							Layout: l, Streams: lanes, Depth: 2, SlotBytes: 20_000, Device: device, Writers: 2, Groups: 10, ReadBytes: 1000,
 						}}
 						r.Do(p.run(r.Thread.Context(), rows))
 						p.check(t, rows)
@@ -143,7 +143,7 @@ func TestPassStops(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(context.Background())
 		m, err := firstpass.Start(ctx, r.Thread.Context(), firstpass.Config{
 			Layout: l, Streams: 2, Depth: 2, SlotBytes: 20_000, Device: 700_000,
-			Place: func(int, []uint64) error {
+			Write: func(int, []uint64) error {
 				if errors.Is(want, gone) {
 					cancel(gone)
 					return nil
@@ -167,7 +167,7 @@ func TestPassCloses(t *testing.T) {
 	r := newRig(t)
 	l := passLayouts[0]
 	m, err := firstpass.Start(r.Within("the end of a pass"), r.Thread.Context(), firstpass.Config{
-		Layout: l, SlotBytes: 20_000, Device: 1 << 20, Place: func(int, []uint64) error { return nil },
+		Layout: l, SlotBytes: 20_000, Device: 1 << 20, Write: func(int, []uint64) error { return nil },
 	})
 	r.Do(err)
 	s, err := m.Slot(r.Within("a slot"))
@@ -191,18 +191,18 @@ func TestPassRefuses(t *testing.T) {
 		return err
 	}
 	for _, c := range []firstpass.Config{
-		{Layout: ega.Pairs, Device: 1 << 20, Place: place},
+		{Layout: ega.Pairs, Device: 1 << 20, Write: place},
 		{Layout: passLayouts[0], Device: 1 << 20},
-		{Layout: passLayouts[0], Device: 1 << 20, Place: place, Streams: -1},
-		{Layout: passLayouts[0], Device: 1 << 20, Place: place, Keep: -1},
-		{Layout: passLayouts[0], Device: 1 << 20, Place: place, SlotBytes: 8},
-		{Layout: passLayouts[0], Place: place},
+		{Layout: passLayouts[0], Device: 1 << 20, Write: place, Streams: -1},
+		{Layout: passLayouts[0], Device: 1 << 20, Write: place, RetainBytes: -1},
+		{Layout: passLayouts[0], Device: 1 << 20, Write: place, SlotBytes: 8},
+		{Layout: passLayouts[0], Write: place},
 	} {
 		if start(c) == nil {
 			t.Errorf("%+v was taken", c)
 		}
 	}
-	c := firstpass.Config{Layout: passLayouts[0], Device: 1, Place: place, Streams: 1, SlotBytes: 20_000}
+	c := firstpass.Config{Layout: passLayouts[0], Device: 1, Write: place, Streams: 1, SlotBytes: 20_000}
 	err := start(c)
 	var small *ega.SmallError
 	if !errors.As(err, &small) || small.Has != 1 || !errors.Is(err, ega.ErrTooSmall) {
@@ -220,7 +220,7 @@ func TestPassRefuses(t *testing.T) {
 func TestSlotContext(t *testing.T) {
 	r := newRig(t)
 	m, err := firstpass.Start(r.Within("the end of a pass"), r.Thread.Context(), firstpass.Config{
-		Layout: passLayouts[0], Slots: 2, SlotBytes: 20_000, Device: 4 << 20, Place: func(int, []uint64) error { return nil },
+		Layout: passLayouts[0], Slots: 2, SlotBytes: 20_000, Device: 4 << 20, Write: func(int, []uint64) error { return nil },
 	})
 	r.Do(err)
 	first, err := m.Slot(r.Within("a slot"))

@@ -24,7 +24,7 @@ func TestSubmitPinned(t *testing.T) {
 
 	p := passRig{config: firstpass.Config{Layout: l}}
 	m, err := firstpass.Start(r.Within("the end of a pass"), r.Thread.Context(), firstpass.Config{
-		Layout: l, Streams: 2, Depth: 2, SlotBytes: 20_000, Device: 8 << 20, Readers: 2, Place: func(int, []uint64) error { return nil },
+		Layout: l, Streams: 2, Depth: 2, SlotBytes: 20_000, Device: 8 << 20, Readers: 2, Write: func(int, []uint64) error { return nil },
 	})
 	r.Do(err)
 	defer func() { r.Do(m.Close()) }()

@@ -2,12 +2,10 @@ package firstpass
 
 import (
 	"fmt"
-	"math/bits"
 
 	"github.com/gagg-dev/gagg/ega"
-	"github.com/gagg-dev/gagg/gpumem"
+	"github.com/gagg-dev/gagg/ega/evict"
 	"github.com/gagg-dev/gagg/internal/cuda"
-	"github.com/gagg-dev/gagg/partition"
 	"github.com/gagg-dev/gagg/streams"
 )
 
@@ -101,7 +99,7 @@ func makePlan(c *Config) (plan, error) {
 	}
 	p.most = max(p.rows, p.made.Rows)
 	p.stages = stages * (cuda.Allocated(cuda.Size(p.slot)+cuda.AllocUnit) + cuda.Allocated(p.scratch()+cuda.AllocUnit))
-	least, pools := ega.TableBytes(p.layout, leastSlots), cuda.Size(p.lanes)*(leastPool(p.layout, p.most)+leastSendBytes(p.layout))
+	least, pools := ega.TableBytes(p.layout, leastSlots), cuda.Size(p.lanes)*evict.LeastMemory(p.layout, p.most)
 	need := p.stages + max(least+pools, cuda.Size(float64(least)/TableShare)+1)
 	if p.device < need {
 		return p, &ega.SmallError{Has: p.device, Need: need}
@@ -175,129 +173,4 @@ func (p *plan) probes(slots uint32) uint32 {
 // beside is the memory beside the stages and a table of so many slots: for chains, or for those who read the groups.
 func (p *plan) beside(slots uint32) cuda.Size {
 	return p.device - p.stages - ega.TableBytes(p.layout, slots)
-}
-
-// pool is what each lane has for pages beside a table of so many slots, and for the pieces in which their rows leave.
-func (p *plan) pool(slots uint32) (pages, pieces cuda.Size) {
-	const share = 16 // for pieces one part of so many: a guess
-	each := p.beside(slots) / cuda.Size(p.lanes)
-	spare := each - min(each, leastPool(p.layout, p.most))
-	pieces = sendBytes(p.layout, min(each/share, spare))
-	return each - pieces, pieces
-}
-
-// poolPlan is the shape of a lane's chains.
-type poolPlan struct {
-	page  cuda.Size // bytes
-	pages uint32
-	bits  uint // 2^bits chains
-}
-
-const (
-	// poolPage is the size of a page where memory is plenty: the fewer, the shorter are the lists of pages; the smaller, the fewer rows
-	// have a page to themselves. A guess.
-	poolPage = 128 << 10
-
-	// poolPages is how many pages there are at least before they are made larger: twice what all chains want.
-	poolPages = 2 * poolChain << poolBits
-
-	// poolMost is the most pages, of which partition.Chains knows twice as many.
-	poolMost = 1 << 20
-
-	// poolBits: 2^7 chains, each of which goes to the host in long pieces for one host bucket or a few. A guess.
-	poolBits = 7
-
-	// poolChain is how many pages there are for each chain, so that most of what leaves at once are whole pages. A guess.
-	poolChain = 4
-
-	// poolPageRows is the least rows of a page, of partition.Chains.
-	poolPageRows = 32
-
-	// poolPerPage is what a page takes besides itself: in the list of pages 4 bytes, in two directories of up to four
-	// slots a page 64, and its bit.
-	poolPerPage = 72
-
-	// poolPerChain is what a chain takes: 28 bytes, and the slots for a page that is asked for in vain.
-	poolPerChain = 28 + poolPerPage
-
-	// poolFixed is a stretch of the bitmap, counters, and what allocations take more.
-	poolFixed = 8 << 10
-)
-
-const (
-	// setBytes is the size of a set of chains where memory is plenty: it leaves in 3 ms, beside which it counts little that its
-	// chains are looked up first; and what is left in the sets when the input ends is little, too. Of 256 MiB were a little slower.
-	setBytes = 128 << 20
-
-	// setAppends is how many appends a set has room for at least where memory is plenty. A guess.
-	setAppends = 4
-
-	// mostSets: one is filled, one leaves, and others are there for when placers are slow for a while. A guess.
-	mostSets = 4
-)
-
-// planSets is how many sets of chains a lane may have in so much memory, and their plan: two at least, so that one is filled while
-// the other leaves, unless they would have no room for an append.
-func planSets(l *ega.Layout, memory cuda.Size, rows int) (sets int, each poolPlan) {
-	enough := max(setBytes, setAppends*cuda.Size(rows)*l.RowBytes())
-	for sets = int(min(max(memory/enough, 2), mostSets)); sets > 1; sets-- {
-		if each = planPool(l, min(memory/cuda.Size(sets), enough), rows); each.pages >= each.least(l, rows) {
-			return sets, each
-		}
-	}
-	return 1, planPool(l, min(memory, enough), rows)
-}
-
-// planPool is the chains that so much memory has room for, for appends of so many rows.
-func planPool(l *ega.Layout, memory cuda.Size, rows int) poolPlan {
-	p := poolPlan{page: leastPage(l), bits: poolBits}
-	for p.page < poolPage && memory/(2*p.page) >= poolPages || memory/p.page > poolMost {
-		p.page *= 2
-	}
-	for {
-		fixed := p.fixed(l, rows)
-		p.pages = uint32((memory - min(memory, fixed)) / (p.page + poolPerPage))
-		if p.bits == 1 || p.pages >= max(poolChain<<p.bits, p.least(l, rows)) {
-			return p
-		}
-		p.bits--
-	}
-}
-
-// fixed is the memory beside the pages.
-func (p poolPlan) fixed(l *ega.Layout, rows int) cuda.Size {
-	bits := cuda.Size(rows)/8 + 8
-	return poolFixed + bits + poolPerPage*cuda.Size(rows/p.pageRows(l)+1) + poolPerChain<<p.bits
-}
-
-// pageRows is how many rows a page holds.
-func (p poolPlan) pageRows(l *ega.Layout) int { return int(p.page / l.RowBytes()) }
-
-// bound is the most pages that chains with so many rows have: each one that is not full.
-func (p poolPlan) bound(l *ega.Layout, rows uint64) uint64 {
-	return rows/uint64(p.pageRows(l)) + 1<<p.bits
-}
-
-// room says whether there are pages for so many rows in any case.
-func (p poolPlan) room(l *ega.Layout, rows uint64) bool { return p.bound(l, rows) <= uint64(p.pages) }
-
-// least is how many pages there have to be for one append.
-func (p poolPlan) least(l *ega.Layout, rows int) uint32 { return uint32(p.bound(l, uint64(rows))) }
-
-func leastPage(l *ega.Layout) cuda.Size {
-	return max(cuda.Size(1)<<bits.Len64(uint64(poolPageRows*l.RowBytes()-1)), 1<<5)
-}
-
-// leastPool is the least memory for chains.
-func leastPool(l *ega.Layout, rows int) cuda.Size {
-	p := poolPlan{page: leastPage(l), bits: 1}
-	return p.fixed(l, rows) + cuda.Size(p.least(l, rows)+1)*(p.page+poolPerPage)
-}
-
-// config is the shape of the pool.
-func (p poolPlan) config() gpumem.Config { return gpumem.Config{Pages: p.pages, PageBytes: p.page} }
-
-// device is how the chains divide rows.
-func (p poolPlan) device(l *ega.Layout) partition.DeviceRows {
-	return partition.DeviceRows{Stride: l.Stride(), Bits: p.bits}
 }

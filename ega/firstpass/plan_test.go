@@ -4,12 +4,12 @@ import (
 	"testing"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/evict"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/streams"
 )
 
-// Whatever the device, the parts of the plan stay within it, a lane's chains keep to the limits of package partition, and
-// most of the memory is in use.
+// Whatever the device, the parts of the plan stay within it, and a lane has room for a tile.
 func TestPlan(t *testing.T) {
 	for _, l := range []ega.Layout{
 		{Hash: true, KeyWords: 1, Ops: []ega.Op{ega.Add}},
@@ -31,7 +31,7 @@ func TestPlan(t *testing.T) {
 					t.Errorf("%+v: more slots than the most", p)
 				}
 				for slots := p.slots; slots != 0; {
-					checkPools(t, &p, slots)
+					checkLanes(t, &p, slots)
 					slots = checkGrowth(t, &p, slots)
 				}
 			}
@@ -88,26 +88,19 @@ func TestPlanWhole(t *testing.T) {
 		if p.whole != (p.probes(p.mostSlots) == wholeProbes) || p.probes(p.slots) != growingProbes {
 			t.Errorf("%+v: %d probes at first, %d at last", p, p.probes(p.slots), p.probes(p.mostSlots))
 		}
-		checkPools(t, &p, p.mostSlots)
+		checkLanes(t, &p, p.mostSlots)
 	}
 }
 
-// checkPools looks at the chains beside a table of so many slots.
-func checkPools(t *testing.T, p *plan, slots uint32) {
+// checkLanes looks at what lanes have to evict rows beside a table of so many slots.
+func checkLanes(t *testing.T, p *plan, slots uint32) {
 	t.Helper()
-	share, pieces := p.pool(slots)
-	sets, each := planSets(p.layout, share, p.most)
-	taken := each.fixed(p.layout, p.most) + cuda.Size(each.pages)*(each.page+poolPerPage)
-	if all := cuda.Size(sets) * taken; all > share || p.stages+ega.TableBytes(p.layout, slots)+cuda.Size(p.lanes)*(share+pieces) > p.device {
-		t.Errorf("BUDGET: %+v, %d slots: %d of %+v take %d of %d", p, slots, sets, each, all, share)
-	} else if taken < setBytes*9/10 && all < share*9/10 {
-		t.Errorf("%+v, %d slots: %d of %+v take no more than %d of %d", p, slots, sets, each, all, share)
+	each := p.beside(slots) / cuda.Size(p.lanes)
+	if each < evict.LeastMemory(p.layout, p.most) {
+		t.Errorf("%+v, %d slots: %v for a lane has no room for a tile", p, slots, each)
 	}
-	if each.pages < each.least(p.layout, p.most) || each.pageRows(p.layout) < poolPageRows {
-		t.Errorf("%+v, %d slots: %+v has no room for a tile", p, slots, each)
-	}
-	if most := uint64(each.pages) + each.bound(p.layout, uint64(p.most)); most > 1<<21-2 { // CHAIN_NUMBER_BITS
-		t.Errorf("%+v: up to %d pages at a time", each, most)
+	if p.stages+ega.TableBytes(p.layout, slots)+cuda.Size(p.lanes)*each > p.device {
+		t.Errorf("BUDGET: %+v, %d slots: %v for each lane", p, slots, each)
 	}
 }
 

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/gagg-dev/gagg/ega/firstpass"
+	"github.com/gagg-dev/gagg/ega/evict"
 	"github.com/gagg-dev/gagg/internal/bounded"
 )
 
 // take takes kept rows, which may be none, chain by chain, from two goroutines, or has them drained, and closes what they are in.
-func (p *passRig) take(k *firstpass.Kept) (err error) {
+func (p *passRig) take(k *evict.Rows) (err error) {
 	if k == nil {
 		return nil
 	}
@@ -38,7 +38,7 @@ func (p *passRig) take(k *firstpass.Kept) (err error) {
 }
 
 // takeChains takes every other chain.
-func (p *passRig) takeChains(k *firstpass.Kept, first uint64, add func(int, []uint64) error) error {
+func (p *passRig) takeChains(k *evict.Rows, first uint64, add func(int, []uint64) error) error {
 	bits, stride := k.Bits(), p.config.Layout.Stride()
 	sizes := k.Sizes(bits)
 	for chain := first; chain < 1<<bits; chain += 2 {

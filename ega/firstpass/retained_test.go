@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/gagg-dev/gagg/ega/egatest"
+	"github.com/gagg-dev/gagg/ega/evict"
 	"github.com/gagg-dev/gagg/ega/firstpass"
 	"github.com/gagg-dev/gagg/feedback"
 	"github.com/gagg-dev/gagg/internal/budget/budgettest"
@@ -43,22 +44,22 @@ func TestKept(t *testing.T) {
 			pays  func(feedback.GainFacts) bool
 			want  func(s firstpass.Stats) bool
 		}{
-			{"all", keepAll, 0, nil, func(s firstpass.Stats) bool { return s.PlacedRows == 0 }},
-			{"one buffer", leastPinned, 0, nil, func(s firstpass.Stats) bool { return s.KeptBuffers == 1 && s.PlacedRows > 0 }},
-			{"too little for one", leastPinned - 1, 0, nil, func(s firstpass.Stats) bool { return s.KeptRows == 0 }},
-			{"a short host", keepAll, 380_000, nil, func(s firstpass.Stats) bool { return s.KeptRows > 0 && s.PlacedRows > 0 }},
-			{"does not pay", keepAll, 0, func(feedback.GainFacts) bool { return false }, func(s firstpass.Stats) bool { return s.KeptRows == 0 }},
+			{"all", keepAll, 0, nil, func(s firstpass.Stats) bool { return s.WrittenRows == 0 }},
+			{"one buffer", leastPinned, 0, nil, func(s firstpass.Stats) bool { return s.RetainedBuffers == 1 && s.WrittenRows > 0 }},
+			{"too little for one", leastPinned - 1, 0, nil, func(s firstpass.Stats) bool { return s.RetainedRows == 0 }},
+			{"a short host", keepAll, 380_000, nil, func(s firstpass.Stats) bool { return s.RetainedRows > 0 && s.WrittenRows > 0 }},
+			{"does not pay", keepAll, 0, func(feedback.GainFacts) bool { return false }, func(s firstpass.Stats) bool { return s.RetainedRows == 0 }},
 			{"pays", keepAll, 0, func(f feedback.GainFacts) bool {
 				if f.Rows-f.Rest > f.Groups { // each row is a group of its own
 					t.Errorf("rows under way count as combined: %+v", f)
 				}
 				return f.Rest > 0 && f.Groups > 1000
-			}, func(s firstpass.Stats) bool { return s.KeptRows > 0 }},
+			}, func(s firstpass.Stats) bool { return s.RetainedRows > 0 }},
 		} {
 			t.Run(fmt.Sprintf("keys=%d/%s/drain=%t", l.KeyWords, c.name, drain), func(t *testing.T) {
 				r := newRig(t)
 				p := passRig{drain: drain, config: firstpass.Config{
-					Layout: l, Streams: 2, Depth: 2, SlotBytes: 20_000, Device: 700_000, Placers: 2, Keep: c.keep, KeepPays: c.pays,
+					Layout: l, Streams: 2, Depth: 2, SlotBytes: 20_000, Device: 700_000, Writers: 2, RetainBytes: c.keep, RetainPays: c.pays,
 				}}
 				p.grant = func(n int64) error {
 					if n > leastPinned || c.grant > 0 && p.host+n > c.grant {
@@ -85,8 +86,8 @@ func TestKeptCloses(t *testing.T) {
 	for _, handed := range []bool{false, true} {
 		var host atomic.Int64
 		m, err := firstpass.Start(t.Context(), r.Thread.Context(), firstpass.Config{
-			Layout: l, SlotBytes: 20_000, Device: 700_000, Keep: keepAll, Streams: 1,
-			Place: func(int, []uint64) error { return nil },
+			Layout: l, SlotBytes: 20_000, Device: 700_000, RetainBytes: keepAll, Streams: 1,
+			Write: func(int, []uint64) error { return nil },
 			Host:  budgettest.Lender(func(n int64) error { host.Add(n); return nil }),
 		})
 		r.Do(err)
@@ -94,8 +95,8 @@ func TestKeptCloses(t *testing.T) {
 		_, err = m.Finish(0)
 		r.Do(err)
 		if handed {
-			k := m.Kept()
-			if m.Kept() != nil {
+			k := m.EvictedRows()
+			if m.EvictedRows() != nil {
 				t.Error("rows are handed over twice")
 			}
 			r.Do(m.Close())
@@ -123,8 +124,8 @@ func TestKeptSpares(t *testing.T) {
 	r := newRig(t)
 	l := passLayouts[0]
 	rows := egatest.Rows(rand.New(rand.NewPCG(5, 6)), &l, 20_000, func(i int) uint64 { return uint64(i) })
-	spares := &firstpass.Spares{}
-	p := passRig{config: firstpass.Config{Layout: l, Streams: 1, SlotBytes: 20_000, Device: 700_000, Keep: keepAll, Spares: spares}}
+	spares := &evict.Spares{}
+	p := passRig{config: firstpass.Config{Layout: l, Streams: 1, SlotBytes: 20_000, Device: 700_000, RetainBytes: keepAll, Spares: spares}}
 	for range 2 {
 		r.Do(p.run(r.Thread.Context(), rows))
 		p.check(t, rows)

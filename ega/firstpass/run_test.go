@@ -41,7 +41,7 @@ func (p *passRig) run(c *cuda.Context, rows []uint64) (err error) {
 	p.placed, p.device, p.kept = nil, nil, nil
 	cfg := p.config
 	cfg.Readers = 2
-	cfg.Place = func(placer int, rows []uint64) error {
+	cfg.Write = func(placer int, rows []uint64) error {
 		if p.place != nil {
 			if err := p.place(placer, rows); err != nil {
 				return err
@@ -92,7 +92,7 @@ func (p *passRig) run(c *cuda.Context, rows []uint64) (err error) {
 	}
 	p.stats = m.Stats()
 	if g == nil {
-		k := m.Kept()
+		k := m.EvictedRows()
 		return errors.Join(m.Close(), p.take(k))
 	}
 	err = p.read(g)
@@ -197,12 +197,12 @@ func (p *passRig) check(t *testing.T, rows []uint64) {
 		t.Errorf("%v\n%+v", err, p.stats)
 	}
 	s := p.stats
-	if s.InCore != (len(p.placed)+len(p.kept) == 0 && s.PlacedRows == 0) || s.InCore && s.Groups != uint64(len(p.device)/l.Stride()) {
+	if s.InCore != (len(p.placed)+len(p.kept) == 0 && s.WrittenRows == 0) || s.InCore && s.Groups != uint64(len(p.device)/l.Stride()) {
 		t.Errorf("%d words are on the device, %d were placed: %+v", len(p.device), len(p.placed), s)
 	}
 	kept, placed := uint64(len(p.kept)/l.Stride()), uint64(len(p.placed)/l.Stride())
-	if s.KeptRows != kept || s.PlacedRows != placed ||
-		!s.InCore && s.PlacedRows+s.KeptRows != s.RestRows+s.Groups {
+	if s.RetainedRows != kept || s.WrittenRows != placed ||
+		!s.InCore && s.WrittenRows+s.RetainedRows != s.RestRows+s.Groups {
 		t.Errorf("%d words were placed, %d kept: %+v", len(p.placed), len(p.kept), s)
 	}
 	if s.Rows != uint64(len(rows)/l.Stride()) {

@@ -3,9 +3,9 @@ package firstpass
 import (
 	"fmt"
 	"sync"
-	"time"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/evict"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/streams"
 )
@@ -21,19 +21,9 @@ type Stats struct {
 	Direct  uint64 // tiles whose rows went to it one by one, as blocks would have combined hardly any
 	InCore  bool   // they are in Groups
 
-	RestRows    uint64 // that went to chains: the table had no slot and could not grow, or was not asked
-	Bypassed    int    // tiles that went to chains without a look at the table
-	Pages       uint32 // of all lanes
-	Evictions   int    // how often pages had run out
-	PlacedRows  uint64 // given to Place, groups of the table too
-	PlacedBytes uint64
-	KeptRows    uint64 // that stayed in pinned memory (Keep)
-	KeptBytes   uint64
-	KeptBuffers int // of that memory
-
-	LanesWait   time.Duration // of all lanes, until rows had left that they needed the pages of
-	LeaversWait time.Duration // of those who copy rows to the host, until placers had emptied a buffer, or one was pinned
-	Pinning     time.Duration // of those who pin buffers for rows to stay in, all together
+	RestRows uint64 // that went to chains: the table had no slot and could not grow, or was not asked
+	Bypassed int    // tiles that went to chains without a look at the table
+	evict.Stats
 }
 
 // counts is the part of the stats that lanes add up.
@@ -49,12 +39,7 @@ func (c *counts) add(what func()) {
 	what()
 }
 
-func (c *counts) pages(n uint32)  { c.add(func() { c.Pages += n }) }
-func (c *counts) eviction()       { c.add(func() { c.Evictions++ }) }
-func (c *counts) bypassed()       { c.add(func() { c.Bypassed++ }) }
-func (c *counts) placed(n uint64) { c.add(func() { c.PlacedRows += n }) }
-
-func (c *counts) kept(n uint64) { c.add(func() { c.KeptRows += n; c.KeptBuffers++ }) }
+func (c *counts) bypassed() { c.add(func() { c.Bypassed++ }) }
 
 // settle counts rows of which so many are of the rest.
 func (c *counts) settle(rows, rest uint64) {
@@ -62,14 +47,6 @@ func (c *counts) settle(rows, rest uint64) {
 		c.settled += rows
 		c.RestRows += rest
 	})
-}
-
-func (c *counts) pinned(from time.Time) { c.add(func() { c.Pinning += time.Since(from) }) }
-
-func (c *counts) laneWaited(from time.Time) { c.add(func() { c.LanesWait += time.Since(from) }) }
-
-func (c *counts) leaverWaited(from time.Time) {
-	c.add(func() { c.LeaversWait += time.Since(from) })
 }
 
 // end tells what was found at the end.
@@ -106,11 +83,9 @@ func (m *Pass) Stats() Stats {
 	m.counts.mu.Lock()
 	s := m.counts.Stats
 	m.counts.mu.Unlock()
-	s.Streams, s.Rows = m.pipeline.Stats(), m.rows.Load()
-	row := uint64(m.plan.layout.RowBytes())
-	s.PlacedBytes, s.KeptBytes = s.PlacedRows*row, s.KeptRows*row
+	s.Streams, s.Rows, s.Stats = m.pipeline.Stats(), m.rows.Load(), m.evicted.Stats()
 	m.table.mu.RLock()
 	defer m.table.mu.RUnlock()
-	s.Slots, s.Growths, s.Direct = m.table.slots, m.table.epoch, m.table.road.direct.Load()
+	s.Slots, s.Growths, s.Direct = m.table.slots, m.table.epoch, m.table.strategy.direct.Load()
 	return s
 }

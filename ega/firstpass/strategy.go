@@ -7,7 +7,7 @@ import (
 	"github.com/gagg-dev/gagg/feedback"
 )
 
-// tileRoad decides for all lanes of a Pass how tiles go to its table: through tables in shared memory (Table.AddShared), or
+// strategy decides for all lanes of a Pass how tiles go to its table: through tables in shared memory (Table.AddShared), or
 // row by row (Table.Add), where those keep hardly any row off the table.
 //
 //	few groups    all rows meet in shared memory: no question
@@ -15,14 +15,14 @@ import (
 //	apart         while that is nearly all rows (feedback.ShareConfig). Some tiles are samples, which are counted and may end it
 //
 // Tiles of other lanes that are under way meanwhile have been decided upon before: what is late costs time, nothing else.
-type tileRoad struct {
+type strategy struct {
 	crowded atomic.Uint64 // tiles with more groups than a block's table is good for
 	apart   atomic.Bool
 	direct  atomic.Uint64 // tiles that went row by row
 }
 
 // shares says whether the rows of the next tile go through tables in shared memory.
-func (r *tileRoad) shares(p ega.SharedPlan) bool {
+func (r *strategy) shares(p ega.SharedPlan) bool {
 	if !p.Crowded {
 		return true
 	}
@@ -34,7 +34,7 @@ func (r *tileRoad) shares(p ega.SharedPlan) bool {
 }
 
 // shared notes that blocks have sent on so many of a tile's rows, or groups of them. 0: none has counted.
-func (r *tileRoad) shared(rows, sent uint64) {
+func (r *strategy) shared(rows, sent uint64) {
 	if sent > 0 {
 		r.apart.Store(feedback.DefaultShareConfig.DecideShare(rows, sent) == feedback.SendRows)
 	}

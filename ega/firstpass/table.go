@@ -18,10 +18,10 @@ type table struct {
 	kernels *ega.Kernels
 	groups  uint64 // an estimate of the caller's; 0: not known
 
-	tiles atomic.Uint64 // that were added
-	seen  atomic.Uint64 // groups at the last count; 0: none was made
-	road  tileRoad
-	tried atomic.Bool // some rows were combined, and it is known whether hashes crowd
+	tiles    atomic.Uint64 // that were added
+	seen     atomic.Uint64 // groups at the last count; 0: none was made
+	strategy strategy
+	tried    atomic.Bool // some rows were combined, and it is known whether hashes crowd
 
 	mu     sync.RWMutex // SHARED
 	table  *ega.Table   // nil if growing failed
@@ -65,10 +65,10 @@ func (p *table) add(s *cuda.Stream, rows cuda.Span, n uint64, rest kernels.EgaRe
 	return p.epoch, p.combine(s, rows, n, rest)
 }
 
-// combine is add by the road that is best now. The table's mutex is held.
+// combine is add by the strategy that is best now. The table's mutex is held.
 func (p *table) combine(s *cuda.Stream, rows cuda.Span, n uint64, rest kernels.EgaRest) error {
 	plan := p.kernels.PlanShared(p.estimate())
-	if !p.road.shares(plan) {
+	if !p.strategy.shares(plan) {
 		return p.table.AddRest(s, rows, n, rest)
 	}
 	if !plan.Crowded {
@@ -89,7 +89,7 @@ func (p *table) estimate() uint64 {
 }
 
 // count queues a count of the groups behind every tile whose number is a power of two: reading all slots is dear where they
-// are many, and an estimate half as large does no harm. What it leaves is for told.
+// are many, and an estimate half as large does no harm. What it leaves is for observe.
 func (p *table) count(s *cuda.Stream, to cuda.Span) error {
 	if n := p.tiles.Add(1); n&(n-1) != 0 {
 		return nil
@@ -102,13 +102,13 @@ func (p *table) count(s *cuda.Stream, to cuda.Span) error {
 	return p.table.CountGroups(s, to)
 }
 
-// told notes what the facts of a tile of so many rows say: how many groups there are, if they were counted, and how many rows or groups
+// observe notes what the facts of a tile of so many rows say: how many groups there are, if they were counted, and how many rows or groups
 // blocks have sent on. Other lanes may add meanwhile.
-func (p *table) told(rows uint64, facts []uint64) {
+func (p *table) observe(rows uint64, facts []uint64) {
 	if groups := facts[tileGroups]; groups > 0 {
 		p.seen.Store(groups)
 	}
-	p.road.shared(rows, facts[tileSent])
+	p.strategy.shared(rows, facts[tileSent])
 }
 
 // exact is how many groups there are now. Other lanes queue nothing meanwhile.

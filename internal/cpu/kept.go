@@ -6,7 +6,7 @@ import (
 	"github.com/gagg-dev/gagg/merge"
 )
 
-// This file is how a merger takes rows that devices have left in pinned memory (firstpass.Kept), in place of a placer's buckets.
+// This file is how a merger takes rows that devices have left in pinned memory (evict.Rows), in place of a placer's buckets.
 
 // Kept is rows that lie in pinned memory, by their hashes. All mergers use it at once.
 type Kept interface {

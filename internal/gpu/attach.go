@@ -4,7 +4,7 @@ import (
 	"errors"
 
 	"github.com/gagg-dev/gagg/ega"
-	"github.com/gagg-dev/gagg/ega/firstpass"
+	"github.com/gagg-dev/gagg/ega/evict"
 	"github.com/gagg-dev/gagg/ega/groups"
 	"github.com/gagg-dev/gagg/ega/secondpass"
 	"github.com/gagg-dev/gagg/internal/arena"
@@ -133,7 +133,7 @@ func (b *secondPass) Add(rows []uint64) (int, error) {
 }
 
 // addKept loads rows that devices have kept.
-func (b *secondPass) addKept(s *firstpass.KeptSpan) (int, error) {
+func (b *secondPass) addKept(s *evict.Span) (int, error) {
 	n, err := b.AddPinned(s.Pinned())
 	b.kept += int64(n)
 	return n, failed(b.context, err)

@@ -143,7 +143,7 @@ func (p *pass) evict(g *groups.Groups, partitions int) error {
 func (d *Devices) toBuckets(g *cpu.Groups) error {
 	d.second = d.gains()
 	for _, p := range d.passes {
-		d.kept.hold(p, p.Kept())
+		d.kept.hold(p, p.EvictedRows())
 		if err := p.Pass.Close(); err != nil {
 			return failed(p.context, err)
 		}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/gagg-dev/gagg/ega/firstpass"
+	"github.com/gagg-dev/gagg/ega/evict"
 	"github.com/gagg-dev/gagg/feedback"
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/cuda"
@@ -29,14 +29,14 @@ type kept struct {
 
 // keptOf is those of one device.
 type keptOf struct {
-	*firstpass.Kept
+	*evict.Rows
 	context *cuda.Context
 }
 
 // keepPays reports whether rows that leave the device now are kept: devices will aggregate them, as far as can be foreseen.
 func (p *pass) keepPays(f feedback.GainFacts) bool {
 	c := p.devices.config.CPU
-	if plan := c.Plan(); plan != nil && !p.devices.chainsFit(plan.Bits, firstpass.MostKeptBits) {
+	if plan := c.Plan(); plan != nil && !p.devices.chainsFit(plan.Bits, evict.MaxChainBits) {
 		return false
 	}
 	left := f.Rows // as many again, if nobody knows
@@ -55,7 +55,7 @@ func (d *Devices) chainsFit(partitions, chains uint) bool {
 }
 
 // hold takes over what a pass has kept, to be closed whatever comes.
-func (k *kept) hold(p *pass, of *firstpass.Kept) {
+func (k *kept) hold(p *pass, of *evict.Rows) {
 	k.devices = p.devices
 	if of != nil {
 		k.list = append(k.list, keptOf{of, p.context})
@@ -147,7 +147,7 @@ func (k *kept) Take(p merge.Range, n uint) (rows []cpu.KeptRows) {
 
 // keptRows is some of them, for one merger (cpu.KeptRows).
 type keptRows struct {
-	span    firstpass.KeptSpan
+	span    evict.Span
 	of      *kept
 	context *cuda.Context // whose memory it is
 }

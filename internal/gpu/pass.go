@@ -48,7 +48,7 @@ func (p *pass) start() (err error) {
 	if err := p.openPlacers(host, share.placers); err != nil {
 		return err
 	}
-	config.Host, config.Placers = budget.Func(p.pinned.take), len(p.placers)
+	config.Host, config.Writers = budget.Func(p.pinned.take), len(p.placers)
 	if d.config.Trace != nil {
 		config.Began, config.Trace = time.Now(), d.config.Trace(c.Device().Ordinal)
 	}
@@ -68,15 +68,15 @@ func (p *pass) plan(share *hostShare) firstpass.Config {
 	config := firstpass.Config{
 		Layout: d.config.Layout, Streams: d.config.Streams, Device: p.memory,
 		Slots: slots, SlotBytes: bytes,
-		Groups: groupsOf(host), Bound: boundOf(host), Place: p.place, Readers: host.Threads, Timed: true,
+		Groups: groupsOf(host), Bound: boundOf(host), Write: p.place, Readers: host.Threads, Timed: true,
 	}
 	if len(d.config.Lists) > 0 {
 		config.Lists, config.ListRows = d.config.Lists, rowsOf(host)
 	} else if d.config.Keep > 0 {
-		config.Keep, config.KeepPays = share.keep(d.config.Keep/int64(len(d.contexts))), p.keepPays
+		config.RetainBytes, config.RetainPays = share.keep(d.config.Keep/int64(len(d.contexts))), p.keepPays
 	}
 	p.planDecoding(&config, share)
-	share.use(int64(config.Slots)*int64(config.SlotBytes), config.Keep, host.Threads)
+	share.use(int64(config.Slots)*int64(config.SlotBytes), config.RetainBytes, host.Threads)
 	return config
 }
 

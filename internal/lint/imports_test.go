@@ -18,9 +18,10 @@ var allowed = map[string][]string{
 	},
 	"cmd/gagg": {".", "internal/sink"}, // the library hands out records, the command writes them
 
-	"ega": {"internal/cuda", "internal/kernels"},
-	"ega/firstpass": {
-		"ega", "ega/groups", "ega/internal/pinned", "feedback", "gpumem", "partition", "streams", "internal/cuda", "internal/kernels",
+	"ega":           {"internal/cuda", "internal/kernels"},
+	"ega/firstpass": {"ega", "ega/evict", "ega/groups", "feedback", "streams", "internal/cuda", "internal/kernels"},
+	"ega/evict": {
+		"ega", "ega/groups", "ega/internal/pinned", "gpumem", "partition", "streams", "internal/cuda", "internal/kernels",
 	},
 	"ega/groups":          {"ega", "ega/internal/pinned", "internal/cuda", "internal/kernels"},
 	"ega/internal/pinned": {"internal/cuda"},
@@ -70,7 +71,7 @@ var allowed = map[string][]string{
 	"internal/parcel": {},
 	"internal/decode": {"internal/column", "internal/cuda", "internal/kernels", "internal/parcel", "internal/parquetio"},
 	"internal/gpu": {
-		"ega", "ega/firstpass", "ega/groups", "ega/secondpass", "feedback", "merge", "streams", "internal/cpu", "internal/cuda", "internal/decode", "internal/hostmem", "internal/key",
+		"ega", "ega/evict", "ega/firstpass", "ega/groups", "ega/secondpass", "feedback", "merge", "streams", "internal/cpu", "internal/cuda", "internal/decode", "internal/hostmem", "internal/key",
 		"internal/arena", "internal/parcel",
 	},
 
@@ -120,7 +121,7 @@ var allowed = map[string][]string{
 	},
 	"bench/ega": {"bench/device", "bench/plot", "ega", "ega/reference", "internal/cuda", "internal/kernels", "internal/kernels/kerneltest"},
 	"bench/outofcore": {
-		"bench/device", "ega", "ega/firstpass", "ega/groups", "ega/reference", "ega/secondpass", "internal/cuda", "partition",
+		"bench/device", "ega", "ega/evict", "ega/firstpass", "ega/groups", "ega/reference", "ega/secondpass", "internal/cuda", "partition",
 	},
 	"bench/link": {"bench/device", "internal/cuda", "internal/kernels/kerneltest"},
 }

@@ -1,4 +1,4 @@
-package firstpass
+package evict
 
 import (
 	"testing"
@@ -7,8 +7,8 @@ import (
 )
 
 // Buffers are as large as they may be, or smaller where little may be kept.
-func TestKeptSize(t *testing.T) {
-	for _, c := range []struct{ keep, most, least, want cuda.Size }{
+func TestBufferSize(t *testing.T) {
+	for _, c := range []struct{ retain, most, least, want cuda.Size }{
 		{1 << 30, 4 << 20, 512 << 10, 4 << 20},
 		{32 << 20, 4 << 20, 512 << 10, 4 << 20},
 		{32<<20 - 1, 4 << 20, 512 << 10, 2 << 20},
@@ -16,15 +16,15 @@ func TestKeptSize(t *testing.T) {
 		{512 << 10, 4 << 20, 512 << 10, 512 << 10},
 		{512<<10 - 1, 4 << 20, 512 << 10, 0},
 	} {
-		if got := keptSize(c.keep, c.most, c.least); got != c.want {
-			t.Errorf("%v to keep, buffers of %v to %v: %v, want %v", c.keep, c.least, c.most, got, c.want)
+		if got := bufferSize(c.retain, c.most, c.least); got != c.want {
+			t.Errorf("%v to retain, buffers of %v to %v: %v, want %v", c.retain, c.least, c.most, got, c.want)
 		}
 	}
 }
 
 // What follows in a buffer of one chain is one span.
-func TestKeptNote(t *testing.T) {
-	b := &keptBuffer{}
+func TestNote(t *testing.T) {
+	b := &buffer{}
 	b.note(1<<63, 1, 0, 24)
 	b.note(1<<63, 1, 24, 48)
 	b.note(0, 1, 72, 24)

@@ -1,24 +1,11 @@
-package firstpass
+package evict
 
 import (
 	"errors"
 
-	"github.com/gagg-dev/gagg/ega"
 	"github.com/gagg-dev/gagg/ega/groups"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/partition"
-)
-
-const (
-	// sendAhead is how many buffers of a sender have copies under way at most: 4 MiB cross in 80 µs, and who waits for them sleeps for 90
-	// and then waits for a core that placers keep. A guess.
-	sendAhead = 4
-
-	// sendPieces: one is filled while another leaves.
-	sendPieces = 2
-
-	// pieceBytes is the size of a piece where memory is plenty: with 4 MiB a first pass of which all rows leave was a twentieth slower.
-	pieceBytes = 8 << 20
 )
 
 // sender copies rows from the device to buffers. Kernels write them to a piece of device memory, one behind the other, and the piece
@@ -28,21 +15,21 @@ const (
 //	stream   rows to piece 0 | rows to piece 1 |      | rows to piece 0 …
 //	copies                   | piece 0 to a buffer | piece 1 to that buffer or the next …
 //
-// While the copies to some buffers are under way, those to the next are queued already. The buffers go on to placers, or they are kept.
+// While the copies to some buffers are under way, those to the next are queued already. The buffers go on to the
+// writers, or their rows are retained.
 type sender struct {
-	placing *placing
-	kept    *kept
+	of      *Eviction
 	thread  *cuda.Thread
 	stream  *cuda.Stream // of kernels
 	copies  *cuda.Stream
 	memory  cuda.Pieces
 	pieces  [sendPieces]sendPiece
 	piece   int       // the one that is filled
-	bytes   cuda.Size // of a buffer for placers
+	bytes   cuda.Size // of a buffer for the writers
 	moved   [sendAhead]*cuda.Event
-	queued  []load // all their copies are queued, and the events from turn on, one each, tell when these are done
+	queued  []outgoing // all their copies are queued, and the events from turn on, one each, tell when these are done
 	turn    int
-	filling load // no buffer: none is
+	filling outgoing // no buffer: none is
 }
 
 // sendPiece is device memory for rows that leave in one copy. All are for the buffer that is being filled.
@@ -53,19 +40,12 @@ type sendPiece struct {
 	gone   *cuda.Event // they have left
 }
 
-// sendBytes is the device memory of a sender that may have so much: for pieces of pieceBytes where it is plenty.
-func sendBytes(l *ega.Layout, memory cuda.Size) cuda.Size {
-	return max(min(sendPieces*pieceBytes, memory), leastSendBytes(l))
-}
-
-// leastSendBytes is the least of sendBytes.
-func leastSendBytes(l *ega.Layout) cuda.Size { return sendPieces * cuda.Allocated(l.RowBytes()) }
-
-// sending lets do send rows, which kernels on a stream gather in device memory of so many bytes, and waits until all are with the placers.
-func (p *placing) sending(t *cuda.Thread, stream *cuda.Stream, memory cuda.Size, do func(*sender) error) (err error) {
-	s := &sender{placing: p, kept: &p.pass.kept, thread: t, stream: stream}
+// sending lets do send rows, which kernels on a stream gather in device memory of so many bytes, and waits until all
+// are with the writers, or retained.
+func (e *Eviction) sending(t *cuda.Thread, stream *cuda.Stream, memory cuda.Size, do func(*sender) error) (err error) {
+	s := &sender{of: e, thread: t, stream: stream}
 	defer func() { err = errors.Join(err, s.close()) }()
-	if s.bytes, err = p.start(t); err != nil {
+	if s.bytes, err = e.writers.start(t); err != nil {
 		return err
 	}
 	if err := s.open(memory); err != nil {
@@ -95,10 +75,10 @@ func (s *sender) open(memory cuda.Size) (err error) {
 		}
 	}
 	s.memory.Thread = s.thread
-	size := max(memory/sendPieces/cuda.AllocUnit*cuda.AllocUnit, s.row())
+	size := max(memory/sendPieces/cuda.AllocUnit*cuda.AllocUnit, s.of.row)
 	for {
 		err = s.memory.AllocAll(cuda.Piece{To: &s.pieces[0].span, Bytes: size}, cuda.Piece{To: &s.pieces[1].span, Bytes: size})
-		if !errors.Is(err, cuda.ErrOutOfMemory) || size/2 < s.row() {
+		if !errors.Is(err, cuda.ErrOutOfMemory) || size/2 < s.of.row {
 			return err
 		}
 		size /= 2
@@ -113,7 +93,7 @@ func (s *sender) chain(c *partition.Chains, p, rows int, chainBits uint) error {
 			return err
 		}
 		n := min(int(room), rows-from)
-		if err := c.Gather(s.stream, p, from, n, s.put(uint32(n), uint64(p)<<(64-chainBits), chainBits)); err != nil {
+		if err := c.Gather(s.stream, p, from, n, s.reserve(uint32(n), uint64(p)<<(64-chainBits), chainBits)); err != nil {
 			return err
 		}
 		from += n
@@ -121,19 +101,8 @@ func (s *sender) chain(c *partition.Chains, p, rows int, chainBits uint) error {
 	return nil
 }
 
-// groups sends all groups, in order of hash, chain by chain: of as many bits as the chains of rows have at most.
-func (s *sender) groups(g *groups.Groups) error {
-	bits := min(g.Fine(), MostKeptBits)
-	for chain := range 1 << bits {
-		if err := s.walk(g.Walk(chain, bits), uint64(chain)<<(64-bits), bits); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// walk sends the groups of one chain.
-func (s *sender) walk(w *groups.Walk, start uint64, chainBits uint) error {
+// groups sends the groups of a walk, all of one chain.
+func (s *sender) groups(w *groups.Walk, start uint64, chainBits uint) error {
 	for w.More() {
 		room, err := s.room()
 		if err != nil {
@@ -143,20 +112,18 @@ func (s *sender) walk(w *groups.Walk, start uint64, chainBits uint) error {
 		if rows == 0 {
 			continue
 		}
-		if err := w.CopyTo(s.stream, s.put(rows, start, chainBits)); err != nil {
+		if err := w.CopyTo(s.stream, s.reserve(rows, start, chainBits)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *sender) row() cuda.Size { return s.placing.pass.plan.layout.RowBytes() }
-
 // room sees to it that there is a buffer and a piece with room for a row, and says for how many there is.
 func (s *sender) room() (rows uint32, err error) {
-	row := s.row()
+	row := s.of.row
 	if s.filling.buffer != nil && s.filling.room() < row {
-		if err := s.pass(); err != nil {
+		if err := s.seal(); err != nil {
 			return 0, err
 		}
 	}
@@ -174,12 +141,13 @@ func (s *sender) room() (rows uint32, err error) {
 	return uint32(min(p.span.Size-p.filled, s.filling.room()) / row), nil
 }
 
-// put is the device memory for rows of one chain (KeptSpan) for which there is room: the caller has kernels write them there.
-func (s *sender) put(rows uint32, start uint64, chainBits uint) cuda.Span {
-	n := cuda.Size(rows) * s.row()
+// reserve is the device memory for rows of one chain (Span) for which there is room: the caller has kernels write
+// them there.
+func (s *sender) reserve(rows uint32, start uint64, chainBits uint) cuda.Span {
+	n := cuda.Size(rows) * s.of.row
 	p, f := &s.pieces[s.piece], &s.filling
-	if f.kept != nil {
-		f.kept.note(start, chainBits, f.filled, n)
+	if f.retained != nil {
+		f.retained.note(start, chainBits, f.filled, n)
 	}
 	p.filled += n
 	f.filled += n
@@ -214,10 +182,10 @@ func (s *sender) close() error {
 		left = append(left, s.filling)
 	}
 	for _, l := range left {
-		if l.kept != nil {
-			s.kept.take(l.kept)
+		if l.retained != nil {
+			s.of.retention.add(l.retained)
 		} else {
-			s.placing.free <- l.buffer
+			s.of.writers.free <- l.buffer
 		}
 	}
 	events := s.moved[:]

@@ -1,4 +1,4 @@
-package firstpass
+package evict
 
 import (
 	"cmp"
@@ -10,79 +10,76 @@ import (
 	"github.com/gagg-dev/gagg/internal/invariant"
 )
 
-// Kept is the rows that a finished pass has kept in pinned memory. Each is taken once, by Take or by Drain, of which one is used.
+// Rows is the evicted rows of a finished pass that stayed in pinned memory. Each is taken once, by Take or by Drain, of which one is used.
 // Take is called from any goroutine. It outlives its pass, not its context; Close comes when no span is used any more.
-type Kept struct {
-	buffers []*keptBuffer
-	spans   []KeptSpan // in order of hash
+type Rows struct {
+	buffers []*buffer
+	spans   []Span // in order of hash
 	bits    uint
 	rows    uint64
 	row     cuda.Size
 }
 
-// MostKeptBits is the most that Kept.Bits says.
-const MostKeptBits = poolBits
-
-// Kept hands over the rows that were kept (Config.Keep), once, when Finish has returned: they are the caller's to
+// Rows hands over the rows that were retained, once, when Finish has returned: they are the caller's to
 // close. nil: there are none.
-func (m *Pass) Kept() *Kept {
-	buffers := m.kept.full
-	m.kept.full = nil
+func (e *Eviction) Rows() *Rows {
+	buffers := e.retention.full
+	e.retention.full = nil
 	if len(buffers) == 0 {
 		return nil
 	}
-	k := &Kept{buffers: buffers, bits: MostKeptBits, row: m.plan.layout.RowBytes()}
+	r := &Rows{buffers: buffers, bits: MaxChainBits, row: e.row}
 	for _, b := range buffers {
 		b.left.Store(int32(len(b.spans)))
-		k.spans = append(k.spans, b.spans...)
+		r.spans = append(r.spans, b.spans...)
 		for _, s := range b.spans {
-			k.bits = min(k.bits, s.bits)
-			k.rows += uint64((s.end - s.from) / k.row)
+			r.bits = min(r.bits, s.bits)
+			r.rows += uint64((s.end - s.from) / r.row)
 		}
 	}
-	slices.SortStableFunc(k.spans, func(a, b KeptSpan) int { return cmp.Compare(a.start, b.start) })
-	return k
+	slices.SortStableFunc(r.spans, func(a, b Span) int { return cmp.Compare(a.start, b.start) })
+	return r
 }
 
 // Len is how many rows there are.
-func (k *Kept) Len() uint64 { return k.rows }
+func (r *Rows) Len() uint64 { return r.rows }
 
 // Bits is how many top bits of the hash chains were told apart by, at least: rows that share more than these cannot be
 // taken alone.
-func (k *Kept) Bits() uint { return k.bits }
+func (r *Rows) Bits() uint { return r.bits }
 
 // Sizes is how many rows there are by the top bits of their hash, of which there are Bits at most.
-func (k *Kept) Sizes(bits uint) []uint64 {
+func (r *Rows) Sizes(bits uint) []uint64 {
 	sizes := make([]uint64, 1<<bits)
-	for _, s := range k.spans {
-		sizes[s.start>>1>>(63-bits)] += uint64((s.end - s.from) / k.row)
+	for _, s := range r.spans {
+		sizes[s.start>>1>>(63-bits)] += uint64((s.end - s.from) / r.row)
 	}
 	return sizes
 }
 
 // Take is the rows whose hashes have `bits` top bits, at most Bits, that are the number prefix. Each span is the caller's until
 // it is Done.
-func (k *Kept) Take(prefix uint64, bits uint) []KeptSpan {
+func (r *Rows) Take(prefix uint64, bits uint) []Span {
 	from := func(number uint64) int {
-		at, _ := slices.BinarySearchFunc(k.spans, number, func(s KeptSpan, number uint64) int {
+		at, _ := slices.BinarySearchFunc(r.spans, number, func(s Span, number uint64) int {
 			return cmp.Compare(s.start>>1>>(63-bits), number)
 		})
 		return at
 	}
-	return k.spans[from(prefix):from(prefix+1)]
+	return r.spans[from(prefix):from(prefix+1)]
 }
 
 // Drain gives place all rows, a buffer at a time, from so many goroutines at once, each with its number from 0, and frees each
 // buffer behind it. place copies the rows; its first error ends it.
-func (k *Kept) Drain(goroutines int, place func(goroutine int, rows []uint64) error) error {
+func (r *Rows) Drain(goroutines int, place func(goroutine int, rows []uint64) error) error {
 	var next atomic.Int64
 	var failed atomic.Bool
 	errs := make(chan error, goroutines)
 	for g := range goroutines {
 		go func() {
 			errs <- invariant.Fenced(func() error {
-				for n := next.Add(1) - 1; n < int64(len(k.buffers)) && !failed.Load(); n = next.Add(1) - 1 {
-					if err := k.buffers[n].drain(func(rows []uint64) error { return place(g, rows) }); err != nil {
+				for n := next.Add(1) - 1; n < int64(len(r.buffers)) && !failed.Load(); n = next.Add(1) - 1 {
+					if err := r.buffers[n].drain(func(rows []uint64) error { return place(g, rows) }); err != nil {
 						failed.Store(true)
 						return err
 					}
@@ -99,7 +96,7 @@ func (k *Kept) Drain(goroutines int, place func(goroutine int, rows []uint64) er
 }
 
 // drain gives place all rows of a buffer, and frees it.
-func (b *keptBuffer) drain(place func(rows []uint64) error) error {
+func (b *buffer) drain(place func(rows []uint64) error) error {
 	for i := range b.spans {
 		if err := place(b.spans[i].Rows()); err != nil {
 			return err
@@ -109,11 +106,11 @@ func (b *keptBuffer) drain(place func(rows []uint64) error) error {
 }
 
 // Close frees what is left, whoever has it. A second call does nothing.
-func (k *Kept) Close() error {
+func (r *Rows) Close() error {
 	var errs []error
-	for _, b := range k.buffers {
+	for _, b := range r.buffers {
 		errs = append(errs, b.free())
 	}
-	k.buffers, k.spans = nil, nil
+	r.buffers, r.spans = nil, nil
 	return errors.Join(errs...)
 }

@@ -1,0 +1,84 @@
+package evict
+
+// Of the pages that lanes append to.
+const (
+	// poolPage is the size of a page where memory is plenty: the fewer, the shorter are the lists of pages; the smaller,
+	// the fewer rows have a page to themselves. A guess.
+	poolPage = 128 << 10
+
+	// poolPages is how many pages there are at least before they are made larger: twice what all chains want.
+	poolPages = 2 * poolChain << MaxChainBits
+
+	// poolMost is the most pages, of which partition.Chains knows twice as many.
+	poolMost = 1 << 20
+
+	// MaxChainBits is the most bits of the hash by which chains are told apart, and so the most of Rows.Bits: each of the
+	// 2^7 chains goes to the host in long pieces, for one host bucket or a few. A guess.
+	MaxChainBits = 7
+
+	// poolChain is how many pages there are for each chain, so that most of what leaves at once are whole pages. A guess.
+	poolChain = 4
+
+	// poolPageRows is the least rows of a page, of partition.Chains.
+	poolPageRows = 32
+
+	// poolPerPage is what a page takes besides itself: in the list of pages 4 bytes, in two directories of up to four
+	// slots a page 64, and its bit.
+	poolPerPage = 72
+
+	// poolPerChain is what a chain takes: 28 bytes, and the slots for a page that is asked for in vain.
+	poolPerChain = 28 + poolPerPage
+
+	// poolFixed is a stretch of the bitmap, counters, and what allocations take more.
+	poolFixed = 8 << 10
+)
+
+// Of chain sets.
+const (
+	// setBytes is the size of a set where memory is plenty: it leaves in 3 ms, beside which it counts little that its
+	// chains are looked up first; and what is left in the sets when the input ends is little, too. Of 256 MiB were a
+	// little slower.
+	setBytes = 128 << 20
+
+	// setAppends is how many appends a set has room for at least where memory is plenty. A guess.
+	setAppends = 4
+
+	// mostSets: one is filled, one leaves, and others are there for when writers are slow for a while. A guess.
+	mostSets = 4
+)
+
+// Of copies to the host.
+const (
+	// sendShare: the pieces of a sender have up to one of so many parts of a lane's memory. A guess.
+	sendShare = 16
+
+	// sendAhead is how many buffers of a sender have copies under way at most: 4 MiB cross in 80 µs, and who waits for
+	// them sleeps for 90 and then waits for a core that writers keep. A guess.
+	sendAhead = 4
+
+	// sendPieces: one is filled while another leaves.
+	sendPieces = 2
+
+	// pieceBytes is the size of a piece where memory is plenty: with 4 MiB a first pass of which all rows leave was a
+	// twentieth slower.
+	pieceBytes = 8 << 20
+
+	// writeBytes is the size of a buffer between device and writers. A guess: the link's full rate, and enough rows for
+	// each host bucket.
+	writeBytes = 4 << 20
+)
+
+// Of rows that stay in pinned memory.
+const (
+	// retainBufferBytes is the size of a buffer where memory is plenty. The driver's lock is taken for each: beside copies
+	// and kernels four goroutines pinned 8 GB/s by 4 MiB and 14 by 32, nearly all of which was the system clearing pages
+	// (docs/experiments/0012).
+	retainBufferBytes = 32 << 20
+
+	// pinners is how many buffers are pinned at a time, or lie ready: together they hold what two sets of chains have at
+	// most, of which one leaves when rows are first retained. Twelve were no faster.
+	pinners = 8
+
+	// retainBuffers is how many there should be, so that a last one half full is not much. A guess.
+	retainBuffers = 8
+)
