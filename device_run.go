@@ -28,7 +28,7 @@ func (r *run) openDevices(ctx context.Context, a *attempt) error {
 		return r.checkRequired(ctx, facts)
 	}
 	states := r.states(a.runs, true)
-	lists, err := a.cfg.SetAside(r.listsBytes(states))
+	lists, err := a.cfg.Reserve(r.listsBytes(states))
 	if err != nil {
 		return err // at first all memory is free
 	}
@@ -36,7 +36,7 @@ func (r *run) openDevices(ctx context.Context, a *attempt) error {
 	layout.Ops, layout.Mates, _ = states.DeviceOps()
 	a.cfg.States, a.cfg.Stride = states, layout.Stride()
 	c := gpu.Config{
-		Open: facts.Spec.Contexts, Layout: layout, Lists: states.DeviceLists(), ListsAside: lists, CPU: a.cfg, Spare: budget.Grow(r.spare()),
+		Open: facts.Spec.Contexts, Layout: layout, Lists: states.DeviceLists(), ListsMemory: lists, CPU: a.cfg, Spare: r.spare(),
 		Memory: r.opt.GPUMemory, Streams: r.opt.Streams, Load: r.opt.load(), Gain: r.tuning.bucketGain, Leave: r.opt.LastRun, Early: r.earlyRows(), Keep: r.tuning.keptRows, Decode: decoding,
 	}
 	if r.trace != nil {

@@ -40,7 +40,7 @@ func (r *run) configureSets(cfg *cpu.Config) {
 		inner := &cpu.Config{
 			Keys: s.layout, Intern: cfg.Intern, States: states, Arenas: cfg.Arenas,
 			Stride:     s.layout.Base() + s.layout.Words, // without cpu.Stride's room behind: more rows are copied than looked up
-			Partitions: cfg.Partitions, Tile: cfg.Tile, Grow: cfg.Grow, Spill: cfg.Spill,
+			Partitions: cfg.Partitions, Tile: cfg.Tile, Budget: cfg.Budget, Spill: cfg.Spill,
 			Rows: r.facts.Rows, AtMost: r.atMostBy(r.setKeys(s)), Threads: cfg.Threads,
 		}
 		shared := int64(0)

@@ -8,7 +8,6 @@ import (
 
 	"github.com/gagg-dev/gagg/internal/agg"
 	"github.com/gagg-dev/gagg/internal/budget"
-	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/device"
 	"github.com/gagg-dev/gagg/internal/expr"
 	"github.com/gagg-dev/gagg/internal/gpu"
@@ -88,7 +87,6 @@ func classify(err error) error {
 		{ErrOverflow, isA[*agg.OverflowError]},
 		{ErrBudget, isA[*budget.Error]},
 		{ErrBudget, isA[*NeedError]},
-		{ErrBudget, isA[*cpu.RefusedError]},
 		{ErrBudget, isA[*gpu.LimitError]},
 		{ErrBudget, func(err error) bool { return errors.Is(err, spill.ErrExhausted) }},
 		{ErrUsage, func(err error) bool { return errors.Is(err, spill.ErrUsage) }},

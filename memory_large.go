@@ -206,7 +206,7 @@ func (r *run) retries(l *learnt, err error) (bool, error) {
 
 // largeError is a refusal of memory as a NeedError that says what is enough for the texts that were met.
 func (r *run) largeError(err error) error {
-	if err == nil || isA[*NeedError](err) || r.learnt.text == 0 || !errors.Is(err, budget.Memory) && !isA[*cpu.RefusedError](err) {
+	if err == nil || isA[*NeedError](err) || r.learnt.text == 0 || !errors.Is(err, budget.Memory) {
 		return err
 	}
 	need := r.metadata + r.learntNeed()

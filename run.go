@@ -11,7 +11,6 @@ import (
 
 	"github.com/gagg-dev/gagg/internal/agg"
 	"github.com/gagg-dev/gagg/internal/arena"
-	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/expr"
 	"github.com/gagg-dev/gagg/internal/gpu"
@@ -190,11 +189,10 @@ func (r *run) configure() *attempt {
 		runs = &valueRuns{open: r.disk.File}
 	}
 	states := r.states(runs, false)
-	grow := budget.Grow(r.budget)
 	cfg := &cpu.Config{
 		Keys: r.layout, Intern: key.NewInterner(r.budget), States: states, Arenas: arena.New(r.budget),
 		Stride: cpu.Stride(r.layout, states), Partitions: r.opt.Partitions, Tile: r.tile,
-		Filled: r.filled, Ranges: r.argRanges, Memory: r.memory.shares(), Grow: grow, Aside: r.budget.SetAside, Made: r.budget.Commit, Rows: r.facts.Rows, AtMost: r.atMost(), Threads: r.threads, PassLeast: r.tuning.passLeast,
+		Filled: r.filled, Ranges: r.argRanges, Memory: r.memory.shares(), Budget: r.budget, Rows: r.facts.Rows, AtMost: r.atMost(), Threads: r.threads, PassLeast: r.tuning.passLeast,
 	}
 	if r.memory.Spill {
 		cfg.Spill, cfg.LongText = r.disk.File, r.longText

@@ -8,6 +8,7 @@ import (
 	"github.com/gagg-dev/gagg/ega/reference"
 	"github.com/gagg-dev/gagg/internal/agg"
 	"github.com/gagg-dev/gagg/internal/arena"
+	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/key"
@@ -22,7 +23,6 @@ type query struct {
 }
 
 func newQuery() (*query, error) {
-	all := func(int64) error { return nil }
 	integer := column.Type{Kind: column.Int64}
 	keys := key.NewLayout([]key.Column{{Type: integer}})
 	count, _, err := agg.Resolve("count", nil, nil)
@@ -37,7 +37,7 @@ func newQuery() (*query, error) {
 	q := &query{
 		config: &cpu.Config{
 			Keys: keys, Intern: key.NewInterner(nil), States: states, Arenas: arena.New(nil),
-			Stride: cpu.Stride(keys, states), AtMost: -1, Grow: all,
+			Stride: cpu.Stride(keys, states), AtMost: -1, Budget: budget.Or(nil),
 		},
 		layout: ega.Layout{Hash: true, KeyWords: keys.Words, Ops: ops, Mates: mates},
 		count:  1 + keys.Words,

@@ -9,6 +9,7 @@ import (
 	"github.com/gagg-dev/gagg/feedback"
 	"github.com/gagg-dev/gagg/internal/agg"
 	"github.com/gagg-dev/gagg/internal/arena"
+	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/key"
 	"github.com/gagg-dev/gagg/internal/spill"
@@ -65,20 +66,15 @@ type Config struct {
 	CacheBytes int64 // of partition.Level
 	Memory     Memory
 
-	// Grow is told of memory before it is allocated, and of memory that is
-	// let go as a negative number. It may refuse to give more.
-	Grow func(bytes int64) error
-
-	// Aside is Grow for memory that is not made yet, and Made is told of it when it is: see the type Aside. nil: what is
-	// set aside counts as made.
-	Aside func(bytes int64) error
-	Made  func(bytes int64)
+	// Budget is what memory is drawn from. Where it is a budget.Budget, what is reserved (Reserve) does not count as
+	// committed before it is made.
+	Budget budget.Lender
 
 	// LongText is told of texts of some megabytes, each longer than those before. Its error ends the run. It may be called from several
 	// workers at once. nil: nobody wants to know.
 	LongText func(bytes int64) error
 
-	// Spill makes a file for rows when Grow refuses memory. nil: there is
+	// Spill makes a file for rows when Budget refuses memory. nil: there is
 	// nowhere to spill to, and a refusal ends the run.
 	Spill func() (*spill.File, error)
 
@@ -105,20 +101,20 @@ type Config struct {
 	// DefaultPassLeast outside of tests.
 	PassLeast int
 
-	plan    atomic.Pointer[partition.Plan] // of level 0; nil: not chosen yet
-	sent    atomic.Int64                   // input rows that the device was given, as rows or groups
-	back    []Returned                     // rows that the device does not take
-	taken   atomic.Int64                   // how many of them workers have begun to place
-	long    atomic.Bool                    // beside a device, rows with long strings went to buckets
-	longest atomic.Int64                   // bytes of the longest text that was told
-	joined  bool                           // no key is in two tables
-	groups  float64                        // about how many there are, from the end of the input on; 0: not known
-	aside   atomic.Int64                   // bytes that were set aside, and not given back before they were made
+	plan     atomic.Pointer[partition.Plan] // of level 0; nil: not chosen yet
+	sent     atomic.Int64                   // input rows that the device was given, as rows or groups
+	back     []Returned                     // rows that the device does not take
+	taken    atomic.Int64                   // how many of them workers have begun to place
+	long     atomic.Bool                    // beside a device, rows with long strings went to buckets
+	longest  atomic.Int64                   // bytes of the longest text that was told
+	joined   bool                           // no key is in two tables
+	groups   float64                        // about how many there are, from the end of the input on; 0: not known
+	reserved budget.Reservations
 }
 
 // Memory is how the memory of a run is shared out, in bytes; 0: no limit.
 type Memory struct {
-	Worker int64 // the most that a worker may take for groups: table, pages, values; less beside what is set aside
+	Worker int64 // the most that a worker may take for groups: table, pages, values; less beside what is reserved
 	Table  int64 // the most of it that the table may take
 	Pages  int64 // what pages that are being filled may take, over all workers
 	Merge  int64 // the most that a merger may take

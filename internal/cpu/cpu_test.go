@@ -12,6 +12,7 @@ import (
 	"github.com/gagg-dev/gagg/feedback"
 	"github.com/gagg-dev/gagg/internal/agg"
 	"github.com/gagg-dev/gagg/internal/arena"
+	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/budget/budgettest"
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/key"
@@ -105,35 +106,35 @@ func coded(v column.Vector) column.Vector {
 }
 
 // config is a run of sum by two integers.
-func config(partitions int, tile feedback.TileConfig, grow func(int64) error) *Config {
-	return configOf([]key.Column{{Type: int64Type}, {Type: int64Type}}, partitions, tile, grow)
+func config(partitions int, tile feedback.TileConfig, from budget.Lender) *Config {
+	return configOf([]key.Column{{Type: int64Type}, {Type: int64Type}}, partitions, tile, from)
 }
 
 // configOf is a run of sum by the keys.
-func configOf(keys []key.Column, partitions int, tile feedback.TileConfig, grow func(int64) error) *Config {
-	return configIn(key.NewLayout(keys), partitions, tile, grow)
+func configOf(keys []key.Column, partitions int, tile feedback.TileConfig, from budget.Lender) *Config {
+	return configIn(key.NewLayout(keys), partitions, tile, from)
 }
 
 // bareConfig is config, but rows have no hash (HASH-OMITTED).
-func bareConfig(partitions int, tile feedback.TileConfig, grow func(int64) error) *Config {
+func bareConfig(partitions int, tile feedback.TileConfig, from budget.Lender) *Config {
 	l := key.NewLayout([]key.Column{{Type: int64Type}, {Type: int64Type}})
 	l.OmitHash()
-	return configIn(l, partitions, tile, grow)
+	return configIn(l, partitions, tile, from)
 }
 
 // configsTried is config by what rows begin with.
-var configsTried = map[string]func(int, feedback.TileConfig, func(int64) error) *Config{"hash": config, "key": bareConfig}
+var configsTried = map[string]func(int, feedback.TileConfig, budget.Lender) *Config{"hash": config, "key": bareConfig}
 
-func configIn(l *key.Layout, partitions int, tile feedback.TileConfig, grow func(int64) error) *Config {
+func configIn(l *key.Layout, partitions int, tile feedback.TileConfig, from budget.Lender) *Config {
 	sum, _, err := agg.Resolve("sum", []column.Type{int64Type}, nil)
 	if err != nil {
 		panic(err)
 	}
 	states := agg.Compile([]agg.Call{{Func: sum, Args: []int{0}, Types: []column.Type{int64Type}}}, l.Base()+l.Words, agg.Options{MaxRows: -1, Device: true})
 	return &Config{
-		Keys: l, Intern: key.NewInterner(nil), States: states, Arenas: arena.New(budgettest.Lender(grow)),
+		Keys: l, Intern: key.NewInterner(nil), States: states, Arenas: arena.New(from),
 		Stride:     Stride(l, states),
-		Partitions: partitions, Rows: 1 << 40, AtMost: -1, Tile: tile, Grow: grow,
+		Partitions: partitions, Rows: 1 << 40, AtMost: -1, Tile: tile, Budget: from,
 	}
 }
 
@@ -190,7 +191,7 @@ func TestRoads(t *testing.T) {
 	}
 }
 
-func noLimit(int64) error { return nil }
+var noLimit = budget.Or(nil)
 
 // checkRoad is checkSums of some thousand rows.
 func checkRoad(t *testing.T, groups int, keys string, filter bool, cfg *Config, threads int) {
@@ -266,11 +267,11 @@ func closed(t *testing.T, g *Groups) {
 // Memory that is refused from some request on ends the run with that error;
 // and what is taken is given back.
 func TestBudget(t *testing.T) {
-	refused := errors.New("refused")
+	refused := budgettest.Refused()
 	for _, tile := range []feedback.TileConfig{{MinRows: 1 << 62}, feedback.NoTiles} {
 		for n := 0; ; n++ {
 			requests, held := 0, int64(0)
-			cfg := config(4, tile, func(bytes int64) error {
+			cfg := config(4, tile, budgettest.Lender(func(bytes int64) error {
 				if bytes > 0 {
 					if requests++; requests > n {
 						return refused
@@ -278,7 +279,7 @@ func TestBudget(t *testing.T) {
 				}
 				held += bytes
 				return nil
-			})
+			}))
 			in, _ := data(rand.New(rand.NewPCG(1, 1)), 4, 1000, 20_000, "flat", false)
 			g, err := run(t.Context(), cfg, in, false, 1)
 			if err == nil {

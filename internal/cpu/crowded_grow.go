@@ -25,7 +25,7 @@ func (m *Merger) widen(rows int) error {
 // enlarge places all groups in a directory of so many slots.
 func (m *Merger) enlarge(slots int) error {
 	bytes := int64(slots) * 4
-	if err := m.ask(bytes); err != nil {
+	if err := m.groupMemory().Draw(bytes); err != nil {
 		return err
 	}
 	numbers := len(m.pages) << m.store.pool.PageBits

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/gagg-dev/gagg/feedback"
+	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/spill"
 	"github.com/gagg-dev/gagg/merge"
@@ -57,7 +58,7 @@ func TestCrowdedGrows(t *testing.T) {
 	}
 }
 
-func checkCrowdedGrows(t *testing.T, configOf func(int, feedback.TileConfig, func(int64) error) *Config) {
+func checkCrowdedGrows(t *testing.T, configOf func(int, feedback.TileConfig, budget.Lender) *Config) {
 	const n, times, memory = 16_000, 12, 256 << 10
 	cfg := configOf(1, feedback.NoTiles, noLimit)
 	g, err := run(t.Context(), cfg, collidingBatches(t, n, times), false, 1)
@@ -97,7 +98,7 @@ func TestCrowdedIndex(t *testing.T) {
 	}
 }
 
-func checkCrowdedIndex(t *testing.T, configOf func(int, feedback.TileConfig, func(int64) error) *Config) {
+func checkCrowdedIndex(t *testing.T, configOf func(int, feedback.TileConfig, budget.Lender) *Config) {
 	const n, memory = 16 << 10, 180_000
 	cfg := configOf(1, feedback.NoTiles, noLimit)
 	space, err := spill.Open(spill.Config{Dir: t.TempDir()})
@@ -132,7 +133,7 @@ func TestSeededParts(t *testing.T) {
 	}
 }
 
-func checkSeededParts(t *testing.T, configOf func(int, feedback.TileConfig, func(int64) error) *Config) {
+func checkSeededParts(t *testing.T, configOf func(int, feedback.TileConfig, budget.Lender) *Config) {
 	const n, times, bits = 40_000, 2, 6
 	cfg := configOf(1, feedback.NoTiles, noLimit)
 	tight(t, cfg, 1<<20, 1)
@@ -145,7 +146,7 @@ func checkSeededParts(t *testing.T, configOf func(int, feedback.TileConfig, func
 	if err := m.load(t.Context()); !refused(err) {
 		t.Fatalf("loading: %v", err)
 	}
-	sub := newStore(cfg, m.askAll)
+	sub := newStore(cfg, m.bucketMemory())
 	sub.seeded = true
 	sub.open(0, bits)
 	if err := m.moveWhole(t.Context(), sub); err != nil {
@@ -179,7 +180,7 @@ func TestCrowdedEstimate(t *testing.T) {
 	}
 }
 
-func checkCrowdedEstimate(t *testing.T, configOf func(int, feedback.TileConfig, func(int64) error) *Config) {
+func checkCrowdedEstimate(t *testing.T, configOf func(int, feedback.TileConfig, budget.Lender) *Config) {
 	const n, times = 20_000, 8
 	tile := feedback.DefaultTileConfig
 	tile.MinRows, tile.MinReduction = n, 100 // no table is kept

@@ -7,11 +7,12 @@ import (
 	"math/bits"
 
 	"github.com/gagg-dev/gagg/feedback"
+	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/merge"
 	"github.com/gagg-dev/gagg/partition"
 )
 
-var errDirectoryFull = errors.New("the groups of a partition do not fit in memory")
+var errDirectoryFull = &budget.Error{Why: "the groups of a partition do not fit in memory"}
 
 // loadShare is what part of a merger's memory the groups may take before
 // their partition is divided; the rest is for the buckets they go to.
@@ -25,7 +26,7 @@ const loadShare = 0.75
 // It ends: rows of a bucket share more bits than those of the partition, and
 // where they share all 64, or have crowded, mergeSorted takes over.
 func (m *Merger) divide(ctx context.Context) error {
-	sub := newStore(m.cfg, m.askAll)
+	sub := newStore(m.cfg, m.bucketMemory())
 	m.moved.all, m.moved.any = ^uint64(0), 0
 	sub.open(m.in.shared, m.divideBits())
 	if err := m.moveWhole(ctx, sub); err != nil {
@@ -184,28 +185,25 @@ func (m *Merger) used() int64 {
 // share refuses what would make the merger take more than a part of its
 // memory.
 func (m *Merger) share(bytes int64, part float64) error {
-	if most := m.cfg.Memory.Merge; bytes >= 0 && most > 0 && m.used()+bytes > int64(part*float64(most)) {
-		return &RefusedError{errDirectoryFull}
+	if most := m.cfg.Memory.Merge; most > 0 && m.used()+bytes > int64(part*float64(most)) {
+		return errDirectoryFull
 	}
 	return nil
 }
 
-// ask takes memory for the groups of a partition.
-func (m *Merger) ask(bytes int64) error {
-	if err := m.share(bytes, loadShare); err != nil {
-		return err
-	}
-	return asking(m.cfg.Grow)(bytes)
+// groupMemory is what the groups of a partition are drawn from.
+func (m *Merger) groupMemory() budget.Lender {
+	return budget.Checked(m.cfg.Budget, func(bytes int64) error { return m.share(bytes, loadShare) })
 }
 
-// askAll takes memory for buckets that a partition is divided into. The first
+// bucketMemory is what buckets that a partition is divided into are drawn from. The first
 // pages are given whatever the merger holds: with them it can get rid of it
 // (EXIT-OPEN).
-func (m *Merger) askAll(bytes int64) error {
-	if m.sub != nil && m.sub.pool.Bytes() > 0 {
-		if err := m.share(bytes, 1); err != nil {
-			return err
+func (m *Merger) bucketMemory() budget.Lender {
+	return budget.Checked(m.cfg.Budget, func(bytes int64) error {
+		if m.sub == nil || m.sub.pool.Bytes() == 0 {
+			return nil
 		}
-	}
-	return asking(m.cfg.Grow)(bytes)
+		return m.share(bytes, 1)
+	})
 }

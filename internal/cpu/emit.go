@@ -35,6 +35,7 @@ type emitter struct {
 	spare   []uint64 // a row
 	sorter  sorter
 	emit    func(rows []uint64) error
+	failed  bool // emit has
 	cuts    []Cut
 }
 

@@ -100,7 +100,7 @@ func (p pieces) Read(_ int, _ *arena.Arena, emit func([]uint64) error) error {
 
 // emptyBuckets are buckets of one partition.
 func emptyBuckets(cfg *Config) *partition.Buckets {
-	st := newStore(cfg, asking(noLimit))
+	st := newStore(cfg, noLimit)
 	st.open(0, 0)
 	return st.buckets
 }

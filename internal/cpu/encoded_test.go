@@ -131,7 +131,7 @@ func (u *unitDevice) make(units []int) []uint64 {
 	device := &fakeDevice{stride: u.cfg.Stride, tileRows: 10_000}
 	cfg := &Config{
 		Keys: u.cfg.Keys, Intern: u.cfg.Intern, States: u.cfg.States, Arenas: u.cfg.Arenas, Stride: u.cfg.Stride,
-		Rows: -1, AtMost: -1, Tile: feedback.NoTiles, Grow: noLimit, Offload: device,
+		Rows: -1, AtMost: -1, Tile: feedback.NoTiles, Budget: noLimit, Offload: device,
 	}
 	w, err := NewWorker(cfg, pipeline(false))
 	for _, unit := range units {

@@ -29,8 +29,8 @@ func (c *Config) openSets() {
 			continue
 		}
 		members := int64(c.Threads) * memberBytes(inner.Keys.Words)
-		if d.Shared > members && inner.Grow(members) == nil {
-			d.set = newSharedSet(inner.Keys.Words, inner.Rows, d.Shared-members, inner.Grow)
+		if d.Shared > members && inner.Budget.Draw(members) == nil {
+			d.set = newSharedSet(inner.Keys.Words, inner.Rows, d.Shared-members, inner.Budget)
 			d.set.members = members
 		}
 	}
@@ -49,7 +49,7 @@ func (d *Distinct) closeSet() {
 		return
 	}
 	d.set.memory.drop()
-	_ = d.Config.Grow(-d.set.members) // only asking for more can fail
+	d.Config.Budget.Release(d.set.members)
 	d.set = nil
 }
 

@@ -18,7 +18,7 @@ func (m *Merger) growIndex(bytes int) error {
 	if err := m.share(int64(bytes), 1); err != nil {
 		return err
 	}
-	if err := asking(m.cfg.Grow)(int64(bytes)); err != nil {
+	if err := m.cfg.Budget.Draw(int64(bytes)); err != nil {
 		return err
 	}
 	m.indexed += int64(bytes)
@@ -27,20 +27,23 @@ func (m *Merger) growIndex(bytes int) error {
 
 // indexFor takes the memory for an index of all groups in place of the directory's, which is gone then. If it is refused, all is as it was.
 func (m *Merger) indexFor(groups int) error {
-	bytes := int64(groups*rankedBytes) - m.held
-	if err := m.share(bytes, 1); err != nil {
-		return err
+	index := int64(groups * rankedBytes)
+	if more := index - m.held; more > 0 {
+		if err := m.growIndex(int(more)); err != nil {
+			return err
+		}
+		m.indexed += m.held
+	} else {
+		m.cfg.Budget.Release(-more)
+		m.indexed += index
 	}
-	if err := asking(m.cfg.Grow)(bytes); err != nil {
-		return err
-	}
-	m.indexed, m.held = m.indexed+m.held+bytes, 0
+	m.held = 0
 	m.dir.drop()
 	return nil
 }
 
 func (m *Merger) dropIndex() {
-	_ = m.cfg.Grow(-m.indexed) // only asking for more can fail
+	m.cfg.Budget.Release(m.indexed)
 	m.indexed = 0
 }
 

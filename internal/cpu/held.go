@@ -112,18 +112,18 @@ func (g *Groups) hold(cfg *Config, workers []*Worker, bits uint) ([]*heldTable, 
 		all, most = all+n, max(most, n)
 	}
 	bytes := int64(cfg.Threads) * int64(most) * 8 * int64(cfg.Stride)
-	if heldShare*int64(most)*int64(cfg.Threads) > int64(all) || cfg.Grow(bytes) != nil {
+	if heldShare*int64(most)*int64(cfg.Threads) > int64(all) || cfg.Budget.Draw(bytes) != nil {
 		clear(held)
 		return held, nil
 	}
-	g.drawn, g.grow = bytes, cfg.Grow
+	g.drawn, g.from = bytes, cfg.Budget
 	return held, nil
 }
 
 // giveBack gives back what hold has drawn.
 func (g *Groups) giveBack() {
 	if g.drawn > 0 {
-		_ = g.grow(-g.drawn) // only asking for more can fail
+		g.from.Release(g.drawn)
 	}
 	g.drawn = 0
 }

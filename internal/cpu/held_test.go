@@ -1,7 +1,6 @@
 package cpu
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -10,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gagg-dev/gagg/feedback"
+	"github.com/gagg-dev/gagg/internal/budget/budgettest"
 	"github.com/gagg-dev/gagg/internal/key"
 )
 
@@ -89,13 +89,13 @@ func TestHeld(t *testing.T) {
 				var refusing atomic.Bool
 				var held atomic.Int64
 				cfg := textConfig(partitions, feedback.TileConfig{MinRows: 1 << 62}, rows*n)
-				cfg.Grow = func(bytes int64) error {
+				cfg.Budget = budgettest.Lender(func(bytes int64) error {
 					if bytes > 0 && refusing.CompareAndSwap(true, false) {
-						return errors.New("refused")
+						return budgettest.Refused()
 					}
 					held.Add(bytes)
 					return nil
-				}
+				})
 				workers := make([]*Worker, threads)
 				for i := range workers {
 					var err error

@@ -13,7 +13,7 @@ func (m *Merger) loadBlock() error {
 		return err
 	}
 	if int64(b.Rows) > m.room.NextLoad(int64(m.n)) {
-		return &RefusedError{errDirectoryFull}
+		return errDirectoryFull
 	}
 	load := m.loadShort
 	if b.Long {

@@ -5,18 +5,26 @@ import "github.com/gagg-dev/gagg/partition"
 // This file is how a merger takes the rows of a long block (partition.Block.Long), the values of which may be a large part of the memory:
 // the memory that the block is read into becomes a chunk of an arena as it is, so that values are there once.
 
-// growPage draws the memory that a long block is read into. A block alone must be loaded, however large it is.
-func (m *Merger) growPage(bytes int64) error {
+// longMemory is what the memory that a long block is read into is drawn from. A block alone must be loaded, however large it is.
+type longMemory struct{ m *Merger }
+
+func (l longMemory) Draw(bytes int64) error {
+	m := l.m
 	if m.store.arena.Bytes() > 0 || m.sub != nil && m.sub.arena.Bytes() > 0 {
 		if err := m.share(bytes, 1); err != nil {
 			return err
 		}
 	}
-	if err := asking(m.cfg.Grow)(bytes); err != nil {
+	if err := m.cfg.Budget.Draw(bytes); err != nil {
 		return err
 	}
 	m.paged += bytes
 	return nil
+}
+
+func (l longMemory) Release(bytes int64) {
+	l.m.cfg.Budget.Release(bytes)
+	l.m.paged -= bytes
 }
 
 // keepLong makes the memory of the long block that is open part of the arena of a store. base is that of its values.

@@ -3,19 +3,13 @@ package cpu
 import (
 	"errors"
 
+	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/partition"
 )
 
 // This file is how memory is asked for; the package comment tells what each
 // refusal leads to.
-
-// RefusedError is memory that the budget refused and that could not be made
-// free.
-type RefusedError struct{ Err error }
-
-func (e *RefusedError) Error() string { return e.Err.Error() }
-func (e *RefusedError) Unwrap() error { return e.Err }
 
 // LargeError is a refusal of the memory for the values of one row.
 type LargeError struct {
@@ -26,66 +20,64 @@ type LargeError struct {
 func (e *LargeError) Error() string { return e.Err.Error() }
 func (e *LargeError) Unwrap() error { return e.Err }
 
-func refused(err error) bool {
-	var r *RefusedError
-	return errors.As(err, &r)
-}
+// refused reports whether err says that there is no memory, of the budget or of a part of it.
+func refused(err error) bool { return errors.Is(err, budget.Memory) }
 
-// asking is grow with refusals marked as such.
-func asking(grow func(int64) error) func(int64) error {
-	return func(bytes int64) error {
-		if err := grow(bytes); err != nil {
-			return &RefusedError{err}
-		}
-		return nil
-	}
-}
-
-// ask takes memory for pages, unless it is more than the worker's share.
-// Without shares, a worker that is ahead would leave none to one that has
-// just begun.
+// pages is what pages are drawn from: up to the worker's share. Without shares, a
+// worker that is ahead would leave none to one that has just begun.
 //
-// The share may have become less than the worker has (Config.share), or one row more. It gets a few pages all the same, by way of which it empties the table
-// into buckets, and these to disk.
-func (w *Worker) ask(bytes int64) error {
-	least := w.bytes() - w.store.pool.Bytes() + 2*partition.LeastBytes
-	return w.askUpTo(max(w.cfg.share(), least), bytes)
+// The share may have become less than the worker has (Config.share), or one row more. It gets a few pages all the same,
+// by way of which it empties the table into buckets, and these to disk.
+func (w *Worker) pages() budget.Lender {
+	return budget.Checked(w.cfg.Budget, func(bytes int64) error {
+		least := w.bytes() - w.store.pool.Bytes() + 2*partition.LeastBytes
+		return w.within(max(w.cfg.share(), least), bytes)
+	})
 }
 
-// leastShare: a worker keeps one of so many parts of Memory.Worker whatever is set aside, with which it can put rows to disk. A guess.
+// leastShare: a worker keeps one of so many parts of Memory.Worker whatever is reserved, with which it can put rows to disk. A guess.
 const leastShare = 4
 
-// MostAside is how many bytes may be set aside at a time; 0: there is no limit.
-func (c *Config) MostAside() int64 {
+// Reserve reserves memory for an owner who could not go on without. It is refused also where all reservations would leave workers less
+// than these keep in any case (share): readers, who cannot go on without memory, would find that it is gone.
+func (c *Config) Reserve(bytes int64) (*budget.Reservation, error) {
+	return c.reserved.Reserve(c.Budget, bytes, c.MostReserved(), errShareUsed)
+}
+
+// MostReserved is how many bytes may be reserved at a time; 0: there is no limit.
+func (c *Config) MostReserved() int64 {
 	all := c.Memory.Worker * int64(max(c.Threads, 1))
 	return all - all/leastShare
 }
 
-// share is the most that a worker may take: what is set aside is no worker's. They would find that the budget refuses it, and put rows to
+// share is the most that a worker may take: what is reserved is no worker's. They would find that the budget refuses it, and put rows to
 // disk, but so would others find who cannot, such as readers. 0: there is no limit.
 func (c *Config) share() int64 {
 	all := c.Memory.Worker
-	return max(all-c.aside.Load()/int64(max(c.Threads, 1)), all/leastShare)
+	return max(all-c.reserved.Bytes()/int64(max(c.Threads, 1)), all/leastShare)
 }
 
-// askTable takes memory for the table. What it and the values that groups
+// tableMemory is what the table is drawn from. What it and the values that groups
 // refer to may take leaves room for a page of each partition, without which
 // they could not be emptied into buckets.
-func (w *Worker) askTable(bytes int64) error { return w.askUpTo(w.tableRoom(), bytes) }
+func (w *Worker) tableMemory() budget.Lender {
+	return budget.Checked(w.cfg.Budget, func(bytes int64) error { return w.within(w.tableRoom(), bytes) })
+}
 
 func (w *Worker) tableRoom() int64 {
 	share := w.cfg.share()
 	return max(share-w.cfg.openPages()-partition.LeastBytes, share/4)
 }
 
-func (w *Worker) askUpTo(most, bytes int64) error {
-	if w.cfg.Memory.Worker > 0 && bytes >= 0 && w.bytes()+bytes > most {
-		return &RefusedError{errShareUsed}
+// within refuses what would make the worker take more than most bytes.
+func (w *Worker) within(most, bytes int64) error {
+	if w.cfg.Memory.Worker > 0 && w.bytes()+bytes > most {
+		return errShareUsed
 	}
-	return asking(w.cfg.Grow)(bytes)
+	return nil
 }
 
-var errShareUsed = errors.New("the memory of a worker is used up")
+var errShareUsed = &budget.Error{Why: "the memory of a worker is used up"}
 
 // bytes is the memory that the worker's groups take.
 func (w *Worker) bytes() int64 {
@@ -148,7 +140,7 @@ func (w *Worker) longest() (n int64) {
 func (w *Worker) fits(bytes int64) error {
 	most := w.cfg.share()
 	if most > 0 && w.in.Rows > 1 && w.bytes()+bytes+w.store.exit(w.cfg.openPages()) > most {
-		return &RefusedError{errShareUsed}
+		return errShareUsed
 	}
 	return nil
 }

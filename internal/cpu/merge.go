@@ -6,7 +6,6 @@ import (
 	"math/bits"
 
 	"github.com/gagg-dev/gagg/feedback"
-	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/hostmem"
 	"github.com/gagg-dev/gagg/internal/invariant"
 	"github.com/gagg-dev/gagg/internal/key"
@@ -91,9 +90,9 @@ func NewMerger(cfg *Config, buckets []*partition.Buckets) *Merger {
 		cfg: cfg, sources: buckets, out: newEmitter(cfg),
 		decoder: key.Decoder{Layout: cfg.Keys, Intern: cfg.Intern, Arenas: cfg.Arenas, Base: cfg.Keys.Base()},
 	}
-	m.store = newStore(cfg, m.ask)
+	m.store = newStore(cfg, m.groupMemory())
 	m.adds, m.onlyAdds = cfg.States.Adds()
-	m.block.From = budget.Func(m.growPage)
+	m.block.From = longMemory{m}
 	return m
 }
 
@@ -107,7 +106,9 @@ func (m *Merger) Merge(ctx context.Context, p merge.Range, emit func(rows []uint
 			m.checkOrder(p, last, rows)
 			last = m.cfg.Keys.RowHash(rows[len(rows)-m.cfg.Stride:])
 		}
-		return emit(rows)
+		err := emit(rows)
+		m.out.failed = err != nil
+		return err
 	}
 	if m.resident != nil {
 		return m.readResident(p)
@@ -187,7 +188,7 @@ func (m *Merger) merge(ctx context.Context) error {
 		err = m.collect()
 	}
 	switch {
-	case !refused(err) || m.store.disk == nil:
+	case !refused(err) || m.out.failed || m.store.disk == nil: // what emit is refused is not the merger's
 	case m.dir.seeded || m.in.shared == 64 || m.crowds():
 		return m.mergeSorted(ctx)
 	default:
@@ -296,7 +297,7 @@ func (m *Merger) reset(resident int) error {
 		return nil
 	}
 	m.freeDirectory()
-	if err := m.ask(int64(slots) * 4); err != nil {
+	if err := m.groupMemory().Draw(int64(slots) * 4); err != nil {
 		return err
 	}
 	m.held = int64(slots) * 4
@@ -308,7 +309,7 @@ func (m *Merger) reset(resident int) error {
 
 func (m *Merger) freeDirectory() {
 	m.dir.drop()
-	_ = m.cfg.Grow(-m.held) // only asking for more can fail
+	m.cfg.Budget.Release(m.held)
 	m.held = 0
 }
 

@@ -107,7 +107,7 @@ func TestMergeRanges(t *testing.T) {
 func TestMergeWrapped(t *testing.T) {
 	cfg := config(0, feedback.NoTiles, noLimit)
 	const n = 300 // in the last slots of 1024
-	st := newStore(cfg, asking(noLimit))
+	st := newStore(cfg, noLimit)
 	st.open(0, 0)
 	for i := range uint64(n) {
 		row := make([]uint64, cfg.Stride)

@@ -47,7 +47,7 @@ type pairing struct {
 	bits   atomic.Uint32 // of the hash that choose the partition; 0: nobody has pairs
 	input  int64         // rows of it; -1: not known
 	most   int64         // bytes that a worker's may take
-	grow   func(int64) error
+	from   budget.Lender
 	closed atomic.Bool // some worker has none any more
 }
 
@@ -73,7 +73,7 @@ func MayPair(keys, value *key.Layout) bool {
 func (c *Config) openPairs(d *Distinct) {
 	d.pairs = &pairing{
 		layout: d.Pair, intern: c.Intern, seed: [2]uint64{rand.Uint64(), rand.Uint64() | 1}, input: d.Config.Rows,
-		most: d.Shared / int64(max(c.Threads, 1)), grow: d.Config.Grow,
+		most: d.Shared / int64(max(c.Threads, 1)), from: d.Config.Budget,
 	}
 }
 
@@ -85,16 +85,18 @@ func newPairs(p *pairing) *pairs {
 	for i := range n.recent {
 		n.recent[i] = uint64(noGroup) // no group has that number
 	}
-	n.pool = partition.NewPool(pairWords, budget.Func(n.ask))
+	n.pool = partition.NewPool(pairWords, n.memory())
 	return n
 }
 
-// ask takes memory for partitions, up to the worker's part.
-func (p *pairs) ask(bytes int64) error {
-	if held := p.pool.Bytes() + int64(8*len(p.set.memory)); bytes > 0 && held+bytes > p.most {
-		return &RefusedError{errShareUsed}
-	}
-	return asking(p.grow)(bytes)
+// memory is what partitions are drawn from, up to the worker's part.
+func (p *pairs) memory() budget.Lender {
+	return budget.Checked(p.from, func(bytes int64) error {
+		if held := p.pool.Bytes() + int64(8*len(p.set.memory)); held+bytes > p.most {
+			return errShareUsed
+		}
+		return nil
+	})
 }
 
 // close lets go of all pairs.
@@ -190,7 +192,7 @@ func (p *pairs) dropRepeated() error {
 
 // dropIn drops the pairs of a partition that came before.
 func (p *pairs) dropIn(part int) error {
-	if err := p.set.begin(p.buckets.Rows(part), p.ask); err != nil {
+	if err := p.set.begin(p.buckets.Rows(part), p.memory()); err != nil {
 		return err
 	}
 	p.kept = p.kept[:0]

@@ -82,7 +82,7 @@ func newPairFolding(c *Config, n int, workers []*Worker) *pairFolding {
 	}
 	f.numbers = numbers
 	bytes := numbers.bytes() + 4*int64(numbers.all)
-	if asking(f.Config.Grow)(bytes) != nil {
+	if f.Config.Budget.Draw(bytes) != nil {
 		return nil
 	}
 	f.held = bytes
@@ -90,7 +90,7 @@ func newPairFolding(c *Config, n int, workers []*Worker) *pairFolding {
 }
 
 func (f *pairFolding) close() {
-	_ = f.Config.Grow(-f.held) // only asking for more can fail
+	f.Config.Budget.Release(f.held)
 	f.held = 0
 }
 
@@ -140,7 +140,7 @@ func (f *pairFolding) count(part int, c *pairCounter) error {
 			rows += p.buckets.Rows(part)
 		}
 	}
-	if err := c.set.begin(rows, asking(f.Config.Grow)); err != nil {
+	if err := c.set.begin(rows, f.Config.Budget); err != nil {
 		return err
 	}
 	for i, w := range f.workers {

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"math/rand/v2"
 
+	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/hostmem"
 	"github.com/gagg-dev/gagg/internal/key"
 )
@@ -17,7 +18,7 @@ type pairSet struct {
 	memory []uint64
 	slots  []uint64 // of memory, for the partition at hand
 	seed   [2]uint64
-	grow   func(int64) error
+	from   budget.Lender
 	fresh  [pairsAtOnce]int32
 
 	touched uint64 // what was read of slots before pairs are looked up, which else the compiler may leave out
@@ -27,14 +28,14 @@ type pairSet struct {
 const pairsAtOnce = 64
 
 // begin begins with a partition of n pairs at most.
-func (s *pairSet) begin(n int, grow func(int64) error) error {
+func (s *pairSet) begin(n int, from budget.Lender) error {
 	words := pairWords * (n + n/2 + 1)
 	if words > len(s.memory) {
 		s.drop()
-		if err := grow(int64(8 * words)); err != nil {
+		if err := from.Draw(int64(8 * words)); err != nil {
 			return err
 		}
-		s.grow, s.memory = grow, hostmem.Make[uint64](words)
+		s.from, s.memory = from, hostmem.Make[uint64](words)
 		s.seed = [2]uint64{rand.Uint64(), rand.Uint64() | 1}
 	}
 	s.slots = s.memory[:words]
@@ -75,7 +76,7 @@ func (s *pairSet) enter(numbers []uint32, rows []uint64) []int32 {
 // drop frees the memory.
 func (s *pairSet) drop() {
 	if s.memory != nil {
-		_ = s.grow(-int64(8 * len(s.memory))) // only asking for more can fail
+		s.from.Release(int64(8 * len(s.memory)))
 		hostmem.Free(s.memory)
 		s.memory, s.slots = nil, nil
 	}

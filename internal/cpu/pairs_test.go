@@ -13,6 +13,7 @@ import (
 	"github.com/gagg-dev/gagg/feedback"
 	"github.com/gagg-dev/gagg/internal/agg"
 	"github.com/gagg-dev/gagg/internal/arena"
+	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/budget/budgettest"
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/key"
@@ -83,7 +84,7 @@ func newPairRun(own bool, cols []column.Type, nbatches, rows, groups, values int
 }
 
 // config is the run's, with so many bytes for pairs.
-func (r *pairRun) config(shared int64, tile feedback.TileConfig, grow func(int64) error) *Config {
+func (r *pairRun) config(shared int64, tile feedback.TileConfig, from budget.Lender) *Config {
 	keys := []key.Column{{Type: stringType, Filled: true}, {Type: int64Type, Filled: true}}
 	l := key.NewLayout(keys)
 	count, _, err := agg.Resolve("count", []column.Type{int64Type}, nil)
@@ -106,8 +107,8 @@ func (r *pairRun) config(shared int64, tile feedback.TileConfig, grow func(int64
 	states := agg.Compile(calls, 1+l.Words, agg.Options{MaxRows: -1, Filled: filled})
 	all := int64(len(r.in)) * int64(r.in[0].Rows)
 	cfg := &Config{
-		Keys: l, Intern: key.NewInterner(nil), States: states, Arenas: arena.New(budgettest.Lender(grow)), Stride: Stride(l, states),
-		Rows: all, AtMost: -1, Tile: tile, Grow: grow,
+		Keys: l, Intern: key.NewInterner(nil), States: states, Arenas: arena.New(from), Stride: Stride(l, states),
+		Rows: all, AtMost: -1, Tile: tile, Budget: from,
 	}
 	for i, typ := range r.cols {
 		value := key.Column{Type: typ, Filled: true}
@@ -116,7 +117,7 @@ func (r *pairRun) config(shared int64, tile feedback.TileConfig, grow func(int64
 			Part: i + 1, Arg: i,
 			Config: &Config{
 				Keys: inner, Intern: cfg.Intern, States: agg.Compile(nil, 1+inner.Words, agg.Options{MaxRows: -1}), Arenas: cfg.Arenas,
-				Stride: 1 + inner.Words, Partitions: 4, Rows: all, AtMost: -1, Tile: tile, Grow: grow,
+				Stride: 1 + inner.Words, Partitions: 4, Rows: all, AtMost: -1, Tile: tile, Budget: from,
 			},
 		}
 		if pair := key.NewLayout([]key.Column{value}); MayPair(l, pair) {
@@ -258,10 +259,10 @@ func TestPairs(t *testing.T) {
 func TestPairsRepeated(t *testing.T) {
 	r := newPairRun(false, []column.Type{int64Type}, 150, 2000, 300, 100)
 	var held, most atomic.Int64
-	cfg := r.config(1<<30, keepsTable, func(bytes int64) error {
+	cfg := r.config(1<<30, keepsTable, budgettest.Lender(func(bytes int64) error {
 		most.Store(max(most.Load(), held.Add(bytes)))
 		return nil
-	})
+	}))
 	if by := r.check(t, cfg, 1); !by[0] {
 		t.Error("not counted by number")
 	}
@@ -291,18 +292,18 @@ func TestPairsCrowded(t *testing.T) {
 
 // Whichever request for memory is refused, the answer is right or the refusal is the error, and all memory is given back.
 func TestPairsRefused(t *testing.T) {
-	refusal := errors.New("refused")
+	refusal := budgettest.Refused()
 	r := newPairRun(false, []column.Type{int64Type}, 40, 2000, 500, 1000)
 	right, byNumber := 0, 0
 	for n := int64(1); ; n++ {
 		var requests, held atomic.Int64
-		cfg := r.config(1<<30, keepsTable, func(bytes int64) error {
+		cfg := r.config(1<<30, keepsTable, budgettest.Lender(func(bytes int64) error {
 			if bytes > 0 && requests.Add(1) == n {
 				return refusal
 			}
 			held.Add(bytes)
 			return nil
-		})
+		}))
 		got, folded, err := r.run(t, cfg, 2)
 		cfg.Arenas.Close()
 		if held.Load() != 0 {

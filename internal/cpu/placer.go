@@ -2,63 +2,72 @@ package cpu
 
 import (
 	"github.com/gagg-dev/gagg/internal/arena"
+	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/partition"
 )
 
 // Placer takes the rows that the device has no room for into buckets of its own. One
 // goroutine at a time uses it.
 type Placer struct {
-	cfg    *Config
-	most   int64  // bytes for rows; 0: no limit
-	aside  *Aside // for the first of them
-	lent   int64  // bytes of it that pages have
-	store  *store
-	stands int64
+	cfg      *Config
+	most     int64               // bytes for rows; 0: no limit
+	reserved *budget.Reservation // for the first of them
+	lent     int64               // bytes of it that pages have
+	store    *store
+	stands   int64
 }
 
 // NewPlacer returns a placer without rows, which may take so many bytes for them; 0: there is no limit.
 func NewPlacer(cfg *Config, most int64) *Placer {
 	if most > 0 {
-		most = max(most, cfg.openPages()) // which are set aside
+		most = max(most, cfg.openPages()) // which are reserved
 	}
-	p := &Placer{cfg: cfg, most: most, aside: &Aside{}}
-	p.store = newStore(cfg, p.ask)
+	p := &Placer{cfg: cfg, most: most, reserved: &budget.Reservation{}}
+	p.store = newStore(cfg, placerMemory{p})
 	p.store.runs = true
 	return p
 }
 
-// ask takes memory for pages, first of what is set aside, or gives it back, first to that.
-func (p *Placer) ask(bytes int64) error {
+// placerMemory is what pages are drawn from: first what is reserved, to which they are released first.
+type placerMemory struct{ p *Placer }
+
+func (m placerMemory) Draw(bytes int64) error {
+	p := m.p
 	switch {
-	case bytes > 0 && p.most > 0 && p.store.pool.Bytes()+bytes > p.most:
-		return &RefusedError{errShareUsed}
-	case bytes > 0 && p.aside.Take(bytes):
+	case p.most > 0 && p.store.pool.Bytes()+bytes > p.most:
+		return errShareUsed
+	case p.reserved.Commit(bytes):
 		p.lent += bytes
 		return nil
-	case bytes < 0 && p.lent > 0:
-		back := min(-bytes, p.lent)
-		p.lent -= back
-		p.aside.Put(back)
-		bytes += back
 	}
-	return asking(p.cfg.Grow)(bytes)
+	return p.cfg.Budget.Draw(bytes)
 }
 
-// keep leaves to the pages what they have of what was set aside.
+func (m placerMemory) Release(bytes int64) {
+	p := m.p
+	if back := min(bytes, p.lent); back > 0 {
+		p.lent -= back
+		p.reserved.Uncommit(back)
+		bytes -= back
+	}
+	p.cfg.Budget.Release(bytes)
+}
+
+// keep leaves to the pages what they have of what was reserved.
 func (p *Placer) keep() {
 	p.lent = 0
-	p.aside.Close()
+	p.reserved.Close()
 }
 
-// Reserve sets memory aside for the pages that are being filled, where memory is limited, before there are rows: a placer
+// Reserve reserves memory for the pages that are being filled, where memory is limited, before there are rows: a placer
 // that had none could not put any to disk when others have it all. They are a part of all, if there is as much; nil: there is none.
-func (p *Placer) Reserve(all *Aside) (err error) {
-	aside := all.Split(p.cfg.openPages())
-	if aside == nil {
-		aside, err = p.cfg.SetAside(p.cfg.openPages())
+func (p *Placer) Reserve(all *budget.Reservation) (err error) {
+	reserved := all.Split(p.cfg.openPages())
+	if reserved == nil {
+		reserved, err = p.cfg.Reserve(p.cfg.openPages())
 	}
 	if err == nil {
-		p.aside = aside
+		p.reserved = reserved
 	}
 	return err
 }

@@ -31,46 +31,42 @@ func TestPlacerReserves(t *testing.T) {
 		cfg.Threads = 2
 		l, space := tight(t, cfg, 8<<20, cfg.Threads)
 		p := NewPlacer(cfg, 0)
-		held := int64(0)
-		cfg.Aside, cfg.Made = l.grow, func(bytes int64) { held += bytes }
 		if reserves {
-			if err := p.Reserve(nil); err != nil || l.used != cfg.openPages() || held != 0 {
-				t.Fatalf("%v, %d bytes are drawn, %d are held", err, l.used, held)
+			if err := p.Reserve(nil); err != nil || l.Reserved() != cfg.openPages() || l.Committed() != 0 {
+				t.Fatalf("%v, %d bytes are reserved, %d committed", err, l.Reserved(), l.Committed())
 			}
 		}
-		rest := l.limit - l.used
-		if err := l.grow(rest); err != nil {
+		rest := l.Limit() - l.Reserved()
+		if err := l.Draw(rest); err != nil {
 			t.Fatal(err)
 		}
 		err := placeRandom(p, 100_000)
-		var refused *RefusedError
-		if reserves != (err == nil) || err != nil && !errors.As(err, &refused) || reserves != (space.Written() > 0) {
+		if reserves != (err == nil) || err != nil && !refused(err) || reserves != (space.Written() > 0) {
 			t.Errorf("reserves=%t: %v, %d bytes on disk", reserves, err, space.Written())
 		}
-		if held != p.store.pool.Bytes() {
-			t.Errorf("%d bytes are said to be held of %d that are set aside, pages take %d", held, cfg.openPages(), p.store.pool.Bytes())
+		if held := l.Committed() - rest; held != p.store.pool.Bytes() {
+			t.Errorf("%d bytes are said to be made of %d that are reserved, pages take %d", held, cfg.openPages(), p.store.pool.Bytes())
 		}
-		_ = l.grow(-rest)
+		l.Release(rest)
 		if err := p.Close(); err != nil {
 			t.Error(err)
 		}
 	}
 }
 
-// What a placer reserves is a part of what was set aside for all, as long as there is as much.
+// What a placer reserves is a part of what was reserved for all, as long as there is as much.
 func TestPlacerReservesOfAll(t *testing.T) {
 	cfg := config(16, feedback.NoTiles, nil)
 	cfg.Threads = 2
 	l, _ := tight(t, cfg, 8<<20, cfg.Threads)
-	cfg.Aside = l.grow
-	all, err := cfg.SetAside(cfg.openPages())
+	all, err := cfg.Reserve(cfg.openPages())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []int64{cfg.openPages(), 2 * cfg.openPages()} {
 		p := NewPlacer(cfg, 0)
-		if err := p.Reserve(all); err != nil || l.used != want {
-			t.Errorf("%v, %d bytes are drawn, want %d", err, l.used, want)
+		if err := p.Reserve(all); err != nil || l.Reserved() != want {
+			t.Errorf("%v, %d bytes are drawn, want %d", err, l.Reserved(), want)
 		}
 		defer func() {
 			if err := p.Close(); err != nil {
@@ -78,8 +74,8 @@ func TestPlacerReservesOfAll(t *testing.T) {
 			}
 		}()
 	}
-	if all.Close(); l.used != 2*cfg.openPages() {
-		t.Errorf("%d bytes are drawn once nothing is left for others", l.used)
+	if all.Close(); l.Reserved() != 2*cfg.openPages() {
+		t.Errorf("%d bytes are drawn once nothing is left for others", l.Reserved())
 	}
 }
 
@@ -93,15 +89,15 @@ func TestPlacerShare(t *testing.T) {
 	if err := placeRandom(p, 200_000); err != nil {
 		t.Fatal(err)
 	}
-	if l.max > most+1<<20 || space.Written() == 0 {
-		t.Errorf("%d bytes were held of %d, %d are on disk", l.max, most, space.Written())
+	if l.Peak() > most+1<<20 || space.Written() == 0 {
+		t.Errorf("%d bytes were held of %d, %d are on disk", l.Peak(), most, space.Written())
 	}
 	if err := p.Close(); err != nil {
 		t.Error(err)
 	}
 }
 
-// What a placer had set aside and not used is free once its rows are the groups'.
+// What a placer had reserved and not used is free once its rows are the groups'.
 func TestPlacerTaken(t *testing.T) {
 	cfg := config(16, feedback.NoTiles, nil)
 	cfg.Threads = 2
@@ -114,8 +110,8 @@ func TestPlacerTaken(t *testing.T) {
 	if err := g.Take(p); err != nil {
 		t.Fatal(err)
 	}
-	if l.used != p.store.pool.Bytes() {
-		t.Errorf("%d bytes are drawn, pages take %d", l.used, p.store.pool.Bytes())
+	if l.Reserved() != p.store.pool.Bytes() {
+		t.Errorf("%d bytes are drawn, pages take %d", l.Reserved(), p.store.pool.Bytes())
 	}
 	if err := g.Close(); err != nil {
 		t.Error(err)

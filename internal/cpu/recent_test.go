@@ -1,12 +1,12 @@
 package cpu
 
 import (
-	"errors"
 	"math"
 	"math/rand/v2"
 	"testing"
 
 	"github.com/gagg-dev/gagg/feedback"
+	"github.com/gagg-dev/gagg/internal/budget/budgettest"
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/key"
 )
@@ -101,13 +101,13 @@ func recentBatch(rng *rand.Rand, cols []key.Column, n int) []column.Vector {
 // A table that is to be kept in the cache takes the memory that it has had where more is refused.
 func TestRecentRefused(t *testing.T) {
 	held, most := int64(0), int64(math.MaxInt64)
-	tab, err := newTable(3, 1, make([]uint64, 3), func(bytes int64) error {
+	tab, err := newTable(3, 1, make([]uint64, 3), budgettest.Lender(func(bytes int64) error {
 		if bytes > 0 && held+bytes > most {
-			return errors.New("refused")
+			return budgettest.Refused()
 		}
 		held += bytes
 		return nil
-	})
+	}))
 	if err != nil {
 		t.Fatal(err)
 	}

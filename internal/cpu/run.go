@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/invariant"
 	"github.com/gagg-dev/gagg/partition"
@@ -42,8 +43,8 @@ type Groups struct {
 	Distinct    []Folded             // what came of each of Config.Distinct
 
 	stores []*store
-	drawn  int64             // memory for mergers (HELD)
-	grow   func(int64) error // to whom it is given back
+	drawn  int64         // memory for mergers (HELD)
+	from   budget.Lender // it is released to
 }
 
 // Resident is how many rows lie in buckets.

@@ -242,7 +242,7 @@ func (w *Worker) askTile(bytes int64) error {
 		if err := w.fits(bytes); err != nil {
 			return err
 		}
-		return asking(w.cfg.Grow)(bytes)
+		return w.cfg.Budget.Draw(bytes)
 	}
 	err := ask()
 	if err == nil || w.store.disk == nil {
@@ -261,7 +261,7 @@ func (w *Worker) askTile(bytes int64) error {
 func (w *Worker) dropTile() {
 	hostmem.Free(w.tileRows)
 	w.tileRows, w.tile.Rows = nil, nil
-	_ = w.cfg.Grow(-w.tileHeld) // only asking for more can fail
+	w.cfg.Budget.Release(w.tileHeld)
 	w.tileHeld = 0
 }
 

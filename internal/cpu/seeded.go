@@ -67,7 +67,7 @@ func (m *Merger) makeRuns(ctx context.Context) ([]sortedRun, error) {
 	if n == 0 {
 		return m.sortRuns(ctx)
 	}
-	sub := newStore(m.cfg, m.askAll)
+	sub := newStore(m.cfg, m.bucketMemory())
 	sub.seeded = true
 	sub.open(0, n)
 	runs, err := m.divideRuns(ctx, sub)

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gagg-dev/gagg/feedback"
+	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/key"
 )
 
@@ -89,10 +90,10 @@ func (s *sharedSet) counted() (read, came, found int64) {
 // errSetClosed is what entering meets in a set that is closed.
 var errSetClosed = errors.New("the set is closed")
 
-// newSharedSet returns a set of keys of so many words, from so many rows (-1: nobody knows), that takes up to most bytes from grow.
-func newSharedSet(words int, rows, most int64, grow func(int64) error) *sharedSet {
+// newSharedSet returns a set of keys of so many words, from so many rows (-1: nobody knows), that draws up to most bytes.
+func newSharedSet(words int, rows, most int64, from budget.Lender) *sharedSet {
 	s := &sharedSet{words: words, rows: rows, seed: setSeed{rand.Uint64(), rand.Uint64() | 1}}
-	s.memory = slabs{grow: grow, most: most}
+	s.memory = slabs{from: from, most: most}
 	return s
 }
 

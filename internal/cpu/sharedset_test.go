@@ -11,6 +11,7 @@ import (
 	"github.com/gagg-dev/gagg/feedback"
 	"github.com/gagg-dev/gagg/internal/agg"
 	"github.com/gagg-dev/gagg/internal/arena"
+	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/budget/budgettest"
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/key"
@@ -60,7 +61,7 @@ func newDistinctRun(keys int, sums bool, nbatches, rows, values int, form string
 }
 
 // config is the run's, with so many bytes for a shared set.
-func (r *distinctRun) config(shared int64, grow func(int64) error) *Config {
+func (r *distinctRun) config(shared int64, from budget.Lender) *Config {
 	cols := make([]key.Column, r.keys, r.keys+1)
 	for i := range cols {
 		cols[i] = key.Column{Type: int64Type, Filled: true}
@@ -80,14 +81,14 @@ func (r *distinctRun) config(shared int64, grow func(int64) error) *Config {
 	}
 	states := agg.Compile(calls, 1+l.Words, agg.Options{MaxRows: -1, Filled: []bool{!r.sums}})
 	cfg := &Config{
-		Keys: l, Intern: key.NewInterner(nil), States: states, Arenas: arena.New(budgettest.Lender(grow)), Stride: Stride(l, states),
-		Rows: -1, AtMost: -1, Tile: feedback.DefaultTileConfig, Grow: grow,
+		Keys: l, Intern: key.NewInterner(nil), States: states, Arenas: arena.New(from), Stride: Stride(l, states),
+		Rows: -1, AtMost: -1, Tile: feedback.DefaultTileConfig, Budget: from,
 	}
 	cfg.Distinct = []Distinct{{
 		Part: 1, Values: states.Part(1).Takes(0), Shared: shared,
 		Config: &Config{
 			Keys: inner, Intern: cfg.Intern, States: agg.Compile(nil, 1+inner.Words, agg.Options{MaxRows: -1}), Arenas: cfg.Arenas,
-			Stride: 1 + inner.Words, Partitions: 4, Rows: int64(len(r.in)) * int64(r.in[0].Rows), AtMost: -1, Tile: cfg.Tile, Grow: grow,
+			Stride: 1 + inner.Words, Partitions: 4, Rows: int64(len(r.in)) * int64(r.in[0].Rows), AtMost: -1, Tile: cfg.Tile, Budget: from,
 		},
 	}}
 	return cfg
@@ -213,18 +214,18 @@ func TestSharedSetOfNew(t *testing.T) {
 
 // Whichever request for memory is refused, the answer is right or the refusal is the error, and all memory is given back.
 func TestSharedSetRefused(t *testing.T) {
-	refusal := errors.New("refused")
+	refusal := budgettest.Refused()
 	r := newDistinctRun(1, true, 20, 2000, 4_000, "mixed")
 	right := 0
 	for n := int64(1); ; n++ {
 		var requests, held atomic.Int64
-		cfg := r.config(1<<30, func(bytes int64) error {
+		cfg := r.config(1<<30, budgettest.Lender(func(bytes int64) error {
 			if bytes > 0 && requests.Add(1) == n {
 				return refusal
 			}
 			held.Add(bytes)
 			return nil
-		})
+		}))
 		got, _, err := r.run(t, cfg, 1)
 		cfg.Arenas.Close()
 		if held.Load() != 0 {

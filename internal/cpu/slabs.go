@@ -3,13 +3,14 @@ package cpu
 import (
 	"sync"
 
+	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/hostmem"
 )
 
 // slabs is the memory of the partitions of a shared set, which grow at about the same time: pieces of a size that doubles, cut
 // from slabs that are large enough for huge pages. A slab of which all pieces were put back is cut anew.
 type slabs struct {
-	grow func(int64) error
+	from budget.Lender
 	most int64 // bytes; 0: no limit
 
 	mu    sync.Mutex
@@ -76,7 +77,7 @@ func (s *slabs) add(n int) (*slab, error) {
 	if s.most > 0 && s.held+bytes > s.most {
 		return nil, errShareUsed
 	}
-	if err := s.grow(bytes); err != nil {
+	if err := s.from.Draw(bytes); err != nil {
 		return nil, err
 	}
 	s.held += bytes
@@ -106,6 +107,6 @@ func (s *slabs) drop() {
 	for _, b := range s.all {
 		hostmem.Free(b.words)
 	}
-	_ = s.grow(-s.held) // only asking for more can fail
+	s.from.Release(s.held)
 	s.all, s.owner, s.held = nil, nil, 0
 }

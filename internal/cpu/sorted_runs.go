@@ -4,7 +4,6 @@ import (
 	"container/heap"
 	"context"
 
-	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/partition"
 )
 
@@ -133,7 +132,7 @@ func (m *Merger) mergeRuns(ctx context.Context, runs []sortedRun, sink runSink) 
 	}()
 	for _, blocks := range runs {
 		r := &runReader{m: m, blocks: blocks}
-		r.page.From = budget.Func(asking(m.cfg.Grow))
+		r.page.From = m.cfg.Budget
 		h.readers = append(h.readers, r)
 		if ok, err := r.next(); err != nil || !ok {
 			return err

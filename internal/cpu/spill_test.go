@@ -1,44 +1,29 @@
 package cpu
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
-	"sync"
 	"testing"
 
 	"github.com/gagg-dev/gagg/feedback"
 	"github.com/gagg-dev/gagg/internal/arena"
+	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/budget/budgettest"
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/key"
 	"github.com/gagg-dev/gagg/internal/spill"
+	"github.com/gagg-dev/gagg/merge"
 	"github.com/gagg-dev/gagg/partition"
 )
 
-// ledger is a budget that knows what is held and what was held at most.
-type ledger struct {
-	mu               sync.Mutex
-	limit, used, max int64
-}
-
-func (l *ledger) grow(bytes int64) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if bytes > 0 && l.used+bytes > l.limit {
-		return fmt.Errorf("%d bytes are wanted beside %d of %d", bytes, l.used, l.limit)
-	}
-	l.used += bytes
-	l.max = max(l.max, l.used)
-	return nil
-}
-
 // tight gives a configuration a budget of so many bytes and a disk.
-func tight(t *testing.T, cfg *Config, limit int64, threads int) (*ledger, *spill.Space) {
+func tight(t *testing.T, cfg *Config, limit int64, threads int) (*budget.Budget, *spill.Space) {
 	n := int64(threads)
 	cfg.Memory = Memory{Worker: limit / 2 / n, Table: limit / 4 / n, Pages: limit / 8, Merge: limit / 3 / n}
-	l := &ledger{limit: limit - n*cfg.Memory.Merge}
-	afterRun = func() { l.limit = limit }
-	cfg.Grow, cfg.Arenas = l.grow, arena.New(budgettest.Lender(l.grow))
+	l := budget.New(budget.Memory, limit-n*cfg.Memory.Merge)
+	afterRun = func() { l.SetLimit(limit) }
+	cfg.Budget, cfg.Arenas = l, arena.New(l)
 	space, err := spill.Open(spill.Config{Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
@@ -49,8 +34,8 @@ func tight(t *testing.T, cfg *Config, limit int64, threads int) (*ledger, *spill
 		if err := space.Close(); err != nil {
 			t.Error(err)
 		}
-		if l.used != 0 {
-			t.Errorf("%d bytes are still held", l.used)
+		if l.Reserved() != 0 || l.Committed() != 0 {
+			t.Errorf("%d bytes are still reserved, %d committed", l.Reserved(), l.Committed())
 		}
 	})
 	return l, space
@@ -93,6 +78,32 @@ func TestSpillNoDirectory(t *testing.T) {
 		if space.Written() == 0 {
 			t.Errorf("%d groups: nothing was spilled", groups)
 		}
+	}
+}
+
+// What whoever takes the groups is refused is not the merger's: it has emitted some of them, and divides nothing.
+func TestSpillEmitRefused(t *testing.T) {
+	cfg := config(1, feedback.NoTiles, nil)
+	tight(t, cfg, 32<<20, 1)
+	in, _ := data(rand.New(rand.NewPCG(8, 1)), 10, 1000, 5000, "flat", false)
+	g, err := run(t.Context(), cfg, in, false, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closed(t, &g)
+	m := mergerOf(t, cfg, &g)
+	refused, calls := budgettest.Refused(), 0
+	err = m.Merge(t.Context(), merge.Range{N: 1}, func([]uint64) error {
+		if calls++; calls == 2 {
+			return refused
+		}
+		return nil
+	})
+	if !errors.Is(err, refused) || calls != 2 {
+		t.Errorf("error %v after %d calls", err, calls)
+	}
+	if err := m.Close(); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -161,9 +172,9 @@ func TestSpillEqualHashes(t *testing.T) {
 	}
 }
 
-// What is set aside no worker takes, but each keeps enough to put its rows to disk: more cannot be set aside. What is given back is theirs
+// What is reserved no worker takes, but each keeps enough to put its rows to disk: more cannot be reserved. What is given back is theirs
 // again.
-func TestShareBesideAside(t *testing.T) {
+func TestShareBesideReserved(t *testing.T) {
 	cfg := config(16, feedback.NoTiles, nil)
 	cfg.Threads = 2
 	l, _ := tight(t, cfg, 8<<20, cfg.Threads)
@@ -175,16 +186,16 @@ func TestShareBesideAside(t *testing.T) {
 		}
 	}
 	want(each)
-	some, err := cfg.SetAside(each)
+	some, err := cfg.Reserve(each)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want(each / 2)
-	if _, err := cfg.SetAside(each/2 + 1); !refused(err) {
+	if _, err := cfg.Reserve(each/2 + 1); !refused(err) {
 		t.Errorf("error %v where workers would keep too little", err)
 	}
 	want(each / 2)
-	most, err := cfg.SetAside(each / 2)
+	most, err := cfg.Reserve(each / 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,14 +204,14 @@ func TestShareBesideAside(t *testing.T) {
 	half := some.Split(each / 2)
 	some.Close()
 	want(each - each/4)
-	if !half.Take(each / 2) {
+	if !half.Commit(each / 2) {
 		t.Fatal("it is not there")
 	}
 	want(each - each/4)
-	half.Put(each / 2)
+	half.Uncommit(each / 2)
 	half.Close()
-	if want(each); l.used != 0 {
-		t.Errorf("%d bytes are drawn in the end", l.used)
+	if want(each); l.Reserved() != 0 {
+		t.Errorf("%d bytes are reserved in the end", l.Reserved())
 	}
 	cfg.Memory.Worker = 0
 	want(0)
@@ -211,22 +222,23 @@ func TestPagesBesideShare(t *testing.T) {
 	cfg := config(16, feedback.NoTiles, nil)
 	cfg.Threads = 2
 	l, _ := tight(t, cfg, 8<<20, cfg.Threads)
-	cfg.Aside, cfg.Grow = l.grow, func(int64) error { return nil }
 	w := Worker{cfg: cfg}
-	w.store = newStore(cfg, w.ask)
+	w.store = newStore(cfg, w.pages())
 	w.tileHeld = w.cfg.share() - cfg.openPages() - partition.LeastBytes
-	most, err := cfg.SetAside(2 * (cfg.Memory.Worker - cfg.Memory.Worker/leastShare))
+	most, err := cfg.Reserve(2 * (cfg.Memory.Worker - cfg.Memory.Worker/leastShare))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer most.Close()
+	l.SetLimit(0)
 	if w.tileHeld <= cfg.share() {
 		t.Fatalf("%d bytes are within %d", w.tileHeld, cfg.share())
 	}
-	if err := w.ask(2 * partition.LeastBytes); err != nil {
+	if err := w.pages().Draw(2 * partition.LeastBytes); err != nil {
 		t.Error(err)
 	}
-	if err := w.ask(2*partition.LeastBytes + 1); !refused(err) {
+	defer l.Release(2 * partition.LeastBytes)
+	if err := w.pages().Draw(2*partition.LeastBytes + 1); !refused(err) {
 		t.Errorf("error %v", err)
 	}
 }

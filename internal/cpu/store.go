@@ -37,8 +37,8 @@ func (s *store) whole() error {
 	return nil
 }
 
-func newStore(cfg *Config, grow func(int64) error) *store {
-	s := &store{cfg: cfg, pool: partition.NewPool(cfg.Stride, budget.Func(grow)), arena: cfg.Arenas.New()}
+func newStore(cfg *Config, from budget.Lender) *store {
+	s := &store{cfg: cfg, pool: partition.NewPool(cfg.Stride, from), arena: cfg.Arenas.New()}
 	if cfg.Spill != nil {
 		s.disk = partition.NewDisk(cfg.Spill, cfg.refs(), cfg.Stride, partition.BlockBytesFor(cfg.Memory.Merge))
 	}
@@ -125,12 +125,7 @@ func (s *store) reserve(bytes int) error {
 }
 
 // room makes sure of memory for so many bytes of values.
-func (s *store) room(bytes int) error {
-	if err := s.arena.Reserve(bytes); err != nil {
-		return &RefusedError{err}
-	}
-	return nil
-}
+func (s *store) room(bytes int) error { return s.arena.Reserve(bytes) }
 
 // makeRoom makes sure of memory for so many bytes of values for one row in no
 // bucket, the only one that refers to the arena: if need be, what lies in the
@@ -157,16 +152,16 @@ func (s *store) compact(row []uint64) error {
 	defer sec.Free()
 	sec.Reserve(values)
 	drawn := int64(sec.Held())
-	if err := asking(s.cfg.Grow)(drawn); err != nil {
+	if err := s.cfg.Budget.Draw(drawn); err != nil {
 		return &overload{err}
 	}
 	if err := (rowRefs{s.cfg}).Move(row, &sec); err != nil {
-		_ = s.cfg.Grow(-drawn) // only asking for more can fail
+		s.cfg.Budget.Release(drawn)
 		return err
 	}
 	s.arena.Reset()
 	if sec.Len() == 0 {
-		_ = s.cfg.Grow(-drawn)
+		s.cfg.Budget.Release(drawn)
 		return nil
 	}
 	base := s.cfg.Arenas.Adopt(sec.Bytes())

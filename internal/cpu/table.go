@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"github.com/gagg-dev/gagg/internal/agg"
+	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/key"
 )
 
@@ -55,10 +56,10 @@ type table struct {
 // minRows is how many rows a table has room for at first.
 const minRows = 1 << 9
 
-func newTable(stride, words int, template []uint64, grow func(int64) error) (*table, error) {
+func newTable(stride, words int, template []uint64, from budget.Lender) (*table, error) {
 	t := &table{
 		rows: agg.Table{Stride: stride}, words: words, base: 1, keys: new(key.Layout),
-		dir: newDirectory(1, 1<<minDirBits, 0), template: template, room: room{grow: grow},
+		dir: newDirectory(1, 1<<minDirBits, 0), template: template, room: room{from: from},
 	}
 	if err := t.secure(0); err != nil {
 		t.drop()

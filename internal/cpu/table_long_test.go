@@ -185,7 +185,7 @@ func mustCount(t *testing.T, cfg *Config, in batches, threads int, want map[stri
 // A budget that has no room for the strings refuses them by an error, and no
 // more memory is taken for them than it granted.
 func TestLongKeysBudget(t *testing.T) {
-	refused := errors.New("refused")
+	refused := budgettest.Refused()
 	for _, tile := range []feedback.TileConfig{{MinRows: 1 << 62}, feedback.NoTiles} {
 		cfg := configOf([]key.Column{{Type: stringType}, {Type: int64Type}}, 4, tile, noLimit)
 		left := int64(1 << 20)

@@ -1,8 +1,7 @@
 package cpu
 
 import (
-	"errors"
-
+	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/hostmem"
 )
 
@@ -12,7 +11,7 @@ import (
 // the table needs if each of them is a new group. So looking up cannot fail
 // halfway, and nothing is allocated for groups that do not come.
 type room struct {
-	grow  func(bytes int64) error
+	from  budget.Lender
 	limit int64 // bytes; 0: none
 	held  int64 // bytes taken from the budget
 	words int   // of rows, when they grow next
@@ -20,14 +19,14 @@ type room struct {
 }
 
 // errTableFull is the refusal of a table's own limit.
-var errTableFull = errors.New("a table is as large as it may get")
+var errTableFull = &budget.Error{Why: "a table is as large as it may get"}
 
 // secure takes memory for n more groups.
 func (t *table) secure(n int) error {
 	n += int(t.n)
 	if t.inCache() {
 		if n*t.rows.Stride > cap(t.rows.Rows) {
-			return &RefusedError{errTableFull}
+			return errTableFull
 		}
 		return nil
 	}
@@ -43,11 +42,11 @@ func (t *table) secure(n int) error {
 		least := n * t.rows.Stride
 		words = max(words-int(over/8)-t.rows.Stride, least)
 		if need = int64(words)*8 + int64(slots)*4; need > t.limit {
-			return &RefusedError{errTableFull}
+			return errTableFull
 		}
 	}
 	if need > t.held {
-		if err := t.grow(need - t.held); err != nil {
+		if err := t.from.Draw(need - t.held); err != nil {
 			return err
 		}
 		t.held = need
@@ -119,10 +118,10 @@ func (t *table) cache(limit int64) error {
 	}
 	had := t.held
 	t.drop()
-	err := t.grow(limit)
+	err := t.from.Draw(limit)
 	if err != nil && had < limit {
 		limit = had
-		err = t.grow(limit)
+		err = t.from.Draw(limit)
 	}
 	if err != nil {
 		return err
@@ -146,6 +145,6 @@ func (t *table) drop() {
 	t.dir.drop()
 	hostmem.Free(t.recent.groups)
 	t.recent = recent{}
-	_ = t.grow(-t.held) // only asking for more can fail
+	t.from.Release(t.held)
 	t.rows.Rows, t.n, t.held = nil, 0, 0
 }

@@ -4,20 +4,21 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/gagg-dev/gagg/internal/budget/budgettest"
 	"github.com/gagg-dev/gagg/internal/hostmem"
 	"github.com/gagg-dev/gagg/internal/key"
 )
 
 // A table that cannot be made leaves nothing behind.
 func TestTableRefused(t *testing.T) {
-	refused := errors.New("refused")
+	refused := budgettest.Refused()
 	live := hostmem.Live()
-	tab, err := newTable(4, 1, make([]uint64, 4), func(bytes int64) error {
+	tab, err := newTable(4, 1, make([]uint64, 4), budgettest.Lender(func(bytes int64) error {
 		if bytes > 0 {
 			return refused
 		}
 		return nil
-	})
+	}))
 	if tab != nil || !errors.Is(err, refused) || hostmem.Live() != live {
 		t.Errorf("made: %t, %v; %d bytes are left", tab != nil, err, hostmem.Live()-live)
 	}
@@ -26,15 +27,15 @@ func TestTableRefused(t *testing.T) {
 // A table that was refused memory is as it was before: the same batch, once
 // there is memory, finds each key's group.
 func TestTableAfterRefusal(t *testing.T) {
-	refused := errors.New("refused")
+	refused := budgettest.Refused()
 	for n := 2; ; n++ { // the first request is that of newTable
 		requests := 0
-		tab, err := newTable(4, 1, make([]uint64, 4), func(bytes int64) error {
+		tab, err := newTable(4, 1, make([]uint64, 4), budgettest.Lender(func(bytes int64) error {
 			if requests++; requests == n {
 				return refused
 			}
 			return nil
-		})
+		}))
 		if err != nil {
 			t.Fatal(err)
 		}

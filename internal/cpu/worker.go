@@ -105,7 +105,7 @@ func NewWorker(cfg *Config, pipe Pipeline) (*Worker, error) {
 		argBuf:   make([]column.Buffer, len(pipe.Args)),
 		template: template,
 	}
-	w.store = newStore(cfg, w.ask)
+	w.store = newStore(cfg, w.pages())
 	var err error
 	if w.table, err = w.newTable(); err != nil {
 		return nil, errors.Join(err, w.store.close())
@@ -142,7 +142,7 @@ func NewWorker(cfg *Config, pipe Pipeline) (*Worker, error) {
 
 // newTable makes a table that grows with its groups.
 func (w *Worker) newTable() (*table, error) {
-	t, err := newTable(w.cfg.Stride, w.cfg.Keys.Words, w.template, w.askTable)
+	t, err := newTable(w.cfg.Stride, w.cfg.Keys.Words, w.template, w.tableMemory())
 	if err != nil {
 		return nil, err
 	}
@@ -248,7 +248,7 @@ func (w *Worker) addGlobal() error {
 	if w.cfg.hasRefs() {
 		need := w.states.NeedOne(&w.in)
 		if most := w.cfg.share(); most > 0 && int64(need) > most/2 && w.in.Rows > 1 {
-			return &overload{&RefusedError{errShareUsed}} // making room would be in vain
+			return &overload{errShareUsed} // making room would be in vain
 		}
 		if err := w.store.makeRoom(w.table.rows.Rows, need, w.room); err != nil {
 			return err
@@ -334,7 +334,7 @@ func (w *Worker) findByHash(keys []column.Vector, n int, groups []uint32) (first
 		return 0, err
 	}
 	if err := w.cfg.Intern.Settle(); err != nil {
-		return 0, &RefusedError{err}
+		return 0, err
 	}
 	if w.encoder.HasLong() {
 		if err := w.room(w.states.Need(&w.in) + w.encoder.LongBytes()); err != nil {

@@ -95,7 +95,7 @@ func (d *Devices) secondPass() (cpu.Pass, error) {
 		return nil, nil
 	}
 	c.Device = min(p.memory/each, max(wanted, mostBucket))
-	c.Host = budget.Func(d.config.Spare)
+	c.Host = d.config.Spare
 	b, err := secondpass.New(p.context, c)
 	switch {
 	case err == nil:

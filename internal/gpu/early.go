@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/decode"
 	"github.com/gagg-dev/gagg/internal/hostmem"
@@ -33,9 +34,9 @@ type early struct {
 
 // earlyTile is a tile in host memory.
 type earlyTile struct {
-	d     *Devices
-	words []uint64
-	aside *cpu.Aside // of which its memory is: workers have as much less while it is held
+	d      *Devices
+	words  []uint64
+	memory *budget.Reservation // of which its memory is: workers have as much less while it is held
 
 	// Once it is submitted:
 	rows   int
@@ -52,13 +53,13 @@ func (d *Devices) earlyTile() *earlyTile {
 	if e.ready || e.gone || e.held+bytes > e.most {
 		return nil
 	}
-	aside, err := d.config.CPU.SetAside(bytes)
+	memory, err := d.config.CPU.Reserve(bytes)
 	if err != nil {
 		return nil
 	}
-	aside.Take(bytes)
+	memory.Commit(bytes)
 	e.held += bytes
-	return &earlyTile{d: d, words: hostmem.Make[uint64](words), aside: aside}
+	return &earlyTile{d: d, words: hostmem.Make[uint64](words), memory: memory}
 }
 
 // Words is the memory for rows, a whole number of them.
@@ -106,8 +107,8 @@ func (t *earlyTile) Release() {
 	bytes := int64(8 * len(t.words))
 	hostmem.Free(t.words)
 	t.words = nil
-	t.aside.Put(bytes)
-	t.aside.Close()
+	t.memory.Uncommit(bytes)
+	t.memory.Close()
 	e := &t.d.early
 	e.mu.Lock()
 	defer e.mu.Unlock()

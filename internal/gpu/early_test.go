@@ -14,8 +14,8 @@ func TestEarlyParcels(t *testing.T) {
 	for tile := d.earlyTile(); tile != nil; tile = d.earlyTile() {
 		tiles = append(tiles, tile)
 	}
-	if len(tiles) != 3 || *drawn != 3*4096 {
-		t.Fatalf("%d tiles, %d bytes", len(tiles), *drawn)
+	if len(tiles) != 3 || drawn.Reserved() != 3*4096 {
+		t.Fatalf("%d tiles, %d bytes", len(tiles), drawn.Reserved())
 	}
 	submit := func(i int, units ...int) {
 		if err := tiles[i].SubmitParcel(parcelOf(t, d, tiles[i].Bytes(), units...)); err != nil {
@@ -24,8 +24,8 @@ func TestEarlyParcels(t *testing.T) {
 	}
 	submit(0, 1, 2)
 	tiles[1].Release()
-	if *drawn != 2*4096 || !d.early.any() {
-		t.Errorf("%d bytes, tiles: %v", *drawn, d.early.any())
+	if drawn.Reserved() != 2*4096 || !d.early.any() {
+		t.Errorf("%d bytes, tiles: %v", drawn.Reserved(), d.early.any())
 	}
 	d.early.fail()
 	submit(2, 3)
@@ -35,8 +35,8 @@ func TestEarlyParcels(t *testing.T) {
 	if s := d.Parcels(); s.Declined[noDevice] != 3 || s.Parcels != 0 {
 		t.Errorf("%+v", s)
 	}
-	if *drawn != 0 || d.early.held != 0 || d.early.any() {
-		t.Errorf("%d bytes are drawn, %d are held", *drawn, d.early.held)
+	if drawn.Reserved() != 0 || d.early.held != 0 || d.early.any() {
+		t.Errorf("%d bytes are drawn, %d are held", drawn.Reserved(), d.early.held)
 	}
 	if d.earlyTile() != nil {
 		t.Error("a tile for a device that never comes")
@@ -55,7 +55,7 @@ func TestEarlyClosed(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.early.close()
-	if *drawn != 0 || d.early.any() {
-		t.Errorf("%d bytes are drawn", *drawn)
+	if drawn.Reserved() != 0 || d.early.any() {
+		t.Errorf("%d bytes are drawn", drawn.Reserved())
 	}
 }

@@ -42,7 +42,7 @@ func (t *tally) check() error {
 // Finish ends the first pass: after it the rows of each group are in one place. mergers is how many
 // goroutines will call Attach at most.
 func (d *Devices) Finish(g *cpu.Groups, mergers int) error {
-	defer d.config.ListsAside.Close() // what the placers' arenas have not taken those of mergers take
+	defer d.config.ListsMemory.Close() // what the placers' arenas have not taken those of mergers take
 	if g.Sent == 0 {
 		return nil
 	}
@@ -68,7 +68,7 @@ func (d *Devices) Finish(g *cpu.Groups, mergers int) error {
 	d.rows.left.Store(1 << bits)
 	for _, p := range d.passes {
 		p.closeEarly()
-		err = errors.Join(err, p.closePlacers()) // which have no rows, and memory set aside
+		err = errors.Join(err, p.closePlacers()) // which have no rows, and reserved memory
 	}
 	return err
 }
@@ -77,7 +77,7 @@ func (d *Devices) Finish(g *cpu.Groups, mergers int) error {
 func (p *pass) finish(bits uint, stays bool) (g *groups.Groups, err error) {
 	defer invariant.Recovered(&err)
 	g, err = p.Finish(bits)
-	p.pinned.lift()
+	p.pinned.Close()
 	if err == nil && g != nil && !(stays && p.placed() == 0) {
 		err = errors.Join(p.evict(g, 1<<bits), g.Close())
 		g = nil

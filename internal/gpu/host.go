@@ -1,9 +1,7 @@
 package gpu
 
 import (
-	"errors"
-	"sync"
-
+	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/cpu"
 )
 
@@ -12,16 +10,6 @@ import (
 type hostShare struct {
 	pinned  int64 // bytes for slots and for rows that leave the device; 0: there is no limit
 	placers int64 // bytes for rows that its placers have; 0: the same
-}
-
-// pinned is what a device has of the host's memory for slots and for rows that leave it. Where memory is limited that is drawn as a whole
-// before workers begin, or when a device is opened that a run can do without (HOST-SHARE): what is pinned cannot be put to disk, and rows must be able to leave whoever has the
-// memory by then.
-type pinned struct {
-	grow func(bytes int64) error
-
-	mu    sync.Mutex
-	aside *cpu.Aside // nil: there is no limit, or it is given back
 }
 
 const (
@@ -45,23 +33,23 @@ const (
 )
 
 // errPinned is that the share is used up.
-var errPinned = errors.New("the memory that a device may pin is used up")
+var errPinned = &budget.Error{Why: "the memory that a device may pin is used up"}
 
 // planHost is the share of each of so many devices. What is left to workers is enough for the few rows that they have beside devices: groups
 // whose strings are long.
 func planHost(c *cpu.Config, devices int) hostShare {
 	all := c.Memory.Worker * int64(c.Threads)
-	return hostShare{pinned: all / pinnedParts / int64(devices), placers: c.MostAside() / int64(devices)}
+	return hostShare{pinned: all / pinnedParts / int64(devices), placers: c.MostReserved() / int64(devices)}
 }
 
-// newReserve sets aside the shares of so many devices and what their placers need. nil: memory is not limited, or there is too little: opening the
+// newReserve reserves the shares of so many devices and what their placers need. nil: memory is not limited, or there is too little: opening the
 // devices will tell.
-func newReserve(c *cpu.Config, devices int) *cpu.Aside {
+func newReserve(c *cpu.Config, devices int) *budget.Reservation {
 	share := planHost(c, devices)
 	if share.pinned == 0 {
 		return nil
 	}
-	reserve, err := c.SetAside(int64(devices) * (share.pinned + c.Memory.Pages))
+	reserve, err := c.Reserve(int64(devices) * (share.pinned + c.Memory.Pages))
 	if err != nil {
 		return nil
 	}
@@ -75,45 +63,23 @@ func (s *hostShare) use(slots, keep int64, placers int) {
 	s.placers -= s.pinned
 }
 
-// newPinned draws the share from the reserve, if there is one.
-func newPinned(c *cpu.Config, s hostShare, reserve *cpu.Aside) (*pinned, error) {
-	p := &pinned{grow: c.Grow}
-	if s.pinned == 0 {
-		return p, nil
+// newPinned is what a device has of the host's memory for slots and for rows that leave it. Where memory is limited that is
+// reserved as a whole before workers begin, or when a device is opened that a run can do without (HOST-SHARE): what is
+// pinned cannot be put to disk, and rows must be able to leave whoever has the memory by then. It is closed when no more
+// rows leave the device, and what workers had is free: what is not pinned goes to others.
+func newPinned(c *cpu.Config, s hostShare, reserve *budget.Reservation) (p *budget.Reservation, err error) {
+	if s.pinned > 0 {
+		p = reserve.Split(s.pinned)
 	}
-	if p.aside = reserve.Split(s.pinned); p.aside != nil {
-		return p, nil
-	}
-	var err error
-	p.aside, err = c.SetAside(s.pinned)
-	return p, err
-}
-
-// take is firstpass.Config.Host.
-func (p *pinned) take(bytes int64) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	switch {
-	case p.aside == nil:
-		if err := p.grow(bytes); err != nil {
-			return &cpu.RefusedError{Err: err}
+	if p == nil {
+		if p, err = c.Reserve(s.pinned); err != nil {
+			return nil, err
 		}
-	case bytes < 0:
-		p.aside.Put(-bytes)
-	case !p.aside.Take(bytes):
-		return &cpu.RefusedError{Err: errPinned}
 	}
-	return nil
-}
-
-// lift ends the share: no more rows leave the device, and what workers had is free. What is not pinned goes to others.
-func (p *pinned) lift() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.aside != nil {
-		p.aside.Close()
-		p.aside = nil
+	if p.Full = errPinned; s.pinned == 0 {
+		p.Close() // it lends what the run has
 	}
+	return p, nil
 }
 
 // keep is how many bytes rows may take that stay when they have left the device: most, or a part of the share.

@@ -6,44 +6,22 @@ import (
 	"testing"
 
 	"github.com/gagg-dev/gagg/internal/bounded"
+	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
 
-// ledger is a budget that grants all, or no request of more than most bytes.
-type ledger struct {
-	most       int64 // 0: all
-	used, held int64
-}
-
 var errNo = errors.New("no")
 
-func (l *ledger) aside(bytes int64) error {
-	if l.most > 0 && bytes > l.most {
-		return errNo
-	}
-	l.used += bytes
-	return nil
-}
-
-func (l *ledger) made(bytes int64) { l.held += bytes }
-
-func (l *ledger) grow(bytes int64) error {
-	err := l.aside(bytes)
-	if err == nil {
-		l.made(bytes)
-	}
-	return err
-}
-
-func (l *ledger) config(threads int, worker int64) *cpu.Config {
-	return &cpu.Config{Threads: threads, Memory: cpu.Memory{Worker: worker}, Grow: l.grow, Aside: l.aside, Made: l.made}
+// configOf is a configuration of a run whose memory is drawn from b.
+func configOf(b *budget.Budget, threads int, worker int64) *cpu.Config {
+	return &cpu.Config{Threads: threads, Memory: cpu.Memory{Worker: worker}, Budget: b}
 }
 
 // Where memory is limited a device has a share of it, of which slots, rows that stay and rows that go to placers have parts; placers
 // have what it cannot use.
 func TestHostShare(t *testing.T) {
-	s := planHost((&ledger{}).config(4, 4<<20), 2)
+	s := planHost(configOf(nil, 4, 4<<20), 2)
 	if s.pinned != 2<<20 || s.placers != 6<<20 {
 		t.Fatalf("%+v", s)
 	}
@@ -64,7 +42,7 @@ func TestHostShare(t *testing.T) {
 	if s.use(1<<20, 0, 4); s.pinned != 2<<20 || s.placers != 4<<20 {
 		t.Errorf("a small share that is used: %+v", s)
 	}
-	large := planHost((&ledger{}).config(4, 4<<30), 1)
+	large := planHost(configOf(nil, 4, 4<<30), 1)
 	if large.use(1<<20, 2<<20, 4); large.pinned != 3<<20+24*leavingBytes || large.pinned+large.placers != 12<<30 {
 		t.Errorf("a large share, of which little is of use: %+v", large)
 	}
@@ -73,35 +51,36 @@ func TestHostShare(t *testing.T) {
 // A device draws its share as a whole, keeps to it, and gives back what it does not use once the input has been read; then it draws
 // what it takes. It holds what is pinned, no more.
 func TestPinned(t *testing.T) {
-	var l ledger
-	p, err := newPinned(l.config(4, 4<<20), hostShare{pinned: 2 << 20}, nil)
-	want := func(step string, used, held int64) {
+	l := budget.New(budget.Memory, 0)
+	p, err := newPinned(configOf(l, 4, 4<<20), hostShare{pinned: 2 << 20}, nil)
+	want := func(step string, reserved, committed int64) {
 		t.Helper()
-		if l.used != used || l.held != held {
-			t.Errorf("%s: %d bytes are drawn, %d held, want %d and %d", step, l.used, l.held, used, held)
+		if l.Reserved() != reserved || l.Committed() != committed {
+			t.Errorf("%s: %d bytes are reserved, %d committed, want %d and %d", step, l.Reserved(), l.Committed(), reserved, committed)
 		}
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	want("opened", 2<<20, 0)
-	if err := errors.Join(p.take(1<<20), p.take(1<<20), p.take(-1<<20)); err != nil {
+	if err := errors.Join(p.Draw(1<<20), p.Draw(1<<20)); err != nil {
 		t.Error(err)
 	}
+	p.Release(1 << 20)
 	want("some is pinned", 2<<20, 1<<20)
-	var refused *cpu.RefusedError
-	if err := p.take(2 << 20); !errors.As(err, &refused) {
+	if err := p.Draw(2 << 20); !errors.Is(err, errPinned) {
 		t.Errorf("more than the share: %v", err)
 	}
-	p.lift()
-	p.lift()
+	p.Close()
+	p.Close()
 	want("lifted", 1<<20, 1<<20)
-	if err := errors.Join(p.take(2<<20), p.take(-3<<20)); err != nil {
+	if err := p.Draw(2 << 20); err != nil {
 		t.Error(err)
 	}
+	p.Release(3 << 20)
 	want("closed", 0, 0)
-	l.most = 1 << 20
-	if _, err := newPinned(l.config(4, 4<<20), hostShare{pinned: 2 << 20}, nil); !errors.As(err, &refused) {
+	l.SetLimit(1 << 20)
+	if _, err := newPinned(configOf(l, 4, 4<<20), hostShare{pinned: 2 << 20}, nil); !errors.Is(err, budget.Memory) {
 		t.Errorf("a share that is not there: %v", err)
 	}
 	want("refused", 0, 0)
@@ -109,8 +88,8 @@ func TestPinned(t *testing.T) {
 
 // Without a limit slots are as wanted, and each request goes to the run's budget.
 func TestPinnedUnlimited(t *testing.T) {
-	l := ledger{most: 100}
-	c := l.config(4, 0)
+	l := budget.New(budget.Memory, 100)
+	c := configOf(l, 4, 0)
 	s := planHost(c, 1)
 	if n, each := s.slots(12, 4<<20); n != 12 || each != 4<<20 {
 		t.Errorf("%d slots of %d bytes", n, each)
@@ -126,48 +105,48 @@ func TestPinnedUnlimited(t *testing.T) {
 	if err != nil || s != (hostShare{}) {
 		t.Fatalf("%+v, %v", s, err)
 	}
-	if err := p.take(100); err != nil || l.held != 100 {
-		t.Errorf("%v, %d bytes are held", err, l.held)
+	if err := p.Draw(100); err != nil || l.Committed() != 100 {
+		t.Errorf("%v, %d bytes are held", err, l.Committed())
 	}
-	if err := p.take(101); !errors.Is(err, errNo) {
+	if err := p.Draw(101); !errors.Is(err, budget.Memory) {
 		t.Errorf("%v", err)
 	}
-	p.lift()
+	p.Close()
 }
 
 // What a run's devices need is theirs however much workers take until they are open, and what they do not use is given back.
 func TestReserve(t *testing.T) {
-	var l ledger
-	c := l.config(4, 4<<20)
+	l := budget.New(budget.Memory, 0)
+	c := configOf(l, 4, 4<<20)
 	c.Memory.Pages = 1 << 20
 	reserve := newReserve(c, 1)
-	if l.used != 5<<20 {
-		t.Fatalf("%d bytes are drawn", l.used)
+	if l.Reserved() != 5<<20 {
+		t.Fatalf("%d bytes are drawn", l.Reserved())
 	}
-	l.most = 1 // workers have the rest
+	l.SetLimit(1) // workers have the rest
 	p, err := newPinned(c, hostShare{pinned: 3 << 20}, reserve)
 	if err != nil {
 		t.Fatal(err)
 	}
 	reserve.Close()
-	if l.used != 3<<20 {
-		t.Errorf("%d bytes are drawn when what is not used was given back", l.used)
+	if l.Reserved() != 3<<20 {
+		t.Errorf("%d bytes are drawn when what is not used was given back", l.Reserved())
 	}
-	if p.lift(); l.used != 0 || l.held != 0 {
-		t.Errorf("in the end %d bytes are drawn, %d held", l.used, l.held)
+	if p.Close(); l.Reserved() != 0 || l.Committed() != 0 {
+		t.Errorf("in the end %d bytes are drawn, %d held", l.Reserved(), l.Committed())
 	}
-	l.most = 1 << 20
-	if r := newReserve(c, 1); r != nil || l.used != 0 {
-		t.Errorf("a reserve of more than there is: %v, %d bytes are drawn", r, l.used)
+	l.SetLimit(1 << 20)
+	if r := newReserve(c, 1); r != nil || l.Reserved() != 0 {
+		t.Errorf("a reserve of more than there is: %v, %d bytes are drawn", r, l.Reserved())
 	}
 }
 
 // A run that needs a device has what that needs before the workers begin; one that cannot be opened leaves nothing drawn.
 func TestReservedFirst(t *testing.T) {
 	for _, needed := range []bool{true, false} {
-		var l ledger
+		l := budget.New(budget.Memory, 0)
 		asked, answer := make(chan struct{}), make(chan struct{})
-		c := Config{CPU: l.config(4, 4<<20), Needed: 1, Open: func() ([]*cuda.Context, error) {
+		c := Config{CPU: configOf(l, 4, 4<<20), Needed: 1, Open: func() ([]*cuda.Context, error) {
 			close(asked)
 			<-answer
 			return nil, errNo
@@ -178,12 +157,12 @@ func TestReservedFirst(t *testing.T) {
 			want = 4 << 20
 		}
 		d := New(context.Background(), c)
-		if bounded.Receive(t, "the question for devices", asked); l.used != want {
-			t.Errorf("needed %v: %d bytes are drawn, want %d", needed, l.used, want)
+		if bounded.Receive(t, "the question for devices", asked); l.Reserved() != want {
+			t.Errorf("needed %v: %d bytes are drawn, want %d", needed, l.Reserved(), want)
 		}
 		close(answer)
-		if bounded.Receive(t, "the opening of devices", d.opened); l.used != 0 {
-			t.Errorf("needed %v: %d bytes are drawn in the end", needed, l.used)
+		if bounded.Receive(t, "the opening of devices", d.opened); l.Reserved() != 0 {
+			t.Errorf("needed %v: %d bytes are drawn in the end", needed, l.Reserved())
 		}
 		if err := d.Close(); err != nil {
 			t.Error(err)

@@ -46,7 +46,7 @@ func (p *pass) join(to *pass, bits uint, stays bool) (moved bool, err error) {
 	defer invariant.Recovered(&err)
 	bits = min(bits, joinBits)
 	g, err := p.Finish(bits)
-	p.pinned.lift()
+	p.pinned.Close()
 	if err == nil && g != nil {
 		if moved, err = p.moves(to, g, stays); moved {
 			err = p.move(g, to, 1<<bits)

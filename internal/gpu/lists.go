@@ -60,17 +60,17 @@ func (l *lists) fill(rows []uint64, to *arena.Arena, room func(bytes int) error)
 // reserve makes sure of memory in an arena.
 func reserve(to *arena.Arena, bytes int) error {
 	if err := to.Reserve(bytes); err != nil {
-		return &placeError{&cpu.RefusedError{Err: err}}
+		return &placeError{err}
 	}
 	return nil
 }
 
-// liftFor gives back as much of the memory that is set aside for values as an arena needs, which takes it next.
+// liftFor gives back as much of the memory that is reserved for values as an arena needs, which takes it next.
 func (d *Devices) liftFor(to *arena.Arena, bytes int) {
-	if some := d.config.ListsAside.Split(to.Growth(bytes)); some != nil {
+	if some := d.config.ListsMemory.Split(to.Growth(bytes)); some != nil {
 		some.Close()
 	} else {
-		d.config.ListsAside.Close()
+		d.config.ListsMemory.Close()
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gagg-dev/gagg/ega"
 	"github.com/gagg-dev/gagg/feedback"
+	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/invariant"
@@ -35,11 +36,11 @@ type Config struct {
 	Layout ega.Layout // of rows
 	Lists  []ega.List // of the layout: of rows that devices make alone, since those of workers refer to theirs
 
-	// ListsAside is the host's memory for the values of lists, until they come back; may be nil.
-	ListsAside *cpu.Aside
+	// ListsMemory is reserved for the values of lists, until they come back; may be nil.
+	ListsMemory *budget.Reservation
 
 	CPU     *cpu.Config         // of the run
-	Spare   func(int64) error   // CPU.Grow while partitions are merged, but leaves mergers what these may count on
+	Spare   budget.Lender       // CPU.Budget while partitions are merged, but leaves mergers what these may count on
 	Memory  int64               // the most bytes of each device; 0: nine tenths of what is free
 	Streams int                 // of each device; 0: chosen
 	Load    feedback.LoadConfig // of tables that partitions are loaded into
@@ -66,9 +67,9 @@ type Devices struct {
 	ctx    context.Context
 	stop   context.CancelFunc
 
-	opened   chan struct{} // closed when all are open, or one has failed
-	took     time.Duration // until then
-	reserve  *cpu.Aside    // of the host's memory, for a run that needs devices: workers have all other by the time that they are open
+	opened   chan struct{}       // closed when all are open, or one has failed
+	took     time.Duration       // until then
+	reserve  *budget.Reservation // of the host's memory, for a run that needs devices: workers have all other by the time that they are open
 	contexts []*cuda.Context
 	passes   []*pass     // also when they are closed
 	ready    atomic.Bool // passes take tiles
@@ -222,7 +223,7 @@ func (d *Devices) Void() error {
 }
 
 func (d *Devices) close() error {
-	d.config.ListsAside.Close()
+	d.config.ListsMemory.Close()
 	d.early.movers.Wait()
 	d.early.close()
 	err := errors.Join(d.kept.close(), d.closing(d.context, d.outcome.close()))

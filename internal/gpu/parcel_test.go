@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gagg-dev/gagg/internal/bounded"
+	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/decode"
 	"github.com/gagg-dev/gagg/internal/kernels"
@@ -28,7 +29,7 @@ func (tenRows) ReadEncoded(int, []byte) ([]parquetio.EncodedChunk, bool, error) 
 }
 
 // decodingDevices is devices that nobody opens, which take parcels of one column. drawn is the memory that is taken for them.
-func decodingDevices(t *testing.T) (d *Devices, drawn *int64) {
+func decodingDevices(t *testing.T) (d *Devices, drawn *budget.Budget) {
 	t.Helper()
 	plan := &decode.Plan{HashWords: 1, Outputs: []decode.Output{
 		{Field: -1, ParquetOutput: kernels.ParquetOutput{Form: kernels.ParquetValue, Physical: kernels.ParquetInt64, Words: 1}},
@@ -36,8 +37,8 @@ func decodingDevices(t *testing.T) (d *Devices, drawn *int64) {
 	if err := plan.Place(nil); err != nil {
 		t.Fatal(err)
 	}
-	drawn = new(int64)
-	d = &Devices{config: Config{CPU: &cpu.Config{Grow: func(n int64) error { *drawn += n; return nil }}}}
+	drawn = budget.New(budget.Memory, 0)
+	d = &Devices{config: Config{CPU: &cpu.Config{Budget: drawn}}}
 	d.config.Decode = Decoding{Plan: plan, Limits: decode.Limits{Bytes: 4096, Rows: 100, Work: 1 << 20}}
 	d.parcels.changed.L = &d.parcels.mu
 	d.ctx, d.stop = context.WithCancel(t.Context())

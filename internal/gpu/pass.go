@@ -23,10 +23,10 @@ type pass struct {
 	context  *cuda.Context
 	memory   int64 // bytes that it may take
 	placers  []*cpu.Placer
-	pinned   *pinned
-	decoding *decode.Kernels // nil: no parcels are taken
-	loading  sync.WaitGroup  // of kernels, in the background
-	closed   *closing        // the first pass; nil: nobody closes it yet
+	pinned   *budget.Reservation // see newPinned
+	decoding *decode.Kernels     // nil: no parcels are taken
+	loading  sync.WaitGroup      // of kernels, in the background
+	closed   *closing            // the first pass; nil: nobody closes it yet
 
 	joined atomic.Uint64   // rows that are groups of other devices
 	first  firstpass.Stats // once it is finished
@@ -48,7 +48,7 @@ func (p *pass) start() (err error) {
 	if err := p.openPlacers(host, share.placers); err != nil {
 		return err
 	}
-	config.Host, config.Writers = budget.Func(p.pinned.take), len(p.placers)
+	config.Host, config.Writers = p.pinned, len(p.placers)
 	if d.config.Trace != nil {
 		config.Began, config.Trace = time.Now(), d.config.Trace(c.Device().Ordinal)
 	}
@@ -166,7 +166,7 @@ func (p *pass) close() error {
 	}
 	p.loading.Wait()
 	if p.pinned != nil {
-		p.pinned.lift() // of a pass that was never finished
+		p.pinned.Close() // of a pass that was never finished
 	}
 	p.Pass, p.decoding, p.closed = nil, nil, nil
 	return err
