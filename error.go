@@ -87,7 +87,6 @@ func classify(err error) error {
 		{ErrOverflow, isA[*agg.OverflowError]},
 		{ErrBudget, isA[*budget.Error]},
 		{ErrBudget, isA[*NeedError]},
-		{ErrBudget, isA[*gpu.LimitError]},
 		{ErrBudget, func(err error) bool { return errors.Is(err, spill.ErrExhausted) }},
 		{ErrUsage, func(err error) bool { return errors.Is(err, spill.ErrUsage) }},
 		{ErrUsage, isA[*query.UsageError]},

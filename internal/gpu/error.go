@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
 
@@ -23,22 +23,12 @@ type Error struct {
 func (e *Error) Error() string { return fmt.Sprintf("device %d: %v", e.Device, e.Cause) }
 func (e *Error) Unwrap() error { return e.Cause }
 
-// LimitError is that a device may take too little of its memory (Config.Memory) to be of use.
-type LimitError struct {
-	Has, Need int64 // bytes
-}
-
-func (e *LimitError) Error() string {
-	const tenth = float64(1<<20) / 10
-	return fmt.Sprintf("GPU memory limit too small: needs at least %.1f MiB, has %.1f MiB",
-		math.Ceil(float64(e.Need)/tenth)/10, math.Floor(float64(e.Has)/tenth)/10)
-}
-
-// limited is err as a LimitError if it is that the limit of a run, in bytes, leaves a pass too little memory.
+// limited is err as a refusal of the budget of a device if it is that the limit of a run, in bytes, leaves a pass too
+// little memory to be of use.
 func limited(err error, memory, limit int64) error {
 	var small *ega.SmallError
 	if errors.As(err, &small) && memory == limit {
-		return &LimitError{Has: limit, Need: int64(small.Need)}
+		return &budget.Error{Of: budget.Device, Limit: limit, Need: int64(small.Need)}
 	}
 	return err
 }

@@ -67,7 +67,8 @@
 // block is the block itself, and is read without a copy.
 //
 // LIMIT: Used is at least the bytes of all blocks on disk that are not freed,
-// and at most the limit. A block is counted before it is written.
+// and at most the limit. A block is drawn from a budget of the disk before it is
+// written.
 //
 // LOCKED: nobody removes anything in a private directory but who holds the
 // lock of the file that the directory names "lock". Its owner holds it from

@@ -8,13 +8,15 @@ import (
 	"syscall"
 
 	"github.com/dustin/go-humanize"
+
+	"github.com/gagg-dev/gagg/internal/budget"
 )
 
 // The kinds of errors, for errors.Is. One of no kind is a failure while
 // running: an I/O error, a damaged block.
 var (
-	ErrUsage     = errors.New("temp folder not usable") // the user named a folder that no file may be put in
-	ErrExhausted = errors.New("no more temp space")     // limit, disk, quota, permission or descriptors
+	ErrUsage           = errors.New("temp folder not usable") // the user named a folder that no file may be put in
+	ErrExhausted error = budget.Disk                          // limit (a budget.Error), disk, quota, permission or descriptors
 )
 
 // FolderError is a folder that spill files must not or cannot be put in, by
@@ -30,22 +32,6 @@ func (e *FolderError) Error() string {
 
 // Is makes it an ErrUsage.
 func (e *FolderError) Is(target error) bool { return target == ErrUsage }
-
-// LimitError says that Config.Limit leaves no room for a block. It is an
-// ErrExhausted.
-type LimitError struct {
-	Allowed int64 // bytes
-	Used    int64 // bytes on disk now, of the whole Space
-	Wanted  int64 // bytes of the block
-}
-
-func (e *LimitError) Error() string {
-	return fmt.Sprintf("temp limit reached: %s allowed, %s used, %s wanted; give a larger --temp-limit or more memory",
-		iec(e.Allowed), iec(e.Used), iec(e.Wanted))
-}
-
-// Is makes it an ErrExhausted.
-func (e *LimitError) Is(target error) bool { return target == ErrExhausted }
 
 // FullError says that the file system or the quota is full. It is an
 // ErrExhausted.

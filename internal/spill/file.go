@@ -132,9 +132,9 @@ func (f *File) write(b []byte, h *header) (Extent, error) {
 
 // take counts n bytes for a block and says where it goes.
 func (f *File) take(n int64) (int64, error) {
-	err := f.space.reserve(n)
+	err := f.space.disk.Draw(n)
 	if err != nil && f.space.reclaim() {
-		err = f.space.reserve(n)
+		err = f.space.disk.Draw(n)
 	}
 	if err != nil {
 		return 0, err
@@ -150,7 +150,7 @@ func (f *File) giveBack(n int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.held -= n
-	f.space.release(n)
+	f.space.disk.Release(n)
 }
 
 // Prefetch says that the block is read soon.
@@ -189,7 +189,7 @@ func (f *File) reclaim() (some bool) {
 	for _, h := range f.freed {
 		if f.handle.Punch(h.off, h.n) == nil {
 			f.held -= h.n
-			f.space.release(h.n)
+			f.space.disk.Release(h.n)
 			some = true
 		}
 	}
@@ -231,7 +231,7 @@ func (f *File) close() error {
 		free(r.buf)
 	}
 	f.buf, f.readers, f.memory = nil, nil, 0
-	f.space.release(f.held)
+	f.space.disk.Release(f.held)
 	f.held, f.freed = 0, nil
 	f.list(-int(f.listed))
 	return f.space.drop(f.number, f.handle)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/gagg-dev/gagg/internal/bounded"
+	"github.com/gagg-dev/gagg/internal/budget"
 )
 
 // The limit holds over all files, whoever appends; what is refused takes
@@ -23,10 +24,9 @@ func TestLimit(t *testing.T) {
 			for range 40 {
 				f.encoder.rest = 1 // as it is
 				if _, err := f.Append(block, 0, 0); err != nil {
-					var over *LimitError
-					if !errors.As(err, &over) || !errors.Is(err, ErrExhausted) {
+					if over := budget.Refusal(err, budget.Disk); over == nil || !errors.Is(err, ErrExhausted) {
 						t.Error(err)
-					} else if over.Allowed != limit || over.Used > limit || over.Used+over.Wanted <= limit {
+					} else if over.Limit != limit || over.Used > limit || over.Want <= limit {
 						t.Errorf("%+v", over)
 					}
 				}

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
+
+	"github.com/gagg-dev/gagg/internal/budget"
 )
 
 // Config says where spill files go and how much there may be of them.
@@ -31,7 +33,8 @@ type Space struct {
 	files   map[*File]bool
 	next    uint32 // number of the next file
 
-	used, peak, written, raw atomic.Int64 // bytes
+	disk         *budget.Budget // bytes on disk, within the limit
+	written, raw atomic.Int64   // bytes
 }
 
 // state is how far the life of a space is.
@@ -54,7 +57,7 @@ func Open(c Config) (*Space, error) {
 	if c.FS == nil {
 		c.FS = osFS{}
 	}
-	return &Space{config: c, seed: rand.Uint64(), files: map[*File]bool{}}, nil
+	return &Space{config: c, seed: rand.Uint64(), files: map[*File]bool{}, disk: budget.New(budget.Disk, c.Limit)}, nil
 }
 
 // Dir returns the folder that the files go to.
@@ -209,31 +212,10 @@ func (s *Space) Written() int64 { return s.written.Load() }
 func (s *Space) RawBytes() int64 { return s.raw.Load() }
 
 // Used returns the bytes on disk now: what the limit is compared with.
-func (s *Space) Used() int64 { return s.used.Load() }
+func (s *Space) Used() int64 { return s.disk.Reserved() }
 
 // Peak returns the most that Used has been.
-func (s *Space) Peak() int64 { return s.peak.Load() }
-
-// reserve counts n bytes, or says that the limit does not leave room for
-// them (LIMIT).
-func (s *Space) reserve(n int64) error {
-	used := s.used.Load()
-	for {
-		if limit := s.config.Limit; limit > 0 && used+n > limit {
-			return &LimitError{Allowed: limit, Used: used, Wanted: n}
-		}
-		if s.used.CompareAndSwap(used, used+n) {
-			break
-		}
-		used = s.used.Load()
-	}
-	for {
-		peak := s.peak.Load()
-		if used+n <= peak || s.peak.CompareAndSwap(peak, used+n) {
-			return nil
-		}
-	}
-}
+func (s *Space) Peak() int64 { return s.disk.Peak() }
 
 // reclaim gives the freed blocks of all files back, and reports whether there
 // were any. While the space is being closed it does nothing: closing waits for
@@ -249,11 +231,9 @@ func (s *Space) reclaim() (some bool) {
 	return some
 }
 
-func (s *Space) release(n int64) { s.used.Add(-n) }
-
 // failure gives an error its type, unless it has one.
 func (s *Space) failure(err error, op string) error {
-	return failure(err, op, s.config.Dir, s.used.Load())
+	return failure(err, op, s.config.Dir, s.disk.Reserved())
 }
 
 // writeAll is one WriteAt whose short count is an error too.
