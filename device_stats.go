@@ -1,16 +1,9 @@
 package gagg
 
 import (
-	"log/slog"
-	"maps"
 	"slices"
-	"sync"
 
-	"github.com/gagg-dev/gagg/ega/firstpass"
-	"github.com/gagg-dev/gagg/ega/secondpass"
-	"github.com/gagg-dev/gagg/internal/device"
-	"github.com/gagg-dev/gagg/internal/gpu"
-	"github.com/gagg-dev/gagg/streams"
+	"github.com/gagg-dev/gagg/internal/exec"
 )
 
 // DeviceStats is what a run did on one device. Times are sums, and those of
@@ -57,36 +50,27 @@ type StreamStats struct {
 	Idle     float64 `json:"idle_s"`    // without a job
 }
 
-// streamStats is s in the units of Stats.
-func streamStats(s streams.Stats) []StreamStats {
-	list := make([]StreamStats, len(s.Streams))
-	for i, l := range s.Streams {
-		list[i] = StreamStats{
+// newDeviceStats is what both passes of an attempt have done on a device.
+func newDeviceStats(d exec.DeviceStats) DeviceStats {
+	m := d.First
+	s := DeviceStats{
+		Number: d.Number, Name: d.Name, Start: d.Start.Seconds(), Memory: d.Memory, PeakMemory: d.Peak,
+		Rows: int64(m.Rows), InCore: m.InCore, Groups: int64(m.Groups), TableSlots: int64(m.Slots), Grown: int64(m.Growths),
+		RestRows: int64(m.RestRows), Evictions: int64(m.Evictions), EvictedRows: int64(m.WrittenRows + m.RetainedRows), EvictedBytes: int64(m.WrittenBytes + m.RetainedBytes),
+		KeptRows: int64(m.RetainedRows), Streams: make([]StreamStats, len(m.Streams.Streams)),
+	}
+	for i, l := range m.Streams.Streams {
+		s.Streams[i] = StreamStats{
 			Jobs: l.Jobs, BytesIn: l.BytesIn, BytesOut: l.BytesOut,
 			CopyIn: l.CopyIn.Seconds(), Kernels: l.Kernels.Seconds(), CopyOut: l.CopyOut.Seconds(),
 			Deliver: l.Deliver.Seconds(), Idle: l.Idle.Seconds(),
 		}
-	}
-	return list
-}
-
-// firstPass is what the first pass has done on a device.
-func firstPass(m firstpass.Stats) DeviceStats {
-	s := DeviceStats{
-		Rows: int64(m.Rows), InCore: m.InCore, Groups: int64(m.Groups), TableSlots: int64(m.Slots), Grown: int64(m.Growths),
-		RestRows: int64(m.RestRows), Evictions: int64(m.Evictions), EvictedRows: int64(m.WrittenRows + m.RetainedRows), EvictedBytes: int64(m.WrittenBytes + m.RetainedBytes),
-		KeptRows: int64(m.RetainedRows),
-		Streams:  streamStats(m.Streams),
-	}
-	for _, l := range s.Streams {
 		s.Tiles += int64(l.Jobs)
 	}
+	for _, b := range d.Second {
+		s.merge(DeviceStats{Buckets: int64(b.Buckets), BucketRows: b.Rows, DirectRows: b.Pinned, FullBuckets: int64(b.Full)})
+	}
 	return s
-}
-
-// secondPass is what one goroutine's second pass has done on a device.
-func secondPass(b secondpass.Stats) DeviceStats {
-	return DeviceStats{Buckets: int64(b.Buckets), BucketRows: b.Rows, DirectRows: b.Pinned, FullBuckets: int64(b.Full)}
 }
 
 // EncodedStats is what crossed to devices as it lies in the files. The rows are not in those of DeviceStats' tiles
@@ -144,101 +128,4 @@ func (s *DeviceStats) merge(o DeviceStats) {
 		*sum.to += sum.more
 	}
 	s.Streams = append(s.Streams, o.Streams...)
-}
-
-// fallbacks is what a run notes of them, from any goroutine.
-type fallbacks struct {
-	mu   sync.Mutex
-	list []Fallback // each once, in the order of their first time
-}
-
-// fellBack notes that the CPU does what a device did not, and why. The log is
-// told of the first time, as a warning: the answer is right, but the run takes
-// longer than was asked for.
-func (f *fallbacks) fellBack(log *slog.Logger, what, why string) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for i := range f.list {
-		if known := &f.list[i]; known.What == what && known.Why == why {
-			known.Count++
-			return
-		}
-	}
-	f.list = append(f.list, Fallback{What: what, Why: why, Count: 1})
-	log.Warn("the CPU goes on in place of the GPU", slog.String("what", what), slog.String("why", why))
-}
-
-// told is what was noted so far.
-func (f *fallbacks) told() []Fallback {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return append([]Fallback{}, f.list...)
-}
-
-// tellDevices adds what devices did, in both attempts, and what the CPU did in
-// their place.
-func (r *run) tellDevices(s *Stats) {
-	var used []int
-	failed := r.failed.Load()
-	for _, a := range []*attempt{failed, r.now.Load()} {
-		if a == nil || a.devices == nil {
-			continue
-		}
-		for _, d := range a.devices.Stats() {
-			s.Devices = addDevice(s.Devices, newDeviceStats(d))
-			if a != failed && d.First.Rows > 0 {
-				used = append(used, d.Number)
-			}
-		}
-	}
-	if a := r.now.Load(); a.devices != nil {
-		parcels := a.devices.Parcels()
-		s.Encoded = encodedStats(parcels)
-		s.Fallbacks = declined(parcels)
-	}
-	slices.Sort(used)
-	s.Device, s.Fallbacks = device.Names(used), append(r.noted.told(), s.Fallbacks...)
-}
-
-func encodedStats(p gpu.ParcelStats) EncodedStats {
-	return EncodedStats{Parcels: p.Parcels, RowGroups: p.Units, Rows: p.Rows, Bytes: p.Bytes, Declined: p.DeclinedUnits()}
-}
-
-// declined is the row groups that devices did not decode, by the reason. No warning tells of them: many files have long strings.
-func declined(p gpu.ParcelStats) (list []Fallback) {
-	for _, why := range slices.Sorted(maps.Keys(p.Declined)) {
-		list = append(list, Fallback{What: "decoding a row group", Why: why, Count: p.Declined[why]})
-	}
-	return list
-}
-
-// newDeviceStats is what both passes have done on a device.
-func newDeviceStats(d gpu.Stats) DeviceStats {
-	s := firstPass(d.First)
-	for _, b := range d.Second {
-		s.merge(secondPass(b))
-	}
-	s.Start = d.Start.Seconds()
-	s.Number, s.Name, s.Memory, s.PeakMemory = d.Number, d.Name, d.Memory, d.Peak
-	return s
-}
-
-// logDevices says what became of devices that might have taken part. That there are
-// none is for a log alone: a line in every run on every machine without a GPU
-// would be noise.
-func (a *attempt) logDevices(log *slog.Logger) {
-	if a.devices == nil {
-		return
-	}
-	switch pending, err := a.devices.Opened(); {
-	case pending:
-		log.Debug("no GPU was ready in time")
-	case err != nil:
-		log.Debug("no GPU", slog.String("reason", device.Problem(err)))
-	default:
-		for _, d := range a.devices.Stats() {
-			log.Debug("GPU", slog.Int("number", d.Number), slog.Duration("start", d.Start),
-				slog.Uint64("rows", d.First.Rows), slog.Bool("in_core", d.First.InCore))
-		}
-	}
 }

@@ -1,132 +1,27 @@
 package gagg
 
 import (
-	"errors"
-	"fmt"
-	"slices"
-	"strings"
-
-	"github.com/gagg-dev/gagg/internal/agg"
-	"github.com/gagg-dev/gagg/internal/budget"
-	"github.com/gagg-dev/gagg/internal/device"
-	"github.com/gagg-dev/gagg/internal/expr"
-	"github.com/gagg-dev/gagg/internal/gpu"
-	"github.com/gagg-dev/gagg/internal/input"
-	"github.com/gagg-dev/gagg/internal/parquetio"
-	"github.com/gagg-dev/gagg/internal/query"
-	"github.com/gagg-dev/gagg/internal/spill"
+	"github.com/gagg-dev/gagg/internal/exec"
+	"github.com/gagg-dev/gagg/internal/plan"
 )
 
 // The kinds of errors, for errors.Is. An error of Run, Plan, Describe or
 // Rows.Err is of one kind at most; one of none is a failure while running. A
 // context's error passes through as it is.
 var (
-	ErrUsage    = errors.New("wrong usage")                  // the query or the options make no sense
-	ErrInput    = errors.New("input not valid")              // a file cannot be read or is not valid
-	ErrOverflow = errors.New("value overflowed")             // a value does not fit its type, or the one it is cast to
-	ErrBudget   = errors.New("out of memory or disk budget") // Options.MemoryLimit or GPUMemory is too small
-	ErrDevice   = errors.New("no usable device")             // a GPU was demanded and there is none
+	ErrUsage    = exec.ErrUsage    // the query or the options make no sense
+	ErrInput    = exec.ErrInput    // a file cannot be read or is not valid
+	ErrOverflow = exec.ErrOverflow // a value does not fit its type, or the one it is cast to
+	ErrBudget   = exec.ErrBudget   // Options.MemoryLimit or GPUMemory is too small
+	ErrDevice   = exec.ErrDevice   // a GPU was demanded and there is none
 )
-
-// kindError is an error of one kind, or of none, whose text is that of its
-// cause alone, in one line.
-type kindError struct {
-	kind  error // nil: none
-	cause error
-}
-
-func (e *kindError) Error() string   { return strings.Join(reasons(e.cause, nil), "; ") }
-func (e *kindError) Unwrap() []error { return []error{e.kind, e.cause} }
-
-func usagef(format string, args ...any) error {
-	return &kindError{ErrUsage, fmt.Errorf(format, args...)}
-}
-
-// reasons appends what err says to what is said already. Errors that were joined,
-// as those of workers are, are told once each: a disk that is full is full for
-// all of them.
-func reasons(err error, said []string) []string {
-	text := err.Error()
-	if joined, ok := err.(interface{ Unwrap() []error }); ok && strings.Contains(text, "\n") {
-		all := slices.DeleteFunc(slices.Clone(joined.Unwrap()), func(err error) bool { return err == nil })
-		if errors.Join(all...).Error() == text {
-			for _, err := range all {
-				said = reasons(err, said)
-			}
-			return said
-		}
-	}
-	if inner := errors.Unwrap(err); inner != nil && strings.Contains(text, "\n") {
-		if context, ok := strings.CutSuffix(text, inner.Error()); ok {
-			text = context + strings.Join(reasons(inner, nil), "; ")
-		}
-	}
-	if slices.Contains(said, text) {
-		return said
-	}
-	return append(said, text)
-}
 
 // BudgetError says that a query needs more memory, or disk space, than it may have: Want bytes where the limit is Limit.
 // Where a part of the memory was used up Limit is 0.
-type BudgetError = budget.Error
+type BudgetError = exec.BudgetError
 
-// classify gives an error from below its kind.
-func classify(err error) error {
-	var kinded *kindError
-	if err == nil || errors.As(err, &kinded) {
-		return err
-	}
-	for _, k := range []struct {
-		kind error
-		is   func(error) bool
-	}{
-		{ErrOverflow, isA[*expr.OverflowError]},
-		{ErrOverflow, isA[*expr.ValueError]},
-		{ErrOverflow, isA[*expr.DomainError]},
-		{ErrOverflow, isA[*agg.OverflowError]},
-		{ErrBudget, isA[*budget.Error]},
-		{ErrBudget, isA[*NeedError]},
-		{ErrBudget, func(err error) bool { return errors.Is(err, spill.ErrExhausted) }},
-		{ErrUsage, func(err error) bool { return errors.Is(err, spill.ErrUsage) }},
-		{ErrUsage, isA[*query.UsageError]},
-		{ErrUsage, isA[*expr.Error]},
-		{ErrBudget, isA[*agg.SizeError]},
-		{ErrBudget, isA[*agg.ChainError]},
-		{ErrUsage, isA[*agg.ParamError]},
-		{ErrUsage, isA[*agg.TypeError]},
-		{ErrUsage, isA[*agg.UnknownError]},
-		{ErrUsage, isA[*parquetio.ColumnError]},
-		{ErrUsage, isA[*parquetio.UsageError]},
-		{ErrUsage, isA[*input.UsageError]},
-		{ErrInput, isA[*input.Error]},
-		{ErrInput, isA[*parquetio.Error]},
-		{ErrDevice, isA[*device.RefusedError]},
-		{ErrDevice, isA[*gpu.Error]},
-	} {
-		if k.is(err) {
-			return &kindError{k.kind, err}
-		}
-	}
-	if strings.Contains(err.Error(), "\n") {
-		return &kindError{nil, err}
-	}
-	return err
-}
-
-func isA[T error](err error) bool {
-	var target T
-	return errors.As(err, &target)
-}
-
-// problems collects what is wrong, so that all of it is told at once.
-type problems []string
-
-func (p *problems) add(format string, args ...any) { *p = append(*p, fmt.Sprintf(format, args...)) }
-
-func (p problems) err() error {
-	if len(p) == 0 {
-		return nil
-	}
-	return usagef("%s", strings.Join(p, "; "))
-}
+// NeedError says that a query cannot begin within its memory limit of Limit bytes: Need bytes are the
+// least under which it runs, with one thread, for the Columns that are read. With Result set it says
+// that a group cannot be put out: Result tells what of it takes how much, and Need bytes are enough. It
+// is an ErrBudget.
+type NeedError = plan.NeedError

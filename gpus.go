@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/gagg-dev/gagg/internal/device"
+	"github.com/gagg-dev/gagg/internal/exec"
 )
 
 // GPUs is devices that are kept open, so that runs need not wait for them: opening
@@ -14,10 +15,10 @@ type GPUs struct{ set *device.Set }
 // caller closes them after the last run that was given them. Errors: ErrUsage, ErrDevice, and that of
 // ctx, should it end first.
 func OpenGPUs(ctx context.Context, devices string) (_ *GPUs, err error) {
-	defer func() { err = classify(err) }()
+	defer func() { err = exec.Classify(err) }()
 	d, err := device.Parse(devices)
 	if err != nil || !d.Required() {
-		return nil, usagef("open GPUs: device %q: want gpu, or device numbers such as 0,1", devices)
+		return nil, exec.Usagef("open GPUs: device %q: want gpu, or device numbers such as 0,1", devices)
 	}
 	set, err := device.Open(ctx, d)
 	if err != nil {

@@ -14,7 +14,8 @@ func TestStatsAfterLimit(t *testing.T) {
 	file := gagg.Files(randomFile(t, 200_000))
 	for _, order := range [][]string{nil, {"s"}} {
 		q := gagg.Query{From: file, By: []string{"k"}, Aggs: exprs("sum(x) as s"), OrderBy: order, Limit: 1}
-		rows, err := gagg.Run(context.Background(), q, gagg.Options{Threads: 2, Device: "cpu", Partitions: 256})
+		var watch gagg.Watch
+		rows, err := gagg.Run(context.Background(), q, gagg.Tuned(gagg.Options{Threads: 2, Device: "cpu", Partitions: 256}, gagg.Watched(&watch)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -24,7 +25,7 @@ func TestStatsAfterLimit(t *testing.T) {
 			t.Error(err)
 		}
 		before := rows.Stats()
-		if !rows.Idle() {
+		if !watch.Idle() {
 			t.Errorf("order %v: groups are still being made after the last row", order)
 		}
 		if after := rows.Stats(); after.Groups != 1 || after.SpilledBytes != before.SpilledBytes || after.PeakMemory != before.PeakMemory {
@@ -33,7 +34,8 @@ func TestStatsAfterLimit(t *testing.T) {
 		rows.Release()
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
-	rows, err := gagg.Run(ctx, gagg.Query{From: file, By: []string{"k"}}, gagg.Options{Threads: 2, Device: "cpu", Partitions: 256})
+	var watch gagg.Watch
+	rows, err := gagg.Run(ctx, gagg.Query{From: file, By: []string{"k"}}, gagg.Tuned(gagg.Options{Threads: 2, Device: "cpu", Partitions: 256}, gagg.Watched(&watch)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +44,7 @@ func TestStatsAfterLimit(t *testing.T) {
 	cancel(why)
 	for rows.Next() {
 	}
-	if !errors.Is(rows.Err(), why) || !rows.Idle() {
+	if !errors.Is(rows.Err(), why) || !watch.Idle() {
 		t.Errorf("error %v, want %v, and nothing to be made any more", rows.Err(), why)
 	}
 }

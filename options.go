@@ -3,14 +3,10 @@ package gagg
 import (
 	"io"
 	"log/slog"
-	"runtime"
 
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
-	"github.com/gagg-dev/gagg/feedback"
-	"github.com/gagg-dev/gagg/internal/column"
-	"github.com/gagg-dev/gagg/internal/device"
-	"github.com/gagg-dev/gagg/internal/spill"
+	"github.com/gagg-dev/gagg/internal/exec"
 )
 
 // Options says how a query runs. The zero value is a good choice.
@@ -83,12 +79,12 @@ type Options struct {
 	// buffers that were released are used again for later records.
 	Allocator memory.Allocator
 
-	tuned *tuning // nil: as all runs are; tests have others
+	tuned *exec.Tuning // nil: as all runs are; tests have others
 }
 
 // DefaultTempDir is the folder of an empty Options.TempDir: $TMPDIR, else
 // /var/tmp, else that of the system for temporary files.
-func DefaultTempDir() string { return spill.DefaultDir() }
+func DefaultTempDir() string { return exec.DefaultTempDir() }
 
 // Progress is how far a run is.
 type Progress struct {
@@ -113,82 +109,25 @@ type Observer interface {
 	Progress(p Progress)
 }
 
-func (o Options) threads() int {
-	if o.Threads > 0 {
-		return o.Threads
+// exec is o for the package of runs.
+func (o Options) exec() exec.Options {
+	e := exec.Options{
+		Threads: o.Threads, MemoryLimit: o.MemoryLimit, Slack: o.Slack, TempDir: o.TempDir, TempLimit: o.TempLimit,
+		Device: o.Device, GPUs: o.GPUs.devices(), LastRun: o.LastRun, GPUMemory: o.GPUMemory, Streams: o.Streams, LoadFactor: o.LoadFactor,
+		Trace: o.Trace, Partitions: o.Partitions, BatchRows: o.BatchRows, UnionByName: o.UnionByName,
+		NoGPUDecoding: o.NoGPUDecoding, NoPruning: o.NoPruning, Logger: o.Logger, Allocator: o.Allocator, Tuning: o.tuned,
 	}
-	return runtime.GOMAXPROCS(0)
+	if o.Observer != nil {
+		e.Observe = func(p exec.Progress) { o.Observer.Progress(progress(p)) }
+	}
+	return e
 }
 
-// unlimitedSlack is the slack of a run without a limit.
-const unlimitedSlack = 128 << 20
-
-func (o Options) slack() int64 {
-	if o.Slack == 0 && o.MemoryLimit == 0 {
-		return unlimitedSlack
+// progress is how far a run is, for an observer.
+func progress(p exec.Progress) Progress {
+	phase := PhaseScan
+	if p.Output {
+		phase = PhaseOutput
 	}
-	return o.Slack
-}
-
-// allocator is Allocator, or one that keeps most bytes for records.
-func (o Options) allocator(most int64) memory.Allocator {
-	if o.Allocator != nil {
-		return o.Allocator
-	}
-	return column.NewRecycler(most)
-}
-
-func (o Options) logger() *slog.Logger {
-	if o.Logger != nil {
-		return o.Logger
-	}
-	return slog.New(slog.DiscardHandler)
-}
-
-// maxStreams is more than overlap needs: 2 make the rate of the link
-// (docs/experiments/0007), and each pins some slots.
-const maxStreams = 64
-
-// load is LoadFactor, or what stands for its zero value.
-func (o Options) load() feedback.LoadConfig {
-	if o.LoadFactor == [2]float64{} {
-		return feedback.DefaultLoadConfig
-	}
-	return feedback.LoadConfig{Full: o.LoadFactor[0], Max: o.LoadFactor[1]}
-}
-
-// validate reports every problem of the options.
-func (o Options) validate() error {
-	var p problems
-	if o.Threads < 0 {
-		p.add("threads: %d is negative", o.Threads)
-	}
-	if o.Slack < 0 {
-		p.add("slack: %d is negative", o.Slack)
-	}
-	if o.MemoryLimit < 0 {
-		p.add("memory limit: %d is negative", o.MemoryLimit)
-	}
-	if o.TempLimit < 0 {
-		p.add("temp limit: %d is negative", o.TempLimit)
-	}
-	if n := o.Partitions; n < 0 || n > maxPartitions || n&(n-1) != 0 {
-		p.add("partitions: %d is not a power of two up to %d", n, maxPartitions)
-	}
-	if o.BatchRows < 0 || o.BatchRows > maxBatchRows {
-		p.add("batch rows: %d is not between 0 and %d", o.BatchRows, maxBatchRows)
-	}
-	if _, err := device.Parse(o.Device); err != nil {
-		p.add("%v", err)
-	}
-	if o.GPUMemory < 0 {
-		p.add("GPU memory: %d is negative", o.GPUMemory)
-	}
-	if o.Streams < 0 || o.Streams > maxStreams {
-		p.add("streams: %d is not between 0 and %d", o.Streams, maxStreams)
-	}
-	if o.load().Validate() != nil {
-		p.add("load factor: %v,%v are not two loads A < B from 0 to 1", o.LoadFactor[0], o.LoadFactor[1])
-	}
-	return p.err()
+	return Progress{Phase: phase, BytesDone: p.BytesDone, BytesTotal: p.BytesTotal, RowsDone: p.RowsDone, Groups: p.Groups}
 }

@@ -3,17 +3,15 @@ package gagg
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 
 	"github.com/dustin/go-humanize"
 
-	"github.com/gagg-dev/gagg/internal/agg"
-	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/device"
+	"github.com/gagg-dev/gagg/internal/exec"
+	"github.com/gagg-dev/gagg/internal/plan"
 )
 
 // QueryPlan is how a query would run: a value that is the same on every
@@ -47,6 +45,20 @@ type QueryPlan struct {
 type TempPlan struct {
 	Dir   string `json:"dir"`
 	Limit int64  `json:"limit"` // bytes; 0: none
+}
+
+// MemoryPlan is how the memory of a query is shared out, in bytes.
+type MemoryPlan struct {
+	Limit  int64 `json:"limit"`  // of all; 0: none, and so are the others
+	Read   int64 `json:"read"`   // for a worker to read and decode its columns
+	Worker int64 `json:"worker"` // for a worker's groups: table, pages, values; of all groupings
+	Sets   int64 `json:"sets"`   // the part of it for groupings by the keys and a distinct value
+	Table  int64 `json:"table"`  // the most of it that the table may take
+	Pages  int64 `json:"pages"`  // for pages that are being filled, over all workers
+	Merge  int64 `json:"merge"`  // for a goroutine that merges partitions
+	Output int64 `json:"output"` // for results that wait to be read
+	Sort   int64 `json:"sort"`   // for a goroutine's rows to be put in order; 0: there is no order
+	Spill  bool  `json:"spill"`  // groups go to disk when memory is short
 }
 
 // KeyPlan is how a key is held.
@@ -88,73 +100,49 @@ type ScanPlan struct {
 
 // Plan resolves a query and says how it would run, without reading more than
 // the footers of its input.
-func Plan(ctx context.Context, q Query, o Options) (_ *QueryPlan, err error) {
-	defer func() { err = classify(err) }()
-	p, err := prepare(ctx, q, o, learnt{})
+func Plan(ctx context.Context, q Query, o Options) (*QueryPlan, error) {
+	e, err := exec.Explain(ctx, request(q, o))
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, p.in.Close()) }()
-	chosen, err := p.planDevice(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return p.plan(chosen), nil
+	p := newQueryPlan(e)
+	p.Temp = TempPlan{cmp.Or(o.TempDir, DefaultTempDir()), o.TempLimit}
+	return p, nil
 }
 
-func (p *prepared) plan(chosen chosen) *QueryPlan {
-	q := p.query.Query
-	states := p.states(nil, false)
-	plan := &QueryPlan{
-		Device: device.Names(chosen.numbers), Reason: chosen.Reason, GPU: p.devicePlan(chosen.numbers),
-		Threads: p.threads, BatchRows: p.opt.BatchRows, Groups: p.groupPlan(states),
-		Where: q.Where, Having: q.Having, KeyWords: p.layout.Words,
-		Aggregates: p.query.CallTexts, StateWords: states.Words(),
-		OrderBy: len(p.query.Order), Limit: q.Limit, Memory: p.memory,
-		Temp: TempPlan{cmp.Or(p.opt.TempDir, DefaultTempDir()), p.opt.TempLimit},
+// newQueryPlan tells of a plan, but for the temp folder.
+func newQueryPlan(e *exec.Explained) *QueryPlan {
+	p, q, m := e.Plan, e.Query, e.Memory
+	told := &QueryPlan{
+		Device: device.Names(e.Numbers), GPU: newDevicePlan(e), Reason: p.Device.Reason, Threads: p.Threads, BatchRows: p.Options.BatchRows, Groups: GroupPlan(p.Groups()), Columns: p.Columns,
+		Where: q.Query.Where, Having: q.Query.Having, KeyWords: p.Layout.Words,
+		Aggregates: q.CallTexts, StateWords: p.States(nil, false, nil).Words(),
+		OrderBy: len(q.Order), Limit: q.Query.Limit,
+		Memory: MemoryPlan{
+			Limit: m.Limit, Read: m.Read, Worker: m.Worker, Sets: m.Sets, Table: m.Table, Pages: m.Pages,
+			Merge: m.Merge, Output: m.Output, Sort: m.Sort, Spill: m.Spill,
+		},
 		Scan: ScanPlan{
-			Rows: p.facts.Rows, RowGroups: p.scan.RowGroups(), Bytes: p.facts.Bytes,
-			RowGroupsSkipped: p.facts.SkippedGroups, BytesSkipped: p.facts.SkippedBytes,
+			Rows: p.Facts.Rows, RowGroups: p.RowGroups, Bytes: p.Facts.Bytes,
+			RowGroupsSkipped: p.Facts.SkippedGroups, BytesSkipped: p.Facts.SkippedBytes,
 		},
 	}
-	if chosen.CPU > 0 {
-		plan.Predicted = &Prediction{chosen.CPU, chosen.Device}
+	if c := p.Device.Choice; c.CPU > 0 {
+		told.Predicted = &Prediction{c.CPU, c.Device}
 	}
-	for _, c := range p.query.Cols {
-		plan.Columns = append(plan.Columns, p.in.Schema().Fields[c].Name)
+	for i, e := range q.Keys {
+		told.Keys = append(told.Keys, KeyPlan{q.KeyTexts[i], e.Type().String(), p.KeyColumns[i].Intern})
 	}
-	for i, e := range p.query.Keys {
-		plan.Keys = append(plan.Keys, KeyPlan{p.query.KeyTexts[i], e.Type().String(), p.keyCols[i].Intern})
+	for _, f := range q.Follow {
+		told.Following = append(told.Following, KeyPlan{f.Text, f.Expr.Type().String(), false})
 	}
-	for _, f := range p.query.Follow {
-		plan.Following = append(plan.Following, KeyPlan{f.Text, f.Expr.Type().String(), false})
+	for _, s := range p.Sets {
+		told.Distinct = append(told.Distinct, KeyPlan{q.ArgTexts[s.Arg], q.Args[s.Arg].Type().String(), s.Value.Intern})
 	}
-	for _, s := range p.sets {
-		plan.Distinct = append(plan.Distinct, KeyPlan{p.query.ArgTexts[s.arg], p.query.Args[s.arg].Type().String(), s.value.Intern})
+	for _, c := range q.Out {
+		told.Output = append(told.Output, c.Name+": "+c.Expr.Type().String())
 	}
-	for _, c := range p.query.Out {
-		plan.Output = append(plan.Output, c.Name+": "+c.Expr.Type().String())
-	}
-	return plan
-}
-
-func (p *prepared) groupPlan(states *agg.Layout) GroupPlan {
-	cfg := cpu.Config{States: states, Stride: cpu.Stride(p.layout, states), Threads: p.threads, Memory: p.memory.shares()}
-	g := GroupPlan{AtMost: p.atMost()}
-	groups := math.Inf(1)
-	if g.AtMost >= 0 {
-		groups = float64(g.AtMost)
-	}
-	level := cfg.Level(groups).Plan()
-	g.Fit, g.Theorem1, g.Chernoff = level.Fit, level.Enough.Theorem1, level.Enough.Chernoff
-	if g.Fit == math.MaxInt64 {
-		g.Fit = -1
-	}
-	g.Partitions, g.Reason = 1<<level.Bits, level.Limit.String()
-	if p.opt.Partitions > 0 {
-		g.Partitions, g.Reason = p.opt.Partitions, "as asked for, from the first row on"
-	}
-	return g
+	return told
 }
 
 // String says how many partitions, and why.
@@ -172,14 +160,14 @@ func (g GroupPlan) String() string {
 
 // String is the plan for people.
 func (m MemoryPlan) String() string {
-	text := fmt.Sprintf("%s at most; for each thread %s to read, %s for groups (its table: %s), then %s to merge", mib(m.Limit), mib(m.Read), mib(m.Worker), mib(m.Table), mib(m.Merge))
+	text := fmt.Sprintf("%s at most; for each thread %s to read, %s for groups (its table: %s), then %s to merge", plan.MiB(m.Limit), plan.MiB(m.Read), plan.MiB(m.Worker), plan.MiB(m.Table), plan.MiB(m.Merge))
 	if m.Sets > 0 {
-		text = strings.Replace(text, " for groups (", fmt.Sprintf(" for groups (%s of it by distinct values; ", mib(m.Sets)), 1)
+		text = strings.Replace(text, " for groups (", fmt.Sprintf(" for groups (%s of it by distinct values; ", plan.MiB(m.Sets)), 1)
 	}
 	if m.Sort > 0 {
-		text += fmt.Sprintf(" and %s to sort", mib(m.Sort))
+		text += fmt.Sprintf(" and %s to sort", plan.MiB(m.Sort))
 	}
-	return text + fmt.Sprintf("; for all %s of pages being filled, %s for results", mib(m.Pages), mib(m.Output))
+	return text + fmt.Sprintf("; for all %s of pages being filled, %s for results", plan.MiB(m.Pages), plan.MiB(m.Output))
 }
 
 // String is the plan for people.

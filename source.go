@@ -7,6 +7,7 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow/array"
 
+	"github.com/gagg-dev/gagg/internal/exec"
 	"github.com/gagg-dev/gagg/internal/input"
 )
 
@@ -36,7 +37,7 @@ func Records(r array.RecordReader) Source { return source{input.Records(r)} }
 // ListFiles tells which files a source of Files with these paths reads.
 func ListFiles(ctx context.Context, paths ...string) ([]string, error) {
 	files, err := input.ListFiles(ctx, paths...)
-	return files, classify(err)
+	return files, exec.Classify(err)
 }
 
 // Description is what an input holds.
@@ -57,8 +58,8 @@ type ColumnDescription struct {
 
 // Describe tells the columns and sizes of an input.
 func Describe(ctx context.Context, src Source, o Options) (_ *Description, err error) {
-	defer func() { err = classify(err) }()
-	in, err := src.source().Open(ctx, o.reading(), nil)
+	defer func() { err = exec.Classify(err) }()
+	in, err := src.source().Open(ctx, input.Options{UnionByName: o.UnionByName, BatchRows: o.BatchRows}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -68,9 +69,4 @@ func Describe(ctx context.Context, src Source, o Options) (_ *Description, err e
 		d.Columns = append(d.Columns, ColumnDescription(c))
 	}
 	return &d, errors.Join(in.Close())
-}
-
-// reading is how a source is opened.
-func (o Options) reading() input.Options {
-	return input.Options{UnionByName: o.UnionByName, BatchRows: o.BatchRows}
 }

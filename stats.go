@@ -1,9 +1,5 @@
 package gagg
 
-import (
-	"time"
-)
-
 // Stats is what a run did.
 type Stats struct {
 	Device        string       `json:"device"` // that was used: cpu, gpu:0, gpu:0,1
@@ -46,30 +42,27 @@ type PhaseStats struct {
 
 // Stats tells what the run did; complete once Next has returned false.
 func (r *Rows) Stats() Stats {
-	run := r.run
-	ended := r.end
-	if ended.IsZero() {
-		ended = time.Now()
-	}
-	total := ended.Sub(run.started)
-	pages, ruledOut := run.scan.Passed()
+	e := r.rows.Stats()
 	s := Stats{
-		Threads: run.threads,
-		Rows:    run.rowsRead.Load(), Groups: r.groups,
-		BytesRead: run.bytesDone.Load() - run.bytesLeft.Load(), RowGroups: run.scan.RowGroups(),
-		GroupsSkipped: run.facts.SkippedGroups, PagesSkipped: pages, RowsSkipped: run.facts.SkippedRows + ruledOut, BytesSkipped: run.facts.SkippedBytes + run.bytesLeft.Load(),
-		RowsPerSecond: float64(run.rowsRead.Load()) / total.Seconds(),
-		GroupEstimate: int64(run.now.Load().groups.Estimate), Partitions: run.partitions, Partitioned: run.now.Load().groups.Partitioned,
-		Phases: []PhaseStats{
-			{PhaseScan, run.scanTime.Seconds()},
-			{PhaseOutput, (total - run.scanTime).Seconds()},
-		},
-		PeakMemory: run.budget.Peak(), SpilledBytes: run.disk.Written(),
-		Devices: []DeviceStats{},
+		Device: e.Device, Threads: e.Threads, Rows: e.Rows, Groups: e.Groups,
+		BytesRead: e.BytesRead, RowGroups: e.RowGroups,
+		GroupsSkipped: e.GroupsSkipped, PagesSkipped: e.PagesSkipped, RowsSkipped: e.RowsSkipped, BytesSkipped: e.BytesSkipped,
+		RowsPerSecond: float64(e.Rows) / (e.Scan + e.Output).Seconds(),
+		GroupEstimate: e.GroupEstimate, Partitions: e.Partitions, Partitioned: e.Partitioned,
+		Phases:     []PhaseStats{{PhaseScan, e.Scan.Seconds()}, {PhaseOutput, e.Output.Seconds()}},
+		PeakMemory: e.PeakMemory, SpilledBytes: e.SpilledBytes,
+		Devices: []DeviceStats{}, Fallbacks: []Fallback{},
 	}
-	for i, f := range run.now.Load().groups.Distinct {
-		s.Distinct = append(s.Distinct, Distinct{run.query.ArgTexts[run.sets[i].arg], f.Groups, f.Partitions, f.Partitioned})
+	for _, d := range e.Distinct {
+		s.Distinct = append(s.Distinct, Distinct(d))
 	}
-	run.tellDevices(&s)
+	for _, d := range e.Devices {
+		s.Devices = addDevice(s.Devices, newDeviceStats(d))
+	}
+	p := e.Parcels
+	s.Encoded = EncodedStats{Parcels: p.Parcels, RowGroups: p.Units, Rows: p.Rows, Bytes: p.Bytes, Declined: p.DeclinedUnits()}
+	for _, f := range e.Fallbacks {
+		s.Fallbacks = append(s.Fallbacks, Fallback(f))
+	}
 	return s
 }

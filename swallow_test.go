@@ -9,6 +9,7 @@ import (
 
 	"github.com/gagg-dev/gagg/internal/bounded"
 	"github.com/gagg-dev/gagg/internal/cpu"
+	"github.com/gagg-dev/gagg/internal/exec"
 	"github.com/gagg-dev/gagg/internal/gpu"
 )
 
@@ -35,7 +36,7 @@ func Swallow(t testing.TB) *Swallowed {
 }
 
 // Change has a run give what it makes to s.
-func (s *Swallowed) Change(t *tuning) { t.offload = func(*gpu.Devices) cpu.Offload { return s } }
+func (s *Swallowed) Change(t *exec.Tuning) { t.Offload = func(*gpu.Devices) cpu.Offload { return s } }
 
 func (s *Swallowed) Pays(int64, int64) bool                { return true }
 func (s *Swallowed) Groups() float64                       { return 0 }

@@ -1,0 +1,131 @@
+package exec
+
+import (
+	"math"
+	"slices"
+
+	"github.com/apache/arrow/go/v15/arrow/decimal256"
+
+	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/cpu"
+	"github.com/gagg-dev/gagg/internal/expr"
+)
+
+// cut has a merger leave out groups that are not put out, by the words of their rows: those that do not pass the filter on groups, and those
+// that a sorter has no use for. Where either looks at count(*) or at a sum of one word first, most groups are never made: their rows are
+// not even copied.
+type cut struct {
+	having []cpu.Cut
+	by     cpu.Cut // by the order, but for the bound
+	some   bool    // there is such
+}
+
+// planCut tells which groups may be left out. They may not where others of their columns are looked at (STAGE-ERRORS).
+func (p *producer) planCut() (c cut) {
+	q := p.r.plan.Query
+	if len(q.FallibleKeys()) > 0 || q.Having != nil && q.Having.MayFail() {
+		return c
+	}
+	c.having = p.cutHaving()
+	if p.sorter == nil || !p.sorter.Drops() {
+		return c
+	}
+	for _, out := range q.Out {
+		if out.Expr.MayFail() {
+			return c
+		}
+	}
+	for col := range p.batch.Cols {
+		if p.mayOverflow(col) {
+			return c
+		}
+	}
+	if first, plain := q.Order[0].Expr.Column(); plain {
+		c.by, _, c.some = p.cutBy(first)
+	}
+	return c
+}
+
+// cutBy is a cut by column c of the batch, but for its bound, and the column's type; false: its rows have no word for that.
+func (p *producer) cutBy(c int) (cpu.Cut, column.Type, bool) {
+	call := c - len(p.r.plan.Query.Keys)
+	if call < 0 {
+		return cpu.Cut{}, column.Type{}, false
+	}
+	r, ok := p.from.cfg.States.ResultWord(call)
+	return cpu.Cut{Word: r.Word, Shift: r.Shift, Mask: r.Mask}, r.Type, ok
+}
+
+// signBit makes the order of integers that of numbers without sign.
+const signBit = 1 << 63
+
+// cutHaving is the cuts by each column that the filter on groups looks at: the integers up to one, and from one on, of which it passes none.
+func (p *producer) cutHaving() (cuts []cpu.Cut) {
+	having := p.r.plan.Query.Having
+	if having == nil || slices.ContainsFunc(having.Columns(), p.mayOverflow) {
+		return nil
+	}
+	for _, c := range having.Columns() {
+		by, t, ok := p.cutBy(c)
+		if !ok {
+			continue
+		}
+		if least := leastInt(func(x int64) bool { return !passesNone(having, c, t, nil, &x) }); least > math.MinInt64 {
+			by.Flip, by.Bound, by.Equal = ^uint64(signBit), uint64(least)^^uint64(signBit), true
+			cuts = append(cuts, by)
+		}
+		beyond := leastInt(func(x int64) bool { return passesNone(having, c, t, &x, nil) })
+		if beyond > math.MinInt64 && passesNone(having, c, t, &beyond, nil) {
+			by.Flip, by.Bound, by.Equal = signBit, uint64(beyond)^signBit, false
+			cuts = append(cuts, by)
+		}
+	}
+	return cuts
+}
+
+// passesNone reports that a filter passes no row whose column c, of type t, is from least to most; nil: from any value on, or to any.
+func passesNone(filter *expr.Expr, c int, t column.Type, least, most *int64) bool {
+	var of column.Bounds
+	end := func(x *int64) (column.Value, bool) {
+		switch {
+		case x == nil:
+			return column.Value{}, false
+		case t.Rep() == column.RepWide:
+			return column.Value{Type: t, Wide: decimal256.FromI64(*x)}, true
+		}
+		return column.Value{Type: t, Int: *x}, true
+	}
+	of.Min, of.HasMin = end(least)
+	of.Max, of.HasMax = end(most)
+	return filter.CanSkip(func(col int) column.Bounds {
+		if col != c {
+			return column.Bounds{}
+		}
+		return of
+	})
+}
+
+// leastInt is the least integer of which is says so, as it does of all above; the greatest of all, if it does of none.
+func leastInt(is func(int64) bool) int64 {
+	lo, hi := int64(math.MinInt64), int64(math.MaxInt64)
+	for lo < hi {
+		if mid := lo&hi + (lo^hi)>>1; is(mid) {
+			hi = mid
+		} else {
+			lo = mid + 1
+		}
+	}
+	return lo
+}
+
+// set tells the merger what is left out by now.
+func (c *cut) set(p *producer) {
+	cuts := c.having
+	if c.some {
+		by, ok := c.by, false
+		if by.Bound, by.Flip, by.Equal, ok = p.sorter.Bound(); ok {
+			cuts = append(slices.Clip(cuts), by)
+		}
+	}
+	p.merger.SetCuts(cuts)
+}

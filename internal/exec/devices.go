@@ -1,0 +1,135 @@
+package exec
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/internal/budget"
+	"github.com/gagg-dev/gagg/internal/cpu"
+	"github.com/gagg-dev/gagg/internal/device"
+	"github.com/gagg-dev/gagg/internal/gpu"
+	"github.com/gagg-dev/gagg/internal/key"
+	"github.com/gagg-dev/gagg/internal/parquetio"
+	"github.com/gagg-dev/gagg/internal/trace"
+	"github.com/gagg-dev/gagg/merge"
+)
+
+// openDevices lets devices take part in an attempt, if the plan says so. They open while workers begin.
+func (r *run) openDevices(ctx context.Context, a *attempt) error {
+	decision := &r.plan.Device
+	spec := decision.Facts.Spec
+	r.opt.logger().Debug("device", slog.Bool("gpu", decision.Use), slog.String("reason", decision.Reason))
+	if !decision.Use {
+		return r.checkRequired(ctx)
+	}
+	states := r.plan.States(a.runs, true, r.cancelled)
+	lists, err := a.cfg.Reserve(r.plan.ListsBytes(states))
+	if err != nil {
+		return err // at first all memory is free
+	}
+	layout := ega.Layout{Hash: true, KeyWords: r.plan.Layout.Words}
+	layout.Ops, layout.Mates, _ = states.DeviceOps()
+	a.cfg.States, a.cfg.Stride = states, layout.Stride()
+	c := gpu.Config{
+		Open: spec.Contexts, Layout: layout, Lists: states.DeviceLists(), ListsMemory: lists, CPU: a.cfg, Spare: r.spare(),
+		Memory: r.plan.Options.GPUMemory, Streams: r.plan.Options.Streams, Load: r.plan.Options.Load,
+		Gain: r.opt.Tuning.BucketGain, Leave: r.opt.LastRun, Early: r.earlyRows(), Keep: r.opt.Tuning.KeptRows, Decode: decision.Decoding,
+	}
+	if r.trace != nil {
+		c.Trace = r.trace.Pipeline
+	}
+	if spec.Required() {
+		c.Refused, c.Needed = spec.Refused, max(len(spec.Numbers), 1)
+	} else {
+		c.Pays = func(rows, groups, memory int64) bool {
+			return decision.Pays(decision.Facts.Rows-r.rowsRead.Load(), rows, groups, memory)
+		}
+	}
+	a.devices = gpu.New(ctx, c)
+	a.cfg.Offload = r.opt.Tuning.Offload(a.devices)
+	if c.Decode.Plan != nil {
+		a.packer = func(reader cpu.Reader) cpu.Packer {
+			return trace.Packing(reader, func(p *parquetio.Reader) cpu.Packer {
+				return a.devices.NewPacker(p, key.NewEncoder(a.cfg.Keys, a.cfg.Intern))
+			})
+		}
+	}
+	return nil
+}
+
+// checkRequired refuses a device that is not there, also if it would have nothing to do.
+func (r *run) checkRequired(ctx context.Context) error {
+	decision := &r.plan.Device
+	spec := decision.Facts.Spec
+	if !spec.Required() {
+		return nil
+	}
+	if _, err := device.Find(ctx, spec); err != nil {
+		if cause := context.Cause(ctx); cause != nil {
+			return cause
+		}
+		return spec.Refused(err)
+	}
+	r.fallbacks.add(r.opt.logger(), "the whole query", decision.Facts.Unsupported)
+	return nil
+}
+
+// mostEarly is the most memory for rows that are packed while devices open: as many as workers pack in that
+// time. A guess.
+const mostEarly = 8 << 30
+
+// earlyPart: where memory is limited, they may take one of so many parts of what workers may take. A guess.
+const earlyPart = 4
+
+// earlyRows is how much of the memory may be taken for them.
+func (r *run) earlyRows() int64 {
+	if all := r.plan.Memory.Worker * int64(r.plan.Threads); all > 0 {
+		return min(all/earlyPart, mostEarly)
+	}
+	return mostEarly
+}
+
+// spare is the memory that merging, sorting and putting out can do without.
+func (r *run) spare() budget.Lender { return r.budget.Beside(r.plan.Memory.Later(r.plan.Threads)) }
+
+// mergedRows is how many rows small partitions are put together to at most, if devices aggregate
+// them: what a bucket costs beside its rows is little then. A guess.
+const mergedRows = 16 * cpu.DefaultPassLeast
+
+// planRanges says which partitions are merged together.
+func (r *run) planRanges() []merge.Range {
+	a := r.current.Load()
+	sizes := a.groups.Sizes()
+	if a.devices == nil || !a.devices.Second() {
+		return merge.Buddies(sizes, -1)
+	}
+	together := a.devices.Kept(sizes)
+	rows, sums := int64(0), make([]int64, len(sizes)/together)
+	for p, n := range sizes {
+		sums[p/together] += n
+		rows += n
+	}
+	ranges, largest := merge.Buddies(sums, min(mergedRows, rows/int64(4*r.plan.Threads))), int64(0) // some for each goroutine
+	for i := range ranges {
+		in := int64(0)
+		for _, n := range sums[ranges[i].First:][:ranges[i].N] {
+			in += n
+		}
+		largest = max(largest, in)
+		ranges[i].First, ranges[i].N = ranges[i].First*together, ranges[i].N*together
+	}
+	a.devices.PlanPasses(largest)
+	return ranges
+}
+
+// beginDevices begins to open devices that were asked for before the input is. One that may be done
+// without waits for the plan: beginning earlier gained nothing (docs/experiments/0010). done is called
+// when the run has them itself, or never will.
+func (o *Options) beginDevices() (done func()) {
+	d, err := device.Parse(o.Device)
+	if err != nil || !d.Required() || o.GPUs != nil {
+		return func() {}
+	}
+	return d.Begin(o.LastRun)
+}

@@ -1,0 +1,308 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+
+	"github.com/gagg-dev/gagg/internal/agg"
+	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/cpu"
+	"github.com/gagg-dev/gagg/internal/expr"
+	"github.com/gagg-dev/gagg/internal/extsort"
+	"github.com/gagg-dev/gagg/internal/key"
+)
+
+// resultRows is how many groups a result batch holds at most: large enough
+// to pay for the calls, small enough to stay in cache.
+const resultRows = 4096
+
+// firstRows is how many the first batch holds where the best groups alone are wanted, about: then the sorter
+// soon knows of others that they are not.
+const firstRows = 256
+
+// producer turns merged groups into result batches. One a goroutine.
+type producer struct {
+	r      *run
+	from   *attempt // whose groups it merges; nil: none yet
+	merger *cpu.Merger
+	keys   key.Decoder
+	gone   int // groups of the partition being made that are in batches
+	out    []*expr.Eval
+	order  []*expr.Eval
+	sorter *extsort.Sorter   // of an ordered result; nil: there is none
+	turn   func(n int) error // returns once a large group of range n may be made
+
+	size   int              // rows of the last batch
+	batch  column.Batch     // keys, then aggregates
+	large  *column.LargeRow // that the batch is made in; nil: in made
+	stages []stage          // in which the batch is made (stages.go)
+	sel    []int32
+	made   []column.Vector // by column of the batch: the memory that it is made in
+	bufs   []column.Buffer // the same, for the groups that a stage has left
+	kept   []uint64        // rows of these
+	cut    cut
+}
+
+func newProducer(r *run, sorter *extsort.Sorter, turn func(n int) error) *producer {
+	n := len(r.plan.Query.Keys) + len(r.plan.Query.Calls)
+	p := &producer{
+		r:      r,
+		sorter: sorter,
+		turn:   turn,
+		size:   resultRows,
+		batch:  column.Batch{Cols: make([]column.Vector, n)},
+		made:   make([]column.Vector, n),
+		bufs:   make([]column.Buffer, n),
+	}
+	if sorter != nil && sorter.Drops() {
+		p.size = firstRows / 2 // see next
+	}
+	p.plan()
+	return p
+}
+
+// plan makes what computes with results.
+func (p *producer) plan() {
+	p.out, p.order = nil, nil
+	for _, c := range p.r.plan.Query.Out {
+		p.out = append(p.out, c.Expr.NewEval())
+	}
+	for _, t := range p.r.plan.Query.Order {
+		p.order = append(p.order, t.Expr.NewEval())
+	}
+	p.stages = p.planStages()
+}
+
+// attach has p merge the groups of the attempt whose groups are put out.
+func (p *producer) attach() error {
+	a := p.r.current.Load()
+	if p.from == a {
+		return nil
+	}
+	if err := p.close(); err != nil {
+		return err
+	}
+	p.from = a
+	p.merger = cpu.NewMerger(a.cfg, a.groups.Buckets)
+	p.keys = key.Decoder{Layout: p.r.plan.Layout, Intern: a.cfg.Intern, Arenas: a.cfg.Arenas, Base: p.r.plan.Layout.Base(), Stride: a.cfg.Stride}
+	if a.devices == nil {
+		p.cut = p.planCut()
+		p.cut.set(p)
+		return nil
+	}
+	p.cut = cut{} // groups may have to be made again: those that were left out then are others
+	return a.devices.Attach(p.merger)
+}
+
+// close lets go of the merger.
+func (p *producer) close() error {
+	if p.from == nil {
+		return nil
+	}
+	m := p.merger
+	p.from, p.merger = nil, nil
+	return m.Close()
+}
+
+// emitFunc takes a result batch. l is the memory of one that is a large group, else nil.
+type emitFunc func(b *column.Batch, l *column.LargeRow) error
+
+// partition calls emit with the result batches of range number n of the partitions, in
+// order. A batch is valid until emit returns. Should a device fail, the CPU makes the
+// groups again, which come in the same order, and those that are in batches are left out.
+func (p *producer) partition(ctx context.Context, n int, emit emitFunc) error {
+	p.gone = 0
+	err := p.attempt(ctx, n, emit)
+	if p.r.mayFailOver(err) {
+		if err = p.r.failOver(ctx, err); err == nil {
+			err = p.attempt(ctx, n, emit)
+		}
+	}
+	return err
+}
+
+func (p *producer) attempt(ctx context.Context, n int, emit emitFunc) error {
+	if err := p.r.awaitGroups(); err != nil {
+		return err
+	}
+	if err := p.attach(); err != nil {
+		return err
+	}
+	p.merger.Prefetch(p.r.ranges[min(n+p.r.plan.Threads, len(p.r.ranges)-1)])
+	seen, stride := 0, p.from.cfg.Stride
+	return p.merger.Merge(ctx, p.r.ranges[n], func(rows []uint64) error {
+		skip := min(max(p.gone-seen, 0), len(rows)/stride)
+		seen += len(rows) / stride
+		for rows = rows[skip*stride:]; len(rows) > 0; {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			k, b, err := p.next(rows)
+			switch {
+			case errors.Is(err, errLarge):
+				err = p.putLarge(n, rows[:stride], emit)
+			case err == nil && b.Rows > 0:
+				err = emit(b, nil)
+			}
+			if err != nil {
+				return err
+			}
+			rows = rows[k*stride:]
+			p.gone += k
+			p.cut.set(p)
+		}
+		return nil
+	})
+}
+
+// next makes a batch of the first of the rows and tells how many they are: as
+// many as last time, or twice that, unless their strings, lists and maps are
+// too long. The error is errLarge if those of the first one are.
+func (p *producer) next(rows []uint64) (k int, b *column.Batch, err error) {
+	stride := p.from.cfg.Stride
+	p.size = min(2*p.size, resultRows)
+	rows = rows[:min(len(rows), p.size*stride)]
+	p.keys.Begin(rows)
+	k = p.keysFit(rows)
+	if k == 0 {
+		return 1, nil, errLarge
+	}
+	b, err = p.result(rows[:k*stride])
+	for errors.Is(err, agg.ErrBatchFull) && k > 1 {
+		k /= 2
+		p.size = k
+		b, err = p.result(rows[:k*stride])
+	}
+	if errors.Is(err, agg.ErrBatchFull) {
+		err = errLarge
+	}
+	return k, b, err
+}
+
+// keysFit is how many of the rows have keys that fit a batch.
+// The decoder has begun with them.
+func (p *producer) keysFit(rows []uint64) int {
+	stride := p.from.cfg.Stride
+	n := len(rows) / stride
+	if !p.keys.HasLong() {
+		return n
+	}
+	bytes := 0
+	for i := range n {
+		if bytes += p.r.plan.Layout.LongBytes(rows[i*stride:], 1); bytes > p.r.plan.Memory.BatchBytes() {
+			return i
+		}
+	}
+	return n
+}
+
+// explain names the aggregate and the group of an overflow. rows are those of the groups.
+func (p *producer) explain(err error, rows []uint64) error {
+	var over *agg.OverflowError
+	if !errors.As(err, &over) {
+		return err
+	}
+	var group []string
+	for i, name := range p.r.plan.Query.KeyTexts {
+		p.keys.Decode(i, rows, &p.made[i])
+		v := column.Gather(&p.made[i], []int32{int32(over.Row)}, &column.Buffer{})
+		text := "NULL"
+		if arr, err := column.ToArrow(&v, memory.NewGoAllocator()); err == nil {
+			text = arr.ValueStr(0)
+			arr.Release()
+		}
+		group = append(group, fmt.Sprintf("%s = %s", name, text))
+	}
+	where := "all rows"
+	if len(group) > 0 {
+		where = "the group " + strings.Join(group, ", ")
+	}
+	return fmt.Errorf("%s overflows in %s: %w", p.r.plan.Query.CallTexts[over.Call], where, err)
+}
+
+// records are the output columns of a result batch.
+func (p *producer) records(schema *arrow.Schema, b *column.Batch, l *column.LargeRow) ([]arrow.Record, error) {
+	if l != nil {
+		return p.largeRecord(schema, b, l)
+	}
+	return inPieces(b, func(b *column.Batch) (arrow.Record, error) { return p.record(schema, b) })
+}
+
+// inPieces makes one record of b, or as many as long values need, since one
+// Arrow array holds 2 GiB: what is too large is halved, down to single rows.
+func inPieces(b *column.Batch, record func(*column.Batch) (arrow.Record, error)) ([]arrow.Record, error) {
+	rec, err := record(b)
+	if err == nil {
+		return []arrow.Record{rec}, nil
+	}
+	if b.Rows < 2 || !errors.Is(err, column.ErrTooLarge) {
+		return nil, err
+	}
+	first, err := inPieces(rowsOf(b, 0, b.Rows/2), record)
+	if err != nil {
+		return nil, err
+	}
+	second, err := inPieces(rowsOf(b, b.Rows/2, b.Rows), record)
+	if err != nil {
+		for _, rec := range first {
+			rec.Release()
+		}
+		return nil, err
+	}
+	return append(first, second...), nil
+}
+
+// rowsOf is the rows from..to of b.
+func rowsOf(b *column.Batch, from, to int) *column.Batch {
+	rows := make([]int32, 0, to-from)
+	for i := from; i < to; i++ {
+		rows = append(rows, int32(i))
+	}
+	out := &column.Batch{Rows: len(rows)}
+	for i := range b.Cols {
+		out.Cols = append(out.Cols, column.Gather(&b.Cols[i], rows, &column.Buffer{}))
+	}
+	return out
+}
+
+// record computes the output columns of a result batch.
+func (p *producer) record(schema *arrow.Schema, b *column.Batch) (arrow.Record, error) {
+	return p.r.record(schema, b.Rows, p.r.alloc, func(i int, v *column.Vector) error { return p.out[i].Eval(b, v) })
+}
+
+// record makes a record of so many rows in memory of alloc; col sets v to column i of them.
+func (r *run) record(schema *arrow.Schema, rows int, alloc memory.Allocator, col func(i int, v *column.Vector) error) (arrow.Record, error) {
+	cols := make([]arrow.Array, 0, len(r.plan.Query.Out))
+	defer func() {
+		for _, c := range cols {
+			c.Release()
+		}
+	}()
+	for i := range r.plan.Query.Out {
+		var v column.Vector
+		if err := col(i, &v); err != nil {
+			return nil, err
+		}
+		arr, err := column.ToArrow(&v, alloc)
+		if err != nil {
+			return nil, fmt.Errorf("column %q: %w", schema.Field(i).Name, err)
+		}
+		cols = append(cols, arr)
+	}
+	return array.NewRecord(schema, cols, int64(rows)), nil
+}
+
+// schema is the Arrow schema of the result.
+func (r *run) schema() *arrow.Schema {
+	fields := make([]arrow.Field, len(r.plan.Query.Out))
+	for i, c := range r.plan.Query.Out {
+		fields[i] = column.ArrowField(c.Name, c.Expr.Type(), true)
+	}
+	return arrow.NewSchema(fields, nil)
+}

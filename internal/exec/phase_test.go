@@ -1,0 +1,58 @@
+package exec
+
+import "testing"
+
+// Each event takes a run to the phase that the table says, and no other event does anything.
+func TestPhases(t *testing.T) {
+	for _, x := range []struct {
+		events []event
+		want   phase
+		void   bool // of the first reading
+	}{
+		{nil, scanning, false},
+		{[]event{failed}, scanning, false},
+		{[]event{grouped}, output, false},
+		{[]event{grouped, grouped}, output, false},
+		{[]event{grouped, failed}, output, false},
+		{[]event{deviceLost}, rescanning, true},
+		{[]event{deviceLost, deviceLost}, rescanning, true},
+		{[]event{deviceLost, grouped}, outputByCPU, true},
+		{[]event{deviceLost, failed}, ended, true},
+		{[]event{grouped, deviceLost}, regrouping, true},
+		{[]event{grouped, deviceLost, deviceLost}, regrouping, true},
+		{[]event{grouped, deviceLost, grouped}, outputByCPU, true},
+		{[]event{grouped, deviceLost, failed}, ended, true},
+		{[]event{deviceLost, grouped, deviceLost}, outputByCPU, true},
+		{[]event{deviceLost, grouped, failed}, outputByCPU, true},
+		{[]event{deviceLost, failed, grouped}, ended, true},
+	} {
+		var p phases
+		for _, e := range x.events {
+			before := p.current()
+			next, stepped := p.step(e)
+			if next != p.current() || stepped != (next != before) {
+				t.Errorf("%v: from %v to %v, stepped %t, but the phase is %v", x.events, before, next, stepped, p.current())
+			}
+		}
+		if p.current() != x.want || p.current().void() != x.void {
+			t.Errorf("%v: %v, void %t; want %v, %t", x.events, p.current(), p.current().void(), x.want, x.void)
+		}
+	}
+}
+
+// Every phase is in the table as where a run gets to, or is where it begins, and each row of the table is walked above.
+func TestPhasesReached(t *testing.T) {
+	reached := map[phase]bool{scanning: true}
+	for range transitions {
+		for from, row := range transitions {
+			for _, to := range row {
+				reached[to] = reached[to] || reached[from]
+			}
+		}
+	}
+	for p := scanning; p <= ended; p++ {
+		if !reached[p] || p.String() == "" {
+			t.Errorf("no events lead to phase %v", p)
+		}
+	}
+}

@@ -1,0 +1,129 @@
+package exec
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+
+	"github.com/apache/arrow/go/v15/arrow/memory"
+
+	"github.com/gagg-dev/gagg/internal/budget"
+	"github.com/gagg-dev/gagg/internal/device"
+	"github.com/gagg-dev/gagg/internal/input"
+	"github.com/gagg-dev/gagg/internal/plan"
+	"github.com/gagg-dev/gagg/internal/query"
+	"github.com/gagg-dev/gagg/streams"
+)
+
+// Request is what a caller of the library asks for.
+type Request struct {
+	From    input.Source // nil: none, which is an error
+	Query   query.Query
+	Options Options
+}
+
+// prepared is a query ready to run: its plan, and what is open.
+type prepared struct {
+	opt    Options
+	in     input.Input
+	scan   input.Scan
+	budget *budget.Budget // see newBudget
+	plan   *plan.Plan
+	alloc  memory.Allocator // of records
+}
+
+// prepare opens the input, resolves the query against it and plans it. The caller closes p.in.
+func prepare(ctx context.Context, q Request, l plan.Learnt) (_ *prepared, err error) {
+	o := q.Options.withDefaults()
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	if q.From == nil {
+		return nil, Usagef("no input: set From")
+	}
+	if err := q.Query.Validate(); err != nil {
+		return nil, err
+	}
+	p := &prepared{opt: o, budget: newBudget(o.MemoryLimit)}
+	if p.in, err = q.From.Open(ctx, input.Options{UnionByName: o.UnionByName, BatchRows: o.BatchRows}, p.budget); err != nil {
+		return nil, whileOpening(err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, p.in.Close())
+		}
+	}()
+	p.in.Widen(l.Digits)
+	compiled, err := query.Compile(p.in, q.Query)
+	if err != nil {
+		return nil, err
+	}
+	opt := o.plan()
+	if p.scan, err = p.in.Scan(plan.Scan(compiled, opt)); err != nil {
+		return nil, whileOpening(err)
+	}
+	p.budget.SetLimit(o.MemoryLimit)
+	p.plan, err = plan.Make(plan.Inputs{
+		Query: compiled, Schema: p.in.Schema(), Scan: p.scan, Options: opt, Metadata: p.budget.Reserved(), Learnt: l,
+	})
+	if err != nil {
+		return nil, err
+	}
+	p.alloc = o.allocator(p.plan.Memory.Output)
+	return p, nil
+}
+
+// Explained is a plan, and what looking for devices has added to it.
+type Explained struct {
+	*plan.Plan
+	Numbers []int   // of the devices to use; none: the CPU computes
+	Groups  float64 // about how many; +Inf: as many as rows
+}
+
+// Streams is how many streams each device would have.
+func (e *Explained) Streams() int {
+	if e.Device.RowsBy == "" {
+		return e.Device.Decoding.Streams
+	}
+	return cmp.Or(e.Options.Streams, streams.DefaultStreams)
+}
+
+// Explain plans a query as Run does, and looks for the devices that the plan would use: a small query
+// opens no driver. The error is an ErrDevice if they were demanded and cannot be used.
+func Explain(ctx context.Context, q Request) (_ *Explained, err error) {
+	defer func() { err = Classify(err) }()
+	p, err := prepare(ctx, q, plan.Learnt{})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, p.in.Close()) }()
+	e := &Explained{Plan: p.plan}
+	if e.Numbers, err = e.find(ctx); err != nil {
+		return nil, err
+	}
+	p.opt.logger().Debug("device", slog.String("device", device.Names(e.Numbers)), slog.String("reason", e.Device.Reason))
+	if len(e.Numbers) > 0 {
+		e.Groups = plan.ExpectedGroups(p.plan, p.scan)
+	}
+	return e, nil
+}
+
+// find looks for the devices of the plan, which goes on without them if none was demanded.
+func (e *Explained) find(ctx context.Context) ([]int, error) {
+	if !e.Device.Use {
+		return nil, nil
+	}
+	spec := e.Device.Facts.Spec
+	numbers, err := device.Find(ctx, spec)
+	switch {
+	case err == nil:
+		return numbers, nil
+	case context.Cause(ctx) != nil:
+		return nil, context.Cause(ctx)
+	case spec.Required():
+		return nil, spec.Refused(err)
+	}
+	e.Device = e.Device.Without("no GPU: " + device.Problem(err))
+	return nil, nil
+}

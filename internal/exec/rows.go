@@ -1,0 +1,396 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"math"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/apache/arrow/go/v15/arrow"
+
+	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/extsort"
+	"github.com/gagg-dev/gagg/internal/hostmem"
+	"github.com/gagg-dev/gagg/internal/invariant"
+	"github.com/gagg-dev/gagg/internal/query"
+	"github.com/gagg-dev/gagg/internal/trace"
+)
+
+// Rows is the result of a query, an Arrow array.RecordReader: the record of
+// Record is valid until the next call of Next unless it is retained. It is
+// for one goroutine.
+//
+// Partitions are merged and turned into records by several goroutines ahead
+// of the reader and come in order. How far ahead is bounded: in partitions,
+// and in the bytes of the records that wait. The partition that the reader
+// waits for is never held up.
+type Rows struct {
+	refs   atomic.Int64
+	run    *run
+	schema *arrow.Schema
+	ctx    context.Context
+	cancel context.CancelFunc
+	tokens chan struct{} // one for each range being made or waiting
+	next   atomic.Int64  // the next range to make
+
+	mu      sync.Mutex // guards what follows up to changed
+	slots   []slot     // by range of partitions
+	at      int        // the range that is read
+	waiting int64      // bytes of records in slots
+	hungry  bool       // the reader waits for that range, and has let go of what it had
+	changed sync.Cond  // on mu
+
+	order  *ordering      // nil: the result is in no order
+	queue  []arrow.Record // records taken and not yet given out
+	ended  bool           // no more will be
+	skip   int64          // rows to pass over before the first is given out
+	left   int64          // rows that may still be given out; -1: all
+	rec    arrow.Record
+	err    error
+	groups int64
+	end    time.Time
+}
+
+// slot is what has been made of a range of partitions and was not taken yet.
+type slot struct {
+	records []arrow.Record // none if they are to be sorted
+	done    bool
+	err     error
+}
+
+func newRows(ctx context.Context, r *run) *Rows {
+	rows := &Rows{run: r, schema: r.schema(), skip: r.plan.Query.Query.Offset, left: -1}
+	rows.changed.L = &rows.mu
+	rows.refs.Store(1)
+	rows.ctx, rows.cancel = context.WithCancel(ctx)
+	switch {
+	case r.plan.Query.Query.Limit == query.NoRows:
+		rows.left = 0
+	case r.plan.Query.Query.Limit > 0:
+		rows.left = r.plan.Query.Query.Limit
+	}
+	if len(r.plan.Query.Order) > 0 {
+		rows.order = &ordering{run: r, keep: rows.wanted()}
+	}
+	rows.slots = make([]slot, len(r.ranges))
+	rows.tokens = make(chan struct{}, 2*r.plan.Threads)
+	context.AfterFunc(rows.ctx, rows.wake)
+	for maker := range min(r.plan.Threads, len(r.ranges)) {
+		r.makers.Go(func() { rows.produce(trace.Maker(maker)) })
+	}
+	return rows
+}
+
+// wanted is how many of the first rows matter; -1: all.
+func (r *Rows) wanted() int64 {
+	if r.left <= 0 {
+		return r.left
+	}
+	return r.left + min(r.skip, math.MaxInt64-r.left)
+}
+
+// wake makes all who wait look again.
+func (r *Rows) wake() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.changed.Broadcast()
+}
+
+// produce makes ranges of partitions until none is left. row is its own of the timeline.
+func (r *Rows) produce(row trace.Row) {
+	var sorter *extsort.Sorter
+	if r.order != nil {
+		sorter = r.order.sorter()
+		defer func() { r.order.finish(r.ctx, sorter) }()
+	}
+	p := newProducer(r.run, sorter, r.turn)
+	var err error
+	for err == nil {
+		select {
+		case r.tokens <- struct{}{}:
+		case <-r.ctx.Done():
+			err = r.ctx.Err()
+			continue
+		}
+		n := int(r.next.Add(1)) - 1
+		if n >= len(r.slots) {
+			break
+		}
+		made := r.run.trace.Span(row, r.run.ranges[n].String())
+		err = r.make(p, sorter, n)
+		made()
+		r.finish(n, err)
+	}
+	if err := p.close(); err != nil {
+		r.finish(len(r.slots)-1, err)
+	}
+}
+
+// make turns range n into records, or gives it to the sorter if there is
+// one.
+func (r *Rows) make(p *producer, sorter *extsort.Sorter, n int) (err error) {
+	defer invariant.Recovered(&err)
+	at := uint64(0)
+	err = p.partition(r.ctx, n, func(b *column.Batch, l *column.LargeRow) error {
+		if sorter != nil {
+			at += uint64(b.Rows)
+			if err := p.reserve(l, r.run.plan.Query.ResultExprs()); err != nil {
+				return err
+			}
+			return p.sort(r.ctx, sorter, n, at-uint64(b.Rows), b)
+		}
+		recs, err := p.records(r.schema, b, l)
+		if err == nil {
+			err = r.put(n, recs)
+		}
+		return err
+	})
+	return r.run.plan.TextError(r.run.learnt, err)
+}
+
+// turn waits until the reader waits for range n, and nothing is made or read beside what the range makes now: so one large
+// group is in memory at a time.
+func (r *Rows) turn(n int) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for r.ctx.Err() == nil && !(n == r.at && r.hungry && len(r.slots[n].records) == 0) {
+		r.changed.Wait()
+	}
+	return r.ctx.Err()
+}
+
+// put adds records to slot n, once few enough wait.
+func (r *Rows) put(n int, recs []arrow.Record) error {
+	size := int64(0)
+	for _, rec := range recs {
+		size += recordBytes(rec)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for r.ctx.Err() == nil && r.mustWait(n, size) {
+		r.changed.Wait()
+	}
+	if err := r.ctx.Err(); err != nil {
+		release(recs)
+		return err
+	}
+	r.waiting += size
+	r.slots[n].records = append(r.slots[n].records, recs...)
+	r.changed.Broadcast()
+	return nil
+}
+
+// mustWait reports whether there is no room for another record of slot n. The
+// slot that the reader waits for always has room for one. Half of the room is
+// for what waits here, the other half for what the reader has taken.
+func (r *Rows) mustWait(n int, size int64) bool {
+	if n == r.at && len(r.slots[n].records) == 0 {
+		return false
+	}
+	return r.waiting+size > r.run.plan.Memory.Output/2
+}
+
+// finish says that slot n is complete.
+func (r *Rows) finish(n int, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := &r.slots[n]
+	s.done = true
+	if s.err == nil {
+		s.err = err
+	}
+	r.changed.Broadcast()
+}
+
+// Schema is the schema of the records.
+func (r *Rows) Schema() *arrow.Schema { return r.schema }
+
+// Next makes the next record current; false at the end or on an error.
+func (r *Rows) Next() bool {
+	if r.rec != nil {
+		r.rec.Release()
+		r.rec = nil
+	}
+	for r.err == nil && r.left != 0 {
+		if len(r.queue) > 0 {
+			if r.pass() {
+				continue
+			}
+			r.give()
+			return true
+		}
+		if r.ended {
+			break
+		}
+		r.fetch()
+	}
+	if r.end.IsZero() {
+		r.end = time.Now()
+		r.stop() // so that Stats is complete
+	}
+	return false
+}
+
+// stop ends the making of groups, and waits for that.
+func (r *Rows) stop() {
+	r.run.released.Store(true)
+	if r.run.opt.LastRun {
+		hostmem.Leave()
+	}
+	r.cancel()
+	r.run.makers.Wait()
+}
+
+// pass takes rows that are passed over off the queue; true if those were the
+// whole first record.
+func (r *Rows) pass() bool {
+	first := r.queue[0]
+	rows := first.NumRows()
+	switch {
+	case r.skip >= rows:
+		r.skip -= rows
+		r.queue = r.queue[1:]
+		first.Release()
+		return true
+	case r.skip > 0:
+		r.queue[0] = cutRecord(first, r.skip, rows)
+		r.skip = 0
+		first.Release()
+	}
+	return false
+}
+
+// give makes the first record of the queue current.
+func (r *Rows) give() {
+	r.rec, r.queue = r.queue[0], r.queue[1:]
+	if r.left >= 0 && r.rec.NumRows() > r.left {
+		cut := cutRecord(r.rec, 0, r.left)
+		r.rec.Release()
+		r.rec = cut
+	}
+	if r.left > 0 {
+		r.left -= r.rec.NumRows()
+	}
+	r.groups += r.rec.NumRows()
+	r.run.observe(Progress{
+		Output: true, BytesDone: r.run.plan.Facts.Bytes, BytesTotal: r.run.plan.Facts.Bytes,
+		RowsDone: r.run.rowsRead.Load(), Groups: r.groups,
+	})
+}
+
+// fetch puts records of the next partition, or the next of all in order, into
+// the queue.
+func (r *Rows) fetch() {
+	if r.order == nil {
+		r.queue = r.receive().records
+		r.ended = r.at == len(r.slots) // at is the reader's own to change
+		return
+	}
+	if r.order.merger == nil {
+		r.collect()
+	}
+	if r.err == nil {
+		r.queue, r.err = r.order.next(r.ctx)
+		r.err = Classify(r.err)
+		r.ended = len(r.queue) == 0
+	}
+}
+
+// collect waits until all partitions are with the sorters, and they have
+// ended.
+func (r *Rows) collect() {
+	for r.err == nil && r.at < len(r.slots) {
+		r.receive()
+	}
+	if r.err == nil {
+		r.run.makers.Wait()
+		r.err = Classify(r.order.begin())
+	}
+	if r.err == nil {
+		r.order.skip, r.skip = r.skip, 0
+		r.run.makers.Go(func() { r.order.merge(r.ctx, r.schema) })
+	}
+}
+
+// receive waits for something of the next partition and takes it.
+func (r *Rows) receive() slot {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := &r.slots[r.at]
+	r.hungry = true
+	r.changed.Broadcast()
+	for len(s.records) == 0 && !s.done && r.ctx.Err() == nil {
+		r.changed.Wait()
+	}
+	r.hungry = false
+	got := *s
+	s.records = nil
+	for _, rec := range got.records {
+		r.waiting -= recordBytes(rec)
+	}
+	switch {
+	case r.ctx.Err() != nil && !got.done:
+		r.err = context.Cause(r.ctx)
+	case got.done:
+		r.err = Classify(got.err)
+		<-r.tokens
+		r.at++
+	}
+	r.changed.Broadcast()
+	return got
+}
+
+// recordBytes is the memory of a record.
+func recordBytes(rec arrow.Record) (n int64) {
+	for _, c := range rec.Columns() {
+		n += dataBytes(c.Data())
+	}
+	return n
+}
+
+func dataBytes(d arrow.ArrayData) (n int64) {
+	for _, b := range d.Buffers() {
+		if b != nil {
+			n += int64(b.Len())
+		}
+	}
+	for _, c := range d.Children() {
+		n += dataBytes(c)
+	}
+	return n
+}
+
+// Record is the current record.
+func (r *Rows) Record() arrow.Record { return r.rec }
+
+// Err is the error that ended the rows, if one did.
+func (r *Rows) Err() error { return r.err }
+
+// Retain adds a reference.
+func (r *Rows) Retain() { r.refs.Add(1) }
+
+// Release drops a reference; the last one stops what still runs, closes the
+// input and removes what was spilled.
+func (r *Rows) Release() {
+	if r.refs.Add(-1) != 0 {
+		return
+	}
+	r.stop()
+	if r.rec != nil {
+		r.rec.Release()
+		r.rec = nil
+	}
+	release(r.queue)
+	r.queue = nil
+	for i := range r.slots {
+		release(r.slots[i].records)
+	}
+	r.slots = nil
+	if r.order != nil {
+		r.err = errors.Join(r.err, r.order.close())
+	}
+	r.err = Classify(errors.Join(r.err, r.run.close()))
+	r.run.trace.Close()
+}

@@ -1,0 +1,186 @@
+// Package exec runs a plan: it opens what a query reads, has it planned, has it grouped, merges what
+// came of that, and makes records of the groups, in order where one is asked for. A run goes through
+// named phases (phase.go); of a failed device it is told once, and goes on without any (failover.go).
+//
+//	Request ──prepare──▶ plan.Plan ──run──▶ groups ──Rows──▶ records
+package exec
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gagg-dev/gagg/internal/hostmem"
+	"github.com/gagg-dev/gagg/internal/plan"
+	"github.com/gagg-dev/gagg/internal/spill"
+	"github.com/gagg-dev/gagg/internal/trace"
+	"github.com/gagg-dev/gagg/merge"
+)
+
+// Run runs a query until its groups are complete; the caller releases the rows. A hint that a plan
+// rests on may turn out to be wrong: then the run ends, and another one begins with a plan that knows.
+func Run(ctx context.Context, q Request) (_ *Rows, err error) {
+	defer func() { err = Classify(err) }()
+	started := time.Now()
+	defer q.Options.beginDevices()()
+	var timeline *trace.Recorder
+	for l := (plan.Learnt{}); ; {
+		more := false
+		p, err := prepare(ctx, q, l)
+		if err == nil {
+			if timeline == nil {
+				timeline = trace.New(q.Options.Trace)
+			}
+			r := &run{prepared: p, started: started, trace: timeline, learnt: l}
+			r.watched()
+			if err = r.aggregate(ctx); err == nil {
+				r.outputDone = r.trace.Span(trace.Phases, "output")
+				return newRows(ctx, r), nil
+			}
+			more, err = p.plan.Again(&l, err)
+			err = errors.Join(err, r.close())
+		}
+		if !l.Add(err) && !more {
+			timeline.Close()
+			return nil, err
+		}
+		q.Options.logger().Debug("read again, with what was learnt", slog.String("because", err.Error()))
+	}
+}
+
+// run is a query that runs.
+type run struct {
+	*prepared
+	failover
+	progress
+
+	started    time.Time
+	scanTime   time.Duration
+	partitions int
+	ranges     []merge.Range // of partitions, which are merged one after the other
+	learnt     plan.Learnt
+	disk       *spill.Space
+	unwatch    func() bool     // nil: nothing was opened
+	trace      *trace.Recorder // nil: nobody wants a timeline
+	outputDone func()          // ends the timeline's interval of the output; nil: it has not begun
+	makers     sync.WaitGroup  // goroutines that make the result
+	released   atomic.Bool     // nobody reads the result any more
+	cancelled  func() error    // tells why the run has been cancelled; nil: it has not been
+	slack      int64           // that the process has for the run
+}
+
+// progress is how far the reading is.
+type progress struct {
+	bytesDone, rowsRead atomic.Int64
+	bytesLeft           atomic.Int64 // of bytesDone: of units of which no row was read
+}
+
+// restart is for an input that is read again.
+func (p *progress) restart() {
+	p.bytesDone.Store(0)
+	p.bytesLeft.Store(0)
+	p.rowsRead.Store(0)
+}
+
+// diskGrace is how long what was spilled may outlive a cancelled context. A
+// goroutine may look up late, and the process may end before it does.
+const diskGrace = 300 * time.Millisecond
+
+// aggregate reads the input and groups it.
+func (r *run) aggregate(ctx context.Context) error {
+	if err := r.begin(ctx); err != nil {
+		return err
+	}
+	first := r.configure()
+	r.current.Store(first)
+	if err := r.openDevices(ctx, first); err != nil {
+		return err
+	}
+	err := r.group(ctx, first)
+	first.logDevices(r.opt.logger())
+	switch {
+	case r.mayFailOver(err):
+		err = r.failOver(ctx, err)
+	case err == nil:
+		r.step(grouped)
+	}
+	if err != nil {
+		return err
+	}
+	groups := &r.current.Load().groups
+	r.partitions = groups.Buckets[0].Partitions()
+	r.ranges = r.planRanges()
+	r.scanTime = time.Since(r.started)
+	r.opt.logger().Debug("aggregated", slog.Int64("rows", r.rowsRead.Load()),
+		slog.Bool("partitioned", groups.Partitioned), slog.Int64("spilled", r.disk.Written()))
+	r.learnt = r.learnt.Longest(r.current.Load().cfg.LongestText())
+	return r.scan.Unchanged()
+}
+
+// begin takes what any reading needs.
+func (r *run) begin(ctx context.Context) error {
+	r.cancelled = func() error {
+		if r.released.Load() {
+			return context.Canceled
+		}
+		return context.Cause(ctx)
+	}
+	r.slack = r.opt.slack()
+	hostmem.Slack(r.slack)
+	if err := r.openDisk(); err != nil {
+		return err
+	}
+	r.unwatch = context.AfterFunc(ctx, func() { time.AfterFunc(diskGrace, func() { _ = r.disk.Close() }) })
+	return nil
+}
+
+// openDisk makes the place for what does not fit in memory. A folder that was
+// asked for must be usable before hours of work, not after them.
+func (r *run) openDisk() (err error) {
+	r.disk, err = spill.Open(spill.Config{Dir: r.opt.TempDir, Limit: r.opt.TempLimit, FS: r.opt.Tuning.SpillFS, Listed: r.budget.Count})
+	if err == nil && r.opt.TempDir != "" {
+		err = r.disk.Probe()
+	}
+	return err
+}
+
+// close lets go of everything that the run holds but the timeline, which may go on.
+func (r *run) close() error {
+	if r.unwatch != nil {
+		r.unwatch()
+	}
+	if r.outputDone != nil {
+		r.outputDone()
+	}
+	var err error
+	for _, a := range []*attempt{r.invalidated.Load(), r.current.Load()} {
+		if a != nil {
+			err = errors.Join(err, a.close())
+		}
+	}
+	if r.disk != nil {
+		err = errors.Join(err, r.disk.Close())
+	}
+	err = errors.Join(err, r.in.Close())
+	hostmem.Slack(-r.slack)
+	r.slack = 0
+	return err
+}
+
+func (r *run) unitDone(unit int, rows int64) {
+	bytes := r.scan.UnitBytes(unit)
+	if rows == 0 { // nothing in it could count
+		r.bytesLeft.Add(bytes)
+	}
+	done := r.rowsRead.Add(rows)
+	r.observe(Progress{BytesDone: r.bytesDone.Add(bytes), BytesTotal: r.plan.Facts.Bytes, RowsDone: done})
+}
+
+func (r *run) observe(p Progress) {
+	if r.opt.Observe != nil {
+		r.opt.Observe(p)
+	}
+}

@@ -1,0 +1,59 @@
+package exec
+
+import (
+	"github.com/gagg-dev/gagg/internal/agg"
+	"github.com/gagg-dev/gagg/internal/cpu"
+	"github.com/gagg-dev/gagg/internal/key"
+)
+
+// configureSets makes ready for grouping by the keys and each distinct value. What the groupings are grouped into is cfg.
+func (r *run) configureSets(cfg *cpu.Config) {
+	if len(r.plan.Sets) == 0 {
+		return
+	}
+	if !cfg.States.Part(0).Updates() {
+		cfg.Rows = -1 // those of the input do not come to it
+	}
+	for i, s := range r.plan.Sets {
+		states := agg.Compile(nil, s.Layout.Base()+s.Layout.Words, agg.Options{MaxRows: r.plan.Facts.Rows})
+		inner := &cpu.Config{
+			Keys: s.Layout, Intern: cfg.Intern, States: states, Arenas: cfg.Arenas,
+			Stride:     s.Layout.Base() + s.Layout.Words, // without cpu.Stride's room behind: more rows are copied than looked up
+			Partitions: cfg.Partitions, Tile: cfg.Tile, Budget: cfg.Budget, Spill: cfg.Spill,
+			Rows: r.plan.Facts.Rows, AtMost: s.AtMost, Threads: cfg.Threads,
+		}
+		shared := int64(0)
+		part := i + 1
+		values, pair := cfg.States.Part(part).Takes(s.Arg), key.NewLayout([]key.Column{s.Value})
+		if values || !cpu.MayPair(cfg.Keys, pair) {
+			pair = nil
+		}
+		if (cpu.MayShare(s.Layout) || pair != nil) && cfg.Partitions == 0 { // else they are asked for
+			shared = r.plan.Memory.SharedSet(len(r.plan.Sets), cfg.Threads, r.opt.Tuning.Plan.Shared)
+		}
+		if pair != nil && shared > 0 {
+			cfg.Rows = r.plan.Facts.Rows // they come all the same
+		}
+		inner.Memory = r.plan.Memory.SetShares(len(r.plan.Sets), shared/int64(cfg.Threads))
+		if placesAll(inner) {
+			inner.CacheBytes = setCacheBytes
+		}
+		cfg.Distinct = append(cfg.Distinct, cpu.Distinct{
+			Part: part, Config: inner, Arg: s.Arg, Values: values, Shared: shared, Pair: pair,
+		})
+	}
+}
+
+// setCacheBytes is how large the groups of its partitions should be: the rows are some times as many, and the directory
+// has room for as many groups. Measured against 128 and 512 KiB: 10 % more than at 512 KiB where all values differ, a third less where
+// three in four do not.
+const setCacheBytes = 256 << 10
+
+// placesAll reports whether a grouping has memory for all rows of the input, and these refer to nothing.
+func placesAll(c *cpu.Config) bool {
+	if c.Keys.HasRefs() || c.Rows < 0 {
+		return false
+	}
+	most := c.Memory.Worker * int64(c.Threads) / 2
+	return most == 0 || c.Rows <= most/int64(8*c.Stride)
+}

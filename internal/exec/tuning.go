@@ -1,0 +1,59 @@
+package exec
+
+import (
+	"cmp"
+	"sync"
+
+	"github.com/gagg-dev/gagg/feedback"
+	"github.com/gagg-dev/gagg/internal/cpu"
+	"github.com/gagg-dev/gagg/internal/gpu"
+	"github.com/gagg-dev/gagg/internal/plan"
+	"github.com/gagg-dev/gagg/internal/spill"
+)
+
+// Tuning is what tests change of one run: sizes that small inputs would never reach, and what a run
+// stands on.
+type Tuning struct {
+	Plan       plan.Tuning
+	SpillFS    spill.FS                       // of spill files; nil: the system's
+	PassLeast  int                            // cpu.Config.PassLeast
+	BucketGain float64                        // gpu.Config.Gain
+	KeptRows   int64                          // gpu.Config.Keep
+	Offload    func(*gpu.Devices) cpu.Offload // how devices are given to the workers
+	Watch      func(Running)                  // is told of each run that begins; nil: nobody
+}
+
+// DefaultTuning is that of all other runs.
+func DefaultTuning() Tuning {
+	return Tuning{
+		Plan: plan.DefaultTuning(), PassLeast: cpu.DefaultPassLeast, BucketGain: feedback.DefaultBucketGain,
+		KeptRows: mostEarly, // as much as rows take that are packed while devices open, and are gone when rows leave these
+		Offload:  func(d *gpu.Devices) cpu.Offload { return d },
+	}
+}
+
+// Running is what tests see of a run, also once it has ended.
+type Running struct {
+	Held    func() int64    // bytes of the memory limit that are held
+	Opening func() bool     // devices are being opened that may take part
+	Makers  *sync.WaitGroup // goroutines that make the result
+}
+
+// watched tells of a run that begins.
+func (r *run) watched() {
+	if r.opt.Tuning.Watch == nil {
+		return
+	}
+	r.opt.Tuning.Watch(Running{
+		Held: func() int64 { return cmp.Or(r.budget.Reserved(), r.budget.Committed()) },
+		Opening: func() bool {
+			devices := r.current.Load().devices
+			if devices == nil {
+				return false
+			}
+			pending, _ := devices.Opened()
+			return pending
+		},
+		Makers: &r.makers,
+	})
+}

@@ -1,0 +1,243 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/gagg-dev/gagg/ega/firstpass"
+	"github.com/gagg-dev/gagg/feedback"
+	"github.com/gagg-dev/gagg/internal/device"
+)
+
+// This file decides between the CPU and a device, from what the plan knows:
+// counts in, a decision out, no clock and no driver. A wrong prediction costs
+// time, never an answer.
+
+// DeviceFacts is what the choice depends on.
+type DeviceFacts struct {
+	Spec        device.Spec
+	Unsupported string // why no device can combine the groups; "": one can
+	NoDevice    string // why there is none to use; "": there is one, or nobody has looked
+	Opened      bool   // the device is ready: it takes part, with these rows or without
+	Kept        bool   // the device is open, since the caller keeps it so
+	Rereadable  bool   // the input can be read again, should a device fail in mid-run
+	Devices     int    // that would share the work; 0: one
+	Memory      int64  // bytes of each that may be taken; 0: not known
+
+	Rows    int64   // to read; -1: not known
+	Bytes   int64   // to read, compressed
+	Groups  float64 // about how many; +Inf: as many as rows
+	Threads int     // CPU workers
+	RowSize int64   // bytes of a row of hash, key and states
+	Lists   int64   // that a group has of all its values
+
+	Encoded  float64 // the part of the rows that devices make themselves, of encoded columns
+	Crossing int64   // bytes of these
+	Unpacked int64   // of Crossing: what workers decompress, of codecs that devices do not know
+}
+
+// Choice is what computes, and why.
+type Choice struct {
+	Use    bool   // a device
+	Reason string // for people
+	CPU    float64
+	Device float64 // seconds predicted of each; 0 both: nothing was predicted
+}
+
+// Costs is what things cost, in seconds of one core unless it says
+// otherwise. CPU costs were measured with 16 threads (Xeon beside an H200, 1e8
+// rows of db-benchmark), where tables of all workers share the memory; fewer
+// threads are a little faster each.
+type Costs struct {
+	Byte   float64 // of compressed input: read, unpack, decode; 0.6e-9 (numbers) to 2e-9 (texts)
+	Row    float64 // key words and hash
+	Pack   float64 // a row with its states into pinned memory; a guess
+	Read   float64 // a byte of input that a device decodes, into memory that was not touched before: a copy, a checksum, page faults
+	Unpack float64 // a byte that comes out of ZSTD, where workers decompress what a device decodes; measured on a slower core
+
+	Group float64 // merging one from partitions: q10's scatter and merge, without its tables
+	Put   float64 // finishing a group, to Arrow: q10's output, from a device
+
+	List   float64 // a value into its group's list and out of it, sorted in part: q6, less what it costs without
+	Listed float64 // the same where a device has put the values of each group side by side: q6's output
+
+	// A row's way through a worker's table costs TableSmall where the table fits
+	// SmallTable bytes, the processor's second-level cache, TableLarge from
+	// LargeTable bytes on, and between them more by the same for each doubling:
+	// q1, q2, q4; q3, q5, q7.
+	TableSmall, TableLarge float64
+	SmallTable, LargeTable float64
+
+	Place      float64 // a byte of a row that has left a device into memory that was not touched before, by copying or by pinning it: q10 with 4 GiB of a device
+	TableShare float64 // part of a device's memory that groups have, before rows leave it (firstpass.TableShare)
+	LeftGain   float64 // rows of a group from which on those that have left come back to the device (feedback.BucketGain)
+
+	Ready float64 // seconds until a device that is open takes rows: pinned memory
+	Start float64 // seconds until a device is ready: driver 0.1, context 0.1, kernels and pinned memory beside busy workers 0.1
+	End   float64 // seconds beside the copies until groups are back: they are divided, readers pin their buffers
+	Exit  float64 // seconds that the end of a process takes longer where the driver is in use
+	Link  float64 // bytes a second, pinned (bench/results/NVIDIA-H200/link.md)
+
+	// Decode is the bytes a second, as they cross, that a device decodes and makes rows of: 10e9 (q7) to 19e9 (q3).
+	Decode float64
+
+	// Gain is the part of the CPU's time that a device must save at least, since
+	// both predictions may be wrong.
+	Gain float64
+}
+
+var defaultCosts = Costs{
+	Byte: 1e-9, Row: 4e-9, Pack: 10e-9, Read: 0.5e-9, Unpack: 1e-9, Group: 110e-9, Put: 80e-9,
+	List: 42e-9, Listed: 11e-9,
+	TableSmall: 4e-9, TableLarge: 100e-9, SmallTable: 1 << 20, LargeTable: 64 << 20,
+	Place: 1e-9, TableShare: firstpass.TableShare, LeftGain: feedback.DefaultBucketGain,
+	Ready: 0.02, Start: 0.3, End: 0.02, Exit: 0.08, Link: 55e9, Decode: 14e9,
+	Gain: 0.1,
+}
+
+// choose decides. It may be asked before anybody has looked for a device: it then
+// says whether to look, so that a small query never opens a driver.
+func (c Costs) choose(f DeviceFacts) Choice {
+	choice := Choice{Reason: "as asked for"}
+	required := f.Spec.Required()
+	switch {
+	case f.Spec.Kind == device.CPU:
+		return choice
+	case f.Unsupported != "":
+		choice.Reason = f.Unsupported
+		return choice
+	case required:
+		choice.Use = true
+		return choice
+	case f.NoDevice != "":
+		choice.Reason = f.NoDevice
+		return choice
+	case !f.Rereadable:
+		choice.Reason = "the input could not be read again, should a GPU fail"
+		return choice
+	case f.Rows < 0:
+		choice.Reason = "nobody knows how many rows there are"
+		return choice
+	case f.Rows == 0:
+		choice.Reason = "there are no rows to read"
+		return choice
+	}
+	choice.CPU, choice.Device = c.cpu(f), c.device(f)
+	choice.Use = choice.Device < choice.CPU*(1-c.Gain)
+	choice.Reason = fmt.Sprintf("predicted: CPU %s, GPU %s with %s to start it, for %s",
+		seconds(choice.CPU), seconds(choice.Device), seconds(c.start(f)), f.groupsText())
+	return choice
+}
+
+// cpu predicts the seconds of a run on the CPU alone.
+func (c Costs) cpu(f DeviceFacts) float64 {
+	_, groups := f.counts()
+	return c.reading(f) + (groups*(c.Group+c.Put)+f.listed()*c.List)/f.threads()
+}
+
+// device predicts the seconds of a run on a device. Workers pack rows, or the bytes that the device makes rows of,
+// while those packed before cross the link; those packed while the device starts are copied once more. Groups come back
+// and are finished as the CPU's are. Kernels that combine rows are faster than the link and do not count.
+func (c Costs) device(f DeviceFacts) float64 {
+	rows, groups := f.counts()
+	devices := float64(max(f.Devices, 1))
+	link := c.Link * devices
+	end := 0.0
+	if !f.Opened { // else it is used already, and comes to its end whoever takes the rest
+		end = c.End
+		if !f.Kept {
+			end += c.Exit
+		}
+	}
+	others := 1 - f.Encoded
+	packing := others*(c.scan(f)+rows*c.Pack) + f.Encoded*float64(f.Bytes)*c.Read + float64(f.Unpacked)*c.Unpack
+	crossing := others*rows*float64(f.RowSize)/link + float64(f.Crossing)/min(link, c.Decode*devices)
+	packing = max(packing/f.threads(), crossing)
+	early := crossing * min(c.start(f)/max(packing, 1e-9), 1) // of what was packed before
+	back := max((groups*float64(f.RowSize)+8*f.listed())/link, (groups*c.Put+f.listed()*c.Listed)/f.threads())
+	return max(packing, c.start(f)) + early + end + back + c.evicting(f)
+}
+
+// evicting predicts the seconds for rows whose groups a device has no memory for, and for the groups that it has: they cross back to memory that was not
+// touched before, and once more to the device if that gains something, or the CPU merges them.
+func (c Costs) evicting(f DeviceFacts) float64 {
+	rows, groups := f.counts()
+	slots := c.TableShare * float64(f.Memory) / float64(max(f.RowSize, 1))
+	if f.Memory <= 0 || groups <= slots {
+		return 0
+	}
+	left := rows*(1-slots/groups) + slots
+	bytes := left * float64(f.RowSize)
+	crossing, placing := bytes/(c.Link*float64(max(f.Devices, 1))), bytes*c.Place/f.threads()
+	if rows >= c.LeftGain*groups {
+		return placing + 2*crossing
+	}
+	return placing + crossing + left*c.Group/f.threads()
+}
+
+// reading predicts the seconds until all rows are in the workers' tables.
+func (c Costs) reading(f DeviceFacts) float64 {
+	rows, groups := f.counts()
+	own := min(groups, rows/f.threads()) // groups of a worker
+	return (c.scan(f) + rows*c.table(own*float64(f.RowSize))) / f.threads()
+}
+
+func (c Costs) start(f DeviceFacts) float64 {
+	switch {
+	case f.Opened:
+		return 0
+	case f.Kept:
+		return c.Ready
+	}
+	return c.Start
+}
+
+// scan is what both ways need.
+func (c Costs) scan(f DeviceFacts) float64 {
+	return float64(f.Bytes)*c.Byte + float64(f.Rows)*c.Row
+}
+
+// table is what a row costs in a table of so many bytes.
+func (c Costs) table(bytes float64) float64 {
+	doublings := math.Log2(max(bytes, 1) / c.SmallTable)
+	share := doublings / math.Log2(c.LargeTable/c.SmallTable)
+	return c.TableSmall + (c.TableLarge-c.TableSmall)*min(max(share, 0), 1)
+}
+
+// rest are the facts of a part of the rows.
+func (f DeviceFacts) rest(rows int64) DeviceFacts {
+	share := float64(rows) / float64(max(f.Rows, 1))
+	f.Rows = rows
+	for _, n := range []*int64{&f.Bytes, &f.Crossing, &f.Unpacked} {
+		*n = int64(float64(*n) * share)
+	}
+	return f
+}
+
+// counts are rows, and groups no more than these.
+func (f DeviceFacts) counts() (rows, groups float64) {
+	rows = float64(f.Rows)
+	return rows, min(f.Groups, rows)
+}
+
+// listed is how many values lists have, if there are no NULLs.
+func (f DeviceFacts) listed() float64 { return float64(f.Lists) * float64(f.Rows) }
+
+// groupsText says on what number of groups a prediction rests.
+func (f DeviceFacts) groupsText() string {
+	if f.Groups >= float64(f.Rows) {
+		return "as many groups as rows"
+	}
+	return fmt.Sprintf("%.0f groups", f.Groups)
+}
+
+func (f DeviceFacts) threads() float64 { return float64(max(f.Threads, 1)) }
+
+// seconds is a prediction as people read it.
+func seconds(s float64) string {
+	if s >= 10 {
+		return fmt.Sprintf("%.0fs", s)
+	}
+	return time.Duration(s * float64(time.Second)).Round(time.Millisecond).String()
+}

@@ -1,0 +1,73 @@
+package plan
+
+import (
+	"math"
+
+	"github.com/gagg-dev/gagg/feedback"
+	"github.com/gagg-dev/gagg/internal/device"
+	"github.com/gagg-dev/gagg/internal/gpu"
+)
+
+// Device is the decision what computes. It is made once, before anybody has looked for a device, so
+// that a small query opens no driver. That there is none is found by looking: see Without.
+type Device struct {
+	Choice
+	Facts    DeviceFacts
+	Decoding gpu.Decoding // how devices make the rows themselves
+	RowsBy   string       // why workers make all rows; "": they need not
+
+	costs Costs
+}
+
+// Without is the decision once it is known why there is no device to use.
+func (d Device) Without(why string) Device {
+	d.Facts.NoDevice = why
+	d.Choice = d.costs.choose(d.Facts)
+	return d
+}
+
+// Pays predicts, while the input is read, whether devices are faster for the rest of it: left is how
+// many rows that is, groups of rows are those that a worker's table has, and memory is what each
+// device has; 0: none is open yet.
+func (d Device) Pays(left, rows, groups, memory int64) bool {
+	f := d.Facts.rest(max(left, 0))
+	f.Groups, f.Opened = min(d.Facts.Groups, feedback.EstimateGroups(rows, groups)), memory > 0
+	if f.Opened {
+		f.Memory = memory
+	}
+	return d.costs.choose(f).Use
+}
+
+// decideDevice decides what computes. How devices would make rows themselves takes a look at each unit
+// and so is asked for only where one may be used; how many groups there may be, which may read some
+// pages, only where a device could be worth it at all.
+func (p *planner) decideDevice() Device {
+	spec, states := p.Options.Device, p.DeviceStates()
+	d := Device{costs: p.Options.Tuning.Costs}
+	f := &d.Facts
+	*f = DeviceFacts{
+		Spec: spec, Unsupported: p.unsupported(states), Rereadable: p.Rereadable, Kept: p.Options.DeviceKept,
+		Devices: len(spec.Numbers), Memory: p.Options.GPUMemory,
+		Rows: p.Facts.Rows, Bytes: p.Facts.Bytes, Groups: math.Inf(1), Threads: p.Threads,
+		RowSize: p.deviceRow(states), Lists: int64(len(states.DeviceLists())),
+	}
+	if f.Unsupported == "" && spec.Kind != device.CPU {
+		d.Decoding, d.RowsBy = p.decoding(states)
+		if f.Lists > 0 && d.Decoding.Plan == nil {
+			f.Unsupported = "lists of values are only kept where a GPU makes the rows, and the CPU does: " + d.RowsBy
+		}
+	}
+	if units := &d.Decoding.Units; d.Decoding.Plan != nil {
+		f.Encoded = float64(units.All.Rows) / float64(max(p.Facts.Rows, units.All.Rows))
+		f.Crossing, f.Unpacked = units.All.Bytes, units.Unpacked
+	}
+	if !p.Options.DevicePresent {
+		f.NoDevice = "there is no NVIDIA driver"
+	}
+	d.Choice = d.costs.choose(*f)
+	if d.Use && !spec.Required() {
+		f.Groups = p.expectedGroups()
+		d.Choice = d.costs.choose(*f)
+	}
+	return d
+}

@@ -1,0 +1,155 @@
+package plan
+
+import (
+	"context"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/gagg-dev/gagg/feedback"
+	"github.com/gagg-dev/gagg/internal/device"
+	"github.com/gagg-dev/gagg/internal/input"
+	"github.com/gagg-dev/gagg/internal/query"
+)
+
+// orders is the bundled orders.
+var orders = input.Files("../../testdata/orders.parquet")
+
+// grouped is a query by keys, of aggregates.
+func grouped(by string, aggs ...string) query.Query {
+	q := query.Query{By: []string{by}}
+	for _, a := range aggs {
+		q.Aggs = append(q.Aggs, query.Agg{Text: a})
+	}
+	return q
+}
+
+// planning has a query planned as far as to its keys: where a device would be there.
+func planning(t *testing.T, from input.Source, q query.Query, o Options) *planner {
+	t.Helper()
+	in, err := from.Open(context.Background(), input.Options{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := in.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	compiled, err := query.Compile(in, q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scan, err := in.Scan(Scan(compiled, o))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Tuning, o.Load = DefaultTuning(), feedback.DefaultLoadConfig
+	p := newPlanner(Inputs{Query: compiled, Schema: in.Schema(), Scan: scan, Options: o})
+	if err := p.planThreads(); err != nil {
+		t.Fatal(err)
+	}
+	p.placeKeys()
+	return p
+}
+
+// spec is a specification of devices.
+func spec(t *testing.T, text string) device.Spec {
+	t.Helper()
+	d, err := device.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// What computes is decided before anybody looks for a device, and once more by the same facts if there turns out to be none.
+func TestDecideDevice(t *testing.T) {
+	const sum, mode = "sum(quantity)", "mode(quantity)"
+	for _, x := range []struct {
+		device string
+		rows   int64
+		agg    string
+		use    bool
+		reason string
+	}{
+		{"auto", 12_000, sum, false, "predicted: CPU "},
+		{"auto", 1e9, sum, true, "predicted: CPU "},
+		{"", 1e9, sum, true, "predicted: CPU "},
+		{"auto", 1e9, mode, false, "mode("},
+		{"cpu", 1e9, sum, false, "as asked for"},
+		{"gpu", 1e9, mode, false, "mode("},
+		{"gpu", 12_000, sum, true, "as asked for"},
+		{"0,1", 12_000, sum, true, "as asked for"},
+	} {
+		p := planning(t, orders, grouped("price", x.agg), Options{Device: spec(t, x.device), DevicePresent: true, Threads: 4})
+		p.Facts.Rows, p.Facts.Bytes = x.rows, 10*x.rows
+		d := p.decideDevice()
+		if d.Use != x.use || !strings.Contains(d.Reason, x.reason) {
+			t.Errorf("%q, %d rows: %+v; want %t since %s", x.device, x.rows, d.Choice, x.use, x.reason)
+		}
+		if d.Facts.Spec.Required() || !x.use {
+			continue
+		}
+		if none := d.Without("no GPU: gone"); none.Use || none.Reason != "no GPU: gone" {
+			t.Errorf("%q without a device: %+v", x.device, none.Choice)
+		}
+		p.Options.DevicePresent = false
+		if none := p.decideDevice(); none.Use || none.Reason != "there is no NVIDIA driver" {
+			t.Errorf("%q without a driver: %+v", x.device, none.Choice)
+		}
+	}
+}
+
+// While the input is read, a device pays as long as enough of it is left.
+func TestDevicePays(t *testing.T) {
+	p := planning(t, orders, grouped("price", "sum(quantity)"), Options{DevicePresent: true, Threads: 4})
+	p.Facts.Rows, p.Facts.Bytes = 1e9, 1e10
+	d := p.decideDevice()
+	if !d.Pays(1e9, 1e6, 5e5, 0) || d.Pays(0, 1e6, 5e5, 0) || d.Pays(-5, 1e6, 5e5, 0) {
+		t.Errorf("all rows left: %t, none: %t", d.Pays(1e9, 1e6, 5e5, 0), d.Pays(0, 1e6, 5e5, 0))
+	}
+}
+
+// Lists of values are a device's where it makes the rows, and where all of them find room on the host.
+func TestDecideDeviceLists(t *testing.T) {
+	for _, x := range []struct {
+		name  string
+		where string
+		opt   Options
+		rows  int64
+		want  string // "": a device does it
+	}{
+		{name: "no limit", rows: 1e9},
+		{name: "a limit with room", opt: Options{MemoryLimit: 1 << 30}, rows: 1e6},
+		{name: "one without", opt: Options{MemoryLimit: 1 << 30}, rows: 1e8, want: "may take more than a part of the memory limit"},
+		{name: "nobody knows how many", opt: Options{MemoryLimit: 1 << 30}, rows: -1, want: "may take more than a part of the memory limit"},
+		{name: "filtered", where: "quantity > 1", rows: 1e9, want: "and the CPU does: they are filtered"},
+		{name: "rows by the CPU", opt: Options{NoGPUDecoding: true}, rows: 1e9, want: "and the CPU does: as asked for"},
+	} {
+		q := grouped("price", "median(quantity)")
+		q.Where = x.where
+		x.opt.Device, x.opt.Threads = spec(t, "gpu"), 4
+		p := planning(t, orders, q, x.opt)
+		p.Facts.Rows = x.rows
+		f := p.decideDevice().Facts
+		if f.Lists != 1 || f.Unsupported != x.want && (x.want == "" || !strings.HasSuffix(f.Unsupported, x.want)) {
+			t.Errorf("%s: %q, want %q", x.name, f.Unsupported, x.want)
+		}
+	}
+}
+
+// The dictionaries of a file tell how many groups to expect.
+func TestExpectedGroups(t *testing.T) {
+	for by, want := range map[string][2]float64{
+		"region":          {3, 20},
+		"region, product": {10, 2000},
+		"region = 'Asia'": {3, 20},
+		"price":           {12_000, 12_000},
+	} {
+		p := planning(t, orders, grouped(by), Options{})
+		if got := p.expectedGroups(); got < want[0] || got > want[1] || math.IsInf(got, 1) {
+			t.Errorf("by %s: %v groups, want %v to %v", by, got, want[0], want[1])
+		}
+	}
+}

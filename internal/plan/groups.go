@@ -1,0 +1,97 @@
+package plan
+
+import (
+	"math"
+
+	"github.com/gagg-dev/gagg/feedback"
+	"github.com/gagg-dev/gagg/internal/cpu"
+	"github.com/gagg-dev/gagg/internal/expr"
+	"github.com/gagg-dev/gagg/internal/input"
+	"github.com/gagg-dev/gagg/internal/query"
+	"github.com/gagg-dev/gagg/partition"
+)
+
+// Groups is how groups would be divided.
+type Groups struct {
+	AtMost     int64 // as far as the footers tell; -1: not known
+	Fit        int64 // groups that a partition may have to be merged in memory; -1: any number
+	Theorem1   int64 // partitions that leave none with more, by Theorem 1 of EGA
+	Chernoff   int64 // the same by Chernoff's bound
+	Partitions int   // a power of two
+	Reason     string
+}
+
+// Groups is into how many partitions groups are divided if there are as many as there can be. A run
+// divides by what it estimates from the rows it has seen, and not at all while its tables reduce them.
+func (p *Plan) Groups() Groups {
+	states := p.States(nil, false, nil)
+	cfg := cpu.Config{States: states, Stride: cpu.Stride(p.Layout, states), Threads: p.Threads, Memory: p.Memory.Shares()}
+	g := Groups{AtMost: p.AtMost}
+	groups := math.Inf(1)
+	if g.AtMost >= 0 {
+		groups = float64(g.AtMost)
+	}
+	level := cfg.Level(groups).Plan()
+	g.Fit, g.Theorem1, g.Chernoff = level.Fit, level.Enough.Theorem1, level.Enough.Chernoff
+	if g.Fit == math.MaxInt64 {
+		g.Fit = -1
+	}
+	g.Partitions, g.Reason = 1<<level.Bits, level.Limit.String()
+	if p.Options.Partitions > 0 {
+		g.Partitions, g.Reason = p.Options.Partitions, "as asked for, from the first row on"
+	}
+	return g
+}
+
+// groupingsOf is what a query groups by.
+func groupingsOf(q *query.Compiled) groupings {
+	g := groupings{ordered: len(q.Order) > 0, sets: len(q.Distinct), own: len(q.Calls) == 0}
+	for _, c := range q.Calls {
+		g.own = g.own || c.Part == 0
+	}
+	return g
+}
+
+// atMostBy is how many groups there can be by the given keys.
+func (p *planner) atMostBy(keys []*expr.Expr) int64 {
+	distinct := make([]int64, len(keys))
+	for i, e := range keys {
+		distinct[i] = -1
+		if c, ok := e.Column(); ok && p.scan.RowGroups() == 1 && p.scan.DictAll(c) {
+			distinct[i] = int64(p.scan.DictEntries(c)) + 1 // and NULL
+		}
+	}
+	return partition.AtMost(distinct, p.Facts.Rows)
+}
+
+// expectedGroups is ExpectedGroups of the plan being made.
+func (p *planner) expectedGroups() float64 { return ExpectedGroups(p.Plan, p.scan) }
+
+// ExpectedGroups is about how many groups a query has, as far as the dictionaries of a scan tell, which
+// may read some pages.
+func ExpectedGroups(p *Plan, scan input.Scan) float64 {
+	product := 1.0
+	for _, e := range p.Query.Keys {
+		product *= expectedDistinct(e, p.Facts.Rows, scan)
+	}
+	if rows := p.Facts.Rows; rows >= 0 {
+		product = min(product, float64(rows))
+	}
+	return product
+}
+
+// expectedDistinct is about how many values an expression has: no more than its
+// columns have together. A column has as many as make, among the rows of a
+// unit, as many different ones as its largest dictionary holds; +Inf: nobody
+// knows.
+func expectedDistinct(e *expr.Expr, rows int64, scan input.Scan) float64 {
+	product := 1.0
+	for _, c := range e.Columns() {
+		entries := int64(scan.DictEntries(c))
+		if !scan.DictAll(c) || entries < 0 || rows < 0 || scan.RowGroups() == 0 {
+			return math.Inf(1)
+		}
+		product *= feedback.EstimateGroups(rows/int64(scan.RowGroups()), entries) + 1 // and NULL
+	}
+	return product
+}

@@ -1,0 +1,110 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/expr"
+	"github.com/gagg-dev/gagg/internal/key"
+)
+
+const (
+	// maxInternEntries is the largest dictionary whose strings are numbered
+	// rather than held in the key: beyond it, numbering costs a cache miss
+	// for each entry and the numbers save little.
+	maxInternEntries = 64 << 10
+	// fewInternEntries is the largest dictionary whose strings are numbered whatever the others
+	// hold; those of a larger one are if internRepeats of them are in another one too. Numbering takes a look-up in a
+	// table that all workers share for each entry of each dictionary, and saves comparing strings for each
+	// row: with 2.6 % in common it takes twice the time, with all in common a third (docs/experiments/0013).
+	fewInternEntries = 4 << 10
+	internRepeats    = .5
+
+	// maxInlineText is the length of texts up to which keys hold them themselves: longer ones make rows of
+	// more than a cache line. Where they lie in an arena, each takes 24 bytes more, and a cache miss or two
+	// whenever it is compared (docs/experiments/0013).
+	maxInlineText = 55
+)
+
+// Set is a distinct value as it stands in a grouping by the keys and itself: what a query with
+// aggregates of distinct values groups by beside its keys. Package cpu says how they are made of that
+// (internal/cpu/distinct.go).
+type Set struct {
+	Arg    int // of which argument
+	Value  key.Column
+	Layout *key.Layout // the keys, then the value
+	AtMost int64       // groups that there can be; -1: not known
+}
+
+// setKeys is the keys of a grouping.
+func (p *Plan) setKeys(s Set) []*expr.Expr {
+	return append(slices.Clone(p.Query.Keys), p.Query.Args[s.Arg])
+}
+
+// placeKeys chooses the form of each key, and of what is grouped by beside them.
+func (p *planner) placeKeys() {
+	p.KeyColumns = make([]key.Column, len(p.Query.Keys))
+	for i, e := range p.Query.Keys {
+		p.KeyColumns[i] = p.keyColumn(e)
+	}
+	for _, arg := range p.Query.Distinct {
+		value := p.keyColumn(p.Query.Args[arg])
+		value.Filled = true
+		p.Sets = append(p.Sets, Set{Arg: arg, Value: value})
+	}
+	p.layOut()
+}
+
+// layOut places the keys in words.
+func (p *planner) layOut() {
+	for i, filled := range p.Filled.Keys {
+		p.KeyColumns[i].Filled = filled
+	}
+	p.Layout = key.NewLayout(p.KeyColumns)
+	for i := range p.Sets {
+		p.Sets[i].Layout = key.NewLayout(append(slices.Clone(p.KeyColumns), p.Sets[i].Value))
+	}
+}
+
+// omitHashes has rows have no hash where that can be made of their keys.
+func (p *planner) omitHashes() {
+	p.Layout.OmitHash()
+	for i := range p.Sets {
+		p.Sets[i].Layout.OmitHash()
+	}
+}
+
+// keyColumn is the form of an expression as a key.
+func (p *planner) keyColumn(e *expr.Expr) key.Column {
+	k := key.Column{Type: e.Type()}
+	if c, ok := e.Column(); ok && e.Type().Rep() == column.RepBytes {
+		k.Intern = p.interns(c)
+		if n, ok := p.scan.TextLength(c); ok && n <= maxInlineText && !k.Intern {
+			k.Inline = n
+		}
+	}
+	return k
+}
+
+// internShare is what part of the memory limit the strings of a key may take
+// at most to be numbered: numbered strings stay in memory until the end.
+const internShare = 32
+
+// interns reports whether the strings of column c of the scan are numbered
+// when they are a key.
+func (p *planner) interns(c int) bool {
+	n := p.scan.DictEntries(c)
+	if !p.scan.DictAll(c) || n < 0 || n > maxInternEntries {
+		return false
+	}
+	if p.Options.MemoryLimit > 0 {
+		if bytes := p.scan.DictBytes(c); bytes < 0 || bytes >= p.Options.MemoryLimit/internShare {
+			return false
+		}
+	}
+	if n <= fewInternEntries {
+		return true
+	}
+	share, ok := p.scan.DictRepeats(c)
+	return !ok || share >= internRepeats
+}

@@ -1,0 +1,123 @@
+package plan
+
+import (
+	"github.com/gagg-dev/gagg/internal/arena"
+	"github.com/gagg-dev/gagg/internal/column"
+)
+
+// This file is what a run does about texts that are a large part of its memory. Plans do not know of them: footers tell of pages at most. A run
+// that meets one for which it finds no room begins again, with a plan that has room for it, if the limit allows one, and else says which
+// limit does. So what it says is enough: with that limit there is such a plan.
+
+// A row with long texts is in memory some times over, these being of keys and of aggregates: a worker has the row of a group beside the one that
+// takes its place in an aggregate; a goroutine that merges has a group, another row of it, and what the aggregate of both becomes, and then the
+// group and its record, which is sorted on its way if there is an order.
+const (
+	workerKeys, workerStates = 1, 2
+	mergeKeys, mergeStates   = 2, 3
+	sortedCopies             = 3
+)
+
+// largeNeeds is what texts take, each as many bytes as the longest one.
+type largeNeeds struct {
+	worker int64
+	merge  int64 // of a goroutine that merges groups: all of its share
+	sort   int64 // of one that puts them in order
+}
+
+func (p *Plan) largeNeeds(text int64) largeNeeds {
+	keys, states := p.texts()
+	row := text*(keys+states) + states*min(text, arena.Alone) // a shorter one leaves room for another
+	w, m := int64(workerKeys), int64(mergeKeys)
+	if states > 0 {
+		w, m = workerStates, mergeStates
+	}
+	if len(p.Query.Order) > 0 {
+		m = max(m, sortedCopies)
+	}
+	least := p.Options.Tuning.Needs.Groups
+	n := largeNeeds{worker: w*row + least, merge: (m*row + least) * 4 / 3} // see loadShare of package cpu
+	if len(p.Query.Order) > 0 {
+		n.sort = text*p.sortedTexts() + least
+	}
+	return n
+}
+
+// texts is how many of the keys and of the aggregates hold texts.
+func (p *Plan) texts() (keys, states int64) {
+	for _, k := range p.Query.Keys {
+		if k.Type().Rep() == column.RepBytes {
+			keys++
+		}
+	}
+	for _, c := range p.Query.Calls {
+		for _, a := range c.Args {
+			if a >= 0 && p.Query.Args[a].Type().Rep() == column.RepBytes {
+				states++
+			}
+		}
+	}
+	return keys, states
+}
+
+// sortedTexts is how many texts a sorter holds: those of a row, and those that it is put in order by once more.
+func (p *Plan) sortedTexts() (n int64) {
+	for _, t := range p.Query.Order {
+		if t.Expr.Type().Rep() == column.RepBytes {
+			n += 2
+		}
+	}
+	for _, out := range p.Query.Out {
+		if out.Expr.Type().Rep() == column.RepBytes {
+			n++
+		}
+	}
+	return n
+}
+
+// planLarge is planMemory for an input that has such texts; false: the limit is too small.
+func (p *Plan) planLarge(limit int64, threads int, l Learnt) (Memory, int, bool) {
+	needs, g := p.largeNeeds(l.Text), groupingsOf(p.Query)
+	read := p.reading + l.Read
+	for ; threads > 0; threads-- {
+		m, n, err := p.Options.Tuning.Needs.share(limit, threads, read, len(p.Query.Cols), g)
+		if err != nil {
+			return m, 0, false
+		}
+		threads = n
+		more := max(needs.merge-m.Merge, 0) + max(needs.sort-m.Sort, 0)
+		m.Worker += min(m.Merge+m.Sort+m.Output/int64(threads), read-more) // what is read with is free when groups are merged
+		m.Merge, m.Sort = max(m.Merge, needs.merge), max(m.Sort, needs.sort)
+		if m.Worker < needs.worker {
+			continue
+		}
+		m.Table = m.Worker / tableShare
+		m.Pages = min(m.Pages, m.Worker/pageShare)
+		return m, threads, true
+	}
+	return Memory{}, 0, false
+}
+
+// planLearnt is the plan with what was learnt before; false: nothing was that changes it.
+func (p *planner) planLearnt() (Memory, int, bool) {
+	if p.Learnt.Text == 0 || p.left == 0 {
+		return Memory{}, 0, false
+	}
+	m, threads, ok := p.planLarge(p.left, p.Threads, p.Learnt)
+	if ok || !p.Learnt.Alone {
+		return m, threads, ok
+	}
+	m, _, err := p.Options.Tuning.Needs.share(p.left, 1, p.reading, len(p.Query.Cols), groupingsOf(p.Query))
+	return m, 1, err == nil
+}
+
+// largeNeed is a limit that planLarge takes.
+func (p *Plan) largeNeed(l Learnt) int64 {
+	needs := p.largeNeeds(l.Text)
+	limit := needs.worker + needs.merge + p.reading + l.Read
+	for step := max(limit/32, 1<<20); ; limit += step {
+		if _, _, ok := p.planLarge(limit, 1, l); ok {
+			return limit
+		}
+	}
+}

@@ -1,0 +1,151 @@
+package plan
+
+import (
+	"errors"
+
+	"github.com/gagg-dev/gagg/internal/budget"
+	"github.com/gagg-dev/gagg/internal/cpu"
+	"github.com/gagg-dev/gagg/internal/parquetio"
+)
+
+// Learnt is what runs have found out that had to begin again: plans rest on hints, and these may be
+// wrong. It only grows. The zero value knows nothing.
+type Learnt struct {
+	Digits map[int]int // by column of the schema: what decimals have at least
+	Nulls  bool        // a column has NULLs that is said to have none
+	Ranges bool        // a column has values beyond its statistics
+
+	Text  int64 // bytes of the longest text
+	Read  int64 // what reading takes beside usual pages
+	Alone bool  // no plan has room for such texts; one thread may get by
+}
+
+// Add adds what an error tells, and reports whether that is anything new. A type is widened a few
+// times at most.
+func (l *Learnt) Add(err error) (more bool) {
+	if errors.Is(err, cpu.ErrFilled) && !l.Nulls {
+		l.Nulls, more = true, true
+	}
+	if errors.Is(err, cpu.ErrRange) && !l.Ranges {
+		l.Ranges, more = true, true
+	}
+	var wider *parquetio.PrecisionError
+	if errors.As(err, &wider) {
+		if l.Digits == nil {
+			l.Digits = map[int]int{}
+		}
+		for field, n := range wider.Digits {
+			if n > l.Digits[field] {
+				l.Digits[field], more = n, true
+			}
+		}
+	}
+	return more
+}
+
+// addTexts adds what err tells of texts.
+func (l *Learnt) addTexts(err error) {
+	var page *parquetio.MemoryError
+	if errors.As(err, &page) && page.Value > 0 {
+		l.Text = max(l.Text, page.Value)
+		l.Read = max(l.Read, page.All+page.All/8+1<<20)
+	}
+	var row *cpu.LargeError
+	if errors.As(err, &row) {
+		l.Text = max(l.Text, row.Text)
+	}
+	var long *longError
+	if errors.As(err, &long) {
+		l.Text = max(l.Text, long.text)
+	}
+}
+
+// longError tells that texts are too long for the plan at hand, and that there is a better one.
+type longError struct{ text int64 }
+
+func (e *longError) Error() string { return "there are texts of " + MiB(e.text) }
+
+// leastLong is how long a text is at least for a plan to have room for it. Shorter ones find room in
+// any.
+const leastLong = 1 << 20
+
+// moreBy is how much more must be learnt for another run to be worth it: so there are few.
+const moreBy = 1.25
+
+// Met tells of a text while the input is read. Where merging its groups, or putting them out, may be
+// refused by this plan, and another one is better, the error ends the run at once. Else it is tried,
+// and may go well.
+func (p *Plan) Met(text int64) error {
+	if text < leastLong {
+		return nil
+	}
+	l := p.Learnt
+	l.Text = max(l.Text, text)
+	if n := p.largeNeeds(l.Text); p.Memory.Merge >= n.merge && p.Memory.Sort >= n.sort || !p.better(l) {
+		return nil
+	}
+	return &longError{text}
+}
+
+// better reports whether a plan that knows l may go well where this one, which knew less, did not.
+func (p *Plan) better(l Learnt) bool {
+	was := p.Learnt
+	if !p.Rereadable || float64(l.Text) <= moreBy*float64(was.Text) && float64(l.Read) <= moreBy*float64(was.Read) {
+		return false
+	}
+	_, _, ok := p.planLarge(p.Memory.Limit, p.Threads, l)
+	return ok
+}
+
+// Again adds to l what the error of a run of the plan tells of texts, and reports whether another plan
+// may go well. If not, it returns the error that says what limit is enough, if this one is about texts.
+func (p *Plan) Again(l *Learnt, err error) (bool, error) {
+	if l.addTexts(err); l.Text < leastLong {
+		l.Text = 0
+	}
+	if p.better(*l) {
+		return true, err
+	}
+	if l.Text > 0 && p.Threads > 1 && p.Rereadable && !l.Alone {
+		l.Alone = true
+		return true, err
+	}
+	return false, p.TextError(*l, err)
+}
+
+// TextError is a refusal of memory as a NeedError that says what is enough for the texts that were
+// met.
+func (p *Plan) TextError(l Learnt, err error) error {
+	var need *NeedError
+	if err == nil || l.Text == 0 || errors.As(err, &need) || !errors.Is(err, budget.Memory) {
+		return err
+	}
+	enough := p.metadata + p.TextNeed(l)
+	if limit := p.Options.MemoryLimit; enough <= limit { // it should have been enough
+		enough = limit + limit/8
+	}
+	return &NeedError{Limit: p.Options.MemoryLimit, Need: enough, Result: "there are texts of up to " + MiB(l.Text)}
+}
+
+// Longest is l with the longest text that a run has met, if it matters how long that is.
+func (l Learnt) Longest(text int64) Learnt {
+	if text >= leastLong {
+		l.Text = max(l.Text, text)
+	}
+	return l
+}
+
+// TextNeed is a limit that leaves room for the texts that were met, beside the metadata of the input; 0:
+// there were none.
+func (p *Plan) TextNeed(l Learnt) int64 {
+	if l.Text == 0 {
+		return 0
+	}
+	return p.largeNeed(l)
+}
+
+// ResultNeed is a limit that is enough for a group with so many bytes of values, and so many of its
+// result.
+func (p *Plan) ResultNeed(l Learnt, values, result int64) int64 {
+	return p.metadata + max(p.Memory.needFor(p.Threads, values, result), p.TextNeed(l))
+}

@@ -1,0 +1,187 @@
+package plan
+
+import (
+	"math"
+
+	"github.com/gagg-dev/gagg/internal/cpu"
+	"github.com/gagg-dev/gagg/partition"
+)
+
+// Memory is how the memory of a query is shared out, in bytes.
+type Memory struct {
+	Limit  int64 // of all; 0: none, and so are the others
+	Read   int64 // for a worker to read and decode its columns
+	Worker int64 // for a worker's groups: table, pages, values; of all groupings
+	Sets   int64 // the part of it for groupings by the keys and a distinct value
+	Table  int64 // the most of it that the table may take
+	Pages  int64 // for pages that are being filled, over all workers
+	Merge  int64 // for a goroutine that merges partitions
+	Output int64 // for results that wait to be read
+	Sort   int64 // for a goroutine's rows to be put in order; 0: there is no order
+	Spill  bool  // groups go to disk when memory is short
+
+	begin int64 // the least limit for so many workers
+}
+
+// Shares of the memory that is left after reading. Guesses that q10 of
+// db-benchmark at limits from 512 MiB to 8 GiB did not contradict.
+const (
+	mergeShare  = 4  // a quarter: what is merged at a time
+	outputShare = 16 // and a sixteenth for results
+	sortShare   = 8  // an eighth: rows that are sorted at a time
+	tableShare  = 2  // half of what a worker may take while reading
+	pageShare   = 8  // an eighth: pages being filled, half empty; or what the most partitions need, if that is less
+	setsShare   = 4  // where all aggregates are of distinct values, all but a quarter: groupings by these come first and are larger
+
+	// leastOutput and outputEach are the most for results, of all goroutines and for each of many. While the reader is at one range of
+	// partitions others make theirs, a few megabytes each (1e8 groups in 2^11 partitions: 4 MB), half of the room is for those, and who finds
+	// none waits.
+	leastOutput = 64 << 20
+	outputEach  = 16 << 20
+	// mostMerge is room for a partition of a terabyte of groups: more would
+	// only be taken from reading.
+	mostMerge = 256 << 20
+	// mostSort makes runs of which a thousand are merged at a time: sorters
+	// take more only where nobody else may want it (sorterMemory).
+	mostSort = 128 << 20
+)
+
+// Needs is what a worker takes in any case. Tests make it small so that few rows spill.
+type Needs struct {
+	// Worker is what it holds beside its reader's buffers and its groups: tiles, vectors of a batch, blocks to write and
+	// to read.
+	Worker int64
+	Set    int64 // for each grouping by a distinct value: vectors of a batch, blocks to write
+	// Groups is what its groups need at least: a table, a page for each of few partitions, the groups of one that is
+	// merged.
+	Groups int64
+}
+
+var defaultNeeds = Needs{Worker: 2*partition.DiskBytes + 1<<20, Set: partition.DiskBytes + 1<<19, Groups: 4 << 20}
+
+// sharedShare is what part of the memory of a grouping by a distinct value a shared set may take, and leastShared the
+// least for which there is one. Guesses.
+const (
+	sharedShare = 4
+	leastShared = 16 << 20
+)
+
+// groupings is what a query groups by.
+type groupings struct {
+	ordered bool // the result is put in order
+	sets    int  // groupings by the keys and a distinct value
+	own     bool // there are other aggregates, or none at all
+}
+
+// share shares out limit bytes among so many workers or fewer, each of
+// which needs read bytes for its columns. It returns how many there may be.
+func (w Needs) share(limit int64, threads int, read int64, columns int, g groupings) (Memory, int, error) {
+	if limit == 0 {
+		return Memory{Output: mostOutput(threads)}, threads, nil
+	}
+	m := Memory{Limit: limit, Read: read, Spill: true}
+	sets := int64(g.sets)
+	fixed := read + w.Worker + sets*w.Set
+	need := func(threads int) int64 { return int64(threads) * (fixed + (1+sets)*w.Groups) * 4 / 3 }
+	for threads > 1 && need(threads) > limit {
+		threads--
+	}
+	if need(1) > limit {
+		return m, 0, &NeedError{Limit: limit, Need: need(1), Columns: columns}
+	}
+	n := int64(threads)
+	m.begin = need(threads)
+	rest := limit - n*fixed
+	m.Merge = min(rest/mergeShare/n, mostMerge)
+	m.Output = min(rest/outputShare, mostOutput(threads))
+	if g.ordered {
+		m.Sort = min(rest/sortShare/n, mostSort)
+	}
+	scan := rest - n*(m.Merge+m.Sort) - m.Output
+	m.Worker = scan / n
+	m.Table = m.Worker / tableShare
+	m.Pages = min(scan/pageShare, n*partition.MostOpenBytes)
+	switch {
+	case g.sets > 0 && g.own:
+		m.Sets = m.Worker - m.Worker/(1+sets)
+	case g.sets > 0:
+		m.Sets = m.Worker - m.Worker/setsShare
+	}
+	return m, threads, nil
+}
+
+// needFor is a limit that leaves a group room for its values and its result, in bytes, beside what goroutines merge and sort at the time, and
+// records that wait.
+func (m Memory) needFor(threads int, values, result int64) int64 {
+	const parts = mergeShare * outputShare * sortShare
+	taken := int64(parts/mergeShare + parts/outputShare)
+	if m.Sort > 0 {
+		taken += parts / sortShare
+	}
+	group := values + values/looseShare + result
+	most := int64(threads)*(mostMerge+m.Sort) + mostOutput(threads)
+	return m.begin + group + min(group*taken/(parts-taken), most)
+}
+
+// looseShare: values take up to one of so many parts more than they are, in the pages and blobs that they lie in. A guess.
+const looseShare = 8
+
+// mostOutput is the most for results that so many goroutines make.
+func mostOutput(threads int) int64 { return max(leastOutput, int64(threads)*outputEach) }
+
+// HeldBack is what so many workers may not take while they read, since it is
+// needed after. What they read with is free again then.
+func (m Memory) HeldBack(threads int) int64 {
+	return max(0, m.Later(threads)-int64(threads)*m.Read)
+}
+
+// Later is what merging, sorting and putting out may count on.
+func (m Memory) Later(threads int) int64 {
+	return int64(threads)*(m.Merge+m.Sort) + m.Output
+}
+
+// AfterMerge is what sorting and putting out may count on while groups are merged.
+func (m Memory) AfterMerge(threads int) int64 { return int64(threads)*m.Sort + m.Output }
+
+// BatchBytes is how many bytes the strings of a result batch may have: some
+// batches wait, and each is copied into a record.
+func (m Memory) BatchBytes() int { return int(max(min(m.Output, leastOutput)/8, 64<<10)) }
+
+// ScratchBytes is what a goroutine may take to sort the values of a group,
+// while the partition of the group is merged: a quarter of the merge, which
+// leaves it for nothing else unless it divides.
+func (m Memory) ScratchBytes() int { return int(m.Merge / 4) }
+
+// Shares is what the executor needs to know of it, for the grouping by the keys alone.
+func (m Memory) Shares() cpu.Memory { return m.share(m.Worker - m.Sets) }
+
+// SetShares is the same for one of so many groupings by the keys and a distinct value, beside so many bytes that a worker has of a
+// shared set.
+func (m Memory) SetShares(sets int, shared int64) cpu.Memory {
+	if m.Worker == 0 {
+		return cpu.Memory{}
+	}
+	return m.share(m.Sets/int64(sets) - shared)
+}
+
+// SharedSet is how many bytes a shared set of so many workers may take, for one of so many groupings, least or more; 0: there is too
+// little memory.
+func (m Memory) SharedSet(sets, threads int, least int64) int64 {
+	if m.Worker == 0 {
+		return math.MaxInt64
+	}
+	bytes := m.Sets / int64(sets) / sharedShare * int64(threads)
+	if bytes < least {
+		return 0
+	}
+	return bytes
+}
+
+// share is the memory of a grouping that has so many bytes of Worker.
+func (m Memory) share(worker int64) cpu.Memory {
+	if m.Worker == 0 {
+		return cpu.Memory{}
+	}
+	part := float64(worker) / float64(m.Worker)
+	return cpu.Memory{Worker: worker, Table: int64(part * float64(m.Table)), Pages: int64(part * float64(m.Pages)), Merge: m.Merge}
+}

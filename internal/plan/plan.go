@@ -1,0 +1,193 @@
+// Package plan decides how a query will be run. Its outcome, a Plan, is a pure value, made once before
+// any row is read: it is printed, and it is run. What it is made of is the query, the options, and what
+// the input tells of its columns; no file is read here, no memory is taken and no device is opened.
+//
+//	memory, threads   how many workers there are, and how the memory limit is shared out (memory.go)
+//	keys              the form of each key in words (keys.go)
+//	hints             places for NULL that nobody needs, sums of fewer words (hints.go)
+//	device            the CPU or devices: counts in, a decision out (device.go, choice.go), and how
+//	                  devices make rows of encoded columns (encoded.go)
+//	groups            how many there can be, and into how many partitions they go (groups.go)
+//
+// A plan rests on hints: what footers say of NULLs, of values, of texts. Where one is wrong the run
+// ends with an error that teaches (Learnt), and another plan is made that knows better.
+package plan
+
+import (
+	"runtime"
+
+	"github.com/gagg-dev/gagg/feedback"
+	"github.com/gagg-dev/gagg/internal/agg"
+	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/cpu"
+	"github.com/gagg-dev/gagg/internal/device"
+	"github.com/gagg-dev/gagg/internal/input"
+	"github.com/gagg-dev/gagg/internal/key"
+	"github.com/gagg-dev/gagg/internal/parquetio"
+	"github.com/gagg-dev/gagg/internal/query"
+)
+
+// Options is what a caller asks of a plan.
+type Options struct {
+	Threads       int         // CPU workers; 0: all that the process may use
+	MemoryLimit   int64       // bytes; 0: none
+	Device        device.Spec // what may compute
+	DevicePresent bool        // there is a driver to open
+	DeviceKept    bool        // the devices are open, since the caller keeps them so
+	GPUMemory     int64       // bytes of each device that may be taken; 0: most of what is free
+	Streams       int         // of each device; 0: chosen
+	Load          feedback.LoadConfig
+	Partitions    int // groups are partitioned into so many from the first row on; 0: when it pays
+	BatchRows     int // the most rows processed at a time; 0: chosen
+	NoGPUDecoding bool
+	NoPruning     bool
+
+	Tuning Tuning
+}
+
+// Tuning is what tests change of a plan: sizes that small inputs would never reach.
+type Tuning struct {
+	PartLeast int64 // the size of a part of a row group at least, in bytes
+	Needs     Needs
+	Shared    int64 // see leastShared
+	Costs     Costs
+	Tile      feedback.TileConfig
+}
+
+// DefaultTuning is that of all other plans.
+func DefaultTuning() Tuning {
+	return Tuning{PartLeast: parquetio.DefaultLeastPart, Needs: defaultNeeds, Shared: leastShared, Costs: defaultCosts, Tile: feedback.DefaultTileConfig}
+}
+
+func (o *Options) threads() int {
+	if o.Threads > 0 {
+		return o.Threads
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
+// Inputs is what a plan is made of.
+type Inputs struct {
+	Query    *query.Compiled
+	Schema   column.Schema // of the input
+	Scan     input.Scan    // of the columns of the query
+	Options  Options
+	Metadata int64 // bytes of the memory limit that the input's metadata takes
+	Learnt   Learnt
+}
+
+// Plan is how a query will be run.
+type Plan struct {
+	Query   *query.Compiled
+	Options Options
+	Learnt  Learnt // by runs that had to begin again
+
+	Columns    []string // names of those that are read
+	Facts      input.Facts
+	RowGroups  int  // that are read
+	Rereadable bool // the input can be read once more
+
+	Threads int
+	Memory  Memory
+	AtMost  int64 // groups that there can be; -1: not known
+	Tile    feedback.TileConfig
+
+	Layout     *key.Layout // of the keys in words
+	KeyColumns []key.Column
+	Sets       []Set          // distinct values, grouped by beside the keys
+	Filled     cpu.Filled     // keys and arguments that are not expected to be NULL
+	Ranges     []column.Range // by argument: where it is expected
+
+	Device Device
+
+	reading  int64 // bytes that a reader takes, about
+	metadata int64 // of the memory limit
+}
+
+// planner makes a plan.
+type planner struct {
+	*Plan
+	scan input.Scan
+	left int64 // of the memory limit, beside the metadata; 0: there is none
+}
+
+func newPlanner(in Inputs) *planner {
+	p := &planner{scan: in.Scan, Plan: &Plan{
+		Query: in.Query, Options: in.Options, Learnt: in.Learnt,
+		Facts: in.Scan.Facts(), Rereadable: in.Scan.Rereadable(),
+		Tile: in.Options.Tuning.Tile,
+	}}
+	if limit := in.Options.MemoryLimit; limit > 0 {
+		p.metadata, p.left = in.Metadata, max(limit-in.Metadata, 1)
+	}
+	if in.Options.Partitions > 0 {
+		p.Tile = feedback.NoTiles
+	}
+	for _, c := range in.Query.Cols {
+		p.Columns = append(p.Columns, in.Schema.Fields[c].Name)
+	}
+	return p
+}
+
+// Make makes a plan. It has the scan divide its units for the workers that the plan has. The error is a
+// NeedError.
+func Make(in Inputs) (*Plan, error) {
+	p := newPlanner(in)
+	if err := p.planThreads(); err != nil {
+		return nil, err
+	}
+	p.placeKeys()
+	p.Device = p.decideDevice()
+	if !p.Device.Use {
+		if err := p.forCPU(); err != nil {
+			return nil, err
+		}
+	}
+	p.AtMost = p.atMostBy(p.Query.Keys)
+	for i := range p.Sets {
+		p.Sets[i].AtMost = p.atMostBy(p.setKeys(p.Sets[i]))
+	}
+	p.RowGroups = p.scan.RowGroups()
+	return p.Plan, nil
+}
+
+// forCPU adds what pays where no device takes part: a device takes row groups as they are, and rows of
+// one layout.
+func (p *planner) forCPU() error {
+	if p.Options.threads() > 1 {
+		p.scan.Split(p.Options.threads(), p.Options.Tuning.PartLeast)
+		if err := p.planThreads(); err != nil {
+			return err
+		}
+	}
+	if !p.Learnt.Nulls {
+		p.fill()
+	}
+	p.omitHashes()
+	if !p.Learnt.Ranges {
+		p.reach()
+	}
+	return nil
+}
+
+// planThreads chooses how many workers there are, and shares out the memory.
+func (p *planner) planThreads() (err error) {
+	p.Threads, p.reading = max(1, min(p.Options.threads(), p.scan.Units())), p.scan.WorkerBytes()
+	p.Memory, p.Threads, err = p.Options.Tuning.Needs.share(p.left, p.Threads, p.reading, len(p.Query.Cols), groupingsOf(p.Query))
+	if err != nil {
+		return p.beside(err)
+	}
+	if m, threads, ok := p.planLearnt(); ok {
+		p.Memory, p.Threads = m, threads
+	}
+	return nil
+}
+
+// States lays out the aggregates behind the hash and the key. Long chains of values go to runs; device:
+// rows may be combined on a device; cancelled tells why a run has been cancelled.
+func (p *Plan) States(runs agg.Runs, device bool, cancelled func() error) *agg.Layout {
+	return agg.Compile(p.Query.Calls, p.Layout.Base()+p.Layout.Words, agg.Options{
+		MaxRows: p.Facts.Rows, Filled: p.Filled.Args, Ranges: p.Ranges, Device: device, Runs: runs,
+		BatchBytes: p.Memory.BatchBytes(), ScratchBytes: p.Memory.ScratchBytes(), Cancelled: cancelled,
+	})
+}
