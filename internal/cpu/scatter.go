@@ -76,6 +76,7 @@ func (w *Worker) flush() error {
 	}
 	w.note(w.table.rows.Rows)
 	err := w.put(w.table.rows.Rows)
+	w.recentCodes.emptied(w.table.n)
 	w.table.empty()
 	w.restart()
 	return err
@@ -267,7 +268,7 @@ func (w *Worker) dropTile() {
 
 // forget lets go of the last batch and of the memory to compute with it, dictionaries above all: the worker itself lives on with its store.
 func (w *Worker) forget() {
-	w.codes, w.encoder, w.in = codes{}, nil, agg.Input{}
+	w.codes, w.recentCodes, w.encoder, w.in = codes{}, recentCodes{}, nil, agg.Input{}
 	w.keys, w.keyBuf, w.missKeys, w.argBuf = nil, nil, nil, nil
 	w.compact, w.compBuf, w.left, w.leftBuf = column.Batch{}, nil, column.Batch{}, nil
 	w.sel, w.groups, w.found, w.missing, w.identity = nil, nil, nil, nil, nil

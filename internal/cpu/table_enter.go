@@ -59,6 +59,18 @@ func (t *table) enterSlow(e *key.Encoder, hash []uint64, groups []uint32) (done 
 	return done
 }
 
+// appendAll makes a group of each key of the encoder's batch, for which room was secured, in a table that is kept in the cache.
+func (t *table) appendAll(e *key.Encoder) {
+	stride, keys, states, rows := t.rows.Stride, e.Words, t.template[t.base+len(e.Words):], t.rows.Rows
+	for i, h := range e.Hash {
+		rows = appendRow(rows, stride, h, keys, i, states)
+		if e.HasLong() {
+			e.Keep(i, rows[len(rows)-stride+t.base:], t.rows.Arena)
+		}
+	}
+	t.rows.Rows, t.n = rows, t.n+uint32(len(e.Hash))
+}
+
 // appendRow appends a fresh row with the key of row i of words; there is room. A copy is a call.
 func appendRow(rows []uint64, stride int, hash uint64, words [][]uint64, i int, states []uint64) []uint64 {
 	at := len(rows)

@@ -40,18 +40,19 @@ const (
 
 // Worker groups and aggregates the batches it is given.
 type Worker struct {
-	cfg     *Config
-	part    int         // of the aggregates: whose rows it is given
-	states  *agg.Layout // of cfg.States, for these
-	sets    *sets       // distinct values of the rows of part 0; nil: none
-	pipe    Pipeline
-	phase   phase
-	table   *table
-	store   *store // its arena holds the values of the table too
-	codes   codes
-	encoder *key.Encoder
-	sketch  *partition.Sketch // of all rows placed
-	crowded bool              // it is shown seeded hashes
+	cfg         *Config
+	part        int         // of the aggregates: whose rows it is given
+	states      *agg.Layout // of cfg.States, for these
+	sets        *sets       // distinct values of the rows of part 0; nil: none
+	pipe        Pipeline
+	phase       phase
+	table       *table
+	store       *store // its arena holds the values of the table too
+	codes       codes
+	recentCodes recentCodes
+	encoder     *key.Encoder
+	sketch      *partition.Sketch // of all rows placed
+	crowded     bool              // it is shown seeded hashes
 
 	read, passed    int64   // rows of the input that came, and those of them that passed the filter
 	comes           float64 // of an inner worker: what share of the rows of the input come to it; else 0
@@ -318,8 +319,11 @@ func (w *Worker) find(n int) (firstNew uint32, err error) {
 		}
 	}
 	w.groups = sized(w.groups, n)
-	if !w.table.inCache() && w.codes.prepare(w.keys) { // most rows of a table in the cache may be new groups
-		w.sizes.end() // which would cost as much as finding them
+	if w.table.inCache() && w.recentCodes.prepare(w.keys, w.table.n) {
+		return w.findRecentCode()
+	}
+	if !w.table.inCache() && w.codes.prepare(w.keys) {
+		w.sizes.end()
 		return w.findByCode()
 	}
 	if firstNew, err = w.findByHash(w.keys, n, w.groups); err == nil && !w.table.inCache() {
@@ -329,19 +333,25 @@ func (w *Worker) find(n int) (firstNew uint32, err error) {
 }
 
 func (w *Worker) findByHash(keys []column.Vector, n int, groups []uint32) (firstNew uint32, err error) {
-	w.encoder.Encode(keys, n)
-	if err := w.encoder.Err(); err != nil {
+	if err := w.encode(keys, n); err != nil {
 		return 0, err
-	}
-	if err := w.cfg.Intern.Settle(); err != nil {
-		return 0, err
-	}
-	if w.encoder.HasLong() {
-		if err := w.room(w.states.Need(&w.in) + w.encoder.LongBytes()); err != nil {
-			return 0, err
-		}
 	}
 	return w.table.find(w.encoder, groups), nil
+}
+
+// encode makes the words of n keys, with room for what they and the rows of the batch will put into the arena.
+func (w *Worker) encode(keys []column.Vector, n int) error {
+	w.encoder.Encode(keys, n)
+	if err := w.encoder.Err(); err != nil {
+		return err
+	}
+	if err := w.cfg.Intern.Settle(); err != nil {
+		return err
+	}
+	if w.encoder.HasLong() {
+		return w.room(w.states.Need(&w.in) + w.encoder.LongBytes())
+	}
+	return nil
 }
 
 // findByCode sets groups from the codes of the keys, and looks those rows up
