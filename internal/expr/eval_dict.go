@@ -178,9 +178,13 @@ func (t *translation) add(v *column.Vector, all int) {
 		d.Span = append(slices.Grow(d.Span, all-d.Len), v.Span[:v.Len]...)
 		d.Data = append(slices.Grow(d.Data, len(v.Data)+column.SpanPadding), v.Data...)
 	}
-	t.nulls = slices.Grow(t.nulls, all-d.Len)
-	for i := range v.Len {
-		t.nulls = append(t.nulls, v.IsNull(i))
+	if v.Null != nil || len(t.nulls) > 0 {
+		had := len(t.nulls)
+		t.nulls = slices.Grow(t.nulls, all-had)[:d.Len+v.Len]
+		clear(t.nulls[had:d.Len])
+		for i := range v.Len {
+			t.nulls[d.Len+i] = v.IsNull(i)
+		}
 	}
 	d.Type, d.Len = v.Type, d.Len+v.Len
 }
