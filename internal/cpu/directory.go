@@ -65,8 +65,20 @@ func (d *directory) candidates(hash []uint64, groups []uint32) {
 // next is the slot to look at after slot s.
 func (d *directory) next(s uint64) uint64 { return (s + 1) & uint64(len(d.slots)-1) }
 
-// capacity is how many groups fit before the directory is half full.
-func (d *directory) capacity() int { return len(d.slots) / 2 }
+// capacity is how many groups a table's directory takes before it grows.
+func (d *directory) capacity() int { return capacityOf(len(d.slots)) }
+
+// largeDir is from how many slots on a directory lies in no cache.
+const largeDir = 1 << 18
+
+// capacityOf is how many groups a table has at most in so many slots: half of them, or three quarters
+// where looking one up waits for memory, and those beside it cost little more.
+func capacityOf(slots int) int {
+	if slots >= largeDir {
+		return slots / 4 * 3
+	}
+	return slots / 2
+}
 
 // place enters a group that is known to be new.
 func (d *directory) place(hash uint64, group uint32) {

@@ -34,8 +34,8 @@ func (t *table) secure(n int) error {
 	if n*t.rows.Stride > words {
 		words = max(n*t.rows.Stride, 2*words, minRows*t.rows.Stride)
 	}
-	if n > slots/2 {
-		slots = 1 << dirBits(n)
+	for n > capacityOf(slots) {
+		slots *= 2
 	}
 	need := int64(words)*8 + int64(slots)*4
 	if over := need - t.limit; t.limit > 0 && over > 0 {

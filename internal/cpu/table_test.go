@@ -82,3 +82,44 @@ func TestTableAfterRefusal(t *testing.T) {
 		}
 	}
 }
+
+// A large directory is filled to three quarters before it grows, a small one to half, and each key
+// finds its group all along.
+func TestTableDirectoryLoad(t *testing.T) {
+	tab, err := newTable(3, 1, make([]uint64, 3), noLimit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tab.drop()
+	const batch = 4096
+	hash, words, groups := make([]uint64, batch), [][]uint64{make([]uint64, batch)}, make([]uint32, batch)
+	find := func(first int) {
+		t.Helper()
+		for i := range hash {
+			words[0][i] = uint64(first + i)
+			hash[i] = words[0][i] * 0x9e3779b97f4a7c15
+		}
+		if err := tab.secure(batch); err != nil {
+			t.Fatal(err)
+		}
+		tab.find(&key.Encoder{Hash: hash, Words: words}, groups)
+		for i, g := range groups {
+			if g != uint32(first+i) {
+				t.Fatalf("key %d has group %d", first+i, g)
+			}
+		}
+	}
+	for n := batch; n <= 3*largeDir/2; n += batch {
+		find(n - batch)
+		slots := len(tab.dir.slots)
+		if most := capacityOf(slots); n > most || n < capacityOf(slots/2) {
+			t.Fatalf("%d slots for %d groups", slots, n)
+		}
+	}
+	if len(tab.dir.slots) != 2*largeDir || tab.dir.seeded {
+		t.Errorf("%d slots for %d groups, seeded: %t", len(tab.dir.slots), tab.n, tab.dir.seeded)
+	}
+	for n := batch; n <= int(tab.n); n += 50 * batch {
+		find(n - batch)
+	}
+}
