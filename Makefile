@@ -168,7 +168,7 @@ bench:
 DEVICE_PACKAGES = ega ega/evict ega/firstpass ega/groups ega/secondpass ega/internal/pinned internal/decode internal/kernels/kerneltest internal/cuda internal/kernels internal/gputest gpumem gpumem/reference partition streams
 
 # What runs whole queries, or combines their rows: tests that need a device have Device in their names, some two devices.
-QUERY_PACKAGES = . ./cmd/gagg ./internal/gpu ./internal/agg
+QUERY_PACKAGES = . ./cmd/gagg ./internal/gpu ./internal/agg ./internal/plan
 
 # The same tests with the device required. Where there is no Go beside the GPU: make build/gpu.
 .PHONY: test-gpu

@@ -9,30 +9,35 @@ import (
 // DeviceStats is what a run did on one device. Times are sums, and those of
 // copies and kernels overlap.
 type DeviceStats struct {
-	Number     int     `json:"number"` // as for Options.Device
-	Name       string  `json:"name"`
-	Start      float64 `json:"start_s"`     // seconds from when devices were first wanted until all were ready
+	Number int    `json:"number"` // as for Options.Device
+	Name   string `json:"name"`
+	// Start: seconds from when devices were first wanted until all were ready
+	Start      float64 `json:"start_s"`
 	Memory     int64   `json:"memory"`      // bytes of it that the run could take
 	PeakMemory int64   `json:"peak_memory"` // bytes of it that the run held at most
 
 	// While the input is read, tiles of rows are combined into a table (firstpass.Pass).
-	Tiles      int64 `json:"tiles"`
-	Rows       int64 `json:"rows"`        // in tiles
-	InCore     bool  `json:"in_core"`     // all groups stayed on devices: on the first one, of several
+	Tiles int64 `json:"tiles"`
+	Rows  int64 `json:"rows"` // in tiles
+	// InCore: all groups stayed on devices: on the first one, of several
+	InCore     bool  `json:"in_core"`
 	Groups     int64 `json:"groups"`      // in the table at the end of that
 	TableSlots int64 `json:"table_slots"` // of it
 	Grown      int64 `json:"grown"`       // how often it was made larger
 	// A row whose group a full table does not have is kept in pages.
-	RestRows     int64 `json:"rest_rows"`
-	Evictions    int64 `json:"evictions"`    // how often pages had run out
-	EvictedRows  int64 `json:"evicted_rows"` // that went to the host for want of memory, those of the table too
+	RestRows  int64 `json:"rest_rows"`
+	Evictions int64 `json:"evictions"` // how often pages had run out
+	// EvictedRows: that went to the host for want of memory, those of the table too
+	EvictedRows  int64 `json:"evicted_rows"`
 	EvictedBytes int64 `json:"evicted_bytes"`
 	KeptRows     int64 `json:"kept_rows"` // of them: that stayed in the pinned memory they left to
 	// Rows that lie on the host at last come back bucket by bucket (secondpass.Pass).
-	Buckets     int64 `json:"buckets"`
-	BucketRows  int64 `json:"bucket_rows"`
-	DirectRows  int64 `json:"direct_rows"`  // of them: straight from the pinned memory in which they had stayed
-	FullBuckets int64 `json:"full_buckets"` // of which the CPU took a part, since the table was full
+	Buckets    int64 `json:"buckets"`
+	BucketRows int64 `json:"bucket_rows"`
+	// DirectRows: of them: straight from the pinned memory in which they had stayed
+	DirectRows int64 `json:"direct_rows"`
+	// FullBuckets: of which the CPU took a part, since the table was full
+	FullBuckets int64 `json:"full_buckets"`
 
 	Streams []StreamStats `json:"streams"`
 }
@@ -73,14 +78,15 @@ func newDeviceStats(d exec.DeviceStats) DeviceStats {
 	return s
 }
 
-// EncodedStats is what crossed to devices as it lies in the files. The rows are not in those of DeviceStats' tiles
-// before they are made.
+// EncodedStats is what crossed to devices as it lies in the files. The rows are not in those of
+// DeviceStats' tiles before they are made.
 type EncodedStats struct {
 	Parcels   int64 `json:"parcels"` // jobs, of one or more row groups
 	RowGroups int64 `json:"row_groups"`
 	Rows      int64 `json:"rows"`
-	Bytes     int64 `json:"bytes"`    // that crossed, dictionaries and descriptors included
-	Declined  int64 `json:"declined"` // row groups that a device could not decode, and workers read: see Fallbacks
+	Bytes     int64 `json:"bytes"` // that crossed, dictionaries and descriptors included
+	// Declined: row groups that a device could not decode, and workers read: see Fallbacks
+	Declined int64 `json:"declined"`
 }
 
 // Fallback is something that the CPU did in place of a device, and why.

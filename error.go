@@ -16,12 +16,12 @@ var (
 	ErrDevice   = exec.ErrDevice   // a GPU was demanded and there is none
 )
 
-// BudgetError says that a query needs more memory, or disk space, than it may have: Want bytes where the limit is Limit.
-// Where a part of the memory was used up Limit is 0.
+// BudgetError says that a query needs more memory, or disk space, than it may have: Want bytes
+// where the limit is Limit. Where a part of the memory was used up Limit is 0.
 type BudgetError = exec.BudgetError
 
-// NeedError says that a query cannot begin within its memory limit of Limit bytes: Need bytes are the
-// least under which it runs, with one thread, for the Columns that are read. With Result set it says
-// that a group cannot be put out: Result tells what of it takes how much, and Need bytes are enough. It
-// is an ErrBudget.
+// NeedError says that a query cannot begin within its memory limit of Limit bytes: Need bytes are
+// the least under which it runs, with one thread, for the Columns that are read. With Result set it
+// says that a group cannot be put out: Result tells what of it takes how much, and Need bytes are
+// enough. It is an ErrBudget.
 type NeedError = plan.NeedError

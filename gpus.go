@@ -12,8 +12,8 @@ import (
 type GPUs struct{ set *device.Set }
 
 // OpenGPUs opens devices: "gpu" is the first usable one, numbers such as "0,1" are those. The
-// caller closes them after the last run that was given them. Errors: ErrUsage, ErrDevice, and that of
-// ctx, should it end first.
+// caller closes them after the last run that was given them. Errors: ErrUsage, ErrDevice, and that
+// of ctx, should it end first.
 func OpenGPUs(ctx context.Context, devices string) (_ *GPUs, err error) {
 	defer func() { err = exec.Classify(err) }()
 	d, err := device.Parse(devices)

@@ -37,8 +37,8 @@ type Options struct {
 	// GPUs is devices that are open already; nil: the run opens what it uses, and
 	// closes it.
 	GPUs *GPUs
-	// LastRun is for the last run of a process, which ends up to 0.1 s sooner then: once its
-	// rows are released memory is left to the system to free, and what is held on GPUs to the driver.
+	// LastRun is for the last run of a process, which ends up to 0.1 s sooner then: once its rows
+	// are released memory is left to the system to free, and what is held on GPUs to the driver.
 	LastRun bool
 	// GPUMemory is the most bytes of device memory that a query may take on
 	// each GPU; 0: nine tenths of what is free when it begins. What does not

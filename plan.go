@@ -17,28 +17,30 @@ import (
 // QueryPlan is how a query would run: a value that is the same on every
 // machine with the same number of threads and the same devices.
 type QueryPlan struct {
-	Device     string      `json:"device"`              // cpu, gpu:0, gpu:0,1
-	Reason     string      `json:"reason"`              // why that device
-	Predicted  *Prediction `json:"predicted,omitempty"` // nil: the choice needed none
-	GPU        *DevicePlan `json:"gpu,omitempty"`       // nil: the CPU computes
-	Threads    int         `json:"threads"`
-	BatchRows  int         `json:"batch_rows"`
-	Groups     GroupPlan   `json:"groups"`
-	Columns    []string    `json:"columns"` // read from the input
-	Where      string      `json:"where,omitempty"`
-	Keys       []KeyPlan   `json:"keys"`
-	Following  []KeyPlan   `json:"following,omitempty"` // keys that these tell: computed of the groups
-	KeyWords   int         `json:"key_words"`           // 64-bit words of a key
-	Distinct   []KeyPlan   `json:"distinct,omitempty"`  // values of which each counts once in a group: grouped by beside the keys
-	Aggregates []string    `json:"aggregates"`          // computed, each once
-	StateWords int         `json:"state_words"`         // 64-bit words of the aggregates of a group
-	Having     string      `json:"having,omitempty"`
-	Output     []string    `json:"output"` // columns, `name: type`
-	OrderBy    int         `json:"order_by"`
-	Limit      int64       `json:"limit,omitempty"`
-	Scan       ScanPlan    `json:"scan"`
-	Memory     MemoryPlan  `json:"memory"`
-	Temp       TempPlan    `json:"temp"`
+	Device    string      `json:"device"`              // cpu, gpu:0, gpu:0,1
+	Reason    string      `json:"reason"`              // why that device
+	Predicted *Prediction `json:"predicted,omitempty"` // nil: the choice needed none
+	GPU       *DevicePlan `json:"gpu,omitempty"`       // nil: the CPU computes
+	Threads   int         `json:"threads"`
+	BatchRows int         `json:"batch_rows"`
+	Groups    GroupPlan   `json:"groups"`
+	Columns   []string    `json:"columns"` // read from the input
+	Where     string      `json:"where,omitempty"`
+	Keys      []KeyPlan   `json:"keys"`
+	// Following: keys that these tell: computed of the groups
+	Following []KeyPlan `json:"following,omitempty"`
+	KeyWords  int       `json:"key_words"` // 64-bit words of a key
+	// Distinct: values of which each counts once in a group: grouped by beside the keys
+	Distinct   []KeyPlan  `json:"distinct,omitempty"`
+	Aggregates []string   `json:"aggregates"`  // computed, each once
+	StateWords int        `json:"state_words"` // 64-bit words of the aggregates of a group
+	Having     string     `json:"having,omitempty"`
+	Output     []string   `json:"output"` // columns, `name: type`
+	OrderBy    int        `json:"order_by"`
+	Limit      int64      `json:"limit,omitempty"`
+	Scan       ScanPlan   `json:"scan"`
+	Memory     MemoryPlan `json:"memory"`
+	Temp       TempPlan   `json:"temp"`
 }
 
 // TempPlan is where what does not fit in memory goes.
@@ -81,9 +83,12 @@ func (k KeyPlan) String() string {
 // many as there can be. A run divides by what it estimates from the rows it
 // has seen, and not at all while its tables reduce them.
 type GroupPlan struct {
-	AtMost     int64  `json:"at_most"`    // as far as the footers tell; -1: not known
-	Fit        int64  `json:"fit"`        // groups that a partition may have to be merged in memory; -1: any number
-	Theorem1   int64  `json:"theorem_1"`  // partitions that leave none with more, but for a probability of 1e-6: by Theorem 1 of EGA (paper 003, section 4.2.1)
+	AtMost int64 `json:"at_most"` // as far as the footers tell; -1: not known
+	// Fit: groups that a partition may have to be merged in memory; -1: any number
+	Fit int64 `json:"fit"`
+	// Theorem1: partitions that leave none with more, but for a probability of 1e-6: by Theorem 1
+	// of EGA (paper 003, section 4.2.1)
+	Theorem1   int64  `json:"theorem_1"`
 	Chernoff   int64  `json:"chernoff"`   // the same by Chernoff's bound
 	Partitions int    `json:"partitions"` // a power of two
 	Reason     string `json:"reason"`     // what decided it
@@ -110,11 +115,12 @@ func Plan(ctx context.Context, q Query, o Options) (*QueryPlan, error) {
 	return p, nil
 }
 
-// newQueryPlan tells of a plan, but for the temp folder.
+// newQueryPlan is a plan as callers see it, but for the temp folder.
 func newQueryPlan(e *exec.Explained) *QueryPlan {
 	p, q, m := e.Plan, e.Query, e.Memory
-	told := &QueryPlan{
-		Device: device.Names(e.Numbers), GPU: newDevicePlan(e), Reason: p.Device.Reason, Threads: p.Threads, BatchRows: p.Options.BatchRows, Groups: GroupPlan(p.Groups()), Columns: p.Columns,
+	out := &QueryPlan{
+		Device: device.Names(e.Numbers), GPU: newDevicePlan(e), Reason: p.Device.Reason,
+		Threads: p.Threads, BatchRows: p.Options.BatchRows, Groups: GroupPlan(p.Groups()), Columns: p.Columns,
 		Where: q.Query.Where, Having: q.Query.Having, KeyWords: p.Layout.Words,
 		Aggregates: q.CallTexts, StateWords: p.States(nil, false, nil).Words(),
 		OrderBy: len(q.Order), Limit: q.Query.Limit,
@@ -128,21 +134,21 @@ func newQueryPlan(e *exec.Explained) *QueryPlan {
 		},
 	}
 	if c := p.Device.Choice; c.CPU > 0 {
-		told.Predicted = &Prediction{c.CPU, c.Device}
+		out.Predicted = &Prediction{c.CPU, c.Device}
 	}
 	for i, e := range q.Keys {
-		told.Keys = append(told.Keys, KeyPlan{q.KeyTexts[i], e.Type().String(), p.KeyColumns[i].Intern})
+		out.Keys = append(out.Keys, KeyPlan{q.KeyTexts[i], e.Type().String(), p.KeyColumns[i].Intern})
 	}
 	for _, f := range q.Follow {
-		told.Following = append(told.Following, KeyPlan{f.Text, f.Expr.Type().String(), false})
+		out.Following = append(out.Following, KeyPlan{f.Text, f.Expr.Type().String(), false})
 	}
 	for _, s := range p.Sets {
-		told.Distinct = append(told.Distinct, KeyPlan{q.ArgTexts[s.Arg], q.Args[s.Arg].Type().String(), s.Value.Intern})
+		out.Distinct = append(out.Distinct, KeyPlan{q.ArgTexts[s.Arg], q.Args[s.Arg].Type().String(), s.Value.Intern})
 	}
 	for _, c := range q.Out {
-		told.Output = append(told.Output, c.Name+": "+c.Expr.Type().String())
+		out.Output = append(out.Output, c.Name+": "+c.Expr.Type().String())
 	}
-	return told
+	return out
 }
 
 // String says how many partitions, and why.
@@ -182,7 +188,8 @@ func (t TempPlan) String() string {
 func (p *QueryPlan) String() string {
 	var b strings.Builder
 	line := func(name, format string, args ...any) {
-		fmt.Fprintf(&b, "%-12s %s\n", name, strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", `\n`)) // names may hold line ends
+		// names may hold line ends
+		fmt.Fprintf(&b, "%-12s %s\n", name, strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", `\n`))
 	}
 	line("device", "%s (%s), %d threads", p.Device, p.Reason, p.Threads)
 	if p.GPU != nil {

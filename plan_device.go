@@ -11,15 +11,19 @@ import (
 
 // DevicePlan is how devices are used.
 type DevicePlan struct {
-	Numbers  []int   `json:"numbers"`
-	Memory   int64   `json:"memory"`    // bytes of each that may be taken; 0: nine tenths of what is free when the run begins
-	Streams  int     `json:"streams"`   // of each
-	RowBytes int64   `json:"row_bytes"` // that cross the link for each row: hash, key, states
-	LoadFull float64 `json:"load_full"` // of a table that a partition is loaded into: it counts as full,
+	Numbers []int `json:"numbers"`
+	// Memory: bytes of each that may be taken; 0: nine tenths of what is free when the run begins
+	Memory   int64 `json:"memory"`
+	Streams  int   `json:"streams"`   // of each
+	RowBytes int64 `json:"row_bytes"` // that cross the link for each row: hash, key, states
+	// LoadFull: of a table that a partition is loaded into: it counts as full,
+	LoadFull float64 `json:"load_full"`
 	LoadMost float64 `json:"load_most"` // and the most it gets
 	Groups   int64   `json:"groups"`    // about how many; -1: as many as rows
-	Encoded  bool    `json:"encoded"`   // column chunks cross as they are in the file, and the rows are made there, as far as pages allow it
-	RowsBy   string  `json:"rows_by"`   // why workers make all rows; "": they need not
+	// Encoded: column chunks cross as they are in the file, and the rows are made there, as far as
+	// pages allow it
+	Encoded bool   `json:"encoded"`
+	RowsBy  string `json:"rows_by"` // why workers make all rows; "": they need not
 }
 
 // Prediction is how long a run would take, reading included, without what waits

@@ -11,10 +11,11 @@
 // [Describe] what its input holds. The language of the expressions and the
 // meaning of the aggregates are in docs/semantics.md.
 //
-// The package prints nothing and keeps no state between calls. Of the environment it reads what says where things are:
-// TMPDIR, for the folder of an empty Options.TempDir; GAGG_CUDA_LIBRARY, another file to load as the driver of GPUs;
-// and, to say why there is no GPU, CUDA_VISIBLE_DEVICES. What a caller can do about an error is told by [ErrUsage],
-// [ErrInput], [ErrOverflow], [ErrBudget] and [ErrDevice].
+// The package prints nothing and keeps no state between calls. Of the environment it reads what
+// says where things are: TMPDIR, for the folder of an empty Options.TempDir; GAGG_CUDA_LIBRARY,
+// another file to load as the driver of GPUs; and, to say why there is no GPU,
+// CUDA_VISIBLE_DEVICES. What a caller can do about an error is told by [ErrUsage], [ErrInput],
+// [ErrOverflow], [ErrBudget] and [ErrDevice].
 package gagg
 
 import (

@@ -2,24 +2,33 @@ package gagg
 
 // Stats is what a run did.
 type Stats struct {
-	Device        string       `json:"device"` // that was used: cpu, gpu:0, gpu:0,1
-	Threads       int          `json:"threads"`
-	Rows          int64        `json:"rows"`           // read, before the filter
-	Groups        int64        `json:"groups"`         // put out
-	BytesRead     int64        `json:"bytes_read"`     // compressed bytes of the wanted columns, in row groups of which a row was read
-	RowGroups     int          `json:"row_groups"`     // read
-	GroupsSkipped int64        `json:"groups_skipped"` // row groups that statistics ruled out
-	PagesSkipped  int64        `json:"pages_skipped"`  // of the others: not decompressed, by statistics or as the filter left no row in them
-	RowsSkipped   int64        `json:"rows_skipped"`   // that statistics of row groups or pages ruled out, or held no least or greatest value
-	BytesSkipped  int64        `json:"bytes_skipped"`
-	RowsPerSecond float64      `json:"rows_per_second"`
-	GroupEstimate int64        `json:"group_estimate"` // by a HyperLogLog over the rows that were placed in partitions
-	Partitions    int          `json:"partitions"`
-	Partitioned   bool         `json:"partitioned"`        // tables were given up for partitions while reading
-	Distinct      []Distinct   `json:"distinct,omitempty"` // groupings by the keys and a value of which each counts once
-	Phases        []PhaseStats `json:"phases"`
-	PeakMemory    int64        `json:"peak_memory"`   // bytes held at most, of what the memory limit counts
-	SpilledBytes  int64        `json:"spilled_bytes"` // written to the temp folder, as stored
+	Device  string `json:"device"` // that was used: cpu, gpu:0, gpu:0,1
+	Threads int    `json:"threads"`
+	Rows    int64  `json:"rows"`   // read, before the filter
+	Groups  int64  `json:"groups"` // put out
+	// BytesRead: compressed bytes of the wanted columns, in row groups of which a row was read
+	BytesRead     int64 `json:"bytes_read"`
+	RowGroups     int   `json:"row_groups"`     // read
+	GroupsSkipped int64 `json:"groups_skipped"` // row groups that statistics ruled out
+	// PagesSkipped: of the others: not decompressed, by statistics or as the filter left no row in
+	// them
+	PagesSkipped int64 `json:"pages_skipped"`
+	// RowsSkipped: that statistics of row groups or pages ruled out, or held no least or greatest
+	// value
+	RowsSkipped   int64   `json:"rows_skipped"`
+	BytesSkipped  int64   `json:"bytes_skipped"`
+	RowsPerSecond float64 `json:"rows_per_second"`
+	// GroupEstimate: by a HyperLogLog over the rows that were placed in partitions
+	GroupEstimate int64 `json:"group_estimate"`
+	Partitions    int   `json:"partitions"`
+	// Partitioned: tables were given up for partitions while reading
+	Partitioned bool `json:"partitioned"`
+	// Distinct: groupings by the keys and a value of which each counts once
+	Distinct []Distinct   `json:"distinct,omitempty"`
+	Phases   []PhaseStats `json:"phases"`
+	// PeakMemory: bytes held at most, of what the memory limit counts
+	PeakMemory   int64 `json:"peak_memory"`
+	SpilledBytes int64 `json:"spilled_bytes"` // written to the temp folder, as stored
 
 	Devices   []DeviceStats `json:"devices"`   // none: the CPU did it all
 	Encoded   EncodedStats  `json:"encoded"`   // row groups that devices decoded

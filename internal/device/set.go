@@ -16,8 +16,8 @@ type Set struct {
 	contexts []*cuda.Context
 }
 
-// Open opens the devices of a specification, or refuses it. The caller closes the set. When ctx ends first its error
-// is returned, and what is opened later is closed.
+// Open opens the devices of a specification, or refuses it. The caller closes the set. When ctx
+// ends first its error is returned, and what is opened later is closed.
 func Open(ctx context.Context, d Spec) (*Set, error) {
 	return await(ctx, func() (*Set, error) {
 		s, err := d.open()
@@ -37,8 +37,8 @@ func Find(ctx context.Context, d Spec) ([]int, error) {
 	}, func([]int) {})
 }
 
-// await calls a function of the driver, which nobody can interrupt. When ctx ends first, its cause is
-// returned, and late gets what comes of the call afterwards.
+// await calls a function of the driver, which nobody can interrupt. When ctx ends first, its cause
+// is returned, and late gets what comes of the call afterwards.
 func await[T any](ctx context.Context, call func() (T, error), late func(T)) (T, error) {
 	type outcome struct {
 		value T

@@ -1,5 +1,6 @@
 // Package device says which devices a query may use, finds them and opens them: the text of the
-// option, the driver's answer, and sets of open devices. What is computed on them is not its concern.
+// option, the driver's answer, and sets of open devices. What is computed on them is not its
+// concern.
 package device
 
 import (

@@ -15,7 +15,8 @@ import (
 	"github.com/gagg-dev/gagg/merge"
 )
 
-// openDevices lets devices take part in an attempt, if the plan says so. They open while workers begin.
+// openDevices lets devices take part in an attempt, if the plan says so. They open while workers
+// begin.
 func (r *run) openDevices(ctx context.Context, a *attempt) error {
 	decision := &r.plan.Device
 	spec := decision.Facts.Spec
@@ -75,11 +76,12 @@ func (r *run) checkRequired(ctx context.Context) error {
 	return nil
 }
 
-// mostEarly is the most memory for rows that are packed while devices open: as many as workers pack in that
-// time. A guess.
+// mostEarly is the most memory for rows that are packed while devices open: as many as workers pack
+// in that time. A guess.
 const mostEarly = 8 << 30
 
-// earlyPart: where memory is limited, they may take one of so many parts of what workers may take. A guess.
+// earlyPart: where memory is limited, they may take one of so many parts of what workers may take.
+// A guess.
 const earlyPart = 4
 
 // earlyRows is how much of the memory may be taken for them.
@@ -110,7 +112,8 @@ func (r *run) planRanges() []merge.Range {
 		sums[p/together] += n
 		rows += n
 	}
-	ranges, largest := merge.Buddies(sums, min(mergedRows, rows/int64(4*r.plan.Threads))), int64(0) // some for each goroutine
+	// some for each goroutine
+	ranges, largest := merge.Buddies(sums, min(mergedRows, rows/int64(4*r.plan.Threads))), int64(0)
 	for i := range ranges {
 		in := int64(0)
 		for _, n := range sums[ranges[i].First:][:ranges[i].N] {
@@ -124,8 +127,8 @@ func (r *run) planRanges() []merge.Range {
 }
 
 // beginDevices begins to open devices that were asked for before the input is. One that may be done
-// without waits for the plan: beginning earlier gained nothing (docs/experiments/0010). done is called
-// when the run has them itself, or never will.
+// without waits for the plan: beginning earlier gained nothing (docs/experiments/0010). done is
+// called when the run has them itself, or never will.
 func (o *Options) beginDevices() (done func()) {
 	d, err := device.Parse(o.Device)
 	if err != nil || !d.Required() || o.GPUs != nil {

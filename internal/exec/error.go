@@ -22,11 +22,15 @@ import (
 // Classify returns is of one kind at most; one of none is a failure while running. A
 // context's error passes through as it is.
 var (
-	ErrUsage    = errors.New("wrong usage")                  // the query or the options make no sense
-	ErrInput    = errors.New("input not valid")              // a file cannot be read or is not valid
-	ErrOverflow = errors.New("value overflowed")             // a value does not fit its type, or the one it is cast to
-	ErrBudget   = errors.New("out of memory or disk budget") // the memory limit, or that of devices, is too small
-	ErrDevice   = errors.New("no usable device")             // a GPU was demanded and there is none
+	// the query or the options make no sense
+	ErrUsage = errors.New("wrong usage")
+	// a file cannot be read or is not valid
+	ErrInput = errors.New("input not valid")
+	// a value does not fit its type, or the one it is cast to
+	ErrOverflow = errors.New("value overflowed")
+	// the memory limit, or that of devices, is too small
+	ErrBudget = errors.New("out of memory or disk budget")
+	ErrDevice = errors.New("no usable device") // a GPU was demanded and there is none
 )
 
 // kindError is an error of one kind, or of none, whose text is that of its

@@ -19,16 +19,19 @@ func openLimit(limit int64) int64 {
 	return max(limit, leastOpen)
 }
 
-// newBudget is the budget of the memory of a run, the input's metadata included, while that is opened.
+// newBudget is the budget of the memory of a run, the input's metadata included, while that is
+// opened.
 //
-// While the input is read a part is held back for what comes after it: merging and putting out must not starve because the
-// groups to be merged fill the memory.
+// While the input is read a part is held back for what comes after it: merging and putting out must
+// not starve because the groups to be merged fill the memory.
 //
-// Lists of what is on disk are counted, 48 bytes a block of 8 to 256 KiB, but nobody can refuse them. Blocks of a few rows
-// do not stay (BLOCKS-FOLD in package partition), else their lists would leave nothing to others. Not counted are results
-// that wait to be read, which have a share (plan.Memory.Output), and what is little for its data: lists of pages of groups,
-// 24 bytes for 8 KiB or more, and what a packer notes of the pages that it has put into a parcel, 40 bytes for each and 32
-// for each of its uses, 0.03 to 0.05 % of parcels of db-benchmark's table; a chunk of more than 2^10 pages is not packed.
+// Lists of what is on disk are counted, 48 bytes a block of 8 to 256 KiB, but nobody can refuse
+// them. Blocks of a few rows do not stay (BLOCKS-FOLD in package partition), else their lists would
+// leave nothing to others. Not counted are results that wait to be read, which have a share
+// (plan.Memory.Output), and what is little for its data: lists of pages of groups, 24 bytes for 8
+// KiB or more, and what a packer notes of the pages that it has put into a parcel, 40 bytes for
+// each and 32 for each of its uses, 0.03 to 0.05 % of parcels of db-benchmark's table; a chunk of
+// more than 2^10 pages is not packed.
 func newBudget(limit int64) *budget.Budget { return budget.New(budget.Memory, openLimit(limit)) }
 
 // whileOpening is a failure to open an input, said in terms of the input.

@@ -96,8 +96,8 @@ func (o *Options) logger() *slog.Logger {
 }
 
 const (
-	// maxStreams is more than overlap needs: 2 make the rate of the link (docs/experiments/0007), and
-	// each pins some slots.
+	// maxStreams is more than overlap needs: 2 make the rate of the link (docs/experiments/0007),
+	// and each pins some slots.
 	maxStreams = 64
 
 	maxBatchRows  = 64 << 10 // so that the strings of a result batch fit Arrow's 32-bit offsets

@@ -55,7 +55,8 @@ func (o *ordering) config() extsort.Config {
 	return c
 }
 
-// sorterMemory is what one sorter draws from. It may have its share, and more only of what nobody else may count on.
+// sorterMemory is what one sorter draws from. It may have its share, and more only of what nobody
+// else may count on.
 type sorterMemory struct {
 	run  *run
 	held int64

@@ -12,10 +12,11 @@ import (
 	"github.com/gagg-dev/gagg/internal/plan"
 )
 
-// This file is how a group is put out that is too large for a batch: because of a long key, or a result such as a list of all values of a
-// column. It is a record of its own, the memory of which is drawn from the budget: what a budget has no room for is refused, and the
-// refusal says how much is needed. One of them is made at a time, when the reader waits for it (Rows.turn), and so holds nothing but
-// its values beside it.
+// This file is how a group is put out that is too large for a batch: because of a long key, or a
+// result such as a list of all values of a column. It is a record of its own, the memory of which
+// is drawn from the budget: what a budget has no room for is refused, and the refusal says how much
+// is needed. One of them is made at a time, when the reader waits for it (Rows.turn), and so holds
+// nothing but its values beside it.
 
 // errLarge is a group that is too large for a batch.
 var errLarge = errors.New("a group is too large for a batch")
@@ -40,7 +41,8 @@ func (p *producer) putLarge(n int, row []uint64, emit emitFunc) error {
 	return p.needs(row, err)
 }
 
-// largeMemory is what large groups are drawn from. It leaves what records that wait for the reader may take.
+// largeMemory is what large groups are drawn from. It leaves what records that wait for the reader
+// may take.
 func (r *run) largeMemory() budget.Lender { return r.budget.Beside(r.plan.Memory.Output) }
 
 // reserve draws what expressions take that are computed on the batch, if l is its memory.
@@ -81,7 +83,8 @@ func (r *run) largeRecord(schema *arrow.Schema, rows int, l *column.LargeRow, co
 	return []arrow.Record{rec}, nil
 }
 
-// computed is about how many bytes computing an expression on a group takes: it may make the longest values longer. A column takes none.
+// computed is about how many bytes computing an expression on a group takes: it may make the
+// longest values longer. A column takes none.
 func (p *producer) computed(e *expr.Expr, b *column.Batch) (n int64) {
 	if _, ok := e.Column(); ok {
 		return 0

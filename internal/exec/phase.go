@@ -2,8 +2,8 @@ package exec
 
 import "sync/atomic"
 
-// phase is where a run is. What devices do is planned before the run (plan.Device); that one of them
-// fails is found only while running, and takes the run to another phase, at most once:
+// phase is where a run is. What devices do is planned before the run (plan.Device); that one of
+// them fails is found only while running, and takes the run to another phase, at most once:
 //
 //	phase         event       next          what happens
 //	scanning      grouped     output        all rows are read and grouped
@@ -14,9 +14,9 @@ import "sync/atomic"
 //	rescanning    failed      ended         the second reading failed, and so does the run
 //	regrouping    failed      ended         the same; who merges gets its error
 //
-// Any other event leaves the phase as it is. That a device cannot be opened in time is no event: the
-// workers keep the rows. A hint of the plan that was wrong ends the run, and another one begins with
-// another plan (Run).
+// Any other event leaves the phase as it is. That a device cannot be opened in time is no event:
+// the workers keep the rows. A hint of the plan that was wrong ends the run, and another one begins
+// with another plan (Run).
 //
 // From rescanning or regrouping on nothing is used that the first reading has made (DEVICE-VOID in
 // package gpu).
@@ -52,7 +52,8 @@ var transitions = map[phase]map[event]phase{
 	regrouping: {grouped: outputByCPU, failed: ended},
 }
 
-// phases is the phase of a run. Only the goroutine that runs, or holds run.failing, steps; any may look.
+// phases is the phase of a run. Only the goroutine that runs, or holds run.failing, steps; any may
+// look.
 type phases struct{ now atomic.Int32 }
 
 func (p *phases) current() phase { return phase(p.now.Load()) }

@@ -89,8 +89,8 @@ func (e *Explained) Streams() int {
 	return cmp.Or(e.Options.Streams, streams.DefaultStreams)
 }
 
-// Explain plans a query as Run does, and looks for the devices that the plan would use: a small query
-// opens no driver. The error is an ErrDevice if they were demanded and cannot be used.
+// Explain plans a query as Run does, and looks for the devices that the plan would use: a small
+// query opens no driver. The error is an ErrDevice if they were demanded and cannot be used.
 func Explain(ctx context.Context, q Request) (_ *Explained, err error) {
 	defer func() { err = Classify(err) }()
 	p, err := prepare(ctx, q, plan.Learnt{})

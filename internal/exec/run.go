@@ -1,6 +1,7 @@
-// Package exec runs a plan: it opens what a query reads, has it planned, has it grouped, merges what
-// came of that, and makes records of the groups, in order where one is asked for. A run goes through
-// named phases (phase.go); of a failed device it is told once, and goes on without any (failover.go).
+// Package exec runs a plan: it opens what a query reads, has it planned, has it grouped, merges
+// what came of that, and makes records of the groups, in order where one is asked for. A run goes
+// through named phases (phase.go); of a failed device it is told once, and goes on without any
+// (failover.go).
 //
 //	Request ──prepare──▶ plan.Plan ──run──▶ groups ──Rows──▶ records
 package exec
@@ -21,7 +22,8 @@ import (
 )
 
 // Run runs a query until its groups are complete; the caller releases the rows. A hint that a plan
-// rests on may turn out to be wrong: then the run ends, and another one begins with a plan that knows.
+// rests on may turn out to be wrong: then the run ends, and another one begins with a plan that
+// knows.
 func Run(ctx context.Context, q Request) (_ *Rows, err error) {
 	defer func() { err = Classify(err) }()
 	started := time.Now()

@@ -6,7 +6,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/key"
 )
 
-// configureSets makes ready for grouping by the keys and each distinct value. What the groupings are grouped into is cfg.
+// configureSets makes ready for grouping by the keys and each distinct value. What the groupings
+// are grouped into is cfg.
 func (r *run) configureSets(cfg *cpu.Config) {
 	if len(r.plan.Sets) == 0 {
 		return
@@ -18,7 +19,8 @@ func (r *run) configureSets(cfg *cpu.Config) {
 		states := agg.Compile(nil, s.Layout.Base()+s.Layout.Words, agg.Options{MaxRows: r.plan.Facts.Rows})
 		inner := &cpu.Config{
 			Keys: s.Layout, Intern: cfg.Intern, States: states, Arenas: cfg.Arenas,
-			Stride:     s.Layout.Base() + s.Layout.Words, // without cpu.Stride's room behind: more rows are copied than looked up
+			// without cpu.Stride's room behind: more rows are copied than looked up
+			Stride:     s.Layout.Base() + s.Layout.Words,
 			Partitions: cfg.Partitions, Tile: cfg.Tile, Budget: cfg.Budget, Spill: cfg.Spill,
 			Rows: r.plan.Facts.Rows, AtMost: s.AtMost, Threads: cfg.Threads,
 		}
@@ -28,7 +30,8 @@ func (r *run) configureSets(cfg *cpu.Config) {
 		if values || !cpu.MayPair(cfg.Keys, pair) {
 			pair = nil
 		}
-		if (cpu.MayShare(s.Layout) || pair != nil) && cfg.Partitions == 0 { // else they are asked for
+		// else they are asked for
+		if (cpu.MayShare(s.Layout) || pair != nil) && cfg.Partitions == 0 {
 			shared = r.plan.Memory.SharedSet(len(r.plan.Sets), cfg.Threads, r.opt.Tuning.Plan.Shared)
 		}
 		if pair != nil && shared > 0 {
@@ -44,12 +47,13 @@ func (r *run) configureSets(cfg *cpu.Config) {
 	}
 }
 
-// setCacheBytes is how large the groups of its partitions should be: the rows are some times as many, and the directory
-// has room for as many groups. Measured against 128 and 512 KiB: 10 % more than at 512 KiB where all values differ, a third less where
-// three in four do not.
+// setCacheBytes is how large the groups of its partitions should be: the rows are some times as
+// many, and the directory has room for as many groups. Measured against 128 and 512 KiB: 10 % more
+// than at 512 KiB where all values differ, a third less where three in four do not.
 const setCacheBytes = 256 << 10
 
-// placesAll reports whether a grouping has memory for all rows of the input, and these refer to nothing.
+// placesAll reports whether a grouping has memory for all rows of the input, and these refer to
+// nothing.
 func placesAll(c *cpu.Config) bool {
 	if c.Keys.HasRefs() || c.Rows < 0 {
 		return false

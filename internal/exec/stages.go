@@ -17,8 +17,9 @@ import (
 //	         the sorter has no use for, since it has as many that come before them
 //	rest     makes all other columns
 //
-// STAGE-ERRORS: whether a query fails does not depend on which groups are dropped by the order, since that depends on
-// threads. So what may fail is made before: such aggregates, and such output columns.
+// STAGE-ERRORS: whether a query fails does not depend on which groups are dropped by the order,
+// since that depends on threads. So what may fail is made before: such aggregates, and such output
+// columns.
 
 // stage makes columns of a batch and then drops groups of it.
 type stage struct {

@@ -99,8 +99,8 @@ func (r *run) addDevices(s *Stats) {
 	s.Device = device.Names(used)
 }
 
-// declined is the row groups that devices did not decode, by the reason. No warning tells of them: many
-// files have long strings.
+// declined is the row groups that devices did not decode, by the reason. No warning tells of them:
+// many files have long strings.
 func declined(p gpu.ParcelStats) (list []Fallback) {
 	for _, why := range slices.Sorted(maps.Keys(p.Declined)) {
 		list = append(list, Fallback{What: "decoding a row group", Why: why, Count: p.Declined[why]})
@@ -114,8 +114,8 @@ type fallbacks struct {
 	list []Fallback // each once, in the order of their first time
 }
 
-// add notes that the CPU does what a device did not, and why. The log is told of the first time, as a
-// warning: the answer is right, but the run takes longer than was asked for.
+// add notes that the CPU does what a device did not, and why. The log is told of the first time, as
+// a warning: the answer is right, but the run takes longer than was asked for.
 func (f *fallbacks) add(log *slog.Logger, what, why string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -136,8 +136,8 @@ func (f *fallbacks) all() []Fallback {
 	return append([]Fallback{}, f.list...)
 }
 
-// logDevices says what became of devices that might have taken part. That there are none is for a log
-// alone: a line in every run on every machine without a GPU would be noise.
+// logDevices says what became of devices that might have taken part. That there are none is for a
+// log alone: a line in every run on every machine without a GPU would be noise.
 func (a *attempt) logDevices(log *slog.Logger) {
 	if a.devices == nil {
 		return

@@ -27,7 +27,9 @@ type Tuning struct {
 func DefaultTuning() Tuning {
 	return Tuning{
 		Plan: plan.DefaultTuning(), PassLeast: cpu.DefaultPassLeast, BucketGain: feedback.DefaultBucketGain,
-		KeptRows: mostEarly, // as much as rows take that are packed while devices open, and are gone when rows leave these
+		// as much as rows take that are packed while devices open, and are gone when rows leave
+		// these
+		KeptRows: mostEarly,
 		Offload:  func(d *gpu.Devices) cpu.Offload { return d },
 	}
 }

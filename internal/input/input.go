@@ -1,6 +1,6 @@
-// Package input gives what a query reads one form, a table of columns, whether it is Parquet files or
-// Arrow records: sources are opened, and scanned. A scan tells what is known of its columns before any
-// row is read, for plans, and makes a reader for each worker.
+// Package input gives what a query reads one form, a table of columns, whether it is Parquet files
+// or Arrow records: sources are opened, and scanned. A scan tells what is known of its columns
+// before any row is read, for plans, and makes a reader for each worker.
 package input
 
 import (
@@ -39,8 +39,8 @@ type Input interface {
 type Scan interface {
 	Units() int
 	RowGroups() int // that they are, or are parts of
-	// Split has units, of least bytes or more, be parts of row groups where it takes that to keep so
-	// many workers busy.
+	// Split has units, of least bytes or more, be parts of row groups where it takes that to keep
+	// so many workers busy.
 	Split(workers int, least int64)
 	UnitBytes(unit int) int64
 	Facts() Facts
@@ -51,7 +51,8 @@ type Scan interface {
 	DictAll(col int) bool    // it is dictionary-coded throughout, as far as known
 	DictEntries(col int) int // the most entries of a dictionary; -1: not known
 	DictBytes(col int) int64 // bytes of all dictionaries together, about; -1: not known
-	// DictRepeats is what share of the entries of a dictionary others have too, if that can be told.
+	// DictRepeats is what share of the entries of a dictionary others have too, if that can be
+	// told.
 	DictRepeats(col int) (share float64, ok bool)
 	TextLength(col int) (bytes int, ok bool) // what most texts have at most, if that can be told
 	Int96(col int) bool                      // it holds timestamps that may not fit

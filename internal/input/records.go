@@ -45,7 +45,8 @@ func (in *recordInput) Schema() (s column.Schema) {
 	return s
 }
 
-func (in *recordInput) Widen(map[int]int)  {} // records are read once: what has too many digits is an error
+// records are read once: what has too many digits is an error
+func (in *recordInput) Widen(map[int]int)  {}
 func (in *recordInput) sizes() Description { return Description{Rows: -1} }
 func (in *recordInput) Close() error       { return nil }
 
@@ -253,7 +254,8 @@ func (r *recordReader) draw(part arrow.Record) error {
 
 // vectorBytes is about what a vector of the values of arr takes.
 func vectorBytes(arr arrow.Array) int64 {
-	const row, wide = 16, 40 // bytes a row: a value or its place, and its NULL; decimals beyond 64 bits
+	// bytes a row: a value or its place, and its NULL; decimals beyond 64 bits
+	const row, wide = 16, 40
 	n := int64(arr.Len())
 	switch a := arr.(type) {
 	case array.ExtensionArray:

@@ -50,17 +50,23 @@ type Choice struct {
 // rows of db-benchmark), where tables of all workers share the memory; fewer
 // threads are a little faster each.
 type Costs struct {
-	Byte   float64 // of compressed input: read, unpack, decode; 0.6e-9 (numbers) to 2e-9 (texts)
-	Row    float64 // key words and hash
-	Pack   float64 // a row with its states into pinned memory; a guess
-	Read   float64 // a byte of input that a device decodes, into memory that was not touched before: a copy, a checksum, page faults
-	Unpack float64 // a byte that comes out of ZSTD, where workers decompress what a device decodes; measured on a slower core
+	Byte float64 // of compressed input: read, unpack, decode; 0.6e-9 (numbers) to 2e-9 (texts)
+	Row  float64 // key words and hash
+	Pack float64 // a row with its states into pinned memory; a guess
+	// a byte of input that a device decodes, into memory that was not touched before: a copy, a
+	// checksum, page faults
+	Read float64
+	// a byte that comes out of ZSTD, where workers decompress what a device decodes; measured on a
+	// slower core
+	Unpack float64
 
 	Group float64 // merging one from partitions: q10's scatter and merge, without its tables
 	Put   float64 // finishing a group, to Arrow: q10's output, from a device
 
-	List   float64 // a value into its group's list and out of it, sorted in part: q6, less what it costs without
-	Listed float64 // the same where a device has put the values of each group side by side: q6's output
+	// a value into its group's list and out of it, sorted in part: q6, less what it costs without
+	List float64
+	// the same where a device has put the values of each group side by side: q6's output
+	Listed float64
 
 	// A row's way through a worker's table costs TableSmall where the table fits
 	// SmallTable bytes, the processor's second-level cache, TableLarge from
@@ -69,17 +75,26 @@ type Costs struct {
 	TableSmall, TableLarge float64
 	SmallTable, LargeTable float64
 
-	Place      float64 // a byte of a row that has left a device into memory that was not touched before, by copying or by pinning it: q10 with 4 GiB of a device
-	TableShare float64 // part of a device's memory that groups have, before rows leave it (firstpass.TableShare)
-	LeftGain   float64 // rows of a group from which on those that have left come back to the device (feedback.BucketGain)
+	// a byte of a row that has left a device into memory that was not touched before, by copying or
+	// by pinning it: q10 with 4 GiB of a device
+	Place float64
+	// part of a device's memory that groups have, before rows leave it (firstpass.TableShare)
+	TableShare float64
+	// rows of a group from which on those that have left come back to the device
+	// (feedback.BucketGain)
+	LeftGain float64
 
 	Ready float64 // seconds until a device that is open takes rows: pinned memory
-	Start float64 // seconds until a device is ready: driver 0.1, context 0.1, kernels and pinned memory beside busy workers 0.1
-	End   float64 // seconds beside the copies until groups are back: they are divided, readers pin their buffers
-	Exit  float64 // seconds that the end of a process takes longer where the driver is in use
-	Link  float64 // bytes a second, pinned (bench/results/NVIDIA-H200/link.md)
+	// seconds until a device is ready: driver 0.1, context 0.1, kernels and pinned memory beside
+	// busy workers 0.1
+	Start float64
+	// seconds beside the copies until groups are back: they are divided, readers pin their buffers
+	End  float64
+	Exit float64 // seconds that the end of a process takes longer where the driver is in use
+	Link float64 // bytes a second, pinned (bench/results/NVIDIA-H200/link.md)
 
-	// Decode is the bytes a second, as they cross, that a device decodes and makes rows of: 10e9 (q7) to 19e9 (q3).
+	// Decode is the bytes a second, as they cross, that a device decodes and makes rows of: 10e9
+	// (q7) to 19e9 (q3).
 	Decode float64
 
 	// Gain is the part of the CPU's time that a device must save at least, since
@@ -136,9 +151,10 @@ func (c Costs) cpu(f DeviceFacts) float64 {
 	return c.reading(f) + (groups*(c.Group+c.Put)+f.listed()*c.List)/f.threads()
 }
 
-// device predicts the seconds of a run on a device. Workers pack rows, or the bytes that the device makes rows of,
-// while those packed before cross the link; those packed while the device starts are copied once more. Groups come back
-// and are finished as the CPU's are. Kernels that combine rows are faster than the link and do not count.
+// device predicts the seconds of a run on a device. Workers pack rows, or the bytes that the device
+// makes rows of, while those packed before cross the link; those packed while the device starts are
+// copied once more. Groups come back and are finished as the CPU's are. Kernels that combine rows
+// are faster than the link and do not count.
 func (c Costs) device(f DeviceFacts) float64 {
 	rows, groups := f.counts()
 	devices := float64(max(f.Devices, 1))
@@ -159,8 +175,9 @@ func (c Costs) device(f DeviceFacts) float64 {
 	return max(packing, c.start(f)) + early + end + back + c.evicting(f)
 }
 
-// evicting predicts the seconds for rows whose groups a device has no memory for, and for the groups that it has: they cross back to memory that was not
-// touched before, and once more to the device if that gains something, or the CPU merges them.
+// evicting predicts the seconds for rows whose groups a device has no memory for, and for the
+// groups that it has: they cross back to memory that was not touched before, and once more to the
+// device if that gains something, or the CPU merges them.
 func (c Costs) evicting(f DeviceFacts) float64 {
 	rows, groups := f.counts()
 	slots := c.TableShare * float64(f.Memory) / float64(max(f.RowSize, 1))

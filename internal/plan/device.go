@@ -26,9 +26,9 @@ func (d Device) Without(why string) Device {
 	return d
 }
 
-// Pays predicts, while the input is read, whether devices are faster for the rest of it: left is how
-// many rows that is, groups of rows are those that a worker's table has, and memory is what each
-// device has; 0: none is open yet.
+// Pays predicts, while the input is read, whether devices are faster for the rest of it: left is
+// how many rows that is, groups of rows are those that a worker's table has, and memory is what
+// each device has; 0: none is open yet.
 func (d Device) Pays(left, rows, groups, memory int64) bool {
 	f := d.Facts.rest(max(left, 0))
 	f.Groups, f.Opened = min(d.Facts.Groups, feedback.EstimateGroups(rows, groups)), memory > 0
@@ -38,9 +38,9 @@ func (d Device) Pays(left, rows, groups, memory int64) bool {
 	return d.costs.choose(f).Use
 }
 
-// decideDevice decides what computes. How devices would make rows themselves takes a look at each unit
-// and so is asked for only where one may be used; how many groups there may be, which may read some
-// pages, only where a device could be worth it at all.
+// decideDevice decides what computes. How devices would make rows themselves takes a look at each
+// unit and so is asked for only where one may be used; how many groups there may be, which may read
+// some pages, only where a device could be worth it at all.
 func (p *planner) decideDevice() Device {
 	spec, states := p.Options.Device, p.DeviceStates()
 	d := Device{costs: p.Options.Tuning.Costs}

@@ -11,7 +11,8 @@ import (
 
 // This file says which rows devices get, and which queries they can do.
 
-// decoding is how devices make the rows themselves. If they do not, why says what keeps them from it, for people.
+// decoding is how devices make the rows themselves. If they do not, why says what keeps them from
+// it, for people.
 func (p *planner) decoding(states *agg.Layout) (_ gpu.Decoding, why string) {
 	if p.Options.NoGPUDecoding {
 		return gpu.Decoding{}, "as asked for"
@@ -82,11 +83,12 @@ func (p *Plan) DeviceStates() *agg.Layout {
 }
 
 const (
-	// listedBytes is what a value of a list takes on the host, with its part of what a group has beside. A guess.
+	// listedBytes is what a value of a list takes on the host, with its part of what a group has
+	// beside. A guess.
 	listedBytes = 16
 
-	// listsPart: where memory is limited, the lists of devices have one of so many parts of what workers may take. They come back as a whole:
-	// from there on they may go to disk. A guess.
+	// listsPart: where memory is limited, the lists of devices have one of so many parts of what
+	// workers may take. They come back as a whole: from there on they may go to disk. A guess.
 	listsPart = 4
 )
 

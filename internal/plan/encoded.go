@@ -12,13 +12,13 @@ import (
 	"github.com/gagg-dev/gagg/internal/parquetio"
 )
 
-// This file decides, from schemas alone, whether devices can make the rows of a query themselves, of the
-// encoded columns of the file. What only footers and pages tell (long strings, other encodings) is left to the
-// run: the CPU then reads the row group.
+// This file decides, from schemas alone, whether devices can make the rows of a query themselves,
+// of the encoded columns of the file. What only footers and pages tell (long strings, other
+// encodings) is left to the run: the CPU then reads the row group.
 
-// encodedPlan says how devices make rows [hash | key words | state words] of the encoded columns of the scan.
-// states is the layout that devices get. If workers have to make the rows, plan is nil and why says what it is
-// that needs them, for people.
+// encodedPlan says how devices make rows [hash | key words | state words] of the encoded columns of
+// the scan. states is the layout that devices get. If workers have to make the rows, plan is nil
+// and why says what it is that needs them, for people.
 func (p *planner) encodedPlan(states *agg.Layout) (plan *decode.Plan, why string) {
 	if p.Query.Where != nil {
 		return nil, "they are filtered"
@@ -40,7 +40,8 @@ func (p *planner) encodedPlan(states *agg.Layout) (plan *decode.Plan, why string
 	return b.plan, ""
 }
 
-// encodedBuilder is the plan of a query in the making: outputs, then their arrays, then what refers to these.
+// encodedBuilder is the plan of a query in the making: outputs, then their arrays, then what refers
+// to these.
 type encodedBuilder struct {
 	*planner
 	plan   *decode.Plan
@@ -71,8 +72,8 @@ func (b *encodedBuilder) keys() (why string) {
 // inlineWords is how many words kernels.ParquetInline has.
 const inlineWords = 2
 
-// encodedForm is how kernels hold a field. The numbers of interned strings have the form of bits: kernels
-// only look them up, among those of a dictionary's entries.
+// encodedForm is how kernels hold a field. The numbers of interned strings have the form of bits:
+// kernels only look them up, among those of a dictionary's entries.
 func encodedForm(f key.Field) uint8 {
 	if f.Form == key.FormInline {
 		return kernels.ParquetInline
@@ -80,7 +81,8 @@ func encodedForm(f key.Field) uint8 {
 	return kernels.ParquetBits
 }
 
-// arguments adds the outputs that state words are made of, and those that are only looked through for NULLs.
+// arguments adds the outputs that state words are made of, and those that are only looked through
+// for NULLs.
 func (b *encodedBuilder) arguments(row agg.OneRow) (why string) {
 	for i, e := range b.Query.Args {
 		used := slices.ContainsFunc(row.Words, func(w agg.RowWord) bool { return w.Uses(i) })

@@ -22,7 +22,8 @@ type Groups struct {
 }
 
 // Groups is into how many partitions groups are divided if there are as many as there can be. A run
-// divides by what it estimates from the rows it has seen, and not at all while its tables reduce them.
+// divides by what it estimates from the rows it has seen, and not at all while its tables reduce
+// them.
 func (p *Plan) Groups() Groups {
 	states := p.States(nil, false, nil)
 	cfg := cpu.Config{States: states, Stride: cpu.Stride(p.Layout, states), Threads: p.Threads, Memory: p.Memory.Shares()}
@@ -67,8 +68,8 @@ func (p *planner) atMostBy(keys []*expr.Expr) int64 {
 // expectedGroups is ExpectedGroups of the plan being made.
 func (p *planner) expectedGroups() float64 { return ExpectedGroups(p.Plan, p.scan) }
 
-// ExpectedGroups is about how many groups a query has, as far as the dictionaries of a scan tell, which
-// may read some pages.
+// ExpectedGroups is about how many groups a query has, as far as the dictionaries of a scan tell,
+// which may read some pages.
 func ExpectedGroups(p *Plan, scan input.Scan) float64 {
 	product := 1.0
 	for _, e := range p.Query.Keys {

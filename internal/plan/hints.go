@@ -6,8 +6,9 @@ import (
 	"github.com/gagg-dev/gagg/internal/expr"
 )
 
-// fill finds the keys and the arguments that have no NULL, as far as the input's metadata tell: rows need no place for it. Where one has
-// NULLs all the same, the run begins again without this. A query without keys has a group without rows where nothing passes.
+// fill finds the keys and the arguments that have no NULL, as far as the input's metadata tell:
+// rows need no place for it. Where one has NULLs all the same, the run begins again without this. A
+// query without keys has a group without rows where nothing passes.
 func (p *planner) fill() {
 	if len(p.Query.Keys) == 0 {
 		return
@@ -28,8 +29,9 @@ func (p *planner) fill() {
 	p.layOut()
 }
 
-// reach finds the arguments whose sums take fewer words, as far as the input's metadata tell where values are. Where one is elsewhere
-// all the same, the run begins again without this. A query without keys has one row, and no use for it.
+// reach finds the arguments whose sums take fewer words, as far as the input's metadata tell where
+// values are. Where one is elsewhere all the same, the run begins again without this. A query
+// without keys has one row, and no use for it.
 func (p *planner) reach() {
 	if len(p.Query.Keys) == 0 {
 		return

@@ -14,21 +14,22 @@ const (
 	// for each entry and the numbers save little.
 	maxInternEntries = 64 << 10
 	// fewInternEntries is the largest dictionary whose strings are numbered whatever the others
-	// hold; those of a larger one are if internRepeats of them are in another one too. Numbering takes a look-up in a
-	// table that all workers share for each entry of each dictionary, and saves comparing strings for each
-	// row: with 2.6 % in common it takes twice the time, with all in common a third (docs/experiments/0013).
+	// hold; those of a larger one are if internRepeats of them are in another one too. Numbering
+	// takes a look-up in a table that all workers share for each entry of each dictionary, and
+	// saves comparing strings for each row: with 2.6 % in common it takes twice the time, with all
+	// in common a third (docs/experiments/0013).
 	fewInternEntries = 4 << 10
 	internRepeats    = .5
 
-	// maxInlineText is the length of texts up to which keys hold them themselves: longer ones make rows of
-	// more than a cache line. Where they lie in an arena, each takes 24 bytes more, and a cache miss or two
-	// whenever it is compared (docs/experiments/0013).
+	// maxInlineText is the length of texts up to which keys hold them themselves: longer ones make
+	// rows of more than a cache line. Where they lie in an arena, each takes 24 bytes more, and a
+	// cache miss or two whenever it is compared (docs/experiments/0013).
 	maxInlineText = 55
 )
 
 // Set is a distinct value as it stands in a grouping by the keys and itself: what a query with
-// aggregates of distinct values groups by beside its keys. Package cpu says how they are made of that
-// (internal/cpu/distinct.go).
+// aggregates of distinct values groups by beside its keys. Package cpu says how they are made of
+// that (internal/cpu/distinct.go).
 type Set struct {
 	Arg    int // of which argument
 	Value  key.Column

@@ -5,12 +5,14 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
-// This file is what a run does about texts that are a large part of its memory. Plans do not know of them: footers tell of pages at most. A run
-// that meets one for which it finds no room begins again, with a plan that has room for it, if the limit allows one, and else says which
-// limit does. So what it says is enough: with that limit there is such a plan.
+// This file is what a run does about texts that are a large part of its memory. Plans do not know
+// of them: footers tell of pages at most. A run that meets one for which it finds no room begins
+// again, with a plan that has room for it, if the limit allows one, and else says which limit does.
+// So what it says is enough: with that limit there is such a plan.
 
-// A row with long texts is in memory some times over, these being of keys and of aggregates: a worker has the row of a group beside the one that
-// takes its place in an aggregate; a goroutine that merges has a group, another row of it, and what the aggregate of both becomes, and then the
+// A row with long texts is in memory some times over, these being of keys and of aggregates: a
+// worker has the row of a group beside the one that takes its place in an aggregate; a goroutine
+// that merges has a group, another row of it, and what the aggregate of both becomes, and then the
 // group and its record, which is sorted on its way if there is an order.
 const (
 	workerKeys, workerStates = 1, 2
@@ -27,7 +29,8 @@ type largeNeeds struct {
 
 func (p *Plan) largeNeeds(text int64) largeNeeds {
 	keys, states := p.texts()
-	row := text*(keys+states) + states*min(text, arena.Alone) // a shorter one leaves room for another
+	// a shorter one leaves room for another
+	row := text*(keys+states) + states*min(text, arena.Alone)
 	w, m := int64(workerKeys), int64(mergeKeys)
 	if states > 0 {
 		w, m = workerStates, mergeStates
@@ -36,7 +39,8 @@ func (p *Plan) largeNeeds(text int64) largeNeeds {
 		m = max(m, sortedCopies)
 	}
 	least := p.Options.Tuning.Needs.Groups
-	n := largeNeeds{worker: w*row + least, merge: (m*row + least) * 4 / 3} // see loadShare of package cpu
+	// see loadShare of package cpu
+	n := largeNeeds{worker: w*row + least, merge: (m*row + least) * 4 / 3}
 	if len(p.Query.Order) > 0 {
 		n.sort = text*p.sortedTexts() + least
 	}
@@ -60,7 +64,8 @@ func (p *Plan) texts() (keys, states int64) {
 	return keys, states
 }
 
-// sortedTexts is how many texts a sorter holds: those of a row, and those that it is put in order by once more.
+// sortedTexts is how many texts a sorter holds: those of a row, and those that it is put in order
+// by once more.
 func (p *Plan) sortedTexts() (n int64) {
 	for _, t := range p.Query.Order {
 		if t.Expr.Type().Rep() == column.RepBytes {
@@ -86,7 +91,8 @@ func (p *Plan) planLarge(limit int64, threads int, l Learnt) (Memory, int, bool)
 		}
 		threads = n
 		more := max(needs.merge-m.Merge, 0) + max(needs.sort-m.Sort, 0)
-		m.Worker += min(m.Merge+m.Sort+m.Output/int64(threads), read-more) // what is read with is free when groups are merged
+		// what is read with is free when groups are merged
+		m.Worker += min(m.Merge+m.Sort+m.Output/int64(threads), read-more)
 		m.Merge, m.Sort = max(m.Merge, needs.merge), max(m.Sort, needs.sort)
 		if m.Worker < needs.worker {
 			continue

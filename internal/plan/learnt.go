@@ -65,16 +65,16 @@ type longError struct{ text int64 }
 
 func (e *longError) Error() string { return "there are texts of " + MiB(e.text) }
 
-// leastLong is how long a text is at least for a plan to have room for it. Shorter ones find room in
-// any.
+// leastLong is how long a text is at least for a plan to have room for it. Shorter ones find room
+// in any.
 const leastLong = 1 << 20
 
 // moreBy is how much more must be learnt for another run to be worth it: so there are few.
 const moreBy = 1.25
 
-// Met tells of a text while the input is read. Where merging its groups, or putting them out, may be
-// refused by this plan, and another one is better, the error ends the run at once. Else it is tried,
-// and may go well.
+// Met tells of a text while the input is read. Where merging its groups, or putting them out, may
+// be refused by this plan, and another one is better, the error ends the run at once. Else it is
+// tried, and may go well.
 func (p *Plan) Met(text int64) error {
 	if text < leastLong {
 		return nil
@@ -97,8 +97,9 @@ func (p *Plan) better(l Learnt) bool {
 	return ok
 }
 
-// Again adds to l what the error of a run of the plan tells of texts, and reports whether another plan
-// may go well. If not, it returns the error that says what limit is enough, if this one is about texts.
+// Again adds to l what the error of a run of the plan tells of texts, and reports whether another
+// plan may go well. If not, it returns the error that says what limit is enough, if this one is
+// about texts.
 func (p *Plan) Again(l *Learnt, err error) (bool, error) {
 	if l.addTexts(err); l.Text < leastLong {
 		l.Text = 0
@@ -135,8 +136,8 @@ func (l Learnt) Longest(text int64) Learnt {
 	return l
 }
 
-// TextNeed is a limit that leaves room for the texts that were met, beside the metadata of the input; 0:
-// there were none.
+// TextNeed is a limit that leaves room for the texts that were met, beside the metadata of the
+// input; 0: there were none.
 func (p *Plan) TextNeed(l Learnt) int64 {
 	if l.Text == 0 {
 		return 0

@@ -30,12 +30,15 @@ const (
 	outputShare = 16 // and a sixteenth for results
 	sortShare   = 8  // an eighth: rows that are sorted at a time
 	tableShare  = 2  // half of what a worker may take while reading
-	pageShare   = 8  // an eighth: pages being filled, half empty; or what the most partitions need, if that is less
-	setsShare   = 4  // where all aggregates are of distinct values, all but a quarter: groupings by these come first and are larger
+	// an eighth: pages being filled, half empty; or what the most partitions need, if that is less
+	pageShare = 8
+	// where all aggregates are of distinct values, all but a quarter: groupings by these come first
+	// and are larger
+	setsShare = 4
 
-	// leastOutput and outputEach are the most for results, of all goroutines and for each of many. While the reader is at one range of
-	// partitions others make theirs, a few megabytes each (1e8 groups in 2^11 partitions: 4 MB), half of the room is for those, and who finds
-	// none waits.
+	// leastOutput and outputEach are the most for results, of all goroutines and for each of many.
+	// While the reader is at one range of partitions others make theirs, a few megabytes each (1e8
+	// groups in 2^11 partitions: 4 MB), half of the room is for those, and who finds none waits.
 	leastOutput = 64 << 20
 	outputEach  = 16 << 20
 	// mostMerge is room for a partition of a terabyte of groups: more would
@@ -48,19 +51,19 @@ const (
 
 // Needs is what a worker takes in any case. Tests make it small so that few rows spill.
 type Needs struct {
-	// Worker is what it holds beside its reader's buffers and its groups: tiles, vectors of a batch, blocks to write and
-	// to read.
+	// Worker is what it holds beside its reader's buffers and its groups: tiles, vectors of a
+	// batch, blocks to write and to read.
 	Worker int64
 	Set    int64 // for each grouping by a distinct value: vectors of a batch, blocks to write
-	// Groups is what its groups need at least: a table, a page for each of few partitions, the groups of one that is
-	// merged.
+	// Groups is what its groups need at least: a table, a page for each of few partitions, the
+	// groups of one that is merged.
 	Groups int64
 }
 
 var defaultNeeds = Needs{Worker: 2*partition.DiskBytes + 1<<20, Set: partition.DiskBytes + 1<<19, Groups: 4 << 20}
 
-// sharedShare is what part of the memory of a grouping by a distinct value a shared set may take, and leastShared the
-// least for which there is one. Guesses.
+// sharedShare is what part of the memory of a grouping by a distinct value a shared set may take,
+// and leastShared the least for which there is one. Guesses.
 const (
 	sharedShare = 4
 	leastShared = 16 << 20
@@ -110,8 +113,8 @@ func (w Needs) share(limit int64, threads int, read int64, columns int, g groupi
 	return m, threads, nil
 }
 
-// needFor is a limit that leaves a group room for its values and its result, in bytes, beside what goroutines merge and sort at the time, and
-// records that wait.
+// needFor is a limit that leaves a group room for its values and its result, in bytes, beside what
+// goroutines merge and sort at the time, and records that wait.
 func (m Memory) needFor(threads int, values, result int64) int64 {
 	const parts = mergeShare * outputShare * sortShare
 	taken := int64(parts/mergeShare + parts/outputShare)
@@ -123,7 +126,8 @@ func (m Memory) needFor(threads int, values, result int64) int64 {
 	return m.begin + group + min(group*taken/(parts-taken), most)
 }
 
-// looseShare: values take up to one of so many parts more than they are, in the pages and blobs that they lie in. A guess.
+// looseShare: values take up to one of so many parts more than they are, in the pages and blobs
+// that they lie in. A guess.
 const looseShare = 8
 
 // mostOutput is the most for results that so many goroutines make.
@@ -155,8 +159,8 @@ func (m Memory) ScratchBytes() int { return int(m.Merge / 4) }
 // Shares is what the executor needs to know of it, for the grouping by the keys alone.
 func (m Memory) Shares() cpu.Memory { return m.share(m.Worker - m.Sets) }
 
-// SetShares is the same for one of so many groupings by the keys and a distinct value, beside so many bytes that a worker has of a
-// shared set.
+// SetShares is the same for one of so many groupings by the keys and a distinct value, beside so
+// many bytes that a worker has of a shared set.
 func (m Memory) SetShares(sets int, shared int64) cpu.Memory {
 	if m.Worker == 0 {
 		return cpu.Memory{}
@@ -164,8 +168,8 @@ func (m Memory) SetShares(sets int, shared int64) cpu.Memory {
 	return m.share(m.Sets/int64(sets) - shared)
 }
 
-// SharedSet is how many bytes a shared set of so many workers may take, for one of so many groupings, least or more; 0: there is too
-// little memory.
+// SharedSet is how many bytes a shared set of so many workers may take, for one of so many
+// groupings, least or more; 0: there is too little memory.
 func (m Memory) SharedSet(sets, threads int, least int64) int64 {
 	if m.Worker == 0 {
 		return math.MaxInt64

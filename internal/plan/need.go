@@ -6,11 +6,13 @@ import (
 	"strings"
 )
 
-// NeedError says that a query cannot begin within its memory limit or, with Result set, that a group cannot be put out. It is an
-// error of the budget.
+// NeedError says that a query cannot begin within its memory limit or, with Result set, that a
+// group cannot be put out. It is an error of the budget.
 type NeedError struct {
-	Limit   int64  // bytes
-	Need    int64  // bytes of the least limit under which it runs, with one thread; or that are enough for the group
+	Limit int64 // bytes
+	// bytes of the least limit under which it runs, with one thread; or that are enough for the
+	// group
+	Need    int64
 	Columns int    // that are read
 	Result  string // what of the group takes how much
 }

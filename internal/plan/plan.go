@@ -1,6 +1,7 @@
-// Package plan decides how a query will be run. Its outcome, a Plan, is a pure value, made once before
-// any row is read: it is printed, and it is run. What it is made of is the query, the options, and what
-// the input tells of its columns; no file is read here, no memory is taken and no device is opened.
+// Package plan decides how a query will be run. Its outcome, a Plan, is a pure value, made once
+// before any row is read: it is printed, and it is run. What it is made of is the query, the
+// options, and what the input tells of its columns; no file is read here, no memory is taken and no
+// device is opened.
 //
 //	memory, threads   how many workers there are, and how the memory limit is shared out (memory.go)
 //	keys              the form of each key in words (keys.go)
@@ -129,8 +130,8 @@ func newPlanner(in Inputs) *planner {
 	return p
 }
 
-// Make makes a plan. It has the scan divide its units for the workers that the plan has. The error is a
-// NeedError.
+// Make makes a plan. It has the scan divide its units for the workers that the plan has. The error
+// is a NeedError.
 func Make(in Inputs) (*Plan, error) {
 	p := newPlanner(in)
 	if err := p.planThreads(); err != nil {
@@ -151,8 +152,8 @@ func Make(in Inputs) (*Plan, error) {
 	return p.Plan, nil
 }
 
-// forCPU adds what pays where no device takes part: a device takes row groups as they are, and rows of
-// one layout.
+// forCPU adds what pays where no device takes part: a device takes row groups as they are, and rows
+// of one layout.
 func (p *planner) forCPU() error {
 	if p.Options.threads() > 1 {
 		p.scan.Split(p.Options.threads(), p.Options.Tuning.PartLeast)
@@ -183,8 +184,8 @@ func (p *planner) planThreads() (err error) {
 	return nil
 }
 
-// States lays out the aggregates behind the hash and the key. Long chains of values go to runs; device:
-// rows may be combined on a device; cancelled tells why a run has been cancelled.
+// States lays out the aggregates behind the hash and the key. Long chains of values go to runs;
+// device: rows may be combined on a device; cancelled tells why a run has been cancelled.
 func (p *Plan) States(runs agg.Runs, device bool, cancelled func() error) *agg.Layout {
 	return agg.Compile(p.Query.Calls, p.Layout.Base()+p.Layout.Words, agg.Options{
 		MaxRows: p.Facts.Rows, Filled: p.Filled.Args, Ranges: p.Ranges, Device: device, Runs: runs,

@@ -13,7 +13,8 @@ import (
 func Scan(q *query.Compiled, o Options) parquetio.ScanOptions {
 	scan := parquetio.ScanOptions{Columns: q.Cols, BatchRows: o.BatchRows}
 	if q.Where != nil && !o.NoPruning {
-		scan.Skip, scan.SkipColumns = q.Where.CanSkip, q.Where.Columns() // the test that row groups and pages must pass
+		// the test that row groups and pages must pass
+		scan.Skip, scan.SkipColumns = q.Where.CanSkip, q.Where.Columns()
 	}
 	if !o.NoPruning {
 		scan.Extremes = extremes(q)
@@ -22,8 +23,8 @@ func Scan(q *query.Compiled, o Options) parquetio.ScanOptions {
 	return scan
 }
 
-// extremes is what the query asks of the columns that are read, if that is their least and greatest values alone, of all rows;
-// nil: it asks for more.
+// extremes is what the query asks of the columns that are read, if that is their least and greatest
+// values alone, of all rows; nil: it asks for more.
 func extremes(q *query.Compiled) []parquetio.Extreme {
 	if len(q.Keys) > 0 || q.Where != nil {
 		return nil

@@ -51,8 +51,8 @@ func (c *compiler) call(n *expr.Call, text string) (int, error) {
 // value occurs.
 var sameOverDistinct = []string{"min", "max", "any_value", "first", "bool_and", "bool_or", "bit_and", "bit_or", "count_distinct", "approx_count_distinct"}
 
-// withoutDistinct says count(distinct x) as count_distinct(x), and min(distinct x) as min(x). distinct: the call takes each
-// different value once.
+// withoutDistinct says count(distinct x) as count_distinct(x), and min(distinct x) as min(x).
+// distinct: the call takes each different value once.
 func withoutDistinct(n *expr.Call, text string) (_ *expr.Call, distinct bool, err error) {
 	plain := *n
 	plain.Distinct = false

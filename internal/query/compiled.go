@@ -11,9 +11,9 @@ import (
 // Compiled is a query resolved against the columns of its input. Nobody changes it.
 //
 // It has two stages. The scan stage computes, from a batch of input columns (Cols), the filter, the
-// keys and the arguments of the aggregates. The result stage sees a batch of groups whose columns are
-// the keys and then the aggregates, and computes from it the having filter, the output columns and
-// what to order by.
+// keys and the arguments of the aggregates. The result stage sees a batch of groups whose columns
+// are the keys and then the aggregates, and computes from it the having filter, the output columns
+// and what to order by.
 type Compiled struct {
 	Query Query // as it was asked
 
@@ -27,7 +27,8 @@ type Compiled struct {
 	ArgTexts  []string
 	Calls     []agg.Call
 	CallTexts []string
-	Distinct  []int // arguments of which calls take each different value once: those of part 1 first
+	// arguments of which calls take each different value once: those of part 1 first
+	Distinct []int
 
 	Having *expr.Expr // nil: none
 	Out    []Output

@@ -12,9 +12,10 @@ import (
 // This file resolves By. What is grouped by are the keys that no others tell: of k, k + 1 and 'a'
 // just k. The others follow, and are computed of the groups as outputs are.
 //
-// KEYS-FOLLOW: a key follows if all that it is computed from are other keys and constants, so that it has one value in
-// a group. Equal keys have to be the same value for that: floats are not, of which 0.0 and -0.0 are one key.
-// Each group has a row, so a value that cannot be computed fails of the groups as it does of the rows.
+// KEYS-FOLLOW: a key follows if all that it is computed from are other keys and constants, so that
+// it has one value in a group. Equal keys have to be the same value for that: floats are not, of
+// which 0.0 and -0.0 are one key. Each group has a row, so a value that cannot be computed fails of
+// the groups as it does of the rows.
 
 // Following is a key that is computed of the groups.
 type Following struct {
@@ -98,28 +99,29 @@ func (c *compiler) groupBy(all []keyed) {
 	}
 }
 
-// follows reports whether keys that are grouped by, which c.grouped numbers as in all, tell k (KEYS-FOLLOW). A text may
-// be longer than the one that it is computed from, for which alone memory is set aside. A float that is a key comes out
-// as 0.0, never as -0.0.
+// follows reports whether keys that are grouped by, which c.grouped numbers as in all, tell k
+// (KEYS-FOLLOW). A text may be longer than the one that it is computed from, for which alone memory
+// is set aside. A float that is a key comes out as 0.0, never as -0.0.
 func (c *compiler) follows(k keyed, all []keyed) bool {
 	if _, same := c.keyOf(k.node); same || constant(k.node) {
 		return c.failsInTime(k.expr)
 	}
-	isText, told := k.expr.Type().Rep() == column.RepBytes, true
+	isText, known := k.expr.Type().Rep() == column.RepBytes, true
 	expr.Walk(k.node, func(n expr.Node) bool {
 		if i, ok := c.keyOf(n); ok {
 			t := all[i].expr.Type()
-			told = told && !t.IsFloat() && !(isText && t.Rep() == column.RepBytes)
+			known = known && !t.IsFloat() && !(isText && t.Rep() == column.RepBytes)
 			return false
 		}
 		_, column := n.(*expr.Column)
-		told = told && !column
-		return told
+		known = known && !column
+		return known
 	})
-	return told && !k.expr.Type().IsFloat() && c.failsInTime(k.expr)
+	return known && !k.expr.Type().IsFloat() && c.failsInTime(k.expr)
 }
 
-// failsInTime reports whether e is computed of all groups if it may fail. A limit without an order leaves groups out.
+// failsInTime reports whether e is computed of all groups if it may fail. A limit without an order
+// leaves groups out.
 func (c *compiler) failsInTime(e *expr.Expr) bool {
 	return !e.MayFail() || c.q.Limit == 0 || c.q.Limit > 0 && len(c.q.OrderBy) > 0
 }
@@ -140,8 +142,8 @@ func (s *keySet) add(k keyed, number int) {
 	}
 }
 
-// keyOf is the number of the key that n is. A constant is none: it may stand in an expression as what has to be a
-// constant there: digits, a pattern, the name of a part.
+// keyOf is the number of the key that n is. A constant is none: it may stand in an expression as
+// what has to be a constant there: digits, a pattern, the name of a part.
 func (c *compiler) keyOf(n expr.Node) (int, bool) {
 	if i, ok := c.grouped.byText[n.String()]; ok {
 		return i, !constant(n)

@@ -6,7 +6,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/expr"
 )
 
-// This file finds sums and means of x + c, c * x and the like, which follow from the sum and count of x.
+// This file finds sums and means of x + c, c * x and the like, which follow from the sum and count
+// of x.
 
 // linear is a node that is x*times + plus.
 type linear struct {
@@ -14,7 +15,8 @@ type linear struct {
 	times, plus int64
 }
 
-// linearArgument fills in the argument of a sum or mean of x*times + plus, where x is an integer of at most 32 bits.
+// linearArgument fills in the argument of a sum or mean of x*times + plus, where x is an integer of
+// at most 32 bits.
 func (c *compiler) linearArgument(n *expr.Call, text string, call *agg.Call) (done bool, err error) {
 	if n.Name != "sum" && n.Name != "mean" && n.Name != "avg" || len(n.Args) != 1 || n.Filter != nil || n.Distinct {
 		return false, nil

@@ -48,7 +48,8 @@ func (t *tracedReader) finish() {
 	}
 }
 
-// Packing makes the packer of a worker that reads Parquet files by r. The timeline shows its units too.
+// Packing makes the packer of a worker that reads Parquet files by r. The timeline shows its units
+// too.
 func Packing(r cpu.Reader, open func(*parquetio.Reader) cpu.Packer) cpu.Packer {
 	t, traced := r.(*tracedReader)
 	if !traced {

@@ -18,8 +18,8 @@ type drawn struct {
 	}
 }
 
-// Rows are the intervals of each row of a timeline by its name, as start and end in µs, in order. The
-// test fails if intervals of a row overlap.
+// Rows are the intervals of each row of a timeline by its name, as start and end in µs, in order.
+// The test fails if intervals of a row overlap.
 func Rows(t testing.TB, text string) map[string][][2]float64 {
 	t.Helper()
 	var d drawn
