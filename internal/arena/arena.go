@@ -24,12 +24,12 @@ const (
 // Arena is where one worker puts its values. It is not safe for concurrent use.
 type Arena struct {
 	reg   *Arenas
-	chunk chunk   // the chunk being filled
-	used  int     // bytes of it
-	spare chunk   // empty: made by Reserve for values that do not fit the rest of chunk
-	full  []chunk // those before
-	held  int     // bytes of all of them
-	debt  int64   // those that the budget refused
+	chunk chunk       // the chunk being filled
+	used  int         // bytes of it
+	spare chunk       // empty: made by Reserve for values that do not fit the rest of chunk
+	full  []chunk     // those before
+	held  int         // bytes of all of them
+	debt  budget.Debt // those that were refused
 }
 
 // chunk is a registered chunk that an arena has made.
@@ -72,7 +72,7 @@ func (a *Arena) Reserve(n int) error {
 	}
 	a.drop(&a.spare)
 	size := a.sizeFor(n)
-	if err := a.ask(size); err != nil {
+	if err := a.lender().Draw(int64(size)); err != nil {
 		return err
 	}
 	a.spare = a.make(size)
@@ -93,16 +93,9 @@ func (a *Arena) Growth(n int) int64 {
 }
 
 // settle asks for what was taken without leave.
-func (a *Arena) settle() error {
-	if a.debt == 0 {
-		return nil
-	}
-	if err := budget.Or(a.reg.memory).Draw(a.debt); err != nil {
-		return err
-	}
-	a.debt = 0
-	return nil
-}
+func (a *Arena) settle() error { return a.debt.Settle(a.lender()) }
+
+func (a *Arena) lender() budget.Lender { return budget.Or(a.reg.memory) }
 
 // Put stores a copy of b, which must be shorter than 4 GiB, and returns its
 // ref, which is never 0.
@@ -153,9 +146,7 @@ func (a *Arena) dropAlone(ref uint64, room int) {
 // Own makes memory a chunk of the arena: it was made by package hostmem, is all of a buffer, and drawn bytes of it were drawn from the
 // budget. base is what [Arenas.Adopt] gave for its beginning.
 func (a *Arena) Own(memory []byte, drawn int64, base uint64) {
-	if rest := int64(len(memory)) - drawn; rest > 0 && a.ask(int(rest)) != nil {
-		a.debt += rest
-	}
+	a.debt.Take(a.lender(), max(int64(len(memory))-drawn, 0))
 	a.full = append(a.full, chunk{memory, base})
 	a.held += len(memory)
 	a.reg.bytes.Add(int64(len(memory)))
@@ -204,9 +195,7 @@ func (a *Arena) turn(n int) {
 		return
 	}
 	size := a.sizeFor(n)
-	if a.ask(size) != nil {
-		a.debt += int64(size)
-	}
+	a.debt.Take(a.lender(), int64(size))
 	a.chunk = a.make(size)
 }
 
@@ -214,10 +203,6 @@ func (a *Arena) turn(n int) {
 func (a *Arena) sizeFor(n int) int {
 	size := min(max(minChunk, a.held/idlePart), maxChunk)
 	return (max(size, n+Padding) + 7) &^ 7
-}
-
-func (a *Arena) ask(size int) error {
-	return budget.Or(a.reg.memory).Draw(int64(size))
 }
 
 func (a *Arena) make(size int) chunk {
@@ -238,7 +223,5 @@ func (a *Arena) drop(c *chunk) {
 	*c = chunk{}
 	a.held -= int(size)
 	a.reg.bytes.Add(-size)
-	paid := min(size, a.debt)
-	a.debt -= paid
-	budget.Or(a.reg.memory).Release(size - paid)
+	a.debt.Release(a.lender(), size)
 }

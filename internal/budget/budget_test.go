@@ -167,6 +167,30 @@ func TestParts(t *testing.T) {
 	}
 }
 
+// What is taken though it is refused is owed until it is drawn; what is freed before that was never drawn.
+func TestDebt(t *testing.T) {
+	t.Parallel()
+	var d Debt
+	c := checker{t, New(Memory, 100)}
+	c.none(d.Settle(c.b))
+	d.Take(c.b, 60)
+	d.Take(c.b, 50)
+	c.want("owed", 60, 60, 60)
+	if err := d.Settle(c.b); !errors.Is(err, Memory) {
+		t.Errorf("settled: %v", err)
+	}
+	c.want("refused", 60, 60, 60)
+	d.Release(c.b, 20)
+	c.none(d.Settle(c.b)) // the other 30
+	c.want("settled", 90, 90, 90)
+	d.Take(c.b, 20)
+	d.Release(c.b, 60)
+	c.want("released", 50, 50, 90)
+	c.none(d.Settle(c.b))
+	d.Release(c.b, 50)
+	c.want("all released", 0, 0, 90)
+}
+
 // BUDGET-LIMIT: whoever asks at a time, the limit holds, and nobody is refused what is there.
 func TestConcurrent(t *testing.T) {
 	t.Parallel()

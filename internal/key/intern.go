@@ -29,7 +29,7 @@ type Interner struct {
 	shards [internShards]internShard
 	memory budget.Lender
 	bytes  atomic.Int64
-	debt   atomic.Int64
+	debt   budget.Debt
 
 	mu     sync.Mutex     // guards what follows
 	table  *internedTable // nil: nobody has asked for it
@@ -71,17 +71,7 @@ func (t *Interner) Bytes() int64 { return t.bytes.Load() }
 
 // Settle asks the budget for what it has refused before; the error is the
 // budget's.
-func (t *Interner) Settle() error {
-	if t.debt.Load() == 0 {
-		return nil
-	}
-	debt := t.debt.Swap(0)
-	err := t.memory.Draw(debt)
-	if err != nil {
-		t.debt.Add(debt)
-	}
-	return err
-}
+func (t *Interner) Settle() error { return t.debt.Settle(t.memory) }
 
 // Close lets go of all strings and gives their memory back to the budget. No
 // number may be used any more.
@@ -92,15 +82,13 @@ func (t *Interner) Close() {
 		s.n, s.chunk, s.next = 0, nil, 0
 	}
 	t.table = nil
-	t.memory.Release(t.bytes.Swap(0) - t.debt.Swap(0))
+	t.debt.Release(t.memory, t.bytes.Swap(0))
 }
 
 // take counts memory that is about to be allocated.
 func (t *Interner) take(bytes int) {
 	t.bytes.Add(int64(bytes))
-	if t.memory.Draw(int64(bytes)) != nil {
-		t.debt.Add(int64(bytes))
-	}
+	t.debt.Take(t.memory, int64(bytes))
 }
 
 // id returns the number of b, of idBits bits, adding a copy of b if it is new.

@@ -1,0 +1,39 @@
+package budget
+
+import "sync/atomic"
+
+// Debt is bytes that were taken although their lender refused them, by an owner in the middle of something that
+// cannot stop: they are owed until they are drawn after all, at the next moment when a refusal can be dealt with.
+// The zero value owes nothing. Its methods are given the same lender each time.
+type Debt struct{ bytes atomic.Int64 }
+
+// Take draws bytes that the caller makes next, or owes them.
+func (d *Debt) Take(from Lender, bytes int64) {
+	if from.Draw(bytes) != nil {
+		d.bytes.Add(bytes)
+	}
+}
+
+// Settle draws what is owed, or is refused it, and owes it still.
+func (d *Debt) Settle(from Lender) error {
+	if d.bytes.Load() == 0 {
+		return nil
+	}
+	owed := d.bytes.Swap(0)
+	err := from.Draw(owed)
+	if err != nil {
+		d.bytes.Add(owed)
+	}
+	return err
+}
+
+// Release gives back bytes that were taken and are freed. Those that are owed come first, and were never drawn.
+func (d *Debt) Release(from Lender, bytes int64) {
+	for {
+		owed := d.bytes.Load()
+		if paid := min(owed, bytes); d.bytes.CompareAndSwap(owed, owed-paid) {
+			from.Release(bytes - paid)
+			return
+		}
+	}
+}
