@@ -22,7 +22,8 @@ func TestFaults(t *testing.T) {
 			if name == "left" && testing.Short() {
 				t.Skip("too long under sanitizers")
 			}
-			rows := egatest.Rows(nil, &ega.Layout{KeyWords: 2}, 300, func(i int) uint64 { return uint64(i % 70) }) // pairs, in fact
+			// pairs, in fact
+			rows := egatest.Rows(nil, &ega.Layout{KeyWords: 2}, 300, func(i int) uint64 { return uint64(i % 70) })
 			gputest.FailCalls(t, 1, func() error { return life(r, rows) }, nil)
 		})
 	}

@@ -8,7 +8,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/kernels"
 )
 
-// Places of kernels in the order of a source of kernels.EgaShape; internal/kernels/ega_kernels.cuh tells what each does.
+// Places of kernels in the order of a source of kernels.EgaShape; internal/kernels/ega_kernels.cuh
+// tells what each does.
 const (
 	clearKernel   = 0
 	probeKernel   = 1
@@ -16,8 +17,8 @@ const (
 	sharedKernel  = 3
 )
 
-// Kernels is the kernels for rows of one layout in a context. What is made with them works on the thread that loaded
-// them. They stay in the context: there is nothing to close.
+// Kernels is the kernels for rows of one layout in a context. What is made with them works on the
+// thread that loaded them. They stay in the context: there is nothing to close.
 type Kernels struct {
 	Layout Layout
 	Thread *cuda.Thread
@@ -29,8 +30,8 @@ type Kernels struct {
 	resident [probeKernel + 1]int
 }
 
-// Load loads those of the kernels that suit a layout best that any use begins with. The others are loaded when
-// they are first launched. Errors: those of Validate and of the driver.
+// Load loads those of the kernels that suit a layout best that any use begins with. The others are
+// loaded when they are first launched. Errors: those of Validate and of the driver.
 func Load(t *cuda.Thread, l Layout) (*Kernels, error) {
 	if err := l.Validate(); err != nil {
 		return nil, fmt.Errorf("layout: %w", err)
@@ -50,8 +51,9 @@ func Load(t *cuda.Thread, l Layout) (*Kernels, error) {
 	return k, nil
 }
 
-// Sources is the kernels with which rows are combined into a Table and its groups counted and collected, in the order in
-// which a first pass needs them: they may be loaded (cuda.Context.Load) before.
+// Sources is the kernels with which rows are combined into a Table and its groups counted and
+// collected, in the order in which a first pass needs them: they may be loaded (cuda.Context.Load)
+// before.
 func Sources(c *cuda.Context, l *Layout) []*cuda.Source {
 	return slices.Concat(
 		newShape(c, l).Parts(sharedKernel, probeKernel, clearKernel, collectKernel),

@@ -36,8 +36,8 @@ const (
 	// SumFine is Sum with twice the digits of a double: its mate, a SumError, is
 	// kept small. For sums that are subtracted from each other.
 	SumFine
-	// Least is an int64: the least of all values. Its mate is the next one, a LeastMid, whose mate stands behind it and is the one after that,
-	// or LeastLast, which ends the list.
+	// Least is an int64: the least of all values. Its mate is the next one, a LeastMid, whose mate
+	// stands behind it and is the one after that, or LeastLast, which ends the list.
 	Least
 	LeastMid
 	LeastLast
@@ -57,8 +57,9 @@ type Layout struct {
 	Hash     bool
 	KeyWords int  // 1 to MaxKeyWords
 	Ops      []Op // of the state words, MaxStateWords at most
-	// Mates[i] is the state word that takes the carry, the error or the greater value of state word i, an
-	// AddLow, AddLowInt, AddMid, Sum, SumFine, Least or LeastMid. It may be short where the words behind need none.
+	// Mates[i] is the state word that takes the carry, the error or the greater value of state word
+	// i, an AddLow, AddLowInt, AddMid, Sum, SumFine, Least or LeastMid. It may be short where the
+	// words behind need none.
 	Mates []int
 }
 
@@ -136,7 +137,8 @@ func (l *Layout) Validate() error {
 		case op >= ops:
 			errs = append(errs, fmt.Errorf("state word %d: there is no operation %d", i, op))
 		case !paired:
-		case m < 0 || m >= len(l.Ops) || !slices.Contains(want, l.Ops[m]) || op.isMate() && m <= i: // no circles
+		// no circles
+		case m < 0 || m >= len(l.Ops) || !slices.Contains(want, l.Ops[m]) || op.isMate() && m <= i:
 			errs = append(errs, fmt.Errorf("state word %d: its mate is not one", i))
 		default:
 			taken[m]++

@@ -19,7 +19,8 @@ func TestLayoutValidate(t *testing.T) {
 		{[]ega.Op{low, high}, []int{1}, true},
 		{[]ega.Op{high, low}, []int{0, 0}, true},
 		{[]ega.Op{low, mid, mid, high}, []int{1, 2, 3}, true},
-		{[]ega.Op{ega.AddLowInt, high, mid}, []int{2, 0, 1}, false}, // the mate of an AddMid is behind it
+		// the mate of an AddMid is behind it
+		{[]ega.Op{ega.AddLowInt, high, mid}, []int{2, 0, 1}, false},
 		{[]ega.Op{low, high}, nil, false},
 		{[]ega.Op{low, high}, []int{2}, false},
 		{[]ega.Op{low, ega.SumError}, []int{1}, false},
@@ -36,7 +37,8 @@ func TestLayoutValidate(t *testing.T) {
 		{[]ega.Op{least, least2, least2, least3}, []int{1, 2, 3}, true},
 		{[]ega.Op{least, least3, least, least3}, []int{1, 0, 3}, true},
 		{[]ega.Op{least3, least}, []int{0, 0}, true},
-		{[]ega.Op{least, least3, least2}, []int{2, 0, 1}, false}, // the mate of a LeastMid is behind it
+		// the mate of a LeastMid is behind it
+		{[]ega.Op{least, least3, least2}, []int{2, 0, 1}, false},
 		{[]ega.Op{least, least2}, []int{1, 1}, false},
 		{[]ega.Op{least, high}, []int{1}, false},
 		{[]ega.Op{least}, nil, false},

@@ -5,14 +5,20 @@ import (
 	"fmt"
 )
 
-// LeastValues is how many values of a list are handed out at a time at least, but for the last: those of 64 KiB.
+// LeastValues is how many values of a list are handed out at a time at least, but for the last:
+// those of 64 KiB.
 const LeastValues = 8 << 10
 
-// List says in which state words the groups of a layout keep all values of theirs. Their operations are Or, Or and Add.
+// List says in which state words the groups of a layout keep all values of theirs. Their operations
+// are Or, Or and Add.
 type List struct {
-	Value int    // in a row that a Maker makes, of one input row: the value. In a row of Groups: the number of the group's first value
-	Next  int    // 0; the device's
-	Count int    // in a row of one input row: Unit, or 0: it has no value. In a row of Groups: Unit times the values
+	// in a row that a Maker makes, of one input row: the value. In a row of Groups: the number of
+	// the group's first value
+	Value int
+	Next  int // 0; the device's
+	// in a row of one input row: Unit, or 0: it has no value. In a row of Groups: Unit times the
+	// values
+	Count int
 	Unit  uint64 // at least 1
 }
 

@@ -147,8 +147,8 @@ func (r *rig) scattered(k *ega.Kernels, c *egatest.Case, config reference.Scatte
 	return r.Read(result.Rows, int(result.Groups)*c.Layout.Stride()), nil
 }
 
-// A wrong estimate of the groups costs time only: what buckets leave goes to a
-// Table, and where that is too small to a larger one. Without memory for that the rows are still there.
+// A wrong estimate of the groups costs time only: what buckets leave goes to a Table, and where
+// that is too small to a larger one. Without memory for that the rows are still there.
 func TestScatteredLeft(t *testing.T) {
 	r := newRig(t)
 	c := egatest.Case{Layout: ega.Pairs}

@@ -15,36 +15,10 @@ type SharedPlan struct {
 	Resident int    // blocks that run at once
 }
 
-const (
-	// sharedLoad is how full a block's table may get before rows miss it. A guess.
-	sharedLoad = 0.75
-
-	// sharedProbes is how many slots of it a row looks at if all groups are to fit: nearly all
-	// rows of these find theirs. A miss is dear where groups are few, as all blocks'
-	// misses then meet in few words of device memory: with eight probes, in parts half full, 129 groups
-	// took ten times as long as with 32 (docs/experiments/0006).
-	sharedProbes = 32
-
-	// crowdedProbes is the same if groups are more: frequent keys come early and find their
-	// slot free, the others are to give up soon.
-	crowdedProbes = 2
-
-	// partLoad is how full a part may get: a search for 32 lanes is as long as the longest of
-	// them. At half as full again a thousand groups took an eighth longer (docs/experiments/0006).
-	partLoad = 0.25
-
-	// sharedParts is the most Parts: a lane of a warp each.
-	sharedParts = 32
-
-	// sharedLeast is the least slots that are worth it. A guess.
-	sharedLeast = 64
-)
-
-// PlanShared decides how to combine rows of so many groups. Two blocks a
-// multiprocessor hide each other's start and end, so a table takes half of the memory
-// unless groups need more and all of it suffices. Where they need much less the table is divided into
-// parts, each of which sees only some lanes of a warp, so that these seldom
-// meet in a group.
+// PlanShared decides how to combine rows of so many groups. Two blocks a multiprocessor hide each
+// other's start and end, so a table takes half of the memory unless groups need more and all of it
+// suffices. Where they need much less the table is divided into parts, each of which sees only some
+// lanes of a warp, so that these seldom meet in a group.
 func PlanShared(l *Layout, d cuda.Device, groups uint64) SharedPlan {
 	most := d.SharedPerBlock - min(d.SharedPerBlock, kernels.EgaStaticShared)
 	half := d.SharedPerMultiprocessor/2 - min(d.SharedPerMultiprocessor/2, kernels.EgaStaticShared)

@@ -80,8 +80,8 @@ func TestFineSums(t *testing.T) {
 	}
 }
 
-// fineSums wants sums of n squares of x with an error of n * 2^-96 of them, which package agg allows for: each
-// addition under way in one word at the same time may round off a little.
+// fineSums wants sums of n squares of x with an error of n * 2^-96 of them, which package agg
+// allows for: each addition under way in one word at the same time may round off a little.
 func fineSums(t *testing.T, l *ega.Layout, rows []uint64, groups int, n int64, x float64) {
 	t.Helper()
 	if len(rows) != groups*l.Stride() {

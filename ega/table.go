@@ -15,12 +15,6 @@ var ErrRestFull = errors.New("more rows without a slot than the rest has room fo
 // ErrNoSlot is that a row found no slot among at least as many as there are rows.
 var ErrNoSlot = errors.New("a row found no slot")
 
-// TableLoad is how full a table is planned to be: the probe gets long above. A guess.
-const TableLoad = 0.5
-
-// MaxSlots is the most slots of a table.
-const MaxSlots = 1<<32 - 2
-
 // TableConfig is the shape of a Table.
 type TableConfig struct {
 	// Slots is how many groups there is room for, 1 to MaxSlots. Beyond nine tenths of
@@ -148,8 +142,8 @@ type Counts struct {
 // Total is the word in device memory in which Collect and CollectPart leave the number of groups.
 func (t *Table) Total() cuda.Span { return t.gather.Total }
 
-// Restrict has the table, which is cleared then, use its first slots only, for rows that share the top skip bits
-// of their hash.
+// Restrict has the table, which is cleared then, use its first slots only, for rows that share the
+// top skip bits of their hash.
 func (t *Table) Restrict(skip, slots uint32) {
 	t.view.Skip, t.view.Slots, t.view.Probes = skip, slots, slots
 }

@@ -13,10 +13,11 @@ import (
 	"github.com/gagg-dev/gagg/internal/gputest"
 )
 
-// BenchmarkTile combines tiles into a table of a MultiPass's size through tables in shared memory and row by row: the
-// two roads that firstpass.strategy decides between. Rows have 8 words, as those of db-benchmark's q3, or 9, as those of q10, and a tile is
-// what a parcel of 8 MiB makes. The tiles of a run follow on each other, into a table that is empty before the first. ns/tile is the
-// device's time.
+// BenchmarkTile combines tiles into a table of a MultiPass's size through tables in shared memory
+// and row by row: the two roads that firstpass.strategy decides between. Rows have 8 words, as
+// those of db-benchmark's q3, or 9, as those of q10, and a tile is what a parcel of 8 MiB makes.
+// The tiles of a run follow on each other, into a table that is empty before the first. ns/tile is
+// the device's time.
 func BenchmarkTile(b *testing.B) {
 	tiles, rows, slots := 8, 470_000, uint32(1<<24) // as a MultiPass's table that has grown once
 	if gputest.Emulated() {
@@ -35,7 +36,8 @@ func BenchmarkTile(b *testing.B) {
 			{"groups=1e6/skew=0", func(int) uint64 { return random.Uint64N(1e6) }},
 			{"groups=rows/skew=0", func(i int) uint64 { return uint64(i) }},
 			{"groups=1e6/skew=1.5", func(int) uint64 { return zipf.Uint64() }},
-			{"groups=1e6/hot=0.1", func(int) uint64 { return max(random.Uint64N(1e6), 1e5) }}, // as hot as goes row by row
+			// as hot as goes row by row
+			{"groups=1e6/hot=0.1", func(int) uint64 { return max(random.Uint64N(1e6), 1e5) }},
 		} {
 			b.Run(fmt.Sprintf("words=%d/%s", l.Stride(), k.name), func(b *testing.B) {
 				words := tileRows(random, &l, tiles*rows, k.key)

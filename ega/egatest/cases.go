@@ -32,8 +32,8 @@ var EveryOp = ega.Layout{
 	Mates: []int{0, 2, 0, 4, 0, 6},
 }
 
-// rareOps has sums of 192 bits, the lowest word unsigned or signed, with the
-// others anywhere behind it, and of 320 bits, sums of doubles of both kinds, and the three least values.
+// rareOps has sums of 192 bits, the lowest word unsigned or signed, with the others anywhere behind
+// it, and of 320 bits, sums of doubles of both kinds, and the three least values.
 var rareOps = ega.Layout{
 	Hash: true, KeyWords: 1,
 	Ops: []ega.Op{

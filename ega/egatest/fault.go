@@ -24,8 +24,8 @@ func OpenContext() (*cuda.Context, error) {
 	return driver.Context(0)
 }
 
-// WithFault runs something in a context of its own, one of whose calls fails; the zero Call: none. It returns the
-// calls there were.
+// WithFault runs something in a context of its own, one of whose calls fails; the zero Call: none.
+// It returns the calls there were.
 func WithFault(t *testing.T, e *emu.Emu, call gputest.Call, code int, run func(*cuda.Context) error) (calls []gputest.Call, err error) {
 	t.Helper()
 	e.Reset()
@@ -44,11 +44,13 @@ func WithFault(t *testing.T, e *emu.Emu, call gputest.Call, code int, run func(*
 		made[name] -= n
 	}
 	calls = gputest.Calls(made)
-	err = errors.Join(err, c.Lost(), c.Close()) // lost it may be by the last calls, whose errors nobody needs
+	// lost it may be by the last calls, whose errors nobody needs
+	err = errors.Join(err, c.Lost(), c.Close())
 	if n := cuda.LockedThreads(); n != 0 {
 		t.Errorf("%d threads are locked", n)
 	}
-	if leaks := e.Leaks(); !errors.Is(err, cuda.ErrLost) && len(leaks) > 0 { // what a lost context holds stays
+	// what a lost context holds stays
+	if leaks := e.Leaks(); !errors.Is(err, cuda.ErrLost) && len(leaks) > 0 {
 		t.Errorf("%v: left are %q", err, leaks)
 	}
 	return calls, err

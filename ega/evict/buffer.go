@@ -7,8 +7,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
 
-// buffer is a pinned buffer whose rows stay. It is its sender's, then the retention's, then Rows'; its memory is given back when the
-// last span is done with.
+// buffer is a pinned buffer whose rows stay. It is its sender's, then the retention's, then Rows';
+// its memory is given back when the last span is done with.
 type buffer struct {
 	of     *bufferMemory
 	pinned *cuda.Pinned
@@ -17,7 +17,8 @@ type buffer struct {
 	gone   atomic.Bool  // the memory was given back
 }
 
-// note adds n bytes of a chain, from byte `from` on: the chain of all rows whose hashes begin with the top bits of start.
+// note adds n bytes of a chain, from byte `from` on: the chain of all rows whose hashes begin with
+// the top bits of start.
 func (b *buffer) note(start uint64, bits uint, from, n cuda.Size) {
 	if last := len(b.spans) - 1; last >= 0 && b.spans[last].start == start && b.spans[last].bits == bits && b.spans[last].end == from {
 		b.spans[last].end += n
@@ -42,14 +43,16 @@ type Span struct {
 	from, end cuda.Size
 }
 
-// Pinned is the rows for a copy to the device, of whichever context. They may be read and written until Done.
+// Pinned is the rows for a copy to the device, of whichever context. They may be read and written
+// until Done.
 func (s *Span) Pinned() cuda.PinnedSpan { return s.buffer.pinned.Span(s.from, s.end) }
 
 // Rows is the same as words.
 func (s *Span) Rows() []uint64 { return s.Pinned().Words() }
 
-// Done is called once, when neither the device nor the host needs the rows any more. It may be called on any goroutine. With the
-// last span of a buffer the memory is given back; the error is of that.
+// Done is called once, when neither the device nor the host needs the rows any more. It may be
+// called on any goroutine. With the last span of a buffer the memory is given back; the error is of
+// that.
 func (s *Span) Done() error {
 	if s.buffer.left.Add(-1) > 0 {
 		return nil

@@ -48,8 +48,8 @@ func (s *sender) seal() error {
 	return nil
 }
 
-// buffer is the next one for the writers. Where none is free there is one more while that is allowed; else the
-// writers first get the one that they may be waiting for.
+// buffer is the next one for the writers. Where none is free there is one more while that is
+// allowed; else the writers first get the one that they may be waiting for.
 func (s *sender) buffer() (*cuda.Pinned, error) {
 	if err := s.dispatchCopied(); err != nil {
 		return nil, err
@@ -102,7 +102,8 @@ func (s *sender) dispatchNext() error {
 	return nil
 }
 
-// dispatch gives the first buffer that is queued to the writers, or to those whose rows are retained.
+// dispatch gives the first buffer that is queued to the writers, or to those whose rows are
+// retained.
 func (s *sender) dispatch() {
 	first := s.queued[0]
 	s.queued = slices.Delete(s.queued, 0, 1)
@@ -113,7 +114,8 @@ func (s *sender) dispatch() {
 		s.of.counts.retained(rows)
 		return
 	}
-	s.of.writers.full <- batch{first.buffer, first.buffer.Span(0, first.filled).Words()} // has room for all buffers
+	// has room for all buffers
+	s.of.writers.full <- batch{first.buffer, first.buffer.Span(0, first.filled).Words()}
 	s.of.counts.written(rows)
 }
 
@@ -125,8 +127,8 @@ func (s *sender) finish() error {
 	return s.drain()
 }
 
-// drain waits until the writers have all that was sent to them. A buffer whose rows stay is filled on later: nobody
-// waits for it.
+// drain waits until the writers have all that was sent to them. A buffer whose rows stay is filled
+// on later: nobody waits for it.
 func (s *sender) drain() error {
 	if s.filling.retained == nil {
 		if err := s.seal(); err != nil {

@@ -20,9 +20,9 @@
 //	              ├──▶ Config.Write               the caller's buckets, which may spill
 //	              └──▶ Rows ──▶ secondpass        in the pinned memory where they are; or Rows.Drain
 //
-// A [Span] is rows of one chain that lie side by side in one retained buffer. The rows of a chain share the top bits of
-// their hash, so a bucket of these bits or fewer is whole spans. Groups of the pass's table, which leave it at last in
-// order of hash, are divided alike.
+// A [Span] is rows of one chain that lie side by side in one retained buffer. The rows of a chain
+// share the top bits of their hash, so a bucket of these bits or fewer is whole spans. Groups of
+// the pass's table, which leave it at last in order of hash, are divided alike.
 //
 // # Phases
 //

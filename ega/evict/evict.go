@@ -16,17 +16,19 @@ type Config struct {
 	Layout  *ega.Layout
 	Host    budget.Lender // of pinned memory; nil: there is no limit
 	Lanes   int
-	MaxRows int              // the most that are appended at a time
-	Memory  func() cuda.Size // device memory that a lane may take; asked once, when its first rows are appended
+	MaxRows int // the most that are appended at a time
+	// device memory that a lane may take; asked once, when its first rows are appended
+	Memory func() cuda.Size
 
-	// Writers is how many goroutines take evicted rows. Write is called by them, with their number from 0, each
-	// with other rows, which it copies: they are not valid after it returned.
+	// Writers is how many goroutines take evicted rows. Write is called by them, with their number
+	// from 0, each with other rows, which it copies: they are not valid after it returned.
 	Writers int
 	Write   func(writer int, rows []uint64) error
 
-	// RetainBytes is how many bytes of pinned memory, drawn from Host, may be taken for rows to stay in, instead of
-	// going to Write; 0: none. RetainPays says whether rows should, by what is known when the first of them are
-	// evicted; it is asked again, now and then, until it says yes. nil: they should.
+	// RetainBytes is how many bytes of pinned memory, drawn from Host, may be taken for rows to
+	// stay in, instead of going to Write; 0: none. RetainPays says whether rows should, by what is
+	// known when the first of them are evicted; it is asked again, now and then, until it says yes.
+	// nil: they should.
 	RetainBytes int64
 	RetainPays  func(t *cuda.Thread, s *cuda.Stream) (bool, error)
 	Spares      *Spares // where their memory comes from, as far as it goes, and goes to; may be nil
@@ -45,8 +47,8 @@ type Eviction struct {
 	counts    counts
 }
 
-// New returns an Eviction, which has nothing yet: neither memory nor goroutines. It ends with ctx, and stops the
-// pass, and so ctx, when rows cannot be written.
+// New returns an Eviction, which has nothing yet: neither memory nor goroutines. It ends with ctx,
+// and stops the pass, and so ctx, when rows cannot be written.
 func New(ctx context.Context, stop context.CancelCauseFunc, c Config) *Eviction {
 	e := &Eviction{config: c, row: c.Layout.RowBytes(), ctx: ctx, stop: stop, lanes: make([]Lane, c.Lanes)}
 	for i := range e.lanes {
@@ -60,8 +62,8 @@ func New(ctx context.Context, stop context.CancelCauseFunc, c Config) *Eviction 
 // Lane is the lane of a number. It is used by one goroutine at a time.
 func (e *Eviction) Lane(i int) *Lane { return &e.lanes[i] }
 
-// EndLanes waits until the rows of all lanes are on the host, and the memory of the lanes is free. No lane
-// appends any more. False: there were no rows.
+// EndLanes waits until the rows of all lanes are on the host, and the memory of the lanes is free.
+// No lane appends any more. False: there were no rows.
 func (e *Eviction) EndLanes() (anyRows bool, err error) {
 	for i := range e.lanes {
 		e.lanes[i].end()
@@ -75,8 +77,8 @@ func (e *Eviction) EndLanes() (anyRows bool, err error) {
 	return anyRows, err
 }
 
-// SendGroups sends all groups to the host, by device memory of their Room. They are in order of hash, chain by chain:
-// of as many bits as the chains of rows have at most.
+// SendGroups sends all groups to the host, by device memory of their Room. They are in order of
+// hash, chain by chain: of as many bits as the chains of rows have at most.
 func (e *Eviction) SendGroups(t *cuda.Thread, stream *cuda.Stream, g *groups.Groups) error {
 	bits := min(g.Fine(), MaxChainBits)
 	return e.sending(t, stream, sendBytes(e.config.Layout, g.Room()), func(s *sender) error {
@@ -96,8 +98,8 @@ func (e *Eviction) Finish() error {
 	return err
 }
 
-// Close frees all that is left, but for the rows that Rows has handed over. The pass has been stopped or is
-// finished. A second call does nothing.
+// Close frees all that is left, but for the rows that Rows has handed over. The pass has been
+// stopped or is finished. A second call does nothing.
 func (e *Eviction) Close() error {
 	var errs []error
 	for i := range e.lanes { // before the writers, who have to take what is sent

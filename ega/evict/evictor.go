@@ -9,9 +9,10 @@ import (
 	"github.com/gagg-dev/gagg/streams"
 )
 
-// evictor copies the full sets of a lane to the host: a goroutine with a thread and a stream of its own. So the
-// lane does not wait, and both directions of the link are in use at once. Lanes that evicted their own chains did so
-// at the same time: they take tiles in turns, and so their pages run out together.
+// evictor copies the full sets of a lane to the host: a goroutine with a thread and a stream of its
+// own. So the lane does not wait, and both directions of the link are in use at once. Lanes that
+// evicted their own chains did so at the same time: they take tiles in turns, and so their pages
+// run out together.
 type evictor struct {
 	full  chan *chainSet // nil: it has not begun, or no more will come
 	empty chan *chainSet
@@ -58,7 +59,8 @@ func (l *Lane) end() {
 	l.evictor.full = nil
 }
 
-// evict is the life of an evictor. All rows are on the host in the end, and the memory of the sets is free.
+// evict is the life of an evictor. All rows are on the host in the end, and the memory of the sets
+// is free.
 func (l *Lane) evict(full <-chan *chainSet) error {
 	return l.of.config.Context.OnStream(func(t *cuda.Thread, look *cuda.Stream) error {
 		return t.OnStream(func(stream *cuda.Stream) error {
@@ -86,7 +88,8 @@ func (l *Lane) evictSets(full <-chan *chainSet, s *sender, look *cuda.Stream) er
 	}
 }
 
-// nextSet is the next full set; false: no more will come. Before it waits, the writers get what has been sent.
+// nextSet is the next full set; false: no more will come. Before it waits, the writers get what has
+// been sent.
 func nextSet(full <-chan *chainSet, s *sender) (set *chainSet, ok bool, err error) {
 	select {
 	case set, ok = <-full:

@@ -9,8 +9,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
 
-// Lane is where one lane of a first pass appends rows: a few chain sets in turns, and the evictor of those that are
-// full.
+// Lane is where one lane of a first pass appends rows: a few chain sets in turns, and the evictor
+// of those that are full.
 type Lane struct {
 	of     *Eviction
 	thread *cuda.Thread
@@ -31,8 +31,9 @@ func (l *Lane) Move(t *cuda.Thread) {
 	}
 }
 
-// Append queues that rows are appended to the chains. It makes room first, so that there are pages for all: it waits
-// while others leave. Before the first rows it makes a set, and starts the evictor.
+// Append queues that rows are appended to the chains. It makes room first, so that there are pages
+// for all: it waits while others leave. Before the first rows it makes a set, and starts the
+// evictor.
 func (l *Lane) Append(stream *cuda.Stream, rows cuda.Span, n uint64) error {
 	if l.filling != nil && !l.plan.room(l.of.config.Layout, l.filling.rows+n) {
 		if err := l.handOver(stream); err != nil {
@@ -48,8 +49,8 @@ func (l *Lane) Append(stream *cuda.Stream, rows cuda.Span, n uint64) error {
 	return l.filling.chains.Append(stream, rows, int(n))
 }
 
-// fill begins to fill an empty set: one that is empty again, another one if there is memory, or the next one that gets
-// empty.
+// fill begins to fill an empty set: one that is empty again, another one if there is memory, or the
+// next one that gets empty.
 func (l *Lane) fill(stream *cuda.Stream) error {
 	select {
 	case l.filling = <-l.evictor.empty:
@@ -76,8 +77,8 @@ func (l *Lane) reuse(stream *cuda.Stream) error {
 	return stream.Wait(l.filling.left)
 }
 
-// another makes one more set, which is filled then; the first one smaller if somebody else has the memory. False:
-// there is none for one more.
+// another makes one more set, which is filled then; the first one smaller if somebody else has the
+// memory. False: there is none for one more.
 func (l *Lane) another() (bool, error) {
 	layout, rows := l.of.config.Layout, l.of.config.MaxRows
 	first := l.sets == nil

@@ -9,7 +9,8 @@ import (
 	"github.com/gagg-dev/gagg/partition"
 )
 
-// LeastMemory is the least device memory that Config.Memory may give a lane, for appends of so many rows.
+// LeastMemory is the least device memory that Config.Memory may give a lane, for appends of so many
+// rows.
 func LeastMemory(l *ega.Layout, rows int) cuda.Size { return leastPool(l, rows) + leastSendBytes(l) }
 
 // share divides the memory of a lane: for its chains, and for the pieces in which their rows leave.
@@ -19,7 +20,8 @@ func share(l *ega.Layout, memory cuda.Size, rows int) (pages, pieces cuda.Size) 
 	return memory - pieces, pieces
 }
 
-// sendBytes is the device memory of a sender that may have so much: for pieces of pieceBytes where it is plenty.
+// sendBytes is the device memory of a sender that may have so much: for pieces of pieceBytes where
+// it is plenty.
 func sendBytes(l *ega.Layout, memory cuda.Size) cuda.Size {
 	return max(min(sendPieces*pieceBytes, memory), leastSendBytes(l))
 }
@@ -34,8 +36,9 @@ type poolPlan struct {
 	bits  uint // 2^bits chains
 }
 
-// planSets is how many sets of chains a lane may have in so much memory, and their plan: two at least, so that one is filled while
-// the other leaves, unless they would have no room for an append.
+// planSets is how many sets of chains a lane may have in so much memory, and their plan: two at
+// least, so that one is filled while the other leaves, unless they would have no room for an
+// append.
 func planSets(l *ega.Layout, memory cuda.Size, rows int) (sets int, each poolPlan) {
 	enough := max(setBytes, setAppends*cuda.Size(rows)*l.RowBytes())
 	for sets = int(min(max(memory/enough, 2), mostSets)); sets > 1; sets-- {

@@ -7,8 +7,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
 
-// Whatever the memory of a lane, its sets and the pieces of its sender stay within it, most of it is in use, and chains
-// keep to the limits of package partition.
+// Whatever the memory of a lane, its sets and the pieces of its sender stay within it, most of it
+// is in use, and chains keep to the limits of package partition.
 func TestPlan(t *testing.T) {
 	for _, l := range []ega.Layout{
 		{Hash: true, KeyWords: 1, Ops: []ega.Op{ega.Add}},
@@ -41,7 +41,8 @@ func checkPlan(t *testing.T, l *ega.Layout, memory cuda.Size, rows int) {
 	if each.pages < each.least(l, rows) || each.pageRows(l) < poolPageRows {
 		t.Errorf("%v, %d rows: %+v has no room for an append", memory, rows, each)
 	}
-	if most := uint64(each.pages) + each.bound(l, uint64(rows)); most > 1<<21-2 { // CHAIN_NUMBER_BITS
+	// CHAIN_NUMBER_BITS
+	if most := uint64(each.pages) + each.bound(l, uint64(rows)); most > 1<<21-2 {
 		t.Errorf("%v, %d rows: %+v has up to %d pages at a time", memory, rows, each, most)
 	}
 }

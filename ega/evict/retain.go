@@ -12,12 +12,13 @@ import (
 	"github.com/gagg-dev/gagg/internal/invariant"
 )
 
-// retention has rows stay in the pinned buffers to which they left the device: no writer looks at them, and the second
-// pass copies them from there to the device. So the host's memory, which bounds both passes
-// (docs/experiments/0012), is written once for a row and read once.
+// retention has rows stay in the pinned buffers to which they left the device: no writer looks at
+// them, and the second pass copies them from there to the device. So the host's memory, which
+// bounds both passes (docs/experiments/0012), is written once for a row and read once.
 //
-// Its phases are those of retainPhase. Buffers are made by goroutines of their own, the pinners, a few ahead of need:
-// most of it is waiting for the system to clear pages, and then for the driver's lock.
+// Its phases are those of retainPhase. Buffers are made by goroutines of their own, the pinners, a
+// few ahead of need: most of it is waiting for the system to clear pages, and then for the driver's
+// lock.
 type retention struct {
 	of     *Eviction
 	memory *bufferMemory
@@ -39,9 +40,13 @@ type retention struct {
 type retainPhase int
 
 const (
-	retainAsking retainPhase = iota // no row has stayed; before set 1, 2, 4 and so on leaves, RetainPays is asked, until it says yes
-	retainMaking                    // pinners make buffers; until RetainBytes or the host's memory are used up, or the pass ends
-	retainSpent                     // none is made any more; senders use those there are, and then the writers' again
+	// no row has stayed; before set 1, 2, 4 and so on leaves, RetainPays is asked, until it says
+	// yes
+	retainAsking retainPhase = iota
+	// pinners make buffers; until RetainBytes or the host's memory are used up, or the pass ends
+	retainMaking
+	// none is made any more; senders use those there are, and then the writers' again
+	retainSpent
 )
 
 func (r *retention) init(e *Eviction) {
@@ -52,12 +57,13 @@ func (r *retention) init(e *Eviction) {
 	}
 }
 
-// decide has rows stay from now on if that pays, before a set leaves, in buffers of so many bytes at most. It may
-// ask the device how many groups there are, on the stream.
+// decide has rows stay from now on if that pays, before a set leaves, in buffers of so many bytes
+// at most. It may ask the device how many groups there are, on the stream.
 func (r *retention) decide(t *cuda.Thread, s *cuda.Stream, most cuda.Size) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.asked++; r.phase != retainAsking || r.asked&(r.asked-1) != 0 { // all groups are counted for an answer
+	// all groups are counted for an answer
+	if r.asked++; r.phase != retainAsking || r.asked&(r.asked-1) != 0 {
 		return nil
 	}
 	if pays := r.of.config.RetainPays; pays != nil {
@@ -87,8 +93,9 @@ func (r *retention) start() {
 	}
 }
 
-// mostBuffer is the most that bufferSize may say for sets of such chains, where the writers have buffers of so many bytes: all pinners
-// together make room for two sets. If the host allows no larger ones, these are no larger either.
+// mostBuffer is the most that bufferSize may say for sets of such chains, where the writers have
+// buffers of so many bytes: all pinners together make room for two sets. If the host allows no
+// larger ones, these are no larger either.
 func mostBuffer(writers cuda.Size, set poolPlan) cuda.Size {
 	if writers < writeBytes {
 		return writers
@@ -96,8 +103,8 @@ func mostBuffer(writers cuda.Size, set poolPlan) cuda.Size {
 	return max(min(retainBufferBytes, 2*cuda.Size(set.pages)*set.page/pinners), writers)
 }
 
-// bufferSize is the size of buffers where they may take so many bytes together: the most, or less, so that there are some, but not
-// less than the least; 0: there are none.
+// bufferSize is the size of buffers where they may take so many bytes together: the most, or less,
+// so that there are some, but not less than the least; 0: there are none.
 func bufferSize(retain, most, least cuda.Size) cuda.Size {
 	size := most
 	for retain/size < retainBuffers && size/2 >= least {
@@ -177,7 +184,8 @@ func (r *retention) spend() {
 	r.changed.Broadcast()
 }
 
-// next is the next buffer, for which it waits while any is made; nil: rows do not stay, or no longer (GO-ON).
+// next is the next buffer, for which it waits while any is made; nil: rows do not stay, or no
+// longer (GO-ON).
 func (r *retention) next() *buffer {
 	r.mu.Lock()
 	defer r.mu.Unlock()

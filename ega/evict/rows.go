@@ -10,8 +10,9 @@ import (
 	"github.com/gagg-dev/gagg/internal/invariant"
 )
 
-// Rows is the evicted rows of a finished pass that stayed in pinned memory. Each is taken once, by Take or by Drain, of which one is used.
-// Take is called from any goroutine. It outlives its pass, not its context; Close comes when no span is used any more.
+// Rows is the evicted rows of a finished pass that stayed in pinned memory. Each is taken once, by
+// Take or by Drain, of which one is used. Take is called from any goroutine. It outlives its pass,
+// not its context; Close comes when no span is used any more.
 type Rows struct {
 	buffers []*buffer
 	spans   []Span // in order of hash
@@ -20,8 +21,8 @@ type Rows struct {
 	row     cuda.Size
 }
 
-// Rows hands over the rows that were retained, once, when Finish has returned: they are the caller's to
-// close. nil: there are none.
+// Rows hands over the rows that were retained, once, when Finish has returned: they are the
+// caller's to close. nil: there are none.
 func (e *Eviction) Rows() *Rows {
 	buffers := e.retention.full
 	e.retention.full = nil
@@ -44,8 +45,8 @@ func (e *Eviction) Rows() *Rows {
 // Len is how many rows there are.
 func (r *Rows) Len() uint64 { return r.rows }
 
-// Bits is how many top bits of the hash chains were told apart by, at least: rows that share more than these cannot be
-// taken alone.
+// Bits is how many top bits of the hash chains were told apart by, at least: rows that share more
+// than these cannot be taken alone.
 func (r *Rows) Bits() uint { return r.bits }
 
 // Sizes is how many rows there are by the top bits of their hash, of which there are Bits at most.
@@ -57,8 +58,8 @@ func (r *Rows) Sizes(bits uint) []uint64 {
 	return sizes
 }
 
-// Take is the rows whose hashes have `bits` top bits, at most Bits, that are the number prefix. Each span is the caller's until
-// it is Done.
+// Take is the rows whose hashes have `bits` top bits, at most Bits, that are the number prefix.
+// Each span is the caller's until it is Done.
 func (r *Rows) Take(prefix uint64, bits uint) []Span {
 	from := func(number uint64) int {
 		at, _ := slices.BinarySearchFunc(r.spans, number, func(s Span, number uint64) int {
@@ -69,8 +70,8 @@ func (r *Rows) Take(prefix uint64, bits uint) []Span {
 	return r.spans[from(prefix):from(prefix+1)]
 }
 
-// Drain gives place all rows, a buffer at a time, from so many goroutines at once, each with its number from 0, and frees each
-// buffer behind it. place copies the rows; its first error ends it.
+// Drain gives place all rows, a buffer at a time, from so many goroutines at once, each with its
+// number from 0, and frees each buffer behind it. place copies the rows; its first error ends it.
 func (r *Rows) Drain(goroutines int, place func(goroutine int, rows []uint64) error) error {
 	var next atomic.Int64
 	var failed atomic.Bool

@@ -8,31 +8,33 @@ import (
 	"github.com/gagg-dev/gagg/partition"
 )
 
-// sender copies rows from the device to buffers. Kernels write them to a piece of device memory, one behind the other, and the piece
-// leaves in one copy, since a copy takes 6 µs however small it is: pages of 512 KiB left at 34 GB/s where pieces of 4 MiB leave at
-// 48 (docs/experiments/0012).
+// sender copies rows from the device to buffers. Kernels write them to a piece of device memory,
+// one behind the other, and the piece leaves in one copy, since a copy takes 6 µs however small it
+// is: pages of 512 KiB left at 34 GB/s where pieces of 4 MiB leave at 48 (docs/experiments/0012).
 //
 //	stream   rows to piece 0 | rows to piece 1 |      | rows to piece 0 …
 //	copies                   | piece 0 to a buffer | piece 1 to that buffer or the next …
 //
-// While the copies to some buffers are under way, those to the next are queued already. The buffers go on to the
-// writers, or their rows are retained.
+// While the copies to some buffers are under way, those to the next are queued already. The buffers
+// go on to the writers, or their rows are retained.
 type sender struct {
-	of      *Eviction
-	thread  *cuda.Thread
-	stream  *cuda.Stream // of kernels
-	copies  *cuda.Stream
-	memory  cuda.Pieces
-	pieces  [sendPieces]sendPiece
-	piece   int       // the one that is filled
-	bytes   cuda.Size // of a buffer for the writers
-	moved   [sendAhead]*cuda.Event
-	queued  []outgoing // all their copies are queued, and the events from turn on, one each, tell when these are done
+	of     *Eviction
+	thread *cuda.Thread
+	stream *cuda.Stream // of kernels
+	copies *cuda.Stream
+	memory cuda.Pieces
+	pieces [sendPieces]sendPiece
+	piece  int       // the one that is filled
+	bytes  cuda.Size // of a buffer for the writers
+	moved  [sendAhead]*cuda.Event
+	// all their copies are queued, and the events from turn on, one each, tell when these are done
+	queued  []outgoing
 	turn    int
 	filling outgoing // no buffer: none is
 }
 
-// sendPiece is device memory for rows that leave in one copy. All are for the buffer that is being filled.
+// sendPiece is device memory for rows that leave in one copy. All are for the buffer that is being
+// filled.
 type sendPiece struct {
 	span   cuda.Span
 	filled cuda.Size
@@ -40,8 +42,8 @@ type sendPiece struct {
 	gone   *cuda.Event // they have left
 }
 
-// sending lets do send rows, which kernels on a stream gather in device memory of so many bytes, and waits until all
-// are with the writers, or retained.
+// sending lets do send rows, which kernels on a stream gather in device memory of so many bytes,
+// and waits until all are with the writers, or retained.
 func (e *Eviction) sending(t *cuda.Thread, stream *cuda.Stream, memory cuda.Size, do func(*sender) error) (err error) {
 	s := &sender{of: e, thread: t, stream: stream}
 	defer func() { err = errors.Join(err, s.close()) }()
@@ -119,7 +121,8 @@ func (s *sender) groups(w *groups.Walk, start uint64, chainBits uint) error {
 	return nil
 }
 
-// room sees to it that there is a buffer and a piece with room for a row, and says for how many there is.
+// room sees to it that there is a buffer and a piece with room for a row, and says for how many
+// there is.
 func (s *sender) room() (rows uint32, err error) {
 	row := s.of.row
 	if s.filling.buffer != nil && s.filling.room() < row {
@@ -141,8 +144,8 @@ func (s *sender) room() (rows uint32, err error) {
 	return uint32(min(p.span.Size-p.filled, s.filling.room()) / row), nil
 }
 
-// reserve is the device memory for rows of one chain (Span) for which there is room: the caller has kernels write
-// them there.
+// reserve is the device memory for rows of one chain (Span) for which there is room: the caller has
+// kernels write them there.
 func (s *sender) reserve(rows uint32, start uint64, chainBits uint) cuda.Span {
 	n := cuda.Size(rows) * s.of.row
 	p, f := &s.pieces[s.piece], &s.filling

@@ -11,8 +11,8 @@ import (
 	"github.com/gagg-dev/gagg/partition"
 )
 
-// chainSet is chains of pages that a lane appends to until the pages are spent. Then all rows of the set are
-// evicted, while the lane fills another set.
+// chainSet is chains of pages that a lane appends to until the pages are spent. Then all rows of
+// the set are evicted, while the lane fills another set.
 //
 //	empty    the lane's, which has appended nothing
 //	filling  the lane's, the one it appends to; until pages may be short for the next rows, or the pass ends
@@ -50,8 +50,8 @@ func (l *Lane) newSet() (_ *chainSet, err error) {
 	return s, err
 }
 
-// send queues that all rows leave the set, which is empty then. What there is in the set is found on a stream of its
-// own, look, while the rows of the set before still leave.
+// send queues that all rows leave the set, which is empty then. What there is in the set is found
+// on a stream of its own, look, while the rows of the set before still leave.
 func (s *chainSet) send(to *sender, look *cuda.Stream) error {
 	if err := look.Wait(s.filled); err != nil {
 		return err

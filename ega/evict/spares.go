@@ -7,9 +7,9 @@ import (
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
 
-// Spares is pinned buffers that passes in one context leave to those after them: a process that has retained rows before need not pin
-// memory again, which takes as long as the rows take to cross. Nobody's budget counts what is spare. It may be used by several
-// passes at once.
+// Spares is pinned buffers that passes in one context leave to those after them: a process that has
+// retained rows before need not pin memory again, which takes as long as the rows take to cross.
+// Nobody's budget counts what is spare. It may be used by several passes at once.
 type Spares struct {
 	mu   sync.Mutex
 	list []*cuda.Pinned

@@ -16,8 +16,9 @@ type Stats struct {
 	RetainedBytes   uint64
 	RetainedBuffers int // of that memory
 
-	LanesWait    time.Duration // of all lanes, until rows had left that they needed the pages of
-	EvictorsWait time.Duration // of those who copy rows to the host, until writers had emptied a buffer, or one was pinned
+	LanesWait time.Duration // of all lanes, until rows had left that they needed the pages of
+	// of those who copy rows to the host, until writers had emptied a buffer, or one was pinned
+	EvictorsWait time.Duration
 	Pinning      time.Duration // of those who pin buffers for rows to stay in, all together
 }
 

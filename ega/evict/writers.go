@@ -12,8 +12,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/invariant"
 )
 
-// writers are the goroutines that call Write, and the pinned buffers that senders fill and these empty. Rows that
-// are retained go another way (retention).
+// writers are the goroutines that call Write, and the pinned buffers that senders fill and these
+// empty. Rows that are retained go another way (retention).
 type writers struct {
 	of      *Eviction
 	free    chan *cuda.Pinned
@@ -34,12 +34,13 @@ type batch struct {
 
 func (w *writers) init(e *Eviction) {
 	w.of = e
-	w.most = e.config.Writers + e.config.Lanes*(sendAhead+1) // of each lane one is filled, and others are queued for
+	// of each lane one is filled, and others are queued for
+	w.most = e.config.Writers + e.config.Lanes*(sendAhead+1)
 	w.free, w.full = make(chan *cuda.Pinned, w.most), make(chan batch, w.most)
 }
 
-// start makes the first buffer and starts the writers, once. It returns the size of a buffer: writeBytes, or as much less as the
-// host allows.
+// start makes the first buffer and starts the writers, once. It returns the size of a buffer:
+// writeBytes, or as much less as the host allows.
 func (w *writers) start(t *cuda.Thread) (cuda.Size, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -60,8 +61,9 @@ func (w *writers) start(t *cuda.Thread) (cuda.Size, error) {
 	return w.bytes, nil
 }
 
-// more makes another buffer, when none is free: as few as the writers need, since pinning takes longer than a copy does. It does
-// nothing where there are enough, or the host allows no more; one will do.
+// more makes another buffer, when none is free: as few as the writers need, since pinning takes
+// longer than a copy does. It does nothing where there are enough, or the host allows no more; one
+// will do.
 func (w *writers) more(t *cuda.Thread) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

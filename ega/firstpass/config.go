@@ -17,14 +17,16 @@ import (
 type Config struct {
 	Layout ega.Layout // with Hash
 
-	// Streams, Depth, Slots and SlotBytes are as in streams.Config. All lanes combine into one table, so more of them
-	// cost only their stages; two are enough. SlotBytes is less by default where Device is small.
+	// Streams, Depth, Slots and SlotBytes are as in streams.Config. All lanes combine into one
+	// table, so more of them cost only their stages; two are enough. SlotBytes is less by default
+	// where Device is small.
 	Streams, Depth, Slots, SlotBytes int
 
 	Made MadeConfig // jobs of SubmitMade, which need memory of the stages
 
-	// Lists are those that groups keep, of which only jobs of SubmitMade may have values: Submit is not called then. ListRows is
-	// how many rows such jobs make at most. What there is no room for is declined (StopFull, ErrListsFull), and no row is placed.
+	// Lists are those that groups keep, of which only jobs of SubmitMade may have values: Submit is
+	// not called then. ListRows is how many rows such jobs make at most. What there is no room for
+	// is declined (StopFull, ErrListsFull), and no row is placed.
 	Lists    []ega.List
 	ListRows uint64
 
@@ -33,17 +35,20 @@ type Config struct {
 	Groups uint64        // an estimate of how many groups there are; 0: not known
 	Bound  uint64        // how many there can be at most; 0: not known
 
-	// Writers is how many goroutines take rows for which the device has no room; default 1. Write is called by
-	// them, with their number from 0, each with other rows, which it copies; they are not valid after it returned.
+	// Writers is how many goroutines take rows for which the device has no room; default 1. Write
+	// is called by them, with their number from 0, each with other rows, which it copies; they are
+	// not valid after it returned.
 	Writers int
 	Write   func(writer int, rows []uint64) error
 
-	// RetainBytes is how many bytes of pinned memory may be taken, of Host's budget, for evicted rows to stay in instead of
-	// going to Write (Pass.EvictedRows); 0: none. RetainPays says whether they should, by what is known when the first of
-	// them are evicted; it is asked again, now and then, until it says yes. nil: they should.
+	// RetainBytes is how many bytes of pinned memory may be taken, of Host's budget, for evicted
+	// rows to stay in instead of going to Write (Pass.EvictedRows); 0: none. RetainPays says
+	// whether they should, by what is known when the first of them are evicted; it is asked again,
+	// now and then, until it says yes. nil: they should.
 	RetainBytes int64
 	RetainPays  func(feedback.GainFacts) bool
-	Spares      *evict.Spares // where their memory comes from, as far as it goes, and goes to; may be nil
+	// where their memory comes from, as far as it goes, and goes to; may be nil
+	Spares *evict.Spares
 
 	Readers   int // how many groups.Readers there may be at a time; default 1
 	ReadBytes int // of each of the two pinned buffers of a groups.Reader at most; default 4 MiB

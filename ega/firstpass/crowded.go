@@ -7,18 +7,9 @@ import (
 	"github.com/gagg-dev/gagg/streams"
 )
 
-const (
-	// tryRows is how many rows of the first tile are combined before the others. A guess: their kernel is waited for, which takes some tens of
-	// microseconds, once a pass.
-	tryRows = 4 << 10
-
-	// tryMissed: where one of so many of these, or more, finds no slot, hashes crowd.
-	tryMissed = 8
-)
-
-// addTile is add for the rows of a tile, whose rest is counted in the facts of its stage. Some rows of the first tile come
-// first: if hashes crowd, many find no slot although the table has plenty, and it is frozen. Else all other rows would look at
-// growingProbes slots each in vain (F10).
+// addTile is add for the rows of a tile, whose rest is counted in the facts of its stage. Some rows
+// of the first tile come first: if hashes crowd, many find no slot although the table has plenty,
+// and it is frozen. Else all other rows would look at growingProbes slots each in vain (F10).
 func (p *table) addTile(k *ega.Kernels, s *streams.Stage, rows cuda.Span, n uint64, rest kernels.EgaRest) (int, error) {
 	if p.tried.Load() || n < 2*tryRows {
 		return p.add(s.Stream, rows, n, rest)

@@ -29,7 +29,8 @@ func (m *Pass) retainPays(t *cuda.Thread, s *cuda.Stream) (bool, error) {
 	return m.config.RetainPays(m.gainFacts(groups)), nil
 }
 
-// gainFacts is what there is to judge by: of rows that are under way nobody knows yet where they go.
+// gainFacts is what there is to judge by: of rows that are under way nobody knows yet where they
+// go.
 func (m *Pass) gainFacts(groups uint64) feedback.GainFacts {
 	c := &m.counts
 	c.mu.Lock()
@@ -37,6 +38,6 @@ func (m *Pass) gainFacts(groups uint64) feedback.GainFacts {
 	return feedback.GainFacts{Rows: c.settled, Rest: c.RestRows, Groups: groups}
 }
 
-// EvictedRows hands over the rows that were retained (Config.RetainBytes), once, when Finish has returned: they are the
-// caller's to close. nil: there are none.
+// EvictedRows hands over the rows that were retained (Config.RetainBytes), once, when Finish has
+// returned: they are the caller's to close. nil: there are none.
 func (m *Pass) EvictedRows() *evict.Rows { return m.evicted.Rows() }

@@ -13,8 +13,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/gputest"
 )
 
-// Whichever driver call fails, the error says so or the answer is right, since a pass does with less memory and the
-// driver is asked once more. Nothing stays open.
+// Whichever driver call fails, the error says so or the answer is right, since a pass does with
+// less memory and the driver is asked once more. Nothing stays open.
 func TestPassFaults(t *testing.T) {
 	e, emulated := emu.Control()
 	if !emulated {
@@ -71,7 +71,8 @@ func (p *passRig) failing(t *testing.T, e *emu.Emu, rows []uint64, call gputest.
 	}
 }
 
-// faulty runs a pass in a context of its own one of whose calls fails; the zero Call: none. It returns the calls there were.
+// faulty runs a pass in a context of its own one of whose calls fails; the zero Call: none. It
+// returns the calls there were.
 func (p *passRig) faulty(t *testing.T, e *emu.Emu, rows []uint64, call gputest.Call, code int) (calls []gputest.Call, err error) {
 	t.Helper()
 	p.host, p.stats = 0, firstpass.Stats{}

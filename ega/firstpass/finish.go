@@ -11,10 +11,10 @@ import (
 	"github.com/gagg-dev/gagg/internal/invariant"
 )
 
-// Finish is called when nothing more will be submitted. It waits until all tiles are combined and, if the device had no
-// room for all, until all rows are on the host. The result is the groups on the device, divided by the top bits
-// of their hash into 2^bits partitions, which are the caller's to close; or nil, if there are no lists: all rows were given to
-// Write, or are in EvictedRows. Its
+// Finish is called when nothing more will be submitted. It waits until all tiles are combined and,
+// if the device had no room for all, until all rows are on the host. The result is the groups on
+// the device, divided by the top bits of their hash into 2^bits partitions, which are the caller's
+// to close; or nil, if there are no lists: all rows were given to Write, or are in EvictedRows. Its
 // error is the first that stopped the pass; then what was written is not all.
 func (m *Pass) Finish(bits uint) (_ *groups.Groups, err error) {
 	if bits > groups.MostBits {
@@ -53,7 +53,8 @@ func (m *Pass) end(bits uint) (g *groups.Groups, err error) {
 	return g, err
 }
 
-// collect leaves the groups in the table, if no rows were evicted and there is room to read them; else they are evicted.
+// collect leaves the groups in the table, if no rows were evicted and there is room to read them;
+// else they are evicted.
 func (m *Pass) collect(t *cuda.Thread, stream *cuda.Stream, evicted bool, bits uint) (*groups.Groups, error) {
 	g, err := m.locate(t, stream, bits)
 	if err != nil {

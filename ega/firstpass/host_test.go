@@ -15,8 +15,8 @@ import (
 // leastPinned is the smallest buffer that readers and placers do with.
 const leastPinned = 64 << 10
 
-// Where the host allows no large buffers smaller ones do, and one where it allows no second; below that the
-// error is the budget's. In core they are a reader's, else the placers'.
+// Where the host allows no large buffers smaller ones do, and one where it allows no second; below
+// that the error is the budget's. In core they are a reader's, else the placers'.
 func TestPassShortHost(t *testing.T) {
 	l := passLayouts[0]
 	rows := egatest.Rows(rand.New(rand.NewPCG(5, 6)), &l, 30_000, func(i int) uint64 { return uint64(i) })

@@ -19,9 +19,9 @@ type tile struct {
 	epoch    int  // of the table that they were added to
 }
 
-// Words of a stage's facts: rows of the rest, their status, the groups of the table, if they were counted, why rows
-// could not be made, how many rows and groups blocks have sent to the table, if they combined the tile's rows first, and
-// whether the rows are not to be combined (listTile).
+// Words of a stage's facts: rows of the rest, their status, the groups of the table, if they were
+// counted, why rows could not be made, how many rows and groups blocks have sent to the table, if
+// they combined the tile's rows first, and whether the rows are not to be combined (listTile).
 const (
 	tileRest = iota
 	tileStatus
@@ -42,7 +42,8 @@ func restIn(s *streams.Stage, to cuda.Span, rows uint64) kernels.EgaRest {
 	}
 }
 
-// Launch combines the tile into the table, and leaves the rest in the stage; or appends it to chains.
+// Launch combines the tile into the table, and leaves the rest in the stage; or appends it to
+// chains.
 func (t *tile) Launch(s *streams.Stage) (err error) {
 	l := &t.pass.lanes[s.Lane]
 	l.enter(t.pass, s.Lane, s.Thread)
@@ -63,7 +64,8 @@ func (t *tile) Output(s *streams.Stage, facts []uint64) (cuda.Span, error) {
 		return cuda.Span{}, nil
 	}
 	t.pass.table.observe(t.rows, facts)
-	return cuda.Span{}, t.pass.lanes[s.Lane].keep(s, facts, t, s.Scratch, s.In) // the input is not needed any more
+	// the input is not needed any more
+	return cuda.Span{}, t.pass.lanes[s.Lane].keep(s, facts, t, s.Scratch, s.In)
 }
 
 // Deliver has nothing to take.
@@ -95,8 +97,9 @@ func (l *lane) straight(stream *cuda.Stream, rows cuda.Span, n uint64) error {
 	return l.evicted.Append(stream, rows, n)
 }
 
-// keep finds a place for the rest of a tile, which is in from: in the table, once that is larger, or in chains. What is without a
-// slot then changes places between from and to, which has as much room.
+// keep finds a place for the rest of a tile, which is in from: in the table, once that is larger,
+// or in chains. What is without a slot then changes places between from and to, which has as much
+// room.
 func (l *lane) keep(s *streams.Stage, facts []uint64, t *tile, from, to cuda.Span) error {
 	epoch := t.epoch
 	for facts[tileRest] > 0 {

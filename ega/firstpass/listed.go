@@ -12,17 +12,18 @@ import (
 // ErrListsFull is that there is no room for the values of a job.
 var ErrListsFull = errors.New("no room for more values of lists")
 
-// StopFull is why a job of a pass with lists is declined whose rows are of more groups than there is room for: what no Maker
-// says.
+// StopFull is why a job of a pass with lists is declined whose rows are of more groups than there
+// is room for: what no Maker says.
 const StopFull = ^uint64(0)
 
-// listTile is a madeTile of a pass with lists. Rows that have no slot do not go to chains, where nobody would note their values: the whole job
-// is declined (LIST-WHOLE).
+// listTile is a madeTile of a pass with lists. Rows that have no slot do not go to chains, where
+// nobody would note their values: the whole job is declined (LIST-WHOLE).
 type listTile struct {
 	madeTile
 }
 
-// Launch makes the rows. If they can be made, and each finds a slot, they are combined and their values are noted.
+// Launch makes the rows. If they can be made, and each finds a slot, they are combined and their
+// values are noted.
 func (t *listTile) Launch(s *streams.Stage) error {
 	l := &t.pass.lanes[s.Lane]
 	l.enter(t.pass, s.Lane, s.Thread)
@@ -41,7 +42,8 @@ func (t *listTile) combine(s *streams.Stage, rows cuda.Span) (err error) {
 	return t.pass.table.count(s.Stream, fact(s, tileGroups))
 }
 
-// list queues that rows are combined and their values noted, if each finds a slot. It returns the epoch of the table.
+// list queues that rows are combined and their values noted, if each finds a slot. It returns the
+// epoch of the table.
 func (p *table) list(s *streams.Stage, rows cuda.Span, n uint64, lists *lists) (int, error) {
 	p.mu.RLock()
 	defer p.mu.RUnlock()

@@ -3,7 +3,6 @@ package firstpass
 import (
 	"errors"
 	"fmt"
-	"math"
 	"sync/atomic"
 
 	"github.com/gagg-dev/gagg/ega"
@@ -12,13 +11,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/kernels"
 )
 
-// mostListed is the most values of a list, of which kernels add up as many in 32 bits.
-const mostListed = math.MaxUint32
-
-// listsShare: records and values have up to one of so many parts of the memory beside the stages. A guess.
-const listsShare = 2
-
-// listedBytes is the device memory that a row takes in so many lists: its records, and its values' places.
+// listedBytes is the device memory that a row takes in so many lists: its records, and its values'
+// places.
 func listedBytes(l *ega.Layout, lists int) cuda.Size {
 	return cuda.Size(lists) * (recordBytes(l) + 8)
 }
@@ -26,11 +20,8 @@ func listedBytes(l *ega.Layout, lists int) cuda.Size {
 // recordBytes is hash, key and value.
 func recordBytes(l *ega.Layout) cuda.Size { return cuda.Size(8 * (l.Stride() - len(l.Ops) + 1)) }
 
-// lists is the lists of a Pass (ega_lists.cuh). While jobs come, each takes memory for records of all its rows; at the end
-// the values are put in the order of their groups.
-//
-// LIST-WHOLE: of a job all rows are in the table and all their values in records, or none. LIST-ROOM: jobs under way and those that were taken
-// have no more rows than there is room for in each list.
+// lists is the lists of a Pass (ega_lists.cuh). While jobs come, each takes memory for records of
+// all its rows; at the end the values are put in the order of their groups (LIST-WHOLE, LIST-ROOM).
 type lists struct {
 	lists   []list
 	kernels *kernels.EgaLists
@@ -105,7 +96,8 @@ func (p *lists) note(s *cuda.Stream, rows cuda.Span, n uint64, hold cuda.Span) e
 // errListed is that values were lost on the device.
 var errListed = errors.New("not all values of lists have come to their groups")
 
-// place gives the values of each group their places, when nothing comes any more. The records are gone then.
+// place gives the values of each group their places, when nothing comes any more. The records are
+// gone then.
 func (p *lists) place(t *cuda.Thread, s *cuda.Stream, table *ega.Table) (v groups.Values, err error) {
 	p.memory.Thread, v.Memory.Thread = t, t
 	for i := range p.lists {

@@ -45,7 +45,8 @@ func listRows(random *rand.Rand, l *ega.Layout, n int, key func(i int) uint64) [
 	return rows
 }
 
-// group is what is wanted of a group, or came back: rows, the greatest value of word 4, and values in order.
+// group is what is wanted of a group, or came back: rows, the greatest value of word 4, and values
+// in order.
 type group struct {
 	rows   uint64
 	most   int64
@@ -93,7 +94,8 @@ type listRig struct {
 	stats    firstpass.Stats
 }
 
-// run sends rows through a pass. What was pinned has been given back then, and the device's memory was within the budget.
+// run sends rows through a pass. What was pinned has been given back then, and the device's memory
+// was within the budget.
 func (p *listRig) run(c *cuda.Context, rows []uint64) error {
 	p.config.Lists, p.config.ListRows = twoLists, uint64(len(rows)/p.config.Layout.Stride())
 	p.config.Made = firstpass.MadeConfig{Rows: p.chunk, WorkBytes: madeWork}
@@ -291,7 +293,8 @@ func (p *listRig) check(t *testing.T) {
 	}
 }
 
-// Every group has all of its values, whatever the groups, also where jobs are declined by their makers.
+// Every group has all of its values, whatever the groups, also where jobs are declined by their
+// makers.
 func TestLists(t *testing.T) {
 	n := 12_000
 	if testing.Short() {
@@ -332,7 +335,8 @@ func TestLists(t *testing.T) {
 	}
 }
 
-// What there is no room for is declined, and what was taken is whole: jobs whose groups find no slot, and jobs whose values find no place.
+// What there is no room for is declined, and what was taken is whole: jobs whose groups find no
+// slot, and jobs whose values find no place.
 func TestListsFull(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	l := listLayout(2)
@@ -412,8 +416,8 @@ func TestListsSubmit(t *testing.T) {
 	}
 }
 
-// Whichever driver call fails, the error says so or every group that came back has all of its values. Nothing stays open, and the host's
-// budget is as before.
+// Whichever driver call fails, the error says so or every group that came back has all of its
+// values. Nothing stays open, and the host's budget is as before.
 func TestListsFaults(t *testing.T) {
 	e, emulated := emu.Control()
 	if !emulated {

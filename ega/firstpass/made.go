@@ -7,16 +7,18 @@ import (
 	"github.com/gagg-dev/gagg/streams"
 )
 
-// Maker makes rows on the device of what a slot holds, which is no rows: pages of a file, say. Its methods are called by
-// the lane that takes the job, and of several jobs by several lanes at once.
+// Maker makes rows on the device of what a slot holds, which is no rows: pages of a file, say. Its
+// methods are called by the lane that takes the job, and of several jobs by several lanes at once.
 type Maker interface {
-	// Make queues kernels on the stream that make the job's rows of in and fill rows with them. It must not wait for
-	// them. work is WorkBytes to work in; what is there and in rows before is undefined. Kernels that cannot make the rows
-	// set stop, a word of 64 bits that is 0 before, to a reason: then the job is declined, none of its rows is taken.
+	// Make queues kernels on the stream that make the job's rows of in and fill rows with them. It
+	// must not wait for them. work is WorkBytes to work in; what is there and in rows before is
+	// undefined. Kernels that cannot make the rows set stop, a word of 64 bits that is 0 before, to
+	// a reason: then the job is declined, none of its rows is taken.
 	Make(s *cuda.Stream, in, rows, work, stop cuda.Span) error
 
-	// Settled is told once what became of a job, 0: its rows were taken, or the reason why it was declined. It must not
-	// wait. Of jobs that were not settled when the pass stopped nobody is told (Pass.Stopped).
+	// Settled is told once what became of a job, 0: its rows were taken, or the reason why it was
+	// declined. It must not wait. Of jobs that were not settled when the pass stopped nobody is
+	// told (Pass.Stopped).
 	Settled(stop uint64)
 }
 
@@ -26,12 +28,13 @@ type MadeConfig struct {
 	WorkBytes int // for a Maker's kernels to work in
 }
 
-// MaxMadeRows is the most rows of a job of SubmitMade: chains know pages by numbers of 21 bits, of which an append may ask for one per 32 rows.
+// MaxMadeRows is the most rows of a job of SubmitMade: chains know pages by numbers of 21 bits, of
+// which an append may ask for one per 32 rows.
 const MaxMadeRows = 1 << 24
 
-// SubmitMade hands in the first bytes of a slot, of which kernels are to make so many rows. It does not wait. An error is
-// that it is more than there is room for, or no rows, or
-// ErrListsFull; the slot is still the caller's then, and by is told nothing.
+// SubmitMade hands in the first bytes of a slot, of which kernels are to make so many rows. It does
+// not wait. An error is that it is more than there is room for, or no rows, or ErrListsFull; the
+// slot is still the caller's then, and by is told nothing.
 func (m *Pass) SubmitMade(s *streams.Slot, size, rows int, by Maker) error {
 	if size < 0 || size > m.plan.slot {
 		return fmt.Errorf("first pass: %d bytes in a slot of %d", size, m.plan.slot)
@@ -51,8 +54,8 @@ func (m *Pass) SubmitMade(s *streams.Slot, size, rows int, by Maker) error {
 	return nil
 }
 
-// Stopped is closed when the pass stops before its end: what was submitted may not be settled any more. Slot
-// and Finish say why.
+// Stopped is closed when the pass stops before its end: what was submitted may not be settled any
+// more. Slot and Finish say why.
 func (m *Pass) Stopped() <-chan struct{} { return m.pipeline.Stopped() }
 
 // madeTile is a job of the pipeline whose rows kernels make. The stage's scratch memory is
@@ -63,8 +66,8 @@ type madeTile struct {
 	stop uint64 // why no row was taken; 0: all were
 }
 
-// Launch makes the rows and combines them into the table, if they can be made. Whether rows that go to chains could
-// be the host has to know first: Output appends them.
+// Launch makes the rows and combines them into the table, if they can be made. Whether rows that go
+// to chains could be the host has to know first: Output appends them.
 func (t *madeTile) Launch(s *streams.Stage) (err error) {
 	l := &t.pass.lanes[s.Lane]
 	l.enter(t.pass, s.Lane, s.Thread)

@@ -13,8 +13,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
 
-// madeFeed submits rows in chunks, of which a slot holds one, and the device makes several copies: more rows than a slot
-// has room for. What is declined it submits as rows, once all is settled.
+// madeFeed submits rows in chunks, of which a slot holds one, and the device makes several copies:
+// more rows than a slot has room for. What is declined it submits as rows, once all is settled.
 type madeFeed struct {
 	layout  *ega.Layout
 	chunks  [][]uint64
@@ -130,7 +130,8 @@ func (f *madeFeed) check() error {
 	return nil
 }
 
-// copier is a Maker whose rows are copies of the slot's, by way of the work memory; or rubbish, if they are declined.
+// copier is a Maker whose rows are copies of the slot's, by way of the work memory; or rubbish, if
+// they are declined.
 type copier struct {
 	feed  *madeFeed
 	chunk int

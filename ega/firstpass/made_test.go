@@ -13,8 +13,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/gputest"
 )
 
-// Rows that are made on the device come to the groups of the twin wherever they go, alone, and beside rows of the host where jobs
-// are declined whose rows come from the host then.
+// Rows that are made on the device come to the groups of the twin wherever they go, alone, and
+// beside rows of the host where jobs are declined whose rows come from the host then.
 func TestMade(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	n := 5000
@@ -139,7 +139,8 @@ func TestTableGroups(t *testing.T) {
 	p.check(t, rows)
 }
 
-// A Make that fails stops the pass: who waits is told by Stopped, and jobs that were not settled stay so.
+// A Make that fails stops the pass: who waits is told by Stopped, and jobs that were not settled
+// stay so.
 func TestMadeStops(t *testing.T) {
 	r := newRig(t)
 	l := passLayouts[0]
@@ -194,7 +195,8 @@ func TestSubmitMadeRefuses(t *testing.T) {
 	r.Do(m.Close())
 }
 
-// Whichever driver call fails, the answer is right or the error says so, and no job is settled twice.
+// Whichever driver call fails, the answer is right or the error says so, and no job is settled
+// twice.
 func TestMadeFaults(t *testing.T) {
 	e, emulated := emu.Control()
 	if !emulated {

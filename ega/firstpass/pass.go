@@ -12,27 +12,9 @@ import (
 	"github.com/gagg-dev/gagg/streams"
 )
 
-// Pass aggregates more rows than the device has memory for: MP-EGA (paper 003, section 4.2), its first pass. Tiles of
-// rows cross in the slots of a streams.Pipeline, or what kernels make rows of (Maker). Its phases:
-//
-//	growing   every tile is combined into one table of all lanes. A row that finds no slot shows that the table is full,
-//	          and it is made larger; until the memory for it is at an end
-//	frozen    the table stays. Rows whose group is in it are combined, the others, the rest, are appended to the
-//	          lane's chains of pages (partition.Chains), and whole tiles while hardly any row is combined. When pages
-//	          run out, all chains of a set are copied to the host, and the lane goes on with another set
-//	finished  if no row went to a chain, the groups stay on the device, in the table, which is read in order of hash: Groups. Else
-//	          all of them, and the rows of the chains, are on the host: with the placers, or kept where they were copied to (Keep)
-//
-// Invariants. ONE-PLACE: a submitted row is combined into the table, or it is in a chain, or it was given to Place, or it is
-// kept: one of them; but for the rows of a declined job, which are nowhere. Groups may be in several places, and are combined again by who
-// has the rows on the host. SHARED: the table is
-// replaced, and its view changed, by who holds its lock alone, once all work of the context has ended; who queues work on
-// it holds the lock with others. BUDGET: what is allocated at any time is within Device.
-//
-// Where groups keep lists (lists) there are no chains: a job whose rows find no slot is declined as a whole.
-//
-// Slot, Submit, SubmitMade and Release are called from any number of goroutines, Finish, once, and Close by the one that
-// started the pass, after they are done.
+// Pass is a first pass. Slot, Submit, SubmitMade and Release are called from any number of
+// goroutines. Finish, once, and Close are called by the one that started the pass, after they are
+// done.
 type Pass struct {
 	config  Config
 	plan    plan
@@ -55,8 +37,8 @@ type Pass struct {
 // errClosed stops a pass that is closed before it is finished.
 var errClosed = errors.New("closed before Finish")
 
-// Start makes a pass on a device. The end of ctx stops it. Errors: of Validate, a SmallError, and those of the driver
-// and of Host.
+// Start makes a pass on a device. The end of ctx stops it. Errors: of Validate, a SmallError, and
+// those of the driver and of Host.
 func Start(ctx context.Context, c *cuda.Context, cfg Config) (*Pass, error) {
 	cfg = cfg.withDefaults()
 	if err := cfg.Validate(); err != nil {
@@ -102,16 +84,17 @@ func (m *Pass) open() error {
 // noOutput is OutBytes of jobs that have none: 0 would be the default.
 const noOutput = 8
 
-// Slot waits for a slot: pinned memory, of which as many rows as fit are the caller's to write. Its error is
-// streams.ErrStopped, with the cause. The end of ctx, too, stops the pass.
+// Slot waits for a slot: pinned memory, of which as many rows as fit are the caller's to write. Its
+// error is streams.ErrStopped, with the cause. The end of ctx, too, stops the pass.
 func (m *Pass) Slot(ctx context.Context) (*streams.Slot, error) {
 	release := context.AfterFunc(ctx, func() { m.cancel(context.Cause(ctx)) })
 	defer release()
 	return m.pipeline.Slot()
 }
 
-// Submit hands in the first rows of a slot, each with the states of any number of input rows. It does not wait. An
-// error is that they are too many; the slot is still the caller's then. That the pass has stopped Slot and Finish tell.
+// Submit hands in the first rows of a slot, each with the states of any number of input rows. It
+// does not wait. An error is that they are too many; the slot is still the caller's then. That the
+// pass has stopped Slot and Finish tell.
 func (m *Pass) Submit(s *streams.Slot, rows int) error {
 	if rows < 0 || rows > m.plan.rows {
 		return fmt.Errorf("first pass: %d rows in a slot for %d", rows, m.plan.rows)
@@ -131,7 +114,8 @@ func (m *Pass) Submit(s *streams.Slot, rows int) error {
 // Release gives a slot back unused.
 func (m *Pass) Release(s *streams.Slot) { m.pipeline.Release(s) }
 
-// Close frees all that the pass has, and stops it if it is not finished. A second call does nothing.
+// Close frees all that the pass has, and stops it if it is not finished. A second call does
+// nothing.
 func (m *Pass) Close() error {
 	if m.closed {
 		return nil

@@ -12,15 +12,17 @@ import (
 	"github.com/gagg-dev/gagg/ega/firstpass"
 )
 
-// passLayouts are layouts that a Pass takes: pairs with their hash, keys of two and three words, and every operation.
+// passLayouts are layouts that a Pass takes: pairs with their hash, keys of two and three words,
+// and every operation.
 var passLayouts = []ega.Layout{
 	{Hash: true, KeyWords: 1, Ops: []ega.Op{ega.Add}},
 	egatest.EveryOp,
 	{Hash: true, KeyWords: 3, Ops: []ega.Op{ega.Add, ega.MaxInt}},
 }
 
-// Whatever the memory, the groups on the device and the rows that were placed are those of the twin: with one lane and
-// many, where the table grows, where it may not, where pages suffice, and where they run out.
+// Whatever the memory, the groups on the device and the rows that were placed are those of the
+// twin: with one lane and many, where the table grows, where it may not, where pages suffice, and
+// where they run out.
 func TestPass(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	zipf := rand.NewZipf(random, 1.1, 1, 1<<20)
@@ -133,7 +135,8 @@ func TestPassCrowds(t *testing.T) {
 	}
 }
 
-// An error of Place stops the pass with that error, and so does the end of its context; who waits for a slot is told.
+// An error of Place stops the pass with that error, and so does the end of its context; who waits
+// for a slot is told.
 func TestPassStops(t *testing.T) {
 	r := newRig(t)
 	l := passLayouts[0]
@@ -179,7 +182,8 @@ func TestPassCloses(t *testing.T) {
 	r.Do(m.Close())
 }
 
-// Configurations that make no sense are refused; too little memory with how much there has to be, which then suffices.
+// Configurations that make no sense are refused; too little memory with how much there has to be,
+// which then suffices.
 func TestPassRefuses(t *testing.T) {
 	r := newRig(t)
 	place := func(int, []uint64) error { return nil }
@@ -216,7 +220,8 @@ func TestPassRefuses(t *testing.T) {
 	}
 }
 
-// Who waits for a slot hears of the end of its context, which stops the pass: here nobody gives slots back.
+// Who waits for a slot hears of the end of its context, which stops the pass: here nobody gives
+// slots back.
 func TestSlotContext(t *testing.T) {
 	r := newRig(t)
 	m, err := firstpass.Start(r.Within("the end of a pass"), r.Thread.Context(), firstpass.Config{

@@ -9,66 +9,6 @@ import (
 	"github.com/gagg-dev/gagg/streams"
 )
 
-const (
-	// TableShare is the share that the table may have of the memory of a Pass beside its stages. The chains have the rest once rows find no
-	// slot: the more of it, the better they leave the device while others come. A guess.
-	TableShare = 0.45
-
-	// wholeTableShare is the same where all groups that there can be fit such a table up to wholeLoad: no chains are to be expected then. What
-	// is left is for those who read the groups. Guesses.
-	wholeTableShare = 0.85
-	wholeLoad       = 0.85
-
-	// firstSlots is how many slots the table has at least at first if nobody knows how many groups there are: so
-	// few that clearing and leaving it cost nothing. A guess.
-	firstSlots = 1 << 20
-
-	// slotsMore is the same where that is no more than one of so many parts (slotsPart) of what it may have: 1e6 groups have
-	// room, for whom the first move cost 6 ms of 70, and 27 where two devices moved at the same time.
-	slotsMore = 1 << 22
-	slotsPart = 64
-
-	// leastSlots is the least that a pass begins with. A guess.
-	leastSlots = 64
-
-	// mostFirstSlots is the most that it has at first whatever the estimate: growing from there costs little,
-	// and an estimate is often a bound. A guess.
-	mostFirstSlots = 1 << 24
-
-	// growth is how many times larger the table gets. All lanes wait while it moves, 19 ms for the second of two
-	// moves to 1e8 groups; one far too large costs the clearing of it.
-	growth = 8
-
-	// growingProbes is how many slots a row looks at while the table may grow: a row that finds none in so many
-	// shows that it is some two thirds full (by the formulas of linear probing, for 2^20 slots).
-	growingProbes = 128
-
-	// crowdedPart is what part of its slots a table has groups for at least, to be made larger: where rows find none in growingProbes
-	// slots it is half full or fuller, unless it is small or hashes begin alike.
-	crowdedPart = 8
-
-	// wholeProbes is the same in a table that cannot grow, but has room for all groups that there can be: of 1e9 groups none lies farther
-	// at a load of 0.9 (the longest distance is about ln(groups)/(load-1-ln(load)) slots).
-	wholeProbes = 4096
-
-	// frozenProbes is the same in a table that is full and stays, where a row without a slot reads them all. Few
-	// groups lie farther, mostly late and so rare ones. A guess.
-	frozenProbes = 8
-
-	// bypassShare is the share of a tile's rows that found no slot in a frozen table from which on tiles go to the chains
-	// without a look at it: that costs the kernels most of their time and keeps little off the link. A guess.
-	bypassShare = 0.875
-
-	// bypassTiles is how many tiles of the lane do so before some try the table again. A guess.
-	bypassTiles = 29
-
-	// stageShare is the part of the memory that the stages have if no size was asked for. A guess.
-	stageShare = 0.25
-
-	// stageLeast is the least input of a stage then. A guess: below that starting kernels is all it does.
-	stageLeast = 64 << 10
-)
-
 // plan is who gets how much of the device memory of a Pass.
 type plan struct {
 	layout *ega.Layout
@@ -80,10 +20,11 @@ type plan struct {
 
 	device, stages cuda.Size // all of it; what all stages have
 	mostSlots      uint32    // that the table may have
-	whole          bool      // it has room for all groups that there can be, or rows without a slot are declined
-	lists          bool      // there are lists
-	listed         uint64    // rows that may have values in them
-	slots          uint32    // that it has at first
+	// it has room for all groups that there can be, or rows without a slot are declined
+	whole  bool
+	lists  bool   // there are lists
+	listed uint64 // rows that may have values in them
+	slots  uint32 // that it has at first
 }
 
 // makePlan divides the memory. Its error is a SmallError, or that a slot holds no row.
@@ -121,7 +62,8 @@ func makePlan(c *Config) (plan, error) {
 	return p, nil
 }
 
-// planLists sets memory aside for lists: for as many rows as there will be, or as a part of what there is to spare has room for.
+// planLists sets memory aside for lists: for as many rows as there will be, or as a part of what
+// there is to spare has room for.
 func (p *plan) planLists(c *Config, spare cuda.Size) {
 	if p.lists = len(c.Lists) > 0; !p.lists {
 		return
@@ -135,7 +77,8 @@ func (p *plan) planLists(c *Config, spare cuda.Size) {
 	p.device -= min(cuda.Size(p.listed)*each+aligned, spare)
 }
 
-// scratch is the memory of a stage beside its input: room for the rest of a tile, or what a madeTile needs.
+// scratch is the memory of a stage beside its input: room for the rest of a tile, or what a
+// madeTile needs.
 func (p *plan) scratch() cuda.Size {
 	if p.made.Rows == 0 {
 		return cuda.Size(p.slot)
@@ -148,8 +91,8 @@ func (p *plan) madeBytes() cuda.Size {
 	return cuda.Allocated(cuda.Size(p.made.Rows) * p.layout.RowBytes())
 }
 
-// next is how many slots a table of so many, with so many groups, may grow to; 0: it may not. The groups made dense are beside the old
-// table, and then beside the new one, but never both (BUDGET).
+// next is how many slots a table of so many, with so many groups, may grow to; 0: it may not. The
+// groups made dense are beside the old table, and then beside the new one, but never both (BUDGET).
 func (p *plan) next(slots uint32, groups uint64) uint32 {
 	dense := cuda.Allocated(cuda.Size(groups) * p.layout.RowBytes())
 	if dense > p.beside(slots) {
@@ -170,7 +113,8 @@ func (p *plan) probes(slots uint32) uint32 {
 	return growingProbes
 }
 
-// beside is the memory beside the stages and a table of so many slots: for chains, or for those who read the groups.
+// beside is the memory beside the stages and a table of so many slots: for chains, or for those who
+// read the groups.
 func (p *plan) beside(slots uint32) cuda.Size {
 	return p.device - p.stages - ega.TableBytes(p.layout, slots)
 }

@@ -39,7 +39,8 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// madeFor is jobs of SubmitMade whose rows take up to a tenth of the memory, or none on a device in three.
+// madeFor is jobs of SubmitMade whose rows take up to a tenth of the memory, or none on a device in
+// three.
 func madeFor(l *ega.Layout, lanes int, device int64) MadeConfig {
 	if device%3 == 0 {
 		return MadeConfig{}
@@ -63,7 +64,8 @@ func checkGrowth(t *testing.T, p *plan, slots uint32) (next uint32) {
 	return next
 }
 
-// A table may have most of the memory if it has room for all groups that there can be, and rows look far for a slot in it then.
+// A table may have most of the memory if it has room for all groups that there can be, and rows
+// look far for a slot in it then.
 func TestPlanWhole(t *testing.T) {
 	layout := ega.Layout{Hash: true, KeyWords: 1, Ops: []ega.Op{ega.Add}}
 	config := Config{Layout: layout, Device: 8 << 30}.withDefaults()
@@ -104,7 +106,8 @@ func checkLanes(t *testing.T, p *plan, slots uint32) {
 	}
 }
 
-// A first estimate decides with how many slots a table begins, within limits, and the memory where there is none.
+// A first estimate decides with how many slots a table begins, within limits, and the memory where
+// there is none.
 func TestPlanGroups(t *testing.T) {
 	for _, c := range []struct {
 		groups uint64

@@ -9,7 +9,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/bounded"
 )
 
-// take takes kept rows, which may be none, chain by chain, from two goroutines, or has them drained, and closes what they are in.
+// take takes kept rows, which may be none, chain by chain, from two goroutines, or has them
+// drained, and closes what they are in.
 func (p *passRig) take(k *evict.Rows) (err error) {
 	if k == nil {
 		return nil

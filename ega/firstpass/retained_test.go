@@ -27,8 +27,9 @@ func atMost(bytes int64) func(int64) error {
 	}
 }
 
-// Rows that leave the device stay in pinned memory, by chains, or go to placers as far as that is at an end, or does not pay: with
-// the groups of the table they are all rows, and what is drained is the same.
+// Rows that leave the device stay in pinned memory, by chains, or go to placers as far as that is
+// at an end, or does not pay: with the groups of the table they are all rows, and what is drained
+// is the same.
 func TestKept(t *testing.T) {
 	random, drain := rand.New(rand.NewPCG(3, 4)), false
 	layouts := passLayouts
@@ -78,7 +79,8 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// Of the rows that a pass has kept, any number may be taken before they are closed, and a pass may be closed without.
+// Of the rows that a pass has kept, any number may be taken before they are closed, and a pass may
+// be closed without.
 func TestKeptCloses(t *testing.T) {
 	r := newRig(t)
 	l := passLayouts[0]

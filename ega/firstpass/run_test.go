@@ -36,7 +36,8 @@ type passRig struct {
 	stats  firstpass.Stats
 }
 
-// run sends rows through a pass. What was pinned has been given back then, and the device's memory was within the budget.
+// run sends rows through a pass. What was pinned has been given back then, and the device's memory
+// was within the budget.
 func (p *passRig) run(c *cuda.Context, rows []uint64) (err error) {
 	p.placed, p.device, p.kept = nil, nil, nil
 	cfg := p.config

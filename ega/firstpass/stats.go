@@ -18,11 +18,13 @@ type Stats struct {
 	Slots   uint32 // of the table
 	Growths int    // how often it grew
 	Groups  uint64 // in it at the end
-	Direct  uint64 // tiles whose rows went to it one by one, as blocks would have combined hardly any
-	InCore  bool   // they are in Groups
+	// tiles whose rows went to it one by one, as blocks would have combined hardly any
+	Direct uint64
+	InCore bool // they are in Groups
 
-	RestRows uint64 // that went to chains: the table had no slot and could not grow, or was not asked
-	Bypassed int    // tiles that went to chains without a look at the table
+	// that went to chains: the table had no slot and could not grow, or was not asked
+	RestRows uint64
+	Bypassed int // tiles that went to chains without a look at the table
 	evict.Stats
 }
 
@@ -54,8 +56,9 @@ func (c *counts) end(groups uint64, inCore bool) {
 	c.add(func() { c.Groups, c.InCore = groups, inCore })
 }
 
-// TableGroups counts the groups in the table, before Finish, and waits for that. Of jobs that are not done it counts some
-// or none; rows that went to chains (Stats().RestRows) may be of any number of groups more.
+// TableGroups counts the groups in the table, before Finish, and waits for that. Of jobs that are
+// not done it counts some or none; rows that went to chains (Stats().RestRows) may be of any number
+// of groups more.
 func (m *Pass) TableGroups() (groups uint64, err error) {
 	err = m.context.OnStream(func(t *cuda.Thread, s *cuda.Stream) (err error) {
 		groups, err = m.table.exact(m.kernels.On(t), s)
@@ -67,7 +70,8 @@ func (m *Pass) TableGroups() (groups uint64, err error) {
 	return groups, nil
 }
 
-// HasRoom reports whether the table may be expected to have room for so many more groups, before Finish. It waits as TableGroups does.
+// HasRoom reports whether the table may be expected to have room for so many more groups, before
+// Finish. It waits as TableGroups does.
 func (m *Pass) HasRoom(groups uint64) (bool, error) {
 	has, err := m.TableGroups()
 	if err != nil {

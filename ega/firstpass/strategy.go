@@ -7,14 +7,16 @@ import (
 	"github.com/gagg-dev/gagg/feedback"
 )
 
-// strategy decides for all lanes of a Pass how tiles go to its table: through tables in shared memory (Table.AddShared), or
-// row by row (Table.Add), where those keep hardly any row off the table.
+// strategy decides for all lanes of a Pass how tiles go to its table: through tables in shared
+// memory (Table.AddShared), or row by row (Table.Add), where those keep hardly any row off the
+// table.
 //
 //	few groups    all rows meet in shared memory: no question
 //	shared        at first. The kernel counts what blocks send on (EgaRest.sent), which its lane reads when the tile is done
 //	apart         while that is nearly all rows (feedback.ShareConfig). Some tiles are samples, which are counted and may end it
 //
-// Tiles of other lanes that are under way meanwhile have been decided upon before: what is late costs time, nothing else.
+// Tiles of other lanes that are under way meanwhile have been decided upon before: what is late
+// costs time, nothing else.
 type strategy struct {
 	crowded atomic.Uint64 // tiles with more groups than a block's table is good for
 	apart   atomic.Bool
@@ -33,7 +35,8 @@ func (r *strategy) shares(p ega.SharedPlan) bool {
 	return false
 }
 
-// shared notes that blocks have sent on so many of a tile's rows, or groups of them. 0: none has counted.
+// shared notes that blocks have sent on so many of a tile's rows, or groups of them. 0: none has
+// counted.
 func (r *strategy) shared(rows, sent uint64) {
 	if sent > 0 {
 		r.apart.Store(feedback.DefaultShareConfig.DecideShare(rows, sent) == feedback.SendRows)

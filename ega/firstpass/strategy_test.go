@@ -11,15 +11,17 @@ import (
 	"github.com/gagg-dev/gagg/ega/firstpass"
 )
 
-// Tiles whose rows are nearly all of different groups go to the table row by row, those with frequent keys through shared
-// memory, and as the one kind follows on the other, each is noticed. The groups are right in any case.
+// Tiles whose rows are nearly all of different groups go to the table row by row, those with
+// frequent keys through shared memory, and as the one kind follows on the other, each is noticed.
+// The groups are right in any case.
 func TestStrategy(t *testing.T) {
 	const most = 160 // tiles
 	random := rand.New(rand.NewPCG(5, 6))
 	for _, l := range []ega.Layout{passLayouts[0], passLayouts[2], egatest.EveryOp} {
 		rows := 5_000 / int(l.RowBytes()) // of a tile
 		distinct := egatest.Rows(random, &l, most/2*rows, func(i int) uint64 { return uint64(i) })
-		frequent := egatest.Rows(random, &l, most/2*rows, func(i int) uint64 { return uint64(i % 4 * i) }) // a quarter: 0
+		// a quarter: 0
+		frequent := egatest.Rows(random, &l, most/2*rows, func(i int) uint64 { return uint64(i % 4 * i) })
 		few := egatest.Rows(random, &l, most/2*rows, func(i int) uint64 { return uint64(i % 50) })
 		for _, c := range []struct {
 			name           string

@@ -11,8 +11,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/kernels"
 )
 
-// table is the table of all lanes of a Pass. Kernels of several streams combine into it at the same time, as
-// blocks of one kernel do.
+// table is the table of all lanes of a Pass. Kernels of several streams combine into it at the same
+// time, as blocks of one kernel do.
 type table struct {
 	plan    *plan
 	kernels *ega.Kernels
@@ -77,7 +77,8 @@ func (p *table) combine(s *cuda.Stream, rows cuda.Span, n uint64, rest kernels.E
 	return p.table.AddPlanned(s, rows, n, plan, rest)
 }
 
-// estimate is how many groups blocks have to expect: those that were seen, and as many more. The table's mutex is held.
+// estimate is how many groups blocks have to expect: those that were seen, and as many more. The
+// table's mutex is held.
 func (p *table) estimate() uint64 {
 	if seen := p.seen.Load(); seen > 0 {
 		return 2 * seen
@@ -88,8 +89,9 @@ func (p *table) estimate() uint64 {
 	return uint64(ega.TableLoad * float64(p.slots))
 }
 
-// count queues a count of the groups behind every tile whose number is a power of two: reading all slots is dear where they
-// are many, and an estimate half as large does no harm. What it leaves is for observe.
+// count queues a count of the groups behind every tile whose number is a power of two: reading all
+// slots is dear where they are many, and an estimate half as large does no harm. What it leaves is
+// for observe.
 func (p *table) count(s *cuda.Stream, to cuda.Span) error {
 	if n := p.tiles.Add(1); n&(n-1) != 0 {
 		return nil
@@ -102,8 +104,8 @@ func (p *table) count(s *cuda.Stream, to cuda.Span) error {
 	return p.table.CountGroups(s, to)
 }
 
-// observe notes what the facts of a tile of so many rows say: how many groups there are, if they were counted, and how many rows or groups
-// blocks have sent on. Other lanes may add meanwhile.
+// observe notes what the facts of a tile of so many rows say: how many groups there are, if they
+// were counted, and how many rows or groups blocks have sent on. Other lanes may add meanwhile.
 func (p *table) observe(rows uint64, facts []uint64) {
 	if groups := facts[tileGroups]; groups > 0 {
 		p.seen.Store(groups)
@@ -121,8 +123,9 @@ func (p *table) exact(k *ega.Kernels, s *cuda.Stream) (uint64, error) {
 	return p.read(k, s)
 }
 
-// grow makes the table larger because rows that were added in an epoch found no slot. True: they are to be added again,
-// and it may be that another lane has done it. False: the table stays as it is for good.
+// grow makes the table larger because rows that were added in an epoch found no slot. True: they
+// are to be added again, and it may be that another lane has done it. False: the table stays as it
+// is for good.
 func (p *table) grow(k *ega.Kernels, s *cuda.Stream, epoch int) (bool, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -150,8 +153,9 @@ func (p *table) grow(k *ega.Kernels, s *cuda.Stream, epoch int) (bool, error) {
 	return true, nil
 }
 
-// crowded reports whether rows that found no slot in a table of so many groups and slots do not show that it is full: their
-// hashes begin alike, as those of keys may that were made for it (F10), and would in a larger table, too.
+// crowded reports whether rows that found no slot in a table of so many groups and slots do not
+// show that it is full: their hashes begin alike, as those of keys may that were made for it (F10),
+// and would in a larger table, too.
 func crowded(groups uint64, slots uint32) bool { return groups < uint64(slots)/crowdedPart }
 
 // read reads the number of groups; the mutex is held.
@@ -168,8 +172,9 @@ func (p *table) settled(k *ega.Kernels, s *cuda.Stream) (uint64, error) {
 	return p.read(k, s)
 }
 
-// freeze lets the table stay as it is. Rows look at fewer slots from now on: one whose group lies farther goes
-// to the rest although it is in the table, which is allowed (ONE-PLACE). Where there are lists it would keep a whole job out.
+// freeze lets the table stay as it is. Rows look at fewer slots from now on: one whose group lies
+// farther goes to the rest although it is in the table, which is allowed (ONE-PLACE). Where there
+// are lists it would keep a whole job out.
 func (p *table) freeze() {
 	p.frozen = true
 	if p.plan.lists {

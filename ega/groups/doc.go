@@ -2,17 +2,19 @@
 //
 // # Layout
 //
-// The groups stay in the ega.Table in which they were combined. There they lie almost in order of hash, since the
-// top bits of the hash say where the search for a slot begins. [Groups] divide them by their top bits into
-// partitions, and each partition by the bits that follow into fine buckets (ega_order.cu):
+// The groups stay in the ega.Table in which they were combined. There they lie almost in order of
+// hash, since the top bits of the hash say where the search for a slot begins. [Groups] divide them
+// by their top bits into partitions, and each partition by the bits that follow into fine buckets
+// (ega_order.cu):
 //
 //	table    | … slots …                                       |
 //	         | partition 0            | partition 1            |
 //	         | bucket | bucket | …    | bucket | bucket | …    |
 //	from       0        3        7      9        14             how many groups the buckets before it have
 //
-// A row lies at most reach slots behind the slot where its search began. So a kernel that looks at the slots of some
-// buckets, and at as many more, finds all their groups and writes them in order of hash.
+// A row lies at most reach slots behind the slot where its search began. So a kernel that looks at
+// the slots of some buckets, and at as many more, finds all their groups and writes them in order
+// of hash.
 //
 // # Phases
 //
@@ -23,6 +25,7 @@
 //
 // # Invariants
 //
-// Each group is in one row: whoever combined rows in the table has ended, and no row of these groups is
-// elsewhere on the device. The bytes of Config.Room and what Config.Host grants are not exceeded.
+// Each group is in one row: whoever combined rows in the table has ended, and no row of these
+// groups is elsewhere on the device. The bytes of Config.Room and what Config.Host grants are not
+// exceeded.
 package groups

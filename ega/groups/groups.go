@@ -32,8 +32,8 @@ type Values struct {
 	Lists  []cuda.Span
 }
 
-// Groups is groups on the device, each in one row. Reader and Partition are called from any goroutine. Close
-// comes after the readers'.
+// Groups is groups on the device, each in one row. Reader and Partition are called from any
+// goroutine. Close comes after the readers'.
 type Groups struct {
 	config Config
 	room   cuda.Size // of config.Room, what is left for those who read
@@ -41,9 +41,10 @@ type Groups struct {
 	view   kernels.EgaLayout
 	order  *kernels.EgaOrder
 
-	reach  uint32      // no row lies so many slots or more from where its hash begins
-	fine   uint        // 2^fine buckets; at least config.Bits
-	from   []uint32    // by bucket: how many groups the buckets before it have; and how many there are
+	reach uint32 // no row lies so many slots or more from where its hash begins
+	fine  uint   // 2^fine buckets; at least config.Bits
+	// by bucket: how many groups the buckets before it have; and how many there are
+	from   []uint32
 	drawn  int64       // of the host's budget, for from
 	memory cuda.Pieces // of places and buffers
 	places cuda.Span   // from, on the device
@@ -51,8 +52,8 @@ type Groups struct {
 	buffers chan cuda.Span // on the device, for two pieces each: of the readers that there are not
 }
 
-// Locate finds where in the table the groups of each partition are. Nothing is under way there. On an error
-// the table and the values are closed.
+// Locate finds where in the table the groups of each partition are. Nothing is under way there. On
+// an error the table and the values are closed.
 func Locate(t *cuda.Thread, s *cuda.Stream, c Config) (*Groups, error) {
 	g := &Groups{config: c, room: c.Room, row: c.Layout.RowBytes(), view: c.Layout.View(), order: kernels.NewEgaOrder(c.Context)}
 	if err := g.locate(t, s); err != nil {
@@ -61,7 +62,8 @@ func Locate(t *cuda.Thread, s *cuda.Stream, c Config) (*Groups, error) {
 	return g, nil
 }
 
-// fineBits is how many bits of the hash the slots of a table are divided by, at least as many as the caller wants.
+// fineBits is how many bits of the hash the slots of a table are divided by, at least as many as
+// the caller wants.
 func fineBits(slots uint32, least uint) uint {
 	return max(min(uint(bits.Len32(slots/fineSlots|1))-1, MostBits), least, 1)
 }
@@ -75,7 +77,8 @@ func placesSize(fine uint) cuda.Size { return 4 * (cuda.Size(1)<<fine + 1) }
 
 func sumsSize(fine uint) cuda.Size { return 8 * cuda.Size(kernels.OrderFrom(1<<fine).Blocks) }
 
-// locate finds out how many groups each fine bucket has: as many buckets as there is memory for their numbers.
+// locate finds out how many groups each fine bucket has: as many buckets as there is memory for
+// their numbers.
 func (g *Groups) locate(t *cuda.Thread, s *cuda.Stream) error {
 	for g.fine = fineBits(g.config.Table.View().Slots, g.config.Bits); g.fine > 1; g.fine-- {
 		if placesBytes(g.fine) <= g.room/placesShare && g.draw(int64(placesSize(g.fine))) {
@@ -103,7 +106,8 @@ func (g *Groups) locate(t *cuda.Thread, s *cuda.Stream) error {
 	return t.Read(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(g.from))), placesSize(g.fine)), g.places)
 }
 
-// findReach has kernels look for the rows of a bucket no farther than any lies. word is memory for the answer.
+// findReach has kernels look for the rows of a bucket no farther than any lies. word is memory for
+// the answer.
 func (g *Groups) findReach(s *cuda.Stream, word cuda.Span) error {
 	view := g.config.Table.View()
 	if err := errors.Join(s.Fill(word, 0), g.order.Reach(s, kernels.OrderReach(view.Slots), g.view, view, word.Ptr), s.Synchronize()); err != nil {

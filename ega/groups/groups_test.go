@@ -66,8 +66,9 @@ func TestReaderEmit(t *testing.T) {
 	r.Do(g.Close())
 }
 
-// Groups come in order of their hashes as far as their fine buckets are no larger than expected, and others whole: here one that has
-// three times as many groups as slots, but not so many that a row finds none.
+// Groups come in order of their hashes as far as their fine buckets are no larger than expected,
+// and others whole: here one that has three times as many groups as slots, but not so many that a
+// row finds none.
 func TestReaderOrder(t *testing.T) {
 	r := egatest.NewRig(t)
 	for _, l := range layouts {
@@ -96,8 +97,8 @@ func TestReaderOrder(t *testing.T) {
 	}
 }
 
-// Buckets that no buffer has room for leave the table in several windows, also those that go around its end; and so does the key that looks
-// like an empty slot.
+// Buckets that no buffer has room for leave the table in several windows, also those that go around
+// its end; and so does the key that looks like an empty slot.
 func TestReaderWindows(t *testing.T) {
 	r := egatest.NewRig(t)
 	for _, l := range layouts {

@@ -10,8 +10,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
 
-// Reader copies partitions of Groups to the host. It is used on the goroutine that made it, which is locked to its OS
-// thread until Close. While a piece is read, the next one crosses.
+// Reader copies partitions of Groups to the host. It is used on the goroutine that made it, which
+// is locked to its OS thread until Close. While a piece is read, the next one crosses.
 type Reader struct {
 	groups  *Groups
 	thread  *cuda.Thread
@@ -23,7 +23,8 @@ type Reader struct {
 	values  [2]*cuda.Pinned // for values of lists, if there are any
 }
 
-// Reader makes a reader, of which there may be Config.Readers at a time. Errors: those of the driver and of the host's budget.
+// Reader makes a reader, of which there may be Config.Readers at a time. Errors: those of the
+// driver and of the host's budget.
 func (g *Groups) Reader() (*Reader, error) {
 	t, err := g.config.Context.Lock()
 	if err != nil {
@@ -68,13 +69,14 @@ func (r *Reader) open() (err error) {
 	return nil
 }
 
-// Read hands out the groups of partition p in pieces of whole rows, which are valid until emit returns, and which it may change.
-// A piece is one or more whole fine buckets, which follow each other in order of hash. Within a bucket rows are in
-// that order, too, unless they are many.
-// So the rows of one hash are in one piece. An error of emit ends it, and is returned.
+// Read hands out the groups of partition p in pieces of whole rows, which are valid until emit
+// returns, and which it may change. A piece is one or more whole fine buckets, which follow each
+// other in order of hash. Within a bucket rows are in that order, too, unless they are many. So the
+// rows of one hash are in one piece. An error of emit ends it, and is returned.
 func (r *Reader) Read(p int, emit func(rows []uint64) error) (err error) {
 	first, end := r.groups.buckets(p)
-	defer func() { err = errors.Join(err, r.stream.Synchronize()) }() // emit may have failed while the next one crosses
+	// emit may have failed while the next one crosses
+	defer func() { err = errors.Join(err, r.stream.Synchronize()) }()
 	next, err := r.fetch(first, end, 0)
 	for turn := 1; err == nil && (next.rows != nil || next.end < end); turn++ {
 		if err := r.stream.Synchronize(); err != nil {
@@ -157,9 +159,10 @@ func (r *Reader) fetchLarge(bucket, turn int) (piece, error) {
 	return piece{*large, bucket, bucket + 1}, err
 }
 
-// Values hands out the values of a list from number first on, n of them, in order: those of the groups in the order of their
-// slots, so that groups that lie side by side in a piece of Read mostly have theirs side by side, too. They come ega.LeastValues at a time, or more, and
-// are valid until emit returns. An error of emit ends it, and is returned.
+// Values hands out the values of a list from number first on, n of them, in order: those of the
+// groups in the order of their slots, so that groups that lie side by side in a piece of Read
+// mostly have theirs side by side, too. They come ega.LeastValues at a time, or more, and are valid
+// until emit returns. An error of emit ends it, and is returned.
 func (r *Reader) Values(list int, first, n uint64, emit func(values []uint64) error) (err error) {
 	all := r.groups.config.Values.Lists[list].Slice(cuda.Size(8*first), cuda.Size(8*(first+n)))
 	defer func() { err = errors.Join(err, r.stream.Synchronize()) }()

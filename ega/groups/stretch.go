@@ -5,14 +5,15 @@ import (
 	"github.com/gagg-dev/gagg/internal/kernels"
 )
 
-// stretch is groups that leave the table together: those of the buckets from first to before end. Or, end being first, `rows` groups of
-// this bucket, behind `skip` others.
+// stretch is groups that leave the table together: those of the buckets from first to before end.
+// Or, end being first, `rows` groups of this bucket, behind `skip` others.
 type stretch struct {
 	first, end int
 	skip, rows uint32
 }
 
-// stretch is as many of the buckets from first to before end as so many rows have room for, none perhaps.
+// stretch is as many of the buckets from first to before end as so many rows have room for, none
+// perhaps.
 func (g *Groups) stretch(first, end int, room uint32) stretch {
 	last := first
 	for last < end && g.from[last+1]-g.from[first] <= room {
@@ -48,7 +49,8 @@ type Walk struct {
 	next       stretch
 }
 
-// Walk begins a walk over the groups whose hashes have `bits` top bits, at most Fine, that are the number prefix.
+// Walk begins a walk over the groups whose hashes have `bits` top bits, at most Fine, that are the
+// number prefix.
 func (g *Groups) Walk(prefix int, bits uint) *Walk {
 	shift := g.fine - bits
 	return &Walk{groups: g, first: prefix << shift, end: (prefix + 1) << shift}
@@ -57,8 +59,8 @@ func (g *Groups) Walk(prefix int, bits uint) *Walk {
 // More reports whether there may be more groups.
 func (w *Walk) More() bool { return w.first < w.end }
 
-// Next goes on to the next groups, as many as so many rows have room for, none perhaps, and says how many these are.
-// What there is no room for of a bucket follows.
+// Next goes on to the next groups, as many as so many rows have room for, none perhaps, and says
+// how many these are. What there is no room for of a bucket follows.
 func (w *Walk) Next(room uint32) (rows uint32) {
 	from := w.groups.from
 	if left := from[w.first+1] - from[w.first] - w.gone; w.gone > 0 || left > room {

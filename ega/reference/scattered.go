@@ -71,9 +71,9 @@ func scatters(l *ega.Layout) bool { return l.Hash || l.KeyWords == 1 }
 // Run aggregates the first n rows of rows and waits for that. other is as
 // large; both are written. The groups are in Result.Rows, a part of one of them.
 //
-// Errors: ega.ErrRestFull with cuda.ErrOutOfMemory, if the buckets left have many more groups than the
-// Table for them, and there is no memory for one that suffices; all rows are then still in Result.Rows, in
-// another order, and may go another way. Else those of the driver.
+// Errors: ega.ErrRestFull with cuda.ErrOutOfMemory, if the buckets left have many more groups than
+// the Table for them, and there is no memory for one that suffices; all rows are then still in
+// Result.Rows, in another order, and may go another way. Else those of the driver.
 func (s *Scattered) Run(stream *cuda.Stream, rows, other cuda.Span, n uint32) (Result, error) {
 	divided, err := s.scatter.Scatter(stream, rows, other, int(n))
 	if err != nil {

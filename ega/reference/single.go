@@ -103,12 +103,15 @@ func (p *SinglePass) Tile() cuda.Span { return p.red.Slice(0, cuda.Size(p.rows)*
 type Phase int
 
 const (
-	PhasePlace         Phase = iota // rows look at one slot each; PhaseCollectPlaced follows
-	PhaseCollectPlaced              // the groups that have formed go to the end of yellow; PhasePick follows
-	PhasePick                       // refused rows go to its start; PhaseProbe follows, or PhaseDone if there are none
-	PhaseProbe                      // they are combined in red by linear probing; PhaseCollectProbed follows
-	PhaseCollectProbed              // their groups go before the others; PhaseDone follows
-	PhaseDone                       // the groups are in Result.Rows
+	PhasePlace Phase = iota // rows look at one slot each; PhaseCollectPlaced follows
+	// the groups that have formed go to the end of yellow; PhasePick follows
+	PhaseCollectPlaced
+	// refused rows go to its start; PhaseProbe follows, or PhaseDone if there are none
+	PhasePick
+	// they are combined in red by linear probing; PhaseCollectProbed follows
+	PhaseProbe
+	PhaseCollectProbed // their groups go before the others; PhaseDone follows
+	PhaseDone          // the groups are in Result.Rows
 )
 
 // String is the name of a phase.

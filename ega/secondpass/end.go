@@ -8,10 +8,11 @@ import (
 	"github.com/gagg-dev/gagg/internal/invariant"
 )
 
-// End gives emit the groups of the rows that were taken, in pieces of whole rows that are valid until emit returns, and ends
-// the bucket. The groups come in the order of their slots: nearly that of their hash. But first come those whose
-// hash is among the greatest and which found all slots from theirs to the last one taken; and one group may come last
-// whatever its hash, that of the one-word key which looks like an empty slot. An error of emit ends the bucket too.
+// End gives emit the groups of the rows that were taken, in pieces of whole rows that are valid
+// until emit returns, and ends the bucket. The groups come in the order of their slots: nearly that
+// of their hash. But first come those whose hash is among the greatest and which found all slots
+// from theirs to the last one taken; and one group may come last whatever its hash, that of the
+// one-word key which looks like an empty slot. An error of emit ends the bucket too.
 func (b *Pass) End(emit func(rows []uint64) error) error {
 	if b.failed != nil {
 		return b.failed
@@ -33,8 +34,8 @@ func (b *Pass) End(emit func(rows []uint64) error) error {
 	return b.emit(emit)
 }
 
-// finishLoading sends what is left in the buffer. Groups are counted if that may save parts: each takes a launch
-// and a wait.
+// finishLoading sends what is left in the buffer. Groups are counted if that may save parts: each
+// takes a launch and a wait.
 func (b *Pass) finishLoading() error {
 	if err := b.send(); err != nil {
 		return err
@@ -48,8 +49,8 @@ func (b *Pass) finishLoading() error {
 	return b.answer()
 }
 
-// emit collects part after part of the table. While one is emitted, the next one crosses the link, and the one behind that
-// is collected:
+// emit collects part after part of the table. While one is emitted, the next one crosses the link,
+// and the one behind that is collected:
 //
 //	device   collect 0 | collect 1          | collect 2 ...
 //	link                 copy 0   | copy 1
@@ -84,8 +85,8 @@ func (b *Pass) emit(emit func(rows []uint64) error) error {
 	return nil
 }
 
-// partSlots is how many slots the parts have: the buffer has to hold all their groups, and one more, as the last of them
-// may have one behind its slots. When all groups fit there is one part.
+// partSlots is how many slots the parts have: the buffer has to hold all their groups, and one
+// more, as the last of them may have one behind its slots. When all groups fit there is one part.
 func (b *Pass) partSlots() uint32 {
 	if b.rounds.most() <= int64(b.plan.buffer) {
 		return b.slots

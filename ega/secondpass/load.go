@@ -6,8 +6,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
 
-// Add loads rows of the bucket, whole ones, in order, and says how many it took: fewer than all if the table is full. It
-// has copied them when it returns.
+// Add loads rows of the bucket, whole ones, in order, and says how many it took: fewer than all if
+// the table is full. It has copied them when it returns.
 func (b *Pass) Add(rows []uint64) (taken int, err error) {
 	if b.failed != nil {
 		return 0, b.failed
@@ -26,8 +26,8 @@ func (b *Pass) Add(rows []uint64) (taken int, err error) {
 	return taken, nil
 }
 
-// fill copies as many rows as the round and the buffer take, sends the buffer when it is full, and begins the next round
-// when this one has ended and rows are there for it.
+// fill copies as many rows as the round and the buffer take, sends the buffer when it is full, and
+// begins the next round when this one has ended and rows are there for it.
 func (b *Pass) fill(rows []uint64) (n int, err error) {
 	if b.rounds.left() == 0 {
 		if err := b.nextRound(); err != nil || b.phase == full {
@@ -66,8 +66,8 @@ func (b *Pass) took(n int) error {
 	return nil
 }
 
-// send queues the copy of the current buffer to the device and its aggregation there, asks for a count if one is
-// due, and turns to the other buffer.
+// send queues the copy of the current buffer to the device and its aggregation there, asks for a
+// count if one is due, and turns to the other buffer.
 func (b *Pass) send() error {
 	s := &b.stages[b.current]
 	if s.rows == 0 {
@@ -108,8 +108,8 @@ func (b *Pass) cross(s *stage) error {
 	return b.copyIn(s, s.rows-s.sent, s.pinned.Span(from, end))
 }
 
-// copyIn queues the copy of n rows to the twin, behind those that are on their way there, the first one behind the kernels
-// on the twin.
+// copyIn queues the copy of n rows to the twin, behind those that are on their way there, the first
+// one behind the kernels on the twin.
 func (b *Pass) copyIn(s *stage, n int, from cuda.PinnedSpan) error {
 	if s.sent == 0 {
 		if err := b.copies.Wait(s.worked); err != nil {

@@ -9,9 +9,9 @@ import (
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
 
-// Pass is a second pass. It is used on the goroutine that made it, which is locked to its OS thread until
-// Close. Several on one device, each with a goroutine, keep the device busy: one core fills buffers at a fifth of
-// the rate of the link, and waits while groups come back.
+// Pass is a second pass. It is used on the goroutine that made it, which is locked to its OS thread
+// until Close. Several on one device, each with a goroutine, keep the device busy: one core fills
+// buffers at a fifth of the rate of the link, and waits while groups come back.
 type Pass struct {
 	config Config
 	plan   plan
@@ -61,8 +61,8 @@ type Stats struct {
 	Wait              time.Duration // for the device
 }
 
-// New makes one in a context of a device, and locks the calling goroutine to its OS thread. Errors: those of
-// Validate, of Host, and of the driver, among them cuda.ErrOutOfMemory.
+// New makes one in a context of a device, and locks the calling goroutine to its OS thread. Errors:
+// those of Validate, of Host, and of the driver, among them cuda.ErrOutOfMemory.
 func New(c *cuda.Context, config Config) (*Pass, error) {
 	if err := config.Validate(); err != nil {
 		return nil, fmt.Errorf("second pass: %w", err)
@@ -117,16 +117,18 @@ func (b *Pass) Capacity() int64 { return b.config.Load.Of(int64(b.plan.slots)).N
 // Stats is what was done so far.
 func (b *Pass) Stats() Stats { return b.stats }
 
-// Begin begins a bucket of about so many rows, which share the top `skip` bits of their hash; above 31 it is 31. Rows that share more
-// than that crowd in few slots, and are slow: they are better aggregated elsewhere. No more of the table is used than these rows
-// need, since all that is used is emptied and gone through; if there are more, it counts as full sooner. A bucket that was not
+// Begin begins a bucket of about so many rows, which share the top `skip` bits of their hash; above
+// 31 it is 31. Rows that share more than that crowd in few slots, and are slow: they are better
+// aggregated elsewhere. No more of the table is used than these rows need, since all that is used
+// is emptied and gone through; if there are more, it counts as full sooner. A bucket that was not
 // ended is forgotten.
 func (b *Pass) Begin(skip uint, rows int64) error {
 	if b.failed != nil {
 		return b.failed
 	}
 	if b.phase != idle {
-		if err := b.fail(b.copies.Synchronize()); err != nil { // rows of AddPinned are their owner's again
+		// rows of AddPinned are their owner's again
+		if err := b.fail(b.copies.Synchronize()); err != nil {
 			return err
 		}
 	}
@@ -182,8 +184,8 @@ func (b *Pass) streams() (made []*cuda.Stream) {
 	return made
 }
 
-// drain waits for the streams. Should that fail, the whole context is waited for: what is freed next must not be
-// written to any more. A lost context's error is not told again.
+// drain waits for the streams. Should that fail, the whole context is waited for: what is freed
+// next must not be written to any more. A lost context's error is not told again.
 func (b *Pass) drain() error {
 	var err error
 	for _, s := range b.streams() {

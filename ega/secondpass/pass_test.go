@@ -31,8 +31,8 @@ func (r *rig) bucketPass(c secondpass.Config) *secondpass.Pass {
 	return gputest.Keep(r.TB, func() (*secondpass.Pass, error) { return secondpass.New(r.Thread.Context(), c) })
 }
 
-// bucket is what becomes of a bucket's rows, which are added in pieces of all sizes, every other few of them from pinned memory:
-// groups, and rows not taken.
+// bucket is what becomes of a bucket's rows, which are added in pieces of all sizes, every other
+// few of them from pinned memory: groups, and rows not taken.
 func bucket(c *cuda.Context, b *secondpass.Pass, stride int, rows []uint64, skip uint) (groups, left []uint64, err error) {
 	t, err := c.Lock()
 	if err != nil {
@@ -78,8 +78,8 @@ func bucket(c *cuda.Context, b *secondpass.Pass, stride int, rows []uint64, skip
 	return groups, left, err
 }
 
-// checked aggregates a bucket and compares with the twin: each group comes once, and the groups with the rows not
-// taken are those of all rows.
+// checked aggregates a bucket and compares with the twin: each group comes once, and the groups
+// with the rows not taken are those of all rows.
 func (r *rig) checked(b *secondpass.Pass, l *ega.Layout, rows []uint64, skip uint) (groups, left []uint64) {
 	r.TB.Helper()
 	groups, left, err := bucket(r.Thread.Context(), b, l.Stride(), rows, skip)
@@ -94,8 +94,8 @@ func (r *rig) checked(b *secondpass.Pass, l *ega.Layout, rows []uint64, skip uin
 	return groups, left
 }
 
-// All cases, in a pass that has room for all groups and in one that is full soon. Each runs twice, so that the
-// second bucket finds what the first one left.
+// All cases, in a pass that has room for all groups and in one that is full soon. Each runs twice,
+// so that the second bucket finds what the first one left.
 func TestPass(t *testing.T) {
 	list := egatest.Cases()
 	for _, device := range []int64{tinyPass, 8 << 20} {
@@ -123,8 +123,9 @@ func TestPass(t *testing.T) {
 	}
 }
 
-// Buckets through one pass whose copies and kernels take their time: many rows of few groups, which all fit by
-// rounds; more groups than it takes; nothing; one frequent key; a bucket that is forgotten.
+// Buckets through one pass whose copies and kernels take their time: many rows of few groups, which
+// all fit by rounds; more groups than it takes; nothing; one frequent key; a bucket that is
+// forgotten.
 func TestPassRounds(t *testing.T) {
 	r := newRig(t)
 	if emulator, emulated := emu.Control(); emulated {
@@ -166,8 +167,8 @@ func TestPassRounds(t *testing.T) {
 	r.checked(b, &l, few, 0)
 }
 
-// A bucket whose rows are known uses as much of the table as they need, and holds all. If there are more, none is
-// lost.
+// A bucket whose rows are known uses as much of the table as they need, and holds all. If there are
+// more, none is lost.
 func TestPassRows(t *testing.T) {
 	r := newRig(t)
 	l := ega.Layout{Hash: true, KeyWords: 1, Ops: []ega.Op{ega.Add}}
@@ -194,8 +195,8 @@ func TestPassRows(t *testing.T) {
 	}
 }
 
-// Groups come in the order of their hash, by the bits behind those that all rows share, but for the length of a
-// probe. The groups that went around the end of the table come first.
+// Groups come in the order of their hash, by the bits behind those that all rows share, but for the
+// length of a probe. The groups that went around the end of the table come first.
 func TestPassOrder(t *testing.T) {
 	r := newRig(t)
 	const n, near = 800, 40
@@ -238,7 +239,8 @@ func placesOf(list []uint64) []int {
 // A pass keeps to the memory that it was given, of the device and of the host, and gives all back.
 func TestPassBudget(t *testing.T) {
 	r := newRig(t)
-	for _, device := range []int64{tinyPass, 1 << 20, 50_000_000} { // each more than those before, for the peak
+	// each more than those before, for the peak
+	for _, device := range []int64{tinyPass, 1 << 20, 50_000_000} {
 		host := budget.New(budget.Memory, 0)
 		config := secondpass.Config{Layout: egatest.EveryOp, Device: device, Host: host}
 		b, err := secondpass.New(r.Thread.Context(), config)

@@ -10,26 +10,13 @@ import (
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
 
-const (
-	// DefaultBufferBytes crosses the link in 75 µs at its full rate, and is filled in half a millisecond
-	// by one core. Two of them are pinned in 3 ms.
-	DefaultBufferBytes = 4 << 20
-
-	// bufferShare is the part of the device memory that each buffer may take: what it takes, the table lacks.
-	bufferShare = 16
-
-	// leastBuffer is the rows of the smallest buffer, leastSlots those of the smallest table: a Device for which
-	// more than this is too much does not pay, and tests have to be quick.
-	leastBuffer, leastSlots = 16, 64
-)
-
 // Config is the shape of a Pass. Zero fields have defaults, where nothing else is said.
 type Config struct {
 	Layout ega.Layout
 	// Device is how many bytes of device memory this pass may take, above 0.
 	Device int64
-	// Host is what pinned memory is drawn from; nil: there is no limit. What a lost context holds is not freed and
-	// stays drawn.
+	// Host is what pinned memory is drawn from; nil: there is no limit. What a lost context holds
+	// is not freed and stays drawn.
 	Host budget.Lender
 	// BufferBytes is the size of each of the two pinned buffers; it is less where Device is small.
 	BufferBytes int
@@ -66,8 +53,8 @@ type plan struct {
 	buffer uint32 // rows of each of the two buffers, at least 2
 }
 
-// makePlan gives the buffers what they want, within their share, and the table all else. c is valid and
-// has its defaults.
+// makePlan gives the buffers what they want, within their share, and the table all else. c is valid
+// and has its defaults.
 func makePlan(c *Config) plan {
 	row, device := c.Layout.RowBytes(), cuda.Size(c.Device)
 	p := plan{buffer: uint32(max(min(cuda.Size(c.BufferBytes), device/bufferShare)/row, leastBuffer))}
@@ -83,13 +70,14 @@ func (p plan) beside(l *ega.Layout) cuda.Size {
 	return cuda.Allocated(p.bufferBytes(l), p.bufferBytes(l), deviceFacts)
 }
 
-// Bytes is the device memory with which a Pass of that shape is sure to take all rows of a bucket of so many, whatever their groups.
-// Device of c does not matter.
+// Bytes is the device memory with which a Pass of that shape is sure to take all rows of a bucket
+// of so many, whatever their groups. Device of c does not matter.
 func Bytes(c Config, rows int64) int64 {
 	c = c.withDefaults()
 	p := plan{slots: ega.MaxSlots, buffer: leastBuffer}
 	p.slots = p.slotsFor(rows, c.Load.Full)
-	buffer := min(cuda.Size(c.BufferBytes), p.bytes(&c.Layout)/(bufferShare-2)) // then all is bufferShare of them
+	// then all is bufferShare of them
+	buffer := min(cuda.Size(c.BufferBytes), p.bytes(&c.Layout)/(bufferShare-2))
 	p.buffer = uint32(max(buffer/c.Layout.RowBytes(), leastBuffer))
 	return int64(p.bytes(&c.Layout))
 }
@@ -97,8 +85,8 @@ func Bytes(c Config, rows int64) int64 {
 // bufferBytes is the size of each buffer.
 func (p plan) bufferBytes(l *ega.Layout) cuda.Size { return cuda.Size(p.buffer) * l.RowBytes() }
 
-// slotsFor is how many slots a bucket of so many rows uses: all rows may be groups of their own, and fill at most a
-// part `load` of them.
+// slotsFor is how many slots a bucket of so many rows uses: all rows may be groups of their own,
+// and fill at most a part `load` of them.
 func (p plan) slotsFor(rows int64, load float64) uint32 {
 	need := float64(rows)/load + 2 // 2: where the product with load is rounded down
 	return uint32(min(max(need, leastSlots), float64(p.slots)))

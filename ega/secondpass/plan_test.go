@@ -10,7 +10,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
 
-// What a plan takes is what is given, but for a slot; buffers are as wanted where that is a small part.
+// What a plan takes is what is given, but for a slot; buffers are as wanted where that is a small
+// part.
 func TestPlan(t *testing.T) {
 	wide := ega.Layout{Hash: true, KeyWords: 4, Ops: make([]ega.Op, 20)}
 	for _, l := range []ega.Layout{ega.Pairs, wide, {Hash: true, KeyWords: 1}} {
@@ -54,9 +55,9 @@ func TestBytes(t *testing.T) {
 	}
 }
 
-// Whatever the groups of the rows, the thresholds, and the number of rows that are sent at once: the table never has more
-// groups than it may (LOAD-MAX), a count is never waited for in vain, and loading ends only when all is taken or the table
-// counts as full.
+// Whatever the groups of the rows, the thresholds, and the number of rows that are sent at once:
+// the table never has more groups than it may (LOAD-MAX), a count is never waited for in vain, and
+// loading ends only when all is taken or the table counts as full.
 func TestRoundsSimulated(t *testing.T) {
 	full, waits := 0, 0
 	for seed := range uint64(3000) {

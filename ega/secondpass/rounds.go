@@ -2,7 +2,8 @@ package secondpass
 
 import "github.com/gagg-dev/gagg/feedback"
 
-// rounds is how far feedback loading of a bucket is: arithmetic only. Numbers of rows are counted from its first one.
+// rounds is how far feedback loading of a bucket is: arithmetic only. Numbers of rows are counted
+// from its first one.
 type rounds struct {
 	load  feedback.Load
 	taken int64 // rows that were taken
@@ -23,10 +24,9 @@ func newRounds(load feedback.Load) rounds {
 // left is how many more rows this round takes.
 func (r *rounds) left() int64 { return r.end - r.taken }
 
-// due says whether it is time to ask for a count: at three quarters of the round. Earlier, more rows would have to be taken
-// for new groups when the round ends; later, the device would be waited for. A guess.
+// due says whether it is time to ask for a count.
 func (r *rounds) due() bool {
-	return r.asked == unasked && r.left() > 0 && 4*(r.taken-r.begin) >= 3*(r.end-r.begin)
+	return r.asked == unasked && r.left() > 0 && dueOf*(r.taken-r.begin) >= dueParts*(r.end-r.begin)
 }
 
 // ask notes that a count is under way, after the rows taken so far.
@@ -41,16 +41,16 @@ func (r *rounds) exact() bool { return r.counted == r.taken }
 // most is how many groups there may be: all rows since the count may be new ones.
 func (r *rounds) most() int64 { return r.groups + r.taken - r.counted }
 
-// next begins another round when one has ended, of as many rows as surely find room. false: the table may be full,
-// and is if the count was exact.
+// next begins another round when one has ended, of as many rows as surely find room. false: the
+// table may be full, and is if the count was exact.
 func (r *rounds) next() bool {
 	n := r.load.NextLoad(r.most())
 	r.begin, r.end = r.taken, r.taken+n
 	return n > 0
 }
 
-// estimate is how many groups the next rows may have, for Table.AddShared: what was counted, or else as many as the
-// table takes, by which frequent keys still meet in shared memory.
+// estimate is how many groups the next rows may have, for Table.AddShared: what was counted, or
+// else as many as the table takes, by which frequent keys still meet in shared memory.
 func (r *rounds) estimate() uint64 {
 	if r.counted == 0 {
 		return uint64(r.load.NextLoad(0))

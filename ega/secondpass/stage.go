@@ -13,11 +13,13 @@ type stage struct {
 	pinned *cuda.Pinned
 	words  []uint64 // of the pinned buffer
 	device cuda.Span
-	rows   int  // in the buffer, or of pinned memory of others; those that are on their way to the twin come first:
-	sent   int  // so many
-	ours   bool // the buffer may be written: no copy of it is under way
-	// moved: the last copy between the two has ended. worked: so have the last kernels on the twin, or
-	// those that filled it.
+	// in the buffer, or of pinned memory of others; those that are on their way to the twin come
+	// first:
+	rows int
+	sent int  // so many
+	ours bool // the buffer may be written: no copy of it is under way
+	// moved: the last copy between the two has ended. worked: so have the last kernels on the twin,
+	// or those that filled it.
 	moved, worked *cuda.Event
 }
 
@@ -47,8 +49,8 @@ func (s *stage) close() error {
 	return err
 }
 
-// facts is what the device tells a Pass in numbers. On the device: a count of groups, and a word that is
-// always 0. On the host: what comes back, a word each.
+// facts is what the device tells a Pass in numbers. On the device: a count of groups, and a word
+// that is always 0. On the host: what comes back, a word each.
 type facts struct {
 	kernels *kernels.Facts
 	device  cuda.Span
@@ -59,9 +61,10 @@ type facts struct {
 
 // Words of facts on the host.
 const (
-	factGroups    = iota // of the table, when it was counted
-	factRefused          // rows that the table refused: none, or LOAD-MAX is broken
-	factPart             // groups of the part of the table in stage 0; behind it, of that in stage 1
+	factGroups  = iota // of the table, when it was counted
+	factRefused        // rows that the table refused: none, or LOAD-MAX is broken
+	// groups of the part of the table in stage 0; behind it, of that in stage 1
+	factPart
 	hostFactWords = factPart + 2
 )
 
