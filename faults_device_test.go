@@ -1,12 +1,16 @@
 package gagg_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"os"
 	"runtime"
 	"slices"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -84,6 +88,60 @@ func TestDeviceFaults(t *testing.T) {
 			})
 		}
 	}
+}
+
+// A run whose device fails goes through the phases of internal/exec/phase.go: the input is read again before anything is put
+// out, or after.
+func TestDevicePhases(t *testing.T) {
+	gputest.Need(t, 1)
+	e, emulated := emu.Control()
+	if !emulated {
+		t.Skip("faults are the emulator's")
+	}
+	way := deviceWays[1]
+	q := gagg.Query{From: gagg.Files(randomFile(t, 12_000)), By: []string{"i", "s"}, Aggs: exprs("count(*)", "sum(i)", way.agg)}
+	f := deviceTrial{query: q, opt: gagg.Tuned(way.opt, gagg.DevicePays(), gagg.PassLeast(1), gagg.Kept(0)), want: mustAnswer(t, q, gagg.Options{Device: "cpu"}), e: e}
+	f.opt.Device = "auto"
+	calls, seen := f.calls(t), map[string]bool{}
+	const launchFailure, trials = 3, 24
+	for i := range trials {
+		var log phaseLog
+		f.opt.Logger = slog.New(&log)
+		f.failing(t, calls[i*len(calls)/trials], launchFailure, true)
+		seen[strings.Join(log.names, ", ")] = true
+	}
+	for _, phases := range []string{"rescanning, output by the CPU", "output, regrouping, output by the CPU"} {
+		if !seen[phases] {
+			t.Errorf("no run was %s: %v", phases, seen)
+		}
+		delete(seen, phases)
+	}
+	delete(seen, "output") // the device failed too late, or was not waited for
+	if len(seen) > 0 {
+		t.Errorf("phases that do not follow each other: %v", seen)
+	}
+}
+
+// phaseLog is a log that keeps the phases of a run.
+type phaseLog struct {
+	mu    sync.Mutex
+	names []string
+}
+
+func (l *phaseLog) Enabled(context.Context, slog.Level) bool { return true }
+func (l *phaseLog) WithAttrs([]slog.Attr) slog.Handler       { return l }
+func (l *phaseLog) WithGroup(string) slog.Handler            { return l }
+
+func (l *phaseLog) Handle(_ context.Context, r slog.Record) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if r.Message == "phase" {
+		r.Attrs(func(a slog.Attr) bool {
+			l.names = append(l.names, a.Value.String())
+			return true
+		})
+	}
+	return nil
 }
 
 // deviceTrial is a query that is run again and again.

@@ -11,7 +11,7 @@ import (
 
 // failover is what a run needs to go on without its devices.
 type failover struct {
-	phases
+	machine
 	current atomic.Pointer[attempt] // whose groups are put out
 	// that a device has spoilt; nil: the first attempt went well
 	invalidated atomic.Pointer[attempt]
@@ -62,7 +62,7 @@ func (r *run) failOver(ctx context.Context, cause error) error {
 
 // awaitGroups waits while the input is read again. The error is that of reading it.
 func (r *run) awaitGroups() error {
-	if !r.phases.current().void() {
+	if !r.phase().void() {
 		return nil
 	}
 	r.failing.Lock()

@@ -1,6 +1,9 @@
 package exec
 
-import "sync/atomic"
+import (
+	"log/slog"
+	"sync/atomic"
+)
 
 // phase is where a run is. What devices do is planned before the run (plan.Device); that one of
 // them fails is found only while running, and takes the run to another phase, at most once:
@@ -52,22 +55,31 @@ var transitions = map[phase]map[event]phase{
 	regrouping: {grouped: outputByCPU, failed: ended},
 }
 
-// phases is the phase of a run. Only the goroutine that runs, or holds run.failing, steps; any may
-// look.
-type phases struct{ now atomic.Int32 }
+// machine is in the phase of a run. Only the goroutine that reads the input, or one that holds
+// failover.failing, steps; any may look.
+type machine struct{ in atomic.Int32 }
 
-func (p *phases) current() phase { return phase(p.now.Load()) }
+func (m *machine) phase() phase { return phase(m.in.Load()) }
 
 // step takes the run to the next phase; false: the event leaves it where it is.
-func (p *phases) step(e event) (phase, bool) {
-	from := p.current()
+func (m *machine) step(e event) (phase, bool) {
+	from := m.phase()
 	to, ok := transitions[from][e]
 	if !ok {
 		return from, false
 	}
-	p.now.Store(int32(to))
+	m.in.Store(int32(to))
 	return to, true
 }
 
 // void reports whether the first reading may not be used any more (DEVICE-VOID).
 func (p phase) void() bool { return p >= rescanning }
+
+// step takes the run to its next phase, and tells the log.
+func (r *run) step(e event) (phase, bool) {
+	to, ok := r.machine.step(e)
+	if ok {
+		r.opt.logger().Debug("phase", slog.String("name", to.String()))
+	}
+	return to, ok
+}

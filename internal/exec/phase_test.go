@@ -26,16 +26,16 @@ func TestPhases(t *testing.T) {
 		{[]event{deviceLost, grouped, failed}, outputByCPU, true},
 		{[]event{deviceLost, failed, grouped}, ended, true},
 	} {
-		var p phases
+		var m machine
 		for _, e := range x.events {
-			before := p.current()
-			next, stepped := p.step(e)
-			if next != p.current() || stepped != (next != before) {
-				t.Errorf("%v: from %v to %v, stepped %t, but the phase is %v", x.events, before, next, stepped, p.current())
+			before := m.phase()
+			next, stepped := m.step(e)
+			if next != m.phase() || stepped != (next != before) {
+				t.Errorf("%v: from %v to %v, stepped %t, but the phase is %v", x.events, before, next, stepped, m.phase())
 			}
 		}
-		if p.current() != x.want || p.current().void() != x.void {
-			t.Errorf("%v: %v, void %t; want %v, %t", x.events, p.current(), p.current().void(), x.want, x.void)
+		if m.phase() != x.want || m.phase().void() != x.void {
+			t.Errorf("%v: %v, void %t; want %v, %t", x.events, m.phase(), m.phase().void(), x.want, x.void)
 		}
 	}
 }
