@@ -10,6 +10,7 @@
 //	draw         to reserve bytes and commit them at once
 //	release      to give drawn bytes back, when they are freed
 //	reservation  bytes that are reserved before they are made, for an owner who could not go on without
+//	debt         bytes that were taken though they were refused, by who cannot stop at that moment
 //	hold back    to leave bytes of the limit to others: to what comes after the present phase
 //	refusal      the answer to a request that would pass the limit: an *Error
 //
@@ -22,7 +23,8 @@
 //
 // A [Budget] has the numbers of one resource. A [Lender] is whatever bytes are drawn from: a Budget, what it
 // has beside the bytes left to others ([Budget.Beside]), a part with a limit of its own ([Checked]), a
-// [Reservation]. Owners keep what they have drawn and release it themselves.
+// [Reservation]. Owners know what they have drawn and release it themselves. A nil Lender, where a configuration
+// allows it, is no limit: [Or].
 //
 // # Invariants
 //

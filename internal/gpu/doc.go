@@ -29,7 +29,7 @@
 //   - PARCEL-ONCE: a submitted parcel is under way until its rows are taken or it is declined; then each of its units is
 //     read by one worker. Its rows count as sent until it is declined, so that those of a parcel that a device was lost
 //     with are missed (DEVICE-WHOLE).
-//   - HOST-SHARE: where memory is limited, what a device pins is a share that is set aside when it is opened, or before if the run needs it, and so are the least
+//   - HOST-SHARE: where memory is limited, what a device pins is a share that is reserved when it is opened, or before if the run needs it, and so are the least
 //     pages of each placer. So rows can leave the device, to disk if need be, whoever has the other memory. Rows that
 //     stay in pinned memory have a part of the share at most. It is as large as is of use, and given back when rows leave no more. Workers
 //     take as much less. What second passes pin is what mergers do not count on: these could not divide a partition without.
