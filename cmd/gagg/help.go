@@ -35,7 +35,8 @@ Aggregates:
   bit_or bit_xor any_value first last arg_min(a,b) arg_max(a,b) skewness
   kurtosis median quantile(x,p) quantile_disc(x,p) mode mad entropy
   count(distinct x) sum(distinct x) avg(distinct x) list string_agg(x,sep)
-  min(x,n) max(x,n) histogram approx_count_distinct approx_quantile(x,p);
+  min(x,n) max(x,n) histogram approx_count_distinct approx_quantile(x,p)
+  count_if(x) geomean(x) weighted_avg(x,w);
   each with "filter (where …)" if wanted. They pass over NULL.
 
 Expressions (keys, arguments, conditions):

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/gagg-dev/gagg/internal/agg"
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/expr"
 	"github.com/gagg-dev/gagg/internal/parquetio"
@@ -99,7 +98,7 @@ func (c *compiler) filterColumn(name string) (int, column.Type, error) {
 
 func findAggregate(n expr.Node) (found *expr.Call) {
 	expr.Walk(n, func(n expr.Node) bool {
-		if call, ok := n.(*expr.Call); ok && found == nil && agg.IsAggregate(call.Name) {
+		if call, ok := n.(*expr.Call); ok && found == nil && isAggregate(call.Name) {
 			found = call
 		}
 		return found == nil

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gagg-dev/gagg/internal/agg"
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/expr"
 )
@@ -22,7 +21,14 @@ const (
 func (c *compiler) toResult(n expr.Node, text string) (expr.Node, error) {
 	var failed error
 	n = expr.Rewrite(n, func(n expr.Node) (expr.Node, bool) {
-		if call, ok := n.(*expr.Call); ok && agg.IsAggregate(call.Name) {
+		if call, ok := n.(*expr.Call); ok && isAggregate(call.Name) {
+			if m, ok := macros[call.Name]; ok {
+				made, err := c.macroToResult(call, m, text)
+				if err != nil && failed == nil {
+					failed = err
+				}
+				return made, true
+			}
 			i, err := c.call(call, text)
 			if err != nil && failed == nil {
 				failed = err
@@ -47,7 +53,7 @@ func (c *compiler) resultColumn(name string) (int, column.Type, error) {
 		return len(c.out.Keys) + i, c.callTypes[i], nil
 	}
 	if _, err := c.in.Find(name); err != nil {
-		if agg.IsAggregate(strings.ToLower(name)) {
+		if isAggregate(strings.ToLower(name)) {
 			err = usagef("%s is an aggregate: give it an argument, as in %s(x)", name, name)
 		}
 		return 0, column.Type{}, err
@@ -65,7 +71,7 @@ func (c *compiler) bindResult(n expr.Node, text string, aliases bool) (expr.Node
 					return node, true
 				}
 			}
-			if call, ok := n.(*expr.Call); ok && agg.IsAggregate(call.Name) {
+			if call, ok := n.(*expr.Call); ok && isAggregate(call.Name) {
 				return n, true
 			}
 			return n, false
@@ -81,11 +87,11 @@ func (c *compiler) bindResult(n expr.Node, text string, aliases bool) (expr.Node
 func checkCalls(n expr.Node, text string) (err error) {
 	expr.Walk(n, func(n expr.Node) bool {
 		call, ok := n.(*expr.Call)
-		if !ok || err != nil || agg.IsAggregate(call.Name) || expr.IsFunction(call.Name) {
+		if !ok || err != nil || isAggregate(call.Name) || expr.IsFunction(call.Name) {
 			return err == nil
 		}
 		msg := fmt.Sprintf("there is no aggregate or function %q", call.Name)
-		if near := expr.Nearest(call.Name, slices.Concat(agg.Names(), expr.FunctionNames())); near != "" {
+		if near := expr.Nearest(call.Name, slices.Concat(aggregateNames(), expr.FunctionNames())); near != "" {
 			msg += fmt.Sprintf(" (did you mean %q?)", near)
 		}
 		err = &expr.Error{Text: text, Pos: call.Pos(), Msg: msg}
