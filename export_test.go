@@ -52,9 +52,11 @@ func PassLeast(rows int) Change { return func(t *exec.Tuning) { t.PassLeast, t.B
 // BucketGain has devices aggregate partitions from such a gain on.
 func BucketGain(gain float64) Change { return func(t *exec.Tuning) { t.BucketGain = gain } }
 
-// Kept has rows that leave a device take so many bytes of pinned memory to stay in, where memory is not limited; 0: none
+// PinnedRetainBytes has rows that leave a device take so many bytes of pinned memory to stay in, where memory is not limited; 0: none
 // stay, whatever the limit.
-func Kept(bytes int64) Change { return func(t *exec.Tuning) { t.KeptRows = bytes } }
+func PinnedRetainBytes(bytes int64) Change {
+	return func(t *exec.Tuning) { t.PinnedRetainBytes = bytes }
+}
 
 // DevicePays has runs that may choose take a device as soon as one is ready, however small they are.
 func DevicePays() Change {

@@ -78,7 +78,7 @@ func TestDeviceFaults(t *testing.T) {
 		want := mustAnswer(t, q, gagg.Options{Device: "cpu"})
 		for _, device := range []string{"gpu", "auto"} {
 			t.Run(way.name+"/"+device, func(t *testing.T) {
-				f := deviceTrial{query: q, opt: gagg.Tuned(way.opt, gagg.DevicePays(), gagg.PassLeast(1), gagg.Kept(way.kept)), want: want, e: e, kept: way.kept > 0, direct: way.direct}
+				f := deviceTrial{query: q, opt: gagg.Tuned(way.opt, gagg.DevicePays(), gagg.PassLeast(1), gagg.PinnedRetainBytes(way.kept)), want: want, e: e, kept: way.kept > 0, direct: way.direct}
 				f.opt.Device = device
 				calls, code := f.calls(t), rand.IntN(len(codes))
 				for i := rand.IntN(stride); i < len(calls); i += stride {
@@ -100,7 +100,7 @@ func TestDevicePhases(t *testing.T) {
 	}
 	way := deviceWays[1]
 	q := gagg.Query{From: gagg.Files(randomFile(t, 12_000)), By: []string{"i", "s"}, Aggs: exprs("count(*)", "sum(i)", way.agg)}
-	f := deviceTrial{query: q, opt: gagg.Tuned(way.opt, gagg.DevicePays(), gagg.PassLeast(1), gagg.Kept(0)), want: mustAnswer(t, q, gagg.Options{Device: "cpu"}), e: e}
+	f := deviceTrial{query: q, opt: gagg.Tuned(way.opt, gagg.DevicePays(), gagg.PassLeast(1), gagg.PinnedRetainBytes(0)), want: mustAnswer(t, q, gagg.Options{Device: "cpu"}), e: e}
 	f.opt.Device = "auto"
 	calls, seen := f.calls(t), map[string]bool{}
 	const launchFailure, trials = 3, 24
@@ -256,7 +256,7 @@ func TestDeviceFlippedBits(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%s/%s/%d", deviceWays[x.way].name, x.device, x.word), func(t *testing.T) {
 			way := deviceWays[x.way]
-			tuned := tune{gagg.DevicePays(), gagg.PassLeast(1), gagg.Kept(way.kept), gagg.FlipBit(x.word)}
+			tuned := tune{gagg.DevicePays(), gagg.PassLeast(1), gagg.PinnedRetainBytes(way.kept), gagg.FlipBit(x.word)}
 			f := deviceTrial{query: q, opt: tuned.of(way.opt), want: want}
 			f.opt.Device, f.opt.NoGPUDecoding = x.device, true
 			rows, _, err := gagg.RunAwaiting(t.Context(), q, f.opt)

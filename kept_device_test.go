@@ -13,7 +13,7 @@ import (
 // order of the CPU's: where a chain of them is several partitions, or a part of one; where a second device takes what the
 // first has kept; and where tables are full soon, so that the CPU takes the rest.
 func TestDeviceKept(t *testing.T) {
-	tuned := tune{gagg.PassLeast(1), gagg.Kept(64 << 20)}
+	tuned := tune{gagg.PassLeast(1), gagg.PinnedRetainBytes(64 << 20)}
 	gputest.Need(t, 2)
 	q := gagg.Query{From: gagg.Files(randomFile(t, 15_000)), By: []string{"x"}, Aggs: exprs("count(*)", "sum(i)")}
 	want := mustAnswer(t, q, tuned.of(gagg.Options{Device: "cpu"}))

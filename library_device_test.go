@@ -164,7 +164,7 @@ func TestDevicePassesHaveRoom(t *testing.T) {
 	}
 	want := mustAnswer(t, q(), gagg.Options{Device: "cpu"})
 	for _, kept := range []int64{0, 8 << 20} {
-		tuned := tune{gagg.PassLeast(1), gagg.Kept(kept)}
+		tuned := tune{gagg.PassLeast(1), gagg.PinnedRetainBytes(kept)}
 		got, stats, err := answerStats(t, q(), tuned.of(gagg.Options{Device: "gpu", Threads: 8, Streams: 1, GPUMemory: 1200 << 10, Partitions: 2}))
 		d := stats.Devices
 		if err != nil || !slices.Equal(got, want) {

@@ -251,7 +251,7 @@ func (tr *trial) runOnce(t *testing.T, c configuration) (out outcome, err error)
 	defer mem.AssertSize(t, 0)
 	q, o := tr.query, tr.tuned.of(c.opt)
 	if c.kept != 0 {
-		o = gagg.Tuned(o, gagg.Kept(max(c.kept, 0)))
+		o = gagg.Tuned(o, gagg.PinnedRetainBytes(max(c.kept, 0)))
 	}
 	q.From, o.Allocator = c.source(t, tr), mem
 	if o.MemoryLimit > 0 || c.least {

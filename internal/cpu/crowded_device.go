@@ -64,11 +64,11 @@ func (s *sample) crowds() bool {
 
 // crowds reports whether the hashes of the rows in memory crowd.
 func (m *Merger) crowds() bool {
-	m.sample.begin(m.cfg, m.in.shared, m.rowsInMemory()+m.keptRows())
+	m.sample.begin(m.cfg, m.in.shared, m.rowsInMemory()+m.evictedRows())
 	for _, page := range m.waiting() {
 		m.sample.add(page)
 	}
-	for _, k := range m.in.kept[m.in.loaded:] {
+	for _, k := range m.in.evicted[m.in.loaded:] {
 		m.sample.add(k.Rows())
 	}
 	return m.sample.crowds()

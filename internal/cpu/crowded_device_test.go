@@ -39,10 +39,10 @@ func TestCrowdedStayHere(t *testing.T) {
 				}
 				m := NewMerger(cfg, g.Buckets)
 				if rows == "kept" {
-					k := &fakeKept{cfg: cfg}
+					k := &fakeEvicted{cfg: cfg}
 					k.keep(t, &g)
 					m.sources = g.Buckets
-					m.Keep(k)
+					m.UseEvicted(k)
 				}
 				pass := &takingPass{stride: cfg.Stride}
 				m.Device(nil, pass)

@@ -72,7 +72,7 @@ const passMostShared = 31
 
 // rowsLeftToLoad is how many rows the partition has, in memory, kept ones too, and on disk.
 func (m *Merger) rowsLeftToLoad() int {
-	rows := m.rowsInMemory() + m.keptRows()
+	rows := m.rowsInMemory() + m.evictedRows()
 	for _, b := range m.in.blocks {
 		rows += int(b.Rows)
 	}
@@ -88,7 +88,7 @@ func (m *Merger) runPass(ctx context.Context) (all bool, err error) {
 	if all, err = m.passPages(); err != nil {
 		return false, err
 	}
-	if all, err = m.passKept(all); err != nil {
+	if all, err = m.loadEvicted(all); err != nil {
 		return false, err
 	}
 	m.own = len(m.pages)

@@ -61,10 +61,10 @@ type Merger struct {
 	out      emitter
 	sample   sample
 
-	resident Resident // nil: a device holds no groups
-	pass     Pass     // nil: there is no device for this merger
-	keeps    Kept     // nil: devices have left no rows in pinned memory
-	keptErr  error    // of letting go of such
+	resident   Resident    // nil: a device holds no groups
+	pass       Pass        // nil: there is no device for this merger
+	evicted    EvictedRows // nil: devices have left no rows in pinned memory
+	evictedErr error       // of letting go of such
 }
 
 // source is the rows of a partition that have not been merged yet.
@@ -75,8 +75,8 @@ type source struct {
 	seeded  bool        // it was made by the seeded hash, whose bits are shared
 	pages   int
 	blocks  []sourceBlock
-	kept    []KeptRows // by devices (kept.go)
-	loaded  int        // so many of them are with a device, or among the pages
+	evicted []EvictedSpan // by devices (evicted.go)
+	loaded  int           // so many of them are with a device, or among the pages
 }
 
 type sourceBlock struct {
@@ -118,7 +118,7 @@ func (m *Merger) Merge(ctx context.Context, p merge.Range, emit func(rows []uint
 	if err := m.takeHeld(); err != nil {
 		return err
 	}
-	m.takeKept(p, all)
+	m.takeEvicted(p, all)
 	return m.merge(ctx)
 }
 
@@ -144,7 +144,7 @@ func (m *Merger) Close() error {
 	if m.pass != nil {
 		err = errors.Join(err, m.pass.Close())
 	}
-	return errors.Join(err, m.keptErr)
+	return errors.Join(err, m.evictedErr)
 }
 
 // checkOrder checks that groups are in order of hash, behind one with the hash
@@ -167,7 +167,7 @@ func (m *Merger) merge(ctx context.Context) error {
 	if m.passes() {
 		all, err := m.runPass(ctx)
 		if err != nil { // the device may still read kept rows
-			m.in.kept, m.in.loaded = nil, 0
+			m.in.evicted, m.in.loaded = nil, 0
 		}
 		if err == nil && all {
 			err = m.emitPass()
@@ -176,7 +176,7 @@ func (m *Merger) merge(ctx context.Context) error {
 			m.end()
 			return err
 		}
-	} else if err := m.pageKept(); err != nil {
+	} else if err := m.pageEvicted(); err != nil {
 		m.end()
 		return err
 	}
@@ -223,7 +223,7 @@ func (m *Merger) end() {
 			b.Release(m.in.numbers.First + n)
 		}
 	}
-	m.releaseKept()
+	m.releaseEvicted()
 	m.pages, m.tail = m.pages[:0], nil
 	m.in.pages, m.merged = 0, 0
 	m.store.arena.Reset()

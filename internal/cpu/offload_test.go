@@ -160,8 +160,8 @@ func mergerOf(t *testing.T, cfg *Config, g *Groups) *Merger {
 		t.Fatalf("the device has %d rows, and was given %d", n, g.Sent)
 	}
 	if g.Resident() > 0 {
-		p := NewPlacer(cfg, 0)
-		if err := p.Place(d.rows); err != nil {
+		p := NewPartitionWriter(cfg, 0)
+		if err := p.Write(d.rows); err != nil {
 			t.Fatal(err)
 		}
 		if err := g.Take(p); err != nil {

@@ -35,7 +35,7 @@ func (r *run) openDevices(ctx context.Context, a *attempt) error {
 	c := gpu.Config{
 		Open: spec.Contexts, Layout: layout, Lists: states.DeviceLists(), ListsMemory: lists, CPU: a.cfg, Spare: r.spare(),
 		Memory: r.plan.Options.GPUMemory, Streams: r.plan.Options.Streams, Load: r.plan.Options.Load,
-		Gain: r.opt.Tuning.BucketGain, Leave: r.opt.LastRun, Early: r.earlyRows(), Keep: r.opt.Tuning.KeptRows, Decode: decision.Decoding,
+		Gain: r.opt.Tuning.BucketGain, Leave: r.opt.LastRun, Early: r.earlyRows(), RetainBytes: r.opt.Tuning.PinnedRetainBytes, Decode: decision.Decoding,
 	}
 	if r.trace != nil {
 		c.Trace = r.trace.Pipeline
@@ -106,7 +106,7 @@ func (r *run) planRanges() []merge.Range {
 	if a.devices == nil || !a.devices.Second() {
 		return merge.Buddies(sizes, -1)
 	}
-	together := a.devices.Kept(sizes)
+	together := a.devices.EvictedRows(sizes)
 	rows, sums := int64(0), make([]int64, len(sizes)/together)
 	for p, n := range sizes {
 		sums[p/together] += n

@@ -14,13 +14,13 @@ import (
 // Tuning is what tests change of one run: sizes that small inputs would never reach, and what a run
 // stands on.
 type Tuning struct {
-	Plan       plan.Tuning
-	SpillFS    spill.FS                       // of spill files; nil: the system's
-	PassLeast  int                            // cpu.Config.PassLeast
-	BucketGain float64                        // gpu.Config.Gain
-	KeptRows   int64                          // gpu.Config.Keep
-	Offload    func(*gpu.Devices) cpu.Offload // how devices are given to the workers
-	Watch      func(Running)                  // is told of each run that begins; nil: nobody
+	Plan              plan.Tuning
+	SpillFS           spill.FS                       // of spill files; nil: the system's
+	PassLeast         int                            // cpu.Config.PassLeast
+	BucketGain        float64                        // gpu.Config.Gain
+	PinnedRetainBytes int64                          // gpu.Config.RetainBytes
+	Offload           func(*gpu.Devices) cpu.Offload // how devices are given to the workers
+	Watch             func(Running)                  // is told of each run that begins; nil: nobody
 }
 
 // DefaultTuning is that of all other runs.
@@ -29,8 +29,8 @@ func DefaultTuning() Tuning {
 		Plan: plan.DefaultTuning(), PassLeast: cpu.DefaultPassLeast, BucketGain: feedback.DefaultBucketGain,
 		// as much as rows take that are packed while devices open, and are gone when rows leave
 		// these
-		KeptRows: mostEarly,
-		Offload:  func(d *gpu.Devices) cpu.Offload { return d },
+		PinnedRetainBytes: mostEarly,
+		Offload:           func(d *gpu.Devices) cpu.Offload { return d },
 	}
 }
 

@@ -29,8 +29,8 @@ func (d *Devices) Attach(m *cpu.Merger) error {
 		}
 		m.Device(&resident{r, d, d.newLists(r)}, nil)
 	case d.second:
-		if len(d.kept.list) > 0 {
-			m.Keep(&d.kept)
+		if len(d.retained.list) > 0 {
+			m.UseEvicted(&d.retained)
 		}
 		p, err := d.secondPass()
 		if err != nil || p == nil {
@@ -79,12 +79,14 @@ func (r *resident) Read(p int, values *arena.Arena, emit func(rows []uint64) err
 // Close lets go of the reader.
 func (r *resident) Close() error { return r.d.closing(r.d.context, r.Reader.Close()) }
 
-// PlanPasses says how many rows the largest partition has, or the most that are merged as one: before mergers are attached.
+// PlanPasses says how many rows the largest partition has, or the most that are merged as one:
+// before mergers are attached.
 func (d *Devices) PlanPasses(rows int64) { d.largest = rows }
 
-// secondPass is a second pass for one more merger, on the next device; nil: there is no room
-// for it, there or on the host. Few that have room for the largest partition are better than many that leave half of its rows to
-// the CPU (docs/experiments/0008), which has partitions of its own to merge.
+// secondPass is a second pass for one more merger, on the next device; nil: there is no room for
+// it, there or on the host. Few that have room for the largest partition are better than many that
+// leave half of its rows to the CPU (docs/experiments/0008), which has partitions of its own to
+// merge.
 func (d *Devices) secondPass() (cpu.Pass, error) {
 	n := int(d.merger.Add(1)) - 1
 	p := d.passes[n%len(d.passes)]
@@ -113,16 +115,16 @@ const mostBucket = 1 << 30
 // secondPass counts what rows stand for on their way to the device and back.
 type secondPass struct {
 	*secondpass.Pass
-	of      *Devices
-	context *cuda.Context
-	notes   *secondStats
-	host    *cpu.Config
-	rows    int64 // input rows that the bucket stands for, but for
-	kept    int64 // rows that devices had kept, which nobody has counted
+	of       *Devices
+	context  *cuda.Context
+	notes    *secondStats
+	host     *cpu.Config
+	rows     int64 // input rows that the bucket stands for, but for
+	retained int64 // rows that devices had retained, which nobody has counted
 }
 
 func (b *secondPass) Begin(skip uint, rows int64) error {
-	b.rows, b.kept = 0, 0
+	b.rows, b.retained = 0, 0
 	return failed(b.context, b.Pass.Begin(skip, rows))
 }
 
@@ -132,10 +134,10 @@ func (b *secondPass) Add(rows []uint64) (int, error) {
 	return n, failed(b.context, err)
 }
 
-// addKept loads rows that devices have kept.
-func (b *secondPass) addKept(s *evict.Span) (int, error) {
+// addRetained loads rows that devices have retained.
+func (b *secondPass) addRetained(s *evict.Span) (int, error) {
 	n, err := b.AddPinned(s.Pinned())
-	b.kept += int64(n)
+	b.retained += int64(n)
 	return n, failed(b.context, err)
 }
 
@@ -150,8 +152,8 @@ func (b *secondPass) End(emit func(rows []uint64) error) error {
 	switch {
 	case sink != nil:
 		return sink
-	case err == nil && b.kept > 0:
-		return b.of.kept.back(b.kept, back.got.Load()-b.rows)
+	case err == nil && b.retained > 0:
+		return b.of.retained.back(b.retained, back.got.Load()-b.rows)
 	case err == nil:
 		err = back.check()
 	}

@@ -31,42 +31,44 @@ type UnitSize struct {
 }
 
 const (
-	// parcelBytes is what a parcel has if units are smaller: kernels that decompress take half the time for each byte that
-	// they do where parcels are of 4 MiB, but larger slots take longer to pin (docs/experiments/0011).
+	// parcelBytes is what a parcel has if units are smaller: kernels that decompress take half the
+	// time for each byte that they do where parcels are of 4 MiB, but larger slots take longer to
+	// pin (docs/experiments/0011).
 	parcelBytes = 8 << 20
 
-	// parcelRows is the most rows that a parcel has if units have fewer: columns of few bytes a row would make parcels of so many rows
-	// that nothing is under way beside one. A guess.
+	// parcelRows is the most rows that a parcel has if units have fewer: columns of few bytes a row
+	// would make parcels of so many rows that nothing is under way beside one. A guess.
 	parcelRows = 2 << 20
 
-	// decodingStreams: kernels of so many parcels run at once, which leave a part of the device idle. More of them wait for the
-	// lock of the driver (docs/experiments/0011).
+	// decodingStreams: kernels of so many parcels run at once, which leave a part of the device
+	// idle. More of them wait for the lock of the driver (docs/experiments/0011).
 	decodingStreams = 4
 
 	// leastDecoding: kernels of one stream run while another's wait for the link.
 	leastDecoding = 2
 
-	// entriesShare is how much larger a parcel may be than its pages, for the entries of dictionaries. A guess.
+	// entriesShare is how much larger a parcel may be than its pages, for the entries of
+	// dictionaries. A guess.
 	entriesShare = 1.5
 
-	// decodingBytes of slots occupy a device and its link: large ones need fewer streams, and fewer slots that cross while others
-	// are filled. A guess.
+	// decodingBytes of slots occupy a device and its link: large ones need fewer streams, and fewer
+	// slots that cross while others are filled. A guess.
 	decodingBytes = decodingStreams * (entriesShare*parcelBytes + leastSlot)
 
-	// pinnedParcels is the most memory for slots that hold parcels: large units would have each worker pin hundreds of MiB, and all of it
-	// takes 0.3 s. A guess.
+	// pinnedParcels is the most memory for slots that hold parcels: large units would have each
+	// worker pin hundreds of MiB, and all of it takes 0.3 s. A guess.
 	pinnedParcels = 4 << 30
 
-	// usualMemory is what a device has of which nothing is known yet. A guess, on the low side: it decides how many units
-	// go into a parcel, and one that has too little for that takes none.
+	// usualMemory is what a device has of which nothing is known yet. A guess, on the low side: it
+	// decides how many units go into a parcel, and one that has too little for that takes none.
 	usualMemory = 16 << 30
 )
 
 // PlanDecoding chooses the size of parcels for devices of which each may use so many bytes (0: not
 // known); lanes is Config.Streams. The zero Decoding: not even one unit fits.
 //
-// Parcels are as large as is usual, or as the largest unit. Where these are too large for the memory they get
-// smaller, down to the largest unit, before there is but one stream.
+// Parcels are as large as is usual, or as the largest unit. Where these are too large for the
+// memory they get smaller, down to the largest unit, before there is but one stream.
 func PlanDecoding(plan *decode.Plan, units Units, memory int64, lanes int) Decoding {
 	if memory == 0 {
 		memory = usualMemory
@@ -129,7 +131,8 @@ func (d *Decoding) slots(workers int) int {
 	return max(min(workers+d.underWay(), pinnedParcels/d.Limits.Bytes), leastSlots)
 }
 
-// planDecoding has a pass take parcels, if there is memory for that on the device and in its share here.
+// planDecoding has a pass take parcels, if there is memory for that on the device and in its share
+// here.
 func (p *pass) planDecoding(c *firstpass.Config, share *hostShare) {
 	d := &p.devices.config.Decode
 	n := d.streams(p.memory)

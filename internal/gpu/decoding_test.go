@@ -78,8 +78,8 @@ func TestPlanDecoding(t *testing.T) {
 	}
 }
 
-// Whatever the units and the memory, a parcel has room for any unit, the stages take no more than their part, and
-// nothing is chosen only where one unit at a time would take more.
+// Whatever the units and the memory, a parcel has room for any unit, the stages take no more than
+// their part, and nothing is chosen only where one unit at a time would take more.
 func TestPlanDecodingFits(t *testing.T) {
 	for _, columns := range []int{2, 3, 20} {
 		plan := planOf(t, columns)

@@ -8,7 +8,7 @@
 //  2. Workers write tiles into a device's pinned memory ([Devices.Tile], cpu.Offload), and
 //     each device aggregates its tiles (firstpass.Pass). Rows that a device has no room
 //     for stay in the pinned memory to which they leave, while devices are expected to have them again and there is such
-//     memory, or go to placers, which are buckets on the host. Where the query allows it, workers do not make rows, but read
+//     memory, or go to writers, which are buckets on the host. Where the query allows it, workers do not make rows, but read
 //     column chunks into that memory as they lie in their files: a parcel (package decode), of which the device
 //     makes the rows. Units that it cannot decode are declined, and read by workers.
 //  3. Finish brings the rows of each group to one place. They stay on a device if it has room for all, of other devices
@@ -30,12 +30,13 @@
 //     read by one worker. Its rows count as sent until it is declined, so that those of a parcel that a device was lost
 //     with are missed (DEVICE-WHOLE).
 //   - HOST-SHARE: where memory is limited, what a device pins is a share that is reserved when it is opened, or before if the run needs it, and so are the least
-//     pages of each placer. So rows can leave the device, to disk if need be, whoever has the other memory. Rows that
+//     pages of each writer. So rows can leave the device, to disk if need be, whoever has the other memory. Rows that
 //     stay in pinned memory have a part of the share at most. It is as large as is of use, and given back when rows leave no more. Workers
 //     take as much less. What second passes pin is what mergers do not count on: these could not divide a partition without.
 //
-// Where groups have lists of values (ega.List), devices get parcels alone: rows of workers refer to values of theirs, and stay with them. All
-// groups stay on the device until they are read, or go to placers as a whole, and what is read becomes chains in the memory of who reads it.
+// Where groups have lists of values (ega.List), devices get parcels alone: rows of workers refer to
+// values of theirs, and stay with them. All groups stay on the device until they are read, or go to
+// writers as a whole, and what is read becomes chains in the memory of who reads it.
 //
 // Two kinds of errors come out of here: those of devices, and those of the host while it takes
 // rows back (out of memory, a full disk), which pass through as they are.

@@ -13,11 +13,11 @@ import (
 	"github.com/gagg-dev/gagg/internal/invariant"
 )
 
-// early is the tiles that are filled before the devices are ready: memory of the host. Opening a device takes as
-// long as packing some gigabytes of rows, which is faster than aggregating them.
+// early is the tiles that are filled before the devices are ready: memory of the host. Opening a
+// device takes as long as packing some gigabytes of rows, which is faster than aggregating them.
 //
-// EARLY-ONCE: rows of a submitted tile are in the list, or on a device, or were given back to the CPU. A
-// parcel is in the list, or on a device, or declined.
+// EARLY-ONCE: rows of a submitted tile are in the list, or on a device, or were given back to the
+// CPU. A parcel is in the list, or on a device, or declined.
 type early struct {
 	most int64 // bytes
 

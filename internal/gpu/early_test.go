@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Parcels wait for devices in memory of the host, within its limit. Where no device comes they are declined, those that are submitted
-// later too, and all memory is given back.
+// Parcels wait for devices in memory of the host, within its limit. Where no device comes they are
+// declined, those that are submitted later too, and all memory is given back.
 func TestEarlyParcels(t *testing.T) {
 	d, drawn := decodingDevices(t)
 	d.early.most = 3*4096 + 100

@@ -14,14 +14,14 @@ import (
 
 // outcome is where the groups of a run are once its input is at the end.
 type outcome struct {
-	groups  *groups.Groups // on the device; nil: there are none
-	context *cuda.Context  // of groups
-	second  bool           // they are in buckets, which devices aggregate
-	rows    tally
-	kept    kept
-	merger  atomic.Int64 // how many there are
-	mergers int          // how many there will be, at most
-	largest int64        // rows of what they merge as one, at most
+	groups   *groups.Groups // on the device; nil: there are none
+	context  *cuda.Context  // of groups
+	second   bool           // they are in buckets, which devices aggregate
+	rows     tally
+	retained retained
+	merger   atomic.Int64 // how many there are
+	mergers  int          // how many there will be, at most
+	largest  int64        // rows of what they merge as one, at most
 }
 
 // tally counts the input rows that rows coming back stand for.
@@ -42,7 +42,8 @@ func (t *tally) check() error {
 // Finish ends the first pass: after it the rows of each group are in one place. mergers is how many
 // goroutines will call Attach at most.
 func (d *Devices) Finish(g *cpu.Groups, mergers int) error {
-	defer d.config.ListsMemory.Close() // what the placers' arenas have not taken those of mergers take
+	// what the writers' arenas have not taken those of mergers take
+	defer d.config.ListsMemory.Close()
 	if g.Sent == 0 {
 		return nil
 	}
@@ -68,17 +69,18 @@ func (d *Devices) Finish(g *cpu.Groups, mergers int) error {
 	d.rows.left.Store(1 << bits)
 	for _, p := range d.passes {
 		p.closeEarly()
-		err = errors.Join(err, p.closePlacers()) // which have no rows, and reserved memory
+		err = errors.Join(err, p.closeWriters()) // which have no rows, and reserved memory
 	}
 	return err
 }
 
-// finish ends the pass. Its groups stay on the device if stays says so and nobody has a part of them, else placers have them.
+// finish ends the pass. Its groups stay on the device if stays says so and nobody has a part of
+// them, else writers have them.
 func (p *pass) finish(bits uint, stays bool) (g *groups.Groups, err error) {
 	defer invariant.Recovered(&err)
 	g, err = p.Finish(bits)
 	p.pinned.Close()
-	if err == nil && g != nil && !(stays && p.placed() == 0) {
+	if err == nil && g != nil && !(stays && p.written() == 0) {
 		err = errors.Join(p.evict(g, 1<<bits), g.Close())
 		g = nil
 	}
@@ -89,8 +91,8 @@ func (p *pass) finish(bits uint, stays bool) (g *groups.Groups, err error) {
 	return g, failed(p.context, err)
 }
 
-// closeEarly lets go of what the first pass has while its groups are read: pinned memory above all, which takes
-// 10 ms and more.
+// closeEarly lets go of what the first pass has while its groups are read: pinned memory above all,
+// which takes 10 ms and more.
 func (p *pass) closeEarly() {
 	c, m := &closing{done: make(chan struct{})}, p.Pass
 	go func() {
@@ -112,20 +114,20 @@ func (c *closing) wait() error {
 	return c.err
 }
 
-// placed is how many rows the placers have.
-func (p *pass) placed() (n int64) {
-	for _, placer := range p.placers {
-		n += placer.Rows()
+// written is how many rows the writers have.
+func (p *pass) written() (n int64) {
+	for _, writer := range p.writers {
+		n += writer.Rows()
 	}
 	return n
 }
 
-// evict places all groups of a device in buckets. Each placer has a reader of its own.
+// evict writes all groups of a device in buckets. Each writer has a reader of its own.
 func (p *pass) evict(g *groups.Groups, partitions int) error {
-	return readAll(g, len(p.placers), partitions, func(placer int, r *groups.Reader, read reading) error {
+	return readAll(g, len(p.writers), partitions, func(writer int, r *groups.Reader, read reading) error {
 		lists := p.devices.newLists(r)
 		return read(func(rows []uint64) error {
-			to := p.placers[placer]
+			to := p.writers[writer]
 			rows, err := lists.fill(rows, to.Values(), func(bytes int) error {
 				p.devices.liftFor(to.Values(), bytes)
 				return to.Room(bytes)
@@ -133,17 +135,17 @@ func (p *pass) evict(g *groups.Groups, partitions int) error {
 			if err != nil || len(rows) == 0 {
 				return err
 			}
-			return p.place(placer, rows)
+			return p.write(writer, rows)
 		})
 	})
 }
 
-// toBuckets adds what the placers have to the groups, and frees the devices for the second
-// pass. Kept rows stay for that, or go to the placers.
+// toBuckets adds what the writers have to the groups, and frees the devices for the second
+// pass. Retained rows stay for that, or go to the writers.
 func (d *Devices) toBuckets(g *cpu.Groups) error {
 	d.second = d.gains()
 	for _, p := range d.passes {
-		d.kept.hold(p, p.EvictedRows())
+		d.retained.hold(p, p.EvictedRows())
 		if err := p.Pass.Close(); err != nil {
 			return failed(p.context, err)
 		}
@@ -152,34 +154,36 @@ func (d *Devices) toBuckets(g *cpu.Groups) error {
 	stays := d.stays(g.Buckets[0].Bits())
 	for _, p := range d.passes {
 		if !stays {
-			if err := d.placeKept(p); err != nil {
+			if err := d.writeRetained(p); err != nil {
 				return err
 			}
 		}
-		for len(p.placers) > 0 {
-			placer := p.placers[0]
-			p.placers = p.placers[1:] // the groups' to close from now on
-			d.rows.got.Add(placer.Stands())
-			if err := g.Take(placer); err != nil {
+		for len(p.writers) > 0 {
+			writer := p.writers[0]
+			p.writers = p.writers[1:] // the groups' to close from now on
+			d.rows.got.Add(writer.Stands())
+			if err := g.Take(writer); err != nil {
 				return err
 			}
 		}
 	}
-	if len(d.kept.list) > 0 {
-		return failed(d.passes[0].context, d.kept.expect(d.rows.want-d.rows.got.Load()))
+	if len(d.retained.list) > 0 {
+		return failed(d.passes[0].context, d.retained.expect(d.rows.want-d.rows.got.Load()))
 	}
 	return failed(d.passes[0].context, d.rows.check())
 }
 
-// gains reports whether aggregating partitions on devices is worth the way there: where hardly two rows make a group, as far
-// as the tables of the first passes tell, the CPU has done it sooner. Beside rows with long strings, or with lists, they can do none.
+// gains reports whether aggregating partitions on devices is worth the way there: where hardly two
+// rows make a group, as far as the tables of the first passes tell, the CPU has done it sooner.
+// Beside rows with long strings, or with lists, they can do none.
 func (d *Devices) gains() bool {
 	if d.config.CPU.Long() || len(d.config.Lists) > 0 {
 		return false
 	}
 	rows, groups := uint64(0), uint64(0)
 	for _, p := range d.passes {
-		rows, groups = rows+p.first.Rows-min(p.first.Rows, p.first.RestRows), groups+p.first.Groups // the rest may be of joined rows
+		// the rest may be of joined rows
+		rows, groups = rows+p.first.Rows-min(p.first.Rows, p.first.RestRows), groups+p.first.Groups
 	}
 	return feedback.BucketGain(rows, groups) >= d.config.Gain
 }

@@ -5,27 +5,31 @@ import (
 	"github.com/gagg-dev/gagg/internal/cpu"
 )
 
-// hostShare is what a device and its placers may have of the host's memory, where that is limited. It is a plan: newPinned draws what
-// is pinned of it, and placers draw their least pages.
+// hostShare is what a device and its writers may have of the host's memory, where that is limited.
+// It is a plan: newPinned draws what is pinned of it, and writers draw their least pages.
 type hostShare struct {
 	pinned  int64 // bytes for slots and for rows that leave the device; 0: there is no limit
-	placers int64 // bytes for rows that its placers have; 0: the same
+	writers int64 // bytes for rows that its writers have; 0: the same
 }
 
 const (
-	// pinnedParts: all devices pin up to one of so many parts of what workers may take while they read. A guess.
+	// pinnedParts: all devices pin up to one of so many parts of what workers may take while they
+	// read. A guess.
 	pinnedParts = 4
 
-	// keptParts: up to one of so many parts of the share is for rows that stay in it. Slots have up to a half, so that as much
-	// is left for rows that go to placers, who can go on whatever is kept.
-	keptParts = 4
+	// retainParts: up to one of so many parts of the share is for rows that stay in it. Slots have
+	// up to a half, so that as much is left for rows that go to writers, who can go on whatever is
+	// retained.
+	retainParts = 4
 
-	// leavingBytes is as much as two buffers take by which rows go to placers. Beside one for each placer there are some for each stream:
-	// leavingBuffers is for more of these than a run has that does not ask for them. Guesses; who gets fewer does with them.
+	// leavingBytes is as much as two buffers take by which rows go to writers. Beside one for each
+	// writer there are some for each stream: leavingBuffers is for more of these than a run has
+	// that does not ask for them. Guesses; who gets fewer does with them.
 	leavingBytes   = 8 << 20
 	leavingBuffers = 20
 
-	// leastSlot is the smallest slot: below that starting kernels is all that a device does. A guess.
+	// leastSlot is the smallest slot: below that starting kernels is all that a device does. A
+	// guess.
 	leastSlot = 64 << 10
 
 	// leastSlots: one is filled while another crosses.
@@ -35,15 +39,15 @@ const (
 // errPinned is that the share is used up.
 var errPinned = &budget.Error{Why: "the memory that a device may pin is used up"}
 
-// planHost is the share of each of so many devices. What is left to workers is enough for the few rows that they have beside devices: groups
-// whose strings are long.
+// planHost is the share of each of so many devices. What is left to workers is enough for the few
+// rows that they have beside devices: groups whose strings are long.
 func planHost(c *cpu.Config, devices int) hostShare {
 	all := c.Memory.Worker * int64(c.Threads)
-	return hostShare{pinned: all / pinnedParts / int64(devices), placers: c.MostReserved() / int64(devices)}
+	return hostShare{pinned: all / pinnedParts / int64(devices), writers: c.MostReserved() / int64(devices)}
 }
 
-// newReserve reserves the shares of so many devices and what their placers need. nil: memory is not limited, or there is too little: opening the
-// devices will tell.
+// newReserve reserves the shares of so many devices and what their writers need. nil: memory is not
+// limited, or there is too little: opening the devices will tell.
 func newReserve(c *cpu.Config, devices int) *budget.Reservation {
 	share := planHost(c, devices)
 	if share.pinned == 0 {
@@ -56,17 +60,18 @@ func newReserve(c *cpu.Config, devices int) *budget.Reservation {
 	return reserve
 }
 
-// use leaves what is pinned as much as slots of so many bytes, rows that are kept and those that go to so many placers can use. Placers
-// have the rest.
-func (s *hostShare) use(slots, keep int64, placers int) {
-	s.pinned = min(s.pinned, slots+keep+int64(placers+leavingBuffers)*leavingBytes)
-	s.placers -= s.pinned
+// use leaves what is pinned as much as slots of so many bytes, rows that are retained and those
+// that go to so many writers can use. Placers have the rest.
+func (s *hostShare) use(slots, keep int64, writers int) {
+	s.pinned = min(s.pinned, slots+keep+int64(writers+leavingBuffers)*leavingBytes)
+	s.writers -= s.pinned
 }
 
-// newPinned is what a device has of the host's memory for slots and for rows that leave it. Where memory is limited that is
-// reserved as a whole before workers begin, or when a device is opened that a run can do without (HOST-SHARE): what is
-// pinned cannot be put to disk, and rows must be able to leave whoever has the memory by then. It is closed when no more
-// rows leave the device, and what workers had is free: what is not pinned goes to others.
+// newPinned is what a device has of the host's memory for slots and for rows that leave it. Where
+// memory is limited that is reserved as a whole before workers begin, or when a device is opened
+// that a run can do without (HOST-SHARE): what is pinned cannot be put to disk, and rows must be
+// able to leave whoever has the memory by then. It is closed when no more rows leave the device,
+// and what workers had is free: what is not pinned goes to others.
 func newPinned(c *cpu.Config, s hostShare, reserve *budget.Reservation) (p *budget.Reservation, err error) {
 	if s.pinned > 0 {
 		p = reserve.Split(s.pinned)
@@ -82,15 +87,17 @@ func newPinned(c *cpu.Config, s hostShare, reserve *budget.Reservation) (p *budg
 	return p, nil
 }
 
-// keep is how many bytes rows may take that stay when they have left the device: most, or a part of the share.
-func (s *hostShare) keep(most int64) int64 {
+// retain is how many bytes rows may take that stay when they have left the device: most, or a part
+// of the share.
+func (s *hostShare) retain(most int64) int64 {
 	if s.pinned > 0 {
-		return s.pinned / keptParts
+		return s.pinned / retainParts
 	}
 	return most
 }
 
-// slots is how many slots take a half of the share, or as many as are of use, and of which size, at most that given.
+// slots is how many slots take a half of the share, or as many as are of use, and of which size, at
+// most that given.
 func (s *hostShare) slots(wanted, bytes int) (n, each int) {
 	most := int(s.pinned) / 2
 	if most == 0 {

@@ -18,11 +18,11 @@ func configOf(b *budget.Budget, threads int, worker int64) *cpu.Config {
 	return &cpu.Config{Threads: threads, Memory: cpu.Memory{Worker: worker}, Budget: b}
 }
 
-// Where memory is limited a device has a share of it, of which slots, rows that stay and rows that go to placers have parts; placers
-// have what it cannot use.
+// Where memory is limited a device has a share of it, of which slots, rows that stay and rows that
+// go to writers have parts; writers have what it cannot use.
 func TestHostShare(t *testing.T) {
 	s := planHost(configOf(nil, 4, 4<<20), 2)
-	if s.pinned != 2<<20 || s.placers != 6<<20 {
+	if s.pinned != 2<<20 || s.writers != 6<<20 {
 		t.Fatalf("%+v", s)
 	}
 	if n, each := s.slots(12, 4<<20); n != 12 || each != leastSlot {
@@ -36,20 +36,20 @@ func TestHostShare(t *testing.T) {
 			t.Errorf("%d slots of just %d bytes, want %d", n, bytes, want)
 		}
 	}
-	if n := s.keep(1 << 40); n != 512<<10 {
-		t.Errorf("%d bytes may be kept", n)
+	if n := s.retain(1 << 40); n != 512<<10 {
+		t.Errorf("%d bytes may be retained", n)
 	}
-	if s.use(1<<20, 0, 4); s.pinned != 2<<20 || s.placers != 4<<20 {
+	if s.use(1<<20, 0, 4); s.pinned != 2<<20 || s.writers != 4<<20 {
 		t.Errorf("a small share that is used: %+v", s)
 	}
 	large := planHost(configOf(nil, 4, 4<<30), 1)
-	if large.use(1<<20, 2<<20, 4); large.pinned != 3<<20+24*leavingBytes || large.pinned+large.placers != 12<<30 {
+	if large.use(1<<20, 2<<20, 4); large.pinned != 3<<20+24*leavingBytes || large.pinned+large.writers != 12<<30 {
 		t.Errorf("a large share, of which little is of use: %+v", large)
 	}
 }
 
-// A device draws its share as a whole, keeps to it, and gives back what it does not use once the input has been read; then it draws
-// what it takes. It holds what is pinned, no more.
+// A device draws its share as a whole, keeps to it, and gives back what it does not use once the
+// input has been read; then it draws what it takes. It holds what is pinned, no more.
 func TestPinned(t *testing.T) {
 	l := budget.New(budget.Memory, 0)
 	p, err := newPinned(configOf(l, 4, 4<<20), hostShare{pinned: 2 << 20}, nil)
@@ -97,8 +97,8 @@ func TestPinnedUnlimited(t *testing.T) {
 	if n := s.whole(12, 1<<40); n != 12 {
 		t.Errorf("%d large slots", n)
 	}
-	if n := s.keep(1 << 40); n != 1<<40 {
-		t.Errorf("%d bytes may be kept", n)
+	if n := s.retain(1 << 40); n != 1<<40 {
+		t.Errorf("%d bytes may be retained", n)
 	}
 	s.use(12<<40, 1<<40, 4)
 	p, err := newPinned(c, s, nil)
@@ -114,7 +114,8 @@ func TestPinnedUnlimited(t *testing.T) {
 	p.Close()
 }
 
-// What a run's devices need is theirs however much workers take until they are open, and what they do not use is given back.
+// What a run's devices need is theirs however much workers take until they are open, and what they
+// do not use is given back.
 func TestReserve(t *testing.T) {
 	l := budget.New(budget.Memory, 0)
 	c := configOf(l, 4, 4<<20)
@@ -141,7 +142,8 @@ func TestReserve(t *testing.T) {
 	}
 }
 
-// A run that needs a device has what that needs before the workers begin; one that cannot be opened leaves nothing drawn.
+// A run that needs a device has what that needs before the workers begin; one that cannot be opened
+// leaves nothing drawn.
 func TestReservedFirst(t *testing.T) {
 	for _, needed := range []bool{true, false} {
 		l := budget.New(budget.Memory, 0)

@@ -10,21 +10,23 @@ import (
 	"github.com/gagg-dev/gagg/internal/invariant"
 )
 
-// This file is how the groups of several devices come to one of them: when the others have ended their first passes, their
-// groups cross to the host and on to the first device as rows, whose pass has not ended. They are far fewer than the input's rows where
-// devices gain anything, and what stays on a device is read from there, piece by piece (resident), instead of being merged.
+// This file is how the groups of several devices come to one of them: when the others have ended
+// their first passes, their groups cross to the host and on to the first device as rows, whose pass
+// has not ended. They are far fewer than the input's rows where devices gain anything, and what
+// stays on a device is read from there, piece by piece (resident), instead of being merged.
 
 const (
-	// movers is the most goroutines that bring groups to another device: each pins two buffers first, of which 16 took as long as all else. A guess.
+	// movers is the most goroutines that bring groups to another device: each pins two buffers
+	// first, of which 16 took as long as all else. A guess.
 	movers = 8
 
-	// joinBits: what crosses to another device is read in no more than 2^joinBits partitions. They are for movers to share, and small ones are not
-	// worth their copies. A guess.
+	// joinBits: what crosses to another device is read in no more than 2^joinBits partitions. They
+	// are for movers to share, and small ones are not worth their copies. A guess.
 	joinBits = 7
 )
 
-// joinAll ends the passes of all devices but the first. joined: what they had is with the first one now. Else placers have all of it
-// that was not moved.
+// joinAll ends the passes of all devices but the first. joined: what they had is with the first one
+// now. Else writers have all of it that was not moved.
 func (d *Devices) joinAll(bits uint, stays bool) (joined bool, err error) {
 	others := d.passes[1:]
 	moved, errs := make([]bool, len(others)), make([]error, len(others))
@@ -40,8 +42,8 @@ func (d *Devices) joinAll(bits uint, stays bool) (joined bool, err error) {
 	return joined, cmp.Or(errs...)
 }
 
-// join ends the pass. Its groups go to another device that has room for them, if stays says so and nobody has a part of them, else to its
-// placers.
+// join ends the pass. Its groups go to another device that has room for them, if stays says so and
+// nobody has a part of them, else to its writers.
 func (p *pass) join(to *pass, bits uint, stays bool) (moved bool, err error) {
 	defer invariant.Recovered(&err)
 	bits = min(bits, joinBits)
@@ -61,10 +63,11 @@ func (p *pass) join(to *pass, bits uint, stays bool) (moved bool, err error) {
 	return moved && err == nil, failed(p.context, err)
 }
 
-// moves reports whether groups go to another device. Those with lists do not: their values are no part of their rows.
+// moves reports whether groups go to another device. Those with lists do not: their values are no
+// part of their rows.
 func (p *pass) moves(to *pass, g *groups.Groups, stays bool) (bool, error) {
 	switch {
-	case !stays || p.placed() > 0:
+	case !stays || p.written() > 0:
 		return false, nil
 	case g.Len() == 0:
 		return true, nil
@@ -73,14 +76,14 @@ func (p *pass) moves(to *pass, g *groups.Groups, stays bool) (bool, error) {
 	}
 	room, err := to.HasRoom(g.Len())
 	if err != nil {
-		return false, &placeError{failed(to.context, err)}
+		return false, &writeError{failed(to.context, err)}
 	}
 	return room, nil
 }
 
 // move submits groups to another device.
 func (p *pass) move(g *groups.Groups, to *pass, partitions int) error {
-	return readAll(g, min(len(p.placers), movers), partitions, func(_ int, _ *groups.Reader, read reading) error {
+	return readAll(g, min(len(p.writers), movers), partitions, func(_ int, _ *groups.Reader, read reading) error {
 		m := mover{to: to}
 		defer m.release()
 		if err := read(m.take); err != nil {
@@ -90,8 +93,8 @@ func (p *pass) move(g *groups.Groups, to *pass, partitions int) error {
 	})
 }
 
-// mover fills slots of a device with rows of another. It holds one slot at most while it waits for rows, and none while it waits
-// for a slot, so any number of slots will do for all movers.
+// mover fills slots of a device with rows of another. It holds one slot at most while it waits for
+// rows, and none while it waits for a slot, so any number of slots will do for all movers.
 type mover struct {
 	to     *pass
 	tile   *tile // nil: there is none
@@ -104,7 +107,7 @@ func (m *mover) take(rows []uint64) error {
 		if m.tile == nil {
 			t, err := m.to.takeSlot()
 			if err != nil {
-				return &placeError{err} // not of the device that is read
+				return &writeError{err} // not of the device that is read
 			}
 			m.tile = t
 		}
@@ -129,7 +132,7 @@ func (m *mover) submit() error {
 	m.tile, m.filled = nil, 0
 	m.to.joined.Add(uint64(rows))
 	if err := t.Submit(rows); err != nil {
-		return &placeError{err}
+		return &writeError{err}
 	}
 	return nil
 }
@@ -141,10 +144,12 @@ func (m *mover) release() {
 	}
 }
 
-// reading calls emit with the rows of one partition after another, as long as there are some that no other reader has read.
+// reading calls emit with the rows of one partition after another, as long as there are some that
+// no other reader has read.
 type reading func(emit func(rows []uint64) error) error
 
-// readAll hands out the groups of all partitions, by as many readers as are given, or as there is memory for. each is called once for each of them.
+// readAll hands out the groups of all partitions, by as many readers as are given, or as there is
+// memory for. each is called once for each of them.
 func readAll(g *groups.Groups, readers, partitions int, each func(number int, r *groups.Reader, read reading) error) error {
 	var next, done atomic.Int64
 	refused, errs := make([]error, readers), make([]error, readers)
@@ -163,7 +168,8 @@ func readAll(g *groups.Groups, readers, partitions int, each func(number int, r 
 	return errors.Join(errs...)
 }
 
-// withReader lets do use a reader, which is closed then, also after a panic. refused: there is no such reader.
+// withReader lets do use a reader, which is closed then, also after a panic. refused: there is no
+// such reader.
 func withReader(g *groups.Groups, do func(r *groups.Reader) error) (refused, err error) {
 	defer invariant.Recovered(&err)
 	r, refused := g.Reader()
@@ -174,7 +180,8 @@ func withReader(g *groups.Groups, do func(r *groups.Reader) error) (refused, err
 	return nil, do(r)
 }
 
-// readSome hands out the groups of partitions, of which next is the next that nobody reads, until there are no more.
+// readSome hands out the groups of partitions, of which next is the next that nobody reads, until
+// there are no more.
 func readSome(r *groups.Reader, partitions int64, next, done *atomic.Int64, emit func(rows []uint64) error) error {
 	for n := next.Add(1) - 1; n < partitions; n = next.Add(1) - 1 {
 		if err := r.Read(int(n), emit); err != nil {

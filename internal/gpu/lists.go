@@ -30,8 +30,9 @@ func (d *Devices) newLists(r *groups.Reader) *lists {
 // mostRoom is the most that is asked for at once for values, in one chunk of an arena.
 const mostRoom = 1 << 30
 
-// fill puts the values of groups into their chains, in to, for which room makes sure of memory. Groups of no rows, which devices have of
-// jobs that they declined (firstpass.StopFull), are left out of what it returns.
+// fill puts the values of groups into their chains, in to, for which room makes sure of memory.
+// Groups of no rows, which devices have of jobs that they declined (firstpass.StopFull), are left
+// out of what it returns.
 func (l *lists) fill(rows []uint64, to *arena.Arena, room func(bytes int) error) ([]uint64, error) {
 	if l.n == 0 {
 		return rows, nil
@@ -42,7 +43,7 @@ func (l *lists) fill(rows []uint64, to *arena.Arena, room func(bytes int) error)
 		need += l.host.States.ListNeed(row)
 	}
 	if err := room(min(need, mostRoom)); err != nil {
-		return nil, &placeError{err}
+		return nil, &writeError{err}
 	}
 	for list := range l.n {
 		l.take(rows, list)
@@ -60,12 +61,13 @@ func (l *lists) fill(rows []uint64, to *arena.Arena, room func(bytes int) error)
 // reserve makes sure of memory in an arena.
 func reserve(to *arena.Arena, bytes int) error {
 	if err := to.Reserve(bytes); err != nil {
-		return &placeError{err}
+		return &writeError{err}
 	}
 	return nil
 }
 
-// liftFor gives back as much of the memory that is reserved for values as an arena needs, which takes it next.
+// liftFor gives back as much of the memory that is reserved for values as an arena needs, which
+// takes it next.
 func (d *Devices) liftFor(to *arena.Arena, bytes int) {
 	if some := d.config.ListsMemory.Split(to.Growth(bytes)); some != nil {
 		some.Close()

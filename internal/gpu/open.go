@@ -26,32 +26,36 @@ type Config struct {
 	// run goes on without.
 	Refused func(err error) error
 	Needed  int // how many these are
-	// Pays predicts, for a run that needs none, whether devices are faster for the rest of the input, of which rows
-	// made so many groups in a worker's table. memory is the bytes that each may take; 0: they are not ready.
+	// Pays predicts, for a run that needs none, whether devices are faster for the rest of the
+	// input, of which rows made so many groups in a worker's table. memory is the bytes that each
+	// may take; 0: they are not ready.
 	Pays func(rows, groups, memory int64) bool
 
 	// Early is the most bytes of host memory for rows that are packed before devices are ready.
 	Early int64
 
 	Layout ega.Layout // of rows
-	Lists  []ega.List // of the layout: of rows that devices make alone, since those of workers refer to theirs
+	// of the layout: of rows that devices make alone, since those of workers refer to theirs
+	Lists []ega.List
 
 	// ListsMemory is reserved for the values of lists, until they come back; may be nil.
 	ListsMemory *budget.Reservation
 
-	CPU     *cpu.Config         // of the run
-	Spare   budget.Lender       // CPU.Budget while partitions are merged, but leaves mergers what these may count on
+	CPU *cpu.Config // of the run
+	// CPU.Budget while partitions are merged, but leaves mergers what these may count on
+	Spare   budget.Lender
 	Memory  int64               // the most bytes of each device; 0: nine tenths of what is free
 	Streams int                 // of each device; 0: chosen
 	Load    feedback.LoadConfig // of tables that partitions are loaded into
-	Gain    float64             // feedback.BucketGain from which on devices aggregate partitions that left them
+	// feedback.BucketGain from which on devices aggregate partitions that left them
+	Gain float64
 
 	// Decode is how devices make rows themselves; its Plan is nil if they cannot.
 	Decode Decoding
 
-	// Keep is how many bytes of pinned memory may be taken, for all devices, for rows that stay in it when they have left a
-	// device, where memory is not limited; 0: none.
-	Keep int64
+	// RetainBytes is how many bytes of pinned memory may be taken, for all devices, for rows that
+	// stay in it when they have left a device, where memory is not limited; 0: none.
+	RetainBytes int64
 
 	// Trace is asked, when a device's pipeline is about to begin, who is told of its
 	// intervals; nil: nobody.
@@ -67,9 +71,11 @@ type Devices struct {
 	ctx    context.Context
 	stop   context.CancelFunc
 
-	opened   chan struct{}       // closed when all are open, or one has failed
-	took     time.Duration       // until then
-	reserve  *budget.Reservation // of the host's memory, for a run that needs devices: workers have all other by the time that they are open
+	opened chan struct{} // closed when all are open, or one has failed
+	took   time.Duration // until then
+	// of the host's memory, for a run that needs devices: workers have all other by the time that
+	// they are open
+	reserve  *budget.Reservation
 	contexts []*cuda.Context
 	passes   []*pass     // also when they are closed
 	ready    atomic.Bool // passes take tiles
@@ -106,8 +112,8 @@ func New(ctx context.Context, c Config) *Devices {
 	return d
 }
 
-// Pays reports whether a worker should give up its table, in which rows made so many groups, for the
-// devices (cpu.Offload).
+// Pays reports whether a worker should give up its table, in which rows made so many groups, for
+// the devices (cpu.Offload).
 func (d *Devices) Pays(rows, groups int64) bool {
 	if d.config.Pays == nil {
 		return true
@@ -189,14 +195,15 @@ func (c *Config) tileBytes() int {
 	return slotBytes
 }
 
-// slotBytes is the size of a slot for rows: less on a small device, where the stages would leave no room for anything else.
+// slotBytes is the size of a slot for rows: less on a small device, where the stages would leave no
+// room for anything else.
 func (d *Devices) slotBytes(memory int64) int {
 	stages := int64(2 * streams.DefaultDepth * cmp.Or(d.config.Streams, streams.DefaultStreams))
 	return int(min(slotBytes, max(memory/(stageParts*stages)/leastSlot*leastSlot, leastSlot)))
 }
 
-// Close lets go of all that the run has on devices, once nothing uses it any more. While they are still being
-// opened, which the driver cannot be kept from, that is done behind its back.
+// Close lets go of all that the run has on devices, once nothing uses it any more. While they are
+// still being opened, which the driver cannot be kept from, that is done behind its back.
 func (d *Devices) Close() error {
 	d.stop()
 	if d.config.Leave {
@@ -214,8 +221,8 @@ func (d *Devices) Close() error {
 	}
 }
 
-// Void lets go of all that the run has on devices and of the rows that they gave back, after a failure of one: others
-// need the memory now, whatever Leave says.
+// Void lets go of all that the run has on devices and of the rows that they gave back, after a
+// failure of one: others need the memory now, whatever Leave says.
 func (d *Devices) Void() error {
 	d.stop()
 	<-d.opened
@@ -226,9 +233,9 @@ func (d *Devices) close() error {
 	d.config.ListsMemory.Close()
 	d.early.movers.Wait()
 	d.early.close()
-	err := errors.Join(d.kept.close(), d.closing(d.context, d.outcome.close()))
+	err := errors.Join(d.retained.close(), d.closing(d.context, d.outcome.close()))
 	for _, p := range d.passes {
-		err = errors.Join(err, d.closing(p.context, p.close()), p.closePlacers())
+		err = errors.Join(err, d.closing(p.context, p.close()), p.closeWriters())
 	}
 	for _, c := range d.contexts {
 		err = errors.Join(err, d.closing(c, c.Close()))
@@ -237,8 +244,8 @@ func (d *Devices) close() error {
 	return err
 }
 
-// closing is what becomes of an error of a device that lets go of something. Nobody needs it any more, so
-// that a run which would have done without the device goes on without it.
+// closing is what becomes of an error of a device that lets go of something. Nobody needs it any
+// more, so that a run which would have done without the device goes on without it.
 func (d *Devices) closing(c *cuda.Context, err error) error {
 	if d.config.Refused == nil {
 		return nil

@@ -86,8 +86,8 @@ func (d *Devices) decline(p cpu.Parcel, reason string) {
 // triedEnough is how many units may be declined before it matters whether more are taken. A guess.
 const triedEnough = 16
 
-// inVain reports whether most units are declined, so that reading others for devices would hardly pay: long
-// strings, say, are in all of them.
+// inVain reports whether most units are declined, so that reading others for devices would hardly
+// pay: long strings, say, are in all of them.
 func (p *parcels) inVain() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -100,8 +100,8 @@ func (p *parcels) end() {
 	p.changed.Broadcast()
 }
 
-// next is a unit to be read; -1: none is left, and no parcel is under way. It waits for these until stopped says
-// that nothing comes of them any more.
+// next is a unit to be read; -1: none is left, and no parcel is under way. It waits for these until
+// stopped says that nothing comes of them any more.
 func (p *parcels) next(stopped func() bool) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -125,7 +125,8 @@ func (p *parcels) wake() {
 	p.changed.Broadcast()
 }
 
-// Groups is about how many groups the devices have, if they make rows that nobody else sees (cpu.Offload).
+// Groups is about how many groups the devices have, if they make rows that nobody else sees
+// (cpu.Offload).
 func (d *Devices) Groups() float64 {
 	sum := uint64(0)
 	if d.config.Decode.Plan != nil && d.ready.Load() {
@@ -140,8 +141,9 @@ func (d *Devices) Groups() float64 {
 	return float64(sum)
 }
 
-// Declined waits until all parcels that were submitted so far are aggregated or declined, and returns a unit of one that was
-// declined (cpu.Offload). When a device has failed it waits for none: Finish tells why.
+// Declined waits until all parcels that were submitted so far are aggregated or declined, and
+// returns a unit of one that was declined (cpu.Offload). When a device has failed it waits for
+// none: Finish tells why.
 func (d *Devices) Declined(ctx context.Context) (int, error) {
 	stop := context.AfterFunc(ctx, d.parcels.wake)
 	defer stop()

@@ -28,7 +28,8 @@ func (tenRows) ReadEncoded(int, []byte) ([]parquetio.EncodedChunk, bool, error) 
 	return []parquetio.EncodedChunk{{Pages: []parquetio.EncodedPage{{Bytes: 80, Size: 80, Rows: 10}}, End: 96}}, true, nil
 }
 
-// decodingDevices is devices that nobody opens, which take parcels of one column. drawn is the memory that is taken for them.
+// decodingDevices is devices that nobody opens, which take parcels of one column. drawn is the
+// memory that is taken for them.
 func decodingDevices(t *testing.T) (d *Devices, drawn *budget.Budget) {
 	t.Helper()
 	plan := &decode.Plan{HashWords: 1, Outputs: []decode.Output{

@@ -22,7 +22,7 @@ type pass struct {
 	stopped  <-chan struct{} // closed when it stops before its end
 	context  *cuda.Context
 	memory   int64 // bytes that it may take
-	placers  []*cpu.Placer
+	writers  []*cpu.PartitionWriter
 	pinned   *budget.Reservation // see newPinned
 	decoding *decode.Kernels     // nil: no parcels are taken
 	loading  sync.WaitGroup      // of kernels, in the background
@@ -45,10 +45,10 @@ func (p *pass) start() (err error) {
 	if p.pinned, err = newPinned(host, share, d.reserve); err != nil {
 		return err
 	}
-	if err := p.openPlacers(host, share.placers); err != nil {
+	if err := p.openWriters(host, share.writers); err != nil {
 		return err
 	}
-	config.Host, config.Writers = p.pinned, len(p.placers)
+	config.Host, config.Writers = p.pinned, len(p.writers)
 	if d.config.Trace != nil {
 		config.Began, config.Trace = time.Now(), d.config.Trace(c.Device().Ordinal)
 	}
@@ -61,19 +61,20 @@ func (p *pass) start() (err error) {
 	return limited(err, p.memory, d.config.Memory)
 }
 
-// plan is the shape of the pass, within its share of the host's memory, of which it leaves what it cannot use.
+// plan is the shape of the pass, within its share of the host's memory, of which it leaves what it
+// cannot use.
 func (p *pass) plan(share *hostShare) firstpass.Config {
 	d, host := p.devices, p.devices.config.CPU
 	slots, bytes := share.slots(host.Threads+underWay, d.slotBytes(p.memory))
 	config := firstpass.Config{
 		Layout: d.config.Layout, Streams: d.config.Streams, Device: p.memory,
 		Slots: slots, SlotBytes: bytes,
-		Groups: groupsOf(host), Bound: boundOf(host), Write: p.place, Readers: host.Threads, Timed: true,
+		Groups: groupsOf(host), Bound: boundOf(host), Write: p.write, Readers: host.Threads, Timed: true,
 	}
 	if len(d.config.Lists) > 0 {
 		config.Lists, config.ListRows = d.config.Lists, rowsOf(host)
-	} else if d.config.Keep > 0 {
-		config.RetainBytes, config.RetainPays = share.keep(d.config.Keep/int64(len(d.contexts))), p.keepPays
+	} else if d.config.RetainBytes > 0 {
+		config.RetainBytes, config.RetainPays = share.retain(d.config.RetainBytes/int64(len(d.contexts))), p.retainPays
 	}
 	p.planDecoding(&config, share)
 	share.use(int64(config.Slots)*int64(config.SlotBytes), config.RetainBytes, host.Threads)
@@ -81,8 +82,8 @@ func (p *pass) plan(share *hostShare) firstpass.Config {
 }
 
 // load begins to load all kernels that a run needs whose groups stay on the device: a driver that
-// does not have them in its cache compiles each for some 100 ms. Whoever needs one waits for that one, tries
-// again should it have failed, and tells.
+// does not have them in its cache compiles each for some 100 ms. Whoever needs one waits for that
+// one, tries again should it have failed, and tells.
 func (p *pass) load() {
 	kernels := firstpass.Sources(p.context, &p.devices.config.Layout, len(p.devices.config.Lists) > 0)
 	if p.devices.config.Decode.Plan != nil {
@@ -99,19 +100,20 @@ func (p *pass) loaded() error {
 	return p.context.Load(p.decoding.Parts()...)
 }
 
-// openPlacers makes a placer for each thread, or for as many as there is memory: each copies a small part of what a link
-// does, and workers wait for the device meanwhile. All have up to most bytes for rows; 0: any number.
-func (p *pass) openPlacers(host *cpu.Config, most int64) error {
+// openWriters makes a writer for each thread, or for as many as there is memory: each copies a
+// small part of what a link does, and workers wait for the device meanwhile. All have up to most
+// bytes for rows; 0: any number.
+func (p *pass) openWriters(host *cpu.Config, most int64) error {
 	for range host.Threads {
-		placer := cpu.NewPlacer(host, most/int64(host.Threads))
-		if err := placer.Reserve(p.devices.reserve); err != nil {
-			closed := placer.Close()
-			if len(p.placers) > 0 {
+		writer := cpu.NewPartitionWriter(host, most/int64(host.Threads))
+		if err := writer.Reserve(p.devices.reserve); err != nil {
+			closed := writer.Close()
+			if len(p.writers) > 0 {
 				return closed
 			}
 			return errors.Join(err, closed)
 		}
-		p.placers = append(p.placers, placer)
+		p.writers = append(p.writers, writer)
 	}
 	return nil
 }
@@ -141,18 +143,18 @@ func boundOf(c *cpu.Config) uint64 {
 	return uint64(max(bound, 0))
 }
 
-// place copies rows into the buckets of a placer.
-func (p *pass) place(placer int, rows []uint64) error {
-	if err := p.copied(placer, rows); err != nil {
-		return &placeError{err}
+// write copies rows into the buckets of a writer.
+func (p *pass) write(writer int, rows []uint64) error {
+	if err := p.copied(writer, rows); err != nil {
+		return &writeError{err}
 	}
 	return nil
 }
 
-// copied is place with a panic as an error, which is no failure of the device either.
-func (p *pass) copied(placer int, rows []uint64) (err error) {
+// copied is write with a panic as an error, which is no failure of the device either.
+func (p *pass) copied(writer int, rows []uint64) (err error) {
 	defer invariant.Recovered(&err)
-	return p.placers[placer].Place(rows)
+	return p.writers[writer].Write(rows)
 }
 
 // close ends a pass.
@@ -172,12 +174,12 @@ func (p *pass) close() error {
 	return err
 }
 
-// closePlacers lets go of rows that nobody has taken. The pass has ended.
-func (p *pass) closePlacers() error {
+// closeWriters lets go of rows that nobody has taken. The pass has ended.
+func (p *pass) closeWriters() error {
 	var err error
-	for _, placer := range p.placers {
-		err = errors.Join(err, placer.Close())
+	for _, writer := range p.writers {
+		err = errors.Join(err, writer.Close())
 	}
-	p.placers = nil
+	p.writers = nil
 	return err
 }

@@ -13,10 +13,11 @@ import (
 type Stats struct {
 	Number int
 	Name   string
-	Start  time.Duration      // from when it was first wanted until all devices were ready
-	Memory int64              // bytes that it might take
-	Peak   int64              // bytes that it held at most
-	First  firstpass.Stats    // zero unless the first pass was finished; InCore: all groups stayed on devices
+	Start  time.Duration // from when it was first wanted until all devices were ready
+	Memory int64         // bytes that it might take
+	Peak   int64         // bytes that it held at most
+	// zero unless the first pass was finished; InCore: all groups stayed on devices
+	First  firstpass.Stats
 	Second []secondpass.Stats // of each merger that has ended
 }
 
@@ -40,7 +41,8 @@ func (d *Devices) Stats() []Stats {
 	return list
 }
 
-// stayed reports whether Finish has left all groups on a device: those that a first pass had in its table may have gone to placers.
+// stayed reports whether Finish has left all groups on a device: those that a first pass had in its
+// table may have gone to writers.
 func (o *outcome) stayed() bool { return o.context != nil }
 
 // Opened tells whether devices were opened, and if not, why; pending: that is not known yet.

@@ -55,8 +55,8 @@ func (d *Devices) refused() error {
 	return nil
 }
 
-// Await waits for the devices if the run needs them, or has rows for them, and until these are there. If there
-// will be no device, back are these rows (cpu.Offload).
+// Await waits for the devices if the run needs them, or has rows for them, and until these are
+// there. If there will be no device, back are these rows (cpu.Offload).
 func (d *Devices) Await() (must bool, back []cpu.Returned, err error) {
 	must = d.config.Refused != nil
 	if !must && !d.early.any() {

@@ -13,8 +13,8 @@ import (
 	"github.com/gagg-dev/gagg/partition"
 )
 
-// fakeKept is rows of partitions, a few to each KeptRows.
-type fakeKept struct {
+// fakeEvicted is rows of partitions, a few to each EvictedSpan.
+type fakeEvicted struct {
 	cfg    *Config
 	rows   [][]uint64 // by partition; nil once they were taken
 	out    int        // taken, and not released
@@ -23,13 +23,13 @@ type fakeKept struct {
 	fails  string     // the method that fails
 }
 
-type fakeKeptRows struct {
-	of   *fakeKept
+type fakeSpan struct {
+	of   *fakeEvicted
 	rows []uint64
 	gone bool
 }
 
-func (k *fakeKept) Take(p merge.Range, bits uint) (list []KeptRows) {
+func (k *fakeEvicted) Take(p merge.Range, bits uint) (list []EvictedSpan) {
 	if 1<<bits != len(k.rows) {
 		panic("another number of partitions")
 	}
@@ -38,18 +38,18 @@ func (k *fakeKept) Take(p merge.Range, bits uint) (list []KeptRows) {
 		k.rows[n] = nil
 		for len(rows) > 0 {
 			some := min(7*k.cfg.Stride, len(rows))
-			list, rows = append(list, &fakeKeptRows{of: k, rows: rows[:some]}), rows[some:]
+			list, rows = append(list, &fakeSpan{of: k, rows: rows[:some]}), rows[some:]
 			k.out++
 		}
 	}
 	return list
 }
 
-func (r *fakeKeptRows) Len() int { return len(r.rows) / r.of.cfg.Stride }
+func (r *fakeSpan) Len() int { return len(r.rows) / r.of.cfg.Stride }
 
-func (r *fakeKeptRows) Rows() []uint64 { return r.rows }
+func (r *fakeSpan) Rows() []uint64 { return r.rows }
 
-func (r *fakeKeptRows) Load(p Pass) (int, error) {
+func (r *fakeSpan) Load(p Pass) (int, error) {
 	if r.of.fails == "Load" {
 		return 0, errFake
 	}
@@ -57,7 +57,7 @@ func (r *fakeKeptRows) Load(p Pass) (int, error) {
 	return p.Add(r.rows)
 }
 
-func (r *fakeKeptRows) Rest(from int) ([]uint64, error) {
+func (r *fakeSpan) Rest(from int) ([]uint64, error) {
 	if r.of.fails == "Rest" {
 		return nil, errFake
 	}
@@ -66,7 +66,7 @@ func (r *fakeKeptRows) Rest(from int) ([]uint64, error) {
 	return rows, nil
 }
 
-func (r *fakeKeptRows) Release() error {
+func (r *fakeSpan) Release() error {
 	if r.gone {
 		panic("released twice")
 	}
@@ -80,7 +80,7 @@ func (r *fakeKeptRows) Release() error {
 }
 
 // keep takes every other row out of the buckets.
-func (k *fakeKept) keep(t *testing.T, g *Groups) {
+func (k *fakeEvicted) keep(t *testing.T, g *Groups) {
 	t.Helper()
 	k.rows = make([][]uint64, g.Buckets[0].Partitions())
 	others := newStore(k.cfg, noLimit)
@@ -103,7 +103,7 @@ func (k *fakeKept) keep(t *testing.T, g *Groups) {
 
 // Rows that devices have kept come out with those in buckets, whether a device aggregates them, in part, or the CPU; and
 // all are released in the end.
-func TestKept(t *testing.T) {
+func TestEvicted(t *testing.T) {
 	for _, capacity := range []int{0, 1, 18, 1000} {
 		t.Run(fmt.Sprint("capacity=", capacity), func(t *testing.T) {
 			cfg := config(16, feedback.NoTiles, noLimit)
@@ -112,10 +112,10 @@ func TestKept(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			k := &fakeKept{cfg: cfg}
+			k := &fakeEvicted{cfg: cfg}
 			k.keep(t, &g)
 			m := NewMerger(cfg, g.Buckets)
-			m.Keep(k)
+			m.UseEvicted(k)
 			if capacity > 0 {
 				m.Device(nil, &fakePass{cfg: cfg, capacity: capacity})
 			}
@@ -131,7 +131,7 @@ func TestKept(t *testing.T) {
 }
 
 // What goes wrong with kept rows ends the merge, or is told at last. Those that a device may still read are not released.
-func TestKeptFails(t *testing.T) {
+func TestEvictedFails(t *testing.T) {
 	for _, fails := range []string{"Load", "Rest", "Release"} {
 		cfg := config(16, feedback.NoTiles, noLimit)
 		in, _ := data(rand.New(rand.NewPCG(3, 1)), 9, 100, 300, "flat", false)
@@ -139,10 +139,10 @@ func TestKeptFails(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		k := &fakeKept{cfg: cfg, fails: fails}
+		k := &fakeEvicted{cfg: cfg, fails: fails}
 		k.keep(t, &g)
 		m := NewMerger(cfg, g.Buckets)
-		m.Keep(k)
+		m.UseEvicted(k)
 		if fails == "Load" {
 			m.Device(nil, &fakePass{cfg: cfg, capacity: 1000})
 		}

@@ -9,16 +9,16 @@ import (
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
 
-// keptRun is kept rows, which stand for as many input rows as is said.
-func keptRun(rows, stand int64) (*kept, error) {
-	k := &kept{list: []keptOf{{context: &cuda.Context{}}}}
+// retainedRun is retained rows, which stand for as many input rows as is said.
+func retainedRun(rows, stand int64) (*retained, error) {
+	k := &retained{list: []retainedOf{{context: &cuda.Context{}}}}
 	k.left.Store(rows)
 	return k, k.expect(stand)
 }
 
-// DEVICE-WHOLE of kept rows: what comes back is compared with what was sent when the last has come, and what is impossible is
-// found at once.
-func TestKeptBack(t *testing.T) {
+// DEVICE-WHOLE of retained rows: what comes back is compared with what was sent when the last has
+// come, and what is impossible is found at once.
+func TestRetainedBack(t *testing.T) {
 	type part struct{ rows, stand int64 }
 	for name, c := range map[string]struct {
 		parts []part
@@ -30,7 +30,7 @@ func TestKeptBack(t *testing.T) {
 		"too few":   {[]part{{4, 3}, {6, 22}}, 0},
 		"not ended": {[]part{{4, 20}, {5, 20}}, -1},
 	} {
-		k, err := keptRun(10, 25)
+		k, err := retainedRun(10, 25)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -49,13 +49,13 @@ func TestKeptBack(t *testing.T) {
 			t.Errorf("%s: part %d fails, want %d", name, failed, c.fails)
 		}
 	}
-	if _, err := keptRun(10, 9); !errors.Is(err, ErrRows) {
+	if _, err := retainedRun(10, 9); !errors.Is(err, ErrRows) {
 		t.Errorf("10 rows for 9: %v", err)
 	}
 }
 
-// Rows are kept if devices gain enough by aggregating them, as far as can be foreseen.
-func TestKeepPays(t *testing.T) {
+// Rows are retained if devices gain enough by aggregating them, as far as can be foreseen.
+func TestRetainPays(t *testing.T) {
 	facts := feedback.GainFacts{Rows: 300, Rest: 100, Groups: 100} // 2 rows a group so far
 	for _, c := range []struct {
 		name string
@@ -70,13 +70,14 @@ func TestKeepPays(t *testing.T) {
 		{"and not enough then", -1, 3.1, false},
 	} {
 		d := &Devices{config: Config{CPU: &cpu.Config{Rows: c.rows, Threads: 8}, Gain: c.gain}, contexts: make([]*cuda.Context, 1)}
-		if got := (&pass{devices: d}).keepPays(facts); got != c.want {
+		if got := (&pass{devices: d}).retainPays(facts); got != c.want {
 			t.Errorf("%s: %t", c.name, got)
 		}
 	}
 }
 
-// A run's chains have to be enough for its threads, and no larger than partitions where memory is limited.
+// A run's chains have to be enough for its threads, and no larger than partitions where memory is
+// limited.
 func TestChainsFit(t *testing.T) {
 	for _, c := range []struct {
 		partitions, chains uint

@@ -15,26 +15,29 @@ import (
 	"github.com/gagg-dev/gagg/merge"
 )
 
-// kept is the rows that stayed in pinned memory when they left a device, of all devices, while partitions are merged (cpu.Kept).
+// retained is the rows that stayed in pinned memory when they left a device, of all devices, while
+// partitions are merged (cpu.EvictedRows).
 //
-// Nobody has counted what input rows they stand for: to read them is what is saved. It is what was sent and is not with placers.
-// That as many come back is known with the last of them (DEVICE-WHOLE), when others may have been put out: an Error then is Late.
-type kept struct {
+// Nobody has counted what input rows they stand for: to read them is what is saved. It is what was
+// sent and is not with writers. That as many come back is known with the last of them
+// (DEVICE-WHOLE), when others may have been put out: an Error then is Late.
+type retained struct {
 	devices *Devices
-	list    []keptOf
+	list    []retainedOf
 	want    int64        // input rows
 	got     atomic.Int64 // of them
 	left    atomic.Int64 // rows that have not come back yet
 }
 
-// keptOf is those of one device.
-type keptOf struct {
+// retainedOf is those of one device.
+type retainedOf struct {
 	*evict.Rows
 	context *cuda.Context
 }
 
-// keepPays reports whether rows that leave the device now are kept: devices will aggregate them, as far as can be foreseen.
-func (p *pass) keepPays(f feedback.GainFacts) bool {
+// retainPays reports whether rows that leave the device now are retained: devices will aggregate
+// them, as far as can be foreseen.
+func (p *pass) retainPays(f feedback.GainFacts) bool {
 	c := p.devices.config.CPU
 	if plan := c.Plan(); plan != nil && !p.devices.chainsFit(plan.Bits, evict.MaxChainBits) {
 		return false
@@ -47,25 +50,27 @@ func (p *pass) keepPays(f feedback.GainFacts) bool {
 	return !c.Long() && f.Expected(left) >= p.devices.config.Gain
 }
 
-// chainsFit reports whether 2^chains chains may be merged whole in place of 2^partitions partitions: a merger is sure to have memory for
-// a partition's groups alone, and there have to be some for each of them.
+// chainsFit reports whether 2^chains chains may be merged whole in place of 2^partitions
+// partitions: a merger is sure to have memory for a partition's groups alone, and there have to be
+// some for each of them.
 func (d *Devices) chainsFit(partitions, chains uint) bool {
 	c := d.config.CPU
 	return partitions <= chains || c.Memory.Merge == 0 && c.Threads <= 1<<chains
 }
 
-// hold takes over what a pass has kept, to be closed whatever comes.
-func (k *kept) hold(p *pass, of *evict.Rows) {
+// hold takes over what a pass has retained, to be closed whatever comes.
+func (k *retained) hold(p *pass, of *evict.Rows) {
 	k.devices = p.devices
 	if of != nil {
-		k.list = append(k.list, keptOf{of, p.context})
+		k.list = append(k.list, retainedOf{of, p.context})
 		k.left.Add(int64(of.Len()))
 	}
 }
 
-// stays reports whether all that is kept stays so until 2^n partitions are merged: devices aggregate these.
+// stays reports whether all that is retained stays so until 2^n partitions are merged: devices
+// aggregate these.
 func (d *Devices) stays(n uint) bool {
-	for _, of := range d.kept.list {
+	for _, of := range d.retained.list {
 		if !d.second || !d.chainsFit(n, of.Bits()) {
 			return false
 		}
@@ -73,23 +78,23 @@ func (d *Devices) stays(n uint) bool {
 	return true
 }
 
-// placeKept gives all that a pass has kept to its placers.
-func (d *Devices) placeKept(p *pass) error {
-	for i, of := range d.kept.list {
+// writeRetained gives all that a pass has retained to its writers.
+func (d *Devices) writeRetained(p *pass) error {
+	for i, of := range d.retained.list {
 		if of.context != p.context {
 			continue
 		}
-		d.kept.left.Add(-int64(of.Len()))
-		err := of.Drain(len(p.placers), p.place)
+		d.retained.left.Add(-int64(of.Len()))
+		err := of.Drain(len(p.writers), p.write)
 		err = errors.Join(err, d.closing(p.context, of.Close()))
-		d.kept.list = slices.Delete(d.kept.list, i, i+1)
+		d.retained.list = slices.Delete(d.retained.list, i, i+1)
 		return failed(p.context, err)
 	}
 	return nil
 }
 
-// expect says how many input rows the kept rows stand for.
-func (k *kept) expect(want int64) error {
+// expect says how many input rows the retained rows stand for.
+func (k *retained) expect(want int64) error {
 	if k.want = want; want < k.left.Load() {
 		return fmt.Errorf("%w: %d rows are said to stand for %d", ErrRows, k.left.Load(), want)
 	}
@@ -97,7 +102,7 @@ func (k *kept) expect(want int64) error {
 }
 
 // back counts rows that have come back, and the input rows that they stand for.
-func (k *kept) back(rows, stand int64) error {
+func (k *retained) back(rows, stand int64) error {
 	if rows == 0 {
 		return nil
 	}
@@ -115,12 +120,13 @@ func (k *kept) back(rows, stand int64) error {
 	return nil
 }
 
-// Kept adds the rows that devices have kept to the sizes of partitions, and says how many partitions have to be merged as one,
-// or a multiple of them, since such rows are not told apart any further.
-func (o *outcome) Kept(sizes []int64) (together int) {
+// EvictedRows adds the rows that devices have retained to the sizes of partitions, and says how
+// many partitions have to be merged as one, or a multiple of them, since such rows are not told
+// apart any further.
+func (o *outcome) EvictedRows(sizes []int64) (together int) {
 	partitions := uint(bits.TrailingZeros(uint(len(sizes))))
 	together = 1
-	for _, k := range o.kept.list {
+	for _, k := range o.retained.list {
 		common := min(partitions, k.Bits())
 		each := 1 << (partitions - common)
 		for i, n := range k.Sizes(common) {
@@ -131,44 +137,44 @@ func (o *outcome) Kept(sizes []int64) (together int) {
 	return together
 }
 
-// Take is cpu.Kept's.
-func (k *kept) Take(p merge.Range, n uint) (rows []cpu.KeptRows) {
+// Take is cpu.EvictedRows's.
+func (k *retained) Take(p merge.Range, n uint) (rows []cpu.EvictedSpan) {
 	skip := uint(bits.TrailingZeros(uint(p.N)))
 	for _, of := range k.list {
 		if invariant.Enabled {
-			invariant.Check(n-skip <= of.Bits(), "kept rows are not told apart by so many bits")
+			invariant.Check(n-skip <= of.Bits(), "retained rows are not told apart by so many bits")
 		}
 		for _, s := range of.Take(uint64(p.First)>>skip, n-skip) {
-			rows = append(rows, &keptRows{span: s, of: k, context: of.context})
+			rows = append(rows, &retainedSpan{span: s, of: k, context: of.context})
 		}
 	}
 	return rows
 }
 
-// keptRows is some of them, for one merger (cpu.KeptRows).
-type keptRows struct {
+// retainedSpan is some of them, for one merger (cpu.EvictedSpan).
+type retainedSpan struct {
 	span    evict.Span
-	of      *kept
+	of      *retained
 	context *cuda.Context // whose memory it is
 }
 
-func (r *keptRows) Len() int { return len(r.span.Rows()) / r.of.devices.config.Layout.Stride() }
+func (r *retainedSpan) Len() int { return len(r.span.Rows()) / r.of.devices.config.Layout.Stride() }
 
-func (r *keptRows) Rows() []uint64 { return r.span.Rows() }
+func (r *retainedSpan) Rows() []uint64 { return r.span.Rows() }
 
-func (r *keptRows) Load(p cpu.Pass) (int, error) { return p.(*secondPass).addKept(&r.span) }
+func (r *retainedSpan) Load(p cpu.Pass) (int, error) { return p.(*secondPass).addRetained(&r.span) }
 
 // Rest counts the rows that the CPU combines.
-func (r *keptRows) Rest(from int) ([]uint64, error) {
+func (r *retainedSpan) Rest(from int) ([]uint64, error) {
 	c := r.of.devices.config.CPU
 	rows := r.span.Rows()[from*c.Stride:]
 	return rows, r.of.back(int64(len(rows)/c.Stride), c.StandFor(rows))
 }
 
-func (r *keptRows) Release() error { return r.of.devices.closing(r.context, r.span.Done()) }
+func (r *retainedSpan) Release() error { return r.of.devices.closing(r.context, r.span.Done()) }
 
 // close frees what is left.
-func (k *kept) close() error {
+func (k *retained) close() error {
 	var errs []error
 	for _, of := range k.list {
 		errs = append(errs, k.devices.closing(of.context, of.Close()))

@@ -8,29 +8,29 @@ import (
 	"github.com/gagg-dev/gagg/feedback"
 )
 
-// placeRandom has a placer take rows with random hashes.
-func placeRandom(p *Placer, rows int) error {
+// writeRandom has a writer take rows with random hashes.
+func writeRandom(p *PartitionWriter, rows int) error {
 	random := rand.New(rand.NewPCG(1, 2))
 	tile := make([]uint64, 1000*p.cfg.Stride)
 	for range rows / 1000 {
 		for at := 0; at < len(tile); at += p.cfg.Stride {
 			tile[at] = random.Uint64()
 		}
-		if err := p.Place(tile); err != nil {
+		if err := p.Write(tile); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// A placer that has reserved pages goes on, by way of the disk, when others have taken all memory; one that has not
+// A writer that has reserved pages goes on, by way of the disk, when others have taken all memory; one that has not
 // has nothing that it could put there.
-func TestPlacerReserves(t *testing.T) {
+func TestPartitionWriterReserves(t *testing.T) {
 	for _, reserves := range []bool{true, false} {
 		cfg := config(16, feedback.NoTiles, nil)
 		cfg.Threads = 2
 		l, space := tight(t, cfg, 8<<20, cfg.Threads)
-		p := NewPlacer(cfg, 0)
+		p := NewPartitionWriter(cfg, 0)
 		if reserves {
 			if err := p.Reserve(nil); err != nil || l.Reserved() != cfg.openPages() || l.Committed() != 0 {
 				t.Fatalf("%v, %d bytes are reserved, %d committed", err, l.Reserved(), l.Committed())
@@ -40,7 +40,7 @@ func TestPlacerReserves(t *testing.T) {
 		if err := l.Draw(rest); err != nil {
 			t.Fatal(err)
 		}
-		err := placeRandom(p, 100_000)
+		err := writeRandom(p, 100_000)
 		if reserves != (err == nil) || err != nil && !refused(err) || reserves != (space.Written() > 0) {
 			t.Errorf("reserves=%t: %v, %d bytes on disk", reserves, err, space.Written())
 		}
@@ -54,8 +54,8 @@ func TestPlacerReserves(t *testing.T) {
 	}
 }
 
-// What a placer reserves is a part of what was reserved for all, as long as there is as much.
-func TestPlacerReservesOfAll(t *testing.T) {
+// What a writer reserves is a part of what was reserved for all, as long as there is as much.
+func TestPartitionWriterReservesOfAll(t *testing.T) {
 	cfg := config(16, feedback.NoTiles, nil)
 	cfg.Threads = 2
 	l, _ := tight(t, cfg, 8<<20, cfg.Threads)
@@ -64,7 +64,7 @@ func TestPlacerReservesOfAll(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []int64{cfg.openPages(), 2 * cfg.openPages()} {
-		p := NewPlacer(cfg, 0)
+		p := NewPartitionWriter(cfg, 0)
 		if err := p.Reserve(all); err != nil || l.Reserved() != want {
 			t.Errorf("%v, %d bytes are drawn, want %d", err, l.Reserved(), want)
 		}
@@ -79,14 +79,14 @@ func TestPlacerReservesOfAll(t *testing.T) {
 	}
 }
 
-// However much memory there is, a placer has no more than it may take.
-func TestPlacerShare(t *testing.T) {
+// However much memory there is, a writer has no more than it may take.
+func TestPartitionWriterShare(t *testing.T) {
 	cfg := config(16, feedback.NoTiles, nil)
 	cfg.Threads = 8
 	l, space := tight(t, cfg, 64<<20, cfg.Threads)
 	most := cfg.Memory.Worker / 2
-	p := NewPlacer(cfg, most)
-	if err := placeRandom(p, 200_000); err != nil {
+	p := NewPartitionWriter(cfg, most)
+	if err := writeRandom(p, 200_000); err != nil {
 		t.Fatal(err)
 	}
 	if l.Peak() > most+1<<20 || space.Written() == 0 {
@@ -97,13 +97,13 @@ func TestPlacerShare(t *testing.T) {
 	}
 }
 
-// What a placer had reserved and not used is free once its rows are the groups'.
-func TestPlacerTaken(t *testing.T) {
+// What a writer had reserved and not used is free once its rows are the groups'.
+func TestPartitionWriterTaken(t *testing.T) {
 	cfg := config(16, feedback.NoTiles, nil)
 	cfg.Threads = 2
 	l, _ := tight(t, cfg, 8<<20, cfg.Threads)
-	p := NewPlacer(cfg, 0)
-	if err := errors.Join(p.Reserve(nil), placeRandom(p, 1000)); err != nil {
+	p := NewPartitionWriter(cfg, 0)
+	if err := errors.Join(p.Reserve(nil), writeRandom(p, 1000)); err != nil {
 		t.Fatal(err)
 	}
 	var g Groups
