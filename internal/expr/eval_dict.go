@@ -169,14 +169,14 @@ func (t *translation) add(v *column.Vector, all int) {
 	d := &t.values
 	switch v.Type.Rep() {
 	case column.RepInt64:
-		d.Int = append(slices.Grow(d.Int, all-d.Len), v.Int[:v.Len]...)
+		d.Int = append(roomFor(d.Int, all), v.Int[:v.Len]...)
 	case column.RepFloat64:
-		d.Float = append(slices.Grow(d.Float, all-d.Len), v.Float[:v.Len]...)
+		d.Float = append(roomFor(d.Float, all), v.Float[:v.Len]...)
 	case column.RepWide:
-		d.Wide = append(slices.Grow(d.Wide, all-d.Len), v.Wide[:v.Len]...)
+		d.Wide = append(roomFor(d.Wide, all), v.Wide[:v.Len]...)
 	case column.RepBytes:
-		d.Span = append(slices.Grow(d.Span, all-d.Len), v.Span[:v.Len]...)
-		d.Data = append(slices.Grow(d.Data, len(v.Data)+column.SpanPadding), v.Data...)
+		d.Span = append(roomFor(d.Span, all), v.Span[:v.Len]...)
+		d.Data = append(roomFor(d.Data, len(v.Data)+column.SpanPadding), v.Data...)
 	}
 	if v.Null != nil || len(t.nulls) > 0 {
 		had := len(t.nulls)
@@ -187,4 +187,13 @@ func (t *translation) add(v *column.Vector, all int) {
 		}
 	}
 	d.Type, d.Len = v.Type, d.Len+v.Len
+}
+
+// roomFor returns s with room for n elements in all. Dictionaries of a column have nearly the same
+// size: new memory has room for an eighth more.
+func roomFor[T any](s []T, n int) []T {
+	if cap(s) >= n {
+		return s
+	}
+	return append(make([]T, 0, n+n/8), s...)
 }
