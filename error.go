@@ -18,7 +18,7 @@ var (
 
 // BudgetError says that a query needs more memory, or disk space, than it may have: Want bytes
 // where the limit is Limit. Where a part of the memory was used up Limit is 0.
-type BudgetError = exec.BudgetError
+type BudgetError = exec.OutOfBudget
 
 // NeedError says that a query cannot begin within its memory limit of Limit bytes: Need bytes are
 // the least under which it runs, with one thread, for the Columns that are read. With Result set it

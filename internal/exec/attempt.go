@@ -66,7 +66,7 @@ func (r *run) configure() *attempt {
 		Rows:   r.plan.Facts.Rows, AtMost: r.plan.AtMost, Threads: r.plan.Threads, PassLeast: r.opt.Tuning.PassLeast,
 	}
 	if r.plan.Memory.Spill {
-		cfg.Spill, cfg.LongText = r.disk.File, r.plan.Met
+		cfg.Spill, cfg.LongText = r.disk.File, r.plan.ObserveText
 	}
 	r.configureSets(cfg)
 	if n, ok := r.plan.FirstGroups(); ok {

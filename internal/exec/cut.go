@@ -11,9 +11,9 @@ import (
 	"github.com/gagg-dev/gagg/internal/expr"
 )
 
-// cut has a merger leave out groups that are not put out, by the words of their rows: those that do
-// not pass the filter on groups, and those that a sorter has no use for. Where either looks at
-// count(*) or at a sum of one word first, most groups are never made: their rows are not even
+// cut tells a merger which groups it may leave out, by words of their rows: groups that do not pass
+// the filter on groups, and groups that the sorter would drop. This is possible where one of them
+// compares count(*) or a sum of one word. Then most groups are never made: not even their rows are
 // copied.
 type cut struct {
 	having []cpu.Cut
@@ -21,8 +21,8 @@ type cut struct {
 	some   bool    // there is such
 }
 
-// planCut tells which groups may be left out. They may not where others of their columns are looked
-// at (STAGE-ERRORS).
+// planCut finds the words by which groups may be left out. None may be where another column of a
+// group might fail (STAGE-ERRORS).
 func (p *producer) planCut() (c cut) {
 	q := p.r.plan.Query
 	if len(q.FallibleKeys()) > 0 || q.Having != nil && q.Having.MayFail() {
@@ -48,8 +48,8 @@ func (p *producer) planCut() (c cut) {
 	return c
 }
 
-// cutBy is a cut by column c of the batch, but for its bound, and the column's type; false: its
-// rows have no word for that.
+// cutBy is a cut by column c of the batch, without its bound, and the type of the column; false:
+// rows have no word that is this column.
 func (p *producer) cutBy(c int) (cpu.Cut, column.Type, bool) {
 	call := c - len(p.r.plan.Query.Keys)
 	if call < 0 {
@@ -62,8 +62,8 @@ func (p *producer) cutBy(c int) (cpu.Cut, column.Type, bool) {
 // signBit makes the order of integers that of numbers without sign.
 const signBit = 1 << 63
 
-// cutHaving is the cuts by each column that the filter on groups looks at: the integers up to one,
-// and from one on, of which it passes none.
+// cutHaving is the cuts by the columns of the filter on groups: for each column, the range of
+// integers below a bound and the range above another one, of which the filter passes none.
 func (p *producer) cutHaving() (cuts []cpu.Cut) {
 	having := p.r.plan.Query.Having
 	if having == nil || slices.ContainsFunc(having.Columns(), p.mayOverflow) {
@@ -87,8 +87,8 @@ func (p *producer) cutHaving() (cuts []cpu.Cut) {
 	return cuts
 }
 
-// passesNone reports that a filter passes no row whose column c, of type t, is from least to most;
-// nil: from any value on, or to any.
+// passesNone reports that a filter passes no row whose column c, of type t, is between least and
+// most; nil: there is no such end.
 func passesNone(filter *expr.Expr, c int, t column.Type, least, most *int64) bool {
 	var of column.Bounds
 	end := func(x *int64) (column.Value, bool) {
@@ -110,8 +110,8 @@ func passesNone(filter *expr.Expr, c int, t column.Type, least, most *int64) boo
 	})
 }
 
-// leastInt is the least integer of which is says so, as it does of all above; the greatest of all,
-// if it does of none.
+// leastInt is the least integer for which is holds; is holds for all greater ones too. If it holds
+// for none, it is the greatest integer.
 func leastInt(is func(int64) bool) int64 {
 	lo, hi := int64(math.MinInt64), int64(math.MaxInt64)
 	for lo < hi {
@@ -124,7 +124,7 @@ func leastInt(is func(int64) bool) int64 {
 	return lo
 }
 
-// set tells the merger what is left out by now.
+// set gives the merger the cuts of now: the sorter's bound changes.
 func (c *cut) set(p *producer) {
 	cuts := c.having
 	if c.some {

@@ -73,8 +73,8 @@ func reasons(err error, said []string) []string {
 	return append(said, text)
 }
 
-// BudgetError says that a query needs more memory, or disk space, than it may have.
-type BudgetError = budget.Error
+// OutOfBudget is the type of what a budget refuses, for the library.
+type OutOfBudget = budget.Error
 
 // Classify gives an error from below its kind.
 func Classify(err error) error {

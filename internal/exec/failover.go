@@ -9,15 +9,15 @@ import (
 	"github.com/gagg-dev/gagg/internal/gpu"
 )
 
-// failover is what a run needs to go on without its devices.
+// failover is the phase of a run, and what it needs to go on without its devices.
 type failover struct {
 	machine
 	current atomic.Pointer[attempt] // whose groups are put out
-	// that a device has spoilt; nil: the first attempt went well
+	// whose device failed while its groups were put out; nil: none
 	invalidated atomic.Pointer[attempt]
 
 	failing   sync.Mutex // held while the input is read again
-	err       error      // of that; guarded by failing
+	err       error      // of reading it again; guarded by failing
 	fallbacks fallbacks
 }
 
@@ -28,20 +28,20 @@ func (r *run) mayFailOver(err error) bool {
 	return errors.As(err, &failed) && !failed.Late && !r.plan.Device.Facts.Spec.Required() && r.plan.Rereadable
 }
 
-// failOver reads the input again and groups it on the CPU alone, in as many partitions as before if
-// these have begun to be put out. Of several goroutines that see a device fail the first one does
-// it, and the others wait. Once the output has begun, what the failed attempt has made stays until
-// the run is closed, since goroutines may still be reading it.
+// failOver reads the input again and groups it on the CPU alone. If several goroutines see a device
+// fail, the first one does this, and the others wait. After the output has begun, the groups are
+// made in the same partitions, so that they come in the same order; and the failed attempt is
+// closed with the run, not here, since other goroutines may still be reading it.
 func (r *run) failOver(ctx context.Context, cause error) error {
 	r.failing.Lock()
 	defer r.failing.Unlock()
-	next, first := r.step(deviceLost)
-	if !first {
+	next, stepped := r.step(deviceLost)
+	if !stepped { // another goroutine has been here
 		return r.err
 	}
-	spoilt := r.current.Load()
+	before := r.current.Load()
 	if next == rescanning {
-		_ = errors.Join(spoilt.groups.Close(), spoilt.devices.Void()) // it has failed already
+		_ = errors.Join(before.groups.Close(), before.devices.Void()) // it has failed already
 	}
 	r.fallbacks.add(r.opt.logger(), "the whole input, again", cause.Error())
 	r.progress.restart()
@@ -54,13 +54,13 @@ func (r *run) failOver(ctx context.Context, cause error) error {
 		r.err = errors.Join(err, a.close())
 		return r.err
 	}
-	r.invalidated.Store(spoilt)
+	r.invalidated.Store(before)
 	r.current.Store(a)
 	r.step(grouped)
 	return nil
 }
 
-// awaitGroups waits while the input is read again. The error is that of reading it.
+// awaitGroups waits while another goroutine reads the input again. The error is that of reading it.
 func (r *run) awaitGroups() error {
 	if !r.phase().void() {
 		return nil

@@ -9,9 +9,10 @@ import (
 	"github.com/gagg-dev/gagg/internal/trace"
 )
 
-// This file is the side of the goroutines that make a result, ahead of whom Rows reads.
+// This file has the goroutines that make the result: they fill the slots that Rows reads.
 
-// produce makes ranges of partitions until none is left. row is its own of the timeline.
+// produce is one of these goroutines: it makes ranges of partitions until none is left. row is its
+// row of the timeline.
 func (r *Rows) produce(row trace.Row) {
 	var sorter *extsort.Sorter
 	if r.order != nil {
@@ -63,8 +64,8 @@ func (r *Rows) make(p *producer, sorter *extsort.Sorter, n int) (err error) {
 	return r.run.plan.TextError(r.run.learnt, err)
 }
 
-// turn waits until the reader waits for range n, and nothing is made or read beside what the range
-// makes now: so one large group is in memory at a time.
+// turn waits until the reader waits for range n and holds no record, and no record of the range
+// waits: so one large group is in memory at a time.
 func (r *Rows) turn(n int) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -74,7 +75,7 @@ func (r *Rows) turn(n int) error {
 	return r.ctx.Err()
 }
 
-// put adds records to slot n, once few enough wait.
+// put adds records to slot n. It waits while too many bytes of records wait for the reader.
 func (r *Rows) put(n int, recs []arrow.Record) error {
 	size := int64(0)
 	for _, rec := range recs {

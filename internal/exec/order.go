@@ -15,8 +15,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/plan"
 )
 
-// sortedBytes is about the most that the values in a batch of sorted rows are,
-// in bytes.
+// sortedBytes is about the most bytes of values in a batch of sorted rows.
 const sortedBytes = 4 << 20
 
 // ordering puts the rows of a result in order: each producer has a sorter of
@@ -55,8 +54,8 @@ func (o *ordering) config() extsort.Config {
 	return c
 }
 
-// sorterMemory is what one sorter draws from. It may have its share, and more only of what nobody
-// else may count on.
+// sorterMemory lends memory to one sorter: its share of the plan, and beyond that only memory that
+// is promised to nobody.
 type sorterMemory struct {
 	run  *run
 	held int64
@@ -110,7 +109,7 @@ func (o *ordering) begin() error {
 	return o.err
 }
 
-// merge makes records a little ahead of the reader.
+// merge makes records of the sorted rows, one batch ahead of the reader.
 func (o *ordering) merge(ctx context.Context, schema *arrow.Schema) {
 	for more := true; more; {
 		recs, err := o.records(ctx, schema)
@@ -124,7 +123,7 @@ func (o *ordering) merge(ctx context.Context, schema *arrow.Schema) {
 	}
 }
 
-// next returns the next rows; none at the end. The reader has let go of those before.
+// next returns the next records; none at the end. The reader has released those before.
 func (o *ordering) next(ctx context.Context) ([]arrow.Record, error) {
 	select {
 	case m := <-o.merged: // first: it is no time for a large row while others wait
@@ -146,7 +145,8 @@ func (o *ordering) next(ctx context.Context) ([]arrow.Record, error) {
 	}
 }
 
-// large makes the memory of a row that is too large for a batch, once no other one is held.
+// large waits until the reader holds no record, and makes the memory of a row that is too large for
+// a batch.
 func (o *ordering) large(ctx context.Context, bytes int) (*column.LargeRow, error) {
 	select {
 	case <-o.wanted:
@@ -157,7 +157,7 @@ func (o *ordering) large(ctx context.Context, bytes int) (*column.LargeRow, erro
 	}
 }
 
-// needs is the refusal of memory for a large row as a NeedError.
+// needs turns a refusal of memory for a large row into a NeedError.
 func (o *ordering) needs(err error) error {
 	if o.row == 0 || !errors.Is(err, budget.Memory) {
 		return err
@@ -199,7 +199,7 @@ func (o *ordering) records(ctx context.Context, schema *arrow.Schema) (_ []arrow
 	})
 }
 
-// close lets go of all rows. All goroutines have ended.
+// close frees all rows. All goroutines have ended.
 func (o *ordering) close() (err error) {
 	if o.merger != nil {
 		o.merger.Close()
@@ -218,7 +218,7 @@ func (o *ordering) close() (err error) {
 	return err
 }
 
-// placeBits is how many bits of a place number the rows of a partition.
+// placeBits is how many bits of a row's place are its number in its range of partitions.
 const placeBits = 48
 
 // sort gives the output of a result batch to a sorter. at is how many rows of

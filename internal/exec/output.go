@@ -20,11 +20,11 @@ import (
 // to pay for the calls, small enough to stay in cache.
 const resultRows = 4096
 
-// firstRows is how many the first batch holds where the best groups alone are wanted, about: then
-// the sorter soon knows of others that they are not.
+// firstRows is about how many groups the first batch has if only the first ones of an order are
+// wanted: a small one soon tells the sorter a bound that others do not reach.
 const firstRows = 256
 
-// producer turns merged groups into result batches. One a goroutine.
+// producer turns merged groups into result batches. Each goroutine has one.
 type producer struct {
 	r      *run
 	from   *attempt // whose groups it merges; nil: none yet
@@ -65,7 +65,7 @@ func newProducer(r *run, sorter *extsort.Sorter, turn func(n int) error) *produc
 	return p
 }
 
-// plan makes what computes with results.
+// plan makes the evaluators of the output and of the order.
 func (p *producer) plan() {
 	p.out, p.order = nil, nil
 	for _, c := range p.r.plan.Query.Out {
@@ -77,7 +77,7 @@ func (p *producer) plan() {
 	p.stages = p.planStages()
 }
 
-// attach has p merge the groups of the attempt whose groups are put out.
+// attach has p merge the groups of the current attempt.
 func (p *producer) attach() error {
 	a := p.r.current.Load()
 	if p.from == a {
@@ -183,8 +183,7 @@ func (p *producer) next(rows []uint64) (k int, b *column.Batch, err error) {
 	return k, b, err
 }
 
-// keysFit is how many of the rows have keys that fit a batch.
-// The decoder has begun with them.
+// keysFit is how many of the rows have keys that fit a batch. The decoder has begun with the rows.
 func (p *producer) keysFit(rows []uint64) int {
 	stride := p.from.cfg.Stride
 	n := len(rows) / stride

@@ -12,11 +12,11 @@ import (
 	"github.com/gagg-dev/gagg/internal/plan"
 )
 
-// This file is how a group is put out that is too large for a batch: because of a long key, or a
-// result such as a list of all values of a column. It is a record of its own, the memory of which
-// is drawn from the budget: what a budget has no room for is refused, and the refusal says how much
-// is needed. One of them is made at a time, when the reader waits for it (Rows.turn), and so holds
-// nothing but its values beside it.
+// This file makes the result of a group that is too large for a batch, because of a long key or of
+// a result such as a list of all values of a column. The group is a record of its own, and its
+// memory is drawn from the budget. If there is not enough, the error says how much is needed. Only
+// one such group is made at a time, when the reader waits for it and holds no other record
+// (Rows.turn).
 
 // errLarge is a group that is too large for a batch.
 var errLarge = errors.New("a group is too large for a batch")
@@ -41,11 +41,11 @@ func (p *producer) putLarge(n int, row []uint64, emit emitFunc) error {
 	return p.needs(row, err)
 }
 
-// largeMemory is what large groups are drawn from. It leaves what records that wait for the reader
-// may take.
+// largeMemory is the budget less what records that wait for the reader may take.
 func (r *run) largeMemory() budget.Lender { return r.budget.Beside(r.plan.Memory.Output) }
 
-// reserve draws what expressions take that are computed on the batch, if l is its memory.
+// reserve draws the memory for computing expressions on the batch of a large group; nil l: the
+// batch is none.
 func (p *producer) reserve(l *column.LargeRow, exprs []*expr.Expr) error {
 	for _, e := range exprs {
 		if l == nil {
@@ -83,8 +83,8 @@ func (r *run) largeRecord(schema *arrow.Schema, rows int, l *column.LargeRow, co
 	return []arrow.Record{rec}, nil
 }
 
-// computed is about how many bytes computing an expression on a group takes: it may make the
-// longest values longer. A column takes none.
+// computed is about how many bytes computing an expression on a large group takes. A plain column
+// takes none.
 func (p *producer) computed(e *expr.Expr, b *column.Batch) (n int64) {
 	if _, ok := e.Column(); ok {
 		return 0
@@ -95,7 +95,7 @@ func (p *producer) computed(e *expr.Expr, b *column.Batch) (n int64) {
 	return n
 }
 
-// computeShare is how many copies of a long value computing with it may make. A guess.
+// computeShare is how many copies of a long value an expression may make. A guess.
 const computeShare = 2
 
 // valueBytes is about how many bytes the values of a vector have.

@@ -17,9 +17,9 @@ import (
 //	rescanning    failed      ended         the second reading failed, and so does the run
 //	regrouping    failed      ended         the same; who merges gets its error
 //
-// Any other event leaves the phase as it is. That a device cannot be opened in time is no event:
-// the workers keep the rows. A hint of the plan that was wrong ends the run, and another one begins
-// with another plan (Run).
+// Any other event leaves the phase as it is, and any other error ends the run in its phase. That no
+// device could be opened in time is no event: the workers keep the rows. If a hint of the plan was
+// wrong the run ends, and Run begins another one with another plan.
 //
 // From rescanning or regrouping on nothing is used that the first reading has made (DEVICE-VOID in
 // package gpu).

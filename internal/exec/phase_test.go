@@ -40,7 +40,8 @@ func TestPhases(t *testing.T) {
 	}
 }
 
-// Every phase is in the table as where a run gets to, or is where it begins, and each row of the table is walked above.
+// Every phase is in the table as where a run gets to, or is where it begins, and each row of the
+// table is walked above.
 func TestPhasesReached(t *testing.T) {
 	reached := map[phase]bool{scanning: true}
 	for range transitions {

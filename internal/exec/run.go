@@ -42,7 +42,7 @@ func Run(ctx context.Context, q Request) (_ *Rows, err error) {
 				r.outputDone = r.trace.Span(trace.Phases, "output")
 				return newRows(ctx, r), nil
 			}
-			more, err = p.plan.Again(&l, err)
+			more, err = p.plan.Retry(&l, err)
 			err = errors.Join(err, r.close())
 		}
 		if !l.Add(err) && !more {

@@ -101,7 +101,8 @@ func TestDeviceFactsRest(t *testing.T) {
 	}
 }
 
-// Rows that devices make cost workers less than others, and less yet where they need not decompress the columns.
+// Rows that devices make cost workers less than others, and less yet where they need not decompress
+// the columns.
 func TestEncodedPays(t *testing.T) {
 	rows := question(1e6, 14e8)
 	rows.Threads = 4

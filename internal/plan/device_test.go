@@ -63,7 +63,8 @@ func spec(t *testing.T, text string) device.Spec {
 	return d
 }
 
-// What computes is decided before anybody looks for a device, and once more by the same facts if there turns out to be none.
+// What computes is decided before anybody looks for a device, and once more by the same facts if
+// there turns out to be none.
 func TestDecideDevice(t *testing.T) {
 	const sum, mode = "sum(quantity)", "mode(quantity)"
 	for _, x := range []struct {
@@ -111,7 +112,8 @@ func TestDevicePays(t *testing.T) {
 	}
 }
 
-// Lists of values are a device's where it makes the rows, and where all of them find room on the host.
+// Lists of values are a device's where it makes the rows, and where all of them find room on the
+// host.
 func TestDecideDeviceLists(t *testing.T) {
 	for _, x := range []struct {
 		name  string

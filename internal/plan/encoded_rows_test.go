@@ -15,8 +15,9 @@ import (
 	"github.com/gagg-dev/gagg/internal/parquetio"
 )
 
-// What a device makes of the encoded columns of a query are the rows that workers make of it, from the file to the
-// rows: several row groups in a parcel, both kinds of pages, with and without compression and NULLs.
+// What a device makes of the encoded columns of a query are the rows that workers make of it, from
+// the file to the rows: several row groups in a parcel, both kinds of pages, with and without
+// compression and NULLs.
 func TestEncodedRowsOnDevice(t *testing.T) {
 	thread := gputest.Open(t)
 	maker := rowMaker{thread: thread, stream: gputest.Keep(t, thread.NewStream)}
@@ -54,8 +55,8 @@ type rowMaker struct {
 	kernels *decode.Kernels
 }
 
-// compare packs the units of a query into parcels, two of them in each, and compares their rows. taken is how many units there
-// were; those that are for no parcel are left out.
+// compare packs the units of a query into parcels, two of them in each, and compares their rows.
+// taken is how many units there were; those that are for no parcel are left out.
 func (m *rowMaker) compare(t *testing.T, p *planner, plan *decode.Plan, name string) (taken int) {
 	t.Helper()
 	reader := p.scan.Reader().(*parquetio.Reader)

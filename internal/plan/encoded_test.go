@@ -30,8 +30,8 @@ var nullsOf = map[string]func(r, c int) bool{
 	"all":  func(int, int) bool { return true },
 }
 
-// kindsOfColumns is a file with a column of each type that matters here, in order of their names, and some of which
-// no device makes anything. nulls is one of nullsOf, for some of the columns.
+// kindsOfColumns is a file with a column of each type that matters here, in order of their names,
+// and some of which no device makes anything. nulls is one of nullsOf, for some of the columns.
 func kindsOfColumns(t *testing.T, rows int, nulls string, options ...parquet.WriterOption) input.Source {
 	t.Helper()
 	dict := func(n parquet.Node) parquet.Node { return parquet.Encoded(n, &parquet.RLEDictionary) }
@@ -53,7 +53,8 @@ func kindsOfColumns(t *testing.T, rows int, nulls string, options ...parquet.Wri
 	})
 	var b bytes.Buffer
 	w := parquet.NewWriter(&b, append(options, schema)...)
-	floats := []float64{ // of the last ones products or powers overflow, or are so small that their errors underflow
+	// of the last ones products or powers overflow, or are so small that their errors underflow
+	floats := []float64{
 		0, math.Copysign(0, -1), 1.5, -2, math.NaN(), math.Inf(1), math.Inf(-1), 1.0 / 3,
 		math.MaxFloat64, 1e103 / 3, 1e77 / 3, 1e-78 / 3, -1e-103 / 3, 1e-153 / 3, math.SmallestNonzeroFloat64,
 	}
@@ -242,7 +243,8 @@ func sameRows(t *testing.T, plan *decode.Plan, made, want []uint64, name string)
 	}
 }
 
-// bothNaN reports whether word `at` of rows is a sum, and NaN in both: processors make others of the same operations.
+// bothNaN reports whether word `at` of rows is a sum, and NaN in both: processors make others of
+// the same operations.
 func bothNaN(plan *decode.Plan, at int, a, b uint64) bool {
 	state := at - plan.HashWords - plan.KeyWords
 	if state < 0 || !slices.Contains(sumWords, plan.States[state].Word) {
@@ -255,7 +257,8 @@ func bothNaN(plan *decode.Plan, at int, a, b uint64) bool {
 // sumWords is how states are made that are sums of doubles.
 var sumWords = []uint32{kernels.ParquetSum, kernels.ParquetProductS, kernels.ParquetThirdPowerS, kernels.ParquetFourthPowerS}
 
-// arraysOf is the arrays of all outputs for a batch: values as they are, fields as dictionaries of them would have them.
+// arraysOf is the arrays of all outputs for a batch: values as they are, fields as dictionaries of
+// them would have them.
 func arraysOf(e *key.Encoder, plan *decode.Plan, b *column.Batch) (arrays [][]uint64) {
 	for _, o := range plan.Outputs {
 		v := column.Flatten(&b.Cols[o.Source], new(column.Buffer))
@@ -306,7 +309,8 @@ func numberOf(word uint64, as uint8) float64 {
 	return float64(int64(word)) / math.Pow10(int(as)-kernels.ParquetIsDecimal)
 }
 
-// sumOfOne is a word of the sum of one product, or of one power of x. Of what is not finite there is no error.
+// sumOfOne is a word of the sum of one product, or of one power of x. Of what is not finite there
+// is no error.
 func sumOfOne(word uint32, x, y float64) uint64 {
 	times := func(x, xc, y, yc float64) (s, c float64) {
 		p := float64(x * y)
@@ -390,8 +394,8 @@ func madeRows(plan *decode.Plan, arrays [][]uint64, b *column.Batch) (rows []uin
 	return rows
 }
 
-// workerRows is a row for each of a batch, as a worker packs it. Errors of sums that are infinite or NaN, which mean
-// nothing, are 0.
+// workerRows is a row for each of a batch, as a worker packs it. Errors of sums that are infinite
+// or NaN, which mean nothing, are 0.
 func workerRows(p *planner, plan *decode.Plan, e *key.Encoder, b *column.Batch) []uint64 {
 	states := p.States(nil, true, nil)
 	var keys, args []column.Vector

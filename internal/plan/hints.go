@@ -6,9 +6,10 @@ import (
 	"github.com/gagg-dev/gagg/internal/expr"
 )
 
-// fill finds the keys and the arguments that have no NULL, as far as the input's metadata tell:
-// rows need no place for it. Where one has NULLs all the same, the run begins again without this. A
-// query without keys has a group without rows where nothing passes.
+// fill finds the keys and arguments that have no NULL by the metadata of the input: their rows need
+// no place for it. If one has a NULL all the same, the run ends and the next plan does without
+// this. Queries without keys are left out: if no row passes the filter they have a group without
+// rows.
 func (p *planner) fill() {
 	if len(p.Query.Keys) == 0 {
 		return
@@ -29,9 +30,9 @@ func (p *planner) fill() {
 	p.layOut()
 }
 
-// reach finds the arguments whose sums take fewer words, as far as the input's metadata tell where
-// values are. Where one is elsewhere all the same, the run begins again without this. A query
-// without keys has one row, and no use for it.
+// reach finds the arguments whose sums take fewer words, by the least and greatest values in the
+// metadata of the input. If a value is outside these all the same, the run ends and the next plan
+// does without this. Queries without keys have one row, and gain nothing.
 func (p *planner) reach() {
 	if len(p.Query.Keys) == 0 {
 		return

@@ -5,22 +5,22 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
-// This file is what a run does about texts that are a large part of its memory. Plans do not know
-// of them: footers tell of pages at most. A run that meets one for which it finds no room begins
-// again, with a plan that has room for it, if the limit allows one, and else says which limit does.
-// So what it says is enough: with that limit there is such a plan.
+// This file plans memory for long texts. The first plan does not know of them, since footers tell
+// the sizes of pages at most. A run that reads a text for which its plan has no room ends. If the
+// memory limit allows a plan with room, the next run has that; if not, the error names a limit that
+// does.
 
-// A row with long texts is in memory some times over, these being of keys and of aggregates: a
-// worker has the row of a group beside the one that takes its place in an aggregate; a goroutine
-// that merges has a group, another row of it, and what the aggregate of both becomes, and then the
-// group and its record, which is sorted on its way if there is an order.
+// How many copies of a row with long texts are in memory at a time, by whether the texts are in
+// keys or in aggregates. A worker has the row of a group, and the row that replaces it in an
+// aggregate. A goroutine that merges has a group, another row of it and the result of combining
+// both; later it has the group and its record, and one more copy if the result is sorted.
 const (
 	workerKeys, workerStates = 1, 2
 	mergeKeys, mergeStates   = 2, 3
 	sortedCopies             = 3
 )
 
-// largeNeeds is what texts take, each as many bytes as the longest one.
+// largeNeeds is the memory that rows with texts take, if each text is as long as the longest one.
 type largeNeeds struct {
 	worker int64
 	merge  int64 // of a goroutine that merges groups: all of its share

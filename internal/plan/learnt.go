@@ -8,8 +8,9 @@ import (
 	"github.com/gagg-dev/gagg/internal/parquetio"
 )
 
-// Learnt is what runs have found out that had to begin again: plans rest on hints, and these may be
-// wrong. It only grows. The zero value knows nothing.
+// Learnt is what earlier runs of the query have found out. A plan rests on hints of the input,
+// which may be wrong; a run that sees this ends, and the next plan is made with what was learnt.
+// Learnt only grows, so there are few runs. The zero value knows nothing.
 type Learnt struct {
 	Digits map[int]int // by column of the schema: what decimals have at least
 	Nulls  bool        // a column has NULLs that is said to have none
@@ -60,22 +61,24 @@ func (l *Learnt) addTexts(err error) {
 	}
 }
 
-// longError tells that texts are too long for the plan at hand, and that there is a better one.
+// longError ends a run: a text is too long for its plan, and a better plan exists.
 type longError struct{ text int64 }
 
 func (e *longError) Error() string { return "there are texts of " + MiB(e.text) }
 
-// leastLong is how long a text is at least for a plan to have room for it. Shorter ones find room
-// in any.
+// leastLong is the length from which on a text needs a plan with room for it. Any plan has room for
+// shorter ones.
 const leastLong = 1 << 20
 
-// moreBy is how much more must be learnt for another run to be worth it: so there are few.
+// moreBy is the factor by which a length must have grown for another run to be worth it, which
+// bounds how many runs there are.
 const moreBy = 1.25
 
-// Met tells of a text while the input is read. Where merging its groups, or putting them out, may
-// be refused by this plan, and another one is better, the error ends the run at once. Else it is
-// tried, and may go well.
-func (p *Plan) Met(text int64) error {
+// ObserveText is called with the length of each long text while the input is read. If the memory of
+// this plan may not be enough to merge or to put out groups with such texts, and another plan has
+// enough, the error ends the run at once. If there is no such plan the run goes on, and may
+// succeed.
+func (p *Plan) ObserveText(text int64) error {
 	if text < leastLong {
 		return nil
 	}
@@ -87,7 +90,7 @@ func (p *Plan) Met(text int64) error {
 	return &longError{text}
 }
 
-// better reports whether a plan that knows l may go well where this one, which knew less, did not.
+// better reports whether a plan made with l may succeed where this one, made with less, did not.
 func (p *Plan) better(l Learnt) bool {
 	was := p.Learnt
 	if !p.Rereadable || float64(l.Text) <= moreBy*float64(was.Text) && float64(l.Read) <= moreBy*float64(was.Read) {
@@ -97,10 +100,10 @@ func (p *Plan) better(l Learnt) bool {
 	return ok
 }
 
-// Again adds to l what the error of a run of the plan tells of texts, and reports whether another
-// plan may go well. If not, it returns the error that says what limit is enough, if this one is
-// about texts.
-func (p *Plan) Again(l *Learnt, err error) (bool, error) {
+// Retry adds to l what the error of a run tells about texts, and reports whether another plan may
+// succeed. If not, it returns the error to report: where memory was refused because of long texts,
+// a NeedError with the limit that is enough.
+func (p *Plan) Retry(l *Learnt, err error) (bool, error) {
 	if l.addTexts(err); l.Text < leastLong {
 		l.Text = 0
 	}
@@ -114,8 +117,8 @@ func (p *Plan) Again(l *Learnt, err error) (bool, error) {
 	return false, p.TextError(*l, err)
 }
 
-// TextError is a refusal of memory as a NeedError that says what is enough for the texts that were
-// met.
+// TextError turns a refusal of memory into a NeedError with the limit that is enough for the
+// longest text that was observed. Other errors stay as they are.
 func (p *Plan) TextError(l Learnt, err error) error {
 	var need *NeedError
 	if err == nil || l.Text == 0 || errors.As(err, &need) || !errors.Is(err, budget.Memory) {
@@ -128,7 +131,7 @@ func (p *Plan) TextError(l Learnt, err error) error {
 	return &NeedError{Limit: p.Options.MemoryLimit, Need: enough, Result: "there are texts of up to " + MiB(l.Text)}
 }
 
-// Longest is l with the longest text that a run has met, if it matters how long that is.
+// Longest is l with the longest text of a run. Texts for which any plan has room do not matter.
 func (l Learnt) Longest(text int64) Learnt {
 	if text >= leastLong {
 		l.Text = max(l.Text, text)
@@ -136,8 +139,8 @@ func (l Learnt) Longest(text int64) Learnt {
 	return l
 }
 
-// TextNeed is a limit that leaves room for the texts that were met, beside the metadata of the
-// input; 0: there were none.
+// TextNeed is a limit that leaves room for the longest text that was observed, without the metadata
+// of the input; 0: no text was long.
 func (p *Plan) TextNeed(l Learnt) int64 {
 	if l.Text == 0 {
 		return 0

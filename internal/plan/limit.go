@@ -5,12 +5,12 @@ import (
 	"github.com/gagg-dev/gagg/internal/cpu"
 )
 
-// mostFirst is the most groups of which workers tell early that they are the only ones wanted:
-// beyond, looking for the last of them takes longer than it saves. A guess.
+// mostFirst is the greatest limit for which workers stop adding groups early: with a greater one,
+// finding the last of the wanted groups takes longer than it saves. A guess.
 const mostFirst = 1 << 16
 
-// FirstGroups is how many groups are put out where these are simply the first ones; false: they are
-// not, or too many.
+// FirstGroups is how many groups are wanted if any groups will do: a limit without an order. False:
+// it matters which, or there are too many.
 func (p *Plan) FirstGroups() (int, bool) {
 	q := p.Query
 	if q.Query.Limit <= 0 || len(q.Order) > 0 || q.Having != nil || len(q.Distinct) > 0 || len(q.Keys) == 0 {
@@ -19,9 +19,9 @@ func (p *Plan) FirstGroups() (int, bool) {
 	return int(q.Query.Limit + q.Query.Offset), q.Query.Offset < mostFirst && q.Query.Limit+q.Query.Offset <= mostFirst
 }
 
-// TopGroups is how many groups are put out where these are those with the greatest counts, and
-// where rows have these; nil: they are not, or too many. Of the others nothing is computed, so
-// nothing of them may be an error (STAGE-ERRORS).
+// TopGroups says how many groups are wanted, and which word of a row has the count, if those with
+// the greatest counts are; nil: others are, or too many. The other groups are never finished, so no
+// result of theirs may be able to fail (STAGE-ERRORS).
 func (p *Plan) TopGroups(states *agg.Layout) *cpu.Top {
 	q := p.Query
 	if q.Query.Limit <= 0 || q.Query.Offset >= cpu.MostTop || q.Query.Limit+q.Query.Offset > cpu.MostTop || len(q.Order) == 0 || !q.Order[0].Desc || q.Having != nil || len(q.FallibleKeys()) > 0 {

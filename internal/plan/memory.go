@@ -113,8 +113,8 @@ func (w Needs) share(limit int64, threads int, read int64, columns int, g groupi
 	return m, threads, nil
 }
 
-// needFor is a limit that leaves a group room for its values and its result, in bytes, beside what
-// goroutines merge and sort at the time, and records that wait.
+// needFor is a memory limit that has room for one large group, with so many bytes of values and of
+// result, beside what goroutines merge and sort at the same time and the records that wait.
 func (m Memory) needFor(threads int, values, result int64) int64 {
 	const parts = mergeShare * outputShare * sortShare
 	taken := int64(parts/mergeShare + parts/outputShare)
@@ -126,41 +126,40 @@ func (m Memory) needFor(threads int, values, result int64) int64 {
 	return m.begin + group + min(group*taken/(parts-taken), most)
 }
 
-// looseShare: values take up to one of so many parts more than they are, in the pages and blobs
-// that they lie in. A guess.
+// looseShare: the pages and blobs that values lie in take up to 1/looseShare more than the values.
+// A guess.
 const looseShare = 8
 
 // mostOutput is the most for results that so many goroutines make.
 func mostOutput(threads int) int64 { return max(leastOutput, int64(threads)*outputEach) }
 
-// HeldBack is what so many workers may not take while they read, since it is
-// needed after. What they read with is free again then.
+// HeldBack is the memory that workers leave while they read, because it is needed after that. The
+// buffers that they read with are free by then, and so count towards it.
 func (m Memory) HeldBack(threads int) int64 {
 	return max(0, m.Later(threads)-int64(threads)*m.Read)
 }
 
-// Later is what merging, sorting and putting out may count on.
+// Later is the memory that merging, sorting and output are promised.
 func (m Memory) Later(threads int) int64 {
 	return int64(threads)*(m.Merge+m.Sort) + m.Output
 }
 
-// AfterMerge is what sorting and putting out may count on while groups are merged.
+// AfterMerge is the memory that sorting and output are promised while groups are merged.
 func (m Memory) AfterMerge(threads int) int64 { return int64(threads)*m.Sort + m.Output }
 
 // BatchBytes is how many bytes the strings of a result batch may have: some
 // batches wait, and each is copied into a record.
 func (m Memory) BatchBytes() int { return int(max(min(m.Output, leastOutput)/8, 64<<10)) }
 
-// ScratchBytes is what a goroutine may take to sort the values of a group,
-// while the partition of the group is merged: a quarter of the merge, which
-// leaves it for nothing else unless it divides.
+// ScratchBytes is the memory in which a goroutine sorts the values of a group while it merges the
+// partition of the group: a quarter of Merge.
 func (m Memory) ScratchBytes() int { return int(m.Merge / 4) }
 
-// Shares is what the executor needs to know of it, for the grouping by the keys alone.
+// Shares is the memory of the grouping by the keys, for the executor.
 func (m Memory) Shares() cpu.Memory { return m.share(m.Worker - m.Sets) }
 
-// SetShares is the same for one of so many groupings by the keys and a distinct value, beside so
-// many bytes that a worker has of a shared set.
+// SetShares is the same for one of so many groupings by the keys and a distinct value, less the
+// bytes that a worker has in a shared set.
 func (m Memory) SetShares(sets int, shared int64) cpu.Memory {
 	if m.Worker == 0 {
 		return cpu.Memory{}

@@ -1,7 +1,7 @@
-// Package plan decides how a query will be run. Its outcome, a Plan, is a pure value, made once before
-// any row is read: it is printed, and it is run. It is made of the query, the options and what the
-// input tells of its columns, for which some pages of dictionaries may be looked at. No memory is
-// taken here, and no device is opened.
+// Package plan decides how a query will be run. Its outcome, a Plan, is a pure value, made once
+// before any row is read: it is printed, and it is run. It is made of the query, the options and
+// what the input tells of its columns, for which some pages of dictionaries may be looked at. No
+// memory is taken here, and no device is opened.
 //
 //	memory, threads   how many workers there are, and how the memory limit is shared out (memory.go)
 //	keys              the form of each key in words (keys.go)
