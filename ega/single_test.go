@@ -54,8 +54,8 @@ func TestSchedules(t *testing.T) {
 	want, k := reference.Combine(&c.Layout, c.Rows), r.Load(c.Layout)
 	for seed := range uint64(20) {
 		emulator.Seed(seed)
-		for _, road := range []func(*rig, *ega.Kernels, *egatest.Case) []uint64{byShared, byCrowded, bySingle, byBuckets} {
-			if err := egatest.Difference(&c.Layout, road(r, k, &c), want); err != nil {
+		for _, strategy := range []func(*rig, *ega.Kernels, *egatest.Case) []uint64{byShared, byCrowded, bySingle, byBuckets} {
+			if err := egatest.Difference(&c.Layout, strategy(r, k, &c), want); err != nil {
 				t.Fatalf("seed %d: %v", seed, err)
 			}
 		}

@@ -30,10 +30,10 @@ func TestSums(t *testing.T) {
 	}
 	random.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
 	c.Rows = slices.Concat(rows...)
-	for name, road := range roads {
-		t.Run("road="+name, func(t *testing.T) {
+	for name, strategy := range strategies {
+		t.Run("strategy="+name, func(t *testing.T) {
 			r := newRig(t)
-			if err := sumsOf(road(r, r.Load(c.Layout), &c), groups, each*small); err != nil {
+			if err := sumsOf(strategy(r, r.Load(c.Layout), &c), groups, each*small); err != nil {
 				t.Error(err)
 			}
 		})
@@ -70,10 +70,10 @@ func TestFineSums(t *testing.T) {
 			c.Rows = append(c.Rows, reference.HashOf(key))
 			c.Rows = append(append(c.Rows, key...), math.Float64bits(square), math.Float64bits(low))
 		}
-		for name, road := range roads {
-			t.Run(fmt.Sprintf("keys=%d/road=%s", keys, name), func(t *testing.T) {
+		for name, strategy := range strategies {
+			t.Run(fmt.Sprintf("keys=%d/strategy=%s", keys, name), func(t *testing.T) {
 				r := newRig(t)
-				fineSums(t, &c.Layout, road(r, r.Load(c.Layout), &c), groups, each, x)
+				fineSums(t, &c.Layout, strategy(r, r.Load(c.Layout), &c), groups, each, x)
 			})
 		}
 		fineSums(t, &c.Layout, reference.Combine(&c.Layout, c.Rows), groups, each, x)

@@ -14,7 +14,7 @@ import (
 )
 
 // BenchmarkTile combines tiles into a table of a MultiPass's size through tables in shared memory
-// and row by row: the two roads that firstpass.strategy decides between. Rows have 8 words, as
+// and row by row: the two strategies that firstpass.strategy decides between. Rows have 8 words, as
 // those of db-benchmark's q3, or 9, as those of q10, and a tile is what a parcel of 8 MiB makes.
 // The tiles of a run follow on each other, into a table that is empty before the first. ns/tile is
 // the device's time.
@@ -41,7 +41,7 @@ func BenchmarkTile(b *testing.B) {
 		} {
 			b.Run(fmt.Sprintf("words=%d/%s", l.Stride(), k.name), func(b *testing.B) {
 				words := tileRows(random, &l, tiles*rows, k.key)
-				for _, road := range []struct {
+				for _, strategy := range []struct {
 					name string
 					add  func(r *rig, t *ega.Table, tile cuda.Span) error
 				}{
@@ -50,7 +50,7 @@ func BenchmarkTile(b *testing.B) {
 					}},
 					{"probe", func(r *rig, t *ega.Table, tile cuda.Span) error { return t.Add(r.Stream, tile, uint64(rows)) }},
 				} {
-					b.Run("path="+road.name, func(b *testing.B) { benchTiles(b, &l, words, rows, slots, road.add) })
+					b.Run("path="+strategy.name, func(b *testing.B) { benchTiles(b, &l, words, rows, slots, strategy.add) })
 				}
 			})
 		}
@@ -78,7 +78,7 @@ func tileRows(random *rand.Rand, l *ega.Layout, n int, key func(i int) uint64) [
 	return out
 }
 
-// benchTiles measures a road with tiles of so many rows.
+// benchTiles measures a strategy with tiles of so many rows.
 func benchTiles(b *testing.B, l *ega.Layout, words []uint64, rows int, slots uint32, add func(*rig, *ega.Table, cuda.Span) error) {
 	r := newRig(b)
 	all := r.Send(words)

@@ -21,7 +21,7 @@ const overfull = 1e-6
 // it, partitions in order of number are in order of hash, whatever was
 // divided how often, and the table that merges a partition finds its slots
 // by the bits below. When all 64 are spent, the rows of a partition have one
-// and the same hash, no level can divide them, and they take the road for
+// and the same hash, no level can divide them, and they take the strategy for
 // equal hashes, which always ends.
 type Level struct {
 	Groups     float64 // expected in all; +Inf: nobody knows
@@ -102,7 +102,7 @@ func (p *Plan) atMost(b uint, why Limit) {
 }
 
 // fit is how many groups fit the memory of a merge: one at least, since the
-// road for a single group needs no more.
+// strategy for a single group needs no more.
 func (l Level) fit() int64 {
 	if l.MergeBytes <= 0 {
 		return math.MaxInt64

@@ -96,7 +96,7 @@ func TestPlan(t *testing.T) {
 			3, ByHash, true,
 		},
 		{
-			"all bits are spent: the road for equal hashes",
+			"all bits are spent: the strategy for equal hashes",
 			Level{Groups: 1e8, RowBytes: 72, MergeBytes: mib, OpenBytes: 1, PageBytes: 1, Workers: 1, Left: 0},
 			0, ByHash, true,
 		},

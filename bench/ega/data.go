@@ -13,7 +13,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/kernels/kerneltest"
 )
 
-// bench is the device with what all roads share.
+// bench is the device with what all strategies share.
 type bench struct {
 	rig    *device.Rig
 	k      *ega.Kernels
@@ -22,7 +22,7 @@ type bench struct {
 	rows   uint32
 
 	source cuda.Span // the pairs
-	work   cuda.Span // a copy, which roads may spoil; room for a pair more
+	work   cuda.Span // a copy, which strategies may spoil; room for a pair more
 	other  cuda.Span // as large
 	sum    cuda.Span
 

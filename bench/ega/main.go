@@ -1,10 +1,10 @@
-// Command ega measures the roads of package ega on the device: 2^28 pairs of 16
+// Command ega measures the strategies of package ega on the device: 2^28 pairs of 16
 // bytes, by number of groups, by skew, by load factor, beside the plain linear
 // probe and CUB's sort and reduce (-peer, made from cub.cu). `make bench-gpu` runs it.
 //
-// A time has everything in it from the pairs in device memory to the groups, dense, in device memory:
-// emptying tables, and the waits of roads that look at a count between two
-// kernels. Only memory is allocated before.
+// A time has everything in it from the pairs in device memory to the groups, dense, in device
+// memory: emptying tables, and the waits of strategies that look at a count between two kernels.
+// Only memory is allocated before.
 package main
 
 import (
@@ -75,7 +75,7 @@ func run() (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, rig.Close()) }()
-	rig.Setting.Repetition = fmt.Sprintf("each time is the median of %d rounds of all roads in turns", a.rounds)
+	rig.Setting.Repetition = fmt.Sprintf("each time is the median of %d rounds of all strategies in turns", a.rounds)
 	r := &report{Setting: rig.Setting, amounts: a, Rows: a.rows}
 	if err := r.measure(rig); err != nil {
 		return err

@@ -15,7 +15,7 @@ const (
 	overProbe  = 5.39 // times the plain linear probe above load .9: the paper's claim
 	noCliff    = .9   // of the rate with a group less
 	noSkew     = .8   // of the rate of uniform keys. A guess
-	goodChoice = .9   // of the fastest road's rate
+	goodChoice = .9   // of the fastest strategy's rate
 )
 
 // marks are what has to be reached.
@@ -51,9 +51,9 @@ func (r *report) marks() []device.Mark {
 	return list
 }
 
-// choice is how good the road taken is where it is worst.
+// choice is how good the strategy taken is where it is worst.
 func (r *report) choice() device.Mark {
-	m := device.Mark{What: "the road taken, of the fastest, at worst", Got: 1, Want: goodChoice, Unit: "times", None: true}
+	m := device.Mark{What: "the strategy taken, of the fastest, at worst", Got: 1, Want: goodChoice, Unit: "times", None: true}
 	for _, p := range r.Points {
 		if chosen, best := r.best(p.Table, p.Distribution, p.Groups); chosen > 0 {
 			m.Got, m.None = min(m.Got, chosen/best), false

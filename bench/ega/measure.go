@@ -11,29 +11,29 @@ import (
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
 
-// point is what was measured of a road.
+// point is what was measured of a strategy.
 type point struct {
 	Table        string  `json:"table"` // groups, skew, load
-	Road         string  `json:"road"`
+	Strategy     string  `json:"road"`
 	Distribution string  `json:"distribution"`
 	Groups       uint64  `json:"groups"`         // that there were to be
 	Found        uint64  `json:"found"`          // that there were
 	Load         float64 `json:"load,omitempty"` // groups a slot of the plain table
-	Chosen       bool    `json:"chosen"`         // it is the road of reference.Choose
+	Chosen       bool    `json:"chosen"`         // it is the strategy of reference.Choose
 	Time         float64 `json:"us"`
 	Failed       string  `json:"failed,omitempty"`
 }
 
-// opener makes a road, or not.
-type opener func() (road, error)
+// opener makes a strategy, or not.
+type opener func() (strategy, error)
 
-// roads is all of them for so many groups.
-func (b *bench) roads(groups uint64, load float64) []opener {
+// strategies is all of them for so many groups.
+func (b *bench) strategies(groups uint64, load float64) []opener {
 	return []opener{
-		func() (road, error) { return newTables(b, false, groups, load) },
-		func() (road, error) { return newTables(b, true, groups, load) },
-		func() (road, error) { return newScattered(b, groups) },
-		func() (road, error) { return newSingle(b) },
+		func() (strategy, error) { return newTables(b, false, groups, load) },
+		func() (strategy, error) { return newTables(b, true, groups, load) },
+		func() (strategy, error) { return newScattered(b, groups) },
+		func() (strategy, error) { return newSingle(b) },
 	}
 }
 
@@ -46,14 +46,14 @@ func (r *report) measure(rig *device.Rig) (err error) {
 	defer func() { err = errors.Join(err, b.close()) }()
 	for _, groups := range r.groups {
 		if groups <= uint64(r.rows)/2 {
-			if err := r.table(b, point{Table: "groups", Distribution: uniform.name, Groups: groups}, b.fill(uniform, groups), b.roads(groups, tableLoad)); err != nil {
+			if err := r.table(b, point{Table: "groups", Distribution: uniform.name, Groups: groups}, b.fill(uniform, groups), b.strategies(groups, tableLoad)); err != nil {
 				return err
 			}
 		}
 	}
 	for _, groups := range r.skewed {
 		for _, d := range distributions {
-			if err := r.table(b, point{Table: "skew", Distribution: d.name, Groups: groups}, b.fill(d, groups), b.roads(groups, tableLoad)); err != nil {
+			if err := r.table(b, point{Table: "skew", Distribution: d.name, Groups: groups}, b.fill(d, groups), b.strategies(groups, tableLoad)); err != nil {
 				return err
 			}
 		}
@@ -70,15 +70,15 @@ func (r *report) byLoad(b *bench) error {
 	for _, load := range r.loads {
 		groups := uint64(load * float64(r.rows))
 		about := point{Table: "load", Distribution: "repeated", Groups: groups, Load: load}
-		roads := b.roads(groups, load)
-		if err := r.table(b, about, b.repeat(groups), []opener{roads[0], roads[2], roads[3]}); err != nil {
+		strategies := b.strategies(groups, load)
+		if err := r.table(b, about, b.repeat(groups), []opener{strategies[0], strategies[2], strategies[3]}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// table measures roads side by side. One that there is no memory for has no time; one whose
+// table measures strategies side by side. One that there is no memory for has no time; one whose
 // groups are wrong ends the run.
 func (r *report) table(b *bench, about point, filled error, openers []opener) (err error) {
 	if filled != nil {
@@ -98,15 +98,15 @@ func (r *report) table(b *bench, about point, filled error, openers []opener) (e
 		}
 		defer func() { err = errors.Join(err, way.close()) }()
 		p := about
-		p.Road = way.name()
-		p.Chosen = p.Road == taken
+		p.Strategy = way.name()
+		p.Chosen = p.Strategy == taken
 		if p.Found, err = b.trial(way); err != nil {
 			p.Failed = err.Error()
 			if !errors.Is(err, ega.ErrRestFull) {
-				return fmt.Errorf("%s, %s, %d groups: %w", p.Road, p.Distribution, p.Groups, err)
+				return fmt.Errorf("%s, %s, %d groups: %w", p.Strategy, p.Distribution, p.Groups, err)
 			}
 		} else {
-			cases = append(cases, device.Case{Name: p.Road, Prepare: prepare(b, way), Run: way.run})
+			cases = append(cases, device.Case{Name: p.Strategy, Prepare: prepare(b, way), Run: way.run})
 		}
 		points = append(points, p)
 	}
@@ -116,7 +116,7 @@ func (r *report) table(b *bench, about point, filled error, openers []opener) (e
 	}
 	for i := range points {
 		if points[i].Found != points[0].Found && points[i].Failed == "" {
-			return fmt.Errorf("%s finds %d groups, %s %d", points[i].Road, points[i].Found, points[0].Road, points[0].Found)
+			return fmt.Errorf("%s finds %d groups, %s %d", points[i].Strategy, points[i].Found, points[0].Strategy, points[0].Found)
 		}
 		if points[i].Failed == "" {
 			points[i].Time, times = times[0], times[1:]
@@ -127,7 +127,7 @@ func (r *report) table(b *bench, about point, filled error, openers []opener) (e
 }
 
 // trial is a run that does not count, looked at.
-func (b *bench) trial(way road) (uint64, error) {
+func (b *bench) trial(way strategy) (uint64, error) {
 	if err := errors.Join(prepare(b, way)(b.stream), way.run(b.stream), b.stream.Synchronize()); err != nil {
 		return 0, err
 	}
@@ -138,7 +138,8 @@ func (b *bench) trial(way road) (uint64, error) {
 	return groups, b.check(rows, groups)
 }
 
-// chosen is the name of the road that gagg would take, with room for all and estimates that are right.
+// chosen is the name of the strategy that gagg would take, with room for all and estimates that are
+// right.
 func (b *bench) chosen(d distribution, groups uint64) string {
 	device := b.rig.Thread.Context().Device()
 	facts := reference.Facts{
@@ -146,9 +147,9 @@ func (b *bench) chosen(d distribution, groups uint64) string {
 		Frequent: d.top(reference.FrequentGroups(&ega.Pairs, device), groups),
 	}
 	switch reference.Choose(&ega.Pairs, device, facts) {
-	case reference.RoadBuckets:
+	case reference.StrategyBuckets:
 		return nameScattered
-	case reference.RoadSingle:
+	case reference.StrategySingle:
 		return nameSingle
 	}
 	return nameShared

@@ -28,19 +28,19 @@ func (r *report) measurePeer(program string) error {
 	return r.addPeer(out)
 }
 
-// addPeer adds what the peer printed. Groups found otherwise than by our roads
+// addPeer adds what the peer printed. Groups found otherwise than by our strategies
 // mean that the two did not aggregate the same.
 func (r *report) addPeer(out []byte) error {
 	var errs []error
 	for lines := bufio.NewScanner(bytes.NewReader(out)); lines.Scan(); {
-		p := point{Table: "groups", Road: nameCUB, Distribution: uniform.name}
+		p := point{Table: "groups", Strategy: nameCUB, Distribution: uniform.name}
 		if _, err := fmt.Sscan(lines.Text(), &p.Groups, &p.Time, &p.Found); err != nil {
 			errs = append(errs, fmt.Errorf("the peer says %q: %w", lines.Text(), err))
 			continue
 		}
 		for _, ours := range r.of("groups", func(q *point) bool { return q.Groups == p.Groups && q.Failed == "" }) {
 			if ours.Found != p.Found {
-				errs = append(errs, fmt.Errorf("%d groups: the peer finds %d, %s %d", p.Groups, p.Found, ours.Road, ours.Found))
+				errs = append(errs, fmt.Errorf("%d groups: the peer finds %d, %s %d", p.Groups, p.Found, ours.Strategy, ours.Found))
 			}
 		}
 		r.Points = append(r.Points, p)

@@ -38,20 +38,20 @@ func (r *report) of(table string, want func(*point) bool) (list []*point) {
 	return list
 }
 
-// at is the rate of a road; 0: not measured.
-func (r *report) at(table, road, distribution string, groups uint64) float64 {
+// at is the rate of a strategy; 0: not measured.
+func (r *report) at(table, strategy, distribution string, groups uint64) float64 {
 	for _, p := range r.of(table, func(p *point) bool {
-		return p.Road == road && p.Distribution == distribution && p.Groups == groups
+		return p.Strategy == strategy && p.Distribution == distribution && p.Groups == groups
 	}) {
 		return r.rate(p)
 	}
 	return 0
 }
 
-// best is the rate of the road that gagg takes, and of the fastest of its roads.
+// best is the rate of the strategy that gagg takes, and of the fastest of its strategies.
 func (r *report) best(table, distribution string, groups uint64) (chosen, best float64) {
 	for _, p := range r.of(table, func(p *point) bool {
-		return p.Distribution == distribution && p.Groups == groups && p.Road != nameCUB
+		return p.Distribution == distribution && p.Groups == groups && p.Strategy != nameCUB
 	}) {
 		best = max(best, r.rate(p))
 		if p.Chosen {
@@ -86,18 +86,18 @@ var tablesOf = []struct {
 // markdown is all that was measured, as tables.
 func (r *report) markdown() []byte {
 	var w bytes.Buffer
-	fmt.Fprintf(&w, "# Aggregation on the device\n\n%s\n\n%d pairs of 16 bytes. Billions of rows a second; * marks the road that gagg takes.\n", &r.Setting, r.Rows)
+	fmt.Fprintf(&w, "# Aggregation on the device\n\n%s\n\n%d pairs of 16 bytes. Billions of rows a second; * marks the strategy that gagg takes.\n", &r.Setting, r.Rows)
 	for _, t := range tablesOf {
 		list := r.of(t.name, func(*point) bool { return true })
 		if len(list) == 0 {
 			continue
 		}
-		roads := unique(list, func(p *point) string { return p.Road })
-		fmt.Fprintf(&w, "\n## %s\n\n| | %s |\n|---|%s\n", t.title, strings.Join(roads, " | "), strings.Repeat("---:|", len(roads)))
+		strategies := unique(list, func(p *point) string { return p.Strategy })
+		fmt.Fprintf(&w, "\n## %s\n\n| | %s |\n|---|%s\n", t.title, strings.Join(strategies, " | "), strings.Repeat("---:|", len(strategies)))
 		for _, row := range unique(list, t.row) {
 			fmt.Fprintf(&w, "| %s |", row)
-			for _, road := range roads {
-				fmt.Fprintf(&w, " %s |", r.cell(list, func(p *point) bool { return t.row(p) == row && p.Road == road }))
+			for _, strategy := range strategies {
+				fmt.Fprintf(&w, " %s |", r.cell(list, func(p *point) bool { return t.row(p) == row && p.Strategy == strategy }))
 			}
 			fmt.Fprintln(&w)
 		}
@@ -136,10 +136,10 @@ func (r *report) plot() []byte {
 	for _, t := range tablesOf {
 		list := r.of(t.name, func(*point) bool { return true })
 		c := &plot.Chart{Title: t.title + ", billions of rows a second", Log: true, Places: unique(list, t.row)}
-		for _, road := range unique(list, func(p *point) string { return p.Road }) {
-			line := plot.Line{Name: road, Values: make([]float64, len(c.Places))}
+		for _, strategy := range unique(list, func(p *point) string { return p.Strategy }) {
+			line := plot.Line{Name: strategy, Values: make([]float64, len(c.Places))}
 			for _, p := range list {
-				if p.Road == road {
+				if p.Strategy == strategy {
 					line.Values[slices.Index(c.Places, t.row(p))] = r.rate(p)
 				}
 			}

@@ -12,11 +12,11 @@ import (
 // micros is the time of 2^28 rows at so many billions a second.
 func micros(rate float64) float64 { return float64(full.rows) / rate / 1e3 }
 
-// measured is a report in which the road taken has these rates, and the probe 2.
+// measured is a report in which the strategy taken has these rates, and the probe 2.
 func measured(taken, skewed, loaded float64) *report {
 	r := &report{Setting: device.Setting{GPU: "a < b"}, amounts: full, Rows: full.rows}
-	add := func(table, road, distribution string, groups uint64, rate float64, chosen bool) {
-		r.Points = append(r.Points, point{Table: table, Road: road, Distribution: distribution, Groups: groups, Found: groups, Chosen: chosen, Time: micros(rate)})
+	add := func(table, strategy, distribution string, groups uint64, rate float64, chosen bool) {
+		r.Points = append(r.Points, point{Table: table, Strategy: strategy, Distribution: distribution, Groups: groups, Found: groups, Chosen: chosen, Time: micros(rate)})
 	}
 	for _, groups := range full.groups {
 		add("groups", nameProbe, uniform.name, groups, 2, false)
@@ -57,8 +57,8 @@ func TestMarks(t *testing.T) {
 		{25.1, 10, 11, "uniform keys, 1000000 groups", true},
 		{24.9, 10, 11, "uniform keys, 1000000 groups", false},
 		{24.9, 10, 11, "uniform keys, 100 groups", true},
-		{1.7, 10, 11, "the road taken, of the fastest, at worst", false},
-		{1.9, 10, 11, "the road taken, of the fastest, at worst", true},
+		{1.7, 10, 11, "the strategy taken, of the fastest, at worst", false},
+		{1.9, 10, 11, "the strategy taken, of the fastest, at worst", true},
 		{20, 7.9, 11, "Zipf 1.5, 10000 groups, of uniform", false},
 		{20, 8.1, 11, "Zipf 1.5, 10000 groups, of uniform", true},
 		{20, 10, 10.7, "over the plain probe at load 0.97", false},
@@ -75,7 +75,7 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-// What the peer says is a road more, unless it found other groups.
+// What the peer says is a strategy more, unless it found other groups.
 func TestPeer(t *testing.T) {
 	r := measured(20, 10, 11)
 	if err := r.addPeer([]byte("100 26843.5 100\n")); err != nil {

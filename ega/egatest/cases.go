@@ -15,7 +15,7 @@ import (
 // Empty is EGA_EMPTY of ega.cuh: what the key words of an empty slot are.
 const Empty = 0xa5f152c98e3d7b07
 
-// Case is rows that every road has to aggregate as the twin does.
+// Case is rows that every strategy has to aggregate as the twin does.
 type Case struct {
 	Name   string
 	Layout ega.Layout

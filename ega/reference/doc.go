@@ -1,9 +1,9 @@
-// Package reference holds the roads of paper 003 that no query takes, what package ega is measured
-// and tested against: nothing of it is in the program. ega's tests run their cases over these roads
-// too, and bench/ega measures them.
+// Package reference holds the strategies of paper 003 that no query takes, what package ega is
+// measured and tested against: nothing of it is in the program. ega's tests run their cases over
+// these strategies too, and bench/ega measures them.
 //
-// Four roads lead from rows in device memory to their groups there, of which [Choose] chooses by
-// counts, as docs/experiments/0006 measured them:
+// Four strategies lead from rows in device memory to their groups there, of which [Choose] chooses
+// by counts, as docs/experiments/0006 measured them:
 //
 //	shared   ega.Table.AddShared: each block combines its rows in shared memory, and the blocks' groups meet in
 //	         a Table: few groups
@@ -16,7 +16,7 @@
 // A query takes the first two, by firstpass.Pass, which does not know beforehand how many groups
 // there are: it combines tiles as they come, and what has no room leaves the device.
 //
-// [Combine] is the CPU twin of all roads: the same groups from the same rows.
+// [Combine] is the CPU twin of all strategies: the same groups from the same rows.
 //
 // Nothing is lost where memory is too small: Buckets hands out the numbers of buckets that it left
 // as they were, and Scattered, if it fails, all rows. SinglePass cannot run out of memory once it

@@ -7,7 +7,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/kernels/kerneltest"
 )
 
-// launcher launches the kernels of a layout: ega's, and those that only these roads have.
+// launcher launches the kernels of a layout: ega's, and those that only these strategies have.
 type launcher struct {
 	*ega.Kernels
 	only   *kerneltest.EgaReference

@@ -45,28 +45,28 @@ func TestChoose(t *testing.T) {
 	for _, c := range []struct {
 		groups, spare uint64
 		frequent      float64
-		want          Road
+		want          Strategy
 	}{
-		{1, more, 0, RoadShared},
-		{10_000, 1 << 20, 0, RoadShared},
-		{12_000, more, 0, RoadTable},
-		{20_000, more, 0, RoadBuckets},
-		{100_000, more, 0, RoadBuckets},
-		{1_000_000, more, 0, RoadBuckets},
-		{1_000_000, more, .07, RoadBuckets}, // Zipf .5
-		{1_000_000, more, .64, RoadTable},   // Zipf 1
-		{1_000_000, more, .48, RoadTable},   // self-similar
-		{10_000_000, more, .07, RoadBuckets},
-		{10_000_000, more, .55, RoadTable},
-		{10_000_000, more, .35, RoadBuckets},
-		{10_000_000, more, .99, RoadTable}, // Zipf 1.5
-		{rows, more, 0, RoadBuckets},
-		{rows, more, .99, RoadBuckets}, // no room for the table
-		{rows * 2, more, 0, RoadBuckets},
-		{1_000_000, rows, 0, RoadTable},
-		{rows / 2, rows, 0, RoadTable},
-		{rows/2 + 1, rows, 0, RoadSingle},
-		{rows, rows, 0, RoadSingle},
+		{1, more, 0, StrategyShared},
+		{10_000, 1 << 20, 0, StrategyShared},
+		{12_000, more, 0, StrategyTable},
+		{20_000, more, 0, StrategyBuckets},
+		{100_000, more, 0, StrategyBuckets},
+		{1_000_000, more, 0, StrategyBuckets},
+		{1_000_000, more, .07, StrategyBuckets}, // Zipf .5
+		{1_000_000, more, .64, StrategyTable},   // Zipf 1
+		{1_000_000, more, .48, StrategyTable},   // self-similar
+		{10_000_000, more, .07, StrategyBuckets},
+		{10_000_000, more, .55, StrategyTable},
+		{10_000_000, more, .35, StrategyBuckets},
+		{10_000_000, more, .99, StrategyTable}, // Zipf 1.5
+		{rows, more, 0, StrategyBuckets},
+		{rows, more, .99, StrategyBuckets}, // no room for the table
+		{rows * 2, more, 0, StrategyBuckets},
+		{1_000_000, rows, 0, StrategyTable},
+		{rows / 2, rows, 0, StrategyTable},
+		{rows/2 + 1, rows, 0, StrategySingle},
+		{rows, rows, 0, StrategySingle},
 	} {
 		if got := Choose(&ega.Pairs, h200, Facts{Rows: rows, Groups: c.groups, Spare: c.spare, Frequent: c.frequent}); got != c.want {
 			t.Errorf("%d groups, room for %d rows, frequent %v: %v, want %v", c.groups, c.spare, c.frequent, got, c.want)
@@ -77,7 +77,7 @@ func TestChoose(t *testing.T) {
 // Rows that cannot be scattered go to a Table, or through SP-EGA.
 func TestChooseWithoutHash(t *testing.T) {
 	l := ega.Layout{KeyWords: 2, Ops: []ega.Op{ega.Add}}
-	for groups, want := range map[uint64]Road{1: RoadShared, 1e6: RoadTable, 1e7: RoadTable, 3e7: RoadSingle} {
+	for groups, want := range map[uint64]Strategy{1: StrategyShared, 1e6: StrategyTable, 1e7: StrategyTable, 3e7: StrategySingle} {
 		if got := Choose(&l, h200, Facts{Rows: 5e7, Groups: groups, Spare: 5e7}); got != want {
 			t.Errorf("%d groups: %v, want %v", groups, got, want)
 		}

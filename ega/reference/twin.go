@@ -9,7 +9,7 @@ import (
 	"github.com/gagg-dev/gagg/ega"
 )
 
-// Combine is the CPU twin of the device's roads: the groups of rows, in the
+// Combine is the CPU twin of the device's strategies: the groups of rows, in the
 // order of the first row of each. It is the reference, not fast.
 func Combine(l *ega.Layout, rows []uint64) []uint64 {
 	var out []uint64

@@ -1,6 +1,6 @@
-// Package reference holds the scatter of rows on the device that no query takes: what package partition's chains of
-// pages are measured against (bench/scatter), and the first half of a road of ega/reference. Nothing of it is in the
-// program.
+// Package reference holds the scatter of rows on the device that no query takes: what package
+// partition's chains of pages are measured against (bench/scatter), and the first half of a
+// strategy of ega/reference. Nothing of it is in the program.
 package reference
 
 import (
@@ -13,11 +13,11 @@ import (
 	"github.com/gagg-dev/gagg/partition"
 )
 
-// DeviceScatter divides rows in device memory so that each partition lies in one
-// piece (paper 003, section 4.2.5): partition 0 first, in whatever order within it. Rows are read twice
-// and written once for each level, of which there are two above 2^ScatterMostBits
-// partitions. Like its thread it is used on one goroutine, and one division is
-// under way at a time: its counters are in use until the stream is done.
+// DeviceScatter divides rows in device memory so that each partition lies in one piece (paper 003,
+// section 4.2.5): partition 0 first, in whatever order within it. Rows are read twice and written
+// once for each level, of which there are two above 2^ScatterMostBits partitions. Like its thread
+// it is used on one goroutine, and one division is under way at a time: its counters are in use
+// until the stream is done.
 type DeviceScatter struct {
 	thread  *cuda.Thread
 	kernels *kerneltest.EgaScatter

@@ -6,17 +6,17 @@ import (
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
 
-// road is a way from the pairs in work to their groups.
-type road interface {
+// strategy is a way from the pairs in work to their groups.
+type strategy interface {
 	name() string
-	// run starts it, and waits only where the road itself has to.
+	// run starts it, and waits only where the strategy itself has to.
 	run(s *cuda.Stream) error
 	// groups tells where they are, once the stream is done.
 	groups() (cuda.Span, uint64, error)
 	close() error
 }
 
-// Names of roads in the texts.
+// Names of strategies in the texts.
 const (
 	nameProbe     = "probe"     // Table.Add: the baseline
 	nameShared    = "shared"    // Table.AddShared
@@ -28,7 +28,7 @@ const (
 // tableLoad is how full tables are where that is not what is measured.
 const tableLoad = .5
 
-// tables is the roads by way of a Table.
+// tables is the strategies by way of a Table.
 type tables struct {
 	b      *bench
 	shared bool
@@ -36,7 +36,7 @@ type tables struct {
 	table  *ega.Table
 }
 
-func newTables(b *bench, shared bool, groups uint64, load float64) (road, error) {
+func newTables(b *bench, shared bool, groups uint64, load float64) (strategy, error) {
 	slots := max(uint32(float64(groups)/load), 1)
 	t, err := ega.NewTable(b.k, ega.TableConfig{Slots: slots})
 	return &tables{b: b, shared: shared, most: groups, table: t}, err
@@ -77,7 +77,7 @@ type scattered struct {
 	result reference.Result
 }
 
-func newScattered(b *bench, groups uint64) (road, error) {
+func newScattered(b *bench, groups uint64) (strategy, error) {
 	s, err := reference.NewScattered(b.k, reference.ScatteredConfig{Rows: b.rows, Groups: groups})
 	return &scattered{b: b, s: s}, err
 }
@@ -99,7 +99,7 @@ type single struct {
 	result reference.Result
 }
 
-func newSingle(b *bench) (road, error) {
+func newSingle(b *bench) (strategy, error) {
 	p, err := reference.NewSinglePass(b.k, reference.SinglePassConfig{Rows: b.rows})
 	return &single{b: b, p: p}, err
 }
@@ -114,8 +114,8 @@ func (r *single) run(s *cuda.Stream) (err error) {
 func (r *single) groups() (cuda.Span, uint64, error) { return r.result.Rows, r.result.Groups, nil }
 func (r *single) close() error                       { return r.p.Close() }
 
-// prepare brings the pairs to where a road wants them.
-func prepare(b *bench, r road) func(*cuda.Stream) error {
+// prepare brings the pairs to where a strategy wants them.
+func prepare(b *bench, r strategy) func(*cuda.Stream) error {
 	if s, ok := r.(*single); ok {
 		return func(stream *cuda.Stream) error {
 			return stream.Copy(s.p.Tile(), b.source.Slice(0, s.p.Tile().Size))

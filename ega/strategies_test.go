@@ -13,21 +13,21 @@ import (
 	"github.com/gagg-dev/gagg/internal/gputest"
 )
 
-// roads make groups of the rows of a case.
-var roads = map[string]func(*rig, *ega.Kernels, *egatest.Case) []uint64{
+// strategies make groups of the rows of a case.
+var strategies = map[string]func(*rig, *ega.Kernels, *egatest.Case) []uint64{
 	"table": byTable, "shared": byShared, "crowded": byCrowded, "single": bySingle, "buckets": byBuckets, "scattered": byScattered,
 }
 
-// Every road makes the same groups of the same rows as the twin.
-func TestRoads(t *testing.T) {
+// Every strategy makes the same groups of the same rows as the twin.
+func TestStrategies(t *testing.T) {
 	list := egatest.Cases()
-	for name, road := range roads {
-		t.Run("road="+name, func(t *testing.T) {
+	for name, strategy := range strategies {
+		t.Run("strategy="+name, func(t *testing.T) {
 			for i := range list {
 				c := &list[i]
 				t.Run(c.Name, func(t *testing.T) {
 					r := newRig(t)
-					got := road(r, r.Load(c.Layout), c)
+					got := strategy(r, r.Load(c.Layout), c)
 					r.Same(&c.Layout, got, reference.Combine(&c.Layout, c.Rows))
 				})
 			}

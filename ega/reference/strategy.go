@@ -6,21 +6,21 @@ import (
 	"github.com/gagg-dev/gagg/internal/kernels"
 )
 
-// Road is a way to aggregate rows on the device.
-type Road int
+// Strategy is a way to aggregate rows on the device.
+type Strategy int
 
 const (
-	RoadShared Road = iota // ega.Table.AddShared
+	StrategyShared Strategy = iota // ega.Table.AddShared
 	// ega.Table.AddShared too, whose tables in shared memory keep frequent keys off the Table
-	RoadTable
-	RoadBuckets // a scatter by hash, then Buckets
-	RoadSingle  // SinglePass
+	StrategyTable
+	StrategyBuckets // a scatter by hash, then Buckets
+	StrategySingle  // SinglePass
 )
 
-// String is the name of a road.
-func (r Road) String() string { return [...]string{"shared", "table", "buckets", "single"}[r] }
+// String is the name of a strategy.
+func (r Strategy) String() string { return [...]string{"shared", "table", "buckets", "single"}[r] }
 
-// Facts is what the choice of a road depends on.
+// Facts is what the choice of a strategy depends on.
 type Facts struct {
 	Rows   uint64 // to aggregate
 	Groups uint64 // an estimate of how many they have
@@ -55,27 +55,27 @@ func sharedMost(l *ega.Layout, d cuda.Device) uint64 {
 // in 2^bucketLevel parts.
 const scatterSlack = 1. / 16
 
-// Choose chooses the road: a pure function of counts and of facts of the device. A wrong estimate
-// costs time, nothing else. RoadSingle, which needs as much memory as the rows have, is also what
-// it says if there is too little for any.
-func Choose(l *ega.Layout, d cuda.Device, f Facts) Road {
+// Choose chooses the strategy: a pure function of counts and of facts of the device. A wrong
+// estimate costs time, nothing else. StrategySingle, which needs as much memory as the rows have,
+// is also what it says if there is too little for any.
+func Choose(l *ega.Layout, d cuda.Device, f Facts) Strategy {
 	groups := min(f.Groups, f.Rows)
 	table := uint64(float64(groups) / ega.TableLoad)
 	switch {
 	case groups <= sharedMost(l, d) && table <= f.Spare:
-		return RoadShared
+		return StrategyShared
 	case scatters(l) && f.Rows+uint64(scatterSlack*float64(f.Rows)) <= f.Spare:
 		if table <= f.Spare && tableCost(l, d, f, groups) < bucketsCost(l, d, f, groups) {
-			return RoadTable
+			return StrategyTable
 		}
-		return RoadBuckets
+		return StrategyBuckets
 	case table <= f.Spare:
-		return RoadTable
+		return StrategyTable
 	}
-	return RoadSingle
+	return StrategySingle
 }
 
-// tableCost is that of RoadTable: frequent groups meet in the blocks' tables, the others in the
+// tableCost is that of StrategyTable: frequent groups meet in the blocks' tables, the others in the
 // Table.
 func tableCost(l *ega.Layout, d cuda.Device, f Facts, groups uint64) float64 {
 	alike := float64(FrequentGroups(l, d)) / float64(max(groups, 1))
@@ -87,7 +87,7 @@ func tableCost(l *ega.Layout, d cuda.Device, f Facts, groups uint64) float64 {
 	return hits*costHit + (1-hits)*miss
 }
 
-// bucketsCost is that of RoadBuckets.
+// bucketsCost is that of StrategyBuckets.
 func bucketsCost(l *ega.Layout, d cuda.Device, f Facts, groups uint64) float64 {
 	if planBuckets(l, d, f.Rows, groups).bits > bucketLevel {
 		return costLevels
