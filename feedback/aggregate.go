@@ -43,7 +43,8 @@ type TileConfig struct {
 	// FlushReduction is the least rows for each group, since it was last
 	// flushed, for which a table that memory keeps from growing is used
 	// again. It is lower than CacheReduction: each row that the table saves is
-	// one less to write to disk and read back. A guess, not measured.
+	// one less to write to disk and read back, which takes longer than a look-up in the cache
+	// even at 5 GB/s: 10 ns for 24 bytes both ways.
 	FlushReduction float64
 }
 
@@ -84,21 +85,26 @@ func ExpectedGroups(rows, groups, total int64) float64 {
 // Seen is what the rows that a worker has seen have made.
 type Seen struct {
 	Rows, Groups int64
-	// Once and Twice are the shares of the groups that have one row, and two, among so many groups that were counted; 0: nobody has counted.
+	// Once and Twice are the shares of the groups that have one row, and two, among so many groups
+	// that were counted; 0: nobody has counted.
 	Once, Twice float64
 	Counted     int
-	// Before is what AtRandom expected of all rows when half of these were seen; 0: nobody has asked.
+	// Before is what AtRandom expected of all rows when half of these were seen; 0: nobody has
+	// asked.
 	Before float64
 	// Lately is how many groups each row since then has made; 0: nobody has counted.
 	Lately float64
 }
 
-// AtRandom is how many groups total rows will have made if they come in random order; total negative: nobody knows how many rows there are.
+// AtRandom is how many groups total rows will have made if they come in random order; total
+// negative: nobody knows how many rows there are.
 //
-// Where some groups have many rows and most have few, EstimateGroups finds far too few: it takes all for equal, and rows of the large
-// ones for a sign that there are no more. The groups with one row and those with two say how many have none yet:
-// f1²/2f2 at least (Chao, Nonparametric estimation of the number of classes in a population, 1984), of which more rows will
-// show a part (Colwell et al., Models and estimators linking individual-based and sample-based rarefaction, 2012, equation 9).
+// Where some groups have many rows and most have few, EstimateGroups finds far too few: it takes
+// all for equal, and rows of the large ones for a sign that there are no more. The groups with one
+// row and those with two say how many have none yet: f1²/2f2 at least (Chao, Nonparametric
+// estimation of the number of classes in a population, 1984), of which more rows will show a part
+// (Colwell et al., Models and estimators linking individual-based and sample-based rarefaction,
+// 2012, equation 9).
 func (s Seen) AtRandom(total int64) float64 {
 	equal := ExpectedGroups(s.Rows, s.Groups, total)
 	if s.Once <= 0 || total <= s.Rows {
@@ -110,11 +116,13 @@ func (s Seen) AtRandom(total int64) float64 {
 	return max(equal, float64(s.Groups)-unseen*math.Expm1(-more*once/unseen))
 }
 
-// Expected is how many groups total rows will have made; total negative: nobody knows how many rows there are.
+// Expected is how many groups total rows will have made; total negative: nobody knows how many rows
+// there are.
 //
-// Rows of a file are seldom in random order: those of a day or a place come together. Then more and more groups are expected the more rows
-// were seen, and as many more are taken to be for each doubling that is to come; but no more than the last rows have made, since
-// a row is the less often a new group the more groups there are.
+// Rows of a file are seldom in random order: those of a day or a place come together. Then more and
+// more groups are expected the more rows were seen, and as many more are taken to be for each
+// doubling that is to come; but no more than the last rows have made, since a row is the less often
+// a new group the more groups there are.
 func (s Seen) Expected(total int64) float64 {
 	n := s.AtRandom(total)
 	if growth := n / s.Before; s.Before > 0 && growth > s.leastGrowth() && total > s.Rows {
@@ -127,8 +135,10 @@ func (s Seen) Expected(total int64) float64 {
 	return n
 }
 
-// leastGrowth of what is expected, while twice as many rows are seen, is more than chance makes of it: a tenth, a guess, and twice the
-// standard deviation, which is that of how many groups were counted that have two rows: a quarter as many when half of the rows were seen.
+// leastGrowth of what is expected, while twice as many rows are seen, is more than chance makes of
+// it: a tenth, not measured, within which a decision waits for as many rows again, and twice the
+// standard deviation, which is that of how many groups were counted that have two rows: a quarter
+// as many when half of the rows were seen.
 func (s Seen) leastGrowth() float64 {
 	twice := float64(s.Rows - s.Groups) // that are no new group, if nobody has counted
 	if s.Once > 0 {
@@ -153,8 +163,8 @@ func (c TileConfig) DecideTile(seen Seen, total int64) TileDecision {
 	return KeepTable
 }
 
-// DecideGrow says whether a worker takes a table that grows again, when rows that came after it was given up have made so many groups
-// that had not come before.
+// DecideGrow says whether a worker takes a table that grows again, when rows that came after it was
+// given up have made so many groups that had not come before.
 func (c TileConfig) DecideGrow(rows int64, groups float64) TileDecision {
 	if float64(rows) >= c.MinReduction*groups { // not so if that is no number
 		return KeepTable

@@ -1,10 +1,10 @@
 package feedback
 
-// DefaultBucketGain is the least gain from which on devices aggregate buckets. With a
-// gain of 1 (q10 of db-benchmark, 1e8 rows, 8 GiB of an H200) a device and 16
-// threads took 3.2 s for them, where the threads alone put as many groups out in
-// 0.7 s (docs/experiments/0012). Where between 1 and the gain of usual queries the
-// two meet is a guess.
+// DefaultBucketGain is the least gain from which on devices aggregate buckets. With a gain of 1
+// (q10 of db-benchmark, 1e8 rows, 8 GiB of an H200) a device and 16 threads took 3.2 s for them,
+// where the threads alone put as many groups out in 0.7 s (docs/experiments/0012). Where between 1
+// and the gain of usual queries the two meet was not measured: half or twice as much decides
+// otherwise only for groups of 1 to 4 rows.
 const DefaultBucketGain = 2
 
 // BucketGain is how many rows make a group, going by the rows that were combined into

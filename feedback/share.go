@@ -8,13 +8,13 @@ type ShareConfig struct {
 	//
 	// It also bounds what the other way may cost, on which all rows of a key
 	// take turns at its slot: the key with the most rows has at most 1 - MostSent
-	// of the tile, or the blocks would have saved more. A guess: with a tenth of
+	// of the tile, or the blocks would have saved more. Not measured: with a tenth of
 	// 470,000 rows at 1.2e9 rows a second, which is one group's rate
 	// (docs/experiments/0006), that is 39 µs for each word of the state, where
 	// blocks without use took 124 µs in all.
 	MostSent float64
 	// Sample is how often a tile goes through the blocks' tables in any case,
-	// every so many'th, since only these can tell what they are worth. A guess:
+	// every so many'th, since only these can tell what they are worth:
 	// tiles that cost three times as much make all of them a sixteenth
 	// dearer, and where keys become frequent at once, a tenth of a second at most
 	// goes by until it is seen (31 tiles of 470,000 rows of one key, 5 state words).

@@ -69,7 +69,8 @@ func (b *Buckets) Scatter(tile []uint64) (placed int, err error) {
 	return placed, nil
 }
 
-// ScatterBy is Scatter for rows that do not begin with their hashes: those of as many rows as there are hashes.
+// ScatterBy is Scatter for rows that do not begin with their hashes: those of as many rows as there
+// are hashes.
 func (b *Buckets) ScatterBy(hashes, rows []uint64) (placed int, err error) {
 	stride := b.pool.Stride
 	if b.some != nil {
@@ -111,11 +112,13 @@ func (b *Buckets) Place(row []uint64, p int) error {
 	return nil
 }
 
-// runRows is how many rows ScatterRuns looks at together. A guess.
+// runRows is how many rows ScatterRuns looks at together: few against a run of thousands, of
+// which only the ends are missed then.
 const runRows = 64
 
-// ScatterRuns is Scatter for rows that come in runs for one bucket, as most do that leave a device. A run is copied by the
-// page, in two thirds of the time; rows that are in none take up to a tenth longer (docs/experiments/0012).
+// ScatterRuns is Scatter for rows that come in runs for one bucket, as most do that leave a device.
+// A run is copied by the page, in two thirds of the time; rows that are in none take up to a tenth
+// longer (docs/experiments/0012).
 func (b *Buckets) ScatterRuns(tile []uint64) (placed int, err error) {
 	stride := b.pool.Stride
 	for len(tile) > 0 {
@@ -213,7 +216,8 @@ func (b *Buckets) Pages(dst [][]uint64, p int) [][]uint64 {
 // Blocks is the blocks of partition p, in the order they were written.
 func (b *Buckets) Blocks(p int) []Block { return b.blocks[p] }
 
-// PartitionRows is how many rows partition p holds, in memory and on disk, those held elsewhere among them.
+// PartitionRows is how many rows partition p holds, in memory and on disk, those held elsewhere
+// among them.
 func (b *Buckets) PartitionRows(p int) int64 {
 	n := int64(b.Rows(p) + b.HeldRows(p))
 	for _, blk := range b.blocks[p] {

@@ -9,7 +9,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
 
-// The defaults of Config. They are guesses until bench/streams says better.
+// The defaults of Config. docs/experiments/0007 has what bench/streams says of them.
 const (
 	// DefaultStreams: two, so that one lane's gap between jobs is filled by the other.
 	DefaultStreams = 2

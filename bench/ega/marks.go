@@ -14,7 +14,7 @@ var others = map[uint64]float64{1: 11.4, 100: 11.4, 1e4: 21, 1e6: 25, 1e7: 13.6,
 const (
 	overProbe  = 5.39 // times the plain linear probe above load .9: the paper's claim
 	noCliff    = .9   // of the rate with a group less
-	noSkew     = .8   // of the rate of uniform keys. A guess
+	noSkew     = .8   // of the rate of uniform keys: what is wanted
 	goodChoice = .9   // of the fastest strategy's rate
 )
 

@@ -53,7 +53,7 @@ type formulas struct {
 	Bound  bool    `json:"bound"`  // Thread is an upper bound too
 }
 
-// threads is the size of a block: a guess that suits all contenders, who use few
+// threads is the size of a block, which suits all contenders, who use few
 // registers and no shared memory.
 const threads = 256
 

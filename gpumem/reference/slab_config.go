@@ -45,7 +45,7 @@ type SlabConfig struct {
 
 // DefaultSlabConfig holds the numbers that a SlabConfig may leave out.
 var DefaultSlabConfig = SlabConfig{
-	// A guess, not measured: few enough that a new super block fills before all
+	// Not measured: few enough that a new super block fills before all
 	// warps have emptied the old ones, enough that most of them stay there.
 	ChangesPerSuper: 4,
 	// With one block in ten not full, 32 random tries miss in 3 % of all

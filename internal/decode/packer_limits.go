@@ -14,14 +14,15 @@ type Limits struct {
 }
 
 const (
-	// leastPage and pageWork: Snappy pages, one for each output and one for so many bytes, take so much work memory beside what
-	// one page of all would take. The former is a guess; where pages are smaller parcels hold less.
+	// leastPage and pageWork: Snappy pages, one for each output and one for so many bytes, take so
+	// much work memory beside what one page of all would take. Writers make pages of 8 KiB to 1
+	// MiB; where pages are smaller parcels hold less.
 	leastPage = 1 << 10
 	pageWork  = 128
 )
 
-// UnitsWork is Limits.Work for parcels of units of which footers tell so many rows, bytes that cross, and what those that cross
-// compressed expand to.
+// UnitsWork is Limits.Work for parcels of units of which footers tell so many rows, bytes that
+// cross, and what those that cross compressed expand to.
 func (p *Plan) UnitsWork(rows, bytes, expanded int64) int {
 	room := 0
 	if expanded > 0 {

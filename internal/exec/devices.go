@@ -77,11 +77,11 @@ func (r *run) checkRequired(ctx context.Context) error {
 }
 
 // mostEarly is the most memory for rows that are packed while devices open: as many as workers pack
-// in that time. A guess.
+// in that time: 16 make 3.4e8 rows in the 0.3 s that opening takes (plan.Costs), 8 GB of 24 bytes.
 const mostEarly = 8 << 30
 
 // earlyPart: where memory is limited, they may take one of so many parts of what workers may take.
-// A guess.
+// It is the share that devices may pin then (pinnedParts of internal/gpu).
 const earlyPart = 4
 
 // earlyRows is how much of the memory may be taken for them.
@@ -96,7 +96,7 @@ func (r *run) earlyRows() int64 {
 func (r *run) spare() budget.Lender { return r.budget.Beside(r.plan.Memory.Later(r.plan.Threads)) }
 
 // mergedRows is how many rows small partitions are put together to at most, if devices aggregate
-// them: what a bucket costs beside its rows is little then. A guess.
+// them: what a bucket costs beside its rows is a sixteenth then of what it costs at PassLeast.
 const mergedRows = 16 * cpu.DefaultPassLeast
 
 // planRanges says which partitions are merged together.

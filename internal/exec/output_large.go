@@ -95,7 +95,8 @@ func (p *producer) computed(e *expr.Expr, b *column.Batch) (n int64) {
 	return n
 }
 
-// computeShare is how many copies of a long value an expression may make. A guess.
+// computeShare is how many copies of a long value an expression may make: its result and
+// one in between. With more, fewer rows are computed at a time where values are long.
 const computeShare = 2
 
 // valueBytes is about how many bytes the values of a vector have.

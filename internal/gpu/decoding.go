@@ -37,7 +37,8 @@ const (
 	parcelBytes = 8 << 20
 
 	// parcelRows is the most rows that a parcel has if units have fewer: columns of few bytes a row
-	// would make parcels of so many rows that nothing is under way beside one. A guess.
+	// would make parcels of so many rows that nothing is under way beside one. Rows of 24 bytes and
+	// their rest take 96 MiB of each stage then, and 1e8 rows are 48 parcels for the streams.
 	parcelRows = 2 << 20
 
 	// decodingStreams: kernels of so many parcels run at once, which leave a part of the device
@@ -48,19 +49,22 @@ const (
 	leastDecoding = 2
 
 	// entriesShare is how much larger a parcel may be than its pages, for the entries of
-	// dictionaries. A guess.
+	// dictionaries. A parcel whose entries take more takes fewer units; slots are pinned for as
+	// much.
 	entriesShare = 1.5
 
 	// decodingBytes of slots occupy a device and its link: large ones need fewer streams, and fewer
-	// slots that cross while others are filled. A guess.
+	// slots that cross while others are filled: 48 MiB, 0.9 ms of the link.
 	decodingBytes = decodingStreams * (entriesShare*parcelBytes + leastSlot)
 
 	// pinnedParcels is the most memory for slots that hold parcels: large units would have each
-	// worker pin hundreds of MiB, and all of it takes 0.3 s. A guess.
+	// worker pin hundreds of MiB, and all of it takes 0.3 s (14 GB/s, docs/experiments/0012). Half
+	// as much would pin 0.15 s sooner and leave 16 workers slots of 128 MiB in place of 256.
 	pinnedParcels = 4 << 30
 
-	// usualMemory is what a device has of which nothing is known yet. A guess, on the low side: it
-	// decides how many units go into a parcel, and one that has too little for that takes none.
+	// usualMemory is what a device has of which nothing is known yet, on the low side: few cards of
+	// data centers have less. It decides how many units go into a parcel, and one that has too
+	// little for that takes none.
 	usualMemory = 16 << 30
 )
 

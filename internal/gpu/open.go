@@ -183,7 +183,8 @@ const (
 	// underWay is how many slots cross or are combined, beside the one that each worker fills.
 	underWay = 8
 
-	// stageParts: the stages of a device take up to one of so many parts of its memory. A guess.
+	// stageParts: the stages of a device take up to one of so many parts of its memory. It decides
+	// only below 192 MiB with two streams: above, slotBytes does.
 	stageParts = 4
 )
 

@@ -6,13 +6,14 @@ import "github.com/gagg-dev/gagg/internal/cuda"
 
 const (
 	// EgaThreads is for kernels that live on the latency of device memory: eight
-	// warps a block, which is what their launch bounds allow. A guess.
+	// warps a block, which is what their launch bounds allow. How many blocks
+	// are resident follows from it (Occupancy), and so the same number of threads whatever it is.
 	EgaThreads = 256
 
-	// EgaSharedThreads is the threads of a multiprocessor for kernels with a table in
-	// shared memory, of all its blocks together, if that does not make a block too large
-	// (EgaBlockThreads). Kernels that take more than 32 registers a thread have fewer blocks at a time. With half as
-	// many pairs took up to a seventh longer (docs/experiments/0006).
+	// EgaSharedThreads is the threads of a multiprocessor for kernels with a table in shared
+	// memory, of all its blocks together, if that does not make a block too large
+	// (EgaBlockThreads). Kernels that take more than 32 registers a thread have fewer blocks at a
+	// time. With half as many pairs took up to a seventh longer (docs/experiments/0006).
 	EgaSharedThreads = 2048
 
 	// EgaBlockThreads is the most threads of a block: their launch bounds.

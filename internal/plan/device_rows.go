@@ -84,11 +84,12 @@ func (p *Plan) DeviceStates() *agg.Layout {
 
 const (
 	// listedBytes is what a value of a list takes on the host, with its part of what a group has
-	// beside. A guess.
+	// beside: its 8 bytes, and as many for blobs that are up to half empty and for the group.
 	listedBytes = 16
 
 	// listsPart: where memory is limited, the lists of devices have one of so many parts of what
-	// workers may take. They come back as a whole: from there on they may go to disk. A guess.
+	// workers may take. They come back as a whole: from there on they may go to disk. It
+	// is as much as is merged at a time (mergeShare).
 	listsPart = 4
 )
 

@@ -6,7 +6,8 @@ import (
 )
 
 // mostFirst is the greatest limit for which workers stop adding groups early: with a greater one,
-// finding the last of the wanted groups takes longer than it saves. A guess.
+// finding the last of the wanted groups takes longer than it saves: as many groups of 24 bytes
+// are 1.5 MiB, a core's second-level cache.
 const mostFirst = 1 << 16
 
 // FirstGroups is how many groups are wanted if any groups will do: a limit without an order. False:

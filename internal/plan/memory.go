@@ -23,8 +23,8 @@ type Memory struct {
 	begin int64 // the least limit for so many workers
 }
 
-// Shares of the memory that is left after reading. Guesses that q10 of
-// db-benchmark at limits from 512 MiB to 8 GiB did not contradict.
+// Shares of the memory that is left after reading. q10 of db-benchmark at limits from 512 MiB to
+// 8 GiB did not contradict them (docs/experiments/0004).
 const (
 	mergeShare  = 4  // a quarter: what is merged at a time
 	outputShare = 16 // and a sixteenth for results
@@ -63,7 +63,8 @@ type Needs struct {
 var defaultNeeds = Needs{Worker: 2*partition.DiskBytes + 1<<20, Set: partition.DiskBytes + 1<<19, Groups: 4 << 20}
 
 // sharedShare is what part of the memory of a grouping by a distinct value a shared set may take,
-// and leastShared the least for which there is one. Guesses.
+// and leastShared the least for which there is one: 1e6 values of 16 bytes. What does not fit goes
+// to the workers of the inner run.
 const (
 	sharedShare = 4
 	leastShared = 16 << 20
@@ -127,7 +128,7 @@ func (m Memory) needFor(threads int, values, result int64) int64 {
 }
 
 // looseShare: the pages and blobs that values lie in take up to 1/looseShare more than the values.
-// A guess.
+// A limit that is too small by as much is refused later, by the budget.
 const looseShare = 8
 
 // mostOutput is the most for results that so many goroutines make.

@@ -7,7 +7,7 @@ import (
 
 // ScatterCountRows is how many rows a block counts at once: so many that adding
 // a block's 2,048 counters to those of the device costs a thirtieth of the
-// reading. A guess.
+// reading.
 const ScatterCountRows = 1 << 16
 
 // CountGrid is the grid of ega_scatter_count.
