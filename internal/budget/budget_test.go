@@ -84,7 +84,7 @@ func TestReservationLends(t *testing.T) {
 	c.none(part.Draw(150))
 	c.want("drawn", 500, 150, 150)
 	part.Full = &Error{Why: "the part is full"}
-	if err := part.Draw(51); err != part.Full {
+	if err := part.Draw(51); !errors.Is(err, part.Full) {
 		t.Errorf("beyond the part: %v", err)
 	}
 	part.Release(50)
@@ -151,7 +151,7 @@ func TestParts(t *testing.T) {
 		return nil
 	})
 	c.none(part.Draw(300))
-	if err := part.Draw(301); err != full {
+	if err := part.Draw(301); !errors.Is(err, full) {
 		t.Errorf("beyond the part: %v", err)
 	}
 	if err := part.Draw(101); Refusal(err, Memory).Limit != 1000 {
