@@ -24,6 +24,7 @@ var basics = []operator{
 	{name: "-", gives: integer, takes: "ii", gagg: "($0 - $1)", duck: "($0::bigint - $1::bigint)", bound: subtraction, why: narrowIntegers},
 	{name: "*", gives: integer, takes: "ii", gagg: "($0 * $1)", duck: "($0::bigint * $1::bigint)", bound: multiplication, why: narrowIntegers},
 	{name: "%", gives: integer, takes: "ii", gagg: "($0 % $1)", duck: "($0::bigint % nullif($1::bigint, 0))", bound: remainder, why: divisionByZero},
+	{name: "//", gives: integer, takes: "ii", gagg: "($0 // $1)", duck: "($0::bigint // nullif($1::bigint, 0))", bound: wholeQuotient, why: divisionByZero},
 	{name: "-", gives: integer, takes: "i", gagg: "(- $0)", duck: "(- $0::bigint)", bound: negation, why: negatedUnsigned},
 	{name: "abs", gives: integer, takes: "i", gagg: "abs($0)", duck: "abs($0::bigint)", bound: absolute, why: narrowIntegers},
 	{name: "+", gives: unsigned, takes: "uu", gagg: "($0 + $1)", bound: sum},
@@ -115,6 +116,11 @@ func multiplication(e *expr) bool {
 
 func remainder(e *expr) bool {
 	return e.bounds(min(e.kids[0].lo, 0), max(e.kids[0].hi, 0))
+}
+
+func wholeQuotient(e *expr) bool {
+	m := e.kids[0].magnitude()
+	return e.bounds(-m, m)
 }
 
 // quotient is of any size, since divisors are: what is computed of it may overflow.

@@ -7,13 +7,14 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
-// arithmetic binds + - * / %.
+// arithmetic binds + - * / // %.
 //
 //	int op int          int64, checked
 //	uint64 op uint64    uint64, checked; with a signed column: decimal, exact
 //	decimal op decimal  decimal, exact; integers are decimals without scale
 //	float op any        float if both have at most its digits, else double
 //	any / any           double; by zero: NULL
+//	int // int          int64, uint64 of unsigned ones, cut to whole; by zero: NULL; of others /
 //	date ± int          date; date - date: int64, days
 func arithmetic(op string, l, r *bound, src Node) (*bound, error) {
 	if t, ok := dateArithmetic(op, l.typ, r.typ); ok {
@@ -36,7 +37,7 @@ func arithmetic(op string, l, r *bound, src Node) (*bound, error) {
 		r = newNull(lt)
 	}
 	switch {
-	case op == "/":
+	case op == "/", op == "//" && !(lt.IsInteger() && rt.IsInteger()):
 		return strict(doubleType, src, divideDoubles, castTo(l, doubleType, src), castTo(r, doubleType, src)).neverFails(true), nil
 	case lt.IsFloat() || rt.IsFloat():
 		return floatArithmetic(op, commonFloat(lt, rt), l, r, src), nil
@@ -46,12 +47,15 @@ func arithmetic(op string, l, r *bound, src Node) (*bound, error) {
 		if isUnsigned(l) && isUnsigned(r) {
 			return strict(uint64Type, src, uintKernels[op], l, r), nil
 		}
+		if op == "//" {
+			return nil, typeErrorf("cannot divide %s by %s to a whole number; cast one of them", lt, rt)
+		}
 		return decimalArithmetic(op, l, r, src)
 	}
 	return intArithmetic(op, int64Type, l, r, src), nil
 }
 
-var verbs = map[string]string{"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "%": "take the remainder of"}
+var verbs = map[string]string{"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "//": "divide", "%": "take the remainder of"}
 
 // dateArithmetic gives the type of an operation on a date, if there is one.
 func dateArithmetic(op string, l, r column.Type) (column.Type, bool) {
@@ -98,7 +102,7 @@ func intArithmetic(op string, t column.Type, l, r *bound, src Node) *bound {
 	}, l, r)
 }
 
-var intKernels = map[string]kernel{"+": addInts, "-": subInts, "*": mulInts, "%": modInts}
+var intKernels = map[string]kernel{"+": addInts, "-": subInts, "*": mulInts, "//": divInts, "%": modInts}
 
 func addInts(f *frame) error {
 	out := f.out.Int
@@ -149,6 +153,25 @@ func mulOverflows(a, b int64) bool {
 	return hi != 0 || lo >= 1<<63
 }
 
+func divInts(f *frame) error {
+	out := f.out.Int
+	a, b := f.args[0].Int[:len(out)], f.args[1].Int[:len(out)]
+	alarm := false // the one quotient that does not fit
+	for i := range out {
+		if b[i] == 0 {
+			out[i] = 0
+			f.setNull(i)
+			continue
+		}
+		alarm = alarm || a[i] == math.MinInt64 && b[i] == -1
+		out[i] = a[i] / b[i]
+	}
+	if !alarm {
+		return nil
+	}
+	return f.check(func(i int) bool { return a[i] == math.MinInt64 && b[i] == -1 })
+}
+
 func modInts(f *frame) error {
 	out := f.out.Int
 	a, b := f.args[0].Int[:len(out)], f.args[1].Int[:len(out)]
@@ -163,7 +186,7 @@ func modInts(f *frame) error {
 	return nil
 }
 
-var uintKernels = map[string]kernel{"+": addUints, "-": subUints, "*": mulUints, "%": modUints}
+var uintKernels = map[string]kernel{"+": addUints, "-": subUints, "*": mulUints, "//": divUints, "%": modUints}
 
 func addUints(f *frame) error {
 	out := uints(f.out.Int)
@@ -211,6 +234,20 @@ func mulUints(f *frame) error {
 		hi, _ := bits.Mul64(a[i], b[i])
 		return hi != 0
 	})
+}
+
+func divUints(f *frame) error {
+	out := uints(f.out.Int)
+	a, b := uints(f.args[0].Int)[:len(out)], uints(f.args[1].Int)[:len(out)]
+	for i := range out {
+		if b[i] == 0 {
+			out[i] = 0
+			f.setNull(i)
+			continue
+		}
+		out[i] = a[i] / b[i]
+	}
+	return nil
 }
 
 func modUints(f *frame) error {

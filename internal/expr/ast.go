@@ -55,7 +55,7 @@ type Unary struct {
 // Binary is an operator between two operands.
 type Binary struct {
 	At   int
-	Op   string // "+" "-" "*" "/" "%" "||" "=" "<>" "<" "<=" ">" ">=" "and" "or"
+	Op   string // "+" "-" "*" "/" "//" "%" "||" "=" "<>" "<" "<=" ">" ">=" "and" "or"
 	L, R Node
 }
 
@@ -91,9 +91,10 @@ type Like struct {
 
 // Cast is `cast(x as t)` or `x::t`.
 type Cast struct {
-	At int
-	X  Node
-	To column.Type
+	At  int
+	X   Node
+	To  column.Type
+	Try bool // try_cast: NULL where it fails
 }
 
 // When is one branch of a Case.

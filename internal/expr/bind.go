@@ -115,6 +115,9 @@ func (b *binder) anew(n Node) (*bound, error) {
 		if err != nil {
 			return nil, err
 		}
+		if n.Try {
+			return castOrNull(x, n.To, n)
+		}
 		return explicitCast(x, n.To, n)
 	case *Case:
 		return b.caseWhen(n)

@@ -60,6 +60,29 @@ func castRows(f *frame, t column.Type) error {
 	return nil
 }
 
+// castOrNull is explicitCast, but what cannot be cast becomes NULL.
+func castOrNull(x *bound, t column.Type, src Node) (*bound, error) {
+	if _, err := explicitCast(x, t, src); err != nil || x.typ == t {
+		return x, err
+	}
+	return strict(t, src, func(f *frame) error {
+		for i := range f.n {
+			to, ok := column.Value{}, false
+			if !f.out.IsNull(i) {
+				if to, ok = convert(f.args[0].At(i), t); !ok {
+					f.setNull(i)
+				}
+			}
+			if !ok {
+				f.clearRow(i)
+			} else if err := f.set(i, to); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, x), nil
+}
+
 // withinFloat is toFloat, but an infinity that from has not is an error.
 func withinFloat(from, t column.Type) kernel {
 	k := toFloat(from, t)

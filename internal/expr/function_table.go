@@ -124,6 +124,10 @@ var functionTable = append([]function{
 		result: gives(stringType), bind: mapLetters(unicode.ToLower), doc: "small letters, character by character",
 	},
 	{
+		name: "lpad", section: sectionText, params: []param{arg("s", aString), arg("n", aCount), arg("by", aString)},
+		result: gives(stringType), bind: padded(false), doc: "n characters: the first ones of s, or s behind as much of `by` as is missing; up to 1048576",
+	},
+	{
 		name: "ltrim", section: sectionText, params: []param{arg("s", aString), fixed("characters", aString)}, least: 1,
 		result: gives(stringType), bind: trimmed(true, false), doc: "without blanks, or these characters, in front",
 	},
@@ -154,8 +158,16 @@ var functionTable = append([]function{
 		result: gives(stringType), bind: replaced, doc: "with the part, wherever it is, replaced",
 	},
 	{
+		name: "reverse", section: sectionText, params: []param{arg("s", aString)},
+		result: gives(stringType), bind: reversed, doc: "from the last character to the first",
+	},
+	{
 		name: "right", section: sectionText, params: []param{arg("s", aString), arg("n", aCount)},
 		result: gives(stringType), bind: rightOf, doc: "the last n characters; of a negative n all but the first",
+	},
+	{
+		name: "rpad", section: sectionText, params: []param{arg("s", aString), arg("n", aCount), arg("by", aString)},
+		result: gives(stringType), bind: padded(true), doc: "likewise, with `by` behind s",
 	},
 	{
 		name: "rtrim", section: sectionText, params: []param{arg("s", aString), fixed("characters", aString)}, least: 1,

@@ -3,6 +3,8 @@ package expr
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
+	"fmt"
 	"unicode"
 	"unicode/utf8"
 
@@ -158,6 +160,54 @@ func position(c *call) (*bound, error) {
 		}
 		return nil
 	}, c.args...), nil
+}
+
+// reversed binds reverse(s), character by character.
+func reversed(c *call) (*bound, error) {
+	return c.strict(func(f *frame) error {
+		return f.eachBytes(func(i int, to []byte) []byte {
+			for s := f.args[0].Bytes(i); len(s) > 0; {
+				_, size := utf8.DecodeLastRune(s)
+				to = append(to, s[len(s)-size:]...)
+				s = s[:len(s)-size]
+			}
+			return to
+		})
+	}, c.args...), nil
+}
+
+// mostPadded is how many characters a text may be padded to: what is made of a row is not asked of a budget.
+const mostPadded = 1 << 20
+
+// padded binds lpad(s, n, by), and rpad if right is set: n characters, of s alone if it has as many.
+func padded(right bool) func(*call) (*bound, error) {
+	return func(c *call) (*bound, error) {
+		return c.strict(func(f *frame) error {
+			var failed error
+			err := f.eachBytes(func(i int, to []byte) []byte {
+				s, n, by := f.args[0].Bytes(i), f.args[1].Int[i], f.args[2].Bytes(i)
+				has := runes(s)
+				switch {
+				case n <= has:
+					return append(to, s[:skipRunes(s, max(n, 0))]...)
+				case n > mostPadded, len(by) == 0:
+					failed = &ValueError{Value: string(s), Type: fmt.Sprintf("a text of %d characters", n)}
+					return to
+				}
+				if right {
+					to = append(to, s...)
+				}
+				for ; has < n; has += runes(by) {
+					to = append(to, by[:skipRunes(by, n-has)]...)
+				}
+				if !right {
+					to = append(to, s...)
+				}
+				return to
+			})
+			return errors.Join(err, failed)
+		}, c.args...), nil
+	}
 }
 
 // replaced binds replace(s, part, by).

@@ -3,6 +3,8 @@ package expr
 import (
 	"fmt"
 	"strings"
+
+	"github.com/gagg-dev/gagg/internal/column"
 )
 
 // Limits that keep hostile text from exhausting the stack: recursion is
@@ -148,7 +150,7 @@ func (p *parser) infixLevel() level {
 func (p *parser) infix(left Node, lv level) (Node, error) {
 	switch lv {
 	case levelIs:
-		return p.isNull(left)
+		return p.is(left)
 	case levelIn:
 		return p.membership(left)
 	case levelCast:
@@ -167,10 +169,50 @@ func (p *parser) infix(left Node, lv level) (Node, error) {
 	return &Binary{At: t.pos, Op: strings.ToLower(t.text), L: left, R: right}, nil
 }
 
-// isNull reads `is [not] null`.
-func (p *parser) isNull(x Node) (Node, error) {
-	n := &IsNull{At: p.advance().pos, X: x, Not: p.accept("not")}
-	return n, p.expect("null")
+// is reads `is [not] null`, `is [not] true`, `is [not] false` and `is [not] distinct from …`. All but the first are said by case.
+func (p *parser) is(x Node) (Node, error) {
+	at := p.advance().pos
+	not := p.accept("not")
+	switch {
+	case p.accept("null"), p.accept("unknown"):
+		return &IsNull{At: at, X: x, Not: not}, nil
+	case p.accept("true"):
+		return tests(at, x, not), nil
+	case p.accept("false"):
+		return tests(at, &Unary{At: at, Op: "not", X: x}, not), nil
+	case p.accept("distinct"):
+		if err := p.expect("from"); err != nil {
+			return nil, err
+		}
+		y, err := p.expr(levelCompare)
+		return distinct(at, x, y, not), err
+	}
+	return nil, p.unexpected("null, true, false, unknown or distinct from")
+}
+
+// tests is whether a condition is true, which NULL is not; with not whether it is not.
+func tests(at int, x Node, not bool) Node {
+	return &Case{At: at, Whens: []When{{If: x, Then: truthNode(at, !not)}}, Else: truthNode(at, not)}
+}
+
+// distinct is whether two values differ, NULL being a value like others; with not whether they do not.
+func distinct(at int, x, y Node, not bool) Node {
+	op := "<>"
+	if not {
+		op = "="
+	}
+	return &Case{
+		At: at,
+		Whens: []When{
+			{If: &IsNull{At: at, X: x}, Then: &IsNull{At: at, X: y, Not: !not}},
+			{If: &IsNull{At: at, X: y}, Then: truthNode(at, !not)},
+		},
+		Else: &Binary{At: at, Op: op, L: x, R: y},
+	}
+}
+
+func truthNode(at int, x bool) Node {
+	return &Literal{At: at, Value: column.Value{Type: boolType, Int: truth(x)}}
 }
 
 // membership reads `[not] in (…)`, `[not] between … and …` and

@@ -86,7 +86,7 @@ func (p *parser) word() (Node, error) {
 		return p.caseWhen()
 	case reserved[word]:
 		return nil, p.unexpected("an expression")
-	case word == "cast" && next.isOp("("):
+	case (word == "cast" || word == "try_cast") && next.isOp("("):
 		return p.cast()
 	case word == "extract" && next.isOp("("):
 		return p.extract()
@@ -256,7 +256,7 @@ func (p *parser) caseWhen() (Node, error) {
 
 // cast reads cast(x as type).
 func (p *parser) cast() (Node, error) {
-	at := p.advance().pos
+	t := p.advance()
 	p.advance() // (
 	x, err := p.expr(levelNone)
 	if err != nil {
@@ -269,7 +269,7 @@ func (p *parser) cast() (Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Cast{At: at, X: x, To: to}, p.expectOp(")")
+	return &Cast{At: t.pos, X: x, To: to, Try: t.is("try_cast")}, p.expectOp(")")
 }
 
 // typeName reads a type: a word, or decimal(p, s).

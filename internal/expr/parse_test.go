@@ -127,7 +127,7 @@ func TestParseErrors(t *testing.T) {
 		{`""`, `empty name, at character 1 of """"`},
 		{"a < b < c", `comparisons do not chain; join them with "and", at character 7 of "a < b < c"`},
 		{"1 + not a", `"not" needs parentheses here, at character 5 of "1 + not a"`},
-		{"a is 3", `expected "null", found number 3, at character 6 of "a is 3"`},
+		{"a is 3", `expected null, true, false, unknown or distinct from, found number 3, at character 6 of "a is 3"`},
 		{"a not 3", `expected end of text, found "not", at character 3 of "a not 3"`},
 		{"a not 'in'", `expected end of text, found "not", at character 3 of "a not 'in'"`},
 		{"list(a order by b)", `list takes no "order by": values come in the order of the rows, at character 8 of "list(a order by b)"`},

@@ -27,7 +27,7 @@ const (
 var binaryLevels = map[string]level{
 	"or": levelOr, "and": levelAnd,
 	"=": levelCompare, "<>": levelCompare, "<": levelCompare, "<=": levelCompare, ">": levelCompare, ">=": levelCompare,
-	"||": levelConcat, "+": levelSum, "-": levelSum, "*": levelProduct, "/": levelProduct, "%": levelProduct,
+	"||": levelConcat, "+": levelSum, "-": levelSum, "*": levelProduct, "/": levelProduct, "//": levelProduct, "%": levelProduct,
 }
 
 type printer struct {
@@ -214,6 +214,9 @@ func (n *Like) print(p *printer) {
 }
 
 func (n *Cast) print(p *printer) {
+	if n.Try {
+		p.WriteString("try_")
+	}
 	p.WriteString("cast(")
 	n.X.print(p)
 	p.WriteString(" as " + castName(n.To) + ")")

@@ -17,7 +17,9 @@ func randomNumber(r *rand.Rand, depth int) string {
 			"1", "0", "-3", "2.5", "1.25", "-0.5", "1e0", "2.5e0", "9223372036854775807", "18446744073709551616", "null")
 	}
 	a, b := randomNumber(r, depth-1), randomNumber(r, depth-1)
-	switch r.IntN(9) {
+	switch r.IntN(10) {
+	case 3:
+		return pick(r, "(i // j)", "(i // 3)", "(j // -1)", "(u // 7)", "(i // 0)", "(i // i)", "(p // 4)")
 	case 0:
 		return "-(" + a + ")"
 	case 2:
@@ -34,7 +36,12 @@ func randomBool(r *rand.Rand, depth int) string {
 		return pick(r, "b", "b is null", "not b", "true", "null", "i is not null", randomCompare(r, 0), randomCompare(r, 0), randomCompare(r, 0))
 	}
 	a, b := randomBool(r, depth-1), randomBool(r, depth-1)
-	switch r.IntN(8) {
+	switch r.IntN(10) {
+	case 7:
+		return "(" + a + pick(r, " is true", " is not true", " is false", " is not false", " is unknown", " is not unknown") + ")"
+	case 8:
+		x, y := randomNumber(r, depth-1), randomNumber(r, depth-1)
+		return fmt.Sprintf("((%s) is %sdistinct from (%s))", x, pick(r, "", "not "), y)
 	case 6:
 		return randomTest(r, depth-1)
 	case 0, 1:

@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -253,6 +254,18 @@ func refText(name string, args []refValue) refValue {
 			}
 			return args[2].s
 		}))
+	case "reverse":
+		letters := []rune(s)
+		slices.Reverse(letters)
+		return text(string(letters))
+	case "lpad", "rpad":
+		n := max(number(1), 0)
+		fill := strings.Repeat(args[2].s, max(n-chars, 0))
+		fill = string([]rune(fill)[:max(n-chars, 0)])
+		if name == "lpad" {
+			return text(string([]rune(fill + s)[:n]))
+		}
+		return text(string([]rune(s + fill)[:n]))
 	case "split_part":
 		parts, n := strings.Split(s, args[1].s), number(2)
 		if n < 0 {
@@ -320,7 +333,9 @@ func randomText(r *rand.Rand, depth int) string {
 	}
 	s := randomText(r, depth-1)
 	small := func() int { return r.IntN(7) - 3 }
-	switch r.IntN(8) {
+	switch r.IntN(9) {
+	case 7:
+		return fmt.Sprintf("%s(%s, %d, %s)", pick(r, "lpad", "rpad"), s, small()+2, pick(r, "'a'", "'éb'"))
 	case 0:
 		return fmt.Sprintf("substring(%s, %d)", s, small())
 	case 1:
@@ -336,7 +351,7 @@ func randomText(r *rand.Rand, depth int) string {
 	case 6:
 		return fmt.Sprintf("split_part(%s, '%s', %s)", s, pick(r, "a", "é"), pick(r, "1", "2", "-1", "j"))
 	}
-	return fmt.Sprintf("%s(%s)", pick(r, "upper", "lower"), s)
+	return fmt.Sprintf("%s(%s)", pick(r, "upper", "lower", "reverse"), s)
 }
 
 func randomTest(r *rand.Rand, depth int) string {

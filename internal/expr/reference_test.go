@@ -216,6 +216,9 @@ func refCompare(a, b refValue) int {
 }
 
 func refArithmetic(op string, a, b refValue) refValue {
+	if op == "//" && (a.kind != refInt || b.kind != refInt) {
+		op = "/"
+	}
 	if op == "/" || a.isFloat() || b.isFloat() {
 		narrow := op != "/" && a.kind != refDouble && b.kind != refDouble
 		x, y := a.double(narrow), b.double(narrow)
@@ -254,12 +257,16 @@ func refArithmetic(op string, a, b refValue) refValue {
 		out.rat.Sub(a.rat, b.rat)
 	case "*":
 		out.rat.Mul(a.rat, b.rat)
-	case "%":
+	case "%", "//":
 		if b.rat.Sign() == 0 {
 			return refValue{}
 		}
 		q := new(big.Rat).Quo(a.rat, b.rat)
 		whole := new(big.Rat).SetInt(new(big.Int).Quo(q.Num(), q.Denom()))
+		if op == "//" {
+			out.rat = whole
+			return out
+		}
 		out.rat.Sub(a.rat, whole.Mul(whole, b.rat))
 	}
 	return out

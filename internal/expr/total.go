@@ -63,6 +63,12 @@ func sureArithmetic(op string, l, r *bound) *extent {
 		of = (*big.Int).Sub
 	case "*":
 		of = (*big.Int).Mul
+	case "//": // no further from 0 than the dividend, of either sign
+		most := higher(a.most, new(big.Int).Neg(a.least))
+		if !most.IsInt64() {
+			return nil
+		}
+		return &extent{new(big.Int).Neg(most), most}
 	case "%": // no further from 0 than the dividend
 		return &extent{lower(a.least, new(big.Int)), higher(a.most, new(big.Int))}
 	}
