@@ -50,7 +50,7 @@ type form struct {
 }
 
 // forms are the fastest in each engine for the same answer. ClickHouse's own
-// median is a guess from a sample, or the upper one of two values in the
+// median is estimated from a sample, or the upper one of two values in the
 // middle. Where the order of a list is left to the engine, the sum of the
 // hashes of its elements is compared.
 var forms = map[string]form{

@@ -24,7 +24,7 @@ type limits struct {
 	look    int // work between two looks at whether the run was cancelled
 }
 
-// Guesses, but for block: 1 MiB is the most that Runs takes.
+// Not measured, but for block: 1 MiB is the most that Runs takes.
 var usualLimits = limits{compact: 4096, inline: 64 << 10, piece: 1 << 20, block: 128 << 10, fanIn: 32, look: usualLook}
 
 // wordScratch is the bytes that a word takes while it is sorted: with the

@@ -16,11 +16,12 @@ type Call struct {
 
 	Params []column.Value // the literals behind them, as quantile(x, 0.9) has one
 
-	// Part is which rows the call is of: 0, those of the input, or a number that the caller gave to other rows of the same
-	// groups, such as each different value once. See Layout.Part.
+	// Part is which rows the call is of: 0, those of the input, or a number that the caller gave to
+	// other rows of the same groups, such as each different value once. See Layout.Part.
 	Part int
 
-	// Linear says of a sum or mean that its argument is computed from Args[0] by constants; nil: it is Args[0].
+	// Linear says of a sum or mean that its argument is computed from Args[0] by constants; nil: it
+	// is Args[0].
 	Linear *Linear
 }
 
@@ -37,11 +38,12 @@ type Options struct {
 	// ScratchBytes is about what one Finish may take to sort values; 0: 40 MiB.
 	ScratchBytes int
 
-	// Filled tells of arguments that they are never NULL, by their indexes into Input.Args. Each group must have a row then.
+	// Filled tells of arguments that they are never NULL, by their indexes into Input.Args. Each
+	// group must have a row then.
 	Filled []bool
 
-	// Ranges tells of arguments, by their indexes into Input.Args, where their values are. It is looked at for calls of part 0:
-	// see Layout.Relies.
+	// Ranges tells of arguments, by their indexes into Input.Args, where their values are. It is
+	// looked at for calls of part 0: see Layout.Relies.
 	Ranges []column.Range
 
 	// Device says that rows may be combined on a device (DeviceOps). The rows of each
@@ -49,8 +51,9 @@ type Options struct {
 	// sums of products may be rounded more: see deviceNoise.
 	Device bool
 
-	// Cancelled tells why the run has been cancelled; nil: it has not been, or there is no Cancelled. All that takes longer the more values a
-	// group has asks now and then: Move, Finish and FinishLarge return its error, Update, Combine and Join leave chains as they are.
+	// Cancelled tells why the run has been cancelled; nil: it has not been, or there is no
+	// Cancelled. All that takes longer the more values a group has asks now and then: Move, Finish
+	// and FinishLarge return its error, Update, Combine and Join leave chains as they are.
 	Cancelled func() error
 
 	// Runs is where long chains go when their rows are moved; nil: chains
@@ -149,7 +152,8 @@ func (l *Layout) Init(row []uint64) { l.init(row, l.template) }
 // it must have Unseen set. Combining it with a row does not change that row.
 func (l *Layout) InitEmpty(row []uint64) { l.init(row, l.empty) }
 
-const usualBatchBytes = 64 << 20 // a guess
+// usualBatchBytes is Options.BatchBytes where nothing is said: sixteen workers have 1 GiB then.
+const usualBatchBytes = 64 << 20
 
 // Compile lays out the state words of calls, which begin at word base of a row.
 func Compile(calls []Call, base int, o Options) *Layout {

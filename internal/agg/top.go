@@ -6,7 +6,7 @@ package agg
 // key; how many there are is told by the count of rows.
 
 // topWords is the most keys that are kept in the row: of a cache line of keys
-// the last one decides for most rows. A guess.
+// the last one decides for most rows.
 const topWords = 8
 
 func updateTop(words []uint64, stride int, gids []uint32, keys []int64, n int) {

@@ -61,8 +61,9 @@ const (
 	// maxTuples bounds the array: 4 MiB are still fewer than the table's
 	// directory for as many groups.
 	maxTuples = 1 << 20
-	// leastTuples is how many an array may have whatever rows have come, and tuplesEach how many more
-	// for each row: a page of them takes as long to clear as some hundred look-ups by hash save. A guess.
+	// leastTuples is how many an array may have whatever rows have come, and tuplesEach how many
+	// more for each row: a page of them takes as long to clear as some hundred look-ups by hash
+	// save, and has 256 rows at least.
 	leastTuples = maxCodes
 	tuplesEach  = 4
 )

@@ -36,7 +36,8 @@ var ErrFilled = errors.New("a column that was not expected to have a NULL has on
 // ErrRange is an argument that is not where it is expected (Config.Ranges).
 var ErrRange = errors.New("a value is beyond what the statistics of its column say")
 
-// evaluate computes column i of those of which filled tells that they are not expected to have a NULL.
+// evaluate computes column i of those of which filled tells that they are not expected to have a
+// NULL.
 func evaluate(e Evaluator, b *column.Batch, filled []bool, i int, v *column.Vector) error {
 	if err := e.Eval(b, v); err != nil {
 		return err
@@ -66,23 +67,24 @@ type Config struct {
 	CacheBytes int64 // of partition.Level
 	Memory     Memory
 
-	// Budget is what memory is drawn from. Where it is a budget.Budget, what is reserved (Reserve) does not count as
-	// committed before it is made.
+	// Budget is what memory is drawn from. Where it is a budget.Budget, what is reserved (Reserve)
+	// does not count as committed before it is made.
 	Budget budget.Lender
 
-	// LongText is told of texts of some megabytes, each longer than those before. Its error ends the run. It may be called from several
-	// workers at once. nil: nobody wants to know.
+	// LongText is told of texts of some megabytes, each longer than those before. Its error ends
+	// the run. It may be called from several workers at once. nil: nobody wants to know.
 	LongText func(bytes int64) error
 
 	// Spill makes a file for rows when Budget refuses memory. nil: there is
 	// nowhere to spill to, and a refusal ends the run.
 	Spill func() (*spill.File, error)
 
-	// Filled tells of keys and of arguments that they are not expected to be NULL: Keys and States have no place for it. One that is ends
-	// the run with ErrFilled.
+	// Filled tells of keys and of arguments that they are not expected to be NULL: Keys and States
+	// have no place for it. One that is ends the run with ErrFilled.
 	Filled Filled
 
-	// Ranges is where arguments are expected, which States relies on; none: anywhere. One that is elsewhere ends the run with ErrRange.
+	// Ranges is where arguments are expected, which States relies on; none: anywhere. One that is
+	// elsewhere ends the run with ErrRange.
 	Ranges []column.Range
 
 	// Distinct is the parts of States that take each different value once (distinct.go).
@@ -120,9 +122,9 @@ type Memory struct {
 	Merge  int64 // the most that a merger may take
 }
 
-// Stride is the number of words of a row with the given key and state. Rows
-// that lack one word of a cache line fill it, so that none lies across two. More is not left free: what
-// is written to partitions and read back costs more than a second line now and then.
+// Stride is the number of words of a row with the given key and state. Rows that lack one word of a
+// cache line fill it, so that none lies across two. More is not left free: what is written to
+// partitions and read back costs more than a second line now and then.
 func Stride(keys *key.Layout, states *agg.Layout) int {
 	n := keys.Base() + keys.Words + states.Words()
 	if n%8 == 7 {
@@ -131,9 +133,9 @@ func Stride(keys *key.Layout, states *agg.Layout) int {
 	return n
 }
 
-// choose returns the number of hash bits for partitions, which is the same
-// for all workers: the first that asks decides, from how many groups it expects in all or, where
-// nothing was counted (0), from an estimate of the groups among the rows it has seen, and from the bytes of their
+// choose returns the number of hash bits for partitions, which is the same for all workers: the
+// first that asks decides, from how many groups it expects in all or, where nothing was counted
+// (0), from an estimate of the groups among the rows it has seen, and from the bytes of their
 // values, of which later rows are expected to bring as many.
 func (c *Config) choose(estimate, expected float64, rows, total, values int64) uint {
 	switch {
@@ -170,9 +172,10 @@ func (c *Config) Level(groups float64) partition.Level {
 	}
 }
 
-// leastPartitions is some for each worker where it takes long to finish a group, so that none has much more to do than others.
+// leastPartitions is some for each worker where it takes long to finish a group, so that none has
+// much more to do than others.
 func (c *Config) leastPartitions() int {
-	const each = 4 // a guess
+	const each = 4 // the last one to end is late by a quarter of its work at most
 	if !c.States.HasChains() {
 		return 0
 	}

@@ -7,13 +7,17 @@ import (
 	"github.com/gagg-dev/gagg/partition"
 )
 
-// This file is how rows that crowd are merged where most of their groups fit in memory, but not all: rows whose group is there are combined
-// into it, and the others set aside on disk and loaded in a second turn. Dividing all of them would write each once more.
+// This file is how rows that crowd are merged where most of their groups fit in memory, but not
+// all: rows whose group is there are combined into it, and the others set aside on disk and loaded
+// in a second turn. Dividing all of them would write each once more.
 
-// restMost is how many times the groups in memory there may be in all: of more, most rows would be set aside. A guess.
+// restMost is how many times the groups in memory there may be in all: of more, most rows would be
+// set aside. Of twice as many groups half of the rows are; of three times as many two thirds, and a
+// third once more, which is as much as dividing all of them writes.
 const restMost = 2
 
-// restPays reports whether to do so. States that refer to values may need memory to combine, of which there is none left.
+// restPays reports whether to do so. States that refer to values may need memory to combine, of
+// which there is none left.
 func (m *Merger) restPays() bool {
 	_, groups := m.crowd()
 	return m.dir.seeded && m.n > 0 && groups <= restMost*float64(m.n) && !m.cfg.States.HasRefs()
@@ -40,7 +44,8 @@ func (m *Merger) restRuns(ctx context.Context) (runs []sortedRun, err error) {
 	return append(runs, some...), err
 }
 
-// setAside combines all rows that have not been loaded into their groups, and returns where those lie that have none.
+// setAside combines all rows that have not been loaded into their groups, and returns where those
+// lie that have none.
 func (m *Merger) setAside(ctx context.Context) (rest []sourceBlock, err error) {
 	var blocks []partition.Block
 	rows := m.rowsLeftToLoad()
@@ -87,7 +92,8 @@ func (m *Merger) combineBlock(b sourceBlock, rest []partition.Block) ([]partitio
 	return rest, err
 }
 
-// combineKnown combines rows into their groups, and writes those that have none to disk, behind the others.
+// combineKnown combines rows into their groups, and writes those that have none to disk, behind the
+// others.
 func (m *Merger) combineKnown(rows []uint64, rest []partition.Block) (_ []partition.Block, err error) {
 	stride := m.cfg.Stride
 	for len(rows) > 0 {

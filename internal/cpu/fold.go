@@ -11,8 +11,9 @@ import (
 	"github.com/gagg-dev/gagg/merge"
 )
 
-// This file is how the groups of inner runs, the different values of each group of the query, become rows for the
-// outer workers (distinct.go): partition by partition, each goroutine into the tables of one worker.
+// This file is how the groups of inner runs, the different values of each group of the query,
+// become rows for the outer workers (distinct.go): partition by partition, each goroutine into the
+// tables of one worker.
 
 // Folded is what came of an inner run.
 type Folded struct {
@@ -138,7 +139,8 @@ type folder struct {
 	folded int64        // groups of the partition
 }
 
-// foldBytes is how many bytes of long strings rows have that are folded at a time, about. A guess.
+// foldBytes is how many bytes of long strings rows have that are folded at a time, about: what a
+// core has in its second-level cache beside tables.
 const foldBytes = 256 << 10
 
 // newFolder makes a folder for rows with the key words from word base on.
@@ -158,7 +160,8 @@ func newFolder(d *Distinct, w *Worker, base int) *folder {
 	}
 }
 
-// turn has the worker take rows of another part of the aggregates: so many keys, then the value if it is needed.
+// turn has the worker take rows of another part of the aggregates: so many keys, then the value if
+// it is needed.
 func (w *Worker) turn(d *Distinct, keys int) {
 	w.states = w.cfg.States.Part(d.Part)
 	w.states.Init(w.template)

@@ -9,15 +9,18 @@ import (
 	"github.com/gagg-dev/gagg/partition"
 )
 
-// This file is how the groups of tables are merged without being copied to partitions first, which would take as much memory again, all of
-// it touched for the first time. A table that has grown to the end of the input stays as it is. Its directory is in order of hash, so the
-// groups of a partition are those of a range of slots. A merger copies these, of all tables, to memory that it uses again for the next partition.
+// This file is how the groups of tables are merged without being copied to partitions first, which
+// would take as much memory again, all of it touched for the first time. A table that has grown to
+// the end of the input stays as it is. Its directory is in order of hash, so the groups of a
+// partition are those of a range of slots. A merger copies these, of all tables, to memory that it
+// uses again for the next partition.
 //
-// HELD: that memory is drawn for all mergers before tables are held, so that nothing can be refused later: room for the largest partition
-// each. Where this is no small part of what the tables take, as when keys were made to be in one partition, or it is refused, tables are emptied
-// into buckets.
+// HELD: that memory is drawn for all mergers before tables are held, so that nothing can be refused
+// later: room for the largest partition each. Where this is no small part of what the tables take,
+// as when keys were made to be in one partition, or it is refused, tables are emptied into buckets.
 
-// heldShare: what mergers take is at most one of so many parts of the rows of the tables. A guess.
+// heldShare: what mergers take is at most one of so many parts of the rows of the tables. Emptying
+// tables takes as much memory as all rows at most.
 const heldShare = 2
 
 // heldTable is the groups of a table, of 2^(64-shift) partitions.
@@ -53,8 +56,9 @@ func newHeldTable(t *table, bits uint) *heldTable {
 // Rows is how many groups a partition has.
 func (h *heldTable) Rows(p int) int { return int(h.rows[p]) }
 
-// Copy copies the groups of a partition. Those lie from the home slot of its least hash on, and others of the partitions before among them. The
-// hashes of some groups are read before the groups are copied: so their cache misses overlap.
+// Copy copies the groups of a partition. Those lie from the home slot of its least hash on, and
+// others of the partitions before among them. The hashes of some groups are read before the groups
+// are copied: so their cache misses overlap.
 func (h *heldTable) Copy(dst []uint64, p int) (n int) {
 	d, rows, stride := &h.table.dir, h.table.rows.Rows, h.table.rows.Stride
 	left := int(h.rows[p])
@@ -85,7 +89,8 @@ func (h *heldTable) Copy(dst []uint64, p int) (n int) {
 	return n
 }
 
-// hold decides which tables are held, if any: by worker, nil where none is. It draws the memory that mergers need, which is the groups'.
+// hold decides which tables are held, if any: by worker, nil where none is. It draws the memory
+// that mergers need, which is the groups'.
 func (g *Groups) hold(cfg *Config, workers []*Worker, bits uint) ([]*heldTable, error) {
 	held := make([]*heldTable, len(workers))
 	if bits == 0 || cfg.Offload != nil || len(cfg.back) > 0 {

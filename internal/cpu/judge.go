@@ -7,7 +7,8 @@ import (
 	"github.com/gagg-dev/gagg/feedback"
 )
 
-// This file is how a worker decides what table it keeps: one that grows with its groups, one in the cache, or none.
+// This file is how a worker decides what table it keeps: one that grows with its groups, one in the
+// cache, or none.
 
 const (
 	// reserveFactor is how much more room a table gets than it is expected
@@ -16,21 +17,26 @@ const (
 	// reserveMost is how many times its present groups a table gets room for
 	// at most: while most rows are new groups, the estimate means little.
 	reserveMost = 4
-	// leastReduction is the least rows for each group for which a table of long rows grows: experiment 2.
+	// leastReduction is the least rows for each group for which a table of long rows grows:
+	// experiment 2.
 	leastReduction = 2.5
-	// narrowStride is up to how many words a row is as short as those that TileConfig was measured with.
+	// narrowStride is up to how many words a row is as short as those that TileConfig was measured
+	// with.
 	narrowStride = 4
-	// topReduction is leastReduction where groups of the greatest counts alone are wanted: from tables the others need not be merged.
+	// topReduction is leastReduction where groups of the greatest counts alone are wanted: from
+	// tables the others need not be merged.
 	topReduction = 1.3
-	// longReduction is leastReduction of rows whose values are longer than they are, and longRows how many times as many of these
-	// are seen before a table is judged, and between two judgements without one (docs/experiments/0013).
+	// longReduction is leastReduction of rows whose values are longer than they are, and longRows
+	// how many times as many of these are seen before a table is judged, and between two judgements
+	// without one (docs/experiments/0013).
 	longReduction = 1.2
 	longRows      = 8
 )
 
-// thresholds are what decides about the worker's table. A row that the table does not save is written and read once more: the longer it is the
-// sooner the table pays. Values that are longer than their row, as long strings are, must be stored by either way, and without a table
-// again for each row: so it is not given up before many rows have been seen.
+// thresholds are what decides about the worker's table. A row that the table does not save is
+// written and read once more: the longer it is the sooner the table pays. Values that are longer
+// than their row, as long strings are, must be stored by either way, and without a table again for
+// each row: so it is not given up before many rows have been seen.
 func (w *Worker) thresholds() feedback.TileConfig {
 	t := w.cfg.Tile
 	switch {
@@ -49,8 +55,9 @@ func (w *Worker) thresholds() feedback.TileConfig {
 	return t
 }
 
-// paired reports whether the numbers of the table's groups are in pairs, which become rows with the texts of their groups when these leave
-// the table (PAIRS-TABLE). So it grows whatever it saves: with nearly as many groups as rows either way takes the same time.
+// paired reports whether the numbers of the table's groups are in pairs, which become rows with the
+// texts of their groups when these leave the table (PAIRS-TABLE). So it grows whatever it saves:
+// with nearly as many groups as rows either way takes the same time.
 func (w *Worker) paired() bool {
 	return w.sets != nil && slices.ContainsFunc(w.sets.of, func(s set) bool { return s.pairs != nil })
 }
@@ -78,8 +85,8 @@ func (w *Worker) look(total int64) feedback.Seen {
 	return seen
 }
 
-// firstCheck is at how many rows a table is looked at for the first time: before it is judged, so that it is seen whether more and more
-// groups come (feedback.Seen.Before).
+// firstCheck is at how many rows a table is looked at for the first time: before it is judged, so
+// that it is seen whether more and more groups come (feedback.Seen.Before).
 func (c *Config) firstCheck() int64 {
 	if c.Offload != nil { // which is asked at every check
 		return c.Tile.MinRows
@@ -124,8 +131,9 @@ type without struct {
 	groups float64 // about
 }
 
-// regrow has a worker with long values take a table that grows again, where the rows since it was last asked have brought few groups that
-// had not come before: parts of a file differ, and what its first rows tell is not for good. Nothing is done but every so many rows.
+// regrow has a worker with long values take a table that grows again, where the rows since it was
+// last asked have brought few groups that had not come before: parts of a file differ, and what its
+// first rows tell is not for good. Nothing is done but every so many rows.
 func (w *Worker) regrow() error {
 	tile := w.thresholds()
 	rows := w.passed - w.without.rows
@@ -155,8 +163,8 @@ func (w *Worker) regrow() error {
 	return nil
 }
 
-// cache keeps the table in the cache from now on: it is flushed when it is full, and combines the rows of large groups and of
-// those that come close together.
+// cache keeps the table in the cache from now on: it is flushed when it is full, and combines the
+// rows of large groups and of those that come close together.
 func (w *Worker) cache() error {
 	rows, groups := w.rows, int64(w.table.n)
 	if err := w.flush(); err != nil {
@@ -176,7 +184,8 @@ func (w *Worker) cache() error {
 }
 
 // deviceChecks is after how many times the least number of rows a worker asks
-// again whether a device takes them: some 20 ms. A guess.
+// again whether a device takes them: some 20 ms. Asking compares counts; an answer that is late
+// by as much leaves some 20 ms of rows in a table.
 const deviceChecks = 4
 
 // giveUpTable has tiles placed directly from now on.

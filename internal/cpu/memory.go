@@ -26,8 +26,8 @@ func refused(err error) bool { return errors.Is(err, budget.Memory) }
 // pages is what pages are drawn from: up to the worker's share. Without shares, a
 // worker that is ahead would leave none to one that has just begun.
 //
-// The share may have become less than the worker has (Config.share), or one row more. It gets a few pages all the same,
-// by way of which it empties the table into buckets, and these to disk.
+// The share may have become less than the worker has (Config.share), or one row more. It gets a few
+// pages all the same, by way of which it empties the table into buckets, and these to disk.
 func (w *Worker) pages() budget.Lender {
 	return budget.Checked(w.cfg.Budget, func(bytes int64) error {
 		least := w.bytes() - w.store.pool.Bytes() + 2*partition.LeastBytes
@@ -35,11 +35,14 @@ func (w *Worker) pages() budget.Lender {
 	})
 }
 
-// leastShare: a worker keeps one of so many parts of Memory.Worker whatever is reserved, with which it can put rows to disk. A guess.
+// leastShare: a worker keeps one of so many parts of Memory.Worker whatever is reserved, with which
+// it can put rows to disk. The other three quarters may be reserved: one that devices pin, and two
+// for rows of their writers.
 const leastShare = 4
 
-// Reserve reserves memory for an owner who could not go on without. It is refused also where all reservations would leave workers less
-// than these keep in any case (share): readers, who cannot go on without memory, would find that it is gone.
+// Reserve reserves memory for an owner who could not go on without. It is refused also where all
+// reservations would leave workers less than these keep in any case (share): readers, who cannot go
+// on without memory, would find that it is gone.
 func (c *Config) Reserve(bytes int64) (*budget.Reservation, error) {
 	return c.reserved.Reserve(c.Budget, bytes, c.MostReserved(), errShareUsed)
 }
@@ -50,8 +53,9 @@ func (c *Config) MostReserved() int64 {
 	return all - all/leastShare
 }
 
-// share is the most that a worker may take: what is reserved is no worker's. They would find that the budget refuses it, and put rows to
-// disk, but so would others find who cannot, such as readers. 0: there is no limit.
+// share is the most that a worker may take: what is reserved is no worker's. They would find that
+// the budget refuses it, and put rows to disk, but so would others find who cannot, such as
+// readers. 0: there is no limit.
 func (c *Config) share() int64 {
 	all := c.Memory.Worker
 	return max(all-c.reserved.Bytes()/int64(max(c.Threads, 1)), all/leastShare)
@@ -101,8 +105,8 @@ func (w *Worker) room(bytes int) error {
 	return w.store.room(bytes)
 }
 
-// longFrom is how many bytes of values a batch has at least for the length of its texts to be looked at, which then costs little beside
-// copying them.
+// longFrom is how many bytes of values a batch has at least for the length of its texts to be
+// looked at, which then costs little beside copying them.
 const longFrom = 4 << 20
 
 // noteTexts tells of the longest text of the batch, if none was longer (Config.LongText).

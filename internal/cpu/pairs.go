@@ -11,17 +11,19 @@ import (
 	"github.com/gagg-dev/gagg/partition"
 )
 
-// pairs is the different values of groups whose keys have texts, as one worker meets them: the number that a group has in the worker's
-// table, and the value. A group of an inner run would hold the texts again for each value, and be looked up by them twice.
+// pairs is the different values of groups whose keys have texts, as one worker meets them: the
+// number that a group has in the worker's table, and the value. A group of an inner run would hold
+// the texts again for each value, and be looked up by them twice.
 //
 //	rows ──▶ table ──▶ number of the group ┐
 //	     ──▶ word of the value ────────────┴─▶ recent: drops pairs that came shortly before ──▶ partitions, by hash of keys and value
 //
-// At the end of the input the groups of all workers are numbered anew, as one, and the different pairs of each partition are counted by
-// those numbers (pairs_number.go, pairs_fold.go).
+// At the end of the input the groups of all workers are numbered anew, as one, and the different
+// pairs of each partition are counted by those numbers (pairs_number.go, pairs_fold.go).
 //
-// PAIRS-TABLE: a number holds as long as the table has its groups. Before these leave it, and when memory for pairs is refused, they
-// become rows of the inner worker (unpair), to which all that comes later goes. Then those of all workers do at the end: a pair may be with both.
+// PAIRS-TABLE: a number holds as long as the table has its groups. Before these leave it, and when
+// memory for pairs is refused, they become rows of the inner worker (unpair), to which all that
+// comes later goes. Then those of all workers do at the end: a pair may be with both.
 type pairs struct {
 	*pairing
 	encoder *key.Encoder
@@ -53,18 +55,21 @@ type pairing struct {
 
 const (
 	pairWords = 2
-	// pairBytes is how many bytes the pairs of a partition should have: the set that they are entered into stays in the cache.
+	// pairBytes is how many bytes the pairs of a partition should have: the set that they are
+	// entered into stays in the cache.
 	pairBytes = 512 << 10
-	// leastPairBits and mostPairBits bound how many partitions there are, the former also where rows are not known. Guesses.
+	// leastPairBits and mostPairBits bound how many partitions there are, the former also where
+	// rows are not known: four for each of 16 workers, and 1 GiB of pairs in partitions of
+	// pairBytes. Partitions of more pairs are larger.
 	leastPairBits, mostPairBits = 6, 11
-	// firstRepeated is at how many pairs those are dropped that came before, and then at twice as many as are left, or four times where
-	// hardly any were.
+	// firstRepeated is at how many pairs those are dropped that came before, and then at twice as
+	// many as are left, or four times where hardly any were.
 	firstRepeated = 64 << 10
 	fewRepeated   = 4 // one in so many
 )
 
-// MayPair reports whether values of a layout of their own can be paired with the numbers of groups that have such keys, and are to be: keys without
-// texts are better held in a shared set.
+// MayPair reports whether values of a layout of their own can be paired with the numbers of groups
+// that have such keys, and are to be: keys without texts are better held in a shared set.
 func MayPair(keys, value *key.Layout) bool {
 	return keys.HasRefs() && value.Words == 1 && !value.HasRefs()
 }
@@ -107,7 +112,8 @@ func (p *pairs) close() {
 	}
 }
 
-// open makes the partitions, as many as the first worker finds right for so many rows in all (-1: nobody knows).
+// open makes the partitions, as many as the first worker finds right for so many rows in all (-1:
+// nobody knows).
 func (p *pairs) open(rows int64) {
 	most := uint32(max(bits.Len64(uint64(p.most/(8*partition.PageBytes))), 1))
 	n := min(uint32(bits.Len64(uint64(max(rows, 0))*8*pairWords/pairBytes)), mostPairBits)
@@ -115,8 +121,8 @@ func (p *pairs) open(rows int64) {
 	p.buckets = partition.New(0, uint(p.bits.Load()), p.pool, nil)
 }
 
-// add adds the rows of a batch, which belong to groups of the table. An error may tell that memory was refused: some of them
-// may have been added.
+// add adds the rows of a batch, which belong to groups of the table. An error may tell that memory
+// was refused: some of them may have been added.
 func (p *pairs) add(t *table, groups []uint32, value *column.Vector) error {
 	v := &p.value[0]
 	*v = *value
@@ -216,7 +222,8 @@ func (p *pairs) dropIn(part int) error {
 	return err
 }
 
-// addPairs gives the rows of a batch, which belong to w.groups, to the pairs of each distinct value. Where memory is refused there are none from then on.
+// addPairs gives the rows of a batch, which belong to w.groups, to the pairs of each distinct
+// value. Where memory is refused there are none from then on.
 func (w *Worker) addPairs(n int) error {
 	if w.sets == nil || w.part > 0 {
 		return nil

@@ -9,11 +9,12 @@ import (
 	"github.com/gagg-dev/gagg/internal/invariant"
 )
 
-// This file is how pairs are counted at the end of the input: partition by partition, each goroutine enters the pairs of all workers into a
-// set, and counts those that are new by the numbers of their groups. The counts are added to the groups where these are.
+// This file is how pairs are counted at the end of the input: partition by partition, each
+// goroutine enters the pairs of all workers into a set, and counts those that are new by the
+// numbers of their groups. The counts are added to the groups where these are.
 
-// foldPairs counts the pairs of a distinct value. If a worker has none any more, or memory is refused, they go to the inner workers,
-// and all is false.
+// foldPairs counts the pairs of a distinct value. If a worker has none any more, or memory is
+// refused, they go to the inner workers, and all is false.
 func (c *Config) foldPairs(ctx context.Context, n int, workers []*Worker) (folded Folded, all bool, err error) {
 	f := newPairFolding(c, n, workers)
 	if all = f != nil; all {
@@ -62,7 +63,8 @@ type pairFolding struct {
 	folded  atomic.Int64 // different pairs
 }
 
-// newPairFolding returns nil if a worker has no pairs any more, or they cannot be counted by number.
+// newPairFolding returns nil if a worker has no pairs any more, or they cannot be counted by
+// number.
 func newPairFolding(c *Config, n int, workers []*Worker) *pairFolding {
 	f := &pairFolding{Distinct: &c.Distinct[n], cfg: c, n: n, workers: workers}
 	rows := 0
@@ -155,7 +157,8 @@ func (f *pairFolding) count(part int, c *pairCounter) error {
 	return nil
 }
 
-// pairCounter counts the pairs of one goroutine. A group that most pairs may be of is counted apart, since others count it, too.
+// pairCounter counts the pairs of one goroutine. A group that most pairs may be of is counted
+// apart, since others count it, too.
 type pairCounter struct {
 	set    pairSet
 	counts []uint32 // of all goroutines
@@ -163,10 +166,12 @@ type pairCounter struct {
 	folded int64
 }
 
-// recentCounts is how many groups are counted apart, by their numbers. A guess.
+// recentCounts is how many groups are counted apart, by their numbers: 2 KiB, which stay in a
+// core's first cache.
 const recentCounts = 256
 
-// page counts the pairs of a page that are new. shared is the numbers of its worker's groups; nil: these are their own.
+// page counts the pairs of a page that are new. shared is the numbers of its worker's groups; nil:
+// these are their own.
 func (c *pairCounter) page(page []uint64, shared []uint32) {
 	var numbers [pairsAtOnce]uint32
 	for len(page) > 0 {

@@ -10,11 +10,13 @@ import (
 	"github.com/gagg-dev/gagg/internal/invariant"
 )
 
-// This file gives the groups of all workers' tables numbers that are the same where their keys are: each worker has numbers of its own, one
-// behind the other's, and a group that is in several tables has that of the first. Where nobody adds rows to these tables any more they
-// become one group at once, and merging does not meet the others again.
+// This file gives the groups of all workers' tables numbers that are the same where their keys are:
+// each worker has numbers of its own, one behind the other's, and a group that is in several tables
+// has that of the first. Where nobody adds rows to these tables any more they become one group at
+// once, and merging does not meet the others again.
 //
-// It goes by ranges of hashes, each for one goroutine: the groups of a range, worker by worker, are entered into a directory that stays in the cache.
+// It goes by ranges of hashes, each for one goroutine: the groups of a range, worker by worker, are
+// entered into a directory that stays in the cache.
 
 // numbering is the numbers of all groups.
 type numbering struct {
@@ -31,7 +33,8 @@ type numbering struct {
 }
 
 const (
-	// rangeGroups is about how many groups a range has. A guess.
+	// rangeGroups is about how many groups a range has: their slots are 64 KiB, which stay in a
+	// core's second-level cache.
 	rangeGroups = 4 << 10
 	// mostRanges is how many there are at most, in bits.
 	mostRanges = 14
@@ -166,8 +169,9 @@ func (r *ranger) row(group uint64) []uint64 {
 	return t.rows.Rows[at : at+t.rows.Stride]
 }
 
-// enter numbers some groups of a worker, among which none have the same key. What others they are likely to be is looked up first,
-// for all of them, and the ends of texts are read, so that cache misses overlap.
+// enter numbers some groups of a worker, among which none have the same key. What others they are
+// likely to be is looked up first, for all of them, and the ends of texts are read, so that cache
+// misses overlap.
 func (r *ranger) enter(worker int, groups []uint32) {
 	t, mask, chunks := r.workers[worker].table, uint64(len(r.slots)-1), r.cfg.Arenas.Chunks()
 	var hashes [touchRows]uint64

@@ -89,7 +89,7 @@ func (w *PartitionWriter) Rows() int64 { return w.store.placed }
 func (w *PartitionWriter) Stands() int64 { return w.stands }
 
 // writeBytes is how much of the rows is looked at and then copied: what stays in a core's first
-// cache in between. A guess.
+// cache in between, being half of it.
 const writeBytes = 16 << 10
 
 // Write copies rows into buckets, and buckets to disk where memory is short.

@@ -6,11 +6,13 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
-// recentCodes finds the groups of a table that is kept in the cache by the codes of a key that is alone. A row costs one load, and
-// neither a hash nor a comparison. A code that was not met since the table was emptied is a new group: keys are made of these alone.
+// recentCodes finds the groups of a table that is kept in the cache by the codes of a key that is
+// alone. A row costs one load, and neither a hash nor a comparison. A code that was not met since
+// the table was emptied is a new group: keys are made of these alone.
 //
-// RECENT-CODE: an entry counts if it lies between the first group of the dictionary and the last one of the table. Groups are
-// numbered on when the table is emptied and when another dictionary comes, so that the entries are never cleared.
+// RECENT-CODE: an entry counts if it lies between the first group of the dictionary and the last
+// one of the table. Groups are numbered on when the table is emptied and when another dictionary
+// comes, so that the entries are never cleared.
 type recentCodes struct {
 	dict   *column.Dict
 	groups []uint32 // by code: the group's number
@@ -20,13 +22,15 @@ type recentCodes struct {
 }
 
 const (
-	// mostRecentCodes is how many entries a dictionary may have: their numbers stay in a second-level cache of 2 MiB, about. A guess.
+	// mostRecentCodes is how many entries a dictionary may have: their numbers, of 4 bytes, stay in
+	// a second-level cache of 2 MiB, about.
 	mostRecentCodes = 512 << 10
 	// lastNumber is from which number on groups are numbered from 1 again.
 	lastNumber = math.MaxInt32
 )
 
-// prepare reports whether groups can be found by the codes of these keys, and makes ready for their dictionary. The table has n groups.
+// prepare reports whether groups can be found by the codes of these keys, and makes ready for their
+// dictionary. The table has n groups.
 func (c *recentCodes) prepare(keys []column.Vector, n uint32) bool {
 	if len(keys) != 1 || keys[0].Dict == nil || keys[0].Null != nil || keys[0].Dict.Len() > mostRecentCodes {
 		return false
@@ -41,7 +45,8 @@ func (c *recentCodes) prepare(keys []column.Vector, n uint32) bool {
 	return true
 }
 
-// begin has no entry count any more. The table has n groups, or had them until it was emptied; those that come are from number at on.
+// begin has no entry count any more. The table has n groups, or had them until it was emptied;
+// those that come are from number at on.
 func (c *recentCodes) begin(n uint32) {
 	if c.first += n - c.at; c.first > lastNumber {
 		clear(c.groups)
@@ -56,8 +61,8 @@ func (c *recentCodes) emptied(n uint32) {
 	c.at = 0
 }
 
-// find sets groups to the groups of rows with these codes, in a table of n groups, and returns the rows of the groups that are to be made, in
-// order: they are numbered from n on.
+// find sets groups to the groups of rows with these codes, in a table of n groups, and returns the
+// rows of the groups that are to be made, in order: they are numbered from n on.
 func (c *recentCodes) find(codes []int32, groups []uint32, n uint32) []int32 {
 	c.fresh = sized(c.fresh, len(codes))
 	codes = codes[:len(groups)]
@@ -84,8 +89,8 @@ func (c *recentCodes) find(codes []int32, groups []uint32, n uint32) []int32 {
 	return fresh[:k]
 }
 
-// findRecentCode sets groups from the codes of the one key, and makes those that have not come since the table was emptied. If memory is
-// refused no group was made.
+// findRecentCode sets groups from the codes of the one key, and makes those that have not come
+// since the table was emptied. If memory is refused no group was made.
 func (w *Worker) findRecentCode() (firstNew uint32, err error) {
 	t, c := w.table, &w.recentCodes
 	firstNew = t.n

@@ -9,25 +9,32 @@ import (
 	"github.com/gagg-dev/gagg/partition"
 )
 
-// This file is how rows that have crowded and do not fit in memory are divided by the seeded hash, which parts them whatever their
-// keys (CROWDED). The groups of each bucket are one sorted run, or some if they do not fit either.
+// This file is how rows that have crowded and do not fit in memory are divided by the seeded hash,
+// which parts them whatever their keys (CROWDED). The groups of each bucket are one sorted run, or
+// some if they do not fit either.
 
 const (
-	// seededFrom is how many rows groups are to have for that to pay: all rows are written once more. A guess.
+	// seededFrom is how many rows groups are to have for that to pay: all rows are written once
+	// more. At 1 nothing is combined for it; at 2 half as many are left to merge.
 	seededFrom = 2
 
-	// seededMost is the most bits of the hash that divide: each bucket has pages of its own, and is a run to merge. A guess.
+	// seededMost is the most bits of the hash that divide: each bucket has pages of its own, and is
+	// a run to merge: 64 pages that are not full.
 	seededMost = 6
 
-	// seededSpare is how many times the memory that groups are expected to take there is. A guess.
+	// seededSpare is how many times the memory that groups are expected to take there is. Not
+	// measured: with too little a bucket becomes some runs, with too much rows are divided that
+	// need not be; either writes them once more.
 	seededSpare = 1.25
 
-	// sketchSpare is by how much there may be more groups than sketches say: they are right to 1 or 2 %.
+	// sketchSpare is by how much there may be more groups than sketches say: they are right to 1 or
+	// 2 %.
 	sketchSpare = 1.1
 )
 
-// crowd is how many rows the partition has, and about how many groups, if they crowd. Rows that were loaded say little of the groups where each
-// file, or each worker, has its groups once: then the workers' sketches say more, if they were shown seeded hashes.
+// crowd is how many rows the partition has, and about how many groups, if they crowd. Rows that
+// were loaded say little of the groups where each file, or each worker, has its groups once: then
+// the workers' sketches say more, if they were shown seeded hashes.
 func (m *Merger) crowd() (rows int64, groups float64) {
 	rows, groups = m.expected()
 	if all := sketchSpare * m.cfg.groups; all >= float64(m.n) {
@@ -36,7 +43,8 @@ func (m *Merger) crowd() (rows int64, groups float64) {
 	return rows, groups
 }
 
-// seededBits is by how many bits of the seeded hash to divide; 0: that does not pay, or the groups would not fit.
+// seededBits is by how many bits of the seeded hash to divide; 0: that does not pay, or the groups
+// would not fit.
 func (m *Merger) seededBits() uint {
 	rows, groups := m.crowd()
 	if !m.dir.seeded || float64(rows) < seededFrom*groups {
@@ -94,8 +102,9 @@ func (m *Merger) divideRuns(ctx context.Context, sub *store) (runs []sortedRun, 
 	return runs, nil
 }
 
-// loadSeeded begins with a partition of sub, and loads its rows. The directory knows the bits that their seeded hashes share: without, all
-// would have their home slots in one part of it, and crowd there.
+// loadSeeded begins with a partition of sub, and loads its rows. The directory knows the bits that
+// their seeded hashes share: without, all would have their home slots in one part of it, and crowd
+// there.
 func (m *Merger) loadSeeded(ctx context.Context, sub *store, q int) error {
 	m.begin([]*partition.Buckets{sub.buckets}, merge.Range{First: q, N: 1}, sub.buckets.Bits())
 	m.in.seeded = true

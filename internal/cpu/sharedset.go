@@ -12,9 +12,10 @@ import (
 	"github.com/gagg-dev/gagg/internal/key"
 )
 
-// sharedSet is the groups of an inner run as one set, which all workers enter keys into while they read (member.go). A key is
-// there once, whoever has met it, so that memory is touched for each different value and not for each row, and nothing is
-// left to be merged: the set is partitioned for the sake of its locks alone.
+// sharedSet is the groups of an inner run as one set, which all workers enter keys into while they
+// read (member.go). A key is there once, whoever has met it, so that memory is touched for each
+// different value and not for each row, and nothing is left to be merged: the set is partitioned
+// for the sake of its locks alone.
 //
 //	partition  the keys whose hashes begin with the same 8 bits: a lock, and slots
 //	slot       the words of a key; all zeros: none, the key of zeros being kept aside
@@ -23,8 +24,9 @@ import (
 //
 // Keys have no refs: their words are all of them (KEY-EXACT).
 //
-// When memory is refused, or nearly all keys are new, the set is closed: keys that come from then on go to the inner workers, and at the end of the input those of
-// the set do too (fold_set.go). Until then a key may be with both.
+// When memory is refused, or nearly all keys are new, the set is closed: keys that come from then
+// on go to the inner workers, and at the end of the input those of the set do too (fold_set.go).
+// Until then a key may be with both.
 type sharedSet struct {
 	parts  [setParts]setPart // whole cache lines, as long as they come first
 	words  int               // of a key
@@ -45,7 +47,7 @@ const (
 	setBits  = 8
 	setParts = 1 << setBits
 
-	leastSlots = 64 // of a partition. A guess.
+	leastSlots = 64 // of a partition: all have 128 KiB of keys of a word
 	lineSlots  = 8  // slots are a multiple of it: their first words, if there are no others, are a cache line
 )
 
@@ -59,8 +61,9 @@ type setPart struct {
 	_       [80]byte
 }
 
-// tally is what one goroutine has counted, in cache lines of its own. Others read it now and then. With counters that all workers
-// added to, 16 of them spent a quarter of their time waiting for the line of these counters.
+// tally is what one goroutine has counted, in cache lines of its own. Others read it now and then.
+// With counters that all workers added to, 16 of them spent a quarter of their time waiting for the
+// line of these counters.
 type tally struct {
 	read  atomic.Int64 // rows of the input
 	came  atomic.Int64 // keys that were entered, the same ones again included
@@ -90,7 +93,8 @@ func (s *sharedSet) counted() (read, came, found int64) {
 // errSetClosed is what entering meets in a set that is closed.
 var errSetClosed = errors.New("the set is closed")
 
-// newSharedSet returns a set of keys of so many words, from so many rows (-1: nobody knows), that draws up to most bytes.
+// newSharedSet returns a set of keys of so many words, from so many rows (-1: nobody knows), that
+// draws up to most bytes.
 func newSharedSet(words int, rows, most int64, from budget.Lender) *sharedSet {
 	s := &sharedSet{words: words, rows: rows, seed: setSeed{rand.Uint64(), rand.Uint64() | 1}}
 	s.memory = slabs{from: from, most: most}
@@ -124,7 +128,8 @@ func (s *sharedSet) lock(part int, wait bool) bool {
 	return s.parts[part].mu.TryLock()
 }
 
-// enter enters some keys of a partition that is locked, end to end, unless the set is closed; it closes it when memory for them is refused.
+// enter enters some keys of a partition that is locked, end to end, unless the set is closed; it
+// closes it when memory for them is refused.
 func (s *sharedSet) enter(part int, keys []uint64, t *tally) error {
 	p := &s.parts[part]
 	if s.closed.Load() {
@@ -148,17 +153,20 @@ func (s *sharedSet) enter(part int, keys []uint64, t *tally) error {
 func (s *sharedSet) room(p *setPart) int { return len(p.slots) / s.words * 3 / 4 }
 
 const (
-	// leastGrowth and mostGrowth is how many times its slots a partition gets: the more rows are to come, the less an estimate means.
+	// leastGrowth and mostGrowth is how many times its slots a partition gets: the more rows are to
+	// come, the less an estimate means.
 	leastGrowth = 1.5
 	mostGrowth  = 16
-	// expectLeast is how many keys have come at least for an estimate, and expectShare what part of all: so many that, where four in five
-	// are new, some hundred are not by then.
+	// expectLeast is how many keys have come at least for an estimate, and expectShare what part of
+	// all: so many that, where four in five are new, some hundred are not by then.
 	expectLeast = 64 << 10
 	expectShare = 256
-	// mostNew is of how many of the keys that come to the set most are new, for it to be worth while: what it saves is places in
-	// partitions for those that are not. Where all are, it takes a fifth longer than partitions (docs/experiments/0013).
+	// mostNew is of how many of the keys that come to the set most are new, for it to be worth
+	// while: what it saves is places in partitions for those that are not. Where all are, it takes
+	// a fifth longer than partitions (docs/experiments/0013).
 	mostNew = .8
-	// filled is how full slots are when there are as many keys as expected, and blind how many times the slots are more where nobody knows.
+	// filled is how full slots are when there are as many keys as expected, and blind how many
+	// times the slots are more where nobody knows.
 	filled = .5
 	blind  = 2
 )
@@ -197,7 +205,8 @@ func (s *sharedSet) growPart(p *setPart, n int) error {
 	return nil
 }
 
-// expected is how many keys the set will have when all rows were read, and how many will have come; false: nobody can tell.
+// expected is how many keys the set will have when all rows were read, and how many will have come;
+// false: nobody can tell.
 func (s *sharedSet) expected() (keys, came float64, ok bool) {
 	read, now, found := s.counted()
 	if now < expectLeast || s.rows < 0 || read <= 0 || read > s.rows || read < s.rows/expectShare {

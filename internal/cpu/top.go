@@ -9,9 +9,10 @@ import (
 	"github.com/gagg-dev/gagg/internal/invariant"
 )
 
-// This file is how most groups are left out before any is merged, where those with the greatest counts alone are wanted and all groups lie
-// in tables that have grown to the end of the input. Then a key is once in a table at most, and what it counts is the sum of as many counts as there are
-// tables.
+// This file is how most groups are left out before any is merged, where those with the greatest
+// counts alone are wanted and all groups lie in tables that have grown to the end of the input.
+// Then a key is once in a table at most, and what it counts is the sum of as many counts as there
+// are tables.
 //
 //	the greatest counts of each table ──look-ups──▶ their sums ──▶ the bound: so many groups count as much
 //	the bound / tables                ──▶ candidates: a group that counts as much has a row that counts this, in one table at least
@@ -19,7 +20,8 @@ import (
 //
 // TOP-KEPT: a group that counts as much as the last one wanted stays, with all its rows.
 
-// Top says that of all groups only those with the greatest counts are wanted, and those that count as much as the last of them.
+// Top says that of all groups only those with the greatest counts are wanted, and those that count
+// as much as the last of them.
 type Top struct {
 	Groups int
 	Word   int // of a row, where its count is: (row[Word] >> Shift) & Mask
@@ -28,9 +30,11 @@ type Top struct {
 }
 
 const (
-	// MostTop is of how many groups the greatest counts are looked for at most. A guess.
+	// MostTop is of how many groups the greatest counts are looked for at most: their counts are 8
+	// KiB, which stay in a core's first cache.
 	MostTop = 1 << 10
-	// topShare: the candidates are looked up in each table, so they are to be one in so many of the groups at most. A guess.
+	// topShare: the candidates are looked up in each table, so they are to be one in so many of the
+	// groups at most: looking them up costs up to a sixteenth of merging all.
 	topShare = 16
 )
 
@@ -197,7 +201,8 @@ func (t *topper) candidates(least uint64, most int) (all []placed, few bool, err
 	return slices.Concat(lists...), n.Load() <= int64(most), err
 }
 
-// keep has all groups leave a worker's table but candidates. Their hashes are shown to the sketch before, as those of all groups are.
+// keep has all groups leave a worker's table but candidates. Their hashes are shown to the sketch
+// before, as those of all groups are.
 func (t *topper) keep(worker int, candidates []placed) {
 	w := t.workers[worker]
 	tab := w.table

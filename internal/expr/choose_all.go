@@ -7,12 +7,13 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
-// A case of a few short branches, none of which can fail, is computed on all rows: taking apart the rows of each branch and
-// putting them together again takes longer than some values that nobody needs.
+// A case of a few short branches, none of which can fail, is computed on all rows: taking apart the
+// rows of each branch and putting them together again takes longer than some values that nobody
+// needs.
 
 const (
 	allBranches = 3  // conditions of a case that is computed on all rows, and
-	allSteps    = 10 // nodes of each of its parts. Guesses.
+	allSteps    = 10 // nodes of each of its parts: up to 70 values a row
 )
 
 // onAllRows reports whether a choice may be computed on all rows, and is small enough.
@@ -37,8 +38,9 @@ func (n *bound) steps() int {
 	return steps
 }
 
-// chooseAll is the kernel of a choice whose arguments are conditions, their values and the value where none is true. It
-// begins with the last of the values, and puts the others over it, the first one last.
+// chooseAll is the kernel of a choice whose arguments are conditions, their values and the value
+// where none is true. It begins with the last of the values, and puts the others over it, the first
+// one last.
 func chooseAll(f *frame) error {
 	k := len(f.args) / 2
 	conds, values := f.args[:k], f.args[k:]
@@ -114,7 +116,8 @@ func chosen(conds, values []*column.Vector, i int) *column.Vector {
 	return values[len(conds)]
 }
 
-// integerBits is the values of integers, of narrow decimals, or of floats as the integers of the same bits.
+// integerBits is the values of integers, of narrow decimals, or of floats as the integers of the
+// same bits.
 func integerBits(v *column.Vector, n int) []int64 {
 	if v.Type.IsFloat() {
 		return floatBits(v.Float[:n])

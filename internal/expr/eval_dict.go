@@ -13,20 +13,22 @@ import (
 // key for the consumers' caches as that of the column.
 
 // cachedDicts is how many translated dictionaries a step keeps, of up to smallDict entries, and
-// beside them the last larger one. A worker reads one row group at a time, whose dictionary does not
-// come again; a few more cover tables of small files.
+// beside them the last larger one. A worker reads one row group at a time, whose dictionary does
+// not come again; a few more cover tables of small files.
 const (
 	cachedDicts = 4
 	smallDict   = 4 << 10
 )
 
-// entryStep is how many entries are computed at a time, so that what is computed on the way stays small.
+// entryStep is how many entries are computed at a time, so that what is computed on the way stays
+// small.
 const entryStep = 4 << 10
 
-// entryFactor is how many times the rows of a batch a dictionary may have
-// entries to be translated at first sight. A larger one is translated when
-// it comes a second time, the first such one when entryLater times the rows that came
-// with it are as many as its entries: behind a filter they may be few. Guesses.
+// entryFactor is how many times the rows of a batch a dictionary may have entries to be translated
+// at first sight. A larger one is translated when it comes a second time, the first such one when
+// entryLater times the rows that came with it are as many as its entries: behind a filter they may
+// be few. An entry costs about as much as a row: one that is translated in vain costs twice what
+// its rows do, once.
 const (
 	entryFactor = 2
 	entryLater  = 4
@@ -43,11 +45,12 @@ type entryCache struct {
 	pays  bool        // of such a dictionary there were many rows
 }
 
-// dictID tells dictionaries from one another, and keeps none: their strings may be a large part of the memory.
+// dictID tells dictionaries from one another, and keeps none: their strings may be a large part of
+// the memory.
 type dictID = weak.Pointer[column.Dict]
 
-// translation is a dictionary and what became of it. Its memory serves the next one, when nobody may
-// look at the rows of this one any more.
+// translation is a dictionary and what became of it. Its memory serves the next one, when nobody
+// may look at the rows of this one any more.
 type translation struct {
 	from   dictID
 	to     *column.Dict  // nil: an entry fails; rows are computed one by one
@@ -119,8 +122,8 @@ func (c *entryCache) find(id dictID) *translation {
 	return nil
 }
 
-// waits reports whether a large dictionary is not translated yet: at first sight, and the first one until as many rows have come
-// as make up for it.
+// waits reports whether a large dictionary is not translated yet: at first sight, and the first one
+// until as many rows have come as make up for it.
 func (c *entryCache) waits(id dictID, v *column.Vector) bool {
 	if c.first != id {
 		c.first, c.rows = id, v.Len

@@ -43,8 +43,7 @@ func (e *RowError) Error() string {
 
 var errNoSpill = errors.New("there is nowhere to spill to")
 
-// Sizes. Guesses, which sorting 1e6 rows within 4 MiB to 1 GiB did not
-// contradict.
+// Sizes. Sorting 1e6 rows within 4 MiB to 1 GiB did not contradict them.
 const (
 	// unitRows is how many rows are sorted at a time: their index stays in
 	// the cache, and sorting them takes too little time to be interrupted.

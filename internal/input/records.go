@@ -145,7 +145,7 @@ func (s *recordScan) Encoded(int) (parquetio.EncodedType, bool) {
 
 func (s *recordScan) EncodedUnit(int) (u parquetio.EncodedUnit, ok bool) { return u, false }
 
-// workerBytes guesses values of 16 bytes.
+// WorkerBytes takes values to have 16 bytes.
 func (s *recordScan) WorkerBytes() int64 { return 16 * int64(s.batchRows) * int64(len(s.cols)) }
 
 func (s *recordScan) next() (arrow.Record, int64, error) {

@@ -64,8 +64,8 @@ func (d *Decoder) copyInline(i int, words []uint64, out *column.Vector) {
 // touchRows is of how many rows the strings are touched before they are copied.
 const touchRows = 64
 
-// touch reads the ends of long strings, so that the cache misses of different rows overlap, which they do not
-// where strings are copied.
+// touch reads the ends of long strings, so that the cache misses of different rows overlap, which
+// they do not where strings are copied.
 func (d *Decoder) touch(words []uint64, last int, chunks [][]byte) {
 	sum := byte(0)
 	for at := 0; at < len(words); at += d.Stride {
@@ -113,8 +113,8 @@ type internedTable struct {
 }
 
 // tableMost is the most bytes of strings that are laid in one piece. Those
-// that a result names often would not stay in cache if they were more. A
-// guess.
+// that a result names often would not stay in cache if they were more:
+// 8 MiB are a part of a third-level cache.
 const tableMost = 8 << 20
 
 // tabulate returns the strings of all shards in one piece, the same for all

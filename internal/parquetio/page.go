@@ -128,7 +128,7 @@ func (c *columnReader) refusal(err error, more int64) error {
 		values = int64(h.DictionaryPageHeader.V.NumValues)
 	}
 	if values > 1 {
-		most = 2 // a guess: how much longer than others a value is
+		most = 2 // times as long as the mean a value may be; if it is longer, what is said to be needed is too little
 	}
 	refused.Value = min(size, most*(size/max(values, 1)+1))
 	return err
@@ -205,7 +205,8 @@ func (c *columnReader) passDictionary() error {
 	return nil
 }
 
-// wantDictionary makes sure of the dictionary if it was passed over. The page that was found stays so.
+// wantDictionary makes sure of the dictionary if it was passed over. The page that was found stays
+// so.
 func (c *columnReader) wantDictionary() error {
 	switch {
 	case c.lateDict.size == 0:

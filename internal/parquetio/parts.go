@@ -2,39 +2,42 @@ package parquetio
 
 import "github.com/parquet-go/parquet-go/format"
 
-// This file cuts row groups into parts, so that there are units for all workers where row groups are
-// few, and small ones at the end, for which nobody waits long. A worker that takes a part opens the
-// chunks and passes over the pages before it, by their headers. Where a part begins or ends within a
-// page, both workers decompress the page; a dictionary is decoded by one of them (shareddict.go).
+// This file cuts row groups into parts, so that there are units for all workers where row groups
+// are few, and small ones at the end, for which nobody waits long. A worker that takes a part opens
+// the chunks and passes over the pages before it, by their headers. Where a part begins or ends
+// within a page, both workers decompress the page; a dictionary is decoded by one of them
+// (shareddict.go).
 //
-// Where readers filter rows and row groups are very few, parts are small: which of them have rows that are left is not known, and
-// workers take them in turns.
+// Where readers filter rows and row groups are very few, parts are small: which of them have rows
+// that are left is not known, and workers take them in turns.
 
 const (
-	// DefaultLeastPart is for Split: what a worker takes some milliseconds for. With a megabyte more workers than there
-	// were cost more time to begin than they saved (16 threads).
+	// DefaultLeastPart is for Split: what a worker takes some milliseconds for. With a megabyte
+	// more workers than there were cost more time to begin than they saved (16 threads).
 	DefaultLeastPart = 1 << 20
 
 	// rowWeight is what a row counts beside its bytes, which may be next to none.
 	rowWeight = 4
 
-	// partShare is how many times what several workers read because of it a part is at least: one page of each
-	// wanted column and the dictionaries.
+	// partShare is how many times what several workers read because of it a part is at least: one
+	// page of each wanted column and the dictionaries.
 	partShare = 3
 
 	// partsEach is the parts that the rest of the input has for each worker where it is cut.
 	partsEach = 2
 
-	// filteredPart is the rows of a part where readers filter rows, and filteredRow what each counts beside its bytes. There are
-	// at most filteredMost parts, or filteredEach for each worker: where parts meet, pages are read twice. Guesses.
+	// filteredPart is the rows of a part where readers filter rows, and filteredRow what each
+	// counts beside its bytes. There are at most filteredMost parts, or filteredEach for each
+	// worker: where parts meet, pages are read twice: of each column some 32 pages of all.
 	filteredPart = 16 << 10
 	filteredRow  = 16
 	filteredMost = 32
 	filteredEach = 4
 )
 
-// Split cuts row groups into parts of about least bytes or more for so many workers, where there is not enough for each to do without.
-// Row groups that are not worth cutting come first, so that the last units are small. It is called before the first reader is made.
+// Split cuts row groups into parts of about least bytes or more for so many workers, where there is
+// not enough for each to do without. Row groups that are not worth cutting come first, so that the
+// last units are small. It is called before the first reader is made.
 func (s *Scan) Split(workers int, least int64) {
 	if workers <= 1 {
 		s.units = s.groups
@@ -81,7 +84,8 @@ func (u Unit) cut(units []Unit, parts int64) []Unit {
 	return units
 }
 
-// filteredParts is how many parts a row group is cut into where readers filter rows and there are twice as many workers as row groups.
+// filteredParts is how many parts a row group is cut into where readers filter rows and there are
+// twice as many workers as row groups.
 func (s *Scan) filteredParts(g *Unit, workers int, least int64) int64 {
 	if len(s.skipCols) == 0 || 2*len(s.groups) > workers {
 		return 1
@@ -102,8 +106,8 @@ func (s *Scan) mostParts(g *Unit) int64 {
 	return g.Bytes / (partShare * (pages + dictionaries))
 }
 
-// readTwice is about how many bytes a page of each wanted column has, and the dictionaries, which several workers read if a row group is cut;
-// false: that is not known, or no column is read.
+// readTwice is about how many bytes a page of each wanted column has, and the dictionaries, which
+// several workers read if a row group is cut; false: that is not known, or no column is read.
 func (s *Scan) readTwice(g *Unit) (pages, dictionaries int64, ok bool) {
 	f := s.d.files[s.fileOf[g.of]]
 	for i, leaf := range s.leaves[f.layout] {
@@ -122,8 +126,9 @@ func (s *Scan) readTwice(g *Unit) (pages, dictionaries int64, ok bool) {
 	return pages, dictionaries, ok
 }
 
-// dictPacked is about how many bytes the dictionary page of a chunk has, compressed: as far as the first data page lies behind it, or else
-// as the largest one that was seen, of so many bytes decompressed, would have here.
+// dictPacked is about how many bytes the dictionary page of a chunk has, compressed: as far as the
+// first data page lies behind it, or else as the largest one that was seen, of so many bytes
+// decompressed, would have here.
 func dictPacked(m *format.ColumnMetaData, largest int64) int64 {
 	if n := m.DataPageOffset - m.DictionaryPageOffset; m.DictionaryPageOffset > 0 && n > 0 && n < m.TotalCompressedSize {
 		return n

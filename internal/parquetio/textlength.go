@@ -8,11 +8,12 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
-// textSpread is how much longer than their mean most texts of a column are at most. A guess.
+// textSpread is how much longer than their mean most texts of a column are at most. Not measured:
+// it decides by what way texts are read, and no answer.
 const textSpread = 1.25
 
-// TextLength is what most texts of column i of Columns have at most, in bytes, as far as footers tell
-// without the texts: from the mean of a unit, and exactly where the least and the greatest
+// TextLength is what most texts of column i of Columns have at most, in bytes, as far as footers
+// tell without the texts: from the mean of a unit, and exactly where the least and the greatest
 // have the same length as the mean. ok is false if it cannot be told, as of columns that
 // dictionaries hold a part of, whose mean may be another one for rows than for entries.
 func (s *Scan) TextLength(i int) (bytes int, ok bool) {

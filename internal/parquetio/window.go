@@ -2,8 +2,8 @@ package parquetio
 
 import "io"
 
-// minWindow is how much of a chunk is read at once where its pages are
-// smaller: enough for a read to cost little beside what it copies. A guess.
+// minWindow is how much of a chunk is read at once where its pages are smaller: enough for a read,
+// of some 1 µs, to cost little beside what it copies: 128 KiB take 13 µs at 10 GB/s.
 const minWindow = 128 << 10
 
 // A window is the part of a column chunk that is in memory: a chunk may be
@@ -78,8 +78,8 @@ func (w *window) take(n int) (b []byte) {
 	return b
 }
 
-// read takes the next bytes off the chunk, as many as dst has. Those that are not in memory are read
-// to there.
+// read takes the next bytes off the chunk, as many as dst has. Those that are not in memory are
+// read to there.
 func (w *window) read(dst []byte) error {
 	have := copy(dst, w.data)
 	w.take(have)
