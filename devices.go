@@ -9,9 +9,9 @@ import (
 
 // DeviceReport is what there is of GPUs on this machine, and what is missing.
 type DeviceReport struct {
-	// version of the kernel module, such as 580.65.06; empty: none is loaded
+	// Driver: version of the kernel module, such as 580.65.06; empty: none is loaded
 	Driver string `json:"driver,omitempty"`
-	// version that the driver supports, such as 13.0; empty: it could not be opened
+	// CUDA: version that the driver supports, such as 13.0; empty: it could not be opened
 	CUDA    string   `json:"cuda,omitempty"`
 	Library string   `json:"library"` // that was opened, or tried
 	Devices []Device `json:"devices"`

@@ -104,7 +104,7 @@ type ScanPlan struct {
 }
 
 // Plan resolves a query and says how it would run, without reading more than
-// the footers of its input.
+// the footers of its input. Run makes the same plan, and runs it.
 func Plan(ctx context.Context, q Query, o Options) (*QueryPlan, error) {
 	e, err := exec.Explain(ctx, request(q, o))
 	if err != nil {
@@ -121,9 +121,9 @@ func newQueryPlan(e *exec.Explained) *QueryPlan {
 	out := &QueryPlan{
 		Device: device.Names(e.Numbers), GPU: newDevicePlan(e), Reason: p.Device.Reason,
 		Threads: p.Threads, BatchRows: p.Options.BatchRows, Groups: GroupPlan(p.Groups()), Columns: p.Columns,
-		Where: q.Query.Where, Having: q.Query.Having, KeyWords: p.Layout.Words,
+		Where: q.Texts.Where, Having: q.Texts.Having, KeyWords: p.Layout.Words,
 		Aggregates: q.CallTexts, StateWords: p.States(nil, false, nil).Words(),
-		OrderBy: len(q.Order), Limit: q.Query.Limit,
+		OrderBy: len(q.Order), Limit: q.Limit,
 		Memory: MemoryPlan{
 			Limit: m.Limit, Read: m.Read, Worker: m.Worker, Sets: m.Sets, Table: m.Table, Pages: m.Pages,
 			Merge: m.Merge, Output: m.Output, Sort: m.Sort, Spill: m.Spill,

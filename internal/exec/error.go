@@ -22,13 +22,13 @@ import (
 // Classify returns is of one kind at most; one of none is a failure while running. A
 // context's error passes through as it is.
 var (
-	// the query or the options make no sense
+	// ErrUsage: the query or the options make no sense
 	ErrUsage = errors.New("wrong usage")
-	// a file cannot be read or is not valid
+	// ErrInput: a file cannot be read or is not valid
 	ErrInput = errors.New("input not valid")
-	// a value does not fit its type, or the one it is cast to
+	// ErrOverflow: a value does not fit its type, or the one it is cast to
 	ErrOverflow = errors.New("value overflowed")
-	// the memory limit, or that of devices, is too small
+	// ErrBudget: the memory limit, or that of devices, is too small
 	ErrBudget = errors.New("out of memory or disk budget")
 	ErrDevice = errors.New("no usable device") // a GPU was demanded and there is none
 )

@@ -13,7 +13,7 @@ import (
 type failover struct {
 	machine
 	current atomic.Pointer[attempt] // whose groups are put out
-	// whose device failed while its groups were put out; nil: none
+	// invalidated: whose device failed while its groups were put out; nil: none
 	invalidated atomic.Pointer[attempt]
 
 	failing   sync.Mutex // held while the input is read again

@@ -58,15 +58,15 @@ type slot struct {
 }
 
 func newRows(ctx context.Context, r *run) *Rows {
-	rows := &Rows{run: r, schema: r.schema(), skip: r.plan.Query.Query.Offset, left: -1}
+	rows := &Rows{run: r, schema: r.schema(), skip: r.plan.Query.Offset, left: -1}
 	rows.changed.L = &rows.mu
 	rows.refs.Store(1)
 	rows.ctx, rows.cancel = context.WithCancel(ctx)
 	switch {
-	case r.plan.Query.Query.Limit == query.NoRows:
+	case r.plan.Query.Limit == query.NoRows:
 		rows.left = 0
-	case r.plan.Query.Query.Limit > 0:
-		rows.left = r.plan.Query.Query.Limit
+	case r.plan.Query.Limit > 0:
+		rows.left = r.plan.Query.Limit
 	}
 	if len(r.plan.Query.Order) > 0 {
 		rows.order = &ordering{run: r, keep: rows.wanted()}

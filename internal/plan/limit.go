@@ -14,10 +14,10 @@ const mostFirst = 1 << 16
 // it matters which, or there are too many.
 func (p *Plan) FirstGroups() (int, bool) {
 	q := p.Query
-	if q.Query.Limit <= 0 || len(q.Order) > 0 || q.Having != nil || len(q.Distinct) > 0 || len(q.Keys) == 0 {
+	if q.Limit <= 0 || len(q.Order) > 0 || q.Having != nil || len(q.Distinct) > 0 || len(q.Keys) == 0 {
 		return 0, false
 	}
-	return int(q.Query.Limit + q.Query.Offset), q.Query.Offset < mostFirst && q.Query.Limit+q.Query.Offset <= mostFirst
+	return int(q.Limit + q.Offset), q.Offset < mostFirst && q.Limit+q.Offset <= mostFirst
 }
 
 // TopGroups says how many groups are wanted, and which word of a row has the count, if those with
@@ -25,7 +25,7 @@ func (p *Plan) FirstGroups() (int, bool) {
 // result of theirs may be able to fail (STAGE-ERRORS).
 func (p *Plan) TopGroups(states *agg.Layout) *cpu.Top {
 	q := p.Query
-	if q.Query.Limit <= 0 || q.Query.Offset >= cpu.MostTop || q.Query.Limit+q.Query.Offset > cpu.MostTop || len(q.Order) == 0 || !q.Order[0].Desc || q.Having != nil || len(q.FallibleKeys()) > 0 {
+	if q.Limit <= 0 || q.Offset >= cpu.MostTop || q.Limit+q.Offset > cpu.MostTop || len(q.Order) == 0 || !q.Order[0].Desc || q.Having != nil || len(q.FallibleKeys()) > 0 {
 		return nil
 	}
 	col, plain := q.Order[0].Expr.Column()
@@ -44,5 +44,5 @@ func (p *Plan) TopGroups(states *agg.Layout) *cpu.Top {
 		}
 	}
 	word, _ := states.ResultWord(call)
-	return &cpu.Top{Groups: int(q.Query.Limit + q.Query.Offset), Word: word.Word, Shift: word.Shift, Mask: word.Mask}
+	return &cpu.Top{Groups: int(q.Limit + q.Offset), Word: word.Word, Shift: word.Shift, Mask: word.Mask}
 }

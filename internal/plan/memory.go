@@ -30,10 +30,11 @@ const (
 	outputShare = 16 // and a sixteenth for results
 	sortShare   = 8  // an eighth: rows that are sorted at a time
 	tableShare  = 2  // half of what a worker may take while reading
-	// an eighth: pages being filled, half empty; or what the most partitions need, if that is less
+	// pageShare: an eighth: pages being filled, half empty; or what the most partitions need, if
+	// that is less
 	pageShare = 8
-	// where all aggregates are of distinct values, all but a quarter: groupings by these come first
-	// and are larger
+	// setsShare: where all aggregates are of distinct values, all but a quarter: groupings by these
+	// come first and are larger
 	setsShare = 4
 
 	// leastOutput and outputEach are the most for results, of all goroutines and for each of many.

@@ -10,8 +10,8 @@ import (
 // group cannot be put out. It is an error of the budget.
 type NeedError struct {
 	Limit int64 // bytes
-	// bytes of the least limit under which it runs, with one thread; or that are enough for the
-	// group
+	// Need: bytes of the least limit under which it runs, with one thread; or that are enough for
+	// the group
 	Need    int64
 	Columns int    // that are read
 	Result  string // what of the group takes how much

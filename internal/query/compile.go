@@ -42,7 +42,7 @@ type outputItem struct {
 // Compile resolves the query.
 func Compile(in Columns, q Query) (*Compiled, error) {
 	c := &compiler{
-		in: in, q: q, out: Compiled{Query: q},
+		in: in, q: q, out: Compiled{Texts: q, Limit: q.Limit, Offset: q.Offset},
 		batchCol: map[int]int{}, argIndex: map[string]int{}, callIndex: map[string]int{},
 	}
 	c.rows = expr.NewBinder(c.inputColumn)

@@ -59,8 +59,8 @@ func TestCompileOnce(t *testing.T) {
 	if want := []string{"b", "b + 1", "b", "sum(x)", "sum(x) + count(*)", "s", "max(x) - min(y)"}; !slices.Equal(names, want) {
 		t.Errorf("output %q, want %q", names, want)
 	}
-	if len(c.Order) != 2 || !c.Order[0].Desc || c.Order[1].Desc || c.Query.Limit != 7 {
-		t.Errorf("order %+v, limit %d", c.Order, c.Query.Limit)
+	if len(c.Order) != 2 || !c.Order[0].Desc || c.Order[1].Desc || c.Limit != 7 {
+		t.Errorf("order %+v, limit %d", c.Order, c.Limit)
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 // are the keys and then the aggregates, and computes from it the having filter, the output columns
 // and what to order by.
 type Compiled struct {
-	Query Query // as it was asked
+	Texts Query // as it was asked
 
 	Cols []int // columns of the input's schema that are read
 
@@ -27,12 +27,14 @@ type Compiled struct {
 	ArgTexts  []string
 	Calls     []agg.Call
 	CallTexts []string
-	// arguments of which calls take each different value once: those of part 1 first
+	// Distinct: arguments of which calls take each different value once: those of part 1 first
 	Distinct []int
 
 	Having *expr.Expr // nil: none
 	Out    []Output
 	Order  []Term
+	Limit  int64 // as in Query
+	Offset int64
 }
 
 // Output is a column of the result.

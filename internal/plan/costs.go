@@ -1,0 +1,72 @@
+package plan
+
+import (
+	"github.com/gagg-dev/gagg/ega/firstpass"
+	"github.com/gagg-dev/gagg/feedback"
+)
+
+// Costs is what things cost, in seconds of one core unless it says
+// otherwise. CPU costs were measured with 16 threads (Xeon beside an H200, 1e8
+// rows of db-benchmark), where tables of all workers share the memory; fewer
+// threads are a little faster each.
+type Costs struct {
+	Byte float64 // of compressed input: read, unpack, decode; 0.6e-9 (numbers) to 2e-9 (texts)
+	Row  float64 // key words and hash
+	Pack float64 // a row with its states into pinned memory, not measured alone: 64 bytes at 6 GB/s
+	// Read: a byte of input that a device decodes, into memory that was not touched before: a copy, a
+	// checksum, page faults
+	Read float64
+	// Unpack: a byte that comes out of ZSTD, where workers decompress what a device decodes; measured on a
+	// slower core
+	Unpack float64
+
+	Group float64 // merging one from partitions: q10's scatter and merge, without its tables
+	Put   float64 // finishing a group, to Arrow: q10's output, from a device
+
+	// List: a value into its group's list and out of it, sorted in part: q6, less what it costs without
+	List float64
+	// Listed: the same where a device has put the values of each group side by side: q6's output
+	Listed float64
+
+	// A row's way through a worker's table costs TableSmall where the table fits
+	// SmallTable bytes, the processor's second-level cache, TableLarge from
+	// LargeTable bytes on, and between them more by the same for each doubling:
+	// q1, q2, q4; q3, q5, q7.
+	TableSmall, TableLarge float64
+	SmallTable, LargeTable float64
+
+	// Place: a byte of a row that has left a device into memory that was not touched before, by copying or
+	// by pinning it: q10 with 4 GiB of a device
+	Place float64
+	// TableShare: part of a device's memory that groups have, before rows leave it (firstpass.TableShare)
+	TableShare float64
+	// LeftGain: rows of a group from which on those that have left come back to the device
+	// (feedback.BucketGain)
+	LeftGain float64
+
+	Ready float64 // seconds until a device that is open takes rows: pinned memory
+	// Start: seconds until a device is ready: driver 0.1, context 0.1, kernels and pinned memory beside
+	// busy workers 0.1
+	Start float64
+	// End: seconds beside the copies until groups are back: they are divided, readers pin their buffers
+	End  float64
+	Exit float64 // seconds that the end of a process takes longer where the driver is in use
+	Link float64 // bytes a second, pinned (bench/results/NVIDIA-H200/link.md)
+
+	// Decode is the bytes a second, as they cross, that a device decodes and makes rows of: 10e9
+	// (q7) to 19e9 (q3).
+	Decode float64
+
+	// Gain is the part of the CPU's time that a device must save at least, since
+	// both predictions may be wrong.
+	Gain float64
+}
+
+var defaultCosts = Costs{
+	Byte: 1e-9, Row: 4e-9, Pack: 10e-9, Read: 0.5e-9, Unpack: 1e-9, Group: 110e-9, Put: 80e-9,
+	List: 42e-9, Listed: 11e-9,
+	TableSmall: 4e-9, TableLarge: 100e-9, SmallTable: 1 << 20, LargeTable: 64 << 20,
+	Place: 1e-9, TableShare: firstpass.TableShare, LeftGain: feedback.DefaultBucketGain,
+	Ready: 0.02, Start: 0.3, End: 0.02, Exit: 0.08, Link: 55e9, Decode: 14e9,
+	Gain: 0.1,
+}
