@@ -18,7 +18,7 @@ var hooks = map[string]string{
 }
 
 // Tests set no variables of packages, their own or others': what one test changes another one beside it would see. What
-// tests change is a field of a configuration (tuning of package gagg).
+// tests change is a field of a configuration (Tuning of internal/exec).
 func TestNoHooks(t *testing.T) {
 	const root = "../.."
 	for _, p := range module(t) {
