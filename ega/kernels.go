@@ -68,9 +68,6 @@ func (k *Kernels) On(t *cuda.Thread) *Kernels {
 	return &other
 }
 
-// View is the layout as kernels take it.
-func (k *Kernels) View() kernels.EgaLayout { return k.view }
-
 // blocks is how many blocks of a kernel for rows run at once on the device.
 func (k *Kernels) blocks(kernel int) (int, error) {
 	f, err := k.shape.Kernel(kernel)

@@ -45,7 +45,7 @@ func (p *lists) open(k *ega.Kernels, lists []ega.List, plan *plan) error {
 	if len(lists) == 0 {
 		return nil
 	}
-	p.kernels, p.view, p.layout, p.most = kernels.NewEgaLists(k.Thread.Context()), k.View(), plan.layout, plan.listed
+	p.kernels, p.view, p.layout, p.most = kernels.NewEgaLists(k.Thread.Context()), k.Layout.View(), plan.layout, plan.listed
 	p.memory.Thread = k.Thread
 	p.lists = make([]list, len(lists))
 	for i, l := range lists {
