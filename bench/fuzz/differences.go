@@ -30,6 +30,10 @@ var (
 	momentsOfInfinities = difference{
 		"variance of infinities", "NaN says that there is none; one value should not end a query", "DuckDB sees the finite values, and NaN if there is another",
 	}
+	countOfNothing = difference{"`count_if` of no value", "a count of nothing is 0", "NULL of DuckDB's is 0"}
+	macros         = difference{
+		"`geomean`, `weighted_avg` with a filter", "an aggregate is an aggregate", "DuckDB is given what its macros say, and the filter inside",
+	}
 	meanOfWide = difference{
 		"`mean` of decimals whose sum has more than 38 digits", "the sum is wider, and only the mean has to be a double", "not asked of such decimals",
 	}
@@ -78,6 +82,6 @@ var (
 // differences is all of them.
 var differences = []difference{
 	narrowIntegers, negatedUnsigned, wideDecimals, divisionByZero, lengthOfBinary, sumOfIntegers, momentsOfInfinities, meanOfWide, partsOfNanoseconds, sumBeyondDigits, covarianceSteps, momentsSteps,
-	productOnTheWay, firstPassesOverNull, listPassesOverNull, quantileInterpolates, quantileOfFloat, exactQuantiles, madOfNarrow, entropyOfNothing,
+	productOnTheWay, macros, countOfNothing, firstPassesOverNull, listPassesOverNull, quantileInterpolates, quantileOfFloat, exactQuantiles, madOfNarrow, entropyOfNothing,
 	histogramOfNaN, nanosecondsUTC, decimalText, comparedDecimals, decimalToFloat, wholeOfIntegers, roundOfIntegers, approximate,
 }

@@ -27,6 +27,7 @@ var texts = []operator{
 	{name: "trim", gives: text, takes: "t", gagg: "trim($0)"},
 	{name: "trim", gives: text, takes: "t", gagg: "trim($0, 'a= ')"},
 	{name: "replace", gives: text, takes: "t", gagg: "replace($0, $P, 'é')", draw: piece},
+	{name: "reverse", gives: text, takes: "t", gagg: "reverse($0)"},
 	{name: "lpad", gives: text, takes: "t", gagg: "lpad($0, 4, 'éa')"},
 	{name: "rpad", gives: text, takes: "t", gagg: "rpad($0, 7, '=')"},
 	{name: "strpos", gives: integer, takes: "t", gagg: "strpos($0, $P)", draw: piece, bound: within(0, 1e6)},
