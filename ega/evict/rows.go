@@ -70,9 +70,9 @@ func (r *Rows) Take(prefix uint64, bits uint) []Span {
 	return r.spans[from(prefix):from(prefix+1)]
 }
 
-// Drain gives place all rows, a buffer at a time, from so many goroutines at once, each with its
-// number from 0, and frees each buffer behind it. place copies the rows; its first error ends it.
-func (r *Rows) Drain(goroutines int, place func(goroutine int, rows []uint64) error) error {
+// Drain gives write all rows, a buffer at a time, from so many goroutines at once, each with its
+// number from 0, and frees each buffer behind it. write copies the rows; its first error ends it.
+func (r *Rows) Drain(goroutines int, write func(goroutine int, rows []uint64) error) error {
 	var next atomic.Int64
 	var failed atomic.Bool
 	errs := make(chan error, goroutines)
@@ -80,7 +80,7 @@ func (r *Rows) Drain(goroutines int, place func(goroutine int, rows []uint64) er
 		go func() {
 			errs <- invariant.Fenced(func() error {
 				for n := next.Add(1) - 1; n < int64(len(r.buffers)) && !failed.Load(); n = next.Add(1) - 1 {
-					if err := r.buffers[n].drain(func(rows []uint64) error { return place(g, rows) }); err != nil {
+					if err := r.buffers[n].drain(func(rows []uint64) error { return write(g, rows) }); err != nil {
 						failed.Store(true)
 						return err
 					}
@@ -96,10 +96,10 @@ func (r *Rows) Drain(goroutines int, place func(goroutine int, rows []uint64) er
 	return err
 }
 
-// drain gives place all rows of a buffer, and frees it.
-func (b *buffer) drain(place func(rows []uint64) error) error {
+// drain gives write all rows of a buffer, and frees it.
+func (b *buffer) drain(write func(rows []uint64) error) error {
 	for i := range b.spans {
-		if err := place(b.spans[i].Rows()); err != nil {
+		if err := write(b.spans[i].Rows()); err != nil {
 			return err
 		}
 	}

@@ -30,7 +30,7 @@ func TestPassFaults(t *testing.T) {
 		name         string
 		device, keep int64
 		drain        bool
-	}{{"in core", 4 << 20, 0, false}, {"evicted", 100_000, 0, false}, {"kept", 100_000, 2 * leastPinned, false}, {"drained", 100_000, keepAll, true}} {
+	}{{"in core", 4 << 20, 0, false}, {"evicted", 100_000, 0, false}, {"retained", 100_000, 2 * leastPinned, false}, {"drained", 100_000, retainAll, true}} {
 		stride := stride
 		if way.keep > 0 {
 			stride *= 3 // most calls are those of rows that are evicted

@@ -12,11 +12,11 @@ import (
 	"github.com/gagg-dev/gagg/internal/invariant"
 )
 
-// leastPinned is the smallest buffer that readers and placers do with.
+// leastPinned is the smallest buffer that readers and writers do with.
 const leastPinned = 64 << 10
 
 // Where the host allows no large buffers smaller ones do, and one where it allows no second; below
-// that the error is the budget's. In core they are a reader's, else the placers'.
+// that the error is the budget's. In core they are a reader's, else the writers'.
 func TestPassShortHost(t *testing.T) {
 	l := passLayouts[0]
 	rows := egatest.Rows(rand.New(rand.NewPCG(5, 6)), &l, 30_000, func(i int) uint64 { return uint64(i) })
@@ -59,13 +59,13 @@ func TestPassShortHost(t *testing.T) {
 	}
 }
 
-// A panic while rows are placed ends the pass with an error, and not the process.
-func TestPassPlacePanics(t *testing.T) {
+// A panic while rows are written ends the pass with an error, and not the process.
+func TestPassWritePanics(t *testing.T) {
 	r := newRig(t)
 	l := passLayouts[0]
 	rows := egatest.Rows(rand.New(rand.NewPCG(5, 6)), &l, 30_000, func(i int) uint64 { return uint64(i) })
 	p := passRig{config: firstpass.Config{Layout: l, Streams: 2, Depth: 2, SlotBytes: 20_000, Device: 700_000, Writers: 2}}
-	p.place = func(int, []uint64) error { panic("no bucket") }
+	p.write = func(int, []uint64) error { panic("no bucket") }
 	var e *invariant.PanicError
 	if err := p.run(r.Thread.Context(), rows); !errors.As(err, &e) || e.Value != "no bucket" {
 		t.Errorf("%v", err)

@@ -99,7 +99,7 @@ type listRig struct {
 func (p *listRig) run(c *cuda.Context, rows []uint64) error {
 	p.config.Lists, p.config.ListRows = twoLists, uint64(len(rows)/p.config.Layout.Stride())
 	p.config.Made = firstpass.MadeConfig{Rows: p.chunk, WorkBytes: madeWork}
-	p.config.Write = func(int, []uint64) error { return errors.New("a row was placed") }
+	p.config.Write = func(int, []uint64) error { return errors.New("a row was written") }
 	p.config.Readers = 2
 	p.host.Store(0)
 	p.config.Host = budgettest.Lender(func(n int64) error {

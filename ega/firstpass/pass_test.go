@@ -20,7 +20,7 @@ var passLayouts = []ega.Layout{
 	{Hash: true, KeyWords: 3, Ops: []ega.Op{ega.Add, ega.MaxInt}},
 }
 
-// Whatever the memory, the groups on the device and the rows that were placed are those of the
+// Whatever the memory, the groups on the device and the rows that were written are those of the
 // twin: with one lane and many, where the table grows, where it may not, where pages suffice, and
 // where they run out.
 func TestPass(t *testing.T) {
@@ -135,7 +135,7 @@ func TestPassCrowds(t *testing.T) {
 	}
 }
 
-// An error of Place stops the pass with that error, and so does the end of its context; who waits
+// An error of Write stops the pass with that error, and so does the end of its context; who waits
 // for a slot is told.
 func TestPassStops(t *testing.T) {
 	r := newRig(t)
@@ -186,7 +186,7 @@ func TestPassCloses(t *testing.T) {
 // which then suffices.
 func TestPassRefuses(t *testing.T) {
 	r := newRig(t)
-	place := func(int, []uint64) error { return nil }
+	write := func(int, []uint64) error { return nil }
 	start := func(c firstpass.Config) error {
 		m, err := firstpass.Start(r.Within("the end of a pass"), r.Thread.Context(), c)
 		if err == nil {
@@ -195,18 +195,18 @@ func TestPassRefuses(t *testing.T) {
 		return err
 	}
 	for _, c := range []firstpass.Config{
-		{Layout: ega.Pairs, Device: 1 << 20, Write: place},
+		{Layout: ega.Pairs, Device: 1 << 20, Write: write},
 		{Layout: passLayouts[0], Device: 1 << 20},
-		{Layout: passLayouts[0], Device: 1 << 20, Write: place, Streams: -1},
-		{Layout: passLayouts[0], Device: 1 << 20, Write: place, RetainBytes: -1},
-		{Layout: passLayouts[0], Device: 1 << 20, Write: place, SlotBytes: 8},
-		{Layout: passLayouts[0], Write: place},
+		{Layout: passLayouts[0], Device: 1 << 20, Write: write, Streams: -1},
+		{Layout: passLayouts[0], Device: 1 << 20, Write: write, RetainBytes: -1},
+		{Layout: passLayouts[0], Device: 1 << 20, Write: write, SlotBytes: 8},
+		{Layout: passLayouts[0], Write: write},
 	} {
 		if start(c) == nil {
 			t.Errorf("%+v was taken", c)
 		}
 	}
-	c := firstpass.Config{Layout: passLayouts[0], Device: 1, Write: place, Streams: 1, SlotBytes: 20_000}
+	c := firstpass.Config{Layout: passLayouts[0], Device: 1, Write: write, Streams: 1, SlotBytes: 20_000}
 	err := start(c)
 	var small *ega.SmallError
 	if !errors.As(err, &small) || small.Has != 1 || !errors.Is(err, ega.ErrTooSmall) {

@@ -9,7 +9,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/bounded"
 )
 
-// take takes kept rows, which may be none, chain by chain, from two goroutines, or has them
+// take takes retained rows, which may be none, chain by chain, from two goroutines, or has them
 // drained, and closes what they are in.
 func (p *passRig) take(k *evict.Rows) (err error) {
 	if k == nil {
@@ -17,15 +17,15 @@ func (p *passRig) take(k *evict.Rows) (err error) {
 	}
 	defer func() {
 		err = errors.Join(err, k.Close(), k.Close())
-		if n := uint64(len(p.kept) / p.config.Layout.Stride()); err == nil && n != k.Len() {
-			err = fmt.Errorf("%d rows were kept, and %d taken", k.Len(), n)
+		if n := uint64(len(p.retained) / p.config.Layout.Stride()); err == nil && n != k.Len() {
+			err = fmt.Errorf("%d rows were retained, and %d taken", k.Len(), n)
 		}
 	}()
 	var mu sync.Mutex
 	add := func(_ int, rows []uint64) error {
 		mu.Lock()
 		defer mu.Unlock()
-		p.kept = append(p.kept, rows...)
+		p.retained = append(p.retained, rows...)
 		return nil
 	}
 	if p.drain {
@@ -35,7 +35,7 @@ func (p *passRig) take(k *evict.Rows) (err error) {
 	for first := range uint64(2) {
 		go func() { errs <- p.takeChains(k, first, add) }()
 	}
-	return bounded.Errors("goroutines that take kept rows", 2, errs)
+	return bounded.Errors("goroutines that take retained rows", 2, errs)
 }
 
 // takeChains takes every other chain.

@@ -14,8 +14,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/budget/budgettest"
 )
 
-// keepAll is more than any test's rows need.
-const keepAll = 64 << 20
+// retainAll is more than any test's rows need.
+const retainAll = 64 << 20
 
 // atMost grants so many bytes at a time.
 func atMost(bytes int64) func(int64) error {
@@ -27,14 +27,14 @@ func atMost(bytes int64) func(int64) error {
 	}
 }
 
-// Rows that leave the device stay in pinned memory, by chains, or go to placers as far as that is
+// Rows that leave the device stay in pinned memory, by chains, or go to writers as far as that is
 // at an end, or does not pay: with the groups of the table they are all rows, and what is drained
 // is the same.
-func TestKept(t *testing.T) {
+func TestRetained(t *testing.T) {
 	random, drain := rand.New(rand.NewPCG(3, 4)), false
 	layouts := passLayouts
 	if testing.Short() {
-		layouts = layouts[:1] // under sanitizers: what is kept are bytes
+		layouts = layouts[:1] // under sanitizers: what is retained are bytes
 	}
 	for _, l := range layouts {
 		rows := egatest.Rows(random, &l, 12_000+8000/l.KeyWords, func(i int) uint64 { return uint64(i) })
@@ -45,12 +45,12 @@ func TestKept(t *testing.T) {
 			pays  func(feedback.GainFacts) bool
 			want  func(s firstpass.Stats) bool
 		}{
-			{"all", keepAll, 0, nil, func(s firstpass.Stats) bool { return s.WrittenRows == 0 }},
+			{"all", retainAll, 0, nil, func(s firstpass.Stats) bool { return s.WrittenRows == 0 }},
 			{"one buffer", leastPinned, 0, nil, func(s firstpass.Stats) bool { return s.RetainedBuffers == 1 && s.WrittenRows > 0 }},
 			{"too little for one", leastPinned - 1, 0, nil, func(s firstpass.Stats) bool { return s.RetainedRows == 0 }},
-			{"a short host", keepAll, 380_000, nil, func(s firstpass.Stats) bool { return s.RetainedRows > 0 && s.WrittenRows > 0 }},
-			{"does not pay", keepAll, 0, func(feedback.GainFacts) bool { return false }, func(s firstpass.Stats) bool { return s.RetainedRows == 0 }},
-			{"pays", keepAll, 0, func(f feedback.GainFacts) bool {
+			{"a short host", retainAll, 380_000, nil, func(s firstpass.Stats) bool { return s.RetainedRows > 0 && s.WrittenRows > 0 }},
+			{"does not pay", retainAll, 0, func(feedback.GainFacts) bool { return false }, func(s firstpass.Stats) bool { return s.RetainedRows == 0 }},
+			{"pays", retainAll, 0, func(f feedback.GainFacts) bool {
 				if f.Rows-f.Rest > f.Groups { // each row is a group of its own
 					t.Errorf("rows under way count as combined: %+v", f)
 				}
@@ -79,16 +79,16 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// Of the rows that a pass has kept, any number may be taken before they are closed, and a pass may
+// Of the rows that a pass has retained, any number may be taken before they are closed, and a pass may
 // be closed without.
-func TestKeptCloses(t *testing.T) {
+func TestRetainedCloses(t *testing.T) {
 	r := newRig(t)
 	l := passLayouts[0]
 	rows := egatest.Rows(rand.New(rand.NewPCG(5, 6)), &l, 20_000, func(i int) uint64 { return uint64(i) })
 	for _, handed := range []bool{false, true} {
 		var host atomic.Int64
 		m, err := firstpass.Start(t.Context(), r.Thread.Context(), firstpass.Config{
-			Layout: l, SlotBytes: 20_000, Device: 700_000, RetainBytes: keepAll, Streams: 1,
+			Layout: l, SlotBytes: 20_000, Device: 700_000, RetainBytes: retainAll, Streams: 1,
 			Write: func(int, []uint64) error { return nil },
 			Host:  budgettest.Lender(func(n int64) error { host.Add(n); return nil }),
 		})
@@ -107,10 +107,10 @@ func TestKeptCloses(t *testing.T) {
 			}
 			refusal := errors.New("no")
 			if err := k.Drain(3, func(int, []uint64) error { return refusal }); !errors.Is(err, refusal) {
-				t.Errorf("place fails, and Drain says %v", err)
+				t.Errorf("write fails, and Drain says %v", err)
 			}
 			if err := k.Drain(3, func(int, []uint64) error { panic("no bucket") }); err == nil {
-				t.Error("place panics, and Drain says nothing")
+				t.Error("write panics, and Drain says nothing")
 			}
 			r.Do(k.Close())
 		}
@@ -122,12 +122,12 @@ func TestKeptCloses(t *testing.T) {
 }
 
 // Buffers that a pass has used are the next one's, and of nobody's budget meanwhile.
-func TestKeptSpares(t *testing.T) {
+func TestRetainedSpares(t *testing.T) {
 	r := newRig(t)
 	l := passLayouts[0]
 	rows := egatest.Rows(rand.New(rand.NewPCG(5, 6)), &l, 20_000, func(i int) uint64 { return uint64(i) })
 	spares := &evict.Spares{}
-	p := passRig{config: firstpass.Config{Layout: l, Streams: 1, SlotBytes: 20_000, Device: 700_000, RetainBytes: keepAll, Spares: spares}}
+	p := passRig{config: firstpass.Config{Layout: l, Streams: 1, SlotBytes: 20_000, Device: 700_000, RetainBytes: retainAll, Spares: spares}}
 	for range 2 {
 		r.Do(p.run(r.Thread.Context(), rows))
 		p.check(t, rows)

@@ -24,33 +24,33 @@ type passRig struct {
 	config firstpass.Config
 	bits   uint
 	grant  func(bytes int64) error               // by the host's budget; nil: all
-	place  func(placer int, rows []uint64) error // before rows are taken; may be nil
+	write  func(writer int, rows []uint64) error // before rows are taken; may be nil
 	feed   func(m *firstpass.Pass) error         // submits the rows; nil: feed
-	drain  bool                                  // kept rows are drained, not taken
+	drain  bool                                  // retained rows are drained, not taken
 
-	mu     sync.Mutex
-	host   int64    // bytes drawn from the budget
-	placed []uint64 // rows
-	kept   []uint64 // rows
-	device []uint64 // rows of Groups
-	stats  firstpass.Stats
+	mu       sync.Mutex
+	host     int64    // bytes drawn from the budget
+	written  []uint64 // rows
+	retained []uint64 // rows
+	device   []uint64 // rows of Groups
+	stats    firstpass.Stats
 }
 
 // run sends rows through a pass. What was pinned has been given back then, and the device's memory
 // was within the budget.
 func (p *passRig) run(c *cuda.Context, rows []uint64) (err error) {
-	p.placed, p.device, p.kept = nil, nil, nil
+	p.written, p.device, p.retained = nil, nil, nil
 	cfg := p.config
 	cfg.Readers = 2
-	cfg.Write = func(placer int, rows []uint64) error {
-		if p.place != nil {
-			if err := p.place(placer, rows); err != nil {
+	cfg.Write = func(writer int, rows []uint64) error {
+		if p.write != nil {
+			if err := p.write(writer, rows); err != nil {
 				return err
 			}
 		}
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		p.placed = append(p.placed, rows...)
+		p.written = append(p.written, rows...)
 		return nil
 	}
 	cfg.Host = budgettest.Lender(func(n int64) error {
@@ -190,21 +190,21 @@ func (p *passRig) check(t *testing.T, rows []uint64) {
 	t.Helper()
 	l := &p.config.Layout
 	want := reference.Combine(l, rows)
-	got := slices.Concat(p.device, p.placed, p.kept)
-	if len(p.placed)+len(p.kept) > 0 {
+	got := slices.Concat(p.device, p.written, p.retained)
+	if len(p.written)+len(p.retained) > 0 {
 		got = reference.Combine(l, got)
 	}
 	if err := egatest.Difference(l, got, want); err != nil {
 		t.Errorf("%v\n%+v", err, p.stats)
 	}
 	s := p.stats
-	if s.InCore != (len(p.placed)+len(p.kept) == 0 && s.WrittenRows == 0) || s.InCore && s.Groups != uint64(len(p.device)/l.Stride()) {
-		t.Errorf("%d words are on the device, %d were placed: %+v", len(p.device), len(p.placed), s)
+	if s.InCore != (len(p.written)+len(p.retained) == 0 && s.WrittenRows == 0) || s.InCore && s.Groups != uint64(len(p.device)/l.Stride()) {
+		t.Errorf("%d words are on the device, %d were written: %+v", len(p.device), len(p.written), s)
 	}
-	kept, placed := uint64(len(p.kept)/l.Stride()), uint64(len(p.placed)/l.Stride())
-	if s.RetainedRows != kept || s.WrittenRows != placed ||
+	retained, written := uint64(len(p.retained)/l.Stride()), uint64(len(p.written)/l.Stride())
+	if s.RetainedRows != retained || s.WrittenRows != written ||
 		!s.InCore && s.WrittenRows+s.RetainedRows != s.RestRows+s.Groups {
-		t.Errorf("%d words were placed, %d kept: %+v", len(p.placed), len(p.kept), s)
+		t.Errorf("%d words were written, %d retained: %+v", len(p.written), len(p.retained), s)
 	}
 	if s.Rows != uint64(len(rows)/l.Stride()) {
 		t.Errorf("%d rows of %d: %+v", s.Rows, len(rows)/l.Stride(), s)
