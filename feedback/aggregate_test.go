@@ -29,7 +29,8 @@ func TestEstimateGroups(t *testing.T) {
 	}
 }
 
-// Groups that differ in size are found to be many more than those met, and groups of one size to be as many as they are.
+// Groups that differ in size are found to be many more than those met, and groups of one size to be
+// as many as they are.
 func TestSeenExpected(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	const rows, total = 10_000, 400_000
@@ -91,7 +92,8 @@ func TestDecideTile(t *testing.T) {
 func TestLately(t *testing.T) {
 	c := DefaultTileConfig
 	c.MinReduction = 2.5
-	seen := Seen{Rows: 36_864, Groups: 14_902, Once: .33, Twice: .03, Counted: 466, Before: 9_379} // Referer of hits
+	// Referer of hits
+	seen := Seen{Rows: 36_864, Groups: 14_902, Once: .33, Twice: .03, Counted: 466, Before: 9_379}
 	const total = 5_000_000
 	if got := seen.Expected(total); got < 4e6 || c.DecideTile(seen, total) != Scatter {
 		t.Errorf("expects %.0f groups by their growth alone", got)
@@ -106,10 +108,12 @@ func TestLately(t *testing.T) {
 	}
 }
 
-// That more groups are expected than when half of the rows were seen means nothing where few groups have come twice.
+// That more groups are expected than when half of the rows were seen means nothing where few groups
+// have come twice.
 func TestGrowthByChance(t *testing.T) {
 	c := DefaultTileConfig
-	seen := Seen{Rows: 32_768, Groups: 31_165, Once: .96, Twice: .037, Counted: 974, Before: 300_000} // l_partkey, of 333,333
+	// l_partkey, of 333,333
+	seen := Seen{Rows: 32_768, Groups: 31_165, Once: .96, Twice: .037, Counted: 974, Before: 300_000}
 	if got := seen.Expected(5_000_000); got > 5e5 || c.DecideTile(seen, 5_000_000) != KeepTable {
 		t.Errorf("expects %.0f groups", got)
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/gagg-dev/gagg/feedback"
 )
 
-// A partition of 3000 rows goes into a table with room for 1000 groups. Every second row is a new group: the table is full before all
-// rows are loaded, and what is left goes elsewhere.
+// A partition of 3000 rows goes into a table with room for 1000 groups. Every second row is a new
+// group: the table is full before all rows are loaded, and what is left goes elsewhere.
 func ExampleLoadConfig_Of() {
 	load, groups, left := feedback.DefaultLoadConfig.Of(1000), int64(0), int64(3000)
 	for left > 0 && !load.Full(groups) {
@@ -20,7 +20,8 @@ func ExampleLoadConfig_Of() {
 	// 375 rows: 562 groups, 1875 rows left
 }
 
-// Blocks of a device that sent on 95 of 100 rows have combined next to nothing: the next tiles go row by row.
+// Blocks of a device that sent on 95 of 100 rows have combined next to nothing: the next tiles go
+// row by row.
 func ExampleShareConfig_DecideShare() {
 	c := feedback.DefaultShareConfig
 	fmt.Println(c.DecideShare(100, 95) == feedback.SendRows, c.DecideShare(100, 40) == feedback.ShareRows)

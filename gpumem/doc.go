@@ -1,6 +1,6 @@
-// Package gpumem hands out memory inside kernels: the host side of the random-walk page manager
-// of paper 000. Package gpumem/reference has what else the papers say of such memory and no query uses: SlabAlloc,
-// the page manager's twin for host memory, the analysis of its steps.
+// Package gpumem hands out memory inside kernels: the host side of the random-walk page manager of
+// paper 000. Package gpumem/reference has what else the papers say of such memory and no query
+// uses: SlabAlloc, the page manager's twin for host memory, the analysis of its steps.
 //
 // # Terms
 //
@@ -22,8 +22,8 @@
 // # Methods
 //
 // Device functions, in internal/kernels/pages_*.cuh and, but for CoRW, which is what queries use,
-// internal/kernels/kerneltest. CoRW, CRW and RW-BM work on one bitmap and may be mixed; page_malloc works on it as
-// well. RW has flags.
+// internal/kernels/kerneltest. CoRW, CRW and RW-BM work on one bitmap and may be mixed; page_malloc
+// works on it as well. RW has flags.
 //
 //	CoRW       page_get_together  the lanes of a warp read a stretch of the bitmap and share what they find
 //	CRW        page_get_next      each thread for itself, first the page after its last one
@@ -68,5 +68,6 @@
 // model_test.go explores the schedules of these algorithms, and finds the lost
 // pages of the variants that the paper prints.
 //
-// The package is gagg's own: what it takes and gives are types of internal/cuda, so that no other module can use it.
+// The package is gagg's own: what it takes and gives are types of internal/cuda, so that no other
+// module can use it.
 package gpumem

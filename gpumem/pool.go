@@ -71,7 +71,8 @@ func (p *Pool) alloc(n cuda.Size) (cuda.Ptr, error) {
 // View is what a launch takes: each launch another one, for its random numbers.
 // It is valid until Close.
 func (p *Pool) View() kernels.PagePool {
-	p.view.Seed += 0x9e3779b9 // the golden ratio of 2^32: no seed comes again soon, nor is near another
+	// the golden ratio of 2^32: no seed comes again soon, nor is near another
+	p.view.Seed += 0x9e3779b9
 	return p.view
 }
 

@@ -135,7 +135,8 @@ func TestPoolInference(t *testing.T) {
 			r.get(p, w.counted, q)
 			steps := 64 * limit
 			if w.method == gpumem.CoRW {
-				steps = 64 * (1 + (limit+255)/256) // a line, which does not count, then stretches of 256 words
+				// a line, which does not count, then stretches of 256 words
+				steps = 64 * (1 + (limit+255)/256)
 				if w.locked {
 					steps = 64 * ((limit + 31) / 32) // 32 words a step
 				}

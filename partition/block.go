@@ -37,8 +37,8 @@ func BlockBytesFor(merge int64) int {
 type Block struct {
 	extent spill.Extent
 	Rows   int32
-	// Long says that values of the rows are longer than a block: it was written in parts, and the page that it is read into has
-	// memory for it that is drawn from a budget.
+	// Long says that values of the rows are longer than a block: it was written in parts, and the
+	// page that it is read into has memory for it that is drawn from a budget.
 	Long bool
 }
 
@@ -73,8 +73,8 @@ type Disk struct {
 	failed error        // of writing them
 }
 
-// DiskBytes is about the most memory that a Disk takes, whatever the values: the block being packed, twice if rows refer to values,
-// and the buffers of its file to write and to read.
+// DiskBytes is about the most memory that a Disk takes, whatever the values: the block being
+// packed, twice if rows refer to values, and the buffers of its file to write and to read.
 const DiskBytes = 4 * BlockBytes
 
 // NewDisk returns a disk that writes to the file that open gives when the

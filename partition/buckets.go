@@ -19,7 +19,8 @@ type Buckets struct {
 
 	taking sync.Mutex // of blocks: partitions are prefetched by others than their owners
 
-	some, every []uint64 // by partition, below level 0: bits that some hash has, and every hash; see SharedBits
+	// by partition, below level 0: bits that some hash has, and every hash; see SharedBits
+	some, every []uint64
 }
 
 // New returns 2^n empty buckets for rows that share their top skip hash bits,

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Rows in any order, and as they leave a device: in runs for one of 2^7 chains, of a page of 512 KiB each. The pages of buckets
-// have been used before, so that page faults are not measured.
+// Rows in any order, and as they leave a device: in runs for one of 2^7 chains, of a page of 512
+// KiB each. The pages of buckets have been used before, so that page faults are not measured.
 func BenchmarkScatter(b *testing.B) {
 	const tileBytes, chainBits = 4 << 20, 7
 	for _, stride := range []int{3, 8} {

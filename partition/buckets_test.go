@@ -50,7 +50,8 @@ func testScatter(t *testing.T, stride int, bits uint, scatter func(*Buckets, []u
 	}
 }
 
-// randomRuns is random rows, up to so many after each other with the same five top bits of their hash.
+// randomRuns is random rows, up to so many after each other with the same five top bits of their
+// hash.
 func randomRuns(rng *rand.Rand, stride, rows, run int) []uint64 {
 	tile := make([]uint64, stride*rows)
 	top, left := uint64(0), 0
@@ -88,7 +89,8 @@ func TestSharedBits(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			same := slices.Repeat([]uint64{prefix | rng.Uint64()>>skip>>alike, 0}, rng.IntN(300)) // a run
+			// a run
+			same := slices.Repeat([]uint64{prefix | rng.Uint64()>>skip>>alike, 0}, rng.IntN(300))
 			if len(same) > 0 {
 				p := same[0] << skip >> (64 - n)
 				hashes[p] = append(hashes[p], same[0])

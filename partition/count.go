@@ -10,6 +10,7 @@ const (
 	// maxBits bounds the pages being filled at a time: 4096 for each worker.
 	maxBits = 12
 
-	// MostOpenBytes is the most that pages take which one worker is filling: a page is up to twice PageBytes, unless a row is larger.
+	// MostOpenBytes is the most that pages take which one worker is filling: a page is up to twice
+	// PageBytes, unless a row is larger.
 	MostOpenBytes = 2 * PageBytes << maxBits
 )

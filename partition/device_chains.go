@@ -10,11 +10,11 @@ import (
 	"github.com/gagg-dev/gagg/internal/kernels"
 )
 
-// Chains is partitions on the device, each a chain of pages that kernels take
-// from a pool while they fill them (paper 000, section 6.2): unlike with the DeviceScatter of partition/reference rows are read
-// once, and what many calls append to a partition is one chain. ega_scatter_chain.cuh says how.
-// Like its thread it is used on one goroutine, and one call is under way at a
-// time: all of them on one stream, or each waited for.
+// Chains is partitions on the device, each a chain of pages that kernels take from a pool while
+// they fill them (paper 000, section 6.2): unlike with the DeviceScatter of partition/reference
+// rows are read once, and what many calls append to a partition is one chain. ega_scatter_chain.cuh
+// says how. Like its thread it is used on one goroutine, and one call is under way at a time: all
+// of them on one stream, or each waited for.
 type Chains struct {
 	thread   *cuda.Thread
 	kernels  *kernels.EgaScatterChain
@@ -165,7 +165,8 @@ func (c *Chains) view() kernels.ScatterChains {
 	}
 }
 
-// settle queues what makes chains whole behind a launch (CHAIN-FULL), and gives n chains from first on back.
+// settle queues what makes chains whole behind a launch (CHAIN-FULL), and gives n chains from first
+// on back.
 func (c *Chains) settle(stream *cuda.Stream, first, n int) error {
 	if err := stream.Fill(c.next.directory, 0xff); err != nil {
 		return err

@@ -37,8 +37,8 @@ func (c *Chains) Sizes() ([]ChainSize, error) {
 	return sizes, nil
 }
 
-// List queues that the pages of all chains, which have these sizes, are listed on the device. The list is valid until the next List
-// or until rows are appended.
+// List queues that the pages of all chains, which have these sizes, are listed on the device. The
+// list is valid until the next List or until rows are appended.
 func (c *Chains) List(stream *cuda.Stream, sizes []ChainSize) error {
 	from := make([]uint32, 0, len(sizes))
 	raw := make([]byte, 0, 4*len(sizes))
@@ -54,7 +54,8 @@ func (c *Chains) List(stream *cuda.Stream, sizes []ChainSize) error {
 	return c.kernels.List(stream, kernels.Sweep(uint64(c.slots)), c.view(), c.from.Ptr, c.pages.Ptr)
 }
 
-// Gather queues, behind List, that n rows of the chain of partition p, from row `first` on, are copied to the start of device memory.
+// Gather queues, behind List, that n rows of the chain of partition p, from row `first` on, are
+// copied to the start of device memory.
 func (c *Chains) Gather(stream *cuda.Stream, p, first, n int, to cuda.Span) error {
 	if size := c.rows.bytes(n); n < 1 || size > to.Size {
 		return fmt.Errorf("gather a chain: %d rows to %v", n, to.Size)

@@ -222,7 +222,8 @@ func TestChainsRefuse(t *testing.T) {
 		{gpumem.Config{Pages: 10, PageBytes: 512}, partition.DeviceRows{Stride: 3}}, // 21 rows
 		{gpumem.Config{Pages: 10, PageBytes: 4096}, partition.DeviceRows{Stride: 2, Bits: kernels.ScatterMostBits + 1}},
 		{gpumem.Config{Pages: 10, PageBytes: 4096}, partition.DeviceRows{Stride: 0}},
-		{gpumem.Config{Pages: 1 << 21, PageBytes: 32}, partition.DeviceRows{Stride: 1}}, // too small, and too many
+		// too small, and too many
+		{gpumem.Config{Pages: 1 << 21, PageBytes: 32}, partition.DeviceRows{Stride: 1}},
 	} {
 		pool := gputest.Keep(t, func() (*gpumem.Pool, error) { return gpumem.New(r.thread, pages, c.config) })
 		if chains, err := partition.NewChains(r.thread, chain, pool, c.d, 10); err == nil {

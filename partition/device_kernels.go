@@ -5,8 +5,9 @@ import (
 	"github.com/gagg-dev/gagg/internal/kernels"
 )
 
-// movePlace is the place, in the order of their source, of the kernel that moves rows of so many words: behind three
-// that do not move rows are those for pairs of words, for an even number and for an odd one.
+// movePlace is the place, in the order of their source, of the kernel that moves rows of so many
+// words: behind three that do not move rows are those for pairs of words, for an even number and
+// for an odd one.
 func movePlace(stride int) int {
 	switch {
 	case stride == 2:

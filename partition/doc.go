@@ -45,10 +45,10 @@
 //
 // # On the device
 //
-// Rows in device memory are divided by the same bits (DeviceRows): Chains appends them to pages that kernels take
-// from a pool of gpumem. Rows are read once, calls may follow each other, and what finds no page is told. The
-// other way, by which a partition becomes one piece, is in package partition/reference; bench/scatter measures both.
-// The rows have no refs into an arena.
+// Rows in device memory are divided by the same bits (DeviceRows): Chains appends them to pages
+// that kernels take from a pool of gpumem. Rows are read once, calls may follow each other, and
+// what finds no page is told. The other way, by which a partition becomes one piece, is in package
+// partition/reference; bench/scatter measures both. The rows have no refs into an arena.
 //
 // The package is gagg's own: what it takes and gives are, in part, types of internal packages.
 package partition

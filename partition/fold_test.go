@@ -25,7 +25,8 @@ func (r firstRefs) Rebase(row []uint64, add uint64) {
 	}
 }
 
-// foldTrial is rows of random hashes, numbered, that are spilled again and again while partitions have a row or two each.
+// foldTrial is rows of random hashes, numbered, that are spilled again and again while partitions
+// have a row or two each.
 type foldTrial struct {
 	disk    *Disk
 	buckets *Buckets
@@ -35,7 +36,8 @@ type foldTrial struct {
 
 const foldRows = 20_000
 
-// Where partitions are spilled with a row or two each, their lists stay short and all rows come back, with and without values.
+// Where partitions are spilled with a row or two each, their lists stay short and all rows come
+// back, with and without values.
 func TestFold(t *testing.T) {
 	const bits, stride = 4, 3
 	for _, values := range []bool{false, true} {
@@ -60,7 +62,8 @@ func TestFold(t *testing.T) {
 			f.buckets = New(0, bits, pool, f.disk)
 			f.spill(t)
 			f.check(t)
-			// Rows take 700 KiB at most, values included: large blocks, and a list of small ones for each partition.
+			// Rows take 700 KiB at most, values included: large blocks, and a list of small ones
+			// for each partition.
 			if limit := int64(48 * (700<<10/smallBlock + 1<<bits*(mostSmall+1))); most > limit {
 				t.Errorf("lists took %d bytes, want %d at most", most, limit)
 			}
@@ -104,7 +107,8 @@ func (f *foldTrial) value(i int) string {
 	return fmt.Sprint("value ", i)
 }
 
-// check checks that the blocks of all partitions hold each row once, with its value, in the order in which rows of a partition came.
+// check checks that the blocks of all partitions hold each row once, with its value, in the order
+// in which rows of a partition came.
 func (f *foldTrial) check(t *testing.T) {
 	t.Helper()
 	if n := f.buckets.AllRows(); n != foldRows {

@@ -4,8 +4,8 @@ package partition
 type Held interface {
 	// Rows is how many of them belong to partition p.
 	Rows(p int) int
-	// Copy copies those of partition p to dst, end to end, which has room for them, and returns how many there were. It may be called
-	// from several goroutines at once, once for each partition.
+	// Copy copies those of partition p to dst, end to end, which has room for them, and returns how
+	// many there were. It may be called from several goroutines at once, once for each partition.
 	Copy(dst []uint64, p int) (rows int)
 }
 

@@ -7,9 +7,10 @@ import (
 	"github.com/gagg-dev/gagg/internal/spill"
 )
 
-// This file is rows whose values are longer than a block. Such values go to disk from where they lie, part by part, and come back into one
-// buffer that is drawn from the budget: nowhere is there a copy that nobody counts. The parts of a long block are in the order in which they
-// are written, its rows last:
+// This file is rows whose values are longer than a block. Such values go to disk from where they
+// lie, part by part, and come back into one buffer that is drawn from the budget: nowhere is there
+// a copy that nobody counts. The parts of a long block are in the order in which they are written,
+// its rows last:
 //
 //	values, with their headers ... | arena.Padding | rows
 
@@ -42,7 +43,8 @@ func (d *Disk) Put(b []byte) (ref uint64) {
 	return ref
 }
 
-// putPart writes a part of the block being packed, a multiple of 8 bytes. A failure is told by failed.
+// putPart writes a part of the block being packed, a multiple of 8 bytes. A failure is told by
+// failed.
 func (d *Disk) putPart(b []byte) {
 	if d.failed == nil {
 		d.failed = d.begin()
@@ -87,8 +89,8 @@ func (d *Disk) readLong(b Block, p *Page) error {
 // Long reports whether the page is a long block.
 func (p *Page) Long() bool { return p.long != nil }
 
-// Take hands over the memory of a long block, that of the section and behind it the rows, which is drawn from the budget: whoever has it
-// frees it. Nil if the page is no long block.
+// Take hands over the memory of a long block, that of the section and behind it the rows, which is
+// drawn from the budget: whoever has it frees it. Nil if the page is no long block.
 func (p *Page) Take() []byte {
 	b := p.long
 	p.long = nil

@@ -24,16 +24,17 @@ const overfull = 1e-6
 // and the same hash, no level can divide them, and they take the strategy for
 // equal hashes, which always ends.
 type Level struct {
-	Groups     float64 // expected in all; +Inf: nobody knows
-	RowBytes   int64   // of the row of a group
-	GroupBytes int64   // that a group takes while it is merged, with directory and variable bytes; 0: RowBytes
-	MergeBytes int64   // memory to merge one partition; 0: no limit
-	PageBytes  int64   // of a page
-	Workers    int     // that fill pages at the same time, one for each partition
-	OpenBytes  int64   // memory for pages that are being filled; 0: no limit
-	CacheBytes int64   // how large the rows of a partition should be; 0: 512 KiB, as measured
-	Least      int     // partitions that there should be at least; 0: as many as few groups need
-	Left       uint    // hash bits that no level has spent yet: 64 for level 0
+	Groups   float64 // expected in all; +Inf: nobody knows
+	RowBytes int64   // of the row of a group
+	// that a group takes while it is merged, with directory and variable bytes; 0: RowBytes
+	GroupBytes int64
+	MergeBytes int64 // memory to merge one partition; 0: no limit
+	PageBytes  int64 // of a page
+	Workers    int   // that fill pages at the same time, one for each partition
+	OpenBytes  int64 // memory for pages that are being filled; 0: no limit
+	CacheBytes int64 // how large the rows of a partition should be; 0: 512 KiB, as measured
+	Least      int   // partitions that there should be at least; 0: as many as few groups need
+	Left       uint  // hash bits that no level has spent yet: 64 for level 0
 }
 
 // Limit is what decided the number of partitions of a level.
@@ -78,7 +79,8 @@ type Plan struct {
 func (l Level) Plan() Plan {
 	n := wholeGroups(l.Groups)
 	p := Plan{Bits: minBits, Limit: ByMinimum, Fit: l.fit()}
-	p.Enough = BoundOf(n, min(p.Fit, unbounded-1)+1, overfull) // the bounds ask what is one too many
+	// the bounds ask what is one too many
+	p.Enough = BoundOf(n, min(p.Fit, unbounded-1)+1, overfull)
 	p.atLeast(ceilLog2(int64(l.Least)), ByMinimum)
 	p.atLeast(l.cacheBits(n), ByCache)
 	p.atLeast(ceilLog2(p.Enough.Partitions()), ByMerge)

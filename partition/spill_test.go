@@ -46,7 +46,8 @@ func TestSpillKeepsBlocksLarge(t *testing.T) {
 			blocks, onDisk = blocks+1, onDisk+int(block.Rows)
 		}
 	}
-	const fair = pages * PageBytes >> bits / 8 / stride // rows of a partition that fill its share of the pages
+	// rows of a partition that fill its share of the pages
+	const fair = pages * PageBytes >> bits / 8 / stride
 	if mean := onDisk / blocks; mean < fair || onDisk < rows/2 {
 		t.Errorf("%d blocks of %d rows on average, want %d", blocks, mean, fair)
 	}

@@ -49,9 +49,10 @@ type Config struct {
 	// and stays drawn.
 	Host, Device budget.Lender
 
-	Began time.Time      // when the times of intervals begin; default: when the pipeline is started
-	Timed bool           // Stats has the device's times
-	Trace func(Interval) // is told of each interval, from many goroutines at once; nil: none. It implies Timed
+	Began time.Time // when the times of intervals begin; default: when the pipeline is started
+	Timed bool      // Stats has the device's times
+	// is told of each interval, from many goroutines at once; nil: none. It implies Timed
+	Trace func(Interval)
 }
 
 func (c Config) withDefaults() Config {

@@ -64,5 +64,6 @@
 // well: on cuda.ErrLost the caller discards them, and not only what Returned
 // lists (see package cuda, LOST).
 //
-// The package is gagg's own: what it takes and gives are types of internal/cuda, so that no other module can use it.
+// The package is gagg's own: what it takes and gives are types of internal/cuda, so that no other
+// module can use it.
 package streams

@@ -18,7 +18,8 @@ import (
 // outOfMemory is a code that leaves a context usable.
 const outOfMemory = 2
 
-// unlocks is the function with which Unlock leaves an OS thread as it was. There is nobody to tell what becomes of that.
+// unlocks is the function with which Unlock leaves an OS thread as it was. There is nobody to tell
+// what becomes of that.
 const unlocks = "cuCtxSetCurrent"
 
 // Each driver call of a pipeline's life fails in turn, with a code of each kind. The
@@ -148,7 +149,8 @@ func faulty(t *testing.T, e *emu.Emu, config streams.Config, call string, nth, c
 	if n := cuda.LockedThreads(); n != 0 {
 		t.Fatalf("call %s %d fails with %d: %d threads are locked", call, nth, code, n)
 	}
-	if leaks := e.Leaks(); len(leaks) > 0 && !errors.Is(l.err, cuda.ErrLost) { // what a lost context holds stays
+	// what a lost context holds stays
+	if leaks := e.Leaks(); len(leaks) > 0 && !errors.Is(l.err, cuda.ErrLost) {
 		t.Errorf("call %s %d fails with %d, %v: left are %q", call, nth, code, l.err, leaks)
 	}
 	return l

@@ -23,7 +23,8 @@ type lane struct {
 	memory stageMemory
 	stages []*Stage
 	idle   []*Stage
-	busy   []*Stage // in the order in which their jobs were taken: first those leaving, then those computing
+	// in the order in which their jobs were taken: first those leaving, then those computing
+	busy []*Stage
 }
 
 // live is the life of a lane. ready is told once it can take jobs, or why it

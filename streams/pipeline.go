@@ -52,8 +52,8 @@ type Pipeline struct {
 	closed   bool
 }
 
-// Start makes a pipeline in a context of a device. Pinning takes 0.3 ms for each MiB, so it returns when there are
-// two slots, while the others are made. The end of ctx stops the pipeline.
+// Start makes a pipeline in a context of a device. Pinning takes 0.3 ms for each MiB, so it returns
+// when there are two slots, while the others are made. The end of ctx stops the pipeline.
 func Start(ctx context.Context, device *cuda.Context, config Config) (*Pipeline, error) {
 	if err := config.Validate(); err != nil {
 		return nil, err
@@ -139,7 +139,8 @@ func (p *Pipeline) halt(err error) {
 	close(p.stopped)
 }
 
-// Stopped is closed when the pipeline stops: nothing is delivered any more but what a lane is delivering.
+// Stopped is closed when the pipeline stops: nothing is delivered any more but what a lane is
+// delivering.
 func (p *Pipeline) Stopped() <-chan struct{} { return p.stopped }
 
 func (p *Pipeline) isStopped() bool {

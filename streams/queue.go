@@ -27,8 +27,9 @@ type Job interface {
 
 // Returned is a job that was submitted and not delivered.
 type Returned struct {
-	Job   Job
-	Input []byte // what its slot was filled with, valid until Pipeline.Close; nil if the input was lent
+	Job Job
+	// what its slot was filled with, valid until Pipeline.Close; nil if the input was lent
+	Input []byte
 }
 
 // entry is a job in the pipeline.

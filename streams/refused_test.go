@@ -18,7 +18,8 @@ func TestPinningRefused(t *testing.T) {
 	e := emulator(t)
 	checkGoroutines(t)
 	config := small()
-	config.Timed = true                                      // pageable copies are timed by the lane
+	// pageable copies are timed by the lane
+	config.Timed = true
 	requests := config.Slots + 2*config.Streams*config.Depth // each stage has facts and an output
 	for nth := 1; nth <= requests; nth++ {
 		for _, forever := range []bool{true, false} {
@@ -36,8 +37,9 @@ func TestPinningRefused(t *testing.T) {
 	}
 }
 
-// F64: device memory is refused from some request on, or once: fewer lanes and stages do, but not none. A lane asks
-// once for all its stages, or with invariants for each part of each stage, while others ask too.
+// F64: device memory is refused from some request on, or once: fewer lanes and stages do, but not
+// none. A lane asks once for all its stages, or with invariants for each part of each stage, while
+// others ask too.
 func TestDeviceMemoryRefused(t *testing.T) {
 	e := emulator(t)
 	checkGoroutines(t)

@@ -20,7 +20,8 @@ type Slot struct {
 // undefined. After Submit or Release it is not the producer's any more.
 func (s *Slot) Bytes() []byte { return s.bytes }
 
-// startSlots makes the slots that there have to be, and has the others made while producers fill these.
+// startSlots makes the slots that there have to be, and has the others made while producers fill
+// these.
 func (p *Pipeline) startSlots() error {
 	enough := min(minSlots, p.config.Slots)
 	if err := p.onThread(func(t *cuda.Thread) error { return p.makeSlots(t, enough) }); err != nil {
@@ -36,8 +37,8 @@ func (p *Pipeline) startSlots() error {
 	return nil
 }
 
-// pinners is how many goroutines make slots at a time. Most of it is waiting for the system to clear pages: on an H200's host
-// four take a third of the time of one, and more no less.
+// pinners is how many goroutines make slots at a time. Most of it is waiting for the system to
+// clear pages: on an H200's host four take a third of the time of one, and more no less.
 const pinners = 4
 
 // onThread lets do use a thread of its own.
@@ -50,7 +51,8 @@ func (p *Pipeline) onThread(do func(*cuda.Thread) error) error {
 	return do(t)
 }
 
-// makeSlots makes n slots; pageable ones take the place of those that cannot be pinned, and one will do.
+// makeSlots makes n slots; pageable ones take the place of those that cannot be pinned, and one
+// will do.
 func (p *Pipeline) makeSlots(t *cuda.Thread, n int) error {
 	err := p.addSlots(n, func(bytes int) (staging, error) { return p.pin(t, bytes) })
 	if refused(err) {
@@ -64,7 +66,8 @@ func (p *Pipeline) makeSlots(t *cuda.Thread, n int) error {
 	return err
 }
 
-// makeOthers makes slots that are wanted beside those that there have to be, or as many as can be pinned.
+// makeOthers makes slots that are wanted beside those that there have to be, or as many as can be
+// pinned.
 func (p *Pipeline) makeOthers(t *cuda.Thread) error {
 	for p.missing.Add(-1) >= 0 && !p.isStopped() {
 		m, err := p.pin(t, p.config.SlotBytes)

@@ -21,7 +21,8 @@ const (
 // Stage is a lane's place for one job, lent to the job's methods while they are
 // called.
 type Stage struct {
-	Thread  *cuda.Thread // the lane's, until the pipeline has ended: for what jobs allocate and keep
+	// the lane's, until the pipeline has ended: for what jobs allocate and keep
+	Thread  *cuda.Thread
 	Stream  *cuda.Stream // for the job's kernels
 	In      cuda.Span    // the input, as long as it is
 	Scratch cuda.Span    // ScratchBytes for the kernels; what is there before is undefined
@@ -163,7 +164,8 @@ func (s *Stage) fetch(l *lane) error {
 func (s *Stage) copyOut(l *lane, out cuda.Span) error {
 	step := &s.steps[stepOut]
 	if out.Size == 0 {
-		return step.wait(l, func() error { return nil }) // most jobs put nothing out: the driver is not asked
+		// most jobs put nothing out: the driver is not asked
+		return step.wait(l, func() error { return nil })
 	}
 	if s.output.pinned == nil {
 		return step.wait(l, func() error { return l.thread.Read(s.result, out) })

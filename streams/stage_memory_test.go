@@ -26,8 +26,8 @@ func (j *beyond) Launch(s *streams.Stage) error {
 func (j *beyond) Output(*streams.Stage, []uint64) (cuda.Span, error) { return cuda.Span{}, nil }
 func (j *beyond) Deliver([]byte) error                               { return nil }
 
-// A kernel that writes one word past the end of a part of a stage is found out, although another part lies
-// behind it.
+// A kernel that writes one word past the end of a part of a stage is found out, although another
+// part lies behind it.
 func TestBeyondStage(t *testing.T) {
 	e := emulator(t)
 	if !invariant.Enabled {

@@ -23,11 +23,13 @@ func (k Kind) String() string {
 // Kind and Stream, or Slot, make, do not overlap, except for Waiting: two producers
 // may wait at once, and get the same slot one after the other.
 type Interval struct {
-	Kind   Kind
-	Stream int           // of the lane, from 0; -1 for Waiting and Filling, which belong to producers
-	Slot   int           // of Waiting and Filling: the slot that was got or filled
-	Job    int           // in the order of submission, from 0; -1 for Waiting and Filling
-	From   time.Duration // since the pipeline began; the device's times drift against the host's by some µs a minute
+	Kind Kind
+	// of the lane, from 0; -1 for Waiting and Filling, which belong to producers
+	Stream int
+	Slot   int // of Waiting and Filling: the slot that was got or filled
+	Job    int // in the order of submission, from 0; -1 for Waiting and Filling
+	// since the pipeline began; the device's times drift against the host's by some µs a minute
+	From   time.Duration
 	Length time.Duration
 	Bytes  int // that were filled, copied or delivered
 }

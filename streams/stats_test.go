@@ -112,8 +112,9 @@ func checkSums(t *testing.T, s streams.Stats, jobs []*job, total map[streams.Kin
 	}
 }
 
-// On one lane alone, jobs are copied in and out while the kernels of others run. Where the lane's thread has to wait
-// for a core, a device has to be slower for it to have the next job there in time.
+// On one lane alone, jobs are copied in and out while the kernels of others run. Where the lane's
+// thread has to wait for a core, a device has to be slower for it to have the next job there in
+// time.
 func TestOverlap(t *testing.T) {
 	e := emulator(t)
 	r := newRig(t)
@@ -128,7 +129,8 @@ func TestOverlap(t *testing.T) {
 		t.Error("copies do not overlap the kernels of other jobs")
 	}
 	e.Slow(time.Millisecond, time.Millisecond)
-	if tr := overlapping(t, r, 1); tr.overlap(streams.CopyingIn) || tr.overlap(streams.CopyingOut) { // of the same job
+	// of the same job
+	if tr := overlapping(t, r, 1); tr.overlap(streams.CopyingIn) || tr.overlap(streams.CopyingOut) {
 		t.Error("a single stage overlaps with itself")
 	}
 }

@@ -1,8 +1,9 @@
-// Command buckets measures the second pass of MP-EGA as it runs in a query: mergers of internal/cpu, which aggregate
-// partitions of rows in host memory, by themselves and with an secondpass.Pass each. `make bench-gpu` runs it.
+// Command buckets measures the second pass of MP-EGA as it runs in a query: mergers of
+// internal/cpu, which aggregate partitions of rows in host memory, by themselves and with an
+// secondpass.Pass each. `make bench-gpu` runs it.
 //
-// Each partition is one bucket. A time begins when the rows lie in pages and ends when all groups were emitted; making
-// passes and pinning their buffers is before it.
+// Each partition is one bucket. A time begins when the rows lie in pages and ends when all groups
+// were emitted; making passes and pinning their buffers is before it.
 package main
 
 import (
@@ -30,7 +31,8 @@ var (
 		shift: 25, bits: []uint{4, 7}, repeats: []int{1, 10, 1000}, mergers: []int{4, 16}, passes: []int{1, 4, 16},
 		memory: []int64{64 << 20, 512 << 20},
 	}
-	small = amounts{shift: 15, bits: []uint{0, 1}, repeats: []int{1, 100}, mergers: []int{2}, passes: []int{1, 2}, memory: []int64{300 << 10, 4 << 20}} // for the emulator
+	// for the emulator
+	small = amounts{shift: 15, bits: []uint{0, 1}, repeats: []int{1, 100}, mergers: []int{2}, passes: []int{1, 2}, memory: []int64{300 << 10, 4 << 20}}
 )
 
 func main() { device.Main(run) }

@@ -24,7 +24,8 @@ type figures struct {
 	Device float64 `json:"device_rows"` // share of the rows that the device took
 	Full   int     `json:"full"`        // buckets that it took in part
 	Rounds int64   `json:"rounds"`
-	Wait   float64 `json:"wait"` // share of the time in which mergers with a pass waited for the device
+	// share of the time in which mergers with a pass waited for the device
+	Wait float64 `json:"wait"`
 }
 
 // bench is what all cases have in common.

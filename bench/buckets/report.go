@@ -34,7 +34,8 @@ func (r *report) agree() error {
 	return nil
 }
 
-// table is the report as Markdown. Lines with passes are compared with the line without before them.
+// table is the report as Markdown. Lines with passes are compared with the line without before
+// them.
 func (r *report) table() []byte {
 	var w bytes.Buffer
 	fmt.Fprintf(&w, "### The second pass\n\n%s\n\n%d rows of %d bytes, in pages of host memory.\n\n", &r.Setting, r.Rows, r.RowBytes)

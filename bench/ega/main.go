@@ -34,7 +34,8 @@ var (
 		skewed: []uint64{1e4, 1e6, 1e7},
 		loads:  loads,
 	}
-	small = amounts{rows: 1 << 13, rounds: 1, groups: []uint64{1, 128, 129, 1e3}, skewed: []uint64{1e3}, loads: loads} // for the emulator
+	// for the emulator
+	small = amounts{rows: 1 << 13, rounds: 1, groups: []uint64{1, 128, 129, 1e3}, skewed: []uint64{1e3}, loads: loads}
 )
 
 func main() { device.Main(run) }

@@ -44,7 +44,8 @@ func (h *hostBuckets) place(placer int, rows []uint64) error {
 	return err
 }
 
-// keep takes over rows that stayed in pinned memory. Buckets are no smaller then than these rows are told apart.
+// keep takes over rows that stayed in pinned memory. Buckets are no smaller then than these rows
+// are told apart.
 func (h *hostBuckets) keep(k *evict.Rows) {
 	if h.kept = k; k != nil {
 		common := min(h.bits, k.Bits())

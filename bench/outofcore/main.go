@@ -7,8 +7,9 @@
 // the pair. Rates are of these 24 bytes, which is what crosses the link, and are
 // compared with plain copies of the same rows in the same run.
 //
-// Rows that leave the device stay in the pinned memory they leave to (-keep). A case of which rows did is run once more with that
-// memory, as in a process that has done it before and need not pin it.
+// Rows that leave the device stay in the pinned memory they leave to (-keep). A case of which rows
+// did is run once more with that memory, as in a process that has done it before and need not pin
+// it.
 package main
 
 import (
@@ -33,23 +34,28 @@ type amounts struct {
 	streams   []int    // of a pass; the first is what is used where streams are not varied
 	varied    []uint64 // numbers of groups for which they are
 	rounds    int
-	producers int   // goroutines that copy rows into slots
-	placers   int   // goroutines that place rows in host buckets
-	passes    int   // BucketPasses at a time
-	bits      uint  // 2^bits host buckets,
-	split     uint  // each of which is 2^split small ones, as placers have them, that are merged for the second pass
-	slot      int   // rows of an input
-	keep      int64 // bytes of pinned memory for rows to stay in
-	buffer    int   // bytes of each buffer of a BucketPass; 0: its default
-	procs     int   // of Go, beside one for each thread of the machine; negative: two for each stream
-	timed     bool  // lanes say how long their copies and kernels take
-	once      bool  // no feedback: a bucket is loaded once, as far as its table has room for certain
+	producers int  // goroutines that copy rows into slots
+	placers   int  // goroutines that place rows in host buckets
+	passes    int  // second passes at a time
+	bits      uint // 2^bits host buckets,
+	// each of which is 2^split small ones, as placers have them, that are merged for the second
+	// pass
+	split  uint
+	slot   int   // rows of an input
+	keep   int64 // bytes of pinned memory for rows to stay in
+	buffer int   // bytes of each buffer of a second pass; 0: its default
+	// of Go, beside one for each thread of the machine; negative: two for each stream
+	procs int
+	timed bool // lanes say how long their copies and kernels take
+	// no feedback: a bucket is loaded once, as far as its table has room for certain
+	once bool
 }
 
 var (
 	full = amounts{
 		rows: 1e9, device: 2 << 30, groups: []uint64{1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9},
-		streams: []int{2, 1, 4, 8}, varied: []uint64{1e5, 1e9}, rounds: 3, producers: 12, placers: 16, passes: 6, bits: 7, // a sixth of the device has room for the groups of a bucket, a sixteenth has not
+		// a sixth of the device has room for the groups of a bucket, a sixteenth has not
+		streams: []int{2, 1, 4, 8}, varied: []uint64{1e5, 1e9}, rounds: 3, producers: 12, placers: 16, passes: 6, bits: 7,
 		slot: 4 << 20 / rowBytes,
 	}
 	small = amounts{ // for the emulator

@@ -46,7 +46,8 @@ func (r *report) measure(rig *device.Rig, a amounts) (err error) {
 	return nil
 }
 
-// takeTwice measures a run and, if rows have stayed in pinned memory, another one that finds the memory pinned.
+// takeTwice measures a run and, if rows have stayed in pinned memory, another one that finds the
+// memory pinned.
 func (b *bench) takeTwice(c testCase) (f figures, err error) {
 	spares := &evict.Spares{}
 	defer func() {

@@ -18,8 +18,9 @@ import (
 
 // testCase is something to measure.
 type testCase struct {
-	Groups  uint64 `json:"groups"`
-	Source  string `json:"source"` // pinned: lent to the pass; pageable: producers copy it into slots
+	Groups uint64 `json:"groups"`
+	// pinned: lent to the pass; pageable: producers copy it into slots
+	Source  string `json:"source"`
 	Streams int    `json:"streams"`
 }
 
@@ -33,7 +34,8 @@ type figures struct {
 	Start  float64 `json:"start_s"`  // making the pass
 	First  float64 `json:"first_s"`  // from the first row until the pass is finished
 	Finish float64 `json:"finish_s"` // of it: behind the last row
-	Second float64 `json:"second_s"` // reading the groups from the device, or the host buckets' passes
+	// reading the groups from the device, or the host buckets' passes
+	Second float64 `json:"second_s"`
 
 	Placers float64 `json:"placers_s"` // placing rows: of all placers together
 

@@ -78,7 +78,8 @@ func (f *figures) leftRate() float64 {
 	return float64(f.Pass.WrittenBytes+f.Pass.RetainedBytes) / 1e9 / f.Second
 }
 
-// kept says what became of rows that stayed in pinned memory, and how fast all goes where that is pinned already.
+// kept says what became of rows that stayed in pinned memory, and how fast all goes where that is
+// pinned already.
 func (r *report) kept(w *bytes.Buffer) {
 	fmt.Fprint(w, "\nRows that stayed in the pinned memory they left to. Warm: in another run, which found it pinned.\n\n| groups | source | streams | million rows | MB | pinning, s of all goroutines | unpinning s "+
 		"| first pass s | GB/s | of the link, % | second s | GB/s | of the link, % | warm: first pass s | GB/s | of the link, % | second s | GB/s | of the link, % |\n"+
@@ -96,7 +97,8 @@ func (r *report) kept(w *bytes.Buffer) {
 	}
 }
 
-// buckets says where the time of rows went that were on the host in between: core-seconds, of all goroutines together.
+// buckets says where the time of rows went that were on the host in between: core-seconds, of all
+// goroutines together.
 func (r *report) buckets(w *bytes.Buffer) {
 	fmt.Fprint(w, "\nRows that left the device; seconds of all goroutines together.\n\n| groups | source | streams | evictions | lanes waiting | leavers waiting | placing | second pass: GB/s of such rows "+
 		"| of the link, % | making passes | loading | emptying | of both, waiting | giving memory back |\n|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n")

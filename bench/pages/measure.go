@@ -20,8 +20,9 @@ type amounts struct {
 }
 
 var (
-	full  = amounts{rounds: 5, pages: 1 << 28, counts: 3, smallest: 1 << 5, largest: 1 << 20}
-	small = amounts{rounds: 1, pages: 1 << 15, counts: 1, smallest: 1 << 5, largest: 1 << 7} // for the emulator
+	full = amounts{rounds: 5, pages: 1 << 28, counts: 3, smallest: 1 << 5, largest: 1 << 20}
+	// for the emulator
+	small = amounts{rounds: 1, pages: 1 << 15, counts: 1, smallest: 1 << 5, largest: 1 << 7}
 )
 
 // sizes of bursts.

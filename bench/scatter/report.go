@@ -39,8 +39,8 @@ type resource struct {
 	Blocks    int    `json:"blocks"` // of the tuned size that a multiprocessor holds
 }
 
-// Shares of a copy's rate to be reached, in percent. Pieces read their rows twice where a copy reads them
-// once, so that two thirds are the most; chains read them once.
+// Shares of a copy's rate to be reached, in percent. Pieces read their rows twice where a copy
+// reads them once, so that two thirds are the most; chains read them once.
 const (
 	markPieces = 60
 	markChains = 80
