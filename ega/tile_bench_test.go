@@ -13,13 +13,13 @@ import (
 	"github.com/gagg-dev/gagg/internal/gputest"
 )
 
-// BenchmarkTile combines tiles into a table of a MultiPass's size through tables in shared memory
+// BenchmarkTile combines tiles into a table of a first pass's size through tables in shared memory
 // and row by row: the two strategies that firstpass.strategy decides between. Rows have 8 words, as
 // those of db-benchmark's q3, or 9, as those of q10, and a tile is what a parcel of 8 MiB makes.
 // The tiles of a run follow on each other, into a table that is empty before the first. ns/tile is
 // the device's time.
 func BenchmarkTile(b *testing.B) {
-	tiles, rows, slots := 8, 470_000, uint32(1<<24) // as a MultiPass's table that has grown once
+	tiles, rows, slots := 8, 470_000, uint32(1<<24) // as a first pass's table that has grown once
 	if gputest.Emulated() {
 		tiles, rows, slots = 2, 2000, 1<<14
 	}

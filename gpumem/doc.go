@@ -9,9 +9,9 @@
 //     page is in use. Who needs a page looks at bits at random until it finds a
 //     clear one, and sets it by an atomic. There is no list, queue or counter
 //     that all threads would meet at.
-//   - A step is a look of a thread at one word of these bits, with 32 pages, or of a
-//     warp at many together. A walk is the steps of one thread. In the formulas (reference.Steps) T is all pages, A the free
-//     ones, N the threads that ask.
+//   - A step is a look of a thread at one word of these bits, with 32 pages, or of a warp at many
+//     together. A walk is the steps of one thread. In the formulas (reference.Steps) T is all
+//     pages, A the free ones, N the threads that ask.
 //
 // # Layout
 //

@@ -18,7 +18,7 @@
 //	buffer     [ span  ][ span  ][ span …      ]
 //	              │
 //	              ├──▶ Config.Write               the caller's buckets, which may spill
-//	              └──▶ Rows ──▶ secondpass        in the pinned memory where they are; or Rows.Drain
+//	              └──▶ Rows ──▶ secondpass        where they are, in pinned memory; or Rows.Drain
 //
 // A [Span] is rows of one chain that lie side by side in one retained buffer. The rows of a chain
 // share the top bits of their hash, so a bucket of these bits or fewer is whole spans. Groups of
@@ -28,15 +28,17 @@
 //
 //  1. Nothing, until a lane appends its first rows: it makes a set, and starts its evictor.
 //  2. A lane fills sets, its evictor empties them; both directions of the link are in use.
-//  3. [Eviction.EndLanes], when the lanes of the pass have ended: all appended rows are on the host.
+//  3. [Eviction.EndLanes], when the lanes of the pass have ended: all appended rows are on the
+//     host.
 //  4. [Eviction.SendGroups], if the groups of the table leave the device, too.
-//  5. [Eviction.Finish]: all rows are written or retained. [Eviction.Rows] hands over those that are retained.
+//  5. [Eviction.Finish]: all rows are written or retained. [Eviction.Rows] hands over those that
+//     are retained.
 //
 // # Invariants
 //
 //   - RETAIN-WHOLE: of a buffer that is retained every row is in one span, and its copy has ended.
-//   - RETAIN-BUDGET: all buffers together take RetainBytes at most, each drawn from Host before it is made: what is
-//     pinned cannot spill.
-//   - GO-ON: who waits for a buffer to retain gets one or hears that there will be none, and goes on with those of the
-//     writers, who need none of these.
+//   - RETAIN-BUDGET: all buffers together take RetainBytes at most, each drawn from Host before it
+//     is made: what is pinned cannot spill.
+//   - GO-ON: who waits for a buffer to retain gets one or hears that there will be none, and goes
+//     on with those of the writers, who need none of these.
 package evict

@@ -15,8 +15,10 @@ import (
 // the set are evicted, while the lane fills another set.
 //
 //	empty    the lane's, which has appended nothing
-//	filling  the lane's, the one it appends to; until pages may be short for the next rows, or the pass ends
-//	full     the evictor's, which copies the rows to the host and frees the pages; then the set is empty again
+//	filling  the lane's, the one it appends to; until pages may be short for the next rows, or
+//	         the pass ends
+//	full     the evictor's, which copies the rows to the host and frees the pages; then the set
+//	         is empty again
 type chainSet struct {
 	pool   *gpumem.Pool
 	chains *partition.Chains

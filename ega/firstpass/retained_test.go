@@ -79,8 +79,8 @@ func TestRetained(t *testing.T) {
 	}
 }
 
-// Of the rows that a pass has retained, any number may be taken before they are closed, and a pass may
-// be closed without.
+// Of the rows that a pass has retained, any number may be taken before they are closed, and a pass
+// may be closed without.
 func TestRetainedCloses(t *testing.T) {
 	r := newRig(t)
 	l := passLayouts[0]

@@ -12,8 +12,10 @@ import (
 // table.
 //
 //	few groups    all rows meet in shared memory: no question
-//	shared        at first. The kernel counts what blocks send on (EgaRest.sent), which its lane reads when the tile is done
-//	apart         while that is nearly all rows (feedback.ShareConfig). Some tiles are samples, which are counted and may end it
+//	shared        at first. The kernel counts what blocks send on (EgaRest.sent), which its lane
+//	              reads when the tile is done
+//	apart         while that is nearly all rows (feedback.ShareConfig). Some tiles are samples,
+//	              which are counted and may end it
 //
 // Tiles of other lanes that are under way meanwhile have been decided upon before: what is late
 // costs time, nothing else.

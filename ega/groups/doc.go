@@ -10,7 +10,7 @@
 //	table    | … slots …                                       |
 //	         | partition 0            | partition 1            |
 //	         | bucket | bucket | …    | bucket | bucket | …    |
-//	from       0        3        7      9        14             how many groups the buckets before it have
+//	from       0        3        7      9        14   how many groups the buckets before it have
 //
 // A row lies at most reach slots behind the slot where its search began. So a kernel that looks at
 // the slots of some buckets, and at as many more, finds all their groups and writes them in order
@@ -19,8 +19,8 @@
 // # Phases
 //
 //  1. [Locate] counts the groups of each bucket.
-//  2. [Groups.Open] makes the buffers of readers, if there is room ([Groups.Readable]). Each [Reader] copies
-//     partitions to the host; while one piece is read, the next one crosses.
+//  2. [Groups.Open] makes the buffers of readers, if there is room ([Groups.Readable]). Each
+//     [Reader] copies partitions to the host; while one piece is read, the next one crosses.
 //  3. Or a [Walk] copies the groups to other memory on the device, from which they leave it.
 //
 // # Invariants

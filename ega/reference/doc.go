@@ -5,13 +5,15 @@
 // Four strategies lead from rows in device memory to their groups there, of which [Choose] chooses
 // by counts, as docs/experiments/0006 measured them:
 //
-//	shared   ega.Table.AddShared: each block combines its rows in shared memory, and the blocks' groups meet in
-//	         a Table: few groups
-//	table    the same with more groups than that: frequent ones meet in shared memory, the others in the Table
-//	buckets  rows are scattered by hash (package partition/reference) and combined bucket by bucket in shared
-//	         memory: [Scattered], of which [Buckets] is the second half
-//	single   SP-EGA: five phases over three equal buffers: [SinglePass]. Slower than the others wherever these can
-//	         go, and so for rows that cannot be scattered and have more groups than memory has room for in a Table
+//	shared   ega.Table.AddShared: each block combines its rows in shared memory, and the blocks'
+//	         groups meet in a Table: few groups
+//	table    the same with more groups than that: frequent ones meet in shared memory, the others
+//	         in the Table
+//	buckets  rows are scattered by hash (package partition/reference) and combined bucket by
+//	         bucket in shared memory: [Scattered], of which [Buckets] is the second half
+//	single   SP-EGA: five phases over three equal buffers: [SinglePass]. Slower than the others
+//	         wherever these can go, and so for rows that cannot be scattered and have more groups
+//	         than memory has room for in a Table
 //
 // A query takes the first two, by firstpass.Pass, which does not know beforehand how many groups
 // there are: it combines tiles as they come, and what has no room leaves the device.

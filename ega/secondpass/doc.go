@@ -5,7 +5,7 @@
 // # Layout
 //
 //	rows of Add ──copy──▶ buffer ──link──▶ its twin on the device ──AddShared──▶ ega.Table
-//	rows of AddPinned ─────────────link──▶                                        │ parts of it, made dense
+//	rows of AddPinned ─────────────link──▶                                        │ parts, made dense
 //	emit of End ◀──────── buffer ◀──link── its twin on the device ◀───────────────┘
 //
 // There are two buffers ([stage]): one is filled, or emitted, while the other crosses the link or
