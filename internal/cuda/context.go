@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"unsafe"
+
+	"github.com/gagg-dev/gagg/internal/budget"
 )
 
 // Context is the primary context of a device: one in a process, counted by the
@@ -22,7 +24,7 @@ type Context struct {
 	closed atomic.Bool
 	open   [kinds]atomic.Int64
 
-	drawn, peak atomic.Int64 // bytes of device memory that are allocated, and were at most
+	memory *budget.Budget // of the device, without a limit: what is allocated through the context
 }
 
 // kind is what a context can hold.
@@ -70,7 +72,7 @@ func (d *Driver) retain(device Device) (*Context, error) {
 	if err := d.start(cuDevicePrimaryCtxRetain, r, what); err != nil {
 		return nil, err
 	}
-	c := &Context{driver: d, device: device, handle: uintptr(handle.word), ordinal: uintptr(number.word)}
+	c := &Context{driver: d, device: device, handle: uintptr(handle.word), ordinal: uintptr(number.word), memory: budget.New(budget.Device, 0)}
 	c.primary = d.enter(c.handle)
 	return c, nil
 }
@@ -98,15 +100,7 @@ func (c *Context) Held() string {
 }
 
 // Peak is the most device memory that was allocated at a time through this context.
-func (c *Context) Peak() Size { return Size(c.peak.Load()) }
-
-// draw counts memory that was allocated, or freed if n is negative.
-func (c *Context) draw(n int64) {
-	drawn := c.drawn.Add(n)
-	for peak := c.peak.Load(); drawn > peak && !c.peak.CompareAndSwap(peak, drawn); {
-		peak = c.peak.Load()
-	}
-}
+func (c *Context) Peak() Size { return Size(c.memory.Peak()) }
 
 // Close releases the context. The last of its device unloads the modules. While
 // something in it is open it fails with ErrOpen, naming that, and the context

@@ -25,7 +25,7 @@ func (t *Thread) Alloc(n Size) (*Memory, error) {
 	}
 	m := &Memory{span: Span{Ptr: Ptr(t.result.word), Size: n}}
 	m.own(t.context, kindMemory)
-	t.context.draw(int64(n))
+	t.context.memory.Count(int64(n))
 	return m, nil
 }
 
@@ -35,7 +35,7 @@ func (m *Memory) Span() Span { return m.span }
 // Close frees the memory. Work of streams on it must have ended.
 func (m *Memory) Close() error {
 	return m.close(func() error {
-		defer m.context.draw(-int64(m.span.Size))
+		defer m.context.memory.Release(int64(m.span.Size))
 		return m.context.check(cuMemFree, m.context.call(cuMemFree, uintptr(m.span.Ptr)), "")
 	})
 }
