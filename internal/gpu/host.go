@@ -64,7 +64,7 @@ func newReserve(c *cpu.Config, devices int) *budget.Reservation {
 }
 
 // use leaves what is pinned as much as slots of so many bytes, rows that are retained and those
-// that go to so many writers can use. Placers have the rest.
+// that go to so many writers can use. Writers have the rest.
 func (s *hostShare) use(slots, keep int64, writers int) {
 	s.pinned = min(s.pinned, slots+keep+int64(writers+leavingBuffers)*leavingBytes)
 	s.writers -= s.pinned

@@ -12,7 +12,8 @@ import (
 // guess is how a value was once excused.
 var guess = regexp.MustCompile(`(?i)\ba\s+guess\b|\bguesses\b|\bis\s+guessed\b`)
 
-// A value says what it was measured by, what it follows from, or what it may cost: not that it is a guess.
+// A value says what it was measured by, what it follows from, or what it may cost: not that it is a
+// guess.
 func TestNoGuesses(t *testing.T) {
 	const root = "../.."
 	if !guess.MatchString("most is how many there are at most. A\nguess.") {
