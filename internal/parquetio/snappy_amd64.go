@@ -1,9 +1,6 @@
 package parquetio
 
-import (
-	"encoding/binary"
-	"errors"
-)
+import "encoding/binary"
 
 // This file decodes Snappy's block format: an unsigned varint, the size of the whole, then elements.
 //
@@ -51,8 +48,6 @@ func makeSnappyTable() (t snappyTags) {
 	copy(t[256:], []uint16{0, 0, 0xff, 0, 0xffff, 0, 0xffff, 0xffff})
 	return t
 }
-
-var errSnappy = errors.New("corrupt input")
 
 // decodeSnappy fills dst with exactly what src gives.
 func decodeSnappy(dst, src []byte) error {

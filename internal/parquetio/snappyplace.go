@@ -26,7 +26,10 @@ const (
 	placeMargin = placeStep + placeBeyond + placeStep/4
 )
 
-var errSnappyEnd = errors.New("more data than promised")
+var (
+	errSnappy    = errors.New("corrupt input")
+	errSnappyEnd = errors.New("more data than promised")
+)
 
 // snappyPage is a Snappy page that is decompressed in steps.
 type snappyPage struct {
