@@ -15,6 +15,13 @@ INTO      ?= nothing
 
 export CGO_ENABLED = 0
 
+# Tests read files of many writers: our own, testdata/corpus, and those of another corpus, where GAGG_CORPUS names one or
+# one lies beside the repository.
+ifeq ($(GAGG_CORPUS),)
+GAGG_CORPUS := $(patsubst %/cases.jsonl,%,$(wildcard $(abspath ../shared/corpus)/cases.jsonl))
+endif
+export GAGG_CORPUS
+
 # What compiles the kernels; a check wants the very version of ptx/MANIFEST.
 CLANG ?= clang-19
 
@@ -39,6 +46,7 @@ STEPS = build/ci
 
 .PHONY: ci
 ci:
+	@echo "ci: files to test with: testdata/corpus$(if $(GAGG_CORPUS), and $(GAGG_CORPUS),; GAGG_CORPUS names no others)"
 	@rm -rf $(STEPS) && mkdir -p $(STEPS)
 	@$(TWO) $(addprefix step-,fmt-check vet lint imports deadcode test-device test-plain test-invariant race) && \
 	$(TWO) $(addprefix step-,fuzz-short bench fuzz-duckdb-minute) && \
@@ -222,6 +230,7 @@ build/gpu:
 	rm -rf build/gpu
 	mkdir -p build/gpu
 	echo 'module packed // what lies here is no package of ours' >build/gpu/go.mod
+	mkdir build/gpu/testdata && cp -r testdata/corpus build/gpu/testdata
 	@set -e; for package in $(DEVICE_PACKAGES); do \
 		echo "tests of $$package"; \
 		mkdir -p build/gpu/$$package; \
@@ -337,6 +346,11 @@ build/endtoend: bench/peers/node_modules
 
 bench/peers/node_modules:
 	npm install --prefix bench/peers --no-package-lock --no-audit --no-fund
+
+# testdata/corpus; see its README.
+.PHONY: corpus
+corpus: bench/peers/node_modules
+	$(GO) run ./bench/corpus
 
 # Not part of ci: it asks a database on the internet.
 .PHONY: vulncheck

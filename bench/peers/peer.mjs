@@ -11,7 +11,8 @@
 //                    Polars takes the SQL where there are no aggs
 //   {"run": SQL, "to": PATH}  DuckDB only: its result goes to a Parquet file;
 //                    without a PATH ("none") it is made and dropped
-//   {"write": PATH}  writes r as Parquet         -> {}
+//   {"write": PATH, "settings": SQL}  writes r as Parquet; ClickHouse with
+//                    further settings            -> {}
 //   {"query": SQL}   DuckDB only                 -> {"rows": [[...]]}
 //   {"facts": true}  -> {"version": V, "peak": highest resident bytes}
 //
@@ -48,14 +49,15 @@ async function duckdb() {
 async function clickhouse() {
   const { Session } = await import('chdb');
   const session = new Session();
-  const query = (sql) => session.query(`${sql} settings max_threads = ${threads}, engine_file_truncate_on_insert = 1`);
+  const query = (sql, more) =>
+    session.query(`${sql} settings max_threads = ${threads}, engine_file_truncate_on_insert = 1${more ? `, ${more}` : ''}`);
   return {
     version: session.query('select version()').trim().replaceAll('"', ''),
     run: async (sql) => {
       session.query('drop table if exists r');
       query(`create table r engine = Memory as ${sql.replace('{table}', `file(${quoted(file)}, Parquet)`)}`);
     },
-    write: async (path) => query(`insert into function file(${quoted(path)}, Parquet) select * from r`),
+    write: async (path, settings) => query(`insert into function file(${quoted(path)}, Parquet) select * from r`, settings),
     close: () => session.close(),
   };
 }
@@ -106,7 +108,7 @@ async function answer(peer, request) {
     return { seconds: (performance.now() - start) / 1000, cpu: (user + system) / 1e6 };
   }
   if (request.write) {
-    await peer.write(request.write);
+    await peer.write(request.write, request.settings);
     return {};
   }
   if (request.query) {

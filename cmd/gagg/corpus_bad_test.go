@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/gagg-dev/gagg/internal/corpus"
 )
 
 // A malformed or hostile file may take this much of a process, and no more.
@@ -23,11 +25,13 @@ const (
 // TestCorpusBad runs a query over every flat column of every malformed or
 // hostile file, each in a process of its own, whose time and memory are
 // measured.
-func TestCorpusBad(t *testing.T) {
-	dir, cases := loadCorpus(t, "bad/")
+func TestCorpusBad(t *testing.T) { corpus.Each(t, corpusBad) }
+
+func corpusBad(t *testing.T, folder corpus.Folder) {
+	cases := loadCorpus(t, folder.Dir, "bad/")
 	passed := 0
 	for _, c := range cases {
-		if t.Run(c.ID, func(t *testing.T) { c.runBad(t, dir) }) {
+		if t.Run(c.ID, func(t *testing.T) { c.runBad(t, folder.Dir) }) {
 			passed++
 		}
 	}

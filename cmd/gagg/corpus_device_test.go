@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gagg-dev/gagg/internal/corpus"
 	"github.com/gagg-dev/gagg/internal/gputest"
 )
 
@@ -32,7 +33,11 @@ func (v corpusVariant) mayFallBack(stderr string) bool {
 // TestCorpusDevice runs every query on a valid file on a device. Those that no device can do are the CPU's.
 func TestCorpusDevice(t *testing.T) {
 	gputest.Need(t, 1)
-	dir, cases := loadCorpus(t, "valid/")
+	corpus.Each(t, corpusOnDevice)
+}
+
+func corpusOnDevice(t *testing.T, folder corpus.Folder) {
+	cases := loadCorpus(t, folder.Dir, "valid/")
 	passed := 0
 	var stdout bytes.Buffer
 	for _, c := range cases {
@@ -46,7 +51,7 @@ func TestCorpusDevice(t *testing.T) {
 			}
 			for _, variant := range variants {
 				stdout.Reset()
-				c.runValid(t, dir, variant, &stdout)
+				c.runValid(t, folder.Dir, variant, &stdout)
 				gputest.Closed(t)
 			}
 		})

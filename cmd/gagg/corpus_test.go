@@ -14,8 +14,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/oracle"
 )
 
-// corpusCase is a query on real files that nobody on this project wrote, and
-// what a correct engine says.
+// corpusCase is a query on files of many writers, and what a correct engine
+// says.
 type corpusCase struct {
 	corpus.Case
 	right []byte // an answer that was found to be so
@@ -24,14 +24,13 @@ type corpusCase struct {
 // corpusNull is how the corpus writes NULL.
 const corpusNull = `\N`
 
-// loadCorpus returns the folder of the corpus and its cases below prefix.
-func loadCorpus(t *testing.T, prefix string) (dir string, cases []corpusCase) {
+// loadCorpus returns the cases of a corpus below prefix.
+func loadCorpus(t *testing.T, dir, prefix string) (cases []corpusCase) {
 	t.Helper()
-	dir = corpus.Dir(t)
 	for _, c := range corpus.Cases(t, dir, prefix) {
 		cases = append(cases, corpusCase{Case: c})
 	}
-	return dir, cases
+	return cases
 }
 
 // args is the command line of the case, its result in CSV on stdout.
@@ -150,8 +149,10 @@ func leastLimit(args []string) string {
 }
 
 // TestCorpusValid runs every query on a valid file.
-func TestCorpusValid(t *testing.T) {
-	dir, cases := loadCorpus(t, "valid/")
+func TestCorpusValid(t *testing.T) { corpus.Each(t, corpusValid) }
+
+func corpusValid(t *testing.T, folder corpus.Folder) {
+	cases := loadCorpus(t, folder.Dir, "valid/")
 	variants := corpusVariants
 	if testing.Short() {
 		variants = variants[len(variants)-1:]
@@ -166,7 +167,7 @@ func TestCorpusValid(t *testing.T) {
 			for _, variant := range variants {
 				if !variant.skips(&c) {
 					stdout.Reset()
-					c.runValid(t, dir, variant, &stdout)
+					c.runValid(t, folder.Dir, variant, &stdout)
 				}
 			}
 		})

@@ -8,29 +8,31 @@ import (
 // Case is a query on a file, or on a folder of files, and what a correct
 // engine says. Names are as in the file, not quoted.
 type Case struct {
-	ID          string
-	File        string   // from the corpus's folder
-	Keys        []string // none: one group
-	Aggs        []string // such as sum(c): c is all between the first and the last bracket
-	WhereParts  []Part   `json:"where_parts"`
-	Multi       bool     `json:"multi_file"`
-	Hive        bool
-	UnionByName bool `json:"union_by_name"`
+	ID          string   `json:"id"`
+	File        string   `json:"file"` // from the corpus's folder
+	Keys        []string `json:"keys"` // none: one group
+	Aggs        []string `json:"aggs"` // such as sum(c): c is all between the first and the last bracket
+	WhereParts  []Part   `json:"where_parts,omitempty"`
+	Multi       bool     `json:"multi_file,omitempty"`
+	Hive        bool     `json:"hive,omitempty"`
+	UnionByName bool     `json:"union_by_name,omitempty"`
 
-	Expect      string   // exact, error, error_or_exact, any_but_crash or resource
-	ExpectedCSV string   `json:"expected_csv"` // from the corpus's folder; none: no answer is known
-	Mode        string   // full, or sample: the CSV has not all groups
-	KeyTypes    []string `json:"key_types"` // DuckDB's
-	AggTypes    []string `json:"agg_types"`
-	Groups      int
-	RowsIn      int64             `json:"rows_in"`
-	Totals      map[string]string // of a sample, by aggregate: its sum over all groups
+	Expect      string            `json:"expect"`                 // exact, error, error_or_exact, any_but_crash or resource
+	ExpectedCSV string            `json:"expected_csv,omitempty"` // from the corpus's folder; none: no answer is known
+	Mode        string            `json:"mode,omitempty"`         // full, or sample: the CSV has not all groups
+	KeyTypes    []string          `json:"key_types,omitempty"`    // DuckDB's
+	AggTypes    []string          `json:"agg_types,omitempty"`
+	Groups      int               `json:"groups,omitempty"`
+	RowsIn      int64             `json:"rows_in,omitempty"`
+	Totals      map[string]string `json:"totals,omitempty"` // of a sample, by aggregate: its sum over all groups
+	Note        string            `json:"note,omitempty"`
 }
 
 // Part is a comparison; a row has to meet all of them.
 type Part struct {
-	Col, Op string
-	Value   any // a string, a json.Number, a bool; nil: the operator needs none
+	Col   string `json:"col"`
+	Op    string `json:"op"`
+	Value any    `json:"value"` // a string, a json.Number, a bool; nil: the operator needs none
 }
 
 // By returns the keys as gagg reads them.

@@ -1,13 +1,14 @@
-// Package corpus finds the corpus for tests: a folder, named by $GAGG_CORPUS,
-// of Parquet files that nobody on this project wrote, of queries on them, and
-// of what correct engines answer.
+// Package corpus finds the corpora for tests: folders of Parquet files, of
+// queries on them, and of what correct engines answer. Our own is
+// testdata/corpus, which bench/corpus makes; it is always there. Another, of
+// files by others, is where $GAGG_CORPUS says, if it is set. Tests run over both.
 //
 //	valid/, bad/    the files; bad ones are malformed or hostile
 //	cases.jsonl     one [Case] a line
 //	expected/       the answers, in CSV
 //	MANIFEST.tsv    where each file comes from, and what other readers made of it
 //
-// Without the folder a test skips. The folder's README explains the fields.
+// The folder's README explains the fields.
 package corpus
 
 import (
@@ -20,14 +21,65 @@ import (
 	"testing"
 )
 
-// Dir returns the folder, or skips the test.
-func Dir(tb testing.TB) string {
-	tb.Helper()
-	dir := os.Getenv("GAGG_CORPUS")
-	if dir == "" {
-		tb.Skip("GAGG_CORPUS does not name the corpus folder")
+// Folder is a corpus.
+type Folder struct {
+	Dir string
+	Own bool // testdata/corpus, which is small
+}
+
+// Each runs a test over every corpus.
+func Each(t *testing.T, run func(t *testing.T, c Folder)) {
+	t.Helper()
+	for _, c := range Folders(t) {
+		name := "given"
+		if c.Own {
+			name = "own"
+		}
+		t.Run(name, func(t *testing.T) { run(t, c) })
 	}
-	return dir
+}
+
+// Folders returns our own corpus and the one that $GAGG_CORPUS names.
+func Folders(tb testing.TB) []Folder {
+	tb.Helper()
+	own := filepath.Join(root(tb), "testdata", "corpus")
+	folders := []Folder{{Dir: own, Own: true}}
+	if given := os.Getenv("GAGG_CORPUS"); given != "" && !same(tb, own, given) {
+		folders = append(folders, Folder{Dir: given})
+	}
+	return folders
+}
+
+// root is the module's: the next folder above with a go.mod.
+func root(tb testing.TB) string {
+	tb.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+		above := filepath.Dir(dir)
+		if above == dir {
+			tb.Fatal("no go.mod above this folder, and so no testdata/corpus")
+		}
+		dir = above
+	}
+}
+
+// same reports whether two paths are one folder. Both have to be there.
+func same(tb testing.TB, a, b string) bool {
+	tb.Helper()
+	var info [2]os.FileInfo
+	for i, path := range []string{a, b} {
+		var err error
+		if info[i], err = os.Stat(filepath.Join(path, "cases.jsonl")); err != nil {
+			tb.Fatalf("no corpus in %s: %v", path, err)
+		}
+	}
+	return os.SameFile(info[0], info[1])
 }
 
 // Cases returns the queries on files whose names begin with prefix, of which

@@ -37,6 +37,36 @@ func TestCases(t *testing.T) {
 	}
 }
 
+// Our own corpus is always there, in any package; another where $GAGG_CORPUS
+// says, unless that is our own.
+func TestFolders(t *testing.T) {
+	t.Setenv("GAGG_CORPUS", "")
+	own := Folders(t)
+	if len(own) != 1 || !own[0].Own {
+		t.Fatalf("%+v", own)
+	}
+	if cases := Cases(t, own[0].Dir, "bad/"); len(cases) < 15 {
+		t.Errorf("%d queries on bad files", len(cases))
+	}
+	t.Setenv("GAGG_CORPUS", filepath.Join("..", "..", "testdata", "corpus"))
+	if same := Folders(t); !slices.Equal(same, own) {
+		t.Errorf("our own corpus twice: %+v", same)
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "cases.jsonl"), []byte(lines), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("GAGG_CORPUS", dir)
+	if both := Folders(t); !slices.Equal(both, append(own, Folder{Dir: dir})) {
+		t.Errorf("%+v", both)
+	}
+	names := []string{}
+	Each(t, func(t *testing.T, _ Folder) { names = append(names, t.Name()) })
+	if want := []string{"TestFolders/own", "TestFolders/given"}; !slices.Equal(names, want) {
+		t.Errorf("%q, want %q", names, want)
+	}
+}
+
 // All files are found, in folders too, and nothing else.
 func TestFiles(t *testing.T) {
 	dir := t.TempDir()

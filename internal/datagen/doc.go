@@ -4,6 +4,8 @@
 //	H2O    the group-by table of db-benchmark, for bench/
 //	Shape  a key and a value in shapes that are hard under a memory limit,
 //	       for bench/
+//	Odd    files of what neither a Table holds nor others write, for
+//	       testdata/corpus; Damaged: bad ones
 //	Hits   a stand-in for ClickBench's table, Lineitem for TPC-H's, for bench/
 //	Table  a small table of random columns of any type, for tests: as
 //	       batches (what the engine computes on) and as a Parquet file (what

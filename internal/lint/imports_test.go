@@ -108,6 +108,7 @@ var allowed = map[string][]string{
 
 	"bench/lineitem": {"bench/table", "internal/datagen"},
 	"bench/peers":    {"bench/plot"}, // measures commands
+	"bench/corpus":   {"internal/column", "internal/corpus", "internal/datagen"},
 	"bench/fuzz":     {"internal/column", "internal/datagen", "internal/oracle"},
 
 	"bench/peers/library": {".", "internal/sink"},

@@ -106,10 +106,11 @@ func eachFile(t *testing.T, dir, sub string, do func(t *testing.T, name string, 
 
 // TestFileCorpusValid: every column outside lists of every good file can be read,
 // gives as many rows as others found, and the same values whatever the steps.
-func TestFileCorpusValid(t *testing.T) {
-	dir := corpus.Dir(t)
-	rows := manifestRows(t, dir)
-	eachFile(t, dir, "valid", func(t *testing.T, name string, data []byte) {
+func TestFileCorpusValid(t *testing.T) { corpus.Each(t, fileCorpusValid) }
+
+func fileCorpusValid(t *testing.T, folder corpus.Folder) {
+	rows := manifestRows(t, folder.Dir)
+	eachFile(t, folder.Dir, "valid", func(t *testing.T, name string, data []byte) {
 		var sums []uint64
 		for _, batch := range []int{4096, 1 << 30, 1000} {
 			if batch == 1000 && len(data) < 100_000 {
@@ -133,10 +134,11 @@ func TestFileCorpusValid(t *testing.T) {
 
 // TestFileCorpusBad: a bad file gives an error, or data where others read it too,
 // in bounded time and memory.
-func TestFileCorpusBad(t *testing.T) {
-	dir := corpus.Dir(t)
+func TestFileCorpusBad(t *testing.T) { corpus.Each(t, fileCorpusBad) }
+
+func fileCorpusBad(t *testing.T, folder corpus.Folder) {
 	expect := map[string]string{}
-	data, err := os.ReadFile(filepath.Join(dir, "cases.jsonl"))
+	data, err := os.ReadFile(filepath.Join(folder.Dir, "cases.jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +149,7 @@ func TestFileCorpusBad(t *testing.T) {
 		}
 		expect[c.File] = c.Expect
 	}
-	eachFile(t, dir, "bad", func(t *testing.T, name string, data []byte) {
+	eachFile(t, folder.Dir, "bad", func(t *testing.T, name string, data []byte) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		start := spent()

@@ -24,23 +24,20 @@ type original struct {
 	data []byte
 }
 
-// originals are the files of smallFiles, and those of the corpus, if it is there, that are quick to
-// read.
+// originals are the files of smallFiles, and those of the corpora that are quick to read.
 func originals(t testing.TB) (files []original) {
 	for i, data := range smallFiles(t) {
 		files = append(files, original{fmt.Sprint("small file ", i), data})
 	}
-	dir := os.Getenv("GAGG_CORPUS")
-	if dir == "" {
-		return files
-	}
-	for _, name := range corpus.Files(t, dir, "valid") {
-		data, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(data) <= 100_000 {
-			files = append(files, original{name, data})
+	for _, c := range corpus.Folders(t) {
+		for _, name := range corpus.Files(t, c.Dir, "valid") {
+			data, err := os.ReadFile(filepath.Join(c.Dir, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(data) <= 100_000 {
+				files = append(files, original{name, data})
+			}
 		}
 	}
 	return files
