@@ -51,7 +51,7 @@ func generate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(scratch)
+	defer func() { _ = os.RemoveAll(scratch) }()
 	good, err := writeGood(ctx, duck, scratch)
 	if err != nil {
 		return err
