@@ -14,8 +14,8 @@
 # Whole logs, and the result files of bench as results.tgz, go to $OUT.
 #
 # Variables: OUT (out, beside this script), TIMEOUT (240s, of one binary), RUN
-# (-test.run; else what the file RUN beside a binary says, else all), GAGG_CORPUS (a folder of Parquet files with their
-# answers, for the tests of queries), PACKAGES (all; for example "gpumem internal/cuda"), TOOLS (memcheck
+# (-test.run; else what the file RUN beside a binary says, else all), GAGG_CORPUS (a folder of Parquet files with
+# answers, read beside testdata/corpus), PACKAGES (all; for example "gpumem internal/cuda"), TOOLS (memcheck
 # racecheck synccheck initcheck), PAGES, SCATTER, EGA, BUCKETS, OUTOFCORE, STREAMS and LINK (arguments
 # of the benches), GAGG_CUDA_LIBRARY (the emulator in place of a GPU).
 
