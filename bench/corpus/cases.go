@@ -43,7 +43,8 @@ var asked = map[string][]corpus.Case{
 	},
 	"duckdb_empty": {{Keys: []string{"k"}, Aggs: []string{some}}, {Aggs: []string{some, "min(v)"}}},
 	"duckdb_special": {
-		{Keys: []string{"d"}, Aggs: []string{some, "min(f)"}}, {Keys: []string{"f", "s"}, Aggs: []string{some}},
+		{Keys: []string{"d"}, Aggs: []string{some, "min(f)"}},
+		{Keys: []string{"f", "s"}, Aggs: []string{some}},
 		{Aggs: []string{"min(d)", "max(d)", "min(f)", "max(f)", "min(i)", "max(i)"}},
 		{Keys: []string{"s"}, Aggs: []string{"sum(i)"}, Expect: "error_or_exact", Note: "a sum near the ends of int64: exact, or an error"},
 		{Keys: []string{"id"}, Aggs: []string{"sum(i)"}, WhereParts: []corpus.Part{{Col: "i", Op: ">", Value: 9007199254740992}}},

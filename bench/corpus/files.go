@@ -39,12 +39,16 @@ var byDuckDB = []written{
 	{"duckdb_nulls", "NULLs, few and many, and a column of nothing else", `select case when i % 5 > 0 then i % 10 end as k, case when i % 97 = 0 then i end as rare,
  case when i > 20 then 'v' || i % 8 end as late, null::integer as never, null::varchar as no_text, case when i % 2 = 0 then i / 4.0::double end as half from range(600) t(i)`, "compression gzip"},
 	{"duckdb_keys", "40,000 different keys", `select (i * 7919) % 40000 as k, i % 1000 as v from range(40000) t(i)`, "parquet_version v2, compression zstd"},
-	{"duckdb_text_keys", "7,000 different texts, 50 bytes of each the same", `select 'customer number of the northern branch, archived: ' || (i % 7000) as k, i as v from range(8000) t(i)`,
-		"parquet_version v2, compression zstd"},
+	{
+		"duckdb_text_keys", "7,000 different texts, 50 bytes of each the same", `select 'customer number of the northern branch, archived: ' || (i % 7000) as k, i as v from range(8000) t(i)`,
+		"parquet_version v2, compression zstd",
+	},
 	{"duckdb_long_texts", "texts of up to 100 kB", `select repeat('long ', case when i = 18 then 20000 else i * i * i // 3 end::integer) as k, repeat('x', (i % 5 * 20000)::integer) as v, i as n from range(19) t(i)`, "compression brotli"},
 	{"duckdb_one_value", "a hundred thousand rows in some hundred bytes", `select 7 as k, 'same' as v from range(100000)`, ""},
-	{"duckdb_groups", "row groups of 2048 rows, bloom filters", `select i % 61 as k, 'name ' || i % 97 as name, (i % 31)::decimal(18,2) as v from range(6000) t(i)`,
-		"compression lz4_raw, row_group_size 2048"},
+	{
+		"duckdb_groups", "row groups of 2048 rows, bloom filters", `select i % 61 as k, 'name ' || i % 97 as name, (i % 31)::decimal(18,2) as v from range(6000) t(i)`,
+		"compression lz4_raw, row_group_size 2048",
+	},
 	{"duckdb_nested", "structs, lists and maps beside flat columns", `select i % 4 as k, case when i % 7 > 0 then {'a': i % 5, 'in': {'b': 'b' || i % 3, 'c': i / 2.0::double}} end as s,
  [i, i + 1, null] as l, map {'x': i} as m, [{'y': i}] as ls, case when i % 3 = 0 then [] else [['z']] end as ll, i as last from range(60) t(i)`, "compression zstd"},
 	{"duckdb_names", "names that want quotes", `select i % 3 as "a b", i % 2 as "a.b", i as "select", i * 2 as "count(*)", i % 4 as "é ü 漢", i % 5 as "🦆", i as "quote""s", i as "1", i as " edge ",
@@ -72,16 +76,22 @@ const duckHive = `copy (select i as id, i % 11 as v, date '2024-02-28' + (i % 3)
  to '{folder}' (format parquet, partition_by (day, town))`
 
 var byClickHouse = []written{
-	{"clickhouse_types", "ClickHouse's types, required and Nullable", `select toInt8(number - 100) as i8, toUInt16(number * 300) as u16, toInt64(number) * -1000000007 as i64, toUInt64(number) * 92233720368547758 as u64,
+	{
+		"clickhouse_types", "ClickHouse's types, required and Nullable", `select toInt8(number - 100) as i8, toUInt16(number * 300) as u16, toInt64(number) * -1000000007 as i64, toUInt64(number) * 92233720368547758 as u64,
  toFloat32(number / 3) as f32, number / 7 as f64, toDecimal32(number / 8, 2) as d9, toDecimal64(number * 1000003, 4) as d18, toDecimal128(number * 1000000007, 6) as d38, toDate(number * 100) as day,
  toDate32('1950-01-01') + number as early, toDateTime(number * 12345678, 'UTC') as moment, toDateTime64(number * 1234.567, 3, 'UTC') as ms, fromUnixTimestamp64Nano(toInt64(number) * 1234567891000, 'UTC') as ns,
  concat('text ', toString(number % 9)) as text, toFixedString(toString(number % 10), 3) as fixed, toLowCardinality(concat('low ', toString(number % 5))) as low,
  toUUID('61f0c404-5cb3-11e7-907b-a6006ad3dba0') as uuid, if(number % 6 = 0, null, number) as sometimes, number % 2 = 0 as bool from numbers(100)`,
-		"output_format_parquet_compression_method = 'zstd'"},
-	{"clickhouse_groups", "row groups of 50 rows, small pages", `select number % 13 as k, number as n, if(number % 4 = 1, null, concat('v', toString(number % 40))) as v from numbers(300)`,
-		"output_format_parquet_row_group_size = 50, output_format_parquet_data_page_size = 100, output_format_parquet_compression_method = 'lz4'"},
-	{"clickhouse_nested", "arrays and tuples beside flat columns", `select number % 5 as k, [number, number + 1] as list, tuple(number % 3 as a, toString(number % 2) as b)::Tuple(a Int64, b String) as t, number as n from numbers(60)`,
-		"output_format_parquet_compression_method = 'none'"},
+		"output_format_parquet_compression_method = 'zstd'",
+	},
+	{
+		"clickhouse_groups", "row groups of 50 rows, small pages", `select number % 13 as k, number as n, if(number % 4 = 1, null, concat('v', toString(number % 40))) as v from numbers(300)`,
+		"output_format_parquet_row_group_size = 50, output_format_parquet_data_page_size = 100, output_format_parquet_compression_method = 'lz4'",
+	},
+	{
+		"clickhouse_nested", "arrays and tuples beside flat columns", `select number % 5 as k, [number, number + 1] as list, tuple(number % 3 as a, toString(number % 2) as b)::Tuple(a Int64, b String) as t, number as n from numbers(60)`,
+		"output_format_parquet_compression_method = 'none'",
+	},
 }
 
 // rewritten is what the writers of npm make of a file of another writer's.
