@@ -23,7 +23,7 @@ func Odd() ([]File, error) {
 	files := []File{
 		{Name: "int96", Note: "timestamps as INT96, before 1970 too"},
 		{Name: "decimals", Note: "one decimal as INT32, INT64, FIXED_LEN_BYTE_ARRAY and BYTE_ARRAY of the fewest bytes"},
-		{Name: "annotated", Note: "ENUM, UTF8 and BYTE_ARRAY without an annotation"},
+		{Name: "annotated", Note: "ENUM, UTF8, BYTE_ARRAY without an annotation, BOOLEAN in RLE"},
 		{Name: "names_by_case", Note: "names that differ in upper and lower case alone"},
 		{Name: "same_names", Note: "two columns of one name"},
 	}
@@ -147,11 +147,13 @@ func annotatedColumns() []oddColumn {
 		{"enum", parquet.Enum(), nil},
 		{"text", parquet.Encoded(parquet.String(), &parquet.DeltaLengthByteArray), nil},
 		{"bytes", parquet.Leaf(parquet.ByteArrayType), nil},
+		{"flag", parquet.Encoded(parquet.Leaf(parquet.BooleanType), &parquet.RLE), nil},
 	}
 	for i := range 50 {
 		columns[0].values = append(columns[0].values, []byte([]string{"red", "green", "blue"}[i%3]))
 		columns[1].values = append(columns[1].values, []byte(fmt.Sprintf("text %d", i%10)))
 		columns[2].values = append(columns[2].values, []byte{byte(i % 4), 0, 0xFF})
+		columns[3].values = append(columns[3].values, i > 12 && i%9 != 0)
 	}
 	return columns
 }
