@@ -173,7 +173,7 @@ bench:
 	$(GO) test $(QUICK) -run '^$$' -bench . -benchtime 1x $$(grep -rl --include='*_test.go' '^func Benchmark' . | xargs -n1 dirname | sort -u)
 
 # What has tests that need a device, or the emulator in its place.
-DEVICE_PACKAGES = ega ega/evict ega/firstpass ega/groups ega/secondpass internal/decode internal/kernels/kerneltest internal/cuda internal/kernels internal/gputest gpumem gpumem/reference partition streams
+DEVICE_PACKAGES = ega ega/evict ega/firstpass ega/groups ega/secondpass internal/decode internal/kernels/kerneltest internal/cuda internal/kernels internal/gputest gpumem gpumem/reference partition/ondevice streams
 
 # What runs whole queries, or combines their rows: tests that need a device have Device in their names, some two devices.
 QUERY_PACKAGES = . ./cmd/gagg ./internal/gpu ./internal/agg ./internal/plan

@@ -43,12 +43,7 @@
 // whoever merges p: pages may then be changed in place, each row by the one
 // goroutine that owns its partition.
 //
-// # On the device
-//
-// Rows in device memory are divided by the same bits (DeviceRows): Chains appends them to pages
-// that kernels take from a pool of gpumem. Rows are read once, calls may follow each other, and
-// what finds no page is told. The other way, by which a partition becomes one piece, is in package
-// partition/reference; bench/scatter measures both. The rows have no refs into an arena.
+// Rows in device memory are divided by the same bits in package partition/ondevice.
 //
 // The package is gagg's own: what it takes and gives are, in part, types of internal packages.
 package partition

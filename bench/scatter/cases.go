@@ -9,7 +9,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/kernels"
 	"github.com/gagg-dev/gagg/internal/kernels/kerneltest"
-	"github.com/gagg-dev/gagg/partition"
+	"github.com/gagg-dev/gagg/partition/ondevice"
 )
 
 // skews are the data of scatter_bench_fill.
@@ -151,7 +151,7 @@ func (b *bench) time(rig *device.Rig, s shape) (points []point, err error) {
 	var c closers
 	defer func() { err = errors.Join(err, c.Close()) }()
 	rows := b.Bytes / 8 / s.Stride
-	d := partition.DeviceRows{Stride: s.Stride, Keyed: true, Bits: s.Bits, TileRows: b.Tile}
+	d := ondevice.Rows{Stride: s.Stride, Keyed: true, Bits: s.Bits, TileRows: b.Tile}
 	if err := b.fill(&c, s, rows); err != nil {
 		return nil, err
 	}

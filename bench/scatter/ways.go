@@ -6,7 +6,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/kernels"
 	"github.com/gagg-dev/gagg/internal/kernels/kerneltest"
-	"github.com/gagg-dev/gagg/partition"
+	"github.com/gagg-dev/gagg/partition/ondevice"
 	"github.com/gagg-dev/gagg/partition/reference"
 )
 
@@ -19,12 +19,12 @@ const (
 )
 
 // ways are all ways to divide rows, which they find in src.
-func (b *bench) ways(c *closers, d partition.DeviceRows, rows int) ([]device.Case, error) {
+func (b *bench) ways(c *closers, d ondevice.Rows, rows int) ([]device.Case, error) {
 	size := cuda.Size(rows * d.Stride * 8)
 	cases := []device.Case{{Name: wayCopy, Run: func(s *cuda.Stream) error {
 		return s.Copy(b.dst.Span().Slice(0, size), b.src.Span().Slice(0, size))
 	}}}
-	for _, way := range []func(*closers, partition.DeviceRows, int) (device.Case, bool, error){b.paper, b.pieces, b.chains} {
+	for _, way := range []func(*closers, ondevice.Rows, int) (device.Case, bool, error){b.paper, b.pieces, b.chains} {
 		k, fits, err := way(c, d, rows)
 		if err != nil {
 			return nil, err
@@ -38,7 +38,7 @@ func (b *bench) ways(c *closers, d partition.DeviceRows, rows int) ([]device.Cas
 
 // pieces is reference.DeviceScatter. With two levels it makes src anew, in another order:
 // the next round has other rows, of the same keys.
-func (b *bench) pieces(c *closers, d partition.DeviceRows, rows int) (device.Case, bool, error) {
+func (b *bench) pieces(c *closers, d ondevice.Rows, rows int) (device.Case, bool, error) {
 	var s *reference.DeviceScatter
 	made, err := reference.NewDeviceScatter(b.thread, b.scatter, d, rows)
 	err = open(c, &s, made, err)
@@ -48,8 +48,8 @@ func (b *bench) pieces(c *closers, d partition.DeviceRows, rows int) (device.Cas
 	}}, true, err
 }
 
-// chains is partition.Chains, whose pool has all pages free at the start of each round.
-func (b *bench) chains(c *closers, d partition.DeviceRows, rows int) (device.Case, bool, error) {
+// chains is ondevice.Chains, whose pool has all pages free at the start of each round.
+func (b *bench) chains(c *closers, d ondevice.Rows, rows int) (device.Case, bool, error) {
 	if d.Bits > kernels.ScatterMostBits {
 		return device.Case{}, false, nil
 	}
@@ -60,8 +60,8 @@ func (b *bench) chains(c *closers, d partition.DeviceRows, rows int) (device.Cas
 	if err := open(c, &pool, madePool, err); err != nil {
 		return device.Case{}, false, err
 	}
-	var chains *partition.Chains
-	made, err := partition.NewChains(b.thread, b.chain, pool, d, rows)
+	var chains *ondevice.Chains
+	made, err := ondevice.NewChains(b.thread, b.chain, pool, d, rows)
 	if err := open(c, &chains, made, err); err != nil {
 		return device.Case{}, false, err
 	}
@@ -82,7 +82,7 @@ func (b *bench) chains(c *closers, d partition.DeviceRows, rows int) (device.Cas
 }
 
 // paper is the kernels of paper 003.
-func (b *bench) paper(c *closers, d partition.DeviceRows, rows int) (device.Case, bool, error) {
+func (b *bench) paper(c *closers, d ondevice.Rows, rows int) (device.Case, bool, error) {
 	if d.Bits > kernels.ScatterMostBits {
 		return device.Case{}, false, nil
 	}

@@ -3,7 +3,7 @@
 // # Terms
 //
 //	lane        what one lane of the pass appends rows to ([Lane])
-//	chain       pages of rows whose hashes begin with the same bits (partition.Chains)
+//	chain       pages of rows whose hashes begin with the same bits (ondevice.Chains)
 //	set         the chains that a lane fills together, with pages of their own
 //	evictor     a goroutine that copies the full sets of a lane to the host
 //	piece       device memory in which rows are gathered, to leave in one copy

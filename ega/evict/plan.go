@@ -6,7 +6,7 @@ import (
 	"github.com/gagg-dev/gagg/ega"
 	"github.com/gagg-dev/gagg/gpumem"
 	"github.com/gagg-dev/gagg/internal/cuda"
-	"github.com/gagg-dev/gagg/partition"
+	"github.com/gagg-dev/gagg/partition/ondevice"
 )
 
 // LeastMemory is the least device memory that Config.Memory may give a lane, for appends of so many
@@ -99,6 +99,6 @@ func leastPool(l *ega.Layout, rows int) cuda.Size {
 func (p poolPlan) config() gpumem.Config { return gpumem.Config{Pages: p.pages, PageBytes: p.page} }
 
 // device is how the chains divide rows.
-func (p poolPlan) device(l *ega.Layout) partition.DeviceRows {
-	return partition.DeviceRows{Stride: l.Stride(), Bits: p.bits}
+func (p poolPlan) device(l *ega.Layout) ondevice.Rows {
+	return ondevice.Rows{Stride: l.Stride(), Bits: p.bits}
 }

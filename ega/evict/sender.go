@@ -5,7 +5,7 @@ import (
 
 	"github.com/gagg-dev/gagg/ega/groups"
 	"github.com/gagg-dev/gagg/internal/cuda"
-	"github.com/gagg-dev/gagg/partition"
+	"github.com/gagg-dev/gagg/partition/ondevice"
 )
 
 // sender copies rows from the device to buffers. Kernels write them to a piece of device memory,
@@ -88,7 +88,7 @@ func (s *sender) open(memory cuda.Size) (err error) {
 }
 
 // chain sends the rows of a chain, of which there are so many and which has been listed.
-func (s *sender) chain(c *partition.Chains, p, rows int, chainBits uint) error {
+func (s *sender) chain(c *ondevice.Chains, p, rows int, chainBits uint) error {
 	for from := 0; from < rows; {
 		room, err := s.room()
 		if err != nil {

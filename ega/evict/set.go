@@ -8,7 +8,7 @@ import (
 	"github.com/gagg-dev/gagg/gpumem"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/kernels"
-	"github.com/gagg-dev/gagg/partition"
+	"github.com/gagg-dev/gagg/partition/ondevice"
 )
 
 // chainSet is chains of pages that a lane appends to until the pages are spent. Then all rows of
@@ -21,7 +21,7 @@ import (
 //	         is empty again
 type chainSet struct {
 	pool   *gpumem.Pool
-	chains *partition.Chains
+	chains *ondevice.Chains
 	rows   uint64      // in chains
 	filled *cuda.Event // what was appended is there
 	left   *cuda.Event // what was there before has left, and its pages are free
@@ -31,7 +31,7 @@ type chainSet struct {
 func (l *Lane) newSet() (_ *chainSet, err error) {
 	c, layout := l.thread.Context(), l.of.config.Layout
 	pages, chains := kernels.NewPages(c), kernels.NewEgaScatterChain(c)
-	if err := c.Load(append(pages.Parts(), partition.ChainKernels(chains, layout.Stride())...)...); err != nil {
+	if err := c.Load(append(pages.Parts(), ondevice.ChainKernels(chains, layout.Stride())...)...); err != nil {
 		return nil, err
 	}
 	s := &chainSet{}
@@ -48,7 +48,7 @@ func (l *Lane) newSet() (_ *chainSet, err error) {
 	if s.pool, err = gpumem.New(l.thread, pages, l.plan.config()); err != nil {
 		return nil, err
 	}
-	s.chains, err = partition.NewChains(l.thread, chains, s.pool, l.plan.device(layout), l.of.config.MaxRows)
+	s.chains, err = ondevice.NewChains(l.thread, chains, s.pool, l.plan.device(layout), l.of.config.MaxRows)
 	return s, err
 }
 
@@ -83,7 +83,7 @@ func (s *chainSet) send(to *sender, look *cuda.Stream) error {
 }
 
 // sizes is how large the chains are, all of whose rows are there.
-func (s *chainSet) sizes() ([]partition.ChainSize, error) {
+func (s *chainSet) sizes() ([]ondevice.ChainSize, error) {
 	sizes, err := s.chains.Sizes()
 	if err != nil {
 		return nil, err

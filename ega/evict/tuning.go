@@ -14,7 +14,7 @@ const (
 	// chains want.
 	poolPages = 2 * poolChain << MaxChainBits
 
-	// poolMost is the most pages, of which partition.Chains knows twice as many.
+	// poolMost is the most pages, of which ondevice.Chains knows twice as many.
 	poolMost = 1 << 20
 
 	// MaxChainBits is the most bits of the hash by which chains are told apart, and so the most of
@@ -27,7 +27,7 @@ const (
 	// whole pages. With 2 and with 16 a pass took 3 to 5 % longer (0014).
 	poolChain = 4
 
-	// poolPageRows is the least rows of a page, of partition.Chains.
+	// poolPageRows is the least rows of a page, of ondevice.Chains.
 	poolPageRows = 32
 
 	// poolPerPage is what a page takes besides itself: in the list of pages 4 bytes, in two

@@ -6,7 +6,7 @@ import (
 	"github.com/gagg-dev/gagg/ega"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/kernels"
-	"github.com/gagg-dev/gagg/partition"
+	"github.com/gagg-dev/gagg/partition/ondevice"
 )
 
 // bucketPlan is how rows are divided into buckets for blocks.
@@ -67,7 +67,7 @@ func planTables(l *ega.Layout, d cuda.Device, groups uint64) bucketPlan {
 		}
 	}
 	p = planShare(l, d, groups, bucketShare)
-	p.bits = min(max(p.bits, kernels.ScatterMostBits+1), partition.MaxDeviceBits)
+	p.bits = min(max(p.bits, kernels.ScatterMostBits+1), ondevice.MaxBits)
 	return p
 }
 

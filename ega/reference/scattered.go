@@ -7,7 +7,7 @@ import (
 	"github.com/gagg-dev/gagg/ega"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/kernels/kerneltest"
-	"github.com/gagg-dev/gagg/partition"
+	"github.com/gagg-dev/gagg/partition/ondevice"
 	scattering "github.com/gagg-dev/gagg/partition/reference"
 )
 
@@ -48,7 +48,7 @@ func NewScattered(k *ega.Kernels, c ScatteredConfig) (*Scattered, error) {
 
 func (s *Scattered) open(c ScatteredConfig) (err error) {
 	moves := kerneltest.NewEgaScatter(s.k.Thread.Context())
-	if s.scatter, err = scattering.NewDeviceScatter(s.k.Thread, moves, partition.DeviceRows{
+	if s.scatter, err = scattering.NewDeviceScatter(s.k.Thread, moves, ondevice.Rows{
 		Stride: s.k.Layout.Stride(), Keyed: !s.k.Layout.Hash, Skip: uint(c.Skip), Bits: s.plan.bits,
 	}, int(c.Rows)); err != nil {
 		return err

@@ -17,22 +17,20 @@ var allowed = map[string][]string{
 	"ega":           {"internal/cuda", "internal/kernels"},
 	"ega/firstpass": {"ega", "ega/evict", "ega/groups", "feedback", "streams", "internal/cuda", "internal/kernels"},
 	"ega/evict": {
-		"ega", "ega/groups", "ega/internal/pinned", "gpumem", "partition", "streams", "internal/cuda", "internal/kernels",
+		"ega", "ega/groups", "ega/internal/pinned", "gpumem", "partition/ondevice", "streams", "internal/cuda", "internal/kernels",
 	},
 	"ega/groups":          {"ega", "ega/internal/pinned", "internal/cuda", "internal/kernels"},
 	"ega/internal/pinned": {"internal/cuda"},
 	"ega/reference": {
-		"ega", "partition", "partition/reference", "internal/cuda", "internal/kernels", "internal/kernels/kerneltest",
+		"ega", "partition/ondevice", "partition/reference", "internal/cuda", "internal/kernels", "internal/kernels/kerneltest",
 	},
 
 	"ega/secondpass": {"ega", "feedback", "internal/cuda", "internal/kernels"},
 	"ega/egatest":    {"ega", "ega/reference", "internal/bounded", "internal/cuda", "internal/cuda/emu", "internal/gputest"},
 
-	"partition": {
-		"feedback", "gpumem", "internal/arena", "internal/column", "internal/cuda", "internal/key", "internal/kernels",
-		"internal/hostmem", "internal/spill",
-	},
-	"partition/reference": {"partition", "internal/cuda", "internal/kernels", "internal/kernels/kerneltest"},
+	"partition":           {"feedback", "internal/arena", "internal/hostmem", "internal/spill"},
+	"partition/ondevice":  {"gpumem", "internal/cuda", "internal/kernels"},
+	"partition/reference": {"partition/ondevice", "internal/cuda", "internal/kernels", "internal/kernels/kerneltest"},
 
 	"streams":  {"internal/cuda", "internal/hostmem", "internal/kernels"},
 	"feedback": {}, // arithmetic only
@@ -119,7 +117,7 @@ var allowed = map[string][]string{
 	},
 	"bench/streams": {"bench/device", "streams", "internal/cuda", "internal/kernels", "internal/kernels/kerneltest"},
 	"bench/scatter": {
-		"bench/device", "gpumem", "internal/cuda", "internal/kernels", "internal/kernels/kerneltest", "partition",
+		"bench/device", "gpumem", "internal/cuda", "internal/kernels", "internal/kernels/kerneltest", "partition/ondevice",
 		"partition/reference",
 	},
 	"bench/buckets": {

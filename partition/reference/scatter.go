@@ -1,5 +1,5 @@
 // Package reference holds the scatter of rows on the device that no query takes: what package
-// partition's chains of pages are measured against (bench/scatter), and the first half of a
+// partition/ondevice's chains of pages are measured against (bench/scatter), and the first half of a
 // strategy of ega/reference. Nothing of it is in the program.
 package reference
 
@@ -10,7 +10,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/kernels"
 	"github.com/gagg-dev/gagg/internal/kernels/kerneltest"
-	"github.com/gagg-dev/gagg/partition"
+	"github.com/gagg-dev/gagg/partition/ondevice"
 )
 
 // DeviceScatter divides rows in device memory so that each partition lies in one piece (paper 003,
@@ -21,7 +21,7 @@ import (
 type DeviceScatter struct {
 	thread  *cuda.Thread
 	kernels *kerneltest.EgaScatter
-	rows    partition.DeviceRows
+	rows    ondevice.Rows
 	most    int
 	memory  *cuda.Memory
 	levels  []scatterLevel
@@ -56,7 +56,7 @@ const scatterPerPartition = 8
 // NewDeviceScatter allocates what divisions of at most `most` rows need beside
 // the rows. k is kept, not owned: the caller closes it, after the DeviceScatter.
 // Errors: cuda.ErrOutOfMemory, and those of Validate.
-func NewDeviceScatter(t *cuda.Thread, k *kerneltest.EgaScatter, rows partition.DeviceRows, most int) (*DeviceScatter, error) {
+func NewDeviceScatter(t *cuda.Thread, k *kerneltest.EgaScatter, rows ondevice.Rows, most int) (*DeviceScatter, error) {
 	err := rows.Validate()
 	if most < 0 || uint64(most) >= maxDeviceRows {
 		err = errors.Join(err, fmt.Errorf("%d rows: not 0 to %d", most, uint64(maxDeviceRows)-1))
@@ -197,7 +197,7 @@ func mostTiles(n int, tile, segments uint32) uint32 { return uint32(n)/tile + se
 // From reads where the partitions of a division begin, 2^Bits + 1 row numbers.
 // The stream of its Scatter must be done.
 func (s *DeviceScatter) From(d Divided) ([]uint32, error) {
-	return partition.ReadWords(s.thread, d.From)
+	return ondevice.ReadWords(s.thread, d.From)
 }
 
 // Close frees the memory. Work that uses it must have ended. A second call does

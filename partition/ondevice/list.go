@@ -1,4 +1,4 @@
-package partition
+package ondevice
 
 import (
 	"encoding/binary"

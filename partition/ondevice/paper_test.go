@@ -1,4 +1,4 @@
-package partition_test
+package ondevice_test
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/kernels"
 	"github.com/gagg-dev/gagg/internal/kernels/kerneltest"
-	"github.com/gagg-dev/gagg/partition"
+	"github.com/gagg-dev/gagg/partition/ondevice"
 )
 
 // The kernels of paper 003, which bench/scatter measures ours against, do the same.
@@ -18,7 +18,7 @@ func TestPaperScatter(t *testing.T) {
 			r := newDeviceRig(t)
 			bench := load(r, kerneltest.LoadScatterBench)
 			scatter := load(r, kerneltest.LoadEgaScatter)
-			d := partition.DeviceRows{Stride: c.stride, Bits: uint(c.bits)}
+			d := ondevice.Rows{Stride: c.stride, Bits: uint(c.bits)}
 			words := rows(n, c.stride, skews[c.skew].word)
 			src, dst := r.write(words), r.span(len(words))
 			index, next := r.span(n), r.span(1<<c.bits)

@@ -1,4 +1,4 @@
-package partition_test
+package ondevice_test
 
 import (
 	"encoding/binary"
@@ -8,7 +8,7 @@ import (
 
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/gputest"
-	"github.com/gagg-dev/gagg/partition"
+	"github.com/gagg-dev/gagg/partition/ondevice"
 )
 
 // deviceRig is a device. What it makes is closed at the end of the test.
@@ -124,7 +124,7 @@ func sameRows(tb testing.TB, got, want []uint64, stride int) {
 }
 
 // checkPartition wants all rows to be of partition p.
-func checkPartition(tb testing.TB, d partition.DeviceRows, words []uint64, p int) {
+func checkPartition(tb testing.TB, d ondevice.Rows, words []uint64, p int) {
 	tb.Helper()
 	for row := range slices.Chunk(words, d.Stride) {
 		if got := d.Partition(row); got != p {

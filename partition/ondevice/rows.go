@@ -1,4 +1,4 @@
-package partition
+package ondevice
 
 import (
 	"encoding/binary"
@@ -11,16 +11,16 @@ import (
 )
 
 const (
-	// MaxDeviceBits is the most hash bits that one division on the device takes:
+	// MaxBits is the most hash bits that one division on the device takes:
 	// two levels.
-	MaxDeviceBits = 2 * kernels.ScatterMostBits
+	MaxBits = 2 * kernels.ScatterMostBits
 	// MaxStride is the most words of a row on the device.
 	MaxStride = 64
 )
 
-// DeviceRows says how rows of groups lie in device memory, and how they are
+// Rows says how rows of groups lie in device memory, and how they are
 // divided there: by the same bits as in Buckets (HASH-BITS).
-type DeviceRows struct {
+type Rows struct {
 	// Stride is the words of a row, 1 to MaxStride. An even number moves 16 bytes at a time.
 	Stride int
 	// Keyed: the first word of a row is not its hash, but its key of one word,
@@ -36,13 +36,13 @@ type DeviceRows struct {
 }
 
 // Validate reports everything that is wrong.
-func (d DeviceRows) Validate() error {
+func (d Rows) Validate() error {
 	var errs []error
 	if d.Stride < 1 || d.Stride > MaxStride {
 		errs = append(errs, fmt.Errorf("rows of %d words: not 1 to %d", d.Stride, MaxStride))
 	}
-	if d.Bits > MaxDeviceBits {
-		errs = append(errs, fmt.Errorf("2^%d partitions: more than 2^%d", d.Bits, MaxDeviceBits))
+	if d.Bits > MaxBits {
+		errs = append(errs, fmt.Errorf("2^%d partitions: more than 2^%d", d.Bits, MaxBits))
 	}
 	if d.Skip > 63 || d.Skip+d.Bits > 64 {
 		errs = append(errs, fmt.Errorf("%d bits behind the first %d: a hash has 64", d.Bits, d.Skip))
@@ -54,10 +54,10 @@ func (d DeviceRows) Validate() error {
 }
 
 // Partitions is how many there are.
-func (d DeviceRows) Partitions() int { return 1 << d.Bits }
+func (d Rows) Partitions() int { return 1 << d.Bits }
 
 // Partition is the partition of a row. It is the reference for what kernels do.
-func (d DeviceRows) Partition(row []uint64) int {
+func (d Rows) Partition(row []uint64) int {
 	h := row[0]
 	if d.Keyed {
 		hi, lo := bits.Mul64(h^0xa0761d6478bd642f, 0xe7037ed1a0b428db)
@@ -67,11 +67,11 @@ func (d DeviceRows) Partition(row []uint64) int {
 }
 
 // bytes is the size of n rows.
-func (d DeviceRows) bytes(n int) cuda.Size { return cuda.Size(n) * cuda.Size(d.Stride) * 8 }
+func (d Rows) bytes(n int) cuda.Size { return cuda.Size(n) * cuda.Size(d.Stride) * 8 }
 
 // View is n rows at an address as kernels are told of them, divided by `chosen` bits behind
 // the first `skip`.
-func (d DeviceRows) View(at cuda.Span, n int, skip, chosen uint, tile uint32) kernels.ScatterRows {
+func (d Rows) View(at cuda.Span, n int, skip, chosen uint, tile uint32) kernels.ScatterRows {
 	hashed := uint32(1)
 	if d.Keyed {
 		hashed = 0
@@ -84,7 +84,7 @@ func (d DeviceRows) View(at cuda.Span, n int, skip, chosen uint, tile uint32) ke
 
 // BlockRows is how many rows a block divides at once, if a partition takes so many
 // bytes of its shared memory.
-func (d DeviceRows) BlockRows(t *cuda.Thread, chosen uint, perPartition uint32) uint32 {
+func (d Rows) BlockRows(t *cuda.Thread, chosen uint, perPartition uint32) uint32 {
 	rows := kernels.ScatterTile(uint32(d.Stride), uint32(chosen), perPartition, t.Context().Device().SharedPerBlock)
 	if d.TileRows > 0 {
 		rows = min(rows, uint32(d.TileRows))
@@ -93,7 +93,7 @@ func (d DeviceRows) BlockRows(t *cuda.Thread, chosen uint, perPartition uint32) 
 }
 
 // Fits checks that a span can hold n rows.
-func (d DeviceRows) Fits(what string, at cuda.Span, n int) error {
+func (d Rows) Fits(what string, at cuda.Span, n int) error {
 	if n < 0 || d.bytes(n) > at.Size {
 		return fmt.Errorf("%s: %d rows of %d words in %v", what, n, d.Stride, at.Size)
 	}

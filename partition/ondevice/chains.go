@@ -1,4 +1,4 @@
-package partition
+package ondevice
 
 import (
 	"errors"
@@ -19,7 +19,7 @@ type Chains struct {
 	thread   *cuda.Thread
 	kernels  *kernels.EgaScatterChain
 	pool     *gpumem.Pool
-	rows     DeviceRows
+	rows     Rows
 	most     int
 	pageRows uint32
 	tile     uint32 // rows
@@ -58,7 +58,7 @@ const (
 // k and pool are kept, not owned: the caller closes them, after the Chains. A page
 // holds at least 32 rows. The pool may serve others too; its methods with a bitmap will do.
 // Errors: cuda.ErrOutOfMemory, and those of Validate.
-func NewChains(t *cuda.Thread, k *kernels.EgaScatterChain, pool *gpumem.Pool, rows DeviceRows, most int) (*Chains, error) {
+func NewChains(t *cuda.Thread, k *kernels.EgaScatterChain, pool *gpumem.Pool, rows Rows, most int) (*Chains, error) {
 	c := &Chains{thread: t, kernels: k, pool: pool, rows: rows, most: most}
 	if err := c.validate(); err != nil {
 		return nil, fmt.Errorf("chains of pages: %w", err)

@@ -1,4 +1,4 @@
-package partition_test
+package ondevice_test
 
 import (
 	"fmt"
@@ -9,42 +9,42 @@ import (
 	"github.com/gagg-dev/gagg/internal/gputest"
 	"github.com/gagg-dev/gagg/internal/kernels/kerneltest"
 	"github.com/gagg-dev/gagg/internal/key"
-	"github.com/gagg-dev/gagg/partition"
+	"github.com/gagg-dev/gagg/partition/ondevice"
 	"github.com/gagg-dev/gagg/partition/reference"
 )
 
 // deviceCases are the divisions that every way is tested with.
-func deviceCases(each func(name string, d partition.DeviceRows, n int, words []uint64)) {
+func deviceCases(each func(name string, d ondevice.Rows, n int, words []uint64)) {
 	large, some, someBits, strides := 100_000, 20_000, []uint{0, 1, 4, 11}, 12
 	if testing.Short() { // as under sanitizers
 		large, some, someBits, strides = 5_000, 5_000, []uint{4, 11}, 5
 	}
-	add := func(d partition.DeviceRows, n, skew int) {
+	add := func(d ondevice.Rows, n, skew int) {
 		s := skews[skew]
 		name := fmt.Sprintf("rows=%d/stride=%d/skip=%d/bits=%d/keyed=%v/tile=%d/%s", n, d.Stride, d.Skip, d.Bits, d.Keyed, d.TileRows, s.name)
 		each(name, d, n, rows(n, d.Stride, s.word))
 	}
 	for _, n := range []int{0, 1, 31, 32, 33, 1000, large} {
 		for _, bits := range someBits {
-			add(partition.DeviceRows{Stride: 2, Bits: bits}, n, 0)
+			add(ondevice.Rows{Stride: 2, Bits: bits}, n, 0)
 		}
 	}
 	for skew := range skews {
 		if skew == 0 || !testing.Short() {
-			add(partition.DeviceRows{Stride: 2, Bits: 6, Keyed: true}, some, skew)
-			add(partition.DeviceRows{Stride: 2, Bits: 6, Skip: 10}, some, skew)
+			add(ondevice.Rows{Stride: 2, Bits: 6, Keyed: true}, some, skew)
+			add(ondevice.Rows{Stride: 2, Bits: 6, Skip: 10}, some, skew)
 		}
-		add(partition.DeviceRows{Stride: 3, Bits: 8, TileRows: 100}, 3000, skew)
+		add(ondevice.Rows{Stride: 3, Bits: 8, TileRows: 100}, 3000, skew)
 	}
 	for stride := 1; stride <= strides; stride++ {
-		add(partition.DeviceRows{Stride: stride, Bits: 5}, 2500, 0)
+		add(ondevice.Rows{Stride: stride, Bits: 5}, 2500, 0)
 	}
-	add(partition.DeviceRows{Stride: partition.MaxStride, Bits: 11}, 700, 0)
-	add(partition.DeviceRows{Stride: 2, Bits: 11, Skip: 53}, 2000, 0) // the last bits of a hash
+	add(ondevice.Rows{Stride: ondevice.MaxStride, Bits: 11}, 700, 0)
+	add(ondevice.Rows{Stride: 2, Bits: 11, Skip: 53}, 2000, 0) // the last bits of a hash
 }
 
 func TestDeviceScatter(t *testing.T) {
-	deviceCases(func(name string, d partition.DeviceRows, n int, words []uint64) {
+	deviceCases(func(name string, d ondevice.Rows, n int, words []uint64) {
 		t.Run(name, func(t *testing.T) { newDeviceRig(t).scatter(d, n, words) })
 	})
 }
@@ -60,7 +60,7 @@ func TestDeviceScatterLevels(t *testing.T) {
 	}
 	for skew := range skews {
 		for _, bits := range []uint{12, 15} {
-			d := partition.DeviceRows{Stride: 2, Skip: 3, Bits: bits}
+			d := ondevice.Rows{Stride: 2, Skip: 3, Bits: bits}
 			t.Run(fmt.Sprintf("bits=%d/%s", bits, skews[skew].name), func(t *testing.T) {
 				newDeviceRig(t).scatter(d, n, rows(n, d.Stride, skews[skew].word))
 			})
@@ -69,7 +69,7 @@ func TestDeviceScatterLevels(t *testing.T) {
 }
 
 // scatter divides rows on the device, twice, and compares.
-func (r *deviceRig) scatter(d partition.DeviceRows, n int, words []uint64) {
+func (r *deviceRig) scatter(d ondevice.Rows, n int, words []uint64) {
 	r.tb.Helper()
 	k := load(r, kerneltest.LoadEgaScatter)
 	s := gputest.Keep(r.tb, func() (*reference.DeviceScatter, error) { return reference.NewDeviceScatter(r.thread, k, d, n) })
@@ -97,10 +97,10 @@ func (r *deviceRig) scatter(d partition.DeviceRows, n int, words []uint64) {
 func TestDeviceScatterRefuses(t *testing.T) {
 	r := newDeviceRig(t)
 	k := load(r, kerneltest.LoadEgaScatter)
-	for _, d := range []partition.DeviceRows{
+	for _, d := range []ondevice.Rows{
 		{Stride: 0},
-		{Stride: partition.MaxStride + 1},
-		{Stride: 2, Bits: partition.MaxDeviceBits + 1},
+		{Stride: ondevice.MaxStride + 1},
+		{Stride: 2, Bits: ondevice.MaxBits + 1},
 		{Stride: 2, Skip: 60, Bits: 5},
 		{Stride: 2, Skip: 64},
 		{Stride: 2, TileRows: -1},
@@ -111,7 +111,7 @@ func TestDeviceScatterRefuses(t *testing.T) {
 		}
 	}
 	s := gputest.Keep(t, func() (*reference.DeviceScatter, error) {
-		return reference.NewDeviceScatter(r.thread, k, partition.DeviceRows{Stride: 2, Bits: 3}, 10)
+		return reference.NewDeviceScatter(r.thread, k, ondevice.Rows{Stride: 2, Bits: 3}, 10)
 	})
 	room := r.span(20)
 	for _, c := range []struct {
@@ -132,7 +132,7 @@ func TestDevicePartition(t *testing.T) {
 	e := key.NewEncoder(layout, key.NewInterner(nil))
 	e.Encode(cols, len(values))
 	for i, hash := range e.Hash {
-		for _, d := range []partition.DeviceRows{{Bits: 11}, {Bits: 22, Skip: 5}, {Bits: 0}, {Bits: 1, Skip: 63}} {
+		for _, d := range []ondevice.Rows{{Bits: 11}, {Bits: 22, Skip: 5}, {Bits: 0}, {Bits: 1, Skip: 63}} {
 			keyed := d
 			keyed.Keyed = true
 			want := int(hash << d.Skip >> (64 - d.Bits))

@@ -1,4 +1,4 @@
-package partition_test
+package ondevice_test
 
 import (
 	"errors"
@@ -9,7 +9,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/gputest"
 	"github.com/gagg-dev/gagg/internal/kernels"
 	"github.com/gagg-dev/gagg/internal/kernels/kerneltest"
-	"github.com/gagg-dev/gagg/partition"
+	"github.com/gagg-dev/gagg/partition/ondevice"
 	"github.com/gagg-dev/gagg/partition/reference"
 )
 
@@ -48,7 +48,7 @@ type faultRig struct {
 
 // scatterLife makes a DeviceScatter of two levels, uses it, and closes it.
 func (l *faultRig) scatterLife() (err error) {
-	d := partition.DeviceRows{Stride: 2, Bits: kernels.ScatterMostBits + 1}
+	d := ondevice.Rows{Stride: 2, Bits: kernels.ScatterMostBits + 1}
 	s, err := reference.NewDeviceScatter(l.thread, l.scatter, d, 200)
 	if err != nil {
 		return err
@@ -67,7 +67,7 @@ func (l *faultRig) scatterLife() (err error) {
 
 // chainsLife makes chains, fills, lists, gathers and frees them, and closes them.
 func (l *faultRig) chainsLife() (err error) {
-	c, err := partition.NewChains(l.thread, l.chain, l.pool, partition.DeviceRows{Stride: 2, Bits: 2}, 200)
+	c, err := ondevice.NewChains(l.thread, l.chain, l.pool, ondevice.Rows{Stride: 2, Bits: 2}, 200)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package partition
+package ondevice
 
 import (
 	"github.com/gagg-dev/gagg/internal/cuda"

@@ -1,4 +1,4 @@
-package partition_test
+package ondevice_test
 
 import (
 	"errors"
@@ -9,20 +9,20 @@ import (
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/gputest"
 	"github.com/gagg-dev/gagg/internal/kernels"
-	"github.com/gagg-dev/gagg/partition"
+	"github.com/gagg-dev/gagg/partition/ondevice"
 )
 
 // chainRig is chains of one division, and their pool.
 type chainRig struct {
 	*deviceRig
-	d      partition.DeviceRows
+	d      ondevice.Rows
 	pool   *gpumem.Pool
-	chains *partition.Chains
+	chains *ondevice.Chains
 }
 
 // newChainRig makes chains of pages that hold about as many rows. pages 0: as many as calls of
 // n rows in all need.
-func newChainRig(tb testing.TB, d partition.DeviceRows, n, pageRows int, pages uint32) *chainRig {
+func newChainRig(tb testing.TB, d ondevice.Rows, n, pageRows int, pages uint32) *chainRig {
 	tb.Helper()
 	r := &chainRig{deviceRig: newDeviceRig(tb), d: d}
 	bytes := cuda.Size(64)
@@ -37,7 +37,7 @@ func newChainRig(tb testing.TB, d partition.DeviceRows, n, pageRows int, pages u
 		return gpumem.New(r.thread, k, gpumem.Config{Pages: pages, PageBytes: bytes})
 	})
 	chain := load(r.deviceRig, kernels.LoadEgaScatterChain)
-	r.chains = gputest.Keep(tb, func() (*partition.Chains, error) { return partition.NewChains(r.thread, chain, r.pool, d, n) })
+	r.chains = gputest.Keep(tb, func() (*ondevice.Chains, error) { return ondevice.NewChains(r.thread, chain, r.pool, d, n) })
 	return r
 }
 
@@ -100,7 +100,7 @@ func (r *chainRig) append(span cuda.Span, n int) {
 }
 
 func TestChains(t *testing.T) {
-	deviceCases(func(name string, d partition.DeviceRows, n int, words []uint64) {
+	deviceCases(func(name string, d ondevice.Rows, n int, words []uint64) {
 		t.Run(name, func(t *testing.T) {
 			r := newChainRig(t, d, n, 100, 0)
 			r.append(r.write(words), n)
@@ -115,7 +115,7 @@ func TestChains(t *testing.T) {
 // Calls append to what is there, and chains are taken while others stay.
 func TestChainsGrow(t *testing.T) {
 	const n, calls = 3000, 4
-	d := partition.DeviceRows{Stride: 4, Bits: 4, TileRows: 64}
+	d := ondevice.Rows{Stride: 4, Bits: 4, TileRows: 64}
 	for _, skew := range skews {
 		t.Run(skew.name, func(t *testing.T) {
 			words := rows(calls*n, d.Stride, skew.word)
@@ -137,15 +137,15 @@ func TestChainsGrow(t *testing.T) {
 // placed, each row once.
 func TestChainsOutOfPages(t *testing.T) {
 	for _, c := range []struct {
-		d    partition.DeviceRows
+		d    ondevice.Rows
 		n    int
 		skew int
 	}{
-		{partition.DeviceRows{Stride: 2, Bits: 4, TileRows: 32}, 2000, 0},
-		{partition.DeviceRows{Stride: 3, Bits: 0, TileRows: 64}, 2000, 0},
-		{partition.DeviceRows{Stride: 2, Bits: 11}, 150, 0},
-		{partition.DeviceRows{Stride: 2, Bits: 3, TileRows: 32}, 3000, 4},
-		{partition.DeviceRows{Stride: 5, Bits: 6, TileRows: 64}, 1501, 5},
+		{ondevice.Rows{Stride: 2, Bits: 4, TileRows: 32}, 2000, 0},
+		{ondevice.Rows{Stride: 3, Bits: 0, TileRows: 64}, 2000, 0},
+		{ondevice.Rows{Stride: 2, Bits: 11}, 150, 0},
+		{ondevice.Rows{Stride: 2, Bits: 3, TileRows: 32}, 3000, 4},
+		{ondevice.Rows{Stride: 5, Bits: 6, TileRows: 64}, 1501, 5},
 	} {
 		for _, pages := range []uint32{1, 2, 3, 7, 16, 40} {
 			if testing.Short() && pages != 3 {
@@ -189,7 +189,7 @@ func (r *chainRig) runOut(n int, word wordOf) {
 // Without freeing anything it is the same rows that are left, and nothing else changes.
 func TestChainsStayOut(t *testing.T) {
 	const n = 1000
-	d := partition.DeviceRows{Stride: 2, Bits: 2}
+	d := ondevice.Rows{Stride: 2, Bits: 2}
 	r := newChainRig(t, d, n, 60, 5)
 	words := rows(n, d.Stride, skews[0].word)
 	src := r.write(words)
@@ -216,22 +216,22 @@ func TestChainsRefuse(t *testing.T) {
 	chain := load(r, kernels.LoadEgaScatterChain)
 	for _, c := range []struct {
 		config gpumem.Config
-		d      partition.DeviceRows
+		d      ondevice.Rows
 	}{
-		{gpumem.Config{Pages: 10, PageBytes: 4096, Method: gpumem.RW}, partition.DeviceRows{Stride: 2}},
-		{gpumem.Config{Pages: 10, PageBytes: 512}, partition.DeviceRows{Stride: 3}}, // 21 rows
-		{gpumem.Config{Pages: 10, PageBytes: 4096}, partition.DeviceRows{Stride: 2, Bits: kernels.ScatterMostBits + 1}},
-		{gpumem.Config{Pages: 10, PageBytes: 4096}, partition.DeviceRows{Stride: 0}},
+		{gpumem.Config{Pages: 10, PageBytes: 4096, Method: gpumem.RW}, ondevice.Rows{Stride: 2}},
+		{gpumem.Config{Pages: 10, PageBytes: 512}, ondevice.Rows{Stride: 3}}, // 21 rows
+		{gpumem.Config{Pages: 10, PageBytes: 4096}, ondevice.Rows{Stride: 2, Bits: kernels.ScatterMostBits + 1}},
+		{gpumem.Config{Pages: 10, PageBytes: 4096}, ondevice.Rows{Stride: 0}},
 		// too small, and too many
-		{gpumem.Config{Pages: 1 << 21, PageBytes: 32}, partition.DeviceRows{Stride: 1}},
+		{gpumem.Config{Pages: 1 << 21, PageBytes: 32}, ondevice.Rows{Stride: 1}},
 	} {
 		pool := gputest.Keep(t, func() (*gpumem.Pool, error) { return gpumem.New(r.thread, pages, c.config) })
-		if chains, err := partition.NewChains(r.thread, chain, pool, c.d, 10); err == nil {
+		if chains, err := ondevice.NewChains(r.thread, chain, pool, c.d, 10); err == nil {
 			t.Errorf("%+v of pages %+v are accepted", c.d, c.config)
 			chains.Close()
 		}
 	}
-	c := newChainRig(t, partition.DeviceRows{Stride: 2}, 10, 60, 3)
+	c := newChainRig(t, ondevice.Rows{Stride: 2}, 10, 60, 3)
 	room := c.span(20)
 	for _, n := range []int{-1, 11} {
 		if err := c.chains.Append(c.stream, room, n); err == nil {
