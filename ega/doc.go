@@ -5,9 +5,9 @@
 //
 // Rows are arrays of 64-bit words, [hash | key words | state words], as in the CPU engine
 // (internal/agg). [Layout] says what each word is. A tile is rows that have the states of one input
-// row each. Aggregating is combining rows of equal key. So partial groups go the same way as input
-// rows, any number of times: tiles, buckets and merges are one thing. internal/kernels/ega*.cuh
-// says how the device does it.
+// row each. Aggregating is combining rows of equal key, word by word (package ega/combine). So
+// partial groups go the same way as input rows, any number of times: tiles, buckets and merges are
+// one thing. internal/kernels/ega*.cuh says how the device does it.
 //
 // # Tables
 //
@@ -21,6 +21,7 @@
 //
 // What is more than device memory holds goes through MP-EGA (section 4.2), in two passes:
 //
+//	combine      what becomes of each word: what internal/agg knows of the device
 //	firstpass    combines tiles as they come into one table, made by the host or by kernels
 //	evict        takes rows off the device for which the first pass has no room there
 //	groups       reads groups that all stayed on the device
@@ -32,8 +33,8 @@
 //	rows ──▶ firstpass ────┤
 //	                       └─▶ evict ──▶ buckets ──▶ secondpass ─▶ result
 //
-// Groups may keep all values of theirs, for which no state word has room ([List]): those that
-// kernels make rows of, while all groups stay on the device.
+// Groups may keep all values of theirs, for which no state word has room ([combine.List]): those
+// that kernels make rows of, while all groups stay on the device.
 //
 // # Invariants
 //

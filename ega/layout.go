@@ -5,58 +5,24 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/gagg-dev/gagg/ega/combine"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/kernels"
 )
 
-// Op is what becomes of a state word when two rows combine; the numbers are
-// those of EgaOp in internal/kernels/ega.cuh.
-type Op uint8
+// MaxKeyWords is the most key words of a row; combine.MaxWords is that of state words.
+const MaxKeyWords = 8
 
-const (
-	Add       Op = iota // modulo 2^64
-	AddLow              // unsigned low word of a sum of 128 bits: mate * 2^64 + this
-	AddLowInt           // the same, signed
-	AddHigh             // the highest word: the mate of either, or of an AddMid
-	Sum                 // double; the sum is this + mate
-	SumError            // the mate of Sum or SumFine
-	MinInt
-	MaxInt
-	MinUint
-	MaxUint
-	MinFloat // NaN is the greatest, -0 becomes 0, NaN becomes math.NaN()
-	MaxFloat
-	And
-	Or
-	Xor
-	// AddMid is an unsigned word between the lowest and the highest of a sum of more
-	// than 128 bits: the mate of the word below it, with the word above it as its own
-	// mate, which stands behind it.
-	AddMid
-	// SumFine is Sum with twice the digits of a double: its mate, a SumError, is
-	// kept small. For sums that are subtracted from each other.
-	SumFine
-	// Least is an int64: the least of all values. Its mate is the next one, a LeastMid, whose mate
-	// stands behind it and is the one after that, or LeastLast, which ends the list.
-	Least
-	LeastMid
-	LeastLast
-	ops // how many there are
-)
-
-// Most words of each kind.
-const (
-	MaxKeyWords   = 8
-	MaxStateWords = len(kernels.EgaLayout{}.Ops)
-)
+// Kernels take as many operations.
+var _ = [1]int{}[combine.MaxWords-len(kernels.EgaLayout{}.Ops)]
 
 // Layout is what the words of a row are.
 type Layout struct {
 	// Hash: word 0 is the hash of the key, equal for equal keys. Else the device
 	// computes it, by internal/key's mix over the key words.
 	Hash     bool
-	KeyWords int  // 1 to MaxKeyWords
-	Ops      []Op // of the state words, MaxStateWords at most
+	KeyWords int          // 1 to MaxKeyWords
+	Ops      []combine.Op // of the state words, combine.MaxWords at most
 	// Mates[i] is the state word that takes the carry, the error or the greater value of state word
 	// i, an AddLow, AddLowInt, AddMid, Sum, SumFine, Least or LeastMid. It may be short where the
 	// words behind need none.
@@ -64,7 +30,7 @@ type Layout struct {
 }
 
 // Pairs is the layout of a key and a count or sum: rows of 16 bytes.
-var Pairs = Layout{KeyWords: 1, Ops: []Op{Add}}
+var Pairs = Layout{KeyWords: 1, Ops: []combine.Op{combine.Add}}
 
 // Stride is the number of words of a row.
 func (l *Layout) Stride() int { return l.before() + len(l.Ops) }
@@ -82,44 +48,27 @@ func (l *Layout) before() int {
 
 // isPairs says whether rows are those of Pairs, which have kernels of their own.
 func (l *Layout) isPairs() bool {
-	return !l.Hash && l.KeyWords == 1 && len(l.Ops) == 1 && l.Ops[0] == Add
+	return !l.Hash && l.KeyWords == 1 && len(l.Ops) == 1 && l.Ops[0] == combine.Add
 }
 
 // isRare says whether there are operations which most kernels leave out: the code
 // for them would make all others longer to load.
 func (l *Layout) isRare() bool {
-	return slices.ContainsFunc(l.Ops, func(op Op) bool { return op == AddMid || op == SumFine || op == Least })
+	return slices.ContainsFunc(l.Ops, func(op combine.Op) bool { return op == combine.AddMid || op == combine.SumFine || op == combine.Least })
 }
 
 // mate is the word that goes with state word i; i itself if none does.
 func (l *Layout) mate(i int) int {
-	switch l.Ops[i] {
-	case AddLow, AddLowInt, AddMid, Sum, SumFine, Least, LeastMid:
-		if i < len(l.Mates) {
-			return l.Mates[i]
-		}
-		return none
+	switch {
+	case len(l.Ops[i].Mates()) == 0:
+		return i
+	case i < len(l.Mates):
+		return l.Mates[i]
 	}
-	return i
+	return none
 }
 
 const none = -1
-
-// mateOps is what the mate of an operation may be.
-var mateOps = map[Op][]Op{
-	AddLow: {AddHigh, AddMid}, AddLowInt: {AddHigh, AddMid}, AddMid: {AddHigh, AddMid},
-	Sum: {SumError}, SumFine: {SumError},
-	Least: {LeastMid, LeastLast}, LeastMid: {LeastMid, LeastLast},
-}
-
-// isMate says whether a word of this operation changes with another one only.
-func (o Op) isMate() bool {
-	switch o {
-	case AddHigh, AddMid, SumError, LeastMid, LeastLast:
-		return true
-	}
-	return false
-}
 
 // Validate reports everything that is wrong with the layout.
 func (l *Layout) Validate() error {
@@ -127,25 +76,25 @@ func (l *Layout) Validate() error {
 	if l.KeyWords < 1 || l.KeyWords > MaxKeyWords {
 		errs = append(errs, fmt.Errorf("key words: %d is not in 1 to %d", l.KeyWords, MaxKeyWords))
 	}
-	if len(l.Ops) > MaxStateWords {
-		errs = append(errs, fmt.Errorf("state words: %d is above %d", len(l.Ops), MaxStateWords))
+	if len(l.Ops) > combine.MaxWords {
+		errs = append(errs, fmt.Errorf("state words: %d is above %d", len(l.Ops), combine.MaxWords))
 	}
 	taken := make([]int, len(l.Ops)) // how many words name this one as their mate
 	for i, op := range l.Ops {
-		want, paired := mateOps[op]
+		want := op.Mates()
 		switch m := l.mate(i); {
-		case op >= ops:
+		case !op.Valid():
 			errs = append(errs, fmt.Errorf("state word %d: there is no operation %d", i, op))
-		case !paired:
+		case len(want) == 0:
 		// no circles
-		case m < 0 || m >= len(l.Ops) || !slices.Contains(want, l.Ops[m]) || op.isMate() && m <= i:
+		case m < 0 || m >= len(l.Ops) || !slices.Contains(want, l.Ops[m]) || op.IsMate() && m <= i:
 			errs = append(errs, fmt.Errorf("state word %d: its mate is not one", i))
 		default:
 			taken[m]++
 		}
 	}
 	for i, op := range l.Ops {
-		if op.isMate() && taken[i] != 1 {
+		if op.IsMate() && taken[i] != 1 {
 			errs = append(errs, fmt.Errorf("state word %d is the mate of %d words, not of one", i, taken[i]))
 		}
 	}

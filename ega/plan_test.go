@@ -3,6 +3,7 @@ package ega
 import (
 	"testing"
 
+	"github.com/gagg-dev/gagg/ega/combine"
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
 
@@ -40,14 +41,14 @@ func TestPlanShared(t *testing.T) {
 			t.Errorf("%d groups: crowded is %v", c.groups, p.Crowded)
 		}
 	}
-	wide := Layout{KeyWords: 8, Ops: make([]Op, MaxStateWords)}
+	wide := Layout{KeyWords: 8, Ops: make([]combine.Op, combine.MaxWords)}
 	if p := PlanShared(&wide, cuda.Device{Multiprocessors: 1, SharedPerBlock: 20 << 10, SharedPerMultiprocessor: 40 << 10}, 1); p.Slots != 0 {
 		t.Errorf("a table of %d slots in 20 KiB", p.Slots)
 	}
 }
 
 func TestLayoutValidate(t *testing.T) {
-	for _, l := range []Layout{Pairs, {KeyWords: 8}, {KeyWords: 1, Ops: []Op{Sum, SumError}, Mates: []int{1}}} {
+	for _, l := range []Layout{Pairs, {KeyWords: 8}, {KeyWords: 1, Ops: []combine.Op{combine.Sum, combine.SumError}, Mates: []int{1}}} {
 		if err := l.Validate(); err != nil {
 			t.Errorf("%+v: %v", l, err)
 		}
@@ -55,14 +56,14 @@ func TestLayoutValidate(t *testing.T) {
 	for _, l := range []Layout{
 		{},
 		{KeyWords: 9},
-		{KeyWords: 1, Ops: make([]Op, MaxStateWords+1)},
-		{KeyWords: 1, Ops: []Op{ops}},
-		{KeyWords: 1, Ops: []Op{Sum}},
-		{KeyWords: 1, Ops: []Op{SumError}},
-		{KeyWords: 1, Ops: []Op{Sum, SumError}},
-		{KeyWords: 1, Ops: []Op{Sum, AddHigh}, Mates: []int{1}},
-		{KeyWords: 1, Ops: []Op{Sum, Sum, SumError}, Mates: []int{2, 2}},
-		{KeyWords: 1, Ops: []Op{Sum, SumError}, Mates: []int{7}},
+		{KeyWords: 1, Ops: make([]combine.Op, combine.MaxWords+1)},
+		{KeyWords: 1, Ops: []combine.Op{combine.LeastLast + 1}},
+		{KeyWords: 1, Ops: []combine.Op{combine.Sum}},
+		{KeyWords: 1, Ops: []combine.Op{combine.SumError}},
+		{KeyWords: 1, Ops: []combine.Op{combine.Sum, combine.SumError}},
+		{KeyWords: 1, Ops: []combine.Op{combine.Sum, combine.AddHigh}, Mates: []int{1}},
+		{KeyWords: 1, Ops: []combine.Op{combine.Sum, combine.Sum, combine.SumError}, Mates: []int{2, 2}},
+		{KeyWords: 1, Ops: []combine.Op{combine.Sum, combine.SumError}, Mates: []int{7}},
 	} {
 		if l.Validate() == nil {
 			t.Errorf("%+v is valid", l)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/combine"
 	"github.com/gagg-dev/gagg/ega/egatest"
 	"github.com/gagg-dev/gagg/ega/reference"
 	"github.com/gagg-dev/gagg/internal/cuda/emu"
@@ -25,7 +26,7 @@ func TestSinglePassFull(t *testing.T) {
 		bins   float64 // slots of phase 1, of L
 	}{
 		{ega.Pairs, .5},
-		{ega.Layout{Hash: true, KeyWords: 2, Ops: []ega.Op{ega.Add}}, 2 * 4 / (4*4 + 1.)},
+		{ega.Layout{Hash: true, KeyWords: 2, Ops: []combine.Op{combine.Add}}, 2 * 4 / (4*4 + 1.)},
 	} {
 		r := newRig(t)
 		rows := egatest.Rows(random, &c.layout, n, func(int) uint64 { return random.Uint64() })

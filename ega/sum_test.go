@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/combine"
 	"github.com/gagg-dev/gagg/ega/egatest"
 	"github.com/gagg-dev/gagg/ega/reference"
 )
@@ -18,7 +19,7 @@ import (
 func TestSums(t *testing.T) {
 	const groups, each, small = 7, 100, 1.25
 	random := rand.New(rand.NewPCG(7, 8))
-	c := egatest.Case{Layout: ega.Layout{KeyWords: 1, Ops: []ega.Op{ega.Sum, ega.SumError}, Mates: []int{1}}}
+	c := egatest.Case{Layout: ega.Layout{KeyWords: 1, Ops: []combine.Op{combine.Sum, combine.SumError}, Mates: []int{1}}}
 	var rows [][]uint64
 	for group := range uint64(groups) {
 		for range each {
@@ -63,7 +64,7 @@ func TestFineSums(t *testing.T) {
 	square := x * x
 	low := math.FMA(x, x, -square)
 	for _, keys := range []int{1, 2} {
-		c := egatest.Case{Layout: ega.Layout{Hash: true, KeyWords: keys, Ops: []ega.Op{ega.SumFine, ega.SumError}, Mates: []int{1}}}
+		c := egatest.Case{Layout: ega.Layout{Hash: true, KeyWords: keys, Ops: []combine.Op{combine.SumFine, combine.SumError}, Mates: []int{1}}}
 		for i := range groups * each {
 			key := make([]uint64, keys)
 			key[0] = uint64(i % groups)

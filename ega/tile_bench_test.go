@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/combine"
 	"github.com/gagg-dev/gagg/ega/reference"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/gputest"
@@ -26,8 +27,8 @@ func BenchmarkTile(b *testing.B) {
 	random := rand.New(rand.NewPCG(1, 2))
 	zipf := rand.NewZipf(random, 1.5, 1, 1e6)
 	for _, l := range []ega.Layout{
-		{Hash: true, KeyWords: 2, Ops: []ega.Op{ega.AddLowInt, ega.AddHigh, ega.Sum, ega.SumError, ega.Add}, Mates: []int{1, 0, 3}},
-		{Hash: true, KeyWords: 5, Ops: []ega.Op{ega.Sum, ega.SumError, ega.Add}, Mates: []int{1}},
+		{Hash: true, KeyWords: 2, Ops: []combine.Op{combine.AddLowInt, combine.AddHigh, combine.Sum, combine.SumError, combine.Add}, Mates: []int{1, 0, 3}},
+		{Hash: true, KeyWords: 5, Ops: []combine.Op{combine.Sum, combine.SumError, combine.Add}, Mates: []int{1}},
 	} {
 		for _, k := range []struct {
 			name string
@@ -67,9 +68,9 @@ func tileRows(random *rand.Rand, l *ega.Layout, n int, key func(i int) uint64) [
 		for _, op := range l.Ops {
 			state := uint64(1)
 			switch op {
-			case ega.Sum:
+			case combine.Sum:
 				state = math.Float64bits(random.Float64() * 100)
-			case ega.AddHigh, ega.SumError:
+			case combine.AddHigh, combine.SumError:
 				state = 0
 			}
 			out = append(out, state)

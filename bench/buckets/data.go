@@ -5,6 +5,7 @@ import (
 	"math/bits"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/combine"
 	"github.com/gagg-dev/gagg/ega/reference"
 	"github.com/gagg-dev/gagg/internal/agg"
 	"github.com/gagg-dev/gagg/internal/arena"
@@ -43,7 +44,7 @@ func newQuery() (*query, error) {
 		count:  1 + keys.Words,
 	}
 	for q.layout.Stride() < q.config.Stride { // words that fill a row up are 0
-		q.layout.Ops = append(q.layout.Ops, ega.Or)
+		q.layout.Ops = append(q.layout.Ops, combine.Or)
 	}
 	return q, nil
 }

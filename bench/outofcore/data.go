@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/combine"
 	"github.com/gagg-dev/gagg/ega/reference"
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
@@ -21,7 +22,7 @@ const (
 
 const rowBytes = 8 * stride
 
-var layout = ega.Layout{Hash: true, KeyWords: 1, Ops: []ega.Op{ega.Add}}
+var layout = ega.Layout{Hash: true, KeyWords: 1, Ops: []combine.Op{combine.Add}}
 
 // data is the rows, in pinned memory: lent to the device as they are, or copied
 // by processors as if they were pageable, which is the same to them.

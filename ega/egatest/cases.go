@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/combine"
 	"github.com/gagg-dev/gagg/ega/reference"
 	"github.com/gagg-dev/gagg/internal/gputest"
 )
@@ -25,9 +26,9 @@ type Case struct {
 // EveryOp has each operation once.
 var EveryOp = ega.Layout{
 	Hash: true, KeyWords: 2,
-	Ops: []ega.Op{
-		ega.Add, ega.AddLow, ega.AddHigh, ega.AddLowInt, ega.AddHigh, ega.Sum, ega.SumError, ega.MinInt, ega.MaxInt,
-		ega.MinUint, ega.MaxUint, ega.MinFloat, ega.MaxFloat, ega.And, ega.Or, ega.Xor,
+	Ops: []combine.Op{
+		combine.Add, combine.AddLow, combine.AddHigh, combine.AddLowInt, combine.AddHigh, combine.Sum, combine.SumError, combine.MinInt, combine.MaxInt,
+		combine.MinUint, combine.MaxUint, combine.MinFloat, combine.MaxFloat, combine.And, combine.Or, combine.Xor,
 	},
 	Mates: []int{0, 2, 0, 4, 0, 6},
 }
@@ -36,11 +37,11 @@ var EveryOp = ega.Layout{
 // it, and of 320 bits, sums of doubles of both kinds, and the three least values.
 var rareOps = ega.Layout{
 	Hash: true, KeyWords: 1,
-	Ops: []ega.Op{
-		ega.AddLow, ega.Add, ega.AddMid, ega.AddLowInt, ega.AddHigh, ega.AddMid, ega.AddHigh, ega.Sum, ega.SumError,
-		ega.AddLow, ega.AddMid, ega.AddMid, ega.AddMid, ega.AddHigh, ega.AddLowInt, ega.AddHigh,
-		ega.SumError, ega.SumFine,
-		ega.Least, ega.LeastMid, ega.LeastLast,
+	Ops: []combine.Op{
+		combine.AddLow, combine.Add, combine.AddMid, combine.AddLowInt, combine.AddHigh, combine.AddMid, combine.AddHigh, combine.Sum, combine.SumError,
+		combine.AddLow, combine.AddMid, combine.AddMid, combine.AddMid, combine.AddHigh, combine.AddLowInt, combine.AddHigh,
+		combine.SumError, combine.SumFine,
+		combine.Least, combine.LeastMid, combine.LeastLast,
 	},
 	Mates: []int{2, 0, 4, 5, 0, 6, 0, 8, 0, 10, 11, 12, 13, 0, 15, 0, 0, 16, 19, 20},
 }
@@ -70,7 +71,7 @@ func Cases() (list []Case) {
 		add(name+"/empty", l, 300, func(i int) uint64 { return []uint64{Empty, 0, math.MaxUint64, 1}[i%4] })
 	}
 	for _, keys := range []int{1, 2, 5} {
-		c := Case{fmt.Sprintf("keys=%d/equal-hashes", keys), ega.Layout{Hash: true, KeyWords: keys, Ops: []ega.Op{ega.Add}}, nil}
+		c := Case{fmt.Sprintf("keys=%d/equal-hashes", keys), ega.Layout{Hash: true, KeyWords: keys, Ops: []combine.Op{combine.Add}}, nil}
 		c.Rows = Rows(random, &c.Layout, 500, func(i int) uint64 { return uint64(i % 170) })
 		for i := 0; i < len(c.Rows); i += c.Layout.Stride() {
 			c.Rows[i] = 0xffffffffffffffff // the last slot: probing goes around
@@ -82,7 +83,7 @@ func Cases() (list []Case) {
 
 // layouts have all numbers of key words, with and without hash and states.
 func layouts() []ega.Layout {
-	two := []ega.Op{ega.Add, ega.MaxInt}
+	two := []combine.Op{combine.Add, combine.MaxInt}
 	list := []ega.Layout{ega.Pairs, EveryOp, {KeyWords: 1}, rareOps, rareKeys(2), rareKeys(5)}
 	for keys := 1; keys <= ega.MaxKeyWords; keys++ {
 		list = append(list, ega.Layout{Hash: keys%2 == 1, KeyWords: keys, Ops: two})
@@ -124,27 +125,27 @@ func Rows(random *rand.Rand, l *ega.Layout, n int, key func(i int) uint64) (rows
 // sortLeast puts the least values of a row, which lie one behind the other, in order.
 func sortLeast(l *ega.Layout, states []uint64) {
 	for i, op := range l.Ops {
-		if op == ega.Least {
-			end := i + 1 + slices.Index(l.Ops[i:], ega.LeastLast)
+		if op == combine.Least {
+			end := i + 1 + slices.Index(l.Ops[i:], combine.LeastLast)
 			slices.SortFunc(states[i:end], func(a, b uint64) int { return cmp.Compare(int64(a), int64(b)) })
 		}
 	}
 }
 
 // stateOf is a state word that is hard on its operation.
-func stateOf(random *rand.Rand, op ega.Op) uint64 {
+func stateOf(random *rand.Rand, op combine.Op) uint64 {
 	switch op {
-	case ega.AddHigh:
+	case combine.AddHigh:
 		return random.Uint64N(3)
-	case ega.AddMid: // the carry goes through
+	case combine.AddMid: // the carry goes through
 		return []uint64{0, math.MaxUint64, random.Uint64()}[random.IntN(3)]
-	case ega.Sum, ega.SumFine:
+	case combine.Sum, combine.SumFine:
 		return math.Float64bits((random.Float64() + .5) * math.Pow(10, float64(random.IntN(20))))
-	case ega.SumError:
+	case combine.SumError:
 		return 0
-	case ega.Least, ega.LeastMid, ega.LeastLast: // some equal, some are of no value
+	case combine.Least, combine.LeastMid, combine.LeastLast: // some equal, some are of no value
 		return []uint64{math.MaxInt64, 7, random.Uint64()}[random.IntN(3)]
-	case ega.MinFloat, ega.MaxFloat:
+	case combine.MinFloat, combine.MaxFloat:
 		hard := []float64{math.NaN(), math.Copysign(0, -1), 0, math.Inf(1), math.Inf(-1), -1.5, math.MaxFloat64, math.SmallestNonzeroFloat64}
 		if random.IntN(2) == 0 {
 			return math.Float64bits(random.NormFloat64())

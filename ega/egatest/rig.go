@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/combine"
 	"github.com/gagg-dev/gagg/internal/bounded"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/gputest"
@@ -144,10 +145,10 @@ func sameWord(l *ega.Layout, a, b []uint64, j int) bool {
 		return a[j] == b[j]
 	}
 	switch i := j - before; l.Ops[i] {
-	case ega.Sum, ega.SumFine:
+	case combine.Sum, combine.SumFine:
 		x, y := Total(a[before:], i, l.Mates[i]), Total(b[before:], i, l.Mates[i])
 		return x == y || math.IsNaN(x) && math.IsNaN(y) || math.Abs(x-y) <= 1e-12*math.Abs(y)
-	case ega.SumError:
+	case combine.SumError:
 		return true
 	}
 	return a[j] == b[j]

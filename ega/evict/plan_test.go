@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/combine"
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
 
@@ -11,10 +12,10 @@ import (
 // is in use, and chains keep to the limits of package partition.
 func TestPlan(t *testing.T) {
 	for _, l := range []ega.Layout{
-		{Hash: true, KeyWords: 1, Ops: []ega.Op{ega.Add}},
-		{Hash: true, KeyWords: 2, Ops: []ega.Op{ega.Add, ega.MaxInt, ega.MinInt}},
-		{Hash: true, KeyWords: 8, Ops: make([]ega.Op, 16)},
-		{Hash: true, KeyWords: ega.MaxKeyWords, Ops: make([]ega.Op, ega.MaxStateWords)},
+		{Hash: true, KeyWords: 1, Ops: []combine.Op{combine.Add}},
+		{Hash: true, KeyWords: 2, Ops: []combine.Op{combine.Add, combine.MaxInt, combine.MinInt}},
+		{Hash: true, KeyWords: 8, Ops: make([]combine.Op, 16)},
+		{Hash: true, KeyWords: ega.MaxKeyWords, Ops: make([]combine.Op, combine.MaxWords)},
 	} {
 		for _, rows := range []int{1, 1000, 30_000, 1 << 20, 1 << 24} {
 			least := LeastMemory(&l, rows)

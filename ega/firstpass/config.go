@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/combine"
 	"github.com/gagg-dev/gagg/ega/evict"
 	"github.com/gagg-dev/gagg/ega/groups"
 	"github.com/gagg-dev/gagg/feedback"
@@ -27,7 +28,7 @@ type Config struct {
 	// Lists are those that groups keep, of which only jobs of SubmitMade may have values: Submit is
 	// not called then. ListRows is how many rows such jobs make at most. What there is no room for
 	// is declined (StopFull, ErrListsFull), and no row is placed.
-	Lists    []ega.List
+	Lists    []combine.List
 	ListRows uint64
 
 	Device int64         // bytes of device memory that all of it may take, Groups too
@@ -100,7 +101,7 @@ func (c *Config) Validate() error {
 		}
 	}
 	for i := range c.Lists {
-		errs = append(errs, c.Lists[i].Validate(&c.Layout))
+		errs = append(errs, c.Lists[i].Validate(c.Layout.Ops))
 	}
 	if c.RetainBytes < 0 {
 		errs = append(errs, fmt.Errorf("%d bytes for rows to stay in", c.RetainBytes))

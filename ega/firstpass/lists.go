@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/combine"
 	"github.com/gagg-dev/gagg/ega/groups"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/kernels"
@@ -41,7 +42,7 @@ type list struct {
 // any reports whether there are lists.
 func (p *lists) any() bool { return len(p.lists) > 0 }
 
-func (p *lists) open(k *ega.Kernels, lists []ega.List, plan *plan) error {
+func (p *lists) open(k *ega.Kernels, lists []combine.List, plan *plan) error {
 	if len(lists) == 0 {
 		return nil
 	}

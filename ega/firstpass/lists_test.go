@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/combine"
 	"github.com/gagg-dev/gagg/ega/egatest"
 	"github.com/gagg-dev/gagg/ega/firstpass"
 	"github.com/gagg-dev/gagg/ega/groups"
@@ -22,11 +23,11 @@ import (
 )
 
 // twoLists are the lists of listLayout, of which the first counts as the chains of package agg do.
-var twoLists = []ega.List{{Value: 1, Next: 2, Count: 3, Unit: 3 << 23}, {Value: 6, Next: 5, Count: 7, Unit: 1}}
+var twoLists = []combine.List{{Value: 1, Next: 2, Count: 3, Unit: 3 << 23}, {Value: 6, Next: 5, Count: 7, Unit: 1}}
 
 // listLayout counts rows in its first state word.
 func listLayout(keys int) ega.Layout {
-	return ega.Layout{Hash: true, KeyWords: keys, Ops: []ega.Op{ega.Add, ega.Or, ega.Or, ega.Add, ega.MaxInt, ega.Or, ega.Or, ega.Add}}
+	return ega.Layout{Hash: true, KeyWords: keys, Ops: []combine.Op{combine.Add, combine.Or, combine.Or, combine.Add, combine.MaxInt, combine.Or, combine.Or, combine.Add}}
 }
 
 // listRows are rows of one input row each; every fifth has no value in the second list.
@@ -262,7 +263,7 @@ func (p *listRig) group(r *groups.Reader, row []uint64) error {
 			if last {
 				return fmt.Errorf("%d values come behind fewer than LeastValues", len(values))
 			}
-			last = len(values) < ega.LeastValues
+			last = len(values) < combine.LeastValues
 			got.values[at] = append(got.values[at], values...)
 			return nil
 		})
@@ -404,7 +405,7 @@ func TestListsSubmit(t *testing.T) {
 	}
 	m.Release(s)
 	r.Do(m.Close())
-	for _, lists := range [][]ega.List{
+	for _, lists := range [][]combine.List{
 		{{Value: 0, Next: 2, Count: 3, Unit: 1}},
 		{{Value: 1, Next: 2, Count: 8, Unit: 1}},
 		{{Value: 1, Next: 2, Count: 3}},

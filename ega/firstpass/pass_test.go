@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/combine"
 	"github.com/gagg-dev/gagg/ega/egatest"
 	"github.com/gagg-dev/gagg/ega/firstpass"
 )
@@ -15,9 +16,9 @@ import (
 // passLayouts are layouts that a Pass takes: pairs with their hash, keys of two and three words,
 // and every operation.
 var passLayouts = []ega.Layout{
-	{Hash: true, KeyWords: 1, Ops: []ega.Op{ega.Add}},
+	{Hash: true, KeyWords: 1, Ops: []combine.Op{combine.Add}},
 	egatest.EveryOp,
-	{Hash: true, KeyWords: 3, Ops: []ega.Op{ega.Add, ega.MaxInt}},
+	{Hash: true, KeyWords: 3, Ops: []combine.Op{combine.Add, combine.MaxInt}},
 }
 
 // Whatever the memory, the groups on the device and the rows that were written are those of the

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/combine"
 	"github.com/gagg-dev/gagg/ega/evict"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/streams"
@@ -12,10 +13,10 @@ import (
 // Whatever the device, the parts of the plan stay within it, and a lane has room for a tile.
 func TestPlan(t *testing.T) {
 	for _, l := range []ega.Layout{
-		{Hash: true, KeyWords: 1, Ops: []ega.Op{ega.Add}},
-		{Hash: true, KeyWords: 2, Ops: []ega.Op{ega.Add, ega.MaxInt, ega.MinInt}},
-		{Hash: true, KeyWords: 8, Ops: make([]ega.Op, 16)},
-		{Hash: true, KeyWords: ega.MaxKeyWords, Ops: make([]ega.Op, ega.MaxStateWords)},
+		{Hash: true, KeyWords: 1, Ops: []combine.Op{combine.Add}},
+		{Hash: true, KeyWords: 2, Ops: []combine.Op{combine.Add, combine.MaxInt, combine.MinInt}},
+		{Hash: true, KeyWords: 8, Ops: make([]combine.Op, 16)},
+		{Hash: true, KeyWords: ega.MaxKeyWords, Ops: make([]combine.Op, combine.MaxWords)},
 	} {
 		for _, lanes := range []int{1, 2, 8} {
 			for device := int64(16 << 20); device <= 200<<30; device = device*5/2 + 12345 {
@@ -67,7 +68,7 @@ func checkGrowth(t *testing.T, p *plan, slots uint32) (next uint32) {
 // A table may have most of the memory if it has room for all groups that there can be, and rows
 // look far for a slot in it then.
 func TestPlanWhole(t *testing.T) {
-	layout := ega.Layout{Hash: true, KeyWords: 1, Ops: []ega.Op{ega.Add}}
+	layout := ega.Layout{Hash: true, KeyWords: 1, Ops: []combine.Op{combine.Add}}
 	config := Config{Layout: layout, Device: 8 << 30}.withDefaults()
 	part, err := makePlan(&config)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/combine"
 	"github.com/gagg-dev/gagg/ega/egatest"
 	"github.com/gagg-dev/gagg/ega/groups"
 	"github.com/gagg-dev/gagg/ega/reference"
@@ -14,9 +15,9 @@ import (
 
 // layouts are pairs with their hash, keys of two and three words, and every operation.
 var layouts = []ega.Layout{
-	{Hash: true, KeyWords: 1, Ops: []ega.Op{ega.Add}},
+	{Hash: true, KeyWords: 1, Ops: []combine.Op{combine.Add}},
 	egatest.EveryOp,
-	{Hash: true, KeyWords: 3, Ops: []ega.Op{ega.Add, ega.MaxInt}},
+	{Hash: true, KeyWords: 3, Ops: []combine.Op{combine.Add, combine.MaxInt}},
 }
 
 // slots is how many a table of these tests has: some 20 for each of its groups.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/combine"
 	"github.com/gagg-dev/gagg/ega/internal/pinned"
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
@@ -62,7 +62,7 @@ func (r *Reader) open() (err error) {
 		return nil
 	}
 	for i := range r.values {
-		if r.values[i], err = pinned.AllocLess(r.thread, r.groups.config.Host, valuesBytes, 8*ega.LeastValues); err != nil {
+		if r.values[i], err = pinned.AllocLess(r.thread, r.groups.config.Host, valuesBytes, 8*combine.LeastValues); err != nil {
 			return err
 		}
 	}
@@ -161,8 +161,8 @@ func (r *Reader) fetchLarge(bucket, turn int) (piece, error) {
 
 // Values hands out the values of a list from number first on, n of them, in order: those of the
 // groups in the order of their slots, so that groups that lie side by side in a piece of Read
-// mostly have theirs side by side, too. They come ega.LeastValues at a time, or more, and are valid
-// until emit returns. An error of emit ends it, and is returned.
+// mostly have theirs side by side, too. They come combine.LeastValues at a time, or more, and are
+// valid until emit returns. An error of emit ends it, and is returned.
 func (r *Reader) Values(list int, first, n uint64, emit func(values []uint64) error) (err error) {
 	all := r.groups.config.Values.Lists[list].Slice(cuda.Size(8*first), cuda.Size(8*(first+n)))
 	defer func() { err = errors.Join(err, r.stream.Synchronize()) }()

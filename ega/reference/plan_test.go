@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/combine"
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
 
@@ -76,7 +77,7 @@ func TestChoose(t *testing.T) {
 
 // Rows that cannot be scattered go to a Table, or through SP-EGA.
 func TestChooseWithoutHash(t *testing.T) {
-	l := ega.Layout{KeyWords: 2, Ops: []ega.Op{ega.Add}}
+	l := ega.Layout{KeyWords: 2, Ops: []combine.Op{combine.Add}}
 	for groups, want := range map[uint64]Strategy{1: StrategyShared, 1e6: StrategyTable, 1e7: StrategyTable, 3e7: StrategySingle} {
 		if got := Choose(&l, h200, Facts{Rows: 5e7, Groups: groups, Spare: 5e7}); got != want {
 			t.Errorf("%d groups: %v, want %v", groups, got, want)

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/combine"
 )
 
 // Combine is the CPU twin of the device's strategies: the groups of rows, in the
@@ -27,7 +28,7 @@ func Combine(l *ega.Layout, rows []uint64) []uint64 {
 				out = append(out, identity(op))
 			}
 		}
-		combine(l, out[at+first:], row[first:])
+		combineStates(l, out[at+first:], row[first:])
 	}
 	return out
 }
@@ -52,49 +53,49 @@ func mate(l *ega.Layout, i int) int {
 	return i
 }
 
-// combine combines the states of a row into those of a group.
-func combine(l *ega.Layout, to, from []uint64) {
+// combineStates combines the states of a row into those of a group.
+func combineStates(l *ega.Layout, to, from []uint64) {
 	for i, op := range l.Ops {
 		w, v, m := &to[i], from[i], mate(l, i)
 		switch op {
-		case ega.Add:
+		case combine.Add:
 			*w += v
-		case ega.AddLow:
+		case combine.AddLow:
 			var carry uint64
 			*w, carry = bits.Add64(*w, v, 0)
 			addAbove(l, to, from, m, carry)
-		case ega.AddLowInt:
+		case combine.AddLowInt:
 			addAbove(l, to, from, m, addSigned(w, v))
-		case ega.Sum:
+		case combine.Sum:
 			sum(w, &to[m], math.Float64frombits(v), math.Float64frombits(from[m]))
-		case ega.SumFine:
+		case combine.SumFine:
 			sum(w, &to[m], math.Float64frombits(v), math.Float64frombits(from[m]))
 			small := math.Float64frombits(to[m])
 			to[m] = 0
 			sum(w, &to[m], small, 0)
-		case ega.MinInt:
+		case combine.MinInt:
 			*w = uint64(min(int64(*w), int64(v)))
-		case ega.MaxInt:
+		case combine.MaxInt:
 			*w = uint64(max(int64(*w), int64(v)))
-		case ega.MinUint:
+		case combine.MinUint:
 			*w = min(*w, v)
-		case ega.MaxUint:
+		case combine.MaxUint:
 			*w = max(*w, v)
-		case ega.MinFloat:
+		case combine.MinFloat:
 			if v = canonical(v); order(v) < order(*w) {
 				*w = v
 			}
-		case ega.MaxFloat:
+		case combine.MaxFloat:
 			if v = canonical(v); order(v) > order(*w) {
 				*w = v
 			}
-		case ega.And:
+		case combine.And:
 			*w &= v
-		case ega.Or:
+		case combine.Or:
 			*w |= v
-		case ega.Xor:
+		case combine.Xor:
 			*w ^= v
-		case ega.Least:
+		case combine.Least:
 			least(l, to, from, i)
 		}
 	}
@@ -108,7 +109,7 @@ func addAbove(l *ega.Layout, to, from []uint64, m int, carry uint64) {
 	for ; ; m, carry = mate(l, m), sign {
 		to[m], c = bits.Add64(to[m], from[m], c)
 		to[m], d = bits.Add64(to[m], carry, d)
-		if l.Ops[m] == ega.AddHigh {
+		if l.Ops[m] == combine.AddHigh {
 			return
 		}
 	}
@@ -120,7 +121,7 @@ func least(l *ega.Layout, to, from []uint64, i int) {
 	var values []int64
 	for m := i; ; m = mate(l, m) {
 		places, values = append(places, m), append(values, int64(to[m]), int64(from[m]))
-		if l.Ops[m] == ega.LeastLast {
+		if l.Ops[m] == combine.LeastLast {
 			break
 		}
 	}
@@ -173,17 +174,17 @@ func order(v uint64) int64 {
 }
 
 // identity is the state word that changes nothing.
-func identity(op ega.Op) uint64 {
+func identity(op combine.Op) uint64 {
 	switch op {
-	case ega.MinInt, ega.Least, ega.LeastMid, ega.LeastLast:
+	case combine.MinInt, combine.Least, combine.LeastMid, combine.LeastLast:
 		return math.MaxInt64
-	case ega.MaxInt:
+	case combine.MaxInt:
 		return 1 << 63
-	case ega.MinFloat:
+	case combine.MinFloat:
 		return math.Float64bits(math.NaN())
-	case ega.MaxFloat:
+	case combine.MaxFloat:
 		return math.Float64bits(math.Inf(-1))
-	case ega.MinUint, ega.And:
+	case combine.MinUint, combine.And:
 		return math.MaxUint64
 	}
 	return 0

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/combine"
 	"github.com/gagg-dev/gagg/ega/egatest"
 	"github.com/gagg-dev/gagg/ega/secondpass"
 	"github.com/gagg-dev/gagg/internal/budget"
@@ -15,7 +16,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/gputest"
 )
 
-var lifeLayout = ega.Layout{Hash: true, KeyWords: 1, Ops: []ega.Op{ega.Add}}
+var lifeLayout = ega.Layout{Hash: true, KeyWords: 1, Ops: []combine.Op{combine.Add}}
 
 // bucketLife is two buckets, the first of which fills the table and comes back in parts.
 func bucketLife(c *cuda.Context, host budget.Lender) (err error) {

@@ -13,6 +13,7 @@ import (
 	"unsafe"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/combine"
 	"github.com/gagg-dev/gagg/ega/egatest"
 	"github.com/gagg-dev/gagg/ega/reference"
 	"github.com/gagg-dev/gagg/ega/secondpass"
@@ -131,7 +132,7 @@ func TestPassRounds(t *testing.T) {
 	if emulator, emulated := emu.Control(); emulated {
 		emulator.Slow(0, 200*time.Microsecond)
 	}
-	l := ega.Layout{Hash: true, KeyWords: 2, Ops: []ega.Op{ega.Add, ega.MinInt}}
+	l := ega.Layout{Hash: true, KeyWords: 2, Ops: []combine.Op{combine.Add, combine.MinInt}}
 	b := r.bucketPass(secondpass.Config{Layout: l, Device: tinyPass})
 	random := rand.New(rand.NewPCG(7, 8))
 	capacity := int(b.Capacity())
@@ -171,7 +172,7 @@ func TestPassRounds(t *testing.T) {
 // more, none is lost.
 func TestPassRows(t *testing.T) {
 	r := newRig(t)
-	l := ega.Layout{Hash: true, KeyWords: 1, Ops: []ega.Op{ega.Add}}
+	l := ega.Layout{Hash: true, KeyWords: 1, Ops: []combine.Op{combine.Add}}
 	b := r.bucketPass(secondpass.Config{Layout: l, Device: 4 << 20})
 	random := rand.New(rand.NewPCG(11, 12))
 	for _, c := range []struct {
@@ -202,7 +203,7 @@ func TestPassOrder(t *testing.T) {
 	const n, near = 800, 40
 	for _, skip := range []uint{0, 5, 31} {
 		for _, keys := range []int{1, 2} {
-			l := ega.Layout{Hash: true, KeyWords: keys, Ops: []ega.Op{ega.Add}}
+			l := ega.Layout{Hash: true, KeyWords: keys, Ops: []combine.Op{combine.Add}}
 			b := r.bucketPass(secondpass.Config{Layout: l, Device: 60_000, BufferBytes: 2000})
 			rows := egatest.Rows(rand.New(rand.NewPCG(1, 3)), &l, n, func(i int) uint64 { return uint64(i) << 20 })
 			for i := 0; i < len(rows); i += l.Stride() {
@@ -269,7 +270,7 @@ func TestPassBudget(t *testing.T) {
 // Wrong use and an error of emit are told, and the pass is as good as before.
 func TestPassErrors(t *testing.T) {
 	r := newRig(t)
-	l := ega.Layout{Hash: true, KeyWords: 1, Ops: []ega.Op{ega.Add}}
+	l := ega.Layout{Hash: true, KeyWords: 1, Ops: []combine.Op{combine.Add}}
 	b := r.bucketPass(secondpass.Config{Layout: l, Device: tinyPass, Load: feedback.LoadConfig{Full: .2, Max: .9}})
 	rows := egatest.Rows(rand.New(rand.NewPCG(1, 3)), &l, 3000, func(i int) uint64 { return uint64(i % 400) })
 	if _, err := b.Add(rows); !errors.Is(err, secondpass.ErrIdle) {

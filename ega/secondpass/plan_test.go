@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/combine"
 	"github.com/gagg-dev/gagg/feedback"
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
@@ -13,7 +14,7 @@ import (
 // What a plan takes is what is given, but for a slot; buffers are as wanted where that is a small
 // part.
 func TestPlan(t *testing.T) {
-	wide := ega.Layout{Hash: true, KeyWords: 4, Ops: make([]ega.Op, 20)}
+	wide := ega.Layout{Hash: true, KeyWords: 4, Ops: make([]combine.Op, 20)}
 	for _, l := range []ega.Layout{ega.Pairs, wide, {Hash: true, KeyWords: 1}} {
 		for _, device := range []int64{50_000, 1 << 20, 1<<30 + 7, 100 << 30} {
 			c := Config{Layout: l, Device: device}.withDefaults()
@@ -40,7 +41,7 @@ func TestPlan(t *testing.T) {
 
 // With Bytes there is room for as many groups as rows, and with much less there is none.
 func TestBytes(t *testing.T) {
-	for _, l := range []ega.Layout{ega.Pairs, {Hash: true, KeyWords: 4, Ops: make([]ega.Op, 20)}} {
+	for _, l := range []ega.Layout{ega.Pairs, {Hash: true, KeyWords: 4, Ops: make([]combine.Op, 20)}} {
 		for _, rows := range []int64{0, 1, 1000, 7_800_000} {
 			c := Config{Layout: l}.withDefaults()
 			c.Device = Bytes(c, rows)

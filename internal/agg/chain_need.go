@@ -32,9 +32,9 @@ func (c *chain) needOne(x *column.Vector, rows int) int {
 		blobs := rows/(blobWords/c.words) + smallBlobs
 		return blobs * c.need(x, 1)
 	}
-	// What does not fit a blob and what is in it are more than the blob has, so
-	// that blobs have at most twice what is put into them, but for the last. A long string has a blob of its own size, and
-	// the one behind it begins another.
+	// What does not fit a blob and what is in it are more than the blob has, so that blobs have at
+	// most twice what is put into them, but for the last. A long string has a blob of its own size,
+	// and the one behind it begins another.
 	n := smallBlobs * arena.Size(8*(blobWords+trailerWords))
 	for _, s := range x.Span[:rows] {
 		words := c.value + stringWords(int(s.Len))

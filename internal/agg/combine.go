@@ -25,8 +25,8 @@ func (l *Layout) Join(dst, src []uint64, reg *arena.Arenas, to *arena.Arena) {
 	l.combine(dst, src, taker{reg: reg, to: to})
 }
 
-// Adds gives the state words of a layout whose Combine and Join add each word of src to its like in dst, and do nothing
-// else, so that a caller may do so in a loop of its own; false: they do more.
+// Adds gives the state words of a layout whose Combine and Join add each word of src to its like in
+// dst, and do nothing else, so that a caller may do so in a loop of its own; false: they do more.
 func (l *Layout) Adds() (words []int, only bool) {
 	words = slices.Clone(l.counts)
 	for i := range l.slots {

@@ -8,7 +8,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
-// F10: values that were made to crowd in the table of dedupe lie near the slots where they are looked for.
+// F10: values that were made to crowd in the table of dedupe lie near the slots where they are
+// looked for.
 func TestDedupeColliding(t *testing.T) {
 	t.Parallel()
 	const n, most = 20_000, 200 // slots: of so many values that nobody chose none lies 100 from home

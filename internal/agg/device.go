@@ -3,11 +3,11 @@ package agg
 import (
 	"fmt"
 
-	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/combine"
 )
 
 // The device combines rows word by word, each word by one atomic operation
-// (ega.Op), and a word may pass its carry or its rounding error on to a mate.
+// (combine.Op), and a word may pass its carry or its rounding error on to a mate.
 // Aggregates whose words change only together stay with the CPU.
 
 // DeviceOps tells what becomes of each of the Words() state words, from word
@@ -17,16 +17,16 @@ import (
 //
 // If the device cannot combine the rows, ops is nil and why says which
 // aggregate it is and what the device lacks.
-func (l *Layout) DeviceOps() (ops []ega.Op, mates []int, why string) {
-	if l.Words() > ega.MaxStateWords {
-		return nil, nil, fmt.Sprintf("all aggregates together take %d words a group, and the device combines at most %d", l.Words(), ega.MaxStateWords)
+func (l *Layout) DeviceOps() (ops []combine.Op, mates []int, why string) {
+	if l.Words() > combine.MaxWords {
+		return nil, nil, fmt.Sprintf("all aggregates together take %d words a group, and the device combines at most %d", l.Words(), combine.MaxWords)
 	}
-	d := deviceWords{base: l.base, ops: make([]ega.Op, l.Words()), mates: make([]int, l.Words())}
+	d := deviceWords{base: l.base, ops: make([]combine.Op, l.Words()), mates: make([]int, l.Words())}
 	for _, off := range l.counts { // halves of a word too: no count passes its half
-		d.set(off, ega.Add)
+		d.set(off, combine.Add)
 	}
 	for _, off := range l.flags {
-		d.set(off, ega.And)
+		d.set(off, combine.And)
 	}
 	for i := range l.slots {
 		if lack := d.slot(&l.slots[i]); lack != "" {
@@ -39,15 +39,15 @@ func (l *Layout) DeviceOps() (ops []ega.Op, mates []int, why string) {
 // deviceWords is the operations of a layout's state words in the making.
 type deviceWords struct {
 	base  int
-	ops   []ega.Op
+	ops   []combine.Op
 	mates []int
 }
 
 // set gives a word of the row its operation.
-func (d *deviceWords) set(off int, op ega.Op) { d.ops[off-d.base] = op }
+func (d *deviceWords) set(off int, op combine.Op) { d.ops[off-d.base] = op }
 
 // chain makes each word the mate of the one before it.
-func (d *deviceWords) chain(first, mid, last ega.Op, offs ...int) {
+func (d *deviceWords) chain(first, mid, last combine.Op, offs ...int) {
 	for i, off := range offs {
 		d.set(off, mid)
 		if i > 0 {
@@ -59,7 +59,7 @@ func (d *deviceWords) chain(first, mid, last ega.Op, offs ...int) {
 }
 
 // sum is a compensated sum, of which the error stands behind the sum.
-func (d *deviceWords) sum(op ega.Op, off int) { d.chain(op, op, ega.SumError, off, off+1) }
+func (d *deviceWords) sum(op combine.Op, off int) { d.chain(op, op, combine.SumError, off, off+1) }
 
 // slot gives the words of a slot their operations, or says what the device
 // lacks for it.
@@ -70,30 +70,30 @@ func (d *deviceWords) slot(s *slot) (lack string) {
 	}
 	switch s.op {
 	case opAddInt128, opMulInt128:
-		d.chain(ega.AddLowInt, ega.AddMid, ega.AddHigh, s.hot, s.cold)
+		d.chain(combine.AddLowInt, combine.AddMid, combine.AddHigh, s.hot, s.cold)
 	case opMulInt192:
-		d.chain(ega.AddLowInt, ega.AddMid, ega.AddHigh, s.hot, s.cold, s.cold+1)
+		d.chain(combine.AddLowInt, combine.AddMid, combine.AddHigh, s.hot, s.cold, s.cold+1)
 	case opAddUint128:
-		d.chain(ega.AddLow, ega.AddMid, ega.AddHigh, s.hot, s.cold)
+		d.chain(combine.AddLow, combine.AddMid, combine.AddHigh, s.hot, s.cold)
 	case opAddWide192:
-		d.chain(ega.AddLow, ega.AddMid, ega.AddHigh, s.hot, s.hot+1, s.hot+2)
+		d.chain(combine.AddLow, combine.AddMid, combine.AddHigh, s.hot, s.hot+1, s.hot+2)
 	case opAddWide320:
-		d.chain(ega.AddLow, ega.AddMid, ega.AddHigh, s.hot, s.hot+1, s.hot+2, s.hot+3, s.hot+4)
+		d.chain(combine.AddLow, combine.AddMid, combine.AddHigh, s.hot, s.hot+1, s.hot+2, s.hot+3, s.hot+4)
 	case opAddFloat:
-		d.sum(ega.Sum, s.hot)
+		d.sum(combine.Sum, s.hot)
 	case opAddDouble, opMulFloat, opPowFloat3, opPowFloat4:
-		d.sum(ega.SumFine, s.hot)
+		d.sum(combine.SumFine, s.hot)
 	case opTop:
 		d.top(s.hot, s.chain.n)
 	case opChain:
 		if !s.listed() {
 			return deviceLacks(s.op)
 		}
-		d.set(s.hot, ega.Or)
-		d.set(s.hot+1, ega.Or)
-		d.set(s.hot+2, ega.Add)
+		d.set(s.hot, combine.Or)
+		d.set(s.hot+1, combine.Or)
+		d.set(s.hot+2, combine.Add)
 		for i := range s.chain.coldWords() {
-			d.set(s.cold+i, ega.Or)
+			d.set(s.cold+i, combine.Or)
 		}
 	default:
 		return deviceLacks(s.op)
@@ -104,21 +104,21 @@ func (d *deviceWords) slot(s *slot) (lack string) {
 // top is the least n keys.
 func (d *deviceWords) top(off, n int) {
 	if n == 1 {
-		d.set(off, ega.MinInt)
+		d.set(off, combine.MinInt)
 		return
 	}
 	offs := make([]int, n)
 	for i := range offs {
 		offs[i] = off + i
 	}
-	d.chain(ega.Least, ega.LeastMid, ega.LeastLast, offs...)
+	d.chain(combine.Least, combine.LeastMid, combine.LeastLast, offs...)
 }
 
 // deviceOps is the operation of slots of one word.
-var deviceOps = map[op]ega.Op{
-	opAddInt: ega.Add, opMulInt: ega.Add,
-	opMinInt: ega.MinInt, opMaxInt: ega.MaxInt, opMinFloat: ega.MinFloat, opMaxFloat: ega.MaxFloat,
-	opAnd: ega.And, opOr: ega.Or, opXor: ega.Xor,
+var deviceOps = map[op]combine.Op{
+	opAddInt: combine.Add, opMulInt: combine.Add,
+	opMinInt: combine.MinInt, opMaxInt: combine.MaxInt, opMinFloat: combine.MinFloat, opMaxFloat: combine.MaxFloat,
+	opAnd: combine.And, opOr: combine.Or, opXor: combine.Xor,
 }
 
 // deviceLacks says, for the user, why the device does not do a slot.

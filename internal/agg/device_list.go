@@ -1,13 +1,14 @@
 package agg
 
 import (
-	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/combine"
 	"github.com/gagg-dev/gagg/internal/arena"
 )
 
-// A chain of all values, of one word each, is a list of a device (ega.List). A row of one input row has a chain of one
-// entry, which stands in the row, and the tails of such rows add up. What comes back says where the values of
-// a group lie among those of all: they become a chain as they arrive.
+// A chain of all values, of one word each, is a list of a device (combine.List). A row of one input
+// row has a chain of one entry, which stands in the row, and the tails of such rows add up. What
+// comes back says where the values of a group lie among those of all: they become a chain as they
+// arrive.
 
 // oneListed is the tail of a chain of one entry.
 const oneListed uint64 = countOne | chainInline
@@ -16,16 +17,16 @@ const oneListed uint64 = countOne | chainInline
 func (s *slot) listed() bool { return s.chain.keep == keepAll && s.chain.words == 1 }
 
 // DeviceLists is the chains of a layout that a device takes (DeviceOps), as lists of it.
-func (l *Layout) DeviceLists() (lists []ega.List) {
+func (l *Layout) DeviceLists() (lists []combine.List) {
 	for _, i := range l.chains {
 		word := l.slots[i].hot - l.base
-		lists = append(lists, ega.List{Value: word, Next: word + 1, Count: word + 2, Unit: oneListed})
+		lists = append(lists, combine.List{Value: word, Next: word + 1, Count: word + 2, Unit: oneListed})
 	}
 	return lists
 }
 
-// TakeList says what the row of a group that a device gave back tells of a list: the number of the group's first value among
-// those of all groups, and how many it has. The chain is empty then.
+// TakeList says what the row of a group that a device gave back tells of a list: the number of the
+// group's first value among those of all groups, and how many it has. The chain is empty then.
 func (l *Layout) TakeList(row []uint64, list int) (first, n uint64) {
 	k := linkOf(&l.slots[l.chains[list]], row)
 	first, n = *k.head(), *k.tail()/oneListed
@@ -33,12 +34,13 @@ func (l *Layout) TakeList(row []uint64, list int) (first, n uint64) {
 	return first, n
 }
 
-// ListNeed is at most what an arena needs for the values of a group that a device gave back, of all its lists, before TakeList: they come
-// in buffers of ega.LeastValues or more, in which the group may begin and end anywhere.
+// ListNeed is at most what an arena needs for the values of a group that a device gave back, of all
+// its lists, before TakeList: they come in buffers of combine.LeastValues or more, in which the
+// group may begin and end anywhere.
 func (l *Layout) ListNeed(row []uint64) (bytes int) {
 	for _, i := range l.chains {
 		if n := int(*linkOf(&l.slots[i], row).tail() / oneListed); n > 1 {
-			bytes += 8*n + (n/ega.LeastValues+2)*arena.Size(8*(1+trailerWords)) // the entry in the row may move behind the others'
+			bytes += 8*n + (n/combine.LeastValues+2)*arena.Size(8*(1+trailerWords)) // the entry in the row may move behind the others'
 		}
 	}
 	return bytes

@@ -5,15 +5,15 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/combine"
 	"github.com/gagg-dev/gagg/ega/reference"
 	"github.com/gagg-dev/gagg/internal/arena"
 	"github.com/gagg-dev/gagg/internal/budget/budgettest"
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
-// What a device makes of rows of one entry, and gives back in any order and in pieces, has the results of Update: alone, and
-// combined with what the CPU made of other rows.
+// What a device makes of rows of one entry, and gives back in any order and in pieces, has the
+// results of Update: alone, and combined with what the CPU made of other rows.
 func TestDeviceLists(t *testing.T) {
 	rng, listed := testRand(), 0
 	tables(t, deviceGenerators, func(t *testing.T, d *testData) {
@@ -100,8 +100,8 @@ func TestListNeed(t *testing.T) {
 	call := Call{Func: median, Args: []int{0}, Types: []column.Type{{Kind: column.Int64}}}
 	l := Compile([]Call{call}, testBase, Options{MaxRows: -1, Device: true})
 	list := l.DeviceLists()[0]
-	for _, n := range []int{0, 1, 2, 3, ega.LeastValues, ega.LeastValues + 2, 3*ega.LeastValues + 5} {
-		for _, first := range []int{1, 2, ega.LeastValues - 1} {
+	for _, n := range []int{0, 1, 2, 3, combine.LeastValues, combine.LeastValues + 2, 3*combine.LeastValues + 5} {
+		for _, first := range []int{1, 2, combine.LeastValues - 1} {
 			var b ledger
 			reg := arena.New(budgettest.Lender(b.grow))
 			a := reg.New()
@@ -112,7 +112,7 @@ func TestListNeed(t *testing.T) {
 			}
 			b.asked = 0
 			_, all := l.TakeList(row, 0)
-			for left := make([]uint64, all); len(left) > 0; first = ega.LeastValues {
+			for left := make([]uint64, all); len(left) > 0; first = combine.LeastValues {
 				some := min(first, len(left))
 				l.AppendList(row, 0, left[:some], a)
 				left = left[some:]

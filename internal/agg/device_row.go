@@ -73,8 +73,8 @@ func (s RowSource) Times() bool {
 // sum of floats, which Update leaves as NaN where the value is infinite or NaN, is
 // 0. It means nothing then.
 //
-// If the words do not follow from values so, or the device cannot combine them (DeviceOps), why says
-// which aggregate it is.
+// If the words do not follow from values so, or the device cannot combine them (DeviceOps), why
+// says which aggregate it is.
 func (l *Layout) DeviceRow() (row OneRow, why string) {
 	if _, _, why := l.DeviceOps(); why != "" {
 		return OneRow{}, why
@@ -121,8 +121,8 @@ func (l *Layout) setNulls(row *OneRow, s *argSet) {
 	}
 }
 
-// fromOne says what the first hot words of s are after one row, whose x is of type t; the others stay as
-// they begin. None: they do not follow from values so.
+// fromOne says what the first hot words of s are after one row, whose x is of type t; the others
+// stay as they begin. None: they do not follow from values so.
 func (s *slot) fromOne(t column.Type) []RowSource {
 	switch s.op {
 	case opAddInt, opAddInt128, opAddUint128: // 0 + value: no carry
@@ -145,8 +145,8 @@ func (s *slot) fromOne(t column.Type) []RowSource {
 	return nil
 }
 
-// keyOfOne is fromOne of the best key, which begins with what any key replaces or equals, or of the only key of a chain; keys of the
-// greatest values are complements.
+// keyOfOne is fromOne of the best key, which begins with what any key replaces or equals, or of the
+// only key of a chain; keys of the greatest values are complements.
 func (s *slot) keyOfOne(t column.Type) []RowSource {
 	greatest := s.chain.keep == keepGreatest
 	switch {

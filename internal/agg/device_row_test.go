@@ -95,8 +95,8 @@ func madeRow(row OneRow, d *testData, r int) []uint64 {
 	return made
 }
 
-// sameSum reports whether two sums of floats mean the same: the errors of sums that are infinite or NaN
-// mean nothing.
+// sameSum reports whether two sums of floats mean the same: the errors of sums that are infinite or
+// NaN mean nothing.
 func sameSum(a, b []uint64) bool {
 	s, t := math.Float64frombits(a[0]), math.Float64frombits(b[0])
 	if s != s {
@@ -160,8 +160,8 @@ var rowNames = []string{
 	"skewness", "kurtosis", "min 2", "max 3", "median", "quantile_disc", "mad",
 }
 
-// lacksRow reports whether the row of an aggregate does not follow from values of these types: of extremes that are keys, and
-// of exact products that may have more than 64 bits.
+// lacksRow reports whether the row of an aggregate does not follow from values of these types: of
+// extremes that are keys, and of exact products that may have more than 64 bits.
 func lacksRow(name string, types []column.Type) bool {
 	switch name {
 	case "min", "max", "min 2", "max 3", "median", "quantile_disc", "mad":

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/combine"
 	"github.com/gagg-dev/gagg/ega/reference"
 	"github.com/gagg-dev/gagg/internal/arena"
 	"github.com/gagg-dev/gagg/internal/column"
@@ -59,7 +60,7 @@ func theBest(n int) []column.Value {
 
 // deviceLayout is the rows of testBase words before the states as the device
 // takes them.
-func deviceLayout(ops []ega.Op, mates []int) ega.Layout {
+func deviceLayout(ops []combine.Op, mates []int) ega.Layout {
 	return ega.Layout{Hash: true, KeyWords: testBase - 1, Ops: ops, Mates: mates}
 }
 
@@ -159,7 +160,7 @@ func forDevice(t *testing.T, f func(t *testing.T, l *Layout, d *testData, layout
 
 // The operations of the device, as its CPU twin does them, mean what Combine means.
 func TestDeviceOps(t *testing.T) {
-	used := map[ega.Op]bool{}
+	used := map[combine.Op]bool{}
 	forDevice(t, func(t *testing.T, l *Layout, d *testData, layout ega.Layout) {
 		for _, op := range layout.Ops {
 			used[op] = true
@@ -168,7 +169,7 @@ func TestDeviceOps(t *testing.T) {
 		agree(t, l, d, combinedRows(t, l, reference.Combine(&layout, rows)))
 		agree(t, l, d, combinedRows(t, l, combineAll(l, rows)))
 	})
-	for _, op := range []ega.Op{ega.Add, ega.AddLow, ega.AddLowInt, ega.AddMid, ega.Sum, ega.SumFine, ega.Least, ega.LeastMid, ega.LeastLast, ega.MinInt, ega.MaxInt, ega.MinFloat, ega.MaxFloat, ega.And, ega.Or, ega.Xor} {
+	for _, op := range []combine.Op{combine.Add, combine.AddLow, combine.AddLowInt, combine.AddMid, combine.Sum, combine.SumFine, combine.Least, combine.LeastMid, combine.LeastLast, combine.MinInt, combine.MaxInt, combine.MinFloat, combine.MaxFloat, combine.And, combine.Or, combine.Xor} {
 		if !used[op] {
 			t.Errorf("no layout had operation %d", op)
 		}
@@ -217,10 +218,10 @@ func TestDeviceLacks(t *testing.T) {
 		}
 	}
 	var many []Call
-	for range ega.MaxStateWords + 1 {
+	for range combine.MaxWords + 1 {
 		many = append(many, Call{Args: []int{len(many)}, Types: []column.Type{{Kind: column.Int32}}, Func: callOf(t, d, "max", i32).Func})
 	}
-	if ops, _, why := Compile(many, testBase, Options{MaxRows: -1}).DeviceOps(); ops != nil || !strings.Contains(why, fmt.Sprint(ega.MaxStateWords)) {
+	if ops, _, why := Compile(many, testBase, Options{MaxRows: -1}).DeviceOps(); ops != nil || !strings.Contains(why, fmt.Sprint(combine.MaxWords)) {
 		t.Errorf("%d words: %v and %q", len(many), ops, why)
 	}
 }

@@ -6,9 +6,10 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
-// This file adds up rows of few groups. Where a group comes again within a few rows, each addition to its word waits for
-// the one before to be stored and loaded again. So a batch is added up in an array first: fewLanes sums for each group,
-// of which the rows take turns. They have 64 bits, which a batch cannot overflow unless its values have almost as many.
+// This file adds up rows of few groups. Where a group comes again within a few rows, each addition
+// to its word waits for the one before to be stored and loaded again. So a batch is added up in an
+// array first: fewLanes sums for each group, of which the rows take turns. They have 64 bits, which
+// a batch cannot overflow unless its values have almost as many.
 
 const (
 	fewGroups = 64 // 2 KiB of sums
@@ -18,7 +19,8 @@ const (
 // fewSums is the sums of a batch by group, with those of the lanes before they are added up.
 type fewSums [fewGroups * fewLanes]int64
 
-// few is how many groups the table has, if a batch of so many rows is added up by them; 0: they are too many.
+// few is how many groups the table has, if a batch of so many rows is added up by them; 0: they are
+// too many.
 func (t *Table) few(rows int) int {
 	if len(t.Rows) > fewGroups*t.Stride || rows < 2*fewLanes*(len(t.Rows)/t.Stride) {
 		return 0
@@ -73,7 +75,8 @@ func (f *fewSums) join(n int) {
 	}
 }
 
-// addFew adds the rows to the sums of n groups; false: this is not for s, or the batch may have overflowed.
+// addFew adds the rows to the sums of n groups; false: this is not for s, or the batch may have
+// overflowed.
 func (s *slot) addFew(t *Table, n int, gids []uint32, x *column.Vector) bool {
 	f := &t.scratch.few
 	wide := s.op == opAddWide192 || s.op == opAddWide320

@@ -9,8 +9,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
-// Batches of few groups, and of just too many, are added up as any others: counts and sums, of small values, of NULLs,
-// and of values that a batch's sums overflow.
+// Batches of few groups, and of just too many, are added up as any others: counts and sums, of
+// small values, of NULLs, and of values that a batch's sums overflow.
 func TestFewGroups(t *testing.T) {
 	small := intsOf(column.Int64, func(r *rand.Rand) int64 { return int64(r.IntN(2000) - 1000) })
 	half := intsOf(column.Int64, func(r *rand.Rand) int64 { return 1<<51 - int64(r.IntN(2)) }) // the sums of some batches fit

@@ -9,12 +9,11 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
-// Finish computes the results of one call for groups: rows are their whole
-// rows, end to end, of stride words each; reg is where the refs of states are
-// valid (nil will do for layouts without strings). It overwrites out, whose
-// memory it reuses and which shares no memory with the rows. The error is an *OverflowError,
-// ErrBatchFull, which goes away if it is asked for fewer rows, and by FinishLarge if it is one row, or one of
-// Options.Runs.
+// Finish computes the results of one call for groups: rows are their whole rows, end to end, of
+// stride words each; reg is where the refs of states are valid (nil will do for layouts without
+// strings). It overwrites out, whose memory it reuses and which shares no memory with the rows. The
+// error is an *OverflowError, ErrBatchFull, which goes away if it is asked for fewer rows, and by
+// FinishLarge if it is one row, or one of Options.Runs.
 func (l *Layout) Finish(call int, rows []uint64, stride int, reg *arena.Arenas, out *column.Vector) error {
 	f := finisher{Layout: l, call: &l.calls[call], number: call, rows: rows, stride: stride, reg: reg, out: out}
 	return f.finish()
@@ -88,7 +87,8 @@ func (l *Layout) fitsWord(c *call) bool {
 	return (op == opAddInt || op == opAddCounted) && (c.result.IsInteger() || c.result.Kind == column.Decimal && c.result.Precision > wordDigits)
 }
 
-// Result is where rows hold an integer: (row[Word] >> Shift) & Mask. It is one of Type, without the point of a decimal.
+// Result is where rows hold an integer: (row[Word] >> Shift) & Mask. It is one of Type, without the
+// point of a decimal.
 type Result struct {
 	Type  column.Type
 	Word  int
@@ -96,8 +96,9 @@ type Result struct {
 	Mask  uint64
 }
 
-// ResultWord tells where rows hold the result of a call, if that is an integer of one word and never NULL, as what count(*) counts and
-// sums of small values. Who drops groups by it need not Finish them.
+// ResultWord tells where rows hold the result of a call, if that is an integer of one word and
+// never NULL, as what count(*) counts and sums of small values. Who drops groups by it need not
+// Finish them.
 func (l *Layout) ResultWord(call int) (r Result, ok bool) {
 	c := &l.calls[call]
 	switch {
@@ -112,7 +113,8 @@ func (l *Layout) ResultWord(call int) (r Result, ok bool) {
 	return Result{}, false
 }
 
-// CountsRows reports whether a call counts all rows of its part, so that ResultWord tells where the count is.
+// CountsRows reports whether a call counts all rows of its part, so that ResultWord tells where the
+// count is.
 func (l *Layout) CountsRows(call int) bool {
 	c := &l.calls[call]
 	return !c.null && c.fn == fnCount && c.set == allRows

@@ -5,9 +5,9 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
-// FinishLarge is Finish for one group, whose row is given, where a batch has no room for the result. It makes that in the memory of
-// large, of which it takes as much as the result has, and settles it. The error is one of large, or one of Finish but ErrBatchFull, or a
-// *SizeError.
+// FinishLarge is Finish for one group, whose row is given, where a batch has no room for the
+// result. It makes that in the memory of large, of which it takes as much as the result has, and
+// settles it. The error is one of large, or one of Finish but ErrBatchFull, or a *SizeError.
 func (l *Layout) FinishLarge(call int, row []uint64, reg *arena.Arenas, large *column.LargeRow, out *column.Vector) error {
 	f := finisher{Layout: l, call: &l.calls[call], number: call, rows: row, stride: len(row), reg: reg, out: out, large: large}
 	if t := f.call.result; t.IsNested() || t.Rep() == column.RepBytes {
@@ -23,7 +23,8 @@ func (l *Layout) FinishLarge(call int, row []uint64, reg *arena.Arenas, large *c
 	return nil
 }
 
-// LargeBytes is about how many bytes the result of a call for a group has at most, beside what a result of a fixed size has.
+// LargeBytes is about how many bytes the result of a call for a group has at most, beside what a
+// result of a fixed size has.
 func (l *Layout) LargeBytes(call int, row []uint64, reg *arena.Arenas) int64 {
 	f := finisher{Layout: l, call: &l.calls[call], reg: reg}
 	t := f.call.result

@@ -10,11 +10,13 @@ import (
 
 // This file is a sum that has a word in common with the count of rows.
 //
-// COUNT-PACKED: the low bits of the word count the rows of the group, the bits above are the sum of values none of which is negative or
-// NULL. Neither overflows, which the most rows that any state can see and the range of the values prove. So each of them is added by
-// adding words, one row takes one addition, and rows are a word shorter.
+// COUNT-PACKED: the low bits of the word count the rows of the group, the bits above are the sum of
+// values none of which is negative or NULL. Neither overflows, which the most rows that any state
+// can see and the range of the values prove. So each of them is added by adding words, one row
+// takes one addition, and rows are a word shorter.
 
-// packCount has the count of all rows share the word of a sum, if only sums are asked for and one of them leaves it room; none: no.
+// packCount has the count of all rows share the word of a sum, if only sums are asked for and one
+// of them leaves it room; none: no.
 func (b *builder) packCount() int {
 	if b.device || len(b.wantRows) > 1 || !b.wantRows[0] || b.maxRows <= 0 {
 		return none

@@ -11,8 +11,9 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
-// COUNT-PACKED: sums of values that are not negative have a word in common with the count of rows, up to the last bit that there
-// is, and both are right: of few groups and of many, of integers, coded ones and decimals of either size.
+// COUNT-PACKED: sums of values that are not negative have a word in common with the count of rows,
+// up to the last bit that there is, and both are right: of few groups and of many, of integers,
+// coded ones and decimals of either size.
 func TestCountPacked(t *testing.T) {
 	decimals := func(precision int) generator {
 		return func(rng *rand.Rand) column.Value {
@@ -48,8 +49,9 @@ func TestCountPacked(t *testing.T) {
 	}
 }
 
-// Rows are counted by themselves where there is one bit too few, a value may be negative or NULL, nobody knows how many rows come, an
-// aggregate is asked for that is no sum, or devices take rows, and where nobody asks for their number.
+// Rows are counted by themselves where there is one bit too few, a value may be negative or NULL,
+// nobody knows how many rows come, an aggregate is asked for that is no sum, or devices take rows,
+// and where nobody asks for their number.
 func TestCountNotPacked(t *testing.T) {
 	call := func(name string) Call {
 		typ := column.Type{Kind: column.Int64}

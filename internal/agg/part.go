@@ -2,15 +2,17 @@ package agg
 
 import "slices"
 
-// This file is aggregates over several kinds of rows of the same groups: sum(v), count(distinct x) is of the rows of the
-// input, and of rows of which each is a different x. A row of a group has the states of all of them; what is combined, moved and
-// finished is all of it, but each kind of rows is a part, with a layout of its own to be updated by.
+// This file is aggregates over several kinds of rows of the same groups: sum(v), count(distinct x)
+// is of the rows of the input, and of rows of which each is a different x. A row of a group has the
+// states of all of them; what is combined, moved and finished is all of it, but each kind of rows
+// is a part, with a layout of its own to be updated by.
 
-// Part returns the layout that takes the rows of a part: Init, Update, UpdateOne, Need, NeedOne, NeedsPos and TakesCodes
-// are about these alone. A group that it makes has no rows of the others, so a table that it has
-// updated has Unseen set before rows of another part come.
+// Part returns the layout that takes the rows of a part: Init, Update, UpdateOne, Need, NeedOne,
+// NeedsPos and TakesCodes are about these alone. A group that it makes has no rows of the others,
+// so a table that it has updated has Unseen set before rows of another part come.
 //
-// The layout that Compile returns is for everything else; if all calls are of part 0, it is that part's too.
+// The layout that Compile returns is for everything else; if all calls are of part 0, it is that
+// part's too.
 func (l *Layout) Part(part int) *Layout {
 	if len(l.counted) == 1 {
 		return l
@@ -35,7 +37,8 @@ func (l *Layout) Part(part int) *Layout {
 	return &p
 }
 
-// Updates reports whether rows of the layout's part change a group: if not, all that they can do is to make it.
+// Updates reports whether rows of the layout's part change a group: if not, all that they can do is
+// to make it.
 func (l *Layout) Updates() bool {
 	for _, s := range l.sets {
 		if s.part == l.part {
@@ -45,7 +48,8 @@ func (l *Layout) Updates() bool {
 	return l.rows.in()
 }
 
-// AddRows adds n rows of the layout's part to a group, of which no aggregate needs a value: they are all counted, as Update does.
+// AddRows adds n rows of the layout's part to a group, of which no aggregate needs a value: they
+// are all counted, as Update does.
 func (l *Layout) AddRows(row []uint64, n uint64) {
 	if l.rows.in() {
 		row[l.rows.off] += n * l.rows.one()
@@ -57,8 +61,8 @@ func (l *Layout) Takes(arg int) bool {
 	return slices.ContainsFunc(l.sets, func(s argSet) bool { return s.part == l.part && slices.Contains(s.args, arg) })
 }
 
-// TakesSets reports whether the function can be had of each different value once: it has one argument, and asks neither for
-// the order nor for the place of rows.
+// TakesSets reports whether the function can be had of each different value once: it has one
+// argument, and asks neither for the order nor for the place of rows.
 func (f Func) TakesSets() bool {
 	switch f.id {
 	case fnFirst, fnLast, fnAnyValue, fnMode, fnList, fnStringAgg:

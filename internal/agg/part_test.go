@@ -9,8 +9,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
-// Calls of several parts give what those of each part give alone, whichever rows come first, however tables are merged
-// and moved; also in groups that have rows of some parts, or of none.
+// Calls of several parts give what those of each part give alone, whichever rows come first,
+// however tables are merged and moved; also in groups that have rows of some parts, or of none.
 func TestParts(t *testing.T) {
 	any := []string{"count", "min", "max", "median", "count_distinct"} // the last counts all rows of its part
 	numbers := append([]string{"sum", "mean", "stddev_samp", "product"}, any...)
@@ -58,8 +58,8 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// partResults has two workers take the rows of each part, one part after the other, some of the rows by way of a block,
-// and merges them.
+// partResults has two workers take the rows of each part, one part after the other, some of the
+// rows by way of a block, and merges them.
 func partResults(t *testing.T, l *Layout, data []*testData, rng *rand.Rand) [][]column.Value {
 	t.Helper()
 	reg := new(arena.Arenas)

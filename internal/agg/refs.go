@@ -11,7 +11,8 @@ import (
 // HasRefs reports whether rows hold refs.
 func (l *Layout) HasRefs() bool { return len(l.refs)+len(l.chains) > 0 }
 
-// HasChains reports whether groups keep values, so that finishing them takes longer the more rows there were.
+// HasChains reports whether groups keep values, so that finishing them takes longer the more rows
+// there were.
 func (l *Layout) HasChains() bool { return len(l.chains) > 0 }
 
 // Move copies every value that the state of row refers to, from from to to,
@@ -31,7 +32,8 @@ func (l *Layout) Move(row []uint64, from *arena.Arenas, to arena.Putter) error {
 	return nil
 }
 
-// ArenaBytes is how many bytes, as [arena.Size] counts them, Move puts of a row, but for what is left of chains.
+// ArenaBytes is how many bytes, as [arena.Size] counts them, Move puts of a row, but for what is
+// left of chains.
 func (l *Layout) ArenaBytes(row []uint64, from *arena.Arenas) (n int) {
 	for _, off := range l.refs {
 		if row[off] != 0 {

@@ -78,7 +78,8 @@ func (b *builder) sumOp(t column.Type, arg int) op {
 	return o
 }
 
-// fitsWord reports whether sums of up to rows values are in one word; negative rows: nobody knows how many.
+// fitsWord reports whether sums of up to rows values are in one word; negative rows: nobody knows
+// how many.
 func fitsWord(r column.Range, rows int64) bool {
 	if !r.Known() || rows < 0 {
 		return false
@@ -91,7 +92,8 @@ func fitsWord(r column.Range, rows int64) bool {
 	return hi == 0 && lo < 1<<63
 }
 
-// Relies reports whether the layout takes fewer words since an argument is where Options.Ranges says: one that is elsewhere must not come.
+// Relies reports whether the layout takes fewer words since an argument is where Options.Ranges
+// says: one that is elsewhere must not come.
 func (l *Layout) Relies(arg int) bool { return arg < len(l.relies) && l.relies[arg] }
 
 // sumOp chooses the narrowest sum of values of t that maxRows rows cannot

@@ -27,8 +27,8 @@ type workspace struct {
 	stop stop // an error: nothing of the above is whole
 }
 
-// item is an entry of several words in the making of an order: what it is
-// sorted by first, and where it begins: in words or, of a string, by ref, or by number of its tally.
+// item is an entry of several words in the making of an order: what it is sorted by first, and
+// where it begins: in words or, of a string, by ref, or by number of its tally.
 type item struct {
 	key int64
 	at  uint64
@@ -207,7 +207,8 @@ func radix[T any](a, spare []T, stop *stop, key func(*T) uint64) {
 	}
 }
 
-// radixPart is how many elements are passed over between two looks at whether the run was cancelled.
+// radixPart is how many elements are passed over between two looks at whether the run was
+// cancelled.
 const radixPart = 1 << 14
 
 // pass copies from to to in order of a byte of the keys.

@@ -1,7 +1,8 @@
 package agg
 
-// stop tells loops that grow with the values of a group that the run has been cancelled. It asks now and then, and says so again and again from
-// then on: what was made in the meantime is not whole and not to be used.
+// stop tells loops that grow with the values of a group that the run has been cancelled. It asks
+// now and then, and says so again and again from then on: what was made in the meantime is not
+// whole and not to be used.
 type stop struct {
 	cancelled func() error // nil: nobody cancels
 	between   int          // work between two looks
@@ -9,10 +10,12 @@ type stop struct {
 	err       error
 }
 
-// usualLook is how much work is done between two looks, in words that are moved: of those that lie anywhere 65,536 take some milliseconds.
+// usualLook is how much work is done between two looks, in words that are moved: of those that lie
+// anywhere 65,536 take some milliseconds.
 const usualLook = 1 << 16
 
-// longWork is what comparing or hashing so many bytes is as much work as, beside what it takes to get to them.
+// longWork is what comparing or hashing so many bytes is as much work as, beside what it takes to
+// get to them.
 func longWork(bytes int) int { return 8 + bytes/64 }
 
 func (l *Layout) stop() stop {

@@ -12,7 +12,8 @@ import (
 
 var errStopped = errors.New("the run was cancelled")
 
-// looks counts how often it is asked whether the run was cancelled, which it was from number `last` on.
+// looks counts how often it is asked whether the run was cancelled, which it was from number `last`
+// on.
 type looks struct{ n, last int }
 
 func (l *looks) cancelled() error {
@@ -22,8 +23,8 @@ func (l *looks) cancelled() error {
 	return nil
 }
 
-// F17: whatever is made of the values of one group, wherever they lie, a run that was cancelled is noticed after a bounded part of the work, and
-// nothing more is done then.
+// F17: whatever is made of the values of one group, wherever they lie, a run that was cancelled is
+// noticed after a bounded part of the work, and nothing more is done then.
 func TestCancelOneGroup(t *testing.T) {
 	t.Parallel()
 	const rows, work, never = 6_000, 100, 1 << 60

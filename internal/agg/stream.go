@@ -161,7 +161,8 @@ func (s *stream) next() (*entry, error) {
 	return &s.held, s.failed
 }
 
-// joinEqual takes entries that become one with the one held. They are in front of all others but the first.
+// joinEqual takes entries that become one with the one held. They are in front of all others but
+// the first.
 func (s *stream) joinEqual() error {
 	for child := 1; child < min(len(s.heap), 3); {
 		e := &s.heap[child].entry

@@ -6,8 +6,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/arena"
 )
 
-// compactStrings is compact for strings. Those that are kept stay where they are, or move to places in front of theirs: no memory is taken for
-// them.
+// compactStrings is compact for strings. Those that are kept stay where they are, or move to places
+// in front of theirs: no memory is taken for them.
 func (l *Layout) compactStrings(k link, a *arena.Arena) {
 	reg := a.Registry()
 	w := l.workspace()
@@ -41,7 +41,8 @@ func (l *Layout) compactStrings(k link, a *arena.Arena) {
 	}
 }
 
-// packed reports whether a blob that is too large for room holds several entries, which Move packed.
+// packed reports whether a blob that is too large for room holds several entries, which Move
+// packed.
 func (k link) packed(reg *arena.Arenas, stop *stop) (some bool) {
 	_ = k.refs(reg, stop, func(_ uint64, words []uint64) error {
 		some = some || len(words) > roomMask && k.entryWords(words) < len(words)
@@ -78,9 +79,10 @@ func (w *workspace) keepIndexed(k link, reg *arena.Arenas) {
 	})
 }
 
-// restrict leaves of a chain the entries w.kept, which are in its order. Each that is too long for room has a blob of its own, which stays, in front
-// of the others. These blobs are empty then, and their entries are to be placed again, one after the other: none comes to lie behind its old place,
-// by which time that is not needed any more.
+// restrict leaves of a chain the entries w.kept, which are in its order. Each that is too long for
+// room has a blob of its own, which stays, in front of the others. These blobs are empty then, and
+// their entries are to be placed again, one after the other: none comes to lie behind its old
+// place, by which time that is not needed any more.
 func (k link) restrict(w *workspace, reg *arena.Arenas) {
 	var first uint64 // of the other blobs
 	last := &first

@@ -2,8 +2,9 @@ package agg
 
 import "bytes"
 
-// A string of a chain may be as long as the memory allows, and a run holds many: so nobody reads a string of a run as a whole to look at it.
-// Of a long one there is the beginning in memory, by which most comparisons are settled; what lies behind is read block by block.
+// A string of a chain may be as long as the memory allows, and a run holds many: so nobody reads a
+// string of a run as a whole to look at it. Of a long one there is the beginning in memory, by
+// which most comparisons are settled; what lies behind is read block by block.
 
 // entry is an entry of a chain as it is read.
 type entry struct {
@@ -41,10 +42,12 @@ func (l *Layout) farReader(buf []byte, stop *stop) farReader {
 	return farReader{from: l.runs, block: l.limits.block / 8, buf: buf, stop: stop}
 }
 
-// pieceBytes is the most of a string in memory that is copied or compared between two looks at whether the run was cancelled.
+// pieceBytes is the most of a string in memory that is copied or compared between two looks at
+// whether the run was cancelled.
 const pieceBytes = 1 << 20
 
-// piece returns bytes of the string of e from offset `at` on, which is within it: some. They are valid until the next call.
+// piece returns bytes of the string of e from offset `at` on, which is within it: some. They are
+// valid until the next call.
 func (r *farReader) piece(e *entry, at int) ([]byte, error) {
 	if at < len(e.text) {
 		piece := e.text[at:min(len(e.text), at+pieceBytes)]

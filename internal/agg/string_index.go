@@ -9,8 +9,9 @@ import (
 	"github.com/gagg-dev/gagg/internal/arena"
 )
 
-// Strings are sorted where they lie, by an index of items with their refs, so that what sorting takes depends on their number alone: the texts of
-// a group may be most of the memory, and a copy of them would be what nobody counts. Nothing is written to them either, so that a group may be
+// Strings are sorted where they lie, by an index of items with their refs, so that what sorting
+// takes depends on their number alone: the texts of a group may be most of the memory, and a copy
+// of them would be what nobody counts. Nothing is written to them either, so that a group may be
 // finished again: of those that become one, a tally has what their entry would.
 
 // tally is strings that are the same.
@@ -20,7 +21,8 @@ type tally struct {
 	pos   uint64
 }
 
-// stringScratch is the bytes that an indexed string takes while it is sorted: its item twice, a tally, and its part of the table of dedupe.
+// stringScratch is the bytes that an indexed string takes while it is sorted: its item twice, a
+// tally, and its part of the table of dedupe.
 const stringScratch = 80
 
 // strings is how many strings are indexed at once.
@@ -33,8 +35,8 @@ type indexed struct {
 	chunks  [][]byte
 }
 
-// index lists the strings of a chain that are in memory, in the order they have there. Whenever there are so many of them it calls full and begins
-// anew; 0: all are listed.
+// index lists the strings of a chain that are in memory, in the order they have there. Whenever
+// there are so many of them it calls full and begins anew; 0: all are listed.
 func (w *workspace) index(k link, reg *arena.Arenas, most int, full func() error) error {
 	w.chunks, w.items = reg.Chunks(), w.items[:0]
 	return k.refs(reg, &w.stop, func(ref uint64, words []uint64) error {

@@ -46,8 +46,8 @@ func addText(w *worker, text []byte, pos int) {
 	w.l.UpdateOne(&w.t, id, isNew, &Input{Rows: 1, Args: []column.Vector{v}, Pos: []int64{int64(pos)}})
 }
 
-// F12: what sorts, dedupes, writes and merges the values of a group takes no memory in proportion to its texts, which differ in their last bytes
-// alone.
+// F12: what sorts, dedupes, writes and merges the values of a group takes no memory in proportion
+// to its texts, which differ in their last bytes alone.
 func TestLongStrings(t *testing.T) {
 	const size, rows, spills = 2<<20 + 3, 12, 4
 	list := []holistic{{"mode", nil}, {"entropy", nil}, {"histogram", nil}, {"min", 2}, {"max", 2}, {"list", nil}, {"string_agg", "-"}, {"median", nil}}
@@ -129,7 +129,8 @@ func TestLongStrings(t *testing.T) {
 	}
 }
 
-// F12: compacting a chain takes no memory for texts, also for such as are too long for what tells the room in a blob.
+// F12: compacting a chain takes no memory for texts, also for such as are too long for what tells
+// the room in a blob.
 func TestCompactLongStrings(t *testing.T) {
 	if testing.Short() {
 		t.Skip("hundreds of megabytes")

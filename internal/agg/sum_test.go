@@ -201,8 +201,8 @@ func TestSumFloatNotFinite(t *testing.T) {
 	}
 }
 
-// Sums of arguments that are known to be small take one word, whatever their type, and cannot overflow; others do not, nor
-// those of part 1, whose arguments nobody looks at.
+// Sums of arguments that are known to be small take one word, whatever their type, and cannot
+// overflow; others do not, nor those of part 1, whose arguments nobody looks at.
 func TestSumBits(t *testing.T) {
 	for _, typ := range []column.Type{{Kind: column.Int64}, column.DecimalType(15, 2), column.DecimalType(30, 4), column.DecimalType(60, 4)} {
 		f, _, err := Resolve("sum", []column.Type{typ}, nil)
@@ -236,7 +236,8 @@ func TestSumBits(t *testing.T) {
 	}
 }
 
-// Means of sums of one word are those that dividing exact sums gives, to the last bit, on both sides of what a float holds exactly.
+// Means of sums of one word are those that dividing exact sums gives, to the last bit, on both
+// sides of what a float holds exactly.
 func TestMeanOfWords(t *testing.T) {
 	rng := testRand()
 	for _, typ := range []column.Type{{Kind: column.Int32}, {Kind: column.Int64}, column.DecimalType(15, 2), column.DecimalType(38, 20), column.DecimalType(38, 30)} {

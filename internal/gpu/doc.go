@@ -39,7 +39,7 @@
 //     when rows leave no more. Workers take as much less. What second passes pin is what mergers do
 //     not count on: these could not divide a partition without.
 //
-// Where groups have lists of values (ega.List), devices get parcels alone: rows of workers refer to
+// Where groups have lists of values (combine.List), devices get parcels alone: rows of workers refer to
 // values of theirs, and stay with them. All groups stay on the device until they are read, or go to
 // writers as a whole, and what is read becomes chains in the memory of who reads it.
 //

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/ega/combine"
 	"github.com/gagg-dev/gagg/feedback"
 	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/cpu"
@@ -36,7 +37,7 @@ type Config struct {
 
 	Layout ega.Layout // of rows
 	// of the layout: of rows that devices make alone, since those of workers refer to theirs
-	Lists []ega.List
+	Lists []combine.List
 
 	// ListsMemory is reserved for the values of lists, until they come back; may be nil.
 	ListsMemory *budget.Reservation

@@ -1,6 +1,6 @@
 // Package reference holds the scatter of rows on the device that no query takes: what package
-// partition/ondevice's chains of pages are measured against (bench/scatter), and the first half of a
-// strategy of ega/reference. Nothing of it is in the program.
+// partition/ondevice's chains of pages are measured against (bench/scatter), and the first half of
+// a strategy of ega/reference. Nothing of it is in the program.
 package reference
 
 import (

@@ -1,4 +1,4 @@
-package ega
+package combine
 
 import (
 	"errors"
@@ -9,7 +9,7 @@ import (
 // those of 64 KiB.
 const LeastValues = 8 << 10
 
-// List says in which state words the groups of a layout keep all values of theirs. Their operations
+// List says in which state words groups keep all values of theirs, on a device. Their operations
 // are Or, Or and Add.
 type List struct {
 	// in a row that a Maker makes, of one input row: the value. In a row of Groups: the number of
@@ -22,15 +22,16 @@ type List struct {
 	Unit  uint64 // at least 1
 }
 
-// Validate reports everything that is wrong with a list of a layout.
-func (l *List) Validate(layout *Layout) error {
+// Validate reports everything that is wrong with a list, in rows whose states have the operations
+// ops.
+func (l *List) Validate(ops []Op) error {
 	var errs []error
 	for _, w := range []struct {
 		name string
 		word int
 		op   Op
 	}{{"value", l.Value, Or}, {"next", l.Next, Or}, {"count", l.Count, Add}} {
-		if w.word < 0 || w.word >= len(layout.Ops) || layout.Ops[w.word] != w.op {
+		if w.word < 0 || w.word >= len(ops) || ops[w.word] != w.op {
 			errs = append(errs, fmt.Errorf("%s of a list: state word %d is not one", w.name, w.word))
 		}
 	}

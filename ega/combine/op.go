@@ -1,0 +1,67 @@
+package combine
+
+// Op is what becomes of a state word when two rows combine; the numbers are
+// those of EgaOp in internal/kernels/ega.cuh.
+type Op uint8
+
+const (
+	Add       Op = iota // modulo 2^64
+	AddLow              // unsigned low word of a sum of 128 bits: mate * 2^64 + this
+	AddLowInt           // the same, signed
+	AddHigh             // the highest word: the mate of either, or of an AddMid
+	Sum                 // double; the sum is this + mate
+	SumError            // the mate of Sum or SumFine
+	MinInt
+	MaxInt
+	MinUint
+	MaxUint
+	MinFloat // NaN is the greatest, -0 becomes 0, NaN becomes math.NaN()
+	MaxFloat
+	And
+	Or
+	Xor
+	// AddMid is an unsigned word between the lowest and the highest of a sum of more
+	// than 128 bits: the mate of the word below it, with the word above it as its own
+	// mate, which stands behind it.
+	AddMid
+	// SumFine is Sum with twice the digits of a double: its mate, a SumError, is
+	// kept small. For sums that are subtracted from each other.
+	SumFine
+	// Least is an int64: the least of all values. Its mate is the next one, a LeastMid, whose mate
+	// stands behind it and is the one after that, or LeastLast, which ends the list.
+	Least
+	LeastMid
+	LeastLast
+	ops // how many there are
+)
+
+// MaxWords is the most state words of a row. The device keeps the operations of all of them in
+// registers or shared memory.
+const MaxWords = 32
+
+// Valid reports whether there is such an operation.
+func (o Op) Valid() bool { return o < ops }
+
+// mates is what the mate of an operation may be.
+var mates = [ops][]Op{
+	AddLow: {AddHigh, AddMid}, AddLowInt: {AddHigh, AddMid}, AddMid: {AddHigh, AddMid},
+	Sum: {SumError}, SumFine: {SumError},
+	Least: {LeastMid, LeastLast}, LeastMid: {LeastMid, LeastLast},
+}
+
+// Mates is what the mate of a word of this operation may be; none: it has no mate.
+func (o Op) Mates() []Op {
+	if !o.Valid() {
+		return nil
+	}
+	return mates[o]
+}
+
+// IsMate reports whether a word of this operation changes with another one only.
+func (o Op) IsMate() bool {
+	switch o {
+	case AddHigh, AddMid, SumError, LeastMid, LeastLast:
+		return true
+	}
+	return false
+}
