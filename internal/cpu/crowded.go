@@ -15,7 +15,7 @@ import (
 // seeded hash of their keys, which nobody knows: key.Layout.Secret. From then on
 // the order of slots is not that of hashes. A table does without that; a merger
 // sorts its groups before it emits them. Its directory need not have a slot for
-// each row then (crowded_grow.go). Where groups do not fit in memory it
+// each row then (merge_grow.go). Where groups do not fit in memory it
 // sorts rows on disk (sorted.go): dividing them by hash might not part them.
 
 const (

@@ -209,7 +209,7 @@ func checkCrowdedEstimate(t *testing.T, configOf func(int, feedback.TileConfig, 
 // F10: where most groups of rows that crowd are in memory, only rows of the others are written to disk again; twice if these do not
 // fit either.
 func TestCrowdedRest(t *testing.T) {
-	for n, turns := range map[int]int{10_000: 1, 12_000: 2} {
+	for n, turns := range map[int]int{19_000: 1, 24_000: 2} {
 		for form, configOf := range configsTried {
 			t.Run(fmt.Sprintf("groups=%d/rows=%s", n, form), func(t *testing.T) { crowdedRest(t, configOf(1, feedback.NoTiles, noLimit), n, turns) })
 		}
@@ -223,7 +223,7 @@ func crowdedRest(t *testing.T, cfg *Config, n, turns int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg.Memory.Merge, cfg.groups = 250_000, float64(n)
+	cfg.Memory.Merge, cfg.groups = 340_000, float64(n)
 	m := NewMerger(cfg, g.Buckets)
 	m.begin(m.sources, merge.Range{N: 1}, 0)
 	if err := m.load(t.Context()); !refused(err) || !m.restPays() {

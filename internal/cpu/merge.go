@@ -37,7 +37,7 @@ type Merger struct {
 	store    *store // rows from blocks, and their values
 	sub      *store // while a partition is divided: where to
 	dir      directory
-	grows    bool // with its groups: it has no slot for each row in memory (crowded_grow.go)
+	grows    bool // with its groups: it has no slot for each row in memory (merge_grow.go)
 	room     feedback.Load
 	n        int        // groups in it
 	loaded   int        // rows that made them
@@ -279,7 +279,6 @@ func (m *Merger) rowsInMemory() (n int) {
 // reset empties the directory and makes it large enough for the rows in
 // memory, and for those of the blocks as far as the memory for it goes.
 func (m *Merger) reset(resident int) error {
-	pageRows := 1 << m.store.pool.PageBits
 	rows := resident
 	for _, b := range m.in.blocks {
 		rows += int(b.Rows)
@@ -287,11 +286,13 @@ func (m *Merger) reset(resident int) error {
 	if m.cfg.Memory.Merge > 0 && len(m.in.blocks) > 0 {
 		rows = min(rows, resident+int(m.cfg.mergeRoom()/m.cfg.groupBytes()))
 	}
-	m.n, m.loaded, m.grows, rows = 0, 0, false, max(rows, 1)
-	slots, numbers := 1<<dirBits(rows), (len(m.pages)+2)*pageRows
-	if len(m.in.blocks) > 0 {
-		numbers += slots // more groups are not loaded (LOAD-MAX)
+	rows = max(rows, 1)
+	m.n, m.loaded, m.grows = 0, 0, false
+	if room := m.atFirst(rows); room > 0 {
+		rows, m.grows = room, true
 	}
+	slots := 1 << dirBits(rows)
+	numbers := m.numbers(slots)
 	if len(m.dir.slots) == slots && numbers>>m.dir.groupBits == 0 && m.dir.skip == m.in.shared && m.dir.seeded == m.in.seeded {
 		m.dir.empty()
 		return nil
@@ -300,11 +301,20 @@ func (m *Merger) reset(resident int) error {
 	if err := m.groupMemory().Draw(int64(slots) * 4); err != nil {
 		return err
 	}
-	m.held = int64(slots) * 4
-	m.dir = newDirectory(rows, numbers, min(m.in.shared, 63))
-	m.dir.seeded = m.in.seeded
-	m.room = feedback.DefaultLoadConfig.Of(int64(slots))
+	dir := newDirectory(rows, numbers, min(m.in.shared, 63))
+	dir.seeded = m.in.seeded
+	m.setDirectory(dir)
 	return nil
+}
+
+// numbers is what the numbers of groups are below in a directory of so many slots: each is that of a row
+// in pages, of which those of blocks are yet to come.
+func (m *Merger) numbers(slots int) int {
+	n := (len(m.pages) + 2) << m.store.pool.PageBits
+	if len(m.in.blocks) > 0 {
+		n += slots // more groups are not loaded (LOAD-MAX)
+	}
+	return n
 }
 
 func (m *Merger) freeDirectory() {

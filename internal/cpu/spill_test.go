@@ -69,7 +69,7 @@ func TestSpillRoads(t *testing.T) {
 // A partition whose rows in memory are so many that the merger may not even
 // have their directory is divided like others, rows in memory included.
 func TestSpillNoDirectory(t *testing.T) {
-	for _, groups := range []int{1, 5000} {
+	for _, groups := range []int{1, 60_000} {
 		cfg := config(1, feedback.NoTiles, nil)
 		_, space := tight(t, cfg, 32<<20, 3)
 		cfg.Memory.Merge = 1 << 20
