@@ -8,7 +8,7 @@ import (
 )
 
 // operators is the language of expressions.
-var operators = slices.Concat(basics, texts, roundings, regularExpressions, partsOfDates(), truncations())
+var operators = slices.Concat(basics, texts, roundings, regularExpressions, partsOfDates(), truncations(), intervals())
 
 // texts is functions of texts beside those of basics.
 var texts = []operator{

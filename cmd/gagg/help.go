@@ -45,7 +45,7 @@ Expressions (keys, arguments, conditions):
   + - * / // % || = <> < <= > >= and or not in (…) between … and …
   is null, is true, is false, is distinct from …, each with not
   like ilike case when … then … else … end cast(x as t) try_cast(x as t) x::t
-  extract(minute from t)
+  extract(minute from t) t + interval '1 month 2 days' t at time zone 'Asia/Tokyo'
 `
 
 const helpTail = `

@@ -55,6 +55,7 @@ const (
 	Binary      // any bytes
 	FixedBinary // Width bytes
 	UUID        // 16 bytes
+	Interval    // months, days and microseconds; within an expression only: no column has it
 )
 
 // Unit is the resolution of a time or timestamp.
@@ -181,6 +182,7 @@ var kindNames = [...]string{
 	Float16: "float16", Float32: "float", Float64: "double",
 	Decimal: "decimal", Date: "date", Time: "time", Timestamp: "timestamp",
 	String: "string", Binary: "binary", FixedBinary: "binary", UUID: "uuid",
+	Interval: "interval",
 }
 
 // String gives the name that --schema and error messages show.

@@ -55,7 +55,7 @@ func arithmetic(op string, l, r *bound, src Node) (*bound, error) {
 	return intArithmetic(op, int64Type, l, r, src), nil
 }
 
-var verbs = map[string]string{"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "//": "divide", "%": "take the remainder of"}
+var verbs = map[string]string{"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "//": "divide", "%": "take the remainder of", "||": "join"}
 
 // dateArithmetic gives the type of an operation on a date, if there is one.
 func dateArithmetic(op string, l, r column.Type) (column.Type, bool) {

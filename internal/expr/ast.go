@@ -97,6 +97,12 @@ type Cast struct {
 	Try bool // try_cast: NULL where it fails
 }
 
+// Interval is `interval '1 month'`.
+type Interval struct {
+	At   int
+	Span Span
+}
+
 // When is one branch of a Case.
 type When struct {
 	If, Then Node
@@ -121,6 +127,9 @@ func (n *Between) Pos() int { return n.At }
 func (n *Like) Pos() int    { return n.At }
 func (n *Cast) Pos() int    { return n.At }
 func (n *Case) Pos() int    { return n.At }
+
+// Pos is that of the word interval.
+func (n *Interval) Pos() int { return n.At }
 
 // NullsOrder is where an order puts NULLs.
 type NullsOrder uint8

@@ -32,9 +32,8 @@ func (b *binder) at(pos int, err error) error {
 	return &Error{Text: b.text, Pos: pos, Msg: err.Error(), err: err}
 }
 
-// whole binds what may be of any type: a whole expression, and what is asked
-// whether it is NULL.
-func (b *binder) whole(n Node) (*bound, error) {
+// any binds what may be of any type.
+func (b *binder) any(n Node) (*bound, error) {
 	x, err := b.node(n)
 	if err != nil {
 		return nil, b.at(n.Pos(), err)
@@ -42,10 +41,29 @@ func (b *binder) whole(n Node) (*bound, error) {
 	return x, nil
 }
 
-// bind binds an operand. No operation takes lists and maps, so this is where
-// they end, and the rules of types below may look at kinds alone.
+// whole binds what may be of any type that a column may have: a whole expression, and what is asked
+// whether it is NULL.
+func (b *binder) whole(n Node) (*bound, error) {
+	x, err := b.any(n)
+	if err == nil && x.kind == boundInterval {
+		return nil, b.at(n.Pos(), errInterval)
+	}
+	return x, err
+}
+
+// bind binds an operand that is no interval.
 func (b *binder) bind(n Node) (*bound, error) {
-	x, err := b.whole(n)
+	x, err := b.operand(n)
+	if err == nil && x.kind == boundInterval {
+		return nil, b.at(n.Pos(), errInterval)
+	}
+	return x, err
+}
+
+// operand binds an operand, which may be an interval. No operation takes lists and maps, so this is where
+// they end, and the rules of types below may look at kinds alone.
+func (b *binder) operand(n Node) (*bound, error) {
+	x, err := b.any(n)
 	if err != nil {
 		return nil, err
 	}
@@ -55,10 +73,14 @@ func (b *binder) bind(n Node) (*bound, error) {
 	return x, nil
 }
 
-func (b *binder) bindAll(nodes ...Node) ([]*bound, error) {
+func (b *binder) bindAll(nodes ...Node) ([]*bound, error) { return bindEach(b.bind, nodes) }
+
+func (b *binder) operands(nodes ...Node) ([]*bound, error) { return bindEach(b.operand, nodes) }
+
+func bindEach(bind func(Node) (*bound, error), nodes []Node) ([]*bound, error) {
 	var out []*bound
 	for _, n := range nodes {
-		x, err := b.bind(n)
+		x, err := bind(n)
 		if err != nil {
 			return nil, err
 		}
@@ -94,6 +116,8 @@ func (b *binder) anew(n Node) (*bound, error) {
 		return newColumn(col, t), nil
 	case *Literal:
 		return newConst(n.Value), nil
+	case *Interval:
+		return constantInterval(n.Span), nil
 	case *Unary:
 		return b.unary(n)
 	case *Binary:
@@ -111,9 +135,12 @@ func (b *binder) anew(n Node) (*bound, error) {
 	case *Like:
 		return b.like(n)
 	case *Cast:
-		x, err := b.bind(n.X)
+		x, err := b.operand(n.X)
 		if err != nil {
 			return nil, err
+		}
+		if n.To == intervalType || x.kind == boundInterval {
+			return intervalOf(x, n)
 		}
 		if n.Try {
 			return castOrNull(x, n.To, n)
@@ -128,9 +155,12 @@ func (b *binder) anew(n Node) (*bound, error) {
 }
 
 func (b *binder) unary(n *Unary) (*bound, error) {
-	x, err := b.bind(n.X)
+	x, err := b.operand(n.X)
 	if err != nil {
 		return nil, err
+	}
+	if x.kind == boundInterval && n.Op == "-" {
+		return timesInterval(x, newConst(intValue(-1)), n)
 	}
 	if n.Op == "not" {
 		if x, err = asBool(x, "not"); err != nil {
@@ -142,7 +172,7 @@ func (b *binder) unary(n *Unary) (*bound, error) {
 }
 
 func (b *binder) binary(n *Binary) (*bound, error) {
-	args, err := b.bindAll(n.L, n.R)
+	args, err := b.operands(n.L, n.R)
 	if err != nil {
 		return nil, err
 	}
@@ -154,13 +184,18 @@ func (b *binder) binary(n *Binary) (*bound, error) {
 	case "and", "or":
 		return logic(n.Op, l, r)
 	case "||":
-		return concat(l, r, n)
+		if l.kind != boundInterval && r.kind != boundInterval {
+			return concat(l, r, n)
+		}
+	}
+	if x, err := intervalArithmetic(n.Op, l, r, n); x != nil || err != nil {
+		return x, err
 	}
 	return arithmetic(n.Op, l, r, n)
 }
 
 func (b *binder) between(n *Between) (*bound, error) {
-	args, err := b.bindAll(n.X, n.Lo, n.Hi)
+	args, err := b.operands(n.X, n.Lo, n.Hi)
 	if err != nil {
 		return nil, err
 	}

@@ -35,6 +35,9 @@ func (b *binder) compare(op compareOp, l, r *bound, ln, rn Node, src Node) (*bou
 	if isNullConst(l) || isNullConst(r) {
 		return newNull(boolType), nil
 	}
+	if l.kind == boundInterval || r.kind == boundInterval {
+		return b.compareIntervals(op, l, r, src)
+	}
 	var err error
 	if l, err = literalAs(l, r.typ); err != nil {
 		return nil, b.at(ln.Pos(), err)

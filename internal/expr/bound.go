@@ -11,14 +11,15 @@ import (
 type boundKind uint8
 
 const (
-	boundColumn boundKind = iota // the batch's column col
-	boundConst                   // value
-	boundStrict                  // kernel over all arguments; NULL where one is NULL
-	boundAnd                     // kernel looks at NULL itself
-	boundOr                      // likewise
-	boundIsNull                  // is null of args[0]; with negate is not null
-	boundLax                     // likewise; NULL if all arguments are, or never
-	boundChoose                  // case, coalesce: choose
+	boundColumn   boundKind = iota // the batch's column col
+	boundConst                     // value
+	boundStrict                    // kernel over all arguments; NULL where one is NULL
+	boundAnd                       // kernel looks at NULL itself
+	boundOr                        // likewise
+	boundIsNull                    // is null of args[0]; with negate is not null
+	boundLax                       // likewise; NULL if all arguments are, or never
+	boundChoose                    // case, coalesce: choose
+	boundInterval                  // months, days and microseconds of args; never computed itself
 )
 
 // bound is a node of a bound expression. The nodes make a graph without

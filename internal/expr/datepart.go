@@ -82,12 +82,36 @@ func partFunctions() []function {
 		if p.ofDay != nil {
 			takes = aDay
 		}
-		list = append(list, function{
+		takes.intervals = true
+		f := function{
 			name: p.names[0], also: p.names[1:], section: sectionDate, params: []param{arg("t", takes)},
 			result: gives(p.typ()), doc: p.doc, bind: func(c *call) (*bound, error) { return c.datePart(p, c.args[0]) },
-		})
+		}
+		if f.name == "epoch_ms" {
+			f.params[0].takes, f.result, f.bind = aClockOrCount, result{"int64; of an integer timestamp[us]", millisType}, millis(f.bind)
+			f.doc += "; of an integer the timestamp of so many"
+		}
+		list = append(list, f)
 	}
 	return list
+}
+
+// millisType is the type of epoch_ms(t).
+func millisType(args []*bound) column.Type {
+	if args[0].typ.IsInteger() {
+		return timestampType
+	}
+	return int64Type
+}
+
+// millis binds epoch_ms(t), of which part is for times.
+func millis(part func(*call) (*bound, error)) func(*call) (*bound, error) {
+	return func(c *call) (*bound, error) {
+		if c.args[0].typ.IsInteger() {
+			return makeTimestampMillis(c)
+		}
+		return part(c)
+	}
 }
 
 // partNamed is the part that argument 0 of c names.
@@ -113,7 +137,7 @@ func datePartOf(c *call) (*bound, error) {
 	if err != nil {
 		return nil, err
 	}
-	if x := c.args[1]; p.ofDay != nil && !aDay.holds(x.typ) {
+	if x := c.args[1]; x.kind != boundInterval && p.ofDay != nil && !aDay.holds(x.typ) {
 		return nil, c.fail(1, "the %s is part of %s, not of a %s", p.names[0], aDay.name, x.typ)
 	}
 	return c.datePart(p, c.args[1])
@@ -121,6 +145,9 @@ func datePartOf(c *call) (*bound, error) {
 
 // datePart binds a part of x.
 func (c *call) datePart(p *datePart, x *bound) (*bound, error) {
+	if x.kind == boundInterval {
+		return c.intervalPart(p, x)
+	}
 	perSecond := int64(0) // of a date: its one step a day is none a second
 	if x.typ.Kind != column.Date {
 		perSecond = x.typ.Unit.PerSecond()

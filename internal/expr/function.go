@@ -22,6 +22,7 @@ type function struct {
 	nulls   nullRule
 	doc     string // what it gives, for the documentation
 	shown   string // its arguments there; "": made of params
+	alike   bool   // a text literal is read as the type of another argument, a date or time
 
 	// bind makes the node, once count and classes of the arguments are right.
 	// No argument of a strict function is a constant NULL.
@@ -37,8 +38,9 @@ type param struct {
 
 // class is a set of types, with its name in messages.
 type class struct {
-	name  string
-	holds func(column.Type) bool
+	name      string
+	holds     func(column.Type) bool
+	intervals bool // also intervals
 }
 
 // result is the type that a function gives, with its name in documentation.
@@ -195,11 +197,14 @@ func (b *binder) call(n *Call) (*bound, error) {
 	if err := f.checkCount(len(n.Args)); err != nil {
 		return nil, err
 	}
-	args, err := b.bindAll(n.Args...)
+	args, err := b.operands(n.Args...)
 	if err != nil {
 		return nil, err
 	}
 	c := &call{b: b, n: n, f: f, args: args}
+	if err := c.readLiterals(); err != nil {
+		return nil, err
+	}
 	null, err := c.check()
 	if err != nil {
 		return nil, err
@@ -219,6 +224,9 @@ func (c *call) check() (null bool, err error) {
 		switch {
 		case isNullConst(x):
 			null = true
+		case x.kind == boundInterval && p.takes.intervals:
+		case x.kind == boundInterval && p.takes.holds(x.typ):
+			return false, c.fail(i, "%s", errInterval)
 		case x.typ.Kind != column.Null && !p.takes.holds(x.typ):
 			return false, c.fail(i, "%s needs %s, not %s", c.n.Name, p.takes.name, x.typ)
 		case p.constant && x.kind != boundConst:
@@ -226,6 +234,25 @@ func (c *call) check() (null bool, err error) {
 		}
 	}
 	return null, nil
+}
+
+// readLiterals reads text literals where others are dates or times.
+func (c *call) readLiterals() error {
+	if !c.f.alike {
+		return nil
+	}
+	like := slices.IndexFunc(c.args, func(x *bound) bool { return isInstant(x.typ) })
+	for i, x := range c.args {
+		if like < 0 || c.param(i).constant || !isText(x) {
+			continue
+		}
+		as, err := literalAs(x, c.args[like].typ)
+		if err != nil {
+			return c.fail(i, "%s", err)
+		}
+		c.args[i] = as
+	}
+	return nil
 }
 
 // param is the param of argument i.

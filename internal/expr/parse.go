@@ -135,6 +135,9 @@ func (p *parser) infixLevel() level {
 	if t.is("is") {
 		return levelIs
 	}
+	if t.is("at") && p.peek(1).is("time") {
+		return levelZone
+	}
 	member := t
 	if t.is("not") { // x not in, x not between, x not like
 		member = p.peek(1)
@@ -157,6 +160,8 @@ func (p *parser) infix(left Node, lv level) (Node, error) {
 		at := p.advance().pos
 		to, err := p.typeName()
 		return &Cast{At: at, X: left, To: to}, err
+	case levelZone:
+		return p.atTimeZone(left)
 	}
 	t := p.advance()
 	right, err := p.expr(lv)
@@ -213,6 +218,17 @@ func distinct(at int, x, y Node, not bool) Node {
 
 func truthNode(at int, x bool) Node {
 	return &Literal{At: at, Value: column.Value{Type: boolType, Int: truth(x)}}
+}
+
+// atTimeZone reads `at time zone 'Europe/Berlin'`, which is timezone('Europe/Berlin', x).
+func (p *parser) atTimeZone(x Node) (Node, error) {
+	at := p.advance().pos
+	p.advance() // time
+	if err := p.expect("zone"); err != nil {
+		return nil, err
+	}
+	zone, err := p.expr(levelZone)
+	return &Call{At: at, Name: "timezone", Args: []Node{zone, x}}, err
 }
 
 // membership reads `[not] in (…)`, `[not] between … and …` and

@@ -92,6 +92,8 @@ func (p *parser) word() (Node, error) {
 		return p.extract()
 	case word == "position" && next.isOp("("):
 		return p.position()
+	case word == "interval" && (next.kind == tokString || next.kind == tokNumber || next.isOp("(")):
+		return p.interval()
 	case next.isOp("("):
 		return p.call()
 	case next.kind == tokString && (word == "date" || word == "time" || word == "timestamp" || word == "timestamptz"):
@@ -104,6 +106,54 @@ func (p *parser) word() (Node, error) {
 		return &Literal{At: t.pos, Value: v}, nil
 	}
 	return p.column()
+}
+
+// interval reads interval '1 day', interval '1' day, interval 1 day and interval (n + 1) day.
+func (p *parser) interval() (Node, error) {
+	at := p.advance().pos
+	t := p.peek(0)
+	if t.isOp("(") {
+		p.advance()
+		n, err := p.expr(levelNone)
+		if err == nil {
+			err = p.expectOp(")")
+		}
+		if err != nil {
+			return nil, err
+		}
+		unit, err := p.spanUnit()
+		return &Binary{At: at, Op: "*", L: n, R: &Interval{At: at, Span: unit}}, err
+	}
+	p.advance()
+	text := t.text
+	if _, ok := spanUnits[strings.ToLower(p.peek(0).text)]; ok && p.peek(0).kind == tokName || t.kind == tokNumber {
+		unit, err := p.spanUnit()
+		if err != nil {
+			return nil, err
+		}
+		name := p.tokens[p.i-1].text
+		if strings.Contains(text, ".") && (unit.Micros == 0 || unit.Micros > 1e6) {
+			return nil, p.fail(t.pos, "%s is no whole number of units; write interval '%s %s'", oneLine(text), oneLine(text), name)
+		}
+		text += " " + name
+	}
+	span, ok := parseSpan(text)
+	if !ok {
+		return nil, p.fail(t.pos, "'%s' is not an interval such as '1 day 2 hours'", oneLine(text))
+	}
+	return &Interval{At: at, Span: span}, nil
+}
+
+// spanUnit reads a unit of an interval.
+func (p *parser) spanUnit() (Span, error) {
+	t := p.peek(0)
+	word := strings.ToLower(t.text)
+	unit, ok := spanUnits[word]
+	if t.kind != tokName || !ok {
+		return unit, p.fail(t.pos, "expected a unit, such as day, found %s%s", t, didYouMean(word, spanWords))
+	}
+	p.advance()
+	return unit, nil
 }
 
 // column reads name [. name …].

@@ -20,6 +20,7 @@ const (
 	levelSum     // + -
 	levelProduct // * / %
 	levelMinus   // unary -
+	levelZone    // at time zone
 	levelCast    // ::
 	levelPrimary
 )
@@ -60,26 +61,28 @@ func text(n Node) string {
 	return p.String()
 }
 
-func (n *Column) String() string  { return text(n) }
-func (n *Literal) String() string { return text(n) }
-func (n *Call) String() string    { return text(n) }
-func (n *Unary) String() string   { return text(n) }
-func (n *Binary) String() string  { return text(n) }
-func (n *IsNull) String() string  { return text(n) }
-func (n *In) String() string      { return text(n) }
-func (n *Between) String() string { return text(n) }
-func (n *Like) String() string    { return text(n) }
-func (n *Cast) String() string    { return text(n) }
-func (n *Case) String() string    { return text(n) }
+func (n *Column) String() string   { return text(n) }
+func (n *Literal) String() string  { return text(n) }
+func (n *Call) String() string     { return text(n) }
+func (n *Unary) String() string    { return text(n) }
+func (n *Binary) String() string   { return text(n) }
+func (n *IsNull) String() string   { return text(n) }
+func (n *In) String() string       { return text(n) }
+func (n *Between) String() string  { return text(n) }
+func (n *Like) String() string     { return text(n) }
+func (n *Cast) String() string     { return text(n) }
+func (n *Case) String() string     { return text(n) }
+func (n *Interval) String() string { return text(n) }
 
-func (n *Call) level() level    { return levelPrimary }
-func (n *Binary) level() level  { return binaryLevels[n.Op] }
-func (n *IsNull) level() level  { return levelIs }
-func (n *In) level() level      { return levelIn }
-func (n *Between) level() level { return levelIn }
-func (n *Like) level() level    { return levelIn }
-func (n *Cast) level() level    { return levelPrimary }
-func (n *Case) level() level    { return levelPrimary }
+func (n *Call) level() level     { return levelPrimary }
+func (n *Binary) level() level   { return binaryLevels[n.Op] }
+func (n *IsNull) level() level   { return levelIs }
+func (n *In) level() level       { return levelIn }
+func (n *Between) level() level  { return levelIn }
+func (n *Like) level() level     { return levelIn }
+func (n *Cast) level() level     { return levelPrimary }
+func (n *Case) level() level     { return levelPrimary }
+func (n *Interval) level() level { return levelPrimary }
 
 func (n *Column) level() level {
 	if n.Of != nil {
@@ -132,6 +135,8 @@ func isAllDigits(s string) bool {
 }
 
 func (n *Literal) print(p *printer) { p.WriteString(formatLiteral(n.Value)) }
+
+func (n *Interval) print(p *printer) { p.WriteString("interval '" + n.Span.String() + "'") }
 
 func (n *Call) print(p *printer) {
 	p.WriteString(n.Name + "(")

@@ -40,6 +40,7 @@ var castTypes = map[string]column.Type{
 	"timestamp_us": column.TimestampType(column.Micro, false),
 	"timestamp_ns": column.TimestampType(column.Nano, false),
 	"timestamptz":  column.TimestampType(column.Micro, true),
+	"interval":     intervalType,
 }
 
 func castTypeNames() []string {

@@ -36,14 +36,15 @@ func Rewrite(n Node, f func(Node) (Node, bool)) Node {
 	return n.with(changed)
 }
 
-func (n *Column) children() []Node  { return nil }
-func (n *Literal) children() []Node { return nil }
-func (n *Unary) children() []Node   { return []Node{n.X} }
-func (n *Binary) children() []Node  { return []Node{n.L, n.R} }
-func (n *IsNull) children() []Node  { return []Node{n.X} }
-func (n *Between) children() []Node { return []Node{n.X, n.Lo, n.Hi} }
-func (n *Like) children() []Node    { return []Node{n.X, n.Pattern} }
-func (n *Cast) children() []Node    { return []Node{n.X} }
+func (n *Column) children() []Node   { return nil }
+func (n *Literal) children() []Node  { return nil }
+func (n *Interval) children() []Node { return nil }
+func (n *Unary) children() []Node    { return []Node{n.X} }
+func (n *Binary) children() []Node   { return []Node{n.L, n.R} }
+func (n *IsNull) children() []Node   { return []Node{n.X} }
+func (n *Between) children() []Node  { return []Node{n.X, n.Lo, n.Hi} }
+func (n *Like) children() []Node     { return []Node{n.X, n.Pattern} }
+func (n *Cast) children() []Node     { return []Node{n.X} }
 
 func (n *In) children() []Node {
 	return append([]Node{n.X}, n.List...)
@@ -72,8 +73,9 @@ func (n *Case) children() []Node {
 	return c
 }
 
-func (n *Column) with([]Node) Node  { return n }
-func (n *Literal) with([]Node) Node { return n }
+func (n *Column) with([]Node) Node   { return n }
+func (n *Literal) with([]Node) Node  { return n }
+func (n *Interval) with([]Node) Node { return n }
 
 func (n *Unary) with(c []Node) Node {
 	m := *n

@@ -1,0 +1,144 @@
+package expr
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// Span is the length of an interval. Months and days have no fixed length: what they come to depends on
+// the date that they are added to.
+type Span struct {
+	Months, Days, Micros int64
+}
+
+// spanUnits are the units of intervals, by all their names. A part of a month or more is whole months.
+var spanUnits = func() map[string]Span {
+	units := map[string]Span{}
+	for names, span := range map[string]Span{
+		"us usec usecs usecond useconds microsecond microseconds": {Micros: 1},
+		"ms msec msecs msecond mseconds millisecond milliseconds": {Micros: 1e3},
+		"s sec secs second seconds":                               {Micros: 1e6},
+		"m min mins minute minutes":                               {Micros: 60e6},
+		"h hr hrs hour hours":                                     {Micros: 3600e6},
+		"d day days":                                              {Days: 1},
+		"w week weeks":                                            {Days: 7},
+		"mon mons month months":                                   {Months: 1},
+		"quarter quarters":                                        {Months: 3},
+		"y yr yrs year years":                                     {Months: 12},
+		"dec decs decade decades":                                 {Months: 120},
+		"c cent century centuries":                                {Months: 1200},
+		"mil mils millennium millennia millenniums":               {Months: 12000},
+	} {
+		for _, name := range strings.Fields(names) {
+			units[name] = span
+		}
+	}
+	return units
+}()
+
+// spanWords are the units that may stand behind the text of an interval: interval '1' day.
+var spanWords = []string{
+	"microsecond", "millisecond", "second", "minute", "hour", "day", "week", "month", "quarter", "year", "decade", "century", "millennium",
+}
+
+// parseSpan reads numbers with units, `2 days 3 hours`, and times of day, `2 days 03:00:00`. A number without
+// a unit is of seconds.
+func parseSpan(text string) (Span, bool) {
+	var all Span
+	s := scanner{rest: strings.ToLower(strings.TrimSpace(text)), ok: text != ""}
+	for first := true; s.ok && (s.rest != "" || first); first = false {
+		if s.rest == "ago" && !first {
+			return Span{-all.Months, -all.Days, -all.Micros}, all.Months != math.MinInt64 && all.Days != math.MinInt64 && all.Micros != math.MinInt64
+		}
+		one := s.span()
+		s.ok = s.ok && all.add(one)
+		s.rest = strings.TrimLeft(s.rest, " ")
+	}
+	return all, s.ok
+}
+
+// span reads a number and its unit, or a time of day.
+func (s *scanner) span() Span {
+	sign := int64(1)
+	if s.skip('-') {
+		sign = -1
+	}
+	digits := len(s.rest) - len(strings.TrimLeft(s.rest, "0123456789"))
+	if digits < len(s.rest) && digits > 0 && s.rest[digits] == ':' {
+		sec, nanos := s.longClock()
+		s.ok = s.ok && sec < math.MaxInt64/1_000_000
+		return Span{Micros: sign * (sec*1e6 + nanos/1e3)}
+	}
+	whole := s.number(1, 18, math.MaxInt64)
+	fraction := int64(0) // in millionths
+	if s.skip('.') {
+		before := len(s.rest)
+		fraction = s.number(1, 6, math.MaxInt64)
+		for range 6 - (before - len(s.rest)) {
+			fraction *= 10
+		}
+		s.rest = strings.TrimLeft(s.rest, "0123456789")
+	}
+	s.rest = strings.TrimLeft(s.rest, " ")
+	name := s.rest[:len(s.rest)-len(strings.TrimLeft(s.rest, "abcdefghijklmnopqrstuvwxyz"))]
+	unit, ok := spanUnits[name]
+	if name == "" && s.rest == "" {
+		unit, ok = spanUnits["second"], true
+	}
+	s.rest = s.rest[len(name):]
+	out, fits := unit.times(sign * whole)
+	part, exact := unit.part(sign * fraction)
+	s.ok = s.ok && ok && fits && exact && out.add(part)
+	return out
+}
+
+// longClock is clock for hours of any number.
+func (s *scanner) longClock() (sec, nanos int64) {
+	hours := s.number(1, 10, math.MaxInt64)
+	s.rest = "00" + s.rest
+	sec, nanos = s.clock()
+	return hours*3600 + sec, nanos
+}
+
+// times is so many spans.
+func (a Span) times(n int64) (Span, bool) {
+	fits := !mulOverflows(a.Months, n) && !mulOverflows(a.Days, n) && !mulOverflows(a.Micros, n)
+	return Span{a.Months * n, a.Days * n, a.Micros * n}, fits
+}
+
+// part is so many millionths of the span: of days in microseconds, of months only whole ones.
+func (a Span) part(millionths int64) (Span, bool) {
+	months := a.Months * millionths
+	return Span{Months: months / 1e6, Micros: a.Days*millionths*(microsPerDay/1e6) + a.Micros*millionths/1e6}, months%1e6 == 0
+}
+
+// add adds b; it is not ok if a part overflows.
+func (a *Span) add(b Span) bool {
+	sum := Span{a.Months + b.Months, a.Days + b.Days, a.Micros + b.Micros}
+	fits := (sum.Months > a.Months) == (b.Months > 0) && (sum.Days > a.Days) == (b.Days > 0) && (sum.Micros > a.Micros) == (b.Micros > 0)
+	*a = sum
+	return fits
+}
+
+// String is the text that reads as the span.
+func (a Span) String() string {
+	var parts []string
+	add := func(n int64, unit string) {
+		if n != 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, unit+"s"[:truth(n != 1 && n != -1)]))
+		}
+	}
+	add(a.Months/12, "year")
+	add(a.Months%12, "month")
+	add(a.Days, "day")
+	if a.Micros != 0 || len(parts) == 0 {
+		sign, n := "", magnitude(a.Micros)
+		if a.Micros < 0 {
+			sign = "-"
+		}
+		clock := fmt.Sprintf("%s%02d:%02d:%02d.%06d", sign, n/3600e6, n/60e6%60, n/1e6%60, n%1e6)
+		parts = append(parts, strings.TrimSuffix(strings.TrimRight(clock, "0"), "."))
+	}
+	return strings.Join(parts, " ")
+}

@@ -1,0 +1,179 @@
+package expr
+
+import (
+	"github.com/gagg-dev/gagg/internal/column"
+)
+
+// An interval is no value of a vector: its node is three nodes of integers, of its months, its days and its
+// microseconds. What takes an interval takes these, and constants among them are folded as always.
+
+var intervalType = column.Type{Kind: column.Interval}
+
+const errInterval = typeError("an interval can only be added to a date or time or taken from it, compared, multiplied, " +
+	"or be an argument of epoch, date_part and time_bucket; epoch(x) is its seconds")
+
+func intervalNode(months, days, micros *bound) *bound {
+	n := &bound{kind: boundInterval, typ: intervalType, args: []*bound{months, days, micros}}
+	n.single = manyColumns
+	return n
+}
+
+func constantInterval(s Span) *bound {
+	return intervalNode(newConst(intValue(s.Months)), newConst(intValue(s.Days)), newConst(intValue(s.Micros)))
+}
+
+// constantSpan is the span of an interval that does not vary by row.
+func (n *bound) constantSpan() (Span, bool) {
+	for _, a := range n.args {
+		if a.kind != boundConst || a.value.Null {
+			return Span{}, false
+		}
+	}
+	return Span{n.args[0].value.Int, n.args[1].value.Int, n.args[2].value.Int}, true
+}
+
+// intervalOf casts to interval, which is for literals.
+func intervalOf(x *bound, n *Cast) (*bound, error) {
+	if x.kind == boundInterval && n.To == intervalType {
+		return x, nil
+	}
+	if !isText(x) || n.To != intervalType {
+		return nil, typeErrorf("cannot cast %s to %s", x.typ, n.To)
+	}
+	return literalInterval(x)
+}
+
+// literalInterval reads a text literal as an interval.
+func literalInterval(x *bound) (*bound, error) {
+	s, ok := parseSpan(x.value.Bytes)
+	if !ok {
+		return nil, typeErrorf("'%s' is not an interval such as '1 day 2 hours'", oneLine(x.value.Bytes))
+	}
+	return constantInterval(s), nil
+}
+
+// intervalArithmetic binds + - * with intervals, and the difference of timestamps, which is one; nil: it is
+// something else.
+//
+//	date ± interval                timestamp[us]
+//	timestamp ± interval           timestamp, of microseconds or finer
+//	time ± interval                time, likewise; it wraps at midnight
+//	interval ± interval, -interval interval, part by part
+//	interval * integer             interval
+//	timestamp - timestamp or date  interval of days and microseconds, both with the sign of the whole
+//	date + time                    timestamp[us]
+func intervalArithmetic(op string, l, r *bound, src Node) (*bound, error) {
+	left, right := l.kind == boundInterval, r.kind == boundInterval
+	switch {
+	case op == "-" && familyOf(l.typ) == familyDay && familyOf(r.typ) == familyDay && (l.typ.Kind == column.Timestamp || r.typ.Kind == column.Timestamp):
+		return between2(l, r, src), nil
+	case op == "+" && l.typ.Kind == column.Date && r.typ.Kind == column.Time:
+		return dayAndTime(l, r, src), nil
+	case op == "+" && r.typ.Kind == column.Date && l.typ.Kind == column.Time:
+		return dayAndTime(r, l, src), nil
+	case !left && !right:
+		return nil, nil
+	case isNullConst(l) || isNullConst(r):
+		return nullWithInterval(op, l, r), nil
+	case op == "*" && left && r.typ.IsInteger() && r.typ.Kind != column.Uint64:
+		return timesInterval(l, r, src)
+	case op == "*" && right && l.typ.IsInteger() && l.typ.Kind != column.Uint64:
+		return timesInterval(r, l, src)
+	case op == "+" && left && right, op == "-" && left && right:
+		return partwise(op, l, r, src), nil
+	case op == "+" && left && isInstant(r.typ):
+		return plusInterval(r, l, src), nil
+	case op == "+" && isInstant(l.typ):
+		return plusInterval(l, r, src), nil
+	case op == "-" && isInstant(l.typ):
+		minus, err := timesInterval(r, newConst(intValue(-1)), src)
+		if err != nil {
+			return nil, err
+		}
+		return plusInterval(l, minus, src), nil
+	case op == "*":
+		return nil, typeErrorf("an interval can be multiplied by an integer, not by %s", other(l, r).typ)
+	}
+	return nil, typeErrorf("cannot %s %s and %s", verbs[op], l.typ, r.typ)
+}
+
+// other is the one of two nodes that is no interval, or the second.
+func other(l, r *bound) *bound {
+	if l.kind == boundInterval {
+		return r
+	}
+	return l
+}
+
+// nullWithInterval is an operation on an interval and NULL.
+func nullWithInterval(op string, l, r *bound) *bound {
+	if op == "*" {
+		n := newNull(int64Type)
+		return intervalNode(n, n, n)
+	}
+	return newNull(column.TimestampType(column.Micro, false))
+}
+
+func isInstant(t column.Type) bool {
+	f := familyOf(t)
+	return f == familyDay || f == familyClock
+}
+
+// partwise computes part by part.
+func partwise(op string, l, r *bound, src Node) *bound {
+	var parts [3]*bound
+	for i := range parts {
+		parts[i] = intArithmetic(op, int64Type, l.args[i], r.args[i], src)
+	}
+	return intervalNode(parts[0], parts[1], parts[2])
+}
+
+func timesInterval(x, n *bound, src Node) (*bound, error) {
+	return partwise("*", x, intervalNode(n, n, n), src), nil
+}
+
+// inMicros is a date or timestamp in microseconds, as an integer; what is finer is cut downwards.
+func inMicros(x *bound, src Node) *bound {
+	if x.typ.Kind != column.Date && x.typ.Unit == column.Micro {
+		return strict(int64Type, src, retype, x)
+	}
+	return strict(int64Type, src, truncateSteps(newDivisor(1), stepsPerDay(x.typ)), x)
+}
+
+// between2 is l - r of timestamps: days, and what is left in microseconds.
+func between2(l, r *bound, src Node) *bound {
+	all := intArithmetic("-", int64Type, inMicros(l, src), inMicros(r, src), src)
+	day := newConst(intValue(microsPerDay))
+	days := intArithmetic("//", int64Type, all, day, src)
+	rest := intArithmetic("%", int64Type, all, day, src)
+	return intervalNode(newConst(intValue(0)), days, rest)
+}
+
+// dayAndTime is the moment of a day.
+func dayAndTime(day, clock *bound, src Node) *bound {
+	to := column.TimestampType(column.Micro, clock.typ.UTC)
+	sum := intArithmetic("+", int64Type, inMicros(day, src), inMicros(clock, src), src)
+	return strict(to, src, retype, sum)
+}
+
+// compareIntervals compares by length, a month being 30 days.
+func (b *binder) compareIntervals(op compareOp, l, r *bound, src Node) (*bound, error) {
+	var err error
+	for _, x := range []**bound{&l, &r} {
+		if isText(*x) {
+			if *x, err = literalInterval(*x); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if l.kind != r.kind {
+		return nil, typeErrorf("cannot compare %s and %s", l.typ, r.typ)
+	}
+	return b.compare(op, inAll(l, src), inAll(r, src), nil, nil, src)
+}
+
+// inAll is the length of an interval in microseconds, a month being 30 days.
+func inAll(x *bound, src Node) *bound {
+	days := intArithmetic("+", int64Type, intArithmetic("*", int64Type, x.args[0], newConst(intValue(30)), src), x.args[1], src)
+	return intArithmetic("+", int64Type, intArithmetic("*", int64Type, days, newConst(intValue(microsPerDay)), src), x.args[2], src)
+}
