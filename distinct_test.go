@@ -100,11 +100,7 @@ func TestDistinctSpills(t *testing.T) {
 // still numbered by other workers: the answer that comes without numbers.
 func TestDistinctOfTextsSpills(t *testing.T) {
 	tuned := tune{gagg.LeastMemory(tightMemory), gagg.LeastShared(64 << 10)}
-	rows := 120_000
-	if testing.Short() {
-		rows = 60_000
-	}
-	file := gagg.Files(randomFile(t, rows))
+	file := gagg.Files(randomFile(t, inShort(20_000, 120_000)))
 	for _, c := range []struct {
 		by   []string
 		aggs []string

@@ -10,7 +10,7 @@ import (
 // Groups that are left out before they are merged, since others count more: the first rows of a result are those of the whole, by counts of rows and of
 // different values, with ties and an offset, in tables and in partitions.
 func TestTopGroups(t *testing.T) {
-	file := gagg.Files(randomFile(t, 120_000))
+	file := gagg.Files(randomFile(t, inShort(20_000, 120_000)))
 	for _, aggs := range [][]string{{"count(*) as n", "min(s)", "sum(x)"}, {"count(distinct i) as n"}, {"max(x)", "count(distinct i) as n", "count(*)"}} {
 		q := gagg.Query{From: file, By: []string{"k"}, Aggs: exprs(aggs...), OrderBy: []string{"n desc", "k"}}
 		all := mustAnswer(t, q, gagg.Options{Threads: 2, Partitions: 16})
