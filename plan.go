@@ -29,7 +29,9 @@ type QueryPlan struct {
 	Keys      []KeyPlan   `json:"keys"`
 	// Following: keys that these tell: computed of the groups
 	Following []KeyPlan `json:"following,omitempty"`
-	KeyWords  int       `json:"key_words"` // 64-bit words of a key
+	Sets      []string  `json:"sets,omitempty"`   // grouping sets, where there are several, as (a, b)
+	Totals    bool      `json:"totals,omitempty"` // the last set is the last row
+	KeyWords  int       `json:"key_words"`        // 64-bit words of a key
 	// Distinct: values of which each counts once in a group: grouped by beside the keys
 	Distinct   []KeyPlan  `json:"distinct,omitempty"`
 	Aggregates []string   `json:"aggregates"`  // computed, each once
@@ -136,7 +138,11 @@ func newQueryPlan(e *exec.Explained) *QueryPlan {
 	if c := p.Device.Choice; c.CPU > 0 {
 		out.Predicted = &Prediction{c.CPU, c.Device}
 	}
+	out.Sets, out.Totals = q.SetTexts(), q.Totals >= 0
 	for i, e := range q.Keys {
+		if i == len(q.Keys)-1 && len(q.Groupings) > 0 {
+			break // the number of the set
+		}
 		out.Keys = append(out.Keys, KeyPlan{q.KeyTexts[i], e.Type().String(), p.KeyColumns[i].Intern})
 	}
 	for _, f := range q.Follow {
@@ -203,6 +209,12 @@ func (p *QueryPlan) String() string {
 	}
 	for _, k := range p.Keys {
 		line("key", "%s", k)
+	}
+	for i, set := range p.Sets {
+		if p.Totals && i == len(p.Sets)-1 {
+			set += ", the last row"
+		}
+		line("grouping set", "%s", set)
 	}
 	for _, k := range p.Following {
 		line("key", "%s; computed of the groups", k)

@@ -25,6 +25,12 @@ import (
 	"github.com/gagg-dev/gagg/internal/query"
 )
 
+// Sets of a Query that have a name.
+const (
+	Rollup = query.Rollup // of keys a, b: (a, b), (a), ()
+	Cube   = query.Cube   // of keys a, b: (a, b), (a), (b), ()
+)
+
 // NoRows as a Query's Limit asks for no rows at all.
 const NoRows = query.NoRows
 
@@ -34,6 +40,8 @@ const NoRows = query.NoRows
 type Query struct {
 	From    Source
 	By      []string // key columns or expressions, `as NAME`; none: one group of all rows
+	Sets    string   // grouping sets: Rollup, Cube, or a list of sets of By such as "(a, b), (a), ()"; "": one, of all
+	Totals  bool     // one more row, the last, of all rows that pass Where; Having, OrderBy, Limit and Offset do not see it
 	Aggs    []Agg    // none: the distinct keys
 	Where   string   // "": all rows
 	Having  string   // over keys, aggregates and output names; "": all groups
@@ -44,7 +52,7 @@ type Query struct {
 
 // texts is the clauses of q.
 func (q Query) texts() query.Query {
-	t := query.Query{By: q.By, Where: q.Where, Having: q.Having, OrderBy: q.OrderBy, Limit: q.Limit, Offset: q.Offset}
+	t := query.Query{By: q.By, Sets: q.Sets, Totals: q.Totals, Where: q.Where, Having: q.Having, OrderBy: q.OrderBy, Limit: q.Limit, Offset: q.Offset}
 	for _, a := range q.Aggs {
 		t.Aggs = append(t.Aggs, query.Agg{Text: a.text, Alias: a.alias})
 	}

@@ -78,6 +78,9 @@ var exclusive = []struct{ a, b, hint string }{
 	{"schema", "explain", "--schema describes the inputs, --explain a query on them; run one after the other"},
 	{"schema", "by", "--schema describes the inputs and runs no query; drop -k"},
 	{"schema", "agg", "--schema describes the inputs and runs no query; drop -a"},
+	{"rollup", "cube", "a rollup is part of the cube; drop one"},
+	{"rollup", "sets", "--sets lists what --rollup stands for; drop one"},
+	{"cube", "sets", "--sets lists what --cube stands for; drop one"},
 	{"schema", "stats", "--schema runs no query, so there is nothing to measure; drop --stats"},
 	{"schema", "trace", "--schema runs no query, so there is no timeline; drop --trace"},
 	{"devices", "schema", "--devices describes the machine, --schema the inputs; run one after the other"},
@@ -107,8 +110,23 @@ func (s *settings) checkCombinations() error {
 		return nil
 	case len(s.inputs) == 0:
 		return usagef("no input: name Parquet files, folders or globs, or - for stdin; gagg --help shows an example")
-	case len(s.by) == 0 && len(s.aggs) == 0 && !s.schema:
+	case s.typed["sets"] && strings.TrimSpace(s.sets) == "":
+		return usagef("--sets is empty: list sets of keys, such as (a, b), (a), ()")
+	case len(s.by) == 0 && s.sets == "" && (s.rollup || s.cube || s.totals):
+		return usagef("--%s leaves keys out: name some with -k", s.setsFlag())
+	case len(s.by) == 0 && len(s.aggs) == 0 && s.sets == "" && !s.schema:
 		return usagef("nothing to compute: name keys with -k, aggregates with -a, or ask for --schema")
 	}
 	return nil
+}
+
+// setsFlag is the flag that asks for grouping sets.
+func (s *settings) setsFlag() string {
+	switch {
+	case s.rollup:
+		return "rollup"
+	case s.cube:
+		return "cube"
+	}
+	return "totals"
 }

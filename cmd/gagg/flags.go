@@ -11,6 +11,9 @@ import (
 // settings is what the flags say, before anything is opened.
 type settings struct {
 	by, aggs, orderBy []string
+	rollup, cube      bool
+	sets              string
+	totals            bool
 	where, having     string
 	limit, offset     int64
 	limited           bool // --limit was given; 0 then means no rows
@@ -60,6 +63,10 @@ func flagSet(s *settings) *pflag.FlagSet {
 
 	f.StringArrayVarP(&s.by, "by", "k", nil, "keys: a `list` of columns or expressions, each with \"as name\" if wanted; none: one group of all rows")
 	f.StringArrayVarP(&s.aggs, "agg", "a", nil, "aggregates: a `list` such as 'sum(v1), mean(v3) as m'; none: the distinct keys")
+	f.BoolVar(&s.rollup, "rollup", false, "group by all keys, by all but the last, and so on to none")
+	f.BoolVar(&s.cube, "cube", false, "group by every set of the keys")
+	f.StringVar(&s.sets, "sets", "", "group by each of these sets of keys: a `list` such as \"(a, b), (a), ()\"")
+	f.BoolVar(&s.totals, "totals", false, "one more row, the last: of all rows that pass --where")
 	f.StringVar(&s.where, "where", "", "keep the rows for which `expr` is true")
 	f.StringVar(&s.having, "having", "", "keep the groups for which `expr` is true")
 	f.StringArrayVar(&s.orderBy, "order-by", nil, "order of the result: a `list` of name, -name or \"name desc nulls last\"")

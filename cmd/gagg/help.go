@@ -38,6 +38,7 @@ Aggregates:
   min(x,n) max(x,n) histogram approx_count_distinct approx_quantile(x,p)
   count_if(x) geomean(x) weighted_avg(x,w);
   each with "filter (where …)" if wanted. They pass over NULL.
+  grouping(key): 1 in rows whose grouping set leaves the key out, else 0
 
 Expressions (keys, arguments, conditions):
   'text' 1 2.5 1e3 true null date '2024-01-31' timestamp '2024-01-31 12:00:00'

@@ -13,6 +13,8 @@ func (s *settings) query(from gagg.Source) gagg.Query {
 	q := gagg.Query{
 		From:    from,
 		By:      s.by,
+		Sets:    s.groupingSets(),
+		Totals:  s.totals,
 		Where:   s.where,
 		Having:  s.having,
 		OrderBy: s.orderBy,
@@ -26,6 +28,17 @@ func (s *settings) query(from gagg.Source) gagg.Query {
 		q.Limit = gagg.NoRows
 	}
 	return q
+}
+
+// groupingSets is the sets that one of --rollup, --cube and --sets asks for.
+func (s *settings) groupingSets() string {
+	switch {
+	case s.rollup:
+		return gagg.Rollup
+	case s.cube:
+		return gagg.Cube
+	}
+	return s.sets
 }
 
 func (s *settings) libraryOptions(stderr io.Writer) (gagg.Options, error) {

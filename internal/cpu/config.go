@@ -87,6 +87,9 @@ type Config struct {
 	// elsewhere ends the run with ErrRange.
 	Ranges []column.Range
 
+	// Groupings is the sets of keys that are grouped by; none: one set, of all keys.
+	Groupings Groupings
+
 	// Distinct is the parts of States that take each different value once (distinct.go).
 	Distinct []Distinct
 
@@ -190,4 +193,4 @@ func (c *Config) groupBytes() int64 { return 8*int64(c.Stride) + 4*4 }
 func (c *Config) mergeRoom() int64 { return int64(loadShare * float64(c.Memory.Merge)) }
 
 // openPages is what one worker may take for pages that are being filled.
-func (c *Config) openPages() int64 { return c.Memory.Pages / int64(max(c.Threads, 1)) }
+func (c *Config) openPages() int64 { return c.Memory.Pages / int64(c.workers()) }

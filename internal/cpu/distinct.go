@@ -90,7 +90,7 @@ func (w *Worker) newSets() error {
 	columns := len(w.pipe.Keys) + 1
 	for i := range w.cfg.Distinct {
 		d := &w.cfg.Distinct[i]
-		inner, err := NewWorker(d.Config, Pipeline{Keys: columnsOf(columns)})
+		inner, err := newWorker(d.Config, Pipeline{Keys: columnsOf(columns)})
 		if err != nil {
 			return err
 		}

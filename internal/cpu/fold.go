@@ -64,7 +64,7 @@ func (c *Config) fold(ctx context.Context, n int, workers []*Worker) (Folded, er
 	f := folding{outer: c, Distinct: d, groups: &g, ranges: merge.Buddies(g.Sizes(), -1)}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	each(len(workers), func(i int) {
+	each(min(c.Threads, len(workers)), func(i int) { // as many as there is memory to merge with
 		if err := f.work(ctx, workers[i]); err != nil {
 			cancel(err)
 		}

@@ -28,7 +28,7 @@ func (c *Config) openSets() {
 			c.openPairs(d)
 			continue
 		}
-		members := int64(c.Threads) * memberBytes(inner.Keys.Words)
+		members := int64(c.workers()) * memberBytes(inner.Keys.Words)
 		if d.Shared > members && inner.Budget.Draw(members) == nil {
 			d.set = newSharedSet(inner.Keys.Words, inner.Rows, d.Shared-members, inner.Budget)
 			d.set.members = members

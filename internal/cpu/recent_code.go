@@ -89,16 +89,18 @@ func (c *recentCodes) find(codes []int32, groups []uint32, n uint32) []int32 {
 	return fresh[:k]
 }
 
-// findRecentCode sets groups from the codes of the one key, and makes those that have not come
-// since the table was emptied. If memory is refused no group was made.
-func (w *Worker) findRecentCode() (firstNew uint32, err error) {
+// findRecentCode sets groups from the codes of the one key that tells them apart, and makes those
+// that have not come since the table was emptied. If memory is refused no group was made.
+func (w *Worker) findRecentCode(telling []column.Vector) (firstNew uint32, err error) {
 	t, c := w.table, &w.recentCodes
 	firstNew = t.n
-	fresh := c.find(w.keys[0].Codes, w.groups, t.n)
+	fresh := c.find(telling[0].Codes, w.groups, t.n)
 	if len(fresh) == 0 {
 		return firstNew, nil
 	}
-	w.missKeys[0] = column.Gather(&w.keys[0], fresh, &w.keyBuf[0])
+	for i := range w.keys {
+		w.missKeys[i] = column.Gather(&w.keys[i], fresh, &w.keyBuf[i])
+	}
 	if err := w.encode(w.missKeys, len(fresh)); err != nil {
 		c.begin(t.n + uint32(len(fresh)))
 		c.at = t.n

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -101,6 +102,7 @@ func Run(ctx context.Context, cfg *Config, in Input, threads int) (Groups, error
 			cancel(err)
 		}
 	})
+	workers = withOthers(workers)
 	err := context.Cause(ctx)
 	var folded []Folded
 	if err == nil {
@@ -119,6 +121,18 @@ func Run(ctx context.Context, cfg *Config, in Input, threads int) (Groups, error
 		}
 	}
 	return Groups{}, err
+}
+
+// withOthers is the workers of all threads, those of the first grouping set in front.
+func withOthers(workers []*Worker) []*Worker {
+	all := slices.Clone(workers)
+	for _, w := range workers {
+		if w != nil {
+			all = append(all, w.others...)
+			w.others = nil
+		}
+	}
+	return all
 }
 
 // each calls f(0) … f(n-1) at once and waits for all.

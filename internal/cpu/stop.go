@@ -16,6 +16,9 @@ const stopBetween = 1 << 12
 // endWith has the worker end in the middle of a dictionary when its run is cancelled.
 func (w *Worker) endWith(ctx context.Context) {
 	w.encoder.Cancelled = func() error { return context.Cause(ctx) }
+	for _, o := range w.others {
+		o.endWith(ctx)
+	}
 	if w.sets == nil {
 		return
 	}

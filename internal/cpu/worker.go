@@ -44,6 +44,8 @@ type Worker struct {
 	part        int         // of the aggregates: whose rows it is given
 	states      *agg.Layout // of cfg.States, for these
 	sets        *sets       // distinct values of the rows of part 0; nil: none
+	grouping    *grouping   // its set of the keys; nil: there is one set, of all keys
+	others      []*Worker   // those of the other sets, in its thread
 	pipe        Pipeline
 	phase       phase
 	table       *table
@@ -93,6 +95,17 @@ type Worker struct {
 
 // NewWorker returns a worker that takes its input through pipe.
 func NewWorker(cfg *Config, pipe Pipeline) (*Worker, error) {
+	w, err := newWorker(cfg, pipe)
+	if err == nil && len(cfg.Groupings.Sets) > 0 {
+		if err = w.groupBy(&cfg.Groupings); err != nil {
+			err = errors.Join(err, w.close())
+		}
+	}
+	return w, err
+}
+
+// newWorker is NewWorker for one grouping set.
+func newWorker(cfg *Config, pipe Pipeline) (*Worker, error) {
 	template := make([]uint64, cfg.Stride)
 	states := cfg.States.Part(0)
 	states.Init(template)
@@ -154,6 +167,10 @@ func (w *Worker) newTable() (*table, error) {
 // close lets go of all that the worker holds.
 func (w *Worker) close() error {
 	err := w.sets.close()
+	for _, o := range w.others {
+		err = errors.Join(err, o.close())
+	}
+	w.others = nil
 	w.release()
 	w.table.drop()
 	w.dropTile()
@@ -218,10 +235,17 @@ func (w *Worker) add(b *column.Batch) error {
 		w.checkBatch(b)
 	}
 	w.in.Times = b.Times
-	if w.sets != nil && w.part == 0 {
-		return w.addSets(b.Rows)
+	if w.grouping != nil && w.part == 0 {
+		return w.addGroupings(b.Rows)
 	}
-	n := b.Rows
+	return w.addEvaluated(b.Rows)
+}
+
+// addEvaluated adds the rows of a batch whose keys and arguments are known.
+func (w *Worker) addEvaluated(n int) error {
+	if w.sets != nil && w.part == 0 {
+		return w.addSets(n)
+	}
 	if w.near != nil {
 		n = w.dropFar(n)
 	}
@@ -231,7 +255,7 @@ func (w *Worker) add(b *column.Batch) error {
 	return w.addRows(n)
 }
 
-// addRows adds rows whose keys and arguments are known.
+// addRows adds rows to the worker's groups.
 func (w *Worker) addRows(n int) error {
 	w.in.Rows = n
 	switch w.phase {
@@ -319,12 +343,13 @@ func (w *Worker) find(n int) (firstNew uint32, err error) {
 		}
 	}
 	w.groups = sized(w.groups, n)
-	if w.table.inCache() && w.recentCodes.prepare(w.keys, w.table.n) {
-		return w.findRecentCode()
+	telling := w.telling()
+	if w.table.inCache() && w.recentCodes.prepare(telling, w.table.n) {
+		return w.findRecentCode(telling)
 	}
-	if !w.table.inCache() && w.codes.prepare(w.keys) {
+	if !w.table.inCache() && w.codes.prepare(telling) {
 		w.sizes.end()
-		return w.findByCode()
+		return w.findByCode(telling)
 	}
 	if firstNew, err = w.findByHash(w.keys, n, w.groups); err == nil && !w.table.inCache() {
 		w.sizes.add(w.groups, w.table.n)
@@ -356,8 +381,8 @@ func (w *Worker) encode(keys []column.Vector, n int) error {
 
 // findByCode sets groups from the codes of the keys, and looks those rows up
 // in the table whose tuples are met for the first time.
-func (w *Worker) findByCode() (firstNew uint32, err error) {
-	w.missing = w.codes.find(w.keys, w.groups, w.missing[:0])
+func (w *Worker) findByCode(telling []column.Vector) (firstNew uint32, err error) {
+	w.missing = w.codes.find(telling, w.groups, w.missing[:0])
 	if len(w.missing) == 0 {
 		return w.table.n, nil
 	}
@@ -367,7 +392,7 @@ func (w *Worker) findByCode() (firstNew uint32, err error) {
 	w.found = sized(w.found, len(w.missing))
 	firstNew, err = w.findByHash(w.missKeys, len(w.missing), w.found)
 	if err == nil {
-		w.codes.learn(w.keys, w.missing, w.found, w.groups)
+		w.codes.learn(telling, w.missing, w.found, w.groups)
 	}
 	return firstNew, err
 }

@@ -61,13 +61,14 @@ func (r *run) configure() *attempt {
 	cfg := &cpu.Config{
 		Keys: r.plan.Layout, Intern: key.NewInterner(r.budget), States: states, Arenas: arena.New(r.budget),
 		Stride: cpu.Stride(r.plan.Layout, states), Partitions: r.opt.Partitions, Tile: r.plan.Tile,
-		Filled: r.plan.Filled, Ranges: r.plan.Ranges, Memory: r.plan.Memory.Shares(),
+		Filled: r.plan.Filled, Ranges: r.plan.Ranges, Memory: r.plan.Memory.Shares(len(r.plan.Query.Groupings)),
 		Budget: r.budget,
 		Rows:   r.plan.Facts.Rows, AtMost: r.plan.AtMost, Threads: r.plan.Threads, PassLeast: r.opt.Tuning.PassLeast,
 	}
 	if r.plan.Memory.Spill {
 		cfg.Spill, cfg.LongText = r.disk.File, r.plan.ObserveText
 	}
+	r.configureGroupings(cfg)
 	r.configureSets(cfg)
 	if n, ok := r.plan.FirstGroups(); ok {
 		cfg.First = cpu.NewFirst(n)

@@ -25,7 +25,7 @@ type cut struct {
 // group might fail (STAGE-ERRORS).
 func (p *producer) planCut() (c cut) {
 	q := p.r.plan.Query
-	if len(q.FallibleKeys()) > 0 || q.Having != nil && q.Having.MayFail() {
+	if q.Totals >= 0 || len(q.FallibleKeys()) > 0 || q.Having != nil && q.Having.MayFail() {
 		return c
 	}
 	c.having = p.cutHaving()

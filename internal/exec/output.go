@@ -45,6 +45,8 @@ type producer struct {
 	bufs   []column.Buffer // the same, for the groups that a stage has left
 	kept   []uint64        // rows of these
 	cut    cut
+
+	totalKey []uint64 // the key of the row of all rows; nil: nobody asks for it
 }
 
 func newProducer(r *run, sorter *extsort.Sorter, turn func(n int) error) *producer {
@@ -89,6 +91,9 @@ func (p *producer) attach() error {
 	p.from = a
 	p.merger = cpu.NewMerger(a.cfg, a.groups.Buckets)
 	p.keys = key.Decoder{Layout: p.r.plan.Layout, Intern: a.cfg.Intern, Arenas: a.cfg.Arenas, Base: p.r.plan.Layout.Base(), Stride: a.cfg.Stride}
+	if total := p.r.plan.Query.Totals; total >= 0 {
+		p.totalKey = a.cfg.TotalKey(total)
+	}
 	if a.devices == nil {
 		p.cut = p.planCut()
 		p.cut.set(p)
@@ -137,26 +142,39 @@ func (p *producer) attempt(ctx context.Context, n int, emit emitFunc) error {
 	return p.merger.Merge(ctx, p.r.ranges[n], func(rows []uint64) error {
 		skip := min(max(p.gone-seen, 0), len(rows)/stride)
 		seen += len(rows) / stride
-		for rows = rows[skip*stride:]; len(rows) > 0; {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			k, b, err := p.next(rows)
-			switch {
-			case errors.Is(err, errLarge):
-				err = p.putLarge(n, rows[:stride], emit)
-			case err == nil && b.Rows > 0:
-				err = emit(b, nil)
-			}
-			if err != nil {
-				return err
-			}
-			rows = rows[k*stride:]
-			p.gone += k
-			p.cut.set(p)
+		before, behind, err := p.takeTotal(n, rows[skip*stride:])
+		if err == nil {
+			err = p.put(ctx, n, before, emit)
 		}
-		return nil
+		if err == nil {
+			err = p.put(ctx, n, behind, emit)
+		}
+		return err
 	})
+}
+
+// put calls emit with the result batches of rows, which are of range n.
+func (p *producer) put(ctx context.Context, n int, rows []uint64, emit emitFunc) error {
+	stride := p.from.cfg.Stride
+	for len(rows) > 0 {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		k, b, err := p.next(rows)
+		switch {
+		case errors.Is(err, errLarge):
+			err = p.putLarge(n, rows[:stride], emit)
+		case err == nil && b.Rows > 0:
+			err = emit(b, nil)
+		}
+		if err != nil {
+			return err
+		}
+		rows = rows[k*stride:]
+		p.gone += k
+		p.cut.set(p)
+	}
+	return nil
 }
 
 // next makes a batch of the first of the rows and tells how many they are: as
@@ -206,7 +224,11 @@ func (p *producer) explain(err error, rows []uint64) error {
 		return err
 	}
 	var group []string
-	for i, name := range p.r.plan.Query.KeyTexts {
+	q := p.r.plan.Query
+	for i, name := range q.KeyTexts {
+		if i == len(q.Keys)-1 && len(q.Groupings) > 0 {
+			break // the number of the set
+		}
 		p.keys.Decode(i, rows, &p.made[i])
 		v := column.Gather(&p.made[i], []int32{int32(over.Row)}, &column.Buffer{})
 		text := "NULL"

@@ -23,6 +23,17 @@ var errLarge = errors.New("a group is too large for a batch")
 
 // putLarge puts out one group of range n.
 func (p *producer) putLarge(n int, row []uint64, emit emitFunc) error {
+	return p.makeLarge(n, row, func(l *column.LargeRow) error {
+		b, err := p.result(row)
+		if err == nil && b.Rows > 0 {
+			err = emit(b, l)
+		}
+		return err
+	})
+}
+
+// makeLarge calls put, which makes the group of a row in memory of l, when it is its turn.
+func (p *producer) makeLarge(n int, row []uint64, put func(l *column.LargeRow) error) error {
 	if err := p.turn(n); err != nil {
 		return err
 	}
@@ -30,11 +41,8 @@ func (p *producer) putLarge(n int, row []uint64, emit emitFunc) error {
 	defer l.Done()
 	p.keys.Begin(row)
 	p.large = l
-	b, err := p.result(row)
+	err := put(l)
 	p.large = nil
-	if err == nil && b.Rows > 0 {
-		err = emit(b, l)
-	}
 	clear(p.made) // their memory is gone
 	clear(p.batch.Cols)
 	p.plan() // what was computed with them is held otherwise

@@ -117,6 +117,9 @@ func (r *Rows) Next() bool {
 		}
 		r.fetch()
 	}
+	if r.giveTotal() {
+		return true
+	}
 	if r.end.IsZero() {
 		r.end = time.Now()
 		r.stop() // so that Stats is complete
@@ -255,6 +258,9 @@ func (r *Rows) Release() {
 	}
 	release(r.queue)
 	r.queue = nil
+	if rec := r.run.totals.take(); rec != nil {
+		rec.Release()
+	}
 	for i := range r.slots {
 		release(r.slots[i].records)
 	}

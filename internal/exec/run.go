@@ -58,6 +58,7 @@ type run struct {
 	*prepared
 	failover
 	progress
+	totals
 
 	started    time.Time
 	scanTime   time.Duration

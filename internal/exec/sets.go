@@ -6,6 +6,18 @@ import (
 	"github.com/gagg-dev/gagg/internal/key"
 )
 
+// configureGroupings makes ready for grouping by several sets of the keys.
+func (r *run) configureGroupings(cfg *cpu.Config) {
+	q := r.plan.Query
+	cfg.Groupings.Sets = q.Groupings
+	if len(q.Groupings) == 0 {
+		return
+	}
+	for _, k := range q.Keys {
+		cfg.Groupings.Types = append(cfg.Groupings.Types, k.Type())
+	}
+}
+
 // configureSets makes ready for grouping by the keys and each distinct value. What the groupings
 // are grouped into is cfg.
 func (r *run) configureSets(cfg *cpu.Config) {
@@ -27,7 +39,7 @@ func (r *run) configureSets(cfg *cpu.Config) {
 		shared := int64(0)
 		part := i + 1
 		values, pair := cfg.States.Part(part).Takes(s.Arg), key.NewLayout([]key.Column{s.Value})
-		if values || !cpu.MayPair(cfg.Keys, pair) {
+		if values || len(cfg.Groupings.Sets) > 0 || !cpu.MayPair(cfg.Keys, pair) {
 			pair = nil
 		}
 		// else they are asked for
@@ -37,7 +49,11 @@ func (r *run) configureSets(cfg *cpu.Config) {
 		if pair != nil && shared > 0 {
 			cfg.Rows = r.plan.Facts.Rows // they come all the same
 		}
-		inner.Memory = r.plan.Memory.SetShares(len(r.plan.Sets), shared/int64(cfg.Threads))
+		inner.Memory = r.plan.Memory.SetShares(len(r.plan.Sets), shared/int64(cfg.Threads), len(cfg.Groupings.Sets))
+		inner.Groupings = cfg.Groupings
+		if inner.Rows > 0 { // a worker of each set sees all
+			inner.Rows *= int64(max(len(cfg.Groupings.Sets), 1))
+		}
 		if placesAll(inner) {
 			inner.CacheBytes = setCacheBytes
 		}

@@ -8,6 +8,34 @@ func ParseKeys(text string) ([]Item, error) {
 	return parseItems(text, (*parser).alias, `"," or "as NAME"`)
 }
 
+// ParseSets reads a list of grouping sets: lists of keys in parentheses, () being one without keys.
+func ParseSets(text string) ([][]Item, error) {
+	p, err := newParser(text)
+	if err != nil {
+		return nil, err
+	}
+	var sets [][]Item
+	for {
+		if !p.acceptOp("(") {
+			return nil, p.unexpected("a set of keys in parentheses, such as (a, b) or ()")
+		}
+		var set []Item
+		for !p.acceptOp(")") {
+			if len(set) > 0 && !p.acceptOp(",") {
+				return nil, p.unexpected(`"," or ")"`)
+			}
+			item, err := p.item((*parser).alias)
+			if err != nil {
+				return nil, err
+			}
+			set = append(set, item)
+		}
+		if sets = append(sets, set); !p.acceptOp(",") {
+			return sets, p.end()
+		}
+	}
+}
+
 // ParseAggs reads a list of aggregates. The grammar is that of keys: which
 // calls are aggregates is not decided here.
 func ParseAggs(text string) ([]Item, error) {
@@ -30,13 +58,8 @@ func parseItems(text string, suffix func(*parser, *Item) error, follow string) (
 	}
 	var items []Item
 	for {
-		start := p.peek(0).pos
-		n, err := p.expr(levelNone)
+		item, err := p.item(suffix)
 		if err != nil {
-			return nil, err
-		}
-		item := Item{Expr: n, Pos: start, Text: strings.TrimSpace(text[start:p.tokens[p.i-1].end])}
-		if err := suffix(p, &item); err != nil {
 			return nil, err
 		}
 		items = append(items, item)
@@ -48,6 +71,17 @@ func parseItems(text string, suffix func(*parser, *Item) error, follow string) (
 		}
 		return items, p.end()
 	}
+}
+
+// item reads an element of a list.
+func (p *parser) item(suffix func(*parser, *Item) error) (Item, error) {
+	start := p.peek(0).pos
+	n, err := p.expr(levelNone)
+	if err != nil {
+		return Item{}, err
+	}
+	item := Item{Expr: n, Pos: start, Text: strings.TrimSpace(p.text[start:p.tokens[p.i-1].end])}
+	return item, suffix(p, &item)
 }
 
 // alias reads [as name].

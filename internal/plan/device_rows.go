@@ -60,6 +60,9 @@ func (p *Plan) unsupported(states *agg.Layout) string {
 	case words > ega.MaxKeyWords:
 		return fmt.Sprintf("all keys together take %d words, and a GPU compares at most %d", words, ega.MaxKeyWords)
 	}
+	if len(p.Query.Groupings) > 0 {
+		return "there are several grouping sets"
+	}
 	if len(p.Query.Distinct) > 0 {
 		return "each different " + p.Query.ArgTexts[p.Query.Distinct[0]] + " counts once"
 	}

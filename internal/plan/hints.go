@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/expr"
@@ -27,6 +29,14 @@ func (p *planner) fill() {
 		return out
 	}
 	p.Filled = cpu.Filled{Keys: filled(p.Query.Keys), Args: filled(p.Query.Args)}
+	for _, has := range p.Query.Groupings {
+		if !slices.Contains(has, true) { // it has a group, also of no rows
+			p.Filled.Args = nil
+		}
+		for k := range has { // NULL where a set leaves it out
+			p.Filled.Keys[k] = p.Filled.Keys[k] && has[k]
+		}
+	}
 	p.layOut()
 }
 

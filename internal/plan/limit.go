@@ -14,7 +14,7 @@ const mostFirst = 1 << 16
 // it matters which, or there are too many.
 func (p *Plan) FirstGroups() (int, bool) {
 	q := p.Query
-	if q.Limit <= 0 || len(q.Order) > 0 || q.Having != nil || len(q.Distinct) > 0 || len(q.Keys) == 0 {
+	if q.Limit <= 0 || len(q.Order) > 0 || q.Having != nil || len(q.Distinct) > 0 || len(q.Groupings) > 0 || len(q.Keys) == 0 {
 		return 0, false
 	}
 	return int(q.Limit + q.Offset), q.Offset < mostFirst && q.Limit+q.Offset <= mostFirst
@@ -25,7 +25,7 @@ func (p *Plan) FirstGroups() (int, bool) {
 // result of theirs may be able to fail (STAGE-ERRORS).
 func (p *Plan) TopGroups(states *agg.Layout) *cpu.Top {
 	q := p.Query
-	if q.Limit <= 0 || q.Offset >= cpu.MostTop || q.Limit+q.Offset > cpu.MostTop || len(q.Order) == 0 || !q.Order[0].Desc || q.Having != nil || len(q.FallibleKeys()) > 0 {
+	if q.Limit <= 0 || len(q.Groupings) > 0 || q.Offset >= cpu.MostTop || q.Limit+q.Offset > cpu.MostTop || len(q.Order) == 0 || !q.Order[0].Desc || q.Having != nil || len(q.FallibleKeys()) > 0 {
 		return nil
 	}
 	col, plain := q.Order[0].Expr.Column()

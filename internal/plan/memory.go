@@ -73,6 +73,7 @@ const (
 
 // groupings is what a query groups by.
 type groupings struct {
+	keySets int  // by so many sets of the keys, one or more
 	ordered bool // the result is put in order
 	sets    int  // groupings by the keys and a distinct value
 	own     bool // there are other aggregates, or none at all
@@ -85,9 +86,9 @@ func (w Needs) share(limit int64, threads int, read int64, columns int, g groupi
 		return Memory{Output: mostOutput(threads)}, threads, nil
 	}
 	m := Memory{Limit: limit, Read: read, Spill: true}
-	sets := int64(g.sets)
-	fixed := read + w.Worker + sets*w.Set
-	need := func(threads int) int64 { return int64(threads) * (fixed + (1+sets)*w.Groups) * 4 / 3 }
+	sets, keySets := int64(g.sets), int64(max(g.keySets, 1))
+	fixed := read + keySets*(w.Worker+sets*w.Set)
+	need := func(threads int) int64 { return int64(threads) * (fixed + keySets*(1+sets)*w.Groups) * 4 / 3 }
 	for threads > 1 && need(threads) > limit {
 		threads--
 	}
@@ -105,7 +106,7 @@ func (w Needs) share(limit int64, threads int, read int64, columns int, g groupi
 	scan := rest - n*(m.Merge+m.Sort) - m.Output
 	m.Worker = scan / n
 	m.Table = m.Worker / tableShare
-	m.Pages = min(scan/pageShare, n*partition.MostOpenBytes)
+	m.Pages = min(scan/pageShare, n*keySets*partition.MostOpenBytes)
 	switch {
 	case g.sets > 0 && g.own:
 		m.Sets = m.Worker - m.Worker/(1+sets)
@@ -157,16 +158,17 @@ func (m Memory) BatchBytes() int { return int(max(min(m.Output, leastOutput)/8, 
 // partition of the group: a quarter of Merge.
 func (m Memory) ScratchBytes() int { return int(m.Merge / 4) }
 
-// Shares is the memory of the grouping by the keys, for the executor.
-func (m Memory) Shares() cpu.Memory { return m.share(m.Worker - m.Sets) }
+// Shares is the memory of the grouping by the keys, for the executor; of one worker of keySets
+// in a thread.
+func (m Memory) Shares(keySets int) cpu.Memory { return m.share(m.Worker-m.Sets, keySets) }
 
 // SetShares is the same for one of so many groupings by the keys and a distinct value, less the
-// bytes that a worker has in a shared set.
-func (m Memory) SetShares(sets int, shared int64) cpu.Memory {
+// bytes that a thread has in a shared set.
+func (m Memory) SetShares(sets int, shared int64, keySets int) cpu.Memory {
 	if m.Worker == 0 {
 		return cpu.Memory{}
 	}
-	return m.share(m.Sets/int64(sets) - shared)
+	return m.share(m.Sets/int64(sets)-shared, keySets)
 }
 
 // SharedSet is how many bytes a shared set of so many workers may take, for one of so many
@@ -182,11 +184,12 @@ func (m Memory) SharedSet(sets, threads int, least int64) int64 {
 	return bytes
 }
 
-// share is the memory of a grouping that has so many bytes of Worker.
-func (m Memory) share(worker int64) cpu.Memory {
+// share is the memory of one of keySets workers for a grouping that has so many bytes of Worker.
+func (m Memory) share(worker int64, keySets int) cpu.Memory {
 	if m.Worker == 0 {
 		return cpu.Memory{}
 	}
 	part := float64(worker) / float64(m.Worker)
-	return cpu.Memory{Worker: worker, Table: int64(part * float64(m.Table)), Pages: int64(part * float64(m.Pages)), Merge: m.Merge}
+	each := int64(max(keySets, 1))
+	return cpu.Memory{Worker: worker / each, Table: int64(part*float64(m.Table)) / each, Pages: int64(part * float64(m.Pages)), Merge: m.Merge}
 }

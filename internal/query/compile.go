@@ -28,6 +28,7 @@ type compiler struct {
 	callIndex map[string]int // aggregate by its canonical text
 	grouped   keySet         // the keys
 	following []int          // elements of By that are none
+	keyItems  []int          // with grouping sets: which key each element of By is
 	callTypes []column.Type
 	items     []outputItem
 }
@@ -42,7 +43,7 @@ type outputItem struct {
 // Compile resolves the query.
 func Compile(in Columns, q Query) (*Compiled, error) {
 	c := &compiler{
-		in: in, q: q, out: Compiled{Texts: q, Limit: q.Limit, Offset: q.Offset},
+		in: in, q: q, out: Compiled{Texts: q, Totals: -1, Limit: q.Limit, Offset: q.Offset},
 		batchCol: map[int]int{}, argIndex: map[string]int{}, callIndex: map[string]int{},
 	}
 	c.rows = expr.NewBinder(c.inputColumn)

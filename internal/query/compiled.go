@@ -4,6 +4,8 @@
 package query
 
 import (
+	"strings"
+
 	"github.com/gagg-dev/gagg/internal/agg"
 	"github.com/gagg-dev/gagg/internal/expr"
 )
@@ -19,10 +21,14 @@ type Compiled struct {
 
 	Cols []int // columns of the input's schema that are read
 
-	Where     *expr.Expr // nil: none
-	Keys      []*expr.Expr
-	KeyTexts  []string
-	Follow    []Following // keys of the query that Keys tell: they are computed of the groups
+	Where    *expr.Expr // nil: none
+	Keys     []*expr.Expr
+	KeyTexts []string
+	Follow   []Following // keys of the query that Keys tell: they are computed of the groups
+	// Groupings: by grouping set and key, whether the set has the key; none: there is one set, of all
+	// keys. Else the last of Keys, which no set tells of, is the number of the set.
+	Groupings [][]bool
+	Totals    int // the set whose one group is put out last, whatever Having, Order and Limit say; -1: none
 	Args      []*expr.Expr
 	ArgTexts  []string
 	Calls     []agg.Call
@@ -48,6 +54,20 @@ type Term struct {
 	Expr       *expr.Expr
 	Desc       bool
 	NullsFirst bool
+}
+
+// SetTexts is the grouping sets as they are written.
+func (q *Compiled) SetTexts() (texts []string) {
+	for _, has := range q.Groupings {
+		var keys []string
+		for k := range has {
+			if has[k] {
+				keys = append(keys, q.KeyTexts[k])
+			}
+		}
+		texts = append(texts, "("+strings.Join(keys, ", ")+")")
+	}
+	return texts
 }
 
 // ResultExprs is what is computed to order the result, and to see that nothing overflows.

@@ -33,6 +33,19 @@ type keyed struct {
 
 func (c *compiler) keys() error {
 	var all []keyed
+	sets, err := c.listedSets()
+	if err != nil {
+		return err
+	}
+	if len(c.q.By) == 0 {
+		for _, it := range keysOfSets(sets) {
+			k, err := c.key(c.q.Sets, it)
+			if err != nil {
+				return err
+			}
+			all = append(all, k)
+		}
+	}
 	for _, list := range c.q.By {
 		items, err := expr.ParseKeys(list)
 		if err != nil {
@@ -45,6 +58,9 @@ func (c *compiler) keys() error {
 			}
 			all = append(all, k)
 		}
+	}
+	if c.q.hasSets() {
+		return c.groupBySets(all, sets)
 	}
 	c.groupBy(all)
 	return nil

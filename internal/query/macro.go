@@ -28,12 +28,12 @@ var macros = map[string]macro{
 // isAggregate reports whether a name, in lower case, is one of an aggregate.
 func isAggregate(name string) bool {
 	_, ok := macros[name]
-	return ok || agg.IsAggregate(name)
+	return ok || isGrouping(name) || agg.IsAggregate(name)
 }
 
 // aggregateNames are all that isAggregate knows.
 func aggregateNames() []string {
-	names := agg.Names()
+	names := append(agg.Names(), "grouping", "grouping_id")
 	for name := range macros {
 		names = append(names, name)
 	}

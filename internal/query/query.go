@@ -13,6 +13,8 @@ const NoRows = -1
 // separated by commas.
 type Query struct {
 	By      []string
+	Sets    string // grouping sets of By: Rollup, Cube, or a list such as "(a, b), (a), ()"; "": one, of all
+	Totals  bool   // one more row, the last, of all rows that pass Where
 	Aggs    []Agg
 	Where   string
 	Having  string

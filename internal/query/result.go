@@ -21,6 +21,13 @@ const (
 func (c *compiler) toResult(n expr.Node, text string) (expr.Node, error) {
 	var failed error
 	n = expr.Rewrite(n, func(n expr.Node) (expr.Node, bool) {
+		if call, ok := n.(*expr.Call); ok && isGrouping(call.Name) {
+			made, err := c.groupingToResult(call, text)
+			if err != nil && failed == nil {
+				failed = err
+			}
+			return made, true
+		}
 		if call, ok := n.(*expr.Call); ok && isAggregate(call.Name) {
 			if m, ok := macros[call.Name]; ok {
 				made, err := c.macroToResult(call, m, text)
@@ -132,8 +139,8 @@ func (c *compiler) having() error {
 }
 
 func (c *compiler) outputs() error {
-	for _, it := range c.items {
-		n, err := c.bindResult(it.node, it.text, false)
+	for i, it := range c.items {
+		n, err := c.outputNode(i, it)
 		if err != nil {
 			return err
 		}
@@ -144,6 +151,14 @@ func (c *compiler) outputs() error {
 		c.out.Out = append(c.out.Out, Output{it.name, e})
 	}
 	return nil
+}
+
+// outputNode is output column number i over the columns of the result stage.
+func (c *compiler) outputNode(i int, it outputItem) (expr.Node, error) {
+	if i < len(c.keyItems) { // also a constant is NULL in a set that leaves it out
+		return &expr.Column{At: it.node.Pos(), Name: fmt.Sprintf("%s%d", keyPrefix, c.keyItems[i]), Of: it.node}, nil
+	}
+	return c.bindResult(it.node, it.text, false)
 }
 
 // ordered is what an element of OrderBy orders by: an output column of that
