@@ -62,7 +62,7 @@ func (s *settings) checkValues() error {
 	return oneOf("explain", s.explain, explainText, explainJSON)
 }
 
-// compressions are the codecs of Parquet output.
+// compressions are the codecs of Parquet output. Text takes fewer: see checkFormat.
 var compressions = []string{"snappy", "zstd", "gzip", "brotli", "none"}
 
 func oneOf(flag, value string, allowed ...string) error {

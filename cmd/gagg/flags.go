@@ -75,7 +75,7 @@ func flagSet(s *settings) *pflag.FlagSet {
 
 	f.StringVarP(&s.output, "output", "o", "-", "write the result to `path`; - is stdout")
 	f.StringVarP(&s.format, "format", "f", "", "`format` of the result: "+formatNames+" (default: from the output's extension, else table on a terminal, else csv)")
-	f.StringVar(&s.compression, "compression", "", "compression of Parquet output: `codec` is "+strings.Join(compressions, ", "))
+	f.StringVar(&s.compression, "compression", "", "compression of Parquet output: `codec` is "+strings.Join(compressions, ", ")+"; of text gzip, zstd, none (default: by an extension .gz, .zst)")
 	f.StringVar(&s.null, "null", "", "`text` that stands for NULL in CSV and TSV")
 
 	f.IntVarP(&s.threads, "threads", "j", 0, "CPU workers: `n` (default: all that the process may use)")

@@ -61,11 +61,12 @@ func (c *command) explainPlan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	share := shareOf(o.MemoryLimit, format, c.output == "-")
+	form := outputForm{format, c.compressionOf(format), c.output == "-"}
+	share := shareOf(o.MemoryLimit, form)
 	o.MemoryLimit, o.Slack = share.Query, share.Slack
 	plan, err := gagg.Plan(ctx, q, o)
 	if err != nil {
-		return share.needError(err, format, c.output == "-")
+		return share.needError(err, form)
 	}
 	explained := explanation{plan, share}
 	if c.explain == explainJSON {

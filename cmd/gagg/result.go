@@ -38,7 +38,7 @@ func (c *command) createResult(ctx context.Context) (*result, error) {
 	}
 	r := &result{format: format, out: &heldBack{out: c.out}, screen: c.output == "-" && c.onTerminal(c.stdout), options: sink.Options{
 		Null:        c.null,
-		Compression: c.compression,
+		Compression: c.compressionOf(format),
 		Width:       c.terminalWidth(),
 		Stream:      true,
 		CreatedBy:   "gagg " + version(),
@@ -51,8 +51,8 @@ func (c *command) createResult(ctx context.Context) (*result, error) {
 	}
 	c.answers(r.file)
 	out, terminal := visibleFile(r.file)
-	if terminal && isBinary(format) {
-		return nil, usagef("%s is not text, and %s is a terminal: name a file", format, c.output)
+	if terminal && c.isBinary(format) {
+		return nil, usagef("%s is not text, and %s is a terminal: name a file", c.nameOf(format), c.output)
 	}
 	r.out, r.options.Stream = &heldBack{out: out, flowing: !r.file.IsStream()}, r.file.IsStream()
 	return r, nil
@@ -68,24 +68,50 @@ func (c *command) createFile(path string) (*sink.File, error) {
 	return f, nil
 }
 
-func isBinary(f sink.Format) bool { return f == sink.Parquet || f == sink.Arrow }
+// isBinary reports whether an output is not text.
+func (c *command) isBinary(f sink.Format) bool {
+	return f == sink.Parquet || f == sink.Arrow || f.IsText() && !slices.Contains([]string{"", "none"}, c.compressionOf(f))
+}
+
+// compressionOf is the compression of an output: what --compression says, else, of text, what its name does.
+func (c *command) compressionOf(f sink.Format) string {
+	named, _ := sink.CompressionForPath(c.output)
+	if c.compression != "" || !f.IsText() {
+		return c.compression
+	}
+	return named
+}
 
 // checkFormat refuses a format that its output cannot show, and flags that it
 // has no use for.
 func (c *command) checkFormat(f sink.Format) error {
-	switch {
-	case isBinary(f) && c.output == "-" && isScreen(c.out):
-		return usagef("%s is not text, and stdout is a terminal: add -o FILE, or redirect stdout", f)
-	case c.typed["compression"] && f != sink.Parquet:
-		return usagef("--compression is for Parquet output, and this is %s: drop it, or add -f parquet", f)
+	named, _ := sink.CompressionForPath(c.output)
+	switch compression := c.compression; {
+	case c.isBinary(f) && c.output == "-" && isScreen(c.out):
+		return usagef("%s is not text, and stdout is a terminal: add -o FILE, or redirect stdout", c.nameOf(f))
+	case c.typed["compression"] && (f == sink.Arrow || f == sink.None):
+		return usagef("--compression is for Parquet and text, and this is %s: drop it, or take another format", f)
+	case c.typed["compression"] && f.IsText() && !slices.Contains(sink.TextCompressions, compression):
+		return usagef("--compression %s is for Parquet output, and this is %s: want one of %s", compression, f, strings.Join(sink.TextCompressions, ", "))
+	case c.typed["compression"] && f.IsText() && named != "" && named != compression:
+		return usagef("--compression %s: the name %s says %s; let them agree", compression, c.output, named)
 	case c.typed["null"] && f != sink.CSV && f != sink.TSV:
 		return usagef("--null is for CSV and TSV output, and this is %s: drop it, or add -f csv", f)
 	}
 	return nil
 }
 
+// nameOf is the format of the output, with its compression, for people.
+func (c *command) nameOf(f sink.Format) string {
+	if compression := c.compressionOf(f); f.IsText() && c.isBinary(f) {
+		return string(f) + " compressed with " + compression
+	}
+	return string(f)
+}
+
 // resultFormat is the format that --format names, else that of the
-// extension, else a table for people and CSV for programs.
+// extension, else a table for people and CSV for programs. An extension that stands for no format is
+// refused: CSV under such a name would surprise whoever opens it. Pipes and devices may have any name.
 func (c *command) resultFormat() (sink.Format, error) {
 	if c.format != "" {
 		f, err := sink.ParseFormat(c.format)
@@ -98,7 +124,8 @@ func (c *command) resultFormat() (sink.Format, error) {
 		if f, ok := sink.FormatForPath(c.output); ok {
 			return f, nil
 		}
-		if ext := strings.ToLower(filepath.Ext(c.output)); slices.Contains(foreignExtensions, ext) {
+		_, rest := sink.CompressionForPath(c.output)
+		if ext := filepath.Ext(rest) + strings.TrimPrefix(c.output, rest); ext != "" && !isDevice(c.output) {
 			return "", usagef("--output %s: gagg does not write %s files: take another extension, or say with -f which format to write under this name", c.output, ext)
 		}
 		return sink.CSV, nil
@@ -109,9 +136,11 @@ func (c *command) resultFormat() (sink.Format, error) {
 	return sink.CSV, nil
 }
 
-// foreignExtensions promise formats that gagg does not write. CSV under such
-// a name would surprise whoever opens it.
-var foreignExtensions = []string{".xlsx", ".xls", ".ods", ".orc", ".avro", ".gz", ".zst", ".bz2", ".xz", ".zip", ".html", ".xml", ".yaml", ".db", ".sqlite", ".duckdb"}
+// isDevice reports whether path is there and no regular file.
+func isDevice(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && !info.Mode().IsRegular()
+}
 
 // terminalWidth is how wide a table on stdout may be; 0: as wide as it is.
 func (c *command) terminalWidth() int {
@@ -177,6 +206,10 @@ func writeRecord(w sink.Writer, record arrow.Record, b *bar) error {
 
 // isStream reports whether the answer cannot be taken back.
 func (r *result) isStream() bool { return r.file == nil || r.file.IsStream() }
+
+func (r *result) form() outputForm {
+	return outputForm{r.format, r.options.Compression, r.isStream()}
+}
 
 // abort removes an output that is not final.
 func (r *result) abort() {

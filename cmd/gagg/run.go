@@ -115,7 +115,7 @@ func (c *command) aggregate(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	share := shareOf(o.MemoryLimit, result.format, result.isStream())
+	share := shareOf(o.MemoryLimit, result.form())
 	o.MemoryLimit, o.Slack = share.Query, share.Slack
 	result.options.Memory = share.Sink
 	defer share.limitRuntime()()
@@ -124,12 +124,12 @@ func (c *command) aggregate(ctx context.Context) (err error) {
 	defer c.stopProgress()
 	rows, err := gagg.Run(ctx, q, o)
 	if err != nil {
-		return share.needError(err, result.format, result.isStream())
+		return share.needError(err, result.form())
 	}
 	release := sync.OnceFunc(rows.Release)
 	defer release()
 	if err := result.writeAll(ctx, rows, c.bar); err != nil {
-		return share.needError(err, result.format, result.isStream())
+		return share.needError(err, result.form())
 	}
 	c.stopProgress()
 	did := stats.collect(rows)

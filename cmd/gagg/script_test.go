@@ -1,8 +1,10 @@
 package main
 
 import (
+	"compress/gzip"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -11,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -21,6 +24,7 @@ import (
 //	status N COMMAND…      runs COMMAND, which must end with exit status N
 //	parquet OUT TABLE      writes the table in the file TABLE as Parquet
 //	h2o OUT ROWS           writes the table of db-benchmark with so many rows
+//	decompress FROM TO     writes what a gzip or zstd stream holds
 //	only DIR NAME…         wants DIR to hold these names (hidden ones too) and no other
 //
 // and the condition root, and $ORDERS, the Parquet file of the README.
@@ -44,6 +48,8 @@ func TestScripts(t *testing.T) {
 			"parquet": scriptParquet,
 			"h2o":     scriptH2O,
 			"only":    scriptOnly,
+
+			"decompress": scriptDecompress,
 		},
 		Condition: func(name string) (bool, error) {
 			if name != "root" {
@@ -211,4 +217,24 @@ func scriptOnly(ts *testscript.TestScript, _ bool, args []string) {
 	for name := range want {
 		ts.Fatalf("%s: %v", filepath.Join(args[0], name), fs.ErrNotExist)
 	}
+}
+
+// scriptDecompress is decompress FROM TO: a gzip or zstd stream as what it holds.
+func scriptDecompress(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: decompress FROM TO")
+	}
+	in, err := os.Open(ts.MkAbs(args[0]))
+	ts.Check(err)
+	defer in.Close()
+	var from io.Reader
+	if strings.HasSuffix(args[0], ".zst") {
+		from, err = zstd.NewReader(in)
+	} else {
+		from, err = gzip.NewReader(in)
+	}
+	ts.Check(err)
+	text, err := io.ReadAll(from)
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), text, 0o600))
 }

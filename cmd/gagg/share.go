@@ -55,8 +55,15 @@ type share struct {
 	Query   int64 `json:"query"` // what is left for it
 }
 
-// shareOf shares out a limit for a query whose result has that format.
-func shareOf(limit int64, format sink.Format, stream bool) share {
+// outputForm is what the memory that writing a result takes depends on.
+type outputForm struct {
+	format      sink.Format
+	compression string // of text
+	stream      bool   // it cannot be taken back, so that its beginning is held back
+}
+
+// shareOf shares out a limit for a query whose result has that form.
+func shareOf(limit int64, form outputForm) share {
 	if limit == 0 {
 		limit = math.MaxInt64
 	}
@@ -64,7 +71,7 @@ func shareOf(limit int64, format sink.Format, stream bool) share {
 		Limit:   limit,
 		Garbage: max(leastGarbage, min(limit/garbagePart, usualGarbage), min(limit/largeGarbagePart, mostGarbage)),
 		Slack:   max(0, min((limit-slackFrom)/slackPart, mostSlack)),
-		Sink:    sinkBytes(limit, format, stream),
+		Sink:    sinkBytes(limit, form),
 	}
 	s.Query = max(limit-programBytes-s.Garbage-s.Slack-s.Sink, 1)
 	if limit == math.MaxInt64 {
@@ -85,17 +92,27 @@ const (
 	leastGather, mostGather = 8 * mib, 256 * mib
 	gatherPart              = 8
 	textBytes               = 2 * mib
+	// What compressing text takes beside that was measured, as the peaks were.
+	gzipBytes, zstdBytes = 1 * mib, 8 * mib
 )
 
-func sinkBytes(limit int64, format sink.Format, stream bool) int64 {
+func sinkBytes(limit int64, form outputForm) int64 {
 	n := int64(textBytes)
-	switch format {
+	switch form.format {
 	case sink.None:
 		n = 0
 	case sink.Parquet, sink.Table:
 		n = max(leastGather, min(limit/gatherPart, mostGather))
 	}
-	if stream {
+	if form.format.IsText() {
+		switch form.compression {
+		case "gzip":
+			n += gzipBytes
+		case "zstd":
+			n += zstdBytes
+		}
+	}
+	if form.stream {
 		n += holdBytes
 	}
 	return n
@@ -183,9 +200,9 @@ func (h *heapShare) undo() {
 
 // enough is a limit for the process, in whole MiB, that leaves so much for the
 // query, and nothing less is.
-func enough(query int64, format sink.Format, stream bool) int64 {
+func enough(query int64, form outputForm) int64 {
 	limit := int64(mib)
-	for shareOf(limit, format, stream).Query < query {
+	for shareOf(limit, form).Query < query {
 		limit += mib
 	}
 	return limit
@@ -193,12 +210,12 @@ func enough(query int64, format sink.Format, stream bool) int64 {
 
 // needError says what limit of the process is enough, when the library has
 // said what is enough for the query.
-func (s share) needError(err error, format sink.Format, stream bool) error {
+func (s share) needError(err error, form outputForm) error {
 	var need *gagg.NeedError
 	if !errors.As(err, &need) {
 		return err
 	}
-	return &shareError{cause: need, limit: s.Limit, enough: enough(need.Need, format, stream)}
+	return &shareError{cause: need, limit: s.Limit, enough: enough(need.Need, form)}
 }
 
 // shareError is a NeedError in terms of the process.

@@ -21,7 +21,7 @@ func collector() (percent, limit, collections uint64) {
 // After each one the heap may grow by half of the garbage, and by a tenth.
 func TestGarbageOfARun(t *testing.T) {
 	for _, limit := range []int64{0, 64 * mib, 20 << 30} {
-		s := shareOf(limit, sink.CSV, false)
+		s := shareOf(limit, outputForm{format: sink.CSV})
 		was, wasLimit, before := collector()
 		undo := s.limitRuntime()
 		percent, last, after := collector()
@@ -51,7 +51,7 @@ func TestGarbageOfARun(t *testing.T) {
 
 // A collection after the end of a run changes nothing.
 func TestGarbageOfARunThatIsOver(t *testing.T) {
-	h := &heapShare{share: shareOf(1<<30, sink.CSV, false), percent: debug.SetGCPercent(100), limit: debug.SetMemoryLimit(-1)}
+	h := &heapShare{share: shareOf(1<<30, outputForm{format: sink.CSV}), percent: debug.SetGCPercent(100), limit: debug.SetMemoryLimit(-1)}
 	debug.SetGCPercent(h.percent)
 	h.undo()
 	h.collected()

@@ -6,8 +6,8 @@
 //	NewWriter(format, io.Writer, schema) ─▶ Write(record)… ─▶ Close ─▶ File.Commit
 //	      │
 //	      ├─ csv, tsv, json, ndjson, markdown, table: rows.go turns a record into
-//	      │  vectors, text.go gives each column a function that appends the text of a
-//	      │  row; the format adds quotes and separators
+//	      │  vectors, text.go gives each column a function that appends the text of a row; the format
+//	      │  adds quotes and separators, and compress.go may compress it
 //	      ├─ arrow: IPC, as a file or as a stream
 //	      └─ parquet: parquet.go and the files beside it
 //
@@ -64,11 +64,12 @@ var formatsByExtension = map[string]Format{
 	".md": Markdown, ".markdown": Markdown, ".txt": Table,
 }
 
-// FormatForPath returns the format that the extension of path stands for;
-// false if it stands for none.
+// FormatForPath returns the format that the extension of path stands for, that of a compression left
+// out; false if it stands for none.
 func FormatForPath(path string) (Format, bool) {
-	f, ok := formatsByExtension[strings.ToLower(filepath.Ext(path))]
-	return f, ok
+	_, rest := CompressionForPath(path)
+	f, ok := formatsByExtension[strings.ToLower(filepath.Ext(rest))]
+	return f, ok && (rest == path || f.IsText())
 }
 
 // Writer turns records into a document. All records have the schema that the
@@ -89,7 +90,7 @@ type Options struct {
 	// value with the same text is written in quotes.
 	Null string
 	// Compression of Parquet: snappy (also the default, ""), zstd, gzip,
-	// brotli, none.
+	// brotli, none. Of text: gzip, zstd, none (also the default).
 	Compression string
 	// Memory is about how many bytes a writer of Parquet or of a table may hold: row groups
 	// and pages are made accordingly, and rows shown. 0: 384 MiB, or 512.
@@ -112,11 +113,18 @@ type Options struct {
 // Close. The error is about a column type that has no output form, or about
 // an option.
 func NewWriter(f Format, w io.Writer, schema *arrow.Schema, o Options) (Writer, error) {
-	document, err := newWriter(f, w, schema, o)
+	below := io.WriteCloser(uncompressedText{w})
+	if f.IsText() {
+		var err error
+		if below, err = compressor(w, o.Compression); err != nil {
+			return nil, err
+		}
+	}
+	document, err := newWriter(f, below, schema, o)
 	if err != nil {
 		return nil, err
 	}
-	return &guarded{document: document}, nil
+	return &guarded{document: document, below: below}, nil
 }
 
 func newWriter(f Format, w io.Writer, schema *arrow.Schema, o Options) (Writer, error) {
@@ -153,7 +161,8 @@ func newWriter(f Format, w io.Writer, schema *arrow.Schema, o Options) (Writer, 
 // formats.
 type guarded struct {
 	document Writer
-	err      error // the first
+	below    io.Closer // what it is written to
+	err      error     // the first
 	closed   bool
 }
 
@@ -174,7 +183,10 @@ func (g *guarded) Close() error {
 		return nil
 	}
 	g.closed = true
-	return g.document.Close()
+	if err := g.document.Close(); err != nil {
+		return err
+	}
+	return g.below.Close()
 }
 
 type discard struct{}
