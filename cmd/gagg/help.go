@@ -43,10 +43,11 @@ Aggregates:
 Expressions (keys, arguments, conditions):
   'text' 1 2.5 1e3 true null date '2024-01-31' timestamp '2024-01-31 12:00:00'
   column "a column" struct.field #3 (the third column)
-  + - * / // % || = <> < <= > >= and or not in (…) between … and …
+  + - * / // % ** & | ~ << >> || = <> < <= > >= and or not in (…)
+  between … and … similar to '…'
   is null, is true, is false, is distinct from …, each with not
   like ilike case when … then … else … end cast(x as t) try_cast(x as t) x::t
-  extract(minute from t) t + interval '1 month 2 days' t at time zone 'Asia/Tokyo'
+  t + interval '1 month' extract(minute from t) t at time zone 'Asia/Tokyo'
 `
 
 const helpTail = `

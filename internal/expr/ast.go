@@ -45,17 +45,17 @@ type Call struct {
 	Filter   Node // filter (where …); nil: none
 }
 
-// Unary is - or not.
+// Unary is -, ~ or not.
 type Unary struct {
 	At int
-	Op string // "-", "not"
+	Op string // "-", "~", "not"
 	X  Node
 }
 
 // Binary is an operator between two operands.
 type Binary struct {
 	At   int
-	Op   string // "+" "-" "*" "/" "//" "%" "||" "=" "<>" "<" "<=" ">" ">=" "and" "or"
+	Op   string // "+" "-" "*" "/" "//" "%" "||" "&" "|" "<<" ">>" "=" "<>" "<" "<=" ">" ">=" "and" "or"
 	L, R Node
 }
 
@@ -85,7 +85,8 @@ type Between struct {
 type Like struct {
 	At         int
 	X, Pattern Node
-	Fold       bool // ilike
+	Fold       bool   // ilike
+	Escape     string // the character that takes their meaning from % and _; "": none
 	Not        bool
 }
 

@@ -168,6 +168,9 @@ func (b *binder) unary(n *Unary) (*bound, error) {
 		}
 		return not(x, n), nil
 	}
+	if n.Op == "~" {
+		return complement(x, n)
+	}
 	return negate(x, n)
 }
 
@@ -187,6 +190,9 @@ func (b *binder) binary(n *Binary) (*bound, error) {
 		if l.kind != boundInterval && r.kind != boundInterval {
 			return concat(l, r, n)
 		}
+	}
+	if bitVerbs[n.Op] != "" {
+		return bitwise(n.Op, l, r, n)
 	}
 	if x, err := intervalArithmetic(n.Op, l, r, n); x != nil || err != nil {
 		return x, err

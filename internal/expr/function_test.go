@@ -109,6 +109,48 @@ func described(v column.Value) string {
 	return sqlName(v.Type) + " " + textOf(v)
 }
 
+// ownResults are functions that give something else than DuckDB's of these names, by design.
+var ownResults = map[string]bool{"hash": true, "typeof": true}
+
+// TestHash protects that hashes stay what they are: values of many types, known from the first version on.
+func TestHash(t *testing.T) {
+	for text, want := range map[string]string{
+		"hash(0)": "14374147212387527897", "hash(1)": "3439722301264460078", "hash(-1)": "5841669975847748627", "hash(18446744073709551615::uint64)": "5841669975847748627", "hash(true)": "3439722301264460078",
+		"hash(1.5e0)": "2693614958850487384", "hash('NaN'::double)": "7941542138034176421", "hash('')": "3244421341483603138", "hash('é')": "17839895020865391795", "hash(date '2024-01-31')": "16646921479601731782",
+		"hash(1.50)": "10464577066838845887", "hash(123456789012345678901234567890.)": "10924351692697443031", "hash(null)": "0", "hash(1, 'a', null)": "2944039914959105777",
+	} {
+		v, err := evalText(text)
+		if err != nil || v.Type != uint64Type || textOf(v) != want {
+			t.Errorf("%q: %q, %v", text, textOf(v), err)
+		}
+	}
+	for _, same := range [][2]string{
+		{"hash(0e0)", "hash(-0e0)"},
+		{"hash(1::int8)", "hash(1::uint64)"},
+		{"hash(1)", "hash(1::decimal(38,0))"},
+		{"hash(1)", "hash(true)"},
+		{"hash(1.5::float)", "hash(1.5e0)"},
+		{"hash('ab')", "hash('ab'::binary)"},
+		{"hash(1, 2)", "hash(1::int8, 2::decimal(38,0))"},
+		{"hash('NaN'::double)", "hash(-('NaN'::double))"},
+		{"hash(null::text)", "hash(null::int)"},
+		{"typeof(1)", "'int64'"},
+		{"typeof(null::decimal(4,2))", "'decimal(4,2)'"},
+	} {
+		a, err := evalText(same[0])
+		b, err2 := evalText(same[1])
+		if err != nil || err2 != nil || textOf(a) != textOf(b) || a.Null {
+			t.Errorf("%s = %s, %s = %s; %v, %v", same[0], textOf(a), same[1], textOf(b), err, err2)
+		}
+	}
+	for _, other := range [][2]string{{"hash(1, 2)", "hash(2, 1)"}, {"hash(1)", "hash(1, 1)"}, {"hash(null, 1)", "hash(1, null)"}, {"hash('1')", "hash(1)"}} {
+		a, _ := evalText(other[0])
+		if b, _ := evalText(other[1]); textOf(a) == textOf(b) {
+			t.Errorf("%s and %s are both %s", other[0], other[1], textOf(a))
+		}
+	}
+}
+
 // TestFunctionsAsDuckDB protects types and values of the scalar functions:
 // those of DuckDB, over edge values, but for the lines that say otherwise.
 // Each is computed three times: as a constant, and with its arguments in
@@ -139,7 +181,7 @@ func TestFunctionsAsDuckDB(t *testing.T) {
 		}
 	}
 	for i := range functionTable {
-		if f := &functionTable[i]; !seen[f.name] {
+		if f := &functionTable[i]; !seen[f.name] && !ownResults[f.name] {
 			t.Errorf("no line of functions.txt calls %s", f.name)
 		}
 	}
@@ -190,7 +232,7 @@ func lifted(t *testing.T, text, want string) []string {
 		types = append(types, v.Type)
 		flat.Cols, coded.Cols = append(flat.Cols, flatVector(v.Type, rows)), append(coded.Cols, dictVector(r, v.Type, rows))
 	}
-	if len(types) == 0 {
+	if len(types) == 0 && len(args) > 0 {
 		return nil // nothing but intervals and constants
 	}
 	e, err := Bind(n.with(args), text, func(name string) (int, column.Type, error) {
@@ -211,7 +253,7 @@ func lifted(t *testing.T, text, want string) []string {
 		for row, isNull := range []bool{true, false, false, true, false} {
 			v := out.At(row)
 			v.Type = e.Type()
-			if got := described(v); !isNull && got != want || isNull && strict && !v.Null || !out.Valid() {
+			if got := described(v); !isNull && got != want || isNull && strict && !v.Null && len(args) > 0 || !out.Valid() {
 				t.Errorf("%s with columns, row %d: %s, want %s", text, row, got, want)
 			}
 		}

@@ -160,7 +160,10 @@ func (l *lexer) place() (token, error) {
 }
 
 // operators are tried in this order: longer ones first.
-var operators = []string{"<>", "!=", "<=", ">=", "==", "||", "::", "//", "+", "-", "*", "/", "%", "=", "<", ">", "(", ")", ",", "."}
+var operators = []string{
+	"<>", "!=", "<=", ">=", "==", "||", "::", "//", "**", "<<", ">>", "!~", "^@", "&", "|", "~", "^",
+	"+", "-", "*", "/", "%", "=", "<", ">", "(", ")", ",", ".",
+}
 
 func (l *lexer) operator() (token, error) {
 	rest := l.text[l.pos:]

@@ -2,6 +2,7 @@ package expr
 
 import (
 	"bytes"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -9,7 +10,6 @@ import (
 )
 
 // like binds x [not] [i]like pattern: % stands for any characters, _ for one.
-// There is no escape character.
 func (b *binder) like(n *Like) (*bound, error) {
 	args, err := b.bindAll(n.X, n.Pattern)
 	if err != nil {
@@ -25,7 +25,11 @@ func (b *binder) like(n *Like) (*bound, error) {
 	}
 	x := args[0]
 	var result *bound
-	if p := args[1]; p.kind == boundConst {
+	if p := args[1]; n.Escape != "" {
+		if result, err = likeEscaped(n, x, p); err != nil {
+			return nil, err
+		}
+	} else if p.kind == boundConst {
 		result = strict(boolType, n, likeConst(p.value.Bytes, n.Fold), x)
 	} else {
 		result = strict(boolType, n, likeEach(n.Fold), x, p)
@@ -34,6 +38,42 @@ func (b *binder) like(n *Like) (*bound, error) {
 		result = not(result, n)
 	}
 	return result, nil
+}
+
+// likeEscaped matches a pattern in which a character takes their meaning from % and _, as a regular expression.
+func likeEscaped(n *Like, x, pattern *bound) (*bound, error) {
+	if pattern.kind != boundConst {
+		return nil, typeErrorf("the pattern of like with escape must be a constant")
+	}
+	flags := "(?s)"
+	if n.Fold {
+		flags = "(?is)"
+	}
+	var re strings.Builder
+	escaped := false
+	for _, r := range pattern.value.Bytes {
+		switch {
+		case escaped:
+			re.WriteString(regexp.QuoteMeta(string(r)))
+			escaped = false
+		case string(r) == n.Escape:
+			escaped = true
+		case r == '%':
+			re.WriteString(".*")
+		case r == '_':
+			re.WriteString(".")
+		default:
+			re.WriteString(regexp.QuoteMeta(string(r)))
+		}
+	}
+	if escaped {
+		return nil, typeErrorf("the pattern '%s' ends with its escape character", oneLine(pattern.value.Bytes))
+	}
+	whole, err := regexp.Compile(flags + `\A(?:` + re.String() + `)\z`)
+	if err != nil {
+		return nil, typeErrorf("the pattern '%s' is too long", oneLine(pattern.value.Bytes))
+	}
+	return strict(boolType, n, testPattern(whole), x), nil
 }
 
 // likeConst matches a known pattern: by its pieces between % if it has no _.

@@ -3,6 +3,7 @@ package expr
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/gagg-dev/gagg/internal/column"
 )
@@ -132,7 +133,7 @@ func (p *parser) infixLevel() level {
 	if t.isOp("::") {
 		return levelCast
 	}
-	if t.is("is") {
+	if t.is("is") || t.is("isnull") || t.is("notnull") {
 		return levelIs
 	}
 	if t.is("at") && p.peek(1).is("time") {
@@ -142,7 +143,7 @@ func (p *parser) infixLevel() level {
 	if t.is("not") { // x not in, x not between, x not like
 		member = p.peek(1)
 	}
-	for _, word := range []string{"in", "between", "like", "ilike"} {
+	for _, word := range []string{"in", "between", "like", "ilike", "similar"} {
 		if member.is(word) {
 			return levelIn
 		}
@@ -171,12 +172,33 @@ func (p *parser) infix(left Node, lv level) (Node, error) {
 	if next := p.peek(0); lv == levelCompare && p.infixLevel() == levelCompare {
 		return nil, p.fail(next.pos, "comparisons do not chain; join them with \"and\"")
 	}
-	return &Binary{At: t.pos, Op: strings.ToLower(t.text), L: left, R: right}, nil
+	return operation(t, left, right), nil
+}
+
+// operation is an operator between two operands; some are other names of functions.
+func operation(t token, l, r Node) Node {
+	call := func(name string) Node { return &Call{At: t.pos, Name: name, Args: []Node{l, r}} }
+	switch op := strings.ToLower(t.text); op {
+	case "**", "^":
+		return call("power")
+	case "^@":
+		return call("starts_with")
+	case "~":
+		return call("regexp_full_match")
+	case "!~":
+		return &Unary{At: t.pos, Op: "not", X: call("regexp_full_match")}
+	default:
+		return &Binary{At: t.pos, Op: op, L: l, R: r}
+	}
 }
 
 // is reads `is [not] null`, `is [not] true`, `is [not] false` and `is [not] distinct from …`. All but the first are said by case.
 func (p *parser) is(x Node) (Node, error) {
-	at := p.advance().pos
+	word := p.advance()
+	at := word.pos
+	if !word.is("is") { // isnull, notnull
+		return &IsNull{At: at, X: x, Not: word.is("notnull")}, nil
+	}
 	not := p.accept("not")
 	switch {
 	case p.accept("null"), p.accept("unknown"):
@@ -256,10 +278,36 @@ func (p *parser) membership(x Node) (Node, error) {
 		}
 		hi, err := p.expr(levelIn)
 		return &Between{At: at, X: x, Lo: lo, Hi: hi, Not: not}, err
+	case t.is("similar"):
+		if err := p.expect("to"); err != nil {
+			return nil, err
+		}
+		pattern, err := p.expr(levelIn)
+		n := Node(&Call{At: at, Name: "regexp_full_match", Args: []Node{x, pattern}})
+		if not {
+			n = &Unary{At: at, Op: "not", X: n}
+		}
+		return n, err
 	default:
 		pattern, err := p.expr(levelIn)
-		return &Like{At: at, X: x, Pattern: pattern, Fold: t.is("ilike"), Not: not}, err
+		if err != nil {
+			return nil, err
+		}
+		n := &Like{At: at, X: x, Pattern: pattern, Fold: t.is("ilike"), Not: not}
+		n.Escape, err = p.escape()
+		return n, err
 	}
+}
+
+// escape reads [escape 'c']; ” stands for none.
+func (p *parser) escape() (string, error) {
+	if !p.accept("escape") {
+		return "", nil
+	}
+	if t := p.peek(0); t.kind != tokString || utf8.RuneCountInString(t.text) > 1 || t.text == "%" || t.text == "_" {
+		return "", p.unexpected("one character, such as '!', other than % and _")
+	}
+	return p.advance().text, nil
 }
 
 // exprs reads expressions between commas, at least one.

@@ -14,7 +14,7 @@ func (p *parser) prefix(lv level) (Node, error) {
 	switch {
 	case t.isOp("-"):
 		p.advance()
-		x, err := p.expr(levelProduct)
+		x, err := p.expr(levelPower)
 		if err != nil {
 			return nil, err
 		}
@@ -24,7 +24,11 @@ func (p *parser) prefix(lv level) (Node, error) {
 		return &Unary{At: t.pos, Op: "-", X: x}, nil
 	case t.isOp("+"): // a sign that changes nothing
 		p.advance()
-		return p.expr(levelProduct)
+		return p.expr(levelPower)
+	case t.isOp("~"):
+		p.advance()
+		x, err := p.expr(levelPower)
+		return &Unary{At: t.pos, Op: "~", X: x}, err
 	case t.is("not"):
 		if lv > levelNot {
 			return nil, p.fail(t.pos, "\"not\" needs parentheses here")
@@ -180,6 +184,9 @@ func (p *parser) call() (Node, error) {
 		if err := p.arguments(n); err != nil {
 			return nil, err
 		}
+	}
+	if n.Name == "if" && len(n.Args) == 3 && !n.Distinct {
+		return &Case{At: n.At, Whens: []When{{If: n.Args[0], Then: n.Args[1]}}, Else: n.Args[2]}, nil
 	}
 	if !p.peek(0).is("filter") || !p.peek(1).isOp("(") {
 		return n, nil

@@ -16,9 +16,10 @@ const (
 	levelIs      // is null
 	levelCompare // = <> < <= > >=; they do not chain
 	levelIn      // in, between, like
-	levelConcat  // ||
+	levelConcat  // || & | << >> and others
 	levelSum     // + -
 	levelProduct // * / %
+	levelPower   // ** ^
 	levelMinus   // unary -
 	levelZone    // at time zone
 	levelCast    // ::
@@ -28,7 +29,9 @@ const (
 var binaryLevels = map[string]level{
 	"or": levelOr, "and": levelAnd,
 	"=": levelCompare, "<>": levelCompare, "<": levelCompare, "<=": levelCompare, ">": levelCompare, ">=": levelCompare,
-	"||": levelConcat, "+": levelSum, "-": levelSum, "*": levelProduct, "/": levelProduct, "//": levelProduct, "%": levelProduct,
+	"||": levelConcat, "&": levelConcat, "|": levelConcat, "<<": levelConcat, ">>": levelConcat,
+	"~": levelConcat, "!~": levelConcat, "^@": levelConcat, "**": levelPower, "^": levelPower,
+	"+": levelSum, "-": levelSum, "*": levelProduct, "/": levelProduct, "//": levelProduct, "%": levelProduct,
 }
 
 type printer struct {
@@ -216,6 +219,9 @@ func (n *Like) print(p *printer) {
 	}
 	p.WriteString("like ")
 	p.operand(n.Pattern, levelConcat)
+	if n.Escape != "" {
+		p.WriteString(" escape " + formatLiteral(stringValue(n.Escape)))
+	}
 }
 
 func (n *Cast) print(p *printer) {
