@@ -24,7 +24,8 @@ type QueryPlan struct {
 	Threads   int         `json:"threads"`
 	BatchRows int         `json:"batch_rows"`
 	Groups    GroupPlan   `json:"groups"`
-	Columns   []string    `json:"columns"` // read from the input
+	Columns   []string    `json:"columns"`          // read from the input
+	Sample    string      `json:"sample,omitempty"` // what is read of the input; "": all
 	Where     string      `json:"where,omitempty"`
 	Keys      []KeyPlan   `json:"keys"`
 	// Following: keys that these tell: computed of the groups
@@ -123,7 +124,7 @@ func newQueryPlan(e *exec.Explained) *QueryPlan {
 	out := &QueryPlan{
 		Device: device.Names(e.Numbers), GPU: newDevicePlan(e), Reason: p.Device.Reason,
 		Threads: p.Threads, BatchRows: p.Options.BatchRows, Groups: GroupPlan(p.Groups()), Columns: p.Columns,
-		Where: q.Texts.Where, Having: q.Texts.Having, KeyWords: p.Layout.Words,
+		Sample: q.Texts.Sample.String(), Where: q.Texts.Where, Having: q.Texts.Having, KeyWords: p.Layout.Words,
 		Aggregates: q.CallTexts, StateWords: p.States(nil, false, nil).Words(),
 		OrderBy: len(q.Order), Limit: q.Limit,
 		Memory: MemoryPlan{
@@ -204,6 +205,9 @@ func (p *QueryPlan) String() string {
 	line("scan", "%d row groups, %d rows, %d bytes; %d row groups, %d bytes skipped by statistics",
 		p.Scan.RowGroups, p.Scan.Rows, p.Scan.Bytes, p.Scan.RowGroupsSkipped, p.Scan.BytesSkipped)
 	line("columns", "%s", strings.Join(p.Columns, ", "))
+	if p.Sample != "" {
+		line("sample", "%s", p.Sample)
+	}
 	if p.Where != "" {
 		line("where", "%s", p.Where)
 	}

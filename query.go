@@ -43,6 +43,7 @@ type Query struct {
 	Sets    string   // grouping sets: Rollup, Cube, or a list of sets of By such as "(a, b), (a), ()"; "": one, of all
 	Totals  bool     // one more row, the last, of all rows that pass Where; Having, OrderBy, Limit and Offset do not see it
 	Aggs    []Agg    // none: the distinct keys
+	Sample  Sample   // of the rows; Where sees these alone
 	Where   string   // "": all rows
 	Having  string   // over keys, aggregates and output names; "": all groups
 	OrderBy []string // `name`, `-name`, `name desc nulls last`; none: in order of the keys' hash
@@ -50,9 +51,17 @@ type Query struct {
 	Offset  int64    // how many rows are passed over before these
 }
 
+// Sample is a part of the rows of the input, chosen at random by a seed. A row is in it by its number in the input, in
+// file order and then row order: the same query has the same sample whatever the options.
+type Sample struct {
+	Percent float64 // of the rows; 0: all of them
+	Groups  bool    // whole row groups are chosen, and the others not read
+	Seed    uint64  // another one has another sample
+}
+
 // texts is the clauses of q.
 func (q Query) texts() query.Query {
-	t := query.Query{By: q.By, Sets: q.Sets, Totals: q.Totals, Where: q.Where, Having: q.Having, OrderBy: q.OrderBy, Limit: q.Limit, Offset: q.Offset}
+	t := query.Query{By: q.By, Sets: q.Sets, Totals: q.Totals, Sample: query.Sample(q.Sample), Where: q.Where, Having: q.Having, OrderBy: q.OrderBy, Limit: q.Limit, Offset: q.Offset}
 	for _, a := range q.Aggs {
 		t.Aggs = append(t.Aggs, query.Agg{Text: a.text, Alias: a.alias})
 	}

@@ -43,6 +43,9 @@ func (s *settings) checkValues() error {
 	case s.output == "":
 		return usagef("--output is empty: name a file, or - for stdout")
 	}
+	if err := oneOf("sample-by", s.sampleBy, "rows", "groups"); err != nil {
+		return err
+	}
 	if err := oneOf("progress", s.progress, "auto", "always", "never"); err != nil {
 		return err
 	}
@@ -110,6 +113,8 @@ func (s *settings) checkCombinations() error {
 		return nil
 	case len(s.inputs) == 0:
 		return usagef("no input: name Parquet files, folders or globs, or - for stdin; gagg --help shows an example")
+	case s.sample == 0 && (s.typed["seed"] || s.typed["sample-by"]):
+		return usagef("--seed and --sample-by choose a sample: add --sample, such as --sample 10%%")
 	case s.typed["sets"] && strings.TrimSpace(s.sets) == "":
 		return usagef("--sets is empty: list sets of keys, such as (a, b), (a), ()")
 	case len(s.by) == 0 && s.sets == "" && (s.rollup || s.cube || s.totals):

@@ -16,6 +16,7 @@ func flagChoices() map[string]string {
 		"compression": strings.Join(compressions, " "),
 		"device":      "auto cpu gpu",
 		"devices":     devicesText + " " + devicesJSON,
+		"sample-by":   "rows groups",
 		"progress":    "auto always never",
 		"completion":  "bash zsh fish",
 		"explain":     explainText + " " + explainJSON,

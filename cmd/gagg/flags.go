@@ -15,6 +15,9 @@ type settings struct {
 	sets              string
 	totals            bool
 	where, having     string
+	sample            percent
+	sampleBy          string
+	seed              uint64
 	limit, offset     int64
 	limited           bool // --limit was given; 0 then means no rows
 
@@ -67,6 +70,9 @@ func flagSet(s *settings) *pflag.FlagSet {
 	f.BoolVar(&s.cube, "cube", false, "group by every set of the keys")
 	f.StringVar(&s.sets, "sets", "", "group by each of these sets of keys: a `list` such as \"(a, b), (a), ()\"")
 	f.BoolVar(&s.totals, "totals", false, "one more row, the last: of all rows that pass --where")
+	f.Var(&s.sample, "sample", "compute over a `share` of the rows such as 10%, chosen at random before --where")
+	f.StringVar(&s.sampleBy, "sample-by", "rows", "choose `what`: rows, or row groups (groups), of which the others are not read")
+	f.Uint64Var(&s.seed, "seed", 0, "choose the sample by number `n`; another one gives another sample (default 0)")
 	f.StringVar(&s.where, "where", "", "keep the rows for which `expr` is true")
 	f.StringVar(&s.having, "having", "", "keep the groups for which `expr` is true")
 	f.StringArrayVar(&s.orderBy, "order-by", nil, "order of the result: a `list` of name, -name or \"name desc nulls last\"")

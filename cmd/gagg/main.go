@@ -5,7 +5,7 @@
 // The command owns what a person or a script sees, and nothing else:
 //
 //	flags.go     the flags and GAGG_* variables
-//	size.go      4GiB, 60%
+//	size.go      4GiB, 60%; percent.go 10%
 //	check.go     settings that make no sense alone or together
 //	query.go     flags → gagg.Query and gagg.Options
 //	input.go     arguments → gagg.Source; stdin

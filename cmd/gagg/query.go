@@ -15,6 +15,7 @@ func (s *settings) query(from gagg.Source) gagg.Query {
 		By:      s.by,
 		Sets:    s.groupingSets(),
 		Totals:  s.totals,
+		Sample:  gagg.Sample{Percent: float64(s.sample), Groups: s.sampleBy == "groups", Seed: s.seed},
 		Where:   s.where,
 		Having:  s.having,
 		OrderBy: s.orderBy,

@@ -28,7 +28,7 @@ func (r *run) group(ctx context.Context, a *attempt) (err error) {
 	defer r.budget.HoldBack(0)
 	defer r.trace.Span(trace.Phases, "scan")()
 	in := cpu.Input{
-		Units: r.scan.Units(), Reader: r.trace.Readers(r.scan.Reader),
+		Units: r.scan.Units(), Reader: r.trace.Readers(r.sampled(r.scan.Reader)),
 		Pipeline: func() cpu.Pipeline { return r.pipeline(a.cfg.States) },
 		Packer:   a.packer, Done: r.unitDone,
 		ReadAll: func() { r.budget.HoldBack(r.plan.Memory.AfterMerge(r.plan.Threads)) },

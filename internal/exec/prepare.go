@@ -63,6 +63,9 @@ func prepare(ctx context.Context, q Request, l plan.Learnt) (_ *prepared, err er
 	if p.scan, err = p.in.Scan(plan.Scan(compiled, opt)); err != nil {
 		return nil, whileOpening(err)
 	}
+	if q.Query.Sample.OfGroups() && !p.scan.Rereadable() {
+		return nil, Usagef("sample: Arrow records have no row groups to choose from: sample by rows")
+	}
 	p.budget.SetLimit(o.MemoryLimit)
 	p.plan, err = plan.Make(plan.Inputs{
 		Query: compiled, Schema: p.in.Schema(), Scan: p.scan, Options: opt, Metadata: p.budget.Reserved(), Learnt: l,

@@ -25,6 +25,10 @@ type ScanOptions struct {
 	// (Reader.Where) ask Skip about pages too. nil: about row groups alone.
 	SkipColumns []int
 
+	// Sample is asked for each row group, by the number of its first row in the dataset, whether it
+	// is to be read; nil: all are.
+	Sample func(first int64) bool
+
 	// BatchRows overrides that of the dataset where it is not 0.
 	BatchRows int
 
@@ -93,7 +97,7 @@ func (d *Dataset) Scan(o ScanOptions) (_ *Scan, err error) {
 		return nil, err
 	}
 	for i, f := range d.files {
-		if err := s.chooseGroups(i, f, o.Skip); err != nil {
+		if err := s.chooseGroups(i, f, &o); err != nil {
 			return nil, err
 		}
 	}
@@ -167,8 +171,8 @@ func (s *Scan) makeDicts() {
 	}
 }
 
-// chooseGroups makes units of the row groups of a file that skip leaves.
-func (s *Scan) chooseGroups(i int, f *dataFile, skip func(func(int) column.Bounds) bool) (err error) {
+// chooseGroups makes units of the row groups of a file that Sample and Skip leave.
+func (s *Scan) chooseGroups(i int, f *dataFile, o *ScanOptions) (err error) {
 	defer fence(f.name, &err)
 	for g := range f.groups {
 		if f.groups[g].rows == 0 {
@@ -180,7 +184,7 @@ func (s *Scan) chooseGroups(i int, f *dataFile, skip func(func(int) column.Bound
 				u.Bytes += f.chunkFacts(g, leaf).bytes
 			}
 		}
-		if skip != nil && skip(func(c int) column.Bounds { return s.bounds(i, g, c) }) {
+		if o.Sample != nil && !o.Sample(u.First) || o.Skip != nil && o.Skip(func(c int) column.Bounds { return s.bounds(i, g, c) }) {
 			s.skipped.groups++
 			s.skipped.rows += u.Rows
 			s.skipped.bytes += u.Bytes

@@ -60,6 +60,9 @@ func (p *Plan) unsupported(states *agg.Layout) string {
 	case words > ega.MaxKeyWords:
 		return fmt.Sprintf("all keys together take %d words, and a GPU compares at most %d", words, ega.MaxKeyWords)
 	}
+	if p.Query.Texts.Sample.OfRows() {
+		return "a sample is taken of the rows"
+	}
 	if len(p.Query.Groupings) > 0 {
 		return "there are several grouping sets"
 	}

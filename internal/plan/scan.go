@@ -16,10 +16,14 @@ func Scan(q *query.Compiled, o Options) parquetio.ScanOptions {
 		// the test that row groups and pages must pass
 		scan.Skip, scan.SkipColumns = q.Where.CanSkip, q.Where.Columns()
 	}
-	if !o.NoPruning {
+	sample := q.Texts.Sample
+	if sample.OfGroups() {
+		scan.Sample = sample.Takes
+	}
+	if !o.NoPruning && !sample.OfRows() {
 		scan.Extremes = extremes(q)
 	}
-	scan.Repeat = !slices.ContainsFunc(q.Calls, func(c agg.Call) bool { return c.Part == 0 && !c.Func.Repeats() })
+	scan.Repeat = !sample.OfRows() && !slices.ContainsFunc(q.Calls, func(c agg.Call) bool { return c.Part == 0 && !c.Func.Repeats() })
 	return scan
 }
 

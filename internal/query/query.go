@@ -16,6 +16,7 @@ type Query struct {
 	Sets    string // grouping sets of By: Rollup, Cube, or a list such as "(a, b), (a), ()"; "": one, of all
 	Totals  bool   // one more row, the last, of all rows that pass Where
 	Aggs    []Agg
+	Sample  Sample // of the rows that Where sees
 	Where   string
 	Having  string
 	OrderBy []string
@@ -37,7 +38,7 @@ func (q Query) Validate() error {
 	if q.Offset < 0 {
 		return usagef("offset: %d is negative", q.Offset)
 	}
-	return nil
+	return q.Sample.validate()
 }
 
 // UsageError says that a query makes no sense.
