@@ -31,6 +31,12 @@ import (
 // writeValues makes a Parquet file of one column, x, in memory.
 func writeValues(t *testing.T, node parquet.Node, rowGroup int, values ...parquet.Value) gagg.Source {
 	t.Helper()
+	b := valuesFile(t, node, rowGroup, values...)
+	return gagg.Parquet("x.parquet", bytes.NewReader(b), int64(len(b)))
+}
+
+func valuesFile(t *testing.T, node parquet.Node, rowGroup int, values ...parquet.Value) []byte {
+	t.Helper()
 	var b bytes.Buffer
 	w := parquet.NewWriter(&b, parquet.NewSchema("table", parquet.Group{"x": node}), parquet.MaxRowsPerRowGroup(int64(rowGroup)))
 	for _, v := range values {
@@ -41,7 +47,7 @@ func writeValues(t *testing.T, node parquet.Node, rowGroup int, values ...parque
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	return gagg.Parquet("x.parquet", bytes.NewReader(b.Bytes()), int64(b.Len()))
+	return b.Bytes()
 }
 
 // changer changes the input after some reports of progress.

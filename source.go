@@ -2,7 +2,6 @@ package gagg
 
 import (
 	"context"
-	"errors"
 	"io"
 
 	"github.com/apache/arrow/go/v15/arrow/array"
@@ -21,13 +20,20 @@ func (s source) source() input.Source { return s.Source }
 
 // Files reads Parquet files: paths, globs (** and {a,b} too) and directories
 // with all Parquet files below them. Names like year=2024 in their paths
-// become columns. Many files are one table, columns matched by name.
+// become columns. Many files are one table, columns matched by name. A path may be a FIFO: see
+// Stream.
 func Files(paths ...string) Source { return source{input.Files(paths...)} }
 
 // Parquet reads one Parquet file of size bytes from r; errors call it name.
 func Parquet(name string, r io.ReaderAt, size int64) Source {
 	return source{input.Parquet(name, r, size)}
 }
+
+// Stream reads a Parquet file, an Arrow IPC file or an Arrow IPC stream from r, told by its first
+// bytes. It is read once. An Arrow stream is read as it comes. A file goes to Options.TempDir first,
+// within Options.TempLimit, as it is read from its end; but an *os.File that is one is read as it
+// is. Errors call it name. What is blocked in r may outlive a run whose context ended.
+func Stream(name string, r io.Reader) Source { return source{input.Stream(name, r)} }
 
 // Records reads Arrow records. They are read once: a query from them cannot
 // be run a second time. The caller keeps the reader and releases it after
@@ -57,16 +63,14 @@ type ColumnDescription struct {
 }
 
 // Describe tells the columns and sizes of an input.
-func Describe(ctx context.Context, src Source, o Options) (_ *Description, err error) {
-	defer func() { err = exec.Classify(err) }()
-	in, err := src.source().Open(ctx, input.Options{UnionByName: o.UnionByName, BatchRows: o.BatchRows}, nil)
+func Describe(ctx context.Context, src Source, o Options) (*Description, error) {
+	all, err := exec.Describe(ctx, src.source(), o.exec())
 	if err != nil {
 		return nil, err
 	}
-	all := input.Describe(in)
 	d := Description{Files: all.Files, Rows: all.Rows, RowGroups: all.RowGroups, Bytes: all.Bytes}
 	for _, c := range all.Columns {
 		d.Columns = append(d.Columns, ColumnDescription(c))
 	}
-	return &d, errors.Join(in.Close())
+	return &d, nil
 }

@@ -30,6 +30,8 @@ type Stats struct {
 	PeakMemory   int64 `json:"peak_memory"`
 	SpilledBytes int64 `json:"spilled_bytes"` // written to the temp folder, as stored
 
+	PipedBytes int64 `json:"piped_bytes,omitempty"` // of input that came by pipes: written there too
+
 	Devices   []DeviceStats `json:"devices"`   // none: the CPU did it all
 	Encoded   EncodedStats  `json:"encoded"`   // row groups that devices decoded
 	Fallbacks []Fallback    `json:"fallbacks"` // what the CPU did in place of a device
@@ -59,7 +61,7 @@ func (r *Rows) Stats() Stats {
 		RowsPerSecond: float64(e.Rows) / (e.Scan + e.Output).Seconds(),
 		GroupEstimate: e.GroupEstimate, Partitions: e.Partitions, Partitioned: e.Partitioned,
 		Phases:     []PhaseStats{{PhaseScan, e.Scan.Seconds()}, {PhaseOutput, e.Output.Seconds()}},
-		PeakMemory: e.PeakMemory, SpilledBytes: e.SpilledBytes,
+		PeakMemory: e.PeakMemory, SpilledBytes: e.SpilledBytes, PipedBytes: e.PipedBytes,
 		Devices: []DeviceStats{}, Fallbacks: []Fallback{},
 	}
 	for _, d := range e.Distinct {

@@ -22,7 +22,8 @@ Usage:
   gagg [-k KEYS] [-a AGGREGATES] [flags] INPUT...
 
 An INPUT is a Parquet file, a folder (all Parquet files below it), a glob
-(** crosses folders), or - for stdin. Many inputs are one table.
+(** crosses folders), a pipe such as <(…), or - for stdin, which may be Arrow IPC
+too. Many inputs are one table.
 
 Examples:
   gagg -k id1,id2 -a 'sum(v1), mean(v3) as m' data/*.parquet -o out.parquet

@@ -8,9 +8,8 @@
 //	size.go      4GiB, 60%; percent.go 10%
 //	check.go     settings that make no sense alone or together
 //	query.go     flags → gagg.Query and gagg.Options
-//	input.go     arguments → gagg.Source; stdin
+//	input.go     arguments → gagg.Source
 //	outputs.go   outputs that would destroy one another, or an input
-//	arrowfile.go an Arrow IPC file as records
 //	run.go       one run from arguments to exit status
 //	result.go    where the result goes and in which format
 //	hold.go      no half answer in a pipe

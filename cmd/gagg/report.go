@@ -15,7 +15,7 @@ import (
 
 // describe prints what the inputs hold.
 func (c *command) describe(ctx context.Context) error {
-	q, o, err := c.ask(ctx)
+	q, o, err := c.ask()
 	if err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func writeDescription(w io.Writer, d *gagg.Description) error {
 
 // explainPlan prints the plan of the query and does not run it.
 func (c *command) explainPlan(ctx context.Context) error {
-	q, o, err := c.ask(ctx)
+	q, o, err := c.ask()
 	if err != nil {
 		return err
 	}

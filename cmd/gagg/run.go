@@ -111,7 +111,7 @@ func (c *command) aggregate(ctx context.Context) (err error) {
 	}
 	defer func() { err = trace.finish(err) }() // also of a run that fails; after release, until when it is written to
 
-	q, o, err := c.ask(ctx)
+	q, o, err := c.ask()
 	if err != nil {
 		return err
 	}
@@ -148,12 +148,12 @@ func (c *command) aggregate(ctx context.Context) (err error) {
 
 // ask is the query and the options for the library. Their memory limit is
 // that of the process.
-func (c *command) ask(ctx context.Context) (gagg.Query, gagg.Options, error) {
+func (c *command) ask() (gagg.Query, gagg.Options, error) {
 	o, err := c.libraryOptions(c.log)
 	if err != nil {
 		return gagg.Query{}, o, err
 	}
-	from, err := c.source(ctx)
+	from, err := c.source()
 	return c.query(from), o, err
 }
 

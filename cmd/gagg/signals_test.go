@@ -30,6 +30,37 @@ func TestSignals(t *testing.T) {
 	}
 }
 
+// F47: a signal ends a run that puts into the temp folder what comes by a pipe, and nothing stays
+// there.
+func TestSignalsWhilePiped(t *testing.T) {
+	temp := t.TempDir()
+	c := gaggCommand(t, "-a", "count(*)", "--temp-dir", temp, "-")
+	var stderr bytes.Buffer
+	c.Stderr = &stderr
+	input, err := c.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer input.Close()
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := input.Write(append([]byte("PAR1"), make([]byte, 3<<20)...)); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, "the private folder", func() bool { made, _ := os.ReadDir(temp); return len(made) > 0 })
+	if err := c.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	_ = c.Wait()
+	if got := c.ProcessState.ExitCode(); got != 143 || stderr.String() != "gagg: terminated\n" {
+		t.Errorf("status %d, %q", got, stderr.String())
+	}
+	if left, _ := os.ReadDir(temp); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
 // Where the parent ignores signals (nohup, a CI system) gagg does too: a
 // hang-up leaves it running. The tests of signals do not care who started them.
 func TestIgnoredSignals(t *testing.T) {

@@ -34,7 +34,7 @@ type prepared struct {
 }
 
 // prepare opens the input, resolves the query against it and plans it. The caller closes p.in.
-func prepare(ctx context.Context, q Request, l plan.Learnt) (_ *prepared, err error) {
+func prepare(ctx context.Context, q Request, l plan.Learnt, temp *input.Temp) (_ *prepared, err error) {
 	o := q.Options.withDefaults()
 	if err := o.validate(); err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func prepare(ctx context.Context, q Request, l plan.Learnt) (_ *prepared, err er
 		return nil, err
 	}
 	p := &prepared{opt: o, budget: newBudget(o.MemoryLimit)}
-	if p.in, err = q.From.Open(ctx, input.Options{UnionByName: o.UnionByName, BatchRows: o.BatchRows}, p.budget); err != nil {
+	if p.in, err = q.From.Open(ctx, o.input(temp), p.budget); err != nil {
 		return nil, whileOpening(err)
 	}
 	defer func() {
@@ -96,7 +96,9 @@ func (e *Explained) Streams() int {
 // query opens no driver. The error is an ErrDevice if they were demanded and cannot be used.
 func Explain(ctx context.Context, q Request) (_ *Explained, err error) {
 	defer func() { err = Classify(err) }()
-	p, err := prepare(ctx, q, plan.Learnt{})
+	temp := q.Options.openTemp(ctx)
+	defer func() { err = errors.Join(err, temp.close()) }()
+	p, err := prepare(ctx, q, plan.Learnt{}, temp.kept)
 	if err != nil {
 		return nil, err
 	}

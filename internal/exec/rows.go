@@ -268,6 +268,6 @@ func (r *Rows) Release() {
 	if r.order != nil {
 		r.err = errors.Join(r.err, r.order.close())
 	}
-	r.err = Classify(errors.Join(r.err, r.run.close()))
+	r.err = Classify(errors.Join(r.err, r.run.close(), r.run.temp.close()))
 	r.run.trace.Close()
 }

@@ -28,15 +28,16 @@ func Run(ctx context.Context, q Request) (_ *Rows, err error) {
 	defer func() { err = Classify(err) }()
 	started := time.Now()
 	defer q.Options.beginDevices()()
+	temp := q.Options.openTemp(ctx)
 	var timeline *trace.Recorder
 	for l := (plan.Learnt{}); ; {
 		more := false
-		p, err := prepare(ctx, q, l)
+		p, err := prepare(ctx, q, l, temp.kept)
 		if err == nil {
 			if timeline == nil {
 				timeline = trace.New(q.Options.Trace)
 			}
-			r := &run{prepared: p, started: started, trace: timeline, learnt: l}
+			r := &run{prepared: p, temp: temp, started: started, trace: timeline, learnt: l}
 			r.watched()
 			if err = r.aggregate(ctx); err == nil {
 				r.outputDone = r.trace.Span(trace.Phases, "output")
@@ -47,7 +48,7 @@ func Run(ctx context.Context, q Request) (_ *Rows, err error) {
 		}
 		if !l.Add(err) && !more {
 			timeline.Close()
-			return nil, err
+			return nil, errors.Join(err, temp.close())
 		}
 		q.Options.logger().Debug("read again, with what was learnt", slog.String("because", err.Error()))
 	}
@@ -60,6 +61,7 @@ type run struct {
 	progress
 	totals
 
+	temp       *temp // which outlives the run if another attempt follows
 	started    time.Time
 	scanTime   time.Duration
 	partitions int
@@ -143,7 +145,7 @@ func (r *run) begin(ctx context.Context) error {
 // openDisk makes the place for what does not fit in memory. A folder that was
 // asked for must be usable before hours of work, not after them.
 func (r *run) openDisk() (err error) {
-	r.disk, err = spill.Open(spill.Config{Dir: r.opt.TempDir, Limit: r.opt.TempLimit, FS: r.opt.Tuning.SpillFS, Listed: r.budget.Count})
+	r.disk, err = spill.Open(spill.Config{Dir: r.opt.TempDir, Disk: r.temp.disk, FS: r.opt.Tuning.SpillFS, Listed: r.budget.Count})
 	if err == nil && r.opt.TempDir != "" {
 		err = r.disk.Probe()
 	}

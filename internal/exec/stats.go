@@ -23,7 +23,7 @@ type Stats struct {
 	Partitions                                             int
 	Partitioned                                            bool
 	Distinct                                               []Distinct
-	PeakMemory, SpilledBytes                               int64
+	PeakMemory, SpilledBytes, PipedBytes                   int64
 
 	Device    string        // that was used
 	Devices   []DeviceStats // of all attempts: a device may be there several times
@@ -66,7 +66,7 @@ func (r *Rows) Stats() Stats {
 		RowsSkipped: facts.SkippedRows + ruledOut, BytesSkipped: facts.SkippedBytes + run.bytesLeft.Load(),
 		Scan: run.scanTime, Output: ended.Sub(run.started) - run.scanTime,
 		GroupEstimate: int64(groups.Estimate), Partitions: run.partitions, Partitioned: groups.Partitioned,
-		PeakMemory: run.budget.Peak(), SpilledBytes: run.disk.Written(),
+		PeakMemory: run.budget.Peak(), SpilledBytes: run.disk.Written(), PipedBytes: run.temp.kept.Written(),
 	}
 	for i, f := range groups.Distinct {
 		s.Distinct = append(s.Distinct, Distinct{run.plan.Query.ArgTexts[run.plan.Sets[i].Arg], f.Groups, f.Partitions, f.Partitioned})

@@ -2,7 +2,10 @@ package input
 
 import (
 	"context"
+	"errors"
 	"io"
+	"os"
+	"sync"
 
 	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/column"
@@ -12,7 +15,8 @@ import (
 
 // Files reads Parquet files: paths, globs (** and {a,b} too) and directories
 // with all Parquet files below them. Names like year=2024 in their paths
-// become columns. Many files are one table, columns matched by name.
+// become columns. Many files are one table, columns matched by name. What comes by a pipe (a FIFO)
+// is read once, and told by its first bytes, as in Stream.
 func Files(paths ...string) Source { return fileSource(paths) }
 
 type fileSource []string
@@ -21,11 +25,66 @@ func (s fileSource) Open(ctx context.Context, o Options, from budget.Lender) (In
 	if len(s) == 0 {
 		return nil, usagef("no input: name a Parquet file, a directory or a glob")
 	}
-	inputs := make([]parquetio.Input, len(s))
-	for i, p := range s {
-		inputs[i].Path = p
+	if len(s) == 1 && isPipe(s[0]) {
+		return openPipe(ctx, s[0], s[0], opened(s[0]), o, from)
+	}
+	inputs, err := s.keepPipes(ctx, o, from)
+	if err != nil {
+		return nil, err
 	}
 	return openParquet(ctx, inputs, o, from)
+}
+
+// keepPipes keeps what comes by those of the paths that are pipes: all at once, since one process
+// may write to several.
+func (s fileSource) keepPipes(ctx context.Context, o Options, from budget.Lender) ([]parquetio.Input, error) {
+	inputs := make([]parquetio.Input, len(s))
+	errs := make([]error, len(s))
+	var all sync.WaitGroup
+	for i, p := range s {
+		if !isPipe(p) {
+			inputs[i].Path = p
+			continue
+		}
+		all.Go(func() {
+			f := o.Temp.kept(p)
+			if f == nil {
+				f, errs[i] = o.Temp.keep(ctx, p, p, interruptible(ctx, opened(p)), from)
+			}
+			if errs[i] == nil {
+				inputs[i] = parquetio.Input{Name: p, Reader: f, Size: f.Size()}
+			}
+		})
+	}
+	all.Wait()
+	return inputs, errors.Join(errs...)
+}
+
+// isPipe reports whether a path is a pipe: a FIFO, or what a shell makes of <(…).
+func isPipe(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode()&os.ModeNamedPipe != 0
+}
+
+// opened reads the file at a path, which it opens when it is first read from: a FIFO waits for who
+// writes to it.
+func opened(path string) io.Reader { return &openedReader{path: path} }
+
+type openedReader struct {
+	path string
+	f    *os.File
+}
+
+func (r *openedReader) Read(p []byte) (n int, err error) {
+	if r.f == nil {
+		if r.f, err = os.Open(r.path); err != nil {
+			return 0, err
+		}
+	}
+	if n, err = r.f.Read(p); err != nil {
+		_ = r.f.Close() // only read from: nothing can be lost
+	}
+	return n, err
 }
 
 // ListFiles tells which files a source of Files with these paths reads.

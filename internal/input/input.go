@@ -24,6 +24,8 @@ type Source interface {
 type Options struct {
 	UnionByName bool // a column that a file lacks is NULL
 	BatchRows   int  // the most rows of a batch; 0: chosen
+
+	Temp *Temp // for what comes by pipes; nil: nothing may
 }
 
 // Input is an open source: a table of columns. Who has opened it closes it.

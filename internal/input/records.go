@@ -22,20 +22,21 @@ func Records(r array.RecordReader) Source { return recordSource{r} }
 type recordSource struct{ r array.RecordReader }
 
 func (s recordSource) Open(_ context.Context, _ Options, from budget.Lender) (Input, error) {
-	return newRecordInput(s.r, from)
+	return newRecordInput("arrow records", s.r, from)
 }
 
 // recordInput is a stream of Arrow records as an input. Its columns are the
 // leaves of the records. Its units stand for nothing: whoever has one takes the
 // next record until none is left.
 type recordInput struct {
+	name string // in messages
 	r    array.RecordReader
 	cols []column.Leaf
 	from budget.Lender // nil: there is no limit
 }
 
-func newRecordInput(r array.RecordReader, from budget.Lender) (*recordInput, error) {
-	return &recordInput{r: r, cols: column.Leaves(r.Schema()), from: from}, nil
+func newRecordInput(name string, r array.RecordReader, from budget.Lender) (*recordInput, error) {
+	return &recordInput{name: name, r: r, cols: column.Leaves(r.Schema()), from: from}, nil
 }
 
 func (in *recordInput) Schema() (s column.Schema) {
@@ -154,7 +155,7 @@ func (s *recordScan) next() (arrow.Record, int64, error) {
 	if s.ended || !s.in.r.Next() {
 		s.ended = true
 		if err := s.in.r.Err(); err != nil {
-			return nil, 0, &Error{fmt.Errorf("arrow records: %w", err)}
+			return nil, 0, &Error{fmt.Errorf("%s: %w", s.in.name, err)}
 		}
 		return nil, 0, nil
 	}
@@ -220,12 +221,12 @@ func (r *recordReader) convert(b *column.Batch, n int64) error {
 	part := r.rec.NewSlice(r.at, r.at+n)
 	defer part.Release()
 	if err := r.draw(part); err != nil {
-		return fmt.Errorf("arrow records: a batch of %d rows: %w", n, err)
+		return fmt.Errorf("%s: a batch of %d rows: %w", r.scan.in.name, n, err)
 	}
 	for i, c := range r.scan.cols {
 		l := &r.scan.in.cols[c]
 		if err := l.FromRecord(part, &b.Cols[i]); err != nil {
-			return &Error{fmt.Errorf("arrow records: column %q: %w", l.Name, err)}
+			return &Error{fmt.Errorf("%s: column %q: %w", r.scan.in.name, l.Name, err)}
 		}
 	}
 	return nil

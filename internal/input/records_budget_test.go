@@ -38,7 +38,7 @@ func TestRecordsBudget(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		in, err := newRecordInput(stream, memory)
+		in, err := newRecordInput("records", stream, memory)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -67,8 +67,9 @@ var allowed = map[string][]string{
 	},
 	"internal/query": {"internal/agg", "internal/column", "internal/expr", "internal/parquetio"}, // whose errors tell of columns
 
-	"internal/device": {"internal/cuda"},
-	"internal/input":  {"internal/column", "internal/cpu", "internal/parquetio", "internal/query"},
+	"internal/device":  {"internal/cuda"},
+	"internal/input":   {"internal/arrowio", "internal/column", "internal/cpu", "internal/parquetio", "internal/query", "internal/spill"},
+	"internal/arrowio": {},
 
 	"internal/trace":           {"streams", "internal/cpu", "internal/parcel", "internal/parquetio"},
 	"internal/trace/tracetest": {},

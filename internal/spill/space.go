@@ -12,9 +12,10 @@ import (
 
 // Config says where spill files go and how much there may be of them.
 type Config struct {
-	Dir   string // an existing folder; "": DefaultDir
-	Limit int64  // bytes on disk; 0: as many as there are
-	FS    FS     // nil: the system's
+	Dir   string         // an existing folder; "": DefaultDir
+	Limit int64          // bytes on disk; 0: as many as there are
+	Disk  *budget.Budget // that bytes on disk are drawn from, which several spaces share; nil: one of Limit
+	FS    FS             // nil: the system's
 
 	// Listed is told how much memory lists of blocks take, the caller's own extents included, as they grow and, by negative numbers, when
 	// blocks are forgotten. nil: nobody wants to know.
@@ -57,7 +58,10 @@ func Open(c Config) (*Space, error) {
 	if c.FS == nil {
 		c.FS = osFS{}
 	}
-	return &Space{config: c, seed: rand.Uint64(), files: map[*File]bool{}, disk: budget.New(budget.Disk, c.Limit)}, nil
+	if c.Disk == nil {
+		c.Disk = budget.New(budget.Disk, c.Limit)
+	}
+	return &Space{config: c, seed: rand.Uint64(), files: map[*File]bool{}, disk: c.Disk}, nil
 }
 
 // Dir returns the folder that the files go to.

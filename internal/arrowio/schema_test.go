@@ -1,4 +1,4 @@
-package main
+package arrowio
 
 import (
 	"bytes"
@@ -25,7 +25,7 @@ func TestArrowDepth(t *testing.T) {
 	for _, test := range []struct {
 		depth int
 		want  error
-	}{{1, nil}, {maxArrowDepth, nil}, {maxArrowDepth + 1, errArrowDepth}, {3000, errArrowDepth}} {
+	}{{1, nil}, {maxArrowDepth, nil}, {maxArrowDepth + 1, ErrDepth}, {3000, ErrDepth}} {
 		schema := nestedSchema(test.depth)
 		var stream, file bytes.Buffer
 		w, err := ipc.NewFileWriter(&seekable{Buffer: &file}, ipc.WithSchema(schema))
@@ -36,7 +36,7 @@ func TestArrowDepth(t *testing.T) {
 			t.Fatal(err)
 		}
 		whole := bytes.Clone(stream.Bytes())
-		checked, err := checkedStream(&stream)
+		checked, err := CheckedStream(&stream)
 		if !errors.Is(err, test.want) {
 			t.Errorf("stream, %d levels: %v", test.depth, err)
 		}
@@ -49,14 +49,14 @@ func TestArrowDepth(t *testing.T) {
 		for at := range min(len(whole), 2000) { // damaged anywhere
 			bad := bytes.Clone(whole[8:])
 			bad[at%len(bad)] ^= 0xFF
-			if err := checkSchema(bad, messageHeader); err != nil && !errors.Is(err, errArrowSchema) && !errors.Is(err, errArrowDepth) {
+			if err := checkSchema(bad, messageHeader); err != nil && !errors.Is(err, errSchema) && !errors.Is(err, ErrDepth) {
 				t.Error(err)
 			}
 			_ = checkSchema(bad[:at%len(bad)], messageHeader)
 		}
 	}
 	for _, text := range []string{"", "a", "id,name", "\xff\xff\xff\xff", "\xff\xff\xff\xff\xff\xff\xff\x7f", "\x10\x00\x00\x00abc"} {
-		if r, err := checkedStream(bytes.NewReader([]byte(text))); err == nil {
+		if r, err := CheckedStream(bytes.NewReader([]byte(text))); err == nil {
 			if got, err := io.ReadAll(r); err != nil || string(got) != text {
 				t.Errorf("%q came out as %q, %v", text, got, err)
 			}

@@ -1,4 +1,4 @@
-package main
+package arrowio
 
 import (
 	"bytes"
@@ -27,8 +27,8 @@ const (
 )
 
 var (
-	errArrowSchema = errors.New("damaged Arrow schema")
-	errArrowDepth  = fmt.Errorf("columns nested more than %d levels deep; not supported", maxArrowDepth)
+	errSchema = errors.New("damaged Arrow schema")
+	ErrDepth  = fmt.Errorf("columns nested more than %d levels deep; not supported", maxArrowDepth)
 )
 
 // flat is the memory of a table of FlatBuffers, with all that it refers to.
@@ -63,10 +63,10 @@ func (f *flat) fields(table, n, depth int) error {
 	}
 	// Tables may share what they refer to, so that a few bytes are many columns.
 	if f.seen += count; f.seen > len(f.b)/8 {
-		return errArrowSchema
+		return errSchema
 	}
 	if count > 0 && depth > maxArrowDepth {
-		return errArrowDepth
+		return ErrDepth
 	}
 	for i := range count {
 		column, err := f.offset(vector + 4 + 4*i)
@@ -83,7 +83,7 @@ func (f *flat) fields(table, n, depth int) error {
 // number is the uint32 at a place.
 func (f *flat) number(at int) (int, error) {
 	if at < 0 || at > len(f.b)-4 {
-		return 0, errArrowSchema
+		return 0, errSchema
 	}
 	return int(binary.LittleEndian.Uint32(f.b[at:])), nil
 }
@@ -102,7 +102,7 @@ func (f *flat) field(table, n int) (at int, ok bool, err error) {
 	}
 	vtable := table - int(int32(back))
 	if vtable < 0 || vtable > len(f.b)-4 {
-		return 0, false, errArrowSchema
+		return 0, false, errSchema
 	}
 	size := int(binary.LittleEndian.Uint16(f.b[vtable:]))
 	entry := 4 + 2*n
@@ -110,7 +110,7 @@ func (f *flat) field(table, n int) (at int, ok bool, err error) {
 		return 0, false, nil
 	}
 	if vtable+entry+2 > len(f.b) {
-		return 0, false, errArrowSchema
+		return 0, false, errSchema
 	}
 	from := int(binary.LittleEndian.Uint16(f.b[vtable+entry:]))
 	if from == 0 {
@@ -120,8 +120,8 @@ func (f *flat) field(table, n int) (at int, ok bool, err error) {
 	return at, true, err
 }
 
-// checkedStream checks the schema that an Arrow IPC stream begins with, and returns the same stream.
-func checkedStream(r io.Reader) (io.Reader, error) {
+// CheckedStream checks the schema that an Arrow IPC stream begins with, and returns the same stream.
+func CheckedStream(r io.Reader) (io.Reader, error) {
 	var head bytes.Buffer
 	size, err := messageSize(io.TeeReader(r, &head))
 	prefix := head.Len()
@@ -130,7 +130,7 @@ func checkedStream(r io.Reader) (io.Reader, error) {
 		return whole, nil //nolint:nilerr // the library says what it is not
 	}
 	if size > maxArrowSchema { // or text
-		return nil, errArrowSchema
+		return nil, errSchema
 	}
 	if _, err := io.CopyN(&head, r, int64(size)); err != nil {
 		return whole, nil //nolint:nilerr // as above
@@ -159,7 +159,7 @@ func checkFooter(r io.ReaderAt, size int64) error {
 	}
 	n := int64(binary.LittleEndian.Uint32(tail[:]))
 	if n > maxArrowSchema || n > size-int64(len(tail)) {
-		return errArrowSchema
+		return errSchema
 	}
 	footer := make([]byte, n)
 	if _, err := r.ReadAt(footer, size-int64(len(tail))-n); err != nil {

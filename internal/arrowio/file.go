@@ -1,9 +1,11 @@
-package main
+// Package arrowio reads Arrow IPC, which it looks at before the library does: the library goes down
+// into a schema by calling itself, and indexes by what a file says.
+package arrowio
 
 import (
 	"errors"
 	"fmt"
-	"os"
+	"io"
 	"sync/atomic"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -21,32 +23,27 @@ type arrowFile struct {
 	err  error
 }
 
-var errDamaged = errors.New("stdin: damaged Arrow IPC file")
+var errDamaged = errors.New("damaged Arrow IPC file")
 
-// openArrowFile reads the footer of f.
-func openArrowFile(f *os.File) (_ array.RecordReader, err error) {
+// OpenFile reads the footer of the size bytes of r.
+func OpenFile(r io.ReaderAt, size int64) (_ array.RecordReader, err error) {
 	defer func() {
 		if p := recover(); p != nil { // the library indexes by what the file says
 			err = fmt.Errorf("%w: %v", errDamaged, p)
 		}
 	}()
-	info, err := f.Stat()
-	if err == nil {
-		err = checkFooter(f, info.Size())
+	if err := checkFooter(r, size); errors.Is(err, ErrDepth) {
+		return nil, err
+	} else if err != nil {
+		return nil, fmt.Errorf("%w: %w", errDamaged, err)
 	}
-	if errors.Is(err, errArrowDepth) {
-		return nil, fmt.Errorf("stdin: %w", err)
-	}
+	file, err := ipc.NewFileReader(io.NewSectionReader(r, 0, size))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errDamaged, err)
 	}
-	file, err := ipc.NewFileReader(f)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errDamaged, err)
-	}
-	r := &arrowFile{file: file}
-	r.refs.Store(1)
-	return r, nil
+	a := &arrowFile{file: file}
+	a.refs.Store(1)
+	return a, nil
 }
 
 func (r *arrowFile) Schema() *arrow.Schema { return r.file.Schema() }
