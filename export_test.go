@@ -33,32 +33,34 @@ func Tuned(o Options, changes ...Change) Options {
 // SpillFS has a run spill to fs.
 func SpillFS(fs spill.FS) Change { return func(t *exec.Tuning) { t.SpillFS = fs } }
 
-// LeastMemory has a run begin under limits that leave a worker as little as so many bytes for its groups, so that few rows
-// spill.
+// LeastMemory has a run begin under limits that leave a worker as little as so many bytes for its
+// groups, so that few rows spill.
 func LeastMemory(groups int64) Change {
 	return func(t *exec.Tuning) { t.Plan.Needs = plan.Needs{Groups: groups} }
 }
 
-// LeastShared has distinct values held in a shared set, or paired with the numbers of their groups, from so many bytes of
-// memory on.
+// LeastShared has distinct values held in a shared set, or paired with the numbers of their groups,
+// from so many bytes of memory on.
 func LeastShared(bytes int64) Change { return func(t *exec.Tuning) { t.Plan.Shared = bytes } }
 
 // PartLeast has row groups cut into parts of so few bytes.
 func PartLeast(bytes int64) Change { return func(t *exec.Tuning) { t.Plan.PartLeast = bytes } }
 
-// PassLeast has devices aggregate partitions of so few rows, which would not pay, whatever is gained.
+// PassLeast has devices aggregate partitions of so few rows, which would not pay, whatever is
+// gained.
 func PassLeast(rows int) Change { return func(t *exec.Tuning) { t.PassLeast, t.BucketGain = rows, 0 } }
 
 // BucketGain has devices aggregate partitions from such a gain on.
 func BucketGain(gain float64) Change { return func(t *exec.Tuning) { t.BucketGain = gain } }
 
-// PinnedRetainBytes has rows that leave a device take so many bytes of pinned memory to stay in, where memory is not limited; 0: none
-// stay, whatever the limit.
+// PinnedRetainBytes has rows that leave a device take so many bytes of pinned memory to stay in,
+// where memory is not limited; 0: none stay, whatever the limit.
 func PinnedRetainBytes(bytes int64) Change {
 	return func(t *exec.Tuning) { t.PinnedRetainBytes = bytes }
 }
 
-// DevicePays has runs that may choose take a device as soon as one is ready, however small they are.
+// DevicePays has runs that may choose take a device as soon as one is ready, however small they
+// are.
 func DevicePays() Change {
 	return func(t *exec.Tuning) {
 		t.Plan.Costs = plan.Costs{TableSmall: 1, TableLarge: 1, SmallTable: 1, LargeTable: 2, Link: math.Inf(1), Decode: math.Inf(1)}
@@ -69,7 +71,7 @@ func DevicePays() Change {
 // FlipBit has the first row that a run gives to a device flipped in one bit of a word.
 func FlipBit(word int) Change {
 	return func(t *exec.Tuning) {
-		t.Offload = func(d *gpu.Devices) cpu.Offload { return &flipper{Offload: d, word: word} }
+		t.Accelerator = func(d *gpu.Devices) cpu.Accelerator { return &flipper{Accelerator: d, word: word} }
 	}
 }
 
@@ -81,7 +83,8 @@ func Watched(w *Watch) Change {
 // Watch sees the run that has begun last.
 type Watch struct{ run atomic.Pointer[exec.Running] }
 
-// Held is how much of its memory limit the run still holds: nothing once its rows are released, or Run has failed.
+// Held is how much of its memory limit the run still holds: nothing once its rows are released, or
+// Run has failed.
 func (w *Watch) Held() int64 {
 	if r := w.run.Load(); r != nil {
 		return r.Held()
@@ -118,8 +121,8 @@ func RunHeld(ctx context.Context, q Query, o Options) (rows *Rows, held func() i
 	return rows, w.Held, err
 }
 
-// RunAwaiting is RunHeld, but its input is held up until devices that may take part are open, or it is known
-// that they will not be.
+// RunAwaiting is RunHeld, but its input is held up until devices that may take part are open, or it
+// is known that they will not be.
 func RunAwaiting(ctx context.Context, q Query, o Options) (rows *Rows, held func() int64, err error) {
 	var w Watch
 	o.Observer = &w
@@ -127,15 +130,15 @@ func RunAwaiting(ctx context.Context, q Query, o Options) (rows *Rows, held func
 	return rows, w.Held, err
 }
 
-// flipper is an Offload whose first tile is damaged between the worker and the device.
+// flipper is an Accelerator whose first tile is damaged between the worker and the device.
 type flipper struct {
-	cpu.Offload
+	cpu.Accelerator
 	word int
 	once sync.Once
 }
 
 func (f *flipper) Tile() (cpu.Tile, error) {
-	t, err := f.Offload.Tile()
+	t, err := f.Accelerator.Tile()
 	if t == nil || err != nil {
 		return nil, err
 	}

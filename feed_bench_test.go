@@ -15,8 +15,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/datagen"
 )
 
-// BenchmarkFeed is what the CPU does for a device that computes: rows, or column chunks as they lie in the file.
-// GAGG_BENCH_FILE may name a larger file of db-benchmark.
+// BenchmarkFeed is what the CPU does for a device that computes: rows, or column chunks as they lie
+// in the file. GAGG_BENCH_FILE may name a larger file of db-benchmark.
 func BenchmarkFeed(b *testing.B) {
 	from := feedSource(b)
 	for _, q := range questions {
@@ -37,7 +37,7 @@ func BenchmarkFeed(b *testing.B) {
 					b.Skip("not for a device")
 				}
 				b.ReportMetric(float64(processorTime(b)-before)/n, "core-ns/row")
-				if crossed := fed.Parcels.Load(); crossed > 0 {
+				if crossed := fed.Batches.Load(); crossed > 0 {
 					b.ReportMetric(float64(crossed)/n, "B/row")
 				}
 			})

@@ -70,8 +70,8 @@ func (r *Rows) Stats() Stats {
 	for _, d := range e.Devices {
 		s.Devices = addDevice(s.Devices, newDeviceStats(d))
 	}
-	p := e.Parcels
-	s.Encoded = EncodedStats{Parcels: p.Parcels, RowGroups: p.Units, Rows: p.Rows, Bytes: p.Bytes, Declined: p.DeclinedUnits()}
+	p := e.Batches
+	s.Encoded = EncodedStats{Parcels: p.Batches, RowGroups: p.Units, Rows: p.Rows, Bytes: p.Bytes, Declined: p.DeclinedUnits()}
 	for _, f := range e.Fallbacks {
 		s.Fallbacks = append(s.Fallbacks, Fallback(f))
 	}

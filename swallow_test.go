@@ -9,6 +9,7 @@ import (
 
 	"github.com/gagg-dev/gagg/internal/bounded"
 	"github.com/gagg-dev/gagg/internal/cpu"
+	"github.com/gagg-dev/gagg/internal/decode"
 	"github.com/gagg-dev/gagg/internal/exec"
 	"github.com/gagg-dev/gagg/internal/gpu"
 )
@@ -18,13 +19,13 @@ var ErrSwallowed = errors.New("swallowed")
 
 // Swallowed is a device that keeps nothing.
 type Swallowed struct {
-	Rows, Parcels atomic.Int64 // input rows; bytes of parcels
+	Rows, Batches atomic.Int64 // input rows; bytes of batches
 	free          chan []uint64
 	test          testing.TB
 }
 
-// Swallow makes a device that gives what workers make for it to nobody: what is left is what feeding one takes. Runs end
-// with ErrSwallowed.
+// Swallow makes a device that gives what workers make for it to nobody: what is left is what
+// feeding one takes. Runs end with ErrSwallowed.
 func Swallow(t testing.TB) *Swallowed {
 	t.Helper()
 	const tiles, bytes = 24, 8 << 20
@@ -36,7 +37,10 @@ func Swallow(t testing.TB) *Swallowed {
 }
 
 // Change has a run give what it makes to s.
-func (s *Swallowed) Change(t *exec.Tuning) { t.Offload = func(*gpu.Devices) cpu.Offload { return s } }
+func (s *Swallowed) Change(t *exec.Tuning) {
+	t.Accelerator = func(*gpu.Devices) cpu.Accelerator { return s }
+	t.Tiles = func() (gpu.BatchTile, error) { return s.tile(), nil }
+}
 
 func (s *Swallowed) Pays(int64, int64) bool                { return true }
 func (s *Swallowed) Groups() float64                       { return 0 }
@@ -44,8 +48,10 @@ func (s *Swallowed) Declined(context.Context) (int, error) { return -1, nil }
 func (s *Swallowed) Await() (bool, []cpu.Returned, error)  { return false, nil, ErrSwallowed }
 
 // Tile waits until one is free.
-func (s *Swallowed) Tile() (cpu.Tile, error) {
-	return &swallowedTile{s, bounded.Receive(s.test, "a tile that is free", s.free)}, nil
+func (s *Swallowed) Tile() (cpu.Tile, error) { return s.tile(), nil }
+
+func (s *Swallowed) tile() *swallowedTile {
+	return &swallowedTile{s, bounded.Receive(s.test, "a tile that is free", s.free)}
 }
 
 type swallowedTile struct {
@@ -66,9 +72,9 @@ func (t *swallowedTile) Submit(rows int) error {
 	return nil
 }
 
-func (t *swallowedTile) SubmitParcel(p cpu.Parcel) error {
+func (t *swallowedTile) SubmitBatch(p *decode.Batch) error {
 	t.of.Rows.Add(int64(p.Rows()))
-	t.of.Parcels.Add(int64(p.Size()))
+	t.of.Batches.Add(int64(p.Size()))
 	t.Release()
 	return nil
 }

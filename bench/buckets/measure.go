@@ -173,7 +173,7 @@ func (f *figures) add(stats []secondpass.Stats, shift uint, took time.Duration) 
 
 // merger is one for the calling goroutine, with a pass or without.
 func (t *team) merger(passes bool) (*cpu.Merger, *secondpass.Pass, error) {
-	m := cpu.NewMerger(t.config, t.rows.buckets)
+	m := cpu.NewRun(*t.config).NewMerger(t.rows.buckets)
 	if !passes {
 		return m, nil, nil
 	}
@@ -181,7 +181,7 @@ func (t *team) merger(passes bool) (*cpu.Merger, *secondpass.Pass, error) {
 	if err != nil {
 		return nil, nil, errors.Join(err, m.Close())
 	}
-	m.Device(nil, p)
+	m.Accelerate(nil, p)
 	return m, p, nil
 }
 

@@ -41,7 +41,8 @@ func (w *Worker) choose(b *column.Batch) ([]int32, error) {
 	return w.sel, nil
 }
 
-// gather returns the batch of the rows sel of b. If there are none, no column of it may be looked at.
+// gather returns the batch of the rows sel of b. If there are none, no column of it may be looked
+// at.
 func (w *Worker) gather(b *column.Batch, sel []int32) *column.Batch {
 	w.compact.Rows, w.compact.First, w.compact.Times = len(sel), b.First, b.Times
 	if len(sel) == 0 {

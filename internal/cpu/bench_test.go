@@ -53,7 +53,7 @@ func benchWorker(b *testing.B, in batches, tile feedback.TileConfig) {
 	cfg := configOf([]key.Column{{Type: in[0].Cols[0].Type}}, 16, tile, noLimit)
 	pipe := Pipeline{Used: []int{0, 1}, Keys: []Evaluator{columnAt(0)}, Args: []Evaluator{columnAt(1)}}
 	for b.Loop() {
-		w, err := NewWorker(cfg, pipe)
+		w, err := cfg.run().NewWorker(pipe)
 		if err != nil {
 			b.Fatal(err)
 		}

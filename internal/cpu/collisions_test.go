@@ -88,7 +88,7 @@ func TestFuseStops(t *testing.T) {
 	cfg := config(0, feedback.NoTiles, noLimit)
 	e := key.NewEncoder(cfg.Keys, cfg.Intern)
 	e.Encode([]column.Vector{a, b}, n)
-	m := NewMerger(cfg, nil)
+	m := cfg.run().NewMerger(nil)
 	rows := make([]ranked, n)
 	for i := range rows {
 		row := make([]uint64, cfg.Stride)
@@ -151,12 +151,12 @@ func farthest(d *directory, hashOf func(group uint32) uint64) (far int) {
 	return far
 }
 
-// farMost is as far as none of the groups of these tests lies in a directory that is half full, if nobody chose
-// the keys: 100 would be much.
+// farMost is as far as none of the groups of these tests lies in a directory that is half full, if
+// nobody chose the keys: 100 would be much.
 const farMost = 250
 
-// F10: keys that were made to have one hash lie near the slots where they are looked for, in the tables of workers and in the
-// directories of mergers. They come out in order, whatever the road.
+// F10: keys that were made to have one hash lie near the slots where they are looked for, in the
+// tables of workers and in the directories of mergers. They come out in order, whatever the road.
 func TestCrowded(t *testing.T) {
 	const n, batch = 20_000, 1000
 	for _, kind := range []string{"integers", "texts", "long texts"} {
@@ -184,9 +184,9 @@ func TestCrowded(t *testing.T) {
 }
 
 // crowd runs over the keys of a batch twice.
-func crowd(t *testing.T, cfg *Config, pipe Pipeline, all *column.Batch, batch int) {
+func crowd(t *testing.T, cfg *setup, pipe Pipeline, all *column.Batch, batch int) {
 	t.Helper()
-	w, err := NewWorker(cfg, pipe)
+	w, err := cfg.run().NewWorker(pipe)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +205,7 @@ func crowd(t *testing.T, cfg *Config, pipe Pipeline, all *column.Batch, batch in
 		t.Fatal(err)
 	}
 	afterRun()
-	m := NewMerger(cfg, []*partition.Buckets{w.store.buckets})
+	m := cfg.run().NewMerger([]*partition.Buckets{w.store.buckets})
 	groups, last := 0, []uint64(nil)
 	for p := range w.store.buckets.Partitions() {
 		err := m.Merge(t.Context(), merge.Range{First: p, N: 1}, func(rows []uint64) error {
@@ -251,7 +251,7 @@ func TestCrowdedDivided(t *testing.T) {
 			batch := column.Batch{Rows: n, Cols: append(cols, column.Vector{Type: int64Type, Len: n, Int: slices.Repeat([]int64{1}, n)})}
 			cfg := configOf(keys, 1, feedback.NoTiles, noLimit)
 			tight(t, cfg, 1<<20, 1)
-			w, err := NewWorker(cfg, pipe)
+			w, err := cfg.run().NewWorker(pipe)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -273,7 +273,7 @@ func TestCrowdedDivided(t *testing.T) {
 				t.Fatal(err)
 			}
 			afterRun()
-			m := NewMerger(cfg, []*partition.Buckets{w.store.buckets})
+			m := cfg.run().NewMerger([]*partition.Buckets{w.store.buckets})
 			m.begin(m.sources, merge.Range{N: 1}, 0)
 			if err := m.load(t.Context()); !refused(err) || !m.dir.seeded {
 				t.Fatalf("loading: %v, a seeded directory: %t", err, m.dir.seeded)
@@ -309,7 +309,7 @@ func TestSeeded(t *testing.T) {
 		}
 		var out [2][]uint64
 		for seeded := range out {
-			m := NewMerger(cfg, g.Buckets)
+			m := cfg.run().NewMerger(g.Buckets)
 			m.out.emit = func(rows []uint64) error {
 				out[seeded] = append(out[seeded], rows...)
 				return nil
@@ -356,7 +356,7 @@ func TestGroupNumbers(t *testing.T) {
 	for rows := 1000; rows < 100_000; rows += rows / 7 {
 		cfg := config(1, feedback.NoTiles, noLimit)
 		cfg.Memory.Merge = int64(float64(rows)*float64(cfg.groupBytes())/loadShare) + 1
-		m := NewMerger(cfg, nil)
+		m := cfg.run().NewMerger(nil)
 		m.in.blocks = []sourceBlock{{Block: partition.Block{Rows: 1 << 30}}}
 		if err := m.reset(0); err != nil {
 			t.Fatal(err)
@@ -397,7 +397,7 @@ func TestMergeAsks(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			m := NewMerger(cfg, g.Buckets)
+			m := cfg.run().NewMerger(g.Buckets)
 			ctx := &asked{Context: t.Context()}
 			if err := m.Merge(ctx, merge.Range{N: 1}, func([]uint64) error { return nil }); err != nil {
 				t.Fatal(err)

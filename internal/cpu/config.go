@@ -2,9 +2,7 @@ package cpu
 
 import (
 	"errors"
-	"math/bits"
 	"slices"
-	"sync/atomic"
 
 	"github.com/gagg-dev/gagg/feedback"
 	"github.com/gagg-dev/gagg/internal/agg"
@@ -52,7 +50,8 @@ func evaluate(e Evaluator, b *column.Batch, filled []bool, i int, v *column.Vect
 	return nil
 }
 
-// Config is what all workers of a run share.
+// Config says what a run groups and how. It is made once, before the run, and never changed: what
+// changes is the [Run]'s.
 type Config struct {
 	Keys       *key.Layout
 	Intern     *key.Interner
@@ -93,28 +92,15 @@ type Config struct {
 	// Distinct is the parts of States that take each different value once (distinct.go).
 	Distinct []Distinct
 
-	// First tells that only the first groups in order of hash are wanted; nil: all are.
-	First *First
+	// First tells that only so many groups are wanted, the first in order of hash; 0: all are.
+	First int
 
 	// Top tells that only the groups with the greatest counts are wanted; nil: all are.
 	Top *Top
 
-	// Offload aggregates tiles in the workers' stead (offload.go). nil: there is
-	// no device, or the rows of this query can only be combined on the CPU.
-	Offload Offload
 	// PassLeast is how many rows a partition has at least for a device to aggregate it (Pass);
 	// DefaultPassLeast outside of tests.
 	PassLeast int
-
-	plan     atomic.Pointer[partition.Plan] // of level 0; nil: not chosen yet
-	sent     atomic.Int64                   // input rows that the device was given, as rows or groups
-	back     []Returned                     // rows that the device does not take
-	taken    atomic.Int64                   // how many of them workers have begun to place
-	long     atomic.Bool                    // beside a device, rows with long strings went to buckets
-	longest  atomic.Int64                   // bytes of the longest text that was told
-	joined   bool                           // no key is in two tables
-	groups   float64                        // about how many there are, from the end of the input on; 0: not known
-	reserved budget.Reservations
 }
 
 // Memory is how the memory of a run is shared out, in bytes; 0: no limit.
@@ -135,36 +121,6 @@ func Stride(keys *key.Layout, states *agg.Layout) int {
 	}
 	return n
 }
-
-// choose returns the number of hash bits for partitions, which is the same for all workers: the
-// first that asks decides, from how many groups it expects in all or, where nothing was counted
-// (0), from an estimate of the groups among the rows it has seen, and from the bytes of their
-// values, of which later rows are expected to bring as many.
-func (c *Config) choose(estimate, expected float64, rows, total, values int64) uint {
-	switch {
-	case expected == 0:
-		expected = partition.Expected(estimate, rows, total, c.AtMost)
-	case c.AtMost >= 0:
-		expected = min(expected, float64(c.AtMost))
-	}
-	l := c.Level(expected)
-	if total > rows && l.Groups > 0 {
-		values = int64(float64(values) * float64(total) / float64(rows))
-		l.GroupBytes += int64(float64(values) / l.Groups)
-	}
-	p := l.Plan()
-	if c.Partitions > 0 {
-		p.Bits = uint(bits.TrailingZeros(uint(c.Partitions)))
-	}
-	c.plan.CompareAndSwap(nil, &p)
-	return c.plan.Load().Bits
-}
-
-// LongestText is how many bytes the longest text has, if that is some megabytes.
-func (c *Config) LongestText() int64 { return c.longest.Load() }
-
-// Plan is how groups were divided into partitions; nil: they were not.
-func (c *Config) Plan() *partition.Plan { return c.plan.Load() }
 
 // Level is what level 0 knows when so many groups are expected.
 func (c *Config) Level(groups float64) partition.Level {

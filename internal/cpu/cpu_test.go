@@ -106,44 +106,44 @@ func coded(v column.Vector) column.Vector {
 }
 
 // config is a run of sum by two integers.
-func config(partitions int, tile feedback.TileConfig, from budget.Lender) *Config {
+func config(partitions int, tile feedback.TileConfig, from budget.Lender) *setup {
 	return configOf([]key.Column{{Type: int64Type}, {Type: int64Type}}, partitions, tile, from)
 }
 
 // configOf is a run of sum by the keys.
-func configOf(keys []key.Column, partitions int, tile feedback.TileConfig, from budget.Lender) *Config {
+func configOf(keys []key.Column, partitions int, tile feedback.TileConfig, from budget.Lender) *setup {
 	return configIn(key.NewLayout(keys), partitions, tile, from)
 }
 
 // bareConfig is config, but rows have no hash (HASH-OMITTED).
-func bareConfig(partitions int, tile feedback.TileConfig, from budget.Lender) *Config {
+func bareConfig(partitions int, tile feedback.TileConfig, from budget.Lender) *setup {
 	l := key.NewLayout([]key.Column{{Type: int64Type}, {Type: int64Type}})
 	l.OmitHash()
 	return configIn(l, partitions, tile, from)
 }
 
 // configsTried is config by what rows begin with.
-var configsTried = map[string]func(int, feedback.TileConfig, budget.Lender) *Config{"hash": config, "key": bareConfig}
+var configsTried = map[string]func(int, feedback.TileConfig, budget.Lender) *setup{"hash": config, "key": bareConfig}
 
-func configIn(l *key.Layout, partitions int, tile feedback.TileConfig, from budget.Lender) *Config {
+func configIn(l *key.Layout, partitions int, tile feedback.TileConfig, from budget.Lender) *setup {
 	sum, _, err := agg.Resolve("sum", []column.Type{int64Type}, nil)
 	if err != nil {
 		panic(err)
 	}
 	states := agg.Compile([]agg.Call{{Func: sum, Args: []int{0}, Types: []column.Type{int64Type}}}, l.Base()+l.Words, agg.Options{MaxRows: -1, Device: true})
-	return &Config{
+	return &setup{Config: &Config{
 		Keys: l, Intern: key.NewInterner(nil), States: states, Arenas: arena.New(from),
 		Stride:     Stride(l, states),
 		Partitions: partitions, Rows: 1 << 40, AtMost: -1, Tile: tile, Budget: from,
-	}
+	}}
 }
 
 // afterRun is called between the two halves of a run.
 var afterRun = func() {}
 
-func run(ctx context.Context, cfg *Config, in batches, filter bool, threads int) (Groups, error) {
+func run(ctx context.Context, cfg *setup, in batches, filter bool, threads int) (Groups, error) {
 	defer func() { afterRun() }()
-	return Run(ctx, cfg, Input{
+	return cfg.group(ctx, Input{
 		Units:    len(in),
 		Reader:   func() Reader { return &batchReader{all: in} },
 		Pipeline: func() Pipeline { return pipeline(filter) },
@@ -194,13 +194,13 @@ func TestRoads(t *testing.T) {
 var noLimit = budget.Or(nil)
 
 // checkRoad is checkSums of some thousand rows.
-func checkRoad(t *testing.T, groups int, keys string, filter bool, cfg *Config, threads int) {
+func checkRoad(t *testing.T, groups int, keys string, filter bool, cfg *setup, threads int) {
 	t.Helper()
 	in, want := data(rand.New(rand.NewPCG(7, uint64(groups))), 9, 1000, groups, keys, filter)
 	checkSums(t, cfg, in, filter, threads, want)
 }
 
-func checkSums(t *testing.T, cfg *Config, in batches, filter bool, threads int, want map[[2]int64]int64) {
+func checkSums(t *testing.T, cfg *setup, in batches, filter bool, threads int, want map[[2]int64]int64) {
 	t.Helper()
 	if got := sumsOf(t, cfg, in, filter, threads); !maps.Equal(got, want) {
 		t.Fatalf("sums differ, of %d groups, want %d", len(got), len(want))
@@ -209,7 +209,7 @@ func checkSums(t *testing.T, cfg *Config, in batches, filter bool, threads int, 
 
 // sumsOf runs the sum by two keys, and wants each group once, in order of
 // hash.
-func sumsOf(t *testing.T, cfg *Config, in batches, filter bool, threads int) map[[2]int64]int64 {
+func sumsOf(t *testing.T, cfg *setup, in batches, filter bool, threads int) map[[2]int64]int64 {
 	t.Helper()
 	g, err := run(t.Context(), cfg, in, filter, threads)
 	if err != nil {
@@ -220,7 +220,7 @@ func sumsOf(t *testing.T, cfg *Config, in batches, filter bool, threads int) map
 }
 
 // mergedSums is the sums that m merges, and closes m.
-func mergedSums(t *testing.T, cfg *Config, g *Groups, m *Merger) map[[2]int64]int64 {
+func mergedSums(t *testing.T, cfg *setup, g *Groups, m *Merger) map[[2]int64]int64 {
 	t.Helper()
 	out := map[[2]int64]int64{}
 	var last uint64
@@ -304,8 +304,8 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-func mergeAll(cfg *Config, g Groups) error {
-	m := NewMerger(cfg, g.Buckets)
+func mergeAll(cfg *setup, g Groups) error {
+	m := cfg.run().NewMerger(g.Buckets)
 	var err error
 	for p := range g.Buckets[0].Partitions() {
 		if err = m.Merge(context.Background(), merge.Range{First: p, N: 1}, func([]uint64) error { return nil }); err != nil {

@@ -43,7 +43,8 @@ func (d *directory) pass(hash, s uint64) {
 func (d *directory) crowded() bool { return d.left < 0 && !d.seeded }
 
 // seed places all groups anew; secret is the seeded hash of one. It needs no second directory: a
-// group takes the first slot where no other has been placed anew, and a group that it finds there goes next.
+// group takes the first slot where no other has been placed anew, and a group that it finds there
+// goes next.
 func (d *directory) seed(secret func(group uint32) uint64) {
 	d.seeded, d.skip = true, 0
 	anew := make([]uint64, (len(d.slots)+63)/64) // a bit for each slot
@@ -95,8 +96,8 @@ func (d *directory) groups(numbers int) iter.Seq[uint32] {
 	}
 }
 
-// emitSorted emits the groups of a seeded directory, which is gone then. If it is refused memory, it has emitted
-// none, and the directory is as it was.
+// emitSorted emits the groups of a seeded directory, which is gone then. If it is refused memory,
+// it has emitted none, and the directory is as it was.
 func (m *Merger) emitSorted(ctx context.Context) error {
 	defer m.dropIndex()
 	numbers := m.dir.groups(len(m.pages) << m.store.pool.PageBits)
@@ -120,7 +121,8 @@ func (m *Merger) emitSorted(ctx context.Context) error {
 	return nil
 }
 
-// gather copies rows to the emitter's tile. In a loop without decisions the processor waits for several of them at a time.
+// gather copies rows to the emitter's tile. In a loop without decisions the processor waits for
+// several of them at a time.
 func (m *Merger) gather(rows []ranked) []uint64 {
 	stride := m.cfg.Stride
 	m.out.tile = slices.Grow(m.out.tile[:0], len(rows)*stride)[:len(rows)*stride]

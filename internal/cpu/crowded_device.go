@@ -2,25 +2,29 @@ package cpu
 
 import "slices"
 
-// This file is how a merger finds out that the hashes of rows crowd before a device is given them. A device's tables know no other
-// hash, and a row there looks at every slot from its home slot to the one of its key: where many have one home slot, the time is quadratic
-// (F10). So some rows are looked at, and where they crowd all are merged here.
+// This file is how a merger finds out that the hashes of rows crowd before a device is given them.
+// A device's tables know no other hash, and a row there looks at every slot from its home slot to
+// the one of its key: where many have one home slot, the time is quadratic (F10). So some rows are
+// looked at, and where they crowd all are merged here.
 
 const (
-	// sampleEach: one of so many rows is looked at, but sampleLeast at least, and sampleMost at most.
+	// sampleEach: one of so many rows is looked at, but sampleLeast at least, and sampleMost at
+	// most.
 	sampleEach  = 64
 	sampleLeast = 256
 	sampleMost  = 16 << 10
 
-	// sampleKeys is how many different keys there have to be among them, for their hashes to tell anything.
+	// sampleKeys is how many different keys there have to be among them, for their hashes to tell
+	// anything.
 	sampleKeys = 32
 
-	// sampleFar is how far from their home slots the keys of a sample may lie on the average, in slots of a table of their own. It is half
-	// full: hashes of keys that nobody chose give .5.
+	// sampleFar is how far from their home slots the keys of a sample may lie on the average, in
+	// slots of a table of their own. It is half full: hashes of keys that nobody chose give .5.
 	sampleFar = 4
 )
 
-// sample is the keys of some rows: of each the part of its hash that gives the home slot, above 32 bits that tell keys apart.
+// sample is the keys of some rows: of each the part of its hash that gives the home slot, above 32
+// bits that tell keys apart.
 type sample struct {
 	keys    []uint64
 	cfg     *Config
@@ -44,8 +48,8 @@ func (s *sample) add(rows []uint64) {
 	s.n -= n
 }
 
-// crowds reports whether the hashes of the keys crowd: whether the keys would lie far from home in a table with linear probing that is half
-// full of them.
+// crowds reports whether the hashes of the keys crowd: whether the keys would lie far from home in
+// a table with linear probing that is half full of them.
 func (s *sample) crowds() bool {
 	slices.Sort(s.keys)
 	s.keys = slices.Compact(s.keys)

@@ -11,7 +11,8 @@ import (
 	"github.com/gagg-dev/gagg/merge"
 )
 
-// F10: a device is given no rows whose hashes crowd, wherever they lie: its tables know no other hash.
+// F10: a device is given no rows whose hashes crowd, wherever they lie: its tables know no other
+// hash.
 func TestCrowdedStayHere(t *testing.T) {
 	const n = 4000
 	a, b := collidingKeys(t, n)
@@ -37,15 +38,15 @@ func TestCrowdedStayHere(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				m := NewMerger(cfg, g.Buckets)
+				m := cfg.run().NewMerger(g.Buckets)
+				pass := &takingPass{stride: cfg.Stride}
 				if rows == "kept" {
-					k := &fakeEvicted{cfg: cfg}
+					k := &fakeEvicted{cfg: cfg, pass: pass}
 					k.keep(t, &g)
 					m.sources = g.Buckets
-					m.UseEvicted(k)
+					m.UseEvicted(k.take)
 				}
-				pass := &takingPass{stride: cfg.Stride}
-				m.Device(nil, pass)
+				m.Accelerate(nil, pass)
 				groups := 0
 				if err := m.Merge(t.Context(), merge.Range{N: 1}, func(rows []uint64) error {
 					groups += len(rows) / cfg.Stride
@@ -82,7 +83,8 @@ func (p *takingPass) Add(rows []uint64) (int, error) {
 
 func (p *takingPass) End(emit func([]uint64) error) error { return emit(p.rows) }
 
-// What a sample says: hashes crowd where many begin alike, not where there are few keys, or a few that come often.
+// What a sample says: hashes crowd where many begin alike, not where there are few keys, or a few
+// that come often.
 func TestSample(t *testing.T) {
 	random := func(int) uint64 { return rand.Uint64() }
 	for _, c := range []struct {
@@ -110,7 +112,7 @@ func TestSample(t *testing.T) {
 			cfg := config(1, feedback.NoTiles, noLimit)
 			hashes := map[int]uint64{}
 			s := sample{}
-			s.begin(cfg, 0, rows)
+			s.begin(cfg.Config, 0, rows)
 			for range rows {
 				row := make([]uint64, cfg.Stride)
 				k := rand.IntN(c.keys)

@@ -50,23 +50,24 @@ func inOrder(t *testing.T, m *Merger, n, times int, run func(emit func(rows []ui
 	}
 }
 
-// F10: keys of one hash are in one partition, whose rows in memory may be too many for a directory with a slot for each. One
-// for the groups is enough, and none of them goes to disk, for which there is no place here. Their index takes the memory of the directory.
+// F10: keys of one hash are in one partition, whose rows in memory may be too many for a directory
+// with a slot for each. One for the groups is enough, and none of them goes to disk, for which
+// there is no place here. Their index takes the memory of the directory.
 func TestCrowdedGrows(t *testing.T) {
 	for form, configOf := range configsTried {
 		t.Run(form, func(t *testing.T) { checkCrowdedGrows(t, configOf) })
 	}
 }
 
-func checkCrowdedGrows(t *testing.T, configOf func(int, feedback.TileConfig, budget.Lender) *Config) {
+func checkCrowdedGrows(t *testing.T, configOf func(int, feedback.TileConfig, budget.Lender) *setup) {
 	const n, times, memory = 16_000, 12, 256 << 10
 	cfg := configOf(1, feedback.NoTiles, noLimit)
 	g, err := run(t.Context(), cfg, collidingBatches(t, n, times), false, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg.Memory.Merge = memory
-	m := NewMerger(cfg, g.Buckets)
+	cfg.run().cfg.Memory.Merge = memory
+	m := cfg.run().NewMerger(g.Buckets)
 	m.begin(m.sources, merge.Range{N: 1}, 0)
 	if err := m.reset(m.rowsInMemory()); !refused(err) {
 		t.Fatalf("a directory for all rows: %v", err)
@@ -91,14 +92,15 @@ func checkCrowdedGrows(t *testing.T, configOf func(int, feedback.TileConfig, bud
 	closed(t, &g)
 }
 
-// F10: an index of all groups may not fit where their directory did: then they are sorted some at a time.
+// F10: an index of all groups may not fit where their directory did: then they are sorted some at a
+// time.
 func TestCrowdedIndex(t *testing.T) {
 	for form, configOf := range configsTried {
 		t.Run(form, func(t *testing.T) { checkCrowdedIndex(t, configOf) })
 	}
 }
 
-func checkCrowdedIndex(t *testing.T, configOf func(int, feedback.TileConfig, budget.Lender) *Config) {
+func checkCrowdedIndex(t *testing.T, configOf func(int, feedback.TileConfig, budget.Lender) *setup) {
 	const n, memory = 16 << 10, 180_000
 	cfg := configOf(1, feedback.NoTiles, noLimit)
 	space, err := spill.Open(spill.Config{Dir: t.TempDir()})
@@ -110,10 +112,10 @@ func checkCrowdedIndex(t *testing.T, configOf func(int, feedback.TileConfig, bud
 	if err != nil {
 		t.Fatal(err)
 	}
-	if cfg.Memory.Merge = memory; int64(n*rankedBytes) <= memory {
+	if cfg.run().cfg.Memory.Merge = memory; int64(n*rankedBytes) <= memory {
 		t.Fatal("there is room for an index")
 	}
-	m := NewMerger(cfg, g.Buckets)
+	m := cfg.run().NewMerger(g.Buckets)
 	inOrder(t, m, n, 1, func(emit func([]uint64) error) error {
 		return m.Merge(t.Context(), merge.Range{N: 1}, emit)
 	})
@@ -126,14 +128,15 @@ func checkCrowdedIndex(t *testing.T, configOf func(int, feedback.TileConfig, bud
 	}
 }
 
-// F10: the rows of a part by the seeded hash share its top bits, and lie near the slots where they are looked for all the same.
+// F10: the rows of a part by the seeded hash share its top bits, and lie near the slots where they
+// are looked for all the same.
 func TestSeededParts(t *testing.T) {
 	for form, configOf := range configsTried {
 		t.Run(form, func(t *testing.T) { checkSeededParts(t, configOf) })
 	}
 }
 
-func checkSeededParts(t *testing.T, configOf func(int, feedback.TileConfig, budget.Lender) *Config) {
+func checkSeededParts(t *testing.T, configOf func(int, feedback.TileConfig, budget.Lender) *setup) {
 	const n, times, bits = 40_000, 2, 6
 	cfg := configOf(1, feedback.NoTiles, noLimit)
 	tight(t, cfg, 1<<20, 1)
@@ -141,12 +144,12 @@ func checkSeededParts(t *testing.T, configOf func(int, feedback.TileConfig, budg
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := NewMerger(cfg, g.Buckets)
+	m := cfg.run().NewMerger(g.Buckets)
 	m.begin(m.sources, merge.Range{N: 1}, 0)
 	if err := m.load(t.Context()); !refused(err) {
 		t.Fatalf("loading: %v", err)
 	}
-	sub := newStore(cfg, m.bucketMemory())
+	sub := newStore(cfg.Config, m.bucketMemory())
 	sub.seeded = true
 	sub.open(0, bits)
 	if err := m.moveWhole(t.Context(), sub); err != nil {
@@ -172,15 +175,16 @@ func checkSeededParts(t *testing.T, configOf func(int, feedback.TileConfig, budg
 	closed(t, &g)
 }
 
-// F10: workers tell how many groups there are of keys that have one hash, whether they are flushed from a table or take none, and by that rows that
-// crowd are divided, whatever those in memory look like.
+// F10: workers tell how many groups there are of keys that have one hash, whether they are flushed
+// from a table or take none, and by that rows that crowd are divided, whatever those in memory look
+// like.
 func TestCrowdedEstimate(t *testing.T) {
 	for form, configOf := range configsTried {
 		t.Run(form, func(t *testing.T) { checkCrowdedEstimate(t, configOf) })
 	}
 }
 
-func checkCrowdedEstimate(t *testing.T, configOf func(int, feedback.TileConfig, budget.Lender) *Config) {
+func checkCrowdedEstimate(t *testing.T, configOf func(int, feedback.TileConfig, budget.Lender) *setup) {
 	const n, times = 20_000, 8
 	tile := feedback.DefaultTileConfig
 	tile.MinRows, tile.MinReduction = n, 100 // no table is kept
@@ -193,10 +197,10 @@ func checkCrowdedEstimate(t *testing.T, configOf func(int, feedback.TileConfig, 
 	if math.Abs(g.Estimate-n) > n/5 { // some eight standard errors
 		t.Errorf("about %.0f groups, want %d", g.Estimate, n)
 	}
-	m := NewMerger(cfg, g.Buckets)
+	m := cfg.run().NewMerger(g.Buckets)
 	m.dir.seeded, m.n, m.loaded = true, n/2, n/2 // each so far is a group of its own
 	m.in.blocks = []sourceBlock{{Block: partition.Block{Rows: n*times - n/2}}}
-	cfg.Memory.Merge = n * cfg.groupBytes()
+	cfg.run().cfg.Memory.Merge = n * cfg.groupBytes()
 	if bits := m.seededBits(); bits == 0 {
 		t.Error("rows that crowd are not divided")
 	}
@@ -206,8 +210,8 @@ func checkCrowdedEstimate(t *testing.T, configOf func(int, feedback.TileConfig, 
 	closed(t, &g)
 }
 
-// F10: where most groups of rows that crowd are in memory, only rows of the others are written to disk again; twice if these do not
-// fit either.
+// F10: where most groups of rows that crowd are in memory, only rows of the others are written to
+// disk again; twice if these do not fit either.
 func TestCrowdedRest(t *testing.T) {
 	for n, turns := range map[int]int{19_000: 1, 24_000: 2} {
 		for form, configOf := range configsTried {
@@ -216,15 +220,15 @@ func TestCrowdedRest(t *testing.T) {
 	}
 }
 
-func crowdedRest(t *testing.T, cfg *Config, n, turns int) {
+func crowdedRest(t *testing.T, cfg *setup, n, turns int) {
 	const times = 8
 	_, space := tight(t, cfg, 1<<30, 1)
 	g, err := run(t.Context(), cfg, collidingBatches(t, n, times), false, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg.Memory.Merge, cfg.groups = 340_000, float64(n)
-	m := NewMerger(cfg, g.Buckets)
+	cfg.run().cfg.Memory.Merge, cfg.run().groups = 340_000, float64(n)
+	m := cfg.run().NewMerger(g.Buckets)
 	m.begin(m.sources, merge.Range{N: 1}, 0)
 	if err := m.load(t.Context()); !refused(err) || !m.restPays() {
 		t.Fatalf("loading: %v, with %d groups", err, m.n)

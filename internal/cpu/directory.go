@@ -71,8 +71,8 @@ func (d *directory) capacity() int { return capacityOf(len(d.slots)) }
 // largeDir is from how many slots on a directory lies in no cache.
 const largeDir = 1 << 18
 
-// capacityOf is how many groups a table has at most in so many slots: half of them, or three quarters
-// where looking one up waits for memory, and those beside it cost little more.
+// capacityOf is how many groups a table has at most in so many slots: half of them, or three
+// quarters where looking one up waits for memory, and those beside it cost little more.
 func capacityOf(slots int) int {
 	if slots >= largeDir {
 		return slots / 4 * 3
@@ -89,8 +89,8 @@ func (d *directory) place(hash uint64, group uint32) {
 	d.put(s, hash, group)
 }
 
-// placeAll enters groups that are known to be new, from number first on. Their home slots are looked at first, so that the cache misses
-// of different groups overlap.
+// placeAll enters groups that are known to be new, from number first on. Their home slots are
+// looked at first, so that the cache misses of different groups overlap.
 func (d *directory) placeAll(hash []uint64, first uint32) {
 	slots, skip, shift, last, bits := d.slots, d.skip&63, d.shift&63, uint64(len(d.slots)-1), d.groupBits&31
 	for _, h := range hash {

@@ -7,29 +7,33 @@ import (
 	"github.com/gagg-dev/gagg/internal/key"
 )
 
-// This file is what takes each different value of a group once, as count(distinct x) does, while the input is read.
+// This file is what takes each different value of a group once, as count(distinct x) does, while
+// the input is read.
 //
-// A set of values for each group would be large where groups are few, and many where they are many. So the values are groups
-// themselves, of the keys and the value, with workers, tables, buckets, disk and merging of their own: one inner run for each
-// different value of a query.
+// A set of values for each group would be large where groups are few, and many where they are many.
+// So the values are groups themselves, of the keys and the value, with workers, tables, buckets,
+// disk and merging of their own: one inner run for each different value of a query.
 //
 //	rows of the input ──▶ worker, by keys                 the aggregates of all rows (part 0 of the states)
 //	                 └──▶ inner worker, by keys and x     x is not NULL; no states
 //	end of the input: partition by partition, in parallel (fold.go)
 //	groups of the inner run ──▶ worker, by keys           each is a row with an x of its own (part n of the states)
 //
-// So one group of many values is divided among goroutines as many groups are, by the hash of the values.
+// So one group of many values is divided among goroutines as many groups are, by the hash of the
+// values.
 //
-// While there is memory for all of them, the groups of an inner run are one set for all workers (sharedset.go), unless they have strings
-// or other refs: no row is placed in a partition, and nothing is merged. The inner workers get rows when that memory is refused.
+// While there is memory for all of them, the groups of an inner run are one set for all workers
+// (sharedset.go), unless they have strings or other refs: no row is placed in a partition, and
+// nothing is merged. The inner workers get rows when that memory is refused.
 //
-// Where the keys have texts, and x does not, each worker pairs the number that a group has in its table with x, in place of that (pairs.go).
+// Where the keys have texts, and x does not, each worker pairs the number that a group has in its
+// table with x, in place of that (pairs.go).
 //
 //	keys and x ──▶ seen codes (seen.go) ──▶ member (member.go) ──▶ shared set ──▶ fold_set.go
 //	                                                └── the set is closed ──▶ inner worker ──▶ fold.go
 //
-// SETS-ALL: each group of the query comes to the outer worker. Its rows do if part 0 has aggregates; else those whose x
-// is NULL do, and the others come as groups of the first inner run.
+// SETS-ALL: each group of the query comes to the outer worker. Its rows do if part 0 has
+// aggregates; else those whose x is NULL do, and the others come as groups of the first inner run.
 
 // Distinct is a part of the aggregates that takes each different value once.
 type Distinct struct {
@@ -39,11 +43,9 @@ type Distinct struct {
 	Values bool    // the part needs the values; else it counts them
 	Shared int64   // bytes that a set which all workers share may take, beside the memory of Config; 0: there is none, for one that MayShare refuses
 
-	// Pair is the value's layout alone, where MayPair says that groups are to be numbered; else nil. Shared is what the pairs may take then.
+	// Pair is the value's layout alone, where MayPair says that groups are to be numbered; else
+	// nil. Shared is what the pairs may take then.
 	Pair *key.Layout
-
-	set   *sharedSet // nil: there is none
-	pairs *pairing   // the same
 }
 
 // sets is the inner workers of a worker. nil has none.
@@ -88,9 +90,8 @@ func columnsOf(n int) []Evaluator {
 func (w *Worker) newSets() error {
 	w.sets = &sets{own: w.states.Updates()}
 	columns := len(w.pipe.Keys) + 1
-	for i := range w.cfg.Distinct {
-		d := &w.cfg.Distinct[i]
-		inner, err := newWorker(d.Config, Pipeline{Keys: columnsOf(columns)})
+	for i, d := range w.run.inner {
+		inner, err := d.run.newWorker(Pipeline{Keys: columnsOf(columns)})
 		if err != nil {
 			return err
 		}
@@ -135,8 +136,8 @@ func (s *sets) keep(i int, v *column.Vector) (needed bool) {
 	return needed
 }
 
-// addSets adds the rows of a batch: first to the worker, which may refuse them (overload), so that its batch is halved;
-// then to the inner workers, which halve it themselves.
+// addSets adds the rows of a batch: first to the worker, which may refuse them (overload), so that
+// its batch is halved; then to the inner workers, which halve it themselves.
 func (w *Worker) addSets(n int) error {
 	if err := w.addOwn(n); err != nil {
 		return err
@@ -158,7 +159,8 @@ func (w *Worker) addSets(n int) error {
 	return nil
 }
 
-// paired reports whether a distinct value is paired with the numbers of groups, for which all rows come to the table.
+// paired reports whether a distinct value is paired with the numbers of groups, for which all rows
+// come to the table.
 func (s *sets) paired() bool {
 	for i := range s.of {
 		if s.of[i].pairs != nil {

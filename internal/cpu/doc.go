@@ -37,8 +37,9 @@
 //  5. The groups of a partition are emitted in order of hash (HASH-ORDER), so
 //     that the output does not depend on workers, partitions or timing.
 //
-// Aggregates of distinct values have phases 1 to 4 of their own for each value, between 2 and 3, unless
-// these are in a set that workers share, or paired with the numbers of groups: see distinct.go.
+// Aggregates of distinct values have phases 1 to 4 of their own for each value, between 2 and 3,
+// unless these are in a set that workers share, or paired with the numbers of groups: see
+// distinct.go.
 //
 // A Worker is used by one goroutine. Merging begins when all have finished.
 //

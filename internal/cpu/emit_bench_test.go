@@ -30,14 +30,14 @@ func BenchmarkEmit(b *testing.B) {
 		rows := shuffled(all, c.bucket)
 		for last, name := range emitParts {
 			b.Run(fmt.Sprintf("piece=%d/bucket=%d/to=%s", c.piece, c.bucket, name), func(b *testing.B) {
-				m := NewMerger(cfg, []*partition.Buckets{emptyBuckets(cfg)})
+				m := cfg.run().NewMerger([]*partition.Buckets{emptyBuckets(cfg)})
 				out := newManyOutput(cfg, last)
 				in := slices.Clone(rows)
 				spent := int64(0)
 				for b.Loop() {
 					b.StopTimer()
 					copy(in, rows) // what comes from a device is in no cache
-					m.Device(counted{slices.Collect(slices.Chunk(in, c.piece*cfg.Stride)), cfg}, nil)
+					m.Accelerate(counted{slices.Collect(slices.Chunk(in, c.piece*cfg.Stride)), cfg}, nil)
 					before := processorTime(b)
 					b.StartTimer()
 					if err := m.Merge(b.Context(), merge.Range{N: 1}, out.emit); err != nil {
@@ -56,14 +56,14 @@ var emitParts = []string{"order", "decode", "finish", "arrow"}
 
 // manyOutput makes Arrow arrays of groups, or goes as far as a part of that.
 type manyOutput struct {
-	cfg   *Config
+	cfg   *setup
 	last  int // of emitParts
 	keys  key.Decoder
 	cols  []column.Vector // keys, then aggregates
 	alloc *column.Recycler
 }
 
-func newManyOutput(cfg *Config, last int) *manyOutput {
+func newManyOutput(cfg *setup, last int) *manyOutput {
 	return &manyOutput{
 		cfg: cfg, last: last,
 		keys:  key.Decoder{Layout: cfg.Keys, Intern: cfg.Intern, Arenas: cfg.Arenas, Base: 1, Stride: cfg.Stride},
@@ -106,12 +106,12 @@ func processorTime(b *testing.B) int64 {
 // counted is pieces whose rows are counted, as those of a device are.
 type counted struct {
 	pieces
-	cfg *Config
+	cfg *setup
 }
 
 func (c counted) Read(p int, _ *arena.Arena, emit func([]uint64) error) error {
 	return c.pieces.Read(p, nil, func(rows []uint64) error {
-		if c.cfg.StandFor(rows) != int64(len(rows)/c.cfg.Stride) {
+		if c.cfg.run().StandFor(rows) != int64(len(rows)/c.cfg.Stride) {
 			return errFake
 		}
 		return emit(rows)
@@ -134,7 +134,7 @@ var (
 const callsOfMany = 2
 
 // manyGroups is groups of one row each, in order of hash.
-func manyGroups(b *testing.B, groups int) (*Config, [][]uint64) {
+func manyGroups(b *testing.B, groups int) (*setup, [][]uint64) {
 	cfg := configOf(keysOfMany, 1, feedback.NoTiles, noLimit)
 	cfg.States = agg.Compile([]agg.Call{
 		{Func: funcOf(b, "sum", doubleType), Args: []int{0}, Types: []column.Type{doubleType}}, {Func: funcOf(b, "count")},
@@ -168,7 +168,7 @@ func funcOf(b *testing.B, name string, args ...column.Type) agg.Func {
 }
 
 // rowsOfMany is n groups of random keys, each of a row with a random value.
-func rowsOfMany(cfg *Config, rng *rand.Rand, n int) (rows [][]uint64) {
+func rowsOfMany(cfg *setup, rng *rand.Rand, n int) (rows [][]uint64) {
 	cols := []column.Vector{stringsOf(rng, n, 100, 5), stringsOf(rng, n, 100, 5), stringsOf(rng, n, 1<<20, 12)}
 	for range 3 {
 		v := column.Vector{Type: int32Type, Len: n}

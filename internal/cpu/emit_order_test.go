@@ -42,7 +42,7 @@ func TestEmitResident(t *testing.T) {
 // divided.
 func checkResident(t *testing.T, rng *rand.Rand, hash func() uint64, groups, most, piece int) {
 	cfg := config(1, feedback.NoTiles, noLimit)
-	m := NewMerger(cfg, []*partition.Buckets{emptyBuckets(cfg)})
+	m := cfg.run().NewMerger([]*partition.Buckets{emptyBuckets(cfg)})
 	m.out.most = most
 	var want [][]uint64
 	for i := range uint64(groups) {
@@ -62,7 +62,7 @@ func checkResident(t *testing.T, rng *rand.Rand, hash func() uint64, groups, mos
 		rng.Shuffle(n, func(i, j int) { part[i], part[j] = part[j], part[i] })
 		parts, rest = append(parts, slices.Concat(part...)), rest[n:]
 	}
-	m.Device(pieces(parts), nil)
+	m.Accelerate(pieces(parts), nil)
 	var got []uint64
 	for turn := range 2 { // the second finds nothing of the first
 		got = got[:0]
@@ -99,8 +99,8 @@ func (p pieces) Read(_ int, _ *arena.Arena, emit func([]uint64) error) error {
 }
 
 // emptyBuckets are buckets of one partition.
-func emptyBuckets(cfg *Config) *partition.Buckets {
-	st := newStore(cfg, noLimit)
+func emptyBuckets(cfg *setup) *partition.Buckets {
+	st := newStore(cfg.Config, noLimit)
 	st.open(0, 0)
 	return st.buckets
 }

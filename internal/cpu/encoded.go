@@ -4,55 +4,37 @@ import (
 	"context"
 	"errors"
 
-	"github.com/gagg-dev/gagg/internal/parcel"
+	"github.com/gagg-dev/gagg/internal/encoded"
 )
 
-// This file is how units go to a device as they lie in their files, which then
-// decodes them and makes their rows itself. Workers only read.
+// This file is how units go to an accelerator as they lie in their files, which then decodes them
+// and makes their rows itself. Workers only read.
 //
-// A unit that a device finds it cannot decode is declined: a worker reads it after
-// all, and places its rows like any others.
+// A unit that it finds it cannot decode is declined: a worker reads it after all, and places its
+// rows like any others.
 //
-// UNIT-ONCE: the rows of a unit are made by the device, or by one worker, and by nobody
-// twice. A device declines a unit before any of its rows has met a group. A worker whose table says, while it reads its
-// first unit, that the device pays leaves that to the device too, as long as the unit's rows are nowhere but in the table,
-// which is dropped.
-
-// Packer puts units into the memory of tiles, several of them into one: a parcel. One
-// a worker.
-type Packer interface {
-	// Begin starts a parcel in so much memory, unless that is too little for one.
-	Begin(memory []byte) bool
-	// Add puts a unit into the parcel; rows is how many it has. An error ends the run.
-	Add(unit int) (rows int64, a parcel.Added, err error)
-	// Parcel ends the parcel and returns it, whose memory is that of Begin.
-	Parcel() Parcel
-}
-
-// Parcel is units that go to a device in one piece.
-type Parcel interface {
-	Units() []int
-	Rows() int // of all units
-	Size() int // bytes of memory in use
-}
+// UNIT-ONCE: the rows of a unit are made by the accelerator, or by one worker, and by nobody twice.
+// It declines a unit before any of its rows has met a group. A worker whose table says, while it
+// reads its first unit, that the accelerator pays leaves that to it too, as long as the unit's rows
+// are nowhere but in the table, which is dropped.
 
 // skipTable gives up a table, before any row has met it, if the device is sure to be used
 // and can make rows itself.
 func (w *Worker) skipTable() {
-	if w.packer != nil && w.phase == phaseTable && w.cfg.Offload.Pays(0, 0) {
+	if w.builder != nil && w.phase == phaseTable && w.run.accelerator.Pays(0, 0) {
 		w.giveUpTable()
 	}
 }
 
 // takeUnit reads a unit, or has the device do that.
 func (w *Worker) takeUnit(ctx context.Context, r Reader, unit int) (rows int64, err error) {
-	if w.packer != nil && w.phase == phaseScatter {
+	if w.builder != nil && w.phase == phaseScatter {
 		rows, packed, err := w.pack(unit)
 		if packed || err != nil {
 			return rows, err
 		}
 	}
-	w.leaves = w.packer != nil && w.phase == phaseTable && w.table.n == 0
+	w.leaves = w.builder != nil && w.phase == phaseTable && w.table.n == 0
 	rows, err = w.unit(ctx, r, unit)
 	w.leaves = false
 	if errors.Is(err, errLeft) {
@@ -64,8 +46,8 @@ func (w *Worker) takeUnit(ctx context.Context, r Reader, unit int) (rows int64, 
 // errLeft ends the reading of a unit that the device is to have.
 var errLeft = errors.New("the unit is left to the device")
 
-// leave gives up the table and the unit whose rows it holds: packing the unit takes less than making rows of what is
-// left of it. What its rows tell of the number of groups stays.
+// leave gives up the table and the unit whose rows it holds: packing the unit takes less than
+// making rows of what is left of it. What its rows tell of the number of groups stays.
 func (w *Worker) leave() error {
 	w.note(w.table.rows.Rows)
 	w.scattered += w.rows
@@ -74,21 +56,21 @@ func (w *Worker) leave() error {
 	return errLeft
 }
 
-// pack puts a unit into the worker's parcel, or into a new one. It reports false if the unit does not go to the
-// device like that.
+// pack puts a unit into the worker's batch, or into a new one. It reports false if the unit does
+// not go to the accelerator like that.
 func (w *Worker) pack(unit int) (rows int64, packed bool, err error) {
 	for {
-		fresh := !w.out.parcel
+		fresh := !w.out.batch
 		if fresh {
-			if ok, err := w.beginParcel(); !ok || err != nil {
+			if ok, err := w.beginBatch(); !ok || err != nil {
 				return 0, false, err
 			}
 		}
-		rows, added, err := w.packer.Add(unit)
-		if err != nil || added == parcel.AddedNone {
+		rows, added, err := w.builder.Add(unit)
+		if err != nil || added == encoded.AddedNone {
 			return 0, false, err
 		}
-		if added == parcel.AddedUnit {
+		if added == encoded.AddedUnit {
 			w.out.rows += int(rows)
 			return rows, true, w.settle()
 		}
@@ -98,31 +80,24 @@ func (w *Worker) pack(unit int) (rows int64, packed bool, err error) {
 	}
 }
 
-// beginParcel takes memory for a parcel; false: the device has none, or not enough.
-func (w *Worker) beginParcel() (bool, error) {
+// beginBatch begins a batch; false: the accelerator takes none now.
+func (w *Worker) beginBatch() (ok bool, err error) {
 	if err := w.submit(); err != nil { // nobody waits for memory while it has some
 		return false, err
 	}
-	t, err := w.cfg.Offload.Tile()
-	if err != nil || t == nil {
-		return false, err
-	}
-	if !w.packer.Begin(t.Bytes()) {
-		w.out = outgoing{tile: t, left: t.Words()}
-		return false, nil
-	}
-	w.out = outgoing{tile: t, parcel: true}
-	return true, nil
+	ok, err = w.builder.Begin()
+	w.out.batch = ok && err == nil
+	return ok, err
 }
 
-// readDeclined reads what the device was given in parcels and does not take, which is known when all
-// of these have been decoded.
+// readDeclined reads what the accelerator was given in batches and does not take, which is known
+// when all of these have been decoded.
 func (w *Worker) readDeclined(ctx context.Context, r Reader) error {
-	if w.packer == nil {
+	if w.builder == nil {
 		return nil
 	}
 	for {
-		unit, err := w.cfg.Offload.Declined(ctx)
+		unit, err := w.run.accelerator.Declined(ctx)
 		if err != nil || unit < 0 {
 			return err
 		}
@@ -135,5 +110,6 @@ func (w *Worker) readDeclined(ctx context.Context, r Reader) error {
 	}
 }
 
-// Declined notes that a device declines a parcel of so many rows: it has not been given them, then.
-func (c *Config) Declined(rows int) { c.sent.Add(-int64(rows)) }
+// Declined notes that the accelerator declines a batch of so many rows: it has not been given them,
+// then.
+func (r *Run) Declined(rows int) { r.sent.Add(-int64(rows)) }

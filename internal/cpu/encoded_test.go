@@ -12,84 +12,80 @@ import (
 
 	"github.com/gagg-dev/gagg/feedback"
 	"github.com/gagg-dev/gagg/internal/column"
-	"github.com/gagg-dev/gagg/internal/parcel"
+	"github.com/gagg-dev/gagg/internal/encoded"
 )
 
-// unitDevice is how a fakeDevice takes parcels: a little later, and it makes the rows of
+// unitDevice is how a fakeDevice takes encoded batches: a little later, and it makes the rows of
 // their units by a worker of its own.
 type unitDevice struct {
 	in       batches
-	declines func(unit int) bool // parcels with such a unit
-	parcels  int                 // submitted
+	declines func(unit int) bool // batches with such a unit
+	batches  int                 // submitted
 	largest  int                 // units of one
 	packed   int                 // units of all
 
-	cfg      *Config
+	cfg      *setup
 	settled  sync.Cond // of the device's mutex
 	underWay int
 	list     []int // declined
 }
 
-// unitParcel is units by their numbers.
-type unitParcel struct {
-	list       []int
-	rows, size int
-}
-
-func (p *unitParcel) Units() []int { return p.list }
-func (p *unitParcel) Rows() int    { return p.rows }
-func (p *unitParcel) Size() int    { return p.size }
-
-// packerOf makes packers for a device; unpackable are units that cannot be put into a parcel.
-type packerOf struct {
+// builderOf makes encoded batches for a device; unpackable are units that cannot be put into one.
+type builderOf struct {
 	device     *fakeDevice
 	unitBytes  int
 	unpackable func(unit int) bool
 	failAt     int // the unit that cannot be read; -1: none
-	least      int // bytes of a parcel
+	least      int // bytes of a batch
 
-	left   int
-	parcel *unitParcel
+	tile  Tile
+	left  int // bytes of it
+	units []int
+	rows  int
 }
 
 var errUnit = errors.New("a unit cannot be read")
 
-func (p *packerOf) Begin(memory []byte) bool {
-	p.left, p.parcel = len(memory), &unitParcel{}
-	return p.left >= p.least
+func (p *builderOf) Begin() (bool, error) {
+	t, err := p.device.Tile()
+	if err != nil || t == nil {
+		return false, err
+	}
+	p.tile, p.left, p.units, p.rows = t, 8*len(t.Words()), nil, 0
+	if p.left < p.least {
+		t.Release()
+		return false, nil
+	}
+	return true, nil
 }
 
-func (p *packerOf) Add(unit int) (int64, parcel.Added, error) {
+func (p *builderOf) Add(unit int) (int64, encoded.Added, error) {
 	rows := p.device.units.in[unit].Rows
 	switch {
 	case unit == p.failAt:
-		return 0, parcel.AddedNone, errUnit
+		return 0, encoded.AddedNone, errUnit
 	case p.unpackable != nil && p.unpackable(unit):
-		return 0, parcel.AddedNone, nil
+		return 0, encoded.AddedNone, nil
 	case p.unitBytes > p.left:
-		return 0, parcel.AddedFull, nil
+		return 0, encoded.AddedFull, nil
 	}
 	p.left -= p.unitBytes
-	p.parcel.list = append(p.parcel.list, unit)
-	p.parcel.rows += rows
-	p.parcel.size += p.unitBytes
-	return int64(rows), parcel.AddedUnit, nil
+	p.units = append(p.units, unit)
+	p.rows += rows
+	return int64(rows), encoded.AddedUnit, nil
 }
 
-func (p *packerOf) Parcel() Parcel { return p.parcel }
+func (p *builderOf) Release() { p.tile.Release() }
 
-func (t *fakeTile) Bytes() []byte { return make([]byte, 8*len(t.words)) }
-
-func (t *fakeTile) SubmitParcel(parcel Parcel) error {
-	t.Release()
-	if parcel.Rows() == 0 {
+func (p *builderOf) Submit() error {
+	p.Release()
+	if p.rows == 0 {
 		return errEmpty
 	}
-	d := t.of
+	d, units, rows := p.device, p.units, p.rows
 	u := &d.units
-	units := slices.Clone(parcel.Units())
 	d.mu.Lock()
-	u.parcels++
+	u.batches++
 	u.largest = max(u.largest, len(units))
 	u.packed += len(units)
 	u.underWay++
@@ -98,16 +94,16 @@ func (t *fakeTile) SubmitParcel(parcel Parcel) error {
 		defer u.settle(d)
 		time.Sleep(time.Millisecond)
 		if u.declines != nil && slices.ContainsFunc(units, u.declines) {
-			u.cfg.Declined(parcel.Rows())
+			u.cfg.run().Declined(rows)
 			d.mu.Lock()
 			defer d.mu.Unlock()
 			u.list = append(u.list, units...)
 			return
 		}
-		rows := u.make(units)
+		made := u.make(units)
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		d.rows = append(d.rows, rows...)
+		d.rows = append(d.rows, made...)
 	}()
 	return nil
 }
@@ -119,7 +115,7 @@ func (u *unitDevice) settle(d *fakeDevice) {
 	u.settled.Broadcast()
 }
 
-// wait waits until no parcel is under way. The device's mutex is held.
+// wait waits until no batch is under way. The device's mutex is held.
 func (u *unitDevice) wait() {
 	for u.underWay > 0 {
 		u.settled.Wait()
@@ -129,11 +125,11 @@ func (u *unitDevice) wait() {
 // make is the rows of units.
 func (u *unitDevice) make(units []int) []uint64 {
 	device := &fakeDevice{stride: u.cfg.Stride, tileRows: 10_000}
-	cfg := &Config{
+	cfg := &setup{accelerator: device, Config: &Config{
 		Keys: u.cfg.Keys, Intern: u.cfg.Intern, States: u.cfg.States, Arenas: u.cfg.Arenas, Stride: u.cfg.Stride,
-		Rows: -1, AtMost: -1, Tile: feedback.NoTiles, Budget: noLimit, Offload: device,
-	}
-	w, err := NewWorker(cfg, pipeline(false))
+		Rows: -1, AtMost: -1, Tile: feedback.NoTiles, Budget: noLimit,
+	}}
+	w, err := cfg.run().NewWorker(pipeline(false))
 	for _, unit := range units {
 		err = errors.Join(err, w.Add(&u.in[unit]))
 	}
@@ -179,21 +175,21 @@ func (r *pieceReader) Next(b *column.Batch) (bool, error) {
 	return true, nil
 }
 
-// runEncoded runs the sum with packers beside the device of cfg.
-func runEncoded(ctx context.Context, cfg *Config, in batches, threads int, p packerOf) (Groups, error) {
-	d := cfg.Offload.(*fakeDevice)
+// runEncoded runs the sum with builders beside the device of cfg.
+func runEncoded(ctx context.Context, cfg *setup, in batches, threads int, p builderOf) (Groups, error) {
+	d := cfg.accelerator.(*fakeDevice)
 	d.units.in, d.units.cfg, d.units.settled.L, p.device = in, cfg, &d.mu, d
-	return Run(ctx, cfg, Input{
+	return cfg.group(ctx, Input{
 		Units:    len(in),
 		Reader:   func() Reader { return &pieceReader{batchReader: batchReader{all: in}} },
 		Pipeline: func() Pipeline { return pipeline(false) },
-		Packer:   func(Reader) Packer { own := p; return &own },
+		Builder:  func(Reader) BatchBuilder { own := p; return &own },
 		Done:     func(int, int64) {},
 	}, threads)
 }
 
-// Units that go to the device in parcels, those that cannot, those that it declines and those that never fit
-// give the same sums, and every input row is counted once.
+// Units that go to the device in batches, those that cannot, those that it declines and those that
+// never fit give the same sums, and every input row is counted once.
 func TestEncoded(t *testing.T) {
 	odd := func(unit int) bool { return unit%2 == 1 }
 	all := func(int) bool { return true }
@@ -201,7 +197,7 @@ func TestEncoded(t *testing.T) {
 		name                 string
 		unpackable, declines func(int) bool
 		unitBytes            int
-		parcels, largest     int // at least, at most
+		batches, largest     int // at least, at most
 	}{
 		{"all", nil, nil, 1000, 1, 9},
 		{"one by one", nil, nil, 40_000, 9, 1},
@@ -218,9 +214,9 @@ func TestEncoded(t *testing.T) {
 					t.Run(fmt.Sprintf("%s/refusals=%d/threads=%d/tiles=%d", test.name, refusals, threads, most), func(t *testing.T) {
 						cfg := config(0, feedback.DefaultTileConfig, noLimit)
 						d := &fakeDevice{stride: cfg.Stride, tileRows: 1000, refusals: refusals, most: most, must: true}
-						d.units.declines, cfg.Offload = test.declines, d
+						d.units.declines, cfg.accelerator = test.declines, d
 						in, want := data(rand.New(rand.NewPCG(7, 1)), 9, 900, 5000, "mixed", false)
-						g, err := runEncoded(t.Context(), cfg, in, threads, packerOf{unitBytes: test.unitBytes, unpackable: test.unpackable, failAt: -1, least: test.unitBytes / 32})
+						g, err := runEncoded(t.Context(), cfg, in, threads, builderOf{unitBytes: test.unitBytes, unpackable: test.unpackable, failAt: -1, least: test.unitBytes / 32})
 						if err != nil {
 							t.Fatal(err)
 						}
@@ -229,8 +225,8 @@ func TestEncoded(t *testing.T) {
 						if g.Sent != 9*900 && refusals == 0 {
 							t.Errorf("%d input rows are counted", g.Sent)
 						}
-						if refusals == 0 && (d.units.parcels < test.parcels || d.units.largest > test.largest) {
-							t.Errorf("%d parcels, the largest of %d units", d.units.parcels, d.units.largest)
+						if refusals == 0 && (d.units.batches < test.batches || d.units.largest > test.largest) {
+							t.Errorf("%d batches, the largest of %d units", d.units.batches, d.units.largest)
 						}
 					})
 				}
@@ -239,8 +235,9 @@ func TestEncoded(t *testing.T) {
 	}
 }
 
-// A worker whose table shows in its first unit that the device pays has the device make the rows of that unit too, from the
-// first one on, and of no unit in whose midst the table holds rows of others.
+// A worker whose table shows in its first unit that the device pays has the device make the rows of
+// that unit too, from the first one on, and of no unit in whose midst the table holds rows of
+// others.
 func TestEncodedAfterTable(t *testing.T) {
 	odd := func(unit int) bool { return unit%2 == 1 }
 	for _, test := range []struct {
@@ -264,9 +261,9 @@ func TestEncodedAfterTable(t *testing.T) {
 				tile.MinRows = test.minRows
 				cfg := config(0, tile, noLimit)
 				d := &fakeDevice{stride: cfg.Stride, tileRows: 1000, must: true, asks: true}
-				d.units.declines, cfg.Offload = test.declines, d
+				d.units.declines, cfg.accelerator = test.declines, d
 				in, want := data(rand.New(rand.NewPCG(7, 1)), 9, 900, 5000, "mixed", false)
-				g, err := runEncoded(t.Context(), cfg, in, threads, packerOf{unitBytes: 1000, unpackable: test.unpackable, failAt: -1})
+				g, err := runEncoded(t.Context(), cfg, in, threads, builderOf{unitBytes: 1000, unpackable: test.unpackable, failAt: -1})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -276,7 +273,7 @@ func TestEncodedAfterTable(t *testing.T) {
 					t.Errorf("%d input rows are counted", g.Sent)
 				}
 				if threads == 1 && d.units.packed != test.packed {
-					t.Errorf("%d units in parcels, want %d", d.units.packed, test.packed)
+					t.Errorf("%d units in batches, want %d", d.units.packed, test.packed)
 				}
 			})
 		}
@@ -300,9 +297,9 @@ func TestEncodedFails(t *testing.T) {
 	for failAt := range 9 {
 		cfg := config(0, feedback.DefaultTileConfig, noLimit)
 		d := &fakeDevice{stride: cfg.Stride, tileRows: 1000}
-		cfg.Offload = d
+		cfg.accelerator = d
 		in, _ := data(rand.New(rand.NewPCG(1, 1)), 9, 100, 500, "flat", false)
-		_, err := runEncoded(t.Context(), cfg, in, 2, packerOf{unitBytes: 20_000, failAt: failAt})
+		_, err := runEncoded(t.Context(), cfg, in, 2, builderOf{unitBytes: 20_000, failAt: failAt})
 		d.mu.Lock()
 		d.units.wait()
 		if !errors.Is(err, errUnit) || d.open != 0 {

@@ -9,34 +9,15 @@ import (
 // This file is how a merger takes rows that devices have left in pinned memory (evict.Rows), in
 // place of a PartitionWriter's buckets.
 
-// EvictedRows is rows that lie in pinned memory, by their hashes. All mergers use it at once.
-type EvictedRows interface {
-	// Take is the rows of partitions, of which there are 2^bits. They are handed out once.
-	Take(p merge.Range, bits uint) []EvictedSpan
-}
-
-// EvictedSpan is some of the EvictedRows.
-type EvictedSpan interface {
-	Len() int
-	// Rows is the rows, to be looked at before any is loaded.
-	Rows() []uint64
-	// Load has a pass load them, and says how many it took: fewer than all if it has room for no
-	// more groups. They must stay as they are until its End.
-	Load(p Pass) (taken int, err error)
-	// Rest is the rows from number `from` on, which the CPU combines: they may be changed.
-	Rest(from int) ([]uint64, error)
-	// Release is called once, when nobody needs them any more. It may free memory.
-	Release() error
-}
-
-// UseEvicted has the merger take rows that devices have left in pinned memory with those in
-// buckets.
-func (m *Merger) UseEvicted(e EvictedRows) { m.evicted = e }
+// UseEvicted has the merger take rows that an accelerator has left in pinned memory with those in
+// buckets. take gives those of some partitions, of which there are 2^bits, each once; mergers call
+// it at once.
+func (m *Merger) UseEvicted(take func(p merge.Range, bits uint) []EvictedSpan) { m.evicted = take }
 
 // takeEvicted takes the evicted rows of the partition that has begun, if it is one of the run's.
 func (m *Merger) takeEvicted(p merge.Range, bits uint) {
 	if m.evicted != nil {
-		m.in.evicted = m.evicted.Take(p, bits)
+		m.in.evicted = m.evicted(p, bits)
 	}
 }
 
@@ -44,7 +25,7 @@ func (m *Merger) takeEvicted(p merge.Range, bits uint) {
 // the pages.
 func (m *Merger) evictedRows() (n int) {
 	for _, k := range m.in.evicted[m.in.loaded:] {
-		n += k.Len()
+		n += len(k.Rows()) / m.cfg.Stride
 	}
 	return n
 }
@@ -53,12 +34,12 @@ func (m *Merger) evictedRows() (n int) {
 func (m *Merger) loadEvicted(all bool) (bool, error) {
 	for all && m.in.loaded < len(m.in.evicted) {
 		k := m.in.evicted[m.in.loaded]
-		taken, err := k.Load(m.pass)
+		taken, err := k.Load()
 		if err != nil {
 			return false, err
 		}
 		m.in.loaded++
-		if taken < k.Len() {
+		if taken < len(k.Rows())/m.cfg.Stride {
 			all = false
 			if err := m.addEvicted(k, taken); err != nil {
 				return false, err

@@ -15,12 +15,13 @@ import (
 
 // fakeEvicted is rows of partitions, a few to each EvictedSpan.
 type fakeEvicted struct {
-	cfg    *Config
+	cfg    *setup
 	rows   [][]uint64 // by partition; nil once they were taken
 	out    int        // taken, and not released
 	loaded int        // pieces by a pass
 	rest   int        // rows by the CPU
 	fails  string     // the method that fails
+	pass   Pass       // of the merger; nil: it has none
 }
 
 type fakeSpan struct {
@@ -29,7 +30,7 @@ type fakeSpan struct {
 	gone bool
 }
 
-func (k *fakeEvicted) Take(p merge.Range, bits uint) (list []EvictedSpan) {
+func (k *fakeEvicted) take(p merge.Range, bits uint) (list []EvictedSpan) {
 	if 1<<bits != len(k.rows) {
 		panic("another number of partitions")
 	}
@@ -45,16 +46,14 @@ func (k *fakeEvicted) Take(p merge.Range, bits uint) (list []EvictedSpan) {
 	return list
 }
 
-func (r *fakeSpan) Len() int { return len(r.rows) / r.of.cfg.Stride }
-
 func (r *fakeSpan) Rows() []uint64 { return r.rows }
 
-func (r *fakeSpan) Load(p Pass) (int, error) {
+func (r *fakeSpan) Load() (int, error) {
 	if r.of.fails == "Load" {
 		return 0, errFake
 	}
 	r.of.loaded++
-	return p.Add(r.rows)
+	return r.of.pass.Add(r.rows)
 }
 
 func (r *fakeSpan) Rest(from int) ([]uint64, error) {
@@ -83,7 +82,7 @@ func (r *fakeSpan) Release() error {
 func (k *fakeEvicted) keep(t *testing.T, g *Groups) {
 	t.Helper()
 	k.rows = make([][]uint64, g.Buckets[0].Partitions())
-	others := newStore(k.cfg, noLimit)
+	others := newStore(k.cfg.Config, noLimit)
 	others.open(0, g.Buckets[0].Bits())
 	for _, b := range g.Buckets {
 		for p := range k.rows {
@@ -101,8 +100,8 @@ func (k *fakeEvicted) keep(t *testing.T, g *Groups) {
 	g.Buckets, g.stores = []*partition.Buckets{others.buckets}, append(g.stores, others)
 }
 
-// Rows that devices have kept come out with those in buckets, whether a device aggregates them, in part, or the CPU; and
-// all are released in the end.
+// Rows that devices have kept come out with those in buckets, whether a device aggregates them, in
+// part, or the CPU; and all are released in the end.
 func TestEvicted(t *testing.T) {
 	for _, capacity := range []int{0, 1, 18, 1000} {
 		t.Run(fmt.Sprint("capacity=", capacity), func(t *testing.T) {
@@ -114,10 +113,11 @@ func TestEvicted(t *testing.T) {
 			}
 			k := &fakeEvicted{cfg: cfg}
 			k.keep(t, &g)
-			m := NewMerger(cfg, g.Buckets)
-			m.UseEvicted(k)
+			m := cfg.run().NewMerger(g.Buckets)
+			m.UseEvicted(k.take)
 			if capacity > 0 {
-				m.Device(nil, &fakePass{cfg: cfg, capacity: capacity})
+				k.pass = &fakePass{cfg: cfg, capacity: capacity}
+				m.Accelerate(nil, k.pass)
 			}
 			if got := mergedSums(t, cfg, &g, m); !maps.Equal(got, want) {
 				t.Errorf("%d groups, want %d, or other sums", len(got), len(want))
@@ -130,7 +130,8 @@ func TestEvicted(t *testing.T) {
 	}
 }
 
-// What goes wrong with kept rows ends the merge, or is told at last. Those that a device may still read are not released.
+// What goes wrong with kept rows ends the merge, or is told at last. Those that a device may still
+// read are not released.
 func TestEvictedFails(t *testing.T) {
 	for _, fails := range []string{"Load", "Rest", "Release"} {
 		cfg := config(16, feedback.NoTiles, noLimit)
@@ -141,10 +142,11 @@ func TestEvictedFails(t *testing.T) {
 		}
 		k := &fakeEvicted{cfg: cfg, fails: fails}
 		k.keep(t, &g)
-		m := NewMerger(cfg, g.Buckets)
-		m.UseEvicted(k)
+		m := cfg.run().NewMerger(g.Buckets)
+		m.UseEvicted(k.take)
 		if fails == "Load" {
-			m.Device(nil, &fakePass{cfg: cfg, capacity: 1000})
+			k.pass = &fakePass{cfg: cfg, capacity: 1000}
+			m.Accelerate(nil, k.pass)
 		}
 		err = errors.Join(m.Merge(t.Context(), merge.Range{N: 16}, func([]uint64) error { return nil }), m.Close())
 		if !errors.Is(err, errFake) || fails == "Load" != (k.out > 0) {

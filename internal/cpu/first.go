@@ -10,13 +10,14 @@ import (
 	"github.com/gagg-dev/gagg/internal/key"
 )
 
-// First says that of all groups only the first ones in order of hash are wanted, as where a query has a limit and no
-// order. Each worker knows that a group is not among them once it has met as many with lower
-// hashes; rows of such groups are dropped once their keys and arguments are known: a value that is an error there stays one.
+// first says that of all groups only the first ones in order of hash are wanted, as where a query
+// has a limit and no order. Each worker knows that a group is not among them once it has met as
+// many with lower hashes; rows of such groups are dropped once their keys and arguments are known:
+// a value that is an error there stays one.
 //
-// FIRST-KEPT: a row is dropped only if its group has a hash above that of enough groups that are in tables. The bound
-// only falls, so that no row of a group that is put out was dropped before.
-type First struct {
+// FIRST-KEPT: a row is dropped only if its group has a hash above that of enough groups that are in
+// tables. The bound only falls, so that no row of a group that is put out was dropped before.
+type first struct {
 	groups int
 	bound  atomic.Uint64 // groups with greater hashes are not wanted
 }
@@ -24,16 +25,16 @@ type First struct {
 // firstLeast is how many groups a worker has met before it looks for the bound: fewer are no work.
 const firstLeast = 2 << 10
 
-// NewFirst returns First for so many groups.
-func NewFirst(groups int) *First {
-	f := &First{groups: groups}
+// newFirst returns first for so many groups.
+func newFirst(groups int) *first {
+	f := &first{groups: groups}
 	f.bound.Store(math.MaxUint64)
 	return f
 }
 
 // near is what a worker needs to tell which groups are wanted.
 type near struct {
-	first *First
+	first *first
 	next  int // at how many groups in the table the bound is looked for
 
 	hashes     []uint64
@@ -41,7 +42,7 @@ type near struct {
 	keys, args []column.Buffer
 }
 
-func newNear(f *First, pipe Pipeline) *near {
+func newNear(f *first, pipe Pipeline) *near {
 	return &near{
 		first: f, next: max(2*f.groups, firstLeast),
 		keys: make([]column.Buffer, len(pipe.Keys)), args: make([]column.Buffer, len(pipe.Args)),
@@ -63,8 +64,8 @@ func (n *near) lower(keys *key.Layout, t *agg.Table) {
 	}
 }
 
-// dropFar drops those of the n rows whose groups are not wanted, from keys, arguments and positions, and returns how many
-// are left.
+// dropFar drops those of the n rows whose groups are not wanted, from keys, arguments and
+// positions, and returns how many are left.
 func (w *Worker) dropFar(n int) int {
 	bound := w.near.first.bound.Load()
 	if bound == math.MaxUint64 {

@@ -22,14 +22,14 @@ func TestFirst(t *testing.T) {
 		b.Cols[0] = v
 		in = append(in, b)
 	}
-	hashes := func(bare bool, first *First) []uint64 {
+	hashes := func(bare bool, first int) []uint64 {
 		l := key.NewLayout([]key.Column{{Type: int64Type}})
 		if bare {
 			l.OmitHash()
 		}
 		cfg := configIn(l, 0, feedback.DefaultTileConfig, noLimit)
 		cfg.First = first
-		g, err := Run(t.Context(), cfg, Input{
+		g, err := cfg.group(t.Context(), Input{
 			Units: len(in), Reader: func() Reader { return &batchReader{all: in} },
 			Pipeline: func() Pipeline {
 				return Pipeline{Used: []int{0}, Keys: []Evaluator{columnAt(0)}, Args: []Evaluator{columnAt(0)}}
@@ -56,7 +56,7 @@ func TestFirst(t *testing.T) {
 		return slices.Compact(all)
 	}
 	for _, bare := range []bool{false, true} {
-		all, some := hashes(bare, nil), hashes(bare, NewFirst(wanted))
+		all, some := hashes(bare, 0), hashes(bare, wanted)
 		if len(all) != rows/2 || len(some) > 4*firstLeast*3 || len(some) < wanted || !slices.Equal(some[:wanted], all[:wanted]) {
 			t.Errorf("bare: %t: %d groups of %d", bare, len(some), len(all))
 		}

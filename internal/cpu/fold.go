@@ -23,12 +23,12 @@ type Folded struct {
 }
 
 // foldAll folds all inner runs, one after the other. Their memory is free afterwards.
-func (c *Config) foldAll(ctx context.Context, in Input, workers []*Worker) (folded []Folded, err error) {
-	if len(c.Distinct) > 0 && in.ReadAll != nil {
+func (r *Run) foldAll(ctx context.Context, in Input, workers []*Worker) (folded []Folded, err error) {
+	if len(r.inner) > 0 && in.ReadAll != nil {
 		in.ReadAll()
 	}
-	for n := range c.Distinct {
-		f, err := c.fold(ctx, n, workers)
+	for n := range r.inner {
+		f, err := r.fold(ctx, n, workers)
 		if err != nil {
 			return nil, err
 		}
@@ -38,33 +38,33 @@ func (c *Config) foldAll(ctx context.Context, in Input, workers []*Worker) (fold
 }
 
 // fold folds inner run n.
-func (c *Config) fold(ctx context.Context, n int, workers []*Worker) (Folded, error) {
-	d := &c.Distinct[n]
+func (r *Run) fold(ctx context.Context, n int, workers []*Worker) (Folded, error) {
+	d := r.inner[n]
 	inner := make([]*Worker, len(workers))
 	for i, w := range workers {
 		inner[i] = w.sets.of[n].worker
 	}
 	if d.set != nil {
-		if folded, all, err := c.foldSet(ctx, n, workers); all || err != nil {
+		if folded, all, err := r.foldSet(ctx, n, workers); all || err != nil {
 			return folded, err
 		}
 	}
 	if d.pairs != nil {
-		if folded, all, err := c.foldPairs(ctx, n, workers); all || err != nil {
+		if folded, all, err := r.foldPairs(ctx, n, workers); all || err != nil {
 			return folded, err
 		}
 	}
-	g, err := finish(d.Config, inner)
+	g, err := d.run.finish(inner)
 	if err != nil {
 		return Folded{}, err
 	}
 	if !workers[0].sets.own { // the rows that workers see are the groups of inner runs
-		c.Rows = max(c.Rows, 0) + int64(g.Estimate)
+		r.rows = max(r.rows, 0) + int64(g.Estimate)
 	}
-	f := folding{outer: c, Distinct: d, groups: &g, ranges: merge.Buddies(g.Sizes(), -1)}
+	f := folding{outer: r.cfg, inner: d, groups: &g, ranges: merge.Buddies(g.Sizes(), -1)}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	each(min(c.Threads, len(workers)), func(i int) { // as many as there is memory to merge with
+	each(min(r.cfg.Threads, len(workers)), func(i int) { // as many as there is memory to merge with
 		if err := f.work(ctx, workers[i]); err != nil {
 			cancel(err)
 		}
@@ -80,7 +80,7 @@ func (c *Config) fold(ctx context.Context, n int, workers []*Worker) (Folded, er
 
 // folding is the folding of one inner run.
 type folding struct {
-	*Distinct
+	*inner
 	outer  *Config
 	groups *Groups
 	ranges []merge.Range // of its partitions
@@ -91,7 +91,7 @@ type folding struct {
 // work folds partitions into the tables of w until none is left.
 func (f *folding) work(ctx context.Context, w *Worker) (err error) {
 	defer invariant.Recovered(&err)
-	m := NewMerger(f.Config, f.groups.Buckets)
+	m := f.run.NewMerger(f.groups.Buckets)
 	defer func() { err = errors.Join(err, m.Close()) }()
 	into := newFolder(f.Distinct, w, f.Config.Keys.Base())
 	for {

@@ -10,25 +10,25 @@ import (
 	"github.com/gagg-dev/gagg/internal/key"
 )
 
-// This file is what becomes of shared sets at the end of the input: their keys are rows for the outer workers, as the groups of an
-// inner run are (fold.go). Those of a set that was closed go to the inner workers first.
+// This file is what becomes of shared sets at the end of the input: their keys are rows for the
+// outer workers, as the groups of an inner run are (fold.go). Those of a set that was closed go to
+// the inner workers first.
 
 // MayShare reports whether a shared set can hold such keys.
 func MayShare(keys *key.Layout) bool { return !keys.HasRefs() && keys.Words <= memberWords }
 
 // openSets makes the shared sets for which there is memory.
-func (c *Config) openSets() {
-	for i := range c.Distinct {
-		d := &c.Distinct[i]
+func (r *Run) openSets() {
+	for _, d := range r.inner {
 		inner := d.Config
 		if d.Shared == 0 {
 			continue
 		}
 		if d.Pair != nil {
-			c.openPairs(d)
+			r.openPairs(d)
 			continue
 		}
-		members := int64(c.workers()) * memberBytes(inner.Keys.Words)
+		members := int64(r.cfg.workers()) * memberBytes(inner.Keys.Words)
 		if d.Shared > members && inner.Budget.Draw(members) == nil {
 			d.set = newSharedSet(inner.Keys.Words, inner.Rows, d.Shared-members, inner.Budget)
 			d.set.members = members
@@ -37,14 +37,14 @@ func (c *Config) openSets() {
 }
 
 // closeSets lets go of what shared sets hold.
-func (c *Config) closeSets() {
-	for i := range c.Distinct {
-		c.Distinct[i].closeSet()
+func (r *Run) closeSets() {
+	for _, d := range r.inner {
+		d.closeSet()
 	}
 }
 
 // closeSet lets go of what the shared set holds.
-func (d *Distinct) closeSet() {
+func (d *inner) closeSet() {
 	if d.set == nil {
 		return
 	}
@@ -53,9 +53,10 @@ func (d *Distinct) closeSet() {
 	d.set = nil
 }
 
-// foldSet folds the keys of a shared set. If it is closed they go to the inner workers, and all is false.
-func (c *Config) foldSet(ctx context.Context, n int, workers []*Worker) (folded Folded, all bool, err error) {
-	f := setFolding{Distinct: &c.Distinct[n]}
+// foldSet folds the keys of a shared set. If it is closed they go to the inner workers, and all is
+// false.
+func (r *Run) foldSet(ctx context.Context, n int, workers []*Worker) (folded Folded, all bool, err error) {
+	f := setFolding{inner: r.inner[n]}
 	errs := make([]error, len(workers))
 	each(len(workers), func(i int) {
 		defer invariant.Recovered(&errs[i])
@@ -65,7 +66,7 @@ func (c *Config) foldSet(ctx context.Context, n int, workers []*Worker) (folded 
 		return Folded{}, false, err
 	}
 	if all = !f.set.closed.Load(); all && !workers[0].sets.own {
-		c.Rows = max(c.Rows, 0) + int64(f.set.count())
+		r.rows = max(r.rows, 0) + int64(f.set.count())
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -94,7 +95,7 @@ func (c *Config) foldSet(ctx context.Context, n int, workers []*Worker) (folded 
 
 // setFolding is the folding of one shared set.
 type setFolding struct {
-	*Distinct
+	*inner
 	next   atomic.Int64 // partition
 	folded atomic.Int64 // keys
 }
@@ -114,7 +115,8 @@ func (f *setFolding) work(ctx context.Context, w *Worker) (err error) {
 	return err
 }
 
-// drain makes rows of the inner worker of the keys that the worker has collected, and of those in partitions until none is left.
+// drain makes rows of the inner worker of the keys that the worker has collected, and of those in
+// partitions until none is left.
 func (f *setFolding) drain(ctx context.Context, s *set) (err error) {
 	defer invariant.Recovered(&err)
 	c := f.Config

@@ -25,7 +25,8 @@ func (m *Merger) growIndex(bytes int) error {
 	return nil
 }
 
-// indexFor takes the memory for an index of all groups in place of the directory's, which is gone then. If it is refused, all is as it was.
+// indexFor takes the memory for an index of all groups in place of the directory's, which is gone
+// then. If it is refused, all is as it was.
 func (m *Merger) indexFor(groups int) error {
 	index := int64(groups * rankedBytes)
 	if more := index - m.held; more > 0 {
@@ -56,7 +57,8 @@ func (m *Merger) reserveIndexed(b partition.Block) error {
 	return m.growIndex(int(b.Rows) * indexBytes)
 }
 
-// fuse sorts rows and makes one of those of a key; it returns these. Rows of one key were ordered by the same digits.
+// fuse sorts rows and makes one of those of a key; it returns these. Rows of one key were ordered
+// by the same digits.
 func (m *Merger) fuse(ctx context.Context, rows []ranked) ([]ranked, error) {
 	if err := m.rank(ctx, rows); err != nil {
 		return nil, err

@@ -57,7 +57,7 @@ func (w *Worker) groupBy(g *Groupings) error {
 		o := w
 		if n > 0 {
 			var err error
-			if o, err = newWorker(w.cfg, Pipeline{Keys: make([]Evaluator, len(w.pipe.Keys)), Args: w.pipe.Args}); err != nil {
+			if o, err = w.run.newWorker(Pipeline{Keys: make([]Evaluator, len(w.pipe.Keys)), Args: w.pipe.Args}); err != nil {
 				return err
 			}
 			w.others = append(w.others, o)

@@ -91,9 +91,9 @@ func (h *heldTable) Copy(dst []uint64, p int) (n int) {
 
 // hold decides which tables are held, if any: by worker, nil where none is. It draws the memory
 // that mergers need, which is the groups'.
-func (g *Groups) hold(cfg *Config, workers []*Worker, bits uint) ([]*heldTable, error) {
-	held := make([]*heldTable, len(workers))
-	if bits == 0 || cfg.Offload != nil || len(cfg.back) > 0 {
+func (g *Groups) hold(r *Run, workers []*Worker, bits uint) ([]*heldTable, error) {
+	cfg, held := r.cfg, make([]*heldTable, len(workers))
+	if bits == 0 || r.accelerator != nil || len(r.back) > 0 {
 		return held, nil
 	}
 	errs := make([]error, len(workers))

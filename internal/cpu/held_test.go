@@ -13,8 +13,9 @@ import (
 	"github.com/gagg-dev/gagg/internal/key"
 )
 
-// A table gives out each of its groups once, with its partition: however many partitions there are, also more than slots, and where hashes
-// crowd at the end of the directory, so that some have wrapped around.
+// A table gives out each of its groups once, with its partition: however many partitions there are,
+// also more than slots, and where hashes crowd at the end of the directory, so that some have
+// wrapped around.
 func TestHeldRows(t *testing.T) {
 	const n = 700 // of 2048 slots
 	for name, hashOf := range map[string]func(i int) uint64{
@@ -74,8 +75,9 @@ func TestHeldRows(t *testing.T) {
 	}
 }
 
-// HELD: the tables of several workers are merged where they are, and copied to buckets where the memory that mergers need then is refused, or
-// is no small part of them; the groups are the same, and all memory is given back.
+// HELD: the tables of several workers are merged where they are, and copied to buckets where the
+// memory that mergers need then is refused, or is no small part of them; the groups are the same,
+// and all memory is given back.
 func TestHeld(t *testing.T) {
 	const n, rows, threads = 1000, 60, 3
 	for _, partitions := range []int{2, 64} {
@@ -96,10 +98,11 @@ func TestHeld(t *testing.T) {
 					held.Add(bytes)
 					return nil
 				})
+				cfg.Threads = threads
 				workers := make([]*Worker, threads)
 				for i := range workers {
 					var err error
-					if workers[i], err = NewWorker(cfg, pipeline(false)); err != nil {
+					if workers[i], err = cfg.run().NewWorker(pipeline(false)); err != nil {
 						t.Fatal(err)
 					}
 					for b := i; b < len(in); b += threads {
@@ -108,9 +111,8 @@ func TestHeld(t *testing.T) {
 						}
 					}
 				}
-				cfg.Threads = threads
 				refusing.Store(refuses)
-				g, err := finish(cfg, workers)
+				g, err := cfg.run().finish(workers)
 				if err != nil {
 					t.Fatal(err)
 				}

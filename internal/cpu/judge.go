@@ -87,11 +87,11 @@ func (w *Worker) look(total int64) feedback.Seen {
 
 // firstCheck is at how many rows a table is looked at for the first time: before it is judged, so
 // that it is seen whether more and more groups come (feedback.Seen.Before).
-func (c *Config) firstCheck() int64 {
-	if c.Offload != nil { // which is asked at every check
-		return c.Tile.MinRows
+func (r *Run) firstCheck() int64 {
+	if r.accelerator != nil { // which is asked at every check
+		return r.cfg.Tile.MinRows
 	}
-	return c.Tile.MinRows / 2
+	return r.cfg.Tile.MinRows / 2
 }
 
 // judge decides whether the table is worth keeping, each time the rows seen
@@ -100,9 +100,9 @@ func (w *Worker) judge() error {
 	w.nextCheck = 2 * w.rows
 	total, tile := w.rowsEach(), w.thresholds()
 	device := false
-	if w.cfg.Offload != nil {
+	if w.run.accelerator != nil {
 		w.nextCheck = min(w.nextCheck, w.rows+deviceChecks*w.cfg.Tile.MinRows)
-		device = w.cfg.Offload.Pays(w.rows, int64(w.table.n))
+		device = w.run.accelerator.Pays(w.rows, int64(w.table.n))
 	}
 	seen := w.look(total)
 	switch {
@@ -137,7 +137,7 @@ type without struct {
 func (w *Worker) regrow() error {
 	tile := w.thresholds()
 	rows := w.passed - w.without.rows
-	if w.without.rows == 0 || rows < longRows*w.cfg.Tile.MinRows || w.cfg.Offload != nil || !w.longValues() {
+	if w.without.rows == 0 || rows < longRows*w.cfg.Tile.MinRows || w.run.accelerator != nil || !w.longValues() {
 		return nil
 	}
 	groups := w.sketch.Estimate()

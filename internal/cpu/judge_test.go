@@ -12,7 +12,8 @@ import (
 	"github.com/gagg-dev/gagg/merge"
 )
 
-// textRows is batches of n rows each, of a text and an integer as keys; text tells that of a row. Every other batch is coded.
+// textRows is batches of n rows each, of a text and an integer as keys; text tells that of a row.
+// Every other batch is coded.
 func textRows(batchesOf, n int, text func(row int) string) (in batches, want map[string]int64) {
 	want = map[string]int64{}
 	for b := range batchesOf {
@@ -33,7 +34,7 @@ func textRows(batchesOf, n int, text func(row int) string) (in batches, want map
 }
 
 // checkTexts merges the groups of textRows, and wants the sums that are right.
-func checkTexts(t *testing.T, cfg *Config, g *Groups, want map[string]int64) {
+func checkTexts(t *testing.T, cfg *setup, g *Groups, want map[string]int64) {
 	t.Helper()
 	defer closed(t, g)
 	got := map[string]int64{}
@@ -79,14 +80,15 @@ func checkTexts(t *testing.T, cfg *Config, g *Groups, want map[string]int64) {
 }
 
 // textConfig is a run of sum by a text and an integer.
-func textConfig(partitions int, tile feedback.TileConfig, rows int64) *Config {
+func textConfig(partitions int, tile feedback.TileConfig, rows int64) *setup {
 	cfg := configOf([]key.Column{{Type: stringType}, {Type: int64Type}}, partitions, tile, noLimit)
 	cfg.Rows = rows
 	return cfg
 }
 
-// A worker whose first rows have long texts that all differ does without a table that grows, and takes one again when the next ones
-// repeat those that have come: their texts are stored once, not once for each row. Short texts do without.
+// A worker whose first rows have long texts that all differ does without a table that grows, and
+// takes one again when the next ones repeat those that have come: their texts are stored once, not
+// once for each row. Short texts do without.
 func TestRegrow(t *testing.T) {
 	const n, half, again = 1000, 100, 20
 	for _, length := range []int{200, 3} {

@@ -2,10 +2,12 @@ package cpu
 
 import "github.com/gagg-dev/gagg/partition"
 
-// This file is how a merger takes the rows of a long block (partition.Block.Long), the values of which may be a large part of the memory:
-// the memory that the block is read into becomes a chunk of an arena as it is, so that values are there once.
+// This file is how a merger takes the rows of a long block (partition.Block.Long), the values of
+// which may be a large part of the memory: the memory that the block is read into becomes a chunk
+// of an arena as it is, so that values are there once.
 
-// longMemory is what the memory that a long block is read into is drawn from. A block alone must be loaded, however large it is.
+// longMemory is what the memory that a long block is read into is drawn from. A block alone must be
+// loaded, however large it is.
 type longMemory struct{ m *Merger }
 
 func (l longMemory) Draw(bytes int64) error {
@@ -27,7 +29,8 @@ func (l longMemory) Release(bytes int64) {
 	l.m.paged -= bytes
 }
 
-// keepLong makes the memory of the long block that is open part of the arena of a store. base is that of its values.
+// keepLong makes the memory of the long block that is open part of the arena of a store. base is
+// that of its values.
 func (m *Merger) keepLong(s *store, base uint64) {
 	memory := m.block.Take()
 	m.paged -= int64(len(memory))
@@ -69,7 +72,8 @@ func (m *Merger) loadLong(b sourceBlock) error {
 	return nil
 }
 
-// reserveOf is reserve for a block that is long or not: the values of a long one are drawn as it is opened.
+// reserveOf is reserve for a block that is long or not: the values of a long one are drawn as it is
+// opened.
 func (m *Merger) reserveOf(b partition.Block) error {
 	if !b.Long {
 		return m.reserve(b)

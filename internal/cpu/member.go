@@ -9,7 +9,8 @@ import (
 //
 //	rows ──▶ key words ──▶ recent: drops keys that came shortly before ──▶ a buffer for each partition ──full──▶ the set
 //
-// So a lock is taken once for many keys, whose cache misses overlap, and the few keys that most rows may have do not reach it.
+// So a lock is taken once for many keys, whose cache misses overlap, and the few keys that most
+// rows may have do not reach it.
 type member struct {
 	set     *sharedSet
 	intern  *key.Interner
@@ -26,15 +27,18 @@ type member struct {
 const (
 	// memberWords is how many words of keys are collected for a partition.
 	memberWords = 64
-	// bufferWords is how many there is room for while others have the lock, which is asked for again every retryWords. All partitions grow
-	// at about the same time, each for up to a millisecond: without the room workers of 16 waited a sixth of their time.
+	// bufferWords is how many there is room for while others have the lock, which is asked for
+	// again every retryWords. All partitions grow at about the same time, each for up to a
+	// millisecond: without the room workers of 16 waited a sixth of their time.
 	bufferWords = 2 * memberWords
 	retryWords  = 16
-	// recentBits is how many keys are recent: they stay in the second-level cache of a core, beside the buffers.
+	// recentBits is how many keys are recent: they stay in the second-level cache of a core, beside
+	// the buffers.
 	recentBits = 12
 )
 
-// memberBytes is about what a member takes for keys of so many words: the recent ones, the buffers, those of a batch.
+// memberBytes is about what a member takes for keys of so many words: the recent ones, the buffers,
+// those of a batch.
 func memberBytes(words int) int64 {
 	return int64(words)<<(recentBits+3) + 8*setParts*(memberWords+bufferWords)
 }
@@ -69,8 +73,8 @@ func (m *member) forget() {
 // slot is where recent has keys of a hash.
 func (m *member) slot(hash uint64) int { return int(hash & (1<<recentBits - 1)) }
 
-// add enters the keys of a batch and returns true, unless the set is closed. Then some of them may have been entered, too.
-// The worker has read so many rows.
+// add enters the keys of a batch and returns true, unless the set is closed. Then some of them may
+// have been entered, too. The worker has read so many rows.
 func (m *member) add(b *column.Batch, read int64) bool {
 	m.tally.read.Store(read)
 	if m.set.closed.Load() {
@@ -167,7 +171,8 @@ func (m *member) filterN(rows int) (n int) {
 	return n
 }
 
-// collect puts the n keys that were kept in the buffers, and returns true, unless the set is closed.
+// collect puts the n keys that were kept in the buffers, and returns true, unless the set is
+// closed.
 func (m *member) collect(n int) bool {
 	w := m.set.words
 	each, most := uint32(memberWords/w*w), uint32(bufferWords/w*w)
@@ -195,7 +200,8 @@ func (m *member) buffer(p int) []uint64 {
 	return m.buffers[p*bufferWords : p*bufferWords+int(m.filled[p])]
 }
 
-// enter enters the keys that were collected for a partition, unless it is locked and there is no need to wait.
+// enter enters the keys that were collected for a partition, unless it is locked and there is no
+// need to wait.
 func (m *member) enter(p int, wait bool) error {
 	if !m.set.lock(p, wait) {
 		return nil

@@ -26,12 +26,12 @@ func refused(err error) bool { return errors.Is(err, budget.Memory) }
 // pages is what pages are drawn from: up to the worker's share. Without shares, a
 // worker that is ahead would leave none to one that has just begun.
 //
-// The share may have become less than the worker has (Config.share), or one row more. It gets a few
+// The share may have become less than the worker has (Run.share), or one row more. It gets a few
 // pages all the same, by way of which it empties the table into buckets, and these to disk.
 func (w *Worker) pages() budget.Lender {
 	return budget.Checked(w.cfg.Budget, func(bytes int64) error {
 		least := w.bytes() - w.store.pool.Bytes() + 2*partition.LeastBytes
-		return w.within(max(w.cfg.share(), least), bytes)
+		return w.within(max(w.run.share(), least), bytes)
 	})
 }
 
@@ -43,22 +43,22 @@ const leastShare = 4
 // Reserve reserves memory for an owner who could not go on without. It is refused also where all
 // reservations would leave workers less than these keep in any case (share): readers, who cannot go
 // on without memory, would find that it is gone.
-func (c *Config) Reserve(bytes int64) (*budget.Reservation, error) {
-	return c.reserved.Reserve(c.Budget, bytes, c.MostReserved(), errShareUsed)
+func (r *Run) Reserve(bytes int64) (*budget.Reservation, error) {
+	return r.reserved.Reserve(r.cfg.Budget, bytes, r.MostReserved(), errShareUsed)
 }
 
 // MostReserved is how many bytes may be reserved at a time; 0: there is no limit.
-func (c *Config) MostReserved() int64 {
-	all := c.Memory.Worker * int64(max(c.Threads, 1))
+func (r *Run) MostReserved() int64 {
+	all := r.cfg.Memory.Worker * int64(max(r.cfg.Threads, 1))
 	return all - all/leastShare
 }
 
 // share is the most that a worker may take: what is reserved is no worker's. They would find that
 // the budget refuses it, and put rows to disk, but so would others find who cannot, such as
 // readers. 0: there is no limit.
-func (c *Config) share() int64 {
-	all := c.Memory.Worker
-	return max(all-c.reserved.Bytes()/int64(max(c.Threads, 1)), all/leastShare)
+func (r *Run) share() int64 {
+	all := r.cfg.Memory.Worker
+	return max(all-r.reserved.Bytes()/int64(max(r.cfg.Threads, 1)), all/leastShare)
 }
 
 // tableMemory is what the table is drawn from. What it and the values that groups
@@ -69,7 +69,7 @@ func (w *Worker) tableMemory() budget.Lender {
 }
 
 func (w *Worker) tableRoom() int64 {
-	share := w.cfg.share()
+	share := w.run.share()
 	return max(share-w.cfg.openPages()-partition.LeastBytes, share/4)
 }
 
@@ -112,8 +112,8 @@ const longFrom = 4 << 20
 // noteTexts tells of the longest text of the batch, if none was longer (Config.LongText).
 func (w *Worker) noteTexts() error {
 	n := w.longest()
-	for most := w.cfg.longest.Load(); n > most; most = w.cfg.longest.Load() {
-		if !w.cfg.longest.CompareAndSwap(most, n) {
+	for most := w.run.longest.Load(); n > most; most = w.run.longest.Load() {
+		if !w.run.longest.CompareAndSwap(most, n) {
 			continue
 		}
 		if w.cfg.LongText != nil {
@@ -142,7 +142,7 @@ func (w *Worker) longest() (n int64) {
 // fits refuses what would not leave the worker the memory to put its groups
 // to disk. A single row always fits: it cannot be halved.
 func (w *Worker) fits(bytes int64) error {
-	most := w.cfg.share()
+	most := w.run.share()
 	if most > 0 && w.in.Rows > 1 && w.bytes()+bytes+w.store.exit(w.cfg.openPages()) > most {
 		return errShareUsed
 	}

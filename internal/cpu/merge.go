@@ -27,7 +27,8 @@ import (
 // not, the partition is divided (divide.go), or sorted if that may be in vain
 // (sorted.go).
 type Merger struct {
-	cfg     *Config
+	run     *Run
+	cfg     *Config // of the run
 	sources []*partition.Buckets
 	decoder key.Decoder
 
@@ -61,10 +62,10 @@ type Merger struct {
 	out      emitter
 	sample   sample
 
-	resident   Resident    // nil: a device holds no groups
-	pass       Pass        // nil: there is no device for this merger
-	evicted    EvictedRows // nil: devices have left no rows in pinned memory
-	evictedErr error       // of letting go of such
+	resident   Resident                                     // nil: an accelerator holds no groups
+	pass       Pass                                         // nil: there is none for this merger
+	evicted    func(p merge.Range, bits uint) []EvictedSpan // nil: no rows were left in pinned memory
+	evictedErr error                                        // of letting go of such
 }
 
 // source is the rows of a partition that have not been merged yet.
@@ -85,9 +86,10 @@ type sourceBlock struct {
 }
 
 // NewMerger returns a merger for the buckets of all workers.
-func NewMerger(cfg *Config, buckets []*partition.Buckets) *Merger {
+func (r *Run) NewMerger(buckets []*partition.Buckets) *Merger {
+	cfg := r.cfg
 	m := &Merger{
-		cfg: cfg, sources: buckets, out: newEmitter(cfg),
+		run: r, cfg: cfg, sources: buckets, out: newEmitter(cfg),
 		decoder: key.Decoder{Layout: cfg.Keys, Intern: cfg.Intern, Arenas: cfg.Arenas, Base: cfg.Keys.Base()},
 	}
 	m.store = newStore(cfg, m.groupMemory())
@@ -307,8 +309,8 @@ func (m *Merger) reset(resident int) error {
 	return nil
 }
 
-// numbers is what the numbers of groups are below in a directory of so many slots: each is that of a row
-// in pages, of which those of blocks are yet to come.
+// numbers is what the numbers of groups are below in a directory of so many slots: each is that of
+// a row in pages, of which those of blocks are yet to come.
 func (m *Merger) numbers(slots int) int {
 	n := (len(m.pages) + 2) << m.store.pool.PageBits
 	if len(m.in.blocks) > 0 {
@@ -351,9 +353,10 @@ func (m *Merger) enterPage(page int) error {
 	return nil
 }
 
-// enterRows enters or combines touchRows rows or fewer, which become the groups from number group on where they are new. As
-// in a table, the cache misses of different rows overlap: the slots of all rows are looked at first, then the groups that
-// these name; rows that have none so far, or another one's, are looked up one by one.
+// enterRows enters or combines touchRows rows or fewer, which become the groups from number group
+// on where they are new. As in a table, the cache misses of different rows overlap: the slots of
+// all rows are looked at first, then the groups that these name; rows that have none so far, or
+// another one's, are looked up one by one.
 func (m *Merger) enterRows(rows []uint64, group uint32) {
 	stride := m.cfg.Stride
 	for i, g := range m.candidates(rows) {
@@ -373,7 +376,8 @@ func (m *Merger) enterRows(rows []uint64, group uint32) {
 	}
 }
 
-// candidates is the groups that touchRows rows or fewer are likely to belong to (directory.candidates).
+// candidates is the groups that touchRows rows or fewer are likely to belong to
+// (directory.candidates).
 func (m *Merger) candidates(rows []uint64) []uint32 {
 	m.spread()
 	groups := m.groups[:len(rows)/m.cfg.Stride]

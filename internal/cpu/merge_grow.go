@@ -7,9 +7,9 @@ import (
 )
 
 // This file is the directory of a merger that grows with its groups. There are two reasons for one:
-// rows in memory are many times the groups that are expected, so that a slot for each row would make
-// the directory leave the cache; or rows crowd, and a slot for each was refused. Rows that crowd are in one
-// partition, however many there are, and may be of few groups (CROWDED).
+// rows in memory are many times the groups that are expected, so that a slot for each row would
+// make the directory leave the cache; or rows crowd, and a slot for each was refused. Rows that
+// crowd are in one partition, however many there are, and may be of few groups (CROWDED).
 
 const (
 	// growsSpare is for how many times the likely groups a directory that grows has room at first:
@@ -23,13 +23,13 @@ const (
 	leastPages = 2
 )
 
-// atFirst is for how many groups a directory that grows has room at first; 0: rows are to have a slot
-// each. That is better where blocks follow, of which nobody knows what they bring.
+// atFirst is for how many groups a directory that grows has room at first; 0: rows are to have a
+// slot each. That is better where blocks follow, of which nobody knows what they bring.
 func (m *Merger) atFirst(rows int) int {
-	if m.cfg.groups == 0 || m.in.seeded || len(m.in.blocks) > 0 {
+	if m.run.groups == 0 || m.in.seeded || len(m.in.blocks) > 0 {
 		return 0
 	}
-	likely := math.Ldexp(sketchSpare*m.cfg.groups, -int(m.in.shared)) // the share of their hashes
+	likely := math.Ldexp(sketchSpare*m.run.groups, -int(m.in.shared)) // the share of their hashes
 	room := max(growsSpare*int(likely), leastPages<<m.store.pool.PageBits)
 	if rows < growsFrom*room {
 		return 0
@@ -37,15 +37,15 @@ func (m *Merger) atFirst(rows int) int {
 	return room
 }
 
-// beginSmall makes a directory that is seeded from its first group on. If it is refused memory, there is
-// none.
+// beginSmall makes a directory that is seeded from its first group on. If it is refused memory,
+// there is none.
 func (m *Merger) beginSmall() error {
 	m.grows, m.dir.seeded = true, true
 	return m.enlarge(1 << minDirBits)
 }
 
-// widen has a directory that grows do so, until so many rows may be loaded. If it is refused memory,
-// the directory is as it was.
+// widen has a directory that grows do so, until so many rows may be loaded. If it is refused
+// memory, the directory is as it was.
 func (m *Merger) widen(rows int) error {
 	for m.grows && int64(rows) > m.room.NextLoad(int64(m.n)) {
 		if err := m.enlarge(2 * len(m.dir.slots)); err != nil {

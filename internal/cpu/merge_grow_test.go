@@ -10,9 +10,9 @@ import (
 	"github.com/gagg-dev/gagg/merge"
 )
 
-// Where a group has many rows the merger's directory is smaller than one with slots for all of them.
-// Each group comes once, in order of hash, whatever estimate it begins with. Where memory for more
-// slots is refused the partition is divided.
+// Where a group has many rows the merger's directory is smaller than one with slots for all of
+// them. Each group comes once, in order of hash, whatever estimate it begins with. Where memory for
+// more slots is refused the partition is divided.
 func TestMergerGrows(t *testing.T) {
 	const groups = 30_000
 	in, want := data(rand.New(rand.NewPCG(9, 1)), 200, 1000, groups, "flat", false)
@@ -36,8 +36,9 @@ func TestMergerGrows(t *testing.T) {
 					t.Fatal(err)
 				}
 				t.Cleanup(func() { closed(t, &g) })
-				cfg.groups, cfg.Memory.Merge = c.estimate, c.memory
-				return &g, NewMerger(cfg, g.Buckets)
+				r := cfg.run()
+				r.groups, r.cfg.Memory.Merge = c.estimate, c.memory
+				return &g, r.NewMerger(g.Buckets)
 			}
 			if c.most > 0 {
 				_, m := merger()

@@ -33,7 +33,7 @@ func TestMergeKeepsNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		before := cfg.Arenas.Bytes()
-		m := NewMerger(cfg, g.Buckets)
+		m := cfg.run().NewMerger(g.Buckets)
 		groups := 0
 		for p := range g.Buckets[0].Partitions() {
 			err := m.Merge(t.Context(), merge.Range{First: p, N: 1}, func(rows []uint64) error {
@@ -73,7 +73,7 @@ func TestMergeRanges(t *testing.T) {
 		if total != g.Resident() || total < 8000 {
 			t.Errorf("%d rows in all partitions", total)
 		}
-		m := NewMerger(cfg, g.Buckets)
+		m := cfg.run().NewMerger(g.Buckets)
 		groups, last := 0, uint64(0)
 		for first := 0; first < 64; first += n {
 			r := merge.Range{First: first, N: n}
@@ -107,7 +107,7 @@ func TestMergeRanges(t *testing.T) {
 func TestMergeWrapped(t *testing.T) {
 	cfg := config(0, feedback.NoTiles, noLimit)
 	const n = 300 // in the last slots of 1024
-	st := newStore(cfg, noLimit)
+	st := newStore(cfg.Config, noLimit)
 	st.open(0, 0)
 	for i := range uint64(n) {
 		row := make([]uint64, cfg.Stride)
@@ -118,7 +118,7 @@ func TestMergeWrapped(t *testing.T) {
 		}
 	}
 	for _, most := range []int{1, 7, n} {
-		m := NewMerger(cfg, []*partition.Buckets{st.buckets})
+		m := cfg.run().NewMerger([]*partition.Buckets{st.buckets})
 		m.out.most = most
 		m.begin(m.sources, merge.Range{N: 1}, 0)
 		if err := m.load(t.Context()); err != nil {

@@ -1,65 +1,24 @@
 package cpu
 
-import (
-	"context"
-	"errors"
-)
+import "errors"
 
-// This file is how rows go to a device instead of into buckets.
+// This file is how rows go to an accelerator instead of into buckets.
 //
-// A device takes whole rows, which it combines word by word: those without a
-// long string in their key, since it does not know the bytes that a ref stands
-// for. A query has an Offload only if its states can be combined like that,
-// and count their rows, so that it can be told whether all of them come back.
-// Where states have refs, to lists of values, it takes no rows, but parcels, of
-// which it makes rows whose lists are its own.
+// It takes whole rows, which it combines word by word: those without a long string in their key,
+// since it does not know the bytes that a ref stands for. Where states have refs, to lists of
+// values, it takes no rows, but encoded batches, of which it makes rows whose lists are its own.
 //
-// DEVICE-DISJOINT: the key of a row with a long string is never the key of a row
-// without one. So groups on the device and groups in buckets are different
-// ones as soon as the buckets hold rows with long strings alone; Finish sees to
-// that, unless rows have gone to disk.
+// DEVICE-DISJOINT: the key of a row with a long string is never the key of a row without one. So
+// groups on the device and groups in buckets are different ones as soon as the buckets hold rows
+// with long strings alone; Finish sees to that, unless rows have gone to disk.
 
-// Offload is a device that aggregates rows in the workers' stead. All workers
-// use it at once.
-type Offload interface {
-	// Pays reports whether a worker should give up its table, in which rows made so many
-	// groups, for the device. It may become true later.
-	Pays(rows, groups int64) bool
-	// Tile waits for memory to fill with rows. nil: the device takes none, or none
-	// yet, and rows stay on the CPU.
-	Tile() (Tile, error)
-	// Await is called at the end of the input. If the device must have a part in the run, or has one, it waits for
-	// it, and the rows on the CPU go there. If it turns out that there is none, back are the rows that it was given.
-	Await() (must bool, back []Returned, err error)
-	// Declined waits until it is known of all parcels submitted so far whether the device takes them, and returns a unit
-	// of one that it declines, each unit once; -1: there is none left.
-	Declined(ctx context.Context) (unit int, err error)
-	// Groups is about how many groups the device has, once no parcel is under way; 0: nobody knows.
-	Groups() float64
-}
-
-// Returned is rows that the device was given and does not take.
-type Returned interface {
-	Rows() []uint64
-	Release() // their memory
-}
-
-// Tile is memory of the device's that one worker fills, with rows or with a parcel.
-type Tile interface {
-	Words() []uint64           // for rows
-	Bytes() []byte             // for a parcel; none: the device makes no rows
-	Submit(rows int) error     // at least one; the tile is the device's again, as by Release
-	SubmitParcel(Parcel) error // the same; the parcel has rows
-	Release()
-}
-
-// outgoing is the tile that a worker is filling.
+// outgoing is what a worker is filling for the accelerator: a tile of rows, or a batch of units.
 type outgoing struct {
-	tile   Tile     // nil: none
-	parcel bool     // it is the packer's
-	left   []uint64 // what is left of its memory, for rows
-	rows   int      // in it
-	stand  int64    // input rows that they stand for, of a tile of rows
+	tile  Tile     // nil: no rows are
+	batch bool     // the worker's builder has one
+	left  []uint64 // what is left of the tile's memory
+	rows  int      // in it
+	stand int64    // input rows that they stand for, of a tile of rows
 }
 
 // errTileSmall makes a batch that no tile has room for be halved.
@@ -69,10 +28,10 @@ var errTileSmall = errors.New("a batch has more rows than a tile of the device")
 // on the CPU.
 func (w *Worker) outgoingRows(n int) ([]uint64, error) {
 	switch {
-	case w.cfg.Offload == nil:
+	case w.run.accelerator == nil:
 		return nil, nil
 	case w.encoder.HasLong():
-		w.cfg.long.Store(true)
+		w.run.long.Store(true)
 		return nil, nil
 	case w.cfg.States.HasRefs():
 		return nil, nil
@@ -88,11 +47,11 @@ func (w *Worker) outgoingRows(n int) ([]uint64, error) {
 // the one being filled. nil: the device takes none.
 func (w *Worker) take(n int) ([]uint64, error) {
 	words := n * w.cfg.Stride
-	if words > len(w.out.left) { // as of a parcel
+	if words > len(w.out.left) { // as of a batch
 		if err := w.submit(); err != nil {
 			return nil, err
 		}
-		t, err := w.cfg.Offload.Tile()
+		t, err := w.run.accelerator.Tile()
 		if err != nil || t == nil {
 			return nil, err
 		}
@@ -107,29 +66,31 @@ func (w *Worker) take(n int) ([]uint64, error) {
 	return rows, nil
 }
 
-// submit gives the device the tile that is being filled, unless it holds nothing.
+// submit gives the accelerator what is being filled, unless it holds nothing.
 func (w *Worker) submit() error {
 	out := w.out
 	w.out = outgoing{}
 	switch {
-	case out.tile == nil:
-		return nil
-	case out.rows == 0:
+	case out.batch && out.rows > 0:
+		w.run.sent.Add(int64(out.rows))
+		return w.builder.Submit()
+	case out.batch:
+		w.builder.Release()
+	case out.tile != nil && out.rows > 0:
+		w.run.sent.Add(out.stand)
+		return out.tile.Submit(out.rows)
+	case out.tile != nil:
 		out.tile.Release()
-		return nil
 	}
-	if out.parcel {
-		p := w.packer.Parcel()
-		w.cfg.sent.Add(int64(p.Rows()))
-		return out.tile.SubmitParcel(p)
-	}
-	w.cfg.sent.Add(out.stand)
-	return out.tile.Submit(out.rows)
+	return nil
 }
 
-// release gives up the tile that is being filled, with its rows.
+// release gives up what is being filled, with its rows.
 func (w *Worker) release() {
-	if w.out.tile != nil {
+	switch {
+	case w.out.batch:
+		w.builder.Release()
+	case w.out.tile != nil:
 		w.out.tile.Release()
 	}
 	w.out = outgoing{}
@@ -138,7 +99,7 @@ func (w *Worker) release() {
 // put gives rows, whose hashes have been noted, to the device as far as it takes them, and
 // places the others.
 func (w *Worker) put(rows []uint64) error {
-	if w.cfg.Offload == nil || w.cfg.States.HasRefs() {
+	if w.run.accelerator == nil || w.cfg.States.HasRefs() {
 		w.openBuckets()
 		return w.store.place(rows)
 	}
@@ -146,7 +107,7 @@ func (w *Worker) put(rows []uint64) error {
 		n, long := w.alike(rows)
 		taken := 0
 		if long {
-			w.cfg.long.Store(true)
+			w.run.long.Store(true)
 		} else {
 			var err error
 			if taken, err = w.send(rows[:n]); err != nil {
@@ -164,17 +125,17 @@ func (w *Worker) put(rows []uint64) error {
 	return nil
 }
 
-// StandFor is how many input rows rows stand for, in a run with an Offload.
-func (c *Config) StandFor(rows []uint64) (n int64) {
-	for ; len(rows) > 0; rows = rows[c.Stride:] {
+// StandFor is how many input rows rows stand for, in a run with an Accelerator.
+func (r *Run) StandFor(rows []uint64) (n int64) {
+	for c := r.cfg; len(rows) > 0; rows = rows[c.Stride:] {
 		n += int64(c.States.Rows(rows))
 	}
 	return n
 }
 
-// Long reports whether rows with long strings are in buckets, beside which devices aggregate no partition. It may become
-// true while the input is read.
-func (c *Config) Long() bool { return c.long.Load() }
+// Long reports whether rows with long strings are in buckets, beside which devices aggregate no
+// partition. It may become true while the input is read.
+func (r *Run) Long() bool { return r.long.Load() }
 
 // alike is how many words of rows come before the first row that has long strings while the
 // first has none, or the other way around.
@@ -201,7 +162,7 @@ func (w *Worker) send(rows []uint64) (words int, err error) {
 			return words, err
 		}
 		words += copy(to, rows[words:])
-		w.out.stand += w.cfg.StandFor(to)
+		w.out.stand += w.run.StandFor(to)
 	}
 	return words, nil
 }
@@ -209,7 +170,7 @@ func (w *Worker) send(rows []uint64) (words int, err error) {
 // handOver ends the worker's part of the device's work: what it has placed goes to the
 // device too, so that no group has rows in both places.
 func (w *Worker) handOver() error {
-	if w.cfg.Offload == nil {
+	if w.run.accelerator == nil {
 		return nil
 	}
 	if !w.cfg.States.HasRefs() {
@@ -222,18 +183,18 @@ func (w *Worker) handOver() error {
 
 // offloaded reports whether the device was given rows, or will be when the workers finish.
 // If not, it is done without from now on.
-func (c *Config) offloaded(workers []*Worker) (bool, error) {
-	if c.Offload == nil {
+func (r *Run) offloaded(workers []*Worker) (bool, error) {
+	if r.accelerator == nil {
 		return false, nil
 	}
-	used, back, err := c.Offload.Await()
+	used, back, err := r.accelerator.Await()
 	if err != nil {
 		return false, err
 	}
-	if c.back = back; len(back) > 0 {
-		c.sent.Store(0)
+	if r.back = back; len(back) > 0 {
+		r.sent.Store(0)
 	}
-	used = used || c.sent.Load() > 0
+	used = used || r.sent.Load() > 0
 	for _, w := range workers {
 		used = used || w.out.rows > 0
 	}
@@ -243,19 +204,19 @@ func (c *Config) offloaded(workers []*Worker) (bool, error) {
 	for _, w := range workers {
 		w.release()
 	}
-	c.Offload = nil
+	r.accelerator = nil
 	return false, nil
 }
 
 // takeBack places a share of the rows that the device does not take.
 func (w *Worker) takeBack() error {
 	for {
-		n := int(w.cfg.taken.Add(1)) - 1
-		if n >= len(w.cfg.back) {
+		n := int(w.run.taken.Add(1)) - 1
+		if n >= len(w.run.back) {
 			return nil
 		}
-		err := w.store.place(w.cfg.back[n].Rows())
-		w.cfg.back[n].Release()
+		err := w.store.place(w.run.back[n].Rows)
+		w.run.back[n].Release()
 		if err != nil {
 			return err
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/key"
 )
 
-// fakeDevice is an Offload that keeps the rows. It takes none while refusals are left, and
+// fakeDevice is an Accelerator that keeps the rows. It takes none while refusals are left, and
 // fails at tile number failAt.
 type fakeDevice struct {
 	stride, tileRows int
@@ -74,16 +74,11 @@ func (d *fakeDevice) Await() (bool, []Returned, error) {
 	var back []Returned
 	for rows := d.rows; len(rows) > 0; {
 		n := min(len(rows), d.tileRows*d.stride)
-		back, rows = append(back, returned(rows[:n])), rows[n:]
+		back, rows = append(back, Returned{Rows: rows[:n], Release: func() {}}), rows[n:]
 	}
 	d.rows = nil
 	return false, back, nil
 }
-
-type returned []uint64
-
-func (r returned) Rows() []uint64 { return r }
-func (r returned) Release()       {}
 
 func (t *fakeTile) Words() []uint64 { return t.words }
 
@@ -121,7 +116,7 @@ func (r fakeResident) Read(p int, _ *arena.Arena, emit func([]uint64) error) err
 }
 
 // combined is one row for each key of rows, whose words are compared as they are.
-func combined(cfg *Config, rows []uint64) [][]uint64 {
+func combined(cfg *setup, rows []uint64) [][]uint64 {
 	groups := map[string][]uint64{}
 	for ; len(rows) > 0; rows = rows[cfg.Stride:] {
 		row := rows[:cfg.Stride:cfg.Stride]
@@ -143,11 +138,11 @@ func combined(cfg *Config, rows []uint64) [][]uint64 {
 }
 
 // mergerOf is a merger for what a run has come to, that of its device included.
-func mergerOf(t *testing.T, cfg *Config, g *Groups) *Merger {
+func mergerOf(t *testing.T, cfg *setup, g *Groups) *Merger {
 	t.Helper()
-	d, ok := cfg.Offload.(*fakeDevice)
+	d, ok := cfg.run().accelerator.(*fakeDevice)
 	if !ok {
-		return NewMerger(cfg, g.Buckets)
+		return cfg.run().NewMerger(g.Buckets)
 	}
 	if d.open != 0 {
 		t.Fatalf("%d tiles are still out", d.open)
@@ -160,14 +155,14 @@ func mergerOf(t *testing.T, cfg *Config, g *Groups) *Merger {
 		t.Fatalf("the device has %d rows, and was given %d", n, g.Sent)
 	}
 	if g.Resident() > 0 {
-		p := NewPartitionWriter(cfg, 0)
+		p := cfg.run().NewPartitionWriter(0)
 		if err := p.Write(d.rows); err != nil {
 			t.Fatal(err)
 		}
 		if err := g.Take(p); err != nil {
 			t.Fatal(err)
 		}
-		return NewMerger(cfg, g.Buckets)
+		return cfg.run().NewMerger(g.Buckets)
 	}
 	r := fakeResident{make([][]uint64, g.Buckets[0].Partitions())}
 	for i, row := range combined(cfg, d.rows) {
@@ -178,8 +173,8 @@ func mergerOf(t *testing.T, cfg *Config, g *Groups) *Merger {
 		}
 		r.partitions[p] = slices.Insert(r.partitions[p], at, row...)
 	}
-	m := NewMerger(cfg, g.Buckets)
-	m.Device(r, nil)
+	m := cfg.run().NewMerger(g.Buckets)
+	m.Accelerate(r, nil)
 	return m
 }
 
@@ -196,7 +191,7 @@ func TestOffload(t *testing.T) {
 						name := fmt.Sprintf("groups=%d/scatter=%t/tile=%d/refusals=%d/threads=%d", groups, tile == feedback.NoTiles, tileRows, refusals, threads)
 						t.Run(name, func(t *testing.T) {
 							cfg := config(0, tile, noLimit)
-							cfg.Offload = &fakeDevice{stride: cfg.Stride, tileRows: tileRows, refusals: refusals}
+							cfg.accelerator = &fakeDevice{stride: cfg.Stride, tileRows: tileRows, refusals: refusals}
 							checkSums(t, cfg, in, false, threads, want)
 						})
 					}
@@ -209,7 +204,7 @@ func TestOffload(t *testing.T) {
 // A worker that has come to its end keeps no tile for which others wait.
 func TestOffloadFew(t *testing.T) {
 	cfg := config(0, feedback.NoTiles, noLimit)
-	cfg.Offload = &fakeDevice{stride: cfg.Stride, tileRows: 5000, most: 1}
+	cfg.accelerator = &fakeDevice{stride: cfg.Stride, tileRows: 5000, most: 1}
 	checkRoad(t, 20_000, "mixed", false, cfg, 3)
 }
 
@@ -217,10 +212,10 @@ func TestOffloadFew(t *testing.T) {
 func TestOffloadMust(t *testing.T) {
 	for _, groups := range []int{1, 5000} {
 		cfg := config(0, feedback.DefaultTileConfig, noLimit)
-		cfg.Offload = &fakeDevice{stride: cfg.Stride, tileRows: 100, must: true}
+		cfg.accelerator = &fakeDevice{stride: cfg.Stride, tileRows: 100, must: true}
 		checkRoad(t, groups, "mixed", false, cfg, 3)
-		if cfg.sent.Load() != 9000 {
-			t.Errorf("%d groups: %d rows were sent", groups, cfg.sent.Load())
+		if cfg.run().sent.Load() != 9000 {
+			t.Errorf("%d groups: %d rows were sent", groups, cfg.run().sent.Load())
 		}
 	}
 }
@@ -230,9 +225,9 @@ func TestOffloadAbsent(t *testing.T) {
 	for _, groups := range []int{1, 5000, 200_000} {
 		for _, tile := range []feedback.TileConfig{{MinRows: 500, MinReduction: 2, FlushReduction: 1.3}, feedback.NoTiles} {
 			cfg := config(0, tile, noLimit)
-			cfg.Offload = &fakeDevice{stride: cfg.Stride, tileRows: 300, absent: true}
+			cfg.accelerator = &fakeDevice{stride: cfg.Stride, tileRows: 300, absent: true}
 			checkRoad(t, groups, "mixed", false, cfg, 3)
-			if cfg.Offload != nil {
+			if cfg.run().accelerator != nil {
 				t.Error("the device is still there")
 			}
 		}
@@ -244,7 +239,7 @@ func TestOffloadLong(t *testing.T) {
 	for _, groups := range []int{100, 20_000} {
 		for _, refusals := range []int{0, 5} {
 			cfg := configOf([]key.Column{{Type: stringType}, {Type: int64Type}}, 0, feedback.NoTiles, noLimit)
-			cfg.Offload = &fakeDevice{stride: cfg.Stride, tileRows: 1000, refusals: refusals}
+			cfg.accelerator = &fakeDevice{stride: cfg.Stride, tileRows: 1000, refusals: refusals}
 			in, want := longInput(9, 500, groups, "mixed")
 			half, _ := longInput(9, 500, groups, "flat")
 			for i := range half { // batches without a long string
@@ -276,7 +271,7 @@ func TestOffloadFails(t *testing.T) {
 	for failAt := 1; failAt < 8; failAt++ {
 		cfg := config(0, feedback.NoTiles, noLimit)
 		d := &fakeDevice{stride: cfg.Stride, tileRows: 1000, failAt: failAt}
-		cfg.Offload = d
+		cfg.accelerator = d
 		in, _ := data(rand.New(rand.NewPCG(1, 1)), 9, 1000, 20_000, "flat", false)
 		if _, err := run(t.Context(), cfg, in, false, 2); !errors.Is(err, errFake) {
 			t.Fatalf("tile %d fails: error %v", failAt, err)
@@ -289,7 +284,7 @@ func TestOffloadFails(t *testing.T) {
 
 // fakePass has room for few groups.
 type fakePass struct {
-	cfg      *Config
+	cfg      *setup
 	capacity int
 	rows     []uint64
 	buckets  int
@@ -332,9 +327,9 @@ func TestPass(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m := NewMerger(cfg, g.Buckets)
+		m := cfg.run().NewMerger(g.Buckets)
 		pass := &fakePass{cfg: cfg, capacity: capacity}
-		m.Device(nil, pass)
+		m.Accelerate(nil, pass)
 		got := mergedSums(t, cfg, &g, m)
 		if pass.buckets == 0 {
 			t.Fatal("the device was never asked")

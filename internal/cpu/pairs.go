@@ -75,10 +75,10 @@ func MayPair(keys, value *key.Layout) bool {
 }
 
 // openPairs makes ready for the pairs of a distinct value.
-func (c *Config) openPairs(d *Distinct) {
+func (r *Run) openPairs(d *inner) {
 	d.pairs = &pairing{
-		layout: d.Pair, intern: c.Intern, seed: [2]uint64{rand.Uint64(), rand.Uint64() | 1}, input: d.Config.Rows,
-		most: d.Shared / int64(max(c.Threads, 1)), from: d.Config.Budget,
+		layout: d.Pair, intern: r.cfg.Intern, seed: [2]uint64{rand.Uint64(), rand.Uint64() | 1}, input: d.Config.Rows,
+		most: d.Shared / int64(max(r.cfg.Threads, 1)), from: d.Config.Budget,
 	}
 }
 

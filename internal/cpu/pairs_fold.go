@@ -15,8 +15,8 @@ import (
 
 // foldPairs counts the pairs of a distinct value. If a worker has none any more, or memory is
 // refused, they go to the inner workers, and all is false.
-func (c *Config) foldPairs(ctx context.Context, n int, workers []*Worker) (folded Folded, all bool, err error) {
-	f := newPairFolding(c, n, workers)
+func (r *Run) foldPairs(ctx context.Context, n int, workers []*Worker) (folded Folded, all bool, err error) {
+	f := newPairFolding(r, n, workers)
 	if all = f != nil; all {
 		defer f.close()
 		if err := f.run(ctx); err != nil {
@@ -41,17 +41,17 @@ func (c *Config) foldPairs(ctx context.Context, n int, workers []*Worker) (folde
 		errs[i] = s.worker.close()
 		s.pairs, s.worker = nil, nil
 	})
-	c.Distinct[n].pairs = nil
+	r.inner[n].pairs = nil
 	if err = errors.Join(errs...); err != nil || !all {
 		return Folded{}, false, err
 	}
-	c.joined = f.numbers.join
+	r.joined = f.numbers.join
 	return Folded{Groups: f.folded.Load(), Partitions: f.parts}, true, nil
 }
 
 // pairFolding is the counting of the pairs of a distinct value.
 type pairFolding struct {
-	*Distinct
+	*inner
 	cfg     *Config
 	n       int
 	workers []*Worker
@@ -65,8 +65,8 @@ type pairFolding struct {
 
 // newPairFolding returns nil if a worker has no pairs any more, or they cannot be counted by
 // number.
-func newPairFolding(c *Config, n int, workers []*Worker) *pairFolding {
-	f := &pairFolding{Distinct: &c.Distinct[n], cfg: c, n: n, workers: workers}
+func newPairFolding(r *Run, n int, workers []*Worker) *pairFolding {
+	f := &pairFolding{inner: r.inner[n], cfg: r.cfg, n: n, workers: workers}
 	rows := 0
 	for _, w := range workers {
 		p := w.sets.of[n].pairs
@@ -78,7 +78,7 @@ func newPairFolding(c *Config, n int, workers []*Worker) *pairFolding {
 			f.parts = p.buckets.Partitions()
 		}
 	}
-	numbers, ok := newNumbering(c, workers)
+	numbers, ok := newNumbering(r.cfg, workers)
 	if !ok || rows >= math.MaxUint32 {
 		return nil
 	}

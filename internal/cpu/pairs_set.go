@@ -9,11 +9,13 @@ import (
 	"github.com/gagg-dev/gagg/internal/key"
 )
 
-// pairSet tells which pairs of a partition came before. It is used for one partition after the other.
+// pairSet tells which pairs of a partition came before. It is used for one partition after the
+// other.
 //
 //	slot  number of the group + 1, value; zeros: none
 //
-// Slots are looked at from the home slot of a pair on. Their hash is seeded, so that nobody can make pairs crowd.
+// Slots are looked at from the home slot of a pair on. Their hash is seeded, so that nobody can
+// make pairs crowd.
 type pairSet struct {
 	memory []uint64
 	slots  []uint64 // of memory, for the partition at hand
@@ -43,7 +45,8 @@ func (s *pairSet) begin(n int, from budget.Lender) error {
 	return nil
 }
 
-// enter enters pairs of a number and the second word of a row, and returns which of them are new. It is valid until the next call.
+// enter enters pairs of a number and the second word of a row, and returns which of them are new.
+// It is valid until the next call.
 func (s *pairSet) enter(numbers []uint32, rows []uint64) []int32 {
 	var homes [pairsAtOnce]uint64
 	slots, count := s.slots, uint64(len(s.slots)/pairWords)

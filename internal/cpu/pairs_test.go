@@ -20,7 +20,8 @@ import (
 	"github.com/gagg-dev/gagg/merge"
 )
 
-// pairRun is count(distinct x) by a text and an integer, of one column x or more, beside count(*) if own is set.
+// pairRun is count(distinct x) by a text and an integer, of one column x or more, beside count(*)
+// if own is set.
 type pairRun struct {
 	own  bool
 	cols []column.Type // what is counted
@@ -28,7 +29,8 @@ type pairRun struct {
 	want map[string][4]int64 // by key: rows, if own is set, then the counts
 }
 
-// newPairRun makes batches of texts of some groups, every other one coded, and of values, some NULL. Groups and values come again.
+// newPairRun makes batches of texts of some groups, every other one coded, and of values, some
+// NULL. Groups and values come again.
 func newPairRun(own bool, cols []column.Type, nbatches, rows, groups, values int) *pairRun {
 	r := &pairRun{own: own, cols: cols, want: map[string][4]int64{}}
 	rng := rand.New(rand.NewPCG(uint64(groups), uint64(values)))
@@ -84,7 +86,7 @@ func newPairRun(own bool, cols []column.Type, nbatches, rows, groups, values int
 }
 
 // config is the run's, with so many bytes for pairs.
-func (r *pairRun) config(shared int64, tile feedback.TileConfig, from budget.Lender) *Config {
+func (r *pairRun) config(shared int64, tile feedback.TileConfig, from budget.Lender) *setup {
 	keys := []key.Column{{Type: stringType, Filled: true}, {Type: int64Type, Filled: true}}
 	l := key.NewLayout(keys)
 	count, _, err := agg.Resolve("count", []column.Type{int64Type}, nil)
@@ -106,10 +108,10 @@ func (r *pairRun) config(shared int64, tile feedback.TileConfig, from budget.Len
 	}
 	states := agg.Compile(calls, 1+l.Words, agg.Options{MaxRows: -1, Filled: filled})
 	all := int64(len(r.in)) * int64(r.in[0].Rows)
-	cfg := &Config{
+	cfg := &setup{Config: &Config{
 		Keys: l, Intern: key.NewInterner(nil), States: states, Arenas: arena.New(from), Stride: Stride(l, states),
 		Rows: all, AtMost: -1, Tile: tile, Budget: from,
-	}
+	}}
 	for i, typ := range r.cols {
 		value := key.Column{Type: typ, Filled: true}
 		inner := key.NewLayout([]key.Column{keys[0], keys[1], value})
@@ -129,14 +131,14 @@ func (r *pairRun) config(shared int64, tile feedback.TileConfig, from budget.Len
 }
 
 // run returns the groups, and what came of the distinct values.
-func (r *pairRun) run(t *testing.T, cfg *Config, threads int) (map[string][4]int64, []Folded, error) {
+func (r *pairRun) run(t *testing.T, cfg *setup, threads int) (map[string][4]int64, []Folded, error) {
 	t.Helper()
 	var args []Evaluator
 	for i := range r.cols {
 		args = append(args, columnAt(2+i))
 		cfg.Distinct[i].Config.Threads = threads
 	}
-	g, err := Run(t.Context(), cfg, Input{
+	g, err := cfg.group(t.Context(), Input{
 		Units: len(r.in), Reader: func() Reader { return &batchReader{all: r.in} }, Done: func(int, int64) {},
 		Pipeline: func() Pipeline { return Pipeline{Keys: []Evaluator{columnAt(0), columnAt(1)}, Args: args} },
 	}, threads)
@@ -144,7 +146,7 @@ func (r *pairRun) run(t *testing.T, cfg *Config, threads int) (map[string][4]int
 		return nil, nil, err
 	}
 	defer closed(t, &g)
-	m := NewMerger(cfg, g.Buckets)
+	m := cfg.run().NewMerger(g.Buckets)
 	out := map[string][4]int64{}
 	for p := range g.Buckets[0].Partitions() {
 		err = errors.Join(err, m.Merge(t.Context(), merge.Range{First: p, N: 1}, func(rows []uint64) error {
@@ -155,7 +157,7 @@ func (r *pairRun) run(t *testing.T, cfg *Config, threads int) (map[string][4]int
 }
 
 // read adds groups to out.
-func (r *pairRun) read(cfg *Config, rows []uint64, out map[string][4]int64) error {
+func (r *pairRun) read(cfg *setup, rows []uint64, out map[string][4]int64) error {
 	d := key.Decoder{Layout: cfg.Keys, Intern: cfg.Intern, Arenas: cfg.Arenas, Base: 1, Stride: cfg.Stride}
 	d.Begin(rows)
 	var text column.Vector
@@ -187,8 +189,9 @@ func (r *pairRun) read(cfg *Config, rows []uint64, out map[string][4]int64) erro
 	return nil
 }
 
-// check runs with so many threads and wants the answer that is right. It returns which of the distinct values were counted by numbers.
-func (r *pairRun) check(t *testing.T, cfg *Config, threads int) (byNumber []bool) {
+// check runs with so many threads and wants the answer that is right. It returns which of the
+// distinct values were counted by numbers.
+func (r *pairRun) check(t *testing.T, cfg *setup, threads int) (byNumber []bool) {
 	t.Helper()
 	got, folded, err := r.run(t, cfg, threads)
 	if err != nil || !maps.Equal(got, r.want) {
@@ -207,8 +210,9 @@ var (
 	cachesTable = feedback.TileConfig{MinRows: 500, MinReduction: math.Inf(1), CacheReduction: 1, CacheBytes: 64 << 10}
 )
 
-// Values of groups with texts are counted by the groups' numbers, or by these until memory is refused or the table's groups leave it, or not at all: the
-// answer is the same, for one worker and for several, of one column and more, also of one that has texts and is never counted so.
+// Values of groups with texts are counted by the groups' numbers, or by these until memory is
+// refused or the table's groups leave it, or not at all: the answer is the same, for one worker and
+// for several, of one column and more, also of one that has texts and is never counted so.
 func TestPairs(t *testing.T) {
 	one, two, mixed := []column.Type{int64Type}, []column.Type{int64Type, int64Type}, []column.Type{int64Type, stringType, int64Type}
 	cases := []struct {
@@ -290,7 +294,8 @@ func TestPairsCrowded(t *testing.T) {
 	}
 }
 
-// Whichever request for memory is refused, the answer is right or the refusal is the error, and all memory is given back.
+// Whichever request for memory is refused, the answer is right or the refusal is the error, and all
+// memory is given back.
 func TestPairsRefused(t *testing.T) {
 	refusal := budgettest.Refused()
 	r := newPairRun(false, []column.Type{int64Type}, 40, 2000, 500, 1000)

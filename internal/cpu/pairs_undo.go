@@ -5,12 +5,14 @@ import (
 	"github.com/gagg-dev/gagg/internal/key"
 )
 
-// This file is how pairs become rows of the inner worker, where the groups leave the table or memory is refused (PAIRS-TABLE).
+// This file is how pairs become rows of the inner worker, where the groups leave the table or
+// memory is refused (PAIRS-TABLE).
 
 // unpairRows is how many pairs become rows at a time.
 const unpairRows = 4096
 
-// unpair has all pairs of a distinct value become rows of its inner worker, and those that come later.
+// unpair has all pairs of a distinct value become rows of its inner worker, and those that come
+// later.
 func (w *Worker) unpair(s *set) error {
 	p := s.pairs
 	if p == nil {
@@ -37,7 +39,8 @@ func (w *Worker) unpair(s *set) error {
 	return nil
 }
 
-// unpairAll does that to the pairs of all distinct values: the table's groups are about to leave it.
+// unpairAll does that to the pairs of all distinct values: the table's groups are about to leave
+// it.
 func (w *Worker) unpairAll() error {
 	if w.sets == nil {
 		return nil

@@ -9,7 +9,8 @@ import (
 // PartitionWriter takes the rows that the device has no room for into buckets of its own. One
 // goroutine at a time uses it.
 type PartitionWriter struct {
-	cfg      *Config
+	run      *Run
+	cfg      *Config             // of the run
 	most     int64               // bytes for rows; 0: no limit
 	reserved *budget.Reservation // for the first of them
 	lent     int64               // bytes of it that pages have
@@ -19,11 +20,12 @@ type PartitionWriter struct {
 
 // NewPartitionWriter returns a writer without rows, which may take so many bytes for them; 0: there
 // is no limit.
-func NewPartitionWriter(cfg *Config, most int64) *PartitionWriter {
+func (r *Run) NewPartitionWriter(most int64) *PartitionWriter {
+	cfg := r.cfg
 	if most > 0 {
 		most = max(most, cfg.openPages()) // which are reserved
 	}
-	w := &PartitionWriter{cfg: cfg, most: most, reserved: &budget.Reservation{}}
+	w := &PartitionWriter{run: r, cfg: cfg, most: most, reserved: &budget.Reservation{}}
 	w.store = newStore(cfg, writerMemory{w})
 	w.store.runs = true
 	return w
@@ -67,7 +69,7 @@ func (w *PartitionWriter) keep() {
 func (w *PartitionWriter) Reserve(all *budget.Reservation) (err error) {
 	reserved := all.Split(w.cfg.openPages())
 	if reserved == nil {
-		reserved, err = w.cfg.Reserve(w.cfg.openPages())
+		reserved, err = w.run.Reserve(w.cfg.openPages())
 	}
 	if err == nil {
 		w.reserved = reserved
@@ -97,12 +99,12 @@ func (w *PartitionWriter) Write(rows []uint64) error {
 	if w.store.buckets == nil {
 		sketch := partition.NewSketch()
 		w.cfg.note(sketch, rows)
-		w.store.open(0, w.cfg.choose(sketch.Estimate(), 0, int64(len(rows)/w.cfg.Stride), w.cfg.Rows, 0))
+		w.store.open(0, w.run.choose(sketch.Estimate(), 0, int64(len(rows)/w.cfg.Stride), w.run.rows, 0))
 	}
 	piece := max(writeBytes/8/w.cfg.Stride, 1) * w.cfg.Stride
 	for len(rows) > 0 {
 		some := rows[:min(len(rows), piece)]
-		w.stands += w.cfg.StandFor(some)
+		w.stands += w.run.StandFor(some)
 		if err := w.store.place(some); err != nil {
 			return err
 		}

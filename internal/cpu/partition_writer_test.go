@@ -23,14 +23,14 @@ func writeRandom(p *PartitionWriter, rows int) error {
 	return nil
 }
 
-// A writer that has reserved pages goes on, by way of the disk, when others have taken all memory; one that has not
-// has nothing that it could put there.
+// A writer that has reserved pages goes on, by way of the disk, when others have taken all memory;
+// one that has not has nothing that it could put there.
 func TestPartitionWriterReserves(t *testing.T) {
 	for _, reserves := range []bool{true, false} {
 		cfg := config(16, feedback.NoTiles, nil)
 		cfg.Threads = 2
 		l, space := tight(t, cfg, 8<<20, cfg.Threads)
-		p := NewPartitionWriter(cfg, 0)
+		p := cfg.run().NewPartitionWriter(0)
 		if reserves {
 			if err := p.Reserve(nil); err != nil || l.Reserved() != cfg.openPages() || l.Committed() != 0 {
 				t.Fatalf("%v, %d bytes are reserved, %d committed", err, l.Reserved(), l.Committed())
@@ -59,12 +59,12 @@ func TestPartitionWriterReservesOfAll(t *testing.T) {
 	cfg := config(16, feedback.NoTiles, nil)
 	cfg.Threads = 2
 	l, _ := tight(t, cfg, 8<<20, cfg.Threads)
-	all, err := cfg.Reserve(cfg.openPages())
+	all, err := cfg.run().Reserve(cfg.openPages())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []int64{cfg.openPages(), 2 * cfg.openPages()} {
-		p := NewPartitionWriter(cfg, 0)
+		p := cfg.run().NewPartitionWriter(0)
 		if err := p.Reserve(all); err != nil || l.Reserved() != want {
 			t.Errorf("%v, %d bytes are drawn, want %d", err, l.Reserved(), want)
 		}
@@ -85,7 +85,7 @@ func TestPartitionWriterShare(t *testing.T) {
 	cfg.Threads = 8
 	l, space := tight(t, cfg, 64<<20, cfg.Threads)
 	most := cfg.Memory.Worker / 2
-	p := NewPartitionWriter(cfg, most)
+	p := cfg.run().NewPartitionWriter(most)
 	if err := writeRandom(p, 200_000); err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func TestPartitionWriterTaken(t *testing.T) {
 	cfg := config(16, feedback.NoTiles, nil)
 	cfg.Threads = 2
 	l, _ := tight(t, cfg, 8<<20, cfg.Threads)
-	p := NewPartitionWriter(cfg, 0)
+	p := cfg.run().NewPartitionWriter(0)
 	if err := errors.Join(p.Reserve(nil), writeRandom(p, 1000)); err != nil {
 		t.Fatal(err)
 	}

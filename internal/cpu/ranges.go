@@ -6,10 +6,11 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
-// This file is how workers see that arguments are where Config.Ranges says. That is the word of a file's statistics, which
-// may be wrong.
+// This file is how workers see that arguments are where Config.Ranges says. That is the word of a
+// file's statistics, which may be wrong.
 
-// inRange reports whether the values of argument i are where they are expected. Those of a dictionary are looked at once.
+// inRange reports whether the values of argument i are where they are expected. Those of a
+// dictionary are looked at once.
 func (w *Worker) inRange(i int, v *column.Vector) bool {
 	if i >= len(w.cfg.Ranges) || !w.cfg.Ranges[i].Known() {
 		return true
@@ -28,8 +29,8 @@ func (w *Worker) inRange(i int, v *column.Vector) bool {
 	return mostOf(&v.Dict.Values, r.Signed) <= r.Most
 }
 
-// mostOf is the greatest of the integers of a flat vector, of which those below 0 are the greatest of all, or as far from -1 as
-// others are from 0 if signed.
+// mostOf is the greatest of the integers of a flat vector, of which those below 0 are the greatest
+// of all, or as far from -1 as others are from 0 if signed.
 func mostOf(v *column.Vector, signed bool) uint64 {
 	sign := int64(0)
 	if signed {

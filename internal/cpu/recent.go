@@ -11,23 +11,25 @@ import (
 // recent is the directory of a table that is kept in the cache: it finds the groups that have come
 // lately. It is mapped directly: entry i is the last group made of those whose hash begins with i.
 //
-// A group whose entry another one has taken is not found again. It stays among the table's rows, and
-// its key makes another group when it comes again; merging joins the two, like the groups of two workers.
-// So a look-up takes one load, a row of the table to compare with, and no branch that is hard to predict,
-// whether it finds a group or not. Nor can keys be chosen so that it takes longer.
+// A group whose entry another one has taken is not found again. It stays among the table's rows,
+// and its key makes another group when it comes again; merging joins the two, like the groups of
+// two workers. So a look-up takes one load, a row of the table to compare with, and no branch that
+// is hard to predict, whether it finds a group or not. Nor can keys be chosen so that it takes
+// longer.
 //
-// RECENT: an entry may be older than the rows, which are emptied and filled again under it. It counts if
-// the group exists and has the key; so the directory is never cleared.
+// RECENT: an entry may be older than the rows, which are emptied and filled again under it. It
+// counts if the group exists and has the key; so the directory is never cleared.
 type recent struct {
 	groups []uint16 // nil: the table has another directory
 	shift  uint     // entry of a hash: hash >> shift
 }
 
-// entriesEach is how many entries there are for each group that has room, at least. With 4, an eighth of the groups
-// are lost in the mean, while the table fills.
+// entriesEach is how many entries there are for each group that has room, at least. With 4, an
+// eighth of the groups are lost in the mean, while the table fills.
 const entriesEach = 4
 
-// newRecent returns the rows of a table that take limit bytes together with their directory, and that.
+// newRecent returns the rows of a table that take limit bytes together with their directory, and
+// that.
 func newRecent(stride int, limit int64) ([]uint64, recent) {
 	groups := max(1, min(int(limit)/(8*stride+2*2*entriesEach), math.MaxUint16))
 	b := uint(max(bits.Len(uint(entriesEach*groups-1)), minDirBits))
@@ -37,8 +39,8 @@ func newRecent(stride int, limit int64) ([]uint64, recent) {
 // inCache reports whether the table is kept in the cache.
 func (t *table) inCache() bool { return t.recent.groups != nil }
 
-// rowsAtOnce is of how many rows the groups are looked up before those that have none are made: so few that the entries are still
-// in the first-level cache then.
+// rowsAtOnce is of how many rows the groups are looked up before those that have none are made: so
+// few that the entries are still in the first-level cache then.
 const rowsAtOnce = 256
 
 // findRecent is find by the directory recent.
@@ -61,8 +63,9 @@ func (t *table) findRecent(e *key.Encoder, groups []uint32) (firstNew uint32) {
 	return firstNew
 }
 
-// recentWords sets the groups of some rows to those of the entries and puts the rows on the slow list that are of others.
-// miss is negative for these: it takes no branch, since none would be predicted.
+// recentWords sets the groups of some rows to those of the entries and puts the rows on the slow
+// list that are of others. miss is negative for these: it takes no branch, since none would be
+// predicted.
 func (t *table) recentWords(e *key.Encoder, groups []uint32, from, to int) {
 	stride, base, n, k := t.rows.Stride, t.base, int64(t.n), 0
 	entries, shift, slow := t.recent.groups, t.recent.shift&63, t.slow[:rowsAtOnce]
@@ -95,7 +98,8 @@ func (t *table) recentWords(e *key.Encoder, groups []uint32, from, to int) {
 	t.slow = slow[:k]
 }
 
-// recentLong is recentWords for keys with long strings, of which those are compared whose hashes are equal.
+// recentLong is recentWords for keys with long strings, of which those are compared whose hashes
+// are equal.
 func (t *table) recentLong(e *key.Encoder, groups []uint32) {
 	r, stride := &t.recent, t.rows.Stride
 	for i, h := range e.Hash[:len(groups)] {
@@ -136,7 +140,8 @@ func (t *table) enterRecent(e *key.Encoder, groups []uint32) {
 	t.rows.Rows, t.n = rows, n
 }
 
-// enterRecent1 is enterRecent for keys of one word: most of what a row costs whose group has left the cache.
+// enterRecent1 is enterRecent for keys of one word: most of what a row costs whose group has left
+// the cache.
 func (t *table) enterRecent1(hash, keys []uint64, groups []uint32) {
 	entries, shift, stride, base, states := t.recent.groups, t.recent.shift&63, t.rows.Stride, t.base, t.template[t.base+1:]
 	hash, groups = hash[:len(keys)], groups[:len(keys)]

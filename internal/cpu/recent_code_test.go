@@ -11,8 +11,9 @@ import (
 	"github.com/gagg-dev/gagg/internal/key"
 )
 
-// RECENT-CODE: each row has a group of its key, and rows of one code the same group until the table is emptied or another dictionary comes: whatever
-// dictionaries, flat keys and refusals of memory came between, and whether or not the numbers of groups begin anew.
+// RECENT-CODE: each row has a group of its key, and rows of one code the same group until the table
+// is emptied or another dictionary comes: whatever dictionaries, flat keys and refusals of memory
+// came between, and whether or not the numbers of groups begin anew.
 func TestRecentCode(t *testing.T) {
 	for name, typ := range map[string]column.Type{"integers": int64Type, "strings": stringType} {
 		for _, first := range []uint32{1, lastNumber - 5000} {
@@ -30,7 +31,7 @@ func testRecentCode(t *testing.T, typ column.Type, first uint32) {
 		return nil
 	}))
 	defer cfg.Arenas.Close()
-	w, err := NewWorker(cfg, Pipeline{Keys: columnsOf(1)})
+	w, err := cfg.run().NewWorker(Pipeline{Keys: columnsOf(1)})
 	if err != nil {
 		t.Fatal(err)
 	}

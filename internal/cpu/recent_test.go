@@ -11,8 +11,9 @@ import (
 	"github.com/gagg-dev/gagg/internal/key"
 )
 
-// RECENT: each row of a batch has a group of its key, among those since the table was last emptied, whatever keys came before, also
-// where all hashes begin alike; and a key that has come shortly before has the same group again.
+// RECENT: each row of a batch has a group of its key, among those since the table was last emptied,
+// whatever keys came before, also where all hashes begin alike; and a key that has come shortly
+// before has the same group again.
 func TestRecent(t *testing.T) {
 	for name, c := range map[string]struct {
 		cols []key.Column
@@ -31,7 +32,7 @@ func TestRecent(t *testing.T) {
 func testRecent(t *testing.T, cols []key.Column, bits uint64) {
 	cfg := configOf(cols, 1, feedback.NoTiles, noLimit)
 	defer cfg.Arenas.Close()
-	w, err := NewWorker(cfg, Pipeline{})
+	w, err := cfg.run().NewWorker(Pipeline{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,7 +31,7 @@ type Input struct {
 	Units    int
 	Reader   func() Reader
 	Pipeline func() Pipeline
-	Packer   func(Reader) Packer        // of a worker, whose reader is idle while it packs; nil: a device takes rows alone
+	Builder  func(Reader) BatchBuilder  // of a worker, by its reader; nil: an accelerator takes rows alone
 	Done     func(unit int, rows int64) // a unit was read; may be called from several workers at once
 	ReadAll  func()                     // all units were, without an error, and distinct values are folded next; nil will do
 }
@@ -84,21 +84,18 @@ func (g *Groups) Close() error {
 // a millisecond, at 50 ns a group.
 const smallResult = 16 << 10
 
-// Run aggregates the input with the given number of workers. It returns the
-// first error of any worker, or the context's, once all have stopped.
-func Run(ctx context.Context, cfg *Config, in Input, threads int) (Groups, error) {
+// Group aggregates the input with Config.Threads workers. It returns the first error of any worker,
+// or the context's, once all have stopped.
+func (r *Run) Group(ctx context.Context, in Input) (Groups, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	if cfg.Threads != threads { // who knows it already may be reading it
-		cfg.Threads = threads
-	}
-	cfg.openSets()
-	defer cfg.closeSets()
-	workers := make([]*Worker, threads)
+	r.openSets()
+	defer r.closeSets()
+	workers := make([]*Worker, max(r.cfg.Threads, 1))
 	var next atomic.Int64
-	each(threads, func(i int) {
+	each(len(workers), func(i int) {
 		var err error
-		if workers[i], err = work(ctx, cfg, in, &next); err != nil {
+		if workers[i], err = r.work(ctx, in, &next); err != nil {
 			cancel(err)
 		}
 	})
@@ -106,11 +103,11 @@ func Run(ctx context.Context, cfg *Config, in Input, threads int) (Groups, error
 	err := context.Cause(ctx)
 	var folded []Folded
 	if err == nil {
-		folded, err = cfg.foldAll(ctx, in, workers)
+		folded, err = r.foldAll(ctx, in, workers)
 	}
 	if err == nil {
 		var g Groups
-		if g, err = finish(cfg, workers); err == nil {
+		if g, err = r.finish(workers); err == nil {
 			g.Distinct = folded
 			return g, nil
 		}
@@ -147,19 +144,19 @@ func each(n int, f func(i int)) {
 
 // work is the life of one worker: it takes units until none is left. The worker is returned, to be
 // closed, whatever became of it, a panic included.
-func work(ctx context.Context, cfg *Config, in Input, next *atomic.Int64) (w *Worker, err error) {
+func (r *Run) work(ctx context.Context, in Input, next *atomic.Int64) (w *Worker, err error) {
 	defer invariant.Recovered(&err)
-	if w, err = NewWorker(cfg, in.Pipeline()); err != nil {
+	if w, err = r.NewWorker(in.Pipeline()); err != nil {
 		return nil, err
 	}
 	w.endWith(ctx)
-	r := in.Reader()
-	defer r.Close()
-	if first := w.pipe.First; first.Filter != nil && r.Where(first.Filter.Filter, first.Cols) {
+	reader := in.Reader()
+	defer reader.Close()
+	if first := w.pipe.First; first.Filter != nil && reader.Where(first.Filter.Filter, first.Cols) {
 		w.pipe.Where = w.pipe.Rest
 	}
-	if in.Packer != nil && cfg.Offload != nil {
-		w.packer = in.Packer(r)
+	if in.Builder != nil && r.accelerator != nil {
+		w.builder = in.Builder(reader)
 		w.skipTable()
 	}
 	for {
@@ -167,7 +164,7 @@ func work(ctx context.Context, cfg *Config, in Input, next *atomic.Int64) (w *Wo
 		if unit >= in.Units {
 			break
 		}
-		rows, err := w.takeUnit(ctx, r, unit)
+		rows, err := w.takeUnit(ctx, reader, unit)
 		if err != nil {
 			return w, err
 		}
@@ -176,7 +173,7 @@ func work(ctx context.Context, cfg *Config, in Input, next *atomic.Int64) (w *Wo
 	if err := w.submit(); err != nil { // others may wait for the memory of its tile
 		return w, err
 	}
-	return w, w.readDeclined(ctx, r)
+	return w, w.readDeclined(ctx, reader)
 }
 
 func (w *Worker) unit(ctx context.Context, r Reader, unit int) (rows int64, err error) {
@@ -207,9 +204,9 @@ func inTables(workers []*Worker) (all int, partitioned bool) {
 }
 
 // finish empties all workers into buckets of one number of partitions.
-func finish(cfg *Config, workers []*Worker) (g Groups, err error) {
+func (r *Run) finish(workers []*Worker) (g Groups, err error) {
 	total, _ := inTables(workers)
-	if err := cfg.leaveTop(workers, total); err != nil {
+	if err := r.leaveTop(workers, total); err != nil {
 		return g, err
 	}
 	total, g.Partitioned = inTables(workers)
@@ -218,19 +215,19 @@ func finish(cfg *Config, workers []*Worker) (g Groups, err error) {
 		all.Merge(w.sketch)
 	}
 	bits := uint(0)
-	offloaded, err := cfg.offloaded(workers)
+	offloaded, err := r.offloaded(workers)
 	if err != nil {
 		return g, err
 	}
 	device := 0.0 // groups, which may be of rows that no worker has seen
 	if offloaded {
 		g.Partitioned = true
-		device = cfg.Offload.Groups()
-		bits = cfg.choose(max(all.Estimate()+float64(total), device), 0, math.MaxInt64, cfg.Rows, 0)
-	} else if g.Partitioned || total > smallResult || cfg.States.HasChains() || cfg.Partitions > 0 || len(cfg.back) > 0 {
-		bits = cfg.choose(max(all.Estimate(), float64(total)), 0, math.MaxInt64, cfg.Rows, 0)
+		device = r.accelerator.Groups()
+		bits = r.choose(max(all.Estimate()+float64(total), device), 0, math.MaxInt64, r.rows, 0)
+	} else if g.Partitioned || total > smallResult || r.cfg.States.HasChains() || r.cfg.Partitions > 0 || len(r.back) > 0 {
+		bits = r.choose(max(all.Estimate(), float64(total)), 0, math.MaxInt64, r.rows, 0)
 	}
-	held, err := g.hold(cfg, workers, bits)
+	held, err := g.hold(r, workers, bits)
 	if err != nil {
 		return g, err
 	}
@@ -249,8 +246,8 @@ func finish(cfg *Config, workers []*Worker) (g Groups, err error) {
 	for _, w := range workers {
 		all.Merge(w.sketch)
 	}
-	g.Estimate, g.Sent = max(all.Estimate(), device), cfg.sent.Load()
-	cfg.groups = g.Estimate
+	g.Estimate, g.Sent = max(all.Estimate(), device), r.sent.Load()
+	r.groups = g.Estimate
 	if err = errors.Join(errs...); err != nil {
 		g.giveBack()
 	}

@@ -12,7 +12,8 @@ import (
 
 // This file is how a worker comes to partition its groups, and does.
 
-// passing is what share of the rows of the input come to the worker's groups, as far as it has seen.
+// passing is what share of the rows of the input come to the worker's groups, as far as it has
+// seen.
 func (w *Worker) passing() float64 {
 	share := 1.0
 	if w.read > 0 {
@@ -26,15 +27,15 @@ func (w *Worker) passing() float64 {
 
 // rowsAll is how many rows are expected to pass the filter, in all workers; -1: not known.
 func (w *Worker) rowsAll() int64 {
-	if w.cfg.Rows < 0 {
+	if w.run.rows < 0 {
 		return -1
 	}
-	return int64(float64(w.cfg.Rows) * w.passing())
+	return int64(float64(w.run.rows) * w.passing())
 }
 
 // rowsEach is rowsAll of one worker.
 func (w *Worker) rowsEach() int64 {
-	if w.cfg.Rows < 0 {
+	if w.run.rows < 0 {
 		return -1
 	}
 	return w.rowsAll() / int64(max(w.cfg.Threads, 1))
@@ -85,11 +86,12 @@ func (w *Worker) flush() error {
 // restart begins with a table without groups.
 func (w *Worker) restart() {
 	w.codes, w.sizes, w.judged = codes{}, sizes{}, judged{}
-	w.rows, w.nextCheck, w.leaves = 0, w.cfg.firstCheck(), false
+	w.rows, w.nextCheck, w.leaves = 0, w.run.firstCheck(), false
 }
 
-// note shows the hashes of the table's rows to the sketch: seeded ones, as of all rows that follow, if look-ups of them have crowded. Keys that
-// were made to have one hash would count as one (CROWDED).
+// note shows the hashes of the table's rows to the sketch: seeded ones, as of all rows that follow,
+// if look-ups of them have crowded. Keys that were made to have one hash would count as one
+// (CROWDED).
 func (w *Worker) note(rows []uint64) {
 	if w.crowded = w.crowded || w.table.dir.seeded; w.crowded {
 		w.cfg.noteSecret(w.sketch, rows)
@@ -128,7 +130,7 @@ func (c *Config) noteSecret(sketch *partition.Sketch, rows []uint64) {
 // been noted.
 func (w *Worker) openBuckets() {
 	if w.store.buckets == nil {
-		w.store.open(0, w.cfg.choose(w.sketch.Estimate(), w.expected, max(w.rows+w.scattered, 1), w.rowsAll(), w.store.arena.Bytes()))
+		w.store.open(0, w.run.choose(w.sketch.Estimate(), w.expected, max(w.rows+w.scattered, 1), w.rowsAll(), w.store.arena.Bytes()))
 	}
 }
 
@@ -266,7 +268,8 @@ func (w *Worker) dropTile() {
 	w.tileHeld = 0
 }
 
-// forget lets go of the last batch and of the memory to compute with it, dictionaries above all: the worker itself lives on with its store.
+// forget lets go of the last batch and of the memory to compute with it, dictionaries above all:
+// the worker itself lives on with its store.
 func (w *Worker) forget() {
 	w.codes, w.recentCodes, w.encoder, w.in = codes{}, recentCodes{}, nil, agg.Input{}
 	w.keys, w.keyBuf, w.missKeys, w.argBuf = nil, nil, nil, nil

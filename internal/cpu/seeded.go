@@ -37,7 +37,7 @@ const (
 // the workers' sketches say more, if they were shown seeded hashes.
 func (m *Merger) crowd() (rows int64, groups float64) {
 	rows, groups = m.expected()
-	if all := sketchSpare * m.cfg.groups; all >= float64(m.n) {
+	if all := sketchSpare * m.run.groups; all >= float64(m.n) {
 		groups = min(groups, all)
 	}
 	return rows, groups

@@ -5,8 +5,9 @@ import (
 	"slices"
 )
 
-// This file is how keys find their slots: from the home slot of their hash on, those of its cache line first, if slots have one word or two,
-// then those of the next. The home slots of all keys that come together are looked at first, so that their cache misses overlap.
+// This file is how keys find their slots: from the home slot of their hash on, those of its cache
+// line first, if slots have one word or two, then those of the next. The home slots of all keys
+// that come together are looked at first, so that their cache misses overlap.
 
 // enterSlots enters keys for which there is room: at most memberWords words.
 func (s *sharedSet) enterSlots(p *setPart, keys []uint64) {

@@ -18,7 +18,8 @@ import (
 	"github.com/gagg-dev/gagg/merge"
 )
 
-// distinctRun is count(distinct v), and sum(distinct v) if sums is set, by the first keys columns of batches, v being the next.
+// distinctRun is count(distinct v), and sum(distinct v) if sums is set, by the first keys columns
+// of batches, v being the next.
 type distinctRun struct {
 	keys int
 	sums bool
@@ -26,7 +27,8 @@ type distinctRun struct {
 	want map[[2]int64][2]int64
 }
 
-// newDistinctRun makes some batches with NULLs and zeros among the values. Columns are flat, coded or, mixed, either.
+// newDistinctRun makes some batches with NULLs and zeros among the values. Columns are flat, coded
+// or, mixed, either.
 func newDistinctRun(keys int, sums bool, nbatches, rows, values int, form string) *distinctRun {
 	r := &distinctRun{keys: keys, sums: sums, want: map[[2]int64][2]int64{}}
 	rng := rand.New(rand.NewPCG(3, uint64(values)))
@@ -61,7 +63,7 @@ func newDistinctRun(keys int, sums bool, nbatches, rows, values int, form string
 }
 
 // config is the run's, with so many bytes for a shared set.
-func (r *distinctRun) config(shared int64, from budget.Lender) *Config {
+func (r *distinctRun) config(shared int64, from budget.Lender) *setup {
 	cols := make([]key.Column, r.keys, r.keys+1)
 	for i := range cols {
 		cols[i] = key.Column{Type: int64Type, Filled: true}
@@ -80,10 +82,10 @@ func (r *distinctRun) config(shared int64, from budget.Lender) *Config {
 		calls = append(calls, agg.Call{Func: f, Args: []int{0}, Types: []column.Type{int64Type}, Part: 1})
 	}
 	states := agg.Compile(calls, 1+l.Words, agg.Options{MaxRows: -1, Filled: []bool{!r.sums}})
-	cfg := &Config{
+	cfg := &setup{Config: &Config{
 		Keys: l, Intern: key.NewInterner(nil), States: states, Arenas: arena.New(from), Stride: Stride(l, states),
 		Rows: -1, AtMost: -1, Tile: feedback.DefaultTileConfig, Budget: from,
-	}
+	}}
 	cfg.Distinct = []Distinct{{
 		Part: 1, Values: states.Part(1).Takes(0), Shared: shared,
 		Config: &Config{
@@ -95,14 +97,14 @@ func (r *distinctRun) config(shared int64, from budget.Lender) *Config {
 }
 
 // run runs it and returns what came of the inner run, too.
-func (r *distinctRun) run(t *testing.T, cfg *Config, threads int) (map[[2]int64][2]int64, Folded, error) {
+func (r *distinctRun) run(t *testing.T, cfg *setup, threads int) (map[[2]int64][2]int64, Folded, error) {
 	t.Helper()
 	cfg.Distinct[0].Config.Threads = threads
 	var keys []Evaluator
 	for i := range r.keys {
 		keys = append(keys, columnAt(i))
 	}
-	g, err := Run(t.Context(), cfg, Input{
+	g, err := cfg.group(t.Context(), Input{
 		Units: len(r.in), Reader: func() Reader { return &batchReader{all: r.in} }, Done: func(int, int64) {},
 		Pipeline: func() Pipeline { return Pipeline{Keys: keys, Args: []Evaluator{columnAt(r.keys)}} },
 	}, threads)
@@ -110,7 +112,7 @@ func (r *distinctRun) run(t *testing.T, cfg *Config, threads int) (map[[2]int64]
 		return nil, Folded{}, err
 	}
 	defer closed(t, &g)
-	m := NewMerger(cfg, g.Buckets)
+	m := cfg.run().NewMerger(g.Buckets)
 	out := map[[2]int64][2]int64{}
 	for p := range g.Buckets[0].Partitions() {
 		err = errors.Join(err, m.Merge(t.Context(), merge.Range{First: p, N: 1}, func(rows []uint64) error {
@@ -121,7 +123,7 @@ func (r *distinctRun) run(t *testing.T, cfg *Config, threads int) (map[[2]int64]
 }
 
 // read adds groups to out.
-func (r *distinctRun) read(cfg *Config, rows []uint64, out map[[2]int64][2]int64) error {
+func (r *distinctRun) read(cfg *setup, rows []uint64, out map[[2]int64][2]int64) error {
 	d := key.Decoder{Layout: cfg.Keys, Intern: cfg.Intern, Arenas: cfg.Arenas, Base: 1, Stride: cfg.Stride}
 	d.Begin(rows)
 	var keys [2]column.Vector
@@ -165,8 +167,9 @@ func (r *distinctRun) wanted() map[[2]int64][2]int64 {
 	return out
 }
 
-// Values of which each counts once are the same whether they are in a set that all workers share, in one that has to be closed
-// midway, or in no set: of keys of one word, two and three, coded and flat, the key of zeros and NULL among them.
+// Values of which each counts once are the same whether they are in a set that all workers share,
+// in one that has to be closed midway, or in no set: of keys of one word, two and three, coded and
+// flat, the key of zeros and NULL among them.
 func TestSharedSet(t *testing.T) {
 	for keys := range 3 {
 		for _, form := range []string{"flat", "coded", "mixed"} {
@@ -212,7 +215,8 @@ func TestSharedSetOfNew(t *testing.T) {
 	}
 }
 
-// Whichever request for memory is refused, the answer is right or the refusal is the error, and all memory is given back.
+// Whichever request for memory is refused, the answer is right or the refusal is the error, and all
+// memory is given back.
 func TestSharedSetRefused(t *testing.T) {
 	refusal := budgettest.Refused()
 	r := newDistinctRun(1, true, 20, 2000, 4_000, "mixed")

@@ -2,8 +2,8 @@ package cpu
 
 import "github.com/gagg-dev/gagg/feedback"
 
-// sizes counts the rows of some groups of a table, up to a few: how many groups have one row, and how many two, says how many
-// have none yet (feedback.Seen).
+// sizes counts the rows of some groups of a table, up to a few: how many groups have one row, and
+// how many two, says how many have none yet (feedback.Seen).
 type sizes struct {
 	rows []uint8 // by group / sampleGroups: those of groups that sampleGroups divides
 	ends bool    // rows came that were not counted: nothing is known of the groups from then on
@@ -13,7 +13,8 @@ type sizes struct {
 func (s *sizes) end() { s.rows, s.ends = nil, true }
 
 const (
-	// sampleGroups is of how many groups the rows of one are counted: groups are numbered as they come.
+	// sampleGroups is of how many groups the rows of one are counted: groups are numbered as they
+	// come.
 	sampleGroups = 32
 	// mostCounted rows of a group are told apart.
 	mostCounted = 3

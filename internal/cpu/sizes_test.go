@@ -10,7 +10,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/key"
 )
 
-// A table that reduces its rows too little to grow stays small, is flushed when it is full, and is given up when that saves too little.
+// A table that reduces its rows too little to grow stays small, is flushed when it is full, and is
+// given up when that saves too little.
 func TestCachedTable(t *testing.T) {
 	for _, test := range []struct {
 		groups          int
@@ -23,7 +24,7 @@ func TestCachedTable(t *testing.T) {
 		in, _ := data(rand.New(rand.NewPCG(7, 7)), 100, 1000, test.groups, "flat", false)
 		cfg := config(0, feedback.TileConfig{MinRows: 10_000, MinReduction: 30, CacheReduction: 1.01, CacheBytes: 128 << 10}, noLimit)
 		cfg.Rows = 100_000
-		w, err := NewWorker(cfg, pipeline(false))
+		w, err := cfg.run().NewWorker(pipeline(false))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,13 +57,13 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// Groups that are found by the codes of their keys from some row on are not counted by their rows: what was counted before says nothing of a
-// table that has twice as many rows, which is kept.
+// Groups that are found by the codes of their keys from some row on are not counted by their rows:
+// what was counted before says nothing of a table that has twice as many rows, which is kept.
 func TestSizesBeforeCodes(t *testing.T) {
 	const groups, batches, n = 300_000, 270, 1000
 	cfg := configOf([]key.Column{{Type: int64Type}}, 0, feedback.DefaultTileConfig, noLimit)
 	cfg.Rows = 5_000_000
-	w, err := NewWorker(cfg, Pipeline{Used: []int{0}, Keys: []Evaluator{columnAt(0)}, Args: []Evaluator{columnAt(0)}})
+	w, err := cfg.run().NewWorker(Pipeline{Used: []int{0}, Keys: []Evaluator{columnAt(0)}, Args: []Evaluator{columnAt(0)}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,8 +7,9 @@ import (
 	"github.com/gagg-dev/gagg/internal/hostmem"
 )
 
-// slabs is the memory of the partitions of a shared set, which grow at about the same time: pieces of a size that doubles, cut
-// from slabs that are large enough for huge pages. A slab of which all pieces were put back is cut anew.
+// slabs is the memory of the partitions of a shared set, which grow at about the same time: pieces
+// of a size that doubles, cut from slabs that are large enough for huge pages. A slab of which all
+// pieces were put back is cut anew.
 type slabs struct {
 	from budget.Lender
 	most int64 // bytes; 0: no limit

@@ -8,13 +8,13 @@ import (
 	"github.com/gagg-dev/gagg/partition"
 )
 
-// This file is the road of rows that do not fit in memory and that hash bits may not part: their hashes
-// are all equal, as of one group whose values fill the memory, or they have crowded
-// (CROWDED). They are sorted by hash and key: runs as large as memory allows are
-// sorted and written to disk, and the runs merged. It always ends: a run holds
-// at least one block, and each merge of runs makes one of several. Where groups are expected to have
-// several rows each, rows are divided by the seeded hash first, so that runs are of groups (seeded.go),
-// unless most of the groups are in memory (crowded_rest.go).
+// This file is the road of rows that do not fit in memory and that hash bits may not part: their
+// hashes are all equal, as of one group whose values fill the memory, or they have crowded
+// (CROWDED). They are sorted by hash and key: runs as large as memory allows are sorted and written
+// to disk, and the runs merged. It always ends: a run holds at least one block, and each merge of
+// runs makes one of several. Where groups are expected to have several rows each, rows are divided
+// by the seeded hash first, so that runs are of groups (seeded.go), unless most of the groups are
+// in memory (crowded_rest.go).
 
 // sortedRun is rows on disk in order of their hashes and keys, each key once.
 type sortedRun []partition.Block
@@ -108,7 +108,8 @@ func (m *Merger) sortRuns(ctx context.Context) (runs []sortedRun, err error) {
 	return runs, flush()
 }
 
-// sortGroups makes sorted runs of the merged groups, of as many at a time as their index has room for, and lets go of these.
+// sortGroups makes sorted runs of the merged groups, of as many at a time as their index has room
+// for, and lets go of these.
 func (m *Merger) sortGroups(ctx context.Context, groups iter.Seq[uint32]) (runs []sortedRun, err error) {
 	n := m.n
 	for err = m.growIndex(n * rankedBytes); err != nil; err = m.growIndex(n * rankedBytes) {

@@ -83,7 +83,8 @@ func (h *runHeap) Pop() any {
 // runSink is where merged groups go, whose values lie in the store's arena.
 type runSink interface {
 	take(row []uint64) error
-	// free is called now and then, and at the end: no group that was taken needs its values after it.
+	// free is called now and then, and at the end: no group that was taken needs its values after
+	// it.
 	free() error
 }
 

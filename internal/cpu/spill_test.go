@@ -18,7 +18,7 @@ import (
 )
 
 // tight gives a configuration a budget of so many bytes and a disk.
-func tight(t *testing.T, cfg *Config, limit int64, threads int) (*budget.Budget, *spill.Space) {
+func tight(t *testing.T, cfg *setup, limit int64, threads int) (*budget.Budget, *spill.Space) {
 	n := int64(threads)
 	cfg.Memory = Memory{Worker: limit / 2 / n, Table: limit / 4 / n, Pages: limit / 8, Merge: limit / 3 / n}
 	l := budget.New(budget.Memory, limit-n*cfg.Memory.Merge)
@@ -81,7 +81,8 @@ func TestSpillNoDirectory(t *testing.T) {
 	}
 }
 
-// What whoever takes the groups is refused is not the merger's: it has emitted some of them, and divides nothing.
+// What whoever takes the groups is refused is not the merger's: it has emitted some of them, and
+// divides nothing.
 func TestSpillEmitRefused(t *testing.T) {
 	cfg := config(1, feedback.NoTiles, nil)
 	tight(t, cfg, 32<<20, 1)
@@ -115,7 +116,7 @@ func TestSpillBlockSize(t *testing.T) {
 		cfg := config(0, feedback.NoTiles, nil)
 		tight(t, cfg, limit, 2)
 		cfg.Threads = 2
-		n := int64(1) << cfg.choose(0, 0, 0, cfg.Rows, 0)
+		n := int64(1) << cfg.run().choose(0, 0, 0, cfg.Rows, 0)
 		if open := n * 2 * partition.PageBytes; open > cfg.Memory.Pages || 4*open < cfg.Memory.Pages {
 			t.Errorf("limit %d: %d partitions, whose pages take %d of %d bytes", limit, n, open, cfg.Memory.Pages)
 		}
@@ -172,8 +173,8 @@ func TestSpillEqualHashes(t *testing.T) {
 	}
 }
 
-// What is reserved no worker takes, but each keeps enough to put its rows to disk: more cannot be reserved. What is given back is theirs
-// again.
+// What is reserved no worker takes, but each keeps enough to put its rows to disk: more cannot be
+// reserved. What is given back is theirs again.
 func TestShareBesideReserved(t *testing.T) {
 	cfg := config(16, feedback.NoTiles, nil)
 	cfg.Threads = 2
@@ -181,21 +182,21 @@ func TestShareBesideReserved(t *testing.T) {
 	each := cfg.Memory.Worker
 	want := func(share int64) {
 		t.Helper()
-		if got := cfg.share(); got != share {
+		if got := cfg.run().share(); got != share {
 			t.Errorf("a worker may take %d of %d bytes, want %d", got, each, share)
 		}
 	}
 	want(each)
-	some, err := cfg.Reserve(each)
+	some, err := cfg.run().Reserve(each)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want(each / 2)
-	if _, err := cfg.Reserve(each/2 + 1); !refused(err) {
+	if _, err := cfg.run().Reserve(each/2 + 1); !refused(err) {
 		t.Errorf("error %v where workers would keep too little", err)
 	}
 	want(each / 2)
-	most, err := cfg.Reserve(each / 2)
+	most, err := cfg.run().Reserve(each / 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,26 +214,27 @@ func TestShareBesideReserved(t *testing.T) {
 	if want(each); l.Reserved() != 0 {
 		t.Errorf("%d bytes are reserved in the end", l.Reserved())
 	}
-	cfg.Memory.Worker = 0
+	cfg.Memory.Worker, cfg.last = 0, nil
 	want(0)
 }
 
-// A worker whose share has become less than what it has gets a few pages to empty its table into buckets, and no more.
+// A worker whose share has become less than what it has gets a few pages to empty its table into
+// buckets, and no more.
 func TestPagesBesideShare(t *testing.T) {
 	cfg := config(16, feedback.NoTiles, nil)
 	cfg.Threads = 2
 	l, _ := tight(t, cfg, 8<<20, cfg.Threads)
-	w := Worker{cfg: cfg}
-	w.store = newStore(cfg, w.pages())
-	w.tileHeld = w.cfg.share() - cfg.openPages() - partition.LeastBytes
-	most, err := cfg.Reserve(2 * (cfg.Memory.Worker - cfg.Memory.Worker/leastShare))
+	w := Worker{run: cfg.run(), cfg: cfg.Config}
+	w.store = newStore(cfg.Config, w.pages())
+	w.tileHeld = w.run.share() - cfg.openPages() - partition.LeastBytes
+	most, err := cfg.run().Reserve(2 * (cfg.Memory.Worker - cfg.Memory.Worker/leastShare))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer most.Close()
 	l.SetLimit(0)
-	if w.tileHeld <= cfg.share() {
-		t.Fatalf("%d bytes are within %d", w.tileHeld, cfg.share())
+	if w.tileHeld <= cfg.run().share() {
+		t.Fatalf("%d bytes are within %d", w.tileHeld, cfg.run().share())
 	}
 	if err := w.pages().Draw(2 * partition.LeastBytes); err != nil {
 		t.Error(err)

@@ -10,7 +10,8 @@ type stop struct {
 	stopped bool
 }
 
-// stopBetween is how many steps come between two looks: those of a sort or a merge take less than a millisecond.
+// stopBetween is how many steps come between two looks: those of a sort or a merge take less than a
+// millisecond.
 const stopBetween = 1 << 12
 
 // endWith has the worker end in the middle of a dictionary when its run is cancelled.

@@ -41,7 +41,7 @@ func TestCancelTranslation(t *testing.T) {
 			defer cancel()
 			interned := func(cancel context.CancelFunc) (int64, error) {
 				cfg := configOf([]key.Column{{Type: text, Intern: true}, {Type: int64Type}}, 4, tile, noLimit)
-				g, err := Run(ctx, cfg, Input{
+				g, err := cfg.group(ctx, Input{
 					Units: 1, Reader: func() Reader { return &cancelling{batchReader{all: in}, cancel} },
 					Pipeline: func() Pipeline { return pipeline(false) }, Done: func(int, int64) {},
 				}, 1)

@@ -144,8 +144,9 @@ func (s *store) makeRoom(row []uint64, bytes int, room func(bytes int) error) er
 	return nil
 }
 
-// compact lets go of what lies in the arena and does not belong to the row, the values of which move to a section that becomes the
-// arena's. These take their memory twice for a while, which is drawn from the budget.
+// compact lets go of what lies in the arena and does not belong to the row, the values of which
+// move to a section that becomes the arena's. These take their memory twice for a while, which is
+// drawn from the budget.
 func (s *store) compact(row []uint64) error {
 	values := s.cfg.Keys.ArenaBytes(row, s.cfg.Keys.Base()) + s.cfg.States.ArenaBytes(row, s.cfg.Arenas)
 	var sec arena.Section

@@ -205,7 +205,8 @@ func (t *table) live() uint32 { return t.n - t.leaving }
 // hasLeft reports whether a group is not the table's any more.
 func (t *table) hasLeft(g uint32) bool { return t.left != nil && t.left[g/64]>>(g%64)&1 != 0 }
 
-// dropLeft drops the rows of groups that are not the table's any more. None is looked up from now on.
+// dropLeft drops the rows of groups that are not the table's any more. None is looked up from now
+// on.
 func (t *table) dropLeft() {
 	if t.leaving == 0 {
 		return

@@ -5,9 +5,9 @@ import (
 	"github.com/gagg-dev/gagg/internal/key"
 )
 
-// enterSlow finds or makes the groups of the rows on the slow list, and returns how many of them it has done: all, unless look-ups crowd.
-// It is probe for many rows, in one loop: where most rows are new groups, as in a table that is flushed whenever it is full, that is most
-// of what a row costs.
+// enterSlow finds or makes the groups of the rows on the slow list, and returns how many of them it
+// has done: all, unless look-ups crowd. It is probe for many rows, in one loop: where most rows are
+// new groups, as in a table that is flushed whenever it is full, that is most of what a row costs.
 func (t *table) enterSlow(e *key.Encoder, hash []uint64, groups []uint32) (done int) {
 	if int(t.n)+len(t.slow) > t.dir.capacity() {
 		t.growDir()
@@ -59,7 +59,8 @@ func (t *table) enterSlow(e *key.Encoder, hash []uint64, groups []uint32) (done 
 	return done
 }
 
-// appendAll makes a group of each key of the encoder's batch, for which room was secured, in a table that is kept in the cache.
+// appendAll makes a group of each key of the encoder's batch, for which room was secured, in a
+// table that is kept in the cache.
 func (t *table) appendAll(e *key.Encoder) {
 	stride, keys, states, rows := t.rows.Stride, e.Words, t.template[t.base+len(e.Words):], t.rows.Rows
 	for i, h := range e.Hash {

@@ -49,7 +49,7 @@ func randomKey(rng *rand.Rand, groups int) string {
 func TestLongKeysOfOneHash(t *testing.T) {
 	cfg := configOf([]key.Column{{Type: stringType}, {Type: int64Type}}, 1, feedback.NoTiles, noLimit)
 	defer cfg.Arenas.Close()
-	w, err := NewWorker(cfg, Pipeline{})
+	w, err := cfg.run().NewWorker(Pipeline{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func TestLongKeyRoads(t *testing.T) {
 	}
 }
 
-func mustCount(t *testing.T, cfg *Config, in batches, threads int, want map[string]int64) {
+func mustCount(t *testing.T, cfg *setup, in batches, threads int, want map[string]int64) {
 	t.Helper()
 	g, err := run(t.Context(), cfg, in, false, threads)
 	if err != nil {

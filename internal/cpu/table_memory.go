@@ -110,8 +110,8 @@ func (t *table) reserve(n int) {
 	}
 }
 
-// cache gives a table without groups at most limit bytes of memory anew, which it keeps, and the directory recent. If that is refused it
-// is as much as the table has had.
+// cache gives a table without groups at most limit bytes of memory anew, which it keeps, and the
+// directory recent. If that is refused it is as much as the table has had.
 func (t *table) cache(limit int64) error {
 	if t.limit > 0 {
 		limit = min(limit, t.limit)

@@ -49,11 +49,11 @@ type placed struct {
 }
 
 // leaveTop has the groups leave the tables that are not among those wanted, if there are many.
-func (c *Config) leaveTop(workers []*Worker, groups int) error {
-	if c.Top == nil || groups <= smallResult || c.Offload != nil || len(c.back) > 0 {
+func (r *Run) leaveTop(workers []*Worker, groups int) error {
+	if r.cfg.Top == nil || groups <= smallResult || r.accelerator != nil || len(r.back) > 0 {
 		return nil
 	}
-	t := topper{Top: c.Top, cfg: c}
+	t := topper{Top: r.cfg.Top, run: r}
 	for _, w := range workers {
 		if w.phase == phaseTable && w.table.n == 0 && w.store.buckets == nil {
 			continue
@@ -77,7 +77,7 @@ func (c *Config) leaveTop(workers []*Worker, groups int) error {
 // topper looks for the greatest counts.
 type topper struct {
 	*Top
-	cfg     *Config
+	run     *Run
 	workers []*Worker // whose tables have groups
 }
 
@@ -93,7 +93,7 @@ func (t *topper) each(f func(i int) error) error {
 
 // tables is in how many tables a key may be.
 func (t *topper) tables() uint64 {
-	if t.cfg.joined {
+	if t.run.joined {
 		return 1
 	}
 	return uint64(len(t.workers))
@@ -166,7 +166,7 @@ func (t *topper) sum(p placed) (first placed, sum uint64) {
 		if i == p.worker {
 			continue
 		}
-		if g := w.table.lookUp(t.cfg, row); g != noGroup {
+		if g := w.table.lookUp(t.run.cfg, row); g != noGroup {
 			sum += t.count(t.row(placed{worker: i, group: g}))
 			if i < first.worker {
 				first = placed{worker: i, group: g}
@@ -213,7 +213,7 @@ func (t *topper) keep(worker int, candidates []placed) {
 		g := p.group
 		if p.worker != worker {
 			if g = noGroup; t.tables() > 1 {
-				g = tab.lookUp(t.cfg, t.row(p))
+				g = tab.lookUp(t.run.cfg, t.row(p))
 			}
 		}
 		if g != noGroup && stays[g/64]>>(g%64)&1 == 0 {

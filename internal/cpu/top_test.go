@@ -10,7 +10,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
-// topRun is count(*) by texts and an integer, n rows a batch: a few groups of many rows, and many of few. flat: all groups have two.
+// topRun is count(*) by texts and an integer, n rows a batch: a few groups of many rows, and many
+// of few. flat: all groups have two.
 func topRun(flat bool, nbatches, rows int) *pairRun {
 	r := &pairRun{own: true, want: map[string][4]int64{}}
 	rng := rand.New(rand.NewPCG(5, uint64(rows)))
@@ -32,8 +33,9 @@ func topRun(flat bool, nbatches, rows int) *pairRun {
 	return r
 }
 
-// TOP-KEPT: the groups with the greatest counts come out whole, and those that count as much as the last of them; of the others few do, unless
-// counts differ too little to tell. Tables that do not grow to the end leave none out.
+// TOP-KEPT: the groups with the greatest counts come out whole, and those that count as much as the
+// last of them; of the others few do, unless counts differ too little to tell. Tables that do not
+// grow to the end leave none out.
 func TestTop(t *testing.T) {
 	for _, flat := range []bool{false, true} {
 		r := topRun(flat, 48, 2000)
@@ -84,7 +86,8 @@ func TestTop(t *testing.T) {
 	}
 }
 
-// The counts of different values that pairs are counted for leave groups out as well, where groups of several tables have become one.
+// The counts of different values that pairs are counted for leave groups out as well, where groups
+// of several tables have become one.
 func TestTopOfPairs(t *testing.T) {
 	r := newPairRun(false, []column.Type{int64Type}, 40, 2000, 18_000, 1000)
 	for i := range r.in { // one group with all values

@@ -15,7 +15,8 @@ import (
 // hold state and are not shared.
 type Pipeline struct {
 	Where Condition
-	// First and Rest are Where in two steps, for a reader that filters rows by First (Reader.Where).
+	// First and Rest are Where in two steps, for a reader that filters rows by First
+	// (Reader.Where).
 	First, Rest Condition
 	Used        []int                 // columns that Keys and Args use
 	Begin       func(b *column.Batch) // is told of each batch before Keys and Args are; nil: need not be
@@ -40,7 +41,8 @@ const (
 
 // Worker groups and aggregates the batches it is given.
 type Worker struct {
-	cfg         *Config
+	run         *Run
+	cfg         *Config     // of the run
 	part        int         // of the aggregates: whose rows it is given
 	states      *agg.Layout // of cfg.States, for these
 	sets        *sets       // distinct values of the rows of part 0; nil: none
@@ -87,17 +89,17 @@ type Worker struct {
 	checked  []*column.Dict // by argument: whose entries are where they are expected
 	template []uint64       // a fresh row
 	identity []uint32
-	tileHeld int64    // bytes of tileRows
-	out      outgoing // the tile that is being filled for the device
-	packer   Packer   // nil: the device does not take units as they are
-	leaves   bool     // the unit being read may yet go to the device (UNIT-ONCE)
+	tileHeld int64        // bytes of tileRows
+	out      outgoing     // the tile that is being filled for the device
+	builder  BatchBuilder // nil: the device does not take units as they are
+	leaves   bool         // the unit being read may yet go to the device (UNIT-ONCE)
 }
 
 // NewWorker returns a worker that takes its input through pipe.
-func NewWorker(cfg *Config, pipe Pipeline) (*Worker, error) {
-	w, err := newWorker(cfg, pipe)
-	if err == nil && len(cfg.Groupings.Sets) > 0 {
-		if err = w.groupBy(&cfg.Groupings); err != nil {
+func (r *Run) NewWorker(pipe Pipeline) (*Worker, error) {
+	w, err := r.newWorker(pipe)
+	if sets := &r.cfg.Groupings; err == nil && len(sets.Sets) > 0 {
+		if err = w.groupBy(sets); err != nil {
 			err = errors.Join(err, w.close())
 		}
 	}
@@ -105,12 +107,13 @@ func NewWorker(cfg *Config, pipe Pipeline) (*Worker, error) {
 }
 
 // newWorker is NewWorker for one grouping set.
-func newWorker(cfg *Config, pipe Pipeline) (*Worker, error) {
+func (r *Run) newWorker(pipe Pipeline) (*Worker, error) {
+	cfg := r.cfg
 	template := make([]uint64, cfg.Stride)
 	states := cfg.States.Part(0)
 	states.Init(template)
 	w := &Worker{
-		cfg: cfg, states: states, pipe: pipe, phase: phaseTable,
+		run: r, cfg: cfg, states: states, pipe: pipe, phase: phaseTable,
 		encoder:  key.NewEncoder(cfg.Keys, cfg.Intern),
 		sketch:   partition.NewSketch(),
 		keys:     make([]column.Vector, len(pipe.Keys)),
@@ -134,15 +137,15 @@ func newWorker(cfg *Config, pipe Pipeline) (*Worker, error) {
 	for i := range w.coded {
 		w.coded[i] = takesCodes(i)
 	}
-	w.nextCheck = cfg.firstCheck()
-	if cfg.First != nil {
-		w.near = newNear(cfg.First, pipe)
+	w.nextCheck = r.firstCheck()
+	if r.first != nil {
+		w.near = newNear(r.first, pipe)
 	}
 	switch {
 	case len(pipe.Keys) == 0:
 		w.phase = phaseGlobal
 		err = w.table.addEmpty(cfg.States)
-	case cfg.Offload != nil && cfg.Tile == feedback.NoTiles:
+	case r.accelerator != nil && cfg.Tile == feedback.NoTiles:
 		w.giveUpTable()
 	}
 	if err == nil && len(cfg.Distinct) > 0 {
@@ -177,8 +180,8 @@ func (w *Worker) close() error {
 	return errors.Join(err, w.store.close())
 }
 
-// Add takes the rows of a batch. What a batch may need is an upper bound that
-// grows with its rows, so that a batch which needs too much is halved. A row that does is a *LargeError.
+// Add takes the rows of a batch. What a batch may need is an upper bound that grows with its rows,
+// so that a batch which needs too much is halved. A row that does is a *LargeError.
 func (w *Worker) Add(b *column.Batch) error {
 	err := w.add(b)
 	over := (*overload)(nil)
@@ -272,7 +275,7 @@ func (w *Worker) addRows(n int) error {
 func (w *Worker) addGlobal() error {
 	if w.cfg.hasRefs() {
 		need := w.states.NeedOne(&w.in)
-		if most := w.cfg.share(); most > 0 && int64(need) > most/2 && w.in.Rows > 1 {
+		if most := w.run.share(); most > 0 && int64(need) > most/2 && w.in.Rows > 1 {
 			return &overload{errShareUsed} // making room would be in vain
 		}
 		if err := w.store.makeRoom(w.table.rows.Rows, need, w.room); err != nil {
@@ -364,7 +367,8 @@ func (w *Worker) findByHash(keys []column.Vector, n int, groups []uint32) (first
 	return w.table.find(w.encoder, groups), nil
 }
 
-// encode makes the words of n keys, with room for what they and the rows of the batch will put into the arena.
+// encode makes the words of n keys, with room for what they and the rows of the batch will put into
+// the arena.
 func (w *Worker) encode(keys []column.Vector, n int) error {
 	w.encoder.Encode(keys, n)
 	if err := w.encoder.Err(); err != nil {

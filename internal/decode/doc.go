@@ -10,10 +10,10 @@
 //	array    a word of 64 bits for each value, in device memory: what an output comes to. A value has one; a key field
 //	         has one for each key word it has bits in, and one for its field hash behind them
 //	place    where in the arrays of an output the word of a row is, if it is not NULL
-//	parcel   units in one piece of memory: what one job of the device is
+//	batch   units in one piece of memory: what one job of the device is
 //	decline  to leave a unit to the CPU, which reads it from the file as if nothing had been
 //
-// # A parcel in memory
+// # A batch in memory
 //
 // All of it lies in one piece, for one copy to the device. Offsets count from
 // its beginning, so that it may lie anywhere (aligned to 16 bytes):
@@ -28,7 +28,7 @@
 // of 8, for each array of the output as many words as the dictionary has
 // entries. The descriptors are those of parquet.cuh.
 //
-// On the device a job has three pieces of memory: the parcel, its rows, and
+// On the device a job has three pieces of memory: the batch, its rows, and
 // work memory:
 //
 //	| decompressed pages, each at a multiple of 16, with kernels.ParquetSnappyRoom bytes | arrays | places, 4 bytes a row and output |
@@ -41,13 +41,13 @@
 // promised size, that there are as many values as levels say, that codes
 // are of the dictionary, strings short enough and integers in the range of
 // their type. It says what is wrong in the stop word of the job; then none of the rows is
-// taken, and the units of the parcel are declined. It says no more than that: the
+// taken, and the units of the batch are declined. It says no more than that: the
 // CPU finds the error again when it reads the unit, and tells it well.
 //
 // # Invariants
 //
 //   - DECLINE: whatever a file holds, its rows are either made as the CPU makes them,
 //     word for word, or not at all. (A NaN in a state may be another NaN.)
-//   - FRESH: a parcel and the slices in it belong to one job. A packer makes new
+//   - FRESH: a batch and the slices in it belong to one job. A builder makes new
 //     ones for the next.
 package decode

@@ -7,7 +7,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/kernels"
 )
 
-// Kernels makes the rows of parcels. Any thread of the context may.
+// Kernels makes the rows of batches. Any thread of the context may.
 type Kernels struct {
 	snappy *kernels.ParquetSnappy
 	decode *kernels.ParquetDecode
@@ -25,11 +25,11 @@ func (k *Kernels) Parts() []*cuda.Source {
 	return slices.Concat(k.decode.Parts(), k.snappy.Parts(), k.rows.Parts())
 }
 
-// Make queues the kernels that write the rows of a parcel, which lies in in, to
-// rows (Plan.RowBytes), with work (Parcel.WorkBytes) as their memory. stop is
+// Make queues the kernels that write the rows of a batch, which lies in in, to
+// rows (Plan.RowBytes), with work (Batch.WorkBytes) as their memory. stop is
 // 8 bytes, 0 before; what they hold when the kernels are done is 0, or a reason
 // why the rows mean nothing (Reason).
-func (k *Kernels) Make(s *cuda.Stream, p *Parcel, in, rows, work, stop cuda.Span) error {
+func (k *Kernels) Make(s *cuda.Stream, p *Batch, in, rows, work, stop cuda.Span) error {
 	if p.rows == 0 {
 		return nil
 	}
@@ -53,7 +53,7 @@ func (k *Kernels) Make(s *cuda.Stream, p *Parcel, in, rows, work, stop cuda.Span
 }
 
 // largest is the rows of the largest page.
-func (p *Parcel) largest() int {
+func (p *Batch) largest() int {
 	rows := uint32(0)
 	for i := range p.pages {
 		rows = max(rows, p.pages[i].Rows)
@@ -61,16 +61,16 @@ func (p *Parcel) largest() int {
 	return int(rows)
 }
 
-// walks reports whether a page has values that do not tell where they are: strings, which the device alone
-// knows to be of one length.
-func (p *Parcel) walks() bool {
+// walks reports whether a page has values that do not tell where they are: strings, which the
+// device alone knows to be of one length.
+func (p *Batch) walks() bool {
 	return slices.ContainsFunc(p.tasks, func(t kernels.ParquetTask) bool {
 		return p.pages[t.Page].Coded == 0 && p.plan.Outputs[t.Output].Physical == kernels.ParquetBytes
 	})
 }
 
 // job is what the kernels are told.
-func (p *Parcel) job(in, work, stop cuda.Span) kernels.ParquetJob {
+func (p *Batch) job(in, work, stop cuda.Span) kernels.ParquetJob {
 	describe := in.Slice(cuda.Size(p.data), cuda.Size(p.Size())).Ptr
 	next := func(count, size int) cuda.Ptr {
 		at := describe

@@ -122,10 +122,10 @@ func TestKernelFaults(t *testing.T) {
 	}, nil)
 }
 
-// A parcel without rows, and reasons for people.
+// A batch without rows, and reasons for people.
 func TestNothingToMake(t *testing.T) {
 	d := newDevice(t)
-	must(t, d.kernels.Make(d.stream, &Parcel{plan: new(Plan)}, cuda.Span{}, cuda.Span{}, cuda.Span{}, cuda.Span{}))
+	must(t, d.kernels.Make(d.stream, &Batch{plan: new(Plan)}, cuda.Span{}, cuda.Span{}, cuda.Span{}, cuda.Span{}))
 	seen := map[string]bool{}
 	for stop := range uint64(kernels.ParquetStopDamaged + 1) {
 		seen[Reason(stop)] = true
@@ -154,7 +154,7 @@ func TestCodeWidths(t *testing.T) {
 			task := g.entries(&s, i, dict{rows: all})
 			g.page(kernels.ParquetPage{Rows: rows, Coded: 1}, nil, append([]byte{byte(width)}, drawRuns(r, codes, width)...), task)
 		}
-		g.parcel.rows = rows
+		g.batch.rows = rows
 		p, memory := g.finish()
 		agree(t, d, p, memory, fmt.Sprintf("width %d", width))
 	}
@@ -197,7 +197,7 @@ func TestLongPages(t *testing.T) {
 					head, page.Levels = drawLevels(r, v2Levels, s.vector.Null)
 				}
 				g.page(page, head, values, task)
-				g.parcel.rows = rows
+				g.batch.rows = rows
 				p, memory := g.finish()
 				got, stop := d.make(t, p, memory)
 				if stop != 0 {
@@ -209,7 +209,8 @@ func TestLongPages(t *testing.T) {
 	}
 }
 
-// Runs that are all alike, such as are nearly, and such as are not at all; and damage far behind in a page.
+// Runs that are all alike, such as are nearly, and such as are not at all; and damage far behind in
+// a page.
 func TestRuns(t *testing.T) {
 	const rows, width, count = 20_000, 7, 100
 	d := newDevice(t)
@@ -255,7 +256,7 @@ func TestRuns(t *testing.T) {
 	} {
 		g := newRig(t, 1, []source{s}, nil)
 		g.page(kernels.ParquetPage{Rows: rows, Coded: 1}, nil, append([]byte{width}, values...), g.entries(&s, 0, dict{rows: all}))
-		g.parcel.rows = rows
+		g.batch.rows = rows
 		p, memory := g.finish()
 		agree(t, d, p, memory, name)
 	}

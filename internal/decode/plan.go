@@ -15,7 +15,7 @@ type Output struct {
 	Field  int // field of the key; -1: a value
 }
 
-// Plan is what the parcels of a query are made into: what does not differ
+// Plan is what the batches of a query are made into: what does not differ
 // between them.
 type Plan struct {
 	Outputs []Output               // their arrays follow one another from 0 on: see Place
@@ -77,7 +77,7 @@ func (p *Plan) arrays() (n int) {
 // arrayWords is the words from one array to the next for so many rows.
 func arrayWords(rows int) int { return (rows + 1) &^ 1 }
 
-// WorkBytes is the work memory that a parcel of so many rows takes, whose
+// WorkBytes is the work memory that a batch of so many rows takes, whose
 // pages have so many bytes decompressed, with what is between them.
 func (p *Plan) WorkBytes(rows, expanded int) int {
 	return align(expanded) + (p.arrays()*8+len(p.Outputs)*4)*arrayWords(rows)

@@ -10,7 +10,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/gputest"
 )
 
-// device is where parcels are made into rows.
+// device is where batches are made into rows.
 type device struct {
 	thread  *cuda.Thread
 	stream  *cuda.Stream
@@ -47,9 +47,9 @@ func (d *device) with(tb testing.TB, bytes []byte, use func(cuda.Span)) {
 // written there.
 const guard = 64
 
-// make is the rows of a parcel, as the device makes them, and the stop word. What the
-// kernels note in the parcel is in memory then.
-func (d *device) make(tb testing.TB, p *Parcel, memory []byte) (rows []uint64, stop uint64) {
+// make is the rows of a batch, as the device makes them, and the stop word. What the
+// kernels note in the batch is in memory then.
+func (d *device) make(tb testing.TB, p *Batch, memory []byte) (rows []uint64, stop uint64) {
 	tb.Helper()
 	guarded := func(n int) []byte { return slices.Repeat([]byte{0xa5}, guard+n+guard) }
 	outRows, outWork, outStop := guarded(p.plan.RowBytes(p.rows)), guarded(p.WorkBytes()), make([]byte, 8)

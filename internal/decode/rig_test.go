@@ -11,7 +11,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/key"
 )
 
-// rig is a plan over columns, a parcel of them that is being made, and the
+// rig is a plan over columns, a batch of them that is being made, and the
 // rows that it has to come to.
 type rig struct {
 	plan    *Plan
@@ -21,7 +21,7 @@ type rig struct {
 	encoder *key.Encoder
 	draws   *rand.Rand
 	memory  []byte
-	parcel  Parcel
+	batch   Batch
 }
 
 // newRig makes the plan of a query: the states are a count, and each value, floats
@@ -72,7 +72,7 @@ func newRig(tb testing.TB, seed uint64, keys, values []source) *rig {
 		g.plan.States = append(g.plan.States, state)
 		g.plan.Nulls = append(g.plan.Nulls, kernels.ParquetNull{Add: 1 << (32 + i), Place: place})
 	}
-	g.parcel.plan = g.plan
+	g.batch.plan = g.plan
 	return g
 }
 

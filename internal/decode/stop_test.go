@@ -25,7 +25,7 @@ func strs(values ...string) (b []byte) {
 	return b
 }
 
-// What stops a parcel, and what is just not wrong. Pages of ten rows.
+// What stops a batch, and what is just not wrong. Pages of ten rows.
 func TestStops(t *testing.T) {
 	const (
 		good    = 0
@@ -128,7 +128,7 @@ func TestStops(t *testing.T) {
 				task = g.entries(&numbers, 0, dict{rows: []int{0, 1, 2}})
 			}
 			g.page(page, test.levels, test.values, task)
-			g.parcel.rows = 10
+			g.batch.rows = 10
 			p, memory := g.finish()
 			rows, stop := d.make(t, p, memory)
 			if stop != test.want {
@@ -143,7 +143,7 @@ func TestStops(t *testing.T) {
 }
 
 // agree wants the device to make the rows of the twin, or to stop where it does.
-func agree(tb testing.TB, d *device, p *Parcel, memory []byte, what string) {
+func agree(tb testing.TB, d *device, p *Batch, memory []byte, what string) {
 	tb.Helper()
 	rows, stop := d.make(tb, p, memory)
 	want, twin := twinRows(tb, p, memory)
@@ -155,7 +155,7 @@ func agree(tb testing.TB, d *device, p *Parcel, memory []byte, what string) {
 	}
 }
 
-// damageable is parcels of one page for each way to decode one.
+// damageable is batches of one page for each way to decode one.
 func damageable(t *testing.T, seed uint64, rows int, each func(t *testing.T, g *rig)) {
 	r := rand.New(rand.NewPCG(seed, 3))
 	for _, s := range []source{
@@ -182,7 +182,7 @@ func damageable(t *testing.T, seed uint64, rows int, each func(t *testing.T, g *
 						values = drawCodes(r, codes, len(dict.rows))
 					}
 					g.page(page, head, values, task)
-					g.parcel.rows = rows
+					g.batch.rows = rows
 					each(t, g)
 				})
 			}
@@ -194,7 +194,7 @@ func damageable(t *testing.T, seed uint64, rows int, each func(t *testing.T, g *
 func TestTruncatedPages(t *testing.T) {
 	damageable(t, 4, 6, func(t *testing.T, g *rig) {
 		d := newDevice(t)
-		page := &g.parcel.pages[0]
+		page := &g.batch.pages[0]
 		for page.Bytes > 0 {
 			page.Bytes--
 			page.Size--
@@ -207,14 +207,14 @@ func TestTruncatedPages(t *testing.T) {
 	})
 }
 
-// Pages with wrong bits come to what the twin makes of them, or stop the parcel.
+// Pages with wrong bits come to what the twin makes of them, or stop the batch.
 func TestFlippedBits(t *testing.T) {
 	flips := 20
 	if testing.Short() {
 		flips = 4
 	}
 	damageable(t, 5, 300, func(t *testing.T, g *rig) {
-		d, page := newDevice(t), g.parcel.pages[0]
+		d, page := newDevice(t), g.batch.pages[0]
 		for range flips {
 			p, memory := g.finish()
 			for range 1 + g.draws.IntN(4) {

@@ -13,7 +13,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/kernels"
 )
 
-// twin makes the rows of a parcel as the kernels do, one value after the
+// twin makes the rows of a batch as the kernels do, one value after the
 // other, of nothing but its memory and the counts in it.
 type twin struct {
 	memory  []byte
@@ -27,9 +27,9 @@ type twin struct {
 	null    [][]bool // by output and row
 }
 
-// twinRows is the rows of a parcel that lies in memory, or why they cannot be
+// twinRows is the rows of a batch that lies in memory, or why they cannot be
 // made.
-func twinRows(t testing.TB, p *Parcel, memory []byte) (rows []uint64, stop uint64) {
+func twinRows(t testing.TB, p *Batch, memory []byte) (rows []uint64, stop uint64) {
 	t.Helper()
 	w := &twin{memory: memory[:p.Size()]}
 	from := w.memory[p.data:]

@@ -14,12 +14,12 @@ import (
 
 // attempt is one reading of the input and what came of it.
 type attempt struct {
-	cfg     *cpu.Config
-	runs    agg.Runs // of cfg.States
+	cfg     cpu.Config // of run
+	run     *cpu.Run
 	groups  cpu.Groups
 	devices *gpu.Devices // nil: none takes part
 
-	packer func(cpu.Reader) cpu.Packer // nil: workers make all rows
+	builder func(cpu.Reader) cpu.BatchBuilder // nil: workers make all rows
 }
 
 // group reads the input and groups it.
@@ -30,10 +30,10 @@ func (r *run) group(ctx context.Context, a *attempt) (err error) {
 	in := cpu.Input{
 		Units: r.scan.Units(), Reader: r.trace.Readers(r.sampled(r.scan.Reader)),
 		Pipeline: func() cpu.Pipeline { return r.pipeline(a.cfg.States) },
-		Packer:   a.packer, Done: r.unitDone,
+		Builder:  a.builder, Done: r.unitDone,
 		ReadAll: func() { r.budget.HoldBack(r.plan.Memory.AfterMerge(r.plan.Threads)) },
 	}
-	if a.groups, err = cpu.Run(ctx, a.cfg, in, r.plan.Threads); err != nil || a.devices == nil {
+	if a.groups, err = a.run.Group(ctx, in); err != nil || a.devices == nil {
 		return err
 	}
 	r.budget.HoldBack(r.plan.Memory.Later(r.plan.Threads)) // nobody reads any more
@@ -51,28 +51,33 @@ func (a *attempt) close() error {
 	return err
 }
 
-// configure makes ready for reading the input, on the CPU alone.
-func (r *run) configure() *attempt {
+// configure makes ready for reading the input into so many partitions (0: as many as groups ask
+// for), on the CPU alone or with states that devices can combine.
+func (r *run) configure(partitions int, onDevices bool) *attempt {
 	var runs agg.Runs
 	if r.plan.Memory.Spill {
 		runs = &valueRuns{open: r.disk.File}
 	}
-	states := r.plan.States(runs, false, r.cancelled)
-	cfg := &cpu.Config{
+	states := r.plan.States(runs, onDevices, r.cancelled)
+	cfg := cpu.Config{
 		Keys: r.plan.Layout, Intern: key.NewInterner(r.budget), States: states, Arenas: arena.New(r.budget),
-		Stride: cpu.Stride(r.plan.Layout, states), Partitions: r.opt.Partitions, Tile: r.plan.Tile,
+		Stride: cpu.Stride(r.plan.Layout, states), Partitions: partitions, Tile: r.plan.Tile,
 		Filled: r.plan.Filled, Ranges: r.plan.Ranges, Memory: r.plan.Memory.Shares(len(r.plan.Query.Groupings)),
 		Budget: r.budget,
 		Rows:   r.plan.Facts.Rows, AtMost: r.plan.AtMost, Threads: r.plan.Threads, PassLeast: r.opt.Tuning.PassLeast,
+		Top: r.plan.TopGroups(states),
+	}
+	if onDevices {
+		layout := r.deviceLayout(states)
+		cfg.Stride = layout.Stride()
 	}
 	if r.plan.Memory.Spill {
 		cfg.Spill, cfg.LongText = r.disk.File, r.plan.ObserveText
 	}
-	r.configureGroupings(cfg)
-	r.configureSets(cfg)
+	cfg.Groupings = r.groupings()
 	if n, ok := r.plan.FirstGroups(); ok {
-		cfg.First = cpu.NewFirst(n)
+		cfg.First = n
 	}
-	cfg.Top = r.plan.TopGroups(states)
-	return &attempt{cfg: cfg, runs: runs}
+	cfg.Distinct, cfg.Rows = r.distinct(cfg)
+	return &attempt{cfg: cfg, run: cpu.NewRun(cfg)}
 }

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 
 	"github.com/gagg-dev/gagg/ega"
+	"github.com/gagg-dev/gagg/internal/agg"
 	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/device"
@@ -24,18 +25,16 @@ func (r *run) openDevices(ctx context.Context, a *attempt) error {
 	if !decision.Use {
 		return r.checkRequired(ctx)
 	}
-	states := r.plan.States(a.runs, true, r.cancelled)
-	lists, err := a.cfg.Reserve(r.plan.ListsBytes(states))
+	states := a.cfg.States
+	lists, err := a.run.Reserve(r.plan.ListsBytes(states))
 	if err != nil {
 		return err // at first all memory is free
 	}
-	layout := ega.Layout{Hash: true, KeyWords: r.plan.Layout.Words}
-	layout.Ops, layout.Mates, _ = states.DeviceOps()
-	a.cfg.States, a.cfg.Stride = states, layout.Stride()
 	c := gpu.Config{
-		Open: spec.Contexts, Layout: layout, Lists: states.DeviceLists(), ListsMemory: lists, CPU: a.cfg, Spare: r.spare(),
+		Open: spec.Contexts, Layout: r.deviceLayout(states), States: states, Lists: states.DeviceLists(), ListsMemory: lists,
+		Threads: a.cfg.Threads, Rows: a.cfg.Rows, AtMost: a.cfg.AtMost, Host: a.cfg.Memory, Run: a.run, Spare: r.spare(),
 		Memory: r.plan.Options.GPUMemory, Streams: r.plan.Options.Streams, Load: r.plan.Options.Load,
-		Gain: r.opt.Tuning.BucketGain, Leave: r.opt.LastRun, Early: r.earlyRows(), RetainBytes: r.opt.Tuning.PinnedRetainBytes, Decode: decision.Decoding,
+		Gain: r.opt.Tuning.BucketGain, Leave: r.opt.LastRun, Early: r.earlyRows(), RetainBytes: r.opt.Tuning.PinnedRetainBytes, Tiles: r.opt.Tuning.Tiles, Decode: decision.Decoding,
 	}
 	if r.trace != nil {
 		c.Trace = r.trace.Pipeline
@@ -48,15 +47,22 @@ func (r *run) openDevices(ctx context.Context, a *attempt) error {
 		}
 	}
 	a.devices = gpu.New(ctx, c)
-	a.cfg.Offload = r.opt.Tuning.Offload(a.devices)
+	a.run.Accelerate(r.opt.Tuning.Accelerator(a.devices))
 	if c.Decode.Plan != nil {
-		a.packer = func(reader cpu.Reader) cpu.Packer {
-			return trace.Packing(reader, func(p *parquetio.Reader) cpu.Packer {
-				return a.devices.NewPacker(p, key.NewEncoder(a.cfg.Keys, a.cfg.Intern))
+		a.builder = func(reader cpu.Reader) cpu.BatchBuilder {
+			return trace.Building(reader, func(p *parquetio.Reader) cpu.BatchBuilder {
+				return a.devices.NewBuilder(p, key.NewEncoder(a.cfg.Keys, a.cfg.Intern))
 			})
 		}
 	}
 	return nil
+}
+
+// deviceLayout is the rows of a device, which have such states.
+func (r *run) deviceLayout(states *agg.Layout) ega.Layout {
+	layout := ega.Layout{Hash: true, KeyWords: r.plan.Layout.Words}
+	layout.Ops, layout.Mates, _ = states.DeviceOps()
+	return layout
 }
 
 // checkRequired refuses a device that is not there, also if it would have nothing to do.

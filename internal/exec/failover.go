@@ -45,10 +45,11 @@ func (r *run) failOver(ctx context.Context, cause error) error {
 	}
 	r.fallbacks.add(r.opt.logger(), "the whole input, again", cause.Error())
 	r.progress.restart()
-	a := r.configure()
+	partitions := r.opt.Partitions
 	if next == regrouping {
-		a.cfg.Partitions = r.partitions
+		partitions = r.partitions
 	}
+	a := r.configure(partitions, false)
 	if err := r.group(ctx, a); err != nil {
 		r.step(failed)
 		r.err = errors.Join(err, a.close())

@@ -29,8 +29,8 @@ func openLimit(limit int64) int64 {
 // them. Blocks of a few rows do not stay (BLOCKS-FOLD in package partition), else their lists would
 // leave nothing to others. Not counted are results that wait to be read, which have a share
 // (plan.Memory.Output), and what is little for its data: lists of pages of groups, 24 bytes for 8
-// KiB or more, and what a packer notes of the pages that it has put into a parcel, 40 bytes for
-// each and 32 for each of its uses, 0.03 to 0.05 % of parcels of db-benchmark's table; a chunk of
+// KiB or more, and what a builder notes of the pages that it has put into a batch, 40 bytes for
+// each and 32 for each of its uses, 0.03 to 0.05 % of batches of db-benchmark's table; a chunk of
 // more than 2^10 pages is not packed.
 func newBudget(limit int64) *budget.Budget { return budget.New(budget.Memory, openLimit(limit)) }
 

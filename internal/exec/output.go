@@ -89,7 +89,7 @@ func (p *producer) attach() error {
 		return err
 	}
 	p.from = a
-	p.merger = cpu.NewMerger(a.cfg, a.groups.Buckets)
+	p.merger = a.run.NewMerger(a.groups.Buckets)
 	p.keys = key.Decoder{Layout: p.r.plan.Layout, Intern: a.cfg.Intern, Arenas: a.cfg.Arenas, Base: p.r.plan.Layout.Base(), Stride: a.cfg.Stride}
 	if total := p.r.plan.Query.Totals; total >= 0 {
 		p.totalKey = a.cfg.TotalKey(total)

@@ -2,8 +2,8 @@ package exec
 
 import "testing"
 
-// Each event takes a run to the phase that the table says, and no other event does anything; every row of the table is
-// walked.
+// Each event takes a run to the phase that the table says, and no other event does anything; every
+// row of the table is walked.
 func TestPhases(t *testing.T) {
 	type row struct {
 		from phase

@@ -99,7 +99,7 @@ func (r *run) aggregate(ctx context.Context) error {
 	if err := r.begin(ctx); err != nil {
 		return err
 	}
-	first := r.configure()
+	first := r.configure(r.opt.Partitions, r.plan.Device.Use)
 	r.current.Store(first)
 	if err := r.openDevices(ctx, first); err != nil {
 		return err
@@ -121,7 +121,7 @@ func (r *run) aggregate(ctx context.Context) error {
 	r.scanTime = time.Since(r.started)
 	r.opt.logger().Debug("aggregated", slog.Int64("rows", r.rowsRead.Load()),
 		slog.Bool("partitioned", groups.Partitioned), slog.Int64("spilled", r.disk.Written()))
-	r.learnt = r.learnt.Longest(r.current.Load().cfg.LongestText())
+	r.learnt = r.learnt.Longest(r.current.Load().run.LongestText())
 	return r.scan.Unchanged()
 }
 

@@ -6,30 +6,29 @@ import (
 	"github.com/gagg-dev/gagg/internal/key"
 )
 
-// configureGroupings makes ready for grouping by several sets of the keys.
-func (r *run) configureGroupings(cfg *cpu.Config) {
+// groupings is the sets of keys that are grouped by; none: one set, of all keys.
+func (r *run) groupings() (g cpu.Groupings) {
 	q := r.plan.Query
-	cfg.Groupings.Sets = q.Groupings
 	if len(q.Groupings) == 0 {
-		return
+		return g
 	}
+	g.Sets = q.Groupings
 	for _, k := range q.Keys {
-		cfg.Groupings.Types = append(cfg.Groupings.Types, k.Type())
+		g.Types = append(g.Types, k.Type())
 	}
+	return g
 }
 
-// configureSets makes ready for grouping by the keys and each distinct value. What the groupings
-// are grouped into is cfg.
-func (r *run) configureSets(cfg *cpu.Config) {
-	if len(r.plan.Sets) == 0 {
-		return
-	}
-	if !cfg.States.Part(0).Updates() {
-		cfg.Rows = -1 // those of the input do not come to it
+// distinct makes ready for grouping by the keys and each distinct value. What the groupings are
+// grouped into is cfg, to which so many rows come (-1: nobody knows).
+func (r *run) distinct(cfg cpu.Config) (list []cpu.Distinct, rows int64) {
+	rows = cfg.Rows
+	if len(r.plan.Sets) > 0 && !cfg.States.Part(0).Updates() {
+		rows = -1 // those of the input do not come to it
 	}
 	for i, s := range r.plan.Sets {
 		states := agg.Compile(nil, s.Layout.Base()+s.Layout.Words, agg.Options{MaxRows: r.plan.Facts.Rows})
-		inner := &cpu.Config{
+		inner := cpu.Config{
 			Keys: s.Layout, Intern: cfg.Intern, States: states, Arenas: cfg.Arenas,
 			// without cpu.Stride's room behind: more rows are copied than looked up
 			Stride:     s.Layout.Base() + s.Layout.Words,
@@ -47,20 +46,21 @@ func (r *run) configureSets(cfg *cpu.Config) {
 			shared = r.plan.Memory.SharedSet(len(r.plan.Sets), cfg.Threads, r.opt.Tuning.Plan.Shared)
 		}
 		if pair != nil && shared > 0 {
-			cfg.Rows = r.plan.Facts.Rows // they come all the same
+			rows = r.plan.Facts.Rows // they come all the same
 		}
 		inner.Memory = r.plan.Memory.SetShares(len(r.plan.Sets), shared/int64(cfg.Threads), len(cfg.Groupings.Sets))
 		inner.Groupings = cfg.Groupings
 		if inner.Rows > 0 { // a worker of each set sees all
 			inner.Rows *= int64(max(len(cfg.Groupings.Sets), 1))
 		}
-		if placesAll(inner) {
+		if placesAll(&inner) {
 			inner.CacheBytes = setCacheBytes
 		}
-		cfg.Distinct = append(cfg.Distinct, cpu.Distinct{
-			Part: part, Config: inner, Arg: s.Arg, Values: values, Shared: shared, Pair: pair,
+		list = append(list, cpu.Distinct{
+			Part: part, Config: &inner, Arg: s.Arg, Values: values, Shared: shared, Pair: pair,
 		})
 	}
+	return list, rows
 }
 
 // setCacheBytes is how large the groups of its partitions should be: the rows are some times as

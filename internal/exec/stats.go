@@ -27,7 +27,7 @@ type Stats struct {
 
 	Device    string        // that was used
 	Devices   []DeviceStats // of all attempts: a device may be there several times
-	Parcels   gpu.ParcelStats
+	Batches   gpu.BatchStats
 	Fallbacks []Fallback
 }
 
@@ -92,8 +92,8 @@ func (r *run) addDevices(s *Stats) {
 	}
 	s.Fallbacks = r.fallbacks.all()
 	if current.devices != nil {
-		s.Parcels = current.devices.Parcels()
-		s.Fallbacks = append(s.Fallbacks, declined(s.Parcels)...)
+		s.Batches = current.devices.Batches()
+		s.Fallbacks = append(s.Fallbacks, declined(s.Batches)...)
 	}
 	slices.Sort(used)
 	s.Device = device.Names(used)
@@ -101,7 +101,7 @@ func (r *run) addDevices(s *Stats) {
 
 // declined is the row groups that devices did not decode, by the reason. No warning tells of them:
 // many files have long strings.
-func declined(p gpu.ParcelStats) (list []Fallback) {
+func declined(p gpu.BatchStats) (list []Fallback) {
 	for _, why := range slices.Sorted(maps.Keys(p.Declined)) {
 		list = append(list, Fallback{What: "decoding a row group", Why: why, Count: p.Declined[why]})
 	}

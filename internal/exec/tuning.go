@@ -15,12 +15,13 @@ import (
 // stands on.
 type Tuning struct {
 	Plan              plan.Tuning
-	SpillFS           spill.FS                       // of spill files; nil: the system's
-	PassLeast         int                            // cpu.Config.PassLeast
-	BucketGain        float64                        // gpu.Config.Gain
-	PinnedRetainBytes int64                          // gpu.Config.RetainBytes
-	Offload           func(*gpu.Devices) cpu.Offload // how devices are given to the workers
-	Watch             func(Running)                  // is told of each run that begins; nil: nobody
+	SpillFS           spill.FS                           // of spill files; nil: the system's
+	PassLeast         int                                // cpu.Config.PassLeast
+	BucketGain        float64                            // gpu.Config.Gain
+	PinnedRetainBytes int64                              // gpu.Config.RetainBytes
+	Accelerator       func(*gpu.Devices) cpu.Accelerator // how devices are given to the workers
+	Tiles             func() (gpu.BatchTile, error)      // gpu.Config.Tiles
+	Watch             func(Running)                      // is told of each run that begins; nil: nobody
 }
 
 // DefaultTuning is that of all other runs.
@@ -30,7 +31,7 @@ func DefaultTuning() Tuning {
 		// as much as rows take that are packed while devices open, and are gone when rows leave
 		// these
 		PinnedRetainBytes: mostEarly,
-		Offload:           func(d *gpu.Devices) cpu.Offload { return d },
+		Accelerator:       func(d *gpu.Devices) cpu.Accelerator { return d },
 	}
 }
 

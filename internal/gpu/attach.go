@@ -11,6 +11,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/cuda"
+	"github.com/gagg-dev/gagg/merge"
 )
 
 // Attach has a merger, on its goroutine, use the device for its partitions.
@@ -27,16 +28,18 @@ func (d *Devices) Attach(m *cpu.Merger) error {
 		if err != nil {
 			return failed(d.context, err)
 		}
-		m.Device(&resident{r, d, d.newLists(r)}, nil)
+		m.Accelerate(&resident{r, d, d.newLists(r)}, nil)
 	case d.second:
-		if len(d.retained.list) > 0 {
-			m.UseEvicted(&d.retained)
-		}
 		p, err := d.secondPass()
-		if err != nil || p == nil {
+		if err != nil {
 			return err
 		}
-		m.Device(nil, p)
+		if len(d.retained.list) > 0 {
+			m.UseEvicted(func(of merge.Range, bits uint) []cpu.EvictedSpan { return d.retained.take(of, bits, p) })
+		}
+		if p != nil {
+			m.Accelerate(nil, p)
+		}
 	}
 	return nil
 }
@@ -52,7 +55,7 @@ func (r *resident) Read(p int, values *arena.Arena, emit func(rows []uint64) err
 	d, stands := r.d, int64(0)
 	var sink error // of emit: no failure of the device
 	err := r.Reader.Read(p, func(rows []uint64) error {
-		stands += d.config.CPU.StandFor(rows)
+		stands += d.config.Run.StandFor(rows)
 		rows, err := r.lists.fill(rows, values, func(bytes int) error { return reserve(values, bytes) })
 		if err != nil || len(rows) == 0 {
 			return err
@@ -87,7 +90,7 @@ func (d *Devices) PlanPasses(rows int64) { d.largest = rows }
 // it, there or on the host. Few that have room for the largest partition are better than many that
 // leave half of its rows to the CPU (docs/experiments/0008), which has partitions of its own to
 // merge.
-func (d *Devices) secondPass() (cpu.Pass, error) {
+func (d *Devices) secondPass() (*secondPass, error) {
 	n := int(d.merger.Add(1)) - 1
 	p := d.passes[n%len(d.passes)]
 	c := secondpass.Config{Layout: d.config.Layout, Load: d.config.Load}
@@ -106,7 +109,7 @@ func (d *Devices) secondPass() (cpu.Pass, error) {
 	default:
 		return nil, failed(p.context, err)
 	}
-	return &secondPass{Pass: b, of: d, context: p.context, notes: &p.second, host: d.config.CPU}, nil
+	return &secondPass{Pass: b, of: d, context: p.context, notes: &p.second}, nil
 }
 
 // mostBucket is the most device memory of a merger, unless a partition may need more: 1 GiB has
@@ -119,7 +122,6 @@ type secondPass struct {
 	of       *Devices
 	context  *cuda.Context
 	notes    *secondStats
-	host     *cpu.Config
 	rows     int64 // input rows that the bucket stands for, but for
 	retained int64 // rows that devices had retained, which nobody has counted
 }
@@ -131,7 +133,7 @@ func (b *secondPass) Begin(skip uint, rows int64) error {
 
 func (b *secondPass) Add(rows []uint64) (int, error) {
 	n, err := b.Pass.Add(rows)
-	b.rows += b.host.StandFor(rows[:n*b.host.Stride])
+	b.rows += b.of.config.Run.StandFor(rows[:n*b.of.config.Layout.Stride()])
 	return n, failed(b.context, err)
 }
 
@@ -146,7 +148,7 @@ func (b *secondPass) End(emit func(rows []uint64) error) error {
 	back := tally{want: b.rows}
 	var sink error
 	err := b.Pass.End(func(rows []uint64) error {
-		back.got.Add(b.host.StandFor(rows))
+		back.got.Add(b.of.config.Run.StandFor(rows))
 		sink = emit(rows)
 		return sink
 	})

@@ -9,12 +9,12 @@ import (
 // Decoding is how devices make rows of units as they lie in their files.
 type Decoding struct {
 	Plan    *decode.Plan  // nil: they do not
-	Limits  decode.Limits // of a parcel
+	Limits  decode.Limits // of a batch
 	Streams int           // of each device of which no more is known than PlanDecoding was told
 	Units   Units         // that it is planned for
 
 	lanes int   // Config.Streams
-	stage int64 // bytes of device memory that a parcel under way takes
+	stage int64 // bytes of device memory that a batch under way takes
 }
 
 // Units is what is known of the units of a run from the metadata of its files.
@@ -31,55 +31,55 @@ type UnitSize struct {
 }
 
 const (
-	// parcelBytes is what a parcel has if units are smaller: kernels that decompress take half the
-	// time for each byte that they do where parcels are of 4 MiB, but larger slots take longer to
+	// batchBytes is what a batch has if units are smaller: kernels that decompress take half the
+	// time for each byte that they do where batches are of 4 MiB, but larger slots take longer to
 	// pin (docs/experiments/0011).
-	parcelBytes = 8 << 20
+	batchBytes = 8 << 20
 
-	// parcelRows is the most rows that a parcel has if units have fewer: columns of few bytes a row
-	// would make parcels of so many rows that nothing is under way beside one. Rows of 24 bytes and
-	// their rest take 96 MiB of each stage then, and 1e8 rows are 48 parcels for the streams.
-	parcelRows = 2 << 20
+	// batchRows is the most rows that a batch has if units have fewer: columns of few bytes a row
+	// would make batches of so many rows that nothing is under way beside one. Rows of 24 bytes and
+	// their rest take 96 MiB of each stage then, and 1e8 rows are 48 batches for the streams.
+	batchRows = 2 << 20
 
-	// decodingStreams: kernels of so many parcels run at once, which leave a part of the device
+	// decodingStreams: kernels of so many batches run at once, which leave a part of the device
 	// idle. More of them wait for the lock of the driver (docs/experiments/0011).
 	decodingStreams = 4
 
 	// leastDecoding: kernels of one stream run while another's wait for the link.
 	leastDecoding = 2
 
-	// entriesShare is how much larger a parcel may be than its pages, for the entries of
-	// dictionaries. A parcel whose entries take more takes fewer units; slots are pinned for as
+	// entriesShare is how much larger a batch may be than its pages, for the entries of
+	// dictionaries. A batch whose entries take more takes fewer units; slots are pinned for as
 	// much.
 	entriesShare = 1.5
 
 	// decodingBytes of slots occupy a device and its link: large ones need fewer streams, and fewer
 	// slots that cross while others are filled: 48 MiB, 0.9 ms of the link.
-	decodingBytes = decodingStreams * (entriesShare*parcelBytes + leastSlot)
+	decodingBytes = decodingStreams * (entriesShare*batchBytes + leastSlot)
 
-	// pinnedParcels is the most memory for slots that hold parcels: large units would have each
+	// pinnedBatches is the most memory for slots that hold batches: large units would have each
 	// worker pin hundreds of MiB, and all of it takes 0.3 s (14 GB/s, docs/experiments/0012). Half
 	// as much would pin 0.15 s sooner and leave 16 workers slots of 128 MiB in place of 256.
-	pinnedParcels = 4 << 30
+	pinnedBatches = 4 << 30
 
 	// usualMemory is what a device has of which nothing is known yet, on the low side: few cards of
-	// data centers have less. It decides how many units go into a parcel, and one that has too
+	// data centers have less. It decides how many units go into a batch, and one that has too
 	// little for that takes none.
 	usualMemory = 16 << 30
 )
 
-// PlanDecoding chooses the size of parcels for devices of which each may use so many bytes (0: not
+// PlanDecoding chooses the size of batches for devices of which each may use so many bytes (0: not
 // known); lanes is Config.Streams. The zero Decoding: not even one unit fits.
 //
-// Parcels are as large as is usual, or as the largest unit. Where these are too large for the
+// Batches are as large as is usual, or as the largest unit. Where these are too large for the
 // memory they get smaller, down to the largest unit, before there is but one stream.
 func PlanDecoding(plan *decode.Plan, units Units, memory int64, lanes int) Decoding {
 	if memory == 0 {
 		memory = usualMemory
 	}
-	for bytes := int64(parcelBytes); ; bytes /= 2 {
+	for bytes := int64(batchBytes); ; bytes /= 2 {
 		d := Decoding{Plan: plan, Units: units, lanes: lanes}
-		size := units.parcel(bytes)
+		size := units.batch(bytes)
 		d.set(size)
 		d.Streams = d.streams(memory)
 		if last := size == units.Largest; d.Streams >= leastDecoding || last || lanes > 0 && d.Streams > 0 {
@@ -91,18 +91,18 @@ func PlanDecoding(plan *decode.Plan, units Units, memory int64, lanes int) Decod
 	}
 }
 
-// parcel is the size of parcels of so many bytes, or of the largest unit.
-func (u *Units) parcel(bytes int64) UnitSize {
+// batch is the size of batches of so many bytes, or of the largest unit.
+func (u *Units) batch(bytes int64) UnitSize {
 	share := float64(bytes) / float64(max(u.All.Bytes, 1))
 	of := func(all int64) int64 { return int64(min(share, 1) * float64(all)) }
 	return UnitSize{
-		Rows:     max(u.Largest.Rows, min(of(u.All.Rows), parcelRows)),
+		Rows:     max(u.Largest.Rows, min(of(u.All.Rows), batchRows)),
 		Bytes:    max(u.Largest.Bytes, bytes),
 		Expanded: max(u.Largest.Expanded, of(u.All.Expanded)),
 	}
 }
 
-// set makes parcels as large as size.
+// set makes batches as large as size.
 func (d *Decoding) set(size UnitSize) {
 	bytes := int(entriesShare*float64(size.Bytes))/leastSlot*leastSlot + leastSlot
 	d.Limits = decode.Limits{Bytes: bytes, Rows: int(size.Rows), Work: d.Plan.UnitsWork(size.Rows, size.Bytes, size.Expanded)}
@@ -110,7 +110,7 @@ func (d *Decoding) set(size UnitSize) {
 	d.stage = int64(bytes) + max(int64(bytes), 2*rows+int64(d.Limits.Work))
 }
 
-// streams is how many streams decode parcels on a device of so much memory; 0: it can take none.
+// streams is how many streams decode batches on a device of so much memory; 0: it can take none.
 func (d *Decoding) streams(memory int64) int {
 	if d.Plan == nil {
 		return 0
@@ -125,17 +125,17 @@ func (d *Decoding) streams(memory int64) int {
 	return min(fit, d.underWay())
 }
 
-// underWay is how many parcels occupy a device.
+// underWay is how many batches occupy a device.
 func (d *Decoding) underWay() int {
 	return min(max(decodingBytes/d.Limits.Bytes, leastDecoding), decodingStreams)
 }
 
-// slots is how many parcels there are memory for: each worker fills one.
+// slots is how many batches there are memory for: each worker fills one.
 func (d *Decoding) slots(workers int) int {
-	return max(min(workers+d.underWay(), pinnedParcels/d.Limits.Bytes), leastSlots)
+	return max(min(workers+d.underWay(), pinnedBatches/d.Limits.Bytes), leastSlots)
 }
 
-// planDecoding has a pass take parcels, if there is memory for that on the device and in its share
+// planDecoding has a pass take batches, if there is memory for that on the device and in its share
 // here.
 func (p *pass) planDecoding(c *firstpass.Config, share *hostShare) {
 	d := &p.devices.config.Decode
@@ -143,7 +143,7 @@ func (p *pass) planDecoding(c *firstpass.Config, share *hostShare) {
 	if n == 0 {
 		return
 	}
-	slots := share.whole(d.slots(p.devices.config.CPU.Threads), d.Limits.Bytes)
+	slots := share.whole(d.slots(p.devices.config.Threads), d.Limits.Bytes)
 	if slots == 0 {
 		return
 	}

@@ -47,16 +47,16 @@ func TestPlanDecoding(t *testing.T) {
 		rows, memory   int64
 		want           string
 	}{
-		// Small units share a parcel, of the usual size.
+		// Small units share a batch, of the usual size.
 		{3, 0, 200, 0, "20000 rows in 12 MiB, 4 streams, 20 slots"},
 		{3, 0, 122_880, 0, "559240 rows in 12 MiB, 4 streams, 20 slots"},
 		{9, 0, 122_880, 72 * gibi, "186413 rows in 12 MiB, 4 streams, 20 slots"},
-		// A large one has a parcel of its own; two streams occupy a device.
+		// A large one has a batch of its own; two streams occupy a device.
 		{3, 0, mebi, 16 * gibi, "1048576 rows in 22 MiB, 2 streams, 18 slots"},
 		{9, 0, mebi, 16 * gibi, "1048576 rows in 67 MiB, 2 streams, 18 slots"},
 		{9, 0, mebi, 72 * gibi, "1048576 rows in 67 MiB, 2 streams, 18 slots"},
 		{9, 0, 5 * mebi, 72 * gibi, "5242880 rows in 337 MiB, 2 streams, 12 slots"},
-		// Where there is little memory parcels are smaller, and then there is one stream.
+		// Where there is little memory batches are smaller, and then there is one stream.
 		{3, 0, 200, 256 * mebi, "20000 rows in 3 MiB, 2 streams, 20 slots"},
 		{3, 0, 200, 16 * mebi, "2184 rows in 0 MiB, 3 streams, 20 slots"},
 		{3, 0, 5 * mebi, 16 * gibi, "5242880 rows in 112 MiB, 1 streams, 18 slots"},
@@ -78,7 +78,7 @@ func TestPlanDecoding(t *testing.T) {
 	}
 }
 
-// Whatever the units and the memory, a parcel has room for any unit, the stages take no more than
+// Whatever the units and the memory, a batch has room for any unit, the stages take no more than
 // their part, and nothing is chosen only where one unit at a time would take more.
 func TestPlanDecodingFits(t *testing.T) {
 	for _, columns := range []int{2, 3, 20} {
@@ -115,7 +115,7 @@ func checkDecoding(t *testing.T, plan *decode.Plan, units Units, memory int64, l
 	if all := d.stage * int64(d.Streams*streams.DefaultDepth); all > memory/stageParts {
 		t.Errorf("%s: stages take %d bytes", name, all)
 	}
-	if n := d.slots(16); n < leastSlots || n > leastSlots && n*l.Bytes > pinnedParcels {
+	if n := d.slots(16); n < leastSlots || n > leastSlots && n*l.Bytes > pinnedBatches {
 		t.Errorf("%s: %d slots of %d bytes", name, n, l.Bytes)
 	}
 }

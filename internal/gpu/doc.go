@@ -5,12 +5,12 @@
 //
 //  1. Open: driver, contexts and first passes are opened in the background, while
 //     workers already read.
-//  2. Workers write tiles into a device's pinned memory ([Devices.Tile], cpu.Offload), and each
+//  2. Workers write tiles into a device's pinned memory ([Devices.Tile], cpu.Accelerator), and each
 //     device aggregates its tiles (firstpass.Pass). Rows that a device has no room for stay in the
 //     pinned memory to which they leave, while devices are expected to have them again and there is
 //     such memory, or go to writers, which are buckets on the host. Where the query allows it,
 //     workers do not make rows, but read column chunks into that memory as they lie in their files:
-//     a parcel (package decode), of which the device makes the rows. Units that it cannot decode
+//     a batch (package decode), of which the device makes the rows. Units that it cannot decode
 //     are declined, and read by workers.
 //  3. Finish brings the rows of each group to one place. They stay on a device if it has room for
 //     all, of other devices too, which move theirs to it, and no worker has kept rows. Else all
@@ -29,9 +29,9 @@
 //     The caller throws the groups away and reads the input again. It cannot if some are already
 //     gone ([Error].Late): rows that a device has lost of groups that stay there are found when all
 //     have been read.
-//   - PARCEL-ONCE: a submitted parcel is under way until its rows are taken or it is declined; then
+//   - BATCH-ONCE: a submitted batch is under way until its rows are taken or it is declined; then
 //     each of its units is read by one worker. Its rows count as sent until it is declined, so that
-//     those of a parcel that a device was lost with are missed (DEVICE-WHOLE).
+//     those of a batch that a device was lost with are missed (DEVICE-WHOLE).
 //   - HOST-SHARE: where memory is limited, what a device pins is a share that is reserved when it
 //     is opened, or before if the run needs it, and so are the least pages of each writer. So rows
 //     can leave the device, to disk if need be, whoever has the other memory. Rows that stay in
@@ -39,9 +39,9 @@
 //     when rows leave no more. Workers take as much less. What second passes pin is what mergers do
 //     not count on: these could not divide a partition without.
 //
-// Where groups have lists of values (combine.List), devices get parcels alone: rows of workers refer to
-// values of theirs, and stay with them. All groups stay on the device until they are read, or go to
-// writers as a whole, and what is read becomes chains in the memory of who reads it.
+// Where groups have lists of values (combine.List), devices get batches alone: rows of workers
+// refer to values of theirs, and stay with them. All groups stay on the device until they are read,
+// or go to writers as a whole, and what is read becomes chains in the memory of who reads it.
 //
 // Two kinds of errors come out of here: those of devices, and those of the host while it takes
 // rows back (out of memory, a full disk), which pass through as they are.

@@ -17,7 +17,7 @@ import (
 // device takes as long as packing some gigabytes of rows, which is faster than aggregating them.
 //
 // EARLY-ONCE: rows of a submitted tile are in the list, or on a device, or were given back to the
-// CPU. A parcel is in the list, or on a device, or declined.
+// CPU. A batch is in the list, or on a device, or declined.
 type early struct {
 	most int64 // bytes
 
@@ -25,7 +25,7 @@ type early struct {
 	tiles []*earlyTile // submitted; movers take those there are when devices become ready
 	held  int64        // bytes of all that are not free yet
 	ready bool         // devices are: a tile submitted from now on is moved at once
-	gone  bool         // there will be none: parcels are declined
+	gone  bool         // there will be none: batches are declined
 
 	movers sync.WaitGroup
 	next   atomic.Int64 // tile to be moved
@@ -39,8 +39,8 @@ type earlyTile struct {
 	memory *budget.Reservation // of which its memory is: workers have as much less while it is held
 
 	// Once it is submitted:
-	rows   int
-	parcel *decode.Parcel // nil: it holds rows
+	rows  int
+	batch *decode.Batch // nil: it holds rows
 }
 
 // earlyTile returns a tile in host memory; nil: there is no room, or they are not needed any more.
@@ -53,7 +53,7 @@ func (d *Devices) earlyTile() *earlyTile {
 	if e.ready || e.gone || e.held+bytes > e.most {
 		return nil
 	}
-	memory, err := d.config.CPU.Reserve(bytes)
+	memory, err := d.config.Run.Reserve(bytes)
 	if err != nil {
 		return nil
 	}
@@ -68,7 +68,7 @@ func (t *earlyTile) Words() []uint64 {
 	return t.words[:len(t.words)/stride*stride]
 }
 
-// Bytes is the memory for a parcel.
+// Bytes is the memory for a batch.
 func (t *earlyTile) Bytes() []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(t.words))), 8*len(t.words))
 }
@@ -78,9 +78,9 @@ func (t *earlyTile) Submit(rows int) error {
 	return t.submit()
 }
 
-func (t *earlyTile) SubmitParcel(p cpu.Parcel) error {
-	t.d.parcels.begin()
-	t.parcel = p.(*decode.Parcel)
+func (t *earlyTile) SubmitBatch(p *decode.Batch) error {
+	t.d.batches.begin()
+	t.batch = p
 	return t.submit()
 }
 
@@ -92,7 +92,7 @@ func (t *earlyTile) submit() error {
 	case e.ready:
 		e.mu.Unlock()
 		return t.move()
-	case e.gone && t.parcel != nil:
+	case e.gone && t.batch != nil:
 		e.mu.Unlock()
 		t.decline(noDevice)
 		return nil
@@ -115,26 +115,26 @@ func (t *earlyTile) Release() {
 	e.held -= bytes
 }
 
-// Rows is what was submitted.
-func (t *earlyTile) Rows() []uint64 { return t.words[:t.rows*t.d.config.Layout.Stride()] }
+// rowWords is what was submitted.
+func (t *earlyTile) rowWords() []uint64 { return t.words[:t.rows*t.d.config.Layout.Stride()] }
 
-// noDevice is why parcels are declined that no device can take.
+// noDevice is why batches are declined that no device can take.
 const noDevice = "no device was ready"
 
-// decline has the parcel's units read by workers.
+// decline has the batch's units read by workers.
 func (t *earlyTile) decline(reason string) {
 	t.Release()
-	t.d.decline(t.parcel, reason)
+	t.d.decline(t.batch, reason)
 }
 
 // move copies what the tile holds to a device.
 func (t *earlyTile) move() error {
-	if t.parcel != nil {
-		return t.moveParcel()
+	if t.batch != nil {
+		return t.moveBatch()
 	}
 	defer t.Release()
 	stride := t.d.config.Layout.Stride()
-	for rows := t.Rows(); len(rows) > 0; {
+	for rows := t.rowWords(); len(rows) > 0; {
 		to, err := t.d.slot()
 		if err != nil {
 			return err
@@ -148,24 +148,24 @@ func (t *earlyTile) move() error {
 	return nil
 }
 
-func (t *earlyTile) moveParcel() error {
+func (t *earlyTile) moveBatch() error {
 	defer t.Release()
 	to, err := t.d.slot()
 	if err != nil {
 		return err
 	}
-	return to.submit(t.parcel, t.Bytes())
+	return to.submit(t.batch, t.Bytes())
 }
 
-// fail declines all parcels: there will be no device. Rows are given back when they are asked for.
+// fail declines all batches: there will be no device. Rows are given back when they are asked for.
 func (e *early) fail() {
 	e.mu.Lock()
 	e.gone = true
 	tiles := e.tiles
-	e.tiles = slices.DeleteFunc(slices.Clone(tiles), func(t *earlyTile) bool { return t.parcel != nil })
+	e.tiles = slices.DeleteFunc(slices.Clone(tiles), func(t *earlyTile) bool { return t.batch != nil })
 	e.mu.Unlock()
 	for _, t := range tiles {
-		if t.parcel != nil {
+		if t.batch != nil {
 			t.decline(noDevice)
 		}
 	}
@@ -213,7 +213,7 @@ func (e *early) any() bool {
 func (e *early) back() []cpu.Returned {
 	var list []cpu.Returned
 	for _, t := range e.tiles {
-		list = append(list, t)
+		list = append(list, cpu.Returned{Rows: t.rowWords(), Release: t.Release})
 	}
 	e.tiles = nil
 	return list

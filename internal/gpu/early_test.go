@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// Parcels wait for devices in memory of the host, within its limit. Where no device comes they are
+// Batches wait for devices in memory of the host, within its limit. Where no device comes they are
 // declined, those that are submitted later too, and all memory is given back.
-func TestEarlyParcels(t *testing.T) {
+func TestEarlyBatches(t *testing.T) {
 	d, drawn := decodingDevices(t)
 	d.early.most = 3*4096 + 100
 	var tiles []*earlyTile
@@ -18,7 +18,7 @@ func TestEarlyParcels(t *testing.T) {
 		t.Fatalf("%d tiles, %d bytes", len(tiles), drawn.Reserved())
 	}
 	submit := func(i int, units ...int) {
-		if err := tiles[i].SubmitParcel(parcelOf(t, d, tiles[i].Bytes(), units...)); err != nil {
+		if err := tiles[i].SubmitBatch(batchOf(t, d, tiles[i].Bytes(), units...)); err != nil {
 			t.Error(err)
 		}
 	}
@@ -32,7 +32,7 @@ func TestEarlyParcels(t *testing.T) {
 	if got := allDeclined(t, d); !slices.Equal(got, []int{1, 2, 3}) {
 		t.Errorf("units %v were declined", got)
 	}
-	if s := d.Parcels(); s.Declined[noDevice] != 3 || s.Parcels != 0 {
+	if s := d.Batches(); s.Declined[noDevice] != 3 || s.Batches != 0 {
 		t.Errorf("%+v", s)
 	}
 	if drawn.Reserved() != 0 || d.early.held != 0 || d.early.any() {
@@ -43,15 +43,15 @@ func TestEarlyParcels(t *testing.T) {
 	}
 }
 
-// Rows and parcels that nobody has taken are freed in the end.
+// Rows and batches that nobody has taken are freed in the end.
 func TestEarlyClosed(t *testing.T) {
 	d, drawn := decodingDevices(t)
 	d.early.most = 1 << 20
-	rows, parcel := d.earlyTile(), d.earlyTile()
+	rows, batch := d.earlyTile(), d.earlyTile()
 	if err := rows.Submit(1); err != nil {
 		t.Fatal(err)
 	}
-	if err := parcel.SubmitParcel(parcelOf(t, d, parcel.Bytes(), 5)); err != nil {
+	if err := batch.SubmitBatch(batchOf(t, d, batch.Bytes(), 5)); err != nil {
 		t.Fatal(err)
 	}
 	d.early.close()

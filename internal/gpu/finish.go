@@ -177,7 +177,7 @@ func (d *Devices) toBuckets(g *cpu.Groups) error {
 // rows make a group, as far as the tables of the first passes tell, the CPU has done it sooner.
 // Beside rows with long strings, or with lists, they can do none.
 func (d *Devices) gains() bool {
-	if d.config.CPU.Long() || len(d.config.Lists) > 0 {
+	if d.config.Run.Long() || len(d.config.Lists) > 0 {
 		return false
 	}
 	rows, groups := uint64(0), uint64(0)

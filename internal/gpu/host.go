@@ -1,9 +1,6 @@
 package gpu
 
-import (
-	"github.com/gagg-dev/gagg/internal/budget"
-	"github.com/gagg-dev/gagg/internal/cpu"
-)
+import "github.com/gagg-dev/gagg/internal/budget"
 
 // hostShare is what a device and its writers may have of the host's memory, where that is limited.
 // It is a plan: newPinned draws what is pinned of it, and writers draw their least pages.
@@ -44,19 +41,19 @@ var errPinned = &budget.Error{Why: "the memory that a device may pin is used up"
 
 // planHost is the share of each of so many devices. What is left to workers is enough for the few
 // rows that they have beside devices: groups whose strings are long.
-func planHost(c *cpu.Config, devices int) hostShare {
-	all := c.Memory.Worker * int64(c.Threads)
-	return hostShare{pinned: all / pinnedParts / int64(devices), writers: c.MostReserved() / int64(devices)}
+func planHost(c *Config, devices int) hostShare {
+	all := c.Host.Worker * int64(c.Threads)
+	return hostShare{pinned: all / pinnedParts / int64(devices), writers: c.Run.MostReserved() / int64(devices)}
 }
 
 // newReserve reserves the shares of so many devices and what their writers need. nil: memory is not
 // limited, or there is too little: opening the devices will tell.
-func newReserve(c *cpu.Config, devices int) *budget.Reservation {
+func newReserve(c *Config, devices int) *budget.Reservation {
 	share := planHost(c, devices)
 	if share.pinned == 0 {
 		return nil
 	}
-	reserve, err := c.Reserve(int64(devices) * (share.pinned + c.Memory.Pages))
+	reserve, err := c.Run.Reserve(int64(devices) * (share.pinned + c.Host.Pages))
 	if err != nil {
 		return nil
 	}
@@ -75,12 +72,12 @@ func (s *hostShare) use(slots, keep int64, writers int) {
 // that a run can do without (HOST-SHARE): what is pinned cannot be put to disk, and rows must be
 // able to leave whoever has the memory by then. It is closed when no more rows leave the device,
 // and what workers had is free: what is not pinned goes to others.
-func newPinned(c *cpu.Config, s hostShare, reserve *budget.Reservation) (p *budget.Reservation, err error) {
+func newPinned(c *Config, s hostShare, reserve *budget.Reservation) (p *budget.Reservation, err error) {
 	if s.pinned > 0 {
 		p = reserve.Split(s.pinned)
 	}
 	if p == nil {
-		if p, err = c.Reserve(s.pinned); err != nil {
+		if p, err = c.Run.Reserve(s.pinned); err != nil {
 			return nil, err
 		}
 	}

@@ -14,8 +14,9 @@ import (
 var errNo = errors.New("no")
 
 // configOf is a configuration of a run whose memory is drawn from b.
-func configOf(b *budget.Budget, threads int, worker int64) *cpu.Config {
-	return &cpu.Config{Threads: threads, Memory: cpu.Memory{Worker: worker}, Budget: b}
+func configOf(b *budget.Budget, threads int, worker int64) *Config {
+	host := cpu.Memory{Worker: worker}
+	return &Config{Threads: threads, Host: host, Run: cpu.NewRun(cpu.Config{Threads: threads, Memory: host, Budget: b})}
 }
 
 // Where memory is limited a device has a share of it, of which slots, rows that stay and rows that
@@ -119,7 +120,7 @@ func TestPinnedUnlimited(t *testing.T) {
 func TestReserve(t *testing.T) {
 	l := budget.New(budget.Memory, 0)
 	c := configOf(l, 4, 4<<20)
-	c.Memory.Pages = 1 << 20
+	c.Host.Pages = 1 << 20
 	reserve := newReserve(c, 1)
 	if l.Reserved() != 5<<20 {
 		t.Fatalf("%d bytes are drawn", l.Reserved())
@@ -148,11 +149,13 @@ func TestReservedFirst(t *testing.T) {
 	for _, needed := range []bool{true, false} {
 		l := budget.New(budget.Memory, 0)
 		asked, answer := make(chan struct{}), make(chan struct{})
-		c := Config{CPU: configOf(l, 4, 4<<20), Needed: 1, Open: func() ([]*cuda.Context, error) {
+		c := *configOf(l, 4, 4<<20)
+		c.Needed = 1
+		c.Open = func() ([]*cuda.Context, error) {
 			close(asked)
 			<-answer
 			return nil, errNo
-		}}
+		}
 		want := int64(0)
 		if needed {
 			c.Refused = func(err error) error { return err }

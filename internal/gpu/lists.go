@@ -6,12 +6,11 @@ import (
 
 	"github.com/gagg-dev/gagg/ega/groups"
 	"github.com/gagg-dev/gagg/internal/arena"
-	"github.com/gagg-dev/gagg/internal/cpu"
 )
 
 // lists gives the groups that a reader reads their lists of values.
 type lists struct {
-	host   *cpu.Config
+	config *Config
 	reader *groups.Reader
 	n      int // lists of a group
 	spans  []span
@@ -24,7 +23,7 @@ type span struct {
 }
 
 func (d *Devices) newLists(r *groups.Reader) *lists {
-	return &lists{host: d.config.CPU, reader: r, n: len(d.config.Lists)}
+	return &lists{config: &d.config, reader: r, n: len(d.config.Lists)}
 }
 
 // mostRoom is the most that is asked for at once for values, in one chunk of an arena.
@@ -39,8 +38,8 @@ func (l *lists) fill(rows []uint64, to *arena.Arena, room func(bytes int) error)
 	}
 	rows = l.withRows(rows)
 	need := 0
-	for row := range slices.Chunk(rows, l.host.Stride) {
-		need += l.host.States.ListNeed(row)
+	for row := range slices.Chunk(rows, l.config.Layout.Stride()) {
+		need += l.config.States.ListNeed(row)
 	}
 	if err := room(min(need, mostRoom)); err != nil {
 		return nil, &writeError{err}
@@ -78,9 +77,9 @@ func (d *Devices) liftFor(to *arena.Arena, bytes int) {
 
 // withRows is the groups that have rows.
 func (l *lists) withRows(rows []uint64) []uint64 {
-	kept, stride := rows[:0], l.host.Stride
+	kept, stride := rows[:0], l.config.Layout.Stride()
 	for ; len(rows) > 0; rows = rows[stride:] {
-		if row := rows[:stride]; l.host.States.Rows(row) > 0 {
+		if row := rows[:stride]; l.config.States.Rows(row) > 0 {
 			kept = append(kept, row...)
 		}
 	}
@@ -90,8 +89,8 @@ func (l *lists) withRows(rows []uint64) []uint64 {
 // take makes spans those of a list that have values, in the order in which these lie on the device.
 func (l *lists) take(rows []uint64, list int) {
 	l.spans = l.spans[:0]
-	for row := range slices.Chunk(rows, l.host.Stride) {
-		if first, n := l.host.States.TakeList(row, list); n > 0 {
+	for row := range slices.Chunk(rows, l.config.Layout.Stride()) {
+		if first, n := l.config.States.TakeList(row, list); n > 0 {
 			l.spans = append(l.spans, span{first, n, row})
 		}
 	}
@@ -114,7 +113,7 @@ func (l *lists) read(list int, spans []span, to *arena.Arena) error {
 		for len(values) > 0 {
 			s := &spans[0]
 			n := min(s.n, uint64(len(values)))
-			l.host.States.AppendList(s.row, list, values[:n], to)
+			l.config.States.AppendList(s.row, list, values[:n], to)
 			values = values[n:]
 			if s.n -= n; s.n == 0 {
 				spans = spans[1:]

@@ -12,6 +12,7 @@ import (
 	"github.com/gagg-dev/gagg/ega"
 	"github.com/gagg-dev/gagg/ega/combine"
 	"github.com/gagg-dev/gagg/feedback"
+	"github.com/gagg-dev/gagg/internal/agg"
 	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/cuda"
@@ -42,9 +43,20 @@ type Config struct {
 	// ListsMemory is reserved for the values of lists, until they come back; may be nil.
 	ListsMemory *budget.Reservation
 
-	CPU *cpu.Config // of the run
-	// CPU.Budget while partitions are merged, but leaves mergers what these may count on
-	Spare   budget.Lender
+	States  *agg.Layout // of the states of rows
+	Threads int         // workers and mergers
+	Rows    int64       // of the input, at most; -1: not known
+	AtMost  int64       // groups that there can be; -1: not known
+	Host    cpu.Memory  // how the memory of the host is shared out
+
+	// Run is the run that devices take part in. They reserve memory beside its workers, are told of
+	// its partitions and of long strings, and tell it of batches that they decline.
+	Run *cpu.Run
+
+	// Spare is what memory is drawn from while partitions are merged, less what mergers may count
+	// on.
+	Spare budget.Lender
+
 	Memory  int64               // the most bytes of each device; 0: nine tenths of what is free
 	Streams int                 // of each device; 0: chosen
 	Load    feedback.LoadConfig // of tables that partitions are loaded into
@@ -57,6 +69,9 @@ type Config struct {
 	// RetainBytes is how many bytes of pinned memory may be taken, for all devices, for rows that
 	// stay in it when they have left a device, where memory is not limited; 0: none.
 	RetainBytes int64
+
+	// Tiles gives workers memory for batches in place of the devices; nil outside of tests.
+	Tiles func() (BatchTile, error)
 
 	// Trace is asked, when a device's pipeline is about to begin, who is told of its
 	// intervals; nil: nobody.
@@ -83,7 +98,7 @@ type Devices struct {
 	err      error       // why they do not
 	turn     atomic.Int64
 	early    early
-	parcels  parcels
+	batches  batches
 
 	outcome
 }
@@ -92,11 +107,11 @@ type Devices struct {
 // them. The end of ctx stops them.
 func New(ctx context.Context, c Config) *Devices {
 	d := &Devices{config: c, opened: make(chan struct{}), early: early{most: c.Early}}
-	d.parcels.changed.L = &d.parcels.mu
+	d.batches.changed.L = &d.batches.mu
 	d.ctx, d.stop = context.WithCancel(ctx)
-	context.AfterFunc(d.ctx, d.parcels.wake)
+	context.AfterFunc(d.ctx, d.batches.wake)
 	if c.Refused != nil {
-		d.reserve = newReserve(c.CPU, c.Needed)
+		d.reserve = newReserve(&d.config, c.Needed)
 	}
 	began := time.Now()
 	go func() {
@@ -108,13 +123,13 @@ func New(ctx context.Context, c Config) *Devices {
 			return
 		}
 		d.ready.Store(true)
-		d.early.start(c.CPU.Threads)
+		d.early.start(c.Threads)
 	}()
 	return d
 }
 
 // Pays reports whether a worker should give up its table, in which rows made so many groups, for
-// the devices (cpu.Offload).
+// the devices (cpu.Accelerator).
 func (d *Devices) Pays(rows, groups int64) bool {
 	if d.config.Pays == nil {
 		return true
@@ -189,7 +204,7 @@ const (
 	stageParts = 4
 )
 
-// tileBytes is the size of a tile of rows or of a parcel.
+// tileBytes is the size of a tile of rows or of a batch.
 func (c *Config) tileBytes() int {
 	if c.Decode.Plan != nil {
 		return c.Decode.Limits.Bytes

@@ -24,7 +24,7 @@ type pass struct {
 	memory   int64 // bytes that it may take
 	writers  []*cpu.PartitionWriter
 	pinned   *budget.Reservation // see newPinned
-	decoding *decode.Kernels     // nil: no parcels are taken
+	decoding *decode.Kernels     // nil: no batches are taken
 	loading  sync.WaitGroup      // of kernels, in the background
 	closed   *closing            // the first pass; nil: nobody closes it yet
 
@@ -35,7 +35,7 @@ type pass struct {
 
 // start begins the pass of a device.
 func (p *pass) start() (err error) {
-	d, c, host := p.devices, p.context, p.devices.config.CPU
+	d, c, host := p.devices, p.context, &p.devices.config
 	p.load()
 	if p.memory, err = d.memory(c); err != nil {
 		return err
@@ -64,7 +64,7 @@ func (p *pass) start() (err error) {
 // plan is the shape of the pass, within its share of the host's memory, of which it leaves what it
 // cannot use.
 func (p *pass) plan(share *hostShare) firstpass.Config {
-	d, host := p.devices, p.devices.config.CPU
+	d, host := p.devices, &p.devices.config
 	slots, bytes := share.slots(host.Threads+underWay, d.slotBytes(p.memory))
 	config := firstpass.Config{
 		Layout: d.config.Layout, Streams: d.config.Streams, Device: p.memory,
@@ -103,9 +103,9 @@ func (p *pass) loaded() error {
 // openWriters makes a writer for each thread, or for as many as there is memory: each copies a
 // small part of what a link does, and workers wait for the device meanwhile. All have up to most
 // bytes for rows; 0: any number.
-func (p *pass) openWriters(host *cpu.Config, most int64) error {
+func (p *pass) openWriters(host *Config, most int64) error {
 	for range host.Threads {
-		writer := cpu.NewPartitionWriter(host, most/int64(host.Threads))
+		writer := host.Run.NewPartitionWriter(most / int64(host.Threads))
 		if err := writer.Reserve(p.devices.reserve); err != nil {
 			closed := writer.Close()
 			if len(p.writers) > 0 {
@@ -119,7 +119,7 @@ func (p *pass) openWriters(host *cpu.Config, most int64) error {
 }
 
 // groupsOf is an estimate of the groups; 0: there may be almost as many as rows, and so any number.
-func groupsOf(c *cpu.Config) uint64 {
+func groupsOf(c *Config) uint64 {
 	if c.AtMost < 0 || c.Rows < 0 || c.AtMost > c.Rows/4 {
 		return 0
 	}
@@ -127,7 +127,7 @@ func groupsOf(c *cpu.Config) uint64 {
 }
 
 // rowsOf is how many rows there are at most.
-func rowsOf(c *cpu.Config) uint64 {
+func rowsOf(c *Config) uint64 {
 	if c.Rows < 0 {
 		return math.MaxUint64
 	}
@@ -135,7 +135,7 @@ func rowsOf(c *cpu.Config) uint64 {
 }
 
 // boundOf is how many groups there can be at most; 0: nobody knows.
-func boundOf(c *cpu.Config) uint64 {
+func boundOf(c *Config) uint64 {
 	bound := c.Rows
 	if bound < 0 || c.AtMost >= 0 && c.AtMost < bound {
 		bound = c.AtMost

@@ -16,7 +16,7 @@ import (
 )
 
 // retained is the rows that stayed in pinned memory when they left a device, of all devices, while
-// partitions are merged (cpu.EvictedRows).
+// partitions are merged (cpu.EvictedSpan).
 //
 // Nobody has counted what input rows they stand for: to read them is what is saved. It is what was
 // sent and is not with writers. That as many come back is known with the last of them
@@ -38,8 +38,8 @@ type retainedOf struct {
 // retainPays reports whether rows that leave the device now are retained: devices will aggregate
 // them, as far as can be foreseen.
 func (p *pass) retainPays(f feedback.GainFacts) bool {
-	c := p.devices.config.CPU
-	if plan := c.Plan(); plan != nil && !p.devices.chainsFit(plan.Bits, evict.MaxChainBits) {
+	c := &p.devices.config
+	if plan := c.Run.Plan(); plan != nil && !p.devices.chainsFit(plan.Bits, evict.MaxChainBits) {
 		return false
 	}
 	left := f.Rows // as many again, if nobody knows
@@ -47,15 +47,15 @@ func (p *pass) retainPays(f feedback.GainFacts) bool {
 		each := uint64(c.Rows) / uint64(len(p.devices.contexts))
 		left = each - min(each, f.Rows)
 	}
-	return !c.Long() && f.Expected(left) >= p.devices.config.Gain
+	return !c.Run.Long() && f.Expected(left) >= p.devices.config.Gain
 }
 
 // chainsFit reports whether 2^chains chains may be merged whole in place of 2^partitions
 // partitions: a merger is sure to have memory for a partition's groups alone, and there have to be
 // some for each of them.
 func (d *Devices) chainsFit(partitions, chains uint) bool {
-	c := d.config.CPU
-	return partitions <= chains || c.Memory.Merge == 0 && c.Threads <= 1<<chains
+	c := &d.config
+	return partitions <= chains || c.Host.Merge == 0 && c.Threads <= 1<<chains
 }
 
 // hold takes over what a pass has retained, to be closed whatever comes.
@@ -137,15 +137,16 @@ func (o *outcome) EvictedRows(sizes []int64) (together int) {
 	return together
 }
 
-// Take is cpu.EvictedRows's.
-func (k *retained) Take(p merge.Range, n uint) (rows []cpu.EvictedSpan) {
+// take hands out the rows of partitions, of which there are 2^n, to the merger of a pass; nil: it
+// has none. Each is handed out once.
+func (k *retained) take(p merge.Range, n uint, pass *secondPass) (rows []cpu.EvictedSpan) {
 	skip := uint(bits.TrailingZeros(uint(p.N)))
 	for _, of := range k.list {
 		if invariant.Enabled {
 			invariant.Check(n-skip <= of.Bits(), "retained rows are not told apart by so many bits")
 		}
 		for _, s := range of.Take(uint64(p.First)>>skip, n-skip) {
-			rows = append(rows, &retainedSpan{span: s, of: k, context: of.context})
+			rows = append(rows, &retainedSpan{span: s, of: k, pass: pass, context: of.context})
 		}
 	}
 	return rows
@@ -155,20 +156,20 @@ func (k *retained) Take(p merge.Range, n uint) (rows []cpu.EvictedSpan) {
 type retainedSpan struct {
 	span    evict.Span
 	of      *retained
+	pass    *secondPass   // of the merger; nil: it has none, and loads nothing
 	context *cuda.Context // whose memory it is
 }
 
-func (r *retainedSpan) Len() int { return len(r.span.Rows()) / r.of.devices.config.Layout.Stride() }
-
 func (r *retainedSpan) Rows() []uint64 { return r.span.Rows() }
 
-func (r *retainedSpan) Load(p cpu.Pass) (int, error) { return p.(*secondPass).addRetained(&r.span) }
+func (r *retainedSpan) Load() (int, error) { return r.pass.addRetained(&r.span) }
 
 // Rest counts the rows that the CPU combines.
 func (r *retainedSpan) Rest(from int) ([]uint64, error) {
-	c := r.of.devices.config.CPU
-	rows := r.span.Rows()[from*c.Stride:]
-	return rows, r.of.back(int64(len(rows)/c.Stride), c.StandFor(rows))
+	c := &r.of.devices.config
+	stride := c.Layout.Stride()
+	rows := r.span.Rows()[from*stride:]
+	return rows, r.of.back(int64(len(rows)/stride), c.Run.StandFor(rows))
 }
 
 func (r *retainedSpan) Release() error { return r.of.devices.closing(r.context, r.span.Done()) }

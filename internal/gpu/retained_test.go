@@ -69,7 +69,7 @@ func TestRetainPays(t *testing.T) {
 		{"nobody knows how many come", -1, 3, true},
 		{"and not enough then", -1, 3.1, false},
 	} {
-		d := &Devices{config: Config{CPU: &cpu.Config{Rows: c.rows, Threads: 8}, Gain: c.gain}, contexts: make([]*cuda.Context, 1)}
+		d := &Devices{config: Config{Run: cpu.NewRun(cpu.Config{}), Rows: c.rows, Threads: 8, Gain: c.gain}, contexts: make([]*cuda.Context, 1)}
 		if got := (&pass{devices: d}).retainPays(facts); got != c.want {
 			t.Errorf("%s: %t", c.name, got)
 		}
@@ -84,7 +84,7 @@ func TestChainsFit(t *testing.T) {
 		merge              int64
 		want               bool
 	}{{3, 3, 0, true}, {10, 4, 0, true}, {10, 3, 0, false}, {2, 3, 0, true}, {10, 7, 1 << 20, false}, {7, 7, 1 << 20, true}} {
-		d := &Devices{config: Config{CPU: &cpu.Config{Threads: 16, Memory: cpu.Memory{Merge: c.merge}}}}
+		d := &Devices{config: Config{Threads: 16, Host: cpu.Memory{Merge: c.merge}}}
 		if got := d.chainsFit(c.partitions, c.chains); got != c.want {
 			t.Errorf("%d and %d bits, %d bytes: %t", c.partitions, c.chains, c.merge, got)
 		}

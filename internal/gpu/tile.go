@@ -9,8 +9,29 @@ import (
 )
 
 // Tile waits for memory of a device for rows. While none is ready it is memory of the host, or none
-// (cpu.Offload).
+// (cpu.Accelerator).
 func (d *Devices) Tile() (cpu.Tile, error) {
+	t, err := d.tile()
+	if err != nil || t == nil {
+		return nil, err // and no tile that holds nil
+	}
+	return t, nil
+}
+
+// batchTile is Tile for a batch.
+func (d *Devices) batchTile() (BatchTile, error) {
+	if d.config.Tiles != nil {
+		return d.config.Tiles()
+	}
+	t, err := d.tile()
+	if err != nil || t == nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// tile is Tile for rows or a batch.
+func (d *Devices) tile() (anyTile, error) {
 	if d.ready.Load() {
 		return tileOrError(d.slot())
 	}
@@ -26,7 +47,7 @@ func (d *Devices) Tile() (cpu.Tile, error) {
 	return nil, nil
 }
 
-func tileOrError(t *tile, err error) (cpu.Tile, error) {
+func tileOrError(t *tile, err error) (anyTile, error) {
 	if err != nil {
 		return nil, err // and no tile that holds nil
 	}
@@ -56,7 +77,7 @@ func (d *Devices) refused() error {
 }
 
 // Await waits for the devices if the run needs them, or has rows for them, and until these are
-// there. If there will be no device, back are these rows (cpu.Offload).
+// there. If there will be no device, back are these rows (cpu.Accelerator).
 func (d *Devices) Await() (must bool, back []cpu.Returned, err error) {
 	must = d.config.Refused != nil
 	if !must && !d.early.any() {

@@ -51,8 +51,8 @@ var allowed = map[string][]string{
 	"internal/parquetio": {"internal/column", "internal/hostmem"},
 	"internal/sink":      {"internal/column"},
 	"internal/cpu": {
-		"partition", "feedback", "merge", "internal/agg", "internal/arena", "internal/column", "internal/hostmem", "internal/key",
-		"internal/parcel", "internal/spill",
+		"partition", "feedback", "merge", "internal/agg", "internal/arena", "internal/column", "internal/encoded", "internal/hostmem",
+		"internal/key", "internal/spill",
 	},
 
 	"internal/exec": {
@@ -71,14 +71,14 @@ var allowed = map[string][]string{
 	"internal/input":   {"internal/arrowio", "internal/column", "internal/cpu", "internal/parquetio", "internal/query", "internal/spill"},
 	"internal/arrowio": {},
 
-	"internal/trace":           {"streams", "internal/cpu", "internal/parcel", "internal/parquetio"},
+	"internal/trace":           {"streams", "internal/cpu", "internal/encoded", "internal/parquetio"},
 	"internal/trace/tracetest": {},
 
-	"internal/parcel": {},
-	"internal/decode": {"internal/column", "internal/cuda", "internal/kernels", "internal/parcel", "internal/parquetio"},
+	"internal/encoded": {},
+	"internal/decode":  {"internal/column", "internal/cuda", "internal/encoded", "internal/kernels", "internal/parquetio"},
 	"internal/gpu": {
 		"ega", "ega/combine", "ega/evict", "ega/firstpass", "ega/groups", "ega/secondpass", "feedback", "merge", "streams", "internal/cpu", "internal/cuda", "internal/decode", "internal/hostmem", "internal/key",
-		"internal/arena", "internal/parcel",
+		"internal/agg", "internal/arena", "internal/encoded",
 	},
 
 	"gpumem":           {"internal/cuda", "internal/kernels"},

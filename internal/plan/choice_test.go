@@ -37,7 +37,7 @@ func TestChooseDevice(t *testing.T) {
 	}{
 		{name: "q1: the table fits a cache", f: question(100, 4e8)},
 		{name: "q2", f: question(1e4, 5e8)},
-		{name: "q3, and devices decode the columns", f: question(1e6, 14e8), change: encoded, use: true},
+		{name: "q3, and devices decode the columns", f: question(1e6, 14e8), change: decoding, use: true},
 		{name: "q1, of a codec that takes workers as long as all else would", f: unpacked},
 		{name: "q3: 1e6 groups", f: question(1e6, 14e8), use: true},
 		{name: "q5", f: question(1e6, 11e8), use: true},
@@ -79,7 +79,7 @@ func TestChooseDevice(t *testing.T) {
 }
 
 // encoded has devices make all rows.
-func encoded(f *DeviceFacts) { f.Encoded, f.Crossing = 1, f.Bytes }
+func decoding(f *DeviceFacts) { f.Encoded, f.Crossing = 1, f.Bytes }
 
 func room(bytes int64) func(*DeviceFacts) {
 	return func(f *DeviceFacts) { f.Memory = bytes }
@@ -107,8 +107,8 @@ func TestEncodedPays(t *testing.T) {
 	rows := question(1e6, 14e8)
 	rows.Threads = 4
 	half, all := rows, rows
-	encoded(&all)
-	encoded(&half)
+	decoding(&all)
+	decoding(&half)
 	half.Encoded = 0.5
 	unpacked := all
 	unpacked.Crossing, unpacked.Unpacked = 3e9, 3e9

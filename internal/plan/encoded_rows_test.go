@@ -9,14 +9,14 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/cuda"
 	"github.com/gagg-dev/gagg/internal/decode"
+	"github.com/gagg-dev/gagg/internal/encoded"
 	"github.com/gagg-dev/gagg/internal/gputest"
 	"github.com/gagg-dev/gagg/internal/key"
-	"github.com/gagg-dev/gagg/internal/parcel"
 	"github.com/gagg-dev/gagg/internal/parquetio"
 )
 
 // What a device makes of the encoded columns of a query are the rows that workers make of it, from
-// the file to the rows: several row groups in a parcel, both kinds of pages, with and without
+// the file to the rows: several row groups in a batch, both kinds of pages, with and without
 // compression and NULLs.
 func TestEncodedRowsOnDevice(t *testing.T) {
 	thread := gputest.Open(t)
@@ -55,45 +55,45 @@ type rowMaker struct {
 	kernels *decode.Kernels
 }
 
-// compare packs the units of a query into parcels, two of them in each, and compares their rows.
-// taken is how many units there were; those that are for no parcel are left out.
+// compare packs the units of a query into batches, two of them in each, and compares their rows.
+// taken is how many units there were; those that are for no batch are left out.
 func (m *rowMaker) compare(t *testing.T, p *planner, plan *decode.Plan, name string) (taken int) {
 	t.Helper()
 	reader := p.scan.Reader().(*parquetio.Reader)
 	defer reader.Close()
 	e := key.NewEncoder(p.Layout, key.NewInterner(nil))
-	packer := decode.NewPacker(plan, decode.Limits{Bytes: 1 << 20, Rows: 300, Work: 1 << 20}, reader, e)
+	builder := decode.NewBuilder(plan, decode.Limits{Bytes: 1 << 20, Rows: 300, Work: 1 << 20}, reader, e)
 	for unit := 0; unit < p.scan.Units(); {
 		memory := make([]byte, 1<<20)
-		packer.Begin(memory)
+		builder.Begin(memory)
 		for ; unit < p.scan.Units(); unit++ {
-			_, added, err := packer.Add(unit)
+			_, added, err := builder.Add(unit)
 			if err != nil {
 				t.Fatalf("%s: unit %d: %v", name, unit, err)
 			}
-			if added == parcel.AddedFull {
+			if added == encoded.AddedFull {
 				break
 			}
 		}
-		parcel := packer.Parcel()
-		if len(parcel.Units()) == 0 {
+		batch := builder.End()
+		if len(batch.Units()) == 0 {
 			continue
 		}
-		taken += len(parcel.Units())
+		taken += len(batch.Units())
 		var want []uint64
-		for _, u := range parcel.Units() {
+		for _, u := range batch.Units() {
 			batches(t, p, u, func(b *column.Batch) { want = append(want, workerRows(p, plan, e, b)...) })
 		}
-		sameRows(t, plan, m.rows(t, plan, parcel, memory), want, name)
+		sameRows(t, plan, m.rows(t, plan, batch, memory), want, name)
 	}
 	return taken
 }
 
-// rows is what the device makes of a parcel.
-func (m *rowMaker) rows(t *testing.T, plan *decode.Plan, parcel *decode.Parcel, memory []byte) []uint64 {
+// rows is what the device makes of a batch.
+func (m *rowMaker) rows(t *testing.T, plan *decode.Plan, batch *decode.Batch, memory []byte) []uint64 {
 	t.Helper()
-	var spans [4]cuda.Span // parcel, rows, work, stop
-	for i, size := range []int{parcel.Size(), plan.RowBytes(parcel.Rows()), parcel.WorkBytes(), 8} {
+	var spans [4]cuda.Span // batch, rows, work, stop
+	for i, size := range []int{batch.Size(), plan.RowBytes(batch.Rows()), batch.WorkBytes(), 8} {
 		a, err := m.thread.Alloc(cuda.Size(size))
 		if err != nil {
 			t.Fatal(err)
@@ -102,11 +102,11 @@ func (m *rowMaker) rows(t *testing.T, plan *decode.Plan, parcel *decode.Parcel, 
 		spans[i] = a.Span()
 	}
 	in, rows, work, stop := spans[0], spans[1], spans[2], spans[3]
-	word, raw := make([]byte, 8), make([]byte, plan.RowBytes(parcel.Rows()))
+	word, raw := make([]byte, 8), make([]byte, plan.RowBytes(batch.Rows()))
 	for _, step := range []func() error{
-		func() error { return m.thread.Write(in, memory[:parcel.Size()]) },
+		func() error { return m.thread.Write(in, memory[:batch.Size()]) },
 		func() error { return m.thread.Write(stop, word) },
-		func() error { return m.kernels.Make(m.stream, parcel, in, rows, work, stop) },
+		func() error { return m.kernels.Make(m.stream, batch, in, rows, work, stop) },
 		m.stream.Synchronize,
 		func() error { return m.thread.Read(word, stop) },
 		func() error { return m.thread.Read(raw, rows) },

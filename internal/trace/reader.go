@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gagg-dev/gagg/internal/cpu"
-	"github.com/gagg-dev/gagg/internal/parcel"
+	"github.com/gagg-dev/gagg/internal/encoded"
 	"github.com/gagg-dev/gagg/internal/parquetio"
 )
 
@@ -48,24 +48,24 @@ func (t *tracedReader) finish() {
 	}
 }
 
-// Packing makes the packer of a worker that reads Parquet files by r. The timeline shows its units
-// too.
-func Packing(r cpu.Reader, open func(*parquetio.Reader) cpu.Packer) cpu.Packer {
+// Building makes the builder of a worker that reads Parquet files by r. The timeline shows its
+// units too.
+func Building(r cpu.Reader, open func(*parquetio.Reader) cpu.BatchBuilder) cpu.BatchBuilder {
 	t, traced := r.(*tracedReader)
 	if !traced {
 		return open(r.(*parquetio.Reader))
 	}
-	return &tracedPacker{open(t.Reader.(*parquetio.Reader)), t}
+	return &tracedBuilder{open(t.Reader.(*parquetio.Reader)), t}
 }
 
-// tracedPacker is the packer of a worker, whose time it notes.
-type tracedPacker struct {
-	cpu.Packer
+// tracedBuilder is the builder of a worker, whose time it notes.
+type tracedBuilder struct {
+	cpu.BatchBuilder
 	reader *tracedReader
 }
 
-func (t *tracedPacker) Add(unit int) (int64, parcel.Added, error) {
+func (t *tracedBuilder) Add(unit int) (int64, encoded.Added, error) {
 	t.reader.finish()
 	defer t.reader.recorder.Span(t.reader.row, "pack unit "+strconv.Itoa(unit))()
-	return t.Packer.Add(unit)
+	return t.BatchBuilder.Add(unit)
 }

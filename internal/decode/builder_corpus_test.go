@@ -9,7 +9,7 @@ import (
 
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/corpus"
-	"github.com/gagg-dev/gagg/internal/parcel"
+	"github.com/gagg-dev/gagg/internal/encoded"
 	"github.com/gagg-dev/gagg/internal/parquetio"
 )
 
@@ -79,17 +79,17 @@ func (c *outcomes) file(t *testing.T, path string, data []byte) {
 
 // units makes each unit alone.
 func (c *outcomes) units(t *testing.T, k *packed) {
-	p := NewPacker(k.plan, Limits{Bytes: len(c.memory), Rows: 10_000, Work: 4 << 20}, k.reader, k.keys)
+	p := NewBuilder(k.plan, Limits{Bytes: len(c.memory), Rows: 10_000, Work: 4 << 20}, k.reader, k.keys)
 	for u := range min(len(k.scan.Units()), 2) {
 		p.Begin(c.memory)
 		_, added, err := p.Add(u)
-		if err != nil || added != parcel.AddedUnit {
-			continue // the packer's own tests say when this is right
+		if err != nil || added != encoded.AddedUnit {
+			continue // the builder's own tests say when this is right
 		}
-		parcel := p.Parcel()
-		memory := c.memory[:parcel.Size()]
-		_, wantStop := twinRows(t, parcel, memory)
-		rows, stop := c.device.make(t, parcel, memory)
+		batch := p.End()
+		memory := c.memory[:batch.Size()]
+		_, wantStop := twinRows(t, batch, memory)
+		rows, stop := c.device.make(t, batch, memory)
 		if (stop == 0) != (wantStop == 0) {
 			t.Errorf("unit %d: stopped with %d, want %d", u, stop, wantStop)
 		}

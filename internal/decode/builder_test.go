@@ -9,15 +9,15 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress"
 
-	"github.com/gagg-dev/gagg/internal/parcel"
+	"github.com/gagg-dev/gagg/internal/encoded"
 	"github.com/gagg-dev/gagg/internal/parquetio"
 )
 
 var roomy = Limits{Bytes: 1 << 20, Rows: 1 << 20, Work: 4 << 20}
 
-// Rows of parcels are those that the CPU makes, for all types and forms, in
-// both kinds of page, compressed and not, in one parcel and in many.
-func TestPackerRows(t *testing.T) {
+// Rows of batches are those that the CPU makes, for all types and forms, in
+// both kinds of page, compressed and not, in one batch and in many.
+func TestBuilderRows(t *testing.T) {
 	for _, version := range []int{1, 2} {
 		for _, codec := range []compress.Codec{&parquet.Uncompressed, &parquet.Snappy, &parquet.Zstd} {
 			for _, test := range []struct {
@@ -32,37 +32,37 @@ func TestPackerRows(t *testing.T) {
 			} {
 				k := newPacked(t, samples(1000), 150, test.columns, test.nkeys, test.intern, parquet.Compression(codec), parquet.DataPageVersion(version))
 				if n, none := k.pack(t, roomy); n != 1 || len(none) != 0 {
-					t.Errorf("%+v: %d parcels, without %v", test, n, none)
+					t.Errorf("%+v: %d batches, without %v", test, n, none)
 				}
 				if n, none := k.pack(t, Limits{Bytes: 1 << 20, Rows: 300, Work: 4 << 20}); n != 4 || len(none) != 0 {
-					t.Errorf("%+v, of few rows: %d parcels, without %v", test, n, none)
+					t.Errorf("%+v, of few rows: %d batches, without %v", test, n, none)
 				}
 			}
 		}
 	}
 }
 
-// Each limit ends a parcel, exactly: before anything is read, at the entries
+// Each limit ends a batch, exactly: before anything is read, at the entries
 // of a dictionary, or at the descriptors.
-func TestPackerLimits(t *testing.T) {
+func TestBuilderLimits(t *testing.T) {
 	k := newPacked(t, samples(600), 200, []string{"coded", "small", "big", "float"}, 2, false, parquet.Compression(&parquet.Snappy))
 	memory := make([]byte, roomy.Bytes)
-	packed := func(l Limits) *Parcel {
-		p := NewPacker(k.plan, l, k.reader, k.keys)
+	packed := func(l Limits) *Batch {
+		p := NewBuilder(k.plan, l, k.reader, k.keys)
 		p.Begin(memory)
 		for u := range 3 {
 			_, added, err := p.Add(u)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if added != parcel.AddedUnit {
-				if want := map[bool]parcel.Added{true: parcel.AddedNone, false: parcel.AddedFull}[u == 0]; added != want {
+			if added != encoded.AddedUnit {
+				if want := map[bool]encoded.Added{true: encoded.AddedNone, false: encoded.AddedFull}[u == 0]; added != want {
 					t.Errorf("%+v: %d of unit %d", l, added, u)
 				}
 				break
 			}
 		}
-		return p.Parcel()
+		return p.End()
 	}
 	for units := 1; units <= 3; units++ {
 		l := roomy
@@ -96,9 +96,9 @@ func TestUnitsWork(t *testing.T) {
 			if !ok {
 				t.Fatal("not for this road")
 			}
-			p := NewPacker(k.plan, Limits{Bytes: roomy.Bytes, Rows: 200, Work: k.plan.UnitsWork(e.Rows, e.Bytes, e.Expanded)}, k.reader, k.keys)
+			p := NewBuilder(k.plan, Limits{Bytes: roomy.Bytes, Rows: 200, Work: k.plan.UnitsWork(e.Rows, e.Bytes, e.Expanded)}, k.reader, k.keys)
 			p.Begin(make([]byte, roomy.Bytes))
-			if _, added, err := p.Add(u); added != parcel.AddedUnit || err != nil {
+			if _, added, err := p.Add(u); added != encoded.AddedUnit || err != nil {
 				t.Errorf("%v, unit %d: %v, %v", codec, u, added, err)
 			}
 		}
@@ -114,8 +114,8 @@ func (broken) ReadEncoded(int, []byte) ([]parquetio.EncodedChunk, bool, error) {
 	return nil, false, errBroken
 }
 
-// What is for no parcel leaves the parcel as it was.
-func TestPackerNone(t *testing.T) {
+// What is for no batch leaves the batch as it was.
+func TestBuilderNone(t *testing.T) {
 	long := samples(300)
 	long[250].Coded = "more than fifteen bytes"
 	for _, test := range []struct {
@@ -138,42 +138,42 @@ func TestPackerNone(t *testing.T) {
 		})
 	}
 	k := newPacked(t, samples(300), 100, []string{"coded", "big"}, 1, false)
-	p := NewPacker(k.plan, roomy, k.reader, k.keys)
+	p := NewBuilder(k.plan, roomy, k.reader, k.keys)
 	memory := make([]byte, roomy.Bytes)
 	p.Begin(memory)
-	if empty := p.Parcel(); empty.Rows() != 0 || len(empty.Units()) != 0 {
+	if empty := p.End(); empty.Rows() != 0 || len(empty.Units()) != 0 {
 		t.Errorf("%+v", empty)
 	}
 	p.Begin(memory)
-	if _, added, err := p.Add(1); added != parcel.AddedUnit || err != nil {
+	if _, added, err := p.Add(1); added != encoded.AddedUnit || err != nil {
 		t.Fatal(added, err)
 	}
 	p.reader = broken{k.reader}
-	if _, added, err := p.Add(0); added != parcel.AddedNone || !errors.Is(err, errBroken) {
+	if _, added, err := p.Add(0); added != encoded.AddedNone || !errors.Is(err, errBroken) {
 		t.Error(added, err)
 	}
 	p.reader = k.reader
-	if _, added, err := p.Add(2); added != parcel.AddedUnit || err != nil {
+	if _, added, err := p.Add(2); added != encoded.AddedUnit || err != nil {
 		t.Fatal(added, err)
 	}
-	k.check(t, p.Parcel(), append(memory, bytes.Repeat([]byte{0xAB}, 64)...), roomy, []int{1, 2})
+	k.check(t, p.End(), append(memory, bytes.Repeat([]byte{0xAB}, 64)...), roomy, []int{1, 2})
 }
 
-// A parcel keeps nothing of the one before (FRESH).
-func TestPackerFresh(t *testing.T) {
+// A batch keeps nothing of the one before (FRESH).
+func TestBuilderFresh(t *testing.T) {
 	k := newPacked(t, samples(300), 100, []string{"coded", "big"}, 1, false)
-	p := NewPacker(k.plan, roomy, k.reader, k.keys)
-	var parcels []*Parcel
+	p := NewBuilder(k.plan, roomy, k.reader, k.keys)
+	var batches []*Batch
 	var memories [][]byte
 	for u := range 3 {
 		memory := bytes.Repeat([]byte{0xAB}, roomy.Bytes+64)
 		p.Begin(memory)
-		if _, added, err := p.Add(u); added != parcel.AddedUnit || err != nil {
+		if _, added, err := p.Add(u); added != encoded.AddedUnit || err != nil {
 			t.Fatal(added, err)
 		}
-		parcels, memories = append(parcels, p.Parcel()), append(memories, memory)
+		batches, memories = append(batches, p.End()), append(memories, memory)
 	}
-	for u := range parcels {
-		k.check(t, parcels[u], memories[u], roomy, []int{u})
+	for u := range batches {
+		k.check(t, batches[u], memories[u], roomy, []int{u})
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/decode"
+	"github.com/gagg-dev/gagg/internal/encoded"
 	"github.com/gagg-dev/gagg/internal/kernels"
-	"github.com/gagg-dev/gagg/internal/parcel"
 	"github.com/gagg-dev/gagg/internal/parquetio"
 )
 
@@ -28,7 +28,7 @@ func (tenRows) ReadEncoded(int, []byte) ([]parquetio.EncodedChunk, bool, error) 
 	return []parquetio.EncodedChunk{{Pages: []parquetio.EncodedPage{{Bytes: 80, Size: 80, Rows: 10}}, End: 96}}, true, nil
 }
 
-// decodingDevices is devices that nobody opens, which take parcels of one column. drawn is the
+// decodingDevices is devices that nobody opens, which take batches of one column. drawn is the
 // memory that is taken for them.
 func decodingDevices(t *testing.T) (d *Devices, drawn *budget.Budget) {
 	t.Helper()
@@ -39,28 +39,26 @@ func decodingDevices(t *testing.T) (d *Devices, drawn *budget.Budget) {
 		t.Fatal(err)
 	}
 	drawn = budget.New(budget.Memory, 0)
-	d = &Devices{config: Config{CPU: &cpu.Config{Budget: drawn}}}
+	d = &Devices{config: Config{Run: cpu.NewRun(cpu.Config{Budget: drawn})}}
 	d.config.Decode = Decoding{Plan: plan, Limits: decode.Limits{Bytes: 4096, Rows: 100, Work: 1 << 20}}
-	d.parcels.changed.L = &d.parcels.mu
+	d.batches.changed.L = &d.batches.mu
 	d.ctx, d.stop = context.WithCancel(t.Context())
 	t.Cleanup(d.stop)
-	context.AfterFunc(d.ctx, d.parcels.wake)
+	context.AfterFunc(d.ctx, d.batches.wake)
 	return d, drawn
 }
 
-// parcelOf is a parcel of units.
-func parcelOf(t *testing.T, d *Devices, memory []byte, units ...int) cpu.Parcel {
+// batchOf is a batch of units.
+func batchOf(t *testing.T, d *Devices, memory []byte, units ...int) *decode.Batch {
 	t.Helper()
-	p := d.NewPacker(tenRows{}, nil)
-	if !p.Begin(memory) {
-		t.Fatal("no room for a parcel")
-	}
+	p := decode.NewBuilder(d.config.Decode.Plan, d.config.Decode.Limits, tenRows{}, nil)
+	p.Begin(memory)
 	for _, u := range units {
-		if _, added, err := p.Add(u); added != parcel.AddedUnit || err != nil {
+		if _, added, err := p.Add(u); added != encoded.AddedUnit || err != nil {
 			t.Fatalf("unit %d: %v, %v", u, added, err)
 		}
 	}
-	return p.Parcel()
+	return p.End()
 }
 
 // allDeclined takes units until there are no more, as workers do.
@@ -79,13 +77,13 @@ func allDeclined(t *testing.T, d *Devices) (units []int) {
 	}
 }
 
-// Workers get each unit that was declined once, and nobody goes before all parcels are settled.
-func TestParcels(t *testing.T) {
+// Workers get each unit that was declined once, and nobody goes before all batches are settled.
+func TestBatches(t *testing.T) {
 	d, _ := decodingDevices(t)
 	memory := make([]byte, 4096)
-	taken, declined := parcelOf(t, d, memory, 0, 1, 2), parcelOf(t, d, memory, 3, 4)
-	d.parcels.begin()
-	d.parcels.begin()
+	taken, declined := batchOf(t, d, memory, 0, 1, 2), batchOf(t, d, memory, 3, 4)
+	d.batches.begin()
+	d.batches.begin()
 	var mu sync.Mutex
 	var got []int
 	var workers sync.WaitGroup
@@ -97,7 +95,7 @@ func TestParcels(t *testing.T) {
 			got = append(got, units...)
 		})
 	}
-	d.parcels.decline(declined, "NULLs")
+	d.batches.decline(declined, "NULLs")
 	ended := make(chan struct{})
 	go func() {
 		workers.Wait()
@@ -105,23 +103,23 @@ func TestParcels(t *testing.T) {
 	}()
 	select {
 	case <-ended:
-		t.Error("workers ended while a parcel was under way")
+		t.Error("workers ended while a batch was under way")
 	case <-time.After(10 * time.Millisecond):
 	}
-	d.parcels.take(taken)
+	d.batches.take(taken)
 	bounded.Receive(t, "the workers", ended)
 	if slices.Sort(got); !slices.Equal(got, []int{3, 4}) {
 		t.Errorf("units %v were declined", got)
 	}
-	if s := d.Parcels(); s.Parcels != 1 || s.Units != 3 || s.Rows != 30 || s.Bytes != int64(taken.Size()) || s.Declined["NULLs"] != 2 {
+	if s := d.Batches(); s.Batches != 1 || s.Units != 3 || s.Rows != 30 || s.Bytes != int64(taken.Size()) || s.Declined["NULLs"] != 2 {
 		t.Errorf("%+v", s)
 	}
 }
 
-// Those who wait for parcels go when the run ends, or when nothing comes of these any more.
-func TestParcelsStopped(t *testing.T) {
+// Those who wait for batches go when the run ends, or when nothing comes of these any more.
+func TestBatchesStopped(t *testing.T) {
 	d, _ := decodingDevices(t)
-	d.parcels.begin()
+	d.batches.begin()
 	ctx, cancel := context.WithCancelCause(t.Context())
 	over := errors.New("over")
 	time.AfterFunc(time.Millisecond, func() { cancel(over) })
@@ -133,7 +131,7 @@ func TestParcelsStopped(t *testing.T) {
 	d.ready.Store(true)
 	time.AfterFunc(time.Millisecond, func() {
 		close(stopped)
-		d.parcels.wake()
+		d.batches.wake()
 	})
 	if u, err := d.Declined(t.Context()); u != -1 || err != nil {
 		t.Errorf("a pass stopped: unit %d, %v", u, err)
@@ -146,31 +144,29 @@ func TestParcelsStopped(t *testing.T) {
 }
 
 // Where most units are declined no more are packed, after some tries.
-func TestParcelsInVain(t *testing.T) {
+func TestBatchesInVain(t *testing.T) {
 	d, _ := decodingDevices(t)
 	memory := make([]byte, 4096)
-	one := parcelOf(t, d, memory, 1)
-	settle := func(n int, by func(cpu.Parcel)) {
+	one := batchOf(t, d, memory, 1)
+	settle := func(n int, by func(*decode.Batch)) {
 		for range n {
-			d.parcels.begin()
+			d.batches.begin()
 			by(one)
 		}
 	}
-	decline := func(p cpu.Parcel) { d.parcels.decline(p, "NULLs") }
+	decline := func(p *decode.Batch) { d.batches.decline(p, "NULLs") }
 	for _, step := range []struct {
 		taken, declined int
 		want            bool
 	}{{0, triedEnough, false}, {0, 1, true}, {triedEnough + 1, 0, false}, {0, 1, true}, {100, 50, false}} {
-		settle(step.taken, d.parcels.take)
+		settle(step.taken, d.batches.take)
 		settle(step.declined, decline)
-		if got := d.parcels.inVain(); got != step.want {
-			t.Errorf("after %+v of %+v: %v", step, d.Parcels(), got)
+		if got := d.batches.inVain(); got != step.want {
+			t.Errorf("after %+v of %+v: %v", step, d.Batches(), got)
 		}
 	}
 	settle(200, decline)
-	p := d.NewPacker(tenRows{}, nil)
-	p.Begin(memory)
-	if _, added, err := p.Add(1); added != parcel.AddedNone || err != nil {
+	if _, added, err := d.NewBuilder(tenRows{}, nil).Add(1); added != encoded.AddedNone || err != nil {
 		t.Errorf("in vain: %v, %v", added, err)
 	}
 }

@@ -4,8 +4,8 @@ import (
 	"math"
 
 	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/encoded"
 	"github.com/gagg-dev/gagg/internal/kernels"
-	"github.com/gagg-dev/gagg/internal/parcel"
 	"github.com/gagg-dev/gagg/internal/parquetio"
 )
 
@@ -17,28 +17,28 @@ type Reader interface {
 }
 
 // Keys translates entries of dictionaries into words of key fields: a
-// key.Encoder. It must not be used by others beside the packer's calls.
+// key.Encoder. It must not be used by others beside the builder's calls.
 type Keys interface {
 	TranslateDict(field int, entries *column.Vector) (words [][]uint64, hash []uint64, ok bool)
 }
 
-// A Packer fills parcels with units. It belongs to one worker. For each
-// parcel the calls are Begin, Add for each unit, Parcel.
-type Packer struct {
+// A Builder fills batches with units. It belongs to one worker. For each
+// batch the calls are Begin, Add for each unit, End.
+type Builder struct {
 	plan   *Plan
 	limits Limits
 	reader Reader
 	keys   Keys
 	uses   [][]int // by source: its outputs
 	memory []byte
-	parcel Parcel
+	batch  Batch
 }
 
-// NewPacker returns a packer of parcels for a plan. The reader and keys are
+// NewBuilder returns a builder of batches for a plan. The reader and keys are
 // used only in Add.
-func NewPacker(plan *Plan, limits Limits, reader Reader, keys Keys) *Packer {
+func NewBuilder(plan *Plan, limits Limits, reader Reader, keys Keys) *Builder {
 	limits.Rows = min(limits.Rows, math.MaxInt32)
-	p := &Packer{plan: plan, limits: limits, reader: reader, keys: keys}
+	p := &Builder{plan: plan, limits: limits, reader: reader, keys: keys}
 	for i := range plan.Outputs {
 		source := plan.Outputs[i].Source
 		for source >= len(p.uses) {
@@ -49,47 +49,47 @@ func NewPacker(plan *Plan, limits Limits, reader Reader, keys Keys) *Packer {
 	return p
 }
 
-// Begin starts a parcel in memory of at least Limits.Bytes, aligned to 16
-// bytes, which is the packer's until Parcel returns.
-func (p *Packer) Begin(memory []byte) {
+// Begin starts a batch in memory of at least Limits.Bytes, aligned to 16
+// bytes, which is the builder's until End returns.
+func (p *Builder) Begin(memory []byte) {
 	p.memory = memory[:p.limits.Bytes]
-	p.parcel = Parcel{plan: p.plan}
+	p.batch = Batch{plan: p.plan}
 }
 
-// Parcel ends the parcel: all of it is in its memory, the first Size bytes. One
+// End ends the batch: all of it is in its memory, the first Size bytes. One
 // without units is not for the device, and its memory means nothing.
-func (p *Packer) Parcel() *Parcel {
-	done := p.parcel
+func (p *Builder) End() *Batch {
+	done := p.batch
 	if len(done.units) > 0 {
 		done.describe(p.memory)
 	}
-	p.memory, p.parcel = nil, Parcel{}
+	p.memory, p.batch = nil, Batch{}
 	return &done
 }
 
-// Add reads a unit into the parcel. rows is how many it has, whatever came of
-// it. An error is about reading the file; then, as with all but parcel.AddedUnit, the
-// parcel is as it was before.
+// Add reads a unit into the batch. rows is how many it has, whatever came of
+// it. An error is about reading the file; then, as with all but encoded.AddedUnit, the
+// batch is as it was before.
 //
 // The numbers of interned strings that Keys gives may take memory: see
 // key.Interner.Settle.
-func (p *Packer) Add(unit int) (rows int64, added parcel.Added, err error) {
+func (p *Builder) Add(unit int) (rows int64, added encoded.Added, err error) {
 	u, ok := p.reader.EncodedUnit(unit)
 	if !ok {
-		return u.Rows, parcel.AddedNone, nil
+		return u.Rows, encoded.AddedNone, nil
 	}
 	if !p.mayFit(u) {
 		return u.Rows, p.noRoom(), nil
 	}
-	d := p.parcel // its slices may be appended to: the parcel's own lengths stay
+	d := p.batch // its slices may be appended to: the batch's own lengths stay
 	chunks, ok, err := p.reader.ReadEncoded(unit, p.memory[d.data:])
 	if err != nil || !ok {
-		return u.Rows, parcel.AddedNone, err
+		return u.Rows, encoded.AddedNone, err
 	}
-	base := p.parcel.data
+	base := p.batch.data
 	d.data += chunks[len(chunks)-1].End
 	for source := range chunks {
-		if added := p.source(&d, source, &chunks[source], base); added != parcel.AddedUnit {
+		if added := p.source(&d, source, &chunks[source], base); added != encoded.AddedUnit {
 			return u.Rows, added, nil
 		}
 	}
@@ -99,15 +99,15 @@ func (p *Packer) Add(unit int) (rows int64, added parcel.Added, err error) {
 	if !p.fits(&d) {
 		return u.Rows, p.noRoom(), nil
 	}
-	p.parcel = d
-	return u.Rows, parcel.AddedUnit, nil
+	p.batch = d
+	return u.Rows, encoded.AddedUnit, nil
 }
 
 // source adds the pages of a source of a unit, whose bytes begin at base, and
 // what is to be done with them.
-func (p *Packer) source(d *Parcel, source int, chunk *parquetio.EncodedChunk, base int) parcel.Added {
+func (p *Builder) source(d *Batch, source int, chunk *parquetio.EncodedChunk, base int) encoded.Added {
 	if source >= len(p.uses) {
-		return parcel.AddedUnit // nothing is made of it
+		return encoded.AddedUnit // nothing is made of it
 	}
 	uses := p.uses[source]
 	tasks := make([]kernels.ParquetTask, len(uses))
@@ -116,7 +116,7 @@ func (p *Packer) source(d *Parcel, source int, chunk *parquetio.EncodedChunk, ba
 		if chunk.Dict == nil {
 			continue
 		}
-		if added := p.entries(d, &tasks[i], &chunk.Dict.Values); added != parcel.AddedUnit {
+		if added := p.entries(d, &tasks[i], &chunk.Dict.Values); added != encoded.AddedUnit {
 			return added
 		}
 	}
@@ -124,7 +124,7 @@ func (p *Packer) source(d *Parcel, source int, chunk *parquetio.EncodedChunk, ba
 	for i := range chunk.Pages {
 		page := &chunk.Pages[i]
 		if !page.Coded && p.looksUp(uses) {
-			return parcel.AddedNone
+			return encoded.AddedNone
 		}
 		for _, t := range tasks {
 			t.Page = uint32(len(d.pages))
@@ -133,12 +133,12 @@ func (p *Packer) source(d *Parcel, source int, chunk *parquetio.EncodedChunk, ba
 		d.addPage(page, base, first)
 		first += page.Rows
 	}
-	return parcel.AddedUnit
+	return encoded.AddedUnit
 }
 
 // looksUp tells whether an output has words only for the entries of
 // dictionaries: those of strings that are not held inline.
-func (p *Packer) looksUp(uses []int) bool {
+func (p *Builder) looksUp(uses []int) bool {
 	for _, i := range uses {
 		if o := &p.plan.Outputs[i]; o.Physical == kernels.ParquetBytes && o.Form != kernels.ParquetInline {
 			return true
@@ -147,8 +147,8 @@ func (p *Packer) looksUp(uses []int) bool {
 	return false
 }
 
-// addPage adds a page that begins with a row of the parcel.
-func (p *Parcel) addPage(from *parquetio.EncodedPage, base, first int) {
+// addPage adds a page that begins with a row of the batch.
+func (p *Batch) addPage(from *parquetio.EncodedPage, base, first int) {
 	to := kernels.ParquetPage{
 		At: uint64(base + from.At), Bytes: uint32(from.Bytes), Size: uint32(from.Size),
 		Levels: uint32(from.Levels), Rows: uint32(from.Rows), First: uint32(first),
@@ -167,7 +167,7 @@ func (p *Parcel) addPage(from *parquetio.EncodedPage, base, first int) {
 }
 
 // entries writes what the entries of a dictionary are in an output's arrays.
-func (p *Packer) entries(d *Parcel, t *kernels.ParquetTask, values *column.Vector) parcel.Added {
+func (p *Builder) entries(d *Batch, t *kernels.ParquetTask, values *column.Vector) encoded.Added {
 	o := &p.plan.Outputs[t.Output]
 	d.data = align(d.data)
 	t.Entries, t.Count = uint64(d.data), uint32(values.Len)
@@ -183,15 +183,15 @@ func (p *Packer) entries(d *Parcel, t *kernels.ParquetTask, values *column.Vecto
 		} else {
 			put(to, values.Int)
 		}
-		return parcel.AddedUnit
+		return encoded.AddedUnit
 	}
 	words, hash, ok := p.keys.TranslateDict(o.Field, values)
 	if !ok {
-		return parcel.AddedNone
+		return encoded.AddedNone
 	}
 	for _, w := range words {
 		to = put(to, w)
 	}
 	put(to, hash)
-	return parcel.AddedUnit
+	return encoded.AddedUnit
 }

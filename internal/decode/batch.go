@@ -6,10 +6,10 @@ import (
 	"github.com/gagg-dev/gagg/internal/kernels"
 )
 
-// Parcel is units packed into a piece of memory, ready for the device: doc.go
+// Batch is units packed into a piece of memory, ready for the device: doc.go
 // has how they lie there. It refers to that memory only by places in it, so
 // that the memory may be copied. What it says is not to be changed, by anybody.
-type Parcel struct {
+type Batch struct {
 	plan  *Plan
 	units []int
 	rows  int
@@ -21,18 +21,18 @@ type Parcel struct {
 }
 
 // Units is the row groups that are in it, as the scan counts them.
-func (p *Parcel) Units() []int { return p.units }
+func (p *Batch) Units() []int { return p.units }
 
 // Rows is the rows of all its units.
-func (p *Parcel) Rows() int { return p.rows }
+func (p *Batch) Rows() int { return p.rows }
 
 // Size is the bytes of its memory that are in use.
-func (p *Parcel) Size() int {
+func (p *Batch) Size() int {
 	return p.data + p.plan.descriptorBytes(len(p.pages), len(p.tasks))
 }
 
 // WorkBytes is the work memory that it takes on the device.
-func (p *Parcel) WorkBytes() int { return p.plan.WorkBytes(p.rows, p.expanded) }
+func (p *Batch) WorkBytes() int { return p.plan.WorkBytes(p.rows, p.expanded) }
 
 const (
 	pageBytes   = int(unsafe.Sizeof(kernels.ParquetPage{}))
@@ -43,7 +43,7 @@ const (
 	fieldBytes  = int(unsafe.Sizeof(kernels.ParquetField{}))
 )
 
-// descriptorBytes is the bytes of the descriptors behind the data of a parcel.
+// descriptorBytes is the bytes of the descriptors behind the data of a batch.
 func (p *Plan) descriptorBytes(pages, tasks int) int {
 	return pages*pageBytes + tasks*taskBytes +
 		len(p.Outputs)*outputBytes + len(p.States)*stateBytes + len(p.Nulls)*nullBytes + len(p.Fields)*fieldBytes
@@ -51,7 +51,7 @@ func (p *Plan) descriptorBytes(pages, tasks int) int {
 
 // describe writes the descriptors behind the data, into memory of Size bytes
 // or more.
-func (p *Parcel) describe(memory []byte) {
+func (p *Batch) describe(memory []byte) {
 	to := memory[p.data:p.Size()]
 	to = put(to, p.pages)
 	to = put(to, p.tasks)

@@ -3,35 +3,14 @@ package cpu
 import (
 	"context"
 
-	"github.com/gagg-dev/gagg/internal/arena"
 	"github.com/gagg-dev/gagg/merge"
 )
 
-// This file is what a merger leaves to a device.
+// This file is how a merger uses what an accelerator does for it.
 
-// Resident is the groups that a device holds, for one goroutine. They have no rows
-// anywhere else.
-type Resident interface {
-	// Read calls emit with the groups of partition p, in pieces that follow each
-	// other in order of hash; each piece is in order too, or nearly so. It is valid
-	// until emit returns. What rows refer to is put into values.
-	Read(p int, values *arena.Arena, emit func(rows []uint64) error) error
-	Close() error
-}
-
-// Pass aggregates the rows of one bucket at a time on a device, for one goroutine: the
-// second pass of EGA (paper 003, section 4.2).
-type Pass interface {
-	Capacity() int64                          // groups that it has room for
-	Begin(skip uint, rows int64) error        // of a bucket of about so many rows, whose hashes share their top skip bits
-	Add(rows []uint64) (taken int, err error) // copies rows, until it has no room for more groups
-	End(emit func(rows []uint64) error) error // gives the groups of the rows taken, nearly in order of hash
-	Close() error
-}
-
-// Device has the merger use what a device does for it; either may be nil. They are the
+// Accelerate has the merger use what an accelerator does for it; either may be nil. They are the
 // merger's to close.
-func (m *Merger) Device(r Resident, p Pass) { m.resident, m.pass = r, p }
+func (m *Merger) Accelerate(r Resident, p Pass) { m.resident, m.pass = r, p }
 
 // DefaultPassLeast is Config.PassLeast where a device is to pay: below it, two copies and some
 // launches take longer than merging: some 0.1 to 0.4 ms whatever the rows, in which a core merges
@@ -54,7 +33,7 @@ func (m *Merger) readResident(p merge.Range) error {
 // enough, none of them refers to a value, which the device would not know, there is memory for what
 // comes back, and hashes do not crowd.
 func (m *Merger) passes() bool {
-	if m.pass == nil || m.cfg.long.Load() || m.in.shared > passMostShared {
+	if m.pass == nil || m.run.long.Load() || m.in.shared > passMostShared {
 		return false
 	}
 	rows, block := m.rowsLeftToLoad(), 0

@@ -5,15 +5,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gagg-dev/gagg/internal/encoded"
 	"github.com/gagg-dev/gagg/internal/hostmem"
-	"github.com/gagg-dev/gagg/internal/parcel"
 	"github.com/gagg-dev/gagg/internal/parquetio"
 )
 
-// BenchmarkPacker packs columns of the db-benchmark file that GAGG_BENCH_FILE
-// names, on one core, parcel after parcel in the same memory. GB are those of
+// BenchmarkBuilder packs columns of the db-benchmark file that GAGG_BENCH_FILE
+// names, on one core, batch after batch in the same memory. GB are those of
 // the chunks.
-func BenchmarkPacker(b *testing.B) {
+func BenchmarkBuilder(b *testing.B) {
 	name := os.Getenv("GAGG_BENCH_FILE")
 	if name == "" {
 		b.Skip("GAGG_BENCH_FILE does not name a file")
@@ -30,31 +30,31 @@ func BenchmarkPacker(b *testing.B) {
 			limits := Limits{Bytes: 8 << 20, Rows: 1 << 20, Work: 64 << 20}
 			memory := hostmem.Make[byte](limits.Bytes)
 			defer hostmem.Free(memory)
-			p := NewPacker(k.plan, limits, k.reader, k.keys)
-			parcels := 0
+			p := NewBuilder(k.plan, limits, k.reader, k.keys)
+			batches := 0
 			for b.Loop() {
 				p.Begin(memory)
 				for u := 0; u < len(k.scan.Units()); u++ {
 					_, added, err := p.Add(u)
-					if err != nil || added == parcel.AddedNone {
+					if err != nil || added == encoded.AddedNone {
 						b.Fatal(added, err)
 					}
-					if added == parcel.AddedFull {
-						p.Parcel()
+					if added == encoded.AddedFull {
+						p.End()
 						p.Begin(memory)
-						parcels++
+						batches++
 						u--
 					}
 				}
-				p.Parcel()
-				parcels++
+				p.End()
+				batches++
 			}
 			bytes := int64(0)
 			for _, u := range k.scan.Units() {
 				bytes += u.Bytes
 			}
 			b.ReportMetric(float64(bytes)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GB/s")
-			b.ReportMetric(float64(parcels)/float64(b.N), "parcels")
+			b.ReportMetric(float64(batches)/float64(b.N), "batches")
 		})
 	}
 }

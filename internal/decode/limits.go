@@ -1,12 +1,12 @@
 package decode
 
 import (
+	"github.com/gagg-dev/gagg/internal/encoded"
 	"github.com/gagg-dev/gagg/internal/kernels"
-	"github.com/gagg-dev/gagg/internal/parcel"
 	"github.com/gagg-dev/gagg/internal/parquetio"
 )
 
-// Limits is the most that a parcel may take.
+// Limits is the most that a batch may take.
 type Limits struct {
 	Bytes int // of its memory
 	Rows  int // at most math.MaxInt32
@@ -16,12 +16,12 @@ type Limits struct {
 const (
 	// leastPage and pageWork: Snappy pages, one for each output and one for so many bytes, take so
 	// much work memory beside what one page of all would take. Writers make pages of 8 KiB to 1
-	// MiB; where pages are smaller parcels hold less.
+	// MiB; where pages are smaller batches hold less.
 	leastPage = 1 << 10
 	pageWork  = 128
 )
 
-// UnitsWork is Limits.Work for parcels of units of which footers tell so many rows, bytes that
+// UnitsWork is Limits.Work for batches of units of which footers tell so many rows, bytes that
 // cross, and what those that cross compressed expand to.
 func (p *Plan) UnitsWork(rows, bytes, expanded int64) int {
 	room := 0
@@ -33,18 +33,18 @@ func (p *Plan) UnitsWork(rows, bytes, expanded int64) int {
 }
 
 // noRoom is what came of a unit that does not fit.
-func (p *Packer) noRoom() parcel.Added {
-	if len(p.parcel.units) == 0 {
-		return parcel.AddedNone
+func (p *Builder) noRoom() encoded.Added {
+	if len(p.batch.units) == 0 {
+		return encoded.AddedNone
 	}
-	return parcel.AddedFull
+	return encoded.AddedFull
 }
 
 // mayFit tells from the footer whether there may be room for a unit. The bytes
 // that are decompressed, by the reader or the device, are a hint, mostly too
 // large by the headers and dictionaries.
-func (p *Packer) mayFit(u parquetio.EncodedUnit) bool {
-	d := &p.parcel
+func (p *Builder) mayFit(u parquetio.EncodedUnit) bool {
+	d := &p.batch
 	if u.Rows > int64(p.limits.Rows-d.rows) || u.Bytes > int64(p.limits.Bytes-d.Size()) || u.Expanded > int64(p.limits.Work) {
 		return false
 	}
@@ -55,7 +55,7 @@ func (p *Packer) mayFit(u parquetio.EncodedUnit) bool {
 	return p.plan.WorkBytes(d.rows+int(u.Rows), expanded) <= p.limits.Work
 }
 
-// fits tells whether a parcel is within the limits.
-func (p *Packer) fits(d *Parcel) bool {
+// fits tells whether a batch is within the limits.
+func (p *Builder) fits(d *Batch) bool {
 	return d.Size() <= p.limits.Bytes && d.rows <= p.limits.Rows && d.WorkBytes() <= p.limits.Work
 }

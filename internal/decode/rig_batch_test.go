@@ -34,15 +34,15 @@ func (g *rig) page(page kernels.ParquetPage, levels, values []byte, tasks ...ker
 	}
 	page.Bytes = uint32(len(levels) + len(values))
 	if page.Snappy == 1 {
-		page.Expanded = uint64(g.parcel.expanded)
-		g.parcel.expanded += kernels.ParquetSnappyRoom(int(page.Size), int(page.Bytes))
+		page.Expanded = uint64(g.batch.expanded)
+		g.batch.expanded += kernels.ParquetSnappyRoom(int(page.Size), int(page.Bytes))
 	}
 	g.memory = append(append(g.memory, levels...), values...)
 	for _, t := range tasks {
-		t.Page = uint32(len(g.parcel.pages))
-		g.parcel.tasks = append(g.parcel.tasks, t)
+		t.Page = uint32(len(g.batch.pages))
+		g.batch.tasks = append(g.batch.tasks, t)
 	}
-	g.parcel.pages = append(g.parcel.pages, page)
+	g.batch.pages = append(g.batch.pages, page)
 }
 
 // unit adds the rows from ... to of the columns as a unit, in pages as drawn.
@@ -52,7 +52,7 @@ func (g *rig) unit(from, to int) {
 		task := g.entries(&s, i, dict)
 		for at := from; at < to || at == from; {
 			rows := min(1+g.draws.IntN(1<<g.draws.IntN(14)), to-at)
-			page := kernels.ParquetPage{First: uint32(g.parcel.rows + at - from), Rows: uint32(rows), Snappy: uint8(g.draws.IntN(2))}
+			page := kernels.ParquetPage{First: uint32(g.batch.rows + at - from), Rows: uint32(rows), Snappy: uint8(g.draws.IntN(2))}
 			form := g.draws.IntN(levelForms)
 			if slices.Contains(s.isNull(at, at+rows), true) {
 				form = 1 + g.draws.IntN(levelForms-1)
@@ -72,7 +72,7 @@ func (g *rig) unit(from, to int) {
 		}
 		g.room(kernels.ParquetPadding, kernels.ParquetPadding)
 	}
-	g.parcel.rows += to - from
+	g.batch.rows += to - from
 }
 
 // entries writes a dictionary's words for the output of a source: those that the
@@ -103,14 +103,14 @@ func (g *rig) entries(s *source, output int, d dict) kernels.ParquetTask {
 	return task
 }
 
-// finish is the parcel and its memory. It may be called again, with other
+// finish is the batch and its memory. It may be called again, with other
 // bytes in the pages.
-func (g *rig) finish() (*Parcel, []byte) {
+func (g *rig) finish() (*Batch, []byte) {
 	memory := slices.Clone(g.memory)
 	for len(memory)%kernels.ParquetPadding != 0 {
 		memory = append(memory, 0)
 	}
-	p := g.parcel
+	p := g.batch
 	p.data = len(memory)
 	memory = append(memory, make([]byte, p.Size()-p.data)...)
 	p.describe(memory)

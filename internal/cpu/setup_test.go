@@ -1,0 +1,27 @@
+package cpu
+
+import "context"
+
+// setup is a configuration that a test may still change, what is run with it, and its last run.
+type setup struct {
+	*Config
+	accelerator Accelerator // nil: none
+	last        *Run        // nil: there was none yet
+}
+
+// run is the last run, or a new one.
+func (s *setup) run() *Run {
+	if s.last == nil {
+		s.last = NewRun(*s.Config)
+		if s.accelerator != nil {
+			s.last.Accelerate(s.accelerator)
+		}
+	}
+	return s.last
+}
+
+// group is a new run of so many workers.
+func (s *setup) group(ctx context.Context, in Input, threads int) (Groups, error) {
+	s.Threads, s.last = threads, nil
+	return s.run().Group(ctx, in)
+}
