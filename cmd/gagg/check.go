@@ -10,7 +10,7 @@ import (
 // Combinations count only if they were typed: a GAGG_* variable set for good
 // must not make a command fail that does not need it.
 func (s *settings) check() error {
-	for _, c := range []func() error{s.checkValues, s.checkCombinations} {
+	for _, c := range []func() error{s.checkValues, s.checkCombinations, s.checkCuts} {
 		if err := c(); err != nil {
 			return err
 		}

@@ -23,6 +23,9 @@ type settings struct {
 
 	output, format, compression, null string
 
+	partitionBy string
+	fileSize    size
+
 	threads, partitions    int
 	batchRows              int // no flag: only tests have a use for other batches
 	memory                 size
@@ -83,6 +86,9 @@ func flagSet(s *settings) *pflag.FlagSet {
 	f.StringVarP(&s.format, "format", "f", "", "`format` of the result: "+formatNames+" (default: from the output's extension, else table on a terminal, else csv)")
 	f.StringVar(&s.compression, "compression", "", "compression of Parquet output: `codec` is "+strings.Join(compressions, ", ")+"; of text gzip, zstd, none (default: by an extension .gz, .zst)")
 	f.StringVar(&s.null, "null", "", "`text` that stands for NULL in CSV and TSV")
+
+	f.StringVar(&s.partitionBy, "partition-by", "", "write folders to the folder of -o, named k=value after the values of these columns of the result: a `list` of names")
+	f.Var(&s.fileSize, "file-size", "write files to the folder of -o, and begin another one after so many bytes: a `size` such as 256MiB")
 
 	f.IntVarP(&s.threads, "threads", "j", 0, "CPU workers: `n` (default: all that the process may use)")
 	f.Var(&s.memory, "memory-limit", "memory to use at most: a `size` such as 4GiB or 60% (default 80%)")

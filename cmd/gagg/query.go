@@ -18,7 +18,7 @@ func (s *settings) query(from gagg.Source) gagg.Query {
 		Sample:  gagg.Sample{Percent: float64(s.sample), Groups: s.sampleBy == "groups", Seed: s.seed},
 		Where:   s.where,
 		Having:  s.having,
-		OrderBy: s.orderBy,
+		OrderBy: s.order(),
 		Limit:   s.limit,
 		Offset:  s.offset,
 	}

@@ -20,8 +20,10 @@ type result struct {
 	format  sink.Format
 	options sink.Options
 	out     *heldBack
-	file    *sink.File // nil: out is stdout, or nothing
-	screen  bool       // out is the terminal on which the bar is drawn
+	file    *sink.File // nil: out is stdout, or nothing, or there is a tree
+	tree    *sink.Tree // nil: the result is not cut into files
+	cut     sink.Partition
+	screen  bool // out is the terminal on which the bar is drawn
 }
 
 // createResult decides the format and creates the output.
@@ -45,6 +47,10 @@ func (c *command) createResult(ctx context.Context) (*result, error) {
 	}}
 	if c.output == "-" || format == sink.None {
 		return r, nil
+	}
+	r.options.Stream = false
+	if c.cuts() {
+		return r, c.createTree(r)
 	}
 	if r.file, err = c.createFile(c.output); err != nil {
 		return nil, err
@@ -128,6 +134,9 @@ func (c *command) resultFormat() (sink.Format, error) {
 		if ext := filepath.Ext(rest) + strings.TrimPrefix(c.output, rest); ext != "" && !isDevice(c.output) {
 			return "", usagef("--output %s: gagg does not write %s files: take another extension, or say with -f which format to write under this name", c.output, ext)
 		}
+		if c.cuts() {
+			return sink.Parquet, nil
+		}
 		return sink.CSV, nil
 	}
 	if c.onTerminal(c.stdout) {
@@ -165,7 +174,7 @@ func (r *result) writeAll(ctx context.Context, rows *gagg.Rows, b *bar) error {
 	if r.screen {
 		b.finish()
 	}
-	w, err := sink.NewWriter(r.format, r.out, rows.Schema(), r.options)
+	w, err := r.writer(rows.Schema())
 	if err != nil {
 		return output(err)
 	}
@@ -188,10 +197,13 @@ func (r *result) commit() error {
 	if err := r.out.release(); err != nil {
 		return output(err)
 	}
-	if r.file == nil {
-		return nil
+	switch {
+	case r.tree != nil:
+		return output(r.tree.Commit())
+	case r.file != nil:
+		return output(r.file.Commit())
 	}
-	return output(r.file.Commit())
+	return nil
 }
 
 func writeRecord(w sink.Writer, record arrow.Record, b *bar) error {
@@ -205,7 +217,7 @@ func writeRecord(w sink.Writer, record arrow.Record, b *bar) error {
 }
 
 // isStream reports whether the answer cannot be taken back.
-func (r *result) isStream() bool { return r.file == nil || r.file.IsStream() }
+func (r *result) isStream() bool { return r.tree == nil && (r.file == nil || r.file.IsStream()) }
 
 func (r *result) form() outputForm {
 	return outputForm{r.format, r.options.Compression, r.isStream()}
@@ -215,5 +227,8 @@ func (r *result) form() outputForm {
 func (r *result) abort() {
 	if r.file != nil {
 		r.file.Abort()
+	}
+	if r.tree != nil {
+		r.tree.Abort()
 	}
 }

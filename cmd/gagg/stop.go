@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/gagg-dev/gagg/internal/invariant"
-	"github.com/gagg-dev/gagg/internal/sink"
 )
 
 // grace is how long a run that was stopped gets to end in order. Nearly all
@@ -18,20 +17,23 @@ const grace = 700 * time.Millisecond
 // begun is what a run has begun that is seen from outside.
 type begun struct {
 	mu     sync.Mutex
-	files  []*sink.File
-	answer *sink.File // the one of them that has the result; nil: none
-	bar    *bar       // nil: no progress is shown
+	files  []givenUp
+	answer givenUp // the one of them that has the result; nil: none
+	bar    *bar    // nil: no progress is shown
 }
 
+// givenUp is an output that can be left as it was: a file or a tree of them.
+type givenUp interface{ GiveUp() bool }
+
 // created notes an output.
-func (b *begun) created(f *sink.File) {
+func (b *begun) created(f givenUp) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.files = append(b.files, f)
 }
 
 // answers notes which output has the result.
-func (b *begun) answers(f *sink.File) {
+func (b *begun) answers(f givenUp) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.answer = f

@@ -159,7 +159,7 @@ func (f *File) Commit() error {
 		_ = f.fsys.Remove(f.hidden) // the error that matters is kept already
 		return f.err
 	}
-	f.step("sync the folder of", f.syncFolder)
+	f.step("sync the folder of", func() error { return syncFolder(f.fsys, filepath.Dir(f.target)) })
 	return f.err
 }
 
@@ -173,11 +173,11 @@ func (f *File) step(op string, do func() error) {
 	}
 }
 
-// syncFolder makes the rename survive a power cut, as far as the system
+// syncFolder makes names in a folder survive a power cut, as far as the system
 // lets us: a folder may be writable but not readable, and some file systems
 // do not sync folders.
-func (f *File) syncFolder() error {
-	dir, err := f.fsys.OpenFile(filepath.Dir(f.target), os.O_RDONLY, 0)
+func syncFolder(fsys fileSystem, name string) error {
+	dir, err := fsys.OpenFile(name, os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrPermission) {
 		return nil
 	}
@@ -191,7 +191,7 @@ func (f *File) syncFolder() error {
 	return errors.Join(err, dir.Close())
 }
 
-// The states of a File. It leaves the first one once.
+// The states of a File, and of a Tree. It leaves the first one once.
 const (
 	growing int32 = iota
 	ended         // by Commit or Abort

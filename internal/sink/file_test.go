@@ -49,7 +49,15 @@ func (f *failingFS) Rename(a, b string) error {
 	return os.Rename(a, b)
 }
 
+func (f *failingFS) Mkdir(name string, perm fs.FileMode) error {
+	if err := f.fails("mkdir"); err != nil {
+		return err
+	}
+	return os.Mkdir(name, perm)
+}
+
 func (f *failingFS) Remove(name string) error               { return os.Remove(name) }
+func (f *failingFS) RemoveAll(name string) error            { return os.RemoveAll(name) }
 func (f *failingFS) Lstat(name string) (fs.FileInfo, error) { return os.Lstat(name) }
 func (f *failingFS) Names(dir string) ([]string, error)     { return osFS{}.Names(dir) }
 

@@ -11,8 +11,10 @@ import (
 type fileSystem interface {
 	// OpenFile opens a file or a folder; a folder is opened to be synced.
 	OpenFile(name string, flag int, perm fs.FileMode) (handle, error)
+	Mkdir(name string, perm fs.FileMode) error
 	Rename(oldName, newName string) error
 	Remove(name string) error
+	RemoveAll(name string) error
 	// Lstat and Names are for sweeping.
 	Lstat(name string) (fs.FileInfo, error)
 	Names(dir string) ([]string, error)
@@ -42,8 +44,11 @@ func (osFS) OpenFile(name string, flag int, perm fs.FileMode) (handle, error) {
 	return osHandle{f}, nil
 }
 
+func (osFS) Mkdir(name string, perm fs.FileMode) error { return os.Mkdir(name, perm) }
+
 func (osFS) Rename(oldName, newName string) error   { return os.Rename(oldName, newName) }
 func (osFS) Remove(name string) error               { return os.Remove(name) }
+func (osFS) RemoveAll(name string) error            { return os.RemoveAll(name) }
 func (osFS) Lstat(name string) (fs.FileInfo, error) { return os.Lstat(name) }
 
 func (osFS) Names(dir string) ([]string, error) {

@@ -93,7 +93,7 @@ func newParquetWriter(out io.Writer, rows *rowReader, o Options) (Writer, error)
 	if len(rows.fields) == 0 {
 		return nil, fmt.Errorf("a Parquet file needs at least one column")
 	}
-	w := &parquetWriter{out: out, rows: rows, most: rowGroupRows, room: newParquetRoom(o.Memory, len(rows.fields))}
+	w := &parquetWriter{out: out, rows: rows, most: rowGroupRows, room: newParquetRoom(o, len(rows.fields))}
 	w.meta = format.FileMetaData{Version: 2, CreatedBy: o.CreatedBy}
 	if o.CreatedBy == "" {
 		w.meta.CreatedBy = "gagg"

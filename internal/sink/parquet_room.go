@@ -20,12 +20,15 @@ const (
 	pagePart = 24
 )
 
-// newParquetRoom divides memory, 0 for the usual sizes, among so many columns.
-func newParquetRoom(memory int64, columns int) *parquetRoom {
+// newParquetRoom divides the memory of the options among so many columns.
+func newParquetRoom(o Options, columns int) *parquetRoom {
 	r := &parquetRoom{group: usualGroup, page: usualPage}
-	if memory > 0 {
-		r.group = min(memory/groupPart, usualGroup)
-		r.page = int(max(leastPage, min(memory/pagePart/int64(max(columns, 1)), usualPage)))
+	if o.Memory > 0 {
+		r.group = min(o.Memory/groupPart, usualGroup)
+		r.page = int(max(leastPage, min(o.Memory/pagePart/int64(max(columns, 1)), usualPage)))
+	}
+	if o.GroupBytes > 0 {
+		r.group = min(r.group, o.GroupBytes)
 	}
 	return r
 }

@@ -11,6 +11,8 @@
 //	      ├─ arrow: IPC, as a file or as a stream
 //	      └─ parquet: parquet.go and the files beside it
 //
+// Many files in folders: partitioned.go cuts a document, tree.go makes its files appear together.
+//
 // It knows nothing of flags or queries. The trap: Close ends the document but
 // neither closes nor commits what is below it; a File that is not committed
 // never appears.
@@ -72,6 +74,23 @@ func FormatForPath(path string) (Format, bool) {
 	return f, ok && (rest == path || f.IsText())
 }
 
+// Extension is that of files of the format, compressed or not, with its point.
+func (f Format) Extension(compression string) string {
+	ext := "." + string(f)
+	switch f {
+	case Markdown:
+		ext = ".md"
+	case Table:
+		ext = ".txt"
+	}
+	for packed, name := range compressionsByExtension {
+		if f.IsText() && name == compression {
+			ext += packed
+		}
+	}
+	return ext
+}
+
 // Writer turns records into a document. All records have the schema that the
 // writer was made with. A writer is for one goroutine; it keeps no reference
 // to a record after Write.
@@ -95,6 +114,9 @@ type Options struct {
 	// Memory is about how many bytes a writer of Parquet or of a table may hold: row groups
 	// and pages are made accordingly, and rows shown. 0: 384 MiB, or 512.
 	Memory int64
+	// GroupBytes is about how many bytes a row group of Parquet has at most; 0: 128 MiB, or what
+	// Memory says.
+	GroupBytes int64
 	// Width is the number of terminal columns that a table may take; 0: any.
 	Width int
 	// MaxRows is how many rows a table shows before it only counts; default

@@ -40,7 +40,7 @@ func (f *File) openHidden(perm fs.FileMode) (handle, error) {
 			return nil, err
 		}
 	}
-	return nil, errors.New("other processes removed every hidden file that was made")
+	return nil, errSwept
 }
 
 // isNamed reports whether name is that of the open file.
@@ -50,7 +50,10 @@ func isNamed(fsys fileSystem, open handle, name string) bool {
 	return err == nil && nameErr == nil && os.SameFile(info, named)
 }
 
-// sweep removes the hidden files of target that dead processes have left:
+// errSwept is of an output whose hidden file, or folder, others removed each time it was made.
+var errSwept = errors.New("other processes removed everything hidden that was made")
+
+// sweep removes the hidden files and folders of target that dead processes have left:
 // those whose lock is free. What it cannot remove stays for the next time.
 func sweep(fsys fileSystem, target string) {
 	dir, base := filepath.Split(target)
@@ -65,13 +68,19 @@ func sweep(fsys fileSystem, target string) {
 	}
 }
 
-// sweepOne removes a hidden file if nobody holds its lock.
+// sweepOne removes a hidden file or folder if nobody holds its lock.
 func sweepOne(fsys fileSystem, name string) {
 	info, err := fsys.Lstat(name)
-	if err != nil || !info.Mode().IsRegular() {
+	flag, remove := os.O_WRONLY, fsys.Remove
+	switch {
+	case err != nil:
+		return
+	case info.IsDir():
+		flag, remove = os.O_RDONLY, fsys.RemoveAll
+	case !info.Mode().IsRegular():
 		return
 	}
-	h, err := fsys.OpenFile(name, os.O_WRONLY, 0)
+	h, err := fsys.OpenFile(name, flag, 0)
 	if err != nil {
 		return
 	}
@@ -82,7 +91,7 @@ func sweepOne(fsys fileSystem, name string) {
 	}
 	defer unlock()
 	if isNamed(fsys, h, name) {
-		_ = fsys.Remove(name)
+		_ = remove(name)
 	}
 }
 
