@@ -41,14 +41,14 @@ func expect(d *duck, q *query) (expected, error) {
 	if err != nil {
 		return e, err
 	}
-	width := len(q.keys) + len(q.items)
+	width := len(q.keys) + len(q.outputs())
 	e.types = slices.Clone(a.types[:width])
 	for _, fields := range a.rows {
 		row, err := e.row(fields, a.types)
 		if err != nil {
 			return e, err
 		}
-		e.rows[keyText(row.cells[:len(q.keys)])] = row
+		e.rows[q.identity(row.cells)] = row
 	}
 	for i, it := range q.items {
 		if it.agg != nil && it.agg.gives != "" {
@@ -117,7 +117,7 @@ func (e *expected) check(r *runner, o outcome, c config) ([]string, error) {
 	var order []string
 	seen, places := map[string]bool{}, e.places()
 	for i, row := range rows {
-		key := keyText(row[:len(e.q.keys)])
+		key := e.q.identity(row)
 		wanted, ok := e.rows[key]
 		if !ok || seen[key] {
 			return nil, fmt.Errorf("group %s should not be there (twice: %t)", key, seen[key])
@@ -164,10 +164,11 @@ func (e *expected) places() []int {
 }
 
 func (e *expected) checkRow(got []cell, want expectedRow) error {
+	items := e.q.outputs()
 	for i := len(e.q.keys); i < len(got); i++ {
 		n := i - len(e.q.keys)
 		w := want.cells[i]
-		switch it := e.q.items[n]; {
+		switch it := items[n]; {
 		case math.IsNaN(want.large[n]) || math.IsInf(want.large[n], 0):
 			w.Magnitude = math.Inf(1)
 		case it.agg != nil && it.agg.of.rule == squared:
@@ -175,7 +176,7 @@ func (e *expected) checkRow(got []cell, want expectedRow) error {
 		default:
 			w.Magnitude = max(w.Magnitude, want.large[n])
 		}
-		if !e.q.items[n].matches(got[i], w, want.other[n]) {
+		if !items[n].matches(got[i], w, want.other[n]) {
 			return fmt.Errorf("%s is %s, want %s", e.q.name(i), got[i], w)
 		}
 	}

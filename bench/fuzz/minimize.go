@@ -144,6 +144,14 @@ func (q *query) smaller() (out []*query) {
 			out = append(out, &c)
 		}
 	}
+	if q.sets != "" {
+		change(func(c *query) { c.sets, c.listed, c.order = "", nil, nil })
+	}
+	for i := range q.listed {
+		if i > 0 && q.listed[i] != 1<<len(q.keys)-1 {
+			change(func(c *query) { c.listed = slices.Delete(slices.Clone(c.listed), i, i+1) })
+		}
+	}
 	if q.having != nil {
 		change(func(c *query) { c.having = nil })
 	}
@@ -160,7 +168,9 @@ func (q *query) smaller() (out []*query) {
 		change(func(c *query) { c.items, c.order = slices.Delete(c.items, i, i+1), nil })
 	}
 	for i := range q.keys {
-		change(func(c *query) { c.keys, c.order = slices.Delete(c.keys, i, i+1), nil })
+		if q.sets != "list" && (q.sets == "" || len(q.keys) > 1) {
+			change(func(c *query) { c.keys, c.order = slices.Delete(c.keys, i, i+1), nil })
+		}
 	}
 	simpler := func(e *expr, set func(*query, *expr)) {
 		for _, s := range e.smaller() {

@@ -11,6 +11,8 @@ import (
 type query struct {
 	table  *table
 	keys   []*expr
+	sets   string // of the keys: rollup, cube, list; "": one
+	listed []int  // by set: the bits of its keys
 	items  []item // behind the keys
 	where  *expr
 	having *expr // over aggregates
@@ -54,6 +56,7 @@ func newQuery(rng *rand.Rand, t *table, device bool) *query {
 		}
 	}
 	q.addFollowing(rng)
+	q.addSets(rng, device)
 	for range pick(rng, 0, 1, 2, 3, 5) {
 		if o := g.output(); o != nil {
 			q.items = append(q.items, item{agg: o})
@@ -142,7 +145,7 @@ func (q *query) args() (args []string) {
 	for i, k := range q.keys {
 		keys = append(keys, k.inGagg()+" as "+q.name(i))
 	}
-	for i, it := range q.items {
+	for i, it := range q.outputs() {
 		aggs = append(aggs, it.inGagg()+" as "+q.name(len(q.keys)+i))
 	}
 	for _, t := range q.order {
@@ -154,6 +157,7 @@ func (q *query) args() (args []string) {
 		}
 	}
 	add("-k", keys)
+	args = append(args, q.setsArgs()...)
 	add("-a", aggs)
 	if q.where != nil {
 		args = append(args, "--where", q.where.inGagg())
@@ -220,10 +224,10 @@ func (q *query) sql() string {
 	for i, k := range q.keys {
 		add(k.inDuck(), q.name(i), true)
 	}
-	for i, it := range q.items {
+	for i, it := range q.outputs() {
 		add(it.inDuck(), q.name(len(q.keys)+i), true)
 	}
-	for i, it := range q.items {
+	for i, it := range q.outputs() {
 		large, other := it.beside()
 		add(large, fmt.Sprintf("m%d", i), true)
 		add(other, fmt.Sprintf("s%d", i), true)
@@ -235,12 +239,8 @@ func (q *query) sql() string {
 	if q.where != nil {
 		sql += " where " + q.where.inDuck()
 	}
-	if n := len(q.keys); n > 0 {
-		var places []string
-		for i := range n {
-			places = append(places, fmt.Sprint(i+1))
-		}
-		sql += " group by " + strings.Join(places, ", ")
+	if len(q.keys) > 0 {
+		sql += " group by " + q.groupBy()
 	}
 	rank := "1"
 	if len(q.order) > 0 {

@@ -158,7 +158,11 @@ func zeroOf(t column.Type) column.Vector {
 	case column.RepWide:
 		v.Wide = make([]decimal256.Num, 1)
 	default:
-		v.Span, v.Data = make([]column.Span, 1), make([]byte, 0, column.SpanPadding)
+		n := t.Width // of which others may read all
+		if t.Kind == column.UUID {
+			n = 16
+		}
+		v.Span, v.Data = []column.Span{{Len: uint32(n)}}, make([]byte, n, n+column.SpanPadding)
 	}
 	return v
 }

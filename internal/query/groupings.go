@@ -152,11 +152,15 @@ func (c *compiler) addListed(listed [][]expr.Item) error {
 // keyNamed is the key that an element of a set is: by its name, its number among the keys, or as
 // the same expression.
 func (c *compiler) keyNamed(it expr.Item) (int, bool) {
-	n := it.Expr
-	if named := c.outputNamed(it.Text); named != nil {
-		n = named
-	} else if lit, ok := n.(*expr.Literal); ok && lit.Value.Type.Kind == column.Int64 && lit.Value.Int >= 1 && lit.Value.Int <= int64(len(c.items)) {
-		n = c.items[lit.Value.Int-1].node
+	n, item := it.Expr, c.outputNumber(it.Text)
+	if lit, ok := n.(*expr.Literal); ok && item < 0 && lit.Value.Type.Kind == column.Int64 && lit.Value.Int >= 1 && lit.Value.Int <= int64(len(c.items)) {
+		item = int(lit.Value.Int - 1)
+	}
+	switch {
+	case item >= 0 && item < len(c.keyItems):
+		return c.keyItems[item], true
+	case item >= 0:
+		n = c.items[item].node
 	}
 	if k, ok := c.grouped.byText[n.String()]; ok {
 		return k, true

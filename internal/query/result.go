@@ -110,17 +110,34 @@ func checkCalls(n expr.Node, text string) (err error) {
 // outputNamed is the expression of the output column of that name; nil if
 // there is none.
 func (c *compiler) outputNamed(name string) expr.Node {
+	if i := c.outputNumber(name); i >= 0 {
+		return c.outputAt(i)
+	}
+	return nil
+}
+
+// outputAt is the expression of output column number i.
+func (c *compiler) outputAt(i int) expr.Node {
+	it := c.items[i]
+	if i < len(c.keyItems) { // also a constant is NULL in a set that leaves it out
+		return &expr.Column{At: it.node.Pos(), Name: fmt.Sprintf("%s%d", keyPrefix, c.keyItems[i]), Of: it.node}
+	}
+	return it.node
+}
+
+// outputNumber is the number of the output column of that name; -1: there is none.
+func (c *compiler) outputNumber(name string) int {
 	for _, same := range []func(string) bool{
 		func(s string) bool { return s == name },
 		func(s string) bool { return strings.EqualFold(s, name) },
 	} {
-		for _, it := range c.items {
+		for i, it := range c.items {
 			if same(it.name) {
-				return it.node
+				return i
 			}
 		}
 	}
-	return nil
+	return -1
 }
 
 func (c *compiler) having() error {
@@ -140,7 +157,7 @@ func (c *compiler) having() error {
 
 func (c *compiler) outputs() error {
 	for i, it := range c.items {
-		n, err := c.outputNode(i, it)
+		n, err := c.bindResult(c.outputAt(i), it.text, false)
 		if err != nil {
 			return err
 		}
@@ -151,14 +168,6 @@ func (c *compiler) outputs() error {
 		c.out.Out = append(c.out.Out, Output{it.name, e})
 	}
 	return nil
-}
-
-// outputNode is output column number i over the columns of the result stage.
-func (c *compiler) outputNode(i int, it outputItem) (expr.Node, error) {
-	if i < len(c.keyItems) { // also a constant is NULL in a set that leaves it out
-		return &expr.Column{At: it.node.Pos(), Name: fmt.Sprintf("%s%d", keyPrefix, c.keyItems[i]), Of: it.node}, nil
-	}
-	return c.bindResult(it.node, it.text, false)
 }
 
 // ordered is what an element of OrderBy orders by: an output column of that
@@ -172,7 +181,7 @@ func (c *compiler) ordered(it expr.Item, list string) (expr.Node, error) {
 		return it.Expr, nil
 	}
 	if n := lit.Value.Int; lit.Value.Type.Kind == column.Int64 && n >= 1 && n <= int64(len(c.items)) {
-		return c.items[n-1].node, nil
+		return c.outputAt(int(n - 1)), nil
 	}
 	return nil, &expr.Error{Text: list, Pos: it.Pos, Msg: fmt.Sprintf(
 		"order by %s orders nothing: give a name, an expression, or the number of an output column (1 to %d)", it.Text, len(c.items))}
