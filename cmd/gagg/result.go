@@ -42,6 +42,7 @@ func (c *command) createResult(ctx context.Context) (*result, error) {
 		Null:        c.null,
 		Compression: c.compressionOf(format),
 		Width:       c.terminalWidth(),
+		MaxRows:     c.terminalRows(),
 		Stream:      true,
 		CreatedBy:   "gagg " + version(),
 	}}
@@ -161,6 +162,17 @@ func (c *command) terminalWidth() int {
 		return 0
 	}
 	return width
+}
+
+// mostShown is how many rows of a table a terminal is shown.
+const mostShown = 10_000
+
+// terminalRows is how many rows a table may show; 0: all, as of one that goes to a file or a pipe.
+func (c *command) terminalRows() int {
+	if c.output != "-" || !c.onTerminal(c.stdout) {
+		return 0
+	}
+	return mostShown
 }
 
 // writeAll writes every row, for commit to make final. The first batch is

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -218,6 +219,29 @@ func TestTableMaxRows(t *testing.T) {
 	got := string(render(t, Table, []testColumn{c}, 7, Options{MaxRows: 100}))
 	if !strings.Contains(got, "│ 99 │\n") || strings.Contains(got, " 100 │") || !strings.HasSuffix(got, "╯\n2,400 more rows not shown\n") {
 		t.Errorf("got %s", got)
+	}
+}
+
+// A table of all rows is drawn in parts, of which each has the columns of those before, or wider ones: no
+// row is lost, and none is cut.
+func TestTableParts(t *testing.T) {
+	c := testColumn{name: "n", typ: column.Type{Kind: column.String}}
+	for i := range 3*headRows + 5 {
+		c.values = append(c.values, str(strconv.Itoa(i)))
+	}
+	c.values[2*headRows] = str("wider than all before")
+	got := strings.Split(string(render(t, Table, []testColumn{c}, 1000, Options{})), "\n")
+	if first, last := got[0], got[len(got)-2]; first != "╭──────╮" || last != "╰──────╯" || len(got) != len(c.values)+5 {
+		t.Fatalf("%d lines from %s to %s", len(got), first, last)
+	}
+	for i, line := range got[3 : len(got)-2] {
+		if want := string(c.values[i].Bytes); strings.Trim(line, "│ ") != want || i < headRows && len([]rune(line)) != 8 {
+			t.Fatalf("row %d: %s, want %s", i, line, want)
+		}
+	}
+	small := strings.Split(string(render(t, Table, []testColumn{c}, 1000, Options{Memory: 1 << 20})), "\n")
+	if len(small) != len(got) {
+		t.Errorf("%d lines with little memory, want %d", len(small), len(got))
 	}
 }
 

@@ -119,9 +119,8 @@ type Options struct {
 	GroupBytes int64
 	// Width is the number of terminal columns that a table may take; 0: any.
 	Width int
-	// MaxRows is how many rows a table shows before it only counts; default
-	// 10,000. All rows of a table are held until Close, since the widest value
-	// makes the column.
+	// MaxRows is how many rows a table shows before it only counts; 0: all. They are
+	// held until Close, since the widest value makes the column; of all rows, some at a time are.
 	MaxRows int
 	// Stream makes Arrow output an IPC stream, which a reader takes from a
 	// pipe, in place of an IPC file, which needs seeking.

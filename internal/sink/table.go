@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -13,23 +14,29 @@ import (
 )
 
 const (
-	defaultMaxRows = 10_000
-	minColumn      = 8 // text columns are not cut shorter than this to fit a line
-	cut            = "…"
+	// headRows is how many rows at most settle how wide the columns of a table of all rows are.
+	headRows  = 10_000
+	minColumn = 8 // text columns are not cut shorter than this to fit a line
+	cut       = "…"
 )
 
-// tableWriter draws a table for people. It keeps the rows it shows until
-// Close, and counts the others: those beyond Options.MaxRows, and those for which there is no room, as rows are
-// filled up to the widest. Longer cells than there is room for are cut.
+// tableWriter draws a table for people. It keeps rows until the widest value of each column is
+// known, as that makes the column.
+//
+// A table of so many rows (Options.MaxRows) shows these, or as many as there is room for, and counts the others.
+// A table of all rows is drawn in parts, each as large as there is room for: what is wider in a
+// later part than in all before makes that part wider, and nothing is cut but cells that are too long for any.
 type tableWriter struct {
 	out    io.Writer
 	rows   *rowReader
 	shown  *shown
 	width  int
-	max    int
+	all    bool // all rows are shown
+	max    int  // rows of the table, or of a part
 	table  table.Writer
-	widest []int // of each column, in terminal columns
-	left   int64 // rows not shown
+	widest []int  // of each column, in terminal columns
+	left   int64  // rows not shown
+	bottom string // line of the first part, once that is drawn
 
 	room  int   // bytes of the table that is drawn
 	most  int   // bytes of a cell
@@ -48,7 +55,7 @@ const (
 func newTableWriter(out io.Writer, rows *rowReader, o Options) *tableWriter {
 	w := &tableWriter{out: out, rows: rows, shown: newShown(rows.fields), width: o.Width, max: o.MaxRows, table: table.NewWriter()}
 	if w.max == 0 {
-		w.max = defaultMaxRows
+		w.all, w.max = true, headRows
 	}
 	if w.room = int(o.Memory / tableShare); w.room == 0 {
 		w.room = usualTableBytes
@@ -66,8 +73,11 @@ func newTableWriter(out io.Writer, rows *rowReader, o Options) *tableWriter {
 }
 
 func (w *tableWriter) Write(rec arrow.Record) error {
-	n := int(min(int64(w.max-w.table.Length()), rec.NumRows()))
-	w.left += rec.NumRows() - int64(n)
+	n := int(rec.NumRows())
+	if !w.all {
+		n = min(n, w.max-w.table.Length())
+		w.left += rec.NumRows() - int64(n)
+	}
 	if n == 0 {
 		return nil
 	}
@@ -80,7 +90,9 @@ func (w *tableWriter) Write(rec arrow.Record) error {
 			w.cell = w.shown.append(w.cell[:0], c, &w.rows.vectors[c], i)
 			row[c] = w.cutCell()
 		}
-		w.append(row)
+		if err := w.append(row); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -88,7 +100,7 @@ func (w *tableWriter) Write(rec arrow.Record) error {
 func (w *tableWriter) large() int64 { return largeText }
 
 func (w *tableWriter) writeLarge(rec arrow.Record) error {
-	if w.table.Length() == w.max {
+	if !w.all && w.table.Length() == w.max {
 		w.left++
 		return nil
 	}
@@ -102,8 +114,7 @@ func (w *tableWriter) writeLarge(rec arrow.Record) error {
 		}
 		row[c] = w.cutCell()
 	}
-	w.append(row)
-	return nil
+	return w.append(row)
 }
 
 // errEnough ends the text of a cell that is cut anyway.
@@ -140,34 +151,67 @@ func (w *tableWriter) cutCell() string {
 	return string(w.cell[:end]) + cut
 }
 
-// append shows a row, if there is room for it.
-func (w *tableWriter) append(row table.Row) {
+// append shows a row, if there is room for it, or where all are shown.
+func (w *tableWriter) append(row table.Row) error {
 	line := 0
 	for c := range row {
 		line += max(w.bytes[c], len(row[c].(string))) + frameBytes
 	}
 	if n := w.table.Length(); n == w.max || n > 0 && (n+1)*line > w.room {
-		w.max = n
-		w.left++
-		return
+		if !w.all {
+			w.max = n
+			w.left++
+			return nil
+		}
+		if err := w.drawPart(); err != nil {
+			return err
+		}
 	}
 	for c := range row {
 		s := row[c].(string)
 		w.bytes[c], w.widest[c] = max(w.bytes[c], len(s)), max(w.widest[c], text.StringWidth(s))
 	}
 	w.table.AppendRow(row)
+	return nil
 }
 
 // frameBytes is what a cell takes beside its text: a line and two blanks.
 const frameBytes = 5
 
-func (w *tableWriter) Close() error {
+// draw is the lines of the table so far.
+func (w *tableWriter) draw() []string {
 	style := table.StyleRounded
 	style.Format.Header = text.FormatDefault // names as they are, not in capitals
 	style.Size.WidthMax = w.width            // the last resort: cuts whole lines
 	w.table.SetStyle(style)
 	w.table.SetColumnConfigs(w.columnConfigs())
-	s := w.table.Render() + "\n"
+	return strings.Split(w.table.Render(), "\n")
+}
+
+// drawPart writes the rows so far, between the lines above and below them: the first part with the header.
+func (w *tableWriter) drawPart() error {
+	lines := w.draw()
+	last := len(lines) - 1
+	if w.bottom == "" {
+		w.bottom = lines[last]
+	} else {
+		lines = lines[1:]
+		last--
+	}
+	w.table = table.NewWriter()
+	_, err := io.WriteString(w.out, strings.Join(lines[:last], "\n")+"\n")
+	return err
+}
+
+func (w *tableWriter) Close() error {
+	if w.bottom != "" {
+		if err := w.drawPart(); err != nil {
+			return err
+		}
+		_, err := io.WriteString(w.out, w.bottom+"\n")
+		return err
+	}
+	s := strings.Join(w.draw(), "\n") + "\n"
 	if w.left > 0 {
 		s += fmt.Sprintf("%s more rows not shown\n", humanize.Comma(w.left))
 	}
@@ -179,7 +223,7 @@ func (w *tableWriter) columnConfigs() []table.ColumnConfig {
 	limits := fitColumns(w.widest, w.shown.isRight, w.width)
 	configs := make([]table.ColumnConfig, len(w.widest))
 	for c := range configs {
-		configs[c] = table.ColumnConfig{Number: c + 1, WidthMax: limits[c], WidthMaxEnforcer: snip}
+		configs[c] = table.ColumnConfig{Number: c + 1, WidthMin: limits[c], WidthMax: limits[c], WidthMaxEnforcer: snip}
 		if w.shown.isRight(c) {
 			configs[c].Align, configs[c].AlignHeader = text.AlignRight, text.AlignRight
 		}
