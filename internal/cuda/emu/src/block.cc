@@ -47,7 +47,7 @@ void Block::begin(Grid& grid, uint32_t index) {
   deadline_ = nanoseconds() + patience_seconds * 1'000'000'000;
   barrier_count_ = 0;
   ready_count_ = 0;
-  scheduler_.stack = worker_stack_;
+  scheduler_.stack = thread_stack();
   for (uint32_t w = 0; w * lanes < threads_count_; w++) {
     const uint32_t left = threads_count_ - w * lanes;
     warps_[w] = Warp{};

@@ -76,10 +76,10 @@ struct Thread : Place {
   uint32_t bit() const { return 1u << lane; }
 };
 
-// Block runs one block after the other. THREAD: on one OS thread.
+// Block runs one block after the other, each to its end on the OS thread that calls run.
 class Block {
  public:
-  explicit Block(uint32_t worker) : worker_(worker), worker_stack_(thread_stack()) {}
+  explicit Block(uint32_t worker) : worker_(worker) {}
   Block(const Block&) = delete;
   Block& operator=(const Block&) = delete;
 
@@ -120,7 +120,6 @@ class Block {
   uint32_t warp_index(const Warp& w) const { return static_cast<uint32_t>(&w - warps_); }
 
   const uint32_t worker_;
-  const Stack worker_stack_;
   Grid* grid_ = nullptr;
   uint32_t index_ = 0, threads_count_ = 0, alive_ = 0;
   Random random_;

@@ -137,6 +137,7 @@ void fiber_begun() {
 }
 
 Stack thread_stack() {
+#ifdef EMU_ASAN
   pthread_attr_t attributes;
   void* bottom = nullptr;
   size_t size = 0;
@@ -144,6 +145,9 @@ Stack thread_stack() {
   pthread_attr_getstack(&attributes, &bottom, &size);
   pthread_attr_destroy(&attributes);
   return {static_cast<char*>(bottom), size};
+#else
+  return {};
+#endif
 }
 
 Stack Stacks::take() {

@@ -38,11 +38,12 @@ void fiber_switch(Fiber& from, Fiber& to);
 // fiber_begun is the first call of an entry function.
 void fiber_begun();
 
-// thread_stack gives the stack of the OS thread itself, for the fibre that it is.
+// thread_stack gives the stack of the OS thread itself, for the fibre that it is. Only
+// AddressSanitizer asks for it: without, it is empty.
 Stack thread_stack();
 
 // Stacks hands out stacks of equal size and takes them back. Taken last, given first: those are in the cache.
-// THREAD: one OS thread uses it.
+// THREAD: one OS thread uses it at a time.
 class Stacks {
  public:
   Stack take();

@@ -1,6 +1,7 @@
-// The workers that run blocks. One pool serves the launches of all streams: each worker takes the next block of some
-// launch and runs it to its end. Blocks of a launch begin in the order of their index, so a block that waits for a
-// lower one is waiting for one that has begun or ended.
+// The workers that run blocks. A worker is a Block, and whichever OS thread holds it: the stream's
+// that launches, or one of the pool's that help where a grid has several blocks. The launches of all
+// streams share the workers. Blocks of a launch begin in the order of their index, so a block that
+// waits for a lower one is waiting for one that has begun or ended.
 #include "grid.h"
 
 #include <pthread.h>
@@ -11,8 +12,10 @@
 #include <condition_variable>
 #include <cstdlib>
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 #include "block.h"
 
@@ -39,25 +42,38 @@ class Pool {
   uint32_t workers() const { return workers_; }
   void restart() { launches_ = 0; }
 
+  // run executes a launch. The caller, a stream's thread, runs blocks itself: for a grid of one, as
+  // most are in tests, no other thread has to wake up, which takes longer than such a block.
   int run(const EmuLaunch& launch) {
     Running running{{launch, emu_schedule_seed() * 0x9e3779b97f4a7c15 + launches_++}};
     std::unique_lock lock(mutex_);
-    waiting_.push_back(&running);
-    if (launch.blocks > 1) work_.notify_all();
-    else work_.notify_one();
-    done_.wait(lock, [&] { return running.handed_out() && running.finished == running.next; });
-    std::erase(waiting_, &running);  // it may still be there when it failed
+    if (launch.blocks > 1) waiting_.push_back(&running);
+    for (;;) {
+      wait(lock, room_, [&] { return running.handed_out() || !free_.empty(); });
+      if (running.handed_out()) break;
+      step(lock, running);
+    }
+    wake();  // the room that this launch did not take
+    wait(lock, done_, [&] { return running.finished == running.next; });
+    std::erase(waiting_, &running);
     return running.grid.error.load();
   }
 
  private:
+  // Waiters counts the threads at a condition, so that nobody is called who is not there.
+  struct Waiters {
+    std::condition_variable condition;
+    uint32_t count = 0;
+  };
+
   Pool() : workers_(count()) {
+    for (uint32_t i = workers_; i > 0; i--) free_.push_back(std::make_unique<Block>(i - 1));
     // The host program's signal handlers know nothing of our threads and of fibres' stacks.
     sigset_t all, before;
     sigfillset(&all);
     for (int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) sigdelset(&all, fault);
     pthread_sigmask(SIG_BLOCK, &all, &before);
-    for (uint32_t i = 0; i < workers_; i++) std::thread(&Pool::work, this, i).detach();
+    for (uint32_t i = 1; i < workers_; i++) std::thread(&Pool::help, this).detach();
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
 
@@ -69,29 +85,55 @@ class Pool {
     return asked > 0 ? static_cast<uint32_t>(std::min(asked, 64L)) : machine;
   }
 
-  // work is a worker's life.
-  void work(uint32_t worker) {
-    auto block = std::make_unique<Block>(worker);
+  template <class Condition>
+  static void wait(std::unique_lock<std::mutex>& lock, Waiters& waiters, Condition met) {
+    waiters.count++;
+    waiters.condition.wait(lock, met);
+    waiters.count--;
+  }
+
+  // help is the life of a thread of the pool: it runs blocks of grids that have several.
+  void help() {
     std::unique_lock lock(mutex_);
     for (;;) {
-      work_.wait(lock, [&] { return !waiting_.empty(); });
+      wait(lock, work_, [&] { return !waiting_.empty() && !free_.empty(); });
       Running& running = *waiting_.front();
       waiting_.pop_front();
-      if (running.handed_out()) continue;  // it failed meanwhile
-      const uint32_t index = running.next++;
-      if (!running.handed_out()) waiting_.push_back(&running);  // launches take turns
-      lock.unlock();
-      block->run(running.grid, index);
-      lock.lock();
-      running.finished++;
-      if (running.handed_out() && running.finished == running.next) done_.notify_all();
+      if (running.handed_out()) continue;
+      waiting_.push_back(&running);  // launches take turns
+      step(lock, running);
     }
+  }
+
+  // step runs the next block of a launch as one of the free workers.
+  void step(std::unique_lock<std::mutex>& lock, Running& running) {
+    std::unique_ptr<Block> block = std::move(free_.back());
+    free_.pop_back();
+    const uint32_t index = running.next++;
+    wake();
+    lock.unlock();
+    block->run(running.grid, index);
+    lock.lock();
+    free_.push_back(std::move(block));
+    running.finished++;
+    if (done_.count > 0 && running.handed_out() && running.finished == running.next) done_.condition.notify_all();
+    wake();
+  }
+
+  // wake calls someone to a free worker, if there is one: a launch that has none yet, or a helper.
+  void wake() {
+    if (free_.empty()) return;
+    if (room_.count > 0) room_.condition.notify_one();
+    else if (work_.count > 0 && !waiting_.empty()) work_.condition.notify_one();
   }
 
   const uint32_t workers_;
   std::atomic<uint64_t> launches_{0};
-  std::mutex mutex_;
-  std::condition_variable work_, done_;
+  std::mutex mutex_;  // guards what follows
+  Waiters room_;      // launches: for a free worker
+  Waiters done_;      // launches: for the last of their blocks
+  Waiters work_;      // helpers: for a grid with blocks to begin
+  std::vector<std::unique_ptr<Block>> free_;
   std::deque<Running*> waiting_;
 };
 

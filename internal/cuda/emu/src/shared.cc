@@ -1,6 +1,7 @@
-// Shared memory of a block. A static __shared__ array is a thread_local of this library, one for each worker, so the
-// library's whole block of thread-local memory is shared memory on a worker: nothing else of the library may keep
-// something in a thread_local there, but for emu::here.
+// Shared memory of a block. A static __shared__ array is a thread_local of this library, one for each
+// OS thread, so the library's whole block of thread-local memory is shared memory on a thread that
+// runs blocks: nothing else of the library may keep something in a thread_local there, but for
+// emu::here.
 #include <link.h>
 
 #include <cstdlib>
@@ -22,8 +23,8 @@ struct Range {
   }
 };
 
-// static_shared is this library's block of thread-local memory of the calling OS thread.
-Range static_shared() {
+// find_shared is this library's block of thread-local memory of the calling OS thread.
+Range find_shared() {
   Range found{reinterpret_cast<char*>(&here), 0};
   dl_iterate_phdr(
       [](dl_phdr_info* info, size_t, void* data) {
@@ -38,6 +39,13 @@ Range static_shared() {
       },
       &found);
   return found;
+}
+
+// static_shared is the same without the search: the block has one layout on all threads.
+Range static_shared() {
+  static const Range found = find_shared();
+  static const ptrdiff_t before = reinterpret_cast<char*>(&here) - found.begin;
+  return {reinterpret_cast<char*>(&here) - before, found.size};
 }
 
 bool checks() {
@@ -56,11 +64,9 @@ void Block::spoil_shared() {
   shared_ = static_cast<char*>(malloc(size));
   const int byte = static_cast<int>(random_.draw() & 0xff) | 1;
   if (size > 0) memset(shared_, byte, size);
-  if (static_shared_ == nullptr) {
-    const Range range = static_shared();
-    static_shared_ = range.begin;
-    static_shared_size_ = range.size;
-  }
+  const Range range = static_shared();
+  static_shared_ = range.begin;
+  static_shared_size_ = range.size;
   const Place* kept = here;
   memset(static_shared_, byte, static_shared_size_);
   here = kept;

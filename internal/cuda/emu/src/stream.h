@@ -38,10 +38,13 @@ struct Stream : Object {
  private:
   void work();
 
+  static constexpr uint64_t nobody = UINT64_MAX;
+
   std::mutex mutex_;
-  std::condition_variable changed_;
+  std::condition_variable queued_, finished_;
   std::deque<Operation> queue_;
   uint64_t pushed_ = 0, done_ = 0;
+  uint64_t awaited_ = nobody;  // the least of done_ that someone waits for
   bool closed_ = false;
 };
 
