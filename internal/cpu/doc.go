@@ -26,9 +26,10 @@
 //     a table of the cache's size from then on, which it empties whenever it is
 //     full; and when that saves too little as well (feedback.DecideCached), it
 //     places tiles directly. Nothing is lost by deciding wrongly:
-//     every road ends in rows with mergeable states. If there is a device
-//     (offload.go), tiles are written into its memory in place of buckets, and what it
-//     has no room for may lie in pinned memory beside them (kept.go).
+//     every road ends in rows with mergeable states. If there is an accelerator
+//     (accelerator.go), tiles are written into its memory in place of buckets (offload.go), or
+//     units as they lie in their files (encoded.go), and what it has no room for may lie in pinned
+//     memory beside the buckets (evicted.go).
 //  3. When the input is at its end tables that have grown stay where they are, as rows that buckets
 //     hold (held.go), and others are emptied into buckets.
 //  4. Each partition is merged by one goroutine (merge.go): the pages of all
@@ -42,6 +43,12 @@
 // distinct.go.
 //
 // A Worker is used by one goroutine. Merging begins when all have finished.
+//
+// # Who owns what
+//
+// [Config] says what is grouped and how, and is never changed. [Run] is what workers and mergers of
+// one reading share, and all that changes while they work. The package knows no device: what it
+// leaves to one goes by way of an [Accelerator].
 //
 // # When memory is refused
 //

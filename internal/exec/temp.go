@@ -9,8 +9,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/spill"
 )
 
-// temp is the temp folder as all attempts of a run share it: what came by pipes stays when the input
-// is read again, and the limit is that of all.
+// temp is the temp folder as all attempts of a run share it: what came by pipes stays when the
+// input is read again, and the limit is that of all.
 type temp struct {
 	disk    *budget.Budget
 	kept    *input.Temp
