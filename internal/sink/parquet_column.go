@@ -31,7 +31,7 @@ type parquetColumn struct {
 	codec   compress.Codec
 	encode  plainEncoder
 	bounds  bounds
-	dict    *dictionary // of texts; else nil
+	dict    *dictionary // nil: the column has none
 
 	// the open page
 	plain    []byte  // its values
@@ -54,9 +54,7 @@ func newParquetColumn(f column.Field, s parquetStorage, codec compress.Codec, ro
 	c := &parquetColumn{
 		field: f, path: []string{f.Name}, storage: s, room: room, codec: codec, encode: encoderOf(f.Type, s, room), bounds: bounds{typ: f.Type}, page: bounds{typ: f.Type},
 	}
-	if f.Type.Rep() == column.RepBytes {
-		c.dict = &dictionary{room: room}
-	}
+	c.dict = newDictionary(f.Type, s, room)
 	c.reset()
 	return c
 }
@@ -109,8 +107,8 @@ func (c *parquetColumn) add(v *column.Vector, from, to int) error {
 // it took.
 func (c *parquetColumn) addStep(v *column.Vector, from, to int) (next int, err error) {
 	if c.dict != nil && !c.dict.closed {
-		c.codes, next = c.dict.encode(c.codes, v, from, to, c.storage)
-		return next, nil
+		c.codes, next, err = c.dict.encode(c.codes, v, from, to, c.storage, c.encode)
+		return next, err
 	}
 	c.plain, next, err = c.encode(c.plain, v, from, to)
 	return next, err
@@ -266,7 +264,7 @@ func (c *parquetColumn) finish(offset int64) (format.ColumnChunk, [][]byte, erro
 		return format.ColumnChunk{}, nil, err
 	}
 	parts := [][]byte{c.pages}
-	if c.dict != nil && len(c.dict.index) > 0 {
+	if c.dict != nil && c.dict.entries > 0 {
 		page, err := c.appendPage(nil, c.dict.page(), c.dict.plain)
 		if err != nil {
 			return format.ColumnChunk{}, nil, err

@@ -204,7 +204,7 @@ func TestParquetLargeValues(t *testing.T) {
 	expectColumns(t, render(t, Parquet, []testColumn{c}, 7, Options{}), []testColumn{c})
 }
 
-// Texts that repeat become codes, texts that do not stop being codes in the
+// Values that repeat become codes, values that do not stop being codes in the
 // middle of a chunk, and a chunk of NULLs has no dictionary at all.
 func TestParquetDictionary(t *testing.T) {
 	cols := []testColumn{
@@ -214,14 +214,23 @@ func TestParquetDictionary(t *testing.T) {
 		{name: "late", typ: column.Type{Kind: column.String}}, // unique after many repeats
 		{name: "long", typ: column.Type{Kind: column.String}},
 		{name: "none", typ: column.Type{Kind: column.String}},
+		{name: "few numbers", typ: column.Type{Kind: column.Int64}},
+		{name: "few dates", typ: column.Type{Kind: column.Date}},
+		{name: "few doubles", typ: column.Type{Kind: column.Float64}},
+		{name: "few floats", typ: column.Type{Kind: column.Float32}},
+		{name: "unique numbers", typ: column.Type{Kind: column.Uint64}},
+		{name: "late numbers", typ: column.Type{Kind: column.Int32}},
+		{name: "flags", typ: column.Type{Kind: column.Bool}},
 	}
+	doubles := []float64{0, math.Copysign(0, -1), 1.5, math.Inf(1), -2e300}
 	for i := range 50_000 {
-		late := "same"
+		late, number := "same", 0
 		if i > 30_000 {
-			late = fmt.Sprint(i)
+			late, number = fmt.Sprint(i), -i
 		}
 		row := []column.Value{
 			str(fmt.Sprint("few ", i%7)), str("xy"), str(fmt.Sprint(i)), str(late), str(strings.Repeat(fmt.Sprint(i%100), 200)[:i%200]), null(),
+			integer(int64(i%1000) << 32), integer(int64(i % 5000)), double(doubles[i%5]), double(float64(i % 3)), integer(int64(i)), integer(int64(number)), integer(int64(i % 2)),
 		}
 		for c := range cols {
 			if (i+c)%11 == 0 {
@@ -232,9 +241,15 @@ func TestParquetDictionary(t *testing.T) {
 	}
 	file := render(t, Parquet, cols, 9_999, Options{})
 	f := expectColumns(t, file, cols)
-	for c, want := range []bool{true, true, true, true, true, false} {
+	for c, want := range []bool{true, true, true, true, true, false, true, true, true, true, true, true, false} {
 		if meta := f.Metadata().RowGroups[0].Columns[c].MetaData; (meta.DictionaryPageOffset > 0) != want {
 			t.Errorf("column %q: dictionary at %d", cols[c].name, meta.DictionaryPageOffset)
+		}
+	}
+	plain := int64(8 * 50_000)
+	for c, most := range map[int]int64{6: plain / 4, 8: plain / 16, 10: plain * 6 / 5} {
+		if meta := f.Metadata().RowGroups[0].Columns[c].MetaData; meta.TotalUncompressedSize > most {
+			t.Errorf("column %q: %d bytes, want %d at most", cols[c].name, meta.TotalUncompressedSize, most)
 		}
 	}
 }
