@@ -20,3 +20,22 @@ func Functions() []Function {
 	}
 	return list
 }
+
+// Aggregate describes an aggregate.
+type Aggregate struct {
+	Name      string
+	Also      []string // other names of the same
+	Signature string   // as in arg_min(a,b)
+	Takes     string   // types of its arguments
+	Result    string   // its type
+	Doc       string   // what it gives, in some words of Markdown
+}
+
+// Aggregates lists the aggregates.
+func Aggregates() []Aggregate {
+	var list []Aggregate
+	for _, a := range query.Aggregates() {
+		list = append(list, Aggregate(a))
+	}
+	return list
+}

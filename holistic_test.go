@@ -42,6 +42,9 @@ func holisticOf(t column.Type) []holistic {
 		param := column.Value{Type: column.Type{Kind: column.Int64}, Int: n}
 		out = append(out, holistic{"min", strconv.FormatInt(n, 10), param}, holistic{"max", strconv.FormatInt(n, 10), param})
 	}
+	for _, n := range []int64{1, 3, 10_000} {
+		out = append(out, holistic{"approx_top_k", strconv.FormatInt(n, 10), column.Value{Type: column.Type{Kind: column.Int64}, Int: n}})
+	}
 	if t.IsNumeric() {
 		out = append(out, holistic{name: "mad"})
 	}

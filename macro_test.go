@@ -50,6 +50,17 @@ func TestMacros(t *testing.T) {
 		{macros: "weighted_avg(x, w) filter (where x < 9)", others: "sum(x * w) filter (where x < 9) / sum(w) filter (where x < 9)", by: by},
 		{macros: "count_if(x > 2), countif(true)", others: "count(*) filter (where x > 2), count(*)", by: by},
 		{macros: "count_if(x > 2) filter (where w is null)", others: "count(*) filter (where x > 2 and w is null)", by: by},
+		{macros: "sem(x), favg(w), fsum(x), sumkahan(x)", others: "stddev_pop(x) / sqrt(count(x)), avg(w), sum(x::double), sum(x::double)", by: by},
+		{macros: "regr_count(w, x), regr_avgx(w, x), regr_avgy(w, x)", others: "3, 19e0 / 3, 2e0"},
+		{macros: "round(regr_sxx(w, x), 9), round(regr_syy(w, x), 9), round(regr_sxy(w, x), 9)", others: "round(86e0 / 3, 9), 2e0, 6e0"},
+		{macros: "round(regr_slope(w, x), 9), round(regr_intercept(w, x), 9), round(regr_r2(w, x), 9)", others: "round(18e0 / 86, 9), round(2 - 18e0 / 86 * 19 / 3, 9), round(54e0 / 86, 9)"},
+		{macros: "regr_count(x, w) filter (where x > 2)", others: "count(*) filter (where x > 2 and w is not null)", by: by},
+		{macros: "regr_slope(x, w), regr_intercept(x, w), regr_r2(x, w)", others: "null::double, null::double, null::double", by: []string{"k", "w"}},
+		{
+			macros: "percentile_cont(0.25) within group (order by x + 1), PERCENTILE_DISC(0.5) WITHIN GROUP (ORDER BY k ASC), mode() within group (order by x)",
+			others: "quantile(x + 1, 0.25), quantile_disc(k, 0.5), mode(x)", by: by,
+		},
+		{macros: "percentile_cont(0.25) within group (order by x) filter (where w > 1)", others: "quantile(x, 0.25) filter (where w > 1)", by: by},
 		{
 			macros: "k", others: "k", by: by,
 			having: [2]string{"count_if(x > 2) > 0", "count(*) filter (where x > 2) > 0"}, order: [2]string{"-geomean(x)", "-exp(avg(ln(x)))"},
@@ -72,7 +83,15 @@ func TestMacros(t *testing.T) {
 		}
 	}
 	for aggs, want := range map[string]string{
-		"geomean(distinct x)":   "distinct is not supported in geomean",
+		"geomean(distinct x)":                   "distinct is not supported in geomean",
+		"quantile(x, [])":                       "expected an expression, found \"]\"",
+		"quantile(x, [0.5, 2])":                 "the second argument of quantile must be a number between 0 and 1",
+		"median(x, [0.5])":                      "a list of values stands only behind the argument of quantile and quantile_disc",
+		"[x]":                                   "a list of values stands only behind the argument of quantile and quantile_disc",
+		"approx_top_k(x, 0)":                    "the second argument of approx_top_k must be a whole number from 1 to 10000",
+		"sum(x) within group (order by x)":      "within group stands behind percentile_cont(p), percentile_disc(p) and mode()",
+		"mode() within group (order by x desc)": "desc is not there in within group",
+		"percentile_cont(0.5, 1) within group (order by x)": "within group stands behind",
 		"geomean(x, w)":         "geomean takes 1 argument, not 2",
 		"weighted_avg(x)":       "weighted_avg takes 2 arguments, not 1",
 		"sum(geomean(x))":       "the aggregate geomean cannot be inside the aggregate sum",

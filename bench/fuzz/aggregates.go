@@ -56,6 +56,22 @@ func moment(name string, r rule) aggregate {
 	return aggregate{name: name, takes: []string{numbers}, gagg: name + "($0)", duck: duck, large: meanSquare, rule: r, fits: below(1e100), why: momentsOfInfinities}
 }
 
+// varianceX is that of $1, and steepness by how much rounding of its values grows in it.
+const (
+	varianceX = "var_pop($1::double) filter (where " + both + ")"
+	steepness = "(avg($1::double ** 2) filter (where " + both + ") / " + varianceX + ")"
+)
+
+// regression is a parameter of the line through points. Where all are above each other it is NULL.
+func regression(signature, large string) aggregate {
+	name, _, _ := strings.Cut(signature, "(")
+	return aggregate{
+		name: signature, takes: []string{"iu", "iu"}, gagg: name + "($0, $1)", fits: plainNumbers, why: slopeOfNothing,
+		duck:  "case when count(distinct $1) filter (where " + both + ") > 1 then " + name + "($0, $1) $F end",
+		large: "case when count(distinct $1) filter (where " + both + ") > 1 then " + large + " else 1 end",
+	}
+}
+
 var aggregates = []aggregate{
 	{name: "count(*)", gagg: "count(*)", gives: integer},
 	{name: "count(x)", takes: []string{everyKind}, gagg: "count($0)", gives: integer},
@@ -73,10 +89,10 @@ var aggregates = []aggregate{
 	{name: "max", takes: []string{everyKind}, gagg: "max($0)", gives: anything},
 	moment("var_samp", exactly), moment("var_pop", exactly), moment("stddev", squared), moment("stddev_samp", squared),
 	moment("stddev_pop", squared), moment("variance", exactly),
-	{name: "covar_samp", takes: []string{numbers, numbers}, gagg: "covar_samp($0, $1)", large: "2 * " + spread, fits: plainNumbers, why: covarianceSteps},
-	{name: "covar_pop", takes: []string{numbers, numbers}, gagg: "covar_pop($0, $1)", large: spread, fits: plainNumbers, why: covarianceSteps},
+	{name: "covar_samp(x,y)", takes: []string{numbers, numbers}, gagg: "covar_samp($0, $1)", large: "2 * " + spread, fits: plainNumbers, why: covarianceSteps},
+	{name: "covar_pop(x,y)", takes: []string{numbers, numbers}, gagg: "covar_pop($0, $1)", large: spread, fits: plainNumbers, why: covarianceSteps},
 	{
-		name: "corr", takes: []string{numbers, numbers}, gagg: "corr($0, $1)", fits: plainNumbers, why: covarianceSteps,
+		name: "corr(x,y)", takes: []string{numbers, numbers}, gagg: "corr($0, $1)", fits: plainNumbers, why: covarianceSteps,
 		large: conditioned(spread + " / stddev_pop($0::double) filter (where " + both + ") / stddev_pop($1::double) filter (where " + both + ")"),
 	},
 	{
@@ -117,6 +133,23 @@ var aggregates = []aggregate{
 	{name: "quantile(x,p)", takes: []string{"f"}, gagg: "quantile($0, $P)", duck: "(quantile_cont($0::double, $P) $F)::float", large: largest, fits: noSpecial, param: share, why: quantileOfFloat},
 	{name: "quantile(x,p)", takes: []string{"d" + temporal}, gagg: "quantile($0, $P)", duck: "ROUNDED(list_sort(list(WHOLE) $N), $T, 100)", rule: scaled, param: exactPlace, fits: placed, why: exactQuantiles},
 	{name: "quantile_disc(x,p)", takes: []string{everyKind}, gagg: "quantile_disc($0, $P)", duck: "place_disc(list_sort(list($0) $N), $T, 100)", param: share, why: exactQuantiles},
+	{
+		name: "quantile_disc(x,p)", takes: []string{everyKind}, gagg: "quantile_disc($0, [0.75, $P])", param: share, why: exactQuantiles,
+		duck: "case when count($0) $F > 0 then [place_disc(list_sort(list($0) $N), 75, 100), place_disc(list_sort(list($0) $N), $T, 100)] end",
+	},
+	{name: "approx_top_k(x,k)", takes: []string{everyKind}, gagg: "approx_top_k($0, 1)", duck: "case when count($0) $F > 0 then [mode($0) $F] end", fits: noSpecial, why: exactTop},
+	{name: "sem(x)", takes: []string{"iu"}, gagg: "sem($0)", duck: "sem($0::double) $F", large: meanAbsolute, fits: plainNumbers},
+	{name: "fsum(x)", takes: []string{"D"}, gagg: "fsum($0)", large: sumOfAbsolutes, fits: below(1e290)},
+	{name: "favg(x)", takes: []string{"D"}, gagg: "favg($0)", large: meanAbsolute, fits: below(1e290)},
+	{name: "regr_count(y,x)", takes: []string{"iuD", "iuD"}, gagg: "regr_count($0, $1)", gives: integer},
+	{name: "regr_avgx(y,x)", takes: []string{"iu", "iu"}, gagg: "regr_avgx($0, $1)", large: "avg(abs($1::double)) filter (where " + both + ")"},
+	{name: "regr_avgy(y,x)", takes: []string{"iu", "iu"}, gagg: "regr_avgy($0, $1)", large: "avg(abs($0::double)) filter (where " + both + ")"},
+	{name: "regr_sxx(y,x)", takes: []string{"iu", "iu"}, gagg: "regr_sxx($0, $1)", large: "sum($1::double ** 2) filter (where " + both + ")"},
+	{name: "regr_syy(y,x)", takes: []string{"iu", "iu"}, gagg: "regr_syy($0, $1)", large: "sum($0::double ** 2) filter (where " + both + ")"},
+	{name: "regr_sxy(y,x)", takes: []string{"iu", "iu"}, gagg: "regr_sxy($0, $1)", large: "count(*) filter (where " + both + ") * " + spread, fits: plainNumbers, why: covarianceSteps},
+	regression("regr_slope(y,x)", spread+" / "+varianceX+" * "+steepness),
+	regression("regr_intercept(y,x)", spread+" / "+varianceX+" * "+steepness+" * (1 + avg(abs($1::double)) filter (where "+both+")) + avg(abs($0::double)) filter (where "+both+")"),
+	regression("regr_r2(y,x)", conditioned("10 * "+steepness+" * avg($0::double ** 2) filter (where "+both+") / var_pop($0::double) filter (where "+both+")")),
 	{name: "mad", takes: []string{"iuD"}, gagg: "mad($0)", duck: "mad($0::double) $F", large: largest, fits: noSpecial, why: madOfNarrow},
 	{name: "mode", takes: []string{everyKind}, gagg: "mode($0)", fits: noSpecial, why: histogramOfNaN},
 	{name: "entropy", takes: []string{everyKind}, gagg: "entropy($0)", duck: "case when count($0) $F > 0 then entropy($0) $F end", large: "10", fits: noSpecial, why: entropyOfNothing},

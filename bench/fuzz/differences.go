@@ -74,6 +74,8 @@ var (
 	decimalToFloat  = difference{"decimal to float", "the nearest one is what a cast is for", "only decimals of up to 15 digits are made doubles"}
 	wholeOfIntegers = difference{"`floor`, `ceil` of integers", "whole numbers stay exact", "DuckDB is given the operand itself"}
 	roundOfIntegers = difference{"`round` of integers that leaves their range", "a wrapped number is a wrong one", "DuckDB is given the operand as BIGINT"}
+	exactTop        = difference{"`approx_top_k`", "the values are sorted anyway", "asked for the most frequent value, which DuckDB's mode is"}
+	slopeOfNothing  = difference{"`regr_slope` where all x are equal", "there is none", "NULL where DuckDB counts one x at most"}
 	approximate     = difference{
 		"`approx_count_distinct`, `approx_quantile`", "two estimates agree with the exact answer, not with each other", "compared with DuckDB's exact answer, within the bounds of docs/semantics.md",
 	}
@@ -83,5 +85,5 @@ var (
 var differences = []difference{
 	narrowIntegers, negatedUnsigned, wideDecimals, divisionByZero, lengthOfBinary, sumOfIntegers, momentsOfInfinities, meanOfWide, partsOfNanoseconds, sumBeyondDigits, covarianceSteps, momentsSteps,
 	productOnTheWay, macros, countOfNothing, firstPassesOverNull, listPassesOverNull, quantileInterpolates, quantileOfFloat, exactQuantiles, madOfNarrow, entropyOfNothing,
-	histogramOfNaN, nanosecondsUTC, decimalText, comparedDecimals, decimalToFloat, wholeOfIntegers, roundOfIntegers, approximate,
+	histogramOfNaN, nanosecondsUTC, decimalText, comparedDecimals, decimalToFloat, wholeOfIntegers, roundOfIntegers, exactTop, slopeOfNothing, approximate,
 }

@@ -29,17 +29,10 @@ Examples:
   gagg -k id1,id2 -a 'sum(v1), mean(v3) as m' data/*.parquet -o out.parquet
   gagg -k city -a 'count(*) as n' --where 'fare > 10' --order-by -n --limit 5 taxi/
   gagg --schema data/*.parquet
+`
 
-Aggregates:
-  count(*) count(x) sum min max mean avg product var_samp var_pop stddev
-  stddev_samp stddev_pop covar_samp covar_pop corr bool_and bool_or bit_and
-  bit_or bit_xor any_value first last arg_min(a,b) arg_max(a,b) skewness
-  kurtosis median quantile(x,p) quantile_disc(x,p) mode mad entropy
-  count(distinct x) sum(distinct x) avg(distinct x) list string_agg(x,sep)
-  min(x,n) max(x,n) histogram approx_count_distinct approx_quantile(x,p)
-  count_if(x) geomean(x) weighted_avg(x,w);
-  each with "filter (where …)" if wanted. They pass over NULL.
-  grouping(key): 1 in rows whose grouping set leaves the key out, else 0
+const helpExpressions = `  each with "filter (where …)" if wanted. They pass over NULL; sum(distinct x),
+  avg(distinct x) and others take each different value once.
 
 Expressions (keys, arguments, conditions):
   'text' 1 2.5 1e3 true null date '2024-01-31' timestamp '2024-01-31 12:00:00'
@@ -66,8 +59,32 @@ Exit status:
 const helpColumns = 80
 
 func writeHelp(w io.Writer, f *pflag.FlagSet) error {
-	_, err := io.WriteString(w, helpHead+helpFunctions()+"\nFlags:\n"+regexp.MustCompile(optionalValue).ReplaceAllStringFunc(f.FlagUsagesWrapped(helpColumns), plainOptional)+helpTail)
+	_, err := io.WriteString(w, helpHead+helpAggregates()+helpExpressions+helpFunctions()+"\nFlags:\n"+regexp.MustCompile(optionalValue).ReplaceAllStringFunc(f.FlagUsagesWrapped(helpColumns), plainOptional)+helpTail)
 	return err
+}
+
+// helpAggregates shows the aggregates.
+func helpAggregates() string {
+	var b strings.Builder
+	b.WriteString("\nAggregates:\n ")
+	column := 1
+	write := func(shown string) {
+		if column+1+len(shown) > helpColumns {
+			b.WriteString("\n ")
+			column = 1
+		}
+		b.WriteString(" " + shown)
+		column += 1 + len(shown)
+	}
+	write("count(*)")
+	for _, a := range gagg.Aggregates() {
+		if a.Name == "count" {
+			write(a.Signature)
+			continue
+		}
+		write(strings.TrimSuffix(a.Signature, "(x)"))
+	}
+	return b.String() + ";\n"
 }
 
 // helpFunctions names the scalar functions, by what they are about.

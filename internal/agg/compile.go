@@ -18,6 +18,8 @@ type call struct {
 
 	linear    *Linear // of sums and means; nil: the argument is summed as it is
 	share     share   // of quantiles
+	shares    []share // of lists of them
+	most      int     // values of approx_top_k
 	separator string  // of string_agg
 }
 
@@ -71,7 +73,7 @@ func (b *builder) split(c *call, from Call) {
 	case fnLast:
 		b.needsPos = true
 		c.slots[0] = b.slot(opLast, b.set(args...), args[0], none)
-	case fnMedian, fnQuantile, fnQuantileDisc, fnMad, fnMode, fnEntropy, fnHistogram,
+	case fnMedian, fnQuantile, fnQuantileDisc, fnQuantiles, fnQuantilesDisc, fnMad, fnMode, fnTop, fnEntropy, fnHistogram,
 		fnList, fnStringAgg, fnMinN, fnMaxN, fnApproxCountDistinct, fnApproxQuantile:
 		b.splitHolistic(c, from)
 	case fnArgMin, fnArgMax:
@@ -85,6 +87,7 @@ func (b *builder) split(c *call, from Call) {
 // keeps is what the chain of a function keeps.
 var keeps = map[funcID]keep{
 	fnMedian: keepAll, fnQuantile: keepAll, fnQuantileDisc: keepAll, fnMad: keepAll,
+	fnQuantiles: keepAll, fnQuantilesDisc: keepAll, fnTop: keepFirsts,
 	fnMode: keepFirsts, fnEntropy: keepCounts, fnHistogram: keepCounts,
 	fnList: keepOrder, fnStringAgg: keepOrder, fnMinN: keepLeast, fnMaxN: keepGreatest,
 	fnApproxCountDistinct: keepHashes, fnApproxQuantile: keepBuckets,
@@ -98,6 +101,13 @@ func (b *builder) splitHolistic(c *call, from Call) {
 		switch p := from.Params[0]; c.fn {
 		case fnMinN, fnMaxN:
 			n = int(p.Int)
+		case fnTop:
+			c.most = int(p.Int)
+		case fnQuantiles, fnQuantilesDisc:
+			for _, p := range from.Params {
+				s, _ := shareOf(p)
+				c.shares = append(c.shares, s)
+			}
 		case fnStringAgg:
 			c.separator = p.Bytes
 		default:

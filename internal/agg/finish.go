@@ -48,7 +48,7 @@ func (f *finisher) finish() error {
 	case fnArgMin, fnArgMax:
 		defer f.seal()
 		return f.arg()
-	case fnMedian, fnQuantile, fnQuantileDisc, fnMad, fnMode, fnEntropy, fnHistogram,
+	case fnMedian, fnQuantile, fnQuantileDisc, fnQuantiles, fnQuantilesDisc, fnMad, fnMode, fnTop, fnEntropy, fnHistogram,
 		fnList, fnStringAgg, fnMinN, fnMaxN, fnApproxCountDistinct, fnApproxQuantile:
 		var err error
 		if bad, err = f.holistic(); err != nil {
@@ -69,7 +69,7 @@ func (l *Layout) MayOverflow(call int) bool {
 	switch c.fn {
 	case fnSum:
 		return !c.null && !c.result.IsFloat() && !l.fitsWord(c)
-	case fnMedian, fnQuantile, fnQuantileDisc, fnMad:
+	case fnMedian, fnQuantile, fnQuantileDisc, fnQuantiles, fnMad:
 		return true
 	}
 	return false
@@ -131,9 +131,10 @@ type finisher struct {
 	out    *column.Vector
 
 	// Of chains: memory to sort in, and what stream has found.
-	work    *workspace
-	sorted  sequence
-	sources []run
+	work               *workspace
+	sorted             sequence
+	sources            []run
+	sortOnce, isSorted bool // stream is asked several times for the same chain, and was once
 
 	large *column.LargeRow // that out is made in; nil: in a batch
 

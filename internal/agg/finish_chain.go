@@ -19,8 +19,12 @@ func (f *finisher) holistic() (bad int, err error) {
 	switch f.call.fn {
 	case fnMad:
 		err = f.deviations()
+	case fnQuantiles, fnQuantilesDisc:
+		bad, err = f.quantileLists()
 	case fnMode:
 		err = f.mode()
+	case fnTop:
+		err = f.mostFrequent()
 	case fnEntropy:
 		err = f.entropy()
 	case fnHistogram:
@@ -91,9 +95,12 @@ func (f *finisher) sortStrings(k link, runs []run) (_ []run, err error) {
 // stream returns the entries of a chain in order. It is valid until the next
 // call, and reads what is in memory from the workspace.
 func (f *finisher) stream(k link) (*stream, error) {
-	if err := f.sort(k); err != nil {
-		return nil, err
+	if !f.isSorted {
+		if err := f.sort(k); err != nil {
+			return nil, err
+		}
 	}
+	f.isSorted = f.sortOnce
 	return f.begin(k, 0), nil
 }
 

@@ -74,6 +74,9 @@ func (f *finisher) most(row []uint64) (elems, bytes int) {
 	if f.call.null {
 		return 0, 0
 	}
+	if n := len(f.call.shares); n > 0 { // each may be the longest value
+		defer func() { elems, bytes = max(elems, n), bytes*n }()
+	}
 	s := f.slot(0)
 	stop := f.stop()
 	words := f.wordsOf(s, row, f.reg, &stop)

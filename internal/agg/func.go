@@ -2,6 +2,7 @@ package agg
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/gagg-dev/gagg/internal/column"
 )
@@ -56,7 +57,10 @@ const (
 	fnMedian
 	fnQuantile
 	fnQuantileDisc
+	fnQuantiles     // quantile(x, [p, …])
+	fnQuantilesDisc // quantile_disc(x, [p, …])
 	fnMode
+	fnTop // approx_top_k(x, k)
 	fnMad
 	fnEntropy
 	fnHistogram
@@ -147,7 +151,10 @@ var signatures = [...]signature{
 	fnMedian:        {name: "median", args: 1, result: quantileType},
 	fnQuantile:      {name: "quantile", synonyms: []string{"quantile_cont"}, args: 1, result: quantileType, param: paramShare},
 	fnQuantileDisc:  {name: "quantile_disc", args: 1, param: paramShare},
+	fnQuantiles:     {name: "quantile" + ListSuffix, synonyms: []string{"quantile_cont" + ListSuffix}, args: 1, result: listOf(quantileType), param: paramShares},
+	fnQuantilesDisc: {name: "quantile_disc" + ListSuffix, args: 1, result: nested(column.ListOf), param: paramShares},
 	fnMode:          {name: "mode", args: 1},
+	fnTop:           {name: "approx_top_k", args: 1, result: nested(column.ListOf), param: paramTop},
 	fnMad:           {name: "mad", args: 1, class: numbers, result: quantileType},
 	fnEntropy:       {name: "entropy", args: 1, result: always(column.Float64)},
 	fnHistogram:     {name: "histogram", args: 1, result: nested(column.MapOf)},
@@ -173,11 +180,17 @@ var byName = func() map[string]funcID {
 	return m
 }()
 
-// Names lists all names and synonyms of aggregates, sorted.
+// ListSuffix behind the name of an aggregate stands for the one of that name that takes a list of
+// params, and gives a list of results. Nobody can type such a name.
+const ListSuffix = "[]"
+
+// Names lists all names and synonyms of aggregates that can be typed, sorted.
 func Names() []string {
 	names := make([]string, 0, len(byName))
 	for name := range byName {
-		names = append(names, name)
+		if !strings.HasSuffix(name, ListSuffix) {
+			names = append(names, name)
+		}
 	}
 	slices.Sort(names)
 	return names
@@ -201,6 +214,11 @@ func nested(of func(column.Type) column.Type) func(column.Type) column.Type {
 		}
 		return of(t)
 	}
+}
+
+// listOf is a list of what of says of the argument.
+func listOf(of func(column.Type) column.Type) func(column.Type) column.Type {
+	return func(t column.Type) column.Type { return nested(column.ListOf)(of(t)) }
 }
 
 // sumType: int64 for what 2^31 rows cannot overflow, else the widest decimal

@@ -196,4 +196,69 @@ func TestMinMaxN(t *testing.T) {
 	everyKind(t, holistic{"min", 1}, holistic{"max", 8}, holistic{"min", 9}, holistic{"max", 30})
 }
 
+func TestTopK(t *testing.T) {
+	everyKind(t, holistic{"approx_top_k", 1}, holistic{"approx_top_k", 3}, holistic{"approx_top_k", 1000})
+}
+
+// TestQuantileLists protects that each element of a list of quantiles is the quantile of its share, of all types, in the order of the
+// shares, one of which comes twice.
+func TestQuantileLists(t *testing.T) {
+	shares := []any{0.9, 0.0, 0.29, 0.9, 1.0, 0.5}
+	for kind, gen := range allKinds() {
+		t.Run(kind, func(t *testing.T) {
+			for _, n := range []int{0, 33, 200} {
+				for _, groups := range []int{1, 7} {
+					d := randomData(rand.New(rand.NewPCG(uint64(n), uint64(groups))), n, groups, "some", []generator{gen})
+					var calls []Call
+					for _, name := range []string{"quantile", "quantile_disc"} {
+						list := Call{Args: []int{0}, Types: []column.Type{d.args[0][0].Type}}
+						for _, p := range shares {
+							calls = append(calls, holistic{name, p}.call(t, d))
+							list.Params = append(list.Params, literal(p))
+						}
+						var err error
+						if list.Func, _, err = Resolve(name+ListSuffix, list.Types, list.Params); err != nil {
+							t.Fatal(err)
+						}
+						calls = append(calls, list)
+					}
+					checkLists(t, d, calls, len(shares))
+				}
+			}
+		})
+	}
+}
+
+// checkLists runs calls, of which each list stands behind the calls that give its n elements.
+func checkLists(t *testing.T, d *testData, calls []Call, n int) {
+	t.Helper()
+	for kind, l := range chainLayouts(calls, int64(len(d.gids))) {
+		for name, way := range ways {
+			got, err := way(l, d, rand.New(rand.NewPCG(uint64(len(d.gids)), 1))).results(t, d.groups)
+			if err != nil {
+				t.Fatalf("%s, %s: %v", kind, name, err)
+			}
+			for c := n; c < len(calls); c += n + 1 {
+				for g, list := range got[c] {
+					if want := got[c-n][g]; list.Null || want.Null {
+						if list.Null != want.Null {
+							t.Fatalf("%s, %s: list %d of group %d is %v, an element %v", kind, name, c, g, list, want)
+						}
+						continue
+					}
+					if list.List.Elem.Len != n {
+						t.Fatalf("%s, %s: %d elements, want %d", kind, name, list.List.Elem.Len, n)
+					}
+					for j := range n {
+						want := got[c-n+j][g]
+						if is := list.List.Elem.At(j); !cellOf(is).Matches(cellOf(want)) || is.Type != want.Type {
+							t.Fatalf("%s, %s: element %d of group %d is %v, want %v", kind, name, j, g, is, want)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
 func cellOf(v column.Value) oracle.Cell { return oracle.CellOf(v) }

@@ -30,7 +30,7 @@ func (f *finisher) deviations() error {
 		case t.IsFloat(), t.IsInteger():
 			f.out.Float[i] = f.narrow(betweenFloats(keyFloat(lo.key), keyFloat(hi.key), float64(rest)/2))
 		default:
-			f.setBetween(i, lo, hi, rest)
+			f.setBetween(i, lo, hi, rest, middle)
 		}
 	}
 	return nil

@@ -14,9 +14,15 @@ const (
 	paramShare           // a number from 0 to 1
 	paramSeparator       // a string; may be left out
 	paramNumber          // a number of values
+	paramShares          // numbers from 0 to 1
+	paramTop             // a number of values, of which there are fewer
 )
 
-const mostValues = 999_999 // that min(x, n) and max(x, n) give
+const (
+	mostValues = 999_999 // that min(x, n) and max(x, n) give
+	mostShares = 1000    // of a list
+	mostTop    = 10_000  // that approx_top_k gives: they are held beside the budget, 100 bytes each
+)
 
 // takes reports whether the params are what p stands for.
 func (p param) takes(params []column.Value) bool {
@@ -32,6 +38,13 @@ func (p param) takes(params []column.Value) bool {
 		return !v.Null && v.Type.Kind == column.String
 	case paramNumber:
 		return !v.Null && v.Type.IsInteger() && 1 <= v.Int && v.Int <= mostValues
+	case paramTop:
+		return !v.Null && v.Type.IsInteger() && 1 <= v.Int && v.Int <= mostTop
+	case paramShares:
+		return !slices.ContainsFunc(params, func(v column.Value) bool {
+			_, ok := shareOf(v)
+			return !ok
+		})
 	}
 	return false
 }
@@ -41,14 +54,19 @@ func (p param) String() string {
 		paramShare:     "a number from 0 to 1 as its second argument",
 		paramSeparator: "a string as its second argument",
 		paramNumber:    "a whole number from 1 to 999999 as its second argument",
+		paramShares:    "a list of numbers from 0 to 1 as its second argument",
+		paramTop:       "a whole number from 1 to 10000 as its second argument",
 	}[p]
 }
 
 // most is how many params p stands for at most, least at least.
 
 func (p param) most() int {
-	if p == noParam {
+	switch p {
+	case noParam:
 		return 0
+	case paramShares:
+		return mostShares
 	}
 	return 1
 }

@@ -60,7 +60,7 @@ func (f *finisher) quantiles() (bad int, err error) {
 		if err != nil {
 			return none, err
 		}
-		if !f.setBetween(i, lo, hi, rest) {
+		if !f.setBetween(i, lo, hi, rest, p) {
 			return i, nil
 		}
 	}
@@ -121,10 +121,10 @@ func (f *finisher) at(row int, k link, i uint64) (*entry, error) {
 	return s.skip(i)
 }
 
-// setBetween makes what lies rest/share.den behind lo, on the way to hi,
+// setBetween makes what lies rest/p.den behind lo, on the way to hi,
 // result i. It reports false if that does not fit the type.
-func (f *finisher) setBetween(i int, lo, hi number, rest uint64) bool {
-	t, p := f.call.types[0], f.call.share
+func (f *finisher) setBetween(i int, lo, hi number, rest uint64, p share) bool {
+	t := f.call.types[0]
 	switch {
 	case t.IsFloat():
 		f.out.Float[i] = f.narrow(betweenFloats(keyFloat(lo.key), keyFloat(hi.key), float64(rest)/float64(p.den)))

@@ -40,6 +40,7 @@ func TestCancelOneGroup(t *testing.T) {
 		{"median", nil},
 		{"mad", nil},
 		{"mode", nil},
+		{"approx_top_k", 10},
 		{"entropy", nil},
 		{"histogram", nil},
 		{"list", nil},

@@ -104,6 +104,12 @@ type Interval struct {
 	Span Span
 }
 
+// List is `[a, b]`, which some aggregates take.
+type List struct {
+	At    int
+	Items []Node // at least one
+}
+
 // When is one branch of a Case.
 type When struct {
 	If, Then Node
@@ -128,6 +134,9 @@ func (n *Between) Pos() int { return n.At }
 func (n *Like) Pos() int    { return n.At }
 func (n *Cast) Pos() int    { return n.At }
 func (n *Case) Pos() int    { return n.At }
+
+// Pos is that of the bracket.
+func (n *List) Pos() int { return n.At }
 
 // Pos is that of the word interval.
 func (n *Interval) Pos() int { return n.At }

@@ -162,7 +162,7 @@ func (l *lexer) place() (token, error) {
 // operators are tried in this order: longer ones first.
 var operators = []string{
 	"<>", "!=", "<=", ">=", "==", "||", "::", "//", "**", "<<", ">>", "!~", "^@", "&", "|", "~", "^",
-	"+", "-", "*", "/", "%", "=", "<", ">", "(", ")", ",", ".",
+	"+", "-", "*", "/", "%", "=", "<", ">", "(", ")", ",", ".", "[", "]",
 }
 
 func (l *lexer) operator() (token, error) {

@@ -64,6 +64,13 @@ func (p *parser) primary() (Node, error) {
 	case tokName:
 		return p.word()
 	}
+	if p.acceptOp("[") {
+		items, err := p.exprs()
+		if err != nil {
+			return nil, err
+		}
+		return &List{At: t.pos, Items: items}, p.expectOp("]")
+	}
 	if !p.acceptOp("(") {
 		return nil, p.unexpected("an expression")
 	}
@@ -185,6 +192,11 @@ func (p *parser) call() (Node, error) {
 			return nil, err
 		}
 	}
+	if p.peek(0).is("within") && p.peek(1).is("group") {
+		if err := p.withinGroup(n); err != nil {
+			return nil, err
+		}
+	}
 	if n.Name == "if" && len(n.Args) == 3 && !n.Distinct {
 		return &Case{At: n.At, Whens: []When{{If: n.Args[0], Then: n.Args[1]}}, Else: n.Args[2]}, nil
 	}
@@ -201,6 +213,37 @@ func (p *parser) call() (Node, error) {
 		return nil, err
 	}
 	return n, p.expectOp(")")
+}
+
+// withGroup are the aggregates that are called with within group, and by which name and how many arguments
+// they are known otherwise.
+var withGroup = map[string]struct {
+	name string
+	args int
+}{"percentile_cont": {"quantile", 1}, "percentile_disc": {"quantile_disc", 1}, "mode": {"mode", 0}}
+
+// withinGroup reads within group (order by x), which makes x the first argument of n.
+func (p *parser) withinGroup(n *Call) error {
+	as, ok := withGroup[n.Name]
+	if !ok || len(n.Args) != as.args || n.Star || n.Distinct {
+		return p.fail(p.peek(0).pos, "within group stands behind percentile_cont(p), percentile_disc(p) and mode()")
+	}
+	p.advance()
+	p.advance()
+	for _, word := range []string{"(", "order", "by"} {
+		if !p.acceptOp(word) && !p.accept(word) {
+			return p.unexpected("\"" + word + "\"")
+		}
+	}
+	x, err := p.expr(levelNone)
+	if err != nil {
+		return err
+	}
+	if p.accept("asc"); p.peek(0).is("desc") {
+		return p.fail(p.peek(0).pos, "desc is not there in within group; take the percentile 1 - p")
+	}
+	n.Name, n.Args = as.name, append([]Node{x}, n.Args...)
+	return p.expectOp(")")
 }
 
 func (p *parser) arguments(n *Call) error {

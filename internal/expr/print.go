@@ -75,6 +75,7 @@ func (n *Between) String() string  { return text(n) }
 func (n *Like) String() string     { return text(n) }
 func (n *Cast) String() string     { return text(n) }
 func (n *Case) String() string     { return text(n) }
+func (n *List) String() string     { return text(n) }
 func (n *Interval) String() string { return text(n) }
 
 func (n *Call) level() level     { return levelPrimary }
@@ -85,6 +86,7 @@ func (n *Between) level() level  { return levelIn }
 func (n *Like) level() level     { return levelIn }
 func (n *Cast) level() level     { return levelPrimary }
 func (n *Case) level() level     { return levelPrimary }
+func (n *List) level() level     { return levelPrimary }
 func (n *Interval) level() level { return levelPrimary }
 
 func (n *Column) level() level {
@@ -222,6 +224,12 @@ func (n *Like) print(p *printer) {
 	if n.Escape != "" {
 		p.WriteString(" escape " + formatLiteral(stringValue(n.Escape)))
 	}
+}
+
+func (n *List) print(p *printer) {
+	p.WriteByte('[')
+	p.list(n.Items)
+	p.WriteByte(']')
 }
 
 func (n *Cast) print(p *printer) {

@@ -46,6 +46,8 @@ func (n *Between) children() []Node  { return []Node{n.X, n.Lo, n.Hi} }
 func (n *Like) children() []Node     { return []Node{n.X, n.Pattern} }
 func (n *Cast) children() []Node     { return []Node{n.X} }
 
+func (n *List) children() []Node { return n.Items }
+
 func (n *In) children() []Node {
 	return append([]Node{n.X}, n.List...)
 }
@@ -88,6 +90,8 @@ func (n *Binary) with(c []Node) Node {
 	m.L, m.R = c[0], c[1]
 	return &m
 }
+
+func (n *List) with(c []Node) Node { return &List{At: n.At, Items: c} }
 
 func (n *IsNull) with(c []Node) Node {
 	m := *n

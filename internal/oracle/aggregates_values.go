@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -16,6 +17,7 @@ var parameterized = map[string]func(param column.Value) function{
 	"string_agg":    func(separator column.Value) function { return join(separator.Bytes) },
 	"min":           func(n column.Value) function { return extremes(n.Int, false) },
 	"max":           func(n column.Value) function { return extremes(n.Int, true) },
+	"approx_top_k":  func(n column.Value) function { return mostFrequent(n.Int) },
 }
 
 // tally is a distinct value, first of its rows, and how many these are.
@@ -59,6 +61,22 @@ func mode(args [][]column.Value, _ column.Type) (Cell, error) {
 		}
 	}
 	return CellOf(best.value), nil
+}
+
+// mostFrequent is a list of the n most frequent values; of several with as many rows those that come first.
+func mostFrequent(n int64) function {
+	return func(args [][]column.Value, t column.Type) (Cell, error) {
+		if len(args) == 0 {
+			return Cell{}, nil
+		}
+		all := tallies(args)
+		slices.SortStableFunc(all, func(a, b *tally) int { return cmp.Compare(b.rows, a.rows) })
+		var values []column.Value
+		for _, t := range all[:min(n, int64(len(all)))] {
+			values = append(values, t.value)
+		}
+		return CellOf(nested(column.ListOf(t), values, nil)), nil
+	}
 }
 
 // entropy is Shannon's, in bits.

@@ -29,7 +29,7 @@ func (c *compiler) call(n *expr.Call, text string) (int, error) {
 	if err := c.callArguments(n, text, &call); err != nil {
 		return 0, err
 	}
-	f, t, err := agg.Resolve(n.Name, call.Types, call.Params)
+	f, t, err := agg.Resolve(resolved(n), call.Types, call.Params)
 	if err != nil {
 		return 0, &expr.Error{Text: text, Pos: n.Pos(), Msg: err.Error()}
 	}
@@ -111,7 +111,7 @@ func (c *compiler) callArguments(n *expr.Call, text string, call *agg.Call) erro
 			return err
 		}
 	}
-	for _, a := range n.Args[values:] {
+	for _, a := range parameters(n, n.Args[values:]) {
 		p, err := parameter(n.Name, a, text)
 		if err != nil {
 			return err
@@ -122,6 +122,34 @@ func (c *compiler) callArguments(n *expr.Call, text string, call *agg.Call) erro
 		call.Params = append(call.Params, comma)
 	}
 	return nil
+}
+
+// listing are the aggregates that take a list of parameters.
+var listing = []string{"quantile", "quantile_cont", "quantile_disc"}
+
+// paramList is the list behind the argument of an aggregate that takes one; nil: there is none.
+func paramList(n *expr.Call) *expr.List {
+	if len(n.Args) == 2 && slices.Contains(listing, n.Name) {
+		list, _ := n.Args[1].(*expr.List)
+		return list
+	}
+	return nil
+}
+
+// resolved is the name by which package agg knows the aggregate of a call.
+func resolved(n *expr.Call) string {
+	if paramList(n) != nil {
+		return n.Name + agg.ListSuffix
+	}
+	return n.Name
+}
+
+// parameters is the nodes of the parameters of n, those of a list one by one.
+func parameters(n *expr.Call, params []expr.Node) []expr.Node {
+	if list := paramList(n); list != nil {
+		return list.Items
+	}
+	return params
 }
 
 func (c *compiler) callArgument(n expr.Node, text string, call *agg.Call) error {

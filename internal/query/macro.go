@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/gagg-dev/gagg/internal/agg"
 	"github.com/gagg-dev/gagg/internal/expr"
@@ -12,17 +13,78 @@ import (
 // macro is an aggregate that is said by other aggregates and functions: its call is replaced by a text, with the
 // arguments of the call in place of names. A filter of the call is one of every aggregate in the text.
 type macro struct {
+	name   string
+	also   []string
 	params []string
 	text   string
+
+	takes, gives, doc string // for the documentation
 }
 
-var macros = map[string]macro{
-	"count_if":       {[]string{"x"}, "count(*) filter (where x)"},
-	"countif":        {[]string{"x"}, "count(*) filter (where x)"},
-	"geomean":        {[]string{"x"}, "exp(avg(ln(x)))"},
-	"geometric_mean": {[]string{"x"}, "exp(avg(ln(x)))"},
-	"weighted_avg":   {[]string{"x", "w"}, "sum(x * w) / sum(case when x is not null then w end)"},
-	"wavg":           {[]string{"x", "w"}, "sum(x * w) / sum(case when x is not null then w end)"},
+// macroTable is all macros.
+var macroTable = []macro{
+	{"count_if", []string{"countif"}, []string{"x"}, "count(*) filter (where x)", "booleans", "int64", "rows where x is true"},
+	{"geomean", []string{"geometric_mean"}, []string{"x"}, "exp(avg(ln(x)))", numbers, double, "of a value that is not positive there is no logarithm, exit status 4"},
+	{"weighted_avg", []string{"wavg"}, []string{"x", "w"}, "sum(x * w) / sum(case when x is not null then w end)", numbers, double, "the mean of x, each weighing w"},
+	{"fsum", []string{"sumkahan", "kahan_sum"}, []string{"x"}, "sum(cast(x as double))", numbers, double, "the sum as a double"},
+	{"favg", nil, []string{"x"}, "avg(cast(x as double))", numbers, double, "the mean of doubles"},
+	{"sem", nil, []string{"x"}, "stddev_pop(x) / sqrt(count(x))", numbers, double, "the standard error of the mean"},
+	{"regr_count", nil, yx, "count(*) filter (where " + bothThere + ")", anything, "int64", "rows where both are there"},
+	{"regr_avgx", nil, yx, meanX, numbers, double, "the mean of x in these"},
+	{"regr_avgy", nil, yx, "avg(y) filter (where x is not null)", numbers, double, "the mean of y"},
+	{"regr_sxx", nil, yx, variance + " * count(*) filter (where " + bothThere + ")", numbers, double, "the sum of squares of x around its mean"},
+	{"regr_syy", nil, yx, "var_pop(y) filter (where x is not null) * count(*) filter (where " + bothThere + ")", numbers, double, "that of y"},
+	{"regr_sxy", nil, yx, "covar_pop(y, x) * count(*) filter (where " + bothThere + ")", numbers, double, "the sum of their products around their means"},
+	{"regr_slope", nil, yx, "covar_pop(y, x) / " + variance, numbers, double, "of the line through the points (x, y) with the least squares; NULL if all x are equal"},
+	{
+		"regr_intercept", nil, yx, "avg(y) filter (where x is not null) - covar_pop(y, x) / " + variance + " * " + meanX, numbers, double,
+		"where that line is at x = 0; NULL likewise",
+	},
+	{
+		"regr_r2", nil, yx, "case when " + variance + " > 0 then case when var_pop(y) filter (where x is not null) = 0 then 1 else power(corr(y, x), 2) end end",
+		numbers, double, "the square of their correlation; NULL likewise, and 1 if all y are equal",
+	},
+}
+
+// Parts of macros.
+const (
+	anything  = "anything"
+	numbers   = "numbers"
+	double    = "double"
+	bothThere = "y is not null and x is not null"
+	variance  = "var_pop(x) filter (where y is not null)"
+	meanX     = "avg(x) filter (where y is not null)"
+)
+
+var yx = []string{"y", "x"}
+
+// macros is the macros by their names.
+var macros = func() map[string]macro {
+	m := map[string]macro{}
+	for _, x := range macroTable {
+		for _, name := range append([]string{x.name}, x.also...) {
+			m[name] = x
+		}
+	}
+	return m
+}()
+
+// groupingDescription is that of what is no aggregate and stands among them.
+var groupingDescription = agg.Description{
+	Name: "grouping", Also: []string{"grouping_id"}, Signature: "grouping(key, …)", Takes: "keys", Result: "int64",
+	Doc: "1 in rows whose grouping set leaves the key out, else 0; of several keys a bit for each, that of the last one the lowest",
+}
+
+// Aggregates describes all aggregates, and grouping.
+func Aggregates() []agg.Description {
+	list := agg.Describe()
+	for _, m := range macroTable {
+		list = append(list, agg.Description{
+			Name: m.name, Also: m.also, Signature: m.name + "(" + strings.Join(m.params, ",") + ")",
+			Takes: m.takes, Result: m.gives, Doc: m.doc + ": `" + m.text + "`",
+		})
+	}
+	return append(list, groupingDescription)
 }
 
 // isAggregate reports whether a name, in lower case, is one of an aggregate.

@@ -13,6 +13,9 @@ import (
 // DuckDB.
 const maxListed = 999_999
 
+// maxTop is the most values that approx_top_k lists.
+const maxTop = 10_000
+
 // shareDigits is how many digits after the point a share of the rows has:
 // with them, a place among 2^31 rows is exact to 10^-8 of a row.
 const shareDigits = 18
@@ -29,7 +32,8 @@ type parameterRule struct {
 
 var (
 	shareRule     = parameterRule{"a number between 0 and 1", readShare}
-	listedRule    = parameterRule{"a whole number from 1 to " + strconv.Itoa(maxListed), readListed}
+	listedRule    = parameterRule{"a whole number from 1 to " + strconv.Itoa(maxListed), readUpTo(maxListed)}
+	topRule       = parameterRule{"a whole number from 1 to " + strconv.Itoa(maxTop), readUpTo(maxTop)}
 	separatorRule = parameterRule{"a text, such as ', '", readSeparator}
 )
 
@@ -39,6 +43,8 @@ func ruleOf(aggregate string) parameterRule {
 		return separatorRule
 	case aggregate == "min" || aggregate == "max":
 		return listedRule
+	case aggregate == "approx_top_k":
+		return topRule
 	}
 	return shareRule
 }
@@ -101,9 +107,11 @@ func rational(v column.Value) (*big.Rat, bool) {
 	return new(big.Rat).SetFrac(unscaled, power), true
 }
 
-func readListed(v column.Value) (column.Value, bool) {
-	n := column.Value{Type: column.Type{Kind: column.Int64}, Int: v.Int}
-	return n, v.Type.IsInteger() && v.Int >= 1 && v.Int <= maxListed
+func readUpTo(most int64) func(v column.Value) (column.Value, bool) {
+	return func(v column.Value) (column.Value, bool) {
+		n := column.Value{Type: column.Type{Kind: column.Int64}, Int: v.Int}
+		return n, v.Type.IsInteger() && v.Int >= 1 && v.Int <= most
+	}
 }
 
 func readSeparator(v column.Value) (column.Value, bool) {
