@@ -18,7 +18,7 @@ type source struct{ input.Source }
 
 func (s source) source() input.Source { return s.Source }
 
-// Files reads Parquet files: paths, globs (** and {a,b} too) and directories
+// Files reads Parquet or Arrow IPC files: paths, globs (** and {a,b} too) and directories
 // with all Parquet files below them. Names like year=2024 in their paths
 // become columns. Many files are one table, columns matched by name. A path may be a FIFO: see
 // Stream.

@@ -21,9 +21,9 @@ const helpHead = `gagg groups and aggregates Parquet files.
 Usage:
   gagg [-k KEYS] [-a AGGREGATES] [flags] INPUT...
 
-An INPUT is a Parquet file, a folder (all Parquet files below it), a glob
-(** crosses folders), a pipe such as <(…), or - for stdin, which may be Arrow IPC
-too. Many inputs are one table.
+An INPUT is a Parquet or Arrow IPC file, a folder (all Parquet files below it), a
+glob (** crosses folders), a pipe such as <(…), or - for stdin. Many inputs are
+one table.
 
 Examples:
   gagg -k id1,id2 -a 'sum(v1), mean(v3) as m' data/*.parquet -o out.parquet

@@ -1,84 +1,264 @@
-// Package arrowio reads Arrow IPC, which it looks at before the library does: the library goes down
-// into a schema by calling itself, and indexes by what a file says.
 package arrowio
 
 import (
+	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
-	"sync/atomic"
+	"sync"
+	"unsafe"
 
 	"github.com/apache/arrow/go/v15/arrow"
-	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/ipc"
+
+	"github.com/gagg-dev/gagg/internal/budget"
 )
 
-// arrowFile reads the records of an Arrow IPC file in order. Unlike a stream
-// it has its index at its end, so it must be seekable.
-type arrowFile struct {
-	file *ipc.FileReader
-	refs atomic.Int64
-	next int
-	rec  arrow.Record // nil: none at hand
-	err  error
+// Magic is what a file begins with.
+const Magic = "ARROW1"
+
+const (
+	tailSize  = 4 + len(Magic)
+	fileStart = 8 // of the stream in a file
+	blockSize = 24
+)
+
+// File is the index of a file, or of a stream in one. It is safe for concurrent use.
+type File struct {
+	Schema *arrow.Schema
+
+	fields  []field
+	records []record
+	dicts   []dictionary
+	from    budget.Lender
+	drawn   int64
+
+	mu   sync.Mutex
+	kept map[[2]int]*values // dictionaries by the messages that they are made of: see valuesOf
 }
 
-var errDamaged = errors.New("damaged Arrow IPC file")
+// record is a batch of rows.
+type record struct {
+	block
+	rows  int64
+	dicts int // how many dictionaries stand before it
+}
 
-// OpenFile reads the footer of the size bytes of r.
-func OpenFile(r io.ReaderAt, size int64) (_ array.RecordReader, err error) {
+// dictionary is a message that holds values, or more of them.
+type dictionary struct {
+	block
+	id    int64
+	delta bool
+}
+
+// Open makes the index of the size bytes of r. Its memory, and that of its dictionaries, is drawn
+// from a lender; nil: there is no limit.
+func Open(r io.ReaderAt, size int64, from budget.Lender) (f *File, err error) {
+	defer fence(&err)
+	f = &File{from: budget.Or(from), kept: map[[2]int]*values{}}
 	defer func() {
-		if p := recover(); p != nil { // the library indexes by what the file says
-			err = fmt.Errorf("%w: %v", errDamaged, p)
+		if err != nil {
+			f.Close()
+			f, err = nil, damaged(err)
 		}
 	}()
-	if err := checkFooter(r, size); errors.Is(err, ErrDepth) {
-		return nil, err
-	} else if err != nil {
-		return nil, fmt.Errorf("%w: %w", errDamaged, err)
+	magic := make([]byte, min(len(Magic), int(max(size, 0))))
+	if err := readAt(r, magic, 0); err != nil {
+		return f, err
 	}
-	file, err := ipc.NewFileReader(io.NewSectionReader(r, 0, size))
+	if string(magic) == Magic {
+		return f, f.openFile(r, size)
+	}
+	return f, f.openStream(r, size)
+}
+
+// Records is how many there are.
+func (f *File) Records() int { return len(f.records) }
+
+// Rows is how many rows a record has.
+func (f *File) Rows(i int) int64 { return f.records[i].rows }
+
+// Bytes is how many a record takes in the file.
+func (f *File) Bytes(i int) int64 { return f.records[i].body }
+
+// Close gives the memory back.
+func (f *File) Close() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, v := range f.kept {
+		f.drawn += v.bytes
+	}
+	clear(f.kept)
+	f.from.Release(f.drawn)
+	f.drawn = 0
+}
+
+// openFile takes the index from the footer.
+func (f *File) openFile(r io.ReaderAt, size int64) error {
+	if size < int64(fileStart+tailSize) {
+		return errDamaged
+	}
+	var tail [tailSize]byte
+	end := size - int64(tailSize)
+	if err := readAt(r, tail[:], end); err != nil {
+		return err
+	}
+	n := int64(binary.LittleEndian.Uint32(tail[:]))
+	if string(tail[4:]) != Magic {
+		return fmt.Errorf("not a complete Arrow IPC file: ends with %q", tail[4:])
+	}
+	if n > maxArrowSchema || n > end-fileStart {
+		return errDamaged
+	}
+	footer := flat{b: make([]byte, n)}
+	end -= n
+	if err := readAt(r, footer.b, end); err != nil {
+		return err
+	}
+	root, err := footer.offset(0)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errDamaged, err)
+		return err
 	}
-	a := &arrowFile{file: file}
-	a.refs.Store(1)
-	return a, nil
-}
-
-func (r *arrowFile) Schema() *arrow.Schema { return r.file.Schema() }
-func (r *arrowFile) Record() arrow.Record  { return r.rec }
-func (r *arrowFile) Err() error            { return r.err }
-func (r *arrowFile) Retain()               { r.refs.Add(1) }
-
-func (r *arrowFile) Release() {
-	if r.refs.Add(-1) == 0 {
-		r.drop()
+	if err := f.readSchema(r, fileStart, end); err != nil {
+		return err
 	}
-}
-
-func (r *arrowFile) drop() {
-	if r.rec != nil {
-		r.rec.Release()
-		r.rec = nil
-	}
-}
-
-// Next reads a record; what Record gave before is released.
-func (r *arrowFile) Next() (ok bool) {
-	defer func() {
-		if p := recover(); p != nil {
-			r.err, ok = fmt.Errorf("%w: %v", errDamaged, p), false
+	for _, list := range []int{footerDictionaries, footerRecords} {
+		if err := f.addBlocks(r, &footer, root, list, end); err != nil {
+			return err
 		}
-	}()
-	r.drop()
-	if r.err != nil || r.next == r.file.NumRecords() {
-		return false
 	}
-	if r.rec, r.err = r.file.RecordAt(r.next); r.err != nil {
-		r.rec, r.err = nil, fmt.Errorf("%w: %w", errDamaged, r.err)
-		return false
+	return nil
+}
+
+// addBlocks adds the messages that a list in the footer names.
+func (f *File) addBlocks(r io.ReaderAt, footer *flat, root, list int, end int64) error {
+	at, count, err := footer.structs(root, list, blockSize)
+	if err != nil {
+		return err
 	}
-	r.next++
-	return true
+	for i := range count {
+		from, err := footer.int(at+i*blockSize, 8)
+		if err != nil {
+			return err
+		}
+		if from < fileStart || from > end {
+			return errDamaged
+		}
+		m, b, err := readMessage(r, from, end)
+		if err == nil && b.meta == 0 {
+			err = errDamaged
+		}
+		if err == nil {
+			err = f.add(&m, b)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// openStream goes through a stream, from message to message.
+func (f *File) openStream(r io.ReaderAt, size int64) error {
+	if err := f.readSchema(r, 0, size); err != nil {
+		if errors.Is(err, ErrDepth) {
+			return err
+		}
+		return errors.New("not an Arrow IPC file or stream")
+	}
+	m, b, err := readMessage(r, 0, size)
+	for err == nil {
+		if m, b, err = readMessage(r, b.at+b.meta+b.body, size); err != nil || b.meta == 0 {
+			return err
+		}
+		err = f.add(&m, b)
+	}
+	return err
+}
+
+// indexBytes is what a record takes in the index.
+const indexBytes = 2 * int64(unsafe.Sizeof(record{}))
+
+// add adds a message to the index.
+func (f *File) add(m *message, b block) error {
+	if err := f.from.Draw(indexBytes); err != nil {
+		return err
+	}
+	f.drawn += indexBytes
+	switch m.kind {
+	case recordMessage:
+		rows, err := m.scalar(m.header, batchRows, 8)
+		if err != nil || rows < 0 || rows > maxRows {
+			return errDamaged
+		}
+		f.records = append(f.records, record{block: b, rows: rows, dicts: len(f.dicts)})
+	case dictionaryMessage:
+		d := dictionary{block: b}
+		var err error
+		if d.id, err = m.scalar(m.header, dictionaryID, 8); err != nil {
+			return err
+		}
+		delta, err := m.scalar(m.header, dictionaryDelta, 1)
+		if err != nil {
+			return err
+		}
+		d.delta = delta != 0
+		f.dicts = append(f.dicts, d)
+	default:
+		return errDamaged
+	}
+	return nil
+}
+
+// maxRows is the most of a record: what a Go array's int32 offsets reach, and more than any has.
+const maxRows = 1<<31 - 1
+
+// readSchema has the library decode the schema at a place, once its depth is known.
+func (f *File) readSchema(r io.ReaderAt, at, end int64) error {
+	m, b, err := readMessage(r, at, end)
+	switch {
+	case err != nil:
+		return err
+	case b.meta == 0, m.kind != schemaMessage:
+		return errDamaged
+	}
+	if err := checkSchema(m.b, messageHeader); err != nil {
+		return err
+	}
+	const bigEndian = 1
+	order, err := m.scalar(m.header, schemaEndianness, 2)
+	switch {
+	case err != nil:
+		return err
+	case order == bigEndian:
+		return errors.New("numbers are big-endian; not supported")
+	}
+	text := make([]byte, b.meta)
+	if err := readAt(r, text, b.at); err != nil {
+		return err
+	}
+	schema, err := ipc.NewReader(bytes.NewReader(text))
+	if err != nil {
+		return fmt.Errorf("%w: %w", errSchema, err)
+	}
+	defer schema.Release()
+	f.Schema = schema.Schema()
+	f.fields, err = m.columns(f.Schema.Fields(), m.header, schemaFields)
+	return err
+}
+
+// fence makes a panic of the library an error.
+func fence(err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("%w (decoder: %v)", errDamaged, p)
+	}
+}
+
+// damaged says that of errors of a part.
+func damaged(err error) error {
+	if errors.Is(err, errSchema) && !errors.Is(err, errDamaged) {
+		return fmt.Errorf("%w: %w", errDamaged, err)
+	}
+	return err
 }

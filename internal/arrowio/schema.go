@@ -23,7 +23,18 @@ const (
 	maxArrowSchema = 256 << 20 // as of a Parquet footer
 
 	// Numbers of fields, by the format's Message.fbs, File.fbs and Schema.fbs.
-	messageHeader, footerSchema, schemaFields, fieldChildren = 2, 1, 1, 5
+	messageType, messageHeader, messageBody          = 1, 2, 3
+	footerSchema, footerDictionaries, footerRecords  = 1, 2, 3
+	schemaEndianness, schemaFields, schemaMetadata   = 0, 1, 2
+	fieldName, fieldDictionary, fieldChildren        = 0, 4, 5
+	fieldMetadata, pairKey, pairValue                = 6, 0, 1
+	encodingID                                       = 0
+	dictionaryID, dictionaryData, dictionaryDelta    = 0, 1, 2
+	batchRows, batchNodes, batchBuffers, compression = 0, 1, 2, 3
+	compressionCodec                                 = 0
+
+	// Types of messages.
+	schemaMessage, dictionaryMessage, recordMessage = 1, 2, 3
 )
 
 var (
@@ -35,6 +46,7 @@ var (
 type flat struct {
 	b    []byte
 	seen int // tables
+	text int // bytes of texts, which tables may share
 }
 
 // checkSchema checks the depth of the schema that is field n of the root.
@@ -48,7 +60,40 @@ func checkSchema(b []byte, n int) error {
 	if err != nil || !ok {
 		return err
 	}
+	if err := f.metadata(schema, schemaMetadata); err != nil {
+		return err
+	}
 	return f.fields(schema, schemaFields, 1)
+}
+
+// metadata checks the vector of keys and values that is field n of a table.
+func (f *flat) metadata(table, n int) error {
+	at, count, err := f.structs(table, n, 4)
+	if err != nil {
+		return err
+	}
+	for i := range count {
+		pair, err := f.offset(at + 4*i)
+		if err != nil {
+			return err
+		}
+		for _, n := range []int{pairKey, pairValue} {
+			if err := f.string(pair, n); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// string checks that the text that is field n of a table is there, and that texts are not shared so
+// often that copies of them would be much larger than the schema.
+func (f *flat) string(table, n int) error {
+	_, length, err := f.structs(table, n, 1)
+	if f.text += length; err == nil && f.text > 1<<20+16*len(f.b) {
+		return errSchema
+	}
+	return err
 }
 
 // fields checks the vector of tables, each a column, that is field n of a table.
@@ -73,7 +118,13 @@ func (f *flat) fields(table, n, depth int) error {
 		if err != nil {
 			return err
 		}
-		if err := f.fields(column, fieldChildren, depth+1); err != nil {
+		if err = f.string(column, fieldName); err == nil {
+			err = f.metadata(column, fieldMetadata)
+		}
+		if err == nil {
+			err = f.fields(column, fieldChildren, depth+1)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -96,6 +147,16 @@ func (f *flat) offset(at int) (int, error) {
 
 // field is the place that field n of a table leads to, if it is there.
 func (f *flat) field(table, n int) (at int, ok bool, err error) {
+	at, ok, err = f.place(table, n)
+	if err != nil || !ok {
+		return 0, false, err
+	}
+	at, err = f.offset(at)
+	return at, true, err
+}
+
+// place is where field n of a table stands, if it is there.
+func (f *flat) place(table, n int) (at int, ok bool, err error) {
 	back, err := f.number(table)
 	if err != nil {
 		return 0, false, err
@@ -116,8 +177,7 @@ func (f *flat) field(table, n int) (at int, ok bool, err error) {
 	if from == 0 {
 		return 0, false, nil
 	}
-	at, err = f.offset(table + from)
-	return at, true, err
+	return table + from, true, nil
 }
 
 // CheckedStream checks the schema that an Arrow IPC stream begins with, and returns the same stream.
@@ -144,26 +204,4 @@ func messageSize(r io.Reader) (size uint32, err error) {
 		err = binary.Read(r, binary.LittleEndian, &size)
 	}
 	return size, err
-}
-
-// checkFooter checks the schema in the footer of an Arrow IPC file:
-//
-//	footer | int32 its size | ARROW1
-func checkFooter(r io.ReaderAt, size int64) error {
-	var tail [10]byte
-	if size < int64(2*len(tail)) {
-		return nil // the library says what it is not
-	}
-	if _, err := r.ReadAt(tail[:], size-int64(len(tail))); err != nil {
-		return err
-	}
-	n := int64(binary.LittleEndian.Uint32(tail[:]))
-	if n > maxArrowSchema || n > size-int64(len(tail)) {
-		return errSchema
-	}
-	footer := make([]byte, n)
-	if _, err := r.ReadAt(footer, size-int64(len(tail))-n); err != nil {
-		return err
-	}
-	return checkSchema(footer, footerSchema)
 }

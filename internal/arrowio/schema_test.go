@@ -43,7 +43,7 @@ func TestArrowDepth(t *testing.T) {
 		if got, err := io.ReadAll(checked); err != nil || !bytes.Equal(got, whole) {
 			t.Errorf("%d levels: %d of %d bytes, %v", test.depth, len(got), len(whole), err)
 		}
-		if err := checkFooter(bytes.NewReader(file.Bytes()), int64(file.Len())); !errors.Is(err, test.want) {
+		if _, err := Open(bytes.NewReader(file.Bytes()), int64(file.Len()), nil); !errors.Is(err, test.want) {
 			t.Errorf("file, %d levels: %v", test.depth, err)
 		}
 		for at := range min(len(whole), 2000) { // damaged anywhere

@@ -13,7 +13,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/parquetio"
 )
 
-// Files reads Parquet files: paths, globs (** and {a,b} too) and directories
+// Files reads Parquet or Arrow IPC files: paths, globs (** and {a,b} too) and directories
 // with all Parquet files below them. Names like year=2024 in their paths
 // become columns. Many files are one table, columns matched by name. What comes by a pipe (a FIFO)
 // is read once, and told by its first bytes, as in Stream.
@@ -32,7 +32,7 @@ func (s fileSource) Open(ctx context.Context, o Options, from budget.Lender) (In
 	if err != nil {
 		return nil, err
 	}
-	return openParquet(ctx, inputs, o, from)
+	return openFiles(ctx, inputs, o, from)
 }
 
 // keepPipes keeps what comes by those of the paths that are pipes: all at once, since one process

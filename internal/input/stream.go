@@ -20,7 +20,7 @@ import (
 const (
 	parquetMagic   = "PAR1"
 	encryptedMagic = "PARE"
-	arrowMagic     = "ARROW1"
+	arrowMagic     = arrowio.Magic
 )
 
 // Stream reads Parquet, an Arrow IPC file or an Arrow IPC stream from r, once, told by its first
@@ -83,15 +83,7 @@ func openPipe(ctx context.Context, name string, pipe any, r io.Reader, o Options
 
 // openWhole opens a file, Parquet or Arrow IPC.
 func openWhole(ctx context.Context, in parquetio.Input, o Options, from budget.Lender) (Input, error) {
-	magic := make([]byte, len(arrowMagic))
-	if _, err := in.Reader.ReadAt(magic, 0); err != nil || string(magic) != arrowMagic {
-		return openParquet(ctx, []parquetio.Input{in}, o, from)
-	}
-	records, err := arrowio.OpenFile(in.Reader, in.Size)
-	if err != nil {
-		return nil, &Error{fmt.Errorf("%s: %w", in.Name, err)}
-	}
-	return newRecordInput(in.Name, records, from)
+	return openFiles(ctx, []parquetio.Input{in}, o, from)
 }
 
 // openArrowStream opens an Arrow IPC stream, which begins with start.

@@ -174,23 +174,26 @@ func (l *listing) addPath(ctx context.Context, in string) error {
 	return pathError(in, err)
 }
 
-// addFolder adds all Parquet files below a folder.
+// addFolder adds all Parquet files below a folder; where there are none, those of Arrow IPC.
 func (l *listing) addFolder(ctx context.Context, dir string) error {
-	files, err := filesBelow(ctx, dir, l.mem)
+	files, err := filesBelow(ctx, dir, hasParquetName, l.mem)
+	if err == nil && len(files) == 0 {
+		files, err = filesBelow(ctx, dir, hasArrowName, l.mem)
+	}
 	if err != nil {
 		return err
 	}
 	if len(files) == 0 {
-		return &Error{File: dir, RowGroup: -1, Err: errors.New("no Parquet files (*.parquet, *.parq, *.pq) in this folder")}
+		return &Error{File: dir, RowGroup: -1, Err: errors.New("no Parquet files (*.parquet, *.parq, *.pq) in this folder, nor of Arrow IPC (*.arrow, *.arrows, *.feather)")}
 	}
 	return l.addAll(files)
 }
 
-func filesBelow(ctx context.Context, dir string, mem *account) ([]string, error) {
+func filesBelow(ctx context.Context, dir string, named func(path string) bool, mem *account) ([]string, error) {
 	w := walk{
 		ctx:   ctx,
 		mem:   mem,
-		file:  func(rel string) bool { return !isHidden(filepath.Base(rel)) && hasParquetName(rel) },
+		file:  func(rel string) bool { return !isHidden(filepath.Base(rel)) && named(rel) },
 		enter: func(rel string) bool { return !isHidden(filepath.Base(rel)) },
 	}
 	return w.walkBelow(dir)
@@ -199,6 +202,15 @@ func filesBelow(ctx context.Context, dir string, mem *account) ([]string, error)
 func hasParquetName(p string) bool {
 	switch strings.ToLower(filepath.Ext(p)) {
 	case ".parquet", ".parq", ".pq":
+		return true
+	}
+	return false
+}
+
+// hasArrowName is hasParquetName for Arrow IPC, which others read.
+func hasArrowName(p string) bool {
+	switch strings.ToLower(filepath.Ext(p)) {
+	case ".arrow", ".arrows", ".feather", ".ipc":
 		return true
 	}
 	return false
@@ -216,7 +228,7 @@ func (l *listing) addGlob(ctx context.Context, pattern string) error {
 		return err
 	}
 	for _, d := range dirs {
-		below, err := filesBelow(ctx, d, l.mem)
+		below, err := filesBelow(ctx, d, hasParquetName, l.mem)
 		if err != nil {
 			return err
 		}

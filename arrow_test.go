@@ -1,0 +1,116 @@
+package gagg_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/ipc"
+
+	"github.com/gagg-dev/gagg"
+)
+
+// writeArrow writes records as a file, or as a stream.
+func writeArrow(t *testing.T, path string, stream bool, recs []arrow.Record, o ...ipc.Option) {
+	t.Helper()
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o = append(o, ipc.WithSchema(recs[0].Schema()))
+	var w interface {
+		Write(arrow.Record) error
+		Close() error
+	} = ipc.NewWriter(f, o...)
+	if !stream {
+		if w, err = ipc.NewFileWriter(f, o...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, rec := range recs {
+		if err := w.Write(rec); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(w.Close(), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A result that is written as Arrow IPC, in every form, and read by path is the same table as the
+// records themselves, whatever the threads, and the file stays within the memory limit.
+func TestArrowFiles(t *testing.T) {
+	rows, err := gagg.Run(t.Context(), gagg.Query{
+		From: gagg.Files("testdata/orders.parquet"), By: []string{"customer", "product", "region", "ordered_at"},
+		Aggs: exprs("sum(price) as price, max(quantity) as quantity, count(*) as n"),
+	}, gagg.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Release()
+	var recs []arrow.Record
+	for rows.Next() {
+		rec := rows.Record()
+		for at := int64(0); at < rec.NumRows(); at += 1000 {
+			recs = append(recs, rec.NewSlice(at, min(at+1000, rec.NumRows())))
+		}
+	}
+	dir := t.TempDir()
+	ask := func(from gagg.Source, o gagg.Options) []string {
+		t.Helper()
+		lines, err := answer(t, gagg.Query{
+			From: from, By: []string{"region", "product"}, Where: "quantity > 2",
+			Aggs: exprs("sum(price), min(ordered_at), count(distinct customer), first(n), last(customer)"), OrderBy: []string{"1", "2"},
+		}, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return lines
+	}
+	again, err := array.NewRecordReader(recs[0].Schema(), recs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := ask(gagg.Records(again), gagg.Options{Threads: 1})
+	for name, o := range map[string][]ipc.Option{"plain": nil, "lz4": {ipc.WithLZ4()}, "zstd": {ipc.WithZstd()}} {
+		for _, stream := range []bool{false, true} {
+			path := filepath.Join(dir, name)
+			writeArrow(t, path, stream, recs, o...)
+			for _, threads := range []int{1, 4} {
+				got := ask(gagg.Files(path), gagg.Options{Threads: threads, MemoryLimit: 64 << 20})
+				if !slices.Equal(got, want) {
+					t.Errorf("%s, stream %t, %d threads: %q, want %q", name, stream, threads, got, want)
+				}
+			}
+		}
+	}
+}
+
+// F31: an Arrow IPC file that is replaced while it is read is an input error that names it.
+func TestArrowChanges(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "changing.arrow")
+	rows, err := gagg.Run(t.Context(), gagg.Query{From: gagg.Files("testdata/orders.parquet"), By: []string{"customer", "ordered_at"}}, gagg.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Release()
+	var recs []arrow.Record
+	for rows.Next() {
+		rec := rows.Record()
+		for at := int64(0); at < rec.NumRows(); at += 100 {
+			recs = append(recs, rec.NewSlice(at, min(at+100, rec.NumRows())))
+		}
+	}
+	writeArrow(t, path, false, recs)
+	c := &changer{change: func() { writeArrow(t, path, false, recs[1:]) }}
+	c.after.Store(3)
+	lines, err := answer(t, gagg.Query{From: gagg.Files(path), By: []string{"customer"}}, gagg.Options{Threads: 1, Observer: c})
+	if !errors.Is(err, gagg.ErrInput) || !strings.Contains(err.Error(), path+": changed") || len(lines) > 0 {
+		t.Errorf("%d rows, %v", len(lines), err)
+	}
+}

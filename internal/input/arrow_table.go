@@ -1,0 +1,163 @@
+package input
+
+import (
+	"fmt"
+
+	"github.com/gagg-dev/gagg/internal/budget"
+	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/parquetio"
+)
+
+// arrowInput is Arrow IPC files as one table: columns by name, in the order in which files first
+// have them.
+type arrowInput struct {
+	leafTable
+	files []*arrowFile
+	units []arrowUnit // in their order
+	rows  int64
+	from  budget.Lender
+}
+
+// arrowUnit is a record of a file.
+type arrowUnit struct {
+	file   *arrowFile
+	record int
+	first  int64 // row number
+}
+
+// unify makes one table of the columns of all files, those of the same name and place among them.
+func (in *arrowInput) unify(union bool) {
+	type key struct {
+		name string
+		nth  int // of several that have the name
+	}
+	places := map[key]int{}
+	var lacking []string // by column: a file that lacks it
+	var firsts []string  // by column: the first file that has it
+	for n, f := range in.files {
+		met := map[string]int{}
+		f.leaves = make([]int, len(in.cols))
+		for i := range f.leaves {
+			f.leaves[i] = noLeaf
+		}
+		for i := range f.own {
+			l := &f.own[i]
+			k := key{l.Name, met[l.Name]}
+			met[l.Name]++
+			at, there := places[k]
+			if !there {
+				at = len(in.cols)
+				places[k] = at
+				in.cols, f.leaves, firsts, lacking = append(in.cols, *l), append(f.leaves, i), append(firsts, f.name), append(lacking, "")
+				if n > 0 {
+					lacking[at] = in.files[0].name
+				}
+				continue
+			}
+			f.leaves[at] = i
+			if c := &in.cols[at]; c.Err == nil && l.Err != nil {
+				c.Err = l.Err
+			} else if c.Err == nil && c.Type != l.Type {
+				c.Err = &Error{fmt.Errorf("%s in %s and %s in %s", c.Type, firsts[at], l.Type, f.name)}
+			}
+		}
+		for at, own := range f.leaves {
+			if own == noLeaf && lacking[at] == "" {
+				lacking[at] = f.name
+			}
+		}
+	}
+	for at, name := range lacking {
+		if c := &in.cols[at]; name != "" && !union && c.Err == nil {
+			c.Err = &Error{fmt.Errorf("%s has it and %s does not; with --union-by-name it is NULL there", firsts[at], name)}
+		}
+	}
+}
+
+func (in *arrowInput) Widen(map[int]int) {}
+
+func (in *arrowInput) sizes() Description {
+	d := Description{Files: len(in.files), Rows: in.rows, RowGroups: len(in.units)}
+	for _, f := range in.files {
+		d.Bytes += f.size
+	}
+	return d
+}
+
+// Close gives the memory of the indexes back.
+func (in *arrowInput) Close() error {
+	for _, f := range in.files {
+		if f.File != nil {
+			f.File.Close()
+		}
+	}
+	return nil
+}
+
+func (in *arrowInput) Scan(o parquetio.ScanOptions) (Scan, error) {
+	s := &arrowScan{in: in, cols: o.Columns, batchRows: o.BatchRows, on: map[*arrowFile]*projection{}}
+	if s.batchRows == 0 {
+		s.batchRows = defaultBatchRows
+	}
+	for _, f := range in.files {
+		s.on[f] = s.project(f)
+	}
+	return s, nil
+}
+
+// arrowScan is a scan of records that can be read again, by several readers at once.
+type arrowScan struct {
+	unknown
+	in        *arrowInput
+	cols      []int
+	batchRows int
+	on        map[*arrowFile]*projection
+}
+
+func (s *arrowScan) RowGroups() int           { return len(s.in.units) }
+func (s *arrowScan) Units() int               { return len(s.in.units) }
+func (s *arrowScan) UnitBytes(unit int) int64 { u := &s.in.units[unit]; return u.file.Bytes(u.record) }
+func (s *arrowScan) Rereadable() bool         { return true }
+
+func (s *arrowScan) Facts() Facts {
+	f := Facts{Rows: s.in.rows}
+	for i := range s.in.units {
+		f.Bytes += s.UnitBytes(i)
+	}
+	return f
+}
+
+// WorkerBytes takes values to have 16 bytes, beside the largest record, of which all is wanted.
+func (s *arrowScan) WorkerBytes() int64 {
+	most := int64(0)
+	for i := range s.in.units {
+		most = max(most, s.UnitBytes(i))
+	}
+	return most + 16*int64(s.batchRows)*int64(len(s.cols))
+}
+
+// Unchanged compares the files with what they were.
+func (s *arrowScan) Unchanged() error {
+	for _, f := range s.in.files {
+		if err := f.unchanged(); err != nil {
+			return f.failure(err)
+		}
+	}
+	return nil
+}
+
+// unknown is the part of a scan that nothing is known of.
+type unknown struct{}
+
+func (unknown) Passed() (pages, rows int64)                        { return 0, 0 }
+func (unknown) Split(int, int64)                                   {}
+func (unknown) Ends(int) (least, most column.Value, ok bool)       { return least, most, false }
+func (unknown) Filled(int) bool                                    { return false }
+func (unknown) DictAll(int) bool                                   { return false }
+func (unknown) DictEntries(int) int                                { return -1 }
+func (unknown) DictBytes(int) int64                                { return -1 }
+func (unknown) Int96(int) bool                                     { return false }
+func (unknown) DictRepeats(int) (float64, bool)                    { return 0, false }
+func (unknown) TextLength(int) (int, bool)                         { return 0, false }
+func (unknown) Encoded(int) (t parquetio.EncodedType, ok bool)     { return t, false } // records are decoded already
+func (unknown) EncodedUnit(int) (u parquetio.EncodedUnit, ok bool) { return u, false }
