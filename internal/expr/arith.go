@@ -134,8 +134,8 @@ func subInts(f *frame) error {
 	return f.check(func(i int) bool { return (a[i]^b[i])&(a[i]^out[i]) < 0 })
 }
 
-// mulInts raises its alarm if the operands together have so many bits that a product may not fit, so that the
-// loop stays free of wide products.
+// mulInts multiplies without wide products. multiply tells whether all products of the batch are
+// sure to fit; if they are not, each row is checked.
 func mulInts(f *frame) error {
 	a, b := f.args[0].Int, f.args[1].Int
 	if multiply(f.out.Int, a, b) {

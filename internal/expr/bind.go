@@ -60,8 +60,8 @@ func (b *binder) bind(n Node) (*bound, error) {
 	return x, err
 }
 
-// operand binds an operand, which may be an interval. No operation takes lists and maps, so this is where
-// they end, and the rules of types below may look at kinds alone.
+// operand binds an operand, which may be an interval. No operation takes lists or maps: they are
+// refused here, so the rules of types below may look at kinds alone.
 func (b *binder) operand(n Node) (*bound, error) {
 	x, err := b.any(n)
 	if err != nil {
@@ -89,8 +89,8 @@ func bindEach(bind func(Node) (*bound, error), nodes []Node) ([]*bound, error) {
 	return out, nil
 }
 
-// node binds n, or finds it bound. What a node is bound to follows from its text and the columns alone; what its
-// parent makes of it is another node.
+// node binds n, or returns what was bound for it before. The bound node depends on the text of n
+// and the columns alone: what the parent makes of it is another node.
 func (b *binder) node(n Node) (*bound, error) {
 	if b.nodes == nil {
 		return b.anew(n)

@@ -10,7 +10,8 @@ import (
 // bitVerbs names the operations on bits in messages.
 var bitVerbs = map[string]string{"&": "take the common bits of", "|": "join the bits of", "xor": "take the differing bits of", "<<": "shift", ">>": "shift"}
 
-// bitwise binds & | xor << >>: of integers int64, whatever the width; of a uint64 with unsigned ones uint64.
+// bitwise binds & | xor << >>. The result is int64, whatever the width of the integers, or uint64
+// if one operand is uint64 and the other unsigned.
 func bitwise(op string, l, r *bound, src Node) (*bound, error) {
 	for _, x := range []*bound{l, r} {
 		if !x.typ.IsInteger() && x.typ.Kind != column.Null {

@@ -6,8 +6,9 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
-// Casts between numbers, and between dates and times, whose values and results fit 64 bits are loops over integers.
-// Where a value of a batch does not fit, the rows go through convert, which tells what becomes of them.
+// Casts whose values and results fit 64 bits are loops over integers: between numbers, and
+// between dates and times. If a value of a batch does not fit, convert takes the batch row by
+// row, and decides what becomes of each.
 
 // powers is 10^n for all n that an int64 holds.
 var powers = func() (p [maxInt64Power + 1]int64) {
@@ -27,7 +28,8 @@ type integerCast struct {
 	least, most int64 // what v may be, or of by the quotient
 }
 
-// castOfIntegers is the cast from a type to another one, neither of them a float nor text; false: there is none.
+// castOfIntegers is the cast between two types that are neither floats nor texts; false if there
+// is none.
 func castOfIntegers(from, t column.Type) (c integerCast, ok bool) {
 	family := familyOf(from)
 	if family == familyBytes || family != familyOf(t) || from.IsFloat() || t.IsFloat() || t.Kind == column.Bool {
@@ -181,7 +183,8 @@ func castTexts(f *frame, t column.Type) bool {
 	return true
 }
 
-// plainNumber reads up to 18 digits, with or without a sign and a point, as a decimal of that scale.
+// plainNumber reads up to 18 digits as a decimal of that scale, with or without a sign and a
+// point.
 func plainNumber(text []byte, scale int) (v int64, ok bool) {
 	minus := len(text) > 0 && text[0] == '-'
 	if minus {

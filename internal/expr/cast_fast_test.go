@@ -10,8 +10,9 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
-// Casts between all numbers, and between all dates and times, of values at the ends of both types, on either side of where
-// they are rounded, and of any others: what rational numbers give, a batch at a time and where a row of it fails.
+// Casts between all numbers, and between all dates and times, give what rational numbers give:
+// for values at the ends of both types, on either side of where they are rounded, and at random;
+// for whole batches, and for batches in which a row fails.
 func TestFastCast(t *testing.T) {
 	kind := func(k column.Kind) column.Type { return column.Type{Kind: k} }
 	numbers := []column.Type{

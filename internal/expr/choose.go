@@ -164,8 +164,8 @@ func spread[T any](to, from []T, rows []int32) {
 	}
 }
 
-// texts is the bytes of a choice of texts. Where one branch alone gives texts that are not empty, rows point into the bytes of
-// its vector, and nothing is copied.
+// texts is the bytes of a choice of texts. If only one branch gives texts that are not empty, the
+// rows point into the bytes of its vector, and nothing is copied.
 type texts struct {
 	lent bool    // out.Data is of the branch that gave rows
 	own  []byte  // out.Data where it is not

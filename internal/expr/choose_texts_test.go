@@ -8,7 +8,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
-// A case of texts gives each row that of its branch, whichever branches have texts, batch after batch; where one alone has some nothing is copied.
+// A case of texts gives each row the text of its branch, batch after batch, whichever branches
+// have texts. If only one has some, nothing is copied.
 func TestChoiceOfTexts(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 9))
 	str := func(s string) column.Value { return column.Value{Type: stringType, Bytes: s} }

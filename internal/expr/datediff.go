@@ -75,7 +75,8 @@ func dateDiff(c *call) (*bound, error) {
 	return n, nil
 }
 
-// boundaries counts the multiples of step between two numbers. They cannot overflow, but of steps of one.
+// boundaries counts the multiples of step between two numbers. The count overflows only for a
+// step of one.
 func boundaries(step divisor) kernel {
 	return func(f *frame) error {
 		a, b, out := f.args[0].Int[:f.n], f.args[1].Int[:f.n], f.out.Int
@@ -127,7 +128,8 @@ func wholeMonths(per int64) kernel {
 	}
 }
 
-// monthsBetween counts whole months from a to b, a <= b. The last day of a month completes one from a later day of another.
+// monthsBetween counts whole months from a to b, a <= b. A month is complete on its last day even
+// if it has no day with the number of a's: January 31 to February 28 is a month.
 func monthsBetween(a, b int64) int64 {
 	from, to := floorDiv(a, microsPerDay), floorDiv(b, microsPerDay)
 	clockA, clockB := a-from*microsPerDay, b-to*microsPerDay
@@ -191,8 +193,8 @@ func bucketType(args []*bound) column.Type {
 	return column.TimestampType(column.Micro, args[1].typ.UTC)
 }
 
-// timeBucket binds time_bucket(width, t[, origin]), the origin being a date or timestamp, an interval, by which
-// buckets are moved, or the name of a time zone.
+// timeBucket binds time_bucket(width, t[, origin]). The origin is a date or timestamp; or an
+// interval, by which buckets are moved; or the name of a time zone.
 func timeBucket(c *call) (*bound, error) {
 	width, err := c.interval(0)
 	if err != nil {

@@ -32,14 +32,15 @@ func newEval(n *bound) *Eval {
 	return &Eval{machine: m, root: m.newStep(n)}
 }
 
-// Group is Evals that see the same batches and compute once what their expressions share, as bound by one Binder. It
-// belongs to one goroutine.
+// Group is Evals of expressions bound by one Binder. They see the same batches, and what their
+// expressions share is computed once. It belongs to one goroutine.
 type Group struct{ machine }
 
 // NewGroup makes a group without Evals.
 func NewGroup() *Group { return &Group{machine{steps: map[*bound]*step{}}} }
 
-// NewEval adds an Eval to the group. Begin has to be called before it is used; its results stay valid until the next Begin.
+// NewEval adds an Eval to the group. Begin is called before it is used. Its results are valid
+// until the next Begin.
 func (g *Group) NewEval(e *Expr) *Eval {
 	return &Eval{machine: &g.machine, root: g.newStep(e.root), grouped: true}
 }

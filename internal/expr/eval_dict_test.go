@@ -29,9 +29,9 @@ func codedBatch(d *column.Dict) *column.Batch {
 	return &column.Batch{Rows: len(codes), Cols: []column.Vector{8: {Type: stringType, Len: len(codes), Codes: codes, Dict: d}}}
 }
 
-// What is computed of one large dictionary after the other is right, and takes memory once: numbers,
-// texts and NULLs, where a dictionary is larger or smaller than the one before, and where small ones
-// come in between.
+// Results over one large dictionary after the other are right, and take memory once: numbers,
+// texts and NULLs, dictionaries larger and smaller than the one before, and small ones in
+// between.
 func TestTranslationsRecycled(t *testing.T) {
 	const entries, some = 60_000, 12
 	dicts := make([]*column.Dict, 2*some)

@@ -362,7 +362,8 @@ func TestDictionary(t *testing.T) {
 	}
 }
 
-// F12: the strings of a dictionary that has gone by, which may be a large part of the memory, are kept by nobody.
+// F12: nobody keeps the strings of a dictionary that has gone by. They may be a large part of the
+// memory.
 func TestDictionaryGone(t *testing.T) {
 	v := bindText(t, "length(s)").NewEval()
 	pass := func() weak.Pointer[column.Dict] {
@@ -382,8 +383,8 @@ func TestDictionaryGone(t *testing.T) {
 	runtime.KeepAlive(v)
 }
 
-// TestLargeDictionary protects from translating a large dictionary for the
-// sake of a few rows, and that it is done when many rows come with it; then the next one is at second sight.
+// TestLargeDictionary protects from translating a large dictionary for the sake of a few rows. It
+// is translated when many rows come with it, and the next one when it is seen a second time.
 func TestLargeDictionary(t *testing.T) {
 	const rows, entries = 50, 1000
 	batch := func() *column.Batch {

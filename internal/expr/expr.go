@@ -22,8 +22,8 @@ func Bind(n Node, text string, lookup func(name string) (int, column.Type, error
 	return (&Binder{lookup: lookup}).Bind(n, text)
 }
 
-// Binder binds several expressions over the same columns. What is equal in them becomes one node, which a Group
-// computes once.
+// Binder binds several expressions over the same columns. Parts that are equal become one node,
+// which a Group computes once.
 type Binder struct {
 	lookup func(name string) (int, column.Type, error)
 	nodes  map[string]*bound // by canonical text; nil: none are kept
@@ -34,8 +34,8 @@ func NewBinder(lookup func(name string) (int, column.Type, error)) *Binder {
 	return &Binder{lookup, map[string]*bound{}}
 }
 
-// sharedSteps is the most nodes of an expression whose parts are kept for others. The text of each part is made to find
-// it, which for a long expression would take long.
+// sharedSteps is the most nodes of an expression whose parts are shared. A part is found by its
+// text, and making the text of every part takes the square of the length of the expression.
 const sharedSteps = 256
 
 // Bind is Bind of the package.

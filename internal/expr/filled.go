@@ -2,8 +2,9 @@ package expr
 
 import "slices"
 
-// Filled reports whether the expression is not expected to be NULL in any row, if columns for which filled is true are not. It may be all
-// the same: functions make NULL of some values, such as a division by zero.
+// Filled reports whether the expression is expected to be NULL in no row, if the columns for
+// which filled is true are not. It is an expectation: functions make NULL of some values, such as
+// a division by zero.
 func (e *Expr) Filled(filled func(col int) bool) bool { return e.root.filled(filled) }
 
 func (n *bound) filled(columns func(col int) bool) bool {

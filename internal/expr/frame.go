@@ -19,7 +19,8 @@ type frame struct {
 	wide []decimal256.Num
 }
 
-// reset sizes out for n rows of a node. One that may give a narrow vector chooses its memory itself.
+// reset sizes out for n rows of a node. A node that may give a narrow vector chooses its memory
+// itself.
 func (f *frame) reset(n int, node *bound) {
 	t := node.typ
 	f.n, f.own = n, false
@@ -40,7 +41,8 @@ func (f *frame) reset(n int, node *bound) {
 	}
 }
 
-// narrow makes out a vector of 64-bit integers, a narrow one if its type is of wide decimals, and returns its values.
+// narrow makes out a vector of 64-bit integers, and returns its values. If its type is of wide
+// decimals, the vector is marked as narrow.
 func (f *frame) narrow() []int64 {
 	f.ints = sized(f.ints, f.n)
 	f.out.Int, f.out.Wide, f.out.Narrow = f.ints, nil, f.out.Type.Rep() == column.RepWide

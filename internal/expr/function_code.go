@@ -137,7 +137,8 @@ func hexOf(c *call) (*bound, error) {
 	}, c.args[0]), nil
 }
 
-// codePoint binds ascii, and unicode: the number of the first character; of the empty text that of empty.
+// codePoint binds ascii and unicode: the number of the first character, or empty for the empty
+// text.
 func codePoint(empty int64) func(*call) (*bound, error) {
 	return func(c *call) (*bound, error) {
 		return c.strict(func(f *frame) error {
@@ -183,7 +184,8 @@ func repeated(c *call) (*bound, error) {
 	}, c.args...), nil
 }
 
-// translated binds translate(s, from, to): each character of from becomes the one in its place in to, or nothing.
+// translated binds translate(s, from, to): each character of from is replaced by the one at its
+// place in to, or removed where to has none.
 func translated(c *call) (*bound, error) {
 	to := []rune(c.args[2].value.Bytes)
 	by := map[rune]rune{}
@@ -255,7 +257,8 @@ func bitLength(c *call) (*bound, error) {
 	}, c.args...), nil
 }
 
-// mostCompared is how long texts may be whose distance is asked for: it takes the product of their lengths.
+// mostCompared is the longest text whose distance from another is computed: the time is the
+// product of their lengths.
 const mostCompared = 16 << 10
 
 // levenshtein binds levenshtein(a, b), of bytes.

@@ -112,7 +112,8 @@ func described(v column.Value) string {
 // ownResults are functions that give something else than DuckDB's of these names, by design.
 var ownResults = map[string]bool{"hash": true, "typeof": true}
 
-// TestHash protects that hashes stay what they are: values of many types, known from the first version on.
+// TestHash protects that hashes stay as they are: values of many types, known since the first
+// version.
 func TestHash(t *testing.T) {
 	for text, want := range map[string]string{
 		"hash(0)": "14374147212387527897", "hash(1)": "3439722301264460078", "hash(-1)": "5841669975847748627", "hash(18446744073709551615::uint64)": "5841669975847748627", "hash(true)": "3439722301264460078",

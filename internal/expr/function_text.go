@@ -176,10 +176,12 @@ func reversed(c *call) (*bound, error) {
 	}, c.args...), nil
 }
 
-// mostPadded is how many characters a text may be padded to: what is made of a row is not asked of a budget.
+// mostPadded is the most characters a text is padded to. The memory for one row's text is not
+// reserved in a budget.
 const mostPadded = 1 << 20
 
-// padded binds lpad(s, n, by), and rpad if right is set: n characters, of s alone if it has as many.
+// padded binds lpad(s, n, by), and rpad if right is set. The result has n characters: of s alone
+// if s has as many.
 func padded(right bool) func(*call) (*bound, error) {
 	return func(c *call) (*bound, error) {
 		return c.strict(func(f *frame) error {

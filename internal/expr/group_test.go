@@ -7,7 +7,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
-// Random expressions, of which one is a part of another one, give in a group what they give alone, batch after batch.
+// Random expressions, one a part of another, give in a group what they give alone, batch after
+// batch.
 func TestGroup(t *testing.T) {
 	for seed := range uint64(500) {
 		r := rand.New(rand.NewPCG(seed, 4))

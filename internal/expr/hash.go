@@ -16,8 +16,8 @@ import (
 //	floats                                                   the bits of the double; all NaN are one, and both zeros
 //	texts, binaries, UUID                                    their bytes
 //
-// and 0 of NULL; that of several values is the one of their hashes, 8 bytes each. It is part of the language, and
-// never changes: files may be cut by it.
+// and 0 of NULL. The hash of several values is that of their hashes, 8 bytes each. Files may be
+// cut by it, so it is part of the language and never changes.
 func hashed(c *call) (*bound, error) {
 	parts := make([]*bound, len(c.args))
 	for i, a := range c.args {

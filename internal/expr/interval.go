@@ -6,13 +6,14 @@ import (
 	"strings"
 )
 
-// Span is the length of an interval. Months and days have no fixed length: what they come to depends on
-// the date that they are added to.
+// Span is the length of an interval. Months and days have no fixed length: it depends on the date
+// that they are added to.
 type Span struct {
 	Months, Days, Micros int64
 }
 
-// spanUnits are the units of intervals, by all their names. A part of a month or more is whole months.
+// spanUnits are the units of intervals, by all their names. A fraction of a month or a longer
+// unit has to come to whole months.
 var spanUnits = func() map[string]Span {
 	units := map[string]Span{}
 	for names, span := range map[string]Span{
@@ -42,8 +43,8 @@ var spanWords = []string{
 	"microsecond", "millisecond", "second", "minute", "hour", "day", "week", "month", "quarter", "year", "decade", "century", "millennium",
 }
 
-// parseSpan reads numbers with units, `2 days 3 hours`, and times of day, `2 days 03:00:00`. A number without
-// a unit is of seconds.
+// parseSpan reads numbers with units, `2 days 3 hours`, and times of day, `2 days 03:00:00`. A
+// number without a unit is seconds.
 func parseSpan(text string) (Span, bool) {
 	var all Span
 	s := scanner{rest: strings.ToLower(strings.TrimSpace(text)), ok: text != ""}

@@ -6,8 +6,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
-// plusInterval is x + interval: months first, with the day cut to the last one of the month, then days, then
-// microseconds.
+// plusInterval is x + interval: first the months, where the day becomes the last one of a shorter
+// month; then the days; then the microseconds.
 func plusInterval(x, interval *bound, src Node) *bound {
 	t := x.typ
 	switch {
@@ -28,8 +28,8 @@ func plusInterval(x, interval *bound, src Node) *bound {
 	return strict(t, src, a.add, x, interval.args[0], interval.args[1], interval.args[2])
 }
 
-// adder adds intervals to values that have perDay steps a day, and gives such that have steps a day, times as
-// many, and perMicro a microsecond.
+// adder adds intervals to values that have perDay steps a day. The results have steps a day,
+// times as many, and perMicro steps a microsecond.
 type adder struct {
 	perDay                 divisor
 	steps, times, perMicro int64
@@ -128,8 +128,8 @@ func plusMonths(days, months int64) int64 {
 // mostYears is beyond all dates.
 const mostYears = 1 << 40
 
-// addToClock adds to times of day, which have times as many steps afterwards, and perMicro a microsecond. Months and
-// days, the last arguments, only matter if they are NULL.
+// addToClock adds to times of day. The results have times as many steps, and perMicro steps a
+// microsecond. Months and days, the last arguments, only matter if they are NULL.
 func addToClock(times, perMicro int64) kernel {
 	perDay := microsPerDay * perMicro
 	return func(f *frame) error {

@@ -4,8 +4,9 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
-// An interval is no value of a vector: its node is three nodes of integers, of its months, its days and its
-// microseconds. What takes an interval takes these, and constants among them are folded as always.
+// An interval is no value of a vector. Its node is three nodes of integers, its months, days and
+// microseconds, and whatever takes an interval takes these three. Constants among them are folded
+// like others.
 
 var intervalType = column.Type{Kind: column.Interval}
 
@@ -52,8 +53,8 @@ func literalInterval(x *bound) (*bound, error) {
 	return constantInterval(s), nil
 }
 
-// intervalArithmetic binds + - * with intervals, and the difference of timestamps, which is one; nil: it is
-// something else.
+// intervalArithmetic binds + - * with intervals, and the difference of timestamps, which is an
+// interval. It returns nil for anything else.
 //
 //	date ± interval                timestamp[us]
 //	timestamp ± interval           timestamp, of microseconds or finer

@@ -75,8 +75,9 @@ func TestIntervalMistakes(t *testing.T) {
 	}
 }
 
-// TestZonesAsPackageTime protects the conversions of instants by time zones: random ones, in order and not, as package
-// time has them, and back again where clocks show a time once.
+// TestZonesAsPackageTime protects the conversions of instants by time zones: random instants, in
+// order and not, become what package time gives, and come back where clocks show a time only
+// once.
 func TestZonesAsPackageTime(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, name := range []string{"Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kolkata", "UTC"} {

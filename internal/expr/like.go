@@ -40,7 +40,8 @@ func (b *binder) like(n *Like) (*bound, error) {
 	return result, nil
 }
 
-// likeEscaped matches a pattern in which a character takes their meaning from % and _, as a regular expression.
+// likeEscaped matches a pattern with an escape character as a regular expression. After that
+// character % and _ stand for themselves.
 func likeEscaped(n *Like, x, pattern *bound) (*bound, error) {
 	if pattern.kind != boundConst {
 		return nil, typeErrorf("the pattern of like with escape must be a constant")

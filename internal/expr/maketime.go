@@ -73,7 +73,8 @@ func makeTime(c *call) (*bound, error) {
 	}, c.args[0], c.args[1], castTo(c.args[2], doubleType, c.n)), nil
 }
 
-// makeTimestamp binds make_timestamp(year, month, day, hour, minute, second), and make_timestamp(microseconds).
+// makeTimestamp binds make_timestamp(year, month, day, hour, minute, second), and
+// make_timestamp(microseconds).
 func makeTimestamp(c *call) (*bound, error) {
 	switch len(c.args) {
 	case 1:
@@ -102,8 +103,7 @@ func makeTimestamp(c *call) (*bound, error) {
 // convertInt is an integer as int64.
 func convertInt(x *bound, src Node) *bound { return strict(int64Type, src, retype, x) }
 
-// makeTimestampOf binds make_timestamp_ms(x) and make_timestamp_ns(x), of which there are perMicro in a
-// microsecond, or the other way round if that is less than 1.
+// makeTimestampMillis binds make_timestamp_ms(x).
 func makeTimestampMillis(c *call) (*bound, error) {
 	micros := intArithmetic("*", int64Type, convertInt(c.args[0], c.n), newConst(intValue(1000)), c.n)
 	return c.strict(retype, micros), nil
@@ -138,7 +138,8 @@ func lastDay(c *call) (*bound, error) {
 	}, c.args[0]), nil
 }
 
-// intervalPart is a part of an interval: years and months of its months, days, and the rest of its microseconds.
+// intervalPart is a part of an interval: years and months of its months, days of its days, and
+// all others of its microseconds.
 func (c *call) intervalPart(p *datePart, x *bound) (*bound, error) {
 	op := func(of *bound, op string, by int64) *bound {
 		return intArithmetic(op, int64Type, of, newConst(intValue(by)), c.n)

@@ -8,9 +8,10 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
-// Decimals of more than 18 digits are stored in 256 bits, since their type allows it, but the values of most columns and
-// products fit 64. So + - * of decimals are computed in 64 bits first, all rows of a batch, and the vector is narrow if
-// all of them fit: what the values are tells, not their types. Else the batch is computed once more in 256 bits.
+// Decimals of more than 18 digits have room for 256 bits, but the values of most columns and
+// products fit 64. So + - * of decimals are computed in 64 bits first, for a whole batch. If all
+// results fit, the vector is narrow: the values decide, not their types. Else the batch is
+// computed once more in 256 bits.
 
 // narrowKernels are those of sums and differences.
 var narrowKernels = map[string]kernel{"+": addDecimals, "-": subDecimals}
@@ -110,7 +111,8 @@ func (f *frame) each(op func(a, b decimal256.Num) (r decimal256.Num, overflow bo
 	})
 }
 
-// rescaleDecimals multiplies stored integers by a power of ten of 64 bits. wide does it in 256 bits.
+// rescaleDecimals multiplies stored integers by a power of ten that fits 64 bits. If a product
+// does not fit, wide computes the batch in 256 bits.
 func rescaleDecimals(power int64, wide kernel) kernel {
 	most := (1<<63 - 1) / power
 	return func(f *frame) error {
@@ -146,7 +148,8 @@ func compareDecimalsKernel(op compareOp) kernel {
 	}
 }
 
-// compareDecimalConst compares with a constant of the same scale. One beyond 64 bits is above or below all narrow ones.
+// compareDecimalConst compares with a constant of the same scale. A constant beyond 64 bits is
+// above or below all narrow values.
 func compareDecimalConst(op compareOp, c decimal256.Num) kernel {
 	small, fits := int64Of(c)
 	beyond := op.holds()[1-c.Sign()]

@@ -10,8 +10,9 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
-// Decimals of any size, those around 31, 32, 62, 63 and 127 bits among them: + - * are what big integers give, in narrow
-// vectors or not, also where the rows of a batch do not all fit 64 bits; and an overflow is one for all ways.
+// + - * of decimals are what big integers give: for decimals of any size, among them those around
+// 31, 32, 62, 63 and 127 bits, in narrow vectors or not, and for batches of which only some rows
+// fit 64 bits. An overflow is one whichever way it was computed.
 func TestNarrow(t *testing.T) {
 	types := []column.Type{column.DecimalType(15, 0), column.DecimalType(18, 0), column.DecimalType(19, 0), column.DecimalType(38, 0), column.DecimalType(70, 0), int64Type}
 	narrowed := 0
@@ -89,7 +90,8 @@ func decimalsUpTo(r *rand.Rand, typ column.Type, most int) (values []column.Valu
 	return values
 }
 
-// reckoned is (a op b) + -a, or minus that, and whether one step of it does not fit its type, which has 38 or 76 digits.
+// reckoned is (a op b) + -a, or minus that, and whether a step of it does not fit its type, which
+// has 38 or 76 digits.
 func reckoned(op string, plus bool, typ column.Type, values [][]column.Value) (want []*big.Int, over bool) {
 	digits := 38
 	if max(values[0][0].Type.Precision, values[1][0].Type.Precision) > 38 {

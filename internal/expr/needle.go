@@ -6,9 +6,9 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
-// needle looks for one text in many. It looks at two of its bytes, the two that are rarest, at 32
-// places at a time, and in whole pages where strings lie end to end; bytes.Index looks at the first byte, and in
-// each string by itself.
+// needle looks for one text in many. It compares the text's two rarest bytes at 32 places at a
+// time, and searches whole pages where strings lie end to end. bytes.Index compares the first
+// byte, and searches each string by itself.
 type needle struct {
 	text []byte
 	at   int // the place of the first of the two
@@ -44,8 +44,8 @@ func rarity(c byte) int {
 	return len(rare)
 }
 
-// mostMisses is at how many places the two bytes may be without the text, and again for each mostMisses
-// bytes: with more of them bytes.Index is faster.
+// mostMisses is how many places may have the two bytes without the text, at first and again for
+// each mostMisses bytes searched. Where more do, bytes.Index is faster and takes over.
 const mostMisses = 32
 
 // index is bytes.Index(data, s.text).
@@ -83,8 +83,8 @@ func (s *needle) kernel(f *frame) error {
 	return nil
 }
 
-// gapMost is how many bytes may lie between strings that are searched as one: the lengths of plain pages do, and more where rows were
-// chosen from a page.
+// gapMost is the most bytes between strings that are searched as one. Plain pages have a length
+// of four bytes there, and more where rows were chosen from a page.
 const gapMost = 32
 
 // ordered reports whether the strings lie one behind the other, and close to one another.

@@ -5,8 +5,8 @@ import "golang.org/x/sys/cpu"
 // pairStep is what the length of indexPair's arguments is a multiple of.
 const pairStep = 32
 
-// indexPairAVX2 returns the first place where p has a and q has b, or the length of both, which is a
-// multiple of pairStep.
+// indexPairAVX2 returns the first place where p has a and q has b, or their length if there is
+// none. Both have the same length, a multiple of pairStep.
 //
 //go:noescape
 func indexPairAVX2(p, q []byte, a, b byte) int

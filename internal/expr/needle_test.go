@@ -18,8 +18,8 @@ func letters(r *rand.Rand, n, of int) []byte {
 	return out
 }
 
-// index finds what bytes.Index finds: texts that are there by chance, that were put there, at the beginning and the
-// end, and those whose bytes are everywhere.
+// index finds what bytes.Index finds: texts that are there by chance, texts that were put at the
+// beginning and the end, and texts whose bytes are everywhere.
 func TestNeedleIndex(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	found := 0
@@ -46,7 +46,8 @@ func TestNeedleIndex(t *testing.T) {
 	}
 }
 
-// stringsOf lays strings one behind the other, with gaps of the bytes between, in rows of the given order.
+// stringsOf lays strings one behind the other, with gaps of the bytes of between, and gives rows
+// of them in order.
 func stringsOf(strs [][]byte, between []byte, order []int) column.Vector {
 	v := column.Vector{Type: column.Type{Kind: column.String}, Len: len(order)}
 	spans := make([]column.Span, len(strs))
@@ -62,8 +63,8 @@ func stringsOf(strs [][]byte, between []byte, order []int) column.Vector {
 	return v
 }
 
-// The kernel says of each string whether it contains the text, where they lie end to end, with gaps in which
-// the text is too, and in any order.
+// The kernel says of each string whether it contains the text: strings end to end, strings with
+// gaps that contain the text too, and strings in any order.
 func TestNeedleKernel(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 5))
 	together, apart, hits := 0, 0, 0
@@ -110,8 +111,8 @@ func TestNeedleKernel(t *testing.T) {
 	}
 }
 
-// like has the result of the definition, whatever the shape of the pattern, with letters of both cases and
-// characters of several bytes.
+// like gives what its definition says, whatever the shape of the pattern, with letters of both
+// cases and characters of several bytes.
 func TestLikeShapes(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 7))
 	pieces := []string{"", "%", "_", "a", "go", "Go", "ß", "É", "%%", "ogl"}

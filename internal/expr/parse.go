@@ -192,7 +192,8 @@ func operation(t token, l, r Node) Node {
 	}
 }
 
-// is reads `is [not] null`, `is [not] true`, `is [not] false` and `is [not] distinct from …`. All but the first are said by case.
+// is reads `is [not] null`, `is [not] true`, `is [not] false` and `is [not] distinct from …`. All
+// but the first become case expressions.
 func (p *parser) is(x Node) (Node, error) {
 	word := p.advance()
 	at := word.pos
@@ -222,7 +223,8 @@ func tests(at int, x Node, not bool) Node {
 	return &Case{At: at, Whens: []When{{If: x, Then: truthNode(at, !not)}}, Else: truthNode(at, not)}
 }
 
-// distinct is whether two values differ, NULL being a value like others; with not whether they do not.
+// distinct is whether two values differ, where NULL is a value like others. If not is set it is
+// whether they are equal.
 func distinct(at int, x, y Node, not bool) Node {
 	op := "<>"
 	if not {

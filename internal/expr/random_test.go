@@ -77,9 +77,9 @@ func randomCompare(r *rand.Rand, depth int) string {
 	return fmt.Sprintf("(%s %s %s)", operand(), pick(r, "=", "<>", "<", "<=", ">", ">="), operand())
 }
 
-// TestAgainstReference protects the meaning of expressions: random expressions on random rows give what the row-at-a-time reference
-// gives, from flat columns and from dictionary-coded ones, on batches of
-// several sizes one after the other.
+// TestAgainstReference protects the meaning of expressions. Random expressions on random rows
+// give what the reference gives, which computes one row at a time: from flat columns and from
+// dictionary-coded ones, on batches of several sizes one after the other.
 func TestAgainstReference(t *testing.T) {
 	for seed := range uint64(3000) {
 		r := rand.New(rand.NewPCG(seed, 1))

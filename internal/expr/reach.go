@@ -6,13 +6,16 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
-// reachCols is of how many columns Reach tries all ends, at most: two to the power of it are looked at.
+// reachCols is the most columns whose ends Reach combines: it evaluates two to the power of them
+// rows.
 const reachCols = 6
 
-// Reach is where the values of an expression are, if each column's are from least to most (by batch index;
-// false: not known). It knows sums, differences and products of integers and decimals, of which it looks at the values where all
-// columns are at one end. That is where the greatest are, unless a column is multiplied by itself: who relies on it must notice a greater
-// one. false: nothing is known.
+// Reach estimates the range of the values of an expression from the ranges of its columns. ends
+// gives those by batch index; false if one is not known. The result is false if nothing is known.
+//
+// It evaluates sums, differences and products of integers and decimals where every column is at
+// one of its ends. Those values include the extremes unless a column is multiplied by itself, so
+// a caller has to notice a value outside the range.
 func (e *Expr) Reach(ends func(col int) (least, most column.Value, ok bool)) (r column.Range, ok bool) {
 	cols := e.Columns()
 	if len(cols) == 0 || len(cols) > reachCols || e.root.kind != boundColumn && !isPolynomial(e.root.src) {
@@ -54,7 +57,8 @@ func isPolynomial(n Node) bool {
 	return false
 }
 
-// rangeOf is where the values of v are; false: they are no integers of 64 bits with a sign, or some are NULL.
+// rangeOf is the range of the values of v. It is false if some are NULL, or are no signed
+// integers of 64 bits.
 func rangeOf(v *column.Vector) (r column.Range, ok bool) {
 	if t := v.Type; !t.IsInteger() && t.Kind != column.Decimal || t.Kind == column.Uint64 {
 		return r, false

@@ -5,8 +5,9 @@ import (
 	"regexp/syntax"
 )
 
-// neededText is a text that all matches of re contain, of two bytes or more; nil if none is known. Where it
-// is not, there is no match: it is found tens of times as fast as package regexp finds out.
+// neededText is a text of two bytes or more that all matches of re contain; nil if none is known.
+// A string without it has no match, and looking for it is tens of times as fast as package
+// regexp.
 func neededText(re *regexp.Regexp) *needle {
 	parsed, err := syntax.Parse(re.String(), syntax.Perl)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
-// The text that a pattern needs is one that all its matches have, and none is taken for one that only
-// some have.
+// The text that a pattern needs is in all its matches. A text that only some matches have is not
+// chosen.
 func TestNeededText(t *testing.T) {
 	for pattern, want := range map[string]string{
 		"google":                  "google",
@@ -37,8 +37,8 @@ func TestNeededText(t *testing.T) {
 	}
 }
 
-// Functions of regular expressions have the results of package regexp where a text that is needed is
-// looked for first: in strings that have it, have it without a match, or have it not.
+// Functions of regular expressions that look for a needed text first give what package regexp
+// gives: for strings with the text, with the text but no match, and without it.
 func TestNeededTextResults(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 9))
 	parts := []string{"go", "gle", "google", ".com", ".ru", "/", "a", "\xff", "é", "goo"}

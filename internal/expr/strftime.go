@@ -75,7 +75,8 @@ func appendNumber(to []byte, n int64, digits int) []byte {
 
 func hour12(m *moment) int64 { return (m.sec/3600+11)%12 + 1 }
 
-// weekOfYear counts weeks that begin on a day of the week, 0 being Sunday; the days before the first are in week 0.
+// weekOfYear counts weeks that begin on the day first, 0 being Sunday. The days before the first
+// such day are week 0.
 func weekOfYear(first int64) func(m *moment) int64 {
 	return func(m *moment) int64 {
 		weekday := (isoWeekday(m.days) - first + 7) % 7
@@ -282,7 +283,8 @@ func (r *read) zoneOffset() int64 {
 	return sec
 }
 
-// strptime binds strptime(text, format), and try_strptime, which gives NULL for a text that is not so.
+// strptime binds strptime(text, format), and try_strptime, which gives NULL for a text that does
+// not have the format.
 func strptime(try bool) func(*call) (*bound, error) {
 	return func(c *call) (*bound, error) {
 		known := func(name string) bool { return readers["%"+strings.TrimPrefix(name[1:], "-")] != nil }

@@ -8,9 +8,10 @@ import (
 
 // This file tells which expressions cannot fail, by their types alone.
 
-// MayFail reports whether there may be rows of which the expression cannot be computed. It says so of all that is not
-// known to be computable: comparisons and what is made of them, arithmetic of floats, and of integers and decimals whose
-// types leave room for all results.
+// MayFail reports whether there may be rows for which the expression cannot be computed. It is
+// true unless all parts are known to be computable: comparisons and what is made of them,
+// arithmetic of floats, and arithmetic of integers and decimals whose types leave room for all
+// results.
 func (e *Expr) MayFail() bool { return e.root.mayFail() }
 
 func (n *bound) mayFail() bool {
@@ -49,7 +50,8 @@ func extentOf(n *bound) *extent {
 	return &extent{least, most.Sub(most.Lsh(most, bits), big.NewInt(1))}
 }
 
-// sureArithmetic is where the results of an operation on integers are, if all fit 64 bits; nil: they may not.
+// sureArithmetic is the range of the results of an operation on integers, if all fit 64 bits; nil
+// if some may not.
 func sureArithmetic(op string, l, r *bound) *extent {
 	a, b := extentOf(l), extentOf(r)
 	if a == nil || b == nil {

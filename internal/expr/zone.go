@@ -33,8 +33,8 @@ func capitalized(name string) string {
 	return string(out)
 }
 
-// timezone binds timezone(zone, t): the instant at which clocks of the zone show t, or, of an instant, what they
-// show then.
+// timezone binds timezone(zone, t). For a time it is the instant at which clocks of the zone show
+// t; for an instant it is what they show then.
 func timezone(c *call) (*bound, error) {
 	z, err := c.zone(c.args[0], 0)
 	if err != nil {
@@ -65,8 +65,8 @@ func (z zone) toLocal(x *bound, src Node) *bound {
 	})
 }
 
-// toInstant is the instant at which clocks show x: the later one where they do twice, and where they do not at all as
-// if they had not been put forward yet.
+// toInstant is the instant at which clocks show x. Where they show it twice it is the later one.
+// Where they never do, because clocks were put forward, it is as if they had not been yet.
 func (z zone) toInstant(x *bound, src Node) *bound {
 	return z.shifted(x, src, true, func(sec int64) (offset, from, to int64) {
 		off := z.offsetOfLocal(sec)
@@ -101,7 +101,8 @@ func boundOf(t time.Time, otherwise int64) int64 {
 	return t.Unix()
 }
 
-// shifted adds an offset in seconds, which offset gives together with the seconds from..to for which it is the same.
+// shifted adds an offset in seconds. offset returns it together with the seconds from..to in
+// which it is the same.
 func (z zone) shifted(x *bound, src Node, utc bool, offset func(sec int64) (offset, from, to int64)) *bound {
 	unit := column.Micro
 	if x.typ.Kind == column.Timestamp {

@@ -27,7 +27,8 @@ func (c columns) Find(name string) (int, error) {
 	return 0, fmt.Errorf("there is no column %s", name)
 }
 
-// Each column, argument and aggregate is there once, in the order of their first use; what follows from keys is no key.
+// Each column, argument and aggregate is there once, in the order of their first use. What
+// follows from keys is no key.
 func TestCompileOnce(t *testing.T) {
 	c, err := Compile(columns{"a", "b", "x", "y"}, Query{
 		By:      []string{"b, b + 1, b"},

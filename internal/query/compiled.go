@@ -25,8 +25,9 @@ type Compiled struct {
 	Keys     []*expr.Expr
 	KeyTexts []string
 	Follow   []Following // keys of the query that Keys tell: they are computed of the groups
-	// Groupings: by grouping set and key, whether the set has the key; none: there is one set, of all
-	// keys. Else the last of Keys, which no set tells of, is the number of the set.
+	// Groupings tells, by grouping set and key, whether the set has the key. nil: there is one
+	// set, of all keys. Else the last of Keys is the number of the set, and Groupings does not
+	// cover it.
 	Groupings [][]bool
 	Totals    int // the set whose one group is put out last, whatever Having, Order and Limit say; -1: none
 	Args      []*expr.Expr

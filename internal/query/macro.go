@@ -10,8 +10,9 @@ import (
 	"github.com/gagg-dev/gagg/internal/expr"
 )
 
-// macro is an aggregate that is said by other aggregates and functions: its call is replaced by a text, with the
-// arguments of the call in place of names. A filter of the call is one of every aggregate in the text.
+// macro is an aggregate defined by other aggregates and functions. Its call is replaced by a text
+// in which the call's arguments stand for names. A filter of the call becomes one of every
+// aggregate in the text.
 type macro struct {
 	name   string
 	also   []string
