@@ -16,6 +16,8 @@ type arrowInput struct {
 	units []arrowUnit // in their order
 	rows  int64
 	from  budget.Lender
+
+	disagree map[int]error // by column: it cannot be scanned
 }
 
 // arrowUnit is a record of a file.
@@ -32,6 +34,7 @@ func (in *arrowInput) unify(union bool) {
 		nth  int // of several that have the name
 	}
 	places := map[key]int{}
+	in.disagree = map[int]error{}
 	var lacking []string // by column: a file that lacks it
 	var firsts []string  // by column: the first file that has it
 	for n, f := range in.files {
@@ -58,7 +61,7 @@ func (in *arrowInput) unify(union bool) {
 			if c := &in.cols[at]; c.Err == nil && l.Err != nil {
 				c.Err = l.Err
 			} else if c.Err == nil && c.Type != l.Type {
-				c.Err = &Error{fmt.Errorf("%s in %s and %s in %s", c.Type, firsts[at], l.Type, f.name)}
+				in.disagree[at] = &Error{fmt.Errorf("%s: column %q: type %s does not agree with %s in %s", f.name, c.Name, l.Type, c.Type, firsts[at])}
 			}
 		}
 		for at, own := range f.leaves {
@@ -68,8 +71,8 @@ func (in *arrowInput) unify(union bool) {
 		}
 	}
 	for at, name := range lacking {
-		if c := &in.cols[at]; name != "" && !union && c.Err == nil {
-			c.Err = &Error{fmt.Errorf("%s has it and %s does not; with --union-by-name it is NULL there", firsts[at], name)}
+		if name != "" && !union {
+			in.disagree[at] = &Error{fmt.Errorf("%s: column %q: missing (present in %s); use --union-by-name to read it as NULL", name, in.cols[at].Name, firsts[at])}
 		}
 	}
 }
@@ -98,6 +101,11 @@ func (in *arrowInput) Scan(o parquetio.ScanOptions) (Scan, error) {
 	s := &arrowScan{in: in, cols: o.Columns, batchRows: o.BatchRows, on: map[*arrowFile]*projection{}}
 	if s.batchRows == 0 {
 		s.batchRows = defaultBatchRows
+	}
+	for _, c := range s.cols {
+		if err := in.disagree[c]; err != nil {
+			return nil, err
+		}
 	}
 	for _, f := range in.files {
 		s.on[f] = s.project(f)

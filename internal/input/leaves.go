@@ -1,7 +1,6 @@
 package input
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -61,9 +60,7 @@ func (in *leafTable) Find(name string) (int, error) {
 }
 
 func (in *leafTable) readable(name string, i int) (int, error) {
-	if err := in.cols[i].Err; errors.As(err, new(*Error)) { // of files that do not agree
-		return 0, &Error{fmt.Errorf("column %q: %w", name, err)}
-	} else if err != nil {
+	if err := in.cols[i].Err; err != nil {
 		return 0, &UsageError{fmt.Errorf("column %q cannot be used: %w", name, err)}
 	}
 	return i, nil
