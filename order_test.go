@@ -257,3 +257,28 @@ func TestOrderedDiskFaults(t *testing.T) {
 		}
 	}
 }
+
+// Rows say what they are sorted by: the first terms of OrderBy that are columns of them, by name or number, in any letter case.
+func TestRowsSorted(t *testing.T) {
+	count := gagg.Expr("count(*) as n")
+	for _, c := range []struct {
+		q    gagg.Query
+		want []gagg.SortColumn
+	}{
+		{gagg.Query{}, nil},
+		{gagg.Query{OrderBy: []string{"N desc nulls first, region", "count(*)"}}, []gagg.SortColumn{{"n", true, true}, {"region", false, false}}},
+		{gagg.Query{OrderBy: []string{"2", "sum(quantity)", "region"}}, []gagg.SortColumn{{"n", false, false}}},
+		{gagg.Query{OrderBy: []string{"n % 7", "region"}}, nil},
+		{gagg.Query{OrderBy: []string{"region"}, Totals: true}, nil},
+	} {
+		c.q.From, c.q.By, c.q.Aggs = gagg.Files("testdata/orders.parquet"), []string{"region"}, []gagg.Agg{count}
+		rows, err := gagg.Run(t.Context(), c.q, gagg.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := rows.Sorted(); !slices.Equal(got, c.want) {
+			t.Errorf("%v: got %v, want %v", c.q.OrderBy, got, c.want)
+		}
+		rows.Release()
+	}
+}

@@ -44,6 +44,22 @@ type Rows struct{ rows *exec.Rows }
 // Schema is the schema of the records.
 func (r *Rows) Schema() *arrow.Schema { return r.rows.Schema() }
 
+// SortColumn is a column that rows are sorted by.
+type SortColumn struct {
+	Name       string
+	Descending bool
+	NullsFirst bool
+}
+
+// Sorted is the columns that the records are sorted by, the first of Query.OrderBy that are columns of them: none
+// without OrderBy, and none with Query.Totals, whose row is the last.
+func (r *Rows) Sorted() (columns []SortColumn) {
+	for _, t := range r.rows.Sorted() {
+		columns = append(columns, SortColumn{r.Schema().Field(t.Output).Name, t.Desc, t.NullsFirst})
+	}
+	return columns
+}
+
 // Next makes the next record current; false at the end or on an error.
 func (r *Rows) Next() bool { return r.rows.Next() }
 

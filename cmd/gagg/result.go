@@ -186,6 +186,9 @@ func (r *result) writeAll(ctx context.Context, rows *gagg.Rows, b *bar) error {
 	if r.screen {
 		b.finish()
 	}
+	for _, by := range rows.Sorted() {
+		r.options.Sorted = append(r.options.Sorted, sink.SortColumn(by))
+	}
 	w, err := r.writer(rows.Schema())
 	if err != nil {
 		return output(err)

@@ -98,6 +98,9 @@ func (r *Rows) wake() {
 // Schema is the schema of the records.
 func (r *Rows) Schema() *arrow.Schema { return r.schema }
 
+// Sorted is the terms that the records are sorted by, as far as they are columns of them.
+func (r *Rows) Sorted() []query.Term { return r.run.plan.Query.Sorted() }
+
 // Next makes the next record current; false at the end or on an error.
 func (r *Rows) Next() bool {
 	if r.rec != nil {

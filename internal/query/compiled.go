@@ -53,8 +53,24 @@ type Output struct {
 // Term is an element of OrderBy.
 type Term struct {
 	Expr       *expr.Expr
+	Output     int // the number of the output column that it is; -1: it is none
 	Desc       bool
 	NullsFirst bool
+}
+
+// Sorted is the first terms of Order that are output columns: the result is sorted by these. It is not
+// where a row of totals follows.
+func (q *Compiled) Sorted() (terms []Term) {
+	if q.Totals >= 0 {
+		return nil
+	}
+	for _, t := range q.Order {
+		if t.Output < 0 {
+			break
+		}
+		terms = append(terms, t)
+	}
+	return terms
 }
 
 // SetTexts is the grouping sets as they are written.

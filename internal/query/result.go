@@ -171,19 +171,19 @@ func (c *compiler) outputs() error {
 }
 
 // ordered is what an element of OrderBy orders by: an output column of that
-// name, the n-th output column for a number n, or an expression.
-func (c *compiler) ordered(it expr.Item, list string) (expr.Node, error) {
-	if n := c.outputNamed(it.Text); n != nil {
-		return n, nil
+// name, the n-th output column for a number n, or an expression, for which output is -1.
+func (c *compiler) ordered(it expr.Item, list string) (n expr.Node, output int, err error) {
+	if i := c.outputNumber(it.Text); i >= 0 {
+		return c.outputAt(i), i, nil
 	}
 	lit, ok := it.Expr.(*expr.Literal)
 	if !ok {
-		return it.Expr, nil
+		return it.Expr, -1, nil
 	}
-	if n := lit.Value.Int; lit.Value.Type.Kind == column.Int64 && n >= 1 && n <= int64(len(c.items)) {
-		return c.outputAt(int(n - 1)), nil
+	if i := lit.Value.Int - 1; lit.Value.Type.Kind == column.Int64 && i >= 0 && i < int64(len(c.items)) {
+		return c.outputAt(int(i)), int(i), nil
 	}
-	return nil, &expr.Error{Text: list, Pos: it.Pos, Msg: fmt.Sprintf(
+	return nil, -1, &expr.Error{Text: list, Pos: it.Pos, Msg: fmt.Sprintf(
 		"order by %s orders nothing: give a name, an expression, or the number of an output column (1 to %d)", it.Text, len(c.items))}
 }
 
@@ -194,7 +194,7 @@ func (c *compiler) orderBy() error {
 			return err
 		}
 		for _, it := range items {
-			n, err := c.ordered(it, list)
+			n, output, err := c.ordered(it, list)
 			if err != nil {
 				return err
 			}
@@ -205,7 +205,7 @@ func (c *compiler) orderBy() error {
 			if err != nil {
 				return err
 			}
-			c.out.Order = append(c.out.Order, Term{e, it.Desc, it.Nulls == expr.NullsFirst})
+			c.out.Order = append(c.out.Order, Term{e, output, it.Desc, it.Nulls == expr.NullsFirst})
 		}
 	}
 	return nil

@@ -49,6 +49,7 @@ type parquetWriter struct {
 	most   int64 // rows in a full one
 	room   *parquetRoom
 
+	sorted []format.SortingColumn
 	index  fileIndex
 	chunks []pageIndex // of the row group that is being written
 }
@@ -110,6 +111,7 @@ func newParquetWriter(out io.Writer, rows *rowReader, o Options) (Writer, error)
 			w.meta.ColumnOrders = append(w.meta.ColumnOrders, format.ColumnOrder{Value: &format.TypeDefinedOrder{}})
 		}
 	}
+	w.sorted = w.sortingColumns(o.Sorted)
 	return w, nil
 }
 
@@ -174,7 +176,37 @@ func (w *parquetWriter) beginGroup(rows int64) (format.RowGroup, error) {
 	if len(w.meta.RowGroups) > 1<<15-1 {
 		return format.RowGroup{}, fmt.Errorf("more than %d row groups in a Parquet file", len(w.meta.RowGroups))
 	}
-	return format.RowGroup{NumRows: rows, FileOffset: w.offset, Ordinal: int16(len(w.meta.RowGroups))}, nil
+	return format.RowGroup{NumRows: rows, FileOffset: w.offset, Ordinal: int16(len(w.meta.RowGroups)), SortingColumns: w.sorted}, nil
+}
+
+// fieldNamed is the number of the one column of that name; -1: there is none, or more.
+func (w *parquetWriter) fieldNamed(name string) int {
+	named := -1
+	for i, f := range w.rows.fields {
+		if f.Name == name && named >= 0 {
+			return -1
+		}
+		if f.Name == name {
+			named = i
+		}
+	}
+	return named
+}
+
+// sortingColumns is what a row group says of its order: the first columns that rows are sorted by, of which it is
+// known to every reader what that means.
+func (w *parquetWriter) sortingColumns(by []SortColumn) (sorted []format.SortingColumn) {
+	for _, s := range by {
+		i, leaf := w.fieldNamed(s.Name), 0
+		if i < 0 || w.rows.fields[i].Type.IsNested() {
+			break
+		}
+		for _, f := range w.fields[:i] {
+			leaf += len(f.leaves)
+		}
+		sorted = append(sorted, format.SortingColumn{ColumnIdx: int32(leaf), Descending: s.Descending, NullsFirst: s.NullsFirst})
+	}
+	return sorted
 }
 
 func (w *parquetWriter) endGroup(group format.RowGroup) {

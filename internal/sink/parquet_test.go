@@ -15,6 +15,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 	"github.com/klauspost/compress/s2"
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/gagg-dev/gagg/internal/column"
 )
@@ -250,6 +251,37 @@ func TestParquetDictionary(t *testing.T) {
 	for c, most := range map[int]int64{6: plain / 4, 8: plain / 16, 10: plain * 6 / 5} {
 		if meta := f.Metadata().RowGroups[0].Columns[c].MetaData; meta.TotalUncompressedSize > most {
 			t.Errorf("column %q: %d bytes, want %d at most", cols[c].name, meta.TotalUncompressedSize, most)
+		}
+	}
+}
+
+// Row groups say by which columns they are sorted, as far as these are columns of the file, and no list.
+func TestParquetSorted(t *testing.T) {
+	list := column.Type{Kind: column.Int64, Nest: column.List}
+	cols := []testColumn{
+		{name: "m", typ: column.Type{Kind: column.Int64, Nest: column.Map}, values: []column.Value{null()}},
+		{name: "l", typ: list, values: []column.Value{null()}},
+		{name: "a", typ: column.Type{Kind: column.Int64}, values: []column.Value{integer(1)}},
+		{name: "b", typ: column.Type{Kind: column.Int64}, values: []column.Value{integer(1)}},
+		{name: "b", typ: column.Type{Kind: column.Int64}, values: []column.Value{integer(1)}},
+	}
+	a := format.SortingColumn{ColumnIdx: 3, Descending: true, NullsFirst: true} // behind two leaves of a map, and one of a list
+	for _, c := range []struct {
+		by   []SortColumn
+		want []format.SortingColumn
+	}{
+		{nil, nil},
+		{[]SortColumn{{"a", true, true}, {"l", false, false}, {"a", false, false}}, []format.SortingColumn{a}},
+		{[]SortColumn{{"none", false, false}, {"a", true, true}}, nil},
+		{[]SortColumn{{"a", true, true}, {"b", false, false}}, []format.SortingColumn{a}},
+	} {
+		file := render(t, Parquet, cols, 1, Options{Sorted: c.by})
+		f, err := parquet.OpenFile(bytes.NewReader(file), int64(len(file)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := f.Metadata().RowGroups[0].SortingColumns; !slices.Equal(got, c.want) {
+			t.Errorf("%v: got %v, want %v", c.by, got, c.want)
 		}
 	}
 }

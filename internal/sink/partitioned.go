@@ -80,6 +80,7 @@ func NewPartitionedWriter(f Format, tree *Tree, schema *arrow.Schema, p Partitio
 		_, value := formOf(f.Type)
 		w.value = append(w.value, value)
 	}
+	w.options.Sorted = slices.DeleteFunc(slices.Clone(o.Sorted), func(s SortColumn) bool { return slices.Contains(p.By, s.Name) })
 	if p.Size > 0 {
 		w.options.GroupBytes = max(p.Size/groupsOfSize, 1)
 	}

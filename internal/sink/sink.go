@@ -114,6 +114,8 @@ type Options struct {
 	// Memory is about how many bytes a writer of Parquet or of a table may hold: row groups
 	// and pages are made accordingly, and rows shown. 0: 384 MiB, or 512.
 	Memory int64
+	// Sorted is the columns that the rows are sorted by, for Parquet to say so.
+	Sorted []SortColumn
 	// GroupBytes is about how many bytes a row group of Parquet has at most; 0: 128 MiB, or what
 	// Memory says.
 	GroupBytes int64
@@ -128,6 +130,13 @@ type Options struct {
 	// CreatedBy is the name of the writing program in Parquet files; default
 	// "gagg".
 	CreatedBy string
+}
+
+// SortColumn is a column that rows are sorted by.
+type SortColumn struct {
+	Name       string
+	Descending bool
+	NullsFirst bool
 }
 
 // NewWriter returns a writer of format f to w. Nothing is buffered past
