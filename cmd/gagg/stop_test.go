@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -242,9 +243,10 @@ func TestKillSpilling(t *testing.T) {
 // F6: runs that share a temp folder do not disturb each other.
 func TestSharedTemp(t *testing.T) {
 	r := newTrial(t)
+	out := func(i int) string { return filepath.Join(filepath.Dir(r.out), fmt.Sprint(i)+filepath.Base(r.out)) }
 	var runs []*exec.Cmd
 	for i := range 8 {
-		c := gaggCommand(t, append(r.args, "-o", r.out+string(rune('0'+i)))...)
+		c := gaggCommand(t, append(r.args, "-o", out(i))...)
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -254,7 +256,7 @@ func TestSharedTemp(t *testing.T) {
 		if err := c.Wait(); err != nil {
 			t.Errorf("run %d: %v", i, err)
 		}
-		got, err := os.ReadFile(r.out + string(rune('0'+i)))
+		got, err := os.ReadFile(out(i))
 		if err != nil || bytes.Count(got, []byte("\n")) != bytes.Count(r.whole, []byte("\n")) {
 			t.Errorf("run %d: %d bytes, %v", i, len(got), err)
 		}
