@@ -23,6 +23,7 @@ type settings struct {
 
 	output, format, compression, null string
 
+	bars        string
 	partitionBy string
 	fileSize    size
 
@@ -87,6 +88,7 @@ func flagSet(s *settings) *pflag.FlagSet {
 	f.StringVar(&s.compression, "compression", "", "compression of Parquet output: `codec` is "+strings.Join(compressions, ", ")+"; of text gzip, zstd, none (default: by an extension .gz, .zst)")
 	f.StringVar(&s.null, "null", "", "`text` that stands for NULL in CSV and TSV")
 
+	f.StringVar(&s.bars, "bar", "", "draw a bar in tables for each number of this `column` of the result")
 	f.StringVar(&s.partitionBy, "partition-by", "", "write folders to the folder of -o, named k=value after the values of these columns of the result: a `list` of names")
 	f.Var(&s.fileSize, "file-size", "write files to the folder of -o, and begin another one after so many bytes: a `size` such as 256MiB")
 

@@ -43,6 +43,7 @@ func (c *command) createResult(ctx context.Context) (*result, error) {
 		Compression: c.compressionOf(format),
 		Width:       c.terminalWidth(),
 		MaxRows:     c.terminalRows(),
+		Bar:         c.bars,
 		Stream:      true,
 		CreatedBy:   "gagg " + version(),
 	}}
@@ -102,6 +103,8 @@ func (c *command) checkFormat(f sink.Format) error {
 		return usagef("--compression %s is for Parquet output, and this is %s: want one of %s", compression, f, strings.Join(sink.TextCompressions, ", "))
 	case c.typed["compression"] && f.IsText() && named != "" && named != compression:
 		return usagef("--compression %s: the name %s says %s; let them agree", compression, c.output, named)
+	case c.typed["bar"] && f != sink.Table:
+		return usagef("--bar is for tables, and this is %s: drop it, or add -f table", f)
 	case c.typed["null"] && f != sink.CSV && f != sink.TSV:
 		return usagef("--null is for CSV and TSV output, and this is %s: drop it, or add -f csv", f)
 	}
@@ -190,6 +193,9 @@ func (r *result) writeAll(ctx context.Context, rows *gagg.Rows, b *bar) error {
 		r.options.Sorted = append(r.options.Sorted, sink.SortColumn(by))
 	}
 	w, err := r.writer(rows.Schema())
+	if columns := new(sink.ColumnError); errors.As(err, &columns) {
+		return usagef("%v", columns)
+	}
 	if err != nil {
 		return output(err)
 	}

@@ -50,6 +50,15 @@ func advice(err error) string {
 	return ""
 }
 
+// ColumnError says that the options ask of a column what it is not fit for. It is a mistake in the command line.
+type ColumnError struct{ text string }
+
+func (e *ColumnError) Error() string { return e.text }
+
+func columnErrorf(format string, args ...any) error {
+	return &ColumnError{fmt.Sprintf(format, args...)}
+}
+
 // Reasons why a path cannot be an output.
 var (
 	ErrIsFolder     = errors.New("it is a folder; name a file in it")

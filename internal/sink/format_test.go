@@ -222,6 +222,33 @@ func TestTableMaxRows(t *testing.T) {
 	}
 }
 
+// A bar is as long as its number is beside the largest one.
+func TestTableBar(t *testing.T) {
+	cols := []testColumn{
+		{name: "k", typ: column.Type{Kind: column.String}, values: []column.Value{str("a"), str("b"), str("c"), str("d"), str("e")}},
+		{name: "n", typ: column.DecimalType(9, 1), values: []column.Value{integer(160), integer(81), integer(1), integer(-5), null()}},
+	}
+	const want = `
+╭───┬──────┬──────────────────────╮
+│ k │    n │                      │
+├───┼──────┼──────────────────────┤
+│ a │ 16.0 │ ████████████████████ │
+│ b │  8.1 │ ██████████▏          │
+│ c │  0.1 │ ▏                    │
+│ d │ -0.5 │                      │
+│ e │ NULL │                      │
+╰───┴──────┴──────────────────────╯
+`
+	if got := "\n" + string(render(t, Table, cols, 5, Options{Bar: "N"})); got != want {
+		t.Errorf("got %s", got)
+	}
+	for _, name := range []string{"k", "none"} {
+		if _, err := NewWriter(Table, io.Discard, recordOf(t, memory.DefaultAllocator, cols).Schema(), Options{Bar: name}); err == nil {
+			t.Errorf("bars of %s were drawn", name)
+		}
+	}
+}
+
 // A table of all rows is drawn in parts, of which each has the columns of those before, or wider ones: no
 // row is lost, and none is cut.
 func TestTableParts(t *testing.T) {

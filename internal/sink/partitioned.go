@@ -68,7 +68,7 @@ func NewPartitionedWriter(f Format, tree *Tree, schema *arrow.Schema, p Partitio
 		w.columns, keys = append(w.columns, i), append(keys, field)
 	}
 	if len(rest) == 0 {
-		return nil, fmt.Errorf("no column is left to write: cut by fewer")
+		return nil, columnErrorf("no column is left to write: cut by fewer")
 	}
 	w.sortAsNamed(keys)
 	w.rest = arrow.NewSchema(rest, nil)
@@ -110,7 +110,7 @@ func checkPartition(f arrow.Field) error {
 	}
 	switch form, _ := formOf(t); {
 	case form == nested, form == float, t.Kind == column.Binary, t.Kind == column.FixedBinary:
-		return fmt.Errorf("cannot cut by column %q: a folder is not named after values of type %s", f.Name, t)
+		return columnErrorf("cannot cut by column %q: a folder is not named after values of type %s", f.Name, t)
 	}
 	return nil
 }

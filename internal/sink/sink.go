@@ -124,6 +124,8 @@ type Options struct {
 	// MaxRows is how many rows a table shows before it only counts; 0: all. They are
 	// held until Close, since the widest value makes the column; of all rows, some at a time are.
 	MaxRows int
+	// Bar is the column of a table of which bars are drawn beside its numbers; empty: none.
+	Bar string
 	// Stream makes Arrow output an IPC stream, which a reader takes from a
 	// pipe, in place of an IPC file, which needs seeking.
 	Stream bool
@@ -182,7 +184,7 @@ func newWriter(f Format, w io.Writer, schema *arrow.Schema, o Options) (Writer, 
 	case Markdown:
 		return newMarkdownWriter(w, rows), nil
 	case Table:
-		return newTableWriter(w, rows, o), nil
+		return newTableWriter(w, rows, o)
 	}
 	return nil, fmt.Errorf("unknown format %q", f)
 }

@@ -31,12 +31,14 @@ type tableWriter struct {
 	rows   *rowReader
 	shown  *shown
 	width  int
-	all    bool // all rows are shown
-	max    int  // rows of the table, or of a part
-	table  table.Writer
-	widest []int  // of each column, in terminal columns
-	left   int64  // rows not shown
-	bottom string // line of the first part, once that is drawn
+	all    bool        // all rows are shown
+	max    int         // rows of the table, or of a part
+	header table.Row   // of the first part; nil once that is drawn
+	wait   []table.Row // to be drawn
+	bar    *tableBar   // nil: there are no bars
+	widest []int       // of each column, in terminal columns
+	left   int64       // rows not shown
+	bottom string      // line of the first part, once that is drawn
 
 	room  int   // bytes of the table that is drawn
 	most  int   // bytes of a cell
@@ -52,8 +54,12 @@ const (
 	mostCell        = 64 << 10 // bytes
 )
 
-func newTableWriter(out io.Writer, rows *rowReader, o Options) *tableWriter {
-	w := &tableWriter{out: out, rows: rows, shown: newShown(rows.fields), width: o.Width, max: o.MaxRows, table: table.NewWriter()}
+func newTableWriter(out io.Writer, rows *rowReader, o Options) (Writer, error) {
+	bar, err := newTableBar(rows.fields, o.Bar)
+	if err != nil {
+		return nil, err
+	}
+	w := &tableWriter{out: out, rows: rows, shown: newShown(rows.fields), width: o.Width, max: o.MaxRows, bar: bar}
 	if w.max == 0 {
 		w.all, w.max = true, headRows
 	}
@@ -62,20 +68,21 @@ func newTableWriter(out io.Writer, rows *rowReader, o Options) *tableWriter {
 	}
 	w.most = max(minColumn, min(mostCell, w.room/2/max(len(rows.fields), 1)))
 	w.bytes = make([]int, len(rows.fields))
-	header := make(table.Row, len(rows.fields))
 	w.widest = make([]int, len(rows.fields))
 	for c, f := range rows.fields {
 		name := string(AppendVisible(nil, []byte(f.Name), ""))
-		header[c], w.widest[c] = name, text.StringWidth(name)
+		w.header, w.widest[c] = append(w.header, name), text.StringWidth(name)
 	}
-	w.table.AppendHeader(header)
-	return w
+	if bar != nil {
+		w.header, w.widest = append(w.header, ""), append(w.widest, barWidth)
+	}
+	return w, nil
 }
 
 func (w *tableWriter) Write(rec arrow.Record) error {
 	n := int(rec.NumRows())
 	if !w.all {
-		n = min(n, w.max-w.table.Length())
+		n = min(n, w.max-len(w.wait))
 		w.left += rec.NumRows() - int64(n)
 	}
 	if n == 0 {
@@ -100,7 +107,7 @@ func (w *tableWriter) Write(rec arrow.Record) error {
 func (w *tableWriter) large() int64 { return largeText }
 
 func (w *tableWriter) writeLarge(rec arrow.Record) error {
-	if !w.all && w.table.Length() == w.max {
+	if !w.all && len(w.wait) == w.max {
 		w.left++
 		return nil
 	}
@@ -157,7 +164,7 @@ func (w *tableWriter) append(row table.Row) error {
 	for c := range row {
 		line += max(w.bytes[c], len(row[c].(string))) + frameBytes
 	}
-	if n := w.table.Length(); n == w.max || n > 0 && (n+1)*line > w.room {
+	if n := len(w.wait); n == w.max || n > 0 && (n+1)*line > w.room {
 		if !w.all {
 			w.max = n
 			w.left++
@@ -171,24 +178,41 @@ func (w *tableWriter) append(row table.Row) error {
 		s := row[c].(string)
 		w.bytes[c], w.widest[c] = max(w.bytes[c], len(s)), max(w.widest[c], text.StringWidth(s))
 	}
-	w.table.AppendRow(row)
+	if w.bar != nil {
+		w.bar.add(row[w.bar.column].(string))
+	}
+	w.wait = append(w.wait, row)
 	return nil
 }
 
 // frameBytes is what a cell takes beside its text: a line and two blanks.
 const frameBytes = 5
 
-// draw is the lines of the table so far.
+// draw is the lines of a table of the rows that wait, which are gone then.
 func (w *tableWriter) draw() []string {
+	t := table.NewWriter()
+	if w.header != nil {
+		t.AppendHeader(w.header)
+	}
+	for i, row := range w.wait {
+		if w.bar != nil {
+			row = append(row, w.bar.bar(i))
+		}
+		t.AppendRow(row)
+	}
 	style := table.StyleRounded
 	style.Format.Header = text.FormatDefault // names as they are, not in capitals
 	style.Size.WidthMax = w.width            // the last resort: cuts whole lines
-	w.table.SetStyle(style)
-	w.table.SetColumnConfigs(w.columnConfigs())
-	return strings.Split(w.table.Render(), "\n")
+	t.SetStyle(style)
+	t.SetColumnConfigs(w.columnConfigs())
+	w.header, w.wait = nil, w.wait[:0]
+	if w.bar != nil {
+		w.bar.reset()
+	}
+	return strings.Split(t.Render(), "\n")
 }
 
-// drawPart writes the rows so far, between the lines above and below them: the first part with the header.
+// drawPart writes the rows that wait, between the lines above and below them: the first part with the header.
 func (w *tableWriter) drawPart() error {
 	lines := w.draw()
 	last := len(lines) - 1
@@ -198,7 +222,6 @@ func (w *tableWriter) drawPart() error {
 		lines = lines[1:]
 		last--
 	}
-	w.table = table.NewWriter()
 	_, err := io.WriteString(w.out, strings.Join(lines[:last], "\n")+"\n")
 	return err
 }
@@ -220,16 +243,22 @@ func (w *tableWriter) Close() error {
 }
 
 func (w *tableWriter) columnConfigs() []table.ColumnConfig {
-	limits := fitColumns(w.widest, w.shown.isRight, w.width)
+	limits := fitColumns(w.widest, w.isFixed, w.width)
 	configs := make([]table.ColumnConfig, len(w.widest))
 	for c := range configs {
 		configs[c] = table.ColumnConfig{Number: c + 1, WidthMin: limits[c], WidthMax: limits[c], WidthMaxEnforcer: snip}
-		if w.shown.isRight(c) {
+		if w.isFixed(c) && !w.isBar(c) {
 			configs[c].Align, configs[c].AlignHeader = text.AlignRight, text.AlignRight
 		}
 	}
 	return configs
 }
+
+// isBar reports whether column c is that of bars.
+func (w *tableWriter) isBar(c int) bool { return c == len(w.rows.fields) }
+
+// isFixed reports whether column c is never cut: numbers and bars.
+func (w *tableWriter) isFixed(c int) bool { return w.isBar(c) || w.shown.isRight(c) }
 
 func snip(s string, width int) string { return text.Snip(s, width, cut) }
 
