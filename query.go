@@ -47,6 +47,7 @@ type Query struct {
 	Where   string   // "": all rows
 	Having  string   // over keys, aggregates and output names; "": all groups
 	OrderBy []string // `name`, `-name`, `name desc nulls last`; none: in order of the keys' hash
+	Pivot   string   // a key whose values become columns; "": none
 	Limit   int64    // the most rows of the result; 0: all; NoRows: none
 	Offset  int64    // how many rows are passed over before these
 }

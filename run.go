@@ -17,7 +17,7 @@ func Run(ctx context.Context, q Query, o Options) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Rows{rows}, nil
+	return &Rows{rows: rows}, nil
 }
 
 // request is what the package of runs is asked for.
@@ -39,10 +39,18 @@ var _ array.RecordReader = (*Rows)(nil)
 // of the reader and come in order. How far ahead is bounded: in partitions,
 // and in the bytes of the records that wait. The partition that the reader
 // waits for is never held up.
-type Rows struct{ rows *exec.Rows }
+type Rows struct {
+	rows   *exec.Rows
+	shaped *shaped // nil: the rows are as they come
+}
 
 // Schema is the schema of the records.
-func (r *Rows) Schema() *arrow.Schema { return r.rows.Schema() }
+func (r *Rows) Schema() *arrow.Schema {
+	if r.shaped != nil {
+		return r.shaped.record.Schema()
+	}
+	return r.rows.Schema()
+}
 
 // SortColumn is a column that rows are sorted by.
 type SortColumn struct {
@@ -61,10 +69,20 @@ func (r *Rows) Sorted() (columns []SortColumn) {
 }
 
 // Next makes the next record current; false at the end or on an error.
-func (r *Rows) Next() bool { return r.rows.Next() }
+func (r *Rows) Next() bool {
+	if r.shaped != nil {
+		return r.shaped.next()
+	}
+	return r.rows.Next()
+}
 
 // Record is the current record.
-func (r *Rows) Record() arrow.Record { return r.rows.Record() }
+func (r *Rows) Record() arrow.Record {
+	if r.shaped != nil {
+		return r.shaped.record
+	}
+	return r.rows.Record()
+}
 
 // Err is the error that ended the rows, if one did.
 func (r *Rows) Err() error { return r.rows.Err() }

@@ -81,6 +81,18 @@ var exclusive = []struct{ a, b, hint string }{
 	{"schema", "explain", "--schema describes the inputs, --explain a query on them; run one after the other"},
 	{"schema", "by", "--schema describes the inputs and runs no query; drop -k"},
 	{"schema", "agg", "--schema describes the inputs and runs no query; drop -a"},
+	{"summarize", "by", "--summarize is of all rows; drop -k"},
+	{"summarize", "agg", "--summarize has aggregates of its own; drop -a"},
+	{"summarize", "having", "--summarize has no groups; use --where"},
+	{"summarize", "order-by", "--summarize has a row for each column, in their order; drop --order-by"},
+	{"summarize", "limit", "--summarize has a row for each column; to read less, use --sample"},
+	{"summarize", "offset", "--summarize has a row for each column; drop --offset"},
+	{"summarize", "sets", "--summarize has no groups; drop --sets"},
+	{"summarize", "rollup", "--summarize has no groups; drop --rollup"},
+	{"summarize", "cube", "--summarize has no groups; drop --cube"},
+	{"summarize", "totals", "--summarize has no groups; drop --totals"},
+	{"summarize", "schema", "--schema reads no rows, --summarize all of them; run one after the other"},
+	{"summarize", "explain", "--explain plans a query of keys and aggregates; drop one of them"},
 	{"rollup", "cube", "a rollup is part of the cube; drop one"},
 	{"rollup", "sets", "--sets lists what --rollup stands for; drop one"},
 	{"cube", "sets", "--sets lists what --cube stands for; drop one"},
@@ -119,8 +131,8 @@ func (s *settings) checkCombinations() error {
 		return usagef("--sets is empty: list sets of keys, such as (a, b), (a), ()")
 	case len(s.by) == 0 && s.sets == "" && (s.rollup || s.cube || s.totals):
 		return usagef("--%s leaves keys out: name some with -k", s.setsFlag())
-	case len(s.by) == 0 && len(s.aggs) == 0 && s.sets == "" && !s.schema:
-		return usagef("nothing to compute: name keys with -k, aggregates with -a, or ask for --schema")
+	case len(s.by) == 0 && len(s.aggs) == 0 && s.sets == "" && !s.schema && !s.summarize:
+		return usagef("nothing to compute: name keys with -k, aggregates with -a, or ask for --schema or --summarize")
 	}
 	return nil
 }

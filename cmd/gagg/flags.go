@@ -42,6 +42,7 @@ type settings struct {
 
 	explain, stats string // empty: not asked for
 	schema         bool
+	summarize      bool
 	devices        string // empty: not asked for
 
 	progress       string
@@ -111,6 +112,8 @@ func flagSet(s *settings) *pflag.FlagSet {
 	f.Lookup("stats").NoOptDefVal = statsToStderr
 	f.StringVar(&s.trace, "trace", "", "write the timeline of the run to `file`, in the trace format of Chrome, which Perfetto opens")
 	f.BoolVar(&s.schema, "schema", false, "print columns, types, rows, row groups and sizes of the inputs, do not run")
+
+	f.BoolVar(&s.summarize, "summarize", false, "a row for each column of the inputs: type, values, NULLs, least, greatest, mean, quantiles, most frequent")
 
 	f.StringVar(&s.devices, "devices", "", "print driver, GPUs and what they lack, do not run; `form` is text or json")
 	f.Lookup("devices").NoOptDefVal = devicesText

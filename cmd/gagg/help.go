@@ -29,10 +29,12 @@ Examples:
   gagg -k id1,id2 -a 'sum(v1), mean(v3) as m' data/*.parquet -o out.parquet
   gagg -k city -a 'count(*) as n' --where 'fare > 10' --order-by -n --limit 5 taxi/
   gagg --schema data/*.parquet
+  gagg --summarize --sample 1% data/*.parquet
 `
 
 const helpExpressions = `  each with "filter (where …)" if wanted. They pass over NULL; sum(distinct x),
   avg(distinct x) and others take each different value once.
+  grouping(key): 1 in rows whose grouping set leaves the key out, else 0
 
 Expressions (keys, arguments, conditions):
   'text' 1 2.5 1e3 true null date '2024-01-31' timestamp '2024-01-31 12:00:00'

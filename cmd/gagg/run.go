@@ -122,7 +122,11 @@ func (c *command) aggregate(ctx context.Context) (err error) {
 	o.Trace = trace.writer()
 	o.Observer = c.startProgress()
 	defer c.stopProgress()
-	rows, err := gagg.Run(ctx, q, o)
+	run := gagg.Run
+	if c.summarize {
+		run = gagg.Summarize
+	}
+	rows, err := run(ctx, q, o)
 	if err != nil {
 		return share.needError(err, result.form())
 	}

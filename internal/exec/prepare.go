@@ -21,6 +21,9 @@ type Request struct {
 	From    input.Source // nil: none, which is an error
 	Query   query.Query
 	Options Options
+	// Aggs gives the aggregates of the query once the columns of the input are known; nil: Query
+	// has them. It is called again if the input is read again.
+	Aggs func(input.Description) []query.Agg
 }
 
 // prepared is a query ready to run: its plan, and what is open.
@@ -55,6 +58,9 @@ func prepare(ctx context.Context, q Request, l plan.Learnt, temp *input.Temp) (_
 		}
 	}()
 	p.in.Widen(l.Digits)
+	if q.Aggs != nil {
+		q.Query.Aggs = q.Aggs(input.Describe(p.in))
+	}
 	compiled, err := query.Compile(p.in, q.Query)
 	if err != nil {
 		return nil, err
