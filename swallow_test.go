@@ -28,7 +28,7 @@ type Swallowed struct {
 // feeding one takes. Runs end with ErrSwallowed.
 func Swallow(t testing.TB) *Swallowed {
 	t.Helper()
-	const tiles, bytes = 24, 8 << 20
+	const tiles, bytes = 24, 16 << 20 // more than gpu.Decoding.Limits
 	s := &Swallowed{free: make(chan []uint64, tiles), test: t}
 	for range tiles {
 		s.free <- make([]uint64, bytes/8)

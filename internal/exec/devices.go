@@ -34,7 +34,8 @@ func (r *run) openDevices(ctx context.Context, a *attempt) error {
 		Open: spec.Contexts, Layout: r.deviceLayout(states), States: states, Lists: states.DeviceLists(), ListsMemory: lists,
 		Threads: a.cfg.Threads, Rows: a.cfg.Rows, AtMost: a.cfg.AtMost, Host: a.cfg.Memory, Run: a.run, Spare: r.spare(),
 		Memory: r.plan.Options.GPUMemory, Streams: r.plan.Options.Streams, Load: r.plan.Options.Load,
-		Gain: r.opt.Tuning.BucketGain, Leave: r.opt.LastRun, Early: r.earlyRows(), RetainBytes: r.opt.Tuning.PinnedRetainBytes, Tiles: r.opt.Tuning.Tiles, Decode: decision.Decoding,
+		Gain: r.opt.Tuning.BucketGain, RetainBytes: r.opt.Tuning.PinnedRetainBytes, Tiles: r.opt.Tuning.Tiles,
+		Leave: r.opt.LastRun, Early: r.earlyRows(), Decode: decision.Decoding,
 	}
 	if r.trace != nil {
 		c.Trace = r.trace.Pipeline
