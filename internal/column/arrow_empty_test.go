@@ -10,7 +10,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 )
 
-// Maps that are all NULL, as Arrow's IPC reader gives them: the buffer of their counts is not there.
+// Maps that are all NULL, as Arrow's IPC reader gives them: the buffer of their counts is
+// missing.
 func TestMapsWithoutEntries(t *testing.T) {
 	schema := arrow.NewSchema([]arrow.Field{{Name: "m", Type: arrow.MapOf(arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Int64), Nullable: true}}, nil)
 	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)

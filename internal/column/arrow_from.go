@@ -25,9 +25,9 @@ const millisPerDay = 24 * 60 * 60 * 1000
 // NULL in a list is an error too, since no vector holds one.
 func FromArrow(arr arrow.Array, v *Vector) error { return fromArrow(arr, v, copyData, nil) }
 
-// ViewArrow is FromArrow, but the strings of v, those of its lists too, stay in the memory of
-// arr, which must outlive v. Nothing may be read behind their ends. A vector that was set by one of the two functions must not be set by the
-// other.
+// ViewArrow is FromArrow, but the strings of v, and those of its lists, stay in the memory of
+// arr, which must outlive v. Nothing may be read behind their ends. A vector set by one of the
+// two functions must not be set by the other.
 func ViewArrow(arr arrow.Array, v *Vector) error { return fromArrow(arr, v, viewData, nil) }
 
 // fromArrow is FromArrow, with data having the bytes of strings put into dst, or not. A row is NULL
@@ -90,8 +90,8 @@ func nulls(arr arrow.Array, null []bool) []bool {
 	return null
 }
 
-// values returns the value buffer of arr as a slice of its rows. Without rows there may be no buffer: Arrow's
-// IPC reader gives none to the counts of maps that are all NULL.
+// values returns the value buffer of arr as a slice of its rows. Without rows there may be no
+// buffer: Arrow's IPC reader gives none to the counts of maps that are all NULL.
 func values[T arrow.FixedWidthType](arr arrow.Array) []T {
 	d := arr.Data()
 	if d.Len() == 0 {

@@ -54,8 +54,8 @@ func ListRange(arr arrow.Array, i int) (from, to int64) {
 	return list.ValueOffsets(i)
 }
 
-// ViewElements sets v, whose type is set, to one list or map of the elements first to last of those that all rows of arr have
-// together. It is to v and arr what ViewArrow is.
+// ViewElements sets v, whose type is set, to one list or map: the elements first to last, counted
+// over all rows of arr. As with ViewArrow, strings stay in the memory of arr.
 func ViewElements(arr arrow.Array, first, last int64, v *Vector) error {
 	arr = storage(arr)
 	_, keys := listOf(arr)

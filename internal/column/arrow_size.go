@@ -5,8 +5,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 )
 
-// ArrowBytes is how many bytes the values of the rows from..to of arr have, about: strings, the elements of lists, and 8 for each
-// row and element beside them.
+// ArrowBytes is about how many bytes the values of the rows from..to of arr have: those of
+// strings and of the elements of lists, and 8 for each row and element.
 func ArrowBytes(arr arrow.Array, from, to int) int64 {
 	arr = storage(arr)
 	n := 8 * int64(to-from)

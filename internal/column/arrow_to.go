@@ -154,7 +154,8 @@ func copyWords[T int64 | float64](v *Vector, flat, dict []T, mem memory.Allocato
 	return buf
 }
 
-// taken is the memory of values that need no copy, since the allocator has them already: see LargeRow. nil: they need one.
+// taken is the memory of values that the allocator has already, so that they need no copy: see
+// LargeRow. nil: they need one.
 func taken[T any](values []T, mem memory.Allocator) *memory.Buffer {
 	l, ok := mem.(*LargeRow)
 	if !ok || len(values) == 0 {

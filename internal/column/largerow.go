@@ -11,16 +11,19 @@ import (
 	"github.com/gagg-dev/gagg/internal/hostmem"
 )
 
-// LargeRow is the memory of one row of a result that is too large for a batch, from the vectors that it is made in to the
-// record that it becomes: it is drawn from a budget as it is filled, lies off the Go heap, and is given back when the record
-// is released. What vectors hold as Arrow does, the bytes of strings and 64-bit numbers, becomes part of the record without a copy.
+// LargeRow is the memory of one row of a result that is too large for a batch. It spans the
+// vectors in which the row is made and the record that it becomes. The memory is reserved in a
+// budget as it is filled, lies off the Go heap, and is given back when the record is released.
+// The bytes of strings and 64-bit numbers, which vectors hold as Arrow does, become part of the
+// record without a copy.
 //
-//  1. Make gives a vector the capacity for all that may come, which costs nothing until it is touched. Fits draws what it holds, and Settle
-//     ends it.
-//  2. Reserve draws what ToArrow, with the LargeRow as its allocator, allocates beside what it takes over.
-//  3. Done frees what it did not take over.
+//  1. Make gives a vector the capacity for all that may come, which costs nothing until it is
+//     touched. Fits reserves what the vector holds, and Settle ends it.
+//  2. Reserve reserves what ToArrow, with the LargeRow as its allocator, allocates beside what it
+//     takes over.
+//  3. Done frees what ToArrow did not take over.
 //
-// One goroutine goes through these, but the record may be released by any, and before Done.
+// One goroutine goes through these steps. Any goroutine may release the record, even before Done.
 type LargeRow struct {
 	from    budget.Lender
 	settled int64 // bytes of vectors that are complete
@@ -53,7 +56,8 @@ const (
 	roundedFrom, roundUp = 4 << 20, 2 << 20
 )
 
-// Make gives v, which is to be of type t, memory for elems values, or elements of a list, and for bytes of strings.
+// Make gives v, which is to be of type t, memory for elems values or elements of a list, and for
+// bytes of strings.
 func (l *LargeRow) Make(v *Vector, t Type, elems, bytes int) error {
 	*v = Vector{Type: t}
 	switch {
@@ -93,7 +97,8 @@ func partOf[T any](l *LargeRow, n int) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), n)[:0]
 }
 
-// leastPart is the least memory of a part: no element is larger, so that a slice of none lies within it too.
+// leastPart is the least memory of a part. No element is larger, so even a slice of no elements
+// lies within the part.
 const leastPart = int(unsafe.Sizeof(decimal256.Num{}))
 
 func (l *LargeRow) make(bytes int, p largePart) []byte {
@@ -208,7 +213,8 @@ func (l *LargeRow) Free(b []byte) {
 	l.settle()
 }
 
-// take makes memory of a vector, from its beginning on, a buffer of the record; nil if it is not part of l.
+// take makes the memory of a vector, which begins at b, a buffer of the record; nil if it is not
+// part of l.
 func (l *LargeRow) take(b []byte) *memory.Buffer {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -224,7 +230,8 @@ func (l *LargeRow) take(b []byte) *memory.Buffer {
 	return p.buffer
 }
 
-// Done says that no other vector becomes part of the record. Those that are left must not be used any more.
+// Done says that no other vector becomes part of the record. The vectors that are left must not
+// be used any more.
 func (l *LargeRow) Done() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -1,6 +1,7 @@
 package column
 
-// Range is where integers are: from 0 to Most, or from -Most-1 on if Signed. The zero value says nothing.
+// Range is a range of integers: from 0 to Most, or from -Most-1 to Most if Signed. The zero value
+// means unknown.
 type Range struct {
 	Most   uint64
 	Signed bool

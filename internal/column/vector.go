@@ -33,8 +33,8 @@ type Vector struct {
 	Int   []int64
 	Float []float64
 	Wide  []decimal256.Num
-	// Narrow says of a flat vector of wide decimals that all of them fit 64 bits and are in Int. Only who asks for
-	// such vectors is given one (NARROW-ASKED).
+	// Narrow says of a flat vector of wide decimals that all of them fit 64 bits and are in Int.
+	// Only code that asks for such vectors is given one (NARROW-ASKED).
 	Narrow bool
 	Span   []Span
 	Data   []byte // what Span points into
@@ -107,8 +107,8 @@ type Batch struct {
 	Cols  []Vector
 	First int64 // number of the first row in the input: file order, then row order
 
-	// Sel is the rows that a filter chose where the reader has filtered them, ascending; nil: all. Where
-	// it is empty, only the columns of the filter are set.
+	// Sel is the rows that a filter chose, ascending, if the reader has filtered them; nil: all
+	// rows. If it is empty, only the columns of the filter are set.
 	Sel []int32
 
 	// Times is how many rows of the input each row stands for, all alike; 0: one.

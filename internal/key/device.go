@@ -2,12 +2,14 @@ package key
 
 import "github.com/gagg-dev/gagg/internal/column"
 
-// A device can make keys itself. For each field it makes the field words and the field hash of a row, which of a NULL
-// are the NULL bit and NullHash; the words of all fields are or-ed into the key words, and the hash of the key is the mix
-// of the field hashes in the order of the fields, from the seed on, as Encode has it.
+// A device can make keys itself. For each field of a row it makes the field's words and hash. Of
+// a NULL they are the NULL bit and NullHash. The words of all fields are or-ed into the key
+// words. The hash of the key mixes the field hashes, in the order of the fields and from the seed
+// on, as Encode does.
 //
-// Words and hash of bits and of strings of up to MaxInline bytes follow from the value by a few operations. Those of the other forms can
-// only be looked up among those of a dictionary's entries: the interner alone knows the numbers of strings.
+// The words and the hash of bits, and of strings of up to MaxInline bytes, follow from the value
+// by a few operations. Those of other forms are looked up among the entries of a dictionary: only
+// the interner knows the numbers of strings.
 
 // Field is the place and form of a key column.
 type Field struct {
@@ -31,12 +33,12 @@ func (l *Layout) Fields() []Field {
 	return out
 }
 
-// TranslateDict computes what the entries of a dictionary, a flat vector without NULLs, are as field i: words[k][e]
-// is what entry e has in word k of the field, at its place within the word, and hash[e] its
-// field hash. Both are valid until the next TranslateDict or Encode.
+// TranslateDict computes words and hashes of the entries of a dictionary, a flat vector without
+// NULLs, as values of field i: words[k][e] is word k of entry e, shifted to its place, and
+// hash[e] the entry's field hash. Both are valid until the next TranslateDict or Encode.
 //
-// ok is false if an entry is a long string, of which rows hold a ref: no device can make them.
-// Strings may be interned: see Interner.Settle.
+// ok is false if an entry is a long string. Rows hold a ref to such a string, which no device can
+// make. Strings may be interned: see Interner.Settle.
 func (e *Encoder) TranslateDict(i int, entries *column.Vector) (words [][]uint64, hash []uint64, ok bool) {
 	f, d := &e.layout.fields[i], &e.flat
 	e.translate(f, entries, d)

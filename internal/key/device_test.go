@@ -47,7 +47,7 @@ func edges(t column.Type, long bool) []column.Value {
 	})
 }
 
-// Keys put together of dictionary entries are those of Encode, unless there are long strings that are
+// Keys made from dictionary entries are those of Encode, unless there are long strings that are
 // not interned.
 func TestTranslateDict(t *testing.T) {
 	for seed := range uint64(80) {
@@ -93,8 +93,8 @@ func TestTranslateDict(t *testing.T) {
 	}
 }
 
-// What a device relies on where it makes fields from values: bits, shifted to their place, are their own
-// hash, and the hash of an inline string is that of its two words.
+// A device that makes fields from values relies on this: bits, shifted to their place, are their
+// own hash, and the hash of an inline string is that of its two words.
 func TestFieldFromValues(t *testing.T) {
 	fromValues := 0
 	for _, typ := range types {

@@ -12,8 +12,8 @@ type Encoder struct {
 	Words [][]uint64 // Words[w][i] is word w of the key of row i
 	Hash  []uint64   // hash of the key of row i
 
-	// Cancelled tells why the run has been cancelled, and is asked now and then while a dictionary is translated, which may have
-	// millions of entries; nil: nobody cancels. See Err.
+	// Cancelled tells why the run has been cancelled. It is asked now and then while a dictionary
+	// is translated, which may have millions of entries. nil: nobody cancels. See Err.
 	Cancelled func() error
 	err       error
 
@@ -139,8 +139,9 @@ func (e *Encoder) flatField(f *field, v *column.Vector) {
 	}
 }
 
-// maxTranslated is how many integers a dictionary may have to be translated: the words and hashes of more do not stay
-// in the cache, and hashing the integer itself is faster than fetching them (docs/experiments/0013).
+// maxTranslated is the most integers of a dictionary that is translated. The words and hashes of
+// more do not stay in the cache, and hashing the integer itself is faster than fetching them
+// (docs/experiments/0013).
 const maxTranslated = 4 << 10
 
 // plainInts reports whether v is encoded as the bits of integers, none of them NULL.
@@ -287,7 +288,8 @@ func (e *Encoder) translate(f *field, v *column.Vector, d *entries) {
 	}
 }
 
-// lookEntries is how many entries are translated between two looks at whether the run was cancelled: some milliseconds.
+// lookEntries is how many entries are translated, in some milliseconds, before Cancelled is asked
+// again.
 const lookEntries = 1 << 14
 
 func (e *Encoder) cancelled() bool {

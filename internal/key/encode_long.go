@@ -48,11 +48,12 @@ func (e *Encoder) LongBytes() int {
 	return total
 }
 
-// Match sets to none the groups whose key is not that of their row of the batch. Group g is row g of
-// rows, stride words each, whose key words begin at base and whose refs are valid in reg.
+// Match sets groups[i] to none where the key of that group is not the key of row i of the batch.
+// Group g is row g of rows, stride words each, whose key words begin at base and whose refs are
+// valid in reg.
 //
-// It takes one key word after the other, so that the cache misses of different rows overlap, and
-// reads the ends of long strings before it compares them, for the same reason.
+// It compares one key word of all rows after the other, and reads the ends of long strings before
+// it compares them: so the cache misses of different rows overlap.
 func (e *Encoder) Match(groups []uint32, none uint32, rows []uint64, stride, base int, reg *arena.Arenas) {
 	for _, w := range e.layout.plain {
 		own := e.Words[w][:len(groups)]
@@ -88,7 +89,8 @@ func (e *Encoder) matchInline(w inlined, groups []uint32, none uint32, rows []ui
 	return isLong(any)
 }
 
-// matchLong is Match for the bytes of its long strings. The rows that have one are listed first, without a jump, since it may be few of them.
+// matchLong is Match for the bytes of long strings. It lists the rows that have one first,
+// without a branch: they may be few.
 func (e *Encoder) matchLong(w inlined, groups []uint32, none uint32, rows []uint64, stride, base int, chunks [][]byte) {
 	lo, hi := e.Words[w.lo][:len(groups)], e.Words[w.hi][:len(groups)]
 	if cap(e.longRows) < len(groups) {

@@ -52,7 +52,8 @@ type internShard struct {
 	next  int // size of the next chunk
 }
 
-// internIndex finds the entries of a shard. An entry is written before its number is in dir, and never again.
+// internIndex finds the entries of a shard. An entry is written before its number is in dir, and
+// never again.
 type internIndex struct {
 	dir     []uint32 // index+1 of an entry, 0: free; a power of two long; read and written atomically
 	entries []internEntry
@@ -63,7 +64,8 @@ type internEntry struct {
 	data string
 }
 
-// NewInterner returns an empty interner that draws what it takes from memory; nil: there is no limit.
+// NewInterner returns an empty interner that reserves its memory from the lender; nil: there is
+// no limit.
 func NewInterner(memory budget.Lender) *Interner { return &Interner{memory: budget.Or(memory)} }
 
 // Bytes is how much memory the strings and tables take.
@@ -107,7 +109,8 @@ func (t *Interner) id(b []byte) uint32 {
 	return i<<internShardBits | uint32(hash>>(64-internShardBits))
 }
 
-// get returns the string numbered id. It must not run beside id, unless the caller has had the number from there.
+// get returns the string numbered id. It must not run beside id, unless the caller has the number
+// from there.
 func (t *Interner) get(id uint32) string {
 	return t.shards[id&(internShards-1)].index.Load().entries[id>>internShardBits].data
 }

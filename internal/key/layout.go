@@ -119,8 +119,8 @@ type Layout struct {
 	plain  []int // the other words: those of no inline field, and those between the two of one
 }
 
-// inlined is the words of an inline field that are not just compared where the string is long: the first
-// and the last.
+// inlined is the two words of an inline field, the first and the last. If the string is long,
+// comparing them is not enough.
 type inlined struct{ lo, hi int }
 
 // NewLayout places the columns. Fields of whole words come first, then the

@@ -94,8 +94,9 @@ func (l *Layout) AnyLong(row []uint64, base int) bool {
 	return false
 }
 
-// Touch reads the first and the last byte of each long string of a row. A loop of it has nothing to guess, and waits for the
-// memory of many rows at a time. chunks are those of the registry in which the row's refs are valid.
+// Touch reads the first and the last byte of each long string of a row. A loop of it has no
+// branch to predict, so the processor waits for the memory of many rows at a time. The row's refs
+// are valid in the registry that chunks are of.
 func (l *Layout) Touch(row []uint64, base int, chunks [][]byte) (sum byte) {
 	for _, w := range l.inline {
 		ref, hi := row[base+w.lo], row[base+w.hi]
@@ -107,7 +108,8 @@ func (l *Layout) Touch(row []uint64, base int, chunks [][]byte) (sum byte) {
 	return sum
 }
 
-// ArenaBytes is how many bytes of an arena, as arena.Size counts them, the long strings of a row take.
+// ArenaBytes is how many bytes of an arena, as arena.Size counts them, the long strings of a row
+// take.
 func (l *Layout) ArenaBytes(row []uint64, base int) (n int) {
 	for _, w := range l.inline {
 		if hi := row[base+w.hi]; isLong(hi) {

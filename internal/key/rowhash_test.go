@@ -8,7 +8,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
-// HASH-OMITTED: rows of a few values that are hashed by their bits have no hash, and it is made of their key words; others keep theirs.
+// HASH-OMITTED: rows whose few values are hashed by their bits have no hash: it is computed from
+// their key words. Others keep theirs.
 func TestOmitHash(t *testing.T) {
 	bare := 0
 	for seed := range uint64(200) {

@@ -7,16 +7,18 @@ import (
 	"github.com/gagg-dev/gagg/internal/arena"
 )
 
-// secret seeds the hashes by which strings and keys are looked up where the hash of a key, which
-// anybody can compute, may have been made to collide. It is another one in each process, so nothing
-// that is seen outside of it may depend on these hashes: neither the order of groups nor their partition.
+// secret seeds the hashes by which strings and keys are looked up where ordinary hashes may have
+// been made to collide: anybody can compute those. It differs between processes, so nothing seen
+// outside of the process may depend on these hashes: neither the order of groups nor their
+// partition.
 var secret = maphash.MakeSeed()
 
 // secretWords is how many key words are hashed without an allocation.
 const secretWords = 16
 
-// Secret returns a seeded hash of each row's key. Equal keys, however they are coded, have equal ones,
-// as have rows of them: Layout.Secret. It is valid until the next Encode, and must come before Store.
+// Secret returns a seeded hash of each row's key. Equal keys have equal hashes, however they are
+// coded, and so do stored rows of them: Layout.Secret. The result is valid until the next Encode.
+// Secret comes before Store.
 func (e *Encoder) Secret() []uint64 {
 	e.secret = zeroed(e.secret, len(e.Hash))
 	var buf [secretWords]uint64
@@ -37,7 +39,8 @@ func (e *Encoder) Secret() []uint64 {
 	return e.secret
 }
 
-// Secret is a seeded hash of the key of a row, whose key words begin at base and whose refs are valid in reg.
+// Secret is a seeded hash of the key of a row, whose key words begin at base and whose refs are
+// valid in reg.
 func (l *Layout) Secret(row []uint64, base int, reg *arena.Arenas) uint64 {
 	words := row[base : base+l.Words]
 	if !l.AnyLong(row, base) {

@@ -215,9 +215,8 @@ func readDataset(t *testing.T, inputs []Input, l *ledger) (rows int64, err error
 	return rows, nil
 }
 
-// A reader takes no more than the scan said, and what it said is not far
-// from what it takes.
-// The list of files is drawn from the budget, before their footers are, and what they all take beside these; a refusal ends the listing.
+// The list of files is reserved in the budget, before their footers, and what they all take
+// beside these. A refusal ends the listing.
 func TestListIsDrawn(t *testing.T) {
 	dir := t.TempDir()
 	files := 3000

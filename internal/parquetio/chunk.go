@@ -28,8 +28,9 @@ func (f *file) chunkFacts(group, leaf int) chunkFacts {
 	return facts
 }
 
-// filled reports whether a leaf is said to have no NULL in a row group. The library reads a count of NULLs that is not written as 0, so
-// there must be other statistics that were, which then count NULLs too in all writers that are known.
+// filled reports whether the footer says that a leaf has no NULL in a row group. The library
+// reads a count of NULLs that is missing as 0, so other statistics must be there: all known
+// writers that write them count NULLs too.
 func (f *file) filled(group, leaf int) bool {
 	lf := &f.leaves[leaf]
 	if lf.maxDef == 0 {
@@ -120,7 +121,8 @@ type columnReader struct {
 	// hasDict tells that a dictionary page has been met: dict is nil if it
 	// was empty.
 	hasDict bool
-	// lateDict is where the dictionary page lies that was passed over until a page wants it; size 0: none.
+	// lateDict is where a dictionary page lies that was passed over until a page needs it; size
+	// 0: there is none.
 	lateDict struct{ at, size int64 }
 	sparse   bool        // few of its rows may be wanted
 	needsAll bool        // the last dictionary that was decoded in parts was needed as a whole

@@ -6,8 +6,9 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// chunkTable is the column chunks of a footer that was gone through once (quickfooter.go) and was not odd: a query wants
-// few of the columns that a file has, so a chunk is decoded when it is asked for. Of another footer the library has decoded all. It may be used concurrently.
+// chunkTable is the column chunks of a footer. A query reads few of a file's columns, so a chunk
+// of a usual footer, which was checked in one pass (quickfooter.go), is decoded when it is asked
+// for. Of other footers the library has decoded all chunks. It may be used concurrently.
 type chunkTable struct {
 	whole []format.RowGroup // by the library; nil: the rest tells
 

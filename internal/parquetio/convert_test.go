@@ -162,8 +162,9 @@ func readAs(t *testing.T, data []byte, to column.Type) (got []column.Value, err 
 	}
 }
 
-// Values with more digits than their decimal columns declare, in any form, are told of all columns at
-// once, and read when the columns are widened. What no decimal holds is an error as any.
+// Values with more digits than their decimal columns declare, in any form, are reported for all
+// columns at once, and read when the columns are widened. A value that no decimal holds is an
+// error as ever.
 func TestMoreDigits(t *testing.T) {
 	decimal := func(p format.Type, length, precision int32) format.SchemaElement {
 		e := required(p)

@@ -75,8 +75,8 @@ func (c *columnReader) dictionary(header int) error {
 	return nil
 }
 
-// dictionaryPage takes the dictionary page off the chunk and decompresses it to so many bytes, which
-// are the Dict's where its values lie in them.
+// dictionaryPage takes the dictionary page off the chunk and decompresses it to size bytes. They
+// belong to the Dict if its values lie in them.
 func (c *columnReader) dictionaryPage(header, size int) ([]byte, error) {
 	keeps := keepsPage(c.leaf, c.want)
 	if keeps && c.places(size) && int(c.header.CompressedPageSize) > len(c.in.data)-header {

@@ -70,8 +70,8 @@ func TestDictionariesRecycled(t *testing.T) {
 	}
 }
 
-// Of a large dictionary no more is in memory than its entries, whatever was read before: neither the
-// page in the file nor the dictionary of the last chunk.
+// A large dictionary is in memory as its entries alone, whatever was read before: neither the
+// page in the file nor the dictionary of the last chunk is held.
 func TestDictionaryHeldOnce(t *testing.T) {
 	if !snappyResumes {
 		t.Skip("a page is read before it is decompressed")

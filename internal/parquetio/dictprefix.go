@@ -8,21 +8,24 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// This file decodes large dictionaries, of texts and of integers of 64 bits, no further than rows refer to them, in chunks of which a filter leaves few rows.
-// Entries are in order of first appearance, or nearly so, so that the rows in the first part of a row group need a first part of
-// its dictionary:
+// This file decodes large dictionaries, of texts and of integers of 64 bits, only as far as rows
+// refer to them, in chunks of which a filter leaves few rows. Entries are about in the order in
+// which they first appear, so the first rows of a row group need the first entries of its
+// dictionary:
 //
 //	entries  |......|......|............|                         |
 //	          first  again, twice as many      never decompressed
 //
-// Each time there is a new Dict, which shares the memory of those before. What is kept by dictionary is made anew then, which is why a reader
-// whose rows have needed a whole dictionary decodes the next ones at once.
+// Each step makes a new Dict, which shares the memory of those before. Callers cache results by
+// Dict and compute them anew for each. So a reader whose rows have needed a whole dictionary
+// decodes the next ones in one step.
 //
-// PUBLISHED: the entries of a Dict, and the padding bytes behind each, are not written again: other readers may be reading them.
+// PUBLISHED: the entries of a Dict, and the padding bytes behind each, are not written again:
+// other readers may be reading them.
 
 const (
-	// leastPrefix is from how many bytes on a dictionary is decoded in parts, and prefixEntries how many entries the
-	// first one has, prefixInts of integers.
+	// A dictionary of leastPrefix bytes or more is decoded in parts. The first part has
+	// prefixEntries texts, or prefixInts integers.
 	leastPrefix   = 512 << 10
 	prefixEntries = 4 << 10
 	prefixInts    = 32 << 10

@@ -40,7 +40,8 @@ func writePrefixRows(t *testing.T, name string, groups int) {
 	writeRows(t, name, prefixGroup, rows, parquet.PageBufferSize(8000), parquet.Compression(&parquetsnappy.Codec{}))
 }
 
-// readTexts reads the rows that keep chooses, checks their texts, and returns how many entries the last dictionary of each unit had; -1: it had none.
+// readTexts reads the rows that keep chooses, and checks their texts. It returns how many entries
+// the last dictionary of each unit had; -1: there was none.
 func readTexts(t *testing.T, s *Scan, keep func(row int64) bool) (entries []int) {
 	t.Helper()
 	r := s.NewReader()
@@ -93,8 +94,8 @@ func readTexts(t *testing.T, s *Scan, keep func(row int64) bool) (entries []int)
 	return entries
 }
 
-// A large dictionary is decoded as far as the rows that a filter leaves refer to it, whole where they need most of it, and at once in the row
-// group after that.
+// A large dictionary is decoded as far as the rows that a filter leaves refer to it. If they need
+// most of it, it is decoded whole, and that of the next row group at once.
 func TestDictPrefix(t *testing.T) {
 	if !snappyResumes {
 		t.Skip("dictionaries are decoded at once")
@@ -131,7 +132,8 @@ func TestDictPrefix(t *testing.T) {
 	}
 }
 
-// The entries of a dictionary are the same in whatever steps it is decoded, those that were handed out do not change, and damage is an error.
+// The entries of a dictionary are the same whatever steps it is decoded in, entries that were
+// handed out do not change, and damage is an error.
 func TestDictPrefixSteps(t *testing.T) {
 	if !snappyResumes {
 		t.Skip("dictionaries are decoded at once")
@@ -186,7 +188,8 @@ func TestDictPrefixSteps(t *testing.T) {
 	}
 }
 
-// Integers of 64 bits are decoded in parts too, where they stay as they lie in the file, and others at once.
+// Integers of 64 bits that stay as they lie in the file are decoded in parts too, and others at
+// once.
 func TestDictPrefixInts(t *testing.T) {
 	if !snappyResumes {
 		t.Skip("dictionaries are decoded at once")

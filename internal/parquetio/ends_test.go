@@ -2,8 +2,8 @@ package parquetio
 
 import "testing"
 
-// The ends of a column are those of all its row groups together, but for those where it is NULL throughout; of a column that always is
-// nothing is known.
+// The ends of a column are those of all its row groups together, without those where it is NULL
+// throughout. A column that is NULL everywhere has none.
 func TestEnds(t *testing.T) {
 	t.Chdir(t.TempDir())
 	type row struct {

@@ -8,9 +8,9 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
-// This file leaves row groups out where only the least and greatest values of columns are asked for. Statistics are taken for bounds, as
-// where a filter is tested against them, and never for values: what has been read tells the values that there are, and a row group whose
-// bounds do not reach beyond these adds nothing.
+// This file leaves row groups out if only the least and greatest values of columns are asked for.
+// Statistics are bounds here, as they are for filters, and never values. What was read gives the
+// values, and a row group whose bounds do not reach beyond these adds nothing.
 //
 //	row group    bounds     least and greatest so far
 //	2            10…17      10…17      has the least bound: it comes first
@@ -21,7 +21,8 @@ import (
 // Extreme says what is asked of a column.
 type Extreme struct{ Least, Greatest bool }
 
-// extremes is what readers of a scan have found, in order-preserving form (ordered). It may be used concurrently.
+// extremes is what readers of a scan have found, in order-preserving form (ordered). It may be
+// used concurrently.
 type extremes struct {
 	asked []Extreme // by wanted column
 
@@ -93,7 +94,8 @@ func (l *lookout) see(v *column.Vector, n int, found reach) reach {
 	return found
 }
 
-// askExtremes has readers leave row groups out, and those that have the least or the greatest bound come first.
+// askExtremes makes readers leave row groups out, and puts those with the least or the greatest
+// bound first.
 func (s *Scan) askExtremes(asked []Extreme) {
 	s.extremes = &extremes{asked: asked, found: slices.Repeat([]reach{noReach}, len(asked))}
 	s.reorder()

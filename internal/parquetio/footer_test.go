@@ -147,7 +147,8 @@ func TestKeyWithoutValue(t *testing.T) {
 	}
 }
 
-// decodedQuickly is the footer as the library would make it of what decodeQuickly finds, less keys and values; nil: it is odd.
+// decodedQuickly is the footer that decodeQuickly makes, in the library's form, without keys and
+// values; nil: the footer is odd.
 func decodedQuickly(t *testing.T, data []byte) (*format.FileMetaData, error) {
 	t.Helper()
 	f := &file{limits: Limits{}.withDefaults(), end: 1 << 40}
@@ -180,7 +181,8 @@ func comparable(f *file) *format.FileMetaData {
 	return &m
 }
 
-// A footer that is gone through once means what the library makes of it, and is damaged when that is.
+// A footer that is decoded in one pass means what the library makes of it, and is damaged when
+// the library says so.
 func TestQuickFooter(t *testing.T) {
 	footer := manyGroupsFooter(t, 50)
 	random := rand.New(rand.NewPCG(1, 2))

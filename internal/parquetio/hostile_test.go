@@ -113,8 +113,8 @@ func slicesRepeat(p page, n int) (out []page) {
 	return out
 }
 
-// spent is the time that this process has had of the cores, which does not depend on what else they do; where the
-// system is not asked for it, the time since it began.
+// spent is the processor time of this process, which does not depend on what else the cores do.
+// On systems where it cannot be asked for it is the time since the process began.
 var (
 	spent = func() time.Duration { return time.Since(begun) }
 	begun = time.Now()

@@ -52,7 +52,8 @@ func (c *columnReader) openJudged(group int) (ok bool, err error) {
 	return true, c.start(c.passDictionary)
 }
 
-// mayMatch passes over rows that are ruled out, and returns how many of the next ones are to be read at once.
+// mayMatch passes over rows that are ruled out, and returns how many of the next rows to read at
+// once.
 func (r *Reader) mayMatch(u *Unit) (n int, err error) {
 	j := &r.where.judge
 	if len(r.scan.skipCols) == 0 {
@@ -81,7 +82,8 @@ func (r *Reader) mayMatch(u *Unit) (n int, err error) {
 	}
 }
 
-// judgePart tells whether any of the next rows may match, up to where a judged column begins a page.
+// judgePart tells whether any of the next rows may match, up to where a judged column begins a
+// page.
 func (r *Reader) judgePart(u *Unit) (rows int64, may bool, err error) {
 	rows = u.Rows - r.done
 	known := false
@@ -148,7 +150,7 @@ type passed struct {
 	rows  int64 // ruled out by statistics
 }
 
-// groupBounds is bounds, which are looked up when they are asked for. What a bloom filter has said once, it is not asked again.
+// groupBounds is bounds, looked up at the first call. Answers of a bloom filter are remembered.
 func (s *Scan) groupBounds(file, group, i int) func() column.Bounds {
 	var b column.Bounds
 	known := false

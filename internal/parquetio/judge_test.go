@@ -80,7 +80,8 @@ func int64Value(n int64) column.Value {
 	return column.Value{Type: column.Type{Kind: column.Int64}, Int: n}
 }
 
-// judged reads what is left by all conditions, of which a reader is given the first alone, and what was passed over.
+// judged reads the rows that all conditions leave, with a reader that is given the first
+// condition alone. rows is how many it did not pass over.
 func judged(s *Scan, conditions []within) (text []string, rows int, err error) {
 	r := s.NewReader()
 	defer r.Close()
@@ -194,8 +195,8 @@ func wanted(rows [][]column.Value, text []string, conditions []within) (want []s
 	return want
 }
 
-// Pages that statistics rule out are not decompressed, and what comes of the others is what comes of all rows: with a
-// page index, with statistics in the headers of pages alone, and with neither.
+// Pages that statistics rule out are not decompressed, and the answer is that of reading all
+// pages: with a page index, with statistics in the headers of pages alone, and with neither.
 func TestPagesRuledOut(t *testing.T) {
 	t.Chdir(t.TempDir())
 	r := rand.New(rand.NewPCG(15, 1))
@@ -313,7 +314,8 @@ func rewriteIndex(t testing.TB, path string, change func(*format.ColumnChunk, *f
 	}
 }
 
-// A page index that lies about places, sizes and rows, that is cut short or is none costs time, never the answer.
+// A page index that lies about places, sizes or rows, is cut short, or is none costs time, never
+// the answer.
 func TestLyingPageIndex(t *testing.T) {
 	t.Chdir(t.TempDir())
 	r := rand.New(rand.NewPCG(15, 3))

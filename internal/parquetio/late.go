@@ -7,20 +7,22 @@ import (
 )
 
 // This file is late materialisation: the columns of a filter are read first, and the others only
-// where a row is left. In a row group without such a row no byte of the others is read, a page
-// of them without one is not decompressed.
+// where a row is left. In a row group without such a row no byte of the others is read, and a
+// page of them without one is not decompressed.
 //
-// The columns of the filter set the pace. They are read ahead by a batch, as many rows as one page
-// of each of them has left; the other columns follow, in batches that end where one of their pages
-// does:
+// The columns of the filter set the pace. They are read ahead by a batch: as many rows as one
+// page of each of them has left. The other columns follow, in batches that end where one of their
+// pages does:
 //
 //	filter's columns   |........|........|....   batches that were filtered
 //	rows handed out    |........|...             all of those without a row that is left, at once
 //	other columns      |..........               behind by the rows that nobody needs
 //
-// Before that, rows are passed over of which the statistics of pages say that the filter leaves none: judge.go.
+// Rows for which the statistics of pages rule the filter out are passed over before that:
+// judge.go.
 //
-// LATE: other columns are moved on over the rows they are behind before they are read, and only then.
+// LATE: other columns are moved on over the rows they are behind before they are read, and only
+// then.
 
 // selection is the filter of a reader and the batch that it has been asked about last.
 type selection struct {

@@ -50,7 +50,8 @@ func lateRows(r *rand.Rand, n int) []lateRow {
 	return rows
 }
 
-// readLate reads the rows that keep chooses by the columns early, as text, and how many rows batches had.
+// readLate reads the rows that keep chooses by the columns early. It returns them as text, and
+// how many rows the batches had.
 func readLate(s *Scan, early []int, keep func(b *column.Batch, i int) bool) (text []string, rows int, err error) {
 	r := s.NewReader()
 	defer r.Close()
@@ -101,8 +102,9 @@ func appendRows(text []string, b *column.Batch, filtered bool) []string {
 	return text
 }
 
-// What a reader with a filter gives is what one without gives, less the rows that the filter drops: for columns of
-// every encoding on either side of the filter, pages of any size, and rows that are left anywhere.
+// A reader with a filter gives what one without gives, less the rows that the filter drops: for
+// columns of every encoding on either side of the filter, pages of any size, and rows that are
+// left anywhere.
 func TestLate(t *testing.T) {
 	t.Chdir(t.TempDir())
 	r := rand.New(rand.NewPCG(7, 7))

@@ -79,7 +79,8 @@ type listing struct {
 	mem   *account        // that it is drawn from, with what else each file takes
 }
 
-// fileBytes is what an open file takes beside its path, in a listing and a dataset, its footer apart.
+// fileBytes is the memory of an open file in a listing and a dataset, without its path and its
+// footer.
 const fileBytes = 2*int64(unsafe.Sizeof(Input{})) + int64(unsafe.Sizeof(dataFile{})+unsafe.Sizeof(source{})+unsafe.Sizeof(file{})) +
 	namedBytes + statBytes + smallBytes
 

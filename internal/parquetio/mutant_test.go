@@ -64,8 +64,8 @@ func (c *choices) Uint64() uint64 {
 	return high | c.then.Uint64()>>16
 }
 
-// FuzzMutant is FuzzFile for files that are wrong in a few places and right in all others, which lead
-// to every decoder: see datagen.Mutant. The bytes are what it chooses by.
+// FuzzMutant is FuzzFile for files that are wrong in a few places and right in all others, so
+// that they reach every decoder: see datagen.Mutant. The bytes make its choices.
 func FuzzMutant(f *testing.F) {
 	files := originals(f)
 	for i := range files {
@@ -89,8 +89,8 @@ func TestMutants(t *testing.T) {
 	}
 }
 
-// surviveMutant makes a mutant and reads it in every way: within the time and the memory that any bytes
-// may take, and with the same outcome.
+// surviveMutant makes a mutant and reads it in every way. Each way has the same outcome, and
+// keeps to the time and the memory that any bytes may take.
 func surviveMutant(t *testing.T, from original, rng *rand.Rand, seed string) {
 	data, what := datagen.Mutant(from.data, rng)
 	called := fmt.Sprintf("%s, %s: %s", from.name, seed, what)
@@ -114,8 +114,8 @@ func surviveMutant(t *testing.T, from original, rng *rand.Rand, seed string) {
 // mutantRows is how many rows a file has at most that is read in several ways.
 const mutantRows = 20_000
 
-// alike reads the columns of a file in steps of two sizes, and rows here and there of it: what can be
-// read in one way can be read in the others, and is the same.
+// alike reads the columns of a file in steps of two sizes, and single rows here and there. All
+// ways read the same, or all fail.
 func alike(t *testing.T, data []byte) {
 	limits := func() Options {
 		return Options{Limits: Limits{MaxPage: 8 << 20, MaxFooter: 1 << 20, Budget: budgettest.Lender((&ledger{limit: 64 << 20}).grow)}}

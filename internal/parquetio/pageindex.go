@@ -19,10 +19,11 @@ import (
 // the page is found at the place, with the size, and at the row that it names.
 
 const (
-	// maxPageIndex is the largest index of a chunk that is read. Real ones have some 40 bytes a page.
+	// maxPageIndex is the largest index of a chunk that is read. Real ones have some 40 bytes a
+	// page.
 	maxPageIndex = 4 << 20
 
-	// pageIndexGrowth bounds what a byte of an index takes in memory: an empty value of one byte is a
+	// pageIndexGrowth bounds the memory for a byte of an index: an empty value of one byte is a
 	// slice, as large as the place of a page.
 	pageIndexGrowth = 1 + 24
 )
@@ -35,8 +36,8 @@ type pageIndex struct {
 	drawn     int64
 }
 
-// readIndex reads the page index of the chunk if there is one, and leaves it out where anything about it is not
-// as it must be, or where there is no memory for it: it only saves time.
+// readIndex reads the page index of the chunk if there is one. It only saves time: it is left out
+// if anything about it is wrong, or if there is no memory for it.
 func (c *columnReader) readIndex() {
 	c.dropIndex()
 	chunk := c.f.chunk(c.group, c.leaf.index)
@@ -98,7 +99,8 @@ func (c *columnReader) judgePage() {
 	c.known = c.bounds.HasMin || c.bounds.HasMax
 }
 
-// pageStatistics is the stored bounds of the page that was found, by the index or else by its header.
+// pageStatistics is the stored bounds of the page that was found, from the index or else from its
+// header.
 func (c *columnReader) pageStatistics() (low, high []byte) {
 	place := format.PageLocation{Offset: c.in.at()}
 	if k, ok := slices.BinarySearchFunc(c.index.places, place, byPlace); ok {

@@ -13,8 +13,9 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
-// readParts reads the units that workers take, by several readers in turns or in no order, and returns the rows that keep
-// leaves, as text in their order. keep uses column 0; nil: there is no filter.
+// readParts reads the units that workers take, by several readers in turns or in no order. It
+// returns the rows that keep leaves, as text in their order. keep uses column 0; nil: there is no
+// filter.
 func readParts(s *Scan, r *rand.Rand, workers int, keep func(row int64) bool) ([]string, error) {
 	readers, text := make([]*Reader, workers), make([][]string, len(s.Units()))
 	for w := range readers {
@@ -64,8 +65,9 @@ func readParts(s *Scan, r *rand.Rand, workers int, keep func(row int64) bool) ([
 	return all, nil
 }
 
-// Parts of row groups, read by any reader in any order, are the rows of the row groups: with columns of every encoding,
-// pages that parts begin and end within, filters, and pages that statistics rule out.
+// Parts of row groups, read by any reader in any order, are the rows of the row groups: with
+// columns of every encoding, pages in which parts begin and end, filters, and pages that
+// statistics rule out.
 func TestParts(t *testing.T) {
 	t.Chdir(t.TempDir())
 	r := rand.New(rand.NewPCG(15, 4))
@@ -169,7 +171,8 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// Row groups that cannot be cut come before the others, whose parts are the last units; one worker takes all as they come.
+// Row groups that cannot be cut come before the others, whose parts are the last units. For one
+// worker nothing is reordered.
 func TestSplitOrder(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeRows(t, "f", 4000, lateRows(rand.New(rand.NewPCG(15, 6)), 10_000), parquet.PageBufferSize(4000))
@@ -189,7 +192,8 @@ func TestSplitOrder(t *testing.T) {
 	}
 }
 
-// A row group is cut by its own dictionary, whatever others have; and where the headers of its pages hold texts of kilobytes.
+// Whether a row group is cut depends on its own dictionary, not on those of others. It is cut too
+// where the headers of its pages hold texts of kilobytes.
 func TestSplitTexts(t *testing.T) {
 	t.Chdir(t.TempDir())
 	type row struct {
@@ -220,7 +224,8 @@ func TestSplitTexts(t *testing.T) {
 	}
 }
 
-// A reader begins anew at a part where it was closed behind the one before, left it in the middle, or goes back.
+// A reader begins anew at a part if it was closed after the part before, left that part in the
+// middle, or goes back.
 func TestPartsAfterClose(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeRows(t, "f", 2000, lateRows(rand.New(rand.NewPCG(15, 6)), 2000), parquet.PageBufferSize(700))

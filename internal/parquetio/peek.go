@@ -4,8 +4,8 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// peekBytes is how much is read to find a page header: those of dictionary
-// pages have about 20 bytes, of data pages more where they hold statistics. Long texts among these take more: up to mostPeek.
+// A page header is read by peekBytes at first. Headers of dictionary pages have about 20 bytes,
+// those of data pages more if they hold statistics, and with long texts up to mostPeek.
 const (
 	peekBytes = 1 << 10
 	mostPeek  = 64 << 10

@@ -10,7 +10,8 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// agree checks that what the quick decoder makes of data is what the library does, and reports whether it made anything.
+// agree checks that the quick decoder makes of data what the library does, and reports whether it
+// made anything.
 func agree[T any](t *testing.T, data []byte, quick func(data []byte, to *T) bool) bool {
 	t.Helper()
 	var got, want T
@@ -53,8 +54,8 @@ func changed(data []byte, r *rand.Rand) []byte {
 	return data
 }
 
-// Row groups and page headers that are decoded without the library are what it would make of them, however they were
-// changed, and those of usual files are decoded without it.
+// Row groups and page headers decoded without the library are what it would make of them, however
+// they were changed. Those of usual files are decoded without it.
 func TestQuickDecoding(t *testing.T) {
 	r := rand.New(rand.NewPCG(15, 5))
 	groups, pages := 0, 0

@@ -6,9 +6,10 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// This file goes through usual footers once: a row group at a time is decoded, into memory that the next one
-// uses again, and checked. What stays is the schema, the number of rows, and the places of the chunks, which are
-// decoded again when they are asked for (chunks.go). Where anything is odd nothing stays, and the library decodes.
+// This file reads usual footers in one pass. It decodes one row group at a time, into memory that
+// the next one uses again, and checks it. What stays is the schema, the number of rows, and the
+// places of the chunks, which are decoded again when they are asked for (chunks.go). If anything
+// is odd nothing stays, and the library decodes the footer.
 
 // footerDecoder decodes a footer.
 type footerDecoder struct {
@@ -29,7 +30,8 @@ var (
 	orderRequired  = fieldSet(1)
 )
 
-// decodeQuickly decodes and checks a usual footer, and reports whether this is one. If not, f is as before.
+// decodeQuickly decodes and checks a usual footer, and reports whether this is one. If not, f is
+// as before.
 func (f *file) decodeQuickly(data []byte) (usual bool, err error) {
 	d := footerDecoder{groupDecoder: groupDecoder{thriftQuick: thriftQuick{data: data}, again: true}, f: f, meta: new(format.FileMetaData)}
 	d.fields(footerRequired, d.field)
@@ -66,7 +68,8 @@ func (d *footerDecoder) field(id int, t byte) {
 	}
 }
 
-// draw draws for n elements of a list, and reports whether that is no more than a footer of this size may ask for.
+// draw reserves memory for n elements of a list. It reports whether a footer of this size may ask
+// for so much, and has got it.
 func (d *footerDecoder) draw(n int, size int64, what string) bool {
 	if int64(n) > (freeFooterCost+maxFooterGrowth*int64(len(d.data)))/size {
 		d.odd = true
@@ -100,7 +103,8 @@ func (d *footerDecoder) readSchema(t byte) {
 	d.odd = d.odd || d.failure != nil
 }
 
-// readGroups goes through the row groups. The schema comes before them, as fields come in the order of their numbers.
+// readGroups reads the row groups. The schema comes before them, since fields are in the order of
+// their numbers.
 func (d *footerDecoder) readGroups(t byte) {
 	n, columns := d.list(t, thriftStruct), len(d.f.leaves)
 	if n*columns > len(d.data) {

@@ -6,7 +6,8 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// groupDecoder decodes the row groups of a footer, and single chunks. What it makes refers to the footer.
+// groupDecoder decodes the row groups of a footer, and single chunks. What it makes refers to the
+// footer.
 type groupDecoder struct {
 	thriftQuick
 	again  bool     // the memory of lists is used again for the next row group

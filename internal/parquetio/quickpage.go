@@ -10,7 +10,8 @@ var (
 	dictRequired   = fieldSet(1, 2)
 )
 
-// decodePage decodes a page header that is all of data, and reports whether it could. Bounds in it refer to data.
+// decodePage decodes a page header that is all of data, and reports whether it could. Bounds in
+// it refer to data.
 func decodePage(data []byte, h *format.PageHeader) bool {
 	q := thriftQuick{data: data}
 	q.fields(pageRequired, func(id int, t byte) {

@@ -2,8 +2,8 @@ package parquetio
 
 import "os"
 
-// readAhead asks the system to fetch the wanted columns of the row group that comes behind the one of a unit, once. It
-// is a hint: what goes wrong is seen when it is read.
+// readAhead asks the system, once, to fetch the wanted columns of the row group behind that of a
+// unit. It is a hint: errors are seen when the row group is read.
 func (s *Scan) readAhead(unit int) {
 	next := unit + 1
 	for next < len(s.units) && s.units[next].of == s.units[unit].of {

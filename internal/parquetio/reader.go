@@ -118,8 +118,8 @@ func (r *Reader) openColumns(group int, wanted func(c int) bool) error {
 	})
 }
 
-// each calls do for the wanted columns until one fails. Where the digits of a decimal are all that is
-// wrong, it goes on, so that they are known of all columns: then the run can begin again.
+// each calls do for the wanted columns until one fails. It goes on if the digits of a decimal are
+// all that is wrong, so that they are known of all columns and the run can begin again.
 func (r *Reader) each(wanted func(c int) bool, do func(i int, c *columnReader) error) (err error) {
 	var all *PrecisionError // in err
 	for i, c := range r.cols {

@@ -10,9 +10,10 @@ import (
 // a few hundredths.
 const repeatSample = 2 << 10
 
-// DictRepeats estimates how much the dictionaries of column i of Columns, strings, have in common: the share of the
-// entries of one row group's dictionary that are in that of another far from it, from 0 to
-// 1; 1 where there is one. It decodes both. ok is false if it cannot be told.
+// DictRepeats estimates how much the dictionaries of column i of Columns, strings, have in
+// common. share is the part of the entries of one row group's dictionary that are in that of
+// another far from it, from 0 to 1; 1 if there is one dictionary. Both are decoded. ok is false
+// if it cannot be told.
 func (s *Scan) DictRepeats(i int) (share float64, ok bool) {
 	last := len(s.groups) / 2
 	if last == 0 {
@@ -42,7 +43,8 @@ func (s *Scan) DictRepeats(i int) (share float64, ok bool) {
 	return float64(again) / float64(max(all, 1)), all > 0
 }
 
-// eachEntry calls do with the entries of the dictionary of column i in a row group; false: there is none.
+// eachEntry calls do with the entries of the dictionary of column i in a row group; false: there
+// is none.
 func (s *Scan) eachEntry(i, group int, do func([]byte)) bool {
 	f := s.d.files[s.fileOf[group]]
 	leaf := s.leaves[f.layout][i]

@@ -32,8 +32,9 @@ type ScanOptions struct {
 	// BatchRows overrides that of the dataset where it is not 0.
 	BatchRows int
 
-	// Extremes says, by column of Columns, that nothing but its least and greatest values are asked for: then a reader
-	// leaves row groups out that hold neither. Columns are of integers. nil: more is asked for.
+	// Extremes says, by column of Columns, that only its least and greatest values are asked for.
+	// Readers then leave out row groups that hold neither. Columns are of integers. nil: more is
+	// asked for.
 	Extremes []Extreme
 
 	// Repeat makes a batch of one row, which stands for all of them, of a row
@@ -223,8 +224,9 @@ func (s *Scan) Skipped() (groups int, rows, bytes int64) {
 	return s.skipped.groups, s.skipped.rows, s.skipped.bytes
 }
 
-// Passed tells what readers that are closed, or have gone on to another file, left out of units: pages of
-// wanted columns, which were not decompressed as nobody wanted a row of them, and rows that Skip ruled out by pages.
+// Passed is what readers left out of units: pages of wanted columns that were not decompressed,
+// as nobody wanted a row of them, and rows that Skip ruled out by pages. A reader counts when it
+// is closed or goes on to another file.
 func (s *Scan) Passed() (pages, rows int64) { return s.passed.pages.Load(), s.passed.rows.Load() }
 
 // DictAll reports whether the footers promise that column i of Columns is
@@ -240,8 +242,8 @@ func (s *Scan) DictAll(i int) bool {
 	return true
 }
 
-// Filled reports whether the schemas or the footers promise that column i of Columns has no NULL in any unit. It is a hint, since a
-// footer may lie: who relies on it must notice a NULL.
+// Filled reports whether the schemas or the footers promise that column i of Columns has no NULL
+// in any unit. It is a hint, since a footer may lie: whoever relies on it must notice a NULL.
 func (s *Scan) Filled(i int) bool {
 	for g := range s.groups {
 		f := s.d.files[s.fileOf[g]]
@@ -258,8 +260,9 @@ func (s *Scan) Filled(i int) bool {
 	return true
 }
 
-// Ends is from where to where the values of column i of Columns are, as the statistics of all units say; false: some have none, or the
-// column is NULL throughout. It is a hint, since statistics may lie: who relies on it must notice a value beyond.
+// Ends is the range of the values of column i of Columns, by the statistics of all units; false
+// if some have none, or the column is NULL throughout. It is a hint, since statistics may lie:
+// whoever relies on it must notice a value outside.
 func (s *Scan) Ends(i int) (least, most column.Value, ok bool) {
 	want := s.d.table.cols[s.cols[i]].typ
 	for g := range s.groups {

@@ -6,12 +6,12 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
-// This file is how the parts of a row group share the dictionaries of its chunks. The first reader
-// that needs one decodes it; others that need it meanwhile decode another one first, or wait. Nobody
-// writes to it afterwards.
+// This file shares the dictionaries of a row group's chunks between readers of its parts. The
+// first reader that needs a dictionary decodes it. Others that need it meanwhile decode another
+// one first, or wait. Nobody writes to it afterwards.
 //
-// SHARED: its memory is drawn by the reader that decodes it, and freed and given back by the one
-// that leaves it last.
+// SHARED: its memory is reserved by the reader that decodes it, and freed and given back by the
+// one that leaves it last.
 
 // sharedDict is the dictionary of a chunk of a row group that was cut into parts.
 type sharedDict struct {
@@ -23,7 +23,8 @@ type sharedDict struct {
 	account account      // what was drawn for it
 }
 
-// sharedDict is the shared dictionary of column i of Columns in a row group; nil: each reader decodes its own.
+// sharedDict is the shared dictionary of column i of Columns in a row group; nil: each reader
+// decodes its own.
 func (s *Scan) sharedDict(group, i int) *sharedDict {
 	if s.shared == nil || s.shared[group] == nil {
 		return nil
@@ -48,8 +49,9 @@ func (s *Scan) share(units []Unit) {
 	}
 }
 
-// takeShared takes the dictionary that was passed over from whoever has decoded it, or decodes it. It does nothing if another
-// reader is at it, unless it is to wait.
+// takeShared takes the dictionary that was passed over from the reader that decoded it, or
+// decodes it. If another reader is decoding it, takeShared waits if wait is set, and else does
+// nothing.
 func (c *columnReader) takeShared(wait bool) error {
 	d := c.common
 	if wait {
@@ -111,7 +113,8 @@ func (a *account) hand(bytes int64, to *account) {
 	to.used, to.held = to.used+bytes, to.held+bytes
 }
 
-// takeDictionaries takes the shared dictionaries that the next pages of the wanted columns need: first those that nobody is decoding.
+// takeDictionaries takes the shared dictionaries that the next pages of the wanted columns need.
+// Those that nobody is decoding come first.
 func (r *Reader) takeDictionaries(wanted func(c int) bool) error {
 	for _, wait := range []bool{false, true} {
 		err := r.each(wanted, func(_ int, c *columnReader) error {

@@ -79,7 +79,8 @@ func (p *partsRig) read(r *Reader, unit int) error {
 	}
 }
 
-// Readers of parts share the dictionaries of a row group, small ones and such as are decoded in parts; what they take is given back.
+// Readers of parts share the dictionaries of a row group, small ones and those that are decoded
+// in parts, and give back all memory.
 func TestSharedDictionaries(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writePrefixRows(t, "f", 1)
@@ -118,7 +119,8 @@ func TestSharedDictionaries(t *testing.T) {
 	}
 }
 
-// Where memory is refused, at whatever call, readers of parts fail with it or do without, and all is given back.
+// If memory is refused, at whatever call, readers of parts fail with the refusal or do without,
+// and all memory is given back.
 func TestSharedDictionariesRefused(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writePrefixRows(t, "f", 1)
@@ -148,8 +150,9 @@ func TestSharedDictionariesRefused(t *testing.T) {
 	}
 }
 
-// Where rows are filtered, and twice as many workers as row groups, these are cut into small parts; not where workers would do little
-// but to decompress the same pages, and not for fewer workers.
+// If rows are filtered, and workers are twice as many as row groups, these are cut into small
+// parts. They are not where workers would mostly decompress the same pages, nor for fewer
+// workers.
 func TestSplitFiltered(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writePrefixRows(t, "one", 1)

@@ -2,28 +2,30 @@ package parquetio
 
 import "encoding/binary"
 
-// This file decodes Snappy's block format: an unsigned varint, the size of the whole, then elements.
+// This file decodes Snappy's block format: an unsigned varint, the size of the whole, then
+// elements.
 //
 //	low bits of the tag  rest of the tag    then           stands for
 //	0                    length-1, 60..63   0 to 4 bytes   a literal: the bytes that follow
 //	1                    offset>>8, length-4  1 byte       a copy of what lies offset bytes before
 //	2, 3                 length-1           2, 4 bytes     the same
 //
-// Nearly all of a block is taken by snappyRun, after Google's DecompressBranchless (snappy.cc): what an
-// element is follows from tables, without a branch that depends on it, and its bytes, of which
-// there are at most 64, are copied by 32 or 64 while the next element is taken apart. It leaves
-// to nextElement what is rare: the last 160 bytes, literals of more than 60 bytes, damage.
+// snappyRun decodes nearly all of a block, after Google's DecompressBranchless (snappy.cc). It
+// reads what an element is from tables, without a branch that depends on it, and copies its
+// bytes, at most 64, by 32 or 64 while it takes the next element apart. It leaves to nextElement
+// what is rare: the last 160 bytes, literals of more than 60 bytes, damage.
 
-// snappyRun decodes elements with snappyTable from src[ip:] to dst[op:] and returns op and ip behind the last of them.
-// dst[:op] is what was decoded before. It writes up to the end of dst, whatever op it returns.
+// snappyRun decodes elements with snappyTable from src[ip:] to dst[op:] and returns op and ip
+// behind the last of them. dst[:op] was decoded before. It may write anywhere up to the end of
+// dst, whatever op it returns.
 //
 //go:noescape
 func snappyRun(table *snappyTags, dst, src []byte, op, ip int) (nextOp, nextIP int)
 
-// snappyTags is what snappyRun knows of a tag: its length less the offset of which
-// the tag has a part, and less 256 of a literal, so that the length is the low byte; snappyOther of a
-// literal of more than 60 bytes. Behind them, by the low bits of the tag, the bits of
-// the next four bytes that are offset.
+// snappyTags is what snappyRun knows of a tag. An entry is the length minus the part of the
+// offset that is in the tag. A literal's is less by 256 again, so that the low byte is the
+// length. snappyOther is a literal of more than 60 bytes. Behind the tags, by the low bits of the
+// tag, are masks: the bits of the next four bytes that are offset.
 type snappyTags [256 + 2*4]uint16
 
 var snappyTable = makeSnappyTable()
@@ -73,7 +75,8 @@ func decodeSnappy(dst, src []byte) error {
 // snappyResumes tells that there is snappySome.
 const snappyResumes = true
 
-// snappySome is decodeSnappy for a part: it goes on at src[ip:] and dst[op:] until op is upTo or more, at most len(dst).
+// snappySome is decodeSnappy for a part: it goes on at src[ip:] and dst[op:] until op is upTo or
+// more, at most len(dst).
 func snappySome(dst, src []byte, op, ip, upTo int) (nextOp, nextIP int, err error) {
 	const beyond = 512 // snappyRun stops up to 160 bytes before the end
 	for op < upTo {

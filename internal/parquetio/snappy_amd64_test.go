@@ -101,7 +101,8 @@ func snappyText(r *rand.Rand, kind, n int) []byte {
 	return out[:n]
 }
 
-// TestSnappyDecoder compares with DecodeStrict what three encoders make, and parts and mutants of it.
+// TestSnappyDecoder compares with DecodeStrict: blocks that three encoders make, parts of them,
+// and mutants.
 func TestSnappyDecoder(t *testing.T) {
 	t.Parallel()
 	rig, r := newSnappyRig(t), rand.New(rand.NewPCG(9, 9))

@@ -20,7 +20,8 @@ import (
 // is left of src is copied to memory of its own (PLACED).
 
 const (
-	// placeStep is how many bytes are decompressed at a time, and placeBeyond how many may be written behind them.
+	// placeStep bytes are decompressed at a time, and up to placeBeyond may be written behind
+	// them.
 	placeStep   = 64 << 10
 	placeBeyond = 1 << 10
 	placeMargin = placeStep + placeBeyond + placeStep/4
@@ -48,7 +49,8 @@ func (c *columnReader) places(size int) bool {
 	return snappyResumes && c.id == format.Snappy && size > 0 && int(c.header.CompressedPageSize) <= size+placeMargin
 }
 
-// placePage takes the dictionary page at hand off the chunk, to the memory that is the dictionary's.
+// placePage takes the dictionary page at hand off the chunk, to the memory that is the
+// dictionary's.
 func (c *columnReader) placePage(header, size int) (p snappyPage, err error) {
 	packed := int(c.header.CompressedPageSize)
 	if err := checkRatio(c.id, int64(packed), int64(size)); err != nil {

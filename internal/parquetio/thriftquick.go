@@ -2,18 +2,19 @@ package parquetio
 
 import "math"
 
-// thriftQuick decodes structs in Thrift's compact protocol that are what they usually are: each field once,
-// of the type that the format says, those that are required there. It stops, for good, at anything else; then the library
-// decodes, or says what is wrong. Its decoder works by reflection and takes some ten times as long, which
-// counts where a footer has thousands of chunks and a chunk hundreds of pages.
+// thriftQuick decodes usual structs in Thrift's compact protocol: each field once, of the type
+// that the format says, and no required one missing. At anything else it stops for good; then the
+// library decodes the struct, or says what is wrong. The library's decoder works by reflection
+// and takes some ten times as long, which counts if a footer has thousands of chunks, or a chunk
+// hundreds of pages.
 type thriftQuick struct {
 	data []byte
 	pos  int
 	odd  bool // it has stopped; what it returns means nothing
 }
 
-// fields calls field for each field of the struct at hand, which decodes it. It is odd where one comes twice or
-// one of required, a bit by number, is missing.
+// fields calls field for each field of the struct at hand; field decodes it. The struct is odd if
+// a field comes twice, or one of required, a bit by number, is missing.
 func (q *thriftQuick) fields(required uint32, field func(id int, t byte)) {
 	id, seen := 0, uint32(0)
 	for !q.odd {
