@@ -40,6 +40,7 @@ type QueryPlan struct {
 	Having     string     `json:"having,omitempty"`
 	Output     []string   `json:"output"` // columns, `name: type`
 	OrderBy    int        `json:"order_by"`
+	Pivot      string     `json:"pivot,omitempty"` // the key whose values become columns of the output
 	Limit      int64      `json:"limit,omitempty"`
 	Scan       ScanPlan   `json:"scan"`
 	Memory     MemoryPlan `json:"memory"`
@@ -152,7 +153,10 @@ func newQueryPlan(e *exec.Explained) *QueryPlan {
 	for _, s := range p.Sets {
 		out.Distinct = append(out.Distinct, KeyPlan{q.ArgTexts[s.Arg], q.Args[s.Arg].Type().String(), s.Value.Intern})
 	}
-	for _, c := range q.Out {
+	for i, c := range q.Out {
+		if out.Pivot = q.Texts.Pivot; out.Pivot != "" && i == len(q.Out)-1 {
+			break // the text of the key
+		}
 		out.Output = append(out.Output, c.Name+": "+c.Expr.Type().String())
 	}
 	return out
@@ -239,6 +243,9 @@ func (p *QueryPlan) String() string {
 	}
 	if p.Limit > 0 {
 		line("limit", "%d rows", p.Limit)
+	}
+	if p.Pivot != "" {
+		line("pivot", "the values of %s become columns, once all groups are there", p.Pivot)
 	}
 	line("output", "%s", strings.Join(p.Output, ", "))
 	if p.Memory.Limit > 0 {

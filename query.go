@@ -47,7 +47,7 @@ type Query struct {
 	Where   string   // "": all rows
 	Having  string   // over keys, aggregates and output names; "": all groups
 	OrderBy []string // `name`, `-name`, `name desc nulls last`; none: in order of the keys' hash
-	Pivot   string   // a key whose values become columns; "": none
+	Pivot   string   // a key whose values become columns, of each aggregate one; "": none. Limit and Offset count rows of that
 	Limit   int64    // the most rows of the result; 0: all; NoRows: none
 	Offset  int64    // how many rows are passed over before these
 }
@@ -62,7 +62,7 @@ type Sample struct {
 
 // texts is the clauses of q.
 func (q Query) texts() query.Query {
-	t := query.Query{By: q.By, Sets: q.Sets, Totals: q.Totals, Sample: query.Sample(q.Sample), Where: q.Where, Having: q.Having, OrderBy: q.OrderBy, Limit: q.Limit, Offset: q.Offset}
+	t := query.Query{By: q.By, Sets: q.Sets, Totals: q.Totals, Sample: query.Sample(q.Sample), Where: q.Where, Having: q.Having, OrderBy: q.OrderBy, Pivot: q.Pivot, Limit: q.Limit, Offset: q.Offset}
 	for _, a := range q.Aggs {
 		t.Aggs = append(t.Aggs, query.Agg{Text: a.text, Alias: a.alias})
 	}

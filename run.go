@@ -17,7 +17,14 @@ func Run(ctx context.Context, q Query, o Options) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Rows{rows: rows}, nil
+	r := &Rows{rows: rows}
+	if q.Pivot != "" {
+		if err := r.pivot(q); err != nil {
+			r.Release()
+			return nil, err
+		}
+	}
+	return r, nil
 }
 
 // request is what the package of runs is asked for.

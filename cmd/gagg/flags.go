@@ -14,6 +14,7 @@ type settings struct {
 	rollup, cube      bool
 	sets              string
 	totals            bool
+	pivot             string
 	where, having     string
 	sample            percent
 	sampleBy          string
@@ -81,6 +82,7 @@ func flagSet(s *settings) *pflag.FlagSet {
 	f.StringVar(&s.where, "where", "", "keep the rows for which `expr` is true")
 	f.StringVar(&s.having, "having", "", "keep the groups for which `expr` is true")
 	f.StringArrayVar(&s.orderBy, "order-by", nil, "order of the result: a `list` of name, -name or \"name desc nulls last\"")
+	f.StringVar(&s.pivot, "pivot", "", "the values of this `key` become columns, of each aggregate one; at most 1000")
 	f.Int64Var(&s.limit, "limit", 0, "at most `n` groups")
 	f.Int64Var(&s.offset, "offset", 0, "pass over the first `n` groups")
 

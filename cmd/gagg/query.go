@@ -19,6 +19,7 @@ func (s *settings) query(from gagg.Source) gagg.Query {
 		Where:   s.where,
 		Having:  s.having,
 		OrderBy: s.order(),
+		Pivot:   s.pivot,
 		Limit:   s.limit,
 		Offset:  s.offset,
 	}

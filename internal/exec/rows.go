@@ -101,6 +101,9 @@ func (r *Rows) Schema() *arrow.Schema { return r.schema }
 // Sorted is the terms that the records are sorted by, as far as they are columns of them.
 func (r *Rows) Sorted() []query.Term { return r.run.plan.Query.Sorted() }
 
+// Pivot says which columns a pivot of the rows is made of.
+func (r *Rows) Pivot() query.Pivot { return r.run.plan.Query.Pivot }
+
 // Next makes the next record current; false at the end or on an error.
 func (r *Rows) Next() bool {
 	if r.rec != nil {

@@ -28,6 +28,7 @@ type compiler struct {
 	callIndex map[string]int // aggregate by its canonical text
 	grouped   keySet         // the keys
 	following []int          // elements of By that are none
+	byItems   int            // how many of items are elements of By
 	keyItems  []int          // with grouping sets: which key each element of By is
 	callTypes []column.Type
 	items     []outputItem
@@ -47,12 +48,18 @@ func Compile(in Columns, q Query) (*Compiled, error) {
 		batchCol: map[int]int{}, argIndex: map[string]int{}, callIndex: map[string]int{},
 	}
 	c.rows = expr.NewBinder(c.inputColumn)
-	for _, step := range []func() error{c.where, c.keys, c.aggs, c.having, c.outputs, c.follow, c.orderBy} {
+	for _, step := range []func() error{c.where, c.keys, c.countKeys, c.aggs, c.having, c.outputs, c.follow, c.orderBy, c.pivot} {
 		if err := step(); err != nil {
 			return nil, err
 		}
 	}
 	return &c.out, nil
+}
+
+// countKeys notes which items are keys: those so far.
+func (c *compiler) countKeys() error {
+	c.byItems = len(c.items)
+	return nil
 }
 
 // inputColumn is the lookup of the scan stage.

@@ -42,6 +42,7 @@ type Compiled struct {
 	Order  []Term
 	Limit  int64 // as in Query
 	Offset int64
+	Pivot  Pivot
 }
 
 // Output is a column of the result.

@@ -20,8 +20,9 @@ type Query struct {
 	Where   string
 	Having  string
 	OrderBy []string
-	Limit   int64 // the most rows of the result; 0: all; NoRows: none
-	Offset  int64 // how many rows are passed over before these
+	Pivot   string // a key whose values are to become columns; "": none
+	Limit   int64  // the most rows of the result; 0: all; NoRows: none
+	Offset  int64  // how many rows are passed over before these
 }
 
 // Agg is an aggregate, an expression over aggregates, or a list of them without an alias.
