@@ -50,6 +50,7 @@ type settings struct {
 	quiet, verbose bool
 
 	help, version bool
+	topics        []string // of help; none: all of it
 	completion    string
 
 	inputs []string
@@ -145,8 +146,12 @@ func variable(flag string) string {
 func parseSettings(args, env []string) (*settings, *pflag.FlagSet, error) {
 	s := &settings{}
 	f := flagSet(s)
+	if len(args) > 0 && args[0] == "help" {
+		s.help, s.topics = true, args[1:]
+		return s, f, nil
+	}
 	if err := f.Parse(args); err != nil {
-		return nil, nil, flagError(err)
+		return nil, nil, flagError(err, f)
 	}
 	s.inputs = f.Args()
 	s.typed = map[string]bool{}
@@ -163,7 +168,10 @@ func parseSettings(args, env []string) (*settings, *pflag.FlagSet, error) {
 
 // flagError says what is wrong with the command line in terms of what was
 // typed.
-func flagError(err error) error {
+func flagError(err error, f *pflag.FlagSet) error {
+	if unknown := unknownFlag(err, f); unknown != nil {
+		return unknown
+	}
 	var invalid *pflag.InvalidValueError
 	if errors.As(err, &invalid) {
 		return usagef("--%s %s: %s", invalid.GetFlag().Name, invalid.GetValue(), reason(err))

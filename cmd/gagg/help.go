@@ -20,6 +20,7 @@ const helpHead = `gagg groups and aggregates Parquet files.
 
 Usage:
   gagg [-k KEYS] [-a AGGREGATES] [flags] INPUT...
+  gagg help [FLAG, AGGREGATE or FUNCTION]
 
 An INPUT is a Parquet or Arrow IPC file, a folder (all Parquet files below it), a
 glob (** crosses folders), a pipe such as <(…), or - for stdin. Many inputs are
@@ -61,8 +62,13 @@ Exit status:
 const helpColumns = 80
 
 func writeHelp(w io.Writer, f *pflag.FlagSet) error {
-	_, err := io.WriteString(w, helpHead+helpAggregates()+helpExpressions+helpFunctions()+"\nFlags:\n"+regexp.MustCompile(optionalValue).ReplaceAllStringFunc(f.FlagUsagesWrapped(helpColumns), plainOptional)+helpTail)
+	_, err := io.WriteString(w, helpHead+helpAggregates()+helpExpressions+helpFunctions()+"\nFlags:\n"+helpFlags(f)+helpTail)
 	return err
+}
+
+// helpFlags explains flags.
+func helpFlags(f *pflag.FlagSet) string {
+	return regexp.MustCompile(optionalValue).ReplaceAllStringFunc(f.FlagUsagesWrapped(helpColumns), plainOptional)
 }
 
 // helpAggregates shows the aggregates.

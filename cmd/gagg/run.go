@@ -63,6 +63,8 @@ func newCommand(env []string, stdin io.Reader, stdout, stderr io.Writer) *comman
 // do does what the settings ask for.
 func (c *command) do(ctx context.Context, flags *pflag.FlagSet) error {
 	switch {
+	case len(c.topics) > 0:
+		return writeTopics(c.out, flags, c.topics)
 	case c.help:
 		return output(writeHelp(c.out, flags))
 	case c.version:
@@ -73,7 +75,11 @@ func (c *command) do(ctx context.Context, flags *pflag.FlagSet) error {
 		return c.untilStopped(ctx, c.describeDevices)
 	case c.schema:
 		return c.untilStopped(ctx, c.describe)
-	case c.explain != "":
+	}
+	for _, text := range unknownVariables(flags, c.env) {
+		c.logger(c.log).Info(text)
+	}
+	if c.explain != "" {
 		return c.untilStopped(ctx, c.explainPlan)
 	}
 	return c.untilStopped(ctx, c.aggregate)

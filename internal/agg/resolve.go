@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/spelling"
 )
 
 // Resolve finds the aggregate of a name (lower case, synonyms included) for
@@ -54,32 +55,5 @@ func argCount(n int) string {
 }
 
 func unknown(name string) error {
-	best, bestDistance := "", 3 // more than two edits away is another word
-	for _, candidate := range Names() {
-		if d := distance(name, candidate); d < bestDistance && d < len(candidate)-1 {
-			best, bestDistance = candidate, d
-		}
-	}
-	return &UnknownError{Name: name, Near: best}
-}
-
-// distance is the number of single-character edits between two names.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
+	return &UnknownError{Name: name, Near: spelling.Nearest(name, Names())}
 }

@@ -12,7 +12,7 @@ import (
 // packages that use it. What is in free is free to all.
 var allowed = map[string][]string{
 	".":        {"internal/device", "internal/exec", "internal/input", "internal/plan", "internal/query"}, // at most five: TestRootIsSmall
-	"cmd/gagg": {".", "internal/sink"},                                                                    // the library hands out records, the command writes them
+	"cmd/gagg": {".", "internal/sink", "internal/spelling"},                                               // the library hands out records, the command writes them
 
 	"ega":           {"ega/combine", "internal/cuda", "internal/kernels"},
 	"ega/combine":   {}, // data that both engines share: operations of state words
@@ -44,11 +44,12 @@ var allowed = map[string][]string{
 	"internal/arena":     {"internal/hostmem"},
 	"internal/hostmem":   {},
 	"internal/key":       {"internal/column", "internal/arena"},
-	"internal/agg":       {"ega/combine", "internal/column", "internal/arena"},
-	"internal/expr":      {"internal/column"},
+	"internal/agg":       {"ega/combine", "internal/column", "internal/arena", "internal/spelling"},
+	"internal/expr":      {"internal/column", "internal/spelling"},
 	"internal/spill":     {"internal/hostmem"},
 	"internal/extsort":   {"internal/column", "internal/hostmem", "internal/spill"},
-	"internal/parquetio": {"internal/column", "internal/hostmem"},
+	"internal/parquetio": {"internal/column", "internal/hostmem", "internal/spelling"},
+	"internal/spelling":  {},
 	"internal/sink":      {"internal/column"},
 	"internal/cpu": {
 		"partition", "feedback", "merge", "internal/agg", "internal/arena", "internal/column", "internal/encoded", "internal/hostmem",
@@ -65,7 +66,7 @@ var allowed = map[string][]string{
 		"internal/decode", "internal/device", "internal/expr", "internal/gpu", "internal/input", "internal/kernels", "internal/key",
 		"internal/parquetio", "internal/query",
 	},
-	"internal/query": {"internal/agg", "internal/column", "internal/expr", "internal/parquetio"}, // whose errors tell of columns
+	"internal/query": {"internal/agg", "internal/column", "internal/expr", "internal/parquetio", "internal/spelling"}, // whose errors tell of columns
 
 	"internal/device":  {"internal/cuda"},
 	"internal/input":   {"internal/arrowio", "internal/column", "internal/cpu", "internal/parquetio", "internal/query", "internal/spill"},

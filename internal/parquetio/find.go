@@ -3,10 +3,10 @@ package parquetio
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/gagg-dev/gagg/internal/spelling"
 )
 
 // ColumnErrorKind says what is wrong with a column that was asked for.
@@ -135,49 +135,15 @@ func isPrefix(name string, path []string) bool {
 // maxSimilar is how many names a message proposes.
 const maxSimilar = 3
 
-// similar proposes the names closest to name, at most a third of it away.
+// similar proposes the names closest to name, in quotes.
 func (t *table) similar(name string) []string {
-	type candidate struct {
-		name string
-		dist int
-	}
-	want := strings.ToLower(name)
-	limit := min(max(utf8.RuneCountInString(want)/3, 1), 8)
-	var near []candidate
+	all := make([]string, len(t.cols))
 	for i := range t.cols {
-		if d := editDistance(want, strings.ToLower(t.cols[i].name), limit); d <= limit {
-			near = append(near, candidate{t.cols[i].name, d})
-		}
+		all[i] = t.cols[i].name
 	}
-	slices.SortStableFunc(near, func(a, b candidate) int { return a.dist - b.dist })
-	var names []string
-	for _, c := range near[:min(len(near), maxSimilar)] {
-		names = append(names, strconv.Quote(c.name))
+	near := spelling.Similar(name, all, maxSimilar)
+	for i := range near {
+		near[i] = strconv.Quote(near[i])
 	}
-	return names
-}
-
-// editDistance is the least number of runes inserted, deleted or replaced
-// that turn a into b. Past limit it may return any greater number.
-func editDistance(a, b string, limit int) int {
-	x, y := []rune(a), []rune(b)
-	if d := len(x) - len(y); d > limit || -d > limit {
-		return limit + 1
-	}
-	row := make([]int, len(y)+1) // row[j]: distance of x[:i] and y[:j]
-	for j := range row {
-		row[j] = j
-	}
-	for i := range x {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range y {
-			d := diagonal
-			if x[i] != y[j] {
-				d = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], d
-		}
-	}
-	return row[len(y)]
+	return near
 }

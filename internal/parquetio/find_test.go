@@ -73,17 +73,3 @@ func TestFind(t *testing.T) {
 		}
 	}
 }
-
-func TestEditDistance(t *testing.T) {
-	for _, c := range []struct {
-		a, b string
-		want int
-	}{{"", "", 0}, {"abc", "abc", 0}, {"abc", "abd", 1}, {"abc", "ab", 1}, {"kitten", "sitting", 3}, {"ü", "u", 1}} {
-		if got := editDistance(c.a, c.b, 10); got != c.want {
-			t.Errorf("%q %q: got %d, want %d", c.a, c.b, got, c.want)
-		}
-	}
-	if editDistance("a", strings.Repeat("b", 100), 3) <= 3 {
-		t.Error("long names must not be near")
-	}
-}

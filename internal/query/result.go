@@ -7,6 +7,7 @@ import (
 
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/expr"
+	"github.com/gagg-dev/gagg/internal/spelling"
 )
 
 // Names of the result stage: a character that no column name of a user's
@@ -98,7 +99,7 @@ func checkCalls(n expr.Node, text string) (err error) {
 			return err == nil
 		}
 		msg := fmt.Sprintf("there is no aggregate or function %q", call.Name)
-		if near := expr.Nearest(call.Name, slices.Concat(aggregateNames(), expr.FunctionNames())); near != "" {
+		if near := spelling.Nearest(call.Name, slices.Concat(aggregateNames(), expr.FunctionNames())); near != "" {
 			msg += fmt.Sprintf(" (did you mean %q?)", near)
 		}
 		err = &expr.Error{Text: text, Pos: call.Pos(), Msg: msg}
