@@ -74,3 +74,20 @@ func TestDeviceFallbackTold(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 }
+
+// So are grouping sets and samples of rows; a sample of row groups is read by the device.
+func TestDeviceSetsTold(t *testing.T) {
+	for why, q := range map[string]Query{
+		"several grouping sets": {Sets: Rollup}, "grouping sets": {Totals: true}, "a sample is taken": {Sample: Sample{Percent: 10}},
+	} {
+		q.By, q.Aggs = []string{"price"}, []Agg{Sum("quantity")}
+		s := onDevice(t, q, Options{})
+		if s.Device != "cpu" || len(s.Fallbacks) != 1 || !strings.Contains(s.Fallbacks[0].Why, why) {
+			t.Errorf("%s: %+v", why, s)
+		}
+	}
+	groups := Query{By: []string{"price"}, Aggs: []Agg{Sum("quantity")}, Sample: Sample{Percent: 50, Groups: true}}
+	if s := onDevice(t, groups, Options{}); s.Device != "gpu:0" || s.GroupsSkipped != 1 || s.Rows != 8000 {
+		t.Errorf("%+v", s)
+	}
+}

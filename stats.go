@@ -9,7 +9,7 @@ type Stats struct {
 	// BytesRead: compressed bytes of the wanted columns, in row groups of which a row was read
 	BytesRead     int64 `json:"bytes_read"`
 	RowGroups     int   `json:"row_groups"`     // read
-	GroupsSkipped int64 `json:"groups_skipped"` // row groups that statistics ruled out
+	GroupsSkipped int64 `json:"groups_skipped"` // row groups that statistics ruled out, or that a sample leaves out
 	// PagesSkipped: of the others: not decompressed, by statistics or as the filter left no row in
 	// them
 	PagesSkipped int64 `json:"pages_skipped"`
