@@ -15,8 +15,8 @@ INTO      ?= nothing
 
 export CGO_ENABLED = 0
 
-# Tests read files of many writers: our own, testdata/corpus, and those of another corpus, where GAGG_CORPUS names one or
-# one lies beside the repository.
+# Tests read files of many writers: our own, testdata/corpus, and those of the corpus that
+# GAGG_CORPUS names, or that lies beside the repository.
 ifeq ($(GAGG_CORPUS),)
 GAGG_CORPUS := $(patsubst %/cases.jsonl,%,$(wildcard $(abspath ../shared/corpus)/cases.jsonl))
 endif
@@ -36,16 +36,18 @@ build:
 test:
 	$(GO) test ./...
 
-# Everything a change has to pass. The result of every step is on stdout, once it has ended. Two steps run at a time: one
-# alone leaves processors idle while it compiles and links. The longest comes first.
-# make fuzz-short needs the emulator that make test-device has built.
+# Everything a change has to pass. The result of every step is on stdout, once it has ended. Two
+# steps run at a time: one alone leaves processors idle while it compiles and links. The longest
+# comes first. make fuzz-short needs the emulator that make test-device has built.
 #
-# Each of the two tests one package at a time (-p=1; a -p of the user's own GOFLAGS wins, as it comes later). With as many
-# packages as processors in both steps, four test processes share two cores, and those with an emulated device wait for
-# each other's threads: 20 min 58 s on two cores, instead of 17 min 2 s.
+# Each of the two tests one package at a time (-p=1; a -p of the user's own GOFLAGS wins, as it
+# comes later). With as many packages as processors in both steps, four test processes share two
+# cores, and those with an emulated device wait for each other's threads: 20 min 58 s on two
+# cores, instead of 17 min 2 s.
 TWO = GOFLAGS="-p=1 $$($(GO) env GOFLAGS)" $(MAKE) --no-print-directory -j2 --output-sync=recurse
 
-# The last that is printed is the name of the step that failed, below the end of what it said: others may end after it.
+# The last that is printed is the name of the step that failed, below the end of its output: other
+# steps may end after it.
 STEPS = build/ci
 
 .PHONY: ci
@@ -82,12 +84,13 @@ vet:
 	$(GO) vet -tags nogpu . ./cmd/gagg ./internal/cuda
 	$(GO) vet -tags invariant,assert ./gpumem ./gpumem/reference ./internal/cpu ./internal/hostmem ./internal/invariant
 
-# How ci's tests are built: not vetted again in each way of building them, since make vet has looked at their files, and
-# without what debuggers read, which takes half of the linker's time.
+# How ci's tests are built: without vetting, since make vet has looked at the files, and without
+# debugging information, which takes half of the linker's time.
 QUICK = -vet=off -ldflags=-w
 
-# What tests allocate is garbage soon: with four times the room for it those of internal/agg take two thirds of the time.
-# Tests of what users get, and those under the sanitizers, have the collector run as often as always.
+# What tests allocate is garbage soon. With four times the room for it those of internal/agg take
+# two thirds of the time. Tests of what users get, and those under the sanitizers, have the
+# collector run as often as always.
 ROOMY = GOGC=400
 
 .PHONY: lint
@@ -104,10 +107,12 @@ imports:
 deadcode:
 	GAGG_DEADCODE=1 $(GO) test -count=1 -run TestEachFunctionHasACaller ./internal/lint
 
-# With fewer rounds of the random tests, being ten times slower, and only where goroutines meet: in packages that start
-# some, or whose tests do, less the tests there in which one goroutine computes for long. It is the one thing here that
-# needs cgo, and so a C compiler. The detector's own memory is in no peak that a test could measure. A process would wait a second at its end for more races (atexit_sleep_ms), though tests
-# wait for what they start.
+# The race detector. A test takes ten times as long under it, so random tests have fewer rounds,
+# and it runs only in packages that start goroutines, or whose tests do. RACE_SKIP are the tests
+# there in which one goroutine computes for long: test-plain or test-invariant runs them. It is
+# the one step that needs cgo, and so a C compiler. Tests cannot measure peaks of memory here: the
+# detector has its own. A process would wait a second at its end for more races (atexit_sleep_ms),
+# though tests wait for what they start.
 STARTS    = \bgo [a-zA-Z_.]+\(|\.Go\(|AfterFunc\(|RunParallel\(
 RACE_SKIP = ^Test(Parquet|Encodings|Encoded(Values|Decompressed|Corpus|Mutated)|Codecs|FileCorpus|Many(RowGroups|Columns)|CorpusBounds|CorpusMemory|Models|StepsOf|CoRW|MemoryMatrix|Large(Text|Parquet|Memory|Groups)|Pack|CutSums|Extremes|LimitIsTheBeginning|QueriesOfMutants|CancelWithinGroup|DistinctSpills|PagesRuledOut|LyingPageIndex|Snappy|Late|QuickFooter|Mutants|Dict(Repeats|Prefix)|DamagedParts|Crowded|Regrow|SeededParts|SpillEqualHashes|PairsRepeated|RecentCode)
 
@@ -119,19 +124,21 @@ race:
 		$(ROOMY) GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(GO) test $(QUICK) -race -short -skip '$(RACE_SKIP)' $$packages; \
 	else echo "race: SKIPPED, no C compiler ($$($(GO) env CC)) on this machine"; fi
 
-# All tests of the library and the program as users get them, and of the packages that are built in another way for
-# -tags invariant (memory) or build the program. The rest is part of these two; by itself it is tested with
-# our checks, which find more, and without them under the race detector.
+# All tests of the library and the program as users get them, and of the packages that are built
+# in another way with -tags invariant (memory) or build the program. The code of other packages
+# runs in these; their own tests run with our checks, which find more, and under the race detector
+# without.
 PLAIN_PACKAGES = . ./cmd/gagg ./internal/cuda ./internal/hostmem
 
 .PHONY: test-plain
 test-plain:
 	$(GO) test $(QUICK) $(PLAIN_PACKAGES)
 
-# With our own checks (invariant), those of Arrow's buffers (assert) and the compiler's of unsafe pointers (checkptr, which
-# -race has too, of fewer packages). Not together with -race: it does not see mapped memory, so that buffers are Go's there
-# and the use of one that was freed is not found (internal/hostmem). All tests; fewer rounds of those that test-plain runs.
-# The emulator's tests are built in the same way, so that packages are compiled once for both.
+# With our own checks (invariant), those of Arrow's buffers (assert), and the compiler's of unsafe
+# pointers (checkptr, which -race has too, for fewer packages). Not together with -race: it does
+# not see mapped memory, so that buffers are Go's there, and the use of one that was freed is not
+# found (internal/hostmem). All tests, but fewer rounds of those that test-plain runs. The
+# emulator's tests are built in the same way, so that packages are compiled once for both.
 CHECKED = $(QUICK) -gcflags=$(MODULE)/...=-d=checkptr -tags invariant,assert
 MODULE  = github.com/gagg-dev/gagg
 
@@ -140,8 +147,9 @@ test-invariant:
 	$(ROOMY) $(GO) test $(CHECKED) $$($(GO) list ./... | grep -vxE '$(MODULE)(/(cmd/gagg|internal/(cuda|hostmem|lint)))?')
 	$(ROOMY) $(GO) test $(CHECKED) -short $(PLAIN_PACKAGES)
 
-# The peak resident size of the process for every aggregate, output format, number of groups and limit, of which test-plain runs a
-# sample: a quarter of an hour on two cores, each case being some processes.
+# The peak resident size of the process for every aggregate, output format, number of groups and
+# limit; test-plain runs a sample. A quarter of an hour on two cores, since each case is some
+# processes.
 .PHONY: test-memory
 test-memory:
 	GAGG_MEMORY_TEST=all $(GO) test -count=1 -timeout 60m -run TestMemoryMatrix ./cmd/gagg
@@ -153,9 +161,10 @@ test-device:
 	@if command -v g++ >/dev/null; then $(MAKE) --no-print-directory test-emu test-emu-asan; \
 	else echo "test-device: SKIPPED, no C++ compiler (g++) on this machine"; fi
 
-# Each fuzz target for a short while. `go test -fuzz` takes one target at a time. One whose time is up in the middle of
-# an input fails at times ("context deadline exceeded"), so it gets a second try: an input that really fails is among
-# its seeds by then, and fails again. FuzzSnappy needs a device: the emulator, where make emu has built it.
+# Each fuzz target for a short while. `go test -fuzz` takes one target at a time. A target whose
+# time is up in the middle of an input fails at times ("context deadline exceeded"), so it gets a
+# second try. An input that really fails is among the seeds by then, and fails again. FuzzSnappy
+# needs a device: the emulator, if make emu has built it.
 .PHONY: fuzz-short
 fuzz-short:
 	@set -e; emulator=$(CURDIR)/build/emu/libcuda-emu.so; \
@@ -179,7 +188,8 @@ bench:
 # What has tests that need a device, or the emulator in its place.
 DEVICE_PACKAGES = ega ega/evict ega/firstpass ega/groups ega/secondpass internal/decode internal/kernels/kerneltest internal/cuda internal/kernels internal/gputest gpumem gpumem/reference partition/ondevice streams
 
-# What runs whole queries, or combines their rows: tests that need a device have Device in their names, some two devices.
+# What runs whole queries, or combines their rows. Tests that need a device have Device in their
+# names, and some need two.
 QUERY_PACKAGES = . ./cmd/gagg ./internal/gpu ./internal/agg ./internal/plan
 
 # The same tests with the device required. Where there is no Go beside the GPU: make build/gpu.
@@ -201,9 +211,10 @@ emu:
 emu-asan:
 	@$(call EMU_MAKE,asan)
 
-# The tests of the device layer on the emulator, plain and under the sanitizers, with all of our checks; under the race
-# detector without. Leaks are the emulator's own business (emu.Control().Leaks), and segmentation faults go to Go's
-# handler. TestBuilds links the program twice, without a device: make test-plain has done so. The library's queries take fewer rounds.
+# The tests of the device layer on the emulator, with all of our checks; some again under the race
+# detector without. Leaks are the emulator's own business (emu.Control().Leaks), and segmentation
+# faults go to Go's handler. TestBuilds links the program twice, without a device: make test-plain
+# has done so. The library's queries take fewer rounds.
 EMU_TEST = GAGG_REQUIRE_GPU=1 GAGG_CUDA_LIBRARY=$(CURDIR)/build/emu/$(1) $(GO) test -count=1
 
 .PHONY: test-emu
@@ -213,8 +224,8 @@ test-emu: emu
 	GAGG_EMU_DEVICES=2 $(ROOMY) $(call EMU_TEST,libcuda-emu.so) $(CHECKED) -run Device ./cmd/gagg
 	CGO_ENABLED=1 $(ROOMY) $(call EMU_TEST,libcuda-emu.so) $(QUICK) -race -short -run 'TestDevice(Cancel|ReleasedEarly|RunsAtOnce)' .
 
-# Without the tests in which each call of the driver fails once, and those of many rows: what kernels and memory do there is
-# what they do elsewhere.
+# Left out under the sanitizers: the tests in which each call of the driver fails once, and those
+# of many rows. What kernels and memory do there is what they do elsewhere.
 ASAN_SKIP = ^Test(Pass|Made|Lists)Faults|^Test(PassLost|ListsLarge|LongPages)$$
 
 .PHONY: test-emu-asan
@@ -277,8 +288,8 @@ bench-peers: bench/peers/node_modules
 	$(GO) build -o build/gagg ./cmd/gagg
 	$(GO) run ./bench/peers -rows $(ROWS) -rounds $(ROUNDS) -threads $(THREADS)
 
-# gagg beside them on the questions of ClickBench and TPC-H; with one number of threads after another.
-# Where there is neither Go nor Node: make build/real, and bench/peers/real.sh there.
+# gagg beside them on the questions of ClickBench and TPC-H; with one number of threads after
+# another. Where there is neither Go nor Node: make build/real, and bench/peers/real.sh there.
 SETS    ?= clickbench,tpch
 ENGINES ?= duckdb,clickhouse,polars
 SCALING ?= 1,2
@@ -312,8 +323,9 @@ bench-memory: bench/peers/node_modules
 	$(GO) build -o build/gagg ./cmd/gagg
 	$(GO) run ./bench/peers -memory $(MEMORY) -questions "$(QUESTIONS)" -rows $(ROWS) -rounds $(ROUNDS) -threads $(THREADS) -timeout $(TIMEOUT) -into $(INTO)
 
-# SEEDS random tables, of each ten queries in two configurations, gagg's answers compared with DuckDB's; bench/fuzz/README.md.
-# FIRST is the first seed. More writers of files with `make bench/peers/node_modules`, devices with `make emu`. Needs g++.
+# SEEDS random tables, ten queries of each in two configurations, gagg's answers compared with
+# DuckDB's; bench/fuzz/README.md. FIRST is the first seed. More writers of files with `make
+# bench/peers/node_modules`, devices with `make emu`. Needs g++.
 SEEDS ?= 100
 FIRST ?= 0
 .PHONY: fuzz-duckdb
@@ -329,13 +341,15 @@ fuzz-duckdb-minute:
 		$(GO) run ./bench/fuzz -from "$$(git rev-parse HEAD)" -seeds 100000 -for 1m; \
 	else echo "fuzz-duckdb-minute: SKIPPED, no C++ compiler (g++) on this machine"; fi
 
-# MP-EGA over more rows than the device may hold, from pinned and from pageable memory, beside plain copies.
+# MP-EGA over more rows than the device may hold, from pinned and from pageable memory, beside
+# plain copies.
 .PHONY: bench-outofcore
 bench-outofcore:
 	$(GO) run ./bench/outofcore
 
-# gagg on each of DEVICES, as a whole process and (OPEN) from a program that has the device open, beside DuckDB.
-# Where neither Go nor Node is beside the GPU: make build/endtoend, and bench/peers/endtoend.sh there.
+# gagg on each of DEVICES, as a whole process and (OPEN) from a program that has the device open,
+# beside DuckDB. Where neither Go nor Node is beside the GPU: make build/endtoend, and
+# bench/peers/endtoend.sh there.
 DEVICES ?= cpu,gpu,auto
 OPEN ?= cpu,gpu
 .PHONY: bench-endtoend

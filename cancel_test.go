@@ -9,7 +9,8 @@ import (
 	"github.com/gagg-dev/gagg"
 )
 
-// lookedAt is a context that counts how often it is asked whether it was cancelled, and is from time `last` on.
+// lookedAt is a context that counts how often it is asked whether it was cancelled. From the time
+// `last` on it is.
 type lookedAt struct {
 	context.Context
 	mu    sync.Mutex
@@ -45,7 +46,8 @@ func (c *lookedAt) read(q gagg.Query, o gagg.Options) error {
 	return rows.Err()
 }
 
-// F17: a context that is cancelled while the values of one group are sorted, deduped or put out ends the run before that is done.
+// F17: a context that is cancelled while the values of one group are sorted, deduped or put out
+// ends the run before that is done.
 func TestCancelWithinGroup(t *testing.T) {
 	const rows, never = 200_000, 1 << 60
 	file := gagg.Files(randomFile(t, rows))

@@ -17,8 +17,9 @@ import (
 	"github.com/gagg-dev/gagg/internal/oracle"
 )
 
-// Keys that follow from others, of every type, odd values and NULL included: the oracle's answer, which groups by all of
-// them, in every configuration. A short run tries a quarter of the types.
+// Keys that follow from others give the oracle's answer, which groups by all of them, in every
+// configuration: keys of every type, with odd values and NULL. A short run tries a quarter of the
+// types.
 func TestKeysFollow(t *testing.T) {
 	for n, typ := range datagen.Types() {
 		if testing.Short() && n%4 != 2 {
@@ -87,8 +88,8 @@ func TestKeysFollowPlan(t *testing.T) {
 	}
 }
 
-// The answers are those of a query whose keys follow from aggregates of which each gives one of the group's rows, and so
-// are filters, orders and limits over them.
+// Keys that follow give the answers of a query in which aggregates, each a value of one of the
+// group's rows, stand for them; so do filters, orders and limits over them.
 func TestKeysFollowRefer(t *testing.T) {
 	ask := func(q gagg.Query) []string {
 		q.From = followFile(t)
@@ -117,8 +118,8 @@ func TestKeysFollowNoRows(t *testing.T) {
 	}
 }
 
-// A key that follows fails as it does when it is computed of the rows: if, and only if, a row has passed the filter,
-// whatever is put out.
+// A key that follows fails as it does when it is computed for the rows: if, and only if, a row
+// has passed the filter, whatever is put out.
 func TestKeysFollowErrors(t *testing.T) {
 	for _, by := range []string{"x, x + 1 as y", "x, x + 1 > 0 as y, i", "x + 0 as a, (x + 0) * 2 as y", "i, cast('n' as int) as y", "i, 9223372036854775807 + 1 as y"} {
 		for _, q := range []gagg.Query{

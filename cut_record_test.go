@@ -9,8 +9,8 @@ import (
 	"github.com/gagg-dev/gagg"
 )
 
-// A limit and an offset leave records that Arrow's IPC writer takes, also where the lists of their rows have no values and
-// those of the rows left out do.
+// A limit and an offset leave records that Arrow's IPC writer takes, even if the lists of their
+// rows have no values and those of the rows left out do.
 func TestCutRecords(t *testing.T) {
 	for _, aggregate := range []string{"min(cast(customer as binary), 2)", "histogram(cast(customer as binary))", "list(customer)"} {
 		for _, region := range []string{"Oceania", "Europe", "Asia", "Africa", "Americas"} {

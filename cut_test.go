@@ -8,8 +8,8 @@ import (
 	"github.com/gagg-dev/gagg"
 )
 
-// The best groups by their number of rows are those of the whole result in order, ties too, where most groups are left out before
-// they are made.
+// The best groups by their number of rows are the first ones of the whole result in order, ties
+// included, though most groups are left out before they are made.
 func TestCut(t *testing.T) {
 	for _, order := range [][]string{{"-n"}, {"n"}, {"-n", "-k"}, {"n", "s"}} {
 		for _, threads := range []int{1, 4} {
@@ -33,8 +33,9 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// Groups that a filter on groups leaves out by their count or a sum, before they are made, are those that it does not pass, and the best
-// groups by a sum are those of the whole result.
+// Groups left out before they are made, since a filter on groups does not pass their count or
+// sum, are those that the filter drops. The best groups by a sum are the first ones of the whole
+// result.
 func TestCutSums(t *testing.T) {
 	from := gagg.Files(sumsFile(t, false))
 	ask := func(having string, order []string, limit int64) []string {

@@ -15,8 +15,9 @@ import (
 	"github.com/gagg-dev/gagg"
 )
 
-// Sums, extremes and filters of products of decimals of 15 digits, of which a batch fits 64 bits, or not, or in part: what
-// big integers give, for all rows, few groups and many, with NULLs, and where rows are scattered.
+// Sums, extremes and filters of products of decimals of 15 digits are what big integers give: for
+// batches that fit 64 bits, or do not, or in part; for all rows, few groups and many; with NULLs,
+// and where rows are scattered.
 func TestDecimalProducts(t *testing.T) {
 	for _, magnitude := range []int64{1e4, 1e9, 1e15 - 1} {
 		r := rand.New(rand.NewPCG(uint64(magnitude), 1))

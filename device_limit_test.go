@@ -9,8 +9,9 @@ import (
 	"github.com/gagg-dev/gagg/internal/gputest"
 )
 
-// A GPU that may take too little memory to begin with ends a run that asks for one, as every limit that is too small does, and
-// the error tells what is enough; a little more than that is used to the full.
+// A run that asks for a GPU with too little memory to begin with ends with an error that tells
+// what is enough, like every limit that is too small. A little more than that is used to the
+// full.
 func TestDeviceMemoryLimit(t *testing.T) {
 	gputest.Need(t, 1)
 	q := Query{From: Files("testdata/orders.parquet"), By: []string{"price"}, Aggs: []Agg{Sum("quantity")}}

@@ -24,7 +24,8 @@ func withEngine(t *testing.T) {
 	t.Setenv("GAGG_CUDA_LIBRARY", t.TempDir()+"/libcuda.so.1")
 }
 
-// A plan looks for a device that would be used, and says why there is none: of a demand that is an error.
+// A plan looks for a device that would be used, and says why there is none. If one was asked for,
+// that is an error.
 func TestPlanDevice(t *testing.T) {
 	withEngine(t)
 	for _, x := range []struct {

@@ -11,7 +11,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/datagen"
 )
 
-// distinctTrial is a query of which the aggregates are those of the given texts, of columns x and y of type t: "distinct sum x".
+// distinctTrial is a query with the given aggregates of columns x and y of type t: "distinct sum
+// x".
 func distinctTrial(t column.Type, rows, keys int, aggs ...string) *trial {
 	seed := uint64(rows + keys)
 	tr := &trial{seed: seed, table: datagen.New(datagen.Spec{Rows: rows, Seed: seed, Columns: []datagen.Column{
@@ -30,8 +31,9 @@ func distinctTrial(t column.Type, rows, keys int, aggs ...string) *trial {
 	return tr
 }
 
-// Different values are counted, of every type, odd values and NULL included, where they are all that is asked for, and beside other
-// aggregates: the oracle's answer in every configuration, of which each query has a third, in turns. A short run tries a quarter of the types.
+// Different values are counted as the oracle does: of every type, with odd values and NULL, alone
+// and beside other aggregates. Each query runs in a third of the configurations, in turns. A
+// short run tries a quarter of the types.
 func TestDistinct(t *testing.T) {
 	all := slices.Concat(configurations, tightConfigurations)
 	for i, typ := range datagen.Types() {
@@ -61,7 +63,8 @@ func everyThird(all []configuration, part int) (third []configuration) {
 	return third
 }
 
-// Values that do not fit in memory go to disk, of one group, of few and of many: the same answer as with all memory.
+// Values that do not fit in memory go to disk, for one group, few and many. The answer is that
+// with all memory.
 func TestDistinctSpills(t *testing.T) {
 	tuned := tune{gagg.LeastMemory(tightMemory)}
 	rows := 200_000
@@ -96,8 +99,8 @@ func TestDistinctSpills(t *testing.T) {
 	}
 }
 
-// Values of groups with texts, which are numbered, are counted under limits that have the numbers given up while strings of dictionaries are
-// still numbered by other workers: the answer that comes without numbers.
+// Distinct values of groups with texts, which are numbered, are counted right under limits at
+// which the numbers are given up while other workers still number strings of dictionaries.
 func TestDistinctOfTextsSpills(t *testing.T) {
 	tuned := tune{gagg.LeastMemory(tightMemory), gagg.LeastShared(64 << 10)}
 	file := gagg.Files(randomFile(t, inShort(20_000, 120_000)))

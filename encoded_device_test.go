@@ -14,7 +14,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/gputest"
 )
 
-// encodedTypes are what devices decode from column chunks, if it is not more than dictionaries ask for.
+// encodedTypes are what devices decode from column chunks, if dictionaries do not ask for too
+// much.
 var encodedTypes = []column.Type{
 	{Kind: column.Int8},
 	{Kind: column.Int16},
@@ -31,8 +32,8 @@ var encodedTypes = []column.Type{
 	column.TimestampType(column.Nano, true),
 }
 
-// newEncodedTrial makes a trial whose row groups devices can decode, but for those with long strings, and whose values they can keep, but for
-// those of uint64: every fourth trial has a
+// newEncodedTrial makes a trial whose row groups devices can decode, except for those with long
+// strings, and whose values they can keep, except for those of uint64. Every fourth trial has a
 // key of strings without a dictionary, some of them long, so that devices meet them.
 func newEncodedTrial(seed uint64) *trial {
 	rng := rand.New(rand.NewPCG(seed, 3))
@@ -103,8 +104,8 @@ var encodedConfigurations = []configuration{
 	{name: "zstd", source: parquetAs(datagen.Layout{RowGroup: 1000, Codec: "zstd"}), opt: gagg.Options{Device: "gpu", Threads: 2, GPUMemory: 24 << 20}},
 }
 
-// Column chunks that devices decode give the oracle's answer, in the order of the CPU's, as do row groups
-// that they decline.
+// Column chunks that devices decode give the oracle's answer, in the order of the CPU's, and so
+// do row groups that they decline.
 func TestDeviceEncoded(t *testing.T) {
 	gputest.Need(t, 2)
 	trials := uint64(5)
@@ -141,8 +142,8 @@ func TestDeviceEncoded(t *testing.T) {
 	}
 }
 
-// Once tables show that devices pay, these make the rows of the row groups too that workers have begun to read: none is
-// made by a worker.
+// Once tables show that devices pay, devices also take row groups that workers have begun to
+// read, and no worker makes rows of these.
 func TestDeviceTakesBegunRowGroups(t *testing.T) {
 	tuned := tune{gagg.DevicePays()}
 	gputest.Need(t, 1)

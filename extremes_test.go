@@ -11,7 +11,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/datagen"
 )
 
-// Row groups that can hold neither a least nor a greatest value are not read, where nothing else is asked for.
+// Row groups that can hold neither a least nor a greatest value are not read if nothing else is
+// asked for.
 func TestExtremes(t *testing.T) {
 	kinds := []column.Type{
 		{Kind: column.Int8},

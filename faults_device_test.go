@@ -36,8 +36,9 @@ var codes = []struct {
 	{"something unknown", 999, true},
 }
 
-// deviceWays are ways of a query through a device: its groups stay there; they do not, and
-// the second pass has them; rows that leave stay in pinned memory until that; or placers get them from there; groups have lists.
+// deviceWays are ways of a query through a device: its groups stay there; they do not, and the
+// second pass has them; rows that leave stay in pinned memory until then; writers get such rows
+// from there; groups have lists.
 var deviceWays = []struct {
 	name   string
 	opt    gagg.Options
@@ -59,9 +60,9 @@ func TestDeviceDecimalsBeyondPrecision(t *testing.T) {
 	decimalsBeyondPrecision(t, tuned.of(gagg.Options{Device: "gpu", GPUMemory: 32 << 20}))
 }
 
-// F64, F67, F68: whichever driver call of a query fails, once or from then on, the whole answer comes from
-// the CPU if no device was asked for; else it is right, since a run does with less memory, or the error
-// is an ErrDevice. Nothing is left.
+// F64, F67, F68: whichever driver call of a query fails, once or from then on, the whole answer
+// comes from the CPU if no device was asked for. Else it is right, since a run does with less
+// memory, or the error is an ErrDevice. Nothing is left.
 func TestDeviceFaults(t *testing.T) {
 	gputest.Need(t, 1)
 	e, emulated := emu.Control()
@@ -90,8 +91,8 @@ func TestDeviceFaults(t *testing.T) {
 	}
 }
 
-// A run whose device fails goes through the phases of internal/exec/phase.go: the input is read again before anything is put
-// out, or after.
+// A run whose device fails goes through the phases of internal/exec/phase.go: the input is read
+// again, before anything is put out or after.
 func TestDevicePhases(t *testing.T) {
 	gputest.Need(t, 1)
 	e, emulated := emu.Control()
@@ -191,8 +192,8 @@ func (f *deviceTrial) failing(t *testing.T, call gputest.Call, code int, forever
 	}
 }
 
-// run runs the query and checks what holds in any case. Pinned memory of a device that is lost stays
-// where it is, and counted.
+// run runs the query and checks what holds in any case. Pinned memory of a device that is lost
+// stays where it is, and counted.
 func (f *deviceTrial) run(t *testing.T, lost bool) (stats gagg.Stats, err error) {
 	t.Helper()
 	goroutines, live := runtime.NumGoroutine(), hostmem.Live()
@@ -228,11 +229,11 @@ func (f *deviceTrial) run(t *testing.T, lost bool) (stats gagg.Stats, err error)
 	return stats, err
 }
 
-// F69: rows that are lost or doubled on their way to a device, there or on their way back are found by the
-// count that each has: a bit of it that flips is an ErrDevice, or, where no group was put out before that was
-// known, the answer is the CPU's. (Of groups that stay on a device, and of rows that are kept, it is known at last.)
-// A bit of another word is not found. (That of a column chunk, whose checksum the host has seen to be right, is found if
-// its page makes no sense any more.)
+// F69: rows that are lost or doubled on their way to a device, on it, or on their way back are
+// found by a count: a bit of it that flips is an ErrDevice, or, if no group was put out before,
+// the answer is the CPU's. For groups that stay on a device, and rows that are kept there, that
+// is known at the end. A bit of another word is not found, but a bit of a column chunk is if its
+// page makes no sense any more: the host has checked the checksum.
 func TestDeviceFlippedBits(t *testing.T) {
 	gputest.Need(t, 1)
 	q := deviceQuery(t, 12_000)

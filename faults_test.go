@@ -294,8 +294,8 @@ func TestCountsFromFooters(t *testing.T) {
 	}
 }
 
-// decimals makes a Parquet file of one decimal(5,2) column, x, stored in 4 bytes, with n rows of 1.00
-// before the values, which are hundredths.
+// decimals makes a Parquet file of one decimal(5,2) column, x, stored in 4 bytes, with n rows of
+// 1.00 before the values, which are hundredths.
 func decimals(t *testing.T, n int, values ...int32) gagg.Source {
 	t.Helper()
 	all := make([]parquet.Value, n, n+len(values))
@@ -308,8 +308,8 @@ func decimals(t *testing.T, n int, values ...int32) gagg.Source {
 	return writeValues(t, parquet.Decimal(2, 5, parquet.Int32Type), 1000, all...)
 }
 
-// F60: decimals with more digits than their column declares are what they are, and results that hold
-// them are of a type that does; those that need not be are not wider.
+// F60: decimals with more digits than their column declares keep their values. Results that hold
+// them have a type wide enough, and other results are not wider.
 func TestDecimalsBeyondPrecision(t *testing.T) { decimalsBeyondPrecision(t, gagg.Options{}) }
 
 func decimalsBeyondPrecision(t *testing.T, o gagg.Options) {
@@ -357,7 +357,7 @@ func decimalsBeyondPrecision(t *testing.T, o gagg.Options) {
 	}
 }
 
-// Queries on files that are wrong in a few places end with an answer or an input error, and the same
+// Queries on files that are wrong in a few places end with an answer or an input error: the same
 // one whatever the threads, steps and memory.
 func TestQueriesOfMutants(t *testing.T) {
 	whole, err := os.ReadFile(randomFile(t, 3000))

@@ -18,8 +18,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/datagen"
 )
 
-// parquetOf is a table of two integers and a text as a Parquet file, with so many NULLs in a and s. promised: its footer says that there
-// are none.
+// parquetOf is a table of two integers and a text as a Parquet file, with so many NULLs in a and
+// s. promised: its footer says that there are none.
 func parquetOf(t *testing.T, nulls float64, promised bool) string {
 	t.Helper()
 	number, text := column.Type{Kind: column.Int64}, column.Type{Kind: column.String}
@@ -79,8 +79,8 @@ func withFooter(t *testing.T, file []byte, change func(*format.ColumnMetaData)) 
 	return append(binary.LittleEndian.AppendUint32(out, uint32(len(footer))), tail[4:]...)
 }
 
-// Columns that a footer says to have no NULL take no place for it; where the footer lies, and where an expression makes NULL of values,
-// the input is read again, and the answer is right.
+// Columns that have no NULL by the footer take no room for it. If the footer lies, or an
+// expression makes NULL of values, the input is read again, and the answer is right.
 func TestFilled(t *testing.T) {
 	for _, q := range []gagg.Query{
 		{By: []string{"k", "a"}, Aggs: []gagg.Agg{gagg.CountAll(), gagg.Sum("a"), gagg.Mean("a + k"), gagg.Min("s"), gagg.Count("s")}},

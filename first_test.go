@@ -8,8 +8,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/datagen"
 )
 
-// A limit without an order gives the beginning of what there is without a limit, complete groups all, whatever the
-// threads, partitions and memory.
+// A limit without an order gives the beginning of the answer without a limit, with complete
+// groups, whatever the threads, partitions and memory.
 func TestLimitIsTheBeginning(t *testing.T) {
 	for _, shape := range []datagen.Shape{
 		{Kind: "zipf", Rows: 60_000, Groups: 20_000, Seed: 3}, {Kind: "wide", Rows: 40_000, Groups: 15_000, Seed: 4},

@@ -112,8 +112,8 @@ func randomFile(t testing.TB, rows int) string {
 	return path
 }
 
-// inShort is few in short tests, else n. The race detector's tests are short: it takes ten times the
-// time.
+// inShort is few in short tests, else n. The race detector's tests are short: it takes ten times
+// the time.
 func inShort[N int | int64](few, n N) N {
 	if testing.Short() {
 		return few

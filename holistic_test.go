@@ -65,9 +65,9 @@ func (tr *trial) addHolistic(h holistic, arg int) {
 	tr.want.Aggs = append(tr.want.Aggs, oracle.Agg{Func: h.name, Args: []int{arg}, Param: h.param})
 }
 
-// Every aggregate that needs all values, over every type, odd values
-// included, in every configuration, a third of which each number of keys has: the oracle's answer. A short run tries a
-// quarter of the types, and leaves it to TestHolisticLarge to have no keys.
+// Every aggregate that needs all values gives the oracle's answer, over every type with odd
+// values. Each number of keys runs in a third of the configurations. A short run tries a quarter
+// of the types, and leaves queries without keys to TestHolisticLarge.
 func TestHolistic(t *testing.T) {
 	for i, typ := range datagen.Types() {
 		if testing.Short() && i%4 != 0 {

@@ -9,9 +9,10 @@ import (
 	"github.com/gagg-dev/gagg/internal/gputest"
 )
 
-// Rows that stay in pinned memory when they leave a device come back straight from there, with those in buckets, and the groups in the
-// order of the CPU's: where a chain of them is several partitions, or a part of one; where a second device takes what the
-// first has kept; and where tables are full soon, so that the CPU takes the rest.
+// Rows that stay in pinned memory when they leave a device come back from there, together with
+// those in buckets, and groups are in the order of the CPU's: with chains of several partitions,
+// or parts of one; with a second device that takes what the first has kept; and with tables that
+// are full soon, so that the CPU takes the rest.
 func TestDeviceKept(t *testing.T) {
 	tuned := tune{gagg.PassLeast(1), gagg.PinnedRetainBytes(64 << 20)}
 	gputest.Need(t, 2)

@@ -23,8 +23,8 @@ func largeCases(file gagg.Source) []gagg.Query {
 	}
 }
 
-// F12: a group that is too large for a batch is the same record, drawn from the budget and given back, or it is refused, and what the
-// refusal says to be enough is.
+// F12: a group that is too large for a batch is the same record, drawn from the budget and given
+// back. Or it is refused, and the limit that the refusal names is enough.
 func TestLargeGroups(t *testing.T) {
 	tuned := tune{gagg.LeastMemory(1 << 20)}
 	const rows = 12_000

@@ -21,13 +21,13 @@ import (
 	"github.com/gagg-dev/gagg/internal/hostmem"
 )
 
-// deviceQuery is a query with many groups, some thousand of which are more than a tiny device has room for.
+// deviceQuery is a query with many groups, some thousand more than a tiny device has room for.
 func deviceQuery(t *testing.T, rows int) gagg.Query {
 	return gagg.Query{From: gagg.Files(randomFile(t, rows)), By: []string{"i", "s"}, Aggs: exprs("count(*)", "sum(i)", "max(x)")}
 }
 
-// settled waits until no more goroutines run and no more buffers are held than before a test's run, and
-// nothing is open on a device.
+// settled waits until no more goroutines run and no more buffers are held than before a test's
+// run, and nothing is open on a device.
 func settled(t *testing.T) (check func()) {
 	goroutines, live := runtime.NumGoroutine(), hostmem.Live()
 	return func() {
@@ -42,8 +42,8 @@ func settled(t *testing.T) (check func()) {
 	}
 }
 
-// F72: whenever a run on a device is cancelled, it ends soon, with the context's error or with its rows, and leaves
-// nothing.
+// F72: whenever a run on a device is cancelled, it ends soon, with the context's error or with
+// its rows, and leaves nothing.
 func TestDeviceCancel(t *testing.T) {
 	gputest.Need(t, 1)
 	q := deviceQuery(t, 12_000)
@@ -108,7 +108,8 @@ func cancelled(t *testing.T, q gagg.Query, o gagg.Options, after time.Duration) 
 	return lines, err
 }
 
-// Rows that nobody reads to their end are let go with all that a device holds, also while it is still opened.
+// Rows that nobody reads to their end are released with all that a device holds, even while it is
+// still opened.
 func TestDeviceReleasedEarly(t *testing.T) {
 	gputest.Need(t, 1)
 	q := deviceQuery(t, 12_000)
@@ -155,7 +156,8 @@ func TestDeviceRunsAtOnce(t *testing.T) {
 	check()
 }
 
-// Where a device has no room for a partition in the memory of each merger's pass, fewer mergers have one.
+// If a device has no room for a partition in the memory of each merger's pass, fewer mergers have
+// a pass.
 func TestDevicePassesHaveRoom(t *testing.T) {
 	gputest.Need(t, 1)
 	tr := &trial{table: datagen.New(datagen.Spec{Rows: 40_000, Columns: []datagen.Column{{Name: "k", Type: column.Type{Kind: column.Int64}}}})}
@@ -176,8 +178,8 @@ func TestDevicePassesHaveRoom(t *testing.T) {
 	}
 }
 
-// The groups of several devices meet on the first one, unless it has no room for them or they have lists; whoever's they are, they
-// are put out once.
+// The groups of several devices meet on the first one, unless it has no room for them or they
+// have lists. In each case they are put out once.
 func TestDeviceGroupsMeet(t *testing.T) {
 	tuned := tune{gagg.PassLeast(1)}
 	gputest.Need(t, 2)
@@ -221,7 +223,8 @@ func TestDeviceGroupsMeet(t *testing.T) {
 	}
 }
 
-// Rows that have left a device come back to it if that gains something, else the CPU aggregates them.
+// Rows that have left a device come back to it if that gains something. Else the CPU aggregates
+// them.
 func TestDeviceBucketGain(t *testing.T) {
 	gputest.Need(t, 1)
 	q := gagg.Query{From: gagg.Files(randomFile(t, 12_000)), By: []string{"i", "s"}, Aggs: exprs("count(*)", "sum(i)")}

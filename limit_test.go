@@ -8,8 +8,8 @@ import (
 	"github.com/gagg-dev/gagg"
 )
 
-// Stats is complete when Next has returned false, also where a limit or an error has ended the rows: nothing is being made
-// any more that could change it.
+// Stats is complete when Next has returned false, even if a limit or an error has ended the rows:
+// nothing that could change it is being made any more.
 func TestStatsAfterLimit(t *testing.T) {
 	file := gagg.Files(randomFile(t, inShort(60_000, 200_000)))
 	for _, order := range [][]string{nil, {"s"}} {

@@ -13,8 +13,9 @@ import (
 	"github.com/gagg-dev/gagg"
 )
 
-// Sums and means of arguments that are linear in a narrow integer are those of the same argument
-// computed for each row, which a cast to int64 asks for: with NULLs, groups of nothing else, and values at the ends of the type.
+// Sums and means of arguments that are linear in a narrow integer equal those of the argument
+// computed for each row, which a cast to int64 asks for: with NULLs, groups of nothing else, and
+// values at the ends of the type.
 func TestLinear(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	schema := arrow.NewSchema([]arrow.Field{

@@ -12,7 +12,8 @@ import (
 	"github.com/gagg-dev/gagg"
 )
 
-// Aggregates that others say are what these are: with NULLs, groups of nothing else, a filter, in expressions, having and order.
+// Aggregates that are defined by others give what these give: with NULLs, groups of nothing else,
+// a filter, in expressions, having and order.
 func TestMacros(t *testing.T) {
 	schema := arrow.NewSchema([]arrow.Field{
 		{Name: "k", Type: arrow.BinaryTypes.String},

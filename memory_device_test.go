@@ -10,8 +10,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/gputest"
 )
 
-// Where memory is limited, what a device has of it is no worker's: rows that stay with workers, as those with long strings do, go to disk
-// before there is none left to read with.
+// Under a memory limit, a device's share is no worker's. Rows that stay with workers, as those
+// with long strings do, go to disk before no memory is left to read with.
 func TestDeviceBesideWorkers(t *testing.T) {
 	gputest.Need(t, 1)
 	const rows = 500_000
@@ -30,7 +30,8 @@ func TestDeviceBesideWorkers(t *testing.T) {
 	underLimits(t, tune{gagg.PassLeast(1)}, q, "gpu", 104<<20, 120<<20, 8<<20)
 }
 
-// underLimits runs a query on devices under one memory limit after another: it has the CPU's answer, and leaves nothing.
+// underLimits runs a query on devices under one memory limit after another. Each run has the
+// CPU's answer, and leaves nothing.
 func underLimits(t *testing.T, tuned tune, q gagg.Query, device string, first, last, step int64) {
 	t.Helper()
 	want := mustAnswer(t, q, tuned.of(gagg.Options{Device: "cpu"}))
@@ -44,7 +45,8 @@ func underLimits(t *testing.T, tuned tune, q gagg.Query, device string, first, l
 	}
 }
 
-// The lists of groups that leave a device for buckets go to disk with them where memory is short, whoever has the rest.
+// The lists of groups that leave a device for buckets go to disk with them if memory is short,
+// whoever has the rest.
 func TestDeviceListsLeave(t *testing.T) {
 	gputest.Need(t, 2)
 	const rows = 60_000
@@ -64,7 +66,8 @@ func TestDeviceListsLeave(t *testing.T) {
 	}
 }
 
-// What devices pin while partitions are merged is not what mergers need to divide those that are too large for them.
+// Memory that devices pin while partitions are merged leaves mergers what they need to divide
+// partitions that are too large.
 func TestDevicePassesLeaveMemory(t *testing.T) {
 	tuned := tune{gagg.LeastMemory(tightMemory), gagg.PassLeast(1)}
 	gputest.Need(t, 2)
@@ -95,7 +98,8 @@ func TestDevicePassesLeaveMemory(t *testing.T) {
 	}
 }
 
-// What is set aside for devices, their lists and tiles that come before they are ready leaves workers enough, and so readers too.
+// The memory reserved for devices, their lists, and tiles that come before they are ready leaves
+// workers and readers enough.
 func TestDeviceAsideLeavesReaders(t *testing.T) {
 	gputest.Need(t, 2)
 	const rows = 200_000

@@ -34,8 +34,9 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// A value that does not fit its type, or the one it is cast to, is an overflow wherever it is met: in a row, in an
-// expression over aggregates, in having and order by. The message has what was written, never a name of our own.
+// A value that does not fit its type, or the type it is cast to, is an overflow wherever it is
+// met: in a row, in an expression over aggregates, in having and order by. The message quotes
+// what was written, never a name of our own.
 func TestValueDoesNotFit(t *testing.T) {
 	const text = "\"Oceania\" to int64"
 	for _, x := range []struct {

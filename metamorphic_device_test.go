@@ -83,7 +83,8 @@ func TestMetamorphicDevice(t *testing.T) {
 	}
 }
 
-// onDevices runs a trial in each of the configurations, unless its answer overflows, and shows what came of it.
+// onDevices runs a trial in each of the configurations, unless its answer overflows, and passes
+// each outcome to see.
 func (tr *trial) onDevices(t *testing.T, list []configuration, see func(t *testing.T, c configuration, got outcome)) {
 	t.Helper()
 	want, err := oracle.Run(tr.table.Batches(1000), tr.table.Schema(), tr.want)

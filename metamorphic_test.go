@@ -99,7 +99,8 @@ func (tr *trial) addKey(rng *rand.Rand, i int) {
 	tr.want.Keys, tr.want.Of = append(tr.want.Keys, i), append(tr.want.Of, of)
 }
 
-// addFollowing adds, now and then, a key that follows from another one: a function of it, or itself once more.
+// addFollowing adds, now and then, a key that follows from another one: a function of it, or the
+// same once more.
 func (tr *trial) addFollowing(rng *rand.Rand) {
 	if len(tr.want.Keys) == 0 || rng.IntN(3) > 0 {
 		return

@@ -258,7 +258,8 @@ func TestOrderedDiskFaults(t *testing.T) {
 	}
 }
 
-// Rows say what they are sorted by: the first terms of OrderBy that are columns of them, by name or number, in any letter case.
+// Rows say what they are sorted by: the first terms of OrderBy that are columns of them, by name
+// or number, in any letter case.
 func TestRowsSorted(t *testing.T) {
 	count := gagg.Expr("count(*) as n")
 	for _, c := range []struct {

@@ -10,7 +10,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/datagen"
 )
 
-// One row group keeps all workers busy, and what depends on the order of rows does not depend on workers.
+// One row group keeps all workers busy. What depends on the order of rows does not depend on
+// workers.
 func TestPartsOfRowGroups(t *testing.T) {
 	tuned := tune{gagg.PartLeast(1000)}
 	table := datagen.New(datagen.Spec{Rows: 50_000, Seed: 15, Columns: []datagen.Column{
@@ -45,7 +46,8 @@ func TestPartsOfRowGroups(t *testing.T) {
 	}
 }
 
-// Pages in which no row can pass the filter are left out, in the counts of rows too, unless that is not wanted.
+// Pages in which no row can pass the filter are left out, even from the counts of rows, unless
+// that is switched off.
 func TestPagesSkipped(t *testing.T) {
 	table := datagen.New(datagen.Spec{Rows: 3000, Seed: 16, Columns: []datagen.Column{
 		{Name: "x", Type: column.Type{Kind: column.Int32}, Distinct: 2000},

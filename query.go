@@ -52,8 +52,9 @@ type Query struct {
 	Offset  int64    // how many rows are passed over before these
 }
 
-// Sample is a part of the rows of the input, chosen at random by a seed. A row is in it by its number in the input, in
-// file order and then row order: the same query has the same sample whatever the options.
+// Sample is a part of the rows of the input, chosen at random by a seed. Whether a row is in it
+// depends on its number in the input, in file order and then row order: the same query has the
+// same sample whatever the options.
 type Sample struct {
 	Percent float64 // of the rows; 0: all of them
 	Groups  bool    // whole row groups are chosen, and the others not read

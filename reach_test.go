@@ -26,7 +26,8 @@ type sumRow struct {
 	Wide  [13]byte `parquet:"wide,decimal(4:30)"`
 }
 
-// sumsFile is a table of numbers from 0 to some thousands. far: but for some that are far from 0, of which the footer says nothing.
+// sumsFile is a table of numbers from 0 to some thousands. far: some are far from 0, and the
+// footer says nothing of them.
 func sumsFile(t *testing.T, far bool) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -80,7 +81,8 @@ func withNearEnds(t *testing.T, file []byte) []byte {
 	})
 }
 
-// Sums of columns whose statistics are small take one word, and are right; where the statistics lie, the input is read again.
+// Sums of columns whose statistics are small take one word, and are right. If the statistics lie,
+// the input is read again.
 func TestSumBits(t *testing.T) {
 	args := []string{"coded", "some", "short", "wide", "short * (1 - short)", "some + coded"}
 	for k, far := range []bool{false, true, true} {
@@ -119,8 +121,9 @@ func TestSumBits(t *testing.T) {
 	}
 }
 
-// A mean and the count of rows take one word where the statistics say that no value is negative or large, and are right, also in
-// the order and the filter of groups; where the statistics lie, the input is read again.
+// A mean and the count of rows take one word if, by the statistics, no value is negative or
+// large. They are right, also in the order and the filter of groups. If the statistics lie, the
+// input is read again.
 func TestCountedSums(t *testing.T) {
 	type row struct {
 		K int64 `parquet:"k"`

@@ -66,8 +66,8 @@ type SortColumn struct {
 	NullsFirst bool
 }
 
-// Sorted is the columns that the records are sorted by, the first of Query.OrderBy that are columns of them: none
-// without OrderBy, and none with Query.Totals, whose row is the last.
+// Sorted is the columns that the records are sorted by: the first of Query.OrderBy that are
+// columns of them. There are none without OrderBy, nor with Query.Totals, whose row is the last.
 func (r *Rows) Sorted() (columns []SortColumn) {
 	for _, t := range r.rows.Sorted() {
 		columns = append(columns, SortColumn{r.Schema().Field(t.Output).Name, t.Desc, t.NullsFirst})

@@ -30,9 +30,9 @@ func Parquet(name string, r io.ReaderAt, size int64) Source {
 }
 
 // Stream reads a Parquet file, an Arrow IPC file or an Arrow IPC stream from r, told by its first
-// bytes. It is read once. An Arrow stream is read as it comes. A file goes to Options.TempDir first,
-// within Options.TempLimit, as it is read from its end; but an *os.File that is one is read as it
-// is. Errors call it name. What is blocked in r may outlive a run whose context ended.
+// bytes. It is read once. An Arrow stream is read as it comes. A file goes to Options.TempDir
+// first, within Options.TempLimit, as it is read from its end; but an *os.File that is one is
+// read as it is. Errors call it name. What is blocked in r may outlive a run whose context ended.
 func Stream(name string, r io.Reader) Source { return source{input.Stream(name, r)} }
 
 // Records reads Arrow records. They are read once: a query from them cannot

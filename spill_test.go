@@ -20,8 +20,8 @@ type spillCase struct {
 	tuned tune
 }
 
-// spillCases are queries whose groups go to disk by different roads. In a short run it is a sixth of the rows
-// that do, and workers have less memory, so that as many blocks are written.
+// spillCases are queries whose groups go to disk by different strategies. A short run has a sixth
+// of the rows, and workers have less memory, so that as many blocks are written.
 func spillCases(t *testing.T) []spillCase {
 	rows, tuned := 120_000, tune(nil)
 	if testing.Short() {
@@ -145,8 +145,8 @@ func TestCancelSpilling(t *testing.T) {
 		if _, _, _, err := limited(t, c.query, o); err != nil {
 			t.Fatal(err)
 		}
-		// A run takes a multiple of another's time where other processes compete with it. One that ends first
-		// says that the moments have to be earlier.
+		// A run takes a multiple of another's time where other processes compete with it. One
+		// that ends first says that the moments have to be earlier.
 		latest, ended := time.Since(started), 0
 		for cancelled := 0; cancelled < wanted; {
 			after := time.Duration(rand.Float64() * float64(latest))
@@ -161,8 +161,8 @@ func TestCancelSpilling(t *testing.T) {
 	}
 }
 
-// cancelledAfter runs a query whose context ends after a while, checks that it leaves nothing, and reports
-// whether that was before its end.
+// cancelledAfter runs a query whose context ends after a while, and checks that it leaves
+// nothing. It reports whether the context ended first.
 func cancelledAfter(t *testing.T, c spillCase, o gagg.Options, after time.Duration) bool {
 	t.Helper()
 	temp := t.TempDir()

@@ -11,7 +11,8 @@ import (
 	"github.com/gagg-dev/gagg"
 )
 
-// manyGroups is groups 0 to n-1 of a row each, but for the first three, which have six. v is 1, and last in the last group.
+// manyGroups is groups 0 to n-1, each of a row, except the first three, which have six. v is 1,
+// but last in the last group.
 func manyGroups(t *testing.T, n, last int64) gagg.Source {
 	t.Helper()
 	schema := arrow.NewSchema([]arrow.Field{{Name: "k", Type: arrow.PrimitiveTypes.Int64}, {Name: "v", Type: arrow.PrimitiveTypes.Int64}}, nil)

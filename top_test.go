@@ -7,8 +7,9 @@ import (
 	"github.com/gagg-dev/gagg"
 )
 
-// Groups that are left out before they are merged, since others count more: the first rows of a result are those of the whole, by counts of rows and of
-// different values, with ties and an offset, in tables and in partitions.
+// Groups are left out before they are merged if enough others count more. The first rows are
+// those of the whole result: by counts of rows and of distinct values, with ties and an offset,
+// in tables and in partitions.
 func TestTopGroups(t *testing.T) {
 	file := gagg.Files(randomFile(t, inShort(20_000, 120_000)))
 	for _, aggs := range [][]string{{"count(*) as n", "min(s)", "sum(x)"}, {"count(distinct i) as n"}, {"max(x)", "count(distinct i) as n", "count(*)"}} {

@@ -25,7 +25,8 @@ for slot in 1MiB 2MiB 8MiB; do outofcore "slot-$slot" -groups 1e5 -varied - -slo
 outofcore streams -groups 1e5,1e8 -varied 1e5,1e8
 outofcore placers -groups 1e8 -varied - -keep 0B
 outofcore placers-4 -groups 1e8 -varied - -keep 0B -placers 4
-# Few buckets and passes, so that the groups of each have room in a table, and more rows than are certain to.
+# Few buckets and passes, so that a table has room for the groups of each, and more rows than are
+# certain to fit.
 outofcore feedback -groups 1e7 -varied - -device-memory 256MiB -bits 2 -passes 2
 outofcore once -groups 1e7 -varied - -device-memory 256MiB -bits 2 -passes 2 -once
 # As many buckets of placers in both.

@@ -81,7 +81,8 @@ func of(columns []string) []string {
 	return aggs
 }
 
-// scalars is the names of the columns that are no lists, maps or structs, of a file that DuckDB can open.
+// scalars is the names of the columns that are no lists, maps or structs, of a file that DuckDB
+// can open.
 func (a *answers) scalars(f file) (names []string, err error) {
 	if f.isFolder() {
 		return nil, nil

@@ -79,7 +79,8 @@ var tables = map[string]string{
 // columns is the same of single columns: DuckDB gives a second name like another a number.
 var columns = map[string]string{"odd_names_by_case KEY": "KEY_1"}
 
-// cut is the ending of names of columns that nobody asks for: DuckDB cuts their nanoseconds to microseconds.
+// cut is the ending of names of columns that nobody asks for: DuckDB cuts their nanoseconds to
+// microseconds.
 const cut = "[ns, UTC]"
 
 // expectBad is what has to come of a bad file, where that is not an error.

@@ -43,7 +43,8 @@ func made(t *testing.T) map[string]bool {
 	return names
 }
 
-// testdata/corpus has the files that are named here, each with a query, and no others, and is small.
+// testdata/corpus has the files that are named here, each with a query, and no others, and is
+// small.
 func TestCorpusIsMade(t *testing.T) {
 	const most = 500_000 // bytes, of all
 	names := made(t)

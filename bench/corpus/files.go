@@ -201,7 +201,8 @@ func writeNPM(ctx context.Context, _ string) (files []file, err error) {
 	return files, nil
 }
 
-// drawnTypes are those of internal/datagen that DuckDB reads: it takes decimals of 38 digits at most.
+// drawnTypes are those of internal/datagen that DuckDB reads: it takes decimals of 38 digits at
+// most.
 func drawnTypes() (types []column.Type) {
 	for _, t := range datagen.Types() {
 		if t.Kind != column.Decimal || t.Precision <= 38 {

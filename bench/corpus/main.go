@@ -4,8 +4,8 @@
 //	go run ./bench/corpus           in the root of the repository
 //
 // Phases: files.go has the good files written, by the peers of bench/peers, the writers of
-// bench/fuzz and internal/datagen, and the bad ones by internal/datagen. cases.go lists the queries.
-// answers.go asks DuckDB and writes what the package internal/corpus describes.
+// bench/fuzz and internal/datagen, and the bad ones by internal/datagen. cases.go lists the
+// queries. answers.go asks DuckDB and writes what the package internal/corpus describes.
 package main
 
 import (

@@ -13,8 +13,8 @@ const (
 	between256             // between DuckDB's value and the second, or 1/256 beside
 )
 
-// aggregate is an aggregate function. In texts, $0 and $1 are its arguments, $F DuckDB's filter, $N that
-// filter with "$0 is not NULL" added, and $P a parameter. To add one, add a line.
+// aggregate is an aggregate function. In texts, $0 and $1 are its arguments, $F DuckDB's filter,
+// $N that filter with "$0 is not NULL" added, and $P a parameter. To add one, add a line.
 type aggregate struct {
 	name  string // as `gagg --help` has it
 	takes []string
@@ -44,7 +44,8 @@ const (
 	spread         = "sqrt(avg($0::double ** 2) filter (where " + both + ") * avg($1::double ** 2) filter (where " + both + "))"
 )
 
-// conditioned is what the error of a number around 1 is relative to, or infinite where no digit of it is sure.
+// conditioned is what the error of a number around 1 is relative to; infinite if no digit of the
+// number is sure.
 func conditioned(by string) string {
 	return "case when " + by + " >= 1e9 then 'inf' else " + by + " end"
 }

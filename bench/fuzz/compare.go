@@ -94,8 +94,8 @@ func keyText(key []cell) string {
 	return strings.Join(parts, " | ")
 }
 
-// check compares an outcome with what is expected, and returns the keys in their order. Nil rows: the format is
-// one that is not read.
+// check compares an outcome with what is expected, and returns the keys in their order; nil if
+// the format is one that is not read.
 func (e *expected) check(r *runner, o outcome, c config) ([]string, error) {
 	if o.status < 0 {
 		return nil, errLate

@@ -1,6 +1,7 @@
 package main
 
-// intervals is sums with intervals and what else is computed of dates. All is within the years that tables have.
+// intervals is sums with intervals, and other functions of dates. All results are within the
+// years that tables have.
 func intervals() (out []operator) {
 	for _, k := range "as" {
 		of := string(k)

@@ -1,7 +1,8 @@
 package main
 
-// difference is something that is by design not as in DuckDB. It names a row of the table "What differs from
-// DuckDB" in docs/semantics.md by the text of its first column, which the package's test looks for there.
+// difference is something that is by design not as in DuckDB. It names a row of the table "What
+// differs from DuckDB" in docs/semantics.md by the text of its first column, which the package's
+// test looks for there.
 type difference struct {
 	row    string // of docs/semantics.md
 	reason string

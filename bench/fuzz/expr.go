@@ -173,7 +173,8 @@ func (g *generator) apply(o *operator, k kind, depth int) *expr {
 	return e
 }
 
-// span makes the range of e that of all its operands of its kind, which is right where e gives one of them.
+// span gives e the range of all its operands of its kind. It is for an e that returns one of
+// them.
 func (e *expr) span() {
 	first := true
 	for _, kid := range e.kids {

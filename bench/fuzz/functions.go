@@ -45,7 +45,8 @@ func place(g *generator, e *expr) bool {
 	return true
 }
 
-// roundings is functions of numbers. Functions of libm may differ in their last bit, and are rounded to some places.
+// roundings is functions of numbers. Functions of libm may differ in their last bit, and are
+// rounded to some places.
 var roundings = []operator{
 	{name: "ceil", gives: double, takes: "D", gagg: "ceil($0)"},
 	{name: "floor", gives: double, takes: "D", gagg: "floor($0)"},
@@ -102,7 +103,8 @@ func expression(g *generator, e *expr) bool {
 	return true
 }
 
-// inMicroseconds makes DuckDB take parts of the microsecond that a timestamp in nanoseconds lies in.
+// inMicroseconds makes DuckDB take parts of the microsecond that a timestamp in nanoseconds lies
+// in.
 const inMicroseconds = "(make_timestamp(epoch_ns($0) // 1000 - (epoch_ns($0) % 1000 < 0)::int))"
 
 // partsOfDates is the functions that give a part of a date, each for all kinds that have it.

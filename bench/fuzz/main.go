@@ -1,5 +1,5 @@
-// Command fuzz asks gagg and DuckDB the same random questions and compares the answers; see README.md in this
-// folder. `make fuzz-duckdb SEEDS=n` runs it.
+// Command fuzz asks gagg and DuckDB the same random questions and compares the answers; see
+// README.md in this folder. `make fuzz-duckdb SEEDS=n` runs it.
 package main
 
 import (

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// finding is a difference: a query, a way of running it, and what is wrong. The minimiser keeps what is still wrong, in
-// whatever way.
+// finding is a difference: a query, a way of running it, and what is wrong. The minimiser keeps a
+// smaller one as long as anything is wrong with it.
 type finding struct {
 	query  *query
 	config config
@@ -98,7 +98,8 @@ func (f *fuzzer) report(ctx context.Context, seed uint64, d finding) error {
 	return nil
 }
 
-// minimize takes away what the difference does not need: parts of the query, options, and then rows.
+// minimize takes away what the difference does not need: parts of the query, then options, then
+// rows.
 func (f *fuzzer) minimize(ctx context.Context, d finding, folder string) finding {
 	left := attempts
 	try := func(smaller finding) bool {
@@ -220,8 +221,8 @@ func (o *output) smaller() (out []*output) {
 	return out
 }
 
-// fewerRows halves the table as long as the difference shows, in a file that DuckDB writes. Where it shows only in the
-// files as they are, these stay.
+// fewerRows halves the table as long as the difference shows, in a file that DuckDB writes. If it
+// shows only in the original files, these stay.
 func (f *fuzzer) fewerRows(d finding, folder string, try func(finding) bool) {
 	rows := d.query.table.rows
 	from, n := 0, rows

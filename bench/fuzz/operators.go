@@ -140,7 +140,8 @@ func within(lo, hi float64) func(*expr) bool {
 	return func(e *expr) bool { return e.bounds(lo, hi) }
 }
 
-// exactInDouble is whole numbers that DuckDB, which compares them with doubles as doubles, does not round.
+// exactInDouble is whole numbers that DuckDB, which compares them with doubles as doubles, does
+// not round.
 func exactInDouble(e *expr) bool { return e.kids[0].kind == double || e.kids[0].magnitude() < 1<<53 }
 
 func smallDecimals(e *expr) bool {
@@ -174,7 +175,8 @@ func toDecimal(e *expr) bool {
 	return e.kids[0].magnitude() < 1e15 && e.bounds(e.kids[0].lo, e.kids[0].hi)
 }
 
-// wide fills in decimal types of 38 digits for the operands of a sum, whose own would be too narrow.
+// wide fills in decimal types of 38 digits for the operands of a sum, whose own would be too
+// narrow.
 func (e *expr) wide(digits int) {
 	e.duck = strings.NewReplacer("$W", fmt.Sprintf("decimal(%d,%d)", digits, e.kids[0].scale),
 		"$X", fmt.Sprintf("decimal(%d,%d)", digits, e.kids[1].scale)).Replace(e.duck)

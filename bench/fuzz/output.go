@@ -13,7 +13,8 @@ var onDevices = []string{
 	"count(*)", "count(x)", "sum", "mean", "avg", "min", "max", "var_samp", "var_pop", "stddev", "bool_and", "bit_or",
 }
 
-// listsOnDevices is those for which devices keep all values; few other aggregates may stand beside them there.
+// listsOnDevices is the aggregates for which devices keep all values. Few others may stand beside
+// them there.
 var listsOnDevices = []string{"median", "quantile(x,p)", "quantile_disc(x,p)", "count(distinct x)"}
 
 // output is an aggregate as a query asks for it.

@@ -210,9 +210,10 @@ func (t term) inDuck(q *query) string {
 	return out + " nulls last"
 }
 
-// sql is the query for DuckDB. Its columns are keys and items; then, for each item, what the errors of a float are
-// relative to and a second value (see aggregate); and last the place of the row in the order asked for, from 1, the
-// same for rows of which either may come first. The limit is left out.
+// sql is the query for DuckDB. Its columns are keys and items; then, for each item, what the
+// errors of a float are relative to and a second value (see aggregate); and last the place of the
+// row in the order asked for, from 1, the same for rows of which either may come first. The limit
+// is left out.
 func (q *query) sql() string {
 	var inner, outer []string
 	add := func(sql, name string, out bool) {

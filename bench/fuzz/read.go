@@ -131,7 +131,8 @@ func recordRows(rec arrow.Record, types []string) ([][]cell, error) {
 	return rows, nil
 }
 
-// asText makes a cell of Arrow's one as text gives it: times are in seconds, and a UUID has its dashes.
+// asText makes a cell of Arrow's one as text gives it: times are in seconds, and a UUID has its
+// dashes.
 func asText(c cell, t column.Type, isUUID bool) cell {
 	for i := range c.Elems {
 		elem := t

@@ -83,12 +83,14 @@ func (r *runner) run(ctx context.Context, q *query, c config) (outcome, error) {
 	return o, err
 }
 
-// tooSmall is in the message when a device has too little memory for the rows of a query; how little depends on these.
+// tooSmall is in the message of a device with too little memory for the rows of a query. How much
+// is too little depends on the rows.
 const tooSmall = "GPU memory limit too small"
 
 var needs = regexp.MustCompile(`needs at least ([0-9.]+) ?([KMG]iB)`)
 
-// least is the memory limit that a run needs by its own word. Below what the footers take it names none.
+// least is the memory limit that gagg says a run needs. Under a limit too small for the footers
+// it names none.
 func (r *runner) least(ctx context.Context, args []string, t *table, c config) (string, error) {
 	limit := "1MiB"
 	for _, larger := range []string{"40MiB", "80MiB", "200MiB", "1GiB"} {

@@ -101,8 +101,8 @@ type table struct {
 	cols  []known
 }
 
-// from is the table in DuckDB's SQL. By itself it does not read several files in the order of the list, not even
-// those of a union; in the order of their names they are part0, part1, ….
+// from is the table in DuckDB's SQL. By itself it does not read several files in the order of the
+// list, not even those of a union; in the order of their names they are part0, part1, ….
 func (t *table) from() string {
 	if len(t.files) == 1 {
 		return "read_parquet(" + quote(t.files[0]) + ")"
@@ -194,8 +194,8 @@ var (
 	inNanos  = regexp.MustCompile(`NANOS=NANO`)
 )
 
-// unit notes the unit of a column, which DuckDB's type does not tell. DuckDB cuts nanoseconds in UTC to microseconds
-// (difference nanosecondsUTC): such a column is not asked for.
+// unit notes the unit of a column, which DuckDB's type does not tell. DuckDB cuts nanoseconds in
+// UTC to microseconds (difference nanosecondsUTC): such a column is not asked for.
 func (t *table) unit(name, types string) {
 	for i := range t.cols {
 		c := &t.cols[i]

@@ -106,7 +106,8 @@ func (e *endToEnd) contenders(ctx context.Context, b bench) (all []contender, er
 	return all, nil
 }
 
-// deviceList is the devices of a list; commas part them, so that several GPUs of one are joined by plus signs.
+// deviceList is the devices of a list; commas part them, so that several GPUs of one are joined
+// by plus signs.
 func deviceList(list string) []string {
 	devices := splitList(list)
 	for i, device := range devices {

@@ -36,7 +36,8 @@ func (m *machine) addGPU() {
 	m.GPU, m.Driver, _ = strings.Cut(first, ", ")
 }
 
-// revision is the commit that this program was built from, gagg's beside it, or else the one that is checked out.
+// revision is the commit that this program was built from, gagg's beside it, or else the one that
+// is checked out.
 func revision() string {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {

@@ -11,7 +11,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/gputest"
 )
 
-// F67: a device that was asked for and fails ends the command with 6, one line that names it, and no file.
+// F67: a device that was asked for and fails ends the command with 6, one line that names it, and
+// no file.
 func TestDeviceFails(t *testing.T) {
 	gputest.Need(t, 1)
 	e, emulated := emu.Control()

@@ -15,8 +15,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/sink"
 )
 
-// F12: texts that are a large part of the memory, as keys, values and both, the same ones and others, of pages that are compressed and that
-// are not: as TestMemoryMatrix wants it.
+// F12: texts that are a large part of the memory, as keys, values and both, the same ones and
+// others, of pages that are compressed and that are not: as TestMemoryMatrix wants it.
 func TestLargeTexts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many runs of whole processes")

@@ -112,7 +112,8 @@ func TestPeakMemoryIsHeld(t *testing.T) {
 	checkPeak(t, "cpu", 0)
 }
 
-// checkPeak compares the two, which are apart by the program itself, its garbage and buffers that were not filled, and by so many bytes.
+// checkPeak compares the two, which are apart by the program itself, its garbage and buffers that
+// were not filled, and by so many bytes.
 func checkPeak(t *testing.T, device string, apart int64) {
 	const program, unfilled = (26 + 32) << 20, 32 << 20 // bytes; docs/faults.md says what the first is made of
 	query := append(slices.Clone(allKeys), h2oFile(t, 250_000), "-f", "none", "--device", device)

@@ -30,7 +30,8 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"gagg": main})
 }
 
-// peakFile names the file to which a test binary that is gagg writes the peak of its resident size, however it ends.
+// peakFile names the file to which a test binary that is gagg writes the peak of its resident
+// size, however it ends.
 const peakFile = "GAGG_TEST_PEAK"
 
 // runForPeak is main, but tells the peak.

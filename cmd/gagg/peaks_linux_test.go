@@ -17,10 +17,12 @@ import (
 	"github.com/gagg-dev/gagg/internal/sink"
 )
 
-// F12: whatever aggregate, format and number of groups, under the limit that is said to be needed and above it the peak resident size is
-// within the limit; or the status is 5, within it too, and the limit that is then said to be enough is.
+// F12: whatever aggregate, format and number of groups, under the limit that is said to be needed
+// and above it the peak resident size is within the limit; or the status is 5, within it too, and
+// the limit that is then said to be enough is.
 //
-// GAGG_MEMORY_TEST=all runs all of them (make test-memory), which takes a quarter of an hour on two busy cores; else it is a sample of them.
+// GAGG_MEMORY_TEST=all runs all of them (make test-memory), which takes a quarter of an hour on
+// two busy cores; else it is a sample of them.
 func TestMemoryMatrix(t *testing.T) {
 	every := 29 // no part of the number of formats times groups
 	switch {
@@ -53,7 +55,8 @@ func TestMemoryMatrix(t *testing.T) {
 	}
 }
 
-// memoryCalls are calls of all aggregates there are: those whose results have a fixed size in one, each of the others by itself.
+// memoryCalls are calls of all aggregates there are: those whose results have a fixed size in
+// one, each of the others by itself.
 func memoryCalls(t *testing.T) (calls []string) {
 	text, number := column.Type{Kind: column.String}, column.Type{Kind: column.Float64}
 	args := []struct {
@@ -101,7 +104,8 @@ var (
 	enoughFor   = regexp.MustCompile(`; (\d+) MiB are enough\n$`)
 )
 
-// checkPeaks runs a query under the limit that is said to be needed, and one and a half times as much.
+// checkPeaks runs a query under the limit that is said to be needed, and one and a half times as
+// much.
 func checkPeaks(t *testing.T, query []string) {
 	t.Helper()
 	need := 0
@@ -129,11 +133,13 @@ func checkPeaks(t *testing.T, query []string) {
 // leastPeak is what the test binary takes that does nothing, which is more than the program.
 const leastPeak = programBytes + 6*mib
 
-// testBytes is a part of what the test binary takes beside the program, whose peaks were 13 to 17 MiB less under the limits where those of the
-// binary were up to 1.5 MiB more than them on a busy machine.
+// testBytes is a part of what the test binary takes beside the program, whose peaks were 13 to 17
+// MiB less under the limits where those of the binary were up to 1.5 MiB more than them on a busy
+// machine.
 const testBytes = 4 * mib
 
-// peakUnder runs a query under a limit, which its peak may not pass, unless the test binary alone does.
+// peakUnder runs a query under a limit, which its peak may not pass, unless the test binary alone
+// does.
 func peakUnder(t *testing.T, query []string, limit int) (status int, stderr string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "peak")

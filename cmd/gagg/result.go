@@ -81,7 +81,8 @@ func (c *command) isBinary(f sink.Format) bool {
 	return f == sink.Parquet || f == sink.Arrow || f.IsText() && !slices.Contains([]string{"", "none"}, c.compressionOf(f))
 }
 
-// compressionOf is the compression of an output: what --compression says, else, of text, what its name does.
+// compressionOf is the compression of an output: by --compression, or else, for text, by its
+// name.
 func (c *command) compressionOf(f sink.Format) string {
 	named, _ := sink.CompressionForPath(c.output)
 	if c.compression != "" || !f.IsText() {
@@ -119,9 +120,9 @@ func (c *command) nameOf(f sink.Format) string {
 	return string(f)
 }
 
-// resultFormat is the format that --format names, else that of the
-// extension, else a table for people and CSV for programs. An extension that stands for no format is
-// refused: CSV under such a name would surprise whoever opens it. Pipes and devices may have any name.
+// resultFormat is the format that --format names, or that of the extension, or else a table for
+// people and CSV for programs. An extension that stands for no format is refused: CSV under such
+// a name would surprise whoever opens it. Pipes and devices may have any name.
 func (c *command) resultFormat() (sink.Format, error) {
 	if c.format != "" {
 		f, err := sink.ParseFormat(c.format)

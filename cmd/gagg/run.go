@@ -47,7 +47,7 @@ func run(ctx context.Context, args, env []string, stdin io.Reader, stdout, stder
 	return status
 }
 
-// asBug says of a panic, also one of the library's goroutines, that it is a bug, and returns its stack.
+// asBug reports a panic, also one of the library's goroutines, as a bug, and returns its stack.
 func asBug(err error) (stack []byte, _ error) {
 	var bug *invariant.PanicError
 	if !errors.As(err, &bug) {

@@ -17,8 +17,8 @@ func collector() (percent, limit, collections uint64) {
 	return s[0].Value.Uint64(), s[1].Value.Uint64(), s[2].Value.Uint64()
 }
 
-// A short run is over before the heap is collected for the first time: to be told of the share takes no collection.
-// After each one the heap may grow by half of the garbage, and by a tenth.
+// A short run is over before the heap is collected for the first time: to be told of the share
+// takes no collection. After each one the heap may grow by half of the garbage, and by a tenth.
 func TestGarbageOfARun(t *testing.T) {
 	for _, limit := range []int64{0, 64 * mib, 20 << 30} {
 		s := shareOf(limit, outputForm{format: sink.CSV})

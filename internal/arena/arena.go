@@ -16,8 +16,8 @@ const (
 	maxChunk = 4 << 20  // large enough for huge pages (package hostmem)
 	idlePart = 8
 
-	// Alone is how long a value is at least whose space, if it has a chunk to itself, is freed when it is replaced by a longer one, which
-	// has no more room than it needs.
+	// Alone is the least capacity of a value that has a chunk to itself. Its chunk is freed when
+	// a longer value replaces it, which has no more room than it needs.
 	Alone = maxChunk
 )
 
@@ -132,7 +132,8 @@ func (a *Arena) Replace(ref uint64, b []byte) uint64 {
 	return ref
 }
 
-// dropAlone frees the space of a value that is no more, with so much room, if it has a chunk of the arena to itself.
+// dropAlone frees the space of a value that was replaced, if it had a chunk of the arena to
+// itself. room is its capacity.
 func (a *Arena) dropAlone(ref uint64, room int) {
 	base := ref &^ math.MaxUint32
 	i := slices.IndexFunc(a.full, func(c chunk) bool { return c.base == base })
@@ -143,8 +144,8 @@ func (a *Arena) dropAlone(ref uint64, room int) {
 	a.full = slices.Delete(a.full, i, i+1)
 }
 
-// Own makes memory a chunk of the arena: it was made by package hostmem, is all of a buffer, and drawn bytes of it were drawn from the
-// budget. base is what [Arenas.Adopt] gave for its beginning.
+// Own makes memory a chunk of the arena. Package hostmem made it, it is a whole buffer, and drawn
+// bytes of it were drawn from the budget. base is what [Arenas.Adopt] returned for its beginning.
 func (a *Arena) Own(memory []byte, drawn int64, base uint64) {
 	a.debt.Take(a.lender(), max(int64(len(memory))-drawn, 0))
 	a.full = append(a.full, chunk{memory, base})

@@ -114,8 +114,8 @@ func TestWorkersShareRegistry(t *testing.T) {
 	}
 }
 
-// Arenas may be made while the registry is closed, as a device's may that is opened in the background: the race detector
-// sees to that.
+// Arenas may be made while the registry is closed: one of a device that is opened in the
+// background may be. The race detector checks it.
 func TestCloseBesideNew(t *testing.T) {
 	var r Arenas
 	a := r.New()
@@ -237,7 +237,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// Chunks are appended to a section one after the other, and their values are found behind what was there.
+// Chunks are appended to a section one after the other, and their values are found behind what
+// was there.
 func TestSectionAppend(t *testing.T) {
 	var r Arenas
 	defer r.Close()
@@ -344,7 +345,8 @@ func TestResetBesideReaders(t *testing.T) {
 	}
 }
 
-// A long value that is replaced by a longer one gives its memory back, if it had it alone, and the budget knows.
+// A long value that is replaced by a longer one gives its memory back, if it had it alone, and
+// the budget knows.
 func TestReplaceAlone(t *testing.T) {
 	c := account{limit: math.MaxInt64}
 	r := New(budgettest.Lender(c.grow))

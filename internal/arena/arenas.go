@@ -80,8 +80,8 @@ func (r *Arenas) Drop(base uint64) {
 	r.free = append(r.free, base)
 }
 
-// Close frees the chunks of all arenas, none of which may be used any more. Others may still be made meanwhile, and
-// must then be reset by who made them.
+// Close frees the chunks of all arenas, none of which may be used any more. Others may be made
+// meanwhile; whoever makes one has to reset it.
 func (r *Arenas) Close() {
 	r.mu.Lock()
 	arenas := slices.Clone(r.arenas)

@@ -23,7 +23,8 @@ func (s *Section) Put(b []byte) uint64 {
 	return uint64(at / 8)
 }
 
-// Append copies all values of a chunk that Bytes of another section returned, and returns what must be added to their refs.
+// Append copies all values of a chunk that Bytes of another section returned. Their refs become
+// valid by adding add.
 func (s *Section) Append(chunk []byte) (add uint64) {
 	if len(chunk) == 0 {
 		return 0
@@ -73,7 +74,8 @@ func (s *Section) Reserve(bytes int) {
 // Reset empties the section and keeps its memory.
 func (s *Section) Reset() { s.used = 0 }
 
-// Take hands over the memory of the section, which begins with what Bytes returns and is empty afterwards.
+// Take hands over the memory of the section, which begins with what Bytes returns and is empty
+// afterwards.
 func (s *Section) Take() []byte {
 	_ = s.Bytes() // clears what lies behind the values
 	b := s.data

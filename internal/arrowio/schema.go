@@ -180,7 +180,8 @@ func (f *flat) place(table, n int) (at int, ok bool, err error) {
 	return table + from, true, nil
 }
 
-// CheckedStream checks the schema that an Arrow IPC stream begins with, and returns the same stream.
+// CheckedStream checks the schema that an Arrow IPC stream begins with, and returns the same
+// stream.
 func CheckedStream(r io.Reader) (io.Reader, error) {
 	var head bytes.Buffer
 	size, err := messageSize(io.TeeReader(r, &head))

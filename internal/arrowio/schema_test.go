@@ -19,8 +19,8 @@ func nestedSchema(depth int) *arrow.Schema {
 	return arrow.NewSchema([]arrow.Field{{Name: "x", Type: arrow.PrimitiveTypes.Int64}, {Name: "s", Type: t}}, nil)
 }
 
-// F36: an Arrow schema of any depth ends in an error before the library goes down into it, and any other
-// stream is what it was.
+// F36: an Arrow schema of any depth ends in an error before the library goes down into it, and
+// any other stream is what it was.
 func TestArrowDepth(t *testing.T) {
 	for _, test := range []struct {
 		depth int

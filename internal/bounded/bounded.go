@@ -43,7 +43,8 @@ func Receive[T any](tb testing.TB, what string, c <-chan T) (got T) {
 	return got
 }
 
-// Context ends after the bound, with what was waited for as its cause: for those who wait for a context, and know no test.
+// Context ends after the bound, with what was waited for as its cause: for those who wait for a
+// context, and know no test.
 func Context(what string) (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(context.Background(), most, inVain(most, what))
 }

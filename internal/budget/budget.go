@@ -5,7 +5,8 @@ import (
 	"sync/atomic"
 )
 
-// Lender is what bytes are drawn from. Nil, where a configuration allows that, has no limit: see [Or].
+// Lender is what bytes are drawn from. Where a configuration allows nil, nil has no limit: see
+// [Or].
 type Lender interface {
 	// Draw takes bytes that the caller makes next, or refuses them with an *Error.
 	Draw(bytes int64) error
@@ -59,8 +60,8 @@ func (b *Budget) Release(bytes int64) {
 	b.committed.Add(-bytes)
 }
 
-// Count draws bytes whatever the limit, or releases them if negative: memory that is little and cannot be done
-// without. Others have less for it.
+// Count draws bytes whatever the limit, or releases them if negative. It is for a little memory
+// that a run cannot do without: others have less for it.
 func (b *Budget) Count(bytes int64) {
 	b.reserved.Add(bytes)
 	b.commit(bytes)

@@ -28,7 +28,8 @@ func (c checker) none(err error) {
 	}
 }
 
-// What is reserved counts against the limit like any other bytes, but it is committed, and the peak, only as far as it is made.
+// Reserved bytes count against the limit like any others. They are committed, and in the peak,
+// only as far as the owner makes them.
 func TestReserve(t *testing.T) {
 	t.Parallel()
 	var all Reservations
@@ -70,7 +71,8 @@ func TestReserve(t *testing.T) {
 	c.want("all released", 0, 0, 1100)
 }
 
-// A reservation lends what is left of it, and once it is closed what its lender has. A part of it is one of its own.
+// A reservation lends what is left of it, and once it is closed what its lender has. A part of a
+// reservation is a reservation.
 func TestReservationLends(t *testing.T) {
 	t.Parallel()
 	var all Reservations
@@ -167,7 +169,8 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// What is taken though it is refused is owed until it is drawn; what is freed before that was never drawn.
+// Bytes taken in spite of a refusal are owed until they are drawn. Bytes freed before that were
+// never drawn.
 func TestDebt(t *testing.T) {
 	t.Parallel()
 	var d Debt

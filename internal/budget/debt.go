@@ -2,9 +2,9 @@ package budget
 
 import "sync/atomic"
 
-// Debt is bytes that were taken although their lender refused them, by an owner in the middle of something that
-// cannot stop: they are owed until they are drawn after all, at the next moment when a refusal can be dealt with.
-// The zero value owes nothing. Its methods are given the same lender each time.
+// Debt is bytes that an owner took although the lender refused them, in the middle of something
+// that cannot stop. They are owed until they are drawn after all, at the next moment when a
+// refusal can be dealt with. The zero value owes nothing. All methods are given the same lender.
 type Debt struct{ bytes atomic.Int64 }
 
 // Take draws bytes that the caller makes next, or owes them.
@@ -27,7 +27,8 @@ func (d *Debt) Settle(from Lender) error {
 	return err
 }
 
-// Release gives back bytes that were taken and are freed. Those that are owed come first, and were never drawn.
+// Release gives back bytes that were taken and are freed. Owed bytes come first: they were never
+// drawn.
 func (d *Debt) Release(from Lender, bytes int64) {
 	for {
 		owed := d.bytes.Load()

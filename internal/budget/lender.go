@@ -13,8 +13,8 @@ type unlimited struct{}
 func (unlimited) Draw(int64) error { return nil }
 func (unlimited) Release(int64)    {}
 
-// Checked is a part of what l has: it is drawn from l unless check, which is asked first, refuses it with an
-// *Error. It releases to l.
+// Checked is a part of what l has. A draw asks check first, which may refuse it with an *Error,
+// and then l. A release goes to l.
 func Checked(l Lender, check func(bytes int64) error) Lender { return checked{l, check} }
 
 type checked struct {

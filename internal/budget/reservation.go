@@ -5,15 +5,16 @@ import (
 	"sync/atomic"
 )
 
-// Reservations counts the bytes of a lender that were reserved before they were made, and not given back before
-// that. The zero value has none.
+// Reservations counts the bytes of a lender that are reserved, not yet made, and not given back.
+// The zero value has none.
 type Reservations struct{ bytes atomic.Int64 }
 
 // Bytes is how many they are.
 func (r *Reservations) Bytes() int64 { return r.bytes.Load() }
 
-// Reserve reserves bytes of a lender, unless all reservations would be more than most bytes (0: any number),
-// which is refused with full. A Lender that is no Budget counts them as committed at once.
+// Reserve reserves bytes of a lender. If all reservations together would pass most bytes (0: any
+// number), it is refused with full. A Lender that is no Budget counts the bytes as committed at
+// once.
 func (r *Reservations) Reserve(from Lender, bytes, most int64, full *Error) (*Reservation, error) {
 	if all := r.bytes.Add(bytes); most > 0 && bytes > 0 && all > most {
 		r.bytes.Add(-bytes)
@@ -26,12 +27,12 @@ func (r *Reservations) Reserve(from Lender, bytes, most int64, full *Error) (*Re
 	return &Reservation{from: from, all: r, left: bytes}, nil
 }
 
-// Reservation is bytes that are reserved before they are made: they are there for an owner who could not go on
-// without, whoever has all others by then. They count as committed as far as they are made. The zero
-// Reservation has none, nor has nil.
+// Reservation is bytes that are reserved before they are made, for an owner who could not go on
+// without: nobody else can have them. They count as committed as far as the owner makes them. The
+// zero Reservation has none, nor has nil.
 //
-// As a Lender it lends what is left of it until it is closed, and then what its own lender has: so what was
-// drawn of it before is released to that one.
+// As a Lender it lends what is left of it. Once it is closed it lends what its own lender has,
+// and releases to that one even what was drawn before.
 type Reservation struct {
 	Full *Error // what Draw refuses with when too little is left; nil: one that says just that
 
@@ -110,7 +111,8 @@ func (r *Reservation) Split(bytes int64) *Reservation {
 	return &Reservation{from: r.from, all: r.all, left: bytes}
 }
 
-// Close gives back what is left. What is committed stays the owner's to release. A second call does nothing.
+// Close gives back what is left. The owner releases what is committed. A second call does
+// nothing.
 func (r *Reservation) Close() {
 	if r == nil {
 		return

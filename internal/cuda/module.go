@@ -95,8 +95,8 @@ func (c *Context) Load(sources ...*Source) error {
 	return nil
 }
 
-// load has the driver compile a source, unless somebody else does meanwhile. After an error nothing of it
-// is loaded.
+// load has the driver compile a source, unless another thread already does. After an error
+// nothing of the source is loaded.
 func (c *Context) load(s *Source, m *module) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -5,7 +5,8 @@ import (
 	"errors"
 )
 
-// Pieces is device memory that is freed together. Thread is set before the first piece is allocated, and may change.
+// Pieces is device memory that is freed together. Thread is set before the first piece is
+// allocated, and may change.
 type Pieces struct {
 	Thread *Thread
 	pieces []*Memory

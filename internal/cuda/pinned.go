@@ -28,17 +28,18 @@ type PinnedSpan struct {
 	size   Size
 }
 
-// Flags of cuMemHostAlloc and of cuMemHostRegister: pinned for all contexts, mapped into device memory.
+// Flags of cuMemHostAlloc and of cuMemHostRegister: pinned for all contexts, mapped into device
+// memory.
 const portableMapped = 1 | 2
 
-// registerFrom is the size from which the memory is ours and the driver only pins it: from there on it
-// consists of huge pages (hostmem), which the driver does not use for its own.
+// registerFrom is the least size for which the memory is ours and the driver only pins it. Such
+// memory consists of huge pages (hostmem), which the driver does not use for its own.
 const registerFrom = 4 << 20
 
-// AllocPinned allocates n bytes, which must not be 0, on whole pages. The content
-// is undefined. Pinning takes 0.25 ms a MiB, below 4 MiB 0.4 ms, beside busy threads 1 ms. Whatever the system refuses it with
-// (ulimit -l, a full machine) is ErrOutOfMemory: the caller goes on with pageable
-// memory.
+// AllocPinned allocates n bytes, which must not be 0, on whole pages. The content is undefined.
+// Pinning takes 0.25 ms a MiB, below 4 MiB 0.4 ms, beside busy threads 1 ms. If the system
+// refuses (ulimit -l, a full machine) the error is ErrOutOfMemory: the caller goes on with
+// pageable memory.
 func (t *Thread) AllocPinned(n Size) (*Pinned, error) {
 	if err := t.ready(); err != nil {
 		return nil, err
@@ -60,8 +61,9 @@ func (t *Thread) AllocPinned(n Size) (*Pinned, error) {
 	return p, nil
 }
 
-// AllocPinnedFrom is AllocPinned of memory that is drawn from a lender, to which Close releases it; nil: nobody counts it.
-// What a lost context has pinned may stay pinned, and stays drawn.
+// AllocPinnedFrom is AllocPinned of memory that is drawn from a lender, to which Close releases
+// it; nil: nobody counts it. Memory that a lost context has pinned may stay pinned, and stays
+// drawn.
 func (t *Thread) AllocPinnedFrom(from budget.Lender, n Size) (*Pinned, error) {
 	from = budget.Or(from)
 	if err := from.Draw(int64(n)); err != nil {
@@ -103,8 +105,8 @@ func (t *Thread) allocate(p *Pinned) error {
 	return nil
 }
 
-// register makes the memory and has the driver pin it. The pages are there before: the driver keeps its lock while it
-// pins, and all threads of the process wait for that sooner or later.
+// register makes the memory and has the driver pin it. It touches the pages first: while the
+// driver pins, it holds its lock, for which all threads of the process wait sooner or later.
 func (t *Thread) register(p *Pinned) error {
 	p.made = hostmem.Make[byte](int(p.size))
 	p.host = unsafe.Pointer(unsafe.SliceData(p.made))

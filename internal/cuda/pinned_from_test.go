@@ -11,7 +11,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/hostmem"
 )
 
-// Memory that a device pins while it is lost stays pinned, and counted; one that is refused for another reason is given back.
+// Memory that a device pins while it is lost stays pinned, and counted. Memory refused for
+// another reason is given back.
 func TestAllocPinnedFromFails(t *testing.T) {
 	if !gputest.Emulated() {
 		t.Skip("faults are the emulator's")

@@ -55,8 +55,8 @@ func (p *primary) module(s *Source) *module {
 	return m
 }
 
-// unload gives modules back, as long as the context is not lost. It is closed already, so that no Thread of it
-// can be had. That the first try to make it current fails does not keep it from unloading.
+// unload gives modules back if the context is not lost. The context is closed by then, so no
+// Thread of it can be had: unload makes it current itself, and tries twice.
 func (c *Context) unload(modules map[*Source]*module) error {
 	if len(modules) == 0 {
 		return nil

@@ -49,8 +49,8 @@ func fill(c *cuda.Context) (err error) {
 	return err
 }
 
-// What one context of a device has loaded the others get without a call, also once that one is closed. The last
-// one unloads it, and the next one begins anew.
+// What one context of a device has loaded the others get without a call, even after that one is
+// closed. The last one unloads it, and the next one begins anew.
 func TestModulesStay(t *testing.T) {
 	e := emulator(t)
 	e.Reset()
@@ -82,7 +82,8 @@ func TestModulesStay(t *testing.T) {
 	}
 }
 
-// Goroutines with contexts of their own load the same kernels at once, each of which is loaded once.
+// Goroutines with contexts of their own load the same kernels at once, each of which is loaded
+// once.
 func TestLoadAtOnce(t *testing.T) {
 	e := emulator(t)
 	e.Reset()
@@ -108,7 +109,8 @@ func TestLoadAtOnce(t *testing.T) {
 	}
 }
 
-// Whichever call fails while kernels are loaded, the error says so, nothing is half loaded, and another try loads them.
+// Whichever call fails while kernels are loaded, the error says so, nothing is half loaded, and
+// another try loads them.
 func TestLoadFails(t *testing.T) {
 	e := emulator(t)
 	for _, name := range []string{"cuCtxSetCurrent", "cuModuleLoadDataEx", "cuModuleGetFunction", "cuFuncGetAttribute", "cuFuncSetAttribute"} {

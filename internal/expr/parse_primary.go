@@ -215,8 +215,8 @@ func (p *parser) call() (Node, error) {
 	return n, p.expectOp(")")
 }
 
-// withGroup are the aggregates that are called with within group, and by which name and how many arguments
-// they are known otherwise.
+// withGroup are the aggregates that are called with within group, and by which name and how many
+// arguments they are known otherwise.
 var withGroup = map[string]struct {
 	name string
 	args int

@@ -43,14 +43,16 @@
 //
 // With Config.Keep only so many rows are wanted. A sorter that has collected
 // more than twice as many keeps the best, and knows from then on a key (the
-// bound) beyond which rows need not be kept: Wanted tells of rows that they lie beyond it
-// before anybody makes them.
+// bound) beyond which rows are not wanted. Wanted tells which rows lie beyond
+// it before they are made.
 //
 // # Memory
 //
 // Pages, indexes, buffers and the spill file's own buffers are drawn from
-// Config.Budget and off the Go heap. What spilling needs is taken before the
-// first row, so that spilling cannot fail for want of memory; a row wider than a page is drawn on its way to disk, too. Not drawn are
-// the batch that is given to Add, the batches that a Merger makes, but for large rows, and what the spill file's buffers grow by
-// for a key wider than a block: all as large as what they are made of.
+// Config.Budget and lie off the Go heap. What spilling needs is taken before
+// the first row, so that spilling cannot fail for want of memory. A row wider
+// than a page is drawn too, on its way to disk. Not drawn are the batch that
+// is given to Add, the batches that a Merger makes (except large rows), and
+// the growth of the spill file's buffers for a key wider than a block: each is
+// as large as what it is made of.
 package extsort

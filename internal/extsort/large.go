@@ -7,10 +7,12 @@ import (
 	"github.com/gagg-dev/gagg/internal/hostmem"
 )
 
-// LargeRow is the memory of the batch that Next has returned, if that is one large row, else nil. Whoever has it ends it by Done.
+// LargeRow is the memory of the batch that Next has returned, if that is one large row; else nil.
+// The caller ends it by Done.
 func (m *Merger) LargeRow() *column.LargeRow { return m.large }
 
-// takeLarge makes the current row of c, the values of which are too many for a batch, one of its own, and goes on to the next.
+// takeLarge makes the current row of c, which has too many bytes for a batch, a batch of its own,
+// and goes on to the next.
 func (m *Merger) takeLarge(ctx context.Context, c *cursor) error {
 	n := c.current.valueBytes()
 	l, err := m.newLarge(ctx, n)

@@ -6,11 +6,13 @@ import (
 	"github.com/gagg-dev/gagg/internal/hostmem"
 )
 
-// tightenStep is after how many more rows, or half as many as there are if these are more, a lower bound is looked for.
+// tightenStep: a lower bound is looked for after so many more rows, or half as many as there are
+// if these are more.
 const tightenStep = 64
 
-// tighten learns a bound from the rows that have come so far, which stay as they are, as soon as they are as many as are
-// wanted: so that those that come later are not made. It takes no more than the index that the unit is sorted by.
+// tighten finds a bound among the rows that have come so far, as soon as they are as many as are
+// wanted, so that later ones need not be made. It leaves the rows as they are, and takes no more
+// memory than the index that the unit is sorted by.
 func (s *Sorter) tighten() {
 	s.next = s.rows + max(s.rows/2, tightenStep)
 	if s.rows != int64(s.unit.rows) { // others were sorted, or pruned

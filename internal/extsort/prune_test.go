@@ -9,7 +9,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
-// As soon as as many rows have come as are wanted there is a bound, which is the last of them in order; and it falls as better ones come.
+// There is a bound as soon as as many rows have come as are wanted: the last of them in order. It
+// falls as better ones come.
 func TestBoundOfFirstRows(t *testing.T) {
 	const keep, batch = 100, 80
 	typ := column.Type{Kind: column.Int64}

@@ -16,9 +16,9 @@ import (
 // Drops reports whether not all rows are wanted.
 func (s *Sorter) Drops() bool { return s.cfg.Keep >= 0 }
 
-// Wanted appends to sel those of the rows, given by the columns that they are sorted by, that may be
-// among the rows wanted: of the rows added so far at least as many as are wanted come before
-// each of the others. Rows are given to Wanted and to Add in order of their places.
+// Wanted appends to sel the rows that may be among those wanted, by the columns that they are
+// sorted by. For each row that it leaves out at least as many as are wanted have been added that
+// come before it. Rows are given to Wanted and to Add in order of their places.
 func (s *Sorter) Wanted(order []column.Vector, rows int, sel []int32) []int32 {
 	if s.cfg.Keep == 0 {
 		return sel
@@ -39,8 +39,9 @@ func (s *Sorter) Wanted(order []column.Vector, rows int, sel []int32) []int32 {
 	return sel
 }
 
-// wantedByFirst appends the rows whose first term does not lie beyond that of the bound. decided: those with the same
-// term, if it is the only one, are left out, since their places are later.
+// wantedByFirst appends the rows whose first term does not lie beyond that of the bound. decided:
+// it is the only term, so rows with the same value are left out too, since their places are
+// later.
 func (s *Sorter) wantedByFirst(rows int, sel []int32) (_ []int32, decided bool) {
 	t, v := s.in.terms[0], &s.in.order[0]
 	_, value := t.marks()
@@ -103,9 +104,10 @@ func withNulls(sel []int32, from int, null []bool, in bool) []int32 {
 	return sel
 }
 
-// Bound tells of rows that have not been made which of them Wanted may leave: those with a value x of the first term for which x^flip is
-// less than word, or is word where equal is set, of decimals as integers of 64 bits. ok: the first term is an integer or a decimal, and
-// there is a bound, which is not NULL and has no more bits.
+// Bound tells which rows, not yet made, Wanted may keep: with x as the first term, a decimal as
+// an integer of 64 bits, those for which x^flip is less than word, or equal to it if equal is
+// set. ok is true if the first term is an integer or a decimal, and there is a bound that is not
+// NULL and fits 64 bits.
 func (s *Sorter) Bound() (word, flip uint64, equal, ok bool) {
 	t := s.in.terms[0]
 	_, value := t.marks()
@@ -137,7 +139,8 @@ func (s *Sorter) Bound() (word, flip uint64, equal, ok bool) {
 	return low ^ signBit, flip, equal, true
 }
 
-// keyWords is how many words of 64 bits the key of each value of v is; 0: it is none, or another number for each.
+// keyWords is how many words of 64 bits the key of each value of v has; 0: keys are no words, or
+// not all of one length.
 func keyWords(v *column.Vector) int {
 	if v.Type.IsNested() || v.Type.Kind == column.Null {
 		return 0
@@ -159,7 +162,8 @@ func appendAll(sel []int32, rows int) []int32 {
 	return sel
 }
 
-// compareWide compares the key of x, all of whose bits are flipped if it is descending, with a bound.
+// compareWide compares the key of x with a bound. All bits of the key are flipped if the order is
+// descending.
 func compareWide(x *decimal256.Num, flip uint64, bound *[4]uint64) int {
 	w := x.Array()
 	if c := cmp.Compare(w[3]^signBit^flip, bound[0]); c != 0 {
@@ -173,7 +177,8 @@ func compareWide(x *decimal256.Num, flip uint64, bound *[4]uint64) int {
 	return 0
 }
 
-// wantedByAll keeps of sel, from from on, the rows whose keys, but for the place, come before the bound.
+// wantedByAll keeps those rows of sel[from:] whose keys, without the place, come before the
+// bound.
 func (s *Sorter) wantedByAll(sel []int32, from int) []int32 {
 	in := &s.in
 	k := from

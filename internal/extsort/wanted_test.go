@@ -76,7 +76,7 @@ func picked(cols []column.Vector, sel []int32) (out []column.Vector) {
 	return out
 }
 
-// inBound reports whether row i of the first term is not beyond the bound that the sorter tells, as far as it does.
+// inBound reports whether row i of the first term is not beyond the bound, as far as Bound tells.
 func inBound(s *Sorter, v *column.Vector, i int) bool {
 	word, flip, equal, ok := s.Bound()
 	x := v.At(i)

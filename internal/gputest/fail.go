@@ -50,8 +50,9 @@ type Call struct {
 // pollsFailed is how many of the calls fail that only ask whether an event has come.
 const pollsFailed = 20
 
-// Calls lists the driver calls of a life that made so many of each function, function by function. A life on a busy
-// machine polls some thousand times more than on an idle one, and one such call is like the other: it has the first few.
+// Calls lists the driver calls of a run that made so many of each function, function by function.
+// A run on a busy machine polls some thousand times more than on an idle one, and these calls are
+// all alike: the list has the first few.
 func Calls(counts map[string]int) (list []Call) {
 	for name, n := range counts {
 		if name == "cuEventQuery" {

@@ -51,8 +51,8 @@ func usable() (n int, err error) {
 	return n, err
 }
 
-// closedWithin is how long a test waits at its end for what is closed behind its back: a device that was still being
-// opened when a run ended is closed by nobody that it could wait for.
+// closedWithin is how long a test waits at its end for what is closed in the background. If a run
+// ends while a device is still being opened, nobody waits for its closing.
 var closedWithin = 30 * time.Second
 
 // Closed fails the test if something stays open in the emulator.

@@ -14,10 +14,11 @@
 # Whole logs, and the result files of bench as results.tgz, go to $OUT.
 #
 # Variables: OUT (out, beside this script), TIMEOUT (240s, of one binary), RUN
-# (-test.run; else what the file RUN beside a binary says, else all), GAGG_CORPUS (a folder of Parquet files with
-# answers, read beside testdata/corpus), PACKAGES (all; for example "gpumem internal/cuda"), TOOLS (memcheck
-# racecheck synccheck initcheck), PAGES, SCATTER, EGA, BUCKETS, OUTOFCORE, STREAMS and LINK (arguments
-# of the benches), GAGG_CUDA_LIBRARY (the emulator in place of a GPU).
+# (-test.run; else what the file RUN beside a binary says, else all), GAGG_CORPUS (a folder of
+# Parquet files with answers, read beside testdata/corpus), PACKAGES (all; for example "gpumem
+# internal/cuda"), TOOLS (memcheck racecheck synccheck initcheck), PAGES, SCATTER, EGA, BUCKETS,
+# OUTOFCORE, STREAMS and LINK (arguments of the benches), GAGG_CUDA_LIBRARY (the emulator in place
+# of a GPU).
 
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")" || exit 1
@@ -33,7 +34,8 @@ failed=0
 # count is how many lines of file $2 match $1.
 count() { grep -cE "$1" "$2"; }
 
-# timed OUT ERR COMMAND... runs it with stdout and stderr appended to the files, and sets seconds and rc.
+# timed OUT ERR COMMAND... runs the command with stdout and stderr appended to the files, and sets
+# seconds and rc.
 timed() {
   local out=$1 err=$2 from to
   shift 2

@@ -11,7 +11,8 @@ import (
 	"unsafe"
 )
 
-// withSlack gives the process slack during a test that frees all it makes, and whose buffers are not its first.
+// withSlack gives the process slack during a test that frees all it makes, and whose buffers are
+// not its first.
 func withSlack(t *testing.T, bytes int64) {
 	t.Helper()
 	shared.early = earlyBytes
@@ -24,8 +25,8 @@ func withSlack(t *testing.T, bytes int64) {
 	})
 }
 
-// Buffers that share huge pages are zero when they are made, keep what is written to them, and never break
-// SPARE-BOUND, with more slack than they use and with less.
+// Buffers that share huge pages are zero when they are made, keep what is written to them, and
+// never break SPARE-BOUND, with more slack than they use and with less.
 func TestHugeHeap(t *testing.T) {
 	for _, slack := range []int64{hugePage - unitBytes, 3 * hugePage, 1 << 30} {
 		t.Run(strconv.FormatInt(slack, 10), func(t *testing.T) { testHugeHeap(t, slack) })

@@ -5,8 +5,8 @@ import (
 	"runtime/debug"
 )
 
-// PanicError is a panic that was made an error: a mistake in gagg. (What a decoder panics with over damaged input is an
-// error of the input: internal/parquetio.)
+// PanicError is a panic that was made an error: a mistake in gagg. (What a decoder panics with
+// over damaged input is an error of the input: internal/parquetio.)
 type PanicError struct {
 	Value any
 	Stack []byte
@@ -14,8 +14,8 @@ type PanicError struct {
 
 func (e *PanicError) Error() string { return fmt.Sprintf("internal error: %v", e.Value) }
 
-// Recovered turns a panic of the calling function into a *PanicError; for defer. A goroutine that does not recover would
-// end the whole process.
+// Recovered turns a panic of the calling function into a *PanicError; for defer. A goroutine that
+// does not recover would end the whole process.
 func Recovered(err *error) {
 	if p := recover(); p != nil {
 		*err = &PanicError{Value: p, Stack: debug.Stack()}

@@ -9,9 +9,9 @@ import (
 	"github.com/gagg-dev/gagg/internal/cuda"
 )
 
-// Source is the kernels of one .cu file. Each is loaded as a module of its own: a run compiles
-// those that it launches, all at the same time. What is compiled more often for that is little: kernels share
-// inlined code, but for a function of two of them in some sources.
+// Source is the kernels of one .cu file. Each is loaded as a module of its own, so that a run
+// compiles only the kernels that it launches, all at the same time. Little is compiled twice:
+// kernels share inlined code only, except for one function in some sources.
 type Source struct {
 	PTX     []byte
 	Kernels []string // in the order of the source

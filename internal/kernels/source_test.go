@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// twoKernels is PTX as the generator leaves it: of its kernels one uses a variable and a function, which uses another
-// variable; both use the dynamic shared memory.
+// twoKernels is PTX as the generator leaves it. One kernel uses a variable and a function, which
+// uses another variable; both kernels use the dynamic shared memory.
 const twoKernels = `.version 6.3
 .target sm_70
 .address_size 64
@@ -70,7 +70,8 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// Parts of all that ships are whole: a body for each kernel, and no more text than the source has, function by function.
+// Parts of all that ships are whole: a body for each kernel, and no more text than the source
+// has, function by function.
 func TestShippedParts(t *testing.T) {
 	for _, s := range []*Source{&egaKey1Source, &egaKey2Source, &egaAnySource, &egaScatterChainSource, &parquetDecodeSource, &parquetSnappySource} {
 		for _, p := range s.parts() {

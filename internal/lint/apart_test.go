@@ -10,7 +10,8 @@ import (
 // import, is part of the device layer (docs/decisions/0017-cpu-and-gpu-apart.md).
 var withoutDevice = []string{"internal/cpu", "internal/agg", "partition", "internal/input"}
 
-// The device layer, with what lies below these folders. ega/combine is data that both engines share.
+// The device layer, with what lies below these folders. ega/combine is data that both engines
+// share.
 var deviceLayer = []string{
 	"ega", "gpumem", "streams", "partition/ondevice", "internal/cuda", "internal/decode", "internal/device", "internal/gpu",
 	"internal/kernels",
@@ -35,8 +36,8 @@ func TestTheCPUKnowsNoDevice(t *testing.T) {
 	}
 }
 
-// pathToDevice is how the last of some packages, each of which imports the next, comes to the device
-// layer; nil: it does not.
+// pathToDevice is the imports that lead from a package to the device layer, after the packages of
+// path; nil: there are none.
 func pathToDevice(imports map[string][]string, path []string, seen map[string]bool) []string {
 	last := path[len(path)-1]
 	if inDeviceLayer(last) {

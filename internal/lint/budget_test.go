@@ -17,7 +17,8 @@ var asked = map[string]string{
 	"internal/cpu/LongText": "is told of texts, not of memory",
 }
 
-// Bytes are drawn from a budget.Lender: a function that stands in for one cannot tell a draw from a release, nor nil from no limit.
+// Bytes are drawn from a budget.Lender. A function in its place could not tell a draw from a
+// release, nor nil from no limit.
 func TestBudgetIsNoFunction(t *testing.T) {
 	inspectOurs(t, func(file, dir string, n ast.Node) {
 		field, ok := n.(*ast.Field)
@@ -71,7 +72,8 @@ func TestPinnedIsDrawn(t *testing.T) {
 	})
 }
 
-// inspectOurs shows each node of all files of the module that are no tests, but methods of interfaces, which are fields too.
+// inspectOurs shows each node of all files of the module that are no tests, but methods of
+// interfaces, which are fields too.
 func inspectOurs(t *testing.T, look func(file, dir string, n ast.Node)) {
 	t.Helper()
 	const root = "../.."

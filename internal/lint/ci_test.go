@@ -10,7 +10,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/bounded"
 )
 
-// What a failing step of ci said, and its name, are the last that is printed, though another step ends after it.
+// What a failing step of ci said, and its name, are the last that is printed, though another step
+// ends after it.
 func TestFailingStepIsLast(t *testing.T) {
 	make, err := exec.LookPath("make")
 	if err != nil {

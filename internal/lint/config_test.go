@@ -44,8 +44,8 @@ type checkedPackage struct {
 
 const cpuPackage = modulePath + "/internal/cpu"
 
-// assigned is what a statement assigns to that is a field of a cpu.Config, by its place. A field of a
-// variable that is itself a Config, and no pointer to one, may be.
+// assigned is what a statement assigns to that is a field of a cpu.Config, by its place. A field
+// of a variable that is itself a Config, and no pointer to one, may be.
 func (p *checkedPackage) assigned() map[token.Position]string {
 	all := map[token.Position]string{}
 	note := func(to ast.Expr) {

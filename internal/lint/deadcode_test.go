@@ -9,8 +9,9 @@ import (
 	"github.com/gagg-dev/gagg/internal/bounded"
 )
 
-// withoutCaller is the functions that the command does not reach, by the reason why they are there all the same. What no
-// query uses otherwise lives in a package named reference, or in kerneltest, and nothing that is shipped imports it.
+// withoutCaller is the functions that the command does not reach, by the reason why they stay.
+// Other code that no query uses lives in a package named reference, or in kerneltest, and nothing
+// that is shipped imports it.
 var withoutCaller = map[string][]string{
 	"the library's, for its callers: the command makes queries from text, and one set of devices a process": {
 		"gagg.OpenGPUs", "gagg.Agg.As", "gagg.CountAll", "gagg.Count", "gagg.Sum", "gagg.Mean", "gagg.Min", "gagg.Max",
@@ -25,8 +26,9 @@ var withoutCaller = map[string][]string{
 	},
 }
 
-// TestEachFunctionHasACaller takes ten seconds of a processor, and so runs by itself: make deadcode. Kernels are among the
-// functions, by their launch methods; Load… of generated code is what tests load kernels with.
+// TestEachFunctionHasACaller takes ten seconds of a processor, and so runs by itself: make
+// deadcode. Kernels are among the functions, by their launch methods; Load… of generated code is
+// what tests load kernels with.
 func TestEachFunctionHasACaller(t *testing.T) {
 	if os.Getenv("GAGG_DEADCODE") == "" {
 		t.Skip("make deadcode runs it")

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// environment is what of ours that the library consists of reads the environment, and which variables: those that the
-// package's comment names.
+// environment is the packages of the library that read the environment, and the variables, which
+// the package's comment names.
 var environment = map[string]string{
 	"internal/cuda/report.go":         "CUDA_VISIBLE_DEVICES",
 	"internal/cuda/installed.go":      "GAGG_CUDA_LIBRARY",

@@ -17,8 +17,8 @@ var hooks = map[string]string{
 	"internal/hostmem.shared":       "huge pages are the process's",
 }
 
-// Tests set no variables of packages, their own or others': what one test changes another one beside it would see. What
-// tests change is a field of a configuration (Tuning of internal/exec).
+// Tests set no variables of packages, their own or others': what one test changes another one
+// beside it would see. What tests change is a field of a configuration (Tuning of internal/exec).
 func TestNoHooks(t *testing.T) {
 	const root = "../.."
 	for _, p := range module(t) {
@@ -89,8 +89,8 @@ func importNames(f *ast.File) (names []string) {
 	return names
 }
 
-// setFrom is the variable of a package that an assignment to this expression sets, or sets a part of; "": none. A name that the parser
-// has found in the file is a variable of the test.
+// setFrom is the variable of a package that an assignment to this expression sets, wholly or in
+// part; "": none. A name that the parser has found in the file is a variable of the test.
 func setFrom(to ast.Expr, variables, imported []string) string {
 	switch e := to.(type) {
 	case *ast.Ident:

@@ -164,7 +164,8 @@ func TestImportTable(t *testing.T) {
 	}
 }
 
-// The root package is what a caller of the library sees: what a query needs is below it, in as few packages.
+// The root package is what a caller of the library sees: what a query needs is below it, in as
+// few packages.
 func TestRootIsSmall(t *testing.T) {
 	const most = 5
 	if n := len(allowed["."]); n > most {

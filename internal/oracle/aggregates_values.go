@@ -63,7 +63,8 @@ func mode(args [][]column.Value, _ column.Type) (Cell, error) {
 	return CellOf(best.value), nil
 }
 
-// mostFrequent is a list of the n most frequent values; of several with as many rows those that come first.
+// mostFrequent is a list of the n most frequent values; of several with as many rows those that
+// come first.
 func mostFrequent(n int64) function {
 	return func(args [][]column.Value, t column.Type) (Cell, error) {
 		if len(args) == 0 {

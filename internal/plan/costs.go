@@ -13,17 +13,18 @@ type Costs struct {
 	Byte float64 // of compressed input: read, unpack, decode; 0.6e-9 (numbers) to 2e-9 (texts)
 	Row  float64 // key words and hash
 	Pack float64 // a row with its states into pinned memory, not measured alone: 64 bytes at 6 GB/s
-	// Read: a byte of input that a device decodes, into memory that was not touched before: a copy, a
-	// checksum, page faults
+	// Read: a byte of input that a device decodes, into memory that was not touched before: a
+	// copy, a checksum, page faults
 	Read float64
-	// Unpack: a byte that comes out of ZSTD, where workers decompress what a device decodes; measured on a
+	// Unpack: a byte that comes out of ZSTD, where workers decompress for a device; measured on a
 	// slower core
 	Unpack float64
 
 	Group float64 // merging one from partitions: q10's scatter and merge, without its tables
 	Put   float64 // finishing a group, to Arrow: q10's output, from a device
 
-	// List: a value into its group's list and out of it, sorted in part: q6, less what it costs without
+	// List: a value into its group's list and out of it, sorted in part: q6, less what it costs
+	// without
 	List float64
 	// Listed: the same where a device has put the values of each group side by side: q6's output
 	Listed float64
@@ -35,20 +36,22 @@ type Costs struct {
 	TableSmall, TableLarge float64
 	SmallTable, LargeTable float64
 
-	// Place: a byte of a row that has left a device into memory that was not touched before, by copying or
-	// by pinning it: q10 with 4 GiB of a device
+	// Place: a byte of a row that has left a device into memory that was not touched before, by
+	// copying or by pinning it: q10 with 4 GiB of a device
 	Place float64
-	// TableShare: part of a device's memory that groups have, before rows leave it (firstpass.TableShare)
+	// TableShare: part of a device's memory that groups have, before rows leave it
+	// (firstpass.TableShare)
 	TableShare float64
 	// LeftGain: rows of a group from which on those that have left come back to the device
 	// (feedback.BucketGain)
 	LeftGain float64
 
 	Ready float64 // seconds until a device that is open takes rows: pinned memory
-	// Start: seconds until a device is ready: driver 0.1, context 0.1, kernels and pinned memory beside
-	// busy workers 0.1
+	// Start: seconds until a device is ready: driver 0.1, context 0.1, kernels and pinned memory
+	// beside busy workers 0.1
 	Start float64
-	// End: seconds beside the copies until groups are back: they are divided, readers pin their buffers
+	// End: seconds beside the copies until groups are back: they are divided, readers pin their
+	// buffers
 	End  float64
 	Exit float64 // seconds that the end of a process takes longer where the driver is in use
 	Link float64 // bytes a second, pinned (bench/results/NVIDIA-H200/link.md)

@@ -11,7 +11,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the table of aggregates in docs/semantics.md")
 
-// TestAggregateDocs protects that docs/semantics.md lists the aggregates that there are, and that each has a line.
+// TestAggregateDocs protects that docs/semantics.md lists the aggregates that there are, and that
+// each has a line.
 func TestAggregateDocs(t *testing.T) {
 	const page, begin, end = "../../docs/semantics.md", "<!-- aggregates -->\n", "<!-- end of aggregates -->"
 	file, err := os.ReadFile(page)

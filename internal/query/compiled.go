@@ -59,8 +59,8 @@ type Term struct {
 	NullsFirst bool
 }
 
-// Sorted is the first terms of Order that are output columns: the result is sorted by these. It is not
-// where a row of totals follows.
+// Sorted is the first terms of Order that are output columns: the result is sorted by these. It
+// is not where a row of totals follows.
 func (q *Compiled) Sorted() (terms []Term) {
 	if q.Totals >= 0 {
 		return nil

@@ -12,8 +12,8 @@ import (
 
 // This file is text formats through a compressor: x.csv.gz, x.ndjson.zst.
 
-// zstdWindow is how far back zstd looks. Text repeats within it, and an encoder takes some megabytes; with the 8
-// MiB of the library's default it takes 40.
+// zstdWindow is how far back zstd looks. Text repeats within it. An encoder takes some megabytes;
+// with the library's default of 8 MiB it takes 40.
 const zstdWindow = 1 << 20
 
 // TextCompressions are the compressions of text formats.
@@ -35,8 +35,8 @@ func CompressionForPath(path string) (compression, rest string) {
 // IsText reports whether documents of the format are text, which can go through a compressor.
 func (f Format) IsText() bool { return f != Parquet && f != Arrow && f != None }
 
-// compressor returns what compresses text on its way to out. Closing it ends the compressed stream, and
-// leaves out open.
+// compressor returns a writer that compresses text on its way to out. Closing it ends the
+// compressed stream, and leaves out open.
 func compressor(out io.Writer, compression string) (io.WriteCloser, error) {
 	switch strings.ToLower(compression) {
 	case "", "none":

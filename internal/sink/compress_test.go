@@ -11,8 +11,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Compressed text is the text, of all formats, and of large rows, which come in pieces. A failure below the
-// compressor is one of the document.
+// Compressed text is the text: of all formats, and of large rows, which come in pieces. A failure
+// below the compressor is a failure of the document.
 func TestCompressedText(t *testing.T) {
 	open := map[string]func(io.Reader) (io.Reader, error){
 		"gzip": func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) },

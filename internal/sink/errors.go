@@ -50,7 +50,8 @@ func advice(err error) string {
 	return ""
 }
 
-// ColumnError says that the options ask of a column what it is not fit for. It is a mistake in the command line.
+// ColumnError says that a column does not fit what the options ask of it. It is a mistake in the
+// command line.
 type ColumnError struct{ text string }
 
 func (e *ColumnError) Error() string { return e.text }

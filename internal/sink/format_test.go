@@ -249,8 +249,8 @@ func TestTableBar(t *testing.T) {
 	}
 }
 
-// A table of all rows is drawn in parts, of which each has the columns of those before, or wider ones: no
-// row is lost, and none is cut.
+// A table of all rows is drawn in parts. The columns of each are as wide as those before, or
+// wider: no row is lost, and none is cut.
 func TestTableParts(t *testing.T) {
 	c := testColumn{name: "n", typ: column.Type{Kind: column.String}}
 	for i := range 3*headRows + 5 {

@@ -9,13 +9,16 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
-// This file is how rows are written that are too large to be made text, or pages, as a whole: a list of all values of a column, a text
-// of hundreds of megabytes. Whoever writes one holds pieces of it, never a copy.
+// This file writes rows that are too large to be made text, or pages, as a whole: a list of all
+// values of a column, a text of hundreds of megabytes. Writers hold pieces of such a row, never a
+// copy.
 
 const (
-	// largeText is from how many bytes on a row is large to a text format: fewer do not matter beside its buffers.
+	// A row of largeText bytes or more is large to a text format. Fewer do not matter beside its
+	// buffers.
 	largeText = 256 << 10
-	// pieceBytes is about how much text is made at a time, and what element of a list is written in pieces.
+	// pieceBytes is about how much text is made at a time. An element of a list that is longer is
+	// written in pieces.
 	pieceBytes = 64 << 10
 	// windowElems is how many elements of a list are looked at together.
 	windowElems = 4 << 10
@@ -104,8 +107,8 @@ func cutText(b []byte) int {
 	return end
 }
 
-// textPieces makes the text of values in pieces, which end between two characters: each piece goes to do, and is valid until that
-// returns.
+// textPieces makes the text of values in pieces, which end between two characters. do gets each
+// piece, which is valid until it returns.
 type textPieces struct {
 	do  func(piece []byte) error
 	buf []byte
@@ -178,7 +181,8 @@ func valueOf(t column.Type) appender {
 	return value
 }
 
-// element makes the text of an element: small appends it with the quotes that it needs, value without.
+// element makes the text of an element: small appends it with the quotes that it needs, value
+// without.
 func (t *textPieces) element(small, value appender, v *column.Vector, j int) error {
 	if v.Type.Rep() != column.RepBytes || len(v.Bytes(j)) <= pieceBytes {
 		t.buf = small(t.buf, v, j)
@@ -207,7 +211,8 @@ func errorOr(err error, next func() error) error {
 	return next()
 }
 
-// longNeedsQuotes is needsQuotes of a text that is made in pieces, and so neither empty nor the word null.
+// longNeedsQuotes is needsQuotes of a text that is made in pieces: it is not empty, nor the word
+// null.
 func longNeedsQuotes(value appender, v *column.Vector, j int) (quotes bool, err error) {
 	var last byte
 	some := false

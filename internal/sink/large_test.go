@@ -15,8 +15,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
-// longTexts are texts of some pieces: what must be escaped or quoted lies on their edges too, characters of several bytes across
-// them, and bytes that are no UTF-8.
+// longTexts are texts of some pieces. Characters that must be escaped or quoted lie on the edges
+// of pieces too, characters of several bytes across them, and there are bytes that are no UTF-8.
 func longTexts() (texts []string) {
 	const n = 3*pieceBytes + 100
 	fill := func(s string) string { return strings.Repeat(s, n/len(s)+1) }
@@ -26,7 +26,8 @@ func longTexts() (texts []string) {
 	return append(texts, fill("plain"), fill("_a_"), "_"+fill("b"), fill("c")+"_", fill(`q"'\|<`), fill("a, b\n"), " "+fill("d"), fill("e")+" ", fill("\x80"), fill("a\xe2\x82"), fill("\x1b[31m\u202e"))
 }
 
-// largeColumns are rows of which some are large, each for a reason of its own, with small ones and NULLs between them.
+// largeColumns are rows of which some are large, each for another reason, with small ones and
+// NULLs between them.
 func largeColumns() []testColumn {
 	texts := longTexts()
 	list, counts, bins := column.ListOf(stringType), column.MapOf(stringType), column.MapOf(column.Type{Kind: column.Binary})

@@ -160,7 +160,8 @@ func (w *markdownWriter) writeLarge(rec arrow.Record) error {
 	return flushed(w.buf, w.flush)
 }
 
-// writeCell is appendCell for a text in pieces. The last byte, which is escaped otherwise than those before, is held back.
+// writeCell is appendCell for a text in pieces. It holds the last byte back, which is escaped
+// otherwise than those before.
 func (w *markdownWriter) writeCell(rec arrow.Record, c int) error {
 	w.buf = append(w.buf, "| "...)
 	at, held := 0, []byte(nil)

@@ -41,7 +41,8 @@ func (w *markdownWriter) appendCell(s []byte) {
 	w.buf = append(w.buf, ' ')
 }
 
-// appendEscaped appends a byte of a cell; edge: the first or the last one. An underscore inside a word means nothing.
+// appendEscaped appends a byte of a cell; edge: the first or the last one. An underscore inside a
+// word needs no escape.
 func (w *markdownWriter) appendEscaped(c byte, edge bool) {
 	if c == '|' || c == '\\' || c == '<' || c == '*' || c == '`' || c == '_' && edge {
 		w.buf = append(w.buf, '\\')

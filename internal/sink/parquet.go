@@ -22,11 +22,10 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
-// parquetWriter writes Parquet with parquet-go's codecs and footer structures
-// but not with its Writer, which (v0.32.0) sorts columns by name when the
-// schema is made at run time, orders decimals of more than 18 digits wrongly
-// in statistics, so that ClickHouse refuses the file and others skip data,
-// and reaches the columns only through 24-byte values or reflection.
+// parquetWriter writes Parquet with parquet-go's codecs and footer structures but not with its
+// Writer. That one (v0.32.0) sorts columns by name when the schema is made at run time; orders
+// decimals of more than 18 digits wrongly in statistics, so that ClickHouse refuses the file and
+// others skip data; and reaches the columns only through 24-byte values or reflection.
 //
 //	PAR1
 //	row group 0:  column 0: page page …   column 1: …     at most rowGroupRows rows
@@ -34,11 +33,11 @@ import (
 //	page index
 //	footer, its length, PAR1
 //
-// A row group grows as one buffer of finished pages a column, and is written
-// when it is full, so memory is bounded by Options.Memory. Pages are version 1,
-// which every reader knows, PLAIN or by dictionary, with a CRC. Every column
-// is optional. A list is one column in the file and a map two, see
-// parquetField. Statistics are of whole column chunks, and of pages in the page index: parquet_index.go. A large row is a row group of its own, see parquet_large.go.
+// A row group grows as one buffer of finished pages a column, and is written when it is full, so
+// memory is bounded by Options.Memory. Pages are version 1, which every reader knows, PLAIN or by
+// dictionary, with a CRC. Every column is optional. A list is one column in the file and a map
+// two, see parquetField. Statistics are of whole column chunks, and of pages in the page index:
+// parquet_index.go. A large row is a row group of its own, see parquet_large.go.
 type parquetWriter struct {
 	out    io.Writer
 	rows   *rowReader
@@ -82,8 +81,9 @@ func (*fastSnappy) Encode(dst, src []byte) ([]byte, error) {
 	return dst, nil
 }
 
-// snappyBlock is how far back a copy may reach: the reference encoder compresses so many bytes at a time, each by
-// themselves, and devices decompress those of a page side by side (internal/kernels).
+// snappyBlock is how far back a copy may reach. The reference encoder compresses blocks of this
+// size independently, and devices decompress the blocks of a page side by side
+// (internal/kernels).
 const snappyBlock = 64 << 10
 
 func newParquetWriter(out io.Writer, rows *rowReader, o Options) (Writer, error) {
@@ -193,8 +193,8 @@ func (w *parquetWriter) fieldNamed(name string) int {
 	return named
 }
 
-// sortingColumns is what a row group says of its order: the first columns that rows are sorted by, of which it is
-// known to every reader what that means.
+// sortingColumns is the order that a row group declares: the first columns that rows are sorted
+// by whose order means the same to every reader.
 func (w *parquetWriter) sortingColumns(by []SortColumn) (sorted []format.SortingColumn) {
 	for _, s := range by {
 		i, leaf := w.fieldNamed(s.Name), 0

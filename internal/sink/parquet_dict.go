@@ -31,7 +31,8 @@ type dictionary struct {
 	values  int // values that got a code
 }
 
-// newDictionary returns one for a column that gains by codes where few values are distinct; nil for others.
+// newDictionary returns a dictionary for a column that gains by codes if few values are distinct;
+// nil for others.
 func newDictionary(t column.Type, s parquetStorage, room *parquetRoom) *dictionary {
 	d := &dictionary{room: room}
 	switch {
@@ -126,7 +127,8 @@ func (d *dictionary) encodeNumbers(codes []int32, v *column.Vector, from, to int
 	return codes, to, nil
 }
 
-// numberIndex is an open addressing table of numbers, by their bits, and of what they are entries of a dictionary.
+// numberIndex is an open addressing table from numbers, by their bits, to entries of a
+// dictionary.
 type numberIndex struct {
 	bits    []uint64
 	numbers []int32 // the number of the entry, from 1 on; 0: the slot is free
@@ -144,8 +146,8 @@ func (x *numberIndex) reset() {
 	x.n = 0
 }
 
-// find returns the number of the entry for bits, 0 if there is none: that is to be set then, and added
-// called. It is valid until then.
+// find returns the place of the entry's number for bits. If it is 0 there is no entry: the caller
+// sets it and calls added. The place is valid until then.
 func (x *numberIndex) find(bits uint64) *int32 {
 	mask := uint64(len(x.bits) - 1)
 	s := bits * 0x9e3779b97f4a7c15 >> 32 & mask // Fibonacci hashing: Knuth, volume 3, section 6.4

@@ -7,9 +7,10 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// This file is the page index: where the pages of a chunk lie, and the bounds of their values, by which readers pass
-// over pages. That of all row groups lies together before the footer, where readers expect it, the bounds before the
-// places. Row groups of a large row have none, nor have files with lists or maps: there a page may begin within a row.
+// This file is the page index: where the pages of a chunk lie, and the bounds of their values, by
+// which readers pass over pages. The indexes of all row groups lie together before the footer,
+// where readers expect them, the bounds before the places. Row groups of a large row have none,
+// nor have files with lists or maps: there a page may begin within a row.
 
 // pageIndex gathers the index of a chunk.
 type pageIndex struct {
@@ -42,8 +43,9 @@ func (x *pageIndex) at(offset int64) pageIndex {
 	return *x
 }
 
-// ofPage returns the bounds of a page as the index has them: none where there are no values. Long texts are cut, so
-// that none is less or greater. ok is false where bounds are not known.
+// ofPage returns the bounds of a page for the index; none if the page has no values. Long texts
+// are cut, and the upper bound is raised, so that no value lies outside. ok is false if bounds
+// are not known.
 func (b *bounds) ofPage(s parquetStorage) (low, high []byte, ok bool) {
 	if !b.some {
 		return nil, nil, true
@@ -59,7 +61,8 @@ func (b *bounds) ofPage(s parquetStorage) (low, high []byte, ok bool) {
 	return low, high, high != nil
 }
 
-// above makes a text the least of no more bytes that is greater than all that begin with it; nil: there is none.
+// above is the least text, of no more bytes, that is greater than all texts that begin with the
+// given one; nil: there is none.
 func above(text []byte) []byte {
 	for i := len(text) - 1; i >= 0; i-- {
 		if text[i] < 0xFF {
@@ -70,17 +73,20 @@ func above(text []byte) []byte {
 	return nil
 }
 
-// fileIndex is the page index of the row groups that were written, encoded: what of a chunk lies where in it.
+// fileIndex is the encoded page index of the row groups that were written, and where each chunk's
+// part lies in it.
 type fileIndex struct {
 	most           int // bytes
 	off            bool
 	values, places []byte
 }
 
-// indexShare: the index of a file may take one of so many parts of a row group. With more pages it has none.
+// indexShare: the index of a file may take one of so many parts of a row group. A file with more
+// pages has none.
 const indexShare = 8
 
-// indexGroup keeps the indexes of a row group, whose chunks get their places as if the index lay at the beginning of the file.
+// indexGroup keeps the indexes of a row group. Chunks get their places as if the index lay at the
+// beginning of the file.
 func (w *parquetWriter) indexGroup(group *format.RowGroup) error {
 	f := &w.index
 	for i := range group.Columns {

@@ -40,8 +40,8 @@ func indexedColumns() []testColumn {
 	return cols
 }
 
-// The page index says where each page lies, with which row it begins, and within which bounds its values are: the
-// tightest ones, but for long texts.
+// The page index says where each page lies, with which row it begins, and the bounds of its
+// values: the tightest ones, except for long texts.
 func TestParquetPageIndex(t *testing.T) {
 	cols := indexedColumns()
 	file := render(t, Parquet, cols, 300, Options{Memory: 500 << 10})
@@ -128,7 +128,8 @@ func checkPage(t *testing.T, rows []column.Value, low, high []byte, c int) (null
 	return nulls, cut
 }
 
-// A file of very many small pages has no index rather than one that takes much memory; one with lists has none either.
+// A file of very many small pages has no index, rather than one that takes much memory. A file
+// with lists has none either.
 func TestParquetWithoutPageIndex(t *testing.T) {
 	cols := indexedColumns()
 	cols[0].values, cols[1].values = cols[0].values[:10], cols[1].values[:10]

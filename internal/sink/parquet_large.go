@@ -12,12 +12,13 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
-// This file is how a row is written that is too large to be gathered with others. It is a row group of its own, whose pages go to the file
-// as they are made. Values of more than a page have pages of their own, which are compressed twice: to know their size, which stands
-// before them, and to write them. So no copy of them is made.
+// This file writes a row that is too large to be gathered with others, as a row group of its own
+// whose pages go to the file as they are made. A value of more than a page has a page of its own,
+// and is compressed twice: to know the page's size, which stands before it, and to write it. So
+// no copy is made.
 
-// largeShare is what part of a row group a large row has: the buffers that a smaller one goes through hold it up to nine
-// times, and a row group is a third of the memory.
+// largeShare: a row of more than one of so many parts of a row group is large. The buffers that a
+// smaller row goes through hold it up to nine times, and a row group is a third of the memory.
 const largeShare = 4
 
 func (w *parquetWriter) large() int64 { return w.room.group / largeShare }
@@ -94,7 +95,8 @@ func (w *parquetWriter) addSlotsOf(f *parquetField, leaf int, window *column.Vec
 	return err
 }
 
-// addLarge adds rows of v to a column, and writes its finished pages. A value of more than a page is a page of its own.
+// addLarge adds rows of v to a column, and writes its finished pages. A value of more than a page
+// is a page of its own.
 func (w *parquetWriter) addLarge(c *parquetColumn, v *column.Vector, from, to int) error {
 	for i := from; i < to; i++ {
 		if v.Type.Rep() != column.RepBytes || v.IsNull(i) || len(v.Bytes(i)) <= c.room.page || c.storage.physical != format.ByteArray {

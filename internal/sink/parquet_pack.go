@@ -13,8 +13,8 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// pack writes a page that is head and value, compressed as codec does it, to out, piece by piece, and returns how many bytes it
-// wrote: the same, and the same bytes, each time.
+// pack writes a page of head and value, compressed by codec, to out, piece by piece. It returns
+// how many bytes it wrote. Each call writes the same bytes.
 func pack(codec compress.Codec, out io.Writer, head, value []byte) (int64, error) {
 	counted := &countingWriter{out: out}
 	w, err := packer(codec.CompressionCodec(), counted, len(head)+len(value))
@@ -34,7 +34,8 @@ func pack(codec compress.Codec, out io.Writer, head, value []byte) (int64, error
 	return counted.n, err
 }
 
-// packWindow is how far back, as a power of two, texts may be alike for zstd and brotli to see it: they hold as much, and some times more.
+// packWindow is the window of zstd and brotli, as a power of two: texts further back are not seen
+// to be alike. The encoders hold that much, and some times more.
 const packWindow = 18
 
 // packer compresses size bytes.
@@ -112,8 +113,8 @@ func (w *snappyPacker) Close() error {
 	return w.flush()
 }
 
-// newLiterals begins an LZ4 block that is one run of literals: its library compresses whole blocks only, and matches between parts
-// that were compressed by themselves cannot be told.
+// newLiterals begins an LZ4 block that is one run of literals. The library compresses whole
+// blocks only, and a match between two parts compressed independently cannot be expressed.
 func newLiterals(out io.Writer, size int) (io.WriteCloser, error) {
 	const most = 15 // of the length in the token; further bytes of 255 add to it, and a last one of less
 	head := []byte{byte(min(size, most)) << 4}

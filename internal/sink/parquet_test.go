@@ -255,7 +255,8 @@ func TestParquetDictionary(t *testing.T) {
 	}
 }
 
-// Row groups say by which columns they are sorted, as far as these are columns of the file, and no list.
+// Row groups declare the columns that they are sorted by, as far as these are columns of the file
+// and no lists.
 func TestParquetSorted(t *testing.T) {
 	list := column.Type{Kind: column.Int64, Nest: column.List}
 	cols := []testColumn{
@@ -364,8 +365,8 @@ func TestParquetRefuses(t *testing.T) {
 	}
 }
 
-// No copy in a Snappy page reaches back over the beginning of its block, so that the blocks of a page can be decompressed side
-// by side; and all of it comes back.
+// No copy in a Snappy page reaches back over the beginning of its block, so that the blocks of a
+// page can be decompressed side by side. The page decompresses to what was written.
 func TestSnappyBlocks(t *testing.T) {
 	text := bytes.Repeat([]byte("the same again, "), 20_000)
 	for _, n := range []int{0, 1, snappyBlock - 1, snappyBlock, snappyBlock + 1, len(text)} {

@@ -17,8 +17,9 @@ type Partition struct {
 	// By names columns. Rows with the same values are in one folder, k=1/region=north, as Hive has
 	// it, and the files in it do not have these columns. Rows come in order of them.
 	By []string
-	// Size is from how many bytes on a file is closed and another one begun; 0: no size. Text reaches a
-	// file 256 KiB at a time, and Parquet by row groups of a quarter of it: so much longer files may be.
+	// Size: a file that has as many bytes is closed and another one begun; 0: no limit. Text
+	// reaches a file 256 KiB at a time, and Parquet by row groups of a quarter of Size: files may
+	// be longer by so much.
 	Size int64
 	// Extension is that of the files, with its point.
 	Extension string
@@ -48,12 +49,13 @@ type partitioned struct {
 // sizedRows is after how many rows the size of a file is looked at.
 const sizedRows = 4 << 10
 
-// groupsOfSize is how many row groups a Parquet file of a given size has at least: its size is known
-// when one is written.
+// groupsOfSize is the least number of row groups of a Parquet file of a given size: its size is
+// known only after each is written.
 const groupsOfSize = 4
 
-// NewPartitionedWriter returns a writer of records of the schema to files of the tree. Close ends the
-// last file; the tree is to be committed then. The error is about a column, or an option.
+// NewPartitionedWriter returns a writer of records of the schema to files of the tree. Close ends
+// the last file; the caller commits the tree after that. The error is about a column, or an
+// option.
 func NewPartitionedWriter(f Format, tree *Tree, schema *arrow.Schema, p Partition, o Options) (Writer, error) {
 	w := &partitioned{tree: tree, format: f, options: o, Partition: p}
 	var keys, rest []arrow.Field
@@ -102,7 +104,8 @@ func (w *partitioned) sortAsNamed(keys []arrow.Field) {
 	}
 }
 
-// checkPartition refuses columns whose values are no names, or not the same ones when they are read.
+// checkPartition refuses columns whose values cannot be names, or do not come back from names as
+// the same values.
 func checkPartition(f arrow.Field) error {
 	t, err := column.FromArrowField(f)
 	if err != nil {
@@ -249,8 +252,8 @@ func appendFolderValue(dst, value []byte) []byte {
 	return appendFolderName(dst, value)
 }
 
-// appendFolderName appends s with what has a meaning in names of folders, or in patterns of them, as %XX: the
-// characters that Hive and Spark write so.
+// appendFolderName appends s. Characters with a meaning in names of folders, or in patterns of
+// them, become %XX: the same ones as in Hive and Spark.
 func appendFolderName(dst, s []byte) []byte {
 	for _, c := range s {
 		if c < ' ' || c == 0x7f || bytes.IndexByte([]byte(`"#%'*/:=?\{}[]^`), c) >= 0 {

@@ -58,7 +58,8 @@ func (r *rowReader) readColumn(rec arrow.Record, i int) error {
 	return nil
 }
 
-// readLarge is read of a record of one row, but of lists and maps it tells only whether they are NULL: see largeValue.
+// readLarge is read of a record of one row, but of lists and maps it tells only whether they are
+// NULL: see largeValue.
 func (r *rowReader) readLarge(rec arrow.Record) error {
 	if int(rec.NumCols()) != len(r.fields) {
 		return fmt.Errorf("a record of %d columns, expected %d", rec.NumCols(), len(r.fields))

@@ -66,8 +66,8 @@ var formatsByExtension = map[string]Format{
 	".md": Markdown, ".markdown": Markdown, ".txt": Table,
 }
 
-// FormatForPath returns the format that the extension of path stands for, that of a compression left
-// out; false if it stands for none.
+// FormatForPath returns the format that the extension of path stands for, without the extension
+// of a compression; false if it stands for none.
 func FormatForPath(path string) (Format, bool) {
 	_, rest := CompressionForPath(path)
 	f, ok := formatsByExtension[strings.ToLower(filepath.Ext(rest))]

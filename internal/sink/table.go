@@ -21,11 +21,12 @@ const (
 )
 
 // tableWriter draws a table for people. It keeps rows until the widest value of each column is
-// known, as that makes the column.
+// known: that is the width of the column.
 //
-// A table of so many rows (Options.MaxRows) shows these, or as many as there is room for, and counts the others.
-// A table of all rows is drawn in parts, each as large as there is room for: what is wider in a
-// later part than in all before makes that part wider, and nothing is cut but cells that are too long for any.
+// A table with a limit (Options.MaxRows) shows as many rows, or as many as there is room for, and
+// counts the others. A table of all rows is drawn in parts, each as large as there is room for. A
+// value wider than all in the parts before makes its part wider, and only cells too long for any
+// table are cut.
 type tableWriter struct {
 	out    io.Writer
 	rows   *rowReader
@@ -46,8 +47,8 @@ type tableWriter struct {
 	cell  []byte
 }
 
-// A table may take so many parts of the memory, as it is held some times while it is drawn, and a cell so many parts of that: the first row
-// is always shown.
+// A table takes one of so many parts of the memory, since it is held some times while it is
+// drawn, and a cell one of so many parts of that: the first row is always shown.
 const (
 	tableShare      = 8
 	usualTableBytes = 64 << 20
@@ -212,7 +213,8 @@ func (w *tableWriter) draw() []string {
 	return strings.Split(t.Render(), "\n")
 }
 
-// drawPart writes the rows that wait, between the lines above and below them: the first part with the header.
+// drawPart writes the rows that wait, between the lines above and below them. The first part has
+// the header.
 func (w *tableWriter) drawPart() error {
 	lines := w.draw()
 	last := len(lines) - 1

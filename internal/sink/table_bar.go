@@ -9,8 +9,9 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
-// tableBar is the bars of a table: a last column with a bar for each number of another one, as long as
-// the number is beside the largest of those that are drawn together. Numbers that are not positive, NULL and NaN have none.
+// tableBar is the bars of a table: a last column with a bar for each number of another column, in
+// proportion to the largest of those that are drawn together. Numbers that are not positive, NULL
+// and NaN have none.
 type tableBar struct {
 	column  int
 	numbers []float64 // of the rows that wait
@@ -20,7 +21,8 @@ type tableBar struct {
 // barWidth is how many terminal columns the longest bar takes.
 const barWidth = 20
 
-// newTableBar is the bars of the column of that name; nil for none. The error says why there can be none.
+// newTableBar is the bars of the column of that name; nil if the name is empty. The error says
+// why there can be none.
 func newTableBar(fields []column.Field, name string) (*tableBar, error) {
 	if name == "" {
 		return nil, nil

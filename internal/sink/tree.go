@@ -31,7 +31,8 @@ type Tree struct {
 	state  atomic.Int32
 }
 
-// CreateTree opens the output at path. The caller ends with Commit or Abort. The error is an *Error.
+// CreateTree opens the output at path. The caller ends with Commit or Abort. The error is an
+// *Error.
 func CreateTree(path string) (*Tree, error) { return createTree(osFS{}, path) }
 
 func createTree(fsys fileSystem, path string) (*Tree, error) {

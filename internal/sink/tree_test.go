@@ -37,7 +37,8 @@ func writeTree(fsys fileSystem, path string) error {
 	return t.Commit()
 }
 
-// expectTree wants dir to hold the tree out with its two files, or an empty folder if there was one, or nothing.
+// expectTree wants dir to hold the tree out with its two files; or, if there was one, an empty
+// folder; or nothing.
 func expectTree(t *testing.T, dir string, whole, empty bool) {
 	t.Helper()
 	var got []string
@@ -57,8 +58,9 @@ func expectTree(t *testing.T, dir string, whole, empty bool) {
 	}
 }
 
-// Whichever call fails, the tree appears whole or not at all, nothing hidden is left, and the run has
-// an error. Of an empty folder in its place all that may happen is that it goes before the tree comes.
+// Whichever call fails, the tree appears whole or not at all, nothing hidden is left, and the run
+// has an error. An empty folder in its place may be gone before the tree comes, and nothing else
+// may happen to it.
 func TestTreeFailures(t *testing.T) {
 	for _, forever := range []bool{false, true} {
 		for _, empty := range []bool{false, true} {

@@ -42,9 +42,9 @@ func (f *File) MemoryBytes() int64 {
 	return f.memory
 }
 
-// BufferBytes returns the most that a buffer holds when no block has more
-// than the given bytes: a larger block than mostWhole has parts. A file that is appended to, and read by one
-// goroutine at a time, has two of them.
+// BufferBytes returns the most that a buffer holds if no block has more than the given bytes: a
+// block larger than mostWhole has parts. A file that is appended to, and read by one goroutine at
+// a time, has two of them.
 func BufferBytes(block int) int64 { return int64(min(block, mostWhole)) + headerSize + codedRoom }
 
 // grow returns a buffer of at least n bytes, in place of b.

@@ -1,7 +1,8 @@
 package spill
 
-// listedBytes is about the memory that a block takes while it is not forgotten: its extent and its number of rows in the list of who
-// wrote it, later its hole in the list of those that are freed, and what slices have behind their ends.
+// listedBytes is about the memory for a block until it is forgotten: its extent and its number of
+// rows in the writer's list, later its hole in the list of freed ones, and the spare room of
+// these slices.
 const listedBytes = 48
 
 // list counts blocks that are listed or, if negative, no more. f.mu is held.

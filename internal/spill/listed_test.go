@@ -2,7 +2,8 @@ package spill
 
 import "testing"
 
-// The lists of blocks are told of: while a block is on disk, while it is freed and still lies there, but not once it is forgotten.
+// Listed is told of the lists of blocks: while a block is on disk, and while its hole is there to
+// be used again, but not once it is forgotten.
 func TestListed(t *testing.T) {
 	told := int64(0)
 	s := openSpace(t, Config{Listed: func(bytes int64) { told += bytes }})

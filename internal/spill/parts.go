@@ -2,14 +2,15 @@ package spill
 
 import "errors"
 
-// This file is how a large block is written and read in parts, so that neither takes a buffer of its size.
+// This file writes and reads a large block in parts, so that neither takes a buffer of its size.
 //
-// A part is a block by itself, with the header of one but for the magic. The parts of a block lie side by side, and its extent is that of
-// all of them. Whoever has the values of a block one after the other appends them as they come.
+// A part is a block by itself, with the header of one but for the magic. The parts of a block lie
+// side by side, and its extent covers them all. A writer that has the values of a block one after
+// the other appends them as they come.
 
 const (
-	// mostWhole is the most bytes of a block that has no parts, which is a usual one and a value behind it, and of a part, which is the
-	// longest row.
+	// mostWhole is the most bytes of a block without parts, and of a part: a usual block and a
+	// value behind it, or the longest row.
 	mostWhole = 8 << 16
 	// PartBytes is about how many bytes a part should have at most.
 	PartBytes = 256 << 10
@@ -17,9 +18,10 @@ const (
 
 var errPartsApart = errors.New("spill: something was appended between the parts of a block")
 
-// AppendPart writes a part, as Append does a block, and adds it to the extent of its block, which is zero before the first part. Nothing
-// else is appended to the file before the last part. Read returns the bytes of all parts. After an error those that were written stay on
-// disk until the file is closed.
+// AppendPart writes a part, as Append does a block, and adds it to the extent of its block, which
+// is zero before the first part. Nothing else is appended to the file before the last part. Read
+// returns the bytes of all parts. After an error the parts that were written stay on disk until
+// the file is closed.
 func (f *File) AppendPart(e *Extent, part []byte, rows, stride int) error {
 	if err := checkShape(int(e.Raw)+len(part), rows, stride); err != nil {
 		return err

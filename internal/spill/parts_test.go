@@ -19,7 +19,8 @@ func largeBlocks() map[string][]byte {
 	}
 }
 
-// F12: a block of any size is written and read in buffers of a usual one, whether it is there as a whole or comes part by part.
+// F12: a block of any size is written and read in buffers of a usual one, whether it comes whole
+// or part by part.
 func TestParts(t *testing.T) {
 	for name, block := range largeBlocks() {
 		f := openFile(t, openSpace(t, Config{}))

@@ -17,8 +17,8 @@ type Config struct {
 	Disk  *budget.Budget // that bytes on disk are drawn from, which several spaces share; nil: one of Limit
 	FS    FS             // nil: the system's
 
-	// Listed is told how much memory lists of blocks take, the caller's own extents included, as they grow and, by negative numbers, when
-	// blocks are forgotten. nil: nobody wants to know.
+	// Listed is told how much memory lists of blocks take, the caller's own extents included: as
+	// they grow, and, by negative numbers, when blocks are forgotten. nil: nobody wants to know.
 	Listed func(bytes int64)
 }
 

@@ -4,8 +4,9 @@
 //
 //	library FILE THREADS DEVICE MEMORY
 //
-// FILE may be a glob; DEVICE is cpu, or what gagg.OpenGPUs takes, and may be followed by --gpu-memory SIZE, as one argument; MEMORY is a limit such as 80GiB, or empty. A result is made and dropped, as by gagg -f none; to
-// write one, the last query runs again.
+// FILE may be a glob; DEVICE is cpu, or what gagg.OpenGPUs takes, and may be followed by
+// --gpu-memory SIZE, as one argument; MEMORY is a limit such as 80GiB, or empty. A result is made
+// and dropped, as by gagg -f none; to write one, the last query runs again.
 package main
 
 import (

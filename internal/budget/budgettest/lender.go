@@ -3,7 +3,7 @@ package budgettest
 
 import "github.com/gagg-dev/gagg/internal/budget"
 
-// Lender is a budget.Lender that asks a function: it is told of what is released as a negative number.
+// Lender is a budget.Lender that asks a function. A release is a negative number.
 type Lender func(bytes int64) error
 
 var _ budget.Lender = Lender(nil)

@@ -11,7 +11,8 @@ import (
 // manifest names what the PTX of the kernels was made from.
 const manifest = "internal/kernels/ptx/MANIFEST"
 
-// Kernels is the fingerprint of the kernels below the root of the module: of the manifests beside their PTX. The emulator is built with the one of its time (Built).
+// Kernels is the fingerprint of the kernels of a module: of the manifests beside their PTX. The
+// emulator is built with the fingerprint of its time (Built).
 func Kernels(root string) (string, error) {
 	below, err := filepath.Glob(filepath.Join(root, "internal/kernels/*/ptx/MANIFEST"))
 	if err != nil {
@@ -28,9 +29,9 @@ func Kernels(root string) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)[:16]), nil
 }
 
-// Fresh is an error where the emulator was built from other kernels than the module has. These may take other
-// parameters than they are launched with, and tests wait for what never comes. Outside the module, as on a machine
-// that has the tests alone, there is nothing to compare.
+// Fresh is an error if the emulator was built from other kernels than the module has. Those may
+// take other parameters than they are launched with, so that a test waits for ever. Outside the
+// module, as on a machine that has only the tests, there is nothing to compare.
 func (e *Emu) Fresh() error {
 	root, err := moduleRoot()
 	if root == "" || err != nil {
@@ -46,7 +47,8 @@ func (e *Emu) Fresh() error {
 	return nil
 }
 
-// moduleRoot is the folder above the working directory, or that itself, that has the manifest; empty where there is none.
+// moduleRoot is the working directory, or the next folder above it, that has the manifest; empty
+// if none has.
 func moduleRoot() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {

@@ -9,9 +9,9 @@ CXX     := g++
 library.plain = build/emu/libcuda-emu.so
 library.asan  = build/emu/libcuda-emu-asan.so
 
-# A kernel is compiled like the rest: its reads of memory that others write go through atomics and
-# ld_*, so the optimizer may do here what it does on the device; nor does it fuse a*b+c. Under the sanitizers less of it, and
-# line numbers alone (-g1), halve the time it takes to build.
+# A kernel is compiled like the rest. Its reads of memory that others write go through atomics and
+# ld_*, so the optimizer may do here what it does on the device; it does not fuse a*b+c. Under the
+# sanitizers less optimization, and line numbers alone (-g1), halve the time it takes to build.
 flags       = -std=c++20 -g1 -fPIC -pthread -ffp-contract=off -fvisibility=hidden -Wall -Wextra -Wno-unknown-pragmas -DGAGG_EMULATOR -I. -Iinternal/cuda/emu/src
 flags.plain = -O2
 flags.asan  = -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -Wno-maybe-uninitialized

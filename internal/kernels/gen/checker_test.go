@@ -96,7 +96,8 @@ type launches struct {
 	methods map[int]int // kernel's index → bytes of parameters that its method hands over
 }
 
-// launches reads the Source and the calls of Enqueue out of a source's Go file, and out of that of its family if it has one.
+// launches reads the Source and the calls of Enqueue out of a source's Go file, and out of that
+// of its family if it has one.
 func (c *checker) launches(f folder, source, family string) launches {
 	c.t.Helper()
 	found := launches{methods: map[int]int{}}

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// familyLine names the family of a source. Sources of one family have kernels of the same names, behind
-// those of the sources, and parameters: one Go type launches those of any of them.
+// familyLine names the family of a source. Sources of one family have kernels of the same names,
+// behind those of the sources, and parameters: one Go type launches those of any of them.
 var familyLine = regexp.MustCompile(`(?m)^// gen:family (\w+)$`)
 
 // family is the family that a source says it is of, or "".
@@ -58,7 +58,8 @@ func sameKernels(a, b unit) bool {
 	})
 }
 
-// familyFile is the Go file of a family, made from one of its sources: its type and the launch methods.
+// familyFile is the Go file of a family, made from one of its sources: its type and the launch
+// methods.
 func familyFile(u unit, own owners) ([]byte, error) {
 	w := newGoFile(u.folder, "the sources of the family "+u.family)
 	w.imports[module+"/internal/cuda"] = ""

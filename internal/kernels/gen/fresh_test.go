@@ -127,7 +127,8 @@ func TestLaunchesMatchPTX(t *testing.T) {
 	}
 }
 
-// checkEntry compares a kernel's parameters with the struct its method, which goes by another name, hands over.
+// checkEntry compares a kernel's parameters with the struct its method, which goes by another
+// name, hands over.
 func (c *checker) checkEntry(f folder, e entry, launches launches, name string) {
 	index := slices.Index(launches.names, e.name)
 	size, launched := launches.methods[index]

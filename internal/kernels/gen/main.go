@@ -16,8 +16,8 @@
 //
 //   - Its kernels are extern "C" and named <file>_<rest>; <rest> names the Go
 //     method: pages_get_corw of pages.cu is (*Pages).GetCorw.
-//   - A line "// gen:family <name>" says that its kernels differ from those of the other sources with
-//     that line in the names of the sources only.
+//   - A line "// gen:family <name>" says that its kernels differ from those of the other sources
+//     with that line in the names of the sources only.
 //   - Parameters are the integer types of stdint.h, bool, float, double, any
 //     pointer (cuda.Ptr in Go), and structs passed by value.
 //   - Such a struct, and each one that a parameter or such a struct points to

@@ -46,7 +46,8 @@ func (r *snappyRig) columns() [][]byte {
 	return [][]byte{{}, {7}, random, random[:100], make([]byte, 3*rows), codes, doubles, integers}
 }
 
-// A page whose copies stay within 64 KiB is expanded by many blocks; one whose copies do not, by one block, after all.
+// A page whose copies stay within 64 KiB is expanded by many blocks; one whose copies do not, by
+// one block, after all.
 func TestSnappyFragments(t *testing.T) {
 	r := newSnappyRig(t)
 	var codes []byte
@@ -86,7 +87,8 @@ func TestSnappyFragments(t *testing.T) {
 	}
 }
 
-// A block that expands one fragment after the other, as in parcels of many pages, forgets the long literal that one ends with.
+// A block that expands one fragment after the other, as in parcels of many pages, forgets the
+// long literal that one ends with.
 func TestSnappyOneBlock(t *testing.T) {
 	r := newSnappyRig(t)
 	b := new(snappyBlock)
@@ -133,7 +135,8 @@ func TestSnappyLarge(t *testing.T) {
 	likeCPU(t, pages)
 }
 
-// Literals of all ways to write their length, around the lengths where the way or the road on the device changes.
+// Literals of all ways to write their length, around the lengths where the way or the road on the
+// device changes.
 func TestSnappyLiterals(t *testing.T) {
 	r := newSnappyRig(t)
 	var pages []*snappyPage
@@ -158,8 +161,8 @@ func TestSnappyLiterals(t *testing.T) {
 	likeCPU(t, pages)
 }
 
-// Pages that begin with long literals of one length, on which tags lie on all places of a window, and what may come behind
-// them.
+// Pages that begin with long literals of one length, on which tags lie on all places of a window,
+// and what may come behind them.
 func TestSnappyFronts(t *testing.T) {
 	r := newSnappyRig(t)
 	var pages []*snappyPage
@@ -188,7 +191,8 @@ func TestSnappyFronts(t *testing.T) {
 	likeCPU(t, pages)
 }
 
-// Copies of all lengths and kinds, from near and far: into themselves, into copies before them, and from before the window.
+// Copies of all lengths and kinds, from near and far: into themselves, into copies before them,
+// and from before the window.
 func TestSnappyCopies(t *testing.T) {
 	r := newSnappyRig(t)
 	var pages []*snappyPage
@@ -212,8 +216,8 @@ func TestSnappyCopies(t *testing.T) {
 	likeCPU(t, pages)
 }
 
-// Elements lie in all ways across the ends of windows and pieces: drawn ones; and rows of equal ones, as many and as large
-// as can be.
+// Elements lie in all ways across the ends of windows and pieces: drawn ones; and rows of equal
+// ones, as many and as large as can be.
 func TestSnappyWindows(t *testing.T) {
 	r := newSnappyRig(t)
 	var pages []*snappyPage
@@ -256,7 +260,8 @@ func TestSnappyWindows(t *testing.T) {
 	likeCPU(t, pages)
 }
 
-// The levels in front of a v2 page are not compressed, those of a v1 page are. A page without compression is left alone.
+// The levels in front of a v2 page are not compressed, those of a v1 page are. A page without
+// compression is left alone.
 func TestSnappyLevels(t *testing.T) {
 	r := newSnappyRig(t)
 	data := fill(5000, func() byte { return byte(r.draws.IntN(3)) })
@@ -363,7 +368,8 @@ func TestSnappyTruncated(t *testing.T) {
 	likeCPU(t, pages)
 }
 
-// Whatever a few wrong bits make of a block, the device does as the CPU does, and touches nothing else.
+// Whatever a few wrong bits make of a block, the device does as the CPU does, and touches nothing
+// else.
 func TestSnappyFlipped(t *testing.T) {
 	r := newSnappyRig(t)
 	blocks := 2000
