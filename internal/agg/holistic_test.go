@@ -200,8 +200,8 @@ func TestTopK(t *testing.T) {
 	everyKind(t, holistic{"approx_top_k", 1}, holistic{"approx_top_k", 3}, holistic{"approx_top_k", 1000})
 }
 
-// TestQuantileLists protects that each element of a list of quantiles is the quantile of its share, of all types, in the order of the
-// shares, one of which comes twice.
+// TestQuantileLists protects that each element of a list of quantiles is the quantile of its share,
+// of all types, in the order of the shares, one of which comes twice.
 func TestQuantileLists(t *testing.T) {
 	shares := []any{0.9, 0.0, 0.29, 0.9, 1.0, 0.5}
 	for kind, gen := range allKinds() {

@@ -91,6 +91,7 @@ func TestNullLiteral(t *testing.T) {
 	d.args = [][]column.Value{{null, null}, {one, one}}
 	literals := map[param][]column.Value{
 		paramShare: {literal(0.5)}, paramSeparator: {literal(",")}, paramNumber: {literal(2)},
+		paramShares: {literal(0.5), literal(0.9)}, paramTop: {literal(2)},
 	}
 	for _, s := range signatures {
 		call := Call{Args: []int{0, 1}[:s.args], Params: literals[s.param]}
