@@ -13,7 +13,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/spelling"
 )
 
-// writeTopics explains flags, functions and aggregates, by any of their names: gagg help sum, gagg help --where.
+// writeTopics explains flags, functions and aggregates, by any of their names: gagg help sum,
+// gagg help --where.
 func writeTopics(w io.Writer, f *pflag.FlagSet, topics []string) error {
 	for i, topic := range topics {
 		text := explainTopic(f, topic)
@@ -30,7 +31,8 @@ func writeTopics(w io.Writer, f *pflag.FlagSet, topics []string) error {
 	return nil
 }
 
-// explainTopic is what there is to say of a name; "" if it is none. A flag and a function may have one name.
+// explainTopic is what there is to say of a name; "" if it is none. A flag and a function may
+// have one name.
 func explainTopic(f *pflag.FlagSet, topic string) string {
 	var texts []string
 	name := strings.ToLower(strings.TrimSuffix(topic, "()"))

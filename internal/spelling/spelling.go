@@ -8,7 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// Nearest returns the candidate that name is most likely a misspelling of, the first of several; "" if none is near.
+// Nearest returns the candidate that name is most likely a misspelling of, the first of several;
+// "" if none is near.
 func Nearest(name string, candidates []string) string {
 	if near := Similar(name, candidates, 1); len(near) > 0 {
 		return near[0]
@@ -16,9 +17,9 @@ func Nearest(name string, candidates []string) string {
 	return ""
 }
 
-// Similar returns the candidates that name may be a misspelling of, most of them at most, the nearest first. A
-// candidate is near if a third of the name's characters differ, or one of a short name, and at most mostEdits.
-// Letter case is no difference.
+// Similar returns the candidates that name may be a misspelling of, the nearest first, and most
+// of them at most. A candidate is near if at most a third of the name's characters differ, or one
+// of a short name, and no more than mostEdits. Letter case is no difference.
 func Similar(name string, candidates []string, most int) (names []string) {
 	type candidate struct {
 		name  string
@@ -41,8 +42,9 @@ func Similar(name string, candidates []string, most int) (names []string) {
 
 const mostEdits = 8
 
-// edits is how many characters to insert, delete or replace to make b of a; two neighbours exchanged count once (the
-// distance of optimal string alignment). Above limit it may be any greater number.
+// edits is how many characters to insert, delete or replace to make b of a. Two neighbours
+// exchanged count once (the distance of optimal string alignment). Beyond limit it may be any
+// greater number.
 func edits(a, b string, limit int) int {
 	x, y := []rune(a), []rune(b)
 	if d := len(x) - len(y); d > limit || -d > limit {
