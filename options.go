@@ -3,6 +3,7 @@ package gagg
 import (
 	"io"
 	"log/slog"
+	"net/http"
 
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
@@ -79,6 +80,9 @@ type Options struct {
 	// buffers that were released are used again for later records.
 	Allocator memory.Allocator
 
+	// Transport asks servers for inputs that are URLs; nil: one of the run's own, without a proxy.
+	Transport http.RoundTripper
+
 	tuned *exec.Tuning // nil: as all runs are; tests have others
 }
 
@@ -115,7 +119,7 @@ func (o Options) exec() exec.Options {
 		Threads: o.Threads, MemoryLimit: o.MemoryLimit, Slack: o.Slack, TempDir: o.TempDir, TempLimit: o.TempLimit,
 		Device: o.Device, GPUs: o.GPUs.devices(), LastRun: o.LastRun, GPUMemory: o.GPUMemory, Streams: o.Streams, LoadFactor: o.LoadFactor,
 		Trace: o.Trace, Partitions: o.Partitions, BatchRows: o.BatchRows, UnionByName: o.UnionByName,
-		NoGPUDecoding: o.NoGPUDecoding, NoPruning: o.NoPruning, Logger: o.Logger, Allocator: o.Allocator, Tuning: o.tuned,
+		NoGPUDecoding: o.NoGPUDecoding, NoPruning: o.NoPruning, Logger: o.Logger, Allocator: o.Allocator, Transport: o.Transport, Tuning: o.tuned,
 	}
 	if o.Observer != nil {
 		e.Observe = func(p exec.Progress) { o.Observer.Progress(progress(p)) }

@@ -21,7 +21,7 @@ func (s source) source() input.Source { return s.Source }
 // Files reads Parquet or Arrow IPC files: paths, globs (** and {a,b} too) and directories
 // with all Parquet files below them. Names like year=2024 in their paths
 // become columns. Many files are one table, columns matched by name. A path may be a FIFO: see
-// Stream.
+// Stream. http://, https:// and file:// URLs are paths too.
 func Files(paths ...string) Source { return source{input.Files(paths...)} }
 
 // Parquet reads one Parquet file of size bytes from r; errors call it name.

@@ -32,9 +32,18 @@ type Stats struct {
 
 	PipedBytes int64 `json:"piped_bytes,omitempty"` // of input that came by pipes: written there too
 
+	Remote *RemoteStats `json:"remote,omitempty"` // nil: no input was on a server
+
 	Devices   []DeviceStats `json:"devices"`   // none: the CPU did it all
 	Encoded   EncodedStats  `json:"encoded"`   // row groups that devices decoded
 	Fallbacks []Fallback    `json:"fallbacks"` // what the CPU did in place of a device
+}
+
+// RemoteStats is what was asked of servers.
+type RemoteStats struct {
+	Requests int64 `json:"requests"`
+	Retries  int64 `json:"retries"` // of these: made again
+	Bytes    int64 `json:"bytes"`   // of answers
 }
 
 // Distinct is a grouping by the keys and a value, for aggregates of distinct values.
@@ -63,6 +72,9 @@ func (r *Rows) Stats() Stats {
 		Phases:     []PhaseStats{{PhaseScan, e.Scan.Seconds()}, {PhaseOutput, e.Output.Seconds()}},
 		PeakMemory: e.PeakMemory, SpilledBytes: e.SpilledBytes, PipedBytes: e.PipedBytes,
 		Devices: []DeviceStats{}, Fallbacks: []Fallback{},
+	}
+	if e.Remote.Requests > 0 {
+		s.Remote = &RemoteStats{e.Remote.Requests, e.Remote.Retries, e.Remote.Bytes}
 	}
 	for _, d := range e.Distinct {
 		s.Distinct = append(s.Distinct, Distinct(d))

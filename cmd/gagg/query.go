@@ -3,6 +3,7 @@ package main
 import (
 	"io"
 	"log/slog"
+	"net/http"
 
 	"github.com/gagg-dev/gagg"
 )
@@ -65,7 +66,15 @@ func (s *settings) libraryOptions(stderr io.Writer) (gagg.Options, error) {
 		NoPruning:     s.noPruning,
 		NoGPUDecoding: s.noGPUDecoding,
 		Logger:        s.logger(stderr),
+		Transport:     transport(),
 	}, err
+}
+
+// transport asks servers, by way of the proxies that the environment names.
+func transport() http.RoundTripper {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.MaxIdleConnsPerHost, t.DisableCompression = t.MaxIdleConns, true
+	return t
 }
 
 // logger writes what the library logs to stderr: warnings, with --verbose

@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -27,7 +30,7 @@ import (
 //	decompress FROM TO     writes what a gzip or zstd stream holds
 //	only DIR NAME…         wants DIR to hold these names (hidden ones too) and no other
 //
-// and the condition root, and $ORDERS, the Parquet file of the README.
+// and the condition root, $ORDERS, the Parquet file of the README, and $SERVER, which has it too.
 func TestScripts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many runs of whole processes")
@@ -40,6 +43,9 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata/script",
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("ORDERS", orders)
+			server := httptest.NewServer(ordersServer(orders))
+			e.Defer(server.Close)
+			e.Setenv("SERVER", server.URL)
 			e.Setenv("ESCAPE", "no\x1b[31mfile\x1b]") // a name that would colour the terminal
 			return nil
 		},
@@ -59,6 +65,20 @@ func TestScripts(t *testing.T) {
 		},
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
+	})
+}
+
+// ordersServer has the file at any path with its name, and sends it as a whole below /whole/.
+func ordersServer(file string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if path.Base(r.URL.Path) != filepath.Base(file) {
+			http.NotFound(w, r)
+			return
+		}
+		if strings.HasPrefix(r.URL.Path, "/whole/") {
+			r.Header.Del("Range")
+		}
+		http.ServeFile(w, r, file)
 	})
 }
 

@@ -13,7 +13,7 @@ func Describe(ctx context.Context, from input.Source, o Options) (d input.Descri
 	o = o.withDefaults()
 	temp := o.openTemp(ctx)
 	defer func() { err = errors.Join(err, temp.close()) }()
-	in, err := from.Open(ctx, o.input(temp.kept), nil)
+	in, err := from.Open(ctx, o.input(temp), nil)
 	if err != nil {
 		return d, err
 	}

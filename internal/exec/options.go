@@ -3,6 +3,7 @@ package exec
 import (
 	"io"
 	"log/slog"
+	"net/http"
 
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
@@ -35,6 +36,7 @@ type Options struct {
 	Observe       func(Progress) // nil: nobody is told
 	Logger        *slog.Logger
 	Allocator     memory.Allocator
+	Transport     http.RoundTripper
 
 	Tuning *Tuning // nil: DefaultTuning
 }

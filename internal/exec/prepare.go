@@ -37,7 +37,7 @@ type prepared struct {
 }
 
 // prepare opens the input, resolves the query against it and plans it. The caller closes p.in.
-func prepare(ctx context.Context, q Request, l plan.Learnt, temp *input.Temp) (_ *prepared, err error) {
+func prepare(ctx context.Context, q Request, l plan.Learnt, temp *temp) (_ *prepared, err error) {
 	o := q.Options.withDefaults()
 	if err := o.validate(); err != nil {
 		return nil, err
@@ -104,7 +104,7 @@ func Explain(ctx context.Context, q Request) (_ *Explained, err error) {
 	defer func() { err = Classify(err) }()
 	temp := q.Options.openTemp(ctx)
 	defer func() { err = errors.Join(err, temp.close()) }()
-	p, err := prepare(ctx, q, plan.Learnt{}, temp.kept)
+	p, err := prepare(ctx, q, plan.Learnt{}, temp)
 	if err != nil {
 		return nil, err
 	}

@@ -32,7 +32,7 @@ func Run(ctx context.Context, q Request) (_ *Rows, err error) {
 	var timeline *trace.Recorder
 	for l := (plan.Learnt{}); ; {
 		more := false
-		p, err := prepare(ctx, q, l, temp.kept)
+		p, err := prepare(ctx, q, l, temp)
 		if err == nil {
 			if timeline == nil {
 				timeline = trace.New(q.Options.Trace)

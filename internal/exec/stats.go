@@ -9,6 +9,7 @@ import (
 
 	"github.com/gagg-dev/gagg/internal/device"
 	"github.com/gagg-dev/gagg/internal/gpu"
+	"github.com/gagg-dev/gagg/internal/remote"
 )
 
 // Stats is what a run did: the library says what each count means.
@@ -24,6 +25,8 @@ type Stats struct {
 	Partitioned                                            bool
 	Distinct                                               []Distinct
 	PeakMemory, SpilledBytes, PipedBytes                   int64
+
+	Remote remote.Stats // of inputs on servers
 
 	Device    string        // that was used
 	Devices   []DeviceStats // of all attempts: a device may be there several times
@@ -66,7 +69,7 @@ func (r *Rows) Stats() Stats {
 		RowsSkipped: facts.SkippedRows + ruledOut, BytesSkipped: facts.SkippedBytes + run.bytesLeft.Load(),
 		Scan: run.scanTime, Output: ended.Sub(run.started) - run.scanTime,
 		GroupEstimate: int64(groups.Estimate), Partitions: run.partitions, Partitioned: groups.Partitioned,
-		PeakMemory: run.budget.Peak(), SpilledBytes: run.disk.Written(), PipedBytes: run.temp.kept.Written(),
+		PeakMemory: run.budget.Peak(), SpilledBytes: run.disk.Written(), PipedBytes: run.temp.kept.Written(), Remote: run.temp.remote.Stats(),
 	}
 	for i, f := range groups.Distinct {
 		s.Distinct = append(s.Distinct, Distinct{run.plan.Query.ArgTexts[run.plan.Sets[i].Arg], f.Groups, f.Partitions, f.Partitioned})

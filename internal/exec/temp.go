@@ -6,6 +6,7 @@ import (
 
 	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/input"
+	"github.com/gagg-dev/gagg/internal/remote"
 	"github.com/gagg-dev/gagg/internal/spill"
 )
 
@@ -14,6 +15,7 @@ import (
 type temp struct {
 	disk    *budget.Budget
 	kept    *input.Temp
+	remote  *remote.Client
 	unwatch func() bool
 }
 
@@ -27,17 +29,29 @@ func (o *Options) openTemp(ctx context.Context) *temp {
 	c.Disk = t.disk
 	space, _ := spill.Open(c) // fails for a negative limit alone
 	t.kept = input.NewTemp(space)
+	t.remote = remote.New(remote.Config{Transport: o.Transport, Ahead: aheadOf(o.MemoryLimit)})
 	t.unwatch = context.AfterFunc(ctx, func() { time.AfterFunc(diskGrace, func() { _ = t.kept.Close() }) })
 	return t
 }
 
-// close removes what came by pipes.
+// close removes what came by pipes, and ends connections.
 func (t *temp) close() error {
 	t.unwatch()
+	t.remote.Close()
 	return t.kept.Close()
 }
 
+// aheadOf is how much may be fetched from servers before it is read, where memory is limited: an
+// eighth. 0: what is usual.
+func aheadOf(limit int64) int64 {
+	const usual = 64 << 20
+	if limit <= 0 || limit/8 > usual {
+		return 0
+	}
+	return limit / 8
+}
+
 // input is how a source is opened.
-func (o *Options) input(kept *input.Temp) input.Options {
-	return input.Options{UnionByName: o.UnionByName, BatchRows: o.BatchRows, Temp: kept}
+func (o *Options) input(t *temp) input.Options {
+	return input.Options{UnionByName: o.UnionByName, BatchRows: o.BatchRows, Temp: t.kept, Remote: t.remote}
 }

@@ -28,36 +28,60 @@ func (s fileSource) Open(ctx context.Context, o Options, from budget.Lender) (In
 	if len(s) == 1 && isPipe(s[0]) {
 		return openPipe(ctx, s[0], s[0], opened(s[0]), o, from)
 	}
-	inputs, err := s.keepPipes(ctx, o, from)
-	if err != nil {
-		return nil, err
+	w := &web{ctx: ctx, o: o, from: from}
+	inputs, err := s.inputs(w)
+	if err == nil {
+		var in Input
+		if in, err = openFiles(ctx, inputs, o, from); err == nil && len(w.objects) > 0 {
+			return &remoteInput{in, w}, nil
+		} else if err == nil {
+			return in, nil
+		}
 	}
-	return openFiles(ctx, inputs, o, from)
+	w.rest()
+	return nil, err
 }
 
-// keepPipes keeps what comes by those of the paths that are pipes: all at once, since one process
-// may write to several.
-func (s fileSource) keepPipes(ctx context.Context, o Options, from budget.Lender) ([]parquetio.Input, error) {
+// inputs are the paths for those who read files: what comes by a pipe is kept, those on servers are
+// opened. Pipes all at once, since one process may write to several.
+func (s fileSource) inputs(w *web) ([]parquetio.Input, error) {
 	inputs := make([]parquetio.Input, len(s))
-	errs := make([]error, len(s))
-	var all sync.WaitGroup
+	var far, pipes []int
 	for i, p := range s {
-		if !isPipe(p) {
-			inputs[i].Path = p
-			continue
+		local, err := localPath(p)
+		if err != nil {
+			return nil, err
 		}
-		all.Go(func() {
-			f := o.Temp.kept(p)
-			if f == nil {
-				f, errs[i] = o.Temp.keep(ctx, p, p, interruptible(ctx, opened(p)), from)
-			}
-			if errs[i] == nil {
-				inputs[i] = parquetio.Input{Name: p, Reader: f, Size: f.Size()}
-			}
-		})
+		switch inputs[i].Path = local; {
+		case isHTTP(p):
+			far = append(far, i)
+		case isPipe(local):
+			pipes = append(pipes, i)
+		}
 	}
-	all.Wait()
+	var wait sync.WaitGroup
+	errs := make([]error, len(pipes)+1)
+	for n, i := range pipes {
+		wait.Go(func() { inputs[i], errs[n] = w.keepPipe(inputs[i].Path) })
+	}
+	errs[len(pipes)] = all(len(far), func(n int) (err error) {
+		inputs[far[n]], err = w.open(s[far[n]])
+		return err
+	})
+	wait.Wait()
 	return inputs, errors.Join(errs...)
+}
+
+// keepPipe keeps what comes by a pipe.
+func (w *web) keepPipe(path string) (in parquetio.Input, err error) {
+	f := w.o.Temp.kept(path)
+	if f == nil {
+		f, err = w.o.Temp.keep(w.ctx, path, path, interruptible(w.ctx, opened(path)), w.from)
+	}
+	if err != nil {
+		return in, err
+	}
+	return parquetio.Input{Name: path, Reader: f, Size: f.Size()}, nil
 }
 
 // isPipe reports whether a path is a pipe: a FIFO, or what a shell makes of <(…).

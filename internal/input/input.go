@@ -12,6 +12,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/parquetio"
 	"github.com/gagg-dev/gagg/internal/query"
+	"github.com/gagg-dev/gagg/internal/remote"
 )
 
 // Source is what a query reads, before it is opened.
@@ -25,7 +26,8 @@ type Options struct {
 	UnionByName bool // a column that a file lacks is NULL
 	BatchRows   int  // the most rows of a batch; 0: chosen
 
-	Temp *Temp // for what comes by pipes; nil: nothing may
+	Temp   *Temp          // for what comes by pipes; nil: nothing may
+	Remote *remote.Client // asks servers; nil: nobody does
 }
 
 // Input is an open source: a table of columns. Who has opened it closes it.

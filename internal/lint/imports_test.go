@@ -59,7 +59,7 @@ var allowed = map[string][]string{
 	"internal/exec": {
 		"ega", "feedback", "merge", "streams", "internal/agg", "internal/arena", "internal/budget", "internal/column", "internal/cpu",
 		"internal/device", "internal/expr", "internal/extsort", "internal/gpu", "internal/hostmem", "internal/input", "internal/key",
-		"internal/parquetio", "internal/plan", "internal/query", "internal/spill", "internal/trace",
+		"internal/parquetio", "internal/plan", "internal/query", "internal/remote", "internal/spill", "internal/trace",
 	},
 	"internal/plan": {
 		"ega", "ega/firstpass", "feedback", "partition", "internal/agg", "internal/arena", "internal/budget", "internal/column", "internal/cpu",
@@ -69,7 +69,8 @@ var allowed = map[string][]string{
 	"internal/query": {"internal/agg", "internal/column", "internal/expr", "internal/parquetio", "internal/spelling"}, // whose errors tell of columns
 
 	"internal/device":  {"internal/cuda"},
-	"internal/input":   {"internal/arrowio", "internal/column", "internal/cpu", "internal/parquetio", "internal/query", "internal/spill"},
+	"internal/input":   {"internal/arrowio", "internal/column", "internal/cpu", "internal/parquetio", "internal/query", "internal/remote", "internal/spill"},
+	"internal/remote":  {},
 	"internal/arrowio": {},
 
 	"internal/trace":           {"streams", "internal/cpu", "internal/encoded", "internal/parquetio"},

@@ -58,8 +58,11 @@ func bloomHolds(bits *io.SectionReader, h uint64) bool {
 func openBloom(f *file, md *format.ColumnMetaData) (bits *io.SectionReader, err error) {
 	defer fence(f.name, &err)
 	buf := make([]byte, min(maxBloomHeader, f.size-md.BloomFilterOffset))
-	if n, err := f.r.ReadAt(buf, md.BloomFilterOffset); n < len(buf) {
+	if err := f.readHint(buf, md.BloomFilterOffset); err != nil {
 		return nil, err
+	}
+	if far := f.far(); far != nil && !far.Near(md.BloomFilterOffset, int64(md.BloomFilterLength)) {
+		return nil, errFar
 	}
 	walk := thriftWalk{data: buf}
 	if err := walk.structure(0, 0); err != nil {

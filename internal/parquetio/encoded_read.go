@@ -74,6 +74,7 @@ func (r *Reader) ReadEncoded(unit int, into []byte) (chunks []EncodedChunk, ok b
 		return nil, false, nil
 	}
 	r.scan.hinted[r.scan.units[unit].of].Store(true)
+	r.hold(r.scan.units[unit].of)
 	r.chunks = r.chunks[:0]
 	at := 0
 	for _, c := range r.cols {
@@ -84,7 +85,7 @@ func (r *Reader) ReadEncoded(unit int, into []byte) (chunks []EncodedChunk, ok b
 		r.chunks = append(r.chunks, chunk)
 		at = chunk.End
 	}
-	r.scan.readAhead(unit)
+	r.scan.readAhead(unit, r.early)
 	return r.chunks, true, nil
 }
 

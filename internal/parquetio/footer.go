@@ -141,14 +141,13 @@ func (f *file) readFooter() ([]byte, error) {
 		return nil, fmt.Errorf("not a Parquet file: only %d bytes", f.size)
 	}
 	var head [len(magic)]byte
-	if err := readAt(f.r, head[:], 0); err != nil {
+	switch err := f.readHint(head[:], 0); {
+	case errors.Is(err, errFar): // the end will do
+	case err != nil:
 		return nil, err
-	}
-	switch string(head[:]) {
-	case magic:
-	case magicEncrypted:
+	case string(head[:]) == magicEncrypted:
 		return nil, errEncrypted
-	default:
+	case string(head[:]) != magic:
 		return nil, fmt.Errorf("not a Parquet file: begins with %q", head[:])
 	}
 	var trailer [trailerSize]byte

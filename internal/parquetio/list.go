@@ -168,7 +168,7 @@ func (l *listing) addPath(ctx context.Context, in string) error {
 	case err == nil:
 		return l.add(in, true)
 	case isURL(in):
-		return &UsageError{fmt.Sprintf("cannot read %s: URLs are not supported; give the path of a local file", in)}
+		return &UsageError{fmt.Sprintf("cannot read %s: of URLs, http, https and file are supported", in)}
 	case isGlob(in) && errors.Is(err, fs.ErrNotExist):
 		return l.addGlob(ctx, in)
 	}

@@ -72,7 +72,7 @@ func (f *file) decodeAt(at, size int64, to any) (err error) {
 		return errThriftEnd
 	}
 	buf := make([]byte, size)
-	if err := readAt(f.r, buf, at); err != nil {
+	if err := f.readHint(buf, at); err != nil {
 		return err
 	}
 	walk := thriftWalk{data: buf}

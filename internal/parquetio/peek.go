@@ -72,7 +72,7 @@ func (l *leaf) checkPage(codec format.CompressionCodec, h *format.PageHeader) er
 func (f *file) peekHeader(at, left int64) (header format.PageHeader, n int64, err error) {
 	for size := int64(peekBytes); ; size *= 8 {
 		buf := make([]byte, min(left, size))
-		if err := readAt(f.r, buf, at); err != nil {
+		if err := f.readHint(buf, at); err != nil {
 			return header, 0, err
 		}
 		walk := thriftWalk{data: buf}

@@ -3,8 +3,9 @@ package parquetio
 import "os"
 
 // readAhead asks the system, once, to fetch the wanted columns of the row group behind that of a
-// unit. It is a hint: errors are seen when the row group is read.
-func (s *Scan) readAhead(unit int) {
+// unit; of those on a server the early ones. It is a hint: errors are seen when the row group is
+// read.
+func (s *Scan) readAhead(unit int, early func(c int) bool) {
 	next := unit + 1
 	for next < len(s.units) && s.units[next].of == s.units[unit].of {
 		next++
@@ -17,6 +18,10 @@ func (s *Scan) readAhead(unit int) {
 		return
 	}
 	f := s.d.files[s.fileOf[g]]
+	if f.far() != nil {
+		s.want(g, false, early)
+		return
+	}
 	if f.src.reader != nil {
 		return
 	}

@@ -22,6 +22,7 @@ type Reader struct {
 	unit     int             // -1: none is open
 	out      bool            // the unit is left out (extremes.go)
 	done     int64           // rows of the unit that were read
+	held     int             // the row group, in Scan.groups, that is kept near; -1: none
 	open     int             // the row group that cols stand in, in Scan.groups; -1: none
 	at       int64           // its rows before the place where they stand
 	zeros    []int32         // codes of constants
@@ -43,7 +44,7 @@ func (s *Scan) NewReader() *Reader {
 		vecs: make([]column.Vector, len(s.cols)),
 		cols: make([]*columnReader, len(s.cols)), constants: make([]column.Vector, len(s.cols)),
 		file: -1,
-		unit: -1, open: -1,
+		unit: -1, open: -1, held: -1,
 	}
 }
 
@@ -85,6 +86,7 @@ func (r *Reader) openGroup(unit int) error {
 		return err
 	}
 	r.scan.hinted[u.of].Store(true)
+	r.hold(u.of)
 	for i, c := range r.cols {
 		if c != nil {
 			c.common = r.scan.sharedDict(u.of, i)
@@ -104,7 +106,7 @@ func (r *Reader) openGroup(unit int) error {
 			return err
 		}
 	}
-	r.scan.readAhead(unit)
+	r.scan.readAhead(unit, r.early)
 	return nil
 }
 
@@ -303,6 +305,7 @@ func (r *Reader) Close() {
 	if r.work == nil {
 		return
 	}
+	r.hold(-1)
 	r.closeColumns()
 	r.work.close()
 	r.work, r.zeros, r.unit = nil, nil, -1

@@ -19,7 +19,7 @@ const (
 // one, the page headers of those that have another number of values than the
 // row group has rows. Columns that this package cannot read are no damage.
 func (f *file) verify(group int, shared *workspace) error {
-	small := f.size <= verifyBytes && f.rows <= verifyRows
+	small := f.size <= verifyBytes && f.rows <= verifyRows && f.far() == nil
 	if !small && !f.groups[group].disagree {
 		return nil
 	}

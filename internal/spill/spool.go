@@ -11,20 +11,23 @@ import (
 func (f *File) Spool(r io.Reader, buf []byte) error {
 	f.writing.Lock()
 	defer f.writing.Unlock()
-	for {
-		n, err := io.ReadFull(r, buf)
+	for ended := error(nil); ended == nil; {
+		n := 0
+		for n < len(buf) && ended == nil {
+			var m int
+			m, ended = r.Read(buf[n:])
+			n += m
+		}
 		if n > 0 {
 			if err := f.appendPlain(buf[:n]); err != nil {
 				return err
 			}
 		}
-		switch {
-		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-			return nil
-		case err != nil:
-			return err
+		if ended != nil && !errors.Is(ended, io.EOF) {
+			return ended
 		}
 	}
+	return nil
 }
 
 // appendPlain writes bytes behind the others. f.writing is held.

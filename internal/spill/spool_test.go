@@ -36,6 +36,9 @@ func TestSpool(t *testing.T) {
 	if err := f.Spool(iotest.ErrReader(broken), make([]byte, 10)); !errors.Is(err, broken) {
 		t.Error(err)
 	}
+	if err := f.Spool(iotest.ErrReader(io.ErrUnexpectedEOF), make([]byte, 10)); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Error("what is cut is no end:", err)
+	}
 	if err := f.Close(); err != nil || s.Used() != 0 {
 		t.Error(s.Used(), err)
 	}

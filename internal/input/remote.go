@@ -1,0 +1,129 @@
+package input
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"sync"
+
+	"github.com/gagg-dev/gagg/internal/budget"
+	"github.com/gagg-dev/gagg/internal/parquetio"
+	"github.com/gagg-dev/gagg/internal/remote"
+)
+
+// opening is how many objects are opened at once.
+const opening = 16
+
+// isHTTP reports whether a path is a URL that is asked for by HTTP.
+func isHTTP(path string) bool {
+	scheme, _, ok := strings.Cut(path, "://")
+	return ok && (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https"))
+}
+
+// localPath is a path without file://.
+func localPath(path string) (string, error) {
+	const scheme = "file://"
+	if len(path) < len(scheme) || !strings.EqualFold(path[:len(scheme)], scheme) {
+		return path, nil
+	}
+	host, rest, _ := strings.Cut(path[len(scheme):], "/")
+	if host != "" && !strings.EqualFold(host, "localhost") {
+		return "", usagef("%s: the file of another host cannot be read: file:///PATH is one of this host", path)
+	}
+	local, err := url.PathUnescape("/" + rest)
+	if err != nil {
+		return "", usagef("%s: %v", path, err)
+	}
+	return local, nil
+}
+
+// web is the inputs that are on servers.
+type web struct {
+	ctx  context.Context
+	o    Options
+	from budget.Lender
+
+	mu      sync.Mutex
+	objects []*remote.Object
+}
+
+// open opens an object. Of a server that knows no ranges it goes to the temp folder.
+func (w *web) open(at string) (in parquetio.Input, err error) {
+	name := remote.Name(at)
+	switch {
+	case w.o.Remote == nil:
+		return in, usagef("%s: no server can be asked here", name)
+	case strings.ContainsAny(name, "*{"):
+		return in, usagef("%s: a server of HTTP does not list files: name each of them", name)
+	}
+	in = parquetio.Input{Name: name, Path: hivePath(at)}
+	f := w.o.Temp.kept(at)
+	if f == nil {
+		object, whole, err := w.o.Remote.Open(w.ctx, at, w.from)
+		switch {
+		case w.ctx.Err() != nil:
+			return in, context.Cause(w.ctx)
+		case err != nil:
+			return in, &Error{fmt.Errorf("%s: %w", name, err)}
+		case object != nil:
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.objects = append(w.objects, object)
+			in.Reader, in.Size = object, object.Size()
+			return in, nil
+		}
+		defer whole.Close()
+		if f, err = w.o.Temp.keep(w.ctx, at, name, whole, w.from); err != nil {
+			return in, err
+		}
+	}
+	in.Reader, in.Size = f, f.Size()
+	return in, nil
+}
+
+// hivePath is the path of a URL, whose folders may be columns.
+func hivePath(at string) string {
+	u, err := url.Parse(at)
+	if err != nil {
+		return ""
+	}
+	return u.EscapedPath()
+}
+
+// rest ends the use of the objects.
+func (w *web) rest() {
+	for _, o := range w.objects {
+		o.Rest()
+	}
+}
+
+// remoteInput is an input with objects on servers.
+type remoteInput struct {
+	Input
+	web *web
+}
+
+// Close closes the input and ends the use of its objects.
+func (r *remoteInput) Close() error {
+	err := r.Input.Close()
+	r.web.rest()
+	return err
+}
+
+// all calls do for so many numbers, several at a time, and joins the errors.
+func all(n int, do func(i int) error) error {
+	errs := make([]error, n)
+	slots := make(chan struct{}, opening)
+	var wait sync.WaitGroup
+	for i := range n {
+		slots <- struct{}{}
+		wait.Go(func() {
+			errs[i] = do(i)
+			<-slots
+		})
+	}
+	wait.Wait()
+	return errors.Join(errs...)
+}

@@ -1,0 +1,294 @@
+// Package remote reads files on HTTP servers at any place, in few requests.
+//
+// The first request for an [Object] asks for its end, where the footer of a file is, and tells its
+// size and its version (ETag). What is wanted next is said in advance ([Object.Want]): ranges that
+// are near each other become one request of up to 8 MiB, several of which are under way at once. What
+// was not wanted is read as it is asked for. All requests name the version: an object that was
+// replaced is [ErrChanged]. A request that fails in a way that may pass is repeated, from the byte
+// where it broke off.
+//
+// A server that knows no ranges sends the whole of an object, which [Whole] then is.
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gagg-dev/gagg/internal/budget"
+)
+
+// ErrChanged says that an object is not the one that was opened.
+var ErrChanged = errors.New("changed while it was read; run again when nothing writes to it")
+
+// Config says how a client asks. Zero fields mean their defaults.
+type Config struct {
+	Transport http.RoundTripper // nil: one of the client's own, without a proxy
+	Attempts  int               // the most for a request; default 6
+	Backoff   time.Duration     // before the second attempt, about, then twice as long; default 200 ms
+	Stall     time.Duration     // the longest without a byte; default 30 s
+	Ahead     int64             // the most bytes that are fetched before they are read; default 64 MiB
+}
+
+const (
+	tailBytes    = 64 << 10 // of the first request: what most footers have
+	requestBytes = 8 << 20  // the most of a request
+	nearBytes    = 256 << 10
+	inFlight     = 12
+	maxBackoff   = 10 * time.Second
+)
+
+// Client asks servers. It is safe for concurrent use. Who has it closes it.
+type Client struct {
+	config Config
+	http   http.Client
+	slots  chan struct{} // one for each request under way
+
+	requests, retries, bytes atomic.Int64
+
+	mu      sync.Mutex
+	objects map[string]*Object
+	ahead   int64 // bytes of extents
+}
+
+// New returns a client.
+func New(c Config) *Client {
+	if c.Transport == nil {
+		c.Transport = &http.Transport{
+			ForceAttemptHTTP2: true, MaxIdleConnsPerHost: inFlight, IdleConnTimeout: time.Minute, TLSHandshakeTimeout: 10 * time.Second,
+			DisableCompression: true,
+		}
+	}
+	if c.Attempts == 0 {
+		c.Attempts = 6
+	}
+	if c.Backoff == 0 {
+		c.Backoff = 200 * time.Millisecond
+	}
+	if c.Stall == 0 {
+		c.Stall = 30 * time.Second
+	}
+	if c.Ahead == 0 {
+		c.Ahead = 64 << 20
+	}
+	return &Client{config: c, http: http.Client{Transport: c.Transport}, slots: make(chan struct{}, inFlight), objects: map[string]*Object{}}
+}
+
+// Close ends what is kept open.
+func (c *Client) Close() {
+	c.mu.Lock()
+	all := slices.Collect(maps.Values(c.objects))
+	c.mu.Unlock()
+	for _, o := range all {
+		o.Rest()
+	}
+	c.http.CloseIdleConnections()
+}
+
+// Stats is how many requests were made, how many of them again, and the bytes of their bodies.
+type Stats struct{ Requests, Retries, Bytes int64 }
+
+// Stats tells what was done so far.
+func (c *Client) Stats() Stats {
+	return Stats{c.requests.Load(), c.retries.Load(), c.bytes.Load()}
+}
+
+// Whole is an object whose server knows no ranges: all of it, to be read once and closed.
+type Whole struct{ io.ReadCloser }
+
+// Open opens the object at a URL, the same one if it was opened before; its memory is drawn from a
+// lender from now on. Of a server that knows no ranges it returns what comes.
+func (c *Client) Open(ctx context.Context, at string, from budget.Lender) (*Object, *Whole, error) {
+	c.mu.Lock()
+	o := c.objects[at]
+	c.mu.Unlock()
+	if o != nil {
+		o.use(ctx, from)
+		return o, nil, nil
+	}
+	u, err := url.Parse(at)
+	if err != nil || u.Host == "" {
+		return nil, nil, errors.New("not a URL")
+	}
+	o = &Object{client: c, url: at, parts: map[int]*wanted{}}
+	whole, err := o.open(ctx)
+	if err != nil || whole != nil {
+		return nil, whole, err
+	}
+	o.use(ctx, from)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.objects[at] = o
+	return o, nil, nil
+}
+
+// Name is a URL without what may be secret: passwords, and the query, which has signatures.
+func Name(at string) string {
+	u, err := url.Parse(at)
+	if err != nil {
+		name, _, _ := strings.Cut(at, "?")
+		return name
+	}
+	u.RawQuery, u.ForceQuery, u.Fragment = "", false, ""
+	if u.User != nil {
+		u.User = url.User(u.User.Username())
+	}
+	return u.String()
+}
+
+// statusError is an answer that is none.
+type statusError struct {
+	code int
+	wait time.Duration // that the server asks for
+}
+
+func (e *statusError) Error() string {
+	return fmt.Sprintf("HTTP %d %s", e.code, http.StatusText(e.code))
+}
+
+// passing reports whether another attempt may go better.
+func passing(err error) bool {
+	var status *statusError
+	if errors.As(err, &status) {
+		switch status.code {
+		case http.StatusRequestTimeout, http.StatusTooManyRequests:
+			return true
+		case http.StatusNotImplemented, http.StatusHTTPVersionNotSupported:
+			return false
+		}
+		return status.code >= 500
+	}
+	return !errors.Is(err, ErrChanged) && !errors.Is(err, errAnswer)
+}
+
+// errAnswer says that an answer breaks the rules of HTTP.
+var errAnswer = errors.New("the server's answer makes no sense")
+
+// again calls do until it succeeds, or fails for good.
+func (c *Client) again(ctx context.Context, do func() error) error {
+	for attempt := 1; ; attempt++ {
+		err := do()
+		switch {
+		case err == nil:
+			return nil
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case !passing(err):
+			return err
+		case attempt == c.config.Attempts:
+			return fmt.Errorf("%w (after %d attempts)", bare(err), attempt)
+		}
+		c.retries.Add(1)
+		if err := c.pause(ctx, attempt, err); err != nil {
+			return err
+		}
+	}
+}
+
+// pause waits before another attempt: twice as long each time, about.
+func (c *Client) pause(ctx context.Context, attempt int, because error) error {
+	wait := min(c.config.Backoff<<(attempt-1), maxBackoff)
+	wait = wait/2 + rand.N(wait)
+	var status *statusError
+	if errors.As(because, &status) {
+		wait = max(wait, min(status.wait, maxBackoff))
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// bare takes the method and the URL, which may have secrets, off an error.
+func bare(err error) error {
+	var inner *url.Error
+	if errors.As(err, &inner) {
+		return inner.Err
+	}
+	return err
+}
+
+// answer is a response whose body is watched: who reads it waits no longer than the stall time for
+// the next byte.
+type answer struct {
+	*http.Response
+	cancel context.CancelCauseFunc
+	timer  *time.Timer
+	client *Client
+}
+
+var errStalled = errors.New("the server sends nothing")
+
+// get makes one request. The caller closes the answer.
+func (c *Client) get(ctx context.Context, at, ranges string, version *version) (*answer, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	a := &answer{cancel: cancel, client: c}
+	a.timer = time.AfterFunc(c.config.Stall, func() { cancel(errStalled) })
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, at, http.NoBody)
+	if err != nil {
+		a.end()
+		return nil, fmt.Errorf("%w: %w", errAnswer, bare(err))
+	}
+	request.Header.Set("Range", "bytes="+ranges)
+	request.Header.Set("Accept-Encoding", "identity")
+	request.Header.Set("User-Agent", "gagg")
+	version.condition(request.Header)
+	c.requests.Add(1)
+	a.Response, err = c.http.Do(request)
+	if err != nil {
+		if errors.Is(context.Cause(ctx), errStalled) {
+			err = errStalled
+		}
+		a.end()
+		return nil, bare(err)
+	}
+	switch code := a.StatusCode; code {
+	case http.StatusOK, http.StatusPartialContent:
+		return a, nil
+	case http.StatusPreconditionFailed:
+		err = ErrChanged
+	default:
+		seconds, _ := strconv.Atoi(a.Header.Get("Retry-After"))
+		err = &statusError{code, time.Duration(seconds) * time.Second}
+	}
+	_ = a.Close()
+	return nil, err
+}
+
+func (a *answer) end() {
+	a.timer.Stop()
+	a.cancel(nil)
+}
+
+// Read reads the body.
+func (a *answer) Read(p []byte) (int, error) {
+	a.timer.Reset(a.client.config.Stall)
+	n, err := a.Body.Read(p)
+	a.client.bytes.Add(int64(n))
+	if err != nil && !errors.Is(err, io.EOF) && errors.Is(context.Cause(a.Request.Context()), errStalled) {
+		err = errStalled
+	}
+	return n, err
+}
+
+// Close ends the answer, also one that was not read to its end.
+func (a *answer) Close() error {
+	err := a.Body.Close()
+	a.end()
+	return err
+}

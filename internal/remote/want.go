@@ -1,0 +1,155 @@
+package remote
+
+import (
+	"context"
+	"slices"
+)
+
+// wanted is ranges that are read soon, by some of the workers.
+type wanted struct {
+	extents []*extent // in their order, apart from each other
+	holders int
+	cancel  context.CancelFunc
+	ctx     context.Context
+}
+
+// extent is what one request asks for.
+type extent struct {
+	off, size int64
+	begun     bool
+	read      int64 // bytes that were; all: it is gone
+	gone      bool
+	done      chan struct{} // closed when data or err is there
+	data      []byte
+	err       error
+}
+
+// Want says that ranges, each an offset and a size, are read next, as part of a number that is the
+// caller's. hold has the part kept until as many calls of Done; without, it is a hint, which may be
+// held later. Of what is lazy an extent is asked for when a read falls into it.
+func (o *Object) Want(part int, ranges [][2]int64, hold, lazy bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.from == nil {
+		return
+	}
+	w := o.parts[part]
+	if w == nil {
+		w = &wanted{extents: coalesce(ranges)}
+		w.ctx, w.cancel = context.WithCancel(o.ctx)
+		o.parts[part] = w
+	}
+	if hold {
+		w.holders++
+	}
+	for _, e := range w.extents {
+		if lazy || !e.begun && !o.begin(e, true) {
+			break
+		}
+	}
+}
+
+// Done says that a holder of a part reads it no more.
+func (o *Object) Done(part int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	w := o.parts[part]
+	if w == nil {
+		return
+	}
+	if w.holders--; w.holders <= 0 {
+		o.forget(part, w)
+	}
+}
+
+// coalesce makes requests of ranges: those that are near each other are one, of no more than a size.
+func coalesce(ranges [][2]int64) (all []*extent) {
+	ranges = slices.Clone(ranges)
+	slices.SortFunc(ranges, func(a, b [2]int64) int { return int(min(max(a[0]-b[0], -1), 1)) })
+	for _, r := range ranges {
+		off, end := r[0], r[0]+r[1]
+		if len(all) > 0 {
+			last := all[len(all)-1]
+			if have := last.off + last.size; off <= have+nearBytes && last.size < requestBytes {
+				last.size = min(max(end, have)-last.off, requestBytes)
+			}
+			off = max(off, last.off+last.size)
+		}
+		for off < end {
+			e := &extent{off: off, size: min(end-off, requestBytes)}
+			all, off = append(all, e), off+e.size
+		}
+	}
+	return all
+}
+
+// extentAt is what holds the byte at a place. o.mu is held.
+func (o *Object) extentAt(off int64) *extent {
+	for _, w := range o.parts {
+		i, there := slices.BinarySearchFunc(w.extents, off, func(e *extent, off int64) int {
+			switch {
+			case e.off+e.size <= off:
+				return -1
+			case e.off > off:
+				return 1
+			}
+			return 0
+		})
+		if there {
+			return w.extents[i]
+		}
+	}
+	return nil
+}
+
+// begin asks for an extent if there is memory for it; ahead: before it is read, and only if not too
+// much was asked for so. o.mu is held.
+func (o *Object) begin(e *extent, ahead bool) bool {
+	c := o.client
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if ahead && c.ahead+e.size > c.config.Ahead || o.from.Draw(e.size) != nil {
+		return false
+	}
+	c.ahead += e.size
+	var ctx context.Context
+	for _, w := range o.parts {
+		if slices.Contains(w.extents, e) {
+			ctx = w.ctx
+		}
+	}
+	e.begun, e.done = true, make(chan struct{})
+	go func() {
+		data := make([]byte, e.size)
+		err := o.read(ctx, data, e.off)
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		if e.err = err; err == nil && !e.gone {
+			e.data = data
+		}
+		close(e.done)
+	}()
+	return true
+}
+
+// forget lets go of a part. o.mu is held. A request that is under way ends soon; its memory counts
+// as given back.
+func (o *Object) forget(part int, w *wanted) {
+	delete(o.parts, part)
+	w.cancel()
+	for _, e := range w.extents {
+		o.drop(e)
+	}
+}
+
+// drop lets go of an extent. o.mu is held.
+func (o *Object) drop(e *extent) {
+	if !e.begun || e.gone {
+		return
+	}
+	e.gone, e.data = true, nil
+	o.from.Release(e.size)
+	o.client.mu.Lock()
+	defer o.client.mu.Unlock()
+	o.client.ahead -= e.size
+}
