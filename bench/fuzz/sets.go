@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"math/rand/v2"
-	"strconv"
 	"strings"
 )
 
@@ -16,8 +15,10 @@ func (q *query) addSets(rng *rand.Rand, device bool) {
 	seen := map[string]bool{}
 	for _, k := range q.keys {
 		seen[k.inDuck()] = true
-		if _, err := strconv.Atoi(k.inDuck()); err == nil {
-			return // the number of a column to DuckDB
+		if !strings.Contains(k.inDuck(), `"`) {
+			// A constant: a number is that of a column to DuckDB, and constants elsewhere in the query
+			// are the key.
+			return
 		}
 	}
 	if n := len(q.keys); device || n == 0 || n > 4 || len(seen) < n || rng.IntN(5) > 0 {
