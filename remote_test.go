@@ -319,8 +319,8 @@ func TestHTTPMemory(t *testing.T) {
 	}
 }
 
-// URLs of several objects are one table, with folders named key=value in their paths as columns, and
-// a file:// URL is a file.
+// URLs of several objects are one table, with folders named key=value in their paths as columns,
+// and a file:// URL is a file.
 func TestURLs(t *testing.T) {
 	whole, err := os.ReadFile("testdata/orders.parquet")
 	if err != nil {

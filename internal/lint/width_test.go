@@ -9,9 +9,6 @@ import (
 	"testing"
 )
 
-// wide is the packages whose comments may still have more than 100 columns.
-var wide = []string{"internal/agg", "internal/cpu", "internal/exec", "internal/gpu"}
-
 // A comment has at most 100 columns, a tab being four: of Go, of makefiles and of shell scripts.
 // Drawings and tables, which begin with a tab, may have more, and so may what is generated.
 func TestCommentWidth(t *testing.T) {
@@ -25,7 +22,7 @@ func TestCommentWidth(t *testing.T) {
 			if slices.Contains([]string{".git", "build", "node_modules", "testdata"}, name) {
 				return filepath.SkipDir
 			}
-		case strings.HasSuffix(name, ".go") && !strings.Contains(name, "_gen") && !slices.Contains(wide, folderOf(root, path)):
+		case strings.HasSuffix(name, ".go") && !strings.Contains(name, "_gen"):
 			checkWidth(t, path, "// ")
 		case name == "Makefile", strings.HasSuffix(name, ".mk"), strings.HasSuffix(name, ".sh"):
 			checkWidth(t, path, "# ")
@@ -35,12 +32,6 @@ func TestCommentWidth(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-}
-
-// folderOf is the folder of a file, from the root on.
-func folderOf(root, path string) string {
-	folder, _ := filepath.Rel(root, filepath.Dir(path))
-	return filepath.ToSlash(folder)
 }
 
 // checkWidth wants the comments of a file, which begin with mark, to have at most 100 columns.

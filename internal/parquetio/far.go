@@ -5,14 +5,14 @@ import (
 	"io"
 )
 
-// Far is a reader of what is far away, where each read is a request that takes long. It is told what
-// is read next, in parts that are numbered within it.
+// Far is a reader of what is far away, where each read is a request that takes long. It is told
+// what is read next, in parts that are numbered within it.
 type Far interface {
 	io.ReaderAt
 	// Near reports whether reading a range takes no request.
 	Near(off, n int64) bool
-	// Want says that ranges, each an offset and a size, are read soon; at once, or, if lazy, where a
-	// read falls into them. hold keeps what was read of the part until as many calls of Done;
+	// Want says that ranges, each an offset and a size, are read soon; at once, or, if lazy, where
+	// a read falls into them. hold keeps what was read of the part until as many calls of Done;
 	// without, it is a hint.
 	Want(part int, ranges [][2]int64, hold, lazy bool)
 	Done(part int)

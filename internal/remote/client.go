@@ -2,8 +2,8 @@
 //
 // The first request for an [Object] asks for its end, where the footer of a file is, and tells its
 // size and its version (ETag). What is wanted next is said in advance ([Object.Want]): ranges that
-// are near each other become one request of up to 8 MiB, several of which are under way at once. What
-// was not wanted is read as it is asked for. All requests name the version: an object that was
+// are near each other become one request of up to 8 MiB, several of which are under way at once.
+// What was not wanted is read as it is asked for. All requests name the version: an object that was
 // replaced is [ErrChanged]. A request that fails in a way that may pass is repeated, from the byte
 // where it broke off.
 //

@@ -62,7 +62,8 @@ func (o *Object) Done(part int) {
 	}
 }
 
-// coalesce makes requests of ranges: those that are near each other are one, of no more than a size.
+// coalesce makes requests of ranges: those that are near each other are one, of no more than a
+// size.
 func coalesce(ranges [][2]int64) (all []*extent) {
 	ranges = slices.Clone(ranges)
 	slices.SortFunc(ranges, func(a, b [2]int64) int { return int(min(max(a[0]-b[0], -1), 1)) })
