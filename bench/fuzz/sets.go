@@ -16,8 +16,8 @@ func (q *query) addSets(rng *rand.Rand, device bool) {
 	for _, k := range q.keys {
 		seen[k.inDuck()] = true
 		if !strings.Contains(k.inDuck(), `"`) {
-			// A constant: a number is that of a column to DuckDB, and constants elsewhere in the query
-			// are the key.
+			// A constant: a number is that of a column to DuckDB, and constants elsewhere in the
+			// query are the key.
 			return
 		}
 	}
