@@ -1,6 +1,9 @@
 package main
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // rule is how a value of gagg's is compared with DuckDB's.
 type rule int
@@ -157,6 +160,12 @@ var aggregates = []aggregate{
 	{name: "list", takes: []string{everyKind}, gagg: "list($0)", duck: "list($0) $N", why: listPassesOverNull},
 	{name: "list", takes: []string{everyKind}, gagg: "array_agg($0)", duck: "list($0) $N", why: listPassesOverNull},
 	{name: "string_agg(x,sep)", takes: []string{"tib"}, gagg: "string_agg($0, $P)", duck: "string_agg($0::varchar, $P) $F", param: separator},
+	{name: "list", takes: []string{everyKind, everyKind}, gagg: "list($0 order by $1)", duck: "list($0 order by $1, $0) $N", fits: varying, why: orderOfEqual},
+	{name: "list", takes: []string{everyKind, everyKind}, gagg: "list($0 order by $1 desc nulls first)", duck: "list($0 order by $1 desc nulls first, $0) $N", fits: varying, why: orderOfEqual},
+	{name: "list", takes: []string{everyKind}, gagg: "list(distinct $0 order by $0 desc)", duck: "list(distinct $0 order by $0 desc) $N", fits: varying, why: listPassesOverNull},
+	{name: "string_agg(x,sep)", takes: []string{"tib", everyKind}, gagg: "string_agg($0, $P order by $1 desc)", duck: "string_agg($0::varchar, $P order by $1 desc, $0::varchar) $F", param: separator, fits: varying, why: orderOfEqual},
+	{name: "arg_min(a,b)", takes: []string{everyKind, everyKind}, gagg: "arg_min($0, $1, $P)", duck: "(list($0 order by $1, $0) filter (where " + both + "))[1:$P]", param: few, fits: varying, why: orderOfEqual},
+	{name: "arg_max(a,b)", takes: []string{everyKind, everyKind}, gagg: "arg_max($0, $1, $P)", duck: "(list($0 order by $1 desc, $0) filter (where " + both + "))[1:$P]", param: few, fits: varying, why: orderOfEqual},
 	{name: "min(x,n)", takes: []string{everyKind}, gagg: "min($0, $P)", param: few},
 	{name: "max(x,n)", takes: []string{everyKind}, gagg: "max($0, $P)", param: few},
 	{name: "histogram", takes: []string{everyKind}, gagg: "histogram($0)", fits: noSpecial, why: histogramOfNaN},
@@ -165,4 +174,19 @@ var aggregates = []aggregate{
 		name: "approx_quantile(x,p)", takes: []string{numbers}, gagg: "approx_quantile($0, $P)", rule: between256, fits: noSpecial, param: share, why: approximate,
 		duck: "place_below(list_sort(list($0::double) $N), $T, 100)", other: "place_above(list_sort(list($0::double) $N), $T, 100)",
 	},
+}
+
+// varying is operands none of which is a constant, by which DuckDB does not order.
+func varying(g *generator, kids []*expr) bool {
+	for _, e := range kids {
+		if !e.varies() {
+			return false
+		}
+	}
+	return noSpecial(g, kids)
+}
+
+// varies reports whether there is a column in e.
+func (e *expr) varies() bool {
+	return len(e.kids) == 0 && !e.fixed || slices.ContainsFunc(e.kids, (*expr).varies)
 }

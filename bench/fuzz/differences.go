@@ -76,6 +76,7 @@ var (
 	wholeOfIntegers = difference{"`floor`, `ceil` of integers", "whole numbers stay exact", "DuckDB is given the operand itself"}
 	roundOfIntegers = difference{"`round` of integers that leaves their range", "a wrapped number is a wrong one", "DuckDB is given the operand as BIGINT"}
 	exactTop        = difference{"`approx_top_k`", "the values are sorted anyway", "asked for the most frequent value, which DuckDB's mode is"}
+	orderOfEqual    = difference{"`list(x order by y)`, `arg_max(a,b,n)` where y, b are equal", "the same whatever the threads", "DuckDB is told to order by the values too"}
 	slopeOfNothing  = difference{"`regr_slope` where all x are equal", "there is none", "NULL where DuckDB counts one x at most"}
 	approximate     = difference{
 		"`approx_count_distinct`, `approx_quantile`", "two estimates agree with the exact answer, not with each other", "compared with DuckDB's exact answer, within the bounds of docs/semantics.md",
@@ -86,5 +87,5 @@ var (
 var differences = []difference{
 	narrowIntegers, negatedUnsigned, wideDecimals, divisionByZero, lengthOfBinary, sumOfIntegers, momentsOfInfinities, meanOfWide, partsOfNanoseconds, sumBeyondDigits, covarianceSteps, momentsSteps,
 	productOnTheWay, macros, countOfNothing, firstPassesOverNull, listPassesOverNull, quantileInterpolates, quantileOfFloat, exactQuantiles, madOfNarrow, entropyOfNothing,
-	histogramOfNaN, nanosecondsUTC, decimalText, comparedDecimals, decimalToFloat, wholeOfIntegers, roundOfIntegers, exactTop, slopeOfNothing, approximate,
+	histogramOfNaN, nanosecondsUTC, decimalText, comparedDecimals, decimalToFloat, wholeOfIntegers, roundOfIntegers, exactTop, orderOfEqual, slopeOfNothing, approximate,
 }

@@ -34,7 +34,8 @@ Examples:
 `
 
 const helpExpressions = `  each with "filter (where …)" if wanted. They pass over NULL; sum(distinct x),
-  avg(distinct x) and others take each different value once.
+  avg(distinct x) and others take each different value once. In an order:
+  list(x order by y desc) string_agg(x, ', ' order by y) arg_max(a,b,n)
   grouping(key): 1 in rows whose grouping set leaves the key out, else 0
 
 Expressions (keys, arguments, conditions):
@@ -86,11 +87,13 @@ func helpAggregates() string {
 	}
 	write("count(*)")
 	for _, a := range gagg.Aggregates() {
-		if a.Name == "count" {
+		switch a.Name {
+		case "count":
 			write(a.Signature)
-			continue
+		case "grouping": // has a line of its own
+		default:
+			write(strings.TrimSuffix(a.Signature, "(x)"))
 		}
-		write(strings.TrimSuffix(a.Signature, "(x)"))
 	}
 	return b.String() + ";\n"
 }

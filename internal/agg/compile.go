@@ -74,7 +74,7 @@ func (b *builder) split(c *call, from Call) {
 		b.needsPos = true
 		c.slots[0] = b.slot(opLast, b.set(args...), args[0], none)
 	case fnMedian, fnQuantile, fnQuantileDisc, fnQuantiles, fnQuantilesDisc, fnMad, fnMode, fnTop, fnEntropy, fnHistogram,
-		fnList, fnStringAgg, fnMinN, fnMaxN, fnApproxCountDistinct, fnApproxQuantile:
+		fnList, fnStringAgg, fnListOrdered, fnStringOrdered, fnFirstN, fnMinN, fnMaxN, fnApproxCountDistinct, fnApproxQuantile:
 		b.splitHolistic(c, from)
 	case fnArgMin, fnArgMax:
 		b.needsPos = true
@@ -89,18 +89,20 @@ var keeps = map[funcID]keep{
 	fnMedian: keepAll, fnQuantile: keepAll, fnQuantileDisc: keepAll, fnMad: keepAll,
 	fnQuantiles: keepAll, fnQuantilesDisc: keepAll, fnTop: keepFirsts,
 	fnMode: keepFirsts, fnEntropy: keepCounts, fnHistogram: keepCounts,
-	fnList: keepOrder, fnStringAgg: keepOrder, fnMinN: keepLeast, fnMaxN: keepGreatest,
+	fnList: keepOrder, fnStringAgg: keepOrder, fnListOrdered: keepAll, fnStringOrdered: keepAll, fnFirstN: keepLeast, fnMinN: keepLeast, fnMaxN: keepGreatest,
 	fnApproxCountDistinct: keepHashes, fnApproxQuantile: keepBuckets,
 }
 
 // splitHolistic needs one chain, or the best keys in the row.
 func (b *builder) splitHolistic(c *call, from Call) {
-	arg, t, n := from.Args[0], c.types[0], 0
+	arg, t, n, kept := from.Args[0], c.types[0], 0, keeps[c.fn]
 	c.share, c.separator = middle, ","
 	if len(from.Params) > 0 {
 		switch p := from.Params[0]; c.fn {
 		case fnMinN, fnMaxN:
 			n = int(p.Int)
+		case fnListOrdered, fnStringOrdered, fnFirstN:
+			n, kept = c.packed(from.Params, kept)
 		case fnTop:
 			c.most = int(p.Int)
 		case fnQuantiles, fnQuantilesDisc:
@@ -114,7 +116,7 @@ func (b *builder) splitHolistic(c *call, from Call) {
 			c.share, _ = shareOf(p)
 		}
 	}
-	ch := newChain(keeps[c.fn], t, n)
+	ch := newChain(kept, t, n)
 	if rep := t.Rep(); 0 < n && n <= topWords && (rep == column.RepInt64 || rep == column.RepFloat64) {
 		c.set = b.countedSet(arg)
 		c.slots[0] = b.chainSlot(opTop, c.set, arg, ch)
@@ -123,6 +125,21 @@ func (b *builder) splitHolistic(c *call, from Call) {
 	ch.runs = b.runs != nil
 	b.needsPos = b.needsPos || ch.pos != none
 	c.slots[0] = b.chainSlot(opChain, b.set(arg), arg, ch)
+}
+
+// packed reads the params of an aggregate with an order behind the first: n; or whether each
+// different value counts once, and a separator. It returns n, and what the chain keeps.
+func (c *call) packed(params []column.Value, kept keep) (int, keep) {
+	if c.fn == fnFirstN {
+		return int(params[1].Int), kept
+	}
+	if params[1].Int != 0 {
+		kept = keepCounts
+	}
+	if len(params) > 2 {
+		c.separator = params[2].Bytes
+	}
+	return 0, kept
 }
 
 // splitMoments needs the count of rows, the sums of x and y, of their squares

@@ -1,7 +1,5 @@
 package agg
 
-import "strings"
-
 // Description is what users are told of an aggregate.
 type Description struct {
 	Name      string
@@ -46,8 +44,8 @@ var descriptions = [len(signatures)]description{
 	fnAnyValue:   {"any_value(x)", itsType, "as `first`"},
 	fnFirst:      {"first(x)", itsType, "the first value that is not NULL, by file order, then row order"},
 	fnLast:       {"last(x)", itsType, "the last one"},
-	fnArgMin:     {"arg_min(a,b)", "type of a", "a where b is least; of several the first in that order"},
-	fnArgMax:     {"arg_max(a,b)", "type of a", "a where b is greatest, likewise"},
+	fnArgMin:     {"arg_min(a,b)", "type of a", "a where b is least; of several the first in that order; `arg_min(a,b,n)`: a list of a for the n least b"},
+	fnArgMax:     {"arg_max(a,b)", "type of a", "a where b is greatest, likewise; `arg_max(a,b,n)`: a list of a for the n greatest b, the greatest first"},
 
 	fnMedian:        {"median(x)", "see below", "`quantile(x, 0.5)`; of texts, booleans, binaries `quantile_disc(x, 0.5)`"},
 	fnQuantile:      {"quantile(x,p)", "see below", "interpolates between the two values around place p·(n − 1) of the n sorted ones; `quantile(x, [p, …])` is a list of those, in the order of the p"},
@@ -58,8 +56,8 @@ var descriptions = [len(signatures)]description{
 	fnEntropy:       {"entropy(x)", aDouble, "of the distinct values, in bits"},
 	fnHistogram:     {"histogram(x)", "map(its type, int64)", "how often each value occurs, in ascending order of the values"},
 	fnCountDistinct: {"count(distinct x)", "int64", "different values, as keys differ; 0 without a value; `count_distinct(x)` is the same"},
-	fnList:          {"list(x)", aList, "the values in file order, then row order"},
-	fnStringAgg:     {"string_agg(x,sep)", "string", "as text, in the same order, with `sep` between them; `','` if left out"},
+	fnList:          {"list(x)", aList, "the values in file order, then row order; `list(x order by y)`: in that order, see below"},
+	fnStringAgg:     {"string_agg(x,sep)", "string", "as text, in the same order, with `sep` between them; `','` if left out; `string_agg(x, sep order by y)`: in that order, see below"},
 	fnMinN:          {"min(x,n)", aList, "the n least values, ascending; all if there are fewer"},
 	fnMaxN:          {"max(x,n)", aList, "the n greatest, descending"},
 
@@ -71,7 +69,7 @@ var descriptions = [len(signatures)]description{
 func Describe() (list []Description) {
 	for id, s := range signatures {
 		d := descriptions[id]
-		if strings.HasSuffix(s.name, ListSuffix) {
+		if !typeable(s.name) {
 			continue
 		}
 		list = append(list, Description{s.name, s.synonyms, d.shown, s.takes(), d.gives, d.doc})

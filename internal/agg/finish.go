@@ -49,7 +49,7 @@ func (f *finisher) finish() error {
 		defer f.seal()
 		return f.arg()
 	case fnMedian, fnQuantile, fnQuantileDisc, fnQuantiles, fnQuantilesDisc, fnMad, fnMode, fnTop, fnEntropy, fnHistogram,
-		fnList, fnStringAgg, fnMinN, fnMaxN, fnApproxCountDistinct, fnApproxQuantile:
+		fnList, fnStringAgg, fnListOrdered, fnStringOrdered, fnFirstN, fnMinN, fnMaxN, fnApproxCountDistinct, fnApproxQuantile:
 		var err error
 		if bad, err = f.holistic(); err != nil {
 			return err

@@ -33,6 +33,8 @@ func (f *finisher) holistic() (bad int, err error) {
 		err = f.lists()
 	case fnStringAgg:
 		err = f.joined()
+	case fnListOrdered, fnStringOrdered, fnFirstN:
+		err = f.ordered()
 	case fnMinN, fnMaxN:
 		if f.slot(0).op == opTop {
 			return none, f.top()

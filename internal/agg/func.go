@@ -67,8 +67,11 @@ const (
 	fnCountDistinct
 	fnList
 	fnStringAgg
-	fnMinN // min(x, n)
-	fnMaxN // max(x, n)
+	fnListOrdered   // list(x order by y)
+	fnStringOrdered // string_agg(x, sep order by y)
+	fnFirstN        // arg_min(a,b,n), arg_max(a,b,n)
+	fnMinN          // min(x, n)
+	fnMaxN          // max(x, n)
 	fnApproxCountDistinct
 	fnApproxQuantile
 )
@@ -161,6 +164,9 @@ var signatures = [...]signature{
 	fnCountDistinct: {name: "count_distinct", args: 1, result: always(column.Int64)},
 	fnList:          {name: "list", synonyms: []string{"array_agg"}, args: 1, result: nested(column.ListOf)},
 	fnStringAgg:     {name: "string_agg", synonyms: []string{"group_concat", "listagg"}, args: 1, class: texts, param: paramSeparator},
+	fnListOrdered:   {name: "list" + OrderSuffix, args: 1, param: paramPacked},
+	fnStringOrdered: {name: "string_agg" + OrderSuffix, args: 1, param: paramPacked},
+	fnFirstN:        {name: "min" + OrderSuffix, args: 1, param: paramPacked},
 	fnMinN:          {name: "min", args: 1, result: nested(column.ListOf), param: paramNumber},
 	fnMaxN:          {name: "max", args: 1, result: nested(column.ListOf), param: paramNumber},
 
@@ -184,11 +190,16 @@ var byName = func() map[string]funcID {
 // params, and gives a list of results. Nobody can type such a name.
 const ListSuffix = "[]"
 
+// typeable reports whether a name is one that a query may hold.
+func typeable(name string) bool {
+	return !strings.HasSuffix(name, ListSuffix) && !strings.HasSuffix(name, OrderSuffix)
+}
+
 // Names lists all names and synonyms of aggregates that can be typed, sorted.
 func Names() []string {
 	names := make([]string, 0, len(byName))
 	for name := range byName {
-		if !strings.HasSuffix(name, ListSuffix) {
+		if typeable(name) {
 			names = append(names, name)
 		}
 	}

@@ -16,6 +16,7 @@ const (
 	paramNumber          // a number of values
 	paramShares          // numbers from 0 to 1
 	paramTop             // a number of values, of which there are fewer
+	paramPacked          // a NULL of the type of packed values, and what else the aggregate needs
 )
 
 const (
@@ -40,6 +41,8 @@ func (p param) takes(params []column.Value) bool {
 		return !v.Null && v.Type.IsInteger() && 1 <= v.Int && v.Int <= mostValues
 	case paramTop:
 		return !v.Null && v.Type.IsInteger() && 1 <= v.Int && v.Int <= mostTop
+	case paramPacked:
+		return v.Null
 	case paramShares:
 		return !slices.ContainsFunc(params, func(v column.Value) bool {
 			_, ok := shareOf(v)
@@ -55,6 +58,7 @@ func (p param) String() string {
 		paramSeparator: "a string as its second argument",
 		paramNumber:    "a whole number from 1 to 999999 as its second argument",
 		paramShares:    "a list of numbers from 0 to 1 as its second argument",
+		paramPacked:    "values with an order",
 		paramTop:       "a whole number from 1 to 10000 as its second argument",
 	}[p]
 }
@@ -67,6 +71,8 @@ func (p param) most() int {
 		return 0
 	case paramShares:
 		return mostShares
+	case paramPacked:
+		return 3
 	}
 	return 1
 }

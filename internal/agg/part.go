@@ -65,7 +65,7 @@ func (l *Layout) Takes(arg int) bool {
 // argument, and asks neither for the order nor for the place of rows.
 func (f Func) TakesSets() bool {
 	switch f.id {
-	case fnFirst, fnLast, fnAnyValue, fnMode, fnTop, fnList, fnStringAgg:
+	case fnFirst, fnLast, fnAnyValue, fnMode, fnTop, fnList, fnStringAgg, fnListOrdered, fnStringOrdered, fnFirstN:
 		return false
 	}
 	return signatures[f.id].args == 1

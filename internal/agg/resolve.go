@@ -41,7 +41,12 @@ func Resolve(name string, args []column.Type, params []column.Value) (Func, colu
 	if !s.param.takes(params) {
 		return Func{}, column.Type{}, &ParamError{Func: name, Takes: s.param.String()}
 	}
-	if s.result == nil {
+	switch {
+	case id == fnStringOrdered:
+		return f, params[0].Type, nil
+	case s.param == paramPacked:
+		return f, column.ListOf(params[0].Type), nil
+	case s.result == nil:
 		return f, args[0], nil
 	}
 	return f, s.result(args[0]), nil

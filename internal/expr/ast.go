@@ -40,9 +40,10 @@ type Call struct {
 	At       int
 	Name     string // lower case
 	Args     []Node
-	Star     bool // count(*)
-	Distinct bool // count(distinct x)
-	Filter   Node // filter (where …); nil: none
+	Star     bool   // count(*)
+	Distinct bool   // count(distinct x)
+	Filter   Node   // filter (where …); nil: none
+	Order    []Item // list(x order by …)
 }
 
 // Unary is -, ~ or not.

@@ -150,6 +150,8 @@ func (b *binder) anew(n Node) (*bound, error) {
 		return b.caseWhen(n)
 	case *Call:
 		return b.call(n)
+	case *Pack:
+		return b.pack(n)
 	case *List:
 		return nil, typeErrorf("a list of values stands only behind the argument of quantile and quantile_disc")
 	}

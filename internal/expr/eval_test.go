@@ -158,7 +158,7 @@ func TestBindErrors(t *testing.T) {
 		{"-s", `cannot negate string, at character 1 of "-s"`},
 		{"lowwer(s)", `unknown function "lowwer" (did you mean "lower"?), at character 1 of "lowwer(s)"`},
 		{"sum(i) + 1", `unknown function "sum", at character 1 of "sum(i) + 1"`},
-		{"abs(distinct i)", `abs is not an aggregate: it takes no *, distinct or filter, at character 1 of "abs(distinct i)"`},
+		{"abs(distinct i)", `abs is not an aggregate: it takes no *, distinct, order by or filter, at character 1 of "abs(distinct i)"`},
 		{"abs(i, i)", `abs takes 1 argument, not 2: abs(x), at character 1 of "abs(i, i)"`},
 		{"extract(minutw from ms)", `date_part knows no part 'minutw' (did you mean "minute"?), at character 9 of "extract(minutw from ms)"`},
 		{"date_trunc('dow', ms)", `date_trunc knows no part 'dow', at character 12 of "date_trunc('dow', ms)"`},

@@ -191,8 +191,8 @@ func (b *binder) call(n *Call) (*bound, error) {
 	switch {
 	case f == nil:
 		return nil, typeErrorf("unknown function \"%s\"%s", oneLine(n.Name), didYouMean(n.Name, FunctionNames()))
-	case n.Star || n.Distinct || n.Filter != nil:
-		return nil, typeErrorf("%s is not an aggregate: it takes no *, distinct or filter", n.Name)
+	case n.Star || n.Distinct || n.Filter != nil || n.Order != nil:
+		return nil, typeErrorf("%s is not an aggregate: it takes no *, distinct, order by or filter", n.Name)
 	}
 	if err := f.checkCount(len(n.Args)); err != nil {
 		return nil, err

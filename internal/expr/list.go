@@ -107,6 +107,11 @@ func (p *parser) order(item *Item) error {
 	default:
 		item.minusIsDesc()
 	}
+	return p.nulls(item)
+}
+
+// nulls reads [nulls first|last].
+func (p *parser) nulls(item *Item) error {
 	if !p.accept("nulls") {
 		return nil
 	}

@@ -197,7 +197,7 @@ func (p *parser) call() (Node, error) {
 			return nil, err
 		}
 	}
-	if n.Name == "if" && len(n.Args) == 3 && !n.Distinct {
+	if n.Name == "if" && len(n.Args) == 3 && !n.Distinct && n.Order == nil {
 		return &Case{At: n.At, Whens: []When{{If: n.Args[0], Then: n.Args[1]}}, Else: n.Args[2]}, nil
 	}
 	if !p.peek(0).is("filter") || !p.peek(1).isOp("(") {
@@ -213,6 +213,27 @@ func (p *parser) call() (Node, error) {
 		return nil, err
 	}
 	return n, p.expectOp(")")
+}
+
+// orderBy reads order by x [desc] [nulls first], ….
+func (p *parser) orderBy(n *Call) error {
+	p.advance()
+	p.advance()
+	for more := true; more; more = p.acceptOp(",") {
+		x, err := p.expr(levelNone)
+		if err != nil {
+			return err
+		}
+		item := Item{Expr: x, Pos: x.Pos(), Desc: p.accept("desc")}
+		if !item.Desc {
+			p.accept("asc")
+		}
+		if err := p.nulls(&item); err != nil {
+			return err
+		}
+		n.Order = append(n.Order, item)
+	}
+	return nil
 }
 
 // withGroup are the aggregates that are called with within group, and by which name and how many
@@ -254,6 +275,11 @@ func (p *parser) arguments(n *Call) error {
 	} else {
 		var err error
 		if n.Args, err = p.exprs(); err != nil {
+			return err
+		}
+	}
+	if p.peek(0).is("order") && p.peek(1).is("by") {
+		if err := p.orderBy(n); err != nil {
 			return err
 		}
 	}

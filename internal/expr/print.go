@@ -152,6 +152,7 @@ func (n *Call) print(p *printer) {
 		p.WriteByte('*')
 	}
 	p.list(n.Args)
+	p.order(n.Order)
 	p.WriteByte(')')
 	if n.Filter != nil {
 		p.WriteString(" filter (where ")

@@ -53,10 +53,14 @@ func (n *In) children() []Node {
 }
 
 func (n *Call) children() []Node {
-	if n.Filter == nil {
+	if n.Filter == nil && n.Order == nil {
 		return n.Args
 	}
-	return append(append([]Node(nil), n.Args...), n.Filter)
+	c := append(append([]Node(nil), n.Args...), orderNodes(n.Order)...)
+	if n.Filter != nil {
+		c = append(c, n.Filter)
+	}
+	return c
 }
 
 // children of a Case are the operand, the branches in order, and else, each
@@ -126,8 +130,9 @@ func (n *Cast) with(c []Node) Node {
 func (n *Call) with(c []Node) Node {
 	m := *n
 	m.Args = c[:len(n.Args)]
+	m.Order = orderWith(n.Order, c[len(n.Args):])
 	if n.Filter != nil {
-		m.Filter = c[len(n.Args)]
+		m.Filter = c[len(c)-1]
 	}
 	return &m
 }

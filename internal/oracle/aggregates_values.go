@@ -17,6 +17,9 @@ var parameterized = map[string]func(param column.Value) function{
 	"string_agg":    func(separator column.Value) function { return join(separator.Bytes) },
 	"min":           func(n column.Value) function { return extremes(n.Int, false) },
 	"max":           func(n column.Value) function { return extremes(n.Int, true) },
+	"arg_min":       func(n column.Value) function { return firstBy(n.Int, false) },
+	"arg_max":       func(n column.Value) function { return firstBy(n.Int, true) },
+	"list":          func(column.Value) function { return firstBy(math.MaxInt64, true) },
 	"approx_top_k":  func(n column.Value) function { return mostFrequent(n.Int) },
 }
 
@@ -61,6 +64,29 @@ func mode(args [][]column.Value, _ column.Type) (Cell, error) {
 		}
 	}
 	return CellOf(best.value), nil
+}
+
+// firstBy is a list of the first argument of the n rows whose last one is least, or greatest; of
+// several with an equal one that with the lesser first argument.
+func firstBy(n int64, greatest bool) function {
+	return func(args [][]column.Value, t column.Type) (Cell, error) {
+		if len(args) == 0 {
+			return Cell{}, nil
+		}
+		rows := slices.Clone(args)
+		slices.SortStableFunc(rows, func(a, b []column.Value) int {
+			c := compare(a[len(a)-1], b[len(b)-1])
+			if greatest {
+				c = -c
+			}
+			return cmp.Or(c, compare(a[0], b[0]))
+		})
+		var values []column.Value
+		for _, row := range rows[:min(n, int64(len(rows)))] {
+			values = append(values, row[0])
+		}
+		return CellOf(nested(column.ListOf(t), values, nil)), nil
+	}
 }
 
 // mostFrequent is a list of the n most frequent values; of several with as many rows those that

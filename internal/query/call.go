@@ -12,15 +12,21 @@ import (
 
 // call returns the index of an aggregate, resolving it if it is new.
 func (c *compiler) call(n *expr.Call, text string) (int, error) {
-	n, distinct, err := withoutDistinct(n, text)
+	n, err := withoutOrder(n, text)
 	if err != nil {
 		return 0, err
+	}
+	distinct := false
+	if !packs(n) {
+		if n, distinct, err = withoutDistinct(n, text); err != nil {
+			return 0, err
+		}
 	}
 	name := n.String()
 	if i, ok := c.callIndex[name]; ok {
 		return i, nil
 	}
-	for _, a := range n.Args {
+	for _, a := range inside(n) {
 		if inner := findAggregate(a); inner != nil {
 			return 0, &expr.Error{Text: text, Pos: inner.Pos(), Msg: fmt.Sprintf("the aggregate %s cannot be inside the aggregate %s", inner.Name, n.Name)}
 		}
@@ -45,6 +51,15 @@ func (c *compiler) call(n *expr.Call, text string) (int, error) {
 	c.out.CallTexts = append(c.out.CallTexts, strings.ToLower(name))
 	c.callTypes = append(c.callTypes, t)
 	return len(c.out.Calls) - 1, nil
+}
+
+// inside is what is computed for the rows of a call.
+func inside(n *expr.Call) []expr.Node {
+	nodes := slices.Clone(n.Args)
+	for _, o := range n.Order {
+		nodes = append(nodes, o.Expr)
+	}
+	return nodes
 }
 
 // sameOverDistinct are the aggregates to which it is all one how often a
@@ -93,6 +108,9 @@ func (c *compiler) takeOnce(call *agg.Call) {
 // callArguments fills in the arguments of a call, which are computed for
 // each row, and its parameters, which are the same for all.
 func (c *compiler) callArguments(n *expr.Call, text string, call *agg.Call) error {
+	if packs(n) {
+		return c.packedArguments(n, text, call)
+	}
 	if done, err := c.linearArgument(n, text, call); done || err != nil {
 		return err
 	}
@@ -138,6 +156,9 @@ func paramList(n *expr.Call) *expr.List {
 
 // resolved is the name by which package agg knows the aggregate of a call.
 func resolved(n *expr.Call) string {
+	if packs(n) {
+		return packedName(n)
+	}
 	if paramList(n) != nil {
 		return n.Name + agg.ListSuffix
 	}

@@ -109,8 +109,11 @@ func (c *compiler) macroToResult(call *expr.Call, m macro, text string) (expr.No
 	fail := func(format string, args ...any) error {
 		return &expr.Error{Text: text, Pos: call.Pos(), Msg: fmt.Sprintf(format, args...)}
 	}
-	if call.Distinct {
+	switch {
+	case call.Distinct:
 		return nil, fail("distinct is not supported in %s", call.Name)
+	case call.Order != nil:
+		return nil, fail("order by stands in list, string_agg, first, any_value and last, not in %s", call.Name)
 	}
 	if len(call.Args) != len(m.params) {
 		return nil, fail("%s takes %d argument%s, not %d", call.Name, len(m.params), "s"[:min(len(m.params)-1, 1)], len(call.Args))

@@ -53,12 +53,16 @@ var errNotConstant = errors.New("not a constant")
 
 // parameter is the value of an argument that has to be a constant.
 func parameter(aggregate string, n expr.Node, text string) (column.Value, error) {
-	rule := ruleOf(aggregate)
+	return parameterBy(ruleOf(aggregate), "second", aggregate, n, text)
+}
+
+// parameterBy is parameter by a rule, for the argument of an aggregate that is called so.
+func parameterBy(rule parameterRule, place, aggregate string, n expr.Node, text string) (column.Value, error) {
 	e, err := expr.Bind(n, text, func(string) (int, column.Type, error) { return 0, column.Type{}, errNotConstant })
 	if err != nil && !errors.Is(err, errNotConstant) {
 		return column.Value{}, err
 	}
-	mistake := &expr.Error{Text: text, Pos: n.Pos(), Msg: "the second argument of " + aggregate + " must be " + rule.must}
+	mistake := &expr.Error{Text: text, Pos: n.Pos(), Msg: "the " + place + " argument of " + aggregate + " must be " + rule.must}
 	if err != nil {
 		mistake.Msg += ", the same for all rows"
 		return column.Value{}, mistake
