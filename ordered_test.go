@@ -11,7 +11,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/oracle"
 )
 
-// orderedTrial is aggregates with an order over a column of type t with odd values, beside one of type u.
+// orderedTrial is aggregates with an order over a column of type t with odd values, beside one of
+// type u.
 func orderedTrial(t, u column.Type, rows, keys int) *trial {
 	tr := holisticTrial(t, 1, 0, nil)
 	tr.seed = uint64(keys)
@@ -58,7 +59,8 @@ func TestOrderedLarge(t *testing.T) {
 	}
 }
 
-// What the oracle has no word for: NULL in the order, several of them, texts, distinct values, filters, and the mistakes.
+// What the oracle has no word for: NULL in the order, several of them, texts, distinct values,
+// filters, and the mistakes.
 func TestOrderedAnswers(t *testing.T) {
 	for agg, want := range map[string]string{
 		"list(quantity order by price)":                                               "[12,11,11,11,12,11,12]",

@@ -92,6 +92,7 @@ func TestNullLiteral(t *testing.T) {
 	literals := map[param][]column.Value{
 		paramShare: {literal(0.5)}, paramSeparator: {literal(",")}, paramNumber: {literal(2)},
 		paramShares: {literal(0.5), literal(0.9)}, paramTop: {literal(2)},
+		paramPacked: {{Type: column.Type{Kind: column.Int64}, Null: true}, literal(2)},
 	}
 	for _, s := range signatures {
 		call := Call{Args: []int{0, 1}[:s.args], Params: literals[s.param]}

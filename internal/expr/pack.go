@@ -8,8 +8,8 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
-// Pack is a value behind what it is ordered by, as bytes that sort as the order says; of equal ones the lesser value comes
-// first. Nobody writes it: aggregates with an order are made of it.
+// Pack is a value behind what it is ordered by, as bytes that sort as the order says; of equal ones
+// the lesser value comes first. Nobody writes it: aggregates with an order are made of it.
 //
 //	key:   1 byte for what it is, then, turned around where the order falls,
 //	       8 bytes of a number, 32 of a wide decimal, of a text its bytes with 0 as 0 255, and 0 0
@@ -17,8 +17,8 @@ import (
 //	16:    the end of the keys
 //	value: as a key without the first byte, of a text its bytes alone
 //
-// All numbers begin with their highest byte, with the sign turned around. Package agg takes the value out again
-// (finish_ordered.go).
+// All numbers begin with their highest byte, with the sign turned around. Package agg takes the
+// value out again (finish_ordered.go).
 type Pack struct {
 	Keys   []Item // Expr, Desc and Nulls count
 	Value  Node

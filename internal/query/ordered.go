@@ -9,9 +9,9 @@ import (
 	"github.com/gagg-dev/gagg/internal/expr"
 )
 
-// This file is aggregates with an order: list(x order by y), string_agg(x, sep order by y), arg_min(a, b, n)
-// and arg_max(a, b, n). Their values come packed behind what they are ordered by, as binaries (expr.Pack),
-// which are sorted. first(x order by y) is arg_min(x, y).
+// This file is aggregates with an order: list(x order by y), string_agg(x, sep order by y),
+// arg_min(a, b, n) and arg_max(a, b, n). Their values come packed behind what they are ordered by,
+// as binaries (expr.Pack), which are sorted. first(x order by y) is arg_min(x, y).
 
 var (
 	firsts = []string{"first", "any_value", "arbitrary"}
@@ -48,7 +48,8 @@ func takesBest(n *expr.Call) bool {
 	return len(n.Args) == 3 && (slices.Contains(leasts, n.Name) || slices.Contains(mosts, n.Name))
 }
 
-// packedName is the name by which package agg knows the aggregate of a call whose values come packed.
+// packedName is the name by which package agg knows the aggregate of a call whose values come
+// packed.
 func packedName(n *expr.Call) string {
 	switch {
 	case takesBest(n):
