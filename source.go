@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 
+	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 
 	"github.com/gagg-dev/gagg/internal/exec"
@@ -68,9 +69,23 @@ func Describe(ctx context.Context, src Source, o Options) (*Description, error) 
 	if err != nil {
 		return nil, err
 	}
+	return described(all), nil
+}
+
+// Head tells the columns and sizes of an input, as Describe does, and reads its first n rows, or as
+// many as there are: all columns that can be read. The caller releases the record.
+func Head(ctx context.Context, src Source, n int, o Options) (*Description, arrow.Record, error) {
+	all, rec, err := exec.Head(ctx, src.source(), n, o.exec())
+	if err != nil {
+		return nil, nil, err
+	}
+	return described(all), rec, nil
+}
+
+func described(all input.Description) *Description {
 	d := Description{Files: all.Files, Rows: all.Rows, RowGroups: all.RowGroups, Bytes: all.Bytes}
 	for _, c := range all.Columns {
 		d.Columns = append(d.Columns, ColumnDescription(c))
 	}
-	return &d, nil
+	return &d
 }

@@ -136,7 +136,7 @@ func (s *settings) checkCombinations() error {
 		return usagef("--sets is empty: list sets of keys, such as (a, b), (a), ()")
 	case len(s.by) == 0 && s.sets == "" && (s.rollup || s.cube || s.totals):
 		return usagef("--%s leaves keys out: name some with -k", s.setsFlag())
-	case len(s.by) == 0 && len(s.aggs) == 0 && s.sets == "" && !s.schema && !s.summarize:
+	case len(s.by) == 0 && len(s.aggs) == 0 && s.sets == "" && !s.schema && !s.summarize && !s.asksNothing():
 		return usagef("nothing to compute: name keys with -k, aggregates with -a, or ask for --schema or --summarize")
 	}
 	return nil

@@ -75,6 +75,8 @@ func (c *command) do(ctx context.Context, flags *pflag.FlagSet) error {
 		return c.untilStopped(ctx, c.describeDevices)
 	case c.schema:
 		return c.untilStopped(ctx, c.describe)
+	case c.asksNothing():
+		return c.untilStopped(ctx, c.overview)
 	}
 	for _, text := range unknownVariables(flags, c.env) {
 		c.logger(c.log).Info(text)
