@@ -9,13 +9,25 @@ import (
 
 // Describe tells the columns and sizes of what a source has.
 func Describe(ctx context.Context, from input.Source, o Options) (d input.Description, err error) {
+	err = o.look(ctx, from, 0, func(in input.Input) error {
+		d = input.Describe(in)
+		return nil
+	})
+	return d, err
+}
+
+// look opens a source, of which no query is asked, for as long as do takes. Batches have at most
+// batchRows rows; 0: as many as is chosen.
+func (o Options) look(ctx context.Context, from input.Source, batchRows int, do func(input.Input) error) (err error) {
 	defer func() { err = Classify(err) }()
 	o = o.withDefaults()
 	temp := o.openTemp(ctx)
 	defer func() { err = errors.Join(err, temp.close()) }()
-	in, err := from.Open(ctx, o.input(temp), nil)
+	opening := o.input(temp)
+	opening.BatchRows = batchRows
+	in, err := from.Open(ctx, opening, nil)
 	if err != nil {
-		return d, err
+		return err
 	}
-	return input.Describe(in), in.Close()
+	return errors.Join(do(in), in.Close())
 }

@@ -2,7 +2,6 @@ package exec
 
 import (
 	"context"
-	"errors"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
@@ -17,18 +16,12 @@ import (
 // there are: the columns that can be read. The caller releases the record. Nothing but what holds
 // these rows is read.
 func Head(ctx context.Context, from input.Source, n int, o Options) (d input.Description, rec arrow.Record, err error) {
-	defer func() { err = Classify(err) }()
-	o = o.withDefaults()
-	temp := o.openTemp(ctx)
-	defer func() { err = errors.Join(err, temp.close()) }()
-	opening := o.input(temp.kept)
-	opening.BatchRows = n
-	in, err := from.Open(ctx, opening, nil)
-	if err != nil {
-		return d, nil, err
-	}
-	rec, err = head(ctx, in, n)
-	return input.Describe(in), rec, errors.Join(err, in.Close())
+	err = o.look(ctx, from, n, func(in input.Input) (err error) {
+		d = input.Describe(in)
+		rec, err = head(ctx, in, n)
+		return err
+	})
+	return d, rec, err
 }
 
 // headRows is the columns of the first rows, part by part.
