@@ -82,9 +82,17 @@ type Options struct {
 
 	// Transport asks servers for inputs that are URLs; nil: one of the run's own, without a proxy.
 	Transport http.RoundTripper
+	// Stores are by scheme where buckets are, and who asks for them: with "s3" among them,
+	// paths may be s3://BUCKET/KEY, a folder that ends with a slash, or a glob.
+	Stores map[string]Store
 
 	tuned *exec.Tuning // nil: as all runs are; tests have others
 }
+
+// Store is where the buckets of a scheme are, with the interface of S3: the Endpoint, a URL
+// ("": Amazon's), and the Region ("": us-east-1); and the keys of who asks. Without an
+// AccessKey requests are not signed.
+type Store = exec.Store
 
 // DefaultTempDir is the folder of an empty Options.TempDir: $TMPDIR, else
 // /var/tmp, else that of the system for temporary files.
@@ -119,7 +127,7 @@ func (o Options) exec() exec.Options {
 		Threads: o.Threads, MemoryLimit: o.MemoryLimit, Slack: o.Slack, TempDir: o.TempDir, TempLimit: o.TempLimit,
 		Device: o.Device, GPUs: o.GPUs.devices(), LastRun: o.LastRun, GPUMemory: o.GPUMemory, Streams: o.Streams, LoadFactor: o.LoadFactor,
 		Trace: o.Trace, Partitions: o.Partitions, BatchRows: o.BatchRows, UnionByName: o.UnionByName,
-		NoGPUDecoding: o.NoGPUDecoding, NoPruning: o.NoPruning, Logger: o.Logger, Allocator: o.Allocator, Transport: o.Transport, Tuning: o.tuned,
+		NoGPUDecoding: o.NoGPUDecoding, NoPruning: o.NoPruning, Logger: o.Logger, Allocator: o.Allocator, Transport: o.Transport, Stores: o.Stores, Tuning: o.tuned,
 	}
 	if o.Observer != nil {
 		e.Observe = func(p exec.Progress) { o.Observer.Progress(progress(p)) }

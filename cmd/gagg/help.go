@@ -23,8 +23,8 @@ Usage:
   gagg help [FLAG, AGGREGATE or FUNCTION]
 
 An INPUT is a Parquet or Arrow IPC file, a folder (all Parquet files below it), a
-glob (** crosses folders), a URL (https://…), a pipe such as <(…), or - for stdin.
-Many inputs are one table.
+glob (** crosses folders), a URL (https:// s3:// gs://), a pipe such as <(…), or
+- for stdin. Many inputs are one table.
 
 Examples:
   gagg -k id1,id2 -a 'sum(v1), mean(v3) as m' data/*.parquet -o out.parquet

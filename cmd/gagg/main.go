@@ -9,6 +9,7 @@
 //	check.go     settings that make no sense alone or together
 //	query.go     flags → gagg.Query and gagg.Options
 //	input.go     arguments → gagg.Source
+//	stores.go    where buckets are, and who asks for them
 //	outputs.go   outputs that would destroy one another, or an input
 //	run.go       one run from arguments to exit status
 //	result.go    where the result goes and in which format

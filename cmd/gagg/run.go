@@ -165,6 +165,9 @@ func (c *command) ask() (gagg.Query, gagg.Options, error) {
 	if err != nil {
 		return gagg.Query{}, o, err
 	}
+	if o.Stores, err = c.stores(); err != nil {
+		return gagg.Query{}, o, err
+	}
 	from, err := c.source()
 	return c.query(from), o, err
 }

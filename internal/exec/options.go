@@ -11,6 +11,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/device"
 	"github.com/gagg-dev/gagg/internal/plan"
+	"github.com/gagg-dev/gagg/internal/remote"
 	"github.com/gagg-dev/gagg/internal/spill"
 )
 
@@ -37,9 +38,13 @@ type Options struct {
 	Logger        *slog.Logger
 	Allocator     memory.Allocator
 	Transport     http.RoundTripper
+	Stores        map[string]Store
 
 	Tuning *Tuning // nil: DefaultTuning
 }
+
+// Store is where buckets are.
+type Store = remote.Store
 
 // Progress is how far a run is.
 type Progress struct {

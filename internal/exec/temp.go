@@ -29,7 +29,7 @@ func (o *Options) openTemp(ctx context.Context) *temp {
 	c.Disk = t.disk
 	space, _ := spill.Open(c) // fails for a negative limit alone
 	t.kept = input.NewTemp(space)
-	t.remote = remote.New(remote.Config{Transport: o.Transport, Ahead: aheadOf(o.MemoryLimit)})
+	t.remote = remote.New(remote.Config{Transport: o.Transport, Ahead: aheadOf(o.MemoryLimit), Stores: o.Stores})
 	t.unwatch = context.AfterFunc(ctx, func() { time.AfterFunc(diskGrace, func() { _ = t.kept.Close() }) })
 	return t
 }

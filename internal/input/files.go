@@ -29,7 +29,11 @@ func (s fileSource) Open(ctx context.Context, o Options, from budget.Lender) (In
 		return openPipe(ctx, s[0], s[0], opened(s[0]), o, from)
 	}
 	w := &web{ctx: ctx, o: o, from: from}
-	inputs, err := s.inputs(w)
+	paths, err := w.list(s)
+	if err != nil {
+		return nil, err
+	}
+	inputs, err := fileSource(paths).inputs(w)
 	if err == nil {
 		var in Input
 		if in, err = openFiles(ctx, inputs, o, from); err == nil && len(w.objects) > 0 {
@@ -53,7 +57,7 @@ func (s fileSource) inputs(w *web) ([]parquetio.Input, error) {
 			return nil, err
 		}
 		switch inputs[i].Path = local; {
-		case isHTTP(p):
+		case isHTTP(p), w.o.Remote.Stores(p):
 			far = append(far, i)
 		case isPipe(local):
 			pipes = append(pipes, i)

@@ -55,7 +55,7 @@ func (w *web) open(at string) (in parquetio.Input, err error) {
 	switch {
 	case w.o.Remote == nil:
 		return in, usagef("%s: no server can be asked here", name)
-	case strings.ContainsAny(name, "*{"):
+	case isHTTP(at) && strings.ContainsAny(name, "*{"):
 		return in, usagef("%s: a server of HTTP does not list files: name each of them", name)
 	}
 	in = parquetio.Input{Name: name, Path: hivePath(at)}
@@ -83,8 +83,33 @@ func (w *web) open(at string) (in parquetio.Input, err error) {
 	return in, nil
 }
 
+// list finds the objects in stores that patterns and folders stand for.
+func (w *web) list(paths []string) (found []string, err error) {
+	for _, p := range paths {
+		if !w.o.Remote.Stores(p) {
+			found = append(found, p)
+			continue
+		}
+		keys, err := w.o.Remote.List(w.ctx, p, parquetio.HasParquetName)
+		switch {
+		case w.ctx.Err() != nil:
+			return nil, context.Cause(w.ctx)
+		case err == nil && len(keys) == 0:
+			err = errors.New("no object matches the pattern, or is a Parquet file in the folder")
+			fallthrough
+		case err != nil:
+			return nil, &Error{fmt.Errorf("%s: %w", p, err)}
+		}
+		found = append(found, keys...)
+	}
+	return found, nil
+}
+
 // hivePath is the path of a URL, whose folders may be columns.
 func hivePath(at string) string {
+	if !isHTTP(at) {
+		return at
+	}
 	u, err := url.Parse(at)
 	if err != nil {
 		return ""

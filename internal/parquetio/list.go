@@ -168,7 +168,7 @@ func (l *listing) addPath(ctx context.Context, in string) error {
 	case err == nil:
 		return l.add(in, true)
 	case isURL(in):
-		return &UsageError{fmt.Sprintf("cannot read %s: of URLs, http, https and file are supported", in)}
+		return &UsageError{fmt.Sprintf("cannot read %s: of URLs, http, https, s3, gs and file are supported", in)}
 	case isGlob(in) && errors.Is(err, fs.ErrNotExist):
 		return l.addGlob(ctx, in)
 	}
@@ -206,6 +206,11 @@ func hasParquetName(p string) bool {
 		return true
 	}
 	return false
+}
+
+// HasParquetName reports whether a file in a folder is taken to be Parquet.
+func HasParquetName(path string) bool {
+	return !isHidden(filepath.Base(path)) && hasParquetName(path)
 }
 
 // hasArrowName is hasParquetName for Arrow IPC, which others read.

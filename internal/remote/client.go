@@ -39,6 +39,7 @@ type Config struct {
 	Backoff   time.Duration     // before the second attempt, about, then twice as long; default 200 ms
 	Stall     time.Duration     // the longest without a byte; default 30 s
 	Ahead     int64             // the most bytes that are fetched before they are read; default 64 MiB
+	Stores    map[string]Store  // by scheme, in small letters: buckets
 }
 
 const (
@@ -117,8 +118,7 @@ func (c *Client) Open(ctx context.Context, at string, from budget.Lender) (*Obje
 		o.use(ctx, from)
 		return o, nil, nil
 	}
-	u, err := url.Parse(at)
-	if err != nil || u.Host == "" {
+	if u, err := url.Parse(at); !c.Stores(at) && (err != nil || u.Host == "") {
 		return nil, nil, errors.New("not a URL")
 	}
 	o = &Object{client: c, url: at, parts: map[int]*wanted{}}
@@ -135,6 +135,9 @@ func (c *Client) Open(ctx context.Context, at string, from budget.Lender) (*Obje
 
 // Name is a URL without what may be secret: passwords, and the query, which has signatures.
 func Name(at string) string {
+	if scheme, _, _ := strings.Cut(strings.ToLower(at), "://"); scheme != "http" && scheme != "https" {
+		return at // a key of a store, which may have any character
+	}
 	u, err := url.Parse(at)
 	if err != nil {
 		name, _, _ := strings.Cut(at, "?")
@@ -151,10 +154,11 @@ func Name(at string) string {
 type statusError struct {
 	code int
 	wait time.Duration // that the server asks for
+	hint string
 }
 
 func (e *statusError) Error() string {
-	return fmt.Sprintf("HTTP %d %s", e.code, http.StatusText(e.code))
+	return fmt.Sprintf("HTTP %d %s%s", e.code, http.StatusText(e.code), e.hint)
 }
 
 // passing reports whether another attempt may go better.
@@ -237,21 +241,30 @@ var errStalled = errors.New("the server sends nothing")
 // get makes one request. The caller closes the answer.
 func (c *Client) get(ctx context.Context, at, ranges string, version *version) (*answer, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	a := &answer{cancel: cancel, client: c}
-	a.timer = time.AfterFunc(c.config.Stall, func() { cancel(errStalled) })
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, at, http.NoBody)
+	request, sign, err := c.request(ctx, at)
 	if err != nil {
-		a.end()
+		cancel(nil)
 		return nil, fmt.Errorf("%w: %w", errAnswer, bare(err))
 	}
 	request.Header.Set("Range", "bytes="+ranges)
+	version.condition(request.Header)
+	if err := sign(); err != nil {
+		cancel(nil)
+		return nil, err
+	}
+	return c.do(request, at, cancel)
+}
+
+// do makes one request, for what is at a path; cancel ends it.
+func (c *Client) do(request *http.Request, at string, cancel context.CancelCauseFunc) (a *answer, err error) {
+	a = &answer{cancel: cancel, client: c}
+	a.timer = time.AfterFunc(c.config.Stall, func() { cancel(errStalled) })
 	request.Header.Set("Accept-Encoding", "identity")
 	request.Header.Set("User-Agent", "gagg")
-	version.condition(request.Header)
 	c.requests.Add(1)
 	a.Response, err = c.http.Do(request)
 	if err != nil {
-		if errors.Is(context.Cause(ctx), errStalled) {
+		if errors.Is(context.Cause(request.Context()), errStalled) {
 			err = errStalled
 		}
 		a.end()
@@ -264,7 +277,7 @@ func (c *Client) get(ctx context.Context, at, ranges string, version *version) (
 		err = ErrChanged
 	default:
 		seconds, _ := strconv.Atoi(a.Header.Get("Retry-After"))
-		err = &statusError{code, time.Duration(seconds) * time.Second}
+		err = &statusError{code, time.Duration(seconds) * time.Second, c.advice(at, a.Response)}
 	}
 	_ = a.Close()
 	return nil, err

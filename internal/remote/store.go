@@ -1,0 +1,239 @@
+package remote
+
+import (
+	"context"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+// Store is where the buckets of a scheme are, and who asks for them.
+type Store struct {
+	Endpoint                           string // a URL; "": that of Amazon in the region
+	Region                             string // "": us-east-1
+	AccessKey, SecretKey, SessionToken string // none: requests are not signed
+}
+
+const defaultRegion = "us-east-1"
+
+// place is a bucket in a store, and a key or a pattern in it.
+type place struct {
+	store       Store
+	bucket, key string
+}
+
+// place takes a path SCHEME://BUCKET/KEY of one of the stores apart.
+func (c *Client) place(at string) (p place, ok bool) {
+	scheme, rest, ok := strings.Cut(at, "://")
+	if ok {
+		p.store, ok = c.config.Stores[strings.ToLower(scheme)]
+	}
+	p.bucket, p.key, _ = strings.Cut(rest, "/")
+	return p, ok
+}
+
+// Stores reports whether a path is in one of the stores.
+func (c *Client) Stores(at string) bool {
+	if c == nil {
+		return false
+	}
+	_, ok := c.place(at)
+	return ok
+}
+
+// url is where a key is, "": the bucket itself. A bucket is a part of the host's name where that
+// works: with Amazon's own endpoint, whose certificate does not know dots there.
+func (p *place) url(key string) (*url.URL, error) {
+	endpoint, bucket := p.store.Endpoint, "/"+p.bucket
+	if endpoint == "" {
+		host := "s3." + p.region() + ".amazonaws.com"
+		if !strings.Contains(p.bucket, ".") {
+			host, bucket = p.bucket+"."+host, ""
+		}
+		endpoint = "https://" + host
+	}
+	u, err := url.Parse(endpoint)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, fmt.Errorf("%q is no URL of an endpoint", endpoint)
+	}
+	u.Path = strings.TrimSuffix(u.Path, "/") + bucket + "/" + key
+	u.RawPath = escaped(u.Path)
+	return u, nil
+}
+
+func (p *place) region() string {
+	if p.store.Region == "" {
+		return defaultRegion
+	}
+	return p.store.Region
+}
+
+// escaped is a path as it is signed: all but letters, digits and -._~/ are %XX.
+func escaped(path string) string {
+	var b strings.Builder
+	for i := range len(path) {
+		switch c := path[i]; {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', strings.IndexByte("-._~/", c) >= 0:
+			b.WriteByte(c)
+		default:
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	return b.String()
+}
+
+// emptyHash is the SHA-256 of the body of a GET.
+const emptyHash = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
+// request makes a request for a path, a URL or a key of a store, signed if there are credentials.
+func (c *Client) request(ctx context.Context, at string) (r *http.Request, sign func() error, err error) {
+	p, stored := c.place(at)
+	if !stored {
+		r, err = http.NewRequestWithContext(ctx, http.MethodGet, at, http.NoBody)
+		return r, func() error { return nil }, err
+	}
+	u, err := p.url(p.key)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err = p.get(ctx, u)
+	return r, func() error { return p.sign(r) }, err
+}
+
+func (p *place) get(ctx context.Context, u *url.URL) (*http.Request, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+u.Host, http.NoBody)
+	if err == nil {
+		r.URL = u
+	}
+	return r, err
+}
+
+// sign signs a request, which does not change afterwards.
+func (p *place) sign(r *http.Request) error {
+	if p.store.AccessKey == "" {
+		return nil
+	}
+	r.Header.Set("X-Amz-Content-Sha256", emptyHash)
+	who := aws.Credentials{AccessKeyID: p.store.AccessKey, SecretAccessKey: p.store.SecretKey, SessionToken: p.store.SessionToken}
+	return v4.NewSigner(func(o *v4.SignerOptions) { o.DisableURIPathEscaping = true }).
+		SignHTTP(r.Context(), who, r, emptyHash, "s3", p.region(), time.Now())
+}
+
+// advice says what may help where a store refuses.
+func (c *Client) advice(at string, a *http.Response) string {
+	p, stored := c.place(at)
+	there := a.Header.Get("X-Amz-Bucket-Region")
+	switch {
+	case !stored:
+	case there != "" && there != p.region():
+		return fmt.Sprintf("; the bucket is in the region %s, and %s was asked", there, p.region())
+	case p.store.AccessKey == "" && a.StatusCode == http.StatusForbidden:
+		return "; no credentials were given"
+	}
+	return ""
+}
+
+// listing is a page of an answer to ListObjectsV2.
+type listing struct {
+	XMLName  xml.Name `xml:"ListBucketResult"`
+	Contents []struct {
+		Key  string
+		Size int64
+	}
+	IsTruncated           bool
+	NextContinuationToken string
+}
+
+// maxListing bounds a page: 1000 keys, of 1 KiB each, three times that in XML.
+const maxListing = 16 << 20
+
+// List finds the keys in a store that a pattern matches, or that are below a folder and wanted;
+// sorted. A path that is no pattern and no folder (which ends with a slash) is itself.
+func (c *Client) List(ctx context.Context, at string, wanted func(key string) bool) (found []string, err error) {
+	p, _ := c.place(at)
+	folder := p.key == "" || strings.HasSuffix(p.key, "/")
+	wild := strings.IndexAny(p.key, "*?[{")
+	prefix := p.key
+	switch {
+	case p.bucket == "":
+		return nil, errors.New("names no bucket")
+	case wild >= 0:
+		if !doublestar.ValidatePattern(p.key) {
+			return nil, errors.New("not a valid pattern (an unclosed [ or {)")
+		}
+		prefix = p.key[:wild]
+		wanted = func(key string) bool { return doublestar.MatchUnvalidated(p.key, key) }
+	case !folder:
+		return []string{at}, nil
+	}
+	start := strings.TrimSuffix(at, p.key)
+	if p.key == "" && !strings.HasSuffix(at, "/") {
+		start += "/"
+	}
+	for token := ""; ; {
+		page, err := c.list(ctx, &p, at, prefix, token)
+		if err != nil {
+			return nil, err
+		}
+		for _, o := range page.Contents {
+			if wanted(o.Key) && !strings.HasSuffix(o.Key, "/") {
+				found = append(found, start+o.Key)
+			}
+		}
+		if !page.IsTruncated {
+			break
+		}
+		if token == page.NextContinuationToken {
+			return nil, errAnswer
+		}
+		token = page.NextContinuationToken
+	}
+	slices.Sort(found)
+	return found, nil
+}
+
+// list asks for a page.
+func (c *Client) list(ctx context.Context, p *place, at, prefix, token string) (page *listing, err error) {
+	query := url.Values{"list-type": {"2"}, "prefix": {prefix}}
+	if token != "" {
+		query.Set("continuation-token", token)
+	}
+	u, err := p.url("")
+	if err != nil {
+		return nil, err
+	}
+	u.RawQuery = strings.ReplaceAll(query.Encode(), "+", "%20")
+	err = c.again(ctx, func() error {
+		ctx, cancel := context.WithCancelCause(ctx)
+		r, err := p.get(ctx, u)
+		if err == nil {
+			err = p.sign(r)
+		}
+		if err != nil {
+			cancel(nil)
+			return err
+		}
+		a, err := c.do(r, at, cancel)
+		if err != nil {
+			return err
+		}
+		defer a.Close()
+		page = new(listing)
+		text, err := io.ReadAll(io.LimitReader(a, maxListing))
+		if err == nil && xml.Unmarshal(text, page) != nil {
+			err = errAnswer
+		}
+		return err
+	})
+	return page, err
+}
