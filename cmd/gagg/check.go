@@ -134,7 +134,7 @@ func (s *settings) checkCombinations() error {
 		return usagef("--seed and --sample-by choose a sample: add --sample, such as --sample 10%%")
 	case s.typed["sets"] && strings.TrimSpace(s.sets) == "":
 		return usagef("--sets is empty: list sets of keys, such as (a, b), (a), ()")
-	case len(s.by) == 0 && s.sets == "" && (s.rollup || s.cube || s.totals):
+	case len(s.by) == 0 && s.sets == "" && s.setsFlag() != "":
 		return usagef("--%s leaves keys out: name some with -k", s.setsFlag())
 	case len(s.by) == 0 && len(s.aggs) == 0 && s.sets == "" && !s.schema && !s.summarize && !s.asksNothing():
 		return usagef("nothing to compute: name keys with -k, aggregates with -a, or ask for --schema or --summarize")
@@ -142,13 +142,12 @@ func (s *settings) checkCombinations() error {
 	return nil
 }
 
-// setsFlag is the flag that asks for grouping sets.
+// setsFlag is the flag that was typed to ask for grouping sets of the keys; "": none was.
 func (s *settings) setsFlag() string {
-	switch {
-	case s.rollup:
-		return "rollup"
-	case s.cube:
-		return "cube"
+	for _, flag := range []string{"rollup", "cube", "totals"} {
+		if s.typed[flag] {
+			return flag
+		}
 	}
-	return "totals"
+	return ""
 }
