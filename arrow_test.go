@@ -91,6 +91,41 @@ func TestArrowFiles(t *testing.T) {
 	}
 }
 
+// An Arrow IPC file on a server is the same table; a record takes two requests for the index and
+// one to be read.
+func TestHTTPArrow(t *testing.T) {
+	rows, err := gagg.Run(t.Context(), gagg.Query{From: gagg.Files("testdata/orders.parquet"), By: []string{"customer", "region", "ordered_at"}, Aggs: exprs("count(*) as n")}, gagg.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Release()
+	path := filepath.Join(t.TempDir(), "x.arrow")
+	var recs []arrow.Record
+	for rows.Next() {
+		rows.Record().Retain()
+		recs = append(recs, rows.Record())
+	}
+	writeArrow(t, path, false, recs, ipc.WithZstd())
+	file, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newFaulty(t, file)
+	q := gagg.Query{From: gagg.Files(path), By: []string{"region"}, Aggs: exprs("sum(n), min(customer)"), OrderBy: []string{"1"}}
+	want, err := answer(t, q, gagg.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	q.From = gagg.Files(s.URL + "/x.arrow")
+	got, err := answer(t, q, gagg.Options{MemoryLimit: 64 << 20})
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("%q, want %q; %v", got, want, err)
+	}
+	if most := 6 + 3*len(recs); len(s.ranges) > most {
+		t.Errorf("%d requests for %d records, want %d at most: %q", len(s.ranges), len(recs), most, s.ranges)
+	}
+}
+
 // F31: an Arrow IPC file that is replaced while it is read is an input error that names it.
 func TestArrowChanges(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "changing.arrow")

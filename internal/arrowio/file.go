@@ -82,6 +82,12 @@ func (f *File) Rows(i int) int64 { return f.records[i].rows }
 // Bytes is how many a record takes in the file.
 func (f *File) Bytes(i int) int64 { return f.records[i].body }
 
+// Place is where a record is in the file.
+func (f *File) Place(i int) (off, size int64) {
+	b := &f.records[i].block
+	return b.at, b.meta + b.body
+}
+
 // Close gives the memory back.
 func (f *File) Close() {
 	f.mu.Lock()

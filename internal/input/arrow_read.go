@@ -10,6 +10,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/arrowio"
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/cpu"
+	"github.com/gagg-dev/gagg/internal/parquetio"
 )
 
 // projection is what a scan reads of a file.
@@ -105,6 +106,11 @@ func (r *arrowReader) read(u *arrowUnit) error {
 		on := r.scan.on[u.file]
 		r.file, r.name, r.cols = u.file, u.file.name, on.cols
 		r.reader = u.file.NewReader(on.Projection)
+	}
+	if far, ok := u.file.reader.(parquetio.Far); ok {
+		off, size := u.file.Place(u.record)
+		far.Want(u.record, [][2]int64{{off, size}}, true, false)
+		defer far.Done(u.record)
 	}
 	var rec arrow.Record
 	done, err := u.file.with(func(from io.ReaderAt) (err error) {

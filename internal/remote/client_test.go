@@ -1,0 +1,160 @@
+package remote
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gagg-dev/gagg/internal/budget"
+)
+
+// serve is a server of data; before is asked before each answer, and true has answered.
+func serve(t *testing.T, data []byte, before func(n int64, w http.ResponseWriter, r *http.Request) bool) (at string, asked *atomic.Int64) {
+	t.Helper()
+	asked = new(atomic.Int64)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("ETag", `"1"`)
+		if n := asked.Add(1) - 1; before == nil || !before(n, w, r) {
+			http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
+		}
+	}))
+	t.Cleanup(s.Close)
+	t.Cleanup(s.CloseClientConnections)
+	return s.URL + "/x", asked
+}
+
+func noise(n int) []byte {
+	b := make([]byte, n)
+	rng := rand.New(rand.NewPCG(1, 2))
+	for i := range b {
+		b[i] = byte(rng.Uint32())
+	}
+	return b
+}
+
+// Ranges that are near each other are one request, of no more than its most; all bytes are in one.
+func TestCoalesce(t *testing.T) {
+	const mib = 1 << 20
+	for _, test := range []struct {
+		ranges [][2]int64
+		want   string
+	}{
+		{nil, ""},
+		{[][2]int64{{10, 5}, {15, 5}}, "10+10 "},
+		{[][2]int64{{nearBytes + 30, 5}, {10, 20}}, fmt.Sprintf("10+%d ", nearBytes+25)},
+		{[][2]int64{{10, 20}, {nearBytes + 31, 5}}, fmt.Sprintf("10+20 %d+5 ", nearBytes+31)},
+		{[][2]int64{{0, 20 * mib}}, "0+8388608 8388608+8388608 16777216+4194304 "},
+		{[][2]int64{{0, 5 * mib}, {5 * mib, 5 * mib}}, "0+8388608 8388608+2097152 "},
+		{[][2]int64{{0, 100}, {50, 10}, {60, 100}}, "0+160 "},
+		{[][2]int64{{5, 0}}, ""},
+	} {
+		got := ""
+		for _, e := range coalesce(test.ranges) {
+			got += fmt.Sprintf("%d+%d ", e.off, e.size)
+		}
+		if got != test.want {
+			t.Errorf("%v: %s, want %s", test.ranges, got, test.want)
+		}
+	}
+}
+
+// What is read is what the server has, in any order, by several readers, whether it was wanted or
+// not and whether there is memory to fetch it ahead; all memory is given back.
+func TestReadAt(t *testing.T) {
+	data := noise(3 << 20)
+	for _, limit := range []int64{0, 1 << 20, 1000} {
+		at, _ := serve(t, data, nil)
+		c := New(Config{Ahead: 2 << 20})
+		memory := budget.New(budget.Memory, limit)
+		o, whole, err := c.Open(t.Context(), at, memory)
+		if err != nil || whole != nil || o.Size() != int64(len(data)) {
+			t.Fatal(o, whole, err)
+		}
+		o.Want(1, [][2]int64{{1000, 500_000}, {2 << 20, 1 << 20}}, true, false)
+		o.Want(2, [][2]int64{{700_000, 800_000}}, false, false)
+		o.Want(3, [][2]int64{{1_500_000, 100_000}}, true, true)
+		var all sync.WaitGroup
+		for seed := range uint64(4) {
+			all.Go(func() {
+				rng := rand.New(rand.NewPCG(seed, 0))
+				for range 40 {
+					off := rng.IntN(len(data))
+					p := make([]byte, 1+rng.IntN(100_000))
+					n, err := o.ReadAt(p, int64(off))
+					want := data[off:min(off+len(p), len(data))]
+					if !bytes.Equal(p[:n], want) || (err != nil) != (n < len(p)) {
+						t.Errorf("%d bytes of %d at %d, %v", n, len(want), off, err)
+					}
+				}
+			})
+		}
+		all.Wait()
+		for part := 1; part <= 3; part++ {
+			o.Done(part)
+		}
+		c.Close()
+		if memory.Reserved() != 0 || c.ahead != 0 {
+			t.Errorf("limit %d: %d bytes not given back, %d ahead", limit, memory.Reserved(), c.ahead)
+		}
+	}
+}
+
+// A server that stops in the middle is asked again from there; one that is down for good is an
+// error after so many attempts; what a server says of the pause is kept to.
+func TestRetries(t *testing.T) {
+	data := noise(300_000)
+	stalls := func(n int64, w http.ResponseWriter, r *http.Request) bool {
+		if n != 1 {
+			return false
+		}
+		w.Header().Set("Content-Range", fmt.Sprintf("bytes 0-199999/%d", len(data)))
+		w.Header().Set("Content-Length", "200000")
+		w.WriteHeader(http.StatusPartialContent)
+		_, _ = w.Write(data[:50_000])
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+		return true
+	}
+	at, asked := serve(t, data, stalls)
+	c := New(Config{Stall: 100 * time.Millisecond, Backoff: time.Millisecond})
+	defer c.Close()
+	o, _, err := c.Open(t.Context(), at, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := make([]byte, 200_000)
+	if _, err := o.ReadAt(p, 0); err != nil || !bytes.Equal(p, data[:len(p)]) || asked.Load() != 3 {
+		t.Errorf("%v after %d requests", err, asked.Load())
+	}
+	if s := c.Stats(); s.Requests != 3 || s.Retries != 1 || s.Bytes != int64(tailBytes+len(p)) {
+		t.Errorf("%+v", s) // no byte was asked for twice
+	}
+
+	down, asked := serve(t, data, func(_ int64, w http.ResponseWriter, _ *http.Request) bool {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return true
+	})
+	c = New(Config{Attempts: 4, Backoff: time.Millisecond})
+	if _, _, err := c.Open(t.Context(), down, nil); err == nil || !strings.Contains(err.Error(), "HTTP 503 Service Unavailable (after 4 attempts)") || asked.Load() != 4 {
+		t.Errorf("%v after %d requests", err, asked.Load())
+	}
+	busy, _ := serve(t, data, func(_ int64, w http.ResponseWriter, _ *http.Request) bool {
+		w.Header().Set("Retry-After", "5")
+		w.WriteHeader(http.StatusTooManyRequests)
+		return true
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	if _, _, err := c.Open(ctx, busy, nil); !errors.Is(err, context.DeadlineExceeded) || c.Stats().Requests != 5 {
+		t.Errorf("%v, %+v", err, c.Stats())
+	}
+}
