@@ -32,7 +32,7 @@ func TestParameterMistakes(t *testing.T) {
 		{"string_agg(region, product)", "the second argument of string_agg must be a text, such as ', ', the same for all rows"},
 		{"string_agg(region, null)", "the second argument of string_agg must be a text, such as ', ', at"},
 		{"string_agg(region, ',' order by product)", `string_agg takes no "order by": values come in the order of the rows, at character 24`},
-		{"list(distinct price)", "distinct is not supported in list, whose result depends on the order of rows, at character 1"},
+		{"list(distinct price)", "distinct is not supported in list, whose result depends on the order of rows, but where it is ordered: list(distinct x order by x), at character 1"},
 		{"corr(distinct price, quantity)", "distinct is not supported in corr, which has several arguments, at character 1"},
 		{"count(distinct price, region)", "count(distinct x) takes 1 argument"},
 		{"mad(region)", "mad does not take a string; it takes numbers"},

@@ -15,6 +15,9 @@ func FuzzEval(f *testing.F) {
 		"i + j * u", "p * w % 0.3", "case s when 'a' then d else f end", "day + j = ms", "upper(s) || ns", "w::double < d", "s::int8 + 1",
 		"u in (1, 2.5, null) or b", "ms::date between '2000-01-01' and day", "abs(-i) = length(s)", "coalesce(p, i, 0.00001)", "s like '%a_' and not b",
 		"extract(minute from ms) + week(day)", "date_trunc('week', ns)", "regexp_replace(s, '(a)|b*', '<\\1>', 'g')", "regexp_extract(s, 'a', 0, 'i')",
+		"day + interval '1 month' - ms > i * interval '1 day 2 hours'", "time_bucket(interval '15 minutes', ms, ns)", "date_diff('week', day, ns)",
+		"strftime(ms, '%c %f')", "ns at time zone 'Asia/Tokyo'", "try_strptime(s, '%d.%m.%y %H')", "make_timestamp(i, j, 1, 2, 3, f)", "epoch(ns - day)",
+		"(i & ~j) << 2 | u >> 1", "hash(s, i, null)", "concat_ws(s, i, day)", "translate(s, 'ab', 'x')", "s like '!%a' escape '!'", "hex(i) || md5(s)",
 	} {
 		f.Add(s, uint64(1))
 	}

@@ -288,9 +288,6 @@ func (p *parser) arguments(n *Call) error {
 			return err
 		}
 	}
-	if p.peek(0).is("order") && p.peek(1).is("by") {
-		return p.fail(p.peek(0).pos, "%s takes no \"order by\": values come in the order of the rows", n.Name)
-	}
 	return p.expectOp(")")
 }
 

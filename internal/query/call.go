@@ -42,7 +42,7 @@ func (c *compiler) call(n *expr.Call, text string) (int, error) {
 	call.Func = f
 	if distinct {
 		if !f.TakesSets() {
-			return 0, &expr.Error{Text: text, Pos: n.Pos(), Msg: "distinct is not supported in " + n.Name + noSets(len(call.Args))}
+			return 0, &expr.Error{Text: text, Pos: n.Pos(), Msg: "distinct is not supported in " + n.Name + noSets(n)}
 		}
 		c.takeOnce(&call)
 	}
@@ -84,9 +84,12 @@ func withoutDistinct(n *expr.Call, text string) (_ *expr.Call, distinct bool, er
 	return &plain, plain.Name == "count_distinct", nil
 }
 
-// noSets is why an aggregate of so many arguments does not take each different value once.
-func noSets(args int) string {
-	if args > 1 {
+// noSets is why an aggregate does not take each different value once, and what does.
+func noSets(n *expr.Call) string {
+	switch {
+	case slices.Contains(lists, n.Name) || joinsText(n.Name):
+		return ", whose result depends on the order of rows, but where it is ordered: " + n.Name + "(distinct x order by x)"
+	case len(n.Args) > 1:
 		return ", which has several arguments"
 	}
 	return ", whose result depends on the order of rows"
