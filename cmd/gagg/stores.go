@@ -76,7 +76,7 @@ func profileOf(file, section string) (map[string]string, error) {
 	if err != nil {
 		return nil, usagef("%v", err)
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // only read from
 	settings := map[string]string{}
 	in := false
 	lines := bufio.NewScanner(f)

@@ -39,7 +39,8 @@ const (
 
 var (
 	errSchema = errors.New("damaged Arrow schema")
-	ErrDepth  = fmt.Errorf("columns nested more than %d levels deep; not supported", maxArrowDepth)
+	// ErrDepth says that a schema goes deeper than any that is meant.
+	ErrDepth = fmt.Errorf("columns nested more than %d levels deep; not supported", maxArrowDepth)
 )
 
 // flat is the memory of a table of FlatBuffers, with all that it refers to.

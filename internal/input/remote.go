@@ -74,7 +74,7 @@ func (w *web) open(at string) (in parquetio.Input, err error) {
 			in.Reader, in.Size = object, object.Size()
 			return in, nil
 		}
-		defer whole.Close()
+		defer func() { _ = whole.Close() }() // all that counts was read
 		if f, err = w.o.Temp.keep(w.ctx, at, name, whole, w.from); err != nil {
 			return in, err
 		}

@@ -56,7 +56,7 @@ func (o *Object) open(ctx context.Context) (whole *Whole, err error) {
 			whole = &Whole{a}
 			return nil
 		}
-		defer a.Close()
+		defer func() { _ = a.Close() }() // all that counts was read
 		from, to, size, err := contentRange(a.Header)
 		if err != nil || to != size {
 			return fmt.Errorf("%w (Content-Range %q)", errAnswer, a.Header.Get("Content-Range"))
@@ -128,7 +128,7 @@ func (o *Object) readOnce(ctx context.Context, p []byte, off int64) (int, error)
 	if err != nil {
 		return 0, err
 	}
-	defer a.Close()
+	defer func() { _ = a.Close() }() // all that counts was read
 	now := versionOf(a.Header)
 	from, to, size, err := contentRange(a.Header)
 	switch {

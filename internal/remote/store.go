@@ -227,7 +227,7 @@ func (c *Client) list(ctx context.Context, p *place, at, prefix, token string) (
 		if err != nil {
 			return err
 		}
-		defer a.Close()
+		defer func() { _ = a.Close() }() // all that counts was read
 		page = new(listing)
 		text, err := io.ReadAll(io.LimitReader(a, maxListing))
 		if err == nil && xml.Unmarshal(text, page) != nil {
