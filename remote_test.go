@@ -107,6 +107,16 @@ func runRemote(t *testing.T, q gagg.Query, o gagg.Options) (lines []string, s ga
 func TestHTTP(t *testing.T) {
 	file := wide(t, 16, 400_000, 200_000) // 51 MB: 16 columns of 1.6 MB in each of 2 row groups
 	s := newFaulty(t, file)
+	small := newFaulty(t, wide(t, 8, 100_000, 2_000)) // 6.4 MB in 50 row groups
+	for _, aggs := range []string{"sum(c00), sum(c01), sum(c02), sum(c03), sum(c04), sum(c05), sum(c06), sum(c07)", "sum(c03), sum(c04)"} {
+		for _, threads := range []int{1, 4} {
+			small.ranges = nil
+			q := gagg.Query{From: gagg.Files(small.URL), Aggs: exprs(aggs)}
+			if _, _, err := runRemote(t, q, gagg.Options{Threads: threads}); err != nil || len(small.ranges) > 2 {
+				t.Errorf("%s of small row groups, %d threads: %d requests, %v", aggs, threads, len(small.ranges), err)
+			}
+		}
+	}
 	for _, test := range []struct {
 		name  string
 		aggs  string

@@ -66,13 +66,14 @@ type Scan struct {
 	batchRows int
 	repeat    bool
 
-	units   []Unit
-	shared  [][]sharedDict // by row group that was cut, by wanted column
-	groups  []Unit         // what units are, or are parts of
-	fileOf  []int          // by row group
-	hinted  []atomic.Bool  // by row group: reading it ahead is of no more use
-	peeked  []func() columnPeek
-	skipped struct {
+	units     []Unit
+	shared    [][]sharedDict // by row group that was cut, by wanted column
+	groups    []Unit         // what units are, or are parts of
+	fileOf    []int          // by row group
+	hinted    []atomic.Bool  // by row group: reading it ahead is of no more use
+	stretches []int          // by row group: the first that is fetched together with it
+	peeked    []func() columnPeek
+	skipped   struct {
 		groups      int
 		rows, bytes int64
 	}
@@ -103,6 +104,7 @@ func (d *Dataset) Scan(o ScanOptions) (_ *Scan, err error) {
 		}
 	}
 	s.groups, s.hinted = s.units, make([]atomic.Bool, len(s.units))
+	s.findStretches()
 	if len(o.Extremes) > 0 {
 		s.askExtremes(o.Extremes)
 	}
