@@ -135,10 +135,11 @@ func (s Seen) Expected(total int64) float64 {
 	return n
 }
 
-// leastGrowth of what is expected, while twice as many rows are seen, is more than chance makes of
-// it: a tenth, not measured, within which a decision waits for as many rows again, and twice the
-// standard deviation, which is that of how many groups were counted that have two rows: a quarter
-// as many when half of the rows were seen.
+// leastGrowth is by how much an estimate has to grow, while the rows seen double, to be more than
+// chance: by a tenth and twice the standard deviation. The estimate goes by the t groups that were
+// seen twice, so its relative variance is 1/t; when half of the rows were seen t was a quarter, and
+// the variance 4/t; the quotient of both has 5/t. The tenth was not measured: a growth within it
+// only has a decision wait for as many rows again.
 func (s Seen) leastGrowth() float64 {
 	twice := float64(s.Rows - s.Groups) // that are no new group, if nobody has counted
 	if s.Once > 0 {

@@ -12,15 +12,16 @@ import "github.com/parquet-go/parquet-go/format"
 // that are left is not known, and workers take them in turns.
 
 const (
-	// DefaultLeastPart is for Split: what a worker takes some milliseconds for. With a megabyte
-	// more workers than there were cost more time to begin than they saved (16 threads).
+	// DefaultLeastPart is the usual least part for Split: some milliseconds of a worker. On 16
+	// threads a row group of 5 MB took longer in 13 parts than in one, as each worker began with
+	// buffers of its own, and one of 100 MB a quarter of the time.
 	DefaultLeastPart = 1 << 20
 
 	// rowWeight is what a row counts beside its bytes, which may be next to none.
 	rowWeight = 4
 
-	// partShare is how many times what several workers read because of it a part is at least: one
-	// page of each wanted column and the dictionaries.
+	// partShare: a part is at least so many times what several workers read because of it, which
+	// is one page of each wanted column and the dictionaries.
 	partShare = 3
 
 	// partsEach is the parts that the rest of the input has for each worker where it is cut.
