@@ -74,7 +74,8 @@ func (c *command) writeFirstRows(rec arrow.Record) error {
 	return w.Close()
 }
 
-// example is a command that groups by a column whose type is one of keys, and adds up one of numbers.
+// example is a command that groups by a column whose type is one of keys, and adds up one of
+// numbers.
 func example(d *gagg.Description, inputs []string) string {
 	key, number := "", ""
 	for _, column := range d.Columns {
