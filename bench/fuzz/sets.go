@@ -24,8 +24,8 @@ func (q *query) addSets(rng *rand.Rand, device bool) {
 	if n := len(q.keys); device || n == 0 || n > 4 || len(seen) < n || rng.IntN(5) > 0 {
 		return
 	}
-	switch q.sets = pick(rng, "rollup", "cube", "list", "list"); {
-	case q.sets == "list":
+	q.sets = pick(rng, "rollup", "cube", "list", "list")
+	if q.sets == "list" {
 		for set := 1; set < 1<<len(q.keys); set++ {
 			if rng.IntN(2) == 0 {
 				q.listed = append(q.listed, set)

@@ -19,7 +19,7 @@ func TestEdits(t *testing.T) {
 		{"kitten", "sitting", 3},
 		{"ü", "u", 1},
 		{"abc", "acb", 1},
-		{"yaer", "year", 1},
+		{"huor", "hour", 1},
 		{"ab", "ba", 1},
 	} {
 		if got := edits(c.a, c.b, 10); got != c.want {
