@@ -101,10 +101,15 @@ var errListed = errors.New("not all values of lists have come to their groups")
 // gone then.
 func (p *lists) place(t *cuda.Thread, s *cuda.Stream, table *ega.Table) (v groups.Values, err error) {
 	p.memory.Thread, v.Memory.Thread = t, t
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, v.Memory.Close())
+		}
+	}()
 	for i := range p.lists {
 		values, err := p.placeOne(t, s, table, &p.lists[i], &v.Memory)
 		if err != nil {
-			return v, errors.Join(err, v.Memory.Close())
+			return v, err
 		}
 		v.Lists = append(v.Lists, values)
 	}
