@@ -1,32 +1,19 @@
 package agg
 
 import (
-	"encoding/binary"
 	"math"
 
-	"github.com/apache/arrow/go/v15/arrow/decimal256"
-
 	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/sortkey"
 )
 
 // Aggregates with an order have one argument, of binaries: each is a value behind what it is
-// ordered by (Pack of package expr), so that sorting the binaries sorts the values. Their first
+// ordered by (package sortkey), so that sorting the binaries sorts the values. Their first
 // parameter is a NULL of the values' type.
 
 // OrderSuffix behind list, string_agg and min stands for those that take packed values: list and
 // string_agg in their order, min the n first of them.
 const OrderSuffix = " order by"
-
-// What a key of a packed value begins with; those of package expr are the same.
-const (
-	packedNullFirst = 0
-	packedNumber    = 1
-	packedWide      = 2
-	packedText      = 3
-	packedTextDesc  = 4
-	packedEnd       = 16
-	packedNullLast  = 255
-)
 
 // packedReader reads the keys of a packed value.
 type packedReader struct {
@@ -76,15 +63,15 @@ func (p *packedReader) value() (int, error) {
 	for {
 		kind, err := p.next()
 		switch kind {
-		case packedEnd:
+		case sortkey.PackedEnd:
 			return p.at, err
-		case packedNumber:
+		case sortkey.PackedNumber:
 			p.skip(8)
-		case packedWide:
+		case sortkey.PackedWide:
 			p.skip(32)
-		case packedText:
+		case sortkey.PackedText:
 			err = p.skipText(0)
-		case packedTextDesc:
+		case sortkey.PackedTextDesc:
 			err = p.skipText(math.MaxUint8)
 		}
 		if err != nil {
@@ -148,27 +135,8 @@ func (f *finisher) addPacked(e *entry) error {
 	if err != nil {
 		return err
 	}
-	appendUnpacked(v, b)
+	sortkey.AppendPacked(v, b)
 	return nil
-}
-
-// appendUnpacked appends a number that was packed.
-func appendUnpacked(v *column.Vector, b []byte) {
-	const sign = 1 << 63
-	v.Len++
-	word := binary.BigEndian.Uint64(b)
-	switch {
-	case v.Type.Rep() == column.RepWide:
-		v.Wide = append(v.Wide, decimal256.New(word^sign, binary.BigEndian.Uint64(b[8:]), binary.BigEndian.Uint64(b[16:]), binary.BigEndian.Uint64(b[24:])))
-	case v.Type.Rep() == column.RepFloat64 && word&sign != 0:
-		v.Float = append(v.Float, math.Float64frombits(word^sign))
-	case v.Type.Rep() == column.RepFloat64:
-		v.Float = append(v.Float, math.Float64frombits(^word))
-	case v.Type.Kind == column.Uint64:
-		v.Int = append(v.Int, int64(word))
-	default:
-		v.Int = append(v.Int, int64(word^sign))
-	}
 }
 
 // appendPart appends the bytes from..to of the string of e to dst.

@@ -16,6 +16,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/sortkey"
 )
 
 var scalarTypes = []column.Type{
@@ -208,7 +209,7 @@ func comparison(v *column.Vector, t Term) func(a, b int32) int {
 		nullSign = -1
 	}
 	return func(a, b int32) int {
-		switch na, nb := isNull(v, int(a)), isNull(v, int(b)); {
+		switch na, nb := sortkey.IsNull(v, int(a)), sortkey.IsNull(v, int(b)); {
 		case na && nb:
 			return 0
 		case na:

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/sortkey"
 )
 
 // layout is how the values of a row lie:
@@ -113,7 +114,7 @@ func (l *layout) put(cols []column.Vector, first int, vals [][]byte, ends []int)
 		v := &cols[c]
 		if v.Null != nil || v.Type.Kind == column.Null {
 			for i, b := range vals {
-				if isNull(v, first+i) {
+				if sortkey.IsNull(v, first+i) {
 					b[c>>3] |= 1 << (c & 7)
 				}
 			}

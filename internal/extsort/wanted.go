@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/decimal256"
 
 	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/sortkey"
 )
 
 // This file tells which rows a sorter has no use for before anybody makes them.
@@ -60,7 +61,7 @@ func (s *Sorter) wantedByFirst(rows int, sel []int32) (_ []int32, decided bool) 
 	switch v.Type.Rep() {
 	case column.RepFloat64:
 		for i, x := range v.Float[:rows] {
-			if key := floatKey(x) ^ flip; key < bound[0] || key == bound[0] && !only {
+			if key := sortkey.Float(x) ^ flip; key < bound[0] || key == bound[0] && !only {
 				sel = append(sel, int32(i))
 			}
 		}
@@ -71,7 +72,7 @@ func (s *Sorter) wantedByFirst(rows int, sel []int32) (_ []int32, decided bool) 
 			}
 		}
 	default:
-		sign := signOf(v.Type) ^ flip
+		sign := sortkey.SignOf(v.Type) ^ flip
 		for i, x := range v.Int[:rows] {
 			if key := uint64(x) ^ sign; key < bound[0] || key == bound[0] && !only {
 				sel = append(sel, int32(i))
@@ -115,8 +116,8 @@ func (s *Sorter) Bound() (word, flip uint64, equal, ok bool) {
 	if t.Type.Rep() != column.RepInt64 && !wide || t.Type.Kind == column.Null || s.bound == nil || s.bound[0] != value {
 		return 0, 0, false, false
 	}
-	if flip = signOf(t.Type); wide {
-		flip = signBit
+	if flip = sortkey.SignOf(t.Type); wide {
+		flip = sortkey.SignBit
 	}
 	if t.Desc {
 		flip = ^flip
@@ -130,13 +131,13 @@ func (s *Sorter) Bound() (word, flip uint64, equal, ok bool) {
 	for k := range 3 {
 		want := upper
 		if k == 0 {
-			want ^= signBit
+			want ^= sortkey.SignBit
 		}
 		if binary.BigEndian.Uint64(s.bound[1+8*k:]) != want {
 			return 0, 0, false, false
 		}
 	}
-	return low ^ signBit, flip, equal, true
+	return low ^ sortkey.SignBit, flip, equal, true
 }
 
 // keyWords is how many words of 64 bits the key of each value of v has; 0: keys are no words, or
@@ -166,7 +167,7 @@ func appendAll(sel []int32, rows int) []int32 {
 // descending.
 func compareWide(x *decimal256.Num, flip uint64, bound *[4]uint64) int {
 	w := x.Array()
-	if c := cmp.Compare(w[3]^signBit^flip, bound[0]); c != 0 {
+	if c := cmp.Compare(w[3]^sortkey.SignBit^flip, bound[0]); c != 0 {
 		return c
 	}
 	for k := 1; k < 4; k++ {
