@@ -103,3 +103,26 @@ func TestOrderedAnswers(t *testing.T) {
 		}
 	}
 }
+
+// Two aggregates with the same order, of which one leaves rows without a key out, and one has them,
+// are what each is alone.
+func TestOrderedBeside(t *testing.T) {
+	ask := func(aggs string) string {
+		t.Helper()
+		got, err := answer(t, gagg.Query{From: gagg.Files(orders), Aggs: exprs(aggs), Where: "price > 149 and quantity > 10 and ordered_at < '2024-04-01'"}, gagg.Options{})
+		if err != nil || len(got) != 1 {
+			t.Fatal(got, err)
+		}
+		return got[0]
+	}
+	const all, some = "list(price order by nullif(quantity, 12))", "arg_min(price, nullif(quantity, 12), 9)"
+	a, s := ask(all), ask(some)
+	if strings.Count(a, ",") != 6 || strings.Count(s, ",") != 3 {
+		t.Errorf("alone: %s and %s", a, s)
+	}
+	for _, both := range []string{all + ", " + some, some + ", " + all} {
+		if got := ask(both); !strings.Contains(got, a) || !strings.Contains(got, s) {
+			t.Errorf("%s: %s, want %s and %s", both, got, a, s)
+		}
+	}
+}
