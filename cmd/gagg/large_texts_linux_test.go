@@ -22,7 +22,7 @@ func TestLargeTexts(t *testing.T) {
 		t.Skip("many runs of whole processes")
 	}
 	const size = 9 << 20
-	same, others := t.TempDir(), filepath.Join(t.TempDir(), "others.parquet")
+	binary, same, others := copiedBinary(t), t.TempDir(), filepath.Join(t.TempDir(), "others.parquet")
 	for i := range 4 {
 		writeTexts(t, filepath.Join(same, fmt.Sprintf("%d.parquet", i)), 1, func(int) string { return randomText(size) })
 	}
@@ -39,7 +39,7 @@ func TestLargeTexts(t *testing.T) {
 		} {
 			t.Run(fmt.Sprint(filepath.Base(input), query), func(t *testing.T) {
 				t.Parallel()
-				checkPeaks(t, append([]string{input}, query...))
+				checkPeaks(t, binary, append([]string{input}, query...))
 			})
 		}
 	}
