@@ -138,17 +138,3 @@ func (f *finisher) addPacked(e *entry) error {
 	sortkey.AppendPacked(v, b)
 	return nil
 }
-
-// appendPart appends the bytes from..to of the string of e to dst.
-func (r *farReader) appendPart(dst []byte, e *entry, from, to int) ([]byte, error) {
-	for at := from; at < to; {
-		piece, err := r.piece(e, at)
-		if err != nil {
-			return dst, err
-		}
-		piece = piece[:min(len(piece), to-at)]
-		dst = append(dst, piece...)
-		at += len(piece)
-	}
-	return dst, nil
-}

@@ -77,11 +77,17 @@ func (r *farReader) piece(e *entry, at int) ([]byte, error) {
 
 // appendTo appends the string of e to dst.
 func (r *farReader) appendTo(dst []byte, e *entry) ([]byte, error) {
-	for at := 0; at < e.size; {
+	return r.appendPart(dst, e, 0, e.size)
+}
+
+// appendPart appends the bytes from..to of the string of e to dst.
+func (r *farReader) appendPart(dst []byte, e *entry, from, to int) ([]byte, error) {
+	for at := from; at < to; {
 		piece, err := r.piece(e, at)
 		if err != nil {
 			return dst, err
 		}
+		piece = piece[:min(len(piece), to-at)]
 		dst = append(dst, piece...)
 		at += len(piece)
 	}
