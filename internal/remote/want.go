@@ -15,6 +15,7 @@ type wanted struct {
 
 // extent is what one request asks for.
 type extent struct {
+	of        *wanted
 	off, size int64
 	begun     bool
 	read      int64 // bytes that were; all: it is gone
@@ -36,6 +37,9 @@ func (o *Object) Want(part int, ranges [][2]int64, hold, lazy bool) {
 	w := o.parts[part]
 	if w == nil {
 		w = &wanted{extents: coalesce(ranges)}
+		for _, e := range w.extents {
+			e.of = w
+		}
 		w.ctx, w.cancel = context.WithCancel(o.ctx)
 		o.parts[part] = w
 	}
@@ -113,16 +117,10 @@ func (o *Object) begin(e *extent, ahead bool) bool {
 		return false
 	}
 	c.ahead += e.size
-	var ctx context.Context
-	for _, w := range o.parts {
-		if slices.Contains(w.extents, e) {
-			ctx = w.ctx
-		}
-	}
 	e.begun, e.done = true, make(chan struct{})
 	go func() {
 		data := make([]byte, e.size)
-		err := o.read(ctx, data, e.off)
+		err := o.read(e.of.ctx, data, e.off)
 		o.mu.Lock()
 		defer o.mu.Unlock()
 		if e.err = err; err == nil && !e.gone {
