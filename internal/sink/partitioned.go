@@ -34,9 +34,10 @@ type partitioned struct {
 	options Options
 	Partition
 
-	columns []int // those to cut by, by number
-	rest    *arrow.Schema
-	keys    *rowReader // of the columns to cut by
+	columns []int         // those to cut by, by number
+	by      *arrow.Schema // of those
+	rest    *arrow.Schema // of all others
+	keys    *rowReader    // of the columns to cut by
 	value   []appender
 
 	folder []byte // of the open file, or of the last one
@@ -58,7 +59,7 @@ const groupsOfSize = 4
 // option.
 func NewPartitionedWriter(f Format, tree *Tree, schema *arrow.Schema, p Partition, o Options) (Writer, error) {
 	w := &partitioned{tree: tree, format: f, options: o, Partition: p}
-	var keys, rest []arrow.Field
+	var rest []arrow.Field
 	for i, field := range schema.Fields() {
 		if !slices.Contains(p.By, field.Name) {
 			rest = append(rest, field)
@@ -67,15 +68,21 @@ func NewPartitionedWriter(f Format, tree *Tree, schema *arrow.Schema, p Partitio
 		if err := checkPartition(field); err != nil {
 			return nil, err
 		}
-		w.columns, keys = append(w.columns, i), append(keys, field)
+		w.columns = append(w.columns, i)
 	}
 	if len(rest) == 0 {
 		return nil, columnErrorf("no column is left to write: cut by fewer")
 	}
-	w.sortAsNamed(keys)
-	w.rest = arrow.NewSchema(rest, nil)
+	// The first column that By names is the outermost folder.
+	place := func(c int) int { return slices.Index(p.By, schema.Field(c).Name) }
+	slices.SortStableFunc(w.columns, func(a, b int) int { return place(a) - place(b) })
+	keys := make([]arrow.Field, len(w.columns))
+	for i, c := range w.columns {
+		keys[i] = schema.Field(c)
+	}
+	w.by, w.rest = arrow.NewSchema(keys, nil), arrow.NewSchema(rest, nil)
 	var err error
-	if w.keys, err = newRowReader(arrow.NewSchema(keys, nil)); err != nil {
+	if w.keys, err = newRowReader(w.by); err != nil {
 		return nil, err
 	}
 	for _, f := range w.keys.fields {
@@ -87,21 +94,6 @@ func NewPartitionedWriter(f Format, tree *Tree, schema *arrow.Schema, p Partitio
 		w.options.GroupBytes = max(p.Size/groupsOfSize, 1)
 	}
 	return &guarded{document: w, below: uncompressedText{}}, nil
-}
-
-// sortAsNamed has columns in the order in which By names them: the first is the outermost folder.
-func (w *partitioned) sortAsNamed(keys []arrow.Field) {
-	fields, columns := slices.Clone(keys), slices.Clone(w.columns)
-	place := func(i int) int { return slices.Index(w.By, fields[i].Name) }
-	for i := range fields {
-		at := 0
-		for k := range fields {
-			if place(k) < place(i) {
-				at++
-			}
-		}
-		keys[at], w.columns[at] = fields[i], columns[i]
-	}
 }
 
 // checkPartition refuses columns whose values cannot be names, or do not come back from names as
@@ -120,7 +112,7 @@ func checkPartition(f arrow.Field) error {
 
 // Write adds the rows of a record, each run of rows of one folder by itself.
 func (w *partitioned) Write(rec arrow.Record) error {
-	key := array.NewRecord(w.keysSchema(rec), pick(rec, w.columns), rec.NumRows())
+	key := array.NewRecord(w.by, pick(rec, w.columns), rec.NumRows())
 	defer key.Release()
 	n, err := w.keys.read(key)
 	if err != nil {
@@ -139,14 +131,6 @@ func (w *partitioned) Write(rec arrow.Record) error {
 		from = to
 	}
 	return nil
-}
-
-func (w *partitioned) keysSchema(rec arrow.Record) *arrow.Schema {
-	fields := make([]arrow.Field, len(w.columns))
-	for i, c := range w.columns {
-		fields[i] = rec.Schema().Field(c)
-	}
-	return arrow.NewSchema(fields, nil)
 }
 
 // enter makes the folder of row from the open one, and returns up to which row it is that of the
