@@ -240,11 +240,8 @@ func (f *File) readSchema(r io.ReaderAt, at, end int64) error {
 	case order == bigEndian:
 		return errors.New("numbers are big-endian; not supported")
 	}
-	text := make([]byte, b.meta)
-	if err := readAt(r, text, b.at); err != nil {
-		return err
-	}
-	schema, err := ipc.NewReader(bytes.NewReader(text))
+	text := binary.LittleEndian.AppendUint32([]byte{0xFF, 0xFF, 0xFF, 0xFF}, uint32(len(m.b)))
+	schema, err := ipc.NewReader(bytes.NewReader(append(text, m.b...)))
 	if err != nil {
 		return fmt.Errorf("%w: %w", errSchema, err)
 	}
