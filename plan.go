@@ -141,10 +141,7 @@ func newQueryPlan(e *exec.Explained) *QueryPlan {
 		out.Predicted = &Prediction{c.CPU, c.Device}
 	}
 	out.Sets, out.Totals = q.SetTexts(), q.Totals >= 0
-	for i, e := range q.Keys {
-		if i == len(q.Keys)-1 && len(q.Groupings) > 0 {
-			break // the number of the set
-		}
+	for i, e := range q.Keys[:q.NamedKeys()] {
 		out.Keys = append(out.Keys, KeyPlan{q.KeyTexts[i], e.Type().String(), p.KeyColumns[i].Intern})
 	}
 	for _, f := range q.Follow {
@@ -153,10 +150,11 @@ func newQueryPlan(e *exec.Explained) *QueryPlan {
 	for _, s := range p.Sets {
 		out.Distinct = append(out.Distinct, KeyPlan{q.ArgTexts[s.Arg], q.Args[s.Arg].Type().String(), s.Value.Intern})
 	}
-	for i, c := range q.Out {
-		if out.Pivot = q.Texts.Pivot; out.Pivot != "" && i == len(q.Out)-1 {
-			break // the text of the key
-		}
+	columns := q.Out
+	if out.Pivot = q.Texts.Pivot; out.Pivot != "" {
+		columns = columns[:len(columns)-1] // the last one is the text of the key
+	}
+	for _, c := range columns {
 		out.Output = append(out.Output, c.Name+": "+c.Expr.Type().String())
 	}
 	return out

@@ -225,10 +225,7 @@ func (p *producer) explain(err error, rows []uint64) error {
 	}
 	var group []string
 	q := p.r.plan.Query
-	for i, name := range q.KeyTexts {
-		if i == len(q.Keys)-1 && len(q.Groupings) > 0 {
-			break // the number of the set
-		}
+	for i, name := range q.KeyTexts[:q.NamedKeys()] {
 		p.keys.Decode(i, rows, &p.made[i])
 		v := column.Gather(&p.made[i], []int32{int32(over.Row)}, &column.Buffer{})
 		text := "NULL"

@@ -74,6 +74,15 @@ func (q *Compiled) Sorted() (terms []Term) {
 	return terms
 }
 
+// NamedKeys is how many keys the user gave: with grouping sets the last one is the number of the
+// set.
+func (q *Compiled) NamedKeys() int {
+	if len(q.Groupings) > 0 {
+		return len(q.Keys) - 1
+	}
+	return len(q.Keys)
+}
+
 // SetTexts is the grouping sets as they are written.
 func (q *Compiled) SetTexts() (texts []string) {
 	for _, has := range q.Groupings {

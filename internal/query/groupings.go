@@ -152,10 +152,7 @@ func (c *compiler) addListed(listed [][]expr.Item) error {
 // keyNamed is the key that an element of a set is: by its name, its number among the keys, or as
 // the same expression.
 func (c *compiler) keyNamed(it expr.Item) (int, bool) {
-	n, item := it.Expr, c.outputNumber(it.Text)
-	if lit, ok := n.(*expr.Literal); ok && item < 0 && lit.Value.Type.Kind == column.Int64 && lit.Value.Int >= 1 && lit.Value.Int <= int64(len(c.items)) {
-		item = int(lit.Value.Int - 1)
-	}
+	n, item := it.Expr, c.outputOf(it, len(c.items))
 	switch {
 	case item >= 0 && item < len(c.keyItems):
 		return c.keyItems[item], true

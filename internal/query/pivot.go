@@ -72,11 +72,8 @@ func (c *compiler) pivot() error {
 // keyOutput is the number of the output column that a key is: by its name, its number, or as the
 // same expression; -1: it is none.
 func (c *compiler) keyOutput(it expr.Item) int {
-	if i := c.outputNumber(it.Text); i >= 0 && i < c.byItems {
+	if i := c.outputOf(it, c.byItems); i >= 0 {
 		return i
-	}
-	if lit, ok := it.Expr.(*expr.Literal); ok && lit.Value.Type.Kind == column.Int64 && lit.Value.Int >= 1 && lit.Value.Int <= int64(c.byItems) {
-		return int(lit.Value.Int - 1)
 	}
 	for i, item := range c.items[:c.byItems] {
 		if item.node.String() == it.Expr.String() {

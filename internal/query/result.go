@@ -141,6 +141,18 @@ func (c *compiler) outputNumber(name string) int {
 	return -1
 }
 
+// outputOf is the number of the output column, among the first n, that an element of a list names
+// or has the number of; -1: of none.
+func (c *compiler) outputOf(it expr.Item, n int) int {
+	if i := c.outputNumber(it.Text); i >= 0 && i < n {
+		return i
+	}
+	if lit, ok := it.Expr.(*expr.Literal); ok && lit.Value.Type.Kind == column.Int64 && lit.Value.Int >= 1 && lit.Value.Int <= int64(n) {
+		return int(lit.Value.Int - 1)
+	}
+	return -1
+}
+
 func (c *compiler) having() error {
 	if strings.TrimSpace(c.q.Having) == "" {
 		return nil
@@ -174,15 +186,11 @@ func (c *compiler) outputs() error {
 // ordered is what an element of OrderBy orders by: an output column of that
 // name, the n-th output column for a number n, or an expression, for which output is -1.
 func (c *compiler) ordered(it expr.Item, list string) (n expr.Node, output int, err error) {
-	if i := c.outputNumber(it.Text); i >= 0 {
+	if i := c.outputOf(it, len(c.items)); i >= 0 {
 		return c.outputAt(i), i, nil
 	}
-	lit, ok := it.Expr.(*expr.Literal)
-	if !ok {
+	if _, ok := it.Expr.(*expr.Literal); !ok {
 		return it.Expr, -1, nil
-	}
-	if i := lit.Value.Int - 1; lit.Value.Type.Kind == column.Int64 && i >= 0 && i < int64(len(c.items)) {
-		return c.outputAt(int(i)), int(i), nil
 	}
 	return nil, -1, &expr.Error{Text: list, Pos: it.Pos, Msg: fmt.Sprintf(
 		"order by %s orders nothing: give a name, an expression, or the number of an output column (1 to %d)", it.Text, len(c.items))}
