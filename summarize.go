@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -76,15 +76,18 @@ func (q *Query) onlyInput() error {
 type profiled struct {
 	name  string
 	typ   arrow.DataType
-	text  string         // $ stands for the column
-	only  *regexp.Regexp // the types that have it, those of times have times instead; nil: all
+	text  string            // $ stands for the column
+	only  func(string) bool // the types that have it, those of times have times instead; nil: all
 	times string
 }
 
-var (
-	ofNumbers = regexp.MustCompile(`^(u?int|float|double|decimal)`)
-	ofTimes   = regexp.MustCompile(`^(date|time|timestamp)`)
-)
+func ofNumbers(t string) bool { return beginsWith(t, "int", "uint", "float", "double", "decimal") }
+
+func ofTimes(t string) bool { return beginsWith(t, "date", "time") }
+
+func beginsWith(t string, any ...string) bool {
+	return slices.ContainsFunc(any, func(s string) bool { return strings.HasPrefix(t, s) })
+}
 
 var profile = []profiled{
 	{"count", arrow.PrimitiveTypes.Int64, "count($)", nil, ""},
@@ -105,8 +108,8 @@ func (p *profiled) of(c input.Column, i int) string {
 	switch {
 	case c.Err != "":
 		return nothing[p.typ.ID()]
-	case p.only == nil || p.only.MatchString(c.Type):
-	case p.times != "" && ofTimes.MatchString(c.Type):
+	case p.only == nil || p.only(c.Type):
+	case p.times != "" && ofTimes(c.Type):
 		text = p.times
 	default:
 		return nothing[p.typ.ID()]

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/apache/arrow/go/v15/arrow"
 
@@ -106,13 +107,13 @@ func example(d *gagg.Description, inputs []string) string {
 }
 
 var (
-	bareName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.]*$`)
-	bareWord = regexp.MustCompile(`^[A-Za-z0-9_./:=@%+,-]+$`)
+	bareName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.]*$`) })
+	bareWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_./:=@%+,-]+$`) })
 )
 
 // columnName is a column as expressions name it.
 func columnName(name string) string {
-	if bareName.MatchString(name) {
+	if bareName().MatchString(name) {
 		return name
 	}
 	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
@@ -120,7 +121,7 @@ func columnName(name string) string {
 
 // shellQuoted is a word of a command line.
 func shellQuoted(word string) string {
-	if bareWord.MatchString(word) {
+	if bareWord().MatchString(word) {
 		return word
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"

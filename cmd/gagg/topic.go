@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/pflag"
 
@@ -80,11 +81,11 @@ func typesOf(takes, result string, also []string) (text string) {
 
 // plainText is a text of docs/semantics.md without its marks.
 func plainText(markdown string) string {
-	text := markdownLink.ReplaceAllString(strings.ReplaceAll(markdown, "`", ""), "$1")
+	text := markdownLink().ReplaceAllString(strings.ReplaceAll(markdown, "`", ""), "$1")
 	return strings.ReplaceAll(text, "see below", "see docs/semantics.md")
 }
 
-var markdownLink = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
+var markdownLink = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`) })
 
 // unknownTopic says what a name may stand for.
 func unknownTopic(f *pflag.FlagSet, topic string) error {
