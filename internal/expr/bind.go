@@ -164,7 +164,7 @@ func (b *binder) unary(n *Unary) (*bound, error) {
 		return nil, err
 	}
 	if x.kind == boundInterval && n.Op == "-" {
-		return timesInterval(x, newConst(intValue(-1)), n)
+		return minusInterval(x, n), nil
 	}
 	if n.Op == "not" {
 		if x, err = asBool(x, "not"); err != nil {

@@ -29,8 +29,7 @@ func bitwise(op string, l, r *bound, src Node) (*bound, error) {
 	}
 	switch op {
 	case "<<":
-		limit := int64(math.MaxInt64)
-		return strict(t, src, shiftLeft(t, uint64(limit)), l, r), nil
+		return strict(t, src, shiftLeft(t), l, r), nil
 	case ">>":
 		return strict(t, src, shiftRight(t), l, r), nil
 	}
@@ -62,7 +61,8 @@ var bitKernels = map[string]kernel{
 }
 
 // shiftLeft fails where bits are lost, and for negative numbers.
-func shiftLeft(t column.Type, most uint64) kernel {
+func shiftLeft(t column.Type) kernel {
+	most := uint64(math.MaxInt64)
 	if t == uint64Type {
 		most = math.MaxUint64
 	}

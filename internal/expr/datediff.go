@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/gagg-dev/gagg/internal/column"
 )
@@ -18,7 +19,7 @@ type difference struct {
 }
 
 // differences are the units by their names, and parts of dates whose unit is a day or a week.
-var differences = func() map[string]difference {
+var differences = sync.OnceValue(func() map[string]difference {
 	month := func(days int64) int64 { y, m, _ := civilFromDays(days); return y*12 + m - 1 }
 	units := map[string]difference{
 		"microsecond": {micros: 1}, "millisecond": {micros: 1e3}, "second": {micros: 1e6}, "minute": {micros: 60e6}, "hour": {micros: 3600e6},
@@ -32,7 +33,7 @@ var differences = func() map[string]difference {
 		units[name] = difference{ofDay: yearPart(func(y int64) int64 { return y / years }), months: 12 * years}
 	}
 	return units
-}()
+})
 
 // differing is the unit that argument 0 of c names.
 func (c *call) differing() (difference, error) {
@@ -41,10 +42,10 @@ func (c *call) differing() (difference, error) {
 	if p := partsByName[name]; p != nil {
 		unit = p.names[0]
 	}
-	d, ok := differences[unit]
+	d, ok := differences()[unit]
 	switch {
 	case !ok:
-		return d, c.fail(0, "%s knows no unit '%s'%s", c.n.Name, oneLine(name), didYouMean(name, slices.Sorted(maps.Keys(differences))))
+		return d, c.fail(0, "%s knows no unit '%s'%s", c.n.Name, oneLine(name), didYouMean(name, slices.Sorted(maps.Keys(differences()))))
 	case d.micros == 0 && (familyOf(c.args[1].typ) != familyDay || familyOf(c.args[2].typ) != familyDay):
 		return d, c.fail(1, "a %s is no unit of times", name)
 	case familyOf(c.args[1].typ) != familyOf(c.args[2].typ):
@@ -233,14 +234,14 @@ func (w *bucket) moved(x *bound) (*bound, error) {
 	}
 	by := c.args[2]
 	if by.kind == boundInterval {
-		minus := partwise("-", constantInterval(Span{}), by, c.n)
+		minus := minusInterval(by, c.n)
 		return plusInterval(w.of(plusInterval(x, minus, c.n)), by, c.n), nil
 	}
 	if by.kind != boundConst {
 		return nil, c.fail(2, "the origin of %s must be a constant", c.n.Name)
 	}
 	if isText(by) && x.typ.Kind == column.Timestamp && x.typ.UTC {
-		return w.within(x, by)
+		return w.within(x)
 	}
 	origin := inMicros(by, c.n)
 	if familyOf(by.typ) != familyDay || origin.kind != boundConst {
@@ -253,8 +254,8 @@ func (w *bucket) moved(x *bound) (*bound, error) {
 }
 
 // within is the buckets of a time zone's days and months; shorter ones begin at its Monday.
-func (w *bucket) within(x, zone *bound) (*bound, error) {
-	z, err := w.c.zone(zone, 2)
+func (w *bucket) within(x *bound) (*bound, error) {
+	z, err := w.c.zone(2)
 	if err != nil {
 		return nil, err
 	}
@@ -272,8 +273,7 @@ func (w *bucket) of(x *bound) *bound {
 		first := func(days int64) int64 {
 			y, m, _ := civilFromDays(days)
 			n := y*12 + m - 1 - w.month
-			n -= n - floorDiv(n, w.span.Months)*w.span.Months
-			n += w.month
+			n = floorDiv(n, w.span.Months)*w.span.Months + w.month
 			years := floorDiv(n, 12)
 			return daysFromCivil(years, n-years*12+1, 1)
 		}

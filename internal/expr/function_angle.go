@@ -37,16 +37,6 @@ func degrees(x float64) float64 { return x * (180 / math.Pi) }
 
 func radians(x float64) float64 { return x * (math.Pi / 180) }
 
-// atan2 binds atan2(y, x).
-func atan2(c *call) (*bound, error) {
-	return c.strict(func(f *frame) error {
-		for i, y := range f.args[0].Float[:f.n] {
-			f.out.Float[i] = math.Atan2(y, f.args[1].Float[i])
-		}
-		return nil
-	}, castTo(c.args[0], doubleType, c.n), castTo(c.args[1], doubleType, c.n)), nil
-}
-
 // testDouble binds a condition on a number.
 func testDouble(test func(float64) bool) func(*call) (*bound, error) {
 	return func(c *call) (*bound, error) {

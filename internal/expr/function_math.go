@@ -76,14 +76,16 @@ func logarithm(c *call) (*bound, error) {
 	}, castTo(c.args[0], doubleType, c.n), castTo(c.args[1], doubleType, c.n)), nil
 }
 
-// power binds power(x, y).
-func power(c *call) (*bound, error) {
-	return c.strict(func(f *frame) error {
-		for i, x := range f.args[0].Float[:f.n] {
-			f.out.Float[i] = math.Pow(x, f.args[1].Float[i])
-		}
-		return nil
-	}, castTo(c.args[0], doubleType, c.n), castTo(c.args[1], doubleType, c.n)), nil
+// ofTwoDoubles binds a function of two numbers.
+func ofTwoDoubles(of func(x, y float64) float64) func(*call) (*bound, error) {
+	return func(c *call) (*bound, error) {
+		return c.strict(func(f *frame) error {
+			for i, x := range f.args[0].Float[:f.n] {
+				f.out.Float[i] = of(x, f.args[1].Float[i])
+			}
+			return nil
+		}, castTo(c.args[0], doubleType, c.n), castTo(c.args[1], doubleType, c.n)), nil
+	}
 }
 
 // sign binds sign(x): -1, 0 or 1; of NaN 0.

@@ -26,7 +26,7 @@ var numberFunctions = []function{
 	},
 	{
 		name: "atan2", section: sectionNumber, params: []param{arg("y", aNumber), arg("x", aNumber)},
-		result: gives(doubleType), bind: atan2, doc: "the angle from the x axis to that point",
+		result: gives(doubleType), bind: ofTwoDoubles(math.Atan2), doc: "the angle from the x axis to that point",
 	},
 	{
 		name: "bit_count", section: sectionNumber, params: []param{arg("x", anInteger)},
@@ -106,7 +106,7 @@ var numberFunctions = []function{
 	},
 	{
 		name: "power", also: []string{"pow"}, section: sectionNumber, params: []param{arg("x", aNumber), arg("y", aNumber)},
-		result: gives(doubleType), bind: power, doc: "x to the power of y",
+		result: gives(doubleType), bind: ofTwoDoubles(math.Pow), doc: "x to the power of y",
 	},
 	{
 		name: "radians", section: sectionNumber, params: []param{arg("x", aNumber)},

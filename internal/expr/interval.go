@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"sync"
 )
 
 // Span is the length of an interval. Months and days have no fixed length: it depends on the date
@@ -14,7 +15,7 @@ type Span struct {
 
 // spanUnits are the units of intervals, by all their names. A fraction of a month or a longer
 // unit has to come to whole months.
-var spanUnits = func() map[string]Span {
+var spanUnits = sync.OnceValue(func() map[string]Span {
 	units := map[string]Span{}
 	for names, span := range map[string]Span{
 		"us usec usecs usecond useconds microsecond microseconds": {Micros: 1},
@@ -36,7 +37,7 @@ var spanUnits = func() map[string]Span {
 		}
 	}
 	return units
-}()
+})
 
 // spanWords are the units that may stand behind the text of an interval: interval '1' day.
 var spanWords = []string{
@@ -74,18 +75,14 @@ func (s *scanner) span() Span {
 	whole := s.number(1, 18, math.MaxInt64)
 	fraction := int64(0) // in millionths
 	if s.skip('.') {
-		before := len(s.rest)
-		fraction = s.number(1, 6, math.MaxInt64)
-		for range 6 - (before - len(s.rest)) {
-			fraction *= 10
-		}
+		fraction = s.fraction(6, 6)
 		s.rest = strings.TrimLeft(s.rest, "0123456789")
 	}
 	s.rest = strings.TrimLeft(s.rest, " ")
 	name := s.rest[:len(s.rest)-len(strings.TrimLeft(s.rest, "abcdefghijklmnopqrstuvwxyz"))]
-	unit, ok := spanUnits[name]
+	unit, ok := spanUnits()[name]
 	if name == "" && s.rest == "" {
-		unit, ok = spanUnits["second"], true
+		unit, ok = spanUnits()["second"], true
 	}
 	s.rest = s.rest[len(name):]
 	out, fits := unit.times(sign * whole)

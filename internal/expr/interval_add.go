@@ -41,8 +41,8 @@ func (a adder) addFixed(s Span) kernel {
 		return func(f *frame) error { return f.check(func(int) bool { return true }) }
 	}
 	days, micros := s.Days*a.steps, s.Micros*a.perMicro
-	by := days + micros
-	if (by > days) != (micros > 0) {
+	by, ok := addChecked(days, micros)
+	if !ok {
 		return func(f *frame) error { return f.check(func(int) bool { return true }) }
 	}
 	most, least := math.MaxInt64/a.times, math.MinInt64/a.times
@@ -60,7 +60,8 @@ func (a adder) addFixed(s Span) kernel {
 		}
 		return f.check(func(i int) bool {
 			v := in[i]
-			return v > most || v < least || by != 0 && (v*a.times+by > v*a.times) != (by > 0)
+			_, ok := addChecked(v*a.times, by)
+			return v > most || v < least || !ok
 		})
 	}
 }

@@ -77,9 +77,9 @@ func intervalArithmetic(op string, l, r *bound, src Node) (*bound, error) {
 	case isNullConst(l) || isNullConst(r):
 		return nullWithInterval(op, l, r), nil
 	case op == "*" && left && r.typ.IsInteger() && r.typ.Kind != column.Uint64:
-		return timesInterval(l, r, src)
+		return timesInterval(l, r, src), nil
 	case op == "*" && right && l.typ.IsInteger() && l.typ.Kind != column.Uint64:
-		return timesInterval(r, l, src)
+		return timesInterval(r, l, src), nil
 	case op == "+" && left && right, op == "-" && left && right:
 		return partwise(op, l, r, src), nil
 	case op == "+" && left && isInstant(r.typ):
@@ -87,11 +87,7 @@ func intervalArithmetic(op string, l, r *bound, src Node) (*bound, error) {
 	case op == "+" && isInstant(l.typ):
 		return plusInterval(l, r, src), nil
 	case op == "-" && isInstant(l.typ):
-		minus, err := timesInterval(r, newConst(intValue(-1)), src)
-		if err != nil {
-			return nil, err
-		}
-		return plusInterval(l, minus, src), nil
+		return plusInterval(l, minusInterval(r, src), src), nil
 	case op == "*":
 		return nil, typeErrorf("an interval can be multiplied by an integer, not by %s", other(l, r).typ)
 	}
@@ -129,8 +125,12 @@ func partwise(op string, l, r *bound, src Node) *bound {
 	return intervalNode(parts[0], parts[1], parts[2])
 }
 
-func timesInterval(x, n *bound, src Node) (*bound, error) {
-	return partwise("*", x, intervalNode(n, n, n), src), nil
+func timesInterval(x, n *bound, src Node) *bound {
+	return partwise("*", x, intervalNode(n, n, n), src)
+}
+
+func minusInterval(x *bound, src Node) *bound {
+	return timesInterval(x, newConst(intValue(-1)), src)
 }
 
 // inMicros is a date or timestamp in microseconds, as an integer; what is finer is cut downwards.

@@ -137,7 +137,7 @@ func (p *parser) interval() (Node, error) {
 	}
 	p.advance()
 	text := t.text
-	if _, ok := spanUnits[strings.ToLower(p.peek(0).text)]; ok && p.peek(0).kind == tokName || t.kind == tokNumber {
+	if _, ok := spanUnits()[strings.ToLower(p.peek(0).text)]; ok && p.peek(0).kind == tokName || t.kind == tokNumber {
 		unit, err := p.spanUnit()
 		if err != nil {
 			return nil, err
@@ -159,7 +159,7 @@ func (p *parser) interval() (Node, error) {
 func (p *parser) spanUnit() (Span, error) {
 	t := p.peek(0)
 	word := strings.ToLower(t.text)
-	unit, ok := spanUnits[word]
+	unit, ok := spanUnits()[word]
 	if t.kind != tokName || !ok {
 		return unit, p.fail(t.pos, "expected a unit, such as day, found %s%s", t, didYouMean(word, spanWords))
 	}

@@ -3,7 +3,6 @@ package expr
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -213,15 +212,6 @@ func (r *read) word(words []string, short bool) int64 {
 	return 0
 }
 
-// fraction reads digits behind a point, of which there are most nanoseconds' worth.
-func (r *read) fraction(digits int) {
-	before := len(r.rest)
-	r.nanos = r.number(1, digits, math.MaxInt64)
-	for range 9 - (before - len(r.rest)) {
-		r.nanos *= 10
-	}
-}
-
 // readers are the conversions that strptime knows.
 var readers = map[string]func(r *read){
 	"%a": func(r *read) { r.word(dayNames, true) },
@@ -229,8 +219,8 @@ var readers = map[string]func(r *read){
 	"%b": func(r *read) { r.month = r.word(monthNames, true) + 1 },
 	"%B": func(r *read) { r.month = r.word(monthNames, false) + 1 },
 	"%d": func(r *read) { r.day = r.number(1, 2, 31) },
-	"%f": func(r *read) { r.fraction(6) },
-	"%g": func(r *read) { r.fraction(3) },
+	"%f": func(r *read) { r.nanos = r.fraction(6, 9) },
+	"%g": func(r *read) { r.nanos = r.fraction(3, 9) },
 	"%H": func(r *read) { r.hour = r.number(1, 2, 23) },
 	"%I": func(r *read) {
 		r.hour = r.number(1, 2, 12)
@@ -269,48 +259,42 @@ func (r *read) zoneOffset() int64 {
 	if r.skip('Z') {
 		return 0
 	}
-	west := r.skip('-')
-	if !west {
-		r.want('+')
-	}
-	sec := r.number(2, 2, 18) * 3600
-	if r.skip(':') || r.rest != "" && isDigit(r.rest[0]) {
-		sec += r.number(2, 2, 59) * 60
-	}
-	if west {
-		return -sec
-	}
-	return sec
+	return r.scanner.offset()
 }
 
 // strptime binds strptime(text, format), and try_strptime, which gives NULL for a text that does
 // not have the format.
 func strptime(try bool) func(*call) (*bound, error) {
 	return func(c *call) (*bound, error) {
-		known := func(name string) bool { return readers["%"+strings.TrimPrefix(name[1:], "-")] != nil }
-		parts, err := c.cutFormat(1, known)
+		reader := func(name string) func(*read) { return readers["%"+strings.TrimPrefix(name[1:], "-")] }
+		parts, err := c.cutFormat(1, func(name string) bool { return reader(name) != nil })
 		if err != nil {
 			return nil, err
 		}
-		format := c.args[1].value.Bytes
+		var format momentFormat
+		for _, p := range parts {
+			if p.conversion == "" {
+				format.read = append(format.read, func(r *read) { r.text(p.text) })
+				continue
+			}
+			format.read = append(format.read, reader(p.conversion))
+			format.day = format.day || strings.TrimLeft(p.conversion, "%-") == "d"
+		}
+		shown := oneLine(c.args[1].value.Bytes)
 		return c.strict(func(f *frame) error {
-			for i := range f.n {
-				f.out.Int[i] = 0
-				if f.out.IsNull(i) {
-					continue
-				}
+			return f.failing(func(i int) error {
 				text := string(f.args[0].Bytes(i))
-				v, ok := readMoment(text, parts)
+				v, ok := format.moment(text)
 				switch {
 				case ok:
 					f.out.Int[i] = v
 				case try:
 					f.setNull(i)
 				default:
-					return &ValueError{Value: text, Type: fmt.Sprintf("a timestamp by the format '%s'", oneLine(format))}
+					return &ValueError{Value: text, Type: fmt.Sprintf("a timestamp by the format '%s'", shown)}
 				}
-			}
-			return nil
+				return nil
+			})
 		}, c.args[0]), nil
 	}
 }
@@ -320,15 +304,17 @@ func readType(args []*bound) column.Type {
 	return column.TimestampType(column.Micro, strings.Contains(strings.ReplaceAll(args[1].value.Bytes, "%%", ""), "%z"))
 }
 
-// readMoment reads a text by a format, in microseconds.
-func readMoment(text string, parts []formatPart) (int64, bool) {
+// momentFormat is a format as strptime reads by it.
+type momentFormat struct {
+	read []func(*read)
+	day  bool // it has a day of the month
+}
+
+// moment reads a text, in microseconds.
+func (m *momentFormat) moment(text string) (int64, bool) {
 	r := read{scanner: scanner{rest: strings.TrimSpace(text), ok: true}, year: 1900, month: 1, day: 1}
-	for _, p := range parts {
-		if p.conversion != "" {
-			readers["%"+strings.TrimPrefix(p.conversion[1:], "-")](&r)
-			continue
-		}
-		r.text(p.text)
+	for _, read := range m.read {
+		read(&r)
 	}
 	if r.half == 2 {
 		r.hour += 12
@@ -337,7 +323,7 @@ func readMoment(text string, parts []formatPart) (int64, bool) {
 		return 0, false
 	}
 	days := daysFromCivil(r.year, r.month, r.day)
-	if r.ofYear > 0 && !slices.ContainsFunc(parts, func(p formatPart) bool { return strings.TrimLeft(p.conversion, "%-") == "d" }) {
+	if r.ofYear > 0 && !m.day {
 		days = daysFromCivil(r.year, 1, 1) + r.ofYear - 1
 	}
 	if days > mostDays || days < -mostDays {

@@ -124,13 +124,19 @@ func (s *scanner) clock() (sec, nanos int64) {
 	if !s.skip('.') {
 		return sec, 0
 	}
-	before := len(s.rest)
-	nanos = s.number(1, 9, math.MaxInt64)
-	for range 9 - (before - len(s.rest)) {
-		nanos *= 10
-	}
+	nanos = s.fraction(9, 9)
 	s.rest = strings.TrimLeft(s.rest, "0123456789")
 	return sec, nanos
+}
+
+// fraction reads at most so many digits behind a point, in units of 10^-places.
+func (s *scanner) fraction(digits, places int) int64 {
+	before := len(s.rest)
+	n := s.number(1, digits, math.MaxInt64)
+	for range places - (before - len(s.rest)) {
+		n *= 10
+	}
+	return n
 }
 
 // timestamp reads a date, optionally a time after a blank or T, optionally a
@@ -164,7 +170,7 @@ func (s *scanner) offset() int64 {
 		s.want('+')
 	}
 	sec := s.number(2, 2, 18) * 3600
-	if s.skip(':') || s.rest != "" {
+	if s.skip(':') || s.rest != "" && isDigit(s.rest[0]) {
 		sec += s.number(2, 2, 59) * 60
 	}
 	if west {

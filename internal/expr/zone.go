@@ -12,8 +12,8 @@ import (
 type zone struct{ *time.Location }
 
 // zone is the time zone that argument i of c, a constant, names.
-func (c *call) zone(name *bound, i int) (zone, error) {
-	text := name.value.Bytes
+func (c *call) zone(i int) (zone, error) {
+	text := c.args[i].value.Bytes
 	for _, as := range []string{text, capitalized(text), strings.ToUpper(text)} {
 		if at, err := time.LoadLocation(as); err == nil && as != "" && !strings.EqualFold(as, "local") {
 			return zone{at}, nil
@@ -36,7 +36,7 @@ func capitalized(name string) string {
 // timezone binds timezone(zone, t). For a time it is the instant at which clocks of the zone show
 // t; for an instant it is what they show then.
 func timezone(c *call) (*bound, error) {
-	z, err := c.zone(c.args[0], 0)
+	z, err := c.zone(0)
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +130,8 @@ func (z zone) shifted(x *bound, src Node, utc bool, offset func(sec int64) (offs
 		}
 		return f.check(func(i int) bool {
 			by, _, _ := offset(second.floor(in[i]))
-			return by != 0 && (in[i]+by*perSecond > in[i]) != (by > 0)
+			_, ok := addChecked(in[i], by*perSecond)
+			return !ok
 		})
 	}, x)
 }
