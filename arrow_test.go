@@ -2,6 +2,7 @@ package gagg_test
 
 import (
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -42,24 +43,30 @@ func writeArrow(t *testing.T, path string, stream bool, recs []arrow.Record, o .
 	}
 }
 
-// A result that is written as Arrow IPC, in every form, and read by path is the same table as the
-// records themselves, whatever the threads, and the file stays within the memory limit.
-func TestArrowFiles(t *testing.T) {
-	rows, err := gagg.Run(t.Context(), gagg.Query{
-		From: gagg.Files("testdata/orders.parquet"), By: []string{"customer", "product", "region", "ordered_at"},
-		Aggs: exprs("sum(price) as price, max(quantity) as quantity, count(*) as n"),
-	}, gagg.Options{})
+// records are the result of a query, in records of at most so many rows.
+func records(t *testing.T, q gagg.Query, most int64) (recs []arrow.Record) {
+	t.Helper()
+	rows, err := gagg.Run(t.Context(), q, gagg.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer rows.Release()
-	var recs []arrow.Record
+	t.Cleanup(rows.Release)
 	for rows.Next() {
 		rec := rows.Record()
-		for at := int64(0); at < rec.NumRows(); at += 1000 {
-			recs = append(recs, rec.NewSlice(at, min(at+1000, rec.NumRows())))
+		for at := int64(0); at < rec.NumRows(); at += most {
+			recs = append(recs, rec.NewSlice(at, min(at+most, rec.NumRows())))
 		}
 	}
+	return recs
+}
+
+// A result that is written as Arrow IPC, in every form, and read by path is the same table as the
+// records themselves, whatever the threads, and the file stays within the memory limit.
+func TestArrowFiles(t *testing.T) {
+	recs := records(t, gagg.Query{
+		From: gagg.Files("testdata/orders.parquet"), By: []string{"customer", "product", "region", "ordered_at"},
+		Aggs: exprs("sum(price) as price, max(quantity) as quantity, count(*) as n"),
+	}, 1000)
 	dir := t.TempDir()
 	ask := func(from gagg.Source, o gagg.Options) []string {
 		t.Helper()
@@ -94,17 +101,8 @@ func TestArrowFiles(t *testing.T) {
 // An Arrow IPC file on a server is the same table; a record takes two requests for the index and
 // one to be read.
 func TestHTTPArrow(t *testing.T) {
-	rows, err := gagg.Run(t.Context(), gagg.Query{From: gagg.Files("testdata/orders.parquet"), By: []string{"customer", "region", "ordered_at"}, Aggs: exprs("count(*) as n")}, gagg.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer rows.Release()
+	recs := records(t, gagg.Query{From: gagg.Files("testdata/orders.parquet"), By: []string{"customer", "region", "ordered_at"}, Aggs: exprs("count(*) as n")}, math.MaxInt32)
 	path := filepath.Join(t.TempDir(), "x.arrow")
-	var recs []arrow.Record
-	for rows.Next() {
-		rows.Record().Retain()
-		recs = append(recs, rows.Record())
-	}
 	writeArrow(t, path, false, recs, ipc.WithZstd())
 	file, err := os.ReadFile(path)
 	if err != nil {
@@ -129,18 +127,7 @@ func TestHTTPArrow(t *testing.T) {
 // F31: an Arrow IPC file that is replaced while it is read is an input error that names it.
 func TestArrowChanges(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "changing.arrow")
-	rows, err := gagg.Run(t.Context(), gagg.Query{From: gagg.Files("testdata/orders.parquet"), By: []string{"customer", "ordered_at"}}, gagg.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer rows.Release()
-	var recs []arrow.Record
-	for rows.Next() {
-		rec := rows.Record()
-		for at := int64(0); at < rec.NumRows(); at += 100 {
-			recs = append(recs, rec.NewSlice(at, min(at+100, rec.NumRows())))
-		}
-	}
+	recs := records(t, gagg.Query{From: gagg.Files("testdata/orders.parquet"), By: []string{"customer", "ordered_at"}}, 100)
 	writeArrow(t, path, false, recs)
 	c := &changer{change: func() { writeArrow(t, path, false, recs[1:]) }}
 	c.after.Store(3)
