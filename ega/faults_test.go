@@ -110,7 +110,7 @@ func (r *rig) life(rows []uint64, f func(k *ega.Kernels, in, out cuda.Span, n ui
 	defer func() { err = errors.Join(err, memory.Close()) }()
 	half := memory.Span().Size / 2
 	in, out := memory.Span().Slice(0, half), memory.Span().Slice(half, 2*half)
-	if err := r.Thread.Write(in, egatest.Bytes(rows)); err != nil {
+	if err := r.Thread.Write(in, gputest.Bytes64(rows)); err != nil {
 		return err
 	}
 	// Whatever failed, nothing may be under way when the memory goes.

@@ -3,7 +3,6 @@ package egatest
 import (
 	"cmp"
 	"context"
-	"encoding/binary"
 	"fmt"
 	"math"
 	"slices"
@@ -17,18 +16,12 @@ import (
 )
 
 // Rig is a device. What it makes is closed at the end of the test.
-type Rig struct {
-	TB     testing.TB
-	Thread *cuda.Thread
-	Stream *cuda.Stream
-}
+type Rig struct{ *gputest.Rig }
 
 // NewRig opens a device.
 func NewRig(tb testing.TB) *Rig {
 	tb.Helper()
-	r := &Rig{TB: tb, Thread: gputest.Open(tb)}
-	r.Stream = gputest.Keep(tb, r.Thread.NewStream)
-	return r
+	return &Rig{gputest.NewRig(tb, gputest.Open(tb))}
 }
 
 // Within is a context that ends when what is waited for has not come in time.
@@ -36,14 +29,6 @@ func (r *Rig) Within(what string) context.Context {
 	ctx, cancel := bounded.Context(what)
 	r.TB.Cleanup(cancel)
 	return ctx
-}
-
-// Do ends the test at an error.
-func (r *Rig) Do(err error) {
-	r.TB.Helper()
-	if err != nil {
-		r.TB.Fatal(err)
-	}
 }
 
 // Load loads the kernels of a layout.
@@ -69,16 +54,7 @@ func (r *Rig) Space(n int) cuda.Span {
 // Put writes words to device memory.
 func (r *Rig) Put(to cuda.Span, words []uint64) {
 	r.TB.Helper()
-	r.Do(r.Thread.Write(to.Slice(0, cuda.Size(8*len(words))), Bytes(words)))
-}
-
-// Bytes is words as bytes.
-func Bytes(words []uint64) []byte {
-	raw := make([]byte, 0, 8*len(words))
-	for _, w := range words {
-		raw = binary.LittleEndian.AppendUint64(raw, w)
-	}
-	return raw
+	r.Write64(to, words)
 }
 
 // Send is words in device memory of their own.
@@ -92,14 +68,7 @@ func (r *Rig) Send(words []uint64) cuda.Span {
 // Read waits for the stream and reads n words.
 func (r *Rig) Read(from cuda.Span, n int) []uint64 {
 	r.TB.Helper()
-	r.Do(r.Stream.Synchronize())
-	raw := make([]byte, 8*n)
-	r.Do(r.Thread.Read(raw, from.Slice(0, cuda.Size(len(raw)))))
-	out := make([]uint64, n)
-	for i := range out {
-		out[i] = binary.LittleEndian.Uint64(raw[8*i:])
-	}
-	return out
+	return r.Read64(from, n)
 }
 
 // Collect is the groups of a table, and the rows without a slot.

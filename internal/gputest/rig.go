@@ -76,6 +76,32 @@ func (r *Rig) Write(values []uint32) cuda.Span {
 	return span
 }
 
+// Read64 waits for the stream and reads n words of 64 bits.
+func (r *Rig) Read64(span cuda.Span, n int) []uint64 {
+	r.TB.Helper()
+	raw := r.Bytes(span.Slice(0, cuda.Size(8*n)))
+	out := make([]uint64, n)
+	for i := range out {
+		out[i] = binary.LittleEndian.Uint64(raw[8*i:])
+	}
+	return out
+}
+
+// Write64 writes words of 64 bits.
+func (r *Rig) Write64(span cuda.Span, words []uint64) {
+	r.TB.Helper()
+	r.Do(r.Thread.Write(span.Slice(0, cuda.Size(8*len(words))), Bytes64(words)))
+}
+
+// Bytes64 is words as bytes.
+func Bytes64(words []uint64) []byte {
+	raw := make([]byte, 0, 8*len(words))
+	for _, w := range words {
+		raw = binary.LittleEndian.AppendUint64(raw, w)
+	}
+	return raw
+}
+
 // Threads is a grid with a thread for each of n, and at least one block.
 func Threads(n int) cuda.Grid {
 	const block = 128

@@ -34,25 +34,25 @@ func newChainRig(tb testing.TB, d ondevice.Rows, n, pageRows int, pages uint32) 
 	}
 	k := load(r.deviceRig, kernels.LoadPages)
 	r.pool = gputest.Keep(tb, func() (*gpumem.Pool, error) {
-		return gpumem.New(r.thread, k, gpumem.Config{Pages: pages, PageBytes: bytes})
+		return gpumem.New(r.Thread, k, gpumem.Config{Pages: pages, PageBytes: bytes})
 	})
 	chain := load(r.deviceRig, kernels.LoadEgaScatterChain)
-	r.chains = gputest.Keep(tb, func() (*ondevice.Chains, error) { return ondevice.NewChains(r.thread, chain, r.pool, d, n) })
+	r.chains = gputest.Keep(tb, func() (*ondevice.Chains, error) { return ondevice.NewChains(r.Thread, chain, r.pool, d, n) })
 	return r
 }
 
 // take checks the chains of n partitions from first on, frees them, and returns
 // the rows that were in them.
 func (r *chainRig) take(first, n int) []uint64 {
-	r.tb.Helper()
+	r.TB.Helper()
 	sizes, err := r.chains.Sizes()
-	r.do(err)
-	r.do(r.chains.List(r.stream, sizes))
+	r.Do(err)
+	r.Do(r.chains.List(r.Stream, sizes))
 	want, pages := 0, 0
 	for p, s := range sizes[first : first+n] {
 		want, pages = want+s.Rows(r.chains.PageRows()), pages+s.Pages
 		if s.Last > r.chains.PageRows() || (s.Pages > 0) != (s.Last > 0) {
-			r.tb.Fatalf("the chain of partition %d has %d pages, and %d rows in the last one", first+p, s.Pages, s.Last)
+			r.TB.Fatalf("the chain of partition %d has %d pages, and %d rows in the last one", first+p, s.Pages, s.Last)
 		}
 	}
 	row := cuda.Size(8 * r.d.Stride)
@@ -61,41 +61,41 @@ func (r *chainRig) take(first, n int) []uint64 {
 		all := sizes[p].Rows(r.chains.PageRows())
 		for from := 0; from < all; { // in pieces, which begin and end in the middle of a page
 			some := min(all-from, r.chains.PageRows()*5/3)
-			r.do(r.chains.Gather(r.stream, p, from, some, dense.Slice(at, at+cuda.Size(some)*row)))
+			r.Do(r.chains.Gather(r.Stream, p, from, some, dense.Slice(at, at+cuda.Size(some)*row)))
 			from, at = from+some, at+cuda.Size(some)*row
 		}
 	}
-	words := r.read(dense, want*r.d.Stride)
+	words := r.Read64(dense, want*r.d.Stride)
 	rest := words
 	for p := first; p < first+n; p++ {
 		n := sizes[p].Rows(r.chains.PageRows()) * r.d.Stride
-		checkPartition(r.tb, r.d, rest[:n], p)
+		checkPartition(r.TB, r.d, rest[:n], p)
 		rest = rest[n:]
 	}
 	before := r.used()
-	r.do(r.chains.Free(r.stream, first, n))
+	r.Do(r.chains.Free(r.Stream, first, n))
 	if after := r.used(); before-after != pages {
-		r.tb.Fatalf("%d pages are in use, and %d once %d are freed", before, after, pages)
+		r.TB.Fatalf("%d pages are in use, and %d once %d are freed", before, after, pages)
 	}
 	return words
 }
 
 // used waits for the stream and counts the pages in use.
 func (r *chainRig) used() int {
-	r.tb.Helper()
-	r.do(r.stream.Synchronize())
+	r.TB.Helper()
+	r.Do(r.Stream.Synchronize())
 	used, err := r.pool.Used()
-	r.do(err)
+	r.Do(err)
 	return int(used)
 }
 
 // None is left, and no page is.
 func (r *chainRig) append(span cuda.Span, n int) {
-	r.tb.Helper()
-	r.do(r.chains.Append(r.stream, span, n))
-	r.do(r.stream.Synchronize())
+	r.TB.Helper()
+	r.Do(r.chains.Append(r.Stream, span, n))
+	r.Do(r.Stream.Synchronize())
 	if left, err := r.chains.Left(); left != 0 || err != nil {
-		r.tb.Fatalf("%d rows are left: %v", left, err)
+		r.TB.Fatalf("%d rows are left: %v", left, err)
 	}
 }
 
@@ -159,31 +159,31 @@ func TestChainsOutOfPages(t *testing.T) {
 }
 
 func (r *chainRig) runOut(n int, word wordOf) {
-	r.tb.Helper()
+	r.TB.Helper()
 	words := rows(n, r.d.Stride, word)
 	src := r.write(words)
 	var got []uint64
-	r.do(r.chains.Append(r.stream, src, n))
+	r.Do(r.chains.Append(r.Stream, src, n))
 	for {
-		r.do(r.stream.Synchronize())
+		r.Do(r.Stream.Synchronize())
 		left, err := r.chains.Left()
 		if (left > 0) != errors.Is(err, kernels.StatusOutOfPages) {
-			r.tb.Fatalf("%d rows are left: %v", left, err)
+			r.TB.Fatalf("%d rows are left: %v", left, err)
 		}
 		taken := r.take(0, r.d.Partitions())
 		got = append(got, taken...)
 		if len(got)/r.d.Stride != n-left {
-			r.tb.Fatalf("%d rows are placed and %d left of %d", len(got)/r.d.Stride, left, n)
+			r.TB.Fatalf("%d rows are placed and %d left of %d", len(got)/r.d.Stride, left, n)
 		}
 		if left == 0 {
 			break
 		}
 		if len(taken) == 0 {
-			r.tb.Fatal("no row is placed although all pages were free")
+			r.TB.Fatal("no row is placed although all pages were free")
 		}
-		r.do(r.chains.AppendLeft(r.stream, src, n))
+		r.Do(r.chains.AppendLeft(r.Stream, src, n))
 	}
-	sameRows(r.tb, got, words, r.d.Stride)
+	sameRows(r.TB, got, words, r.d.Stride)
 }
 
 // Without freeing anything it is the same rows that are left, and nothing else changes.
@@ -193,12 +193,12 @@ func TestChainsStayOut(t *testing.T) {
 	r := newChainRig(t, d, n, 60, 5)
 	words := rows(n, d.Stride, skews[0].word)
 	src := r.write(words)
-	r.do(r.chains.Append(r.stream, src, n))
-	r.do(r.stream.Synchronize())
+	r.Do(r.chains.Append(r.Stream, src, n))
+	r.Do(r.Stream.Synchronize())
 	left, _ := r.chains.Left()
 	for range 3 {
-		r.do(r.chains.AppendLeft(r.stream, src, n))
-		r.do(r.stream.Synchronize())
+		r.Do(r.chains.AppendLeft(r.Stream, src, n))
+		r.Do(r.Stream.Synchronize())
 		again, err := r.chains.Left()
 		if again > left || again == 0 || !errors.Is(err, kernels.StatusOutOfPages) {
 			t.Fatalf("%d rows are left, then %d: %v", left, again, err)
@@ -225,8 +225,8 @@ func TestChainsRefuse(t *testing.T) {
 		// too small, and too many
 		{gpumem.Config{Pages: 1 << 21, PageBytes: 32}, ondevice.Rows{Stride: 1}},
 	} {
-		pool := gputest.Keep(t, func() (*gpumem.Pool, error) { return gpumem.New(r.thread, pages, c.config) })
-		if chains, err := ondevice.NewChains(r.thread, chain, pool, c.d, 10); err == nil {
+		pool := gputest.Keep(t, func() (*gpumem.Pool, error) { return gpumem.New(r.Thread, pages, c.config) })
+		if chains, err := ondevice.NewChains(r.Thread, chain, pool, c.d, 10); err == nil {
 			t.Errorf("%+v of pages %+v are accepted", c.d, c.config)
 			chains.Close()
 		}
@@ -234,15 +234,15 @@ func TestChainsRefuse(t *testing.T) {
 	c := newChainRig(t, ondevice.Rows{Stride: 2}, 10, 60, 3)
 	room := c.span(20)
 	for _, n := range []int{-1, 11} {
-		if err := c.chains.Append(c.stream, room, n); err == nil {
+		if err := c.chains.Append(c.Stream, room, n); err == nil {
 			t.Errorf("%d rows are accepted", n)
 		}
 	}
-	if err := c.chains.Append(c.stream, room.Slice(0, 100), 10); err == nil {
+	if err := c.chains.Append(c.Stream, room.Slice(0, 100), 10); err == nil {
 		t.Error("10 rows in 100 bytes are accepted")
 	}
 	for _, n := range []int{0, 11} {
-		if err := c.chains.Gather(c.stream, 0, 0, n, room.Slice(0, 160)); err == nil {
+		if err := c.chains.Gather(c.Stream, 0, 0, n, room.Slice(0, 160)); err == nil {
 			t.Errorf("%d rows are gathered in memory for 10", n)
 		}
 	}

@@ -23,7 +23,7 @@ func TestDeviceFaults(t *testing.T) {
 	}
 	pages := load(r, kernels.LoadPages)
 	l.pool = gputest.Keep(t, func() (*gpumem.Pool, error) {
-		return gpumem.New(r.thread, pages, gpumem.Config{Pages: 20, PageBytes: 1024})
+		return gpumem.New(r.Thread, pages, gpumem.Config{Pages: 20, PageBytes: 1024})
 	})
 	step := 1
 	if testing.Short() {
@@ -32,8 +32,8 @@ func TestDeviceFaults(t *testing.T) {
 	for name, life := range map[string]func() error{"scatter": l.scatterLife, "chains": l.chainsLife} {
 		t.Log(name)
 		gputest.FailCalls(t, step, life, func() {
-			r.do(r.stream.Synchronize()) // what was queued before the failure
-			r.do(l.pool.Reset())
+			r.Do(r.Stream.Synchronize()) // what was queued before the failure
+			r.Do(l.pool.Reset())
 		})
 	}
 }
@@ -49,16 +49,16 @@ type faultRig struct {
 // scatterLife makes a DeviceScatter of two levels, uses it, and closes it.
 func (l *faultRig) scatterLife() (err error) {
 	d := ondevice.Rows{Stride: 2, Bits: kernels.ScatterMostBits + 1}
-	s, err := reference.NewDeviceScatter(l.thread, l.scatter, d, 200)
+	s, err := reference.NewDeviceScatter(l.Thread, l.scatter, d, 200)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, l.stream.Synchronize(), s.Close()) }()
-	divided, err := s.Scatter(l.stream, l.src, l.dst, 200)
+	defer func() { err = errors.Join(err, l.Stream.Synchronize(), s.Close()) }()
+	divided, err := s.Scatter(l.Stream, l.src, l.dst, 200)
 	if err != nil {
 		return err
 	}
-	if err := l.stream.Synchronize(); err != nil {
+	if err := l.Stream.Synchronize(); err != nil {
 		return err
 	}
 	_, err = s.From(divided)
@@ -67,15 +67,15 @@ func (l *faultRig) scatterLife() (err error) {
 
 // chainsLife makes chains, fills, lists, gathers and frees them, and closes them.
 func (l *faultRig) chainsLife() (err error) {
-	c, err := ondevice.NewChains(l.thread, l.chain, l.pool, ondevice.Rows{Stride: 2, Bits: 2}, 200)
+	c, err := ondevice.NewChains(l.Thread, l.chain, l.pool, ondevice.Rows{Stride: 2, Bits: 2}, 200)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, l.stream.Synchronize(), c.Close()) }()
-	if err := c.Append(l.stream, l.src, 200); err != nil {
+	defer func() { err = errors.Join(err, l.Stream.Synchronize(), c.Close()) }()
+	if err := c.Append(l.Stream, l.src, 200); err != nil {
 		return err
 	}
-	if err := l.stream.Synchronize(); err != nil {
+	if err := l.Stream.Synchronize(); err != nil {
 		return err
 	}
 	if _, err := c.Left(); err != nil {
@@ -85,11 +85,11 @@ func (l *faultRig) chainsLife() (err error) {
 	if err != nil {
 		return err
 	}
-	if err := c.List(l.stream, sizes); err != nil {
+	if err := c.List(l.Stream, sizes); err != nil {
 		return err
 	}
-	if err := c.Gather(l.stream, 0, 0, sizes[0].Rows(c.PageRows()), l.dst); err != nil {
+	if err := c.Gather(l.Stream, 0, 0, sizes[0].Rows(c.PageRows()), l.dst); err != nil {
 		return err
 	}
-	return c.Free(l.stream, 0, 4)
+	return c.Free(l.Stream, 0, 4)
 }

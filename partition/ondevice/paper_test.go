@@ -23,16 +23,16 @@ func TestPaperScatter(t *testing.T) {
 			src, dst := r.write(words), r.span(len(words))
 			index, next := r.span(n), r.span(1<<c.bits)
 			from, all := r.span(1<<c.bits), r.write([]uint64{n << 32})
-			r.do(r.stream.Fill(next, 0))
+			r.Do(r.Stream.Fill(next, 0))
 
 			view := kernels.ScatterRows{Words: src.Ptr, Count: n, Stride: uint32(c.stride), Hashed: 1, Bits: uint32(c.bits), Most: tile}
 			level := kernels.ScatterLevel{Rows: view, From: all.Ptr, Next: next.Ptr, Segments: 1}
 			grid := cuda.Grid{Blocks: n / tile, Threads: threads, Shared: 4 << c.bits}
-			r.do(bench.Index(r.stream, grid, view, next.Ptr, index.Ptr))
-			r.do(scatter.Prefix(r.stream, kerneltest.PrefixGrid(1, uint32(c.bits)), level, from.Ptr))
-			r.do(bench.Final(r.stream, threadsFor(n), view, from.Ptr, index.Ptr, dst.Ptr))
+			r.Do(bench.Index(r.Stream, grid, view, next.Ptr, index.Ptr))
+			r.Do(scatter.Prefix(r.Stream, kerneltest.PrefixGrid(1, uint32(c.bits)), level, from.Ptr))
+			r.Do(bench.Final(r.Stream, threadsFor(n), view, from.Ptr, index.Ptr, dst.Ptr))
 
-			got := r.read(dst, len(words))
+			got := r.Read64(dst, len(words))
 			sameRows(t, got, words, c.stride)
 			for i := range n - 1 {
 				if a, b := d.Partition(got[i*c.stride:]), d.Partition(got[(i+1)*c.stride:]); a > b {
@@ -53,9 +53,9 @@ func TestBenchRows(t *testing.T) {
 		r := newDeviceRig(t)
 		bench := load(r, kerneltest.LoadScatterBench)
 		span := r.span(n * stride)
-		r.do(bench.Fill(r.stream, threadsFor(n), span.Ptr, n, stride, skewed))
+		r.Do(bench.Fill(r.Stream, threadsFor(n), span.Ptr, n, stride, skewed))
 		keys := map[uint64]int{}
-		for i, w := range r.read(span, n*stride) {
+		for i, w := range r.Read64(span, n*stride) {
 			if i%stride == 0 {
 				keys[w]++
 			} else if w != uint64(i/stride) {

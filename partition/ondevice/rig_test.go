@@ -1,7 +1,6 @@
 package ondevice_test
 
 import (
-	"encoding/binary"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -11,63 +10,33 @@ import (
 	"github.com/gagg-dev/gagg/partition/ondevice"
 )
 
-// deviceRig is a device. What it makes is closed at the end of the test.
-type deviceRig struct {
-	tb     testing.TB
-	thread *cuda.Thread
-	stream *cuda.Stream
-}
+// deviceRig is a device with memory for words of 64 bits.
+type deviceRig struct{ *gputest.Rig }
 
 func newDeviceRig(tb testing.TB) *deviceRig {
 	tb.Helper()
-	r := &deviceRig{tb: tb, thread: gputest.Open(tb)}
-	r.stream = gputest.Keep(tb, r.thread.NewStream)
-	return r
+	return &deviceRig{gputest.NewRig(tb, gputest.Open(tb))}
 }
 
 func load[T any](r *deviceRig, open func(*cuda.Thread) (T, error)) T {
-	r.tb.Helper()
-	return gputest.Make(r.tb, func() (T, error) { return open(r.thread) })
-}
-
-func (r *deviceRig) do(err error) {
-	r.tb.Helper()
-	if err != nil {
-		r.tb.Fatal(err)
-	}
+	r.TB.Helper()
+	return gputest.Load(r.TB, r.Thread, open)
 }
 
 // span is device memory for words of 64 bits, each of which begins as ~0.
 func (r *deviceRig) span(words int) cuda.Span {
-	r.tb.Helper()
-	span := gputest.Keep(r.tb, func() (*cuda.Memory, error) { return r.thread.Alloc(cuda.Size(8 * max(words, 1))) }).Span()
-	r.do(r.stream.Fill(span, 0xff))
-	r.do(r.stream.Synchronize())
+	r.TB.Helper()
+	span := gputest.Keep(r.TB, func() (*cuda.Memory, error) { return r.Thread.Alloc(cuda.Size(8 * max(words, 1))) }).Span()
+	r.Do(r.Stream.Fill(span, 0xff))
+	r.Do(r.Stream.Synchronize())
 	return span
 }
 
 func (r *deviceRig) write(words []uint64) cuda.Span {
-	r.tb.Helper()
+	r.TB.Helper()
 	span := r.span(len(words))
-	raw := make([]byte, 0, 8*len(words))
-	for _, w := range words {
-		raw = binary.LittleEndian.AppendUint64(raw, w)
-	}
-	r.do(r.thread.Write(span.Slice(0, cuda.Size(len(raw))), raw))
+	r.Write64(span, words)
 	return span
-}
-
-// read waits for the stream and reads n words.
-func (r *deviceRig) read(span cuda.Span, n int) []uint64 {
-	r.tb.Helper()
-	r.do(r.stream.Synchronize())
-	raw := make([]byte, 8*n)
-	r.do(r.thread.Read(raw, span.Slice(0, cuda.Size(len(raw)))))
-	words := make([]uint64, n)
-	for i := range words {
-		words[i] = binary.LittleEndian.Uint64(raw[8*i:])
-	}
-	return words
 }
 
 // wordOf is the first word of row i.

@@ -70,23 +70,23 @@ func TestDeviceScatterLevels(t *testing.T) {
 
 // scatter divides rows on the device, twice, and compares.
 func (r *deviceRig) scatter(d ondevice.Rows, n int, words []uint64) {
-	r.tb.Helper()
+	r.TB.Helper()
 	k := load(r, kerneltest.LoadEgaScatter)
-	s := gputest.Keep(r.tb, func() (*reference.DeviceScatter, error) { return reference.NewDeviceScatter(r.thread, k, d, n) })
+	s := gputest.Keep(r.TB, func() (*reference.DeviceScatter, error) { return reference.NewDeviceScatter(r.Thread, k, d, n) })
 	src, dst := r.write(words), r.span(len(words))
 	for range 2 {
-		divided, err := s.Scatter(r.stream, src, dst, n)
-		r.do(err)
-		out := r.read(divided.Rows, len(words))
+		divided, err := s.Scatter(r.Stream, src, dst, n)
+		r.Do(err)
+		out := r.Read64(divided.Rows, len(words))
 		from, err := s.From(divided)
-		r.do(err)
+		r.Do(err)
 		if len(from) != d.Partitions()+1 || from[0] != 0 || int(from[d.Partitions()]) != n {
-			r.tb.Fatalf("%d partitions begin at %d and end at %d of %d", len(from)-1, from[0], from[len(from)-1], n)
+			r.TB.Fatalf("%d partitions begin at %d and end at %d of %d", len(from)-1, from[0], from[len(from)-1], n)
 		}
 		for p := range d.Partitions() {
-			checkPartition(r.tb, d, out[int(from[p])*d.Stride:int(from[p+1])*d.Stride], p)
+			checkPartition(r.TB, d, out[int(from[p])*d.Stride:int(from[p+1])*d.Stride], p)
 		}
-		sameRows(r.tb, out, words, d.Stride)
+		sameRows(r.TB, out, words, d.Stride)
 		if divided.Rows == dst {
 			src, dst = dst, src // the second division is of rows in order
 		}
@@ -105,20 +105,20 @@ func TestDeviceScatterRefuses(t *testing.T) {
 		{Stride: 2, Skip: 64},
 		{Stride: 2, TileRows: -1},
 	} {
-		if s, err := reference.NewDeviceScatter(r.thread, k, d, 10); err == nil {
+		if s, err := reference.NewDeviceScatter(r.Thread, k, d, 10); err == nil {
 			t.Errorf("%+v is accepted", d)
 			s.Close()
 		}
 	}
 	s := gputest.Keep(t, func() (*reference.DeviceScatter, error) {
-		return reference.NewDeviceScatter(r.thread, k, ondevice.Rows{Stride: 2, Bits: 3}, 10)
+		return reference.NewDeviceScatter(r.Thread, k, ondevice.Rows{Stride: 2, Bits: 3}, 10)
 	})
 	room := r.span(20)
 	for _, c := range []struct {
 		src, dst cuda.Span
 		n        int
 	}{{room, room, 11}, {room.Slice(0, 100), room, 10}, {room, room.Slice(0, 100), 10}, {room, room, -1}} {
-		if _, err := s.Scatter(r.stream, c.src, c.dst, c.n); err == nil {
+		if _, err := s.Scatter(r.Stream, c.src, c.dst, c.n); err == nil {
 			t.Errorf("%+v is accepted", c)
 		}
 	}
