@@ -14,11 +14,11 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
-// A key of row i: how many bytes it has, and how they are written.
-type (
-	Sizer  func(i int) int
-	Writer func(dst []byte, i int) int // returns the bytes written
-)
+// Sizer is how many bytes the key of row i has.
+type Sizer func(i int) int
+
+// Writer writes the key of row i, and returns how many bytes it has.
+type Writer func(dst []byte, i int) int
 
 // IsNull is v.IsNull, for vectors of the type of NULL too, which may have no
 // marks.
