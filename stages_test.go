@@ -2,6 +2,7 @@ package gagg_test
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -59,6 +60,30 @@ func TestStageErrors(t *testing.T) {
 		got, err := answer(t, q, gagg.Options{Threads: 2})
 		if errors.Is(err, gagg.ErrOverflow) != test.overflow || err == nil && len(got) != 3 {
 			t.Errorf("%+v: %v", test, err)
+		}
+	}
+}
+
+// The first groups in order are those of the whole result, where a filter on groups leaves some out
+// before the order does: short texts of keys lie in the rows that the filter has left.
+func TestStagesKeepTexts(t *testing.T) {
+	for _, aggs := range []string{"max(quantity) as q, count(*) as n", "median(quantity) as q"} {
+		q := gagg.Query{
+			From: gagg.Files("testdata/orders.parquet"), By: []string{"customer", "region"}, Aggs: exprs(aggs),
+			Having: "bool_or(quantity > 11)", OrderBy: []string{"customer, region desc"},
+		}
+		all, err := answer(t, q, gagg.Options{Threads: 1})
+		if err != nil || len(all) < 70 {
+			t.Fatalf("%d groups, %v", len(all), err)
+		}
+		for limit := 5; limit < 70; limit += 5 {
+			q.Limit = int64(limit)
+			for _, threads := range []int{1, 3} {
+				got, err := answer(t, q, gagg.Options{Threads: threads})
+				if err != nil || !slices.Equal(got, all[:limit]) {
+					t.Errorf("%s, limit %d, %d threads: %q, want %q; %v", aggs, limit, threads, got, all[:limit], err)
+				}
+			}
 		}
 	}
 }

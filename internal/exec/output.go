@@ -43,7 +43,6 @@ type producer struct {
 	sel    []int32
 	made   []column.Vector // by column of the batch: the memory that it is made in
 	bufs   []column.Buffer // the same, for the groups that a stage has left
-	kept   []uint64        // rows of these
 	cut    cut
 
 	totalKey []uint64 // the key of the row of all rows; nil: nobody asks for it

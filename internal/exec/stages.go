@@ -26,6 +26,7 @@ type stage struct {
 	cols []int                              // of the batch
 	drop func(sel []int32) ([]int32, error) // appends the groups to keep; nil: all are kept
 	uses []*expr.Expr                       // what drop computes
+	kept []uint64                           // the rows that it has left: strings of the stages behind it lie there
 }
 
 // planStages tells in which stages batches are made.
@@ -40,7 +41,7 @@ func (p *producer) planStages() []stage {
 				cols = append(cols, c)
 			}
 		}
-		stages = append(stages, stage{cols, drop, uses})
+		stages = append(stages, stage{cols: cols, drop: drop, uses: uses})
 	}
 	q := p.r.plan.Query
 	if follow := q.FallibleKeys(); len(follow) > 0 {
@@ -129,7 +130,8 @@ func (p *producer) wanted(sel []int32, checked []*expr.Eval) ([]int32, error) {
 func (p *producer) result(rows []uint64) (*column.Batch, error) {
 	stride := p.from.cfg.Stride
 	p.batch.Rows = len(rows) / stride
-	for i, s := range p.stages {
+	for i := range p.stages {
+		s := &p.stages[i]
 		if err := p.compute(s.cols, rows); err != nil {
 			return nil, err
 		}
@@ -144,7 +146,7 @@ func (p *producer) result(rows []uint64) (*column.Batch, error) {
 			return nil, err
 		}
 		if len(p.sel) < p.batch.Rows {
-			rows = p.keep(rows, p.stages[:i+1])
+			rows = p.keep(rows, i)
 		}
 		if p.batch.Rows == 0 {
 			break
@@ -174,23 +176,23 @@ func (p *producer) compute(cols []int, rows []uint64) error {
 	return nil
 }
 
-// keep drops all groups but sel from the columns that the stages have made, and returns the rows
-// of those that are left.
-func (p *producer) keep(rows []uint64, made []stage) []uint64 {
+// keep drops all groups but sel from the columns that stages up to number last have made, and
+// returns the rows of those that are left.
+func (p *producer) keep(rows []uint64, last int) []uint64 {
 	p.batch.Rows = len(p.sel)
 	if len(p.sel) == 0 {
 		return nil
 	}
-	for _, s := range made {
+	for _, s := range p.stages[:last+1] {
 		for _, c := range s.cols {
 			p.batch.Cols[c] = column.Gather(&p.batch.Cols[c], p.sel, &p.bufs[c])
 		}
 	}
 	stride := p.from.cfg.Stride
-	kept := slices.Grow(p.kept[:0], len(p.sel)*stride)[:len(p.sel)*stride]
-	for i, g := range p.sel { // in place, where rows are those kept by the stage before
-		copy(kept[i*stride:(i+1)*stride], rows[int(g)*stride:])
+	kept := slices.Grow(p.stages[last].kept[:0], len(p.sel)*stride)
+	for _, g := range p.sel {
+		kept = append(kept, rows[int(g)*stride:int(g+1)*stride]...)
 	}
-	p.kept = kept
+	p.stages[last].kept = kept
 	return kept
 }
