@@ -1,11 +1,12 @@
-// What bench/ega is compared with: pairs sorted by key and equal keys reduced, by CUB. `ega` runs it as its -peer:
+// What bench/ega is compared with: pairs sorted by key and equal keys reduced, by CUB. `ega` runs
+// it as its -peer:
 //
 //   nvcc -O3 -std=c++17 -arch=native -o cub cub.cu
 //   cub ROWS ROUNDS GROUPS...
 //
-// For each number of groups it prints a line "groups microseconds found": the median of ROUNDS, from pairs in device
-// memory to groups in device memory. Keys and values are arrays of their own, as CUB wants them; the pairs are those
-// that ega_bench_uniform makes.
+// For each number of groups it prints a line "groups microseconds found": the median of ROUNDS,
+// from pairs in device memory to groups in device memory. Keys and values are arrays of their own,
+// as CUB wants them; the pairs are those that ega_bench_uniform makes.
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_reduce.cuh>
 #include <cuda_runtime.h>
@@ -50,8 +51,8 @@ struct Plus {
   __host__ __device__ uint64_t operator()(uint64_t a, uint64_t b) const { return a + b; }
 };
 
-// aggregate sorts into the second arrays and reduces into the first. Without scratch memory it only asks how much it
-// needs.
+// aggregate sorts into the second arrays and reduces into the first. Without scratch memory it only
+// asks how much it needs.
 void aggregate(Arrays& a, uint64_t n) {
   size_t sort = a.scratch_bytes, reduce = a.scratch_bytes;
   CHECK(cub::DeviceRadixSort::SortPairs(a.scratch, sort, a.keys, a.sorted_keys, a.values, a.sorted_values, n));

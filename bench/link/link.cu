@@ -1,11 +1,13 @@
-// The measurements of bench/link once more, by a plain CUDA C++ program: what the driver gives to those who need no Go layer. `link` runs
-// it as its -peer, in turns with its own rounds, and tells it how much to do:
+// The measurements of bench/link once more, by a plain CUDA C++ program: what the driver gives to
+// those who need no Go layer. `link` runs it as its -peer, in turns with its own rounds, and tells
+// it how much to do:
 //
 //   nvcc -O3 -std=c++17 -arch=native -o link_cuda link.cu -lcuda
 //   link_cuda REPEATS LAUNCHES COPIED LARGEST SIZE...
 //
-// Each figure is the median of REPEATS. COPIED is how many bytes one measurement of a rate moves, by copies of SIZE bytes each, LARGEST the
-// size of the pageable copies and of the buffers. Out comes a line "name value" for each figure, named and in units as in items.go.
+// Each figure is the median of REPEATS. COPIED is how many bytes one measurement of a rate moves,
+// by copies of SIZE bytes each, LARGEST the size of the pageable copies and of the buffers. Out
+// comes a line "name value" for each figure, named and in units as in items.go.
 #include <cuda.h>
 #include <cuda_runtime.h>
 

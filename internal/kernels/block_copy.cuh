@@ -9,10 +9,10 @@ typedef uint64_t __attribute__((may_alias)) CopyWord;
 // Words that a thread loads before it stores the first of them, to have several loads under way.
 constexpr uint32_t COPY_BATCH = 4;
 
-// block_copy copies n bytes; source and destination do not overlap. All threads of the block call; no barrier.
-// Neighbours write neighbouring words of 8 bytes, aligned in the destination. What lies in a word is made of the two
-// aligned words of the source that it comes from, each of which holds a byte to copy: nothing farther away is read. 10
-// instructions a word.
+// block_copy copies n bytes; source and destination do not overlap. All threads of the block call;
+// no barrier. Neighbours write neighbouring words of 8 bytes, aligned in the destination. What lies
+// in a word is made of the two aligned words of the source that it comes from, each of which holds
+// a byte to copy: nothing farther away is read. 10 instructions a word.
 static __device__ __forceinline__ void block_copy(uint8_t* to, const uint8_t* from, uint32_t n) {
   const uint32_t gap = -static_cast<uint32_t>(reinterpret_cast<uintptr_t>(to)) % 8, head = gap < n ? gap : n;
   const uint32_t words = (n - head) / 8, tail = head + words * 8;

@@ -1,22 +1,26 @@
-// Chains of elements that say themselves where the next one begins: the tags of a Snappy block, strings with their length
-// in front. Where the elements are is found without walking from one to the next.
+// Chains of elements that say themselves where the next one begins: the tags of a Snappy block,
+// strings with their length in front. Where the elements are is found without walking from one to
+// the next.
 //
-// Terms: a window is bytes at the positions 0 to blockDim.x * SEGMENTS - 1, a segment 32 of them, which a warp holds in one
-// register a lane; a warp has SEGMENTS segments next to each other. next(p) is where an element that begins at p ends, p +
-// 1 or more, whether or not one does begin there. What is not a position of the window, up to 65535, ends the chain there
-// and may mean what the caller likes.
+// Terms: a window is bytes at the positions 0 to blockDim.x * SEGMENTS - 1, a segment 32 of them,
+// which a warp holds in one register a lane; a warp has SEGMENTS segments next to each other.
+// next(p) is where an element that begins at p ends, p + 1 or more, whether or not one does begin
+// there. What is not a position of the window, up to 65535, ends the chain there and may mean what
+// the caller likes.
 //
 // Phases (pointer jumping, Wyllie 1979; JáJá 1992, section 2.2; here in three levels):
 //
-//  1. For each position: where the chain through it leaves its segment, and which positions of it it comes by, by rounds of
-//     shuffles, each of which doubles the steps.
-//  2. For each position: where that chain leaves the positions of its warp, by further shuffles. It goes to `exits`.
-//  3. Each warp goes from the first element through the exits until it comes to its own positions, a step a warp at most,
-//     and then from segment to segment, where phase 1 knows the elements.
+//  1. For each position: where the chain through it leaves its segment, and which positions of it
+//     it comes by, by rounds of shuffles, each of which doubles the steps.
+//  2. For each position: where that chain leaves the positions of its warp, by further shuffles. It
+//     goes to `exits`.
+//  3. Each warp goes from the first element through the exits until it comes to its own positions,
+//     a step a warp at most, and then from segment to segment, where phase 1 knows the elements.
 //  4. The warps' numbers of elements are added up, which gives each element its number.
 //
-// Cost, with four segments: some 40 instructions a position for 1 and 2, and 20 for 3 and 4, beside next, no matter how
-// many elements there are; and as many reads of shared memory one after the other as the block has warps.
+// Cost, with four segments: some 40 instructions a position for 1 and 2, and 20 for 3 and 4, beside
+// next, no matter how many elements there are; and as many reads of shared memory one after the
+// other as the block has warps.
 #pragma once
 
 #include "device.cuh"
@@ -30,8 +34,9 @@ struct ChainLinks {
   uint32_t seen[SEGMENTS];   // the positions of the segment on that chain, itself among them, a bit each
 };
 
-// chain_link is phase 1. ROUNDS is such that no more than 2^ROUNDS elements begin in 32 positions: 4 if they are 2 bytes
-// long or longer, 3 if 4. Without SEEN, nothing is said of what chains come by.
+// chain_link is phase 1. ROUNDS is such that no more than 2^ROUNDS elements begin in 32 positions:
+// 4 if they are 2 bytes long or longer, 3 if 4. Without SEEN, nothing is said of what chains come
+// by.
 template <uint32_t SEGMENTS, uint32_t ROUNDS, bool SEEN, class Next>
 __device__ __forceinline__ void chain_link(const Next& next, ChainLinks<SEGMENTS>& links) {
 #pragma unroll
@@ -53,7 +58,8 @@ __device__ __forceinline__ void chain_link(const Next& next, ChainLinks<SEGMENTS
   }
 }
 
-// chain_exits is phase 2: from the last segment of the warp to the first, since those behind are then known.
+// chain_exits is phase 2: from the last segment of the warp to the first, since those behind are
+// then known.
 template <uint32_t SEGMENTS>
 __device__ __forceinline__ void chain_exits(const ChainLinks<SEGMENTS>& links, uint16_t* exits) {
   const uint32_t first = warp_id() * SEGMENTS;
@@ -71,8 +77,9 @@ __device__ __forceinline__ void chain_exits(const ChainLinks<SEGMENTS>& links, u
   }
 }
 
-// chain_visit is phase 3, for the chain from `entry` on: seen[s] becomes the elements that begin in segment s, a bit each,
-// the same for all lanes. It returns how many begin in the segments of this warp.
+// chain_visit is phase 3, for the chain from `entry` on: seen[s] becomes the elements that begin in
+// segment s, a bit each, the same for all lanes. It returns how many begin in the segments of this
+// warp.
 template <uint32_t SEGMENTS>
 __device__ __forceinline__ uint32_t chain_visit(const ChainLinks<SEGMENTS>& links, const uint16_t* exits, uint32_t entry,
                                                 uint32_t (&seen)[SEGMENTS]) {
@@ -91,12 +98,13 @@ __device__ __forceinline__ uint32_t chain_visit(const ChainLinks<SEGMENTS>& link
   return count;
 }
 
-// chain_find writes the positions of the elements on the chain from `entry` on to positions, in order, and returns how many
-// there are in the window.
+// chain_find writes the positions of the elements on the chain from `entry` on to positions, in
+// order, and returns how many there are in the window.
 //
-// All threads of the block call, whole warps. ROUNDS: see chain_link. exits is shared memory for a word a position, counts
-// is SCAN_SCRATCH words of it. The barriers: behind the exits, behind the counts of the warps, and behind the positions, so
-// that they can be read and the rest be used again.
+// All threads of the block call, whole warps. ROUNDS: see chain_link. exits is shared memory for a
+// word a position, counts is SCAN_SCRATCH words of it. The barriers: behind the exits, behind the
+// counts of the warps, and behind the positions, so that they can be read and the rest be used
+// again.
 template <uint32_t SEGMENTS, uint32_t ROUNDS, class Next>
 __device__ __forceinline__ uint32_t chain_find(const Next& next, uint32_t entry, uint16_t* exits, uint32_t* counts,
                                                uint16_t* positions) {

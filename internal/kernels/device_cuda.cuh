@@ -1,5 +1,5 @@
-// CUDA's names over clang's builtins. clang -nocudainc defines none of them. Included by device.cuh, which says what
-// they promise.
+// CUDA's names over clang's builtins. clang -nocudainc defines none of them. Included by
+// device.cuh, which says what they promise.
 #pragma once
 
 #define __global__ __attribute__((global))
@@ -67,9 +67,9 @@ DEVICE_FN uint32_t __match_any_sync(uint32_t mask, T v) {
   }
 }
 
-// The last operand of shfl.sync holds the lanes of a segment (high byte) and the lane that a source may not pass,
-// counted in the segment: 0 for up, whose sources lie before the caller, 31 for the others. A value of 8 bytes takes
-// two instructions.
+// The last operand of shfl.sync holds the lanes of a segment (high byte) and the lane that a source
+// may not pass, counted in the segment: 0 for up, whose sources lie before the caller, 31 for the
+// others. A value of 8 bytes takes two instructions.
 #define DEVICE_SHUFFLE(name, builtin, argument, clamp)                                                     \
   template <class T>                                                                                       \
   DEVICE_FN T name(uint32_t mask, T v, argument, uint32_t width = warpSize) {                              \
@@ -157,8 +157,8 @@ DEVICE_FN void st_release(T* p, typename DeviceSame<T>::Type v) {
   }
 }
 
-// The same for the two atomics that hand something over from thread to thread; p is in global memory. The address is
-// made one of that space, which the compiler cannot see through asm.
+// The same for the two atomics that hand something over from thread to thread; p is in global
+// memory. The address is made one of that space, which the compiler cannot see through asm.
 DEVICE_FN uint32_t or_acquire(uint32_t* p, uint32_t v) {
   uint32_t old;
   asm volatile("{ .reg .u64 a; cvta.to.global.u64 a, %1; atom.acquire.gpu.global.or.b32 %0, [a], %2; }"

@@ -2,23 +2,28 @@
 //
 // Terms:
 //
-//   row       [hash | key words | state words], stride words in all; row r begins at rows + r * stride
-//   state     what the aggregates of a group have come to; two rows of one key combine word by word, each as its
-//             operation says. The row of one input row has the states of that row alone (a count of 1, the value ...),
-//             so that input rows and partial groups are the same thing
-//   identity  the state word that changes nothing when it is combined with another: what a new group begins with
-//   shape     what is known of a layout when the kernels are compiled: EgaPair, EgaKeys<1> to <4>; EgaRare and EgaAny
+//   row       [hash | key words | state words], stride words in all; row r begins at
+//             rows + r * stride
+//   state     what the aggregates of a group have come to; two rows of one key combine word by
+//             word, each as its operation says. The row of one input row has the states of that row
+//             alone (a count of 1, the value ...), so that input rows and partial groups are the
+//             same thing
+//   identity  the state word that changes nothing when it is combined with another: what a new
+//             group begins with
+//   shape     what is known of a layout when the kernels are compiled: EgaPair, EgaKeys<1> to <4>;
+//             EgaRare and EgaAny
 //
-// Files: this one has layouts, shapes, rows and their hash; ega_state.cuh combines states; ega_table.cuh has tables of
-// rows in device or shared memory; ega_local.cuh is for those in shared memory; ega_gather.cuh makes rows dense;
-// ega_lists.cuh keeps all values of a group; ega_kernels.cuh has the kernels, which ega_pair.cu, ega_key1.cu ... make
-// for each shape.
+// Files: this one has layouts, shapes, rows and their hash; ega_state.cuh combines states;
+// ega_table.cuh has tables of rows in device or shared memory; ega_local.cuh is for those in shared
+// memory; ega_gather.cuh makes rows dense; ega_lists.cuh keeps all values of a group;
+// ega_kernels.cuh has the kernels, which ega_pair.cu, ega_key1.cu ... make for each shape.
 //
 // Invariants:
 //
-//   HASH-EQUAL   Equal keys have equal hashes. Nothing else is asked of a hash: it may be the same for all rows.
-//   HASH-ORDER   The top `skip` bits of a hash belong to the partition, the 32 bits below them choose the slot, and
-//                greater ones a later slot; the lowest bits are the tag.
+//   HASH-EQUAL   Equal keys have equal hashes. Nothing else is asked of a hash: it may be the same
+//                for all rows.
+//   HASH-ORDER   The top `skip` bits of a hash belong to the partition, the 32 bits below them
+//                choose the slot, and greater ones a later slot; the lowest bits are the tag.
 #pragma once
 
 #include "device.cuh"
@@ -37,8 +42,8 @@ struct EgaLayout {
                          // an EGA_LEAST or EGA_LEAST_MID: the one that takes what it gives up
 };
 
-// EgaOp is what becomes of a state word when rows combine. A word that another one names as its mate changes only with
-// that one.
+// EgaOp is what becomes of a state word when rows combine. A word that another one names as its
+// mate changes only with that one.
 enum EgaOp : uint8_t {
   EGA_ADD,       // modulo 2^64
   EGA_ADD_LO,    // unsigned; sum = mate * 2^64 + this
@@ -108,7 +113,8 @@ __device__ __forceinline__ uint32_t ega_stride(const EgaLayout& layout) {
   return Shape::hashes(layout) + Shape::keys(layout) + Shape::states(layout);
 }
 
-// ega_mix adds a key word to the hash of those before it: internal/key's mix, the mixing step of wyhash.
+// ega_mix adds a key word to the hash of those before it: internal/key's mix, the mixing step of
+// wyhash.
 __device__ __forceinline__ uint64_t ega_mix(uint64_t hash, uint64_t word) {
   constexpr uint64_t MULTIPLIER = 0xe7037ed1a0b428db;
   uint64_t x = hash ^ word;

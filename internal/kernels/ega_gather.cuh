@@ -1,15 +1,16 @@
-// Makes rows dense in one pass over what they are chosen from: slots of a table (or rows of an array:
-// kerneltest/ega_reference.cuh).
+// Makes rows dense in one pass over what they are chosen from: slots of a table (or rows of an
+// array: kerneltest/ega_reference.cuh).
 //
-// A block takes a tile of EGA_TILE_ITEMS elements a thread; a warp takes 32 * EGA_TILE_ITEMS next to each other. The
-// place of a row is the number of chosen elements before it. Within a tile they are counted by ballots; how many there
-// are in all tiles before is found by decoupled look-back (Merrill and Garland 2016): a block tells its count at once,
-// and adds up the counts told by the tiles before it until it meets a tile that knows its sum. So the elements are read
-// once, and the rows keep their order: those of a table come out in the order of their slots (HASH-ORDER).
+// A block takes a tile of EGA_TILE_ITEMS elements a thread; a warp takes 32 * EGA_TILE_ITEMS next
+// to each other. The place of a row is the number of chosen elements before it. Within a tile they
+// are counted by ballots; how many there are in all tiles before is found by decoupled look-back
+// (Merrill and Garland 2016): a block tells its count at once, and adds up the counts told by the
+// tiles before it until it meets a tile that knows its sum. So the elements are read once, and the
+// rows keep their order: those of a table come out in the order of their slots (HASH-ORDER).
 //
-// A tile's word in EgaScan goes from 0 to SCAN_COUNT + its count to SCAN_SUM + the sum up to its end. Flag and number
-// are one word, which needs no fence. A block waits for blocks before it only (RESIDENT-ORDER), of which the first
-// waits for none.
+// A tile's word in EgaScan goes from 0 to SCAN_COUNT + its count to SCAN_SUM + the sum up to its
+// end. Flag and number are one word, which needs no fence. A block waits for blocks before it only
+// (RESIDENT-ORDER), of which the first waits for none.
 #pragma once
 
 #include "ega_table.cuh"
@@ -32,7 +33,8 @@ struct EgaDense {
   uint32_t down;  // 1: the latter
 };
 
-// ega_look_back returns the sum of the counts of all tiles before this one. The lanes of one full warp call it.
+// ega_look_back returns the sum of the counts of all tiles before this one. The lanes of one full
+// warp call it.
 __device__ __forceinline__ uint64_t ega_look_back(uint64_t* tiles, uint32_t tile, uint64_t count) {
   if (lane_id() == 0) st_relaxed(tiles + tile, (tile == 0 ? SCAN_SUM : SCAN_COUNT) + count);
   if (tile == 0) return 0;
@@ -69,8 +71,9 @@ struct EgaSlots {
   }
 };
 
-// ega_gather is the whole pass. Threads a block: a multiple of 32; blocks: one a tile, and none without. The first
-// barrier is for the counts of the warps, the second for what comes before the block.
+// ega_gather is the whole pass. Threads a block: a multiple of 32; blocks: one a tile, and none
+// without. The first barrier is for the counts of the warps, the second for what comes before the
+// block.
 template <class Shape, class Source>
 __device__ __forceinline__ void ega_gather(const EgaLayout& layout, const Source& source, const EgaDense& out,
                                            const EgaScan& scan) {

@@ -2,20 +2,20 @@
 //
 //   EGA_KERNELS(<shape>, <type of the shape>)
 //
-// Rows are read in turns: thread i of T takes rows i, i + T, ..., so any number of blocks will do, of a multiple of 32
-// threads, at most 1024 for shared, else 256. Only what says so has barriers.
+// Rows are read in turns: thread i of T takes rows i, i + T, ..., so any number of blocks will do,
+// of a multiple of 32 threads, at most 1024 for shared, else 256. Only what says so has barriers.
 //
 //   clear    empties a table
 //   probe    combines n rows into a table, linear probing from the slot of their hash on
 //   collect  makes the groups of a table dense (barriers: ega_gather.cuh)
-//   shared   combines n rows in a table a block has in shared memory, of `slots` slots in `parts` parts; a row that
-//            finds no slot there within `probes` goes to the table in device memory at once, the others' groups go
-//            there at the end
+//   shared   combines n rows in a table a block has in shared memory, of `slots` slots in `parts`
+//            parts; a row that finds no slot there within `probes` goes to the table in device
+//            memory at once, the others' groups go there at the end
 //
 // probe and shared take nothing where the rest says stop.
 //
-// Dynamic shared memory of shared: (slots + 1) * stride words of 8 bytes, and 4 bytes a slot for keys of several words,
-// 4 bytes in all for keys of one.
+// Dynamic shared memory of shared: (slots + 1) * stride words of 8 bytes, and 4 bytes a slot for
+// keys of several words, 4 bytes in all for keys of one.
 //
 // The other kernels of paper 003, which no query launches, are in kerneltest/ega_reference.cuh.
 #pragma once
@@ -53,9 +53,10 @@ __device__ __forceinline__ void ega_probe(const EgaLayout& layout, const uint64_
   });
 }
 
-// ega_share combines rows from, from + step, ... of each thread, below `to`, in the table of its block, whose groups then go to
-// the table in device memory. Barriers: the block's table is empty, all rows are in it. What goes there, rows that found no slot and
-// groups, is counted where rest.sent says: as much as there were rows if no two of a block's met.
+// ega_share combines rows from, from + step, ... of each thread, below `to`, in the table of its
+// block, whose groups then go to the table in device memory. Barriers: the block's table is empty,
+// all rows are in it. What goes there, rows that found no slot and groups, is counted where
+// rest.sent says: as much as there were rows if no two of a block's met.
 template <class Shape>
 __device__ __forceinline__ void ega_share(const EgaLayout& layout, const uint64_t* rows, uint64_t from, uint64_t to,
                                           uint64_t step, const EgaLocal& local, const EgaTable& table,

@@ -1,4 +1,5 @@
-// The kernels of lists (ega_lists.cuh). Threads a block: 256; of ega_lists_begin a block for 256 slots, of the others any number of blocks.
+// The kernels of lists (ega_lists.cuh). Threads a block: 256; of ega_lists_begin a block for 256
+// slots, of the others any number of blocks.
 #include "device.cuh"
 
 #include "ega_gather.cuh"
@@ -17,15 +18,17 @@ extern "C" __global__ void __launch_bounds__(LISTS_THREADS) ega_lists_claim(EgaL
   }
 }
 
-// Notes the values of n rows, unless *hold says that they are not taken. There is room for so many records.
+// Notes the values of n rows, unless *hold says that they are not taken. There is room for so many
+// records.
 extern "C" __global__ void __launch_bounds__(LISTS_THREADS) ega_lists_note(EgaLayout layout, const uint64_t* rows,
                                                                            uint64_t n, EgaList list,
                                                                            const uint64_t* hold) {
   if (*hold == 0) lists_note(layout, rows, n, list);
 }
 
-// Makes the word `value` of each group the number of values of all slots before, `next` 0, and *total the number of all values, which is
-// below 2^32. A word a block of `tiles` is 0 before. Blocks wait for blocks before them only (RESIDENT-ORDER).
+// Makes the word `value` of each group the number of values of all slots before, `next` 0, and
+// *total the number of all values, which is below 2^32. A word a block of `tiles` is 0 before.
+// Blocks wait for blocks before them only (RESIDENT-ORDER).
 extern "C" __global__ void __launch_bounds__(LISTS_THREADS) ega_lists_begin(EgaLayout layout, EgaTable table,
                                                                             EgaList list, EgaScan scan) {
   __shared__ uint32_t scratch[SCAN_SCRATCH];

@@ -1,17 +1,23 @@
-// Lists: all values of a group, side by side, for what no fixed number of words can hold (a median).
+// Lists: all values of a group, side by side, for what no fixed number of words can hold (a
+// median).
 //
 // A list has three state words:
 //
-//   value  in a row of one input row: the value. In a table: nothing, and at the end the number of the group's first value
+//   value  in a row of one input row: the value. In a table: nothing, and at the end the number of
+//          the group's first value
 //   next   0, and at the end how many of the group's values have been put in their places
-//   count  in a row of one input row: `unit`, or 0 if there is no value (NULL). In a table: unit times the values
+//   count  in a row of one input row: `unit`, or 0 if there is no value (NULL). In a table: unit
+//          times the values
 //
-// Of all rows of a job the groups are claimed first (ega_lists_claim). If each has one, the rows are combined as ever, and what
-// they have in the list is noted as records [hash | key words | value] (ega_lists_note): the table may still move, and slots change. Else none of the
-// job is taken (LIST-WHOLE), and what it has claimed stays as groups of no rows. When all rows are in, ega_lists_begin gives each group places for its
-// values, in the order of the slots, which is almost that of the hashes, and ega_lists_place puts them there.
+// Of all rows of a job the groups are claimed first (ega_lists_claim). If each has one, the rows
+// are combined as ever, and what they have in the list is noted as records [hash | key words |
+// value] (ega_lists_note): the table may still move, and slots change. Else none of the job is
+// taken (LIST-WHOLE), and what it has claimed stays as groups of no rows. When all rows are in,
+// ega_lists_begin gives each group places for its values, in the order of the slots, which is
+// almost that of the hashes, and ega_lists_place puts them there.
 //
-// Who takes part: warps that take 32 rows or records in turns; in ega_lists_begin a thread for each slot.
+// Who takes part: warps that take 32 rows or records in turns; in ega_lists_begin a thread for each
+// slot.
 #pragma once
 
 #include "ega_table.cuh"
@@ -101,8 +107,9 @@ __device__ __forceinline__ uint32_t lists_find(const EgaLayout& layout, const Eg
   return ega_find(layout, place, row);
 }
 
-// lists_place puts the values of n records in the places of their groups. Lanes whose groups are the same take places together: a group with
-// most of the values would have all atomics on one word.
+// lists_place puts the values of n records in the places of their groups. Lanes whose groups are
+// the same take places together: a group with most of the values would have all atomics on one
+// word.
 template <class Shape>
 __device__ __forceinline__ void lists_place(const EgaLayout& layout, const EgaTable& table, const EgaList& list,
                                             uint64_t n, uint64_t* values, uint64_t room, uint32_t* status) {

@@ -1,17 +1,20 @@
-// What the kernels with tables in shared memory have in common: rows are read in batches, and the table of a block is
-// emptied by all of its threads.
+// What the kernels with tables in shared memory have in common: rows are read in batches, and the
+// table of a block is emptied by all of its threads.
 #pragma once
 
 #include "ega_table.cuh"
 
-// EGA_INLINE stands behind the parameters of a lambda: the compiler makes no function of it, whatever its size.
+// EGA_INLINE stands behind the parameters of a lambda: the compiler makes no function of it,
+// whatever its size.
 #define EGA_INLINE __attribute__((always_inline))
 
-// ega_each calls f(batch, there) for rows from, from + step, ... below `to`, with several reads under way at once: bit b of
-// `there` says whether batch[b] is a row. f says whether to go on. The lanes of a full warp call, with `from` one after the
-// other, and make as many rounds, so that f may have them meet: lanes that once went different ways through a loop do not
-// meet again by themselves before its end, and until then each goes its own way for all rows (docs/experiments/0006). f is an
-// EGA_INLINE: a call of it would have the layout, the rest and the batch in local memory, some 300 bytes a thread.
+// ega_each calls f(batch, there) for rows from, from + step, ... below `to`, with several reads
+// under way at once: bit b of `there` says whether batch[b] is a row. f says whether to go on. The
+// lanes of a full warp call, with `from` one after the other, and make as many rounds, so that f
+// may have them meet: lanes that once went different ways through a loop do not meet again by
+// themselves before its end, and until then each goes its own way for all rows
+// (docs/experiments/0006). f is an EGA_INLINE: a call of it would have the layout, the rest and the
+// batch in local memory, some 300 bytes a thread.
 template <class Shape, class F>
 __device__ __forceinline__ void ega_each(const EgaLayout& layout, const uint64_t* rows, uint64_t from, uint64_t to,
                                          uint64_t step, const F& f) {

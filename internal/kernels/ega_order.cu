@@ -1,22 +1,27 @@
-// The groups of a table leave it in order of their hashes, and the table stays as it is: slots are chosen by the top bits
-// of the hash and probed in line (HASH-ORDER), so that the groups of a fine bucket, an equal part of all hashes, lie in the slots where
-// these hashes begin and shortly behind.
+// The groups of a table leave it in order of their hashes, and the table stays as it is: slots are
+// chosen by the top bits of the hash and probed in line (HASH-ORDER), so that the groups of a fine
+// bucket, an equal part of all hashes, lie in the slots where these hashes begin and shortly
+// behind.
 //
 //   ega_order_reach  how far at most a row lies from where its hash begins
 //   ega_order_from   where the groups of each fine bucket are, were all of them dense and in order
 //   ega_order_take   the groups of some fine buckets, dense and in order
 //
-// Who takes part: a warp for each bucket, and all threads for the first. Nobody changes the table meanwhile.
+// Who takes part: a warp for each bucket, and all threads for the first. Nobody changes the table
+// meanwhile.
 //
-// WITHIN-CLUSTER  A row lies where its hash begins or behind, with no empty slot in between: it went by none, and no row is
-//                 taken out. So all rows of a bucket have been seen at the first empty slot behind those where its hashes
-//                 begin. Behind the last slot comes slot 0.
-// WITHIN-REACH    A table that has been full for long has hardly an empty slot left. But no row lies `reach` slots or
-//                 more from where its hash begins, as ega_order_reach has found.
+// WITHIN-CLUSTER  A row lies where its hash begins or behind, with no empty slot in between: it
+//                 went by none, and no row is taken out. So all rows of a bucket have been seen at
+//                 the first empty slot behind those where its hashes begin. Behind the last slot
+//                 comes slot 0.
+// WITHIN-REACH    A table that has been full for long has hardly an empty slot left. But no row
+//                 lies `reach` slots or more from where its hash begins, as ega_order_reach has
+//                 found.
 //
-// A row's place in its bucket is how many rows of it come before it. Each lane compares its hashes with those of all
-// rows: as many steps as rows, which is little for the two dozen that buckets are made for. Larger buckets are few, and their rows come
-// out in the order of their slots. Rows of one hash have any order: what is to come first among them, the host knows.
+// A row's place in its bucket is how many rows of it come before it. Each lane compares its hashes
+// with those of all rows: as many steps as rows, which is little for the two dozen that buckets are
+// made for. Larger buckets are few, and their rows come out in the order of their slots. Rows of
+// one hash have any order: what is to come first among them, the host knows.
 #include "ega_gather.cuh"
 #include "scan.cuh"
 
@@ -25,7 +30,8 @@ constexpr uint32_t ORDER_ROWS = 3;
 constexpr uint32_t ORDER_MOST = ORDER_ROWS * warpSize;
 constexpr uint32_t ORDER_THREADS = 256;
 
-// OrderBucket is a fine bucket of a table, and a warp's walk over the slots in which it may have rows.
+// OrderBucket is a fine bucket of a table, and a warp's walk over the slots in which it may have
+// rows.
 template <class Shape>
 struct OrderBucket {
   EgaGlobal place;
@@ -49,7 +55,8 @@ struct OrderBucket {
   }
   __device__ __forceinline__ bool has(uint64_t h) const { return uint32_t(h >> (64 - fine)) == bucket; }
 
-  // look says in which of the next 32 slots there are rows of the bucket; done: behind them there are none.
+  // look says in which of the next 32 slots there are rows of the bucket; done: behind them there
+  // are none.
   __device__ __forceinline__ uint32_t look(const EgaLayout& layout, bool& done) {
     bool within = at < end, used = within && ega_used<Shape>(layout, place, slot());
     hash = used ? *place.word(slot(), 0) : 0;
@@ -74,7 +81,8 @@ __device__ __forceinline__ uint32_t order_count(const EgaLayout& layout, const E
   return count;
 }
 
-// ega_farthest is the most slots that a thread's rows lie from where their hashes begin, and one: each takes every so many'th slot.
+// ega_farthest is the most slots that a thread's rows lie from where their hashes begin, and one:
+// each takes every so many'th slot.
 template <class Shape>
 __device__ __forceinline__ uint32_t ega_farthest(const EgaLayout& layout, const EgaTable& table) {
   EgaGlobal place(table, ega_stride<Shape>(layout));
@@ -89,8 +97,8 @@ __device__ __forceinline__ uint32_t ega_farthest(const EgaLayout& layout, const 
   return farthest;
 }
 
-// Makes *reach, which is 0 before, the most slots from where a row's hash begins to its own, both counted. Threads a block: a multiple of 32; any
-// number of blocks.
+// Makes *reach, which is 0 before, the most slots from where a row's hash begins to its own, both
+// counted. Threads a block: a multiple of 32; any number of blocks.
 extern "C" __global__ void __launch_bounds__(ORDER_THREADS) ega_order_reach(EgaLayout layout, EgaTable table,
                                                                             uint64_t* reach) {
   uint32_t farthest = layout.key_words == 1 ? ega_farthest<EgaKeys<1>>(layout, table)
@@ -102,8 +110,9 @@ extern "C" __global__ void __launch_bounds__(ORDER_THREADS) ega_order_reach(EgaL
   if (lane_id() == 0) atomicMax(reach, uint64_t(farthest));
 }
 
-// Sets from[b] to the number of rows of all buckets before b, of 2^fine, and from[2^fine] to that of all. A block for
-// ORDER_THREADS buckets; a word a block of `tiles` is 0 before. Blocks wait for blocks before them only (RESIDENT-ORDER).
+// Sets from[b] to the number of rows of all buckets before b, of 2^fine, and from[2^fine] to that
+// of all. A block for ORDER_THREADS buckets; a word a block of `tiles` is 0 before. Blocks wait for
+// blocks before them only (RESIDENT-ORDER).
 extern "C" __global__ void __launch_bounds__(ORDER_THREADS) ega_order_from(EgaLayout layout, EgaTable table,
                                                                            uint32_t reach, uint32_t fine, uint32_t* from,
                                                                            uint64_t* tiles) {
@@ -129,7 +138,8 @@ extern "C" __global__ void __launch_bounds__(ORDER_THREADS) ega_order_from(EgaLa
   if (b + 1 == buckets) from[buckets] = static_cast<uint32_t>(before) + inside + count;
 }
 
-// OrderWindow is what part of a bucket's rows goes where: row k of the bucket to rows + (k - skip), where that is below `rows`.
+// OrderWindow is what part of a bucket's rows goes where: row k of the bucket to rows + (k - skip),
+// where that is below `rows`.
 struct OrderWindow {
   uint64_t* to;
   uint32_t skip, rows;
@@ -142,7 +152,8 @@ __device__ __forceinline__ void order_copy(const EgaGlobal& place, uint32_t slot
   for (uint32_t w = lane_id(); w < place.stride; w += warpSize) to[w] = *place.word(slot, w);
 }
 
-// order_unsorted copies the rows of a bucket as they lie in the table. The lanes of a full warp call.
+// order_unsorted copies the rows of a bucket as they lie in the table. The lanes of a full warp
+// call.
 template <class Shape>
 __device__ __forceinline__ void order_unsorted(const EgaLayout& layout, OrderBucket<Shape>& bucket, uint32_t n,
                                                const OrderWindow& window) {
@@ -221,8 +232,9 @@ __device__ __forceinline__ void order_bucket(const EgaLayout& layout, const EgaT
   __syncwarp(FULL_MASK);  // the next bucket's rows may take the memory
 }
 
-// Copies the rows of `buckets` buckets, from number `first` on, to `to`, one bucket behind the other. Of a bucket alone a window may be
-// asked for: at most `rows` rows from number `skip` on. Else skip is 0, and rows no less than any bucket has.
+// Copies the rows of `buckets` buckets, from number `first` on, to `to`, one bucket behind the
+// other. Of a bucket alone a window may be asked for: at most `rows` rows from number `skip` on.
+// Else skip is 0, and rows no less than any bucket has.
 extern "C" __global__ void __launch_bounds__(ORDER_THREADS) ega_order_take(EgaLayout layout, EgaTable table,
                                                                            uint32_t reach, uint32_t fine,
                                                                            const uint32_t* from, uint32_t first,

@@ -1,17 +1,22 @@
-// How the words of sums combine that few queries need: only the shapes EgaRare and EgaAny have the code, which would make
-// the others a fifth longer to load. As in ega_state.cuh, any number of threads combine rows into a group at once.
+// How the words of sums combine that few queries need: only the shapes EgaRare and EgaAny have the
+// code, which would make the others a fifth longer to load. As in ega_state.cuh, any number of
+// threads combine rows into a group at once.
 //
-//   sums of more than two words   The words are added one by one, each with the carry out of the addition below.
-//            Between these the sum in memory is not that of any set of rows; once all have been added it is that of
-//            all, since each carry went up once.
-//   SUM_FINE   A sum of doubles with twice their digits. Each addition takes over what has gathered in the mate and
-//            adds it up with its own, so that the mate never holds more than the errors of those additions that
-//            are under way: k of them round it off by k * 2^-107 of the sum each. (In a SUM the mate grows, and is
-//            rounded, with the number of rows: variances, which subtract almost equal sums, would see it.)
-//   LEAST      The n least values, in order. A value goes from word to word: each keeps the lesser of what it has and what comes, and
-//            the greater goes on. So the first word ends up with the least of all values; every other one has gone on to the
-//            second, which ends up with the least of those; and so on. A value that is no less than the last word may
-//            be left out: words only get smaller, and that one has met n - 1 others on its way that are no greater.
+//   sums of more than two words
+//              The words are added one by one, each with the carry out of the addition below.
+//              Between these the sum in memory is not that of any set of rows; once all have been
+//              added it is that of all, since each carry went up once.
+//   SUM_FINE   A sum of doubles with twice their digits. Each addition takes over what has gathered
+//              in the mate and adds it up with its own, so that the mate never holds more than the
+//              errors of those additions that are under way: k of them round it off by k * 2^-107
+//              of the sum each. (In a SUM the mate grows, and is rounded, with the number of rows:
+//              variances, which subtract almost equal sums, would see it.)
+//   LEAST      The n least values, in order. A value goes from word to word: each keeps the lesser
+//              of what it has and what comes, and the greater goes on. So the first word ends up
+//              with the least of all values; every other one has gone on to the second, which ends
+//              up with the least of those; and so on. A value that is no less than the last word
+//              may be left out: words only get smaller, and that one has met n - 1 others on its
+//              way that are no greater.
 #pragma once
 
 #include "ega_state.cuh"
@@ -24,8 +29,9 @@ __device__ __forceinline__ bool ega_is_rare(const EgaLayout& layout, uint32_t op
   return (op == EGA_ADD_LO || op == EGA_ADD_LO_I) && Shape::op(layout, layout.mates[s]) == EGA_ADD_MID;
 }
 
-// ega_combine_long combines a sum of more than two words, of which state word s is the lowest. A signed lowest word may
-// take one away from those above, which is adding words of ones to all of them.
+// ega_combine_long combines a sum of more than two words, of which state word s is the lowest. A
+// signed lowest word may take one away from those above, which is adding words of ones to all of
+// them.
 template <class Shape, class Place>
 __device__ __forceinline__ void ega_combine_long(const EgaLayout& layout, const Place& place, uint32_t slot,
                                                  const EgaRow<Shape>& row, uint32_t op, uint32_t s) {
@@ -55,7 +61,8 @@ __device__ __forceinline__ void ega_combine_fine(const EgaLayout& layout, const 
   if (error != 0) atomicAdd(reinterpret_cast<double*>(rest), error);
 }
 
-// ega_combine_least combines state word s, an EGA_LEAST, and those behind it. Those of the row are in order.
+// ega_combine_least combines state word s, an EGA_LEAST, and those behind it. Those of the row are
+// in order.
 template <class Shape, class Place>
 __device__ __forceinline__ void ega_combine_least(const EgaLayout& layout, const Place& place, uint32_t slot,
                                                   const EgaRow<Shape>& row, uint32_t s) {

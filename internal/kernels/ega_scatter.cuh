@@ -100,12 +100,13 @@ __device__ __forceinline__ void scatter_zero(uint32_t* words, uint32_t n) {
 
 // scatter_start turns counters of partitions, in shared memory, into the places of their first
 // rows. The thread that has a partition calls ask(partition, count), unless count is 0, which asks
-// device memory for something, and later tell(partition, count, start, answer). Returns the sum of all
-// counts. All threads of a block call; begins with a barrier behind the counting, and has
-// one behind it for whoever reads start or what was told.
+// device memory for something, and later tell(partition, count, start, answer). Returns the sum of
+// all counts. All threads of a block call; begins with a barrier behind the counting, and has one
+// behind it for whoever reads start or what was told.
 //
-// A thread has neighbouring partitions, as their sum is what the scan needs. It asks for all of them
-// before it needs an answer, so that one latency is waited for, and that while the block scans.
+// A thread has neighbouring partitions, as their sum is what the scan needs. It asks for all of
+// them before it needs an answer, so that one latency is waited for, and that while the block
+// scans.
 template <typename Ask, typename Tell>
 __device__ __forceinline__ uint32_t scatter_start(uint32_t* counters, uint32_t partitions, uint32_t* scratch, Ask ask,
                                                   Tell tell) {
@@ -163,12 +164,13 @@ __device__ __forceinline__ uint32_t scatter_order(const ScatterRows& rows, const
   return all;
 }
 
-// The row and the partition that an entry of `order` stands for: the row has 16 bits, so that a tile has 2^16 rows at most.
+// The row and the partition that an entry of `order` stands for: the row has 16 bits, so that a
+// tile has 2^16 rows at most.
 __device__ __forceinline__ uint32_t order_row(uint32_t entry) { return entry & 0xffff; }
 __device__ __forceinline__ uint32_t order_partition(uint32_t entry) { return entry >> 16; }
 
-// scatter_copy copies n units to shared memory, four at a time, so that four reads of a thread are under way. All
-// threads of a block share it; who reads them waits at a barrier.
+// scatter_copy copies n units to shared memory, four at a time, so that four reads of a thread are
+// under way. All threads of a block share it; who reads them waits at a barrier.
 template <typename Unit>
 __device__ __forceinline__ void scatter_copy(Unit* to, const Unit* from, uint32_t n) {
   uint32_t i = threadIdx.x;

@@ -12,8 +12,9 @@ __device__ __forceinline__ bool chain_freed(const ScatterSettled& settled, uint3
   return partition - settled.first < settled.n;
 }
 
-// Begins to settle: what chains have that end with a full page. Any number of threads, each of which takes every so many'th
-// partition; no barriers. So do settle and list, with slots of the directory.
+// Begins to settle: what chains have that end with a full page. Any number of threads, each of
+// which takes every so many'th partition; no barriers. So do settle and list, with slots of the
+// directory.
 extern "C" __global__ void ega_scatter_chain_sum(ScatterChains chains, ScatterSettled settled, uint32_t partitions) {
   for (uint32_t p = global_thread(); p < partitions; p += global_threads()) {
     if (chain_freed(settled, p)) chains.lengths[p] = 0;
@@ -22,8 +23,8 @@ extern "C" __global__ void ega_scatter_chain_sum(ScatterChains chains, ScatterSe
   }
 }
 
-// Ends it: each page is given back, or goes to the new directory with a new number, the last one to the page that
-// is not full.
+// Ends it: each page is given back, or goes to the new directory with a new number, the last one to
+// the page that is not full.
 extern "C" __global__ void ega_scatter_chain_settle(ScatterChains chains, ScatterSettled settled) {
   for (uint32_t i = global_thread(); i < chains.slots; i += global_threads()) {
     uint64_t entry = chains.directory[i];
@@ -54,8 +55,8 @@ extern "C" __global__ void ega_scatter_chain_list(ScatterChains chains, const ui
   }
 }
 
-// Copies n rows of a chain, from row `first` on, to the start of `to`. pages are those of the chain, as listed. Any number of
-// threads, each of which takes every so many'th word; no barriers.
+// Copies n rows of a chain, from row `first` on, to the start of `to`. pages are those of the
+// chain, as listed. Any number of threads, each of which takes every so many'th word; no barriers.
 extern "C" __global__ void ega_scatter_chain_gather(ScatterChains chains, const uint32_t* pages, uint32_t stride, uint64_t first,
                                                     uint32_t n, uint64_t* to) {
   uint32_t page_words = chains.page_rows * stride;
@@ -68,9 +69,10 @@ extern "C" __global__ void ega_scatter_chain_gather(ScatterChains chains, const 
   }
 }
 
-// chain_own finds pages for lanes whose they are to find, and writes them to the directory, or that there is none.
-// Returns the page or PAGE_NONE. All lanes of a full warp call, and those that own none help to look. Once one block was
-// refused nobody asks again: what would be found was given back meanwhile, and each search that fails reads the whole bitmap.
+// chain_own finds pages for lanes whose they are to find, and writes them to the directory, or that
+// there is none. Returns the page or PAGE_NONE. All lanes of a full warp call, and those that own
+// none help to look. Once one block was refused nobody asks again: what would be found was given
+// back meanwhile, and each search that fails reads the whole bitmap.
 __device__ __forceinline__ uint32_t chain_own(const ScatterChains& chains, const ScatterLeft& left, PageWalk& walk,
                                               bool owns, uint32_t partition, uint32_t number) {
   bool wants = owns && ld_relaxed(left.status) == STATUS_OK;
@@ -85,8 +87,8 @@ __device__ __forceinline__ uint32_t chain_own(const ScatterChains& chains, const
   return page;
 }
 
-// chain_await finds the page that another block owns, or PAGE_NONE if it has found none. Lanes that wait for nothing call with
-// `waits` false. Ends by CHAIN-ENDS.
+// chain_await finds the page that another block owns, or PAGE_NONE if it has found none. Lanes that
+// wait for nothing call with `waits` false. Ends by CHAIN-ENDS.
 __device__ __forceinline__ uint32_t chain_await(const ScatterChains& chains, bool waits, uint32_t partition,
                                                 uint32_t number) {
   uint64_t entry = CHAIN_EMPTY;
@@ -97,10 +99,11 @@ __device__ __forceinline__ uint32_t chain_await(const ScatterChains& chains, boo
   return chain_page(entry);
 }
 
-// chain_rooms finds where the parts of a tile go. Before, rooms has of each part the place of its first row, as row and number
-// of a page, and in `more` how many rows it has; after it, the room, counted from places of the tile on, mod 2^32. All threads of a
-// block of full warps call, each for every so many'th partition; no barriers. First the pages are found that are
-// this block's to find, then those of others are waited for.
+// chain_rooms finds where the parts of a tile go. Before, rooms has of each part the place of its
+// first row, as row and number of a page, and in `more` how many rows it has; after it, the room,
+// counted from places of the tile on, mod 2^32. All threads of a block of full warps call, each for
+// every so many'th partition; no barriers. First the pages are found that are this block's to find,
+// then those of others are waited for.
 __device__ __forceinline__ void chain_rooms(const ScatterChains& chains, const ScatterLeft& left, uint32_t partitions,
                                             const uint32_t* starts, ChainRoom* rooms) {
   PageWalk walk = page_walk(chains.pool, global_thread());
@@ -137,8 +140,8 @@ __device__ __forceinline__ bool chain_left(const ScatterLeft& left, uint32_t fir
   return any != 0;
 }
 
-// chain_leave sets the bits of the rows that got no page: of the n at places of the tile, which begins with row first. Full
-// warps call; the lanes of a warp add to the count together.
+// chain_leave sets the bits of the rows that got no page: of the n at places of the tile, which
+// begins with row first. Full warps call; the lanes of a warp add to the count together.
 __device__ __forceinline__ void chain_leave(const ScatterChains& chains, const ScatterLeft& left, const ChainRoom* rooms,
                                             const uint32_t* order, uint32_t first, uint32_t n) {
   for (uint32_t done = 0; done < n; done += blockDim.x) {
@@ -174,12 +177,13 @@ __device__ __forceinline__ void chain_move(const ScatterChains& chains, const Ch
   }
 }
 
-// chain_append appends a tile to the chains, `units` units a row. A block, of full warps, a tile. Dynamic shared
-// memory: the tile, `order`, a word and a ChainRoom a partition, and SCAN_SCRATCH.
+// chain_append appends a tile to the chains, `units` units a row. A block, of full warps, a tile.
+// Dynamic shared memory: the tile, `order`, a word and a ChainRoom a partition, and SCAN_SCRATCH.
 //
-// Barriers: behind the tile's copy and the zeroed counters; those of scatter_order, the last one also behind what was
-// asked for, in `rooms`, and before the bits that were read are cleared; and one behind these bits, behind `rooms` as it
-// then is, and behind any report of this block's, so that either all its warps see that rows may be left, or none has to.
+// Barriers: behind the tile's copy and the zeroed counters; those of scatter_order, the last one
+// also behind what was asked for, in `rooms`, and before the bits that were read are cleared; and
+// one behind these bits, behind `rooms` as it then is, and behind any report of this block's, so
+// that either all its warps see that rows may be left, or none has to.
 template <typename Unit>
 __device__ __forceinline__ void chain_append(const ScatterRows& rows, const ScatterChains& chains, const ScatterLeft& left,
                                              uint32_t units) {

@@ -1,17 +1,19 @@
-// How the state words of rows combine: ega_combine_word, and ega_rare.cuh for operations that few queries need.
+// How the state words of rows combine: ega_combine_word, and ega_rare.cuh for operations that few
+// queries need.
 //
-// Any number of threads combine rows into one group at once, in any order. Each operation is one atomic on its word,
-// and what goes to the mate follows from what that atomic returned:
+// Any number of threads combine rows into one group at once, in any order. Each operation is one
+// atomic on its word, and what goes to the mate follows from what that atomic returned:
 //
-//   ADD_LO   the old low word and the addend tell whether their sum passed 2^64 (or the range of int64_t); as every
-//            addition to the word is in the order of its atomics, the carries are those of that order, and their sum
-//            does not depend on it.
-//   SUM      old + x rounds to what the word became, so TwoSum(old, x) is the exact error of that one addition
-//            (Knuth, The Art of Computer Programming 2, 4.2.2). The errors are added up in the mate, whose own rounding
-//            is of the second order: n * 2^-106 of the sum of absolute values.
+//   ADD_LO   the old low word and the addend tell whether their sum passed 2^64 (or the range of
+//            int64_t); as every addition to the word is in the order of its atomics, the carries
+//            are those of that order, and their sum does not depend on it.
+//   SUM      old + x rounds to what the word became, so TwoSum(old, x) is the exact error of that
+//            one addition (Knuth, The Art of Computer Programming 2, 4.2.2). The errors are added
+//            up in the mate, whose own rounding is of the second order: n * 2^-106 of the sum of
+//            absolute values.
 //
-// Words that only get smaller or greater (min, max, and, or) are read first: once a group has seen some rows most
-// others change nothing, and a read that is out of date only costs the atomic.
+// Words that only get smaller or greater (min, max, and, or) are read first: once a group has seen
+// some rows most others change nothing, and a read that is out of date only costs the atomic.
 #pragma once
 
 #include "ega.cuh"
@@ -55,9 +57,9 @@ struct EgaGlobalWords {
   static __device__ __forceinline__ void add(uint64_t* p, uint64_t v) { atomicAdd(p, v); }
 };
 
-// Shared memory adds 32 bits by itself, but 64 only in a loop around compare-and-swap. The carries of the low half,
-// each known to the thread that made it, add up to those of any order. The halves make a number again once all threads
-// have met at a barrier.
+// Shared memory adds 32 bits by itself, but 64 only in a loop around compare-and-swap. The carries
+// of the low half, each known to the thread that made it, add up to those of any order. The halves
+// make a number again once all threads have met at a barrier.
 struct EgaSharedWords {
   static __device__ __forceinline__ void add(uint64_t* p, uint64_t v) {
     uint32_t* halves = reinterpret_cast<uint32_t*>(p);
@@ -76,8 +78,8 @@ __device__ __forceinline__ uint64_t ega_add_low(uint64_t* p, uint64_t v, bool wi
   return static_cast<int64_t>(v) < 0 ? ~uint64_t(0) : 1;
 }
 
-// ega_two_sum is the error of a + b. Of a sum that is not finite there is none to tell: the sum itself says what it is,
-// and no error must hide that.
+// ega_two_sum is the error of a + b. Of a sum that is not finite there is none to tell: the sum
+// itself says what it is, and no error must hide that.
 __device__ __forceinline__ double ega_two_sum(double a, double b) {
   double sum = a + b, rest = sum - a;
   double error = (a - (sum - rest)) + (b - rest);
@@ -98,7 +100,8 @@ __device__ __forceinline__ void ega_keep_double(uint64_t* p, uint64_t v, bool gr
   }
 }
 
-// ega_combine_word combines state word i of a row into the same word of a group: *p, or *mate beside it.
+// ega_combine_word combines state word i of a row into the same word of a group: *p, or *mate
+// beside it.
 template <class Words>
 __device__ __forceinline__ void ega_combine_word(uint32_t op, uint64_t* p, uint64_t v, uint64_t* mate,
                                                  uint64_t mate_v) {

@@ -1,42 +1,50 @@
-// Tables of rows: open addressing with linear probing, in device memory (EgaGlobal) or in a block's shared memory
-// (EgaLocal). Threads find the slot of a key or claim one, then combine their row into it.
+// Tables of rows: open addressing with linear probing, in device memory (EgaGlobal) or in a block's
+// shared memory (EgaLocal). Threads find the slot of a key or claim one, then combine their row
+// into it.
 //
-// A new slot already has the identities in its state words, so whoever has found a slot combines at once and waits for
-// nobody. What has to be settled is which key a slot is for:
+// A new slot already has the identities in its state words, so whoever has found a slot combines at
+// once and waits for nobody. What has to be settled is which key a slot is for:
 //
-//   one key word     The word itself is the claim: atomicCAS from EGA_EMPTY to the key. A key that equals EGA_EMPTY has
-//                    slot number `slots`, behind all others, to itself; tags[0] says whether it is in use.
-//   several          A tag a slot: 0, or 30 bits of the hash with the state of the slot in the two lowest bits.
+//   one key word     The word itself is the claim: atomicCAS from EGA_EMPTY to the key. A key that
+//                    equals EGA_EMPTY has slot number `slots`, behind all others, to itself;
+//                    tags[0] says whether it is in use.
+//   several          A tag a slot: 0, or 30 bits of the hash with the state of the slot in the two
+//                    lowest bits.
 //
 //                        0 --atomicCAS--> hash | TAG_CLAIMED --key words, fence--> hash | TAG_READY
 //
-//                    The words are whole for those who see TAG_READY and fence. That fence is dear in device memory,
-//                    and mostly not needed: before the claim the words were EGA_EMPTY, and only the claimer
-//                    writes them, so words that equal the key, none of it EGA_EMPTY, are what the claimer wrote
-//                    (KEY-SEEN). Only those who see something else with 30 equal bits of the hash wait.
+//                    The words are whole for those who see TAG_READY and fence. That fence is dear
+//                    in device memory, and mostly not needed: before the claim the words were
+//                    EGA_EMPTY, and only the claimer writes them, so words that equal the key, none
+//                    of it EGA_EMPTY, are what the claimer wrote (KEY-SEEN). Only those who see
+//                    something else with 30 equal bits of the hash wait.
 //
 // Invariants:
 //
-//   SLOT-ONCE   A slot gets a key once and keeps it: no row is taken out. So all rows of a key, which look at slots in
-//               the same order, end in the same slot.
-//   WAIT-ENDS   Who waits, waits for TAG_READY of a claimer that waits for nobody. Lanes of a warp may wait for each
-//               other: from sm_70 on they progress independently.
-//   ROW-KEPT    A row that finds no slot goes to the rest, as a row. Nothing is lost while the rest has room.
+//   SLOT-ONCE   A slot gets a key once and keeps it: no row is taken out. So all rows of a key,
+//               which look at slots in the same order, end in the same slot.
+//   WAIT-ENDS   Who waits, waits for TAG_READY of a claimer that waits for nobody. Lanes of a warp
+//               may wait for each other: from sm_70 on they progress independently.
+//   ROW-KEPT    A row that finds no slot goes to the rest, as a row. Nothing is lost while the rest
+//               has room.
 //
-// Threads read what others write with no barrier between them. A race checker that knows only barriers and atomics
-// (compute-sanitizer's racecheck) reports such pairs in shared memory. All are accesses of a whole word by ld_relaxed,
-// st_relaxed or an atomic:
+// Threads read what others write with no barrier between them. A race checker that knows only
+// barriers and atomics (compute-sanitizer's racecheck) reports such pairs in shared memory. All are
+// accesses of a whole word by ld_relaxed, st_relaxed or an atomic:
 //
-//   tag         TAG_READY is stored behind a fence and read before one: a release and an acquire, of the block in
-//               EgaLocal, of the device in EgaGlobal. Who has seen it sees the key words.
-//   key word    Read while its claimer writes it, it is EGA_EMPTY or the key's, never a mix: KEY-SEEN, or for a key of
-//               one word the compare-and-swap itself, decides.
-//   hash word   Written by the claimer, that of the extra slot by all its rows with one value (HASH-EQUAL); nobody
-//               reads it but ega_taken, behind a barrier or in a later kernel.
-//   state word  Read before an atomic min, max, and, or: the word only ever goes one way, so what is out of date costs
-//               that atomic and nothing else. Sums are not read before they are whole.
+//   tag         TAG_READY is stored behind a fence and read before one: a release and an acquire,
+//               of the block in EgaLocal, of the device in EgaGlobal. Who has seen it sees the key
+//               words.
+//   key word    Read while its claimer writes it, it is EGA_EMPTY or the key's, never a mix:
+//               KEY-SEEN, or for a key of one word the compare-and-swap itself, decides.
+//   hash word   Written by the claimer, that of the extra slot by all its rows with one value
+//               (HASH-EQUAL); nobody reads it but ega_taken, behind a barrier or in a later kernel.
+//   state word  Read before an atomic min, max, and, or: the word only ever goes one way, so what
+//               is out of date costs that atomic and nothing else. Sums are not read before they
+//               are whole.
 //
-// A word is added to in halves of 32 bits or as one of 64, never both ways: its operation says which.
+// A word is added to in halves of 32 bits or as one of 64, never both ways: its operation says
+// which.
 #pragma once
 
 #include "ega_rare.cuh"
@@ -66,8 +74,8 @@ struct EgaRest {
   uint64_t* sent;        // added up: rows and groups that went from the tables of blocks to that in device memory; may be null
 };
 
-// ega_stopped says whether there are no rows to take. Nobody writes the word while a kernel runs that asks, so all threads
-// get one answer, and may end before a barrier.
+// ega_stopped says whether there are no rows to take. Nobody writes the word while a kernel runs
+// that asks, so all threads get one answer, and may end before a barrier.
 __device__ __forceinline__ bool ega_stopped(const EgaRest& rest) { return rest.stop != nullptr && *rest.stop != 0; }
 
 // EgaGlobal is a table in device memory, by rows.
@@ -88,8 +96,9 @@ struct EgaGlobal : EgaGlobalWords {
   static __device__ __forceinline__ void fence() { __threadfence(); }
 };
 
-// EgaLocal is a table in shared memory, by columns, so that the lanes of a warp seldom meet in a bank. It has a part
-// for every so many'th lane: where there are few groups, lanes with the same key would meet in a word.
+// EgaLocal is a table in shared memory, by columns, so that the lanes of a warp seldom meet in a
+// bank. It has a part for every so many'th lane: where there are few groups, lanes with the same
+// key would meet in a word.
 struct EgaLocal : EgaSharedWords {
   uint64_t* words;  // (slots + 1) a column
   uint32_t* tags;   // behind the columns
@@ -154,7 +163,8 @@ __device__ __forceinline__ EgaSeen ega_compare(const EgaLayout& layout, const Pl
   return equal ? SEEN_EQUAL : SEEN_OTHER;
 }
 
-// ega_claim_word says whether a slot is for the row's key of one word, other than EGA_EMPTY; an empty one becomes it.
+// ega_claim_word says whether a slot is for the row's key of one word, other than EGA_EMPTY; an
+// empty one becomes it.
 template <class Shape, class Place>
 __device__ __forceinline__ bool ega_claim_word(const EgaLayout& layout, const Place& place, uint32_t slot,
                                                const EgaRow<Shape>& row) {
@@ -220,9 +230,9 @@ __device__ __forceinline__ uint32_t ega_find(const EgaLayout& layout, const Plac
   return EGA_NONE;
 }
 
-// ega_find_batch is ega_find for those rows of a batch whose bit is set in `there`. All look at the slot of their hash
-// first, so that these reads are under way at once, and mostly that is it. The lanes of a full warp call and meet behind each
-// search.
+// ega_find_batch is ega_find for those rows of a batch whose bit is set in `there`. All look at the
+// slot of their hash first, so that these reads are under way at once, and mostly that is it. The
+// lanes of a full warp call and meet behind each search.
 template <class Shape, class Place>
 __device__ __forceinline__ void ega_find_batch(const EgaLayout& layout, const Place& place, const EgaRow<Shape>* batch,
                                                uint32_t there, uint32_t* slots) {
@@ -260,9 +270,9 @@ __device__ __forceinline__ void ega_combine(const EgaLayout& layout, const Place
   }
 }
 
-// ega_keep adds the rows of a warp that found no slot to the rest (ROW-KEPT): those of the lanes that say `kept`. The
-// lanes of a full warp call. One atomic counts all of them: a table that is full sends most rows here, and atomics on
-// one word are done one by one.
+// ega_keep adds the rows of a warp that found no slot to the rest (ROW-KEPT): those of the lanes
+// that say `kept`. The lanes of a full warp call. One atomic counts all of them: a table that is
+// full sends most rows here, and atomics on one word are done one by one.
 template <class Shape>
 __device__ __forceinline__ void ega_keep(const EgaLayout& layout, const EgaRest& rest, const EgaRow<Shape>& row,
                                          bool kept) {
@@ -286,8 +296,8 @@ __device__ __forceinline__ void ega_add_up(uint64_t* total, uint64_t count) {
   if (lane_id() == 0 && count > 0) atomicAdd(total, count);
 }
 
-// ega_send_batch combines rows of a batch into a table in device memory, or adds them to the rest. The lanes of a full
-// warp call.
+// ega_send_batch combines rows of a batch into a table in device memory, or adds them to the rest.
+// The lanes of a full warp call.
 template <class Shape>
 __device__ __forceinline__ void ega_send_batch(const EgaLayout& layout, const EgaGlobal& table, const EgaRest& rest,
                                                const EgaRow<Shape>* batch, uint32_t there) {
@@ -307,8 +317,8 @@ __device__ __forceinline__ void ega_send_batch(const EgaLayout& layout, const Eg
   for (uint32_t b = 0; b < Shape::BATCH; b++) ega_keep(layout, rest, batch[b], (missed >> b & 1) != 0);
 }
 
-// ega_used says whether a slot has a key, once nobody claims any more. With keys of one word slot number `slots`
-// counts.
+// ega_used says whether a slot has a key, once nobody claims any more. With keys of one word slot
+// number `slots` counts.
 template <class Shape, class Place>
 __device__ __forceinline__ bool ega_used(const EgaLayout& layout, const Place& place, uint32_t slot) {
   if constexpr (Shape::SINGLE) {

@@ -7,18 +7,19 @@
 //   word    32 bits. A store says what they are:
 //           PageFlags   a flag, one page a word    (RW)
 //           PageBits    a bitmap, 32 pages a word  (RW-BM, CoRW, CRW)
-//   line    32 words one after another, 128 bytes: what a warp reads at once if each lane reads a word
+//   line    32 words one after another, 128 bytes: what a warp reads at once if each lane reads a
+//           word
 //   stretch 8 lines one after another: what a warp reads at once if each lane reads 8 words
 //   step    a look at a word by a thread alone, at a line or a stretch by a warp
 //   walk    the state of one thread: its random numbers, its last page, its steps
 //
 // Layout of a bitmap; a set bit is a page in use. Flags likewise, a word each:
 //
-//   words   | word 0: pages 0..31 | word 1: pages 32..63 | … | last stretch, filled up with set bits |
+//   words   | word 0: pages 0..31 | word 1: pages 32..63 | … | last stretch: the rest is set bits |
 //
-// Files: this one has the pool and the stores; pages_look.cuh the step of a warp;
-// pages_share.cuh its search (CoRW, the sweep). The other methods, which no kernel that ships uses,
-// are in kerneltest: pages_walk.cuh a thread alone (RW, RW-BM, CRW); pages_malloc.cuh several pages in a
+// Files: this one has the pool and the stores; pages_look.cuh the step of a warp; pages_share.cuh
+// its search (CoRW, the sweep). The other methods, which no kernel that ships uses, are in
+// kerneltest: pages_walk.cuh a thread alone (RW, RW-BM, CRW); pages_malloc.cuh several pages in a
 // row, and requests smaller than a page.
 //
 // Invariants:

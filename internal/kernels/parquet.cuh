@@ -1,32 +1,40 @@
-// Encoded pages of Parquet files on the device: what the kernels that decompress them (parquet_snappy.cu), decode them
-// (parquet_decode.cu) and make rows of their values (parquet_rows.cu) are handed.
+// Encoded pages of Parquet files on the device: what the kernels that decompress them
+// (parquet_snappy.cu), decode them (parquet_decode.cu) and make rows of their values
+// (parquet_rows.cu) are handed.
 //
 // Terms:
 //
-//   parcel   pages of one or more row groups as they lie in the files, the entries of their dictionaries, and the
-//            descriptors below, in one piece of device memory. Package internal/decode says how it is laid out
+//   parcel   pages of one or more row groups as they lie in the files, the entries of their
+//            dictionaries, and the descriptors below, in one piece of device memory. Package
+//            internal/decode says how it is laid out
 //   source   a column of the file, one page of it after the other
 //   output   a use of a source: a value (the argument of aggregates) or a field of the key
-//   array    a word of 64 bits for each value of an output, in work memory; those of a page lie from the page's first row on
-//            without gaps. A value has one; a field has one for each key word that it has bits in, the bits at their place,
-//            and behind them one for its hash
-//   place    of a row, for an output: the number of its word in the output's arrays, or PARQUET_NULL
-//   stop     the word where a kernel says why it could not go on (ParquetStop); the greatest reason stays. 0: none
+//   array    a word of 64 bits for each value of an output, in work memory; those of a page lie
+//            from the page's first row on without gaps. A value has one; a field has one for each
+//            key word that it has bits in, the bits at their place, and behind them one for its
+//            hash
+//   place    of a row, for an output: the number of its word in the output's arrays, or
+//            PARQUET_NULL
+//   stop     the word where a kernel says why it could not go on (ParquetStop); the greatest reason
+//            stays. 0: none
 //
 // Invariants:
 //
-//   ROOM       Behind the bytes of a page lie PARQUET_PADDING more that may be read: in the parcel and decompressed.
-//              Kernels read them and take nothing from them.
-//   WITHIN     Whatever the bytes of a page say, nothing else is read and nothing outside of the arrays is written. The
-//              descriptors and the entries are the host's: they are taken at their word.
-//   STOPPED    When a kernel has set the stop word, the later ones do nothing; what is in arrays and rows means nothing.
+//   ROOM       Behind the bytes of a page lie PARQUET_PADDING more that may be read: in the parcel
+//              and decompressed. Kernels read them and take nothing from them.
+//   WITHIN     Whatever the bytes of a page say, nothing else is read and nothing outside of the
+//              arrays is written. The descriptors and the entries are the host's: they are taken at
+//              their word.
+//   STOPPED    When a kernel has set the stop word, the later ones do nothing; what is in arrays
+//              and rows means nothing.
 #pragma once
 
 #include "device.cuh"
 
 constexpr uint32_t PARQUET_PADDING = 16;
 
-// ParquetPage.levels of a page of the first kind (v1): definition levels in runs behind their size, which takes 4 bytes.
+// ParquetPage.levels of a page of the first kind (v1): definition levels in runs behind their size,
+// which takes 4 bytes.
 constexpr uint32_t PARQUET_SIZED_LEVELS = 0xffffffff;
 
 // The place of a row that is NULL.
@@ -90,8 +98,9 @@ struct ParquetOutput {
   uint8_t nulls;      // 1: rows may be NULL; 0: a NULL stops the parcel
 };
 
-// ParquetField is a key field in rows: `words` arrays from `array` on, whose words go into the key words from `word` on,
-// and the array of its field hash behind them. Fields may share a word of the key.
+// ParquetField is a key field in rows: `words` arrays from `array` on, whose words go into the key
+// words from `word` on, and the array of its field hash behind them. Fields may share a word of the
+// key.
 struct ParquetField {
   uint64_t null_bit;  // what a NULL is in the key, whose other bits of the field are 0
   uint32_t null_word;
@@ -101,8 +110,9 @@ struct ParquetField {
   uint32_t place;  // number of the output, whose places it has
 };
 
-// ParquetWord is what makes a state word. A number is the array's word as a double, read as ParquetNumber has it. A sum of
-// one product or power has two words, as internal/agg leaves them: parquet_sums.cuh.
+// ParquetWord is what makes a state word. A number is the array's word as a double, read as
+// ParquetNumber has it. A sum of one product or power has two words, as internal/agg leaves them:
+// parquet_sums.cuh.
 enum ParquetWord : uint32_t {
   PARQUET_CONSTANT,   // the constant
   PARQUET_COPY,       // the word of the array, whatever it is
@@ -138,7 +148,8 @@ struct ParquetState {
   uint8_t times;   // ParquetNumber of the array whose number is the constant
 };
 
-// ParquetNull is what rows add to a state word in which an output is NULL: one to a count of NULLs, or a flag.
+// ParquetNull is what rows add to a state word in which an output is NULL: one to a count of NULLs,
+// or a flag.
 struct ParquetNull {
   uint64_t add;
   uint32_t place;  // number of the output
@@ -172,9 +183,9 @@ struct ParquetJob {
 // parquet_stop notes why a parcel cannot be made.
 __device__ __forceinline__ void parquet_stop(uint64_t* stop, ParquetStop reason) { atomicMax(stop, uint64_t(reason)); }
 
-// parquet_stopped tells all threads of a block the same about a stop word that other blocks may be writing. All threads of
-// the block call; `flag` is a word of shared memory that nobody else uses before the next barrier. The barrier is for the
-// flag.
+// parquet_stopped tells all threads of a block the same about a stop word that other blocks may be
+// writing. All threads of the block call; `flag` is a word of shared memory that nobody else uses
+// before the next barrier. The barrier is for the flag.
 __device__ __forceinline__ bool parquet_stopped(const uint64_t* stop, uint32_t* flag) {
   if (threadIdx.x == 0) *flag = ld_relaxed(stop) != 0;
   __syncthreads();

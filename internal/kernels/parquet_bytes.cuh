@@ -1,8 +1,9 @@
 // The bytes of a page: where they are, and loads from any place among them (WITHIN of parquet.cuh).
 //
-// The device takes an address that is no multiple of an access's size for a fault, and the values of a page begin anywhere:
-// behind levels of any size. So a value is composed of the aligned words that hold its bytes, and no other word is read: a
-// load touches at most 7 bytes behind those it is for (ROOM), and 7 before, where there is the parcel or the work memory.
+// The device takes an address that is no multiple of an access's size for a fault, and the values
+// of a page begin anywhere: behind levels of any size. So a value is composed of the aligned words
+// that hold its bytes, and no other word is read: a load touches at most 7 bytes behind those it is
+// for (ROOM), and 7 before, where there is the parcel or the work memory.
 #pragma once
 
 #include "parquet.cuh"
@@ -30,7 +31,8 @@ __device__ __forceinline__ uint64_t parquet_load(const uint8_t* p, uint32_t coun
   return count == 8 ? v : v & ((uint64_t(1) << (count * 8)) - 1);
 }
 
-// ParquetReader reads bytes one after the other. It has failed when it was asked for one more than there are.
+// ParquetReader reads bytes one after the other. It has failed when it was asked for one more than
+// there are.
 struct ParquetReader {
   ParquetBytes bytes;
   uint32_t pos;

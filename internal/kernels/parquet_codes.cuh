@@ -1,11 +1,11 @@
 // Codes of a dictionary, in runs (parquet_runs.cuh), to the words of its entries.
 //
-// One of PARQUET_CODE_BLOCKS blocks of a page lists its runs (parquet_heads.cuh), each of them for itself, and decodes its share
-// of the codes. A batch of BATCH rows is of a warp of these blocks, in turns, so that the shares are alike however runs lie in
-// lists.
+// One of PARQUET_CODE_BLOCKS blocks of a page lists its runs (parquet_heads.cuh), each of them for
+// itself, and decodes its share of the codes. A batch of BATCH rows is of a warp of these blocks,
+// in turns, so that the shares are alike however runs lie in lists.
 //
-// A lane searches the run of its first row, and goes on from there. All codes of a batch are read before the first entry is,
-// so that the waits for entries overlap.
+// A lane searches the run of its first row, and goes on from there. All codes of a batch are read
+// before the first entry is, so that the waits for entries overlap.
 //
 // Cost (counted in the source): some 60 instructions a code, besides the lists.
 #pragma once
@@ -28,7 +28,8 @@ __device__ __forceinline__ ParquetEntries parquet_entries(const ParquetJob& job,
   return {reinterpret_cast<const uint64_t*>(job.parcel + task.entries), task.count, parquet_array_count(output)};
 }
 
-// parquet_put_entry writes the words of entry `code` for a row, and tells whether there is such an entry.
+// parquet_put_entry writes the words of entry `code` for a row, and tells whether there is such an
+// entry.
 __device__ __forceinline__ bool parquet_put_entry(const ParquetEntries& entries, const ParquetArrays& arrays, uint32_t row,
                                                   uint32_t code) {
   if (code >= entries.count) return false;
@@ -36,7 +37,8 @@ __device__ __forceinline__ bool parquet_put_entry(const ParquetEntries& entries,
   return true;
 }
 
-// ParquetCodes writes the words of codes, as far as they are the share of a block, which is block `part` of `parts`.
+// ParquetCodes writes the words of codes, as far as they are the share of a block, which is block
+// `part` of `parts`.
 struct ParquetCodes {
   uint64_t* stop;
   ParquetEntries entries;
@@ -75,16 +77,17 @@ struct ParquetCodes {
   }
 };
 
-// parquet_code_width is the width of a page's codes, which is its first byte, or stops the job and is more than 32.
+// parquet_code_width is the width of a page's codes, which is its first byte, or stops the job and
+// is more than 32.
 __device__ __forceinline__ uint32_t parquet_code_width(uint64_t* stop, ParquetBytes body) {
   const uint32_t width = body.size == 0 ? 0xff : body.at[0];
   if (width > 32) parquet_stop(stop, PARQUET_STOP_DAMAGED);
   return width;
 }
 
-// parquet_codes writes the words of this block's share of a page of codes. If the width is 0 all codes are, with runs or
-// without; so it is without any bytes if there are no values. All THREADS threads of the block call, which is block `part` of
-// `blocks`.
+// parquet_codes writes the words of this block's share of a page of codes. If the width is 0 all
+// codes are, with runs or without; so it is without any bytes if there are no values. All THREADS
+// threads of the block call, which is block `part` of `blocks`.
 template <uint32_t THREADS>
 __device__ __forceinline__ void parquet_codes(ParquetWindow<THREADS>& window, const ParquetJob& job,
                                               const ParquetEntries& entries, const ParquetArrays& arrays, ParquetBytes body,

@@ -1,13 +1,17 @@
-// Encoded pages to arrays: a word or more for each row, for every output of the page's source. parquet.cuh has the terms.
+// Encoded pages to arrays: a word or more for each row, for every output of the page's source.
+// parquet.cuh has the terms.
 //
 // Three kernels, one after the other; a task is a page for an output:
 //
-//   parquet_decode_levels  several blocks a task: the places of rows, and how many values there are (parquet_levels.cuh).
-//   parquet_decode_values  several blocks a task: numbers, codes (parquet_codes.cuh), and strings whose places can be guessed
-//                          and checked, which are most (EVEN of parquet_strings.cuh).
+//   parquet_decode_levels  several blocks a task: the places of rows, and how many values there are
+//                          (parquet_levels.cuh).
+//   parquet_decode_values  several blocks a task: numbers, codes (parquet_codes.cuh), and strings
+//                          whose places can be guessed and checked, which are most (EVEN of
+//                          parquet_strings.cuh).
 //   parquet_decode_walks   a block a task, for other strings (WALK).
 //
-// All are bound by latency, not by bytes: a parcel has few pages, and a row costs 8 to 24 bytes written, and fewer read.
+// All are bound by latency, not by bytes: a parcel has few pages, and a row costs 8 to 24 bytes
+// written, and fewer read.
 #include "device.cuh"
 
 #include "parquet_codes.cuh"
@@ -41,8 +45,9 @@ static __device__ __forceinline__ void parquet_numbers(const ParquetJob& job, co
   if (outside) parquet_stop(job.stop, PARQUET_STOP_RANGE);
 }
 
-// ParquetShare is the task that a block works for, and its part of it: of the blocks of a grid, whose number is a multiple of
-// that of tasks, block b works for task b % tasks, so that all tasks begin at once.
+// ParquetShare is the task that a block works for, and its part of it: of the blocks of a grid,
+// whose number is a multiple of that of tasks, block b works for task b % tasks, so that all tasks
+// begin at once.
 struct ParquetShare {
   ParquetTask* task;
   uint32_t part, parts;
@@ -55,7 +60,8 @@ static __device__ __forceinline__ ParquetShare parquet_share(const ParquetJob& j
   return {&job.tasks[blockIdx.x % job.task_count], blockIdx.x / job.task_count, gridDim.x / job.task_count};
 }
 
-// Blocks: as ParquetShare has it; PARQUET_WALK_THREADS threads a block. The barrier is for the stop word; a walk has more.
+// Blocks: as ParquetShare has it; PARQUET_WALK_THREADS threads a block. The barrier is for the stop
+// word; a walk has more.
 extern "C" __global__ void __launch_bounds__(PARQUET_WALK_THREADS) parquet_decode_levels(ParquetJob job) {
   __shared__ union {
     uint32_t flag;
@@ -80,7 +86,8 @@ extern "C" __global__ void __launch_bounds__(PARQUET_WALK_THREADS) parquet_decod
   if (share.part == 0 && threadIdx.x == 0) share.task->values = values;
 }
 
-// Blocks: as ParquetShare has it; PARQUET_VALUE_THREADS threads a block. The barrier is for the stop word; codes have more.
+// Blocks: as ParquetShare has it; PARQUET_VALUE_THREADS threads a block. The barrier is for the
+// stop word; codes have more.
 extern "C" __global__ void __launch_bounds__(PARQUET_VALUE_THREADS) parquet_decode_values(ParquetJob job) {
   __shared__ uint32_t flag;
   __shared__ ParquetWindow<PARQUET_VALUE_THREADS> window;
@@ -101,8 +108,9 @@ extern "C" __global__ void __launch_bounds__(PARQUET_VALUE_THREADS) parquet_deco
   }
 }
 
-// Any number of blocks, each of which takes tasks in turn; PARQUET_WALK_THREADS threads a block. The first barrier is for the
-// stop word, the others before a task takes the shared memory of the one before.
+// Any number of blocks, each of which takes tasks in turn; PARQUET_WALK_THREADS threads a block.
+// The first barrier is for the stop word, the others before a task takes the shared memory of the
+// one before.
 extern "C" __global__ void __launch_bounds__(PARQUET_WALK_THREADS) parquet_decode_walks(ParquetJob job) {
   __shared__ union {
     uint32_t flag;

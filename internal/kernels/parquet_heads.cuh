@@ -1,13 +1,18 @@
-// Where runs begin (parquet_runs.cuh). A block goes from run to run, but finds many heads at a time, by one of two ways:
+// Where runs begin (parquet_runs.cuh). A block goes from run to run, but finds many heads at a
+// time, by one of two ways:
 //
-//   STRETCH  Most runs are like the one before: DuckDB ends a run of packed codes at 256 of them, parquet-mr and Arrow at 504,
-//            and only now and then one of few equal codes lies between. So the lanes of a warp look at the places where heads
-//            are if the next runs are like the one at hand, PARQUET_AHEAD each. Those before the first that is not are
-//            proven: each is where the one before it ends. That is two loads one after the other, some 800 cycles.
-//   SEARCH   Where stretches are short, pointer jumping (chain.cuh) finds all heads in a window of bytes, in some 3,000 cycles.
-//            The end of a page that fits into a window is always searched.
+//   STRETCH  Most runs are like the one before: DuckDB ends a run of packed codes at 256 of them,
+//            parquet-mr and Arrow at 504, and only now and then one of few equal codes lies
+//            between. So the lanes of a warp look at the places where heads are if the next runs
+//            are like the one at hand, PARQUET_AHEAD each. Those before the first that is not are
+//            proven: each is where the one before it ends. That is two loads one after the other,
+//            some 800 cycles.
+//   SEARCH   Where stretches are short, pointer jumping (chain.cuh) finds all heads in a window of
+//            bytes, in some 3,000 cycles. The end of a page that fits into a window is always
+//            searched.
 //
-// Cost, of 122,880 codes: in runs of 256 with 3 others among them 8,000 cycles; in runs of 8 codes of a byte 400,000.
+// Cost, of 122,880 codes: in runs of 256 with 3 others among them 8,000 cycles; in runs of 8 codes
+// of a byte 400,000.
 #pragma once
 
 #include "chain.cuh"
@@ -18,8 +23,8 @@ constexpr uint32_t PARQUET_WINDOW = 1024;  // bytes that are searched at once; n
 constexpr uint32_t PARQUET_ROUNDS = 5;     // of chain.cuh: a run of no integers has one byte
 constexpr uint32_t PARQUET_AHEAD = 4;      // heads that a lane looks at
 
-// A list has so many stretches at most; if these have fewer bytes than PARQUET_SPARSE each, the next PARQUET_DENSE windows are
-// searched. Guesses.
+// A list has so many stretches at most; if these have fewer bytes than PARQUET_SPARSE each, the
+// next PARQUET_DENSE windows are searched. Guesses.
 constexpr uint32_t PARQUET_STRETCHES = 16;
 constexpr uint32_t PARQUET_SPARSE = 256;
 constexpr uint32_t PARQUET_DENSE = 8;
@@ -75,8 +80,9 @@ __device__ __forceinline__ void parquet_put_run(ParquetList& list, uint32_t i, u
   list.packed[i] = packed;
 }
 
-// parquet_alike lists the run at the cursor and those behind it that have the same head, none or more of them. All lanes of a
-// warp call, with the same cursor. It lists only runs that are whole: others, and heads of many bytes, are for parquet_one.
+// parquet_alike lists the run at the cursor and those behind it that have the same head, none or
+// more of them. All lanes of a warp call, with the same cursor. It lists only runs that are whole:
+// others, and heads of many bytes, are for parquet_one.
 __device__ __forceinline__ void parquet_alike(ParquetList& list, ParquetCursor& cursor, ParquetBytes values, uint32_t width,
                                               uint32_t rows) {
   const uint32_t four = uint32_t(parquet_load(values.at + cursor.pos, 4));
@@ -141,7 +147,8 @@ __device__ __forceinline__ void parquet_stretches(ParquetWindow<THREADS>& window
   if (cursor.pos - from < stretches * PARQUET_SPARSE) window.dense = PARQUET_DENSE;
 }
 
-// ParquetNext is the chain of a window: where a run ends whose head is at p, if that is in the window.
+// ParquetNext is the chain of a window: where a run ends whose head is at p, if that is in the
+// window.
 struct ParquetNext {
   static constexpr uint32_t OUTSIDE = 0xffff;
 
@@ -157,8 +164,9 @@ struct ParquetNext {
   }
 };
 
-// parquet_stage brings the bytes from place `pos` on into a window, as the words of the page are aligned; it returns where the
-// first is. All threads of the block call; the barrier is for the bytes.
+// parquet_stage brings the bytes from place `pos` on into a window, as the words of the page are
+// aligned; it returns where the first is. All threads of the block call; the barrier is for the
+// bytes.
 template <uint32_t THREADS>
 __device__ __forceinline__ const uint8_t* parquet_stage(ParquetWindow<THREADS>& window, ParquetBytes values, uint32_t pos) {
   constexpr uint32_t MOST = PARQUET_WINDOW + ParquetWindow<THREADS>::HEAD;
@@ -171,9 +179,9 @@ __device__ __forceinline__ const uint8_t* parquet_stage(ParquetWindow<THREADS>& 
   return reinterpret_cast<const uint8_t*>(window.bytes) + before;
 }
 
-// parquet_sum_before is the sum of v over the threads before this one, or `most` if it is more; `total` becomes that of all.
-// most is less than 2^31. All threads of the block call. The barrier is for the sums of the warps; there is one more before
-// they may be used again.
+// parquet_sum_before is the sum of v over the threads before this one, or `most` if it is more;
+// `total` becomes that of all. most is less than 2^31. All threads of the block call. The barrier
+// is for the sums of the warps; there is one more before they may be used again.
 __device__ __forceinline__ uint32_t parquet_sum_before(uint32_t v, uint32_t most, uint32_t* sums, uint32_t& total) {
   const auto add = [&](uint32_t a, uint32_t b) { return a + b < most ? a + b : most; };
   const auto through = [&](uint32_t sum) {
@@ -196,8 +204,9 @@ __device__ __forceinline__ uint32_t parquet_sum_before(uint32_t v, uint32_t most
   return add(before_this(own, lane_id()), before_this(warps, warp_id()));
 }
 
-// parquet_search lists the runs that begin in a window, by SEARCH, up to the last that is needed. All threads of the block
-// call. The barriers: those of the stage, of the chain and of sums, and one before the next sum.
+// parquet_search lists the runs that begin in a window, by SEARCH, up to the last that is needed.
+// All threads of the block call. The barriers: those of the stage, of the chain and of sums, and
+// one before the next sum.
 template <uint32_t THREADS>
 __device__ __forceinline__ void parquet_search(ParquetWindow<THREADS>& window, ParquetBytes values, uint32_t width,
                                                uint32_t rows) {
@@ -236,10 +245,10 @@ __device__ __forceinline__ bool parquet_is_dense(const ParquetWindow<THREADS>& w
   return window.dense > 0 || values.size - window.runs.pos <= PARQUET_WINDOW;
 }
 
-// parquet_walk_runs walks as many integers as there are rows, of 1 to 32 bits. Each time that window.runs has some more of
-// them, all threads call each(window.runs, first row of these). All THREADS threads of the block call, and are told the same:
-// whether the runs are good. Barriers: before the list is begun, before it is read, and before it is made anew, at which all
-// know how.
+// parquet_walk_runs walks as many integers as there are rows, of 1 to 32 bits. Each time that
+// window.runs has some more of them, all threads call each(window.runs, first row of these). All
+// THREADS threads of the block call, and are told the same: whether the runs are good. Barriers:
+// before the list is begun, before it is read, and before it is made anew, at which all know how.
 template <uint32_t THREADS, class Each>
 __device__ __forceinline__ bool parquet_walk_runs(ParquetWindow<THREADS>& window, ParquetBytes values, uint32_t width,
                                                   uint32_t rows, const Each& each) {

@@ -1,7 +1,8 @@
 // Definition levels of a page, of one bit: which rows have a value, and where the values begin.
 //
-// Cost: of a page without NULLs, which has one run as a rule, 4 bytes written a row by all blocks of the page. Else one block
-// walks the runs (parquet_heads.cuh), and every 4,096 rows take it some 1,200 cycles.
+// Cost: of a page without NULLs, which has one run as a rule, 4 bytes written a row by all blocks
+// of the page. Else one block walks the runs (parquet_heads.cuh), and every 4,096 rows take it some
+// 1,200 cycles.
 #pragma once
 
 #include "parquet_heads.cuh"
@@ -27,7 +28,8 @@ __device__ __forceinline__ ParquetParts parquet_parts(const ParquetPage& page, P
   return {{body.at + before, size}, {body.at + before + size, body.size - before - size}, false};
 }
 
-// parquet_all_there tells whether all rows have a value because the first run says so: the usual case.
+// parquet_all_there tells whether all rows have a value because the first run says so: the usual
+// case.
 __device__ __forceinline__ bool parquet_all_there(ParquetBytes levels, uint32_t rows) {
   if (levels.at == nullptr) return true;
   ParquetReader in = {levels, 0, false};
@@ -45,7 +47,8 @@ struct ParquetLevels {
 // Rows next to each other that a thread finds the places of.
 constexpr uint32_t PARQUET_LEVEL_ROWS = 8;
 
-// parquet_values_of is the rows from `row` on that have a value, a bit each, of those that the list has runs for.
+// parquet_values_of is the rows from `row` on that have a value, a bit each, of those that the list
+// has runs for.
 __device__ __forceinline__ uint32_t parquet_values_of(const ParquetList& runs, ParquetBytes levels, uint64_t row) {
   if (row >= runs.rows) return 0;
   uint32_t r = parquet_run_of(runs, uint32_t(row)), values = 0;
@@ -57,10 +60,10 @@ __device__ __forceinline__ uint32_t parquet_values_of(const ParquetList& runs, P
   return values;
 }
 
-// parquet_walk_levels writes the places of a page's rows, of which the values lie from `first` on, and returns how many
-// values there are; `good` becomes whether the levels are. All threads of the block call. A thread takes 8 rows at a time,
-// and learns by a prefix sum how many values are before them. Barriers: those of the walk and of the sum, and one before the
-// next sum.
+// parquet_walk_levels writes the places of a page's rows, of which the values lie from `first` on,
+// and returns how many values there are; `good` becomes whether the levels are. All threads of the
+// block call. A thread takes 8 rows at a time, and learns by a prefix sum how many values are
+// before them. Barriers: those of the walk and of the sum, and one before the next sum.
 template <uint32_t THREADS>
 __device__ __forceinline__ uint32_t parquet_walk_levels(ParquetLevels<THREADS>& shared, ParquetBytes levels, uint32_t rows,
                                                         uint32_t first, uint32_t* places, bool& good) {

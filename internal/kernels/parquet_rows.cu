@@ -1,12 +1,13 @@
-// Rows of the arrays that a parcel's pages came to: [hash | key words | state words], as the group-by kernels take them
-// (ega.cuh).
+// Rows of the arrays that a parcel's pages came to: [hash | key words | state words], as the
+// group-by kernels take them (ega.cuh).
 //
-// A thread makes a row in shared memory; then the block copies its rows, which lie one behind the other in the result, so
-// that neighbours write neighbouring words. Rows lie in shared memory with an odd number of words between them: with an
-// even one the threads of a warp would meet in few of its banks.
+// A thread makes a row in shared memory; then the block copies its rows, which lie one behind the
+// other in the result, so that neighbours write neighbouring words. Rows lie in shared memory with
+// an odd number of words between them: with an even one the threads of a warp would meet in few of
+// its banks.
 //
-// Cost of a row with w words from a arrays: a loads of 4 and of 8 bytes, w stores of 8, and some 30 instructions for each
-// word, of which most are the division that finds the place of a word again.
+// Cost of a row with w words from a arrays: a loads of 4 and of 8 bytes, w stores of 8, and some 30
+// instructions for each word, of which most are the division that finds the place of a word again.
 #include "device.cuh"
 
 #include "ega_state.cuh"
@@ -16,7 +17,8 @@
 // The field hash of NULL: internal/key's hashNull.
 constexpr uint64_t PARQUET_HASH_NULL = 0x8ebc6af09c88c6e3;
 
-// parquet_key makes the key words of row r, and returns the key's hash. The key's words are 0 before.
+// parquet_key makes the key words of row r, and returns the key's hash. The key's words are 0
+// before.
 static __device__ __forceinline__ uint64_t parquet_key(const ParquetJob& job, uint32_t r, uint64_t* key) {
   uint64_t hash = EGA_SEED;
   for (uint32_t f = 0; f < job.field_count; f++) {
@@ -75,9 +77,10 @@ static __device__ __forceinline__ void parquet_row(const ParquetJob& job, uint32
   }
 }
 
-// Writes the job's rows. Threads a block: any number; dynamic shared memory: threads * (words of a row | 1) * 8 bytes, and
-// 8 more; any number of blocks, each of which takes as many rows as it has threads in turn. The first barrier is for the
-// stop word, the second before rows are read that others made, the third before they make the next.
+// Writes the job's rows. Threads a block: any number; dynamic shared memory: threads * (words of a
+// row | 1) * 8 bytes, and 8 more; any number of blocks, each of which takes as many rows as it has
+// threads in turn. The first barrier is for the stop word, the second before rows are read that
+// others made, the third before they make the next.
 extern "C" __global__ void __launch_bounds__(128) parquet_rows_make(ParquetJob job, uint64_t* rows) {
   DYNAMIC_SHARED(uint64_t, shared);
   if (parquet_stopped(job.stop, reinterpret_cast<uint32_t*>(shared))) return;

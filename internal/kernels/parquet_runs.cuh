@@ -1,6 +1,7 @@
 // Runs of small integers: codes of dictionaries, definition levels.
 //
-// Only a run tells where the next one begins. parquet_heads.cuh finds out for a block, a list of runs at a time.
+// Only a run tells where the next one begins. parquet_heads.cuh finds out for a block, a list of
+// runs at a time.
 #pragma once
 
 #include "parquet_bytes.cuh"
@@ -15,7 +16,8 @@ struct ParquetRun {
   bool packed;
 };
 
-// parquet_run reads the head of a run and goes behind the run. width is 1 to 32. The reader has failed if the run is damaged.
+// parquet_run reads the head of a run and goes behind the run. width is 1 to 32. The reader has
+// failed if the run is damaged.
 __device__ __forceinline__ ParquetRun parquet_run(ParquetReader& in, uint32_t width) {
   const uint64_t head = in.varint();
   ParquetRun run = {head >> 1, 0, (head & 1) != 0};

@@ -1,37 +1,48 @@
 // Decompression of Snappy pages (snappy.cuh).
 //
-// Walking from tag to tag takes a thread some 300 cycles each, and a copy may need what the copy before it makes: a
-// thread would take 40 ms or more for a page of strings. Here tags are found and copies are followed by pointer
-// jumping, and a page is the work of many blocks of threads, in five kernels that run one after the other on all pages:
+// Walking from tag to tag takes a thread some 300 cycles each, and a copy may need what the copy
+// before it makes: a thread would take 40 ms or more for a page of strings. Here tags are found and
+// copies are followed by pointer jumping, and a page is the work of many blocks of threads, in five
+// kernels that run one after the other on all pages:
 //
-//   link    for each window (snappy_page.cuh) that is not known to lie within a long literal: where a chain of elements that
-//           comes in leaves it (chain.cuh)
-//   walk    a block a page, of which one thread goes from exit to exit: where the elements really come into each window
-//   find    for each window: its tags, and how much its elements come to, which tells where their output begins
-//   expand  a block for each fragment of the output, as if copies reached back to the beginning of their fragment at most.
-//           Those of Google's encoder and its ports do, since it takes so much at once and forgets what was before
+//   link    for each window (snappy_page.cuh) that is not known to lie within a long literal: where
+//           a chain of elements that comes in leaves it (chain.cuh)
+//   walk    a block a page, of which one thread goes from exit to exit: where the elements really
+//           come into each window
+//   find    for each window: its tags, and how much its elements come to, which tells where their
+//           output begins
+//   expand  a block for each fragment of the output, as if copies reached back to the beginning of
+//           their fragment at most. Those of Google's encoder and its ports do, since it takes so
+//           much at once and forgets what was before
 //   again   one block for each page where that turned out wrong, for which the page is one fragment
 //
 // A block takes the elements of its fragment in batches, an element a thread:
 //
-//  1. lengths are added up, so that each element knows where its bytes go; those before and behind the fragment go nowhere;
-//  2. for a piece of the output of the batch, each element writes an origin for each of its bytes (snappy_output.cuh);
+//  1. lengths are added up, so that each element knows where its bytes go; those before and behind
+//     the fragment go nowhere;
+//  2. for a piece of the output of the batch, each element writes an origin for each of its bytes
+//     (snappy_output.cuh);
 //  3. origins are followed until all bytes are known;
 //  4. the piece is written. The next one can read it.
 //
-// A literal longer than SNAPPY_LONG ends its batch, and the block copies it. That is most of what doubles come to.
+// A literal longer than SNAPPY_LONG ends its batch, and the block copies it. That is most of what
+// doubles come to.
 //
 // Invariants:
 //
-//   BEHIND   Output of the fragment before a piece is complete, and all threads of its block see it.
+//   BEHIND   Output of the fragment before a piece is complete, and all threads of its block see
+//            it.
 //   APART    Blocks write nothing but their own fragment, and read no other.
-//   INSIDE   Before an element is followed it is known to lie in the block as a whole (walk), its copy not to begin before the
-//            fragment, and all elements together to come to the page's size (WITHIN of parquet.cuh).
+//   INSIDE   Before an element is followed it is known to lie in the block as a whole (walk), its
+//            copy not to begin before the fragment, and all elements together to come to the page's
+//            size (WITHIN of parquet.cuh).
 //
-// Cost, of codes of 12 characters behind their length, 240,000 elements in 2 MB, in instructions of a thread for a byte
-// of output, estimated from the PTX: link 40, find 70, expand 60, of which 25 are to follow origins (2.4 steps, of a warp
-// 4.8). A multiprocessor starts 128 a cycle at best. There are fewer fragments than multiprocessors as a rule, and the
-// warps of a block wait for each other and for shared memory: a block has as many of them as there can be. Walking takes some 100 cycles for each 4 KiB of the page. Shared memory: 33 KiB a block, static.
+// Cost, of codes of 12 characters behind their length, 240,000 elements in 2 MB, in instructions of
+// a thread for a byte of output, estimated from the PTX: link 40, find 70, expand 60, of which 25
+// are to follow origins (2.4 steps, of a warp 4.8). A multiprocessor starts 128 a cycle at best.
+// There are fewer fragments than multiprocessors as a rule, and the warps of a block wait for each
+// other and for shared memory: a block has as many of them as there can be. Walking takes some 100
+// cycles for each 4 KiB of the page. Shared memory: 33 KiB a block, static.
 #include "device.cuh"
 
 #include "parquet.cuh"
@@ -57,7 +68,8 @@ struct SnappyExpand {
 // SnappyTrouble is why a fragment cannot be expanded; greater ones win.
 enum SnappyTrouble : uint32_t { SNAPPY_FINE, SNAPPY_ACROSS, SNAPPY_DAMAGED };
 
-// SnappyCursor is how far a fragment is: the next element is the tag-th of its window, and its output begins at `out`.
+// SnappyCursor is how far a fragment is: the next element is the tag-th of its window, and its
+// output begins at `out`.
 struct SnappyCursor {
   uint32_t window, tag, out;
 };
@@ -67,8 +79,9 @@ struct SnappyFragment {
   uint32_t begin, end;
 };
 
-// snappy_seek finds the window whose output has byte `begin`. false: the elements do not come to the page's size. All
-// threads of the block call. Two barriers for the sums, and one behind what was found, for each SNAPPY_THREADS windows.
+// snappy_seek finds the window whose output has byte `begin`. false: the elements do not come to
+// the page's size. All threads of the block call. Two barriers for the sums, and one behind what
+// was found, for each SNAPPY_THREADS windows.
 static __device__ __forceinline__ bool snappy_seek(SnappyExpand& shared, const SnappyPage& page, uint32_t begin,
                                                    SnappyCursor& cursor) {
   uint32_t sum = 0;
@@ -96,7 +109,8 @@ static __device__ __forceinline__ void snappy_copy(const SnappyExpand& shared, c
   if (lo < hi) block_copy(page.output + lo, page.elements + shared.place + (lo - start), hi - lo);
 }
 
-// snappy_check tells what is wrong with an element whose output begins at `start`, as far as the fragment needs it.
+// snappy_check tells what is wrong with an element whose output begins at `start`, as far as the
+// fragment needs it.
 static __device__ __forceinline__ SnappyTrouble snappy_check(const SnappyElement& element, uint32_t start,
                                                              const SnappyFragment& fragment) {
   const uint32_t lo = start > fragment.begin ? start : fragment.begin;
@@ -105,8 +119,8 @@ static __device__ __forceinline__ SnappyTrouble snappy_check(const SnappyElement
   return element.offset > lo - fragment.begin ? SNAPPY_ACROSS : SNAPPY_FINE;
 }
 
-// snappy_pieces is phases 2 to 4 for the output bytes lo to hi of a batch. The barriers: behind the origins, and behind
-// the output (BEHIND).
+// snappy_pieces is phases 2 to 4 for the output bytes lo to hi of a batch. The barriers: behind the
+// origins, and behind the output (BEHIND).
 static __device__ __forceinline__ void snappy_pieces(SnappyExpand& shared, const SnappyPage& page,
                                                      const SnappyElement& element, uint32_t tag, uint32_t start, uint32_t lo,
                                                      uint32_t hi) {
@@ -120,9 +134,9 @@ static __device__ __forceinline__ void snappy_pieces(SnappyExpand& shared, const
   }
 }
 
-// snappy_batch expands the next elements, from one window or two, and moves the cursor behind them. The barriers: those
-// of the sum; one behind trouble and the long literal; those of the pieces; and one behind the literal and the reset of
-// `cut`.
+// snappy_batch expands the next elements, from one window or two, and moves the cursor behind them.
+// The barriers: those of the sum; one behind trouble and the long literal; those of the pieces; and
+// one behind the literal and the reset of `cut`.
 static __device__ __forceinline__ SnappyTrouble snappy_batch(SnappyExpand& shared, const SnappyPage& page,
                                                              const SnappyFragment& fragment, SnappyCursor& cursor) {
   const uint32_t here = page.windows[cursor.window].tags - cursor.tag;
@@ -180,15 +194,15 @@ static __device__ __forceinline__ SnappyTrouble snappy_fragment(SnappyExpand& sh
   return SNAPPY_FINE;
 }
 
-// SnappyShare is the page that a block works for, and which of its windows or fragments are the block's: every parts-th
-// from `part` on.
+// SnappyShare is the page that a block works for, and which of its windows or fragments are the
+// block's: every parts-th from `part` on.
 struct SnappyShare {
   SnappyPage page;
   uint32_t part, parts;
 };
 
-// snappy_share is what this block does of n pages. false: nothing, since the page is not compressed or is damaged,
-// which stops the parcel.
+// snappy_share is what this block does of n pages. false: nothing, since the page is not compressed
+// or is damaged, which stops the parcel.
 static __device__ __forceinline__ bool snappy_share(const uint8_t* parcel, uint8_t* work, const ParquetPage* pages, uint32_t n,
                                                     uint64_t* stop, SnappyShare& share) {
   const uint32_t page = blockIdx.x % n;
@@ -200,12 +214,13 @@ static __device__ __forceinline__ bool snappy_share(const uint8_t* parcel, uint8
   return false;
 }
 
-// The kernels take the same parameters: pages of which some are compressed, whose places in the work memory have the
-// room behind them that snappy_page.cuh tells of. Blocks: n or more; those of a page share its windows or fragments. A
-// page that is damaged stops the parcel (PARQUET_STOP_DAMAGED); what is in its room then means nothing.
+// The kernels take the same parameters: pages of which some are compressed, whose places in the
+// work memory have the room behind them that snappy_page.cuh tells of. Blocks: n or more; those of
+// a page share its windows or fragments. A page that is damaged stops the parcel
+// (PARQUET_STOP_DAMAGED); what is in its room then means nothing.
 
-// Threads a block: SNAPPY_LINK_THREADS. The first block of a page copies the levels of a v2 page. The barrier is for what the
-// page begins with.
+// Threads a block: SNAPPY_LINK_THREADS. The first block of a page copies the levels of a v2 page.
+// The barrier is for what the page begins with.
 extern "C" __global__ void __launch_bounds__(SNAPPY_LINK_THREADS)
     parquet_snappy_link(const uint8_t* parcel, uint8_t* work, const ParquetPage* pages, uint32_t n, uint64_t* stop) {
   __shared__ SnappyTags shared;
@@ -248,7 +263,8 @@ extern "C" __global__ void __launch_bounds__(SNAPPY_LINK_THREADS)
   for (uint32_t w = share.part; w < share.page.window_count; w += share.parts) snappy_find(shared, share.page, w);
 }
 
-// snappy_begin sets up the shared memory of a block that expands, and tells whether there is something to do.
+// snappy_begin sets up the shared memory of a block that expands, and tells whether there is
+// something to do.
 static __device__ __forceinline__ bool snappy_begin(SnappyExpand& shared, const uint64_t* stop) {
   if (threadIdx.x == 0) {
     shared.cut = SNAPPY_THREADS;
@@ -257,8 +273,8 @@ static __device__ __forceinline__ bool snappy_begin(SnappyExpand& shared, const 
   return !parquet_stopped(stop, &shared.window);
 }
 
-// Threads a block: SNAPPY_THREADS. A block that meets a copy from before its fragment leaves the page to the next
-// kernel.
+// Threads a block: SNAPPY_THREADS. A block that meets a copy from before its fragment leaves the
+// page to the next kernel.
 extern "C" __global__ void __launch_bounds__(SNAPPY_THREADS, SNAPPY_RESIDENT)
     parquet_snappy_expand(const uint8_t* parcel, uint8_t* work, const ParquetPage* pages, uint32_t n, uint64_t* stop) {
   __shared__ SnappyExpand shared;

@@ -1,28 +1,34 @@
-// PLAIN strings: each its length in 4 bytes, then its bytes. Only a string's end tells where the next one begins.
+// PLAIN strings: each its length in 4 bytes, then its bytes. Only a string's end tells where the
+// next one begins.
 //
-// EVEN. Most columns of strings hold codes of one length. So it is guessed first that all strings of a page have the length
-// of the first one: then the place of each is known, and every thread checks the lengths of its own. If all are right, the
-// guess is proven: the first string is where it is thought to be, and each one where the string before it ends. Else the page
-// is walked.
+// EVEN. Most columns of strings hold codes of one length. So it is guessed first that all strings
+// of a page have the length of the first one: then the place of each is known, and every thread
+// checks the lengths of its own. If all are right, the guess is proven: the first string is where
+// it is thought to be, and each one where the string before it ends. Else the page is walked.
 //
-// WALK (a block a page). A window of the page is cut into segments of 32 bytes, one a thread. Strings that the device takes
-// have at most 15 bytes, so that from any place in a segment the next string begins at most 19 bytes further on, and the
-// first one of the next segment in one of its first 19 bytes (ENTRIES). Three phases:
+// WALK (a block a page). A window of the page is cut into segments of 32 bytes, one a thread.
+// Strings that the device takes have at most 15 bytes, so that from any place in a segment the next
+// string begins at most 19 bytes further on, and the first one of the next segment in one of its
+// first 19 bytes (ENTRIES). Three phases:
 //
-//   1. A thread finds, for each place of its segment, where the chain of strings from there leaves the segment, and how many
-//      strings begin on the way: from the last place to the first, each from what is known of a later place. The first
-//      ENTRIES places of it are a function from entries to exits.
-//   2. A lane for each entry follows the functions of the 32 segments of its warp, one after the other; then one thread
-//      follows those of the warps from the entry of the window, and a lane of each warp those of its segments again: each
-//      thread knows its entry, and how many strings begin before.
+//   1. A thread finds, for each place of its segment, where the chain of strings from there leaves
+//      the segment, and how many strings begin on the way: from the last place to the first, each
+//      from what is known of a later place. The first ENTRIES places of it are a function from
+//      entries to exits.
+//   2. A lane for each entry follows the functions of the 32 segments of its warp, one after the
+//      other; then one thread follows those of the warps from the entry of the window, and a lane
+//      of each warp those of its segments again: each thread knows its entry, and how many strings
+//      begin before.
 //   3. A thread writes its strings, which it meets in order.
 //
-// A place from which no short string is whole within the page is BAD, and so is each from which the chain comes to one. If
-// the chain of the page comes to one before its rows are over, that string is long, or the page damaged.
+// A place from which no short string is whole within the page is BAD, and so is each from which the
+// chain comes to one. If the chain of the page comes to one before its rows are over, that string
+// is long, or the page damaged.
 //
-// Cost of a window of 16 KiB (counted in the source): phase 1 has 32 steps of some 50 cycles, phase 2 has 80 of 35, phase 3
-// some 3 strings a thread: 6,000 cycles, near to 5 GB/s a block. chain.cuh finds elements of any length, for half as much
-// again in instructions: what is known of the lengths here is what makes functions of a segment small.
+// Cost of a window of 16 KiB (counted in the source): phase 1 has 32 steps of some 50 cycles, phase
+// 2 has 80 of 35, phase 3 some 3 strings a thread: 6,000 cycles, near to 5 GB/s a block. chain.cuh
+// finds elements of any length, for half as much again in instructions: what is known of the
+// lengths here is what makes functions of a segment small.
 #pragma once
 
 #include "parquet_bytes.cuh"
@@ -30,7 +36,8 @@
 
 constexpr uint32_t PARQUET_MAX_INLINE = 15;  // bytes of a string within a key
 
-// parquet_string writes the words of the string of `size` bytes at p: its bytes, zeros, and its size in the last byte.
+// parquet_string writes the words of the string of `size` bytes at p: its bytes, zeros, and its
+// size in the last byte.
 __device__ __forceinline__ void parquet_string(const ParquetArrays& arrays, uint32_t row, const uint8_t* p, uint32_t size) {
   const uint64_t lo = parquet_load(p, size < 8 ? size : 8);
   const uint64_t hi = parquet_load(p + 8, size < 8 ? 0 : size - 8) | uint64_t(size) << 56;
@@ -46,8 +53,8 @@ __device__ __forceinline__ ParquetStop parquet_why_bad(ParquetBytes values, uint
   return size > values.size - 4 - at ? PARQUET_STOP_DAMAGED : PARQUET_STOP_LONG;
 }
 
-// parquet_even_strings writes the strings of a thread, every threads'th from `thread` on, if they are of one length; else it
-// leaves the page to a walk.
+// parquet_even_strings writes the strings of a thread, every threads'th from `thread` on, if they
+// are of one length; else it leaves the page to a walk.
 __device__ __forceinline__ void parquet_even_strings(const ParquetJob& job, ParquetTask* task, const ParquetArrays& arrays,
                                                      ParquetBytes values, uint32_t rows, uint32_t thread,
                                                      uint32_t threads) {
@@ -69,8 +76,9 @@ __device__ __forceinline__ void parquet_even_strings(const ParquetJob& job, Parq
 constexpr uint32_t PARQUET_SEGMENT = 32;
 constexpr uint32_t PARQUET_ENTRIES = 4 + PARQUET_MAX_INLINE;
 
-// ParquetPath is what the chain does from a place on: where it leaves the segment (or warp, or window), counted from its end,
-// or PARQUET_BAD; and how many strings begin before. 0 strings and place e at an end: entry e.
+// ParquetPath is what the chain does from a place on: where it leaves the segment (or warp, or
+// window), counted from its end, or PARQUET_BAD; and how many strings begin before. 0 strings and
+// place e at an end: entry e.
 struct ParquetPath {
   uint16_t exit;
   uint16_t strings;
@@ -96,8 +104,9 @@ struct ParquetWalk {
   }
 };
 
-// parquet_paths is phase 1: the segment of the thread begins at place `from` of the values. The bytes that may be of a size
-// are loaded once; behind the page they are zeros, and the strings from there not whole.
+// parquet_paths is phase 1: the segment of the thread begins at place `from` of the values. The
+// bytes that may be of a size are loaded once; behind the page they are zeros, and the strings from
+// there not whole.
 template <uint32_t THREADS>
 __device__ __forceinline__ void parquet_paths(ParquetWalk<THREADS>& walk, ParquetBytes values, uint64_t from) {
   constexpr uint32_t WORDS = PARQUET_SEGMENT / 8 + 1;
@@ -123,8 +132,9 @@ __device__ __forceinline__ void parquet_paths(ParquetWalk<THREADS>& walk, Parque
   }
 }
 
-// parquet_starts is phase 2, of a window that the chain enters at `entry`. Barriers: before functions of the thread's warp
-// are read (of the warp alone), those of the warps, and their starts.
+// parquet_starts is phase 2, of a window that the chain enters at `entry`. Barriers: before
+// functions of the thread's warp are read (of the warp alone), those of the warps, and their
+// starts.
 template <uint32_t THREADS>
 __device__ __forceinline__ void parquet_starts(ParquetWalk<THREADS>& walk, uint32_t entry) {
   const uint32_t segments = warp_id() * warpSize;  // the first of the warp
@@ -156,7 +166,8 @@ __device__ __forceinline__ void parquet_starts(ParquetWalk<THREADS>& walk, uint3
   __syncwarp();
 }
 
-// parquet_segment is phase 3: it writes the strings that begin in the thread's segment, the first of them of row `row`.
+// parquet_segment is phase 3: it writes the strings that begin in the thread's segment, the first
+// of them of row `row`.
 __device__ __forceinline__ void parquet_segment(uint64_t* stop, const ParquetArrays& arrays, ParquetBytes values,
                                                 uint64_t from, uint32_t entry, uint64_t row, uint32_t rows) {
   for (uint32_t place = entry; place < PARQUET_SEGMENT && row < rows; row++) {
@@ -170,10 +181,11 @@ __device__ __forceinline__ void parquet_segment(uint64_t* stop, const ParquetArr
   }
 }
 
-// parquet_walk_strings writes the strings of a page by a walk. All THREADS threads of the block call. Each window but the
-// last moves the walk on by its size; the last one ends with the rows, or with a bad place, of which there is one before the
-// page ends. No barrier is needed between windows: what the threads of other warps read of one is overwritten behind the first
-// barrier of the next.
+// parquet_walk_strings writes the strings of a page by a walk. All THREADS threads of the block
+// call. Each window but the last moves the walk on by its size; the last one ends with the rows, or
+// with a bad place, of which there is one before the page ends. No barrier is needed between
+// windows: what the threads of other warps read of one is overwritten behind the first barrier of
+// the next.
 template <uint32_t THREADS>
 __device__ __forceinline__ void parquet_walk_strings(ParquetWalk<THREADS>& walk, const ParquetJob& job,
                                                      const ParquetArrays& arrays, ParquetBytes values, uint32_t rows) {

@@ -1,10 +1,12 @@
-// Sums of doubles after one value: internal/agg's addMulFloat and addPowFloat, operation by operation, of a group that
-// begins with zeros. So each word has the CPU's bits, also where an error underflows or a product overflows.
+// Sums of doubles after one value: internal/agg's addMulFloat and addPowFloat, operation by
+// operation, of a group that begins with zeros. So each word has the CPU's bits, also where an
+// error underflows or a product overflows.
 #pragma once
 
 #include "parquet.cuh"
 
-// ParquetSum is a number of about 106 bits, s + c: the sum as a double rounds it, and what that lost.
+// ParquetSum is a number of about 106 bits, s + c: the sum as a double rounds it, and what that
+// lost.
 struct ParquetSum {
   double s, c;
 };
@@ -38,7 +40,8 @@ __device__ __forceinline__ ParquetSum parquet_times(ParquetSum a, ParquetSum b) 
   return {sum, c - (sum - p.s)};
 }
 
-// parquet_sum_word is a word of the sum of one product or power, of which x is the number and y the other factor.
+// parquet_sum_word is a word of the sum of one product or power, of which x is the number and y the
+// other factor.
 __device__ __forceinline__ uint64_t parquet_sum_word(uint32_t word, double x, double y) {
   ParquetSum sum = parquet_product(x, y);
   switch (word) {

@@ -1,5 +1,5 @@
-// Values to words: what an output is, of a value of its source. The twins are internal/parquetio's intRule and internal/key's
-// Encoder.
+// Values to words: what an output is, of a value of its source. The twins are internal/parquetio's
+// intRule and internal/key's Encoder.
 #pragma once
 
 #include "parquet.cuh"
@@ -31,14 +31,16 @@ __device__ __forceinline__ uint64_t parquet_hash_words(uint64_t lo, uint64_t hi)
   return a * b ^ __umul64hi(a, b);
 }
 
-// parquet_float_bits gives equal bits to equal floats: one NaN, no -0. They are Go's NaN, of 64 and of 32 bits.
+// parquet_float_bits gives equal bits to equal floats: one NaN, no -0. They are Go's NaN, of 64 and
+// of 32 bits.
 __device__ __forceinline__ uint64_t parquet_float_bits(double v, uint32_t bits) {
   if (v == 0) return 0;
   if (bits == 32) return v != v ? 0x7fc00000 : __builtin_bit_cast(uint32_t, static_cast<float>(v));
   return v != v ? 0x7ff8000000000001 : __builtin_bit_cast(uint64_t, v);
 }
 
-// parquet_put writes the words of row `row` of a page: value is what parquet_int or parquet_float made of the file's.
+// parquet_put writes the words of row `row` of a page: value is what parquet_int or parquet_float
+// made of the file's.
 __device__ __forceinline__ void parquet_put(const ParquetOutput& output, const ParquetArrays& arrays, uint32_t row,
                                             uint64_t value) {
   if (output.form == PARQUET_VALUE) return arrays.put(0, row, value);
@@ -46,7 +48,8 @@ __device__ __forceinline__ void parquet_put(const ParquetOutput& output, const P
   arrays.put(1, row, value);
 }
 
-// parquet_int is what the file's integer comes to; `outside` becomes true where the output does not admit it.
+// parquet_int is what the file's integer comes to; `outside` becomes true where the output does not
+// admit it.
 __device__ __forceinline__ uint64_t parquet_int(const ParquetOutput& output, int64_t v, bool& outside) {
   if (output.mask32 != 0) v &= 0xffffffff;
   outside |= v < output.lo || v > output.hi;

@@ -1,7 +1,7 @@
 // Prefix sums of a block.
 //
-// Who takes part: all threads of a block whose threads are whole warps. block_sum_before has two barriers, and one
-// more before a block may use the scratch memory again.
+// Who takes part: all threads of a block whose threads are whole warps. block_sum_before has two
+// barriers, and one more before a block may use the scratch memory again.
 #pragma once
 
 #include "device.cuh"
@@ -9,8 +9,9 @@
 // Words of shared memory that block_sum_before needs: one a warp, of 32 at most.
 constexpr uint32_t SCAN_SCRATCH = 32;
 
-// warp_sum_through is the sum of v over the lanes up to and with this one; all lanes of a full warp call. Five rounds, in
-// each of which a lane adds what the lane 1, 2, 4, 8, 16 before it has (Hillis and Steele 1986).
+// warp_sum_through is the sum of v over the lanes up to and with this one; all lanes of a full warp
+// call. Five rounds, in each of which a lane adds what the lane 1, 2, 4, 8, 16 before it has
+// (Hillis and Steele 1986).
 static __device__ __forceinline__ uint32_t warp_sum_through(uint32_t v) {
 #pragma unroll
   for (uint32_t distance = 1; distance < warpSize; distance *= 2) {
@@ -20,9 +21,9 @@ static __device__ __forceinline__ uint32_t warp_sum_through(uint32_t v) {
   return v;
 }
 
-// block_sum_before is the sum of v over the threads before this one; `total` becomes that of all threads. scratch is
-// SCAN_SCRATCH words of shared memory. The first barrier is for the sums of the warps, the second for the sums of the
-// warps before, which one warp makes of them.
+// block_sum_before is the sum of v over the threads before this one; `total` becomes that of all
+// threads. scratch is SCAN_SCRATCH words of shared memory. The first barrier is for the sums of the
+// warps, the second for the sums of the warps before, which one warp makes of them.
 static __device__ __forceinline__ uint32_t block_sum_before(uint32_t v, uint32_t* scratch, uint32_t& total) {
   uint32_t through = warp_sum_through(v);
   uint32_t warps = blockDim.x / warpSize;

@@ -1,10 +1,10 @@
 // Elements of Snappy's block format (format_description.txt of github.com/google/snappy).
 //
-// A block is its decompressed size, 7 bits a byte with the lowest first, and elements up to the end. The two low bits
-// of an element's first byte, its tag, say what it is:
+// A block is its decompressed size, 7 bits a byte with the lowest first, and elements up to the
+// end. The two low bits of an element's first byte, its tag, say what it is:
 //
-//   0   literal: the bytes behind the tag. Their number - 1 is in the 6 high bits, or, those being 60 to 63, in the 1 to 4
-//       bytes that follow
+//   0   literal: the bytes behind the tag. Their number - 1 is in the 6 high bits, or, those being
+//       60 to 63, in the 1 to 4 bytes that follow
 //   1   copy of 4 to 11 bytes (3 bits), from `offset` bytes back: 3 high bits of the tag and a byte
 //   2   copy of 1 to 64 bytes (6 bits), the offset is in 2 bytes
 //   3   the same with the offset in 4 bytes
@@ -28,8 +28,8 @@ struct SnappyElement {
 // SnappyBits is 8 aligned bytes.
 typedef uint64_t __attribute__((may_alias)) SnappyBits;
 
-// snappy_element reads the element at `at`. What it may be made of is loaded at once, and chosen from without going
-// different ways: the two aligned words that 5 bytes may lie in.
+// snappy_element reads the element at `at`. What it may be made of is loaded at once, and chosen
+// from without going different ways: the two aligned words that 5 bytes may lie in.
 static __device__ __forceinline__ SnappyElement snappy_element(const uint8_t* at) {
   const uint32_t ahead = reinterpret_cast<uintptr_t>(at) % 8, bits = ahead * 8;
   const SnappyBits* words = reinterpret_cast<const SnappyBits*>(at - ahead);
@@ -55,8 +55,8 @@ static __device__ __forceinline__ uint32_t snappy_bytes(const uint8_t* at) {
   return kind == 0 ? high + 2 : kind + 1 + kind / 3;
 }
 
-// snappy_size reads the decompressed size in front of a block of n bytes, and returns how many bytes it takes: 1 to 5,
-// or 0 if it makes no sense.
+// snappy_size reads the decompressed size in front of a block of n bytes, and returns how many
+// bytes it takes: 1 to 5, or 0 if it makes no sense.
 static __device__ __forceinline__ uint32_t snappy_size(const uint8_t* block, uint32_t n, uint64_t& size) {
   size = 0;
   for (uint32_t i = 0; i < n && i < 5; i++) {

@@ -1,10 +1,11 @@
 // The output of elements: phases 2 to 4 of a batch (parquet_snappy.cu).
 //
-// An origin of 16 bits a byte says what a byte of a piece is: known, being of a literal or before the piece; or equal
-// to an earlier byte of the piece. Following them (pointer jumping over bytes) makes all of them known.
+// An origin of 16 bits a byte says what a byte of a piece is: known, being of a literal or before
+// the piece; or equal to an earlier byte of the piece. Following them (pointer jumping over bytes)
+// makes all of them known.
 //
-// Invariant EARLIER: an origin that is not known names a byte before its own. So following ends, in any order and
-// without waiting.
+// Invariant EARLIER: an origin that is not known names a byte before its own. So following ends, in
+// any order and without waiting.
 #pragma once
 
 #include "block_copy.cuh"
@@ -14,7 +15,8 @@ constexpr uint32_t SNAPPY_THREADS = 1024;
 constexpr uint32_t SNAPPY_PIECE = 16 << 10;
 constexpr uint32_t SNAPPY_SHORT = 16;  // bytes that one thread writes the origins of; of more a warp does
 
-// An origin: SNAPPY_KNOWN + the byte, or the place of another origin, which is less than SNAPPY_KNOWN.
+// An origin: SNAPPY_KNOWN + the byte, or the place of another origin, which is less than
+// SNAPPY_KNOWN.
 using SnappyOrigin = uint16_t;
 constexpr uint32_t SNAPPY_KNOWN = 0x8000;
 
@@ -23,8 +25,9 @@ typedef uint32_t __attribute__((may_alias)) SnappyTwo;
 typedef uint64_t __attribute__((may_alias)) SnappyQuad;
 typedef uint32_t __attribute__((may_alias)) SnappyWord;
 
-// SnappyPiece is a piece of the output, the bytes `begin` to `end` of the page. The origin of byte o is at o - begin +
-// skew, so that four origins next to each other, from a multiple of 4 on, are an aligned word of output.
+// SnappyPiece is a piece of the output, the bytes `begin` to `end` of the page. The origin of byte
+// o is at o - begin + skew, so that four origins next to each other, from a multiple of 4 on, are
+// an aligned word of output.
 struct SnappyPiece {
   uint32_t begin, end, skew;
   SnappyOrigin* origins;  // SNAPPY_PIECE + 4, shared memory, aligned to 8
@@ -35,17 +38,17 @@ struct SnappyPiece {
   __device__ __forceinline__ SnappyTwo* pair(uint32_t place) const { return reinterpret_cast<SnappyTwo*>(origins) + place / 2; }
 };
 
-// SnappySpan is the part of an element in a piece, the output bytes lo to hi. Those before mid are bytes in memory:
-// byte o is source[o + delta], modulo 2^32. Those from mid on are equal to the one `offset` before, which is in the
-// piece.
+// SnappySpan is the part of an element in a piece, the output bytes lo to hi. Those before mid are
+// bytes in memory: byte o is source[o + delta], modulo 2^32. Those from mid on are equal to the one
+// `offset` before, which is in the piece.
 struct SnappySpan {
   uint32_t lo, mid, hi;
   uint32_t delta;
   uint32_t offset;  // 0: a literal
 };
 
-// snappy_span is the part in a piece of an element that lies at `tag` among the elements and begins with output byte
-// `start`.
+// snappy_span is the part in a piece of an element that lies at `tag` among the elements and begins
+// with output byte `start`.
 static __device__ __forceinline__ SnappySpan snappy_span(const SnappyElement& element, uint32_t tag, uint32_t start,
                                                          const SnappyPiece& piece) {
   SnappySpan span;
@@ -70,8 +73,9 @@ static __device__ __forceinline__ const uint8_t* snappy_source(const SnappyPage&
   return span.offset == 0 ? page.elements : page.output;
 }
 
-// snappy_mark_short writes the origins of a span of at most SNAPPY_SHORT bytes, two at a time. Bytes in memory lie in up to
-// three aligned words, which are loaded at once; each holds a byte that is wanted.
+// snappy_mark_short writes the origins of a span of at most SNAPPY_SHORT bytes, two at a time.
+// Bytes in memory lie in up to three aligned words, which are loaded at once; each holds a byte
+// that is wanted.
 static __device__ __forceinline__ void snappy_mark_short(const SnappyPage& page, const SnappyPiece& piece,
                                                          const SnappySpan& span) {
   if (span.lo < span.mid) {
@@ -119,7 +123,8 @@ static __device__ __forceinline__ void snappy_mark_long(const SnappyPage& page, 
   }
 }
 
-// snappy_mark writes the origins of a span a thread, which may be empty; all lanes of a full warp call.
+// snappy_mark writes the origins of a span a thread, which may be empty; all lanes of a full warp
+// call.
 static __device__ __forceinline__ void snappy_mark(const SnappyPage& page, const SnappyPiece& piece, const SnappySpan& own) {
   const bool some = own.lo < own.hi, brief = some && own.hi - own.lo <= SNAPPY_SHORT;
   if (brief) snappy_mark_short(page, piece, own);
@@ -135,9 +140,10 @@ static __device__ __forceinline__ void snappy_mark(const SnappyPage& page, const
   }
 }
 
-// snappy_follow returns the bytes of a quad. Each step replaces the origins that are not known by those that they name;
-// others do the same, so that the way doubles with each step. Origins that others are about to replace are read as they
-// come: whichever it is, it is the same byte in the end (EARLIER). Only this thread writes the quad.
+// snappy_follow returns the bytes of a quad. Each step replaces the origins that are not known by
+// those that they name; others do the same, so that the way doubles with each step. Origins that
+// others are about to replace are read as they come: whichever it is, it is the same byte in the
+// end (EARLIER). Only this thread writes the quad.
 static __device__ __forceinline__ uint32_t snappy_follow(const SnappyPiece& piece, uint32_t quad) {
   constexpr uint64_t known = SNAPPY_KNOWN * uint64_t(0x0001000100010001);
   SnappyQuad* own = reinterpret_cast<SnappyQuad*>(piece.origins) + quad;
@@ -155,8 +161,9 @@ static __device__ __forceinline__ uint32_t snappy_follow(const SnappyPiece& piec
   return (packed & 0xff) | (packed >> 8 & 0xff00) | (packed >> 16 & 0xff0000) | (packed >> 24 & 0xff000000);
 }
 
-// snappy_write makes the bytes of a piece known and writes them; all threads of the block call. The first and the last
-// quad may be of the piece only in part: what is in their other origins is nothing, and is made known first.
+// snappy_write makes the bytes of a piece known and writes them; all threads of the block call. The
+// first and the last quad may be of the piece only in part: what is in their other origins is
+// nothing, and is made known first.
 static __device__ __forceinline__ void snappy_write(const SnappyPage& page, const SnappyPiece& piece) {
   const uint32_t end = piece.place(piece.end);
   uint8_t* bytes = page.output + piece.begin - piece.skew;

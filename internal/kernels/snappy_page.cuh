@@ -1,16 +1,17 @@
 // What the kernels of parquet_snappy.cu know of a page, and where they keep what they find out.
 //
-// The elements of a page are divided into windows of SNAPPY_WINDOW bytes; an element is of the window that its tag is
-// in. The output is divided into fragments of SNAPPY_FRAGMENT bytes.
+// The elements of a page are divided into windows of SNAPPY_WINDOW bytes; an element is of the
+// window that its tag is in. The output is divided into fragments of SNAPPY_FRAGMENT bytes.
 //
 // In work memory, behind the room of the page:
 //
-//   | room: size + PARQUET_PADDING | flag | table: as long as the elements | SnappyWindow for each window |
+//   | room: size + PARQUET_PADDING | flag | table: as long as the elements | a SnappyWindow each |
 //   expanded                       aligned to 16                           aligned to 4
 //
-// A window's part of the table has 16 bits for every other of its positions (snappy_entries). They hold its exits at
-// first: where a chain of elements leaves the window that comes in at a position of its first half. Later they hold the
-// positions of its tags: an element has 2 bytes or more, so that they suffice.
+// A window's part of the table has 16 bits for every other of its positions (snappy_entries). They
+// hold its exits at first: where a chain of elements leaves the window that comes in at a position
+// of its first half. Later they hold the positions of its tags: an element has 2 bytes or more, so
+// that they suffice.
 #pragma once
 
 #include "device.cuh"
@@ -23,11 +24,12 @@ constexpr uint32_t SNAPPY_ENTRIES = SNAPPY_WINDOW / 2;  // of the table, for a w
 constexpr uint32_t SNAPPY_FRAGMENT = 64 << 10;
 constexpr uint32_t SNAPPY_NONE = 0xffffffff;
 
-// A page with more bytes is refused: what the elements of one with as many come to has 31 bits, true or not.
+// A page with more bytes is refused: what the elements of one with as many come to has 31 bits,
+// true or not.
 constexpr uint32_t SNAPPY_LIMIT = 32 << 20;
 
-// An exit below SNAPPY_LAST is where the next element begins, from the window's begin; from there on, SNAPPY_LAST + the
-// position of the window's last element.
+// An exit below SNAPPY_LAST is where the next element begins, from the window's begin; from there
+// on, SNAPPY_LAST + the position of the window's last element.
 constexpr uint32_t SNAPPY_LAST = 0x8000;
 
 // SnappyWindow is what becomes known of a window.
@@ -49,7 +51,8 @@ struct SnappyPage {
   uint32_t window_count;
 };
 
-// snappy_page reads where a page lies; false: it is damaged. Levels in front of a v2 page are not of the block.
+// snappy_page reads where a page lies; false: it is damaged. Levels in front of a v2 page are not
+// of the block.
 static __device__ __forceinline__ bool snappy_page(const uint8_t* parcel, uint8_t* work, const ParquetPage& page, SnappyPage& p) {
   const uint32_t levels = page.levels == PARQUET_SIZED_LEVELS ? 0 : page.levels;
   if (page.bytes > SNAPPY_LIMIT || levels > page.bytes || levels > page.size) return false;

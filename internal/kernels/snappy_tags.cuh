@@ -1,5 +1,5 @@
-// Where the tags of a page are: the first three kernels of parquet_snappy.cu, in which windows are independent of each
-// other.
+// Where the tags of a page are: the first three kernels of parquet_snappy.cu, in which windows are
+// independent of each other.
 #pragma once
 
 #include "chain.cuh"
@@ -15,8 +15,9 @@ struct __attribute__((may_alias, aligned(16))) SnappyVector {
   uint64_t words[2];
 };
 
-// SnappyFront is what a page begins with: `count` literals of as many bytes each, tag included. Numbers come to little else: no
-// four bytes of them are as before, and encoders that take 64 KiB at once leave a literal of each.
+// SnappyFront is what a page begins with: `count` literals of as many bytes each, tag included.
+// Numbers come to little else: no four bytes of them are as before, and encoders that take 64 KiB
+// at once leave a literal of each.
 struct SnappyFront {
   uint32_t bytes, count;
 
@@ -28,8 +29,9 @@ struct SnappyFront {
   }
 };
 
-// snappy_front finds the front of a page, of as many literals as a warp has lanes: each looks where one is if all before it are
-// as the first. Shorter ones than two windows do not count. All lanes of a warp call.
+// snappy_front finds the front of a page, of as many literals as a warp has lanes: each looks where
+// one is if all before it are as the first. Shorter ones than two windows do not count. All lanes
+// of a warp call.
 static __device__ __forceinline__ SnappyFront snappy_front(const SnappyPage& page) {
   const uint32_t bytes = snappy_bytes(page.elements);
   if (bytes < 2 * SNAPPY_WINDOW) return {0, 0};
@@ -47,7 +49,8 @@ struct SnappyTags {
   SnappyFront front;
 };
 
-// SnappyNext is the chain of a window: where an element ends that begins at p. The last one ends it with an exit.
+// SnappyNext is the chain of a window: where an element ends that begins at p. The last one ends it
+// with an exit.
 struct SnappyNext {
   const uint8_t* bytes;
   uint32_t limit;  // bytes of the window
@@ -60,8 +63,8 @@ struct SnappyNext {
   }
 };
 
-// snappy_load brings a window into shared memory, by the aligned vectors that it lies in, with the 4 bytes behind it
-// that the last tag may need. The barrier is for them.
+// snappy_load brings a window into shared memory, by the aligned vectors that it lies in, with the
+// 4 bytes behind it that the last tag may need. The barrier is for them.
 static __device__ __forceinline__ SnappyNext snappy_load(SnappyTags& shared, const SnappyPage& page, uint32_t window) {
   const uint8_t* from = page.elements + window * SNAPPY_WINDOW;
   const uint32_t left = page.n - window * SNAPPY_WINDOW, skew = reinterpret_cast<uintptr_t>(from) % sizeof(SnappyVector);
@@ -73,9 +76,10 @@ static __device__ __forceinline__ SnappyNext snappy_load(SnappyTags& shared, con
   return {shared.bytes + skew, left < SNAPPY_WINDOW ? left : SNAPPY_WINDOW};
 }
 
-// snappy_link finds the exits of a window. Those of the first warp's positions, where nearly all chains come in, are
-// the window's; those of others may be positions of the window again, from which it goes on. The barriers: behind the
-// window, behind the exits of warps, and before the memory is used again.
+// snappy_link finds the exits of a window. Those of the first warp's positions, where nearly all
+// chains come in, are the window's; those of others may be positions of the window again, from
+// which it goes on. The barriers: behind the window, behind the exits of warps, and before the
+// memory is used again.
 static __device__ __forceinline__ void snappy_link(SnappyTags& shared, const SnappyPage& page, uint32_t window) {
   const SnappyNext next = snappy_load(shared, page, window);
   ChainLinks<SNAPPY_SEGMENTS> links;
@@ -92,13 +96,14 @@ static __device__ __forceinline__ void snappy_link(SnappyTags& shared, const Sna
   __syncthreads();
 }
 
-// Chains come into a window by one of its first SNAPPY_NEAR positions as a rule: few elements are longer.
+// Chains come into a window by one of its first SNAPPY_NEAR positions as a rule: few elements are
+// longer.
 constexpr uint32_t SNAPPY_WALK_THREADS = 512;
 constexpr uint32_t SNAPPY_NEAR = 2 * warpSize;
 constexpr uint32_t SNAPPY_TILE = 256;
 
-// SnappyTile is the exits of SNAPPY_TILE windows from their first positions on, two in a word: from shared memory one thread has
-// them in a tenth of the time.
+// SnappyTile is the exits of SNAPPY_TILE windows from their first positions on, two in a word: from
+// shared memory one thread has them in a tenth of the time.
 struct SnappyTile {
   uint32_t exits[SNAPPY_TILE][SNAPPY_NEAR / 2];
 };
@@ -116,8 +121,8 @@ static __device__ __forceinline__ void snappy_tile(SnappyTile& tile, const Snapp
   }
 }
 
-// snappy_step is where the chain goes on from an element at `at` in a window: behind it, or farther, if an exit is known.
-// SNAPPY_NONE: the element does not end before the page does.
+// snappy_step is where the chain goes on from an element at `at` in a window: behind it, or
+// farther, if an exit is known. SNAPPY_NONE: the element does not end before the page does.
 static __device__ __forceinline__ uint32_t snappy_step(const SnappyTile& tile, const SnappyPage& page, uint32_t window,
                                                        uint32_t at) {
   const uint32_t begin = window * SNAPPY_WINDOW, p = at - begin;
@@ -131,9 +136,10 @@ static __device__ __forceinline__ uint32_t snappy_step(const SnappyTile& tile, c
   return bytes <= page.n - at ? at + bytes : SNAPPY_NONE;
 }
 
-// snappy_walk finds the entries of all windows: one thread goes from exit to exit, and from tag to tag where a window was come
-// into too far behind. false: the last element does not end where the page does. All SNAPPY_WALK_THREADS threads of the block
-// call; thread 0 is told. The barriers: behind a tile, and before the next.
+// snappy_walk finds the entries of all windows: one thread goes from exit to exit, and from tag to
+// tag where a window was come into too far behind. false: the last element does not end where the
+// page does. All SNAPPY_WALK_THREADS threads of the block call; thread 0 is told. The barriers:
+// behind a tile, and before the next.
 static __device__ __forceinline__ bool snappy_walk(SnappyTile& tile, const SnappyPage& page) {
   uint32_t at = 0;
   for (uint32_t first = 0; first < page.window_count; first += SNAPPY_TILE) {
@@ -151,9 +157,9 @@ static __device__ __forceinline__ bool snappy_walk(SnappyTile& tile, const Snapp
   return at == page.n;
 }
 
-// snappy_find finds the tags of a window, and how much they come to. The elements end where the page does
-// (snappy_walk): each is in it as a whole. The barriers: those of snappy_load, chain_find and block_sum_before, and one
-// before the memory is used again.
+// snappy_find finds the tags of a window, and how much they come to. The elements end where the
+// page does (snappy_walk): each is in it as a whole. The barriers: those of snappy_load, chain_find
+// and block_sum_before, and one before the memory is used again.
 static __device__ __forceinline__ void snappy_find(SnappyTags& shared, const SnappyPage& page, uint32_t window) {
   SnappyWindow& result = page.windows[window];
   const uint32_t entry = result.entry;

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// A comment has at most 100 columns, a tab being four: of Go, of makefiles and of shell scripts.
+// A comment has at most 100 columns, a tab being four: of Go, of kernels, of C++, of makefiles and
+// of shell scripts.
 // Drawings and tables, which begin with a tab, may have more, and so may what is generated.
 func TestCommentWidth(t *testing.T) {
 	const root = "../.."
@@ -22,7 +23,7 @@ func TestCommentWidth(t *testing.T) {
 			if slices.Contains([]string{".git", "build", "node_modules", "testdata"}, name) {
 				return filepath.SkipDir
 			}
-		case strings.HasSuffix(name, ".go") && !strings.Contains(name, "_gen"):
+		case slices.Contains([]string{".go", ".cu", ".cuh", ".cc", ".h"}, filepath.Ext(name)) && !strings.Contains(name, "_gen"):
 			checkWidth(t, path, "// ")
 		case name == "Makefile", strings.HasSuffix(name, ".mk"), strings.HasSuffix(name, ".sh"):
 			checkWidth(t, path, "# ")
@@ -42,8 +43,9 @@ func checkWidth(t *testing.T, path, mark string) {
 	}
 	const most = 100
 	for i, line := range strings.Split(string(text), "\n") {
-		comment := strings.TrimLeft(line, "\t")
-		if n := len([]rune(comment)) + 4*(len(line)-len(comment)); strings.HasPrefix(comment, mark) && n > most {
+		comment := strings.TrimLeft(line, "\t ")
+		indent := strings.ReplaceAll(strings.TrimSuffix(line, comment), "\t", "    ")
+		if n := len(indent) + len([]rune(comment)); strings.HasPrefix(comment, mark) && n > most {
 			t.Errorf("%s:%d: a comment of %d columns", path, i+1, n)
 		}
 	}

@@ -23,8 +23,9 @@ const char *const kSettings[] = {
     "set enable_caching_operators = false", // filters put a few rows that are left aside, and pass them on behind others
     "set threads = 1", "set TimeZone = 'UTC'", "set memory_limit = '2GB'",
     "set enable_external_file_cache = false", // files are written anew under the same name, within a second
-    // Quantiles by whole numbers: l is sorted, the place n of d parts behind its first value. _below and _above are the
-    // values around it; _down and _near lie between two whole numbers, rounded down, or to the nearest, halves away from zero.
+    // Quantiles by whole numbers: l is sorted, the place n of d parts behind its first value.
+    // _below and _above are the values around it; _down and _near lie between two whole numbers,
+    // rounded down, or to the nearest, halves away from zero.
     "create macro place_disc(l, n, d) as l[greatest(1, (n * len(l) + d - 1) // d)]",
     "create macro place_below(l, n, d) as l[1 + (n * (len(l) - 1)) // d]",
     "create macro place_above(l, n, d) as l[1 + (n * (len(l) - 1) + d - 1) // d]",

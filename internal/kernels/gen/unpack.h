@@ -9,7 +9,8 @@
 #include <type_traits>
 #include <utility>
 
-// ParamsLayout is the offsets of parameters of these types, and, last, their size without padding at the end.
+// ParamsLayout is the offsets of parameters of these types, and, last, their size without padding
+// at the end.
 template <class... Params>
 struct ParamsLayout {
   size_t offsets[sizeof...(Params) + 1];

@@ -1,9 +1,10 @@
-// Data for bench/ega, made where it is needed. Keys are scrambled numbers, so that neighbours in number are none in
-// memory. Any threads a block; thread i of T makes pairs i, i + T, ...; no barriers.
+// Data for bench/ega, made where it is needed. Keys are scrambled numbers, so that neighbours in
+// number are none in memory. Any threads a block; thread i of T makes pairs i, i + T, ...; no
+// barriers.
 //
 //   ega_bench_uniform  all groups alike
-//   ega_bench_skewed   any other distribution: cumulated[k] is the share of the rows that groups 0 to k have, computed
-//                      by the host; a row finds its group by bisection
+//   ega_bench_skewed   any other distribution: cumulated[k] is the share of the rows that groups 0
+//                      to k have, computed by the host; a row finds its group by bisection
 //   ega_bench_repeated the groups in order, again and again: so many, to the last one
 //   ega_bench_sum      what the values of pairs add up to
 #include "../device.cuh"
@@ -21,7 +22,8 @@ __device__ __forceinline__ uint64_t ega_bench_random(uint64_t i) {
 // ega_bench_unit is a double in [0, 1).
 __device__ __forceinline__ double ega_bench_unit(uint64_t i) { return double(ega_bench_random(i) >> 11) * 0x1p-53; }
 
-// ega_bench_pair is the pair of a group: other groups have other keys, since the scrambling can be undone.
+// ega_bench_pair is the pair of a group: other groups have other keys, since the scrambling can be
+// undone.
 __device__ __forceinline__ EgaTwo ega_bench_pair(uint64_t group) {
   return EgaTwo{group * 0x9e3779b97f4a7c15 ^ 0x5bd1e995, 1};
 }

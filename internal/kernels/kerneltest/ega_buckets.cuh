@@ -1,9 +1,10 @@
 // Aggregates buckets, each by one block in shared memory.
 //
-// A bucket is rows next to each other that hold all rows of their keys. Its block combines them in a table of its own,
-// counts the groups, takes room for them with one atomic, and writes them. A bucket with more rows than one block
-// should read, or more groups than its table holds, is left: its number is noted, its rows are as they were, none of
-// its groups is written. So it can go another way as a whole.
+// A bucket is rows next to each other that hold all rows of their keys. Its block combines them in
+// a table of its own, counts the groups, takes room for them with one atomic, and writes them. A
+// bucket with more rows than one block should read, or more groups than its table holds, is left:
+// its number is noted, its rows are as they were, none of its groups is written. So it can go
+// another way as a whole.
 #pragma once
 
 #include "../ega_local.cuh"
@@ -23,9 +24,10 @@ struct EgaBuckets {
   uint32_t* left_count;
 };
 
-// ega_combine_bucket combines the rows of a bucket in the block's table. *full becomes 1 when a key finds no slot, and
-// the warps stop. They read it without a barrier: a warp that sees it late has read rows for nothing. What becomes of
-// the bucket is decided behind the barrier that the caller has, where all see the same.
+// ega_combine_bucket combines the rows of a bucket in the block's table. *full becomes 1 when a key
+// finds no slot, and the warps stop. They read it without a barrier: a warp that sees it late has
+// read rows for nothing. What becomes of the bucket is decided behind the barrier that the caller
+// has, where all see the same.
 template <class Shape>
 __device__ __forceinline__ void ega_combine_bucket(const EgaLayout& layout, const EgaBuckets& in, const EgaLocal& table,
                                                    uint64_t from, uint64_t to, uint32_t* full) {
@@ -44,8 +46,9 @@ __device__ __forceinline__ void ega_combine_bucket(const EgaLayout& layout, cons
   });
 }
 
-// ega_write_bucket appends the groups of the block's table to the output. Each warp has a stretch of slots, which it
-// looks at twice: to count, and to write. The first barrier is for the counts, the second for the place of the block.
+// ega_write_bucket appends the groups of the block's table to the output. Each warp has a stretch
+// of slots, which it looks at twice: to count, and to write. The first barrier is for the counts,
+// the second for the place of the block.
 template <class Shape>
 __device__ __forceinline__ void ega_write_bucket(const EgaLayout& layout, const EgaBuckets& in, const EgaLocal& table) {
   __shared__ uint32_t counts[32];
@@ -78,8 +81,9 @@ __device__ __forceinline__ void ega_write_bucket(const EgaLayout& layout, const 
   }
 }
 
-// ega_buckets is the kernel. Threads a block: a multiple of 32; any number of blocks, which take buckets in turn.
-// Barriers: the table is empty, all rows are in it, and the last bucket has been written before its table is emptied.
+// ega_buckets is the kernel. Threads a block: a multiple of 32; any number of blocks, which take
+// buckets in turn. Barriers: the table is empty, all rows are in it, and the last bucket has been
+// written before its table is emptied.
 template <class Shape>
 __device__ __forceinline__ void ega_buckets(const EgaLayout& layout, const EgaBuckets& in) {
   DYNAMIC_SHARED(uint64_t, memory);

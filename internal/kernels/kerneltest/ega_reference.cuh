@@ -1,14 +1,16 @@
-// The kernels of the roads that no query takes (package ega/reference), for one shape. A file ega_reference_<shape>.cu has
+// The kernels of the roads that no query takes (package ega/reference), for one shape. A file
+// ega_reference_<shape>.cu has
 //
 //   EGA_REFERENCE_KERNELS(<shape>, <type of the shape>)
 //
-// Rows are read in turns, as in ega_kernels.cuh, and any number of blocks will do, of a multiple of 32 threads, at most 1024 for
-// spans and buckets, else 256.
+// Rows are read in turns, as in ega_kernels.cuh, and any number of blocks will do, of a multiple of
+// 32 threads, at most 1024 for spans and buckets, else 256.
 //
-//   place    phase 1 of SP-EGA: combines those of n rows whose first slot is free or theirs, and sets the bits of all
-//            others; bits has a word for 32 rows
+//   place    phase 1 of SP-EGA: combines those of n rows whose first slot is free or theirs, and
+//            sets the bits of all others; bits has a word for 32 rows
 //   pick     phase 3: makes the rows whose bits are set dense (barriers: ega_gather.cuh)
-//   spans    shared of ega_kernels.cuh for rows spans[2 * b] to spans[2 * b + 1] in block b, for the buckets that were left
+//   spans    shared of ega_kernels.cuh for rows spans[2 * b] to spans[2 * b + 1] in block b, for
+//            the buckets that were left
 //   buckets  ega_buckets.cuh
 //
 // Dynamic shared memory of spans and buckets: as that of shared.

@@ -4,7 +4,8 @@
 //   ega_scatter_tiles   which tiles the segments have
 //   ega_scatter_count   1: the rows of each partition
 //   ega_scatter_prefix  2: where each partition begins
-//   ega_scatter_pairs, _even, _odd   3: the rows go there (rows of 2, an even, an odd number of words)
+//   ega_scatter_pairs, _even, _odd   3: the rows go there (rows of 2, an even, an odd number of
+//                                    words)
 //
 // Where this differs from the paper, and why: the paper's first kernel takes a row's
 // index in its partition and keeps it for the third, 4 bytes a row that are written
@@ -25,8 +26,8 @@ struct ScatterTile {
   uint32_t segment, first, n;
 };
 
-// scatter_tile finds the tile of this block, by a binary search for the last segment whose tiles do not
-// begin behind it. n is 0 if there are fewer tiles: the grid is for the most there can be.
+// scatter_tile finds the tile of this block, by a binary search for the last segment whose tiles do
+// not begin behind it. n is 0 if there are fewer tiles: the grid is for the most there can be.
 __device__ __forceinline__ ScatterTile scatter_tile(const ScatterLevel& level) {
   if (blockIdx.x >= level.tiles[level.segments]) return {0, 0, 0};
   uint32_t at = 0, behind = level.segments;
@@ -43,8 +44,9 @@ __device__ __forceinline__ ScatterTile scatter_tile(const ScatterLevel& level) {
   return {at, first, n < level.rows.most ? n : level.rows.most};
 }
 
-// Fills level.tiles. One block, whose threads take segments side by side, as often as it takes. Dynamic shared memory:
-// SCAN_SCRATCH words. block_sum_before has the barriers, but for the one before its memory is used again.
+// Fills level.tiles. One block, whose threads take segments side by side, as often as it takes.
+// Dynamic shared memory: SCAN_SCRATCH words. block_sum_before has the barriers, but for the one
+// before its memory is used again.
 extern "C" __global__ void ega_scatter_tiles(ScatterLevel level) {
   DYNAMIC_SHARED(uint32_t, scratch);
   uint32_t tiles = 0;
@@ -60,9 +62,9 @@ extern "C" __global__ void ega_scatter_tiles(ScatterLevel level) {
   if (threadIdx.x == 0) level.tiles[level.segments] = tiles;
 }
 
-// Adds the rows of each partition to level.next. A block a tile, of any number of rows. Dynamic shared memory: a
-// word a partition. Only the first words of rows are read; of rows of up to four words that is all memory, which is read by
-// 32 bytes.
+// Adds the rows of each partition to level.next. A block a tile, of any number of rows. Dynamic
+// shared memory: a word a partition. Only the first words of rows are read; of rows of up to four
+// words that is all memory, which is read by 32 bytes.
 extern "C" __global__ void __launch_bounds__(1024) ega_scatter_count(ScatterLevel level) {
   DYNAMIC_SHARED(uint32_t, counters);
   ScatterTile tile = scatter_tile(level);
@@ -92,8 +94,9 @@ extern "C" __global__ void __launch_bounds__(1024) ega_scatter_count(ScatterLeve
   }
 }
 
-// Makes of the counts in level.next where each partition begins, there and in from, of 1 + (segments << bits) words, whose
-// last one is where the last partition ends. A block a segment. Dynamic shared memory: SCAN_SCRATCH words, a word a partition.
+// Makes of the counts in level.next where each partition begins, there and in from, of
+// 1 + (segments << bits) words, whose last one is where the last partition ends. A block a segment.
+// Dynamic shared memory: SCAN_SCRATCH words, a word a partition.
 extern "C" __global__ void __launch_bounds__(1024) ega_scatter_prefix(ScatterLevel level, uint32_t* from) {
   DYNAMIC_SHARED(uint32_t, scratch);
   uint32_t* counters = scratch + SCAN_SCRATCH;
@@ -109,8 +112,9 @@ extern "C" __global__ void __launch_bounds__(1024) ega_scatter_prefix(ScatterLev
   if (blockIdx.x == level.segments - 1 && threadIdx.x == 0) from[base + partitions] = level.from[level.segments];
 }
 
-// scatter_rows moves the rows of a tile to their partitions in `to`, `units` units a row. A block a tile. Dynamic
-// shared memory: the tile, `order`, two words a partition, and SCAN_SCRATCH; see ega_scatter.cuh.
+// scatter_rows moves the rows of a tile to their partitions in `to`, `units` units a row. A block a
+// tile. Dynamic shared memory: the tile, `order`, two words a partition, and SCAN_SCRATCH; see
+// ega_scatter.cuh.
 //
 // Barriers: behind the tile's copy and the zeroed counters, then those of
 // scatter_order, the last of which is also behind `shift`.

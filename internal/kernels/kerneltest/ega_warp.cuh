@@ -1,13 +1,15 @@
-// The lanes of a warp whose rows belong to one group combine them first, so that the group's words see one atomic and
-// not up to 32 that take turns: for keys that are frequent, or come in runs.
+// The lanes of a warp whose rows belong to one group combine them first, so that the group's words
+// see one atomic and not up to 32 that take turns: for keys that are frequent, or come in runs.
 //
-// It costs a few dozen instructions a warp, so the lanes first ask whether any has the slot of its neighbour. A key
-// that has a tenth of all rows is found so in one of four warps, one that has a third in nearly all.
+// It costs a few dozen instructions a warp, so the lanes first ask whether any has the slot of its
+// neighbour. A key that has a tenth of all rows is found so in one of four warps, one that has a
+// third in nearly all.
 #pragma once
 
 #include "../ega_table.cuh"
 
-// ega_fold combines a state word and its mate, both in registers, with another's: what ega_combine_word does, alone.
+// ega_fold combines a state word and its mate, both in registers, with another's: what
+// ega_combine_word does, alone.
 __device__ __forceinline__ void ega_fold(uint32_t op, uint64_t& v, uint64_t& mate, uint64_t w, uint64_t other_mate) {
   switch (op) {
     case EGA_ADD: v += w; return;
@@ -49,9 +51,9 @@ __device__ __forceinline__ void ega_fold(uint32_t op, uint64_t& v, uint64_t& mat
   }
 }
 
-// ega_fold_peers leaves in the first lane of each set of peers the combination of all of theirs. All lanes of a warp
-// call, each with the mask of its peers. In every round each second of those that are left takes over the next one's,
-// so that five rounds suffice.
+// ega_fold_peers leaves in the first lane of each set of peers the combination of all of theirs.
+// All lanes of a warp call, each with the mask of its peers. In every round each second of those
+// that are left takes over the next one's, so that five rounds suffice.
 __device__ __forceinline__ void ega_fold_peers(uint32_t op, uint32_t peers, uint64_t& v, uint64_t& mate) {
   uint32_t rank = __popc(peers & lanes_below());
   uint32_t left = peers & ~lanes_below() & ~(1u << lane_id());  // peers behind this lane
@@ -64,7 +66,8 @@ __device__ __forceinline__ void ega_fold_peers(uint32_t op, uint32_t peers, uint
   }
 }
 
-// ega_combine_warp combines the rows of a warp's lanes into their slots. All lanes call; `there` says who has a row.
+// ega_combine_warp combines the rows of a warp's lanes into their slots. All lanes call; `there`
+// says who has a row.
 template <class Shape>
 __device__ __forceinline__ void ega_combine_warp(const EgaLayout& layout, const EgaGlobal& place, uint32_t slot,
                                                  const EgaRow<Shape>& row, bool there) {

@@ -1,4 +1,5 @@
-// Atomics and the order of memory, as device.cuh promises them, with all threads at the same few words.
+// Atomics and the order of memory, as device.cuh promises them, with all threads at the same few
+// words.
 #include "../device.cuh"
 
 // fold_all applies each atomic that folds values to a word of its own.
@@ -15,7 +16,8 @@ static __device__ __forceinline__ void fold_all(T* out, T v) {
   atomicXor(out + 7, v);
 }
 
-// memory_fold folds the inputs into eight words: add, min, max, signed min, signed max, and, or, xor.
+// memory_fold folds the inputs into eight words: add, min, max, signed min, signed max, and, or,
+// xor.
 extern "C" __global__ void memory_fold(const uint32_t* in, uint32_t* out) {
   fold_all<uint32_t, int32_t>(out, in[global_thread()]);
 }
@@ -25,8 +27,8 @@ extern "C" __global__ void memory_fold_long(const uint64_t* in, uint64_t* out) {
   fold_all<uint64_t, int64_t>(out, in[global_thread()]);
 }
 
-// memory_fold_shared folds into shared memory, whose words the block's first thread then folds into out: its adds and
-// its xors only, which are 0 to begin with.
+// memory_fold_shared folds into shared memory, whose words the block's first thread then folds into
+// out: its adds and its xors only, which are 0 to begin with.
 extern "C" __global__ void memory_fold_shared(const uint64_t* in, uint64_t* out) {
   __shared__ uint64_t sum, mixed;
   if (threadIdx.x == 0) sum = mixed = 0;
@@ -43,8 +45,8 @@ extern "C" __global__ void memory_fold_shared(const uint64_t* in, uint64_t* out)
 // memory_fold_double adds floating point values up.
 extern "C" __global__ void memory_fold_double(const double* in, double* out) { atomicAdd(out, in[global_thread()]); }
 
-// memory_ticket hands each thread a number of its own, of 32 and of 64 bits: by addition, and by comparing and
-// exchanging.
+// memory_ticket hands each thread a number of its own, of 32 and of 64 bits: by addition, and by
+// comparing and exchanging.
 extern "C" __global__ void memory_ticket(uint32_t* next, uint64_t* next_long, uint32_t* out, uint64_t* out_long) {
   const uint32_t i = global_thread();
   out[i] = atomicAdd(next, 1);
@@ -53,15 +55,17 @@ extern "C" __global__ void memory_ticket(uint32_t* next, uint64_t* next_long, ui
   out_long[i] = seen;
 }
 
-// memory_exchange puts each thread's number in one word and notes the number that it took out, of 32 and of 64 bits.
+// memory_exchange puts each thread's number in one word and notes the number that it took out, of
+// 32 and of 64 bits.
 extern "C" __global__ void memory_exchange(uint32_t* word, uint64_t* word_long, uint32_t* out, uint64_t* out_long) {
   const uint32_t i = global_thread();
   out[i] = atomicExch(word, i + 1);
   out_long[i] = atomicExch(word_long, (static_cast<uint64_t>(i) + 1) << 32);
 }
 
-// memory_look_back adds up the elements before each block. A block's first thread waits for the block before
-// (RESIDENT-ORDER), whose sum was stored plainly before its flag was: the acquire that sees the flag sees the sum too.
+// memory_look_back adds up the elements before each block. A block's first thread waits for the
+// block before (RESIDENT-ORDER), whose sum was stored plainly before its flag was: the acquire that
+// sees the flag sees the sum too.
 extern "C" __global__ void memory_look_back(const uint64_t* in, uint64_t* sums, uint32_t* flags) {
   if (threadIdx.x != 0) return;
   uint64_t sum = in[blockIdx.x];
@@ -88,7 +92,8 @@ extern "C" __global__ void memory_fence(const uint64_t* in, uint64_t* sums, uint
   st_relaxed(flags + blockIdx.x, 1);
 }
 
-// memory_lock has the first lane of each warp take a lock, and all lanes add to a counter that nothing else guards.
+// memory_lock has the first lane of each warp take a lock, and all lanes add to a counter that
+// nothing else guards.
 extern "C" __global__ void memory_lock(uint32_t* lock, uint32_t* counter) {
   if (lane_id() == 0) {
     while (atomicCAS(lock, 0, 1) != 0) __nanosleep(50);
@@ -105,8 +110,8 @@ extern "C" __global__ void memory_lock(uint32_t* lock, uint32_t* counter) {
   }
 }
 
-// memory_bit is memory_lock with a bit of a word as the lock, which or_acquire takes and and_release gives back, and
-// one lane of each warp that adds to the counter.
+// memory_bit is memory_lock with a bit of a word as the lock, which or_acquire takes and
+// and_release gives back, and one lane of each warp that adds to the counter.
 extern "C" __global__ void memory_bit(uint32_t* word, uint32_t bit, uint32_t* counter) {
   if (lane_id() != 0) return;
   while ((or_acquire(word, bit) & bit) != 0) __nanosleep(50);
@@ -121,8 +126,8 @@ extern "C" __global__ void memory_four(const uint32_t* in, uint32_t* out) {
   for (uint32_t i = 0; i < 4; i++) out[4 * global_thread() + i] = words[i];
 }
 
-// memory_neighbour has the lanes of a warp hand values on through shared memory, behind __threadfence_block and
-// __syncwarp.
+// memory_neighbour has the lanes of a warp hand values on through shared memory, behind
+// __threadfence_block and __syncwarp.
 extern "C" __global__ void memory_neighbour(const uint32_t* in, uint32_t* out) {
   __shared__ uint32_t kept[1024];
   kept[threadIdx.x] = in[global_thread()];

@@ -1,6 +1,8 @@
-// Kernels that show the layer itself at work: parameters arrive, memory is written, statuses are reported, time passes.
+// Kernels that show the layer itself at work: parameters arrive, memory is written, statuses are
+// reported, time passes.
 //
-// Each thread works for itself and touches only its own elements, but for the status word. There are no barriers.
+// Each thread works for itself and touches only its own elements, but for the status word. There
+// are no barriers.
 #include "../device.cuh"
 #include "../status.cuh"
 #include "probe.cuh"
@@ -37,7 +39,8 @@ extern "C" __global__ void probe_echo(bool truth, double real, int8_t i8, int64_
   *together = all;
 }
 
-// probe_report has each of n threads report the status that is its index. The order in which they do is anyone's.
+// probe_report has each of n threads report the status that is its index. The order in which they
+// do is anyone's.
 extern "C" __global__ void probe_report(uint32_t* status, uint32_t n) {
   uint32_t i = global_thread();
   if (i < n) report(status, static_cast<Status>(i));

@@ -2,7 +2,8 @@
 //
 //   scatter_bench_fill   rows of any stride
 //   scatter_bench_index  the first kernel of paper 003, section 4.2.5, to the word
-//   scatter_bench_final  the third one, and the moving of rows that follows from it (the second is ega_scatter_prefix)
+//   scatter_bench_final  the third one, and the moving of rows that follows from it (the second is
+//                        ega_scatter_prefix)
 #include "../device.cuh"
 
 #include "../ega_scatter.cuh"
@@ -15,9 +16,10 @@ __device__ __forceinline__ uint64_t scatter_bench_random(uint64_t i) {
   return x ^ (x >> 31);
 }
 
-// Makes `count` rows, whose first word is a random key, and whose others are the row's number. Any number of threads;
-// each makes every so many'th word. skewed: 0, all keys are different; 1, all are the same; 2, key k is about as frequent as
-// 1/k (Zipf's law, exponent 1): the logarithm of k is uniform below 2^24, but for straight lines between powers of two.
+// Makes `count` rows, whose first word is a random key, and whose others are the row's number. Any
+// number of threads; each makes every so many'th word. skewed: 0, all keys are different; 1, all
+// are the same; 2, key k is about as frequent as 1/k (Zipf's law, exponent 1): the logarithm of k
+// is uniform below 2^24, but for straight lines between powers of two.
 extern "C" __global__ void scatter_bench_fill(uint64_t* words, uint64_t count, uint32_t stride, uint32_t skewed) {
   uint64_t all = count * stride;
   for (uint64_t i = global_thread(); i < all; i += global_threads()) {
@@ -33,10 +35,10 @@ extern "C" __global__ void scatter_bench_fill(uint64_t* words, uint64_t count, u
   }
 }
 
-// A block takes rows.most rows. Each thread counts its rows in the block's counters, one atomic a row, then the block's
-// counts are added to those of all blocks, and the row's index in its partition is the sum of both. Dynamic shared
-// memory: a word a partition. Barriers: behind the zeroed counters, behind the counting, and behind what the counters
-// of all blocks said.
+// A block takes rows.most rows. Each thread counts its rows in the block's counters, one atomic a
+// row, then the block's counts are added to those of all blocks, and the row's index in its
+// partition is the sum of both. Dynamic shared memory: a word a partition. Barriers: behind the
+// zeroed counters, behind the counting, and behind what the counters of all blocks said.
 extern "C" __global__ void scatter_bench_index(ScatterRows rows, uint32_t* counts, uint32_t* index) {
   DYNAMIC_SHARED(uint32_t, counters);
   scatter_zero(counters, 1u << rows.bits);

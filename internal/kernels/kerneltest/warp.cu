@@ -1,5 +1,6 @@
-// The collectives of device.cuh. Every thread of the grid takes part with an element of its own: mask[i] is what lane i
-// of its warp names, and the masks of a warp divide its lanes, so each group of lanes meets for itself (MASKS).
+// The collectives of device.cuh. Every thread of the grid takes part with an element of its own:
+// mask[i] is what lane i of its warp names, and the masks of a warp divide its lanes, so each group
+// of lanes meets for itself (MASKS).
 #include "../device.cuh"
 
 // warp_vote gives three words a thread: ballot, any, all.
@@ -48,8 +49,8 @@ extern "C" __global__ void warp_shuffle_double(const uint32_t* mask, const doubl
   shuffle_all(mask[i], in[i], argument[i], width, out + 4 * i);
 }
 
-// warp_branches has odd and even values go different ways, with a ballot on each and one after both: two words a
-// thread, the ballot of its way and the last.
+// warp_branches has odd and even values go different ways, with a ballot on each and one after
+// both: two words a thread, the ballot of its way and the last.
 extern "C" __global__ void warp_branches(const uint32_t* in, uint32_t* out) {
   const uint32_t i = global_thread(), v = in[i];
   const uint32_t odd = __ballot_sync(warp_lanes(), v & 1);
@@ -62,7 +63,8 @@ extern "C" __global__ void warp_branches(const uint32_t* in, uint32_t* out) {
   out[2 * i + 1] = __ballot_sync(warp_lanes(), v & 8);
 }
 
-// warp_loop has each lane go round trips[i] times with those that still do. A round adds the number of lanes left.
+// warp_loop has each lane go round trips[i] times with those that still do. A round adds the number
+// of lanes left.
 extern "C" __global__ void warp_loop(const uint32_t* trips, uint32_t* out) {
   const uint32_t i = global_thread();
   uint32_t sum = 0, left = trips[i];

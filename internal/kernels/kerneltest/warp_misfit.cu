@@ -1,5 +1,6 @@
-// Kernels whose threads cannot go on together. The emulator refuses them; on a device what they do is undefined or has
-// no end, so tests run them on the emulator only. All want one block of 64 threads.
+// Kernels whose threads cannot go on together. The emulator refuses them; on a device what they do
+// is undefined or has no end, so tests run them on the emulator only. All want one block of 64
+// threads.
 #include "../device.cuh"
 
 // warp_misfit_kind: two halves of a warp name each other in different collectives.

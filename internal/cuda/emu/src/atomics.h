@@ -1,13 +1,14 @@
-// CUDA's atomics, fences, and the loads and stores of device.cuh that other threads' meet, for host code. Part of
-// device_emu.h.
+// CUDA's atomics, fences, and the loads and stores of device.cuh that other threads' meet, for host
+// code. Part of device_emu.h.
 //
-// Each is a point where another thread may go on, before the access: so it also falls between a plain load and the
-// atomic that relies on it.
+// Each is a point where another thread may go on, before the access: so it also falls between a
+// plain load and the atomic that relies on it.
 #pragma once
 
 namespace emu {
 
-// How often threads change over: guesses. A loop that spins must let others go on soon, one that counts need not.
+// How often threads change over: guesses. A loop that spins must let others go on soon, one that
+// counts need not.
 constexpr uint32_t atomic_point = 4, load_point = 2, store_point = 4;
 
 template <class T>
@@ -105,7 +106,8 @@ inline void and_release(uint32_t* p, uint32_t v) {
   __atomic_fetch_and(p, v, __ATOMIC_RELEASE);
 }
 
-// Other threads may go on between the four loads, as each is an access of its own on the device too.
+// Other threads may go on between the four loads, as each is an access of its own on the device
+// too.
 inline void ld_relaxed4(const uint32_t* p, uint32_t (&v)[4]) {
   for (uint32_t i = 0; i < 4; i++) v[i] = ld_relaxed(p + i);
 }

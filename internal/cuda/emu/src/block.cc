@@ -12,12 +12,12 @@ __thread const Place* here = nullptr;
 
 namespace {
 
-// A block that runs for longer hangs, as a rule in a loop that waits for something that never comes. The whole suite
-// takes less.
+// A block that runs for longer hangs, as a rule in a loop that waits for something that never
+// comes. The whole suite takes less.
 constexpr uint64_t patience_seconds = 120;
 
-// How many changes of thread pass between looks at the clock and at the other OS threads, which may hold what this
-// block waits for.
+// How many changes of thread pass between looks at the clock and at the other OS threads, which may
+// hold what this block waits for.
 constexpr uint32_t look_every = 4096;
 
 uint64_t mixed(uint64_t a, uint64_t b) {
@@ -82,7 +82,8 @@ void Block::enter() {
   static_cast<const Thread*>(here)->owner->live();
 }
 
-// live executes the running thread, and on the same stack those after it that are fresh when they are picked.
+// live executes the running thread, and on the same stack those after it that are fresh when they
+// are picked.
 void Block::live() {
   for (;;) {
     Thread& t = threads_[here->thread];
@@ -102,7 +103,8 @@ void Block::live() {
   }
 }
 
-// exit takes the running thread out of its warp and of the barrier. Lanes that wait for it would wait for ever.
+// exit takes the running thread out of its warp and of the barrier. Lanes that wait for it would
+// wait for ever.
 void Block::exit(Thread& t) {
   t.phase = Thread::Phase::exited;
   alive_--;
@@ -143,7 +145,8 @@ void Block::yield() {
   park();
 }
 
-// park lets another thread go on, and returns when someone has made the running one ready and it is picked.
+// park lets another thread go on, and returns when someone has made the running one ready and it is
+// picked.
 void Block::park() {
   Thread& t = threads_[here->thread];
   Thread* next = pick();

@@ -1,10 +1,11 @@
 // A block while it runs: its threads, its warps, who is ready, who waits.
 //
 // Invariants
-//   READY: each thread that has not exited either runs, or is in ready_, or waits in a collective (Warp::waiting) or a
-//   barrier (Warp::at_barrier).
+//   READY: each thread that has not exited either runs, or is in ready_, or waits in a collective
+//   (Warp::waiting) or a barrier (Warp::at_barrier).
 //
-//   ONE: the running thread is emu::here; all of a block's fibres and its scheduler are on one OS thread.
+//   ONE: the running thread is emu::here; all of a block's fibres and its scheduler are on one OS
+//   thread.
 #pragma once
 
 #include <atomic>

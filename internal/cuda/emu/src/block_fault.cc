@@ -8,8 +8,8 @@
 
 namespace emu {
 
-// fail tells why on stderr, in one write so that lines of several workers do not mix. The first failure of a grid gives
-// its code.
+// fail tells why on stderr, in one write so that lines of several workers do not mix. The first
+// failure of a grid gives its code.
 void Block::fail(int code, const char* pattern, va_list arguments) {
   char why[1024], text[1400];
   vsnprintf(why, sizeof why, pattern, arguments);

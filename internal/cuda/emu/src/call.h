@@ -20,13 +20,14 @@ enum class Needs {
 enum class Effect {
   // Nothing but to return the code.
   skipped,
-  // Its work, and then returns the code, unless the code loses the context: calls that give something back. The driver's manual says of them
-  // that they may return errors of earlier asynchronous work, so the thing is gone all the same.
+  // Its work, and then returns the code, unless the code loses the context: calls that give
+  // something back. The driver's manual says of them that they may return errors of earlier
+  // asynchronous work, so the thing is gone all the same.
   kept,
 };
 
-// The context that is current on the calling thread; null, or one that was destroyed, when it has none. Held by the thread, so a context
-// outlives its handle until each thread has set another.
+// The context that is current on the calling thread; null, or one that was destroyed, when it has
+// none. Held by the thread, so a context outlives its handle until each thread has set another.
 std::shared_ptr<Context>& current_context();
 
 // The call that the thread is in.
@@ -38,7 +39,8 @@ CUresult ready(Needs needs);
 // initialized turns true with the first cuInit that succeeds.
 std::atomic<bool>& initialized();
 
-// call counts a driver call, lets the fault strike that was put on it, checks what it needs and runs its body.
+// call counts a driver call, lets the fault strike that was put on it, checks what it needs and
+// runs its body.
 template <class Body>
 CUresult call(const char* name, Needs needs, Body body, Effect effect = Effect::skipped) {
   Origin& origin = current_call();

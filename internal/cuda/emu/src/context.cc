@@ -41,8 +41,8 @@ std::vector<std::string> destroy(Primary& primary) {
   return lines;
 }
 
-// release destroys a context that nobody needs any more: what it still owned is a leak, unless it was lost, for then the driver would not have
-// taken it back.
+// release destroys a context that nobody needs any more: what it still owned is a leak, unless it
+// was lost, for then the driver would not have taken it back.
 void release(Primary& primary) {
   const bool was_lost = primary.context->lost != CUDA_SUCCESS;
   for (auto& line : destroy(primary)) {

@@ -14,7 +14,8 @@ namespace driver {
 
 namespace {
 
-// By the numbers of CUdevice_attribute. What is not here is refused, so that a new question is noticed.
+// By the numbers of CUdevice_attribute. What is not here is refused, so that a new question is
+// noticed.
 const std::map<int, int> attributes = {
     {1, max_threads},  // per block
     {2, max_threads},  // x, y, z of a block
@@ -52,7 +53,8 @@ const std::map<int, int> attributes = {
     {106, max_blocks_per_multiprocessor},
 };
 
-// visible counts the ordinals at the front of CUDA_VISIBLE_DEVICES that exist; the first that does not ends the list, as with the driver.
+// visible counts the ordinals at the front of CUDA_VISIBLE_DEVICES that exist; the first that does
+// not ends the list, as with the driver.
 int visible(const char* list, int devices) {
   std::istringstream ordinals(list);
   int count = 0;

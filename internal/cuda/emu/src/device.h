@@ -5,7 +5,8 @@
 
 namespace driver {
 
-// What cannot be measured is given as of a small device of the oldest architecture that gagg's kernels are compiled for.
+// What cannot be measured is given as of a small device of the oldest architecture that gagg's
+// kernels are compiled for.
 inline constexpr int capability_major = 7, capability_minor = 0;
 inline constexpr int warp_size = 32;
 inline constexpr int max_threads = 1024;

@@ -17,8 +17,8 @@ extern __thread const Place* here;
 // What the lanes of a mask can do together.
 enum class Op : uint8_t { sync, ballot, any, all, match, shuffle, shuffle_up, shuffle_down, shuffle_xor };
 
-// collective waits for the other lanes of mask and gives the caller's result. argument is a shuffle's source lane or
-// distance.
+// collective waits for the other lanes of mask and gives the caller's result. argument is a
+// shuffle's source lane or distance.
 uint64_t collective(Op op, uint32_t mask, uint64_t value = 0, uint32_t argument = 0, uint32_t width = 32);
 
 // active is __activemask at a place of the source.
@@ -30,10 +30,12 @@ void barrier(const char* file, uint32_t line);
 // point lets another thread of the block go on, once in so many calls.
 void point(uint32_t once_in);
 
-// fail ends the grid with a code of the driver and says why, in the manner of printf. It does not return.
+// fail ends the grid with a code of the driver and says why, in the manner of printf. It does not
+// return.
 [[noreturn]] void fail(int code, const char* pattern, ...) __attribute__((format(printf, 2, 3)));
 
-// touch is called before an access by an atomic, ld_… or st_…: it checks the address when GAGG_EMU_CHECK asks.
+// touch is called before an access by an atomic, ld_… or st_…: it checks the address when
+// GAGG_EMU_CHECK asks.
 void touch(const void* p, size_t n);
 
 void* dynamic_shared();

@@ -38,7 +38,8 @@ bool fits(const Function& function, unsigned blocks, unsigned threads, unsigned 
 
 }  // namespace
 
-// Registers and local memory are the compiler's, which there is none of here: 32, a usual figure, and 0.
+// Registers and local memory are the compiler's, which there is none of here: 32, a usual figure,
+// and 0.
 EMU_API CUresult cuFuncGetAttribute(int* out, int attribute, CUfunction handle) {
   return in_context(__func__, [&](Context& context) {
     auto function = objects().find<Function>(handle, context);

@@ -104,8 +104,8 @@ EMU_API CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr* out, void* p, unsigne
   });
 }
 
-// From pageable memory the bytes are taken at once, as the driver does through a buffer of its own; from pinned memory when the stream comes
-// to it.
+// From pageable memory the bytes are taken at once, as the driver does through a buffer of its own;
+// from pinned memory when the stream comes to it.
 EMU_API CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void* from, size_t n, CUstream handle) {
   return in_context(__func__, [&](Context& context) {
     auto stream = objects().find<Stream>(handle, context);
@@ -123,7 +123,8 @@ EMU_API CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void* from, size_t n
   });
 }
 
-// Into pageable memory the call waits for the stream, for nobody owns those bytes for longer than the call.
+// Into pageable memory the call waits for the stream, for nobody owns those bytes for longer than
+// the call.
 EMU_API CUresult cuMemcpyDtoHAsync_v2(void* to, CUdeviceptr from, size_t n, CUstream handle) {
   return in_context(__func__, [&](Context& context) {
     auto stream = objects().find<Stream>(handle, context);

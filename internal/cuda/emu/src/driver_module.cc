@@ -1,4 +1,5 @@
-// cuModule*: the text of a module says which kernels it has, the generator's table has them for the host.
+// cuModule*: the text of a module says which kernels it has, the generator's table has them for the
+// host.
 #include <algorithm>
 #include <cstring>
 #include <mutex>
@@ -44,8 +45,9 @@ struct JitOptions {
   }
 };
 
-// read_once is read_ptx, which takes long beside all that a small test does on a device: what it made of a text is kept,
-// as a driver keeps what it compiled, since each context loads the same modules again.
+// read_once is read_ptx, which takes long beside all that a small test does on a device: what it
+// made of a text is kept, as a driver keeps what it compiled, since each context loads the same
+// modules again.
 bool read_once(const std::string& text, Ptx* ptx, std::string* error) {
   static std::mutex mutex;
   static auto* known = new std::unordered_map<std::string, Ptx>;
@@ -59,8 +61,8 @@ bool read_once(const std::string& text, Ptx* ptx, std::string* error) {
   return true;
 }
 
-// compile is the driver's compiler: it refuses what it cannot read, what is for newer devices, and, unlike the driver, kernels that this
-// library was not built with.
+// compile is the driver's compiler: it refuses what it cannot read, what is for newer devices, and,
+// unlike the driver, kernels that this library was not built with.
 CUresult compile(const std::string& text, Ptx* ptx, std::string* error) {
   if (!read_once(text, ptx, error)) return CUDA_ERROR_INVALID_PTX;
   if (ptx->version > newest_ptx) {

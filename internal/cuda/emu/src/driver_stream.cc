@@ -1,4 +1,5 @@
-// cuStream* and cuEvent*. The default stream (handle 0) is not offered: gagg gives each step a stream of its own.
+// cuStream* and cuEvent*. The default stream (handle 0) is not offered: gagg gives each step a
+// stream of its own.
 #include "call.h"
 #include "stream.h"
 

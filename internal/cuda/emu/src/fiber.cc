@@ -8,9 +8,9 @@
 #include <cstdio>
 #include <cstdlib>
 
-// emu_fiber_swap keeps the registers that a called function must keep on the running stack, stores the stack pointer at
-// save, and takes the same from another stack. Control registers of the floating point unit are nobody's here, so they
-// stay.
+// emu_fiber_swap keeps the registers that a called function must keep on the running stack, stores
+// the stack pointer at save, and takes the same from another stack. Control registers of the
+// floating point unit are nobody's here, so they stay.
 extern "C" void emu_fiber_swap(void** save, void* sp) __attribute__((visibility("hidden")));
 
 #if defined(__x86_64__)
@@ -86,7 +86,8 @@ constexpr size_t stack_size = 256 << 10;  // its frames are several times larger
 constexpr size_t stack_size = 64 << 10;
 #endif
 
-// Tops of stacks at the same place of every page would share a few sets of the cache: they are moved by up to a page.
+// Tops of stacks at the same place of every page would share a few sets of the cache: they are
+// moved by up to a page.
 constexpr size_t colours = 32, colour_step = 128;
 
 #if defined(__x86_64__)

@@ -1,5 +1,5 @@
-// Fibres: stacks of their own that hand the processor to each other where they choose to. A thread of a GPU is one, and
-// all fibres of a block stay on one OS thread.
+// Fibres: stacks of their own that hand the processor to each other where they choose to. A thread
+// of a GPU is one, and all fibres of a block stay on one OS thread.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,8 @@
 
 namespace emu {
 
-// Stack is memory for one fibre. A page below it that nobody may touch turns an overflow into a fault.
+// Stack is memory for one fibre. A page below it that nobody may touch turns an overflow into a
+// fault.
 struct Stack {
   char* bottom;
   size_t size;
@@ -42,13 +43,14 @@ void fiber_begun();
 // AddressSanitizer asks for it: without, it is empty.
 Stack thread_stack();
 
-// Stacks hands out stacks of equal size and takes them back. Taken last, given first: those are in the cache.
-// THREAD: one OS thread uses it at a time.
+// Stacks hands out stacks of equal size and takes them back. Taken last, given first: those are in
+// the cache. THREAD: one OS thread uses it at a time.
 class Stacks {
  public:
   Stack take();
   void give(const Stack& stack) { free_.push_back(stack); }
-  // clean wipes what AddressSanitizer knows of the frames on a stack whose fibre was left in the middle.
+  // clean wipes what AddressSanitizer knows of the frames on a stack whose fibre was left in the
+  // middle.
   static void clean(const Stack& stack);
 
  private:

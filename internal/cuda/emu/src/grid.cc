@@ -1,7 +1,7 @@
 // The workers that run blocks. A worker is a Block, and whichever OS thread holds it: the stream's
-// that launches, or one of the pool's that help where a grid has several blocks. The launches of all
-// streams share the workers. Blocks of a launch begin in the order of their index, so a block that
-// waits for a lower one is waiting for one that has begun or ended.
+// that launches, or one of the pool's that help where a grid has several blocks. The launches of
+// all streams share the workers. Blocks of a launch begin in the order of their index, so a block
+// that waits for a lower one is waiting for one that has begun or ended.
 #include "grid.h"
 
 #include <pthread.h>

@@ -1,7 +1,8 @@
 // Device memory and pinned host memory: both are host memory of this process, known to one table.
 //
-// INVARIANT (fresh): memory that was just allocated holds the byte pattern `fresh`, never zeros. INVARIANT (guards): without AddressSanitizer
-// each block has a zone of `guard` bytes on both sides that nobody may write to; it is looked at when the block is freed and when leaks are asked for.
+// INVARIANT (fresh): memory that was just allocated holds the byte pattern `fresh`, never zeros.
+// INVARIANT (guards): without AddressSanitizer each block has a zone of `guard` bytes on both sides
+// that nobody may write to; it is looked at when the block is freed and when leaks are asked for.
 // With AddressSanitizer, its red zones and its quarantine do this and more.
 #pragma once
 
@@ -19,16 +20,19 @@ namespace driver {
 
 enum class Space { device, pinned, registered };
 
-// Memory is the table of living blocks. Safe for any thread; kernels and copies look addresses up while others allocate.
+// Memory is the table of living blocks. Safe for any thread; kernels and copies look addresses up
+// while others allocate.
 class Memory {
  public:
-  // allocate makes a block of size bytes, aligned like the driver's; it returns 2 when the device's memory does not hold it.
+  // allocate makes a block of size bytes, aligned like the driver's; it returns 2 when the device's
+  // memory does not hold it.
   CUresult allocate(std::shared_ptr<Context> context, Space space, size_t size, void** out, bool portable = false);
 
   // enter makes memory of the caller's a block: 712 when a part of it is one already.
   CUresult enter(std::shared_ptr<Context> context, void* p, size_t size, bool portable);
 
-  // release frees the block that begins at p: 1 when none of this space and context does, as after a double free.
+  // release frees the block that begins at p: 1 when none of this space and context does, as after
+  // a double free.
   CUresult release(const Context& context, Space space, void* p);
 
   // Whether n bytes at p lie inside one living block, of the context if it is given.
@@ -44,8 +48,9 @@ class Memory {
   // Free bytes of a device.
   size_t available(CUdevice device) const;
 
-  // Moving bytes while nothing can be freed: from block to block, plain memory to block, block to plain memory, and filling a block with count
-  // values of width bytes. False when a block does not live (any more).
+  // Moving bytes while nothing can be freed: from block to block, plain memory to block, block to
+  // plain memory, and filling a block with count values of width bytes. False when a block does not
+  // live (any more).
   bool copy(void* to, const void* from, size_t n) const;
   bool write(void* to, const void* plain, size_t n) const;
   bool read(void* plain, const void* from, size_t n) const;

@@ -1,7 +1,8 @@
 // What the driver's handles stand for, and the table of all that live.
 //
-// INVARIANT (handles): a handle is a number that is given out once in the life of the process and never dereferenced. One that was destroyed
-// is therefore always found out, also when its memory serves another object by now.
+// INVARIANT (handles): a handle is a number that is given out once in the life of the process and
+// never dereferenced. One that was destroyed is therefore always found out, also when its memory
+// serves another object by now.
 #pragma once
 
 #include <atomic>
@@ -15,7 +16,8 @@
 
 namespace driver {
 
-// Origin is the call that made something: its number among all calls of the process, from 1, and its name.
+// Origin is the call that made something: its number among all calls of the process, from 1, and
+// its name.
 struct Origin {
   uint64_t number = 0;
   const char* call = "";
@@ -55,7 +57,8 @@ class Objects {
   void* add(std::shared_ptr<Object> object);
   void* add_context(std::shared_ptr<Context> context);
 
-  // The object of a handle, or nothing when the handle does not live, is of another kind or another context.
+  // The object of a handle, or nothing when the handle does not live, is of another kind or another
+  // context.
   template <class T>
   std::shared_ptr<T> find(const void* handle, const Context& of) {
     auto object = std::dynamic_pointer_cast<T>(look(handle));

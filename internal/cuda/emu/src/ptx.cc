@@ -45,7 +45,8 @@ struct Variable {
   uint32_t bytes;
 };
 
-// Reader goes once through the tokens of a module. Its functions return false when the module is none, with the reason in error.
+// Reader goes once through the tokens of a module. Its functions return false when the module is
+// none, with the reason in error.
 class Reader {
  public:
   Reader(const std::string& text, Ptx* ptx) : tokens_(tokens_of(text)), ptx_(ptx) {}
@@ -95,8 +96,8 @@ bool Reader::target() {
   return ptx_->target > 0 || fail(token.line, "bad directive: .target " + token.text);
 }
 
-// variable reads what follows .param or .shared: [.align 8] .b8 name[24], also with .ptr and what belongs to it before the name. One of no size
-// (extern) has 0 bytes.
+// variable reads what follows .param or .shared: [.align 8] .b8 name[24], also with .ptr and what
+// belongs to it before the name. One of no size (extern) has 0 bytes.
 Variable Reader::variable(uint32_t* align) {
   Variable v{"", 0};
   bool given = false;

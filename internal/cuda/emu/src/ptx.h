@@ -1,4 +1,5 @@
-// What the emulator reads from the text of a module: enough to refuse what a driver would refuse, and the facts of each kernel.
+// What the emulator reads from the text of a module: enough to refuse what a driver would refuse,
+// and the facts of each kernel.
 #pragma once
 
 #include <cstdint>

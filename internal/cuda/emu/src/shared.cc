@@ -1,6 +1,6 @@
-// Shared memory of a block. A static __shared__ array is a thread_local of this library, one for each
-// OS thread, so the library's whole block of thread-local memory is shared memory on a thread that
-// runs blocks: nothing else of the library may keep something in a thread_local there, but for
+// Shared memory of a block. A static __shared__ array is a thread_local of this library, one for
+// each OS thread, so the library's whole block of thread-local memory is shared memory on a thread
+// that runs blocks: nothing else of the library may keep something in a thread_local there, but for
 // emu::here.
 #include <link.h>
 
@@ -58,7 +58,8 @@ bool checks() {
 
 }  // namespace
 
-// spoil_shared makes and fills the block's shared memory. The byte differs between blocks and is never 0.
+// spoil_shared makes and fills the block's shared memory. The byte differs between blocks and is
+// never 0.
 void Block::spoil_shared() {
   const uint32_t size = grid_->launch.shared;
   shared_ = static_cast<char*>(malloc(size));

@@ -21,8 +21,8 @@ void slow_down(std::minstd_rand& random) {
   std::this_thread::sleep_for(std::chrono::microseconds(us));
 }
 
-// block_signals keeps the signals of the host program, such as those that the Go runtime sends to its threads, away from one that it does not
-// know. Faults of the thread itself still arrive.
+// block_signals keeps the signals of the host program, such as those that the Go runtime sends to
+// its threads, away from one that it does not know. Faults of the thread itself still arrive.
 void block_signals() {
   sigset_t all;
   sigfillset(&all);
@@ -92,8 +92,9 @@ bool Stream::done() {
 }
 
 void Stream::work() {
-  // A thread that wakes up takes the processor from the one that woke it, here the host's after each
-  // call. SCHED_BATCH does not: the host goes on, so operations are later, and changes of thread fewer.
+  // A thread that wakes up takes the processor from the one that woke it, here the host's after
+  // each call. SCHED_BATCH does not: the host goes on, so operations are later, and changes of
+  // thread fewer.
   const sched_param normal{};
   pthread_setschedparam(pthread_self(), SCHED_BATCH, &normal);
   std::minstd_rand random(static_cast<unsigned>(knobs().seed + origin.number));

@@ -1,7 +1,8 @@
 // Streams and events.
 //
-// A stream is a queue with a thread of its own, which executes one operation after the other, later than the call that put it there. What the
-// host reads before it has waited is therefore old, and what it overwrites too early arrives wrong, as on a device. GAGG_EMU_SLOW widens the gap.
+// A stream is a queue with a thread of its own, which executes one operation after the other, later
+// than the call that put it there. What the host reads before it has waited is therefore old, and
+// what it overwrites too early arrives wrong, as on a device. GAGG_EMU_SLOW widens the gap.
 #pragma once
 
 #include <chrono>
@@ -15,12 +16,14 @@
 
 namespace driver {
 
-// Stream: created by start, ended by close, which lets its work finish. The thread holds the stream for as long as there is work.
+// Stream: created by start, ended by close, which lets its work finish. The thread holds the stream
+// for as long as there is work.
 struct Stream : Object {
   const char* kind() const override { return "stream"; }
 
-  // Work returns a code; one that is not 0 loses the context, and after that the rest of the queue is passed over. Work that `always` is set
-  // for (events) is done even so, for others may wait for it.
+  // Work returns a code; one that is not 0 loses the context, and after that the rest of the queue
+  // is passed over. Work that `always` is set for (events) is done even so, for others may wait for
+  // it.
   struct Operation {
     const char* name;
     std::function<CUresult()> work;
@@ -64,7 +67,8 @@ struct Recording {
   std::chrono::steady_clock::time_point time_;
 };
 
-// Event holds its last recording. Whoever waits takes that one, and a later recording does not concern him.
+// Event holds its last recording. Whoever waits takes that one, and a later recording does not
+// concern him.
 struct Event : Object {
   const char* kind() const override { return "event"; }
 

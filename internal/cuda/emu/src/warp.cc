@@ -7,14 +7,15 @@ namespace emu {
 
 namespace {
 
-// After a collective the last lane to come goes on at once, or lets another do so once in so many times.
+// After a collective the last lane to come goes on at once, or lets another do so once in so many
+// times.
 constexpr uint32_t collective_point = 4;
 
 // What a shuffle gives for a lane outside the mask.
 constexpr uint64_t rubbish = 0xb5b5b5b5b5b5b5b5;
 
-// source_lane is the lane that a shuffle of lane reads, as PTX defines shfl.sync: out of the segment of width lanes
-// means itself.
+// source_lane is the lane that a shuffle of lane reads, as PTX defines shfl.sync: out of the
+// segment of width lanes means itself.
 uint32_t source_lane(const Arrival& a, uint32_t lane) {
   const uint32_t inside = a.width - 1u;
   const uint32_t first = lane & ~inside, last = first | inside;
@@ -135,9 +136,9 @@ uint64_t Block::collective(const Arrival& arrival) {
   return w.results[t.lane];
 }
 
-// meets tells whether all lanes of the mask, which wait, wait for the same as the last that came. Two lanes that name
-// each other and brought different collectives never go on. A lane that waits for others first may come to this
-// collective later.
+// meets tells whether all lanes of the mask, which wait, wait for the same as the last that came.
+// Two lanes that name each other and brought different collectives never go on. A lane that waits
+// for others first may come to this collective later.
 bool Block::meets(const Warp& w, const Thread& t, const Arrival& arrival) {
   bool met = true;
   for (uint32_t set = arrival.mask; set != 0; set &= set - 1) {
@@ -153,8 +154,8 @@ bool Block::meets(const Warp& w, const Thread& t, const Arrival& arrival) {
   return met;
 }
 
-// active gathers the lanes that come to one place while the first of them is held up: whoever is picked first answers
-// for all.
+// active gathers the lanes that come to one place while the first of them is held up: whoever is
+// picked first answers for all.
 uint32_t Block::active(const char* file, uint32_t line) {
   Thread& t = threads_[here->thread];
   Warp& w = *t.warp;
