@@ -342,6 +342,11 @@ fuzz-duckdb-minute:
 		$(GO) run ./bench/fuzz -from "$$(git rev-parse HEAD)" -seeds 100000 -for 1m; \
 	else echo "fuzz-duckdb-minute: SKIPPED, no C++ compiler (g++) on this machine"; fi
 
+# What DuckDB gives for the expressions of internal/expr/testdata, written there again.
+.PHONY: functions-duckdb
+functions-duckdb: bench/peers/node_modules
+	node internal/expr/testdata/functions.mjs
+
 # MP-EGA over more rows than the device may hold, from pinned and from pageable memory, beside
 # plain copies.
 .PHONY: bench-outofcore

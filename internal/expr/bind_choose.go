@@ -170,7 +170,7 @@ func convertTo(x *bound, t column.Type, src Node) (*bound, error) {
 		return castTo(x, t, src), nil
 	}
 	if x.typ.IsInteger() && t == int64Type {
-		return strict(t, src, retype, x), nil
+		return retyped(t, src, x), nil
 	}
 	return explicitCast(x, t, src)
 }

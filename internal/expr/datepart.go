@@ -37,7 +37,7 @@ var dateParts = []datePart{
 	{names: []string{"epoch_ns"}, perEpoch: 1e9, doc: "nanoseconds since then"},
 	{names: []string{"epoch_us"}, perEpoch: 1e6, doc: "whole microseconds since then"},
 	{names: []string{"era"}, ofDay: yearPart(func(y int64) int64 { return truth(y > 0) }), doc: "1, and 0 before year 1"},
-	{names: []string{"hour"}, alias: []string{"hours", "hr", "h"}, wrap: secondsPerDay, seconds: 3600, doc: "0 to 23"},
+	{names: []string{"hour"}, alias: []string{"hours", "hr", "h"}, wrap: secondsPerDay, seconds: 3600, doc: "0 to 23; of the time 24:00:00 24"},
 	{names: []string{"isodow"}, ofDay: isoWeekday, doc: "1 (Monday) to 7"},
 	{names: []string{"isoyear"}, ofDay: func(days int64) int64 { y, _ := isoWeek(days); return y }, doc: "the year that the week belongs to"},
 	{names: []string{"microsecond"}, alias: []string{"microseconds", "us"}, wrap: 60, perSecond: 1e6, doc: "of the minute: 0 to 59999999"},
@@ -162,7 +162,11 @@ func (c *call) datePart(p *datePart, x *bound) (*bound, error) {
 	case perSecond == 0:
 		return c.strict(func(f *frame) error { fill(f.out.Int, 0); return nil }, x), nil
 	}
-	return c.strict(p.clockKernel(perSecond), x), nil
+	wrap := p.wrap
+	if wrap == secondsPerDay && x.typ.Kind == column.Time {
+		wrap += secondsPerDay // 24:00:00 is a time of day
+	}
+	return c.strict(p.clockKernel(wrap, perSecond), x), nil
 }
 
 // dayKernel computes a part of the day. Rows of the same day follow each other
@@ -181,10 +185,10 @@ func dayKernel(part func(days int64) int64, perDay divisor) kernel {
 	}
 }
 
-// clockKernel computes a part of the time of day of values that have perSecond
-// steps a second.
-func (p *datePart) clockKernel(perSecond int64) kernel {
-	whole := newDivisor(p.wrap * perSecond)
+// clockKernel computes a part of a time of wrap seconds, of values that have perSecond steps a
+// second.
+func (p *datePart) clockKernel(wrap, perSecond int64) kernel {
+	whole := newDivisor(wrap * perSecond)
 	times, by := int64(1), p.seconds*perSecond
 	switch {
 	case p.perSecond > perSecond:

@@ -70,7 +70,8 @@ func dateTrunc(c *call) (*bound, error) {
 
 const (
 	microsPerDay = secondsPerDay * 1_000_000
-	mostDays     = math.MaxInt64/microsPerDay - 1 // whose microseconds fit
+	mostDays     = math.MaxInt64/microsPerDay - 1 // whose microseconds fit, with those of a time of day
+	mostMidnight = math.MaxInt64 / microsPerDay   // whose first microsecond fits, after 1970 and before
 )
 
 // truncateDays cuts to a whole day. As in dayKernel the last day's is kept.
@@ -81,7 +82,7 @@ func truncateDays(first func(days int64) int64, perDay divisor) kernel {
 		for i, v := range in {
 			if days := perDay.floor(v); days != last {
 				start := first(clampDays(days))
-				alarm = alarm || start > mostDays || start < -mostDays
+				alarm = alarm || start > mostMidnight || start < -mostMidnight
 				last, value = days, start*microsPerDay
 			}
 			out[i] = value
@@ -91,7 +92,7 @@ func truncateDays(first func(days int64) int64, perDay divisor) kernel {
 		}
 		return f.check(func(i int) bool {
 			start := first(clampDays(perDay.floor(in[i])))
-			return start > mostDays || start < -mostDays
+			return start > mostMidnight || start < -mostMidnight
 		})
 	}
 }

@@ -3,9 +3,10 @@ package expr
 import (
 	"flag"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
+
+	"github.com/gagg-dev/gagg/internal/docpart"
 )
 
 var update = flag.Bool("update", false, "rewrite the table of functions in docs/semantics.md")
@@ -13,26 +14,7 @@ var update = flag.Bool("update", false, "rewrite the table of functions in docs/
 // TestFunctionDocs protects that docs/semantics.md lists the functions that
 // there are.
 func TestFunctionDocs(t *testing.T) {
-	const page, begin, end = "../../docs/semantics.md", "<!-- functions -->\n", "<!-- end of functions -->"
-	file, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	head, rest, found := strings.Cut(string(file), begin)
-	shown, tail, ended := strings.Cut(rest, end)
-	if !found || !ended {
-		t.Fatalf("%s lacks %q or %q", page, begin, end)
-	}
-	table := functionDocs()
-	if shown == table {
-		return
-	}
-	if !*update {
-		t.Fatalf("%s shows another table than the functions give; run go test ./internal/expr -run TestFunctionDocs -update", page)
-	}
-	if err := os.WriteFile(page, []byte(head+begin+table+end+tail), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	docpart.Check(t, "../../docs/semantics.md", "functions", functionDocs(), *update)
 }
 
 func functionDocs() string {

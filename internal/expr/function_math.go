@@ -42,8 +42,24 @@ func notPositive(x float64) string {
 	return ""
 }
 
-// log10 is math.Log10, but right for the powers of ten.
+const (
+	leastNormal = 0x1p-1022
+	toNormal    = 64 // as a power of 2 that makes a number below it a normal one
+)
+
+// ln is math.Log, which on amd64 is wrong below the least normal number.
+func ln(x float64) float64 {
+	if x < leastNormal {
+		return math.Log(math.Ldexp(x, toNormal)) - toNormal*math.Ln2
+	}
+	return math.Log(x)
+}
+
+// log10 is math.Log10, but right below the least normal number and for the powers of ten.
 func log10(x float64) float64 {
+	if x < leastNormal {
+		return ln(x) / math.Ln10
+	}
 	l := math.Log10(x)
 	if n := math.Round(l); math.Abs(n-l) < 1e-9 && math.Pow10(int(n)) == x {
 		return n

@@ -74,7 +74,7 @@ func rounded(r rounding) func(*call) (*bound, error) {
 			if x.typ == c.typ {
 				return x, nil
 			}
-			return c.strict(retype, x), nil
+			return retyped(c.typ, c.n, x), nil
 		case t.Kind == column.Uint64:
 			return c.strict(roundUints(r, -n), x), nil
 		case t.Rep() == column.RepInt64:

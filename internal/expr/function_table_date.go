@@ -62,7 +62,7 @@ var dateFunctions = []function{
 	{
 		name: "make_timestamp_ns", section: sectionDate, params: []param{arg("n", aCount)},
 		result: gives(column.TimestampType(column.Nano, false)),
-		bind:   func(c *call) (*bound, error) { return c.strict(retype, c.args[0]), nil }, doc: "the timestamp n nanoseconds after 1970-01-01",
+		bind:   func(c *call) (*bound, error) { return retyped(c.typ, c.n, c.args[0]), nil }, doc: "the timestamp n nanoseconds after 1970-01-01",
 	},
 	{
 		name: "monthname", section: sectionDate, params: []param{arg("t", aDay)},

@@ -82,7 +82,7 @@ var numberFunctions = []function{
 	},
 	{
 		name: "ln", section: sectionNumber, params: []param{arg("x", aNumber)},
-		result: gives(doubleType), bind: ofDoubles(math.Log, notPositive), doc: "the natural logarithm; of 0 and less an error",
+		result: gives(doubleType), bind: ofDoubles(ln, notPositive), doc: "the natural logarithm; of 0 and less an error",
 	},
 	{
 		name: "log", section: sectionNumber, params: []param{arg("base", aNumber), arg("x", aNumber)}, least: 1, shown: "log([base, ]x)",

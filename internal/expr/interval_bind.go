@@ -74,7 +74,7 @@ func intervalArithmetic(op string, l, r *bound, src Node) (*bound, error) {
 		return dayAndTime(r, l, src), nil
 	case !left && !right:
 		return nil, nil
-	case isNullConst(l) || isNullConst(r):
+	case l.typ.Kind == column.Null || r.typ.Kind == column.Null:
 		return nullWithInterval(op, l, r), nil
 	case op == "*" && left && r.typ.IsInteger() && r.typ.Kind != column.Uint64:
 		return timesInterval(l, r, src), nil
@@ -136,7 +136,7 @@ func minusInterval(x *bound, src Node) *bound {
 // inMicros is a date or timestamp in microseconds, as an integer; what is finer is cut downwards.
 func inMicros(x *bound, src Node) *bound {
 	if x.typ.Kind != column.Date && x.typ.Unit == column.Micro {
-		return strict(int64Type, src, retype, x)
+		return retyped(int64Type, src, x)
 	}
 	return strict(int64Type, src, truncateSteps(newDivisor(1), stepsPerDay(x.typ)), x)
 }
@@ -154,7 +154,7 @@ func between2(l, r *bound, src Node) *bound {
 func dayAndTime(day, clock *bound, src Node) *bound {
 	to := column.TimestampType(column.Micro, clock.typ.UTC)
 	sum := intArithmetic("+", int64Type, inMicros(day, src), inMicros(clock, src), src)
-	return strict(to, src, retype, sum)
+	return retyped(to, src, sum)
 }
 
 // compareIntervals compares by length, a month being 30 days.

@@ -78,7 +78,7 @@ func makeTime(c *call) (*bound, error) {
 func makeTimestamp(c *call) (*bound, error) {
 	switch len(c.args) {
 	case 1:
-		return c.strict(retype, convertInt(c.args[0], c.n)), nil
+		return retyped(c.typ, c.n, c.args[0]), nil
 	case 6:
 	default:
 		return nil, typeErrorf("make_timestamp takes 1 or 6 arguments, not %d: make_timestamp(year, month, day, hour, minute, second)", len(c.args))
@@ -100,13 +100,10 @@ func makeTimestamp(c *call) (*bound, error) {
 	}, args...), nil
 }
 
-// convertInt is an integer as int64.
-func convertInt(x *bound, src Node) *bound { return strict(int64Type, src, retype, x) }
-
 // makeTimestampMillis binds make_timestamp_ms(x).
 func makeTimestampMillis(c *call) (*bound, error) {
-	micros := intArithmetic("*", int64Type, convertInt(c.args[0], c.n), newConst(intValue(1000)), c.n)
-	return c.strict(retype, micros), nil
+	micros := intArithmetic("*", int64Type, retyped(int64Type, c.n, c.args[0]), newConst(intValue(1000)), c.n)
+	return retyped(c.typ, c.n, micros), nil
 }
 
 // toTimestamp binds to_timestamp(seconds).

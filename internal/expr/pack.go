@@ -75,11 +75,13 @@ func (b *binder) pack(n *Pack) (*bound, error) {
 		return nil, err
 	}
 	value := len(n.Keys)
-	x := &bound{kind: boundLax, typ: binaryType, src: n, args: args, kernel: func(f *frame) error {
-		f.out.Null = f.args[value].Null
-		if n.Strict {
-			f.out.Null = nil
-			f.mergeNulls()
+	kind := boundLax
+	if n.Strict {
+		kind = boundStrict
+	}
+	x := &bound{kind: kind, typ: binaryType, src: n, args: args, kernel: func(f *frame) error {
+		if !n.Strict {
+			f.out.Null = f.args[value].Null
 		}
 		keys := make([]func([]byte, int) []byte, value)
 		for k, key := range n.Keys {

@@ -39,12 +39,17 @@ func temporalValue(kind column.Kind, sec, nanos int64, utc bool) (column.Value, 
 	}
 	for _, u := range units {
 		per := u.PerSecond()
-		if nanos%(1e9/per) != 0 || sec > math.MaxInt64/per-1 || sec < math.MinInt64/per+1 {
-			continue
+		if part := nanos / (1e9 / per); nanos%(1e9/per) == 0 && withinUnits(sec, part, per) {
+			return column.Value{Type: column.Type{Kind: kind, Unit: u, UTC: utc}, Int: sec*per + part}, true
 		}
-		return column.Value{Type: column.Type{Kind: kind, Unit: u, UTC: utc}, Int: sec*per + nanos/(1e9/per)}, true
 	}
 	return column.Value{}, false
+}
+
+// withinUnits reports whether sec seconds of per units each, and part more of these units, fewer
+// than a second, are in the range of int64.
+func withinUnits(sec, part, per int64) bool {
+	return sec <= (math.MaxInt64-part)/per && sec+1 >= (math.MinInt64+per-part)/per
 }
 
 // scanner reads dates and times off the front of rest; ok turns false at

@@ -94,6 +94,7 @@ var allowed = map[string][]string{
 	"internal/cuda/emu":           {},
 	"internal/gputest":            {"internal/bounded", "internal/cuda", "internal/cuda/emu"},
 	"internal/bounded":            {},
+	"internal/docpart":            {},
 
 	"internal/oracle":          {"internal/column"},
 	"internal/corpus":          {},
@@ -141,7 +142,7 @@ var free = []string{"internal/invariant", "internal/budget"}
 
 // testOnly is packages that only tests and bench/ use.
 var testOnly = []string{
-	"ega/egatest", "ega/reference", "gpumem/reference", "partition/reference", "internal/bounded", "internal/oracle", "internal/corpus", "internal/datagen", "internal/gputest", "internal/cuda/emu", "internal/kernels/kerneltest", "internal/kernels/gen", "internal/spill/spilltest",
+	"ega/egatest", "ega/reference", "gpumem/reference", "partition/reference", "internal/bounded", "internal/docpart", "internal/oracle", "internal/corpus", "internal/datagen", "internal/gputest", "internal/cuda/emu", "internal/kernels/kerneltest", "internal/kernels/gen", "internal/spill/spilltest",
 	"internal/budget/budgettest", "internal/trace/tracetest",
 }
 
