@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"syscall"
 	"time"
 
 	"github.com/gagg-dev/gagg/bench/device"
@@ -129,15 +128,6 @@ func (b *bench) clocked(c testCase, do func() error) (figures, error) {
 	took := time.Since(from)
 	bytes := float64(b.inputs(c) * c.Slot)
 	return figures{Rate: bytes / 1e9 / took.Seconds(), Cores: (processorTime() - busy).Seconds() / took.Seconds()}, err
-}
-
-// processorTime is what the process has used so far.
-func processorTime() time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		panic(err) // its arguments are constants
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // inputs is how many make up a figure.

@@ -14,14 +14,14 @@ func (h osHandle) Lock() (unlock func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	second := -1
+	var second uintptr
 	var dupErr error
-	err = raw.Control(func(fd uintptr) { second, dupErr = unix.FcntlInt(fd, unix.F_DUPFD_CLOEXEC, 0) })
+	err = raw.Control(func(fd uintptr) { second, dupErr = duplicate(fd) })
 	if err = errors.Join(err, dupErr); err != nil {
 		return nil, err
 	}
-	unlock = func() { _ = unix.Close(second) } // nothing was written by it
-	err = unix.Flock(second, unix.LOCK_EX|unix.LOCK_NB)
+	unlock = func() { _ = unix.Close(int(second)) } // nothing was written by it
+	err = unix.Flock(int(second), unix.LOCK_EX|unix.LOCK_NB)
 	if err == nil {
 		return unlock, nil
 	}
@@ -30,4 +30,11 @@ func (h osHandle) Lock() (unlock func(), err error) {
 		return nil, nil
 	}
 	return nil, errors.Join(errors.ErrUnsupported, err)
+}
+
+// duplicate is a second descriptor of the same open file, which programs that are started do not
+// get.
+func duplicate(fd uintptr) (second uintptr, err error) {
+	n, err := unix.FcntlInt(fd, unix.F_DUPFD_CLOEXEC, 0)
+	return uintptr(n), err
 }

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 )
 
 // target is what an output path stands for.
@@ -85,10 +84,9 @@ func openStream(fsys fileSystem, path string) (handle, error) {
 	if !ok {
 		return fsys.OpenFile(path, os.O_WRONLY, 0)
 	}
-	dup, err := syscall.Dup(fd) // a copy, so that closing it leaves the process its own
+	second, err := duplicate(uintptr(fd)) // so that closing it leaves the process its own
 	if err != nil {
 		return nil, err
 	}
-	syscall.CloseOnExec(dup)
-	return osHandle{os.NewFile(uintptr(dup), path)}, nil
+	return osHandle{os.NewFile(second, path)}, nil
 }
