@@ -23,7 +23,8 @@
 //	progress.go  the bar on stderr
 //	failure.go   error → one line on stderr and an exit status
 //	help.go      --help, --version
-//	completion.go
+//	completion.go the scripts of shells; complete.go what they ask for, complete_words.go as it is
+//	             typed, complete_expr.go in expressions
 //	stop.go      a run that was stopped ends soon, come what may
 //	signals.go   Ctrl-C and its kin → a cancelled context
 //

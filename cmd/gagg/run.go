@@ -32,6 +32,9 @@ type command struct {
 func run(ctx context.Context, args, env []string, stdin io.Reader, stdout, stderr io.Writer) (status int) {
 	c := newCommand(env, stdin, stdout, stderr)
 	err := invariant.Fenced(func() error {
+		if len(args) > 0 && args[0] == completeWord {
+			return output(c.complete(ctx, args[1:]))
+		}
 		s, flags, err := parseSettings(args, env)
 		if err != nil {
 			return err
@@ -70,7 +73,7 @@ func (c *command) do(ctx context.Context, flags *pflag.FlagSet) error {
 	case c.version:
 		return output(writeVersion(c.out))
 	case c.completion != "":
-		return output(writeCompletion(c.out, c.completion, flags))
+		return output(writeCompletion(c.out, c.completion))
 	case c.devices != "":
 		return c.untilStopped(ctx, c.describeDevices)
 	case c.schema:

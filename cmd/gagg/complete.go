@@ -1,0 +1,275 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/gagg-dev/gagg"
+)
+
+// completionTime is how long the columns of the inputs are waited for: who presses a key does
+// not want to wait.
+const completionTime = 800 * time.Millisecond
+
+// What a shell does with the candidates: the first line of the answer.
+const (
+	completeWords   = "words"   // a space follows the only one
+	completeParts   = "parts"   // none does: of an expression there may be more
+	completeFiles   = "files"   // there are none: the shell knows its files
+	completeFolders = "folders" // the same
+)
+
+// candidate is what the word at the cursor may become.
+type candidate struct {
+	text, about string
+}
+
+// answer is what there is to say of the word at the cursor.
+type answer struct {
+	kind       string
+	candidates []candidate
+}
+
+// complete answers a script of completion.go: the shell, the number of the word at the cursor, and
+// the words behind the command as they are typed. It tells of no mistake: there are no candidates
+// then.
+func (c *command) complete(ctx context.Context, args []string) error {
+	if len(args) < 2 {
+		return nil
+	}
+	at, err := strconv.Atoi(args[1])
+	if err != nil || at < 0 || at >= len(args)-2 {
+		return nil
+	}
+	words, at, cursor := shellWords(args[0], args[2:], at)
+	f := flagSet(&c.settings)
+	line := readLine(f, words, at)
+	line.columns = func() []gagg.ColumnDescription { return c.columnsOf(ctx, line.inputs) }
+	a := line.answer(f)
+	if args[0] == "bash" {
+		a = line.inBash(f, a, cursor)
+	}
+	text := a.kind + "\n"
+	for _, one := range a.candidates {
+		text += oneLine(one.text) + "\t" + oneLine(one.about) + "\n"
+	}
+	_, err = io.WriteString(c.out, text)
+	return err
+}
+
+// columnsOf is the columns of inputs that can be read again and again, if they are known soon.
+func (c *command) columnsOf(ctx context.Context, inputs []string) []gagg.ColumnDescription {
+	ctx, cancel := context.WithTimeout(ctx, completionTime)
+	defer cancel()
+	var readable []string
+	for _, input := range inputs {
+		if home, under := strings.CutPrefix(input, "~/"); under {
+			input = filepath.Join(os.Getenv("HOME"), home)
+		}
+		info, err := os.Stat(input)
+		pattern := strings.ContainsAny(input, "*?[") || strings.Contains(input, "://")
+		if err == nil && (info.IsDir() || info.Mode().IsRegular()) || err != nil && pattern {
+			readable = append(readable, input)
+		}
+	}
+	if len(readable) == 0 {
+		return nil
+	}
+	c.quiet, c.device, c.unionByName = true, "cpu", true
+	o, err := c.libraryOptions(io.Discard)
+	if err != nil {
+		return nil
+	}
+	if o.Stores, err = c.stores(); err != nil {
+		return nil
+	}
+	found := make(chan []gagg.ColumnDescription, 1)
+	go func() {
+		d, err := gagg.Describe(ctx, gagg.Files(readable...), o)
+		if err != nil {
+			d = &gagg.Description{}
+		}
+		found <- d.Columns
+	}()
+	select {
+	case columns := <-found:
+		return slices.DeleteFunc(columns, func(d gagg.ColumnDescription) bool { return d.Type == "" })
+	case <-ctx.Done(): // the process ends now, whatever waits for a disk
+		return nil
+	}
+}
+
+// typedLine is a command line as far as it is typed.
+type typedLine struct {
+	inputs  []string
+	values  map[string][]string // of flags
+	current string              // the word at the cursor, or what of it is the value of a flag
+	flag    *pflag.Flag         // whose value is at the cursor; nil: none
+	before  string              // of the word, if the value of the flag is in it: --by=
+	isFlag  bool                // the name of a flag is at the cursor
+	columns func() []gagg.ColumnDescription
+}
+
+// readLine reads words as pflag does, but takes no offence. The word at the cursor belongs to
+// nothing yet.
+func readLine(f *pflag.FlagSet, words []string, at int) *typedLine {
+	l := &typedLine{values: map[string][]string{}}
+	var waiting *pflag.Flag // for its value, the next word
+	onlyInputs := false
+	for i, word := range words {
+		flag, value, before := waiting, word, ""
+		waiting = nil
+		switch {
+		case flag != nil:
+		case onlyInputs, word == "-", !strings.HasPrefix(word, "-"):
+			if i != at {
+				l.inputs = append(l.inputs, word)
+			}
+		case word == "--" && i != at:
+			onlyInputs = true
+			continue
+		default:
+			flag, before, value = flagOf(f, word)
+		}
+		switch {
+		case i == at:
+			l.current, l.flag, l.before = value, flag, before
+			if bare := before == word && !strings.HasSuffix(word, "="); before != "" && bare || flag == nil && strings.HasPrefix(word, "-") && !onlyInputs {
+				l.current, l.flag, l.before, l.isFlag = word, nil, "", true
+			}
+		case before != "" && before == word && !strings.HasSuffix(word, "="):
+			if flag.NoOptDefVal == "" {
+				waiting = flag
+			}
+		case flag != nil:
+			l.values[flag.Name] = append(l.values[flag.Name], value)
+		}
+	}
+	return l
+}
+
+// flagOf is the flag that a word names, nil if there is none, and the word before and from its
+// value on. Of letters that stand together only the last one may have a value.
+func flagOf(f *pflag.FlagSet, word string) (flag *pflag.Flag, before, value string) {
+	if name, long := strings.CutPrefix(word, "--"); long {
+		name, value, has := strings.Cut(name, "=")
+		if has {
+			return f.Lookup(name), "--" + name + "=", value
+		}
+		return f.Lookup(name), word, ""
+	}
+	for i := 1; i < len(word); i++ {
+		flag := f.ShorthandLookup(word[i : i+1])
+		if flag == nil {
+			return nil, "", word
+		}
+		if flag.NoOptDefVal == "" || i == len(word)-1 {
+			return flag, word[:i+1], word[i+1:]
+		}
+	}
+	return nil, "", word
+}
+
+// answer finds what may stand at the cursor. What a flag takes its usage says: the name of its
+// value.
+func (l *typedLine) answer(f *pflag.FlagSet) answer {
+	switch {
+	case l.isFlag:
+		return answer{completeWords, l.matching(flagCandidates(f))}
+	case l.flag == nil && len(l.inputs) > 0 && l.inputs[0] == "help":
+		return answer{completeWords, l.matching(topicCandidates(f))}
+	case l.flag == nil:
+		return answer{kind: completeFiles}
+	}
+	if choices := flagChoices()[l.flag.Name]; choices != nil {
+		return answer{completeWords, l.matching(choices)}
+	}
+	switch what, _ := pflag.UnquoteUsage(l.flag); what {
+	case "list", "expr", "key", "column":
+		return answer{completeParts, l.inExpression()}
+	case "file", "path":
+		return answer{kind: completeFiles}
+	case "folder":
+		return answer{kind: completeFolders}
+	}
+	return answer{kind: completeWords}
+}
+
+// matching are the candidates that begin as the word does. Behind --by= they begin with that.
+func (l *typedLine) matching(all []candidate) (matching []candidate) {
+	for _, c := range all {
+		if strings.HasPrefix(c.text, l.current) {
+			matching = append(matching, candidate{l.before + c.text, c.about})
+		}
+	}
+	return matching
+}
+
+func flagCandidates(f *pflag.FlagSet) (flags []candidate) {
+	f.VisitAll(func(flag *pflag.Flag) {
+		_, usage := pflag.UnquoteUsage(flag)
+		flags = append(flags, candidate{"--" + flag.Name, summary(usage)})
+	})
+	return flags
+}
+
+// topicCandidates are what gagg help explains.
+func topicCandidates(f *pflag.FlagSet) (topics []candidate) {
+	for _, flag := range flagCandidates(f) {
+		topics = append(topics, candidate{strings.TrimPrefix(flag.text, "--"), flag.about})
+	}
+	for _, a := range gagg.Aggregates() {
+		topics = append(topics, candidate{a.Name, summary(plainText(a.Doc))})
+	}
+	for _, fn := range gagg.Functions() {
+		topics = append(topics, candidate{fn.Name, summary(plainText(fn.Doc))})
+	}
+	return topics
+}
+
+// flagChoices are the values of flags that have only so many.
+func flagChoices() map[string][]candidate {
+	return map[string][]candidate{
+		"format":      choices(strings.Fields(formatNames)...),
+		"compression": choices(compressions...),
+		"device":      append(choices("auto", "cpu", "gpu"), deviceNumbers()...),
+		"devices":     choices(devicesText, devicesJSON),
+		"sample-by":   choices("rows", "groups"),
+		"progress":    choices("auto", "always", "never"),
+		"completion":  choices("bash", "zsh", "fish"),
+		"explain":     choices(explainText, explainJSON),
+	}
+}
+
+func choices(values ...string) (list []candidate) {
+	for _, value := range values {
+		list = append(list, candidate{text: value})
+	}
+	return list
+}
+
+// deviceNumbers are those of the GPUs that the driver has files for. To open the driver takes too
+// long here.
+func deviceNumbers() []candidate {
+	files, _ := filepath.Glob("/dev/nvidia[0-9]*") // the pattern is a constant
+	for i, file := range files {
+		files[i] = strings.TrimPrefix(file, "/dev/nvidia")
+	}
+	return choices(files...)
+}
+
+// summary is the first clause of a text.
+func summary(text string) string {
+	if i := strings.IndexAny(text, ":;("); i > 0 {
+		text = text[:i]
+	}
+	return strings.TrimSpace(text)
+}

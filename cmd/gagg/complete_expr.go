@@ -1,0 +1,216 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/gagg-dev/gagg"
+)
+
+// place is where in an expression the cursor is.
+type place struct {
+	before  string   // the text up to the name that is begun
+	name    string   // that name; of one in quotes without them
+	quoted  bool     // the quote of a name is open
+	text    bool     // the quote of a text is open
+	calls   []string // what the open parentheses belong to, the last one's last: sum, or "" for none
+	last    string   // what stands before the name: an operator or a word of the language; "x" for an operand
+	cutFrom int      // where the item of the list begins
+}
+
+// namePart are the bytes of names, of those of other alphabets too. A dot is between a struct and
+// its field.
+func namePart(c byte) bool {
+	return c == '_' || c == '.' || c >= 0x80 || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
+}
+
+// words of the language that stand between operands, or before one.
+var (
+	binaryWords = []string{"and", "as", "between", "ilike", "in", "is", "like", "not", "or"}
+	prefixWords = []string{"case", "false", "not", "null", "true"}
+	caseWords   = []string{"when", "then", "else", "end"}
+	orderWords  = []string{"asc", "desc", "nulls", "first", "last"}
+)
+
+// placeIn finds the end of text in its expression.
+func placeIn(text string) (p place) {
+	var call string // the name that ends where the scan is
+	for i := 0; i < len(text); {
+		from := i
+		switch c := text[i]; {
+		case c == '\'' || c == '"':
+			end, closed := quotedEnd(text, i)
+			if !closed {
+				p.text, p.quoted = c == '\'', c == '"'
+				p.before, p.name = text[:from], text[from+1:]
+				return p
+			}
+			i, call, p.last = end, "", "x"
+		case namePart(c):
+			for i < len(text) && namePart(text[i]) {
+				i++
+			}
+			if i == len(text) {
+				p.before, p.name = text[:from], text[from:]
+				return p
+			}
+			call = strings.ToLower(text[from:i])
+			p.last = "x"
+			if slices.Contains(slices.Concat(binaryWords, prefixWords, caseWords, []string{"distinct", "where"}), call) {
+				p.last = call
+			}
+		case c == ' ' || c == '\t' || c == '\n':
+			i++
+		default:
+			i++
+			p.last = string(c)
+			switch {
+			case c == '(':
+				p.calls = append(p.calls, call)
+			case c == ')' && len(p.calls) > 0:
+				p.calls, p.last = p.calls[:len(p.calls)-1], "x"
+			case c == ',' && len(p.calls) == 0:
+				p.cutFrom = i
+			}
+			call = ""
+		}
+	}
+	p.before = text
+	return p
+}
+
+// quotedEnd is the end of what begins with a quote at i. Two quotes are one within.
+func quotedEnd(text string, i int) (end int, closed bool) {
+	quote := text[i]
+	for i++; i < len(text); i++ {
+		if text[i] != quote {
+			continue
+		}
+		if i+1 < len(text) && text[i+1] == quote {
+			i++
+			continue
+		}
+		return i + 1, true
+	}
+	return len(text), false
+}
+
+// inExpression are the candidates in a list or an expression.
+func (l *typedLine) inExpression() (matching []candidate) {
+	p := placeIn(l.current)
+	if p.text || p.last == "as" {
+		return nil // a text, or a name that is the user's to choose
+	}
+	for _, c := range l.namesAt(p) {
+		if p.quoted && !strings.HasPrefix(c.text, `"`) {
+			c.text = `"` + c.text + `"`
+		}
+		if strings.HasPrefix(strings.Trim(c.text, `"`), p.name) {
+			matching = append(matching, candidate{l.before + p.before + c.text, c.about})
+		}
+	}
+	return matching
+}
+
+// namesAt is what may stand at a place, columns first.
+func (l *typedLine) namesAt(p place) (names []candidate) {
+	flag := l.flag.Name
+	if p.last == "x" && !p.quoted {
+		return l.wordsBehind(flag)
+	}
+	inCall := len(p.calls) > 0
+	switch {
+	case strings.HasSuffix(p.before, "(*"):
+		return choices(")")
+	case flag == "agg" && !inCall:
+		return aggregateCandidates()
+	case flag == "order-by" || flag == "bar" || flag == "partition-by":
+		return choices(l.results()...)
+	case flag == "pivot" || flag == "sets":
+		return choices(l.itemNames("by")...)
+	case flag == "having" && !inCall:
+		names = append(choices(l.results()...), aggregateCandidates()...)
+	default:
+		for _, column := range l.columns() {
+			names = append(names, candidate{columnName(column.Name), column.Type})
+		}
+		if inCall && p.last == "(" && p.calls[len(p.calls)-1] == "filter" {
+			return choices("where ")
+		}
+		if inCall && p.last == "(" && flag == "agg" {
+			names = append(names, candidate{text: "distinct "})
+			if p.calls[len(p.calls)-1] == "count" {
+				names = append(names, candidate{"*)", "rows"})
+			}
+		}
+	}
+	if p.quoted || p.name == "" {
+		return names // all functions of the language would hide the columns
+	}
+	return slices.Concat(names, functionCandidates(), choices("cast(", "try_cast("), choices(prefixWords...))
+}
+
+// wordsBehind are those that may follow an operand.
+func (l *typedLine) wordsBehind(flag string) []candidate {
+	switch flag {
+	case "order-by":
+		return choices(orderWords...)
+	case "agg":
+		return append(choices("filter (where "), choices(slices.Concat(binaryWords, caseWords)...)...)
+	case "bar", "partition-by", "pivot", "sets":
+		return nil
+	}
+	return choices(slices.Concat(binaryWords, caseWords)...)
+}
+
+// results are the names of the columns of the result, as far as they are typed.
+func (l *typedLine) results() []string { return append(l.itemNames("by"), l.itemNames("agg")...) }
+
+// itemNames are the names of the items of the lists of a flag: what follows "as", else the text.
+func (l *typedLine) itemNames(flag string) (names []string) {
+	for _, list := range l.values[flag] {
+		for list != "" {
+			item, rest := firstItem(list)
+			list = rest
+			lower := strings.ToLower(item)
+			if i := strings.LastIndex(lower, " as "); i >= 0 {
+				item = strings.TrimSpace(item[i+len(" as "):])
+			} else if item = strings.TrimSpace(lower); !strings.HasPrefix(item, `"`) {
+				item = columnName(item)
+			}
+			if item != "" {
+				names = append(names, item)
+			}
+		}
+	}
+	return names
+}
+
+// firstItem cuts a list at its first comma outside of parentheses and quotes.
+func firstItem(list string) (item, rest string) {
+	for i := range len(list) {
+		if p := placeIn(list[:i+1]); p.cutFrom == i+1 {
+			return list[:i], list[i+1:]
+		}
+	}
+	return list, ""
+}
+
+func aggregateCandidates() (list []candidate) {
+	list = append(list, candidate{"count(*)", "rows"})
+	for _, a := range gagg.Aggregates() {
+		list = append(list, candidate{a.Name + "(", a.Signature + ", " + summary(plainText(a.Doc))})
+	}
+	return list
+}
+
+func functionCandidates() (list []candidate) {
+	for _, fn := range gagg.Functions() {
+		text := fn.Name + "("
+		if strings.HasSuffix(fn.Signature, "()") {
+			text += ")"
+		}
+		list = append(list, candidate{text, fn.Signature + ", " + summary(plainText(fn.Doc))})
+	}
+	return list
+}

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+const ordersFile = "../../testdata/orders.parquet"
+
+// completed is what gagg answers for words, the one with a § at the cursor, which is behind all of
+// it. Quotes there are of the expression, within those of the shell.
+func completed(t *testing.T, words ...string) (kind string, candidates []string) {
+	t.Helper()
+	at := slices.IndexFunc(words, func(word string) bool { return strings.HasSuffix(word, "§") })
+	words[at] = strings.TrimSuffix(words[at], "§")
+	if strings.ContainsAny(words[at], `"'`) {
+		words[at] = `"` + strings.ReplaceAll(words[at], `"`, `\"`)
+	}
+	var out, log bytes.Buffer
+	status := run(context.Background(), append([]string{completeWord, "fish", strconv.Itoa(at)}, words...), nil, nil, &out, &log)
+	if status != statusDone || log.Len() > 0 {
+		t.Errorf("%q: status %d, %q", words, status, &log)
+	}
+	kind, rest, _ := strings.Cut(out.String(), "\n")
+	for line := range strings.Lines(rest) {
+		text, _, _ := strings.Cut(line, "\t")
+		candidates = append(candidates, text)
+	}
+	return kind, candidates
+}
+
+// Of each place on the line: what is offered there, or the first of it, and one thing that is not.
+func TestComplete(t *testing.T) {
+	for _, c := range []struct{ words, want, not string }{
+		{"--temp-d§", "--temp-dir", "--trace"},
+		{"-§", "--by | --agg", "region"},
+		{"-- | -x§ | F", "", "--by"},
+		{"-f§", "", "csv"}, // its value is the next word
+		{"-f | §", "parquet | csv | tsv | json | ndjson | arrow | markdown | table | none", ""},
+		{"-fma§", "-fmarkdown", ""},
+		{"--format=ma§", "--format=markdown", ""},
+		{"--compression | z§", "zstd", "snappy"},
+		{"--device | §", "auto | cpu | gpu", ""},
+		{"--explain=§", "--explain=text | --explain=json", ""},
+		{"--explain | x§", "", "json"}, // an input
+		{"--progress | a§", "auto | always", "never"},
+		{"--limit | §", "", "1"},
+		{"-qk | re§ | F", "region | regexp_extract(", "price"},
+		{"-kre§ | F", "-kregion", ""},
+		{"-k | § | F", "region | customer | product | quantity | price | ordered_at | discount", "lower("},
+		{"-k | § | -- | F", "region | customer", ""},
+		{"-k | region,low§ | F", "region,lower(", ""},
+		{"-k | region as § | F", "", "region as region"},
+		{"-k | 5 § | F", "5 and", "5 region"},
+		{"-k | \"re§ | F", "\"region\"", "lower("},
+		{"-k | § | no-such-file", "", ""},
+		{"-k | § | . | -", "", ""},
+		{"-a | su§ | F", "sum(", "substring("},
+		{"-a | § | F", "count(*) | count( | sum(", "price"},
+		{"-a | sum(§ | F", "sum(region", "sum(sum("},
+		{"-a | count(d§ | F", "count(discount | count(distinct ", ""},
+		{"-a | count(*§ | F", "count(*)", ""},
+		{"-a | count(distinct § | F", "count(distinct region", "count(distinct distinct "},
+		{"-a | sum(price * (1 - disc§ | F", "sum(price * (1 - discount", ""},
+		{"-a | sum(price) as x,me§ | F", "sum(price) as x,mean( | sum(price) as x,median(", ""},
+		{"-a | sum(price) § | F", "sum(price) filter (where ", "sum(price) price"},
+		{"-a | sum(price) filter (§ | F", "sum(price) filter (where ", ""},
+		{"-a | sum(price) filter (where re§ | F", "sum(price) filter (where region", ""},
+		{"-a | quantile(price, § | F", "quantile(price, region", ""},
+		{"--where | region like 'As§ | F", "", "region like 'Asia"},
+		{"--where | region like 'it''s' and di§ | F", "region like 'it''s' and discount", ""},
+		{"--where | region § | F", "region and | region as", "region region"},
+		{"--where | not re§ | F", "not region", ""},
+		{"-k | region | -a | sum(price) as sold, count(*) | --having | so§", "sold", ""},
+		{"-k | region | -a | Sum(price) AS Sold, quantile(price, 0.5) | --order-by | §", "region | Sold | \"quantile(price, 0.5)\"", "price"},
+		{"-k | region | --order-by | -re§", "-region", ""},
+		{"-k | region | --order-by | region de§", "region desc", ""},
+		{"-k | region,product | --pivot | p§", "product", "price"},
+		{"-k | region,product | --sets | (region,§", "(region,region | (region,product", ""},
+		{"-k | region | -a | count(*) as n | --bar | §", "region | n", "price"},
+		{"help | date_t§", "date_trunc", ""},
+	} {
+		words := strings.Split(c.words, " | ")
+		for i := range words {
+			if words[i] == "F" {
+				words[i] = ordersFile
+			}
+		}
+		_, got := completed(t, words...)
+		want := strings.Split(c.want, " | ")
+		if c.want == "" && len(got) > 0 || c.want != "" && !slices.Equal(got[:min(len(got), len(want))], want) {
+			t.Errorf("%s: %q, want it to begin with %q", c.words, got[:min(len(got), 12)], want)
+		}
+		if c.not != "" && slices.Contains(got, c.not) {
+			t.Errorf("%s: %s is among %q", c.words, c.not, got)
+		}
+	}
+}
+
+// The shell completes paths where a flag takes one, and inputs.
+func TestCompletePaths(t *testing.T) {
+	for _, c := range []struct{ words, kind string }{
+		{"§", completeFiles},
+		{"-k | region | §", completeFiles},
+		{"--output | §", completeFiles},
+		{"--stats=§", completeFiles},
+		{"--trace | §", completeFiles},
+		{"--temp-dir | §", completeFolders},
+		{"--limit | §", completeWords},
+		{"-k | §", completeParts},
+	} {
+		if kind, _ := completed(t, strings.Split(c.words, " | ")...); kind != c.kind {
+			t.Errorf("%s: %s, want %s", c.words, kind, c.kind)
+		}
+	}
+}
+
+// What cannot be read, is damaged, or can be read only once, has no columns; it is not waited for,
+// and nothing is said of it.
+func TestCompleteUnreadable(t *testing.T) {
+	dir := t.TempDir()
+	damaged, fifo := filepath.Join(dir, "damaged.parquet"), filepath.Join(dir, "fifo")
+	if err := os.WriteFile(damaged, []byte("PAR1 and then nothing"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, input := range []string{damaged, fifo, filepath.Join(dir, "missing"), filepath.Join(dir, "*"), "s3://", "-"} {
+		if _, got := completed(t, "-k", "§", input); len(got) > 0 {
+			t.Errorf("%s: %q", input, got)
+		}
+	}
+	for _, args := range [][]string{{}, {"fish"}, {"fish", "x", "y"}, {"fish", "1", "y"}, {"fish", "-1", "y"}, {"", "0", ""}} {
+		var out, log bytes.Buffer
+		if status := run(context.Background(), append([]string{completeWord}, args...), nil, nil, &out, &log); status != statusDone || log.Len() > 0 {
+			t.Errorf("%q: status %d, %q", args, status, &log)
+		}
+	}
+}
+
+// A server that does not answer is not waited for.
+func TestCompleteIsQuick(t *testing.T) {
+	never := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		select {
+		case <-never:
+		case <-r.Context().Done():
+		}
+	}))
+	defer server.Close()
+	defer close(never)
+	started := time.Now()
+	if _, got := completed(t, "-k", "§", server.URL+"/x.parquet"); len(got) > 0 {
+		t.Errorf("%q", got)
+	}
+	if took := time.Since(started); took > 10*completionTime {
+		t.Errorf("%v", took)
+	}
+}
