@@ -26,6 +26,7 @@ type QueryPlan struct {
 	Groups    GroupPlan   `json:"groups"`
 	Columns   []string    `json:"columns"`          // read from the input
 	Sample    string      `json:"sample,omitempty"` // what is read of the input; "": all
+	Now       string      `json:"now,omitempty"`    // what now() gives; "": nothing asks for it
 	Where     string      `json:"where,omitempty"`
 	Keys      []KeyPlan   `json:"keys"`
 	// Following: keys that these tell: computed of the groups
@@ -137,6 +138,9 @@ func newQueryPlan(e *exec.Explained) *QueryPlan {
 			RowGroupsSkipped: p.Facts.SkippedGroups, BytesSkipped: p.Facts.SkippedBytes,
 		},
 	}
+	if q.UsesNow {
+		out.Now = q.Texts.Now.UTC().Format("2006-01-02 15:04:05.999999+00")
+	}
 	if c := p.Device.Choice; c.CPU > 0 {
 		out.Predicted = &Prediction{c.CPU, c.Device}
 	}
@@ -206,6 +210,9 @@ func (p *QueryPlan) String() string {
 	}
 	line("scan", "%d row groups, %d rows, %d bytes; %d row groups, %d bytes skipped by statistics",
 		p.Scan.RowGroups, p.Scan.Rows, p.Scan.Bytes, p.Scan.RowGroupsSkipped, p.Scan.BytesSkipped)
+	if p.Now != "" {
+		line("now", "%s", p.Now)
+	}
 	line("columns", "%s", strings.Join(p.Columns, ", "))
 	if p.Sample != "" {
 		line("sample", "%s", p.Sample)

@@ -21,6 +21,7 @@ package gagg
 import (
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/gagg-dev/gagg/internal/query"
 )
@@ -39,17 +40,18 @@ const NoRows = query.NoRows
 // a list separated by commas.
 type Query struct {
 	From    Source
-	By      []string // key columns or expressions, `as NAME`; none: one group of all rows
-	Sets    string   // grouping sets: Rollup, Cube, or a list of sets of By such as "(a, b), (a), ()"; "": one, of all
-	Totals  bool     // one more row, the last, of all rows that pass Where; Having, OrderBy, Limit and Offset do not see it
-	Aggs    []Agg    // none: the distinct keys
-	Sample  Sample   // of the rows; Where sees these alone
-	Where   string   // "": all rows
-	Having  string   // over keys, aggregates and output names; "": all groups
-	OrderBy []string // `name`, `-name`, `name desc nulls last`; none: in order of the keys' hash
-	Pivot   string   // a key whose values become columns, of each aggregate one; "": none. Limit and Offset count rows of that
-	Limit   int64    // the most rows of the result; 0: all; NoRows: none
-	Offset  int64    // how many rows are passed over before these
+	By      []string  // key columns or expressions, `as NAME`; none: one group of all rows
+	Sets    string    // grouping sets: Rollup, Cube, or a list of sets of By such as "(a, b), (a), ()"; "": one, of all
+	Totals  bool      // one more row, the last, of all rows that pass Where; Having, OrderBy, Limit and Offset do not see it
+	Aggs    []Agg     // none: the distinct keys
+	Sample  Sample    // of the rows; Where sees these alone
+	Where   string    // "": all rows
+	Having  string    // over keys, aggregates and output names; "": all groups
+	OrderBy []string  // `name`, `-name`, `name desc nulls last`; none: in order of the keys' hash
+	Pivot   string    // a key whose values become columns, of each aggregate one; "": none. Limit and Offset count rows of that
+	Now     time.Time // what now() gives; zero: the time at which Run, Plan or Summarize is called
+	Limit   int64     // the most rows of the result; 0: all; NoRows: none
+	Offset  int64     // how many rows are passed over before these
 }
 
 // Sample is a part of the rows of the input, chosen at random by a seed. Whether a row is in it
@@ -63,7 +65,10 @@ type Sample struct {
 
 // texts is the clauses of q.
 func (q Query) texts() query.Query {
-	t := query.Query{By: q.By, Sets: q.Sets, Totals: q.Totals, Sample: query.Sample(q.Sample), Where: q.Where, Having: q.Having, OrderBy: q.OrderBy, Pivot: q.Pivot, Limit: q.Limit, Offset: q.Offset}
+	t := query.Query{By: q.By, Sets: q.Sets, Totals: q.Totals, Sample: query.Sample(q.Sample), Now: q.Now, Where: q.Where, Having: q.Having, OrderBy: q.OrderBy, Pivot: q.Pivot, Limit: q.Limit, Offset: q.Offset}
+	if t.Now.IsZero() {
+		t.Now = time.Now()
+	}
 	for _, a := range q.Aggs {
 		t.Aggs = append(t.Aggs, query.Agg{Text: a.text, Alias: a.alias})
 	}

@@ -158,7 +158,7 @@ func truncation(g *generator, e *expr) bool {
 var functionRow = regexp.MustCompile("(?m)^\\| `([a-z_0-9]+)\\(")
 
 // ownResults are functions whose results are gagg's own.
-var ownResults = []string{"hash", "typeof"}
+var ownResults = []string{"hash", "typeof", "now", "today"}
 
 // unasked is the functions of docs/semantics.md that no operator has: they are to get a line.
 func unasked() ([]string, error) {

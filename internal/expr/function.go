@@ -185,10 +185,16 @@ func counted(n int) string {
 	return fmt.Sprintf("%d arguments", n)
 }
 
+// unrepeatable are functions of other engines whose values no two runs share.
+var unrepeatable = map[string]bool{"random": true, "rand": true, "uuid": true, "gen_random_uuid": true, "uuidv4": true, "uuidv7": true}
+
 // call binds a function call.
 func (b *binder) call(n *Call) (*bound, error) {
 	f := functions[n.Name]
 	switch {
+	case f == nil && unrepeatable[n.Name]:
+		return nil, typeErrorf("%s would give other values in every run: --sample takes rows at random, "+
+			"the same ones for the same seed, and hash(a, b) is a number that looks random and stays", n.Name)
 	case f == nil:
 		return nil, typeErrorf("unknown function \"%s\"%s", oneLine(n.Name), didYouMean(n.Name, FunctionNames()))
 	case n.Star || n.Distinct || n.Filter != nil || n.Order != nil:

@@ -86,11 +86,22 @@ func (c *compiler) where() (err error) {
 	if err != nil {
 		return err
 	}
+	n = c.atNow(n)
 	if call := findAggregate(n); call != nil {
 		return &expr.Error{Text: c.q.Where, Pos: call.Pos(), Msg: fmt.Sprintf("where cannot use the aggregate %s: use having", call.Name)}
 	}
 	c.out.Where, err = expr.BindFilter(n, c.q.Where, c.filterColumn)
 	return err
+}
+
+// atNow puts the time of the query in the place of now() and the like.
+func (c *compiler) atNow(n expr.Node) expr.Node {
+	n, used := expr.AtMoment(n, c.q.Now, func(name string) bool {
+		_, err := c.in.Find(name)
+		return err == nil
+	})
+	c.out.UsesNow = c.out.UsesNow || used
+	return n
 }
 
 // filterColumn is the lookup of where. Text in double quotes, or in none,
@@ -141,7 +152,7 @@ func (c *compiler) aggs() error {
 			if a.Alias != "" {
 				it.Alias = a.Alias
 			}
-			c.items = append(c.items, outputItem{c.nameOf(it), it.Expr, a.Text})
+			c.items = append(c.items, outputItem{c.nameOf(it), c.atNow(it.Expr), a.Text})
 		}
 	}
 	if len(c.items) == 0 {

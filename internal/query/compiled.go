@@ -21,6 +21,7 @@ type Compiled struct {
 
 	Cols []int // columns of the input's schema that are read
 
+	UsesNow  bool       // what is computed depends on Texts.Now
 	Where    *expr.Expr // nil: none
 	Keys     []*expr.Expr
 	KeyTexts []string

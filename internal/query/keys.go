@@ -67,6 +67,7 @@ func (c *compiler) keys() error {
 }
 
 func (c *compiler) key(list string, it expr.Item) (keyed, error) {
+	it.Expr = c.atNow(it.Expr)
 	if call := findAggregate(it.Expr); call != nil {
 		return keyed{}, &expr.Error{Text: list, Pos: call.Pos(), Msg: fmt.Sprintf("the aggregate %s cannot be a key; list it with the aggregates", call.Name)}
 	}

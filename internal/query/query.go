@@ -2,6 +2,7 @@ package query
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/gagg-dev/gagg/internal/expr"
 )
@@ -16,7 +17,8 @@ type Query struct {
 	Sets    string // grouping sets of By: Rollup, Cube, or a list such as "(a, b), (a), ()"; "": one, of all
 	Totals  bool   // one more row, the last, of all rows that pass Where
 	Aggs    []Agg
-	Sample  Sample // of the rows that Where sees
+	Sample  Sample    // of the rows that Where sees
+	Now     time.Time // what now() gives
 	Where   string
 	Having  string
 	OrderBy []string

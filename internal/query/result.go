@@ -161,7 +161,7 @@ func (c *compiler) having() error {
 	if err != nil {
 		return err
 	}
-	if n, err = c.bindResult(n, c.q.Having, true); err != nil {
+	if n, err = c.bindResult(c.atNow(n), c.q.Having, true); err != nil {
 		return err
 	}
 	c.out.Having, err = expr.BindFilter(n, c.q.Having, c.resultColumn)
@@ -203,6 +203,7 @@ func (c *compiler) orderBy() error {
 			return err
 		}
 		for _, it := range items {
+			it.Expr = c.atNow(it.Expr)
 			n, output, err := c.ordered(it, list)
 			if err != nil {
 				return err
