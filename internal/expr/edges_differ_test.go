@@ -36,6 +36,12 @@ var narrowCast = regexp.MustCompile(`tinyint|smallint|integer|uinteger`)
 // reasons are in the order in which they are asked.
 var reasons = []reason{
 	{"types of integers", func(d *disagreement) bool { return d.sameWhole() }},
+	{"the type of JSON", func(d *disagreement) bool { return d.typ == "JSON" && d.gotType == "VARCHAR" && d.got == d.want }},
+	{"numbers and escapes in JSON", func(d *disagreement) bool {
+		return d.calls("1.50", "u00e9") && (d.typ == "JSON" || d.typ == "VARCHAR") && d.gotType == "VARCHAR" && d.got != "NULL"
+	}},
+	{"JSON with a comma behind the last member", func(d *disagreement) bool { return d.calls("{\"a\": 1,}") }},
+	{"JSON paths to several values (`'$.a[*]'`)", func(d *disagreement) bool { return d.typ == "JSON[]" && d.gotType == "ERROR" }},
 	{"digits of decimals", func(d *disagreement) bool { return d.sameDecimal() }},
 	{"the type of a constant NULL", func(d *disagreement) bool { return d.want == "NULL" && d.got == "NULL" }},
 	{"integers narrower than 64 bits", func(d *disagreement) bool {

@@ -63,6 +63,7 @@ const (
 	sectionAny    = "any type"
 	sectionNumber = "numbers"
 	sectionText   = "text"
+	sectionJSON   = "JSON in texts"
 	sectionDate   = "dates and times"
 )
 

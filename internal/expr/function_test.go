@@ -181,9 +181,15 @@ func TestFunctionsAsDuckDB(t *testing.T) {
 			seen[name] = true
 		}
 	}
+	edges, err := os.ReadFile("testdata/edges.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for i := range functionTable {
-		if f := &functionTable[i]; !seen[f.name] && !ownResults[f.name] {
-			t.Errorf("no line of functions.txt calls %s", f.name)
+		f := &functionTable[i]
+		called := regexp.MustCompile(`(?m)^` + f.name + `\(`) // by a template
+		if !seen[f.name] && !ownResults[f.name] && !called.Match(edges) {
+			t.Errorf("no line of functions.txt or edges.txt calls %s", f.name)
 		}
 	}
 }

@@ -183,6 +183,10 @@ func operation(t token, l, r Node) Node {
 		return call("power")
 	case "^@":
 		return call("starts_with")
+	case "->":
+		return call("json_extract")
+	case "->>":
+		return call("json_extract_string")
 	case "~":
 		return call("regexp_full_match")
 	case "!~":

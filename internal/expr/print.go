@@ -30,7 +30,7 @@ var binaryLevels = map[string]level{
 	"or": levelOr, "and": levelAnd,
 	"=": levelCompare, "<>": levelCompare, "<": levelCompare, "<=": levelCompare, ">": levelCompare, ">=": levelCompare,
 	"||": levelConcat, "&": levelConcat, "|": levelConcat, "<<": levelConcat, ">>": levelConcat,
-	"~": levelConcat, "!~": levelConcat, "^@": levelConcat, "**": levelPower, "^": levelPower,
+	"~": levelConcat, "!~": levelConcat, "^@": levelConcat, "->": levelConcat, "->>": levelConcat, "**": levelPower, "^": levelPower,
 	"+": levelSum, "-": levelSum, "*": levelProduct, "/": levelProduct, "//": levelProduct, "%": levelProduct,
 }
 
