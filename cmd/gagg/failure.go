@@ -24,6 +24,24 @@ const (
 	statusPipeClosed = 141 // the reader of the output went away
 )
 
+// exitStatuses is what the statuses mean, those of signals included.
+var exitStatuses = []struct {
+	status  int
+	meaning string
+}{
+	{statusDone, "done"},
+	{statusFailed, "failed while running"},
+	{statusUsage, "wrong usage"},
+	{statusInput, "input cannot be read or is not valid"},
+	{statusOverflow, "a value does not fit its type"},
+	{statusBudget, "out of memory or disk budget"},
+	{statusDevice, "no usable device"},
+	{129, "hung up"},
+	{130, "interrupted"},
+	{statusPipeClosed, "the reader of the output went away"},
+	{143, "terminated"},
+}
+
 // usageError is a mistake in flags or arguments that the command itself sees.
 type usageError struct {
 	text string

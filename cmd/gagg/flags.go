@@ -50,6 +50,7 @@ type settings struct {
 	quiet, verbose bool
 
 	help, version bool
+	manual        bool
 	topics        []string // of help; none: all of it
 	completion    string
 
@@ -126,6 +127,7 @@ func flagSet(s *settings) *pflag.FlagSet {
 	f.BoolVarP(&s.verbose, "verbose", "v", false, "log what is done on stderr")
 
 	f.StringVar(&s.completion, "completion", "", "print the completion script of a `shell`: bash, zsh or fish")
+	f.BoolVar(&s.manual, "man", false, "print the manual page, for man -l -")
 	f.BoolVarP(&s.help, "help", "h", false, "print this help")
 	f.BoolVar(&s.version, "version", false, "print the version")
 	return f
@@ -134,7 +136,7 @@ func flagSet(s *settings) *pflag.FlagSet {
 // notFromEnvironment are the flags that ask for something other than a run.
 // A variable such as GAGG_VERSION is what an install script would set, and
 // must not turn every run into a printed version.
-var notFromEnvironment = map[string]bool{"help": true, "version": true, "completion": true, "devices": true}
+var notFromEnvironment = map[string]bool{"help": true, "version": true, "completion": true, "devices": true, "man": true}
 
 // variable is the name of the environment variable of a flag.
 func variable(flag string) string {
@@ -160,7 +162,7 @@ func parseSettings(args, env []string) (*settings, *pflag.FlagSet, error) {
 		return nil, nil, err
 	}
 	s.limited = f.Changed("limit")
-	if s.help || s.version || s.completion != "" {
+	if s.help || s.version || s.manual || s.completion != "" {
 		return s, f, nil
 	}
 	return s, f, s.check()

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/pflag"
 
@@ -16,29 +17,29 @@ import (
 // formatNames are the values of --format, as they are typed.
 const formatNames = "parquet csv tsv json ndjson arrow markdown table none"
 
-const helpHead = `gagg groups and aggregates Parquet files.
-
-Usage:
+// The parts of the help of which the manual page is made too.
+const (
+	helpUsage = `
   gagg [-k KEYS] [-a AGGREGATES] [flags] INPUT...
   gagg help [FLAG, AGGREGATE or FUNCTION]
-
-An INPUT is a Parquet or Arrow IPC file, a folder (all Parquet files below it), a
+`
+	helpInputs = `An INPUT is a Parquet or Arrow IPC file, a folder (all Parquet files below it), a
 glob (** crosses folders), a URL (https:// s3:// gs://), a pipe such as <(…), or
 - for stdin. Many inputs are one table.
-
-Examples:
+`
+	helpExamples = `
   gagg -k id1,id2 -a 'sum(v1), mean(v3) as m' data/*.parquet -o out.parquet
   gagg -k city -a 'count(*) as n' --where 'fare > 10' --order-by -n --limit 5 taxi/
   gagg --schema data/*.parquet
   gagg --summarize --sample 1% data/*.parquet
 `
-
-const helpExpressions = `  each with "filter (where …)" if wanted. They pass over NULL; sum(distinct x),
+	helpAggregateRules = `
+  each with "filter (where …)" if wanted. They pass over NULL; sum(distinct x),
   avg(distinct x) and others take each different value once. In an order:
   list(x order by y desc) string_agg(x, ', ' order by y) arg_max(a,b,n)
   grouping(key): 1 in rows whose grouping set leaves the key out, else 0
-
-Expressions (keys, arguments, conditions):
+`
+	helpExpressions = `
   'text' 1 2.5 1e3 true null date '2024-01-31' timestamp '2024-01-31 12:00:00'
   column "a column" struct.field #3 (the third column)
   + - * / // % ** & | ~ << >> || = <> < <= > >= and or not in (…)
@@ -47,24 +48,40 @@ Expressions (keys, arguments, conditions):
   like ilike case when … then … else … end cast(x as t) try_cast(x as t) x::t
   t + interval '1 month' extract(minute from t) t at time zone 'Asia/Tokyo'
 `
-
-const helpTail = `
-Flags also come from variables: GAGG_MEMORY_LIMIT=4GiB stands for
+	helpVariables = `Flags also come from variables: GAGG_MEMORY_LIMIT=4GiB stands for
 --memory-limit 4GiB. The command line wins.
-
-Exit status:
-  0 done; 1 failed while running; 2 wrong usage; 3 input cannot be read or is
-  not valid; 4 a value does not fit its type; 5 out of memory or disk budget;
-  6 no usable device; 129 hung up; 130 interrupted; 141 the reader of the
-  output went away; 143 terminated
 `
+)
 
 // helpColumns is the width of the help text: what any terminal shows.
 const helpColumns = 80
 
 func writeHelp(w io.Writer, f *pflag.FlagSet) error {
-	_, err := io.WriteString(w, helpHead+helpAggregates()+helpExpressions+helpFunctions()+"\nFlags:\n"+helpFlags(f)+helpTail)
+	_, err := io.WriteString(w, "gagg groups and aggregates Parquet files.\n\nUsage:"+helpUsage+"\n"+helpInputs+"\nExamples:"+helpExamples+
+		helpAggregates()+helpAggregateRules+"\nExpressions (keys, arguments, conditions):"+helpExpressions+helpFunctions()+
+		"\nFlags:\n"+helpFlags(f)+"\n"+helpVariables+helpStatuses())
 	return err
+}
+
+// helpStatuses lists the exit statuses.
+func helpStatuses() string {
+	var all []string
+	for _, s := range exitStatuses {
+		all = append(all, fmt.Sprint(s.status)+" "+s.meaning)
+	}
+	return "\nExit status:\n  " + strings.Join(wrapped(strings.Join(all, "; "), helpColumns-2), "\n  ") + "\n"
+}
+
+// wrapped is text in lines of at most so many characters, but for longer words.
+func wrapped(text string, columns int) (lines []string) {
+	line := ""
+	for word := range strings.FieldsSeq(text) {
+		if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > columns {
+			lines, line = append(lines, line), ""
+		}
+		line = strings.TrimPrefix(line+" "+word, " ")
+	}
+	return append(lines, line)
 }
 
 // helpFlags explains flags.
@@ -95,7 +112,7 @@ func helpAggregates() string {
 			write(strings.TrimSuffix(a.Signature, "(x)"))
 		}
 	}
-	return b.String() + ";\n"
+	return b.String() + ";"
 }
 
 // helpFunctions names the scalar functions, by what they are about.

@@ -22,7 +22,7 @@
 //	temp.go      how much disk there is for what does not fit
 //	progress.go  the bar on stderr
 //	failure.go   error → one line on stderr and an exit status
-//	help.go      --help, --version
+//	help.go      --help, --version; manual.go the manual page, of the same tables
 //	completion.go the scripts of shells; complete.go what they ask for, complete_words.go as it is
 //	             typed, complete_expr.go in expressions
 //	stop.go      a run that was stopped ends soon, come what may

@@ -70,6 +70,8 @@ func (c *command) do(ctx context.Context, flags *pflag.FlagSet) error {
 		return writeTopics(c.out, flags, c.topics)
 	case c.help:
 		return output(writeHelp(c.out, flags))
+	case c.manual:
+		return output(writeManual(c.out, flags, buildDate()))
 	case c.version:
 		return output(writeVersion(c.out))
 	case c.completion != "":
