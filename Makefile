@@ -371,6 +371,25 @@ build/endtoend: bench/peers/node_modules
 bench/peers/node_modules:
 	npm install --prefix bench/peers --no-package-lock --no-audit --no-fund
 
+# What a release has, in build/dist: archives, packages, checksums, lists of modules. The version is
+# that of the checkout: a clone, as Go stamps none in a worktree.
+.PHONY: dist
+dist:
+	$(GO) run ./internal/dist -o build/dist
+
+# Two clones of the last commit, in folders of different names, one of them with an empty build cache
+# and other habits, make the same bytes. It is not part of ci: it takes minutes.
+.PHONY: dist-check
+dist-check:
+	rm -rf build/dist-check && mkdir -p build/dist-check/another
+	git clone -q . build/dist-check/one && git clone -q . build/dist-check/another/folder
+	cd build/dist-check/one && $(GO) run ./internal/dist -o out >/dev/null
+	cd build/dist-check/another/folder && umask 077 && \
+		TZ=Asia/Tokyo LC_ALL=C GOCACHE=$(CURDIR)/build/dist-check/cache $(GO) run ./internal/dist -o out >/dev/null
+	diff build/dist-check/one/out/SHA256SUMS build/dist-check/another/folder/out/SHA256SUMS
+	@rm -rf build/dist-check
+	@echo "dist-check: the same bytes"
+
 # testdata/corpus; see its README.
 .PHONY: corpus
 corpus: bench/peers/node_modules

@@ -90,6 +90,7 @@ var allowed = map[string][]string{
 	"internal/cuda":    {"internal/hostmem"},
 
 	"internal/kernels/gen":        {"internal/cuda/emu"},
+	"internal/dist":               {},
 	"internal/kernels/kerneltest": {"internal/cuda", "internal/kernels"},
 	"internal/cuda/emu":           {},
 	"internal/gputest":            {"internal/bounded", "internal/cuda", "internal/cuda/emu"},
@@ -142,7 +143,7 @@ var free = []string{"internal/invariant", "internal/budget"}
 
 // testOnly is packages that only tests and bench/ use.
 var testOnly = []string{
-	"ega/egatest", "ega/reference", "gpumem/reference", "partition/reference", "internal/bounded", "internal/docpart", "internal/oracle", "internal/corpus", "internal/datagen", "internal/gputest", "internal/cuda/emu", "internal/kernels/kerneltest", "internal/kernels/gen", "internal/spill/spilltest",
+	"ega/egatest", "ega/reference", "gpumem/reference", "partition/reference", "internal/bounded", "internal/docpart", "internal/oracle", "internal/corpus", "internal/datagen", "internal/gputest", "internal/cuda/emu", "internal/kernels/kerneltest", "internal/kernels/gen", "internal/dist", "internal/spill/spilltest",
 	"internal/budget/budgettest", "internal/trace/tracetest",
 }
 
