@@ -377,8 +377,8 @@ bench/peers/node_modules:
 dist:
 	$(GO) run ./internal/dist -o build/dist
 
-# Two clones of the last commit, in folders of different names, one of them with an empty build cache
-# and other habits, make the same bytes. It is not part of ci: it takes minutes.
+# Two clones of the last commit, in folders of different names, one of them with an empty build
+# cache and other habits, make the same bytes. It is not part of ci: it takes minutes.
 .PHONY: dist-check
 dist-check:
 	rm -rf build/dist-check && mkdir -p build/dist-check/another

@@ -57,7 +57,7 @@ func dist(into string) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(scratch)
+	defer func() { _ = os.RemoveAll(scratch) }()
 	if err := os.MkdirAll(into, 0o755); err != nil {
 		return err
 	}

@@ -53,9 +53,9 @@ type nfpmDeb struct {
 
 // description of the package: a line, and then what it is.
 const description = `groups and aggregates Parquet files, on the CPU and on GPUs
-gagg answers SELECT keys, aggregates FROM files WHERE ... GROUP BY keys over
-Parquet and Arrow files, within a memory limit, and on an NVIDIA GPU where there
-is one and that is faster.`
+gagg answers SELECT keys, aggregates FROM files WHERE ... GROUP BY keys
+over Parquet and Arrow files, within a memory limit, and on an NVIDIA GPU
+where there is one and that is faster.`
 
 // copyright is what Debian wants to know of a package.
 const copyright = `Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
@@ -63,7 +63,7 @@ Upstream-Name: gagg
 Source: https://github.com/gagg-dev/gagg
 
 Files: *
-Copyright: the gagg authors
+Copyright: 2026 the gagg authors
 License: Apache-2.0
  The text is in /usr/share/common-licenses/Apache-2.0.
 `
@@ -78,7 +78,7 @@ func (r *release) pack(packager, scratch, into string) error {
 		"completions/gagg.fish": "/usr/share/fish/vendor_completions.d/gagg.fish",
 		"completions/_gagg":     "/usr/share/zsh/vendor-completions/_gagg",
 		"README.md":             "/usr/share/doc/gagg/README.md",
-		"CHANGELOG.md":          "/usr/share/doc/gagg/changelog.gz",
+		"CHANGELOG.md":          "/usr/share/doc/gagg/CHANGELOG.md",
 		"copyright":             "/usr/share/doc/gagg/copyright",
 	}
 	library := "libc6"
@@ -86,7 +86,6 @@ func (r *release) pack(packager, scratch, into string) error {
 		library = "glibc"
 		places["completions/_gagg"] = "/usr/share/zsh/site-functions/_gagg"
 		places["LICENSE"] = "/usr/share/licenses/gagg/LICENSE"
-		places["CHANGELOG.md"] = "/usr/share/doc/gagg/CHANGELOG.md"
 		delete(places, "copyright")
 	}
 	when := r.when.Format(time.RFC3339)
