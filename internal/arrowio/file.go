@@ -143,15 +143,63 @@ func (f *File) addBlocks(r io.ReaderAt, footer *flat, root, list int, end int64)
 	if err != nil {
 		return err
 	}
-	for i := range count {
-		from, err := footer.int(at+i*blockSize, 8)
+	for done := 0; done < count; done += announcedBlocks {
+		blocks, err := footer.blocks(at+done*blockSize, min(count-done, announcedBlocks), end)
+		if err == nil {
+			err = f.addAnnounced(r, blocks, end)
+		}
 		if err != nil {
 			return err
 		}
-		if from < fileStart || from > end {
-			return errDamaged
+	}
+	return nil
+}
+
+// announcedBlocks is how many messages a reader that is far away is told of at once: with what lies
+// between small ones these are a few megabytes.
+const announcedBlocks = 64
+
+// blocks are entries of a list in the footer: where each message is, and how much stands before
+// its body.
+func (f *flat) blocks(at, count int, end int64) (all [][2]int64, err error) {
+	for i := range count {
+		from, err := f.int(at+i*blockSize, 8)
+		if err != nil {
+			return nil, err
 		}
-		m, b, err := readMessage(r, from, end)
+		meta, err := f.int(at+i*blockSize+8, 4)
+		if err != nil {
+			return nil, err
+		}
+		if from < fileStart || from > end || meta < 0 || meta > end-from {
+			return nil, errDamaged
+		}
+		all = append(all, [2]int64{from, meta})
+	}
+	return all, nil
+}
+
+// Far is a reader of what is far away, where each read is a request: it is told of ranges, each an
+// offset and a size, that are read next, and when they were.
+type Far interface {
+	Want(part int, ranges [][2]int64, hold, lazy bool)
+	Done(part int)
+}
+
+// Parts for a Far: records have those from 0 on.
+const (
+	HeadPart  = -1 // how a file begins
+	indexPart = -2
+)
+
+// addAnnounced adds the messages of blocks.
+func (f *File) addAnnounced(r io.ReaderAt, blocks [][2]int64, end int64) error {
+	if far, ok := r.(Far); ok {
+		far.Want(indexPart, blocks, true, false)
+		defer far.Done(indexPart)
+	}
+	for _, at := range blocks {
+		m, b, err := readMessage(r, at[0], end, at[1])
 		if err == nil && b.meta == 0 {
 			err = errDamaged
 		}
@@ -173,9 +221,9 @@ func (f *File) openStream(r io.ReaderAt, size int64) error {
 		}
 		return errors.New("not an Arrow IPC file or stream")
 	}
-	m, b, err := readMessage(r, 0, size)
+	m, b, err := readMessage(r, 0, size, 0)
 	for err == nil {
-		if m, b, err = readMessage(r, b.at+b.meta+b.body, size); err != nil || b.meta == 0 {
+		if m, b, err = readMessage(r, b.at+b.meta+b.body, size, 0); err != nil || b.meta == 0 {
 			return err
 		}
 		err = f.add(&m, b)
@@ -222,7 +270,7 @@ const maxRows = 1<<31 - 1
 
 // readSchema has the library decode the schema at a place, once its depth is known.
 func (f *File) readSchema(r io.ReaderAt, at, end int64) error {
-	m, b, err := readMessage(r, at, end)
+	m, b, err := readMessage(r, at, end, 0)
 	switch {
 	case err != nil:
 		return err

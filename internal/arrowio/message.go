@@ -35,21 +35,25 @@ func readAt(r io.ReaderAt, b []byte, off int64) error {
 	return err
 }
 
-// readMessage reads the message at a place, before end; meta is 0 behind the last one.
-func readMessage(r io.ReaderAt, at, end int64) (m message, b block, err error) {
-	var head [8]byte
-	n := min(int64(len(head)), end-at)
+// prefixSize is what stands before the table of a message: a mark and its size.
+const prefixSize = 8
+
+// readMessage reads the message at a place, before end; meta is 0 behind the last one. likely is
+// how many bytes stand before its body, as far as known: they are read at once.
+func readMessage(r io.ReaderAt, at, end, likely int64) (m message, b block, err error) {
+	n := min(max(likely, prefixSize), prefixSize+maxArrowSchema, end-at)
 	if n == 0 {
 		return m, b, nil
 	}
 	if n < 4 {
 		return m, b, errDamaged
 	}
-	if err := readAt(r, head[:n], at); err != nil {
+	head := make([]byte, n)
+	if err := readAt(r, head, at); err != nil {
 		return m, b, err
 	}
-	size, prefix := binary.LittleEndian.Uint32(head[:]), int64(4)
-	if size == 0xFFFFFFFF && n == 8 {
+	size, prefix := binary.LittleEndian.Uint32(head), int64(4)
+	if size == 0xFFFFFFFF && n >= prefixSize {
 		size, prefix = binary.LittleEndian.Uint32(head[4:]), 8
 	}
 	if size == 0 {
@@ -58,9 +62,14 @@ func readMessage(r io.ReaderAt, at, end int64) (m message, b block, err error) {
 	if int64(size) > min(maxArrowSchema, end-at-prefix) {
 		return m, b, errDamaged
 	}
-	table := make([]byte, size)
-	if err := readAt(r, table, at+prefix); err != nil {
-		return m, b, err
+	var table []byte
+	if whole := prefix + int64(size); whole <= n {
+		table = head[prefix:whole:whole]
+	} else {
+		table = make([]byte, size)
+		if err := readAt(r, table, at+prefix); err != nil {
+			return m, b, err
+		}
 	}
 	m, err = parseMessage(table)
 	b = block{at: at, meta: prefix + int64(size), body: m.body}
@@ -112,6 +121,8 @@ func (f *flat) int(at, bytes int) (int64, error) {
 		return int64(f.b[at]), nil
 	case 2:
 		return int64(binary.LittleEndian.Uint16(f.b[at:])), nil
+	case 4:
+		return int64(int32(binary.LittleEndian.Uint32(f.b[at:]))), nil
 	}
 	return int64(binary.LittleEndian.Uint64(f.b[at:])), nil
 }

@@ -62,7 +62,7 @@ func (r *Reader) Read(from io.ReaderAt, i int) (rec arrow.Record, err error) {
 
 // message reads what stands before the body.
 func (b *block) message(from io.ReaderAt) (message, error) {
-	m, again, err := readMessage(from, b.at, b.at+b.meta+b.body)
+	m, again, err := readMessage(from, b.at, b.at+b.meta+b.body, b.meta)
 	if err == nil && again != *b {
 		err = errDamaged
 	}

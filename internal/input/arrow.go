@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/gagg-dev/gagg/internal/arrowio"
 	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/filepool"
 	"github.com/gagg-dev/gagg/internal/parquetio"
 )
 
@@ -20,19 +20,21 @@ func openFiles(ctx context.Context, inputs []parquetio.Input, o Options, from bu
 	if err == nil || !errors.As(err, &fault) {
 		return in, err
 	}
-	files, mixed := arrowFiles(ctx, inputs)
+	pool := new(filepool.Pool)
+	files, mixed := arrowFiles(ctx, inputs, pool)
 	switch {
 	case mixed != nil:
-		return nil, mixed
-	case len(files) == 0: // what Parquet's reader says is the better message
-		return nil, err
-	}
-	return openArrow(ctx, files, o, from)
+		err = mixed
+	case len(files) > 0:
+		return openArrow(ctx, files, pool, o, from)
+	} // else what Parquet's reader says is the better message
+	pool.Close()
+	return nil, err
 }
 
 // arrowFiles are the files of inputs if the first that is no Parquet file is Arrow IPC. It is an
 // error if there are files of both kinds.
-func arrowFiles(ctx context.Context, inputs []parquetio.Input) (files []*arrowFile, err error) {
+func arrowFiles(ctx context.Context, inputs []parquetio.Input, pool *filepool.Pool) (files []*arrowFile, err error) {
 	var parquet, arrow string
 	for _, in := range inputs {
 		found := []string{in.Path}
@@ -42,11 +44,14 @@ func arrowFiles(ctx context.Context, inputs []parquetio.Input) (files []*arrowFi
 			}
 		}
 		for _, path := range found {
-			f := &arrowFile{name: path, path: path, reader: in.Reader, size: in.Size}
+			f := &arrowFile{name: path, src: pool.File(path)}
 			if in.Reader != nil {
-				f.name = in.Name
+				f.name, f.src = in.Name, pool.Reader(in.Reader)
 			}
-			switch f.kind() {
+			if f.size, err = f.src.Size(in.Size); err != nil {
+				return nil, nil //nolint:nilerr // as above
+			}
+			switch f.announced(); f.kind() {
 			case parquetMagic:
 				parquet = f.name
 			case arrowMagic:
@@ -70,25 +75,46 @@ func arrowFiles(ctx context.Context, inputs []parquetio.Input) (files []*arrowFi
 type arrowFile struct {
 	*arrowio.File
 	name   string
-	path   string
-	reader io.ReaderAt // in place of a path
+	src    *filepool.Source
 	size   int64
-	info   os.FileInfo // as it was when it was opened; nil: a reader
-	first  int64       // row number of its first row
-	leaves []int       // by column of the table: its own; noLeaf
+	first  int64 // row number of its first row
+	leaves []int // by column of the table: its own; noLeaf
 	own    []column.Leaf
 }
 
 const noLeaf = -1
 
+// headBytes is about how much stands before the records: the first bytes, and the schema.
+const headBytes = 16 << 10
+
+// far is the reader of a file that is far away; nil: it is not.
+func (f *arrowFile) far() parquetio.Far {
+	far, _ := f.src.Given().(parquetio.Far)
+	return far
+}
+
+// announced says that the file's beginning is read, until it is open.
+func (f *arrowFile) announced() {
+	if far := f.far(); far != nil {
+		far.Want(arrowio.HeadPart, [][2]int64{{0, min(headBytes, f.size)}}, true, true)
+	}
+}
+
+// open reads the index.
+func (f *arrowFile) open(from budget.Lender) (err error) {
+	r := io.ReaderAt(f.src)
+	if far := f.far(); far != nil {
+		r = far
+		defer far.Done(arrowio.HeadPart)
+	}
+	f.File, err = arrowio.Open(r, f.size, from)
+	return err
+}
+
 // kind tells a file by its first bytes: parquetMagic, arrowMagic, or "".
 func (f *arrowFile) kind() string {
 	var start [8]byte
-	done, err := f.with(func(r io.ReaderAt) error {
-		_, err := r.ReadAt(start[:], 0)
-		return err
-	})
-	defer done()
+	_, err := f.src.ReadAt(start[:], 0)
 	switch text := string(start[:]); {
 	case err != nil:
 	case text[:4] == parquetMagic:
@@ -99,41 +125,11 @@ func (f *arrowFile) kind() string {
 	return ""
 }
 
-var errChanged = errors.New("changed while it was read; run again when nothing writes to it")
-
-// with calls do with the open file, which done closes.
-func (f *arrowFile) with(do func(r io.ReaderAt) error) (done func(), err error) {
-	if f.reader != nil {
-		return func() {}, do(f.reader)
-	}
-	h, err := os.Open(f.path)
-	if err != nil {
-		return func() {}, err
-	}
-	done = func() { _ = h.Close() } // only read from: nothing can be lost
-	info, err := h.Stat()
-	switch {
-	case err != nil:
-	case f.info == nil:
-		f.info, f.size = info, info.Size()
-	case !same(f.info, info):
-		err = errChanged
-	}
-	if err == nil {
-		err = do(h)
-	}
-	return done, err
-}
-
-func same(then, now os.FileInfo) bool {
-	return os.SameFile(then, now) && then.Size() == now.Size() && then.ModTime().Equal(now.ModTime())
-}
-
-// failure says of which file an error is.
+// failure says of which file an error is. What looks like damage may be a file that another process
+// writes to.
 func (f *arrowFile) failure(err error) error {
-	var path *os.PathError
-	if errors.As(err, &path) {
-		err = path.Err
+	if f.src.Unchanged() != nil {
+		err = filepool.ErrChanged
 	}
 	if budget.Refusal(err, budget.Memory) != nil {
 		return fmt.Errorf("%s: %w", f.name, err)
@@ -142,8 +138,8 @@ func (f *arrowFile) failure(err error) error {
 }
 
 // openArrow makes one table of files.
-func openArrow(ctx context.Context, files []*arrowFile, o Options, from budget.Lender) (_ Input, err error) {
-	in := &arrowInput{files: files, from: from, leafTable: leafTable{of: "the input"}}
+func openArrow(ctx context.Context, files []*arrowFile, pool *filepool.Pool, o Options, from budget.Lender) (_ Input, err error) {
+	in := &arrowInput{files: files, pool: pool, from: from, leafTable: leafTable{of: "the input"}}
 	defer func() {
 		if err != nil {
 			_ = in.Close()
@@ -153,12 +149,7 @@ func openArrow(ctx context.Context, files []*arrowFile, o Options, from budget.L
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		done, err := f.with(func(r io.ReaderAt) (err error) {
-			f.File, err = arrowio.Open(r, f.size, from)
-			return err
-		})
-		done()
-		if err != nil {
+		if err = f.open(from); err != nil {
 			return nil, f.failure(err)
 		}
 		f.first = in.rows

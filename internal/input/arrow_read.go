@@ -1,16 +1,9 @@
 package input
 
 import (
-	"errors"
-	"io"
-	"os"
-
-	"github.com/apache/arrow/go/v15/arrow"
-
 	"github.com/gagg-dev/gagg/internal/arrowio"
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/cpu"
-	"github.com/gagg-dev/gagg/internal/parquetio"
 )
 
 // projection is what a scan reads of a file.
@@ -50,18 +43,6 @@ func (f *arrowFile) leafOf(col int) int {
 		return noLeaf
 	}
 	return f.leaves[col]
-}
-
-// unchanged compares the file with what it was.
-func (f *arrowFile) unchanged() error {
-	if f.info == nil {
-		return nil
-	}
-	now, err := os.Stat(f.path)
-	if errors.Is(err, os.ErrNotExist) || err == nil && !same(f.info, now) {
-		return errChanged
-	}
-	return err
 }
 
 // Reader returns a reader of units, in any order.
@@ -107,17 +88,12 @@ func (r *arrowReader) read(u *arrowUnit) error {
 		r.file, r.name, r.cols = u.file, u.file.name, on.cols
 		r.reader = u.file.NewReader(on.Projection)
 	}
-	if far, ok := u.file.reader.(parquetio.Far); ok {
+	if far := u.file.far(); far != nil {
 		off, size := u.file.Place(u.record)
 		far.Want(u.record, [][2]int64{{off, size}}, true, false)
 		defer far.Done(u.record)
 	}
-	var rec arrow.Record
-	done, err := u.file.with(func(from io.ReaderAt) (err error) {
-		rec, err = r.reader.Read(from, u.record)
-		return err
-	})
-	done()
+	rec, err := r.reader.Read(u.file.src, u.record)
 	if err == nil {
 		r.take(rec, u.first)
 	}

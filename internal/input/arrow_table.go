@@ -5,6 +5,7 @@ import (
 
 	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/filepool"
 	"github.com/gagg-dev/gagg/internal/parquetio"
 )
 
@@ -13,7 +14,8 @@ import (
 type arrowInput struct {
 	leafTable
 	files []*arrowFile
-	units []arrowUnit // in their order
+	pool  *filepool.Pool // of them
+	units []arrowUnit    // in their order
 	rows  int64
 	from  budget.Lender
 
@@ -87,8 +89,9 @@ func (in *arrowInput) sizes() Description {
 	return d
 }
 
-// Close gives the memory of the indexes back.
+// Close gives the memory of the indexes back, and closes the files.
 func (in *arrowInput) Close() error {
+	in.pool.Close()
 	for _, f := range in.files {
 		if f.File != nil {
 			f.File.Close()
@@ -147,7 +150,7 @@ func (s *arrowScan) WorkerBytes() int64 {
 // Unchanged compares the files with what they were.
 func (s *arrowScan) Unchanged() error {
 	for _, f := range s.in.files {
-		if err := f.unchanged(); err != nil {
+		if err := f.src.Unchanged(); err != nil {
 			return f.failure(err)
 		}
 	}

@@ -48,7 +48,8 @@ var allowed = map[string][]string{
 	"internal/expr":      {"internal/column", "internal/sortkey", "internal/spelling"},
 	"internal/spill":     {"internal/hostmem"},
 	"internal/extsort":   {"internal/column", "internal/hostmem", "internal/sortkey", "internal/spill"},
-	"internal/parquetio": {"internal/column", "internal/hostmem", "internal/spelling"},
+	"internal/filepool":  {},
+	"internal/parquetio": {"internal/column", "internal/filepool", "internal/hostmem", "internal/spelling"},
 	"internal/sortkey":   {"internal/column"},
 	"internal/spelling":  {},
 	"internal/sink":      {"internal/column"},
@@ -70,7 +71,7 @@ var allowed = map[string][]string{
 	"internal/query": {"internal/agg", "internal/column", "internal/expr", "internal/parquetio", "internal/spelling"}, // whose errors tell of columns
 
 	"internal/device":  {"internal/cuda"},
-	"internal/input":   {"internal/arrowio", "internal/column", "internal/cpu", "internal/parquetio", "internal/query", "internal/remote", "internal/spill"},
+	"internal/input":   {"internal/arrowio", "internal/column", "internal/cpu", "internal/filepool", "internal/parquetio", "internal/query", "internal/remote", "internal/spill"},
 	"internal/remote":  {},
 	"internal/arrowio": {},
 

@@ -2,13 +2,12 @@ package parquetio
 
 import (
 	"context"
-	"errors"
 	"io"
-	"io/fs"
 	"runtime"
 	"sync"
 
 	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/filepool"
 )
 
 // Input is one thing to read: a path or a reader.
@@ -50,7 +49,7 @@ type Dataset struct {
 	hive  []hiveColumn
 	table *table
 	rows  int64
-	pool  *filePool
+	pool  filepool.Pool
 
 	listed account // for the list of files
 }
@@ -58,7 +57,7 @@ type Dataset struct {
 // dataFile is a file and its place in the dataset.
 type dataFile struct {
 	*file
-	src    *source
+	src    *filepool.Source
 	layout int
 	first  int64 // row number of its first row in the dataset
 }
@@ -80,7 +79,7 @@ func Open(ctx context.Context, inputs []Input, opt Options) (_ *Dataset, err err
 	if opt.BatchRows <= 0 {
 		opt.BatchRows = DefaultBatchRows
 	}
-	d := &Dataset{opt: opt, pool: &filePool{limit: maxOpenFiles}, listed: account{from: opt.Budget}}
+	d := &Dataset{opt: opt, listed: account{from: opt.Budget}}
 	defer func() {
 		if err != nil {
 			_ = d.Close()
@@ -115,7 +114,10 @@ func (d *Dataset) openFiles(ctx context.Context, found []Input) error {
 	d.files = make([]*dataFile, len(found))
 	errs := make([]error, len(found))
 	for i, in := range found {
-		d.files[i] = &dataFile{src: &source{path: in.Path, reader: in.Reader, pool: d.pool}}
+		d.files[i] = &dataFile{src: d.pool.File(in.Path)}
+		if in.Reader != nil {
+			d.files[i].src = d.pool.Reader(in.Reader)
+		}
 	}
 	var wg sync.WaitGroup
 	next := make(chan int)
@@ -140,14 +142,9 @@ func (d *Dataset) openFiles(ctx context.Context, found []Input) error {
 	return joinErrors(errs)
 }
 
-func openInput(src *source, in Input, lim Limits) (f *file, err error) {
+func openInput(src *filepool.Source, in Input, lim Limits) (f *file, err error) {
 	defer fence(in.Name, &err)
-	size := in.Size
-	if src.reader == nil {
-		size, err = src.size()
-	} else {
-		src.info, err = src.stat()
-	}
+	size, err := src.Size(in.Size)
 	if err != nil {
 		return nil, pathError(in.Name, err)
 	}
@@ -215,9 +212,8 @@ func (d *Dataset) Files() []FileInfo {
 // Close closes all files and gives the memory of their footers back to the
 // budget. It may be called again.
 func (d *Dataset) Close() error {
-	d.pool.closed.Store(true)
+	d.pool.Close()
 	for _, f := range d.files {
-		f.src.close()
 		if f.file != nil { // else it could not be opened
 			f.metadata.close()
 		}
@@ -230,12 +226,7 @@ func (d *Dataset) Close() error {
 func (d *Dataset) unchanged() error {
 	errs := make([]error, len(d.files))
 	for i, f := range d.files {
-		now, err := f.src.stat()
-		switch {
-		case f.src.info == nil: // a reader that is no file
-		case errors.Is(err, fs.ErrNotExist), err == nil && !unchanged(f.src.info, now):
-			errs[i] = &Error{File: f.name, RowGroup: -1, Err: errChanged}
-		case err != nil:
+		if err := f.src.Unchanged(); err != nil {
 			errs[i] = pathError(f.name, err)
 		}
 	}

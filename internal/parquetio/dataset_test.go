@@ -18,6 +18,7 @@ import (
 
 	"github.com/gagg-dev/gagg/internal/bounded"
 	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/filepool"
 )
 
 // writeRows writes a Parquet file below the current folder, groupRows rows a
@@ -294,7 +295,7 @@ func TestReaderUnchanged(t *testing.T) {
 	if err := os.Truncate("f.parquet", 50); err != nil {
 		t.Fatal(err)
 	}
-	if err := d.unchanged(); !errors.Is(err, errChanged) || !strings.HasPrefix(err.Error(), "stdin: ") {
+	if err := d.unchanged(); !errors.Is(err, filepool.ErrChanged) || !strings.HasPrefix(err.Error(), "stdin: ") {
 		t.Error(err)
 	}
 }
@@ -303,7 +304,7 @@ func TestReaderUnchanged(t *testing.T) {
 // replaced is noticed when it is opened again.
 func TestDatasetManyDescriptors(t *testing.T) {
 	t.Chdir(t.TempDir())
-	const files = maxOpenFiles + 50
+	const files = filepool.MostOpen + 50
 	for i := range files {
 		writeRows(t, fmt.Sprintf("d/%03d.parquet", i), 10, []idName{{int64(i), nil}})
 	}
@@ -317,7 +318,7 @@ func TestDatasetManyDescriptors(t *testing.T) {
 		if err := eachBatch(s, func(b *column.Batch) { sum += b.Cols[0].At(0).Int }); err != nil || sum != files*(files-1)/2 {
 			t.Fatal(sum, err)
 		}
-		if n := openDescriptors(t); n > maxOpenFiles+maxOpening+20 {
+		if n := openDescriptors(t); n > filepool.MostOpen+maxOpening+20 {
 			t.Errorf("%d descriptors are open", n)
 		}
 	}
@@ -333,7 +334,7 @@ func TestDatasetManyDescriptors(t *testing.T) {
 	if n := openDescriptors(t); n > 20 {
 		t.Errorf("%d descriptors are open after Close", n)
 	}
-	if err := eachBatch(s, func(*column.Batch) {}); !errors.Is(err, errClosed) {
+	if err := eachBatch(s, func(*column.Batch) {}); !errors.Is(err, filepool.ErrClosed) {
 		t.Error(err)
 	}
 }
@@ -346,7 +347,7 @@ func TestReadersInParallel(t *testing.T) {
 		writeRows(t, fmt.Sprintf("d/%03d.parquet", i), 2, []idName{{int64(i), str("x")}, {int64(i), nil}, {int64(i), str("y")}})
 	}
 	d := mustOpen(t, Options{}, "d")
-	d.pool.limit = 3
+	d.pool.Most = 3
 	s, err := d.Scan(ScanOptions{Columns: []int{0, 1}})
 	if err != nil {
 		t.Fatal(err)
@@ -385,7 +386,7 @@ func TestReadersInParallel(t *testing.T) {
 // row groups.
 func TestEmptyRowGroups(t *testing.T) {
 	groups := []rowGroup{{}, {rows: 2}, {first: 2}, {rows: 1, first: 2}}
-	f := &dataFile{file: &file{name: "f", size: verifyBytes + 1, groups: groups, meta: new(format.FileMetaData)}, src: &source{reader: strings.NewReader("")}}
+	f := &dataFile{file: &file{name: "f", size: verifyBytes + 1, groups: groups, meta: new(format.FileMetaData)}, src: new(filepool.Pool).Reader(strings.NewReader(""))}
 	d := &Dataset{files: []*dataFile{f}, table: newTable(), opt: Options{BatchRows: 10}}
 	if err := d.unify(); err != nil {
 		t.Fatal(err)

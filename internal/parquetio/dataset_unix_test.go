@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/gagg-dev/gagg/internal/filepool"
 )
 
 func init() {
@@ -56,7 +58,7 @@ func TestPipes(t *testing.T) {
 			t.Errorf("%s: %q, %v", p, got, err)
 		}
 	}
-	if _, err := list(t, "d/pipe.parquet"); !errors.Is(err, errNotRegular) {
+	if _, err := list(t, "d/pipe.parquet"); !errors.Is(err, filepool.ErrNotRegular) {
 		t.Error(err)
 	}
 }

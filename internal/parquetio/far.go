@@ -3,6 +3,8 @@ package parquetio
 import (
 	"errors"
 	"io"
+
+	"github.com/gagg-dev/gagg/internal/filepool"
 )
 
 // Far is a reader of what is far away, where each read is a request that takes long. It is told
@@ -22,8 +24,8 @@ var errFar = errors.New("not worth a request")
 
 // far is the reader of an input that is far away; nil: it is not.
 func (f *file) far() Far {
-	if s, ok := f.r.(*source); ok {
-		if far, ok := s.reader.(Far); ok {
+	if s, ok := f.r.(*filepool.Source); ok {
+		if far, ok := s.Given().(Far); ok {
 			return far
 		}
 	}

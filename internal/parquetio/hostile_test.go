@@ -169,7 +169,7 @@ func TestUnsupportedIsNamed(t *testing.T) {
 // names it.
 func TestRemovedAfterListing(t *testing.T) {
 	t.Chdir(t.TempDir())
-	d := &Dataset{pool: &filePool{limit: maxOpenFiles}}
+	d := &Dataset{}
 	err := d.openFiles(context.Background(), []Input{{Path: "gone.parquet", Name: "gone.parquet"}})
 	var fault *Error
 	if !errors.As(err, &fault) || !errors.Is(err, fs.ErrNotExist) || !strings.HasPrefix(err.Error(), "gone.parquet: ") {

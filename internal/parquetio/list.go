@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"unsafe"
+
+	"github.com/gagg-dev/gagg/internal/filepool"
 )
 
 // UsageError is a mistake in how the inputs were named, not in the inputs.
@@ -54,20 +56,9 @@ func joinErrors(errs []error) error {
 	return list
 }
 
-var errNotRegular = errors.New("not a regular file; Parquet needs one that can be read at any place")
-
 // pathError names the file of an error of the operating system once.
 func pathError(p string, err error) error {
-	return &Error{File: p, RowGroup: -1, Err: withoutPath(err)}
-}
-
-// withoutPath takes the operation and the path off an error.
-func withoutPath(err error) error {
-	var inner *fs.PathError
-	if errors.As(err, &inner) {
-		return inner.Err
-	}
-	return err
+	return &Error{File: p, RowGroup: -1, Err: filepool.WithoutPath(err)}
 }
 
 // listing collects the files of all inputs in order. A file is read twice
@@ -81,7 +72,7 @@ type listing struct {
 
 // fileBytes is the memory of an open file in a listing and a dataset, without its path and its
 // footer.
-const fileBytes = 2*int64(unsafe.Sizeof(Input{})) + int64(unsafe.Sizeof(dataFile{})+unsafe.Sizeof(source{})+unsafe.Sizeof(file{})) +
+const fileBytes = 2*int64(unsafe.Sizeof(Input{})) + int64(unsafe.Sizeof(dataFile{})+unsafe.Sizeof(filepool.Source{})+unsafe.Sizeof(file{})) +
 	namedBytes + statBytes + smallBytes
 
 const (
@@ -164,7 +155,7 @@ func (l *listing) addPath(ctx context.Context, in string) error {
 	case err == nil && info.IsDir():
 		return l.addFolder(ctx, in)
 	case err == nil && !info.Mode().IsRegular():
-		return &Error{File: in, RowGroup: -1, Err: errNotRegular}
+		return &Error{File: in, RowGroup: -1, Err: filepool.ErrNotRegular}
 	case err == nil:
 		return l.add(in, true)
 	case isURL(in):

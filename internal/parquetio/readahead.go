@@ -22,10 +22,10 @@ func (s *Scan) readAhead(unit int, early func(c int) bool) {
 		s.want(g, false, early)
 		return
 	}
-	if f.src.reader != nil {
+	if f.src.Given() != nil {
 		return
 	}
-	_ = f.src.use(func(h *os.File) {
+	_ = f.src.Use(func(h *os.File) {
 		for _, leaf := range s.leaves[f.layout] {
 			if leaf < 0 {
 				continue
