@@ -1,8 +1,13 @@
 package gagg
 
+// StatsVersion is the version of Stats as JSON, which docs/stats.md describes. Keys may be added in
+// the same version; one that goes, or means something else, is another version.
+const StatsVersion = 1
+
 // Stats is what a run did.
 type Stats struct {
-	Device  string `json:"device"` // that was used: cpu, gpu:0, gpu:0,1
+	Version int    `json:"version"` // StatsVersion
+	Device  string `json:"device"`  // that was used: cpu, gpu:0, gpu:0,1
 	Threads int    `json:"threads"`
 	Rows    int64  `json:"rows"`   // read, before the filter
 	Groups  int64  `json:"groups"` // put out
@@ -64,7 +69,7 @@ type PhaseStats struct {
 func (r *Rows) Stats() Stats {
 	e := r.rows.Stats()
 	s := Stats{
-		Device: e.Device, Threads: e.Threads, Rows: e.Rows, Groups: e.Groups,
+		Version: StatsVersion, Device: e.Device, Threads: e.Threads, Rows: e.Rows, Groups: e.Groups,
 		BytesRead: e.BytesRead, RowGroups: e.RowGroups,
 		GroupsSkipped: e.GroupsSkipped, PagesSkipped: e.PagesSkipped, RowsSkipped: e.RowsSkipped, BytesSkipped: e.BytesSkipped,
 		RowsPerSecond: float64(e.Rows) / (e.Scan + e.Output).Seconds(),
