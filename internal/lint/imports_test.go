@@ -112,6 +112,7 @@ var allowed = map[string][]string{
 	"bench/hits":   {"bench/table", "internal/datagen"},
 	"bench/plot":   {},
 
+	"bench/timeline": {}, // draws a trace
 	"bench/lineitem": {"bench/table", "internal/datagen"},
 	"bench/peers":    {"bench/plot"}, // measures commands
 	"bench/corpus":   {"internal/column", "internal/corpus", "internal/datagen"},
