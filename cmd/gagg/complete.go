@@ -72,7 +72,7 @@ func (c *command) columnsOf(ctx context.Context, inputs []string) []gagg.ColumnD
 	var readable []string
 	for _, input := range inputs {
 		if home, under := strings.CutPrefix(input, "~/"); under {
-			input = filepath.Join(os.Getenv("HOME"), home)
+			input = filepath.Join(c.variable("HOME"), home)
 		}
 		info, err := os.Stat(input)
 		pattern := strings.ContainsAny(input, "*?[") || strings.Contains(input, "://")
@@ -83,7 +83,7 @@ func (c *command) columnsOf(ctx context.Context, inputs []string) []gagg.ColumnD
 	if len(readable) == 0 {
 		return nil
 	}
-	c.quiet, c.device, c.unionByName = true, "cpu", true
+	c.inputs, c.quiet, c.device, c.unionByName = readable, true, "cpu", true
 	o, err := c.libraryOptions(io.Discard)
 	if err != nil {
 		return nil
