@@ -88,6 +88,74 @@ func newTrial(seed uint64, sizes ...int) *trial {
 	return tr
 }
 
+// addSets has the query ask for several sets of its keys, or for a row of totals, which is the group
+// of one more set. Keys that are the same expression are left alone: a set could be there twice, as
+// two rows that nothing tells apart.
+func (tr *trial) addSets(rng *rand.Rand) {
+	n := len(tr.query.By)
+	seen := map[string]bool{}
+	for _, key := range tr.query.By {
+		seen[key] = true
+	}
+	if n == 0 || n > 4 || len(seen) < n {
+		return
+	}
+	full := make([]bool, n)
+	for i := range full {
+		full[i] = true
+	}
+	tr.want.Sets = [][]bool{full}
+	switch rng.IntN(4) {
+	case 0:
+		tr.query.Sets = gagg.Rollup
+		for k := n - 1; k >= 0; k-- {
+			tr.want.Sets = append(tr.want.Sets, slices.Concat(full[:k], make([]bool, n-k)))
+		}
+	case 1:
+		tr.query.Sets = gagg.Cube
+		for set := range 1<<n - 1 {
+			tr.want.Sets = append(tr.want.Sets, keysOfSet(set, n))
+		}
+	case 2:
+		texts := []string{"(" + strings.Join(tr.query.By, ", ") + ")"}
+		for set := range 1<<n - 1 {
+			if has := keysOfSet(set, n); rng.IntN(2) == 0 {
+				var keys []string
+				for i := range has {
+					if has[i] {
+						keys = append(keys, tr.query.By[i])
+					}
+				}
+				tr.want.Sets, texts = append(tr.want.Sets, has), append(texts, "("+strings.Join(keys, ", ")+")")
+			}
+		}
+		tr.query.Sets = strings.Join(texts, ", ")
+	}
+	isEmpty := func(has []bool) bool { return !slices.Contains(has, true) }
+	if !slices.ContainsFunc(tr.want.Sets, isEmpty) {
+		tr.query.Totals = true
+		tr.want.Sets = append(tr.want.Sets, make([]bool, n))
+	}
+	tr.query.Aggs = append([]gagg.Agg{gagg.Expr("grouping(" + strings.Join(tr.query.By, ", ") + ")")}, tr.query.Aggs...)
+}
+
+// keysOfSet is which of n keys the bits of a set name.
+func keysOfSet(set, n int) []bool {
+	has := make([]bool, n)
+	for i := range has {
+		has[i] = set>>i&1 == 1
+	}
+	return has
+}
+
+// keys is how many columns of the result tell a group.
+func (tr *trial) keys() int {
+	if tr.want.Sets != nil {
+		return len(tr.want.Keys) + 1
+	}
+	return len(tr.want.Keys)
+}
+
 // addKey adds a column as a key, or now and then a function of it.
 func (tr *trial) addKey(rng *rand.Rand, i int) {
 	c := tr.table.Columns[i]
@@ -194,9 +262,19 @@ func TestMetamorphic(t *testing.T) {
 	if testing.Short() {
 		trials = 30
 	}
+	sets, totals := 0, 0
 	for seed := range trials {
 		tr := newTrial(seed, 0, 1, 31, 33, 3000)
 		tr.tuned = tune{gagg.PartLeast(1)}
+		if seed%3 == 2 {
+			tr.addSets(rand.New(rand.NewPCG(seed, 3)))
+			if tr.query.Sets != "" {
+				sets++
+			}
+			if tr.query.Totals {
+				totals++
+			}
+		}
 		want, err := oracle.Run(tr.table.Batches(1000), tr.table.Schema(), tr.want)
 		if err != nil && !errors.Is(err, oracle.ErrOverflow) {
 			t.Fatal(err)
@@ -216,6 +294,9 @@ func TestMetamorphic(t *testing.T) {
 			})
 		}
 	}
+	if sets < 3 || totals < 2 {
+		t.Errorf("%d trials with grouping sets, %d with totals", sets, totals)
+	}
 }
 
 func (tr *trial) String() string {
@@ -223,7 +304,7 @@ func (tr *trial) String() string {
 	for _, c := range tr.table.Columns {
 		cols = append(cols, fmt.Sprintf("%s %s nulls=%g distinct=%d coded=%t", c.Name, c.Type, c.Nulls, c.Distinct, c.Coded))
 	}
-	return fmt.Sprintf("seed %d, %d rows of %s\nby %v, aggregates %v, where %q", tr.seed, tr.table.Rows, strings.Join(cols, "; "), tr.query.By, tr.want.Aggs, tr.query.Where)
+	return fmt.Sprintf("seed %d, %d rows of %s\nby %v, sets %v, aggregates %v, where %q", tr.seed, tr.table.Rows, strings.Join(cols, "; "), tr.query.By, tr.want.Sets, tr.want.Aggs, tr.query.Where)
 }
 
 // outcome is what a run of a trial gave.
@@ -283,9 +364,9 @@ func (tr *trial) runOnce(t *testing.T, c configuration) (out outcome, err error)
 	var batches []column.Batch
 	for rows.Next() {
 		batches = append(batches, tr.batchOf(t, rows.Record()))
-		out.keys = append(out.keys, linesOf(rows.Record().Columns()[:len(tr.want.Keys)])...)
+		out.keys = append(out.keys, linesOf(rows.Record().Columns()[:tr.keys()])...)
 	}
-	out.Result, out.stats = oracle.Rows(batches, len(tr.want.Keys)), rows.Stats()
+	out.Result, out.stats = oracle.Rows(batches, tr.keys()), rows.Stats()
 	return out, rows.Err()
 }
 

@@ -37,6 +37,10 @@ var ErrOverflow = errors.New("overflow")
 type Query struct {
 	Keys  []int      // columns; none: one group of all rows
 	Of    []Function // what of each key counts, the zero value for all; nil: all of all
+	// Sets tells, of each grouping set, which keys it has. A row of it has NULL for the others, and
+	// behind the keys the number whose bits tell them, that of the last key the lowest: grouping(…).
+	// nil: there is one set, of all keys, and no such number.
+	Sets  [][]bool
 	Aggs  []Agg
 	Where func(row []column.Value) bool // nil: every row
 }
@@ -55,9 +59,9 @@ type Agg struct {
 }
 
 // Result is the answer: one row a group, keys first, in the order in which
-// the groups appear in the input.
+// the groups appear in the input, set by set.
 type Result struct {
-	Keys int // how many of the cells of a row are keys
+	Keys int // how many of the cells of a row are keys, or tell its set
 	Rows [][]Cell
 }
 
@@ -74,7 +78,15 @@ func Run(batches []column.Batch, schema column.Schema, q Query) (Result, error) 
 		}
 	}
 	result := Result{Keys: len(q.Keys)}
-	for _, group := range groups(rows, q) {
+	all := groups(rows, q)
+	if q.Sets != nil {
+		result.Keys++
+		all = nil
+		for _, has := range q.Sets {
+			all = append(all, groupsOfSet(rows, q, has)...)
+		}
+	}
+	for _, group := range all {
 		cells := slices.Clone(group.key)
 		for _, a := range q.Aggs {
 			cell, err := aggregate(a, schema, group.rows)
@@ -147,6 +159,36 @@ func groups(rows [][]column.Value, q Query) []*group {
 			all = append(all, g)
 		}
 		g.rows = append(g.rows, row)
+	}
+	return all
+}
+
+// groupsOfSet is the groups of one grouping set.
+func groupsOfSet(rows [][]column.Value, q Query, has []bool) []*group {
+	of, left := Query{}, int64(0)
+	for i, k := range q.Keys {
+		left *= 2
+		if !has[i] {
+			left++
+			continue
+		}
+		of.Keys = append(of.Keys, k)
+		if q.Of != nil {
+			of.Of = append(of.Of, q.Of[i])
+		}
+	}
+	all := groups(rows, of)
+	for _, g := range all {
+		key := g.key
+		g.key = nil
+		for i := range q.Keys {
+			if !has[i] {
+				g.key = append(g.key, CellOf(column.Value{Null: true}))
+				continue
+			}
+			g.key, key = append(g.key, key[0]), key[1:]
+		}
+		g.key = append(g.key, integer(left))
 	}
 	return all
 }
