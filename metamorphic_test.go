@@ -88,9 +88,9 @@ func newTrial(seed uint64, sizes ...int) *trial {
 	return tr
 }
 
-// addSets has the query ask for several sets of its keys, or for a row of totals, which is the group
-// of one more set. Keys that are the same expression are left alone: a set could be there twice, as
-// two rows that nothing tells apart.
+// addSets has the query ask for several sets of its keys, or for a row of totals, which is the
+// group of one more set. Keys that are the same expression are left alone: a set could be there
+// twice, as two rows that nothing tells apart.
 func (tr *trial) addSets(rng *rand.Rand) {
 	n := len(tr.query.By)
 	seen := map[string]bool{}

@@ -19,19 +19,84 @@ func (l *Layout) updateChain(t *Table, s *slot, v *view) {
 }
 
 // reduceChain appends the values of a batch to the chain of one group. It
-// reports false, and does nothing, for strings.
+// reports false, and does nothing, for strings of which each is kept.
 func (l *Layout) reduceChain(t *Table, s *slot, group uint32, row []uint64, v *view) bool {
 	c := &s.chain
+	x := &v.args[s.x]
 	if c.words == 0 {
-		return false
+		if c.dedupes() {
+			l.reduceStrings(t, s, row, v, x)
+		}
+		return c.dedupes()
 	}
-	words := c.fillOne(t, v, &v.args[s.x])
-	if c.bounded() {
+	words := c.fillOne(t, v, x)
+	switch {
+	case c.bounded():
 		l.appendWords(t, s, t.scratch.repeat(group, v.rows), words)
-	} else {
-		l.appendRun(linkOf(s, row), t.Arena, words)
+	case c.dedupes() && c.rep != column.RepWide:
+		words = t.scratch.joinRecent(c, words)
+		fallthrough
+	default:
+		k := linkOf(s, row)
+		l.appendRun(k, t.Arena, words)
+		k.sawMore(v.rows - len(words)/c.words)
 	}
 	return true
+}
+
+// sawMore counts values that were joined with others before they were appended.
+func (k link) sawMore(n int) {
+	if n > 0 {
+		*k.tail() += uint64(n) * countOne
+		*k.base() += uint64(n)
+	}
+}
+
+// recentValues is how many values of a batch are looked for among those that follow. Most columns
+// have fewer different values in a batch; of others a look costs little beside an entry.
+const recentValues = 256
+
+// recentSlot is where a value is looked for.
+func recentSlot(v uint64) uint64 { return v * 0x9e3779b97f4a7c15 >> 56 }
+
+// joinRecent makes one of equal entries of a batch, in place, where a small table finds them.
+func (c *scratch) joinRecent(of *chain, words []uint64) []uint64 {
+	c.recent = [recentValues]uint32{}
+	kept := 0
+	for at := 0; at < len(words); at += of.words {
+		e := words[at : at+of.words]
+		slot := &c.recent[recentSlot(e[of.value])]
+		if *slot > 0 && words[*slot-1:][of.value] == e[of.value] {
+			of.join(words[*slot-1:], e)
+			continue
+		}
+		copy(words[kept:], e)
+		*slot = uint32(kept + 1)
+		kept += of.words
+	}
+	return words[:kept]
+}
+
+// reduceStrings appends the strings of a batch to the chain of one group, once those that are the
+// same bytes of memory, as those of one entry of a dictionary are, and that a small table finds.
+func (l *Layout) reduceStrings(t *Table, s *slot, row []uint64, v *view, x *column.Vector) {
+	b := &t.scratch
+	b.recent = [recentValues]uint32{}
+	b.wins, b.counts = b.wins[:0], b.counts[:0]
+	for i, span := range x.Span[:v.rows] {
+		slot := &b.recent[recentSlot(uint64(span.Off)<<32|uint64(span.Len))]
+		if *slot > 0 && x.Span[b.wins[*slot-1]] == span {
+			b.counts[*slot-1]++
+			continue
+		}
+		b.wins, b.counts = append(b.wins, int32(i)), append(b.counts, 1)
+		*slot = uint32(len(b.wins))
+	}
+	k := linkOf(s, row)
+	for at, i := range b.wins {
+		l.appendString(k, t.Arena, v, int(i), x.Bytes(int(i)), b.counts[at])
+	}
+	k.sawMore(v.rows - len(b.wins))
 }
 
 // appendWords appends one word for each row.
@@ -122,25 +187,28 @@ func (t *Table) touchTails(s *slot, gids []uint32, chunks [][]byte) {
 
 // appendStrings appends a string for each row.
 func (l *Layout) appendStrings(t *Table, s *slot, v *view, x *column.Vector) {
-	c := &s.chain
 	for i, g := range v.gids {
-		k := linkOf(s, t.Rows[int(g)*t.Stride:][:t.Stride])
-		b := x.Bytes(i)
-		n, size := c.value+stringWords(len(b)), 0
-		if k.room() < n {
-			size = k.blobSize(n)
-		}
-		e := l.place(k, t.Arena, n, size)
-		if c.count != none {
-			e[c.count] = 1
-		}
-		if c.pos != none {
-			e[c.pos] = uint64(v.pos[i])
-		}
-		e[c.value] = uint64(len(b))
-		copy(bytesOf(e[c.value+1:]), b)
-		*k.tail() += countOne
+		l.appendString(linkOf(s, t.Rows[int(g)*t.Stride:][:t.Stride]), t.Arena, v, i, x.Bytes(i), 1)
 	}
+}
+
+// appendString appends b, the string of row i, that came so many times.
+func (l *Layout) appendString(k link, a *arena.Arena, v *view, i int, b []byte, times uint64) {
+	c := k.chain
+	n, size := c.value+stringWords(len(b)), 0
+	if k.room() < n {
+		size = k.blobSize(n)
+	}
+	e := l.place(k, a, n, size)
+	if c.count != none {
+		e[c.count] = times
+	}
+	if c.pos != none {
+		e[c.pos] = uint64(v.pos[i])
+	}
+	e[c.value] = uint64(len(b))
+	copy(bytesOf(e[c.value+1:]), b)
+	*k.tail() += countOne
 }
 
 // appendRun appends fresh entries that lie side by side.

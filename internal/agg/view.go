@@ -29,7 +29,9 @@ type scratch struct {
 	pos     []int64
 	args    []column.Vector
 	keys    []int64
-	entries []uint64     // of chains, one for each row
+	entries []uint64 // of chains, one for each row
+	recent  [recentValues]uint32
+	counts  []uint64     // how often each of wins came, of strings that a chain keeps once
 	wins    []int32      // rows of the batch that won against the state
 	floats  [2][]float64 // arguments converted to doubles
 

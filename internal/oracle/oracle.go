@@ -35,11 +35,11 @@ var ErrOverflow = errors.New("overflow")
 
 // Query says what to group by and compute.
 type Query struct {
-	Keys  []int      // columns; none: one group of all rows
-	Of    []Function // what of each key counts, the zero value for all; nil: all of all
+	Keys []int      // columns; none: one group of all rows
+	Of   []Function // what of each key counts, the zero value for all; nil: all of all
 	// Sets tells, of each grouping set, which keys it has. A row of it has NULL for the others, and
-	// behind the keys the number whose bits tell them, that of the last key the lowest: grouping(…).
-	// nil: there is one set, of all keys, and no such number.
+	// behind the keys the number whose bits tell them, that of the last key the lowest, as
+	// grouping(…) does. nil: there is one set, of all keys, and no such number.
 	Sets  [][]bool
 	Aggs  []Agg
 	Where func(row []column.Value) bool // nil: every row
