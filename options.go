@@ -104,7 +104,12 @@ type Progress struct {
 	BytesDone  int64 // compressed bytes of the wanted columns that were read
 	BytesTotal int64 // of those that will be
 	RowsDone   int64
-	Groups     int64 // groups put out
+	// Partitions is how many partitions are to be merged once the input is read, small ones that
+	// are merged together counted as one; 0: the input is read. PartitionsMerged of them have been.
+	Partitions, PartitionsMerged int
+	GroupsTotal                  int64 // about how many groups will be put out; 0: not known
+	Groups                       int64 // groups put out
+	BytesSpilled                 int64 // written to the temp folder, as stored
 }
 
 // Phase is what a run is doing.
@@ -141,5 +146,8 @@ func progress(p exec.Progress) Progress {
 	if p.Output {
 		phase = PhaseOutput
 	}
-	return Progress{Phase: phase, BytesDone: p.BytesDone, BytesTotal: p.BytesTotal, RowsDone: p.RowsDone, Groups: p.Groups}
+	return Progress{
+		Phase: phase, BytesDone: p.BytesDone, BytesTotal: p.BytesTotal, RowsDone: p.RowsDone,
+		Partitions: p.Ranges, PartitionsMerged: p.Merged, GroupsTotal: p.GroupsTotal, Groups: p.Groups, BytesSpilled: p.Spilled,
+	}
 }

@@ -14,7 +14,8 @@ const holdBytes = 4 << 20
 type heldBack struct {
 	out     io.Writer
 	held    []byte
-	flowing bool // what was held has gone out, and so does all that follows
+	flowing bool   // what was held has gone out, and so does all that follows
+	before  func() // called before the first byte leaves; nil: nothing
 }
 
 func (h *heldBack) Write(p []byte) (int, error) {
@@ -36,6 +37,9 @@ func (h *heldBack) release() error {
 	h.flowing = true
 	held := h.held
 	h.held = nil
+	if h.before != nil {
+		h.before()
+	}
 	if len(held) == 0 {
 		return nil
 	}

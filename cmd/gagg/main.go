@@ -21,6 +21,7 @@
 //	share.go     what of it is for the query
 //	temp.go      how much disk there is for what does not fit
 //	progress.go  the bar on stderr
+//	estimate.go  how long a run will take
 //	failure.go   error → one line on stderr and an exit status
 //	help.go      --help, --version; manual.go the manual page, of the same tables
 //	completion.go the scripts of shells; complete.go what they ask for, complete_words.go as it is

@@ -1,57 +1,110 @@
 package main
 
 import (
+	"fmt"
 	"io"
+	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
+	"unicode/utf8"
 
+	"github.com/dustin/go-humanize"
 	"github.com/schollz/progressbar/v3"
 
 	"github.com/gagg-dev/gagg"
 )
 
-// redrawEvery is how often the bar is drawn: smooth to the eye, and cheap.
-const redrawEvery = 100 * time.Millisecond
-
-// bar shows how far a run is: bytes read of all bytes to read, then groups
-// written, whose number is only known at the end. Workers only store
-// counters; one goroutine draws.
+// bar shows how far a run is, on stderr. Workers only store counters; one
+// goroutine draws: a clock that stands still would look like a run that does.
+//
+// On a terminal it is a line that is drawn over itself. It leaves the cursor at
+// the line's beginning, so that whatever else is written covers it, and so that
+// erasing from there to the end of the screen erases all of it, also where a
+// terminal that has become narrower has broken it into two. Elsewhere it is
+// lines, without any control character.
+//
+// NO-TRACE: nothing of the bar is on the screen when anybody else writes to it.
+// Before the first byte of a result that may be seen, and before the end, finish
+// removes it for good; beside removes it for a line of the log.
 type bar struct {
-	read, total atomic.Int64 // bytes
-	written     atomic.Int64 // groups
+	w     io.Writer
+	view  view
+	since time.Time
+	after estimator
+
+	mu    sync.Mutex // guards what follows, and writing to w
+	now   gagg.Progress
+	told  bool // now is something that the run has told
+	drawn bool // the bar is on the screen
+	share float64
+	said  string    // the step of the last line
+	next  time.Time // when the next line is due
 
 	stop     func() // ends draw; the second call does nothing
 	stopping chan struct{}
 	stopped  chan struct{}
 }
 
+// view is what the bar is drawn on.
+type view struct {
+	width func() int  // columns of the terminal now; nil: it is none, and gets lines
+	front func() bool // the process is in the foreground of the terminal
+	ascii bool
+}
+
+const (
+	// redrawEvery is how often the bar is drawn: smooth to the eye, and cheap.
+	redrawEvery = 100 * time.Millisecond
+	// lineEvery is how often there is a line where there is no terminal.
+	lineEvery = 10 * time.Second
+	// settled is after what time a rate and an estimate are worth a look.
+	settled = 2 * time.Second
+)
+
 // startBar begins to draw on w.
-func startBar(w io.Writer) *bar {
-	b := &bar{stopping: make(chan struct{}), stopped: make(chan struct{})}
+func startBar(w io.Writer, v view, after estimator) *bar {
+	b := &bar{w: w, view: v, after: after, since: time.Now(), stopping: make(chan struct{}), stopped: make(chan struct{})}
 	b.stop = sync.OnceFunc(func() { close(b.stopping) })
-	go b.draw(w)
+	go b.draw()
 	return b
 }
 
 // Progress takes the counters of the run; any worker may call it.
 func (b *bar) Progress(p gagg.Progress) {
-	raise(&b.read, p.BytesDone)
-	raise(&b.total, p.BytesTotal)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.told = true
+	// Reports of several workers may arrive out of order, and a bar does not go back.
+	if p.Phase == gagg.PhaseOutput {
+		b.now.Phase = p.Phase
+	}
+	for _, c := range []struct {
+		to *int64
+		n  int64
+	}{
+		{&b.now.BytesDone, p.BytesDone},
+		{&b.now.BytesTotal, p.BytesTotal},
+		{&b.now.RowsDone, p.RowsDone},
+		{&b.now.Groups, p.Groups},
+		{&b.now.BytesSpilled, p.BytesSpilled},
+	} {
+		*c.to = max(*c.to, c.n)
+	}
+	b.now.GroupsTotal = p.GroupsTotal
+	b.now.Partitions, b.now.PartitionsMerged = max(b.now.Partitions, p.Partitions), max(b.now.PartitionsMerged, p.PartitionsMerged)
 }
 
-// raise sets a to v unless it is larger already: reports of several workers
-// may arrive out of order, and a bar does not go back.
-func raise(a *atomic.Int64, v int64) {
-	for old := a.Load(); v > old; old = a.Load() {
-		if a.CompareAndSwap(old, v) {
-			return
-		}
+// wide tells how many columns the result has. The bar may be nil.
+func (b *bar) wide(columns int) {
+	if b == nil {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.after.values > 0 {
+		b.after.values = columns
 	}
 }
-
-// wrote counts groups of the result that were written.
-func (b *bar) wrote(groups int64) { b.written.Add(groups) }
 
 // finish removes the bar from the screen. The bar may be nil, or finished
 // already.
@@ -63,48 +116,206 @@ func (b *bar) finish() {
 	<-b.stopped
 }
 
-func (b *bar) draw(w io.Writer) {
+// beside has write write to the screen, without the bar. The bar may be nil.
+func (b *bar) beside(write func()) {
+	if b == nil {
+		write()
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.clear()
+	write()
+}
+
+func (b *bar) draw() {
 	defer close(b.stopped)
 	ticker := time.NewTicker(redrawEvery)
 	defer ticker.Stop()
-	reading := newPhase(w, "reading", 1, progressbar.OptionShowBytes(true), progressbar.OptionSetPredictTime(true))
-	writing := newPhase(w, "writing", -1, progressbar.OptionShowCount(), progressbar.OptionSetItsString("groups"))
-	for current := reading; ; {
-		if written := b.written.Load(); written > 0 {
-			if current == reading {
-				_ = reading.Clear()
-				current = writing
-			}
-			_ = writing.Set64(written)
-		} else {
-			show(reading, b.read.Load(), b.total.Load())
-		}
+	for {
+		b.beat(time.Now())
 		select {
 		case <-b.stopping:
-			_ = current.Clear()
+			b.beside(func() {})
 			return
 		case <-ticker.C:
 		}
 	}
 }
 
-// newPhase makes the bar of one phase; -1 stands for a total that is not
-// known.
-func newPhase(w io.Writer, name string, total int64, more ...progressbar.Option) *progressbar.ProgressBar {
-	return progressbar.NewOptions64(total, append([]progressbar.Option{
-		progressbar.OptionSetWriter(w),
-		progressbar.OptionSetDescription(name),
-		progressbar.OptionSetWidth(30),
-		progressbar.OptionSetSpinnerChangeInterval(0), // else a goroutine of its own draws on, even after Clear
-	}, more...)...)
+// eraseBelow erases from the cursor to the end of the screen.
+const eraseBelow = "\x1b[J"
+
+// clear removes the bar.
+func (b *bar) clear() {
+	if b.drawn {
+		_, _ = io.WriteString(b.w, "\r"+eraseBelow)
+		b.drawn = false
+	}
 }
 
-// show draws done of total. The end is left to finish: a bar that reaches
-// its total counts as complete and would end the line.
-func show(p *progressbar.ProgressBar, done, total int64) {
-	total = max(total, done+1)
-	if p.GetMax64() != total {
-		p.ChangeMax64(total)
+// beat shows how far the run is at a time.
+func (b *bar) beat(at time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	elapsed := at.Sub(b.since)
+	total := b.after.total(b.now, elapsed)
+	if total > 0 && elapsed > settled {
+		b.share = max(b.share, min(float64(elapsed)/float64(total), 0.99))
 	}
-	_ = p.Set64(done)
+	s := status{now: b.now, told: b.told, elapsed: elapsed, total: total, ordered: b.after.ordered}
+	if b.view.width == nil {
+		b.line(at, s)
+		return
+	}
+	if !b.view.front() {
+		b.drawn = false // what was drawn is the shell's to deal with
+		return
+	}
+	width := b.view.width()
+	if width < leastWidth {
+		return
+	}
+	_, _ = io.WriteString(b.w, "\r"+frame(s, b.share, width-1, b.view.ascii)+eraseBelow+"\r")
+	b.drawn = true
+}
+
+// line writes a line if one is due: when a step begins, and now and then.
+func (b *bar) line(at time.Time, s status) {
+	step := s.step()
+	if step == b.said && at.Before(b.next) {
+		return
+	}
+	b.said, b.next = step, at.Add(lineEvery)
+	_, _ = fmt.Fprintf(b.w, "gagg: %s\n", strings.Join(s.parts(), ", "))
+}
+
+// status is what the bar says in words.
+type status struct {
+	now            gagg.Progress
+	told           bool
+	elapsed, total time.Duration // total: 0 if nobody can say
+	ordered        bool
+}
+
+// step names what the run does.
+func (s *status) step() string {
+	switch p := s.now; {
+	case !s.told:
+		return "opening"
+	case p.Phase != gagg.PhaseOutput && p.BytesTotal > 0 && p.BytesDone >= p.BytesTotal:
+		return "grouping"
+	case p.Phase != gagg.PhaseOutput:
+		return "reading"
+	case p.PartitionsMerged < p.Partitions:
+		return "merging"
+	case s.ordered && p.Groups == 0:
+		return "ordering"
+	}
+	return "writing"
+}
+
+// detail is how far it is with that; "": there is nothing to say.
+func (s *status) detail() string {
+	switch p := s.now; s.step() {
+	case "reading":
+		if p.BytesTotal <= 0 {
+			return humanize.Comma(p.RowsDone) + " rows"
+		}
+		return fmt.Sprintf("%s of %s", byteText(p.BytesDone), byteText(p.BytesTotal))
+	case "merging":
+		return fmt.Sprintf("%d of %d", p.PartitionsMerged, p.Partitions)
+	case "writing":
+		if p.GroupsTotal > p.Groups {
+			return fmt.Sprintf("%s of %s groups", shortCount(p.Groups), shortCount(p.GroupsTotal))
+		}
+		return humanize.Comma(p.Groups) + " groups"
+	}
+	return ""
+}
+
+// shortCount is 950, 1.2k, 34M.
+func shortCount(n int64) string {
+	value, prefix := humanize.ComputeSI(float64(n))
+	return humanize.FtoaWithDigits(value, 1) + prefix
+}
+
+func byteText(n int64) string { return humanize.Bytes(uint64(n)) }
+
+// clock is the time that has passed, and, of is wanted, about how much it will be in all.
+func (s *status) clock(of string) string {
+	text := clockText(s.elapsed)
+	if s.total > 0 && s.elapsed > settled {
+		text += of + clockText(s.total)
+	}
+	return text
+}
+
+// clockText is 0:07, 12:34 or 1:02:03.
+func clockText(d time.Duration) string {
+	s := int(d.Seconds() + 0.5)
+	if s < 3600 {
+		return fmt.Sprintf("%d:%02d", s/60, s%60)
+	}
+	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
+}
+
+// parts is all that there is to say, what matters most first.
+func (s *status) parts() []string {
+	what := s.step()
+	if d := s.detail(); d != "" {
+		what += " " + d
+	}
+	parts := []string{what, s.clock(" of about ")}
+	if s.now.BytesSpilled > 0 {
+		parts = append(parts, byteText(s.now.BytesSpilled)+" spilled")
+	}
+	if s.step() == "reading" && s.elapsed > settled && s.now.BytesTotal > 0 {
+		parts = append(parts, byteText(int64(float64(s.now.BytesDone)/s.elapsed.Seconds()))+"/s")
+	}
+	return parts
+}
+
+// What a frame takes: a percentage, the bar between its ends, blanks, and the text.
+const (
+	besideBar  = len(" 100% || ") + 1
+	leastBar   = 6
+	mostBar    = 30
+	leastWidth = 10
+)
+
+// frame is the line of a bar, at most so many columns: with all that there is to say, or less.
+func frame(s status, share float64, columns int, ascii bool) string {
+	parts := s.parts()
+	texts := []string{s.step() + " " + s.clock("/"), s.clock("/"), clockText(s.elapsed)}
+	for n := 2; n <= len(parts); n++ {
+		texts = append([]string{strings.Join(parts[:n], ", ")}, texts...)
+	}
+	for _, text := range texts {
+		if room := columns - besideBar - utf8.RuneCountInString(text); room >= leastBar {
+			return drawBar(text, share, min(room, mostBar), ascii)
+		}
+	}
+	return clockText(s.elapsed)
+}
+
+// drawBar is a percentage, a bar of a width, and a text.
+func drawBar(text string, share float64, width int, ascii bool) string {
+	const full = 1000
+	theme := progressbar.ThemeDefault
+	if ascii {
+		theme = progressbar.ThemeASCII
+	}
+	p := progressbar.NewOptions64(full,
+		progressbar.OptionSetWriter(io.Discard),
+		progressbar.OptionSetTheme(theme),
+		progressbar.OptionSetDescription(text),
+		progressbar.OptionShowDescriptionAtLineEnd(),
+		progressbar.OptionSetWidth(width),
+		progressbar.OptionSetPredictTime(false),
+		progressbar.OptionSetSpinnerChangeInterval(0), // else a goroutine of its own draws on
+	)
+	_ = p.Set64(int64(share * full))
+	p.Describe(text) // draws, whatever the share is
+	return strings.TrimRight(strings.TrimPrefix(p.String(), "\r"), " ")
 }

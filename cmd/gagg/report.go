@@ -98,29 +98,33 @@ func writeJSON(w io.Writer, v any) error {
 	return err
 }
 
-// statistics is where --stats goes. Both are nil if nobody asked.
+// statistics is where --stats goes, and the closing line of --verbose. All are nil if nobody asked.
 type statistics struct {
 	stderr io.Writer
 	file   *sink.File
+	log    io.Writer // for the closing line
 }
 
 func (c *command) createStats() (*statistics, error) {
+	s := &statistics{}
+	if c.verbose {
+		s.log = c.log
+	}
 	switch c.stats {
 	case "":
-		return &statistics{}, nil
+		return s, nil
 	case statsToStderr:
-		return &statistics{stderr: c.log}, nil
+		s.stderr = c.log
+		return s, nil
 	}
 	f, err := c.createFile(c.stats)
-	if err != nil {
-		return nil, err
-	}
-	return &statistics{file: f}, nil
+	s.file = f
+	return s, err
 }
 
 // collect is what the run did, if anybody asked.
 func (s *statistics) collect(of *gagg.Rows) (did runStats) {
-	if s.stderr == nil && s.file == nil {
+	if s.stderr == nil && s.file == nil && s.log == nil {
 		return did
 	}
 	return runStats{of.Stats(), peakResident(systemFiles())}
@@ -130,6 +134,29 @@ func (s *statistics) collect(of *gagg.Rows) (did runStats) {
 type runStats struct {
 	gagg.Stats
 	PeakRSS int64 `json:"peak_rss,omitempty"` // bytes of memory that the process held at most
+}
+
+// String is the closing line: what was read and how fast, and what it took.
+func (s runStats) String() string {
+	seconds := 0.0
+	for _, p := range s.Phases {
+		seconds += p.Seconds
+	}
+	groups := "groups"
+	if s.Groups == 1 {
+		groups = "group"
+	}
+	spilled := "nothing spilled"
+	if s.SpilledBytes > 0 {
+		spilled = byteText(s.SpilledBytes) + " spilled"
+	}
+	peak := s.PeakRSS
+	if peak == 0 { // the system does not tell
+		peak = s.PeakMemory
+	}
+	return fmt.Sprintf("%s rows and %s read, %s %s, in %.1f s: %s rows/s, peak memory %s, %s, device %s",
+		humanize.Comma(s.Rows), byteText(s.BytesRead), humanize.Comma(s.Groups), groups, seconds,
+		shortCount(int64(s.RowsPerSecond)), byteText(peak), spilled, s.Device)
 }
 
 // writeFile writes the file, and makes it final.
@@ -145,6 +172,11 @@ func (s *statistics) writeFile(did runStats) error {
 }
 
 func (s *statistics) writeStderr(did runStats) error {
+	if s.log != nil {
+		if _, err := fmt.Fprintf(s.log, "gagg: %s\n", did); err != nil {
+			return output(err)
+		}
+	}
 	if s.stderr == nil {
 		return nil
 	}

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/apache/arrow/go/v15/arrow"
 	"golang.org/x/term"
 
 	"github.com/gagg-dev/gagg"
@@ -23,7 +22,6 @@ type result struct {
 	file    *sink.File // nil: out is stdout, or nothing, or there is a tree
 	tree    *sink.Tree // nil: the result is not cut into files
 	cut     sink.Partition
-	screen  bool // out is the terminal on which the bar is drawn
 }
 
 // createResult decides the format and creates the output.
@@ -38,7 +36,7 @@ func (c *command) createResult(ctx context.Context) (*result, error) {
 	if err := c.checkOutputs(ctx, format); err != nil {
 		return nil, err
 	}
-	r := &result{format: format, out: &heldBack{out: c.out}, screen: c.output == "-" && c.onTerminal(c.stdout), options: sink.Options{
+	r := &result{format: format, out: c.holdStdout(), options: sink.Options{
 		Null:        c.null,
 		Compression: c.compressionOf(format),
 		Width:       c.terminalWidth(),
@@ -62,8 +60,20 @@ func (c *command) createResult(ctx context.Context) (*result, error) {
 	if terminal && c.isBinary(format) {
 		return nil, usagef("%s is not text, and %s is a terminal: name a file", c.nameOf(format), c.output)
 	}
-	r.out, r.options.Stream = &heldBack{out: out, flowing: !r.file.IsStream()}, r.file.IsStream()
+	r.out, r.options.Stream = &heldBack{out: out, flowing: !r.file.IsStream(), before: c.stopProgress}, r.file.IsStream()
 	return r, nil
+}
+
+// holdStdout holds back what goes to stdout. The bar is gone before anything leaves, unless that
+// goes where nobody looks: the reader of a pipe may write to the same terminal.
+func (c *command) holdStdout() *heldBack {
+	h := &heldBack{out: c.out, before: c.stopProgress}
+	if f, ok := c.stdout.(*os.File); ok && !isScreen(c.out) {
+		if info, err := f.Stat(); err == nil && (info.Mode().IsRegular() || info.Mode()&os.ModeCharDevice != 0) {
+			h.before = nil
+		}
+	}
+	return h
 }
 
 // createFile begins to write path; what failed is the output.
@@ -182,13 +192,10 @@ func (c *command) terminalRows() int {
 // writeAll writes every row, for commit to make final. The first batch is
 // awaited before a writer is made, so that an input that turns out bad leaves
 // nothing in a pipe, and what goes to a pipe is held back for a while.
-func (r *result) writeAll(ctx context.Context, rows *gagg.Rows, b *bar) error {
+func (r *result) writeAll(ctx context.Context, rows *gagg.Rows) error {
 	more := rows.Next()
 	if err := rows.Err(); err != nil {
 		return err
-	}
-	if r.screen {
-		b.finish()
 	}
 	for _, by := range rows.Sorted() {
 		r.options.Sorted = append(r.options.Sorted, sink.SortColumn(by))
@@ -204,7 +211,7 @@ func (r *result) writeAll(ctx context.Context, rows *gagg.Rows, b *bar) error {
 		if err := context.Cause(ctx); err != nil {
 			return err
 		}
-		if err := writeRecord(w, rows.Record(), b); err != nil {
+		if err := w.Write(rows.Record()); err != nil {
 			return errors.Join(output(err), w.Close())
 		}
 	}
@@ -224,16 +231,6 @@ func (r *result) commit() error {
 		return output(r.tree.Commit())
 	case r.file != nil:
 		return output(r.file.Commit())
-	}
-	return nil
-}
-
-func writeRecord(w sink.Writer, record arrow.Record, b *bar) error {
-	if err := w.Write(record); err != nil {
-		return err
-	}
-	if b != nil {
-		b.wrote(record.NumRows())
 	}
 	return nil
 }

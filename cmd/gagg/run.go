@@ -1,12 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/spf13/pflag"
@@ -14,6 +17,7 @@ import (
 
 	"github.com/gagg-dev/gagg"
 	"github.com/gagg-dev/gagg/internal/invariant"
+	"github.com/gagg-dev/gagg/internal/sink"
 )
 
 // command is one run of the program: what was asked, and where it speaks.
@@ -133,7 +137,7 @@ func (c *command) aggregate(ctx context.Context) (err error) {
 	result.options.Memory = share.Sink
 	defer share.limitRuntime()()
 	o.Trace = trace.writer()
-	o.Observer = c.startProgress()
+	o.Observer = c.startProgress(result.format != sink.None)
 	defer c.stopProgress()
 	run := gagg.Run
 	if c.summarize {
@@ -145,7 +149,8 @@ func (c *command) aggregate(ctx context.Context) (err error) {
 	}
 	release := sync.OnceFunc(rows.Release)
 	defer release()
-	if err := result.writeAll(ctx, rows, c.bar); err != nil {
+	c.bar.wide(len(rows.Schema().Fields()))
+	if err := result.writeAll(ctx, rows); err != nil {
 		return share.needError(err, result.form())
 	}
 	c.stopProgress()
@@ -166,7 +171,7 @@ func (c *command) aggregate(ctx context.Context) (err error) {
 // ask is the query and the options for the library. Their memory limit is
 // that of the process.
 func (c *command) ask() (gagg.Query, gagg.Options, error) {
-	o, err := c.libraryOptions(c.log)
+	o, err := c.libraryOptions(beside{c.log, c})
 	if err != nil {
 		return gagg.Query{}, o, err
 	}
@@ -179,7 +184,7 @@ func (c *command) ask() (gagg.Query, gagg.Options, error) {
 
 // startProgress shows the bar if it is wanted. With --verbose the log tells
 // how far the run is, and a bar would only break its lines.
-func (c *command) startProgress() gagg.Observer {
+func (c *command) startProgress(writes bool) gagg.Observer {
 	switch {
 	case c.progress == "always":
 	case c.progress == "never" || c.quiet || c.verbose || !c.onTerminal(c.stderr):
@@ -187,11 +192,56 @@ func (c *command) startProgress() gagg.Observer {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.bar = startBar(c.stderr)
+	after := estimator{threads: float64(cmp.Or(c.threads, runtime.GOMAXPROCS(0))), ordered: len(c.order()) > 0}
+	if writes {
+		after.values = usualValues
+	}
+	c.bar = startBar(c.stderr, c.view(), after)
 	return c.bar
 }
 
+// view is what the bar is drawn on.
+func (c *command) view() view {
+	v := view{ascii: !speaksUTF8(c.env)}
+	if c.onTerminal(c.stderr) {
+		fd := int(c.stderr.(*os.File).Fd())
+		v.front = func() bool { return inForeground(fd) }
+		v.width = func() int {
+			width, _, err := term.GetSize(fd)
+			if err != nil || width == 0 { // a terminal that does not know
+				return 80
+			}
+			return width
+		}
+	}
+	return v
+}
+
+// speaksUTF8 reports whether the variables of the locale name no other encoding.
+func speaksUTF8(env []string) bool {
+	for _, name := range []string{"LC_ALL=", "LC_CTYPE=", "LANG="} {
+		for _, e := range env {
+			if value, ok := strings.CutPrefix(e, name); ok && value != "" {
+				value = strings.ToLower(value)
+				return strings.Contains(value, "utf-8") || strings.Contains(value, "utf8")
+			}
+		}
+	}
+	return true
+}
+
 func (c *command) stopProgress() { c.bar.finish() }
+
+// beside is w, of which the bar is out of the way.
+type beside struct {
+	w io.Writer
+	c *command
+}
+
+func (b beside) Write(p []byte) (n int, err error) {
+	b.c.bar.beside(func() { n, err = b.w.Write(p) })
+	return n, err
+}
 
 // onTerminal reports whether w is a terminal that understands more than
 // plain text.

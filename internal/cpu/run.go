@@ -248,6 +248,7 @@ func (r *Run) finish(workers []*Worker) (g Groups, err error) {
 	}
 	g.Estimate, g.Sent = max(all.Estimate(), device), r.sent.Load()
 	r.groups = g.Estimate
+	r.expected.Store(int64(g.Estimate))
 	if err = errors.Join(errs...); err != nil {
 		g.giveBack()
 	}

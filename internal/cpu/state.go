@@ -27,6 +27,7 @@ type Run struct {
 	longest  atomic.Int64                   // bytes of the longest text that was told
 	joined   bool                           // no key is in two tables
 	groups   float64                        // about how many there are, from the end of the input on; 0: not known
+	expected atomic.Int64                   // about how many there will be; 0: not known
 	reserved budget.Reservations
 }
 
@@ -55,6 +56,9 @@ func NewRun(cfg Config) *Run {
 // combined word by word.
 func (r *Run) Accelerate(a Accelerator) { r.accelerator = a }
 
+// Expected is about how many groups there will be; 0: not known yet.
+func (r *Run) Expected() int64 { return r.expected.Load() }
+
 // choose returns the number of hash bits for partitions, which is the same for all workers: the
 // first that asks decides, from how many groups it expects in all or, where nothing was counted
 // (0), from an estimate of the groups among the rows it has seen, and from the bytes of their
@@ -76,7 +80,9 @@ func (r *Run) choose(estimate, expected float64, rows, total, values int64) uint
 	if c.Partitions > 0 {
 		p.Bits = uint(bits.TrailingZeros(uint(c.Partitions)))
 	}
-	r.plan.CompareAndSwap(nil, &p)
+	if r.plan.CompareAndSwap(nil, &p) {
+		r.expected.Store(int64(expected))
+	}
 	return r.plan.Load().Bits
 }
 

@@ -50,6 +50,7 @@ func (r *Rows) make(p *producer, sorter *extsort.Sorter, n int) (err error) {
 	err = p.partition(r.ctx, n, func(b *column.Batch, l *column.LargeRow) error {
 		if sorter != nil {
 			at += uint64(b.Rows)
+			r.run.sorted.Add(int64(b.Rows))
 			if err := p.reserve(l, r.run.plan.Query.ResultExprs()); err != nil {
 				return err
 			}
@@ -61,6 +62,10 @@ func (r *Rows) make(p *producer, sorter *extsort.Sorter, n int) (err error) {
 		}
 		return err
 	})
+	if err == nil {
+		r.run.merged.Add(1)
+		r.run.observe(true)
+	}
 	return r.run.plan.TextError(r.run.learnt, err)
 }
 

@@ -48,11 +48,15 @@ type Store = remote.Store
 
 // Progress is how far a run is.
 type Progress struct {
-	Output     bool  // groups are put out; false: the input is read
-	BytesDone  int64 // compressed bytes of the wanted columns that were read
-	BytesTotal int64
-	RowsDone   int64
-	Groups     int64 // groups put out
+	Output      bool  // groups are put out; false: the input is read
+	BytesDone   int64 // compressed bytes of the wanted columns that were read
+	BytesTotal  int64
+	RowsDone    int64
+	Ranges      int   // of partitions, each merged as one; 0: the input is read
+	Merged      int   // of them: they have been
+	GroupsTotal int64 // about how many groups will be put out; 0: not known
+	Groups      int64 // groups put out
+	Spilled     int64 // bytes written to the temp folder, as stored
 }
 
 // DefaultTempDir is the folder of an empty TempDir.

@@ -174,10 +174,8 @@ func (r *Rows) give() {
 		r.left -= r.rec.NumRows()
 	}
 	r.groups += r.rec.NumRows()
-	r.run.observe(Progress{
-		Output: true, BytesDone: r.run.plan.Facts.Bytes, BytesTotal: r.run.plan.Facts.Bytes,
-		RowsDone: r.run.rowsRead.Load(), Groups: r.groups,
-	})
+	r.run.putOut.Store(r.groups)
+	r.run.observe(true)
 }
 
 // fetch puts records of the next partition, or the next of all in order, into

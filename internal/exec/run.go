@@ -41,6 +41,7 @@ func Run(ctx context.Context, q Request) (_ *Rows, err error) {
 			r.watched()
 			if err = r.aggregate(ctx); err == nil {
 				r.outputDone = r.trace.Span(trace.Phases, "output")
+				r.observe(true)
 				return newRows(ctx, r), nil
 			}
 			more, err = p.plan.Retry(&l, err)
@@ -77,10 +78,13 @@ type run struct {
 	slack      int64           // that the process has for the run
 }
 
-// progress is how far the reading is.
+// progress is how far the run is.
 type progress struct {
 	bytesDone, rowsRead atomic.Int64
 	bytesLeft           atomic.Int64 // of bytesDone: of units of which no row was read
+	merged              atomic.Int64 // ranges of partitions
+	sorted              atomic.Int64 // rows that sorters were given
+	putOut              atomic.Int64 // groups
 }
 
 // restart is for an input that is read again.
@@ -180,12 +184,37 @@ func (r *run) unitDone(unit int, rows int64) {
 	if rows == 0 { // nothing in it could count
 		r.bytesLeft.Add(bytes)
 	}
-	done := r.rowsRead.Add(rows)
-	r.observe(Progress{BytesDone: r.bytesDone.Add(bytes), BytesTotal: r.plan.Facts.Bytes, RowsDone: done})
+	r.bytesDone.Add(bytes)
+	r.rowsRead.Add(rows)
+	r.observe(false)
 }
 
-func (r *run) observe(p Progress) {
-	if r.opt.Observe != nil {
-		r.opt.Observe(p)
+// observe tells the observer how far the run is.
+func (r *run) observe(output bool) {
+	if r.opt.Observe == nil {
+		return
 	}
+	p := Progress{
+		Output: output, BytesDone: r.bytesDone.Load(), BytesTotal: r.plan.Facts.Bytes, RowsDone: r.rowsRead.Load(),
+		GroupsTotal: r.groupsTotal(output), Groups: r.putOut.Load(), Spilled: r.disk.Written(),
+	}
+	if output {
+		p.BytesDone, p.Ranges, p.Merged = p.BytesTotal, len(r.ranges), int(r.merged.Load())
+	}
+	r.opt.Observe(p)
+}
+
+// groupsTotal is about how many groups will be put out, as far as it is known: after merging, how
+// many there are to sort.
+func (r *run) groupsTotal(output bool) int64 {
+	q := r.plan.Query
+	a := r.current.Load()
+	total := a.run.Expected()
+	if output && len(q.Order) > 0 && int(r.merged.Load()) == len(r.ranges) {
+		total = r.sorted.Load()
+	}
+	if q.Limit != 0 {
+		total = min(total, max(q.Limit, 0))
+	}
+	return total
 }
