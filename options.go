@@ -98,12 +98,17 @@ type Store = exec.Store
 // /var/tmp, else that of the system for temporary files.
 func DefaultTempDir() string { return exec.DefaultTempDir() }
 
-// Progress is how far a run is.
+// Progress is how far a run is. Of files, wherever they are, what is to be read is known from the
+// beginning: the bytes of the wanted columns as they lie in the files, and the rows, in the row
+// groups that are not excluded by their statistics. Of records, and of Arrow IPC streams, only what
+// came is: the bytes of their buffers, and their rows. While a file that comes by a pipe goes to
+// the temp folder nothing is told.
 type Progress struct {
 	Phase      Phase
-	BytesDone  int64 // compressed bytes of the wanted columns that were read
-	BytesTotal int64 // of those that will be
+	BytesDone  int64
+	BytesTotal int64 // -1: not known
 	RowsDone   int64
+	RowsTotal  int64 // -1: not known
 	// Partitions is how many partitions are to be merged once the input is read, small ones that
 	// are merged together counted as one; 0: the input is read. PartitionsMerged of them have been.
 	Partitions, PartitionsMerged int
@@ -121,7 +126,10 @@ const (
 )
 
 // Observer is told how far a run is. Its method is called often, also from
-// several goroutines at once, and must return quickly.
+// several goroutines at once, and must return quickly. Reports of several
+// goroutines may come in another order than they were made in: take the greatest
+// numbers. A run that begins to read again tells from zero. After the rows were
+// released, or Run failed, it is not called any more.
 type Observer interface {
 	Progress(p Progress)
 }
@@ -147,7 +155,7 @@ func progress(p exec.Progress) Progress {
 		phase = PhaseOutput
 	}
 	return Progress{
-		Phase: phase, BytesDone: p.BytesDone, BytesTotal: p.BytesTotal, RowsDone: p.RowsDone,
+		Phase: phase, BytesDone: p.BytesDone, BytesTotal: p.BytesTotal, RowsDone: p.RowsDone, RowsTotal: p.RowsTotal,
 		Partitions: p.Ranges, PartitionsMerged: p.Merged, GroupsTotal: p.GroupsTotal, Groups: p.Groups, BytesSpilled: p.Spilled,
 	}
 }

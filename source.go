@@ -3,6 +3,8 @@ package gagg
 import (
 	"context"
 	"io"
+	"io/fs"
+	"iter"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
@@ -11,7 +13,12 @@ import (
 	"github.com/gagg-dev/gagg/internal/input"
 )
 
-// Source is what a query reads: Files, Parquet or Records.
+// Source is what a query reads: one of the functions below makes it.
+//
+// Some sources call what a program has made: a reader, a file system, an iterator. An error of it
+// ends the run with an [ErrInput] that unwraps to it, by a [SourceError]. Where it blocks when the
+// context ends the run returns all the same, and leaves behind the one goroutine that waits within
+// it, which Go has no way to interrupt; it ends with the call. A channel leaves none.
 type Source interface{ source() input.Source }
 
 // source is a Source.
@@ -25,9 +32,31 @@ func (s source) source() input.Source { return s.Source }
 // Stream. http://, https:// and file:// URLs are paths too.
 func Files(paths ...string) Source { return source{input.Files(paths...)} }
 
-// Parquet reads one Parquet file of size bytes from r; errors call it name.
+// FS reads files of fsys by the rules of Files: paths, globs and folders, with columns of names
+// like year=2024. Some of the files are open at once. A file that is no io.ReaderAt, as in a ZIP
+// archive, goes to Options.TempDir first, within Options.TempLimit.
+func FS(fsys fs.FS, paths ...string) Source { return source{input.FS(fsys, paths...)} }
+
+// Reader is a Parquet or Arrow IPC file of Size bytes in a reader that several goroutines may use.
+type Reader struct {
+	Name   string // in errors; folders such as year=2024 in it become columns
+	Reader io.ReaderAt
+	Size   int64
+}
+
+// Readers reads files out of readers, as one table, as Files does. Whoever has made the readers
+// closes them, after the run.
+func Readers(files ...Reader) Source {
+	inputs := make([]input.File, len(files))
+	for i, f := range files {
+		inputs[i] = input.File{Name: f.Name, Path: f.Name, Reader: f.Reader, Size: f.Size}
+	}
+	return source{input.Readers(inputs...)}
+}
+
+// Parquet is Readers of one reader.
 func Parquet(name string, r io.ReaderAt, size int64) Source {
-	return source{input.Parquet(name, r, size)}
+	return Readers(Reader{name, r, size})
 }
 
 // Stream reads a Parquet file, an Arrow IPC file or an Arrow IPC stream from r, told by its first
@@ -38,8 +67,27 @@ func Stream(name string, r io.Reader) Source { return source{input.Stream(name, 
 
 // Records reads Arrow records. They are read once: a query from them cannot
 // be run a second time. The caller keeps the reader and releases it after
-// the run.
+// the run, which holds a reference for as long as it calls it.
 func Records(r array.RecordReader) Source { return source{input.Records(r)} }
+
+// RecordSeq reads the records of an iterator, once, which all have the schema. A record stays the
+// iterator's: it may release it when yield returns, since the run retains what it still needs, and
+// releases that. The iterator runs in a goroutine of its own, one record ahead of the run. yield
+// returns false when no more is wanted. The first error ends the run.
+func RecordSeq(schema *arrow.Schema, records iter.Seq2[arrow.Record, error]) Source {
+	return source{input.RecordSeq(schema, records)}
+}
+
+// RecordChan reads the records that come out of a channel until it is closed, once, which all have
+// the schema. A record that was received is the run's, which releases it, whatever becomes of the
+// run. Once Run has returned nothing more is received: what is sent later, or waits in the channel,
+// is the sender's. Who sends should stop at the end of the context too.
+func RecordChan(schema *arrow.Schema, records <-chan arrow.Record) Source {
+	return source{input.RecordChan(schema, records)}
+}
+
+// SourceError is an error of what a program has made for a Source to read. It is an ErrInput.
+type SourceError = input.SourceError
 
 // ListFiles tells which files a source of Files with these paths reads.
 func ListFiles(ctx context.Context, paths ...string) ([]string, error) {

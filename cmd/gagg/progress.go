@@ -74,6 +74,9 @@ func (b *bar) Progress(p gagg.Progress) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.told = true
+	if p.BytesTotal < 0 { // nobody knows how much there is to read
+		p.BytesDone, p.BytesTotal = 0, 0
+	}
 	// Reports of several workers may arrive out of order, and a bar does not go back.
 	if p.Phase == gagg.PhaseOutput {
 		b.now.Phase = p.Phase

@@ -84,7 +84,7 @@ func (r *Rows) turn(n int) error {
 func (r *Rows) put(n int, recs []arrow.Record) error {
 	size := int64(0)
 	for _, rec := range recs {
-		size += recordBytes(rec)
+		size += column.RecordBytes(rec)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -121,24 +121,4 @@ func (r *Rows) finish(n int, err error) {
 		s.err = err
 	}
 	r.changed.Broadcast()
-}
-
-// recordBytes is the memory of a record.
-func recordBytes(rec arrow.Record) (n int64) {
-	for _, c := range rec.Columns() {
-		n += dataBytes(c.Data())
-	}
-	return n
-}
-
-func dataBytes(d arrow.ArrayData) (n int64) {
-	for _, b := range d.Buffers() {
-		if b != nil {
-			n += int64(b.Len())
-		}
-	}
-	for _, c := range d.Children() {
-		n += dataBytes(c)
-	}
-	return n
 }

@@ -50,8 +50,9 @@ type Store = remote.Store
 type Progress struct {
 	Output      bool  // groups are put out; false: the input is read
 	BytesDone   int64 // compressed bytes of the wanted columns that were read
-	BytesTotal  int64
+	BytesTotal  int64 // -1: not known
 	RowsDone    int64
+	RowsTotal   int64 // -1: not known
 	Ranges      int   // of partitions, each merged as one; 0: the input is read
 	Merged      int   // of them: they have been
 	GroupsTotal int64 // about how many groups will be put out; 0: not known

@@ -10,6 +10,7 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 
+	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/hostmem"
 	"github.com/gagg-dev/gagg/internal/query"
 	"github.com/gagg-dev/gagg/internal/trace"
@@ -226,7 +227,7 @@ func (r *Rows) receive() slot {
 	got := *s
 	s.records = nil
 	for _, rec := range got.records {
-		r.waiting -= recordBytes(rec)
+		r.waiting -= column.RecordBytes(rec)
 	}
 	switch {
 	case r.ctx.Err() != nil && !got.done:

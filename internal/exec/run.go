@@ -85,6 +85,8 @@ type progress struct {
 	merged              atomic.Int64 // ranges of partitions
 	sorted              atomic.Int64 // rows that sorters were given
 	putOut              atomic.Int64 // groups
+	streams             bool         // what is read is told by the source, not by units
+	streamed, came      atomic.Int64 // bytes and rows that it told
 }
 
 // restart is for an input that is read again.
@@ -137,6 +139,7 @@ func (r *run) begin(ctx context.Context) error {
 		}
 		return context.Cause(ctx)
 	}
+	r.streams = r.scan.Observe(r.arrived)
 	r.slack = r.opt.slack()
 	hostmem.Slack(r.slack)
 	if err := r.openDisk(); err != nil {
@@ -186,6 +189,15 @@ func (r *run) unitDone(unit int, rows int64) {
 	}
 	r.bytesDone.Add(bytes)
 	r.rowsRead.Add(rows)
+	if !r.streams {
+		r.observe(false)
+	}
+}
+
+// arrived counts what came of a source of which nobody knows how much there is.
+func (r *run) arrived(bytes, rows int64) {
+	r.streamed.Add(bytes)
+	r.came.Add(rows)
 	r.observe(false)
 }
 
@@ -195,11 +207,15 @@ func (r *run) observe(output bool) {
 		return
 	}
 	p := Progress{
-		Output: output, BytesDone: r.bytesDone.Load(), BytesTotal: r.plan.Facts.Bytes, RowsDone: r.rowsRead.Load(),
+		Output: output, BytesDone: r.bytesDone.Load(), BytesTotal: r.plan.Facts.Bytes, RowsDone: r.rowsRead.Load(), RowsTotal: r.plan.Facts.Rows,
 		GroupsTotal: r.groupsTotal(output), Groups: r.putOut.Load(), Spilled: r.disk.Written(),
 	}
+	if r.streams {
+		p.BytesDone, p.BytesTotal, p.RowsDone, p.RowsTotal = r.streamed.Load(), -1, r.came.Load(), -1
+	}
 	if output {
-		p.BytesDone, p.Ranges, p.Merged = p.BytesTotal, len(r.ranges), int(r.merged.Load())
+		p.BytesDone, p.Ranges, p.Merged = max(p.BytesDone, p.BytesTotal), len(r.ranges), int(r.merged.Load())
+		p.BytesTotal, p.RowsTotal = p.BytesDone, p.RowsDone
 	}
 	r.opt.Observe(p)
 }

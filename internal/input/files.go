@@ -96,16 +96,18 @@ func isPipe(path string) bool {
 
 // opened reads the file at a path, which it opens when it is first read from: a FIFO waits for who
 // writes to it.
-func opened(path string) io.Reader { return &openedReader{path: path} }
+func opened(path string) io.Reader {
+	return &openedReader{open: func() (io.ReadCloser, error) { return os.Open(path) }}
+}
 
 type openedReader struct {
-	path string
-	f    *os.File
+	open func() (io.ReadCloser, error)
+	f    io.ReadCloser
 }
 
 func (r *openedReader) Read(p []byte) (n int, err error) {
 	if r.f == nil {
-		if r.f, err = os.Open(r.path); err != nil {
+		if r.f, err = r.open(); err != nil {
 			return 0, err
 		}
 	}
@@ -120,15 +122,27 @@ func ListFiles(ctx context.Context, paths ...string) ([]string, error) {
 	return parquetio.List(ctx, paths)
 }
 
-// Parquet reads one Parquet file of size bytes from r; errors call it name.
-func Parquet(name string, r io.ReaderAt, size int64) Source {
-	return readerSource{Name: name, Reader: r, Size: size}
-}
+// File is a reader, its size, its name in messages, and the path whose folders may be columns.
+type File = parquetio.Input
 
-type readerSource parquetio.Input
+// Readers reads Parquet or Arrow IPC files out of readers, as one table.
+func Readers(files ...File) Source { return readerSource(files) }
+
+type readerSource []File
 
 func (s readerSource) Open(ctx context.Context, o Options, from budget.Lender) (Input, error) {
-	return openParquet(ctx, []parquetio.Input{parquetio.Input(s)}, o, from)
+	inputs := make([]parquetio.Input, len(s))
+	for i, in := range s {
+		if in.Reader == nil {
+			return nil, usagef("%s: there is no reader", in.Name)
+		}
+		in.Reader = watch(ctx, from, in.Name, in.Reader)
+		inputs[i] = in
+	}
+	if len(inputs) == 0 {
+		return nil, usagef("no input: name a reader")
+	}
+	return openFiles(ctx, inputs, o, from)
 }
 
 func openParquet(ctx context.Context, inputs []parquetio.Input, o Options, from budget.Lender) (Input, error) {
@@ -177,6 +191,9 @@ func (p *parquetScan) Units() int               { return len(p.list) }
 func (p *parquetScan) UnitBytes(unit int) int64 { return p.list[unit].Bytes }
 func (p *parquetScan) Reader() cpu.Reader       { return p.NewReader() }
 func (p *parquetScan) Rereadable() bool         { return true }
+
+// Observe leaves it to units.
+func (p *parquetScan) Observe(func(bytes, rows int64)) bool { return false }
 
 func (p *parquetScan) Split(workers int, least int64) {
 	p.Scan.Split(workers, least)

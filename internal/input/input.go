@@ -65,6 +65,10 @@ type Scan interface {
 	Encoded(col int) (t parquetio.EncodedType, ok bool)
 	EncodedUnit(unit int) (u parquetio.EncodedUnit, ok bool) // what the metadata tells of one
 
+	// Observe has what is read told as it comes, by any goroutine; false: nothing is told, since
+	// units tell it.
+	Observe(told func(bytes, rows int64)) bool
+
 	WorkerBytes() int64 // what a reader takes, about
 	Reader() cpu.Reader
 	Passed() (pages, rows int64) // what readers left out of units

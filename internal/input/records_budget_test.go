@@ -38,7 +38,7 @@ func TestRecordsBudget(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		in, err := newRecordInput("records", stream, memory)
+		in, err := newRecordInput("records", stream.Schema(), fromReader(stream), memory)
 		if err != nil {
 			t.Fatal(err)
 		}

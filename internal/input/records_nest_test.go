@@ -25,7 +25,7 @@ func TestNestedInputRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer stream.Release()
-	in, err := newRecordInput("records", stream, budget.Or(nil))
+	in, err := newRecordInput("records", stream.Schema(), fromReader(stream), budget.Or(nil))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -68,7 +68,7 @@ func openPipe(ctx context.Context, name string, pipe any, r io.Reader, o Options
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case err != nil && !errors.Is(err, io.EOF):
-		return nil, &Error{fmt.Errorf("%s: %w", name, err)}
+		return nil, &Error{fmt.Errorf("%s: %w", name, &SourceError{name, err})}
 	case len(start) == 0:
 		return nil, &Error{fmt.Errorf("%s: it is empty; send a Parquet file, or an Arrow IPC stream or file", name)}
 	case !isFile(start):
@@ -100,7 +100,7 @@ func openArrowStream(name string, r io.Reader, start []byte, from budget.Lender)
 	if err != nil {
 		return nil, &Error{fmt.Errorf("%s: neither Parquet nor Arrow IPC: begins with %q", name, begins)}
 	}
-	return newRecordInput(name, stream, from)
+	return newRecordInput(name, stream.Schema(), fromReader(stream), from)
 }
 
 // interruptible reads from r until ctx ends: a read from a pipe that nobody writes to would

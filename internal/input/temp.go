@@ -54,7 +54,7 @@ func (t *Temp) keep(ctx context.Context, pipe any, name string, r io.Reader, fro
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case errors.As(err, new(*readError)):
-		return nil, &Error{fmt.Errorf("%s: %w", name, err)}
+		return nil, &Error{fmt.Errorf("%s: %w", name, &SourceError{name, err})}
 	case err != nil:
 		return nil, fmt.Errorf("%s: it comes by a pipe, which goes to the temp folder: %w", name, err)
 	}

@@ -21,8 +21,15 @@ var withoutCaller = map[string][]string{
 		"gagg.Rows.Retain", "gagg/internal/exec.Rows.Retain", // of arrow's RecordReader
 	},
 	"sources of programs that call the library: the command reads files and pipes": {
-		"gagg.Parquet", "gagg/internal/input.Parquet", "gagg/internal/input.readerSource.Open",
+		"gagg.Parquet", "gagg.Readers", "gagg/internal/input.Readers", "gagg/internal/input.readerSource.Open",
 		"gagg.Records", "gagg/internal/input.Records", "gagg/internal/input.recordSource.Open",
+		"gagg.RecordSeq", "gagg/internal/input.RecordSeq", "gagg/internal/input.recordsOf", "gagg/internal/input.pumped",
+		"gagg.RecordChan", "gagg/internal/input.RecordChan", "gagg/internal/input.fromChannel",
+		"gagg.FS", "gagg/internal/input.FS", "gagg/internal/input.fsSource.Open", "gagg/internal/input.fsSource.open",
+		"gagg/internal/input.pooledInput.Close", "gagg/internal/input.until", "gagg/internal/input.watch",
+		"gagg/internal/input.watched.ReadAt", "gagg/internal/input.watched.failure", "gagg/internal/input.watched.Stat",
+		"gagg/internal/parquetio.ListFS", "gagg/internal/parquetio.findFS", "gagg/internal/parquetio.belowFS",
+		"gagg/internal/parquetio.globFS", "gagg/internal/parquetio.tooDeep", "gagg/internal/parquetio.skipped",
 	},
 	"asked by tests of other packages, what they see being the package's own": {
 		"gagg/internal/cuda.LockedThreads", "gagg/internal/hostmem.Live",

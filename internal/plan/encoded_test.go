@@ -82,7 +82,7 @@ func kindsOfColumns(t *testing.T, rows int, nulls string, options ...parquet.Wri
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	return input.Parquet("kinds.parquet", bytes.NewReader(b.Bytes()), int64(b.Len()))
+	return input.Readers(input.File{Name: "kinds.parquet", Reader: bytes.NewReader(b.Bytes()), Size: int64(b.Len())})
 }
 
 // encodedQuery plans a query for devices.
