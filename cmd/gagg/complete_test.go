@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -125,18 +124,14 @@ func TestCompletePaths(t *testing.T) {
 	}
 }
 
-// What cannot be read, is damaged, or can be read only once, has no columns; it is not waited for,
-// and nothing is said of it.
+// What cannot be read, or is damaged, has no columns, and nothing is said of it.
 func TestCompleteUnreadable(t *testing.T) {
 	dir := t.TempDir()
-	damaged, fifo := filepath.Join(dir, "damaged.parquet"), filepath.Join(dir, "fifo")
+	damaged := filepath.Join(dir, "damaged.parquet")
 	if err := os.WriteFile(damaged, []byte("PAR1 and then nothing"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, input := range []string{damaged, fifo, filepath.Join(dir, "missing"), filepath.Join(dir, "*"), "s3://", "-"} {
+	for _, input := range []string{damaged, filepath.Join(dir, "missing"), filepath.Join(dir, "*"), "s3://", "-"} {
 		if _, got := completed(t, "-k", "§", input); len(got) > 0 {
 			t.Errorf("%s: %q", input, got)
 		}

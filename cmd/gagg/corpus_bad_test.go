@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -130,8 +129,6 @@ func startMeasured(t *testing.T, args ...string) measured {
 		spent:  command.ProcessState.UserTime() + command.ProcessState.SystemTime(),
 		stdout: stdout.String(), stderr: strings.ToValidUTF8(stderr.String(), "?"),
 	}
-	if usage, ok := command.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		p.peak = usage.Maxrss << 10
-	}
+	p.peak = peakOf(command.ProcessState)
 	return p
 }
