@@ -63,10 +63,16 @@ func TestNowIsTheRuns(t *testing.T) {
 
 // TestRandomIsRefused protects that what no two runs would agree on is refused with a way out.
 func TestRandomIsRefused(t *testing.T) {
-	q := gagg.Query{From: gagg.Files("testdata/orders.parquet"), Where: "random() < 0.1"}
-	q.By = []string{"region"}
-	_, err := gagg.Plan(context.Background(), q, gagg.Options{Device: "cpu"})
-	if !errors.Is(err, gagg.ErrUsage) || !strings.Contains(err.Error(), "--sample") {
-		t.Errorf("%v", err)
+	from := gagg.Files("testdata/orders.parquet")
+	for _, q := range []gagg.Query{
+		{From: from, Where: "random() < 0.1", By: []string{"region"}},
+		{From: from, By: []string{"uuid()"}},
+		{From: from, Aggs: []gagg.Agg{gagg.Expr("max(random())")}},
+		{From: from, Aggs: []gagg.Agg{gagg.Expr("count(*) + random()")}},
+	} {
+		_, err := gagg.Plan(context.Background(), q, gagg.Options{Device: "cpu"})
+		if !errors.Is(err, gagg.ErrUsage) || !strings.Contains(err.Error(), "--sample") {
+			t.Errorf("%v", err)
+		}
 	}
 }

@@ -68,7 +68,7 @@ func (b *binder) operand(n Node) (*bound, error) {
 		return nil, err
 	}
 	if x.typ.IsNested() {
-		return nil, b.at(n.Pos(), typeErrorf("nothing can be computed with %s: it can only be put out, ordered by, or tested with is null", x.typ))
+		return nil, b.at(n.Pos(), typeErrorf("nothing can be computed with %s: it can only be put out, ordered by, tested with is null, or taken apart by functions of lists", x.typ))
 	}
 	return x, nil
 }

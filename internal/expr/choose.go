@@ -123,8 +123,8 @@ func takeRows(out, v *column.Vector, rows []int32) {
 		out.Float = gather(out.Float, v.Float, rows)
 	case column.RepWide:
 		out.Wide = gather(out.Wide, v.Wide, rows)
-	case column.RepBytes:
-		out.Span = gather(out.Span, v.Span, rows)
+	case column.RepBytes, column.RepList:
+		out.Span, out.Elem, out.Counts = gather(out.Span, v.Span, rows), v.Elem, v.Counts
 	}
 }
 

@@ -24,8 +24,9 @@
 // entry of the column's dictionary and not once a row (eval_dict.go), so
 // that `id1 = 'x'` costs a table look-up a row.
 //
-// Lists and maps, which some aggregates give, pass through whole or are tested
-// with is null; binding refuses everything else.
+// Lists and maps, which some aggregates give, pass through whole, are tested
+// with is null, or, lists, are taken apart by functions; binding refuses
+// everything else.
 //
 // Numbers. A comparison with a constant is moved into the domain of the
 // column while binding (compare_const.go): `n < 1.5` for an integer column

@@ -41,6 +41,7 @@ type class struct {
 	name      string
 	holds     func(column.Type) bool
 	intervals bool // also intervals
+	lists     bool // also lists
 }
 
 // result is the type that a function gives, with its name in documentation.
@@ -64,6 +65,7 @@ const (
 	sectionNumber = "numbers"
 	sectionText   = "text"
 	sectionJSON   = "JSON in texts"
+	sectionList   = "lists, of aggregates"
 	sectionDate   = "dates and times"
 )
 
@@ -189,13 +191,22 @@ func counted(n int) string {
 // unrepeatable are functions of other engines whose values no two runs share.
 var unrepeatable = map[string]bool{"random": true, "rand": true, "uuid": true, "gen_random_uuid": true, "uuidv4": true, "uuidv7": true}
 
+// Refusal says why a function that other engines have is not there on purpose, and what there is
+// instead; "": it is not such a one.
+func Refusal(name string) string {
+	if !unrepeatable[name] {
+		return ""
+	}
+	return name + " would give other values in every run: --sample takes rows at random, the same ones for the " +
+		"same seed, and hash(a, b) is a number that looks random and stays"
+}
+
 // call binds a function call.
 func (b *binder) call(n *Call) (*bound, error) {
 	f := functions[n.Name]
 	switch {
-	case f == nil && unrepeatable[n.Name]:
-		return nil, typeErrorf("%s would give other values in every run: --sample takes rows at random, "+
-			"the same ones for the same seed, and hash(a, b) is a number that looks random and stays", n.Name)
+	case f == nil && Refusal(n.Name) != "":
+		return nil, typeError(Refusal(n.Name))
 	case f == nil:
 		return nil, typeErrorf("unknown function \"%s\"%s", oneLine(n.Name), didYouMean(n.Name, FunctionNames()))
 	case n.Star || n.Distinct || n.Filter != nil || n.Order != nil:
@@ -204,11 +215,18 @@ func (b *binder) call(n *Call) (*bound, error) {
 	if err := f.checkCount(len(n.Args)); err != nil {
 		return nil, err
 	}
-	args, err := b.operands(n.Args...)
-	if err != nil {
-		return nil, err
+	c := &call{b: b, n: n, f: f}
+	for i, a := range n.Args {
+		bind := b.operand
+		if c.param(i).takes.lists {
+			bind = b.any
+		}
+		x, err := bind(a)
+		if err != nil {
+			return nil, err
+		}
+		c.args = append(c.args, x)
 	}
-	c := &call{b: b, n: n, f: f, args: args}
 	if err := c.readLiterals(); err != nil {
 		return nil, err
 	}
@@ -216,7 +234,7 @@ func (b *binder) call(n *Call) (*bound, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.typ = f.result.of(args)
+	c.typ = f.result.of(c.args)
 	if null && f.nulls == strictNulls {
 		return newNull(c.typ), nil
 	}

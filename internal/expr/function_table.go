@@ -31,7 +31,7 @@ func fixed(name string, takes class) param { return param{name: name, takes: tak
 // functionTable is the table of scalar functions, by section and name. Types,
 // NULL and results are those of DuckDB but for what docs/semantics.md lists;
 // testdata/functions.txt holds what DuckDB gives.
-var functionTable = slices.Concat(anyFunctions, numberFunctions, textFunctions, jsonFunctions, dateFunctions, momentFunctions, partFunctions())
+var functionTable = slices.Concat(anyFunctions, numberFunctions, textFunctions, jsonFunctions, listFunctions, dateFunctions, momentFunctions, partFunctions())
 
 // anyFunctions are the functions of all types.
 var anyFunctions = []function{

@@ -50,8 +50,8 @@ var textFunctions = []function{
 		result: gives(stringType), bind: leftOf, doc: "the first n characters; of a negative n all but the last",
 	},
 	{
-		name: "length", also: []string{"len", "char_length", "character_length"}, section: sectionText, params: []param{arg("s", someBytes)},
-		result: gives(int64Type), bind: length, doc: "characters; bytes of a binary",
+		name: "length", also: []string{"len", "char_length", "character_length"}, section: sectionText, params: []param{arg("s", bytesOrList)},
+		result: gives(int64Type), bind: length, doc: "characters; bytes of a binary, elements of a list",
 	},
 	{
 		name: "levenshtein", also: []string{"editdist3"}, section: sectionText, params: []param{arg("a", aString), arg("b", aString)},

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -112,6 +113,9 @@ func described(v column.Value) string {
 // ownResults are functions that give something else than DuckDB's of these names, by design.
 var ownResults = map[string]bool{"hash": true, "typeof": true, "now": true, "today": true}
 
+// ofLists are functions of what no constant is: TestListFunctions has them.
+var ofLists = []string{"list_contains", "list_extract", "list_max", "list_min", "list_sum"}
+
 // TestHash protects that hashes stay as they are: values of many types, known since the first
 // version.
 func TestHash(t *testing.T) {
@@ -188,7 +192,7 @@ func TestFunctionsAsDuckDB(t *testing.T) {
 	for i := range functionTable {
 		f := &functionTable[i]
 		called := regexp.MustCompile(`(?m)^` + f.name + `\(`) // by a template
-		if !seen[f.name] && !ownResults[f.name] && !called.Match(edges) {
+		if !seen[f.name] && !ownResults[f.name] && !slices.Contains(ofLists, f.name) && !called.Match(edges) {
 			t.Errorf("no line of functions.txt or edges.txt calls %s", f.name)
 		}
 	}

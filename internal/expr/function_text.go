@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/gagg-dev/gagg/internal/column"
 )
 
 // mapLetters binds a function that exchanges letters one by one. What is not
@@ -117,8 +115,8 @@ func concat(l, r *bound, src Node) (*bound, error) {
 
 // length binds length(x): the characters of a string, the bytes of a binary.
 func length(c *call) (*bound, error) {
-	if c.args[0].typ.Kind != column.String {
-		return byteLength(c)
+	if c.args[0].typ != stringType {
+		return byteLength(c) // the span of a list counts elements
 	}
 	return c.strict(func(f *frame) error {
 		for i := range f.n {

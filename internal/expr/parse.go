@@ -130,7 +130,7 @@ func (p *parser) infixLevel() level {
 	if t.kind != tokOp && t.kind != tokName {
 		return levelNone
 	}
-	if t.isOp("::") {
+	if t.isOp("::") || t.isOp("[") {
 		return levelCast
 	}
 	if t.is("is") || t.is("isnull") || t.is("notnull") {
@@ -158,9 +158,16 @@ func (p *parser) infix(left Node, lv level) (Node, error) {
 	case levelIn:
 		return p.membership(left)
 	case levelCast:
-		at := p.advance().pos
+		t := p.advance()
+		if t.isOp("[") {
+			i, err := p.expr(levelNone)
+			if err != nil {
+				return nil, err
+			}
+			return &Call{At: t.pos, Name: "list_extract", Args: []Node{left, i}}, p.expectOp("]")
+		}
 		to, err := p.typeName()
-		return &Cast{At: at, X: left, To: to}, err
+		return &Cast{At: t.pos, X: left, To: to}, err
 	case levelZone:
 		return p.atTimeZone(left)
 	}

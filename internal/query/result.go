@@ -99,7 +99,9 @@ func checkCalls(n expr.Node, text string) (err error) {
 			return err == nil
 		}
 		msg := fmt.Sprintf("there is no aggregate or function %q", call.Name)
-		if near := spelling.Nearest(call.Name, slices.Concat(aggregateNames(), expr.FunctionNames())); near != "" {
+		if why := expr.Refusal(call.Name); why != "" {
+			msg = why
+		} else if near := spelling.Nearest(call.Name, slices.Concat(aggregateNames(), expr.FunctionNames())); near != "" {
 			msg += fmt.Sprintf(" (did you mean %q?)", near)
 		}
 		err = &expr.Error{Text: text, Pos: call.Pos(), Msg: msg}
