@@ -26,9 +26,9 @@ var platforms = []struct{ name, tags string }{
 	{"windows/amd64", ""},
 }
 
-// The program and the library compile for every platform, with their tests. Their sources and those of all that they
-// import are type-checked, of other modules without the bodies of functions: a tenth of the time of
-// a build.
+// The program and the library compile for every platform, with their tests. Their sources and
+// those of all that they import are type-checked, of other modules without the bodies of functions:
+// a tenth of the time of a build.
 func TestPlatforms(t *testing.T) {
 	for _, p := range platforms {
 		t.Run(p.name, func(t *testing.T) {
