@@ -1,8 +1,16 @@
 package gagg_test
 
 import (
+	"errors"
+	"math"
+	"math/big"
+	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/apache/arrow/go/v15/arrow/decimal128"
+	"github.com/apache/arrow/go/v15/arrow/decimal256"
 
 	"github.com/gagg-dev/gagg"
 )
@@ -56,5 +64,81 @@ func TestConstantsThatAreKeys(t *testing.T) {
 	}, gagg.Options{})
 	if len(lines) != 1 || lines[0] != "2|day|3|true|true" {
 		t.Errorf("%q", lines)
+	}
+}
+
+type id int32
+
+// A parameter has the meaning of the same constant in the text, in every clause.
+func TestParams(t *testing.T) {
+	day := time.Date(2024, 3, 1, 12, 0, 0, 0, time.UTC)
+	text := "it's; drop -- \" ? $1"
+	quantity := 3
+	for _, test := range []struct {
+		name        string
+		with, plain gagg.Query
+	}{
+		{"integers", gagg.Query{Where: "quantity = ?", Params: []any{uint8(3)}}, gagg.Query{Where: "quantity = 3"}},
+		{"a named type", gagg.Query{Where: "quantity = ?", Params: []any{id(3)}}, gagg.Query{Where: "quantity = 3"}},
+		{"a pointer", gagg.Query{Where: "quantity = ?", Params: []any{&quantity}}, gagg.Query{Where: "quantity = 3"}},
+		{"negative", gagg.Query{Where: "-quantity < ? and quantity > -?", Params: []any{int64(-3), 1}}, gagg.Query{Where: "-quantity < -3 and quantity > -1"}},
+		{"large", gagg.Query{Where: "quantity < ?", Params: []any{uint64(math.MaxUint64)}}, gagg.Query{}},
+		{"a float", gagg.Query{Where: "price > ?", Params: []any{float32(20.5)}}, gagg.Query{Where: "price > 20.5"}},
+		{"decimals", gagg.Query{Where: "price > ? and price < ? and price < ? and price < ?", Params: []any{
+			gagg.Decimal{Unscaled: big.NewInt(2050), Scale: 2}, big.NewInt(90), decimal128.FromI64(91), decimal256.FromI64(92),
+		}}, gagg.Query{Where: "price > 20.50 and price < 90"}},
+		{"bool", gagg.Query{Where: "(price > 20) = ?", Params: []any{true}}, gagg.Query{Where: "price > 20"}},
+		{"null", gagg.Query{Where: "discount is not distinct from ?", Params: []any{nil}}, gagg.Query{Where: "discount is null"}},
+		{"nil pointer", gagg.Query{Where: "discount is not distinct from ?", Params: []any{(*float64)(nil)}}, gagg.Query{Where: "discount is null"}},
+		{"text", gagg.Query{Where: "region in (?, ?) or region = ?", Params: []any{"Asia", text, []byte("Africa")}}, gagg.Query{Where: "region in ('Asia', 'Africa')"}},
+		{"time", gagg.Query{Where: "ordered_at >= ? and ordered_at < ? + ?", Params: []any{day, day, 48 * time.Hour}}, gagg.Query{Where: "ordered_at >= timestamp '2024-03-01 12:00:00' and ordered_at < timestamp '2024-03-03 12:00:00'"}},
+		{"nanoseconds", gagg.Query{Where: "ordered_at >= ?", Params: []any{day.Add(1)}}, gagg.Query{Where: "ordered_at > timestamp '2024-03-01 12:00:00'"}},
+		{"numbered", gagg.Query{Where: "quantity between $2 and $1 or quantity = $2", Params: []any{5, 2}}, gagg.Query{Where: "quantity between 2 and 5"}},
+		{"pattern", gagg.Query{Where: "region like ?", Params: []any{"A%"}}, gagg.Query{Where: "region like 'A%'"}},
+		{"all clauses", gagg.Query{
+			Where: "quantity < ?", Having: "count(*) > ?", By: []string{"quantity % ? as m, quantity // ? as d"},
+			Aggs: exprs("quantile(price, ?), max(price + ?)"), OrderBy: []string{"m + ?", "d"}, Params: []any{3, 2, 0.25, 1000, 7, 10, 1},
+		}, gagg.Query{
+			Where: "quantity < 7", Having: "count(*) > 10", By: []string{"quantity % 3 as m, quantity // 2 as d"},
+			Aggs: exprs("quantile(price, 0.25), max(price + 1000)"), OrderBy: []string{"m + 1", "d"},
+		}},
+		{"all clauses, numbered", gagg.Query{
+			Where: "quantity < $1", By: []string{"quantity % $2 as m"}, Aggs: exprs("sum(quantity) filter (where price > $3)"), OrderBy: []string{"m"}, Params: []any{7, 3, 20},
+		}, gagg.Query{Where: "quantity < 7", By: []string{"quantity % 3 as m"}, Aggs: exprs("sum(quantity) filter (where price > 20)"), OrderBy: []string{"m"}}},
+	} {
+		for _, q := range []*gagg.Query{&test.with, &test.plain} {
+			q.From = gagg.Files(orders)
+			q.Aggs = append(q.Aggs, exprs("count(*) as n", "sum(quantity) as s")...)
+		}
+		got, err := answer(t, test.with, gagg.Options{})
+		if want := mustAnswer(t, test.plain, gagg.Options{}); err != nil || !slices.Equal(got, want) || len(want) == 0 {
+			t.Errorf("%s: %q, want %q; %v", test.name, got, want, err)
+		}
+	}
+}
+
+// Values that are too few, too many or of no type of a value are one clear error.
+func TestParamsRefused(t *testing.T) {
+	for want, q := range map[string]gagg.Query{
+		"the query has 2 parameters (?), and 1 value is given":                       {Where: "quantity = ? or quantity = ?", Params: []any{1}},
+		"the query has 1 parameter (?), and 0 values are given":                      {Where: "quantity = ?"},
+		"the query has 0 parameters (?), and 1 value is given":                       {Params: []any{1}},
+		"there is no value for the parameter $3: 2 values are given":                 {Where: "quantity in ($1, $2, $3)", Params: []any{1, 2}},
+		"the value of the parameter $2 is used nowhere":                              {Where: "quantity = $1", Params: []any{1, 2}},
+		"parameters are numbered ($1) or not (?): a query cannot have both":          {Where: "quantity = $1 or quantity = ?", Params: []any{1, 2}},
+		"parameter 2: struct {} is no type of a value":                               {Where: "quantity in (?, ?)", Params: []any{1, struct{}{}}},
+		"parameter 1: []int is no type of a value":                                   {Where: "quantity in (?)", Params: []any{[]int{1}}},
+		"parameter 1: 1ns is not a whole number of microseconds":                     {Where: "ordered_at > ?", Params: []any{time.Nanosecond}},
+		"parameter 1: the time 9999-01-01 00:00:00.000000001 +0000 UTC is out":       {Where: "ordered_at > ?", Params: []any{time.Date(9999, 1, 1, 0, 0, 0, 1, time.UTC)}},
+		"parameter 1: a decimal of 1 digits, 77 of them behind its point":            {Where: "price > ?", Params: []any{gagg.Decimal{Unscaled: big.NewInt(1), Scale: 77}}},
+		"cannot compare int32 and interval":                                          {Where: "quantity = ?", Params: []any{time.Second}},
+		"the second argument of quantile must be a number between 0 and 1, at chara": {Aggs: exprs("quantile(price, ?)"), Params: []any{2}},
+		`unexpected character`: {Where: "quantity = $x"},
+	} {
+		q.From = gagg.Files(orders)
+		q.Aggs = append(q.Aggs, gagg.CountAll())
+		if _, err := answer(t, q, gagg.Options{}); !errors.Is(err, gagg.ErrUsage) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
 	}
 }

@@ -38,6 +38,13 @@ const NoRows = query.NoRows
 // Query is `SELECT By, Aggs FROM From WHERE Where GROUP BY By HAVING Having
 // ORDER BY OrderBy LIMIT Limit OFFSET Offset`. By, Aggs and OrderBy elements may each hold
 // a list separated by commas.
+//
+// Where an expression has a parameter, a value of Params stands: for each ? the next one, in the
+// order By, Aggs, Where, Having, OrderBy; or for $1, $2, … the first, the second. A value is never
+// text of the query. It is a bool, an integer, a float, a string, a []byte, a [time.Time], which is
+// an instant, a [time.Duration], which is an interval, a [Decimal], a *big.Int, a decimal128.Num or
+// decimal256.Num of Arrow, which are whole numbers, a pointer to one of these, or nil, which is
+// NULL. Too few values, too many, and those of other types are an [ErrUsage].
 type Query struct {
 	From    Source
 	By      []string  // key columns or expressions, `as NAME`; none: one group of all rows
@@ -48,11 +55,15 @@ type Query struct {
 	Where   string    // "": all rows
 	Having  string    // over keys, aggregates and output names; "": all groups
 	OrderBy []string  // `name`, `-name`, `name desc nulls last`; none: in order of the keys' hash
+	Params  []any     // values of the parameters: see above
 	Pivot   string    // a key whose values become columns, of each aggregate one; "": none. Limit and Offset count rows of that
 	Now     time.Time // what now() gives; zero: the time at which Run, Plan or Summarize is called
 	Limit   int64     // the most rows of the result; 0: all; NoRows: none
 	Offset  int64     // how many rows are passed over before these
 }
+
+// Decimal is a value of Query.Params: Unscaled / 10^Scale, of at most 76 digits.
+type Decimal = query.Decimal
 
 // Sample is a part of the rows of the input, chosen at random by a seed. Whether a row is in it
 // depends on its number in the input, in file order and then row order: the same query has the
@@ -65,7 +76,7 @@ type Sample struct {
 
 // texts is the clauses of q.
 func (q Query) texts() query.Query {
-	t := query.Query{By: q.By, Sets: q.Sets, Totals: q.Totals, Sample: query.Sample(q.Sample), Now: q.Now, Where: q.Where, Having: q.Having, OrderBy: q.OrderBy, Pivot: q.Pivot, Limit: q.Limit, Offset: q.Offset}
+	t := query.Query{By: q.By, Sets: q.Sets, Totals: q.Totals, Sample: query.Sample(q.Sample), Now: q.Now, Where: q.Where, Having: q.Having, Params: q.Params, OrderBy: q.OrderBy, Pivot: q.Pivot, Limit: q.Limit, Offset: q.Offset}
 	if t.Now.IsZero() {
 		t.Now = time.Now()
 	}

@@ -118,6 +118,8 @@ func (b *binder) anew(n Node) (*bound, error) {
 		return newConst(n.Value), nil
 	case *Interval:
 		return constantInterval(n.Span), nil
+	case *Param:
+		return nil, typeErrorf("%s stands for a value that is given beside the text, and there is none here", n)
 	case *Unary:
 		return b.unary(n)
 	case *Binary:

@@ -2,6 +2,7 @@ package expr
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -17,6 +18,7 @@ const (
 	tokString           // 'string'; text without quotes and doubling
 	tokOp               // operator or punctuation, canonical: "==" is "=", "!=" is "<>"
 	tokPlace            // #3; text as typed
+	tokParam            // ?, which is ?2 if it is the second one, or $3
 )
 
 type token struct {
@@ -43,6 +45,8 @@ func (t token) String() string {
 		return fmt.Sprintf("name %q", t.text)
 	case tokNumber:
 		return "number " + t.text
+	case tokParam:
+		return "parameter"
 	}
 	return "\"" + t.text + "\""
 }
@@ -65,6 +69,7 @@ func lex(text string) ([]token, error) {
 type lexer struct {
 	text   string
 	pos    int
+	asked  int // how many ? there were
 	tokens []token
 }
 
@@ -94,6 +99,14 @@ func (l *lexer) next() (token, error) {
 		return l.number()
 	case c == '#':
 		return l.place()
+	case c == '?':
+		l.pos++
+		l.asked++
+		return token{kind: tokParam, text: "?" + strconv.Itoa(l.asked), pos: start, end: l.pos}, nil
+	case c == '$' && start+1 < len(l.text) && l.text[start+1] >= '1' && l.text[start+1] <= '9':
+		l.pos++
+		l.digits()
+		return l.token(tokParam, start), nil
 	}
 	return l.operator()
 }

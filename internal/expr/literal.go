@@ -152,7 +152,11 @@ func formatLiteral(v column.Value) string {
 	case k == column.Time:
 		return "time '" + formatTime(v.Int, v.Type.Unit) + "'"
 	}
-	return "'" + strings.ReplaceAll(v.Bytes, "'", "''") + "'"
+	text := "'" + strings.ReplaceAll(v.Bytes, "'", "''") + "'"
+	if v.Type.Kind == column.Binary {
+		return "blob " + text
+	}
+	return text
 }
 
 // formatDecimal writes all digits of a decimal, with a point even at scale 0,

@@ -59,6 +59,9 @@ func (p *parser) primary() (Node, error) {
 	case tokPlace:
 		p.advance()
 		return &Column{At: t.pos, Name: t.text}, nil
+	case tokParam:
+		p.advance()
+		return t.param(), nil
 	case tokQuoted:
 		return p.column()
 	case tokName:

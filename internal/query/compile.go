@@ -22,6 +22,7 @@ type compiler struct {
 	q   Query
 	out Compiled
 
+	params    *params
 	rows      *expr.Binder   // of keys and arguments
 	batchCol  map[int]int    // column of the schema -> column of the batch
 	argIndex  map[string]int // argument by its canonical text
@@ -46,6 +47,10 @@ func Compile(in Columns, q Query) (*Compiled, error) {
 	c := &compiler{
 		in: in, q: q, out: Compiled{Texts: q, Totals: -1, Limit: q.Limit, Offset: q.Offset},
 		batchCol: map[int]int{}, argIndex: map[string]int{}, callIndex: map[string]int{},
+	}
+	var err error
+	if c.params, err = q.params(); err != nil {
+		return nil, err
 	}
 	c.rows = expr.NewBinder(c.inputColumn)
 	for _, step := range []func() error{c.where, c.keys, c.countKeys, c.aggs, c.having, c.outputs, c.follow, c.orderBy, c.pivot} {
@@ -86,12 +91,18 @@ func (c *compiler) where() (err error) {
 	if err != nil {
 		return err
 	}
-	n = c.atNow(n)
+	n = c.constants(n, "where", 0)
 	if call := findAggregate(n); call != nil {
 		return &expr.Error{Text: c.q.Where, Pos: call.Pos(), Msg: fmt.Sprintf("where cannot use the aggregate %s: use having", call.Name)}
 	}
 	c.out.Where, err = expr.BindFilter(n, c.q.Where, c.filterColumn)
 	return err
+}
+
+// constants puts what the query is given in the place of parameters, and of now() and the like, in
+// text i of a clause.
+func (c *compiler) constants(n expr.Node, clause string, i int) expr.Node {
+	return c.atNow(c.params.fill(n, clause, i))
 }
 
 // atNow puts the time of the query in the place of now() and the like.
@@ -140,7 +151,7 @@ func (c *compiler) nameOf(it expr.Item) string {
 }
 
 func (c *compiler) aggs() error {
-	for _, a := range c.q.Aggs {
+	for i, a := range c.q.Aggs {
 		items, err := expr.ParseAggs(a.Text)
 		if err != nil {
 			return err
@@ -152,7 +163,7 @@ func (c *compiler) aggs() error {
 			if a.Alias != "" {
 				it.Alias = a.Alias
 			}
-			c.items = append(c.items, outputItem{c.nameOf(it), c.atNow(it.Expr), a.Text})
+			c.items = append(c.items, outputItem{c.nameOf(it), c.constants(it.Expr, "aggs", i), a.Text})
 		}
 	}
 	if len(c.items) == 0 {

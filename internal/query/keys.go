@@ -46,12 +46,13 @@ func (c *compiler) keys() error {
 			all = append(all, k)
 		}
 	}
-	for _, list := range c.q.By {
+	for i, list := range c.q.By {
 		items, err := expr.ParseKeys(list)
 		if err != nil {
 			return err
 		}
 		for _, it := range items {
+			it.Expr = c.params.fill(it.Expr, "by", i)
 			k, err := c.key(list, it)
 			if err != nil {
 				return err

@@ -21,6 +21,7 @@ type Query struct {
 	Now     time.Time // what now() gives
 	Where   string
 	Having  string
+	Params  []any // values of the parameters, as expr.ValueNode takes them
 	OrderBy []string
 	Pivot   string // a key whose values are to become columns; "": none
 	Limit   int64  // the most rows of the result; 0: all; NoRows: none
@@ -55,3 +56,6 @@ func usagef(format string, args ...any) error {
 
 // Functions lists the scalar functions of expressions, by section and name.
 func Functions() []expr.Function { return expr.Functions() }
+
+// Decimal is a number with digits behind its point, as a parameter.
+type Decimal = expr.Decimal

@@ -163,7 +163,7 @@ func (c *compiler) having() error {
 	if err != nil {
 		return err
 	}
-	if n, err = c.bindResult(c.atNow(n), c.q.Having, true); err != nil {
+	if n, err = c.bindResult(c.constants(n, "having", 0), c.q.Having, true); err != nil {
 		return err
 	}
 	c.out.Having, err = expr.BindFilter(n, c.q.Having, c.resultColumn)
@@ -199,13 +199,13 @@ func (c *compiler) ordered(it expr.Item, list string) (n expr.Node, output int, 
 }
 
 func (c *compiler) orderBy() error {
-	for _, list := range c.q.OrderBy {
+	for i, list := range c.q.OrderBy {
 		items, err := expr.ParseOrder(list)
 		if err != nil {
 			return err
 		}
 		for _, it := range items {
-			it.Expr = c.atNow(it.Expr)
+			it.Expr = c.constants(it.Expr, "order", i)
 			n, output, err := c.ordered(it, list)
 			if err != nil {
 				return err
