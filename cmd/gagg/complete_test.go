@@ -144,6 +144,21 @@ func TestCompleteUnreadable(t *testing.T) {
 	}
 }
 
+// Wherever a line ends there is an answer, whose candidates begin as the word does.
+func TestCompletePrefixes(t *testing.T) {
+	for _, flag := range []string{"-k", "-a", "--where", "--having", "--order-by", "--sets"} {
+		const text = `sum(price * (1 - "disc ""x")) filter (where region like 'it''s' and case when x then 1e3 end) as "a b", ü::int <> -1`
+		for i := range text {
+			word := text[:i]
+			if _, got := completed(t, flag, word+"§", ordersFile); slices.ContainsFunc(got, func(c string) bool {
+				return !strings.HasPrefix(c, word[:max(strings.LastIndexAny(word, `"`), 0)])
+			}) {
+				t.Errorf("%s %s: %q", flag, word, got)
+			}
+		}
+	}
+}
+
 // A server that does not answer is not waited for.
 func TestCompleteIsQuick(t *testing.T) {
 	never := make(chan struct{})

@@ -3,7 +3,10 @@ package main
 import (
 	"flag"
 	"fmt"
+	"go/parser"
+	"go/token"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -23,20 +26,24 @@ var updateDocs = flag.Bool("update", false, "TestDocs writes into README.md and 
 //	         follows is what they print on a terminal of 100 columns, without a bar. A line that is …
 //	         stands for any lines, and … in a line for any text. The commands of a page run one after
 //	         the other, in a folder that has testdata.
-//	sh       Commands that cannot run here, with a bucket or a GPU. The flags of gagg are read.
+//	sh       Commands that cannot run here, with a bucket or a GPU. The flags of gagg are read, and
+//	         what make is to make is in the Makefile.
 //	go       A piece of an example of the library, which go test runs.
 //
-// Commands stand in such blocks only. In the text, flags that are named are flags, and files that
-// are linked to are there.
+// Commands stand in such blocks only. In the text, flags, targets of make and names of the library
+// (gagg.Run) are there, and files that are linked to.
 func TestDocs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many runs of whole processes")
+	}
+	if _, err := exec.LookPath("bash"); err != nil {
+		t.Skip("no bash")
 	}
 	pages, err := filepath.Glob("../../docs/*.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	examples := exampleCode(t)
+	examples, library := exampleCode(t), libraryNames(t)
 	for _, page := range append(pages, "../../README.md") {
 		t.Run(filepath.Base(page), func(t *testing.T) {
 			t.Parallel()
@@ -44,7 +51,7 @@ func TestDocs(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := docsPage{t: t, name: filepath.Base(page), dir: docsFolder(t), beside: filepath.Dir(page), examples: examples}
+			p := docsPage{t: t, name: filepath.Base(page), dir: docsFolder(t), beside: filepath.Dir(page), examples: examples, library: library}
 			if made := p.check(string(text)); *updateDocs && made != string(text) {
 				if err := os.WriteFile(page, []byte(made), 0o600); err != nil {
 					t.Fatal(err)
@@ -95,6 +102,29 @@ func exampleCode(t *testing.T) string {
 	return all.String()
 }
 
+// libraryNames are what package gagg declares.
+func libraryNames(t *testing.T) map[string]bool {
+	t.Helper()
+	files, err := filepath.Glob("../../*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]bool{}
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name := range parsed.Scope.Objects {
+			names[name] = true
+		}
+	}
+	return names
+}
+
 // plainCode is code without its indentation.
 func plainCode(code string) string {
 	var lines []string
@@ -110,6 +140,7 @@ type docsPage struct {
 	name, dir string
 	beside    string // the folder of the page
 	examples  string
+	library   map[string]bool
 }
 
 // commandsOutside finds gagg called in a block without a fence.
@@ -143,6 +174,8 @@ func (p *docsPage) check(text string) string {
 
 var (
 	flagNamed  = regexp.MustCompile("`--([a-z-]+)")
+	makeNamed  = regexp.MustCompile("`make ([a-z][a-z/-]*)[` ]")
+	goNamed    = regexp.MustCompile("`gagg\\.([A-Z]\\w*)")
 	fileLinked = regexp.MustCompile(`\]\(([^)#:]+)[)#]`)
 )
 
@@ -156,10 +189,29 @@ func (p *docsPage) text(at int, line string) {
 			p.t.Errorf("%s:%d: there is no flag --%s", p.name, at, m[1])
 		}
 	}
+	for _, m := range makeNamed.FindAllStringSubmatch(line, -1) {
+		p.target(at, m[1])
+	}
+	for _, m := range goNamed.FindAllStringSubmatch(line, -1) {
+		if !p.library[m[1]] && !strings.HasPrefix(m[1], "Test") {
+			p.t.Errorf("%s:%d: there is no gagg.%s", p.name, at, m[1])
+		}
+	}
 	for _, m := range fileLinked.FindAllStringSubmatch(line, -1) {
 		if _, err := os.Stat(filepath.Join(p.beside, m[1])); err != nil {
 			p.t.Errorf("%s:%d: %v", p.name, at, err)
 		}
+	}
+}
+
+// target wants make to know what it is to make.
+func (p *docsPage) target(at int, name string) {
+	makefile, err := os.ReadFile("../../Makefile")
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	if !strings.Contains(string(makefile), "\n"+name+":") && !strings.Contains(string(makefile), "\n.PHONY: "+name+"\n") {
+		p.t.Errorf("%s:%d: there is no make %s", p.name, at, name)
 	}
 }
 
@@ -258,6 +310,9 @@ func (p *docsPage) flags(at int, block []string) {
 		for _, words := range simpleCommands(line) {
 			for len(words) > 0 && strings.Contains(words[0], "=") {
 				words = words[1:] // a variable
+			}
+			if len(words) == 2 && words[0] == "make" {
+				p.target(at, words[1])
 			}
 			if len(words) == 0 || filepath.Base(words[0]) != "gagg" {
 				continue

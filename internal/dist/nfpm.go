@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -18,6 +19,7 @@ type nfpm struct {
 	Arch        string        `json:"arch"`
 	Platform    string        `json:"platform"`
 	Version     string        `json:"version"`
+	Release     string        `json:"release"` // of the package, by whom packages the version
 	Section     string        `json:"section"`
 	Priority    string        `json:"priority"`
 	Maintainer  string        `json:"maintainer"`
@@ -57,6 +59,14 @@ gagg answers SELECT keys, aggregates FROM files WHERE ... GROUP BY keys
 over Parquet and Arrow files, within a memory limit, and on an NVIDIA GPU
 where there is one and that is faster.`
 
+const maintainer = "the gagg authors <gagg@users.noreply.github.com>"
+
+// debianChangelog is the changelog of the package, which has one entry.
+func (r *release) debianChangelog() []byte {
+	return fmt.Appendf(nil, "gagg (%s-1) unstable; urgency=medium\n\n  * This version; see changelog.gz.\n\n -- %s  %s\n",
+		strings.Replace(r.version, "-", "~", 1), maintainer, r.when.Format(time.RFC1123Z))
+}
+
 // copyright is what Debian wants to know of a package.
 const copyright = `Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
 Upstream-Name: gagg
@@ -78,7 +88,8 @@ func (r *release) pack(packager, scratch, into string) error {
 		"completions/gagg.fish": "/usr/share/fish/vendor_completions.d/gagg.fish",
 		"completions/_gagg":     "/usr/share/zsh/vendor-completions/_gagg",
 		"README.md":             "/usr/share/doc/gagg/README.md",
-		"CHANGELOG.md":          "/usr/share/doc/gagg/CHANGELOG.md",
+		"CHANGELOG.md":          "/usr/share/doc/gagg/changelog.gz",
+		"changelog.Debian":      "/usr/share/doc/gagg/changelog.Debian.gz",
 		"copyright":             "/usr/share/doc/gagg/copyright",
 	}
 	library := "libc6"
@@ -86,16 +97,19 @@ func (r *release) pack(packager, scratch, into string) error {
 		library = "glibc"
 		places["completions/_gagg"] = "/usr/share/zsh/site-functions/_gagg"
 		places["LICENSE"] = "/usr/share/licenses/gagg/LICENSE"
+		places["CHANGELOG.md"] = "/usr/share/doc/gagg/CHANGELOG.md"
 		delete(places, "copyright")
+		delete(places, "changelog.Debian")
 	}
 	when := r.when.Format(time.RFC3339)
 	config := nfpm{
-		Name: "gagg", Arch: r.machine, Platform: r.system, Version: r.version, Section: "utils", Priority: "optional",
-		Maintainer: "the gagg authors <gagg@users.noreply.github.com>", Description: description, Homepage: "https://github.com/gagg-dev/gagg",
+		Name: "gagg", Arch: r.machine, Platform: r.system, Version: r.version, Release: "1", Section: "utils", Priority: "optional",
+		Maintainer: maintainer, Description: description, Homepage: "https://github.com/gagg-dev/gagg",
 		License: "Apache-2.0", Depends: []string{library}, MTime: when,
 		RPM: nfpmRPM{Summary: strings.SplitN(description, "\n", 2)[0], BuildHost: "localhost"}, Deb: nfpmDeb{Compression: "xz"},
 	}
-	for _, f := range append(append([]file{}, r.texts...), r.program, file{"copyright", 0o644, []byte(copyright)}) {
+	debian := []file{{"copyright", 0o644, []byte(copyright)}, {"changelog.Debian", 0o644, r.debianChangelog()}}
+	for _, f := range slices.Concat(r.texts, []file{r.program}, debian) {
 		place := places[f.name]
 		if place == "" {
 			continue
