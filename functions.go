@@ -2,6 +2,24 @@ package gagg
 
 import "github.com/gagg-dev/gagg/internal/query"
 
+// Operator describes an operator of expressions.
+type Operator struct {
+	Name   string
+	Also   []string // other ways to write it
+	Shown  string   // with its operands
+	Result string   // its type
+	Doc    string   // what it gives, in some words of Markdown
+}
+
+// Operators lists the operators, in falling precedence.
+func Operators() []Operator {
+	var list []Operator
+	for _, o := range query.Operators() {
+		list = append(list, Operator(o))
+	}
+	return list
+}
+
 // Function describes a scalar function of expressions.
 type Function struct {
 	Name      string

@@ -42,11 +42,8 @@ glob (** crosses folders), a URL (https:// s3:// gs://), a pipe such as <(…), 
 	helpExpressions = `
   'text' 1 2.5 1e3 true null date '2024-01-31' timestamp '2024-01-31 12:00:00'
   column "a column" struct.field #3 (the third column)
-  + - * / // % ** & | ~ << >> || = <> < <= > >= and or not in (…)
-  between … and … similar to '…'
-  is null, is true, is false, is distinct from …, each with not
-  like ilike case when … then … else … end cast(x as t) try_cast(x as t) x::t
-  t + interval '1 month' extract(minute from t) t at time zone 'Asia/Tokyo'
+  case when … then … else … end cast(x as t) try_cast(x as t)
+  t + interval '1 month' extract(minute from t)
 `
 	helpVariables = `Flags also come from variables: GAGG_MEMORY_LIMIT=4GiB stands for
 --memory-limit 4GiB. The command line wins.
@@ -58,7 +55,7 @@ const helpColumns = 80
 
 func writeHelp(w io.Writer, f *pflag.FlagSet) error {
 	_, err := io.WriteString(w, "gagg groups and aggregates Parquet files.\n\nUsage:"+helpUsage+"\n"+helpInputs+"\nExamples:"+helpExamples+
-		helpAggregates()+helpAggregateRules+"\nExpressions (keys, arguments, conditions):"+helpExpressions+helpFunctions()+
+		helpAggregates()+helpAggregateRules+"\nExpressions (keys, arguments, conditions):"+helpExpressions+helpOperators()+helpFunctions()+
 		"\nFlags:\n"+helpFlags(f)+"\n"+helpVariables+helpStatuses())
 	return err
 }
@@ -113,6 +110,17 @@ func helpAggregates() string {
 		}
 	}
 	return b.String() + ";"
+}
+
+// helpOperators shows the operators, in falling precedence.
+func helpOperators() string {
+	const blank = "\x00" // at which no line is broken
+	var shown []string
+	for _, o := range gagg.Operators() {
+		shown = append(shown, strings.ReplaceAll(o.Shown, " ", blank))
+	}
+	lines := strings.Join(wrapped(strings.Join(shown, ", "), helpColumns-4), "\n    ")
+	return "  operators, the first bind most tightly:\n    " + strings.ReplaceAll(lines, blank, " ") + "\n"
 }
 
 // helpFunctions names the scalar functions, by what they are about.

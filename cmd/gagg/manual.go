@@ -31,6 +31,10 @@ func writeManual(w io.Writer, f *pflag.FlagSet, date string) error {
 	}
 	m.section("Expressions")
 	m.verbatim(helpExpressions)
+	m.paragraph("Operators, those first that bind most tightly:")
+	for _, o := range gagg.Operators() {
+		m.entry(o.Shown, plainText(o.Doc)+alsoCalled(o.Also)+".")
+	}
 	m.section("Functions")
 	about := ""
 	for _, fn := range gagg.Functions() {

@@ -42,12 +42,17 @@ func explainTopic(f *pflag.FlagSet, topic string) string {
 		only.AddFlag(flag)
 		texts = append(texts, helpFlags(only))
 	}
-	if strings.HasPrefix(name, "-") {
+	if strings.HasPrefix(name, "-") && len(texts) > 0 {
 		return strings.Join(texts, "\n")
 	}
 	for _, a := range gagg.Aggregates() {
 		if a.Name == name || slices.Contains(a.Also, name) {
 			texts = append(texts, fmt.Sprintf("aggregate %s: %s\n%s", a.Signature, plainText(a.Doc), typesOf(a.Takes, a.Result, a.Also)))
+		}
+	}
+	for _, o := range gagg.Operators() {
+		if o.Name == name || slices.Contains(o.Also, name) {
+			texts = append(texts, fmt.Sprintf("operator %s: %s\n%s", o.Shown, plainText(o.Doc), typesOf("", o.Result, o.Also)))
 		}
 	}
 	for _, fn := range gagg.Functions() {

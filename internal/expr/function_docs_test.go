@@ -17,6 +17,34 @@ func TestFunctionDocs(t *testing.T) {
 	docpart.Check(t, "../../docs/semantics.md", "functions", functionDocs(), *update)
 }
 
+// TestOperatorDocs protects that docs/semantics.md lists the operators that there are, in their
+// precedence, and the types that casts take.
+func TestOperatorDocs(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("\n| operator | gives | |\n|---|---|---|\n")
+	last := levelPrimary
+	for i, o := range Operators() {
+		if operatorTable[i].level > last {
+			t.Errorf("%s binds more tightly than what stands before it", o.Name)
+		}
+		last = operatorTable[i].level
+		name := "`" + strings.ReplaceAll(o.Shown, "|", "\\|") + "`"
+		for _, other := range o.Also {
+			name += ", `" + other + "`"
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", name, o.Result, o.Doc)
+	}
+	b.WriteString("\n")
+	docpart.Check(t, "../../docs/semantics.md", "operators", b.String(), *update)
+	b.Reset()
+	b.WriteString("\n| type | also called |\n|---|---|\n")
+	for _, typ := range Types() {
+		fmt.Fprintf(&b, "| `%s` | %s |\n", typ.Name, strings.Join(typ.Also, ", "))
+	}
+	b.WriteString("\n")
+	docpart.Check(t, "../../docs/semantics.md", "types", b.String(), *update)
+}
+
 func functionDocs() string {
 	var b strings.Builder
 	section := ""

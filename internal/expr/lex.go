@@ -172,27 +172,14 @@ func (l *lexer) place() (token, error) {
 	return l.token(tokPlace, start), nil
 }
 
-// operators are tried in this order: longer ones first.
-var operators = []string{
-	"<>", "!=", "<=", ">=", "==", "||", "::", "//", "**", "<<", ">>", "!~", "^@", "->>", "->", "&", "|", "~", "^",
-	"+", "-", "*", "/", "%", "=", "<", ">", "(", ")", ",", ".", "[", "]",
-}
-
 func (l *lexer) operator() (token, error) {
 	rest := l.text[l.pos:]
-	for _, op := range operators {
-		if !strings.HasPrefix(rest, op) {
-			continue
+	for _, s := range symbols {
+		if strings.HasPrefix(rest, s.text) {
+			t := token{kind: tokOp, text: s.canonical, pos: l.pos, end: l.pos + len(s.text)}
+			l.pos = t.end
+			return t, nil
 		}
-		t := token{kind: tokOp, text: op, pos: l.pos, end: l.pos + len(op)}
-		l.pos = t.end
-		switch op {
-		case "!=":
-			t.text = "<>"
-		case "==":
-			t.text = "="
-		}
-		return t, nil
 	}
 	r, _ := utf8.DecodeRuneInString(rest)
 	return token{}, l.fail(l.pos, "unexpected character %q", r)

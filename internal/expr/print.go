@@ -26,14 +26,6 @@ const (
 	levelPrimary
 )
 
-var binaryLevels = map[string]level{
-	"or": levelOr, "and": levelAnd,
-	"=": levelCompare, "<>": levelCompare, "<": levelCompare, "<=": levelCompare, ">": levelCompare, ">=": levelCompare,
-	"||": levelConcat, "&": levelConcat, "|": levelConcat, "<<": levelConcat, ">>": levelConcat,
-	"~": levelConcat, "!~": levelConcat, "^@": levelConcat, "->": levelConcat, "->>": levelConcat, "**": levelPower, "^": levelPower,
-	"+": levelSum, "-": levelSum, "*": levelProduct, "/": levelProduct, "//": levelProduct, "%": levelProduct,
-}
-
 type printer struct {
 	strings.Builder
 }

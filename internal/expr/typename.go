@@ -43,6 +43,29 @@ var castTypes = map[string]column.Type{
 	"interval":     intervalType,
 }
 
+// TypeNames is a type that casts take, with its names: the first is how gagg calls it.
+type TypeNames struct {
+	Name string
+	Also []string
+}
+
+// Types lists the types that casts take.
+func Types() []TypeNames {
+	by := map[string][]string{"decimal(p,s)": {"numeric(p,s)"}}
+	for name, t := range castTypes {
+		if name == t.String() {
+			name = ""
+		}
+		by[t.String()] = append(by[t.String()], name)
+	}
+	var list []TypeNames
+	for _, name := range slices.Sorted(maps.Keys(by)) {
+		slices.Sort(by[name])
+		list = append(list, TypeNames{name, slices.DeleteFunc(by[name], func(n string) bool { return n == "" })})
+	}
+	return list
+}
+
 func castTypeNames() []string {
 	return append(slices.Sorted(maps.Keys(castTypes)), "decimal")
 }

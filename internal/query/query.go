@@ -54,6 +54,9 @@ func usagef(format string, args ...any) error {
 	return &UsageError{fmt.Sprintf(format, args...)}
 }
 
+// Operators lists the operators of expressions, in falling precedence.
+func Operators() []expr.Operator { return expr.Operators() }
+
 // Functions lists the scalar functions of expressions, by section and name.
 func Functions() []expr.Function { return expr.Functions() }
 
