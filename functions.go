@@ -20,6 +20,21 @@ func Operators() []Operator {
 	return list
 }
 
+// CastType is a type that casts take.
+type CastType struct {
+	Name  string   // as a schema shows it
+	Casts []string // its names in casts, the usual one first
+}
+
+// CastTypes lists the types that casts take, by name.
+func CastTypes() []CastType {
+	var list []CastType
+	for _, t := range query.Types() {
+		list = append(list, CastType(t))
+	}
+	return list
+}
+
 // Function describes a scalar function of expressions.
 type Function struct {
 	Name      string

@@ -50,6 +50,11 @@ func explainTopic(f *pflag.FlagSet, topic string) string {
 			texts = append(texts, fmt.Sprintf("aggregate %s: %s\n%s", a.Signature, plainText(a.Doc), typesOf(a.Takes, a.Result, a.Also)))
 		}
 	}
+	for _, t := range gagg.CastTypes() {
+		if t.Name == name || slices.Contains(t.Casts, name) {
+			texts = append(texts, fmt.Sprintf("type %s: cast(x as %s), x::%s\n%s", t.Name, t.Casts[0], t.Casts[0], typesOf("", "", t.Casts[1:])))
+		}
+	}
 	for _, o := range gagg.Operators() {
 		if o.Name == name || slices.Contains(o.Also, name) {
 			texts = append(texts, fmt.Sprintf("operator %s: %s\n%s", o.Shown, plainText(o.Doc), typesOf("", o.Result, o.Also)))
@@ -106,7 +111,7 @@ func unknownTopic(f *pflag.FlagSet, topic string) error {
 		meant = spelling.Nearest(strings.TrimLeft(topic, "-"), names)
 	}
 	if meant == "" {
-		return usagef("help %s: there is no flag, aggregate or function of that name; gagg --help lists them", topic)
+		return usagef("help %s: there is no flag, aggregate, function, operator or type of that name; gagg --help lists them", topic)
 	}
-	return usagef("help %s: there is no flag, aggregate or function of that name; did you mean %s?", topic, meant)
+	return usagef("help %s: there is no flag, aggregate, function, operator or type of that name; did you mean %s?", topic, meant)
 }

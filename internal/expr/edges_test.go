@@ -92,6 +92,15 @@ func TestEdgesAsDuckDB(t *testing.T) {
 			lifted(t, c.text, described(v))
 		}
 	}
+	templates, err := os.ReadFile("testdata/edges.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range operatorTable {
+		if o.infix && !strings.Contains(string(templates), "\n$0 "+o.name+" $1\t") {
+			t.Errorf("no template of edges.txt has the operator %s", o.name)
+		}
+	}
 	page, err := os.ReadFile("../../docs/semantics.md")
 	if err != nil {
 		t.Fatal(err)

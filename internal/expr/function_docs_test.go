@@ -37,9 +37,14 @@ func TestOperatorDocs(t *testing.T) {
 	b.WriteString("\n")
 	docpart.Check(t, "../../docs/semantics.md", "operators", b.String(), *update)
 	b.Reset()
-	b.WriteString("\n| type | also called |\n|---|---|\n")
+	b.WriteString("\n| type | in casts |\n|---|---|\n")
 	for _, typ := range Types() {
-		fmt.Fprintf(&b, "| `%s` | %s |\n", typ.Name, strings.Join(typ.Also, ", "))
+		fmt.Fprintf(&b, "| %s | `%s` |\n", typ.Name, strings.Join(typ.Casts, "`, `"))
+		for _, name := range typ.Casts {
+			if _, err := Parse("x::" + strings.ReplaceAll(name, "(p,s)", "(9,2)")); err != nil {
+				t.Errorf("no cast takes %s: %v", name, err)
+			}
+		}
 	}
 	b.WriteString("\n")
 	docpart.Check(t, "../../docs/semantics.md", "types", b.String(), *update)

@@ -1,6 +1,8 @@
 package expr
 
 import (
+	"encoding/binary"
+
 	"github.com/gagg-dev/gagg/internal/column"
 )
 
@@ -33,15 +35,33 @@ func (n *bound) constantSpan() (Span, bool) {
 	return Span{n.args[0].value.Int, n.args[1].value.Int, n.args[2].value.Int}, true
 }
 
-// intervalOf casts to interval, which is for literals.
+// intervalOf casts to interval, which is for literals and for INTERVAL of Parquet.
 func intervalOf(x *bound, n *Cast) (*bound, error) {
-	if x.kind == boundInterval && n.To == intervalType {
+	switch {
+	case n.To == intervalType && x.kind == boundInterval:
 		return x, nil
+	case n.To == intervalType && x.typ.Kind == column.FixedBinary && x.typ.Width == 12 && !x.typ.IsNested():
+		millis := intervalField(x, 8, n)
+		return intervalNode(intervalField(x, 0, n), intervalField(x, 4, n), intArithmetic("*", int64Type, millis, newConst(intValue(1000)), n)), nil
 	}
 	if !isText(x) || n.To != intervalType {
 		return nil, typeErrorf("cannot cast %s to %s", x.typ, n.To)
 	}
 	return literalInterval(x)
+}
+
+// intervalField is the field that begins at a byte of what INTERVAL of Parquet is read as: months,
+// days and milliseconds, each of 4 bytes, little-endian and without a sign.
+func intervalField(x *bound, at int, src Node) *bound {
+	return strict(int64Type, src, func(f *frame) error {
+		for i := range f.n {
+			f.out.Int[i] = 0
+			if !f.out.IsNull(i) {
+				f.out.Int[i] = int64(binary.LittleEndian.Uint32(f.args[0].Bytes(i)[at:]))
+			}
+		}
+		return nil
+	}, x).neverFails(true)
 }
 
 // literalInterval reads a text literal as an interval.

@@ -133,3 +133,38 @@ func TestZonesAsPackageTime(t *testing.T) {
 		}
 	}
 }
+
+// TestParquetInterval protects that the 12 bytes of an INTERVAL of Parquet become the interval that
+// DuckDB reads from them: 14 months, 3 days and 04:05:06.007, and numbers without a sign.
+func TestParquetInterval(t *testing.T) {
+	typ := column.Type{Kind: column.FixedBinary, Width: 12}
+	rows := []column.Value{
+		{Type: typ, Bytes: "\x0e\x00\x00\x00\x03\x00\x00\x00\x57\x65\xe0\x00"},
+		{Type: typ, Null: true},
+		{Type: typ, Bytes: "\x00\x00\x00\x00\x00\x00\x00\x00\xff\xff\xff\xff"},
+	}
+	for text, want := range map[string][3]string{
+		"epoch(x::interval)": {"37015506.007", "", "4294967.295"},
+		"(timestamp '2024-01-31 12:00:00' + x::interval)::text": {"2025-04-03 16:05:06.007", "", "2024-03-21 05:02:47.295"},
+		"(x::interval > interval '1 year')::text":               {"true", "", "false"},
+		"date_part('month', x::interval)::text":                 {"2", "", "0"},
+	} {
+		n, err := Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := Bind(n, text, func(string) (int, column.Type, error) { return 0, typ, nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out column.Vector
+		if err := e.NewEval().Eval(&column.Batch{Rows: len(rows), Cols: []column.Vector{flatVector(typ, rows)}}, &out); err != nil {
+			t.Fatal(err)
+		}
+		for i := range rows {
+			if v := out.At(i); v.Null != rows[i].Null || !v.Null && textOf(v) != want[i] {
+				t.Errorf("%s, row %d: %q, want %q", text, i, textOf(v), want[i])
+			}
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/gagg-dev/gagg/internal/column"
 )
@@ -43,26 +44,31 @@ var castTypes = map[string]column.Type{
 	"interval":     intervalType,
 }
 
-// TypeNames is a type that casts take, with its names: the first is how gagg calls it.
+// TypeNames is a type that casts take, with its names.
 type TypeNames struct {
-	Name string
-	Also []string
+	Name  string   // as a schema shows it
+	Casts []string // in casts, the usual one first
 }
 
-// Types lists the types that casts take.
+// Types lists the types that casts take, by name.
 func Types() []TypeNames {
-	by := map[string][]string{"decimal(p,s)": {"numeric(p,s)"}}
+	by := map[column.Type][]string{}
 	for name, t := range castTypes {
-		if name == t.String() {
-			name = ""
+		if name != castName(t) {
+			by[t] = append(by[t], name)
 		}
-		by[t.String()] = append(by[t.String()], name)
 	}
-	var list []TypeNames
-	for _, name := range slices.Sorted(maps.Keys(by)) {
-		slices.Sort(by[name])
-		list = append(list, TypeNames{name, slices.DeleteFunc(by[name], func(n string) bool { return n == "" })})
+	list := []TypeNames{{"decimal(p,s)", []string{"decimal(p,s)", "numeric(p,s)"}}}
+	for t, names := range by {
+		slices.Sort(names)
+		list = append(list, TypeNames{t.String(), append([]string{castName(t)}, names...)})
 	}
+	for _, t := range castTypes {
+		if by[t] == nil {
+			list = append(list, TypeNames{t.String(), []string{castName(t)}})
+		}
+	}
+	slices.SortFunc(list, func(a, b TypeNames) int { return strings.Compare(a.Name, b.Name) })
 	return list
 }
 

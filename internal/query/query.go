@@ -57,6 +57,9 @@ func usagef(format string, args ...any) error {
 // Operators lists the operators of expressions, in falling precedence.
 func Operators() []expr.Operator { return expr.Operators() }
 
+// Types lists the types that casts take, by name.
+func Types() []expr.TypeNames { return expr.Types() }
+
 // Functions lists the scalar functions of expressions, by section and name.
 func Functions() []expr.Function { return expr.Functions() }
 
