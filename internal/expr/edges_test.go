@@ -73,6 +73,9 @@ func expandTemplate(template string, names []string, axes map[string][]string) [
 func TestEdgesAsDuckDB(t *testing.T) {
 	used := make([]int, len(reasons))
 	for i, c := range slices.Concat(edgeCases(t), functionCases(t)) {
+		if testing.Short() && i%10 > 0 {
+			continue
+		}
 		v, err := evalText(c.text)
 		d := disagreement{text: c.text, typ: c.typ, want: ownText(c.typ, c.want), gotType: "ERROR"}
 		if err == nil {
@@ -110,7 +113,7 @@ func TestEdgesAsDuckDB(t *testing.T) {
 		if !strings.Contains(table, "\n| "+d.row+" |") {
 			t.Errorf("docs/semantics.md has no row %q", d.row)
 		}
-		if used[k] == 0 {
+		if used[k] == 0 && !testing.Short() {
 			t.Errorf("nothing differs as %q says", d.row)
 		}
 	}
