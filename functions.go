@@ -72,3 +72,7 @@ func Aggregates() []Aggregate {
 	}
 	return list
 }
+
+// ColumnText is a column as expressions name it: in quotes where its name is a word of the
+// language, or holds more than letters, digits and _.
+func ColumnText(name string) string { return query.ColumnText(name) }

@@ -132,7 +132,7 @@ func (l *typedLine) namesAt(p place) (names []candidate) {
 		names = append(choices(l.results()...), aggregateCandidates()...)
 	default:
 		for _, column := range l.columns() {
-			names = append(names, candidate{columnName(column.Name), column.Type})
+			names = append(names, candidate{gagg.ColumnText(column.Name), column.Type})
 		}
 		if inCall && p.last == "(" && p.calls[len(p.calls)-1] == "filter" {
 			return choices("where ")
@@ -176,7 +176,7 @@ func (l *typedLine) itemNames(flag string) (names []string) {
 			if i := strings.LastIndex(lower, " as "); i >= 0 {
 				item = strings.TrimSpace(item[i+len(" as "):])
 			} else if item = strings.TrimSpace(lower); !strings.HasPrefix(item, `"`) {
-				item = columnName(item)
+				item = gagg.ColumnText(item)
 			}
 			if item != "" {
 				names = append(names, item)

@@ -118,13 +118,15 @@ func (e *estimator) total(p gagg.Progress, elapsed time.Duration) time.Duration 
 	return elapsed + time.Duration(left*float64(time.Second))
 }
 
-// correction is how much longer something took than was expected, within limits.
+// correction is how much longer ordering takes than is expected, within limits, where merging took
+// longer. That may be because of the machine or the disk, or of what is aggregated, which ordering
+// has nothing to do with: half of it counts, as a factor.
 func correction(took, expected float64) float64 {
-	const most = 3
+	const most = 2
 	if expected <= 0 {
 		return 1
 	}
-	return min(max(took/expected, 1./most), most)
+	return min(max(math.Sqrt(took/expected), 1./most), most)
 }
 
 // note keeps a sample for each sampleEvery, of which those of the last half of the time matter.

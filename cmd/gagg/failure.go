@@ -38,6 +38,7 @@ var exitStatuses = []struct {
 	{statusDevice, "no usable device"},
 	{129, "hung up"},
 	{130, "interrupted"},
+	{131, "quit"},
 	{statusPipeClosed, "the reader of the output went away"},
 	{143, "terminated"},
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"io"
+	"os"
 	"slices"
 
 	"github.com/gagg-dev/gagg"
@@ -8,6 +10,9 @@ import (
 
 // source is what the arguments name.
 func (c *command) source() (gagg.Source, error) {
+	if err := c.checkOwnPipes(); err != nil {
+		return nil, err
+	}
 	if !slices.Contains(c.inputs, "-") {
 		return gagg.Files(c.inputs...), nil
 	}
@@ -15,4 +20,41 @@ func (c *command) source() (gagg.Source, error) {
 		return nil, usagef("- (stdin) cannot be read together with other inputs: name it alone, or as /dev/stdin")
 	}
 	return gagg.Stream("stdin", c.stdin), nil
+}
+
+// checkOwnPipes refuses a pipe as an input that this process itself writes to: its end would never
+// come.
+func (c *command) checkOwnPipes() error {
+	for _, own := range []struct {
+		w    io.Writer
+		name string
+	}{{c.stdout, "stdout"}, {c.stderr, "stderr"}} {
+		pipe := pipeInfo(own.w)
+		if pipe == nil {
+			continue
+		}
+		for _, input := range c.inputs {
+			info, _ := os.Stat(input) // what fails is reported when it is opened
+			if input == "-" {
+				info = pipeInfo(c.stdin)
+			}
+			if info != nil && os.SameFile(info, pipe) {
+				return usagef("the input %s is the pipe that %s goes to, whose end would never come: name another input", input, own.name)
+			}
+		}
+	}
+	return nil
+}
+
+// pipeInfo tells which pipe f is; nil: it is none.
+func pipeInfo(f any) os.FileInfo {
+	file, ok := f.(*os.File)
+	if !ok {
+		return nil
+	}
+	info, err := file.Stat()
+	if err != nil || info.Mode()&os.ModeNamedPipe == 0 {
+		return nil
+	}
+	return info
 }

@@ -49,7 +49,7 @@ func runForPeak(path string) {
 // they would begin to ignore as well; what it handles they do not. It takes
 // no notice itself, as before.
 func heedSignals() {
-	for _, s := range []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM} {
+	for _, s := range []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM, syscall.SIGQUIT} {
 		if signal.Ignored(s) {
 			signal.Notify(make(chan os.Signal, 1), s)
 		}

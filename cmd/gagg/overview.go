@@ -78,23 +78,27 @@ func (c *command) writeFirstRows(rec arrow.Record) error {
 // example is a command that groups by a column whose type is one of keys, and adds up one of
 // numbers.
 func example(d *gagg.Description, inputs []string) string {
-	key, number := "", ""
-	for _, column := range d.Columns {
+	key, number := "", "" // as expressions name them; "": there is none
+	for i, column := range d.Columns {
+		name := gagg.ColumnText(column.Name)
+		if column.Name == "" { // which only its number stands for
+			name = fmt.Sprintf("#%d", i+1)
+		}
 		switch typ := column.Type; {
 		case typ == "":
 		case key == "" && (typ == "string" || typ == "bool" || typ == "date"):
-			key = column.Name
+			key = name
 		case number == "" && (typ == "double" || typ == "float" || strings.HasPrefix(typ, "decimal") || strings.Contains(typ, "int")):
-			number = column.Name
+			number = name
 		}
 	}
 	command := "gagg"
 	if key != "" {
-		command += " -k " + shellQuoted(columnName(key))
+		command += " -k " + shellQuoted(key)
 	}
 	aggregates := "count(*) as n"
 	if number != "" {
-		aggregates += fmt.Sprintf(", avg(%s) as average", columnName(number))
+		aggregates += fmt.Sprintf(", avg(%s) as average", number)
 	}
 	command += " -a " + shellQuoted(aggregates)
 	if key != "" {
@@ -106,18 +110,7 @@ func example(d *gagg.Description, inputs []string) string {
 	return command
 }
 
-var (
-	bareName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.]*$`) })
-	bareWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_./:=@%+,-]+$`) })
-)
-
-// columnName is a column as expressions name it.
-func columnName(name string) string {
-	if bareName().MatchString(name) {
-		return name
-	}
-	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
-}
+var bareWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_./:=@%+,-]+$`) })
 
 // shellQuoted is a word of a command line.
 func shellQuoted(word string) string {

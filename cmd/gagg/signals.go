@@ -15,7 +15,7 @@ import (
 //	0                    first signal: the context ends
 //	up to oneRequest     others mean the same: timeout(1) signals the process and
 //	                     then its group, a shell its job and a terminal all of it
-//	after it             another one: no more waiting, not even for a last step;
+//	after it, or SIGQUIT another one: no more waiting, not even for a last step;
 //	                     what is left to remove gets lastGrace, then the process ends
 const (
 	oneRequest = time.Second
@@ -50,9 +50,10 @@ func (e *interruption) Error() string {
 // status is the exit status by which a shell knows the signal.
 func (e *interruption) status() int { return 128 + int(e.signal) }
 
-// withSignals returns a context that ends at the first SIGINT, SIGTERM or
-// SIGHUP, so that the run can remove what it has begun. A signal that was
-// ignored when the process started (nohup, a background job) stays ignored.
+// withSignals returns a context that ends at the first SIGINT, SIGTERM, SIGHUP or
+// SIGQUIT (Ctrl-\), so that the run can remove what it has begun. A signal that was
+// ignored when the process started (nohup, a background job) stays ignored. SIGQUIT
+// leaves no core and no stack of the runtime's, unless GAGG_DEBUG=1 asks for one.
 //
 // SIGPIPE is ignored: a write to a closed pipe then returns EPIPE, which ends
 // the run in order instead of leaving a half-written file beside the output.
@@ -63,8 +64,8 @@ func withSignals(parent context.Context) context.Context {
 	ctx, cancel := context.WithCancelCause(parent)
 	signal.Ignore(syscall.SIGPIPE)
 	received := make(chan os.Signal, 2)
-	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
-		if !signal.Ignored(s) {
+	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
+		if !signal.Ignored(s) && (s != syscall.SIGQUIT || os.Getenv("GAGG_DEBUG") != "1") {
 			signal.Notify(received, s)
 		}
 	}
@@ -72,8 +73,7 @@ func withSignals(parent context.Context) context.Context {
 		first := &interruption{signal: (<-received).(syscall.Signal), again: make(chan struct{})}
 		cancel(first)
 		for began := time.Now(); ; {
-			<-received
-			if time.Since(began) > oneRequest {
+			if again := <-received; again == syscall.SIGQUIT || time.Since(began) > oneRequest {
 				close(first.again)
 				time.Sleep(lastGrace)
 				os.Exit(first.status())

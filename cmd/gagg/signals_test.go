@@ -22,6 +22,7 @@ func TestSignals(t *testing.T) {
 	}{
 		syscall.SIGHUP:  {129, "gagg: stopped by a signal: hangup\n"},
 		syscall.SIGINT:  {130, "gagg: interrupted\n"},
+		syscall.SIGQUIT: {131, "gagg: stopped by a signal: quit\n"},
 		syscall.SIGTERM: {143, "gagg: terminated\n"},
 	} {
 		w := startWaiting(t)

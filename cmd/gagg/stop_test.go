@@ -123,8 +123,11 @@ func TestStop(t *testing.T) {
 		c, stderr := r.start(t)
 		waited := r.wait()
 		signal, status, text := syscall.SIGINT, 130, "gagg: interrupted\n"
-		if i%2 == 1 {
+		switch i % 3 {
+		case 1:
 			signal, status, text = syscall.SIGTERM, 143, "gagg: terminated\n"
+		case 2:
+			signal, status, text = syscall.SIGQUIT, 131, "gagg: stopped by a signal: quit\n"
 		}
 		sent := time.Now()
 		_ = c.Process.Signal(signal) // it may have ended

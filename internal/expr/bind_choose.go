@@ -24,7 +24,10 @@ func (b *binder) caseWhen(n *Case) (*bound, error) {
 		if operand != nil {
 			cond, err = b.compare(opEQ, operand, cond, n.Operand, w.If, n)
 		} else {
-			cond, err = asBool(cond, "when")
+			typ := cond.typ
+			if cond, err = asBool(cond, "when"); err != nil { // which "filter (where …)" is made of too
+				err = typeErrorf("a condition must be boolean, this is %s", typ)
+			}
 		}
 		if err != nil {
 			return nil, b.at(w.If.Pos(), err)

@@ -178,7 +178,7 @@ func TestBindErrors(t *testing.T) {
 		{"i like 'x'", `like needs strings, not int64, at character 3 of "i like 'x'"`},
 		{"i::date", `cannot cast int64 to date, at character 2 of "i::date"`},
 		{"case when b then i else s end", `int64 and string have no common type, at character 1 of "case when b then i else s end"`},
-		{"case when i then 1 end", `when needs boolean operands, not int64, at character 11 of "case when i then 1 end"`},
+		{"case when i then 1 end", `a condition must be boolean, this is int64, at character 11 of "case when i then 1 end"`},
 		{"w*w*w*w*w*w*w*w*w*w", `the product of decimal(38,36) and decimal(30,4) has more than 38 digits after the point; cast one to double, at character 18 of "w*w*w*w*w*w*w*w*w*w"`},
 	}
 	for _, c := range cases {

@@ -2,6 +2,7 @@ package query
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/gagg-dev/gagg/internal/expr"
@@ -65,3 +66,11 @@ func Functions() []expr.Function { return expr.Functions() }
 
 // Decimal is a number with digits behind its point, as a parameter.
 type Decimal = expr.Decimal
+
+// ColumnText is a column as expressions name it.
+func ColumnText(name string) string {
+	if strings.HasPrefix(name, "#") { // else the column of that number
+		return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
+	}
+	return (&expr.Column{Name: name}).String()
+}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/expr"
-	"github.com/gagg-dev/gagg/internal/spelling"
 )
 
 // Names of the result stage: a character that no column name of a user's
@@ -101,7 +100,7 @@ func checkCalls(n expr.Node, text string) (err error) {
 		msg := fmt.Sprintf("there is no aggregate or function %q", call.Name)
 		if why := expr.Refusal(call.Name); why != "" {
 			msg = why
-		} else if near := spelling.Nearest(call.Name, slices.Concat(aggregateNames(), expr.FunctionNames())); near != "" {
+		} else if near := expr.Meant(call.Name, slices.Concat(aggregateNames(), expr.FunctionNames())); near != "" {
 			msg += fmt.Sprintf(" (did you mean %q?)", near)
 		}
 		err = &expr.Error{Text: text, Pos: call.Pos(), Msg: msg}
