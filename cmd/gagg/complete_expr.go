@@ -24,13 +24,36 @@ func namePart(c byte) bool {
 	return c == '_' || c == '.' || c >= 0x80 || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
 }
 
-// words of the language that stand between operands, or before one.
+// Words of the language that are no operators.
 var (
-	binaryWords = []string{"and", "as", "between", "ilike", "in", "is", "like", "not", "or"}
 	prefixWords = []string{"case", "false", "not", "null", "true"}
 	caseWords   = []string{"when", "then", "else", "end"}
 	orderWords  = []string{"asc", "desc", "nulls", "first", "last"}
 )
+
+// isWord reports whether an operand may follow a name that is none: it begins an operator, or is
+// another word of the language.
+func isWord(name string) bool {
+	if slices.Contains([]string{"as", "case", "distinct", "else", "from", "then", "when", "where"}, name) {
+		return true
+	}
+	return slices.ContainsFunc(operatorCandidates(), func(c candidate) bool {
+		first, _, _ := strings.Cut(c.text, " ")
+		return first == name
+	})
+}
+
+// operatorCandidates are the operators that are words.
+func operatorCandidates() (list []candidate) {
+	for _, o := range gagg.Operators() {
+		for _, name := range append([]string{o.Name}, o.Also...) {
+			if name[0] >= 'a' && name[0] <= 'z' {
+				list = append(list, candidate{name, o.Shown})
+			}
+		}
+	}
+	return list
+}
 
 // placeIn finds the end of text in its expression.
 func placeIn(text string) (p place) {
@@ -56,7 +79,7 @@ func placeIn(text string) (p place) {
 			}
 			call = strings.ToLower(text[from:i])
 			p.last = "x"
-			if slices.Contains(slices.Concat(binaryWords, prefixWords, caseWords, []string{"distinct", "where"}), call) {
+			if isWord(call) {
 				p.last = call
 			}
 		case c == ' ' || c == '\t' || c == '\n':
@@ -155,12 +178,17 @@ func (l *typedLine) wordsBehind(flag string) []candidate {
 	switch flag {
 	case "order-by":
 		return choices(orderWords...)
-	case "agg":
-		return append(choices("filter (where "), choices(slices.Concat(binaryWords, caseWords)...)...)
 	case "bar", "partition-by", "pivot", "sets":
 		return nil
 	}
-	return choices(slices.Concat(binaryWords, caseWords)...)
+	words := append(operatorCandidates(), choices(caseWords...)...)
+	switch flag {
+	case "agg":
+		return append(choices("as ", "filter (where "), words...)
+	case "by":
+		return append(choices("as "), words...)
+	}
+	return words
 }
 
 // results are the names of the columns of the result, as far as they are typed.
