@@ -112,7 +112,7 @@ type Progress struct {
 	// Partitions is how many partitions are to be merged once the input is read, small ones that
 	// are merged together counted as one; 0: the input is read. PartitionsMerged of them have been.
 	Partitions, PartitionsMerged int
-	GroupsTotal                  int64 // about how many groups will be put out; 0: not known
+	GroupsTotal                  int64 // about how many there are, before a limit; 0: not known
 	Groups                       int64 // groups put out
 	BytesSpilled                 int64 // written to the temp folder, as stored
 }

@@ -51,8 +51,10 @@ const sampleEvery = time.Second
 // estimator follows a run.
 type estimator struct {
 	threads float64
-	ordered bool // the result is
-	values  int  // of a group in the result; 0: it is not written
+	ordered bool  // the result is
+	values  int   // of a group in the result; 0: it is not written
+	most    int64 // groups that are wanted; 0: all
+	keep    int64 // the same, with those that are passed over
 
 	step    int
 	began   [steps]time.Duration // when the step began, since the run did
@@ -73,7 +75,15 @@ func (e *estimator) stepOf(p gagg.Progress) (step int, done float64) {
 	case !e.ordered || p.PartitionsMerged < p.Partitions:
 		return stepMerging, part(int64(p.PartitionsMerged), int64(p.Partitions))
 	}
-	return stepOrdering, part(p.Groups, p.GroupsTotal)
+	return stepOrdering, part(p.Groups, e.wanted(p.GroupsTotal, e.most))
+}
+
+// wanted is how many of some groups are, if these are most; 0: all.
+func (e *estimator) wanted(groups, most int64) int64 {
+	if most == 0 {
+		return groups
+	}
+	return min(groups, most)
 }
 
 // part is done of total, 0 to 1; 0 if there is no total.
@@ -166,13 +176,14 @@ func (e *estimator) expected(p gagg.Progress) (seconds [steps]float64) {
 	if p.Phase != gagg.PhaseOutput {
 		spilled /= math.Max(part(p.BytesDone, p.BytesTotal), 0.01)
 	}
-	write := groups * float64(e.values) * writeValue
+	kept := float64(e.wanted(p.GroupsTotal, e.keep))
+	write := float64(e.wanted(p.GroupsTotal, e.most)) * float64(e.values) * writeValue
 	seconds[stepMerging] = (groups*mergeGroup + spilled*mergeSpilled) / e.threads
 	if !e.ordered {
 		seconds[stepMerging] += write
 		return seconds
 	}
-	seconds[stepMerging] += groups * sortGroup / e.threads
-	seconds[stepOrdering] = groups*orderGroup + write
+	seconds[stepMerging] += kept * sortGroup / e.threads // others are told by a bound
+	seconds[stepOrdering] = kept*orderGroup + write
 	return seconds
 }

@@ -78,6 +78,17 @@ func (s simulated) run() (truth float64, estimates []float64) {
 	return truth, estimates
 }
 
+// A limit makes ordering short, and leaves merging as it is.
+func TestEstimateOfLimit(t *testing.T) {
+	p := gagg.Progress{Phase: gagg.PhaseScan, BytesDone: 50, BytesTotal: 100, GroupsTotal: 20e6}
+	all, few := estimator{threads: 2, ordered: true}, estimator{threads: 2, ordered: true, most: 3, keep: 10}
+	plain := estimator{threads: 2}
+	a, f, m := all.total(p, 10*time.Second), few.total(p, 10*time.Second), plain.total(p, 10*time.Second)
+	if a < 30*time.Second || f > m+time.Second || f < m {
+		t.Errorf("all groups %v, three %v, in no order %v", a, f, m)
+	}
+}
+
 // Of an input whose size nobody knows nothing is estimated.
 func TestNoEstimate(t *testing.T) {
 	e := estimator{threads: 1}

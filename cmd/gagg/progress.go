@@ -167,6 +167,7 @@ func (b *bar) beat(at time.Time) {
 		b.share = max(b.share, min(float64(elapsed)/float64(total), 0.99))
 	}
 	s := status{now: b.now, told: b.told, elapsed: elapsed, total: total, ordered: b.after.ordered}
+	s.now.GroupsTotal = b.after.wanted(b.now.GroupsTotal, b.after.most)
 	if b.view.width == nil {
 		b.line(at, s)
 		return

@@ -192,7 +192,10 @@ func (c *command) startProgress(writes bool) gagg.Observer {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	after := estimator{threads: float64(cmp.Or(c.threads, runtime.GOMAXPROCS(0))), ordered: len(c.order()) > 0}
+	after := estimator{threads: float64(cmp.Or(c.threads, runtime.GOMAXPROCS(0))), ordered: len(c.order()) > 0, most: c.limit}
+	if after.most > 0 {
+		after.keep = after.most + c.offset
+	}
 	if writes {
 		after.values = usualValues
 	}

@@ -55,7 +55,7 @@ type Progress struct {
 	RowsTotal   int64 // -1: not known
 	Ranges      int   // of partitions, each merged as one; 0: the input is read
 	Merged      int   // of them: they have been
-	GroupsTotal int64 // about how many groups will be put out; 0: not known
+	GroupsTotal int64 // about how many groups there are, before a limit; 0: not known
 	Groups      int64 // groups put out
 	Spilled     int64 // bytes written to the temp folder, as stored
 }

@@ -220,17 +220,14 @@ func (r *run) observe(output bool) {
 	r.opt.Observe(p)
 }
 
-// groupsTotal is about how many groups will be put out, as far as it is known: after merging, how
-// many there are to sort.
+// groupsTotal is about how many groups there are, as far as it is known: after merging, how many
+// there are to sort.
 func (r *run) groupsTotal(output bool) int64 {
 	q := r.plan.Query
 	a := r.current.Load()
 	total := a.run.Expected()
 	if output && len(q.Order) > 0 && int(r.merged.Load()) == len(r.ranges) {
 		total = r.sorted.Load()
-	}
-	if q.Limit != 0 {
-		total = min(total, max(q.Limit, 0))
 	}
 	return total
 }
