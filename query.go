@@ -7,9 +7,20 @@
 //		Aggs: []gagg.Agg{gagg.Sum("v1"), gagg.Mean("v3").As("m")},
 //	}, gagg.Options{})
 //
-// The result is an Arrow record reader. [Plan] tells how a query would run,
-// [Describe] what its input holds. The language of the expressions and the
-// meaning of the aggregates are in docs/semantics.md.
+// What a query reads is a [Source]:
+//
+//	Files       paths, globs, folders, URLs, buckets
+//	FS          the same of an fs.FS
+//	Readers     files in io.ReaderAts; Parquet: one of them
+//	Stream      a file, or an Arrow stream, out of an io.Reader
+//	Records     an Arrow array.RecordReader
+//	RecordSeq   an iterator over Arrow records
+//	RecordChan  a channel of Arrow records
+//
+// Values of a program are given as [Query.Params], beside the text. The result, [Rows], is an Arrow
+// record reader; [Write] and [WriteFile] write it in the formats of the command. [Plan] tells how a
+// query would run, [Describe] what its input holds, [Summarize] what is in its columns. The
+// language of the expressions and the meaning of the aggregates are in docs/semantics.md.
 //
 // The package prints nothing and keeps no state between calls. Of the environment it reads what
 // says where things are: TMPDIR, for the folder of an empty Options.TempDir; GAGG_CUDA_LIBRARY,

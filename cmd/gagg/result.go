@@ -189,36 +189,20 @@ func (c *command) terminalRows() int {
 	return mostShown
 }
 
-// writeAll writes every row, for commit to make final. The first batch is
-// awaited before a writer is made, so that an input that turns out bad leaves
-// nothing in a pipe, and what goes to a pipe is held back for a while.
+// writeAll writes every row, for commit to make final. What goes to a pipe is held back for a
+// while.
 func (r *result) writeAll(ctx context.Context, rows *gagg.Rows) error {
-	more := rows.Next()
-	if err := rows.Err(); err != nil {
-		return err
-	}
 	for _, by := range rows.Sorted() {
 		r.options.Sorted = append(r.options.Sorted, sink.SortColumn(by))
 	}
-	w, err := r.writer(rows.Schema())
+	err := sink.WriteAll(ctx, rows, r.writer)
 	if columns := new(sink.ColumnError); errors.As(err, &columns) {
 		return usagef("%v", columns)
 	}
-	if err != nil {
-		return output(err)
+	if failed := new(sink.WriteError); errors.As(err, &failed) {
+		return output(failed.Err)
 	}
-	for ; more; more = rows.Next() {
-		if err := context.Cause(ctx); err != nil {
-			return err
-		}
-		if err := w.Write(rows.Record()); err != nil {
-			return errors.Join(output(err), w.Close())
-		}
-	}
-	if err := rows.Err(); err != nil {
-		return err
-	}
-	return output(w.Close())
+	return err
 }
 
 // commit lets the answer go, and makes a file of it appear.

@@ -14,11 +14,13 @@ import (
 // that is shipped imports it.
 var withoutCaller = map[string][]string{
 	"the library's, for its callers: the command makes queries from text, and one set of devices a process": {
-		"gagg.OpenGPUs", "gagg.Agg.As", "gagg.CountAll", "gagg.Count", "gagg.Sum", "gagg.Mean", "gagg.Min", "gagg.Max",
+		"gagg.OpenGPUs", "gagg.CountAll", "gagg.Count", "gagg.Sum", "gagg.Mean", "gagg.Min", "gagg.Max",
 		"gagg.VarSamp", "gagg.Stddev", "gagg.Corr", "gagg.First", "gagg.Last", "gagg.AnyValue", "gagg.ArgMin", "gagg.ArgMax",
 		"gagg.CountDistinct", "gagg.Median", "gagg.Quantile", "gagg.Mode", "gagg.List", "gagg.StringAgg", "gagg.call",
-		"gagg.GPUs.Close", "gagg/internal/device.Open",
-		"gagg.Rows.Retain", "gagg/internal/exec.Rows.Retain", // of arrow's RecordReader
+		"gagg/internal/device.Open",
+	},
+	"results of programs that call the library: the command has outputs of its own": {
+		"gagg.Write", "gagg.WriteFile", "gagg.write",
 	},
 	"sources of programs that call the library: the command reads files and pipes": {
 		"gagg.Parquet", "gagg.Readers", "gagg/internal/input.Readers", "gagg/internal/input.readerSource.Open",

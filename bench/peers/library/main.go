@@ -25,7 +25,6 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/gagg-dev/gagg"
-	"github.com/gagg-dev/gagg/internal/sink"
 )
 
 func main() {
@@ -147,27 +146,9 @@ func drop(rows *gagg.Rows) error {
 }
 
 func (p *program) write(ctx context.Context, path string) error {
-	file, err := sink.Create(path)
-	if err != nil {
-		return err
-	}
-	defer file.Abort()
-	err = p.rows(ctx, func(rows *gagg.Rows) error {
-		w, err := sink.NewWriter(sink.Parquet, file, rows.Schema(), sink.Options{})
-		if err != nil {
-			return err
-		}
-		for rows.Next() {
-			if err := w.Write(rows.Record()); err != nil {
-				return errors.Join(err, w.Close())
-			}
-		}
-		return w.Close()
+	return p.rows(ctx, func(rows *gagg.Rows) error {
+		return gagg.WriteFile(ctx, path, rows, gagg.Output{Format: gagg.FormatParquet})
 	})
-	if err != nil {
-		return err
-	}
-	return file.Commit()
 }
 
 // peakBytes is the highest resident size of this process.
