@@ -135,7 +135,7 @@ func TestNeedIsEnough(t *testing.T) {
 // F17: a context that is cancelled at any moment ends a run that spills, and
 // everything is let go.
 func TestCancelSpilling(t *testing.T) {
-	wanted := 8
+	wanted := 4
 	if testing.Short() {
 		wanted = 2
 	}

@@ -54,6 +54,7 @@ func TestOpenAgain(t *testing.T) {
 // Both builds: the usual one links the C library and nothing of NVIDIA's, the
 // one without GPU links nothing at all.
 func TestBuilds(t *testing.T) {
+	t.Parallel() // it waits for the linker
 	if testing.Short() {
 		t.Skip("links two programs")
 	}

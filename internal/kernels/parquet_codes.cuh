@@ -13,7 +13,9 @@
 #include "parquet_heads.cuh"
 #include "parquet_words.cuh"
 
-// A guess: lists cost the more the more blocks make them, and decoding a share is over the sooner.
+// Counted, not measured: 122,880 codes take 230,000 instructions of warps, some 80,000 cycles of
+// each of three blocks, 115,000 of two. Each block lists all runs: 8,000 cycles where these are
+// usual, but 400,000 where they have 8 codes, and more blocks are sooner over with none of that.
 constexpr uint32_t PARQUET_CODE_BLOCKS = 3;
 
 // ParquetEntries is the words of a dictionary for an output.

@@ -49,7 +49,10 @@
 #include "snappy_output.cuh"
 #include "snappy_tags.cuh"
 
-constexpr uint32_t SNAPPY_LONG = 1024;   // a guess
+// In bytes. Not measured: shorter literals go by origins, at 60 instructions a byte, longer ones
+// end a batch whose other threads have no element then. Pages of strings and codes have none of
+// either length; literals of doubles, of a whole fragment each, are far beyond.
+constexpr uint32_t SNAPPY_LONG = 1024;
 constexpr uint32_t SNAPPY_RESIDENT = 1;  // blocks of a multiprocessor that expand: no more than 64 registers a thread
 
 // SnappyExpand is the shared memory of a block that expands.
