@@ -19,7 +19,7 @@ import (
 // beside the memory limit.
 const (
 	mostPivoted    = 1000     // columns of each aggregate
-	mostPivotCells = 10 << 20 // values that are put into them
+	mostPivotCells = 10 << 20 // values that are put into them, NULL where there is no group among them
 )
 
 // pivoting makes a pivot of the rows of a result, whose columns are its keys, its aggregates and
@@ -141,6 +141,9 @@ func cellKey(to []byte, values arrow.Array, i int) []byte {
 
 // record makes the record of rows.
 func (p *pivoting) record(rows []*pivotRow) (arrow.Record, error) {
+	if len(rows)*len(p.columns)*p.aggs > mostPivotCells {
+		return nil, exec.Usagef("pivot: %d rows of %d columns for each of %d aggregates are more than %d values: leave groups out with a filter, or take a limit", len(rows), len(p.columns), p.aggs, mostPivotCells)
+	}
 	columns := make([]*pivotColumn, 0, len(p.columns))
 	for _, c := range p.columns {
 		columns = append(columns, c)

@@ -124,6 +124,7 @@ func TestPivotRefused(t *testing.T) {
 		"none of the keys":        {By: []string{"region"}, Aggs: exprs("count(*) as n"), Pivot: "n"},
 		"no aggregates":           {By: []string{"region"}, Pivot: "region"},
 		"more than 1000 values":   {By: []string{"ordered_at", "region"}, Aggs: exprs("count(*)"), Pivot: "ordered_at"},
+		"rows of 1000 columns":    {By: []string{"ordered_at", "epoch(ordered_at)::bigint % 1000 as e"}, Aggs: exprs("count(*)"), Pivot: "e"},
 		"grouping sets and total": {By: []string{"region"}, Aggs: exprs("count(*)"), Pivot: "region", Totals: true},
 		"expected":                {By: []string{"region"}, Aggs: exprs("count(*)"), Pivot: "region)"},
 	} {
