@@ -70,6 +70,9 @@ type Options struct {
 	// NoGPUDecoding has the CPU decode everything, and make the rows that GPUs combine. For
 	// experiments.
 	NoGPUDecoding bool
+	// AsOf is the version of a Delta Lake table that is read, a whole number; "": the latest.
+	AsOf string
+
 	// NoPruning reads all row groups, whatever their statistics say.
 	NoPruning bool
 	// Observer is told of progress; nil: nobody.
@@ -140,7 +143,7 @@ func (o Options) exec() exec.Options {
 		Threads: o.Threads, MemoryLimit: o.MemoryLimit, Slack: o.Slack, TempDir: o.TempDir, TempLimit: o.TempLimit,
 		Device: o.Device, GPUs: o.GPUs.devices(), LastRun: o.LastRun, GPUMemory: o.GPUMemory, Streams: o.Streams, LoadFactor: o.LoadFactor,
 		Trace: o.Trace, Partitions: o.Partitions, BatchRows: o.BatchRows, UnionByName: o.UnionByName,
-		NoGPUDecoding: o.NoGPUDecoding, NoPruning: o.NoPruning, Logger: o.Logger, Allocator: o.Allocator, Transport: o.Transport, Stores: o.Stores, Tuning: o.tuned,
+		NoGPUDecoding: o.NoGPUDecoding, NoPruning: o.NoPruning, AsOf: o.AsOf, Logger: o.Logger, Allocator: o.Allocator, Transport: o.Transport, Stores: o.Stores, Tuning: o.tuned,
 	}
 	if o.Observer != nil {
 		e.Observe = func(p exec.Progress) { o.Observer.Progress(progress(p)) }

@@ -21,7 +21,7 @@ const overviewRows = 5
 
 // besideOverview are flags that may be given with inputs alone: they say how these are read.
 var besideOverview = []string{
-	"threads", "memory-limit", "temp-dir", "temp-limit", "device", "union-by-name", "no-pruning", "progress", "quiet", "verbose",
+	"threads", "memory-limit", "temp-dir", "temp-limit", "device", "union-by-name", "as-of", "no-pruning", "progress", "quiet", "verbose",
 }
 
 // asksNothing reports whether the command line names inputs, and nothing to do with them.

@@ -64,6 +64,7 @@ func (s *settings) libraryOptions(stderr io.Writer) (gagg.Options, error) {
 		BatchRows:     s.batchRows,
 		UnionByName:   s.unionByName,
 		NoPruning:     s.noPruning,
+		AsOf:          s.asOf,
 		NoGPUDecoding: s.noGPUDecoding,
 		Logger:        s.logger(stderr),
 		Transport:     transport(),

@@ -24,21 +24,30 @@ func (w *Worker) choose(b *column.Batch) ([]int32, error) {
 	if w.pipe.Where.Filter == nil || b.Sel != nil && len(b.Sel) == 0 {
 		return b.Sel, nil
 	}
+	var err error
+	w.sel, err = w.pass(w.pipe.Where, b, w.sel[:0])
+	return w.sel, err
+}
+
+// pass appends to sel the rows that pass a filter, of those that the batch has left.
+func (w *Worker) pass(where Condition, b *column.Batch, sel []int32) ([]int32, error) {
 	if b.Sel == nil || len(b.Sel) == b.Rows {
-		var err error
-		w.sel, err = w.pipe.Where.Filter.Filter(b, w.sel[:0])
-		return w.sel, err
+		return where.Filter.Filter(b, sel)
+	}
+	if len(b.Sel) == 0 {
+		return sel, nil
 	}
 	w.left.Rows, w.left.First = len(b.Sel), b.First
-	w.left.Cols, w.leftBuf = gatherInto(w.left.Cols, w.leftBuf, b, w.pipe.Where.Cols, b.Sel)
-	var err error
-	if w.sel, err = w.pipe.Where.Filter.Filter(&w.left, w.sel[:0]); err != nil {
+	w.left.Cols, w.leftBuf = gatherInto(w.left.Cols, w.leftBuf, b, where.Cols, b.Sel)
+	from := len(sel)
+	sel, err := where.Filter.Filter(&w.left, sel)
+	if err != nil {
 		return nil, err
 	}
-	for i, row := range w.sel {
-		w.sel[i] = b.Sel[row]
+	for i, row := range sel[from:] {
+		sel[from+i] = b.Sel[row]
 	}
-	return w.sel, nil
+	return sel, nil
 }
 
 // gather returns the batch of the rows sel of b. If there are none, no column of it may be looked

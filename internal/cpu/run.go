@@ -152,7 +152,9 @@ func (r *Run) work(ctx context.Context, in Input, next *atomic.Int64) (w *Worker
 	w.endWith(ctx)
 	reader := in.Reader()
 	defer reader.Close()
-	if first := w.pipe.First; first.Filter != nil && reader.Where(first.Filter.Filter, first.Cols) {
+	if first := w.pipe.First; first.Filter != nil && reader.Where(func(b *column.Batch, sel []int32) ([]int32, error) {
+		return w.pass(first, b, sel)
+	}, first.Cols) {
 		w.pipe.Where = w.pipe.Rest
 	}
 	if in.Builder != nil && r.accelerator != nil {

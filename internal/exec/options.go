@@ -34,6 +34,7 @@ type Options struct {
 	UnionByName   bool
 	NoGPUDecoding bool
 	NoPruning     bool
+	AsOf          string         // the version of a Delta table; "": the latest
 	Observe       func(Progress) // nil: nobody is told
 	Logger        *slog.Logger
 	Allocator     memory.Allocator

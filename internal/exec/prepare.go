@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"github.com/gagg-dev/gagg/internal/budget"
+	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/device"
 	"github.com/gagg-dev/gagg/internal/input"
 	"github.com/gagg-dev/gagg/internal/plan"
@@ -49,7 +50,11 @@ func prepare(ctx context.Context, q Request, l plan.Learnt, temp *temp) (_ *prep
 		return nil, err
 	}
 	p := &prepared{opt: o, budget: newBudget(o.MemoryLimit)}
-	if p.in, err = q.From.Open(ctx, o.input(temp), p.budget); err != nil {
+	opening := o.input(temp)
+	if !o.NoPruning {
+		opening.Excludes = func(in query.Columns) func(func(i int) column.Bounds) bool { return query.Excludes(in, q.Query) }
+	}
+	if p.in, err = q.From.Open(ctx, opening, p.budget); err != nil {
 		return nil, whileOpening(err)
 	}
 	defer func() {

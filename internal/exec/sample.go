@@ -46,7 +46,7 @@ func (s *sampleReader) Where(filter func(*column.Batch, []int32) ([]int32, error
 // choose appends the rows of the sample that pass a filter, which uses the columns cols; nil: all
 // of the sample.
 func (s *sampleReader) choose(b *column.Batch, sel []int32, filter func(*column.Batch, []int32) ([]int32, error), cols []int) ([]int32, error) {
-	s.rows = s.sample.Rows(b.First, b.Rows, s.rows[:0])
+	s.rows = s.of(b, s.rows[:0])
 	if filter == nil || len(s.rows) == 0 {
 		return append(sel, s.rows...), nil
 	}
@@ -64,6 +64,24 @@ func (s *sampleReader) choose(b *column.Batch, sel []int32, filter func(*column.
 	return sel, err
 }
 
+// of appends the rows of the sample that a batch has left.
+func (s *sampleReader) of(b *column.Batch, rows []int32) []int32 {
+	rows = s.sample.Rows(b.First, b.Rows, rows)
+	if b.Sel == nil {
+		return rows
+	}
+	left, n := b.Sel, 0
+	for _, row := range rows {
+		for len(left) > 0 && left[0] < row {
+			left = left[1:]
+		}
+		if len(left) > 0 && left[0] == row {
+			rows[n], n = row, n+1
+		}
+	}
+	return rows[:n]
+}
+
 func (s *sampleReader) Open(unit int) error {
 	if !s.asked {
 		s.Where(nil, nil)
@@ -74,7 +92,7 @@ func (s *sampleReader) Open(unit int) error {
 func (s *sampleReader) Next(b *column.Batch) (bool, error) {
 	ok, err := s.Reader.Next(b)
 	if ok && err == nil && !s.below {
-		s.rows = s.sample.Rows(b.First, b.Rows, s.rows[:0])
+		s.rows = s.of(b, s.rows[:0])
 		b.Sel = s.rows
 	}
 	return ok, err

@@ -53,5 +53,5 @@ func aheadOf(limit int64) int64 {
 
 // input is how a source is opened.
 func (o *Options) input(t *temp) input.Options {
-	return input.Options{UnionByName: o.UnionByName, BatchRows: o.BatchRows, Temp: t.kept, Remote: t.remote}
+	return input.Options{UnionByName: o.UnionByName, BatchRows: o.BatchRows, AsOf: o.AsOf, Temp: t.kept, Remote: t.remote}
 }

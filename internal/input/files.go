@@ -29,6 +29,18 @@ func (s fileSource) Open(ctx context.Context, o Options, from budget.Lender) (In
 		return openPipe(ctx, s[0], s[0], opened(s[0]), o, from)
 	}
 	w := &web{ctx: ctx, o: o, from: from}
+	root, isDelta, err := s.deltaFolder(w)
+	if err != nil {
+		return nil, err
+	}
+	if isDelta {
+		in, err := w.openDelta(root)
+		if err != nil {
+			w.rest()
+			return nil, err
+		}
+		return &remoteInput{in, w}, nil
+	}
 	paths, err := w.list(s)
 	if err != nil {
 		return nil, err

@@ -90,7 +90,16 @@ func (w *web) list(paths []string) (found []string, err error) {
 			found = append(found, p)
 			continue
 		}
-		keys, err := w.o.Remote.List(w.ctx, p, parquetio.HasParquetName)
+		table := ""
+		keys, err := w.o.Remote.List(w.ctx, p, func(key string) bool {
+			if kind := parquetio.TableFormat(key); kind != "" {
+				table = kind
+			}
+			return parquetio.HasParquetName(key)
+		})
+		if err == nil && table != "" {
+			err = parquetio.TableError(table)
+		}
 		switch {
 		case w.ctx.Err() != nil:
 			return nil, context.Cause(w.ctx)

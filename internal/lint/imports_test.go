@@ -71,7 +71,8 @@ var allowed = map[string][]string{
 	"internal/query": {"internal/agg", "internal/column", "internal/expr", "internal/parquetio", "internal/spelling"}, // whose errors tell of columns
 
 	"internal/device":  {"internal/cuda"},
-	"internal/input":   {"internal/arrowio", "internal/column", "internal/cpu", "internal/filepool", "internal/parquetio", "internal/query", "internal/remote", "internal/spill"},
+	"internal/input":   {"internal/arrowio", "internal/column", "internal/cpu", "internal/delta", "internal/filepool", "internal/parquetio", "internal/query", "internal/remote", "internal/spill"},
+	"internal/delta":   {"internal/column", "internal/parquetio"},
 	"internal/remote":  {},
 	"internal/arrowio": {},
 

@@ -132,13 +132,14 @@ type columnReader struct {
 	dictMem  dictMemory  // of dict, if it is the reader's own
 
 	// The page.
-	left   int    // rows not yet read
-	found  int    // size of its header, which is decoded, while nothing of the page was taken off the chunk; else 0
-	behind int    // rows of it to pass over before the next ones are read
-	coded  bool   // its values are dictionary codes
-	page   buffer // its body, decompressed
-	levels levels
-	codes  hybrid
+	left    int    // rows not yet read
+	found   int    // size of its header, which is decoded, while nothing of the page was taken off the chunk; else 0
+	behind  int    // rows of it to pass over before the next ones are read
+	coded   bool   // its values are dictionary codes
+	page    buffer // its body, decompressed
+	levels  levels
+	repeats *levels // repetition levels, where they are wanted (records.go); else nil
+	codes   hybrid
 
 	judged bool      // bounds of pages are wanted
 	index  pageIndex // of the chunk, if judged

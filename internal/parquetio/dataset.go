@@ -5,6 +5,7 @@ import (
 	"io"
 	"runtime"
 	"sync"
+	"unsafe"
 
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/filepool"
@@ -19,7 +20,12 @@ type Input struct {
 	// Name stands for a reader in messages.
 	Name   string
 	Reader io.ReaderAt // safe for concurrent use; stays the caller's to close
-	Size   int64       // bytes in Reader
+	Size   int64       // bytes in Reader; of a path, what a table says of it (0: nothing)
+
+	// Of a file of a table (Options.Table): values of columns that it lacks, by field, and rows that
+	// are none of the table; nil: there are none.
+	Values  []column.Value
+	Deleted Deleted
 }
 
 // Options says how to open a dataset.
@@ -32,6 +38,10 @@ type Options struct {
 
 	// BatchRows is the most rows of a batch; 0 means DefaultBatchRows.
 	BatchRows int
+
+	// Table has the columns of all files; the inputs are files, none of which is looked for. nil:
+	// the files have them.
+	Table *TableSchema
 }
 
 // DefaultBatchRows keeps a few columns of a batch within the first-level
@@ -60,6 +70,8 @@ type dataFile struct {
 	src    *filepool.Source
 	layout int
 	first  int64 // row number of its first row in the dataset
+
+	deleted Deleted // nil: no row is
 }
 
 // FileInfo describes a file of a dataset.
@@ -85,8 +97,8 @@ func Open(ctx context.Context, inputs []Input, opt Options) (_ *Dataset, err err
 			_ = d.Close()
 		}
 	}()
-	found, err := listInputs(ctx, inputs, &d.listed)
-	if err == nil && len(found) == 0 {
+	found, err := d.list(ctx, inputs)
+	if err == nil && len(found) == 0 && opt.Table == nil {
 		err = &UsageError{"no input files"}
 	}
 	if err != nil {
@@ -100,13 +112,29 @@ func Open(ctx context.Context, inputs []Input, opt Options) (_ *Dataset, err err
 	for i, in := range found {
 		paths[i] = in.Path
 	}
-	if d.hive, err = hiveColumns(paths); err != nil {
+	if opt.Table != nil {
+		d.hive = tableConstants(opt.Table, found)
+	} else if d.hive, err = hiveColumns(paths); err != nil {
 		return nil, err
 	}
 	if err := d.unify(); err != nil {
 		return nil, err
 	}
 	return d, nil
+}
+
+// list finds the files. Those of a table are known.
+func (d *Dataset) list(ctx context.Context, inputs []Input) ([]Input, error) {
+	if d.opt.Table == nil {
+		return listInputs(ctx, inputs, &d.listed)
+	}
+	for i := range inputs {
+		size := fileBytes + 2*int64(len(inputs[i].Path)) + int64(len(d.opt.Table.Fields))*int64(unsafe.Sizeof(column.Value{}))
+		if err := d.listed.draw(size, "a list of files"); err != nil {
+			return nil, err
+		}
+	}
+	return inputs, nil
 }
 
 // openFiles reads the footers, several at a time.
@@ -118,6 +146,7 @@ func (d *Dataset) openFiles(ctx context.Context, found []Input) error {
 		if in.Reader != nil {
 			d.files[i].src = d.pool.Reader(in.Reader)
 		}
+		d.files[i].deleted = in.Deleted
 	}
 	var wg sync.WaitGroup
 	next := make(chan int)
@@ -148,21 +177,35 @@ func openInput(src *filepool.Source, in Input, lim Limits) (f *file, err error) 
 	if err != nil {
 		return nil, pathError(in.Name, err)
 	}
+	if in.Size > 0 && in.Size != size {
+		return nil, fileError(in.Name, "damaged: %d bytes, where the table says %d", size, in.Size)
+	}
 	return openFile(in.Name, src, size, lim)
 }
 
 // unify numbers the rows of all files and makes one table of their columns.
 func (d *Dataset) unify() error {
 	d.table = newTable()
+	if d.opt.Table != nil {
+		d.table.declare(d.opt.Table)
+	}
 	for i, f := range d.files {
 		if f.rows > maxRows-d.rows {
 			return fileError(f.name, "damaged: more rows than can be counted, with those of the files before it")
 		}
 		f.first = d.rows
 		d.rows += f.rows
+		if d.opt.Table != nil {
+			if d.opt.Table.ByID && !hasIDs(f.leaves) {
+				return fileError(f.name, "its columns have no field ids, by which the table finds them; not supported")
+			}
+			d.table.adapt(f.leaves)
+		}
 		f.layout = d.table.add(d.files, i)
 	}
-	d.table.addHive(d.hive)
+	if d.opt.Table == nil {
+		d.table.addHive(d.hive)
+	}
 	return nil
 }
 

@@ -97,6 +97,9 @@ type EncodedUnit struct {
 func (s *Scan) EncodedUnit(unit int) (e EncodedUnit, ok bool) {
 	u := &s.units[unit]
 	f := s.d.files[s.fileOf[u.of]]
+	if f.deleted != nil {
+		return e, false
+	}
 	if e.Rows = u.Rows; u.Rows < s.groups[u.of].Rows { // chunks are handed on as a whole
 		return e, false
 	}

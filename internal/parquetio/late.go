@@ -41,7 +41,8 @@ type selection struct {
 
 // Where has Next call filter with the rows that it reads, in which only the columns cols are set
 // (numbers in ScanOptions.Columns), and read the other columns where filter has left a
-// row: see Batch.Sel. It is called before the first Open.
+// row: see Batch.Sel. Where rows are deleted the batch has a Sel, and filter leaves none but these.
+// It is called before the first Open.
 func (r *Reader) Where(filter func(b *column.Batch, sel []int32) ([]int32, error), cols []int) bool {
 	s := &selection{filter: filter, first: make([]bool, len(r.cols)), vecs: make([]column.Vector, len(r.cols)), behind: make([]int64, len(r.cols))}
 	s.judge.cols, s.judge.groups = make([]bool, len(r.cols)), make([]func() column.Bounds, len(r.cols))
@@ -116,7 +117,12 @@ func (r *Reader) filterNext(u *Unit) (n int, err error) {
 		return 0, err
 	}
 	s.rows, s.at, s.passed = n, 0, 0
-	s.sel, err = s.filter(&column.Batch{Rows: n, Cols: s.vecs, First: u.First + r.done}, s.sel[:0])
+	b := column.Batch{Rows: n, Cols: s.vecs, First: u.First + r.done}
+	if r.deletes() {
+		r.left = r.leftOf(u, n)
+		b.Sel = r.left
+	}
+	s.sel, err = s.filter(&b, s.sel[:0])
 	return n, err
 }
 

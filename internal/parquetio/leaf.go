@@ -14,13 +14,15 @@ import (
 
 // leaf is a column of a file: a leaf of its schema tree.
 type leaf struct {
-	name   string   // dotted path `a.b`; a top-level column is just its name
-	path   []string // the names it is made of
-	typ    column.Type
-	index  int   // number of the column in every row group
-	err    error // why the column cannot be read; matters only when it is asked for
-	maxDef int   // definition level of a value that is there; 0: no NULLs
-	maxRep int   // above 0: within a list or map
+	name    string   // dotted path `a.b`; a top-level column is just its name
+	path    []string // the names it is made of
+	ids     []int32  // the field ids of these; nil: not all have one
+	typ     column.Type
+	element column.Type // within a list or map: of its values
+	index   int         // number of the column in every row group
+	err     error       // why the column cannot be read; matters only when it is asked for
+	maxDef  int         // definition level of a value that is there; 0: no NULLs
+	maxRep  int         // above 0: within a list or map
 
 	physical format.Type
 	length   int // bytes of a FIXED_LEN_BYTE_ARRAY
@@ -29,8 +31,9 @@ type leaf struct {
 // schemaNode is a group on the way from the root to the element at hand.
 type schemaNode struct {
 	path           []string
-	bytes          int // length of the path
-	left           int // children not yet met
+	ids            []int32 // of the names of path; nil: not all have one
+	bytes          int     // length of the path
+	left           int     // children not yet met
 	maxDef, maxRep int
 	nested         string // "list" or "map", where the group or one above it is
 }
@@ -88,7 +91,7 @@ func sizeOfLeaves(leaves []leaf) int64 {
 	size := int64(cap(leaves)) * int64(unsafe.Sizeof(leaf{}))
 	for i := range leaves {
 		l := &leaves[i]
-		size += int64(len(l.path))*int64(unsafe.Sizeof(l.name)) + int64(len(l.name))
+		size += int64(len(l.path))*int64(unsafe.Sizeof(l.name)) + int64(len(l.name)) + int64(len(l.ids))*4
 	}
 	return size
 }
@@ -108,6 +111,9 @@ func (n *schemaNode) child(e *format.SchemaElement) (schemaNode, error) {
 		left:   int(e.NumChildren.V),
 		maxDef: n.maxDef, maxRep: n.maxRep,
 		nested: n.nested,
+	}
+	if e.FieldID != 0 && len(n.ids) == len(n.path) {
+		c.ids = append(n.ids[:len(n.ids):len(n.ids)], e.FieldID)
 	}
 	switch e.RepetitionType.V {
 	case format.Required:
@@ -139,7 +145,7 @@ func isMap(e *format.SchemaElement) bool {
 // leaf makes the column whose last path element is e.
 func (n *schemaNode) leaf(e *format.SchemaElement, index int) leaf {
 	l := leaf{
-		name: strings.Join(n.path, "."), path: n.path, index: index,
+		name: strings.Join(n.path, "."), path: n.path, ids: n.ids, index: index,
 		maxDef: n.maxDef, maxRep: n.maxRep,
 		physical: e.Type.V,
 	}
@@ -151,6 +157,7 @@ func (n *schemaNode) leaf(e *format.SchemaElement, index int) leaf {
 		}
 	}
 	if l.maxRep > 0 {
+		l.element, _ = leafType(e, l.length) // Invalid if it is of none
 		l.err = fmt.Errorf("column %s is a %s; grouping or aggregating it is not supported", l.name, n.nested)
 		return l
 	}

@@ -181,14 +181,50 @@ func (l *listing) addFolder(ctx context.Context, dir string) error {
 	return l.addAll(files)
 }
 
-func filesBelow(ctx context.Context, dir string, named func(path string) bool, mem *account) ([]string, error) {
-	w := walk{
-		ctx:   ctx,
-		mem:   mem,
-		file:  func(rel string) bool { return !isHidden(filepath.Base(rel)) && named(rel) },
-		enter: func(rel string) bool { return !isHidden(filepath.Base(rel)) },
+// TableFormat is the format of tables whose metadata a path is of; "": of none that is known. Their
+// folders have files that are no longer of the table.
+func TableFormat(path string) string {
+	parts := strings.Split(path, "/")
+	for i, part := range parts {
+		switch {
+		case part == "_delta_log":
+			return "Delta"
+		case part == "metadata" && i == len(parts)-2 && strings.HasSuffix(parts[i+1], ".metadata.json"):
+			return "Iceberg"
+		}
 	}
-	return w.walkBelow(dir)
+	return ""
+}
+
+// TableError says that a folder cannot be read as one of files.
+func TableError(format string) error {
+	if format == "Delta" {
+		return errors.New("a Delta table, or a folder with one, whose files are not all of the table: name the folder of the table alone")
+	}
+	return fmt.Errorf("an %s table, which is not supported: its folder has files that are not of the table; name the files of it that are to be read", format)
+}
+
+func filesBelow(ctx context.Context, dir string, named func(path string) bool, mem *account) ([]string, error) {
+	table := ""
+	found := func(rel string) {
+		if kind := TableFormat(dir + "/" + rel); kind != "" {
+			table = kind
+		}
+	}
+	w := walk{ctx: ctx, mem: mem}
+	w.file = func(rel string) bool {
+		found(rel)
+		return !isHidden(filepath.Base(rel)) && named(rel)
+	}
+	w.enter = func(rel string) bool {
+		found(rel)
+		return !isHidden(filepath.Base(rel))
+	}
+	files, err := w.walkBelow(dir)
+	if err == nil && table != "" {
+		err = pathError(dir, TableError(table))
+	}
+	return files, err
 }
 
 func hasParquetName(p string) bool {

@@ -42,7 +42,7 @@ func list(t *testing.T, paths ...string) ([]string, error) {
 func TestList(t *testing.T) {
 	touch(
 		t, "d/b.parquet", "d/a.PARQUET", "d/sub/c.parq", "d/sub/d.pq", "d/notes.txt", "d/.hidden.parquet",
-		"d/_SUCCESS", "d/_temporary/x.parquet", "d/_delta_log/1.parquet", "d/.git/x.parquet", "d/_k=1/e.parquet",
+		"d/_SUCCESS", "d/_temporary/x.parquet", "d/_log/1.parquet", "d/.git/x.parquet", "d/_k=1/e.parquet",
 		"d/spark.parquet/part-0.parquet", "other/a.parquet", "other/deep/er/z.parquet", "odd[1].parquet", "plain.bin",
 	)
 	cases := []struct {

@@ -317,6 +317,11 @@ func (c *columnReader) pageV1(h *format.DataPageHeader, body []byte) error {
 	if err != nil {
 		return err
 	}
+	if c.repeats != nil {
+		if body, err = c.repeats.start(body, h.RepetitionLevelEncoding, rows); err != nil {
+			return err
+		}
+	}
 	values, err := c.levels.start(body, h.DefinitionLevelEncoding, rows)
 	if err != nil {
 		return err
@@ -330,6 +335,9 @@ func (c *columnReader) pageV2(h *format.DataPageHeaderV2, body []byte) error {
 	size := int64(c.header.UncompressedPageSize)
 	if rep < 0 || def < 0 || rep+def > int64(len(body)) || rep+def > size {
 		return fmt.Errorf("damaged: %d and %d bytes of levels in a page of %d", rep, def, len(body))
+	}
+	if c.repeats != nil {
+		c.repeats.startRuns(body[:rep])
 	}
 	c.levels.startRuns(body[rep : rep+def])
 	id := c.id

@@ -29,6 +29,7 @@ type Reader struct {
 	chunks   []EncodedChunk  // of the unit that ReadEncoded read last
 	where    *selection      // nil: there is no filter
 	lookouts []lookout       // by column, where extremes are looked for
+	left     []int32         // rows of a batch that are not deleted
 	passed   passed          // of the open file
 
 	constants []column.Vector // by column: that of a full batch, where it is constant in file
@@ -230,10 +231,26 @@ func (r *Reader) nextAll(b *column.Batch, u *Unit) (bool, error) {
 	if err := r.readColumns(r.vecs, r.early, n); err != nil {
 		return false, err
 	}
-	b.Sel = nil
+	if b.Sel = nil; r.deletes() {
+		r.left = r.leftOf(u, n)
+		b.Sel = r.left
+	}
 	r.fill(b, u, n)
 	r.see(n)
 	return true, nil
+}
+
+// deletes reports whether rows of the open file are deleted.
+func (r *Reader) deletes() bool { return r.scan.d.files[r.file].deleted != nil }
+
+// leftOf is which of the next n rows of the unit are not deleted.
+func (r *Reader) leftOf(u *Unit, n int) []int32 {
+	f := r.scan.d.files[r.file]
+	left := f.deleted.Left(u.First+r.done-f.first, n, r.left[:0])
+	if left == nil {
+		left = []int32{} // none; nil says all
+	}
+	return left
 }
 
 // fill makes b of the next n rows, whose columns are there.

@@ -2,6 +2,7 @@ package parquetio
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -65,6 +66,7 @@ type Scan struct {
 	dicts     [][]*column.Dict
 	batchRows int
 	repeat    bool
+	deleted   bool // of a file rows are
 
 	units     []Unit
 	shared    [][]sharedDict // by row group that was cut, by wanted column
@@ -105,7 +107,10 @@ func (d *Dataset) Scan(o ScanOptions) (_ *Scan, err error) {
 	}
 	s.groups, s.hinted = s.units, make([]atomic.Bool, len(s.units))
 	s.findStretches()
-	if len(o.Extremes) > 0 {
+	if s.deleted = slices.ContainsFunc(s.fileOf, func(f int) bool { return d.files[f].deleted != nil }); s.deleted {
+		s.repeat = false
+	}
+	if len(o.Extremes) > 0 && !s.deleted { // what a reader has seen may be of rows that are deleted
 		s.askExtremes(o.Extremes)
 	}
 	for i := range s.cols {
@@ -131,7 +136,7 @@ func (s *Scan) chooseColumns() error {
 	for l := range t.layouts {
 		s.leaves[l] = t.leavesOf(l, s.cols)
 	}
-	if !s.d.opt.UnionByName {
+	if !s.d.opt.UnionByName && s.d.opt.Table == nil {
 		if err := s.missing(); err != nil {
 			return err
 		}
@@ -205,7 +210,7 @@ func (s *Scan) bounds(fileIndex, group, i int) column.Bounds {
 	col := &s.d.table.cols[s.cols[i]]
 	leaf := s.leaves[f.layout][i]
 	switch {
-	case col.hive >= 0:
+	case leaf < 0 && col.hive >= 0:
 		return constantBounds(s.d.hive[col.hive].values[fileIndex], f.groups[group].rows)
 	case leaf < 0:
 		return constantBounds(column.Value{Null: true}, f.groups[group].rows)
@@ -251,7 +256,7 @@ func (s *Scan) Filled(i int) bool {
 		f := s.d.files[s.fileOf[g]]
 		leaf := s.leaves[f.layout][i]
 		switch {
-		case s.d.table.cols[s.cols[i]].hive >= 0:
+		case leaf < 0 && s.d.table.cols[s.cols[i]].hive >= 0:
 			if s.bounds(s.fileOf[g], s.groups[g].Group, i).Nulls != 0 {
 				return false
 			}
@@ -291,7 +296,7 @@ func (s *Scan) ends(fileIndex, group, i int) column.Bounds {
 	f := s.d.files[fileIndex]
 	col := &s.d.table.cols[s.cols[i]]
 	leaf := s.leaves[f.layout][i]
-	if col.hive >= 0 || leaf < 0 {
+	if leaf < 0 {
 		return s.bounds(fileIndex, group, i)
 	}
 	return groupEnds(f.file, group, leaf, col.typ)

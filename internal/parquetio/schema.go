@@ -3,6 +3,7 @@ package parquetio
 import (
 	"fmt"
 	"hash/maphash"
+	"slices"
 
 	"github.com/gagg-dev/gagg/internal/column"
 )
@@ -15,7 +16,8 @@ type tableColumn struct {
 	nth  int // 0 for the first leaf of this path in a file, 1 for its duplicate, ...
 	typ  column.Type
 
-	hive   int   // index among the hive columns; -1: read from the files
+	hive   int   // index among the columns with a value for each file; -1: it has none
+	always bool  // that value counts, and no file is read for it; else it counts in files without the column
 	seenIn int   // the first file that has it
 	typeOf int   // the file that the type comes from
 	err    error // why it cannot be read, in at least one file
@@ -32,11 +34,14 @@ type table struct {
 	byKey  map[columnKey]int
 	byHash map[uint64][]int // layouts
 	seed   maphash.Seed
+
+	declared *TableSchema   // nil: files have the columns
+	byStored map[string]int // of a declared table: columns by their names or ids in files
 }
 
 type layout struct {
 	leaves []leaf
-	cols   []int // by leaf: its column
+	cols   []int // by leaf: its column; -1: it is none of the table
 }
 
 type columnKey struct {
@@ -60,6 +65,10 @@ func (t *table) add(files []*dataFile, i int) int {
 	l := layout{leaves: leaves, cols: make([]int, len(leaves))}
 	seen := map[string]int{}
 	for k := range leaves {
+		if t.declared != nil {
+			l.cols[k] = t.addDeclared(files[i].name, &leaves[k])
+			continue
+		}
 		path := pathKey(leaves[k].path)
 		l.cols[k] = t.addLeaf(files, i, &leaves[k], columnKey{path, seen[path]})
 		seen[path]++
@@ -106,7 +115,7 @@ func (t *table) addLeaf(files []*dataFile, i int, lf *leaf, key columnKey) int {
 // the column of that name in the files.
 func (t *table) addHive(hive []hiveColumn) {
 	for i, h := range hive {
-		col := tableColumn{name: h.name, path: []string{h.name}, typ: h.typ, hive: i}
+		col := tableColumn{name: h.name, path: []string{h.name}, typ: h.typ, hive: i, always: true}
 		if c, ok := t.byKey[columnKey{pathKey(col.path), 0}]; ok {
 			t.cols[c] = col
 			continue
@@ -123,7 +132,7 @@ func (t *table) leavesOf(l int, wanted []int) []int {
 		leaf[c] = -1
 	}
 	for k, c := range t.layouts[l].cols {
-		if _, ok := leaf[c]; ok && t.cols[c].hive < 0 {
+		if _, ok := leaf[c]; ok && !t.cols[c].always {
 			leaf[c] = k
 		}
 	}
@@ -163,7 +172,7 @@ func sameLeaves(a, b []leaf) bool {
 	}
 	for i := range a {
 		x, y := &a[i], &b[i]
-		if x.name != y.name || len(x.path) != len(y.path) || x.typ != y.typ || (x.err == nil) != (y.err == nil) {
+		if x.name != y.name || len(x.path) != len(y.path) || x.typ != y.typ || (x.err == nil) != (y.err == nil) || !slices.Equal(x.ids, y.ids) {
 			return false
 		}
 		for k := range x.path {

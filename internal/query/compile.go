@@ -44,21 +44,28 @@ type outputItem struct {
 
 // Compile resolves the query.
 func Compile(in Columns, q Query) (*Compiled, error) {
-	c := &compiler{
-		in: in, q: q, out: Compiled{Texts: q, Totals: -1, Limit: q.Limit, Offset: q.Offset},
-		batchCol: map[int]int{}, argIndex: map[string]int{}, callIndex: map[string]int{},
-	}
-	var err error
-	if c.params, err = q.params(); err != nil {
+	c, err := newCompiler(in, q)
+	if err != nil {
 		return nil, err
 	}
-	c.rows = expr.NewBinder(c.inputColumn)
 	for _, step := range []func() error{c.where, c.keys, c.countKeys, c.aggs, c.having, c.outputs, c.follow, c.orderBy, c.pivot} {
 		if err := step(); err != nil {
 			return nil, err
 		}
 	}
 	return &c.out, nil
+}
+
+func newCompiler(in Columns, q Query) (c *compiler, err error) {
+	c = &compiler{
+		in: in, q: q, out: Compiled{Texts: q, Totals: -1, Limit: q.Limit, Offset: q.Offset},
+		batchCol: map[int]int{}, argIndex: map[string]int{}, callIndex: map[string]int{},
+	}
+	if c.params, err = q.params(); err != nil {
+		return nil, err
+	}
+	c.rows = expr.NewBinder(c.inputColumn)
+	return c, nil
 }
 
 // countKeys notes which items are keys: those so far.

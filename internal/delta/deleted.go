@@ -1,0 +1,254 @@
+package delta
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"math/bits"
+	"slices"
+	"strings"
+
+	"github.com/gagg-dev/gagg/internal/budget"
+)
+
+// This file reads deletion vectors: the rows of a file that are deleted, as a 64-bit Roaring bitmap
+// in its portable form.
+//
+//	file of vectors, at an offset:  size (big-endian) | vector | CRC-32 (big-endian)
+//	vector:                         magic | bitmaps | { high 32 bits | bitmap of the low ones }…
+//	bitmap:                         cookie | containers: keys, sizes, offsets | containers, of 2^16 values each
+//
+// Numbers are little-endian unless said otherwise.
+// References: PROTOCOL.md of Delta; github.com/RoaringBitmap/RoaringFormatSpec.
+
+// vector is where the deletion vector of a file is.
+type vector struct {
+	StorageType    string
+	PathOrInlineDv string
+	Offset         int64
+	SizeInBytes    int64
+	Cardinality    int64
+}
+
+// Rows is numbers of rows.
+type Rows struct {
+	keys  []uint64 // the rows of bits[i] are those from keys[i] << 16 on
+	bits  [][blockWords]uint64
+	count int64
+}
+
+const (
+	blockWords = 1 << 16 / 64
+	blockBytes = 8 * blockWords
+
+	vectorMagic = 1681511377
+	maxVector   = 1 << 30
+	arrayMost   = 4096 // values of a container that is a list
+	noRuns      = 12346
+	withRuns    = 12347
+	offsetsFrom = 4 // containers with runs that have offsets
+)
+
+// Left appends to sel which of n rows from first on are not among r, counted from first.
+func (r *Rows) Left(first int64, n int, sel []int32) []int32 {
+	for i := 0; i < n; {
+		row := uint64(first) + uint64(i)
+		end := min(n, i+int(1<<16-row&(1<<16-1)))
+		at, there := slices.BinarySearch(r.keys, row>>16)
+		for ; i < end; i++ {
+			low := (uint64(first) + uint64(i)) & (1<<16 - 1)
+			if !there || r.bits[at][low/64]>>(low%64)&1 == 0 {
+				sel = append(sel, int32(i))
+			}
+		}
+	}
+	return sel
+}
+
+// ReadDeleted reads which rows of a file are deleted.
+func (f *File) ReadDeleted(ctx context.Context, store Store, from budget.Lender) error {
+	v := f.vector
+	if v == nil {
+		return nil
+	}
+	data, err := v.read(ctx, store)
+	if err == nil {
+		f.Deleted, err = parseRows(data, budget.Or(from))
+	}
+	if err == nil && f.Deleted.count != v.Cardinality {
+		err = fmt.Errorf("damaged: %d rows are deleted, where the log says %d", f.Deleted.count, v.Cardinality)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: deletion vector: %w", f.Path, err)
+	}
+	return nil
+}
+
+// uuidText is how many characters of base 85 a UUID takes.
+const uuidText = 20
+
+func (v *vector) read(ctx context.Context, store Store) ([]byte, error) {
+	if v.SizeInBytes < 0 || v.SizeInBytes > maxVector || v.Offset < 0 {
+		return nil, fmt.Errorf("damaged: %d bytes at %d", v.SizeInBytes, v.Offset)
+	}
+	path := v.PathOrInlineDv
+	switch v.StorageType {
+	case "i":
+		data, err := base85(path)
+		if err == nil && int64(len(data)) < v.SizeInBytes {
+			err = errors.New("damaged: it is cut off")
+		}
+		if err != nil {
+			return nil, err
+		}
+		return data[:v.SizeInBytes], nil
+	case "u":
+		if len(path) < uuidText {
+			return nil, fmt.Errorf("damaged: its file is called %q", path)
+		}
+		id, err := base85(path[len(path)-uuidText:])
+		if err != nil {
+			return nil, err
+		}
+		folder := path[:len(path)-uuidText]
+		if folder != "" {
+			folder += "/"
+		}
+		path = fmt.Sprintf("%sdeletion_vector_%x-%x-%x-%x-%x.bin", folder, id[:4], id[4:6], id[6:8], id[8:10], id[10:])
+	case "p":
+	default:
+		return nil, fmt.Errorf("storage of type %q is not supported", v.StorageType)
+	}
+	in, done, err := store.Open(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	if v.Offset+v.SizeInBytes+8 > in.Size {
+		return nil, fmt.Errorf("damaged: %s has %d bytes", path, in.Size)
+	}
+	data := make([]byte, v.SizeInBytes+8)
+	if _, err := in.Reader.ReadAt(data, v.Offset); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	body := data[4 : 4+v.SizeInBytes]
+	if int64(binary.BigEndian.Uint32(data)) != v.SizeInBytes || binary.BigEndian.Uint32(data[4+v.SizeInBytes:]) != crc32.ChecksumIEEE(body) {
+		return nil, fmt.Errorf("damaged: size or checksum in %s", path)
+	}
+	return body, nil
+}
+
+// z85 are the digits of base 85 as ZeroMQ has them.
+const z85 = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#"
+
+func base85(text string) ([]byte, error) {
+	if len(text)%5 != 0 {
+		return nil, fmt.Errorf("damaged: %d characters of base 85", len(text))
+	}
+	out := make([]byte, 0, len(text)/5*4)
+	for i := 0; i < len(text); i += 5 {
+		n := uint64(0)
+		for k := range 5 {
+			d := strings.IndexByte(z85, text[i+k])
+			if d < 0 {
+				return nil, fmt.Errorf("damaged: %q is no digit of base 85", text[i+k])
+			}
+			n = n*85 + uint64(d)
+		}
+		out = binary.BigEndian.AppendUint32(out, uint32(n))
+	}
+	return out, nil
+}
+
+// bytesLeft reads numbers off data; short once there are too few.
+type bytesLeft struct {
+	data  []byte
+	short bool
+}
+
+func (b *bytesLeft) take(n int) []byte {
+	if b.short = b.short || n > len(b.data); b.short {
+		return make([]byte, min(n, blockBytes))
+	}
+	out := b.data[:n]
+	b.data = b.data[n:]
+	return out
+}
+
+func (b *bytesLeft) u16() int    { return int(binary.LittleEndian.Uint16(b.take(2))) }
+func (b *bytesLeft) u32() uint32 { return binary.LittleEndian.Uint32(b.take(4)) }
+func (b *bytesLeft) u64() uint64 { return binary.LittleEndian.Uint64(b.take(8)) }
+
+var errRows = errors.New("damaged: no Roaring bitmap")
+
+// parseRows reads a vector; memory is drawn from a lender.
+func parseRows(data []byte, from budget.Lender) (*Rows, error) {
+	b := bytesLeft{data: data}
+	if b.u32() != vectorMagic {
+		return nil, errors.New("damaged, or of another format: it begins otherwise")
+	}
+	r := &Rows{}
+	for n := b.u64(); n > 0 && !b.short; n-- {
+		if err := r.parse(&b, uint64(b.u32())<<16, from); err != nil {
+			return nil, err
+		}
+	}
+	if b.short || !slices.IsSorted(r.keys) || len(slices.Compact(slices.Clone(r.keys))) != len(r.keys) {
+		return nil, errRows
+	}
+	return r, nil
+}
+
+// parse reads a bitmap of 32-bit numbers; high is the key of its first container.
+func (r *Rows) parse(b *bytesLeft, high uint64, from budget.Lender) error {
+	cookie := b.u32()
+	n, runs := 0, []byte(nil)
+	switch {
+	case cookie == noRuns:
+		n = int(b.u32())
+	case cookie&0xFFFF == withRuns:
+		n = int(cookie>>16) + 1
+		runs = b.take((n + 7) / 8)
+	default:
+		return errRows
+	}
+	if n > 1<<16 {
+		return errRows
+	}
+	heads := b.take(4 * n)
+	if runs == nil || n >= offsetsFrom {
+		b.take(4 * n)
+	}
+	for i := 0; i < n && !b.short; i++ {
+		key, count := binary.LittleEndian.Uint16(heads[4*i:]), int(binary.LittleEndian.Uint16(heads[4*i+2:]))+1
+		if err := from.Draw(blockBytes); err != nil {
+			return err
+		}
+		r.keys, r.bits = append(r.keys, high|uint64(key)), append(r.bits, [blockWords]uint64{})
+		block := &r.bits[len(r.bits)-1]
+		switch {
+		case runs != nil && runs[i/8]>>(i%8)&1 != 0:
+			for k := b.u16(); k > 0 && !b.short; k-- {
+				start := b.u16()
+				for end := start + b.u16(); start <= end && start < 1<<16; start++ {
+					block[start/64] |= 1 << (start % 64)
+				}
+			}
+		case count > arrayMost:
+			for k := range block {
+				block[k] = b.u64()
+			}
+		default:
+			for range count {
+				x := b.u16()
+				block[x/64] |= 1 << (x % 64)
+			}
+		}
+		for _, w := range block {
+			r.count += int64(bits.OnesCount64(w))
+		}
+	}
+	return nil
+}
