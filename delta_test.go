@@ -388,10 +388,12 @@ func TestDeltaFaults(t *testing.T) {
 		kind   error
 		want   string
 	}{
-		"missing":   {func(l *lake) { _ = os.RemoveAll(filepath.Join(l.dir, "year=2024")) }, nil, "", gagg.ErrInput, "b.parquet: no such file"},
-		"short":     {func(l *lake) { _ = os.Truncate(filepath.Join(l.dir, "year=2024/city=Bern/b.parquet"), 100) }, nil, "", gagg.ErrInput, "b.parquet: damaged: 100 bytes, where the table says"},
-		"json":      {func(l *lake) { l.write("_delta_log/00000000000000000005.json", []byte("{\"add\":\n")) }, nil, "", gagg.ErrInput, "_delta_log/00000000000000000005.json: damaged: line 1 is no action"},
-		"feature":   {func(l *lake) { l.commit(object{"protocol": object{"minReaderVersion": 3, "readerFeatures": []string{"typeWidening"}}}) }, nil, "", gagg.ErrInput, "needs a reader with typeWidening, which is not supported"},
+		"missing": {func(l *lake) { _ = os.RemoveAll(filepath.Join(l.dir, "year=2024")) }, nil, "", gagg.ErrInput, "b.parquet: no such file"},
+		"short":   {func(l *lake) { _ = os.Truncate(filepath.Join(l.dir, "year=2024/city=Bern/b.parquet"), 100) }, nil, "", gagg.ErrInput, "b.parquet: damaged: 100 bytes, where the table says"},
+		"json":    {func(l *lake) { l.write("_delta_log/00000000000000000005.json", []byte("{\"add\":\n")) }, nil, "", gagg.ErrInput, "_delta_log/00000000000000000005.json: damaged: line 1 is no action"},
+		"feature": {func(l *lake) {
+			l.commit(object{"protocol": object{"minReaderVersion": 3, "readerFeatures": []string{"typeWidening"}}})
+		}, nil, "", gagg.ErrInput, "needs a reader with typeWidening, which is not supported"},
 		"gap":       {func(l *lake) { _ = os.Remove(filepath.Join(l.dir, "_delta_log/00000000000000000002.json")) }, nil, "", gagg.ErrInput, "commit 2 is not in its log"},
 		"version":   {nil, nil, "9", gagg.ErrInput, "no version 9: its latest is 4"},
 		"as-of":     {nil, nil, "yesterday", gagg.ErrUsage, "is no version"},
@@ -468,5 +470,27 @@ func TestDeltaInStore(t *testing.T) {
 	cancel()
 	if _, err := gagg.Run(ctx, gagg.Query{From: gagg.Files("s3://b/t"), Aggs: []gagg.Agg{gagg.CountAll()}}, o); !errors.Is(err, context.Canceled) {
 		t.Error(err)
+	}
+}
+
+// An object that has no name of Parquet is read by who may not list the bucket.
+func TestObjectWithoutListing(t *testing.T) {
+	file, err := os.ReadFile("testdata/orders.parquet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Has("list-type") {
+			w.WriteHeader(http.StatusForbidden)
+			return
+		}
+		w.Header().Set("ETag", `"1"`)
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(file))
+	}))
+	defer s.Close()
+	o := gagg.Options{Stores: map[string]gagg.Store{"s3": {Endpoint: s.URL}}}
+	got, _, err := newLake(t).ask(gagg.Query{From: gagg.Files("s3://b/orders"), Aggs: []gagg.Agg{gagg.CountAll()}}, o)
+	if err != nil || !slices.Equal(got, []string{"12000"}) {
+		t.Errorf("%q, %v", got, err)
 	}
 }

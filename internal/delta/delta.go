@@ -7,7 +7,7 @@
 //
 //	12.checkpoint.parquet              one file
 //	12.checkpoint.1.3.parquet          the first of three files (numbers have ten digits)
-//	12.checkpoint.UUID.json, .parquet  version 2: its files may be in sidecars, _sidecars/UUID.parquet
+//	12.checkpoint.UUID.json, .parquet  version 2: files may be in _sidecars/UUID.parquet
 //
 // To read a version is to take the latest checkpoint up to it, and replay the commits behind: add
 // puts a file into the table, remove takes it out. A file is told from others by its path and by its

@@ -145,12 +145,22 @@ func TestBase85(t *testing.T) {
 // Values of partition columns are read by their types, as the protocol writes them.
 func TestPartitionValues(t *testing.T) {
 	for _, test := range []struct{ typ, text, want string }{
-		{"integer", "-7", "-7"}, {"byte", "300", "!"}, {"long", "x", "!"}, {"boolean", "true", "1"},
-		{"date", "2024-02-29", "19782"}, {"date", "2024-02-30", "!"},
-		{"timestamp", "1970-01-01 00:00:01.5", "1500000"}, {"timestamp", "1970-01-01T00:00:01.000002Z", "1000002"},
+		{"integer", "-7", "-7"},
+		{"byte", "300", "!"},
+		{"long", "x", "!"},
+		{"boolean", "true", "1"},
+		{"date", "2024-02-29", "19782"},
+		{"date", "2024-02-30", "!"},
+		{"timestamp", "1970-01-01 00:00:01.5", "1500000"},
+		{"timestamp", "1970-01-01T00:00:01.000002Z", "1000002"},
 		{"timestamp_ntz", "1970-01-02 00:00:00", "86400000000"},
-		{"decimal(5,2)", "1.5", "150"}, {"decimal(5,2)", "-0.01", "-1"}, {"decimal(5,2)", "1.005", "!"}, {"decimal(3,2)", "1e999999999", "!"},
-		{"decimal(38,1)", "12345678901234567890.1", "123456789012345678901"}, {"double", "1.5", "1.5"}, {"string", "a b", "a b"},
+		{"decimal(5,2)", "1.5", "150"},
+		{"decimal(5,2)", "-0.01", "-1"},
+		{"decimal(5,2)", "1.005", "!"},
+		{"decimal(3,2)", "1e999999999", "!"},
+		{"decimal(38,1)", "12345678901234567890.1", "123456789012345678901"},
+		{"double", "1.5", "1.5"},
+		{"string", "a b", "a b"},
 	} {
 		typ, err := typeOf(test.typ)
 		if err != nil {

@@ -44,6 +44,9 @@ func (w *web) deltaFolder(path string) (root string, is bool, err error) {
 		}
 		root = strings.TrimSuffix(path, "/")
 		keys, err := w.logOf(w.ctx, root)
+		if err != nil && w.ctx.Err() == nil && !strings.HasSuffix(path, "/") {
+			err = nil // an object may be read by those who may not list
+		}
 		return root, len(keys) > 0, err
 	}
 	if isHTTP(path) {

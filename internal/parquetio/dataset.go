@@ -22,8 +22,8 @@ type Input struct {
 	Reader io.ReaderAt // safe for concurrent use; stays the caller's to close
 	Size   int64       // bytes in Reader; of a path, what a table says of it (0: nothing)
 
-	// Of a file of a table (Options.Table): values of columns that it lacks, by field, and rows that
-	// are none of the table; nil: there are none.
+	// Of a file of a table (Options.Table): values of columns that it lacks, by field, and rows
+	// that are none of the table; nil: there are none.
 	Values  []column.Value
 	Deleted Deleted
 }
