@@ -10,8 +10,8 @@
 //	12.checkpoint.UUID.json, .parquet  version 2: files may be in _sidecars/UUID.parquet
 //
 // To read a version is to take the latest checkpoint up to it, and replay the commits behind: add
-// puts a file into the table, remove takes it out. A file is told from others by its path and by its
-// deletion vector, which says what rows of it are deleted.
+// puts a file into the table, remove takes it out. A file is told from others by its path and by
+// its deletion vector, which says what rows of it are deleted.
 //
 // A table says what a reader must understand: what is not understood here is refused by name.
 //
