@@ -157,13 +157,13 @@ func (l *lake) ask(q gagg.Query, o gagg.Options) ([]string, gagg.Stats, error) {
 	return lines, rows.Stats(), rows.Err()
 }
 
-type shop struct {
+type sale struct {
 	ID    int64   `parquet:"id"`
 	Name  *string `parquet:"name,optional"`
 	Price int32   `parquet:"price,decimal(2:9)"`
 }
 
-type oldShop struct {
+type oldSale struct {
 	ID      int64  `parquet:"id"`
 	Dropped string `parquet:"dropped"`
 }
@@ -175,14 +175,14 @@ func sales(t *testing.T) *lake {
 	l := newLake(t)
 	l.start(3, []string{"deletionVectors"}, nil, []string{"year", "city"},
 		field("id", "long"), field("name", "string"), field("price", "decimal(9,2)"), field("year", "integer"), field("city", "string"), field("tags", "string"))
-	a := add(l, "year=2023/city=Z%C3%BCrich/a.parquet", object{"year": "2023", "city": "Zürich"}, `{"numRecords":2,"minValues":{"id":1},"maxValues":{"id":2}}`, oldShop{1, "x"}, oldShop{2, "y"})
+	a := add(l, "year=2023/city=Z%C3%BCrich/a.parquet", object{"year": "2023", "city": "Zürich"}, `{"numRecords":2,"minValues":{"id":1},"maxValues":{"id":2}}`, oldSale{1, "x"}, oldSale{2, "y"})
 	b := add(l, "year=2024/city=Bern/b.parquet", object{"year": "2024", "city": "Bern"}, `{"numRecords":5,"minValues":{"id":10,"name":"b"},"maxValues":{"id":14,"name":"f"}}`,
-		shop{10, text("b"), 100}, shop{11, text("c"), 200}, shop{12, nil, 300}, shop{13, text("e"), 400}, shop{14, text("f"), 500})
-	gone := add(l, "year=2024/city=Bern/gone.parquet", object{"year": "2024", "city": "Bern"}, "", shop{1000, text("no"), 1})
+		sale{10, text("b"), 100}, sale{11, text("c"), 200}, sale{12, nil, 300}, sale{13, text("e"), 400}, sale{14, text("f"), 500})
+	gone := add(l, "year=2024/city=Bern/gone.parquet", object{"year": "2024", "city": "Bern"}, "", sale{1000, text("no"), 1})
 	l.commit(a, gone)
 	l.commit(b, remove(gone))
 	l.commit(remove(b), without(b, 0, 2, 3))
-	none := add(l, "year=__HIVE_DEFAULT_PARTITION__/city=x/c.parquet", object{"year": nil, "city": ""}, "", shop{30, text("z"), 700})
+	none := add(l, "year=__HIVE_DEFAULT_PARTITION__/city=x/c.parquet", object{"year": nil, "city": ""}, "", sale{30, text("z"), 700})
 	l.commit(none)
 	return l
 }
@@ -400,7 +400,7 @@ func TestDeltaFaults(t *testing.T) {
 		"no table":  {nil, func(string) gagg.Source { return gagg.Files("testdata/orders.parquet") }, "1", gagg.ErrUsage, "is no Delta table"},
 		"beside":    {nil, func(dir string) gagg.Source { return gagg.Files(dir, "testdata/orders.parquet") }, "", gagg.ErrUsage, "name it alone"},
 		"within":    {nil, func(dir string) gagg.Source { return gagg.Files(filepath.Dir(dir)) }, "", gagg.ErrInput, "a Delta table, or a folder with one"},
-		"partition": {func(l *lake) { l.commit(add(l, "d.parquet", object{"year": "MMXX", "city": "x"}, "", shop{1, nil, 1})) }, nil, "", gagg.ErrInput, `d.parquet: partition column "year": damaged`},
+		"partition": {func(l *lake) { l.commit(add(l, "d.parquet", object{"year": "MMXX", "city": "x"}, "", sale{1, nil, 1})) }, nil, "", gagg.ErrInput, `d.parquet: partition column "year": damaged`},
 		"iceberg": {func(l *lake) {
 			_ = os.RemoveAll(filepath.Join(l.dir, "_delta_log"))
 			l.write("metadata/v1.metadata.json", []byte("{}"))
