@@ -15,6 +15,7 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -50,31 +51,32 @@ func dist(into string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.RemoveAll(into); err != nil {
-		return err
-	}
 	scratch, err := os.MkdirTemp("", "gagg-dist")
 	if err != nil {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(scratch) }()
-	if err := os.MkdirAll(into, 0o755); err != nil {
-		return err
-	}
 	texts, err := gatherTexts(scratch)
 	if err != nil {
 		return err
 	}
-	for _, p := range platforms {
+	var releases []*release
+	for _, p := range platforms { // all of them before anything is written, which would change the checkout
 		r, err := build(p, scratch)
 		if err != nil {
 			return err
 		}
 		r.texts, r.when = texts, when
+		releases = append(releases, r)
+	}
+	if err := errors.Join(os.RemoveAll(into), os.MkdirAll(into, 0o755)); err != nil {
+		return err
+	}
+	for _, r := range releases {
 		if err := r.write(into); err != nil {
 			return err
 		}
-		if p.system != "linux" {
+		if r.system != "linux" {
 			continue
 		}
 		for _, packager := range []string{"deb", "rpm"} {
