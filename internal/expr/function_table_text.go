@@ -137,7 +137,7 @@ var textFunctions = []function{
 	},
 	{
 		name: "starts_with", also: []string{"prefix"}, section: sectionText, params: []param{arg("s", aString), arg("beginning", aString)},
-		result: gives(boolType), bind: testTwo(bytes.HasPrefix), doc: "whether s begins so",
+		result: gives(boolType), bind: startsWith, doc: "whether s begins so",
 	},
 	{
 		name: "strlen", section: sectionText, params: []param{arg("s", someBytes)},

@@ -31,6 +31,10 @@ func (b *binder) like(n *Like) (*bound, error) {
 		}
 	} else if p.kind == boundConst {
 		result = strict(boolType, n, likeConst(p.value.Bytes, n.Fold), x)
+		if begins, _, _ := strings.Cut(p.value.Bytes, "%"); !n.Fold && x.kind == boundColumn {
+			begins, _, _ = strings.Cut(begins, "_")
+			result.skip = skipPrefix(x.col, begins)
+		}
 	} else {
 		result = strict(boolType, n, likeEach(n.Fold), x, p)
 	}
@@ -38,6 +42,15 @@ func (b *binder) like(n *Like) (*bound, error) {
 		result = not(result, n)
 	}
 	return result, nil
+}
+
+// startsWith binds starts_with.
+func startsWith(c *call) (*bound, error) {
+	n, err := testTwo(bytes.HasPrefix)(c)
+	if err == nil && c.args[0].kind == boundColumn && c.args[1].kind == boundConst {
+		n.skip = skipPrefix(c.args[0].col, c.args[1].value.Bytes)
+	}
+	return n, err
 }
 
 // likeEscaped matches a pattern with an escape character as a regular expression. After that

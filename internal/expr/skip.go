@@ -75,6 +75,19 @@ func skipIn(col int, set []column.Value, withNull bool) skipper {
 	}
 }
 
+// skipPrefix is the skipper of a test that is true of texts in a column only if they begin with
+// prefix: these lie together in the order of texts.
+func skipPrefix(col int, prefix string) skipper {
+	return func(bounds func(int) column.Bounds) outcomes {
+		o := anything
+		i := newInterval(bounds(col), column.Type{Kind: column.String})
+		below := i.HasMax && i.Max.Bytes < prefix
+		above := i.HasMin && i.Min.Bytes > prefix && !strings.HasPrefix(i.Min.Bytes, prefix)
+		o.canBeTrue = !below && !above
+		return o
+	}
+}
+
 // interval is where the values of a column lie.
 type interval struct {
 	column.Bounds
