@@ -8,6 +8,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
@@ -99,8 +100,8 @@ func remove(added object) object {
 	return object{"remove": object{"path": a["path"], "dataChange": true, "deletionVector": a["deletionVector"]}}
 }
 
-// without is a file of which rows are deleted, said by a vector within the log.
-func without(added object, rows ...uint16) object {
+// deleted is a deletion vector of a few rows.
+func deleted(rows ...uint16) []byte {
 	le := binary.LittleEndian
 	data := le.AppendUint64(le.AppendUint32(nil, 1681511377), 1)
 	data = le.AppendUint32(le.AppendUint32(le.AppendUint32(data, 0), 12346), 1)
@@ -108,6 +109,22 @@ func without(added object, rows ...uint16) object {
 	for _, r := range rows {
 		data = le.AppendUint16(data, r)
 	}
+	return data
+}
+
+// with is a file that has a deletion vector.
+func with(added object, vector object) object {
+	a := object{}
+	for k, v := range added["add"].(object) {
+		a[k] = v
+	}
+	a["deletionVector"] = vector
+	return object{"add": a}
+}
+
+// without is a file of which rows are deleted, said by a vector within the log.
+func without(added object, rows ...uint16) object {
+	data := deleted(rows...)
 	size := len(data)
 	for len(data)%4 != 0 {
 		data = append(data, 0)
@@ -121,12 +138,7 @@ func without(added object, rows ...uint16) object {
 		}
 		text += string(five[:])
 	}
-	a := object{}
-	for k, v := range added["add"].(object) {
-		a[k] = v
-	}
-	a["deletionVector"] = object{"storageType": "i", "pathOrInlineDv": text, "sizeInBytes": size, "cardinality": len(rows)}
-	return object{"add": a}
+	return with(added, object{"storageType": "i", "pathOrInlineDv": text, "sizeInBytes": size, "cardinality": len(rows)})
 }
 
 // ask is the lines of a result, as CSV, and what was done.
@@ -229,6 +241,47 @@ func TestDelta(t *testing.T) {
 	half, _, err := l.ask(gagg.Query{Sample: gagg.Sample{Percent: 60, Seed: 2}, Aggs: []gagg.Agg{gagg.Expr("count_if(id in (10, 12, 13))")}}, gagg.Options{})
 	if err != nil || !slices.Equal(half, []string{"0"}) {
 		t.Errorf("a sample has deleted rows: %q, %v", half, err)
+	}
+}
+
+// Vectors in a file are found by its UUID, or by its path, at their offset; a byte that is not what
+// was written, or another number of rows, is an error.
+func TestDeltaVectorFiles(t *testing.T) {
+	be := binary.BigEndian
+	one, two := deleted(1), deleted(0, 2, 4)
+	file := []byte{1}
+	places := [2]int{}
+	for i, data := range [][]byte{one, two} {
+		places[i] = len(file)
+		file = append(be.AppendUint32(file, uint32(len(data))), data...)
+		file = be.AppendUint32(file, crc32.ChecksumIEEE(data))
+	}
+	for _, test := range []struct {
+		kind string
+		rows int
+		bad  bool // a byte is changed
+		want string
+	}{{"u", 3, false, "2,4"}, {"p", 3, false, "2,4"}, {"u", 2, false, "3 rows are deleted, where the log says 2"}, {"u", 3, true, "size or checksum"}, {"x", 3, false, "storage of type"}} {
+		l := newLake(t)
+		l.start(3, []string{"deletionVectors"}, nil, nil, field("id", "long"))
+		path, name := "ab00000000000000000000", "ab/deletion_vector_00000000-0000-0000-0000-000000000000.bin"
+		if test.kind == "p" {
+			path = "file://" + filepath.Join(l.dir, name)
+		}
+		content := bytes.Clone(file)
+		if test.bad {
+			content[places[1]+20] ^= 1
+		}
+		l.write(name, content)
+		all := add(l, "f.parquet", nil, "", sale{0, nil, 0}, sale{1, nil, 0}, sale{2, nil, 0}, sale{3, nil, 0}, sale{4, nil, 0})
+		l.commit(with(all, object{"storageType": test.kind, "pathOrInlineDv": path, "offset": places[1], "sizeInBytes": len(two), "cardinality": test.rows}))
+		got, _, err := l.ask(gagg.Query{}, gagg.Options{})
+		if err != nil {
+			got = []string{err.Error()}
+		}
+		if len(got) != 1 || !strings.Contains(got[0], test.want) || err != nil && !errors.Is(err, gagg.ErrInput) {
+			t.Errorf("%+v: %q", test, got)
+		}
 	}
 }
 
