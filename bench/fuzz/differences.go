@@ -31,6 +31,9 @@ var (
 	momentsOfInfinities = difference{
 		"variance of infinities", "NaN says that there is none; one value should not end a query", "DuckDB sees the finite values, and NaN if there is another",
 	}
+	kahanOfInfinities = difference{
+		"`fsum`, `favg` of infinities", "they are the sum and the mean, exactly rounded", "not asked of columns with infinities",
+	}
 	countOfNothing = difference{"`count_if` of no value", "a count of nothing is 0", "NULL of DuckDB's is 0"}
 	macros         = difference{
 		"`geomean`, `weighted_avg` with a filter", "an aggregate is an aggregate", "DuckDB is given what its macros say, and the filter inside",
@@ -85,7 +88,7 @@ var (
 
 // differences is all of them.
 var differences = []difference{
-	narrowIntegers, negatedUnsigned, wideDecimals, divisionByZero, lengthOfBinary, sumOfIntegers, momentsOfInfinities, meanOfWide, partsOfNanoseconds, sumBeyondDigits, covarianceSteps, momentsSteps,
+	narrowIntegers, negatedUnsigned, wideDecimals, divisionByZero, lengthOfBinary, sumOfIntegers, momentsOfInfinities, kahanOfInfinities, meanOfWide, partsOfNanoseconds, sumBeyondDigits, covarianceSteps, momentsSteps,
 	productOnTheWay, macros, countOfNothing, firstPassesOverNull, listPassesOverNull, quantileInterpolates, quantileOfFloat, exactQuantiles, madOfNarrow, entropyOfNothing,
 	histogramOfNaN, nanosecondsUTC, decimalText, comparedDecimals, decimalToFloat, wholeOfIntegers, roundOfIntegers, exactTop, orderOfEqual, slopeOfNothing, approximate,
 }

@@ -123,7 +123,8 @@ func partsOfDates() (out []operator) {
 	add("aszn", "century", "day", "dayofmonth", "dayofweek", "dayofyear", "decade", "era", "isodow", "isoyear", "millennium", "month", "quarter",
 		"week", "weekofyear", "year", "yearweek", "weekday")
 	add("szn", "epoch_ms", "epoch_us")
-	add("sn", "epoch_ns", "nanosecond")
+	add("n", "epoch_ns") // of other timestamps DuckDB's fails before 1677 and after 2262
+	add("sn", "nanosecond")
 	add("sznT", "hour", "microsecond", "millisecond", "minute", "second")
 	for _, k := range "asz" {
 		out = append(out,

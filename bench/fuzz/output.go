@@ -154,6 +154,11 @@ func withinDigits(_ *generator, args []*expr) bool {
 	return args[0].magnitude()*math.Pow10(args[0].scale) < 1e37
 }
 
+// finiteSum is doubles without infinities, whose sum is one too.
+func finiteSum(_ *generator, args []*expr) bool {
+	return !args[0].special && args[0].magnitude() < 1e290
+}
+
 func noSpecial(_ *generator, args []*expr) bool {
 	return !args[0].special && args[0].magnitude() < 1e300
 }

@@ -91,10 +91,10 @@ func (q *query) finish(rng *rand.Rand, rows *generator) {
 			q.items = append(q.items, item{over: e})
 		}
 	}
-	if rng.IntN(4) == 0 {
+	if rng.IntN(3) == 0 {
 		q.having = g.expr(boolean, 2)
 	}
-	if rng.IntN(2) == 0 {
+	if rng.IntN(3) == 0 && q.having == nil { // most filters on groups stand beside an order and a limit
 		return
 	}
 	for range pick(rng, 0, 1, 1, 2, 3) {

@@ -21,7 +21,7 @@ func (q *query) addSets(rng *rand.Rand, device bool) {
 			return
 		}
 	}
-	if n := len(q.keys); device || n == 0 || n > 4 || len(seen) < n || rng.IntN(5) > 0 {
+	if n := len(q.keys); device || n == 0 || n > 4 || len(seen) < n || rng.IntN(3) > 0 {
 		return
 	}
 	q.sets = pick(rng, "rollup", "cube", "list", "list")
