@@ -43,9 +43,9 @@ const (
 	leastOutput = 64 << 20
 	outputEach  = 16 << 20
 	// mostMerge is room for one of 2^12 partitions of a terabyte of groups: more would only be
-	// taken from reading. An eighth of 8 GiB in its place had q10 write 1.9 GB to disk, and this none
-	// (docs/experiments/0004). Less matters where partitions are larger: these are divided again,
-	// which writes their groups once more.
+	// taken from reading. An eighth of 8 GiB in its place had q10 write 1.9 GB to disk, and this
+	// none (docs/experiments/0004). Less matters where partitions are larger: these are divided
+	// again, which writes their groups once more.
 	mostMerge = 256 << 20
 	// mostSort makes runs of 128 MiB, and a merge holds a block of 256 KiB of each, so that 512 of
 	// them, 64 GiB, are merged at once. With half as much it is 16 GiB of rows for each goroutine,
