@@ -49,14 +49,34 @@ func BenchmarkUpdate(b *testing.B) {
 				for _, name := range c.aggs {
 					list = append(list, callOf(b, d, name, seq(len(c.gens))...))
 				}
-				benchUpdate(b, d, list)
+				benchUpdate(b, d, list, Options{MaxRows: 1e9})
 			})
 		}
 	}
 }
 
-func benchUpdate(b *testing.B, d *testData, calls []Call) {
-	l := Compile(calls, testBase, Options{MaxRows: 1e9})
+// BenchmarkUpdateFloat compares exact sums of doubles with compensated ones.
+func BenchmarkUpdateFloat(b *testing.B) {
+	price := floatsOf(column.Float64, func(r *rand.Rand) float64 { return r.Float64()*100 - 20 })
+	for _, name := range []string{"sum", "stddev", "corr", "kurtosis"} {
+		for _, groups := range []int{1, 4, 60, 1000, 100_000, 1_000_000} {
+			for _, deterministic := range []bool{false, true} {
+				b.Run(fmt.Sprintf("op=%s/groups=%d/deterministic=%v", name, groups, deterministic), func(b *testing.B) {
+					args := seq(signatures[byName[name]].args)
+					d := randomData(testRand(), benchRows, groups, "none", []generator{price, price}[:len(args)])
+					o := Options{MaxRows: 1e9, Deterministic: deterministic}
+					for range args {
+						o.Windows = append(o.Windows, Fit(7, 2, o.MaxRows))
+					}
+					benchUpdate(b, d, []Call{callOf(b, d, name, args...)}, o)
+				})
+			}
+		}
+	}
+}
+
+func benchUpdate(b *testing.B, d *testData, calls []Call, o Options) {
+	l := Compile(calls, testBase, o)
 	t := Table{Stride: testBase + l.Words(), Arena: new(arena.Arenas).New()}
 	t.Rows = make([]uint64, d.groups*t.Stride)
 	for g := range d.groups {

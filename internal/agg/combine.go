@@ -71,6 +71,8 @@ func (l *Layout) combineSlot(s *slot, dst []uint64, stride int, gids []uint32, s
 		combineWords(to, from, stride, gids, 3)
 	case opAddWide320:
 		combineWords(to, from, stride, gids, 5)
+	case opFixedSum, opFixedMul, opFixedPow3, opFixedPow4:
+		combineWords(to, from, stride, gids, s.fixed.n)
 	case opAddFloat, opAddDouble, opMulFloat, opPowFloat3, opPowFloat4:
 		for i, g := range gids {
 			addCompensated(asFloats(to), int(g)*stride, loadFloat(from[i*stride:]))

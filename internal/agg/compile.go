@@ -60,6 +60,10 @@ func (b *builder) split(c *call, from Call) {
 	case fnMin, fnMax:
 		one(extremeOp(c.types[0], c.fn == fnMax))
 	case fnProduct:
+		if b.deterministic { // factors in order of their size
+			b.splitHolistic(c, from)
+			return
+		}
 		one(opProduct)
 	case fnBoolAnd, fnBitAnd:
 		one(opAnd)
@@ -88,7 +92,7 @@ func (b *builder) split(c *call, from Call) {
 var keeps = map[funcID]keep{
 	fnMedian: keepAll, fnQuantile: keepAll, fnQuantileDisc: keepAll, fnMad: keepAll,
 	fnQuantiles: keepAll, fnQuantilesDisc: keepAll, fnTop: keepFirsts,
-	fnMode: keepFirsts, fnEntropy: keepCounts, fnHistogram: keepCounts,
+	fnMode: keepFirsts, fnEntropy: keepCounts, fnHistogram: keepCounts, fnProduct: keepCounts,
 	fnList: keepOrder, fnStringAgg: keepOrder, fnListOrdered: keepAll, fnStringOrdered: keepAll, fnFirstN: keepLeast, fnMinN: keepLeast, fnMaxN: keepGreatest,
 	fnApproxCountDistinct: keepHashes, fnApproxQuantile: keepBuckets,
 }

@@ -79,6 +79,12 @@ func (d *deviceWords) slot(s *slot) (lack string) {
 		d.chain(combine.AddLow, combine.AddMid, combine.AddHigh, s.hot, s.hot+1, s.hot+2)
 	case opAddWide320:
 		d.chain(combine.AddLow, combine.AddMid, combine.AddHigh, s.hot, s.hot+1, s.hot+2, s.hot+3, s.hot+4)
+	case opFixedSum, opFixedMul, opFixedPow3, opFixedPow4:
+		offs := make([]int, s.fixed.n)
+		for i := range offs {
+			offs[i] = s.hot + i
+		}
+		d.chain(combine.AddLow, combine.AddMid, combine.AddHigh, offs...)
 	case opAddFloat:
 		d.sum(combine.Sum, s.hot)
 	case opAddDouble, opMulFloat, opPowFloat3, opPowFloat4:

@@ -1,6 +1,10 @@
 package agg
 
-import "github.com/gagg-dev/gagg/internal/column"
+import (
+	"slices"
+
+	"github.com/gagg-dev/gagg/internal/column"
+)
 
 // A device can make the rows of a batch itself where each state word of a
 // group of one row is a constant or follows from one value, and from which
@@ -22,6 +26,15 @@ type RowWord struct {
 	Constant uint64 // the word itself, or what it is where the argument is NULL
 	Arg      int    // index in Input.Args; not of FromConstant
 	Times    int    // the other factor's, where From.Times
+	Fixed    FixedWord
+}
+
+// FixedWord says what a word of a fixed-point number has of a float64, where RowWord.From is FromFixed.
+// Its double is an integer of 53 bits, times a power of two that is at least 2^Low and less than
+// 2^(Low + Beyond), or it is 0; others the device does not make states of.
+type FixedWord struct {
+	Low, Beyond int // the integer is shifted by its power less Low
+	Word        int // which word of the shifted integer it is, in two's complement, the lowest being 0
 }
 
 // Uses reports whether the word is made of an argument.
@@ -59,6 +72,7 @@ const (
 	FromThirdPowerC            // its c
 	FromFourthPowerS           // s of the number to the power of 4
 	FromFourthPowerC           // its c
+	FromFixed                  // a word of the float64 as a fixed-point number
 )
 
 // Times reports whether the word is made of two arguments.
@@ -95,6 +109,9 @@ func (l *Layout) DeviceRow() (row OneRow, why string) {
 		for k, source := range from {
 			w := &row.Words[s.hot+k-l.base]
 			w.From, w.Arg, w.Times = source, s.x, s.y
+			if source == FromFixed {
+				w.Fixed = FixedWord{Low: s.fixed.low, Beyond: s.fixed.top - fractionBits + 1, Word: k}
+			}
 		}
 		if s.op == opChain { // of one entry, or of none
 			tail := s.hot + 2 - l.base
@@ -137,6 +154,11 @@ func (s *slot) fromOne(t column.Type) []RowSource {
 		if t.Kind != column.Uint64 {
 			return []RowSource{FromValue}
 		}
+	case opFixedSum:
+		if t.Rep() == column.RepWide || s.fixed.special.in() {
+			return nil
+		}
+		return slices.Repeat([]RowSource{FromFixed}, s.fixed.n)
 	case opTop, opChain:
 		return s.keyOfOne(t)
 	default:

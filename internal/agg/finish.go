@@ -39,7 +39,13 @@ func (f *finisher) finish() error {
 		defer f.seal()
 		return f.extreme()
 	case fnProduct:
-		f.product()
+		if f.slot(0).op == opProduct {
+			f.product()
+			return nil
+		}
+		if _, err := f.holistic(); err != nil {
+			return err
+		}
 	case fnBoolAnd, fnBoolOr, fnBitAnd, fnBitOr, fnBitXor:
 		f.bits()
 	case fnFirst, fnLast, fnAnyValue:
@@ -137,6 +143,8 @@ type finisher struct {
 	sortOnce, isSorted bool // stream is asked several times for the same chain, and was once
 
 	large *column.LargeRow // that out is made in; nil: in a batch
+
+	size []uint64 // of a fixed-point sum that is negative
 
 	first, ahead int // rows whose values have been gathered (valuesOf): from first to before ahead
 }

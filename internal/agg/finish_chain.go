@@ -27,6 +27,8 @@ func (f *finisher) holistic() (bad int, err error) {
 		err = f.mostFrequent()
 	case fnEntropy:
 		err = f.entropy()
+	case fnProduct:
+		err = f.orderedProduct()
 	case fnHistogram:
 		err = f.histogram()
 	case fnList:

@@ -112,12 +112,17 @@ func (h *frequent) before(a, b *entry) bool {
 }
 
 // mostFrequent writes the results of approx_top_k: the values that come most often, of several the
-// one that comes first.
+// one that comes first, or the least one where results are deterministic.
 func (f *finisher) mostFrequent() error {
 	var top frequent
 	return f.eachGroup(func(i int, k link) error {
 		top.entries, top.count, top.pos = top.entries[:0], k.count, k.pos
+		place := uint64(0) // of the entry in the order of values
 		err := f.eachEntry(k, func(e *entry) error {
+			if f.deterministic {
+				defer func(first uint64) { e.words[k.pos] = first }(e.words[k.pos])
+				place, e.words[k.pos] = place+1, place
+			}
 			switch {
 			case top.Len() < f.call.most:
 				heap.Push(&top, e)

@@ -69,14 +69,14 @@ func (f *finisher) correlation(row []uint64, n int64) float64 {
 // and of the products.
 func (f *finisher) central(row []uint64, n int64, x, y, xy int) float64 {
 	sx, sy, sxy := f.slot(x), f.slot(y), f.slot(xy)
-	if sxy.op != opMulFloat {
+	if sxy.op != opMulFloat && !sxy.isFixed() {
 		scale := 0
 		for _, k := range [2]int{x, y} {
 			scale += int(f.call.types[k].Scale)
 		}
 		return exactCentral(n, exactSum(sx, row), exactSum(sy, row), exactSum(sxy, row)) / math.Pow10(scale)
 	}
-	return floatCentral(float64(n), loadFloat(row[sx.hot:]), loadFloat(row[sy.hot:]), loadFloat(row[sxy.hot:]), x == y, f.noise)
+	return floatCentral(float64(n), f.floats(sx, row), f.floats(sy, row), f.floats(sxy, row), x == y, f.noise)
 }
 
 // exactCentral is (n*xy - x*y) / n, rounded after the subtraction.
@@ -129,8 +129,8 @@ func (a compensated) dd() dd {
 
 // powers are the mean and the central moments of a group, divided by n.
 func (f *finisher) powers(row []uint64, n float64) (mean, m2 dd) {
-	x := loadFloat(row[f.slot(0).hot:])
-	xx := loadFloat(row[f.slot(1).hot:])
+	x := f.floats(f.slot(0), row)
+	xx := f.floats(f.slot(1), row)
 	mean = x.dd().over(n)
 	m2 = xx.dd().over(n).add(mean.mul(mean).neg())
 	if m2.hi <= xx.s*f.noise {
@@ -148,7 +148,7 @@ func (f *finisher) skewness(row []uint64, n float64) (v float64, null bool) {
 	if m2.hi == 0 {
 		return math.NaN(), false
 	}
-	xxx := loadFloat(row[f.slot(2).hot:]).dd().over(n)
+	xxx := f.floats(f.slot(2), row).dd().over(n)
 	// m3 = E[x^3] - 3 mean m2 - mean^3
 	m3 := xxx.add(mean.mul(m2).times(-3)).add(mean.mul(mean).mul(mean).neg())
 	return math.Sqrt(n*(n-1)) / (n - 2) * m3.hi / (m2.hi * math.Sqrt(m2.hi)), false
@@ -164,8 +164,8 @@ func (f *finisher) kurtosis(row []uint64, n float64) (v float64, null bool) {
 	if m2.hi == 0 {
 		return 0, true
 	}
-	xxx := loadFloat(row[f.slot(2).hot:]).dd().over(n)
-	xxxx := loadFloat(row[f.slot(3).hot:]).dd().over(n)
+	xxx := f.floats(f.slot(2), row).dd().over(n)
+	xxxx := f.floats(f.slot(3), row).dd().over(n)
 	// m4 = E[x^4] - 4 mean E[x^3] + 6 mean^2 m2 + 3 mean^4
 	square := mean.mul(mean)
 	m4 := xxxx.add(mean.mul(xxx).times(-4)).add(square.mul(m2).times(6)).add(square.mul(square).times(3))

@@ -13,6 +13,9 @@ import (
 func (f *finisher) sum() int {
 	s := f.slot(0)
 	switch {
+	case s.isFixed():
+		f.fixedSums(s)
+		return none
 	case f.out.Type.Rep() == column.RepFloat64:
 		f.floatSums(s)
 		return none
@@ -88,6 +91,10 @@ func (f *finisher) mean() {
 				f.out.Float[i] = float64(sum) / by // both are exact: rounded once
 				continue
 			}
+		}
+		if s.isFixed() {
+			f.out.Float[i] = f.floats(s, row).s / float64(n)
+			continue
 		}
 		if s.op == opAddFloat || s.op == opAddDouble {
 			f.out.Float[i] = loadFloat(row[s.hot:]).value() / float64(n)

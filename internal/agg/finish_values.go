@@ -45,14 +45,14 @@ func (f *finisher) approxQuantile() error {
 }
 
 // mode writes the results of mode: of the values that come most often the one
-// that comes first.
+// that comes first, or the least one where results are deterministic.
 func (f *finisher) mode() error {
 	var best entry
 	return f.eachGroup(func(i int, k link) error {
 		best.words = best.words[:0]
 		err := f.eachEntry(k, func(e *entry) error {
 			is, was := e.words, best.words
-			if len(was) == 0 || is[k.count] > was[k.count] || is[k.count] == was[k.count] && is[k.pos] < was[k.pos] {
+			if len(was) == 0 || is[k.count] > was[k.count] || is[k.count] == was[k.count] && is[k.pos] < was[k.pos] && !f.deterministic {
 				best.hold(e)
 			}
 			return nil
@@ -80,6 +80,43 @@ func (f *finisher) entropy() error {
 		f.out.Float[i] = sum.value() + 0 // -0 + 0 = 0
 		return err
 	})
+}
+
+// orderedProduct writes the results of product of chains: it is multiplied in the order of the
+// values, so that it is the same however they came.
+func (f *finisher) orderedProduct() error {
+	return f.eachGroup(func(i int, k link) error {
+		w := [2]uint64{math.Float64bits(1)}
+		err := f.eachEntry(k, func(e *entry) error {
+			fraction, exponent := math.Frexp(k.numberOf(e.words))
+			power := [2]uint64{math.Float64bits(fraction), uint64(exponent)}
+			for n := e.words[k.count]; n > 0; n >>= 1 {
+				if n&1 == 1 {
+					mulProduct(w[:], math.Float64frombits(power[0]), int64(power[1]))
+				}
+				mulProduct(power[:], math.Float64frombits(power[0]), int64(power[1]))
+			}
+			return nil
+		})
+		f.out.Float[i] = productOf(w[:])
+		return err
+	})
+}
+
+// numberOf is the value of an entry of a chain of numbers as a double.
+func (c *chain) numberOf(e []uint64) float64 {
+	v := 0.0
+	switch {
+	case c.rep == column.RepFloat64:
+		return c.floatOf(e)
+	case c.rep == column.RepWide:
+		v = c.wideOf(e).ToFloat64(0)
+	case c.typ.Kind == column.Uint64:
+		v = float64(uint64(c.intOf(e)))
+	default:
+		v = float64(c.intOf(e))
+	}
+	return v / math.Pow10(int(c.typ.Scale))
 }
 
 // lists writes the results of list, min(x, n) and max(x, n).

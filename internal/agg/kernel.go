@@ -92,6 +92,8 @@ func (l *Layout) update(t *Table, s *slot, v *view) {
 		addMulFloat(words, stride, v.gids, a, b)
 	case opPowFloat3, opPowFloat4:
 		addPowFloat(words, stride, v.gids, t.scratch.floatsOf(0, x), s.op == opPowFloat4)
+	case opFixedSum, opFixedMul, opFixedPow3, opFixedPow4:
+		s.updateFixed(t, v)
 	case opFirst, opLast:
 		updatePlace(t, s, v)
 	case opArgMin, opArgMax:
@@ -147,6 +149,11 @@ func (l *Layout) reduce(t *Table, s *slot, group uint32, row []uint64, v *view) 
 		words[0] = uint64(min(int64(words[0]), lowest(t.scratch.keysOf(x))))
 	case opMaxInt:
 		words[0] = uint64(max(int64(words[0]), highest(t.scratch.keysOf(x))))
+	case opFixedSum:
+		vals := t.scratch.floatsOf(0, x)
+		if !s.sumFixed(row, t.scratch.repeat(0, v.rows), vals) {
+			t.noteOutside(s, vals, nil)
+		}
 	case opChain:
 		return l.reduceChain(t, s, group, row, v)
 	default:

@@ -51,6 +51,20 @@ type Options struct {
 	// sums of products may be rounded more: see deviceNoise.
 	Device bool
 
+	// Deterministic has sums of floats, and all that is made of them, kept exactly, so that results
+	// have the same bits whatever the order of rows, tables and merges; and of values that are
+	// as good as one another the least one chosen, not the first.
+	Deterministic bool
+
+	// Windows tells of arguments, by their indexes into Input.Args, where the digits of their values
+	// are, for exact sums of floats; unknown: anywhere. Values elsewhere must not count: see
+	// Table.Outside.
+	Windows []Window
+
+	// Special says that exact sums of floats may be of NaN and infinities. If not, those are outside
+	// of all windows.
+	Special bool
+
 	// Cancelled tells why the run has been cancelled; nil: it has not been, or there is no
 	// Cancelled. All that takes longer the more values a group has asks now and then: Move, Finish
 	// and FinishLarge return its error, Update, Combine and Join leave chains as they are.
@@ -93,6 +107,8 @@ type Layout struct {
 	relies   []bool // by argument: see Relies
 
 	batchBytes int
+
+	deterministic bool // Options.Deterministic
 
 	noise float64 // of sums of products: momentNoise or deviceNoise
 
@@ -161,10 +177,11 @@ func Compile(calls []Call, base int, o Options) *Layout {
 		o.BatchBytes = usualBatchBytes
 	}
 	b := builder{
-		Layout:  &Layout{base: base, batchBytes: o.BatchBytes, runs: o.Runs, cancelled: o.Cancelled, pools: new(pools), packed: none, relies: make([]bool, len(o.Ranges))},
+		Layout:  &Layout{base: base, batchBytes: o.BatchBytes, runs: o.Runs, cancelled: o.Cancelled, pools: new(pools), packed: none, relies: make([]bool, len(o.Ranges)), deterministic: o.Deterministic},
 		maxRows: o.MaxRows, filled: o.Filled, ranges: o.Ranges, wantRows: []bool{o.Device}, device: o.Device,
+		windows: o.Windows, special: o.Special,
 	}
-	if b.noise = momentNoise; o.Device {
+	if b.noise = momentNoise; o.Device && !o.Deterministic {
 		b.noise = deviceNoise
 	}
 	for _, c := range calls {
@@ -191,6 +208,9 @@ type builder struct {
 	ranges   []column.Range // by argument
 	wantRows []bool         // by part
 	device   bool
+
+	windows []Window // by argument
+	special bool
 }
 
 func (b *builder) declare(c Call) {
@@ -245,8 +265,12 @@ func (b *builder) chainSlot(o op, set, x int, c chain) int {
 	return len(b.slots) - 1
 }
 
-// slot returns the index of the slot that does op, a new one if need be.
+// slot returns the index of the slot that does op, a new one if need be. Sums of floats are exact
+// where results are deterministic.
 func (b *builder) slot(o op, set, x, y int) int {
+	if fixed, is := fixedOps[o]; is && b.deterministic {
+		o = fixed
+	}
 	for i := range b.slots {
 		s := &b.slots[i]
 		if s.set != set || s.x != x || s.y != y {
@@ -263,6 +287,14 @@ func (b *builder) slot(o op, set, x, y int) int {
 	if y != none {
 		s.yRep = b.types[y].Rep()
 	}
+	if s.isFixed() {
+		s.fixed = b.fixedSlot(o, x, y)
+	}
 	b.slots = append(b.slots, s)
 	return len(b.slots) - 1
+}
+
+// fixedOps is the exact sum in place of a compensated one.
+var fixedOps = map[op]op{
+	opAddFloat: opFixedSum, opAddDouble: opFixedSum, opMulFloat: opFixedMul, opPowFloat3: opFixedPow3, opPowFloat4: opFixedPow4,
 }

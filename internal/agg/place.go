@@ -44,6 +44,7 @@ func (b *builder) place() {
 		}
 	}
 	b.placeFlags()
+	b.placeSpecial()
 	for i := range b.slots {
 		s := &b.slots[i]
 		if _, cold := s.words(); cold != nil {

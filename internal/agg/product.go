@@ -29,11 +29,16 @@ func mulProduct(w []uint64, fraction float64, exponent int64) {
 func (f *finisher) product() {
 	s := f.slot(0)
 	for i, row := range f.groups() {
-		// Beyond these limits a double is 0 or infinite anyway.
-		exponent := min(max(int64(row[s.hot+1]), math.MinInt32), math.MaxInt32)
-		f.out.Float[i] = math.Ldexp(math.Float64frombits(row[s.hot]), int(exponent)) + 0 // -0 + 0 = 0
+		f.out.Float[i] = productOf(row[s.hot:])
 		if !f.seen(row) {
 			f.setNull(i)
 		}
 	}
+}
+
+// productOf is a product as a double.
+func productOf(w []uint64) float64 {
+	// Beyond these limits a double is 0 or infinite anyway.
+	exponent := min(max(int64(w[1]), math.MinInt32), math.MaxInt32)
+	return math.Ldexp(math.Float64frombits(w[0]), int(exponent)) + 0 // -0 + 0 = 0
 }

@@ -41,6 +41,11 @@ const (
 	opPowFloat3 // hot s, c: sum of x*x*x
 	opPowFloat4 // hot s, c: sum of x*x*x*x
 
+	opFixedSum  // hot some words: exact sum of doubles x; see fixed.go
+	opFixedMul  // the same of x*y
+	opFixedPow3 // of x*x*x
+	opFixedPow4 // of x*x*x*x
+
 	opFirst  // hot position, cold value of x: see position.go
 	opLast   //
 	opArgMin // hot key of y, position, cold value of x: see arg.go
@@ -61,6 +66,7 @@ type slot struct {
 
 	xRep, yRep column.Rep // of the arguments
 	chain      chain      // of opTop and opChain
+	fixed      fixed      // of fixed-point sums
 }
 
 const (

@@ -22,6 +22,8 @@ func (s *slot) words() (hot, cold []uint64) {
 		return zeros[:5], nil
 	case opAddFloat, opAddDouble, opMulFloat, opPowFloat3, opPowFloat4, opMinBytes, opMaxBytes:
 		return zeros[:2], nil
+	case opFixedSum, opFixedMul, opFixedPow3, opFixedPow4:
+		return make([]uint64, s.fixed.n), nil
 	case opMinInt:
 		return []uint64{math.MaxInt64}, nil
 	case opMaxInt:

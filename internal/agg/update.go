@@ -35,6 +35,7 @@ type Table struct {
 	// state into the table, or write one with InitEmpty, and update it afterwards.
 	Unseen bool
 
+	outside *WindowError // see Outside; nil: no value was
 	scratch scratch
 }
 

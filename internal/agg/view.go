@@ -36,6 +36,7 @@ type scratch struct {
 	floats  [2][]float64 // arguments converted to doubles
 
 	few      fewSums
+	cut      cutSums
 	lanes    *Table // see updateLanes
 	laneGids []uint32
 }

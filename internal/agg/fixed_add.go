@@ -1,0 +1,269 @@
+package agg
+
+import (
+	"math"
+	"math/bits"
+)
+
+// This file is the loops that add to fixed-point sums. Where a loop knows nothing of a value, zero,
+// one that is not normal, or one at the edge of the window, slot.addOne adds it.
+
+// updateFixed adds the rows of a view to fixed-point sums.
+func (s *slot) updateFixed(t *Table, v *view) {
+	x := t.scratch.floatsOf(0, &v.args[s.x])
+	y := x
+	if s.y != none && s.y != s.x {
+		y = t.scratch.floatsOf(1, &v.args[s.y])
+	}
+	ok := true
+	switch {
+	case s.op == opFixedSum:
+		if n := t.few(len(v.gids)); n > 0 {
+			ok = s.addFewFixed(t, n, v.gids, x)
+		} else {
+			ok = s.addFixedAny(t.Rows, t.Stride, v.gids, x)
+		}
+	case s.op == opFixedMul:
+		ok = s.addFixedMul(t.Rows, t.Stride, v.gids, x, y)
+	default:
+		for i, g := range v.gids {
+			ok = s.addOne(t.Rows, int(g)*t.Stride, x[i], x[i]) && ok
+		}
+	}
+	if !ok {
+		t.noteOutside(s, x, y)
+	}
+}
+
+// short reports whether the loops over sums of two words are right: the smallest doubles, whose
+// fractions have another form, are outside of the window.
+func (f *fixed) short() bool { return f.n == 2 && f.low > leastDigit }
+
+// shifts is what is taken from the exponents of the factors of an addend, in the units of their
+// bits, to have the shift of the product of their fractions, and the least shift that is too great:
+// of numbers with a greater or a negative one, and of all that are not normal, the loops know
+// nothing.
+func (s *slot) shifts() (base, beyond uint64) {
+	n := s.op.factors()
+	return uint64(s.fixed.low - n*(leastDigit-1)), uint64(max(s.fixed.top-n*fractionBits+1, 0))
+}
+
+// addFixed128 adds to sums of two words.
+func (s *slot) addFixed128(rows []uint64, stride int, gids []uint32, vals []float64) (ok bool) {
+	words := rows[s.hot:]
+	vals, ok = vals[:len(gids)], true
+	base, beyond := s.shifts()
+	for i, g := range gids {
+		b := math.Float64bits(vals[i])
+		fraction, shift := b&(1<<52-1)|1<<52, b>>52&0x7ff-base
+		if b<<1 == 0 {
+			fraction, shift = 0, 0
+		}
+		at := int(g) * stride
+		if shift >= beyond {
+			ok = s.addOne(rows, at, vals[i], 1) && ok
+			continue
+		}
+		hi, lo := bits.Mul64(fraction, 1<<(shift&63)) // there are carryBits: it begins in the lower word
+		negative := uint64(int64(b) >> 63)
+		w := words[at : at+2 : at+2]
+		var c uint64
+		w[0], c = bits.Add64(w[0], lo^negative, negative&1)
+		w[1], _ = bits.Add64(w[1], hi^negative, c)
+	}
+	return ok
+}
+
+// Rows of few groups are added up in doubles first, which is faster than in integers and as exact:
+// each value is cut into two, a multiple of 2^(high-40) and one of 2^(high-80), where all values of
+// a batch are less than 2^high. Sums of 2^12 of either are doubles. (Rump, Ogita and Oishi,
+// "Accurate floating-point summation", 2008, cut so.) What is left of a value that
+// has more digits is no zero, and has the batch added in integers.
+
+const (
+	cutBits = 40
+	cutRows = 1 << (fractionBits - 1 - cutBits)
+)
+
+// cutter cuts values that are less than 2^high: adding and taking off a number rounds to a multiple
+// of its last place.
+type cutter struct{ first, second float64 }
+
+// cutter is that of some values; false: they cannot be cut, or are outside of the window.
+func (f *fixed) cutter(vals []float64) (c cutter, ok bool) {
+	var a, b uint64
+	for ; len(vals) >= 2; vals = vals[2:] {
+		a, b = max(a, math.Float64bits(vals[0])<<1), max(b, math.Float64bits(vals[1])<<1)
+	}
+	for _, v := range vals {
+		a = max(a, math.Float64bits(v)<<1)
+	}
+	exponent := int(max(a, b)>>53) + leastDigit - 1 // of the last place of the greatest
+	high := exponent + fractionBits
+	if high > min(f.low+f.top, 1000) || high-2*cutBits < -1000 {
+		return c, false
+	}
+	c.first = math.Ldexp(1.5, high-cutBits+fractionBits-1)
+	c.second = math.Ldexp(1.5, high-2*cutBits+fractionBits-1)
+	return c, true
+}
+
+// sumCut adds values up; false: some have more digits.
+func (c cutter) sum(vals []float64) (upper, lower float64, ok bool) {
+	var rest uint64
+	var u, l [2]float64
+	first, second := c.first, c.second
+	for ; len(vals) >= 2; vals = vals[2:] {
+		x, y := vals[0], vals[1]
+		p, q := (x+first)-first, (y+first)-first
+		x, y = x-p, y-q
+		u[0], u[1] = u[0]+p, u[1]+q
+		p, q = (x+second)-second, (y+second)-second
+		l[0], l[1] = l[0]+p, l[1]+q
+		rest |= math.Float64bits(x-p) | math.Float64bits(y-q)
+	}
+	for _, x := range vals {
+		p := (x + first) - first
+		x -= p
+		u[0] += p
+		p = (x + second) - second
+		l[0] += p
+		rest |= math.Float64bits(x - p)
+	}
+	return u[0] + u[1], l[0] + l[1], rest<<1 == 0
+}
+
+// addSum adds the parts of the sum of some values, each of which is less than the window's end.
+func (f *fixed) addSum(sum []uint64, parts ...float64) bool {
+	ok := true
+	for _, p := range parts {
+		if a, some := addendOf(opFixedSum, p, 1); some {
+			ok = f.add(sum, a, 64*f.n-1) && ok
+		}
+	}
+	return ok
+}
+
+// sumFixed adds values to the sum of one group.
+func (s *slot) sumFixed(row []uint64, gids []uint32, vals []float64) (ok bool) {
+	for ok = true; len(vals) > 0; {
+		n := min(len(vals), cutRows)
+		c, fit := s.fixed.cutter(vals[:n])
+		if fit {
+			var upper, lower float64
+			if upper, lower, fit = c.sum(vals[:n]); fit {
+				ok = s.fixed.addSum(row[s.hot:], upper, lower) && ok
+			}
+		}
+		if !fit {
+			ok = s.addFixedAny(row, 0, gids[:n], vals[:n]) && ok
+		}
+		vals = vals[n:]
+	}
+	return ok
+}
+
+// cutSums is the sums of a batch by group, those of the upper parts of values and of the lower ones
+// side by side, with those of the lanes before they are added up.
+type cutSums [fewGroups * fewLanes][2]float64
+
+// addFewFixed adds rows to the sums of n groups.
+func (s *slot) addFewFixed(t *Table, n int, gids []uint32, vals []float64) (ok bool) {
+	for ok = true; len(gids) > 0; {
+		k := min(len(gids), cutRows)
+		if t.scratch.cut.add(s, n, gids[:k], vals[:k]) {
+			for g, sum := range t.scratch.cut[:n] {
+				ok = s.fixed.addSum(t.Rows[g*t.Stride+s.hot:], sum[0], sum[1]) && ok
+			}
+		} else {
+			ok = s.addFixedAny(t.Rows, t.Stride, gids[:k], vals[:k]) && ok
+		}
+		gids, vals = gids[k:], vals[k:]
+	}
+	return ok
+}
+
+// add sets the first n sums to those of n groups; false: some values have more digits.
+func (f *cutSums) add(s *slot, n int, gids []uint32, vals []float64) bool {
+	c, ok := s.fixed.cutter(vals)
+	if !ok {
+		return false
+	}
+	clear(f[:n*fewLanes])
+	vals = vals[:len(gids)]
+	var rest uint64
+	first, second := c.first, c.second
+	for i, g := range gids {
+		x := vals[i]
+		p := (x + first) - first
+		x -= p
+		q := (x + second) - second
+		w := &f[g%fewGroups*fewLanes+uint32(i)%fewLanes]
+		w[0] += p
+		w[1] += q
+		rest |= math.Float64bits(x - q)
+	}
+	for g := range n {
+		a := f[g*fewLanes:][:fewLanes]
+		f[g] = [2]float64{(a[0][0] + a[1][0]) + (a[2][0] + a[3][0]), (a[0][1] + a[1][1]) + (a[2][1] + a[3][1])}
+	}
+	return rest<<1 == 0
+}
+
+// addFixedAny adds to sums of any number of words, in integers.
+func (s *slot) addFixedAny(rows []uint64, stride int, gids []uint32, vals []float64) (ok bool) {
+	if s.fixed.short() {
+		return s.addFixed128(rows, stride, gids, vals)
+	}
+	return s.addFixed(rows, stride, gids, vals)
+}
+
+// addFixed adds to sums of any number of words.
+func (s *slot) addFixed(rows []uint64, stride int, gids []uint32, vals []float64) (ok bool) {
+	vals, ok = vals[:len(gids)], true
+	base, beyond := s.shifts()
+	for i, g := range gids {
+		b := math.Float64bits(vals[i])
+		exponent := b >> 52 & 0x7ff
+		shift, at := exponent-base, int(g)*stride
+		if exponent-1 >= 0x7fe || shift >= beyond { // zeros too
+			ok = s.addOne(rows, at, vals[i], 1) && ok
+			continue
+		}
+		hi, lo := bits.Mul64(b&(1<<52-1)|1<<52, 1<<(shift&63))
+		addThree(rows[at+s.hot:][:s.fixed.n], shift>>6, lo, hi, 0, uint64(int64(b)>>63))
+	}
+	return ok
+}
+
+// addFixedMul adds products to sums of any number of words.
+func (s *slot) addFixedMul(rows []uint64, stride int, gids []uint32, x, y []float64) (ok bool) {
+	x, y, ok = x[:len(gids)], y[:len(gids)], true
+	base, beyond := s.shifts()
+	for i, g := range gids {
+		a, b := math.Float64bits(x[i]), math.Float64bits(y[i])
+		ea, eb := a>>52&0x7ff, b>>52&0x7ff
+		shift, at := ea+eb-base, int(g)*stride
+		if ea-1 >= 0x7fe || eb-1 >= 0x7fe || shift >= beyond { // zeros too
+			ok = s.addOne(rows, at, x[i], y[i]) && ok
+			continue
+		}
+		hi, lo := bits.Mul64(a&(1<<52-1)|1<<52, b&(1<<52-1)|1<<52)
+		by := shift & 63
+		mid := hi<<by | lo>>1>>(63-by)
+		addThree(rows[at+s.hot:][:s.fixed.n], shift>>6, lo<<by, mid, hi>>1>>(63-by), uint64(int64(a^b)>>63))
+	}
+	return ok
+}
+
+// addThree adds three words to a sum from its word k on, which is not the last one; negative is all
+// bits, or none.
+func addThree(sum []uint64, k, lo, mid, hi, negative uint64) {
+	var c uint64
+	sum[k], c = bits.Add64(sum[k], lo^negative, negative&1)
+	sum[k+1], c = bits.Add64(sum[k+1], mid^negative, c)
+	for k += 2; k < uint64(len(sum)) && (hi != 0 || c != negative&1); k++ {
+		sum[k], c = bits.Add64(sum[k], hi^negative, c)
+		hi = 0
+	}
+}
