@@ -73,6 +73,11 @@ type Options struct {
 	// AsOf is the version of a Delta Lake table that is read, a whole number; "": the latest.
 	AsOf string
 
+	// Deterministic has sums of floats, and all that is made of them, come out with the same bits
+	// whatever the number of threads, devices and partitions, the memory, and the order of files and
+	// rows: sums are exact, and rounded once. It says so too of product, and of values that come
+	// equally often. docs/semantics.md lists the aggregates.
+	Deterministic bool
 	// NoPruning reads all row groups, whatever their statistics say.
 	NoPruning bool
 	// Observer is told of progress; nil: nobody.
@@ -143,7 +148,7 @@ func (o Options) exec() exec.Options {
 		Threads: o.Threads, MemoryLimit: o.MemoryLimit, Slack: o.Slack, TempDir: o.TempDir, TempLimit: o.TempLimit,
 		Device: o.Device, GPUs: o.GPUs.devices(), LastRun: o.LastRun, GPUMemory: o.GPUMemory, Streams: o.Streams, LoadFactor: o.LoadFactor,
 		Trace: o.Trace, Partitions: o.Partitions, BatchRows: o.BatchRows, UnionByName: o.UnionByName,
-		NoGPUDecoding: o.NoGPUDecoding, NoPruning: o.NoPruning, AsOf: o.AsOf, Logger: o.Logger, Allocator: o.Allocator, Transport: o.Transport, Stores: o.Stores, Tuning: o.tuned,
+		NoGPUDecoding: o.NoGPUDecoding, NoPruning: o.NoPruning, Deterministic: o.Deterministic, AsOf: o.AsOf, Logger: o.Logger, Allocator: o.Allocator, Transport: o.Transport, Stores: o.Stores, Tuning: o.tuned,
 	}
 	if o.Observer != nil {
 		e.Observe = func(p exec.Progress) { o.Observer.Progress(progress(p)) }

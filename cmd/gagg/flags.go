@@ -40,6 +40,7 @@ type settings struct {
 	trace                  string // empty: not asked for
 	unionByName, noPruning bool
 	asOf                   string
+	deterministic          bool
 	noGPUDecoding          bool
 
 	explain, stats string // empty: not asked for
@@ -97,6 +98,8 @@ func flagSet(s *settings) *pflag.FlagSet {
 	f.StringVar(&s.bars, "bar", "", "draw a bar in tables for each number of this `column` of the result")
 	f.StringVar(&s.partitionBy, "partition-by", "", "write folders to the folder of -o, named k=value after the values of these columns of the result: a `list` of names")
 	f.Var(&s.fileSize, "file-size", "write files to the folder of -o, and begin another one after so many bytes: a `size` such as 256MiB")
+
+	f.BoolVar(&s.deterministic, "deterministic", false, "the same bits of sums of floats on any threads, devices, memory and order of files: they are exact, and rounded once")
 
 	f.IntVarP(&s.threads, "threads", "j", 0, "CPU workers: `n` (default: all that the process may use)")
 	f.Var(&s.memory, "memory-limit", "memory to use at most: a `size` such as 4GiB or 60% (default 80%)")

@@ -65,6 +65,7 @@ func (s *settings) libraryOptions(stderr io.Writer) (gagg.Options, error) {
 		UnionByName:   s.unionByName,
 		NoPruning:     s.noPruning,
 		AsOf:          s.asOf,
+		Deterministic: s.deterministic,
 		NoGPUDecoding: s.noGPUDecoding,
 		Logger:        s.logger(stderr),
 		Transport:     transport(),

@@ -29,13 +29,11 @@ type RowWord struct {
 	Fixed    FixedWord
 }
 
-// FixedWord says what a word of a fixed-point number has of a float64, where RowWord.From is FromFixed.
-// Its double is an integer of 53 bits, times a power of two that is at least 2^Low and less than
-// 2^(Low + Beyond), or it is 0; others the device does not make states of.
-type FixedWord struct {
-	Low, Beyond int // the integer is shifted by its power less Low
-	Word        int // which word of the shifted integer it is, in two's complement, the lowest being 0
-}
+// FixedWord says what a word of a fixed-point number has of a float64, where RowWord.From is
+// FromFixed: word number Word, in two's complement, of the 53 bits of its fraction, shifted to the
+// left by its exponent, in the units of its bits, less Base. Of a value whose shift is less than 0, or
+// Beyond or more, or that is not normal, a device makes no states, but for zeros.
+type FixedWord struct{ Base, Beyond, Word int }
 
 // Uses reports whether the word is made of an argument.
 func (w RowWord) Uses(arg int) bool {
@@ -110,7 +108,7 @@ func (l *Layout) DeviceRow() (row OneRow, why string) {
 			w := &row.Words[s.hot+k-l.base]
 			w.From, w.Arg, w.Times = source, s.x, s.y
 			if source == FromFixed {
-				w.Fixed = FixedWord{Low: s.fixed.low, Beyond: s.fixed.top - fractionBits + 1, Word: k}
+				w.Fixed = FixedWord{Base: s.fixed.low - leastDigit + 1, Beyond: s.fixed.top - fractionBits + 1, Word: k}
 			}
 		}
 		if s.op == opChain { // of one entry, or of none

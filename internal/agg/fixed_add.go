@@ -18,7 +18,7 @@ func (s *slot) updateFixed(t *Table, v *view) {
 	ok := true
 	switch {
 	case s.op == opFixedSum:
-		if n := t.few(len(v.gids)); n > 0 {
+		if n := t.cuts(len(v.gids)); n > 0 {
 			ok = s.addFewFixed(t, n, v.gids, x)
 		} else {
 			ok = s.addFixedAny(t.Rows, t.Stride, v.gids, x)
@@ -75,46 +75,49 @@ func (s *slot) addFixed128(rows []uint64, stride int, gids []uint32, vals []floa
 }
 
 // Rows of few groups are added up in doubles first, which is faster than in integers and as exact:
-// each value is cut into two, a multiple of 2^(high-40) and one of 2^(high-80), where all values of
-// a batch are less than 2^high. Sums of 2^12 of either are doubles. (Rump, Ogita and Oishi,
+// each value is cut into two, a multiple of 2^(high-38) and one of 2^(high-76), where all values of
+// a batch are less than 2^high. Sums of 2^14 of either are doubles. (Rump, Ogita and Oishi,
 // "Accurate floating-point summation", 2008, cut so.) What is left of a value that
 // has more digits is no zero, and has the batch added in integers.
 
 const (
-	cutBits = 40
+	cutBits = 38
 	cutRows = 1 << (fractionBits - 1 - cutBits)
 )
 
 // cutter cuts values that are less than 2^high: adding and taking off a number rounds to a multiple
 // of its last place.
-type cutter struct{ first, second float64 }
-
-// cutter is that of some values; false: they cannot be cut, or are outside of the window.
-func (f *fixed) cutter(vals []float64) (c cutter, ok bool) {
-	var a, b uint64
-	for ; len(vals) >= 2; vals = vals[2:] {
-		a, b = max(a, math.Float64bits(vals[0])<<1), max(b, math.Float64bits(vals[1])<<1)
-	}
-	for _, v := range vals {
-		a = max(a, math.Float64bits(v)<<1)
-	}
-	exponent := int(max(a, b)>>53) + leastDigit - 1 // of the last place of the greatest
-	high := exponent + fractionBits
-	if high > min(f.low+f.top, 1000) || high-2*cutBits < -1000 {
-		return c, false
-	}
-	c.first = math.Ldexp(1.5, high-cutBits+fractionBits-1)
-	c.second = math.Ldexp(1.5, high-2*cutBits+fractionBits-1)
-	return c, true
+type cutter struct {
+	first, second float64
+	limit         uint64 // bits of 2^high without the sign's place; 0: nothing can be cut
 }
 
-// sumCut adds values up; false: some have more digits.
-func (c cutter) sum(vals []float64) (upper, lower float64, ok bool) {
-	var rest uint64
+// cutter is that of some values, which are less than the window's end; if not, it cuts nothing.
+func (f *fixed) cutter(vals []float64) cutter {
+	most := uint64(0)
+	for _, v := range vals {
+		most = max(most, math.Float64bits(v)<<1)
+	}
+	exponent := max(most>>53, 100) // very small values are cut as larger ones
+	high := int(exponent) + leastDigit - 1 + fractionBits
+	if high > min(f.low+f.top, 1000) {
+		return cutter{}
+	}
+	return cutter{
+		first:  math.Ldexp(1.5, high-cutBits+fractionBits-1),
+		second: math.Ldexp(1.5, high-2*cutBits+fractionBits-1),
+		limit:  (exponent + 1) << 53,
+	}
+}
+
+// sum adds values up. most is the bits of the greatest, without sign, and rest is not zero if some
+// have more digits.
+func (c *cutter) sum(vals []float64) (upper, lower float64, most, rest uint64) {
 	var u, l [2]float64
 	first, second := c.first, c.second
 	for ; len(vals) >= 2; vals = vals[2:] {
 		x, y := vals[0], vals[1]
+		most = max(most, math.Float64bits(x)<<1, math.Float64bits(y)<<1)
 		p, q := (x+first)-first, (y+first)-first
 		x, y = x-p, y-q
 		u[0], u[1] = u[0]+p, u[1]+q
@@ -123,6 +126,7 @@ func (c cutter) sum(vals []float64) (upper, lower float64, ok bool) {
 		rest |= math.Float64bits(x-p) | math.Float64bits(y-q)
 	}
 	for _, x := range vals {
+		most = max(most, math.Float64bits(x)<<1)
 		p := (x + first) - first
 		x -= p
 		u[0] += p
@@ -130,84 +134,141 @@ func (c cutter) sum(vals []float64) (upper, lower float64, ok bool) {
 		l[0] += p
 		rest |= math.Float64bits(x - p)
 	}
-	return u[0] + u[1], l[0] + l[1], rest<<1 == 0
-}
-
-// addSum adds the parts of the sum of some values, each of which is less than the window's end.
-func (f *fixed) addSum(sum []uint64, parts ...float64) bool {
-	ok := true
-	for _, p := range parts {
-		if a, some := addendOf(opFixedSum, p, 1); some {
-			ok = f.add(sum, a, 64*f.n-1) && ok
-		}
-	}
-	return ok
-}
-
-// sumFixed adds values to the sum of one group.
-func (s *slot) sumFixed(row []uint64, gids []uint32, vals []float64) (ok bool) {
-	for ok = true; len(vals) > 0; {
-		n := min(len(vals), cutRows)
-		c, fit := s.fixed.cutter(vals[:n])
-		if fit {
-			var upper, lower float64
-			if upper, lower, fit = c.sum(vals[:n]); fit {
-				ok = s.fixed.addSum(row[s.hot:], upper, lower) && ok
-			}
-		}
-		if !fit {
-			ok = s.addFixedAny(row, 0, gids[:n], vals[:n]) && ok
-		}
-		vals = vals[n:]
-	}
-	return ok
+	return u[0] + u[1], l[0] + l[1], most, rest << 1
 }
 
 // cutSums is the sums of a batch by group, those of the upper parts of values and of the lower ones
-// side by side, with those of the lanes before they are added up.
-type cutSums [fewGroups * fewLanes][2]float64
+// side by side.
+type cutSums [cutGroups][2]float64
+
+const (
+	cutGroups = 512 // 8 KiB of sums
+	// cutLeast is the rows of a group in a batch from which on its sum of doubles is worth
+	// being added in integers.
+	cutLeast = 32
+)
+
+// cuts is how many groups the table has, if a batch of so many rows is added up by them; 0: they are
+// too many.
+func (t *Table) cuts(rows int) int {
+	n := len(t.Rows) / t.Stride
+	if n > cutGroups || min(rows, cutRows) < cutLeast*n {
+		return 0
+	}
+	return n
+}
+
+// add sets the first n sums to those of n groups; most and rest are as of cutter.sum.
+func (f *cutSums) add(c *cutter, n int, gids []uint32, vals []float64) (most, rest uint64) {
+	lanes := 1 // of a group, of which the rows take turns
+	if n <= cutGroups/fewLanes {
+		lanes = fewLanes
+	}
+	clear(f[:n*lanes])
+	vals = vals[:len(gids)]
+	first, second, turn := c.first, c.second, uint32(lanes-1)
+	for i, g := range gids {
+		x := vals[i]
+		most = max(most, math.Float64bits(x)<<1)
+		p := (x + first) - first
+		x -= p
+		q := (x + second) - second
+		w := &f[(g*uint32(lanes)+uint32(i)&turn)%cutGroups]
+		w[0] += p
+		w[1] += q
+		rest |= math.Float64bits(x - q)
+	}
+	if lanes > 1 {
+		for g := range n {
+			a := f[g*fewLanes:][:fewLanes]
+			f[g] = [2]float64{(a[0][0] + a[1][0]) + (a[2][0] + a[3][0]), (a[0][1] + a[1][1]) + (a[2][1] + a[3][1])}
+		}
+	}
+	return most, rest << 1
+}
+
+// cut adds rows to the sums of n groups, or of one without gids; false: they cannot be cut, and
+// nothing was added.
+func (s *slot) cut(t *Table, row, n int, gids []uint32, vals []float64) (done, ok bool) {
+	for len(t.scratch.cutters) <= s.hot {
+		t.scratch.cutters = append(t.scratch.cutters, cutter{})
+	}
+	c, sums := &t.scratch.cutters[s.hot], &t.scratch.cut // as the batch before was cut
+	for again := range 2 {
+		var most, rest uint64
+		if c.limit > 0 {
+			if gids == nil {
+				sums[0][0], sums[0][1], most, rest = c.sum(vals)
+			} else {
+				most, rest = sums.add(c, n, gids, vals)
+			}
+			if most < c.limit && rest == 0 {
+				break
+			}
+		}
+		was := *c
+		if *c = s.fixed.cutter(vals); c.limit == 0 || *c == was || again == 1 {
+			return false, false
+		}
+	}
+	ok = true
+	for g, sum := range sums[:n] {
+		words := t.Rows[row+g*t.Stride+s.hot:][:s.fixed.n]
+		ok = s.fixed.addSum(words, sum[0]) && s.fixed.addSum(words, sum[1]) && ok
+	}
+	return true, ok
+}
+
+// addSum adds the sum of some values, each of which is less than the window's end; false: it has
+// digits outside.
+func (f *fixed) addSum(sum []uint64, v float64) bool {
+	b := math.Float64bits(v)
+	exponent := b >> 52 & 0x7ff
+	shift := exponent - uint64(f.low-leastDigit+1)
+	if b<<1 == 0 {
+		return true
+	}
+	if exponent == 0 || shift > uint64(64*(f.n-1)) { // there are fractionBits above it
+		a, _ := addendOf(opFixedSum, v, 1)
+		return f.add(sum, a, 64*f.n-1)
+	}
+	hi, lo := bits.Mul64(b&(1<<52-1)|1<<52, 1<<(shift&63))
+	negative := uint64(int64(b) >> 63)
+	k := shift >> 6
+	var c uint64
+	sum[k], c = bits.Add64(sum[k], lo^negative, negative&1)
+	for k++; k < uint64(len(sum)) && (hi != 0 || c != negative&1); k++ {
+		sum[k], c = bits.Add64(sum[k], hi^negative, c)
+		hi = 0
+	}
+	return true
+}
+
+// sumFixed adds values to the sum of one group, whose row begins at word row of the table's.
+func (s *slot) sumFixed(t *Table, group uint32, vals []float64) (ok bool) {
+	row := int(group) * t.Stride
+	for ok = true; len(vals) > 0; {
+		n := min(len(vals), cutRows)
+		done, fit := s.cut(t, row, 1, nil, vals[:n])
+		if !done {
+			fit = s.addFixedAny(t.Rows[row:], 0, t.scratch.repeat(0, n), vals[:n])
+		}
+		ok, vals = ok && fit, vals[n:]
+	}
+	return ok
+}
 
 // addFewFixed adds rows to the sums of n groups.
 func (s *slot) addFewFixed(t *Table, n int, gids []uint32, vals []float64) (ok bool) {
 	for ok = true; len(gids) > 0; {
 		k := min(len(gids), cutRows)
-		if t.scratch.cut.add(s, n, gids[:k], vals[:k]) {
-			for g, sum := range t.scratch.cut[:n] {
-				ok = s.fixed.addSum(t.Rows[g*t.Stride+s.hot:], sum[0], sum[1]) && ok
-			}
-		} else {
-			ok = s.addFixedAny(t.Rows, t.Stride, gids[:k], vals[:k]) && ok
+		done, fit := s.cut(t, 0, n, gids[:k], vals[:k])
+		if !done {
+			fit = s.addFixedAny(t.Rows, t.Stride, gids[:k], vals[:k])
 		}
-		gids, vals = gids[k:], vals[k:]
+		ok, gids, vals = ok && fit, gids[k:], vals[k:]
 	}
 	return ok
-}
-
-// add sets the first n sums to those of n groups; false: some values have more digits.
-func (f *cutSums) add(s *slot, n int, gids []uint32, vals []float64) bool {
-	c, ok := s.fixed.cutter(vals)
-	if !ok {
-		return false
-	}
-	clear(f[:n*fewLanes])
-	vals = vals[:len(gids)]
-	var rest uint64
-	first, second := c.first, c.second
-	for i, g := range gids {
-		x := vals[i]
-		p := (x + first) - first
-		x -= p
-		q := (x + second) - second
-		w := &f[g%fewGroups*fewLanes+uint32(i)%fewLanes]
-		w[0] += p
-		w[1] += q
-		rest |= math.Float64bits(x - q)
-	}
-	for g := range n {
-		a := f[g*fewLanes:][:fewLanes]
-		f[g] = [2]float64{(a[0][0] + a[1][0]) + (a[2][0] + a[3][0]), (a[0][1] + a[1][1]) + (a[2][1] + a[3][1])}
-	}
-	return rest<<1 == 0
 }
 
 // addFixedAny adds to sums of any number of words, in integers.

@@ -151,7 +151,7 @@ func (l *Layout) reduce(t *Table, s *slot, group uint32, row []uint64, v *view) 
 		words[0] = uint64(max(int64(words[0]), highest(t.scratch.keysOf(x))))
 	case opFixedSum:
 		vals := t.scratch.floatsOf(0, x)
-		if !s.sumFixed(row, t.scratch.repeat(0, v.rows), vals) {
+		if !s.sumFixed(t, group, vals) {
 			t.noteOutside(s, vals, nil)
 		}
 	case opChain:

@@ -37,7 +37,8 @@ type scratch struct {
 
 	few      fewSums
 	cut      cutSums
-	lanes    *Table // see updateLanes
+	cutters  []cutter // by word of slots
+	lanes    *Table   // see updateLanes
 	laneGids []uint32
 }
 

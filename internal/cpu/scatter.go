@@ -152,7 +152,7 @@ func (w *Worker) scatter(n int) error {
 	}
 	if rows, err := w.outgoingRows(n); err != nil || rows != nil {
 		if err == nil {
-			w.makeTile(rows, n)
+			err = w.makeTile(rows, n)
 		}
 		return err
 	}
@@ -167,7 +167,9 @@ func (w *Worker) scatter(n int) error {
 	}
 	w.openBuckets()
 	rows := w.tileRows[:n*w.cfg.Stride]
-	w.makeTile(rows, n)
+	if err := w.makeTile(rows, n); err != nil {
+		return err
+	}
 	if err := w.store.placeBy(w.encoder.Hash[:n], rows); err != nil {
 		return err
 	}
@@ -175,7 +177,7 @@ func (w *Worker) scatter(n int) error {
 }
 
 // makeTile writes the n rows of the batch, each a group of its own.
-func (w *Worker) makeTile(rows []uint64, n int) {
+func (w *Worker) makeTile(rows []uint64, n int) error {
 	stride, base, keys := w.cfg.Stride, w.cfg.Keys.Base(), w.encoder.Words
 	states := w.template[base+len(keys):]
 	for i, h := range w.encoder.Hash[:n] {
@@ -193,6 +195,7 @@ func (w *Worker) makeTile(rows []uint64, n int) {
 	}
 	w.tile.Rows, w.tile.Unseen = rows, false
 	w.states.Update(&w.tile, w.identity[:n], 0, &w.in)
+	return w.tile.Outside()
 }
 
 // reserve makes sure of memory for so many bytes of values, if need be by

@@ -283,7 +283,7 @@ func (w *Worker) addGlobal() error {
 		}
 	}
 	w.states.UpdateOne(&w.table.rows, 0, false, &w.in)
-	return nil
+	return w.table.rows.Outside()
 }
 
 // checkBatch checks what the loops over keys and arguments rely on.
@@ -310,6 +310,9 @@ func (w *Worker) addTable(n int) error {
 		if err == nil {
 			w.rows += int64(n)
 			w.states.Update(&w.table.rows, w.groups, firstNew, &w.in)
+			if err := w.table.rows.Outside(); err != nil {
+				return err
+			}
 			if err := w.addPairs(n); err != nil {
 				return err
 			}

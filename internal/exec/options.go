@@ -34,7 +34,8 @@ type Options struct {
 	UnionByName   bool
 	NoGPUDecoding bool
 	NoPruning     bool
-	AsOf          string         // the version of a Delta table; "": the latest
+	AsOf          string // the version of a Delta table; "": the latest
+	Deterministic bool
 	Observe       func(Progress) // nil: nobody is told
 	Logger        *slog.Logger
 	Allocator     memory.Allocator
@@ -79,7 +80,7 @@ func (o *Options) plan() plan.Options {
 	return plan.Options{
 		Threads: o.Threads, MemoryLimit: o.MemoryLimit, Device: spec, DevicePresent: device.Present(), DeviceKept: o.GPUs.Keeps(spec),
 		GPUMemory: o.GPUMemory, Streams: o.Streams, Load: o.load(), Partitions: o.Partitions, BatchRows: o.BatchRows,
-		NoGPUDecoding: o.NoGPUDecoding, NoPruning: o.NoPruning, Tuning: o.Tuning.Plan,
+		NoGPUDecoding: o.NoGPUDecoding, NoPruning: o.NoPruning, Deterministic: o.Deterministic, Tuning: o.Tuning.Plan,
 	}
 }
 

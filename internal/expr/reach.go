@@ -17,15 +17,25 @@ const reachCols = 6
 // one of its ends. Those values include the extremes unless a column is multiplied by itself, so
 // a caller has to notice a value outside the range.
 func (e *Expr) Reach(ends func(col int) (least, most column.Value, ok bool)) (r column.Range, ok bool) {
+	out, ok := e.corners(ends)
+	if !ok {
+		return r, false
+	}
+	return rangeOf(out)
+}
+
+// corners is the values of a polynomial where every column is at one of its ends; false: these are
+// not known, or it is none.
+func (e *Expr) corners(ends func(col int) (least, most column.Value, ok bool)) (*column.Vector, bool) {
 	cols := e.Columns()
 	if len(cols) == 0 || len(cols) > reachCols || e.root.kind != boundColumn && !isPolynomial(e.root.src) {
-		return r, false
+		return nil, false
 	}
 	corners := column.Batch{Rows: 1 << len(cols), Cols: make([]column.Vector, cols[len(cols)-1]+1)}
 	for k, c := range cols {
 		least, most, ok := ends(c)
 		if !ok {
-			return r, false
+			return nil, false
 		}
 		v := &corners.Cols[c]
 		v.Type = least.Type
@@ -39,9 +49,9 @@ func (e *Expr) Reach(ends func(col int) (least, most column.Value, ok bool)) (r 
 	}
 	var out column.Vector
 	if err := e.NewEval().Eval(&corners, &out); err != nil {
-		return r, false
+		return nil, false
 	}
-	return rangeOf(&out)
+	return &out, true
 }
 
 // isPolynomial reports whether a node is made of columns and constants by + - * alone.
@@ -78,4 +88,21 @@ func rangeOf(v *column.Vector) (r column.Range, ok bool) {
 		least, most = min(least, small), max(most, small)
 	}
 	return column.RangeOf(least, most), true
+}
+
+// ReachFloat estimates the greatest size of the values of an expression of floats as Reach
+// estimates a range.
+func (e *Expr) ReachFloat(ends func(col int) (least, most column.Value, ok bool)) (most float64, ok bool) {
+	out, ok := e.corners(ends)
+	if !ok || !out.Type.IsFloat() {
+		return 0, false
+	}
+	for i := range out.Len {
+		x := math.Abs(out.Float[i])
+		if out.IsNull(i) || x != x {
+			return 0, false
+		}
+		most = max(most, x)
+	}
+	return most, true
 }

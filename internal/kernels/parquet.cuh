@@ -128,6 +128,7 @@ enum ParquetWord : uint32_t {
   PARQUET_THIRD_POWER_C,
   PARQUET_FOURTH_POWER_S,
   PARQUET_FOURTH_POWER_C,
+  PARQUET_FIXED,      // a word of the number as a fixed-point number, which the constant describes: parquet_fixed
 };
 
 // ParquetNumber is how the word of an array is read as a double.

@@ -48,6 +48,7 @@ const (
 	ParquetThirdPowerC         // what its rounding lost
 	ParquetFourthPowerS        // a sum of one: the number of the array to the power of 4
 	ParquetFourthPowerC        // what its rounding lost
+	ParquetFixed               // a word of the number as a fixed-point number: see ParquetFixedWord
 )
 
 // How the word of an array is read as a double: ParquetState.Number and Times.
@@ -56,3 +57,11 @@ const (
 	ParquetIsUnsigned        // a uint64
 	ParquetIsDecimal         // an int64; ParquetIsDecimal + n: in units of 10^-n
 )
+
+// ParquetFixedWord is the constant of a state word that is word number word of a double as a
+// fixed-point number, in two's complement: its fraction of 53 bits shifted to the left by its
+// exponent, in the units of its bits, less base. A double whose shift is beyond or more, or less
+// than 0, or that is not normal, stops the parcel, but for zeros.
+func ParquetFixedWord(base int32, beyond, word uint16) uint64 {
+	return uint64(uint32(base)) | uint64(beyond)<<32 | uint64(word)<<48
+}

@@ -184,6 +184,9 @@ func (b *encodedBuilder) states(words []agg.RowWord) {
 		if w.From.Times() {
 			s.Constant, s.Times = uint64(b.plan.Outputs[b.valueOf(w.Times)].Array), b.numberOf(w.Times)
 		}
+		if f := w.Fixed; w.From == agg.FromFixed {
+			s.Constant = kernels.ParquetFixedWord(int32(f.Base), uint16(f.Beyond), uint16(f.Word))
+		}
 		b.plan.States = append(b.plan.States, s)
 	}
 }
@@ -194,7 +197,7 @@ var stateWords = [...]uint32{
 	agg.FromNot: kernels.ParquetNot, agg.FromOrder: kernels.ParquetOrder, agg.FromOrderNot: kernels.ParquetOrderNot,
 	agg.FromProductS: kernels.ParquetProductS, agg.FromProductC: kernels.ParquetProductC,
 	agg.FromThirdPowerS: kernels.ParquetThirdPowerS, agg.FromThirdPowerC: kernels.ParquetThirdPowerC,
-	agg.FromFourthPowerS: kernels.ParquetFourthPowerS, agg.FromFourthPowerC: kernels.ParquetFourthPowerC,
+	agg.FromFourthPowerS: kernels.ParquetFourthPowerS, agg.FromFourthPowerC: kernels.ParquetFourthPowerC, agg.FromFixed: kernels.ParquetFixed,
 }
 
 // valueOf is the output that is the value of argument i.

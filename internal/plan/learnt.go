@@ -3,6 +3,7 @@ package plan
 import (
 	"errors"
 
+	"github.com/gagg-dev/gagg/internal/agg"
 	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/parquetio"
@@ -15,6 +16,10 @@ type Learnt struct {
 	Digits map[int]int // by column of the schema: what decimals have at least
 	Nulls  bool        // a column has NULLs that is said to have none
 	Ranges bool        // a column has values beyond its statistics
+
+	Windows map[int]agg.Window // by argument: where digits of its values were met
+	Special bool               // there are NaN or infinities
+	Widened int                // how often that was learnt
 
 	Text  int64 // bytes of the longest text
 	Read  int64 // what reading takes beside usual pages
@@ -29,6 +34,11 @@ func (l *Learnt) Add(err error) (more bool) {
 	}
 	if errors.Is(err, cpu.ErrRange) && !l.Ranges {
 		l.Ranges, more = true, true
+	}
+	var outside *agg.WindowError
+	if errors.As(err, &outside) {
+		l.addWindows(outside)
+		more = true
 	}
 	var wider *parquetio.PrecisionError
 	if errors.As(err, &wider) {

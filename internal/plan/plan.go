@@ -6,6 +6,7 @@
 //	memory, threads   how many workers there are, and how the memory limit is shared out (memory.go)
 //	keys              the form of each key in words (keys.go)
 //	hints             places for NULL that nobody needs, sums of fewer words (hints.go)
+//	windows           where exact sums of floats have their digits (windows.go)
 //	device            the CPU or devices: counts in, a decision out (device.go, choice.go), and how
 //	                  devices make rows of encoded columns (encoded.go)
 //	groups            how many there can be, and into how many partitions they go (groups.go)
@@ -42,6 +43,7 @@ type Options struct {
 	BatchRows     int // the most rows processed at a time; 0: chosen
 	NoGPUDecoding bool
 	NoPruning     bool
+	Deterministic bool
 
 	Tuning Tuning
 }
@@ -98,6 +100,7 @@ type Plan struct {
 	Sets       []Set          // distinct values, grouped by beside the keys
 	Filled     cpu.Filled     // keys and arguments that are not expected to be NULL
 	Ranges     []column.Range // by argument: where it is expected
+	Windows    []agg.Window   // by argument: where the digits of its values are expected, for exact sums
 
 	Device Device
 
@@ -138,6 +141,7 @@ func Make(in Inputs) (*Plan, error) {
 		return nil, err
 	}
 	p.placeKeys()
+	p.planWindows()
 	p.Device = p.decideDevice()
 	if !p.Device.Use {
 		if err := p.forCPU(); err != nil {
@@ -188,6 +192,7 @@ func (p *planner) planThreads() (err error) {
 // device: rows may be combined on a device; cancelled tells why a run has been cancelled.
 func (p *Plan) States(runs agg.Runs, device bool, cancelled func() error) *agg.Layout {
 	return agg.Compile(p.Query.Calls, p.Layout.Base()+p.Layout.Words, agg.Options{
+		Deterministic: p.Options.Deterministic, Windows: p.Windows, Special: p.Learnt.Special || !p.Rereadable,
 		MaxRows: p.Facts.Rows, Filled: p.Filled.Args, Ranges: p.Ranges, Device: device, Runs: runs,
 		BatchBytes: p.Memory.BatchBytes(), ScratchBytes: p.Memory.ScratchBytes(), Cancelled: cancelled,
 	})

@@ -1,0 +1,92 @@
+package plan
+
+import (
+	"math"
+
+	"github.com/gagg-dev/gagg/internal/agg"
+	"github.com/gagg-dev/gagg/internal/column"
+)
+
+// This file is where exact sums of floats have their digits (agg.Window). A window of 128 bits has
+// all digits of usual columns. It ends where the statistics of the input say that values end; for
+// computed arguments it is guessed. Where a value has digits elsewhere the run ends, and the next
+// plan has a wider window. Results do not depend on it.
+
+const (
+	// usualWords is the words of a sum before anything is known of the digits of its values.
+	usualWords = 2
+
+	// guessedHigh: computed values of which nothing is known are less than 2^guessedHigh.
+	guessedHigh = 32
+
+	// lowSlack and highSlack are how many bits a window has below and above the digits that were met,
+	// in the second plan; each further plan has slackGrowth times as many, so that there are few.
+	lowSlack    = 24
+	highSlack   = 8
+	slackGrowth = 4
+)
+
+// planWindows finds the windows of all arguments. Input that cannot be read again needs the widest.
+func (p *planner) planWindows() {
+	if !p.Options.Deterministic || !p.Rereadable {
+		return
+	}
+	p.Windows = make([]agg.Window, len(p.Query.Args))
+	for i := range p.Query.Calls {
+		for _, arg := range p.Query.Calls[i].Args {
+			if t := p.Query.Args[arg].Type(); t.IsNumeric() && !p.Windows[arg].Known() {
+				p.Windows[arg] = p.window(arg, t)
+			}
+		}
+	}
+}
+
+// window is the window of an argument; unknown: that of its type.
+func (p *planner) window(arg int, t column.Type) agg.Window {
+	sure := agg.WindowOf(t)
+	if agg.Fit(sure.High, usualWords, p.Facts.Rows).Low <= sure.Low {
+		return agg.Window{}
+	}
+	met := p.Learnt.windows(arg)
+	if high, ok := p.highest(arg); ok {
+		return met.Join(agg.Fit(high, usualWords, p.Facts.Rows))
+	}
+	if met.Known() {
+		return met
+	}
+	return agg.Fit(guessedHigh, usualWords, p.Facts.Rows)
+}
+
+// highest is an exponent of 2 that no value of an argument reaches, by the metadata of the input.
+func (p *planner) highest(arg int) (high int, ok bool) {
+	most, ok := p.Query.Args[arg].ReachFloat(p.scan.Ends)
+	if !ok || math.IsInf(most, 0) {
+		return 0, false
+	}
+	_, high = math.Frexp(most)
+	return high, true
+}
+
+// windows is where the values of an argument have been met, with some slack.
+func (l *Learnt) windows(arg int) agg.Window {
+	w := l.Windows[arg]
+	if !w.Known() {
+		return w
+	}
+	low, high := lowSlack, highSlack
+	for range l.Widened - 1 {
+		low, high = low*slackGrowth, high*slackGrowth
+	}
+	return agg.Window{Low: max(w.Low-low, agg.Widest.Low), High: min(w.High+high, agg.Widest.High)}
+}
+
+// addWindows adds what an error tells of values outside of their windows.
+func (l *Learnt) addWindows(e *agg.WindowError) {
+	windows := map[int]agg.Window{}
+	for _, known := range []map[int]agg.Window{l.Windows, e.Windows} {
+		for arg, w := range known {
+			windows[arg] = windows[arg].Join(w)
+		}
+	}
+	l.Windows, l.Special, l.Widened = windows, l.Special || e.Special, l.Widened+1
+}
