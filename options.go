@@ -74,9 +74,9 @@ type Options struct {
 	AsOf string
 
 	// Deterministic has sums of floats, and all that is made of them, come out with the same bits
-	// whatever the number of threads, devices and partitions, the memory, and the order of files and
-	// rows: sums are exact, and rounded once. It says so too of product, and of values that come
-	// equally often. docs/semantics.md lists the aggregates.
+	// whatever the number of threads, devices and partitions, the memory, and the order of files
+	// and rows: sums are exact, and rounded once. So it is of product, and of the choice among
+	// values that come equally often. docs/semantics.md lists the aggregates.
 	Deterministic bool
 	// NoPruning reads all row groups, whatever their statistics say.
 	NoPruning bool

@@ -35,17 +35,46 @@ type QueryPlan struct {
 	Totals    bool      `json:"totals,omitempty"` // the last set is the last row
 	KeyWords  int       `json:"key_words"`        // 64-bit words of a key
 	// Distinct: values of which each counts once in a group: grouped by beside the keys
-	Distinct   []KeyPlan  `json:"distinct,omitempty"`
-	Aggregates []string   `json:"aggregates"`  // computed, each once
-	StateWords int        `json:"state_words"` // 64-bit words of the aggregates of a group
-	Having     string     `json:"having,omitempty"`
-	Output     []string   `json:"output"` // columns, `name: type`
-	OrderBy    int        `json:"order_by"`
-	Pivot      string     `json:"pivot,omitempty"` // the key whose values become columns of the output
-	Limit      int64      `json:"limit,omitempty"`
-	Scan       ScanPlan   `json:"scan"`
-	Memory     MemoryPlan `json:"memory"`
-	Temp       TempPlan   `json:"temp"`
+	Distinct   []KeyPlan `json:"distinct,omitempty"`
+	Aggregates []string  `json:"aggregates"`  // computed, each once
+	StateWords int       `json:"state_words"` // 64-bit words of the aggregates of a group
+	// Exact: sums of floats that are kept exactly; none unless the query is deterministic
+	Exact   []ExactSum `json:"exact,omitempty"`
+	Having  string     `json:"having,omitempty"`
+	Output  []string   `json:"output"` // columns, `name: type`
+	OrderBy int        `json:"order_by"`
+	Pivot   string     `json:"pivot,omitempty"` // the key whose values become columns of the output
+	Limit   int64      `json:"limit,omitempty"`
+	Scan    ScanPlan   `json:"scan"`
+	Memory  MemoryPlan `json:"memory"`
+	Temp    TempPlan   `json:"temp"`
+}
+
+// ExactSum is an exact sum of floats, as an integer.
+type ExactSum struct {
+	Of   string `json:"of"`   // x, x^2 or x*y
+	Bits int    `json:"bits"` // of the integer
+	Low  int    `json:"low"`  // a unit of it is worth 2^Low
+}
+
+// String is the sum for people.
+func (e ExactSum) String() string {
+	return fmt.Sprintf("sum of %s in %d bits from 2^%d on", e.Of, e.Bits, e.Low)
+}
+
+// exactSums is the exact sums of floats of a plan.
+func exactSums(p *plan.Plan) (sums []ExactSum) {
+	for _, f := range p.States(nil, false, nil).FixedSums() {
+		e := ExactSum{Of: p.Query.ArgTexts[f.Args[0]], Bits: 64 * f.Words, Low: f.Low}
+		if len(f.Args) > 1 {
+			e.Of += "*" + p.Query.ArgTexts[f.Args[1]]
+		}
+		if f.Power > 1 {
+			e.Of += "^" + strconv.Itoa(f.Power)
+		}
+		sums = append(sums, e)
+	}
+	return sums
 }
 
 // TempPlan is where what does not fit in memory goes.
@@ -144,6 +173,7 @@ func newQueryPlan(e *exec.Explained) *QueryPlan {
 	if c := p.Device.Choice; c.CPU > 0 {
 		out.Predicted = &Prediction{c.CPU, c.Device}
 	}
+	out.Exact = exactSums(p)
 	out.Sets, out.Totals = q.SetTexts(), q.Totals >= 0
 	for i, e := range q.Keys[:q.NamedKeys()] {
 		out.Keys = append(out.Keys, KeyPlan{q.KeyTexts[i], e.Type().String(), p.KeyColumns[i].Intern})
@@ -237,6 +267,9 @@ func (p *QueryPlan) String() string {
 	}
 	for _, a := range p.Aggregates {
 		line("aggregate", "%s", a)
+	}
+	for _, e := range p.Exact {
+		line("exact", "%s", e)
 	}
 	line("group", "%d key words, %d state words", p.KeyWords, p.StateWords)
 	line("partitions", "%s", p.Groups)

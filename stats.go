@@ -31,6 +31,9 @@ type Stats struct {
 	// Distinct: groupings by the keys and a value of which each counts once
 	Distinct []Distinct   `json:"distinct,omitempty"`
 	Phases   []PhaseStats `json:"phases"`
+	// Exact: sums of floats that were kept exactly, as they were at the end: wider than in the plan
+	// if values asked for it, for which the input was read again
+	Exact []ExactSum `json:"exact,omitempty"`
 	// PeakMemory: bytes held at most, of what the memory limit counts
 	PeakMemory   int64 `json:"peak_memory"`
 	SpilledBytes int64 `json:"spilled_bytes"` // written to the temp folder, as stored
@@ -81,6 +84,7 @@ func (r *Rows) Stats() Stats {
 	if e.Remote.Requests > 0 {
 		s.Remote = &RemoteStats{e.Remote.Requests, e.Remote.Retries, e.Remote.Bytes}
 	}
+	s.Exact = exactSums(e.Plan)
 	for _, d := range e.Distinct {
 		s.Distinct = append(s.Distinct, Distinct(d))
 	}

@@ -31,8 +31,8 @@ type RowWord struct {
 
 // FixedWord says what a word of a fixed-point number has of a float64, where RowWord.From is
 // FromFixed: word number Word, in two's complement, of the 53 bits of its fraction, shifted to the
-// left by its exponent, in the units of its bits, less Base. Of a value whose shift is less than 0, or
-// Beyond or more, or that is not normal, a device makes no states, but for zeros.
+// left by its exponent, in the units of its bits, less Base. Of a value whose shift is less than 0,
+// or Beyond or more, or that is not normal, a device makes no states, but for zeros.
 type FixedWord struct{ Base, Beyond, Word int }
 
 // Uses reports whether the word is made of an argument.

@@ -90,10 +90,14 @@
 // variance of 1 loses nothing. For min and max NaN is the greatest, and -0
 // comes out as 0.
 //
+// With Options.Deterministic sums of floats and of their products are exact too: integers in a
+// window of binary digits (fixed.go), and product keeps its values, to be multiplied in order.
+//
 // Results of exact slots and of chains do not depend on the order of rows and
 // merges. Those of float sums may differ in the last bit, those of product in
 // its last digits. first, last, any_value, arg_min, arg_max, list, string_agg
-// and mode depend on row numbers in file order, never on the order of arrival.
+// and, unless deterministic, mode depend on row numbers in file order, never on
+// the order of arrival.
 //
 // Where SPEC.md is silent the results are DuckDB's: corr without variance is
 // NaN, var_samp of one row is NULL, sum(boolean) counts, median keeps the type

@@ -19,8 +19,8 @@ import (
 //	                    | sign | carries of rows | window of x, x*y, x^3, x^4 |
 //	worth 2^(low + bit)                         High                        Low
 //
-// WINDOW: which digits the window has is a guess, from the statistics of columns and of what
-// earlier runs have met. A value with a digit outside of it is never rounded: the table then holds
+// WINDOW: which digits the window has is the caller's word (Options.Windows), who has it from the
+// statistics of columns and from earlier runs. A value with a digit outside of it is never rounded: the table then holds
 // a [WindowError], and what it holds beside means nothing. The widest window holds any double.
 //
 // So results do not depend on windows either, which may differ from run to run.
@@ -172,6 +172,31 @@ func (b *builder) placeSpecial() {
 		b.template[off-b.base] |= noSpecial << used
 		used += 3
 	}
+}
+
+// FixedSum is an exact sum of floats in a layout: of an argument, of the product of two, or of a
+// power of one.
+type FixedSum struct {
+	Args  []int
+	Power int // 1, or of its only argument 2, 3, 4
+	Words int
+	Low   int // its first bit is worth 2^Low
+}
+
+// FixedSums lists the exact sums of floats.
+func (l *Layout) FixedSums() (sums []FixedSum) {
+	for i := range l.slots {
+		s := &l.slots[i]
+		if !s.isFixed() {
+			continue
+		}
+		f := FixedSum{Args: []int{s.x}, Power: s.op.factors(), Words: s.fixed.n, Low: s.fixed.low}
+		if s.op == opFixedMul && s.y != s.x {
+			f.Args, f.Power = []int{s.x, s.y}, 1
+		}
+		sums = append(sums, f)
+	}
+	return sums
 }
 
 // addend is x, x*y, x^3 or x^4 as an integer times 2^exponent, exactly.

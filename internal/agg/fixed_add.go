@@ -16,14 +16,14 @@ func (s *slot) updateFixed(t *Table, v *view) {
 		y = t.scratch.floatsOf(1, &v.args[s.y])
 	}
 	ok := true
-	switch {
-	case s.op == opFixedSum:
+	switch s.op {
+	case opFixedSum:
 		if n := t.cuts(len(v.gids)); n > 0 {
 			ok = s.addFewFixed(t, n, v.gids, x)
 		} else {
 			ok = s.addFixedAny(t.Rows, t.Stride, v.gids, x)
 		}
-	case s.op == opFixedMul:
+	case opFixedMul:
 		ok = s.addFixedMul(t.Rows, t.Stride, v.gids, x, y)
 	default:
 		for i, g := range v.gids {
@@ -148,8 +148,8 @@ const (
 	cutLeast = 32
 )
 
-// cuts is how many groups the table has, if a batch of so many rows is added up by them; 0: they are
-// too many.
+// cuts is how many groups the table has, if a batch of so many rows is added up by them; 0: they
+// are too many.
 func (t *Table) cuts(rows int) int {
 	n := len(t.Rows) / t.Stride
 	if n > cutGroups || min(rows, cutRows) < cutLeast*n {

@@ -53,16 +53,16 @@ type Options struct {
 
 	// Deterministic has sums of floats, and all that is made of them, kept exactly, so that results
 	// have the same bits whatever the order of rows, tables and merges; and of values that are
-	// as good as one another the least one chosen, not the first.
+	// as good as one another mode and approx_top_k take the least, not the first.
 	Deterministic bool
 
-	// Windows tells of arguments, by their indexes into Input.Args, where the digits of their values
-	// are, for exact sums of floats; unknown: anywhere. Values elsewhere must not count: see
+	// Windows tells of arguments, by their indexes into Input.Args, where the digits of their
+	// values are, for exact sums of floats; unknown: anywhere. Values elsewhere must not count: see
 	// Table.Outside.
 	Windows []Window
 
-	// Special says that exact sums of floats may be of NaN and infinities. If not, those are outside
-	// of all windows.
+	// Special says that exact sums of floats may be of NaN and infinities. If not, those are
+	// outside of all windows.
 	Special bool
 
 	// Cancelled tells why the run has been cancelled; nil: it has not been, or there is no

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gagg-dev/gagg/internal/device"
 	"github.com/gagg-dev/gagg/internal/gpu"
+	"github.com/gagg-dev/gagg/internal/plan"
 	"github.com/gagg-dev/gagg/internal/remote"
 )
 
@@ -26,6 +27,7 @@ type Stats struct {
 	Distinct                                               []Distinct
 	PeakMemory, SpilledBytes, PipedBytes                   int64
 
+	Plan   *plan.Plan   // of the last attempt
 	Remote remote.Stats // of inputs on servers
 
 	Device    string        // that was used
@@ -62,8 +64,8 @@ func (r *Rows) Stats() Stats {
 	pages, ruledOut := run.scan.Passed()
 	facts, groups := &run.plan.Facts, &run.current.Load().groups
 	s := Stats{
-		Threads: run.plan.Threads,
-		Rows:    run.rowsRead.Load(), Groups: r.groups,
+		Plan: run.plan, Threads: run.plan.Threads,
+		Rows: run.rowsRead.Load(), Groups: r.groups,
 		BytesRead: run.bytesDone.Load() - run.bytesLeft.Load(), RowGroups: run.scan.RowGroups(),
 		GroupsSkipped: facts.SkippedGroups, PagesSkipped: pages,
 		RowsSkipped: facts.SkippedRows + ruledOut, BytesSkipped: facts.SkippedBytes + run.bytesLeft.Load(),

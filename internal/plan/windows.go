@@ -9,18 +9,19 @@ import (
 
 // This file is where exact sums of floats have their digits (agg.Window). A window of 128 bits has
 // all digits of usual columns. It ends where the statistics of the input say that values end; for
-// computed arguments it is guessed. Where a value has digits elsewhere the run ends, and the next
+// computed arguments it is assumed. Where a value has digits elsewhere the run ends, and the next
 // plan has a wider window. Results do not depend on it.
 
 const (
 	// usualWords is the words of a sum before anything is known of the digits of its values.
 	usualWords = 2
 
-	// guessedHigh: computed values of which nothing is known are less than 2^guessedHigh.
-	guessedHigh = 32
+	// assumedHigh: computed values of which nothing is known are less than 2^assumedHigh.
+	assumedHigh = 32
 
-	// lowSlack and highSlack are how many bits a window has below and above the digits that were met,
-	// in the second plan; each further plan has slackGrowth times as many, so that there are few.
+	// lowSlack and highSlack are how many bits a window has below and above the digits that were
+	// met, in the second plan; each further plan has slackGrowth times as many, so that there are
+	// few.
 	lowSlack    = 24
 	highSlack   = 8
 	slackGrowth = 4
@@ -54,7 +55,7 @@ func (p *planner) window(arg int, t column.Type) agg.Window {
 	if met.Known() {
 		return met
 	}
-	return agg.Fit(guessedHigh, usualWords, p.Facts.Rows)
+	return agg.Fit(assumedHigh, usualWords, p.Facts.Rows)
 }
 
 // highest is an exponent of 2 that no value of an argument reaches, by the metadata of the input.
