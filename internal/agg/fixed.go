@@ -15,13 +15,13 @@ import (
 // order with the same result, word by word with a carry, as sums of decimals are. Only the
 // result is rounded, once.
 //
-//	bit                 64*n-1                                                0
-//	                    | sign | carries of rows | window of x, x*y, x^3, x^4 |
-//	worth 2^(low + bit)                         High                        Low
+//	| sign | carries of all rows | digits of x, x*y, x^3, x^4 |
+//	                             2^High                    2^Low
 //
 // WINDOW: which digits the window has is the caller's word (Options.Windows), who has it from the
-// statistics of columns and from earlier runs. A value with a digit outside of it is never rounded: the table then holds
-// a [WindowError], and what it holds beside means nothing. The widest window holds any double.
+// statistics of columns and from earlier runs. A value with a digit outside of it is never rounded:
+// the table then holds a [WindowError], and what it holds beside means nothing. The widest window
+// holds any double.
 //
 // So results do not depend on windows either, which may differ from run to run.
 //

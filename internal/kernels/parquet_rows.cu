@@ -45,8 +45,8 @@ static __device__ __forceinline__ uint64_t parquet_order(uint64_t bits) {
 
 // parquet_fixed is a word of x as a fixed-point number in two's complement. `word` has, from its
 // lowest bit on: in 32 bits what is taken from the exponent of x to have the shift of its fraction;
-// in 16 the least shift that is too great; in 16 the number of the word. A fraction lies in the words
-// from shift / 64 on, at most two.
+// in 16 the least shift that is too great; in 16 the number of the word. A fraction lies in the
+// words from shift / 64 on, at most two.
 static __device__ __forceinline__ uint64_t parquet_fixed(uint64_t* stop, uint64_t word, double x) {
   const uint64_t bits = __builtin_bit_cast(uint64_t, x);
   if (bits << 1 == 0) return 0;
