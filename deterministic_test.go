@@ -124,7 +124,9 @@ func TestDeterministic(t *testing.T) {
 		want := ask(floatFiles(t, rows, 1, 1<<20), gagg.Options{Threads: 1}, by...)
 		r := rand.New(rand.NewPCG(1, 1))
 		for i, o := range []gagg.Options{
-			{Threads: 2}, {Threads: 3, Partitions: 16}, {Threads: 16, BatchRows: 100},
+			{Threads: 2},
+			{Threads: 3, Partitions: 16},
+			{Threads: 16, BatchRows: 100},
 			{Threads: 4, Partitions: 64, MemoryLimit: 1},
 		} {
 			mixed := slices.Clone(rows)
