@@ -84,7 +84,7 @@ func (l *Layout) TakesCodesOne(arg int) bool { return l.isSummed(arg, opAddInt, 
 
 // isSummed reports whether an argument is in no slots but those of its own sums, with these ops.
 func (l *Layout) isSummed(arg int, ops ...op) bool {
-	return l.types[arg].Rep() != column.RepWide && l.everySlot(arg, func(s *slot) bool {
+	return !l.takes() && l.types[arg].Rep() != column.RepWide && l.everySlot(arg, func(s *slot) bool {
 		return slices.Contains(ops, s.op) && len(l.sets[s.set].args) == 1
 	})
 }
@@ -103,6 +103,9 @@ func (l *Layout) TakesNarrow(arg int) bool {
 
 // everySlot reports whether an argument has slots, and is holds for all of them.
 func (l *Layout) everySlot(arg int, is func(*slot) bool) bool {
+	if l.takes() {
+		return false
+	}
 	used := false
 	for i := range l.slots {
 		if s := &l.slots[i]; s.x == arg || s.y == arg {

@@ -2,6 +2,7 @@ package agg
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -408,7 +409,11 @@ func checkWith(t *testing.T, d *testData, calls []Call, wants []want, tolerance 
 	}
 	for _, o := range options {
 		l, maxRows := Compile(calls, testBase, o), o.MaxRows
-		for name, way := range ways {
+		roads := maps.Clone(ways)
+		if o.MaxRows < 0 || o.Runs != nil {
+			roads["states"] = throughStates(calls, o)
+		}
+		for name, way := range roads {
 			for seed := range seeds {
 				rng := rand.New(rand.NewPCG(seed, 1))
 				got, err := way(l, d, rng).results(t, d.groups)

@@ -65,6 +65,14 @@ type Options struct {
 	// outside of all windows.
 	Special bool
 
+	// States makes the words depend on the calls alone, so that the states of groups may leave
+	// their rows as columns (StateColumns). Where values lie, and how many rows there are, is not
+	// looked at.
+	States bool
+
+	// Take says that the rows of part 0 are such states; nil: they are not.
+	Take *Take
+
 	// Cancelled tells why the run has been cancelled; nil: it has not been, or there is no
 	// Cancelled. All that takes longer the more values a group has asks now and then: Move, Finish
 	// and FinishLarge return its error, Update, Combine and Join leave chains as they are.
@@ -108,7 +116,10 @@ type Layout struct {
 
 	batchBytes int
 
-	deterministic bool // Options.Deterministic
+	deterministic bool          // Options.Deterministic
+	states        []StateColumn // with Options.States
+	take          *Take         // rows of part 0 are states; nil: they are not
+	exporter      *Layout       // with Options.States: the same, for smaller batches
 
 	noise float64 // of sums of products: momentNoise or deviceNoise
 
@@ -176,6 +187,9 @@ func Compile(calls []Call, base int, o Options) *Layout {
 	if o.BatchBytes == 0 {
 		o.BatchBytes = usualBatchBytes
 	}
+	if o.States {
+		o.MaxRows, o.Filled, o.Ranges, o.Device = -1, nil, nil, false
+	}
 	b := builder{
 		Layout:  &Layout{base: base, batchBytes: o.BatchBytes, runs: o.Runs, cancelled: o.Cancelled, pools: new(pools), packed: none, relies: make([]bool, len(o.Ranges)), deterministic: o.Deterministic},
 		maxRows: o.MaxRows, filled: o.Filled, ranges: o.Ranges, wantRows: []bool{o.Device}, device: o.Device,
@@ -197,7 +211,21 @@ func Compile(calls []Call, base int, o Options) *Layout {
 	b.part = 0
 	b.place()
 	b.limits = limitsFor(o.ScratchBytes, len(b.chains))
+	if o.States {
+		b.asStates(o.Take)
+	}
 	return b.Layout
+}
+
+// asStates makes a layout of columns, whose rows of part 0 are states if there is a take.
+func (l *Layout) asStates(take *Take) {
+	l.states = l.stateColumns()
+	exporter := *l
+	exporter.batchBytes = min(l.batchBytes, stateShare)
+	l.exporter = &exporter
+	if l.take = take; take != nil {
+		l.template, l.needsPos = l.empty, false // a state is no row, and knows its position
+	}
 }
 
 // builder is a layout in the making.

@@ -28,6 +28,11 @@ func (l *Layout) Part(part int) *Layout {
 		}
 	}
 	p.template = append([]uint64(nil), l.template...)
+	if part == 0 && l.takes() {
+		p.slots = l.slots // as columns of states number them
+	} else {
+		p.take = nil
+	}
 	for _, s := range l.sets {
 		if s.part != part && s.unseen.in() {
 			p.template[s.unseen.off-l.base] |= s.unseen.one()
@@ -58,6 +63,9 @@ func (l *Layout) AddRows(row []uint64, n uint64) {
 
 // Takes reports whether rows of the layout's part need a value of argument arg.
 func (l *Layout) Takes(arg int) bool {
+	if l.takes() {
+		return arg >= l.take.First
+	}
 	return slices.ContainsFunc(l.sets, func(s argSet) bool { return s.part == l.part && slices.Contains(s.args, arg) })
 }
 

@@ -58,6 +58,9 @@ func (l *Layout) Rebase(row []uint64, add uint64) {
 // Need is how many bytes, as [arena.Size] counts them, Update of in puts into
 // the arena at most.
 func (l *Layout) Need(in *Input) int {
+	if l.takes() {
+		return l.takeNeed(in)
+	}
 	n := 0
 	for i := range l.slots {
 		n += l.slots[i].need(in)
@@ -68,6 +71,9 @@ func (l *Layout) Need(in *Input) int {
 // NeedOne is Need of UpdateOne, whose rows share what each of many groups may
 // need of its own.
 func (l *Layout) NeedOne(in *Input) int {
+	if l.takes() {
+		return l.takeNeed(in)
+	}
 	n := 0
 	for i := range l.slots {
 		if s := &l.slots[i]; s.op == opChain {
@@ -89,8 +95,7 @@ func (l *Layout) CombineNeed(varBytes, rows int) int {
 	// A value in a place that is too small for it takes up to twice its own
 	// size (arena.Arena.Replace), and so do the entries of a chain, but for long ones. One that has
 	// no blob may begin one.
-	first := arena.Size(8 * (2*(firstEntries+1) + trailerWords))
-	return varBytes + min(varBytes, rows*(len(l.refs)+len(l.chains))*arena.Alone) + rows*len(l.chains)*first
+	return varBytes + min(varBytes, rows*(len(l.refs)+len(l.chains))*arena.Alone) + rows*len(l.chains)*firstBlob
 }
 
 // refs lists the words of s that hold refs.

@@ -47,6 +47,10 @@ func (l *Layout) Update(t *Table, gids []uint32, firstNew uint32, in *Input) {
 	if in.Rows == 0 {
 		return
 	}
+	if l.takes() {
+		l.takeStates(t, gids, in)
+		return
+	}
 	if l.rows.in() && l.packed == none {
 		t.count(l.rows, in.times(), gids)
 	}
@@ -98,6 +102,10 @@ func (l *Layout) noteNulls(t *Table, set *argSet, in *Input, gids []uint32, firs
 // for each row.
 func (l *Layout) UpdateOne(t *Table, group uint32, isNew bool, in *Input) {
 	if in.Rows == 0 {
+		return
+	}
+	if l.takes() {
+		l.takeStates(t, t.scratch.repeat(group, in.Rows), in)
 		return
 	}
 	row := t.Rows[int(group)*t.Stride:][:t.Stride]

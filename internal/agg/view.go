@@ -32,6 +32,7 @@ type scratch struct {
 	entries []uint64 // of chains, one for each row
 	recent  [recentValues]uint32
 	counts  []uint64     // how often each of wins came, of strings that a chain keeps once
+	states  []uint64     // rows, or entries, that are made of states
 	wins    []int32      // rows of the batch that won against the state
 	floats  [2][]float64 // arguments converted to doubles
 
