@@ -17,6 +17,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 )
 
 // MostOpen bounds the file descriptors of one pool: a quarter of the usual limit of 1024 a
@@ -152,6 +153,17 @@ func (s *Source) Unchanged() error {
 		return ErrChanged
 	}
 	return WithoutPath(err)
+}
+
+// Modified is when the file was last changed, as it was when Size looked; of a reader that is no
+// file nothing is known.
+func (s *Source) Modified() (t time.Time) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.info != nil {
+		t = s.info.ModTime()
+	}
+	return t
 }
 
 // Stat tells what is at the path now, or of a reader that is a file, as stdin

@@ -72,7 +72,7 @@ func (r *arrowReader) Next(b *column.Batch) (bool, error) {
 			return false, nil
 		}
 		r.opened = false
-		if err := r.read(&r.scan.in.units[r.unit]); err != nil {
+		if err := r.read(&r.scan.units[r.unit]); err != nil {
 			return false, r.file.failure(err)
 		}
 	}

@@ -113,6 +113,12 @@ func (in *arrowInput) Scan(o parquetio.ScanOptions) (Scan, error) {
 	for _, f := range in.files {
 		s.on[f] = s.project(f)
 	}
+	for _, u := range in.units {
+		rows := u.file.Rows(u.record)
+		if (o.Sample == nil || o.Sample(u.first)) && (o.Part == nil || o.Part(u.first, rows, in.rows)) {
+			s.units, s.rows = append(s.units, u), s.rows+rows
+		}
+	}
 	return s, nil
 }
 
@@ -123,16 +129,18 @@ type arrowScan struct {
 	cols      []int
 	batchRows int
 	on        map[*arrowFile]*projection
+	units     []arrowUnit // those that are read
+	rows      int64       // of them
 }
 
-func (s *arrowScan) RowGroups() int           { return len(s.in.units) }
-func (s *arrowScan) Units() int               { return len(s.in.units) }
-func (s *arrowScan) UnitBytes(unit int) int64 { u := &s.in.units[unit]; return u.file.Bytes(u.record) }
+func (s *arrowScan) RowGroups() int           { return len(s.units) }
+func (s *arrowScan) Units() int               { return len(s.units) }
+func (s *arrowScan) UnitBytes(unit int) int64 { u := &s.units[unit]; return u.file.Bytes(u.record) }
 func (s *arrowScan) Rereadable() bool         { return true }
 
 func (s *arrowScan) Facts() Facts {
-	f := Facts{Rows: s.in.rows}
-	for i := range s.in.units {
+	f := Facts{Rows: s.rows}
+	for i := range s.units {
 		f.Bytes += s.UnitBytes(i)
 	}
 	return f
@@ -141,7 +149,7 @@ func (s *arrowScan) Facts() Facts {
 // WorkerBytes takes values to have 16 bytes, beside the largest record, of which all is wanted.
 func (s *arrowScan) WorkerBytes() int64 {
 	most := int64(0)
-	for i := range s.in.units {
+	for i := range s.units {
 		most = max(most, s.UnitBytes(i))
 	}
 	return most + 16*int64(s.batchRows)*int64(len(s.cols))

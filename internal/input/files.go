@@ -90,9 +90,9 @@ func (s fileSource) inputs(w *web) ([]parquetio.Input, error) {
 
 // keepPipe keeps what comes by a pipe.
 func (w *web) keepPipe(path string) (in parquetio.Input, err error) {
-	f := w.o.Temp.kept(path)
+	f := w.o.Temp.Kept(path)
 	if f == nil {
-		f, err = w.o.Temp.keep(w.ctx, path, path, interruptible(w.ctx, opened(path)), w.from)
+		f, err = w.o.Temp.Keep(w.ctx, path, path, interruptible(w.ctx, opened(path)), w.from)
 	}
 	if err != nil {
 		return in, err

@@ -59,7 +59,7 @@ func (w *web) open(at string) (in parquetio.Input, err error) {
 		return in, usagef("%s: a server of HTTP does not list files: name each of them", name)
 	}
 	in = parquetio.Input{Name: name, Path: hivePath(at)}
-	f := w.o.Temp.kept(at)
+	f := w.o.Temp.Kept(at)
 	if f == nil {
 		object, whole, err := w.o.Remote.Open(w.ctx, at, w.from)
 		switch {
@@ -75,7 +75,7 @@ func (w *web) open(at string) (in parquetio.Input, err error) {
 			return in, nil
 		}
 		defer func() { _ = whole.Close() }() // all that counts was read
-		if f, err = w.o.Temp.keep(w.ctx, at, name, whole, w.from); err != nil {
+		if f, err = w.o.Temp.Keep(w.ctx, at, name, whole, w.from); err != nil {
 			return in, err
 		}
 	}

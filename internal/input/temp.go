@@ -31,8 +31,8 @@ func (t *Temp) Written() int64 { return t.space.Written() }
 // spoolBuffer is how much is read from a pipe at once: as much as it holds at most.
 const spoolBuffer = 1 << 20
 
-// kept is what was kept of a pipe before; nil: nothing.
-func (t *Temp) kept(pipe any) *spill.File {
+// Kept is what was kept of a pipe before; nil: nothing.
+func (t *Temp) Kept(pipe any) *spill.File {
 	if t == nil {
 		return nil
 	}
@@ -41,8 +41,8 @@ func (t *Temp) kept(pipe any) *spill.File {
 	return t.files[pipe]
 }
 
-// keep reads r, which is what comes from a pipe, to its end.
-func (t *Temp) keep(ctx context.Context, pipe any, name string, r io.Reader, from budget.Lender) (*spill.File, error) {
+// Keep reads r, which is what comes from a pipe, to its end.
+func (t *Temp) Keep(ctx context.Context, pipe any, name string, r io.Reader, from budget.Lender) (*spill.File, error) {
 	if t == nil {
 		return nil, &Error{fmt.Errorf("%s: it comes by a pipe, and there is no temp folder for it", name)}
 	}

@@ -61,8 +61,9 @@ var allowed = map[string][]string{
 	"internal/exec": {
 		"ega", "feedback", "merge", "streams", "internal/agg", "internal/arena", "internal/budget", "internal/column", "internal/cpu",
 		"internal/device", "internal/expr", "internal/extsort", "internal/gpu", "internal/hostmem", "internal/input", "internal/key",
-		"internal/parquetio", "internal/plan", "internal/query", "internal/remote", "internal/spill", "internal/trace",
+		"internal/parquetio", "internal/plan", "internal/query", "internal/remote", "internal/spill", "internal/state", "internal/trace",
 	},
+	"internal/state": {"internal/column", "internal/query"}, // what tables of states say of themselves
 	"internal/plan": {
 		"ega", "ega/firstpass", "feedback", "partition", "internal/agg", "internal/arena", "internal/budget", "internal/column", "internal/cpu",
 		"internal/decode", "internal/device", "internal/expr", "internal/gpu", "internal/input", "internal/kernels", "internal/key",

@@ -30,6 +30,10 @@ type ScanOptions struct {
 	// is to be read; nil: all are.
 	Sample func(first int64) bool
 
+	// Part is asked for each row group, by the number of its first row, its rows, and those of the
+	// dataset, whether it is to be read; nil: all are.
+	Part func(first, rows, total int64) bool
+
 	// BatchRows overrides that of the dataset where it is not 0.
 	BatchRows int
 
@@ -184,6 +188,9 @@ func (s *Scan) chooseGroups(i int, f *dataFile, o *ScanOptions) (err error) {
 	defer fence(f.name, &err)
 	for g := range f.groups {
 		if f.groups[g].rows == 0 {
+			continue
+		}
+		if o.Part != nil && !o.Part(f.first+f.groups[g].first, f.groups[g].rows, s.d.rows) {
 			continue
 		}
 		u := Unit{File: f.name, Group: g, Rows: f.groups[g].rows, First: f.first + f.groups[g].first, of: len(s.units)}

@@ -53,12 +53,15 @@ func Compile(in Columns, q Query) (*Compiled, error) {
 			return nil, err
 		}
 	}
+	if q.Mode.Writes() {
+		c.out.Totals = -1 // the group is one of all
+	}
 	return &c.out, nil
 }
 
 func newCompiler(in Columns, q Query) (c *compiler, err error) {
 	c = &compiler{
-		in: in, q: q, out: Compiled{Texts: q, Totals: -1, Limit: q.Limit, Offset: q.Offset},
+		in: in, q: q, out: Compiled{Texts: q, Mode: q.Mode, Totals: -1, Limit: q.Limit, Offset: q.Offset},
 		batchCol: map[int]int{}, argIndex: map[string]int{}, callIndex: map[string]int{},
 	}
 	if c.params, err = q.params(); err != nil {

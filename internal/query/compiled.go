@@ -18,6 +18,9 @@ import (
 // and what to order by.
 type Compiled struct {
 	Texts Query // as it was asked
+	Mode  Mode
+
+	TakeFrom int // the first of Args that is a state (Mode.Takes); the others behind it are too
 
 	Cols []int // columns of the input's schema that are read
 

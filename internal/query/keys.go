@@ -141,7 +141,7 @@ func (c *compiler) follows(k keyed, all []keyed) bool {
 // failsInTime reports whether e is computed of all groups if it may fail. A limit without an order
 // leaves groups out.
 func (c *compiler) failsInTime(e *expr.Expr) bool {
-	return !e.MayFail() || c.q.Limit == 0 || c.q.Limit > 0 && len(c.q.OrderBy) > 0
+	return !e.MayFail() || c.q.Mode.Takes() || c.q.Limit == 0 || c.q.Limit > 0 && len(c.q.OrderBy) > 0
 }
 
 // keySet finds keys.

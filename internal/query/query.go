@@ -27,6 +27,8 @@ type Query struct {
 	Pivot   string // a key whose values are to become columns; "": none
 	Limit   int64  // the most rows of the result; 0: all; NoRows: none
 	Offset  int64  // how many rows are passed over before these
+	Part    Part   // of the row groups
+	Mode    Mode
 }
 
 // Agg is an aggregate, an expression over aggregates, or a list of them without an alias.
@@ -42,6 +44,14 @@ func (q Query) Validate() error {
 	}
 	if q.Offset < 0 {
 		return usagef("offset: %d is negative", q.Offset)
+	}
+	if q.Mode.Writes() {
+		if err := q.checkWrites(); err != nil {
+			return err
+		}
+	}
+	if err := q.Part.validate(); err != nil {
+		return err
 	}
 	return q.Sample.validate()
 }
