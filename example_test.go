@@ -142,3 +142,26 @@ func ExamplePlan() {
 	// product string true
 	// 1 key words
 }
+
+// States as values: of two shares of an input, which other processes might make, and merged.
+func ExampleMerge() {
+	var states []gagg.Source
+	for i := range 2 {
+		part, err := gagg.Run(context.Background(), gagg.Query{
+			From:    gagg.Files("testdata/orders.parquet"),
+			By:      []string{"region"},
+			Aggs:    []gagg.Agg{gagg.CountAll().As("orders"), gagg.CountDistinct("customer").As("customers"), gagg.Median("price")},
+			Part:    gagg.Part{Number: i + 1, Of: 2},
+			Partial: true,
+		}, gagg.Options{})
+		if err != nil {
+			log.Fatal(err)
+		}
+		defer part.Release()
+		states = append(states, gagg.Records(part))
+	}
+	show(gagg.Query{From: gagg.Merge(states...), OrderBy: []string{"region"}, Limit: 2})
+	// Output:
+	// Africa 2366 655 21.29
+	// Americas 2383 666 20.85
+}

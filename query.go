@@ -71,10 +71,21 @@ type Query struct {
 	Now     time.Time // what now() gives; zero: the time at which Run, Plan or Summarize is called
 	Limit   int64     // the most rows of the result; 0: all; NoRows: none
 	Offset  int64     // how many rows are passed over before these
+
+	// Part is a share of the row groups of From: the others are not read.
+	Part Part
+	// Partial has the rows be mergeable states of the aggregates in place of their results, as
+	// docs/state-format.md describes them. Merge reads them. Having, OrderBy, Limit, Offset and
+	// Pivot are left to who merges.
+	Partial bool
 }
 
 // Decimal is a value of Query.Params: Unscaled / 10^Scale, of at most 76 digits.
 type Decimal = query.Decimal
+
+// Part is number Number of the Of shares of an input, from 1 on: stretches of its row groups with
+// about as many rows each, in file order. Each row is in one of them. Zeros: all of the input.
+type Part struct{ Number, Of int }
 
 // Sample is a part of the rows of the input, chosen at random by a seed. Whether a row is in it
 // depends on its number in the input, in file order and then row order: the same query has the
@@ -87,9 +98,12 @@ type Sample struct {
 
 // texts is the clauses of q.
 func (q Query) texts() query.Query {
-	t := query.Query{By: q.By, Sets: q.Sets, Totals: q.Totals, Sample: query.Sample(q.Sample), Now: q.Now, Where: q.Where, Having: q.Having, Params: q.Params, OrderBy: q.OrderBy, Pivot: q.Pivot, Limit: q.Limit, Offset: q.Offset}
+	t := query.Query{Part: query.Part(q.Part), By: q.By, Sets: q.Sets, Totals: q.Totals, Sample: query.Sample(q.Sample), Now: q.Now, Where: q.Where, Having: q.Having, Params: q.Params, OrderBy: q.OrderBy, Pivot: q.Pivot, Limit: q.Limit, Offset: q.Offset}
 	if t.Now.IsZero() {
 		t.Now = time.Now()
+	}
+	if q.Partial {
+		t.Mode = query.WriteStates
 	}
 	for _, a := range q.Aggs {
 		t.Aggs = append(t.Aggs, query.Agg{Text: a.text, Alias: a.alias})

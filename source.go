@@ -89,6 +89,23 @@ func RecordChan(schema *arrow.Schema, records <-chan arrow.Record) Source {
 // SourceError is an error of what a program has made for a Source to read. It is an ErrInput.
 type SourceError = input.SourceError
 
+// Merge combines the states of groups (Query.Partial) that the sources hold, and finishes them:
+// files of states, records of them, and inputs with rows, which become states first. All have to be
+// of one query, which is theirs: By, Aggs, Where and the like of the Query need not be set, and
+// have to agree if they are. Having, OrderBy, Limit, Offset and Pivot are applied to what comes of
+// all. With Query.Partial the result is states again.
+//
+// The order of rows, which list, first and others go by, is their order in each input, and inputs
+// follow one another as they are first met from the first source on. States of the same rows are
+// merged once: a second time is an ErrInput.
+func Merge(sources ...Source) Source {
+	var all []input.Source
+	for _, s := range sources {
+		all = append(all, s.source())
+	}
+	return source{input.Merge(all...)}
+}
+
 // ListFiles tells which files a source of Files with these paths reads.
 func ListFiles(ctx context.Context, paths ...string) ([]string, error) {
 	files, err := input.ListFiles(ctx, paths...)

@@ -96,6 +96,21 @@ var exclusive = []struct{ a, b, hint string }{
 	{"pivot", "rollup", "the rows of subtotals have no column; drop one"},
 	{"pivot", "cube", "the rows of subtotals have no column; drop one"},
 	{"summarize", "totals", "--summarize has no groups; drop --totals"},
+	{"summarize", "partial", "--summarize has no states; use --part alone"},
+	{"summarize", "merge", "--summarize is of rows; drop --merge"},
+	{"summarize", "part", "--summarize is of all rows; use --sample"},
+	{"schema", "partial", "--schema runs no query; drop --partial"},
+	{"schema", "merge", "--schema runs no query; drop --merge"},
+	{"partial", "having", "states are of incomplete groups; give --having to who merges"},
+	{"partial", "order-by", "states have no order; give --order-by to who merges"},
+	{"partial", "limit", "states are of all groups; give --limit to who merges"},
+	{"partial", "offset", "states are of all groups; give --offset to who merges"},
+	{"partial", "pivot", "states are of incomplete groups; give --pivot to who merges"},
+	{"partial", "partition-by", "states are one file; drop --partition-by"},
+	{"partial", "file-size", "states are one file; drop --file-size"},
+	{"merge", "part", "states have no row groups to share; drop --part"},
+	{"merge", "where", "the rows were chosen when the states were made; drop --where, or use --having"},
+	{"merge", "sample", "the rows were chosen when the states were made; drop --sample"},
 	{"summarize", "schema", "--schema reads no rows, --summarize all of them; run one after the other"},
 	{"summarize", "explain", "--explain plans a query of keys and aggregates; drop one of them"},
 	{"rollup", "cube", "a rollup is part of the cube; drop one"},
@@ -134,9 +149,11 @@ func (s *settings) checkCombinations() error {
 		return usagef("--seed and --sample-by choose a sample: add --sample, such as --sample 10%%")
 	case s.typed["sets"] && strings.TrimSpace(s.sets) == "":
 		return usagef("--sets is empty: list sets of keys, such as (a, b), (a), ()")
-	case len(s.by) == 0 && s.sets == "" && s.setsFlag() != "":
+	case s.partial && s.format != "" && s.format != "arrow" && s.format != "none":
+		return usagef("--partial writes states as Arrow, and --format %s is another: drop it", s.format)
+	case len(s.by) == 0 && s.sets == "" && s.setsFlag() != "" && !s.merge:
 		return usagef("--%s leaves keys out: name some with -k", s.setsFlag())
-	case len(s.by) == 0 && len(s.aggs) == 0 && s.sets == "" && !s.schema && !s.summarize && !s.asksNothing():
+	case len(s.by) == 0 && len(s.aggs) == 0 && s.sets == "" && !s.schema && !s.summarize && !s.merge && !s.asksNothing():
 		return usagef("nothing to compute: name keys with -k, aggregates with -a, or ask for --schema or --summarize")
 	}
 	return nil

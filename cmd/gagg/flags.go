@@ -21,6 +21,8 @@ type settings struct {
 	seed              uint64
 	limit, offset     int64
 	limited           bool // --limit was given; 0 then means no rows
+	partial, merge    bool
+	part              rowPart
 
 	output, format, compression, null string
 
@@ -89,6 +91,10 @@ func flagSet(s *settings) *pflag.FlagSet {
 	f.StringVar(&s.pivot, "pivot", "", "the values of this `key` become columns, of each aggregate one; at most 1000")
 	f.Int64Var(&s.limit, "limit", 0, "at most `n` groups")
 	f.Int64Var(&s.offset, "offset", 0, "pass over the first `n` groups")
+
+	f.BoolVar(&s.partial, "partial", false, "write states of the aggregates, which --merge reads, in place of their results")
+	f.BoolVar(&s.merge, "merge", false, "merge the states in the inputs, and those of inputs with rows; keys and aggregates are those of the states")
+	f.Var(&s.part, "part", "read one of the `i/N` shares of the row groups, from 1/N to N/N")
 
 	f.StringVarP(&s.output, "output", "o", "-", "write the result to `path`; - is stdout")
 	f.StringVarP(&s.format, "format", "f", "", "`format` of the result: "+formatNames+" (default: from the output's extension, else table on a terminal, else csv)")

@@ -32,6 +32,8 @@ glob (** crosses folders), a URL (https:// s3:// gs://), a pipe such as <(…), 
   gagg -k city -a 'count(*) as n' --where 'fare > 10' --order-by -n --limit 5 taxi/
   gagg --schema data/*.parquet
   gagg --summarize --sample 1% data/*.parquet
+  gagg -k city -a 'median(fare)' --partial --part 1/8 -o 1.state taxi/
+  gagg --merge *.state -o fares.parquet
 `
 	helpAggregateRules = `
   each with "filter (where …)" if wanted. They pass over NULL; sum(distinct x),

@@ -10,6 +10,14 @@ import (
 
 // source is what the arguments name.
 func (c *command) source() (gagg.Source, error) {
+	from, err := c.inputSource()
+	if err == nil && c.merge {
+		from = gagg.Merge(from)
+	}
+	return from, err
+}
+
+func (c *command) inputSource() (gagg.Source, error) {
 	if err := c.checkOwnPipes(); err != nil {
 		return nil, err
 	}

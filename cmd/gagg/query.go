@@ -23,6 +23,8 @@ func (s *settings) query(from gagg.Source) gagg.Query {
 		Pivot:   s.pivot,
 		Limit:   s.limit,
 		Offset:  s.offset,
+		Partial: s.partial,
+		Part:    s.part.Part,
 	}
 	for _, list := range s.aggs {
 		q.Aggs = append(q.Aggs, gagg.Expr(list))

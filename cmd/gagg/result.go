@@ -134,6 +134,9 @@ func (c *command) nameOf(f sink.Format) string {
 // people and CSV for programs. An extension that stands for no format is refused: CSV under such
 // a name would surprise whoever opens it. Pipes and devices may have any name.
 func (c *command) resultFormat() (sink.Format, error) {
+	if c.partial && c.format == "" {
+		return sink.Arrow, nil // whatever the extension
+	}
 	if c.format != "" {
 		f, err := sink.ParseFormat(c.format)
 		if err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"compress/gzip"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -28,6 +29,7 @@ import (
 //	parquet OUT TABLE      writes the table in the file TABLE as Parquet
 //	h2o OUT ROWS           writes the table of db-benchmark with so many rows
 //	decompress FROM TO     writes what a gzip or zstd stream holds
+//	indexed FILE           runs the command of an Indexed Job of Kubernetes, once for each index
 //	only DIR NAME…         wants DIR to hold these names (hidden ones too) and no other
 //
 // and the condition root, $ORDERS, the Parquet file of the README, and $SERVER, which has it too.
@@ -39,10 +41,15 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	recipes, err := filepath.Abs("../../docs/recipes")
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("ORDERS", orders)
+			e.Setenv("RECIPES", recipes)
 			server := httptest.NewServer(ordersServer(orders))
 			e.Defer(server.Close)
 			e.Setenv("SERVER", server.URL)
@@ -54,6 +61,7 @@ func TestScripts(t *testing.T) {
 			"parquet": scriptParquet,
 			"h2o":     scriptH2O,
 			"only":    scriptOnly,
+			"indexed": scriptIndexed,
 
 			"decompress": scriptDecompress,
 		},
@@ -107,6 +115,29 @@ func scriptStatus(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	if !strings.HasPrefix(stderr, "gagg: ") || strings.Count(stderr, "\n") != 1 {
 		ts.Fatalf("stderr is not one line beginning with \"gagg: \"")
+	}
+}
+
+func scriptIndexed(ts *testscript.TestScript, _ bool, args []string) {
+	var job struct {
+		APIVersion, Kind string
+		Spec             struct {
+			CompletionMode string
+			Completions    int
+			Template       struct {
+				Spec struct{ Containers []struct{ Command []string } }
+			}
+		}
+	}
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &job))
+	s := &job.Spec
+	if job.APIVersion != "batch/v1" || job.Kind != "Job" || s.CompletionMode != "Indexed" || s.Completions < 2 || len(s.Template.Spec.Containers) != 1 {
+		ts.Fatalf("%s is no Indexed Job: %+v", args[0], job)
+	}
+	command := s.Template.Spec.Containers[0].Command
+	for i := range s.Completions {
+		ts.Setenv("JOB_COMPLETION_INDEX", strconv.Itoa(i))
+		ts.Check(ts.Exec(command[0], command[1:]...))
 	}
 }
 

@@ -92,6 +92,10 @@ type Config struct {
 	// Distinct is the parts of States that take each different value once (distinct.go).
 	Distinct []Distinct
 
+	// KeepDistinct has the groups of inner runs kept as they are (Groups.Kept), in place of
+	// becoming rows.
+	KeepDistinct bool
+
 	// First tells that only so many groups are wanted, the first in order of hash; 0: all are.
 	First int
 

@@ -78,6 +78,36 @@ func (r *Run) fold(ctx context.Context, n int, workers []*Worker) (Folded, error
 	return Folded{f.folded.Load(), len(g.Sizes()), g.Partitioned}, g.Close()
 }
 
+// Kept is the groups of an inner run, for who merges them as they are.
+type Kept struct {
+	Run    *Run
+	Config *Config
+	Groups Groups
+}
+
+// keepAll completes all inner runs.
+func (r *Run) keepAll(in Input, workers []*Worker) (folded []Folded, kept []Kept, err error) {
+	if len(r.inner) > 0 && in.ReadAll != nil {
+		in.ReadAll()
+	}
+	for n, d := range r.inner {
+		inner := make([]*Worker, len(workers))
+		for i, w := range workers {
+			inner[i] = w.sets.of[n].worker
+		}
+		g, err := d.run.finish(inner)
+		if err != nil {
+			return nil, kept, err
+		}
+		for _, w := range workers {
+			w.sets.of[n].worker = nil // its rows are those of g
+		}
+		kept = append(kept, Kept{d.run, d.Config, g})
+		folded = append(folded, Folded{int64(g.Estimate), len(g.Sizes()), g.Partitioned})
+	}
+	return folded, kept, nil
+}
+
 // folding is the folding of one inner run.
 type folding struct {
 	*inner

@@ -91,10 +91,11 @@ func (w *Worker) addTotal() error {
 	return nil
 }
 
-// TotalKey is the words of the key of the one group that a set without keys has.
-func (c *Config) TotalKey(set int) []uint64 {
-	g := newGrouping(c.Groupings.Sets[set], set)
-	keys := c.Groupings.one()
+// TotalKey is the words of the key of the one group that a set without keys has, of the sets that
+// groups are of.
+func (c *Config) TotalKey(of Groupings, set int) []uint64 {
+	g := newGrouping(of.Sets[set], set)
+	keys := of.one()
 	g.mask(keys, 1)
 	e := key.NewEncoder(c.Keys, c.Intern)
 	e.Encode(keys, 1)

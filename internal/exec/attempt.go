@@ -28,7 +28,7 @@ func (r *run) group(ctx context.Context, a *attempt) (err error) {
 	defer r.budget.HoldBack(0)
 	defer r.trace.Span(trace.Phases, "scan")()
 	in := cpu.Input{
-		Units: r.scan.Units(), Reader: r.trace.Readers(r.sampled(r.scan.Reader)),
+		Units: r.scan.Units(), Reader: r.trace.Readers(r.taken(a.cfg.States, r.sampled(r.scan.Reader))),
 		Pipeline: func() cpu.Pipeline { return r.pipeline(a.cfg.States) },
 		Builder:  a.builder, Done: r.unitDone,
 		ReadAll: func() { r.budget.HoldBack(r.plan.Memory.AfterMerge(r.plan.Threads)) },
@@ -62,7 +62,7 @@ func (r *run) configure(partitions int, onDevices bool) *attempt {
 	cfg := cpu.Config{
 		Keys: r.plan.Layout, Intern: key.NewInterner(r.budget), States: states, Arenas: arena.New(r.budget),
 		Stride: cpu.Stride(r.plan.Layout, states), Partitions: partitions, Tile: r.plan.Tile,
-		Filled: r.plan.Filled, Ranges: r.plan.Ranges, Memory: r.plan.Memory.Shares(len(r.plan.Query.Groupings)),
+		Filled: r.plan.Filled, Ranges: r.plan.Ranges, Memory: r.plan.Memory.Shares(r.plan.Query.RowSets()),
 		Budget: r.budget,
 		Rows:   r.plan.Facts.Rows, AtMost: r.plan.AtMost, Threads: r.plan.Threads, PassLeast: r.opt.Tuning.PassLeast,
 		Top: r.plan.TopGroups(states),
@@ -74,7 +74,10 @@ func (r *run) configure(partitions int, onDevices bool) *attempt {
 	if r.plan.Memory.Spill {
 		cfg.Spill, cfg.LongText = r.disk.File, r.plan.ObserveText
 	}
-	cfg.Groupings = r.groupings()
+	if r.plan.Query.RowSets() > 0 {
+		cfg.Groupings = r.groupings()
+	}
+	cfg.KeepDistinct = r.plan.Query.Mode.Writes()
 	if n, ok := r.plan.FirstGroups(); ok {
 		cfg.First = n
 	}

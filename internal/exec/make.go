@@ -46,6 +46,9 @@ func (r *Rows) produce(row trace.Row) {
 // one.
 func (r *Rows) make(p *producer, sorter *extsort.Sorter, n int) (err error) {
 	defer invariant.Recovered(&err)
+	if p.states != nil {
+		return p.states.partition(r.ctx, n, func(recs []arrow.Record) error { return r.put(n, recs) })
+	}
 	at := uint64(0)
 	err = p.partition(r.ctx, n, func(b *column.Batch, l *column.LargeRow) error {
 		if sorter != nil {

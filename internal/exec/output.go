@@ -44,6 +44,7 @@ type producer struct {
 	made   []column.Vector // by column of the batch: the memory that it is made in
 	bufs   []column.Buffer // the same, for the groups that a stage has left
 	cut    cut
+	states *stateMaker // nil: a result is made
 
 	totalKey []uint64 // the key of the row of all rows; nil: nobody asks for it
 }
@@ -62,6 +63,9 @@ func newProducer(r *run, sorter *extsort.Sorter, turn func(n int) error) *produc
 	if sorter != nil && sorter.Drops() {
 		p.size = firstRows / 2 // see next
 	}
+	if r.written != nil {
+		p.states = newStateMaker(p)
+	}
 	p.plan()
 	return p
 }
@@ -69,6 +73,9 @@ func newProducer(r *run, sorter *extsort.Sorter, turn func(n int) error) *produc
 // plan makes the evaluators of the output and of the order.
 func (p *producer) plan() {
 	p.out, p.order = nil, nil
+	if p.states != nil {
+		return
+	}
 	for _, c := range p.r.plan.Query.Out {
 		p.out = append(p.out, c.Expr.NewEval())
 	}
@@ -91,7 +98,7 @@ func (p *producer) attach() error {
 	p.merger = a.run.NewMerger(a.groups.Buckets)
 	p.keys = key.Decoder{Layout: p.r.plan.Layout, Intern: a.cfg.Intern, Arenas: a.cfg.Arenas, Base: p.r.plan.Layout.Base(), Stride: a.cfg.Stride}
 	if total := p.r.plan.Query.Totals; total >= 0 {
-		p.totalKey = a.cfg.TotalKey(total)
+		p.totalKey = a.cfg.TotalKey(p.r.groupings(), total)
 	}
 	if a.devices == nil {
 		p.cut = p.planCut()
@@ -104,12 +111,13 @@ func (p *producer) attach() error {
 
 // close lets go of the merger.
 func (p *producer) close() error {
+	err := p.states.close()
 	if p.from == nil {
-		return nil
+		return err
 	}
 	m := p.merger
 	p.from, p.merger = nil, nil
-	return m.Close()
+	return errors.Join(err, m.Close())
 }
 
 // emitFunc takes a result batch. l is the memory of one that is a large group, else nil.

@@ -17,6 +17,9 @@ func (r *run) pipeline(states *agg.Layout) cpu.Pipeline {
 	evals := func(exprs []*expr.Expr) []cpu.Evaluator {
 		out := make([]cpu.Evaluator, len(exprs))
 		for i, e := range exprs {
+			if e == nil {
+				continue // nobody needs the argument
+			}
 			out[i] = r.evaluator(e, group)
 			for _, c := range e.Columns() {
 				if !used[c] {

@@ -35,10 +35,12 @@ type prepared struct {
 	budget *budget.Budget // see newBudget
 	plan   *plan.Plan
 	alloc  memory.Allocator // of records
+	joined *joined          // of a query from states; else nil
 }
 
-// prepare opens the input, resolves the query against it and plans it. The caller closes p.in.
-func prepare(ctx context.Context, q Request, l plan.Learnt, temp *temp) (_ *prepared, err error) {
+// prepare opens the input, resolves the query against it and plans it. The caller closes p.in. m is
+// nil but for a query from states.
+func prepare(ctx context.Context, q Request, l plan.Learnt, temp *temp, m *merging) (_ *prepared, err error) {
 	o := q.Options.withDefaults()
 	if err := o.validate(); err != nil {
 		return nil, err
@@ -49,12 +51,11 @@ func prepare(ctx context.Context, q Request, l plan.Learnt, temp *temp) (_ *prep
 	if err := q.Query.Validate(); err != nil {
 		return nil, err
 	}
-	p := &prepared{opt: o, budget: newBudget(o.MemoryLimit)}
-	opening := o.input(temp)
-	if !o.NoPruning {
-		opening.Excludes = func(in query.Columns) func(func(i int) column.Bounds) bool { return query.Excludes(in, q.Query) }
+	if o.Deterministic && q.Query.Mode != query.Whole {
+		return nil, Usagef("deterministic: states do not carry exact sums of floats: leave it out, or run the query in one")
 	}
-	if p.in, err = q.From.Open(ctx, opening, p.budget); err != nil {
+	p := &prepared{opt: o, budget: newBudget(o.MemoryLimit)}
+	if err := p.open(ctx, q, o.input(temp), m); err != nil {
 		return nil, whileOpening(err)
 	}
 	defer func() {
@@ -66,7 +67,7 @@ func prepare(ctx context.Context, q Request, l plan.Learnt, temp *temp) (_ *prep
 	if q.Aggs != nil {
 		q.Query.Aggs = q.Aggs(input.Describe(p.in))
 	}
-	compiled, err := query.Compile(p.in, q.Query)
+	compiled, err := p.compile(q.Query)
 	if err != nil {
 		return nil, err
 	}
@@ -74,8 +75,11 @@ func prepare(ctx context.Context, q Request, l plan.Learnt, temp *temp) (_ *prep
 	if p.scan, err = p.in.Scan(plan.Scan(compiled, opt)); err != nil {
 		return nil, whileOpening(err)
 	}
-	if q.Query.Sample.OfGroups() && !p.scan.Rereadable() {
+	switch {
+	case q.Query.Sample.OfGroups() && !p.scan.Rereadable():
 		return nil, Usagef("sample: Arrow records have no row groups to choose from: sample by rows")
+	case q.Query.Part.Of > 1 && !p.scan.Rereadable():
+		return nil, Usagef("part: Arrow records that come by a pipe have no row groups to share: name files")
 	}
 	p.budget.SetLimit(o.MemoryLimit)
 	p.plan, err = plan.Make(plan.Inputs{
@@ -86,6 +90,29 @@ func prepare(ctx context.Context, q Request, l plan.Learnt, temp *temp) (_ *prep
 	}
 	p.alloc = o.allocator(p.plan.Memory.Output)
 	return p, nil
+}
+
+// open opens the input.
+func (p *prepared) open(ctx context.Context, q Request, o input.Options, m *merging) (err error) {
+	if m == nil {
+		if !p.opt.NoPruning {
+			o.Excludes = func(in query.Columns) func(func(i int) column.Bounds) bool { return query.Excludes(in, q.Query) }
+		}
+		p.in, err = q.From.Open(ctx, o, p.budget)
+		return err
+	}
+	if p.joined, err = m.open(ctx, q, o, p.budget); err == nil {
+		p.in = &p.joined.input
+	}
+	return err
+}
+
+// compile resolves the query.
+func (p *prepared) compile(q query.Query) (*query.Compiled, error) {
+	if p.joined != nil {
+		return p.joined.compile(q)
+	}
+	return query.Compile(p.in, q)
 }
 
 // Explained is a plan, and what looking for devices has added to it.
@@ -109,7 +136,7 @@ func Explain(ctx context.Context, q Request) (_ *Explained, err error) {
 	defer func() { err = Classify(err) }()
 	temp := q.Options.openTemp(ctx)
 	defer func() { err = errors.Join(err, temp.close()) }()
-	p, err := prepare(ctx, q, plan.Learnt{}, temp)
+	p, err := prepare(ctx, q, plan.Learnt{}, temp, newMerging(q))
 	if err != nil {
 		return nil, err
 	}

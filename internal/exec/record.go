@@ -63,13 +63,13 @@ func (p *producer) record(schema *arrow.Schema, b *column.Batch) (arrow.Record, 
 
 // record makes a record of so many rows in memory of alloc; col sets v to column i of them.
 func (r *run) record(schema *arrow.Schema, rows int, alloc memory.Allocator, col func(i int, v *column.Vector) error) (arrow.Record, error) {
-	cols := make([]arrow.Array, 0, len(r.plan.Query.Out))
+	cols := make([]arrow.Array, 0, len(schema.Fields()))
 	defer func() {
 		for _, c := range cols {
 			c.Release()
 		}
 	}()
-	for i := range r.plan.Query.Out {
+	for i := range schema.Fields() {
 		var v column.Vector
 		if err := col(i, &v); err != nil {
 			return nil, err
@@ -83,7 +83,15 @@ func (r *run) record(schema *arrow.Schema, rows int, alloc memory.Allocator, col
 	return array.NewRecord(schema, cols, int64(rows)), nil
 }
 
-// schema is the Arrow schema of the result.
+// resultSchema is the Arrow schema of what comes out.
+func (r *run) resultSchema() *arrow.Schema {
+	if r.written != nil {
+		return r.written
+	}
+	return r.schema()
+}
+
+// schema is the Arrow schema of a result.
 func (r *run) schema() *arrow.Schema {
 	fields := make([]arrow.Field, len(r.plan.Query.Out))
 	for i, c := range r.plan.Query.Out {

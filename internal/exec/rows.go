@@ -59,7 +59,7 @@ type slot struct {
 }
 
 func newRows(ctx context.Context, r *run) *Rows {
-	rows := &Rows{run: r, schema: r.schema(), skip: r.plan.Query.Offset, left: -1}
+	rows := &Rows{run: r, schema: r.resultSchema(), skip: r.plan.Query.Offset, left: -1}
 	rows.changed.L = &rows.mu
 	rows.refs.Store(1)
 	rows.ctx, rows.cancel = context.WithCancel(ctx)

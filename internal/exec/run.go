@@ -14,6 +14,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/apache/arrow/go/v15/arrow"
+
 	"github.com/gagg-dev/gagg/internal/hostmem"
 	"github.com/gagg-dev/gagg/internal/plan"
 	"github.com/gagg-dev/gagg/internal/spill"
@@ -29,10 +31,19 @@ func Run(ctx context.Context, q Request) (_ *Rows, err error) {
 	started := time.Now()
 	defer q.Options.beginDevices()()
 	temp := q.Options.openTemp(ctx)
+	m := newMerging(q)
+	if m != nil {
+		m.run = func(ctx context.Context, q Request) (*Rows, error) { return runIn(ctx, q, temp.lent(), nil, started) }
+	}
+	return runIn(ctx, q, temp, m, started)
+}
+
+// runIn is Run with a temp folder, which it closes. m is what prepares a query from states.
+func runIn(ctx context.Context, q Request, temp *temp, m *merging, started time.Time) (*Rows, error) {
 	var timeline *trace.Recorder
 	for l := (plan.Learnt{}); ; {
 		more := false
-		p, err := prepare(ctx, q, l, temp)
+		p, err := prepare(ctx, q, l, temp, m)
 		if err == nil {
 			if timeline == nil {
 				timeline = trace.New(q.Options.Trace)
@@ -76,6 +87,8 @@ type run struct {
 	released   atomic.Bool     // nobody reads the result any more
 	cancelled  func() error    // tells why the run has been cancelled; nil: it has not been
 	slack      int64           // that the process has for the run
+	written    *arrow.Schema   // of states that come out; nil: a result does
+	setOf      []int           // by range: of which set of values it is; 0: of the groups; nil: all are of these
 }
 
 // progress is how far the run is.
@@ -105,6 +118,12 @@ func (r *run) aggregate(ctx context.Context) error {
 	if err := r.begin(ctx); err != nil {
 		return err
 	}
+	if r.plan.Query.Mode.Writes() {
+		var err error
+		if r.written, err = r.stateSchema(); err != nil {
+			return err
+		}
+	}
 	first := r.configure(r.opt.Partitions, r.plan.Device.Use)
 	r.current.Store(first)
 	if err := r.openDevices(ctx, first); err != nil {
@@ -124,6 +143,7 @@ func (r *run) aggregate(ctx context.Context) error {
 	groups := &r.current.Load().groups
 	r.partitions = groups.Buckets[0].Partitions()
 	r.ranges = r.planRanges()
+	r.addKept()
 	r.scanTime = time.Since(r.started)
 	r.opt.logger().Debug("aggregated", slog.Int64("rows", r.rowsRead.Load()),
 		slog.Bool("partitioned", groups.Partitioned), slog.Int64("spilled", r.disk.Written()))

@@ -6,7 +6,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/key"
 )
 
-// groupings is the sets of keys that are grouped by; none: one set, of all keys.
+// groupings is the sets of keys that groups are of; none: one set, of all keys.
 func (r *run) groupings() (g cpu.Groupings) {
 	q := r.plan.Query
 	if len(q.Groupings) == 0 {
@@ -38,11 +38,11 @@ func (r *run) distinct(cfg cpu.Config) (list []cpu.Distinct, rows int64) {
 		shared := int64(0)
 		part := i + 1
 		values, pair := cfg.States.Part(part).Takes(s.Arg), key.NewLayout([]key.Column{s.Value})
-		if values || len(cfg.Groupings.Sets) > 0 || !cpu.MayPair(cfg.Keys, pair) {
+		if values || cfg.KeepDistinct || len(cfg.Groupings.Sets) > 0 || !cpu.MayPair(cfg.Keys, pair) {
 			pair = nil
 		}
 		// else they are asked for
-		if (cpu.MayShare(s.Layout) || pair != nil) && cfg.Partitions == 0 {
+		if (cpu.MayShare(s.Layout) || pair != nil) && cfg.Partitions == 0 && !cfg.KeepDistinct {
 			shared = r.plan.Memory.SharedSet(len(r.plan.Sets), cfg.Threads, r.opt.Tuning.Plan.Shared)
 		}
 		if pair != nil && shared > 0 {

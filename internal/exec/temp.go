@@ -17,6 +17,14 @@ type temp struct {
 	kept    *input.Temp
 	remote  *remote.Client
 	unwatch func() bool
+	isLent  bool // another run closes it
+}
+
+// lent is t for a run within the run.
+func (t *temp) lent() *temp {
+	l := *t
+	l.isLent = true
+	return &l
 }
 
 // openTemp begins a run's use of the temp folder. Nothing is created before it is needed.
@@ -36,6 +44,9 @@ func (o *Options) openTemp(ctx context.Context) *temp {
 
 // close removes what came by pipes, and ends connections.
 func (t *temp) close() error {
+	if t.isLent {
+		return nil
+	}
 	t.unwatch()
 	t.remote.Close()
 	return t.kept.Close()

@@ -7,6 +7,7 @@ import (
 	"github.com/gagg-dev/gagg/ega"
 	"github.com/gagg-dev/gagg/internal/agg"
 	"github.com/gagg-dev/gagg/internal/gpu"
+	"github.com/gagg-dev/gagg/internal/query"
 )
 
 // This file says which rows devices get, and which queries they can do.
@@ -55,6 +56,8 @@ func (p *Plan) deviceRow(states *agg.Layout) int64 {
 // unsupported is why no device can do the query; "": one can.
 func (p *Plan) unsupported(states *agg.Layout) string {
 	switch words := p.Layout.Words; {
+	case p.Query.Mode != query.Whole:
+		return "states are made and merged by the CPU"
 	case words == 0:
 		return "there are no keys, and so one group"
 	case words > ega.MaxKeyWords:

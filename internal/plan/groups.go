@@ -26,7 +26,7 @@ type Groups struct {
 // them.
 func (p *Plan) Groups() Groups {
 	states := p.States(nil, false, nil)
-	cfg := cpu.Config{States: states, Stride: cpu.Stride(p.Layout, states), Threads: p.Threads, Memory: p.Memory.Shares(len(p.Query.Groupings))}
+	cfg := cpu.Config{States: states, Stride: cpu.Stride(p.Layout, states), Threads: p.Threads, Memory: p.Memory.Shares(p.Query.RowSets())}
 	g := Groups{AtMost: p.AtMost}
 	groups := math.Inf(1)
 	if g.AtMost >= 0 {
@@ -46,7 +46,7 @@ func (p *Plan) Groups() Groups {
 
 // groupingsOf is what a query groups by.
 func groupingsOf(q *query.Compiled) groupings {
-	g := groupings{keySets: max(len(q.Groupings), 1), ordered: len(q.Order) > 0, sets: len(q.Distinct), own: len(q.Calls) == 0}
+	g := groupings{keySets: max(q.RowSets(), 1), ordered: len(q.Order) > 0, sets: len(q.Distinct), own: len(q.Calls) == 0}
 	for _, c := range q.Calls {
 		g.own = g.own || c.Part == 0
 	}
@@ -58,7 +58,7 @@ func (p *planner) atMostBy(keys []*expr.Expr) int64 {
 	distinct := make([]int64, len(keys))
 	for i, e := range keys {
 		distinct[i] = -1
-		if sets := len(p.Query.Groupings); sets > 0 && i == len(p.Query.Keys)-1 {
+		if sets := p.Query.RowSets(); sets > 0 && i == len(p.Query.Keys)-1 {
 			distinct[i] = int64(sets)
 			continue
 		}
@@ -67,7 +67,7 @@ func (p *planner) atMostBy(keys []*expr.Expr) int64 {
 		}
 	}
 	rows := p.Facts.Rows
-	if sets := len(p.Query.Groupings); sets > 0 && rows >= 0 { // each may have a group for each row, or one for none
+	if sets := p.Query.RowSets(); sets > 0 && rows >= 0 { // each may have a group for each row, or one for none
 		rows = int64(sets) * (rows + 1)
 	}
 	return partition.AtMost(distinct, rows)

@@ -6,6 +6,7 @@ import (
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/expr"
+	"github.com/gagg-dev/gagg/internal/query"
 )
 
 // fill finds the keys and arguments that have no NULL by the metadata of the input: their rows need
@@ -13,7 +14,7 @@ import (
 // this. Queries without keys are left out: if no row passes the filter they have a group without
 // rows.
 func (p *planner) fill() {
-	if len(p.Query.Keys) == 0 {
+	if len(p.Query.Keys) == 0 || p.Query.Mode.Takes() {
 		return
 	}
 	known := map[int]bool{}
@@ -28,7 +29,10 @@ func (p *planner) fill() {
 		}
 		return out
 	}
-	p.Filled = cpu.Filled{Keys: filled(p.Query.Keys), Args: filled(p.Query.Args)}
+	p.Filled = cpu.Filled{Keys: filled(p.Query.Keys)}
+	if !p.Query.Mode.Writes() { // states have a place for every NULL (STATES-PLAIN)
+		p.Filled.Args = filled(p.Query.Args)
+	}
 	for _, has := range p.Query.Groupings {
 		if !slices.Contains(has, true) { // it has a group, also of no rows
 			p.Filled.Args = nil
@@ -44,7 +48,7 @@ func (p *planner) fill() {
 // metadata of the input. If a value is outside these all the same, the run ends and the next plan
 // does without this. Queries without keys have one row, and gain nothing.
 func (p *planner) reach() {
-	if len(p.Query.Keys) == 0 {
+	if len(p.Query.Keys) == 0 || p.Query.Mode != query.Whole {
 		return
 	}
 	p.Ranges = make([]column.Range, len(p.Query.Args))

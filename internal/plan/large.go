@@ -55,8 +55,8 @@ func (p *Plan) texts() (keys, states int64) {
 		}
 	}
 	for _, c := range p.Query.Calls {
-		for _, a := range c.Args {
-			if a >= 0 && p.Query.Args[a].Type().Rep() == column.RepBytes {
+		for _, t := range c.Types {
+			if t.Rep() == column.RepBytes {
 				states++
 			}
 		}

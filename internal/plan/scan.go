@@ -20,6 +20,12 @@ func Scan(q *query.Compiled, o Options) parquetio.ScanOptions {
 	if sample.OfGroups() {
 		scan.Sample = sample.Takes
 	}
+	if q.Mode.Takes() {
+		return scan
+	}
+	if part := q.Texts.Part; part.Of > 1 {
+		scan.Part = part.Takes
+	}
 	if !o.NoPruning && !sample.OfRows() {
 		scan.Extremes = extremes(q)
 	}

@@ -1,0 +1,97 @@
+package gagg_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"testing"
+
+	"github.com/gagg-dev/gagg"
+	"github.com/gagg-dev/gagg/internal/invariant"
+)
+
+// goldenStates is a small file of states, of every aggregate.
+func goldenStates(t testing.TB) []byte {
+	t.Helper()
+	b, err := os.ReadFile("testdata/states/v1.state")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// mergeBytes merges a file of states. What is wrong with it must be an error of the input, of the
+// query that it says it is of, or of the budget: never a panic.
+func mergeBytes(t testing.TB, b []byte) (rows int64, err error) {
+	t.Helper()
+	r, err := gagg.Run(t.Context(), gagg.Query{From: gagg.Merge(gagg.Stream("states", bytes.NewReader(b)))}, gagg.Options{Threads: 1, MemoryLimit: 64 << 20, TempDir: t.TempDir(), TempLimit: 64 << 20})
+	if err == nil {
+		for r.Next() {
+			rows += r.Record().NumRows()
+		}
+		err = r.Err()
+		r.Release()
+	}
+	var panicked *invariant.PanicError
+	if errors.As(err, &panicked) {
+		t.Fatalf("%v\n%s", err, panicked.Stack)
+	}
+	for _, kind := range []error{nil, gagg.ErrInput, gagg.ErrUsage, gagg.ErrBudget, gagg.ErrOverflow} {
+		if errors.Is(err, kind) {
+			return rows, err
+		}
+	}
+	t.Fatalf("%T %v", err, err)
+	return 0, err
+}
+
+// edited is b with bytes changed: edits has 3 bytes of where, and one of what, for each.
+func edited(b, edits []byte) []byte {
+	b = bytes.Clone(b)
+	for ; len(edits) >= 4; edits = edits[4:] {
+		b[int(binary.LittleEndian.Uint32(edits)&0xffffff)%len(b)] ^= edits[3]
+	}
+	return b
+}
+
+// A file of states with some bytes changed, or cut off, ends with an error or with an answer.
+func TestStatesDamaged(t *testing.T) {
+	golden := goldenStates(t)
+	if n, err := mergeBytes(t, golden); n < 3 || err != nil {
+		t.Fatal(n, err)
+	}
+	rng := rand.New(rand.NewPCG(3, 4))
+	for range 40 {
+		if _, err := mergeBytes(t, golden[:rng.IntN(len(golden))]); err == nil {
+			t.Error("a part of a file is taken for all of it")
+		}
+	}
+	trials, failed := 150, 0
+	if testing.Short() {
+		trials = 30
+	}
+	for range trials {
+		edits := make([]byte, 4*(1+rng.IntN(3)))
+		for i := range edits {
+			edits[i] = byte(rng.Uint32())
+		}
+		if _, err := mergeBytes(t, edited(golden, edits)); err != nil {
+			failed++
+		}
+	}
+	if failed == 0 || failed == trials {
+		t.Errorf("%d of %d damaged files failed", failed, trials)
+	}
+}
+
+func FuzzStates(f *testing.F) {
+	golden := goldenStates(f)
+	for i := range 8 {
+		at := binary.LittleEndian.AppendUint32(nil, uint32(len(golden)/8*i))
+		at[3] = 0xff
+		f.Add(at)
+	}
+	f.Fuzz(func(t *testing.T, edits []byte) { _, _ = mergeBytes(t, edited(golden, edits[:min(len(edits), 64)])) })
+}

@@ -1,0 +1,233 @@
+package gagg_test
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/ipc"
+
+	"github.com/gagg-dev/gagg"
+	"github.com/gagg-dev/gagg/internal/datagen"
+	"github.com/gagg-dev/gagg/internal/oracle"
+)
+
+// statesOf is the states that a query gives, as records of the caller's.
+func statesOf(t *testing.T, q gagg.Query, o gagg.Options) (*arrow.Schema, []arrow.Record) {
+	t.Helper()
+	q.Partial, q.OrderBy, o.Allocator = true, nil, nil
+	rows, err := gagg.Run(t.Context(), q, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Release()
+	var records []arrow.Record
+	for rows.Next() {
+		rows.Record().Retain()
+		records = append(records, rows.Record())
+	}
+	if rows.Err() != nil {
+		t.Fatal(rows.Err())
+	}
+	return rows.Schema(), records
+}
+
+// stateFile writes states to a file.
+func stateFile(t *testing.T, schema *arrow.Schema, records []arrow.Record) string {
+	t.Helper()
+	f, err := os.CreateTemp(t.TempDir(), "*.state")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	w, err := ipc.NewFileWriter(f, ipc.WithSchema(schema))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range records {
+		if err := w.Write(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return f.Name()
+}
+
+// stateSource is states as a source: a file, or records.
+func stateSource(t *testing.T, rng *rand.Rand, schema *arrow.Schema, records []arrow.Record) gagg.Source {
+	t.Helper()
+	if rng.IntN(2) == 0 {
+		return gagg.Files(stateFile(t, schema, records))
+	}
+	r, err := array.NewRecordReader(schema, records)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return gagg.Records(r)
+}
+
+// inParts is the states of so many parts of the rows of a trial, merged in a random tree: the
+// source of what is left to merge.
+func inParts(parts int, layout datagen.Layout, o gagg.Options) func(*testing.T, *trial) gagg.Source {
+	return func(t *testing.T, tr *trial) gagg.Source {
+		rng := rand.New(rand.NewPCG(tr.seed, uint64(parts)))
+		var b bytes.Buffer
+		if err := tr.table.WriteParquet(&b, layout); err != nil {
+			t.Fatal(err)
+		}
+		q, o := tr.query, tr.tuned.of(o)
+		if o.MemoryLimit > 0 {
+			o.TempDir = t.TempDir()
+		}
+		var all []gagg.Source
+		for i := range parts {
+			q.From = gagg.Parquet("trial", bytes.NewReader(b.Bytes()), int64(b.Len()))
+			q.Part = gagg.Part{Number: i + 1, Of: parts}
+			schema, records := statesOf(t, q, o)
+			all = append(all, stateSource(t, rng, schema, records))
+		}
+		q.Part = gagg.Part{}
+		rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+		for len(all) > 6 || len(all) > 1 && rng.IntN(2) == 0 {
+			n := 1 + rng.IntN(min(len(all), 6))
+			q.From = gagg.Merge(all[:n]...)
+			schema, records := statesOf(t, q, o)
+			all = append(all[n:], stateSource(t, rng, schema, records))
+		}
+		return gagg.Merge(all...)
+	}
+}
+
+// Whatever the parts and the tree in which their states are merged, and whatever memory there is, a
+// query has the oracle's answer.
+func TestMetamorphicStates(t *testing.T) {
+	layout := datagen.Layout{RowGroup: 150}
+	configs := []configuration{
+		{name: "one part", source: inParts(1, layout, gagg.Options{Threads: 2})},
+		{name: "3 parts", source: inParts(3, layout, gagg.Options{Threads: 1})},
+		{name: "50 parts, of which some are empty", source: inParts(50, layout, gagg.Options{Threads: 1})},
+		{
+			name: "little memory", source: inParts(4, layout, gagg.Options{Threads: 1, MemoryLimit: 8 << 20}),
+			opt: gagg.Options{Threads: 1}, least: true,
+		},
+	}
+	trials := uint64(12)
+	if testing.Short() {
+		trials = 3
+	}
+	for seed := range trials {
+		tr := newTrial(seed, 0, 1, 40, 1500, 4000)
+		tr.tuned = tune{gagg.LeastMemory(tightMemory)}
+		want, err := oracle.Run(tr.table.Batches(1000), tr.table.Schema(), tr.want)
+		if err != nil {
+			continue // an overflow
+		}
+		for _, c := range configs {
+			t.Run(fmt.Sprintf("seed=%d/%s", seed, c.name), func(t *testing.T) {
+				got, err := tr.run(t, c)
+				if err == nil {
+					err = oracle.Equal(got.Result, want)
+				}
+				if err != nil {
+					t.Errorf("%s\n%v", tr, err)
+				}
+			})
+		}
+	}
+}
+
+// States of more groups, and of larger ones, than there is memory for are written and merged within
+// the limit, and leave nothing behind.
+func TestStatesSpill(t *testing.T) {
+	for _, c := range spillCases(t) {
+		c.query.OrderBy, c.query.Limit = nil, 0
+		t.Run(c.name, func(t *testing.T) {
+			want := mustAnswer(t, c.query, c.tuned.of(gagg.Options{Threads: 2}))
+			slices.Sort(want)
+			o := gagg.Options{Threads: 2, MemoryLimit: 16 << 20, TempDir: t.TempDir()}
+			if testing.Short() {
+				o.MemoryLimit = 4 << 20
+			}
+			o = c.tuned.of(o)
+			var files []string
+			for i := range 3 {
+				q := c.query
+				q.Part = gagg.Part{Number: i + 1, Of: 3}
+				files = append(files, stateFileOf(t, q, o))
+			}
+			q := gagg.Query{From: gagg.Merge(gagg.Files(files...))}
+			got, spilled, _, err := limited(t, q, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			slices.Sort(got)
+			if !slices.Equal(got, want) {
+				t.Errorf("%d rows, want %d, or others", len(got), len(want))
+			}
+			if spilled == 0 && c.name != "one group" {
+				t.Error("nothing was spilled")
+			}
+		})
+	}
+}
+
+// stateFileOf writes the states of a query to a file.
+func stateFileOf(t *testing.T, q gagg.Query, o gagg.Options) string {
+	t.Helper()
+	schema, records := statesOf(t, q, o)
+	return stateFile(t, schema, records)
+}
+
+// The states of format version 1 stay readable: the file was written by the first gagg that had
+// them, of every aggregate.
+func TestStatesGolden(t *testing.T) {
+	const file = "testdata/states/v1.state"
+	q := goldenQuery()
+	if *updateGolden {
+		made, err := os.ReadFile(stateFileOf(t, q, gagg.Options{Threads: 1}))
+		if err == nil {
+			err = os.WriteFile(file, made, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := mustAnswer(t, q, gagg.Options{Threads: 1})
+	if len(want) < 3 {
+		t.Fatal("there are too few groups")
+	}
+	q.From = gagg.Merge(gagg.Files(file))
+	if got := mustAnswer(t, q, gagg.Options{Threads: 1}); !slices.Equal(got, want) {
+		t.Errorf("got\n%v\nwant\n%v", got, want)
+	}
+}
+
+var updateGolden = flag.Bool("update-states", false, "TestStatesGolden writes its file")
+
+// goldenQuery is of each aggregate and of values of each kind.
+func goldenQuery() gagg.Query {
+	q := gagg.Query{
+		From: gagg.Files("testdata/orders.parquet"), By: []string{"region", "quantity > 6 as big"}, Where: "price < 6 and quantity in (3, 9) and customer like '%1'", OrderBy: []string{"region", "big"},
+		Aggs: exprs(
+			"count(*)", "count(discount)", "sum(quantity)", "sum(price)", "sum(discount)", "mean(price)", "sum(cast(price as decimal(30,4)))",
+			"min(product)", "max(product)", "min(price)", "max(ordered_at)", "min(discount)", "max(quantity)", "min(cast(price as decimal(30,4)))",
+			"var_samp(price)", "stddev_pop(discount)", "covar_samp(price, quantity)", "corr(price, discount)", "skewness(price)", "kurtosis(discount)", "regr_slope(price, quantity)",
+			"product(price)", "bool_and(price > 1)", "bool_or(price > 100)", "bit_and(quantity)", "bit_or(quantity)", "bit_xor(quantity)",
+			"any_value(product)", "first(product)", "first(price)", "last(customer)", "arg_min(product, price)", "arg_max(price, product)", "arg_min(quantity, discount)",
+			"median(price)", "quantile(discount, 0.3)", "quantile(price, [0.1, 0.9])", "quantile_disc(product, 0.5)", "mad(price)", "mode(product)", "mode(quantity)",
+			"approx_top_k(product, 2)", "entropy(product)", "histogram(quantity)", "count(distinct customer)", "sum(distinct quantity)", "list(quantity)", "list(product)",
+			"string_agg(product, '|')", "list(product order by price, product)", "string_agg(distinct product, ',' order by product)", "arg_max(product, price, 2)",
+			"min(price, 2)", "max(price, 20)", "max(product, 2)", "approx_count_distinct(customer)", "approx_count_distinct(price)", "approx_quantile(price, 0.5)",
+			"sum(price) filter (where quantity > 3)", "geomean(price)", "weighted_avg(price, quantity)",
+		),
+	}
+	return q
+}
