@@ -216,7 +216,7 @@ func (m *joined) compile(q query.Query) (_ *query.Compiled, err error) {
 		return nil, Usagef("part: states have no row groups to share")
 	}
 	text := m.text
-	text.Now, text.Having, text.OrderBy, text.Pivot, text.Limit, text.Offset = q.Now, q.Having, q.OrderBy, q.Pivot, q.Limit, q.Offset
+	text.Params, text.Now, text.Having, text.OrderBy, text.Pivot, text.Limit, text.Offset = q.Params, q.Now, q.Having, q.OrderBy, q.Pivot, q.Limit, q.Offset
 	if text.Mode = query.TakeStates; q.Mode.Writes() {
 		text.Mode = query.JoinStates
 	}

@@ -161,16 +161,19 @@ func inArrow(t column.Type) column.Type {
 // Canonical is the part of q that states depend on, in a form of its own, and the columns of the
 // input that it names.
 func Canonical(in Columns, q Query) (Query, []column.Field, error) {
-	c := &canonical{compiler: compiler{in: in, q: q}} // now() is the time that it stands for
+	c := &canonical{compiler: compiler{in: in, q: q}} // now() is its time, and a parameter its value
 	out := Query{Totals: q.Totals, Sample: q.Sample}
 	var err error
-	for _, list := range q.By {
-		if out.By, err = c.items(out.By, list, "", expr.ParseKeys); err != nil {
+	if c.params, err = q.params(); err != nil {
+		return out, nil, err
+	}
+	for i, list := range q.By {
+		if out.By, err = c.items(out.By, list, "", "by", i, expr.ParseKeys); err != nil {
 			return out, nil, err
 		}
 	}
-	for _, a := range q.Aggs {
-		texts, err := c.items(nil, a.Text, a.Alias, expr.ParseAggs)
+	for i, a := range q.Aggs {
+		texts, err := c.items(nil, a.Text, a.Alias, "aggs", i, expr.ParseAggs)
 		if err != nil {
 			return out, nil, err
 		}
@@ -183,7 +186,7 @@ func Canonical(in Columns, q Query) (Query, []column.Field, error) {
 		if err != nil {
 			return out, nil, err
 		}
-		out.Where = c.text(c.atNow(n))
+		out.Where = c.text(c.constants(n, "where", 0))
 	}
 	if out.Sets, err = c.sets(); err != nil {
 		return out, nil, err
@@ -197,8 +200,8 @@ type canonical struct {
 	fields []column.Field
 }
 
-// items appends the elements of a list, each with its name.
-func (c *canonical) items(to []string, list, alias string, parse func(string) ([]expr.Item, error)) ([]string, error) {
+// items appends the elements of a list, which is of that number in a clause, each with its name.
+func (c *canonical) items(to []string, list, alias, clause string, number int, parse func(string) ([]expr.Item, error)) ([]string, error) {
 	items, err := parse(list)
 	if err != nil {
 		return nil, err
@@ -207,7 +210,7 @@ func (c *canonical) items(to []string, list, alias string, parse func(string) ([
 		if alias != "" {
 			it.Alias = alias
 		}
-		to = append(to, c.text(c.atNow(it.Expr))+` as "`+strings.ReplaceAll(c.nameOf(it), `"`, `""`)+`"`)
+		to = append(to, c.text(c.constants(it.Expr, clause, number))+` as "`+strings.ReplaceAll(c.nameOf(it), `"`, `""`)+`"`)
 	}
 	return to, nil
 }
