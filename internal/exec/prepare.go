@@ -51,7 +51,7 @@ func prepare(ctx context.Context, q Request, l plan.Learnt, temp *temp, m *mergi
 	if err := q.Query.Validate(); err != nil {
 		return nil, err
 	}
-	if o.Deterministic && q.Query.Mode != query.Whole {
+	if o.Deterministic && (m != nil || q.Query.Mode != query.Whole) {
 		return nil, Usagef("deterministic: states do not carry exact sums of floats: leave it out, or run the query in one")
 	}
 	p := &prepared{opt: o, budget: newBudget(o.MemoryLimit)}
