@@ -17,13 +17,12 @@ func TestShares(t *testing.T) {
 	for range 500 {
 		rows, of := int64(rng.IntN(5000)), 1+rng.IntN(60)
 		at := int64(0)
-		var shares [][2]int64
 		for i := range of {
 			for _, s := range Share(rows, i+1, of) {
 				if s[0] != at {
 					t.Fatalf("part %d/%d of %d rows begins at %d, not %d", i+1, of, rows, s[0], at)
 				}
-				at, shares = s[1], append(shares, s)
+				at = s[1]
 			}
 		}
 		if at != rows {
