@@ -168,3 +168,50 @@ func TestDeviceTakesBegunRowGroups(t *testing.T) {
 		}
 	}
 }
+
+// Filters, computed keys and computed arguments of encoded columns give what the CPU gives, on one
+// device and on two, with room for all groups and without; a row group with a value that cannot be
+// computed is the CPU's, whose error is the query's.
+func TestDeviceComputed(t *testing.T) {
+	gputest.Need(t, 2)
+	tuned := tune{gagg.LeastMemory(tightMemory), gagg.PassLeast(1), gagg.DevicePays()}
+	from := gagg.Files(randomFile(t, 12_000))
+	for _, x := range []struct {
+		by, aggs []string
+		where    string
+		few      bool // rows pass
+	}{
+		{[]string{"i"}, []string{"count(*)", "sum(i)", "max(x)"}, "x > 0.5 and s <> 'a'", false},
+		{[]string{"s"}, []string{"count(*)", "sum(i * 2)", "median(x)"}, "i between 3 and 400 or x < 0", false},
+		{[]string{"i % 10", "substr(upper(s), 1, 3)"}, []string{"count(*)", "min(x * x) filter (where i > 100)"}, "", false},
+		{[]string{"i + 1"}, []string{"mean(case when x > 0 then i else 0 end)", "min(x, 2)"}, "upper(s) not like 'B%' and i // 3 > 1", false},
+		{[]string{"i"}, []string{"count(*)"}, "i < 0 and i > 0", true},
+		{[]string{"i"}, []string{"count(*)"}, "s is null", true},
+	} {
+		q := gagg.Query{From: from, By: x.by, Aggs: exprs(x.aggs...), Where: x.where}
+		want := mustAnswer(t, q, tuned.of(gagg.Options{Device: "cpu"}))
+		for _, opt := range []gagg.Options{
+			{Device: "gpu", Threads: 2, GPUMemory: 24 << 20},
+			{Device: "0,1", Threads: 3, GPUMemory: 24 << 20},
+			{Device: "gpu", Threads: 2, GPUMemory: 3 << 20, Streams: 1},
+		} {
+			got, s, err := answerStats(t, q, tuned.of(opt))
+			if err != nil || !slices.Equal(got, want) {
+				t.Errorf("%+v on %s: %d groups, want %d, or others; %v", x, opt.Device, len(got), len(want), err)
+			}
+			decoded := int64(12_000)
+			if x.few {
+				decoded = 0 // workers read the columns of the few rows that pass
+			}
+			if e := s.Encoded; s.Rows != 12_000 || e.Rows != decoded || e.Declined != 0 {
+				t.Errorf("%+v on %s: %d rows, those of devices %+v, fallbacks %v", x, opt.Device, s.Rows, e, s.Fallbacks)
+			}
+		}
+	}
+	q := gagg.Query{From: from, By: []string{"s"}, Aggs: exprs("sum(i * 9223372036854775807)")}
+	_, onCPU := answer(t, q, gagg.Options{Device: "cpu"})
+	_, onDevice := answer(t, q, tuned.of(gagg.Options{Device: "gpu", Threads: 2, GPUMemory: 24 << 20}))
+	if onCPU == nil || onDevice == nil || onCPU.Error() != onDevice.Error() {
+		t.Errorf("the CPU says %v, the device %v", onCPU, onDevice)
+	}
+}

@@ -21,7 +21,8 @@ type tile struct {
 
 // Words of a stage's facts: rows of the rest, their status, the groups of the table, if they were
 // counted, why rows could not be made, how many rows and groups blocks have sent to the table, if
-// they combined the tile's rows first, and whether the rows are not to be combined (listTile).
+// they combined the tile's rows first, whether the rows are not to be combined (listTile), and how
+// many rows were made, if they may be fewer than were submitted.
 const (
 	tileRest = iota
 	tileStatus
@@ -29,6 +30,7 @@ const (
 	tileStop
 	tileSent
 	tileHold
+	tileMade
 	tileFacts
 )
 

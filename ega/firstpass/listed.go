@@ -28,8 +28,13 @@ func (t *listTile) Launch(s *streams.Stage) error {
 	l := &t.pass.lanes[s.Lane]
 	l.enter(t.pass, s.Lane, s.Thread)
 	rows, _, work := t.parts(s)
-	if err := t.by.Make(s.Stream, s.In, rows, work, fact(s, tileStop)); err != nil {
-		return fmt.Errorf("make rows: %w", err)
+	submitted := t.rows
+	if err := t.make(s, rows, work); err != nil {
+		return err
+	}
+	t.pass.lists.release(submitted - t.rows) // those that were passed over need no room
+	if t.stop != 0 || t.rows == 0 {
+		return nil
 	}
 	return t.combine(s, rows)
 }

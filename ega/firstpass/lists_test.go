@@ -212,14 +212,16 @@ type listJob struct {
 	done  func(stop uint64)
 }
 
-func (j *listJob) Make(s *cuda.Stream, in, rows, _, stop cuda.Span) error {
+func (j *listJob) Make(s *cuda.Stream, in, _ cuda.Span, out firstpass.Made) error {
 	if j.of.decline != nil && j.of.decline(j.chunk) != 0 {
-		return errors.Join(s.Fill(rows, 0x5a), s.Fill(stop.Slice(0, 1), byte(j.of.decline(j.chunk))))
+		return errors.Join(s.Fill(out.Rows, 0x5a), s.Fill(out.Stop.Slice(0, 1), byte(j.of.decline(j.chunk))))
 	}
-	return s.Copy(rows, in)
+	return s.Copy(out.Rows, in)
 }
 
-func (j *listJob) Settled(stop uint64) {
+func (j *listJob) Filters() bool { return false }
+
+func (j *listJob) Settled(stop uint64, _ int) {
 	if j.told.Add(1) == 1 {
 		j.done(stop)
 	}

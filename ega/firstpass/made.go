@@ -10,16 +10,24 @@ import (
 // Maker makes rows on the device of what a slot holds, which is no rows: pages of a file, say. Its
 // methods are called by the lane that takes the job, and of several jobs by several lanes at once.
 type Maker interface {
-	// Make queues kernels on the stream that make the job's rows of in and fill rows with them. It
-	// must not wait for them. work is WorkBytes to work in; what is there and in rows before is
-	// undefined. Kernels that cannot make the rows set stop, a word of 64 bits that is 0 before, to
-	// a reason: then the job is declined, none of its rows is taken.
-	Make(s *cuda.Stream, in, rows, work, stop cuda.Span) error
+	// Make queues kernels on the stream that make the job's rows of in. It must not wait for them.
+	// work is WorkBytes to work in; what is there and in out.Rows before is undefined.
+	Make(s *cuda.Stream, in, work cuda.Span, out Made) error
 
-	// Settled is told once what became of a job, 0: its rows were taken, or the reason why it was
-	// declined. It must not wait. Of jobs that were not settled when the pass stopped nobody is
-	// told (Pass.Stopped).
-	Settled(stop uint64)
+	// Filters reports whether there may be fewer rows than were submitted: out.Made tells how many.
+	Filters() bool
+
+	// Settled is told once what became of a job, of stop 0: so many rows were taken, or the reason
+	// why it was declined. It must not wait. Of jobs that were not settled when the pass stopped
+	// nobody is told (Pass.Stopped).
+	Settled(stop uint64, rows int)
+}
+
+// Made is where the rows of a job go.
+type Made struct {
+	Rows cuda.Span // room for as many as were submitted
+	Made cuda.Span // a word of 64 bits, 0 before: how many there are, if the Maker filters
+	Stop cuda.Span // a word of 64 bits, 0 before: a reason why the job is declined, and none of its rows is taken
 }
 
 // MadeConfig is what jobs of SubmitMade need of each stage.
@@ -72,20 +80,42 @@ func (t *madeTile) Launch(s *streams.Stage) (err error) {
 	l := &t.pass.lanes[s.Lane]
 	l.enter(t.pass, s.Lane, s.Thread)
 	rows, rest, work := t.parts(s)
-	stop := fact(s, tileStop)
-	if err := t.by.Make(s.Stream, s.In, rows, work, stop); err != nil {
-		return fmt.Errorf("make rows: %w", err)
+	if err := t.make(s, rows, work); err != nil || t.stop != 0 || t.rows == 0 {
+		return err
 	}
 	if t.straight = l.bypass > 0; t.straight {
 		l.bypass--
 		return nil
 	}
 	without := restIn(s, rest, t.rows)
-	without.Stop = stop.Ptr
+	without.Stop = fact(s, tileStop).Ptr
 	if t.epoch, err = t.pass.table.addTile(l.kernels, s, rows, t.rows, without); err != nil {
 		return err
 	}
 	return t.pass.table.count(s.Stream, fact(s, tileGroups))
+}
+
+// make has the rows made. If they may be fewer than were submitted it waits until it is known how
+// many they are, or why there are none: all that comes later is launched for so many.
+func (t *madeTile) make(s *streams.Stage, rows, work cuda.Span) error {
+	out := Made{Rows: rows, Made: fact(s, tileMade), Stop: fact(s, tileStop)}
+	if err := t.by.Make(s.Stream, s.In, work, out); err != nil {
+		return fmt.Errorf("make rows: %w", err)
+	}
+	if !t.by.Filters() {
+		return nil
+	}
+	if err := s.Stream.Synchronize(); err != nil {
+		return err
+	}
+	facts, err := s.Thread.ReadWords(s.Facts, tileFacts)
+	if err != nil {
+		return err
+	}
+	if t.stop = facts[tileStop]; t.stop == 0 {
+		t.rows = facts[tileMade]
+	}
+	return nil
 }
 
 // parts divides the stage's scratch memory.
@@ -98,7 +128,7 @@ func (t *madeTile) parts(s *streams.Stage) (rows, rest, work cuda.Span) {
 // Output takes care of the rest, unless there are no rows.
 func (t *madeTile) Output(s *streams.Stage, facts []uint64) (cuda.Span, error) {
 	t.pass.table.observe(t.rows, facts)
-	if t.stop = facts[tileStop]; t.stop != 0 {
+	if t.stop = facts[tileStop]; t.stop != 0 || t.rows == 0 {
 		return cuda.Span{}, nil
 	}
 	l := &t.pass.lanes[s.Lane]
@@ -114,6 +144,6 @@ func (t *madeTile) Deliver([]byte) error {
 	if t.stop == 0 {
 		t.pass.rows.Add(t.rows)
 	}
-	t.by.Settled(t.stop)
+	t.by.Settled(t.stop, int(t.rows))
 	return nil
 }

@@ -19,6 +19,7 @@ type madeFeed struct {
 	layout  *ega.Layout
 	chunks  [][]uint64
 	times   int                    // copies that a job makes of its chunk
+	keeps   func(chunk int) int    // how many of the copies pass a filter; nil: all do, and there is none
 	plain   func(chunk int) bool   // it is submitted as rows from the beginning; nil: none is
 	decline func(chunk int) uint64 // the reason; nil: none is
 	fails   int                    // the chunk whose Make returns errMake, from 1
@@ -36,6 +37,22 @@ func newMadeFeed(l *ega.Layout, rows []uint64, chunk, times int) (f *madeFeed, a
 		all = append(all, slices.Repeat(c, times)...)
 	}
 	return f, all
+}
+
+// copies is how many copies of a chunk pass the filter.
+func (f *madeFeed) copies(chunk int) int {
+	if f.keeps == nil {
+		return f.times
+	}
+	return f.keeps(chunk)
+}
+
+// passed is all rows that pass the filter.
+func (f *madeFeed) passed() (all []uint64) {
+	for i, c := range f.chunks {
+		all = append(all, slices.Repeat(c, f.copies(i))...)
+	}
+	return all
 }
 
 // madeWork is the work memory of a job.
@@ -110,7 +127,7 @@ func (f *madeFeed) submit(m *firstpass.Pass, first int) error {
 
 // rows submits a chunk as rows.
 func (f *madeFeed) rows(m *firstpass.Pass, chunk int) error {
-	return feedPart(m, f.layout, slices.Repeat(f.chunks[chunk], f.times))
+	return feedPart(m, f.layout, slices.Repeat(f.chunks[chunk], f.copies(chunk)))
 }
 
 // check reports a job that was not settled once, as it should have been.
@@ -126,6 +143,9 @@ func (f *madeFeed) check() error {
 		if n := j.told.Load(); n != 1 || j.stop != want {
 			return fmt.Errorf("chunk %d was settled %d times, with %d, want %d", i, n, j.stop, want)
 		}
+		if rows := len(f.chunks[i]) / f.layout.Stride() * f.copies(i); want == 0 && j.rows != rows {
+			return fmt.Errorf("chunk %d was settled with %d rows, want %d", i, j.rows, rows)
+		}
 	}
 	return nil
 }
@@ -136,30 +156,38 @@ type copier struct {
 	feed  *madeFeed
 	chunk int
 	stop  uint64
+	rows  int
 	told  atomic.Int32
 }
 
-func (c *copier) Make(s *cuda.Stream, in, rows, work, stop cuda.Span) error {
+func (c *copier) Make(s *cuda.Stream, in, work cuda.Span, out firstpass.Made) error {
 	f := c.feed
-	if size := cuda.Size(8 * len(f.chunks[c.chunk])); in.Size != size || rows.Size != cuda.Size(f.times)*size || work.Size != madeWork || stop.Size != 8 {
-		return fmt.Errorf("job of %v: in %v, rows %v, work %v, stop %v", size, in, rows, work, stop)
+	if size := cuda.Size(8 * len(f.chunks[c.chunk])); in.Size != size || out.Rows.Size != cuda.Size(f.times)*size ||
+		work.Size != madeWork || out.Stop.Size != 8 || out.Made.Size != 8 {
+		return fmt.Errorf("job of %v: in %v, work %v, out %v", size, in, work, out)
 	}
 	if c.chunk+1 == f.fails {
 		return errMake
 	}
 	if f.decline != nil && f.decline(c.chunk) != 0 {
-		return errors.Join(s.Fill(rows, 0x5a), s.Fill(stop.Slice(0, 1), byte(f.decline(c.chunk))))
+		return errors.Join(s.Fill(out.Rows, 0x5a), s.Fill(out.Stop.Slice(0, 1), byte(f.decline(c.chunk))))
 	}
 	copied := work.Slice(work.Size-in.Size, work.Size)
-	errs := []error{s.Fill(work, 0xee), s.Copy(copied, in)}
-	for t := range f.times {
-		errs = append(errs, s.Copy(rows.Slice(cuda.Size(t)*in.Size, cuda.Size(t+1)*in.Size), copied))
+	errs := []error{s.Fill(work, 0xee), s.Fill(out.Rows, 0x5a), s.Copy(copied, in)}
+	for t := range f.copies(c.chunk) {
+		errs = append(errs, s.Copy(out.Rows.Slice(cuda.Size(t)*in.Size, cuda.Size(t+1)*in.Size), copied))
+	}
+	if c.Filters() {
+		n := len(f.chunks[c.chunk]) / f.layout.Stride() * f.copies(c.chunk)
+		errs = append(errs, s.Fill(out.Made.Slice(0, 1), byte(n)), s.Fill(out.Made.Slice(1, 2), byte(n>>8)))
 	}
 	return errors.Join(errs...)
 }
 
-func (c *copier) Settled(stop uint64) {
-	c.stop = stop
+func (c *copier) Filters() bool { return c.feed.keeps != nil }
+
+func (c *copier) Settled(stop uint64, rows int) {
+	c.stop, c.rows = stop, rows
 	c.told.Add(1)
 	c.feed.settled <- c
 }

@@ -89,6 +89,26 @@ func TestMadePhases(t *testing.T) {
 	}
 }
 
+// Of rows that a filter passes over no group comes, whatever the memory: of some jobs one copy
+// passes, of others none or all; some are declined, or submitted as rows.
+func TestMadeFiltered(t *testing.T) {
+	for _, l := range passLayouts {
+		base := egatest.Rows(rand.New(rand.NewPCG(7, 8)), &l, 3000, func(i int) uint64 { return uint64(i) })
+		for _, device := range []int64{8 << 20, 700_000} {
+			f, _ := newMadeFeed(&l, base, 20_000/int(l.RowBytes()), 3)
+			f.keeps = func(i int) int { return []int{1, 0, 3, 2}[i%4] }
+			f.plain, f.decline = func(i int) bool { return i%7 == 0 }, func(i int) uint64 { return uint64(i % 5 / 4) }
+			r := newRig(t)
+			p := passRig{feed: f.feed, config: firstpass.Config{
+				Layout: l, Streams: 1, Depth: 2, SlotBytes: 20_000, Made: f.config(), Device: device, Writers: 2, Groups: 10,
+			}}
+			r.Do(p.run(r.Thread.Context(), f.passed()))
+			p.check(t, f.passed())
+			r.Do(f.check())
+		}
+	}
+}
+
 // Where all jobs are declined the device has no group of them.
 func TestMadeAllDeclined(t *testing.T) {
 	r := newRig(t)

@@ -20,8 +20,8 @@ func TestDeviceLists(t *testing.T) {
 		for range 6 {
 			l := Compile(listCalls(rng, d), testBase, Options{MaxRows: -1, Device: true})
 			row, why := l.DeviceRow()
-			if why != "" {
-				continue
+			if why != "" || slices.ContainsFunc(row.Words, func(w RowWord) bool { return w.From == FromSign }) {
+				continue // the latter: not all of these values are words
 			}
 			listed += len(l.DeviceLists())
 			here := rng.IntN(len(d.gids) + 1)

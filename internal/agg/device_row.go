@@ -71,6 +71,7 @@ const (
 	FromFourthPowerS           // s of the number to the power of 4
 	FromFourthPowerC           // its c
 	FromFixed                  // a word of the float64 as a fixed-point number
+	FromSign                   // of the int64 all bits its sign
 )
 
 // Times reports whether the word is made of two arguments.
@@ -142,6 +143,10 @@ func (s *slot) fromOne(t column.Type) []RowSource {
 	switch s.op {
 	case opAddInt, opAddInt128, opAddUint128: // 0 + value: no carry
 		return []RowSource{FromValue}
+	case opAddWide192: // of decimals of more than 18 digits the values that an int64 holds
+		return []RowSource{FromValue, FromSign, FromSign}
+	case opAddWide320:
+		return []RowSource{FromValue, FromSign, FromSign, FromSign, FromSign}
 	case opMulInt, opMulInt128: // 0 + a product of 64 bits
 		return []RowSource{FromProduct}
 	case opAnd, opOr, opXor: // of what changes nothing

@@ -39,7 +39,7 @@ type Accelerator interface {
 
 	// Declined waits until it is known of all encoded batches submitted so far whether they are
 	// taken, and returns a unit of one that is not, each unit once; -1: there is none left. Before
-	// it returns a unit the accelerator has told Run.Declined of the batch.
+	// it returns a unit the accelerator has told Run.Unsent of the batch.
 	Declined(ctx context.Context) (unit int, err error)
 
 	// Groups is about how many groups the accelerator has, once no batch is under way; 0: nobody

@@ -94,7 +94,7 @@ func (p *builderOf) Submit() error {
 		defer u.settle(d)
 		time.Sleep(time.Millisecond)
 		if u.declines != nil && slices.ContainsFunc(units, u.declines) {
-			u.cfg.run().Declined(rows)
+			u.cfg.run().Unsent(rows)
 			d.mu.Lock()
 			defer d.mu.Unlock()
 			u.list = append(u.list, units...)

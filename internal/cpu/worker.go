@@ -58,6 +58,8 @@ type Worker struct {
 	sketch      *partition.Sketch // of all rows placed
 	crowded     bool              // it is shown seeded hashes
 
+	filtered        bool    // the query has a filter
+	sampled         bool    // it is known how many rows pass it: sample
 	read, passed    int64   // rows of the input that came, and those of them that passed the filter
 	comes           float64 // of an inner worker: what share of the rows of the input come to it; else 0
 	rows, nextCheck int64   // rows taken into the table as it is, and at how many it is judged

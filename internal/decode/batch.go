@@ -23,6 +23,9 @@ type Batch struct {
 // Units is the row groups that are in it, as the scan counts them.
 func (p *Batch) Units() []int { return p.units }
 
+// Filters reports whether the rows that are made are fewer than Rows.
+func (p *Batch) Filters() bool { return p.plan.Filters }
+
 // Rows is the rows of all its units.
 func (p *Batch) Rows() int { return p.rows }
 
@@ -41,12 +44,14 @@ const (
 	stateBytes  = int(unsafe.Sizeof(kernels.ParquetState{}))
 	nullBytes   = int(unsafe.Sizeof(kernels.ParquetNull{}))
 	fieldBytes  = int(unsafe.Sizeof(kernels.ParquetField{}))
+	stepBytes   = int(unsafe.Sizeof(kernels.ParquetStep{}))
 )
 
 // descriptorBytes is the bytes of the descriptors behind the data of a batch.
 func (p *Plan) descriptorBytes(pages, tasks int) int {
 	return pages*pageBytes + tasks*taskBytes +
-		len(p.Outputs)*outputBytes + len(p.States)*stateBytes + len(p.Nulls)*nullBytes + len(p.Fields)*fieldBytes
+		len(p.Outputs)*outputBytes + len(p.States)*stateBytes + len(p.Nulls)*nullBytes + len(p.Fields)*fieldBytes +
+		len(p.Steps)*stepBytes
 }
 
 // describe writes the descriptors behind the data, into memory of Size bytes
@@ -60,7 +65,8 @@ func (p *Batch) describe(memory []byte) {
 	}
 	to = put(to, p.plan.States)
 	to = put(to, p.plan.Nulls)
-	put(to, p.plan.Fields)
+	to = put(to, p.plan.Fields)
+	put(to, p.plan.Steps)
 }
 
 // put copies descriptors, as they lie in memory, and returns what is behind

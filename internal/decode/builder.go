@@ -2,9 +2,11 @@ package decode
 
 import (
 	"math"
+	"slices"
 
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/encoded"
+	"github.com/gagg-dev/gagg/internal/expr"
 	"github.com/gagg-dev/gagg/internal/kernels"
 	"github.com/gagg-dev/gagg/internal/parquetio"
 )
@@ -29,7 +31,8 @@ type Builder struct {
 	limits Limits
 	reader Reader
 	keys   Keys
-	uses   [][]int // by source: its outputs
+	uses   [][]int      // by source: its outputs
+	evals  []*expr.Eval // by output: of those with an Of
 	memory []byte
 	batch  Batch
 }
@@ -39,8 +42,15 @@ type Builder struct {
 func NewBuilder(plan *Plan, limits Limits, reader Reader, keys Keys) *Builder {
 	limits.Rows = min(limits.Rows, math.MaxInt32)
 	p := &Builder{plan: plan, limits: limits, reader: reader, keys: keys}
+	p.evals = make([]*expr.Eval, len(plan.Outputs))
 	for i := range plan.Outputs {
+		if of := plan.Outputs[i].Of; of != nil {
+			p.evals[i] = of.NewEval()
+		}
 		source := plan.Outputs[i].Source
+		if source == Computed {
+			continue
+		}
 		for source >= len(p.uses) {
 			p.uses = append(p.uses, nil)
 		}
@@ -137,10 +147,10 @@ func (p *Builder) source(d *Batch, source int, chunk *parquetio.EncodedChunk, ba
 }
 
 // looksUp tells whether an output has words only for the entries of
-// dictionaries: those of strings that are not held inline.
+// dictionaries: those of strings that are not held inline, and what is computed of entries.
 func (p *Builder) looksUp(uses []int) bool {
 	for _, i := range uses {
-		if o := &p.plan.Outputs[i]; o.Physical == kernels.ParquetBytes && o.Form != kernels.ParquetInline {
+		if o := &p.plan.Outputs[i]; o.Of != nil || o.Physical == kernels.ParquetBytes && o.Form != kernels.ParquetInline {
 			return true
 		}
 	}
@@ -169,6 +179,11 @@ func (p *Batch) addPage(from *parquetio.EncodedPage, base, first int) {
 // entries writes what the entries of a dictionary are in an output's arrays.
 func (p *Builder) entries(d *Batch, t *kernels.ParquetTask, values *column.Vector) encoded.Added {
 	o := &p.plan.Outputs[t.Output]
+	if o.Of != nil {
+		if values = p.computed(t.Output, values); values == nil {
+			return encoded.AddedNone
+		}
+	}
 	d.data = align(d.data)
 	t.Entries, t.Count = uint64(d.data), uint32(values.Len)
 	bytes := values.Len * int(arraysOf(&o.ParquetOutput)) * 8
@@ -194,4 +209,14 @@ func (p *Builder) entries(d *Batch, t *kernels.ParquetTask, values *column.Vecto
 	}
 	put(to, hash)
 	return encoded.AddedUnit
+}
+
+// computed is what an output's expression is of entries; nil: one of them has no value, or fails,
+// which is an error only if a row has it.
+func (p *Builder) computed(output uint32, entries *column.Vector) *column.Vector {
+	values, err := p.evals[output].EvalColumn(p.plan.Outputs[output].Source, entries)
+	if err != nil || slices.Contains(values.Null, true) {
+		return nil
+	}
+	return values
 }

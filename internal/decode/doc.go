@@ -6,7 +6,8 @@
 //
 //	unit     a row group of a file
 //	source   a column of the scan that the query needs
-//	output   a use of a source: an argument of aggregates, or a field of the key
+//	output   a use of a source: an argument of aggregates, or a field of the key; or a computed one
+//	program  steps of package expr: the filter, and what is computed of values of sources. A computed output is made by it
 //	array    a word of 64 bits for each value, in device memory: what an output comes to. A value has one; a key field
 //	         has one for each key word it has bits in, and one for its field hash behind them
 //	place    where in the arrays of an output the word of a row is, if it is not NULL
@@ -18,7 +19,7 @@
 // All of it lies in one piece, for one copy to the device. Offsets count from
 // its beginning, so that it may lie anywhere (aligned to 16 bytes):
 //
-//	| chunk | 0s | chunk | 0s | … | entries | … | pages | tasks | outputs | states | nulls | fields |
+//	| chunk | 0s | chunk | 0s | … | entries | … | pages | tasks | outputs | states | nulls | fields | steps |
 //	0                                           data                                               Size
 //
 // Chunks are as in the file, page headers and dictionary pages included; each
@@ -31,7 +32,7 @@
 // On the device a job has three pieces of memory: the batch, its rows, and
 // work memory:
 //
-//	| decompressed pages, each at a multiple of 16, with kernels.ParquetSnappyRoom bytes | arrays | places, 4 bytes a row and output |
+//	| decompressed pages, each at a multiple of 16, with kernels.ParquetSnappyRoom bytes | arrays | places, 4 bytes a row and output | kept rows, 4 bytes a row |
 //
 // # Who checks what
 //

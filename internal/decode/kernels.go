@@ -9,31 +9,45 @@ import (
 
 // Kernels makes the rows of batches. Any thread of the context may.
 type Kernels struct {
-	snappy *kernels.ParquetSnappy
-	decode *kernels.ParquetDecode
-	rows   *kernels.ParquetRows
+	snappy  *kernels.ParquetSnappy
+	decode  *kernels.ParquetDecode
+	compute *kernels.ParquetCompute
+	rows    *kernels.ParquetRows
 }
 
 // NewKernels is the kernels in a context. Each is loaded when it is first launched,
 // if it was not before.
 func NewKernels(c *cuda.Context) *Kernels {
-	return &Kernels{snappy: kernels.NewParquetSnappy(c), decode: kernels.NewParquetDecode(c), rows: kernels.NewParquetRows(c)}
+	return &Kernels{
+		snappy: kernels.NewParquetSnappy(c), decode: kernels.NewParquetDecode(c), compute: kernels.NewParquetCompute(c),
+		rows: kernels.NewParquetRows(c),
+	}
 }
 
-// Parts is all the kernels, for cuda.Context.Load: they are loaded at the same time.
-func (k *Kernels) Parts() []*cuda.Source {
-	return slices.Concat(k.decode.Parts(), k.snappy.Parts(), k.rows.Parts())
+// Parts is all the kernels that a plan needs, for cuda.Context.Load: they are loaded at the same
+// time.
+func (k *Kernels) Parts(plan *Plan) []*cuda.Source {
+	parts := slices.Concat(k.decode.Parts(), k.snappy.Parts(), k.rows.Parts())
+	if len(plan.Steps) > 0 {
+		parts = append(parts, k.compute.Parts()...)
+	}
+	return parts
 }
 
-// Make queues the kernels that write the rows of a batch, which lies in in, to
-// rows (Plan.RowBytes), with work (Batch.WorkBytes) as their memory. stop is
-// 8 bytes, 0 before; what they hold when the kernels are done is 0, or a reason
-// why the rows mean nothing (Reason).
-func (k *Kernels) Make(s *cuda.Stream, p *Batch, in, rows, work, stop cuda.Span) error {
+// Out is where what the kernels make goes.
+type Out struct {
+	Rows cuda.Span // Plan.RowBytes
+	Made cuda.Span // 8 bytes, 0 before: how many rows there are, if the plan filters
+	Stop cuda.Span // 8 bytes, 0 before: 0, or a reason why the rows mean nothing (Reason)
+}
+
+// Make queues the kernels that write the rows of a batch, which lies in in, with work
+// (Batch.WorkBytes) as their memory.
+func (k *Kernels) Make(s *cuda.Stream, p *Batch, in, work cuda.Span, out Out) error {
 	if p.rows == 0 {
 		return nil
 	}
-	job := p.job(in, work, stop)
+	job := p.job(in, work, out)
 	if err := k.snappy.ExpandPages(s, job.Parcel, job.Work, job.Pages, p.pages, job.Stop); err != nil {
 		return err
 	}
@@ -49,7 +63,12 @@ func (k *Kernels) Make(s *cuda.Stream, p *Batch, in, rows, work, stop cuda.Span)
 			return err
 		}
 	}
-	return k.rows.Make(s, kernels.ParquetRowGrid(p.rows, p.plan.RowWords()), job, rows.Ptr)
+	if len(p.plan.Steps) > 0 {
+		if err := k.compute.Run(s, kernels.ParquetComputeGrid(p.rows, p.plan.Registers), job); err != nil {
+			return err
+		}
+	}
+	return k.rows.Make(s, kernels.ParquetRowGrid(p.rows, p.plan.RowWords()), job, out.Rows.Ptr)
 }
 
 // largest is the rows of the largest page.
@@ -70,7 +89,7 @@ func (p *Batch) walks() bool {
 }
 
 // job is what the kernels are told.
-func (p *Batch) job(in, work, stop cuda.Span) kernels.ParquetJob {
+func (p *Batch) job(in, work cuda.Span, out Out) kernels.ParquetJob {
 	describe := in.Slice(cuda.Size(p.data), cuda.Size(p.Size())).Ptr
 	next := func(count, size int) cuda.Ptr {
 		at := describe
@@ -79,6 +98,11 @@ func (p *Batch) job(in, work, stop cuda.Span) kernels.ParquetJob {
 	}
 	work = work.Slice(0, cuda.Size(p.WorkBytes()))
 	arrays := work.Ptr + cuda.Ptr(align(p.expanded))
+	places := arrays + cuda.Ptr(p.plan.arrays()*arrayWords(p.rows)*8)
+	kept := cuda.Ptr(0)
+	if p.plan.Filters {
+		kept = places + cuda.Ptr(len(p.plan.Outputs)*arrayWords(p.rows)*4)
+	}
 	return kernels.ParquetJob{
 		Parcel:  in.Ptr,
 		Work:    work.Ptr,
@@ -88,15 +112,20 @@ func (p *Batch) job(in, work, stop cuda.Span) kernels.ParquetJob {
 		States:  next(len(p.plan.States), stateBytes),
 		Nulls:   next(len(p.plan.Nulls), nullBytes),
 		Fields:  next(len(p.plan.Fields), fieldBytes),
+		Steps:   next(len(p.plan.Steps), stepBytes),
 		Arrays:  arrays,
-		Places:  arrays + cuda.Ptr(p.plan.arrays()*arrayWords(p.rows)*8),
-		Stop:    stop.Ptr,
+		Places:  places,
+		Kept:    kept,
+		Made:    out.Made.Ptr,
+		Stop:    out.Stop.Ptr,
 
 		ArrayWords: uint64(arrayWords(p.rows)),
 		PageCount:  uint32(len(p.pages)),
 		TaskCount:  uint32(len(p.tasks)),
 		FieldCount: uint32(len(p.plan.Fields)),
 		NullCount:  uint32(len(p.plan.Nulls)),
+		StepCount:  uint32(len(p.plan.Steps)),
+		Registers:  uint32(p.plan.Registers),
 		Rows:       uint32(p.rows),
 		HashWords:  uint32(p.plan.HashWords),
 		KeyWords:   uint32(p.plan.KeyWords),
@@ -114,7 +143,7 @@ func Reason(stop uint64) string {
 	case kernels.ParquetStopLong:
 		return "strings of more than 15 bytes"
 	case kernels.ParquetStopRange:
-		return "a value out of range"
+		return "a value out of range, or one that cannot be computed"
 	}
 	return "a damaged page"
 }

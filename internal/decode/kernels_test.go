@@ -117,7 +117,7 @@ func TestKernelFaults(t *testing.T) {
 		if err := thread.Write(in, memory); err != nil {
 			return err
 		}
-		err := NewKernels(thread.Context()).Make(stream, p, in, rest.Slice(8, 1<<18), rest.Slice(1<<18, 2<<18), rest.Slice(0, 8))
+		err := NewKernels(thread.Context()).Make(stream, p, in, rest.Slice(1<<18, 2<<18), Out{Rows: rest.Slice(16, 1<<18), Made: rest.Slice(8, 16), Stop: rest.Slice(0, 8)})
 		return errors.Join(err, stream.Synchronize())
 	}, nil)
 }
@@ -125,7 +125,7 @@ func TestKernelFaults(t *testing.T) {
 // A batch without rows, and reasons for people.
 func TestNothingToMake(t *testing.T) {
 	d := newDevice(t)
-	must(t, d.kernels.Make(d.stream, &Batch{plan: new(Plan)}, cuda.Span{}, cuda.Span{}, cuda.Span{}, cuda.Span{}))
+	must(t, d.kernels.Make(d.stream, &Batch{plan: new(Plan)}, cuda.Span{}, cuda.Span{}, Out{}))
 	seen := map[string]bool{}
 	for stop := range uint64(kernels.ParquetStopDamaged + 1) {
 		seen[Reason(stop)] = true

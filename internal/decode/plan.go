@@ -3,6 +3,7 @@ package decode
 import (
 	"fmt"
 
+	"github.com/gagg-dev/gagg/internal/expr"
 	"github.com/gagg-dev/gagg/internal/kernels"
 )
 
@@ -11,9 +12,13 @@ import (
 type Output struct {
 	kernels.ParquetOutput
 
-	Source int // column of the scan, counted among those that are read
-	Field  int // field of the key; -1: a value
+	Source int        // column of the scan, counted among those that are read; Computed: none
+	Of     *expr.Expr // of the source alone, computed on the entries of its dictionary; nil: its values
+	Field  int        // field of the key; -1: a value
 }
+
+// Computed is the Source of an output that the program makes.
+const Computed = -1
 
 // Plan is what the batches of a query are made into: what does not differ
 // between them.
@@ -22,6 +27,12 @@ type Plan struct {
 	Fields  []kernels.ParquetField // in the order of the key columns
 	States  []kernels.ParquetState // one for each state word
 	Nulls   []kernels.ParquetNull  // what rows add to state words for the outputs that are NULL in them
+
+	// The program that filters rows and makes the outputs whose source is Computed; no steps: there
+	// is none.
+	Steps     []kernels.ParquetStep
+	Registers int
+	Filters   bool // a step passes rows over
 
 	HashWords int // of a row: 1, or 0 where the group-by kernels compute the hash
 	KeyWords  int
@@ -80,7 +91,11 @@ func arrayWords(rows int) int { return (rows + 1) &^ 1 }
 // WorkBytes is the work memory that a batch of so many rows takes, whose
 // pages have so many bytes decompressed, with what is between them.
 func (p *Plan) WorkBytes(rows, expanded int) int {
-	return align(expanded) + (p.arrays()*8+len(p.Outputs)*4)*arrayWords(rows)
+	kept := 0
+	if p.Filters {
+		kept = 4
+	}
+	return align(expanded) + (p.arrays()*8+len(p.Outputs)*4+kept)*arrayWords(rows)
 }
 
 // RowBytes is the bytes of so many rows.

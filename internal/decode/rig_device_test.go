@@ -48,17 +48,18 @@ func (d *device) with(tb testing.TB, bytes []byte, use func(cuda.Span)) {
 const guard = 64
 
 // make is the rows of a batch, as the device makes them, and the stop word. What the
-// kernels note in the batch is in memory then.
+// kernels note in the batch is in memory then. Of a plan that filters the rows are those that pass.
 func (d *device) make(tb testing.TB, p *Batch, memory []byte) (rows []uint64, stop uint64) {
 	tb.Helper()
 	guarded := func(n int) []byte { return slices.Repeat([]byte{0xa5}, guard+n+guard) }
-	outRows, outWork, outStop := guarded(p.plan.RowBytes(p.rows)), guarded(p.WorkBytes()), make([]byte, 8)
+	outRows, outWork, outStop := guarded(p.plan.RowBytes(p.rows)), guarded(p.WorkBytes()), make([]byte, 16)
 	d.with(tb, memory, func(in cuda.Span) {
 		d.with(tb, outRows, func(rows cuda.Span) {
 			d.with(tb, outWork, func(work cuda.Span) {
 				d.with(tb, outStop, func(stop cuda.Span) {
 					inner := func(s cuda.Span) cuda.Span { return s.Slice(guard, s.Size-guard) }
-					must(tb, d.kernels.Make(d.stream, p, in, inner(rows), inner(work), stop))
+					out := Out{Rows: inner(rows), Made: stop.Slice(8, 16), Stop: stop.Slice(0, 8)}
+					must(tb, d.kernels.Make(d.stream, p, in, inner(work), out))
 					must(tb, d.stream.Synchronize())
 					must(tb, d.thread.Read(outRows, rows))
 					must(tb, d.thread.Read(outWork, work))
@@ -73,7 +74,11 @@ func (d *device) make(tb testing.TB, p *Batch, memory []byte) (rows []uint64, st
 			tb.Error("something was written beside rows or work memory")
 		}
 	}
-	for b := outRows[guard : len(outRows)-guard]; len(b) > 0; b = b[8:] {
+	made := p.rows
+	if p.plan.Filters {
+		made = int(binary.LittleEndian.Uint64(outStop[8:]))
+	}
+	for b := outRows[guard:][:p.plan.RowBytes(made)]; len(b) > 0; b = b[8:] {
 		rows = append(rows, binary.LittleEndian.Uint64(b))
 	}
 	return rows, binary.LittleEndian.Uint64(outStop)

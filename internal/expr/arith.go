@@ -38,7 +38,8 @@ func arithmetic(op string, l, r *bound, src Node) (*bound, error) {
 	}
 	switch {
 	case op == "/", op == "//" && !(lt.IsInteger() && rt.IsInteger()):
-		return strict(doubleType, src, divideDoubles, castTo(l, doubleType, src), castTo(r, doubleType, src)).neverFails(true), nil
+		n := strict(doubleType, src, divideDoubles, castTo(l, doubleType, src), castTo(r, doubleType, src)).neverFails(true)
+		return n.onWords(wordOp{code: CodeDivideDouble}), nil
 	case lt.IsFloat() || rt.IsFloat():
 		return floatArithmetic(op, commonFloat(lt, rt), l, r, src), nil
 	case lt.Kind == column.Decimal || rt.Kind == column.Decimal:
@@ -92,17 +93,20 @@ func intArithmetic(op string, t column.Type, l, r *bound, src Node) *bound {
 		if n.kind == boundStrict {
 			n.within = sureArithmetic(op, l, r)
 		}
-		return n
+		return n.onWords(wordOp{code: intCodes[op]})
 	}
 	return strict(t, src, func(f *frame) error {
 		if err := k(f); err != nil {
 			return err
 		}
 		return f.check(func(i int) bool { return f.out.Int[i] != int64(int32(f.out.Int[i])) })
-	}, l, r)
+	}, l, r).onWords(wordOp{code: intCodes[op]}, wordOp{code: CodeWithin, constant: math.MaxInt32})
 }
 
-var intKernels = map[string]kernel{"+": addInts, "-": subInts, "*": mulInts, "//": divInts, "%": modInts}
+var (
+	intKernels = map[string]kernel{"+": addInts, "-": subInts, "*": mulInts, "//": divInts, "%": modInts}
+	intCodes   = map[string]Code{"+": CodeAdd, "-": CodeSubtract, "*": CodeMultiply, "//": CodeDivide, "%": CodeRemainder}
+)
 
 func addInts(f *frame) error {
 	out := f.out.Int
@@ -266,15 +270,32 @@ func modUints(f *frame) error {
 
 func floatArithmetic(op string, t column.Type, l, r *bound, src Node) *bound {
 	l, r = castTo(l, t, src), castTo(r, t, src)
-	k := floatKernels[op]
+	k, code := floatKernels[op], floatCodes[op]
+	n := (*bound)(nil)
 	if t.Kind == column.Float64 {
-		return strict(t, src, k, l, r).neverFails(true)
+		n = strict(t, src, k, l, r).neverFails(true)
+	} else {
+		n = strict(t, src, func(f *frame) error {
+			err := k(f)
+			roundToFloat(f.out.Float)
+			return err
+		}, l, r).neverFails(true)
 	}
-	return strict(t, src, func(f *frame) error {
-		err := k(f)
-		roundToFloat(f.out.Float)
-		return err
-	}, l, r).neverFails(true)
+	if code == 0 {
+		return n
+	}
+	return n.onWords(toType(t, wordOp{code: code})...)
+}
+
+// floatCodes is the operations of floatKernels; there is none for the remainder.
+var floatCodes = map[string]Code{"+": CodeAddDouble, "-": CodeSubtractDouble, "*": CodeMultiplyDouble}
+
+// toType adds to an operation that gives doubles the rounding to a type of floats.
+func toType(t column.Type, ops ...wordOp) []wordOp {
+	if t.Kind == column.Float64 {
+		return ops
+	}
+	return append(ops, wordOp{code: CodeToFloat})
 }
 
 // roundToFloat rounds doubles to what a float32 holds. For one + - * of two

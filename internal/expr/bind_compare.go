@@ -93,7 +93,7 @@ func compareColumns(op compareOp, l, r *bound, src Node) *bound {
 		return strict(boolType, src, func(f *frame) error {
 			compareEach(op, f.out.Int, uints(f.args[0].Int), uints(f.args[1].Int))
 			return nil
-		}, l, r)
+		}, l, r).onWords(wordOp{code: CodeCompareUint, constant: op.outcomes()})
 	case lt.Kind == column.Uint64:
 		return compareColumns(op.flip(), r, l, src)
 	case rt.Kind == column.Uint64:
@@ -109,7 +109,7 @@ func compareInts(op compareOp, l, r *bound, src Node) *bound {
 	return strict(boolType, src, func(f *frame) error {
 		compareEach(op, f.out.Int, f.args[0].Int, f.args[1].Int)
 		return nil
-	}, l, r)
+	}, l, r).onWords(wordOp{code: CodeCompareInt, constant: op.outcomes()})
 }
 
 // compareWithFloat compares where one side at least is a float.
@@ -126,7 +126,7 @@ func compareWithFloat(op compareOp, l, r *bound, src Node) *bound {
 		return strict(boolType, src, func(f *frame) error {
 			compareEachDouble(op, f.out.Int, f.args[0].Float, f.args[1].Float)
 			return nil
-		}, l, castTo(r, to, src))
+		}, l, castTo(r, to, src)).onWords(wordOp{code: CodeCompareDouble, constant: op.outcomes()})
 	case r.typ.Kind == column.Uint64:
 		return strict(boolType, src, compareFunc(op.flip(), func(a, b *column.Vector, i int) int {
 			return compareUintDouble(uint64(a.Int[i]), b.Float[i])
@@ -163,7 +163,8 @@ func compareDecimals(op compareOp, l, r *bound, src Node) *bound {
 		}), l, r)
 	case whole+scale <= maxDigits:
 		t := column.DecimalType(max(whole+scale, column.MaxInt64Digits+1), scale)
-		return narrow(boolType, src, compareDecimalsKernel(op), castTo(l, t, src), castTo(r, t, src))
+		n := narrow(boolType, src, compareDecimalsKernel(op), castTo(l, t, src), castTo(r, t, src))
+		return n.onWords(wordOp{code: CodeCompareInt, constant: op.outcomes()})
 	}
 	return strict(boolType, src, compareFunc(op, func(a, b *column.Vector, i int) int {
 		return exactOf(a.At(i)).rat.Cmp(exactOf(b.At(i)).rat)

@@ -33,8 +33,10 @@ func bitwise(op string, l, r *bound, src Node) (*bound, error) {
 	case ">>":
 		return strict(t, src, shiftRight(t), l, r), nil
 	}
-	return strict(t, src, bitKernels[op], l, r), nil
+	return strict(t, src, bitKernels[op], l, r).onWords(wordOp{code: bitCodes[op]}), nil
 }
+
+var bitCodes = map[string]Code{"&": CodeBitAnd, "|": CodeBitOr, "xor": CodeBitXor}
 
 var bitKernels = map[string]kernel{
 	"&": func(f *frame) error {

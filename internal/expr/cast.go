@@ -19,7 +19,7 @@ func castTo(x *bound, t column.Type, src Node) *bound {
 	case isNullConst(x):
 		return newNull(t)
 	case t.IsFloat():
-		return strict(t, src, toFloat(x.typ, t), x).neverFails(true)
+		return strict(t, src, toFloat(x.typ, t), x).neverFails(true).castsToFloat(x.typ, t)
 	}
 	shift := int(t.Scale)
 	if x.typ.Kind == column.Decimal {
@@ -30,17 +30,40 @@ func castTo(x *bound, t column.Type, src Node) *bound {
 	}
 	fits := digitsOf(x.typ)+shift <= int(t.Precision)
 	if t.Rep() == column.RepWide && x.typ.Kind != column.Uint64 && shift <= column.MaxInt64Digits {
-		return narrow(t, src, rescaleDecimals(pow10(shift).Int64(), rescale(x.typ, t, shift)), x).neverFails(fits)
+		n := narrow(t, src, rescaleDecimals(pow10(shift).Int64(), rescale(x.typ, t, shift)), x).neverFails(fits)
+		return n.onWords(wordOp{code: CodeMultiply, with: pow10(shift).Uint64()})
 	}
-	return strict(t, src, rescale(x.typ, t, shift), x).neverFails(fits)
+	n := strict(t, src, rescale(x.typ, t, shift), x).neverFails(fits)
+	if fits && shift >= 0 && x.typ.Kind != column.Uint64 {
+		n.onWords(wordOp{code: CodeMultiply, with: pow10(shift).Uint64()})
+	}
+	return n
+}
+
+// exactPowers is up to which n 10^n is a double.
+const exactPowers = 22
+
+// castsToFloat adds the operations of toFloat. Of decimals whose digits are no double they fail.
+func (n *bound) castsToFloat(from, t column.Type) *bound {
+	toDouble := wordOp{code: CodeToDouble}
+	switch {
+	case !mayBeWord(from) || from.Kind == column.Uint64 || from.Scale > exactPowers:
+		return n
+	case from.IsFloat():
+		return n.onWords(toType(t)...)
+	case from.Kind != column.Decimal:
+		return n.onWords(toType(t, toDouble)...)
+	}
+	power := wordOp{code: CodeDivideDouble, with: math.Float64bits(math.Pow10(int(from.Scale)))}
+	return n.onWords(toType(t, wordOp{code: CodeWithin, constant: exactDouble - 1}, toDouble, power)...)
 }
 
 // retyped makes the node of retype.
 func retyped(t column.Type, src Node, x *bound) *bound {
 	if t.Rep() == column.RepWide {
-		return narrow(t, src, retype, x).neverFails(true)
+		return narrow(t, src, retype, x).neverFails(true).onWords()
 	}
-	return strict(t, src, retype, x).neverFails(true)
+	return strict(t, src, retype, x).neverFails(true).onWords()
 }
 
 // retype gives the values another type with the same representation.
@@ -117,7 +140,7 @@ func decimalsToDoubles(f *frame, scale int) error {
 }
 
 func wideToDouble(v decimal256.Num, scale int) float64 {
-	if x, ok := int64Of(v); ok && x <= exactDouble && x >= -exactDouble && scale <= 22 {
+	if x, ok := int64Of(v); ok && x <= exactDouble && x >= -exactDouble && scale <= exactPowers {
 		return float64(x) / math.Pow10(scale)
 	}
 	return textToDouble(v.BigInt().String(), scale)
@@ -217,11 +240,12 @@ func negate(x *bound, src Node) (*bound, error) {
 	case t.Kind == column.Null:
 		return x, nil
 	case t.IsFloat():
-		return strict(t, src, mulDoubles, x, newConst(column.Value{Type: t, Float: -1})), nil
+		n := strict(t, src, mulDoubles, x, newConst(column.Value{Type: t, Float: -1}))
+		return n.onWords(wordOp{code: CodeMultiplyDouble}), nil
 	case t.Kind == column.Decimal && t.Rep() == column.RepInt64:
-		return strict(t, src, subInts, newConst(column.Value{Type: t}), x), nil
+		return strict(t, src, subInts, newConst(column.Value{Type: t}), x).onWords(wordOp{code: CodeSubtract}), nil
 	case t.Kind == column.Decimal:
-		return narrow(t, src, subDecimals, newConst(column.Value{Type: t}), x), nil
+		return narrow(t, src, subDecimals, newConst(column.Value{Type: t}), x).onWords(wordOp{code: CodeSubtract}), nil
 	case t.IsInteger():
 		return arithmetic("-", newConst(intValue(0)), x, src)
 	}

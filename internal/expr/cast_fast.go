@@ -82,6 +82,23 @@ func (c *integerCast) one(v int64) (int64, bool) {
 	return q, q >= c.least && q <= c.most && !(c.unsigned && v < 0)
 }
 
+// words is the cast as operations on words; nil: it has none.
+func (c *integerCast) words() []wordOp {
+	most := uint64(c.most)
+	within := wordOp{code: CodeWithin, constant: most}
+	switch {
+	case c.unsigned:
+		return nil
+	case c.times > 1 && c.most == math.MaxInt64/c.times && c.least == math.MinInt64/c.times:
+		return []wordOp{{code: CodeMultiply, with: uint64(c.times)}}
+	case c.least != -c.most-1 || c.times > 1 || c.times == 0 && !c.down:
+		return nil
+	case c.times == 1:
+		return []wordOp{within}
+	}
+	return []wordOp{{code: CodeFloor, constant: uint64(c.by.d)}, within}
+}
+
 func (c *integerCast) quotient(v int64) int64 {
 	q := c.by.floor(v)
 	rest := v - q*c.by.d // from 0 on

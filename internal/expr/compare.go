@@ -37,6 +37,14 @@ func (op compareOp) holds() [3]int64 {
 	}[op]
 }
 
+// outcomes is the wanted outcomes of op, a bit each: below, equal, above.
+func (op compareOp) outcomes() (bits uint64) {
+	for i, wanted := range op.holds() {
+		bits |= uint64(wanted) << i
+	}
+	return bits
+}
+
 // The loops below exist for each operator so that the body is one machine
 // compare. T decides signedness; out holds 0 and 1.
 

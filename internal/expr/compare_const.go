@@ -102,7 +102,7 @@ func decided(x *bound, outcome bool, src Node) *bound {
 		return nil
 	}}
 	n.skip = func(func(int) column.Bounds) outcomes { return outcomes{canBeTrue: outcome, canBeFalse: !outcome} }
-	return n.finish()
+	return n.finish().onWords(wordOp{code: CodeReplace, constant: uint64(v)})
 }
 
 // constCompare compares x with a constant of x's own type.
@@ -111,7 +111,21 @@ func constCompare(op compareOp, x *bound, c column.Value, src Node) *bound {
 	if x.kind == boundColumn {
 		n.skip = skipCompare(op, x.col, c)
 	}
+	if word, ok := wordOf(c); ok && mayBeWord(x.typ) {
+		return n.finish().onWords(wordOp{code: comparing(x.typ), constant: op.outcomes(), with: word})
+	}
 	return n.finish()
+}
+
+// comparing is the operation that compares words of a type.
+func comparing(t column.Type) Code {
+	switch {
+	case t.IsFloat():
+		return CodeCompareDouble
+	case t.Kind == column.Uint64:
+		return CodeCompareUint
+	}
+	return CodeCompareInt
 }
 
 func constKernel(op compareOp, t column.Type, c column.Value) kernel {

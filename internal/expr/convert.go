@@ -22,13 +22,17 @@ func explicitCast(x *bound, t column.Type, src Node) (*bound, error) {
 	case !convertible(x.typ, t):
 		return nil, typeErrorf("cannot cast %s to %s", x.typ, t)
 	case t.IsFloat() && familyOf(x.typ) == familyNumber:
-		return strict(t, src, withinFloat(x.typ, t), x), nil
+		n := strict(t, src, withinFloat(x.typ, t), x)
+		if !x.typ.IsFloat() || t.Kind == column.Float64 { // else an infinity may be an error
+			n.castsToFloat(x.typ, t)
+		}
+		return n, nil
 	}
 	fast := fastCast(x.typ, t)
 	if fast == nil {
 		return strict(t, src, func(f *frame) error { return castRows(f, t) }, x), nil
 	}
-	return narrow(t, src, func(f *frame) error {
+	n := narrow(t, src, func(f *frame) error {
 		if fast(f) {
 			return nil
 		}
@@ -38,7 +42,13 @@ func explicitCast(x *bound, t column.Type, src Node) (*bound, error) {
 			f.narrow()
 		}
 		return castRows(f, t)
-	}, x), nil
+	}, x)
+	if c, ok := castOfIntegers(x.typ, t); ok && IsWord(x.typ) && IsWord(t) {
+		if ops := c.words(); ops != nil {
+			n.onWords(ops...)
+		}
+	}
+	return n, nil
 }
 
 // castRows casts value by value.

@@ -154,7 +154,11 @@ func (c *call) datePart(p *datePart, x *bound) (*bound, error) {
 	}
 	switch {
 	case p.ofDay != nil:
-		return c.strict(dayKernel(p.ofDay, newDivisor(stepsPerDay(x.typ))), x), nil
+		n := c.strict(dayKernel(p.ofDay, newDivisor(stepsPerDay(x.typ))), x)
+		if ops := dayWords[p.names[0]]; ops != nil {
+			n.onWords(append([]wordOp{{code: CodeFloor, constant: uint64(stepsPerDay(x.typ))}}, ops...)...)
+		}
+		return n, nil
 	case p.perEpoch != 0:
 		return c.strict(epochKernel(p.perEpoch, perSecond), x), nil
 	case p.wrap == 0:
@@ -166,7 +170,19 @@ func (c *call) datePart(p *datePart, x *bound) (*bound, error) {
 	if wrap == secondsPerDay && x.typ.Kind == column.Time {
 		wrap += secondsPerDay // 24:00:00 is a time of day
 	}
-	return c.strict(p.clockKernel(wrap, perSecond), x), nil
+	whole, by, times := p.clockSteps(wrap, perSecond)
+	return c.strict(clockKernel(newDivisor(whole), newDivisor(by), times), x).onWords(
+		wordOp{code: CodeFloorRest, constant: uint64(whole)}, wordOp{code: CodeFloor, constant: uint64(by)},
+		wordOp{code: CodeMultiply, with: uint64(times)}), nil
+}
+
+// dayWords is parts of the day as operations on it.
+var dayWords = map[string][]wordOp{
+	"year":      {{code: CodeCivil}},
+	"month":     {{code: CodeCivil, constant: 1}},
+	"day":       {{code: CodeCivil, constant: 2}},
+	"quarter":   {{code: CodeCivil, constant: 1}, {code: CodeAdd, with: 2}, {code: CodeFloor, constant: 3}},
+	"dayofweek": {{code: CodeFloorRest, constant: 7}, {code: CodeAdd, with: 4}, {code: CodeFloorRest, constant: 7}},
 }
 
 // dayKernel computes a part of the day. Rows of the same day follow each other
@@ -185,22 +201,25 @@ func dayKernel(part func(days int64) int64, perDay divisor) kernel {
 	}
 }
 
-// clockKernel computes a part of a time of wrap seconds, of values that have perSecond steps a
-// second.
-func (p *datePart) clockKernel(wrap, perSecond int64) kernel {
-	whole := newDivisor(wrap * perSecond)
-	times, by := int64(1), p.seconds*perSecond
+// clockSteps says how a part of a time of wrap seconds is made of values that have perSecond steps
+// a second: within whole steps, divided by by and times times.
+func (p *datePart) clockSteps(wrap, perSecond int64) (whole, by, times int64) {
+	whole, by, times = wrap*perSecond, p.seconds*perSecond, 1
 	switch {
 	case p.perSecond > perSecond:
 		times, by = p.perSecond/perSecond, 1
 	case p.perSecond > 0:
 		by = perSecond / p.perSecond
 	}
-	step := newDivisor(by)
+	return whole, by, times
+}
+
+// clockKernel computes a part of a time by clockSteps.
+func clockKernel(whole, by divisor, times int64) kernel {
 	return func(f *frame) error {
 		out := f.out.Int
 		for i, v := range f.args[0].Int[:len(out)] {
-			out[i] = step.floor(v-whole.floor(v)*whole.d) * times
+			out[i] = by.floor(v-whole.floor(v)*whole.d) * times
 		}
 		return nil
 	}

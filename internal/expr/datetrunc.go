@@ -65,7 +65,8 @@ func dateTrunc(c *call) (*bound, error) {
 	if p.perSecond > 0 {
 		step = 1e6 / p.perSecond
 	}
-	return c.strict(truncateSteps(newDivisor(step), stepsPerDay(x.typ)), x), nil
+	perDay := stepsPerDay(x.typ)
+	return c.strict(truncateSteps(newDivisor(step), perDay), x).onWords(truncatingWords(step, perDay)...), nil
 }
 
 const (
@@ -95,6 +96,18 @@ func truncateDays(first func(days int64) int64, perDay divisor) kernel {
 			return start > mostMidnight || start < -mostMidnight
 		})
 	}
+}
+
+// truncatingWords is truncateSteps as operations on words. They fail for some values more, near the
+// ends of what an int64 holds.
+func truncatingWords(step, perDay int64) []wordOp {
+	cut := []wordOp{{code: CodeFloor, constant: uint64(step)}, {code: CodeMultiply, with: uint64(step)}}
+	if perDay > microsPerDay {
+		return append([]wordOp{{code: CodeFloor, constant: uint64(perDay / microsPerDay)}}, cut...)
+	}
+	times := microsPerDay / perDay
+	within := (math.MaxInt64-step)/times - 1
+	return append([]wordOp{{code: CodeWithin, constant: uint64(within)}, {code: CodeMultiply, with: uint64(times)}}, cut...)
 }
 
 // truncateSteps cuts values that have perDay steps a day to multiples of step

@@ -60,12 +60,13 @@ func decimalArithmetic(op string, l, r *bound, src Node) (*bound, error) {
 	}
 	l, r = castTo(l, t, src), castTo(r, t, src)
 	if t.Rep() == column.RepInt64 {
-		return strict(t, src, withinPrecision(t, digits, intKernels[op]), l, r).neverFails(true), nil
+		return strict(t, src, withinPrecision(t, digits, intKernels[op]), l, r).neverFails(true).onWords(wordOp{code: intCodes[op]}), nil
 	}
 	if op == "%" {
 		return strict(t, src, withinPrecision(t, digits, modWides), l, r), nil
 	}
-	return narrow(t, src, withinPrecision(t, digits, narrowKernels[op]), l, r).neverFails(digits <= limit), nil
+	n := narrow(t, src, withinPrecision(t, digits, narrowKernels[op]), l, r).neverFails(digits <= limit)
+	return n.onWords(wordOp{code: intCodes[op]}), nil
 }
 
 func multiplyDecimals(l, r *bound, lt, rt column.Type, limit int, src Node) (*bound, error) {
@@ -76,9 +77,10 @@ func multiplyDecimals(l, r *bound, lt, rt column.Type, limit int, src Node) (*bo
 	t := column.DecimalType(min(digits, limit), scale)
 	l, r = castTo(l, lt, src), castTo(r, rt, src)
 	if t.Rep() == column.RepInt64 {
-		return strict(t, src, mulInts, l, r).neverFails(true), nil
+		return strict(t, src, mulInts, l, r).neverFails(true).onWords(wordOp{code: CodeMultiply}), nil
 	}
-	return narrow(t, src, withinPrecision(t, digits, mulDecimals), l, r).neverFails(digits <= limit), nil
+	n := narrow(t, src, withinPrecision(t, digits, mulDecimals), l, r).neverFails(digits <= limit)
+	return n.onWords(wordOp{code: CodeMultiply}), nil
 }
 
 // withinPrecision adds to k the check that the result has t's digits, if

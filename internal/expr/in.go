@@ -74,7 +74,24 @@ func (b *binder) inSet(n *In, x *bound, list []*bound) (*bound, error) {
 	if x.kind == boundColumn {
 		node.skip = skipIn(x.col, set, withNull)
 	}
-	return node.finish(), nil
+	node = node.finish()
+	if IsWord(x.typ) && len(set) <= smallSet {
+		node.onWords(inWords(x.typ, set, withNull)...)
+	}
+	return node, nil
+}
+
+// inWords is the operations of inKernel on words.
+func inWords(t column.Type, set []column.Value, withNull bool) []wordOp {
+	op := wordOp{code: comparing(t), constant: opEQ.outcomes(), anyOf: []uint64{}}
+	for _, v := range set {
+		word, _ := wordOf(v)
+		op.anyOf = append(op.anyOf, word)
+	}
+	if withNull {
+		return []wordOp{op, {code: CodeNullUnless}}
+	}
+	return []wordOp{op}
 }
 
 // inDomain gives the value of type t that equals c, if there is one.

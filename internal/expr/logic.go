@@ -21,7 +21,7 @@ func not(x *bound, src Node) *bound {
 		}
 		return nil
 	}}
-	return n.finish()
+	return n.finish().onWords(wordOp{code: CodeNot})
 }
 
 // logic binds and, or by SQL's three-valued rules.

@@ -51,7 +51,7 @@ func (p *batches) begin() {
 	p.underWay++
 }
 
-// take notes a batch that was aggregated.
+// take notes a batch that was aggregated, as far as its rows pass the filter.
 func (p *batches) take(batch *decode.Batch) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -76,7 +76,7 @@ func (p *batches) decline(batch *decode.Batch, reason string) {
 
 // decline has the units of a batch read by workers: the devices have not been given them.
 func (d *Devices) decline(p *decode.Batch, reason string) {
-	d.config.Run.Declined(p.Rows())
+	d.config.Run.Unsent(p.Rows())
 	d.batches.decline(p, reason)
 }
 
@@ -188,14 +188,15 @@ type job struct {
 }
 
 // Make has kernels make the rows.
-func (j *job) Make(s *cuda.Stream, in, rows, work, stop cuda.Span) error {
-	return j.pass.decoding.Make(s, j.Batch, in, rows, work, stop)
+func (j *job) Make(s *cuda.Stream, in, work cuda.Span, out firstpass.Made) error {
+	return j.pass.decoding.Make(s, j.Batch, in, work, decode.Out(out))
 }
 
 // Settled notes what became of them.
-func (j *job) Settled(stop uint64) {
+func (j *job) Settled(stop uint64, rows int) {
 	switch stop {
 	case 0:
+		j.of.config.Run.Unsent(j.Rows() - rows)
 		j.of.batches.take(j.Batch)
 	case firstpass.StopFull:
 		j.of.decline(j.Batch, tooSmall)

@@ -87,7 +87,7 @@ func (p *pass) plan(share *hostShare) firstpass.Config {
 func (p *pass) load() {
 	kernels := firstpass.Sources(p.context, &p.devices.config.Layout, len(p.devices.config.Lists) > 0)
 	if p.devices.config.Decode.Plan != nil {
-		kernels = append(decode.NewKernels(p.context).Parts(), kernels...)
+		kernels = append(decode.NewKernels(p.context).Parts(p.devices.config.Decode.Plan), kernels...)
 	}
 	p.loading.Go(func() { _ = p.context.Load(kernels...) })
 }
@@ -97,7 +97,7 @@ func (p *pass) loaded() error {
 	if p.decoding == nil {
 		return nil
 	}
-	return p.context.Load(p.decoding.Parts()...)
+	return p.context.Load(p.decoding.Parts(p.devices.config.Decode.Plan)...)
 }
 
 // openWriters makes a writer for each thread, or for as many as there is memory: each copies a

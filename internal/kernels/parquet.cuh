@@ -13,6 +13,10 @@
 //            from the page's first row on without gaps. A value has one; a field has one for each
 //            key word that it has bits in, the bits at their place, and behind them one for its
 //            hash
+//   program  the steps of a job (parquet_compute.cu): what rows are filtered by, and the computed
+//            outputs, which are made of the words of others: a word for each row
+//   register a word of a row while its program runs, and whether it is NULL, or failed (a sum that
+//            overflows)
 //   place    of a row, for an output: the number of its word in the output's arrays, or
 //            PARQUET_NULL
 //   stop     the word where a kernel says why it could not go on (ParquetStop); the greatest reason
@@ -44,7 +48,7 @@ constexpr uint32_t PARQUET_NULL = 0xffffffff;
 enum ParquetStop : uint64_t {
   PARQUET_STOP_NULLS = 1,    // NULLs where none are admitted
   PARQUET_STOP_LONG = 2,     // a string has more than 15 bytes
-  PARQUET_STOP_RANGE = 3,    // a value is outside of what its output admits
+  PARQUET_STOP_RANGE = 3,    // a value is outside of what its output admits, or computing one failed
   PARQUET_STOP_DAMAGED = 4,  // the bytes of a page make no sense
 };
 
@@ -129,6 +133,7 @@ enum ParquetWord : uint32_t {
   PARQUET_FOURTH_POWER_S,
   PARQUET_FOURTH_POWER_C,
   PARQUET_FIXED,      // a word of the number as a fixed-point number, which the constant describes: parquet_fixed
+  PARQUET_SIGN,  // each bit the sign of the array's integer
 };
 
 // ParquetNumber is how the word of an array is read as a double.
@@ -157,6 +162,59 @@ struct ParquetNull {
   uint32_t state;  // number of the state word
 };
 
+// ParquetCode is what a step does. a, b and c are the registers that it names. Where a register is
+// NULL so is the result, and where one failed it failed, unless something else is said. Integers
+// are of 64 bits and signed.
+enum ParquetCode : uint8_t {
+  PARQUET_LOAD,            // the word of output number `constant`
+  PARQUET_LITERAL,         // the constant
+  PARQUET_NONE,            // NULL
+  PARQUET_STORE,           // a is the word of computed output number `constant`, of rows that are kept
+  PARQUET_KEEP,            // rows are kept where a is 1, the others passed over. Once at most, before anything is stored
+  PARQUET_COMPARE_INT,     // 1 or 0: whether a < b, a == b or a > b is wanted: bits 0, 1 and 2 of the constant
+  PARQUET_COMPARE_UINT,    // the same of unsigned integers
+  PARQUET_COMPARE_DOUBLE,  // the same of doubles: NaN equals NaN and is above all others
+  PARQUET_AND,             // of booleans, three-valued: 0 and NULL is 0
+  PARQUET_OR,              // of booleans, three-valued: 1 or NULL is 1
+  PARQUET_NOT_BOOL,        // of a boolean
+  PARQUET_IS_NULL,         // 1 or 0: whether a is NULL is 1 or, of constant 1, 0
+  PARQUET_SELECT,          // b where c is 1, else a; neither NULL nor failed for what the other one is
+  PARQUET_REPLACE,         // the constant
+  PARQUET_NULL_UNLESS,     // a where it is 1, else NULL
+  PARQUET_ADD,             // of integers: an overflow fails
+  PARQUET_SUBTRACT,        // likewise
+  PARQUET_MULTIPLY,        // likewise
+  PARQUET_DIVIDE,          // likewise, cut to whole; by 0: NULL
+  PARQUET_REMAINDER,       // of that division; by 0: NULL
+  PARQUET_WITHIN,          // a, an integer, which fails outside of -constant - 1 to constant
+  PARQUET_BIT_AND,
+  PARQUET_BIT_OR,
+  PARQUET_BIT_XOR,
+  PARQUET_FLOOR,             // the greatest integer q with q * constant <= a; the constant is above 0
+  PARQUET_FLOOR_REST,        // a - q * constant
+  PARQUET_CIVIL,             // of a day since 1970 the year, month or day: of constant 0, 1 or 2
+  PARQUET_TO_DOUBLE,         // an integer as a double
+  PARQUET_TO_FLOAT,          // a double rounded to what a float holds, as a double
+  PARQUET_ADD_DOUBLE,
+  PARQUET_SUBTRACT_DOUBLE,
+  PARQUET_MULTIPLY_DOUBLE,
+  PARQUET_DIVIDE_DOUBLE,     // by 0: NULL
+};
+
+// ParquetStep is a step of a program: register `to` becomes what the code makes of registers a, b
+// and c.
+struct ParquetStep {
+  uint64_t constant;
+  uint8_t code;  // ParquetCode
+  uint8_t to;
+  uint8_t a;
+  uint8_t b;
+  uint8_t c;
+};
+
+// The most registers of a program: a bit each of a word of 32 bits.
+constexpr uint32_t PARQUET_REGISTERS = 32;
+
 // ParquetJob is a parcel and what is made of it. Kernels take it by value.
 struct ParquetJob {
   const uint8_t* parcel;
@@ -167,14 +225,19 @@ struct ParquetJob {
   const ParquetField* fields;  // in the order of the key columns, which the hash depends on
   const ParquetState* states;
   const ParquetNull* nulls;
+  const ParquetStep* steps;
   uint64_t* arrays;      // word i of array a is arrays[a * array_words + i]
   uint32_t* places;      // of row r for output o: places[o * array_words + r]
+  uint32_t* kept;        // the rows that the program keeps; null: rows are made of all
+  uint64_t* made;        // how many are kept; 0 before
   uint64_t* stop;
   uint64_t array_words;  // at least `rows`
   uint32_t page_count;
   uint32_t task_count;
   uint32_t field_count;
   uint32_t null_count;
+  uint32_t step_count;
+  uint32_t registers;   // of the program
   uint32_t rows;        // of the parcel
   uint32_t hash_words;  // of a row: 1 or 0
   uint32_t key_words;

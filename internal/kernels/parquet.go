@@ -49,6 +49,7 @@ const (
 	ParquetFourthPowerS        // a sum of one: the number of the array to the power of 4
 	ParquetFourthPowerC        // what its rounding lost
 	ParquetFixed               // a word of the number as a fixed-point number: see ParquetFixedWord
+	ParquetSign                // each bit the sign of the array's integer
 )
 
 // How the word of an array is read as a double: ParquetState.Number and Times.
@@ -65,3 +66,43 @@ const (
 func ParquetFixedWord(base int32, beyond, word uint16) uint64 {
 	return uint64(uint32(base)) | uint64(beyond)<<32 | uint64(word)<<48
 }
+
+// What a step of a program does: ParquetStep.Code. parquet.cuh says what of.
+const (
+	ParquetLoad = iota
+	ParquetLiteral
+	ParquetNone
+	ParquetStore
+	ParquetKeep
+	ParquetCompareInt
+	ParquetCompareUint
+	ParquetCompareDouble
+	ParquetAnd
+	ParquetOr
+	ParquetNotBool
+	ParquetIsNull
+	ParquetSelect
+	ParquetReplace
+	ParquetNullUnless
+	ParquetAdd
+	ParquetSubtract
+	ParquetMultiply
+	ParquetDivide
+	ParquetRemainder
+	ParquetWithin
+	ParquetBitAnd
+	ParquetBitOr
+	ParquetBitXor
+	ParquetFloor
+	ParquetFloorRest
+	ParquetCivil
+	ParquetToDouble
+	ParquetToFloat
+	ParquetAddDouble
+	ParquetSubtractDouble
+	ParquetMultiplyDouble
+	ParquetDivideDouble
+)
+
+// ParquetRegisters is the most registers of a program.
+const ParquetRegisters = 32

@@ -38,14 +38,19 @@ type ParquetJob struct {
 	Fields     cuda.Ptr
 	States     cuda.Ptr
 	Nulls      cuda.Ptr
+	Steps      cuda.Ptr
 	Arrays     cuda.Ptr
 	Places     cuda.Ptr
+	Kept       cuda.Ptr
+	Made       cuda.Ptr
 	Stop       cuda.Ptr
 	ArrayWords uint64
 	PageCount  uint32
 	TaskCount  uint32
 	FieldCount uint32
 	NullCount  uint32
+	StepCount  uint32
+	Registers  uint32
 	Rows       uint32
 	HashWords  uint32
 	KeyWords   uint32
@@ -53,7 +58,7 @@ type ParquetJob struct {
 }
 
 // An index out of range is a layout that differs from C's.
-var _ = [1]struct{}{}[unsafe.Sizeof(ParquetJob{})-128|
+var _ = [1]struct{}{}[unsafe.Sizeof(ParquetJob{})-160|
 	(unsafe.Offsetof(ParquetJob{}.Parcel)-0)|
 	(unsafe.Offsetof(ParquetJob{}.Work)-8)|
 	(unsafe.Offsetof(ParquetJob{}.Pages)-16)|
@@ -62,18 +67,23 @@ var _ = [1]struct{}{}[unsafe.Sizeof(ParquetJob{})-128|
 	(unsafe.Offsetof(ParquetJob{}.Fields)-40)|
 	(unsafe.Offsetof(ParquetJob{}.States)-48)|
 	(unsafe.Offsetof(ParquetJob{}.Nulls)-56)|
-	(unsafe.Offsetof(ParquetJob{}.Arrays)-64)|
-	(unsafe.Offsetof(ParquetJob{}.Places)-72)|
-	(unsafe.Offsetof(ParquetJob{}.Stop)-80)|
-	(unsafe.Offsetof(ParquetJob{}.ArrayWords)-88)|
-	(unsafe.Offsetof(ParquetJob{}.PageCount)-96)|
-	(unsafe.Offsetof(ParquetJob{}.TaskCount)-100)|
-	(unsafe.Offsetof(ParquetJob{}.FieldCount)-104)|
-	(unsafe.Offsetof(ParquetJob{}.NullCount)-108)|
-	(unsafe.Offsetof(ParquetJob{}.Rows)-112)|
-	(unsafe.Offsetof(ParquetJob{}.HashWords)-116)|
-	(unsafe.Offsetof(ParquetJob{}.KeyWords)-120)|
-	(unsafe.Offsetof(ParquetJob{}.StateWords)-124)]
+	(unsafe.Offsetof(ParquetJob{}.Steps)-64)|
+	(unsafe.Offsetof(ParquetJob{}.Arrays)-72)|
+	(unsafe.Offsetof(ParquetJob{}.Places)-80)|
+	(unsafe.Offsetof(ParquetJob{}.Kept)-88)|
+	(unsafe.Offsetof(ParquetJob{}.Made)-96)|
+	(unsafe.Offsetof(ParquetJob{}.Stop)-104)|
+	(unsafe.Offsetof(ParquetJob{}.ArrayWords)-112)|
+	(unsafe.Offsetof(ParquetJob{}.PageCount)-120)|
+	(unsafe.Offsetof(ParquetJob{}.TaskCount)-124)|
+	(unsafe.Offsetof(ParquetJob{}.FieldCount)-128)|
+	(unsafe.Offsetof(ParquetJob{}.NullCount)-132)|
+	(unsafe.Offsetof(ParquetJob{}.StepCount)-136)|
+	(unsafe.Offsetof(ParquetJob{}.Registers)-140)|
+	(unsafe.Offsetof(ParquetJob{}.Rows)-144)|
+	(unsafe.Offsetof(ParquetJob{}.HashWords)-148)|
+	(unsafe.Offsetof(ParquetJob{}.KeyWords)-152)|
+	(unsafe.Offsetof(ParquetJob{}.StateWords)-156)]
 
 // ParquetNull is struct ParquetNull of parquet.cuh.
 type ParquetNull struct {
@@ -165,6 +175,26 @@ var _ = [1]struct{}{}[unsafe.Sizeof(ParquetState{})-32|
 	(unsafe.Offsetof(ParquetState{}.Word)-24)|
 	(unsafe.Offsetof(ParquetState{}.Number)-28)|
 	(unsafe.Offsetof(ParquetState{}.Times)-29)]
+
+// ParquetStep is struct ParquetStep of parquet.cuh.
+type ParquetStep struct {
+	Constant uint64
+	Code     uint8
+	To       uint8
+	A        uint8
+	B        uint8
+	C        uint8
+	_        [3]byte
+}
+
+// An index out of range is a layout that differs from C's.
+var _ = [1]struct{}{}[unsafe.Sizeof(ParquetStep{})-16|
+	(unsafe.Offsetof(ParquetStep{}.Constant)-0)|
+	(unsafe.Offsetof(ParquetStep{}.Code)-8)|
+	(unsafe.Offsetof(ParquetStep{}.To)-9)|
+	(unsafe.Offsetof(ParquetStep{}.A)-10)|
+	(unsafe.Offsetof(ParquetStep{}.B)-11)|
+	(unsafe.Offsetof(ParquetStep{}.C)-12)]
 
 // ParquetTask is struct ParquetTask of parquet.cuh.
 type ParquetTask struct {

@@ -75,6 +75,7 @@ static __device__ __forceinline__ uint64_t parquet_state(const ParquetJob& job, 
     case PARQUET_COPY: return word;
     case PARQUET_PRODUCT: return word * job.arrays[state.constant * job.array_words + place];
     case PARQUET_NOT: return ~word;
+    case PARQUET_SIGN: return uint64_t(int64_t(word) >> 63);
     case PARQUET_ORDER: return parquet_order(word);
     case PARQUET_ORDER_NOT: return ~parquet_order(word);
   }
@@ -100,19 +101,24 @@ static __device__ __forceinline__ void parquet_row(const ParquetJob& job, uint32
   }
 }
 
-// Writes the job's rows. Threads a block: any number; dynamic shared memory: threads * (words of a
-// row | 1) * 8 bytes, and 8 more; any number of blocks, each of which takes as many rows as it has
-// threads in turn. The first barrier is for the stop word, the second before rows are read that
-// others made, the third before they make the next.
+// Writes the job's rows, or those of them that its program keeps. Threads a block: any number;
+// dynamic shared memory: threads * (words of a row | 1) * 8 bytes, and 8 more; any number of
+// blocks, each of which takes as many rows as it has threads in turn. The first barrier is for the
+// stop word, the second before rows are read that others made, the third before they make the next.
 extern "C" __global__ void __launch_bounds__(128) parquet_rows_make(ParquetJob job, uint64_t* rows) {
   DYNAMIC_SHARED(uint64_t, shared);
   if (parquet_stopped(job.stop, reinterpret_cast<uint32_t*>(shared))) return;
   uint64_t* tile = shared + 1;
   const uint32_t stride = job.hash_words + job.key_words + job.state_words;
   const uint32_t apart = stride | 1;
-  for (uint64_t first = uint64_t(blockIdx.x) * blockDim.x; first < job.rows; first += global_threads()) {
-    const uint32_t count = job.rows - first < blockDim.x ? uint32_t(job.rows - first) : blockDim.x;
-    if (threadIdx.x < count) parquet_row(job, uint32_t(first) + threadIdx.x, tile + threadIdx.x * apart);
+  const uint64_t rows_made = job.kept == nullptr ? job.rows : *job.made;
+  for (uint64_t first = uint64_t(blockIdx.x) * blockDim.x; first < rows_made; first += global_threads()) {
+    const uint32_t count = rows_made - first < blockDim.x ? uint32_t(rows_made - first) : blockDim.x;
+    if (threadIdx.x < count) {
+      const uint32_t number = uint32_t(first) + threadIdx.x;
+      const uint32_t row = job.kept == nullptr ? number : job.kept[number];
+      parquet_row(job, row, tile + threadIdx.x * apart);
+    }
     __syncthreads();
     for (uint32_t i = threadIdx.x; i < count * stride; i += blockDim.x) {
       rows[first * stride + i] = tile[i / stride * apart + i % stride];

@@ -23,6 +23,8 @@ const (
 	parquetThreads           = 256
 	parquetWalkThreads       = 512
 
+	parquetComputeThreads = 128 // so that 32 registers fit into 32 KiB of shared memory
+
 	parquetRowThreads = 128 // so that rows of 41 words fit into shared memory
 )
 
@@ -59,6 +61,16 @@ func ParquetLevelGrid(tasks, rows int) cuda.Grid {
 // ParquetWalkGrid is the grid of parquet_decode_walks.
 func ParquetWalkGrid(tasks int) cuda.Grid {
 	return cuda.Grid{Blocks: uint32(min(tasks, parquetBlocks)), Threads: parquetWalkThreads}
+}
+
+// ParquetComputeGrid is the grid of parquet_compute_run for rows, of a program with so many
+// registers.
+func ParquetComputeGrid(rows, registers int) cuda.Grid {
+	blocks := (rows + parquetComputeThreads - 1) / parquetComputeThreads
+	return cuda.Grid{
+		Blocks: uint32(min(max(blocks, 1), 2*parquetBlocks)), Threads: parquetComputeThreads,
+		Shared: uint32(parquetComputeThreads * registers * 8),
+	}
 }
 
 // ParquetRowGrid is the grid of parquet_rows_make for rows of so many words.

@@ -126,7 +126,8 @@ func TestDecideDeviceLists(t *testing.T) {
 		{name: "a limit with room", opt: Options{MemoryLimit: 1 << 30}, rows: 1e6},
 		{name: "one without", opt: Options{MemoryLimit: 1 << 30}, rows: 1e8, want: "may take more than a part of the memory limit"},
 		{name: "nobody knows how many", opt: Options{MemoryLimit: 1 << 30}, rows: -1, want: "may take more than a part of the memory limit"},
-		{name: "filtered", where: "quantity > 1", rows: 1e9, want: "and the CPU does: they are filtered"},
+		{name: "filtered", where: "quantity > 1", rows: 1e9},
+		{name: "filtered by the CPU", where: "product > region", rows: 1e9, want: "and the CPU does: GPUs do not compute the filter"},
 		{name: "rows by the CPU", opt: Options{NoGPUDecoding: true}, rows: 1e9, want: "and the CPU does: as asked for"},
 	} {
 		q := grouped("price", "median(quantity)")

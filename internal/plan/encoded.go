@@ -2,11 +2,13 @@ package plan
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/gagg-dev/gagg/internal/agg"
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/decode"
+	"github.com/gagg-dev/gagg/internal/expr"
 	"github.com/gagg-dev/gagg/internal/kernels"
 	"github.com/gagg-dev/gagg/internal/key"
 	"github.com/gagg-dev/gagg/internal/parquetio"
@@ -20,9 +22,6 @@ import (
 // the scan. states is the layout that devices get. If workers have to make the rows, plan is nil
 // and why says what it is that needs them, for people.
 func (p *planner) encodedPlan(states *agg.Layout) (plan *decode.Plan, why string) {
-	if p.Query.Where != nil {
-		return nil, "they are filtered"
-	}
 	row, why := states.DeviceRow()
 	if why != "" {
 		return nil, why
@@ -32,6 +31,9 @@ func (p *planner) encodedPlan(states *agg.Layout) (plan *decode.Plan, why string
 		return nil, why
 	}
 	if why := b.arguments(row); why != "" {
+		return nil, why
+	}
+	if why := b.program(); why != "" {
 		return nil, why
 	}
 	b.place()
@@ -46,16 +48,18 @@ type encodedBuilder struct {
 	*planner
 	plan   *decode.Plan
 	values map[int]int // column of the scan -> the output that is its value
+	args   []int       // argument -> the output that it is; noOutput: it is not needed
+
+	computed []*expr.Expr // what the program stores, and
+	stored   []int        // the outputs that these are
 }
+
+const noOutput = -1
 
 // keys adds the outputs of the key fields.
 func (b *encodedBuilder) keys() (why string) {
 	for i, f := range b.Layout.Fields() {
-		c, ok := b.Query.Keys[i].Column()
-		if !ok {
-			return fmt.Sprintf("the key %s is computed", b.Query.KeyTexts[i])
-		}
-		o, why := b.output(c)
+		o, why := b.key(b.Query.Keys[i], b.Query.KeyTexts[i])
 		switch {
 		case why != "":
 			return why
@@ -67,6 +71,40 @@ func (b *encodedBuilder) keys() (why string) {
 		b.plan.Outputs = append(b.plan.Outputs, o)
 	}
 	return ""
+}
+
+// key is the output of a key, without its form: a column, what is computed of the entries of one,
+// or what the program makes.
+func (b *encodedBuilder) key(e *expr.Expr, text string) (o decode.Output, why string) {
+	if c, ok := e.Column(); ok {
+		return b.output(c)
+	}
+	if e.OnWords() {
+		return b.compute(e), ""
+	}
+	if in, ok := e.OfEntries(); ok {
+		return b.entries(in)
+	}
+	return o, fmt.Sprintf("GPUs do not compute the key %s", text)
+}
+
+// compute is an output that the program makes, without its form. It is the next one to be added.
+func (b *encodedBuilder) compute(e *expr.Expr) decode.Output {
+	b.computed, b.stored = append(b.computed, e), append(b.stored, len(b.plan.Outputs))
+	o := decode.Output{Source: decode.Computed}
+	o.Physical, o.Nulls = kernels.ParquetInt64, 1
+	o.Lo, o.Hi, o.Factor = math.MinInt64, math.MaxInt64, 1
+	if e.Type().IsFloat() {
+		o.Physical = kernels.ParquetDouble
+	}
+	return o
+}
+
+// entries is an output that is computed of the entries of a column's dictionary, without its form.
+func (b *encodedBuilder) entries(in expr.Input) (o decode.Output, why string) {
+	o, why = b.output(in.Column)
+	o.Of = in.Of
+	return o, why
 }
 
 // inlineWords is how many words kernels.ParquetInline has.
@@ -86,21 +124,101 @@ func encodedForm(f key.Field) uint8 {
 func (b *encodedBuilder) arguments(row agg.OneRow) (why string) {
 	for i, e := range b.Query.Args {
 		used := slices.ContainsFunc(row.Words, func(w agg.RowWord) bool { return w.Uses(i) })
-		c, plain := e.Column()
-		if v, constant := e.Const(); constant && !v.Null && !used {
-			continue // count(1)
+		o := noOutput
+		if v, constant := e.Const(); !constant || v.Null || used { // else it is count(1)
+			o, why = b.argument(i, used)
 		}
-		if !plain {
-			return fmt.Sprintf("the argument of %s is computed", b.callOf(i))
+		if why != "" {
+			return why
 		}
-		if !used && b.outputOf(c) >= 0 {
-			continue
+		b.args = append(b.args, o)
+	}
+	return ""
+}
+
+// argument is the output of argument i: its value, or, where only its NULLs are counted, any that
+// is NULL where it is.
+func (b *encodedBuilder) argument(i int, used bool) (output int, why string) {
+	e := b.Query.Args[i]
+	c, plain := e.Column()
+	if plain && !used {
+		if output = b.outputOf(c); output >= 0 {
+			return output, ""
 		}
-		if why := b.value(c); why != "" {
+	}
+	switch {
+	case plain:
+		return b.value(c)
+	case e.OnWords():
+		return b.add(b.compute(e)), ""
+	}
+	if in, ok := e.OfEntries(); ok && expr.IsWord(e.Type()) {
+		o, why := b.entries(in)
+		return b.add(o), why
+	}
+	return noOutput, fmt.Sprintf("GPUs do not compute the argument of %s", b.callOf(i))
+}
+
+// add adds an output that is a value, and returns its number.
+func (b *encodedBuilder) add(o decode.Output) int {
+	o.Field, o.Form, o.Words = -1, kernels.ParquetValue, 1
+	b.plan.Outputs = append(b.plan.Outputs, o)
+	return len(b.plan.Outputs) - 1
+}
+
+// program makes the program of the filter and of what is computed, and adds the outputs that it
+// loads.
+func (b *encodedBuilder) program() (why string) {
+	where := b.Query.Where
+	if where == nil && len(b.computed) == 0 {
+		return ""
+	}
+	p, why := expr.NewProgram(where, b.computed)
+	if why != "" {
+		return "GPUs do not compute " + why
+	}
+	inputs := make([]int, len(p.Inputs))
+	for i, in := range p.Inputs {
+		if in.Of == nil {
+			inputs[i], why = b.value(in.Column)
+		} else {
+			var o decode.Output
+			o, why = b.entries(in)
+			inputs[i] = b.add(o)
+		}
+		if why != "" {
 			return why
 		}
 	}
+	b.plan.Registers, b.plan.Filters = p.Registers, where != nil
+	for _, s := range p.Steps {
+		switch s.Code {
+		case expr.CodeLoad:
+			s.Constant = uint64(inputs[s.Constant])
+		case expr.CodeStore:
+			s.Constant = uint64(b.stored[s.Constant])
+		}
+		b.plan.Steps = append(b.plan.Steps, kernels.ParquetStep{Constant: s.Constant, Code: stepCodes[s.Code], To: s.To, A: s.A, B: s.B, C: s.C})
+	}
 	return ""
+}
+
+// stepCodes is the kernels' numbers of operations.
+var stepCodes = [...]uint8{
+	expr.CodeLoad: kernels.ParquetLoad, expr.CodeLiteral: kernels.ParquetLiteral, expr.CodeNone: kernels.ParquetNone,
+	expr.CodeStore: kernels.ParquetStore, expr.CodeKeep: kernels.ParquetKeep,
+	expr.CodeCompareInt: kernels.ParquetCompareInt, expr.CodeCompareUint: kernels.ParquetCompareUint,
+	expr.CodeCompareDouble: kernels.ParquetCompareDouble,
+	expr.CodeAnd:           kernels.ParquetAnd, expr.CodeOr: kernels.ParquetOr, expr.CodeNot: kernels.ParquetNotBool,
+	expr.CodeIsNull: kernels.ParquetIsNull, expr.CodeSelect: kernels.ParquetSelect, expr.CodeReplace: kernels.ParquetReplace,
+	expr.CodeNullUnless: kernels.ParquetNullUnless,
+	expr.CodeAdd:        kernels.ParquetAdd, expr.CodeSubtract: kernels.ParquetSubtract, expr.CodeMultiply: kernels.ParquetMultiply,
+	expr.CodeDivide: kernels.ParquetDivide, expr.CodeRemainder: kernels.ParquetRemainder, expr.CodeWithin: kernels.ParquetWithin,
+	expr.CodeBitAnd: kernels.ParquetBitAnd, expr.CodeBitOr: kernels.ParquetBitOr, expr.CodeBitXor: kernels.ParquetBitXor,
+	expr.CodeFloor: kernels.ParquetFloor, expr.CodeFloorRest: kernels.ParquetFloorRest, expr.CodeCivil: kernels.ParquetCivil,
+	expr.CodeToDouble: kernels.ParquetToDouble, expr.CodeToFloat: kernels.ParquetToFloat,
+	expr.CodeAddDouble: kernels.ParquetAddDouble, expr.CodeSubtractDouble: kernels.ParquetSubtractDouble,
+	expr.CodeMultiplyDouble: kernels.ParquetMultiplyDouble, expr.CodeDivideDouble: kernels.ParquetDivideDouble,
 }
 
 // callOf is an aggregate that argument i belongs to.
@@ -108,27 +226,25 @@ func (b *encodedBuilder) callOf(i int) string {
 	return b.Query.CallTexts[slices.IndexFunc(b.Query.Calls, func(c agg.Call) bool { return slices.Contains(c.Args, i) })]
 }
 
-// outputOf is an output of column c of the scan; -1: there is none.
+// outputOf is an output of column c of the scan, NULL where the column is; -1: there is none.
 func (b *encodedBuilder) outputOf(c int) int {
 	return slices.IndexFunc(b.plan.Outputs, func(o decode.Output) bool { return o.Source == c })
 }
 
-// value adds the output that is the value of column c of the scan, once.
-func (b *encodedBuilder) value(c int) (why string) {
-	if _, there := b.values[c]; there {
-		return ""
+// value is the output that is the value of column c of the scan, which is added once.
+func (b *encodedBuilder) value(c int) (output int, why string) {
+	if output, there := b.values[c]; there {
+		return output, ""
 	}
 	o, why := b.output(c)
 	if why != "" {
-		return why
+		return noOutput, why
 	}
 	if o.Physical == kernels.ParquetBytes {
-		return fmt.Sprintf("devices take strings as keys alone, and column %s is none", b.columnName(c))
+		return noOutput, fmt.Sprintf("devices take strings as keys alone, and column %s is none", b.columnName(c))
 	}
-	o.Field, o.Form, o.Words = -1, kernels.ParquetValue, 1
-	b.values[c] = len(b.plan.Outputs)
-	b.plan.Outputs = append(b.plan.Outputs, o)
-	return ""
+	b.values[c] = b.add(o)
+	return b.values[c], ""
 }
 
 // output is a use of column c of the scan, without its form.
@@ -177,12 +293,12 @@ func (b *encodedBuilder) states(words []agg.RowWord) {
 			b.plan.States = append(b.plan.States, kernels.ParquetState{Constant: w.Constant})
 			continue
 		}
-		o := b.valueOf(w.Arg)
+		o := b.args[w.Arg]
 		s := kernels.ParquetState{
 			Null: w.Constant, Place: uint32(o), Array: b.plan.Outputs[o].Array, Word: stateWords[w.From], Number: b.numberOf(w.Arg),
 		}
 		if w.From.Times() {
-			s.Constant, s.Times = uint64(b.plan.Outputs[b.valueOf(w.Times)].Array), b.numberOf(w.Times)
+			s.Constant, s.Times = uint64(b.plan.Outputs[b.args[w.Times]].Array), b.numberOf(w.Times)
 		}
 		if f := w.Fixed; w.From == agg.FromFixed {
 			s.Constant = kernels.ParquetFixedWord(int32(f.Base), uint16(f.Beyond), uint16(f.Word))
@@ -197,13 +313,8 @@ var stateWords = [...]uint32{
 	agg.FromNot: kernels.ParquetNot, agg.FromOrder: kernels.ParquetOrder, agg.FromOrderNot: kernels.ParquetOrderNot,
 	agg.FromProductS: kernels.ParquetProductS, agg.FromProductC: kernels.ParquetProductC,
 	agg.FromThirdPowerS: kernels.ParquetThirdPowerS, agg.FromThirdPowerC: kernels.ParquetThirdPowerC,
-	agg.FromFourthPowerS: kernels.ParquetFourthPowerS, agg.FromFourthPowerC: kernels.ParquetFourthPowerC, agg.FromFixed: kernels.ParquetFixed,
-}
-
-// valueOf is the output that is the value of argument i.
-func (b *encodedBuilder) valueOf(i int) int {
-	c, _ := b.Query.Args[i].Column()
-	return b.values[c]
+	agg.FromFourthPowerS: kernels.ParquetFourthPowerS, agg.FromFourthPowerC: kernels.ParquetFourthPowerC,
+	agg.FromFixed: kernels.ParquetFixed, agg.FromSign: kernels.ParquetSign,
 }
 
 // numberOf is how kernels read the words of argument i as doubles.
@@ -221,11 +332,11 @@ func (b *encodedBuilder) numberOf(i int) uint8 {
 // nulls says what NULLs add to the state words, and of which values there may be none.
 func (b *encodedBuilder) nulls(row agg.OneRow) {
 	for _, n := range row.Nulls {
-		if c, plain := b.Query.Args[n.Arg].Column(); plain { // else it is a constant
-			b.plan.Nulls = append(b.plan.Nulls, kernels.ParquetNull{Add: n.Add, Place: uint32(b.outputOf(c)), State: uint32(n.Word)})
+		if o := b.args[n.Arg]; o != noOutput { // else it is a constant
+			b.plan.Nulls = append(b.plan.Nulls, kernels.ParquetNull{Add: n.Add, Place: uint32(o), State: uint32(n.Word)})
 		}
 	}
 	for _, arg := range row.Whole {
-		b.plan.Outputs[b.valueOf(arg)].Nulls = 0
+		b.plan.Outputs[b.args[arg]].Nulls = 0
 	}
 }

@@ -31,6 +31,7 @@ var sharedStructs = []reflect.Type{
 	reflect.TypeFor[kernels.ParquetOutput](),
 	reflect.TypeFor[kernels.ParquetPage](),
 	reflect.TypeFor[kernels.ParquetState](),
+	reflect.TypeFor[kernels.ParquetStep](),
 	reflect.TypeFor[kernels.ParquetTask](),
 	reflect.TypeFor[kerneltest.EgaBuckets](),
 	reflect.TypeFor[kerneltest.PageAsk](),
