@@ -53,7 +53,7 @@ const (
 	// leastPassing is the part of the rows that has to pass a filter for a device to decode them
 	// all. Where fewer do, workers read the other columns for those alone. On an H200 with 16
 	// threads a device was as fast either way with 1 in 2 to 1 in 3 of them, took twice the time
-	// with 1 in 8 (docs/decisions/0019).
+	// with 1 in 8 (docs/decisions/0020).
 	leastPassing = .25
 	// sampleRows is how many rows tell.
 	sampleRows = 16 << 10

@@ -255,3 +255,34 @@ func TestDictPrefixInts(t *testing.T) {
 		}
 	}
 }
+
+// Dictionaries that are handed on encoded are whole, also where a filter has left few rows of the
+// same row group or of others.
+func TestDictPrefixEncoded(t *testing.T) {
+	if !snappyResumes {
+		t.Skip("dictionaries are decoded at once")
+	}
+	t.Chdir(t.TempDir())
+	writePrefixRows(t, "f", 2)
+	s := scanOf(t, mustOpen(t, Options{BatchRows: 500}, "f"), 0, 1)
+	r := s.NewReader()
+	defer r.Close()
+	r.Where(func(b *column.Batch, sel []int32) ([]int32, error) { return append(sel, 1), nil }, []int{0})
+	var b column.Batch
+	if err := r.Open(0); err != nil {
+		t.Fatal(err)
+	}
+	if ok, err := r.Next(&b); !ok || err != nil || b.Cols[1].Dict.Len() == prefixAll {
+		t.Fatalf("%v, %v, with %d entries", ok, err, b.Cols[1].Dict.Len())
+	}
+	for unit := range s.Units() {
+		e, ok := s.EncodedUnit(unit)
+		if !ok {
+			t.Fatalf("unit %d is not to be handed on", unit)
+		}
+		chunks, ok, err := r.ReadEncoded(unit, make([]byte, e.Bytes))
+		if !ok || err != nil || chunks[1].Dict.Len() != prefixAll {
+			t.Errorf("unit %d: %v, %v, with %d entries", unit, ok, err, chunks[1].Dict.Len())
+		}
+	}
+}

@@ -105,6 +105,7 @@ type encodedPlace struct {
 // unit.
 func (c *columnReader) readEncoded(group int, into []byte, at int) (chunk EncodedChunk, ok bool, err error) {
 	c.begin(group)
+	c.sparse = false // rows may be of any entry
 	room, _ := c.f.encodedRoom(c.metadata())
 	place := encodedPlace{memory: into[:at+int(room)-padding], at: at}
 	if handedOn(c.id) {
