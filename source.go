@@ -95,9 +95,11 @@ type SourceError = input.SourceError
 // have to agree if they are. Having, OrderBy, Limit, Offset and Pivot are applied to what comes of
 // all. With Query.Partial the result is states again.
 //
-// The order of rows, which list, first and others go by, is their order in each input, and inputs
-// follow one another as they are first met from the first source on. States of the same rows are
-// merged once: a second time is an ErrInput.
+// The order of rows, which list, first and others go by, is their order in each input. Inputs
+// follow one another in an order that agrees with that of each of the states; what these leave open
+// goes by how inputs are first met, from the first source on. Where columns go by the order of
+// rows, states whose orders of inputs contradict each other are an ErrInput. States of the same
+// rows are merged once: a second time is an ErrInput.
 func Merge(sources ...Source) Source {
 	var all []input.Source
 	for _, s := range sources {

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -14,6 +15,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 
 	"github.com/gagg-dev/gagg"
+	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/datagen"
 	"github.com/gagg-dev/gagg/internal/oracle"
 )
@@ -140,6 +142,88 @@ func TestMetamorphicStates(t *testing.T) {
 					t.Errorf("%s\n%v", tr, err)
 				}
 			})
+		}
+	}
+}
+
+// Two inputs are one behind the other in whatever tree their states are merged, as long as each
+// merge has them in one order: by the order in which it meets them, or by that of a state of both.
+func TestStatesOfTwoInputs(t *testing.T) {
+	var files []gagg.Reader
+	for i, name := range []string{"a", "b"} {
+		table := datagen.New(datagen.Spec{Rows: 90, Seed: uint64(i), Columns: []datagen.Column{
+			{Name: "k", Type: column.Type{Kind: column.Int32}},
+			{Name: "i", Type: column.Type{Kind: column.Int32}},
+			{Name: "s", Type: column.Type{Kind: column.String}, Distinct: 60, Nulls: 0.2},
+		}})
+		var b bytes.Buffer
+		if err := table.WriteParquet(&b, datagen.Layout{RowGroup: 10}); err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, gagg.Reader{Name: name, Reader: bytes.NewReader(b.Bytes()), Size: int64(b.Len())})
+	}
+	o := gagg.Options{Threads: 1}
+	q := gagg.Query{From: gagg.Readers(files...), By: []string{"k % 3 as r"}, OrderBy: []string{"r"}, Aggs: exprs(
+		"first(s)", "last(s)", "arg_min(s, i % 3)", "arg_max(s, i % 3)", "mode(i % 5)", "list(s)", "string_agg(s, ',')")}
+	want := mustAnswer(t, q, o)
+	if len(want) == 0 || len(want) > 5 {
+		t.Fatalf("%d groups, want some that both inputs have", len(want))
+	}
+
+	type states struct {
+		schema  *arrow.Schema
+		records []arrow.Record
+		of      string // of which inputs, in order
+	}
+	// merged is the source of states in an order of the inputs a, b.
+	merged := func(rng *rand.Rand, all []states) (_ gagg.Source, of string) {
+		both := slices.ContainsFunc(all, func(s states) bool { return s.of == "ab" })
+		if i := slices.IndexFunc(all, func(s states) bool { return s.of == "a" }); !both && i > 0 {
+			all[0], all[i] = all[i], all[0]
+		}
+		var sources []gagg.Source
+		for _, s := range all {
+			sources = append(sources, stateSource(t, rng, s.schema, s.records))
+			if !strings.Contains(of, s.of) {
+				of += s.of
+			}
+		}
+		if both {
+			of = "ab"
+		}
+		return gagg.Merge(sources...), of
+	}
+	const parts = 4
+	var leaves []states
+	for _, f := range files {
+		for i := range parts {
+			q := q
+			q.From, q.Part = gagg.Readers(f), gagg.Part{Number: i + 1, Of: parts}
+			schema, records := statesOf(t, q, o)
+			leaves = append(leaves, states{schema, records, f.Name})
+		}
+	}
+	for seed := range uint64(20) {
+		rng := rand.New(rand.NewPCG(seed, 5))
+		q, all, tree := q, slices.Clone(leaves), ""
+		for {
+			rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+			n := 1 + rng.IntN(len(all))
+			some := all[:n]
+			var of string
+			q.From, of = merged(rng, some)
+			for _, s := range some {
+				tree += s.of + " "
+			}
+			if n == len(all) {
+				break
+			}
+			schema, records := statesOf(t, q, o)
+			all = append(all[n:], states{schema, records, of})
+			tree += "= " + of + ", "
+		}
+		if got := mustAnswer(t, q, o); !slices.Equal(got, want) {
+			t.Errorf("seed %d, %s\ngot\n%s\nwant\n%s", seed, tree, strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
 	}
 }

@@ -64,7 +64,7 @@ func (m *merging) open(ctx context.Context, q Request, o input.Options, from *bu
 		err = m.makeStates(ctx, q, out, o, from)
 	}
 	if err == nil {
-		err = out.place()
+		err = out.addSources()
 	}
 	if err != nil {
 		return nil, errors.Join(err, out.input.Close())
@@ -186,17 +186,28 @@ func (m *merging) spool(ctx context.Context, q Request, name string, as spooled,
 	return f, err
 }
 
-// place finds where the sources of all states are in the order of rows.
-func (m *joined) place() error {
-	places := make([][]int, len(m.headers))
+// addSources adds the sources of all states.
+func (m *joined) addSources() error {
 	for i, h := range m.headers {
-		var err error
-		if places[i], err = m.sources.Add(m.input.All[i].Name, h.Sources); err != nil {
+		if err := m.sources.Add(m.input.All[i].Name, h.Sources); err != nil {
 			return stateError(m.input.All[i].Name, err)
 		}
 	}
-	for i, h := range m.headers {
-		m.moves = append(m.moves, m.sources.Move(h.Sources, places[i]))
+	return nil
+}
+
+// place finds where the rows of all states are in the order of rows. Without positions among the
+// columns any order does.
+func (m *joined) place(cols []query.StateColumn) error {
+	if !slices.ContainsFunc(cols, func(c query.StateColumn) bool { return c.Position }) {
+		m.moves = make([]*state.Moved, len(m.headers))
+		return nil
+	}
+	if err := m.sources.Order(); err != nil {
+		return &kindError{ErrInput, err}
+	}
+	for i := range m.headers {
+		m.moves = append(m.moves, m.sources.Move(i))
 	}
 	return nil
 }
@@ -230,7 +241,7 @@ func (m *joined) compile(q query.Query) (_ *query.Compiled, err error) {
 			return nil, m.lacks(whole, i, err)
 		}
 	}
-	return out, nil
+	return out, m.place(out.StateColumns())
 }
 
 // lacks says what the states of a table lack, which err tells of.

@@ -37,7 +37,7 @@ func (r *run) writtenHeader() (*state.Header, error) {
 		return nil, err
 	}
 	part := r.plan.Query.Texts.Part
-	source := state.Source{ID: id, Rows: input.Rows(r.in)}
+	source := state.Source{ID: id, Name: input.Label(r.in), Rows: input.Rows(r.in)}
 	if source.Rows >= 0 {
 		source.Shares = state.Share(source.Rows, part.Number, part.Of)
 	}

@@ -25,5 +25,30 @@ func Digest(in Input) (string, error) {
 	return "", nil
 }
 
+// Label is what messages call an input that Digest knows: the name of its first file, without its
+// folder, and how many there are besides; "" of another one.
+func Label(in Input) string {
+	var names []string
+	switch in := in.(type) {
+	case *remoteInput:
+		return Label(in.Input)
+	case *parquetInput:
+		for _, f := range in.d.Files() {
+			names = append(names, f.Name)
+		}
+	case *arrowInput:
+		for _, f := range in.files {
+			names = append(names, f.name)
+		}
+	}
+	switch len(names) {
+	case 0:
+		return ""
+	case 1:
+		return filepath.Base(names[0])
+	}
+	return fmt.Sprintf("%s and %d more", filepath.Base(names[0]), len(names)-1)
+}
+
 // Rows is how many rows an input has; -1: nobody knows.
 func Rows(in Input) int64 { return in.sizes().Rows }

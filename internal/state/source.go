@@ -5,11 +5,14 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+	"strconv"
+	"strings"
 )
 
 // Source is an input of whose rows a state has some.
 type Source struct {
 	ID     string     `json:"id,omitempty"`     // of what the input is; "": it is like no other
+	Name   string     `json:"name,omitempty"`   // for messages
 	Rows   int64      `json:"rows"`             // of all of it; -1: nobody knows
 	Shares [][2]int64 `json:"shares,omitempty"` // from which row to before which, ascending
 }
@@ -32,11 +35,16 @@ var errSources = errors.New("the rows of the sources are none that there can be"
 
 func checkSources(sources []Source) error {
 	left := int64(MostPositions)
+	ids := map[string]bool{}
 	for i := range sources {
 		s := &sources[i]
 		if s.Rows < -1 || s.span() > left {
 			return errSources
 		}
+		if s.ID != "" && ids[s.ID] {
+			return errors.New("a source is named twice")
+		}
+		ids[s.ID] = true
 		left -= s.span()
 		at := int64(0)
 		for _, r := range s.Shares {
@@ -68,10 +76,18 @@ func cut(n int64, k, of int) int64 {
 	return whole*int64(k) + (rest*int64(k)+int64(of)-1)/int64(of)
 }
 
-// Union is the sources of several states.
+// Union is the sources of several states: Add takes those of each, Order puts them in order, and
+// then Sources and Move tell of it.
 type Union struct {
 	Sources []Source
-	names   []string // of each, by which it was first met
+	names   []string // of each, the state by which it was first met
+	states  []placed
+}
+
+// placed is a state that was added.
+type placed struct {
+	name    string
+	sources []int // places of its sources in Union.Sources, in its order
 }
 
 // Moved tells where positions of one state are among those of a union.
@@ -80,27 +96,28 @@ type Moved struct {
 	add  []int64
 }
 
-// Add adds the sources of a state that is called name, and returns for each where it is. The error
-// is two states with the same rows.
-func (u *Union) Add(name string, sources []Source) (places []int, err error) {
+// Add adds the sources of a state that is called name. The error is two states with the same rows.
+func (u *Union) Add(name string, sources []Source) error {
+	added := placed{name: name}
 	for _, s := range sources {
 		at := slices.IndexFunc(u.Sources, func(o Source) bool { return o.ID == s.ID && s.ID != "" })
 		if at < 0 {
-			places = append(places, len(u.Sources))
+			added.sources = append(added.sources, len(u.Sources))
 			u.Sources, u.names = append(u.Sources, s), append(u.names, name)
 			continue
 		}
-		places = append(places, at)
+		added.sources = append(added.sources, at)
 		if u.Sources[at].Rows != s.Rows {
-			return nil, fmt.Errorf("damaged: a source has %d rows, and in %s %d", s.Rows, u.names[at], u.Sources[at].Rows)
+			return fmt.Errorf("damaged: a source has %d rows, and in %s %d", s.Rows, u.names[at], u.Sources[at].Rows)
 		}
 		joined, twice := join(u.Sources[at].Shares, s.Shares)
 		if twice != nil {
-			return nil, fmt.Errorf("rows %d to %d of the input are in other states too, the first of them %s: they would count twice", twice[0]+1, twice[1], u.names[at])
+			return fmt.Errorf("rows %d to %d of the input are in other states too, the first of them %s: they would count twice", twice[0]+1, twice[1], u.names[at])
 		}
 		u.Sources[at].Shares = joined
 	}
-	return places, checkSources(u.Sources)
+	u.states = append(u.states, added)
+	return checkSources(u.Sources)
 }
 
 // join is the stretches of both; twice is one that both have.
@@ -122,9 +139,106 @@ func join(a, b [][2]int64) (all [][2]int64, twice *[2]int64) {
 	return all, nil
 }
 
-// Move tells where the positions of a state went whose sources Add has placed. It is called when
-// all were added. nil: they stay.
-func (u *Union) Move(sources []Source, places []int) *Moved {
+// Order puts the sources in the order of rows (POSITION-ORDER): the next is always the first met of
+// those that no state has behind one which is still to come. The error is states whose orders
+// contradict each other.
+//
+// Of states with the sources [a], [b] and [b a], met in this order, those of the union are [b a].
+func (u *Union) Order() error {
+	n := len(u.Sources)
+	in := make([][]int, n)  // numbers of the states that a source is in
+	waits := make([]int, n) // in how many of them others are still before it
+	done := make([]bool, n) // it has its place
+	order := make([]int, 0, n)
+	for i := range u.states {
+		for k, s := range u.states[i].sources {
+			in[s] = append(in[s], i)
+			if k > 0 {
+				waits[s]++
+			}
+		}
+	}
+	taken := make([]int, len(u.states)) // of the sources of a state
+	for first := 0; len(order) < n; {
+		for done[first] {
+			first++
+		}
+		next := first
+		for next < n && (done[next] || waits[next] > 0) {
+			next++
+		}
+		if next == n {
+			return u.contradiction(done)
+		}
+		order, done[next] = append(order, next), true
+		for _, i := range in[next] {
+			taken[i]++
+			if rest := u.states[i].sources[taken[i]:]; len(rest) > 0 {
+				waits[rest[0]]--
+			}
+		}
+	}
+	u.renumber(order)
+	return nil
+}
+
+// renumber puts the sources in an order.
+func (u *Union) renumber(order []int) {
+	sources, names, places := make([]Source, len(order)), make([]string, len(order)), make([]int, len(order))
+	for to, from := range order {
+		sources[to], names[to], places[from] = u.Sources[from], u.names[from], to
+	}
+	u.Sources, u.names = sources, names
+	for i := range u.states {
+		for k, s := range u.states[i].sources {
+			u.states[i].sources[k] = places[s]
+		}
+	}
+}
+
+// contradiction is the error of states in which each source that is not done is behind another such
+// one.
+func (u *Union) contradiction(done []bool) error {
+	type step struct {
+		source int
+		state  *placed // that has the source before that of the last step
+	}
+	var steps []step // from a source to one before it, and so on
+	at := step{source: slices.Index(done, false)}
+	loop := -1
+	for loop < 0 {
+		steps = append(steps, at)
+		at = step{source: -1}
+		for i := range u.states {
+			state := &u.states[i]
+			// The first that is left in a state, so that the next step is one of another state.
+			left := slices.IndexFunc(state.sources, func(s int) bool { return !done[s] })
+			if k := slices.Index(state.sources, steps[len(steps)-1].source); left >= 0 && left < k {
+				at = step{state.sources[left], state}
+				break
+			}
+		}
+		loop = slices.IndexFunc(steps, func(s step) bool { return s.source == at.source })
+	}
+	steps = append(steps[loop:], at)
+	var parts []string
+	for i := 1; i < len(steps); i++ {
+		parts = append(parts, fmt.Sprintf("%s has %s before %s", steps[i].state.name, u.label(steps[i].source), u.label(steps[i-1].source)))
+	}
+	return fmt.Errorf("the states were merged in different orders of their inputs: %s: merge anew what they were made of, in one order of the inputs", strings.Join(parts, ", "))
+}
+
+// label is what messages call a source.
+func (u *Union) label(source int) string {
+	if name := u.Sources[source].Name; name != "" {
+		return strconv.Quote(name)
+	}
+	first := slices.IndexFunc(u.states, func(p placed) bool { return slices.Contains(p.sources, source) })
+	return fmt.Sprintf("input %d of %s", slices.Index(u.states[first].sources, source)+1, u.states[first].name)
+}
+
+// Move tells where the positions of state n, of those added, went by Order. nil: they stay.
+func (u *Union) Move(n int) *Moved {
 	begins := make([]int64, len(u.Sources))
 	at := int64(0)
 	for i := range u.Sources {
@@ -133,10 +247,10 @@ func (u *Union) Move(sources []Source, places []int) *Moved {
 	}
 	m, moves := &Moved{}, false
 	at = 0
-	for i := range sources {
-		add := begins[places[i]] - at
+	for _, s := range u.states[n].sources {
+		add := begins[s] - at
 		moves = moves || add != 0
-		at += sources[i].span()
+		at += u.Sources[s].span()
 		m.ends, m.add = append(m.ends, at), append(m.add, add)
 	}
 	if !moves {

@@ -1,9 +1,9 @@
 package state
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
@@ -49,44 +49,98 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// Positions are those of the sources in the order in which they are first met, whatever the tree.
+// Positions are those of the sources in an order that agrees with that of each state.
 func TestUnionOrder(t *testing.T) {
 	a, b, c := Source{ID: "a", Rows: 10, Shares: [][2]int64{{0, 4}}}, Source{ID: "b", Rows: 5, Shares: [][2]int64{{0, 5}}}, Source{Rows: -1}
 	more := Source{ID: "a", Rows: 10, Shares: [][2]int64{{4, 10}}}
-	var inner Union
-	places, err := inner.Add("bc", []Source{b, c})
-	if err != nil || !slices.Equal(places, []int{0, 1}) {
-		t.Fatal(places, err)
-	}
-	if m := inner.Move([]Source{b, c}, places); m != nil {
+	inner := unionOf(t, [][]Source{{b, c}})
+	if m := inner.Move(0); m != nil {
 		t.Errorf("what is first is moved by %v", m)
 	}
-	var u Union
-	for _, s := range []struct {
-		name    string
-		sources []Source
-		want    map[int64]int64 // positions before and after
-	}{
-		{"a", []Source{a}, map[int64]int64{0: 0, 9: 9}},
-		{"bc", inner.Sources, map[int64]int64{0: 10, 4: 14, 5: 15, 1000: 1010}},
-		{"more and b's kin", []Source{c, more}, map[int64]int64{0: 15 + unknownSpan, unknownSpan: 0, unknownSpan + 9: 9}},
+	states := [][]Source{{a}, inner.Sources, {c, more}}
+	u := unionOf(t, states)
+	for i, want := range []map[int64]int64{ // positions before and after, in the order b, c, c, a
+		{0: 5 + 2*unknownSpan, 9: 14 + 2*unknownSpan},
+		{0: 0, 4: 4, 5: 5, 1000: 1000},
+		{0: 5 + unknownSpan, unknownSpan: 5 + 2*unknownSpan, unknownSpan + 9: 14 + 2*unknownSpan},
 	} {
-		places, err := u.Add(s.name, s.sources)
-		if err != nil {
-			t.Fatal(err)
-		}
-		m := u.Move(s.sources, places)
-		for from, to := range s.want {
+		m := u.Move(i)
+		for from, to := range want {
 			if got := m.Position(from); got != to {
-				t.Errorf("%s: position %d went to %d, want %d", s.name, from, got, to)
+				t.Errorf("%v: position %d went to %d, want %d", states[i], from, got, to)
 			}
 		}
 	}
-	if got := u.Sources[0].Shares; !reflect.DeepEqual(got, [][2]int64{{0, 10}}) {
+	if got := u.Sources[3].Shares; !reflect.DeepEqual(got, [][2]int64{{0, 10}}) {
 		t.Errorf("the shares of a are %v", got)
 	}
-	if _, err := u.Add("again", []Source{{ID: "a", Rows: 10, Shares: [][2]int64{{9, 10}}}}); err == nil || !strings.Contains(err.Error(), "rows 10 to 10 of the input are in other states too, the first of them a:") {
+	if err := u.Add("again", []Source{{ID: "a", Rows: 10, Shares: [][2]int64{{9, 10}}}}); err == nil || !strings.Contains(err.Error(), "rows 10 to 10 of the input are in other states too, the first of them state 0:") {
 		t.Errorf("a row that is there twice: %v", err)
+	}
+}
+
+// unionOf is the union of states.
+func unionOf(t *testing.T, states [][]Source) *Union {
+	t.Helper()
+	u := &Union{}
+	for i, sources := range states {
+		if err := u.Add(fmt.Sprintf("state %d", i), sources); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := u.Order(); err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+// The order of sources is the first by which each is met of those that agree with all states; where
+// none does, the error names a state for each step round.
+func TestUnionOrders(t *testing.T) {
+	for _, c := range []struct{ states, want string }{
+		{"", ""},
+		{"a b c", "a b c"},
+		{"a b ba", "b a"},
+		{"a b c ca", "b c a"},
+		{"ab cb", "a c b"},
+		{"ac b bc", "a b c"},
+		{"cd bc ab", "a b c d"},
+		{"d abc xb dx", "d a x b c"},
+		{"ab ba", `state 1 has "b" before "a", state 0 has "a" before "b":`},
+		{"x ab bc abc xcb y", `state 4 has "c" before "b", state 2 has "b" before "c":`},
+		{"ab bc ca", `state 2 has "c" before "a", state 1 has "b" before "c", state 0 has "a" before "b":`},
+		{"abc cd dexa ef", `state 2 has "d" before "a", state 1 has "c" before "d", state 0 has "a" before "c":`},
+		{"? ?a b ba", "? ? b a"},
+		{"ANy yN NA", `state 2 has input 2 of state 0 before "A", state 0 has "A" before input 2 of state 0:`},
+	} {
+		var u Union
+		for i, letters := range strings.Fields(c.states) {
+			var sources []Source
+			for _, l := range letters {
+				s := Source{ID: string(l), Name: string(l), Rows: 3}
+				switch l {
+				case '?':
+					s.ID = ""
+				case 'N':
+					s.Name = ""
+				}
+				sources = append(sources, s)
+			}
+			if err := u.Add(fmt.Sprintf("state %d", i), sources); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var got []string
+		if err := u.Order(); err != nil {
+			got = []string{err.Error()}
+		} else {
+			for _, s := range u.Sources {
+				got = append(got, s.Name)
+			}
+		}
+		if got := strings.Join(got, " "); got != c.want && (c.want == "" || !strings.HasSuffix(c.want, ":") || !strings.Contains(got, "in different orders of their inputs: "+c.want)) {
+			t.Errorf("%s: %s, want %s", c.states, got, c.want)
+		}
 	}
 }
 
@@ -103,6 +157,7 @@ func TestParseWrong(t *testing.T) {
 		`{"version":1,"sources":[{"rows":5,"shares":[[3,6]]}]}`:                   "the rows of the sources",
 		`{"version":1,"sources":[{"rows":5,"shares":[[3,2]]}]}`:                   "the rows of the sources",
 		`{"version":1,"sources":[{"rows":5,"shares":[[0,3],[2,4]]}]}`:             "the rows of the sources",
+		`{"version":1,"sources":[{"id":"a","rows":1},{"id":"a","rows":1}]}`:       "damaged: a source is named twice",
 		`{"version":1,"sources":[{"rows":9223372036854775807,"shares":[[0,1]]}]}`: "the rows of the sources",
 	} {
 		if _, err := Parse(text); err == nil || !strings.Contains(err.Error(), want) {
