@@ -60,14 +60,16 @@ func TestMemoryWithinLimit(t *testing.T) {
 }
 
 func checkLimits(t *testing.T, query, limits []string) {
+	t.Helper()
+	binary := copiedBinary(t)
 	spilled := int64(0)
-	whole := runLimited(t, query, "100GiB")
+	whole := runLimited(t, binary, query, "100GiB")
 	enough := ""
 	for _, limit := range limits {
 		if limit == "" {
 			limit = enough
 		}
-		p := runLimited(t, query, limit)
+		p := runLimited(t, binary, query, limit)
 		if p.status == statusBudget {
 			m := needs.FindStringSubmatch(p.stderr)
 			if m == nil || enough != "" && enough != m[1] {
@@ -116,9 +118,9 @@ func TestPeakMemoryIsHeld(t *testing.T) {
 // were not filled, and by so many bytes.
 func checkPeak(t *testing.T, device string, apart int64) {
 	const program, unfilled = (26 + 32) << 20, 32 << 20 // bytes; docs/faults.md says what the first is made of
-	query := append(slices.Clone(allKeys), h2oFile(t, 250_000), "-f", "none", "--device", device)
+	query, binary := append(slices.Clone(allKeys), h2oFile(t, 250_000), "-f", "none", "--device", device), copiedBinary(t)
 	for _, limit := range []string{"200MiB", "1TiB"} {
-		p := runLimited(t, query, limit)
+		p := runLimited(t, binary, query, limit)
 		if p.status != statusDone {
 			t.Fatalf("status %d, %s", p.status, p.stderr)
 		}
@@ -135,11 +137,11 @@ type limitedRun struct {
 	answer string // of CSV, without regard to the order that floats were added in
 }
 
-func runLimited(t *testing.T, query []string, limit string) (r limitedRun) {
+func runLimited(t *testing.T, binary string, query []string, limit string) (r limitedRun) {
 	t.Helper()
 	stats := filepath.Join(t.TempDir(), "stats.json")
 	temp := t.TempDir()
-	r.measured = startMeasured(t, append(query, "--memory-limit", limit, "--temp-dir", temp, "--stats="+stats, "-j", "3")...)
+	r.measured = measure(t, binary, append(query, "--memory-limit", limit, "--temp-dir", temp, "--stats="+stats, "-j", "3")...)
 	if left, _ := os.ReadDir(temp); len(left) > 0 {
 		t.Errorf("--memory-limit %s: left in the temp folder: %v", limit, left)
 	}

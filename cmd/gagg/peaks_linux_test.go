@@ -130,23 +130,6 @@ func checkPeaks(t *testing.T, binary string, query []string) {
 	}
 }
 
-// copiedBinary is a copy of the test binary. The linker writes a binary through a mapping, of which
-// the page cache keeps large pieces, and a process has a whole piece mapped where it uses a page of
-// it: 30 to 33 MiB for a test binary that does nothing, by where its code happens to be, and 18 for
-// a copy.
-func copiedBinary(t *testing.T) string {
-	t.Helper()
-	from, err := os.ReadFile(os.Args[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "gagg")
-	if err := os.WriteFile(path, from, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
 // leastPeak is what the test binary takes that does nothing, which is more than the program.
 const leastPeak = programBytes + 6*mib
 
