@@ -15,7 +15,7 @@ import (
 func (d *Dataset) Digest() (string, error) {
 	h := sha256.New()
 	for _, f := range d.files {
-		fmt.Fprintf(h, "%q %d\n", keptPath(f.name), f.size)
+		h.Write(fmt.Appendf(nil, "%q %d\n", keptPath(f.name), f.size))
 		if _, err := io.Copy(h, io.NewSectionReader(f.src, f.end, f.size-f.end)); err != nil {
 			return "", pathError(f.name, err)
 		}
