@@ -29,12 +29,11 @@ func (w *Worker) skipTable() {
 
 // takeUnit reads a unit, or has the device do that.
 func (w *Worker) takeUnit(ctx context.Context, r Reader, unit int) (rows int64, err error) {
-	if w.builder != nil && w.phase == phaseScatter {
-		if err := w.sample(r, unit); err != nil {
-			return 0, err
-		}
+	packs, err := w.packs(r, unit)
+	if err != nil {
+		return 0, err
 	}
-	if w.builder != nil && w.phase == phaseScatter { // still
+	if packs {
 		rows, packed, err := w.pack(unit)
 		if packed || err != nil {
 			return rows, err
@@ -58,6 +57,15 @@ const (
 	// sampleRows is how many rows tell.
 	sampleRows = 16 << 10
 )
+
+// packs reports whether a unit may go to the accelerator as it lies in its file.
+func (w *Worker) packs(r Reader, unit int) (bool, error) {
+	if w.builder == nil || w.phase != phaseScatter {
+		return false, nil
+	}
+	err := w.sample(r, unit)
+	return w.builder != nil, err
+}
 
 // sample finds out, once, whether enough rows pass the query's filter, on the first ones of a unit,
 // which are not placed. If they do not, the worker makes all its rows itself.

@@ -76,13 +76,10 @@ type Program struct {
 	Registers int
 }
 
-// MaxRegisters is the most registers that a program has.
-const MaxRegisters = 32
-
-// NewProgram makes the program that passes over rows that where, if it is not nil, is not true for,
-// and stores each of the values. Expressions that it has no operations for have none: then why is
-// the text of one of them.
-func NewProgram(where *Expr, values []*Expr) (p *Program, why string) {
+// NewProgram makes the program, of so many registers at most, that passes over rows that where, if
+// it is not nil, is not true for, and stores each of the values, all of which are OnWords. If there
+// is none, why is what has no operations, for people.
+func NewProgram(where *Expr, values []*Expr, registers int) (p *Program, why string) {
 	c := programmer{p: &Program{}, at: map[*bound]int{}, inputs: map[*bound]int{}, able: map[*bound]bool{}}
 	if where != nil {
 		if !c.can(where.root) {
@@ -91,23 +88,12 @@ func NewProgram(where *Expr, values []*Expr) (p *Program, why string) {
 		c.emit(virtualStep{code: CodeKeep, args: []int{c.node(where.root)}})
 	}
 	for i, v := range values {
-		if !c.can(v.root) {
-			return nil, v.text()
-		}
 		c.emit(virtualStep{code: CodeStore, args: []int{c.node(v.root)}, constant: uint64(i)})
 	}
-	if !c.allocate() {
+	if c.allocate(); c.p.Registers > registers {
 		return nil, "so many of its values at a time"
 	}
 	return c.p, ""
-}
-
-// text is where the expression comes from, for people.
-func (e *Expr) text() string {
-	if e.root.src == nil {
-		return "an expression"
-	}
-	return e.root.src.String()
 }
 
 // OnWords reports whether the expression is operations on words of columns, and on words that are
@@ -361,20 +347,19 @@ func wordOf(v column.Value) (word uint64, ok bool) {
 	return uint64(v.Int), IsWord(v.Type)
 }
 
-// allocate gives steps the registers that those before do not need any more. It reports whether
-// they are enough.
-func (c *programmer) allocate() bool {
+// allocate gives steps the registers that those before do not need any more.
+func (c *programmer) allocate() {
 	last := make([]int, len(c.steps)) // step that reads a register last
 	for i, s := range c.steps {
 		for _, a := range s.args {
 			last[a] = i
 		}
 	}
-	free, of := []uint8{}, make([]uint8, len(c.steps))
+	free, of := []int{}, make([]int, len(c.steps))
 	for i, s := range c.steps {
 		step := Step{Code: s.code, Constant: s.constant}
 		for k, a := range s.args {
-			*[]*uint8{&step.A, &step.B, &step.C}[k] = of[a]
+			*[]*uint8{&step.A, &step.B, &step.C}[k] = uint8(of[a])
 		}
 		for k, a := range s.args {
 			if last[a] == i && !slices.Contains(s.args[:k], a) {
@@ -383,17 +368,12 @@ func (c *programmer) allocate() bool {
 		}
 		if s.code != CodeStore && s.code != CodeKeep {
 			if len(free) == 0 {
-				free = append(free, uint8(c.p.Registers))
+				free = append(free, c.p.Registers)
 				c.p.Registers++
 			}
-			step.To = free[len(free)-1]
-			of[i] = step.To
-			free = free[:len(free)-1]
-		}
-		if c.p.Registers > MaxRegisters {
-			return false
+			of[i] = free[len(free)-1]
+			step.To, free = uint8(of[i]), free[:len(free)-1]
 		}
 		c.p.Steps = append(c.p.Steps, step)
 	}
-	return true
 }

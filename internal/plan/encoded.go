@@ -173,7 +173,7 @@ func (b *encodedBuilder) program() (why string) {
 	if where == nil && len(b.computed) == 0 {
 		return ""
 	}
-	p, why := expr.NewProgram(where, b.computed)
+	p, why := expr.NewProgram(where, b.computed, kernels.ParquetRegisters)
 	if why != "" {
 		return "GPUs do not compute " + why
 	}

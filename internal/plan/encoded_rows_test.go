@@ -116,9 +116,7 @@ func TestUncodedIsNoDevices(t *testing.T) {
 		if plan == nil {
 			t.Fatalf("%+v: %s", x, why)
 		}
-		reader := p.scan.Reader().(*parquetio.Reader)
-		defer reader.Close()
-		builder := decode.NewBuilder(plan, decode.Limits{Bytes: 1 << 20, Rows: 300, Work: 1 << 20}, reader, key.NewEncoder(p.Layout, key.NewInterner(nil)))
+		builder := builderFor(t, p, plan, key.NewEncoder(p.Layout, key.NewInterner(nil)))
 		builder.Begin(make([]byte, 1<<20))
 		if _, added, err := builder.Add(0); added != encoded.AddedNone || err != nil {
 			t.Errorf("%+v: %v, %v", x, added, err)
@@ -131,7 +129,7 @@ func TestUncodedIsNoDevices(t *testing.T) {
 func TestFailedValueStopsDevice(t *testing.T) {
 	thread := gputest.Open(t)
 	m := rowMaker{thread: thread, stream: gputest.Keep(t, thread.NewStream), kernels: decode.NewKernels(thread.Context())}
-	file := kindsOfColumns(t, 350, "none")
+	file := kindsOfColumns(t, 300, "none")
 	for _, x := range []struct{ by, aggs, where string }{
 		{"i8", "sum(i64 * 64)", ""},
 		{"i64 + 9223372036854775807", "count(*)", ""},
@@ -146,9 +144,7 @@ func TestFailedValueStopsDevice(t *testing.T) {
 		if plan == nil {
 			t.Fatalf("%+v: %s", x, why)
 		}
-		reader := p.scan.Reader().(*parquetio.Reader)
-		defer reader.Close()
-		builder := decode.NewBuilder(plan, decode.Limits{Bytes: 1 << 20, Rows: 500, Work: 1 << 20}, reader, key.NewEncoder(p.Layout, key.NewInterner(nil)))
+		builder := builderFor(t, p, plan, key.NewEncoder(p.Layout, key.NewInterner(nil)))
 		memory := make([]byte, 1<<20)
 		builder.Begin(memory)
 		if _, added, err := builder.Add(0); added != encoded.AddedUnit || err != nil {
@@ -167,14 +163,20 @@ type rowMaker struct {
 	kernels *decode.Kernels
 }
 
+// builderFor packs units of a query into batches, of up to two units of kindsOfColumns.
+func builderFor(t *testing.T, p *planner, plan *decode.Plan, keys *key.Encoder) *decode.Builder {
+	t.Helper()
+	reader := p.scan.Reader().(*parquetio.Reader)
+	t.Cleanup(reader.Close)
+	return decode.NewBuilder(plan, decode.Limits{Bytes: 1 << 20, Rows: 300, Work: 1 << 20}, reader, keys)
+}
+
 // compare packs the units of a query into batches, two of them in each, and compares their rows.
 // taken is how many units there were; those that are for no batch are left out.
 func (m *rowMaker) compare(t *testing.T, p *planner, plan *decode.Plan, name string) (taken int) {
 	t.Helper()
-	reader := p.scan.Reader().(*parquetio.Reader)
-	defer reader.Close()
 	e := key.NewEncoder(p.Layout, key.NewInterner(nil))
-	builder := decode.NewBuilder(plan, decode.Limits{Bytes: 1 << 20, Rows: 300, Work: 1 << 20}, reader, e)
+	builder := builderFor(t, p, plan, e)
 	for unit := 0; unit < p.scan.Units(); {
 		memory := make([]byte, 1<<20)
 		builder.Begin(memory)
