@@ -95,14 +95,7 @@ func floatRecords(t *testing.T, rows []floatRow) gagg.Source {
 		b.Field(1).(*array.Float64Builder).Append(r.X)
 		b.Field(2).(*array.Float64Builder).Append(r.Y)
 	}
-	rec := b.NewRecord()
-	t.Cleanup(rec.Release)
-	reader, err := array.NewRecordReader(schema, []arrow.Record{rec})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(reader.Release)
-	return gagg.Records(reader)
+	return builtRecords(t, b)
 }
 
 // floatAggs is every aggregate whose result floats are added up for, or whose choice may depend on

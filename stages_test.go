@@ -32,14 +32,7 @@ func manyGroups(t *testing.T, n, last int64) gagg.Source {
 	for i := range int64(15) {
 		add(i%3, 1)
 	}
-	rec := b.NewRecord()
-	t.Cleanup(rec.Release)
-	reader, err := array.NewRecordReader(schema, []arrow.Record{rec})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(reader.Release)
-	return gagg.Records(reader)
+	return builtRecords(t, b)
 }
 
 // A result that does not fit its type ends a query also where its group is not among the best
@@ -96,4 +89,17 @@ func TestStagesKeepTexts(t *testing.T) {
 			}
 		}
 	}
+}
+
+// builtRecords is a source of the record that a builder holds.
+func builtRecords(t *testing.T, b *array.RecordBuilder) gagg.Source {
+	t.Helper()
+	rec := b.NewRecord()
+	t.Cleanup(rec.Release)
+	reader, err := array.NewRecordReader(rec.Schema(), []arrow.Record{rec})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(reader.Release)
+	return gagg.Records(reader)
 }
