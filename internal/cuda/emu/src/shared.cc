@@ -41,11 +41,18 @@ Range find_shared() {
   return found;
 }
 
-// static_shared is the same without the search: the block has one layout on all threads.
+// static_shared is the same without the search: the block has one layout on all threads. One thread
+// measures that layout whole: the distance holds only between addresses of the same thread.
 Range static_shared() {
-  static const Range found = find_shared();
-  static const ptrdiff_t before = reinterpret_cast<char*>(&here) - found.begin;
-  return {reinterpret_cast<char*>(&here) - before, found.size};
+  struct Layout {
+    ptrdiff_t before;  // the bytes of the block before `here`
+    size_t size;
+  };
+  static const Layout layout = [] {
+    const Range found = find_shared();
+    return Layout{reinterpret_cast<char*>(&here) - found.begin, found.size};
+  }();
+  return {reinterpret_cast<char*>(&here) - layout.before, layout.size};
 }
 
 bool checks() {
