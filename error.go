@@ -1,9 +1,6 @@
 package gagg
 
-import (
-	"github.com/gagg-dev/gagg/internal/exec"
-	"github.com/gagg-dev/gagg/internal/plan"
-)
+import "github.com/gagg-dev/gagg/internal/exec"
 
 // The kinds of errors, for errors.Is. An error of Run, Plan, Describe or
 // Rows.Err is of one kind at most; one of none is a failure while running. A
@@ -24,4 +21,4 @@ type BudgetError = exec.OutOfBudget
 // the least under which it runs, with one thread, for the Columns that are read. With Result set it
 // says that a group cannot be put out: Result tells what of it takes how much, and Need bytes are
 // enough. It is an ErrBudget.
-type NeedError = plan.NeedError
+type NeedError = exec.NeedError

@@ -11,7 +11,6 @@ import (
 
 	"github.com/gagg-dev/gagg/internal/device"
 	"github.com/gagg-dev/gagg/internal/exec"
-	"github.com/gagg-dev/gagg/internal/plan"
 )
 
 // QueryPlan is how a query would run: a value that is the same on every
@@ -62,17 +61,10 @@ func (e ExactSum) String() string {
 	return fmt.Sprintf("sum of %s in %d bits from 2^%d on", e.Of, e.Bits, e.Low)
 }
 
-// exactSums is the exact sums of floats of a plan.
-func exactSums(p *plan.Plan) (sums []ExactSum) {
-	for _, f := range p.States(nil, false, nil).FixedSums() {
-		e := ExactSum{Of: p.Query.ArgTexts[f.Args[0]], Bits: 64 * f.Words, Low: f.Low}
-		if len(f.Args) > 1 {
-			e.Of += "*" + p.Query.ArgTexts[f.Args[1]]
-		}
-		if f.Power > 1 {
-			e.Of += "^" + strconv.Itoa(f.Power)
-		}
-		sums = append(sums, e)
+// exactSums are the exact sums of a plan as callers see them.
+func exactSums(of []exec.ExactSum) (sums []ExactSum) {
+	for _, sum := range of {
+		sums = append(sums, ExactSum(sum))
 	}
 	return sums
 }
@@ -173,7 +165,7 @@ func newQueryPlan(e *exec.Explained) *QueryPlan {
 	if c := p.Device.Choice; c.CPU > 0 {
 		out.Predicted = &Prediction{c.CPU, c.Device}
 	}
-	out.Exact = exactSums(p)
+	out.Exact = exactSums(p.ExactSums())
 	out.Sets, out.Totals = q.SetTexts(), q.Totals >= 0
 	for i, e := range q.Keys[:q.NamedKeys()] {
 		out.Keys = append(out.Keys, KeyPlan{q.KeyTexts[i], e.Type().String(), p.KeyColumns[i].Intern})
@@ -209,14 +201,17 @@ func (g GroupPlan) String() string {
 
 // String is the plan for people.
 func (m MemoryPlan) String() string {
-	text := fmt.Sprintf("%s at most; for each thread %s to read, %s for groups (its table: %s), then %s to merge", plan.MiB(m.Limit), plan.MiB(m.Read), plan.MiB(m.Worker), plan.MiB(m.Table), plan.MiB(m.Merge))
+	bytes := func(n int64) string { return humanize.IBytes(uint64(n)) }
+	groups := "its table: " + bytes(m.Table)
 	if m.Sets > 0 {
-		text = strings.Replace(text, " for groups (", fmt.Sprintf(" for groups (%s of it by distinct values; ", plan.MiB(m.Sets)), 1)
+		groups = bytes(m.Sets) + " of it by distinct values; " + groups
 	}
+	then := bytes(m.Merge) + " to merge"
 	if m.Sort > 0 {
-		text += fmt.Sprintf(" and %s to sort", plan.MiB(m.Sort))
+		then += fmt.Sprintf(" and %s to sort", bytes(m.Sort))
 	}
-	return text + fmt.Sprintf("; for all %s of pages being filled, %s for results", plan.MiB(m.Pages), plan.MiB(m.Output))
+	return fmt.Sprintf("%s at most; for each thread %s to read, %s for groups (%s), then %s; for all %s of pages being filled, %s for results",
+		bytes(m.Limit), bytes(m.Read), bytes(m.Worker), groups, then, bytes(m.Pages), bytes(m.Output))
 }
 
 // String is the plan for people.

@@ -84,7 +84,7 @@ func (r *Rows) Stats() Stats {
 	if e.Remote.Requests > 0 {
 		s.Remote = &RemoteStats{e.Remote.Requests, e.Remote.Retries, e.Remote.Bytes}
 	}
-	s.Exact = exactSums(e.Plan)
+	s.Exact = exactSums(e.Plan.ExactSums())
 	for _, d := range e.Distinct {
 		s.Distinct = append(s.Distinct, Distinct(d))
 	}

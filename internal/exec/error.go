@@ -76,6 +76,9 @@ func reasons(err error, said []string) []string {
 // OutOfBudget is the type of what a budget refuses, for the library.
 type OutOfBudget = budget.Error
 
+// NeedError is the type of what says that a query cannot begin within its limit, for the library.
+type NeedError = plan.NeedError
+
 // Classify gives an error from below its kind.
 func Classify(err error) error {
 	var kinded *kindError

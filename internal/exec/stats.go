@@ -36,6 +36,9 @@ type Stats struct {
 	Fallbacks []Fallback
 }
 
+// ExactSum is an exact sum of floats of the plan.
+type ExactSum = plan.ExactSum
+
 // DeviceStats is what an attempt did on one device.
 type DeviceStats = gpu.Stats
 

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"math"
+	"strconv"
 
 	"github.com/gagg-dev/gagg/internal/agg"
 	"github.com/gagg-dev/gagg/internal/column"
@@ -26,6 +27,28 @@ const (
 	highSlack   = 8
 	slackGrowth = 4
 )
+
+// ExactSum is an exact sum of floats, as an integer.
+type ExactSum struct {
+	Of   string // x, x^2 or x*y
+	Bits int    // of the integer
+	Low  int    // a unit of it is worth 2^Low
+}
+
+// ExactSums lists the exact sums of floats of a plan.
+func (p *Plan) ExactSums() (sums []ExactSum) {
+	for _, f := range p.States(nil, false, nil).FixedSums() {
+		e := ExactSum{Of: p.Query.ArgTexts[f.Args[0]], Bits: 64 * f.Words, Low: f.Low}
+		if len(f.Args) > 1 {
+			e.Of += "*" + p.Query.ArgTexts[f.Args[1]]
+		}
+		if f.Power > 1 {
+			e.Of += "^" + strconv.Itoa(f.Power)
+		}
+		sums = append(sums, e)
+	}
+	return sums
+}
 
 // planWindows finds the windows of all arguments. Input that cannot be read again needs the widest.
 func (p *planner) planWindows() {
