@@ -108,6 +108,32 @@ func TestReadAt(t *testing.T) {
 	}
 }
 
+// What is wanted and came with the end of the object is not asked for again: no memory is drawn for
+// it, which is what a request begins with.
+func TestWantInTail(t *testing.T) {
+	data := noise(tailBytes + 1000)
+	at, _ := serve(t, data, nil)
+	c := New(Config{})
+	defer c.Close()
+	memory := budget.New(budget.Memory, 0)
+	o, _, err := c.Open(t.Context(), at, memory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Want(1, [][2]int64{{1000, 500}, {5000, 2000}, {int64(len(data)) - 1, 1}}, true, false)
+	if drawn := memory.Reserved(); drawn != tailBytes {
+		t.Errorf("%d bytes are drawn, of which the end is %d", drawn, tailBytes)
+	}
+	o.Want(2, [][2]int64{{900, 500}}, true, false) // 100 bytes of it are not there
+	if drawn := memory.Reserved(); drawn != tailBytes+100 {
+		t.Errorf("%d bytes are drawn, of which the end is %d", drawn, tailBytes)
+	}
+	p := make([]byte, 600)
+	if _, err := o.ReadAt(p, 850); err != nil || !bytes.Equal(p, data[850:1450]) {
+		t.Error(err)
+	}
+}
+
 // A server that stops in the middle is asked again from there; one that is down for good is an
 // error after so many attempts; what a server says of the pause is kept to.
 func TestRetries(t *testing.T) {

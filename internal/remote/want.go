@@ -36,7 +36,7 @@ func (o *Object) Want(part int, ranges [][2]int64, hold, lazy bool) {
 	}
 	w := o.parts[part]
 	if w == nil {
-		w = &wanted{extents: coalesce(ranges)}
+		w = &wanted{extents: coalesce(o.beforeTail(ranges))}
 		for _, e := range w.extents {
 			e.of = w
 		}
@@ -51,6 +51,17 @@ func (o *Object) Want(part int, ranges [][2]int64, hold, lazy bool) {
 			break
 		}
 	}
+}
+
+// beforeTail is ranges without what is in the tail, which is there already. o.mu is held.
+func (o *Object) beforeTail(ranges [][2]int64) (before [][2]int64) {
+	end := o.size - int64(len(o.tail))
+	for _, r := range ranges {
+		if r[0] < end {
+			before = append(before, [2]int64{r[0], min(r[1], end-r[0])})
+		}
+	}
+	return before
 }
 
 // Done says that a holder of a part reads it no more.
