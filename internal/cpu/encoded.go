@@ -60,7 +60,12 @@ const (
 
 // packs reports whether a unit may go to the accelerator as it lies in its file.
 func (w *Worker) packs(r Reader, unit int) (bool, error) {
-	if w.builder == nil || w.phase != phaseScatter {
+	switch {
+	case w.builder == nil:
+		return false, nil
+	case w.phase == phaseScatter:
+	case w.phase == phaseGlobal && w.run.accelerator.Pays(w.read, 1): // its own group is one row more
+	default:
 		return false, nil
 	}
 	err := w.sample(r, unit)

@@ -99,7 +99,7 @@ func (w *Worker) release() {
 // put gives rows, whose hashes have been noted, to the device as far as it takes them, and
 // places the others.
 func (w *Worker) put(rows []uint64) error {
-	if w.run.accelerator == nil || w.cfg.States.HasRefs() {
+	if w.run.accelerator == nil || w.cfg.States.HasRefs() || w.isEmpty(rows) {
 		w.openBuckets()
 		return w.store.place(rows)
 	}
@@ -123,6 +123,12 @@ func (w *Worker) put(rows []uint64) error {
 		rows = rows[n:]
 	}
 	return nil
+}
+
+// isEmpty reports whether rows are the one group of a query without keys, and no row is in it. An
+// accelerator is not asked for a group that stands for nothing.
+func (w *Worker) isEmpty(rows []uint64) bool {
+	return w.phase == phaseGlobal && w.run.accelerator != nil && w.run.StandFor(rows) == 0
 }
 
 // StandFor is how many input rows rows stand for, in a run with an Accelerator.

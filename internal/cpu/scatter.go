@@ -306,7 +306,10 @@ func (w *Worker) Finish(hashBits uint, held *heldTable) error {
 	case w.phase != phaseScatter:
 		w.table.dropLeft()
 		w.note(w.table.rows.Rows)
-		err := w.put(w.table.rows.Rows)
+		var err error
+		if rows := w.table.rows.Rows; !w.isEmpty(rows) || w.run.sent.Load() == 0 { // else the group is the accelerator's
+			err = w.put(rows)
+		}
 		w.table.drop()
 		if err != nil {
 			return err

@@ -229,6 +229,7 @@ func (t *table) addEmpty(states *agg.Layout) error {
 	}
 	t.growRows()
 	t.rows.Rows = t.rows.Rows[:t.rows.Stride]
+	t.rows.Rows[0] = key.EmptyHash // as in the rows of a device
 	states.InitEmpty(t.rows.Rows)
 	t.rows.Unseen = true
 	t.n = 1

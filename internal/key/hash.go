@@ -18,6 +18,9 @@ const (
 	hashHigh = 0x1d8e4e27c47d124f
 )
 
+// EmptyHash is the hash of a key without fields.
+const EmptyHash = hashSeed
+
 // NullHash is the field hash of NULL.
 const NullHash = 0x8ebc6af09c88c6e3
 

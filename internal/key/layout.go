@@ -161,6 +161,14 @@ func NewLayout(cols []Column) *Layout {
 	return l
 }
 
+// Constant gives a key without columns a word, which is 0 in all rows: devices compare one at
+// least.
+// It is called before there are any rows.
+func (l *Layout) Constant() {
+	l.Words = 1
+	l.sort()
+}
+
 // last is the last word of the field.
 func (f *field) last() int { return f.word + f.size - 1 }
 

@@ -74,3 +74,18 @@ func TestOmitHashNoKeys(t *testing.T) {
 		t.Error("a row of a text has no hash")
 	}
 }
+
+// Where a device takes part the key of a query without keys has a word, and its hash is that of no
+// field, as Encode has it.
+func TestConstantKey(t *testing.T) {
+	l := NewLayout(nil)
+	l.Constant()
+	e := NewEncoder(l, NewInterner(nil))
+	e.Encode(nil, 3)
+	if l.Words != 1 || l.Base() != 1 || len(e.Words) != 1 || len(e.Words[0]) != 3 || e.Words[0][2] != 0 || e.Hash[2] != EmptyHash {
+		t.Errorf("%d words from %d on; the rows are %v with hashes %v", l.Words, l.Base(), e.Words, e.Hash)
+	}
+	if a, b := []uint64{1, 0, 5}, []uint64{1, 0, 6}; !l.Equal(a, b, 1, nil) {
+		t.Error("two rows have other keys")
+	}
+}

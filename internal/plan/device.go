@@ -42,7 +42,11 @@ func (d Device) Pays(left, rows, groups, memory int64) bool {
 // unit and so is asked for only where one may be used; how many groups there may be, which may read
 // some pages, only where a device could be worth it at all.
 func (p *planner) decideDevice() Device {
-	spec, states := p.Options.Device, p.DeviceStates()
+	spec := p.Options.Device
+	if p.oneGroup() && spec.Kind != device.CPU {
+		p.Layout.Constant()
+	}
+	states := p.DeviceStates()
 	d := Device{costs: p.Options.Tuning.Costs}
 	f := &d.Facts
 	*f = DeviceFacts{
@@ -53,8 +57,12 @@ func (p *planner) decideDevice() Device {
 	}
 	if f.Unsupported == "" && spec.Kind != device.CPU {
 		d.Decoding, d.RowsBy = p.decoding(states)
-		if f.Lists > 0 && d.Decoding.Plan == nil {
+		switch {
+		case d.Decoding.Plan != nil:
+		case f.Lists > 0:
 			f.Unsupported = "lists of values are only kept where a GPU makes the rows, and the CPU does: " + d.RowsBy
+		case p.oneGroup():
+			f.Unsupported = "there are no keys, and one group is only added up where a GPU makes the rows, and the CPU does: " + d.RowsBy
 		}
 	}
 	if units := &d.Decoding.Units; d.Decoding.Plan != nil {

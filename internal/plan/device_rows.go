@@ -53,13 +53,21 @@ func (p *Plan) deviceRow(states *agg.Layout) int64 {
 	return 8 * int64(1+p.Layout.Words+states.Words())
 }
 
+// oneGroup reports whether a query has no keys. Devices then take what they make the rows of
+// themselves: of other rows each worker has a group of its own, at no cost.
+func (p *Plan) oneGroup() bool { return len(p.Query.Keys) == 0 }
+
 // unsupported is why no device can do the query; "": one can.
 func (p *Plan) unsupported(states *agg.Layout) string {
 	switch words := p.Layout.Words; {
 	case p.Query.Mode != query.Whole:
 		return "states are made and merged by the CPU"
-	case words == 0:
-		return "there are no keys, and so one group"
+	case p.oneGroup() && len(p.Columns) == 0:
+		return "no column is read"
+	case p.oneGroup() && len(states.DeviceLists()) > 0:
+		return "there are no keys, and all values make one list"
+	case p.oneGroup() && extremes(p.Query) != nil:
+		return "footers tell most of the least and greatest values"
 	case words > ega.MaxKeyWords:
 		return fmt.Sprintf("all keys together take %d words, and a GPU compares at most %d", words, ega.MaxKeyWords)
 	}

@@ -159,6 +159,9 @@ func Make(in Inputs) (*Plan, error) {
 // forCPU adds what pays where no device takes part: a device takes row groups as they are, and rows
 // of one layout.
 func (p *planner) forCPU() error {
+	if p.oneGroup() {
+		p.layOut() // no device compares its key
+	}
 	if p.Options.threads() > 1 {
 		p.scan.Split(p.Options.threads(), p.Options.Tuning.PartLeast)
 		if err := p.planThreads(); err != nil {
