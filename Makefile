@@ -55,7 +55,7 @@ STEPS = build/ci
 ci:
 	@echo "ci: files to test with: testdata/corpus$(if $(GAGG_CORPUS), and $(GAGG_CORPUS),; GAGG_CORPUS names no others)"
 	@rm -rf $(STEPS) && mkdir -p $(STEPS)
-	@$(TWO) $(addprefix step-,fmt-check vet lint imports deadcode test-device race test-device-asan test-plain test-invariant) && \
+	@$(TWO) $(addprefix step-,fmt-check vet lint imports deadcode test-device race test-device-asan test-plain test-invariant test-arrow) && \
 	$(TWO) $(addprefix step-,fuzz-short bench fuzz-duckdb-minute) && \
 	$(MAKE) --no-print-directory step-clean-tree || { \
 		for log in $$(ls $(STEPS)/*.failed); do \
@@ -150,6 +150,12 @@ MODULE  = github.com/gagg-dev/gagg
 test-invariant:
 	$(ROOMY) $(GO) test $(CHECKED) $$($(GO) list ./... | grep -vxE '$(MODULE)(/(cmd/gagg|internal/(cuda|hostmem|lint)))?')
 	$(ROOMY) $(GO) test $(CHECKED) -short $(PLAIN_PACKAGES)
+
+# The module that joins gagg to Arrow 18, which links and starts beside it in one program, Parquet
+# included. Not optimized, which is compiled in half the time.
+.PHONY: test-arrow
+test-arrow:
+	cd arrow18 && $(GO) test -tags assert -ldflags=-w "-gcflags=github.com/...=-N -l" ./...
 
 # The peak resident size of the process for every aggregate, output format, number of groups and
 # limit; test-plain runs a sample. A quarter of an hour on two cores, since each case is some

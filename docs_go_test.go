@@ -10,7 +10,7 @@ import (
 // Go code in the pages is a part of a function in an example, which go test compiles and runs.
 func TestGoCodeInDocs(t *testing.T) {
 	var compiled strings.Builder
-	for _, name := range []string{"example_test.go", "example_etl_test.go"} {
+	for _, name := range []string{"example_test.go", "example_etl_test.go", "arrow18/example_test.go"} {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)

@@ -18,7 +18,6 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"github.com/gagg-dev/gagg"
-	"github.com/gagg-dev/gagg/internal/bounded"
 	"github.com/gagg-dev/gagg/internal/column"
 	"github.com/gagg-dev/gagg/internal/datagen"
 )
@@ -300,41 +299,6 @@ func TestReleaseEarly(t *testing.T) {
 	}
 	rows.Next()
 	rows.Release()
-}
-
-// The library links and starts in one program with a newer Arrow, Parquet
-// included, which arrow/go/v15's own Parquet package does not.
-func TestLinksBesideNewerArrow(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds another module")
-	}
-	here, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS("testdata/newerarrow")); err != nil {
-		t.Fatal(err)
-	}
-	run := func(name string, args ...string) string {
-		cmd := bounded.Command(t, name, args...)
-		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "CGO_ENABLED=0")
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("%s %v: %v\n%s", name, args, err, out)
-		}
-		return string(out)
-	}
-	if err := os.Rename(filepath.Join(dir, "go.mod.txt"), filepath.Join(dir, "go.mod")); err != nil {
-		t.Fatal(err)
-	}
-	run("go", "mod", "edit", "-replace", "github.com/gagg-dev/gagg="+here)
-	// Not optimized, which is compiled in half the time, and links and starts as well.
-	run("go", "build", "-gcflags=github.com/...=-N -l", "-o", "program", ".")
-	if out := run("./program", filepath.Join(here, orders)); out != "5 groups\n" {
-		t.Errorf("the program printed %q", out)
-	}
 }
 
 // The functions that make aggregates say what their text says.
