@@ -1,7 +1,9 @@
 package gagg_test
 
 import (
+	"bytes"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -129,6 +131,38 @@ func TestDistinctOfTextsSpills(t *testing.T) {
 			if spilled == 0 && o.MemoryLimit > 0 && o.Threads == 1 {
 				t.Errorf("%v by %v, limit %d: nothing was spilled", c.aggs, c.by, o.MemoryLimit)
 			}
+		}
+	}
+}
+
+// Distinct values of grouping sets are those of each set alone, and the input is read once: where
+// each set of keys and values stays in memory, and where that of the finest is given up because
+// hardly a value comes twice there.
+func TestDistinctOfSets(t *testing.T) {
+	t.Parallel()
+	from := gagg.Files(randomFile(t, inShort(120_000, 200_000)))
+	aggs := exprs("count(distinct i)", "sum(distinct i)", "count(distinct s)")
+	for _, c := range []struct {
+		sets string
+		keys []string
+		has  [][]bool
+	}{
+		{gagg.Rollup, []string{"x", "s"}, [][]bool{{true, true}, {true, false}, {false, false}}},
+		{"(s), (i), (k)", []string{"s", "i", "k"}, [][]bool{{true, false, false}, {false, true, false}, {false, false, true}}},
+	} {
+		q := gagg.Query{From: from, By: c.keys, Sets: c.sets, Aggs: aggs}
+		var want []string
+		for _, has := range c.has {
+			want = append(want, setAlone(t, q, has)...)
+		}
+		slices.Sort(want)
+		var log bytes.Buffer
+		got := mustAnswer(t, q, gagg.Options{Threads: 2, Device: "cpu", Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+		if slices.Sort(got); !slices.Equal(got, want) {
+			t.Errorf("%s of %v: %d rows, want %d; first: %v", c.sets, c.keys, len(got), len(want), firstOther(got, want))
+		}
+		if strings.Contains(log.String(), "read again") {
+			t.Errorf("%s of %v: the input was read again", c.sets, c.keys)
 		}
 	}
 }

@@ -86,6 +86,7 @@ func TestFilled(t *testing.T) {
 		{By: []string{"k", "a"}, Aggs: []gagg.Agg{gagg.CountAll(), gagg.Sum("a"), gagg.Mean("a + k"), gagg.Min("s"), gagg.Count("s")}},
 		{By: []string{"k"}, Aggs: []gagg.Agg{gagg.Sum("a"), gagg.Mean("a"), gagg.VarSamp("a"), gagg.Max("a"), gagg.Count("a"), gagg.First("s"), gagg.Median("a")}},
 		{By: []string{"s"}, Aggs: []gagg.Agg{gagg.Expr("count(distinct a)"), gagg.Expr("sum(distinct k)"), gagg.Expr("bool_and(a > 3)")}},
+		{By: []string{"a", "s"}, Sets: "(a, s), (s), ()", Aggs: []gagg.Agg{gagg.Expr("count(distinct k)"), gagg.Expr("sum(distinct a)")}},
 		{By: []string{"k % (a - a)"}, Aggs: []gagg.Agg{gagg.Sum("a / (k - k)"), gagg.CountAll()}},
 		{By: []string{"k"}, Aggs: []gagg.Agg{gagg.Expr("sum(a) filter (where a > 5)"), gagg.Expr("min(case when a > 7 then k end)")}},
 		{Aggs: []gagg.Agg{gagg.Sum("a"), gagg.Min("s"), gagg.Count("a")}, Where: "k is null"},

@@ -23,8 +23,9 @@ import (
 // values.
 //
 // While there is memory for all of them, the groups of an inner run are one set for all workers
-// (sharedset.go), unless they have strings or other refs: no row is placed in a partition, and
-// nothing is merged. The inner workers get rows when that memory is refused.
+// (sharedset.go), or one for each grouping set, unless they have strings or other refs: no row is
+// placed in a partition, and nothing is merged. The inner workers get rows when that memory is
+// refused.
 //
 // Where the keys have texts, and x does not, each worker pairs the number that a group has in its
 // table with x, in place of that (pairs.go).
@@ -41,11 +42,22 @@ type Distinct struct {
 	Config *Config // of the inner run: its keys are the outer ones, then the value, which is Filled; it shares the outer Arenas and Intern
 	Arg    int     // the value's number among the arguments
 	Values bool    // the part needs the values; else it counts them
-	Shared int64   // bytes that a set which all workers share may take, beside the memory of Config; 0: there is none, for one that MayShare refuses
+	Shared int64   // bytes that the sets which all workers share may take, beside the memory of Config; 0: there are none
+
+	// Sets is the keys of shared sets: by number of the grouping set, or one. Layouts that MayShare
+	// refuses have none.
+	Sets []SetKeys
 
 	// Pair is the value's layout alone, where MayPair says that groups are to be numbered; else
 	// nil. Shared is what the pairs may take then.
 	Pair *key.Layout
+}
+
+// SetKeys is the keys of a shared set: the value, and those of the outer keys that the grouping set
+// has. The others, which are the same in all its groups, need no place.
+type SetKeys struct {
+	Layout  *key.Layout
+	Columns []int // of the inner run, by field
 }
 
 // sets is the inner workers of a worker. nil has none.
@@ -67,6 +79,7 @@ type set struct {
 	rows    []int32
 	seen    seenCodes
 	unseen  []column.Buffer // by column: the rows that it leaves
+	values  column.Buffer   // of these rows
 }
 
 // batchColumn evaluates to a column of a batch.
@@ -99,14 +112,23 @@ func (w *Worker) newSets() error {
 			worker: inner, arg: d.Arg, needed: w.states.Takes(d.Arg),
 			batch: column.Batch{Cols: make([]column.Vector, columns)}, buffers: make([]column.Buffer, columns), unseen: make([]column.Buffer, columns),
 		})
-		if d.set != nil {
-			w.sets.of[i].member = newMember(d.set, d.Config)
-		}
 		if d.pairs != nil {
 			w.sets.of[i].pairs = newPairs(d.pairs)
 		}
 	}
 	return nil
+}
+
+// join has the worker be a member of the shared sets of a grouping set.
+func (w *Worker) join(grouping int) {
+	if w.sets == nil {
+		return
+	}
+	for i, d := range w.run.inner {
+		if d.sets != nil && d.sets[grouping] != nil {
+			w.sets.of[i].member = newMember(d.sets[grouping], d.Sets[grouping], d.Config.Intern)
+		}
+	}
 }
 
 func (s *sets) close() (err error) {
@@ -217,19 +239,34 @@ func (s *set) add(keys []column.Vector, n int, read int64) error {
 		}
 		b.Cols[len(keys)].Null = nil
 	}
-	if s.member != nil {
-		s.dropSeen(len(keys))
-	}
-	if b.Rows == 0 || s.member != nil && s.member.add(b, read) {
+	if b.Rows == 0 {
 		return nil
 	}
+	own := b
+	if s.member != nil {
+		own = s.member.batchOf(b)
+	}
+	value := len(own.Cols) - 1
+	rows := s.seen.pick(own.Cols[:value], &own.Cols[value], b.Rows)
+	if rows != nil && len(rows) == 0 || s.enter(rows, read) {
+		return nil
+	}
+	s.leave(b, rows)
 	return s.addInner(b)
 }
 
-// dropSeen drops rows that came before, as far as codes tell (seenCodes).
-func (s *set) dropSeen(keys int) {
-	b := &s.batch
-	rows := s.seen.pick(b.Cols[:keys], &b.Cols[keys], b.Rows)
+// enter enters rows into the shared set and returns true, unless it is closed or there is none.
+func (s *set) enter(rows []int32, read int64) bool {
+	m := s.member
+	if m == nil || m.set.closed.Load() {
+		return false
+	}
+	s.leave(&m.own, rows)
+	return m.add(&m.own, read)
+}
+
+// leave leaves some rows in a batch; nil: all.
+func (s *set) leave(b *column.Batch, rows []int32) {
 	if rows == nil {
 		return
 	}
@@ -238,7 +275,8 @@ func (s *set) dropSeen(keys int) {
 		b.Cols[i] = column.Gather(&b.Cols[i], rows, &s.unseen[i])
 	}
 	// Each entry of the dictionary comes about once from now on: it need not be translated.
-	b.Cols[keys] = column.Flatten(&b.Cols[keys], &s.buffers[keys])
+	value := len(b.Cols) - 1
+	b.Cols[value] = column.Flatten(&b.Cols[value], &s.values)
 }
 
 // addInner adds rows to the inner worker.

@@ -44,9 +44,12 @@ func (r *Run) fold(ctx context.Context, n int, workers []*Worker) (Folded, error
 	for i, w := range workers {
 		inner[i] = w.sets.of[n].worker
 	}
-	if d.set != nil {
-		if folded, all, err := r.foldSet(ctx, n, workers); all || err != nil {
-			return folded, err
+	shared := Folded{}
+	if d.sets != nil {
+		var all bool
+		var err error
+		if shared, all, err = r.foldSets(ctx, n, workers); all || err != nil {
+			return shared, err
 		}
 	}
 	if d.pairs != nil {
@@ -75,7 +78,7 @@ func (r *Run) fold(ctx context.Context, n int, workers []*Worker) (Folded, error
 	for _, w := range workers {
 		w.sets.of[n].worker = nil
 	}
-	return Folded{f.folded.Load(), len(g.Sizes()), g.Partitioned}, g.Close()
+	return Folded{shared.Groups + f.folded.Load(), len(g.Sizes()), g.Partitioned}, g.Close()
 }
 
 // Kept is the groups of an inner run, for who merges them as they are.
@@ -123,7 +126,7 @@ func (f *folding) work(ctx context.Context, w *Worker) (err error) {
 	defer invariant.Recovered(&err)
 	m := f.run.NewMerger(f.groups.Buckets)
 	defer func() { err = errors.Join(err, m.Close()) }()
-	into := newFolder(f.Distinct, w, f.Config.Keys.Base())
+	into := newFolder(f.Distinct, w, SetKeys{Layout: f.Config.Keys}, f.Config.Keys.Base())
 	for {
 		n := int(f.next.Add(1)) - 1
 		if n >= len(f.ranges) {
@@ -160,33 +163,61 @@ func (m *Merger) Count(ctx context.Context, p merge.Range) (groups int64, err er
 
 // folder makes rows for one outer worker of the groups of an inner run.
 type folder struct {
-	worker *Worker
-	keys   key.Decoder
-	layout *key.Layout
-	stride int
-	batch  column.Batch // the outer keys, then the value
-	counts bool         // there is one group, and its values are only counted
-	folded int64        // groups of the partition
+	worker  *Worker
+	keys    key.Decoder
+	columns []int // of the batch, by field of the keys
+	masks   *grouping
+	layout  *key.Layout
+	stride  int
+	batch   column.Batch // the outer keys, then the value
+	counts  bool         // there is one group, and its values are only counted
+	folded  int64        // groups of the partition
 }
 
 // foldBytes is how many bytes of long strings rows have that are folded at a time, about: what a
 // core has in its second-level cache beside tables.
 const foldBytes = 256 << 10
 
-// newFolder makes a folder for rows with the key words from word base on.
-func newFolder(d *Distinct, w *Worker, base int) *folder {
+// newFolder makes a folder for rows with the key words from word base on. Without columns they have
+// all keys; else those that the worker's grouping set has.
+func newFolder(d *Distinct, w *Worker, has SetKeys, base int) *folder {
 	inner, keys := d.Config, len(w.pipe.Keys)
 	columns := keys
 	if d.Values {
 		columns++
 	}
 	w.turn(d, keys)
-	stride := base + inner.Keys.Words
-	return &folder{
-		worker: w, layout: inner.Keys, stride: stride,
-		keys:   key.Decoder{Layout: inner.Keys, Intern: inner.Intern, Arenas: inner.Arenas, Base: base, Stride: stride},
+	stride := base + has.Layout.Words
+	f := &folder{
+		worker: w, layout: has.Layout, stride: stride, columns: has.Columns,
+		keys:   key.Decoder{Layout: has.Layout, Intern: inner.Intern, Arenas: inner.Arenas, Base: base, Stride: stride},
 		batch:  column.Batch{Cols: make([]column.Vector, columns)},
 		counts: columns == 0,
+	}
+	if f.columns == nil {
+		f.columns = AllColumns(columns)
+	} else if f.masks = w.grouping; f.masks != nil {
+		copy(f.batch.Cols, inner.Groupings.one())
+	}
+	return f
+}
+
+// AllColumns is the first n columns.
+func AllColumns(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+// decodeSome decodes the fields of keys, which are so many columns: those of them that there are.
+func decodeSome(d *key.Decoder, columns []int, rows []uint64, cols []column.Vector) {
+	d.Begin(rows)
+	for i, c := range columns {
+		if c < len(cols) {
+			d.Decode(i, rows, &cols[c])
+		}
 	}
 }
 
@@ -210,8 +241,9 @@ func (f *folder) add(rows []uint64) error {
 		f.keys.Begin(rows)
 		n := f.fit(rows)
 		some := rows[:n*f.stride]
-		for i := range f.batch.Cols {
-			f.keys.Decode(i, some, &f.batch.Cols[i])
+		decodeSome(&f.keys, f.columns, some, f.batch.Cols)
+		if f.masks != nil {
+			f.masks.mask(f.batch.Cols[:len(f.masks.has)+1], n)
 		}
 		f.batch.Rows = n
 		if err := f.worker.Add(&f.batch); err != nil {

@@ -15,12 +15,11 @@ import (
 // the inner workers first.
 
 // MayShare reports whether a shared set can hold such keys.
-func MayShare(keys *key.Layout) bool { return !keys.HasRefs() && keys.Words <= memberWords }
+func MayShare(keys SetKeys) bool { return !keys.Layout.HasRefs() && keys.Layout.Words <= memberWords }
 
 // openSets makes the shared sets for which there is memory.
 func (r *Run) openSets() {
 	for _, d := range r.inner {
-		inner := d.Config
 		if d.Shared == 0 {
 			continue
 		}
@@ -28,10 +27,25 @@ func (r *Run) openSets() {
 			r.openPairs(d)
 			continue
 		}
-		members := int64(r.cfg.workers()) * memberBytes(inner.Keys.Words)
-		if d.Shared > members && inner.Budget.Draw(members) == nil {
-			d.set = newSharedSet(inner.Keys.Words, inner.Rows, d.Shared-members, inner.Budget)
-			d.set.members = members
+		rows := d.Config.Rows
+		if rows > 0 { // of which there are those of each grouping set
+			rows /= int64(max(len(r.cfg.Groupings.Sets), 1))
+		}
+		members := int64(0)
+		for _, keys := range d.Sets {
+			if MayShare(keys) {
+				members += int64(max(r.cfg.Threads, 1)) * memberBytes(keys.Layout.Words)
+			}
+		}
+		if members == 0 || d.Shared <= members || d.Config.Budget.Draw(members) != nil {
+			continue
+		}
+		d.members, d.memory = members, slabs{from: d.Config.Budget, most: d.Shared - members}
+		d.sets = make([]*sharedSet, len(d.Sets))
+		for i, keys := range d.Sets {
+			if MayShare(keys) {
+				d.sets[i] = newSharedSet(keys.Layout.Words, rows, &d.memory)
+			}
 		}
 	}
 }
@@ -39,71 +53,103 @@ func (r *Run) openSets() {
 // closeSets lets go of what shared sets hold.
 func (r *Run) closeSets() {
 	for _, d := range r.inner {
-		d.closeSet()
+		d.closeSets()
 	}
 }
 
-// closeSet lets go of what the shared set holds.
-func (d *inner) closeSet() {
-	if d.set == nil {
+// closeSets lets go of what the shared sets hold.
+func (d *inner) closeSets() {
+	if d.sets == nil {
 		return
 	}
-	d.set.memory.drop()
-	d.Config.Budget.Release(d.set.members)
-	d.set = nil
+	d.memory.drop()
+	d.Config.Budget.Release(d.members)
+	d.sets, d.members = nil, 0
 }
 
-// foldSet folds the keys of a shared set. If it is closed they go to the inner workers, and all is
-// false.
-func (r *Run) foldSet(ctx context.Context, n int, workers []*Worker) (folded Folded, all bool, err error) {
-	f := setFolding{inner: r.inner[n]}
-	errs := make([]error, len(workers))
-	each(len(workers), func(i int) {
-		defer invariant.Recovered(&errs[i])
-		_ = workers[i].sets.of[n].member.enterAll() // an error tells that the set is closed, which is looked at
-	})
-	if err := errors.Join(errs...); err != nil {
-		return Folded{}, false, err
-	}
-	if all = !f.set.closed.Load(); all && !workers[0].sets.own {
-		r.rows = max(r.rows, 0) + int64(f.set.count())
-	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	each(len(workers), func(i int) {
-		var err error
-		if all {
-			err = f.work(ctx, workers[i])
-		} else {
-			err = f.drain(ctx, &workers[i].sets.of[n])
+// foldSets folds the keys of shared sets. If one is closed, or there are groups of which no set is,
+// all is false: these are with the inner workers then.
+func (r *Run) foldSets(ctx context.Context, n int, workers []*Worker) (folded Folded, all bool, err error) {
+	d := r.inner[n]
+	all = true
+	folded.Partitions = setParts
+	for i, set := range d.sets {
+		if set == nil {
+			all = false
+			continue
 		}
+		f := setFolding{inner: d, n: n, set: set, keys: d.Sets[i]}
+		for _, w := range workers {
+			if w.grouping == nil || w.grouping.set == i {
+				f.workers = append(f.workers, w)
+			}
+		}
+		open, err := f.run(ctx)
 		if err != nil {
-			cancel(err)
+			return Folded{}, false, err
 		}
-	})
-	f.closeSet()
-	if err := context.Cause(ctx); err != nil || !all {
-		return Folded{}, false, err
+		all = all && open
+		folded.Groups += f.folded.Load()
+		if open && !workers[0].sets.own {
+			r.rows = max(r.rows, 0) + f.folded.Load()
+		}
 	}
+	d.closeSets()
 	for _, w := range workers {
 		s := &w.sets.of[n]
-		err = errors.Join(err, s.worker.close())
-		s.worker, s.member = nil, nil
+		s.member = nil
+		if all {
+			err = errors.Join(err, s.worker.close())
+			s.worker = nil
+		}
 	}
-	return Folded{Groups: f.folded.Load(), Partitions: setParts}, true, err
+	return folded, all, err
 }
 
 // setFolding is the folding of one shared set.
 type setFolding struct {
 	*inner
-	next   atomic.Int64 // partition
-	folded atomic.Int64 // keys
+	n       int // which inner run it is
+	set     *sharedSet
+	keys    SetKeys
+	workers []*Worker    // its members
+	next    atomic.Int64 // partition
+	folded  atomic.Int64 // keys
 }
 
-// work folds partitions into the tables of w until none is left.
-func (f *setFolding) work(ctx context.Context, w *Worker) (err error) {
+// run folds the keys of the set. If it is closed they go to the inner workers, and open is false.
+func (f *setFolding) run(ctx context.Context) (open bool, err error) {
+	errs := make([]error, len(f.workers))
+	each(len(f.workers), func(i int) {
+		defer invariant.Recovered(&errs[i])
+		_ = f.member(i).enterAll() // an error tells that the set is closed, which is looked at
+	})
+	if err := errors.Join(errs...); err != nil {
+		return false, err
+	}
+	open = !f.set.closed.Load()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	each(len(f.workers), func(i int) {
+		do := f.drain
+		if open {
+			do = f.work
+		}
+		if err := do(ctx, i); err != nil {
+			cancel(err)
+		}
+	})
+	return open, context.Cause(ctx)
+}
+
+// member is that of a worker.
+func (f *setFolding) member(worker int) *member { return f.workers[worker].sets.of[f.n].member }
+
+// work folds partitions into the tables of a worker until none is left.
+func (f *setFolding) work(ctx context.Context, worker int) (err error) {
 	defer invariant.Recovered(&err)
-	into := newFolder(f.Distinct, w, 0)
+	w := f.workers[worker]
+	into := newFolder(f.Distinct, w, f.keys, 0)
 	if into.counts {
 		if n := f.set.count(); f.folded.CompareAndSwap(0, int64(n)) {
 			w.addCount(n)
@@ -115,19 +161,23 @@ func (f *setFolding) work(ctx context.Context, w *Worker) (err error) {
 	return err
 }
 
-// drain makes rows of the inner worker of the keys that the worker has collected, and of those in
+// drain makes rows of the inner worker of the keys that a worker has collected, and of those in
 // partitions until none is left.
-func (f *setFolding) drain(ctx context.Context, s *set) (err error) {
+func (f *setFolding) drain(ctx context.Context, worker int) (err error) {
 	defer invariant.Recovered(&err)
-	c := f.Config
-	d := key.Decoder{Layout: c.Keys, Intern: c.Intern, Arenas: c.Arenas, Stride: f.set.words}
+	c, s := f.Config, &f.workers[worker].sets.of[f.n]
+	g := f.workers[worker].grouping
+	d := key.Decoder{Layout: f.keys.Layout, Intern: c.Intern, Arenas: c.Arenas, Stride: f.set.words}
 	b := column.Batch{Cols: make([]column.Vector, len(s.batch.Cols))}
+	if g != nil {
+		copy(b.Cols, c.Groupings.one())
+	}
 	add := func(keys []uint64) error {
-		d.Begin(keys)
-		for i := range b.Cols {
-			d.Decode(i, keys, &b.Cols[i])
-		}
 		b.Rows = len(keys) / d.Stride
+		decodeSome(&d, f.keys.Columns, keys, b.Cols)
+		if g != nil {
+			g.mask(b.Cols[:len(b.Cols)-1], b.Rows)
+		}
 		return s.addInner(&b)
 	}
 	for p, n := range s.member.filled {
@@ -137,7 +187,6 @@ func (f *setFolding) drain(ctx context.Context, s *set) (err error) {
 			}
 		}
 	}
-	s.member = nil
 	return f.walk(ctx, add)
 }
 

@@ -35,6 +35,7 @@ func (c *Config) workers() int { return max(c.Threads, 1) * max(len(c.Groupings.
 
 // grouping is what a worker knows of its grouping set.
 type grouping struct {
+	set     int             // its number
 	has     []bool          // by key: the set has it; the last one is the number of the set
 	masks   []*column.Dict  // by key: what stands in the place of one that the set does not have; nil: it has it
 	number  *column.Dict    // of the set
@@ -46,7 +47,7 @@ type grouping struct {
 // newGrouping is what worker number n of a thread knows. types are those of the keys.
 func newGrouping(has []bool, n int) *grouping {
 	return &grouping{
-		has: has, masks: make([]*column.Dict, len(has)),
+		set: n, has: has, masks: make([]*column.Dict, len(has)),
 		number: &column.Dict{Values: column.Vector{Len: 1, Int: []int64{int64(n)}}},
 	}
 }
@@ -63,6 +64,7 @@ func (w *Worker) groupBy(g *Groupings) error {
 			w.others = append(w.others, o)
 		}
 		o.grouping = newGrouping(has, n)
+		o.join(n)
 		if err := o.addTotal(); err != nil {
 			return err
 		}

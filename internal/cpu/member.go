@@ -13,6 +13,8 @@ import (
 // rows may have do not reach it.
 type member struct {
 	set     *sharedSet
+	columns []int        // of the inner run: those of the set's keys
+	own     column.Batch // these columns
 	intern  *key.Interner
 	encoder *key.Encoder
 	kept    []uint64 // keys of the batch that are not recent, end to end
@@ -43,9 +45,10 @@ func memberBytes(words int) int64 {
 	return int64(words)<<(recentBits+3) + 8*setParts*(memberWords+bufferWords)
 }
 
-func newMember(s *sharedSet, c *Config) *member {
+func newMember(s *sharedSet, keys SetKeys, in *key.Interner) *member {
 	m := &member{
-		set: s, tally: s.tally(), intern: c.Intern, encoder: key.NewEncoder(c.Keys, c.Intern),
+		set: s, columns: keys.Columns, own: column.Batch{Cols: make([]column.Vector, len(keys.Columns))},
+		tally: s.tally(), intern: in, encoder: key.NewEncoder(keys.Layout, in),
 		recent:  make([]uint64, s.words<<recentBits),
 		buffers: make([]uint64, setParts*bufferWords),
 	}
@@ -68,6 +71,15 @@ func (m *member) forget() {
 		copy(m.recent[at:at+w], k)
 	}
 	copy(m.recent[one*w:(one+1)*w], k[w:])
+}
+
+// batchOf is the columns of a batch of the inner run that the set has.
+func (m *member) batchOf(b *column.Batch) *column.Batch {
+	m.own.Rows = b.Rows
+	for i, c := range m.columns {
+		m.own.Cols[i] = b.Cols[c]
+	}
+	return &m.own
 }
 
 // slot is where recent has keys of a hash.

@@ -8,14 +8,13 @@ import (
 	"sync/atomic"
 
 	"github.com/gagg-dev/gagg/feedback"
-	"github.com/gagg-dev/gagg/internal/budget"
 	"github.com/gagg-dev/gagg/internal/key"
 )
 
-// sharedSet is the groups of an inner run as one set, which all workers enter keys into while they
-// read (member.go). A key is there once, whoever has met it, so that memory is touched for each
-// different value and not for each row, and nothing is left to be merged: the set is partitioned
-// for the sake of its locks alone.
+// sharedSet is the groups of an inner run, or those of one grouping set, as one set, which all
+// workers enter keys into while they read (member.go). A key is there once, whoever has met it, so
+// that memory is touched for each different value and not for each row, and nothing is left to be
+// merged: the set is partitioned for the sake of its locks alone.
 //
 //	partition  the keys whose hashes begin with the same 8 bits: a lock, and slots
 //	slot       the words of a key; all zeros: none, the key of zeros being kept aside
@@ -36,8 +35,7 @@ type sharedSet struct {
 	zeros  atomic.Bool // the key of zeros was entered
 	_      [64]byte    // what is above all workers read for each key
 
-	memory  slabs
-	members int64 // bytes that were taken for the members
+	memory *slabs
 
 	mu      sync.Mutex
 	tallies []*tally
@@ -93,12 +91,9 @@ func (s *sharedSet) counted() (read, came, found int64) {
 // errSetClosed is what entering meets in a set that is closed.
 var errSetClosed = errors.New("the set is closed")
 
-// newSharedSet returns a set of keys of so many words, from so many rows (-1: nobody knows), that
-// draws up to most bytes.
-func newSharedSet(words int, rows, most int64, from budget.Lender) *sharedSet {
-	s := &sharedSet{words: words, rows: rows, seed: setSeed{rand.Uint64(), rand.Uint64() | 1}}
-	s.memory = slabs{from: from, most: most}
-	return s
+// newSharedSet returns a set of keys of so many words, from so many rows (-1: nobody knows).
+func newSharedSet(words int, rows int64, memory *slabs) *sharedSet {
+	return &sharedSet{words: words, rows: rows, seed: setSeed{rand.Uint64(), rand.Uint64() | 1}, memory: memory}
 }
 
 // setSeed is what hashes depend on beside the key.

@@ -34,9 +34,11 @@ type Run struct {
 // inner is an inner run.
 type inner struct {
 	*Distinct
-	run   *Run
-	set   *sharedSet // nil: there is none
-	pairs *pairing   // the same
+	run     *Run
+	sets    []*sharedSet // by number of the grouping set, as Distinct.Sets; nil: there is none
+	memory  slabs        // of all of them
+	members int64        // bytes that were taken for their members
+	pairs   *pairing     // nil: there is none
 }
 
 // NewRun makes ready for a run. The configuration is its own from now on.

@@ -100,12 +100,17 @@ type Worker struct {
 // NewWorker returns a worker that takes its input through pipe.
 func (r *Run) NewWorker(pipe Pipeline) (*Worker, error) {
 	w, err := r.newWorker(pipe)
-	if sets := &r.cfg.Groupings; err == nil && len(sets.Sets) > 0 {
+	if err != nil {
+		return nil, err
+	}
+	if sets := &r.cfg.Groupings; len(sets.Sets) > 0 {
 		if err = w.groupBy(sets); err != nil {
 			err = errors.Join(err, w.close())
 		}
+		return w, err
 	}
-	return w, err
+	w.join(0)
+	return w, nil
 }
 
 // newWorker is NewWorker for one grouping set.
@@ -214,8 +219,12 @@ func (w *Worker) add(b *column.Batch) error {
 	if w.pipe.Begin != nil {
 		w.pipe.Begin(b)
 	}
+	filled := w.cfg.Filled
+	if w.part > 0 { // keys that a grouping set leaves out are NULL
+		filled = Filled{}
+	}
 	for i, e := range w.pipe.Keys {
-		if err := evaluate(e, b, w.cfg.Filled.Keys, i, &w.keys[i]); err != nil {
+		if err := evaluate(e, b, filled.Keys, i, &w.keys[i]); err != nil {
 			return err
 		}
 	}
@@ -224,7 +233,7 @@ func (w *Worker) add(b *column.Batch) error {
 			continue
 		}
 		var v column.Vector
-		if err := evaluate(e, b, w.cfg.Filled.Args, i, &v); err != nil {
+		if err := evaluate(e, b, filled.Args, i, &v); err != nil {
 			return err
 		}
 		if !w.inRange(i, &v) {

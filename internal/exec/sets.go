@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"slices"
+
 	"github.com/gagg-dev/gagg/internal/agg"
 	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/key"
@@ -42,7 +44,7 @@ func (r *run) distinct(cfg cpu.Config) (list []cpu.Distinct, rows int64) {
 			pair = nil
 		}
 		// else they are asked for
-		if (cpu.MayShare(s.Layout) || pair != nil) && cfg.Partitions == 0 && !cfg.KeepDistinct {
+		if (slices.ContainsFunc(s.Shared, cpu.MayShare) || pair != nil) && cfg.Partitions == 0 && !cfg.KeepDistinct {
 			shared = r.plan.Memory.SharedSet(len(r.plan.Sets), cfg.Threads, r.opt.Tuning.Plan.Shared)
 		}
 		if pair != nil && shared > 0 {
@@ -57,7 +59,7 @@ func (r *run) distinct(cfg cpu.Config) (list []cpu.Distinct, rows int64) {
 			inner.CacheBytes = setCacheBytes
 		}
 		list = append(list, cpu.Distinct{
-			Part: part, Config: &inner, Arg: s.Arg, Values: values, Shared: shared, Pair: pair,
+			Part: part, Config: &inner, Arg: s.Arg, Values: values, Shared: shared, Sets: s.Shared, Pair: pair,
 		})
 	}
 	return list, rows

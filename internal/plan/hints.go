@@ -37,9 +37,6 @@ func (p *planner) fill() {
 		if !slices.Contains(has, true) { // it has a group, also of no rows
 			p.Filled.Args = nil
 		}
-		for k := range has { // NULL where a set leaves it out
-			p.Filled.Keys[k] = p.Filled.Keys[k] && has[k]
-		}
 	}
 	p.layOut()
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/gagg-dev/gagg/internal/column"
+	"github.com/gagg-dev/gagg/internal/cpu"
 	"github.com/gagg-dev/gagg/internal/expr"
 	"github.com/gagg-dev/gagg/internal/key"
 )
@@ -35,6 +36,9 @@ type Set struct {
 	Value  key.Column
 	Layout *key.Layout // the keys, then the value
 	AtMost int64       // groups that there can be; -1: not known
+
+	// Shared is the keys of sets that all workers share: one for each grouping set, or one.
+	Shared []cpu.SetKeys
 }
 
 // setKeys is the keys of a grouping.
@@ -59,12 +63,41 @@ func (p *planner) placeKeys() {
 // layOut places the keys in words.
 func (p *planner) layOut() {
 	for i, filled := range p.Filled.Keys {
-		p.KeyColumns[i].Filled = filled
+		p.KeyColumns[i].Filled = filled && p.inAll(i)
 	}
 	p.Layout = key.NewLayout(p.KeyColumns)
 	for i := range p.Sets {
-		p.Sets[i].Layout = key.NewLayout(append(slices.Clone(p.KeyColumns), p.Sets[i].Value))
+		s := &p.Sets[i]
+		s.Layout, s.Shared = key.NewLayout(append(slices.Clone(p.KeyColumns), s.Value)), nil
+		for _, has := range p.rowSets() {
+			s.Shared = append(s.Shared, p.sharedKeys(s.Value, has))
+		}
+		if s.Shared == nil {
+			s.Shared = []cpu.SetKeys{{Layout: s.Layout, Columns: cpu.AllColumns(len(p.KeyColumns) + 1)}}
+		}
 	}
+}
+
+// rowSets is the sets of keys that rows are grouped by; none: one set, of all keys.
+func (p *planner) rowSets() [][]bool { return p.Query.Groupings[:p.Query.RowSets()] }
+
+// inAll reports whether key i is in all grouping sets: it is NULL where one leaves it out.
+func (p *planner) inAll(i int) bool {
+	return !slices.ContainsFunc(p.rowSets(), func(has []bool) bool { return i < len(has) && !has[i] })
+}
+
+// sharedKeys is the keys that a grouping set has, and a distinct value.
+func (p *planner) sharedKeys(value key.Column, has []bool) (out cpu.SetKeys) {
+	var cols []key.Column
+	for i := range has {
+		if has[i] {
+			c := p.KeyColumns[i]
+			c.Filled = len(p.Filled.Keys) > 0 && p.Filled.Keys[i]
+			cols, out.Columns = append(cols, c), append(out.Columns, i)
+		}
+	}
+	out.Layout, out.Columns = key.NewLayout(append(cols, value)), append(out.Columns, len(p.KeyColumns))
+	return out
 }
 
 // omitHashes has rows have no hash where that can be made of their keys.
