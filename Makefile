@@ -155,7 +155,7 @@ test-invariant:
 # included. Not optimized, which is compiled in half the time.
 .PHONY: test-arrow
 test-arrow:
-	cd arrow18 && $(GO) test -tags assert -ldflags=-w "-gcflags=github.com/...=-N -l" ./...
+	cd docs/arrow18 && $(GO) test -tags assert -ldflags=-w "-gcflags=github.com/...=-N -l" ./...
 
 # The peak resident size of the process for every aggregate, output format, number of groups and
 # limit; test-plain runs a sample. A quarter of an hour on two cores, since each case is some

@@ -91,6 +91,7 @@ func exampleCode(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	files = append(files, "../../docs/arrow18/example_test.go")
 	var all strings.Builder
 	for _, file := range files {
 		text, err := os.ReadFile(file)

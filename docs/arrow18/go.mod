@@ -1,4 +1,4 @@
-module github.com/gagg-dev/gagg/arrow18
+module github.com/gagg-dev/gagg/docs/arrow18
 
 go 1.26.0
 
@@ -47,4 +47,4 @@ require (
 )
 
 // The library of the same commit. A program that requires this module has what it requires itself.
-replace github.com/gagg-dev/gagg => ../
+replace github.com/gagg-dev/gagg => ../../

@@ -19,7 +19,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/gagg-dev/gagg"
-	"github.com/gagg-dev/gagg/arrow18"
+	"github.com/gagg-dev/gagg/docs/arrow18"
 )
 
 const (
@@ -253,7 +253,7 @@ func TestReaderShares(t *testing.T) {
 	mem := memory15.NewCheckedAllocator(memory15.NewGoAllocator())
 	defer mem.AssertSize(t, 0)
 	rows, err := gagg.Run(t.Context(), gagg.Query{
-		From: gagg.Files("../testdata/orders.parquet"), By: []string{"region", "ordered_at"},
+		From: gagg.Files("../../testdata/orders.parquet"), By: []string{"region", "ordered_at"},
 		Aggs: []gagg.Agg{gagg.Sum("price"), gagg.List("customer"), gagg.Min("discount")},
 	}, gagg.Options{Allocator: mem})
 	if err != nil {
@@ -393,7 +393,7 @@ func TestExtensions(t *testing.T) {
 // States are records too.
 func TestStates(t *testing.T) {
 	q := gagg.Query{
-		From: gagg.Files("../testdata/orders.parquet"), By: []string{"region"}, Partial: true,
+		From: gagg.Files("../../testdata/orders.parquet"), By: []string{"region"}, Partial: true,
 		Aggs: []gagg.Agg{gagg.Sum("price"), gagg.Median("price"), gagg.CountDistinct("customer"), gagg.First("product")},
 	}
 	rows, err := gagg.Run(t.Context(), q, gagg.Options{})
@@ -412,7 +412,7 @@ func TestStates(t *testing.T) {
 
 // One record, as of Head; and one of a type that gagg does not make.
 func TestBatch(t *testing.T) {
-	_, rec, err := gagg.Head(t.Context(), gagg.Files("../testdata/orders.parquet"), 3, gagg.Options{})
+	_, rec, err := gagg.Head(t.Context(), gagg.Files("../../testdata/orders.parquet"), 3, gagg.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 
 	"github.com/gagg-dev/gagg"
-	"github.com/gagg-dev/gagg/arrow18"
+	"github.com/gagg-dev/gagg/docs/arrow18"
 )
 
 // revenue is the revenue of each region, of orders that come from anywhere.
@@ -43,7 +43,7 @@ func revenue(ctx context.Context, orders array.RecordReader) error {
 // Batches out of the Parquet reader of version 18, and the result as batches.
 func ExampleRecords() {
 	ctx := context.Background()
-	f, err := file.OpenParquetFile("../testdata/orders.parquet", false)
+	f, err := file.OpenParquetFile("../../testdata/orders.parquet", false)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func ExampleRecordSeq() {
 
 // The first rows of a file as a batch.
 func ExampleBatch() {
-	_, rec, err := gagg.Head(context.Background(), gagg.Files("../testdata/orders.parquet"), 2, gagg.Options{})
+	_, rec, err := gagg.Head(context.Background(), gagg.Files("../../testdata/orders.parquet"), 2, gagg.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
