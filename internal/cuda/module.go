@@ -12,14 +12,18 @@ import (
 	"unsafe"
 )
 
-// Source is PTX with one kernel, which the driver compiles to a module. A
-// module stays with the device's context: whoever asks for the kernel again, also by
-// another Context, gets it at once, until the last of them is closed. Sources are told
-// apart by their address. A kernel with dynamic shared memory may have all that the device
-// has for a block.
+// Source is one kernel, as PTX, which the driver compiles to a module, and for some devices as
+// machine code, which it only loads. A module stays with the device's context: whoever asks for
+// the kernel again, also by another Context, gets it at once, until the last of them is closed.
+// Sources are told apart by their address. A kernel with dynamic shared memory may have all that
+// the device has for a block.
 type Source struct {
 	Kernel string
 	PTX    []byte
+
+	// Code returns the kernel's machine code for devices of a compute capability, an ELF file;
+	// nil: there is none. A nil Code has none for any device. Any thread calls it.
+	Code func(major, minor int) []byte
 }
 
 // module is what the driver has made of a source.
@@ -46,11 +50,12 @@ type jit struct {
 	image     []byte
 }
 
-// Function is the kernel of a source, which is loaded if it is not yet. The
-// driver compiles 1000 lines of PTX in some 100 ms, and keeps the result in a cache of
-// its own, from which it takes 1 ms. Where the device or the driver does not know
-// such PTX the error is ErrUnsupported, names both versions, and holds the log of
-// the compiler.
+// Function is the kernel of a source, which is loaded if it is not yet. Machine code that there
+// is for the device takes 1 ms. Without, or where the driver refuses it, since it is older than
+// the code or since CUDA_FORCE_PTX_JIT says so, the driver compiles the PTX: 1000 lines in some
+// 100 ms. It keeps the result in a cache of its own, from which it takes 1 ms. Where the device
+// or the driver does not know such PTX the error is ErrUnsupported, names both versions, and
+// holds the log of the compiler.
 func (c *Context) Function(s *Source) (*Function, error) {
 	if err := c.usable(); err != nil {
 		return nil, err
@@ -108,7 +113,7 @@ func (c *Context) load(s *Source, m *module) error {
 		return err
 	}
 	defer t.Unlock()
-	handle, err := t.compile(s)
+	handle, err := t.module(s)
 	if err != nil {
 		return err
 	}
@@ -127,10 +132,23 @@ func (c *Context) load(s *Source, m *module) error {
 	return nil
 }
 
-func (t *Thread) compile(s *Source) (handle uintptr, err error) {
-	j := &jit{options: [4]uint32{jitInfoLog, jitInfoLogSize, jitErrorLog, jitErrorLogSize}}
+// module makes a module of a source: of its machine code if there is any that the driver takes.
+func (t *Thread) module(s *Source) (handle uintptr, err error) {
+	if s.Code != nil {
+		d := t.context.device
+		if code := s.Code(d.Major, d.Minor); len(code) > 0 {
+			handle, err := t.loadImage(s, code)
+			if !errors.Is(err, ErrUnsupported) {
+				return handle, err
+			}
+		}
+	}
+	return t.loadImage(s, append(bytes.Clone(s.PTX), 0)) // the driver reads text up to a NUL
+}
+
+func (t *Thread) loadImage(s *Source, image []byte) (handle uintptr, err error) {
+	j := &jit{options: [4]uint32{jitInfoLog, jitInfoLogSize, jitErrorLog, jitErrorLogSize}, image: image}
 	j.values = [4]uintptr{uintptr(unsafe.Pointer(&j.info)), uintptr(len(j.info)), uintptr(unsafe.Pointer(&j.log)), uintptr(len(j.log))}
-	j.image = append(bytes.Clone(s.PTX), 0) // the driver reads up to a NUL
 	r := t.context.call(cuModuleLoadDataEx, uintptr(unsafe.Pointer(&t.result)), uintptr(unsafe.Pointer(unsafe.SliceData(j.image))),
 		uintptr(len(j.options)), uintptr(unsafe.Pointer(&j.options)), uintptr(unsafe.Pointer(&j.values)))
 	if r != success {

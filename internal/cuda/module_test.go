@@ -42,6 +42,33 @@ func TestFunction(t *testing.T) {
 	}
 }
 
+// Machine code that the driver refuses leaves the PTX, which is told of if it is refused too. Code
+// is asked for by the device's compute capability.
+func TestCodeRefused(t *testing.T) {
+	thread := gputest.Open(t)
+	d := thread.Context().Device()
+	asked := 0
+	code := func(major, minor int) []byte {
+		asked++
+		if major != d.Major || minor != d.Minor {
+			t.Errorf("code for %d.%d on a device of %d.%d", major, minor, d.Major, d.Minor)
+		}
+		return append([]byte("\x7fELF no code"), make([]byte, 64)...)
+	}
+	f, err := thread.Context().Function(&cuda.Source{Kernel: "empty_launch", PTX: []byte(emptyPTX), Code: code})
+	must(t, err)
+	s := newStream(t, thread)
+	must(t, s.Launch(f, cuda.Grid{Blocks: 1, Threads: 32}, nil, 0), s.Synchronize())
+	newer := strings.Replace(emptyPTX, "6.3", "99.0", 1)
+	_, err = thread.Context().Function(&cuda.Source{Kernel: "empty_launch", PTX: []byte(newer), Code: code})
+	if wantClasses(t, err, cuda.ErrUnsupported); asked != 2 || !strings.Contains(err.Error(), "99.0") {
+		t.Errorf("code was asked for %d times, and %v", asked, err)
+	}
+	none := func(int, int) []byte { return nil }
+	_, err = thread.Context().Function(&cuda.Source{Kernel: "empty_launch", PTX: []byte(emptyPTX), Code: none})
+	must(t, err)
+}
+
 // The compiler's log is whole in the error, its first line in the text, beside
 // the versions that were asked for and that there are.
 func TestModuleRefused(t *testing.T) {

@@ -47,10 +47,11 @@
 //
 // # Environment
 //
-//	GAGG_EMU_DEVICES   number of devices (1); CUDA_VISIBLE_DEVICES hides some
-//	GAGG_EMU_MEMORY    bytes of each device (1 GiB)
-//	GAGG_EMU_VERSION   what cuDriverGetVersion says (13000)
-//	GAGG_EMU_FAULT     name:n:code or name:n:code:forever, several with commas: see Fault
-//	GAGG_EMU_SEED      of the order of threads and all else at random (1)
-//	GAGG_EMU_SLOW      least:most or most: microseconds before each operation of a stream
+//	GAGG_EMU_ARCHITECTURE   ten times the compute capability of each device (70)
+//	GAGG_EMU_DEVICES        number of devices (1); CUDA_VISIBLE_DEVICES hides some
+//	GAGG_EMU_MEMORY         bytes of each device (1 GiB)
+//	GAGG_EMU_VERSION        what cuDriverGetVersion says (13000)
+//	GAGG_EMU_FAULT          name:n:code or name:n:code:forever, several with commas: see Fault
+//	GAGG_EMU_SEED           of the order of threads and all else at random (1)
+//	GAGG_EMU_SLOW           least:most or most: microseconds before each operation of a stream
 package emu

@@ -21,6 +21,7 @@ std::string text(const char* name) {
 Config read() {
   Config c{
       .devices = static_cast<int>(number("GAGG_EMU_DEVICES", 1)),
+      .architecture = static_cast<int>(number("GAGG_EMU_ARCHITECTURE", 70)),
       .version = static_cast<int>(number("GAGG_EMU_VERSION", 13000)),
       .memory = number("GAGG_EMU_MEMORY", uint64_t{1} << 30),
       .faults = text("GAGG_EMU_FAULT"),

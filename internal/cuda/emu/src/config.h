@@ -9,6 +9,7 @@ namespace driver {
 
 struct Config {
   int devices;             // GAGG_EMU_DEVICES: how many, 1 unless set
+  int architecture;        // GAGG_EMU_ARCHITECTURE: ten times the compute capability of the devices, 70 unless set
   int version;             // GAGG_EMU_VERSION: what cuDriverGetVersion says, 13000 unless set
   uint64_t memory;         // GAGG_EMU_MEMORY: bytes of each device, 1 GiB unless set
   std::string faults;      // GAGG_EMU_FAULT: see Faults::arm

@@ -45,8 +45,8 @@ const std::map<int, int> attributes = {
     {40, 2},  // copy engines
     {41, 1},  // unified addresses
     {50, 0},  // PCI domain
-    {75, capability_major},
-    {76, capability_minor},
+    {75, architecture() / 10},  // compute capability
+    {76, architecture() % 10},
     {81, shared_per_multiprocessor},
     {82, registers_per_multiprocessor},
     {97, shared_per_block_optin},
@@ -76,6 +76,8 @@ CUresult of_device(const char* name, CUdevice device, const void* out, Body body
 }
 
 }  // namespace
+
+int architecture() { return config().architecture; }
 
 int device_count() {
   static const int count = [] {

@@ -50,8 +50,8 @@ EMU_API CUresult cuFuncGetAttribute(int* out, int attribute, CUfunction handle) 
         {CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES, 0},
         {CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, 0},
         {CU_FUNC_ATTRIBUTE_NUM_REGS, 32},
-        {CU_FUNC_ATTRIBUTE_PTX_VERSION, capability_major * 10 + capability_minor},
-        {CU_FUNC_ATTRIBUTE_BINARY_VERSION, capability_major * 10 + capability_minor},
+        {CU_FUNC_ATTRIBUTE_PTX_VERSION, architecture()},
+        {CU_FUNC_ATTRIBUTE_BINARY_VERSION, architecture()},
         {CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, function->max_dynamic_shared},
     };
     auto at = values.find(attribute);

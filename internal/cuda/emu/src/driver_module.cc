@@ -1,5 +1,5 @@
-// cuModule*: the text of a module says which kernels it has, the generator's table has them for the
-// host.
+// cuModule*: the text or the machine code of a module says which kernels it has, the generator's
+// table has them for the host.
 #include <algorithm>
 #include <cstring>
 #include <mutex>
@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "call.h"
+#include "cubin.h"
 #include "module.h"
 #include "report.h"
 
@@ -61,20 +62,10 @@ bool read_once(const std::string& text, Ptx* ptx, std::string* error) {
   return true;
 }
 
-// compile is the driver's compiler: it refuses what it cannot read, what is for newer devices, and,
-// unlike the driver, kernels that this library was not built with.
-CUresult compile(const std::string& text, Ptx* ptx, std::string* error) {
-  if (!read_once(text, ptx, error)) return CUDA_ERROR_INVALID_PTX;
-  if (ptx->version > newest_ptx) {
-    *error = format("ptxas fatal : Unsupported .version %d.%d; current version is '%d.%d'\n", ptx->version / 10, ptx->version % 10, newest_ptx / 10,
-                    newest_ptx % 10);
-    return CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
-  }
-  if (ptx->target > capability_major * 10 + capability_minor) {
-    *error = format("ptxas fatal : SM version specified by .target is higher than default SM version assumed: sm_%d\n", ptx->target);
-    return CUDA_ERROR_NO_BINARY_FOR_GPU;
-  }
-  for (const auto& kernel : ptx->kernels) {
+// known tells whether this library was built with the kernels of a module: a driver needs no such
+// check.
+CUresult known(const Ptx& ptx, std::string* error) {
+  for (const auto& kernel : ptx.kernels) {
     const EmuKernel* built = find_kernel(kernel.name);
     if (!built) {
       *error = format("emulator : it was built without the kernel %s (make emu)\n", kernel.name.c_str());
@@ -87,6 +78,31 @@ CUresult compile(const std::string& text, Ptx* ptx, std::string* error) {
     }
   }
   return CUDA_SUCCESS;
+}
+
+// take is what a driver does with machine code: it refuses what is for other devices.
+CUresult take(const void* image, Ptx* code, std::string* error) {
+  if (!read_elf(image, code, error)) return CUDA_ERROR_INVALID_IMAGE;
+  if (code->target / 10 != architecture() / 10 || code->target > architecture()) {
+    *error = format("no kernel image is available for execution on the device: it is for sm_%d\n", code->target);
+    return CUDA_ERROR_NO_BINARY_FOR_GPU;
+  }
+  return known(*code, error);
+}
+
+// compile is the driver's compiler: it refuses what it cannot read, and what is for newer devices.
+CUresult compile(const std::string& text, Ptx* ptx, std::string* error) {
+  if (!read_once(text, ptx, error)) return CUDA_ERROR_INVALID_PTX;
+  if (ptx->version > newest_ptx) {
+    *error = format("ptxas fatal : Unsupported .version %d.%d; current version is '%d.%d'\n", ptx->version / 10, ptx->version % 10, newest_ptx / 10,
+                    newest_ptx % 10);
+    return CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
+  }
+  if (ptx->target > architecture()) {
+    *error = format("ptxas fatal : SM version specified by .target is higher than default SM version assumed: sm_%d\n", ptx->target);
+    return CUDA_ERROR_NO_BINARY_FOR_GPU;
+  }
+  return known(*ptx, error);
 }
 
 void* add_module(const Ptx& ptx) {
@@ -113,7 +129,7 @@ EMU_API CUresult cuModuleLoadDataEx(CUmodule* out, const void* image, unsigned c
     JitOptions jit(count, options, values);
     Ptx ptx;
     std::string error;
-    const CUresult code = compile(static_cast<const char*>(image), &ptx, &error);
+    const CUresult code = is_elf(image) ? take(image, &ptx, &error) : compile(static_cast<const char*>(image), &ptx, &error);
     jit.write(error);
     if (!code) *out = static_cast<CUmodule>(add_module(ptx));
     return code;
