@@ -25,6 +25,10 @@ export GAGG_CORPUS
 # What compiles the kernels; a check wants the very version of ptx/MANIFEST.
 CLANG ?= clang-19
 
+# What makes machine code of their PTX, for the devices that most people have. There need not be
+# one: then code of kernels that have not changed stays, and drivers compile the others.
+PTXAS ?= build/ptxas
+
 # A fuzz target runs this long in `make fuzz-short` and `make ci`.
 FUZZ_TIME ?= 2s
 
@@ -281,15 +285,19 @@ build/gpu:
 	cp internal/gputest/run.sh build/gpu
 	@du -sh build/gpu
 
-# The kernels' PTX and launch functions, from their sources. It needs clang.
+# The kernels' PTX, machine code and launch functions, from their sources. It needs clang.
 .PHONY: ptx
 ptx:
-	$(GO) run ./internal/kernels/gen -clang $(CLANG)
+	$(GO) run ./internal/kernels/gen -clang $(CLANG) -ptxas $(PTXAS)
+
+# NVIDIA's assembler, from Debian's section non-free; its licence lies beside it.
+build/ptxas:
+	internal/kernels/gen/ptxas.sh $@
 
 # Everything that make ptx writes is as it would write it now.
 .PHONY: ptx-check
 ptx-check:
-	$(GO) run ./internal/kernels/gen -clang $(CLANG) -check
+	$(GO) run ./internal/kernels/gen -clang $(CLANG) -ptxas $(PTXAS) -check
 	@echo "ptx-check: no difference"
 
 # gagg beside DuckDB, ClickHouse and Polars on db-benchmark's data; see bench/peers/README.md.

@@ -11,7 +11,10 @@ import (
 //go:embed ptx/ega_any.ptx
 var egaAnyPTX []byte
 
-var egaAnySource = Source{PTX: egaAnyPTX, Kernels: []string{"ega_any_clear", "ega_any_probe", "ega_any_collect", "ega_any_shared"}}
+//go:embed ptx/ega_any.code
+var egaAnyCode []byte
+
+var egaAnySource = Source{PTX: egaAnyPTX, Code: egaAnyCode, Kernels: []string{"ega_any_clear", "ega_any_probe", "ega_any_collect", "ega_any_shared"}}
 
 // NewEgaAny is the kernels of ega_any.cu in a context, not loaded yet.
 func NewEgaAny(c *cuda.Context) *EgaShape { return &EgaShape{NewFamily(c, &egaAnySource)} }

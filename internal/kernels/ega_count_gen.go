@@ -12,7 +12,10 @@ import (
 //go:embed ptx/ega_count.ptx
 var egaCountPTX []byte
 
-var egaCountSource = Source{PTX: egaCountPTX, Kernels: []string{"ega_count_slots"}}
+//go:embed ptx/ega_count.code
+var egaCountCode []byte
+
+var egaCountSource = Source{PTX: egaCountPTX, Code: egaCountCode, Kernels: []string{"ega_count_slots"}}
 
 // EgaCount is the kernels of ega_count.cu in a context.
 type EgaCount struct {

@@ -11,7 +11,10 @@ import (
 //go:embed ptx/ega_key1.ptx
 var egaKey1PTX []byte
 
-var egaKey1Source = Source{PTX: egaKey1PTX, Kernels: []string{"ega_key1_clear", "ega_key1_probe", "ega_key1_collect", "ega_key1_shared"}}
+//go:embed ptx/ega_key1.code
+var egaKey1Code []byte
+
+var egaKey1Source = Source{PTX: egaKey1PTX, Code: egaKey1Code, Kernels: []string{"ega_key1_clear", "ega_key1_probe", "ega_key1_collect", "ega_key1_shared"}}
 
 // NewEgaKey1 is the kernels of ega_key1.cu in a context, not loaded yet.
 func NewEgaKey1(c *cuda.Context) *EgaShape { return &EgaShape{NewFamily(c, &egaKey1Source)} }

@@ -11,7 +11,10 @@ import (
 //go:embed ptx/ega_key2.ptx
 var egaKey2PTX []byte
 
-var egaKey2Source = Source{PTX: egaKey2PTX, Kernels: []string{"ega_key2_clear", "ega_key2_probe", "ega_key2_collect", "ega_key2_shared"}}
+//go:embed ptx/ega_key2.code
+var egaKey2Code []byte
+
+var egaKey2Source = Source{PTX: egaKey2PTX, Code: egaKey2Code, Kernels: []string{"ega_key2_clear", "ega_key2_probe", "ega_key2_collect", "ega_key2_shared"}}
 
 // NewEgaKey2 is the kernels of ega_key2.cu in a context, not loaded yet.
 func NewEgaKey2(c *cuda.Context) *EgaShape { return &EgaShape{NewFamily(c, &egaKey2Source)} }

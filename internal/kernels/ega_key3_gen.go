@@ -11,7 +11,10 @@ import (
 //go:embed ptx/ega_key3.ptx
 var egaKey3PTX []byte
 
-var egaKey3Source = Source{PTX: egaKey3PTX, Kernels: []string{"ega_key3_clear", "ega_key3_probe", "ega_key3_collect", "ega_key3_shared"}}
+//go:embed ptx/ega_key3.code
+var egaKey3Code []byte
+
+var egaKey3Source = Source{PTX: egaKey3PTX, Code: egaKey3Code, Kernels: []string{"ega_key3_clear", "ega_key3_probe", "ega_key3_collect", "ega_key3_shared"}}
 
 // NewEgaKey3 is the kernels of ega_key3.cu in a context, not loaded yet.
 func NewEgaKey3(c *cuda.Context) *EgaShape { return &EgaShape{NewFamily(c, &egaKey3Source)} }

@@ -11,7 +11,10 @@ import (
 //go:embed ptx/ega_key4.ptx
 var egaKey4PTX []byte
 
-var egaKey4Source = Source{PTX: egaKey4PTX, Kernels: []string{"ega_key4_clear", "ega_key4_probe", "ega_key4_collect", "ega_key4_shared"}}
+//go:embed ptx/ega_key4.code
+var egaKey4Code []byte
+
+var egaKey4Source = Source{PTX: egaKey4PTX, Code: egaKey4Code, Kernels: []string{"ega_key4_clear", "ega_key4_probe", "ega_key4_collect", "ega_key4_shared"}}
 
 // NewEgaKey4 is the kernels of ega_key4.cu in a context, not loaded yet.
 func NewEgaKey4(c *cuda.Context) *EgaShape { return &EgaShape{NewFamily(c, &egaKey4Source)} }

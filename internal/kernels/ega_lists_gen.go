@@ -12,7 +12,10 @@ import (
 //go:embed ptx/ega_lists.ptx
 var egaListsPTX []byte
 
-var egaListsSource = Source{PTX: egaListsPTX, Kernels: []string{"ega_lists_claim", "ega_lists_note", "ega_lists_begin", "ega_lists_place"}}
+//go:embed ptx/ega_lists.code
+var egaListsCode []byte
+
+var egaListsSource = Source{PTX: egaListsPTX, Code: egaListsCode, Kernels: []string{"ega_lists_claim", "ega_lists_note", "ega_lists_begin", "ega_lists_place"}}
 
 // EgaLists is the kernels of ega_lists.cu in a context.
 type EgaLists struct {

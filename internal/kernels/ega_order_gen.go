@@ -12,7 +12,10 @@ import (
 //go:embed ptx/ega_order.ptx
 var egaOrderPTX []byte
 
-var egaOrderSource = Source{PTX: egaOrderPTX, Kernels: []string{"ega_order_reach", "ega_order_from", "ega_order_take"}}
+//go:embed ptx/ega_order.code
+var egaOrderCode []byte
+
+var egaOrderSource = Source{PTX: egaOrderPTX, Code: egaOrderCode, Kernels: []string{"ega_order_reach", "ega_order_from", "ega_order_take"}}
 
 // EgaOrder is the kernels of ega_order.cu in a context.
 type EgaOrder struct {

@@ -11,7 +11,10 @@ import (
 //go:embed ptx/ega_pair.ptx
 var egaPairPTX []byte
 
-var egaPairSource = Source{PTX: egaPairPTX, Kernels: []string{"ega_pair_clear", "ega_pair_probe", "ega_pair_collect", "ega_pair_shared"}}
+//go:embed ptx/ega_pair.code
+var egaPairCode []byte
+
+var egaPairSource = Source{PTX: egaPairPTX, Code: egaPairCode, Kernels: []string{"ega_pair_clear", "ega_pair_probe", "ega_pair_collect", "ega_pair_shared"}}
 
 // NewEgaPair is the kernels of ega_pair.cu in a context, not loaded yet.
 func NewEgaPair(c *cuda.Context) *EgaShape { return &EgaShape{NewFamily(c, &egaPairSource)} }

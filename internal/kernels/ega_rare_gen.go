@@ -11,7 +11,10 @@ import (
 //go:embed ptx/ega_rare.ptx
 var egaRarePTX []byte
 
-var egaRareSource = Source{PTX: egaRarePTX, Kernels: []string{"ega_rare_clear", "ega_rare_probe", "ega_rare_collect", "ega_rare_shared"}}
+//go:embed ptx/ega_rare.code
+var egaRareCode []byte
+
+var egaRareSource = Source{PTX: egaRarePTX, Code: egaRareCode, Kernels: []string{"ega_rare_clear", "ega_rare_probe", "ega_rare_collect", "ega_rare_shared"}}
 
 // NewEgaRare is the kernels of ega_rare.cu in a context, not loaded yet.
 func NewEgaRare(c *cuda.Context) *EgaShape { return &EgaShape{NewFamily(c, &egaRareSource)} }

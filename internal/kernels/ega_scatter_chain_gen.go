@@ -12,7 +12,10 @@ import (
 //go:embed ptx/ega_scatter_chain.ptx
 var egaScatterChainPTX []byte
 
-var egaScatterChainSource = Source{PTX: egaScatterChainPTX, Kernels: []string{"ega_scatter_chain_sum", "ega_scatter_chain_settle", "ega_scatter_chain_list", "ega_scatter_chain_gather", "ega_scatter_chain_pairs", "ega_scatter_chain_even", "ega_scatter_chain_odd"}}
+//go:embed ptx/ega_scatter_chain.code
+var egaScatterChainCode []byte
+
+var egaScatterChainSource = Source{PTX: egaScatterChainPTX, Code: egaScatterChainCode, Kernels: []string{"ega_scatter_chain_sum", "ega_scatter_chain_settle", "ega_scatter_chain_list", "ega_scatter_chain_gather", "ega_scatter_chain_pairs", "ega_scatter_chain_even", "ega_scatter_chain_odd"}}
 
 // EgaScatterChain is the kernels of ega_scatter_chain.cu in a context.
 type EgaScatterChain struct {

@@ -12,7 +12,10 @@ import (
 //go:embed ptx/facts.ptx
 var factsPTX []byte
 
-var factsSource = Source{PTX: factsPTX, Kernels: []string{"facts_tell"}}
+//go:embed ptx/facts.code
+var factsCode []byte
+
+var factsSource = Source{PTX: factsPTX, Code: factsCode, Kernels: []string{"facts_tell"}}
 
 // Facts is the kernels of facts.cu in a context.
 type Facts struct {

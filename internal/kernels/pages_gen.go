@@ -12,7 +12,10 @@ import (
 //go:embed ptx/pages.ptx
 var pagesPTX []byte
 
-var pagesSource = Source{PTX: pagesPTX, Kernels: []string{"pages_reset", "pages_used"}}
+//go:embed ptx/pages.code
+var pagesCode []byte
+
+var pagesSource = Source{PTX: pagesPTX, Code: pagesCode, Kernels: []string{"pages_reset", "pages_used"}}
 
 // Pages is the kernels of pages.cu in a context.
 type Pages struct {

@@ -12,7 +12,10 @@ import (
 //go:embed ptx/parquet_compute.ptx
 var parquetComputePTX []byte
 
-var parquetComputeSource = Source{PTX: parquetComputePTX, Kernels: []string{"parquet_compute_run"}}
+//go:embed ptx/parquet_compute.code
+var parquetComputeCode []byte
+
+var parquetComputeSource = Source{PTX: parquetComputePTX, Code: parquetComputeCode, Kernels: []string{"parquet_compute_run"}}
 
 // ParquetCompute is the kernels of parquet_compute.cu in a context.
 type ParquetCompute struct {

@@ -12,7 +12,10 @@ import (
 //go:embed ptx/parquet_decode.ptx
 var parquetDecodePTX []byte
 
-var parquetDecodeSource = Source{PTX: parquetDecodePTX, Kernels: []string{"parquet_decode_levels", "parquet_decode_values", "parquet_decode_walks"}}
+//go:embed ptx/parquet_decode.code
+var parquetDecodeCode []byte
+
+var parquetDecodeSource = Source{PTX: parquetDecodePTX, Code: parquetDecodeCode, Kernels: []string{"parquet_decode_levels", "parquet_decode_values", "parquet_decode_walks"}}
 
 // ParquetDecode is the kernels of parquet_decode.cu in a context.
 type ParquetDecode struct {

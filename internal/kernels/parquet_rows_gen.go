@@ -12,7 +12,10 @@ import (
 //go:embed ptx/parquet_rows.ptx
 var parquetRowsPTX []byte
 
-var parquetRowsSource = Source{PTX: parquetRowsPTX, Kernels: []string{"parquet_rows_make"}}
+//go:embed ptx/parquet_rows.code
+var parquetRowsCode []byte
+
+var parquetRowsSource = Source{PTX: parquetRowsPTX, Code: parquetRowsCode, Kernels: []string{"parquet_rows_make"}}
 
 // ParquetRows is the kernels of parquet_rows.cu in a context.
 type ParquetRows struct {

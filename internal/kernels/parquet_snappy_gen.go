@@ -12,7 +12,10 @@ import (
 //go:embed ptx/parquet_snappy.ptx
 var parquetSnappyPTX []byte
 
-var parquetSnappySource = Source{PTX: parquetSnappyPTX, Kernels: []string{"parquet_snappy_link", "parquet_snappy_walk", "parquet_snappy_find", "parquet_snappy_expand", "parquet_snappy_again"}}
+//go:embed ptx/parquet_snappy.code
+var parquetSnappyCode []byte
+
+var parquetSnappySource = Source{PTX: parquetSnappyPTX, Code: parquetSnappyCode, Kernels: []string{"parquet_snappy_link", "parquet_snappy_walk", "parquet_snappy_find", "parquet_snappy_expand", "parquet_snappy_again"}}
 
 // ParquetSnappy is the kernels of parquet_snappy.cu in a context.
 type ParquetSnappy struct {

@@ -1,12 +1,10 @@
 package kernels
 
 import (
-	"bytes"
-	"maps"
-	"regexp"
 	"sync"
 
 	"github.com/gagg-dev/gagg/internal/cuda"
+	"github.com/gagg-dev/gagg/internal/kernels/image"
 )
 
 // Source is the kernels of one .cu file. Each is loaded as a module of its own, so that a run
@@ -14,124 +12,41 @@ import (
 // kernels share inlined code only, except for one function in some sources.
 type Source struct {
 	PTX     []byte
+	Code    []byte   // machine code (package image); empty: each device's driver compiles the PTX
 	Kernels []string // in the order of the source
 
 	once  sync.Once
 	split []*cuda.Source
+
+	mu       sync.Mutex
+	unpacked map[architecture]map[string][]byte // machine code, by kernel
 }
+
+// architecture is the compute capability of a device.
+type architecture struct{ major, minor int }
 
 // parts is the source's kernels, one by one.
 func (s *Source) parts() []*cuda.Source {
 	s.once.Do(func() {
-		chunks := readChunks(s.PTX)
-		for _, name := range s.Kernels {
-			s.split = append(s.split, &cuda.Source{Kernel: name, PTX: partOf(chunks, name)})
+		for i, ptx := range image.Parts(s.PTX, s.Kernels) {
+			code := func(major, minor int) []byte { return s.code(architecture{major, minor})[s.Kernels[i]] }
+			s.split = append(s.split, &cuda.Source{Kernel: s.Kernels[i], PTX: ptx, Code: code})
 		}
 	})
 	return s.split
 }
 
-// chunk is a declaration or definition of PTX, or one of the lines at its head.
-type chunk struct {
-	text   []byte
-	kernel bool
-	symbol string          // empty: a line of the head
-	names  map[string]bool // symbols of other chunks, no kernels, that it names
-}
-
-var (
-	// chunkStarts are how lines begin that begin a chunk. Other lines that begin with a
-	// point are between the parameters of a kernel and its body.
-	chunkStarts = compiledLater(`^\.(version|target|address_size|visible|weak|extern|global|const|shared|func)\b`)
-
-	codeSymbol     = compiledLater(`\.(?:entry|func)\s+(?:\([^)]*\)\s*)?([\w$]+)`)
-	variableSymbol = compiledLater(`([\w$]+)(?:\[\d*\])?\s*[=;]`)
-)
-
-// compiledLater is a regular expression that is compiled when it is needed: few runs use a device.
-func compiledLater(pattern string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
-}
-
-// readChunks cuts PTX, as the generator leaves it, into chunks.
-func readChunks(ptx []byte) (chunks []chunk) {
-	begin, at := 0, 0
-	for line := range bytes.Lines(ptx) {
-		if at > begin && line[0] == '.' && chunkStarts().Match(line) {
-			chunks = append(chunks, newChunk(ptx[begin:at]))
-			begin = at
+// code is the machine code of the kernels for an architecture; empty: there is none.
+func (s *Source) code(a architecture) map[string][]byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	code, known := s.unpacked[a]
+	if !known {
+		code, _ = image.Unpack(s.Code, s.PTX, a.major, a.minor) // damaged: as if there were none, the PTX does the same
+		if s.unpacked == nil {
+			s.unpacked = map[architecture]map[string][]byte{}
 		}
-		at += len(line)
+		s.unpacked[a] = code
 	}
-	chunks = append(chunks, newChunk(ptx[begin:]))
-	symbols := map[string]bool{}
-	for i := range chunks {
-		if !chunks[i].kernel && chunks[i].symbol != "" {
-			symbols[chunks[i].symbol] = true
-		}
-	}
-	for i := range chunks {
-		chunks[i].names = namesIn(chunks[i].text, symbols)
-	}
-	return chunks
-}
-
-func newChunk(text []byte) chunk {
-	c := chunk{text: text}
-	head, _, _ := bytes.Cut(text, []byte("{"))
-	if match := codeSymbol().FindSubmatch(head); match != nil {
-		c.kernel, c.symbol = bytes.Contains(head, []byte(".entry")), string(match[1])
-	} else if match := variableSymbol().FindSubmatch(head); match != nil {
-		c.symbol = string(match[1])
-	}
-	return c
-}
-
-// namesIn is which of the symbols are words of a text.
-func namesIn(text []byte, symbols map[string]bool) map[string]bool {
-	names := map[string]bool{}
-	if len(symbols) == 0 {
-		return names
-	}
-	for i := 0; i < len(text); i++ {
-		begin := i
-		for i < len(text) && inWord[text[i]] {
-			i++
-		}
-		if begin == i || begin > 0 && (text[begin-1] == '%' || text[begin-1] == '.') {
-			continue // nothing, a register, or part of an instruction
-		}
-		if symbols[string(text[begin:i])] {
-			names[string(text[begin:i])] = true
-		}
-	}
-	return names
-}
-
-// inWord is the bytes of which names are made.
-var inWord = func() (in [256]bool) {
-	for c := range in {
-		in[c] = c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '$'
-	}
-	return in
-}()
-
-// partOf is the PTX of one kernel: the head, the kernel, and what these name.
-func partOf(chunks []chunk, kernel string) []byte {
-	wanted := map[string]bool{"": true, kernel: true}
-	for known := 0; known < len(wanted); {
-		known = len(wanted)
-		for i := range chunks {
-			if wanted[chunks[i].symbol] {
-				maps.Copy(wanted, chunks[i].names)
-			}
-		}
-	}
-	var text []byte
-	for i := range chunks {
-		if wanted[chunks[i].symbol] {
-			text = append(text, chunks[i].text...)
-		}
-	}
-	return text
+	return code
 }

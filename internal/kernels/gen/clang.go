@@ -2,8 +2,6 @@ package main
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -93,10 +91,4 @@ func readDependencies(rule string) []string {
 	}
 	slices.Sort(files)
 	return slices.Compact(files)
-}
-
-// hash is the fingerprint of a file's content: 128 bits of SHA-256.
-func hash(content []byte) string {
-	sum := sha256.Sum256(content)
-	return hex.EncodeToString(sum[:16])
 }

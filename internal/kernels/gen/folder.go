@@ -33,6 +33,9 @@ func (f folder) name() string { return path.Base(f.dir) }
 // file is the path of a file of the folder, from the root of the module.
 func (f folder) file(name string) string { return f.dir + "/" + name }
 
+// hasCode reports whether the folder has machine code too: of the kernels that users run.
+func (f folder) hasCode() bool { return f == shipped }
+
 // sources lists the folder's .cu files, without .cu, in order.
 func (f folder) sources(root string) ([]string, error) {
 	files, err := filepath.Glob(filepath.Join(root, f.dir, "*.cu"))

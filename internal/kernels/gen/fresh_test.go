@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gagg-dev/gagg/internal/kernels/image"
 )
 
 // These tests need no compiler: they compare what is generated with what it was
@@ -41,15 +43,22 @@ func TestManifest(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		files, err := filepath.Glob(filepath.Join(root(t), f.dir, "ptx/*.ptx"))
+		files, err := filepath.Glob(filepath.Join(root(t), f.dir, "ptx/*.*"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(m) != len(sources) || len(files) != len(sources) {
-			t.Errorf("%s has %d sources, %d PTX files, and %d lines in its manifest", f.dir, len(sources), len(files), len(m))
+		want := len(sources)
+		if f.hasCode() {
+			want *= 2
+		}
+		if len(m) != want || len(files) != want {
+			t.Errorf("%s has %d sources, %d files made of them, and %d lines in its manifest", f.dir, len(sources), len(files), len(m))
 		}
 		for _, source := range sources {
 			checkLine(t, f, source, facts(m[source+".ptx"]))
+			if f.hasCode() {
+				checkCode(t, f, source, facts(m[source+".code"]))
+			}
 		}
 	}
 }
@@ -60,7 +69,7 @@ func checkLine(t *testing.T, f folder, source string, line map[string]string) {
 	if line["flags"] != flagsHash() {
 		t.Errorf("%s.cu was compiled with other flags than those of today", source)
 	}
-	if got := hash(read(t, root(t), f.file("ptx/"+source+".ptx"))); got != line[source+".ptx"] {
+	if got := image.Fingerprint(read(t, root(t), f.file("ptx/"+source+".ptx"))); got != line[source+".ptx"] {
 		t.Errorf("%s.ptx is not what the manifest says", source)
 	}
 	inputs := 0
@@ -69,13 +78,39 @@ func checkLine(t *testing.T, f folder, source string, line map[string]string) {
 			continue
 		}
 		inputs++
-		if got := hash(read(t, root(t), file)); got != want {
+		if got := image.Fingerprint(read(t, root(t), file)); got != want {
 			t.Errorf("%s.ptx was made from another %s than today's (is go generate ./internal/kernels due?)", source, file)
 		}
 	}
 	for _, file := range []string{f.file(source + ".cu"), shipped.file("device.cuh")} {
 		if line[file] == "" {
 			t.Errorf("the manifest does not name %s among the %d files that %s.ptx was made from", file, inputs, source)
+		}
+	}
+}
+
+// checkCode compares a source's code file with the manifest and with the PTX (CODE-FRESH).
+func checkCode(t *testing.T, f folder, source string, line map[string]string) {
+	t.Helper()
+	ptx, code := read(t, root(t), f.file("ptx/"+source+".ptx")), read(t, root(t), f.file("ptx/"+source+".code"))
+	if image.Fingerprint(code) != line[source+".code"] {
+		t.Errorf("%s.code is not what the manifest says", source)
+	}
+	if image.Fingerprint(ptx) != line["ptx"] {
+		t.Errorf("%s.code was made from another %s.ptx than today's (is make ptx due? Without ptxas it drops the code)", source, source)
+	}
+	if len(code) == 0 {
+		t.Logf("%s has no machine code: make build/ptxas ptx", source)
+		return
+	}
+	entries, err := readEntries(ptx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range architectures {
+		kernels, err := image.Unpack(code, ptx, a/10, a%10)
+		if err != nil || len(kernels) != len(entries) {
+			t.Errorf("%s.code: %d kernels for sm_%d, the PTX has %d: %v", source, len(kernels), a, len(entries), err)
 		}
 	}
 }

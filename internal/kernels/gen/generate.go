@@ -9,12 +9,13 @@ import (
 // generator makes all files of all folders. A source that does not compile is
 // left as it was, and does not keep the others from being made.
 type generator struct {
-	root   string
-	tools  toolkit
-	owners owners
-	only   []string // sources that were asked for; empty: all
-	check  bool     // write nothing
-	report io.Writer
+	root      string
+	tools     toolkit
+	assembler assembler
+	owners    owners
+	only      []string // sources that were asked for; empty: all
+	check     bool     // write nothing
+	report    io.Writer
 
 	shared   map[owner]map[string]record // the structs that Go shares, by the header that declares them
 	made     map[string]bool             // paths
@@ -34,13 +35,17 @@ type unit struct {
 	resolver *resolver // of the structs that the source sees
 }
 
-func generateAll(root, clang string, only []string, check bool, report io.Writer) error {
+func generateAll(root, clang, ptxas string, only []string, check bool, report io.Writer) error {
 	tools, err := findToolkit(root, clang)
 	if err != nil {
 		return err
 	}
+	assembler, err := findAssembler(ptxas)
+	if err != nil {
+		return err
+	}
 	g := &generator{
-		root: root, tools: tools, only: only, check: check, report: report,
+		root: root, tools: tools, assembler: assembler, only: only, check: check, report: report,
 		shared: map[owner]map[string]record{}, made: map[string]bool{},
 	}
 	if err := g.generate(); err != nil {
@@ -98,19 +103,16 @@ func (g *generator) compileAll(f folder, units []unit) error {
 		if u.folder != f || !g.wanted(u.source) {
 			continue
 		}
-		line, err := g.compile(u)
-		if err != nil {
+		if err := g.compile(u, lines); err != nil {
 			g.complain(u.source, err)
-			continue
 		}
-		lines[u.source+".ptx"] = line
 	}
 	sources, err := f.sources(g.root)
 	if err != nil {
 		return err
 	}
 	for _, source := range sources {
-		present[source+".ptx"] = true
+		present[source+".ptx"], present[source+".code"] = true, f.hasCode()
 	}
 	m, err := readManifest(g.root, f)
 	if err != nil {
@@ -123,21 +125,33 @@ func (g *generator) compileAll(f folder, units []unit) error {
 	return g.emit(f.file("ptx/MANIFEST"), m.bytes())
 }
 
-// compile makes the files of one source, and returns its line of the manifest.
-func (g *generator) compile(u unit) (string, error) {
+// compile makes the files of one source, and adds what the manifest says of them to lines.
+func (g *generator) compile(u unit, lines manifest) error {
 	ptx, inputs, err := g.tools.ptx(u.folder.file(u.source+".cu"), assertions(u.records))
 	if err != nil {
-		return "", err
+		return err
 	}
 	launches, err := launchFile(u, g.owners)
 	if err != nil {
-		return "", err
+		return err
 	}
+	line, err := manifestLine(g.root, u.source+".ptx", ptx, g.tools.version, inputs)
+	if err != nil {
+		return err
+	}
+	if u.folder.hasCode() {
+		code, line, err := g.code(u, ptx)
+		if err != nil {
+			return err
+		}
+		if err := g.emit(u.folder.file("ptx/"+u.source+".code"), code); err != nil {
+			return err
+		}
+		lines[u.source+".code"] = line
+	}
+	lines[u.source+".ptx"] = line
 	if err := g.emit(u.folder.file("ptx/"+u.source+".ptx"), ptx); err != nil {
-		return "", err
+		return err
 	}
-	if err := g.emit(u.folder.file(u.source+"_gen.go"), launches); err != nil {
-		return "", err
-	}
-	return manifestLine(g.root, u.source+".ptx", ptx, g.tools.version, inputs)
+	return g.emit(u.folder.file(u.source+"_gen.go"), launches)
 }

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gagg-dev/gagg/internal/kernels/image"
 )
 
 // A module of its own with two families that share a struct.
@@ -68,9 +70,11 @@ func put(t *testing.T, dir, name, content string) {
 	}
 }
 
+const noAssembler = "/none"
+
 func generate(t *testing.T, dir string, check bool, only ...string) error {
 	t.Helper()
-	return generateAll(dir, "clang-19", only, check, io.Discard)
+	return generateAll(dir, "clang-19", noAssembler, only, check, io.Discard)
 }
 
 func TestGenerate(t *testing.T) {
@@ -99,6 +103,50 @@ func TestGenerate(t *testing.T) {
 	}
 }
 
+// Machine code is made of PTX where there is an assembler. Where there is none it stays while the
+// PTX does, and is dropped with it.
+func TestCode(t *testing.T) {
+	dir := write(t, nil)
+	fake := filepath.Join(dir, "ptxas")
+	put(t, dir, "ptxas", "#!/bin/sh\n[ $1 = --version ] && echo 'tools, release 1.2, V1.2.3' && exit\n{ echo $2; cat $5; } >$4\n")
+	if err := os.Chmod(fake, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := generateAll(dir, "clang-19", fake, nil, false, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	unpack := func() []byte {
+		t.Helper()
+		ptx := read(t, dir, "internal/kernels/ptx/one.ptx")
+		kernels, err := image.Unpack(read(t, dir, "internal/kernels/ptx/one.code"), ptx, 8, 6)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return kernels["one_take"]
+	}
+	if code := string(unpack()); !strings.HasPrefix(code, "-arch=sm_86\n.version") || !strings.Contains(code, "one_take") || strings.Contains(code, "one_nothing") {
+		t.Errorf("code of one_take:\n%s", code)
+	}
+	manifest := string(read(t, dir, "internal/kernels/ptx/MANIFEST"))
+	if !strings.Contains(manifest, "ptxas=V1.2.3") || strings.Contains(string(read(t, dir, "internal/kernels/kerneltest/ptx/MANIFEST")), "ptxas") {
+		t.Errorf("the manifest:\n%s", manifest)
+	}
+	if err := generate(t, dir, true); err != nil {
+		t.Errorf("without an assembler: %v", err)
+	}
+	put(t, dir, "internal/kernels/one.cu", strings.Replace(smallModule["internal/kernels/one.cu"], "b[1]", "b[2]", 1))
+	var report strings.Builder
+	if err := generateAll(dir, "clang-19", noAssembler, nil, false, &report); err != nil {
+		t.Fatal(err)
+	}
+	if code := read(t, dir, "internal/kernels/ptx/one.code"); len(code) > 0 || !strings.Contains(report.String(), "one.code: there is no ptxas") {
+		t.Errorf("code of PTX that has changed: %d bytes; the generator says\n%s", len(code), &report)
+	}
+	if err := generate(t, dir, true); err != nil {
+		t.Errorf("a second time makes something else: %v", err)
+	}
+}
+
 // A check writes nothing and names what a change has made stale.
 func TestCheck(t *testing.T) {
 	dir := write(t, nil)
@@ -107,7 +155,7 @@ func TestCheck(t *testing.T) {
 	}
 	put(t, dir, "internal/kernels/pool.cuh", strings.Replace(smallModule["internal/kernels/pool.cuh"], "[3]", "[4]", 1))
 	var report strings.Builder
-	if err := generateAll(dir, "clang-19", nil, true, &report); err == nil {
+	if err := generateAll(dir, "clang-19", noAssembler, nil, true, &report); err == nil {
 		t.Error("a change of a struct went unseen")
 	}
 	for _, file := range []string{"pool_cuh_gen.go", "ptx/one.ptx", "one_gen.go", "ptx/MANIFEST"} {

@@ -16,7 +16,12 @@ func launchFile(u unit, own owners) ([]byte, error) {
 	w.imports[module+"/internal/cuda"] = ""
 	described, create := w.qualify("Source", shipped), w.qualify("NewFamily", shipped)
 	w.printf("//go:embed ptx/%s.ptx\nvar %s []byte\n\n", source, ptx)
-	w.printf("var %sSource = %s{PTX: %s, Kernels: []string{%s}}\n\n", lower(source), described, ptx, quoted(kernels))
+	code := ""
+	if f.hasCode() {
+		w.printf("//go:embed ptx/%s.code\nvar %sCode []byte\n\n", source, lower(source))
+		code = fmt.Sprintf("Code: %sCode, ", lower(source))
+	}
+	w.printf("var %sSource = %s{PTX: %s, %sKernels: []string{%s}}\n\n", lower(source), described, ptx, code, quoted(kernels))
 	if u.family != "" {
 		w.printf("// New%s is the kernels of %s.cu in a context, not loaded yet.\n", family, source)
 		w.printf("func New%s(c *cuda.Context) *%s { return &%s{%s(c, &%sSource)} }\n", family, camel(u.family), camel(u.family), create, lower(source))

@@ -3,9 +3,10 @@
 // <file>.cu of these folders it writes
 //
 //	ptx/<file>.ptx   what clang made of it: no comments, no file lines
+//	ptx/<file>.code  what ptxas made of that, for some devices (package image); not of kerneltest
 //	<file>_gen.go    a Go type that loads this PTX, with one typed launch method a kernel
 //	<family>_gen.go  that Go type once for the sources that name a family, whose kernels are alike
-//	ptx/MANIFEST     a line with the hashes of the PTX and of each source it was made from
+//	ptx/MANIFEST     lines with the hashes of the PTX, of each source it was made from, and of the code
 //
 // and for each header whose structs kernels are handed, <header>_cuh_gen.go with
 // a Go struct of the same layout. status.def becomes status_gen.cuh and
@@ -35,6 +36,8 @@
 //	gen                          everything; what is stale is removed
 //	gen -only pages,pages_bench  these sources; structs and layout.cu in any case
 //	gen -check                   writes nothing, and names what differs
+//	gen -ptxas build/ptxas       the assembler of machine code; without one, code of PTX that
+//	                             has not changed stays, other code is dropped
 //	gen -emulator folder         C++ that runs the kernels on the CPU; needs no clang
 package main
 
@@ -61,6 +64,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	check := flags.Bool("check", false, "write nothing, name what differs")
 	emulator := flags.String("emulator", "", "write the emulator's C++ into this folder, and nothing else")
 	clang := flags.String("clang", "clang-19", "the compiler")
+	ptxas := flags.String("ptxas", "ptxas", "the assembler of machine code, which there need not be")
 	if flags.Parse(args) != nil || flags.NArg() > 0 {
 		return 2
 	}
@@ -70,7 +74,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	case *emulator != "":
 		err = writeEmulator(root, *emulator)
 	default:
-		err = generateAll(root, *clang, split(*only), *check, stdout)
+		err = generateAll(root, *clang, *ptxas, split(*only), *check, stdout)
 	}
 	if err != nil {
 		_, _ = fmt.Fprintln(stderr, "gen:", err) // nobody is left to tell that this fails

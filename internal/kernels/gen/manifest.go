@@ -6,31 +6,35 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/gagg-dev/gagg/internal/kernels/image"
 )
 
-// manifest is what the PTX of a folder was made from: one line a file, in order.
+// manifest is what the PTX and the machine code of a folder were made from: one line a file, in
+// order.
 //
+//	pages.code=<hash> ptx=<hash> ptxas=<version>
 //	pages.ptx=<hash> flags=<hash> clang=<version> internal/kernels/pages.cu=<hash> …
-type manifest map[string]string // name of the PTX file → its line
+type manifest map[string]string // name of the file → its line
 
 const manifestHead = "# Written by go generate ./internal/kernels, compared with the files by go test ./internal/kernels/gen.\n"
 
 // manifestLine describes one PTX file. inputs are paths from the root.
 func manifestLine(root, name string, ptx []byte, version string, inputs []string) (string, error) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s=%s flags=%s clang=%s", name, hash(ptx), flagsHash(), version)
+	fmt.Fprintf(&b, "%s=%s flags=%s clang=%s", name, image.Fingerprint(ptx), flagsHash(), version)
 	for _, input := range inputs {
 		content, err := os.ReadFile(filepath.Join(root, input))
 		if err != nil {
 			return "", err
 		}
-		fmt.Fprintf(&b, " %s=%s", input, hash(content))
+		fmt.Fprintf(&b, " %s=%s", input, image.Fingerprint(content))
 	}
 	return b.String(), nil
 }
 
 // flagsHash is the fingerprint of the compiler's flags.
-func flagsHash() string { return hash([]byte(strings.Join(deviceFlags, " "))) }
+func flagsHash() string { return image.Fingerprint([]byte(strings.Join(deviceFlags, " "))) }
 
 // readManifest reads a folder's manifest; one that does not exist is empty.
 func readManifest(root string, f folder) (manifest, error) {

@@ -33,7 +33,7 @@ func (g *generator) tell(line string) { _, _ = fmt.Fprintln(g.report, line) }
 // removeStale removes generated files whose source is gone.
 func (g *generator) removeStale() error {
 	for _, f := range folders {
-		for _, pattern := range []string{"*_gen.go", "ptx/*.ptx"} {
+		for _, pattern := range []string{"*_gen.go", "ptx/*.ptx", "ptx/*.code"} {
 			files, err := filepath.Glob(filepath.Join(g.root, f.dir, pattern))
 			if err != nil {
 				return err
